@@ -1,0 +1,72 @@
+// Package exitcodes holds every code that the program can end with, each with
+// its meaning, and an error that carries one.
+//
+// The numbers follow what scripts already know: 124 to 127 are those of
+// coreutils timeout and env, 128+n is the POSIX shells' encoding of signal n,
+// 75 is EX_TEMPFAIL of sysexits.h. The package will never exit; main does,
+// once.
+package exitcodes
+
+import "errors"
+
+// The program's own codes. Every other code is the command's own.
+const (
+	OK = 0
+	// Rejected: the last attempt exited 0, but an --until-* or --fail-on-*
+	// pattern, or --success-on-exit, said otherwise.
+	Rejected = 1
+	// Refused: a guard let no attempt through (EX_TEMPFAIL in sysexits.h).
+	Refused = 75
+	// Timeout: the last attempt was ended by --timeout or --deadline, or a
+	// --wait-for target never became ready.
+	Timeout = 124
+	// Failure: a usage error, or the program itself failed.
+	Failure = 125
+	// NotExecutable: the command was found but could not be executed.
+	NotExecutable = 126
+	// NotFound: the command, or its interpreter, was not found.
+	NotFound = 127
+	// signalBase is added to a signal's number (POSIX sh, "Exit Status for
+	// Commands"; 128+n is what the common shells use).
+	signalBase = 128
+)
+
+// OfSignal returns the code by which a shell shows a death by signal n.
+func OfSignal(n int) int { return signalBase + n }
+
+// SignalOf returns the signal that a code stands for in a shell, or 0 if it
+// stands for none. Linux has the signals 1 to 64.
+func SignalOf(code int) int {
+	if code <= signalBase || code > signalBase+64 {
+		return 0
+	}
+	return code - signalBase
+}
+
+// Error is an error that knows the code to exit with.
+type Error struct {
+	Code int
+	Err  error
+}
+
+// Error returns the text of the error within.
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error within.
+func (e *Error) Unwrap() error { return e.Err }
+
+// ExitCode returns the code to exit with.
+func (e *Error) ExitCode() int { return e.Code }
+
+// Of returns the code that err asks for: 0 for nil, the code of the first
+// error in its chain that has one, Failure otherwise.
+func Of(err error) int {
+	if err == nil {
+		return OK
+	}
+	var coded interface{ ExitCode() int }
+	if errors.As(err, &coded) {
+		return coded.ExitCode()
+	}
+	return Failure
+}

@@ -1,0 +1,3 @@
+module github.com/retrysh/retry
+
+go 1.26

@@ -1,0 +1,34 @@
+package backoff
+
+// This file reads durations as users of sleep, timeout and Go write them.
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+)
+
+// ParseDuration reads a Go duration ("250ms", "1m30s") or a bare number of
+// seconds ("5", "0.5"). It refuses negative durations and those beyond
+// Longest.
+func ParseDuration(s string) (time.Duration, error) {
+	if d, err := time.ParseDuration(s); err == nil {
+		if d < 0 {
+			return 0, negative(s)
+		}
+		return d, nil
+	}
+	seconds, err := strconv.ParseFloat(s, 64)
+	switch {
+	case err != nil || math.IsNaN(seconds) || seconds >= Longest.Seconds():
+		return 0, fmt.Errorf("%q is no duration (0 to 2562047h); use one such as 250ms, 5s or 1m30s, or a number of seconds", s)
+	case seconds < 0:
+		return 0, negative(s)
+	}
+	return time.Duration(math.Round(seconds * float64(time.Second))), nil
+}
+
+func negative(s string) error {
+	return fmt.Errorf("%q is negative; use a duration of 0 or more, such as 250ms or 5s", s)
+}

@@ -1,0 +1,73 @@
+package backoff
+
+// This file holds the jitters: how a plain delay becomes a wait, so that many
+// clients that failed together do not return together. Full, equal and
+// decorrelated jitter are those of the AWS Architecture Blog, "Exponential
+// Backoff And Jitter" (2015).
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// JitterKind names a way to spread a delay.
+type JitterKind int
+
+// The ways to spread a delay d by a uniform random number u in [0, 1).
+const (
+	// Full is u x d.
+	Full JitterKind = iota
+	// Equal is d/2 + u x d/2.
+	Equal
+	// Decorrelated is min(cap, base + u x (3 x previous wait - base)).
+	Decorrelated
+	// None is d.
+	None
+	// Percent is d' x (1 - P/100 + u x 2P/100) with d' = min(d, cap/(1 + P/100)):
+	// the greatest wait is then cap itself, instead of half of all draws being
+	// cut off there.
+	Percent
+)
+
+// Jitter is a way to spread a delay, with P in [0, 100] for Percent.
+type Jitter struct {
+	Kind JitterKind
+	P    float64
+}
+
+var jitterNames = map[string]JitterKind{
+	"full": Full, "equal": Equal, "decorrelated": Decorrelated, "none": None,
+}
+
+// ParseJitter reads full, equal, decorrelated, none or a percentage such as
+// "25%" from 0% to 100%.
+func ParseJitter(s string) (Jitter, error) {
+	if kind, ok := jitterNames[s]; ok {
+		return Jitter{Kind: kind}, nil
+	}
+	number, isPercent := strings.CutSuffix(s, "%")
+	p, err := strconv.ParseFloat(number, 64)
+	if isPercent && err == nil && p >= 0 && p <= 100 {
+		return Jitter{Kind: Percent, P: p}, nil
+	}
+	return Jitter{}, fmt.Errorf("%q is no jitter; use full, equal, decorrelated, none, or a percentage from 0%% to 100%% such as 25%%", s)
+}
+
+// spread applies every jitter but Decorrelated, which needs the wait before.
+// The delay d is at most limit already.
+func (j Jitter) spread(d, limit time.Duration, u float64) time.Duration {
+	switch j.Kind {
+	case Full:
+		return between(0, d, u)
+	case Equal:
+		return between(d/2, d, u)
+	case Percent:
+		p := j.P / 100
+		d = min(d, FromFloat(float64(limit)/(1+p)))
+		return min(between(FromFloat(float64(d)*(1-p)), FromFloat(float64(d)*(1+p)), u), limit)
+	default:
+		return d
+	}
+}

@@ -1,0 +1,70 @@
+package backoff
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestParseDuration(t *testing.T) {
+	for in, want := range map[string]time.Duration{
+		"0": 0, "250ms": 250 * ms, "1m30s": 90 * time.Second, "5": 5 * time.Second, "0.5": 500 * ms, ".5": 500 * ms,
+		"1e3": 1000 * time.Second, "+5": 5 * time.Second, "2562047h": 2562047 * time.Hour, "-0": 0, "0.000000001": 1, "1h": time.Hour,
+	} {
+		if got, err := ParseDuration(in); err != nil || got != want {
+			t.Errorf("ParseDuration(%q) = %v, %v; want %v", in, got, err, want)
+		}
+	}
+	for in, want := range map[string]string{
+		"": "no duration", "x": "no duration", "5x": "no duration", "1 s": "no duration", "nan": "no duration", "inf": "no duration",
+		"99999999999999999999": "no duration", "9999999999h": "no duration", "1e400": "no duration", "--": "no duration",
+		"-1": "negative", "-250ms": "negative", "-1e-3": "negative",
+	} {
+		if got, err := ParseDuration(in); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("ParseDuration(%q) = %v, %v; want an error with %q", in, got, err, want)
+		}
+	}
+}
+
+func TestParseJitter(t *testing.T) {
+	for in, want := range map[string]Jitter{
+		"full": {Kind: Full}, "equal": {Kind: Equal}, "decorrelated": {Kind: Decorrelated}, "none": {Kind: None},
+		"25%": {Percent, 25}, "0%": {Percent, 0}, "100%": {Percent, 100}, "12.5%": {Percent, 12.5},
+	} {
+		if got, err := ParseJitter(in); err != nil || got != want {
+			t.Errorf("ParseJitter(%q) = %v, %v; want %v", in, got, err, want)
+		}
+	}
+	for _, in := range []string{"", "%", "25", "-1%", "101%", "nan%", "Full", "25 %", "inf%"} {
+		if got, err := ParseJitter(in); err == nil {
+			t.Errorf("ParseJitter(%q) = %v, want an error", in, got)
+		}
+	}
+}
+
+func FuzzParseDuration(f *testing.F) {
+	for _, s := range []string{"250ms", "1m30s", "0.5", "-1", "1e400", "nan", "9223372036.854775807", "0x1p10"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		d, err := ParseDuration(s)
+		if d < 0 || err != nil && (d != 0 || strings.Contains(err.Error(), "\n")) {
+			t.Fatalf("ParseDuration(%q) = %d, %v", s, d, err)
+		}
+		if again, err2 := ParseDuration(d.String()); err == nil && (err2 != nil || again != d) {
+			t.Fatalf("%q reads as %v, which reads as %v, %v", s, d, again, err2)
+		}
+	})
+}
+
+func FuzzParseJitter(f *testing.F) {
+	for _, s := range []string{"full", "25%", "100%", "1e2%", "0x1p2%"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		j, err := ParseJitter(s)
+		if err == nil && !(j.P >= 0 && j.P <= 100) {
+			t.Fatalf("ParseJitter(%q) = %v", s, j)
+		}
+	})
+}

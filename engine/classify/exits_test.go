@@ -1,0 +1,98 @@
+package classify
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/retrysh/retry/engine/attempt"
+)
+
+func TestExitsMatch(t *testing.T) {
+	code := func(n int) attempt.Result { return attempt.Result{ExitCode: n} }
+	killed := attempt.Result{ExitCode: 137, Signal: "SIGKILL"}
+	timeout := attempt.Result{ExitCode: 124, TimedOut: true}
+	timeoutKilled := attempt.Result{ExitCode: 124, TimedOut: true, Signal: "SIGTERM"}
+	for _, c := range []struct {
+		list   string
+		result attempt.Result
+		want   string
+	}{
+		{"75", code(75), "75"},
+		{"75", code(76), ""},
+		{"75, 111", code(111), "111"},
+		{"100-110", code(100), "100-110"},
+		{"100-110", code(110), "100-110"},
+		{"100-110", code(111), ""},
+		{"0", code(0), "0"},
+		{"255", code(255), "255"},
+		{"any", code(0), ""},
+		{"any", code(1), "any"},
+		{"any", killed, "any"},
+		{"any", timeout, "any"},
+		{"KILL", killed, "KILL"},
+		{"SIGKILL", killed, "SIGKILL"},
+		{"sigkill", killed, "sigkill"},
+		{"TERM", killed, ""},
+		{"KILL", code(137), ""},
+		{"137", killed, "137"},
+		{"signal", killed, "signal"},
+		{"signal", code(137), ""},
+		{"timeout", timeout, "timeout"},
+		{"124", timeout, "124"},
+		{"120-130", timeout, "120-130"},
+		{"timeout", code(124), ""},
+		{"124", code(124), "124"},
+		{"signal,TERM", timeoutKilled, ""},
+		{"1,2,any", code(2), "2"},
+	} {
+		x, err := ParseExits(c.list)
+		if err != nil {
+			t.Errorf("ParseExits(%q): %v", c.list, err)
+			continue
+		}
+		if got, ok := x.Match(c.result); got != c.want || ok != (c.want != "") {
+			t.Errorf("%q on %+v = %q, %v; want %q", c.list, c.result, got, ok, c.want)
+		}
+	}
+}
+
+func TestExitsMatchCode(t *testing.T) {
+	x, err := ParseExits("any,120-127")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := x.MatchCode(attempt.Result{ExitCode: 127}); got != "120-127" || !ok {
+		t.Errorf("MatchCode(127) = %q, %v; want the range, not any", got, ok)
+	}
+	if got, ok := x.MatchCode(attempt.Result{ExitCode: 1}); ok {
+		t.Errorf("MatchCode(1) = %q, want none", got)
+	}
+}
+
+func TestParseExitsErrors(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "no exit", " ": "no exit", "1,,2": "is empty", "75,": "is empty", "256": `"256"`, "-1": `"-1"`, "1-": `""`,
+		"1-2-3": `"2-3"`, "110-100": "100-110", "9999999999999999999999": "0 to 255", "KILLED": `"KILLED"`,
+		"1.5": `"1.5"`, "1;2": `"1;2"`, "Any": `"Any"`, "0x10": `"0x10"`,
+	} {
+		_, err := ParseExits(in)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("ParseExits(%q): %v, want an error with %q", in, err, want)
+		}
+	}
+}
+
+func FuzzParseExits(f *testing.F) {
+	for _, s := range []string{"75,111", "100-110", "KILL,SIGSEGV", "timeout,signal,any", "1-,-1", "RTMIN+3"} {
+		f.Add(s, 75)
+	}
+	f.Fuzz(func(t *testing.T, s string, code int) {
+		x, err := ParseExits(s)
+		if (err == nil) == (len(x) == 0) {
+			t.Fatalf("ParseExits(%q) = %v, %v", s, x, err)
+		}
+		if item, ok := x.Match(attempt.Result{ExitCode: code}); ok && !strings.Contains(s, item) {
+			t.Fatalf("ParseExits(%q) matched %q", s, item)
+		}
+	})
+}

@@ -1,0 +1,88 @@
+package probe
+
+// exec: targets.
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// maxLine bounds how much is kept of a line that a command writes.
+const maxLine = 200
+
+// execCheck runs a command by the system's shell.
+type execCheck struct{ command string }
+
+func (c *execCheck) run(ctx context.Context, t *try) error {
+	if t.exec == nil {
+		return errNoExec
+	}
+	t.missing = "command not done"
+	var last lastLine
+	t.result = t.exec(ctx, shell(c.command), &last)
+	r := t.result
+	switch line := last.text(); {
+	case r.Err != nil:
+		return r.Err
+	case r.StartErr != nil:
+		return r.StartErr
+	case r.ExitCode == 0 && !r.TimedOut && !r.DeadlinePassed && r.Cancelled == "":
+		return nil
+	case line != "":
+		return plain(line)
+	case r.Signal != "":
+		return plain("command ended by " + string(r.Signal))
+	default:
+		return plain("command exited " + strconv.Itoa(r.ExitCode))
+	}
+}
+
+// lastLine keeps the last line with something in it of all that is written to
+// it, in bounded memory.
+type lastLine struct {
+	mu         sync.Mutex
+	line, past []byte
+}
+
+func (l *lastLine) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, b := range p {
+		switch {
+		case b == '\n' || b == '\r':
+			l.end()
+		case len(l.line) < maxLine:
+			l.line = append(l.line, b)
+		}
+	}
+	return len(p), nil
+}
+
+// end closes a line; an empty one does not count.
+func (l *lastLine) end() {
+	if oneLine(string(l.line)) != "" {
+		l.past = append(l.past[:0], l.line...)
+	}
+	l.line = l.line[:0]
+}
+
+func (l *lastLine) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.end()
+	return oneLine(string(l.past))
+}
+
+// oneLine makes s fit for a line of a terminal: no control characters, no
+// escape sequences' first bytes, no bytes that are not UTF-8, no outer spaces.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+	return strings.TrimSpace(s)
+}

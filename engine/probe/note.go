@@ -1,0 +1,142 @@
+package probe
+
+// Errors in plain words. A note says the same thing in the same words on every
+// try, so that whoever tells a person only what is new can compare notes.
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// plain is an error that is a note already.
+type plain string
+
+func (e plain) Error() string { return string(e) }
+
+// handshakeError is an error of the TLS handshake.
+type handshakeError struct{ err error }
+
+func (e *handshakeError) Error() string { return e.err.Error() }
+func (e *handshakeError) Unwrap() error { return e.err }
+
+// noteOf returns one line that says what err means.
+func noteOf(err error) string {
+	if words, ok := errors.AsType[plain](err); ok {
+		return string(words)
+	}
+	if name, ok := errors.AsType[*net.DNSError](err); ok {
+		return nameNote(name)
+	}
+	if handshake, ok := errors.AsType[*handshakeError](err); ok {
+		return handshakeNote(handshake.err)
+	}
+	if note := systemNote(err); note != "" {
+		return note
+	}
+	if errors.Is(err, io.EOF) {
+		return "closed without an answer"
+	}
+	if text := err.Error(); strings.Contains(text, "tls: ") {
+		return tlsNote(text)
+	}
+	return innermost(err)
+}
+
+// Notes that say nothing about the target, only about this end.
+const (
+	noNetwork      = "network is unreachable"
+	noLocalAddress = "no local address to connect from"
+)
+
+// systemNote says what an error of the system under err means, "" if there is
+// none that is known.
+func systemNote(err error) string {
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		return errnoNote(errno)
+	}
+	return ""
+}
+
+func nameNote(err *net.DNSError) string {
+	switch {
+	case err.IsNotFound:
+		return "name does not resolve"
+	case err.IsTimeout || strings.Contains(err.Err, "connection refused"):
+		return "name does not resolve: no answer from the name server"
+	default:
+		// SERVFAIL and its like, and servers out of reach.
+		return "name does not resolve: the name server failed"
+	}
+}
+
+// handshakeNote says why a TLS handshake failed.
+func handshakeNote(err error) string {
+	if errors.As(err, new(tls.RecordHeaderError)) {
+		return "the peer does not speak TLS"
+	}
+	if bad, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return "certificate is not trusted: " + certificateNote(bad.Err)
+	}
+	if note := systemNote(err); note != "" {
+		return note
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return "closed during the TLS handshake"
+	}
+	return tlsNote(err.Error())
+}
+
+// tlsNote returns what crypto/tls says without its prefixes.
+func tlsNote(text string) string {
+	if i := strings.LastIndex(text, "tls: "); i >= 0 {
+		text = text[i+len("tls: "):]
+	}
+	return "TLS failed: " + oneLine(text)
+}
+
+const addInsecure = " (add #insecure to accept it)"
+
+// certificateNote says what is wrong with a certificate.
+func certificateNote(err error) string {
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
+		if time.Now().Before(invalid.Cert.NotBefore) {
+			return "it is not valid yet" + addInsecure
+		}
+		return "it has expired" + addInsecure
+	}
+	if other, ok := errors.AsType[x509.HostnameError](err); ok {
+		return "it is not for " + other.Host + addInsecure
+	}
+	if errors.As(err, new(x509.UnknownAuthorityError)) {
+		if noRoots() {
+			return "no CA certificates found on this system (set SSL_CERT_FILE or add #insecure)"
+		}
+		return "it is signed by an unknown authority" + addInsecure
+	}
+	return oneLine(strings.TrimPrefix(err.Error(), "x509: ")) + addInsecure
+}
+
+// noRoots tells whether the system has no CA certificates at all, as in an
+// empty image.
+func noRoots() bool {
+	roots, err := x509.SystemCertPool()
+	return err == nil && roots.Equal(x509.NewCertPool())
+}
+
+// innermost returns the words of the error under the ones that add addresses.
+func innermost(err error) string {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Err != nil {
+		err = op.Err
+	}
+	if path, ok := errors.AsType[*os.PathError](err); ok {
+		err = path.Err
+	}
+	return oneLine(err.Error())
+}

@@ -1,0 +1,195 @@
+package probe
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
+)
+
+// newProbe returns a probe of a target.
+func newProbe(t *testing.T, target string) *Probe {
+	t.Helper()
+	parsed, err := Parse(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(parsed, nil)
+}
+
+// once tries a target once, with all the time that a try has.
+func once(t *testing.T, target string) attempt.Result {
+	t.Helper()
+	return newProbe(t, target).Run(t.Context(), attempt.Spec{Number: 1, Timeout: Limit})
+}
+
+// want checks the two fields that say what a complete try found.
+func want(t *testing.T, got attempt.Result, code int, note string) {
+	t.Helper()
+	if got.ExitCode != code || got.Note != note || got.Err != nil || got.StartErr != nil || got.Duration <= 0 {
+		t.Errorf("got code %d, note %q (%+v); want %d, %q", got.ExitCode, got.Note, got, code, note)
+	}
+}
+
+// listen returns a listener on loopback that ends with the test.
+func listen(t *testing.T, network, address string) net.Listener {
+	t.Helper()
+	l, err := net.Listen(network, address)
+	if err != nil {
+		t.Skipf("cannot listen on %s: %v", address, err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+// freePort returns an address of loopback where nobody listens.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+func TestTCP(t *testing.T) {
+	t.Parallel()
+	v4, v6 := listen(t, "tcp", "127.0.0.1:0"), listen(t, "tcp", "[::1]:0")
+	want(t, once(t, "tcp://"+v4.Addr().String()), 0, "")
+	want(t, once(t, "tcp://"+v6.Addr().String()), 0, "")
+	want(t, once(t, "tcp://"+freePort(t)), 1, "connection refused")
+}
+
+func TestUnix(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a b")
+	target := "unix://" + strings.ReplaceAll(path, " ", "%20")
+	want(t, once(t, target), 1, "no such file")
+	l := listen(t, "unix", path)
+	want(t, once(t, target), 0, "")
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	_ = l.Close()
+	want(t, once(t, target), 1, "connection refused")
+}
+
+func TestFileAppears(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "ready")
+	p := newProbe(t, "file://"+path)
+	want(t, p.Run(t.Context(), attempt.Spec{}), 1, "no such file")
+	if err := os.Symlink(path+"2", path); err != nil {
+		t.Fatal(err)
+	}
+	want(t, p.Run(t.Context(), attempt.Spec{}), 1, "no such file")
+	if err := os.WriteFile(path+"2", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want(t, p.Run(t.Context(), attempt.Spec{}), 0, "")
+}
+
+func TestHTTP(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/auth":
+			if name, password, _ := r.BasicAuth(); name != "me" || password != "p:@ss" {
+				w.WriteHeader(http.StatusUnauthorized)
+			}
+		case "/down":
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case "/moved":
+			http.Redirect(w, r, "/", http.StatusFound)
+		case "/query":
+			_, _ = io.WriteString(w, r.URL.Query().Get("q")+" at "+r.Host)
+		case "/chunked":
+			_, _ = io.WriteString(w, "state: ")
+			_ = http.NewResponseController(w).Flush()
+			_, _ = io.WriteString(w, "ok")
+		}
+	}))
+	t.Cleanup(s.Close)
+	for _, c := range []struct {
+		path string
+		code int
+		note string
+	}{
+		{"/", 0, ""},
+		{"", 0, ""},
+		{"/down", 1, "status 503"},
+		{"/down#status=500-503", 0, ""},
+		{"/#status=500-503", 1, "status 200"},
+		{"/moved", 1, "status 302 (redirects are not followed)"},
+		{"/moved#status=200-399", 0, ""},
+		{"/auth", 1, "status 401"},
+		{"/query?q=a%20b#body=^a b at 127.0.0.1:[0-9]+$", 0, ""},
+		{"/query?q=a%20b#body=c", 1, "body does not match"},
+		{"/chunked#body=^state: ok$", 0, ""},
+		{"/chunked#body=^state: $", 1, "body does not match"},
+	} {
+		t.Log(c.path)
+		want(t, once(t, s.URL+c.path), c.code, c.note)
+	}
+	want(t, once(t, strings.Replace(s.URL, "//", "//me:p:%40ss@", 1)+"/auth"), 0, "")
+	want(t, once(t, strings.Replace(s.URL, "http:", "https:", 1)), 1, "the peer does not speak TLS")
+}
+
+func TestExec(t *testing.T) {
+	t.Parallel()
+	target, err := Parse("exec:do it")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		output string
+		result attempt.Result
+		code   int
+		note   string
+	}{
+		{"all is well\n", attempt.Result{}, 0, ""},
+		{"", attempt.Result{ExitCode: 3}, 1, "command exited 3"},
+		{"", attempt.Result{ExitCode: 137, Signal: "SIGKILL"}, 1, "command ended by SIGKILL"},
+		{"one\n\x1b[31mtwo\x1b[0m  \r\n\n", attempt.Result{ExitCode: 1}, 1, "[31mtwo [0m"},
+		{"no line end", attempt.Result{ExitCode: 1}, 1, "no line end"},
+		{strings.Repeat("x", 1000), attempt.Result{ExitCode: 1}, 1, strings.Repeat("x", maxLine)},
+	} {
+		p := New(target, func(_ context.Context, argv []string, output io.Writer) attempt.Result {
+			if argv[len(argv)-1] != "do it" {
+				t.Errorf("argv %q", argv)
+			}
+			_, _ = io.WriteString(output, c.output)
+			return c.result
+		})
+		want(t, p.Run(t.Context(), attempt.Spec{}), c.code, c.note)
+	}
+}
+
+func TestSilentPeer(t *testing.T) {
+	t.Parallel()
+	l := listen(t, "tcp", "127.0.0.1:0") // the kernel accepts, nobody speaks
+	for _, c := range []struct{ target, note string }{
+		{"http://" + l.Addr().String(), "no answer within 30ms"},
+		{"https://" + l.Addr().String(), "no TLS handshake within 30ms"},
+	} {
+		p := newProbe(t, c.target)
+		got := p.Run(t.Context(), attempt.Spec{Timeout: 30 * time.Millisecond})
+		want(t, got, 124, c.note)
+		if !got.TimedOut || got.DeadlinePassed {
+			t.Errorf("got %+v", got)
+		}
+		got = p.Run(t.Context(), attempt.Spec{Timeout: Limit, Deadline: time.Now().Add(30 * time.Millisecond)})
+		want(t, got, 124, c.note)
+		if got.TimedOut || !got.DeadlinePassed {
+			t.Errorf("got %+v", got)
+		}
+	}
+}

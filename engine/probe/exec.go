@@ -22,8 +22,11 @@ func (c *execCheck) run(ctx context.Context, t *try) error {
 	t.missing = "command not done"
 	var last lastLine
 	t.result = t.exec(ctx, shell(c.command), &last)
-	r := t.result
-	switch line := last.text(); {
+	r, line := t.result, last.text()
+	if line != "" {
+		t.missing = line + ": command not done"
+	}
+	switch {
 	case r.Err != nil:
 		return r.Err
 	case r.StartErr != nil:
@@ -75,14 +78,52 @@ func (l *lastLine) text() string {
 	return oneLine(string(l.past))
 }
 
-// oneLine makes s fit for a line of a terminal: no control characters, no
-// escape sequences' first bytes, no bytes that are not UTF-8, no outer spaces.
+// oneLine makes s fit for a line of a terminal: no escape sequences, no
+// control characters, no bytes that are not UTF-8, no outer spaces.
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7f && r < 0xa0 {
 			return ' '
 		}
 		return r
-	}, strings.ToValidUTF8(s, ""))
+	}, strings.ToValidUTF8(withoutEscapes(s), ""))
 	return strings.TrimSpace(s)
+}
+
+// withoutEscapes removes what starts with ESC: control sequences up to their
+// final byte (ECMA-48, section 5.4), titles and links up to BEL or ESC, and
+// the short ones (ECMA-35, section 13).
+func withoutEscapes(s string) string {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(s, "\x1b")
+		b.WriteString(before)
+		if !found || rest == "" {
+			return b.String()
+		}
+		s = rest[min(escapeLen(rest), len(rest)):]
+	}
+}
+
+// escapeLen returns how long the sequence is whose ESC came before s; it may
+// be cut off at the end of s.
+func escapeLen(s string) int {
+	n := 0
+	switch s[0] {
+	case '[':
+		for n = 1; n < len(s) && (s[n] < 0x40 || s[n] > 0x7e); n++ {
+		}
+	case ']':
+		n = strings.IndexAny(s, "\a\x1b")
+		if n < 0 {
+			return len(s)
+		}
+		if s[n] == '\x1b' {
+			return n
+		}
+	default:
+		for ; n < len(s) && s[n] >= 0x20 && s[n] <= 0x2f; n++ {
+		}
+	}
+	return n + 1
 }

@@ -98,8 +98,11 @@ func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 
 	t := &try{Probe: p, missing: "no answer"}
 	err := t.run(limited)
+	// The network's own timers may be ahead of the context's.
+	now := time.Now()
+	late := !now.Before(end)
 	result := attempt.Result{
-		Duration:  time.Since(start),
+		Duration:  now.Sub(start),
 		Err:       t.result.Err,
 		Cancelled: t.result.Cancelled,
 	}
@@ -110,10 +113,10 @@ func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 	case ctx.Err() != nil:
 		result.ExitCode = codeNotReady
 		result.Note = p.earlier("interrupted")
-	case limited.Err() != nil && last:
+	case late && last:
 		result.ExitCode, result.DeadlinePassed = codeLate, true
 		result.Note = p.earlier(t.missing + " in time")
-	case limited.Err() != nil:
+	case late:
 		result.ExitCode, result.TimedOut = codeLate, true
 		p.note = t.missing + " within " + limit.String()
 		result.Note = p.note

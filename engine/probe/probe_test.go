@@ -158,7 +158,10 @@ func TestExec(t *testing.T) {
 		{"all is well\n", attempt.Result{}, 0, ""},
 		{"", attempt.Result{ExitCode: 3}, 1, "command exited 3"},
 		{"", attempt.Result{ExitCode: 137, Signal: "SIGKILL"}, 1, "command ended by SIGKILL"},
-		{"one\n\x1b[31mtwo\x1b[0m  \r\n\n", attempt.Result{ExitCode: 1}, 1, "[31mtwo [0m"},
+		{"one\n\x1b[31mtwo\x1b[0m  \r\n\n", attempt.Result{ExitCode: 1}, 1, "two"},
+		{"\x1b]0;title\a\x1b]8;;http://x\x1b\\link\x1b(B\x1b[1", attempt.Result{ExitCode: 1}, 1, "link"},
+		{"\x1b", attempt.Result{ExitCode: 1}, 1, "command exited 1"},
+		{"caf\xe9\ttea\x00", attempt.Result{ExitCode: 1}, 1, "caf tea"},
 		{"no line end", attempt.Result{ExitCode: 1}, 1, "no line end"},
 		{strings.Repeat("x", 1000), attempt.Result{ExitCode: 1}, 1, strings.Repeat("x", maxLine)},
 	} {

@@ -233,13 +233,14 @@ func checkHost(s string) error {
 	if _, err := netip.ParseAddr(s); err == nil {
 		return nil
 	}
-	labels := strings.Split(strings.TrimSuffix(s, "."), ".")
+	name := strings.TrimSuffix(s, ".")
+	labels := strings.Split(name, ".")
 	for _, label := range labels {
 		if err := checkLabel(label); err != nil {
 			return fmt.Errorf("bad host %q: %w", s, err)
 		}
 	}
-	if len(s) > 253 {
+	if len(name) > 253 {
 		return fmt.Errorf("bad host %q: a name has at most 253 bytes", s)
 	}
 	// No top-level domain is a number: it is an address with a slip in it.

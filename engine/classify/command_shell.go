@@ -1,0 +1,180 @@
+package classify
+
+// This file reads sh -c 'one simple command'.
+
+import "strings"
+
+// shellCommand returns the one simple command that a shell is given with -c,
+// nil for a script file, for interactive shells and for everything that is
+// more than a simple command.
+func shellCommand(args []string) []string {
+	command := false
+	for len(args) > 0 {
+		flag := args[0]
+		if len(flag) < 2 || flag[0] != '-' && flag[0] != '+' {
+			break
+		}
+		args = args[1:]
+		if flag == "--" {
+			break
+		}
+		if strings.HasPrefix(flag, "--") {
+			continue // --norc and the like
+		}
+		command = command || flag[0] == '-' && strings.Contains(flag, "c")
+		if last := flag[len(flag)-1]; (last == 'o' || last == 'O') && len(args) > 0 {
+			args = args[1:] // -o pipefail, -euo pipefail
+		}
+	}
+	if !command || len(args) == 0 {
+		return nil
+	}
+	return simpleCommand(args[0])
+}
+
+// simpleCommand returns the words of a script that is one simple command:
+// without pipes, lists, substitutions and compound commands. Assignments
+// before it, exec and redirections are dropped.
+func simpleCommand(script string) []string {
+	words, ok := splitSimple(script)
+	if !ok {
+		return nil
+	}
+	for len(words) > 0 && (assigns(words[0]) || words[0] == "exec" || words[0] == "command") {
+		words = words[1:]
+	}
+	if len(words) == 0 || shellWords[words[0]] {
+		return nil
+	}
+	return words
+}
+
+// shellWords begin something that is not a simple command, or name a builtin
+// whose failure is the script's own.
+var shellWords = map[string]bool{
+	"if": true, "for": true, "while": true, "until": true, "case": true, "select": true, "function": true, "{": true, "}": true, "!": true, "[[": true, "((": true,
+	"eval": true, ".": true, "source": true, "exit": true, "return": true, "trap": true, "set": true, "cd": true, "export": true, "time": true, "coproc": true, "then": true, "do": true,
+}
+
+// splitSimple splits a command line into words as a POSIX shell does (quotes,
+// backslashes); ok is false where it holds anything that makes it more than
+// one simple command. Redirections are dropped; a word with a parameter keeps
+// its text.
+func splitSimple(line string) (words []string, ok bool) {
+	s := splitter{line: strings.TrimSpace(line)}
+	for s.i < len(s.line) {
+		if !s.step() {
+			return nil, false
+		}
+	}
+	s.endWord()
+	return s.words, len(s.words) > 0
+}
+
+// splitter is the state of splitting one command line.
+type splitter struct {
+	line  string
+	i     int
+	words []string
+	word  strings.Builder
+	open  bool // a word is being read, maybe an empty quoted one
+	skip  bool // the next word is the target of a redirection
+}
+
+func (s *splitter) endWord() {
+	if s.open && !s.skip {
+		s.words = append(s.words, s.word.String())
+	}
+	if s.open {
+		s.skip = false
+	}
+	s.word.Reset()
+	s.open = false
+}
+
+func (s *splitter) add(text string) {
+	s.word.WriteString(text)
+	s.open = true
+}
+
+// step reads one character, or one quoted piece; false where the line is not
+// one simple command.
+func (s *splitter) step() bool {
+	c, rest := s.line[s.i], s.line[s.i+1:]
+	s.i++
+	switch c {
+	case ' ', '\t':
+		s.endWord()
+	case '|', '&', ';', '\n', '(', ')', '`':
+		return false
+	case '\'':
+		end := strings.IndexByte(rest, '\'')
+		if end < 0 {
+			return false
+		}
+		s.add(rest[:end])
+		s.i += end + 1
+	case '"':
+		return s.doubleQuoted(rest)
+	case '\\':
+		if rest == "" {
+			return false
+		}
+		s.i++
+		if rest[0] != '\n' {
+			s.add(rest[:1])
+		}
+	case '>', '<':
+		return s.redirection(rest)
+	case '$':
+		s.add("$")
+		return !strings.HasPrefix(rest, "(")
+	case '#':
+		if !s.open { // a comment
+			_, after, more := strings.Cut(rest, "\n")
+			s.i = len(s.line)
+			return !more || strings.TrimSpace(after) == ""
+		}
+		s.add("#")
+	default:
+		s.add(s.line[s.i-1 : s.i])
+	}
+	return true
+}
+
+// doubleQuoted reads up to the closing quote (POSIX Shell Command Language,
+// 2.2.3).
+func (s *splitter) doubleQuoted(rest string) bool {
+	s.open = true
+	for j := 0; j < len(rest); j++ {
+		switch c := rest[j]; {
+		case c == '"':
+			s.i += j + 1
+			return true
+		case c == '`', c == '$' && strings.HasPrefix(rest[j+1:], "("):
+			return false
+		case c == '\\' && j+1 < len(rest) && strings.IndexByte("$`\"\\", rest[j+1]) >= 0:
+			j++
+			s.word.WriteByte(rest[j])
+		default:
+			s.word.WriteByte(c)
+		}
+	}
+	return false
+}
+
+// redirection drops an operator and the file descriptor before it, and marks
+// the word after it. Here-documents and process substitutions are refused.
+func (s *splitter) redirection(rest string) bool {
+	if strings.HasPrefix(rest, "(") || s.line[s.i-1] == '<' && strings.HasPrefix(rest, "<") {
+		return false
+	}
+	if s.open && strings.Trim(s.word.String(), "0123456789") == "" {
+		s.word.Reset()
+		s.open = false
+	}
+	s.endWord()
+	s.i += len(rest) - len(strings.TrimLeft(rest, ">&|"))
+	s.skip = true
+	return true
+}

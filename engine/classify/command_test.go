@@ -1,0 +1,95 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestCommand(t *testing.T) {
+	for _, c := range []struct {
+		argv []string
+		name string
+		args string
+	}{
+		{[]string{"curl", "-sf", "http://a"}, "curl", "-sf http://a"},
+		{[]string{"/usr/bin/curl", "x"}, "curl", "x"},
+		{[]string{`C:\tools\curl.exe`, "x"}, "curl", "x"},
+		{[]string{"env", "A=b", "-u", "C", "B=c", "curl", "x"}, "curl", "x"},
+		{[]string{"env", "-S", "A=b curl -f", "x"}, "curl", "-f x"},
+		{[]string{"env"}, "env", ""},
+		{[]string{"sudo", "-u", "x", "-E", "A=b", "apt-get", "update"}, "apt-get", "update"},
+		{[]string{"sudo", "apt", "update"}, "apt-get", "update"},
+		{[]string{"nice", "-n", "5", "make"}, "make", ""},
+		{[]string{"nice", "-5", "make"}, "make", ""},
+		{[]string{"timeout", "-k", "1", "--signal=INT", "5", "curl", "x"}, "curl", "x"},
+		{[]string{"timeout", "5"}, "timeout", "5"},
+		{[]string{"stdbuf", "-oL", "psql", "-c", "x"}, "psql", "-c x"},
+		{[]string{"xargs", "-n", "1", "-P4", "curl", "-O"}, "curl", "-O"},
+		{[]string{"sh", "-c", "curl -sf 'http://a b' >out 2>&1"}, "curl", "-sf http://a b"},
+		{[]string{"bash", "-euo", "pipefail", "-c", "exec psql -c \"select 1\""}, "psql", "-c select 1"},
+		{[]string{"bash", "-lc", "A=b npm ci # install"}, "npm", "ci"},
+		{[]string{"sh", "-c", "curl x | tar xz"}, "sh", "-c curl x | tar xz"},
+		{[]string{"sh", "-c", "curl x; true"}, "sh", "-c curl x; true"},
+		{[]string{"sh", "-c", "curl x && true"}, "sh", "-c curl x && true"},
+		{[]string{"sh", "-c", "echo $(curl x)"}, "sh", "-c echo $(curl x)"},
+		{[]string{"sh", "-c", "echo \"`curl x`\""}, "sh", "-c echo \"`curl x`\""},
+		{[]string{"sh", "-c", "if curl x; then :; fi"}, "sh", "-c if curl x; then :; fi"},
+		{[]string{"sh", "-c", "curl x\nexit 1"}, "sh", "-c curl x\nexit 1"},
+		{[]string{"sh", "curl.sh"}, "sh", "curl.sh"},
+		{[]string{"bash", "-c", "cat <<EOF"}, "bash", "-c cat <<EOF"},
+		{[]string{"docker", "exec", "-it", "-e", "A=b", "db", "psql", "-c", "x"}, "psql", "-c x"},
+		{[]string{"docker", "compose", "-f", "c.yml", "exec", "-T", "db", "psql"}, "psql", ""},
+		{[]string{"docker", "run", "alpine", "curl"}, "docker", "run alpine curl"},
+		{[]string{"docker", "pull", "exec"}, "docker", "pull exec"},
+		{[]string{"kubectl", "-n", "x", "exec", "pod", "-c", "y", "--", "redis-cli", "ping"}, "redis-cli", "ping"},
+		{[]string{"kubectl", "get", "pods"}, "kubectl", "get pods"},
+		{[]string{"python3.11", "-m", "pip", "install", "x"}, "pip", "install x"},
+		{[]string{"python3", "-u", "app.py"}, "python", "-u app.py"},
+		{[]string{"python3", "-c", "import pip"}, "python", "-c import pip"},
+		{[]string{"pip3.11", "install"}, "pip", "install"},
+		{[]string{"gcc-12", "x.c"}, "gcc", "x.c"},
+		{[]string{"sqlite3", "x"}, "sqlite3", "x"},
+		{[]string{"s3cmd", "ls"}, "s3cmd", "ls"},
+		{[]string{"npx", "--yes", "-p", "typescript", "tsc"}, "tsc", ""},
+		{[]string{"bundle", "exec", "rspec"}, "rspec", ""},
+		{[]string{"bundle", "install"}, "bundle", "install"},
+		{[]string{"uv", "run", "--with", "x", "pytest"}, "pytest", ""},
+		{[]string{"uv", "sync"}, "uv", "sync"},
+		{[]string{"busybox", "wget", "x"}, "wget", "x"},
+		{[]string{"retry", "-n", "3", "--", "curl"}, "curl", ""},
+		{[]string{"sudo", "env", "A=b", "timeout", "5", "sh", "-c", "exec /opt/bin/curl x"}, "curl", "x"},
+		{nil, "", ""},
+		{[]string{""}, "", ""},
+	} {
+		name, args := Command(c.argv)
+		if name != c.name || strings.Join(args, " ") != c.args {
+			t.Errorf("Command(%q) = %q %q, want %q %q", c.argv, name, args, c.name, c.args)
+		}
+	}
+}
+
+func TestCommandIsBounded(t *testing.T) {
+	argv := slices.Repeat([]string{"nice"}, 10000)
+	if name, _ := Command(argv); name != "nice" {
+		t.Errorf("got %q", name)
+	}
+}
+
+func FuzzCommand(f *testing.F) {
+	f.Add("env\x00A=b\x00curl")
+	f.Add("sh\x00-c\x00curl 'a b' \"c\\\"d\" >x 2>&1 # y")
+	f.Add("sh\x00-ceo\x00pipefail\x00curl \\")
+	f.Add("docker\x00compose\x00exec\x00-T\x00c\x00ls")
+	f.Add("env\x00-S\x00env -S env")
+	f.Fuzz(func(t *testing.T, words string) {
+		argv := strings.Split(words, "\x00")
+		name, args := Command(argv)
+		if len(args) > 0 && name == "" && argv[0] != "" && plainName(argv[0]) != "" && len(args) >= len(argv) {
+			t.Errorf("Command(%q) = %q %q", argv, name, args)
+		}
+		if again, _ := Command(argv); again != name {
+			t.Errorf("Command(%q) is %q, then %q", argv, name, again)
+		}
+	})
+}

@@ -1,0 +1,122 @@
+package classify
+
+// This file measures the built-in table on recorded failures, with the figures
+// of the corpus' own score.py.
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/hint"
+)
+
+// record is one recorded failure, in the format of the corpus' README.
+type record struct {
+	ID, Tool, Label, Signal, Stdout, Stderr string
+	Argv                                    []string
+	ExitCode                                int      `json:"exit_code"`
+	CapturedAt                              float64  `json:"captured_at"`
+	RetryAfter                              *float64 `json:"retry_after_seconds"`
+}
+
+func (r *record) failure() Failure {
+	return Failure{
+		Argv:   r.Argv,
+		Result: attempt.Result{ExitCode: r.ExitCode, Signal: attempt.Signal(r.Signal)},
+		Stdout: []byte(r.Stdout), Stderr: []byte(r.Stderr),
+	}
+}
+
+// readHint returns the hint in seconds, or NaN.
+func (r *record) readHint() float64 {
+	h, ok, _ := hint.Find([]byte(r.Stdout+"\n"+r.Stderr), time.Unix(int64(r.CapturedAt), 0))
+	if !ok {
+		return math.NaN()
+	}
+	return h.Wait.Seconds()
+}
+
+func readCorpus(tb testing.TB, path string) []record {
+	tb.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		tb.Skipf("no corpus here: %v", err)
+	}
+	var records []record
+	for line := range strings.SplitSeq(strings.TrimSpace(string(data)), "\n") {
+		var r record
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			tb.Fatalf("%s: %v", path, err)
+		}
+		records = append(records, r)
+	}
+	return records
+}
+
+// figures are those of score.py, with unknown counted as retried.
+type figures struct {
+	transient, permanent          int
+	stopped, retried              int // transients stopped, permanents retried
+	strictMissed, strictRetried   int // with unknown counted as stopped
+	hints, hintsRead, hintsClaims int
+}
+
+func measure(records []record) (f figures) {
+	for i := range records {
+		r := &records[i]
+		got := r.readHint()
+		if !math.IsNaN(got) {
+			f.hintsClaims++
+		}
+		if want := r.RetryAfter; want != nil {
+			f.hints++
+			near := max(1, 0.05**want)
+			if *want > 40 {
+				near = max(3, 0.05**want)
+			}
+			if math.Abs(got-*want) <= near {
+				f.hintsRead++
+			}
+		}
+		v := BuiltIn().Judge(r.failure()).Verdict
+		switch r.Label {
+		case "transient":
+			f.transient++
+			f.stopped += count(v == event.Permanent)
+			f.strictMissed += count(v != event.Transient)
+		case "permanent":
+			f.permanent++
+			f.retried += count(v != event.Permanent)
+			f.strictRetried += count(v == event.Transient)
+		}
+	}
+	return f
+}
+
+func count(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func share(n, of int) float64 { return float64(n) / float64(max(1, of)) }
+
+func TestPublicCorpus(t *testing.T) {
+	f := measure(readCorpus(t, "../../../shared/corpus/public.jsonl"))
+	right := 1 - share(f.stopped+f.retried, f.transient+f.permanent)
+	t.Logf("right %.3f, transients stopped %.3f, permanents retried %.3f; strict: missed %.3f, retried %.3f; hints %d of %d, %d claimed",
+		right, share(f.stopped, f.transient), share(f.retried, f.permanent), share(f.strictMissed, f.transient), share(f.strictRetried, f.permanent), f.hintsRead, f.hints, f.hintsClaims)
+	if right < 0.89 || share(f.stopped, f.transient) > 0.03 || share(f.retried, f.permanent) > 0.20 {
+		t.Errorf("the table has become worse on the public corpus")
+	}
+	if f.hintsRead < 17 || f.hintsClaims > f.hints+1 {
+		t.Errorf("%d of %d hints read, %d claimed", f.hintsRead, f.hints, f.hintsClaims)
+	}
+}

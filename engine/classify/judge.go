@@ -1,0 +1,217 @@
+package classify
+
+// This file weighs the evidence.
+//
+// All rules that are about the command and its result are held against the
+// exit code and against each line of the output. Of those that match, one
+// wins, by the first of these that tells two apart:
+//
+//  1. A table layered over another one (a user's rules) comes first.
+//  2. Decisive evidence before plain, plain before weak.
+//  3. Among weak evidence transient before permanent, since a wasted attempt
+//     costs less than giving up on something that would have worked.
+//  4. A rule for the command before a rule for any command.
+//  5. The later line before the earlier: what a tool says last is nearer to
+//     why it failed. Standard error counts as later than standard output, and
+//     the exit code alone as earlier than every line.
+//  6. On one line, the rule that names the other after "over".
+//  7. The order of the rules in their files. A test proves that no two rules
+//     with different verdicts are told apart by this alone on their examples.
+//
+// Before that, two kinds of lines are discounted for the rules that are for any
+// command: what a tool marks as a warning or as handled ("falling back") counts
+// one step less, and lines of a help text (an option and its meaning) count
+// for nothing.
+//
+// A failure on which no rule matches stays unknown.
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/event"
+)
+
+// Failure is a failed attempt and the end of what it wrote.
+type Failure struct {
+	Argv   []string
+	Result attempt.Result
+	// Stdout and Stderr are the tails of the streams, as they were written;
+	// nil where nothing was captured. Up to 64 KiB each is meant; more works
+	// and takes longer.
+	Stdout, Stderr []byte
+}
+
+// Judgement says what is known of a failure.
+type Judgement struct {
+	Verdict event.Verdict
+	// Rule is the ID of the rule that decided, "" if none did, and Reason its
+	// words.
+	Rule, Reason string
+	// CodeOnly is set where the command's name and its exit code or signal
+	// were enough: the output was not needed.
+	CodeOnly bool
+	// Others are the IDs of the other rules that matched, the weightiest first.
+	Others []string
+}
+
+// finding is one rule that matched, and where.
+type finding struct {
+	rule  *Rule
+	layer int
+	index int
+	line  int // where the line starts, -1 for the exit code alone
+	// strength is the rule's, less one step where the line is discounted.
+	strength Strength
+}
+
+// maxTries bounds how many candidate lines one pattern is tried on, the last
+// ones first.
+const maxTries = 64
+
+// Judge says whether the failure is worth a retry.
+func (t *Table) Judge(f Failure) Judgement {
+	if f.Result.TimedOut {
+		return Judgement{Verdict: event.Transient, Rule: "attempt-timeout", Reason: "the attempt ran into its time limit", CodeOnly: true}
+	}
+	name, _ := Command(f.Argv)
+	found := t.search(name, f)
+	if len(found) == 0 {
+		return Judgement{Verdict: event.Unknown, Reason: "no rule knows this failure"}
+	}
+	slices.SortFunc(found, weigh)
+	best := found[0]
+	j := Judgement{Verdict: best.rule.Verdict, Rule: best.rule.ID, Reason: best.rule.Reason, CodeOnly: best.line < 0}
+	for _, other := range found[1:] {
+		j.Others = append(j.Others, other.rule.ID)
+	}
+	return j
+}
+
+// search returns every rule that matches, each with its last line.
+func (t *Table) search(name string, f Failure) []finding {
+	var found []finding
+	about := make([]bool, len(t.rules))
+	for i, r := range t.rules {
+		about[i] = r.applies(name, f.Result)
+		if about[i] && len(r.patterns) == 0 {
+			found = append(found, finding{r, t.layer[i], i, -1, r.Strength})
+			about[i] = false
+		}
+	}
+	if len(f.Stdout)+len(f.Stderr) == 0 {
+		return found
+	}
+	s := searching{table: t, about: about, found: found, out: newOutput(f.Stdout, f.Stderr), tries: map[candidate]int{}, last: map[candidate]int{}, discounted: map[int]finding{}}
+	index := t.index()
+	index.walk(s.out.lower, s.try)
+	for _, c := range index.loose {
+		s.tryLines(c)
+	}
+	for i, f := range s.discounted {
+		if s.about[i] {
+			s.found = append(s.found, f)
+		}
+	}
+	return s.found
+}
+
+// searching is the state of one search over an output.
+type searching struct {
+	table *Table
+	about []bool // the rules that are still looked for
+	out   output
+	tries map[candidate]int
+	last  map[candidate]int // the line tried last
+	found []finding
+	// discounted are what matched on a discounted line only, by rule.
+	discounted map[int]finding
+}
+
+// try holds a pattern against the line around position at.
+func (s *searching) try(c candidate, at int) {
+	if !s.about[c.rule] {
+		return
+	}
+	start, end := s.out.around(at)
+	if last, ok := s.last[c]; ok && last == start || s.tries[c] >= maxTries {
+		return
+	}
+	s.last[c] = start
+	s.tries[c]++
+	r := s.table.rules[c.rule]
+	if r.Stream == "stdout" && at >= s.out.stderr || r.Stream == "stderr" && at < s.out.stderr {
+		return
+	}
+	line := s.out.text[start:end]
+	if !r.patterns[c.pattern].compiled().MatchString(line) || r.excepts(line) {
+		return
+	}
+	whole, _ := s.out.line(at)
+	f := finding{r, s.table.layer[c.rule], c.rule, whole, r.Strength}
+	if len(r.Tools) == 0 {
+		switch kindOf(strings.ToLower(line)) {
+		case helpLine:
+			return
+		case warningLine:
+			f.strength--
+			if _, ok := s.discounted[c.rule]; !ok {
+				s.discounted[c.rule] = f
+			}
+			return
+		}
+	}
+	s.about[c.rule] = false // later lines come first, so this is the rule's last
+	s.found = append(s.found, f)
+}
+
+// tryLines holds a pattern without literals against the last lines.
+func (s *searching) tryLines(c candidate) {
+	for end := len(s.out.text); end > 0 && s.about[c.rule] && s.tries[c] < maxTries; {
+		start, _ := s.out.around(end)
+		if start < end {
+			s.try(c, start)
+		}
+		end = start - 1
+	}
+}
+
+// excepts says whether one of the rule's unless patterns matches the line.
+func (r *Rule) excepts(line string) bool {
+	return slices.ContainsFunc(r.unless, func(p *pattern) bool { return p.compiled().MatchString(line) })
+}
+
+// weigh sorts the finding that counts for more to the front. See the order at
+// the top of this file.
+func weigh(a, b finding) int {
+	if a.layer != b.layer {
+		return a.layer - b.layer
+	}
+	if a.strength != b.strength {
+		return int(b.strength - a.strength)
+	}
+	if a.strength <= Weak {
+		if at, bt := a.rule.Verdict == event.Transient, b.rule.Verdict == event.Transient; at != bt {
+			return first(at)
+		}
+	}
+	if at, bt := len(a.rule.Tools) > 0, len(b.rule.Tools) > 0; at != bt {
+		return first(at)
+	}
+	if a.line != b.line {
+		return b.line - a.line
+	}
+	if over := slices.Contains(a.rule.Over, b.rule.ID); over != slices.Contains(b.rule.Over, a.rule.ID) {
+		return first(over)
+	}
+	return a.index - b.index
+}
+
+// first is -1 for true, 1 for false.
+func first(yes bool) int {
+	if yes {
+		return -1
+	}
+	return 1
+}

@@ -1,0 +1,75 @@
+package classify
+
+// This file tells lines that speak of the failure from those that do not.
+
+import "strings"
+
+// lineKind says how much a line is worth as evidence.
+type lineKind int
+
+const (
+	plainLine   lineKind = iota
+	warningLine          // something that the tool itself took lightly
+	helpLine             // an option and its meaning, from a usage text
+)
+
+// kindOf looks at a line in lower case.
+func kindOf(line string) lineKind {
+	trimmed := strings.TrimLeft(line, " \t[(<*#>!-")
+	if isHelp(line) {
+		return helpLine
+	}
+	if (isWarning(trimmed) || isHandled(line)) && !isLastTry(line) {
+		return warningLine
+	}
+	return plainLine
+}
+
+// isHelp recognises "  -t, --timeout <T>  ..." and "[--foo FOO] [--bar BAR]".
+func isHelp(line string) bool {
+	if line != "" && (line[0] == ' ' || line[0] == '\t') {
+		option := strings.TrimLeft(line, " \t")
+		rest := strings.TrimLeft(option, "-")
+		dashes := len(option) - len(rest)
+		if (dashes == 1 || dashes == 2) && rest != "" && 'a' <= rest[0] && rest[0] <= 'z' {
+			return true
+		}
+	}
+	return strings.Count(line, "[-") >= 3
+}
+
+// warnings are how tools mark the lines that did not make them fail: syslog's
+// severities below error, and apt's and npm's marks.
+var warnings = []string{
+	"warning", "warn:", "warn ", "warn]", "warn\t", "npm warn", "notice", "info:", "info ", "info]", "debug", "trace:", "trace ", "hint:", "note:", "w: ", "n: ",
+	"deprecat", "(node:", "yarn warn",
+}
+
+func isWarning(trimmed string) bool {
+	for _, w := range warnings {
+		if strings.HasPrefix(trimmed, w) {
+			return true
+		}
+	}
+	for _, field := range []string{"level=warn", "level=info", "level=debug", `"level":"warn`, `"level":"info`, `"level":"debug`, " warn ", " info ", " [warn", " [info", " warning:"} {
+		if i := strings.Index(trimmed, field); i >= 0 && i < 48 {
+			return true
+		}
+	}
+	return false
+}
+
+func isHandled(line string) bool {
+	for _, words := range []string{"falling back", "using cache", "using the cache", "from cache", "ignoring", "ignored", "continuing", "non-fatal", "not fatal", "skipping", "skipped"} {
+		if strings.Contains(line, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// isLastTry recognises a warning that tells why an attempt of the tool's own
+// failed: that is the cause itself.
+func isLastTry(line string) bool {
+	return strings.Contains(line, "retr") || strings.Contains(line, "attempt") || strings.Contains(line, "giving up") || strings.Contains(line, "tries")
+}

@@ -1,0 +1,195 @@
+package classify
+
+// This file holds the rule table: what a rule is and how tables are layered.
+// The file format is read in rules_parse.go; the built-in data is rules/*.rules.
+
+import (
+	"embed"
+	"regexp"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/event"
+)
+
+// Strength says how much a rule's evidence weighs. The zero value is Plain.
+type Strength int
+
+// The strengths, from the lightest.
+const (
+	// Weak evidence reads like a conclusion that several causes share, such
+	// as "not found": any other evidence beats it.
+	Weak Strength = iota - 1
+	// Plain evidence names the cause.
+	Plain
+	// Decisive evidence settles the matter wherever it stands in the output,
+	// such as a full disk or an exhausted rate limit.
+	Decisive
+)
+
+// Rule is one entry of the table.
+type Rule struct {
+	// ID is the rule's name in events and in --explain, unique in a table.
+	ID string
+	// Tools are the commands that the rule is about, as Command names them;
+	// empty is any command.
+	Tools []string
+	// Exits are the results that the rule is about; empty is any failure.
+	Exits []ExitRange
+	// Stream is "stdout" or "stderr", "" for both.
+	Stream string
+	// Verdict is the judgement, Strength its weight.
+	Verdict  event.Verdict
+	Strength Strength
+	// Over names rules that this one beats where both match the same line.
+	Over []string
+	// Reason says in a user's words what happened; Source names where the
+	// meaning of the evidence is written down.
+	Reason, Source string
+	// Yes and No are examples: an output line (or "exit N") that the rule
+	// matches, and one that it must not match.
+	Yes, No []string
+
+	patterns []*pattern
+	unless   []*pattern
+	file     string
+	line     int
+}
+
+// ExitRange is a range of exit codes, both ends included, or one signal.
+type ExitRange struct {
+	First, Last int
+	Signal      attempt.Signal
+}
+
+// pattern is a regular expression that is compiled when its literals were
+// seen for the first time.
+type pattern struct {
+	text    string
+	once    sync.Once
+	re      *regexp.Regexp
+	lineNum int
+}
+
+// compiled returns the expression, which ParseRules (or, for the built-in
+// rules, a test) has found to be valid.
+func (p *pattern) compiled() *regexp.Regexp {
+	p.once.Do(func() { p.re = regexp.MustCompile(foldCase + p.text) })
+	return p.re
+}
+
+// foldCase makes every pattern blind to case: tools change it freely between
+// versions.
+const foldCase = "(?i)"
+
+// Table is a set of rules, in layers: the rules of an earlier layer come
+// before those of a later one, whatever their strength.
+type Table struct {
+	rules []*Rule
+	layer []int // of the rule with the same index
+	index func() *filter
+}
+
+//go:embed rules/*.rules
+var ruleFiles embed.FS
+
+// BuiltIn returns the built-in table. Nothing of it is read before the first
+// call.
+var BuiltIn = sync.OnceValue(func() *Table {
+	files, err := ruleFiles.ReadDir("rules")
+	if err != nil {
+		return newTable(nil, nil) // cannot happen: the directory is part of the program
+	}
+	var rules []*Rule
+	for _, f := range files {
+		data, err := ruleFiles.ReadFile("rules/" + f.Name())
+		if err != nil {
+			continue // cannot happen either
+		}
+		// The built-in files are proved valid by a test, so that a run need not
+		// compile each pattern to check it.
+		read, _ := parse(f.Name(), string(data), false)
+		rules = append(rules, read...)
+	}
+	return newTable(rules, make([]int, len(rules)))
+})
+
+func newTable(rules []*Rule, layer []int) *Table {
+	t := &Table{rules: rules, layer: layer}
+	t.index = sync.OnceValue(func() *filter { return newFilter(t.rules) })
+	return t
+}
+
+// Rules returns the rules in their order.
+func (t *Table) Rules() []*Rule { return t.rules }
+
+// Over returns a table in which the rules of t come before those of base.
+func (t *Table) Over(base *Table) *Table {
+	top := 0
+	for _, l := range t.layer {
+		top = max(top, l+1)
+	}
+	rules := append(append([]*Rule(nil), t.rules...), base.rules...)
+	layer := append([]int(nil), t.layer...)
+	for _, l := range base.layer {
+		layer = append(layer, l+top)
+	}
+	return newTable(rules, layer)
+}
+
+// applies says whether the rule is about this command and this result.
+func (r *Rule) applies(name string, res attempt.Result) bool {
+	if len(r.Tools) > 0 && !slices.Contains(r.Tools, name) {
+		return false
+	}
+	if len(r.Exits) == 0 {
+		return true
+	}
+	for _, e := range r.Exits {
+		if e.holds(res) {
+			return true
+		}
+	}
+	return false
+}
+
+func (e ExitRange) holds(res attempt.Result) bool {
+	if e.Signal != "" {
+		return res.Signal == e.Signal || res.Signal == "" && shellCode(e.Signal) == res.ExitCode
+	}
+	return res.Signal == "" && e.First <= res.ExitCode && res.ExitCode <= e.Last
+}
+
+// String is the range as a rule file has it.
+func (e ExitRange) String() string {
+	switch {
+	case e.Signal != "":
+		return string(e.Signal)
+	case e.First == e.Last:
+		return strconv.Itoa(e.First)
+	}
+	return strconv.Itoa(e.First) + "-" + strconv.Itoa(e.Last)
+}
+
+// portableSignals are the numbers that are the same on Linux, macOS and the
+// BSDs; POSIX kill(1) fixes most of them.
+var portableSignals = [...]struct {
+	name   attempt.Signal
+	number int
+}{
+	{"SIGHUP", 1}, {"SIGINT", 2}, {"SIGQUIT", 3}, {"SIGILL", 4}, {"SIGTRAP", 5}, {"SIGABRT", 6}, {"SIGFPE", 8},
+	{"SIGKILL", 9}, {"SIGSEGV", 11}, {"SIGPIPE", 13}, {"SIGALRM", 14}, {"SIGTERM", 15},
+}
+
+// shellCode is 128+n, by which a shell shows that signal n ended a command of
+// its own; 0 for signals whose number is not portable.
+func shellCode(s attempt.Signal) int {
+	for _, p := range portableSignals {
+		if p.name == s {
+			return 128 + p.number
+		}
+	}
+	return 0
+}

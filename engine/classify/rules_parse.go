@@ -1,0 +1,224 @@
+package classify
+
+// This file reads rule files.
+//
+// A rule file is lines of "key value", one block a rule, blocks divided by
+// blank lines, # at the start of a line for comments:
+//
+//	rule     ID           letters, digits and dashes; begins the block
+//	tools    NAME...      commands by their plain names; without it, any command
+//	exit     LIST         codes, ranges and signals: 6,7,100-110,SIGKILL; without it, any failure
+//	stream   stdout       or stderr; without it, both
+//	match    PATTERN      a regular expression (RE2), tried on each line, blind to case; may be repeated (one of them must match)
+//	unless   PATTERN      the rule does not match a line that matches this; may be repeated
+//	verdict  transient    or permanent, or unknown (nobody can tell)
+//	strength plain        or weak, or decisive; see Judge
+//	over     ID...        rules that this one beats on the same line
+//	reason   TEXT         what happened, in a user's words
+//	source   TEXT         where the meaning of the evidence is written down
+//	yes      LINE         an example that matches ("exit N" for a rule without a pattern); may be repeated
+//	no       LINE         an example that must not match; may be repeated
+//
+// A rule needs an ID, a verdict, a reason, and at least one of exit and match.
+// The built-in rules also need a source and both examples; a test proves it.
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/event"
+)
+
+// ParseRules reads a rule file; name is its name in errors, which also give
+// the line. Every pattern is compiled to prove it valid.
+func ParseRules(name string, data []byte) (*Table, error) {
+	rules, err := parse(name, string(data), true)
+	if err != nil {
+		return nil, err
+	}
+	return newTable(rules, make([]int, len(rules))), nil
+}
+
+// parser is the state of reading one file.
+type parser struct {
+	file  string
+	check bool // compile each pattern
+	line  int
+	rule  *Rule // the block that is being read, or nil
+	rules []*Rule
+	ids   map[string]int // the line of each rule
+}
+
+func parse(file, data string, check bool) ([]*Rule, error) {
+	p := &parser{file: file, check: check, ids: map[string]int{}}
+	for len(data) > 0 {
+		var line string
+		line, data, _ = strings.Cut(data, "\n")
+		p.line++
+		if err := p.read(strings.TrimSpace(line)); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file, p.line, err)
+		}
+	}
+	if err := p.finish(); err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", file, p.line, err)
+	}
+	return p.rules, nil
+}
+
+// read takes one line of the file.
+func (p *parser) read(line string) error {
+	if line == "" {
+		return p.finish()
+	}
+	if line[0] == '#' {
+		return nil
+	}
+	key, value, _ := strings.Cut(line, " ")
+	value = strings.TrimSpace(value)
+	if value == "" {
+		return fmt.Errorf("%q needs a value", key)
+	}
+	if key == "rule" {
+		if err := p.finish(); err != nil {
+			return err
+		}
+		return p.begin(value)
+	}
+	if p.rule == nil {
+		return fmt.Errorf("%q stands before any rule; begin with a line such as \"rule my-id\"", key)
+	}
+	return p.field(key, value)
+}
+
+func (p *parser) begin(id string) error {
+	for _, c := range id {
+		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-') {
+			return fmt.Errorf("rule id %q may hold letters, digits and dashes only", id)
+		}
+	}
+	if first, taken := p.ids[id]; taken {
+		return fmt.Errorf("rule %q stands on line %d already", id, first)
+	}
+	p.ids[id] = p.line
+	p.rule = &Rule{ID: id, file: p.file, line: p.line}
+	return nil
+}
+
+// field takes one line of a rule's block.
+func (p *parser) field(key, value string) (err error) {
+	r := p.rule
+	switch key {
+	case "tools":
+		r.Tools = append(r.Tools, strings.Fields(value)...)
+	case "exit":
+		err = p.exits(value)
+	case "stream":
+		if value != "stdout" && value != "stderr" {
+			return fmt.Errorf("stream %q: use stdout or stderr, or leave it out for both", value)
+		}
+		r.Stream = value
+	case "match":
+		r.patterns, err = p.pattern(r.patterns, value)
+	case "unless":
+		r.unless, err = p.pattern(r.unless, value)
+	case "verdict":
+		r.Verdict, err = parseVerdict(value)
+	case "strength":
+		r.Strength, err = parseStrength(value)
+	case "over":
+		r.Over = append(r.Over, strings.Fields(value)...)
+	case "reason":
+		r.Reason = value
+	case "source":
+		r.Source = value
+	case "yes":
+		r.Yes = append(r.Yes, value)
+	case "no":
+		r.No = append(r.No, value)
+	default:
+		err = fmt.Errorf("unknown key %q; the keys are rule, tools, exit, stream, match, unless, verdict, strength, over, reason, source, yes and no", key)
+	}
+	return err
+}
+
+// finish ends a block and proves it whole.
+func (p *parser) finish() error {
+	r := p.rule
+	if r == nil {
+		return nil
+	}
+	p.rule = nil
+	switch {
+	case r.Verdict == "":
+		return fmt.Errorf("rule %q has no verdict; add \"verdict transient\" or \"verdict permanent\"", r.ID)
+	case r.Reason == "":
+		return fmt.Errorf("rule %q has no reason; add a line \"reason what happened\"", r.ID)
+	case len(r.patterns) == 0 && len(r.Exits) == 0:
+		return fmt.Errorf("rule %q matches everything; add an exit or a match line", r.ID)
+	case len(r.patterns) == 0 && (len(r.unless) > 0 || r.Stream != ""):
+		return fmt.Errorf("rule %q has unless or stream without a match line", r.ID)
+	}
+	p.rules = append(p.rules, r)
+	return nil
+}
+
+func (p *parser) pattern(list []*pattern, text string) ([]*pattern, error) {
+	if p.check {
+		if _, err := regexp.Compile(foldCase + text); err != nil {
+			return nil, fmt.Errorf("pattern %q: %w", text, err)
+		}
+	}
+	return append(list, &pattern{text: text, lineNum: p.line}), nil
+}
+
+// exits reads a list of codes, ranges and signals.
+func (p *parser) exits(list string) error {
+	for word := range strings.SplitSeq(list, ",") {
+		word = strings.TrimSpace(word)
+		if word == "" {
+			return fmt.Errorf("exit list %q has an empty entry", list)
+		}
+		if word[0] < '0' || word[0] > '9' {
+			sig, err := attempt.ParseSignal(word)
+			if err != nil {
+				return fmt.Errorf("exit %w", err)
+			}
+			p.rule.Exits = append(p.rule.Exits, ExitRange{Signal: sig})
+			continue
+		}
+		from, to, ranged := strings.Cut(word, "-")
+		if !ranged {
+			to = from
+		}
+		first, err1 := strconv.Atoi(from)
+		last, err2 := strconv.Atoi(to)
+		if err1 != nil || err2 != nil || first < 0 || last > 255 || first > last {
+			return fmt.Errorf("exit %q: use a code from 0 to 255, a range such as 100-110, or a signal such as KILL", word)
+		}
+		p.rule.Exits = append(p.rule.Exits, ExitRange{First: first, Last: last})
+	}
+	return nil
+}
+
+func parseVerdict(s string) (event.Verdict, error) {
+	switch v := event.Verdict(s); v {
+	case event.Transient, event.Permanent, event.Unknown:
+		return v, nil
+	}
+	return "", fmt.Errorf("verdict %q: use transient, permanent or unknown", s)
+}
+
+func parseStrength(s string) (Strength, error) {
+	switch s {
+	case "weak":
+		return Weak, nil
+	case "plain":
+		return Plain, nil
+	case "decisive":
+		return Decisive, nil
+	}
+	return Plain, fmt.Errorf("strength %q: use weak, plain or decisive", s)
+}

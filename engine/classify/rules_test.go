@@ -1,0 +1,188 @@
+package classify
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/event"
+)
+
+// builtInFiles parses each built-in file the strict way.
+func builtInFiles(t *testing.T) []*Rule {
+	t.Helper()
+	files, err := ruleFiles.ReadDir("rules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rules []*Rule
+	for _, f := range files {
+		data, err := ruleFiles.ReadFile("rules/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, err := ParseRules(f.Name(), data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules = append(rules, table.Rules()...)
+	}
+	return rules
+}
+
+// example makes a failure of an example line of a rule.
+func example(t *testing.T, r *Rule, line string) Failure {
+	t.Helper()
+	argv := []string{"some-tool"}
+	if len(r.Tools) > 0 {
+		argv = []string{r.Tools[0]}
+	}
+	result := attempt.Result{ExitCode: 1}
+	if len(r.Exits) > 0 {
+		result = attempt.Result{ExitCode: r.Exits[0].First, Signal: r.Exits[0].Signal}
+	}
+	if code, ok := strings.CutPrefix(line, "exit "); ok && len(r.patterns) == 0 {
+		if n, err := strconv.Atoi(code); err == nil {
+			return Failure{Argv: argv, Result: attempt.Result{ExitCode: n}}
+		}
+		signal, err := attempt.ParseSignal(code)
+		if err != nil {
+			t.Fatalf("%s:%d: rule %s: example %q: %v", r.file, r.line, r.ID, line, err)
+		}
+		return Failure{Argv: argv, Result: attempt.Result{ExitCode: 200, Signal: signal}}
+	}
+	if r.Stream == "stdout" {
+		return Failure{Argv: argv, Result: result, Stdout: []byte(line)}
+	}
+	return Failure{Argv: argv, Result: result, Stderr: []byte(line)}
+}
+
+func TestEveryRuleIsProved(t *testing.T) {
+	rules := builtInFiles(t)
+	if len(rules) != len(BuiltIn().Rules()) {
+		t.Fatalf("the table has %d rules, its files %d", len(BuiltIn().Rules()), len(rules))
+	}
+	seen := map[string]bool{}
+	for _, r := range rules {
+		where := r.file + ":" + strconv.Itoa(r.line) + ": rule " + r.ID
+		if seen[r.ID] {
+			t.Errorf("%s: there is another rule of this name", where)
+		}
+		seen[r.ID] = true
+		if r.Source == "" || len(r.Yes) == 0 || len(r.No) == 0 {
+			t.Errorf("%s: needs a source, an example that matches and one that does not", where)
+		}
+		if r.Reason != strings.TrimSuffix(strings.TrimSpace(r.Reason), ".") || strings.ToLower(r.Reason[:1]) != r.Reason[:1] && !strings.HasPrefix(r.Reason[1:], strings.ToUpper(r.Reason[1:2])) {
+			t.Errorf("%s: reason %q: begin in lower case and end without a full stop", where, r.Reason)
+		}
+		alone := newTable([]*Rule{r}, []int{0})
+		for _, line := range r.Yes {
+			if j := alone.Judge(example(t, r, line)); j.Rule != r.ID {
+				t.Errorf("%s does not match its example %q", where, line)
+			}
+		}
+		for _, line := range r.No {
+			if j := alone.Judge(example(t, r, line)); j.Rule == r.ID {
+				t.Errorf("%s matches %q, which it must not", where, line)
+			}
+		}
+		for _, id := range r.Over {
+			if !slices.ContainsFunc(rules, func(o *Rule) bool { return o.ID == id }) {
+				t.Errorf("%s is over %q, which does not exist", where, id)
+			}
+		}
+	}
+}
+
+// TestEveryPatternHasALiteral keeps the prefilter useful: a pattern without a
+// literal is tried on each line.
+func TestEveryPatternHasALiteral(t *testing.T) {
+	for _, r := range builtInFiles(t) {
+		for _, p := range r.patterns {
+			if requiredLiterals(p.text) == nil {
+				t.Errorf("%s:%d: rule %s: no literal of %d bytes that every match has: %s", r.file, p.lineNum, r.ID, minLiteral, p.text)
+			}
+		}
+	}
+}
+
+// TestNoContradictionWithoutAnOrder holds every example against the whole
+// table: where two rules with different verdicts match it, something other
+// than their order in the files must tell them apart.
+func TestNoContradictionWithoutAnOrder(t *testing.T) {
+	table := BuiltIn()
+	for _, r := range table.Rules() {
+		for _, line := range slices.Concat(r.Yes, r.No) {
+			f := example(t, r, line)
+			name, _ := Command(f.Argv)
+			found := table.search(name, f)
+			slices.SortFunc(found, weigh)
+			for i := 1; i < len(found); i++ {
+				a, b := found[0], found[i]
+				if a.rule.Verdict == b.rule.Verdict {
+					continue
+				}
+				a.index, b.index = 0, 0
+				if weigh(a, b) == 0 {
+					t.Errorf("%q: %s (%s) and %s (%s) contradict each other; give one a strength or write over", line, a.rule.ID, a.rule.Verdict, b.rule.ID, b.rule.Verdict)
+				}
+			}
+		}
+	}
+}
+
+// TestEachRuleDecidesItsExample: a rule that is never the one to decide on its
+// own examples is dead weight, or outranked by mistake.
+func TestVerdictOfExamples(t *testing.T) {
+	for _, r := range BuiltIn().Rules() {
+		for _, line := range r.Yes {
+			if j := BuiltIn().Judge(example(t, r, line)); j.Verdict != r.Verdict && r.Strength != Weak {
+				t.Errorf("rule %s says %s of %q, but %s says %s", r.ID, r.Verdict, line, j.Rule, j.Verdict)
+			}
+		}
+	}
+}
+
+func TestParseRulesNamesTheLine(t *testing.T) {
+	for _, c := range []struct{ data, want string }{
+		{"verdict transient\n", `my.rules:1: "verdict" stands before any rule`},
+		{"rule a b\n", `my.rules:1: rule id "a b"`},
+		{"rule a\nverdict maybe\n", `my.rules:2: verdict "maybe"`},
+		{"# x\n\nrule a\nmatch (\n", `my.rules:4: pattern "("`},
+		{"rule a\nexit 300\n", `my.rules:2: exit "300"`},
+		{"rule a\nexit NOSUCH\n", `my.rules:2: exit "NOSUCH" is no signal name`},
+		{"rule a\nexit 1,,2\n", `my.rules:2: exit list "1,,2"`},
+		{"rule a\ncolour red\n", `my.rules:2: unknown key "colour"`},
+		{"rule a\nmatch\n", `my.rules:2: "match" needs a value`},
+		{"rule a\nstream both\n", `my.rules:2: stream "both"`},
+		{"rule a\nstrength strong\n", `my.rules:2: strength "strong"`},
+		{"rule a\nmatch x\nreason y\n", `my.rules:3: rule "a" has no verdict`},
+		{"rule a\nmatch x\nverdict transient\n\n", `my.rules:4: rule "a" has no reason`},
+		{"rule a\nverdict transient\nreason y\n", `my.rules:3: rule "a" matches everything`},
+		{"rule a\nexit 1\nverdict transient\nreason y\n\nrule a\n", `my.rules:6: rule "a" stands on line 1 already`},
+	} {
+		_, err := ParseRules("my.rules", []byte(c.data))
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("ParseRules(%q): %v, want %s", c.data, err, c.want)
+		}
+	}
+}
+
+func TestUserRulesComeFirst(t *testing.T) {
+	mine, err := ParseRules("mine", []byte("rule mine\ntools deploy\nexit 3\nmatch connection refused\nstrength weak\nverdict permanent\nreason our gateway says so for good\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := Failure{Argv: []string{"deploy"}, Result: attempt.Result{ExitCode: 3}, Stderr: []byte("connection refused\n")}
+	both := mine.Over(BuiltIn())
+	j := both.Judge(f)
+	if j.Rule != "mine" || j.Verdict != event.Permanent || !slices.Contains(j.Others, "net-refused") {
+		t.Errorf("got %+v, want the user's rule before net-refused", j)
+	}
+	f.Result.ExitCode = 4
+	if j := both.Judge(f); j.Rule != "net-refused" {
+		t.Errorf("got %+v, want the built-in rule for another code", j)
+	}
+}

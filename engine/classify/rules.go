@@ -110,7 +110,7 @@ var BuiltIn = sync.OnceValue(func() *Table {
 		}
 		// The built-in files are proved valid by a test, so that a run need not
 		// compile each pattern to check it.
-		read, _ := parse(f.Name(), string(data), false)
+		read, _ := parseRules(f.Name(), string(data), false)
 		rules = append(rules, read...)
 	}
 	return newTable(rules, make([]int, len(rules)))

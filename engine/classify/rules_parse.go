@@ -35,7 +35,7 @@ import (
 // ParseRules reads a rule file; name is its name in errors, which also give
 // the line. Every pattern is compiled to prove it valid.
 func ParseRules(name string, data []byte) (*Table, error) {
-	rules, err := parse(name, string(data), true)
+	rules, err := parseRules(name, string(data), true)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ type parser struct {
 	ids   map[string]int // the line of each rule
 }
 
-func parse(file, data string, check bool) ([]*Rule, error) {
+func parseRules(file, data string, check bool) ([]*Rule, error) {
 	p := &parser{file: file, check: check, ids: map[string]int{}}
 	for len(data) > 0 {
 		var line string

@@ -8,9 +8,14 @@
 package attempt
 
 import (
+	"errors"
 	"io"
 	"time"
 )
+
+// ErrReaderGone says that the program's own standard output has no reader
+// left, so that the program should end as SIGPIPE would have it.
+var ErrReaderGone = errors.New("standard output has no reader left")
 
 // Spec says what to run in one attempt and within which limits.
 type Spec struct {

@@ -17,6 +17,7 @@ type Kind string
 // The kinds of event, in the order in which a run emits them.
 const (
 	RunStarted      Kind = "run_started"
+	WaitPending     Kind = "wait_pending" // a target's state changed; for a person only
 	WaitReady       Kind = "wait_ready"
 	WaitFailed      Kind = "wait_failed"
 	AttemptStarted  Kind = "attempt_started"
@@ -80,15 +81,17 @@ type Event struct {
 	Rule   string
 
 	// RetryScheduled: the plain delay, the wait after jitter, and the server's
-	// hint where HasHint is set. RetryWaited: Slept is the time that really
-	// passed.
-	Delay    time.Duration
-	Jittered time.Duration
-	HasHint  bool
-	Hint     time.Duration
-	Slept    time.Duration
+	// hint where HasHint is set, or in words the hint that was not believed.
+	// RetryWaited: Slept is the time that really passed.
+	Delay       time.Duration
+	Jittered    time.Duration
+	HasHint     bool
+	Hint        time.Duration
+	IgnoredHint string
+	Slept       time.Duration
 
-	// WaitReady, WaitFailed: the --wait-for target, with Reason its last error.
+	// WaitPending, WaitReady, WaitFailed: the --wait-for target, with Reason its
+	// last error.
 	Target string
 
 	// RunFinished: how it ended, the total of attempts, the program's exit code.

@@ -1,0 +1,300 @@
+package engine
+
+// This file decides what follows an attempt: the order of decisions of the
+// contract, one function a step. Everything is pure.
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/classify"
+	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/hint"
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// State is where in a run the decision is taken.
+type State struct {
+	// Attempt is the number of the attempt that has just ended, from 1.
+	Attempt int
+	// Step is the number of the next wait in the schedule, from 1.
+	Step int
+	// Previous is the wait before, as decorrelated jitter needs it.
+	Previous time.Duration
+	// Deadline is when everything ends; the zero time is none.
+	Deadline time.Time
+	// Argv is the command, by whose name failures are recognised.
+	Argv []string
+}
+
+// Decision says what follows an attempt.
+type Decision struct {
+	// Accepted says that the attempt succeeded. Retry says that another
+	// attempt follows after Wait. If neither is set, the program gives up.
+	Accepted, Retry bool
+	// Verdict, Rule and Reason say what was decided on and why.
+	Verdict event.Verdict
+	Rule    string
+	Reason  string
+	// Others are further rules of the table that matched.
+	Others []string
+
+	// Delay is the plain delay, Wait what to wait, Hint what the server asked
+	// for where HasHint is set. IgnoredHint says which hint was not believed.
+	Delay, Wait, Hint time.Duration
+	HasHint           bool
+	IgnoredHint       string
+	// Next is the state for the attempt that follows.
+	Next State
+
+	// Outcome and End say how the run ends where no attempt follows. Advice is
+	// one more line for a person.
+	Outcome event.Outcome
+	End     End
+	Advice  string
+}
+
+// End is how the program ends: dying by Signal where that is set and possible,
+// with Code otherwise. Code is 128+n where Signal is set.
+type End struct {
+	Code   int
+	Signal attempt.Signal
+}
+
+// Decide judges what came of an attempt and says what follows. The random
+// number u is uniform in [0, 1).
+func Decide(p *Policy, s State, r attempt.Result, e Evidence, now time.Time, u float64) Decision {
+	d := judge(&p.Rules, s.Argv, r, e)
+	if d.Retry {
+		schedule(&d, p, s, r, e, now, u)
+	}
+	if !d.Retry && !d.Accepted {
+		d.End = end(r, d.Outcome)
+	}
+	return d
+}
+
+// judge applies the contract's order of decisions: the first row that applies
+// decides.
+func judge(rules *Rules, argv []string, r attempt.Result, e Evidence) Decision {
+	known := func() classify.Judgement {
+		return rules.Table.Judge(classify.Failure{Argv: argv, Result: r, Stdout: e.Stdout, Stderr: e.Stderr})
+	}
+	if r.Err != nil {
+		return stop(event.Failed, event.Unknown, "", r.Err.Error())
+	}
+	// Row 1: the program was asked to end. A reader that has gone asks for the
+	// same.
+	if r.Cancelled != "" {
+		return stop(event.Cancelled, event.Unknown, "", "cancelled by "+string(r.Cancelled))
+	}
+	if r.ReaderGone {
+		return stop(event.Cancelled, event.Unknown, "", "standard output has no reader left")
+	}
+	// Row 2: no time is left.
+	if r.DeadlinePassed {
+		return stop(event.Deadline, event.Unknown, "", "the deadline passed")
+	}
+	// Row 3: it could not be started.
+	if r.StartErr != nil {
+		if _, named := rules.OnExit.MatchCode(r); !named {
+			return stop(event.Stopped, event.Permanent, "", r.StartErr.Error())
+		}
+	}
+	// Row 4: success.
+	reason, failed := failure(rules, r, e)
+	if !failed {
+		return Decision{Accepted: true, Outcome: event.Succeeded, Reason: reason}
+	}
+	// Row 5: a rule says stop.
+	if item, ok := rules.StopOnExit.Match(r); ok {
+		return stop(event.Stopped, event.Permanent, "--stop-on-exit "+item, reason)
+	}
+	if e.Stop != "" {
+		return stop(event.Stopped, event.Permanent, e.Stop, reason)
+	}
+	// Row 6: the attempt hit its own limit.
+	if r.TimedOut {
+		return again(event.Transient, "--timeout", reason)
+	}
+	// Row 7: a rule says retry.
+	if item, ok := rules.OnExit.Match(r); ok {
+		return again(event.Transient, "--on-exit "+item, reason)
+	}
+	if e.Retry != "" {
+		return again(event.Transient, e.Retry, reason)
+	}
+	return judgeByTable(rules, known(), reason)
+}
+
+// judgeByTable is what is left when no rule of the user's speaks of the
+// failure.
+func judgeByTable(rules *Rules, known classify.Judgement, reason string) Decision {
+	if known.Rule != "" {
+		reason += ": " + known.Reason
+	}
+	d := again(known.Verdict, known.Rule, reason)
+	d.Others = known.Others
+	switch {
+	case rules.hasRetryRule(): // Row 8: the user has said what is worth it.
+		d = stop(event.Stopped, known.Verdict, known.Rule, reason+"; no --on-* rule names it")
+	case rules.Mode == Smart && known.Verdict == event.Permanent,
+		rules.Mode == Strict && known.Verdict != event.Transient: // Row 9.
+		d = stop(event.Stopped, known.Verdict, known.Rule, reason)
+	case rules.Mode == Any && known.Verdict == event.Permanent && known.CodeOnly:
+		d.Advice = "this failure is known to be permanent (" + known.Reason + "); --classify smart would not retry it"
+	}
+	d.Others = known.Others
+	return d
+}
+
+// failure says in words what came of the attempt and whether that is a
+// failure.
+func failure(rules *Rules, r attempt.Result, e Evidence) (reason string, failed bool) {
+	reason = Describe(r)
+	named := r.ExitCode == exitcodes.OK && !r.TimedOut
+	if len(rules.SuccessOnExit) > 0 {
+		_, named = rules.SuccessOnExit.Match(r)
+	}
+	switch {
+	case !named && r.ExitCode == exitcodes.OK:
+		return reason + ", which --success-on-exit does not name", true
+	case !named:
+		return reason, true
+	case e.Fail != "":
+		return reason + ", but the output matched " + e.Fail, true
+	case e.Missing != "":
+		return reason + ", but no line matched " + e.Missing, true
+	}
+	return reason, false
+}
+
+// Describe says in words how an attempt ended.
+func Describe(r attempt.Result) string {
+	switch {
+	case r.StartErr != nil:
+		return r.StartErr.Error()
+	case r.TimedOut:
+		return "timed out"
+	case r.DeadlinePassed:
+		return "ended by the deadline"
+	case r.Signal != "":
+		return "killed by " + string(r.Signal)
+	case r.Note != "":
+		return r.Note
+	}
+	return fmt.Sprintf("exit %d", r.ExitCode)
+}
+
+func stop(outcome event.Outcome, verdict event.Verdict, rule, reason string) Decision {
+	return Decision{Outcome: outcome, Verdict: verdict, Rule: rule, Reason: reason}
+}
+
+func again(verdict event.Verdict, rule, reason string) Decision {
+	return Decision{Retry: true, Verdict: verdict, Rule: rule, Reason: reason}
+}
+
+// schedule sets the wait of a decision to retry, or turns it into giving up
+// where no attempt or no time is left.
+func schedule(d *Decision, p *Policy, s State, r attempt.Result, e Evidence, now time.Time, u float64) {
+	if p.Attempts > 0 && s.Attempt >= p.Attempts {
+		d.Retry, d.Outcome = false, event.Exhausted
+		return
+	}
+	if p.ResetAfter > 0 && r.Duration >= p.ResetAfter {
+		s.Step, s.Previous = 1, p.Schedule.First()
+	}
+	d.Delay = p.Schedule.Plain(s.Step, s.Previous)
+	drawn := p.Schedule.Wait(s.Step, s.Previous, u)
+	d.Wait = drawn
+	d.Next = State{Attempt: s.Attempt + 1, Step: s.Step + 1, Previous: drawn, Deadline: s.Deadline, Argv: s.Argv}
+	found, ok, ignored := findHint(&p.Rules.Hints, e, now)
+	d.IgnoredHint = ignored
+	if ok {
+		// Full jitter over one plain delay on top, so that many clients that
+		// were told the same moment do not return together.
+		d.HasHint, d.Hint = true, found.Wait
+		d.Wait = max(addDelay(found.Wait, backoff.FromFloat(u*float64(d.Delay))), p.Schedule.MinDelay)
+	}
+	switch {
+	case d.HasHint && d.Hint > p.MaxHint:
+		giveUp(d, event.Stopped, fmt.Sprintf("the server asks for a wait of %v, longer than --max-hint %v", d.Hint, p.MaxHint))
+	case !s.Deadline.IsZero() && d.Wait > s.Deadline.Sub(now):
+		giveUp(d, event.Deadline, fmt.Sprintf("a wait of %v would pass the deadline", d.Wait.Round(time.Millisecond)))
+	}
+}
+
+func giveUp(d *Decision, outcome event.Outcome, why string) {
+	d.Retry, d.Outcome, d.Advice = false, outcome, why
+}
+
+func addDelay(a, b time.Duration) time.Duration {
+	if a > backoff.Longest-b {
+		return backoff.Longest
+	}
+	return a + b
+}
+
+// FindHint looks for a wait that the server asked for, first where errors are
+// told.
+func FindHint(h *Hints, e Evidence, now time.Time) (found hint.Hint, ok bool) {
+	found, ok, _ = findHint(h, e, now)
+	return found, ok
+}
+
+// findHint also says which hint was not believed.
+func findHint(h *Hints, e Evidence, now time.Time) (found hint.Hint, ok bool, ignored string) {
+	if !h.Use {
+		return hint.Hint{}, false, ""
+	}
+	for _, text := range [][]byte{e.Stderr, e.Stdout} {
+		var unbelieved string
+		if h.Pattern != nil {
+			found, ok, unbelieved = hint.FindPattern(h.Pattern, text, now)
+		} else {
+			found, ok, unbelieved = hint.Find(text, now)
+		}
+		if ok {
+			return found, true, ""
+		}
+		if ignored == "" {
+			ignored = unbelieved
+		}
+	}
+	return hint.Hint{}, false, ignored
+}
+
+// codeOf holds the shells' codes of the signals that end a run, which have the
+// same number on every system (POSIX, kill: 1 HUP, 2 INT, 3 QUIT, 15 TERM; 13
+// for PIPE is so everywhere).
+var codeOf = map[attempt.Signal]int{
+	"SIGHUP": exitcodes.OfSignal(1), "SIGINT": exitcodes.OfSignal(2), "SIGQUIT": exitcodes.OfSignal(3),
+	"SIGPIPE": exitcodes.OfSignal(13), "SIGTERM": exitcodes.OfSignal(15),
+}
+
+func endBy(signal attempt.Signal) End { return End{Code: codeOf[signal], Signal: signal} }
+
+// end says how the program ends when it gives up on r.
+func end(r attempt.Result, outcome event.Outcome) End {
+	own := End{Code: r.ExitCode}
+	if r.Signal != "" && !r.TimedOut && !r.DeadlinePassed {
+		own.Signal = r.Signal
+	}
+	switch {
+	case outcome == event.Failed:
+		return End{Code: exitcodes.Failure}
+	case r.ReaderGone:
+		return endBy("SIGPIPE")
+	case outcome == event.Cancelled && r.ExitCode != exitcodes.OK && (r.Cancelled == "SIGINT" || r.Cancelled == "SIGQUIT"):
+		// The shells' wait-and-cooperate rule: who catches INT and exits 0 has
+		// dealt with it, everyone else was ended by it.
+		return endBy(r.Cancelled)
+	case outcome == event.Cancelled:
+		return own
+	case r.ExitCode == exitcodes.OK:
+		return End{Code: exitcodes.Rejected}
+	}
+	return own
+}

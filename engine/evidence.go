@@ -1,0 +1,114 @@
+package engine
+
+// This file watches what an attempt writes and keeps, in bounded memory, what
+// the decision needs of it.
+
+import (
+	"io"
+
+	"github.com/retrysh/retry/engine/classify"
+)
+
+// Evidence is what the output of one attempt said, in the words of the rules.
+type Evidence struct {
+	// Missing is an --until-* rule that no line matched; Fail, Stop and Retry
+	// are the first rule of their kind that a line matched. Each is the flag
+	// with its pattern, or "".
+	Missing, Fail, Stop, Retry string
+	// Stdout and Stderr are the last part of each stream, nil where it was not
+	// captured.
+	Stdout, Stderr []byte
+}
+
+// Watch reads the output of one attempt as it streams by.
+type Watch struct {
+	out, err *stream
+}
+
+// NewWatch returns a watch for one attempt.
+func (r *Rules) NewWatch() *Watch {
+	return &Watch{out: r.newStream("stdout", &r.Stdout), err: r.newStream("stderr", &r.Stderr)}
+}
+
+// Stdout and Stderr take the streams' bytes; they are nil where nobody needs
+// to read the stream.
+func (w *Watch) Stdout() io.Writer { return w.out.writer() }
+
+// Stderr is the other stream's writer; see Stdout.
+func (w *Watch) Stderr() io.Writer { return w.err.writer() }
+
+// Close ends both streams and returns what they said.
+func (w *Watch) Close() Evidence {
+	var e Evidence
+	e.Stdout, e.Stderr = w.out.close(&e), w.err.close(&e)
+	return e
+}
+
+// stream watches one output stream. A nil stream is not captured.
+type stream struct {
+	name     string
+	patterns *Patterns
+	matcher  *classify.Matcher
+	tail     *classify.Tail
+}
+
+func (r *Rules) newStream(name string, p *Patterns) *stream {
+	if !r.captures(p) {
+		return nil
+	}
+	s := &stream{name: name, patterns: p, tail: classify.NewTail(classify.TailSize)}
+	if p.any() {
+		var all []*classify.Pattern
+		for _, group := range [][]*classify.Pattern{p.Until, p.FailOn, p.StopOn, p.On} {
+			all = append(all, group...)
+		}
+		s.matcher = classify.NewMatcher(all)
+	}
+	return s
+}
+
+func (s *stream) writer() io.Writer {
+	if s == nil {
+		return nil
+	}
+	return s
+}
+
+// Write never fails, and never changes p.
+func (s *stream) Write(p []byte) (int, error) {
+	if s.matcher != nil {
+		s.matcher.Write(p)
+	}
+	return s.tail.Write(p)
+}
+
+// close adds what the stream said to e and returns its last part.
+func (s *stream) close(e *Evidence) []byte {
+	if s == nil {
+		return nil
+	}
+	if s.matcher == nil {
+		return s.tail.Bytes()
+	}
+	s.matcher.Close()
+	i := 0
+	for _, group := range []struct {
+		flag     string
+		patterns []*classify.Pattern
+		seen     bool
+		into     *string
+	}{
+		{"--until-", s.patterns.Until, false, &e.Missing},
+		{"--fail-on-", s.patterns.FailOn, true, &e.Fail},
+		{"--stop-on-", s.patterns.StopOn, true, &e.Stop},
+		{"--on-", s.patterns.On, true, &e.Retry},
+	} {
+		for _, p := range group.patterns {
+			if s.matcher.Seen(i) == group.seen && *group.into == "" {
+				*group.into = group.flag + s.name + " " + p.String()
+			}
+			i++
+		}
+	}
+	return s.tail.Bytes()
+}

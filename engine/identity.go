@@ -1,0 +1,110 @@
+package engine
+
+// This file builds what the command sees of the run in its environment, so
+// that it can tell attempts apart, be idempotent, keep to the deadline and
+// continue a trace.
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
+)
+
+// Identity names a run, the same in every attempt.
+type Identity struct {
+	// Environ is the program's own environment.
+	Environ []string
+	// RunID is a random UUID, Key the idempotency key, Depth 1 and one more
+	// inside another retry.
+	RunID, Key string
+	Depth      int
+	Trace      Trace
+	// Random returns 64 random bits, for span ids.
+	Random func() uint64
+}
+
+// Trace is a W3C trace context: 32 and 2 hexadecimal digits.
+type Trace struct{ ID, Flags string }
+
+// NewRunID returns a random UUID, version 4 (RFC 9562, section 5.4).
+func NewRunID(random func() uint64) string {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:8], random())
+	binary.BigEndian.PutUint64(b[8:], random())
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	h := hex.EncodeToString(b[:])
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+}
+
+// ContinueTrace reads a traceparent header (W3C Trace Context, section 3.2.2),
+// and begins a sampled trace where there is none or it is not valid: a command
+// that samples as its parent does would otherwise record nothing.
+func ContinueTrace(traceparent string, random func() uint64) Trace {
+	if fields := strings.Split(traceparent, "-"); len(fields) >= 4 &&
+		isHex(fields[0], 2) && fields[0] != "ff" && (len(fields) == 4 || fields[0] != "00") &&
+		isHex(fields[1], 32) && strings.Trim(fields[1], "0") != "" &&
+		isHex(fields[2], 16) && strings.Trim(fields[2], "0") != "" && isHex(fields[3], 2) {
+		return Trace{ID: fields[1], Flags: fields[3]}
+	}
+	return Trace{ID: fmt.Sprintf("%016x%016x", random(), random()|1), Flags: "01"}
+}
+
+func isHex(s string, digits int) bool {
+	return len(s) == digits && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// lastAttempt is what an attempt is told of the one before; its zero value
+// stands for none.
+type lastAttempt struct {
+	result attempt.Result
+	reason string
+	waited time.Duration
+}
+
+// set are the variables that environ sets or unsets.
+var set = map[string]bool{
+	"RETRY_ATTEMPT": true, "RETRY_MAX_ATTEMPTS": true, "RETRY_RUN_ID": true, "RETRY_IDEMPOTENCY_KEY": true,
+	"RETRY_LAST_EXIT": true, "RETRY_LAST_REASON": true, "RETRY_DELAY_MS": true, "RETRY_EXPIRES_AT": true,
+	"RETRY_DEPTH": true, "TRACEPARENT": true,
+}
+
+// environ returns the environment of the attempt that starts now.
+func (e *Engine) environ(last lastAttempt) []string {
+	id := &e.Identity
+	env := make([]string, 0, len(id.Environ)+len(set))
+	for _, entry := range id.Environ {
+		if name, _, _ := strings.Cut(entry, "="); !set[name] {
+			env = append(env, entry)
+		}
+	}
+	env = append(env,
+		"RETRY_ATTEMPT="+strconv.Itoa(e.attempts),
+		"RETRY_MAX_ATTEMPTS="+strconv.Itoa(e.Policy.Attempts),
+		"RETRY_RUN_ID="+id.RunID,
+		"RETRY_IDEMPOTENCY_KEY="+id.Key,
+		"RETRY_DELAY_MS="+strconv.FormatInt(last.waited.Milliseconds(), 10),
+		"RETRY_DEPTH="+strconv.Itoa(id.Depth),
+		fmt.Sprintf("TRACEPARENT=00-%s-%016x-%s", id.Trace.ID, id.Random()|1, id.Trace.Flags),
+	)
+	if e.attempts > 1 {
+		env = append(env, "RETRY_LAST_EXIT="+strconv.Itoa(last.result.ExitCode), "RETRY_LAST_REASON="+oneLine(last.reason))
+	}
+	if !e.deadline.IsZero() {
+		now := time.Now()
+		expires := now.Add(e.deadline.Sub(now)).UnixMilli()
+		env = append(env, fmt.Sprintf("RETRY_EXPIRES_AT=%d.%03d", expires/1000, expires%1000))
+	}
+	return env
+}
+
+// oneLine makes a reason fit for a variable: a rule may quote anything that
+// the user typed, and NUL cannot stand in an environment.
+func oneLine(s string) string {
+	return strings.NewReplacer("\n", " ", "\r", " ", "\x00", " ").Replace(s)
+}

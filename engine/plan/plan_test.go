@@ -1,0 +1,135 @@
+package plan
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/classify"
+	"github.com/retrysh/retry/engine/event"
+)
+
+const ms = time.Millisecond
+
+func policy(kind backoff.JitterKind) engine.Policy {
+	return engine.Policy{
+		Attempts: 5,
+		Schedule: backoff.Schedule{
+			Curve: backoff.Exponential{Base: 100 * ms, Factor: 2}, Base: 100 * ms, Cap: 500 * ms, Jitter: backoff.Jitter{Kind: kind, P: 50},
+		},
+	}
+}
+
+func rows(p engine.Policy) (all []Row) {
+	Rows(p, func(r Row) bool { all = append(all, r); return true })
+	return all
+}
+
+func TestRows(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		kind backoff.JitterKind
+		want []Row
+	}{
+		{"none", backoff.None, []Row{
+			{1, 100 * ms, 100 * ms, 100 * ms, 100 * ms, 100 * ms, false}, {2, 200 * ms, 200 * ms, 200 * ms, 200 * ms, 300 * ms, false},
+			{3, 400 * ms, 400 * ms, 400 * ms, 400 * ms, 700 * ms, false}, {4, 500 * ms, 500 * ms, 500 * ms, 500 * ms, 1200 * ms, false},
+		}},
+		{"full", backoff.Full, []Row{
+			{1, 100 * ms, 0, 50 * ms, 100 * ms, 100 * ms, false}, {2, 200 * ms, 0, 100 * ms, 200 * ms, 300 * ms, false},
+			{3, 400 * ms, 0, 200 * ms, 400 * ms, 700 * ms, false}, {4, 500 * ms, 0, 250 * ms, 500 * ms, 1200 * ms, false},
+		}},
+		{"percent", backoff.Percent, []Row{
+			{1, 100 * ms, 50 * ms, 100 * ms, 150 * ms, 150 * ms, false}, {2, 200 * ms, 100 * ms, 200 * ms, 300 * ms, 450 * ms, false},
+			{3, 400 * ms, 166667 * time.Microsecond, 333333 * time.Microsecond, 500 * ms, 950 * ms, false},
+			{4, 500 * ms, 166667 * time.Microsecond, 333333 * time.Microsecond, 500 * ms, 1450 * ms, false},
+		}},
+	} {
+		got := rows(policy(c.kind))
+		if len(got) != len(c.want) {
+			t.Fatalf("%s: %d rows, want %d", c.name, len(got), len(c.want))
+		}
+		for i, w := range c.want {
+			g := got[i]
+			for _, pair := range [][2]time.Duration{{g.Plain, w.Plain}, {g.Least, w.Least}, {g.Mean, w.Mean}, {g.Greatest, w.Greatest}, {g.WorstCase, w.WorstCase}} {
+				if diff := pair[0] - pair[1]; diff < -time.Microsecond || diff > time.Microsecond {
+					t.Errorf("%s row %d: %+v, want %+v", c.name, i+1, g, w)
+					break
+				}
+			}
+		}
+	}
+}
+
+func TestRowsEnd(t *testing.T) {
+	p := policy(backoff.None)
+	p.Attempts = 0
+	if got := len(rows(p)); got != 10 {
+		t.Errorf("unlimited attempts: %d rows, want the first ten", got)
+	}
+	p.Attempts = 1
+	if got := len(rows(p)); got != 0 {
+		t.Errorf("one attempt: %d rows", got)
+	}
+	p.Attempts, p.Deadline = 5, 300*ms
+	if got := rows(p); len(got) != 2 || got[1].PastDeadline {
+		t.Errorf("deadline 300ms: %+v, want the two waits that end by then", got)
+	}
+	p.Schedule.Jitter.Kind = backoff.Full
+	if got := rows(p); len(got) != 4 || got[1].PastDeadline || !got[2].PastDeadline {
+		t.Errorf("deadline 300ms with full jitter: %+v, want four waits, the last two marked", got)
+	}
+}
+
+type failing struct{}
+
+func (failing) Run(context.Context, attempt.Spec) attempt.Result { return attempt.Result{ExitCode: 1} }
+func (failing) Settle(bool) error                                { return nil }
+
+type waits []time.Duration
+
+func (w *waits) Emit(e event.Event) {
+	if e.Kind == event.RetryScheduled {
+		*w = append(*w, e.Jittered)
+	}
+}
+
+// TestPlanMatchesRuns runs each policy 2,000 times by a fake clock: every wait
+// lies between the least and the greatest of the plan, and their mean is the
+// plan's within five standard errors of a uniform draw over that range.
+func TestPlanMatchesRuns(t *testing.T) {
+	const runs = 2000
+	for _, kind := range []backoff.JitterKind{backoff.Full, backoff.Equal, backoff.Decorrelated, backoff.None, backoff.Percent} {
+		p := policy(kind)
+		p.Schedule.MinDelay = 60 * ms
+		p.Rules.Table = classify.BuiltIn()
+		plan := rows(p)
+		sums := make([]float64, len(plan))
+		r := rand.New(rand.NewPCG(1, uint64(kind)))
+		for range runs {
+			synctest.Test(t, func(t *testing.T) {
+				var got waits
+				e := engine.Engine{Policy: p, Argv: []string{"x"}, Runner: failing{}, Sink: &got, Draw: r.Float64, Identity: engine.Identity{Random: r.Uint64}}
+				e.Run(context.Background())
+				for i, w := range got {
+					if w < plan[i].Least || w > plan[i].Greatest {
+						t.Fatalf("jitter %d wait %d: %v outside %v to %v", kind, i+1, w, plan[i].Least, plan[i].Greatest)
+					}
+					sums[i] += float64(w)
+				}
+			})
+		}
+		for i, row := range plan {
+			mean, spread := sums[i]/runs, float64(row.Greatest-row.Least)
+			if math.Abs(mean-float64(row.Mean)) > 5*spread/math.Sqrt(12*runs)+2000 {
+				t.Errorf("jitter %d wait %d: mean %v, plan %v", kind, i+1, time.Duration(mean), row.Mean)
+			}
+		}
+	}
+}

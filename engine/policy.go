@@ -1,0 +1,84 @@
+package engine
+
+// This file holds what the user asked for, resolved: the policy is fixed when
+// the program starts and never changes during a run.
+
+import (
+	"regexp"
+	"time"
+
+	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/classify"
+)
+
+// Policy says how often to try, how long to wait and what is worth trying
+// again. A duration of 0 switches its limit off.
+type Policy struct {
+	// Attempts is the greatest number of runs, the first included; 0 is
+	// unlimited.
+	Attempts int
+	// Schedule gives the waits between attempts.
+	Schedule backoff.Schedule
+	// InitialDelay and a uniform part of Splay are waited for before attempt 1.
+	InitialDelay, Splay time.Duration
+	// ResetAfter starts the schedule again after an attempt that ran this long.
+	ResetAfter time.Duration
+	// Timeout limits one attempt, Deadline everything, waits included.
+	Timeout, Deadline time.Duration
+	// MaxHint is the longest wait that a server may ask for.
+	MaxHint time.Duration
+	// Rules judge an attempt.
+	Rules Rules
+}
+
+// Rules say which results are successes, which are worth another attempt and
+// which are not.
+type Rules struct {
+	SuccessOnExit, StopOnExit, OnExit classify.Exits
+	Stdout, Stderr                    Patterns
+	// Mode decides where no rule of the user's does, by Table.
+	Mode  Mode
+	Table *classify.Table
+	// Hints says where to look for a wait that the server asked for.
+	Hints Hints
+}
+
+// Patterns are the rules on one output stream of the command.
+type Patterns struct {
+	Until, FailOn, StopOn, On []*classify.Pattern
+}
+
+func (p *Patterns) any() bool {
+	return len(p.Until)+len(p.FailOn)+len(p.StopOn)+len(p.On) > 0
+}
+
+// Mode is what --classify asks for.
+type Mode int
+
+// The modes of --classify.
+const (
+	Any    Mode = iota // retry every failure
+	Smart              // retry unless the failure is known to be permanent
+	Strict             // retry only what is known to be transient
+)
+
+// Hints says how the output of a failed attempt is searched for a wait that
+// the server asked for.
+type Hints struct {
+	// Use switches the search on, Capture captures output for its sake alone.
+	Use, Capture bool
+	// Pattern replaces the known forms where it is not nil.
+	Pattern *regexp.Regexp
+}
+
+// hasRetryRule reports whether any --on-* rule was given: then nothing else is
+// retried.
+func (r *Rules) hasRetryRule() bool {
+	return len(r.OnExit)+len(r.Stdout.On)+len(r.Stderr.On) > 0
+}
+
+// captures reports whether the output of the stream with these patterns must
+// be read.
+func (r *Rules) captures(p *Patterns) bool {
+	return p.any() || r.Mode != Any || r.Hints.Capture
+}

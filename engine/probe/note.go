@@ -138,5 +138,8 @@ func innermost(err error) string {
 	if path, ok := errors.AsType[*os.PathError](err); ok {
 		err = path.Err
 	}
+	if call, ok := errors.AsType[*os.SyscallError](err); ok {
+		err = call.Err
+	}
 	return oneLine(err.Error())
 }

@@ -231,6 +231,41 @@ func TestCancel(t *testing.T) {
 	want(t, p.Run(ctx, attempt.Spec{}), 1, "interrupted")
 }
 
+// The same in the middle of a TLS handshake, and of a question for a name.
+func TestCancelEarly(t *testing.T) {
+	t.Parallel()
+	l := listen(t, "tcp", "127.0.0.1:0")
+	asked := make(chan struct{}, 10)
+	go func() {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		_, _ = conn.Read(make([]byte, 1))
+		asked <- struct{}{}
+		_, _ = io.Copy(io.Discard, conn)
+		_ = conn.Close()
+	}()
+	handshake := newProbe(t, "https://"+l.Addr().String())
+	names := newNameServer(t, silence)
+	names.tell(asked)
+	name := newProbe(t, "dns://db.example.")
+	name.resolver = resolver(names)
+	for _, p := range []*Probe{handshake, name} {
+		ctx, cancel := context.WithCancel(t.Context())
+		var cancelled time.Time
+		go func() {
+			<-asked
+			cancelled = time.Now()
+			cancel()
+		}()
+		want(t, p.Run(ctx, attempt.Spec{}), 1, "interrupted")
+		if took := time.Since(cancelled); took > 500*time.Millisecond {
+			t.Errorf("%s ended %v after the cancel", p.target, took)
+		}
+	}
+}
+
 // What the deadline cut short says nothing new, so the last known error stays.
 func TestNoteOutlivesDeadline(t *testing.T) {
 	t.Parallel()

@@ -50,15 +50,25 @@ func listen(t *testing.T, network, address string) net.Listener {
 	return l
 }
 
-// freePort returns an address of loopback where nobody listens.
-func freePort(t *testing.T) string {
+// deafPort returns an address of loopback where nobody listens and, since a
+// connection has it, nobody will.
+func deafPort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	conn, err := net.Dial("tcp", listen(t, "tcp", "127.0.0.1:0").Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn.LocalAddr().String()
+}
+
+// urlPath returns a path as a URL has it.
+func urlPath(path string) string {
+	path = strings.ReplaceAll(filepath.ToSlash(path), " ", "%20")
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return path
 }
 
 func TestTCP(t *testing.T) {
@@ -66,14 +76,14 @@ func TestTCP(t *testing.T) {
 	v4, v6 := listen(t, "tcp", "127.0.0.1:0"), listen(t, "tcp", "[::1]:0")
 	want(t, once(t, "tcp://"+v4.Addr().String()), 0, "")
 	want(t, once(t, "tcp://"+v6.Addr().String()), 0, "")
-	want(t, once(t, "tcp://"+freePort(t)), 1, "connection refused")
+	want(t, once(t, "tcp://"+deafPort(t)), 1, "connection refused")
 }
 
 func TestUnix(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a b")
-	target := "unix://" + strings.ReplaceAll(path, " ", "%20")
+	target := "unix://" + urlPath(path)
 	want(t, once(t, target), 1, "no such file")
 	l := listen(t, "unix", path)
 	want(t, once(t, target), 0, "")
@@ -85,7 +95,7 @@ func TestUnix(t *testing.T) {
 func TestFileAppears(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "ready")
-	p := newProbe(t, "file://"+path)
+	p := newProbe(t, "file://"+urlPath(path))
 	want(t, p.Run(t.Context(), attempt.Spec{}), 1, "no such file")
 	if err := os.Symlink(path+"2", path); err != nil {
 		t.Fatal(err)
@@ -94,6 +104,20 @@ func TestFileAppears(t *testing.T) {
 	if err := os.WriteFile(path+"2", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	want(t, p.Run(t.Context(), attempt.Spec{}), 0, "")
+}
+
+// A file system that hangs is looked at once, however many tries pass.
+func TestFileSystemHangs(t *testing.T) {
+	t.Parallel()
+	p := newProbe(t, "file:///")
+	look := make(chan error, 1) // as a look that is under way leaves it
+	p.stat = look
+	for range 3 {
+		want(t, p.Run(t.Context(), attempt.Spec{Timeout: 10 * time.Millisecond}), 124, "no answer within 10ms")
+	}
+	look <- nil
+	want(t, p.Run(t.Context(), attempt.Spec{}), 0, "")
 	want(t, p.Run(t.Context(), attempt.Spec{}), 0, "")
 }
 

@@ -5,12 +5,15 @@ package probe
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"net"
 	"net/netip"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
 )
@@ -31,6 +34,8 @@ type nameServer struct {
 	zone map[string][]netip.Addr
 	// code is what is answered for a name that is not in zone.
 	code byte
+	// asked, where it is set, is told of every question.
+	asked chan<- struct{}
 }
 
 func newNameServer(t *testing.T, code byte) *nameServer {
@@ -43,6 +48,13 @@ func newNameServer(t *testing.T, code byte) *nameServer {
 	s := &nameServer{conn: conn, zone: map[string][]netip.Addr{}, code: code}
 	go s.serve()
 	return s
+}
+
+// tell has every question told to asked.
+func (s *nameServer) tell(asked chan<- struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = asked
 }
 
 func (s *nameServer) set(name string, addrs ...string) {
@@ -69,6 +81,9 @@ func (s *nameServer) serve() {
 func (s *nameServer) reply(query []byte) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.asked != nil {
+		s.asked <- struct{}{}
+	}
 	if s.code == silence || len(query) < 17 {
 		return nil
 	}
@@ -131,9 +146,13 @@ func TestNameServerFails(t *testing.T) {
 	p.resolver = resolver(s)
 	want(t, p.Run(t.Context(), attempt.Spec{}), 1, "name does not resolve: the name server failed")
 
-	gone := newNameServer(t, codeNXDomain)
-	_ = gone.conn.Close()
-	p.resolver = resolver(gone)
+	// A socket that is connected elsewhere takes no questions.
+	gone, err := net.DialUDP("udp", nil, s.conn.LocalAddr().(*net.UDPAddr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = gone.Close() }()
+	p.resolver = resolver(&nameServer{conn: gone})
 	want(t, p.Run(t.Context(), attempt.Spec{}), 1, "name does not resolve: no answer from the name server")
 }
 
@@ -159,14 +178,21 @@ func TestDeadNameServer(t *testing.T) {
 func TestSeveralAddresses(t *testing.T) {
 	t.Parallel()
 	s := newNameServer(t, codeNXDomain)
-	s.set("db.example", "127.0.0.2", "127.0.0.3", "127.0.0.1", "::1")
-	l := listen(t, "tcp", "127.0.0.1:0")
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	p := newProbe(t, "tcp://db.example.:"+port)
-	p.resolver = resolver(s)
-	want(t, p.Run(t.Context(), attempt.Spec{}), 0, "")
-	_ = l.Close()
-	want(t, p.Run(t.Context(), attempt.Spec{}), 1, "connection refused")
+	s.set("db.example", "::1", "127.0.0.1")
+	for address, ready := range map[string]bool{
+		listen(t, "tcp", "127.0.0.1:0").Addr().String(): true,
+		listen(t, "tcp", "[::1]:0").Addr().String():     true,
+		deafPort(t): false,
+	} {
+		_, port, _ := net.SplitHostPort(address)
+		p := newProbe(t, "tcp://db.example.:"+port)
+		p.resolver = resolver(s)
+		if ready {
+			want(t, p.Run(t.Context(), attempt.Spec{}), 0, "")
+		} else {
+			want(t, p.Run(t.Context(), attempt.Spec{}), 1, "connection refused")
+		}
+	}
 }
 
 // Without /etc/hosts and name servers, localhost still is this machine.
@@ -176,4 +202,39 @@ func TestLocalhostNeedsNoServer(t *testing.T) {
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	want(t, once(t, "tcp://localhost:"+port), 0, "")
 	want(t, once(t, "dns://localhost"), 0, "")
+}
+
+// The resolver frames a question by the type of the connection, and sets a
+// deadline on it before it asks.
+func TestDialServer(t *testing.T) {
+	t.Parallel()
+	l, s := listen(t, "tcp", "127.0.0.1:0"), newNameServer(t, silence)
+	for network, address := range map[string]net.Addr{"tcp": l.Addr(), "udp": s.conn.LocalAddr()} {
+		conn, err := dialServer(t.Context(), network, address.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, packets := conn.(net.PacketConn); packets != (network == "udp") {
+			t.Errorf("%s: %T", network, conn)
+		}
+		start := time.Now()
+		if err := conn.SetDeadline(start.Add(time.Hour)); err != nil {
+			t.Error(err)
+		}
+		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(start) < serverLimit {
+			t.Errorf("%s: %v after %v", network, err, time.Since(start))
+		}
+		_ = conn.Close()
+	}
+	if _, err := dialServer(t.Context(), "tcp", deafPort(t)); err == nil {
+		t.Error("connected to nobody")
+	}
+	for _, deadline := range []time.Time{time.Unix(1, 0), time.Now().Add(serverLimit / 2)} {
+		if got := sooner(deadline); !got.Equal(deadline) {
+			t.Errorf("sooner(%v) = %v", deadline, got)
+		}
+	}
+	if sooner(time.Time{}).IsZero() {
+		t.Error("no deadline")
+	}
 }

@@ -35,11 +35,12 @@ const forms = "tcp://host:port, http://host/, https://host/, unix:///path, file:
 //	exec:shell command   ready when the command exits 0
 //
 // Behind http:// and https:// addresses, options follow after '#', joined by
-// '&': status=200-399,404 (which statuses are ready), body=REGEX (and the body
-// must match, in its first MiB), insecure (any certificate will do). user:password@ before the
-// host is sent as Basic authentication. In paths, options and user:password,
-// %XX stands for a byte, as in any URL; an IPv6 address goes in brackets. An
-// error names what was typed and what would be valid.
+// '&': status=200-399,404 (the statuses that are ready), body=REGEX (the body,
+// read whole or to its first MiB, must match as well), insecure (https only:
+// any certificate will do). user:password@ before the host is sent as Basic
+// authentication. In paths, options and user:password, %XX stands for a byte,
+// as in any URL; an IPv6 address goes in brackets. An error names what was
+// typed and what would be valid.
 func Parse(s string) (*Target, error) {
 	c, err := parse(s)
 	if err != nil {

@@ -243,7 +243,7 @@ func TestProxyIsNotUsed(t *testing.T) {
 	s := &http.Server{Handler: http.NotFoundHandler()}
 	go func() { _ = s.Serve(l) }()
 	t.Cleanup(func() { _ = s.Close() })
-	proxy := "http://" + freePort(t)
+	proxy := "http://" + deafPort(t)
 	if got := runElsewhere(t, "http://"+l.Addr().String()+"/", "HTTP_PROXY="+proxy, "http_proxy="+proxy, "ALL_PROXY="+proxy); got != "1 status 404" {
 		t.Errorf("got %q", got)
 	}

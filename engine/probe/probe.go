@@ -136,6 +136,10 @@ func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 	return result
 }
 
+// Settle has nothing to do: a try holds no output back. With it, a Probe is a
+// runner of the engine's loop.
+func (p *Probe) Settle(bool) error { return nil }
+
 // run tries the target unless no time is left for it.
 func (t *try) run(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {

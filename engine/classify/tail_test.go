@@ -2,6 +2,7 @@ package classify
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -83,5 +84,23 @@ func TestTailZeroValue(t *testing.T) {
 	got := tail.Bytes()
 	if len(got) > TailSize || len(got) < TailSize-len(line) || len(got)%len(line) != 0 {
 		t.Errorf("kept %d bytes", len(got))
+	}
+}
+
+func BenchmarkTail(b *testing.B) {
+	text := bytes.Repeat([]byte("2026-07-14T12:00:00Z INFO worker[7] processed batch 42 in 17 ms\n"), 1<<14)
+	for _, chunk := range []int{100, 4 << 10, 256 << 10} {
+		b.Run(fmt.Sprint(chunk), func(b *testing.B) {
+			tail := NewTail(0)
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				for p := text; len(p) > 0; {
+					n := min(len(p), chunk)
+					_, _ = tail.Write(p[:n])
+					p = p[n:]
+				}
+			}
+		})
 	}
 }

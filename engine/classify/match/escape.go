@@ -1,7 +1,7 @@
 // This file's subject is terminal escape sequences: which bytes a terminal
 // would not show, so that a pattern does not see them either.
 
-package classify
+package match
 
 import "bytes"
 

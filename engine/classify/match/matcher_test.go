@@ -1,4 +1,4 @@
-package classify
+package match
 
 import (
 	"strings"
@@ -9,7 +9,7 @@ func parse(t testing.TB, sources ...string) []*Pattern {
 	t.Helper()
 	patterns := make([]*Pattern, len(sources))
 	for i, src := range sources {
-		p, err := ParsePattern(src)
+		p, err := Parse(src)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -20,7 +20,7 @@ func parse(t testing.TB, sources ...string) []*Pattern {
 
 // seen writes output in chunks of n bytes and says which patterns matched.
 func seen(patterns []*Pattern, output string, n int) []bool {
-	m := NewMatcher(patterns)
+	m := New(patterns)
 	for len(output) > 0 {
 		k := min(n, len(output))
 		_, _ = m.Write([]byte(output[:k]))
@@ -99,7 +99,7 @@ func TestOpenCommandIsBounded(t *testing.T) {
 }
 
 func TestSeenBeforeClose(t *testing.T) {
-	m := NewMatcher(parse(t, `one`, `two`))
+	m := New(parse(t, `one`, `two`))
 	_, _ = m.Write([]byte("one\rtwo"))
 	if !m.Seen(0) {
 		t.Error("the line that ended is not seen")
@@ -110,7 +110,7 @@ func TestSeenBeforeClose(t *testing.T) {
 	}
 }
 
-func TestParsePatternError(t *testing.T) {
+func TestParseError(t *testing.T) {
 	tests := []struct{ src, want string }{
 		{`a(b`, `pattern "a(b": a ( is not closed`},
 		{`a)b`, `pattern "a)b": a ) has no (; to match one, write \)`},
@@ -125,12 +125,12 @@ func TestParsePatternError(t *testing.T) {
 		{"a\xff", `pattern "a\xff": it is not valid UTF-8`},
 	}
 	for _, tt := range tests {
-		_, err := ParsePattern(tt.src)
+		_, err := Parse(tt.src)
 		if err == nil || err.Error() != tt.want {
 			t.Errorf("%q:\n got %v\nwant %s", tt.src, err, tt.want)
 		}
 	}
-	p, err := ParsePattern(`a|b`)
+	p, err := Parse(`a|b`)
 	if err != nil || p.String() != `a|b` {
 		t.Errorf("got %v, %v", p, err)
 	}

@@ -1,0 +1,19 @@
+package proc
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// unblock lets sig through to the calling thread.
+func unblock(sig syscall.Signal) {
+	const sigUnblock = 2 // SIG_UNBLOCK of sys/signal.h
+	mask := uint32(1) << (uint(sig) - 1)
+	_, _, _ = syscall.RawSyscall(syscall.SYS___PTHREAD_SIGMASK, sigUnblock, uintptr(unsafe.Pointer(&mask)), 0)
+}
+
+// notDumpable has no counterpart here; the core limit is enough.
+func notDumpable() {}
+
+// release has nothing to take back here.
+func (f *family) release() {}

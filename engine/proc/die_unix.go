@@ -1,0 +1,111 @@
+//go:build unix
+
+package proc
+
+// This file ends the program by a signal, for real, or replaces it.
+
+import (
+	"errors"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// Die ends the program by sig, so that whoever waits for it sees the signal:
+// without a core file of its own and without Go's stacks. It returns where
+// that cannot be (PID 1, signals that do not end a process); the caller then
+// exits with 128+n.
+func Die(sig attempt.Signal) {
+	n, ok := NumberOf(sig)
+	if !ok {
+		return
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	leaveNoCore()
+	number := syscall.Signal(n)
+	switch number {
+	case syscall.SIGSTOP, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU:
+		return
+	}
+	setDefault(number)
+	unblock(number)
+	_ = syscall.Kill(syscall.Getpid(), number)
+	// Another thread may have to take it.
+	time.Sleep(dyingTime)
+}
+
+// dyingTime is far more than a signal takes from one thread to another.
+const dyingTime = 20 * time.Millisecond
+
+func leaveNoCore() {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_CORE, &limit) == nil {
+		limit.Cur = 0
+		_ = unix.Setrlimit(unix.RLIMIT_CORE, &limit)
+	}
+	notDumpable()
+}
+
+// Exec replaces the program by a command, which keeps the pid and gets the
+// original dispositions, mask, limits and descriptors. It returns only with
+// the reason why it could not, an error that knows its exit code.
+//
+// A signal that asks for the end is not lost on the way: one that was caught
+// before ends the program here, one that comes later finds the default action
+// already in place and ends the program or the command.
+func Exec(s *Signals, argv, env []string) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if sig := s.surrender(); sig != "" {
+		Die(sig)
+		n, _ := NumberOf(sig)
+		return &exitcodes.Error{Code: exitcodes.OfSignal(n), Err: errors.New("ended by " + string(sig))}
+	}
+	children.release()
+	return eachCandidate(argv[0], func(path string) error {
+		err := syscall.Exec(path, argv, env)
+		if err == syscall.ENOEXEC {
+			err = syscall.Exec(shell, append([]string{shell, path}, argv[1:]...), env)
+		}
+		return err
+	})
+}
+
+// surrender gives every caught signal its default action, for good, and
+// returns the first one that asks for the end and has not been acted on.
+func (s *Signals) surrender() attempt.Signal {
+	s.mu.Lock()
+	caught := append([]syscall.Signal{syscall.SIGUSR1}, endingSignals...)
+	for sig := range s.extra {
+		caught = append(caught, sig)
+	}
+	for _, sig := range caught {
+		if !s.ignored[sig] {
+			setDefault(sig)
+		}
+	}
+	s.mu.Unlock()
+	// A handler that runs on another thread at this moment still has to queue
+	// its signal; Stop then waits until the queue has reached the channel.
+	time.Sleep(handlerTime)
+	signal.Stop(s.caught)
+	b := make(barrier)
+	s.caught <- b
+	<-b
+	select {
+	case sig := <-s.cancelled:
+		return sig
+	default:
+		return ""
+	}
+}
+
+// handlerTime is far more than Go's signal handler runs.
+const handlerTime = 200 * time.Microsecond

@@ -1,0 +1,315 @@
+//go:build unix
+
+package proc
+
+// This file makes the test binary a small program of its own, so that tests
+// see the package from outside, as processes of their own.
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/exitcodes"
+)
+
+const driverEnv = "PROC_TEST_DRIVER"
+
+// orders are what a test asks the driver to do.
+type orders struct {
+	Stdin          StdinMode
+	Stdout, Stderr OutputMode
+	Signal         attempt.Signal
+	KillAfter      time.Duration
+	KillLeftovers  bool
+
+	Argv     []string
+	Env      []string // nil is the driver's own
+	Attempts int      // 0 is 1; goes on until an exit of 0
+	Pause    time.Duration
+	Timeout  time.Duration
+	Deadline time.Duration
+	Capture  string // "out", "err", "both"
+	Report   string // a file for one line of JSON an attempt
+	Long     int    // adds an argument of that many bytes
+	Exec     bool
+	Probe    bool
+}
+
+// outcome is one such line.
+type outcome struct {
+	attempt.Result
+	StartErr, Err  string
+	Stdout, Stderr string
+	Said           []string
+}
+
+func TestMain(m *testing.M) {
+	if os.Getenv(driverEnv) == "" {
+		os.Exit(m.Run())
+	}
+	os.Exit(driver())
+}
+
+func init() { runtime.LockOSThread() }
+
+func driver() int {
+	var o orders
+	if err := json.Unmarshal([]byte(os.Getenv(driverEnv)), &o); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 125
+	}
+	_ = os.Unsetenv(driverEnv)
+	if o.Env == nil {
+		o.Env = os.Environ()
+	}
+	if o.Long > 0 {
+		o.Argv = append(o.Argv, strings.Repeat("x", o.Long))
+	}
+	signals := Listen()
+	if o.Exec {
+		err := Exec(signals, o.Argv, o.Env)
+		fmt.Fprintln(os.Stderr, err)
+		return exitcodes.Of(err)
+	}
+	if o.Probe {
+		return driveProbe(&o)
+	}
+	return drive(&o, signals)
+}
+
+func driveProbe(o *orders) int {
+	ctx, cancel := context.Background(), func() {}
+	if o.Timeout > 0 {
+		ctx, cancel = context.WithTimeout(ctx, o.Timeout)
+	}
+	defer cancel()
+	var out bytes.Buffer
+	res := Probe(ctx, o.Argv, o.Env, &out)
+	note(o, res, out.String(), "", nil)
+	return res.ExitCode
+}
+
+// drive is a loop as the engine has it, without judgement or jitter.
+func drive(o *orders, signals *Signals) int {
+	var said []string
+	r, err := New(Config{
+		Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr, Signal: o.Signal, KillAfter: o.KillAfter, KillLeftovers: o.KillLeftovers,
+		Report: func(line string) { said = append(said, line) },
+	}, signals)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 125
+	}
+	var last attempt.Result
+	for n := 1; n <= max(1, o.Attempts); n++ {
+		var out, errs bytes.Buffer
+		spec := attempt.Spec{Number: n, Argv: o.Argv, Env: append(o.Env, fmt.Sprintf("RETRY_ATTEMPT=%d", n)), Timeout: o.Timeout}
+		if o.Deadline > 0 {
+			spec.Deadline = time.Now().Add(o.Deadline)
+		}
+		if o.Capture == "out" || o.Capture == "both" {
+			spec.Stdout = &out
+		}
+		if o.Capture == "err" || o.Capture == "both" {
+			spec.Stderr = &errs
+		}
+		last = r.Run(context.Background(), spec)
+		settled := r.Settle(last.ExitCode == 0 && last.Err == nil)
+		note(o, last, out.String(), errs.String(), said)
+		if code, done := verdict(last, settled); done {
+			_ = r.Close()
+			return code
+		}
+		select {
+		case sig := <-signals.Cancelled():
+			_ = r.Close()
+			return dieBy(sig)
+		case <-signals.Woken():
+		case <-time.After(o.Pause):
+		}
+	}
+	if err := r.Close(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	if last.Signal != "" && last.ExitCode != exitcodes.Timeout {
+		return dieBy(last.Signal)
+	}
+	return last.ExitCode
+}
+
+func verdict(last attempt.Result, settled error) (int, bool) {
+	switch {
+	case last.ReaderGone, settled == ErrReaderGone:
+		return dieBy("SIGPIPE"), true
+	case last.Err != nil || settled != nil:
+		fmt.Fprintln(os.Stderr, last.Err, settled)
+		return 125, true
+	case last.Cancelled == "SIGINT" || last.Cancelled == "SIGQUIT":
+		if last.ExitCode == 0 {
+			return 0, true
+		}
+		return dieBy(last.Cancelled), true
+	case last.Cancelled != "" && last.Signal != "":
+		return dieBy(last.Signal), true
+	case last.Cancelled != "" || last.ExitCode == 0 || last.StartErr != nil || last.DeadlinePassed:
+		return last.ExitCode, true
+	}
+	return 0, false
+}
+
+func dieBy(sig attempt.Signal) int {
+	Die(sig)
+	n, _ := NumberOf(sig)
+	return exitcodes.OfSignal(n)
+}
+
+func note(o *orders, res attempt.Result, stdout, stderr string, said []string) {
+	if o.Report == "" {
+		return
+	}
+	out := outcome{Result: res, Stdout: stdout, Stderr: stderr, Said: said}
+	if res.Err != nil {
+		out.Err = res.Err.Error()
+	}
+	if res.StartErr != nil {
+		out.StartErr = res.StartErr.Error()
+	}
+	out.Result.Err, out.Result.StartErr = nil, nil
+	line, err := json.Marshal(out)
+	if err != nil {
+		panic(err)
+	}
+	f, err := os.OpenFile(o.Report, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	defer f.Close()
+	if _, err := f.Write(append(line, '\n')); err != nil {
+		panic(err)
+	}
+}
+
+// driven is a driver that runs.
+type driven struct {
+	*exec.Cmd
+	t      *testing.T
+	report string
+	// The outputs go to files: a pipe would keep Wait from returning while
+	// what a test left running holds it.
+	out, err       *os.File
+	Stdout, Stderr bytes.Buffer // filled by wait
+}
+
+// order makes a driver that has not started yet.
+func order(t *testing.T, o orders) *driven {
+	t.Helper()
+	if o.Report == "" {
+		o.Report = t.TempDir() + "/report"
+	}
+	text, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &driven{Cmd: exec.Command(os.Args[0]), t: t, report: o.Report}
+	d.Env = append(os.Environ(), driverEnv+"="+string(text), "GORACE=atexit_sleep_ms=0")
+	d.out, d.err = tempFile(t), tempFile(t)
+	d.Cmd.Stdout, d.Cmd.Stderr = d.out, d.err
+	return d
+}
+
+func tempFile(t *testing.T) *os.File {
+	t.Helper()
+	f, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+func contents(t *testing.T, f *os.File) []byte {
+	t.Helper()
+	b, err := os.ReadFile(f.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// run runs a driver to its end.
+func run(t *testing.T, o orders) *driven {
+	t.Helper()
+	d := order(t, o)
+	d.start()
+	d.wait()
+	return d
+}
+
+func (d *driven) start() {
+	d.t.Helper()
+	if err := d.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { _ = d.Process.Kill() })
+}
+
+// wait waits for the driver, for 20 s at most.
+func (d *driven) wait() {
+	d.t.Helper()
+	timer := time.AfterFunc(20*time.Second, func() { _ = d.Process.Kill() })
+	_ = d.Wait()
+	hangs := !timer.Stop()
+	d.Stdout.Write(contents(d.t, d.out))
+	d.Stderr.Write(contents(d.t, d.err))
+	if hangs {
+		d.t.Fatalf("the driver hangs; stderr %q", d.Stderr.String())
+	}
+}
+
+// outcomes are what the driver noted, one an attempt.
+func (d *driven) outcomes() []outcome {
+	d.t.Helper()
+	f, err := os.Open(d.report)
+	if err != nil {
+		d.t.Fatalf("no report: %v; %v; stderr %q", err, d.ProcessState, d.Stderr.String())
+	}
+	defer f.Close()
+	var all []outcome
+	dec := json.NewDecoder(f)
+	for {
+		var o outcome
+		err := dec.Decode(&o)
+		if err == io.EOF {
+			return all
+		}
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		all = append(all, o)
+	}
+}
+
+// only is the outcome of the only attempt.
+func (d *driven) only() outcome {
+	d.t.Helper()
+	all := d.outcomes()
+	if len(all) != 1 {
+		d.t.Fatalf("%d attempts, want 1: %+v; stderr %q", len(all), all, d.Stderr.String())
+	}
+	return all[0]
+}
+
+// ends says how the driver ended: "exit 3" or "signal terminated".
+func (d *driven) end() string { return strings.TrimSuffix(d.ProcessState.String(), " (core dumped)") }
+
+func sh(script string) []string { return []string{"/bin/sh", "-c", script} }

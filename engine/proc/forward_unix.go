@@ -1,0 +1,151 @@
+//go:build unix
+
+package proc
+
+// This file hands the signals that reach the program on to the command.
+
+import (
+	"syscall"
+	"time"
+)
+
+const (
+	// newborn is how long after its start a command in the foreground may not
+	// have been in the process group yet when the terminal signalled that.
+	newborn = 2 * time.Millisecond
+	// settleTime is what a stop or a continuation of a whole process group
+	// takes to reach all its members.
+	settleTime = 20 * time.Millisecond
+)
+
+// take handles one signal for the attempt and reports whether it was the
+// attempt's: what comes after the command has ended is not.
+func (a *running) take(sig syscall.Signal) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.over || a.pid != 0 && ended(a.pid) {
+		return a.takeLate(sig)
+	}
+	switch {
+	case ends(sig):
+		a.cancel(sig)
+	case sig == syscall.SIGTSTP:
+		a.stopAll()
+	case sig == syscall.SIGCONT:
+		a.contAt = time.Now()
+		a.continueAll()
+	case sig == syscall.SIGWINCH && a.foreground:
+		// The terminal has told the whole group itself.
+	default:
+		a.pass(sig)
+	}
+	return true
+}
+
+// cancel notes that the program was asked to end. The command gets the signal
+// once: the terminal sends its own to the whole foreground group.
+func (a *running) cancel(sig syscall.Signal) {
+	if a.result.Cancelled == "" {
+		a.result.Cancelled = nameOf(sig)
+	}
+	terminals := a.foreground && sig != syscall.SIGTERM
+	if !terminals || a.pid != 0 && time.Since(a.started) < newborn {
+		a.pass(sig)
+	}
+	if sig == syscall.SIGINT || sig == syscall.SIGTERM {
+		a.urge()
+	}
+}
+
+// urge counts; the third time the tree is killed at once.
+func (a *running) urge() {
+	a.urged++
+	if a.urged >= insist && !a.hurried && a.pid != 0 {
+		a.hurried = true
+		close(a.hurry)
+		go a.end(syscall.SIGKILL)
+	}
+}
+
+// takeLate handles a signal that came after the command had ended, while its
+// tree was being ended or its output read.
+func (a *running) takeLate(sig syscall.Signal) bool {
+	if !ends(sig) {
+		return false
+	}
+	if !a.left {
+		a.left = true
+		close(a.abandon)
+	}
+	if a.result.Cancelled == "" {
+		// Nothing more is to be waited for.
+		if !a.hurried {
+			a.hurried = true
+			close(a.hurry)
+		}
+		return false
+	}
+	if sig == syscall.SIGINT || sig == syscall.SIGTERM {
+		a.urge()
+	}
+	return true
+}
+
+// pass sends sig to the command itself, as a kill of the pid would without the
+// program in between.
+func (a *running) pass(sig syscall.Signal) {
+	if a.pid == 0 {
+		return
+	}
+	if syscall.Kill(a.pid, sig) == syscall.EPERM {
+		a.report.say("could not signal the command: operation not permitted")
+	}
+}
+
+// stopAll stops the command's group and then the program itself. In the
+// foreground the terminal has stopped the command already.
+func (a *running) stopAll() {
+	if !a.foreground && a.pid != 0 {
+		_ = syscall.Kill(-a.pid, syscall.SIGTSTP)
+	}
+	stopSelf(syscall.SIGSTOP)
+}
+
+// continueAll lets a command go on that stands still. In the foreground the
+// shell continues the whole group, so only one that was left behind needs it.
+func (a *running) continueAll() {
+	if a.pid == 0 {
+		return
+	}
+	if !a.foreground {
+		_ = syscall.Kill(-a.pid, syscall.SIGCONT)
+		return
+	}
+	pid := a.pid
+	time.AfterFunc(settleTime, func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if !a.over && standsStill(pid) {
+			_ = syscall.Kill(pid, syscall.SIGCONT)
+		}
+	})
+}
+
+// onStop returns what to do when the command has stopped, nil for nothing. In
+// the foreground of a terminal the program stops too, so that the shell gets
+// its prompt back; unless the whole group was stopped, which a continuation
+// ends for both.
+func (a *running) onStop() func(syscall.Signal) {
+	if !a.foreground {
+		return nil
+	}
+	return func(sig syscall.Signal) {
+		time.Sleep(settleTime)
+		a.mu.Lock()
+		alone := standsStill(a.pid) && time.Since(a.contAt) > 2*settleTime
+		a.mu.Unlock()
+		if alone {
+			stopSelf(sig)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package proc
+
+// This file holds what Linux alone offers for held output.
+
+import "golang.org/x/sys/unix"
+
+const fionread = unix.TIOCINQ
+
+func pipe(p []int) error { return unix.Pipe2(p, unix.O_CLOEXEC) }
+
+// openUnnamed opens a file that never had a name, where the file system knows
+// how (open(2), O_TMPFILE).
+func openUnnamed(dir string) (int, error) {
+	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_APPEND|unix.O_CLOEXEC, 0o600)
+	if err == unix.EOPNOTSUPP || err == unix.EISDIR {
+		return openRemoved(dir)
+	}
+	return fd, err
+}
+
+func openMemory() (int, error) {
+	fd, err := unix.MemfdCreate("retry", unix.MFD_CLOEXEC)
+	if err == nil {
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_SETFL, unix.O_APPEND)
+	}
+	return fd, err
+}
+
+// kernelChunk is how much one call moves at most; the kernel's own limit is
+// just under 2 GiB (sendfile(2)).
+const kernelChunk = 1 << 30
+
+// copyInKernel moves file to dst from offset on and reports whether that was
+// all; if not, the rest from offset is left to be read and written.
+func copyInKernel(dst, file int, offset *int64) (done bool, err error) {
+	for {
+		n, err := unix.Sendfile(dst, file, offset, kernelChunk)
+		switch {
+		case err == unix.EINTR:
+		case err == unix.EAGAIN:
+			_ = poll(-1, pollFd(dst, unix.POLLOUT))
+		case err == unix.EINVAL, err == unix.ENOSYS: // a terminal, or a file open for appending
+			return false, nil
+		case err != nil:
+			return true, err
+		case n == 0:
+			return true, nil
+		}
+	}
+}

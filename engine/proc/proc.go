@@ -1,0 +1,91 @@
+// Package proc runs one attempt as a real process.
+//
+// It is the only room that starts processes, waits for them, sends or catches
+// signals, and touches the standard streams. The rule behind it is that what
+// would happen without the program happens with it: the command has the
+// program's own descriptors wherever nobody needs the bytes, the signals that
+// reach the program reach the command, and only a timeout, the deadline or a
+// cancel adds anything.
+//
+// Its limits: it judges nothing and never retries. Descendants that left the
+// command's process group are found through /proc and a child subreaper, so on
+// systems without these only the process group is ended.
+package proc
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
+)
+
+// StdinMode says what the command reads as its standard input.
+type StdinMode int
+
+// The modes of standard input.
+const (
+	Inherit StdinMode = iota // the program's own standard input
+	Replay                   // the same input from the first byte in every attempt
+	Null                     // nothing
+)
+
+// OutputMode says when what the command writes is passed on.
+type OutputMode int
+
+// The modes of standard output and standard error.
+const (
+	Stream OutputMode = iota // at once
+	Hold                     // when the attempt has been judged
+)
+
+// DefaultKillAfter is how long what was asked to end may take before it is
+// killed, where the user does not say otherwise.
+const DefaultKillAfter = 5 * time.Second
+
+// Config says how every attempt of a run is started and ended.
+type Config struct {
+	Stdin          StdinMode
+	Stdout, Stderr OutputMode
+	// Signal asks an attempt to end; "" is SIGTERM.
+	Signal attempt.Signal
+	// KillAfter is how long after Signal what still lives gets SIGKILL; 0 is at
+	// once.
+	KillAfter time.Duration
+	// KillLeftovers ends what a failed attempt left running.
+	KillLeftovers bool
+	// Report takes one plain line for the user, at most once for the same
+	// thing; nil drops it. It may be called from any goroutine.
+	Report func(string)
+}
+
+// ErrReaderGone says that standard output has no reader any more (EPIPE). The
+// program then ends by SIGPIPE without a word, as any filter does.
+var ErrReaderGone = errors.New("standard output has no reader any more")
+
+// drainTime is how long, after the command itself has ended, a captured pipe
+// is read on for what an orphan may still write (SPEC section 6).
+const drainTime = 200 * time.Millisecond
+
+// reporter passes each line on once.
+type reporter struct {
+	mu   sync.Mutex
+	said map[string]bool
+	to   func(string)
+}
+
+func (r *reporter) say(line string) {
+	if r.to == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.said[line] {
+		return
+	}
+	if r.said == nil {
+		r.said = map[string]bool{}
+	}
+	r.said[line] = true
+	r.to(line)
+}

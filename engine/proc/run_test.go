@@ -1,0 +1,156 @@
+//go:build unix
+
+package proc
+
+// This file holds tests of starting a command and of its result.
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestResults(t *testing.T) {
+	for _, c := range []struct {
+		script, end, signal string
+		code                int
+	}{
+		{"exit 0", "exit status 0", "", 0},
+		{"exit 7", "exit status 7", "", 7},
+		{"exit 255", "exit status 255", "", 255},
+		{"kill -9 $$", "signal: killed", "SIGKILL", 137},
+		{"kill -QUIT $$", "signal: quit", "SIGQUIT", 131},
+		{"kill -SEGV $$", "signal: segmentation fault", "SIGSEGV", 139},
+		{"kill -ABRT $$", "signal: aborted", "SIGABRT", 134},
+		{"kill -TERM $$", "signal: terminated", "SIGTERM", 143},
+	} {
+		d := run(t, orders{Argv: sh(c.script)})
+		res := d.only()
+		if res.ExitCode != c.code || string(res.Signal) != c.signal || res.Err != "" || res.TimedOut || res.Cancelled != "" {
+			t.Errorf("%s: %+v", c.script, res)
+		}
+		if d.end() != c.end || d.Stderr.Len() > 0 || strings.Contains(d.ProcessState.String(), "core") {
+			t.Errorf("%s: ended by %q with %q, want %q and nothing", c.script, d.ProcessState, d.Stderr.String(), c.end)
+		}
+	}
+}
+
+func TestLookup(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string, mode os.FileMode) {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a/plain", "#!/bin/sh\nexit 3\n", 0o644)
+	write("a/both", "#!/bin/sh\nexit 3\n", 0o644)
+	write("b/both", "#!/bin/sh\nexit 4\n", 0o755)
+	write("a/orphan", "#!/no/such/interpreter -x\n", 0o755)
+	write("a/second", "#!/no/such/interpreter\n", 0o755)
+	write("b/second", "#!/bin/sh\nexit 5\n", 0o755)
+	write("b/bare", "exit $#\n", 0o755)
+	write("a/sub/x", "", 0o644)
+	path := filepath.Join(dir, "a") + ":" + filepath.Join(dir, "missing") + ":" + filepath.Join(dir, "a/plain") + ":" + filepath.Join(dir, "b")
+	for _, c := range []struct {
+		argv []string
+		code int
+		says string
+	}{
+		{[]string{"nowhere"}, 127, `"nowhere": not found in PATH`},
+		{[]string{""}, 127, "empty"},
+		{[]string{"plain"}, 126, "permission denied"},
+		{[]string{"both"}, 4, ""},
+		{[]string{"second"}, 5, ""},
+		{[]string{"orphan"}, 127, `its interpreter "/no/such/interpreter" was not found`},
+		{[]string{"bare", "x", "y"}, 2, ""},
+		{[]string{"sub"}, 126, "is a directory"},
+		{[]string{dir}, 126, "is a directory"},
+		{[]string{dir + "/a/plain"}, 126, "permission denied"},
+		{[]string{dir + "/none"}, 127, "not found"},
+		{[]string{"both", "too long"}, 126, "argument list too long"},
+	} {
+		o := orders{Argv: c.argv}
+		if c.argv[len(c.argv)-1] == "too long" {
+			o.Long = 200 << 10 // one argument has at most 128 KiB (execve(2))
+		}
+		d := order(t, o)
+		d.Env = append(d.Env, "PATH="+path)
+		d.start()
+		d.wait()
+		res := d.only()
+		if res.ExitCode != c.code || !strings.Contains(res.StartErr, c.says) || (c.says == "") != (res.StartErr == "") {
+			t.Errorf("%.60q: code %d, %q; want %d, %q", c.argv, res.ExitCode, res.StartErr, c.code, c.says)
+		}
+	}
+}
+
+func TestTimeoutWhateverTheExit(t *testing.T) {
+	for script, want := range map[string]time.Duration{
+		"sleep 60":                            0,
+		"trap 'exit 0' TERM; sleep 60 & wait": 0,
+		"trap '' TERM; (trap '' TERM; sleep 60) & sleep 60": 300 * time.Millisecond,
+		"kill -STOP $$": 0,
+		"(setsid sleep 60; :) & setsid sleep 60 & sleep 60; :": 0,
+	} {
+		d := run(t, orders{Argv: sh(script), Timeout: 200 * time.Millisecond, KillAfter: 300 * time.Millisecond})
+		res := d.only()
+		if !res.TimedOut || res.ExitCode != 124 || d.end() != "exit status 124" {
+			t.Errorf("%s: %+v, %s", script, res, d.end())
+		}
+		if low := 200*time.Millisecond + want; res.Duration < low || res.Duration > low+250*time.Millisecond {
+			t.Errorf("%s: took %v, want %v", script, res.Duration, low)
+		}
+	}
+}
+
+func TestDeadline(t *testing.T) {
+	d := run(t, orders{Argv: []string{"sleep", "60"}, Deadline: 100 * time.Millisecond, Timeout: time.Minute, KillAfter: time.Second, Attempts: 3})
+	if res := d.only(); !res.DeadlinePassed || res.TimedOut || res.ExitCode != 124 {
+		t.Errorf("%+v", res)
+	}
+}
+
+func TestTimeoutIsForTheLeader(t *testing.T) {
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	d := run(t, orders{Argv: sh("sleep 60 & echo $! >" + pidFile + "; exit 3"), Timeout: 10 * time.Second, KillAfter: time.Second})
+	pid := readPid(t, pidFile)
+	defer kill(pid)
+	if res := d.only(); res.TimedOut || res.ExitCode != 3 {
+		t.Errorf("%+v", res)
+	}
+	if !lives(pid) {
+		t.Error("what the command left behind was ended")
+	}
+}
+
+func TestKillLeftovers(t *testing.T) {
+	for code, left := range map[string]bool{"0": true, "3": false} {
+		pidFile := filepath.Join(t.TempDir(), "pid")
+		run(t, orders{Argv: sh("setsid sleep 60 & echo $! >" + pidFile + "; sleep 0.1; exit " + code), KillLeftovers: true, KillAfter: time.Second})
+		pid := readPid(t, pidFile)
+		if lives(pid) != left {
+			t.Errorf("after exit %s what was left lives: %v, want %v", code, !left, left)
+		}
+		kill(pid)
+	}
+}
+
+func TestEarlierDaemonsAreNotTouched(t *testing.T) {
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	script := `if [ $RETRY_ATTEMPT = 1 ]; then setsid sh -c 'echo $$ >` + pidFile + `; while :; do sleep 0.01; done' & sleep 0.2; exit 1; fi; sleep 60`
+	d := run(t, orders{Argv: sh(script), Attempts: 2, Timeout: time.Second, KillAfter: time.Second})
+	pid := readPid(t, pidFile)
+	defer kill(pid)
+	all := d.outcomes()
+	if len(all) != 2 || all[0].ExitCode != 1 || !all[1].TimedOut {
+		t.Errorf("%+v", all)
+	}
+	if !lives(pid) {
+		t.Error("the daemon of the first attempt was ended with the second")
+	}
+}

@@ -1,0 +1,306 @@
+//go:build unix
+
+package proc
+
+// This file runs one attempt from its start to its result.
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// Runner runs the attempts of one run, one at a time.
+type Runner struct {
+	cfg     Config
+	signal  syscall.Signal
+	signals *Signals
+	report  *reporter
+	stdin   *stdin
+	left    *tree   // what the attempt that has not been settled may have left
+	held    []*held // its output
+}
+
+// New prepares a run. The error says which part of cfg this system cannot do.
+func New(cfg Config, s *Signals) (*Runner, error) {
+	if cfg.Signal == "" {
+		cfg.Signal = "SIGTERM"
+	}
+	n, ok := NumberOf(cfg.Signal)
+	if !ok {
+		return nil, fmt.Errorf("this system has no signal %q", string(cfg.Signal))
+	}
+	stdin, err := openStdin(cfg.Stdin)
+	if err != nil {
+		return nil, err
+	}
+	return &Runner{cfg: cfg, signal: syscall.Signal(n), signals: s, report: &reporter{to: cfg.Report}, stdin: stdin}, nil
+}
+
+// Run runs one attempt and says what came of it. On Linux call it from a
+// goroutine that is locked to the main thread: the command is killed when the
+// thread that started it ends, and orphans are handed to the main thread.
+//
+// A signal that asks the program to end is in Result.Cancelled if it came
+// before the command had ended; one that came later comes out of
+// Signals.Cancelled, where the caller has to look before it goes on. When ctx
+// ends, the attempt is ended as by a timeout and Result.Err is its cause.
+func (r *Runner) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	begun := time.Now()
+	if err := r.Settle(false); err != nil { // only if the caller forgot
+		return attempt.Result{ExitCode: exitcodes.Failure, Err: err}
+	}
+	a := &running{
+		Runner: r, spec: spec, begun: begun,
+		foreground: ForegroundTerminal(),
+		hurry:      make(chan struct{}), ended: make(chan struct{}), abandon: make(chan struct{}),
+	}
+	a.tree = newTree(r.report)
+	a.tree.group = !a.foreground
+	r.signals.enter(a)
+	defer r.signals.leave()
+	a.run(ctx)
+	res := a.result
+	res.Duration = time.Since(begun)
+	return res
+}
+
+// running is the attempt that runs.
+type running struct {
+	*Runner
+	spec       attempt.Spec
+	begun      time.Time
+	foreground bool // it shares the process group that has the terminal
+	tree       *tree
+	streams    *streams
+
+	mu       sync.Mutex
+	pid      int           // 0 until the command has started
+	started  time.Time     // when it had started
+	over     bool          // the command itself has ended
+	urged    int           // INT and TERM so far
+	ending   bool          // the tree is being ended
+	ended    chan struct{} // closed when that is done
+	hurry    chan struct{} // closed when the tree is to be killed at once
+	hurried  bool
+	abandon  chan struct{} // closed when nobody wants the rest of the output
+	left     bool          // abandon is closed
+	contAt   time.Time     // when CONT came last
+	result   attempt.Result
+	signaled bool // by an ending that this attempt itself asked for
+}
+
+func (a *running) run(ctx context.Context) {
+	if !a.spec.Deadline.IsZero() && !time.Now().Before(a.spec.Deadline) {
+		a.result = attempt.Result{DeadlinePassed: true, ExitCode: exitcodes.Timeout}
+		return
+	}
+	streams, err := a.open()
+	if err != nil {
+		a.result = attempt.Result{ExitCode: exitcodes.Failure, Err: err}
+		return
+	}
+	a.streams = streams
+	if !a.start() {
+		streams.close()
+		return
+	}
+	streams.start()
+	stopTimers := a.arm(ctx)
+	how, err := awaitEnd(a.pid, a.onStop())
+	stopTimers()
+	a.finish(how, err)
+}
+
+// start starts the command, unless the program has been asked to end already.
+// No signal is handed on between the look and the start.
+func (a *running) start() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.result.Cancelled != "" {
+		a.over = true
+		return false
+	}
+	pid, err := spawn(a.spec.Argv, a.spec.Env, a.streams.files(), !a.foreground)
+	if err != nil {
+		a.over = true
+		a.result.ExitCode = exitcodes.Of(err)
+		if a.result.ExitCode == exitcodes.Failure {
+			a.result.Err = err
+		} else {
+			a.result.StartErr = err
+		}
+		return false
+	}
+	a.pid, a.tree.leader, a.started = pid, pid, time.Now()
+	return true
+}
+
+// arm starts the clocks that end the attempt and returns what stops them.
+func (a *running) arm(ctx context.Context) (stop func()) {
+	if a.foreground {
+		a.signals.catchMore([]syscall.Signal{syscall.SIGCONT})
+	} else {
+		go a.signals.catchMore(forwarded)
+	}
+	var stops []func() bool
+	if a.spec.Timeout > 0 {
+		timer := time.AfterFunc(a.spec.Timeout, func() { a.expire(&a.result.TimedOut) })
+		stops = append(stops, timer.Stop)
+	}
+	if !a.spec.Deadline.IsZero() {
+		timer := time.AfterFunc(time.Until(a.spec.Deadline), func() { a.expire(&a.result.DeadlinePassed) })
+		stops = append(stops, timer.Stop)
+	}
+	if ctx.Done() != nil {
+		stops = append(stops, context.AfterFunc(ctx, func() { a.fail(context.Cause(ctx)) }))
+	}
+	return func() {
+		for _, stop := range stops {
+			stop()
+		}
+	}
+}
+
+// expire ends the attempt since its time is up. A command that has ended by
+// itself has not been late, whatever it left behind.
+func (a *running) expire(mark *bool) {
+	a.mu.Lock()
+	if a.over || ended(a.pid) {
+		a.mu.Unlock()
+		return
+	}
+	*mark = true
+	a.mu.Unlock()
+	a.end(a.signal)
+}
+
+// end ends the whole tree, once.
+func (a *running) end(sig syscall.Signal) {
+	a.mu.Lock()
+	if a.ending {
+		a.mu.Unlock()
+		return
+	}
+	a.ending = true
+	a.mu.Unlock()
+	a.tree.end(sig, a.cfg.KillAfter, a.hurry)
+	close(a.ended)
+}
+
+// fail ends the attempt since the program itself cannot go on.
+func (a *running) fail(err error) {
+	a.mu.Lock()
+	if a.result.Err != nil {
+		a.mu.Unlock()
+		return
+	}
+	a.result.Err = err
+	over := a.over
+	a.mu.Unlock()
+	if !over {
+		go a.end(a.signal)
+	}
+}
+
+// readerGone asks the command to end since nobody reads its output any more.
+func (a *running) readerGone() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.result.ReaderGone = true
+	if !a.over {
+		a.pass(a.signal)
+	}
+}
+
+// finish deals with what remains after the command itself has ended, and reaps
+// it last, since until then nobody else can have its pid.
+func (a *running) finish(how ending, err error) {
+	a.mu.Lock()
+	a.over = true
+	if err != nil && a.result.Err == nil {
+		a.result.Err = fmt.Errorf("waiting for the command: %w", err)
+	}
+	if a.foreground && a.result.Cancelled == "" && (how.signal == syscall.SIGINT || how.signal == syscall.SIGQUIT) {
+		a.result.Cancelled = nameOf(how.signal)
+	}
+	sweep := a.result.Cancelled != "" || a.result.ReaderGone || a.result.Err != nil
+	ending := a.ending
+	a.mu.Unlock()
+	if sweep && !ending {
+		a.end(a.signal)
+	}
+	if sweep || ending {
+		<-a.ended
+	}
+	if a.cfg.KillLeftovers {
+		a.tree.note()
+	}
+	a.streams.drain(a.abandon, sweep)
+	a.tree.reap()
+	a.conclude(children.reap(a.pid))
+}
+
+// conclude fills in the result.
+func (a *running) conclude(how ending) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	res := &a.result
+	res.ExitCode = how.code
+	if how.signal != 0 {
+		res.Signal = nameOf(how.signal)
+		res.ExitCode = exitcodes.OfSignal(int(how.signal))
+	}
+	if res.ExitCode == exitcodes.OfSignal(int(syscall.SIGPIPE)) && noReader(1) {
+		res.ReaderGone = true
+	}
+	if res.TimedOut && !a.spec.Deadline.IsZero() && !time.Now().Before(a.spec.Deadline) {
+		res.DeadlinePassed = true
+	}
+	switch {
+	case res.Err != nil:
+		res.ExitCode = exitcodes.Failure
+	case res.TimedOut, res.DeadlinePassed:
+		res.ExitCode = exitcodes.Timeout
+	}
+	a.Runner.left = a.tree
+	a.Runner.held = a.streams.held()
+}
+
+// Settle takes the verdict on the last attempt. Held output goes to where it
+// belongs if the attempt was accepted, and to standard error otherwise; what a
+// rejected attempt left running is ended under KillLeftovers. The error says
+// that the output could not be written; errors.Is(err, ErrReaderGone) that
+// nobody reads it.
+func (r *Runner) Settle(accepted bool) error {
+	left, held := r.left, r.held
+	r.left, r.held = nil, nil
+	if left != nil && !accepted && r.cfg.KillLeftovers {
+		left.end(r.signal, r.cfg.KillAfter, nil)
+	}
+	if left != nil {
+		r.signals.reapInWaits()
+	}
+	var first error
+	for _, h := range held {
+		if err := h.release(accepted); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// Close ends the run: an attempt that was not settled counts as rejected.
+func (r *Runner) Close() error {
+	err := r.Settle(false)
+	r.stdin.close()
+	return err
+}

@@ -1,0 +1,37 @@
+package proc
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// There are no real-time signals here.
+const (
+	realTimeMin = 0
+	realTimeMax = 0
+)
+
+// forwarded are the signals, beyond those of Listen, that are passed on to a
+// command in a process group of its own.
+var forwarded = []syscall.Signal{
+	syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGTSTP,
+	syscall.SIGVTALRM, syscall.SIGIO, syscall.SIGXCPU, syscall.SIGINFO,
+}
+
+// rawAction is larger than the kernel's struct __sigaction; all zeros is the
+// default action without flags.
+type rawAction [8]uintptr
+
+// ignoredNow asks the kernel whether sig is ignored.
+func ignoredNow(sig syscall.Signal) bool {
+	const ignore = 1 // SIG_IGN
+	var old rawAction
+	_, _, errno := syscall.RawSyscall(syscall.SYS_SIGACTION, uintptr(sig), 0, uintptr(unsafe.Pointer(&old)))
+	return errno == 0 && old[0] == ignore
+}
+
+// setDefault gives sig its default action behind the back of Go's runtime.
+func setDefault(sig syscall.Signal) {
+	var action rawAction
+	_, _, _ = syscall.RawSyscall(syscall.SYS_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&action)), 0)
+}

@@ -1,0 +1,70 @@
+package proc
+
+// This file holds what Linux alone knows about signals.
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// The real-time signals as the C libraries count them (signal(7)): 32 and 33
+// are taken by the thread library. Go cannot catch 34.
+const (
+	realTimeMin = 34
+	realTimeMax = 64
+)
+
+// forwarded are the signals, beyond those of Listen, that are passed on to a
+// command in a process group of its own: all that a program can catch, except
+// URG, CHLD and PIPE, the synchronous ones, and TTIN and TTOU.
+var forwarded = append([]syscall.Signal{
+	syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGTSTP,
+	syscall.SIGVTALRM, syscall.SIGIO, syscall.SIGPWR, syscall.SIGXCPU,
+}, realTime()...)
+
+func realTime() []syscall.Signal {
+	var all []syscall.Signal
+	for n := realTimeMin + 1; n <= realTimeMax; n++ {
+		all = append(all, syscall.Signal(n))
+	}
+	return all
+}
+
+// rawAction is large enough for the kernel's sigaction on every architecture.
+// All zeros is the default action without flags.
+type rawAction [32]uintptr
+
+// sigsetSize is the kernel's, in bytes, on all architectures but MIPS.
+const sigsetSize = 8
+
+// ignoredNow asks the kernel whether sig is ignored. Go leaves the job-control
+// signals alone until they are asked for, so for these it is the inherited
+// state.
+func ignoredNow(sig syscall.Signal) bool {
+	const ignore = 1 // SIG_IGN
+	var old rawAction
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(sig), 0, uintptr(unsafe.Pointer(&old)), sigsetSize, 0, 0)
+	return errno == 0 && old[0] == ignore
+}
+
+// setDefault gives sig its default action behind the back of Go's runtime,
+// which offers no way to do it for QUIT and its like.
+func setDefault(sig syscall.Signal) {
+	var action rawAction
+	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&action)), 0, sigsetSize, 0, 0)
+}
+
+// setMask sets the calling thread's signal mask and returns the one before.
+// how is one of the values below.
+func setMask(how int, mask uint64) uint64 {
+	var old uint64
+	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, uintptr(how), uintptr(unsafe.Pointer(&mask)), uintptr(unsafe.Pointer(&old)), sigsetSize, 0, 0)
+	return old
+}
+
+// Values of how, from the kernel's uapi/asm-generic/signal-defs.h.
+const (
+	maskBlock = iota
+	maskUnblock
+	maskSet
+)

@@ -1,0 +1,196 @@
+//go:build unix
+
+package proc
+
+// This file is the sole owner of os/signal: it catches the signals that are
+// meant for the command or end the program, and says which it is.
+
+import (
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
+)
+
+// sameSignal is how long the same signal again counts as one: timeout(1)
+// signals its child and then its group, and a hang-up comes from the terminal
+// and from the shell (SPEC section 6).
+const sameSignal = 100 * time.Millisecond
+
+// insist is how many INT and TERM together kill the tree at once.
+const insist = 3
+
+// endingSignals ask the program to end. QUIT is first since Go's own answer to
+// it, until it is caught, is to print every stack.
+var endingSignals = []syscall.Signal{syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}
+
+// Signals catches signals. While an attempt runs they are the attempt's;
+// otherwise those that end the program come out of Cancelled.
+type Signals struct {
+	caught    chan os.Signal
+	ignored   map[syscall.Signal]bool
+	cancelled chan attempt.Signal
+	woken     chan struct{}
+
+	mu      sync.Mutex
+	current *running // the attempt that runs, nil in a wait
+	last    map[syscall.Signal]time.Time
+	extra   map[syscall.Signal]bool // caught beyond those of Listen
+}
+
+// Listen begins to catch the signals that end the program, and USR1. Those
+// that were ignored when the program started (nohup) stay ignored, here and in
+// the command, and are never forwarded. Call it once, early: as PID 1 a signal
+// that nobody catches is lost.
+func Listen() *Signals {
+	s := &Signals{
+		caught:    make(chan os.Signal, 64),
+		ignored:   map[syscall.Signal]bool{},
+		cancelled: make(chan attempt.Signal, 16),
+		woken:     make(chan struct{}, 1),
+		last:      map[syscall.Signal]time.Time{},
+		extra:     map[syscall.Signal]bool{},
+	}
+	for _, sig := range endingSignals {
+		s.catch(sig)
+	}
+	s.catch(syscall.SIGUSR1)
+	if os.Getpid() == 1 { // every orphan of the container comes here
+		s.catch(syscall.SIGCHLD)
+	}
+	go s.deliver()
+	return s
+}
+
+// catch starts to catch one signal, unless it was ignored at the start, which
+// has to be asked before Notify makes it forget.
+func (s *Signals) catch(sig syscall.Signal) {
+	if signal.Ignored(sig) || ignoredNow(sig) {
+		s.ignored[sig] = true
+		return
+	}
+	signal.Notify(s.caught, sig)
+}
+
+// catchMore catches what only a running command has a use for.
+func (s *Signals) catchMore(sigs []syscall.Signal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, sig := range sigs {
+		if !s.extra[sig] {
+			s.extra[sig] = true
+			s.catch(sig)
+		}
+	}
+}
+
+// reapInWaits sees to it that orphans are reaped while no command runs, where
+// there are any descendants that could become one.
+func (s *Signals) reapInWaits() {
+	if livingChildren() {
+		s.catchMore([]syscall.Signal{syscall.SIGCHLD})
+		children.reapOrphans()
+	}
+}
+
+// Cancelled delivers the signals that ask the program to end (INT, TERM, HUP,
+// QUIT) and arrived while no command ran.
+func (s *Signals) Cancelled() <-chan attempt.Signal { return s.cancelled }
+
+// Woken delivers USR1 that arrived while no command ran: the wait is over.
+func (s *Signals) Woken() <-chan struct{} { return s.woken }
+
+func (s *Signals) deliver() {
+	for sig := range s.caught {
+		if b, ok := sig.(barrier); ok {
+			close(b)
+			return
+		}
+		if n, ok := sig.(syscall.Signal); ok {
+			s.dispatch(n)
+		}
+	}
+}
+
+// barrier goes through the channel of caught signals: when it is closed, all
+// before it have been dispatched.
+type barrier chan struct{}
+
+// Signal makes a barrier an os.Signal.
+func (barrier) Signal() {}
+
+// String makes a barrier an os.Signal.
+func (barrier) String() string { return "barrier" }
+
+// dispatch hands one signal to the attempt that runs, or to the wait.
+func (s *Signals) dispatch(sig syscall.Signal) {
+	if sig == syscall.SIGCHLD {
+		children.reapOrphans()
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.again(sig, time.Now()) {
+		return
+	}
+	if s.current != nil && s.current.take(sig) {
+		return
+	}
+	switch {
+	case ends(sig):
+		select {
+		case s.cancelled <- nameOf(sig):
+		default: // sixteen are waiting already
+		}
+	case sig == syscall.SIGUSR1:
+		select {
+		case s.woken <- struct{}{}:
+		default:
+		}
+	case sig == syscall.SIGTSTP:
+		stopSelf(syscall.SIGSTOP)
+	}
+}
+
+// again reports whether sig came a moment ago already. State that changes
+// (CONT, TSTP, WINCH) and real-time signals, which are queued one by one, are
+// never merged.
+func (s *Signals) again(sig syscall.Signal, now time.Time) bool {
+	switch sig {
+	case syscall.SIGCONT, syscall.SIGTSTP, syscall.SIGWINCH:
+		return false
+	}
+	if realTimeMin > 0 && int(sig) >= realTimeMin {
+		return false
+	}
+	before, seen := s.last[sig]
+	if seen && now.Sub(before) < sameSignal {
+		return true
+	}
+	s.last[sig] = now
+	return false
+}
+
+// enter makes a the attempt that gets the signals; leave ends that.
+func (s *Signals) enter(a *running) {
+	s.mu.Lock()
+	s.current = a
+	s.mu.Unlock()
+}
+
+func (s *Signals) leave() { s.enter(nil) }
+
+// ends reports whether sig asks a program to end.
+func ends(sig syscall.Signal) bool {
+	switch sig {
+	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
+		return true
+	}
+	return false
+}
+
+// stopSelf stops the whole program; it returns after the next CONT.
+func stopSelf(sig syscall.Signal) { _ = syscall.Kill(syscall.Getpid(), sig) }

@@ -1,0 +1,182 @@
+package proc
+
+// This file starts a process inside a job object, so that whatever it starts
+// can be ended with it.
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sort"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// child is a process with its job.
+type child struct {
+	pid     uint32
+	process windows.Handle
+	job     windows.Handle
+}
+
+// spawn starts argv with the given files as its standard streams, in a job and
+// a console process group of its own.
+func spawn(argv, env []string, files [3]*os.File) (*child, error) {
+	path, err := lookUp(argv[0])
+	if err != nil {
+		return nil, err
+	}
+	job, err := newJob()
+	if err != nil {
+		return nil, &exitcodes.Error{Code: exitcodes.Failure, Err: err}
+	}
+	c := &child{job: job}
+	if err := c.create(path, argv, env, files); err != nil {
+		_ = windows.CloseHandle(job)
+		return nil, err
+	}
+	return c, nil
+}
+
+func lookUp(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	switch {
+	case err == nil || errors.Is(err, exec.ErrDot):
+		return path, nil
+	case errors.Is(err, os.ErrPermission):
+		return "", &exitcodes.Error{Code: exitcodes.NotExecutable, Err: fmt.Errorf("%q: cannot be executed: %w", name, err)}
+	}
+	return "", &exitcodes.Error{Code: exitcodes.NotFound, Err: fmt.Errorf("%q: not found in PATH", name)}
+}
+
+// newJob makes a job that ends with its last handle, that is with this program.
+func newJob() (windows.Handle, error) {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return 0, fmt.Errorf("no job object to be had: %w", err)
+	}
+	var info windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
+	info.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	if err != nil {
+		_ = windows.CloseHandle(job)
+		return 0, fmt.Errorf("setting up a job object: %w", err)
+	}
+	return job, nil
+}
+
+// create starts the process suspended, so that it starts nothing before it is
+// in the job.
+func (c *child) create(path string, argv, env []string, files [3]*os.File) error {
+	startup := windows.StartupInfo{Flags: windows.STARTF_USESTDHANDLES}
+	startup.Cb = uint32(unsafe.Sizeof(startup))
+	for i, to := range []*windows.Handle{&startup.StdInput, &startup.StdOutput, &startup.StdErr} {
+		h, err := inheritable(files[i])
+		if err != nil {
+			return &exitcodes.Error{Code: exitcodes.Failure, Err: err}
+		}
+		defer func() { _ = windows.CloseHandle(h) }()
+		*to = h
+	}
+	app, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return &exitcodes.Error{Code: exitcodes.NotFound, Err: err}
+	}
+	line, err := windows.UTF16PtrFromString(windows.ComposeCommandLine(argv))
+	if err != nil {
+		return &exitcodes.Error{Code: exitcodes.NotExecutable, Err: err}
+	}
+	block, err := environment(env)
+	if err != nil {
+		return &exitcodes.Error{Code: exitcodes.Failure, Err: err}
+	}
+	var info windows.ProcessInformation
+	flags := uint32(windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_UNICODE_ENVIRONMENT)
+	if err := windows.CreateProcess(app, line, nil, nil, true, flags, block, nil, &startup, &info); err != nil {
+		return &exitcodes.Error{Code: exitcodes.NotExecutable, Err: fmt.Errorf("%q: cannot be executed: %w", path, err)}
+	}
+	c.pid, c.process = info.ProcessId, info.Process
+	defer func() { _ = windows.CloseHandle(info.Thread) }()
+	if err := windows.AssignProcessToJobObject(c.job, c.process); err != nil {
+		_ = windows.TerminateProcess(c.process, exitcodes.Failure)
+		_ = windows.CloseHandle(c.process)
+		return &exitcodes.Error{Code: exitcodes.Failure, Err: fmt.Errorf("putting %q into its job: %w", path, err)}
+	}
+	_, err = windows.ResumeThread(info.Thread)
+	return err
+}
+
+func inheritable(f *os.File) (windows.Handle, error) {
+	self := windows.CurrentProcess()
+	var h windows.Handle
+	err := windows.DuplicateHandle(self, windows.Handle(f.Fd()), self, &h, 0, true, windows.DUPLICATE_SAME_ACCESS)
+	if err != nil {
+		return 0, fmt.Errorf("handing on %s: %w", f.Name(), err)
+	}
+	return h, nil
+}
+
+// environment makes the block that CreateProcess takes: sorted without regard
+// to case, each entry and the whole ended by a zero.
+func environment(env []string) (*uint16, error) {
+	sorted := append([]string(nil), env...)
+	sort.SliceStable(sorted, func(i, j int) bool { return strings.ToUpper(sorted[i]) < strings.ToUpper(sorted[j]) })
+	var block []uint16
+	for _, entry := range sorted {
+		text, err := windows.UTF16FromString(entry)
+		if err != nil {
+			return nil, fmt.Errorf("environment entry %q: %w", entry, err)
+		}
+		block = append(block, text...)
+	}
+	block = append(block, 0, 0)
+	return &block[0], nil
+}
+
+// wait blocks until the process has ended and returns its code.
+func (c *child) wait() (int, error) {
+	if _, err := windows.WaitForSingleObject(c.process, windows.INFINITE); err != nil {
+		return 0, err
+	}
+	var code uint32
+	err := windows.GetExitCodeProcess(c.process, &code)
+	return int(code), err
+}
+
+// interrupt sends Ctrl-Break to the process group, the one event that can be
+// sent to a group.
+func (c *child) interrupt() error {
+	return windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, c.pid)
+}
+
+// living returns how many processes of the job are left.
+func (c *child) living() int {
+	var info struct {
+		times      [4]int64
+		faults     uint32
+		total      uint32
+		active     uint32
+		terminated uint32
+	}
+	const basicAccounting = 1 // JobObjectBasicAccountingInformation
+	if windows.QueryInformationJobObject(c.job, basicAccounting, uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)), nil) != nil {
+		return 0
+	}
+	return int(info.active)
+}
+
+func (c *child) terminate() { _ = windows.TerminateJobObject(c.job, uint32(exitcodes.OfSignal(9))) }
+
+// close lets go of the process. What it left behind lives on unless the job's
+// limits still say otherwise.
+func (c *child) close() {
+	var info windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
+	_, _ = windows.SetInformationJobObject(c.job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	_ = windows.CloseHandle(c.job)
+	_ = windows.CloseHandle(c.process)
+}

@@ -1,0 +1,273 @@
+//go:build unix
+
+package proc
+
+// This file ends what an attempt has started: the whole tree, also after its
+// leader has ended, also what moved to another process group or session.
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Pauses between looks at a tree that was asked to end: the first is short
+// since most commands obey at once, the last keeps a stubborn one cheap.
+const (
+	firstLook = 500 * time.Microsecond
+	lastLook  = 40 * time.Millisecond
+)
+
+// tree is the processes of one attempt.
+type tree struct {
+	// root is the process whose descendants belong to the tree: this program
+	// for an attempt (orphans come back to it), the leader for a probe.
+	root int
+	// leader is the command itself; group says that it leads a process group
+	// of its own.
+	leader int
+	group  bool
+	// before are the processes that earlier attempts, or whoever ran in this
+	// process before, have left: not this attempt's. Neither are their
+	// sessions, nor what they start.
+	before   map[int]uint64
+	sessions map[int]bool
+	report   *reporter
+
+	mu       sync.Mutex
+	reaped   bool           // the leader's pid may be somebody else's now
+	known    map[int]uint64 // members seen so far, with their start
+	asked    map[int]bool   // members that got the first signal
+	refusing map[int]bool   // members that this program may not signal
+}
+
+// newTree notes what is there before an attempt.
+func newTree(report *reporter) *tree {
+	t := &tree{root: os.Getpid(), report: report}
+	if !livingChildren() {
+		return t
+	}
+	t.before, t.sessions = map[int]uint64{}, map[int]bool{}
+	list, err := processes()
+	if err != nil {
+		return t
+	}
+	own, _ := sessionOf(list, t.root)
+	for _, p := range t.descendants(list) {
+		t.before[p.pid] = p.start
+		if p.sid != own {
+			t.sessions[p.sid] = true
+		}
+	}
+	return t
+}
+
+func sessionOf(list []process, pid int) (int, bool) {
+	for _, p := range list {
+		if p.pid == pid {
+			return p.sid, true
+		}
+	}
+	return 0, false
+}
+
+// descendants returns what descends from the root, leaving out what was there
+// before and what belongs to somebody else who waits for it.
+func (t *tree) descendants(list []process) []process {
+	byParent := map[int][]process{}
+	for _, p := range list {
+		byParent[p.ppid] = append(byParent[p.ppid], p)
+	}
+	others := map[int]bool{}
+	for _, pid := range children.owners() {
+		others[pid] = pid != t.leader
+	}
+	var found []process
+	queue := []int{t.root}
+	for len(queue) > 0 {
+		parent := queue[0]
+		queue = queue[1:]
+		for _, p := range byParent[parent] {
+			if start, was := t.before[p.pid]; was && start == p.start || t.sessions[p.sid] || others[p.pid] {
+				continue
+			}
+			found = append(found, p)
+			queue = append(queue, p.pid)
+		}
+	}
+	return found
+}
+
+// members returns the living processes of the tree. Without a process table
+// (no /proc) it returns none and false.
+func (t *tree) members() ([]process, bool) {
+	list, err := processes()
+	if err != nil {
+		return nil, false
+	}
+	if t.known == nil {
+		t.known = map[int]uint64{}
+	}
+	for _, p := range t.descendants(list) {
+		t.known[p.pid] = p.start
+	}
+	var alive []process
+	for _, p := range list {
+		start, known := t.known[p.pid]
+		ours := known && start == p.start
+		ours = ours || p.pid == t.leader && !t.reaped
+		ours = ours || t.group && !t.reaped && p.pgid == t.leader
+		if ours && !p.dead {
+			t.known[p.pid] = p.start
+			alive = append(alive, p)
+		}
+	}
+	return alive, true
+}
+
+// signal sends sig to each member once, then CONT so that one that is stopped
+// can act on it, and returns how many are left to act.
+func (t *tree) signal(sig syscall.Signal, to func(process) bool) (left int) {
+	covered := false
+	if t.group && !t.reaped && to == nil {
+		covered = syscall.Kill(-t.leader, sig) == nil
+		if covered && sig != syscall.SIGKILL {
+			_ = syscall.Kill(-t.leader, syscall.SIGCONT)
+		}
+	}
+	alive, listed := t.members()
+	if !listed {
+		return t.signalBlindly(sig, covered)
+	}
+	refused := 0
+	for _, p := range alive {
+		if to != nil && !to(p) || covered && p.pgid == t.leader && sig != syscall.SIGKILL {
+			continue
+		}
+		t.asked[p.pid] = true
+		err := syscall.Kill(p.pid, sig)
+		if err == syscall.EPERM {
+			refused++
+			t.refusing[p.pid] = true
+		} else if err == nil && sig != syscall.SIGKILL {
+			_ = syscall.Kill(p.pid, syscall.SIGCONT)
+		}
+	}
+	t.reportRefused(refused)
+	for _, p := range alive {
+		if !t.refusing[p.pid] {
+			left++
+		}
+	}
+	return left
+}
+
+// signalBlindly is signal where only the group is known.
+func (t *tree) signalBlindly(sig syscall.Signal, covered bool) int {
+	if !t.reaped && !covered {
+		switch syscall.Kill(t.leader, sig) {
+		case nil:
+			if sig != syscall.SIGKILL {
+				_ = syscall.Kill(t.leader, syscall.SIGCONT)
+			}
+		case syscall.EPERM:
+			t.refusing[t.leader] = true
+			t.reportRefused(1)
+		}
+	}
+	if t.alive() && !t.refusing[t.leader] {
+		return 1
+	}
+	return 0
+}
+
+func (t *tree) reportRefused(n int) {
+	switch n {
+	case 0:
+	case 1:
+		t.report.say("could not signal a process of the command: operation not permitted")
+	default:
+		t.report.say(fmt.Sprintf("could not signal %d processes of the command: operation not permitted", n))
+	}
+}
+
+// alive reports whether anything of the tree lives.
+func (t *tree) alive() bool {
+	if t.root == os.Getpid() && !livingChildren() {
+		return false
+	}
+	alive, listed := t.members()
+	if listed {
+		return len(alive) > 0
+	}
+	if t.reaped {
+		return false
+	}
+	return !ended(t.leader) || t.group && livingGroup(t.leader)
+}
+
+// end asks the tree to end with sig, and kills what still lives after grace,
+// or as soon as now is closed. It returns when nothing is left but what this
+// program may not signal; the leader it waits for in any case.
+func (t *tree) end(sig syscall.Signal, grace time.Duration, now <-chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.asked, t.refusing = map[int]bool{}, map[int]bool{}
+	if sig != syscall.SIGKILL && grace > 0 && t.ask(sig, grace, now) {
+		return
+	}
+	for pause := firstLook; ; pause = min(2*pause, lastLook) {
+		left := t.signal(syscall.SIGKILL, nil)
+		if left == 0 && (t.reaped || ended(t.leader)) {
+			return
+		}
+		time.Sleep(pause)
+		if !t.alive() {
+			return
+		}
+	}
+}
+
+// ask gives the tree its chance to end by itself and reports whether it did.
+func (t *tree) ask(sig syscall.Signal, grace time.Duration, now <-chan struct{}) bool {
+	begun := nowInTicks()
+	limit := time.NewTimer(grace)
+	defer limit.Stop()
+	t.signal(sig, nil)
+	for pause := firstLook; t.alive(); pause = min(2*pause, lastLook) {
+		look := time.NewTimer(pause)
+		select {
+		case <-limit.C:
+			look.Stop()
+			return false
+		case <-now:
+			look.Stop()
+			return false
+		case <-look.C:
+		}
+		// What was missed in the first pass gets its signal. What was started
+		// after that is left alone: it may be the command's own tidying up.
+		t.signal(sig, func(p process) bool {
+			covered := t.group && p.pgid == t.leader
+			return !t.asked[p.pid] && !covered && p.start < begun
+		})
+	}
+	return true
+}
+
+// note looks once more for what belongs to the tree, while the leader still
+// holds its process group.
+func (t *tree) note() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, _ = t.members()
+}
+
+// reap says that the leader's pid is about to be given away.
+func (t *tree) reap() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.reaped = true
+}

@@ -1,0 +1,110 @@
+package proc
+
+// This file looks at children without reaping them, through waitid(2), which
+// Go's own library calls in the same way here.
+
+import (
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Values from sys/wait.h and sys/signal.h.
+const (
+	idAll, idPid, idGroup = 0, 1, 2
+
+	waitExited  = 0x04
+	waitStopped = 0x08
+	waitLook    = 0x20
+
+	cldStopped = 5
+)
+
+// siginfo is siginfo_t of sys/signal.h. Its status is of no use: it lacks the
+// number of the signal that ended a process.
+type siginfo struct {
+	signo, errno, code, pid int32
+	uid                     uint32
+	status                  int32
+	_                       [128]byte
+}
+
+func waitid(kind, id, options int) (siginfo, error) {
+	var info siginfo
+	for {
+		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, uintptr(kind), uintptr(id), uintptr(unsafe.Pointer(&info)), uintptr(options), 0, 0)
+		switch errno {
+		case 0:
+			return info, nil
+		case syscall.EINTR:
+		default:
+			return siginfo{}, errno
+		}
+	}
+}
+
+// adopt is not possible here: orphans are launchd's.
+func adopt() bool { return false }
+
+// endedChild knows of no orphans: there are none.
+func endedChild() int { return 0 }
+
+func ended(pid int) bool {
+	info, err := waitid(idPid, pid, waitExited|waitLook|unix.WNOHANG)
+	return err != nil || info.pid != 0
+}
+
+// livingChildren cannot be told from the children alone here.
+func livingChildren() bool { return true }
+
+// livingGroup reports whether a process group has a member that is no zombie
+// (kill(2): EPERM for zombies).
+func livingGroup(pgid int) bool { return unix.Kill(-pgid, 0) == nil }
+
+// awaitEnd blocks until the child has ended. It leaves it unreaped where its
+// pid still names a process group that may have to be ended; in the program's own group, where
+// the caller needs to know the signal, it reaps it at once.
+func awaitEnd(pid int, stopped func(syscall.Signal)) (ending, error) {
+	options := waitExited | waitLook
+	if stopped != nil {
+		options |= waitStopped
+	}
+	for {
+		info, err := waitid(idPid, pid, options)
+		if err != nil {
+			return ending{}, err
+		}
+		if info.code != cldStopped {
+			if stopped == nil {
+				return ending{}, nil
+			}
+			return children.settle(pid), nil
+		}
+		var status syscall.WaitStatus
+		_, err = syscall.Wait4(pid, &status, syscall.WUNTRACED|syscall.WNOHANG, nil)
+		if err == nil && status.Stopped() {
+			stopped(status.StopSignal())
+		}
+	}
+}
+
+// awaitOwn blocks until one child has ended, and leaves it unreaped.
+func awaitOwn(pid int) error {
+	_, err := waitid(idPid, pid, waitExited|waitLook)
+	return err
+}
+
+// standsStill reports whether a child is stopped.
+func standsStill(pid int) bool {
+	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	return err == nil && fromTable(k).stopped
+}
+
+// settle takes the status of an owned child before its owner is done with it.
+func (f *family) settle(pid int) ending {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.early[pid] = wait4(pid)
+	return f.early[pid]
+}

@@ -1,0 +1,125 @@
+package proc
+
+// This file looks at children without reaping them, through waitid(2).
+
+import (
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// siginfo is the kernel's siginfo_t as waitid(2) fills it: three integers, then
+// a union that is aligned as a pointer is.
+type siginfo struct {
+	signo, errno, code int32
+	_                  [unsafe.Sizeof(uintptr(0))/4 - 1]int32
+	pid                int32
+	uid                uint32
+	status             int32
+	_                  [128]byte
+}
+
+// Values of siginfo.code for SIGCHLD, from uapi/asm-generic/siginfo.h.
+const (
+	cldExited  = 1
+	cldStopped = 5
+)
+
+// waitid calls waitid(2) again when it was interrupted.
+func waitid(kind, id, options int) (siginfo, error) {
+	var info siginfo
+	for {
+		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, uintptr(kind), uintptr(id), uintptr(unsafe.Pointer(&info)), uintptr(options), 0, 0)
+		switch errno {
+		case 0:
+			return info, nil
+		case syscall.EINTR:
+		default:
+			return siginfo{}, errno
+		}
+	}
+}
+
+func (i *siginfo) ending() ending {
+	if i.code == cldExited {
+		return ending{code: int(i.status) & 0xff}
+	}
+	return ending{signal: syscall.Signal(i.status)}
+}
+
+// adopt makes orphans come to this process.
+func adopt() bool { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil }
+
+// endedChild returns a child that has ended, 0 for none.
+func endedChild() int {
+	info, err := waitid(unix.P_ALL, 0, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT)
+	if err != nil {
+		return 0
+	}
+	return int(info.pid)
+}
+
+// ended reports whether the child has ended, without reaping it.
+func ended(pid int) bool {
+	info, err := waitid(unix.P_PID, pid, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT)
+	return err != nil || info.pid != 0
+}
+
+// livingChildren reports whether any child is alive. A zombie is passed over
+// where nobody asks for exits, so that ECHILD means that all have ended; and
+// since orphans come to a subreaper, no child means no descendant.
+func livingChildren() bool {
+	_, err := waitid(unix.P_ALL, 0, unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT)
+	return err == nil
+}
+
+// livingGroup is livingChildren for the children in one process group.
+func livingGroup(pgid int) bool {
+	_, err := waitid(unix.P_PGID, pgid, unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT)
+	return err == nil
+}
+
+// awaitEnd blocks until the child that this very thread forked has ended, and
+// leaves it unreaped. Orphans are reaped meanwhile: they are handed to the main
+// thread, so that is where a run should call from. Where stopped is not nil it is called each
+// time the child has stopped.
+func awaitEnd(pid int, stopped func(syscall.Signal)) (ending, error) {
+	options := unix.WEXITED | unix.WNOWAIT | unix.WNOTHREAD
+	if stopped != nil {
+		options |= unix.WSTOPPED
+	}
+	for {
+		info, err := waitid(unix.P_ALL, 0, options)
+		switch {
+		case err != nil:
+			return ending{}, err
+		case info.code == cldStopped:
+			// Taking the report away keeps the next wait from returning at once.
+			_, _ = waitid(unix.P_PID, int(info.pid), unix.WSTOPPED|unix.WNOHANG)
+			if int(info.pid) == pid {
+				stopped(syscall.Signal(info.status))
+			}
+		case int(info.pid) == pid:
+			return info.ending(), nil
+		default:
+			children.reapOrphan(int(info.pid))
+		}
+	}
+}
+
+// standsStill reports whether a child is stopped.
+func standsStill(pid int) bool {
+	info, err := waitid(unix.P_PID, pid, unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT)
+	if err == nil && info.pid != 0 {
+		return true
+	}
+	p, ok := statOf(pid)
+	return ok && p.stopped
+}
+
+// awaitOwn blocks until one child has ended, and leaves it unreaped.
+func awaitOwn(pid int) error {
+	_, err := waitid(unix.P_PID, pid, unix.WEXITED|unix.WNOWAIT)
+	return err
+}

@@ -1,0 +1,103 @@
+//go:build unix
+
+package proc
+
+// This file reaps children. The leader of an attempt is looked at without
+// being reaped (WNOWAIT), so that its pid, and with it its process group,
+// cannot be given to somebody else while the rest of its tree is dealt with.
+
+import (
+	"sync"
+	"syscall"
+)
+
+// ending is how a process ended.
+type ending struct {
+	code   int            // what it exited with
+	signal syscall.Signal // what ended it, 0 if it exited
+}
+
+// family knows which children have an owner that waits for them. Every other
+// child is an orphan that this process adopted, as child subreaper or as PID 1,
+// and is reaped as soon as it ends.
+type family struct {
+	mu     sync.Mutex // held over fork and entry, so that no status is lost
+	owned  map[int]bool
+	early  map[int]ending // those of owned whose status has been taken already
+	adopts bool           // the program is a child subreaper
+}
+
+var children = family{owned: map[int]bool{}, early: map[int]ending{}}
+
+// fork runs start, which returns a new child, and enters the child.
+func (f *family) fork(start func() (int, error)) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.adopts {
+		f.adopts = adopt()
+	}
+	pid, err := start()
+	if err == nil {
+		f.owned[pid] = true
+	}
+	return pid, err
+}
+
+// owners returns the children that somebody waits for.
+func (f *family) owners() []int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var pids []int
+	for pid := range f.owned {
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+// reap takes the status of an owned child that has ended, then those of the
+// orphans that it hid: a peek always shows the first child that ended.
+func (f *family) reap(pid int) ending {
+	f.mu.Lock()
+	how, taken := f.early[pid]
+	if !taken {
+		how = wait4(pid)
+	}
+	delete(f.early, pid)
+	delete(f.owned, pid)
+	f.mu.Unlock()
+	f.reapOrphans()
+	return how
+}
+
+// reapOrphans reaps all orphans that have ended.
+func (f *family) reapOrphans() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for pid := endedChild(); pid != 0 && !f.owned[pid]; pid = endedChild() {
+		_ = wait4(pid)
+	}
+}
+
+// reapOrphan reaps one child that has ended unless it has an owner.
+func (f *family) reapOrphan(pid int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.owned[pid] {
+		_ = wait4(pid)
+	}
+}
+
+// wait4 takes the status of a child that has ended.
+func wait4(pid int) ending {
+	var status syscall.WaitStatus
+	for {
+		_, err := syscall.Wait4(pid, &status, syscall.WNOHANG, nil)
+		if err == syscall.EINTR {
+			continue
+		}
+		if status.Signaled() {
+			return ending{signal: status.Signal()}
+		}
+		return ending{code: status.ExitStatus()}
+	}
+}

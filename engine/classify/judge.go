@@ -7,7 +7,8 @@ package classify
 // wins, by the first of these that tells two apart:
 //
 //  1. A table layered over another one (a user's rules) comes first.
-//  2. Decisive evidence before plain, plain before weak.
+//  2. Decisive evidence before plain, plain before weak, and the weak evidence
+//     of an exit code alone last.
 //  3. Among weak evidence transient before permanent, since a wasted attempt
 //     costs less than giving up on something that would have worked.
 //  4. A rule for the command before a rule for any command.
@@ -96,7 +97,11 @@ func (t *Table) search(name string, f Failure) []finding {
 	for i, r := range t.rules {
 		about[i] = r.applies(name, f.Result)
 		if about[i] && len(r.patterns) == 0 {
-			found = append(found, finding{r, t.layer[i], i, -1, r.Strength})
+			f := finding{r, t.layer[i], i, -1, r.Strength}
+			if r.Strength == Weak {
+				f.strength-- // words say more than a number that means many things
+			}
+			found = append(found, f)
 			about[i] = false
 		}
 	}

@@ -62,15 +62,56 @@ func (o *output) around(i int) (start, end int) {
 	return start, end
 }
 
-// plain appends the text without escape sequences and with \r as \n.
+// plain appends the text without escape sequences (ECMA-48: CSI, OSC and other
+// strings, two-byte escapes) and with \r as \n.
 func plain(dst, text []byte) []byte {
-	var s stripper
-	from := len(dst)
-	dst = s.flush(s.strip(dst, text))
-	for i := from; i < len(dst); i++ {
-		if dst[i] == '\r' {
-			dst[i] = '\n'
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; c {
+		case 0x1b:
+			i = skipEscape(text, i)
+		case '\r':
+			dst = append(dst, '\n')
+		default:
+			dst = append(dst, c)
 		}
 	}
 	return dst
+}
+
+// skipEscape returns the index of the last byte of the sequence that begins
+// with the escape character at i. A sequence never runs past the end of its
+// line, so that a stray escape hides one line at most.
+func skipEscape(text []byte, i int) int {
+	if i+1 >= len(text) {
+		return i
+	}
+	switch text[i+1] {
+	case '[': // CSI: parameters, then one final byte
+		for j := i + 2; j < len(text); j++ {
+			if text[j] == '\n' {
+				return j - 1
+			}
+			if text[j] >= 0x40 && text[j] <= 0x7e {
+				return j
+			}
+		}
+		return len(text) - 1
+	case ']', 'P', 'X', '^', '_': // strings, up to BEL or ESC \
+		for j := i + 2; j < len(text); j++ {
+			switch {
+			case text[j] == '\n':
+				return j - 1
+			case text[j] == 0x07:
+				return j
+			case text[j] == 0x1b && j+1 < len(text) && text[j+1] == '\\':
+				return j + 1
+			}
+		}
+		return len(text) - 1
+	case '(', ')', '*', '+', '#', '%', ' ': // one more byte
+		return min(i+2, len(text)-1)
+	case '\n', '\r', 0x1b:
+		return i
+	}
+	return i + 1
 }

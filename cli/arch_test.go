@@ -1,0 +1,132 @@
+package cli
+
+// This file holds the walls between the rooms: who may import whom, with the
+// reason beside each rule.
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/retrysh/retry"
+
+// rooms says what each package may import of ours, by path under the module.
+var rooms = map[string][]string{
+	"":                      {"cli"},
+	"exitcodes":             {},
+	"cli":                   {"cli/human", "engine", "engine/attempt", "engine/backoff", "engine/classify", "engine/event", "engine/plan", "engine/probe", "engine/proc", "engine/sink", "exitcodes"},
+	"cli/human":             {"engine/event"},
+	"engine":                {"engine/attempt", "engine/backoff", "engine/classify", "engine/event", "engine/hint", "exitcodes"},
+	"engine/attempt":        {},
+	"engine/backoff":        {},
+	"engine/classify":       {"engine/attempt", "engine/classify/match", "engine/event", "engine/hint", "exitcodes"},
+	"engine/classify/match": {},
+	"engine/event":          {"engine/attempt"},
+	"engine/hint":           {},
+	"engine/plan":           {"engine", "engine/attempt", "engine/backoff"},
+	"engine/probe":          {"engine/attempt"},
+	"engine/proc":           {"engine/attempt", "exitcodes"},
+	"engine/sink":           {"engine/event"},
+	"testdata/flakyserver":  {},
+}
+
+// ban is an import that a set of rooms must not have.
+type ban struct {
+	imports string
+	but     []string // the rooms that may
+	reason  string
+}
+
+// system are the rooms that touch the system.
+var system = []string{"", "cli", "cli/human", "engine/probe", "engine/proc", "testdata/flakyserver"}
+
+var bans = []ban{
+	{"os", system, "a pure room is tested by tables and fuzzing in microseconds; the system comes in at the edges"},
+	{"net", []string{"engine/probe"}, "only probes speak to the network"},
+	{"os/signal", []string{"engine/proc"}, "signals have one owner, or one of two loses them"},
+	{"os/exec", []string{"testdata/flakyserver"}, "its second clone costs every start, and its Wait hangs on an orphan that holds a pipe"},
+	{"net/http", []string{"testdata/flakyserver"}, "linking it costs every start 0.47 ms"},
+	{"log", nil, "what is told goes through events"},
+	{"log/slog", nil, "what is told goes through events"},
+	{"math/rand", nil, "math/rand/v2 draws as well and starts faster"},
+	{"math/rand/v2", []string{"cli"}, "random numbers are arguments everywhere else"},
+	{"github.com/fatih/color", []string{"cli/human"}, "colour is for a person only"},
+	{"github.com/alecthomas/kong", []string{"cli"}, "flags are known to the outside only"},
+}
+
+// listed is what go list says of a package.
+type listed struct {
+	ImportPath string
+	Imports    []string
+}
+
+func packages(t *testing.T) []listed {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...", "./testdata/flakyserver")
+	cmd.Dir = ".."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []listed
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+func TestRoomsKeepToTheirWalls(t *testing.T) {
+	for _, p := range packages(t) {
+		room := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+		allowed, known := rooms[room]
+		if !known {
+			t.Errorf("room %q is not in the table; say what it may import", room)
+			continue
+		}
+		for _, path := range p.Imports {
+			if ours, is := strings.CutPrefix(path, module+"/"); is && !slices.Contains(allowed, ours) {
+				t.Errorf("room %q imports %q, which the table does not allow", room, ours)
+			}
+			for _, b := range bans {
+				if path == b.imports && !slices.Contains(b.but, room) {
+					t.Errorf("room %q imports %s: %s", room, path, b.reason)
+				}
+			}
+		}
+	}
+}
+
+// pureRooms never read the clock: time is an argument.
+var pureRooms = []string{"engine/attempt", "engine/backoff", "engine/classify", "engine/event", "engine/hint", "engine/plan"}
+
+func TestPureRoomsNeverReadTheClock(t *testing.T) {
+	clock := regexp.MustCompile(`\btime\.(Now|Sleep|After|AfterFunc|NewTimer|NewTicker|Tick|Since|Until)\(`)
+	for _, room := range pureRooms {
+		files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(room), "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", room, len(files), err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if call := clock.Find(text); call != nil && !strings.HasSuffix(file, "_test.go") {
+				t.Errorf("%s calls %s)", file, call)
+			}
+		}
+	}
+}

@@ -1,0 +1,258 @@
+package cli
+
+// This file splits a command line into the program's own flags and the
+// command, and reads plain flags without building kong's model, which costs
+// every wrapped command more than its fork does. It is driven by the grammar
+// struct, is pure, and leaves everything that it does not understand to kong.
+
+import (
+	"reflect"
+	"strings"
+	"unicode"
+)
+
+// flag is what a reader needs to know of one field of the grammar.
+type flag struct {
+	name  string
+	short byte
+	field int
+	kind  reflect.Kind // String, Bool or Slice
+	env   string       // the variable, "" for none
+}
+
+// setting is one flag as it was given. word is how the user named it, for
+// messages.
+type setting struct {
+	flag  *flag
+	value string
+	word  string
+}
+
+// flagTable reads the grammar.
+func flagTable() []flag {
+	t := reflect.TypeFor[grammar]()
+	table := make([]flag, t.NumField())
+	for i := range table {
+		field := t.Field(i)
+		f := flag{name: kebab(field.Name), field: i, kind: field.Type.Kind()}
+		if short := field.Tag.Get("short"); short != "" {
+			f.short = short[0]
+		}
+		if field.Tag.Get("env") != "-" {
+			f.env = "RETRY_" + strings.ToUpper(strings.ReplaceAll(f.name, "-", "_"))
+		}
+		table[i] = f
+	}
+	return table
+}
+
+// kebab turns a field's name into the flag's, as kong does: OnExit is on-exit.
+func kebab(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// argvError says which word of the program's own could not be read.
+type argvError struct {
+	word  string // the flag as the user wrote it
+	value string // a value that a flag without one was given
+	kind  argvErrorKind
+}
+
+type argvErrorKind int
+
+const (
+	unknownFlag argvErrorKind = iota
+	valueMissing
+	valueNotBool
+)
+
+// split separates the program's own flags from the command. The first word
+// that is not a flag starts the command, and so does "--"; from there on every
+// word belongs to the command, untouched. As with getopt, a flag that takes a
+// value takes the next word, whatever it looks like.
+func split(table []flag, argv []string) (own []setting, command []string, err *argvError) {
+	for i := 0; i < len(argv); i++ {
+		word := argv[i]
+		switch {
+		case word == "--":
+			return own, argv[i+1:], nil
+		case len(word) < 2 || word[0] != '-':
+			return own, argv[i:], nil
+		}
+		var given []setting
+		if strings.HasPrefix(word, "--") {
+			given, err = splitLong(table, word)
+		} else {
+			given, err = splitShort(table, word)
+		}
+		if err != nil {
+			return own, nil, err
+		}
+		if last := &given[len(given)-1]; last.value == missing {
+			if i++; i == len(argv) {
+				return own, nil, &argvError{word: last.word, kind: valueMissing}
+			}
+			last.value = argv[i]
+		}
+		own = append(own, given...)
+	}
+	return own, nil, nil
+}
+
+// missing stands for a value that is the next word; NUL cannot be in an
+// argument.
+const missing = "\x00"
+
+func splitLong(table []flag, word string) ([]setting, *argvError) {
+	name, value, hasValue := strings.Cut(word[2:], "=")
+	f := byName(table, name)
+	if f == nil {
+		return nil, &argvError{word: word}
+	}
+	s := setting{flag: f, value: value, word: "--" + name}
+	switch {
+	case f.kind == reflect.Bool && !hasValue:
+		s.value = "true"
+	case f.kind == reflect.Bool:
+		if s.value = truth[strings.ToLower(value)]; s.value == "" {
+			return nil, &argvError{word: "--" + name, value: value, kind: valueNotBool}
+		}
+	case !hasValue:
+		s.value = missing
+	}
+	return []setting{s}, nil
+}
+
+// splitShort reads "-n5", "-n=5", "-n" (the value follows) and clusters such
+// as "-qv" and "-vn5".
+func splitShort(table []flag, word string) ([]setting, *argvError) {
+	var given []setting
+	for i := 1; i < len(word); i++ {
+		f := byShort(table, word[i])
+		if f == nil {
+			return nil, &argvError{word: word}
+		}
+		s := setting{flag: f, value: "true", word: "-" + word[i:i+1]}
+		if f.kind == reflect.Bool {
+			given = append(given, s)
+			continue
+		}
+		if s.value = strings.TrimPrefix(word[i+1:], "="); i+1 == len(word) {
+			s.value = missing
+		}
+		return append(given, s), nil
+	}
+	return given, nil
+}
+
+func byName(table []flag, name string) *flag {
+	for i := range table {
+		if table[i].name == name {
+			return &table[i]
+		}
+	}
+	return nil
+}
+
+func byShort(table []flag, short byte) *flag {
+	for i := range table {
+		if short != 0 && table[i].short == short {
+			return &table[i]
+		}
+	}
+	return nil
+}
+
+// environment reads the settings that come from RETRY_ variables. Empty and
+// unknown variables are ignored. The values of a repeatable flag are separated
+// by newlines, since a value may hold anything else. Inside another retry,
+// RETRY_IDEMPOTENCY_KEY is what the outer one told its command, not a flag.
+func environment(table []flag, environ []string) (settings []setting, err *argvError) {
+	nested := false
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, "RETRY_") || value == "" {
+			continue
+		}
+		nested = nested || name == "RETRY_DEPTH"
+		for i := range table {
+			f := &table[i]
+			switch {
+			case f.env != name:
+			case f.kind == reflect.Slice:
+				for line := range strings.Lines(value) {
+					settings = append(settings, setting{f, strings.TrimSuffix(line, "\n"), name})
+				}
+			case f.kind == reflect.Bool && truth[strings.ToLower(value)] == "":
+				err = &argvError{word: name, value: value, kind: valueNotBool}
+			case f.kind == reflect.Bool:
+				settings = append(settings, setting{f, truth[strings.ToLower(value)], name})
+			default:
+				settings = append(settings, setting{f, value, name})
+			}
+		}
+	}
+	if nested {
+		kept := settings[:0]
+		for _, s := range settings {
+			if s.flag.name != "idempotency-key" {
+				kept = append(kept, s)
+			}
+		}
+		settings = kept
+	}
+	return settings, err
+}
+
+// truth is what switches a flag without value on or off, as kong has it.
+var truth = map[string]string{
+	"1": "true", "true": "true", "yes": "true",
+	"0": "false", "false": "false", "no": "false",
+}
+
+// merge puts the command line's settings over the environment's: a repeatable
+// flag on the command line replaces the variable.
+func merge(fromEnvironment, fromCommandLine []setting) []setting {
+	given := map[*flag]bool{}
+	for _, s := range fromCommandLine {
+		given[s.flag] = true
+	}
+	var all []setting
+	for _, s := range fromEnvironment {
+		if !given[s.flag] {
+			all = append(all, s)
+		}
+	}
+	return append(all, fromCommandLine...)
+}
+
+// apply fills the grammar with its defaults and then the settings, in order:
+// the last one of a flag that is not repeatable wins.
+func apply(settings []setting) *grammar {
+	var g grammar
+	v := reflect.ValueOf(&g).Elem()
+	for i := range v.NumField() {
+		if v.Field(i).Kind() == reflect.String {
+			v.Field(i).SetString(v.Type().Field(i).Tag.Get("default"))
+		}
+	}
+	for _, s := range settings {
+		field := v.Field(s.flag.field)
+		switch s.flag.kind {
+		case reflect.Bool:
+			field.SetBool(s.value == "true")
+		case reflect.Slice:
+			field.Set(reflect.Append(field, reflect.ValueOf(s.value)))
+		default:
+			field.SetString(s.value)
+		}
+	}
+	return &g
+}

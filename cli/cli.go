@@ -1,0 +1,77 @@
+// Package cli is the program's outside: it reads the command line and the
+// environment, resolves them to a policy, and does what was asked for.
+//
+// Main goes from words to an exit code in five steps: split, merge, resolve,
+// run, code. The package is the only one that knows of flags; it never decides
+// about an attempt, which is the engine's work, and exits nowhere but through
+// main (a death by signal apart).
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// Main runs the program with the process's arguments and environment, and
+// returns the code to exit with.
+func Main() int {
+	o, err := read(os.Args[1:], os.Environ())
+	switch {
+	case err != nil:
+		fmt.Fprintf(os.Stderr, "retry: %s\n%s\n", shorten(err.Error()), "Try 'retry --help' for the flags and what they take.")
+	case o.help:
+		err = show(printHelp)
+	case o.version:
+		err = show(printVersion)
+	case o.plan:
+		err = show(func(w io.Writer) error { return printPlan(w, o.policy) })
+	case o.explain != nil:
+		err = show(func(w io.Writer) error { return explain(w, o) })
+	default:
+		return run(o)
+	}
+	return exitcodes.Of(err)
+}
+
+// read turns words into options. What asks for help is given help, whatever
+// else is wrong after it.
+func read(argv, environ []string) (*options, error) {
+	table := flagTable()
+	own, command, argvErr := split(table, argv)
+	if slices.ContainsFunc(own, func(s setting) bool { return s.flag.name == "help" && s.value == "true" }) {
+		return &options{help: true}, nil
+	}
+	if argvErr != nil {
+		return nil, explainArgv(argvErr)
+	}
+	fromEnvironment, argvErr := environment(table, environ)
+	if argvErr != nil {
+		return nil, explainArgv(argvErr)
+	}
+	return resolve(merge(fromEnvironment, own), command)
+}
+
+// show writes what was asked for by name to standard output; a disk that is
+// full is an error.
+func show(print func(io.Writer) error) error {
+	err := print(os.Stdout)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "retry: %v\n", err)
+	}
+	return err
+}
+
+// longestLine is how much of an error is shown; values may be huge.
+const longestLine = 400
+
+// shorten cuts the middle out of a line that quotes a huge value.
+func shorten(s string) string {
+	if len(s) <= longestLine {
+		return s
+	}
+	return s[:longestLine/2] + " ... " + s[len(s)-longestLine/2:]
+}

@@ -1,0 +1,94 @@
+package human
+
+// This file draws the live countdown: one line on a terminal, redrawn in
+// place, erased without a trace before anything else is written.
+
+import (
+	"strings"
+	"time"
+)
+
+// erase returns to the first column and clears the line (ECMA-48, EL).
+const erase = "\r\x1b[K"
+
+// countdown is one that is running.
+type countdown struct {
+	stop    chan struct{}
+	stopped chan struct{}
+}
+
+// startCountdown begins to draw the time that is left of a wait. Without a
+// terminal it does nothing, so that a sleeping program never wakes up.
+func (s *Sink) startCountdown(wait time.Duration) {
+	if s.options.Width == nil || wait <= 0 {
+		return
+	}
+	c := &countdown{stop: make(chan struct{}), stopped: make(chan struct{})}
+	s.countdown = c
+	end := time.Now().Add(wait)
+	go func() {
+		defer close(c.stopped)
+		for left := wait; left > 0; left = time.Until(end) {
+			s.draw("retry: next try in " + remaining(left))
+			timer := time.NewTimer(untilChange(left))
+			select {
+			case <-timer.C:
+			case <-c.stop:
+				timer.Stop()
+				return
+			}
+		}
+	}()
+}
+
+// stopCountdown ends the drawing and erases what it drew.
+func (s *Sink) stopCountdown() {
+	if s.countdown == nil {
+		return
+	}
+	close(s.countdown.stop)
+	<-s.countdown.stopped
+	s.countdown = nil
+	if s.options.Width() > 0 {
+		s.write(erase)
+	}
+}
+
+// draw writes text over what stood there. It is cut to one column less than
+// the terminal has, since a line that wraps cannot be erased.
+func (s *Sink) draw(text string) {
+	width := s.options.Width()
+	if width <= 0 {
+		return
+	}
+	s.write(erase + text[:min(len(text), width-1)])
+}
+
+// step is how often the countdown changes: tenths of a second in the last ten
+// seconds, seconds before.
+func step(left time.Duration) time.Duration {
+	if left <= 10*time.Second {
+		return 100 * time.Millisecond
+	}
+	return time.Second
+}
+
+// remaining rounds up, so that the countdown never shows 0 while it waits.
+func remaining(left time.Duration) string {
+	unit := step(left)
+	left = (left + unit - 1) / unit * unit
+	text := left.String()
+	if unit < time.Second && !strings.Contains(text, ".") && left >= time.Second {
+		text = strings.TrimSuffix(text, "s") + ".0s"
+	}
+	return text
+}
+
+// untilChange is the time after which remaining shows another text.
+func untilChange(left time.Duration) time.Duration {
+	unit := step(left)
+	if rest := left % unit; rest > 0 {
+		return rest
+	}
+	return unit
+}

@@ -1,0 +1,241 @@
+// Package human tells a person what happens, on standard error: one line for
+// each failed attempt, one at the end, and a live countdown on a terminal.
+//
+// It is the only place that knows of colour. It will never decide anything,
+// and says nothing when the first attempt succeeds.
+package human
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fatih/color"
+
+	"github.com/retrysh/retry/engine/event"
+)
+
+// Level says how much is told.
+type Level int
+
+// The levels: failures and the end; nothing; every start and wait as well.
+const (
+	Normal Level = iota
+	Quiet
+	Verbose
+)
+
+// Options say how to tell it.
+type Options struct {
+	Level Level
+	Color bool
+	// Width returns the terminal's width in columns, and 0 where a countdown
+	// should not be drawn now. nil means that w is no terminal.
+	Width func() int
+	// Failed is given the first error of the writer. nil ignores it: where
+	// standard error itself cannot be written there is nobody to tell.
+	Failed func(error)
+}
+
+// Sink writes events for a person.
+type Sink struct {
+	options Options
+
+	writing sync.Mutex // guards w against the countdown
+	w       io.Writer
+	failed  bool
+
+	telling   sync.Mutex // guards what follows: a complaint may come at any time
+	countdown *countdown
+	finished  event.Event // the last failed attempt, not told yet
+	untold    bool
+}
+
+// New returns a sink that writes to w.
+func New(w io.Writer, options Options) *Sink {
+	return &Sink{w: w, options: options}
+}
+
+// Emit tells one event.
+func (s *Sink) Emit(e event.Event) {
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	s.stopCountdown()
+	if s.options.Level == Quiet {
+		return
+	}
+	verbose := s.options.Level == Verbose
+	switch e.Kind {
+	case event.AttemptStarted:
+		if verbose {
+			s.line(faint, "attempt %s starts", position(e))
+		}
+	case event.AttemptFinished:
+		// What follows belongs into the same line, so it is told with the next
+		// event.
+		s.finished, s.untold = e, !e.Success
+	case event.RetryScheduled:
+		s.failedAttempt(next(e, verbose))
+		if e.IgnoredHint != "" && verbose {
+			s.line(faint, "ignored: %s", e.IgnoredHint)
+		}
+		s.startCountdown(e.Jittered)
+	case event.RetryWaited:
+		if verbose {
+			s.line(faint, "waited %s (%s before jitter, %s after, %s slept)",
+				Duration(e.Slept), Duration(e.Delay), Duration(e.Jittered), Duration(e.Slept))
+		}
+	case event.WaitReady:
+		s.line(good, "%s is ready after %s", e.Target, Duration(e.Elapsed))
+	case event.WaitPending:
+		s.line(faint, "waiting for %s: %s", e.Target, e.Reason)
+	case event.WaitFailed:
+		s.line(bad, "%s is not ready: %s", e.Target, e.Reason)
+	case event.RunFinished:
+		s.end(e)
+	}
+}
+
+// Complain tells of a trouble of the program's own, whatever the level.
+func (s *Sink) Complain(text string) {
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	s.stopCountdown()
+	s.line(bad, "%s", text)
+}
+
+// Close erases the countdown, if one is running.
+func (s *Sink) Close() {
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	s.stopCountdown()
+}
+
+// failedAttempt tells the last failed attempt and what follows it.
+func (s *Sink) failedAttempt(what string) {
+	if !s.untold {
+		return
+	}
+	s.untold = false
+	e := s.finished
+	text := fmt.Sprintf("attempt %s failed after %s: %s", position(e), Duration(e.Result.Duration), e.Reason)
+	if e.Rule != "" {
+		text += " [" + e.Rule + "]"
+	}
+	s.line(warning, "%s%s", text, what)
+}
+
+func (s *Sink) end(e event.Event) {
+	tried := e.Attempts > 1 || e.Outcome != event.Succeeded
+	if e.Outcome == event.Cancelled && e.Reason == "standard output has no reader left" {
+		// SIGPIPE is silent, as without the wrapper.
+		return
+	}
+	s.failedAttempt("")
+	if !tried {
+		return
+	}
+	after := fmt.Sprintf("after %s in %s", attempts(e.Attempts), Duration(e.Elapsed))
+	switch {
+	case e.Outcome == event.Succeeded:
+		s.line(good, "succeeded %s", after)
+	case e.Attempts == 0:
+		s.line(bad, "%s (after %s)", e.Reason, Duration(e.Elapsed))
+	case e.Outcome == event.Cancelled, e.Outcome == event.Failed:
+		s.line(bad, "%s, %s", e.Reason, after)
+	default:
+		s.line(bad, "gave up %s: %s", after, endings[e.Outcome])
+	}
+	if e.Advice != "" {
+		s.line(faint, "%s", e.Advice)
+	}
+}
+
+// endings say why no attempt followed; why the last one failed has been told.
+var endings = map[event.Outcome]string{
+	event.Exhausted: "no attempt is left",
+	event.Stopped:   "another attempt would not help",
+	event.Deadline:  "no time is left before the deadline",
+	event.Refused:   "refused",
+}
+
+func attempts(n int) string {
+	if n == 1 {
+		return "1 attempt"
+	}
+	return fmt.Sprintf("%d attempts", n)
+}
+
+// position says which attempt, of how many.
+func position(e event.Event) string {
+	if e.MaxAttempts == 0 {
+		return fmt.Sprint(e.Attempt)
+	}
+	return fmt.Sprintf("%d of %d", e.Attempt, e.MaxAttempts)
+}
+
+func next(e event.Event, verbose bool) string {
+	switch {
+	case e.HasHint:
+		return fmt.Sprintf("; next try in %s (it asked for %s)", Duration(e.Jittered), Duration(e.Hint))
+	case verbose:
+		return fmt.Sprintf("; next try in %s (%s before jitter)", Duration(e.Jittered), Duration(e.Delay))
+	}
+	return "; next try in " + Duration(e.Jittered)
+}
+
+// Duration rounds to what a person reads: three digits or so.
+func Duration(d time.Duration) string {
+	switch {
+	case d >= time.Minute:
+		d = d.Round(time.Second)
+	case d >= time.Second:
+		d = d.Round(10 * time.Millisecond)
+	case d >= time.Millisecond:
+		d = d.Round(time.Millisecond)
+	default:
+		d = d.Round(time.Microsecond)
+	}
+	return d.String()
+}
+
+// The colours of the four kinds of line.
+var (
+	good    = color.New(color.FgGreen)
+	warning = color.New(color.FgYellow)
+	bad     = color.New(color.FgRed)
+	faint   = color.New(color.Faint)
+)
+
+// line writes one line. What came from the command or the user is made to stay
+// on it.
+func (s *Sink) line(c *color.Color, format string, args ...any) {
+	text := "retry: " + printable(fmt.Sprintf(format, args...))
+	if s.options.Color {
+		c.EnableColor()
+		text = c.Sprint(text)
+	}
+	s.write(text + "\n")
+}
+
+func (s *Sink) write(text string) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if _, err := io.WriteString(s.w, text); err != nil && !s.failed && s.options.Failed != nil {
+		s.failed = true
+		s.options.Failed(err)
+	}
+}
+
+// printable replaces control characters, which could move the cursor or start
+// a line of their own.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,62 @@
+package cli
+
+// This file runs the scripts in testdata/script: the program from outside, one
+// behaviour a script. Commands that the scripts may use beside retry itself
+// and the system's:
+//
+//	await FILE         waits until FILE has content; the sentinel of a script
+//	tty ... -- CMD     runs CMD on a terminal of its own; see tty_test.go
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"retry": func() { os.Exit(Main()) },
+		"await": awaitMain,
+		"tty":   ttyMain,
+	})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("..", "testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			// The scripts hold for the defaults, not for a developer's own
+			// variables; under the race detector a program sleeps for a second
+			// before it exits, unless told not to.
+			env.Setenv("GORACE", "atexit_sleep_ms=10")
+			return nil
+		},
+	})
+}
+
+// awaitLimit bounds the wait for a sentinel. It is only reached when the
+// program under test has failed.
+const awaitLimit = 30 * time.Second
+
+// awaitMain waits until each file named has content.
+func awaitMain() {
+	end := time.Now().Add(awaitLimit)
+	for _, name := range os.Args[1:] {
+		for {
+			if info, err := os.Stat(name); err == nil && info.Size() > 0 {
+				break
+			}
+			if time.Now().After(end) {
+				fmt.Fprintf(os.Stderr, "await: %s has no content after %v\n", name, awaitLimit)
+				os.Exit(1)
+			}
+			time.Sleep(2 * time.Millisecond)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package cli
+
+// This file waits for the --wait-for targets, side by side. Each target has an
+// engine of its own, whose runner is the probe: there is no second loop.
+
+import (
+	"context"
+	"io"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/classify"
+	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/probe"
+	"github.com/retrysh/retry/engine/proc"
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// waiting is the wait for all targets of a run.
+type waiting struct {
+	o       *options
+	environ []string
+	signals *proc.Signals
+}
+
+// probesEnd is how long the tries under way may take to end after a signal;
+// the program itself must be gone within 50 ms of it.
+const probesEnd = 25 * time.Millisecond
+
+// untilReady tries all targets until each was ready once, the time is up, or a
+// signal ends the wait.
+func (w *waiting) untilReady(ctx context.Context, deadline time.Time, emit func(event.Event)) (engine.Decision, bool) {
+	ctx, cancel := w.limit(ctx, deadline)
+	defer cancel()
+	var mu sync.Mutex // events come from all targets
+	sinks := make([]*targetSink, len(w.o.targets))
+	done := make(chan struct{})
+	var all sync.WaitGroup
+	for i, target := range w.o.targets {
+		sinks[i] = &targetSink{mu: &mu, emit: emit, target: target.String(), reason: "was not tried"}
+		all.Go(func() { w.engine(i, sinks[i]).Run(ctx) })
+	}
+	go func() { all.Wait(); close(done) }()
+	for {
+		select {
+		case <-w.signals.Woken(): // there is no one wait to end
+		case signal := <-w.signals.Cancelled():
+			cancel()
+			select {
+			case <-done:
+			case <-time.After(probesEnd):
+			}
+			return engine.CancelledBy(signal), false
+		case <-done:
+			return w.verdict(sinks, emit)
+		}
+	}
+}
+
+// limit bounds the wait by --wait-timeout and the deadline.
+func (w *waiting) limit(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
+	if w.o.waitTimeout > 0 {
+		end := time.Now().Add(w.o.waitTimeout)
+		if deadline.IsZero() || end.Before(deadline) {
+			deadline = end
+		}
+	}
+	if deadline.IsZero() {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, deadline)
+}
+
+// engine is the loop of one target: section 3's waits with a shorter cap, as
+// many tries as there is time for.
+func (w *waiting) engine(i int, s *targetSink) *engine.Engine {
+	policy := engine.Policy{Schedule: w.o.policy.Schedule, Timeout: probe.Limit}
+	policy.Schedule.Cap = w.o.waitCap
+	policy.Rules.Table = classify.BuiltIn()
+	e := &engine.Engine{
+		Policy: policy, Argv: []string{s.target}, Sink: s, Draw: rand.Float64,
+		Runner:   probe.New(w.o.targets[i], w.exec),
+		Identity: engine.Identity{Random: rand.Uint64},
+	}
+	if w.o.hasSeed {
+		e.Draw = rand.New(rand.NewPCG(w.o.seed, uint64(i)+1)).Float64
+	}
+	return e
+}
+
+// exec runs the command of an exec: target.
+func (w *waiting) exec(ctx context.Context, argv []string, output io.Writer) attempt.Result {
+	return proc.Probe(ctx, argv, w.environ, output)
+}
+
+// verdict says whether all targets were ready; where not, there is one line
+// for each that was not, with its last error.
+func (w *waiting) verdict(sinks []*targetSink, emit func(event.Event)) (engine.Decision, bool) {
+	ready := true
+	for _, s := range sinks {
+		if !s.ready {
+			ready = false
+			emit(event.Event{Kind: event.WaitFailed, Target: s.target, Reason: s.reason})
+		}
+	}
+	if ready {
+		return engine.Decision{}, true
+	}
+	reason := "not all targets became ready, and the command was not run"
+	if len(w.o.command) == 0 {
+		reason = "not all targets became ready"
+	}
+	return engine.Decision{Outcome: event.Deadline, Reason: reason, End: engine.End{Code: exitcodes.Timeout}}, false
+}
+
+// targetSink turns the events of one target's engine into those of the run:
+// one for each change of its state.
+type targetSink struct {
+	mu     *sync.Mutex
+	emit   func(event.Event)
+	target string
+	reason string // the last error
+	told   bool
+	ready  bool
+}
+
+// Emit tells a change of state.
+func (s *targetSink) Emit(e event.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case e.Kind == event.AttemptFinished && e.Success:
+		s.ready = true
+		s.emit(event.Event{Kind: event.WaitReady, Target: s.target})
+	case e.Kind == event.AttemptFinished && (e.Reason != s.reason || !s.told):
+		s.reason, s.told = e.Reason, true
+		s.emit(event.Event{Kind: event.WaitPending, Target: s.target, Reason: s.reason})
+	}
+}

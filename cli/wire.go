@@ -1,0 +1,246 @@
+package cli
+
+// This file is the composition root: it puts the rooms together for one run.
+// It alone knows the rooms at the edge.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strconv"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/retrysh/retry/cli/human"
+	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/classify"
+	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/proc"
+	"github.com/retrysh/retry/engine/sink"
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// The parent-death signal of a command fires when the thread that forked it
+// ends, so the main goroutine, which forks, stays on the main thread, which
+// lives as long as the process.
+func init() { runtime.LockOSThread() }
+
+// run does the program's main job and returns the code to exit with, unless
+// it dies by the signal that ended the command.
+func run(o *options) int {
+	signals := proc.Listen()
+	environ := os.Environ()
+	out := newOutput(o)
+	e, runner, err := build(o, environ, signals, out)
+	if err != nil {
+		out.complain("%v", err)
+		return exitcodes.Of(err)
+	}
+	end := e.Run(context.Background())
+	if err := runner.Close(); err != nil {
+		out.complain("%v", err)
+	}
+	out.close()
+	if o.exec && end == (engine.End{}) {
+		err := proc.Exec(signals, o.command, environ)
+		out.complain("%v", err)
+		return exitcodes.Of(err)
+	}
+	if end.Signal != "" {
+		proc.Die(end.Signal)
+	}
+	return end.Code
+}
+
+// build makes the engine for one run.
+func build(o *options, environ []string, signals *proc.Signals, out *output) (*engine.Engine, *proc.Runner, error) {
+	o.process.Report = func(line string) { out.complain("%s", line) }
+	runner, err := proc.New(o.process, signals)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.policy.Rules.Table, err = ruleTable(o.rules); err != nil {
+		return nil, nil, err
+	}
+	e := &engine.Engine{
+		Policy: o.policy, Argv: o.command, Runner: runner, Sink: out,
+		Signals:  engine.Signals{Cancelled: signals.Cancelled(), Woken: signals.Woken()},
+		Draw:     rand.Float64,
+		Identity: identity(o, environ),
+	}
+	if o.hasSeed {
+		e.Draw = rand.New(rand.NewPCG(o.seed, 0)).Float64
+	}
+	if o.exec {
+		e.Argv = nil // the engine only waits; the command takes over afterwards
+	}
+	if len(o.targets) > 0 {
+		w := &waiting{o: o, environ: environ, signals: signals}
+		e.Before = w.untilReady
+	}
+	if err := nest(o, e, environ, out); err != nil {
+		return nil, nil, err
+	}
+	return e, runner, nil
+}
+
+// ruleTable is the built-in rules under those of the user's files.
+func ruleTable(files []string) (*classify.Table, error) {
+	table := classify.BuiltIn()
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, &usageError{"--rules", err}
+		}
+		rules, err := classify.ParseRules(name, data)
+		if err != nil {
+			return nil, &usageError{"--rules", err}
+		}
+		table = rules.Over(table)
+	}
+	return table, nil
+}
+
+// identity names the run. The run's id must be unique, so --seed does not
+// touch it.
+func identity(o *options, environ []string) engine.Identity {
+	id := engine.Identity{
+		Environ: environ, RunID: engine.NewRunID(rand.Uint64), Key: o.key, Depth: 1,
+		Trace: engine.ContinueTrace(os.Getenv("TRACEPARENT"), rand.Uint64), Random: rand.Uint64,
+	}
+	if id.Key == "" {
+		id.Key = id.RunID
+	}
+	return id
+}
+
+// nest fits the run into the retry around it, if there is one.
+func nest(o *options, e *engine.Engine, environ []string, out *output) error {
+	depth := os.Getenv("RETRY_DEPTH")
+	if depth != "" {
+		outer, err := strconv.Atoi(depth)
+		if err != nil || outer < 1 {
+			outer = 1
+		}
+		e.Identity.Depth = outer + 1
+		switch {
+		case o.nested == "once":
+			e.Policy.Attempts = 1
+		case o.nested == "warn" && !o.quiet && e.Policy.Attempts != 1:
+			out.complain("running inside another retry, so attempts multiply; --nested once leaves retrying to the outer one, --nested allow says nothing")
+		}
+	}
+	seconds, err := strconv.ParseFloat(os.Getenv("RETRY_EXPIRES_AT"), 64)
+	if err != nil {
+		return nil
+	}
+	left := time.Until(time.UnixMilli(int64(seconds * 1000)))
+	if left <= 0 {
+		return &exitcodes.Error{Code: exitcodes.Timeout, Err: errors.New("the outer retry's deadline has passed; nothing is run")}
+	}
+	if e.Policy.Deadline == 0 || left < e.Policy.Deadline {
+		e.Policy.Deadline = left
+	}
+	return nil
+}
+
+// output is every sink of a run, and the program's own complaints.
+type output struct {
+	sinks   []engine.Sink
+	person  *human.Sink
+	logFile *os.File
+}
+
+// newOutput opens what the run writes to. A log file that cannot be opened is
+// reported; the command is run all the same.
+func newOutput(o *options) *output {
+	out := &output{}
+	level := human.Normal
+	switch {
+	case o.quiet:
+		level = human.Quiet
+	case o.verbose:
+		level = human.Verbose
+	}
+	if o.logFormat == "text" || o.logFile != "" {
+		out.person = human.New(os.Stderr, human.Options{Level: level, Color: colored(o.color), Width: terminalWidth()})
+		out.sinks = append(out.sinks, out.person)
+	} else {
+		out.sinks = append(out.sinks, sink.NewJSON(os.Stderr, func(error) {}))
+	}
+	if o.logFile == "" {
+		return out
+	}
+	file, err := os.OpenFile(o.logFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		out.complain("no log is kept: %v", err)
+		return out
+	}
+	out.logFile = file
+	failed := func(err error) { out.complain("the log is incomplete: %v", err) }
+	if o.logFormat == "text" {
+		out.sinks = append(out.sinks, human.New(file, human.Options{Level: level, Failed: failed}))
+	} else {
+		out.sinks = append(out.sinks, sink.NewJSON(file, failed))
+	}
+	return out
+}
+
+// Emit tells every sink.
+func (out *output) Emit(e event.Event) {
+	for _, s := range out.sinks {
+		s.Emit(e)
+	}
+}
+
+// complain tells of a trouble of the program's own; --quiet does not silence
+// it.
+func (out *output) complain(format string, args ...any) {
+	line := fmt.Sprintf(format, args...)
+	if out.person != nil {
+		out.person.Complain(line)
+		return
+	}
+	io.WriteString(os.Stderr, "retry: "+line+"\n")
+}
+
+func (out *output) close() {
+	if out.person != nil {
+		out.person.Close()
+	}
+	if out.logFile != nil {
+		out.logFile.Close()
+	}
+}
+
+// colored applies the rules of fatih/color to standard error.
+func colored(when string) bool {
+	if when == "auto" {
+		return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(os.Stderr.Fd()))
+	}
+	return when == "always"
+}
+
+// terminalWidth returns what measures the terminal for the countdown, or nil
+// where there is none that can be redrawn. A background job does not draw on
+// the terminal of the one in front.
+func terminalWidth() func() int {
+	fd := int(os.Stderr.Fd())
+	if os.Getenv("TERM") == "dumb" || !term.IsTerminal(fd) {
+		return nil
+	}
+	return func() int {
+		if !proc.ForegroundTerminal() {
+			return 0
+		}
+		if width, _, err := term.GetSize(fd); err == nil && width > 0 {
+			return width
+		}
+		return helpWidth
+	}
+}

@@ -149,7 +149,7 @@ func drive(o *orders, signals *Signals) int {
 
 func verdict(last attempt.Result, settled error) (int, bool) {
 	switch {
-	case last.ReaderGone, settled == ErrReaderGone:
+	case last.ReaderGone, settled == attempt.ErrReaderGone:
 		return dieBy("SIGPIPE"), true
 	case last.Err != nil || settled != nil:
 		fmt.Fprintln(os.Stderr, last.Err, settled)

@@ -13,6 +13,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/retrysh/retry/engine/attempt"
 )
 
 // held is one held output.
@@ -80,7 +82,7 @@ func (h *held) release(accepted bool) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, unix.EPIPE) && dst == 1:
-		return ErrReaderGone
+		return attempt.ErrReaderGone
 	case errors.Is(err, unix.EPIPE): // nobody is left to be told
 		return nil
 	}

@@ -13,7 +13,6 @@
 package proc
 
 import (
-	"errors"
 	"sync"
 	"time"
 
@@ -58,10 +57,6 @@ type Config struct {
 	// thing; nil drops it. It may be called from any goroutine.
 	Report func(string)
 }
-
-// ErrReaderGone says that standard output has no reader any more (EPIPE). The
-// program then ends by SIGPIPE without a word, as any filter does.
-var ErrReaderGone = errors.New("standard output has no reader any more")
 
 // drainTime is how long, after the command itself has ended, a captured pipe
 // is read on for what an orphan may still write (SPEC section 6).

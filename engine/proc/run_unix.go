@@ -125,8 +125,12 @@ func (a *running) run(ctx context.Context) {
 func (a *running) start() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.result.Cancelled != "" {
+	if cancelled := a.result.Cancelled; cancelled != "" {
+		// No command has dealt with the signal, so it ends the program as in a
+		// wait.
 		a.over = true
+		n, _ := NumberOf(cancelled)
+		a.result.Signal, a.result.ExitCode = cancelled, exitcodes.OfSignal(n)
 		return false
 	}
 	pid, err := spawn(a.spec.Argv, a.spec.Env, a.streams.files(), !a.foreground)
@@ -278,7 +282,7 @@ func (a *running) conclude(how ending) {
 // Settle takes the verdict on the last attempt. Held output goes to where it
 // belongs if the attempt was accepted, and to standard error otherwise; what a
 // rejected attempt left running is ended under KillLeftovers. The error says
-// that the output could not be written; errors.Is(err, ErrReaderGone) that
+// that the output could not be written; errors.Is(err, attempt.ErrReaderGone) that
 // nobody reads it.
 func (r *Runner) Settle(accepted bool) error {
 	left, held := r.left, r.held

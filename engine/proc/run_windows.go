@@ -264,7 +264,7 @@ func (a *running) finish(code int, err error) {
 // Settle takes the verdict on the last attempt. Held output goes to where it
 // belongs if the attempt was accepted, and to standard error otherwise; what a
 // rejected attempt left running is ended under KillLeftovers. The error says
-// that the output could not be written; errors.Is(err, ErrReaderGone) that
+// that the output could not be written; errors.Is(err, attempt.ErrReaderGone) that
 // nobody reads it.
 func (r *Runner) Settle(accepted bool) error {
 	left, held := r.left, r.held

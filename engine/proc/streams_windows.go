@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
 )
 
 // pumpBuffer is how much a pump reads at once.
@@ -139,7 +141,7 @@ func (h *held) release(accepted bool) error {
 	_, err := io.Copy(dst, h.file)
 	if isGone(err) {
 		if dst == os.Stdout {
-			return ErrReaderGone
+			return attempt.ErrReaderGone
 		}
 		return nil
 	}

@@ -1,0 +1,350 @@
+//go:build unix
+
+package proc
+
+// This file holds tests of signals without a terminal.
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// background keeps a driver out of the foreground of whatever terminal the
+// tests run in.
+func (d *driven) background() *driven {
+	d.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return d
+}
+
+// signalWhen starts the driver, waits until file is there and signals it.
+func (d *driven) signalWhen(file string, sigs ...syscall.Signal) {
+	d.t.Helper()
+	d.start()
+	d.await(file)
+	for _, sig := range sigs {
+		d.kill(sig)
+	}
+}
+
+func (d *driven) await(file string) {
+	d.t.Helper()
+	eventually(d.t, file, func() bool {
+		_, err := os.Stat(file)
+		return err == nil
+	})
+}
+
+func (d *driven) kill(sig syscall.Signal) {
+	d.t.Helper()
+	if err := d.Process.Signal(sig); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// counting is a command that counts a signal until it has been told to end.
+func counting(dir, name string) string {
+	return fmt.Sprintf(`trap 'echo %[2]s >>%[1]s/got' %[2]s; touch %[1]s/up; while ! [ -e %[1]s/end ]; do sleep 0.01; done; exit 3`, dir, name)
+}
+
+func got(t *testing.T, dir string) string {
+	t.Helper()
+	text, err := os.ReadFile(dir + "/got")
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return strings.Join(strings.Fields(string(text)), " ")
+}
+
+func touch(t *testing.T, file string) {
+	t.Helper()
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCancelReachesTheCommandOnce(t *testing.T) {
+	for name, end := range map[string]string{
+		"TERM": "exit status 3", "HUP": "exit status 3", "INT": "signal: interrupt", "QUIT": "signal: quit",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			sig := syscall.Signal(map[string]int{"TERM": 15, "HUP": 1, "INT": 2, "QUIT": 3}[name])
+			d := order(t, orders{Argv: sh(counting(dir, name)), Attempts: 3}).background()
+			d.signalWhen(dir+"/up", sig)
+			time.Sleep(10 * time.Millisecond) // within the 100 ms that count as one
+			d.kill(sig)
+			eventually(t, "the signal", func() bool { return got(t, dir) != "" })
+			touch(t, dir+"/end")
+			d.wait()
+			if g := got(t, dir); g != name {
+				t.Errorf("the command got %q", g)
+			}
+			if res := d.only(); string(res.Cancelled) != "SIG"+name || res.ExitCode != 3 {
+				t.Errorf("%+v", res)
+			}
+			if d.end() != end || d.Stderr.Len() > 0 {
+				t.Errorf("ended by %q, want %q; stderr %q", d.end(), end, d.Stderr.String())
+			}
+		})
+	}
+}
+
+func TestSignalsThatEndNothing(t *testing.T) {
+	for name, sig := range map[string]syscall.Signal{
+		"USR1": syscall.SIGUSR1, "USR2": syscall.SIGUSR2, "WINCH": syscall.SIGWINCH, "ALRM": syscall.SIGALRM, "CONT": syscall.SIGCONT,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			d := order(t, orders{Argv: sh(counting(dir, name))}).background()
+			d.signalWhen(dir+"/up", sig)
+			eventually(t, "the signal", func() bool { return got(t, dir) == name })
+			touch(t, dir+"/end")
+			d.wait()
+			if res := d.only(); res.Cancelled != "" || res.ExitCode != 3 {
+				t.Errorf("%+v", res)
+			}
+		})
+	}
+}
+
+func TestSignalsThatAreNeverPassedOn(t *testing.T) {
+	dir := t.TempDir()
+	script := "trap 'echo URG >>" + dir + "/got' URG; trap 'echo PIPE >>" + dir + "/got' PIPE; " + counting(dir, "USR2")
+	d := order(t, orders{Argv: sh(script)}).background()
+	d.signalWhen(dir+"/up", syscall.SIGURG, syscall.SIGCHLD, syscall.SIGPIPE, syscall.SIGUSR2)
+	eventually(t, "the last signal", func() bool { return strings.Contains(got(t, dir), "USR2") })
+	touch(t, dir+"/end")
+	d.wait()
+	if g := got(t, dir); g != "USR2" {
+		t.Errorf("the command got %q", g)
+	}
+}
+
+func TestThirdTimeKills(t *testing.T) {
+	dir := t.TempDir()
+	script := "trap '' INT TERM; touch " + dir + "/up; (trap '' TERM; setsid sleep 60 & echo $! >" + dir + "/pid; sleep 60) & while :; do sleep 60; done"
+	d := order(t, orders{Argv: sh(script), Attempts: 3, KillAfter: time.Minute}).background()
+	d.signalWhen(dir + "/up")
+	pid := readPid(t, dir+"/pid")
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		d.kill(sig)
+		time.Sleep(120 * time.Millisecond) // further apart than what counts as one
+	}
+	if !lives(pid) {
+		t.Fatal("ended before the third signal")
+	}
+	begun := time.Now()
+	d.kill(syscall.SIGTERM)
+	d.wait()
+	if took := time.Since(begun); took > 200*time.Millisecond {
+		t.Errorf("took %v after the third signal", took)
+	}
+	if res := d.only(); res.Cancelled != "SIGTERM" || res.Signal != "SIGKILL" || d.end() != "signal: killed" {
+		t.Errorf("%+v; %s", res, d.end())
+	}
+	if lives(pid) {
+		t.Error("a descendant lives on")
+	}
+}
+
+func TestRemainsOfACancelAreEnded(t *testing.T) {
+	dir := t.TempDir()
+	script := "setsid sh -c 'echo $$ >" + dir + "/pid; trap \"\" TERM; while :; do sleep 1; done' & " +
+		"trap 'exit 0' TERM; touch " + dir + "/up; while :; do sleep 0.01; done"
+	d := order(t, orders{Argv: sh(script), KillAfter: 200 * time.Millisecond}).background()
+	d.start()
+	pid := readPid(t, dir+"/pid")
+	d.await(dir + "/up")
+	d.kill(syscall.SIGTERM)
+	d.wait()
+	if res := d.only(); res.Cancelled != "SIGTERM" || res.ExitCode != 0 || d.end() != "exit status 0" {
+		t.Errorf("%+v; %s", res, d.end())
+	}
+	if lives(pid) {
+		t.Error("what the cancelled command left lives on")
+	}
+}
+
+func TestTimeoutAppliesDuringACancel(t *testing.T) {
+	dir := t.TempDir()
+	d := order(t, orders{Argv: sh("trap '' TERM; touch " + dir + "/up; while :; do sleep 0.01; done"), Timeout: 600 * time.Millisecond}).background()
+	d.signalWhen(dir+"/up", syscall.SIGTERM)
+	d.wait()
+	if res := d.only(); res.Cancelled != "SIGTERM" || !res.TimedOut {
+		t.Errorf("%+v", res)
+	}
+}
+
+func TestSignalInAWait(t *testing.T) {
+	for sig, end := range map[syscall.Signal]string{
+		syscall.SIGTERM: "signal: terminated", syscall.SIGINT: "signal: interrupt", syscall.SIGHUP: "signal: hangup", syscall.SIGQUIT: "signal: quit",
+	} {
+		dir := t.TempDir()
+		d := order(t, orders{Argv: []string{"false"}, Attempts: 2, Pause: time.Minute, Report: dir + "/report"}).background()
+		d.start()
+		d.await(dir + "/report")
+		begun := time.Now()
+		d.kill(sig)
+		d.wait()
+		if took := time.Since(begun); took > 50*time.Millisecond {
+			t.Errorf("%v: took %v", sig, took)
+		}
+		if d.end() != end || d.Stderr.Len() > 0 {
+			t.Errorf("%v: ended by %q with %q", sig, d.end(), d.Stderr.String())
+		}
+	}
+}
+
+func TestWake(t *testing.T) {
+	dir := t.TempDir()
+	d := order(t, orders{Argv: []string{"false"}, Attempts: 2, Pause: time.Minute, Report: dir + "/report"}).background()
+	d.signalWhen(dir+"/report", syscall.SIGUSR1)
+	d.wait2(2)
+}
+
+// wait2 waits until n attempts have been noted, then ends the driver.
+func (d *driven) wait2(n int) {
+	d.t.Helper()
+	eventually(d.t, "all attempts", func() bool { return len(d.outcomes()) == n })
+	d.kill(syscall.SIGTERM)
+	d.wait()
+}
+
+func TestIgnoredStaysIgnored(t *testing.T) {
+	dir := t.TempDir()
+	d := order(t, orders{Argv: sh("grep SigIgn /proc/self/status >" + dir + "/mask; touch " + dir + "/up; while ! [ -e " + dir + "/end ]; do sleep 0.01; done")})
+	args := append([]string{"-c", `trap "" HUP INT TSTP; exec "$@"`, "sh"}, d.Args...)
+	d.Path, d.Args = "/bin/sh", append([]string{"sh"}, args...)
+	d.background()
+	d.signalWhen(dir+"/up", syscall.SIGHUP, syscall.SIGINT, syscall.SIGTSTP)
+	time.Sleep(20 * time.Millisecond) // for a wrong delivery to show
+	touch(t, dir+"/end")
+	d.wait()
+	if res := d.only(); res.Cancelled != "" || res.ExitCode != 0 {
+		t.Errorf("%+v", res)
+	}
+	mask, _ := os.ReadFile(dir + "/mask")
+	if !strings.HasSuffix(strings.TrimSpace(string(mask)), "80003") { // bits of 1, 2 and 20
+		t.Errorf("the command ignores %s", mask)
+	}
+}
+
+func TestCommandInheritsTheMaskAndLimits(t *testing.T) {
+	show := "grep -E 'Sig(Blk|Ign|Cgt)' /proc/self/status; ulimit -n; ulimit -c; umask; ls /proc/self/fd | wc -l"
+	want, err := exec.Command("/bin/sh", "-c", show).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []orders{{Argv: sh(show)}, {Argv: sh(show), Stdout: Hold}, {Argv: sh(show), Capture: "both"}, {Argv: sh(show), Exec: true}} {
+		d := run(t, o)
+		if d.Stdout.String() != string(want) {
+			t.Errorf("%+v: the command sees\n%s, without the program\n%s", o, d.Stdout.String(), want)
+		}
+	}
+}
+
+func TestStopWithoutATerminal(t *testing.T) {
+	dir := t.TempDir()
+	d := order(t, orders{Argv: sh("sleep 60 & echo $! >" + dir + "/pid; touch " + dir + "/up; wait")}).background()
+	d.start()
+	pid := readPid(t, dir+"/pid")
+	d.kill(syscall.SIGTSTP)
+	eventually(t, "both stopped", func() bool { return stateOf(pid) == "T" && stateOf(d.Process.Pid) == "T" })
+	d.kill(syscall.SIGCONT)
+	eventually(t, "both go on", func() bool { return stateOf(pid) == "S" && stateOf(d.Process.Pid) == "S" })
+	d.kill(syscall.SIGTERM)
+	d.wait()
+	if d.end() != "signal: terminated" || lives(pid) {
+		t.Errorf("%s; the child lives: %v", d.end(), lives(pid))
+	}
+}
+
+func stateOf(pid int) string {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return ""
+	}
+	rest := string(stat[strings.LastIndexByte(string(stat), ')')+1:])
+	return strings.Fields(rest)[0]
+}
+
+func TestManyProcessesInTheirOwnSessions(t *testing.T) {
+	dir := t.TempDir()
+	script := `i=0; while [ $i -lt 200 ]; do setsid sleep 60 & i=$((i+1)); done; touch ` + dir + `/up; sleep 60`
+	d := order(t, orders{Argv: sh(script), KillAfter: 5 * time.Second}).background()
+	d.start()
+	d.await(dir + "/up")
+	eventually(t, "all sessions", func() bool { return descendants(d.Process.Pid) >= 201 })
+	begun := time.Now()
+	d.kill(syscall.SIGTERM)
+	d.wait()
+	took := time.Since(begun)
+	t.Logf("ended after %v", took)
+	if limit := 100 * time.Millisecond; took > limit && !raceEnabled {
+		t.Errorf("took %v", took)
+	}
+	if d.end() != "signal: terminated" {
+		t.Error(d.end())
+	}
+}
+
+// descendants counts the living processes below pid.
+func descendants(pid int) int {
+	list, err := processes()
+	if err != nil {
+		return 0
+	}
+	return len((&tree{root: pid, leader: -1}).descendants(list))
+}
+
+func TestStatusesAreNotMixedUp(t *testing.T) {
+	const attempts = 300
+	// Each attempt leaves orphans that end at about the same time as it does.
+	script := `(sleep 0.001 & sleep 0.002 &) ; (exit 9) & exit $(( RETRY_ATTEMPT % 100 + 1 ))`
+	d := run(t, orders{Argv: sh(script), Attempts: attempts})
+	all := d.outcomes()
+	if len(all) != attempts {
+		t.Fatalf("%d attempts", len(all))
+	}
+	for i, res := range all {
+		if want := (i+1)%100 + 1; res.ExitCode != want || res.Err != "" {
+			t.Errorf("attempt %d: %+v, want %d", i+1, res, want)
+		}
+	}
+}
+
+func TestZombiesAreReapedInWaits(t *testing.T) {
+	dir := t.TempDir()
+	d := order(t, orders{Argv: sh("(sleep 0.2 & sleep 0.3 &); exit 1"), Attempts: 2, Pause: time.Minute, Report: dir + "/report"}).background()
+	d.start()
+	d.await(dir + "/report")
+	eventually(t, "no child is left", func() bool {
+		list, _ := processes()
+		for _, p := range list {
+			if p.ppid == d.Process.Pid {
+				return false
+			}
+		}
+		return true
+	})
+	d.kill(syscall.SIGTERM)
+	d.wait()
+}
+
+func TestDeathTakesTheCommandAlong(t *testing.T) {
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	d := order(t, orders{Argv: sh("echo $$ >" + pidFile + "; exec sleep 60")}).background()
+	d.start()
+	pid := readPid(t, pidFile)
+	d.kill(syscall.SIGKILL)
+	d.wait()
+	eventually(t, "the command is dead", func() bool { return !lives(pid) })
+}

@@ -140,9 +140,14 @@ func (a *running) onStop() func(syscall.Signal) {
 		return nil
 	}
 	return func(sig syscall.Signal) {
+		// The report may itself have waited for the continuation.
+		noticed := time.Now().Add(-2 * settleTime)
+		// Where the whole group was stopped, so is this program, in the first
+		// pause. The second leaves a continuation the time to be caught.
+		time.Sleep(settleTime)
 		time.Sleep(settleTime)
 		a.mu.Lock()
-		alone := standsStill(a.pid) && time.Since(a.contAt) > 2*settleTime
+		alone := standsStill(a.pid) && a.contAt.Before(noticed)
 		a.mu.Unlock()
 		if alone {
 			stopSelf(sig)

@@ -1,0 +1,256 @@
+package proc
+
+// This file holds tests that need a terminal.
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal is a pseudo-terminal with a job-control shell, or a driver, in it.
+type terminal struct {
+	t      *testing.T
+	master *os.File
+	slave  *os.File
+	mu     sync.Mutex
+	out    bytes.Buffer
+}
+
+func openTerminal(t *testing.T) *terminal {
+	t.Helper()
+	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Skipf("no pseudo-terminal to be had: %v", err)
+	}
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	master := os.NewFile(uintptr(fd), "/dev/ptmx")
+	slave, err := os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	term := &terminal{t: t, master: master, slave: slave}
+	t.Cleanup(func() { _ = master.Close(); _ = slave.Close() })
+	go term.read()
+	return term
+}
+
+func (term *terminal) read() {
+	buf := make([]byte, 4096)
+	for {
+		n, err := term.master.Read(buf)
+		term.mu.Lock()
+		term.out.Write(buf[:n])
+		term.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (term *terminal) text() string {
+	term.mu.Lock()
+	defer term.mu.Unlock()
+	return term.out.String()
+}
+
+func (term *terminal) see(what string) {
+	term.t.Helper()
+	defer func() {
+		if term.t.Failed() {
+			term.t.Logf("the terminal shows %q", term.text())
+		}
+	}()
+	eventually(term.t, fmt.Sprintf("%q on the terminal", what), func() bool { return strings.Contains(term.text(), what) })
+}
+
+func (term *terminal) press(keys string) {
+	term.t.Helper()
+	if _, err := term.master.WriteString(keys); err != nil {
+		term.t.Fatal(err)
+	}
+}
+
+const (
+	ctrlC         = "\x03"
+	ctrlZ         = "\x1a"
+	ctrlBackslash = "\x1c"
+)
+
+// in starts the driver as the leader of the terminal's session.
+func (d *driven) in(term *terminal) *driven {
+	d.t.Helper()
+	d.Stdin, d.Cmd.Stdout, d.Cmd.Stderr = term.slave, term.slave, term.slave
+	d.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	d.start()
+	return d
+}
+
+func TestCtrlCReachesTheCommandOnce(t *testing.T) {
+	for i := range 5 {
+		dir := t.TempDir()
+		term := openTerminal(t)
+		d := order(t, orders{Argv: sh(counting(dir, "INT")), Attempts: 3}).in(term)
+		d.await(dir + "/up")
+		term.press(ctrlC)
+		eventually(t, "the signal", func() bool { return got(t, dir) != "" })
+		time.Sleep(10 * time.Millisecond) // for a second delivery to show
+		touch(t, dir+"/end")
+		d.wait()
+		if g := got(t, dir); g != "INT" {
+			t.Errorf("%d: the command got %q", i, g)
+		}
+		if res := d.only(); res.Cancelled != "SIGINT" || d.end() != "signal: interrupt" {
+			t.Errorf("%d: %+v, %s", i, res, d.end())
+		}
+	}
+}
+
+func TestCtrlCThatKillsIsACancel(t *testing.T) {
+	for i := range 20 {
+		for key, end := range map[string]string{ctrlC: "signal: interrupt", ctrlBackslash: "signal: quit"} {
+			dir := t.TempDir()
+			term := openTerminal(t)
+			d := order(t, orders{Argv: sh("touch " + dir + "/up; exec sleep 60"), Attempts: 3}).in(term)
+			d.await(dir + "/up")
+			term.press(key)
+			d.wait()
+			if res := d.only(); res.Cancelled == "" || d.end() != end {
+				t.Fatalf("%d: %+v, %s", i, res, d.end())
+			}
+			if strings.Contains(term.text(), "goroutine") {
+				t.Fatal(term.text())
+			}
+		}
+	}
+}
+
+func TestCommandReadsTheTerminal(t *testing.T) {
+	term := openTerminal(t)
+	d := order(t, orders{Argv: sh("test -t 0 && test -t 1 && test -t 2 && echo ready && read x && echo got $x")}).in(term)
+	term.see("ready")
+	term.press("word\n")
+	term.see("got word")
+	d.wait()
+	if d.end() != "exit status 0" {
+		t.Error(d.end())
+	}
+}
+
+func TestTermInATerminalReachesTheCommandOnce(t *testing.T) {
+	dir := t.TempDir()
+	term := openTerminal(t)
+	d := order(t, orders{Argv: sh(counting(dir, "TERM")), Attempts: 3}).in(term)
+	d.await(dir + "/up")
+	d.kill(syscall.SIGTERM)
+	eventually(t, "the signal", func() bool { return got(t, dir) != "" })
+	touch(t, dir+"/end")
+	d.wait()
+	if g := got(t, dir); g != "TERM" || d.end() != "exit status 3" {
+		t.Errorf("the command got %q; %s", g, d.end())
+	}
+}
+
+func TestTimeoutInATerminal(t *testing.T) {
+	term := openTerminal(t)
+	d := order(t, orders{Argv: sh("setsid sleep 60 & sleep 60"), Timeout: 200 * time.Millisecond, KillAfter: time.Second}).in(term)
+	d.wait()
+	if res := d.only(); !res.TimedOut || d.end() != "exit status 124" {
+		t.Errorf("%+v, %s", res, d.end())
+	}
+}
+
+// shellIn starts an interactive shell in the terminal that can run the driver as "$D".
+func shellIn(term *terminal, o orders) *driven {
+	d := order(term.t, o)
+	d.Env = append(d.Env, "D="+d.Path, "PS1=$ ", "HISTFILE=/dev/null")
+	d.Path, d.Args = "/bin/bash", []string{"bash", "--norc", "--noprofile", "-i"}
+	return d.in(term)
+}
+
+func TestCtrlZStopsBothAndFgResumesBoth(t *testing.T) {
+	dir := t.TempDir()
+	term := openTerminal(t)
+	d := shellIn(term, orders{Argv: sh("echo $$ >" + dir + "/pid; while ! [ -e " + dir + "/end ]; do :; done")}) // no sleep: a shell whose vfork was stopped does not show as stopped
+	for i := range 3 {
+		if i == 0 {
+			term.press("\"$D\"\n")
+		} else {
+			term.press("fg\n")
+		}
+		pid := readPid(t, dir+"/pid")
+		eventually(t, "the command runs", func() bool { s := stateOf(pid); return s == "S" || s == "R" })
+		time.Sleep(60 * time.Millisecond) // let a continuation reach everybody
+		term.press(ctrlZ)
+		term.see(strings.Repeat("Stopped", 1))
+		defer func(i int) {
+			if t.Failed() {
+				t.Logf("round %d: %s %s %q", i, stateOf(pid), stateOf(parentOf(pid)), term.text())
+			}
+		}(i)
+		eventually(t, "all stopped", func() bool { return stateOf(pid) == "T" && stateOf(parentOf(pid)) == "T" })
+		term.press("echo shell-$((" + strconv.Itoa(i) + "+10))-back\n")
+		term.see("shell-" + strconv.Itoa(i+10) + "-back")
+	}
+	touch(t, dir+"/end")
+	term.press("fg\n")
+	term.press("echo code=$?\n")
+	term.see("code=0")
+	term.press("exit\n")
+	d.wait()
+}
+
+func TestACommandThatStopsItselfGivesTheShellBack(t *testing.T) {
+	for _, sig := range []string{"TSTP", "STOP"} {
+		dir := t.TempDir()
+		term := openTerminal(t)
+		d := shellIn(term, orders{Argv: sh("echo $$ >" + dir + "/pid; kill -" + sig + " $$; touch " + dir + "/on; exit 5")})
+		term.press("\"$D\"\n")
+		pid := readPid(t, dir+"/pid")
+		eventually(t, "the program stops too", func() bool { return stateOf(parentOf(pid)) == "T" })
+		term.press("fg; echo code=$?\n")
+		d.await(dir + "/on")
+		term.see("code=5")
+		term.press("exit\n")
+		d.wait()
+	}
+}
+
+func TestContinueOfTheProgramAloneReachesTheCommand(t *testing.T) {
+	dir := t.TempDir()
+	term := openTerminal(t)
+	d := shellIn(term, orders{Argv: sh("echo $$ >" + dir + "/pid; while ! [ -e " + dir + "/end ]; do :; done")}) // no sleep: only the command itself is continued
+	term.press("\"$D\"\n")
+	pid := readPid(t, dir+"/pid")
+	program := parentOf(pid)
+	time.Sleep(60 * time.Millisecond)
+	term.press(ctrlZ)
+	eventually(t, "all stopped", func() bool { return stateOf(pid) == "T" && stateOf(program) == "T" })
+	if err := syscall.Kill(program, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "both go on", func() bool { return stateOf(pid) != "T" && stateOf(program) != "T" })
+	touch(t, dir+"/end")
+	eventually(t, "the end", func() bool { return !lives(program) })
+	term.press("exit\n")
+	d.wait()
+}
+
+func parentOf(pid int) int {
+	p, _ := statOf(pid)
+	return p.ppid
+}

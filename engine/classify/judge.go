@@ -28,7 +28,6 @@ package classify
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
@@ -67,9 +66,13 @@ type finding struct {
 	strength Strength
 }
 
-// maxTries bounds how many candidate lines one pattern is tried on, the last
-// ones first.
-const maxTries = 64
+// The bounds of matching, the last lines first: how many candidate lines one
+// pattern is tried on, and how many bytes all patterns are tried on together.
+// Without them an output made of the rules' own words would take a second.
+const (
+	maxTries   = 16
+	maxMatched = 128 << 10
+)
 
 // Judge says whether the failure is worth a retry.
 func (t *Table) Judge(f Failure) Judgement {
@@ -108,9 +111,12 @@ func (t *Table) search(name string, f Failure) []finding {
 	if len(f.Stdout)+len(f.Stderr) == 0 {
 		return found
 	}
-	s := searching{table: t, about: about, found: found, out: newOutput(f.Stdout, f.Stderr), tries: map[candidate]int{}, last: map[candidate]int{}, discounted: map[int]finding{}}
-	index := t.index()
-	index.walk(s.out.lower, s.try)
+	index := t.filterFor(name)
+	s := searching{
+		table: t, about: about, found: found, out: newOutput(f.Stdout, f.Stderr), budget: maxMatched,
+		tries: make([]int, index.patterns), last: make([]int, index.patterns), discounted: map[int]finding{},
+	}
+	index.walk(s.out.lower, about, s.try)
 	for _, c := range index.loose {
 		s.tryLines(c)
 	}
@@ -127,53 +133,62 @@ type searching struct {
 	table *Table
 	about []bool // the rules that are still looked for
 	out   output
-	tries map[candidate]int
-	last  map[candidate]int // the line tried last
 	found []finding
+	// tries counts the lines that a pattern was tried on; last is where the
+	// last of them ended. Both are by the candidate's number.
+	tries, last []int
+	// budget is how many bytes may still be matched.
+	budget int
 	// discounted are what matched on a discounted line only, by rule.
 	discounted map[int]finding
 }
 
-// try holds a pattern against the line around position at.
-func (s *searching) try(c candidate, at int) {
-	if !s.about[c.rule] {
-		return
-	}
+// try holds a pattern against the line around position at. It returns false
+// once the budget is spent.
+func (s *searching) try(c candidate, at int) bool {
 	start, end := s.out.around(at)
-	if last, ok := s.last[c]; ok && last == start || s.tries[c] >= maxTries {
-		return
+	if s.last[c.number] == end || s.tries[c.number] >= maxTries {
+		return true
 	}
-	s.last[c] = start
-	s.tries[c]++
+	s.last[c.number] = end
+	s.tries[c.number]++
 	r := s.table.rules[c.rule]
 	if r.Stream == "stdout" && at >= s.out.stderr || r.Stream == "stderr" && at < s.out.stderr {
-		return
+		return true
 	}
+	s.budget -= end - start + 1
 	line := s.out.text[start:end]
-	if !r.patterns[c.pattern].compiled().MatchString(line) || r.excepts(line) {
-		return
+	if c.pattern.compiled().MatchString(line) && !r.excepts(line) {
+		s.match(c.rule, at, s.out.lower[start:end])
 	}
+	return s.budget > 0
+}
+
+// match records that a rule matches the line (in lower case) around position
+// at.
+func (s *searching) match(rule, at int, line string) {
+	r := s.table.rules[rule]
 	whole, _ := s.out.line(at)
-	f := finding{r, s.table.layer[c.rule], c.rule, whole, r.Strength}
+	f := finding{r, s.table.layer[rule], rule, whole, r.Strength}
 	if len(r.Tools) == 0 {
-		switch kindOf(strings.ToLower(line)) {
+		switch kindOf(line) {
 		case helpLine:
 			return
 		case warningLine:
 			f.strength--
-			if _, ok := s.discounted[c.rule]; !ok {
-				s.discounted[c.rule] = f
+			if _, ok := s.discounted[rule]; !ok {
+				s.discounted[rule] = f
 			}
 			return
 		}
 	}
-	s.about[c.rule] = false // later lines come first, so this is the rule's last
+	s.about[rule] = false // later lines come first, so this is the rule's last
 	s.found = append(s.found, f)
 }
 
 // tryLines holds a pattern without literals against the last lines.
 func (s *searching) tryLines(c candidate) {
-	for end := len(s.out.text); end > 0 && s.about[c.rule] && s.tries[c] < maxTries; {
+	for end := len(s.out.text); end > 0 && s.about[c.rule] && s.tries[c.number] < maxTries && s.budget > 0; {
 		start, _ := s.out.around(end)
 		if start < end {
 			s.try(c, start)

@@ -8,20 +8,26 @@ package classify
 // literal has its window there. The work is bounded by the length of the text
 // (tails are bounded) and by maxTries for each pattern.
 
-// filter finds candidates of all rules of a table in one walk over a text.
+import "strings"
+
+// filter finds the candidates of a command's rules in one walk over a text.
 type filter struct {
 	bitmap  [filterBits / 64]uint64
 	entries map[uint32][]entry
 	// loose are patterns without a usable literal; they are tried on each of
 	// the last maxTries lines.
 	loose []candidate
+	// patterns is how many candidates there are.
+	patterns int
 }
 
 const filterBits = 1 << 16
 
-// candidate is one pattern of one rule, by index.
+// candidate is one pattern of one rule; number counts the filter's patterns.
 type candidate struct {
-	rule, pattern int
+	rule    int
+	pattern *pattern
+	number  int
 }
 
 // entry is one literal filed under the window that starts at offset.
@@ -31,12 +37,16 @@ type entry struct {
 	offset  int
 }
 
-func newFilter(rules []*Rule) *filter {
-	f := &filter{entries: make(map[uint32][]entry, 4*len(rules))}
+func newFilter(rules []*Rule, name string) *filter {
+	f := &filter{entries: make(map[uint32][]entry, 8*len(rules))}
 	for i, r := range rules {
-		for j, p := range r.patterns {
-			c := candidate{i, j}
-			set := requiredLiterals(p.text)
+		if !r.isAbout(name) {
+			continue
+		}
+		for _, p := range r.patterns {
+			c := candidate{i, p, f.patterns}
+			f.patterns++
+			set := p.required()
 			if set == nil {
 				f.loose = append(f.loose, c)
 			}
@@ -48,8 +58,7 @@ func newFilter(rules []*Rule) *filter {
 	return f
 }
 
-// add files the literal under its window with the fewest entries so far, the
-// last of them: endings repeat less than beginnings such as "error".
+// add files the literal under its window with the fewest entries so far.
 func (f *filter) add(c candidate, literal string) {
 	best, least := 0, -1
 	for o := len(literal) - minLiteral; o >= 0; o-- {
@@ -75,7 +84,9 @@ func hash(w uint32) uint32 { return w * 2654435761 >> 16 }
 
 // walk calls try for each literal found, from the end of the text to its
 // start, with where the literal starts. The text is in lower case.
-func (f *filter) walk(lower string, try func(c candidate, at int)) {
+// open says of which rules the candidates are still wanted; try returns false
+// to end the walk.
+func (f *filter) walk(lower string, open []bool, try func(c candidate, at int) bool) {
 	if len(lower) < minLiteral {
 		return
 	}
@@ -90,10 +101,15 @@ func (f *filter) walk(lower string, try func(c candidate, at int)) {
 		if f.bitmap[h/64]&(1<<(h%64)) == 0 {
 			continue
 		}
-		for _, e := range f.entries[w] {
+		entries := f.entries[w]
+		for j := range entries {
+			e := &entries[j]
 			start := i - e.offset
-			if start >= 0 && start+len(e.literal) <= len(lower) && lower[start:start+len(e.literal)] == e.literal {
-				try(e.candidate, start)
+			if !open[e.rule] || start < 0 || !strings.HasPrefix(lower[start:], e.literal) {
+				continue
+			}
+			if !try(e.candidate, start) {
+				return
 			}
 		}
 	}

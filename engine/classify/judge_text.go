@@ -44,20 +44,29 @@ func (o *output) line(i int) (start, end int) {
 	return start, i + end
 }
 
-// maxLine is the longest line that is matched as a whole. Of a longer one (a
-// JSON answer without line ends) only the surroundings of a literal are.
-const maxLine = 4096
+// maxLine is the longest line that is matched as a whole. A longer one (a JSON
+// answer without line ends) is matched in pieces of that length, which overlap
+// by half; where it is cut, the cut counts as a beginning or an end.
+const maxLine = 2048
 
 // around returns the part of the line to match for a literal at position i.
-// Where the line is cut, the cut counts as its beginning or end.
 func (o *output) around(i int) (start, end int) {
-	low, high := max(0, i-maxLine/2), min(len(o.text), i+maxLine/2)
+	low := max(0, i-maxLine/2)
+	high := min(len(o.text), i+maxLine/2)
 	start, end = low, high
 	if n := strings.LastIndexByte(o.text[low:i], '\n'); n >= 0 {
 		start = low + n + 1
+	} else if low > 0 {
+		start = low - low%(maxLine/2)
 	}
 	if n := strings.IndexByte(o.text[i:high], '\n'); n >= 0 {
 		end = i + n
+	} else if high < len(o.text) {
+		end = high - high%(maxLine/2) + maxLine/2
+		end = min(end, len(o.text))
+		if n := strings.IndexByte(o.text[i:end], '\n'); n >= 0 {
+			end = i + n
+		}
 	}
 	return start, end
 }

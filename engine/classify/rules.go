@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/retrysh/retry/engine/attempt"
@@ -68,9 +69,20 @@ type ExitRange struct {
 // seen for the first time.
 type pattern struct {
 	text    string
+	lineNum int
 	once    sync.Once
 	re      *regexp.Regexp
-	lineNum int
+	// literals are those that requiredLiterals finds, once known is set.
+	literals []string
+	known    bool
+}
+
+// required returns the literals of which every match contains one, or nil.
+func (p *pattern) required() []string {
+	if !p.known {
+		p.literals, p.known = requiredLiterals(p.text), true
+	}
+	return p.literals
 }
 
 // compiled returns the expression, which ParseRules (or, for the built-in
@@ -89,15 +101,29 @@ const foldCase = "(?i)"
 type Table struct {
 	rules []*Rule
 	layer []int // of the rule with the same index
-	index func() *filter
+
+	// One run judges one command: the filter for its rules is kept.
+	mu      sync.Mutex
+	command string
+	filter  *filter
 }
 
 //go:embed rules/*.rules
 var ruleFiles embed.FS
 
+// literalsFile holds the required literals of each built-in pattern, a line
+// each in the patterns' order, divided by tabs: finding them takes longer than
+// all of the judging. A test proves the file current and writes it anew when
+// asked to (go test ./engine/classify -run TestLiteralsAreCurrent -update).
+//
+//go:embed literals.tsv
+var literalsFile string
+
 // BuiltIn returns the built-in table. Nothing of it is read before the first
 // call.
-var BuiltIn = sync.OnceValue(func() *Table {
+var BuiltIn = sync.OnceValue(readBuiltIn)
+
+func readBuiltIn() *Table {
 	files, err := ruleFiles.ReadDir("rules")
 	if err != nil {
 		return newTable(nil, nil) // cannot happen: the directory is part of the program
@@ -113,13 +139,32 @@ var BuiltIn = sync.OnceValue(func() *Table {
 		read, _ := parseRules(f.Name(), string(data), false)
 		rules = append(rules, read...)
 	}
+	knowLiterals(rules, literalsFile)
 	return newTable(rules, make([]int, len(rules)))
-})
+}
 
-func newTable(rules []*Rule, layer []int) *Table {
-	t := &Table{rules: rules, layer: layer}
-	t.index = sync.OnceValue(func() *filter { return newFilter(t.rules) })
-	return t
+// knowLiterals gives each pattern the literals that the file holds for it.
+func knowLiterals(rules []*Rule, file string) {
+	for _, r := range rules {
+		for _, p := range r.patterns {
+			var line string
+			if line, file, p.known = strings.Cut(file, "\n"); p.known && line != "" {
+				p.literals = strings.Split(line, "\t")
+			}
+		}
+	}
+}
+
+func newTable(rules []*Rule, layer []int) *Table { return &Table{rules: rules, layer: layer} }
+
+// filterFor returns the filter for the rules that are about the command.
+func (t *Table) filterFor(name string) *filter {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.filter == nil || t.command != name {
+		t.command, t.filter = name, newFilter(t.rules, name)
+	}
+	return t.filter
 }
 
 // Rules returns the rules in their order.
@@ -139,9 +184,12 @@ func (t *Table) Over(base *Table) *Table {
 	return newTable(rules, layer)
 }
 
+// isAbout says whether the rule is about the command.
+func (r *Rule) isAbout(name string) bool { return len(r.Tools) == 0 || slices.Contains(r.Tools, name) }
+
 // applies says whether the rule is about this command and this result.
 func (r *Rule) applies(name string, res attempt.Result) bool {
-	if len(r.Tools) > 0 && !slices.Contains(r.Tools, name) {
+	if !r.isAbout(name) {
 		return false
 	}
 	if len(r.Exits) == 0 {

@@ -140,7 +140,7 @@ func exactClass(ranges []rune) []string {
 		for r := ranges[i]; r <= ranges[i+1]; r++ {
 			switch {
 			case 'A' <= r && r <= 'Z', r == 'ſ', r == '\u212a': // other cases of members that are there too
-			case r >= 0x80 && unicode.SimpleFold(r) != r || len(set) == maxClass:
+			case r < ' ', r >= 0x80 && unicode.SimpleFold(r) != r || len(set) == maxClass:
 				return nil
 			default:
 				set = append(set, string(r))

@@ -1,6 +1,8 @@
 package classify
 
 import (
+	"flag"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,6 +107,26 @@ func TestEveryPatternHasALiteral(t *testing.T) {
 				t.Errorf("%s:%d: rule %s: no literal of %d bytes that every match has: %s", r.file, p.lineNum, r.ID, minLiteral, p.text)
 			}
 		}
+	}
+}
+
+var update = flag.Bool("update", false, "write literals.tsv anew")
+
+func TestLiteralsAreCurrent(t *testing.T) {
+	var b strings.Builder
+	for _, r := range builtInFiles(t) {
+		for _, p := range r.patterns {
+			b.WriteString(strings.Join(requiredLiterals(p.text), "\t") + "\n")
+		}
+	}
+	if *update {
+		if err := os.WriteFile("literals.tsv", []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if b.String() != literalsFile {
+		t.Error("literals.tsv is not that of the rules: go test ./engine/classify -run TestLiteralsAreCurrent -update")
 	}
 }
 

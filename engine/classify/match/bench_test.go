@@ -93,7 +93,8 @@ func cases(size int) []matcherCase {
 		{"bare-ten", bare, logs},
 		{"bare-japanese", bare, []byte(strings.Repeat("接続が拒否されました。再試行します。\n", size/64))},
 		{"bare-dotstar", []string{`\d.*[xq].*\d.*[;,].*\d\d$`}, logs},
-		{"bare-exponential", []string{`[a-f0-9].{14}[xyz]$`}, logs},
+		{"bare-exponential", []string{`[aeiou].{14}#`}, lowerWords(size/16, 80)},
+		{"bare-sixty-exponential", exponential(60), lowerWords(size/64, 80)},
 		{"bare-repeat", []string{`[a-z ]{200}!`}, lowerWords(size/16, 400)},
 		{"alternatives", []string{alternatives(10000)}, logs[:size/4]},
 	}
@@ -120,6 +121,15 @@ func BenchmarkMatcher(b *testing.B) {
 			}
 		})
 	}
+}
+
+// exponential returns n patterns whose automata have 2^12 states or more.
+func exponential(n int) []string {
+	patterns := make([]string, n)
+	for i := range patterns {
+		patterns[i] = fmt.Sprintf(`[%c-z].{%d}#`, 'a'+i%20, 12+i/20)
+	}
+	return patterns
 }
 
 func alternatives(n int) string {

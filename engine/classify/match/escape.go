@@ -68,6 +68,10 @@ func (s *stripper) strip(dst, p []byte) []byte {
 			}
 			dst = append(dst, p[i:i+k]...)
 			i += k + 1
+			if n := control(p[i:]); n > 0 {
+				i += n
+				continue
+			}
 			s.state, s.n = inEscape, 0
 			continue
 		}
@@ -77,6 +81,24 @@ func (s *stripper) strip(dst, p []byte) []byte {
 		}
 	}
 	return dst
+}
+
+// control returns how many bytes after an ESC make a control sequence, the
+// usual one, 0 where it is none or not all of it is there.
+func control(p []byte) int {
+	if len(p) == 0 || p[0] != '[' {
+		return 0
+	}
+	for i, b := range p[1:min(len(p), escapeMax)] {
+		switch {
+		case b >= 0x20 && b <= 0x3f:
+		case b >= 0x40 && b <= 0x7e:
+			return i + 2
+		default:
+			return 0
+		}
+	}
+	return 0
 }
 
 // next takes one byte inside a sequence; it reports false where the sequence

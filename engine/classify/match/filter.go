@@ -6,17 +6,29 @@ package match
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
+	"strings"
 )
 
 const (
-	// filterBits is the binary logarithm of the filter's size: 16 KiB stay in
-	// the first-level cache.
+	// filterBits is the binary logarithm of the filter's size: 16 KiB leave room
+	// in a first-level cache of 32 KiB.
 	filterBits = 14
-	// entriesMax is how many short strings it may hold: one in sixteen places.
+	// entriesMax is how many short strings it may hold: one in 16 places.
 	entriesMax = 1 << (filterBits - 4)
-	// probes is how many are made at a time, and foldBits makes upper case lower.
-	probes   = 8
+	// probes is how many are made before the first is judged.
+	probes = 8
+	// foldBits makes the upper case letters of four bytes lower.
 	foldBits = 0x20202020
+	// rare is how many bytes of text should go by for each time that a string
+	// is met in vain, rareByte the same for a loner's byte, which costs less than
+	// probes that come closer.
+	rare     = 4096
+	rareByte = 256
+	// longEnough is the length from which needles are never loners, of which
+	// there may be lonersMax.
+	longEnough = 8
+	lonersMax  = 3
 )
 
 // filter finds places where a literal may stand. Each literal is represented
@@ -38,12 +50,16 @@ type filter struct {
 	// met counts the probes that met a window's hash, wasted those that met
 	// nothing but the literal of a pattern that has been seen.
 	met, wasted int64
+	known       lessons
+	loners      []loner
+	found       []int // what next has found
 }
 
 // entry is one short string of a window.
 type entry struct {
 	four                 uint32 // folded
 	needle, offset, next uint16
+	missed               uint32 // how often its hash was met in vain
 }
 
 type needle struct {
@@ -51,23 +67,43 @@ type needle struct {
 	pattern int
 }
 
+// loner is a needle that is looked for by its rarest byte alone: it is so much
+// shorter than the others that it would bring the probes too close together.
+// Searching for a byte takes a tenth of the time that the probes take.
+type loner struct {
+	needle
+	offset int // of the byte in the needle
+	missed int64
+}
+
+// lessons is what earlier filters found out about the text.
+type lessons struct {
+	frequent map[uint32]bool // strings of a probe's length, folded
+	busy     map[string]bool // literals whose rarest byte is common
+}
+
 // newFilter returns a filter for the literals of those patterns that which
 // names, nil where they are too many.
-func newFilter(patterns []*Pattern, which []int) *filter {
-	f := &filter{}
-	shortest := 1 << 10
+//
+// Windows avoid what is known to be frequent as far as they can.
+func newFilter(patterns []*Pattern, which []int, known lessons) *filter {
+	f := &filter{known: known}
 	for _, i := range which {
 		folds := false
 		for _, l := range patterns[i].literals {
 			f.needles = append(f.needles, needle{l, i})
-			shortest = min(shortest, len(l.text))
-			folds = folds || l.fold && bytes.ContainsAny([]byte(l.text), "sk")
+			folds = folds || l.fold && strings.ContainsAny(l.text, "sk")
 		}
 		if folds {
 			f.folding = append(f.folding, i)
 		}
 	}
-	f.size(shortest)
+	slices.SortStableFunc(f.needles, func(a, b needle) int { return len(a.text) - len(b.text) })
+	f.single()
+	if len(f.needles) == 0 {
+		return f
+	}
+	f.size(len(f.needles[0].text))
 	if len(f.needles)*f.stride > entriesMax {
 		return nil
 	}
@@ -76,6 +112,35 @@ func newFilter(patterns []*Pattern, which []int) *filter {
 		f.insert(i)
 	}
 	return f
+}
+
+// single makes loners of the shortest needles.
+func (f *filter) single() {
+	for len(f.loners) < lonersMax && len(f.needles) > 0 {
+		n := f.needles[0]
+		if len(n.text) >= longEnough || n.fold || f.known.busy[n.text] {
+			return
+		}
+		l := loner{needle: n}
+		for k := range n.text {
+			if rareness(n.text[k]) > rareness(n.text[l.offset]) {
+				l.offset = k
+			}
+		}
+		f.loners = append(f.loners, l)
+		f.needles = f.needles[1:]
+	}
+}
+
+// rareness ranks bytes in the case they have.
+func rareness(b byte) int {
+	if lower(b) != b {
+		return 20 - int(common[lower(b)])
+	}
+	if b == ' ' {
+		return 0
+	}
+	return 10 - int(common[b])
 }
 
 // size chooses how much each probe reads and how far the next one is.
@@ -94,25 +159,36 @@ func (f *filter) size(shortest int) {
 
 func (f *filter) insert(i int) {
 	text := f.needles[i].text
-	from := window(text, f.stride+f.gram-1)
+	from := f.window(text)
 	for k := from; k < from+f.stride; k++ {
-		var four [4]byte
-		copy(four[:], text[k:])
-		h := f.hash(at(four[:]))
-		f.entries = append(f.entries, entry{(at(four[:]) | foldBits) & f.mask, uint16(i), uint16(k), f.head[h]})
+		four := f.folded(text, k)
+		h := f.hash(four)
+		f.entries = append(f.entries, entry{four, uint16(i), uint16(k), f.head[h], 0})
 		f.head[h] = uint16(len(f.entries))
 		f.hot[h] = 1
 	}
 }
 
-// window returns where in text the n bytes begin that are rarest in ordinary
-// output.
-func window(text string, n int) int {
+// folded returns what a probe makes of text at k.
+func (f *filter) folded(text string, k int) uint32 {
+	var four [4]byte
+	copy(four[:], text[k:])
+	return (at(four[:]) | foldBits) & f.mask
+}
+
+// window returns where in text the window begins whose bytes are rarest in
+// ordinary output, and of whose strings the fewest are known to be frequent.
+func (f *filter) window(text string) int {
 	best, least := 0, 1<<30
-	for from := 0; from+n <= len(text); from++ {
+	for from := 0; from+f.stride+f.gram-1 <= len(text); from++ {
 		sum := 0
-		for _, b := range []byte(text[from : from+n]) {
-			sum += commonness(b)
+		for k := from; k < from+f.stride; k++ {
+			for _, b := range []byte(text[k : k+f.gram]) {
+				sum += int(common[lower(b)])
+			}
+			if len(f.known.frequent) > 0 && f.known.frequent[f.folded(text, k)] {
+				sum += 1000
+			}
 		}
 		if sum < least {
 			best, least = from, sum
@@ -121,20 +197,13 @@ func window(text string, n int) int {
 	return best
 }
 
-// commonness ranks bytes by how often they stand in English log lines. A space
-// is common, but what reaches over the gap between two words is rare.
-func commonness(b byte) int {
-	switch b = lower(b); {
-	case bytes.IndexByte([]byte("etainors"), b) >= 0:
-		return 9
-	case bytes.IndexByte([]byte("lcdumph"), b) >= 0:
-		return 5
-	case '0' <= b && b <= '9' || b == ':' || b == '-' || b == '=' || b == '/':
-		return 4
-	case 'a' <= b && b <= 'z':
-		return 3
-	}
-	return 2
+// common ranks bytes by how often they stand in English log lines. A space is
+// common, but what reaches over the gap between two words is rare.
+var common = [256]uint8{
+	'e': 9, 't': 9, 'a': 9, 'i': 9, 'n': 9, 'o': 9, 'r': 9, 's': 9,
+	'l': 5, 'c': 5, 'd': 5, 'u': 5, 'm': 5, 'p': 5, 'h': 5,
+	'0': 4, '1': 4, '2': 4, '3': 4, '4': 4, '5': 4, '6': 4, '7': 4, '8': 4, '9': 4, ':': 4, '-': 4, '=': 4, '/': 4,
+	'b': 3, 'f': 3, 'g': 3, 'j': 3, 'k': 3, 'q': 3, 'v': 3, 'w': 3, 'x': 3, 'y': 3, 'z': 3,
 }
 
 // hash takes four bytes of text, of which it uses gram.
@@ -145,24 +214,39 @@ func (f *filter) hash(four uint32) uint32 {
 // maybe is 0 if four bytes of text are in no window.
 func (f *filter) maybe(four uint32) uint8 { return f.hot[f.hash(four)] }
 
-// next returns the first literal at or after from, as the place of the probe
-// that met it and its needle; nil where there is none. Needles of patterns in
-// seen are passed over and counted in f.wasted.
-func (f *filter) next(b []byte, from int, seen []bool) (int, *needle) {
-	for i := from; i+4 <= len(b); {
+// next returns the place of the first probe at or after from that meets
+// literals, and leaves their patterns in f.found; len(b) where there is none.
+// Patterns in seen are passed over and counted in f.wasted.
+func (f *filter) next(b []byte, from int, seen []bool) int {
+	for i := from; i+4 <= len(b) && len(f.needles) > 0; {
 		i = f.skip(b, i)
 		for end := i + probes*f.stride; i < end && i+4 <= len(b); i += f.stride {
 			four := at(b[i:])
-			if f.maybe(four) != 0 {
-				if n := f.stands(b, i, four, seen); n != nil {
-					return i, n
-				}
+			if f.maybe(four) != 0 && f.stands(b, i, four, seen) {
+				return i
 			}
 		}
 	}
 	// A needle of three bytes may stand at the very end, before one line feed
 	// at the least: it has been probed unless the text has no more than it.
-	return len(b), nil
+	return len(b)
+}
+
+// next returns where, at or after from, the loner stands, len(b) if it does
+// not.
+func (l *loner) next(b []byte, from int) int {
+	for i := from + l.offset; i < len(b); i++ {
+		k := bytes.IndexByte(b[i:], l.text[l.offset])
+		if k < 0 {
+			break
+		}
+		i += k
+		if l.stands(b, i-l.offset) {
+			return i - l.offset
+		}
+		l.missed++
+	}
+	return len(b)
 }
 
 // skip passes over groups of probes none of which can be inside a literal, as
@@ -255,9 +339,10 @@ func (f *filter) skip8(b []byte, i int) int {
 
 func at(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
 
-// stands returns a needle that stands around the probe at i.
-func (f *filter) stands(b []byte, i int, four uint32, seen []bool) *needle {
+// stands finds the needles that stand around the probe at i.
+func (f *filter) stands(b []byte, i int, four uint32, seen []bool) bool {
 	f.met++
+	f.found = f.found[:0]
 	four = (four | foldBits) & f.mask
 	for e := f.head[four*0x9e3779b1>>(32-filterBits)]; e != 0; e = f.entries[e-1].next {
 		entry := &f.entries[e-1]
@@ -268,10 +353,37 @@ func (f *filter) stands(b []byte, i int, four uint32, seen []bool) *needle {
 		if seen[n.pattern] {
 			f.wasted++
 		} else if n.stands(b, i-int(entry.offset)) {
-			return n
+			f.found = append(f.found, n.pattern)
 		}
 	}
-	return nil
+	if len(f.found) > 0 {
+		return true
+	}
+	for e := f.head[four*0x9e3779b1>>(32-filterBits)]; e != 0; e = f.entries[e-1].next {
+		f.entries[e-1].missed++
+	}
+	return false
+}
+
+// crowded adds to known the strings that more than one in rare bytes met in
+// vain, and reports whether there is a new one.
+func (f *filter) crowded(total int64, known lessons) bool {
+	grown := false
+	for i := range f.entries {
+		e := &f.entries[i]
+		if int64(e.missed) > total/rare && !known.frequent[e.four] {
+			known.frequent[e.four], grown = true, true
+		}
+		e.missed = 0
+	}
+	for i := range f.loners {
+		l := &f.loners[i]
+		if l.missed > total/rareByte {
+			known.busy[l.text], grown = true, true
+		}
+		l.missed = 0
+	}
+	return grown
 }
 
 // stands reports whether the needle stands in b at from.

@@ -113,6 +113,8 @@ func FuzzMatcher(f *testing.F) {
 		{`\bé|\Bx$`, "aé x\xffx\x1b[31mx"},
 		{"a{3,5}b?[^x-z]\n(?:ab|cd)+e", "aaab\nababe"},
 		{"(?i)kiss", "\u212ai\u017fs"},
+		// Two patterns found their literal at the same place; one was tried.
+		{"\\S503\n503.*[rst]\\B", "Key503error"},
 	} {
 		f.Add(seed.patterns, seed.output, uint64(1), true)
 	}

@@ -46,7 +46,31 @@ func required(re *syntax.Regexp) []literal {
 	if value(set) <= 0 {
 		return nil
 	}
+	for i, l := range set {
+		if l.fold {
+			set[i].text = oneFold(l.text)
+		}
+	}
 	return set
+}
+
+// foldMin is how much must be left of a literal for oneFold to cut it.
+const foldMin = 6
+
+// oneFold returns the longest part of a folding literal that has no s and no k,
+// the two letters that also fold to runes above ASCII, if it is long enough:
+// the filter then need not look for these runes.
+func oneFold(text string) string {
+	best := ""
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == 's' || r == 'k' }) {
+		if len(part) > len(best) {
+			best = part
+		}
+	}
+	if len(best) < foldMin {
+		return text
+	}
+	return best
 }
 
 // value says how well literals tell lines apart: 0 not at all, and the
@@ -102,7 +126,7 @@ func analyzeLiteral(re *syntax.Regexp) factor {
 	var text []byte
 	add := func() {
 		if len(text) > 0 {
-			s.exact([]literal{{string(text), fold}})
+			s.exact([]literal{{string(text), fold && hasLetter(text)}})
 			text = text[:0]
 		}
 	}
@@ -263,6 +287,10 @@ func concat(a, b literal) literal {
 		}, l.text)
 	}
 	return l
+}
+
+func hasLetter(text []byte) bool {
+	return slices.ContainsFunc(text, func(b byte) bool { return 'a' <= lower(b) && lower(b) <= 'z' })
 }
 
 func lower(b byte) byte {

@@ -61,8 +61,8 @@ type Matcher struct {
 	afterCR bool
 
 	every  []*dfa  // run on every line
-	sifted []*dfa  // run on the lines that have a literal
-	filter *filter // nil where sifted is empty
+	sifted []*dfa  // run on lines that have a literal of theirs
+	filter *filter // nil where no pattern is sifted
 	sieve  sieve
 }
 
@@ -162,7 +162,7 @@ func (m *Matcher) hold(text []byte) {
 		return
 	}
 	m.start()
-	m.needSifted()
+	m.wakeAll()
 	m.long = true
 	for _, d := range m.every {
 		d.toStart()
@@ -240,7 +240,7 @@ func (m *Matcher) start() {
 		}
 	}
 	if len(with) > 0 {
-		if m.filter = newFilter(m.patterns, with); m.filter == nil {
+		if m.filter = newFilter(m.patterns, with, lessons{}); m.filter == nil {
 			without = append(without, with...)
 			with = nil
 		}
@@ -248,7 +248,7 @@ func (m *Matcher) start() {
 	if len(without) > 0 {
 		m.every = append(m.every, m.newDFA(without))
 	}
-	m.sieve.which = with
+	m.sieve.which, m.sieve.cost = with, make([]int64, len(m.patterns))
 }
 
 func (m *Matcher) newDFA(which []int) *dfa {

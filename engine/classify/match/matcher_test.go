@@ -1,6 +1,7 @@
 package match
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -95,6 +96,65 @@ func TestOpenCommandIsBounded(t *testing.T) {
 	got := seen(patterns, "\x1b]0;"+strings.Repeat("x", escapeMax)+"error", 1000)
 	if !got[0] || !got[1] {
 		t.Errorf("got %v", got)
+	}
+}
+
+// A line of any length is matched as a whole: its ends are the only ones, and
+// nothing is lost where it stops being held.
+func TestLongLine(t *testing.T) {
+	for _, size := range []int{usual.line - 20, usual.line - 3, usual.line, usual.line + 5, 200 << 10, 1 << 20} {
+		line := "begin " + strings.Repeat("é-", size/3) + "middle" + strings.Repeat("-é", size/3) + " end"
+		patterns := parse(t, `^begin .*middle.* end$`, `é-middle-é`, `middle`, `(?i)MIDDLE.*END\z`, `\bend\b`, `begin`,
+			`^-`, `-$`, `\Bend`, `^$`, `^end`, `begin$`, `[^-é]{8}`, `^é`, `\x{fffd}`)
+		for _, n := range []int{999, 4096, 1 << 20} {
+			got := seen(patterns, "x\n"+line+"\r\nx", n)
+			for i, want := range []bool{true, true, true, true, true, true} {
+				if got[i] != want {
+					t.Errorf("%d bytes in chunks of %d: %s is not seen", len(line), n, patterns[i])
+				}
+			}
+			for i := 6; i < len(got); i++ {
+				if got[i] {
+					t.Errorf("%d bytes in chunks of %d: %s is seen", len(line), n, patterns[i])
+				}
+			}
+		}
+	}
+}
+
+// Memory does not grow with the output, whatever it is.
+func TestMemoryIsBounded(t *testing.T) {
+	const size, most = 4 << 20, 16 << 20
+	chunk := func(s string) []byte { return []byte(strings.Repeat(s, 64<<10/len(s))) }
+	hard := exponential(8)
+	for _, tt := range []struct {
+		name     string
+		patterns []string
+		chunk    []byte
+		size     int
+	}{
+		{"one line", append(bare, sixty...), chunk("word "), size},
+		{"one line of zeros", append(bare, sixty...), chunk("\x00"), size},
+		{"open escapes", sixty, chunk("\x1b]0;"), size},
+		{"all candidates", sixty, chunk("connection reset by\n"), size},
+		{"states that thrash", hard, lowerWords(64<<10, 80), 256 << 10},
+		{"one line of them", hard, lowerWords(64<<10, 0), 256 << 10},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := New(parse(t, tt.patterns...))
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			for n := 0; n < tt.size; n += len(tt.chunk) {
+				_, _ = m.Write(tt.chunk)
+			}
+			runtime.GC()
+			runtime.ReadMemStats(&after)
+			if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > most {
+				t.Errorf("%d bytes are held after %d bytes of output", grown, tt.size)
+			}
+			m.Close()
+		})
 	}
 }
 

@@ -6,6 +6,8 @@ package match
 import (
 	"fmt"
 	"regexp/syntax"
+	"strings"
+	"unicode/utf8"
 )
 
 // Pattern is a compiled pattern of --on-stdout, --until-stderr and their like:
@@ -13,7 +15,8 @@ import (
 // It may be shared between matchers and goroutines.
 type Pattern struct {
 	src string
-	re  *syntax.Regexp
+	// re is nil for a pattern that is plain text: it is read when it is needed.
+	re *syntax.Regexp
 	// literals are such that each line that matches contains one; there may be
 	// none of use.
 	literals []literal
@@ -25,6 +28,9 @@ type Pattern struct {
 // A pattern is tried on one line at a time, never across a line's end: one
 // that needs a line feed, as `a\nb` does, is accepted and matches nothing.
 func Parse(src string) (*Pattern, error) {
+	if l, ok := plain(src); ok {
+		return &Pattern{src: src, literals: []literal{l}}, nil
+	}
 	re, err := syntax.Parse(src, syntax.Perl)
 	if err != nil {
 		return nil, patternError(src, err)
@@ -35,13 +41,32 @@ func Parse(src string) (*Pattern, error) {
 // program compiles the pattern, each time anew: a pattern whose literal never
 // comes up needs no program.
 func (p *Pattern) program() *syntax.Prog {
-	// Simplify copies what it changes.
-	prog, err := syntax.Compile(p.re.Simplify())
-	if err != nil {
-		// Compile fails for no expression that Parse has returned.
-		return &syntax.Prog{Inst: []syntax.Inst{{Op: syntax.InstFail}}}
+	re := p.re
+	if re == nil {
+		re, _ = syntax.Parse(p.src, syntax.Perl) // plain text has no errors
 	}
+	// Simplify copies what it changes. Compile fails for no expression that
+	// Parse has returned.
+	prog, _ := syntax.Compile(re.Simplify())
 	return prog
+}
+
+// plain returns the literal that src is, with (?i) before it or not. Most
+// patterns are such, and need not be read further: that takes 3 us for each.
+func plain(src string) (literal, bool) {
+	text, fold := strings.CutPrefix(src, "(?i)")
+	if len(text) < literalMin {
+		return literal{}, false
+	}
+	for _, b := range []byte(text) {
+		if b >= utf8.RuneSelf || strings.IndexByte(`\.+*?()|[]{}^$`, b) >= 0 {
+			return literal{}, false
+		}
+	}
+	if fold = fold && hasLetter([]byte(text)); fold {
+		text = oneFold(strings.ToLower(text))
+	}
+	return literal{text, fold}, true
 }
 
 // String returns the pattern as the user wrote it.

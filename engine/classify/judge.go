@@ -19,10 +19,10 @@ package classify
 //  7. The order of the rules in their files. A test proves that no two rules
 //     with different verdicts are told apart by this alone on their examples.
 //
-// Before that, two kinds of lines are discounted for the rules that are for any
-// command: what a tool marks as a warning or as handled ("falling back") counts
-// one step less, and lines of a help text (an option and its meaning) count
-// for nothing.
+// Before that, two kinds of lines are discounted: lines of a help text (an
+// option and its meaning) count for nothing, and what a tool marks as a warning
+// or as handled ("falling back") counts one step less with the rules that are
+// for any command.
 //
 // A failure on which no rule matches stays unknown.
 
@@ -170,17 +170,16 @@ func (s *searching) match(rule, at int, line string) {
 	r := s.table.rules[rule]
 	whole, _ := s.out.line(at)
 	f := finding{r, s.table.layer[rule], rule, whole, r.Strength}
-	if len(r.Tools) == 0 {
-		switch kindOf(line) {
-		case helpLine:
-			return
-		case warningLine:
-			f.strength--
-			if _, ok := s.discounted[rule]; !ok {
-				s.discounted[rule] = f
-			}
-			return
+	kind := kindOf(line)
+	if kind == helpLine {
+		return
+	}
+	if kind == warningLine && len(r.Tools) == 0 {
+		f.strength--
+		if _, ok := s.discounted[rule]; !ok {
+			s.discounted[rule] = f
 		}
+		return
 	}
 	s.about[rule] = false // later lines come first, so this is the rule's last
 	s.found = append(s.found, f)

@@ -20,18 +20,27 @@ const maxWrappers = 16
 // arguments: no directory, no .exe, no version (python3.11 is python). The
 // name is "" where argv holds none.
 func Command(argv []string) (name string, args []string) {
-	for range maxWrappers {
-		if len(argv) == 0 {
-			return "", nil
-		}
-		name, args = plainName(argv[0]), argv[1:]
-		inner := unwrap(name, args)
-		if len(inner) == 0 {
-			return name, args
-		}
-		argv = inner
+	names, args := chain(argv)
+	if len(names) == 0 {
+		return "", nil
 	}
-	return name, args
+	return names[len(names)-1], args
+}
+
+// chain returns the names of all commands on the way to the one that argv
+// runs, that one last, and its arguments: a runner such as npx can fail on its
+// own account before the command has begun.
+func chain(argv []string) (names, args []string) {
+	for depth := 0; depth < maxWrappers && len(argv) > 0; depth++ {
+		name := plainName(argv[0])
+		args = argv[1:]
+		argv = unwrap(name, args)
+		if len(argv) > 0 && (name == "python" || name == "pypy") {
+			continue // python -m pytest is pytest, and nothing else
+		}
+		names = append(names, name)
+	}
+	return names, args
 }
 
 // unwrap returns the command within a wrapper's arguments, nil if name is no

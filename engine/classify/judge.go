@@ -79,8 +79,8 @@ func (t *Table) Judge(f Failure) Judgement {
 	if f.Result.TimedOut {
 		return Judgement{Verdict: event.Transient, Rule: "attempt-timeout", Reason: "the attempt ran into its time limit", CodeOnly: true}
 	}
-	name, _ := Command(f.Argv)
-	found := t.search(name, f)
+	names, _ := chain(f.Argv)
+	found := t.search(names, f)
 	if len(found) == 0 {
 		return Judgement{Verdict: event.Unknown, Reason: "no rule knows this failure"}
 	}
@@ -94,11 +94,11 @@ func (t *Table) Judge(f Failure) Judgement {
 }
 
 // search returns every rule that matches, each with its last line.
-func (t *Table) search(name string, f Failure) []finding {
+func (t *Table) search(names []string, f Failure) []finding {
 	var found []finding
 	about := make([]bool, len(t.rules))
 	for i, r := range t.rules {
-		about[i] = r.applies(name, f.Result)
+		about[i] = r.applies(names, f.Result)
 		if about[i] && len(r.patterns) == 0 {
 			f := finding{r, t.layer[i], i, -1, r.Strength}
 			if r.Strength == Weak {
@@ -111,7 +111,7 @@ func (t *Table) search(name string, f Failure) []finding {
 	if len(f.Stdout)+len(f.Stderr) == 0 {
 		return found
 	}
-	index := t.filterFor(name)
+	index := t.filterFor(names)
 	s := searching{
 		table: t, about: about, found: found, out: newOutput(f.Stdout, f.Stderr), budget: maxMatched,
 		tries: make([]int, index.patterns), last: make([]int, index.patterns), discounted: map[int]finding{},

@@ -37,10 +37,10 @@ type entry struct {
 	offset  int
 }
 
-func newFilter(rules []*Rule, name string) *filter {
+func newFilter(rules []*Rule, names []string) *filter {
 	f := &filter{entries: make(map[uint32][]entry, 8*len(rules))}
 	for i, r := range rules {
-		if !r.isAbout(name) {
+		if !r.isAbout(names) {
 			continue
 		}
 		for _, p := range r.patterns {

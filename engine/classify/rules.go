@@ -103,9 +103,9 @@ type Table struct {
 	layer []int // of the rule with the same index
 
 	// One run judges one command: the filter for its rules is kept.
-	mu      sync.Mutex
-	command string
-	filter  *filter
+	mu       sync.Mutex
+	commands []string
+	filter   *filter
 }
 
 //go:embed rules/*.rules
@@ -157,12 +157,12 @@ func knowLiterals(rules []*Rule, file string) {
 
 func newTable(rules []*Rule, layer []int) *Table { return &Table{rules: rules, layer: layer} }
 
-// filterFor returns the filter for the rules that are about the command.
-func (t *Table) filterFor(name string) *filter {
+// filterFor returns the filter for the rules that are about the commands.
+func (t *Table) filterFor(names []string) *filter {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.filter == nil || t.command != name {
-		t.command, t.filter = name, newFilter(t.rules, name)
+	if t.filter == nil || !slices.Equal(t.commands, names) {
+		t.commands, t.filter = names, newFilter(t.rules, names)
 	}
 	return t.filter
 }
@@ -184,12 +184,19 @@ func (t *Table) Over(base *Table) *Table {
 	return newTable(rules, layer)
 }
 
-// isAbout says whether the rule is about the command.
-func (r *Rule) isAbout(name string) bool { return len(r.Tools) == 0 || slices.Contains(r.Tools, name) }
+// isAbout says whether the rule is about one of the commands.
+func (r *Rule) isAbout(names []string) bool {
+	return len(r.Tools) == 0 || slices.ContainsFunc(names, func(name string) bool { return slices.Contains(r.Tools, name) })
+}
 
-// applies says whether the rule is about this command and this result.
-func (r *Rule) applies(name string, res attempt.Result) bool {
-	if !r.isAbout(name) {
+// applies says whether the rule is about these commands (as chain gives them)
+// and this result. An exit code is the last command's; what is written may be
+// any of theirs.
+func (r *Rule) applies(names []string, res attempt.Result) bool {
+	if len(r.patterns) == 0 {
+		names = names[max(0, len(names)-1):]
+	}
+	if !r.isAbout(names) {
 		return false
 	}
 	if len(r.Exits) == 0 {

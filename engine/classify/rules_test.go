@@ -138,8 +138,8 @@ func TestNoContradictionWithoutAnOrder(t *testing.T) {
 	for _, r := range table.Rules() {
 		for _, line := range slices.Concat(r.Yes, r.No) {
 			f := example(t, r, line)
-			name, _ := Command(f.Argv)
-			found := table.search(name, f)
+			names, _ := chain(f.Argv)
+			found := table.search(names, f)
 			slices.SortFunc(found, weigh)
 			for i := 1; i < len(found); i++ {
 				a, b := found[0], found[i]

@@ -277,6 +277,9 @@ func stateOf(pid int) string {
 }
 
 func TestManyProcessesInTheirOwnSessions(t *testing.T) {
+	// Wanted are 100 ms on a machine that does nothing else; the limit here
+	// leaves room for one that does.
+	const limit = time.Second
 	dir := t.TempDir()
 	script := `i=0; while [ $i -lt 200 ]; do setsid sleep 60 & i=$((i+1)); done; touch ` + dir + `/up; sleep 60`
 	d := order(t, orders{Argv: sh(script), KillAfter: 5 * time.Second}).background()
@@ -288,11 +291,32 @@ func TestManyProcessesInTheirOwnSessions(t *testing.T) {
 	d.wait()
 	took := time.Since(begun)
 	t.Logf("ended after %v", took)
-	if limit := 100 * time.Millisecond; took > limit && !raceEnabled {
+	if took > limit {
 		t.Errorf("took %v", took)
 	}
 	if d.end() != "signal: terminated" {
 		t.Error(d.end())
+	}
+}
+
+func TestParseStat(t *testing.T) {
+	line := "4 (a) b (c)) T 22 333 4444 34816 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 123456 1 2 3\n"
+	p, ok := parseStat([]byte(line))
+	if want := (process{pid: 4, ppid: 22, pgid: 333, sid: 4444, start: 123456, stopped: true}); !ok || p != want {
+		t.Errorf("%+v, %v", p, ok)
+	}
+	for _, bad := range []string{"", "4 (a", "4 (a) S 1 2 3", "x (a) S 1"} {
+		if p, ok := parseStat([]byte(bad)); ok {
+			t.Errorf("%q: %+v", bad, p)
+		}
+	}
+}
+
+func BenchmarkProcesses(b *testing.B) {
+	for b.Loop() {
+		if _, err := processes(); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

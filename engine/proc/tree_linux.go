@@ -96,24 +96,39 @@ func parseStat(line []byte) (process, bool) {
 	if open < 0 || closed < 0 {
 		return process{}, false
 	}
-	fields := bytes.Fields(line[closed+1:])
-	if len(fields) < 20 {
-		return process{}, false
-	}
-	// Field numbers count from 1 in proc(5); the first here is number 3.
-	number := func(field int) int {
-		n, _ := strconv.Atoi(string(fields[field-3]))
-		return n
+	// Field numbers count from 1 in proc(5); the state is number 3.
+	var fields [23]uint64
+	rest := line[closed+1:]
+	field, inside, state := 2, false, byte(0)
+	for _, c := range rest {
+		switch {
+		case c == ' ' || c == '\n':
+			inside = false
+			continue
+		case !inside:
+			inside = true
+			field++
+		}
+		if field >= len(fields) {
+			break
+		}
+		if field == 3 {
+			state = c
+		} else if '0' <= c && c <= '9' { // the sign of -1 (no terminal) is of no interest
+			fields[field] = fields[field]*10 + uint64(c-'0')
+		}
 	}
 	pid, err := strconv.Atoi(string(line[:open]))
-	start, err2 := strconv.ParseUint(string(fields[22-3]), 10, 64)
-	p := process{pid: pid, ppid: number(4), pgid: number(5), sid: number(6), start: start}
-	// A process whose first thread has ended looks like a zombie while others
-	// run on (field 20 counts the threads).
-	state := fields[0][0]
-	p.dead = (state == 'Z' || state == 'X') && number(20) <= 1
-	p.stopped = state == 'T'
-	return p, err == nil && err2 == nil
+	if err != nil || field < 22 {
+		return process{}, false
+	}
+	return process{
+		pid: pid, ppid: int(fields[4]), pgid: int(fields[5]), sid: int(fields[6]), start: fields[22],
+		// A process whose first thread has ended looks like a zombie while
+		// others run on (field 20 counts the threads).
+		dead:    (state == 'Z' || state == 'X') && fields[20] <= 1,
+		stopped: state == 'T',
+	}, true
 }
 
 // statOf looks at one process.

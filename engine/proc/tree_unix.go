@@ -13,12 +13,26 @@ import (
 	"time"
 )
 
-// Pauses between looks at a tree that was asked to end: the first is short
-// since most commands obey at once, the last keeps a stubborn one cheap.
+// pace says when to look again at a tree that was asked to end: soon at first,
+// since most commands obey at once, and never more than a tenth later than need
+// be, while a stubborn one stays cheap. Listing all processes is for every
+// fourth look where a cheaper question can be asked in between.
+type pace struct {
+	begun time.Time
+	looks int
+}
+
 const (
 	firstLook = 500 * time.Microsecond
 	lastLook  = 40 * time.Millisecond
 )
+
+func (p *pace) pause() time.Duration {
+	p.looks++
+	return min(max(firstLook, time.Since(p.begun)/10), lastLook)
+}
+
+func (p *pace) thorough() bool { return p.looks%4 == 0 }
 
 // tree is the processes of one attempt.
 type tree struct {
@@ -177,7 +191,7 @@ func (t *tree) signalBlindly(sig syscall.Signal, covered bool) int {
 			t.reportRefused(1)
 		}
 	}
-	if t.alive() && !t.refusing[t.leader] {
+	if t.alive(true) && !t.refusing[t.leader] {
 		return 1
 	}
 	return 0
@@ -193,10 +207,16 @@ func (t *tree) reportRefused(n int) {
 	}
 }
 
-// alive reports whether anything of the tree lives.
-func (t *tree) alive() bool {
-	if t.root == os.Getpid() && !livingChildren() {
-		return false
+// alive reports whether anything of the tree lives. Unless thorough is asked
+// for it takes any living child for one of the tree.
+func (t *tree) alive(thorough bool) bool {
+	if t.root == os.Getpid() {
+		if !livingChildren() {
+			return false
+		}
+		if len(t.before) == 0 && !thorough {
+			return true
+		}
 	}
 	alive, listed := t.members()
 	if listed {
@@ -218,13 +238,13 @@ func (t *tree) end(sig syscall.Signal, grace time.Duration, now <-chan struct{})
 	if sig != syscall.SIGKILL && grace > 0 && t.ask(sig, grace, now) {
 		return
 	}
-	for pause := firstLook; ; pause = min(2*pause, lastLook) {
+	for p := (pace{begun: time.Now()}); ; {
 		left := t.signal(syscall.SIGKILL, nil)
 		if left == 0 && (t.reaped || ended(t.leader)) {
 			return
 		}
-		time.Sleep(pause)
-		if !t.alive() {
+		time.Sleep(p.pause())
+		if !t.alive(false) {
 			return
 		}
 	}
@@ -236,8 +256,16 @@ func (t *tree) ask(sig syscall.Signal, grace time.Duration, now <-chan struct{})
 	limit := time.NewTimer(grace)
 	defer limit.Stop()
 	t.signal(sig, nil)
-	for pause := firstLook; t.alive(); pause = min(2*pause, lastLook) {
-		look := time.NewTimer(pause)
+	for p := (pace{begun: time.Now()}); t.alive(p.thorough()); {
+		if p.thorough() && p.looks > 0 {
+			// What was missed in the first pass gets its signal. What was started
+			// after that is left alone: it may be the command's own tidying up.
+			t.signal(sig, func(p process) bool {
+				covered := t.group && p.pgid == t.leader
+				return !t.asked[p.pid] && !covered && p.start < begun
+			})
+		}
+		look := time.NewTimer(p.pause())
 		select {
 		case <-limit.C:
 			look.Stop()
@@ -247,12 +275,6 @@ func (t *tree) ask(sig syscall.Signal, grace time.Duration, now <-chan struct{})
 			return false
 		case <-look.C:
 		}
-		// What was missed in the first pass gets its signal. What was started
-		// after that is left alone: it may be the command's own tidying up.
-		t.signal(sig, func(p process) bool {
-			covered := t.group && p.pgid == t.leader
-			return !t.asked[p.pid] && !covered && p.start < begun
-		})
 	}
 	return true
 }

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"syscall"
+	"time"
 	"unsafe"
 )
 
@@ -17,3 +18,7 @@ func notDumpable() {}
 
 // release has nothing to take back here.
 func (f *family) release() {}
+
+// awaitHandlers gives a handler that runs on another thread the time to end:
+// far more than it takes.
+func awaitHandlers() { time.Sleep(time.Millisecond) }

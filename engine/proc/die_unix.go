@@ -81,8 +81,9 @@ func Exec(s *Signals, argv, env []string) error {
 // surrender gives every caught signal its default action, for good, and
 // returns the first one that asks for the end and has not been acted on.
 func (s *Signals) surrender() attempt.Signal {
-	s.mu.Lock()
-	caught := append([]syscall.Signal{syscall.SIGUSR1}, endingSignals...)
+	<-s.ready
+	s.more.Lock()
+	caught := append([]syscall.Signal(nil), endingSignals...)
 	for sig := range s.extra {
 		caught = append(caught, sig)
 	}
@@ -91,10 +92,11 @@ func (s *Signals) surrender() attempt.Signal {
 			setDefault(sig)
 		}
 	}
-	s.mu.Unlock()
+	s.more.Unlock()
 	// A handler that runs on another thread at this moment still has to queue
-	// its signal; Stop then waits until the queue has reached the channel.
-	time.Sleep(handlerTime)
+	// its signal, or to die of it; Stop then waits until the queue has reached
+	// the channel.
+	awaitHandlers()
 	signal.Stop(s.caught)
 	b := make(barrier)
 	s.caught <- b
@@ -106,6 +108,3 @@ func (s *Signals) surrender() attempt.Signal {
 		return ""
 	}
 }
-
-// handlerTime is far more than Go's signal handler runs.
-const handlerTime = 200 * time.Microsecond

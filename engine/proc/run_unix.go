@@ -67,6 +67,7 @@ func (r *Runner) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 	a.tree.group = !a.foreground
 	r.signals.enter(a)
 	defer r.signals.leave()
+	<-r.signals.ready
 	a.run(ctx)
 	res := a.result
 	res.Duration = time.Since(begun)
@@ -150,12 +151,11 @@ func (a *running) start() bool {
 
 // arm starts the clocks that end the attempt and returns what stops them.
 func (a *running) arm(ctx context.Context) (stop func()) {
+	more := forwarded()
 	if a.foreground {
-		a.signals.catchMore([]syscall.Signal{syscall.SIGCONT})
-	} else {
-		go a.signals.catchMore(forwarded)
+		more = []syscall.Signal{syscall.SIGCONT}
 	}
-	var stops []func() bool
+	stops := []func() bool{time.AfterFunc(catchLater, func() { a.signals.catchMore(more) }).Stop}
 	if a.spec.Timeout > 0 {
 		timer := time.AfterFunc(a.spec.Timeout, func() { a.expire(&a.result.TimedOut) })
 		stops = append(stops, timer.Stop)

@@ -13,9 +13,10 @@ const (
 
 // forwarded are the signals, beyond those of Listen, that are passed on to a
 // command in a process group of its own.
-var forwarded = []syscall.Signal{
-	syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGTSTP,
-	syscall.SIGVTALRM, syscall.SIGIO, syscall.SIGXCPU, syscall.SIGINFO,
+func forwarded() []syscall.Signal {
+	return []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGTSTP,
+		syscall.SIGVTALRM, syscall.SIGIO, syscall.SIGXCPU, syscall.SIGINFO,
+	}
 }
 
 // rawAction is larger than the kernel's struct __sigaction; all zeros is the

@@ -17,13 +17,11 @@ const (
 // forwarded are the signals, beyond those of Listen, that are passed on to a
 // command in a process group of its own: all that a program can catch, except
 // URG, CHLD and PIPE, the synchronous ones, and TTIN and TTOU.
-var forwarded = append([]syscall.Signal{
-	syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGTSTP,
-	syscall.SIGVTALRM, syscall.SIGIO, syscall.SIGPWR, syscall.SIGXCPU,
-}, realTime()...)
-
-func realTime() []syscall.Signal {
-	var all []syscall.Signal
+func forwarded() []syscall.Signal {
+	all := []syscall.Signal{
+		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGTSTP,
+		syscall.SIGVTALRM, syscall.SIGIO, syscall.SIGPWR, syscall.SIGXCPU,
+	}
 	for n := realTimeMin + 1; n <= realTimeMax; n++ {
 		all = append(all, syscall.Signal(n))
 	}

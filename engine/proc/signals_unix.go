@@ -34,11 +34,14 @@ type Signals struct {
 	ignored   map[syscall.Signal]bool
 	cancelled chan attempt.Signal
 	woken     chan struct{}
+	ready     chan struct{} // closed when the ending signals are caught
 
 	mu      sync.Mutex
 	current *running // the attempt that runs, nil in a wait
 	last    map[syscall.Signal]time.Time
-	extra   map[syscall.Signal]bool // caught beyond those of Listen
+
+	more  sync.Mutex // held while signals are added, which takes a while
+	extra map[syscall.Signal]bool
 }
 
 // Listen begins to catch the signals that end the program, and USR1. Those
@@ -51,37 +54,64 @@ func Listen() *Signals {
 		ignored:   map[syscall.Signal]bool{},
 		cancelled: make(chan attempt.Signal, 16),
 		woken:     make(chan struct{}, 1),
+		ready:     make(chan struct{}),
 		last:      map[syscall.Signal]time.Time{},
 		extra:     map[syscall.Signal]bool{},
 	}
 	for _, sig := range endingSignals {
-		s.catch(sig)
+		s.note(sig)
 	}
-	s.catch(syscall.SIGUSR1)
-	if os.Getpid() == 1 { // every orphan of the container comes here
-		s.catch(syscall.SIGCHLD)
+	go s.begin()
+	if os.Getpid() == 1 {
+		<-s.ready
+		go s.catchMore([]syscall.Signal{syscall.SIGCHLD}) // every orphan of the container comes here
 	}
-	go s.deliver()
 	return s
 }
 
-// catch starts to catch one signal, unless it was ignored at the start, which
-// has to be asked before Notify makes it forget.
-func (s *Signals) catch(sig syscall.Signal) {
-	if signal.Ignored(sig) || ignoredNow(sig) {
-		s.ignored[sig] = true
-		return
+// begin catches what Listen promises and hands it out from then on. Each
+// signal costs two hand-overs between threads, so it is done beside whatever
+// comes before the first command: until a signal is caught it ends the program
+// by itself, and no command starts before all are. As PID 1, which no uncaught
+// signal ends, everything waits.
+func (s *Signals) begin() {
+	for _, sig := range endingSignals {
+		s.catch(sig)
 	}
-	signal.Notify(s.caught, sig)
+	close(s.ready)
+	time.AfterFunc(catchLater, func() { s.catchMore([]syscall.Signal{syscall.SIGUSR1}) })
+	s.deliver()
 }
 
-// catchMore catches what only a running command has a use for.
+// catchLater is when the signals that end nothing begin to be caught. Until
+// then they are dropped, which a command that young cannot tell from a signal
+// that came before it began to handle them, and what ends sooner is spared the
+// cost.
+const catchLater = time.Millisecond
+
+// note looks whether sig was ignored at the start, which has to be asked
+// before Notify makes it forget.
+func (s *Signals) note(sig syscall.Signal) {
+	if signal.Ignored(sig) || ignoredNow(sig) {
+		s.ignored[sig] = true
+	}
+}
+
+func (s *Signals) catch(sig syscall.Signal) {
+	if !s.ignored[sig] {
+		signal.Notify(s.caught, sig)
+	}
+}
+
+// catchMore catches what only a running command or a wait has a use for.
 func (s *Signals) catchMore(sigs []syscall.Signal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	<-s.ready
+	s.more.Lock()
+	defer s.more.Unlock()
 	for _, sig := range sigs {
 		if !s.extra[sig] {
 			s.extra[sig] = true
+			s.note(sig)
 			s.catch(sig)
 		}
 	}

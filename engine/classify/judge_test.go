@@ -1,0 +1,141 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/event"
+)
+
+func TestJudge(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		argv           string
+		result         attempt.Result
+		stdout, stderr string
+		verdict        event.Verdict
+		rule           string
+		codeOnly       bool
+	}{
+		{name: "the code says all", argv: "curl x", result: attempt.Result{ExitCode: 7}, verdict: event.Transient, rule: "curl-code-transient", codeOnly: true},
+		{name: "the same code of another tool", argv: "x", result: attempt.Result{ExitCode: 7}, verdict: event.Unknown},
+		{name: "exit 1 alone says nothing", argv: "deploy", result: attempt.Result{ExitCode: 1}, verdict: event.Unknown},
+		{name: "75 by sysexits", argv: "deploy", result: attempt.Result{ExitCode: 75}, verdict: event.Transient, rule: "sysexits-tempfail", codeOnly: true},
+		{name: "75 of grpcurl is OutOfRange", argv: "grpcurl x", result: attempt.Result{ExitCode: 75}, verdict: event.Permanent, rule: "grpcurl-code-permanent", codeOnly: true},
+		{name: "not found", argv: "x", result: attempt.Result{ExitCode: 127}, verdict: event.Permanent, rule: "exec-codes", codeOnly: true},
+		{name: "a crash", argv: "x", result: attempt.Result{ExitCode: 139, Signal: "SIGSEGV"}, verdict: event.Permanent, rule: "crash", codeOnly: true},
+		{name: "a crash seen by a shell", argv: "x", result: attempt.Result{ExitCode: 139}, verdict: event.Permanent, rule: "crash", codeOnly: true},
+		{name: "killed", argv: "x", result: attempt.Result{ExitCode: 137, Signal: "SIGKILL"}, verdict: event.Unknown, rule: "signal-kill", codeOnly: true},
+		{name: "timed out", argv: "x", result: attempt.Result{ExitCode: 124, TimedOut: true}, verdict: event.Transient, rule: "attempt-timeout", codeOnly: true},
+		{name: "the last error decides", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "connect to ::1: Connection refused\nHTTP/1.1 404 Not Found\n", verdict: event.Permanent, rule: "http-client-error"},
+		{name: "the last error decides, turned round", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "HTTP/1.1 404 Not Found\nconnect to b: Connection refused\n", verdict: event.Transient, rule: "net-refused"},
+		{name: "the generic last line does not", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "dial tcp: connection refused\nfatal: project not found\nexit status 1\n", verdict: event.Transient, rule: "net-refused"},
+		{name: "a 403 with a rate limit", argv: "x", result: attempt.Result{ExitCode: 22}, stdout: "{\"message\":\"API rate limit exceeded\"}", stderr: "HTTP/1.1 403 Forbidden\n", verdict: event.Transient, rule: "http-rate-limit"},
+		{name: "a 404 with a limit that is not reached", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "HTTP/1.1 404 Not Found\nx-ratelimit-remaining: 59\nx-ratelimit-reset: 9\n", verdict: event.Permanent, rule: "http-client-error"},
+		{name: "a full disk decides from anywhere", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "write: No space left on device\nconnection reset by peer\n", verdict: event.Permanent, rule: "disk-full"},
+		{name: "a warning does not count in full", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "open a.txt: no such file or directory\nwarning: telemetry: connection refused\n", verdict: event.Permanent, rule: "file-missing-errno"},
+		{name: "a help text does not count", argv: "x", result: attempt.Result{ExitCode: 2}, stderr: "unknown option -z\n  -t, --timeout N  request timeout\n", verdict: event.Permanent, rule: "usage"},
+		{name: "colours do not hide", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "\x1b[31mconnection\x1b[0m refused\n", verdict: event.Transient, rule: "net-refused"},
+		{name: "progress bars do not hide", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "10%\r20%\rconnection refused\r", verdict: event.Transient, rule: "net-refused"},
+		{name: "a runner's own failure", argv: "npx tool", result: attempt.Result{ExitCode: 1}, stderr: "npm error code E404\n", verdict: event.Permanent, rule: "npm-code"},
+		{name: "a script is no command", argv: "sh -c git|true", result: attempt.Result{ExitCode: 1}, stderr: "error: patch failed: a.txt:1\n", verdict: event.Unknown},
+	} {
+		f := Failure{Argv: strings.SplitN(c.argv, " ", 3), Result: c.result, Stdout: []byte(c.stdout), Stderr: []byte(c.stderr)}
+		j := BuiltIn().Judge(f)
+		if j.Verdict != c.verdict || j.Rule != c.rule || j.CodeOnly != c.codeOnly {
+			t.Errorf("%s: %+v, want %s by %q (code only: %v)", c.name, j, c.verdict, c.rule, c.codeOnly)
+		}
+		if j.Reason == "" {
+			t.Errorf("%s: no reason", c.name)
+		}
+	}
+}
+
+// TestFilterMissesNothing compares with holding every pattern against every
+// line.
+func TestFilterMissesNothing(t *testing.T) {
+	table := BuiltIn()
+	records := readCorpus(t, "testdata/recordings.jsonl")
+	for i := 0; i < len(records); i += 15 {
+		f := records[i].failure()
+		names, _ := chain(f.Argv)
+		var got, want []string
+		for _, found := range table.search(names, f) {
+			got = append(got, found.rule.ID)
+		}
+		out := newOutput(f.Stdout, f.Stderr)
+		for _, r := range table.Rules() {
+			if r.applies(names, f.Result) && (len(r.patterns) == 0 || matchesSomewhere(r, out.text)) {
+				want = append(want, r.ID)
+			}
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: found %v, without the filter %v", records[i].ID, got, want)
+		}
+	}
+}
+
+func matchesSomewhere(r *Rule, text string) bool {
+	for line := range strings.SplitSeq(text, "\n") {
+		for _, p := range r.patterns {
+			if p.compiled().MatchString(line) && !r.excepts(line) && kindOf(lowerASCII(line)) != helpLine {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// TestJudgeIsBounded: outputs made to be slow stay within the budget.
+func TestJudgeIsBounded(t *testing.T) {
+	for name, text := range tails() {
+		f := Failure{Argv: []string{"curl"}, Result: attempt.Result{ExitCode: 1}, Stdout: text, Stderr: text}
+		names, _ := chain(f.Argv)
+		table := BuiltIn()
+		s := searching{table: table, about: make([]bool, len(table.rules)), out: newOutput(f.Stdout, f.Stderr), budget: maxMatched, discounted: map[int]finding{}}
+		index := table.filterFor(names)
+		s.tries, s.last = make([]int, index.patterns), make([]int, index.patterns)
+		for i, r := range table.rules {
+			s.about[i] = r.applies(names, f.Result) && len(r.patterns) > 0
+		}
+		index.walk(s.out.lower, s.about, s.try)
+		if s.budget < -2*maxLine {
+			t.Errorf("%s: %d bytes matched past the budget", name, -s.budget)
+		}
+	}
+}
+
+func TestPatternWithoutLiteralIsTried(t *testing.T) {
+	table, err := ParseRules("mine", []byte("rule short\nmatch ^[A-Z]\\d$\nverdict permanent\nreason a code\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := Failure{Argv: []string{"x"}, Result: attempt.Result{ExitCode: 1}, Stderr: []byte("one\nE4\ntwo\n")}
+	if j := table.Judge(f); j.Rule != "short" {
+		t.Errorf("got %+v", j)
+	}
+}
+
+func FuzzParseRules(f *testing.F) {
+	f.Add("rule a\ntools x y\nexit 1,3-5,KILL\nmatch refused|reset\nunless ok\nverdict transient\nreason r\n", "connection refused")
+	f.Add("rule a\nmatch (\n", "")
+	f.Add("# c\r\n\r\nrule b\r\nexit SIGTERM\r\nverdict unknown\r\nreason x\r\n", "\x1b[31mx")
+	f.Add("rule a\nstream stdout\nmatch (?:(?:a|b)c?){2}[x-z]+\nstrength weak\nover b\nverdict permanent\nreason r", "acbcx")
+	f.Fuzz(func(t *testing.T, data, output string) {
+		table, err := ParseRules("f", []byte(data))
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "f:") {
+				t.Errorf("no line in %q", err)
+			}
+			return
+		}
+		failure := Failure{Argv: []string{"x"}, Result: attempt.Result{ExitCode: 1}, Stderr: []byte(output)}
+		if a, b := table.Judge(failure), table.Judge(failure); a.Rule != b.Rule || a.Verdict != b.Verdict {
+			t.Errorf("%+v, then %+v", a, b)
+		}
+	})
+}

@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -221,7 +222,7 @@ func order(t *testing.T, o orders) *driven {
 		t.Fatal(err)
 	}
 	d := &driven{Cmd: exec.Command(os.Args[0]), t: t, report: o.Report}
-	d.Env = append(os.Environ(), driverEnv+"="+string(text), "GORACE=atexit_sleep_ms=0")
+	d.Env = append(os.Environ(), driverEnv+"="+string(text), "GORACE=atexit_sleep_ms=0", "GOTRACEBACK=all")
 	d.out, d.err = tempFile(t), tempFile(t)
 	d.Cmd.Stdout, d.Cmd.Stderr = d.out, d.err
 	return d
@@ -266,7 +267,11 @@ func (d *driven) start() {
 // wait waits for the driver, for 20 s at most.
 func (d *driven) wait() {
 	d.t.Helper()
-	timer := time.AfterFunc(20*time.Second, func() { _ = d.Process.Kill() })
+	timer := time.AfterFunc(20*time.Second, func() {
+		_ = d.Process.Signal(syscall.SIGABRT) // for its stacks
+		time.Sleep(time.Second)
+		_ = d.Process.Kill()
+	})
 	_ = d.Wait()
 	hangs := !timer.Stop()
 	d.Stdout.Write(contents(d.t, d.out))

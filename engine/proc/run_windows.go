@@ -99,8 +99,10 @@ func (a *running) run(ctx context.Context) {
 func (a *running) start() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.result.Cancelled != "" {
+	if sig := a.result.Cancelled; sig != "" {
+		n, _ := NumberOf(sig)
 		a.over = true
+		a.result.Signal, a.result.ExitCode = sig, exitcodes.OfSignal(n) // as if it had got it at once
 		return false
 	}
 	c, err := spawn(a.spec.Argv, a.spec.Env, a.streams.child)

@@ -204,11 +204,21 @@ func (s *Signals) again(sig syscall.Signal, now time.Time) bool {
 	return false
 }
 
-// enter makes a the attempt that gets the signals; leave ends that.
+// enter makes a the attempt that gets the signals; leave ends that. One that
+// nobody has taken from Cancelled yet is a's from the start, so that no command
+// runs after the program was asked to end.
 func (s *Signals) enter(a *running) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.current = a
-	s.mu.Unlock()
+	if a == nil {
+		return
+	}
+	select {
+	case sig := <-s.cancelled:
+		a.result.Cancelled = sig
+	default:
+	}
 }
 
 func (s *Signals) leave() { s.enter(nil) }

@@ -86,8 +86,16 @@ func (s *Signals) dispatch(sig os.Signal) {
 
 func (s *Signals) enter(a *running) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.current = a
-	s.mu.Unlock()
+	if a == nil {
+		return
+	}
+	select { // one that nobody has taken yet
+	case sig := <-s.cancelled:
+		a.result.Cancelled = sig
+	default:
+	}
 }
 
 // Die returns at once: a process cannot die by a signal here. The caller exits

@@ -12,8 +12,11 @@ import "strings"
 
 // filter finds the candidates of a command's rules in one walk over a text.
 type filter struct {
-	bitmap  [filterBits / 64]uint64
-	entries map[uint32][]entry
+	bitmap [filterBits / 64]uint64
+	// heads are the first entries of each hash value, by index from 1; 0 is
+	// none.
+	heads   [filterBits]int32
+	entries []entry
 	// loose are patterns without a usable literal; they are tried on each of
 	// the last maxTries lines.
 	loose []candidate
@@ -35,10 +38,11 @@ type entry struct {
 	candidate
 	literal string
 	offset  int
+	next    int32 // the next entry of the same hash value, 0 for none
 }
 
 func newFilter(rules []*Rule, names []string) *filter {
-	f := &filter{entries: make(map[uint32][]entry, 8*len(rules))}
+	f := &filter{entries: make([]entry, 1, 64*len(rules)+1)}
 	for i, r := range rules {
 		if !r.isAbout(names) {
 			continue
@@ -58,18 +62,22 @@ func newFilter(rules []*Rule, names []string) *filter {
 	return f
 }
 
-// add files the literal under its window with the fewest entries so far.
+// add files the literal under one of three windows, an unused one if there is:
+// its end, its middle or its beginning.
 func (f *filter) add(c candidate, literal string) {
-	best, least := 0, -1
-	for o := len(literal) - minLiteral; o >= 0; o-- {
-		if n := len(f.entries[window(literal, o)]); least < 0 || n < least {
-			best, least = o, n
+	last := len(literal) - minLiteral
+	offset, h := last, hash(window(literal, last))
+	for _, o := range [...]int{last / 2, 0} {
+		if f.heads[h] == 0 {
+			break
+		}
+		if other := hash(window(literal, o)); f.heads[other] == 0 {
+			offset, h = o, other
 		}
 	}
-	w := window(literal, best)
-	f.entries[w] = append(f.entries[w], entry{c, literal, best})
-	h := hash(w)
 	f.bitmap[h/64] |= 1 << (h % 64)
+	f.entries = append(f.entries, entry{c, literal, offset, f.heads[h]})
+	f.heads[h] = int32(len(f.entries) - 1)
 }
 
 // window reads the three bytes at i as one number.
@@ -101,9 +109,8 @@ func (f *filter) walk(lower string, open []bool, try func(c candidate, at int) b
 		if f.bitmap[h/64]&(1<<(h%64)) == 0 {
 			continue
 		}
-		entries := f.entries[w]
-		for j := range entries {
-			e := &entries[j]
+		for n := f.heads[h]; n != 0; n = f.entries[n].next {
+			e := &f.entries[n]
 			start := i - e.offset
 			if !open[e.rule] || start < 0 || !strings.HasPrefix(lower[start:], e.literal) {
 				continue

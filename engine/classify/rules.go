@@ -72,17 +72,21 @@ type pattern struct {
 	lineNum int
 	once    sync.Once
 	re      *regexp.Regexp
-	// literals are those that requiredLiterals finds, once known is set.
-	literals []string
-	known    bool
+	// found are the literals that requiredLiterals finds, divided by tabs,
+	// once known is set.
+	found string
+	known bool
 }
 
 // required returns the literals of which every match contains one, or nil.
 func (p *pattern) required() []string {
 	if !p.known {
-		p.literals, p.known = requiredLiterals(p.text), true
+		return requiredLiterals(p.text)
 	}
-	return p.literals
+	if p.found == "" {
+		return nil
+	}
+	return strings.Split(p.found, "\t")
 }
 
 // compiled returns the expression, which ParseRules (or, for the built-in
@@ -147,10 +151,7 @@ func readBuiltIn() *Table {
 func knowLiterals(rules []*Rule, file string) {
 	for _, r := range rules {
 		for _, p := range r.patterns {
-			var line string
-			if line, file, p.known = strings.Cut(file, "\n"); p.known && line != "" {
-				p.literals = strings.Split(line, "\t")
-			}
+			p.found, file, p.known = strings.Cut(file, "\n")
 		}
 	}
 }

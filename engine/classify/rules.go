@@ -230,12 +230,13 @@ func (e ExitRange) String() string {
 }
 
 // portableSignals are the numbers that are the same on Linux, macOS and the
-// BSDs; POSIX kill(1) fixes most of them.
+// BSDs (POSIX kill(1) fixes most of them), and Linux's of SIGBUS, which stands
+// for the unused SIGEMT elsewhere.
 var portableSignals = [...]struct {
 	name   attempt.Signal
 	number int
 }{
-	{"SIGHUP", 1}, {"SIGINT", 2}, {"SIGQUIT", 3}, {"SIGILL", 4}, {"SIGTRAP", 5}, {"SIGABRT", 6}, {"SIGFPE", 8},
+	{"SIGHUP", 1}, {"SIGINT", 2}, {"SIGQUIT", 3}, {"SIGILL", 4}, {"SIGTRAP", 5}, {"SIGABRT", 6}, {"SIGBUS", 7}, {"SIGFPE", 8},
 	{"SIGKILL", 9}, {"SIGSEGV", 11}, {"SIGPIPE", 13}, {"SIGALRM", 14}, {"SIGTERM", 15},
 }
 

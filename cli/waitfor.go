@@ -79,7 +79,7 @@ func (w *waiting) limit(ctx context.Context, deadline time.Time) (context.Contex
 func (w *waiting) engine(i int, s *targetSink) *engine.Engine {
 	policy := engine.Policy{Schedule: w.o.policy.Schedule, Timeout: probe.Limit}
 	policy.Schedule.Cap = w.o.waitCap
-	policy.Rules.Table = classify.BuiltIn()
+	policy.Rules.Table = classify.BuiltIn
 	e := &engine.Engine{
 		Policy: policy, Argv: []string{s.target}, Sink: s, Draw: rand.Float64,
 		Runner:   probe.New(w.o.targets[i], w.exec),

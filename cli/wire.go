@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"sync"
 	"time"
 
 	"golang.org/x/term"
@@ -89,9 +90,10 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 	return e, runner, nil
 }
 
-// ruleTable is the built-in rules under those of the user's files.
-func ruleTable(files []string) (*classify.Table, error) {
-	table := classify.BuiltIn()
+// ruleTable is the built-in rules under those of the user's files, which are
+// checked at once; the built-in ones are read when the table is asked for.
+func ruleTable(files []string) (func() *classify.Table, error) {
+	table := classify.BuiltIn
 	for _, name := range files {
 		data, err := os.ReadFile(name)
 		if err != nil {
@@ -101,7 +103,8 @@ func ruleTable(files []string) (*classify.Table, error) {
 		if err != nil {
 			return nil, &usageError{"--rules", err}
 		}
-		table = rules.Over(table)
+		base := table
+		table = sync.OnceValue(func() *classify.Table { return rules.Over(base()) })
 	}
 	return table, nil
 }

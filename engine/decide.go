@@ -80,7 +80,7 @@ func Decide(p *Policy, s State, r attempt.Result, e Evidence, now time.Time, u f
 // decides.
 func judge(rules *Rules, argv []string, r attempt.Result, e Evidence) Decision {
 	known := func() classify.Judgement {
-		return rules.Table.Judge(classify.Failure{Argv: argv, Result: r, Stdout: e.Stdout, Stderr: e.Stderr})
+		return rules.Table().Judge(classify.Failure{Argv: argv, Result: r, Stdout: e.Stdout, Stderr: e.Stderr})
 	}
 	if r.Err != nil {
 		return stop(event.Failed, event.Unknown, "", r.Err.Error())

@@ -36,9 +36,10 @@ type Policy struct {
 type Rules struct {
 	SuccessOnExit, StopOnExit, OnExit classify.Exits
 	Stdout, Stderr                    Patterns
-	// Mode decides where no rule of the user's does, by Table.
+	// Mode decides where no rule of the user's does, by Table, which is asked
+	// for at the first failure: reading it costs more than a start.
 	Mode  Mode
-	Table *classify.Table
+	Table func() *classify.Table
 	// Hints says where to look for a wait that the server asked for.
 	Hints Hints
 }

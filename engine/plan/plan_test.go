@@ -108,7 +108,7 @@ func TestPlanMatchesRuns(t *testing.T) {
 	for _, kind := range []backoff.JitterKind{backoff.Full, backoff.Equal, backoff.Decorrelated, backoff.None, backoff.Percent} {
 		p := policy(kind)
 		p.Schedule.MinDelay = 60 * ms
-		p.Rules.Table = classify.BuiltIn()
+		p.Rules.Table = classify.BuiltIn
 		plan := rows(p)
 		sums := make([]float64, len(plan))
 		r := rand.New(rand.NewPCG(1, uint64(kind)))

@@ -98,7 +98,7 @@ func (a *running) pass(sig syscall.Signal) {
 		return
 	}
 	if syscall.Kill(a.pid, sig) == syscall.EPERM {
-		a.report.say("could not signal the command: operation not permitted")
+		a.report.say("refused", "could not signal the command: operation not permitted")
 	}
 }
 

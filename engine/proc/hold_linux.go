@@ -8,6 +8,15 @@ const fionread = unix.TIOCINQ
 
 func pipe(p []int) error { return unix.Pipe2(p, unix.O_CLOEXEC) }
 
+// pipeSize is what a captured pipe may hold. 1 MiB, the most that a user without
+// privileges is given, is no faster, and 64 of these are all that the user may
+// have before every further pipe shrinks to a page (pipe(7), pipe-user-pages-soft).
+const pipeSize = 256 << 10
+
+// widen makes a pipe hold more, so that the command and the pump take turns
+// less often. A user who has used up the allowance keeps the size that it has.
+func widen(fd int) { _, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, pipeSize) }
+
 // openUnnamed opens a file that never had a name, where the file system knows
 // how (open(2), O_TMPFILE).
 func openUnnamed(dir string) (int, error) {

@@ -62,25 +62,25 @@ type Config struct {
 // is read on for what an orphan may still write (SPEC section 6).
 const drainTime = 200 * time.Millisecond
 
-// reporter passes each line on once.
+// reporter passes on one line about each thing.
 type reporter struct {
 	mu   sync.Mutex
 	said map[string]bool
 	to   func(string)
 }
 
-func (r *reporter) say(line string) {
+func (r *reporter) say(thing, line string) {
 	if r.to == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.said[line] {
+	if r.said[thing] {
 		return
 	}
 	if r.said == nil {
 		r.said = map[string]bool{}
 	}
-	r.said[line] = true
+	r.said[thing] = true
 	r.to(line)
 }

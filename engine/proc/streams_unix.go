@@ -18,10 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const (
-	// pumpBuffer is how much a pump reads at once.
-	pumpBuffer = 64 << 10
-)
+// pumpBuffer is how much a pump reads at once.
+const pumpBuffer = 256 << 10
 
 // streams are the standard streams of one attempt.
 type streams struct {
@@ -102,6 +100,7 @@ func (s *streams) openOutput(a *running, fd int, mode OutputMode, also io.Writer
 	if err != nil {
 		return err
 	}
+	widen(p[0])
 	_ = unix.SetNonblock(p[0], true) // our end only: the two are separate descriptions
 	s.child[fd] = uintptr(p[1])
 	s.closing = append(s.closing, p[1])

@@ -51,6 +51,7 @@ type tree struct {
 	report   *reporter
 
 	mu       sync.Mutex
+	listed   bool           // there is a process table
 	reaped   bool           // the leader's pid may be somebody else's now
 	known    map[int]uint64 // members seen so far, with their start
 	asked    map[int]bool   // members that got the first signal
@@ -118,6 +119,7 @@ func (t *tree) descendants(list []process) []process {
 // (no /proc) it returns none and false.
 func (t *tree) members() ([]process, bool) {
 	list, err := processes()
+	t.listed = err == nil
 	if err != nil {
 		return nil, false
 	}
@@ -191,7 +193,7 @@ func (t *tree) signalBlindly(sig syscall.Signal, covered bool) int {
 			t.reportRefused(1)
 		}
 	}
-	if t.alive(true) && !t.refusing[t.leader] {
+	if t.alive() && !t.refusing[t.leader] {
 		return 1
 	}
 	return 0
@@ -201,31 +203,45 @@ func (t *tree) reportRefused(n int) {
 	switch n {
 	case 0:
 	case 1:
-		t.report.say("could not signal a process of the command: operation not permitted")
+		t.report.say("refused", "could not signal a process of the command: operation not permitted")
 	default:
-		t.report.say(fmt.Sprintf("could not signal %d processes of the command: operation not permitted", n))
+		t.report.say("refused", fmt.Sprintf("could not signal %d processes of the command: operation not permitted", n))
 	}
 }
 
-// alive reports whether anything of the tree lives. Unless thorough is asked
-// for it takes any living child for one of the tree.
-func (t *tree) alive(thorough bool) bool {
-	if t.root == os.Getpid() {
-		if !livingChildren() {
+// alone reports whether every living child of this program is the tree's, so
+// that the kernel can say at once whether any is left. A listing cannot: it may
+// miss a process whose parent ended meanwhile.
+func (t *tree) alone() bool {
+	if t.root != os.Getpid() || len(t.before) > 0 || !t.listed {
+		return false
+	}
+	for _, pid := range children.owners() {
+		if pid != t.leader {
 			return false
 		}
-		if len(t.before) == 0 && !thorough {
+	}
+	return true
+}
+
+// alive reports whether anything of the tree lives.
+func (t *tree) alive() bool {
+	if t.root == os.Getpid() && !livingChildren() {
+		return false
+	}
+	if t.alone() {
+		return true
+	}
+	for range 2 { // see alone
+		alive, listed := t.members()
+		if !listed {
+			return !t.reaped && (!ended(t.leader) || t.group && livingGroup(t.leader))
+		}
+		if len(alive) > 0 {
 			return true
 		}
 	}
-	alive, listed := t.members()
-	if listed {
-		return len(alive) > 0
-	}
-	if t.reaped {
-		return false
-	}
-	return !ended(t.leader) || t.group && livingGroup(t.leader)
+	return false
 }
 
 // end asks the tree to end with sig, and kills what still lives after grace,
@@ -240,11 +256,11 @@ func (t *tree) end(sig syscall.Signal, grace time.Duration, now <-chan struct{})
 	}
 	for p := (pace{begun: time.Now()}); ; {
 		left := t.signal(syscall.SIGKILL, nil)
-		if left == 0 && (t.reaped || ended(t.leader)) {
+		if left == 0 && len(t.refusing) > 0 && (t.reaped || ended(t.leader)) {
 			return
 		}
 		time.Sleep(p.pause())
-		if !t.alive(false) {
+		if !t.alive() {
 			return
 		}
 	}
@@ -256,7 +272,7 @@ func (t *tree) ask(sig syscall.Signal, grace time.Duration, now <-chan struct{})
 	limit := time.NewTimer(grace)
 	defer limit.Stop()
 	t.signal(sig, nil)
-	for p := (pace{begun: time.Now()}); t.alive(p.thorough()); {
+	for p := (pace{begun: time.Now()}); t.alive(); {
 		if p.thorough() && p.looks > 0 {
 			// What was missed in the first pass gets its signal. What was started
 			// after that is left alone: it may be the command's own tidying up.

@@ -292,6 +292,15 @@ func TestNoteOutlivesDeadline(t *testing.T) {
 	want(t, p.Run(t.Context(), attempt.Spec{Deadline: time.Now().Add(-time.Second)}), 124, "status 503")
 	fresh := newProbe(t, "http://"+address)
 	want(t, fresh.Run(t.Context(), attempt.Spec{Deadline: time.Now().Add(250 * time.Millisecond)}), 124, "no answer in time")
+	// A deadline of the context is one like any other.
+	fresh = newProbe(t, "http://"+address)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	got = fresh.Run(ctx, attempt.Spec{Timeout: Limit})
+	want(t, got, 124, "no answer in time")
+	if !got.DeadlinePassed {
+		t.Errorf("got %+v", got)
+	}
 }
 
 func FuzzResponse(f *testing.F) {

@@ -88,8 +88,9 @@ type try struct {
 // reason in one short line that stays the same as long as the reason does: no
 // local ports, no times of day.
 //
-// A try that the deadline or ctx cut short has learnt nothing, so its Note is
-// that of the try before, where there was one.
+// A deadline of ctx is taken like spec.Deadline. A try that either, or the end
+// of ctx, cut short has learnt nothing, so its Note is that of the try before,
+// where there was one.
 func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 	start := time.Now()
 	limit := spec.Timeout
@@ -97,9 +98,10 @@ func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 		limit = Limit
 	}
 	end := start.Add(limit)
-	last := !spec.Deadline.IsZero() && spec.Deadline.Before(end)
+	deadline := soonest(ctx, spec.Deadline)
+	last := !deadline.IsZero() && deadline.Before(end)
 	if last {
-		end = spec.Deadline
+		end = deadline
 	}
 	limited, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
@@ -118,7 +120,7 @@ func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 	case err == nil:
 		p.note = ""
 		result.ExitCode = codeReady
-	case ctx.Err() != nil:
+	case errors.Is(ctx.Err(), context.Canceled):
 		result.ExitCode = codeNotReady
 		result.Note = p.earlier("interrupted")
 	case late && last:
@@ -134,6 +136,15 @@ func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 		result.Note = p.note
 	}
 	return result
+}
+
+// soonest returns the deadline of ctx or the one given, whichever comes first;
+// the zero time is none.
+func soonest(ctx context.Context, deadline time.Time) time.Time {
+	if d, ok := ctx.Deadline(); ok && (deadline.IsZero() || d.Before(deadline)) {
+		return d
+	}
+	return deadline
 }
 
 // Settle has nothing to do: a try holds no output back. With it, a Probe is a

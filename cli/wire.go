@@ -134,7 +134,7 @@ func nest(o *options, e *engine.Engine, environ []string, out *output) error {
 		switch {
 		case o.nested == "once":
 			e.Policy.Attempts = 1
-		case o.nested == "warn" && !o.quiet && e.Policy.Attempts != 1:
+		case o.nested == "warn" && !o.quiet && e.Policy.Attempts != 1 && len(e.Argv) > 0:
 			out.complain("running inside another retry, so attempts multiply; --nested once leaves retrying to the outer one, --nested allow says nothing")
 		}
 	}

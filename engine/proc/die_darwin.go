@@ -16,9 +16,9 @@ func unblock(sig syscall.Signal) {
 // notDumpable has no counterpart here; the core limit is enough.
 func notDumpable() {}
 
-// release has nothing to take back here.
-func (f *family) release() {}
-
 // awaitHandlers gives a handler that runs on another thread the time to end:
 // far more than it takes.
 func awaitHandlers() { time.Sleep(time.Millisecond) }
+
+// setExit is of no use here: programs are never PID 1.
+func setExit(syscall.Signal) bool { return false }

@@ -23,7 +23,7 @@ import (
 // exits with 128+n.
 func Die(sig attempt.Signal) {
 	n, ok := NumberOf(sig)
-	if !ok {
+	if !ok || syscall.Getpid() == 1 {
 		return
 	}
 	runtime.LockOSThread()
@@ -55,11 +55,13 @@ func leaveNoCore() {
 
 // Exec replaces the program by a command, which keeps the pid and gets the
 // original dispositions, mask, limits and descriptors. It returns only with
-// the reason why it could not, an error that knows its exit code.
+// the reason why it could not, an error that knows its exit code. Probes may
+// have run before, attempts not: these make the program a subreaper, which
+// the command would stay.
 //
 // A signal that asks for the end is not lost on the way: one that was caught
-// before ends the program here, one that comes later finds the default action
-// already in place and ends the program or the command.
+// before ends the program here, one that comes later finds an action in place
+// that ends the program or, after the exec, its own default one.
 func Exec(s *Signals, argv, env []string) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -68,7 +70,7 @@ func Exec(s *Signals, argv, env []string) error {
 		n, _ := NumberOf(sig)
 		return &exitcodes.Error{Code: exitcodes.OfSignal(n), Err: errors.New("ended by " + string(sig))}
 	}
-	children.release()
+	children.reapOrphans() // the command would not know them
 	return eachCandidate(argv[0], func(path string) error {
 		err := syscall.Exec(path, argv, env)
 		if err == syscall.ENOEXEC {
@@ -89,7 +91,7 @@ func (s *Signals) surrender() attempt.Signal {
 	}
 	for _, sig := range caught {
 		if !s.ignored[sig] {
-			setDefault(sig)
+			letGo(sig)
 		}
 	}
 	s.more.Unlock()
@@ -106,5 +108,13 @@ func (s *Signals) surrender() attempt.Signal {
 		return sig
 	default:
 		return ""
+	}
+}
+
+// letGo gives sig an action of the kernel's own. That is the default one but
+// where sig asks for the end of PID 1, which the kernel would not let it do.
+func letGo(sig syscall.Signal) {
+	if !ends(sig) || syscall.Getpid() != 1 || !setExit(sig) {
+		setDefault(sig)
 	}
 }

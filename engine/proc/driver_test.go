@@ -43,6 +43,7 @@ type orders struct {
 	Report   string // a file for one line of JSON an attempt
 	Long     int    // adds an argument of that many bytes
 	Exec     bool
+	Hesitate bool // stops short of the exec
 	Probe    bool
 }
 
@@ -77,6 +78,12 @@ func driver() int {
 		o.Argv = append(o.Argv, strings.Repeat("x", o.Long))
 	}
 	signals := Listen()
+	if o.Hesitate {
+		signals.surrender()
+		fmt.Println("let go")
+		time.Sleep(20 * time.Second)
+		return 0
+	}
 	if o.Exec {
 		err := Exec(signals, o.Argv, o.Env)
 		fmt.Fprintln(os.Stderr, err)

@@ -19,12 +19,18 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// probeGrace is what a probe that is out of time gets between TERM and KILL.
-const probeGrace = 100 * time.Millisecond
+// What a probe gets between TERM and KILL: one that is out of time, and one
+// that is cancelled, since the program itself is then expected to be gone
+// within 50 ms (SPEC section 6).
+const (
+	probeGrace  = 100 * time.Millisecond
+	cancelGrace = 10 * time.Millisecond
+)
 
 // Probe runs argv in a process group of its own, without input, and with both
 // its outputs going to output. When ctx ends its whole tree is ended, and the
-// result counts as timed out. Any number of probes may run at once.
+// result counts as timed out; a cancelled ctx leaves it less time for that than
+// one whose deadline has passed. Any number of probes may run at once.
 func Probe(ctx context.Context, argv, env []string, output io.Writer) attempt.Result {
 	runtime.LockOSThread() // the command is killed when this thread ends
 	defer runtime.UnlockOSThread()
@@ -77,7 +83,12 @@ func watch(ctx context.Context, pid int, s *streams) attempt.Result {
 		defer close(swept)
 		if !ended(pid) {
 			res.TimedOut = true
-			t.end(syscall.SIGTERM, probeGrace, nil)
+			grace := probeGrace
+			if errors.Is(ctx.Err(), context.Canceled) {
+				grace = cancelGrace
+			}
+			t.note() // once the leader has ended, nothing leads to what left its group
+			t.end(syscall.SIGTERM, grace, nil)
 		}
 	})
 	err := awaitOwn(pid)

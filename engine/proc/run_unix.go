@@ -134,6 +134,7 @@ func (a *running) start() bool {
 		a.result.Signal, a.result.ExitCode = cancelled, exitcodes.OfSignal(n)
 		return false
 	}
+	children.adopt()
 	pid, err := spawn(a.spec.Argv, a.spec.Env, a.streams.files(), !a.foreground)
 	if err != nil {
 		a.over = true

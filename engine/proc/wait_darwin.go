@@ -44,8 +44,8 @@ func waitid(kind, id, options int) (siginfo, error) {
 	}
 }
 
-// adopt is not possible here: orphans are launchd's.
-func adopt() bool { return false }
+// becomeSubreaper is not possible here: orphans are launchd's.
+func becomeSubreaper() bool { return false }
 
 // endedChild knows of no orphans: there are none.
 func endedChild() int { return 0 }

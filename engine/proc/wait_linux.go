@@ -48,8 +48,10 @@ func (i *siginfo) ending() ending {
 	return ending{signal: syscall.Signal(i.status)}
 }
 
-// adopt makes orphans come to this process.
-func adopt() bool { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil }
+// becomeSubreaper makes orphans come to this process.
+func becomeSubreaper() bool {
+	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil
+}
 
 // endedChild returns a child that has ended, 0 for none.
 func endedChild() int {

@@ -29,13 +29,19 @@ type family struct {
 
 var children = family{owned: map[int]bool{}, early: map[int]ending{}}
 
+// adopt makes the orphans of whatever is forked from now on come here.
+func (f *family) adopt() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.adopts {
+		f.adopts = becomeSubreaper()
+	}
+}
+
 // fork runs start, which returns a new child, and enters the child.
 func (f *family) fork(start func() (int, error)) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.adopts {
-		f.adopts = adopt()
-	}
 	pid, err := start()
 	if err == nil {
 		f.owned[pid] = true

@@ -1,0 +1,88 @@
+package proc
+
+// This file holds tests of what surrounds an exec.
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Between giving up its handlers and the exec, a signal that asks for the end
+// ends the program: by itself, or with 128+n as PID 1, which no default action
+// can end.
+func TestSignalJustBeforeExec(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+		d := order(t, orders{Hesitate: true})
+		d.start()
+		eventually(t, "the handlers are given up", func() bool { return len(contents(t, d.out)) > 0 })
+		_ = d.Process.Signal(sig)
+		d.wait()
+		if how := d.ProcessState.Sys().(syscall.WaitStatus); how.Signal() != sig || d.Stderr.Len() > 0 {
+			t.Errorf("%v: %s, %q", sig, d.end(), d.Stderr.String())
+		}
+		if exec.Command("unshare", "--pid", "--fork", "--mount-proc", "true").Run() != nil {
+			t.Log("not as PID 1: no pid namespace to be had")
+			continue
+		}
+		d = order(t, orders{Hesitate: true})
+		d.Path, d.Args = "/usr/bin/env", append([]string{"env", "unshare", "--pid", "--fork", "--kill-child", "--mount-proc"}, d.Args...)
+		d.start()
+		eventually(t, "the handlers are given up", func() bool { return len(contents(t, d.out)) > 0 })
+		if err := syscall.Kill(onlyChild(t, d.Process.Pid), sig); err != nil {
+			t.Fatal(err)
+		}
+		d.wait()
+		if want := fmt.Sprintf("exit status %d", 128+int(sig)); d.end() != want || d.Stderr.Len() > 0 {
+			t.Errorf("PID 1, %v: %s, %q", sig, d.end(), d.Stderr.String())
+		}
+	}
+}
+
+func onlyChild(t *testing.T, pid int) int {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	if err != nil {
+		t.Skip(err)
+	}
+	child, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return child
+}
+
+// A cancelled probe leaves nothing, however stubborn and however far from its
+// process group, and is gone soon.
+func TestCancelledProbe(t *testing.T) {
+	dir := t.TempDir()
+	script := `trap "" TERM INT HUP; cd ` + dir + `
+		setsid sh -c 'echo $$ >a; exec sleep 60' &
+		sh -c 'echo $$ >b; exec sleep 60' &
+		echo $$ >c; wait`
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan time.Time)
+	go func() {
+		Probe(ctx, sh(script), os.Environ(), io.Discard)
+		ended <- time.Now()
+	}()
+	pids := []int{readPid(t, dir+"/a"), readPid(t, dir+"/b"), readPid(t, dir+"/c")}
+	begun := time.Now()
+	cancel()
+	took := (<-ended).Sub(begun)
+	for _, pid := range pids {
+		if lives(pid) {
+			t.Errorf("process %d is left", pid)
+			kill(pid)
+		}
+	}
+	t.Logf("ended within %v", took)
+}

@@ -46,6 +46,17 @@ func flagTable() []flag {
 	return table
 }
 
+// validValues are the words that the grammar lists for a flag.
+func validValues(name string) []string {
+	t := reflect.TypeFor[grammar]()
+	for i := range t.NumField() {
+		if kebab(t.Field(i).Name) == name {
+			return strings.Fields(t.Field(i).Tag.Get("values"))
+		}
+	}
+	return nil
+}
+
 // kebab turns a field's name into the flag's, as kong does: OnExit is on-exit.
 func kebab(name string) string {
 	var b strings.Builder

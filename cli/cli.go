@@ -27,6 +27,10 @@ func Main() int {
 		err = show(printHelp)
 	case o.version:
 		err = show(printVersion)
+	case o.man:
+		err = show(printMan)
+	case o.completion != "":
+		err = show(func(w io.Writer) error { return printCompletion(w, o.completion) })
 	case o.plan:
 		err = show(func(w io.Writer) error { return printPlan(w, o.policy) })
 	case o.explain != nil:

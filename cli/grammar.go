@@ -10,15 +10,16 @@ package cli
 //
 // Tags: group is the section of the contract, placeholder the unit (D is a
 // duration), env:"-" marks what asks for another mode or belongs to one and so
-// has no variable.
+// has no variable, values are the words that completion offers. Where resolve
+// asks for one of them (oneOf), there are no others.
 type grammar struct {
 	Attempts string `short:"n" default:"5" placeholder:"N" group:"loop" help:"Runs of the command, the first included; 0 is unlimited, 1 never retries."`
 
-	Backoff      string `default:"exponential" placeholder:"CURVE" group:"wait" help:"How delays grow: exponential (base x factor^(n-1)), linear (base x n), constant, or fibonacci."`
+	Backoff      string `default:"exponential" placeholder:"CURVE" group:"wait" help:"How delays grow: exponential (base x factor^(n-1)), linear (base x n), constant, or fibonacci." values:"exponential linear constant fibonacci"`
 	Base         string `default:"100ms" placeholder:"D" group:"wait" help:"The first delay."`
 	Cap          string `default:"30s" placeholder:"D" group:"wait" help:"The longest delay. While waiting for targets it is 1s unless given."`
 	Factor       string `default:"2" placeholder:"F" group:"wait" help:"What exponential delays are multiplied by; at least 1."`
-	Jitter       string `default:"full" placeholder:"KIND" group:"wait" help:"How delays are spread: full (0 to d), equal (d/2 to d), decorrelated (base to 3 x the wait before), none, or a percentage such as 25% around d. With --delays the default is none."`
+	Jitter       string `default:"full" placeholder:"KIND" group:"wait" help:"How delays are spread: full (0 to d), equal (d/2 to d), decorrelated (base to 3 x the wait before), none, or a percentage such as 25% around d. With --delays the default is none." values:"full equal decorrelated none 25%"`
 	MinDelay     string `default:"0" placeholder:"D" group:"wait" help:"A floor under the jittered wait."`
 	Delays       string `placeholder:"D,D,..." group:"wait" help:"The delays one by one, the last repeated; replaces --backoff, --base and --factor."`
 	InitialDelay string `default:"0" placeholder:"D" group:"wait" help:"A wait before attempt 1."`
@@ -29,31 +30,31 @@ type grammar struct {
 	Timeout   string `default:"0" placeholder:"D" group:"limits" help:"Limits one attempt; 0 is no limit. Its whole process tree is ended."`
 	Deadline  string `default:"0" placeholder:"D" group:"limits" help:"Limits everything, waits included; 0 is no limit."`
 	KillAfter string `short:"k" default:"5s" placeholder:"D" group:"limits" help:"How long what is being ended may live on before it gets KILL."`
-	Signal    string `short:"s" default:"TERM" placeholder:"SIGNAL" group:"limits" help:"What ends an attempt that has reached a limit."`
+	Signal    string `short:"s" default:"TERM" placeholder:"SIGNAL" group:"limits" help:"What ends an attempt that has reached a limit." values:"TERM INT HUP QUIT KILL USR1 USR2"`
 
-	SuccessOnExit []string `sep:"none" placeholder:"EXITS" group:"decide" help:"These results are successes (default 0)."`
+	SuccessOnExit []string `sep:"none" placeholder:"EXITS" group:"decide" help:"These results are successes (default 0)." values:"timeout signal any"`
 	UntilStdout   []string `sep:"none" placeholder:"REGEX" group:"decide" help:"Success needs a line on standard output that matches."`
 	UntilStderr   []string `sep:"none" placeholder:"REGEX" group:"decide" help:"The same on standard error."`
 	FailOnStdout  []string `sep:"none" placeholder:"REGEX" group:"decide" help:"A matching line on standard output is a failure, whatever the exit code."`
 	FailOnStderr  []string `sep:"none" placeholder:"REGEX" group:"decide" help:"The same on standard error."`
-	StopOnExit    []string `sep:"none" placeholder:"EXITS" group:"decide" help:"These results are not retried."`
+	StopOnExit    []string `sep:"none" placeholder:"EXITS" group:"decide" help:"These results are not retried." values:"timeout signal any"`
 	StopOnStdout  []string `sep:"none" placeholder:"REGEX" group:"decide" help:"A failure with a matching line on standard output is not retried."`
 	StopOnStderr  []string `sep:"none" placeholder:"REGEX" group:"decide" help:"The same on standard error."`
-	OnExit        []string `sep:"none" placeholder:"EXITS" group:"decide" help:"These results are retried. With any --on-* flag nothing else is, but for timeouts."`
+	OnExit        []string `sep:"none" placeholder:"EXITS" group:"decide" help:"These results are retried. With any --on-* flag nothing else is, but for timeouts." values:"timeout signal any"`
 	OnStdout      []string `sep:"none" placeholder:"REGEX" group:"decide" help:"A failure with a matching line on standard output is retried."`
 	OnStderr      []string `sep:"none" placeholder:"REGEX" group:"decide" help:"The same on standard error."`
 
 	KillLeftovers bool   `group:"streams" help:"End what a failed attempt left running before the next one starts, and after the last."`
-	Stdin         string `default:"inherit" placeholder:"MODE" group:"streams" help:"inherit leaves standard input to the command, replay gives every attempt the same input from its first byte, null gives none."`
-	Stdout        string `default:"stream" placeholder:"MODE" group:"streams" help:"stream passes standard output on as it comes, hold keeps it until an attempt has succeeded; that of failed attempts goes to standard error."`
-	Stderr        string `default:"stream" placeholder:"MODE" group:"streams" help:"The same for standard error."`
+	Stdin         string `default:"inherit" placeholder:"MODE" group:"streams" help:"inherit leaves standard input to the command, replay gives every attempt the same input from its first byte, null gives none." values:"inherit replay null"`
+	Stdout        string `default:"stream" placeholder:"MODE" group:"streams" help:"stream passes standard output on as it comes, hold keeps it until an attempt has succeeded; that of failed attempts goes to standard error." values:"stream hold"`
+	Stderr        string `default:"stream" placeholder:"MODE" group:"streams" help:"The same for standard error." values:"stream hold"`
 
 	IdempotencyKey string `placeholder:"KEY" group:"env" help:"What every attempt sees as RETRY_IDEMPOTENCY_KEY (default: the run's random id)."`
-	Nested         string `default:"warn" placeholder:"MODE" group:"env" help:"Inside another retry: warn says that attempts multiply, once runs the command a single time, allow says nothing."`
+	Nested         string `default:"warn" placeholder:"MODE" group:"env" help:"Inside another retry: warn says that attempts multiply, once runs the command a single time, allow says nothing." values:"warn once allow"`
 
-	Classify   string   `default:"any" placeholder:"MODE" group:"classify" help:"What is retried where no rule above decides: any failure, smart (unless it is known to be permanent), or strict (only what is known to be transient)."`
+	Classify   string   `default:"any" placeholder:"MODE" group:"classify" help:"What is retried where no rule above decides: any failure, smart (unless it is known to be permanent), or strict (only what is known to be transient)." values:"any smart strict"`
 	Rules      []string `sep:"none" placeholder:"FILE" group:"classify" help:"More rules for smart and strict; they come before the built-in ones."`
-	RetryAfter string   `placeholder:"HOW" group:"classify" help:"Wait as long as the output asks for: auto (Retry-After and its like), off, or a REGEX whose group is the wait. Default: auto where output is captured anyway, else off."`
+	RetryAfter string   `placeholder:"HOW" group:"classify" help:"Wait as long as the output asks for: auto (Retry-After and its like), off, or a REGEX whose group is the wait. Default: auto where output is captured anyway, else off." values:"auto off"`
 	MaxHint    string   `default:"5m" placeholder:"D" group:"classify" help:"Give up when the output asks for more."`
 	Explain    bool     `env:"-" group:"classify" help:"Run nothing; judge the result given by the next four and say why."`
 	Exit       string   `env:"-" placeholder:"CODE" group:"classify" help:"The exit code (0 to 255) or signal (SIGKILL) to judge."`
@@ -61,19 +62,21 @@ type grammar struct {
 	StderrFile string   `env:"-" placeholder:"FILE" group:"classify" help:"What the command wrote to standard error."`
 	At         string   `env:"-" placeholder:"SECONDS" group:"classify" help:"The Unix time against which dates in the output are read (default: now)."`
 
-	WaitFor     []string `sep:"none" placeholder:"TARGET" group:"waitfor" help:"Wait until the target is ready before attempt 1: tcp://host:port, http(s)://..., unix:///path, file:///path, dns://name, exec:shell command."`
+	WaitFor     []string `sep:"none" placeholder:"TARGET" group:"waitfor" help:"Wait until the target is ready before attempt 1: tcp://host:port, http(s)://..., unix:///path, file:///path, dns://name, exec:shell command." values:"tcp:// http:// https:// unix:/// file:/// dns:// exec:"`
 	WaitTimeout string   `default:"60s" placeholder:"D" group:"waitfor" help:"Limits the wait for all targets; 0 is for ever."`
 	Exec        bool     `env:"-" group:"waitfor" help:"Then become the command instead of running it."`
 
 	Quiet     bool   `short:"q" group:"output" help:"Say nothing but the program's own errors."`
 	Verbose   bool   `short:"v" group:"output" help:"Say when each attempt starts, and each wait before and after jitter and as slept."`
-	Color     string `default:"auto" placeholder:"WHEN" group:"output" help:"auto (a terminal, and NO_COLOR is not set), always, or never."`
-	LogFormat string `default:"text" placeholder:"FORMAT" group:"output" help:"text, or json: one event a line."`
+	Color     string `default:"auto" placeholder:"WHEN" group:"output" help:"auto (a terminal, and NO_COLOR is not set), always, or never." values:"auto always never"`
+	LogFormat string `default:"text" placeholder:"FORMAT" group:"output" help:"text, or json: one event a line." values:"text json"`
 	LogFile   string `placeholder:"FILE" group:"output" help:"Append events to this file; the text for a person stays on standard error."`
 
-	Plan    bool `env:"-" group:"modes" help:"Run nothing; print the schedule of waits."`
-	Help    bool `short:"h" env:"-" group:"modes" help:"Print this help."`
-	Version bool `short:"V" env:"-" group:"modes" help:"Print the version."`
+	Plan       bool   `env:"-" group:"modes" help:"Run nothing; print the schedule of waits."`
+	Man        bool   `env:"-" group:"modes" help:"Print the manual page, for man -l."`
+	Completion string `env:"-" placeholder:"SHELL" group:"modes" help:"Print the completion script for bash, zsh, fish or powershell." values:"bash zsh fish powershell"`
+	Help       bool   `short:"h" env:"-" group:"modes" help:"Print this help."`
+	Version    bool   `short:"V" env:"-" group:"modes" help:"Print the version."`
 }
 
 // groups are the titles of the flag groups, in the order of the help.

@@ -51,9 +51,11 @@ const (
 	helpIndent = 27
 )
 
-const helpHead = `Usage: retry [FLAGS] [--] COMMAND [ARG...]
+const helpUsage = `Usage: retry [FLAGS] [--] COMMAND [ARG...]
 
-Runs COMMAND, and runs it again with growing, jittered waits until it succeeds
+`
+
+const helpAbout = `Runs COMMAND, and runs it again with growing, jittered waits until it succeeds
 or trying again makes no sense. D is a duration: 250ms, 1m30s, or a number of
 seconds. EXITS is a list of codes (75), ranges (100-110), signals (KILL), and
 the words timeout, signal and any. REGEX is an RE2 regular expression that is
@@ -61,13 +63,13 @@ tried on each line. What sets policy can come from the environment as well:
 --on-exit is RETRY_ON_EXIT, with newlines between several values.
 `
 
-const helpTail = `
+const helpExits = `
 Exit codes: 0 success; the command's own code when it is given up on (128+n and
 death by the signal where one ended it); 1 its output said failure; 124 timeout
 or deadline; 125 usage or internal error; 126 not executable; 127 not found.
+`
 
-Examples:
-  retry -- curl -fsS https://example.com/health
+const helpExamples = `  retry -- curl -fsS https://example.com/health
   retry -n 10 --timeout 30s --on-exit 75,111 --stop-on-stderr 'denied' -- deploy
   retry --wait-for tcp://db:5432 --wait-timeout 90s --exec -- server --port 80
 `
@@ -79,7 +81,7 @@ func printHelp(w io.Writer) error {
 		return err
 	}
 	var b strings.Builder
-	b.WriteString(helpHead)
+	b.WriteString(helpUsage + helpAbout)
 	for _, group := range groups {
 		b.WriteString("\n" + group.title + ":\n")
 		for _, f := range parser.Model.Flags {
@@ -88,7 +90,7 @@ func printHelp(w io.Writer) error {
 			}
 		}
 	}
-	b.WriteString(helpTail)
+	b.WriteString(helpExits + "\nExamples:\n" + helpExamples)
 	_, err = io.WriteString(w, b.String())
 	return err
 }
@@ -101,18 +103,22 @@ func writeFlag(b *strings.Builder, f *kong.Flag) {
 	if !f.IsBool() {
 		head += " " + f.PlaceHolder
 	}
-	text := f.Help
-	if f.HasDefault {
-		text += " (default " + f.Default + ")"
-	}
 	if len(head)+2 > helpIndent {
 		b.WriteString(head + "\n")
 		head = ""
 	}
-	for _, line := range wrap(text, helpWidth-helpIndent) {
+	for _, line := range wrap(flagText(f), helpWidth-helpIndent) {
 		fmt.Fprintf(b, "%-*s%s\n", helpIndent, head, line)
 		head = ""
 	}
+}
+
+// flagText is what is said about a flag, its default included.
+func flagText(f *kong.Flag) string {
+	if f.HasDefault {
+		return f.Help + " (default " + f.Default + ")"
+	}
+	return f.Help
 }
 
 // wrap breaks text at spaces into lines of at most width.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,8 +45,9 @@ type options struct {
 	logFormat      string // text or json
 	logFile        string
 
-	plan, help, version bool
-	explain             *explanation
+	plan, help, version, man bool
+	completion               string // a shell, or ""
+	explain                  *explanation
 }
 
 // explanation is what --explain is given to judge.
@@ -92,17 +94,20 @@ func resolve(settings []setting, command []string) (*options, error) {
 	g := r.g
 	o := &options{
 		command: command, exec: g.Exec, quiet: g.Quiet, verbose: g.Verbose, logFile: g.LogFile, rules: g.Rules,
-		plan: g.Plan, help: g.Help, version: g.Version, key: g.IdempotencyKey,
+		plan: g.Plan, help: g.Help, version: g.Version, man: g.Man, key: g.IdempotencyKey,
 	}
-	if o.help || o.version {
-		return o, nil
+	if r.given("completion") {
+		o.completion = r.oneOf("completion", g.Completion)
+	}
+	if o.help || o.version || o.man || o.completion != "" || r.err != nil {
+		return o, r.err
 	}
 	r.policy(&o.policy)
 	r.judging(&o.policy.Rules)
 	r.process(&o.process)
 	r.waiting(o)
 	r.saying(o)
-	o.nested = r.oneOf("nested", g.Nested, "warn", "once", "allow")
+	o.nested = r.oneOf("nested", g.Nested)
 	if r.given("seed") {
 		var err error
 		o.seed, err = strconv.ParseUint(g.Seed, 10, 64)
@@ -130,7 +135,7 @@ func (r *resolver) policy(p *engine.Policy) {
 	if err != nil || !(factor >= 1) || math.IsInf(factor, 0) {
 		r.fail("factor", fmt.Errorf("%q is no number of at least 1, such as 2 or 1.5", g.Factor))
 	}
-	switch r.oneOf("backoff", g.Backoff, "exponential", "linear", "constant", "fibonacci") {
+	switch r.oneOf("backoff", g.Backoff) {
 	case "exponential":
 		s.Curve = backoff.Exponential{Base: s.Base, Factor: factor}
 	case "linear":
@@ -181,7 +186,7 @@ func (r *resolver) judging(rules *engine.Rules) {
 		Until: r.patterns("until-stderr", g.UntilStderr), FailOn: r.patterns("fail-on-stderr", g.FailOnStderr),
 		StopOn: r.patterns("stop-on-stderr", g.StopOnStderr), On: r.patterns("on-stderr", g.OnStderr),
 	}
-	rules.Mode = map[string]engine.Mode{"any": engine.Any, "smart": engine.Smart, "strict": engine.Strict}[r.oneOf("classify", g.Classify, "any", "smart", "strict")]
+	rules.Mode = map[string]engine.Mode{"any": engine.Any, "smart": engine.Smart, "strict": engine.Strict}[r.oneOf("classify", g.Classify)]
 	switch g.RetryAfter {
 	case "off":
 	case "auto", "":
@@ -232,10 +237,10 @@ func (r *resolver) process(c *proc.Config) {
 		r.fail("signal", fmt.Errorf("this system has no signal %q; use one such as TERM, INT, HUP or KILL", g.Signal))
 	}
 	c.Signal = signal
-	c.Stdin = map[string]proc.StdinMode{"inherit": proc.Inherit, "replay": proc.Replay, "null": proc.Null}[r.oneOf("stdin", g.Stdin, "inherit", "replay", "null")]
+	c.Stdin = map[string]proc.StdinMode{"inherit": proc.Inherit, "replay": proc.Replay, "null": proc.Null}[r.oneOf("stdin", g.Stdin)]
 	output := map[string]proc.OutputMode{"stream": proc.Stream, "hold": proc.Hold}
-	c.Stdout = output[r.oneOf("stdout", g.Stdout, "stream", "hold")]
-	c.Stderr = output[r.oneOf("stderr", g.Stderr, "stream", "hold")]
+	c.Stdout = output[r.oneOf("stdout", g.Stdout)]
+	c.Stderr = output[r.oneOf("stderr", g.Stderr)]
 }
 
 // waiting resolves the section on waiting, then running.
@@ -254,8 +259,8 @@ func (r *resolver) waiting(o *options) {
 
 // saying resolves the section on what the program says.
 func (r *resolver) saying(o *options) {
-	o.color = r.oneOf("color", r.g.Color, "auto", "always", "never")
-	o.logFormat = r.oneOf("log-format", r.g.LogFormat, "text", "json")
+	o.color = r.oneOf("color", r.g.Color)
+	o.logFormat = r.oneOf("log-format", r.g.LogFormat)
 	if r.given("log-file") && r.g.LogFile == "" {
 		r.fail("log-file", errors.New(`"" is no file name`))
 	}
@@ -322,13 +327,16 @@ func (r *resolver) count(flag, value string) int {
 	return int(n)
 }
 
-func (r *resolver) oneOf(flag, value string, valid ...string) string {
-	for _, v := range valid {
-		if value == v {
-			return value
-		}
+// oneOf checks a value against those of the grammar. A default is one of them,
+// so that nothing is read for a flag that was not given.
+func (r *resolver) oneOf(flag, value string) string {
+	if !r.given(flag) {
+		return value
 	}
-	last := len(valid) - 1
-	r.fail(flag, fmt.Errorf("%q is not %s or %s", value, strings.Join(valid[:last], ", "), valid[last]))
-	return valid[0]
+	valid := validValues(flag)
+	if !slices.Contains(valid, value) {
+		last := len(valid) - 1
+		r.fail(flag, fmt.Errorf("%q is not %s or %s", value, strings.Join(valid[:last], ", "), valid[last]))
+	}
+	return value
 }

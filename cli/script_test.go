@@ -6,11 +6,14 @@ package cli
 //
 //	await FILE         waits until FILE has content; the sentinel of a script
 //	tty ... -- CMD     runs CMD on a terminal of its own; see tty_test.go
+//
+// The condition [file:PATH] asks whether the system has a file.
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,6 +33,14 @@ func TestScripts(t *testing.T) {
 		Dir:                 filepath.Join("..", "testdata", "script"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Condition: func(cond string) (bool, error) {
+			name, ok := strings.CutPrefix(cond, "file:")
+			if !ok {
+				return false, fmt.Errorf("unknown condition %q", cond)
+			}
+			_, err := os.Stat(name)
+			return err == nil, nil
+		},
 		Setup: func(env *testscript.Env) error {
 			// The scripts hold for the defaults, not for a developer's own
 			// variables; under the race detector a program sleeps for a second

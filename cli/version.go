@@ -1,6 +1,8 @@
 package cli
 
-// This file prints what build this is, from what the linker recorded.
+// This file says what build this is, from what the Go tool records in every
+// binary: nothing has to be handed to the linker, and go install, go build in
+// a clone and a release say the same of the same source.
 
 import (
 	"fmt"
@@ -9,22 +11,41 @@ import (
 	"runtime/debug"
 )
 
-// printVersion writes version, commit, date, Go and platform on one line.
-func printVersion(w io.Writer) error {
-	version, commit, date := "(devel)", "unknown commit", "unknown date"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		if info.Main.Version != "" {
-			version = info.Main.Version
-		}
-		for _, s := range info.Settings {
-			switch s.Key {
-			case "vcs.revision":
-				commit = s.Value
-			case "vcs.time":
-				date = s.Value
-			}
+// origin is what the Go tool recorded. commit and date are empty where it was
+// not built in a clone; version is "(devel)" where it had no tag to go by.
+type origin struct {
+	version, commit, date string
+}
+
+func originOf() origin {
+	b := origin{version: "(devel)"}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if info.Main.Version != "" {
+		b.version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.commit = s.Value
+		case "vcs.time":
+			b.date = s.Value
 		}
 	}
-	_, err := fmt.Fprintf(w, "retry %s (%s, %s) %s %s/%s\n", version, commit, date, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return b
+}
+
+// printVersion writes version, commit, date, Go and platform on one line.
+func printVersion(w io.Writer) error {
+	b := originOf()
+	if b.commit == "" {
+		b.commit = "unknown commit"
+	}
+	if b.date == "" {
+		b.date = "unknown date"
+	}
+	_, err := fmt.Fprintf(w, "retry %s (%s, %s) %s %s/%s\n", b.version, b.commit, b.date, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
 }

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// The script serves as an autoloaded file of fpath and through source. After
+// the flags it does what zsh's own precommands such as nice do: a command's
+// name, then that command's completion.
+const (
+	zshHead = `
+_retry() {
+    _arguments -s -S : \
+`
+	zshTail = `        '(-)1: :_command_names -e' \
+        '*:: :_normal -p retry'
+}
+
+if [[ $funcstack[1] == _retry ]]; then
+    _retry "$@"
+else
+    compdef _retry retry
+fi
+`
+)
+
+// zshQuoter protects what has a meaning in a specification of _arguments and
+// in single quotes.
+var zshQuoter = strings.NewReplacer(`'`, `'\''`, `\`, `\\`, `[`, `\[`, `]`, `\]`, `:`, `\:`)
+
+func completeInZsh(b *strings.Builder, flags []*kong.Flag) {
+	b.WriteString(zshHead)
+	for _, f := range flags {
+		exclude := "(" + strings.Join(names(f), " ") + ")"
+		if f.IsCumulative() {
+			exclude = "*"
+		}
+		value := ""
+		if !f.IsBool() {
+			value = ":" + zshQuoter.Replace(f.PlaceHolder) + ":" + zshAction(f)
+		}
+		if f.Short != 0 {
+			mark := ""
+			if value != "" {
+				mark = "+"
+			}
+			zshLine(b, exclude+"-"+string(f.Short)+mark, f, value)
+		}
+		mark := ""
+		if value != "" {
+			mark = "="
+		}
+		zshLine(b, exclude+"--"+f.Name+mark, f, value)
+	}
+	b.WriteString(zshTail)
+}
+
+func zshLine(b *strings.Builder, spec string, f *kong.Flag, value string) {
+	b.WriteString("        '" + spec + "[" + zshQuoter.Replace(summary(f)) + "]" + value + "' \\\n")
+}
+
+// zshAction says how a value is completed; a blank only says what it is.
+func zshAction(f *kong.Flag) string {
+	switch words := offered(f); {
+	case wantsFile(f):
+		return "_files"
+	case len(words) > 0:
+		return "(" + zshQuoter.Replace(strings.Join(words, " ")) + ")"
+	}
+	return " "
+}

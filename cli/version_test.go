@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestVersionOfATaggedClone builds what stands here as a clone at a tag does,
+// with nothing handed to the linker.
+func TestVersionOfATaggedClone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip(err)
+	}
+	clone, home := t.TempDir(), t.TempDir()
+	for _, name := range []string{"cli", "engine", "exitcodes"} {
+		if err := os.CopyFS(filepath.Join(clone, name), os.DirFS(filepath.Join("..", name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"go.mod", "go.sum", "main.go"} {
+		text, err := os.ReadFile(filepath.Join("..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(clone, name), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(name string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(name, args...)
+		cmd.Dir = clone
+		cmd.Env = append(os.Environ(), "GOFLAGS=", "HOME="+home, "GIT_CONFIG_NOSYSTEM=1",
+			"GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"), "GOPROXY="+goEnv(t, "GOPROXY"),
+			"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@localhost", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@localhost",
+			"GIT_COMMITTER_DATE=2026-01-02T03:04:05Z")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s %q: %v\n%s", name, args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	run("git", "init", "-q")
+	run("git", "add", ".")
+	run("git", "commit", "-qm", "a")
+	run("git", "tag", "v1.2.3")
+	program := filepath.Join(t.TempDir(), "retry.exe")
+	run("go", "build", "-o", program, ".")
+	want := "retry v1.2.3 (" + run("git", "rev-parse", "HEAD") + ", 2026-01-02T03:04:05Z) " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
+	if got := run(program, "--version"); got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+	if page := run(program, "--man"); !strings.HasPrefix(page, `.TH RETRY 1 "2026-01-02" `) {
+		t.Errorf("the manual page begins %.60q, want the commit's date in it", page)
+	}
+}
+
+// goEnv asks before HOME is changed, since the defaults hang on it.
+func goEnv(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", name).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// TestManualPageIsSafeRoff: no text of the grammar begins a request or ends an
+// escape.
+func TestManualPageIsSafeRoff(t *testing.T) {
+	for text, want := range map[string]string{
+		".TH at the start":  `\&.TH at the start`,
+		"a\n'quote\n.dot":   "a\n" + `\&'quote` + "\n" + `\&.dot`,
+		`C:\dir --flag`:     `C:\edir \-\-flag`,
+		"in the . middle '": "in the . middle '",
+	} {
+		if got := roff(text); got != want {
+			t.Errorf("roff(%q) = %q, want %q", text, got, want)
+		}
+	}
+	var page bytes.Buffer
+	if err := printMan(&page); err != nil {
+		t.Fatal(err)
+	}
+	request := regexp.MustCompile(`^\.(TH|SH|SS|TP|B|BR|I|RI|EX|EE)( |$)`)
+	for line := range strings.Lines(page.String()) {
+		if line = strings.TrimSuffix(line, "\n"); strings.HasPrefix(line, ".") && !request.MatchString(line) {
+			t.Errorf("unexpected request: %s", line)
+		}
+	}
+}

@@ -250,6 +250,9 @@ func (t *tree) alive() bool {
 func (t *tree) end(sig syscall.Signal, grace time.Duration, now <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if (t.reaped || ended(t.leader)) && !t.alive() {
+		return
+	}
 	t.asked, t.refusing = map[int]bool{}, map[int]bool{}
 	if sig != syscall.SIGKILL && grace > 0 && t.ask(sig, grace, now) {
 		return

@@ -183,9 +183,10 @@ func byShort(table []flag, short byte) *flag {
 
 // environment reads the settings that come from RETRY_ variables. Empty and
 // unknown variables are ignored. The values of a repeatable flag are separated
-// by newlines, since a value may hold anything else. Inside another retry,
-// RETRY_IDEMPOTENCY_KEY is what the outer one told its command, not a flag.
-func environment(table []flag, environ []string) (settings []setting, err *argvError) {
+// by newlines, since a value may hold anything else; blank lines are ignored,
+// as YAML's blocks end in one. Inside another retry, RETRY_IDEMPOTENCY_KEY is
+// what the outer one told its command, not a flag.
+func environment(table []flag, environ []string) (settings []setting) {
 	nested := false
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
@@ -198,14 +199,14 @@ func environment(table []flag, environ []string) (settings []setting, err *argvE
 			switch {
 			case f.env != name:
 			case f.kind == reflect.Slice:
-				for line := range strings.Lines(value) {
-					settings = append(settings, setting{f, strings.TrimSuffix(line, "\n"), name})
+				for line := range strings.SplitSeq(value, "\n") {
+					if line != "" {
+						settings = append(settings, setting{f, line, name})
+					}
 				}
-			case f.kind == reflect.Bool && truth[strings.ToLower(value)] == "":
-				err = &argvError{word: name, value: value, kind: valueNotBool}
-			case f.kind == reflect.Bool:
+			case f.kind == reflect.Bool && truth[strings.ToLower(value)] != "":
 				settings = append(settings, setting{f, truth[strings.ToLower(value)], name})
-			default:
+			default: // resolve refuses what is neither true nor false, if it counts
 				settings = append(settings, setting{f, value, name})
 			}
 		}
@@ -219,7 +220,7 @@ func environment(table []flag, environ []string) (settings []setting, err *argvE
 		}
 		settings = kept
 	}
-	return settings, err
+	return settings
 }
 
 // truth is what switches a flag without value on or off, as kong has it.

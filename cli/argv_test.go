@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -95,6 +96,7 @@ func TestEnvironment(t *testing.T) {
 		{"the command line beats it", []string{"RETRY_ATTEMPTS=3"}, "-n 4", "attempts=4"},
 		{"a repeatable flag on the command line replaces it", []string{"RETRY_ON_EXIT=1"}, "--on-exit 2", "on-exit=2"},
 		{"several values", []string{"RETRY_ON_STDERR=a,b\nc"}, "", "on-stderr=a,b on-stderr=c"},
+		{"blank lines are ignored", []string{"RETRY_ON_EXIT=\n1\n\n2\n"}, "", "on-exit=1 on-exit=2"},
 		{"without a value", []string{"RETRY_QUIET=1", "RETRY_VERBOSE=no"}, "", "quiet=true verbose=false"},
 		{"empty and unknown ones are ignored", []string{"RETRY_ATTEMPTS=", "RETRY_NOPE=1", "RETRY=1", "RETRY_"}, "", ""},
 		{"modes have no variable", []string{"RETRY_VERSION=1.2", "RETRY_HELP=1", "RETRY_PLAN=1", "RETRY_EXEC=1", "RETRY_EXPLAIN=1", "RETRY_EXIT=3"}, "", ""},
@@ -107,16 +109,48 @@ func TestEnvironment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fromEnvironment, err := environment(table, c.environ)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var got []string
-		for _, s := range merge(fromEnvironment, own) {
+		for _, s := range merge(environment(table, c.environ), own) {
 			got = append(got, s.flag.name+"="+s.value)
 		}
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestSuggest(t *testing.T) {
+	for word, want := range map[string]string{
+		"--atempts": `"--attempts"`, "--attempt": `"--attempts"`, "--timout=5": `"--timeout"`, "--dead-line": `"--deadline"`,
+		"-attempts": `"--attempts"`, "--ATTEMPTS": `"--attempts"`, "--stop_on_exit": `"--stop-on-exit"`, // written otherwise
+		"--retries": `"--attempts"`, "--max-time=3": `"--deadline"`, // called so elsewhere
+		"--delay": `"--delays" "--splay"`,
+		"-Z":      "", "--n": "", "---": "", "--=": "", "-qx": "", "--no-quiet": "", "--\xff\xfe\xff": "",
+	} {
+		if got := strings.Join(suggest(word), " "); got != want {
+			t.Errorf("suggest(%q) = %s, want %s", word, got, want)
+		}
+	}
+	for name, flag := range elsewhere {
+		table := flagTable()
+		if byName(table, name) != nil || byName(table, flag) == nil {
+			t.Errorf("elsewhere has %s for --%s", name, flag)
+		}
+	}
+}
+
+func TestUntilExpiry(t *testing.T) {
+	now := time.UnixMilli(1_000_000_000_000)
+	for text, want := range map[string]time.Duration{
+		"1000000001.250": 1250 * time.Millisecond, "1000000000": 0, "999999999.999": -time.Millisecond, "0": -1_000_000_000 * time.Second,
+	} {
+		if got, limited := untilExpiry(text, now); got != want || !limited {
+			t.Errorf("untilExpiry(%q) = %v, %v; want %v", text, got, limited, want)
+		}
+	}
+	for _, text := range []string{"", "abc", "nan", "inf", "-inf", "-5", "1e300", "99999999999999999999", "1e400"} {
+		if got, limited := untilExpiry(text, now); limited {
+			t.Errorf("untilExpiry(%q) = %v, which should limit nothing", text, got)
 		}
 	}
 }

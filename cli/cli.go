@@ -52,11 +52,7 @@ func read(argv, environ []string) (*options, error) {
 	if argvErr != nil {
 		return nil, explainArgv(argvErr)
 	}
-	fromEnvironment, argvErr := environment(table, environ)
-	if argvErr != nil {
-		return nil, explainArgv(argvErr)
-	}
-	return resolve(merge(fromEnvironment, own), command)
+	return resolve(merge(environment(table, environ), own), command)
 }
 
 // show writes what was asked for by name to standard output; a disk that is

@@ -6,6 +6,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -29,19 +30,57 @@ func explainArgv(e *argvError) error {
 	case valueNotBool:
 		return fmt.Errorf("%s: %q is not true or false", e.word, e.value)
 	}
+	near := suggest(e.word)
+	switch len(near) {
+	case 0:
+		return fmt.Errorf("unknown flag %q; write -- before a command that begins with a dash", e.word)
+	case 1:
+		return fmt.Errorf("unknown flag %q, did you mean %s?", e.word, near[0])
+	}
+	return fmt.Errorf("unknown flag %q, did you mean one of %s?", e.word, strings.Join(near, ", "))
+}
+
+// elsewhere are names that other programs give to what is a flag here: curl,
+// wget, timeout, and the common retry tools and libraries.
+var elsewhere = map[string]string{
+	"retries": "attempts", "retry": "attempts", "tries": "attempts", "times": "attempts", "count": "attempts",
+	"max-attempts": "attempts", "max-retries": "attempts", "max-tries": "attempts", "limit": "attempts",
+	"sleep": "base", "wait": "base", "interval": "base", "retry-delay": "base", "min-wait": "base",
+	"max-delay": "cap", "max-wait": "cap", "max-backoff": "cap", "max-interval": "cap", "multiplier": "factor",
+	"retry-max-time": "deadline", "max-time": "deadline", "max-elapsed": "deadline", "total-timeout": "deadline",
+	"attempt-timeout": "timeout", "retry-on-exit": "on-exit", "retry-if": "on-exit", "exit-code": "on-exit", "fail-fast": "stop-on-exit",
+	"silent": "quiet", "debug": "verbose", "dry-run": "plan", "output": "log-file", "log": "log-file",
+}
+
+// shortestName is from where on a name is long enough to be near another one.
+const shortestName = 3
+
+var quotedFlag = regexp.MustCompile(`"--[a-z-]+"`)
+
+// suggest returns the flags, quoted, that an unknown word may stand for: the
+// same name written otherwise, what other programs call so, or, as kong finds
+// it, a name that differs by a letter or two.
+func suggest(word string) []string {
+	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
+	if len(name) < shortestName {
+		return nil
+	}
+	if same, ok := elsewhere[name]; ok {
+		name = same
+	}
+	if byName(flagTable(), name) != nil {
+		return []string{`"--` + name + `"`}
+	}
 	parser, err := newParser(new(grammar))
 	if err != nil {
-		return err
+		return nil
 	}
-	name, _, _ := strings.Cut(e.word, "=")
-	if _, err = parser.Parse([]string{name}); err == nil {
-		return fmt.Errorf("unknown flag %q", e.word)
+	if _, err = parser.Parse([]string{"--" + name}); err == nil {
+		return nil
 	}
-	_, suggestion, _ := strings.Cut(err.Error(), ", ")
-	if suggestion == "" || !strings.HasPrefix(name, "--") { // every short flag is near every other
-		return fmt.Errorf("unknown flag %q; write -- before a command that begins with a dash", e.word)
-	}
-	return fmt.Errorf("unknown flag %q, %s", e.word, suggestion)
+	_, suggestions, _ := strings.Cut(err.Error(), ", did you mean ")
+	return quotedFlag.FindAllString(suggestions, -1)
 }
 
 // helpWidth is the width that the help is made for, and helpIndent where the

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -102,6 +103,7 @@ func resolve(settings []setting, command []string) (*options, error) {
 	if o.help || o.version || o.man || o.completion != "" || r.err != nil {
 		return o, r.err
 	}
+	r.booleans(settings)
 	r.policy(&o.policy)
 	r.judging(&o.policy.Rules)
 	r.process(&o.process)
@@ -122,6 +124,16 @@ func resolve(settings []setting, command []string) (*options, error) {
 	o.explain = r.explanation()
 	r.together(o)
 	return o, r.err
+}
+
+// booleans refuses variables that switch a flag neither on nor off; the command
+// line's own have been looked at while it was read.
+func (r *resolver) booleans(settings []setting) {
+	for _, s := range settings {
+		if s.flag.kind == reflect.Bool && s.value != "true" && s.value != "false" {
+			r.fail(s.flag.name, fmt.Errorf("%q is not true or false", s.value))
+		}
+	}
 }
 
 // policy resolves the sections on the loop, the wait and the limits.
@@ -147,7 +159,8 @@ func (r *resolver) policy(p *engine.Policy) {
 	}
 	jitter := g.Jitter
 	if r.given("delays") {
-		s.Curve = r.delays(g.Delays)
+		delays := r.delays(g.Delays)
+		s.Curve, s.Base = delays, delays[0] // the base of decorrelated jitter
 		if !r.given("jitter") {
 			jitter = "none"
 		}

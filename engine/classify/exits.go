@@ -83,7 +83,7 @@ func parseCodes(item string) (exit, error) {
 	}{{low, &e.low}, {high, &e.high}} {
 		code, err := strconv.ParseUint(end.text, 10, 8)
 		if err != nil {
-			return exit{}, fmt.Errorf("%q is no exit code; codes are whole numbers from 0 to 255", end.text)
+			return exit{}, fmt.Errorf("%q is no exit code; codes are whole numbers from 0 to 255, ranges are written 100-110", item)
 		}
 		*end.code = int(code)
 	}

@@ -32,8 +32,10 @@ func printPlan(out io.Writer, p engine.Policy) error {
 		return err == nil
 	})
 	switch {
-	case rows == 0:
+	case p.Attempts == 1:
 		fmt.Fprintln(w, "no wait: there is one attempt only")
+	case p.Deadline > 0 && (p.Attempts == 0 || rows < p.Attempts-1) && (p.Attempts > 0 || rows < plan.UnlimitedRows):
+		fmt.Fprintf(w, "wait %d would end past the deadline of %s, so attempt %d is the last\n", rows+1, exact(p.Deadline), rows+1)
 	case p.Attempts == 0:
 		fmt.Fprintln(w, "and so on: attempts are unlimited")
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -84,7 +85,7 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 		w := &waiting{o: o, environ: environ, signals: signals}
 		e.Before = w.untilReady
 	}
-	if err := nest(o, e, environ, out); err != nil {
+	if err := nest(o, e, out); err != nil {
 		return nil, nil, err
 	}
 	return e, runner, nil
@@ -123,11 +124,10 @@ func identity(o *options, environ []string) engine.Identity {
 }
 
 // nest fits the run into the retry around it, if there is one.
-func nest(o *options, e *engine.Engine, environ []string, out *output) error {
-	depth := os.Getenv("RETRY_DEPTH")
-	if depth != "" {
+func nest(o *options, e *engine.Engine, out *output) error {
+	if depth := os.Getenv("RETRY_DEPTH"); depth != "" {
 		outer, err := strconv.Atoi(depth)
-		if err != nil || outer < 1 {
+		if err != nil || outer < 1 || outer >= math.MaxInt32 {
 			outer = 1
 		}
 		e.Identity.Depth = outer + 1
@@ -138,25 +138,37 @@ func nest(o *options, e *engine.Engine, environ []string, out *output) error {
 			out.complain("running inside another retry, so attempts multiply; --nested once leaves retrying to the outer one, --nested allow says nothing")
 		}
 	}
-	seconds, err := strconv.ParseFloat(os.Getenv("RETRY_EXPIRES_AT"), 64)
-	if err != nil {
+	now := time.Now()
+	left, limited := untilExpiry(os.Getenv("RETRY_EXPIRES_AT"), now)
+	if !limited {
 		return nil
 	}
-	left := time.Until(time.UnixMilli(int64(seconds * 1000)))
 	if left <= 0 {
 		return &exitcodes.Error{Code: exitcodes.Timeout, Err: errors.New("the outer retry's deadline has passed; nothing is run")}
 	}
-	if e.Policy.Deadline == 0 || left < e.Policy.Deadline {
-		e.Policy.Deadline = left
-	}
+	e.Expires = now.Add(left)
 	return nil
+}
+
+// latestExpiry is the year 5138 in Unix seconds. What is later is no limit.
+const latestExpiry = 1e11
+
+// untilExpiry reads Unix seconds with decimals, as the command sees them in
+// RETRY_EXPIRES_AT. What is no such time was not set by a retry and limits
+// nothing.
+func untilExpiry(text string, now time.Time) (left time.Duration, limited bool) {
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(seconds >= 0 && seconds < latestExpiry) {
+		return 0, false
+	}
+	return time.UnixMilli(int64(math.Round(seconds * 1000))).Sub(now), true
 }
 
 // output is every sink of a run, and the program's own complaints.
 type output struct {
 	sinks   []engine.Sink
 	person  *human.Sink
-	logFile *os.File
+	logFile *logFile
 }
 
 // newOutput opens what the run writes to. A log file that cannot be opened is
@@ -179,7 +191,7 @@ func newOutput(o *options) *output {
 	if o.logFile == "" {
 		return out
 	}
-	file, err := os.OpenFile(o.logFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	file, err := openLog(o.logFile)
 	if err != nil {
 		out.complain("no log is kept: %v", err)
 		return out

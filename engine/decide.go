@@ -132,19 +132,21 @@ func judge(rules *Rules, argv []string, r attempt.Result, e Evidence) Decision {
 // judgeByTable is what is left when no rule of the user's speaks of the
 // failure.
 func judgeByTable(rules *Rules, known classify.Judgement, reason string) Decision {
-	if known.Rule != "" {
+	guess := known.Verdict == event.Permanent && known.CodeOnly
+	if known.Rule != "" && !(guess && rules.Mode == Any) {
 		reason += ": " + known.Reason
 	}
 	d := again(known.Verdict, known.Rule, reason)
-	d.Others = known.Others
 	switch {
 	case rules.hasRetryRule(): // Row 8: the user has said what is worth it.
 		d = stop(event.Stopped, known.Verdict, known.Rule, reason+"; no --on-* rule names it")
 	case rules.Mode == Smart && known.Verdict == event.Permanent,
 		rules.Mode == Strict && known.Verdict != event.Transient: // Row 9.
 		d = stop(event.Stopped, known.Verdict, known.Rule, reason)
-	case rules.Mode == Any && known.Verdict == event.Permanent && known.CodeOnly:
-		d.Advice = "this failure is known to be permanent (" + known.Reason + "); --classify smart would not retry it"
+	case rules.Mode == Any && guess:
+		// What the code alone suggests is no reason to retry, so it is an advice
+		// at the end.
+		d.Advice = "--classify smart would not retry this (" + known.Reason + ")"
 	}
 	d.Others = known.Others
 	return d

@@ -5,6 +5,7 @@ package engine
 
 import (
 	"io"
+	"strings"
 
 	"github.com/retrysh/retry/engine/classify"
 )
@@ -105,10 +106,22 @@ func (s *stream) close(e *Evidence) []byte {
 	} {
 		for _, p := range group.patterns {
 			if s.matcher.Seen(i) == group.seen && *group.into == "" {
-				*group.into = group.flag + s.name + " " + p.String()
+				*group.into = group.flag + s.name + " " + excerpt(p.String())
 			}
 			i++
 		}
 	}
 	return s.tail.Bytes()
+}
+
+// Patterns longer than excerptLimit are told by their beginning and end: the
+// words reach a line for a person and a variable of the next attempt, for which
+// the kernel has a limit of its own (execve(2), MAX_ARG_STRLEN).
+const excerptLimit, excerptEnd = 120, 30
+
+func excerpt(pattern string) string {
+	if len(pattern) <= excerptLimit {
+		return pattern
+	}
+	return strings.ToValidUTF8(pattern[:excerptLimit-excerptEnd]+"..."+pattern[len(pattern)-excerptEnd:], "")
 }

@@ -48,6 +48,9 @@ type Engine struct {
 	Runner   Runner
 	Sink     Sink
 	Signals  Signals
+	// Expires is the deadline of the retry around this one, read on the
+	// monotonic clock: nothing goes on past it. The zero time is none.
+	Expires time.Time
 	// Draw returns a random number, uniform in [0, 1). It is called once for
 	// each attempt, and once for a splay.
 	Draw func() float64
@@ -97,6 +100,9 @@ func (e *Engine) begin() {
 	if d := e.Policy.Deadline; d > 0 {
 		e.deadline = e.started.Add(d)
 	}
+	if !e.Expires.IsZero() && (e.deadline.IsZero() || e.Expires.Before(e.deadline)) {
+		e.deadline = e.Expires
+	}
 	e.state = State{Attempt: 1, Step: 1, Previous: e.Policy.Schedule.First(), Deadline: e.deadline, Argv: e.Argv}
 	e.emit(event.Event{Kind: event.RunStarted, Command: e.Argv})
 }
@@ -116,6 +122,9 @@ func (e *Engine) prepare(ctx context.Context) (Decision, bool) {
 	}
 	if e.passes(first) {
 		return Decision{Outcome: event.Deadline, Reason: "the deadline leaves no time for an attempt", End: End{Code: exitcodes.Timeout}}, false
+	}
+	if first > 0 {
+		e.emit(event.Event{Kind: event.InitialWait, Jittered: first})
 	}
 	if _, signal := e.sleep(ctx, first); signal != "" {
 		return CancelledBy(signal), false

@@ -17,9 +17,10 @@ type countdown struct {
 	stopped chan struct{}
 }
 
-// startCountdown begins to draw the time that is left of a wait. Without a
+// startCountdown begins to draw the time that is left of a wait, and what comes
+// then. Without a
 // terminal it does nothing, so that a sleeping program never wakes up.
-func (s *Sink) startCountdown(wait time.Duration) {
+func (s *Sink) startCountdown(to string, wait time.Duration) {
 	if s.options.Width == nil || wait <= 0 {
 		return
 	}
@@ -29,7 +30,7 @@ func (s *Sink) startCountdown(wait time.Duration) {
 	go func() {
 		defer close(c.stopped)
 		for left := wait; left > 0; left = time.Until(end) {
-			s.draw("retry: next try in " + remaining(left))
+			s.draw("retry: " + to + " in " + remaining(left))
 			timer := time.NewTimer(untilChange(left))
 			select {
 			case <-timer.C:

@@ -64,10 +64,16 @@ func (s *Sink) Emit(e event.Event) {
 	defer s.telling.Unlock()
 	s.stopCountdown()
 	if s.options.Level == Quiet {
+		s.ownTrouble(e)
 		return
 	}
 	verbose := s.options.Level == Verbose
 	switch e.Kind {
+	case event.InitialWait:
+		if verbose {
+			s.line(faint, "first try in %s", Duration(e.Jittered))
+		}
+		s.startCountdown("first try", e.Jittered)
 	case event.AttemptStarted:
 		if verbose {
 			s.line(faint, "attempt %s starts", position(e))
@@ -81,7 +87,7 @@ func (s *Sink) Emit(e event.Event) {
 		if e.IgnoredHint != "" && verbose {
 			s.line(faint, "ignored: %s", e.IgnoredHint)
 		}
-		s.startCountdown(e.Jittered)
+		s.startCountdown("next try", e.Jittered)
 	case event.RetryWaited:
 		if verbose {
 			s.line(faint, "waited %s (%s before jitter, %s after, %s slept)",
@@ -95,6 +101,18 @@ func (s *Sink) Emit(e event.Event) {
 		s.line(bad, "%s is not ready: %s", e.Target, e.Reason)
 	case event.RunFinished:
 		s.end(e)
+	}
+}
+
+// ownTrouble tells what is left to tell under Quiet: that the program itself
+// failed, or had nothing to start. Without it a shell would have said that.
+func (s *Sink) ownTrouble(e event.Event) {
+	switch {
+	case e.Kind == event.AttemptFinished:
+		s.finished = e
+	case e.Kind != event.RunFinished:
+	case e.Outcome == event.Failed, e.Outcome != event.Succeeded && s.finished.Result.StartErr != nil:
+		s.line(bad, "%s", e.Reason)
 	}
 }
 
@@ -133,7 +151,9 @@ func (s *Sink) end(e event.Event) {
 		// SIGPIPE is silent, as without the wrapper.
 		return
 	}
-	s.failedAttempt("")
+	if e.Outcome != event.Failed { // the command is not to blame
+		s.failedAttempt("")
+	}
 	if !tried {
 		return
 	}
@@ -146,11 +166,20 @@ func (s *Sink) end(e event.Event) {
 	case e.Outcome == event.Cancelled, e.Outcome == event.Failed:
 		s.line(bad, "%s, %s", e.Reason, after)
 	default:
-		s.line(bad, "gave up %s: %s", after, endings[e.Outcome])
+		s.line(bad, "gave up %s: %s", after, ending(e))
 	}
-	if e.Advice != "" {
-		s.line(faint, "%s", e.Advice)
+}
+
+// ending says why no attempt followed: in the decision's own words where it has
+// any, to which a run that used all its attempts has an advice only.
+func ending(e event.Event) string {
+	switch {
+	case e.Advice == "", e.Outcome == event.Exhausted && e.MaxAttempts == 1:
+		return endings[e.Outcome]
+	case e.Outcome == event.Exhausted:
+		return endings[e.Outcome] + "; " + e.Advice
 	}
+	return e.Advice
 }
 
 // endings say why no attempt followed; why the last one failed has been told.

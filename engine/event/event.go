@@ -20,6 +20,7 @@ const (
 	WaitPending     Kind = "wait_pending" // a target's state changed; for a person only
 	WaitReady       Kind = "wait_ready"
 	WaitFailed      Kind = "wait_failed"
+	InitialWait     Kind = "initial_wait" // --initial-delay and --splay; for a person only
 	AttemptStarted  Kind = "attempt_started"
 	AttemptFinished Kind = "attempt_finished"
 	RetryScheduled  Kind = "retry_scheduled"
@@ -82,7 +83,7 @@ type Event struct {
 
 	// RetryScheduled: the plain delay, the wait after jitter, and the server's
 	// hint where HasHint is set, or in words the hint that was not believed.
-	// RetryWaited: Slept is the time that really passed.
+	// RetryWaited: Slept is the time that really passed. InitialWait: Jittered.
 	Delay       time.Duration
 	Jittered    time.Duration
 	HasHint     bool

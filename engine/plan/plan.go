@@ -30,8 +30,8 @@ type Row struct {
 	PastDeadline bool
 }
 
-// unlimitedRows is how many waits are shown where attempts are unlimited.
-const unlimitedRows = 10
+// UnlimitedRows is how many waits are shown where attempts are unlimited.
+const UnlimitedRows = 10
 
 // draws is how finely a mean is taken over the random number, and over the
 // wait before where jitter depends on it: by the midpoint rule, which is exact
@@ -51,7 +51,7 @@ func Rows(p engine.Policy, yield func(Row) bool) {
 	least, greatest := walker{first, 0}, walker{first, p.InitialDelay + p.Splay}
 	least.elapsed = p.InitialDelay
 	before := []time.Duration{first.Previous}
-	for n := 1; p.Attempts > 0 || n <= unlimitedRows; n++ {
+	for n := 1; p.Attempts > 0 || n <= UnlimitedRows; n++ {
 		row := Row{Number: n}
 		low := decide(&p, least.state, start.Add(least.elapsed), deadline, 0)
 		if !low.Retry {

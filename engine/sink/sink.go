@@ -59,7 +59,7 @@ type object struct {
 // Emit writes one event. What is told to a person only is left out: the
 // contract fixes the names that a machine sees.
 func (s *JSON) Emit(e event.Event) {
-	if e.Kind == event.WaitPending {
+	if e.Kind == event.WaitPending || e.Kind == event.InitialWait {
 		return
 	}
 	s.buffer.Reset()

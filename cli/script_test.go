@@ -6,12 +6,15 @@ package cli
 //
 //	await FILE         waits until FILE has content; the sentinel of a script
 //	tty ... -- CMD     runs CMD on a terminal of its own; see tty_test.go
+//	peers ... -- CMD   runs CMD beside servers on loopback; see peers_test.go
 //
-// The condition [file:PATH] asks whether the system has a file.
+// and conditions beside testscript's own; see condition.
 
 import (
 	"fmt"
+	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -25,6 +28,7 @@ func TestMain(m *testing.M) {
 		"retry": func() { os.Exit(Main()) },
 		"await": awaitMain,
 		"tty":   ttyMain,
+		"peers": peersMain,
 	})
 }
 
@@ -33,14 +37,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 filepath.Join("..", "testdata", "script"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Condition: func(cond string) (bool, error) {
-			name, ok := strings.CutPrefix(cond, "file:")
-			if !ok {
-				return false, fmt.Errorf("unknown condition %q", cond)
-			}
-			_, err := os.Stat(name)
-			return err == nil, nil
-		},
+		Condition:           condition,
 		Setup: func(env *testscript.Env) error {
 			// The scripts hold for the defaults, not for a developer's own
 			// variables; under the race detector a program sleeps for a second
@@ -49,6 +46,27 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// condition answers what a script may ask of the machine: [file:PATH], the
+// system has that file; [ipv6], loopback has IPv6; [namespaces], this user may
+// make a PID namespace.
+func condition(cond string) (bool, error) {
+	if name, ok := strings.CutPrefix(cond, "file:"); ok {
+		_, err := os.Stat(name)
+		return err == nil, nil
+	}
+	switch cond {
+	case "ipv6":
+		l, err := net.Listen("tcp", "[::1]:0")
+		if err == nil {
+			_ = l.Close()
+		}
+		return err == nil, nil
+	case "namespaces":
+		return exec.Command("unshare", "--pid", "--fork", "--mount-proc", "true").Run() == nil, nil
+	}
+	return false, fmt.Errorf("no such condition: %q", cond)
 }
 
 // awaitLimit bounds the wait for a sentinel. It is only reached when the

@@ -1,0 +1,232 @@
+package cli
+
+// This file is the other side of the scripts on --wait-for: servers on loopback
+// that live as long as a command.
+//
+//	peers NAME=KIND... -- CMD ARG...
+//
+// runs CMD with {NAME} in its words replaced by the address of a peer, and exits
+// with its code, or 128+n where a signal ended it. Kinds:
+//
+//	tcp, tcp6        accepts and closes
+//	refuse           a port where nobody listens
+//	hole             a port that neither accepts nor refuses (Linux)
+//	silent           accepts, and says nothing
+//	half             accepts, begins an answer, and says no more
+//	late:FILE        refuses until FILE exists, then accepts
+//	http:CODE,...    answers with these statuses in turn, the last repeated, and
+//	                 the body "status CODE"; a redirect leads to a 200
+//	https:CODE,...   the same by TLS; writes its certificate to NAME.pem
+//	unix             a socket; its address is a path
+
+import (
+	"context"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/retrysh/retry/exitcodes"
+)
+
+func peersMain() {
+	address := map[string]string{}
+	words := os.Args[1:]
+	for len(words) > 0 && words[0] != "--" {
+		name, kind, _ := strings.Cut(words[0], "=")
+		kind, detail, _ := strings.Cut(kind, ":")
+		open := peerKinds[kind]
+		if open == nil {
+			peerNeeds(fmt.Errorf("no kind of peer: %q", words[0]))
+		}
+		at, err := open(name, detail)
+		peerNeeds(err)
+		address["{"+name+"}"] = at
+		words = words[1:]
+	}
+	if len(words) < 2 {
+		peerNeeds(errors.New("usage: peers NAME=KIND... -- CMD ARG..."))
+	}
+	var command []string
+	for _, word := range words[1:] {
+		for name, at := range address {
+			word = strings.ReplaceAll(word, name, at)
+		}
+		command = append(command, word)
+	}
+	os.Exit(runBeside(command))
+}
+
+// runBeside runs a command for a minute at most. What asks this program to end
+// is for the command.
+func runBeside(command []string) int {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	asked := make(chan os.Signal, 8)
+	signal.Notify(asked, os.Interrupt, syscall.SIGTERM)
+	peerNeeds(cmd.Start())
+	go func() {
+		for sig := range asked {
+			_ = cmd.Process.Signal(sig)
+		}
+	}()
+	_ = cmd.Wait()
+	if how, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && how.Signaled() {
+		return exitcodes.OfSignal(int(how.Signal()))
+	}
+	return cmd.ProcessState.ExitCode()
+}
+
+func peerNeeds(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "peers:", err)
+		os.Exit(exitcodes.Failure)
+	}
+}
+
+// peerKinds open a peer and return its address.
+var peerKinds = map[string]func(name, detail string) (string, error){
+	"tcp":    func(string, string) (string, error) { return listenAt("tcp", "127.0.0.1:0", hangUp) },
+	"tcp6":   func(string, string) (string, error) { return listenAt("tcp", "[::1]:0", hangUp) },
+	"silent": func(string, string) (string, error) { return listenAt("tcp", "127.0.0.1:0", holdOn) },
+	"half": func(string, string) (string, error) {
+		return listenAt("tcp", "127.0.0.1:0", func(conn net.Conn) {
+			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-")
+			holdOn(conn)
+		})
+	},
+	"refuse": func(string, string) (string, error) { return freePort() },
+	"hole":   func(string, string) (string, error) { return blackHole() },
+	"late": func(_, file string) (string, error) {
+		at, err := freePort()
+		go func() {
+			for {
+				if _, err := os.Stat(file); err == nil {
+					break
+				}
+				time.Sleep(time.Millisecond)
+			}
+			_, err := listenAt("tcp", at, hangUp)
+			peerNeeds(err)
+		}()
+		return at, err
+	},
+	"http": func(_, codes string) (string, error) {
+		return httptest.NewServer(answers(codes)).Listener.Addr().String(), nil
+	},
+	"https": secureServer,
+	"unix": func(name, _ string) (string, error) {
+		path, err := filepath.Abs(name + ".sock")
+		if err != nil {
+			return "", err
+		}
+		return listenAt("unix", path, hangUp)
+	},
+}
+
+func listenAt(network, address string, serve func(net.Conn)) (string, error) {
+	l, err := net.Listen(network, address)
+	if err != nil {
+		return "", err
+	}
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go serve(conn)
+		}
+	}()
+	return l.Addr().String(), nil
+}
+
+func hangUp(conn net.Conn) { _ = conn.Close() }
+
+// holdOn keeps a connection until the other side closes it.
+func holdOn(conn net.Conn) {
+	_, _ = io.Copy(io.Discard, conn)
+	_ = conn.Close()
+}
+
+// freePort returns an address that refuses connections.
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// blackHole returns a port whose queue is full, as behind a firewall that drops
+// what comes.
+func blackHole() (string, error) {
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		return "", err
+	}
+	if err := errors.Join(syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), syscall.Listen(fd, 0)); err != nil {
+		return "", err
+	}
+	name, err := syscall.Getsockname(fd)
+	if err != nil {
+		return "", err
+	}
+	at := "127.0.0.1:" + strconv.Itoa(name.(*syscall.SockaddrInet4).Port)
+	for range 10 {
+		conn, err := net.DialTimeout("tcp", at, 200*time.Millisecond)
+		if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
+			return at, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		queued = append(queued, conn)
+	}
+	return "", errors.New("this kernel's queues do not fill up")
+}
+
+// queued are the connections that fill a queue; one that is collected is
+// closed.
+var queued []net.Conn
+
+// answers gives the statuses one by one.
+func answers(codes string) http.Handler {
+	list := strings.Split(codes, ",")
+	var asked atomic.Int32
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := min(int(asked.Add(1)), len(list))
+		code, err := strconv.Atoi(list[n-1])
+		if err != nil || r.URL.Path == "/elsewhere" {
+			code = http.StatusOK
+		}
+		if code/100 == 3 {
+			w.Header().Set("Location", "/elsewhere")
+		}
+		w.WriteHeader(code)
+		fmt.Fprintln(w, "status", code)
+	})
+}
+
+func secureServer(name, codes string) (string, error) {
+	s := httptest.NewUnstartedServer(answers(codes))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // a certificate that is refused is what is tested
+	s.StartTLS()
+	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+	return s.Listener.Addr().String(), os.WriteFile(name+".pem", certificate, 0o600)
+}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/retrysh/retry/cli/human"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -22,7 +23,7 @@ func Main() int {
 	o, err := read(os.Args[1:], os.Environ())
 	switch {
 	case err != nil:
-		fmt.Fprintf(os.Stderr, "retry: %s\n%s\n", shorten(err.Error()), "Try 'retry --help' for the flags and what they take.")
+		fmt.Fprintf(os.Stderr, "retry: %s\n%s\n", human.Printable(shorten(err.Error())), "Try 'retry --help' for the flags and what they take.")
 	case o.help:
 		err = show(printHelp)
 	case o.version:
@@ -60,7 +61,7 @@ func read(argv, environ []string) (*options, error) {
 func show(print func(io.Writer) error) error {
 	err := print(os.Stdout)
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "retry: %v\n", err)
+		fmt.Fprintf(os.Stderr, "retry: %s\n", human.Printable(err.Error()))
 	}
 	return err
 }

@@ -69,7 +69,7 @@ type grammar struct {
 	Quiet     bool   `short:"q" group:"output" help:"Say nothing but the program's own errors."`
 	Verbose   bool   `short:"v" group:"output" help:"Say when each attempt starts, and each wait before and after jitter and as slept."`
 	Color     string `default:"auto" placeholder:"WHEN" group:"output" help:"auto (a terminal, and NO_COLOR is not set), always, or never." values:"auto always never"`
-	LogFormat string `default:"text" placeholder:"FORMAT" group:"output" help:"text, or json: one event a line." values:"text json"`
+	LogFormat string `default:"text" placeholder:"FORMAT" group:"output" help:"text, json (one event a line), github or gitlab (folds and warnings for the log of a CI job), or auto (that of the job it runs in, else text)." values:"text json github gitlab auto"`
 	LogFile   string `placeholder:"FILE" group:"output" help:"Append events to this file; the text for a person stays on standard error."`
 
 	Plan       bool   `env:"-" group:"modes" help:"Run nothing; print the schedule of waits."`

@@ -43,7 +43,7 @@ type options struct {
 
 	quiet, verbose bool
 	color          string // auto, always or never
-	logFormat      string // text or json
+	logFormat      string // text, json, github, gitlab or auto
 	logFile        string
 
 	plan, help, version, man bool

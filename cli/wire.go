@@ -6,8 +6,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -16,14 +14,9 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-
-	"github.com/retrysh/retry/cli/human"
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/classify"
-	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/proc"
-	"github.com/retrysh/retry/engine/sink"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -162,100 +155,4 @@ func untilExpiry(text string, now time.Time) (left time.Duration, limited bool) 
 		return 0, false
 	}
 	return time.UnixMilli(int64(math.Round(seconds * 1000))).Sub(now), true
-}
-
-// output is every sink of a run, and the program's own complaints.
-type output struct {
-	sinks   []engine.Sink
-	person  *human.Sink
-	logFile *logFile
-}
-
-// newOutput opens what the run writes to. A log file that cannot be opened is
-// reported; the command is run all the same.
-func newOutput(o *options) *output {
-	out := &output{}
-	level := human.Normal
-	switch {
-	case o.quiet:
-		level = human.Quiet
-	case o.verbose:
-		level = human.Verbose
-	}
-	if o.logFormat == "text" || o.logFile != "" {
-		out.person = human.New(os.Stderr, human.Options{Level: level, Color: colored(o.color), Width: terminalWidth()})
-		out.sinks = append(out.sinks, out.person)
-	} else {
-		out.sinks = append(out.sinks, sink.NewJSON(os.Stderr, func(error) {}))
-	}
-	if o.logFile == "" {
-		return out
-	}
-	file, err := openLog(o.logFile)
-	if err != nil {
-		out.complain("no log is kept: %v", err)
-		return out
-	}
-	out.logFile = file
-	failed := func(err error) { out.complain("the log is incomplete: %v", err) }
-	if o.logFormat == "text" {
-		out.sinks = append(out.sinks, human.New(file, human.Options{Level: level, Failed: failed}))
-	} else {
-		out.sinks = append(out.sinks, sink.NewJSON(file, failed))
-	}
-	return out
-}
-
-// Emit tells every sink.
-func (out *output) Emit(e event.Event) {
-	for _, s := range out.sinks {
-		s.Emit(e)
-	}
-}
-
-// complain tells of a trouble of the program's own; --quiet does not silence
-// it.
-func (out *output) complain(format string, args ...any) {
-	line := fmt.Sprintf(format, args...)
-	if out.person != nil {
-		out.person.Complain(line)
-		return
-	}
-	io.WriteString(os.Stderr, "retry: "+line+"\n")
-}
-
-func (out *output) close() {
-	if out.person != nil {
-		out.person.Close()
-	}
-	if out.logFile != nil {
-		out.logFile.Close()
-	}
-}
-
-// colored applies the rules of fatih/color to standard error.
-func colored(when string) bool {
-	if when == "auto" {
-		return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(os.Stderr.Fd()))
-	}
-	return when == "always"
-}
-
-// terminalWidth returns what measures the terminal for the countdown, or nil
-// where there is none that can be redrawn. A background job does not draw on
-// the terminal of the one in front.
-func terminalWidth() func() int {
-	fd := int(os.Stderr.Fd())
-	if os.Getenv("TERM") == "dumb" || !term.IsTerminal(fd) {
-		return nil
-	}
-	return func() int {
-		if !proc.ForegroundTerminal() {
-			return 0
-		}
-		if width, _, err := term.GetSize(fd); err == nil && width > 0 {
-			return width
-		}
-		return helpWidth
-	}
 }

@@ -241,7 +241,7 @@ var (
 // line writes one line. What came from the command or the user is made to stay
 // on it.
 func (s *Sink) line(c *color.Color, format string, args ...any) {
-	text := "retry: " + printable(fmt.Sprintf(format, args...))
+	text := "retry: " + Printable(fmt.Sprintf(format, args...))
 	if s.options.Color {
 		c.EnableColor()
 		text = c.Sprint(text)
@@ -258,9 +258,14 @@ func (s *Sink) write(text string) {
 	}
 }
 
-// printable replaces control characters, which could move the cursor or start
-// a line of their own.
-func printable(s string) string {
+// Printable replaces control characters, which could move the cursor or start
+// a line of their own, and parts "##", with which commands to the runners of CI
+// systems begin anywhere in a line ("##[name]", "##vso[name]"): the text may
+// come from the command.
+func Printable(s string) string {
+	for strings.Contains(s, "##") {
+		s = strings.ReplaceAll(s, "##", "# #")
+	}
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7f && r < 0xa0 {
 			return ' '

@@ -1,0 +1,183 @@
+package cli
+
+// This file opens what a run tells its events to: standard error, a log file,
+// and the files that a CI job is offered.
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/retrysh/retry/cli/human"
+	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/proc"
+	"github.com/retrysh/retry/engine/sink"
+)
+
+// output is every sink of a run, and the program's own complaints.
+type output struct {
+	sinks   []engine.Sink
+	tell    func(complaint string) // on standard error, in its format
+	person  *human.Sink            // nil where standard error is for a machine
+	logFile *logFile
+}
+
+// newOutput opens what the run writes to. A log file that cannot be opened is
+// reported; the command is run all the same.
+func newOutput(o *options) *output {
+	out := &output{}
+	format := o.logFormat
+	if format == "auto" {
+		format = jobFormat()
+	}
+	if o.logFile == "" {
+		out.toStderr(format, o)
+		return out
+	}
+	out.toStderr("text", o)
+	file, err := openLog(o.logFile)
+	if err != nil {
+		out.complain("no log is kept: %v", err)
+		return out
+	}
+	out.logFile = file
+	failed := func(err error) { out.complain("the log is incomplete: %v", err) }
+	var s engine.Sink
+	switch format {
+	case "text":
+		s = human.New(file, human.Options{Level: level(o), Failed: failed})
+	case "json":
+		s = sink.NewJSON(file, failed)
+	case "github":
+		s = sink.NewGitHub(file, sink.CIOptions{Quiet: o.quiet, Failed: failed}, out.gitHubFiles())
+	case "gitlab":
+		s = sink.NewGitLab(file, sink.CIOptions{Quiet: o.quiet, Failed: failed})
+	}
+	out.sinks = append(out.sinks, s)
+	return out
+}
+
+// toStderr tells events and complaints on standard error. Where that cannot be
+// written there is nobody to tell.
+func (out *output) toStderr(format string, o *options) {
+	ignore := func(error) {}
+	var s engine.Sink
+	switch format {
+	case "text":
+		out.person = human.New(os.Stderr, human.Options{Level: level(o), Color: colored(o.color), Width: terminalWidth()})
+		s, out.tell = out.person, out.person.Complain
+	case "json":
+		s = sink.NewJSON(os.Stderr, ignore)
+		out.tell = func(line string) { io.WriteString(os.Stderr, "retry: "+human.Printable(line)+"\n") }
+	case "github":
+		g := sink.NewGitHub(os.Stderr, sink.CIOptions{Quiet: o.quiet, Failed: ignore}, out.gitHubFiles())
+		s, out.tell = g, g.Complain
+	case "gitlab":
+		g := sink.NewGitLab(os.Stderr, sink.CIOptions{Quiet: o.quiet, Failed: ignore})
+		s, out.tell = g, g.Complain
+	}
+	out.sinks = append(out.sinks, s)
+}
+
+// jobFormat is the log format of the CI job that the program runs in, by the
+// variable that each system sets for its jobs.
+func jobFormat() string {
+	switch {
+	case os.Getenv("GITHUB_ACTIONS") == "true":
+		return "github"
+	case os.Getenv("GITLAB_CI") == "true":
+		return "gitlab"
+	}
+	return "text"
+}
+
+// gitHubFiles are the files that the runner of GitHub Actions names.
+func (out *output) gitHubFiles() sink.GitHubFiles {
+	offered := func(variable string) io.Writer {
+		if name := os.Getenv(variable); name != "" {
+			return appended(name)
+		}
+		return nil
+	}
+	return sink.GitHubFiles{
+		Summary: offered("GITHUB_STEP_SUMMARY"), Output: offered("GITHUB_OUTPUT"),
+		Failed: func(err error) { out.complain("the runner is told nothing: %v", err) },
+	}
+}
+
+// appended is a file that every write opens and appends to.
+type appended string
+
+// Write appends p.
+func (name appended) Write(p []byte) (int, error) {
+	file, err := os.OpenFile(string(name), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return 0, err
+	}
+	n, err := file.Write(p)
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	return n, err
+}
+
+// Emit tells every sink.
+func (out *output) Emit(e event.Event) {
+	for _, s := range out.sinks {
+		s.Emit(e)
+	}
+}
+
+// complain tells of a trouble of the program's own; --quiet does not silence
+// it.
+func (out *output) complain(format string, args ...any) { out.tell(fmt.Sprintf(format, args...)) }
+
+func (out *output) close() {
+	if out.person != nil {
+		out.person.Close()
+	}
+	if out.logFile != nil {
+		out.logFile.Close()
+	}
+}
+
+// level is how much a person is told.
+func level(o *options) human.Level {
+	switch {
+	case o.quiet:
+		return human.Quiet
+	case o.verbose:
+		return human.Verbose
+	}
+	return human.Normal
+}
+
+// colored applies the rules of fatih/color to standard error.
+func colored(when string) bool {
+	if when == "auto" {
+		return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(os.Stderr.Fd()))
+	}
+	return when == "always"
+}
+
+// terminalWidth returns what measures the terminal for the countdown, or nil
+// where there is none that can be redrawn. A background job does not draw on
+// the terminal of the one in front.
+func terminalWidth() func() int {
+	fd := int(os.Stderr.Fd())
+	if os.Getenv("TERM") == "dumb" || !term.IsTerminal(fd) {
+		return nil
+	}
+	return func() int {
+		if !proc.ForegroundTerminal() {
+			return 0
+		}
+		if width, _, err := term.GetSize(fd); err == nil && width > 0 {
+			return width
+		}
+		return helpWidth
+	}
+}

@@ -1,0 +1,216 @@
+package sink
+
+// This file holds what the sinks for CI logs share. Their lines stand in a log
+// that a runner searches for commands, among text that the wrapped command
+// chose: arguments, matched lines, names of files. So whatever comes from
+// outside is made inert before it is written.
+//
+// The lines go to standard error only, so that nothing gets into what is piped
+// or redirected from standard output. An attempt's output stays what it is; it
+// is folded by the lines before and after it.
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/retrysh/retry/engine/event"
+)
+
+// longestText bounds what is shown of a text from outside, in runes: a log
+// needs to name a command, not to hold it.
+const longestText = 300
+
+// CIOptions say how to tell it.
+type CIOptions struct {
+	// Quiet tells nothing but complaints.
+	Quiet bool
+	// Failed is given the first error of the log. It must not complain to the
+	// same sink.
+	Failed func(error)
+}
+
+// ci tells a run to a CI log. What differs between runners is in dialect.
+type ci struct {
+	dialect dialect
+	options CIOptions
+
+	mu       sync.Mutex // a complaint may come at any time
+	w        io.Writer
+	failed   bool
+	command  string      // as it is shown
+	open     bool        // a fold
+	finished event.Event // the last failed attempt, not told yet
+	untold   bool
+	silent   bool // nobody reads any more: the end is SIGPIPE's, which says nothing
+}
+
+// dialect is how a runner wants to be told. Text is inert already.
+type dialect interface {
+	fold(e event.Event, title string) string
+	unfold(e event.Event) string
+	warning(title, text string) string
+	failure(title, text string) string
+	notice(title, text string) string
+}
+
+// Complain tells of a trouble of the program's own.
+func (s *ci) Complain(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.write(s.dialect.warning("retry", inert(text)))
+}
+
+// Emit tells one event.
+func (s *ci) Emit(e event.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.options.Quiet {
+		s.ownTrouble(e)
+		return
+	}
+	switch e.Kind {
+	case event.RunStarted:
+		s.command = shown(e.Command)
+	case event.AttemptStarted:
+		s.open = true
+		s.write(s.dialect.fold(e, "retry: attempt "+position(e)+": "+s.command))
+	case event.AttemptFinished:
+		s.unfold(e)
+		// What follows belongs into the same line, so it is told with the next
+		// event.
+		s.silent = e.Result.ReaderGone
+		s.finished, s.untold = e, !e.Success && !s.silent
+	case event.RetryScheduled:
+		s.failedAttempt("; next try in " + short(e.Jittered))
+	case event.WaitPending:
+		s.write("retry: waiting for " + inert(e.Target) + ": " + inert(e.Reason) + "\n")
+	case event.WaitReady:
+		s.write("retry: " + inert(e.Target) + " is ready after " + short(e.Elapsed) + "\n")
+	case event.WaitFailed:
+		s.write(s.dialect.warning("retry", inert(e.Target)+" is not ready: "+inert(e.Reason)))
+	case event.RunFinished:
+		s.unfold(e)
+		s.failedAttempt("")
+		s.end(e)
+	}
+}
+
+// ownTrouble tells what is left to tell under Quiet: that the program itself
+// failed, or had nothing to start.
+func (s *ci) ownTrouble(e event.Event) {
+	switch {
+	case e.Kind == event.AttemptFinished:
+		s.finished = e
+	case e.Kind == event.RunFinished && e.Outcome != event.Succeeded && (e.Outcome == event.Failed || s.finished.Result.StartErr != nil):
+		s.end(e)
+	}
+}
+
+// unfold closes what is open. What the command wrote last may lack its
+// newline, and a marker is only understood at the start of a line.
+func (s *ci) unfold(e event.Event) {
+	if s.open {
+		s.open = false
+		s.write("\n" + s.dialect.unfold(e))
+	}
+}
+
+func (s *ci) failedAttempt(what string) {
+	if !s.untold {
+		return
+	}
+	s.untold = false
+	e := s.finished
+	s.write(s.dialect.warning("retry: attempt "+position(e)+" failed", "after "+short(e.Result.Duration)+": "+because(e)+what))
+}
+
+func (s *ci) end(e event.Event) {
+	switch {
+	case s.silent:
+	case e.Outcome != event.Succeeded:
+		s.write(s.dialect.failure("retry: "+string(e.Outcome), summary(e)))
+	case e.Attempts > 1:
+		s.write(s.dialect.notice("retry: "+string(e.Outcome), summary(e)))
+	}
+}
+
+func (s *ci) write(text string) {
+	if _, err := io.WriteString(s.w, text); err != nil && !s.failed {
+		s.failed = true
+		s.options.Failed(err)
+	}
+}
+
+// summary says in words how a run ended.
+func summary(e event.Event) string {
+	after := fmt.Sprintf("after %d attempts in %s", e.Attempts, short(e.Elapsed))
+	if e.Attempts == 1 {
+		after = "after 1 attempt in " + short(e.Elapsed)
+	}
+	if e.Outcome == event.Succeeded {
+		return "succeeded " + after
+	}
+	text := fmt.Sprintf("gave up %s with exit code %d: %s", after, e.ExitCode, because(e))
+	if e.Advice != "" {
+		text += "; " + inert(e.Advice)
+	}
+	return text
+}
+
+// shown is a command for a person to recognise.
+func shown(argv []string) string { return inert(strings.Join(argv, " ")) }
+
+// because is why an attempt failed or a run ended, with the rule.
+func because(e event.Event) string {
+	if e.Rule == "" {
+		return inert(e.Reason)
+	}
+	return inert(e.Reason) + " [" + inert(e.Rule) + "]"
+}
+
+// position says which attempt, of how many.
+func position(e event.Event) string {
+	if e.MaxAttempts == 0 {
+		return fmt.Sprint(e.Attempt)
+	}
+	return fmt.Sprintf("%d of %d", e.Attempt, e.MaxAttempts)
+}
+
+// short rounds to what a person reads.
+func short(d time.Duration) string {
+	switch {
+	case d >= time.Minute:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return d.Round(10 * time.Millisecond).String()
+	}
+	return d.Round(time.Millisecond).String()
+}
+
+// inert takes from a text what a runner could read as a command. A control
+// character could start a line or draw over one. "##" begins the runner's old
+// form of a command, "##[name]", which it looks for anywhere in a line
+// (actions/runner, ActionCommand.TryParse), and Azure's "##vso[name]".
+// "section_" begins GitLab's markers.
+func inert(text string) string {
+	var b strings.Builder
+	runes, last := 0, ' '
+	for _, r := range text {
+		if runes++; runes > longestText {
+			b.WriteString(" ...")
+			break
+		}
+		if r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' {
+			r = ' '
+		}
+		if r == '#' && last == '#' {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(r)
+		last = r
+	}
+	return strings.ReplaceAll(b.String(), "section_", "section-")
+}

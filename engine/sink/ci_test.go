@@ -1,0 +1,297 @@
+package sink
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/event"
+)
+
+// run is a run of three attempts in which every text that comes from outside
+// is hostile.
+func run(hostile string) []event.Event {
+	fail := event.Event{Kind: event.AttemptFinished, MaxAttempts: 3, Reason: hostile, Rule: hostile, Result: attempt.Result{ExitCode: 7, Duration: 1500 * time.Millisecond}}
+	events := []event.Event{
+		{Kind: event.RunStarted, Command: []string{"sh", hostile, ""}},
+		{Kind: event.WaitPending, Target: hostile, Reason: hostile},
+		{Kind: event.WaitReady, Target: hostile},
+		{Kind: event.WaitFailed, Target: hostile, Reason: hostile},
+	}
+	for n := 1; n <= 3; n++ {
+		fail.Attempt = n
+		events = append(events, event.Event{Kind: event.AttemptStarted, Attempt: n, MaxAttempts: 3}, fail,
+			event.Event{Kind: event.RetryScheduled, Attempt: n, MaxAttempts: 3, Jittered: 20 * time.Millisecond})
+	}
+	events = append(events, event.Event{Kind: event.RunFinished, Outcome: event.Exhausted, Attempts: 3, ExitCode: 7, Reason: hostile, Rule: hostile, Advice: hostile, Elapsed: 5 * time.Second})
+	for i := range events {
+		events[i].RunID, events[i].Time = "18ee0bc9-0000-4000-8000-000000000000", time.Unix(1795222483, 0)
+	}
+	return events
+}
+
+// hostile are texts that a runner would obey if they stood in a line as they
+// are.
+var hostile = []string{
+	"exit 7",
+	"x\n::error::injected",
+	"x\r::stop-commands::token",
+	"x\r\n  ::add-mask::secret\r\n",
+	"##[set-output name=a]b",
+	"####[error]x",
+	"a # ##[error]x",
+	"##vso[task.setvariable variable=a]b",
+	"::set-env name=PATH::/tmp",
+	"100%25 50%0A::error::x %3A",
+	"title=a,b:c::warning::d",
+	"\x1b[0Ksection_end:1:retry_18ee0bc9_1\r\x1b[0K",
+	"section_start:1:x",
+	"section_section_start:1:x\u2028::error::x\u0085::error::x",
+	"| a | [x](http://evil) <img src=x> `code` **b** |\n| - |",
+	"\xff\xfe::error::x",
+	strings.Repeat("#", 400) + "[error]",
+	strings.Repeat("long ", 300),
+}
+
+// workflowCommand reads a line as the runner does: first a command at its
+// start, blanks apart, then the old form anywhere (actions/runner,
+// ActionCommand.TryParseV2 and TryParse).
+func workflowCommand(line string) (name, title, data string) {
+	if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "::") {
+		if info, rest, ok := strings.Cut(trimmed[2:], "::"); ok {
+			name, properties, _ := strings.Cut(info, " ")
+			for property := range strings.SplitSeq(properties, ",") {
+				if key, value, _ := strings.Cut(property, "="); key == "title" {
+					title = strings.NewReplacer("%3A", ":", "%2C", ",", "%0D", "\r", "%0A", "\n", "%25", "%").Replace(value)
+				} else if key != "" {
+					return "unexpected property " + key, "", ""
+				}
+			}
+			return name, title, strings.NewReplacer("%0D", "\r", "%0A", "\n", "%25", "%").Replace(rest)
+		}
+	}
+	if at := strings.Index(line, "##["); at >= 0 && strings.Contains(line[at:], "]") {
+		return "old form " + line[at:], "", ""
+	}
+	return "", "", ""
+}
+
+// readerLines splits as the runner's reader does: at \n, \r and \r\n.
+func readerLines(text string) []string {
+	return strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\n")
+}
+
+func ignore(error) {}
+
+// checkGitHub runs a hostile text through the sink and looks at the log and
+// the files as the runner does.
+func checkGitHub(t *testing.T, text string) {
+	var log, table, output bytes.Buffer
+	s := NewGitHub(&log, CIOptions{Failed: ignore}, GitHubFiles{Summary: &table, Output: &output, Failed: ignore})
+	for _, e := range run(text) {
+		s.Emit(e)
+	}
+	s.Complain(text)
+	var names []string
+	for _, line := range readerLines(log.String()) {
+		name, title, data := workflowCommand(line)
+		if name == "" {
+			continue
+		}
+		names = append(names, name)
+		if name != "endgroup" && !strings.HasPrefix(title+data, "retry") {
+			t.Errorf("%q: title %q, data %q", line, title, data)
+		}
+	}
+	want := "warning group endgroup warning group endgroup warning group endgroup warning error warning"
+	if got := strings.Join(names, " "); got != want {
+		t.Errorf("with %q the runner obeys %s; want %s", text, got, want)
+	}
+	if got := output.String(); got != "\nattempts=3\noutcome=exhausted\nexit_code=7\n" {
+		t.Errorf("outputs %q", got)
+	}
+	if rows := strings.Count(table.String(), "\n|"); rows != 5 {
+		t.Errorf("with %q the table has %d lines:\n%s", text, rows, table.String())
+	}
+	for line := range strings.Lines(table.String()) {
+		line = strings.NewReplacer("**retry**", "", "| ", "", " |", "", "---:", "", "---", "").Replace(line)
+		if strings.ContainsAny(strings.TrimPrefix(line, " "), "[]()<>`*|_\\!") {
+			t.Errorf("with %q the table has markup: %s", text, line)
+		}
+	}
+}
+
+func TestGitHubObeysNobodyElse(t *testing.T) {
+	for _, text := range hostile {
+		checkGitHub(t, text)
+	}
+}
+
+func FuzzGitHubObeysNobodyElse(f *testing.F) {
+	for _, text := range hostile {
+		f.Add(text)
+	}
+	f.Fuzz(checkGitHub)
+}
+
+// checkGitLab looks for sections as GitLab does: "section_", anywhere in the
+// bytes.
+func checkGitLab(t *testing.T, text string) {
+	var log bytes.Buffer
+	s := NewGitLab(&log, CIOptions{Failed: ignore})
+	for _, e := range run(text) {
+		s.Emit(e)
+	}
+	s.Complain(text)
+	ours := strings.Count(log.String(), "\x1b[0Ksection_start:1795222483:retry_18ee0bc9_") + strings.Count(log.String(), "\x1b[0Ksection_end:1795222483:retry_18ee0bc9_")
+	if all := strings.Count(log.String(), "section_"); ours != 6 || all != 6 {
+		t.Errorf("with %q there are %d markers, %d of them ours; want 6", text, all, ours)
+	}
+	if cr, esc := strings.Count(log.String(), "\r"), strings.Count(log.String(), "\x1b"); cr != 6 || esc != 6*2+6*2 {
+		t.Errorf("with %q there are %d carriage returns and %d escapes", text, cr, esc)
+	}
+}
+
+func TestGitLabObeysNobodyElse(t *testing.T) {
+	for _, text := range hostile {
+		checkGitLab(t, text)
+	}
+}
+
+func FuzzGitLabObeysNobodyElse(f *testing.F) {
+	for _, text := range hostile {
+		f.Add(text)
+	}
+	f.Fuzz(checkGitLab)
+}
+
+// TestJSONHoldsNoCommand: the texts stay what they are, and no line has the
+// runner's old form.
+func TestJSONHoldsNoCommand(t *testing.T) {
+	for _, text := range hostile {
+		var log bytes.Buffer
+		s := NewJSON(&log, func(err error) { t.Error(err) })
+		for _, e := range run(text) {
+			s.Emit(e)
+		}
+		for line := range strings.Lines(log.String()) {
+			var o object
+			if err := json.Unmarshal([]byte(line), &o); err != nil {
+				t.Fatalf("%v: %s", err, line)
+			}
+			if o.Event == "run_finished" && utf8.ValidString(text) && o.Reason != text {
+				t.Errorf("the reason became %q, it was %q", o.Reason, text)
+			}
+			if name, _, _ := workflowCommand(line); name != "" {
+				t.Errorf("%s is a command: %s", name, line)
+			}
+		}
+	}
+}
+
+func TestGitHubTellsARun(t *testing.T) {
+	var log, table bytes.Buffer
+	s := NewGitHub(&log, CIOptions{Failed: ignore}, GitHubFiles{Summary: &table, Failed: ignore})
+	for _, e := range []event.Event{
+		{Kind: event.RunStarted, Command: []string{"deploy", "-x"}},
+		{Kind: event.AttemptStarted, Attempt: 1},
+		{Kind: event.AttemptFinished, Attempt: 1, Reason: "exit 75: 50% done", Rule: "on-exit", Result: attempt.Result{Duration: 65 * time.Second}},
+		{Kind: event.RetryScheduled, Attempt: 1, Jittered: 1234 * time.Millisecond},
+		{Kind: event.AttemptStarted, Attempt: 2},
+		{Kind: event.AttemptFinished, Attempt: 2, Success: true, Result: attempt.Result{Duration: time.Second}},
+		{Kind: event.RunFinished, Outcome: event.Succeeded, Attempts: 2, Elapsed: 70 * time.Second},
+	} {
+		s.Emit(e)
+	}
+	want := `::group::retry: attempt 1: deploy -x
+
+::endgroup::
+::warning title=retry%3A attempt 1 failed::after 1m5s: exit 75: 50%25 done [on-exit]; next try in 1.23s
+::group::retry: attempt 2: deploy -x
+
+::endgroup::
+::notice title=retry%3A succeeded::succeeded after 2 attempts in 1m10s
+`
+	if log.String() != want {
+		t.Errorf("it writes\n%swant\n%s", log.String(), want)
+	}
+	if !strings.Contains(table.String(), "\n| 1 | exit 75&#58; 50&#37; done &#91;on&#45;exit&#93; | 1m5s |\n| 2 | succeeded | 1s |\n") {
+		t.Errorf("the table is\n%s", table.String())
+	}
+}
+
+// TestGitHubTableIsBounded: attempts may be unlimited, the runner's patience is
+// not.
+func TestGitHubTableIsBounded(t *testing.T) {
+	var table bytes.Buffer
+	s := NewGitHub(&bytes.Buffer{}, CIOptions{Failed: ignore}, GitHubFiles{Summary: &table, Failed: ignore})
+	worst := strings.Repeat("<", 2*longestText)
+	s.Emit(event.Event{Kind: event.RunStarted, Command: []string{worst}})
+	for n := 1; n <= 1000; n++ {
+		s.Emit(event.Event{Kind: event.AttemptFinished, Attempt: n, Reason: worst, Rule: worst})
+	}
+	s.Emit(event.Event{Kind: event.RunFinished, Outcome: event.Cancelled, Attempts: 1000, Reason: worst})
+	if table.Len() > 1<<20 {
+		t.Errorf("%d bytes", table.Len())
+	}
+	if text := table.String(); !strings.Contains(text, "| 801 |") || strings.Contains(text, "| 800 |") || !strings.Contains(text, "The last 200 attempts") {
+		t.Error("the table does not hold the last 200 attempts")
+	}
+}
+
+// broken fails every write.
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestCITroubleIsReported(t *testing.T) {
+	var logs, files int
+	s := NewGitHub(broken{}, CIOptions{Failed: func(error) { logs++ }},
+		GitHubFiles{Summary: broken{}, Output: broken{}, Failed: func(error) { files++ }})
+	for _, e := range run("exit 7") {
+		s.Emit(e)
+	}
+	if logs != 1 || files != 2 {
+		t.Errorf("told %d times of the log, %d times of the files; want 1 and 2", logs, files)
+	}
+}
+
+// TestQuietTellsOwnTroubleOnly, and leaves the files to the runner.
+func TestQuietTellsOwnTroubleOnly(t *testing.T) {
+	var log, output bytes.Buffer
+	s := NewGitHub(&log, CIOptions{Quiet: true, Failed: ignore}, GitHubFiles{Output: &output, Failed: ignore})
+	for _, e := range run("exit 7") {
+		s.Emit(e)
+	}
+	if log.Len() != 0 || output.Len() == 0 {
+		t.Errorf("log %q, output %q", log.String(), output.String())
+	}
+	s.Complain("no log is kept")
+	if got := log.String(); got != "::warning title=retry::no log is kept\n" {
+		t.Errorf("the complaint is %q", got)
+	}
+	log.Reset()
+	s.Emit(event.Event{Kind: event.AttemptFinished, Attempt: 1, Result: attempt.Result{StartErr: errors.New("not found")}})
+	s.Emit(event.Event{Kind: event.RunFinished, Outcome: event.Stopped, Attempts: 1, ExitCode: 127, Reason: "not found"})
+	if got := log.String(); got != "::error title=retry%3A stopped::gave up after 1 attempt in 0s with exit code 127: not found\n" {
+		t.Errorf("it writes %q", got)
+	}
+}
+
+// TestNobodyReadsAnyMore: an end by SIGPIPE is silent.
+func TestNobodyReadsAnyMore(t *testing.T) {
+	var log bytes.Buffer
+	s := NewGitLab(&log, CIOptions{Failed: ignore})
+	s.Emit(event.Event{Kind: event.AttemptStarted, Attempt: 1})
+	log.Reset()
+	s.Emit(event.Event{Kind: event.AttemptFinished, Attempt: 1, Reason: "no reader", Result: attempt.Result{ReaderGone: true}})
+	s.Emit(event.Event{Kind: event.RunFinished, Outcome: event.Cancelled, Attempts: 1, Reason: "no reader"})
+	if strings.Contains(log.String(), "no reader") {
+		t.Errorf("it writes %q", log.String())
+	}
+}

@@ -1,0 +1,144 @@
+package sink
+
+// This file speaks to GitHub Actions: workflow commands in the log, a table in
+// the step's summary, outputs of the step.
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/retrysh/retry/engine/event"
+)
+
+// GitHubFiles are the files that the runner offers to a step, nil where it
+// does not. Each is written once, at the end of the run, in one write.
+type GitHubFiles struct {
+	Summary io.Writer // GITHUB_STEP_SUMMARY
+	Output  io.Writer // GITHUB_OUTPUT
+	// Failed is given each error of the two.
+	Failed func(error)
+}
+
+// GitHub is a sink for the log of a GitHub Actions step: each attempt is a
+// group, each failed one a warning, the end an error where it failed. At the
+// end it writes the attempts as a table, unless the first succeeded, and the
+// outputs attempts, outcome and exit_code.
+type GitHub struct {
+	ci
+	files   GitHubFiles
+	ran     string // the command, as it is shown
+	rows    []string
+	dropped int
+}
+
+// NewGitHub returns a sink that writes to w.
+func NewGitHub(w io.Writer, options CIOptions, files GitHubFiles) *GitHub {
+	return &GitHub{ci: ci{w: w, options: options, dialect: workflowCommands{}}, files: files}
+}
+
+// Emit tells one event.
+func (s *GitHub) Emit(e event.Event) {
+	s.ci.Emit(e)
+	switch e.Kind {
+	case event.RunStarted:
+		s.ran = shown(e.Command)
+	case event.AttemptFinished:
+		s.row(e)
+	case event.RunFinished:
+		if e.Attempts > 1 || e.Outcome != event.Succeeded {
+			s.append(s.files.Summary, s.table(e))
+		}
+		s.append(s.files.Output, outputs(e))
+	}
+}
+
+// outputs are lines of NAME=VALUE. Every value is a number or one of the
+// contract's words. The empty line in front ends one that somebody left
+// unfinished; the runner skips it.
+func outputs(e event.Event) string {
+	return fmt.Sprintf("\nattempts=%d\noutcome=%s\nexit_code=%d\n", e.Attempts, e.Outcome, e.ExitCode)
+}
+
+func (s *GitHub) append(w io.Writer, text string) {
+	if w == nil {
+		return
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		s.files.Failed(err)
+	}
+}
+
+// mostRows bounds the table: the runner refuses a summary above 1 MiB
+// (actions/runner, CreateStepSummaryCommand), and attempts may be unlimited.
+const mostRows = 200
+
+func (s *GitHub) row(e event.Event) {
+	result := "succeeded"
+	if !e.Success {
+		result = because(e)
+	}
+	if len(s.rows) == mostRows {
+		s.rows = append(s.rows[:0], s.rows[1:]...)
+		s.dropped++
+	}
+	s.rows = append(s.rows, fmt.Sprintf("| %d | %s | %s |\n", e.Attempt, literal(result), short(e.Result.Duration)))
+}
+
+// table is the summary, in Markdown.
+func (s *GitHub) table(e event.Event) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n**retry** %s: %s\n\n", literal(s.ran), literal(summary(e)))
+	if len(s.rows) == 0 {
+		return b.String()
+	}
+	if s.dropped > 0 {
+		fmt.Fprintf(&b, "The last %d attempts:\n\n", mostRows)
+	}
+	b.WriteString("| attempt | result | time |\n| ---: | --- | ---: |\n")
+	for _, row := range s.rows {
+		b.WriteString(row)
+	}
+	return b.String()
+}
+
+// literal makes text mean itself in Markdown: a character reference is never
+// taken for markup (CommonMark 0.31, 2.5), so links, images, HTML and the ends
+// of table cells are all just text.
+func literal(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r < 0x80 && (unicode.IsPunct(r) || unicode.IsSymbol(r)) {
+			b.WriteString("&#" + strconv.Itoa(int(r)) + ";")
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// workflowCommands are "::name key=value::data" lines.
+type workflowCommands struct{}
+
+func (workflowCommands) fold(_ event.Event, title string) string { return command("group", "", title) }
+func (workflowCommands) unfold(event.Event) string               { return command("endgroup", "", "") }
+
+func (workflowCommands) warning(title, text string) string { return command("warning", title, text) }
+func (workflowCommands) failure(title, text string) string { return command("error", title, text) }
+func (workflowCommands) notice(title, text string) string  { return command("notice", title, text) }
+
+// The escapes that the runner undoes: in data, and in a property, which ends
+// at a comma or a colon (actions/toolkit, packages/core/src/command.ts).
+var (
+	escapeData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	escapeProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+func command(name, title, data string) string {
+	if title != "" {
+		name += " title=" + escapeProperty.Replace(title)
+	}
+	return "::" + name + "::" + escapeData.Replace(data) + "\n"
+}

@@ -1,0 +1,47 @@
+package sink
+
+// This file speaks to GitLab CI, whose log knows collapsible sections and
+// colours, and no annotations.
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/retrysh/retry/engine/event"
+)
+
+// GitLab is a sink for the log of a GitLab CI job: each attempt is a section,
+// each failed one a line that begins with WARNING.
+type GitLab struct{ ci }
+
+// NewGitLab returns a sink that writes to w.
+func NewGitLab(w io.Writer, options CIOptions) *GitLab {
+	return &GitLab{ci{w: w, options: options, dialect: sections{}}}
+}
+
+// sections are the markers of
+// https://docs.gitlab.com/ci/jobs/job_logs/#custom-collapsible-sections.
+type sections struct{}
+
+func (sections) fold(e event.Event, title string) string {
+	return marker("start", e) + title + "\n"
+}
+
+func (sections) unfold(e event.Event) string { return marker("end", e) + "\n" }
+
+// marker names the section after the run, since names must differ within a
+// job. They are of letters, digits, ".", "_" and "-".
+func marker(which string, e event.Event) string {
+	run, _, _ := strings.Cut(e.RunID, "-")
+	return fmt.Sprintf("\x1b[0Ksection_%s:%d:retry_%s_%d\r\x1b[0K", which, e.Time.Unix(), run, e.Attempt)
+}
+
+func (sections) warning(title, text string) string { return colored("33", "WARNING", title, text) }
+func (sections) failure(title, text string) string { return colored("31", "ERROR", title, text) }
+func (sections) notice(title, text string) string  { return title + ": " + text + "\n" }
+
+// colored is a line in one of ECMA-48's colours.
+func colored(color, level, title, text string) string {
+	return "\x1b[" + color + "m" + level + ": " + title + ": " + text + "\x1b[0m\n"
+}

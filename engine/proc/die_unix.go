@@ -100,9 +100,7 @@ func (s *Signals) surrender() attempt.Signal {
 	// the channel.
 	awaitHandlers()
 	signal.Stop(s.caught)
-	b := make(barrier)
-	s.caught <- b
-	<-b
+	s.flush()
 	select {
 	case sig := <-s.cancelled:
 		return sig

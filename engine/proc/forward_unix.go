@@ -23,7 +23,9 @@ const (
 func (a *running) take(sig syscall.Signal) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.over || a.pid != 0 && ended(a.pid) {
+	// The terminal signals the command and the program at once, and the command
+	// may act on it and end before the program sees it (awaitTerminal).
+	if a.over || !a.foreground && a.pid != 0 && ended(a.pid) {
 		return a.takeLate(sig)
 	}
 	switch {
@@ -54,6 +56,19 @@ func (a *running) cancel(sig syscall.Signal) {
 	}
 	if sig == syscall.SIGINT || sig == syscall.SIGTERM {
 		a.urge()
+	}
+}
+
+// seenWithin is how long a signal that the command has acted on may be on its
+// way through Go's runtime to this program.
+const seenWithin = 2 * time.Millisecond
+
+// awaitTerminal lets a signal of the terminal arrive that may be why the
+// command has failed.
+func (a *running) awaitTerminal(how ending) {
+	if a.foreground && how != (ending{}) {
+		time.Sleep(seenWithin)
+		a.signals.flush()
 	}
 }
 

@@ -85,7 +85,7 @@ type running struct {
 
 	mu       sync.Mutex
 	pid      int           // 0 until the command has started
-	started  time.Time     // when it had started
+	started  time.Time     // just before it started
 	over     bool          // the command itself has ended
 	urged    int           // INT and TERM so far
 	ending   bool          // the tree is being ended
@@ -124,6 +124,9 @@ func (a *running) run(ctx context.Context) {
 // start starts the command, unless the program has been asked to end already.
 // No signal is handed on between the look and the start.
 func (a *running) start() bool {
+	if a.foreground {
+		a.signals.flush() // what the terminal sent by now did not reach the command
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if cancelled := a.result.Cancelled; cancelled != "" {
@@ -135,6 +138,7 @@ func (a *running) start() bool {
 		return false
 	}
 	children.adopt()
+	a.started = time.Now()
 	pid, err := spawn(a.spec.Argv, a.spec.Env, a.streams.files(), !a.foreground)
 	if err != nil {
 		a.over = true
@@ -146,7 +150,7 @@ func (a *running) start() bool {
 		}
 		return false
 	}
-	a.pid, a.tree.leader, a.started = pid, pid, time.Now()
+	a.pid, a.tree.leader = pid, pid
 	return true
 }
 
@@ -229,6 +233,7 @@ func (a *running) readerGone() {
 // finish deals with what remains after the command itself has ended, and reaps
 // it last, since until then nobody else can have its pid.
 func (a *running) finish(how ending, err error) {
+	a.awaitTerminal(how)
 	a.mu.Lock()
 	a.over = true
 	if err != nil && a.result.Err == nil {

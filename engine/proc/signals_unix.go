@@ -137,7 +137,7 @@ func (s *Signals) deliver() {
 	for sig := range s.caught {
 		if b, ok := sig.(barrier); ok {
 			close(b)
-			return
+			continue
 		}
 		if n, ok := sig.(syscall.Signal); ok {
 			s.dispatch(n)
@@ -154,6 +154,13 @@ func (barrier) Signal() {}
 
 // String makes a barrier an os.Signal.
 func (barrier) String() string { return "barrier" }
+
+// flush returns when all signals caught so far have been dispatched.
+func (s *Signals) flush() {
+	b := make(barrier)
+	s.caught <- b
+	<-b
+}
 
 // dispatch hands one signal to the attempt that runs, or to the wait.
 func (s *Signals) dispatch(sig syscall.Signal) {

@@ -135,6 +135,7 @@ var peerKinds = map[string]func(name, detail string) (string, error){
 		if err != nil {
 			return "", err
 		}
+		_ = os.Remove(path) // of the peer before, which had to go without tidying up
 		return listenAt("unix", path, hangUp)
 	},
 }

@@ -7,6 +7,7 @@ package cli
 //	await FILE         waits until FILE has content; the sentinel of a script
 //	tty ... -- CMD     runs CMD on a terminal of its own; see tty_test.go
 //	peers ... -- CMD   runs CMD beside servers on loopback; see peers_test.go
+//	attributes         prints what else survives an exec; see attributes_linux_test.go
 //
 // and conditions beside testscript's own; see condition.
 
@@ -23,14 +24,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"retry": func() { os.Exit(Main()) },
-		"await": awaitMain,
-		"tty":   ttyMain,
-		"peers": peersMain,
-	})
+// commands are what scripts may run beside the system's programs.
+var commands = map[string]func(){
+	"retry": func() { os.Exit(Main()) },
+	"await": awaitMain,
+	"tty":   ttyMain,
+	"peers": peersMain,
 }
+
+func TestMain(m *testing.M) { testscript.Main(m, commands) }
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{

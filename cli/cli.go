@@ -14,12 +14,14 @@ import (
 	"slices"
 
 	"github.com/retrysh/retry/cli/human"
+	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/exitcodes"
 )
 
 // Main runs the program with the process's arguments and environment, and
 // returns the code to exit with.
 func Main() int {
+	proc.NoStacks()
 	o, err := read(os.Args[1:], os.Environ())
 	switch {
 	case err != nil:

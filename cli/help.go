@@ -6,7 +6,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -55,8 +54,6 @@ var elsewhere = map[string]string{
 // shortestName is from where on a name is long enough to be near another one.
 const shortestName = 3
 
-var quotedFlag = regexp.MustCompile(`"--[a-z-]+"`)
-
 // suggest returns the flags, quoted, that an unknown word may stand for: the
 // same name written otherwise, what other programs call so, or, as kong finds
 // it, a name that differs by a letter or two.
@@ -80,7 +77,13 @@ func suggest(word string) []string {
 		return nil
 	}
 	_, suggestions, _ := strings.Cut(err.Error(), ", did you mean ")
-	return quotedFlag.FindAllString(suggestions, -1)
+	var near []string
+	for i, part := range strings.Split(suggestions, `"`) {
+		if i%2 == 1 && strings.HasPrefix(part, "--") { // what stands between quotes
+			near = append(near, `"`+part+`"`)
+		}
+	}
+	return near
 }
 
 // helpWidth is the width that the help is made for, and helpIndent where the

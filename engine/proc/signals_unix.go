@@ -100,6 +100,9 @@ func (s *Signals) note(sig syscall.Signal) {
 func (s *Signals) catch(sig syscall.Signal) {
 	if !s.ignored[sig] {
 		signal.Notify(s.caught, sig)
+		if sig == syscall.SIGQUIT {
+			quitCaught()
+		}
 	}
 }
 

@@ -1,0 +1,37 @@
+package proc
+
+// This file keeps Go's runtime from answering a signal by printing its stacks.
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// stackSignals are those that the runtime answers so and does not need itself.
+// SEGV and BUS are left to it: it turns its own into errors that code may
+// recover from, as package fmt does.
+var stackSignals = []syscall.Signal{syscall.SIGABRT, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGSTKFLT, syscall.SIGILL, syscall.SIGFPE}
+
+// goQuit is the runtime's action for QUIT, put aside until QUIT is caught.
+var goQuit rawAction
+
+// NoStacks lets the signals that make Go's runtime print its stacks end the
+// program as they end any other. Call it first of all.
+func NoStacks() {
+	goQuit = swapAction(syscall.SIGQUIT, rawAction{})
+	for _, sig := range stackSignals {
+		setDefault(sig)
+	}
+}
+
+// quitCaught gives QUIT back to the runtime, which hands it out from now on.
+func quitCaught() {
+	if goQuit != (rawAction{}) {
+		swapAction(syscall.SIGQUIT, goQuit)
+	}
+}
+
+func swapAction(sig syscall.Signal, action rawAction) (old rawAction) {
+	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&action)), uintptr(unsafe.Pointer(&old)), sigsetSize, 0, 0)
+	return old
+}

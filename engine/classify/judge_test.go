@@ -22,6 +22,7 @@ func TestJudge(t *testing.T) {
 		{name: "the code says all", argv: "curl x", result: attempt.Result{ExitCode: 7}, verdict: event.Transient, rule: "curl-code-transient", codeOnly: true},
 		{name: "the same code of another tool", argv: "x", result: attempt.Result{ExitCode: 7}, verdict: event.Unknown},
 		{name: "exit 1 alone says nothing", argv: "deploy", result: attempt.Result{ExitCode: 1}, verdict: event.Unknown},
+		{name: "exit 0 whose output was rejected", argv: "deploy", result: attempt.Result{}, verdict: event.Unknown},
 		{name: "75 by sysexits", argv: "deploy", result: attempt.Result{ExitCode: 75}, verdict: event.Transient, rule: "sysexits-tempfail", codeOnly: true},
 		{name: "75 of grpcurl is OutOfRange", argv: "grpcurl x", result: attempt.Result{ExitCode: 75}, verdict: event.Permanent, rule: "grpcurl-code-permanent", codeOnly: true},
 		{name: "not found", argv: "x", result: attempt.Result{ExitCode: 127}, verdict: event.Permanent, rule: "exec-codes", codeOnly: true},

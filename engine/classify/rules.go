@@ -213,7 +213,8 @@ func (r *Rule) applies(names []string, res attempt.Result) bool {
 
 func (e ExitRange) holds(res attempt.Result) bool {
 	if e.Signal != "" {
-		return res.Signal == e.Signal || res.Signal == "" && shellCode(e.Signal) == res.ExitCode
+		code := shellCode(e.Signal)
+		return res.Signal == e.Signal || res.Signal == "" && code != 0 && code == res.ExitCode
 	}
 	return res.Signal == "" && e.First <= res.ExitCode && res.ExitCode <= e.Last
 }

@@ -226,8 +226,11 @@ func answers(codes string) http.Handler {
 
 func secureServer(name, codes string) (string, error) {
 	s := httptest.NewUnstartedServer(answers(codes))
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // a certificate that is refused is what is tested
+	s.Config.ErrorLog = nothing
 	s.StartTLS()
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 	return s.Listener.Addr().String(), os.WriteFile(name+".pem", certificate, 0o600)
 }
+
+// nothing is the log of a server whose certificate is there to be refused.
+var nothing = log.New(io.Discard, "", 0)

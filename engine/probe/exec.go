@@ -30,7 +30,7 @@ func (c *execCheck) run(ctx context.Context, t *try) error {
 	case r.Err != nil:
 		return r.Err
 	case r.StartErr != nil:
-		return r.StartErr
+		return plain(oneLine(r.StartErr.Error())) // it names the shell; in an empty image there is none
 	case r.ExitCode == 0 && !r.TimedOut && !r.DeadlinePassed && r.Cancelled == "":
 		return nil
 	case line != "":

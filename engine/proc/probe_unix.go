@@ -7,6 +7,7 @@ package proc
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -46,7 +47,7 @@ func probe(ctx context.Context, argv, env []string, output io.Writer) attempt.Re
 	}
 	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return attempt.Result{Err: err, ExitCode: exitcodes.Failure}
+		return attempt.Result{Err: fmt.Errorf("opening %s: %w", os.DevNull, err), ExitCode: exitcodes.Failure}
 	}
 	defer func() { _ = unix.Close(null) }()
 	s := &streams{child: [3]uintptr{uintptr(null), uintptr(null), uintptr(null)}}

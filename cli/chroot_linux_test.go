@@ -1,0 +1,220 @@
+package cli
+
+// This file runs the program where there is nothing but the program: a chroot
+// with the static binary in it, in a network of its own that has loopback only.
+// That is the layout of the README's Dockerfile.
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/pem"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// emptyImage is such a place.
+type emptyImage struct {
+	*testing.T
+	root string
+}
+
+// TestEmptyImage builds the image once for all that is looked at in it.
+func TestEmptyImage(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root may chroot")
+	}
+	root := t.TempDir()
+	build := exec.Command("go", "build", "-o", filepath.Join(root, "retry"), ".")
+	build.Dir, build.Env = "..", append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	t.Run("runs", func(t *testing.T) { (&emptyImage{t, root}).runs() })
+	t.Run("speaks", func(t *testing.T) { (&emptyImage{t, root}).speaks() })
+}
+
+// result is what came of a run.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// run runs the program there. The binary is also the only command there is.
+func (i *emptyImage) run(input string, environ []string, words ...string) result {
+	i.Helper()
+	cmd := exec.Command("/retry", words...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: i.root}
+	cmd.Dir, cmd.Env = "/", append([]string{"A=b"}, environ...)
+	var out, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &out, &errs
+	if err := cmd.Start(); err != nil {
+		i.Fatal(err)
+	}
+	if !end(cmd) {
+		i.Errorf("%q hangs", words)
+	}
+	return result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
+}
+
+// want checks a run: its code, and a part of what it says on either stream.
+func (i *emptyImage) want(got result, code int, stdout, stderr string) {
+	i.Helper()
+	if got.code != code || !strings.Contains(got.stdout, stdout) || !strings.Contains(got.stderr, stderr) || strings.Contains(got.stderr, "goroutine") {
+		i.Errorf("code %d, %q, %q; want %d, %q, %q", got.code, got.stdout, got.stderr, code, stdout, stderr)
+	}
+}
+
+func (i *emptyImage) write(name, text string) {
+	i.Helper()
+	path := filepath.Join(i.root, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		i.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		i.Fatal(err)
+	}
+}
+
+// It runs, holds output without /tmp, replays input without it, and says what
+// the image lacks where it needs something.
+func (i *emptyImage) runs() {
+	version := i.run("", nil, "--version")
+	i.want(version, 0, "retry ", "")
+	i.want(i.run("", nil, "--", "/retry", "--version"), 0, version.stdout, "")
+	i.want(i.run("", nil, "--wait-for", "file:///retry", "--exec", "--", "/retry", "--version"), 0, version.stdout, "is ready")
+	i.want(i.run("", nil, "-n", "2", "--base", "1ms", "--stdout", "hold", "--stderr", "hold", "--", "/retry", "--nope"), 125, "", "unknown flag")
+	i.want(i.run("", nil, "--stdout", "hold", "--", "/retry", "--version"), 0, version.stdout, "")
+	i.want(i.run(strings.Repeat("x", 3<<20), nil, "--stdin", "replay", "--", "/retry", "--version"), 0, version.stdout, "")
+	i.want(i.run("", nil, "-n", "1", "--timeout", "100ms", "--", "/retry", "--wait-for", "file:///no", "--wait-timeout", "0"), 124, "", "timed out")
+	i.want(i.run("", nil, "--", "nothing"), 127, "", "not found in PATH")
+	i.want(i.run("", nil, "--stdin", "null", "--", "/retry", "--version"), 125, "", "/dev/null")
+	i.want(i.run("", nil, "--wait-for", "exec:true", "--wait-timeout", "50ms"), 124, "", "opening /dev/null: no such file")
+	i.write("dev/null", "")
+	i.want(i.run("", nil, "--wait-for", "exec:true", "--wait-timeout", "50ms"), 124, "", `"/bin/sh": not found`)
+}
+
+// It resolves names by itself and speaks TLS, given the addresses of name
+// servers and the certificates of authorities.
+func (i *emptyImage) speaks() {
+	// The network is this thread's alone, and goes with it.
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		if err := loopbackOnly(); err != nil {
+			i.Log("not run, no network namespace to be had: ", err)
+			return
+		}
+		i.resolves()
+		i.speaksTLS()
+	}()
+	<-done
+}
+
+// loopbackOnly moves the calling thread to a new network.
+func loopbackOnly() error {
+	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+		return err
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(fd) }()
+	request := struct {
+		name  [unix.IFNAMSIZ]byte
+		flags uint16
+		_     [22]byte
+	}{name: [unix.IFNAMSIZ]byte{'l', 'o'}, flags: unix.IFF_UP}
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCSIFFLAGS, uintptr(unsafe.Pointer(&request))); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+func (i *emptyImage) resolves() {
+	l, err := net.Listen("tcp", "127.0.0.1:80")
+	if err != nil {
+		i.Error(err)
+		return
+	}
+	defer func() { _ = l.Close() }()
+	names, err := net.ListenPacket("udp", "127.0.0.1:53")
+	if err != nil {
+		i.Error(err)
+		return
+	}
+	defer func() { _ = names.Close() }()
+	var asked atomic.Int32
+	go serveNames(names, &asked)
+
+	i.want(i.run("", nil, "--wait-for", "dns://localhost"), 0, "", "is ready")
+	i.write("etc/resolv.conf", "nameserver 127.0.0.1\n")
+	i.want(i.run("", nil, "--wait-for", "dns://db.example.", "--base", "1ms"), 0, "", "waiting for dns://db.example.: name does not resolve\n")
+	i.want(i.run("", nil, "--wait-for", "tcp://db.example:80", "--exec", "--", "/retry", "--version"), 0, "retry ", "is ready")
+	if n := asked.Load(); n < 3 {
+		i.Errorf("the name server was asked %d times", n)
+	}
+	i.write("etc/hosts", "127.0.0.1 cache\n")
+	i.want(i.run("", nil, "--wait-for", "tcp://cache:80"), 0, "", "is ready")
+}
+
+// serveNames answers questions for an IPv4 address: at first there is no such
+// name, later it is 127.0.0.1 (RFC 1035, section 4).
+func serveNames(conn net.PacketConn, asked *atomic.Int32) {
+	const refused, answered, noName, typeA, header = 5, 0x8180, 3, 1, 12
+	packet := make([]byte, 1500)
+	for {
+		n, from, err := conn.ReadFrom(packet)
+		if err != nil {
+			return
+		}
+		question := packet[header:n]
+		size := bytes.IndexByte(question, 0) + 5 // the name, its type and its class
+		reply := append([]byte(nil), packet[:header+size]...)
+		flags, answers := uint16(answered), uint16(0)
+		isA := binary.BigEndian.Uint16(question[size-4:]) == typeA
+		switch {
+		case !bytes.Contains(question, []byte("\x02db\x07example\x00")):
+			flags |= refused
+		case isA && asked.Add(1) <= 2, !isA && asked.Load() <= 2:
+			flags |= noName
+		case isA:
+			answers = 1
+			reply = append(reply, 0xc0, header, 0, typeA, 0, 1, 0, 0, 0, 0, 0, 4, 127, 0, 0, 1)
+		}
+		binary.BigEndian.PutUint16(reply[2:], flags)
+		binary.BigEndian.PutUint16(reply[6:], answers)
+		copy(reply[8:header], make([]byte, 4)) // nothing is said beyond the answer
+		_, _ = conn.WriteTo(reply, from)
+	}
+}
+
+func (i *emptyImage) speaksTLS() {
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	l, err := net.Listen("tcp", "127.0.0.1:443")
+	if err != nil {
+		i.Error(err)
+		return
+	}
+	_ = s.Listener.Close()
+	s.Listener, s.Config.ErrorLog = l, nothing
+	s.StartTLS()
+	defer s.Close()
+	i.want(i.run("", nil, "--wait-for", "https://127.0.0.1/", "--wait-timeout", "2s"), 124, "", "no CA certificates found on this system (set SSL_CERT_FILE or add #insecure)")
+	i.write("ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})))
+	i.want(i.run("", []string{"SSL_CERT_FILE=/ca.pem"}, "--wait-for", "https://127.0.0.1/"), 0, "", "is ready")
+	i.want(i.run("", nil, "--wait-for", "https://127.0.0.1/#insecure", "--exec", "--", "/retry", "--version"), 0, "retry ", "is ready")
+}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/exitcodes"
 )
 
 // sameSignal is how long the same signal again counts as one: timeout(1)
@@ -185,6 +186,7 @@ func (s *Signals) dispatch(sig syscall.Signal) {
 		case s.cancelled <- nameOf(sig):
 		default: // sixteen are waiting already
 		}
+		time.AfterFunc(stuckTime, func() { s.endStuck(sig) })
 	case sig == syscall.SIGUSR1:
 		select {
 		case s.woken <- struct{}{}:
@@ -193,6 +195,24 @@ func (s *Signals) dispatch(sig syscall.Signal) {
 	case sig == syscall.SIGTSTP:
 		stopSelf(syscall.SIGSTOP)
 	}
+}
+
+// stuckTime is far more than the program needs to end once it was asked to.
+const stuckTime = 500 * time.Millisecond
+
+// endStuck ends the program where it has been asked to and no command runs,
+// but it is still there: it is stuck in writing to somebody who does not read,
+// as every program without a handler could then be ended.
+func (s *Signals) endStuck(sig syscall.Signal) {
+	s.mu.Lock()
+	busy := s.current != nil
+	s.mu.Unlock()
+	if busy {
+		time.AfterFunc(stuckTime, func() { s.endStuck(sig) })
+		return
+	}
+	Die(nameOf(sig))
+	os.Exit(exitcodes.OfSignal(int(sig))) // PID 1 cannot die by a signal
 }
 
 // again reports whether sig came a moment ago already. State that changes

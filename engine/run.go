@@ -139,6 +139,10 @@ func (e *Engine) passes(d time.Duration) bool {
 
 // attempt runs the command once, judges and tells.
 func (e *Engine) attempt(ctx context.Context, last lastAttempt) (Decision, attempt.Result) {
+	select { // a wake-up that came as the wait ended has got what it asked for
+	case <-e.Signals.Woken:
+	default:
+	}
 	watch := e.Policy.Rules.NewWatch()
 	e.attempts++
 	e.emit(event.Event{Kind: event.AttemptStarted})

@@ -1,0 +1,343 @@
+//go:build unix
+
+package cli
+
+// This file runs install.sh under each shell that is installed, against a web
+// server on loopback that serves a release of what stands here.
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// release is a directory of files with an address.
+type release struct {
+	*httptest.Server
+	files   map[string][]byte // by path
+	hanging chan struct{}     // gets a value when a file that never ends is asked for
+	done    chan struct{}
+}
+
+// archiveName is the name that goreleaser.yaml gives to this system's archive.
+func archiveName(t *testing.T) string {
+	switch runtime.GOOS + "/" + runtime.GOARCH {
+	case "linux/amd64", "linux/arm64", "linux/386", "linux/riscv64":
+		return "retry_linux_" + runtime.GOARCH + ".tar.gz"
+	case "darwin/amd64", "darwin/arm64":
+		return "retry_darwin_universal.tar.gz"
+	}
+	t.Skipf("there is no release for %s/%s", runtime.GOOS, runtime.GOARCH)
+	return ""
+}
+
+// archive builds the program and packs it.
+var archive = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "retry-install-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	build := exec.Command("go", "build", "-o", filepath.Join(dir, "retry"), "..")
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out)
+	}
+	program, err := os.ReadFile(filepath.Join(dir, "retry"))
+	if err != nil {
+		return nil, err
+	}
+	return pack(program), nil
+})
+
+func pack(program []byte) []byte {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	w := tar.NewWriter(z)
+	for name, content := range map[string][]byte{"README.md": []byte("readme"), "retry": program} {
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(content))}); err != nil {
+			panic(err)
+		}
+		w.Write(content)
+	}
+	w.Close()
+	z.Close()
+	return packed.Bytes()
+}
+
+func checksums(name string, content []byte) []byte {
+	return fmt.Appendf(nil, "%064x  not-%s\n%x  %s\n%064x  %s.sbom.json\n", 1, name, sha256.Sum256(content), name, 2, name)
+}
+
+// serve offers a whole release as the latest and as v1.2.3.
+func serve(t *testing.T) *release {
+	content, err := archive()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := archiveName(t)
+	r := &release{files: map[string][]byte{}, hanging: make(chan struct{}, 1), done: make(chan struct{})}
+	for _, from := range []string{"/latest/download/", "/download/v1.2.3/"} {
+		r.files[from+name], r.files[from+"checksums.txt"] = content, checksums(name, content)
+	}
+	r.Server = httptest.NewServer(r)
+	t.Cleanup(func() { close(r.done); r.Close() })
+	return r
+}
+
+// ServeHTTP sends a file; one that is nil never ends.
+func (r *release) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	content, ok := r.files[req.URL.Path]
+	switch {
+	case !ok:
+		http.NotFound(w, req)
+	case content == nil:
+		w.Header().Set("Content-Length", "1000000")
+		w.Write([]byte("begun"))
+		w.(http.Flusher).Flush()
+		r.hanging <- struct{}{}
+		<-r.done
+	default:
+		w.Write(content)
+	}
+}
+
+// installation is one run of install.sh.
+type installation struct {
+	cmd    *exec.Cmd
+	output bytes.Buffer
+	dir    string // where it installs to
+	tmp    string // its TMPDIR
+}
+
+func (r *release) install(t *testing.T, shell []string, environ ...string) *installation {
+	script, err := filepath.Abs(filepath.Join("..", "install.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := &installation{dir: filepath.Join(t.TempDir(), "a b", "bin"), tmp: t.TempDir()}
+	i.cmd = exec.Command(shell[0], append(shell[1:], script)...)
+	i.cmd.Env = append(os.Environ(), "RETRY_BASE_URL="+r.URL, "RETRY_INSTALL_DIR="+i.dir, "RETRY_VERSION=", "TMPDIR="+i.tmp, "no_proxy=127.0.0.1")
+	i.cmd.Env = append(i.cmd.Env, environ...)
+	i.cmd.Stdout, i.cmd.Stderr = &i.output, &i.output
+	i.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	i.cmd.WaitDelay = 10 * time.Second
+	return i
+}
+
+// fails runs an installation that must say why it fails and leave nothing.
+func (i *installation) fails(t *testing.T, why string) {
+	t.Helper()
+	if err := i.cmd.Run(); err == nil {
+		t.Errorf("it succeeded; it says\n%s", &i.output)
+	}
+	if !strings.Contains(i.output.String(), why) {
+		t.Errorf("it says\n%swhich lacks %q", &i.output, why)
+	}
+	i.leftNothing(t)
+}
+
+func (i *installation) leftNothing(t *testing.T) {
+	t.Helper()
+	for _, dir := range []string{i.dir, i.tmp} {
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			t.Errorf("it left %s", filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+// shells are those that install.sh is written for.
+var shells = [][]string{{"dash"}, {"bash"}, {"busybox", "sh"}}
+
+func TestInstall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	for _, shell := range shells {
+		t.Run(shell[0], func(t *testing.T) {
+			t.Parallel()
+			if _, err := exec.LookPath(shell[0]); err != nil {
+				t.Skip(err)
+			}
+			t.Run("latest", func(t *testing.T) { installs(t, shell) })
+			t.Run("over an old one", func(t *testing.T) { installsOver(t, shell) })
+			t.Run("refuses", func(t *testing.T) { refuses(t, shell) })
+			t.Run("without tools", func(t *testing.T) { lacksTools(t, shell) })
+			t.Run("interrupted", func(t *testing.T) { interrupted(t, shell) })
+		})
+	}
+}
+
+func installs(t *testing.T, shell []string) {
+	r := serve(t)
+	i := r.install(t, shell)
+	if err := i.cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, &i.output)
+	}
+	target := filepath.Join(i.dir, "retry")
+	for _, want := range []string{"downloading " + r.URL + "/latest/download/", "installed " + target + ": retry ", i.dir + " is not in PATH yet"} {
+		if !strings.Contains(i.output.String(), want) {
+			t.Errorf("it says\n%swhich lacks %q", &i.output, want)
+		}
+	}
+	if err := exec.Command(target, "--", "true").Run(); err != nil {
+		t.Error(err)
+	}
+	if entries, _ := os.ReadDir(i.dir); len(entries) != 1 {
+		t.Errorf("it left %v", entries)
+	}
+	if entries, _ := os.ReadDir(i.tmp); len(entries) != 0 {
+		t.Errorf("it left %v", entries)
+	}
+}
+
+// installsOver a file that is there, by a version with and without its v.
+func installsOver(t *testing.T, shell []string) {
+	r := serve(t)
+	for _, version := range []string{"v1.2.3", "1.2.3"} {
+		i := r.install(t, shell, "RETRY_VERSION="+version)
+		target := filepath.Join(i.dir, "retry")
+		if err := os.MkdirAll(i.dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(target, []byte("old"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := i.cmd.Run(); err != nil {
+			t.Fatalf("%v\n%s", err, &i.output)
+		}
+		if info, err := os.Stat(target); err != nil || info.Size() < 1000 || info.Mode().Perm() != 0o755 {
+			t.Errorf("%v, %v", info, err)
+		}
+	}
+}
+
+// refuses what is not there, not whole, not listed, not right or not welcome.
+func refuses(t *testing.T, shell []string) {
+	name := archiveName(t)
+	path, list := "/latest/download/"+name, "/latest/download/checksums.txt"
+	for what, c := range map[string]struct {
+		spoil   func(r *release)
+		environ []string
+		why     string
+	}{
+		"no archive":   {spoil: func(r *release) { delete(r.files, path) }, why: name + " cannot be downloaded"},
+		"no checksums": {spoil: func(r *release) { delete(r.files, list) }, why: "checksums.txt cannot be downloaded"},
+		"no version":   {environ: []string{"RETRY_VERSION=v9.9.9"}, why: "/download/v9.9.9/" + name + " cannot be downloaded"},
+		"truncated":    {spoil: func(r *release) { r.files[path] = r.files[path][:5000] }, why: "is listed; nothing was installed"},
+		"wrong":        {spoil: func(r *release) { r.files[list] = checksums(name, []byte("other")) }, why: "is listed; nothing was installed"},
+		"not listed": {spoil: func(r *release) { r.files[list] = checksums(name+".old", r.files[path]) },
+			why: "checksums.txt does not list " + name},
+		"truncated and listed": {spoil: func(r *release) {
+			r.files[path] = r.files[path][:5000]
+			r.files[list] = checksums(name, r.files[path])
+		}, why: name + " cannot be unpacked"},
+		"does not run": {spoil: func(r *release) {
+			r.files[path] = pack([]byte("#!/bin/sh\nexit 3\n"))
+			r.files[list] = checksums(name, r.files[path])
+		}, why: "does not run here"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			r := serve(t)
+			if c.spoil != nil {
+				c.spoil(r)
+			}
+			r.install(t, shell, c.environ...).fails(t, c.why)
+		})
+	}
+	t.Run("not writable", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(file, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		serve(t).install(t, shell, "RETRY_INSTALL_DIR="+file+"/bin").fails(t, "cannot be made; say another RETRY_INSTALL_DIR")
+		if os.Geteuid() != 0 {
+			dir := t.TempDir()
+			if err := os.Chmod(dir, 0o555); err != nil {
+				t.Fatal(err)
+			}
+			serve(t).install(t, shell, "RETRY_INSTALL_DIR="+dir).fails(t, "cannot be written; say another RETRY_INSTALL_DIR")
+		}
+	})
+	t.Run("a directory in the way", func(t *testing.T) {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "retry"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		serve(t).install(t, shell, "RETRY_INSTALL_DIR="+dir).fails(t, "is a directory")
+	})
+}
+
+// lacksTools gives the script a PATH without what it could check, or download,
+// with. Busybox's shell has tools of its own, whatever PATH says.
+func lacksTools(t *testing.T, shell []string) {
+	if shell[0] == "busybox" {
+		t.Skip("busybox has sha256sum built in")
+	}
+	link := func(names ...string) string {
+		bin := t.TempDir()
+		for _, name := range names {
+			if path, err := exec.LookPath(name); err == nil {
+				if err := os.Symlink(path, filepath.Join(bin, name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		return bin
+	}
+	base := []string{"uname", "mktemp", "tar", "gzip", "cp", "chmod", "mv", "rm", "mkdir", "curl", "wget"}
+	serve(t).install(t, shell, "PATH="+link(base...)).fails(t, "none of sha256sum, shasum and openssl is here")
+	serve(t).install(t, shell, "PATH="+link(base[:9]...)).fails(t, "neither curl nor wget is here")
+	for _, tools := range [][]string{{"sha256sum", "curl"}, {"shasum", "curl"}, {"openssl", "curl"}, {"sha256sum", "wget"}} {
+		t.Run(strings.Join(tools, " "), func(t *testing.T) {
+			for _, tool := range tools {
+				if _, err := exec.LookPath(tool); err != nil {
+					t.Skip(err)
+				}
+			}
+			all := append([]string{"perl"}, base[:9]...) // shasum is a Perl script
+			i := serve(t).install(t, shell, "PATH="+link(append(all, tools...)...))
+			if err := i.cmd.Run(); err != nil {
+				t.Errorf("%v\n%s", err, &i.output)
+			}
+		})
+	}
+}
+
+// interrupted sends a signal, as a terminal does, during a download that would
+// never end.
+func interrupted(t *testing.T, shell []string) {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		r := serve(t)
+		r.files["/latest/download/"+archiveName(t)] = nil
+		i := r.install(t, shell)
+		if err := i.cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-r.hanging:
+		case <-time.After(awaitLimit):
+			t.Fatalf("it did not download; it says\n%s", &i.output)
+		}
+		if err := syscall.Kill(-i.cmd.Process.Pid, signal); err != nil {
+			t.Fatal(err)
+		}
+		if err := i.cmd.Wait(); err == nil {
+			t.Errorf("%v: it succeeded", signal)
+		}
+		i.leftNothing(t)
+	}
+}

@@ -1,0 +1,147 @@
+#!/bin/sh
+# Installs retry: downloads the release for this system, checks it, and puts
+# the one binary in place.
+#
+#   RETRY_VERSION      such as v1.2.3; the latest release if unset
+#   RETRY_INSTALL_DIR  where to; if unset /usr/local/bin where that can be
+#                      written, else ~/.local/bin
+#   RETRY_BASE_URL     a mirror of https://github.com/retrysh/retry/releases
+#
+# Nothing is installed unless its SHA-256 is the one that checksums.txt lists.
+# What was there before stays until the new binary has run once beside it.
+set -eu
+
+say() { printf 'retry: %s\n' "$*"; }
+
+fail() {
+	printf 'retry: %s\n' "$*" >&2
+	exit 1
+}
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# platform prints the part of an archive's name that says for which system it
+# is.
+platform() {
+	arch=$(uname -m)
+	case $arch in
+	x86_64 | amd64) arch=amd64 ;;
+	aarch64 | arm64) arch=arm64 ;;
+	armv7* | armv8l) arch=armv7 ;;
+	riscv64) ;;
+	i?86 | x86) arch=386 ;;
+	*) fail "there is no build for the architecture $arch; with Go: go install github.com/retrysh/retry@latest" ;;
+	esac
+	case $(uname -s) in
+	Linux) echo "linux_$arch" ;;
+	Darwin) echo darwin_universal ;;
+	*) fail "there is no build for $(uname -s) here; with Go: go install github.com/retrysh/retry@latest" ;;
+	esac
+}
+
+# fetch downloads address $1 to file $2. Where it begins with https, no step of
+# the way may be anything else.
+fetch() {
+	case $1 in
+	https:*) only='=https' ;;
+	*) only='=http,https' ;;
+	esac
+	if has curl; then
+		curl -fsSL --proto "$only" --proto-redir "$only" -o "$2" "$1" || fail "$1 cannot be downloaded"
+	elif has wget; then
+		wget -q -O "$2" "$1" || fail "$1 cannot be downloaded"
+	else
+		fail "neither curl nor wget is here to download with"
+	fi
+}
+
+# digest prints the SHA-256 of file $1.
+digest() {
+	if has sha256sum; then
+		sha256sum <"$1"
+	elif has shasum; then
+		shasum -a 256 <"$1"
+	elif has openssl; then
+		openssl dgst -sha256 -r <"$1"
+	else
+		fail "none of sha256sum, shasum and openssl is here, so the download cannot be checked; nothing was installed"
+	fi
+}
+
+# listed prints the checksum of the file with exactly the name $1 in list $2.
+listed() {
+	while read -r sum name; do
+		if [ "${name#\*}" = "$1" ]; then
+			echo "$sum"
+			return
+		fi
+	done <"$2"
+}
+
+# verify refuses archive $1 unless list $2 holds its checksum.
+verify() {
+	want=$(listed "${1##*/}" "$2")
+	[ -n "$want" ] || fail "checksums.txt does not list ${1##*/}; nothing was installed"
+	got=$(digest "$1")
+	got=${got%% *}
+	[ "$got" = "$want" ] || fail "${1##*/} has the SHA-256 $got, and $want is listed; nothing was installed"
+}
+
+# target_dir prints where to install to.
+target_dir() {
+	if [ -n "${RETRY_INSTALL_DIR:-}" ]; then
+		echo "$RETRY_INSTALL_DIR"
+	elif [ -w /usr/local/bin ]; then
+		echo /usr/local/bin
+	else
+		echo "${HOME:?HOME is not set; say RETRY_INSTALL_DIR}/.local/bin"
+	fi
+}
+
+# put_in_place copies file $1 beside target $2, runs it there, and moves it.
+put_in_place() {
+	[ ! -d "$2" ] || fail "$2 is a directory"
+	staged="$2.new.$$"
+	cp "$1" "$staged" || fail "${2%/*} cannot be written; say another RETRY_INSTALL_DIR, or run this as a user who may"
+	chmod 755 "$staged"
+	version=$("$staged" --version) || fail "what was downloaded does not run here; $2 is as it was"
+	mv -f "$staged" "$2"
+	staged=
+}
+
+# clean_up removes what this run made and did not finish.
+clean_up() {
+	[ -z "$staged" ] || rm -f "$staged"
+	[ -z "$scratch" ] || rm -rf "$scratch"
+}
+
+main() {
+	staged='' scratch=''
+	trap clean_up EXIT
+	trap 'exit 129' HUP
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
+	name=retry_$(platform).tar.gz
+	base=${RETRY_BASE_URL:-https://github.com/retrysh/retry/releases}
+	case ${RETRY_VERSION:-latest} in
+	latest) from=${base%/}/latest/download ;;
+	v*) from=${base%/}/download/$RETRY_VERSION ;;
+	*) from=${base%/}/download/v$RETRY_VERSION ;;
+	esac
+	dir=$(target_dir)
+	scratch=$(mktemp -d)
+	say "downloading $from/$name"
+	fetch "$from/$name" "$scratch/$name"
+	fetch "$from/checksums.txt" "$scratch/checksums.txt"
+	verify "$scratch/$name" "$scratch/checksums.txt"
+	tar -xzf "$scratch/$name" -C "$scratch" retry || fail "$name cannot be unpacked; nothing was installed"
+	mkdir -p "$dir" || fail "$dir cannot be made; say another RETRY_INSTALL_DIR"
+	put_in_place "$scratch/retry" "${dir%/}/retry"
+	say "installed ${dir%/}/retry: $version"
+	case :$PATH: in
+	*:"${dir%/}":*) ;;
+	*) say "$dir is not in PATH yet" ;;
+	esac
+}
+
+main "$@"

@@ -2,19 +2,23 @@ package cli
 
 // This file runs the program where there is nothing but the program: a chroot
 // with the static binary in it, in a network of its own that has loopback only.
-// That is the layout of the README's Dockerfile.
+// That is the layout of the README's Dockerfile, which is tried as well.
 
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -119,6 +123,7 @@ func (i *emptyImage) speaks() {
 		}
 		i.resolves()
 		i.speaksTLS()
+		i.keepsReadme()
 	}()
 	<-done
 }
@@ -217,4 +222,49 @@ func (i *emptyImage) speaksTLS() {
 	i.write("ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})))
 	i.want(i.run("", []string{"SSL_CERT_FILE=/ca.pem"}, "--wait-for", "https://127.0.0.1/"), 0, "", "is ready")
 	i.want(i.run("", nil, "--wait-for", "https://127.0.0.1/#insecure", "--exec", "--", "/retry", "--version"), 0, "retry ", "is ready")
+}
+
+var (
+	dockerfile = regexp.MustCompile("(?s)```dockerfile\nFROM scratch\nCOPY retry server /\nENTRYPOINT (.*?)\nCMD (.*?)\n```")
+	podTargets = regexp.MustCompile(`name: RETRY_WAIT_FOR, value: (".*")}`)
+)
+
+// keepsReadme starts what the README's Dockerfile starts, and what it says of
+// targets in the environment. The server is the program again.
+func (i *emptyImage) keepsReadme() {
+	text := readme(i.T)
+	image, pod := dockerfile.FindStringSubmatch(text), podTargets.FindStringSubmatch(text)
+	if image == nil || pod == nil {
+		i.Error("the README has no Dockerfile or no pod")
+		return
+	}
+	var entrypoint, command []string
+	targets, err := strconv.Unquote(pod[1])
+	if err := errors.Join(err, json.Unmarshal([]byte(image[1]), &entrypoint), json.Unmarshal([]byte(image[2]), &command)); err != nil {
+		i.Error(err)
+		return
+	}
+	if err := os.Link(filepath.Join(i.root, "retry"), filepath.Join(i.root, command[0])); err != nil {
+		i.Error(err)
+		return
+	}
+	i.write("etc/hosts", "127.0.0.1 db auth\n")
+	db, err := net.Listen("tcp", "127.0.0.1:5432")
+	if err != nil {
+		i.Error(err)
+		return
+	}
+	defer func() { _ = db.Close() }()
+	auth, err := net.Listen("tcp", "127.0.0.1:8080")
+	if err != nil {
+		i.Error(err)
+		return
+	}
+	defer func() { _ = auth.Close() }()
+	go func() { _ = http.Serve(auth, answers("503,200")) }() //nolint:gosec // no limits are needed here
+
+	i.want(i.run("", nil, append(entrypoint[1:], command...)...), 125, "", "tcp://db:5432 is ready after")
+	got := i.run("", []string{"RETRY_WAIT_FOR=" + targets}, "--exec", "--", command[0], "--version")
+	i.want(got, 0, "retry ", "tcp://db:5432 is ready after")
+	i.want(got, 0, "retry ", "http://auth:8080/health is ready after")
 }

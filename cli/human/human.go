@@ -151,7 +151,7 @@ func (s *Sink) end(e event.Event) {
 		// SIGPIPE is silent, as without the wrapper.
 		return
 	}
-	if e.Outcome != event.Failed { // the command is not to blame
+	if e.Outcome != event.Failed && e.Outcome != event.Cancelled { // else the command is not to blame
 		s.failedAttempt("")
 	}
 	if !tried {

@@ -3,7 +3,11 @@ package classify
 // This file makes lines of the tails of an attempt's output: without terminal
 // escape sequences, with \r as a line's end too (progress bars).
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/retrysh/retry/engine/classify/match"
+)
 
 // output is the text of both streams, standard output first, so that a later
 // line is nearer to the end of the failure: tools write their last word to
@@ -17,9 +21,15 @@ type output struct {
 
 func newOutput(stdout, stderr []byte) output {
 	b := make([]byte, 0, len(stdout)+len(stderr)+1)
-	b = append(plain(b, stdout), '\n')
+	b = append(match.Visible(b, stdout), '\n')
 	split := len(b)
-	text := string(plain(b, stderr))
+	b = match.Visible(b, stderr)
+	for i, c := range b {
+		if c == '\r' {
+			b[i] = '\n'
+		}
+	}
+	text := string(b)
 	return output{text: text, lower: lowerASCII(text), stderr: split}
 }
 
@@ -69,58 +79,4 @@ func (o *output) around(i int) (start, end int) {
 		}
 	}
 	return start, end
-}
-
-// plain appends the text without escape sequences (ECMA-48: CSI, OSC and other
-// strings, two-byte escapes) and with \r as \n.
-func plain(dst, text []byte) []byte {
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; c {
-		case 0x1b:
-			i = skipEscape(text, i)
-		case '\r':
-			dst = append(dst, '\n')
-		default:
-			dst = append(dst, c)
-		}
-	}
-	return dst
-}
-
-// skipEscape returns the index of the last byte of the sequence that begins
-// with the escape character at i. A sequence never runs past the end of its
-// line, so that a stray escape hides one line at most.
-func skipEscape(text []byte, i int) int {
-	if i+1 >= len(text) {
-		return i
-	}
-	switch text[i+1] {
-	case '[': // CSI: parameters, then one final byte
-		for j := i + 2; j < len(text); j++ {
-			if text[j] == '\n' {
-				return j - 1
-			}
-			if text[j] >= 0x40 && text[j] <= 0x7e {
-				return j
-			}
-		}
-		return len(text) - 1
-	case ']', 'P', 'X', '^', '_': // strings, up to BEL or ESC \
-		for j := i + 2; j < len(text); j++ {
-			switch {
-			case text[j] == '\n':
-				return j - 1
-			case text[j] == 0x07:
-				return j
-			case text[j] == 0x1b && j+1 < len(text) && text[j+1] == '\\':
-				return j + 1
-			}
-		}
-		return len(text) - 1
-	case '(', ')', '*', '+', '#', '%', ' ': // one more byte
-		return min(i+2, len(text)-1)
-	case '\n', '\r', 0x1b:
-		return i
-	}
-	return i + 1
 }

@@ -52,6 +52,13 @@ const (
 	bell       = 0x07
 )
 
+// Visible appends to dst what is left of a whole text once its escape
+// sequences are removed.
+func Visible(dst, text []byte) []byte {
+	var s stripper
+	return s.flush(s.strip(dst, text))
+}
+
 // idle reports whether p can be taken as it is: no sequence is open and none
 // begins in it.
 func (s *stripper) idle(p []byte) bool {

@@ -10,18 +10,42 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/classify"
+	"github.com/retrysh/retry/engine/event"
 )
 
-// explained is the JSON object of --explain, with the contract's field names.
+// explained is the JSON object of --explain. The first five names are the
+// contract's; those of the table's rules follow.
 type explained struct {
 	Verdict  string   `json:"verdict"`
 	Rule     string   `json:"rule"`
 	Reason   string   `json:"reason"`
 	Decision string   `json:"decision"`
 	HintMS   *float64 `json:"hint_ms"`
-	Others   []string `json:"others,omitempty"`
+	// Why says what the decision follows from, Advice what the program would
+	// add at the end of a run.
+	Why    string `json:"why,omitempty"`
+	Advice string `json:"advice,omitempty"`
+	// Matched are the rules of the table that matched, the weightiest first.
+	Matched []explainedRule `json:"matched,omitempty"`
+}
+
+// explainedRule is one rule of the table that matched.
+type explainedRule struct {
+	Rule     string `json:"rule"`
+	Verdict  string `json:"verdict"`
+	Strength string `json:"strength"`
+	Reason   string `json:"reason"`
+	Source   string `json:"source,omitempty"`
+	// Where is the rule's file and line.
+	Where string `json:"where"`
+	// Stream and Line are what the rule matched, absent where the exit code was
+	// enough.
+	Stream string `json:"stream,omitempty"`
+	Line   string `json:"line,omitempty"`
 }
 
 // explain judges and prints; no process is started.
@@ -49,23 +73,84 @@ func explain(w io.Writer, o *options) error {
 	evidence := watch.Close()
 	state := engine.State{Attempt: 1, Step: 1, Previous: o.policy.Schedule.First(), Argv: o.command}
 	d := engine.Decide(&o.policy, state, o.explain.result, evidence, now, 0.5)
-	x := explained{Verdict: string(d.Verdict), Rule: d.Rule, Reason: d.Reason, Decision: "stop", Others: d.Others}
+	x := explained{Verdict: string(d.Verdict), Rule: d.Rule, Reason: d.Reason, Decision: "stop", Why: because(o, &d), Advice: d.Advice}
 	switch {
 	case d.Accepted:
 		x.Decision = "success"
 	case d.Retry:
 		x.Decision = "retry"
 	}
-	if hint, ok := engine.FindHint(&rules.Hints, evidence, now); ok && !d.Accepted {
-		ms := float64(hint.Wait.Microseconds()) / 1000
-		x.HintMS = &ms
+	if !d.Accepted {
+		x.hold(table(), classify.Failure{Argv: o.command, Result: o.explain.result, Stdout: evidence.Stdout, Stderr: evidence.Stderr})
+		if hint, ok := engine.FindHint(&rules.Hints, evidence, now); ok {
+			ms := float64(hint.Wait.Microseconds()) / 1000
+			x.HintMS = &ms
+		}
 	}
 	if o.logFormat == "json" {
 		encoder := json.NewEncoder(w)
 		encoder.SetEscapeHTML(false)
 		return encoder.Encode(x)
 	}
-	return x.print(w, d)
+	return x.print(w)
+}
+
+// hold takes over what the table knows of the failure.
+func (x *explained) hold(table *classify.Table, f classify.Failure) {
+	for _, m := range table.Judge(f).Matches {
+		x.Matched = append(x.Matched, explainedRule{
+			Rule: m.Rule.ID, Verdict: string(m.Rule.Verdict), Strength: m.Rule.Strength.String(), Reason: m.Rule.Reason,
+			Source: m.Rule.Source, Where: m.Rule.Where(), Stream: m.Stream, Line: shortLine(m.Line),
+		})
+	}
+	// A run under --classify any keeps a guess by the exit code for its last
+	// line; here it was asked for.
+	if len(x.Matched) > 0 && x.Matched[0].Rule == x.Rule && !strings.Contains(x.Reason, x.Matched[0].Reason) {
+		x.Reason += ": " + x.Matched[0].Reason
+	}
+}
+
+// because says what the decision follows from.
+func because(o *options, d *engine.Decision) string {
+	switch mode := o.policy.Rules.Mode; {
+	case d.Accepted:
+		return ""
+	case strings.HasPrefix(d.Rule, "--"):
+		return d.Rule + " says so"
+	case d.Outcome == event.Exhausted:
+		return "--attempts allows no other"
+	case !d.Retry && d.Advice != "":
+		return "a wait that is too long is not begun"
+	case strings.HasSuffix(d.Reason, "no --on-* rule names it"):
+		return "no --on-* rule names it"
+	case mode == engine.Smart && d.Retry:
+		return "--classify smart retries what is not known to be permanent"
+	case mode == engine.Smart:
+		return "--classify smart does not retry what is permanent"
+	case mode == engine.Strict && d.Retry:
+		return "--classify strict retries what is known to be transient"
+	case mode == engine.Strict:
+		return "--classify strict retries only what is known to be transient"
+	case d.Retry:
+		return "--classify any retries every failure"
+	}
+	return ""
+}
+
+// shownLine is how many bytes of an output line --explain shows.
+const shownLine = 160
+
+// shortLine cuts a line to what fits a terminal's eye; JSON answers can be long.
+func shortLine(line string) string {
+	line = strings.ToValidUTF8(strings.TrimSpace(line), "?")
+	if len(line) <= shownLine {
+		return line
+	}
+	end := shownLine
+	for !utf8.RuneStart(line[end]) {
+		end--
+	}
+	return line[:end] + "..."
 }
 
 // feed gives the file to the watch, piece by piece.
@@ -83,12 +168,24 @@ func feed(name string, into io.Writer) error {
 }
 
 // print writes the judgement for a person.
-func (x *explained) print(w io.Writer, d engine.Decision) error {
-	rows := [][2]string{{"verdict", x.Verdict}, {"rule", x.Rule}, {"reason", x.Reason}, {"decision", x.Decision}}
-	if x.HintMS != nil {
-		rows = append(rows, [2]string{"hint", fmt.Sprintf("%gms", *x.HintMS)})
+func (x *explained) print(w io.Writer) error {
+	rows := [][2]string{{"verdict", x.Verdict}, {"reason", x.Reason}, {"rule", x.Rule}}
+	others := x.Matched
+	switch {
+	case len(others) > 0 && others[0].Rule == x.Rule:
+		first := others[0]
+		others = others[1:]
+		rows = append(rows, [2]string{"matched", first.evidence()}, [2]string{"source", first.Source}, [2]string{"where", first.Where})
+	case x.Rule == "" && x.Decision != "success":
+		rows[2][1] = "none knows this failure"
 	}
-	rows = append(rows, [2]string{"why", d.Advice}, [2]string{"others", strings.Join(x.Others, ", ")})
+	rows = append(rows, [2]string{"decision", x.Decision}, [2]string{"why", x.Why}, [2]string{"note", x.Advice})
+	if x.HintMS != nil {
+		rows = append(rows, [2]string{"hint", "wait at least " + time.Duration(*x.HintMS*float64(time.Millisecond)).String()})
+	}
+	for _, m := range others {
+		rows = append(rows, [2]string{"also", fmt.Sprintf("%s (%s, %s) matched %s", m.Rule, m.Verdict, m.Strength, m.evidence())})
+	}
 	var b strings.Builder
 	for _, row := range rows {
 		if row[1] != "" {
@@ -97,4 +194,12 @@ func (x *explained) print(w io.Writer, d engine.Decision) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// evidence says what the rule matched.
+func (r *explainedRule) evidence() string {
+	if r.Stream == "" {
+		return "the exit code"
+	}
+	return r.Stream + ": " + r.Line
 }

@@ -8,6 +8,7 @@ package cli
 //	tty ... -- CMD     runs CMD on a terminal of its own; see tty_test.go
 //	peers ... -- CMD   runs CMD beside servers on loopback; see peers_test.go
 //	attributes         prints what else survives an exec; see attributes_linux_test.go
+//	serve ... -- CMD   runs CMD beside a web server; see serve_test.go
 //
 // and conditions beside testscript's own; see condition.
 
@@ -30,6 +31,7 @@ var commands = map[string]func(){
 	"await": awaitMain,
 	"tty":   ttyMain,
 	"peers": peersMain,
+	"serve": serveMain,
 }
 
 func TestMain(m *testing.M) { testscript.Main(m, commands) }

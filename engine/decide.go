@@ -38,8 +38,6 @@ type Decision struct {
 	Verdict event.Verdict
 	Rule    string
 	Reason  string
-	// Others are further rules of the table that matched.
-	Others []string
 
 	// Delay is the plain delay, Wait what to wait, Hint what the server asked
 	// for where HasHint is set. IgnoredHint says which hint was not believed.
@@ -148,7 +146,6 @@ func judgeByTable(rules *Rules, known classify.Judgement, reason string) Decisio
 		// at the end.
 		d.Advice = "--classify smart would not retry this (" + known.Reason + ")"
 	}
-	d.Others = known.Others
 	return d
 }
 

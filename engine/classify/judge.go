@@ -52,8 +52,18 @@ type Judgement struct {
 	// CodeOnly is set where the command's name and its exit code or signal
 	// were enough: the output was not needed.
 	CodeOnly bool
-	// Others are the IDs of the other rules that matched, the weightiest first.
-	Others []string
+	// Matches are the rules that matched, the weightiest first: the first one
+	// decided.
+	Matches []Match
+}
+
+// Match is a rule that matched a failure.
+type Match struct {
+	Rule *Rule
+	// Stream is "stdout" or "stderr", and Line what the rule matched there, the
+	// last of several; both are "" where the exit code or signal was enough.
+	// Of a line longer than 2 KiB it is a piece.
+	Stream, Line string
 }
 
 // finding is one rule that matched, and where.
@@ -62,6 +72,7 @@ type finding struct {
 	layer int
 	index int
 	line  int // where the line starts, -1 for the exit code alone
+	match Match
 	// strength is the rule's, less one step where the line is discounted.
 	strength Strength
 }
@@ -87,8 +98,8 @@ func (t *Table) Judge(f Failure) Judgement {
 	slices.SortFunc(found, weigh)
 	best := found[0]
 	j := Judgement{Verdict: best.rule.Verdict, Rule: best.rule.ID, Reason: best.rule.Reason, CodeOnly: best.line < 0}
-	for _, other := range found[1:] {
-		j.Others = append(j.Others, other.rule.ID)
+	for _, f := range found {
+		j.Matches = append(j.Matches, f.match)
 	}
 	return j
 }
@@ -100,7 +111,7 @@ func (t *Table) search(names []string, f Failure) []finding {
 	for i, r := range t.rules {
 		about[i] = r.applies(names, f.Result)
 		if about[i] && len(r.patterns) == 0 {
-			f := finding{r, t.layer[i], i, -1, r.Strength}
+			f := finding{rule: r, layer: t.layer[i], index: i, line: -1, match: Match{Rule: r}, strength: r.Strength}
 			if r.Strength == Weak {
 				f.strength-- // words say more than a number that means many things
 			}
@@ -159,18 +170,21 @@ func (s *searching) try(c candidate, at int) bool {
 	s.budget -= end - start + 1
 	line := s.out.text[start:end]
 	if c.pattern.compiled().MatchString(line) && !r.excepts(line) {
-		s.match(c.rule, at, s.out.lower[start:end])
+		s.match(c.rule, start, end)
 	}
 	return s.budget > 0
 }
 
-// match records that a rule matches the line (in lower case) around position
-// at.
-func (s *searching) match(rule, at int, line string) {
+// match records that a rule matches the line from start to end.
+func (s *searching) match(rule, start, end int) {
 	r := s.table.rules[rule]
-	whole, _ := s.out.line(at)
-	f := finding{r, s.table.layer[rule], rule, whole, r.Strength}
-	kind := kindOf(line)
+	found := Match{Rule: r, Stream: "stderr", Line: s.out.text[start:end]}
+	if start < s.out.stderr {
+		found.Stream = "stdout"
+	}
+	whole, _ := s.out.line(start)
+	f := finding{rule: r, layer: s.table.layer[rule], index: rule, line: whole, match: found, strength: r.Strength}
+	kind := kindOf(s.out.lower[start:end])
 	if kind == helpLine {
 		return
 	}

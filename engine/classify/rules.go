@@ -59,6 +59,21 @@ type Rule struct {
 	line     int
 }
 
+// Where is the file and line at which the rule stands, as FILE:LINE; the
+// built-in table's files are in "built-in/".
+func (r *Rule) Where() string { return r.file + ":" + strconv.Itoa(r.line) }
+
+// String is the strength as a rule file has it.
+func (s Strength) String() string {
+	switch {
+	case s < Plain:
+		return "weak"
+	case s > Plain:
+		return "decisive"
+	}
+	return "plain"
+}
+
 // ExitRange is a range of exit codes, both ends included, or one signal.
 type ExitRange struct {
 	First, Last int
@@ -140,7 +155,7 @@ func readBuiltIn() *Table {
 		}
 		// The built-in files are proved valid by a test, so that a run need not
 		// compile each pattern to check it.
-		read, _ := parseRules(f.Name(), string(data), false)
+		read, _ := parseRules("built-in/"+f.Name(), string(data), false)
 		rules = append(rules, read...)
 	}
 	knowLiterals(rules, literalsFile)

@@ -23,8 +23,10 @@ package classify
 // The built-in rules also need a source and both examples; a test proves it.
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 
@@ -168,6 +170,11 @@ func (p *parser) finish() error {
 func (p *parser) pattern(list []*pattern, text string) ([]*pattern, error) {
 	if p.check {
 		if _, err := regexp.Compile(foldCase + text); err != nil {
+			// The error's own text quotes the pattern with foldCase before it.
+			var fault *syntax.Error
+			if errors.As(err, &fault) {
+				err = errors.New(fault.Code.String())
+			}
 			return nil, fmt.Errorf("pattern %q: %w", text, err)
 		}
 	}

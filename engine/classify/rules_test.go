@@ -172,7 +172,7 @@ func TestParseRulesNamesTheLine(t *testing.T) {
 		{"verdict transient\n", `my.rules:1: "verdict" stands before any rule`},
 		{"rule a b\n", `my.rules:1: rule id "a b"`},
 		{"rule a\nverdict maybe\n", `my.rules:2: verdict "maybe"`},
-		{"# x\n\nrule a\nmatch (\n", `my.rules:4: pattern "("`},
+		{"# x\n\nrule a\nmatch (\n", `my.rules:4: pattern "(": missing closing )`},
 		{"rule a\nexit 300\n", `my.rules:2: exit "300"`},
 		{"rule a\nexit NOSUCH\n", `my.rules:2: exit "NOSUCH" is no signal name`},
 		{"rule a\nexit 1,,2\n", `my.rules:2: exit list "1,,2"`},
@@ -200,11 +200,15 @@ func TestUserRulesComeFirst(t *testing.T) {
 	f := Failure{Argv: []string{"deploy"}, Result: attempt.Result{ExitCode: 3}, Stderr: []byte("connection refused\n")}
 	both := mine.Over(BuiltIn())
 	j := both.Judge(f)
-	if j.Rule != "mine" || j.Verdict != event.Permanent || !slices.Contains(j.Others, "net-refused") {
+	if j.Rule != "mine" || j.Verdict != event.Permanent || !matched(j, "net-refused") {
 		t.Errorf("got %+v, want the user's rule before net-refused", j)
 	}
 	f.Result.ExitCode = 4
 	if j := both.Judge(f); j.Rule != "net-refused" {
 		t.Errorf("got %+v, want the built-in rule for another code", j)
 	}
+}
+
+func matched(j Judgement, id string) bool {
+	return slices.ContainsFunc(j.Matches, func(m Match) bool { return m.Rule.ID == id })
 }

@@ -21,8 +21,10 @@ package classify
 //
 // Before that, two kinds of lines are discounted: lines of a help text (an
 // option and its meaning) count for nothing, and what a tool marks as a warning
-// or as handled ("falling back") counts one step less with the rules that are
-// for any command.
+// or as handled ("falling back"), or says to nobody in particular ("if you
+// ..."), counts one step less with the rules that are for any command, but
+// never less than weak: a warning that a server was away explains a "not found"
+// after it.
 //
 // A failure on which no rule matches stays unknown.
 
@@ -189,7 +191,7 @@ func (s *searching) match(rule, start, end int) {
 		return
 	}
 	if kind == warningLine && len(r.Tools) == 0 {
-		f.strength--
+		f.strength = max(f.strength-1, Weak)
 		if _, ok := s.discounted[rule]; !ok {
 			s.discounted[rule] = f
 		}

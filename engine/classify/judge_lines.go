@@ -25,13 +25,14 @@ func kindOf(line string) lineKind {
 	return plainLine
 }
 
-// isHelp recognises "  -t, --timeout <T>  ..." and "[--foo FOO] [--bar BAR]".
+// isHelp recognises "  -t, --timeout <T>  ...", "  +[no]timeout=T  ..." and
+// "[--foo FOO] [--bar BAR]".
 func isHelp(line string) bool {
 	if line != "" && (line[0] == ' ' || line[0] == '\t') {
 		option := strings.TrimLeft(line, " \t")
 		rest := strings.TrimLeft(option, "-")
 		dashes := len(option) - len(rest)
-		if (dashes == 1 || dashes == 2) && rest != "" && 'a' <= rest[0] && rest[0] <= 'z' {
+		if strings.HasPrefix(option, "+[") || (dashes == 1 || dashes == 2) && rest != "" && 'a' <= rest[0] && rest[0] <= 'z' {
 			return true
 		}
 	}
@@ -43,6 +44,8 @@ func isHelp(line string) bool {
 var warnings = []string{
 	"warning", "warn:", "warn ", "warn]", "warn\t", "npm warn", "notice", "info:", "info ", "info]", "debug", "trace:", "trace ", "hint:", "note:", "w: ", "n: ",
 	"deprecat", "(node:", "yarn warn",
+	// Advice to whomever it concerns.
+	"if you", "if this", "if the ", "in case ", "make sure",
 }
 
 func isWarning(trimmed string) bool {

@@ -29,9 +29,9 @@ type waiting struct {
 
 // probesEnd is how long the tries under way may take to end after a signal. On
 // a machine with time to spare they need a few milliseconds, and the program
-// is gone within the 50 that it has (SPEC section 6); on one without, leaving
-// no process behind matters more. What hangs in the kernel is not waited for.
-const probesEnd = 250 * time.Millisecond
+// is gone within the 50 that it has (SPEC section 6). On one without, leaving
+// no process behind matters more: this is only for what hangs in the kernel.
+const probesEnd = 2 * time.Second
 
 // untilReady tries all targets until each was ready once, the time is up, or a
 // signal ends the wait.

@@ -262,7 +262,7 @@ func checkLabel(s string) error {
 		switch {
 		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '-', r == '_':
 		case r >= 0x80:
-			return errors.New("write a name in another script in its ASCII form, xn--...")
+			return errors.New("write a name in another script in its ASCII form, which begins with xn--")
 		default:
 			return fmt.Errorf("%q cannot be in a name", r)
 		}

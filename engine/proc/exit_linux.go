@@ -12,6 +12,8 @@ import (
 
 // exitBySignal is a signal handler that exits with 128 plus the signal's
 // number, from whichever thread and whatever that is doing.
+//
+//lint:ignore U1000 only the kernel calls it
 func exitBySignal()
 
 // exitBySignalAddress is where exitBySignal is, as the kernel calls it.

@@ -83,20 +83,19 @@ type running struct {
 	tree       *tree
 	streams    *streams
 
-	mu       sync.Mutex
-	pid      int           // 0 until the command has started
-	started  time.Time     // just before it started
-	over     bool          // the command itself has ended
-	urged    int           // INT and TERM so far
-	ending   bool          // the tree is being ended
-	ended    chan struct{} // closed when that is done
-	hurry    chan struct{} // closed when the tree is to be killed at once
-	hurried  bool
-	abandon  chan struct{} // closed when nobody wants the rest of the output
-	left     bool          // abandon is closed
-	contAt   time.Time     // when CONT came last
-	result   attempt.Result
-	signaled bool // by an ending that this attempt itself asked for
+	mu      sync.Mutex
+	pid     int           // 0 until the command has started
+	started time.Time     // just before it started
+	over    bool          // the command itself has ended
+	urged   int           // INT and TERM so far
+	ending  bool          // the tree is being ended
+	ended   chan struct{} // closed when that is done
+	hurry   chan struct{} // closed when the tree is to be killed at once
+	hurried bool
+	abandon chan struct{} // closed when nobody wants the rest of the output
+	left    bool          // abandon is closed
+	contAt  time.Time     // when CONT came last
+	result  attempt.Result
 }
 
 func (a *running) run(ctx context.Context) {

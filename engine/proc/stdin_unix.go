@@ -85,7 +85,6 @@ type spool struct {
 	file   int // -1 while memory is enough
 	size   int64
 	ended  bool // the input has no more
-	err    error
 }
 
 // readAt fills b with what was kept from offset on. It returns 0 where more has

@@ -27,6 +27,7 @@ import (
 // release is a directory of files with an address.
 type release struct {
 	*httptest.Server
+	mu      sync.Mutex        // guards files
 	files   map[string][]byte // by path
 	hanging chan struct{}     // gets a value when a file that never ends is asked for
 	done    chan struct{}
@@ -97,9 +98,18 @@ func serve(t *testing.T) *release {
 	return r
 }
 
+// spoil changes the files.
+func (r *release) spoil(how func(files map[string][]byte)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	how(r.files)
+}
+
 // ServeHTTP sends a file; one that is nil never ends.
 func (r *release) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	r.mu.Lock()
 	content, ok := r.files[req.URL.Path]
+	r.mu.Unlock()
 	switch {
 	case !ok:
 		http.NotFound(w, req)
@@ -230,30 +240,30 @@ func refuses(t *testing.T, shell []string) {
 	name := archiveName(t)
 	path, list := "/latest/download/"+name, "/latest/download/checksums.txt"
 	for what, c := range map[string]struct {
-		spoil   func(r *release)
+		spoil   func(files map[string][]byte)
 		environ []string
 		why     string
 	}{
-		"no archive":   {spoil: func(r *release) { delete(r.files, path) }, why: name + " cannot be downloaded"},
-		"no checksums": {spoil: func(r *release) { delete(r.files, list) }, why: "checksums.txt cannot be downloaded"},
+		"no archive":   {spoil: func(files map[string][]byte) { delete(files, path) }, why: name + " cannot be downloaded"},
+		"no checksums": {spoil: func(files map[string][]byte) { delete(files, list) }, why: "checksums.txt cannot be downloaded"},
 		"no version":   {environ: []string{"RETRY_VERSION=v9.9.9"}, why: "/download/v9.9.9/" + name + " cannot be downloaded"},
-		"truncated":    {spoil: func(r *release) { r.files[path] = r.files[path][:5000] }, why: "is listed; nothing was installed"},
-		"wrong":        {spoil: func(r *release) { r.files[list] = checksums(name, []byte("other")) }, why: "is listed; nothing was installed"},
-		"not listed": {spoil: func(r *release) { r.files[list] = checksums(name+".old", r.files[path]) },
+		"truncated":    {spoil: func(files map[string][]byte) { files[path] = files[path][:5000] }, why: "is listed; nothing was installed"},
+		"wrong":        {spoil: func(files map[string][]byte) { files[list] = checksums(name, []byte("other")) }, why: "is listed; nothing was installed"},
+		"not listed": {spoil: func(files map[string][]byte) { files[list] = checksums(name+".old", files[path]) },
 			why: "checksums.txt does not list " + name},
-		"truncated and listed": {spoil: func(r *release) {
-			r.files[path] = r.files[path][:5000]
-			r.files[list] = checksums(name, r.files[path])
+		"truncated and listed": {spoil: func(files map[string][]byte) {
+			files[path] = files[path][:5000]
+			files[list] = checksums(name, files[path])
 		}, why: name + " cannot be unpacked"},
-		"does not run": {spoil: func(r *release) {
-			r.files[path] = pack([]byte("#!/bin/sh\nexit 3\n"))
-			r.files[list] = checksums(name, r.files[path])
+		"does not run": {spoil: func(files map[string][]byte) {
+			files[path] = pack([]byte("#!/bin/sh\nexit 3\n"))
+			files[list] = checksums(name, files[path])
 		}, why: "does not run here"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := serve(t)
 			if c.spoil != nil {
-				c.spoil(r)
+				r.spoil(c.spoil)
 			}
 			r.install(t, shell, c.environ...).fails(t, c.why)
 		})
@@ -322,7 +332,7 @@ func lacksTools(t *testing.T, shell []string) {
 func interrupted(t *testing.T, shell []string) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		r := serve(t)
-		r.files["/latest/download/"+archiveName(t)] = nil
+		r.spoil(func(files map[string][]byte) { files["/latest/download/"+archiveName(t)] = nil })
 		i := r.install(t, shell)
 		if err := i.cmd.Start(); err != nil {
 			t.Fatal(err)

@@ -20,11 +20,11 @@ package classify
 //     with different verdicts are told apart by this alone on their examples.
 //
 // Before that, two kinds of lines are discounted: lines of a help text (an
-// option and its meaning) count for nothing, and what a tool marks as a warning
-// or as handled ("falling back"), or says to nobody in particular ("if you
-// ..."), counts one step less with the rules that are for any command, but
-// never less than weak: a warning that a server was away explains a "not found"
-// after it.
+// option and its meaning) count for nothing. What a tool marks as a warning or
+// as handled ("falling back"), or says to nobody in particular ("if you ..."),
+// counts one step less with the rules that are for any command: vague refusals
+// not at all, the rest as weak at least, since a warning that a server was away
+// explains the "not found" after it.
 //
 // A failure on which no rule matches stays unknown.
 
@@ -191,6 +191,9 @@ func (s *searching) match(rule, start, end int) {
 		return
 	}
 	if kind == warningLine && len(r.Tools) == 0 {
+		if r.Strength == Weak && r.Verdict == event.Permanent {
+			return
+		}
 		f.strength = max(f.strength-1, Weak)
 		if _, ok := s.discounted[rule]; !ok {
 			s.discounted[rule] = f

@@ -63,7 +63,7 @@ func isWarning(trimmed string) bool {
 }
 
 func isHandled(line string) bool {
-	for _, words := range []string{"falling back", "using cache", "using the cache", "from cache", "ignoring", "ignored", "continuing", "non-fatal", "not fatal", "skipping", "skipped"} {
+	for _, words := range []string{"falling back", "using built", "using default", "using the default", "using cache", "using the cache", "from cache", "ignoring", "ignored", "continuing", "non-fatal", "not fatal", "skipping", "skipped"} {
 		if strings.Contains(line, words) {
 			return true
 		}

@@ -37,6 +37,9 @@ func TestJudge(t *testing.T) {
 		{name: "a 404 with a limit that is not reached", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "HTTP/1.1 404 Not Found\nx-ratelimit-remaining: 59\nx-ratelimit-reset: 9\n", verdict: event.Permanent, rule: "http-client-error"},
 		{name: "a full disk decides from anywhere", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "write: No space left on device\nconnection reset by peer\n", verdict: event.Permanent, rule: "disk-full"},
 		{name: "a warning does not count in full", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "open a.txt: no such file or directory\nwarning: telemetry: connection refused\n", verdict: event.Permanent, rule: "file-missing-errno"},
+		{name: "a warning that a server was away explains what is not found", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "Warning: failed to download http://a.test/index\nError: no package found\n", verdict: event.Transient, rule: "net-connect-failed"},
+		{name: "a vague refusal that was handled does not count", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "No configurations were provided -- using built in ones\nterminated\n", verdict: event.Unknown},
+		{name: "advice does not count in full", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "if you have permission errors, see the manual\nconnect: connection refused\nif you have permission errors, see the manual\n", verdict: event.Transient, rule: "net-refused"},
 		{name: "a help text does not count", argv: "x", result: attempt.Result{ExitCode: 2}, stderr: "unknown option -z\n  -t, --timeout N  request timeout\n", verdict: event.Permanent, rule: "usage"},
 		{name: "colours do not hide", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "\x1b[31mconnection\x1b[0m refused\n", verdict: event.Transient, rule: "net-refused"},
 		{name: "progress bars do not hide", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "10%\r20%\rconnection refused\r", verdict: event.Transient, rule: "net-refused"},
@@ -83,12 +86,18 @@ func TestFilterMissesNothing(t *testing.T) {
 func matchesSomewhere(r *Rule, text string) bool {
 	for line := range strings.SplitSeq(text, "\n") {
 		for _, p := range r.patterns {
-			if p.compiled().MatchString(line) && !r.excepts(line) && kindOf(lowerASCII(line)) != helpLine {
+			if p.compiled().MatchString(line) && !r.excepts(line) && counts(r, kindOf(lowerASCII(line))) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// counts says whether a line of the kind is evidence for the rule.
+func counts(r *Rule, kind lineKind) bool {
+	vague := len(r.Tools) == 0 && r.Strength == Weak && r.Verdict == event.Permanent
+	return kind == plainLine || kind == warningLine && !vague
 }
 
 // TestJudgeIsBounded: outputs made to be slow stay within the budget.

@@ -144,17 +144,6 @@ func (d *dfa) kill(pattern int) {
 	}
 }
 
-// revive makes a pattern that was killed tried again, at a line's start.
-func (d *dfa) revive(pattern int) {
-	if !d.alive[pattern] {
-		d.alive[pattern] = true
-		d.live++
-		d.forgetReach()
-		d.forget()
-		d.toStart()
-	}
-}
-
 // halve takes half of the patterns away and returns another automaton for
 // them, which stands at the same place of the same text.
 func (d *dfa) halve() *dfa {

@@ -48,8 +48,8 @@ type Config struct {
 	Stdout, Stderr OutputMode
 	// Signal asks an attempt to end; "" is SIGTERM.
 	Signal attempt.Signal
-	// KillAfter is how long after Signal what still lives gets SIGKILL; 0 is at
-	// once.
+	// KillAfter is how long after Signal what still lives gets SIGKILL; 0 is
+	// right after it.
 	KillAfter time.Duration
 	// KillLeftovers ends what a failed attempt left running.
 	KillLeftovers bool

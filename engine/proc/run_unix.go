@@ -187,19 +187,32 @@ func (a *running) expire(mark *bool) {
 		return
 	}
 	*mark = true
+	first := a.claim() // in one step, so that finish waits for the ending
 	a.mu.Unlock()
-	a.end(a.signal)
+	if first {
+		a.endTree(a.signal)
+	}
 }
 
 // end ends the whole tree, once.
 func (a *running) end(sig syscall.Signal) {
 	a.mu.Lock()
-	if a.ending {
-		a.mu.Unlock()
-		return
-	}
-	a.ending = true
+	first := a.claim()
 	a.mu.Unlock()
+	if first {
+		a.endTree(sig)
+	}
+}
+
+// claim reports whether nobody else ends the tree; a.mu is held.
+func (a *running) claim() bool {
+	first := !a.ending
+	a.ending = true
+	return first
+}
+
+// endTree is for who has claimed it.
+func (a *running) endTree(sig syscall.Signal) {
 	a.tree.end(sig, a.cfg.KillAfter, a.hurry)
 	close(a.ended)
 }

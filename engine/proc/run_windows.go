@@ -145,8 +145,12 @@ func (a *running) expire(mark *bool) {
 		return
 	}
 	*mark = true
+	first := !a.ending
+	a.ending = true // in one step with the mark, so that finish waits
 	a.mu.Unlock()
-	a.end()
+	if first {
+		a.endTree()
+	}
 }
 
 // end asks the command's group to end by Ctrl-Break and, after the grace, ends
@@ -159,13 +163,18 @@ func (a *running) end() {
 	}
 	a.ending = true
 	a.mu.Unlock()
-	defer close(a.ended)
+	a.endTree()
+}
+
+// endTree is for who has set ending.
+func (a *running) endTree() {
 	endJob(a.child, a.cfg, a.hurry)
+	close(a.ended)
 }
 
 func endJob(c *child, cfg Config, hurry <-chan struct{}) {
 	const look = 10 * time.Millisecond
-	if cfg.Signal != "SIGKILL" && cfg.KillAfter > 0 && c.interrupt() == nil {
+	if cfg.Signal != "SIGKILL" && c.interrupt() == nil {
 		for limit := time.Now().Add(cfg.KillAfter); c.living() > 0 && time.Now().Before(limit); {
 			select {
 			case <-hurry:

@@ -245,7 +245,7 @@ func (t *tree) alive() bool {
 }
 
 // end asks the tree to end with sig, and kills what still lives after grace,
-// or as soon as now is closed. It returns when nothing is left but what this
+// or as soon as now is closed; with a grace of 0 that is right after sig. It returns when nothing is left but what this
 // program may not signal; the leader it waits for in any case.
 func (t *tree) end(sig syscall.Signal, grace time.Duration, now <-chan struct{}) {
 	t.mu.Lock()
@@ -254,7 +254,7 @@ func (t *tree) end(sig syscall.Signal, grace time.Duration, now <-chan struct{})
 		return
 	}
 	t.asked, t.refusing = map[int]bool{}, map[int]bool{}
-	if sig != syscall.SIGKILL && grace > 0 && t.ask(sig, grace, now) {
+	if sig != syscall.SIGKILL && t.ask(sig, grace, now) {
 		return
 	}
 	for p := (pace{begun: time.Now()}); ; {

@@ -9,6 +9,8 @@ package cli
 //	peers ... -- CMD   runs CMD beside servers on loopback; see peers_test.go
 //	attributes         prints what else survives an exec; see attributes_linux_test.go
 //	serve ... -- CMD   runs CMD beside a web server; see serve_test.go
+//	prod ... -- CMD    runs CMD and sends it signals; see prod_unix_test.go
+//	gone FILE          fails if a process whose pid is in FILE lives
 //
 // and conditions beside testscript's own; see condition.
 
@@ -32,6 +34,8 @@ var commands = map[string]func(){
 	"tty":   ttyMain,
 	"peers": peersMain,
 	"serve": serveMain,
+	"prod":  prodMain,
+	"gone":  goneMain,
 }
 
 func TestMain(m *testing.M) { testscript.Main(m, commands) }
@@ -54,7 +58,8 @@ func TestScripts(t *testing.T) {
 
 // condition answers what a script may ask of the machine: [file:PATH], the
 // system has that file; [ipv6], loopback has IPv6; [namespaces], this user may
-// make a PID namespace.
+// make a PID namespace; [capable], it may give up capabilities and become
+// another.
 func condition(cond string) (bool, error) {
 	if name, ok := strings.CutPrefix(cond, "file:"); ok {
 		_, err := os.Stat(name)
@@ -69,6 +74,8 @@ func condition(cond string) (bool, error) {
 		return err == nil, nil
 	case "namespaces":
 		return exec.Command("unshare", "--pid", "--fork", "--mount-proc", "true").Run() == nil, nil
+	case "capable":
+		return exec.Command("setpriv", "--bounding-set=-kill", "--inh-caps=-kill", "setpriv", "--reuid=65534", "--clear-groups", "true").Run() == nil, nil
 	}
 	return false, fmt.Errorf("no such condition: %q", cond)
 }
@@ -79,17 +86,19 @@ const awaitLimit = 30 * time.Second
 
 // awaitMain waits until each file named has content.
 func awaitMain() {
-	end := time.Now().Add(awaitLimit)
 	for _, name := range os.Args[1:] {
-		for {
-			if info, err := os.Stat(name); err == nil && info.Size() > 0 {
-				break
-			}
-			if time.Now().After(end) {
-				fmt.Fprintf(os.Stderr, "await: %s has no content after %v\n", name, awaitLimit)
-				os.Exit(1)
-			}
-			time.Sleep(2 * time.Millisecond)
+		awaitContent(name)
+	}
+}
+
+func awaitContent(name string) {
+	for end := time.Now().Add(awaitLimit); ; time.Sleep(2 * time.Millisecond) {
+		if info, err := os.Stat(name); err == nil && info.Size() > 0 {
+			return
+		}
+		if time.Now().After(end) {
+			fmt.Fprintf(os.Stderr, "%s has no content after %v\n", name, awaitLimit)
+			os.Exit(1)
 		}
 	}
 }

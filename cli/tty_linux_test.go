@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -83,6 +84,11 @@ func onTerminal(argv []string, columns int, typings []typing) (shown string, cod
 		fatal(err)
 	}
 	slave.Close()
+	limit := time.AfterFunc(awaitLimit, func() {
+		fmt.Fprintf(os.Stderr, "tty: %q has not ended after %v\n", argv, awaitLimit)
+		_ = cmd.Process.Kill() // the kernel hangs up on the rest of the session
+	})
+	defer limit.Stop()
 	var all strings.Builder
 	seen := 0
 	buffer := make([]byte, 4096)

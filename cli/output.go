@@ -23,12 +23,28 @@ type output struct {
 	tell    func(complaint string) // on standard error, in its format
 	person  *human.Sink            // nil where standard error is for a machine
 	logFile *logFile
+	catch   func() // signals
+}
+
+// endable is w for a program that can be ended though nobody reads w: signals
+// are caught before the first byte.
+func (out *output) endable(w io.Writer) io.Writer { return endable{w, out.catch} }
+
+type endable struct {
+	io.Writer
+	catch func()
+}
+
+// Write is that of the writer within.
+func (w endable) Write(p []byte) (int, error) {
+	w.catch()
+	return w.Writer.Write(p)
 }
 
 // newOutput opens what the run writes to. A log file that cannot be opened is
 // reported; the command is run all the same.
-func newOutput(o *options) *output {
-	out := &output{}
+func newOutput(o *options, catch func()) *output {
+	out := &output{catch: catch}
 	format := o.logFormat
 	if format == "auto" {
 		format = jobFormat()
@@ -48,13 +64,13 @@ func newOutput(o *options) *output {
 	var s engine.Sink
 	switch format {
 	case "text":
-		s = human.New(file, human.Options{Level: level(o), Failed: failed})
+		s = human.New(out.endable(file), human.Options{Level: level(o), Failed: failed})
 	case "json":
-		s = sink.NewJSON(file, failed)
+		s = sink.NewJSON(out.endable(file), failed)
 	case "github":
-		s = sink.NewGitHub(file, sink.CIOptions{Quiet: o.quiet, Failed: failed}, out.gitHubFiles())
+		s = sink.NewGitHub(out.endable(file), sink.CIOptions{Quiet: o.quiet, Failed: failed}, out.gitHubFiles())
 	case "gitlab":
-		s = sink.NewGitLab(file, sink.CIOptions{Quiet: o.quiet, Failed: failed})
+		s = sink.NewGitLab(out.endable(file), sink.CIOptions{Quiet: o.quiet, Failed: failed})
 	}
 	out.sinks = append(out.sinks, s)
 	return out
@@ -67,16 +83,16 @@ func (out *output) toStderr(format string, o *options) {
 	var s engine.Sink
 	switch format {
 	case "text":
-		out.person = human.New(os.Stderr, human.Options{Level: level(o), Color: colored(o.color), Width: terminalWidth()})
+		out.person = human.New(out.endable(os.Stderr), human.Options{Level: level(o), Color: colored(o.color), Width: terminalWidth()})
 		s, out.tell = out.person, out.person.Complain
 	case "json":
-		s = sink.NewJSON(os.Stderr, ignore)
-		out.tell = func(line string) { io.WriteString(os.Stderr, "retry: "+human.Printable(line)+"\n") }
+		s = sink.NewJSON(out.endable(os.Stderr), ignore)
+		out.tell = func(line string) { io.WriteString(out.endable(os.Stderr), "retry: "+human.Printable(line)+"\n") }
 	case "github":
-		g := sink.NewGitHub(os.Stderr, sink.CIOptions{Quiet: o.quiet, Failed: ignore}, out.gitHubFiles())
+		g := sink.NewGitHub(out.endable(os.Stderr), sink.CIOptions{Quiet: o.quiet, Failed: ignore}, out.gitHubFiles())
 		s, out.tell = g, g.Complain
 	case "gitlab":
-		g := sink.NewGitLab(os.Stderr, sink.CIOptions{Quiet: o.quiet, Failed: ignore})
+		g := sink.NewGitLab(out.endable(os.Stderr), sink.CIOptions{Quiet: o.quiet, Failed: ignore})
 		s, out.tell = g, g.Complain
 	}
 	out.sinks = append(out.sinks, s)
@@ -98,7 +114,7 @@ func jobFormat() string {
 func (out *output) gitHubFiles() sink.GitHubFiles {
 	offered := func(variable string) io.Writer {
 		if name := os.Getenv(variable); name != "" {
-			return appended(name)
+			return out.endable(appended(name))
 		}
 		return nil
 	}

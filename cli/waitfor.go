@@ -36,6 +36,7 @@ const probesEnd = 2 * time.Second
 // untilReady tries all targets until each was ready once, the time is up, or a
 // signal ends the wait.
 func (w *waiting) untilReady(ctx context.Context, deadline time.Time, emit func(event.Event)) (engine.Decision, bool) {
+	w.signals.Catch()
 	ctx, cancel := w.limit(ctx, deadline)
 	defer cancel()
 	emit, hush := oneByOne(emit)

@@ -9,7 +9,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"runtime"
 	"strconv"
 	"sync"
 	"time"
@@ -20,17 +19,12 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// The parent-death signal of a command fires when the thread that forked it
-// ends, so the main goroutine, which forks, stays on the main thread, which
-// lives as long as the process.
-func init() { runtime.LockOSThread() }
-
 // run does the program's main job and returns the code to exit with, unless
 // it dies by the signal that ended the command.
 func run(o *options) int {
 	signals := proc.Listen()
 	environ := os.Environ()
-	out := newOutput(o)
+	out := newOutput(o, signals.Catch)
 	e, runner, err := build(o, environ, signals, out)
 	if err != nil {
 		out.complain("%v", err)
@@ -64,7 +58,7 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 	}
 	e := &engine.Engine{
 		Policy: o.policy, Argv: o.command, Runner: runner, Sink: out,
-		Signals:  engine.Signals{Cancelled: signals.Cancelled(), Woken: signals.Woken()},
+		Signals:  engine.Signals{Cancelled: signals.Cancelled(), Woken: signals.Woken(), Catch: signals.Catch},
 		Draw:     rand.Float64,
 		Identity: identity(o, environ),
 	}

@@ -38,6 +38,9 @@ type Signals struct {
 	Cancelled <-chan attempt.Signal
 	// Woken ends a wait early.
 	Woken <-chan struct{}
+	// Catch, if not nil, is called before the channels are looked at; they need
+	// not deliver sooner.
+	Catch func()
 }
 
 // Engine is one run of a command under a policy.
@@ -125,8 +128,11 @@ func (e *Engine) prepare(ctx context.Context) (Decision, bool) {
 	}
 	if first > 0 {
 		e.emit(event.Event{Kind: event.InitialWait, Jittered: first})
+		if _, signal := e.sleep(ctx, first); signal != "" {
+			return CancelledBy(signal), false
+		}
 	}
-	if _, signal := e.sleep(ctx, first); signal != "" {
+	if signal := e.cancelled(); signal != "" {
 		return CancelledBy(signal), false
 	}
 	return Decision{Outcome: event.Succeeded}, true
@@ -168,10 +174,11 @@ func (e *Engine) attempt(ctx context.Context, last lastAttempt) (Decision, attem
 // was and by which signal it was cancelled.
 func (e *Engine) sleep(ctx context.Context, d time.Duration) (time.Duration, attempt.Signal) {
 	start := time.Now()
-	select { // a signal that has come already beats a wait of 0
-	case signal := <-e.Signals.Cancelled:
+	if e.Signals.Catch != nil {
+		e.Signals.Catch()
+	}
+	if signal := e.cancelled(); signal != "" { // it beats a wait of 0
 		return 0, signal
-	default:
 	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -184,6 +191,16 @@ func (e *Engine) sleep(ctx context.Context, d time.Duration) (time.Duration, att
 		return time.Since(start), "SIGTERM"
 	}
 	return time.Since(start), ""
+}
+
+// cancelled returns a signal that has come already, "" for none.
+func (e *Engine) cancelled() attempt.Signal {
+	select {
+	case signal := <-e.Signals.Cancelled:
+		return signal
+	default:
+		return ""
+	}
 }
 
 // CancelledBy is how a run ends by a signal that came while no attempt ran.

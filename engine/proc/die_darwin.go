@@ -13,6 +13,9 @@ func unblock(sig syscall.Signal) {
 	_, _, _ = syscall.RawSyscall(syscall.SYS___PTHREAD_SIGMASK, sigUnblock, uintptr(unsafe.Pointer(&mask)), 0)
 }
 
+// raise sends sig to the program.
+func raise(sig syscall.Signal) { _ = syscall.Kill(syscall.Getpid(), sig) }
+
 // notDumpable has no counterpart here; the core limit is enough.
 func notDumpable() {}
 

@@ -13,6 +13,9 @@ import (
 // unblock lets sig through to the calling thread.
 func unblock(sig syscall.Signal) { setMask(maskUnblock, 1<<(uint(sig)-1)) }
 
+// raise sends sig to the calling thread.
+func raise(sig syscall.Signal) { _ = unix.Tgkill(unix.Getpid(), unix.Gettid(), sig) }
+
 // notDumpable keeps the kernel from dumping core even where a pipe handler
 // takes it whatever the limit (core(5)).
 func notDumpable() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }

@@ -57,6 +57,22 @@ func TestNoTermIsLostAroundExec(t *testing.T) {
 	}
 }
 
+// TestNoTermIsLostAtTheStart: at whatever moment TERM comes, it ends the program
+// or reaches the command, also before anything hands signals out.
+func TestNoTermIsLostAtTheStart(t *testing.T) {
+	for i := range tries(60) {
+		d := order(t, orders{Argv: []string{"sleep", "5"}, Attempts: 2}).background()
+		d.start()
+		time.Sleep(time.Duration(rand.Int64N(int64(10 * time.Millisecond))))
+		d.kill(syscall.SIGTERM)
+		begun := time.Now()
+		d.wait()
+		if took := time.Since(begun); d.end() != "signal: terminated" || took > time.Second {
+			t.Fatalf("try %d: %s after %v", i, d.end(), took)
+		}
+	}
+}
+
 // TestRandomSignals sends a signal at a random moment of a short run and finds
 // no orphan, no hang and no wrong code.
 func TestRandomSignals(t *testing.T) {

@@ -36,8 +36,8 @@ func Die(sig attempt.Signal) {
 	}
 	setDefault(number)
 	unblock(number)
-	_ = syscall.Kill(syscall.Getpid(), number)
-	// Another thread may have to take it.
+	raise(number)
+	// Where the system cannot address a thread, another one may have to take it.
 	time.Sleep(dyingTime)
 }
 
@@ -83,7 +83,7 @@ func Exec(s *Signals, argv, env []string) error {
 // surrender gives every caught signal its default action, for good, and
 // returns the first one that asks for the end and has not been acted on.
 func (s *Signals) surrender() attempt.Signal {
-	<-s.ready
+	s.Catch()
 	s.more.Lock()
 	caught := append([]syscall.Signal(nil), endingSignals...)
 	for sig := range s.extra {

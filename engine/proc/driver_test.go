@@ -13,7 +13,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -61,8 +60,6 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(driver())
 }
-
-func init() { runtime.LockOSThread() }
 
 func driver() int {
 	var o orders
@@ -138,6 +135,7 @@ func drive(o *orders, signals *Signals) int {
 			_ = r.Close()
 			return code
 		}
+		signals.Catch()
 		select {
 		case sig := <-signals.Cancelled():
 			_ = r.Close()

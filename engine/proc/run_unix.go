@@ -7,7 +7,6 @@ package proc
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -43,17 +42,15 @@ func New(cfg Config, s *Signals) (*Runner, error) {
 	return &Runner{cfg: cfg, signal: syscall.Signal(n), signals: s, report: &reporter{to: cfg.Report}, stdin: stdin}, nil
 }
 
-// Run runs one attempt and says what came of it. On Linux call it from a
-// goroutine that is locked to the main thread: the command is killed when the
-// thread that started it ends, and orphans are handed to the main thread.
+// Run runs one attempt and says what came of it. The command is killed when the
+// thread that started it ends, which Go's threads do only together with a
+// goroutine that is locked to them: one that calls Run must never end so.
 //
 // A signal that asks the program to end is in Result.Cancelled if it came
 // before the command had ended; one that came later comes out of
 // Signals.Cancelled, where the caller has to look before it goes on. When ctx
 // ends, the attempt is ended as by a timeout and Result.Err is its cause.
 func (r *Runner) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	begun := time.Now()
 	if err := r.Settle(false); err != nil { // only if the caller forgot
 		return attempt.Result{ExitCode: exitcodes.Failure, Err: err}
@@ -65,9 +62,11 @@ func (r *Runner) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 	}
 	a.tree = newTree(r.report)
 	a.tree.group = !a.foreground
+	if a.foreground {
+		r.signals.Catch() // what the terminal sends has reached the command already
+	}
 	r.signals.enter(a)
 	defer r.signals.leave()
-	<-r.signals.ready
 	a.run(ctx)
 	res := a.result
 	res.Duration = time.Since(begun)
@@ -114,10 +113,32 @@ func (a *running) run(ctx context.Context) {
 		return
 	}
 	streams.start()
+	if how, over := a.awaitBriefly(ctx); over {
+		a.finish(how, nil)
+		return
+	}
+	a.signals.Catch()
 	stopTimers := a.arm(ctx)
 	how, err := awaitEnd(a.pid, a.onStop())
 	stopTimers()
 	a.finish(how, err)
+}
+
+// awaitBriefly waits as long as nothing else has to be done than to wait, and
+// reports whether the command has ended by then. Timers, and other threads to
+// run them, cost a short command more than its own start.
+func (a *running) awaitBriefly(ctx context.Context) (ending, bool) {
+	if a.foreground || ctx.Done() != nil {
+		return ending{}, false
+	}
+	limit := catchLater
+	if t := a.spec.Timeout; t > 0 {
+		limit = min(limit, t)
+	}
+	if !a.spec.Deadline.IsZero() {
+		limit = min(limit, time.Until(a.spec.Deadline))
+	}
+	return awaitUntil(a.pid, limit-time.Since(a.started))
 }
 
 // start starts the command, unless the program has been asked to end already.
@@ -125,6 +146,9 @@ func (a *running) run(ctx context.Context) {
 func (a *running) start() bool {
 	if a.foreground {
 		a.signals.flush() // what the terminal sent by now did not reach the command
+	}
+	if anyNoted() {
+		a.signals.Catch()
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -159,9 +183,9 @@ func (a *running) arm(ctx context.Context) (stop func()) {
 	if a.foreground {
 		more = []syscall.Signal{syscall.SIGCONT}
 	}
-	stops := []func() bool{time.AfterFunc(catchLater, func() { a.signals.catchMore(more) }).Stop}
+	stops := []func() bool{time.AfterFunc(catchLater-time.Since(a.started), func() { a.signals.catchMore(more) }).Stop}
 	if a.spec.Timeout > 0 {
-		timer := time.AfterFunc(a.spec.Timeout, func() { a.expire(&a.result.TimedOut) })
+		timer := time.AfterFunc(a.spec.Timeout-time.Since(a.started), func() { a.expire(&a.result.TimedOut) })
 		stops = append(stops, timer.Stop)
 	}
 	if !a.spec.Deadline.IsZero() {
@@ -312,6 +336,9 @@ func (r *Runner) Settle(accepted bool) error {
 		r.signals.reapInWaits()
 	}
 	var first error
+	if len(held) > 0 {
+		r.signals.Catch() // nobody may read what is written
+	}
 	for _, h := range held {
 		if err := h.release(accepted); err != nil && first == nil {
 			first = err

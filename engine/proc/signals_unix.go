@@ -35,7 +35,7 @@ type Signals struct {
 	ignored   map[syscall.Signal]bool
 	cancelled chan attempt.Signal
 	woken     chan struct{}
-	ready     chan struct{} // closed when the ending signals are caught
+	catching  sync.Once // Catch
 
 	mu      sync.Mutex
 	current *running // the attempt that runs, nil in a wait
@@ -45,49 +45,96 @@ type Signals struct {
 	extra map[syscall.Signal]bool
 }
 
-// Listen begins to catch the signals that end the program, and USR1. Those
-// that were ignored when the program started (nohup) stay ignored, here and in
-// the command, and are never forwarded. Call it once, early: as PID 1 a signal
-// that nobody catches is lost.
+// Listen sees to it that no signal which asks for the end is lost from now on;
+// Catch hands them out. Those that were ignored when the program started (nohup)
+// stay ignored, here and in the command, and are never forwarded. Call it once,
+// early: as PID 1 a signal that nobody catches is lost.
 func Listen() *Signals {
 	s := &Signals{
 		caught:    make(chan os.Signal, 64),
 		ignored:   map[syscall.Signal]bool{},
 		cancelled: make(chan attempt.Signal, 16),
 		woken:     make(chan struct{}, 1),
-		ready:     make(chan struct{}),
 		last:      map[syscall.Signal]time.Time{},
 		extra:     map[syscall.Signal]bool{},
 	}
 	for _, sig := range endingSignals {
 		s.note(sig)
 	}
-	go s.begin()
 	if os.Getpid() == 1 {
-		<-s.ready
+		s.Catch()
 		go s.catchMore([]syscall.Signal{syscall.SIGCHLD}) // every orphan of the container comes here
+	} else if !s.noteOnly() {
+		s.Catch()
 	}
 	return s
 }
 
-// begin catches what Listen promises and hands it out from then on. Each
-// signal costs two hand-overs between threads, so it is done beside whatever
-// comes before the first command: until a signal is caught it ends the program
-// by itself, and no command starts before all are. As PID 1, which no uncaught
-// signal ends, everything waits.
-func (s *Signals) begin() {
-	for _, sig := range endingSignals {
-		s.catch(sig)
-	}
-	close(s.ready)
-	time.AfterFunc(catchLater, func() { s.catchMore([]syscall.Signal{syscall.SIGUSR1}) })
-	s.deliver()
+// Catch hands out the signals that end the program, and USR1, from now on and
+// those that came since Listen. Go's own way to do that costs two threads and two
+// hand-overs between threads for each signal, together as much as to start
+// another process; so it is left until there is something to be ended or woken:
+// a wait, or a command that has run for catchLater.
+func (s *Signals) Catch() {
+	s.catching.Do(func() {
+		for _, sig := range endingSignals {
+			s.catch(sig)
+		}
+		s.handBack()
+		go s.deliver()
+		s.dispatchNoted()
+		time.AfterFunc(catchLater, func() {
+			s.dispatchNoted() // by a handler that was running when its signal was handed back
+			s.catchMore([]syscall.Signal{syscall.SIGUSR1})
+		})
+	})
 }
 
-// catchLater is when the signals that end nothing begin to be caught. Until
-// then they are dropped, which a command that young cannot tell from a signal
-// that came before it began to handle them, and what ends sooner is spared the
-// cost.
+// noteOnly makes the signals that ask for the end be noted, and nothing else.
+// It reports false, and does nothing, where this system has no way to do it.
+func (s *Signals) noteOnly() bool {
+	if !canNote {
+		return false
+	}
+	for _, sig := range endingSignals {
+		if !s.ignored[sig] {
+			startNoting(sig)
+		}
+	}
+	return true
+}
+
+// handBack ends what noteOnly began.
+func (s *Signals) handBack() {
+	for _, sig := range endingSignals {
+		if !s.ignored[sig] {
+			stopNoting(sig)
+		}
+	}
+}
+
+func (s *Signals) dispatchNoted() {
+	for _, sig := range endingSignals {
+		if takeNoted(sig) {
+			s.dispatch(sig)
+		}
+	}
+}
+
+// anyNoted reports whether a signal came that has not been handed out.
+func anyNoted() bool {
+	for _, sig := range endingSignals {
+		if isNoted(sig) {
+			return true
+		}
+	}
+	return false
+}
+
+// catchLater is when signals begin to be handed to a command. Until then those
+// that ask for the end wait, and those that end nothing are dropped, which a
+// command that young cannot tell from a signal that came before it began to
+// handle them; and what ends sooner is spared the cost.
 const catchLater = time.Millisecond
 
 // note looks whether sig was ignored at the start, which has to be asked
@@ -109,7 +156,7 @@ func (s *Signals) catch(sig syscall.Signal) {
 
 // catchMore catches what only a running command or a wait has a use for.
 func (s *Signals) catchMore(sigs []syscall.Signal) {
-	<-s.ready
+	s.Catch()
 	s.more.Lock()
 	defer s.more.Unlock()
 	for _, sig := range sigs {
@@ -130,11 +177,11 @@ func (s *Signals) reapInWaits() {
 	}
 }
 
-// Cancelled delivers the signals that ask the program to end (INT, TERM, HUP,
-// QUIT) and arrived while no command ran.
+// Cancelled delivers, after Catch, the signals that ask the program to end
+// (INT, TERM, HUP, QUIT) and arrived while no command ran.
 func (s *Signals) Cancelled() <-chan attempt.Signal { return s.cancelled }
 
-// Woken delivers USR1 that arrived while no command ran: the wait is over.
+// Woken delivers, after Catch, a USR1 that arrived while no command ran: the wait is over.
 func (s *Signals) Woken() <-chan struct{} { return s.woken }
 
 func (s *Signals) deliver() {

@@ -56,6 +56,9 @@ func Listen() *Signals {
 	return s
 }
 
+// Catch does nothing: Listen has done it.
+func (s *Signals) Catch() {}
+
 // Cancelled delivers the signals that ask the program to end and arrived while
 // no command ran.
 func (s *Signals) Cancelled() <-chan attempt.Signal { return s.cancelled }

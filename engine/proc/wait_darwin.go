@@ -5,6 +5,7 @@ package proc
 
 import (
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -61,6 +62,10 @@ func livingChildren() bool { return true }
 // livingGroup reports whether a process group has a member that is no zombie
 // (kill(2): EPERM for zombies).
 func livingGroup(pgid int) bool { return unix.Kill(-pgid, 0) == nil }
+
+// awaitUntil does not wait: there are no descriptors of processes here, and a
+// queue for one would cost what it saves.
+func awaitUntil(int, time.Duration) (ending, bool) { return ending{}, false }
 
 // awaitEnd blocks until the child has ended. It leaves it unreaped where its
 // pid still names a process group that may have to be ended; in the program's own group, where

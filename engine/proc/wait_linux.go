@@ -4,6 +4,7 @@ package proc
 
 import (
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -82,12 +83,36 @@ func livingGroup(pgid int) bool {
 	return err == nil
 }
 
-// awaitEnd blocks until the child that this very thread forked has ended, and
-// leaves it unreaped. Orphans are reaped meanwhile: they are handed to the main
-// thread, so that is where a run should call from. Where stopped is not nil it is called each
-// time the child has stopped.
+// awaitUntil waits until the child has ended, for limit at most, and reports
+// whether it has; it leaves the child unreaped. It may return early: a signal
+// is a reason to.
+func awaitUntil(pid int, limit time.Duration) (ending, bool) {
+	if limit <= 0 {
+		return ending{}, false
+	}
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil { // Linux before 5.3
+		return ending{}, false
+	}
+	timeout := unix.NsecToTimespec(int64(limit))
+	n, err := unix.Ppoll([]unix.PollFd{pollFd(fd, unix.POLLIN)}, &timeout, nil)
+	_ = unix.Close(fd)
+	if err != nil || n <= 0 {
+		return ending{}, false
+	}
+	info, err := waitid(unix.P_PID, pid, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT)
+	return info.ending(), err == nil && int(info.pid) == pid
+}
+
+// lookAgain is how long a child that somebody else waits for, and that has
+// ended, is given to be reaped.
+const lookAgain = time.Millisecond
+
+// awaitEnd blocks until the child has ended, and leaves it unreaped. Orphans
+// are reaped meanwhile. Where stopped is not nil it is called each time the
+// child has stopped.
 func awaitEnd(pid int, stopped func(syscall.Signal)) (ending, error) {
-	options := unix.WEXITED | unix.WNOWAIT | unix.WNOTHREAD
+	options := unix.WEXITED | unix.WNOWAIT
 	if stopped != nil {
 		options |= unix.WSTOPPED
 	}
@@ -104,8 +129,8 @@ func awaitEnd(pid int, stopped func(syscall.Signal)) (ending, error) {
 			}
 		case int(info.pid) == pid:
 			return info.ending(), nil
-		default:
-			children.reapOrphan(int(info.pid))
+		case !children.reapOrphan(int(info.pid)):
+			time.Sleep(lookAgain)
 		}
 	}
 }

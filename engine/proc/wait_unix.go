@@ -84,13 +84,16 @@ func (f *family) reapOrphans() {
 	}
 }
 
-// reapOrphan reaps one child that has ended unless it has an owner.
-func (f *family) reapOrphan(pid int) {
+// reapOrphan reaps one child that has ended, unless it has an owner, and
+// reports whether it did.
+func (f *family) reapOrphan(pid int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.owned[pid] {
-		_ = wait4(pid)
+	if f.owned[pid] {
+		return false
 	}
+	_ = wait4(pid)
+	return true
 }
 
 // wait4 takes the status of a child that has ended.

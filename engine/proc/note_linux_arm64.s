@@ -1,0 +1,20 @@
+#include "textflag.h"
+
+// The kernel calls a handler with the signal's number in R0, and puts all
+// registers back afterwards.
+TEXT ·noteSignal(SB),NOSPLIT|NOFRAME,$0-0
+	MOVD $·noted(SB), R1
+	ADD  R0<<2, R1
+	MOVD $1, R2
+	MOVW R2, (R1)
+	RET
+
+TEXT ·noteSignalAddress(SB),NOSPLIT,$0-8
+	MOVD $·noteSignal(SB), R0
+	MOVD R0, ret+0(FP)
+	RET
+
+// Without a restorer the kernel sends handlers back through its own code.
+TEXT ·endHandlerAddress(SB),NOSPLIT,$0-8
+	MOVD ZR, ret+0(FP)
+	RET

@@ -23,9 +23,10 @@ func notDumpable() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 // handlerLimit is how long awaitHandlers waits at most.
 const handlerLimit = 100 * time.Millisecond
 
-// awaitHandlers waits until no other thread is in a signal handler. An exec
-// ends the other threads wherever they are, and a signal with them that one has
-// taken and not yet queued.
+// awaitHandlers waits until no signal that asks for the end is on its way to a
+// handler, and no other thread is in one. An exec ends the other threads
+// wherever they are, and a signal with them that one has taken and not yet
+// queued.
 func awaitHandlers() {
 	for end := time.Now().Add(handlerLimit); time.Now().Before(end); time.Sleep(50 * time.Microsecond) {
 		if !handling() {
@@ -34,9 +35,11 @@ func awaitHandlers() {
 	}
 }
 
-// handling reports whether another thread handles a signal: Go's handlers block
-// all signals, while its threads never block SEGV otherwise.
+// handling reports whether a signal waits for a thread to take it, or another
+// thread handles one: Go's handlers block all signals, while its threads never
+// block SEGV otherwise.
 func handling() bool {
+	const ending = 1<<(syscall.SIGINT-1) | 1<<(syscall.SIGQUIT-1) | 1<<(syscall.SIGTERM-1) | 1<<(syscall.SIGHUP-1)
 	const tasks = "/proc/self/task/"
 	entries, err := os.ReadDir(tasks)
 	if err != nil {
@@ -52,12 +55,17 @@ func handling() bool {
 		if err != nil {
 			continue // the thread has ended
 		}
-		_, rest, _ := bytes.Cut(status, []byte("SigBlk:\t"))
-		line, _, _ := bytes.Cut(rest, []byte("\n"))
-		mask, err := strconv.ParseUint(string(line), 16, 64)
-		if err == nil && mask&(1<<(syscall.SIGSEGV-1)) != 0 {
+		if signalMask(status, "SigBlk:\t")&(1<<(syscall.SIGSEGV-1)) != 0 || signalMask(status, "ShdPnd:\t")&ending != 0 {
 			return true
 		}
 	}
 	return false
+}
+
+// signalMask reads one line of a status file (proc(5)), 0 where it is not there.
+func signalMask(status []byte, name string) uint64 {
+	_, rest, _ := bytes.Cut(status, []byte(name))
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	mask, _ := strconv.ParseUint(string(line), 16, 64)
+	return mask
 }

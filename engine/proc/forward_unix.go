@@ -9,14 +9,9 @@ import (
 	"time"
 )
 
-const (
-	// newborn is how long after its start a command in the foreground may not
-	// have been in the process group yet when the terminal signalled that.
-	newborn = 2 * time.Millisecond
-	// settleTime is what a stop or a continuation of a whole process group
-	// takes to reach all its members.
-	settleTime = 20 * time.Millisecond
-)
+// settleTime is what a stop or a continuation of a whole process group takes to
+// reach all its members.
+const settleTime = 20 * time.Millisecond
 
 // take handles one signal for the attempt and reports whether it was the
 // attempt's: what comes after the command has ended is not.
@@ -51,7 +46,7 @@ func (a *running) cancel(sig syscall.Signal) {
 		a.result.Cancelled = nameOf(sig)
 	}
 	terminals := a.foreground && sig != syscall.SIGTERM
-	if !terminals || a.pid != 0 && time.Since(a.started) < newborn {
+	if !terminals || a.newborn {
 		a.pass(sig)
 	}
 	if sig == syscall.SIGINT || sig == syscall.SIGTERM {
@@ -59,16 +54,20 @@ func (a *running) cancel(sig syscall.Signal) {
 	}
 }
 
-// seenWithin is how long a signal that the command has acted on may be on its
-// way through Go's runtime to this program.
-const seenWithin = 2 * time.Millisecond
+// comeOfAge ends the time in which a signal of the terminal may have been sent
+// before the command was there to get it.
+func (a *running) comeOfAge() {
+	a.signals.settle()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.newborn = false
+}
 
 // awaitTerminal lets a signal of the terminal arrive that may be why the
 // command has failed.
 func (a *running) awaitTerminal(how ending) {
 	if a.foreground && how != (ending{}) {
-		time.Sleep(seenWithin)
-		a.signals.flush()
+		a.signals.settle()
 	}
 }
 

@@ -84,7 +84,7 @@ type running struct {
 
 	mu      sync.Mutex
 	pid     int           // 0 until the command has started
-	started time.Time     // just before it started
+	newborn bool          // what the terminal sent may not have reached it
 	over    bool          // the command itself has ended
 	urged   int           // INT and TERM so far
 	ending  bool          // the tree is being ended
@@ -161,7 +161,6 @@ func (a *running) start() bool {
 		return false
 	}
 	children.adopt()
-	a.started = time.Now()
 	pid, err := spawn(a.spec.Argv, a.spec.Env, a.streams.files(), !a.foreground)
 	if err != nil {
 		a.over = true
@@ -174,6 +173,10 @@ func (a *running) start() bool {
 		return false
 	}
 	a.pid, a.tree.leader = pid, pid
+	if a.foreground {
+		a.newborn = true
+		go a.comeOfAge()
+	}
 	return true
 }
 

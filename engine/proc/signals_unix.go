@@ -213,6 +213,17 @@ func (s *Signals) flush() {
 	<-b
 }
 
+// settle returns when all signals that have reached the process by now have
+// been dispatched.
+func (s *Signals) settle() {
+	awaitHandlers()
+	// Stop returns once Go's own queue has reached the channels.
+	passing := make(chan os.Signal, 1)
+	signal.Notify(passing, syscall.SIGTERM)
+	signal.Stop(passing)
+	s.flush()
+}
+
 // dispatch hands one signal to the attempt that runs, or to the wait.
 func (s *Signals) dispatch(sig syscall.Signal) {
 	if sig == syscall.SIGCHLD {

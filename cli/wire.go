@@ -36,9 +36,11 @@ func run(o *options) int {
 	}
 	out.close()
 	if o.exec && end == (engine.End{}) {
-		err := proc.Exec(signals, o.command, environ)
-		out.complain("%v", err)
-		return exitcodes.Of(err)
+		code, err := proc.Exec(signals, o.command, environ)
+		if err != nil {
+			out.complain("%v", err)
+		}
+		return code
 	}
 	if end.Signal != "" {
 		proc.Die(end.Signal)

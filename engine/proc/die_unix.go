@@ -55,29 +55,30 @@ func leaveNoCore() {
 
 // Exec replaces the program by a command, which keeps the pid and gets the
 // original dispositions, mask, limits and descriptors. It returns only with
-// the reason why it could not, an error that knows its exit code. Probes may
+// the reason why it could not, and the exit code for it. Probes may
 // have run before, attempts not: these make the program a subreaper, which
 // the command would stay.
 //
 // A signal that asks for the end is not lost on the way: one that was caught
 // before ends the program here, one that comes later finds an action in place
 // that ends the program or, after the exec, its own default one.
-func Exec(s *Signals, argv, env []string) error {
+func Exec(s *Signals, argv, env []string) (int, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if sig := s.surrender(); sig != "" {
 		Die(sig)
 		n, _ := NumberOf(sig)
-		return &exitcodes.Error{Code: exitcodes.OfSignal(n), Err: errors.New("ended by " + string(sig))}
+		return exitcodes.OfSignal(n), errors.New("ended by " + string(sig))
 	}
 	children.reapOrphans() // the command would not know them
-	return eachCandidate(argv[0], func(path string) error {
+	err := eachCandidate(argv[0], func(path string) error {
 		err := syscall.Exec(path, argv, env)
 		if err == syscall.ENOEXEC {
 			err = syscall.Exec(shell, append([]string{shell, path}, argv[1:]...), env)
 		}
 		return err
 	})
+	return exitcodes.Of(err), err
 }
 
 // surrender gives every caught signal its default action, for good, and

@@ -82,9 +82,9 @@ func driver() int {
 		return 0
 	}
 	if o.Exec {
-		err := Exec(signals, o.Argv, o.Env)
+		code, err := Exec(signals, o.Argv, o.Env)
 		fmt.Fprintln(os.Stderr, err)
-		return exitcodes.Of(err)
+		return code
 	}
 	if o.Probe {
 		return driveProbe(&o)

@@ -326,17 +326,17 @@ func Probe(ctx context.Context, argv, env []string, output io.Writer) attempt.Re
 }
 
 // Exec stands in for the replacement of a process, which does not exist here:
-// it runs the command and exits with its code.
-func Exec(_ *Signals, argv, env []string) error {
+// it runs the command and returns its code. The error says why it could not, and
+// then the code is that of the error.
+func Exec(_ *Signals, argv, env []string) (int, error) {
 	c, err := spawn(argv, env, [3]*os.File{os.Stdin, os.Stdout, os.Stderr})
 	if err != nil {
-		return err
+		return exitcodes.Of(err), err
 	}
+	defer c.close()
 	code, err := c.wait()
 	if err != nil {
-		return err
+		return exitcodes.Failure, err
 	}
-	c.close()
-	os.Exit(code)
-	return nil
+	return code, nil
 }

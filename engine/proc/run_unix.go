@@ -84,6 +84,7 @@ type running struct {
 
 	mu      sync.Mutex
 	pid     int           // 0 until the command has started
+	started time.Time     // just before it started
 	newborn bool          // what the terminal sent may not have reached it
 	over    bool          // the command itself has ended
 	urged   int           // INT and TERM so far
@@ -161,6 +162,7 @@ func (a *running) start() bool {
 		return false
 	}
 	children.adopt()
+	a.started = time.Now()
 	pid, err := spawn(a.spec.Argv, a.spec.Env, a.streams.files(), !a.foreground)
 	if err != nil {
 		a.over = true

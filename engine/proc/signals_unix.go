@@ -217,6 +217,7 @@ func (s *Signals) flush() {
 // been dispatched.
 func (s *Signals) settle() {
 	awaitHandlers()
+	s.dispatchNoted()
 	// Stop returns once Go's own queue has reached the channels.
 	passing := make(chan os.Signal, 1)
 	signal.Notify(passing, syscall.SIGTERM)

@@ -7,6 +7,8 @@ package proc
 // returns. That is enough as long as nobody waits for the signal.
 
 import (
+	"os"
+	"strconv"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
@@ -36,8 +38,9 @@ func startNoting(sig syscall.Signal) {
 		restart  = 0x10000000 // SA_RESTART
 		restorer = 0x04000000 // SA_RESTORER: x86 calls no handler without one
 	)
-	// The kernel's sigaction: handler, flags, restorer, and the mask.
-	action := rawAction{noteSignalAddress(), onStack | restart, endHandlerAddress(), 0}
+	// The kernel's sigaction: handler, flags, restorer, and the mask,
+	// by which handling knows a thread that is in it.
+	action := rawAction{noteSignalAddress(), onStack | restart, endHandlerAddress(), ^uintptr(0)}
 	if action[2] != 0 {
 		action[1] |= restorer
 	}
@@ -51,6 +54,12 @@ func stopNoting(sig syscall.Signal) {
 		return
 	}
 	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&former[sig])), 0, sigsetSize, 0, 0)
+}
+
+// handles reports whether a process has a handler for sig.
+func handles(pid int, sig syscall.Signal) bool {
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	return err == nil && signalMask(status, "SigCgt:\t")&(1<<(sig-1)) != 0
 }
 
 func isNoted(sig syscall.Signal) bool { return atomic.LoadUint32(&noted[sig]) != 0 }

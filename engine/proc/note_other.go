@@ -12,3 +12,5 @@ func startNoting(syscall.Signal)    {}
 func stopNoting(syscall.Signal)     {}
 func isNoted(syscall.Signal) bool   { return false }
 func takeNoted(syscall.Signal) bool { return false }
+
+func handles(int, syscall.Signal) bool { return false }

@@ -6,6 +6,7 @@ package proc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"syscall"
@@ -83,14 +84,14 @@ type running struct {
 	streams    *streams
 
 	mu      sync.Mutex
-	pid     int           // 0 until the command has started
-	started time.Time     // just before it started
-	newborn bool          // what the terminal sent may not have reached it
-	over    bool          // the command itself has ended
-	urged   int           // INT and TERM so far
-	ending  bool          // the tree is being ended
-	ended   chan struct{} // closed when that is done
-	hurry   chan struct{} // closed when the tree is to be killed at once
+	pid     int                     // 0 until the command has started
+	started time.Time               // just before it started
+	missed  map[syscall.Signal]bool // the terminal sent it when the command was not there yet
+	over    bool                    // the command itself has ended
+	urged   int                     // INT and TERM so far
+	ending  bool                    // the tree is being ended
+	ended   chan struct{}           // closed when that is done
+	hurry   chan struct{}           // closed when the tree is to be killed at once
 	hurried bool
 	abandon chan struct{} // closed when nobody wants the rest of the output
 	left    bool          // abandon is closed
@@ -142,28 +143,41 @@ func (a *running) awaitBriefly(ctx context.Context) (ending, bool) {
 	return awaitUntil(a.pid, limit-time.Since(a.started))
 }
 
-// start starts the command, unless the program has been asked to end already.
-// No signal is handed on between the look and the start.
-func (a *running) start() bool {
-	if a.foreground {
-		a.signals.flush() // what the terminal sent by now did not reach the command
+// start starts the command, unless the program has been asked to end already,
+// and reports whether it did.
+func (a *running) start() (started bool) {
+	if !a.foreground {
+		if _, ok := firstNoted(); ok {
+			a.signals.Catch()
+		}
+		return a.launch()
 	}
-	if anyNoted() {
-		a.signals.Catch()
+	missed := a.signals.during(func() { started = a.launch() })
+	if started {
+		a.passMissed(missed)
 	}
+	for _, sig := range missed {
+		a.signals.dispatch(sig)
+	}
+	return started
+}
+
+// launch is start without the terminal. No signal is handed on between the look
+// and the start.
+func (a *running) launch() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if cancelled := a.result.Cancelled; cancelled != "" {
-		// No command has dealt with the signal, so it ends the program as in a
-		// wait.
-		a.over = true
-		n, _ := NumberOf(cancelled)
-		a.result.Signal, a.result.ExitCode = cancelled, exitcodes.OfSignal(n)
+		a.notStarted(cancelled)
 		return false
 	}
 	children.adopt()
 	a.started = time.Now()
 	pid, err := spawn(a.spec.Argv, a.spec.Env, a.streams.files(), !a.foreground)
+	if asked, ok := errors.AsType[interrupted](err); ok {
+		a.notStarted(nameOf(asked.by))
+		return false
+	}
 	if err != nil {
 		a.over = true
 		a.result.ExitCode = exitcodes.Of(err)
@@ -175,11 +189,16 @@ func (a *running) start() bool {
 		return false
 	}
 	a.pid, a.tree.leader = pid, pid
-	if a.foreground {
-		a.newborn = true
-		go a.comeOfAge()
-	}
 	return true
+}
+
+// notStarted is the result where the program was asked to end before there was
+// a command to deal with it: the signal ends the program as in a wait.
+func (a *running) notStarted(cancelled attempt.Signal) {
+	a.over = true
+	n, _ := NumberOf(cancelled)
+	a.result.Cancelled = cancelled
+	a.result.Signal, a.result.ExitCode = cancelled, exitcodes.OfSignal(n)
 }
 
 // arm starts the clocks that end the attempt and returns what stops them.

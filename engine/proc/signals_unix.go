@@ -41,8 +41,9 @@ type Signals struct {
 	current *running // the attempt that runs, nil in a wait
 	last    map[syscall.Signal]time.Time
 
-	more  sync.Mutex // held while signals are added, which takes a while
-	extra map[syscall.Signal]bool
+	noting sync.Mutex // held by during
+	more   sync.Mutex // held while signals are added, which takes a while
+	extra  map[syscall.Signal]bool
 }
 
 // Listen sees to it that no signal which asks for the end is lost from now on;
@@ -114,6 +115,8 @@ func (s *Signals) handBack() {
 }
 
 func (s *Signals) dispatchNoted() {
+	s.noting.Lock() // what comes during a start is not meant
+	defer s.noting.Unlock()
 	for _, sig := range endingSignals {
 		if takeNoted(sig) {
 			s.dispatch(sig)
@@ -121,14 +124,14 @@ func (s *Signals) dispatchNoted() {
 	}
 }
 
-// anyNoted reports whether a signal came that has not been handed out.
-func anyNoted() bool {
+// firstNoted returns a signal that came and has not been handed out.
+func firstNoted() (sig syscall.Signal, ok bool) {
 	for _, sig := range endingSignals {
 		if isNoted(sig) {
-			return true
+			return sig, true
 		}
 	}
-	return false
+	return 0, false
 }
 
 // catchLater is when signals begin to be handed to a command. Until then those
@@ -218,6 +221,34 @@ func (s *Signals) flush() {
 func (s *Signals) settle() {
 	awaitHandlers()
 	s.dispatchNoted()
+	s.drain()
+}
+
+// during calls start, which starts a command in the foreground of a terminal,
+// when all that the terminal sent before has been dispatched, and returns what
+// it sent meanwhile: the command may not have been there yet to get it. Where
+// signals cannot be noted there is nothing to tell the two apart, and that part
+// is empty.
+func (s *Signals) during(start func()) (meanwhile []syscall.Signal) {
+	s.settle()
+	s.noting.Lock()
+	defer s.noting.Unlock()
+	s.noteOnly()
+	awaitHandlers()
+	s.drain()
+	start()
+	s.handBack()
+	awaitHandlers()
+	for _, sig := range endingSignals {
+		if takeNoted(sig) {
+			meanwhile = append(meanwhile, sig)
+		}
+	}
+	return meanwhile
+}
+
+// drain dispatches what Go's handlers have queued.
+func (s *Signals) drain() {
 	// Stop returns once Go's own queue has reached the channels.
 	passing := make(chan os.Signal, 1)
 	signal.Notify(passing, syscall.SIGTERM)

@@ -80,7 +80,7 @@ func startError(code int, format string, args ...any) error {
 func describe(name, file string, err error) error {
 	var coded *exitcodes.Error
 	switch {
-	case err == nil, errors.As(err, &coded):
+	case err == nil, errors.As(err, &coded), errors.As(err, new(interrupted)):
 		return err
 	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return startError(exitcodes.Failure, "%q: no process to be had: %w", name, err)
@@ -121,9 +121,14 @@ func interpreter(file string) string {
 	return fmt.Sprintf("%q ", fields[0])
 }
 
+// interrupted is why no command was started.
+type interrupted struct{ by syscall.Signal }
+
+func (i interrupted) Error() string { return "cancelled by " + i.by.String() }
+
 // spawn starts argv with the given descriptors as 0, 1 and 2 and returns its
 // pid. The error is an *exitcodes.Error: 126, 127, or 125 where the system had
-// no process to give.
+// no process to give; or interrupted.
 func spawn(argv, env []string, files []uintptr, ownGroup bool) (int, error) {
 	attr := &syscall.ProcAttr{Env: env, Files: files, Sys: sysProcAttr(ownGroup)}
 	pid := 0
@@ -135,7 +140,13 @@ func spawn(argv, env []string, files []uintptr, ownGroup bool) (int, error) {
 	return pid, err
 }
 
+// forkExec returns interrupted where the program has been asked to end. It is
+// the last look before the kernel's own, which hands what the terminal sends
+// during a fork to both processes.
 func forkExec(path string, argv []string, attr *syscall.ProcAttr) (int, error) {
+	if sig, ok := firstNoted(); ok {
+		return 0, interrupted{sig}
+	}
 	pid, err := syscall.ForkExec(path, argv, attr)
 	if err == syscall.ENOEXEC {
 		pid, err = syscall.ForkExec(shell, append([]string{shell, path}, argv[1:]...), attr)

@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
@@ -25,6 +26,9 @@ import (
 type typing struct{ text, keys string }
 
 func ttyMain() {
+	if len(os.Args) > 1 && os.Args[1] == sessionArg {
+		leadSession(os.Args[2:])
+	}
 	columns, typings := 80, []typing(nil)
 	args := os.Args[1:]
 	for len(args) > 2 && args[0] != "--" {
@@ -77,13 +81,23 @@ func openTerminal(columns int) (master, slave *os.File) {
 // onTerminal runs argv and returns what the terminal was sent and the code.
 func onTerminal(argv []string, columns int, typings []typing) (shown string, code int) {
 	master, slave := openTerminal(columns)
-	cmd := exec.Command(argv[0], argv[1:]...)
+	self, err := os.Executable()
+	if err != nil {
+		fatal(err)
+	}
+	read, unread, err := os.Pipe()
+	if err != nil {
+		fatal(err)
+	}
+	cmd := &exec.Cmd{Path: self, Args: append([]string{"tty", sessionArg}, argv...)}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.ExtraFiles = []*os.File{read}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
 	if err := cmd.Start(); err != nil {
 		fatal(err)
 	}
 	slave.Close()
+	read.Close()
 	limit := time.AfterFunc(awaitLimit, func() {
 		fmt.Fprintf(os.Stderr, "tty: %q has not ended after %v\n", argv, awaitLimit)
 		_ = cmd.Process.Kill() // the kernel hangs up on the rest of the session
@@ -104,14 +118,47 @@ func onTerminal(argv []string, columns int, typings []typing) (shown string, cod
 			io.WriteString(master, typings[0].keys)
 			typings = typings[1:]
 		}
-		if err != nil { // EIO: the last process has closed the terminal
-			break
+		if shown, status, ended := strings.Cut(all.String(), sessionEnd); ended && strings.HasSuffix(status, "\n") {
+			unread.Close()
+			_ = cmd.Wait()
+			code, err := strconv.Atoi(strings.TrimSpace(status))
+			if err != nil {
+				fatal(err)
+			}
+			return shown, code
+		}
+		if err != nil { // EIO: the session has been killed
+			return all.String(), 99
 		}
 	}
-	_ = cmd.Wait()
-	status := cmd.ProcessState.Sys().(syscall.WaitStatus)
-	if status.Signaled() {
-		return all.String(), 128 + int(status.Signal())
+}
+
+// sessionArg makes the helper the leader of the terminal's session, sessionEnd
+// is what it shows after the command's end, before the code.
+const (
+	sessionArg = "lead-session"
+	sessionEnd = "\x00end of session\x00"
+)
+
+// leadSession runs argv and stays until all output has been read. When a leader
+// ends, the kernel throws away what the terminal has not shown yet, which would
+// be the last words of a command that leads.
+func leadSession(argv []string) {
+	syscall.CloseOnExec(3)
+	swallow := make(chan os.Signal, 1)
+	signal.Notify(swallow, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGHUP, syscall.SIGCONT)
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		fatal(err)
 	}
-	return all.String(), status.ExitStatus()
+	status := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	code := status.ExitStatus()
+	if status.Signaled() {
+		code = 128 + int(status.Signal())
+	}
+	fmt.Printf("%s%d\n", sessionEnd, code)
+	_, _ = os.NewFile(3, "read").Read(make([]byte, 1))
+	os.Exit(0)
 }

@@ -22,10 +22,7 @@ var noted [65]uint32
 // former are the actions that startNoting replaced: those of Go's runtime.
 var former [65]rawAction
 
-// noteSignal is the handler.
-func noteSignal()
-
-// noteSignalAddress is where noteSignal is, as the kernel calls it.
+// noteSignalAddress is where the handler is, as the kernel calls it.
 func noteSignalAddress() uintptr
 
 // endHandlerAddress is where a handler returns to, 0 for the kernel's own code.

@@ -35,6 +35,7 @@ var rooms = map[string][]string{
 	"engine/probe":          {"engine/attempt"},
 	"engine/proc":           {"engine/attempt", "exitcodes"},
 	"engine/sink":           {"engine/event"},
+	"testdata/benchmark":    {},
 	"testdata/flakyserver":  {},
 }
 
@@ -46,18 +47,18 @@ type ban struct {
 }
 
 // system are the rooms that touch the system.
-var system = []string{"", "cli", "cli/human", "engine/probe", "engine/proc", "testdata/flakyserver"}
+var system = []string{"", "cli", "cli/human", "engine/probe", "engine/proc", "testdata/benchmark", "testdata/flakyserver"}
 
 var bans = []ban{
 	{"os", system, "a pure room is tested by tables and fuzzing in microseconds; the system comes in at the edges"},
 	{"net", []string{"engine/probe"}, "only probes speak to the network"},
-	{"os/signal", []string{"engine/proc"}, "signals have one owner, or one of two loses them"},
-	{"os/exec", []string{"testdata/flakyserver"}, "its second clone costs every start, and its Wait hangs on an orphan that holds a pipe"},
+	{"os/signal", []string{"engine/proc", "testdata/benchmark"}, "signals have one owner, or one of two loses them"},
+	{"os/exec", []string{"testdata/benchmark", "testdata/flakyserver"}, "its second clone costs every start, and its Wait hangs on an orphan that holds a pipe"},
 	{"net/http", []string{"testdata/flakyserver"}, "linking it costs every start 0.47 ms"},
 	{"log", nil, "what is told goes through events"},
 	{"log/slog", nil, "what is told goes through events"},
 	{"math/rand", nil, "math/rand/v2 draws as well and starts faster"},
-	{"math/rand/v2", []string{"cli"}, "random numbers are arguments everywhere else"},
+	{"math/rand/v2", []string{"cli", "testdata/benchmark"}, "random numbers are arguments everywhere else"},
 	{"github.com/fatih/color", []string{"cli/human"}, "colour is for a person only"},
 	{"github.com/alecthomas/kong", []string{"cli"}, "flags are known to the outside only"},
 }

@@ -8,7 +8,6 @@ package cli
 import (
 	"reflect"
 	"strings"
-	"unicode"
 )
 
 // flag is what a reader needs to know of one field of the grammar.
@@ -17,7 +16,15 @@ type flag struct {
 	short byte
 	field int
 	kind  reflect.Kind // String, Bool or Slice
-	env   string       // the variable, "" for none
+	noEnv bool         // no variable sets it
+}
+
+// variable is the environment variable that sets f, "" for none.
+func (f *flag) variable() string {
+	if f.noEnv {
+		return ""
+	}
+	return "RETRY_" + strings.ToUpper(strings.ReplaceAll(f.name, "-", "_"))
 }
 
 // setting is one flag as it was given. word is how the user named it, for
@@ -35,15 +42,22 @@ func flagTable() []flag {
 	for i := range table {
 		field := t.Field(i)
 		f := flag{name: kebab(field.Name), field: i, kind: field.Type.Kind()}
-		if short := field.Tag.Get("short"); short != "" {
+		if short := tagged(field.Tag, "short"); short != "" {
 			f.short = short[0]
 		}
-		if field.Tag.Get("env") != "-" {
-			f.env = "RETRY_" + strings.ToUpper(strings.ReplaceAll(f.name, "-", "_"))
-		}
+		f.noEnv = tagged(field.Tag, "env") == "-"
 		table[i] = f
 	}
 	return table
+}
+
+// tagged is tag.Get(key) for a key that most fields lack: to find that out Get
+// would read through every help text.
+func tagged(tag reflect.StructTag, key string) string {
+	if !strings.Contains(string(tag), key+`:"`) {
+		return ""
+	}
+	return tag.Get(key)
 }
 
 // validValues are the words that the grammar lists for a flag.
@@ -59,14 +73,18 @@ func validValues(name string) []string {
 
 // kebab turns a field's name into the flag's, as kong does: OnExit is on-exit.
 func kebab(name string) string {
-	var b strings.Builder
-	for i, r := range name {
-		if unicode.IsUpper(r) && i > 0 {
-			b.WriteByte('-')
+	b := make([]byte, 0, len(name)+4)
+	for i := range len(name) { // all are ASCII
+		c := name[i]
+		if 'A' <= c && c <= 'Z' {
+			if i > 0 {
+				b = append(b, '-')
+			}
+			c += 'a' - 'A'
 		}
-		b.WriteRune(unicode.ToLower(r))
+		b = append(b, c)
 	}
-	return b.String()
+	return string(b)
 }
 
 // argvError says which word of the program's own could not be read.
@@ -197,7 +215,7 @@ func environment(table []flag, environ []string) (settings []setting) {
 		for i := range table {
 			f := &table[i]
 			switch {
-			case f.env != name:
+			case f.variable() != name:
 			case f.kind == reflect.Slice:
 				for line := range strings.SplitSeq(value, "\n") {
 					if line != "" {
@@ -252,7 +270,7 @@ func apply(settings []setting) *grammar {
 	v := reflect.ValueOf(&g).Elem()
 	for i := range v.NumField() {
 		if v.Field(i).Kind() == reflect.String {
-			v.Field(i).SetString(v.Type().Field(i).Tag.Get("default"))
+			v.Field(i).SetString(tagged(v.Type().Field(i).Tag, "default"))
 		}
 	}
 	for _, s := range settings {

@@ -6,9 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fionread is FIONREAD of sys/filio.h: _IOR('f', 127, int).
-const fionread = 0x4004667f
-
 // pipe holds the fork lock, since the ends are inheritable for a moment.
 func pipe(p []int) error {
 	syscall.ForkLock.RLock()
@@ -20,14 +17,3 @@ func pipe(p []int) error {
 	unix.CloseOnExec(p[1])
 	return nil
 }
-
-// widen has nothing to set here.
-func widen(int) {}
-
-func openUnnamed(dir string) (int, error) { return openRemoved(dir) }
-
-// openMemory has no counterpart here.
-func openMemory() (int, error) { return -1, unix.ENOSYS }
-
-// copyInKernel has none either: sendfile sends to sockets only.
-func copyInKernel(int, int, *int64) (done bool, err error) { return false, nil }

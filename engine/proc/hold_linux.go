@@ -6,6 +6,9 @@ import "golang.org/x/sys/unix"
 
 const fionread = unix.TIOCINQ
 
+// pollNoReader is what poll(2) says of a pipe that nobody reads.
+const pollNoReader = unix.POLLERR
+
 func pipe(p []int) error { return unix.Pipe2(p, unix.O_CLOEXEC) }
 
 // pipeSize is what a captured pipe may hold. 1 MiB, the most that a user without

@@ -208,7 +208,7 @@ func (f *feeder) run() {
 // false where the command has ended or does not read any more.
 func (f *feeder) awaitInput() bool {
 	fds := poll(-1, pollFd(0, unix.POLLIN), pollFd(f.over.read, unix.POLLIN), pollFd(f.dst, 0))
-	return fds[1].Revents == 0 && fds[2].Revents&unix.POLLERR == 0
+	return fds[1].Revents == 0 && fds[2].Revents&pollNoReader == 0
 }
 
 // write gives b to the command as fast as the command takes it.

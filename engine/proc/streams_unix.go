@@ -336,5 +336,5 @@ func writeAll(fd int, b []byte) error {
 
 // noReader reports whether fd is a pipe or socket that nobody reads.
 func noReader(fd int) bool {
-	return poll(0, pollFd(fd, 0))[0].Revents&unix.POLLERR != 0
+	return poll(0, pollFd(fd, 0))[0].Revents&pollNoReader != 0
 }

@@ -5,22 +5,6 @@ package proc
 
 import "golang.org/x/sys/unix"
 
-// process is one line of the process table.
-type process struct {
-	pid, ppid, pgid, sid int
-	// start is when it was started, in microseconds since 1970; together with
-	// pid it names a process for good.
-	start   uint64
-	dead    bool // a zombie
-	stopped bool // by a job-control signal
-}
-
-// Values of p_stat from sys/proc.h.
-const (
-	stateStopped = 4
-	stateZombie  = 5
-)
-
 func processes() ([]process, error) {
 	table, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {

@@ -1,11 +1,16 @@
+//go:build darwin || freebsd
+
 package proc
+
+// This file holds what macOS and FreeBSD know about signals.
 
 import (
 	"syscall"
 	"unsafe"
 )
 
-// There are no real-time signals here.
+// There are no real-time signals on macOS, and those of FreeBSD (65 to 126,
+// sys/signal.h) are beyond what Go catches (_NSIG in its runtime/os2_freebsd.go).
 const (
 	realTimeMin = 0
 	realTimeMax = 0
@@ -19,8 +24,8 @@ func forwarded() []syscall.Signal {
 	}
 }
 
-// rawAction is larger than the kernel's struct __sigaction; all zeros is the
-// default action without flags.
+// rawAction is larger than the kernel's struct __sigaction or sigaction, both
+// of which begin with the handler; all zeros is the default action without flags.
 type rawAction [8]uintptr
 
 // ignoredNow asks the kernel whether sig is ignored.

@@ -1,0 +1,5 @@
+package proc
+
+import "golang.org/x/sys/unix"
+
+func pipe(p []int) error { return unix.Pipe2(p, unix.O_CLOEXEC) }

@@ -32,16 +32,17 @@ platform() {
 	i?86 | x86) arch=386 ;;
 	*) fail "there is no build for the architecture $arch; with Go: go install github.com/retrysh/retry@latest" ;;
 	esac
-	case $(uname -s) in
-	Linux) echo "linux_$arch" ;;
-	Darwin) echo darwin_universal ;;
-	*) fail "there is no build for $(uname -s) here; with Go: go install github.com/retrysh/retry@latest" ;;
+	case $(uname -s)/$arch in
+	Linux/*) echo "linux_$arch" ;;
+	Darwin/*) echo darwin_universal ;;
+	FreeBSD/amd64 | FreeBSD/arm64) echo "freebsd_$arch" ;;
+	*) fail "there is no build for $(uname -s) on $arch here; with Go: go install github.com/retrysh/retry@latest" ;;
 	esac
 }
 
-# fetch downloads address $1 to file $2. Where it begins with https, no step of
-# the way may be anything else.
-fetch() {
+# download fetches address $1 to file $2. Where it begins with https, no step of
+# the way may be anything else if curl is here. FreeBSD comes with fetch alone.
+download() {
 	case $1 in
 	https:*) only='=https' ;;
 	*) only='=http,https' ;;
@@ -50,8 +51,10 @@ fetch() {
 		curl -fsSL --proto "$only" --proto-redir "$only" -o "$2" "$1" || fail "$1 cannot be downloaded"
 	elif has wget; then
 		wget -q -O "$2" "$1" || fail "$1 cannot be downloaded"
+	elif has fetch; then
+		fetch -q -o "$2" "$1" || fail "$1 cannot be downloaded"
 	else
-		fail "neither curl nor wget is here to download with"
+		fail "none of curl, wget and fetch is here to download with"
 	fi
 }
 
@@ -131,8 +134,8 @@ main() {
 	dir=$(target_dir)
 	scratch=$(mktemp -d)
 	say "downloading $from/$name"
-	fetch "$from/$name" "$scratch/$name"
-	fetch "$from/checksums.txt" "$scratch/checksums.txt"
+	download "$from/$name" "$scratch/$name"
+	download "$from/checksums.txt" "$scratch/checksums.txt"
 	verify "$scratch/$name" "$scratch/checksums.txt"
 	tar -xzf "$scratch/$name" -C "$scratch" retry || fail "$name cannot be unpacked; nothing was installed"
 	mkdir -p "$dir" || fail "$dir cannot be made; say another RETRY_INSTALL_DIR"

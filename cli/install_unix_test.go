@@ -40,6 +40,8 @@ func archiveName(t *testing.T) string {
 		return "retry_linux_" + runtime.GOARCH + ".tar.gz"
 	case "darwin/amd64", "darwin/arm64":
 		return "retry_darwin_universal.tar.gz"
+	case "freebsd/amd64", "freebsd/arm64":
+		return "retry_freebsd_" + runtime.GOARCH + ".tar.gz"
 	}
 	t.Skipf("there is no release for %s/%s", runtime.GOOS, runtime.GOARCH)
 	return ""
@@ -185,6 +187,7 @@ func TestInstall(t *testing.T) {
 			t.Run("latest", func(t *testing.T) { installs(t, shell) })
 			t.Run("over an old one", func(t *testing.T) { installsOver(t, shell) })
 			t.Run("refuses", func(t *testing.T) { refuses(t, shell) })
+			t.Run("platforms", func(t *testing.T) { knowsPlatforms(t, shell) })
 			t.Run("without tools", func(t *testing.T) { lacksTools(t, shell) })
 			t.Run("interrupted", func(t *testing.T) { interrupted(t, shell) })
 		})
@@ -291,6 +294,36 @@ func refuses(t *testing.T, shell []string) {
 	})
 }
 
+// knowsPlatforms gives the script a uname of other systems: it asks for their
+// archive, which is not there, or says that there is none. Busybox's shell has
+// a uname of its own.
+func knowsPlatforms(t *testing.T, shell []string) {
+	if shell[0] == "busybox" {
+		t.Skip("busybox has uname built in")
+	}
+	for _, c := range []struct{ system, machine, why string }{
+		{"Linux", "aarch64", "retry_linux_arm64.tar.gz cannot be downloaded"},
+		{"Linux", "armv7l", "retry_linux_armv7.tar.gz cannot be downloaded"},
+		{"Darwin", "arm64", "retry_darwin_universal.tar.gz cannot be downloaded"},
+		{"FreeBSD", "amd64", "retry_freebsd_amd64.tar.gz cannot be downloaded"},
+		{"FreeBSD", "arm64", "retry_freebsd_arm64.tar.gz cannot be downloaded"},
+		{"FreeBSD", "i386", "there is no build for FreeBSD on 386 here"},
+		{"OpenBSD", "amd64", "there is no build for OpenBSD on amd64 here"},
+		{"Linux", "s390x", "there is no build for the architecture s390x"},
+	} {
+		t.Run(c.system+" "+c.machine, func(t *testing.T) {
+			bin := t.TempDir()
+			uname := fmt.Sprintf("#!/bin/sh\ncase $1 in -s) echo %s ;; -m) echo %s ;; esac\n", c.system, c.machine)
+			if err := os.WriteFile(filepath.Join(bin, "uname"), []byte(uname), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			r := serve(t)
+			r.spoil(func(files map[string][]byte) { clear(files) })
+			r.install(t, shell, "PATH="+bin+":"+os.Getenv("PATH")).fails(t, c.why)
+		})
+	}
+}
+
 // lacksTools gives the script a PATH without what it could check, or download,
 // with. Busybox's shell has tools of its own, whatever PATH says.
 func lacksTools(t *testing.T, shell []string) {
@@ -310,7 +343,7 @@ func lacksTools(t *testing.T, shell []string) {
 	}
 	base := []string{"uname", "mktemp", "tar", "gzip", "cp", "chmod", "mv", "rm", "mkdir", "curl", "wget"}
 	serve(t).install(t, shell, "PATH="+link(base...)).fails(t, "none of sha256sum, shasum and openssl is here")
-	serve(t).install(t, shell, "PATH="+link(base[:9]...)).fails(t, "neither curl nor wget is here")
+	serve(t).install(t, shell, "PATH="+link(base[:9]...)).fails(t, "none of curl, wget and fetch is here")
 	for _, tools := range [][]string{{"sha256sum", "curl"}, {"shasum", "curl"}, {"openssl", "curl"}, {"sha256sum", "wget"}} {
 		t.Run(strings.Join(tools, " "), func(t *testing.T) {
 			for _, tool := range tools {

@@ -88,8 +88,8 @@ func awaitEnd(pid int, stopped func(syscall.Signal)) (ending, error) {
 		}
 		var status syscall.WaitStatus
 		_, err = syscall.Wait4(pid, &status, syscall.WUNTRACED|syscall.WNOHANG, nil)
-		if err == nil && status.Stopped() {
-			stopped(status.StopSignal())
+		if err == nil && status&stateMask == stateMask {
+			stopped(syscall.Signal(status >> 8))
 		}
 	}
 }

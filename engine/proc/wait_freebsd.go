@@ -78,10 +78,6 @@ func livingGroup(pgid int) bool {
 // wait for, and a queue would cost what it saves.
 func awaitUntil(int, time.Duration) (ending, bool) { return ending{}, false }
 
-// stateMask has all its bits set in the status of a child that is stopped
-// (sys/wait.h, _WSTOPPED). Go's own Stopped leaves out who was stopped by STOP.
-const stateMask = 0x7f
-
 // lookAgain is how long a child that somebody else waits for, and that has
 // ended, is given to be reaped.
 const lookAgain = time.Millisecond

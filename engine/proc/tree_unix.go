@@ -213,7 +213,7 @@ func (t *tree) reportRefused(n int) {
 // that the kernel can say at once whether any is left. A listing cannot: it may
 // miss a process whose parent ended meanwhile.
 func (t *tree) alone() bool {
-	if t.root != os.Getpid() || len(t.before) > 0 || !t.listed {
+	if t.root != os.Getpid() || len(t.before) > 0 || !t.listed || !children.adopting() {
 		return false
 	}
 	for _, pid := range children.owners() {
@@ -258,9 +258,16 @@ func (t *tree) end(sig syscall.Signal, grace time.Duration, now <-chan struct{})
 		return
 	}
 	for p := (pace{begun: time.Now()}); ; {
+		found := len(t.asked)
 		left := t.signal(syscall.SIGKILL, nil)
 		if left == 0 && len(t.refusing) > 0 && (t.reaped || ended(t.leader)) {
 			return
+		}
+		if t.alone() {
+			children.killOrphans()
+		}
+		if len(t.asked) > found && p.looks > 0 {
+			continue // it starts new ones as fast as they are killed: no rest
 		}
 		time.Sleep(p.pause())
 		if !t.alive() {
@@ -276,6 +283,7 @@ func (t *tree) ask(sig syscall.Signal, grace time.Duration, now <-chan struct{})
 	defer limit.Stop()
 	t.signal(sig, nil)
 	for p := (pace{begun: time.Now()}); t.alive(); {
+		children.reapOrphans() // whole generations may pass until then
 		if p.thorough() && p.looks > 0 {
 			// What was missed in the first pass gets its signal. What was started
 			// after that is left alone: it may be the command's own tidying up.

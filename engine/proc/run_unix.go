@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -204,8 +205,8 @@ func (a *running) notStarted(cancelled attempt.Signal) {
 // arm starts the clocks that end the attempt and returns what stops them.
 func (a *running) arm(ctx context.Context) (stop func()) {
 	more := forwarded()
-	if a.foreground {
-		more = []syscall.Signal{syscall.SIGCONT}
+	if a.foreground { // the terminal's stop has reached the command already, and stops the program as well
+		more = slices.DeleteFunc(more, func(sig syscall.Signal) bool { return sig == syscall.SIGTSTP })
 	}
 	stops := []func() bool{time.AfterFunc(catchLater-time.Since(a.started), func() { a.signals.catchMore(more) }).Stop}
 	if a.spec.Timeout > 0 {

@@ -8,6 +8,7 @@ package proc
 import (
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -27,6 +28,10 @@ const insist = 3
 // endingSignals ask the program to end. QUIT is first since Go's own answer to
 // it, until it is caught, is to print every stack.
 var endingSignals = []syscall.Signal{syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}
+
+// earlySignals are meant for the command, and may reach the program as soon as
+// the command has said that it handles them.
+var earlySignals = []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH}
 
 // Signals catches signals. While an attempt runs they are the attempt's;
 // otherwise those that end the program come out of Cancelled.
@@ -65,8 +70,14 @@ func Listen() *Signals {
 	if os.Getpid() == 1 {
 		s.Catch()
 		go s.catchMore([]syscall.Signal{syscall.SIGCHLD}) // every orphan of the container comes here
-	} else if !s.noteOnly() {
+	} else if !canNote {
 		s.Catch()
+	} else {
+		s.noteOnly(endingSignals)
+		for _, sig := range earlySignals {
+			s.note(sig)
+		}
+		s.noteOnly(earlySignals)
 	}
 	return s
 }
@@ -81,33 +92,28 @@ func (s *Signals) Catch() {
 		for _, sig := range endingSignals {
 			s.catch(sig)
 		}
-		s.handBack()
+		s.handBack(endingSignals)
 		go s.deliver()
 		s.dispatchNoted()
-		time.AfterFunc(catchLater, func() {
-			s.dispatchNoted() // by a handler that was running when its signal was handed back
-			s.catchMore([]syscall.Signal{syscall.SIGUSR1})
-		})
+		// This also hands out what was noted by a handler that was running when its
+		// signal was handed back.
+		time.AfterFunc(catchLater, func() { s.catchMore([]syscall.Signal{syscall.SIGUSR1}) })
 	})
 }
 
-// noteOnly makes the signals that ask for the end be noted, and nothing else.
-// It reports false, and does nothing, where this system has no way to do it.
-func (s *Signals) noteOnly() bool {
-	if !canNote {
-		return false
-	}
-	for _, sig := range endingSignals {
+// noteOnly makes signals be noted, and nothing else, where this system has a way
+// to do it.
+func (s *Signals) noteOnly(sigs []syscall.Signal) {
+	for _, sig := range sigs {
 		if !s.ignored[sig] {
 			startNoting(sig)
 		}
 	}
-	return true
 }
 
 // handBack ends what noteOnly began.
-func (s *Signals) handBack() {
-	for _, sig := range endingSignals {
+func (s *Signals) handBack(sigs []syscall.Signal) {
+	for _, sig := range sigs {
 		if !s.ignored[sig] {
 			stopNoting(sig)
 		}
@@ -117,10 +123,19 @@ func (s *Signals) handBack() {
 func (s *Signals) dispatchNoted() {
 	s.noting.Lock() // what comes during a start is not meant
 	defer s.noting.Unlock()
-	for _, sig := range endingSignals {
-		if takeNoted(sig) {
-			s.dispatch(sig)
+	for _, sigs := range [][]syscall.Signal{endingSignals, earlySignals} {
+		for _, sig := range sigs {
+			if takeNoted(sig) {
+				s.dispatch(sig)
+			}
 		}
+	}
+}
+
+// forgetEarly drops what was meant for a command when there was none.
+func forgetEarly() {
+	for _, sig := range earlySignals {
+		takeNoted(sig)
 	}
 }
 
@@ -134,11 +149,13 @@ func firstNoted() (sig syscall.Signal, ok bool) {
 	return 0, false
 }
 
-// catchLater is when signals begin to be handed to a command. Until then those
-// that ask for the end wait, and those that end nothing are dropped, which a
+// catchLater is when signals begin to be handed to a command, unless one of
+// endingSignals or earlySignals comes before: the wait for the command ends with
+// it. The rest, such as the real-time signals, is dropped until then, which a
 // command that young cannot tell from a signal that came before it began to
-// handle them; and what ends sooner is spared the cost.
-const catchLater = time.Millisecond
+// handle them; and what ends sooner is spared the cost. A millisecond was about
+// what true takes: half of its runs paid.
+const catchLater = 3 * time.Millisecond
 
 // note looks whether sig was ignored at the start, which has to be asked
 // before Notify makes it forget.
@@ -167,8 +184,12 @@ func (s *Signals) catchMore(sigs []syscall.Signal) {
 			s.extra[sig] = true
 			s.note(sig)
 			s.catch(sig)
+			if slices.Contains(earlySignals, sig) {
+				s.handBack([]syscall.Signal{sig})
+			}
 		}
 	}
+	s.dispatchNoted()
 }
 
 // reapInWaits sees to it that orphans are reaped while no command runs, where
@@ -233,11 +254,11 @@ func (s *Signals) during(start func()) (meanwhile []syscall.Signal) {
 	s.settle()
 	s.noting.Lock()
 	defer s.noting.Unlock()
-	s.noteOnly()
+	s.noteOnly(endingSignals)
 	awaitHandlers()
 	s.drain()
 	start()
-	s.handBack()
+	s.handBack(endingSignals)
 	awaitHandlers()
 	for _, sig := range endingSignals {
 		if takeNoted(sig) {
@@ -334,6 +355,7 @@ func (s *Signals) enter(a *running) {
 	if a == nil {
 		return
 	}
+	forgetEarly()
 	select {
 	case sig := <-s.cancelled:
 		a.result.Cancelled = sig

@@ -17,5 +17,8 @@ func notDumpable() {}
 // far more than it takes.
 func awaitHandlers() { time.Sleep(time.Millisecond) }
 
+// leaveHandlers is awaitHandlers for before an exec.
+func leaveHandlers() { awaitHandlers() }
+
 // setExit is of no use here: programs are never PID 1.
 func setExit(syscall.Signal) bool { return false }

@@ -96,10 +96,11 @@ func (s *Signals) surrender() attempt.Signal {
 		}
 	}
 	s.more.Unlock()
-	// A handler that runs on another thread at this moment still has to queue
-	// its signal, or to die of it; Stop then waits until the queue has reached
+	// A handler that runs on another thread at this moment still has to note or
+	// to queue its signal, or to die of it; Stop then waits until the queue has reached
 	// the channel.
-	awaitHandlers()
+	leaveHandlers()
+	s.dispatchNoted()
 	signal.Stop(s.caught)
 	s.flush()
 	select {

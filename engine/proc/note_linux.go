@@ -9,9 +9,13 @@ package proc
 import (
 	"os"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 const canNote = true
@@ -63,3 +67,26 @@ func isNoted(sig syscall.Signal) bool { return atomic.LoadUint32(&noted[sig]) !=
 
 // takeNoted reports whether sig is noted, and forgets it.
 func takeNoted(sig syscall.Signal) bool { return atomic.SwapUint32(&noted[sig], 0) != 0 }
+
+// meeting is a signal that no kernel sends, and that Go's threads never block.
+const meeting = syscall.SIGSTKFLT
+
+// noteMeetings has the handler in place for good: a signal that is taken late
+// must not find Go's, which would print every stack.
+var noteMeetings = sync.OnceFunc(func() { startNoting(meeting) })
+
+// meet returns when another thread has run a handler, and so has left every one
+// that it was in or on the way to, or at the end.
+func meet(thread int, end time.Time) {
+	noteMeetings()
+	takeNoted(meeting)
+	err := unix.Tgkill(unix.Getpid(), thread, meeting)
+	for looks := 0; err == nil && !isNoted(meeting) && time.Now().Before(end); looks++ {
+		if looks < 500 {
+			_, _, _ = syscall.RawSyscall(syscall.SYS_SCHED_YIELD, 0, 0, 0)
+			continue
+		}
+		time.Sleep(20 * time.Microsecond)
+		err = unix.Tgkill(unix.Getpid(), thread, 0) // it may have ended
+	}
+}

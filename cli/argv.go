@@ -12,11 +12,12 @@ import (
 
 // flag is what a reader needs to know of one field of the grammar.
 type flag struct {
-	name  string
-	short byte
-	field int
-	kind  reflect.Kind // String, Bool or Slice
-	noEnv bool         // no variable sets it
+	name   string
+	short  byte
+	field  int
+	kind   reflect.Kind // String, Bool or Slice
+	preset string       // its default, "" for none
+	noEnv  bool         // no variable sets it
 }
 
 // variable is the environment variable that sets f, "" for none.
@@ -35,29 +36,37 @@ type setting struct {
 	word  string
 }
 
-// flagTable reads the grammar.
+// flagTable reads the grammar, all but the help.
 func flagTable() []flag {
 	t := reflect.TypeFor[grammar]()
 	table := make([]flag, t.NumField())
 	for i := range table {
 		field := t.Field(i)
-		f := flag{name: kebab(field.Name), field: i, kind: field.Type.Kind()}
-		if short := tagged(field.Tag, "short"); short != "" {
-			f.short = short[0]
-		}
-		f.noEnv = tagged(field.Tag, "env") == "-"
-		table[i] = f
+		table[i] = flag{name: kebab(field.Name), field: i, kind: field.Type.Kind()}
+		table[i].read(string(field.Tag))
 	}
 	return table
 }
 
-// tagged is tag.Get(key) for a key that most fields lack: to find that out Get
-// would read through every help text.
-func tagged(tag reflect.StructTag, key string) string {
-	if !strings.Contains(string(tag), key+`:"`) {
-		return ""
+// read takes what stands at the head of a field's tag; the first key that is not
+// known ends it. Searching whole tags, as Get does, is searching all help texts:
+// that was half of what reading a command line cost.
+func (f *flag) read(tag string) {
+	for {
+		key, rest, _ := strings.Cut(tag, `:"`)
+		value, rest, _ := strings.Cut(rest, `"`)
+		switch key {
+		case "short":
+			f.short = value[0]
+		case "default":
+			f.preset = value
+		case "env":
+			f.noEnv = value == "-"
+		default:
+			return
+		}
+		tag = strings.TrimPrefix(rest, " ")
 	}
-	return tag.Get(key)
 }
 
 // validValues are the words that the grammar lists for a flag.
@@ -150,7 +159,7 @@ func splitLong(table []flag, word string) ([]setting, *argvError) {
 	case f.kind == reflect.Bool && !hasValue:
 		s.value = "true"
 	case f.kind == reflect.Bool:
-		if s.value = truth[strings.ToLower(value)]; s.value == "" {
+		if s.value = truth(value); s.value == "" {
 			return nil, &argvError{word: "--" + name, value: value, kind: valueNotBool}
 		}
 	case !hasValue:
@@ -222,8 +231,8 @@ func environment(table []flag, environ []string) (settings []setting) {
 						settings = append(settings, setting{f, line, name})
 					}
 				}
-			case f.kind == reflect.Bool && truth[strings.ToLower(value)] != "":
-				settings = append(settings, setting{f, truth[strings.ToLower(value)], name})
+			case f.kind == reflect.Bool && truth(value) != "":
+				settings = append(settings, setting{f, truth(value), name})
 			default: // resolve refuses what is neither true nor false, if it counts
 				settings = append(settings, setting{f, value, name})
 			}
@@ -241,10 +250,16 @@ func environment(table []flag, environ []string) (settings []setting) {
 	return settings
 }
 
-// truth is what switches a flag without value on or off, as kong has it.
-var truth = map[string]string{
-	"1": "true", "true": "true", "yes": "true",
-	"0": "false", "false": "false", "no": "false",
+// truth reads what switches a flag without value on or off, as kong has it; ""
+// is for everything else.
+func truth(value string) string {
+	switch strings.ToLower(value) {
+	case "1", "true", "yes":
+		return "true"
+	case "0", "false", "no":
+		return "false"
+	}
+	return ""
 }
 
 // merge puts the command line's settings over the environment's: a repeatable
@@ -265,12 +280,12 @@ func merge(fromEnvironment, fromCommandLine []setting) []setting {
 
 // apply fills the grammar with its defaults and then the settings, in order:
 // the last one of a flag that is not repeatable wins.
-func apply(settings []setting) *grammar {
+func apply(table []flag, settings []setting) *grammar {
 	var g grammar
 	v := reflect.ValueOf(&g).Elem()
-	for i := range v.NumField() {
-		if v.Field(i).Kind() == reflect.String {
-			v.Field(i).SetString(tagged(v.Type().Field(i).Tag, "default"))
+	for _, f := range table {
+		if f.preset != "" {
+			v.Field(f.field).SetString(f.preset)
 		}
 	}
 	for _, s := range settings {

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// TestTableMatchesKong: names, short forms and kinds are kong's own.
+// TestTableMatchesKong: names, short forms, defaults and kinds are kong's own.
 func TestTableMatchesKong(t *testing.T) {
 	parser, err := newParser(new(grammar))
 	if err != nil {
@@ -26,6 +26,9 @@ func TestTableMatchesKong(t *testing.T) {
 		short := byte(f.Short)
 		if f.Name != mine.name || short != mine.short || f.IsBool() != (mine.kind == reflect.Bool) || f.IsSlice() != (mine.kind == reflect.Slice) {
 			t.Errorf("flag %d: kong has %s, the table %+v", i, f, mine)
+		}
+		if mine.preset != f.Default || mine.noEnv != (f.Tag.Get("env") == "-") {
+			t.Errorf("flag %d: kong has the default %q, the table %+v: do short, default and env stand before all other tags?", i, f.Default, mine)
 		}
 	}
 }
@@ -131,10 +134,10 @@ func TestSuggest(t *testing.T) {
 			t.Errorf("suggest(%q) = %s, want %s", word, got, want)
 		}
 	}
-	for name, flag := range elsewhere {
+	for _, other := range elsewhere {
 		table := flagTable()
-		if byName(table, name) != nil || byName(table, flag) == nil {
-			t.Errorf("elsewhere has %s for --%s", name, flag)
+		if byName(table, other.name) != nil || byName(table, other.flag) == nil {
+			t.Errorf("elsewhere has %s for --%s", other.name, other.flag)
 		}
 	}
 }
@@ -205,7 +208,7 @@ func FuzzReadersAgree(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q: kong refuses %q: %v", argv, words, err)
 		}
-		if mine := apply(own); !reflect.DeepEqual(*mine, g) {
+		if mine := apply(table, own); !reflect.DeepEqual(*mine, g) {
 			t.Fatalf("%q: the plain reader has\n%+v, kong\n%+v", argv, *mine, g)
 		}
 	})

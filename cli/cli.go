@@ -55,7 +55,7 @@ func read(argv, environ []string) (*options, error) {
 	if argvErr != nil {
 		return nil, explainArgv(argvErr)
 	}
-	return resolve(merge(environment(table, environ), own), command)
+	return resolve(table, merge(environment(table, environ), own), command)
 }
 
 // show writes what was asked for by name to standard output; a disk that is

@@ -19,26 +19,23 @@ func printCompletion(w io.Writer, shell string) error {
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, completionHead[shell], "made by: retry --completion "+shell)
-	completionBody[shell](&b, parser.Model.Flags)
+	madeBy, flags := "made by: retry --completion "+shell, parser.Model.Flags
+	switch shell {
+	case "bash":
+		fmt.Fprintf(&b, "# bash completion for retry; %s\n", madeBy)
+		completeInBash(&b, flags)
+	case "zsh":
+		fmt.Fprintf(&b, "#compdef retry\n# %s\n", madeBy) // zsh wants it to be the first line
+		completeInZsh(&b, flags)
+	case "fish":
+		fmt.Fprintf(&b, "# fish completion for retry; %s\n", madeBy)
+		completeInFish(&b, flags)
+	case "powershell":
+		fmt.Fprintf(&b, "# PowerShell completion for retry; %s\n", madeBy)
+		completeInPowerShell(&b, flags)
+	}
 	_, err = io.WriteString(w, b.String())
 	return err
-}
-
-// completionHead is how each script begins. The line "#compdef" must be the
-// first of zsh's.
-var completionHead = map[string]string{
-	"bash":       "# bash completion for retry; %s\n",
-	"zsh":        "#compdef retry\n# %s\n",
-	"fish":       "# fish completion for retry; %s\n",
-	"powershell": "# PowerShell completion for retry; %s\n",
-}
-
-var completionBody = map[string]func(*strings.Builder, []*kong.Flag){
-	"bash":       completeInBash,
-	"zsh":        completeInZsh,
-	"fish":       completeInFish,
-	"powershell": completeInPowerShell,
 }
 
 // offered are the words that the grammar lists as a flag's values.

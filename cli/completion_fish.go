@@ -60,7 +60,9 @@ complete -c retry -f
 complete -c retry -x -a '(__retry_complete_command)'
 `
 
-var fishQuoter = strings.NewReplacer(`\`, `\\`, `'`, `\'`)
+func quoteFish(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s)
+}
 
 func completeInFish(b *strings.Builder, flags []*kong.Flag) {
 	strings.NewReplacer(
@@ -77,10 +79,10 @@ func completeInFish(b *strings.Builder, flags []*kong.Flag) {
 		case wantsFile(f):
 			b.WriteString(" -r -F")
 		case len(words) > 0:
-			b.WriteString(" -x -a '" + fishQuoter.Replace(strings.Join(words, " ")) + "'")
+			b.WriteString(" -x -a '" + quoteFish(strings.Join(words, " ")) + "'")
 		case !f.IsBool():
 			b.WriteString(" -x")
 		}
-		fmt.Fprintf(b, " -d '%s'\n", fishQuoter.Replace(summary(f)))
+		fmt.Fprintf(b, " -d '%s'\n", quoteFish(summary(f)))
 	}
 }

@@ -26,9 +26,11 @@ fi
 `
 )
 
-// zshQuoter protects what has a meaning in a specification of _arguments and
+// quoteZsh protects what has a meaning in a specification of _arguments and
 // in single quotes.
-var zshQuoter = strings.NewReplacer(`'`, `'\''`, `\`, `\\`, `[`, `\[`, `]`, `\]`, `:`, `\:`)
+func quoteZsh(s string) string {
+	return strings.NewReplacer(`'`, `'\''`, `\`, `\\`, `[`, `\[`, `]`, `\]`, `:`, `\:`).Replace(s)
+}
 
 func completeInZsh(b *strings.Builder, flags []*kong.Flag) {
 	b.WriteString(zshHead)
@@ -39,7 +41,7 @@ func completeInZsh(b *strings.Builder, flags []*kong.Flag) {
 		}
 		value := ""
 		if !f.IsBool() {
-			value = ":" + zshQuoter.Replace(f.PlaceHolder) + ":" + zshAction(f)
+			value = ":" + quoteZsh(f.PlaceHolder) + ":" + zshAction(f)
 		}
 		if f.Short != 0 {
 			mark := ""
@@ -58,7 +60,7 @@ func completeInZsh(b *strings.Builder, flags []*kong.Flag) {
 }
 
 func zshLine(b *strings.Builder, spec string, f *kong.Flag, value string) {
-	b.WriteString("        '" + spec + "[" + zshQuoter.Replace(summary(f)) + "]" + value + "' \\\n")
+	b.WriteString("        '" + spec + "[" + quoteZsh(summary(f)) + "]" + value + "' \\\n")
 }
 
 // zshAction says how a value is completed; a blank only says what it is.
@@ -67,7 +69,7 @@ func zshAction(f *kong.Flag) string {
 	case wantsFile(f):
 		return "_files"
 	case len(words) > 0:
-		return "(" + zshQuoter.Replace(strings.Join(words, " ")) + ")"
+		return "(" + quoteZsh(strings.Join(words, " ")) + ")"
 	}
 	return " "
 }

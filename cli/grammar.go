@@ -8,7 +8,8 @@ package cli
 // grammar holds the flags as they were given, defaults included. A string is a
 // flag with a value, a bool one without, a slice one that may be repeated.
 //
-// Tags: group is the section of the contract, placeholder the unit (D is a
+// Tags: short, default and env stand first, where the readers look for them;
+// group is the section of the contract, placeholder the unit (D is a
 // duration), env:"-" marks what asks for another mode or belongs to one and so
 // has no variable, values are the words that completion offers. Where resolve
 // asks for one of them (oneOf), there are no others.

@@ -41,14 +41,14 @@ func explainArgv(e *argvError) error {
 
 // elsewhere are names that other programs give to what is a flag here: curl,
 // wget, timeout, and the common retry tools and libraries.
-var elsewhere = map[string]string{
-	"retries": "attempts", "retry": "attempts", "tries": "attempts", "times": "attempts", "count": "attempts",
-	"max-attempts": "attempts", "max-retries": "attempts", "max-tries": "attempts", "limit": "attempts",
-	"sleep": "base", "wait": "base", "interval": "base", "retry-delay": "base", "min-wait": "base",
-	"max-delay": "cap", "max-wait": "cap", "max-backoff": "cap", "max-interval": "cap", "multiplier": "factor",
-	"retry-max-time": "deadline", "max-time": "deadline", "max-elapsed": "deadline", "total-timeout": "deadline",
-	"attempt-timeout": "timeout", "retry-on-exit": "on-exit", "retry-if": "on-exit", "exit-code": "on-exit", "fail-fast": "stop-on-exit",
-	"silent": "quiet", "debug": "verbose", "dry-run": "plan", "output": "log-file", "log": "log-file",
+var elsewhere = []struct{ name, flag string }{
+	{"retries", "attempts"}, {"retry", "attempts"}, {"tries", "attempts"}, {"times", "attempts"}, {"count", "attempts"},
+	{"max-attempts", "attempts"}, {"max-retries", "attempts"}, {"max-tries", "attempts"}, {"limit", "attempts"},
+	{"sleep", "base"}, {"wait", "base"}, {"interval", "base"}, {"retry-delay", "base"}, {"min-wait", "base"},
+	{"max-delay", "cap"}, {"max-wait", "cap"}, {"max-backoff", "cap"}, {"max-interval", "cap"}, {"multiplier", "factor"},
+	{"retry-max-time", "deadline"}, {"max-time", "deadline"}, {"max-elapsed", "deadline"}, {"total-timeout", "deadline"},
+	{"attempt-timeout", "timeout"}, {"retry-on-exit", "on-exit"}, {"retry-if", "on-exit"}, {"exit-code", "on-exit"}, {"fail-fast", "stop-on-exit"},
+	{"silent", "quiet"}, {"debug", "verbose"}, {"dry-run", "plan"}, {"output", "log-file"}, {"log", "log-file"},
 }
 
 // shortestName is from where on a name is long enough to be near another one.
@@ -63,8 +63,11 @@ func suggest(word string) []string {
 	if len(name) < shortestName {
 		return nil
 	}
-	if same, ok := elsewhere[name]; ok {
-		name = same
+	for _, other := range elsewhere {
+		if other.name == name {
+			name = other.flag
+			break
+		}
 	}
 	if byName(flagTable(), name) != nil {
 		return []string{`"--` + name + `"`}

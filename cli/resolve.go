@@ -87,8 +87,8 @@ func (r *resolver) fail(flag string, err error) {
 func (r *resolver) given(flag string) bool { return r.words[flag] != "" }
 
 // resolve checks all flags and what they mean together.
-func resolve(settings []setting, command []string) (*options, error) {
-	r := &resolver{g: apply(settings), words: map[string]string{}}
+func resolve(table []flag, settings []setting, command []string) (*options, error) {
+	r := &resolver{g: apply(table, settings), words: map[string]string{}}
 	for _, s := range settings {
 		r.words[s.flag.name] = s.word
 	}

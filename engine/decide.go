@@ -265,15 +265,25 @@ func findHint(h *Hints, e Evidence, now time.Time) (found hint.Hint, ok bool, ig
 	return hint.Hint{}, false, ignored
 }
 
-// codeOf holds the shells' codes of the signals that end a run, which have the
-// same number on every system (POSIX, kill: 1 HUP, 2 INT, 3 QUIT, 15 TERM; 13
-// for PIPE is so everywhere).
-var codeOf = map[attempt.Signal]int{
-	"SIGHUP": exitcodes.OfSignal(1), "SIGINT": exitcodes.OfSignal(2), "SIGQUIT": exitcodes.OfSignal(3),
-	"SIGPIPE": exitcodes.OfSignal(13), "SIGTERM": exitcodes.OfSignal(15),
+// endBy ends a run by a signal, with the shells' code for it. These signals have
+// the same number on every system (POSIX, kill: 1 HUP, 2 INT, 3 QUIT, 15 TERM;
+// 13 for PIPE is so everywhere).
+func endBy(signal attempt.Signal) End {
+	number := 0
+	switch signal {
+	case "SIGHUP":
+		number = 1
+	case "SIGINT":
+		number = 2
+	case "SIGQUIT":
+		number = 3
+	case "SIGPIPE":
+		number = 13
+	case "SIGTERM":
+		number = 15
+	}
+	return End{Code: exitcodes.OfSignal(number), Signal: signal}
 }
-
-func endBy(signal attempt.Signal) End { return End{Code: codeOf[signal], Signal: signal} }
 
 // end says how the program ends when it gives up on r.
 func end(r attempt.Result, outcome event.Outcome) End {

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -68,10 +69,10 @@ type lastAttempt struct {
 }
 
 // set are the variables that environ sets or unsets.
-var set = map[string]bool{
-	"RETRY_ATTEMPT": true, "RETRY_MAX_ATTEMPTS": true, "RETRY_RUN_ID": true, "RETRY_IDEMPOTENCY_KEY": true,
-	"RETRY_LAST_EXIT": true, "RETRY_LAST_REASON": true, "RETRY_DELAY_MS": true, "RETRY_EXPIRES_AT": true,
-	"RETRY_DEPTH": true, "TRACEPARENT": true,
+var set = []string{
+	"RETRY_ATTEMPT", "RETRY_MAX_ATTEMPTS", "RETRY_RUN_ID", "RETRY_IDEMPOTENCY_KEY",
+	"RETRY_LAST_EXIT", "RETRY_LAST_REASON", "RETRY_DELAY_MS", "RETRY_EXPIRES_AT",
+	"RETRY_DEPTH", "TRACEPARENT",
 }
 
 // environ returns the environment of the attempt that starts now.
@@ -79,7 +80,7 @@ func (e *Engine) environ(last lastAttempt) []string {
 	id := &e.Identity
 	env := make([]string, 0, len(id.Environ)+len(set))
 	for _, entry := range id.Environ {
-		if name, _, _ := strings.Cut(entry, "="); !set[name] {
+		if name, _, _ := strings.Cut(entry, "="); !slices.Contains(set, name) {
 			env = append(env, entry)
 		}
 	}

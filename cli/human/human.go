@@ -175,19 +175,26 @@ func (s *Sink) end(e event.Event) {
 func ending(e event.Event) string {
 	switch {
 	case e.Advice == "", e.Outcome == event.Exhausted && e.MaxAttempts == 1:
-		return endings[e.Outcome]
+		return outcome(e.Outcome)
 	case e.Outcome == event.Exhausted:
-		return endings[e.Outcome] + "; " + e.Advice
+		return outcome(e.Outcome) + "; " + e.Advice
 	}
 	return e.Advice
 }
 
-// endings say why no attempt followed; why the last one failed has been told.
-var endings = map[event.Outcome]string{
-	event.Exhausted: "no attempt is left",
-	event.Stopped:   "another attempt would not help",
-	event.Deadline:  "no time is left before the deadline",
-	event.Refused:   "refused",
+// outcome says why no attempt followed; why the last one failed has been told.
+func outcome(o event.Outcome) string {
+	switch o {
+	case event.Exhausted:
+		return "no attempt is left"
+	case event.Stopped:
+		return "another attempt would not help"
+	case event.Deadline:
+		return "no time is left before the deadline"
+	case event.Refused:
+		return "refused"
+	}
+	return ""
 }
 
 func attempts(n int) string {
@@ -231,18 +238,19 @@ func Duration(d time.Duration) string {
 }
 
 // The colours of the four kinds of line.
-var (
-	good    = color.New(color.FgGreen)
-	warning = color.New(color.FgYellow)
-	bad     = color.New(color.FgRed)
-	faint   = color.New(color.Faint)
+const (
+	good    = color.FgGreen
+	warning = color.FgYellow
+	bad     = color.FgRed
+	faint   = color.Faint
 )
 
 // line writes one line. What came from the command or the user is made to stay
 // on it.
-func (s *Sink) line(c *color.Color, format string, args ...any) {
+func (s *Sink) line(shade color.Attribute, format string, args ...any) {
 	text := "retry: " + Printable(fmt.Sprintf(format, args...))
 	if s.options.Color {
+		c := color.New(shade)
 		c.EnableColor()
 		text = c.Sprint(text)
 	}

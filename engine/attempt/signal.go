@@ -17,12 +17,22 @@ type Signal string
 // signalNames are the signals that a user may name: POSIX.1-2017 <signal.h>
 // and what Linux (signal(7)) and the BSDs add to it. Those that a system does
 // not have can be named there and match nothing.
-var signalNames = strings.Fields("ABRT ALRM BUS CHLD CONT EMT FPE HUP ILL INFO INT IO IOT KILL PIPE POLL PROF PWR QUIT SEGV " +
-	"STKFLT STOP SYS TERM TRAP TSTP TTIN TTOU URG USR1 USR2 VTALRM WINCH XCPU XFSZ RTMIN RTMAX")
+var signalNames = []string{
+	"ABRT", "ALRM", "BUS", "CHLD", "CONT", "EMT", "FPE", "HUP", "ILL", "INFO", "INT", "IO", "IOT", "KILL", "PIPE", "POLL", "PROF", "PWR", "QUIT", "SEGV",
+	"STKFLT", "STOP", "SYS", "TERM", "TRAP", "TSTP", "TTIN", "TTOU", "URG", "USR1", "USR2", "VTALRM", "WINCH", "XCPU", "XFSZ", "RTMIN", "RTMAX",
+}
 
-// signalSynonyms are second names of one signal on Linux; results carry the
-// name on the right.
-var signalSynonyms = map[string]string{"IOT": "ABRT", "POLL": "IO"}
+// firstName returns the name that results carry of a signal that has two on
+// Linux.
+func firstName(name string) string {
+	switch name {
+	case "IOT":
+		return "ABRT"
+	case "POLL":
+		return "IO"
+	}
+	return name
+}
 
 // realTimeSignals is how many signals Linux has from SIGRTMIN (34, as glibc
 // counts) to SIGRTMAX (64), both included.
@@ -37,10 +47,7 @@ func ParseSignal(s string) (Signal, error) {
 	}
 	for _, known := range signalNames {
 		if name == known {
-			if same, ok := signalSynonyms[name]; ok {
-				name = same
-			}
-			return Signal("SIG" + name), nil
+			return Signal("SIG" + firstName(name)), nil
 		}
 	}
 	return "", fmt.Errorf("%q is no signal name; use one such as TERM, INT, HUP or KILL", s)

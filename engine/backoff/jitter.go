@@ -37,15 +37,18 @@ type Jitter struct {
 	P    float64
 }
 
-var jitterNames = map[string]JitterKind{
-	"full": Full, "equal": Equal, "decorrelated": Decorrelated, "none": None,
-}
-
 // ParseJitter reads full, equal, decorrelated, none or a percentage such as
 // "25%" from 0% to 100%.
 func ParseJitter(s string) (Jitter, error) {
-	if kind, ok := jitterNames[s]; ok {
-		return Jitter{Kind: kind}, nil
+	switch s {
+	case "full":
+		return Jitter{Kind: Full}, nil
+	case "equal":
+		return Jitter{Kind: Equal}, nil
+	case "decorrelated":
+		return Jitter{Kind: Decorrelated}, nil
+	case "none":
+		return Jitter{Kind: None}, nil
 	}
 	number, isPercent := strings.CutSuffix(s, "%")
 	p, err := strconv.ParseFloat(number, 64)

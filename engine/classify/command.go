@@ -46,8 +46,10 @@ func chain(argv []string) (names, args []string) {
 // unwrap returns the command within a wrapper's arguments, nil if name is no
 // wrapper or nothing is within.
 func unwrap(name string, args []string) []string {
-	if w, ok := wrappers[name]; ok {
-		return w.inner(args)
+	for _, w := range wrappers {
+		if w.name == name {
+			return w.inner(args)
+		}
 	}
 	switch name {
 	case "sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish":
@@ -72,6 +74,7 @@ func unwrap(name string, args []string) []string {
 // wrapper is a command whose arguments are flags, then operands of its own,
 // then the command.
 type wrapper struct {
+	name string
 	// valued are the flags that take the next word as their value, unless they
 	// carry it themselves (-n5, --kill-after=5).
 	valued string
@@ -81,59 +84,60 @@ type wrapper struct {
 	assignments bool
 }
 
-// wrappers by name. The flags are those of the manual pages in coreutils,
+// wrappers are lists and no map, as other tables here are, since a map is built
+// at every start, needed or not. The flags are those of the manual pages in coreutils,
 // util-linux, findutils, sudo, iproute2, moreutils, expect, tini, gosu,
 // su-exec, runit and s6.
-var wrappers = map[string]wrapper{
-	"sudo":             {valued: "-u -g -h -p -C -D -R -r -t -T -U --user --group --host --prompt --close-from --chdir --chroot --role --type --command-timeout --other-user", assignments: true},
-	"doas":             {valued: "-u -C"},
-	"nice":             {valued: "-n --adjustment"},
-	"ionice":           {valued: "-c -n -p -P -u --class --classdata"},
-	"chrt":             {valued: "-T -P -D --sched-runtime --sched-period --sched-deadline", operands: 1},
-	"taskset":          {operands: 1},
-	"setsid":           {},
-	"nohup":            {},
-	"stdbuf":           {valued: "-i -o -e --input --output --error"},
-	"unbuffer":         {},
-	"time":             {valued: "-f -o --format --output"},
-	"gtime":            {valued: "-f -o --format --output"},
-	"timeout":          {valued: "-k -s --kill-after --signal", operands: 1},
-	"gtimeout":         {valued: "-k -s --kill-after --signal", operands: 1},
-	"setarch":          {operands: 1},
-	"linux32":          {},
-	"linux64":          {},
-	"strace":           {valued: "-a -b -e -E -I -o -O -p -P -s -S -u -U -X --trace --output --user"},
-	"ltrace":           {valued: "-a -A -D -e -F -l -n -o -p -s -u -w -x"},
-	"xvfb-run":         {valued: "-e -f -n -p -s -w --error-file --auth-file --server-num --xauth-protocol --server-args --wait"},
-	"dbus-run-session": {valued: "--config-file --dbus-daemon"},
-	"fakeroot":         {valued: "-l -s -i -b --lib --faked"},
-	"eatmydata":        {},
-	"tini":             {valued: "-e -p"},
-	"dumb-init":        {valued: "-r --rewrite"},
-	"gosu":             {operands: 1},
-	"su-exec":          {operands: 1},
-	"setpriv":          {valued: "--reuid --regid --groups --inh-caps --ambient-caps --bounding-set --securebits --selinux-label --apparmor-profile --pdeathsig"},
-	"runuser":          {valued: "-u -g -G --user --group --supp-group"},
-	"chpst":            {valued: "-u -U -b -/ -e -n -l -L -m -d -o -p -f -c -t -r"},
-	"s6-setuidgid":     {operands: 1},
-	"chroot":           {operands: 1},
-	"unshare":          {valued: "-S -G -R -w --setuid --setgid --root --wd --map-user --map-group --propagation"},
-	"nsenter":          {valued: "-t -S -G --target --setuid --setgid"},
-	"prlimit":          {valued: "-p --pid -o --output"},
-	"systemd-inhibit":  {valued: "--what --who --why --mode"},
-	"systemd-cat":      {valued: "-t -p --identifier --priority --level-prefix"},
-	"caffeinate":       {valued: "-t -w"},
-	"xargs":            {valued: "-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --max-chars --process-slot-var"},
-	"torsocks":         {},
-	"proxychains4":     {valued: "-f"},
-	"proxychains":      {valued: "-f"},
-	"winpty":           {},
-	"direnv-exec":      {operands: 1},
-	"with-contenv":     {},
-	"npx":              {valued: "-p --package -w --workspace -c --call"},
-	"bunx":             {valued: "-p --package"},
-	"pnpx":             {valued: "-p --package"},
-	"uvx":              {valued: "--from --with --python -p --index --index-url --default-index"},
+var wrappers = []wrapper{
+	{name: "sudo", valued: "-u -g -h -p -C -D -R -r -t -T -U --user --group --host --prompt --close-from --chdir --chroot --role --type --command-timeout --other-user", assignments: true},
+	{name: "doas", valued: "-u -C"},
+	{name: "nice", valued: "-n --adjustment"},
+	{name: "ionice", valued: "-c -n -p -P -u --class --classdata"},
+	{name: "chrt", valued: "-T -P -D --sched-runtime --sched-period --sched-deadline", operands: 1},
+	{name: "taskset", operands: 1},
+	{name: "setsid"},
+	{name: "nohup"},
+	{name: "stdbuf", valued: "-i -o -e --input --output --error"},
+	{name: "unbuffer"},
+	{name: "time", valued: "-f -o --format --output"},
+	{name: "gtime", valued: "-f -o --format --output"},
+	{name: "timeout", valued: "-k -s --kill-after --signal", operands: 1},
+	{name: "gtimeout", valued: "-k -s --kill-after --signal", operands: 1},
+	{name: "setarch", operands: 1},
+	{name: "linux32"},
+	{name: "linux64"},
+	{name: "strace", valued: "-a -b -e -E -I -o -O -p -P -s -S -u -U -X --trace --output --user"},
+	{name: "ltrace", valued: "-a -A -D -e -F -l -n -o -p -s -u -w -x"},
+	{name: "xvfb-run", valued: "-e -f -n -p -s -w --error-file --auth-file --server-num --xauth-protocol --server-args --wait"},
+	{name: "dbus-run-session", valued: "--config-file --dbus-daemon"},
+	{name: "fakeroot", valued: "-l -s -i -b --lib --faked"},
+	{name: "eatmydata"},
+	{name: "tini", valued: "-e -p"},
+	{name: "dumb-init", valued: "-r --rewrite"},
+	{name: "gosu", operands: 1},
+	{name: "su-exec", operands: 1},
+	{name: "setpriv", valued: "--reuid --regid --groups --inh-caps --ambient-caps --bounding-set --securebits --selinux-label --apparmor-profile --pdeathsig"},
+	{name: "runuser", valued: "-u -g -G --user --group --supp-group"},
+	{name: "chpst", valued: "-u -U -b -/ -e -n -l -L -m -d -o -p -f -c -t -r"},
+	{name: "s6-setuidgid", operands: 1},
+	{name: "chroot", operands: 1},
+	{name: "unshare", valued: "-S -G -R -w --setuid --setgid --root --wd --map-user --map-group --propagation"},
+	{name: "nsenter", valued: "-t -S -G --target --setuid --setgid"},
+	{name: "prlimit", valued: "-p --pid -o --output"},
+	{name: "systemd-inhibit", valued: "--what --who --why --mode"},
+	{name: "systemd-cat", valued: "-t -p --identifier --priority --level-prefix"},
+	{name: "caffeinate", valued: "-t -w"},
+	{name: "xargs", valued: "-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --max-chars --process-slot-var"},
+	{name: "torsocks"},
+	{name: "proxychains4", valued: "-f"},
+	{name: "proxychains", valued: "-f"},
+	{name: "winpty"},
+	{name: "direnv-exec", operands: 1},
+	{name: "with-contenv"},
+	{name: "npx", valued: "-p --package -w --workspace -c --call"},
+	{name: "bunx", valued: "-p --package"},
+	{name: "pnpx", valued: "-p --package"},
+	{name: "uvx", valued: "--from --with --python -p --index --index-url --default-index"},
 }
 
 // inner returns what follows the wrapper's own words.

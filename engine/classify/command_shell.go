@@ -2,7 +2,10 @@ package classify
 
 // This file reads sh -c 'one simple command'.
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // shellCommand returns the one simple command that a shell is given with -c,
 // nil for a script file, for interactive shells and for everything that is
@@ -43,7 +46,7 @@ func simpleCommand(script string) []string {
 	for len(words) > 0 && (assigns(words[0]) || words[0] == "exec" || words[0] == "command") {
 		words = words[1:]
 	}
-	if len(words) == 0 || shellWords[words[0]] {
+	if len(words) == 0 || slices.Contains(shellWords, words[0]) {
 		return nil
 	}
 	return words
@@ -51,9 +54,9 @@ func simpleCommand(script string) []string {
 
 // shellWords begin something that is not a simple command, or name a builtin
 // whose failure is the script's own.
-var shellWords = map[string]bool{
-	"if": true, "for": true, "while": true, "until": true, "case": true, "select": true, "function": true, "{": true, "}": true, "!": true, "[[": true, "((": true,
-	"eval": true, ".": true, "source": true, "exit": true, "return": true, "trap": true, "set": true, "cd": true, "export": true, "time": true, "coproc": true, "then": true, "do": true,
+var shellWords = []string{
+	"if", "for", "while", "until", "case", "select", "function", "{", "}", "!", "[[", "((",
+	"eval", ".", "source", "exit", "return", "trap", "set", "cd", "export", "time", "coproc", "then", "do",
 }
 
 // splitSimple splits a command line into words as a POSIX shell does (quotes,

@@ -13,32 +13,32 @@ import (
 const number = `-?\d+(?:\.\d+)?`
 
 // client marks a notice of the client's own back-off.
-var client = lazy(`\b(?:will|to|next|going|automatic(?:ally)?|we(?:'ll)?|i(?:'ll)?|auto)[ -](?:try|retry)|\b(?:re)?trying|\bretry \d|\bretry(?:ing)? #|\battempts? #?\d|\b\d+ ?(?:/|of) ?\d+\b|\bback(?:ing)?[ -]?off|\bsleeping\b|\bretries (?:left|remaining)`)
+var client = lazy{pattern: `\b(?:will|to|next|going|automatic(?:ally)?|we(?:'ll)?|i(?:'ll)?|auto)[ -](?:try|retry)|\b(?:re)?trying|\bretry \d|\bretry(?:ing)? #|\battempts? #?\d|\b\d+ ?(?:/|of) ?\d+\b|\bback(?:ing)?[ -]?off|\bsleeping\b|\bretries (?:left|remaining)`}
 
 var finders = []finder{
 	{
 		// RFC 9110, section 10.2.3; retry-after-ms is Azure's and OpenAI's; as
 		// a JSON field Discord's, Slack's and Microsoft Graph's.
 		source: "Retry-After", word: "retry",
-		pattern: lazy(`(?:^|[^a-z0-9_-])(?:x-)?(?:ms-)?retry[-_]?after(?:[-_]?(ms|millis(?:econds)?|s|secs|seconds))?\\?["']?\s*[:=]\s*[^\s\w-]{0,4}(-?[\w][^"'\]}<\r\n]{0,63})`),
+		pattern: lazy{pattern: `(?:^|[^a-z0-9_-])(?:x-)?(?:ms-)?retry[-_]?after(?:[-_]?(ms|millis(?:econds)?|s|secs|seconds))?\\?["']?\s*[:=]\s*[^\s\w-]{0,4}(-?[\w][^"'\]}<\r\n]{0,63})`},
 		read:    readRetryAfter,
 	},
 	{
 		// google.rpc.RetryInfo (error_details.proto), in JSON form.
 		source: "RetryInfo", word: "retrydelay",
-		pattern: lazy(`\bretrydelay\\?["']?\s*[:=]\s*\\?["']?(` + number + `)s`),
+		pattern: lazy{pattern: `\bretrydelay\\?["']?\s*[:=]\s*\\?["']?(` + number + `)s`},
 		read:    readSeconds,
 	},
 	{
 		// The same in protobuf's text form, on one line or on several.
 		source: "RetryInfo", word: "retry_delay", lines: 4,
-		pattern: lazy(`\bretry_delay:?\s*[{<]\s*(?:seconds:\s*(-?\d+))?[\s,]*(?:nanos:\s*(\d+))?\s*[}>]`),
+		pattern: lazy{pattern: `\bretry_delay:?\s*[{<]\s*(?:seconds:\s*(-?\d+))?[\s,]*(?:nanos:\s*(\d+))?\s*[}>]`},
 		read:    readProto,
 	},
 	{
 		// gRPC proposal A6; a negative number asks not to try again.
 		source: "grpc-retry-pushback-ms", word: "grpc-retry-pushback-ms",
-		pattern: lazy(`grpc-retry-pushback-ms["']?\s*[:=]\s*[\["']*(` + number + `)`),
+		pattern: lazy{pattern: `grpc-retry-pushback-ms["']?\s*[:=]\s*[\["']*(` + number + `)`},
 		read: func(m [][]byte, now time.Time, _ *text) (time.Duration, string) {
 			return readNumber(string(m[1]), time.Millisecond, now)
 		},
@@ -47,30 +47,32 @@ var finders = []finder{
 		// IETF draft-ietf-httpapi-ratelimit-headers: t= in the newer form,
 		// reset= in the older, both in seconds from now.
 		source: "RateLimit", word: "ratelimit",
-		pattern: lazy(`(?:^|[^a-z0-9-])ratelimit["']?\s*:.*?(?:;\s*t=|\breset=)(\d+)`),
-		read:    onlyLimited(readSeconds),
+		pattern: lazy{pattern: `(?:^|[^a-z0-9-])ratelimit["']?\s*:.*?(?:;\s*t=|\breset=)(\d+)`},
+		read:    readSeconds,
+		limited: true,
 	},
 	{
 		// GitHub, GitLab, Discord, OpenAI and many others (x-ratelimit-reset),
 		// Twitter and Okta (x-rate-limit-reset), the draft's ratelimit-reset.
 		source: "rate limit reset", word: "limit-reset",
-		pattern: lazy(`(?:^|[^a-z0-9])(?:x-)?(?:[a-z]+-)?rate-?limit-reset((?:-[a-z]+)*)\\?["']?\s*[:=]\s*[\[("'\\]*(-?\w[^"'\]}<\r\n]{0,63})`),
-		read:    onlyLimited(readReset),
+		pattern: lazy{pattern: `(?:^|[^a-z0-9])(?:x-)?(?:[a-z]+-)?rate-?limit-reset((?:-[a-z]+)*)\\?["']?\s*[:=]\s*[\[("'\\]*(-?\w[^"'\]}<\r\n]{0,63})`},
+		read:    readReset,
+		limited: true,
 	},
 	{
 		source: "retry in", word: "try",
-		pattern: lazy(`(.*)\b(?:try|retry)(?: again| later| (?:your|the|this) (?:request|operation|command|call|login))?(?: in| after)(?: about| approximately| at least| ~)?:? (.{1,64})`),
+		pattern: lazy{pattern: `(.*)\b(?:try|retry)(?: again| later| (?:your|the|this) (?:request|operation|command|call|login))?(?: in| after)(?: about| approximately| at least| ~)?:? (.{1,64})`},
 		read:    readSentence,
 	},
 	{
 		source: "retry in", word: "try",
-		pattern: lazy(`(.*)\b(?:wait|sleep)(?: for)?(?: about| at least)? (.{1,48}?) (?:before|and(?: then)?|then)(?: you)? (?:try|retry)`),
+		pattern: lazy{pattern: `(.*)\b(?:wait|sleep)(?: for)?(?: about| at least)? (.{1,48}?) (?:before|and(?: then)?|then)(?: you)? (?:try|retry)`},
 		read:    readSentence,
 	},
 	{
 		// Django REST framework, exceptions.Throttled.
 		source: "available in", word: "expected available in",
-		pattern: lazy(`()expected available in (.{1,48})`),
+		pattern: lazy{pattern: `()expected available in (.{1,48})`},
 		read:    readSentence,
 	},
 }
@@ -102,16 +104,6 @@ func readProto(m [][]byte, now time.Time, _ *text) (time.Duration, string) {
 	return wait, trouble
 }
 
-// onlyLimited believes a reset field where the output shows a limit.
-func onlyLimited(read func([][]byte, time.Time, *text) (time.Duration, string)) func([][]byte, time.Time, *text) (time.Duration, string) {
-	return func(m [][]byte, now time.Time, t *text) (time.Duration, string) {
-		if !t.limiting() {
-			return none, "stands on an answer that shows no limit reached"
-		}
-		return read(m, now, t)
-	}
-}
-
 // readReset reads the many dialects of reset: an epoch in seconds or in
 // milliseconds, seconds from now, a duration, a date.
 func readReset(m [][]byte, now time.Time, _ *text) (time.Duration, string) {
@@ -125,7 +117,7 @@ func readReset(m [][]byte, now time.Time, _ *text) (time.Duration, string) {
 // readSentence reads "try again in 7.5s", "retry after 2 minutes". A number
 // needs its unit here: "retry after 3 attempts" is not about time.
 func readSentence(m [][]byte, now time.Time, _ *text) (time.Duration, string) {
-	if client().Match(m[0]) {
+	if client.get().Match(m[0]) {
 		return none, ""
 	}
 	value := string(m[2])

@@ -50,11 +50,14 @@ func Find(text []byte, now time.Time) (h Hint, ok bool, ignored string) {
 	for i := range finders {
 		f := &finders[i]
 		for at := range t.occurrences(f.word) {
-			m := f.pattern().FindSubmatch(t.window(at, f.lines))
+			m := f.pattern.get().FindSubmatch(t.window(at, f.lines))
 			if m == nil {
 				continue
 			}
-			wait, trouble := f.read(m, now, t)
+			wait, trouble := none, "stands on an answer that shows no limit reached"
+			if !f.limited || t.limiting() {
+				wait, trouble = f.read(m, now, t)
+			}
 			if trouble != "" && ignored == "" {
 				ignored = f.source + " " + trouble
 			}
@@ -97,14 +100,24 @@ type finder struct {
 	// the text around it only, which reaches over this many more lines.
 	word    string
 	lines   int
-	pattern func() *regexp.Regexp
+	pattern lazy
+	// limited: a field that stands on every answer, and is believed where the
+	// output shows a limit.
+	limited bool
 	// read turns a match into a wait, or none, and says what was wrong.
 	read func(m [][]byte, now time.Time, t *text) (time.Duration, string)
 }
 
-// lazy compiles a pattern at its first use.
-func lazy(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("(?i)" + pattern) })
+// lazy compiles a pattern, without regard to case, at its first use.
+type lazy struct {
+	pattern  string
+	once     sync.Once
+	compiled *regexp.Regexp
+}
+
+func (l *lazy) get() *regexp.Regexp {
+	l.once.Do(func() { l.compiled = regexp.MustCompile("(?i)" + l.pattern) })
+	return l.compiled
 }
 
 // text is the output with its lower-case copy.
@@ -193,37 +206,37 @@ func (t *text) window(i, lines int) []byte {
 }
 
 // limitWords say that a refusal is about a rate.
-var limitWords = lazy(`rate.?limit|too many requests|throttl|quota|slow ?down|secondary rate|abuse detection`)
+var limitWords = lazy{pattern: `rate.?limit|too many requests|throttl|quota|slow ?down|secondary rate|abuse detection`}
 
 // limitStatus is a status that may speak of a rate.
-var limitStatus = lazy(`\b(?:http/[0-9.]+ |status(?: ?code)?[ :=]*|error[ :]*|http |code[" :=]*)(403|503)\b`)
+var limitStatus = lazy{pattern: `\b(?:http/[0-9.]+ |status(?: ?code)?[ :=]*|error[ :]*|http |code[" :=]*)(403|503)\b`}
 
 // tooMany is the status that always does (RFC 6585, section 4).
-var tooMany = lazy(`\b429\b|too many requests`)
+var tooMany = lazy{pattern: `\b429\b|too many requests`}
 
 // noneLeft is the counter at nothing.
-var noneLeft = lazy(`rate-?limit-remaining[a-z-]*["']?\s*[:=]\s*[\["']*0\b|\bratelimit["']?\s*:.*?(?:\bremaining=0\b|;\s*r=0\b)`)
+var noneLeft = lazy{pattern: `rate-?limit-remaining[a-z-]*["']?\s*[:=]\s*[\["']*0\b|\bratelimit["']?\s*:.*?(?:\bremaining=0\b|;\s*r=0\b)`}
 
 // isLimited says whether the output shows that a limit was hit. Services put
 // reset fields on every answer, on an ordinary 404 too; only here they mean
 // something.
 func (t *text) isLimited() bool {
-	seen := func(words []string, pattern func() *regexp.Regexp) bool {
+	seen := func(words []string, pattern *lazy) bool {
 		for _, w := range words {
 			for at := range t.occurrences(w) {
-				if pattern().Match(t.window(at, 0)) {
+				if pattern.get().Match(t.window(at, 0)) {
 					return true
 				}
 			}
 		}
 		return false
 	}
-	if seen([]string{"limit-remaining", "ratelimit:", "ratelimit\":"}, noneLeft) || seen([]string{"429", "too many requests"}, tooMany) {
+	if seen([]string{"limit-remaining", "ratelimit:", "ratelimit\":"}, &noneLeft) || seen([]string{"429", "too many requests"}, &tooMany) {
 		return true
 	}
 	prose := bytes.ReplaceAll(t.lower, []byte("x-ratelimit"), nil)
 	prose = bytes.ReplaceAll(prose, []byte("ratelimit-"), nil)
-	return seen([]string{"403", "503"}, limitStatus) && limitWords().Match(prose)
+	return seen([]string{"403", "503"}, &limitStatus) && limitWords.get().Match(prose)
 }
 
 // trimValue drops what stands around a value in headers and JSON.

@@ -132,13 +132,13 @@ func (workflowCommands) notice(title, text string) string  { return command("not
 // The escapes that the runner undoes: in data, and in a property, which ends
 // at a comma or a colon (actions/toolkit, packages/core/src/command.ts).
 var (
-	escapeData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	escapeProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	escapeData     = []string{"%", "%25", "\r", "%0D", "\n", "%0A"}
+	escapeProperty = []string{"%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C"}
 )
 
 func command(name, title, data string) string {
 	if title != "" {
-		name += " title=" + escapeProperty.Replace(title)
+		name += " title=" + strings.NewReplacer(escapeProperty...).Replace(title)
 	}
-	return "::" + name + "::" + escapeData.Replace(data) + "\n"
+	return "::" + name + "::" + strings.NewReplacer(escapeData...).Replace(data) + "\n"
 }

@@ -4,7 +4,7 @@ package classify
 // The file format is read in rules_parse.go; the built-in data is rules/*.rules.
 
 import (
-	"embed"
+	_ "embed"
 	"regexp"
 	"slices"
 	"strconv"
@@ -127,8 +127,47 @@ type Table struct {
 	filter   *filter
 }
 
-//go:embed rules/*.rules
-var ruleFiles embed.FS
+// The built-in files, as strings: embed.FS would hand out copies.
+var (
+	//go:embed rules/general-http.rules
+	generalHTTP string
+	//go:embed rules/general-local.rules
+	generalLocal string
+	//go:embed rules/general-network.rules
+	generalNetwork string
+	//go:embed rules/general-protocols.rules
+	generalProtocols string
+	//go:embed rules/tools-cloud.rules
+	toolsCloud string
+	//go:embed rules/tools-packages.rules
+	toolsPackages string
+	//go:embed rules/tools-servers.rules
+	toolsServers string
+	//go:embed rules/tools-system.rules
+	toolsSystem string
+	//go:embed rules/tools-transfer.rules
+	toolsTransfer string
+	//go:embed rules/tools-vcs.rules
+	toolsVCS string
+)
+
+// builtInFiles are those files in their order, by name. A test proves that none
+// is missing.
+var builtInFiles = []struct {
+	name string
+	text *string
+}{
+	{"general-http.rules", &generalHTTP},
+	{"general-local.rules", &generalLocal},
+	{"general-network.rules", &generalNetwork},
+	{"general-protocols.rules", &generalProtocols},
+	{"tools-cloud.rules", &toolsCloud},
+	{"tools-packages.rules", &toolsPackages},
+	{"tools-servers.rules", &toolsServers},
+	{"tools-system.rules", &toolsSystem},
+	{"tools-transfer.rules", &toolsTransfer},
+	{"tools-vcs.rules", &toolsVCS},
+}
 
 // literalsFile holds the required literals of each built-in pattern, a line
 // each in the patterns' order, divided by tabs: finding them takes longer than
@@ -143,19 +182,11 @@ var literalsFile string
 var BuiltIn = sync.OnceValue(readBuiltIn)
 
 func readBuiltIn() *Table {
-	files, err := ruleFiles.ReadDir("rules")
-	if err != nil {
-		return newTable(nil, nil) // cannot happen: the directory is part of the program
-	}
 	var rules []*Rule
-	for _, f := range files {
-		data, err := ruleFiles.ReadFile("rules/" + f.Name())
-		if err != nil {
-			continue // cannot happen either
-		}
-		// The built-in files are proved valid by a test, so that a run need not
-		// compile each pattern to check it.
-		read, _ := parseRules("built-in/"+f.Name(), string(data), false)
+	for _, f := range builtInFiles {
+		// The files are proved valid by a test, so that a run need not compile
+		// each pattern to check it.
+		read, _ := parseRules("built-in/"+f.name, *f.text, false)
 		rules = append(rules, read...)
 	}
 	knowLiterals(rules, literalsFile)

@@ -7,19 +7,13 @@ package proc
 // passed on first and read along second.
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
-
-// pumpBuffer is how much a pump reads at once.
-const pumpBuffer = 256 << 10
 
 // streams are the standard streams of one attempt.
 type streams struct {
@@ -199,92 +193,6 @@ var expired = func() <-chan time.Time {
 }()
 
 func (s *streams) held() []*held { return s.outputs }
-
-// pump moves what the command writes: to dst first, then to also.
-type pump struct {
-	src, dst int
-	name     string
-	also     io.Writer
-	over     *wake
-	done     chan struct{}
-	gone     func()
-	fail     func(error)
-
-	mu      sync.Mutex
-	dropped bool // the reader of also has gone on
-}
-
-// drop keeps a pump that is stuck from writing to also any more.
-func (p *pump) drop() {
-	p.mu.Lock()
-	p.dropped = true
-	p.mu.Unlock()
-}
-
-func (p *pump) run() {
-	defer close(p.done)
-	defer func() { _ = unix.Close(p.src) }()
-	buf := make([]byte, pumpBuffer)
-	left := -1 // what was in the pipe when the command had ended; -1 before
-	for {
-		over := p.over.at.Load()
-		if over != nil && left < 0 {
-			left = pending(p.src)
-		}
-		if left == 0 && time.Since(*over) >= drainTime {
-			return
-		}
-		n, err := unix.Read(p.src, buf)
-		switch {
-		case err == unix.EINTR:
-		case err == unix.EAGAIN:
-			if left > 0 {
-				left = 0
-			}
-			p.wait(over)
-		case err != nil || n == 0:
-			return
-		default:
-			if left > 0 {
-				left = max(0, left-n)
-			}
-			if !p.pass(buf[:n]) {
-				return
-			}
-		}
-	}
-}
-
-// wait blocks until there is something to read, or the command has ended, or
-// what an orphan is given has passed.
-func (p *pump) wait(over *time.Time) {
-	if over == nil {
-		_ = poll(-1, pollFd(p.src, unix.POLLIN), pollFd(p.over.read, unix.POLLIN))
-		return
-	}
-	rest := drainTime - time.Since(*over)
-	_ = poll(max(0, int(rest/time.Millisecond)+1), pollFd(p.src, unix.POLLIN))
-}
-
-// pass forwards b first, and reports whether to go on.
-func (p *pump) pass(b []byte) bool {
-	err := writeAll(p.dst, b)
-	switch {
-	case err == nil:
-	case errors.Is(err, syscall.EPIPE):
-		p.gone()
-		return false
-	default:
-		p.fail(fmt.Errorf("writing %s: %w", p.name, err))
-		return false
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.dropped {
-		_, _ = p.also.Write(b)
-	}
-	return true
-}
 
 // newPipe makes a pipe whose ends no child inherits unasked.
 func newPipe() (p [2]int, err error) {

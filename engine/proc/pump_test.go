@@ -1,0 +1,81 @@
+//go:build unix
+
+package proc
+
+// This file tests that what is read along is what was passed on, in its order,
+// whether it is read at once or on a thread of its own.
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// uneven is a reader along that falls behind at random.
+type uneven struct {
+	io.Writer
+	random *rand.Rand
+}
+
+func (u uneven) Write(b []byte) (int, error) {
+	for range u.random.IntN(50) {
+		runtime.Gosched()
+	}
+	return u.Writer.Write(b)
+}
+
+func TestPumpKeepsTheOrder(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	whole := make([]byte, 48<<20)
+	for i := range whole {
+		whole[i] = byte(i * 31 >> uint(i%13))
+	}
+	passed, err := os.Create(filepath.Join(t.TempDir(), "passed on"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer passed.Close()
+	ends, err := newPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	widen(ends[0])
+	over, err := newWake()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := sha256.New()
+	p := &pump{
+		src: ends[0], dst: int(passed.Fd()), also: uneven{read, random}, over: over, done: make(chan struct{}),
+		gone: func() { t.Error("the reader is gone") }, fail: func(err error) { t.Error(err) },
+	}
+	go p.run()
+	bursts := rand.New(rand.NewPCG(3, 4))
+	for rest := whole; len(rest) > 0; {
+		n := min(len(rest), 1+bursts.IntN(1<<bursts.IntN(21))) // from a byte to 1 MiB
+		if err := writeAll(ends[1], rest[:n]); err != nil {
+			t.Fatal(err)
+		}
+		rest = rest[n:]
+	}
+	_ = unix.Close(ends[1])
+	<-p.done
+	if p.behind.queue == nil {
+		t.Error("nothing was handed over")
+	}
+	want := sha256.Sum256(whole)
+	if got := read.Sum(nil); !bytes.Equal(got, want[:]) {
+		t.Error("what was read along differs")
+	}
+	got, err := os.ReadFile(passed.Name())
+	if err != nil || !bytes.Equal(got, whole) {
+		t.Errorf("what was passed on differs (%d bytes, %v)", len(got), err)
+	}
+}

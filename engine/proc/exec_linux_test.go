@@ -28,6 +28,10 @@ func TestSignalJustBeforeExec(t *testing.T) {
 		if how := d.ProcessState.Sys().(syscall.WaitStatus); how.Signal() != sig || d.Stderr.Len() > 0 {
 			t.Errorf("%v: %s, %q", sig, d.end(), d.Stderr.String())
 		}
+		if !canNote {
+			t.Log("not as PID 1: this architecture has no handler of its own")
+			continue
+		}
 		if exec.Command("unshare", "--pid", "--fork", "--mount-proc", "true").Run() != nil {
 			t.Log("not as PID 1: no pid namespace to be had")
 			continue

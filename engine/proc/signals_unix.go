@@ -69,9 +69,9 @@ func Listen() *Signals {
 	}
 	if os.Getpid() == 1 {
 		s.Catch()
-		go s.catchMore([]syscall.Signal{syscall.SIGCHLD}) // every orphan of the container comes here
+		go s.catchMore(append([]syscall.Signal{syscall.SIGCHLD}, earlySignals...)) // every orphan of the container comes here
 	} else if !canNote {
-		s.Catch()
+		s.catchMore(earlySignals)
 	} else {
 		s.noteOnly(endingSignals)
 		for _, sig := range earlySignals {

@@ -52,12 +52,8 @@ var finders = []finder{
 		limited: true,
 	},
 	{
-		// GitHub, GitLab, Discord, OpenAI and many others (x-ratelimit-reset),
-		// Twitter and Okta (x-rate-limit-reset), the draft's ratelimit-reset.
-		source: "rate limit reset", word: "limit-reset",
-		pattern: lazy{pattern: `(?:^|[^a-z0-9])(?:x-)?(?:[a-z]+-)?rate-?limit-reset((?:-[a-z]+)*)\\?["']?\s*[:=]\s*[\[("'\\]*(-?\w[^"'\]}<\r\n]{0,63})`},
-		read:    readReset,
-		limited: true,
+		// See buckets.go.
+		source: "rate limit reset", find: findReset,
 	},
 	{
 		source: "retry in", word: "try",
@@ -102,16 +98,6 @@ func readProto(m [][]byte, now time.Time, _ *text) (time.Duration, string) {
 		wait += time.Duration(nanos)
 	}
 	return wait, trouble
-}
-
-// readReset reads the many dialects of reset: an epoch in seconds or in
-// milliseconds, seconds from now, a duration, a date.
-func readReset(m [][]byte, now time.Time, _ *text) (time.Duration, string) {
-	unit := time.Second
-	if strings.HasSuffix(strings.ToLower(string(m[1])), "-ms") {
-		unit = time.Millisecond
-	}
-	return readValue(string(m[2]), unit, now)
 }
 
 // readSentence reads "try again in 7.5s", "retry after 2 minutes". A number

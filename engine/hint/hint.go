@@ -15,6 +15,7 @@ package hint
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -41,7 +42,8 @@ const maxSeen = 64
 // is the time against which dates are read.
 //
 // Among several forms the order is Retry-After, gRPC, rate-limit reset,
-// sentence; among several of one form the last counts. ignored says in words
+// sentence; among several of one form the last counts, among the resets of
+// several limits the longest of those that are used up. ignored says in words
 // which hint-like thing was seen and not taken as it stood: one that is absurd
 // or malformed is dropped; a moment in the past counts as a wait of 0, since
 // the server does not mind being asked now. It is "" if there was none.
@@ -49,35 +51,55 @@ func Find(text []byte, now time.Time) (h Hint, ok bool, ignored string) {
 	t := newText(text)
 	for i := range finders {
 		f := &finders[i]
-		for at := range t.occurrences(f.word) {
-			m := f.pattern.get().FindSubmatch(t.window(at, f.lines))
-			if m == nil {
-				continue
-			}
-			wait, trouble := none, "stands on an answer that shows no limit reached"
-			if !f.limited || t.limiting() {
-				wait, trouble = f.read(m, now, t)
-			}
-			if trouble != "" && ignored == "" {
-				ignored = f.source + " " + trouble
-			}
-			if wait >= 0 {
-				return Hint{Wait: wait, Source: f.source}, true, ignored
-			}
+		wait, trouble := f.last(t, now)
+		if trouble != "" && ignored == "" {
+			ignored = f.source + " " + trouble
+		}
+		if wait >= 0 {
+			return Hint{Wait: wait, Source: f.source}, true, ignored
 		}
 	}
 	return Hint{}, false, ignored
 }
 
-// FindPattern reads the last match of re in the text: its first capture group,
-// or the whole match where it has none, as seconds, as a Go duration, as a
-// duration in words, or as a date. The results are those of Find.
+// last returns the last wait of this form that can be read, and the first
+// trouble met on the way there.
+func (f *finder) last(t *text, now time.Time) (wait time.Duration, ignored string) {
+	if f.find != nil {
+		return f.find(t, now)
+	}
+	for at := range t.occurrences(f.word) {
+		m := f.pattern.get().FindSubmatch(t.window(at, f.lines))
+		if m == nil {
+			continue
+		}
+		wait, trouble := none, "stands on an answer that shows no limit reached"
+		if !f.limited || t.limiting() {
+			wait, trouble = f.read(m, now, t)
+		}
+		if ignored == "" {
+			ignored = trouble
+		}
+		if wait >= 0 {
+			return wait, ignored
+		}
+	}
+	return none, ignored
+}
+
+// FindPattern reads the last match of re in the text: the first capture group
+// that takes part in it, or the whole match where re has no group, as seconds,
+// as a Go duration, as a duration in words, or as a date. The results are those
+// of Find.
 func FindPattern(re *regexp.Regexp, text []byte, now time.Time) (h Hint, ok bool, ignored string) {
 	all := re.FindAllSubmatch(text, -1)
 	for i := len(all) - 1; i >= 0; i-- {
 		value := all[i][0]
-		if len(all[i]) > 1 {
-			value = all[i][1]
+		if groups := all[i][1:]; len(groups) > 0 {
+			value = nil
+			if n := slices.IndexFunc(groups, func(g []byte) bool { return g != nil }); n >= 0 {
+				value = groups[n]
+			}
 		}
 		wait, trouble := readValue(string(value), time.Second, now)
 		if trouble != "" && ignored == "" {
@@ -106,6 +128,9 @@ type finder struct {
 	limited bool
 	// read turns a match into a wait, or none, and says what was wrong.
 	read func(m [][]byte, now time.Time, t *text) (time.Duration, string)
+	// find, where a form needs more than its last match, takes the place of
+	// all of the above but the source.
+	find func(t *text, now time.Time) (time.Duration, string)
 }
 
 // lazy compiles a pattern, without regard to case, at its first use.
@@ -215,7 +240,7 @@ var limitStatus = lazy{pattern: `\b(?:http/[0-9.]+ |status(?: ?code)?[ :=]*|erro
 var tooMany = lazy{pattern: `\b429\b|too many requests`}
 
 // noneLeft is the counter at nothing.
-var noneLeft = lazy{pattern: `rate-?limit-remaining[a-z-]*["']?\s*[:=]\s*[\["']*0\b|\bratelimit["']?\s*:.*?(?:\bremaining=0\b|;\s*r=0\b)`}
+var noneLeft = lazy{pattern: `rate-?limit-(?:[a-z_]+-)*remaining[a-z_-]*["']?\s*[:=]\s*[\["']*0\b|\bratelimit["']?\s*:.*?(?:\bremaining=0\b|;\s*r=0\b)`}
 
 // isLimited says whether the output shows that a limit was hit. Services put
 // reset fields on every answer, on an ordinary 404 too; only here they mean
@@ -231,7 +256,7 @@ func (t *text) isLimited() bool {
 		}
 		return false
 	}
-	if seen([]string{"limit-remaining", "ratelimit:", "ratelimit\":"}, &noneLeft) || seen([]string{"429", "too many requests"}, &tooMany) {
+	if seen([]string{"-remaining", "ratelimit:", "ratelimit\":"}, &noneLeft) || seen([]string{"429", "too many requests"}, &tooMany) {
 		return true
 	}
 	prose := bytes.ReplaceAll(t.lower, []byte("x-ratelimit"), nil)

@@ -37,6 +37,19 @@ func TestFind(t *testing.T) {
 		{"403 without words", "HTTP/1.1 403 Forbidden\nx-ratelimit-reset: 30\n", none},
 		{"reset after", "HTTP 429\nX-RateLimit-Reset-After: 1.5\n", 1500 * time.Millisecond},
 		{"reset duration", "HTTP 429\nx-ratelimit-reset-tokens: 6m0s\n", 6 * time.Minute},
+		{"one of two buckets used up", "HTTP/2 429\nx-ratelimit-remaining-requests: 0\nx-ratelimit-remaining-tokens: 149984\nx-ratelimit-reset-requests: 1s\nx-ratelimit-reset-tokens: 6m0s\n", time.Second},
+		{"the other of two buckets", "HTTP/2 429\nx-ratelimit-remaining-requests: 12\nx-ratelimit-remaining-tokens: 0\nx-ratelimit-reset-requests: 1s\nx-ratelimit-reset-tokens: 6m0s\n", 6 * time.Minute},
+		{"both buckets used up", "HTTP/2 429\nx-ratelimit-remaining-tokens: 0\nx-ratelimit-remaining-requests: 0\nx-ratelimit-reset-tokens: 20s\nx-ratelimit-reset-requests: 1s\n", 20 * time.Second},
+		{"no bucket used up", "HTTP/2 429\nx-ratelimit-remaining-tokens: 9\nx-ratelimit-reset-tokens: 20s\n", none},
+		{"no bucket used up, but a sentence", "HTTP/2 429\nx-ratelimit-remaining-tokens: 9\nx-ratelimit-reset-tokens: 20s\n\nPlease try again in 6ms.", 6 * time.Millisecond},
+		{"buckets without counters: the last", "HTTP/2 429\nx-ratelimit-reset-requests: 1s\nx-ratelimit-reset-tokens: 6s\n", 6 * time.Second},
+		{"bucket with an underscore", "HTTP/2 429\nx-ratelimit-remaining-tokens_usage_based: 0\nx-ratelimit-reset-tokens_usage_based: 9s\n", 9 * time.Second},
+		{"bucket of two words", "HTTP/2 429\nx-ratelimit-remaining-requests-day: 0\nx-ratelimit-remaining-tokens-minute: 5\nx-ratelimit-reset-requests-day: 33.5\nx-ratelimit-reset-tokens-minute: 7.5\n", 33500 * time.Millisecond},
+		{"bucket in front", "HTTP/2 429\nanthropic-ratelimit-requests-remaining: 49\nanthropic-ratelimit-requests-reset: 1994-11-06T08:49:38Z\nanthropic-ratelimit-tokens-remaining: 0\nanthropic-ratelimit-tokens-reset: 1994-11-06T08:50:37Z\nanthropic-ratelimit-output-tokens-remaining: 8000\nanthropic-ratelimit-output-tokens-reset: 1994-11-06T08:49:37Z\n", time.Minute},
+		{"bucket in front, used up, without a status", "x-ratelimit-requests-remaining: 0\nx-ratelimit-requests-reset: 5\n", 5 * time.Second},
+		{"buckets in a Go header map", "429 map[X-Ratelimit-Remaining-Requests:[0] X-Ratelimit-Remaining-Tokens:[88] X-Ratelimit-Reset-Requests:[1s] X-Ratelimit-Reset-Tokens:[6m0s]]", time.Second},
+		{"buckets, the answers of two attempts", "HTTP/2 429\nx-ratelimit-remaining-requests: 7\nx-ratelimit-reset-requests: 9s\nHTTP/2 429\nx-ratelimit-remaining-requests: 0\nx-ratelimit-reset-requests: 2s\n", 2 * time.Second},
+		{"one limit with some left and a 429", "HTTP/2 429\nx-ratelimit-remaining: 3\nx-ratelimit-reset: 30\n", 30 * time.Second},
 		{"older draft", "HTTP/2 429\nRateLimit-Reset: 11\n", 11 * time.Second},
 		{"older draft in one", "RateLimit: limit=10, remaining=0, reset=50", 50 * time.Second},
 		{"newer draft", `RateLimit: "default";r=0;t=40`, 40 * time.Second},
@@ -64,6 +77,9 @@ func TestFind(t *testing.T) {
 		{"absurd", "Retry-After: 99999999", none},
 		{"negative", "Retry-After: -5", none},
 		{"words", "Retry-After: soon", none},
+		{"with an exponent", "Retry-After: 1e3", none},
+		{"hexadecimal", "Retry-After: 0x1F", none},
+		{"a word behind it", "Retry-After: 9 soon", 9 * time.Second},
 		{"nothing", "connection refused", none},
 		{"empty", "", none},
 	} {
@@ -97,13 +113,15 @@ func TestFindEpochs(t *testing.T) {
 
 func TestIgnoredSaysWhy(t *testing.T) {
 	for text, want := range map[string]string{
-		"Retry-After: " + strings.Repeat("9", 40):       "Retry-After is a number of 40 digits",
-		"Retry-After: 99999999":                         "Retry-After is absurd (99999999)",
-		"Retry-After: -5":                               "Retry-After is negative",
-		"Retry-After: soon":                             "Retry-After is neither a number nor a date",
-		"Retry-After: Sun, 06 Nov 1994 08:49:00 GMT":    "Retry-After names a moment in the past",
-		"HTTP/1.1 404 Not Found\nx-ratelimit-reset: 30": "rate limit reset stands on an answer that shows no limit reached",
-		"Retry-After: 5":                                "",
+		"Retry-After: " + strings.Repeat("9", 40):    "Retry-After is a number of 40 digits",
+		"Retry-After: 99999999":                      "Retry-After is absurd (99999999)",
+		"Retry-After: -5":                            "Retry-After is negative",
+		"Retry-After: soon":                          "Retry-After is neither a number nor a date",
+		"Retry-After: Sun, 06 Nov 1994 08:49:00 GMT": "Retry-After names a moment in the past",
+		"Retry-After: 1e3":                           "Retry-After is neither a number nor a date",
+		"HTTP 429\nx-ratelimit-remaining-tokens: 9\nx-ratelimit-reset-tokens: 20s": "rate limit reset is that of a limit with something left (tokens)",
+		"HTTP/1.1 404 Not Found\nx-ratelimit-reset: 30":                            "rate limit reset stands on an answer that shows no limit reached",
+		"Retry-After: 5": "",
 	} {
 		if _, _, ignored := Find([]byte(text), now); ignored != want {
 			t.Errorf("Find(%q) ignored %q, want %q", text, ignored, want)
@@ -123,6 +141,9 @@ func TestFindPattern(t *testing.T) {
 		{`cool-down=(\S+)`, "nothing", none},
 		{`cool-down=(\S*)`, "cool-down=", none},
 		{`a(b)?`, "a", none},
+		{`in (\d+)s|after (\d+)s`, "in 5s, after 9s", 9 * time.Second},
+		{`in (\d+)s|after (\d+)s`, "after 9s, in 5s", 5 * time.Second},
+		{`(in|after) (\d+)s`, "in 5s", none},
 	} {
 		h, ok, _ := FindPattern(regexp.MustCompile(c.pattern), []byte(c.text), now)
 		if !ok {
@@ -137,6 +158,7 @@ func TestFindPattern(t *testing.T) {
 func FuzzFind(f *testing.F) {
 	f.Add("Retry-After: 120\n", int64(0))
 	f.Add("HTTP 429\nx-ratelimit-reset: 1700000090\n", int64(1_700_000_000))
+	f.Add("HTTP 429\nx-ratelimit-remaining-a: 0\nx-ratelimit-reset-a: 9s\nx-ratelimit-b-reset-ms: 1e3\n", int64(0))
 	f.Add("retry_delay {\n seconds: 9223372036854775807\n nanos: 2147483647\n}", int64(0))
 	f.Add("try again in 99999999999999999999999999d", int64(-1))
 	f.Add("\x1b[31mretry in a minute and 1e309s", int64(1<<40))

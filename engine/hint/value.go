@@ -22,13 +22,17 @@ func readValue(s string, unit time.Duration, now time.Time) (time.Duration, stri
 	if digits == "" {
 		return none, "is neither a number nor a date"
 	}
-	rest := s[len(digits):]
-	if rest != "" && (rest[0] >= 'a' && rest[0] <= 'z' || rest[0] >= 'A' && rest[0] <= 'Z' || rest[0] == ' ') {
-		if wait, ok := parsePhrase(s); ok {
-			return believe(wait)
-		}
+	if wait, ok := parsePhrase(s); ok {
+		return believe(wait)
+	}
+	if rest := s[len(digits):]; rest != "" && isWordByte(rest[0]) {
+		return none, "is neither a number nor a date" // 1e3, 0x1F
 	}
 	return readNumber(digits, unit, now)
+}
+
+func isWordByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
 }
 
 // leadingNumber returns the decimal number that s begins with.

@@ -226,8 +226,8 @@ func environment(table []flag, environ []string) (settings []setting) {
 			switch {
 			case f.variable() != name:
 			case f.kind == reflect.Slice:
-				for line := range strings.SplitSeq(value, "\n") {
-					if line != "" {
+				for line := range strings.Lines(value) {
+					if line = strings.TrimRight(line, "\r\n"); line != "" {
 						settings = append(settings, setting{f, line, name})
 					}
 				}
@@ -263,19 +263,39 @@ func truth(value string) string {
 }
 
 // merge puts the command line's settings over the environment's: a repeatable
-// flag on the command line replaces the variable.
+// flag on the command line replaces the variable, and so does one that says
+// otherwise.
 func merge(fromEnvironment, fromCommandLine []setting) []setting {
-	given := map[*flag]bool{}
+	beaten := map[string]bool{}
 	for _, s := range fromCommandLine {
-		given[s.flag] = true
+		beaten[s.flag.name] = true
+		for _, name := range contradicted(s.flag.name) {
+			beaten[name] = beaten[name] || s.value != "false"
+		}
 	}
 	var all []setting
 	for _, s := range fromEnvironment {
-		if !given[s.flag] {
+		if !beaten[s.flag.name] {
 			all = append(all, s)
 		}
 	}
 	return append(all, fromCommandLine...)
+}
+
+// contradicted are the flags that mean nothing beside this one, or take its
+// meaning away.
+func contradicted(name string) []string {
+	switch name {
+	case "delays":
+		return []string{"backoff", "base", "factor"}
+	case "backoff", "base", "factor":
+		return []string{"delays"}
+	case "quiet":
+		return []string{"verbose"}
+	case "verbose":
+		return []string{"quiet"}
+	}
+	return nil
 }
 
 // apply fills the grammar with its defaults and then the settings, in order:

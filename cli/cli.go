@@ -8,6 +8,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -25,7 +26,7 @@ func Main() int {
 	o, err := read(os.Args[1:], os.Environ())
 	switch {
 	case err != nil:
-		fmt.Fprintf(os.Stderr, "retry: %s\n%s\n", human.Printable(shorten(err.Error())), "Try 'retry --help' for the flags and what they take.")
+		refuse(err)
 	case o.help:
 		err = show(printHelp)
 	case o.version:
@@ -62,10 +63,19 @@ func read(argv, environ []string) (*options, error) {
 // full is an error.
 func show(print func(io.Writer) error) error {
 	err := print(os.Stdout)
-	if err != nil {
+	switch {
+	case err == nil:
+	case errors.As(err, new(*usageError)):
+		refuse(err)
+	default:
 		fmt.Fprintf(os.Stderr, "retry: %s\n", human.Printable(err.Error()))
 	}
 	return err
+}
+
+// refuse says why nothing is run: what is wrong, and where to look.
+func refuse(err error) {
+	fmt.Fprintf(os.Stderr, "retry: %s\n%s\n", human.Printable(shorten(err.Error())), "Try 'retry --help' for the flags and what they take.")
 }
 
 // longestLine is how much of an error is shown; values may be huge.

@@ -59,11 +59,11 @@ func explain(w io.Writer, o *options) error {
 	rules.Hints.Capture = true
 	watch := rules.NewWatch()
 	for _, file := range []struct {
-		name string
-		into io.Writer
-	}{{o.explain.stdoutFile, watch.Stdout()}, {o.explain.stderrFile, watch.Stderr()}} {
+		flag, name string
+		into       io.Writer
+	}{{"--stdout-file", o.explain.stdoutFile, watch.Stdout()}, {"--stderr-file", o.explain.stderrFile, watch.Stderr()}} {
 		if err := feed(file.name, file.into); err != nil {
-			return err
+			return &usageError{file.flag, err}
 		}
 	}
 	now := o.explain.at
@@ -72,6 +72,9 @@ func explain(w io.Writer, o *options) error {
 	}
 	evidence := watch.Close()
 	state := engine.State{Attempt: 1, Step: 1, Previous: o.policy.Schedule.First(), Argv: o.command}
+	if o.policy.Deadline > 0 {
+		state.Deadline = now.Add(o.policy.Deadline) // as if the run had begun now
+	}
 	d := engine.Decide(&o.policy, state, o.explain.result, evidence, now, 0.5)
 	x := explained{Verdict: string(d.Verdict), Rule: d.Rule, Reason: d.Reason, Decision: "stop", Why: because(o, &d), Advice: d.Advice}
 	switch {

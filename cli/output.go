@@ -41,7 +41,8 @@ func (w endable) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-// newOutput opens what the run writes to. A log file that cannot be opened is
+// newOutput opens what the run writes to. --quiet is about standard error: what
+// has been asked for in a file is written there. A log file that cannot be opened is
 // reported; the command is run all the same.
 func newOutput(o *options, catch func()) *output {
 	out := &output{catch: catch}
@@ -64,13 +65,13 @@ func newOutput(o *options, catch func()) *output {
 	var s engine.Sink
 	switch format {
 	case "text":
-		s = human.New(out.endable(file), human.Options{Level: level(o), Failed: failed})
+		s = human.New(out.endable(file), human.Options{Level: level(false, o.verbose), Failed: failed})
 	case "json":
 		s = sink.NewJSON(out.endable(file), failed)
 	case "github":
-		s = sink.NewGitHub(out.endable(file), sink.CIOptions{Quiet: o.quiet, Failed: failed}, out.gitHubFiles())
+		s = sink.NewGitHub(out.endable(file), sink.CIOptions{Failed: failed}, out.gitHubFiles())
 	case "gitlab":
-		s = sink.NewGitLab(out.endable(file), sink.CIOptions{Quiet: o.quiet, Failed: failed})
+		s = sink.NewGitLab(out.endable(file), sink.CIOptions{Failed: failed})
 	}
 	out.sinks = append(out.sinks, s)
 	return out
@@ -83,7 +84,7 @@ func (out *output) toStderr(format string, o *options) {
 	var s engine.Sink
 	switch format {
 	case "text":
-		out.person = human.New(out.endable(os.Stderr), human.Options{Level: level(o), Color: colored(o.color), Width: terminalWidth()})
+		out.person = human.New(out.endable(os.Stderr), human.Options{Level: level(o.quiet, o.verbose), Color: colored(o.color), Width: terminalWidth()})
 		s, out.tell = out.person, out.person.Complain
 	case "json":
 		s = sink.NewJSON(out.endable(os.Stderr), ignore)
@@ -161,11 +162,11 @@ func (out *output) close() {
 }
 
 // level is how much a person is told.
-func level(o *options) human.Level {
+func level(quiet, verbose bool) human.Level {
 	switch {
-	case o.quiet:
+	case quiet:
 		return human.Quiet
-	case o.verbose:
+	case verbose:
 		return human.Verbose
 	}
 	return human.Normal

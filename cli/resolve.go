@@ -86,6 +86,11 @@ func (r *resolver) fail(flag string, err error) {
 
 func (r *resolver) given(flag string) bool { return r.words[flag] != "" }
 
+// fromEnvironment reports whether a variable set the flag.
+func (r *resolver) fromEnvironment(flag string) bool {
+	return r.given(flag) && !strings.HasPrefix(r.words[flag], "-")
+}
+
 // resolve checks all flags and what they mean together.
 func resolve(table []flag, settings []setting, command []string) (*options, error) {
 	r := &resolver{g: apply(table, settings), words: map[string]string{}}
@@ -244,16 +249,27 @@ func (r *resolver) patterns(flag string, sources []string) []*classify.Pattern {
 func (r *resolver) process(c *proc.Config) {
 	g := r.g
 	c.KillAfter, c.KillLeftovers = r.duration("kill-after", g.KillAfter), g.KillLeftovers
-	signal, err := attempt.ParseSignal(g.Signal)
-	r.fail("signal", err)
-	if _, known := proc.NumberOf(signal); err == nil && !known {
-		r.fail("signal", fmt.Errorf("this system has no signal %q; use one such as TERM, INT, HUP or KILL", g.Signal))
-	}
-	c.Signal = signal
+	c.Signal = r.signal(g.Signal)
 	c.Stdin = map[string]proc.StdinMode{"inherit": proc.Inherit, "replay": proc.Replay, "null": proc.Null}[r.oneOf("stdin", g.Stdin)]
 	output := map[string]proc.OutputMode{"stream": proc.Stream, "hold": proc.Hold}
 	c.Stdout = output[r.oneOf("stdout", g.Stdout)]
 	c.Stderr = output[r.oneOf("stderr", g.Stderr)]
+}
+
+// signal reads a signal's name or, as timeout(1) has it, its number.
+func (r *resolver) signal(value string) attempt.Signal {
+	if n, err := strconv.Atoi(value); err == nil {
+		if signal, ok := proc.SignalOf(n); ok {
+			return signal
+		}
+		r.fail("signal", fmt.Errorf("this system has no signal %q; use one such as TERM, INT, HUP or KILL", value))
+	}
+	signal, err := attempt.ParseSignal(value)
+	r.fail("signal", err)
+	if _, known := proc.NumberOf(signal); err == nil && !known {
+		r.fail("signal", fmt.Errorf("this system has no signal %q; use one such as TERM, INT, HUP or KILL", value))
+	}
+	return signal
 }
 
 // waiting resolves the section on waiting, then running.
@@ -263,7 +279,9 @@ func (r *resolver) waiting(o *options) {
 		r.fail("wait-for", err)
 		o.targets = append(o.targets, target)
 	}
-	o.waitTimeout = r.duration("wait-timeout", r.g.WaitTimeout)
+	if len(o.targets) > 0 || !r.fromEnvironment("wait-timeout") {
+		o.waitTimeout = r.duration("wait-timeout", r.g.WaitTimeout)
+	}
 	o.waitCap = time.Second
 	if r.given("cap") {
 		o.waitCap = o.policy.Schedule.Cap
@@ -315,6 +333,8 @@ func (r *resolver) explanation() *explanation {
 // together checks what flags mean beside one another.
 func (r *resolver) together(o *options) {
 	switch {
+	case o.plan && o.explain != nil:
+		r.fail("plan", errors.New("goes without --explain; give one of them"))
 	case o.exec && len(o.targets) == 0:
 		r.fail("exec", errors.New("goes with --wait-for only; without it, start the command itself"))
 	case o.exec && len(o.command) == 0:

@@ -26,7 +26,12 @@ func run(o *options) int {
 	environ := os.Environ()
 	out := newOutput(o, signals.Catch)
 	e, runner, err := build(o, environ, signals, out)
-	if err != nil {
+	switch {
+	case err == nil:
+	case errors.As(err, new(*usageError)):
+		refuse(err)
+		return exitcodes.Of(err)
+	default:
 		out.complain("%v", err)
 		return exitcodes.Of(err)
 	}

@@ -5,6 +5,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
@@ -248,7 +249,11 @@ func findHint(h *Hints, e Evidence, now time.Time) (found hint.Hint, ok bool, ig
 	if !h.Use {
 		return hint.Hint{}, false, ""
 	}
-	for _, text := range [][]byte{e.Stderr, e.Stdout} {
+	for _, stream := range [][2][]byte{{e.StderrHead, e.Stderr}, {e.StdoutHead, e.Stdout}} {
+		text := stream[1]
+		if head := stream[0]; head != nil {
+			text = slices.Concat(head, []byte("\n"), text)
+		}
 		var unbelieved string
 		if h.Pattern != nil {
 			found, ok, unbelieved = hint.FindPattern(h.Pattern, text, now)

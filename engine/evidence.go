@@ -17,8 +17,10 @@ type Evidence struct {
 	// with its pattern, or "".
 	Missing, Fail, Stop, Retry string
 	// Stdout and Stderr are the last part of each stream, nil where it was not
-	// captured.
-	Stdout, Stderr []byte
+	// captured. StdoutHead and StderrHead are the first part of one that did not
+	// fit: an answer's header stands before its body.
+	Stdout, Stderr         []byte
+	StdoutHead, StderrHead []byte
 }
 
 // Watch reads the output of one attempt as it streams by.
@@ -42,6 +44,7 @@ func (w *Watch) Stderr() io.Writer { return w.err.writer() }
 func (w *Watch) Close() Evidence {
 	var e Evidence
 	e.Stdout, e.Stderr = w.out.close(&e), w.err.close(&e)
+	e.StdoutHead, e.StderrHead = w.out.beginning(), w.err.beginning()
 	return e
 }
 
@@ -51,7 +54,13 @@ type stream struct {
 	patterns *Patterns
 	matcher  *classify.Matcher
 	tail     *classify.Tail
+	head     []byte // the first headSize bytes
+	size     int64
 }
+
+// headSize is as much as servers allow for a header as a rule (nginx,
+// large_client_header_buffers; Apache, LimitRequestFieldSize).
+const headSize = 8 << 10
 
 func (r *Rules) newStream(name string, p *Patterns) *stream {
 	if !r.captures(p) {
@@ -80,7 +89,19 @@ func (s *stream) Write(p []byte) (int, error) {
 	if s.matcher != nil {
 		s.matcher.Write(p)
 	}
+	if room := headSize - len(s.head); room > 0 {
+		s.head = append(s.head, p[:min(room, len(p))]...)
+	}
+	s.size += int64(len(p))
 	return s.tail.Write(p)
+}
+
+// beginning returns the first part of what the tail has lost the beginning of.
+func (s *stream) beginning() []byte {
+	if s == nil || s.size <= classify.TailSize {
+		return nil
+	}
+	return s.head
 }
 
 // close adds what the stream said to e and returns its last part.

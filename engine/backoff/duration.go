@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -21,7 +22,7 @@ func ParseDuration(s string) (time.Duration, error) {
 	}
 	seconds, err := strconv.ParseFloat(s, 64)
 	switch {
-	case err != nil || math.IsNaN(seconds) || seconds >= Longest.Seconds():
+	case err != nil || strings.Contains(s, "_") || math.IsNaN(seconds) || seconds >= Longest.Seconds():
 		return 0, fmt.Errorf("%q is no duration (0 to 2562047h); use one such as 250ms, 5s or 1m30s, or a number of seconds", s)
 	case seconds < 0:
 		return 0, negative(s)

@@ -33,6 +33,17 @@ func NumberOf(s attempt.Signal) (int, bool) {
 	return int(n), ok
 }
 
+// SignalOf returns the signal with a number on this system, and whether there is
+// one.
+func SignalOf(n int) (attempt.Signal, bool) {
+	for name, number := range numbers {
+		if int(number) == n {
+			return name, true
+		}
+	}
+	return "", false
+}
+
 // Signals catches signals. While an attempt runs they are the attempt's;
 // otherwise those that end the program come out of Cancelled.
 type Signals struct {

@@ -26,6 +26,10 @@ package classify
 // not at all, the rest as weak at least, since a warning that a server was away
 // explains the "not found" after it.
 //
+// A rule that yields to a verdict comes last of all where a rule of that verdict
+// matches the same line too, behind where this one does: "deploy.sh:12: error:"
+// looks like a compiler's line until one reads on.
+//
 // A failure on which no rule matches stays unknown.
 
 import (
@@ -77,6 +81,8 @@ type finding struct {
 	match Match
 	// strength is the rule's, less one step where the line is discounted.
 	strength Strength
+	// yielded is set where other evidence on the line replaces this one.
+	yielded bool
 }
 
 // The bounds of matching, the last lines first: how many candidate lines one
@@ -138,7 +144,33 @@ func (t *Table) search(names []string, f Failure) []finding {
 			s.found = append(s.found, f)
 		}
 	}
+	settle(s.found)
 	return s.found
+}
+
+// settle marks the findings that yield to another one on their line.
+func settle(found []finding) {
+	for i := range found {
+		f := &found[i]
+		if f.rule.Yields == "" {
+			continue
+		}
+		end := f.rule.matchEnd(f.match.Line)
+		f.yielded = slices.ContainsFunc(found, func(g finding) bool {
+			return g.line == f.line && g.rule.Verdict == f.rule.Yields && g.rule.matchEnd(g.match.Line) > end
+		})
+	}
+}
+
+// matchEnd is where the last match of the rule's patterns on the line ends.
+func (r *Rule) matchEnd(line string) int {
+	end := 0
+	for _, p := range r.patterns {
+		for _, loc := range p.compiled().FindAllStringIndex(line, -1) {
+			end = max(end, loc[1])
+		}
+	}
+	return end
 }
 
 // searching is the state of one search over an output.
@@ -223,6 +255,9 @@ func (r *Rule) excepts(line string) bool {
 // weigh sorts the finding that counts for more to the front. See the order at
 // the top of this file.
 func weigh(a, b finding) int {
+	if a.yielded != b.yielded {
+		return first(b.yielded)
+	}
 	if a.layer != b.layer {
 		return a.layer - b.layer
 	}

@@ -46,6 +46,9 @@ type Rule struct {
 	Strength Strength
 	// Over names rules that this one beats where both match the same line.
 	Over []string
+	// Yields is a verdict, or "": the rule counts least of all on a line where
+	// a rule of that verdict matches behind this one.
+	Yields event.Verdict
 	// Reason says in a user's words what happened; Source names where the
 	// meaning of the evidence is written down.
 	Reason, Source string
@@ -186,8 +189,9 @@ func readBuiltIn() *Table {
 	for _, f := range builtInFiles {
 		// The files are proved valid by a test, so that a run need not compile
 		// each pattern to check it.
-		read, _ := parseRules("built-in/"+f.name, *f.text, false)
-		rules = append(rules, read...)
+		if p, err := parseRules("built-in/"+f.name, *f.text, false); err == nil {
+			rules = append(rules, p.rules...)
+		}
 	}
 	knowLiterals(rules, literalsFile)
 	return newTable(rules, make([]int, len(rules)))

@@ -14,10 +14,15 @@ package classify
 //	verdict  transient    or permanent, or unknown (nobody can tell)
 //	strength plain        or weak, or decisive; see Judge
 //	over     ID...        rules that this one beats on the same line
+//	yields   VERDICT      a rule of that verdict that matches further on in the line beats this one
 //	reason   TEXT         what happened, in a user's words
 //	source   TEXT         where the meaning of the evidence is written down
 //	yes      LINE         an example that matches ("exit N" for a rule without a pattern); may be repeated
 //	no       LINE         an example that must not match; may be repeated
+//
+// Key and value are divided by blanks or tabs. Verdict, strength, stream,
+// yields, reason and source stand once in a rule; what over names must exist in
+// the file or in the built-in table.
 //
 // A rule needs an ID, a verdict, a reason, and at least one of exit and match.
 // The built-in rules also need a source and both examples; a test proves it.
@@ -27,6 +32,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,11 +43,15 @@ import (
 // ParseRules reads a rule file; name is its name in errors, which also give
 // the line. Every pattern is compiled to prove it valid.
 func ParseRules(name string, data []byte) (*Table, error) {
-	rules, err := parseRules(name, string(data), true)
+	text := strings.TrimPrefix(string(data), "\ufeff") // a byte order mark, as some editors on Windows write it
+	p, err := parseRules(name, text, true)
 	if err != nil {
 		return nil, err
 	}
-	return newTable(rules, make([]int, len(rules))), nil
+	if err := p.references(); err != nil {
+		return nil, err
+	}
+	return newTable(p.rules, make([]int, len(p.rules))), nil
 }
 
 // parser is the state of reading one file.
@@ -52,9 +62,17 @@ type parser struct {
 	rule  *Rule // the block that is being read, or nil
 	rules []*Rule
 	ids   map[string]int // the line of each rule
+	keys  map[string]int // the line of each key of the block that may stand once
+	overs []reference    // what the rules name after over
 }
 
-func parseRules(file, data string, check bool) ([]*Rule, error) {
+// reference is the ID of a rule, named on a line.
+type reference struct {
+	id   string
+	line int
+}
+
+func parseRules(file, data string, check bool) (*parser, error) {
 	p := &parser{file: file, check: check, ids: map[string]int{}}
 	for len(data) > 0 {
 		var line string
@@ -67,7 +85,17 @@ func parseRules(file, data string, check bool) ([]*Rule, error) {
 	if err := p.finish(); err != nil {
 		return nil, fmt.Errorf("%s:%d: %w", file, p.line, err)
 	}
-	return p.rules, nil
+	return p, nil
+}
+
+// references proves that each rule named after over exists.
+func (p *parser) references() error {
+	for _, ref := range p.overs {
+		if _, ok := p.ids[ref.id]; !ok && !slices.ContainsFunc(BuiltIn().Rules(), func(r *Rule) bool { return r.ID == ref.id }) {
+			return fmt.Errorf("%s:%d: over %q: there is no such rule in this file, nor in the built-in table", p.file, ref.line, ref.id)
+		}
+	}
+	return nil
 }
 
 // read takes one line of the file.
@@ -78,8 +106,10 @@ func (p *parser) read(line string) error {
 	if line[0] == '#' {
 		return nil
 	}
-	key, value, _ := strings.Cut(line, " ")
-	value = strings.TrimSpace(value)
+	key, value := line, ""
+	if i := strings.IndexAny(line, " \t"); i >= 0 {
+		key, value = line[:i], strings.TrimSpace(line[i:])
+	}
 	if value == "" {
 		return fmt.Errorf("%q needs a value", key)
 	}
@@ -105,6 +135,7 @@ func (p *parser) begin(id string) error {
 		return fmt.Errorf("rule %q stands on line %d already", id, first)
 	}
 	p.ids[id] = p.line
+	p.keys = map[string]int{}
 	p.rule = &Rule{ID: id, file: p.file, line: p.line}
 	return nil
 }
@@ -112,6 +143,13 @@ func (p *parser) begin(id string) error {
 // field takes one line of a rule's block.
 func (p *parser) field(key, value string) (err error) {
 	r := p.rule
+	switch key {
+	case "stream", "verdict", "strength", "yields", "reason", "source":
+		if first, again := p.keys[key]; again {
+			return fmt.Errorf("rule %q has a %s on line %d already", r.ID, key, first)
+		}
+		p.keys[key] = p.line
+	}
 	switch key {
 	case "tools":
 		r.Tools = append(r.Tools, strings.Fields(value)...)
@@ -131,7 +169,12 @@ func (p *parser) field(key, value string) (err error) {
 	case "strength":
 		r.Strength, err = parseStrength(value)
 	case "over":
-		r.Over = append(r.Over, strings.Fields(value)...)
+		for id := range strings.FieldsSeq(value) {
+			r.Over = append(r.Over, id)
+			p.overs = append(p.overs, reference{id, p.line})
+		}
+	case "yields":
+		r.Yields, err = parseVerdict(value)
 	case "reason":
 		r.Reason = value
 	case "source":
@@ -141,7 +184,7 @@ func (p *parser) field(key, value string) (err error) {
 	case "no":
 		r.No = append(r.No, value)
 	default:
-		err = fmt.Errorf("unknown key %q; the keys are rule, tools, exit, stream, match, unless, verdict, strength, over, reason, source, yes and no", key)
+		err = fmt.Errorf("unknown key %q; the keys are rule, tools, exit, stream, match, unless, verdict, strength, over, yields, reason, source, yes and no", key)
 	}
 	return err
 }

@@ -183,11 +183,33 @@ func TestParseRulesNamesTheLine(t *testing.T) {
 		{"rule a\nmatch x\nreason y\n", `my.rules:3: rule "a" has no verdict`},
 		{"rule a\nmatch x\nverdict transient\n\n", `my.rules:4: rule "a" has no reason`},
 		{"rule a\nverdict transient\nreason y\n", `my.rules:3: rule "a" matches everything`},
+		{"rule a\nexit 1\nverdict transient\nover b\nreason y\nover nosuch\n\nrule b\nexit 2\nverdict unknown\nreason z\n", `my.rules:6: over "nosuch"`},
+		{"rule a\nverdict transient\nexit 1\nverdict permanent\n", `my.rules:4: rule "a" has a verdict on line 2 already`},
+		{"rule a\nreason x\nreason y\n", `my.rules:3: rule "a" has a reason on line 2 already`},
+		{"rule a\nyields soon\n", `my.rules:2: verdict "soon"`},
 		{"rule a\nexit 1\nverdict transient\nreason y\n\nrule a\n", `my.rules:6: rule "a" stands on line 1 already`},
 	} {
 		_, err := ParseRules("my.rules", []byte(c.data))
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("ParseRules(%q): %v, want %s", c.data, err, c.want)
+		}
+	}
+}
+
+func TestParseRulesReads(t *testing.T) {
+	for name, data := range map[string]string{
+		"tabs":              "rule\ta\nexit\t1\nverdict \ttransient\nreason\tbusy now\n",
+		"a byte order mark": "\ufeffrule a\nexit 1\nverdict transient\nreason busy now\n",
+		"Windows lines":     "\ufeff# c\r\nrule a\r\nexit 1\r\nverdict transient\r\nreason busy now\r\n",
+		"over a built-in":   "rule a\nexit 1\nover usage\nverdict transient\nreason busy now\n",
+	} {
+		table, err := ParseRules("mine", []byte(data))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if r := table.Rules()[0]; r.ID != "a" || r.Verdict != event.Transient || r.Reason != "busy now" {
+			t.Errorf("%s: read %+v", name, r)
 		}
 	}
 }

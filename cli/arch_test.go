@@ -20,7 +20,7 @@ const module = "github.com/retrysh/retry"
 
 // rooms says what each package may import of ours, by path under the module.
 var rooms = map[string][]string{
-	"":                      {"cli"},
+	"":                      {"cli", "engine/proc/early"},
 	"exitcodes":             {},
 	"cli":                   {"cli/human", "engine", "engine/attempt", "engine/backoff", "engine/classify", "engine/event", "engine/plan", "engine/probe", "engine/proc", "engine/sink", "exitcodes"},
 	"cli/human":             {"engine/event"},
@@ -33,7 +33,9 @@ var rooms = map[string][]string{
 	"engine/hint":           {},
 	"engine/plan":           {"engine", "engine/attempt", "engine/backoff"},
 	"engine/probe":          {"engine/attempt"},
-	"engine/proc":           {"engine/attempt", "exitcodes"},
+	"engine/proc":           {"engine/attempt", "engine/proc/note", "exitcodes"},
+	"engine/proc/early":     {"engine/proc/note"},
+	"engine/proc/note":      {},
 	"engine/sink":           {"engine/event"},
 	"testdata/benchmark":    {},
 	"testdata/flakyserver":  {},

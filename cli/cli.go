@@ -24,6 +24,10 @@ import (
 func Main() int {
 	proc.NoStacks()
 	o, err := read(os.Args[1:], os.Environ())
+	if err == nil && o.runs() {
+		return run(o)
+	}
+	proc.LetGo()
 	switch {
 	case err != nil:
 		refuse(err)
@@ -39,8 +43,6 @@ func Main() int {
 		err = show(func(w io.Writer) error { return printPlan(w, o.policy) })
 	case o.explain != nil:
 		err = show(func(w io.Writer) error { return explain(w, o) })
-	default:
-		return run(o)
 	}
 	return exitcodes.Of(err)
 }

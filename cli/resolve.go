@@ -51,6 +51,11 @@ type options struct {
 	explain                  *explanation
 }
 
+// runs reports whether anything is to be run or waited for.
+func (o *options) runs() bool {
+	return !o.plan && !o.help && !o.version && !o.man && o.completion == "" && o.explain == nil
+}
+
 // explanation is what --explain is given to judge.
 type explanation struct {
 	result                 attempt.Result

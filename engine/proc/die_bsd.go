@@ -20,5 +20,8 @@ func awaitHandlers() { time.Sleep(time.Millisecond) }
 // leaveHandlers is awaitHandlers for before an exec.
 func leaveHandlers() { awaitHandlers() }
 
+// handles is not known here.
+func handles(int, syscall.Signal) bool { return false }
+
 // setExit is of no use here: programs are never PID 1.
 func setExit(syscall.Signal) bool { return false }

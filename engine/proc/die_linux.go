@@ -77,6 +77,12 @@ func handling() bool {
 	return false
 }
 
+// handles reports whether a process has a handler for sig.
+func handles(pid int, sig syscall.Signal) bool {
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	return err == nil && signalMask(status, "SigCgt:\t")&(1<<(sig-1)) != 0
+}
+
 // signalMask reads one line of a status file (proc(5)), 0 where it is not there.
 func signalMask(status []byte, name string) uint64 {
 	_, rest, _ := bytes.Cut(status, []byte(name))

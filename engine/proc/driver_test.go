@@ -100,7 +100,7 @@ func driveProbe(o *orders) int {
 	defer cancel()
 	var out bytes.Buffer
 	res := Probe(ctx, o.Argv, o.Env, &out)
-	note(o, res, out.String(), "", nil)
+	record(o, res, out.String(), "", nil)
 	return res.ExitCode
 }
 
@@ -130,7 +130,7 @@ func drive(o *orders, signals *Signals) int {
 		}
 		last = r.Run(context.Background(), spec)
 		settled := r.Settle(last.ExitCode == 0 && last.Err == nil)
-		note(o, last, out.String(), errs.String(), said)
+		record(o, last, out.String(), errs.String(), said)
 		if code, done := verdict(last, settled); done {
 			_ = r.Close()
 			return code
@@ -179,7 +179,7 @@ func dieBy(sig attempt.Signal) int {
 	return exitcodes.OfSignal(n)
 }
 
-func note(o *orders, res attempt.Result, stdout, stderr string, said []string) {
+func record(o *orders, res attempt.Result, stdout, stderr string, said []string) {
 	if o.Report == "" {
 		return
 	}

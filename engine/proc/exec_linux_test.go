@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/retrysh/retry/engine/proc/note"
 )
 
 // Between giving up its handlers and the exec, a signal that asks for the end
@@ -28,7 +30,7 @@ func TestSignalJustBeforeExec(t *testing.T) {
 		if how := d.ProcessState.Sys().(syscall.WaitStatus); how.Signal() != sig || d.Stderr.Len() > 0 {
 			t.Errorf("%v: %s, %q", sig, d.end(), d.Stderr.String())
 		}
-		if !canNote {
+		if !note.Can {
 			t.Log("not as PID 1: this architecture has no handler of its own")
 			continue
 		}

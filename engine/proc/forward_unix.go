@@ -49,6 +49,7 @@ func (a *running) cancel(sig syscall.Signal) {
 	if !terminals || a.missed[sig] {
 		delete(a.missed, sig)
 		a.pass(sig)
+		a.resume()
 	}
 	if sig == syscall.SIGINT || sig == syscall.SIGTERM {
 		a.urge()
@@ -123,6 +124,24 @@ func (a *running) pass(sig syscall.Signal) {
 	}
 }
 
+// resume lets a command that stands still act on what it was sent, as timeout(1)
+// does: a background job that was stopped for reading the terminal would
+// outlive a hang-up otherwise.
+func (a *running) resume() {
+	if a.pid != 0 && standsStill(a.pid) {
+		a.continueCommand()
+	}
+}
+
+// continueCommand continues the command, with its group where that is its own.
+func (a *running) continueCommand() {
+	if a.foreground {
+		_ = syscall.Kill(a.pid, syscall.SIGCONT)
+		return
+	}
+	_ = syscall.Kill(-a.pid, syscall.SIGCONT)
+}
+
 // stopAll stops the command's group and then the program itself. In the
 // foreground the terminal has stopped the command already.
 func (a *running) stopAll() {
@@ -139,7 +158,7 @@ func (a *running) continueAll() {
 		return
 	}
 	if !a.foreground {
-		_ = syscall.Kill(-a.pid, syscall.SIGCONT)
+		a.continueCommand()
 		return
 	}
 	pid := a.pid

@@ -20,7 +20,7 @@ const (
 func forwarded() []syscall.Signal {
 	all := []syscall.Signal{
 		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGTSTP,
-		syscall.SIGVTALRM, syscall.SIGIO, syscall.SIGPWR, syscall.SIGXCPU,
+		syscall.SIGVTALRM, syscall.SIGPROF, syscall.SIGIO, syscall.SIGPWR, syscall.SIGXCPU,
 	}
 	for n := realTimeMin + 1; n <= realTimeMax; n++ {
 		all = append(all, syscall.Signal(n))

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/proc/note"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -70,7 +71,7 @@ func Listen() *Signals {
 	if os.Getpid() == 1 {
 		s.Catch()
 		go s.catchMore(append([]syscall.Signal{syscall.SIGCHLD}, earlySignals...)) // every orphan of the container comes here
-	} else if !canNote {
+	} else if !note.Can {
 		s.catchMore(earlySignals)
 	} else {
 		s.noteOnly(endingSignals)
@@ -80,6 +81,19 @@ func Listen() *Signals {
 		s.noteOnly(earlySignals)
 	}
 	return s
+}
+
+// LetGo is Listen for a program that runs nothing: what asks for the end ends it,
+// and so does what has been noted by now (package early).
+func LetGo() {
+	for _, sig := range endingSignals {
+		if note.On(int(sig)) {
+			setDefault(sig)
+		}
+	}
+	if sig, ok := firstNoted(); ok {
+		Die(nameOf(sig))
+	}
 }
 
 // Catch hands out the signals that end the program, and USR1, from now on and
@@ -106,7 +120,7 @@ func (s *Signals) Catch() {
 func (s *Signals) noteOnly(sigs []syscall.Signal) {
 	for _, sig := range sigs {
 		if !s.ignored[sig] {
-			startNoting(sig)
+			note.Start(int(sig))
 		}
 	}
 }
@@ -115,7 +129,7 @@ func (s *Signals) noteOnly(sigs []syscall.Signal) {
 func (s *Signals) handBack(sigs []syscall.Signal) {
 	for _, sig := range sigs {
 		if !s.ignored[sig] {
-			stopNoting(sig)
+			note.Stop(int(sig))
 		}
 	}
 }
@@ -125,7 +139,7 @@ func (s *Signals) dispatchNoted() {
 	defer s.noting.Unlock()
 	for _, sigs := range [][]syscall.Signal{endingSignals, earlySignals} {
 		for _, sig := range sigs {
-			if takeNoted(sig) {
+			if note.Take(int(sig)) {
 				s.dispatch(sig)
 			}
 		}
@@ -135,14 +149,14 @@ func (s *Signals) dispatchNoted() {
 // forgetEarly drops what was meant for a command when there was none.
 func forgetEarly() {
 	for _, sig := range earlySignals {
-		takeNoted(sig)
+		note.Take(int(sig))
 	}
 }
 
 // firstNoted returns a signal that came and has not been handed out.
 func firstNoted() (sig syscall.Signal, ok bool) {
 	for _, sig := range endingSignals {
-		if isNoted(sig) {
+		if note.Has(int(sig)) {
 			return sig, true
 		}
 	}
@@ -261,7 +275,7 @@ func (s *Signals) during(start func()) (meanwhile []syscall.Signal) {
 	s.handBack(endingSignals)
 	awaitHandlers()
 	for _, sig := range endingSignals {
-		if takeNoted(sig) {
+		if note.Take(int(sig)) {
 			meanwhile = append(meanwhile, sig)
 		}
 	}

@@ -44,6 +44,9 @@ func SignalOf(n int) (attempt.Signal, bool) {
 	return "", false
 }
 
+// LetGo does nothing here: a program that runs nothing ends by its console.
+func LetGo() {}
+
 // Signals catches signals. While an attempt runs they are the attempt's;
 // otherwise those that end the program come out of Cancelled.
 type Signals struct {

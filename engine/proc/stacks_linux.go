@@ -5,6 +5,8 @@ package proc
 import (
 	"syscall"
 	"unsafe"
+
+	"github.com/retrysh/retry/engine/proc/note"
 )
 
 // stackSignals are those that the runtime answers so and does not need itself.
@@ -12,13 +14,19 @@ import (
 // recover from, as package fmt does.
 var stackSignals = []syscall.Signal{syscall.SIGABRT, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGSTKFLT, syscall.SIGILL, syscall.SIGFPE}
 
-// goQuit is the runtime's action for QUIT, put aside until QUIT is caught.
+// goQuit is the runtime's action for QUIT, put aside until QUIT is caught where
+// it cannot be noted.
 var goQuit rawAction
 
 // NoStacks lets the signals that make Go's runtime print its stacks end the
-// program as they end any other. Call it first of all.
+// program as they end any other, QUIT after Listen or LetGo. Call it first of
+// all.
 func NoStacks() {
-	goQuit = swapAction(syscall.SIGQUIT, rawAction{})
+	if note.Can {
+		note.Start(int(syscall.SIGQUIT))
+	} else {
+		goQuit = swapAction(syscall.SIGQUIT, rawAction{})
+	}
 	for _, sig := range stackSignals {
 		setDefault(sig)
 	}

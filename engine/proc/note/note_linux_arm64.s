@@ -18,3 +18,12 @@ TEXT ·noteSignalAddress(SB),NOSPLIT,$0-8
 TEXT ·endHandlerAddress(SB),NOSPLIT,$0-8
 	MOVD ZR, ret+0(FP)
 	RET
+
+TEXT ·sigaction(SB),NOSPLIT,$0-24
+	MOVD sig+0(FP), R0
+	MOVD act+8(FP), R1
+	MOVD old+16(FP), R2
+	MOVD $8, R3   // the size of a mask
+	MOVD $134, R8 // rt_sigaction
+	SVC
+	RET

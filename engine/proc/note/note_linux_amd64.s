@@ -22,3 +22,12 @@ TEXT ·endHandlerAddress(SB),NOSPLIT,$0-8
 	LEAQ ·endHandler(SB), AX
 	MOVQ AX, ret+0(FP)
 	RET
+
+TEXT ·sigaction(SB),NOSPLIT,$0-24
+	MOVQ sig+0(FP), DI
+	MOVQ act+8(FP), SI
+	MOVQ old+16(FP), DX
+	MOVQ $8, R10 // the size of a mask
+	MOVQ $13, AX // rt_sigaction
+	SYSCALL
+	RET

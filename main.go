@@ -1,8 +1,3 @@
-// The processors that may be used are read once: keeping that up to date starts
-// a goroutine, and with it a thread, in every run.
-//
-//go:debug updatemaxprocs=0
-
 // Command retry runs a command under a backoff engine until it succeeds or
 // until trying again makes no sense. README.md is its manual.
 package main

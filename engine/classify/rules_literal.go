@@ -7,6 +7,7 @@ package classify
 
 import (
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -21,14 +22,28 @@ const (
 )
 
 // requiredLiterals returns literals in lower case, each at least minLiteral
-// bytes long, of which every match of the pattern contains one; nil where
-// there is no such set.
+// bytes long, of which every match of the pattern contains one, and none
+// within another; nil where there is no such set.
 func requiredLiterals(text string) []string {
 	re, err := syntax.Parse(foldCase+text, syntax.Perl)
 	if err != nil {
 		return nil
 	}
-	return required(re)
+	return minimal(required(re))
+}
+
+// minimal leaves out what occurs only where a shorter literal of the set does:
+// "rate limits" beside "rate limit".
+func minimal(set []string) []string {
+	var kept []string
+	for i, s := range set {
+		holds := func(other string) bool { return strings.Contains(s, other) }
+		longer := func(other string) bool { return other != s && holds(other) }
+		if !slices.ContainsFunc(set[:i], holds) && !slices.ContainsFunc(set[i+1:], longer) {
+			kept = append(kept, s)
+		}
+	}
+	return kept
 }
 
 func required(re *syntax.Regexp) []string {

@@ -6,6 +6,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -22,6 +23,10 @@ import (
 // run does the program's main job and returns the code to exit with, unless
 // it dies by the signal that ended the command.
 func run(o *options) int {
+	if err := proc.EnoughFiles(); err != nil {
+		fmt.Fprintf(os.Stderr, "retry: %v\n", err)
+		return exitcodes.Of(err)
+	}
 	signals := proc.Listen()
 	environ := os.Environ()
 	out := newOutput(o, signals.Catch)

@@ -44,6 +44,9 @@ func SignalOf(n int) (attempt.Signal, bool) {
 	return "", false
 }
 
+// EnoughFiles has no limit to look at here.
+func EnoughFiles() error { return nil }
+
 // LetGo does nothing here: a program that runs nothing ends by its console.
 func LetGo() {}
 

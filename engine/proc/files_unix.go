@@ -1,0 +1,26 @@
+//go:build unix
+
+package proc
+
+// This file's subject is how many files may be open.
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// filesMin is how many open files every mode gets by with: the three standard
+// streams, a pipe or a file for each, the runtime's own, and what a start needs
+// for a moment.
+const filesMin = 24
+
+// EnoughFiles returns an error where fewer files may be open than are needed.
+// Go's runtime answers that with its stacks when it cannot have its own.
+func EnoughFiles() error {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil || limit.Cur >= filesMin {
+		return nil
+	}
+	return fmt.Errorf("the limit of open files is %d, at least %d are needed (ulimit -n)", limit.Cur, filesMin)
+}

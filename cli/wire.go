@@ -69,16 +69,13 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 		return nil, nil, err
 	}
 	e := &engine.Engine{
-		Policy: o.policy, Argv: o.command, Runner: runner, Sink: out,
+		Policy: o.policy, Argv: o.command, WaitOnly: o.exec, Runner: runner, Sink: out,
 		Signals:  engine.Signals{Cancelled: signals.Cancelled(), Woken: signals.Woken(), Catch: signals.Catch},
 		Draw:     rand.Float64,
 		Identity: identity(o, environ),
 	}
 	if o.hasSeed {
 		e.Draw = rand.New(rand.NewPCG(o.seed, 0)).Float64
-	}
-	if o.exec {
-		e.Argv = nil // the engine only waits; the command takes over afterwards
 	}
 	if len(o.targets) > 0 {
 		w := &waiting{o: o, environ: environ, signals: signals}
@@ -133,7 +130,7 @@ func nest(o *options, e *engine.Engine, out *output) error {
 		switch {
 		case o.nested == "once":
 			e.Policy.Attempts = 1
-		case o.nested == "warn" && !o.quiet && e.Policy.Attempts != 1 && len(e.Argv) > 0:
+		case o.nested == "warn" && !o.quiet && e.Policy.Attempts != 1 && len(e.Argv) > 0 && !e.WaitOnly:
 			out.complain("running inside another retry, so attempts multiply; --nested once leaves retrying to the outer one, --nested allow says nothing")
 		}
 	}

@@ -57,6 +57,9 @@ type Engine struct {
 	// Draw returns a random number, uniform in [0, 1). It is called once for
 	// each attempt, and once for a splay.
 	Draw func() float64
+	// WaitOnly ends the run when Before is done: the command is started by
+	// somebody else, and only told of here.
+	WaitOnly bool
 	// Before, if not nil, is what must be waited for before attempt 1. It
 	// tells its progress through emit, and returns whether the run goes on or
 	// else how it ends.
@@ -72,7 +75,7 @@ type Engine struct {
 // how the program ends.
 func (e *Engine) Run(ctx context.Context) End {
 	e.begin()
-	if d, ready := e.prepare(ctx); !ready || len(e.Argv) == 0 {
+	if d, ready := e.prepare(ctx); !ready || e.WaitOnly || len(e.Argv) == 0 {
 		return e.finish(d)
 	}
 	var last lastAttempt

@@ -78,15 +78,19 @@ func (s *streams) openAll(a *running) error {
 // openOutput decides where the command's descriptor fd leads.
 func (s *streams) openOutput(a *running, fd int, mode OutputMode, also io.Writer) error {
 	dst := fd
+	var h *held
 	if mode == Hold {
-		h, err := newHeld(fd)
-		if err != nil {
+		var err error
+		if h, err = newHeld(fd); err != nil {
 			return err
 		}
 		s.outputs = append(s.outputs, h)
 		dst = h.file
 	}
 	if also == nil {
+		if h != nil {
+			dst = h.give()
+		}
 		s.child[fd] = uintptr(dst)
 		return nil
 	}
@@ -120,6 +124,9 @@ func (s *streams) start() {
 		_ = unix.Close(fd)
 	}
 	s.closing = nil
+	for _, h := range s.outputs {
+		h.started()
+	}
 	for _, p := range s.pumps {
 		go p.run()
 	}
@@ -140,7 +147,7 @@ func (s *streams) close() {
 		_ = unix.Close(s.feeder.dst)
 	}
 	for _, h := range s.outputs {
-		_ = unix.Close(h.file)
+		h.close()
 	}
 	if s.over != nil {
 		s.over.call()
@@ -154,6 +161,9 @@ func (s *streams) close() {
 // nobody will judge the output, and the rest has drainTime; abandon ends it at
 // any time.
 func (s *streams) drain(abandon <-chan struct{}, quick bool) {
+	for _, h := range s.outputs {
+		h.awaitWriters(abandon)
+	}
 	if s.over == nil {
 		return
 	}

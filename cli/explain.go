@@ -29,6 +29,8 @@ type explained struct {
 	// add at the end of a run.
 	Why    string `json:"why,omitempty"`
 	Advice string `json:"advice,omitempty"`
+	// hintUsed says that the decision follows the hint.
+	hintUsed bool
 	// Matched are the rules of the table that matched, the weightiest first.
 	Matched []explainedRule `json:"matched,omitempty"`
 }
@@ -56,6 +58,7 @@ func explain(w io.Writer, o *options) error {
 	}
 	rules := &o.policy.Rules
 	rules.Table = table
+	stdout, stderr := rules.Reads()
 	rules.Hints.Capture = true
 	watch := rules.NewWatch()
 	for _, file := range []struct {
@@ -76,13 +79,7 @@ func explain(w io.Writer, o *options) error {
 		state.Deadline = now.Add(o.policy.Deadline) // as if the run had begun now
 	}
 	d := engine.Decide(&o.policy, state, o.explain.result, evidence, now, 0.5)
-	x := explained{Verdict: string(d.Verdict), Rule: d.Rule, Reason: d.Reason, Decision: "stop", Why: because(o, &d), Advice: d.Advice}
-	switch {
-	case d.Accepted:
-		x.Decision = "success"
-	case d.Retry:
-		x.Decision = "retry"
-	}
+	x := explained{Verdict: string(d.Verdict), Rule: d.Rule, Reason: d.Reason}
 	if !d.Accepted {
 		x.hold(table(), classify.Failure{Argv: o.command, Result: o.explain.result, Stdout: evidence.Stdout, Stderr: evidence.Stderr})
 		if hint, ok := engine.FindHint(&rules.Hints, evidence, now); ok {
@@ -90,12 +87,34 @@ func explain(w io.Writer, o *options) error {
 			x.HintMS = &ms
 		}
 	}
+	// The verdict is about all that is there, the decision that of a run under
+	// these flags, which may not get to read it.
+	if !stdout {
+		evidence.Stdout, evidence.StdoutHead = nil, nil
+	}
+	if !stderr {
+		evidence.Stderr, evidence.StderrHead = nil, nil
+	}
+	x.decide(o, engine.Decide(&o.policy, state, o.explain.result, evidence, now, 0.5))
 	if o.logFormat == "json" {
 		encoder := json.NewEncoder(w)
 		encoder.SetEscapeHTML(false)
 		return encoder.Encode(x)
 	}
 	return x.print(w)
+}
+
+// decide takes over what a run would do.
+func (x *explained) decide(o *options, d engine.Decision) {
+	x.Why, x.Advice, x.hintUsed = because(o, &d), d.Advice, d.HasHint
+	switch {
+	case d.Accepted:
+		x.Decision = "success"
+	case d.Retry:
+		x.Decision = "retry"
+	default:
+		x.Decision = "stop"
+	}
 }
 
 // hold takes over what the table knows of the failure.
@@ -184,7 +203,11 @@ func (x *explained) print(w io.Writer) error {
 	}
 	rows = append(rows, [2]string{"decision", x.Decision}, [2]string{"why", x.Why}, [2]string{"note", x.Advice})
 	if x.HintMS != nil {
-		rows = append(rows, [2]string{"hint", "wait at least " + time.Duration(*x.HintMS*float64(time.Millisecond)).String()})
+		hint := "wait at least " + time.Duration(*x.HintMS*float64(time.Millisecond)).String()
+		if x.Decision == "retry" && !x.hintUsed {
+			hint += ", if it were read: --retry-after auto, --classify smart or a pattern has the output read"
+		}
+		rows = append(rows, [2]string{"hint", hint})
 	}
 	for _, m := range others {
 		rows = append(rows, [2]string{"also", fmt.Sprintf("%s (%s, %s) matched %s", m.Rule, m.Verdict, m.Strength, m.evidence())})

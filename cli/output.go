@@ -71,7 +71,7 @@ func newOutput(o *options, catch func()) *output {
 	case "github":
 		s = sink.NewGitHub(out.endable(file), sink.CIOptions{Failed: failed}, out.gitHubFiles())
 	case "gitlab":
-		s = sink.NewGitLab(out.endable(file), sink.CIOptions{Failed: failed})
+		s = sink.NewGitLab(out.endable(file), sink.CIOptions{Plain: plainLog(o.color), Failed: failed})
 	}
 	out.sinks = append(out.sinks, s)
 	return out
@@ -93,7 +93,7 @@ func (out *output) toStderr(format string, o *options) {
 		g := sink.NewGitHub(out.endable(os.Stderr), sink.CIOptions{Quiet: o.quiet, Failed: ignore}, out.gitHubFiles())
 		s, out.tell = g, g.Complain
 	case "gitlab":
-		g := sink.NewGitLab(out.endable(os.Stderr), sink.CIOptions{Quiet: o.quiet, Failed: ignore})
+		g := sink.NewGitLab(out.endable(os.Stderr), sink.CIOptions{Quiet: o.quiet, Plain: plainLog(o.color), Failed: ignore})
 		s, out.tell = g, g.Complain
 	}
 	out.sinks = append(out.sinks, s)
@@ -178,6 +178,12 @@ func colored(when string) bool {
 		return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(os.Stderr.Fd()))
 	}
 	return when == "always"
+}
+
+// plainLog reports whether a log that shows colours, and is no terminal, is to
+// have none.
+func plainLog(when string) bool {
+	return when == "never" || when == "auto" && os.Getenv("NO_COLOR") != ""
 }
 
 // terminalWidth returns what measures the terminal for the countdown, or nil

@@ -225,6 +225,7 @@ func (r *resolver) judging(rules *engine.Rules) {
 		}
 		rules.Hints = engine.Hints{Use: true, Capture: true, Pattern: re}
 	}
+	rules.Hints.HeldStdout, rules.Hints.HeldStderr = g.Stdout == "hold", g.Stderr == "hold"
 }
 
 func (r *resolver) exits(flag string, lists []string) classify.Exits {

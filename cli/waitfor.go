@@ -136,6 +136,11 @@ func (w *waiting) verdict(sinks []*targetSink, emit func(event.Event)) (engine.D
 			emit(event.Event{Kind: event.WaitFailed, Target: s.target, Reason: s.reason})
 		}
 	}
+	if ready && w.o.exec {
+		if err := proc.LookUp(w.o.command[0]); err != nil {
+			return engine.Decision{Outcome: event.Failed, Reason: err.Error(), End: engine.End{Code: exitcodes.Of(err)}}, false
+		}
+	}
 	if ready {
 		return engine.Decision{}, true
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/classify"
+	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/exitcodes"
 )
@@ -81,9 +83,7 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 		w := &waiting{o: o, environ: environ, signals: signals}
 		e.Before = w.untilReady
 	}
-	if err := nest(o, e, out); err != nil {
-		return nil, nil, err
-	}
+	nest(o, e, out)
 	return e, runner, nil
 }
 
@@ -92,7 +92,7 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 func ruleTable(files []string) (func() *classify.Table, error) {
 	table := classify.BuiltIn
 	for _, name := range files {
-		data, err := os.ReadFile(name)
+		data, err := readRules(name)
 		if err != nil {
 			return nil, &usageError{"--rules", err}
 		}
@@ -104,6 +104,22 @@ func ruleTable(files []string) (func() *classify.Table, error) {
 		table = sync.OnceValue(func() *classify.Table { return rules.Over(base()) })
 	}
 	return table, nil
+}
+
+// largestRules is some twenty times what the built-in rules take.
+const largestRules = 4 << 20
+
+func readRules(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, largestRules+1))
+	if err == nil && len(data) > largestRules {
+		err = fmt.Errorf("%q has more than %d MiB, which rules do not", name, largestRules>>20)
+	}
+	return data, err
 }
 
 // identity names the run. The run's id must be unique, so --seed does not
@@ -120,7 +136,7 @@ func identity(o *options, environ []string) engine.Identity {
 }
 
 // nest fits the run into the retry around it, if there is one.
-func nest(o *options, e *engine.Engine, out *output) error {
+func nest(o *options, e *engine.Engine, out *output) {
 	if depth := os.Getenv("RETRY_DEPTH"); depth != "" {
 		outer, err := strconv.Atoi(depth)
 		if err != nil || outer < 1 || outer >= math.MaxInt32 {
@@ -137,13 +153,19 @@ func nest(o *options, e *engine.Engine, out *output) error {
 	now := time.Now()
 	left, limited := untilExpiry(os.Getenv("RETRY_EXPIRES_AT"), now)
 	if !limited {
-		return nil
+		return
 	}
 	if left <= 0 {
-		return &exitcodes.Error{Code: exitcodes.Timeout, Err: errors.New("the outer retry's deadline has passed; nothing is run")}
+		e.Before = tooLate
 	}
 	e.Expires = now.Add(left)
-	return nil
+}
+
+// tooLate ends a run that the retry around it leaves no time.
+func tooLate(context.Context, time.Time, func(event.Event)) (engine.Decision, bool) {
+	return engine.Decision{
+		Outcome: event.Deadline, Reason: "the outer retry's deadline has passed; nothing is run", End: engine.End{Code: exitcodes.Timeout},
+	}, false
 }
 
 // latestExpiry is the year 5138 in Unix seconds. What is later is no limit.

@@ -68,6 +68,9 @@ const (
 type Hints struct {
 	// Use switches the search on, Capture captures output for its sake alone.
 	Use, Capture bool
+	// HeldStdout and HeldStderr say that a stream is held back, and so can be
+	// searched at no cost once the attempt has ended.
+	HeldStdout, HeldStderr bool
 	// Pattern replaces the known forms where it is not nil.
 	Pattern *regexp.Regexp
 }
@@ -82,4 +85,10 @@ func (r *Rules) hasRetryRule() bool {
 // be read.
 func (r *Rules) captures(p *Patterns) bool {
 	return p.any() || r.Mode != Any || r.Hints.Capture
+}
+
+// Reads reports which streams a run under these rules gets to know, be it only
+// when the attempt has ended.
+func (r *Rules) Reads() (stdout, stderr bool) {
+	return r.captures(&r.Stdout) || r.Hints.Use && r.Hints.HeldStdout, r.captures(&r.Stderr) || r.Hints.Use && r.Hints.HeldStderr
 }

@@ -158,7 +158,7 @@ func (e *Engine) attempt(ctx context.Context, last lastAttempt) (Decision, attem
 	result := e.Runner.Run(ctx, attempt.Spec{
 		Number: e.attempts, Argv: e.Argv, Env: e.environ(last),
 		Timeout: e.Policy.Timeout, Deadline: e.deadline,
-		Stdout: watch.Stdout(), Stderr: watch.Stderr(),
+		Stdout: watch.Stdout(), Stderr: watch.Stderr(), HeldStdout: watch.HeldStdout(), HeldStderr: watch.HeldStderr(),
 	})
 	evidence := watch.Close()
 	d := Decide(&e.Policy, e.state, result, evidence, time.Now(), e.Draw())
@@ -215,7 +215,7 @@ func CancelledBy(signal attempt.Signal) Decision {
 func (e *Engine) finish(d Decision) End {
 	e.emit(event.Event{
 		Kind: event.RunFinished, Outcome: d.Outcome, Attempts: e.attempts, ExitCode: d.End.Code,
-		Verdict: d.Verdict, Reason: d.Reason, Rule: d.Rule, Advice: d.Advice,
+		Verdict: d.Verdict, Reason: d.Reason, Rule: d.Rule, Advice: d.Advice, HasHint: d.HasHint, Hint: d.Hint,
 	})
 	return d.End
 }

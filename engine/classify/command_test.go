@@ -57,6 +57,7 @@ func TestCommand(t *testing.T) {
 		{[]string{"uv", "run", "--with", "x", "pytest"}, "pytest", ""},
 		{[]string{"uv", "sync"}, "uv", "sync"},
 		{[]string{"busybox", "wget", "x"}, "wget", "x"},
+		{[]string{"flock", "-w", "5", "/tmp/lock", "command", "curl", "x"}, "curl", "x"},
 		{[]string{"retry", "-n", "3", "--", "curl"}, "curl", ""},
 		{[]string{"sudo", "env", "A=b", "timeout", "5", "sh", "-c", "exec /opt/bin/curl x"}, "curl", "x"},
 		{nil, "", ""},

@@ -30,9 +30,10 @@ var finders = []finder{
 		read:    readSeconds,
 	},
 	{
-		// The same in protobuf's text form, on one line or on several.
-		source: "RetryInfo", word: "retry_delay", lines: 4,
-		pattern: lazy{pattern: `\bretry_delay:?\s*[{<]\s*(?:seconds:\s*(-?\d+))?[\s,]*(?:nanos:\s*(\d+))?\s*[}>]`},
+		// The same in protobuf's text form, on one line or on several, and as an
+		// object of some language's.
+		source: "RetryInfo", word: "delay", lines: 4,
+		pattern: lazy{pattern: `\bretry_?delay\\?["']?:?\s*[{<]\s*(?:\\?["']?seconds\\?["']?:\s*["']?(-?\d+)["']?n?)?[\s,]*(?:\\?["']?nanos\\?["']?:\s*(\d+))?\s*[}>]`},
 		read:    readProto,
 	},
 	{

@@ -56,6 +56,8 @@ func TestFind(t *testing.T) {
 		{"newer draft with some left", `RateLimit: "default";r=9;t=40`, none},
 		{"RetryInfo in JSON", `"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "7.5s"`, 7500 * time.Millisecond},
 		{"RetryInfo in text", "retry_delay {\n  seconds: 7\n  nanos: 500000000\n}", 7500 * time.Millisecond},
+		{"RetryInfo as an object", `"retryDelay": {"seconds": "7", "nanos": 500000000}`, 7500 * time.Millisecond},
+		{"RetryInfo as Node prints it", "retryDelay: { seconds: 7n, nanos: 5 }", 7*time.Second + 5},
 		{"RetryInfo on one line", "retry_delay:{seconds:7}", 7 * time.Second},
 		{"pushback", "grpc-retry-pushback-ms: 250", 250 * time.Millisecond},
 		{"sentence", "Rate limited. Please try again in 7.5s.", 7500 * time.Millisecond},

@@ -81,6 +81,21 @@ func Exec(s *Signals, argv, env []string) (int, error) {
 	return exitcodes.Of(err), err
 }
 
+// LookUp returns the error that Exec would end with for a command that is not
+// there, or that is not to be executed.
+func LookUp(name string) error {
+	return eachCandidate(name, func(path string) error {
+		var file unix.Stat_t
+		if err := unix.Stat(path, &file); err != nil {
+			return err
+		}
+		if file.Mode&unix.S_IFMT != unix.S_IFREG {
+			return syscall.EACCES
+		}
+		return unix.Access(path, unix.X_OK)
+	})
+}
+
 // surrender gives every caught signal its default action, for good, and
 // returns the first one that asks for the end and has not been acted on.
 func (s *Signals) surrender() attempt.Signal {

@@ -25,6 +25,7 @@ type held struct {
 	dst    int  // where it belongs: 1 or 2
 	direct bool // the command writes to the file itself
 	locked bool // whoever can still write to it holds a lock
+	reader io.Writer
 }
 
 func newHeld(dst int) (*held, error) {
@@ -72,6 +73,23 @@ func (h *held) awaitWriters(abandon <-chan struct{}) {
 		case <-time.After(p.pause()):
 		}
 	}
+}
+
+// shownPart is how much of the beginning and of the end the reader is given.
+const shownPart = 64 << 10
+
+// show gives the reader what there is to be known of it.
+func (h *held) show() {
+	var file unix.Stat_t
+	if h.reader == nil || unix.Fstat(h.file, &file) != nil {
+		return
+	}
+	buf := make([]byte, min(file.Size, 2*shownPart))
+	at := int64(len(buf) / 2)
+	n, _ := unix.Pread(h.file, buf[:at], 0)
+	m, _ := unix.Pread(h.file, buf[at:], file.Size-(int64(len(buf))-at))
+	_, _ = h.reader.Write(buf[:max(n, 0)])
+	_, _ = h.reader.Write(buf[at:][:max(m, 0)])
 }
 
 // openSpool opens a file without a name in the directory for temporary files,

@@ -325,6 +325,13 @@ func Probe(ctx context.Context, argv, env []string, output io.Writer) attempt.Re
 	return a.result
 }
 
+// LookUp returns the error that Exec would end with for a command that is not
+// there.
+func LookUp(name string) error {
+	_, err := lookUp(name)
+	return err
+}
+
 // Exec stands in for the replacement of a process, which does not exist here:
 // it runs the command and returns its code. The error says why it could not, and
 // then the code is that of the error.

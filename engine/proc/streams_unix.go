@@ -69,14 +69,14 @@ func (s *streams) openAll(a *running) error {
 	if err := s.openStdin(a); err != nil {
 		return err
 	}
-	if err := s.openOutput(a, 1, a.cfg.Stdout, a.spec.Stdout); err != nil {
+	if err := s.openOutput(a, 1, a.cfg.Stdout, a.spec.Stdout, a.spec.HeldStdout); err != nil {
 		return err
 	}
-	return s.openOutput(a, 2, a.cfg.Stderr, a.spec.Stderr)
+	return s.openOutput(a, 2, a.cfg.Stderr, a.spec.Stderr, a.spec.HeldStderr)
 }
 
 // openOutput decides where the command's descriptor fd leads.
-func (s *streams) openOutput(a *running, fd int, mode OutputMode, also io.Writer) error {
+func (s *streams) openOutput(a *running, fd int, mode OutputMode, also, later io.Writer) error {
 	dst := fd
 	var h *held
 	if mode == Hold {
@@ -89,6 +89,7 @@ func (s *streams) openOutput(a *running, fd int, mode OutputMode, also io.Writer
 	}
 	if also == nil {
 		if h != nil {
+			h.reader = later
 			dst = h.give()
 		}
 		s.child[fd] = uintptr(dst)
@@ -163,6 +164,7 @@ func (s *streams) close() {
 func (s *streams) drain(abandon <-chan struct{}, quick bool) {
 	for _, h := range s.outputs {
 		h.awaitWriters(abandon)
+		h.show()
 	}
 	if s.over == nil {
 		return

@@ -27,6 +27,8 @@ const longestText = 300
 type CIOptions struct {
 	// Quiet tells nothing but complaints.
 	Quiet bool
+	// Plain leaves out colours.
+	Plain bool
 	// Failed is given the first error of the log. It must not complain to the
 	// same sink.
 	Failed func(error)

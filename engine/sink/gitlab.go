@@ -17,12 +17,14 @@ type GitLab struct{ ci }
 
 // NewGitLab returns a sink that writes to w.
 func NewGitLab(w io.Writer, options CIOptions) *GitLab {
-	return &GitLab{ci{w: w, options: options, dialect: sections{}}}
+	return &GitLab{ci{w: w, options: options, dialect: sections{plain: options.Plain}}}
 }
 
 // sections are the markers of
 // https://docs.gitlab.com/ci/jobs/job_logs/#custom-collapsible-sections.
-type sections struct{}
+type sections struct {
+	plain bool // no colours; the markers are not for the eye
+}
 
 func (sections) fold(e event.Event, title string) string {
 	return marker("start", e) + title + "\n"
@@ -37,11 +39,15 @@ func marker(which string, e event.Event) string {
 	return fmt.Sprintf("\x1b[0Ksection_%s:%d:retry_%s_%d\r\x1b[0K", which, e.Time.Unix(), run, e.Attempt)
 }
 
-func (sections) warning(title, text string) string { return colored("33", "WARNING", title, text) }
-func (sections) failure(title, text string) string { return colored("31", "ERROR", title, text) }
-func (sections) notice(title, text string) string  { return title + ": " + text + "\n" }
+func (s sections) warning(title, text string) string { return s.line("33", "WARNING", title, text) }
+func (s sections) failure(title, text string) string { return s.line("31", "ERROR", title, text) }
+func (sections) notice(title, text string) string    { return title + ": " + text + "\n" }
 
-// colored is a line in one of ECMA-48's colours.
-func colored(color, level, title, text string) string {
-	return "\x1b[" + color + "m" + level + ": " + title + ": " + text + "\x1b[0m\n"
+// line is in one of ECMA-48's colours.
+func (s sections) line(color, level, title, text string) string {
+	line := level + ": " + title + ": " + text
+	if s.plain {
+		return line + "\n"
+	}
+	return "\x1b[" + color + "m" + line + "\x1b[0m\n"
 }

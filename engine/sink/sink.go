@@ -111,6 +111,12 @@ func objectOf(e event.Event) object {
 		}
 	case event.RunFinished:
 		o.Outcome, o.Attempts, o.ExitCode = string(e.Outcome), &e.Attempts, &e.ExitCode
+		if e.Advice != "" && e.Outcome != event.Exhausted { // why no wait was begun
+			o.Reason += "; " + e.Advice
+		}
+		if e.HasHint {
+			o.HintMS = pointer(e.Hint)
+		}
 	}
 	return o
 }

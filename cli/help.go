@@ -6,6 +6,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -25,7 +26,7 @@ func newParser(g *grammar) (*kong.Kong, error) {
 func explainArgv(e *argvError) error {
 	switch e.kind {
 	case valueMissing:
-		return fmt.Errorf("%s: needs a value, and the command line ends here", e.word)
+		return fmt.Errorf("%s: needs a value, and the command line ends here%s", e.word, usual(e.word))
 	case valueNotBool:
 		return fmt.Errorf("%s: %q is not true or false", e.word, e.value)
 	}
@@ -39,11 +40,27 @@ func explainArgv(e *argvError) error {
 	return fmt.Errorf("unknown flag %q, did you mean one of %s?", e.word, strings.Join(near, ", "))
 }
 
+// usual shows how a flag that lacks its value is written, after a message.
+func usual(word string) string {
+	name := strings.TrimLeft(word, "-")
+	for _, f := range flagTable() {
+		if f.name != name && (len(name) != 1 || f.short != name[0]) {
+			continue
+		}
+		text := "; write " + word + " " + reflect.TypeFor[grammar]().Field(f.field).Tag.Get("placeholder")
+		if f.preset != "" {
+			text += ", as in " + word + " " + f.preset
+		}
+		return text
+	}
+	return ""
+}
+
 // elsewhere are names that other programs give to what is a flag here: curl,
 // wget, timeout, and the common retry tools and libraries.
 var elsewhere = []struct{ name, flag string }{
 	{"retries", "attempts"}, {"retry", "attempts"}, {"tries", "attempts"}, {"times", "attempts"}, {"count", "attempts"},
-	{"max-attempts", "attempts"}, {"max-retries", "attempts"}, {"max-tries", "attempts"}, {"limit", "attempts"},
+	{"max-attempts", "attempts"}, {"max-retries", "attempts"}, {"max-retry", "attempts"}, {"retry-count", "attempts"}, {"num-retries", "attempts"}, {"max-tries", "attempts"}, {"limit", "attempts"},
 	{"sleep", "base"}, {"wait", "base"}, {"interval", "base"}, {"retry-delay", "base"}, {"min-wait", "base"},
 	{"max-delay", "cap"}, {"max-wait", "cap"}, {"max-backoff", "cap"}, {"max-interval", "cap"}, {"multiplier", "factor"},
 	{"retry-max-time", "deadline"}, {"max-time", "deadline"}, {"max-elapsed", "deadline"}, {"total-timeout", "deadline"},

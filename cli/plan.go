@@ -10,13 +10,14 @@ import (
 
 	"github.com/retrysh/retry/cli/human"
 	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/plan"
 )
 
 // printPlan writes one line for each wait.
 func printPlan(out io.Writer, p engine.Policy) error {
 	w := bufio.NewWriter(out)
-	if first := p.InitialDelay + p.Splay; first > 0 {
+	if first := backoff.Add(p.InitialDelay, p.Splay); first > 0 {
 		fmt.Fprintf(w, "before attempt 1: %s to %s\n", human.Duration(p.InitialDelay), human.Duration(first))
 	}
 	fmt.Fprintf(w, "%-8s %12s %12s %12s %12s %16s\n", "wait", "plain", "least", "mean", "greatest", "worst case so far")

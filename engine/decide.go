@@ -216,7 +216,7 @@ func schedule(d *Decision, p *Policy, s State, r attempt.Result, e Evidence, now
 		// Full jitter over one plain delay on top, so that many clients that
 		// were told the same moment do not return together.
 		d.HasHint, d.Hint = true, found.Wait
-		d.Wait = max(addDelay(found.Wait, backoff.FromFloat(u*float64(d.Delay))), p.Schedule.MinDelay)
+		d.Wait = max(backoff.Add(found.Wait, backoff.FromFloat(u*float64(d.Delay))), p.Schedule.MinDelay)
 	}
 	switch {
 	case d.HasHint && d.Hint > p.MaxHint:
@@ -228,13 +228,6 @@ func schedule(d *Decision, p *Policy, s State, r attempt.Result, e Evidence, now
 
 func giveUp(d *Decision, outcome event.Outcome, why string) {
 	d.Retry, d.Outcome, d.Advice = false, outcome, why
-}
-
-func addDelay(a, b time.Duration) time.Duration {
-	if a > backoff.Longest-b {
-		return backoff.Longest
-	}
-	return a + b
 }
 
 // FindHint looks for a wait that the server asked for, first where errors are

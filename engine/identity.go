@@ -29,8 +29,12 @@ type Identity struct {
 	Random func() uint64
 }
 
-// Trace is a W3C trace context: 32 and 2 hexadecimal digits.
-type Trace struct{ ID, Flags string }
+// Trace is a W3C trace context: 32 and 2 hexadecimal digits. New says that it
+// begins here.
+type Trace struct {
+	ID, Flags string
+	New       bool
+}
 
 // NewRunID returns a random UUID, version 4 (RFC 9562, section 5.4).
 func NewRunID(random func() uint64) string {
@@ -43,6 +47,10 @@ func NewRunID(random func() uint64) string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
+// knownFlags are sampled and, since level 2, random-trace-id; what is not known
+// has to be 0 (W3C Trace Context, section 3.2.2.5).
+const knownFlags = 0b11
+
 // ContinueTrace reads a traceparent header (W3C Trace Context, section 3.2.2),
 // and begins a sampled trace where there is none or it is not valid: a command
 // that samples as its parent does would otherwise record nothing.
@@ -51,9 +59,10 @@ func ContinueTrace(traceparent string, random func() uint64) Trace {
 		isHex(fields[0], 2) && fields[0] != "ff" && (len(fields) == 4 || fields[0] != "00") &&
 		isHex(fields[1], 32) && strings.Trim(fields[1], "0") != "" &&
 		isHex(fields[2], 16) && strings.Trim(fields[2], "0") != "" && isHex(fields[3], 2) {
-		return Trace{ID: fields[1], Flags: fields[3]}
+		flags, _ := strconv.ParseUint(fields[3], 16, 8)
+		return Trace{ID: fields[1], Flags: fmt.Sprintf("%02x", flags&knownFlags)}
 	}
-	return Trace{ID: fmt.Sprintf("%016x%016x", random(), random()|1), Flags: "01"}
+	return Trace{ID: fmt.Sprintf("%016x%016x", random(), random()|1), Flags: "01", New: true}
 }
 
 func isHex(s string, digits int) bool {
@@ -63,9 +72,9 @@ func isHex(s string, digits int) bool {
 // lastAttempt is what an attempt is told of the one before; its zero value
 // stands for none.
 type lastAttempt struct {
-	result attempt.Result
-	reason string
-	waited time.Duration
+	decision Decision
+	result   attempt.Result
+	waited   time.Duration
 }
 
 // set are the variables that environ sets or unsets.
@@ -75,12 +84,16 @@ var set = []string{
 	"RETRY_DEPTH", "TRACEPARENT",
 }
 
+// traceState is dropped where its trace is not continued (section 3.3 of the
+// same).
+const traceState = "TRACESTATE"
+
 // environ returns the environment of the attempt that starts now.
 func (e *Engine) environ(last lastAttempt) []string {
 	id := &e.Identity
 	env := make([]string, 0, len(id.Environ)+len(set))
 	for _, entry := range id.Environ {
-		if name, _, _ := strings.Cut(entry, "="); !slices.Contains(set, name) {
+		if name, _, _ := strings.Cut(entry, "="); !slices.Contains(set, name) && (name != traceState || !id.Trace.New) {
 			env = append(env, entry)
 		}
 	}
@@ -94,7 +107,7 @@ func (e *Engine) environ(last lastAttempt) []string {
 		fmt.Sprintf("TRACEPARENT=00-%s-%016x-%s", id.Trace.ID, id.Random()|1, id.Trace.Flags),
 	)
 	if e.attempts > 1 {
-		env = append(env, "RETRY_LAST_EXIT="+strconv.Itoa(last.result.ExitCode), "RETRY_LAST_REASON="+oneLine(last.reason))
+		env = append(env, "RETRY_LAST_EXIT="+strconv.Itoa(last.result.ExitCode), "RETRY_LAST_REASON="+oneLine(last.decision.Reason))
 	}
 	if !e.deadline.IsZero() {
 		now := time.Now()

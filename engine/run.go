@@ -81,6 +81,10 @@ func (e *Engine) Run(ctx context.Context) End {
 	var last lastAttempt
 	for {
 		d, result := e.attempt(ctx, last)
+		if result.NotRun && e.attempts > 1 {
+			e.attempts--
+			return e.finish(tooLate(last.decision, last.result))
+		}
 		if !d.Retry {
 			return e.finish(d)
 		}
@@ -91,13 +95,18 @@ func (e *Engine) Run(ctx context.Context) End {
 		}
 		e.emit(event.Event{Kind: event.RetryWaited, Delay: d.Delay, Jittered: d.Wait, Slept: slept})
 		if e.passes(0) {
-			giveUp(&d, event.Deadline, "the deadline passed during the wait")
-			d.End = end(result, d.Outcome)
-			return e.finish(d)
+			return e.finish(tooLate(d, result))
 		}
 		e.state = d.Next
-		last = lastAttempt{result: result, reason: d.Reason, waited: min(slept, d.Wait)}
+		last = lastAttempt{decision: d, result: result, waited: min(slept, d.Wait)}
 	}
+}
+
+// tooLate gives up on the last attempt since there is no time for the next.
+func tooLate(d Decision, result attempt.Result) Decision {
+	giveUp(&d, event.Deadline, "the deadline passed during the wait")
+	d.End = end(result, d.Outcome)
+	return d
 }
 
 // begin fixes the deadline and tells that the run has started.
@@ -124,7 +133,7 @@ func (e *Engine) prepare(ctx context.Context) (Decision, bool) {
 	p := &e.Policy
 	first := p.InitialDelay
 	if p.Splay > 0 {
-		first = addDelay(first, backoff.FromFloat(float64(p.Splay)*e.Draw()))
+		first = backoff.Add(first, backoff.FromFloat(float64(p.Splay)*e.Draw()))
 	}
 	if e.passes(first) {
 		return Decision{Outcome: event.Deadline, Reason: "the deadline leaves no time for an attempt", End: End{Code: exitcodes.Timeout}}, false
@@ -161,6 +170,9 @@ func (e *Engine) attempt(ctx context.Context, last lastAttempt) (Decision, attem
 		Stdout: watch.Stdout(), Stderr: watch.Stderr(), HeldStdout: watch.HeldStdout(), HeldStderr: watch.HeldStderr(),
 	})
 	evidence := watch.Close()
+	if result.NotRun && e.attempts > 1 {
+		return Decision{}, result // there was no attempt to tell of
+	}
 	d := Decide(&e.Policy, e.state, result, evidence, time.Now(), e.Draw())
 	if err := e.Runner.Settle(!d.Retry && d.End.Code == exitcodes.OK); err != nil {
 		result.ReaderGone = errors.Is(err, attempt.ErrReaderGone)

@@ -62,7 +62,7 @@ func newEngine(results ...attempt.Result) (*Engine, *script, *record) {
 	s, r := &script{results: results}, &record{}
 	return &Engine{
 		Policy: testPolicy(), Argv: []string{"true"}, Runner: s, Sink: r, Draw: func() float64 { return 0.5 },
-		Identity: Identity{RunID: "id", Key: "key", Depth: 1, Trace: Trace{"0af7651916cd43dd8448eb211c80319c", "01"}, Random: func() uint64 { return 7 }},
+		Identity: Identity{RunID: "id", Key: "key", Depth: 1, Trace: Trace{ID: "0af7651916cd43dd8448eb211c80319c", Flags: "01"}, Random: func() uint64 { return 7 }},
 	}, s, r
 }
 
@@ -87,6 +87,17 @@ func TestRunWaitsBetweenAttempts(t *testing.T) {
 		}
 		if !slices.Equal(s.settled, []bool{false, false, true}) {
 			t.Errorf("settled: %v", s.settled)
+		}
+	})
+}
+
+// The deadline may pass between the wait and the start: that is no attempt.
+func TestRunThatIsTooLateForAnAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, _, r := newEngine(exit75, attempt.Result{DeadlinePassed: true, NotRun: true, ExitCode: 124})
+		end := e.Run(context.Background())
+		if end != (End{Code: 75}) || r.last().Outcome != event.Deadline || r.last().Attempts != 1 || strings.Count(r.kinds(), "attempt_finished") != 1 {
+			t.Errorf("ended with %+v: %+v after %s", end, r.last(), r.kinds())
 		}
 	})
 }
@@ -266,6 +277,7 @@ func TestTraceIsContinuedOrBegun(t *testing.T) {
 		header, id, flags string
 	}{
 		{"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00", "0af7651916cd43dd8448eb211c80319c", "00"},
+		{"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-ff", "0af7651916cd43dd8448eb211c80319c", "03"},
 		{"cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-future", "0af7651916cd43dd8448eb211c80319c", "01"},
 		{"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-extra", "", "01"},
 		{"00-00000000000000000000000000000000-b7ad6b7169203331-01", "", "01"},
@@ -279,7 +291,7 @@ func TestTraceIsContinuedOrBegun(t *testing.T) {
 		if want == "" {
 			want = "0000000000000abc0000000000000abd"
 		}
-		if got := ContinueTrace(c.header, random); got.ID != want || got.Flags != c.flags {
+		if got := ContinueTrace(c.header, random); got.ID != want || got.Flags != c.flags || got.New != (c.id == "") {
 			t.Errorf("ContinueTrace(%q) = %+v, want %s-%s", c.header, got, want, c.flags)
 		}
 	}

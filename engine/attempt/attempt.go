@@ -52,8 +52,9 @@ type Result struct {
 	// TimedOut is set when Spec.Timeout passed before the attempt ended,
 	// whatever the command then exited with.
 	TimedOut bool
-	// DeadlinePassed is set when Spec.Deadline passed before the attempt ended.
-	DeadlinePassed bool
+	// DeadlinePassed is set when Spec.Deadline passed before the attempt ended,
+	// NotRun too when it had passed before the command could be started.
+	DeadlinePassed, NotRun bool
 	// Cancelled is the signal by which the program was asked to end before the
 	// attempt had ended, "" if it was not.
 	Cancelled Signal

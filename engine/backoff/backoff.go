@@ -85,6 +85,14 @@ func between(low, high time.Duration, u float64) time.Duration {
 	return d
 }
 
+// Add adds two delays of 0 or more, and returns Longest rather than overflow.
+func Add(a, b time.Duration) time.Duration {
+	if a > Longest-b {
+		return Longest
+	}
+	return a + b
+}
+
 // FromFloat converts a number of nanoseconds, with anything beyond Longest
 // (and what is not a number, as infinity times zero) held within [0, Longest].
 func FromFloat(ns float64) time.Duration {

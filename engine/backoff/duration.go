@@ -12,11 +12,14 @@ import (
 
 // ParseDuration reads a Go duration ("250ms", "1m30s") or a bare number of
 // seconds ("5", "0.5"). It refuses negative durations and those beyond
-// Longest.
+// Longest; what is more than 0 but less than a nanosecond is a nanosecond.
 func ParseDuration(s string) (time.Duration, error) {
 	if d, err := time.ParseDuration(s); err == nil {
-		if d < 0 {
+		if d < 0 || d == 0 && strings.HasPrefix(s, "-") && strings.ContainsAny(s, "123456789") {
 			return 0, negative(s)
+		}
+		if d == 0 && strings.ContainsAny(s, "123456789") {
+			d = 1 // 0 means no limit, which is not what a very small one means
 		}
 		return d, nil
 	}
@@ -27,7 +30,11 @@ func ParseDuration(s string) (time.Duration, error) {
 	case seconds < 0:
 		return 0, negative(s)
 	}
-	return time.Duration(math.Round(seconds * float64(time.Second))), nil
+	d := time.Duration(math.Round(seconds * float64(time.Second)))
+	if seconds > 0 {
+		d = max(d, 1)
+	}
+	return d, nil
 }
 
 func negative(s string) error {

@@ -10,6 +10,7 @@ func TestParseDuration(t *testing.T) {
 	for in, want := range map[string]time.Duration{
 		"0": 0, "250ms": 250 * ms, "1m30s": 90 * time.Second, "5": 5 * time.Second, "0.5": 500 * ms, ".5": 500 * ms,
 		"1e3": 1000 * time.Second, "+5": 5 * time.Second, "2562047h": 2562047 * time.Hour, "-0": 0, "0.000000001": 1, "1h": time.Hour,
+		"0.4ns": 1, "1e-10": 1, "0.0h": 0,
 	} {
 		if got, err := ParseDuration(in); err != nil || got != want {
 			t.Errorf("ParseDuration(%q) = %v, %v; want %v", in, got, err, want)
@@ -18,7 +19,7 @@ func TestParseDuration(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "no duration", "x": "no duration", "5x": "no duration", "1 s": "no duration", "nan": "no duration", "inf": "no duration",
 		"99999999999999999999": "no duration", "9999999999h": "no duration", "1e400": "no duration", "--": "no duration",
-		"-1": "negative", "-250ms": "negative", "-1e-3": "negative",
+		"-1": "negative", "-250ms": "negative", "-1e-3": "negative", "-0.4ns": "negative", "-1e-10": "negative",
 	} {
 		if got, err := ParseDuration(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ParseDuration(%q) = %v, %v; want an error with %q", in, got, err, want)

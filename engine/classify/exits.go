@@ -37,7 +37,7 @@ type exit struct {
 // and any.
 func ParseExits(list string) (Exits, error) {
 	if strings.TrimSpace(list) == "" {
-		return nil, errors.New(`"" names no exit; use codes (75), ranges (100-110), signals (KILL), timeout, signal or any`)
+		return nil, fmt.Errorf("%q names no exit; use codes (75), ranges (100-110), signals (KILL), timeout, signal or any", list)
 	}
 	var exits Exits
 	for item := range strings.SplitSeq(list, ",") {

@@ -48,7 +48,7 @@ func Rows(p engine.Policy, yield func(Row) bool) {
 	if p.Deadline > 0 {
 		deadline = start.Add(p.Deadline)
 	}
-	least, greatest := walker{first, 0}, walker{first, p.InitialDelay + p.Splay}
+	least, greatest := walker{first, 0}, walker{first, backoff.Add(p.InitialDelay, p.Splay)}
 	least.elapsed = p.InitialDelay
 	before := []time.Duration{first.Previous}
 	for n := 1; p.Attempts > 0 || n <= UnlimitedRows; n++ {
@@ -77,12 +77,7 @@ type walker struct {
 }
 
 func (w *walker) step(d engine.Decision) {
-	w.state = d.Next
-	if w.elapsed > backoff.Longest-d.Wait {
-		w.elapsed = backoff.Longest
-		return
-	}
-	w.elapsed += d.Wait
+	w.state, w.elapsed = d.Next, backoff.Add(w.elapsed, d.Wait)
 }
 
 // decide asks the engine about a failure that every policy retries.

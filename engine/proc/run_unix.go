@@ -70,9 +70,10 @@ func (r *Runner) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 	r.signals.enter(a)
 	defer r.signals.leave()
 	a.run(ctx)
-	res := a.result
-	res.Duration = time.Since(begun)
-	return res
+	if a.result.Duration == 0 { // it did not start
+		a.result.Duration = time.Since(begun)
+	}
+	return a.result
 }
 
 // running is the attempt that runs.
@@ -102,7 +103,7 @@ type running struct {
 
 func (a *running) run(ctx context.Context) {
 	if !a.spec.Deadline.IsZero() && !time.Now().Before(a.spec.Deadline) {
-		a.result = attempt.Result{DeadlinePassed: true, ExitCode: exitcodes.Timeout}
+		a.result = attempt.Result{DeadlinePassed: true, NotRun: true, ExitCode: exitcodes.Timeout}
 		return
 	}
 	streams, err := a.open()
@@ -295,8 +296,10 @@ func (a *running) readerGone() {
 // it last, since until then nobody else can have its pid.
 func (a *running) finish(how ending, err error) {
 	a.awaitTerminal(how)
+	took := time.Since(a.begun) // what it leaves in a pipe is not its time
 	a.mu.Lock()
 	a.over = true
+	a.result.Duration = took
 	if err != nil && a.result.Err == nil {
 		a.result.Err = fmt.Errorf("waiting for the command: %w", err)
 	}

@@ -49,13 +49,15 @@ func (r *Runner) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 		return attempt.Result{ExitCode: exitcodes.Failure, Err: err}
 	}
 	if !spec.Deadline.IsZero() && !begun.Before(spec.Deadline) {
-		return attempt.Result{DeadlinePassed: true, ExitCode: exitcodes.Timeout}
+		return attempt.Result{DeadlinePassed: true, NotRun: true, ExitCode: exitcodes.Timeout}
 	}
-	a := &running{Runner: r, spec: spec, ended: make(chan struct{}), hurry: make(chan struct{}), abandon: make(chan struct{})}
+	a := &running{Runner: r, spec: spec, begun: begun, ended: make(chan struct{}), hurry: make(chan struct{}), abandon: make(chan struct{})}
 	r.signals.enter(a)
 	defer r.signals.enter(nil)
 	a.run(ctx)
-	a.result.Duration = time.Since(begun)
+	if a.result.Duration == 0 { // it did not start
+		a.result.Duration = time.Since(begun)
+	}
 	return a.result
 }
 
@@ -63,6 +65,7 @@ func (r *Runner) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 type running struct {
 	*Runner
 	spec    attempt.Spec
+	begun   time.Time
 	streams *streams
 
 	mu      sync.Mutex
@@ -242,8 +245,10 @@ func (a *running) take(sig attempt.Signal) bool {
 }
 
 func (a *running) finish(code int, err error) {
+	took := time.Since(a.begun) // what it leaves in a pipe is not its time
 	a.mu.Lock()
 	a.over = true
+	a.result.Duration = took
 	if err != nil && a.result.Err == nil {
 		a.result.Err = fmt.Errorf("waiting for the command: %w", err)
 	}

@@ -83,8 +83,7 @@ func explain(w io.Writer, o *options) error {
 	if !d.Accepted {
 		x.hold(table(), classify.Failure{Argv: o.command, Result: o.explain.result, Stdout: evidence.Stdout, Stderr: evidence.Stderr})
 		if hint, ok := engine.FindHint(&rules.Hints, evidence, now); ok {
-			ms := float64(hint.Wait.Microseconds()) / 1000
-			x.HintMS = &ms
+			x.wait(hint.Wait)
 		}
 	}
 	// The verdict is about all that is there, the decision that of a run under
@@ -107,6 +106,9 @@ func explain(w io.Writer, o *options) error {
 // decide takes over what a run would do.
 func (x *explained) decide(o *options, d engine.Decision) {
 	x.Why, x.Advice, x.hintUsed = because(o, &d), d.Advice, d.HasHint
+	if d.HasHint {
+		x.wait(d.Hint)
+	}
 	switch {
 	case d.Accepted:
 		x.Decision = "success"
@@ -115,6 +117,12 @@ func (x *explained) decide(o *options, d engine.Decision) {
 	default:
 		x.Decision = "stop"
 	}
+}
+
+// wait takes over a hint.
+func (x *explained) wait(hint time.Duration) {
+	ms := float64(hint.Microseconds()) / 1000
+	x.HintMS = &ms
 }
 
 // hold takes over what the table knows of the failure.

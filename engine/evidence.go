@@ -30,24 +30,15 @@ type Watch struct {
 
 // NewWatch returns a watch for one attempt.
 func (r *Rules) NewWatch() *Watch {
-	return &Watch{
-		out: r.newStream("stdout", &r.Stdout, r.Hints.HeldStdout), err: r.newStream("stderr", &r.Stderr, r.Hints.HeldStderr),
-	}
+	return &Watch{out: r.newStream("stdout", &r.Stdout), err: r.newStream("stderr", &r.Stderr)}
 }
 
 // Stdout and Stderr take the streams' bytes; they are nil where nobody needs
 // to read the stream.
-func (w *Watch) Stdout() io.Writer { return w.out.writer(false) }
+func (w *Watch) Stdout() io.Writer { return w.out.writer() }
 
 // Stderr is the other stream's writer; see Stdout.
-func (w *Watch) Stderr() io.Writer { return w.err.writer(false) }
-
-// HeldStdout and HeldStderr take what there is to be known of a held stream at
-// its end; they are nil where that is not needed, or too late.
-func (w *Watch) HeldStdout() io.Writer { return w.out.writer(true) }
-
-// HeldStderr is the other stream's writer; see HeldStdout.
-func (w *Watch) HeldStderr() io.Writer { return w.err.writer(true) }
+func (w *Watch) Stderr() io.Writer { return w.err.writer() }
 
 // Close ends both streams and returns what they said.
 func (w *Watch) Close() Evidence {
@@ -63,7 +54,6 @@ type stream struct {
 	patterns *Patterns
 	matcher  *classify.Matcher
 	tail     *classify.Tail
-	held     bool   // it is read when the attempt has ended
 	head     []byte // the first headSize bytes
 	size     int64
 }
@@ -72,12 +62,11 @@ type stream struct {
 // large_client_header_buffers; Apache, LimitRequestFieldSize).
 const headSize = 8 << 10
 
-func (r *Rules) newStream(name string, p *Patterns, held bool) *stream {
-	captured := r.captures(p)
-	if !captured && !(held && r.Hints.Use) {
+func (r *Rules) newStream(name string, p *Patterns) *stream {
+	if !r.captures(p) {
 		return nil
 	}
-	s := &stream{name: name, patterns: p, tail: classify.NewTail(classify.TailSize), held: !captured}
+	s := &stream{name: name, patterns: p, tail: classify.NewTail(classify.TailSize)}
 	if p.any() {
 		var all []*classify.Pattern
 		for _, group := range [][]*classify.Pattern{p.Until, p.FailOn, p.StopOn, p.On} {
@@ -88,8 +77,8 @@ func (r *Rules) newStream(name string, p *Patterns, held bool) *stream {
 	return s
 }
 
-func (s *stream) writer(held bool) io.Writer {
-	if s == nil || s.held != held {
+func (s *stream) writer() io.Writer {
+	if s == nil {
 		return nil
 	}
 	return s

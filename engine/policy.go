@@ -68,8 +68,8 @@ const (
 type Hints struct {
 	// Use switches the search on, Capture captures output for its sake alone.
 	Use, Capture bool
-	// HeldStdout and HeldStderr say that a stream is held back, and so can be
-	// searched at no cost once the attempt has ended.
+	// HeldStdout and HeldStderr say that a stream is held back, and so passes
+	// through the program anyway.
 	HeldStdout, HeldStderr bool
 	// Pattern replaces the known forms where it is not nil.
 	Pattern *regexp.Regexp
@@ -84,11 +84,11 @@ func (r *Rules) hasRetryRule() bool {
 // captures reports whether the output of the stream with these patterns must
 // be read.
 func (r *Rules) captures(p *Patterns) bool {
-	return p.any() || r.Mode != Any || r.Hints.Capture
+	held := p == &r.Stdout && r.Hints.HeldStdout || p == &r.Stderr && r.Hints.HeldStderr
+	return p.any() || r.Mode != Any || r.Hints.Capture || r.Hints.Use && held
 }
 
-// Reads reports which streams a run under these rules gets to know, be it only
-// when the attempt has ended.
+// Reads reports which streams a run under these rules gets to know.
 func (r *Rules) Reads() (stdout, stderr bool) {
-	return r.captures(&r.Stdout) || r.Hints.Use && r.Hints.HeldStdout, r.captures(&r.Stderr) || r.Hints.Use && r.Hints.HeldStderr
+	return r.captures(&r.Stdout), r.captures(&r.Stderr)
 }

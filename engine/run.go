@@ -82,8 +82,7 @@ func (e *Engine) Run(ctx context.Context) End {
 	for {
 		d, result := e.attempt(ctx, last)
 		if result.NotRun && e.attempts > 1 {
-			e.attempts--
-			return e.finish(tooLate(last.decision, last.result))
+			return e.finish(e.tooLate(last.decision, last.result))
 		}
 		if !d.Retry {
 			return e.finish(d)
@@ -95,15 +94,19 @@ func (e *Engine) Run(ctx context.Context) End {
 		}
 		e.emit(event.Event{Kind: event.RetryWaited, Delay: d.Delay, Jittered: d.Wait, Slept: slept})
 		if e.passes(0) {
-			return e.finish(tooLate(d, result))
+			return e.finish(e.tooLate(d, result))
 		}
 		e.state = d.Next
 		last = lastAttempt{decision: d, result: result, waited: min(slept, d.Wait)}
 	}
 }
 
-// tooLate gives up on the last attempt since there is no time for the next.
-func tooLate(d Decision, result attempt.Result) Decision {
+// tooLate gives up on the last attempt since there is no time for the next,
+// unless a signal asked for the end first.
+func (e *Engine) tooLate(d Decision, result attempt.Result) Decision {
+	if signal := e.askedToEnd(); signal != "" {
+		return CancelledBy(signal)
+	}
 	giveUp(&d, event.Deadline, "the deadline passed during the wait")
 	d.End = end(result, d.Outcome)
 	return d
@@ -136,6 +139,9 @@ func (e *Engine) prepare(ctx context.Context) (Decision, bool) {
 		first = backoff.Add(first, backoff.FromFloat(float64(p.Splay)*e.Draw()))
 	}
 	if e.passes(first) {
+		if signal := e.askedToEnd(); signal != "" {
+			return CancelledBy(signal), false
+		}
 		return Decision{Outcome: event.Deadline, Reason: "the deadline leaves no time for an attempt", End: End{Code: exitcodes.Timeout}}, false
 	}
 	if first > 0 {
@@ -167,12 +173,9 @@ func (e *Engine) attempt(ctx context.Context, last lastAttempt) (Decision, attem
 	result := e.Runner.Run(ctx, attempt.Spec{
 		Number: e.attempts, Argv: e.Argv, Env: e.environ(last),
 		Timeout: e.Policy.Timeout, Deadline: e.deadline,
-		Stdout: watch.Stdout(), Stderr: watch.Stderr(), HeldStdout: watch.HeldStdout(), HeldStderr: watch.HeldStderr(),
+		Stdout: watch.Stdout(), Stderr: watch.Stderr(),
 	})
 	evidence := watch.Close()
-	if result.NotRun && e.attempts > 1 {
-		return Decision{}, result // there was no attempt to tell of
-	}
 	d := Decide(&e.Policy, e.state, result, evidence, time.Now(), e.Draw())
 	if err := e.Runner.Settle(!d.Retry && d.End.Code == exitcodes.OK); err != nil {
 		result.ReaderGone = errors.Is(err, attempt.ErrReaderGone)
@@ -216,6 +219,14 @@ func (e *Engine) cancelled() attempt.Signal {
 	default:
 		return ""
 	}
+}
+
+// askedToEnd is cancelled for where signals need not be caught yet.
+func (e *Engine) askedToEnd() attempt.Signal {
+	if e.Signals.Catch != nil {
+		e.Signals.Catch()
+	}
+	return e.cancelled()
 }
 
 // CancelledBy is how a run ends by a signal that came while no attempt ran.

@@ -34,11 +34,6 @@ type Spec struct {
 	// and before Run returns. nil means that nobody reads the stream, and the
 	// attempt may have the program's own descriptor for it.
 	Stdout, Stderr io.Writer
-	// HeldStdout and HeldStderr receive what a stream says that is held back and
-	// that Stdout or Stderr does not read: all of it or, where it is long, its
-	// beginning and its end, in order and before Run returns. nil means that
-	// nobody wants it.
-	HeldStdout, HeldStderr io.Writer
 }
 
 // Result says what came of one attempt, without judging it.

@@ -14,10 +14,10 @@ const pollNoReader = unix.POLLERR | unix.POLLHUP
 // widen has nothing to set here.
 func widen(int) {}
 
-func openUnnamed(dir string) (file, again int, err error) { return openRemoved(dir) }
+func openUnnamed(dir string) (int, error) { return openRemoved(dir) }
 
 // openMemory has no counterpart here.
-func openMemory() (file, again int, err error) { return -1, -1, unix.ENOSYS }
+func openMemory() (int, error) { return -1, unix.ENOSYS }
 
 // copyInKernel has none either: sendfile sends to sockets only.
 func copyInKernel(int, int, *int64) (done bool, err error) { return false, nil }

@@ -2,11 +2,7 @@ package proc
 
 // This file holds what Linux alone offers for held output.
 
-import (
-	"strconv"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 const fionread = unix.TIOCINQ
 
@@ -25,37 +21,21 @@ const pipeSize = 256 << 10
 func widen(fd int) { _, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, pipeSize) }
 
 // openUnnamed opens a file that never had a name, where the file system knows
-// how (open(2), O_TMPFILE), and where it can be opened again without one.
-func openUnnamed(dir string) (file, again int, err error) {
-	file, err = unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_APPEND|unix.O_CLOEXEC, 0o600)
+// how (open(2), O_TMPFILE).
+func openUnnamed(dir string) (int, error) {
+	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_APPEND|unix.O_CLOEXEC, 0o600)
 	if err == unix.EOPNOTSUPP || err == unix.EISDIR {
 		return openRemoved(dir)
 	}
-	if err != nil {
-		return -1, -1, err
-	}
-	if again, err = openForAppending(ownName(file)); err == nil {
-		return file, again, nil
-	}
-	_ = unix.Close(file)
-	return openRemoved(dir)
+	return fd, err
 }
 
-// ownName is a name under which a file that has none can be opened (proc(5)).
-func ownName(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
-
-func openMemory() (file, again int, err error) {
-	file, err = unix.MemfdCreate("retry", unix.MFD_CLOEXEC)
+func openMemory() (int, error) {
+	fd, err := unix.MemfdCreate("retry", unix.MFD_CLOEXEC)
 	if err == nil {
-		_, err = unix.FcntlInt(uintptr(file), unix.F_SETFL, unix.O_APPEND)
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_SETFL, unix.O_APPEND)
 	}
-	again = -1
-	if err == nil {
-		if fd, err := openForAppending(ownName(file)); err == nil {
-			again = fd
-		}
-	}
-	return file, again, err
+	return fd, err
 }
 
 // kernelChunk is how much one call moves at most; the kernel's own limit is

@@ -96,7 +96,7 @@ func watch(ctx context.Context, pid int, s *streams) attempt.Result {
 	if !stop() {
 		<-swept
 	}
-	s.drain(nil, res.TimedOut)
+	s.drain(nil, res.TimedOut, func() {})
 	how := children.reap(pid)
 	switch {
 	case err != nil && !errors.Is(err, syscall.ECHILD):

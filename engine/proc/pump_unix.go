@@ -20,8 +20,8 @@ import (
 // pump moves what the command writes: to dst first, then to also.
 type pump struct {
 	src, dst int
-	name     string
-	also     io.Writer
+	doing    string    // for errors
+	also     io.Writer // may be nil
 	over     *wake
 	done     chan struct{}
 	gone     func()
@@ -71,7 +71,9 @@ func (p *pump) run() {
 			if !p.pass(buf[:n]) {
 				return
 			}
-			buf = p.behind.take(buf, n)
+			if p.also != nil {
+				buf = p.behind.take(buf, n)
+			}
 		}
 	}
 }
@@ -96,7 +98,7 @@ func (p *pump) pass(b []byte) bool {
 		p.gone()
 		return false
 	default:
-		p.fail(fmt.Errorf("writing %s: %w", p.name, err))
+		p.fail(fmt.Errorf("%s: %w", p.doing, err))
 		return false
 	}
 	return true

@@ -103,7 +103,7 @@ type running struct {
 
 func (a *running) run(ctx context.Context) {
 	if !a.spec.Deadline.IsZero() && !time.Now().Before(a.spec.Deadline) {
-		a.result = attempt.Result{DeadlinePassed: true, NotRun: true, ExitCode: exitcodes.Timeout}
+		a.tooLate()
 		return
 	}
 	streams, err := a.open()
@@ -126,6 +126,22 @@ func (a *running) run(ctx context.Context) {
 	how, err := awaitEnd(a.pid, a.onStop())
 	stopTimers()
 	a.finish(how, err)
+}
+
+// tooLate is the result where there was no time to start. A signal that has
+// come ends the program as in a wait.
+func (a *running) tooLate() {
+	if _, ok := firstNoted(); ok {
+		a.signals.Catch()
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if cancelled := a.result.Cancelled; cancelled != "" {
+		a.notStarted(cancelled)
+		return
+	}
+	a.over = true
+	a.result = attempt.Result{DeadlinePassed: true, NotRun: true, ExitCode: exitcodes.Timeout}
 }
 
 // awaitBriefly waits as long as nothing else has to be done than to wait, and
@@ -318,7 +334,7 @@ func (a *running) finish(how ending, err error) {
 	if a.cfg.KillLeftovers {
 		a.tree.note()
 	}
-	a.streams.drain(a.abandon, sweep)
+	a.streams.drain(a.abandon, sweep, a.signals.Catch)
 	a.tree.reap()
 	a.conclude(children.reap(a.pid))
 }

@@ -88,7 +88,7 @@ func Listen() *Signals {
 func LetGo() {
 	for _, sig := range endingSignals {
 		if note.On(int(sig)) {
-			setDefault(sig)
+			letGo(sig)
 		}
 	}
 	if sig, ok := firstNoted(); ok {

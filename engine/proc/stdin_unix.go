@@ -129,12 +129,9 @@ func (s *spool) keep(b []byte) error {
 		return nil
 	}
 	if s.file < 0 {
-		file, again, err := openSpool()
+		file, err := openSpool()
 		if err != nil {
 			return err
-		}
-		if again >= 0 {
-			_ = unix.Close(again)
 		}
 		if err := writeAll(file, s.memory); err != nil {
 			return err

@@ -9,6 +9,7 @@ package proc
 import (
 	"fmt"
 	"io"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -60,7 +61,7 @@ func (a *running) open() (*streams, error) {
 
 func (s *streams) openAll(a *running) error {
 	var err error
-	captures := a.spec.Stdout != nil || a.spec.Stderr != nil || a.cfg.Stdin == Replay && a.stdin.spool != nil
+	captures := a.spec.Stdout != nil || a.spec.Stderr != nil || a.cfg.Stdout == Hold || a.cfg.Stderr == Hold || a.cfg.Stdin == Replay && a.stdin.spool != nil
 	if captures {
 		if s.over, err = newWake(); err != nil {
 			return err
@@ -69,29 +70,27 @@ func (s *streams) openAll(a *running) error {
 	if err := s.openStdin(a); err != nil {
 		return err
 	}
-	if err := s.openOutput(a, 1, a.cfg.Stdout, a.spec.Stdout, a.spec.HeldStdout); err != nil {
+	if err := s.openOutput(a, 1, a.cfg.Stdout, a.spec.Stdout); err != nil {
 		return err
 	}
-	return s.openOutput(a, 2, a.cfg.Stderr, a.spec.Stderr, a.spec.HeldStderr)
+	return s.openOutput(a, 2, a.cfg.Stderr, a.spec.Stderr)
 }
 
-// openOutput decides where the command's descriptor fd leads.
-func (s *streams) openOutput(a *running, fd int, mode OutputMode, also, later io.Writer) error {
-	dst := fd
-	var h *held
+// openOutput decides where the command's descriptor fd leads. To hold it back, the
+// command could be given the file itself, at half the time for 1 GiB: but then
+// nobody notices what it failed to write to a full disk, nor sees the end of
+// what its children still write, and it may lock or truncate the file.
+func (s *streams) openOutput(a *running, fd int, mode OutputMode, also io.Writer) error {
+	dst, doing := fd, "writing "+outputNames[fd]
 	if mode == Hold {
-		var err error
-		if h, err = newHeld(fd); err != nil {
+		h, err := newHeld(fd)
+		if err != nil {
 			return err
 		}
 		s.outputs = append(s.outputs, h)
-		dst = h.file
+		dst, doing = h.file, fmt.Sprintf("holding %s in a file in %q", outputNames[fd], os.TempDir())
 	}
-	if also == nil {
-		if h != nil {
-			h.reader = later
-			dst = h.give()
-		}
+	if also == nil && mode != Hold {
 		s.child[fd] = uintptr(dst)
 		return nil
 	}
@@ -104,7 +103,7 @@ func (s *streams) openOutput(a *running, fd int, mode OutputMode, also, later io
 	s.child[fd] = uintptr(p[1])
 	s.closing = append(s.closing, p[1])
 	s.pumps = append(s.pumps, &pump{
-		src: p[0], dst: dst, name: outputNames[fd], also: also, over: s.over, done: make(chan struct{}),
+		src: p[0], dst: dst, doing: doing, also: also, over: s.over, done: make(chan struct{}),
 		gone: func() {
 			if fd == 1 {
 				a.readerGone()
@@ -125,9 +124,6 @@ func (s *streams) start() {
 		_ = unix.Close(fd)
 	}
 	s.closing = nil
-	for _, h := range s.outputs {
-		h.started()
-	}
 	for _, p := range s.pumps {
 		go p.run()
 	}
@@ -148,7 +144,7 @@ func (s *streams) close() {
 		_ = unix.Close(s.feeder.dst)
 	}
 	for _, h := range s.outputs {
-		h.close()
+		_ = unix.Close(h.file)
 	}
 	if s.over != nil {
 		s.over.call()
@@ -160,16 +156,15 @@ func (s *streams) close() {
 // drain ends the moving of bytes after the command has ended: all that was in
 // the pipes by then is passed on and read along first. Where quick is set
 // nobody will judge the output, and the rest has drainTime; abandon ends it at
-// any time.
-func (s *streams) drain(abandon <-chan struct{}, quick bool) {
-	for _, h := range s.outputs {
-		h.awaitWriters(abandon)
-		h.show()
-	}
+// any time, for which signals must be caught.
+func (s *streams) drain(abandon <-chan struct{}, quick bool, catch func()) {
 	if s.over == nil {
 		return
 	}
 	s.over.call()
+	if !s.endSoon() {
+		catch()
+	}
 	var late <-chan time.Time
 	if quick {
 		timer := time.NewTimer(drainTime)
@@ -195,6 +190,21 @@ func (s *streams) drain(abandon <-chan struct{}, quick bool) {
 	if all { // what was left behind may still poll it
 		_ = unix.Close(s.over.read)
 	}
+}
+
+// endSoon reports whether the pumps end within the time in which no signal is
+// acted on.
+func (s *streams) endSoon() bool {
+	timer := time.NewTimer(catchLater)
+	defer timer.Stop()
+	for _, p := range s.pumps {
+		select {
+		case <-p.done:
+		case <-timer.C:
+			return false
+		}
+	}
+	return true
 }
 
 // expired is the channel of a timer that went off.

@@ -167,25 +167,16 @@ func (a *running) open() (*streams, error) {
 	s := &streams{child: [3]*os.File{os.Stdin, os.Stdout, os.Stderr}, over: make(chan struct{})}
 	err := s.openInput(a)
 	if err == nil {
-		err = s.openOutput(a, 1, a.cfg.Stdout, either(a.spec.Stdout, a.spec.HeldStdout))
+		err = s.openOutput(a, 1, a.cfg.Stdout, a.spec.Stdout)
 	}
 	if err == nil {
-		err = s.openOutput(a, 2, a.cfg.Stderr, either(a.spec.Stderr, a.spec.HeldStderr))
+		err = s.openOutput(a, 2, a.cfg.Stderr, a.spec.Stderr)
 	}
 	if err != nil {
 		s.close()
 		return nil, err
 	}
 	return s, nil
-}
-
-// either has a held stream read along as it is written, where a pump is needed
-// anyway.
-func either(along, later io.Writer) io.Writer {
-	if along != nil {
-		return along
-	}
-	return later
 }
 
 func (s *streams) openInput(a *running) error {

@@ -92,7 +92,13 @@ func LookUp(name string) error {
 		if file.Mode&unix.S_IFMT != unix.S_IFREG {
 			return syscall.EACCES
 		}
-		return unix.Access(path, unix.X_OK)
+		if err := unix.Access(path, unix.X_OK); err != nil {
+			return err
+		}
+		if script := interpreter(path); script != "" {
+			return unix.Stat(script, &file)
+		}
+		return nil
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -85,7 +86,7 @@ func describe(name, file string, err error) error {
 	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return startError(exitcodes.Failure, "%q: no process to be had: %w", name, err)
 	case errors.Is(err, syscall.ENOENT) && exists(file):
-		return startError(exitcodes.NotFound, "%q: its interpreter %swas not found", file, interpreter(file))
+		return startError(exitcodes.NotFound, "%q: its interpreter %swas not found", file, quoted(interpreter(file)))
 	case errors.Is(err, syscall.ENOENT):
 		return startError(exitcodes.NotFound, "%q: not found", name)
 	case isDirectory(file):
@@ -99,8 +100,16 @@ func isDirectory(file string) bool {
 	return err == nil && info.IsDir()
 }
 
-// interpreter returns the interpreter that a script names in its first line,
-// quoted and followed by a space, or "" if it is no script.
+// quoted returns a word that is there quoted and followed by a space.
+func quoted(word string) string {
+	if word == "" {
+		return ""
+	}
+	return strconv.Quote(word) + " "
+}
+
+// interpreter returns the interpreter that a script names in its first line, ""
+// if it is no script.
 func interpreter(file string) string {
 	f, err := os.Open(file)
 	if err != nil {
@@ -118,7 +127,7 @@ func interpreter(file string) string {
 	if len(fields) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%q ", fields[0])
+	return fields[0]
 }
 
 // interrupted is why no command was started.

@@ -42,18 +42,16 @@ func explainArgv(e *argvError) error {
 
 // usual shows how a flag that lacks its value is written, after a message.
 func usual(word string) string {
-	name := strings.TrimLeft(word, "-")
-	for _, f := range flagTable() {
-		if f.name != name && (len(name) != 1 || f.short != name[0]) {
-			continue
-		}
-		text := "; write " + word + " " + reflect.TypeFor[grammar]().Field(f.field).Tag.Get("placeholder")
-		if f.preset != "" {
-			text += ", as in " + word + " " + f.preset
-		}
-		return text
+	table := flagTable()
+	f := byName(table, strings.TrimPrefix(word, "--"))
+	if f == nil {
+		f = byShort(table, word[1])
 	}
-	return ""
+	text := "; write " + word + " " + reflect.TypeFor[grammar]().Field(f.field).Tag.Get("placeholder")
+	if f.preset != "" {
+		text += ", as in " + word + " " + f.preset
+	}
+	return text
 }
 
 // elsewhere are names that other programs give to what is a flag here: curl,

@@ -264,15 +264,16 @@ func (r *resolver) process(c *proc.Config) {
 
 // signal reads a signal's name or, as timeout(1) has it, its number.
 func (r *resolver) signal(value string) attempt.Signal {
+	var signal attempt.Signal
+	var known bool
 	if n, err := strconv.Atoi(value); err == nil {
-		if signal, ok := proc.SignalOf(n); ok {
-			return signal
-		}
-		r.fail("signal", fmt.Errorf("this system has no signal %q; use one such as TERM, INT, HUP or KILL", value))
+		signal, known = proc.SignalOf(n)
+	} else {
+		signal, err = attempt.ParseSignal(value)
+		r.fail("signal", err)
+		_, known = proc.NumberOf(signal)
 	}
-	signal, err := attempt.ParseSignal(value)
-	r.fail("signal", err)
-	if _, known := proc.NumberOf(signal); err == nil && !known {
+	if !known {
 		r.fail("signal", fmt.Errorf("this system has no signal %q; use one such as TERM, INT, HUP or KILL", value))
 	}
 	return signal

@@ -148,7 +148,7 @@ func (w *waiting) verdict(sinks []*targetSink, emit func(event.Event)) (engine.D
 	if len(w.o.command) == 0 {
 		reason = "not all targets became ready"
 	}
-	return engine.Decision{Outcome: event.Deadline, Reason: reason, End: engine.End{Code: exitcodes.Timeout}}, false
+	return engine.TimedOut(reason), false
 }
 
 // targetSink turns the events of one target's engine into those of the run:

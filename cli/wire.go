@@ -71,7 +71,7 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 		return nil, nil, err
 	}
 	e := &engine.Engine{
-		Policy: o.policy, Argv: o.command, WaitOnly: o.exec, Runner: runner, Sink: out,
+		Policy: o.policy, Argv: o.command, WaitOnly: o.exec || len(o.command) == 0, Runner: runner, Sink: out,
 		Signals:  engine.Signals{Cancelled: signals.Cancelled(), Woken: signals.Woken(), Catch: signals.Catch},
 		Draw:     rand.Float64,
 		Identity: identity(o, environ),
@@ -146,7 +146,7 @@ func nest(o *options, e *engine.Engine, out *output) {
 		switch {
 		case o.nested == "once":
 			e.Policy.Attempts = 1
-		case o.nested == "warn" && !o.quiet && e.Policy.Attempts != 1 && len(e.Argv) > 0 && !e.WaitOnly:
+		case o.nested == "warn" && !o.quiet && e.Policy.Attempts != 1 && !e.WaitOnly:
 			out.complain("running inside another retry, so attempts multiply; --nested once leaves retrying to the outer one, --nested allow says nothing")
 		}
 	}
@@ -163,9 +163,7 @@ func nest(o *options, e *engine.Engine, out *output) {
 
 // tooLate ends a run that the retry around it leaves no time.
 func tooLate(context.Context, time.Time, func(event.Event)) (engine.Decision, bool) {
-	return engine.Decision{
-		Outcome: event.Deadline, Reason: "the outer retry's deadline has passed; nothing is run", End: engine.End{Code: exitcodes.Timeout},
-	}, false
+	return engine.TimedOut("the outer retry's deadline has passed; nothing is run"), false
 }
 
 // latestExpiry is the year 5138 in Unix seconds. What is later is no limit.

@@ -30,7 +30,15 @@ type Watch struct {
 
 // NewWatch returns a watch for one attempt.
 func (r *Rules) NewWatch() *Watch {
-	return &Watch{out: r.newStream("stdout", &r.Stdout), err: r.newStream("stderr", &r.Stderr)}
+	stdout, stderr := r.Reads()
+	w := new(Watch)
+	if stdout {
+		w.out = newStream("stdout", &r.Stdout)
+	}
+	if stderr {
+		w.err = newStream("stderr", &r.Stderr)
+	}
+	return w
 }
 
 // Stdout and Stderr take the streams' bytes; they are nil where nobody needs
@@ -62,10 +70,7 @@ type stream struct {
 // large_client_header_buffers; Apache, LimitRequestFieldSize).
 const headSize = 8 << 10
 
-func (r *Rules) newStream(name string, p *Patterns) *stream {
-	if !r.captures(p) {
-		return nil
-	}
+func newStream(name string, p *Patterns) *stream {
 	s := &stream{name: name, patterns: p, tail: classify.NewTail(classify.TailSize)}
 	if p.any() {
 		var all []*classify.Pattern

@@ -81,14 +81,9 @@ func (r *Rules) hasRetryRule() bool {
 	return len(r.OnExit)+len(r.Stdout.On)+len(r.Stderr.On) > 0
 }
 
-// captures reports whether the output of the stream with these patterns must
-// be read.
-func (r *Rules) captures(p *Patterns) bool {
-	held := p == &r.Stdout && r.Hints.HeldStdout || p == &r.Stderr && r.Hints.HeldStderr
-	return p.any() || r.Mode != Any || r.Hints.Capture || r.Hints.Use && held
-}
-
-// Reads reports which streams a run under these rules gets to know.
+// Reads reports which streams a run under these rules has to read.
 func (r *Rules) Reads() (stdout, stderr bool) {
-	return r.captures(&r.Stdout), r.captures(&r.Stderr)
+	both := r.Mode != Any || r.Hints.Capture
+	return both || r.Stdout.any() || r.Hints.Use && r.Hints.HeldStdout,
+		both || r.Stderr.any() || r.Hints.Use && r.Hints.HeldStderr
 }

@@ -57,8 +57,8 @@ type Engine struct {
 	// Draw returns a random number, uniform in [0, 1). It is called once for
 	// each attempt, and once for a splay.
 	Draw func() float64
-	// WaitOnly ends the run when Before is done: the command is started by
-	// somebody else, and only told of here.
+	// WaitOnly ends the run when Before is done: there is no command, or somebody
+	// else starts it and it is only told of here.
 	WaitOnly bool
 	// Before, if not nil, is what must be waited for before attempt 1. It
 	// tells its progress through emit, and returns whether the run goes on or
@@ -75,7 +75,7 @@ type Engine struct {
 // how the program ends.
 func (e *Engine) Run(ctx context.Context) End {
 	e.begin()
-	if d, ready := e.prepare(ctx); !ready || e.WaitOnly || len(e.Argv) == 0 {
+	if d, ready := e.prepare(ctx); !ready || e.WaitOnly {
 		return e.finish(d)
 	}
 	var last lastAttempt
@@ -142,7 +142,7 @@ func (e *Engine) prepare(ctx context.Context) (Decision, bool) {
 		if signal := e.askedToEnd(); signal != "" {
 			return CancelledBy(signal), false
 		}
-		return Decision{Outcome: event.Deadline, Reason: "the deadline leaves no time for an attempt", End: End{Code: exitcodes.Timeout}}, false
+		return TimedOut("the deadline leaves no time for an attempt"), false
 	}
 	if first > 0 {
 		e.emit(event.Event{Kind: event.InitialWait, Jittered: first})
@@ -192,10 +192,7 @@ func (e *Engine) attempt(ctx context.Context, last lastAttempt) (Decision, attem
 // was and by which signal it was cancelled.
 func (e *Engine) sleep(ctx context.Context, d time.Duration) (time.Duration, attempt.Signal) {
 	start := time.Now()
-	if e.Signals.Catch != nil {
-		e.Signals.Catch()
-	}
-	if signal := e.cancelled(); signal != "" { // it beats a wait of 0
+	if signal := e.askedToEnd(); signal != "" { // it beats a wait of 0
 		return 0, signal
 	}
 	timer := time.NewTimer(d)
@@ -232,6 +229,11 @@ func (e *Engine) askedToEnd() attempt.Signal {
 // CancelledBy is how a run ends by a signal that came while no attempt ran.
 func CancelledBy(signal attempt.Signal) Decision {
 	return Decision{Outcome: event.Cancelled, Reason: "cancelled by " + string(signal), End: endBy(signal)}
+}
+
+// TimedOut is how a run ends whose time was up before it came to an attempt.
+func TimedOut(reason string) Decision {
+	return Decision{Outcome: event.Deadline, Reason: reason, End: End{Code: exitcodes.Timeout}}
 }
 
 // finish tells how the run ended.

@@ -15,11 +15,12 @@ import (
 // Longest; what is more than 0 but less than a nanosecond is a nanosecond.
 func ParseDuration(s string) (time.Duration, error) {
 	if d, err := time.ParseDuration(s); err == nil {
-		if d < 0 || d == 0 && strings.HasPrefix(s, "-") && strings.ContainsAny(s, "123456789") {
+		tiny := d == 0 && strings.ContainsAny(s, "123456789")
+		switch {
+		case d < 0, tiny && s[0] == '-':
 			return 0, negative(s)
-		}
-		if d == 0 && strings.ContainsAny(s, "123456789") {
-			d = 1 // 0 means no limit, which is not what a very small one means
+		case tiny: // 0 means no limit, which is not what a very small one means
+			return 1, nil
 		}
 		return d, nil
 	}

@@ -36,10 +36,9 @@ func requiredLiterals(text string) []string {
 // "rate limits" beside "rate limit".
 func minimal(set []string) []string {
 	var kept []string
-	for i, s := range set {
-		holds := func(other string) bool { return strings.Contains(s, other) }
-		longer := func(other string) bool { return other != s && holds(other) }
-		if !slices.ContainsFunc(set[:i], holds) && !slices.ContainsFunc(set[i+1:], longer) {
+	for _, s := range set {
+		covered := slices.ContainsFunc(set, func(other string) bool { return other != s && strings.Contains(s, other) })
+		if !covered && !slices.Contains(kept, s) {
 			kept = append(kept, s)
 		}
 	}

@@ -131,9 +131,7 @@ func (a *running) run(ctx context.Context) {
 // tooLate is the result where there was no time to start. A signal that has
 // come ends the program as in a wait.
 func (a *running) tooLate() {
-	if _, ok := firstNoted(); ok {
-		a.signals.Catch()
-	}
+	a.signals.catchNoted()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if cancelled := a.result.Cancelled; cancelled != "" {
@@ -165,9 +163,7 @@ func (a *running) awaitBriefly(ctx context.Context) (ending, bool) {
 // and reports whether it did.
 func (a *running) start() (started bool) {
 	if !a.foreground {
-		if _, ok := firstNoted(); ok {
-			a.signals.Catch()
-		}
+		a.signals.catchNoted()
 		return a.launch()
 	}
 	missed := a.signals.during(func() { started = a.launch() })

@@ -115,6 +115,13 @@ func (s *Signals) Catch() {
 	})
 }
 
+// catchNoted is Catch where something that asks for the end has come.
+func (s *Signals) catchNoted() {
+	if _, ok := firstNoted(); ok {
+		s.Catch()
+	}
+}
+
 // noteOnly makes signals be noted, and nothing else, where this system has a way
 // to do it.
 func (s *Signals) noteOnly(sigs []syscall.Signal) {

@@ -162,9 +162,7 @@ func (s *streams) drain(abandon <-chan struct{}, quick bool, catch func()) {
 		return
 	}
 	s.over.call()
-	if !s.endSoon() {
-		catch()
-	}
+	defer time.AfterFunc(catchLater, catch).Stop()
 	var late <-chan time.Time
 	if quick {
 		timer := time.NewTimer(drainTime)
@@ -190,21 +188,6 @@ func (s *streams) drain(abandon <-chan struct{}, quick bool, catch func()) {
 	if all { // what was left behind may still poll it
 		_ = unix.Close(s.over.read)
 	}
-}
-
-// endSoon reports whether the pumps end within the time in which no signal is
-// acted on.
-func (s *streams) endSoon() bool {
-	timer := time.NewTimer(catchLater)
-	defer timer.Stop()
-	for _, p := range s.pumps {
-		select {
-		case <-p.done:
-		case <-timer.C:
-			return false
-		}
-	}
-	return true
 }
 
 // expired is the channel of a timer that went off.

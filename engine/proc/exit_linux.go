@@ -5,10 +5,7 @@ package proc
 // This file gives a signal an action that no default one can be for PID 1: it
 // ends the process.
 
-import (
-	"syscall"
-	"unsafe"
-)
+import "syscall"
 
 // exitBySignal is a signal handler that exits with 128 plus the signal's
 // number, from whichever thread and whatever that is doing.
@@ -30,6 +27,5 @@ func setExit(sig syscall.Signal) bool {
 	// The kernel's sigaction: handler, flags, restorer, which is never reached,
 	// and the mask.
 	action := rawAction{handler, onStack | restorer, handler, ^uintptr(0)}
-	_, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&action)), 0, sigsetSize, 0, 0)
-	return errno == 0
+	return sigaction(sig, &action, nil) == 0
 }

@@ -35,22 +35,25 @@ type rawAction [32]uintptr
 // sigsetSize is the kernel's, in bytes, on all architectures but MIPS.
 const sigsetSize = 8
 
+// sigaction is rt_sigaction(2), behind the back of Go's runtime; either action
+// may be nil.
+func sigaction(sig syscall.Signal, action, old *rawAction) syscall.Errno {
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(action)), uintptr(unsafe.Pointer(old)), sigsetSize, 0, 0)
+	return errno
+}
+
 // ignoredNow asks the kernel whether sig is ignored. Go leaves the job-control
 // signals alone until they are asked for, so for these it is the inherited
 // state.
 func ignoredNow(sig syscall.Signal) bool {
 	const ignore = 1 // SIG_IGN
-	var old rawAction
-	_, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(sig), 0, uintptr(unsafe.Pointer(&old)), sigsetSize, 0, 0)
-	return errno == 0 && old[0] == ignore
+	var now rawAction
+	return sigaction(sig, nil, &now) == 0 && now[0] == ignore
 }
 
-// setDefault gives sig its default action behind the back of Go's runtime,
-// which offers no way to do it for QUIT and its like.
-func setDefault(sig syscall.Signal) {
-	var action rawAction
-	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&action)), 0, sigsetSize, 0, 0)
-}
+// setDefault gives sig its default action, which Go offers no way to do for
+// QUIT and its like.
+func setDefault(sig syscall.Signal) { sigaction(sig, &rawAction{}, nil) }
 
 // setMask sets the calling thread's signal mask and returns the one before.
 // how is one of the values below.

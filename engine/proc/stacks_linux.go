@@ -4,7 +4,6 @@ package proc
 
 import (
 	"syscall"
-	"unsafe"
 
 	"github.com/retrysh/retry/engine/proc/note"
 )
@@ -25,7 +24,7 @@ func NoStacks() {
 	if note.Can {
 		note.Start(int(syscall.SIGQUIT))
 	} else {
-		goQuit = swapAction(syscall.SIGQUIT, rawAction{})
+		sigaction(syscall.SIGQUIT, &rawAction{}, &goQuit)
 	}
 	for _, sig := range stackSignals {
 		setDefault(sig)
@@ -35,11 +34,6 @@ func NoStacks() {
 // quitCaught gives QUIT back to the runtime, which hands it out from now on.
 func quitCaught() {
 	if goQuit != (rawAction{}) {
-		swapAction(syscall.SIGQUIT, goQuit)
+		sigaction(syscall.SIGQUIT, &goQuit, nil)
 	}
-}
-
-func swapAction(sig syscall.Signal, action rawAction) (old rawAction) {
-	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&action)), uintptr(unsafe.Pointer(&old)), sigsetSize, 0, 0)
-	return old
 }

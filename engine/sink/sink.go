@@ -86,9 +86,13 @@ func noCommand(line []byte) []byte {
 	return bytes.ReplaceAll(line, []byte("##"), []byte(`#\u0023`))
 }
 
+// nanoseconds is time.RFC3339Nano with all nine digits, so that times sort as
+// texts.
+const nanoseconds = "2006-01-02T15:04:05.000000000Z07:00"
+
 func objectOf(e event.Event) object {
 	o := object{
-		Time: e.Time.Format(time.RFC3339Nano), RunID: e.RunID, Event: string(e.Kind), TraceID: e.TraceID,
+		Time: e.Time.Format(nanoseconds), RunID: e.RunID, Event: string(e.Kind), TraceID: e.TraceID,
 		ElapsedMS: milliseconds(e.Elapsed), Reason: e.Reason, Rule: e.Rule, Verdict: string(e.Verdict), Target: e.Target,
 	}
 	switch e.Kind {

@@ -312,7 +312,8 @@ func cutPrefixFold(s, prefix string) (string, bool) {
 	return s[len(prefix):], true
 }
 
-// masked returns s with a password before the host shown as xxxxx.
+// masked returns s with a password before the host shown as xxxxx. A slash in it
+// should have been written %2F: then it looks like the host and a port.
 func masked(s string) string {
 	scheme, rest, ok := strings.Cut(s, "://")
 	if !ok || strings.ContainsAny(scheme, ": ") {
@@ -323,6 +324,9 @@ func masked(s string) string {
 		end = len(rest)
 	}
 	at := strings.LastIndexByte(rest[:end], '@')
+	if _, port, ok := strings.Cut(rest[:end], ":"); at < 0 && ok && !strings.HasPrefix(rest, "[") && strings.Trim(port, "0123456789") != "" {
+		at = strings.LastIndexByte(rest, '@')
+	}
 	if at < 0 {
 		return s
 	}

@@ -25,6 +25,9 @@ func TestParseAccepts(t *testing.T) {
 		"http://auth/#body=a{1,3}",
 		"http://auth/#body=state=(ok|up)",
 		"unix:///run/docker.sock",
+		"http://db/users/me@db",
+		"http://db:80/users/me:x@db",
+		"http://[::1]:80/users/me:x@db",
 		"file:///tmp/a%20b",
 		"file://localhost/tmp/x",
 		"file:///",
@@ -143,6 +146,7 @@ func TestPasswordIsNeverShown(t *testing.T) {
 		"postgres://me:s3cret@db:5432/x",
 		"tcp://me:s3cret@db:5432",
 		"http://me:a@s3cret@db/#nonsense",
+		"http://me:s3/s3cret@db/",
 	} {
 		text := ""
 		if target, err := Parse(s); err != nil {

@@ -111,7 +111,9 @@ func (e *Engine) environ(last lastAttempt) []string {
 	}
 	if !e.deadline.IsZero() {
 		now := time.Now()
-		expires := now.Add(e.deadline.Sub(now)).UnixMilli()
+		// Rounded, since the clocks that the two terms are read from differ by
+		// nanoseconds, and an inner retry passes on what it was given.
+		expires := now.Add(e.deadline.Sub(now)).Round(time.Millisecond).UnixMilli()
 		env = append(env, fmt.Sprintf("RETRY_EXPIRES_AT=%d.%03d", expires/1000, expires%1000))
 	}
 	return env

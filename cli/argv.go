@@ -217,7 +217,8 @@ func environment(table []flag, environ []string) (settings []setting) {
 	nested := false
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, "RETRY_") || value == "" {
+		value = strings.TrimRight(value, "\r\n")
+		if !strings.HasPrefix(name, "RETRY_") || strings.TrimSpace(value) == "" {
 			continue
 		}
 		nested = nested || name == "RETRY_DEPTH"

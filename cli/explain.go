@@ -52,7 +52,7 @@ type explainedRule struct {
 
 // explain judges and prints; no process is started.
 func explain(w io.Writer, o *options) error {
-	table, err := ruleTable(o.rules)
+	table, err := ruleTable(o)
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,7 @@ type options struct {
 	key     string
 	nested  string // warn, once or allow
 	rules   []string
+	ruleVia string // how the user named --rules
 
 	targets     []*probe.Target
 	waitTimeout time.Duration
@@ -104,7 +105,7 @@ func resolve(table []flag, settings []setting, command []string) (*options, erro
 	}
 	g := r.g
 	o := &options{
-		command: command, exec: g.Exec, quiet: g.Quiet, verbose: g.Verbose, logFile: g.LogFile, rules: g.Rules,
+		command: command, exec: g.Exec, quiet: g.Quiet, verbose: g.Verbose, logFile: g.LogFile, rules: g.Rules, ruleVia: r.words["rules"],
 		plan: g.Plan, help: g.Help, version: g.Version, man: g.Man, key: g.IdempotencyKey,
 	}
 	if r.given("completion") {
@@ -299,8 +300,13 @@ func (r *resolver) waiting(o *options) {
 func (r *resolver) saying(o *options) {
 	o.color = r.oneOf("color", r.g.Color)
 	o.logFormat = r.oneOf("log-format", r.g.LogFormat)
-	if r.given("log-file") && r.g.LogFile == "" {
-		r.fail("log-file", errors.New(`"" is no file name`))
+	r.fileName("log-file", r.g.LogFile)
+}
+
+// fileName refuses an empty name.
+func (r *resolver) fileName(flag, name string) {
+	if r.given(flag) && name == "" {
+		r.fail(flag, errors.New(`"" is no file name`))
 	}
 }
 
@@ -316,6 +322,8 @@ func (r *resolver) explanation() *explanation {
 		return nil
 	}
 	x := &explanation{stdoutFile: g.StdoutFile, stderrFile: g.StderrFile}
+	r.fileName("stdout-file", g.StdoutFile)
+	r.fileName("stderr-file", g.StderrFile)
 	if code, err := strconv.ParseUint(g.Exit, 10, 8); err == nil {
 		x.result.ExitCode = int(code)
 	} else if signal, err := attempt.ParseSignal(g.Exit); err == nil {

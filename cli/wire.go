@@ -67,7 +67,7 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 	if err != nil {
 		return nil, nil, err
 	}
-	if o.policy.Rules.Table, err = ruleTable(o.rules); err != nil {
+	if o.policy.Rules.Table, err = ruleTable(o); err != nil {
 		return nil, nil, err
 	}
 	e := &engine.Engine{
@@ -89,16 +89,16 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 
 // ruleTable is the built-in rules under those of the user's files, which are
 // checked at once; the built-in ones are read when the table is asked for.
-func ruleTable(files []string) (func() *classify.Table, error) {
+func ruleTable(o *options) (func() *classify.Table, error) {
 	table := classify.BuiltIn
-	for _, name := range files {
+	for _, name := range o.rules {
 		data, err := readRules(name)
 		if err != nil {
-			return nil, &usageError{"--rules", err}
+			return nil, &usageError{o.ruleVia, err}
 		}
 		rules, err := classify.ParseRules(name, data)
 		if err != nil {
-			return nil, &usageError{"--rules", err}
+			return nil, &usageError{o.ruleVia, err}
 		}
 		base := table
 		table = sync.OnceValue(func() *classify.Table { return rules.Over(base()) })

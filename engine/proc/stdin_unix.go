@@ -198,6 +198,8 @@ func (f *feeder) run() {
 		}
 		if err != nil {
 			f.fail(err)
+			// The command must not take what it has got for all that there is.
+			_ = poll(-1, pollFd(f.over.read, unix.POLLIN))
 			return
 		}
 	}

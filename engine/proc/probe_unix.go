@@ -96,7 +96,11 @@ func watch(ctx context.Context, pid int, s *streams) attempt.Result {
 	if !stop() {
 		<-swept
 	}
-	s.drain(nil, res.TimedOut, func() {})
+	haste := asLongAsItTakes
+	if res.TimedOut {
+		haste = atOnce
+	}
+	s.drain(nil, haste, func() {})
 	how := children.reap(pid)
 	switch {
 	case err != nil && !errors.Is(err, syscall.ECHILD):

@@ -62,6 +62,10 @@ type Config struct {
 // is read on for what an orphan may still write (SPEC section 6).
 const drainTime = 200 * time.Millisecond
 
+// patience is how long the reader of what a captured pipe still holds may take
+// nothing after a time limit has ended the attempt.
+const patience = 2 * time.Second
+
 // reporter passes on one line about each thing.
 type reporter struct {
 	mu   sync.Mutex

@@ -27,16 +27,46 @@ type pump struct {
 	gone     func()
 	fail     func(error)
 
-	mu      sync.Mutex
-	dropped bool // the reader of also has gone on
+	passed  atomic.Int64 // pieces that dst has taken
+	dropped atomic.Bool  // the attempt is over
+	mu      sync.Mutex   // held while also is written to
 	behind  *behind
 }
 
-// drop keeps a pump that is stuck from writing to also any more.
+// drop keeps a pump that is stuck from writing any more. The reader of also may
+// go on then.
 func (p *pump) drop() {
+	p.dropped.Store(true)
 	p.mu.Lock()
-	p.dropped = true
-	p.mu.Unlock()
+	defer p.mu.Unlock()
+}
+
+// piece is the most that is written at once: less than a pump reads, so that a
+// slow reader, of 32 KiB a second within patience, can be told from none.
+const piece = 64 << 10
+
+// finished waits until all is passed on, or until the reader has used up the
+// patience, where there is a limit to it, and reports whether all is.
+func (p *pump) finished(abandon, late <-chan struct{}, limited bool) bool {
+	for {
+		var stuck <-chan time.Time
+		passed := p.passed.Load()
+		if limited {
+			stuck = time.After(patience)
+		}
+		select {
+		case <-p.done:
+			return true
+		case <-abandon:
+			return false
+		case <-late:
+			return false
+		case <-stuck:
+			if p.passed.Load() == passed {
+				return false
+			}
+		}
+	}
 }
 
 func (p *pump) run() {
@@ -91,15 +121,22 @@ func (p *pump) wait(over *time.Time) {
 
 // pass forwards b and reports whether to go on.
 func (p *pump) pass(b []byte) bool {
-	err := writeAll(p.dst, b)
-	switch {
-	case err == nil:
-	case errors.Is(err, syscall.EPIPE):
-		p.gone()
-		return false
-	default:
-		p.fail(fmt.Errorf("%s: %w", p.doing, err))
-		return false
+	for len(b) > 0 {
+		n := min(len(b), piece)
+		err := writeAll(p.dst, b[:n])
+		switch {
+		case err == nil:
+		case errors.Is(err, syscall.EPIPE):
+			p.gone()
+			return false
+		default:
+			p.fail(fmt.Errorf("%s: %w", p.doing, err))
+			return false
+		}
+		b = b[n:]
+		if p.passed.Add(1); p.dropped.Load() {
+			return false
+		}
 	}
 	return true
 }
@@ -108,7 +145,7 @@ func (p *pump) pass(b []byte) bool {
 func (p *pump) readAlong(b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.dropped {
+	if !p.dropped.Load() {
 		_, _ = p.also.Write(b)
 	}
 }

@@ -319,6 +319,13 @@ func (a *running) finish(how ending, err error) {
 		a.result.Cancelled = nameOf(how.signal)
 	}
 	sweep := a.result.Cancelled != "" || a.result.ReaderGone || a.result.Err != nil
+	haste := asLongAsItTakes
+	switch {
+	case sweep:
+		haste = atOnce
+	case a.result.TimedOut, a.result.DeadlinePassed:
+		haste = withPatience
+	}
 	ending := a.ending
 	a.mu.Unlock()
 	if sweep && !ending {
@@ -330,7 +337,7 @@ func (a *running) finish(how ending, err error) {
 	if a.cfg.KillLeftovers {
 		a.tree.note()
 	}
-	a.streams.drain(a.abandon, sweep, a.signals.Catch)
+	a.streams.drain(a.abandon, haste, a.signals.Catch)
 	a.tree.reap()
 	a.conclude(children.reap(a.pid))
 }

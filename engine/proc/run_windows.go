@@ -253,6 +253,7 @@ func (a *running) finish(code int, err error) {
 		a.result.Err = fmt.Errorf("waiting for the command: %w", err)
 	}
 	sweep := a.result.Cancelled != "" || a.result.ReaderGone || a.result.Err != nil
+	limited := a.result.TimedOut || a.result.DeadlinePassed
 	ending := a.ending
 	a.mu.Unlock()
 	if sweep && !ending {
@@ -261,7 +262,7 @@ func (a *running) finish(code int, err error) {
 	if sweep || ending {
 		<-a.ended
 	}
-	a.streams.drain(a.abandon)
+	a.streams.drain(a.abandon, limited)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.result.ExitCode = code

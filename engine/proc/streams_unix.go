@@ -153,32 +153,35 @@ func (s *streams) close() {
 	s.outputs = nil
 }
 
+// haste is how long the rest of an attempt's output may take.
+type haste int
+
+const (
+	asLongAsItTakes haste = iota
+	// withPatience does not wait for a reader that takes nothing: a time limit
+	// has ended the attempt.
+	withPatience
+	// atOnce leaves it drainTime: nobody will judge it.
+	atOnce
+)
+
 // drain ends the moving of bytes after the command has ended: all that was in
-// the pipes by then is passed on and read along first. Where quick is set
-// nobody will judge the output, and the rest has drainTime; abandon ends it at
-// any time, for which signals must be caught.
-func (s *streams) drain(abandon <-chan struct{}, quick bool, catch func()) {
+// the pipes by then is passed on and read along first. abandon ends it at any
+// time, for which signals must be caught.
+func (s *streams) drain(abandon <-chan struct{}, haste haste, catch func()) {
 	if s.over == nil {
 		return
 	}
 	s.over.call()
 	defer time.AfterFunc(catchLater, catch).Stop()
-	var late <-chan time.Time
-	if quick {
-		timer := time.NewTimer(drainTime)
-		defer timer.Stop()
-		late = timer.C
+	late := make(chan struct{})
+	if haste == atOnce {
+		defer time.AfterFunc(drainTime, func() { close(late) }).Stop()
 	}
 	all := true
 	for _, p := range s.pumps {
-		select {
-		case <-p.done:
-		case <-abandon:
+		if !p.finished(abandon, late, haste == withPatience) {
 			all = false
-			p.drop()
-		case <-late:
-			all = false
-			late = expired
 			p.drop()
 		}
 	}
@@ -189,13 +192,6 @@ func (s *streams) drain(abandon <-chan struct{}, quick bool, catch func()) {
 		_ = unix.Close(s.over.read)
 	}
 }
-
-// expired is the channel of a timer that went off.
-var expired = func() <-chan time.Time {
-	c := make(chan time.Time)
-	close(c)
-	return c
-}()
 
 func (s *streams) held() []*held { return s.outputs }
 

@@ -278,11 +278,12 @@ func (s *streams) close() {
 }
 
 // drain reads the pipes to their end, for drainTime after the last bytes that
-// came; abandon ends it at any time.
-func (s *streams) drain(abandon <-chan struct{}) {
+// came, and where a time limit has ended the attempt, with patience for their
+// reader; abandon ends it at any time.
+func (s *streams) drain(abandon <-chan struct{}, limited bool) {
 	close(s.over)
 	for _, p := range s.pumps {
-		p.drain(abandon)
+		p.drain(abandon, limited)
 	}
 }
 
@@ -344,9 +345,10 @@ func (p *pump) mark(busy bool) {
 }
 
 // drain waits until the pipe has ended, or nothing has moved for drainTime: an
-// anonymous pipe cannot be asked how much it holds.
-func (p *pump) drain(abandon <-chan struct{}) {
-	for before := int64(-1); ; {
+// anonymous pipe cannot be asked how much it holds. Where limited is set a
+// reader that takes nothing is waited for no longer than patience.
+func (p *pump) drain(abandon <-chan struct{}, limited bool) {
+	for before, since := int64(-1), time.Now(); ; {
 		select {
 		case <-p.done:
 			return
@@ -356,10 +358,11 @@ func (p *pump) drain(abandon <-chan struct{}) {
 		case <-time.After(drainTime):
 		}
 		p.mu.Lock()
-		still := !p.busy && p.moved == before
-		before = p.moved
+		moved, busy := p.moved, p.busy
 		p.mu.Unlock()
-		if still {
+		if moved != before {
+			before, since = moved, time.Now()
+		} else if !busy || limited && time.Since(since) >= patience {
 			p.drop()
 			return
 		}

@@ -25,6 +25,38 @@ func kindOf(line string) lineKind {
 	return plainLine
 }
 
+// isQuoted recognises the line of a program that text, in lower case, shows from
+// start to end: behind its number and a bar, with marks below it, or in a Python
+// traceback. What such a line speaks of has not happened.
+func isQuoted(text string, start, end int) bool {
+	line := text[start:end]
+	if isNumbered(line) {
+		return true
+	}
+	_, below, _ := strings.Cut(text[end:], "\n")
+	below, _, _ = strings.Cut(below, "\n")
+	if isMarks(strings.TrimSpace(below)) {
+		return true
+	}
+	above := text[strings.LastIndexByte(text[:max(0, start-1)], '\n')+1 : max(0, start-1)]
+	return strings.HasPrefix(strings.TrimLeft(above, " "), `file "`) && strings.Contains(above, ", line ") && indent(line) > indent(above)
+}
+
+// isNumbered recognises "  12 | code" and "> 12 | code".
+func isNumbered(line string) bool {
+	rest := strings.TrimLeft(line, " >%=")
+	code := strings.TrimLeft(rest, "0123456789")
+	return code != rest && strings.HasPrefix(strings.TrimLeft(code, " "), "|")
+}
+
+// isMarks recognises "^", "^~~~~" and "~~~^^^~~~", with a word behind it or not.
+func isMarks(line string) bool {
+	marks, _, _ := strings.Cut(line, " ")
+	return strings.Contains(marks, "^") && strings.Trim(marks, "^~-") == ""
+}
+
+func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+
 // isHelp recognises "  -t, --timeout <T>  ...", "  +[no]timeout=T  ..." and
 // "[--foo FOO] [--bar BAR]".
 func isHelp(line string) bool {

@@ -51,6 +51,10 @@ func TestJudge(t *testing.T) {
 		{name: "a compiler's line yields to its own line only", argv: "make", result: attempt.Result{ExitCode: 2}, stderr: "server is busy\nmain.c:3: error: no field z\n", verdict: event.Permanent, rule: "source-line"},
 		{name: "a compiler that quotes a word", argv: "make", result: attempt.Result{ExitCode: 2}, stderr: "main.c:3:5: error: 'retryable' undeclared\n", verdict: event.Permanent, rule: "source-certain"},
 		{name: "a compiler's line beats the names of time-outs around it", argv: "javac", result: attempt.Result{ExitCode: 1}, stderr: "ConnectRetry.java:41: error: cannot find symbol\n  throw new ConnectTimeoutException(\"connect timed out\");\n  symbol:   class ConnectTimeoutException\n1 error\n", verdict: event.Permanent, rule: "source-certain"},
+		{name: "a numbered line of the source is no evidence", argv: "cc", result: attempt.Result{ExitCode: 1}, stderr: "t.c:1:17: error: 'ETIMEDOUT' undeclared (first use in this function)\n    1 | int f(){ return ETIMEDOUT; }\n      |                 ^~~~~~~~~\n", verdict: event.Permanent, rule: "source-certain"},
+		{name: "nor is a marked one", argv: "javac", result: attempt.Result{ExitCode: 1}, stderr: "Retry.java:5: error: cannot find symbol\n void x() { fail(\"Read timed out\"); }\n            ^\n1 error\n", verdict: event.Permanent, rule: "source-certain"},
+		{name: "nor is one of a traceback", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "  File \"a.py\", line 3, in f\n    raise Broken(\"connection refused\")\n", verdict: event.Unknown},
+		{name: "what follows a traceback without its source is", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "  File \"a.py\", line 3, in f\nBroken: connection refused\n", verdict: event.Transient, rule: "net-refused"},
 		{name: "a package manager that loads", argv: "composer update", result: attempt.Result{ExitCode: 2}, stderr: "Loading composer repositories\nYour requirements could not be resolved to an installable set of packages.\n", verdict: event.Permanent, rule: "composer-refused"},
 		{name: "apt was refused by one of its sources", argv: "apt-get update", result: attempt.Result{ExitCode: 100}, stderr: "W: Failed to fetch http://m.test/Sources  403  Forbidden [IP: 192.0.2.1 80]\nE: Some index files failed to download. They have been ignored, or old ones used instead.\n", verdict: event.Permanent, rule: "apt-refused"},
 		{name: "a held state lock", argv: "tofu apply", result: attempt.Result{ExitCode: 1}, stderr: "Error: Error acquiring the state lock\n\nError message: operation error DynamoDB: PutItem, https response error\nStatusCode: 400, RequestID: A,\nConditionalCheckFailedException: The conditional request failed\nLock Info:\n  ID:        1\n", verdict: event.Transient, rule: "terraform-lock-held"},
@@ -99,12 +103,15 @@ func TestFilterMissesNothing(t *testing.T) {
 }
 
 func matchesSomewhere(r *Rule, text string) bool {
+	lower, start := lowerASCII(text), 0
 	for line := range strings.SplitSeq(text, "\n") {
+		end := start + len(line)
 		for _, p := range r.patterns {
-			if p.compiled().MatchString(line) && !r.excepts(line) && counts(r, kindOf(lowerASCII(line))) {
+			if p.compiled().MatchString(line) && !r.excepts(line) && counts(r, kindOf(lower[start:end])) && !isQuoted(lower, start, end) {
 				return true
 			}
 		}
+		start = end + 1
 	}
 	return false
 }
@@ -143,6 +150,33 @@ func TestPatternWithoutLiteralIsTried(t *testing.T) {
 	if j := table.Judge(f); j.Rule != "short" {
 		t.Errorf("got %+v", j)
 	}
+}
+
+// FuzzJudge: whatever a command writes, the verdict is that of the rule that is
+// named, and each match quotes the output.
+func FuzzJudge(f *testing.F) {
+	f.Add([]byte(""), []byte("x\n  File \"a.py\", line 3\n    connection refused\n ^~~\n 1 | timeout"))
+	f.Add([]byte("\x1b[31mHTTP/1.1 503\r\n"), []byte("\rnot found\r^"))
+	f.Add([]byte("|\n^"), []byte("1|\xff Connection Reset\n^"))
+	f.Fuzz(func(t *testing.T, stdout, stderr []byte) {
+		failure := Failure{Argv: []string{"curl"}, Result: attempt.Result{ExitCode: 1}, Stdout: stdout, Stderr: stderr}
+		j := BuiltIn().Judge(failure)
+		if len(j.Matches) == 0 {
+			if j.Verdict != event.Unknown || j.Rule != "" {
+				t.Fatalf("%s by %q without a match", j.Verdict, j.Rule)
+			}
+			return
+		}
+		if first := j.Matches[0].Rule; j.Rule != first.ID || j.Verdict != first.Verdict {
+			t.Fatalf("%s by %q, but the first match is %q", j.Verdict, j.Rule, first.ID)
+		}
+		text := newOutput(stdout, stderr).text
+		for _, m := range j.Matches {
+			if !strings.Contains(text, m.Line) {
+				t.Fatalf("%q quotes %q", m.Rule.ID, m.Line)
+			}
+		}
+	})
 }
 
 func FuzzParseRules(f *testing.F) {

@@ -131,8 +131,9 @@ func TestPublicCorpus(t *testing.T) {
 func TestRecordings(t *testing.T) {
 	records := readCorpus(t, "testdata/recordings.jsonl")
 	f := measure(records)
-	if share(f.stopped, f.transient) > 0.01 || share(f.retried, f.permanent) > 0.11 || share(f.strictMissed, f.transient) > 0.12 {
-		t.Errorf("of %d transients %d stopped and %d not recognised, of %d permanents %d retried", f.transient, f.stopped, f.strictMissed, f.permanent, f.retried)
+	t.Logf("of %d transients %d stopped and %d not recognised, of %d permanents %d retried", f.transient, f.stopped, f.strictMissed, f.permanent, f.retried)
+	if share(f.stopped, f.transient) > 0.01 || share(f.retried, f.permanent) > 0.09 || share(f.strictMissed, f.transient) > 0.08 {
+		t.Errorf("the table has become worse on the recordings")
 	}
 	for i := range records {
 		r := &records[i]

@@ -21,8 +21,9 @@ package classify
 //
 // Before that, three kinds of lines are discounted: lines of a help text (an
 // option and its meaning) and those of a program's source that a compiler or
-// interpreter shows count for nothing. What a tool marks as a warning or
-// as handled ("falling back"), or says to nobody in particular ("if you ..."),
+// interpreter shows count for nothing, nor does "Usage: ..." but as a refusal.
+// What a tool marks as a warning or as handled ("falling back"), or says to
+// nobody in particular ("if you ..."),
 // counts one step less with the rules that are for any command: vague refusals
 // not at all, the rest as weak at least, since a warning that a server was away
 // explains the "not found" after it.
@@ -220,7 +221,7 @@ func (s *searching) match(rule, start, end int) {
 	whole, _ := s.out.line(start)
 	f := finding{rule: r, layer: s.table.layer[rule], index: rule, line: whole, match: found, strength: r.Strength}
 	kind := kindOf(s.out.lower[start:end])
-	if kind == helpLine || isQuoted(s.out.lower, start, end) {
+	if kind == helpLine || kind == usageLine && r.Verdict != event.Permanent || isQuoted(s.out.lower, start, end) {
 		return
 	}
 	if kind == warningLine && len(r.Tools) == 0 {

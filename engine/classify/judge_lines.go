@@ -11,11 +11,15 @@ const (
 	plainLine   lineKind = iota
 	warningLine          // something that the tool itself took lightly
 	helpLine             // an option and its meaning, from a usage text
+	usageLine            // how a usage text begins: it speaks of wrong use only
 )
 
 // kindOf looks at a line in lower case.
 func kindOf(line string) lineKind {
 	trimmed := strings.TrimLeft(line, " \t[(<*#>!-")
+	if strings.HasPrefix(trimmed, "usage:") {
+		return usageLine
+	}
 	if isHelp(line) {
 		return helpLine
 	}
@@ -87,7 +91,7 @@ func isWarning(trimmed string) bool {
 		}
 	}
 	for _, field := range []string{"level=warn", "level=info", "level=debug", `"level":"warn`, `"level":"info`, `"level":"debug`, " warn ", " info ", " [warn", " [info", " warning:"} {
-		if i := strings.Index(trimmed, field); i >= 0 && i < 48 {
+		if i := strings.Index(trimmed, field); i >= 0 && i < 48 && !strings.Contains(trimmed[:i], "error") {
 			return true
 		}
 	}

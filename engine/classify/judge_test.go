@@ -41,6 +41,8 @@ func TestJudge(t *testing.T) {
 		{name: "a vague refusal that was handled does not count", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "No configurations were provided -- using built in ones\nterminated\n", verdict: event.Unknown},
 		{name: "advice does not count in full", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "if you have permission errors, see the manual\nconnect: connection refused\nif you have permission errors, see the manual\n", verdict: event.Transient, rule: "net-refused"},
 		{name: "a help text does not count", argv: "x", result: attempt.Result{ExitCode: 2}, stderr: "unknown option -z\n  -t, --timeout N  request timeout\n", verdict: event.Permanent, rule: "usage"},
+		{name: "a usage line speaks of wrong use only", argv: "x", result: attempt.Result{ExitCode: 2}, stderr: "Usage: x [-a] [-b] [-c] [-t timeout] file\n", verdict: event.Permanent, rule: "usage-line"},
+		{name: "a word of a list is no level of a log", argv: "x", result: attempt.Result{ExitCode: 2}, stderr: "Error: task must be one of <list | info | verify>\n", verdict: event.Permanent, rule: "usage"},
 		{name: "colours do not hide", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "\x1b[31mconnection\x1b[0m refused\n", verdict: event.Transient, rule: "net-refused"},
 		{name: "progress bars do not hide", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "10%\r20%\rconnection refused\r", verdict: event.Transient, rule: "net-refused"},
 		{name: "psql names the script's line", argv: "psql -f m.sql", result: attempt.Result{ExitCode: 3}, stderr: "psql:m.sql:12: ERROR:  could not serialize access due to concurrent update\n", verdict: event.Transient, rule: "sql-transient"},
@@ -119,7 +121,7 @@ func matchesSomewhere(r *Rule, text string) bool {
 // counts says whether a line of the kind is evidence for the rule.
 func counts(r *Rule, kind lineKind) bool {
 	vague := len(r.Tools) == 0 && r.Strength == Weak && r.Verdict == event.Permanent
-	return kind == plainLine || kind == warningLine && !vague
+	return kind == plainLine || kind == warningLine && !vague || kind == usageLine && r.Verdict == event.Permanent
 }
 
 // TestJudgeIsBounded: outputs made to be slow stay within the budget.

@@ -46,9 +46,11 @@ func (a *running) cancel(sig syscall.Signal) {
 		a.result.Cancelled = nameOf(sig)
 	}
 	terminals := a.foreground && sig != syscall.SIGTERM
-	if !terminals || a.missed[sig] {
+	told := sig == a.signal && time.Since(a.expired) < sameSignal // by a limit, which an outer retry has as well
+	if !terminals && !told || a.missed[sig] {
 		delete(a.missed, sig)
 		a.pass(sig)
+		a.passed = time.Now()
 		a.resume()
 	}
 	if sig == syscall.SIGINT || sig == syscall.SIGTERM {

@@ -98,6 +98,8 @@ type running struct {
 	abandon chan struct{} // closed when nobody wants the rest of the output
 	left    bool          // abandon is closed
 	contAt  time.Time     // when CONT came last
+	expired time.Time     // when a limit began to end the tree
+	passed  time.Time     // when a signal that asks for the end was passed on
 	result  attempt.Result
 }
 
@@ -248,7 +250,13 @@ func (a *running) expire(mark *bool) {
 		a.mu.Unlock()
 		return
 	}
+	if rest := sameSignal - time.Since(a.passed); rest > 0 { // it has just been told
+		a.mu.Unlock()
+		time.AfterFunc(rest, func() { a.expire(mark) })
+		return
+	}
 	*mark = true
+	a.expired = time.Now()
 	first := a.claim() // in one step, so that finish waits for the ending
 	a.mu.Unlock()
 	if first {

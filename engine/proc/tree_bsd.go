@@ -17,3 +17,6 @@ const (
 	stateStopped = 4
 	stateZombie  = 5
 )
+
+// isAnother would have to compare paths here, which may have changed.
+func isAnother(int) bool { return false }

@@ -137,3 +137,12 @@ func statOf(pid int) (process, bool) {
 	defer scan.Unlock()
 	return readStat(unix.AT_FDCWD, "/proc/"+strconv.Itoa(pid)+"/stat")
 }
+
+// isAnother reports whether the process runs this very program.
+func isAnother(pid int) bool {
+	var own, its unix.Stat_t
+	if unix.Stat("/proc/self/exe", &own) != nil || unix.Stat("/proc/"+strconv.Itoa(pid)+"/exe", &its) != nil {
+		return false
+	}
+	return own.Dev == its.Dev && own.Ino == its.Ino
+}

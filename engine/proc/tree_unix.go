@@ -158,8 +158,12 @@ func (t *tree) signal(sig syscall.Signal, to func(process) bool) (left int) {
 		return t.signalBlindly(sig, covered)
 	}
 	refused := 0
+	var spared map[int]bool
+	if sig != syscall.SIGKILL {
+		spared = underAnother(alive)
+	}
 	for _, p := range alive {
-		if to != nil && !to(p) || covered && p.pgid == t.leader && sig != syscall.SIGKILL {
+		if to != nil && !to(p) || covered && p.pgid == t.leader && sig != syscall.SIGKILL || spared[p.pid] {
 			continue
 		}
 		t.asked[p.pid] = true
@@ -178,6 +182,33 @@ func (t *tree) signal(sig syscall.Signal, to func(process) bool) (left int) {
 		}
 	}
 	return left
+}
+
+// underAnother returns those of alive that descend from another retry among
+// them. It passes the signal on and ends its own tree; who gets a signal twice
+// takes the second for impatience (terraform lets go of its lock then).
+func underAnother(alive []process) map[int]bool {
+	var found map[int]bool
+	children := map[int][]int{}
+	for _, p := range alive {
+		children[p.ppid] = append(children[p.ppid], p.pid)
+	}
+	var mark func(pid int)
+	mark = func(pid int) {
+		for _, child := range children[pid] {
+			found[child] = true
+			mark(child)
+		}
+	}
+	for _, p := range alive {
+		if len(children[p.pid]) > 0 && isAnother(p.pid) {
+			if found == nil {
+				found = map[int]bool{}
+			}
+			mark(p.pid)
+		}
+	}
+	return found
 }
 
 // signalBlindly is signal where only the group is known.

@@ -23,10 +23,9 @@ package classify
 // option and its meaning) and those of a program's source that a compiler or
 // interpreter shows count for nothing, nor does "Usage: ..." but as a refusal.
 // What a tool marks as a warning or as handled ("falling back"), or says to
-// nobody in particular ("if you ..."),
-// counts one step less with the rules that are for any command: vague refusals
-// not at all, the rest as weak at least, since a warning that a server was away
-// explains the "not found" after it.
+// nobody in particular ("if you ..."), counts one step less with the rules that
+// are for any command: vague refusals not at all, the rest as weak at least,
+// since a warning that a server was away explains the "not found" after it.
 //
 // A rule that yields to a verdict comes last of all where a rule of that verdict
 // matches the same line too, behind where this one does: "deploy.sh:12: error:"
@@ -220,14 +219,11 @@ func (s *searching) match(rule, start, end int) {
 	}
 	whole, _ := s.out.line(start)
 	f := finding{rule: r, layer: s.table.layer[rule], index: rule, line: whole, match: found, strength: r.Strength}
-	kind := kindOf(s.out.lower[start:end])
-	if kind == helpLine || kind == usageLine && r.Verdict != event.Permanent || isQuoted(s.out.lower, start, end) {
+	kind := s.out.kind(start, end)
+	if !r.counts(kind) {
 		return
 	}
 	if kind == warningLine && len(r.Tools) == 0 {
-		if r.Strength == Weak && r.Verdict == event.Permanent {
-			return
-		}
 		f.strength = max(f.strength-1, Weak)
 		if _, ok := s.discounted[rule]; !ok {
 			s.discounted[rule] = f

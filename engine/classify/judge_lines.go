@@ -2,7 +2,11 @@ package classify
 
 // This file tells lines that speak of the failure from those that do not.
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/retrysh/retry/engine/event"
+)
 
 // lineKind says how much a line is worth as evidence.
 type lineKind int
@@ -12,7 +16,29 @@ const (
 	warningLine          // something that the tool itself took lightly
 	helpLine             // an option and its meaning, from a usage text
 	usageLine            // how a usage text begins: it speaks of wrong use only
+	quotedLine           // a line of a program that a compiler or interpreter shows
 )
+
+// counts reports whether a line of the kind is any evidence for the rule.
+func (r *Rule) counts(kind lineKind) bool {
+	switch kind {
+	case helpLine, quotedLine:
+		return false
+	case usageLine:
+		return r.Verdict == event.Permanent
+	case warningLine:
+		return len(r.Tools) > 0 || r.Strength != Weak || r.Verdict != event.Permanent
+	}
+	return true
+}
+
+// kind says what the line is that the text from start to end belongs to.
+func (o *output) kind(start, end int) lineKind {
+	if o.isQuoted(start, end) {
+		return quotedLine
+	}
+	return kindOf(o.lower[start:end])
+}
 
 // kindOf looks at a line in lower case.
 func kindOf(line string) lineKind {
@@ -29,20 +55,26 @@ func kindOf(line string) lineKind {
 	return plainLine
 }
 
-// isQuoted recognises the line of a program that text, in lower case, shows from
-// start to end: behind its number and a bar, with marks below it, or in a Python
+// isQuoted recognises the line of a program that the output shows from start to
+// end: behind its number and a bar, with marks below it, or in a Python
 // traceback. What such a line speaks of has not happened.
-func isQuoted(text string, start, end int) bool {
-	line := text[start:end]
+func (o *output) isQuoted(start, end int) bool {
+	line := o.lower[start:end]
 	if isNumbered(line) {
 		return true
 	}
-	_, below, _ := strings.Cut(text[end:], "\n")
-	below, _, _ = strings.Cut(below, "\n")
-	if isMarks(strings.TrimSpace(below)) {
-		return true
+	first, last := o.line(start)
+	if last < len(o.lower) {
+		from, to := o.line(last + 1)
+		if isMarks(strings.TrimSpace(o.lower[from:to])) {
+			return true
+		}
 	}
-	above := text[strings.LastIndexByte(text[:max(0, start-1)], '\n')+1 : max(0, start-1)]
+	if first == 0 {
+		return false
+	}
+	from, to := o.line(first - 1)
+	above := o.lower[from:to]
 	return strings.HasPrefix(strings.TrimLeft(above, " "), `file "`) && strings.Contains(above, ", line ") && indent(line) > indent(above)
 }
 

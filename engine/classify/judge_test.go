@@ -92,7 +92,7 @@ func TestFilterMissesNothing(t *testing.T) {
 		}
 		out := newOutput(f.Stdout, f.Stderr)
 		for _, r := range table.Rules() {
-			if r.applies(names, f.Result) && (len(r.patterns) == 0 || matchesSomewhere(r, out.text)) {
+			if r.applies(names, f.Result) && (len(r.patterns) == 0 || matchesSomewhere(r, &out)) {
 				want = append(want, r.ID)
 			}
 		}
@@ -104,24 +104,18 @@ func TestFilterMissesNothing(t *testing.T) {
 	}
 }
 
-func matchesSomewhere(r *Rule, text string) bool {
-	lower, start := lowerASCII(text), 0
-	for line := range strings.SplitSeq(text, "\n") {
+func matchesSomewhere(r *Rule, out *output) bool {
+	start := 0
+	for line := range strings.SplitSeq(out.text, "\n") {
 		end := start + len(line)
 		for _, p := range r.patterns {
-			if p.compiled().MatchString(line) && !r.excepts(line) && counts(r, kindOf(lower[start:end])) && !isQuoted(lower, start, end) {
+			if p.compiled().MatchString(line) && !r.excepts(line) && r.counts(out.kind(start, end)) {
 				return true
 			}
 		}
 		start = end + 1
 	}
 	return false
-}
-
-// counts says whether a line of the kind is evidence for the rule.
-func counts(r *Rule, kind lineKind) bool {
-	vague := len(r.Tools) == 0 && r.Strength == Weak && r.Verdict == event.Permanent
-	return kind == plainLine || kind == warningLine && !vague || kind == usageLine && r.Verdict == event.Permanent
 }
 
 // TestJudgeIsBounded: outputs made to be slow stay within the budget.

@@ -4,6 +4,7 @@ package proc
 
 import (
 	"bytes"
+	"os"
 	"strconv"
 	"sync"
 	"time"
@@ -138,11 +139,15 @@ func statOf(pid int) (process, bool) {
 	return readStat(unix.AT_FDCWD, "/proc/"+strconv.Itoa(pid)+"/stat")
 }
 
+// ownFile is what this program runs from.
+var ownFile = sync.OnceValues(func() (os.FileInfo, error) { return os.Stat("/proc/self/exe") })
+
 // isAnother reports whether the process runs this very program.
 func isAnother(pid int) bool {
-	var own, its unix.Stat_t
-	if unix.Stat("/proc/self/exe", &own) != nil || unix.Stat("/proc/"+strconv.Itoa(pid)+"/exe", &its) != nil {
+	own, err := ownFile()
+	if err != nil {
 		return false
 	}
-	return own.Dev == its.Dev && own.Ino == its.Ino
+	its, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/exe")
+	return err == nil && os.SameFile(own, its)
 }

@@ -91,28 +91,42 @@ func sessionOf(list []process, pid int) (int, bool) {
 // descendants returns what descends from the root, leaving out what was there
 // before and what belongs to somebody else who waits for it.
 func (t *tree) descendants(list []process) []process {
-	byParent := map[int][]process{}
-	for _, p := range list {
-		byParent[p.ppid] = append(byParent[p.ppid], p)
-	}
 	others := map[int]bool{}
 	for _, pid := range children.owners() {
 		others[pid] = pid != t.leader
 	}
 	var found []process
-	queue := []int{t.root}
+	descend(byParent(list), t.root, func(p process) bool {
+		if start, was := t.before[p.pid]; was && start == p.start || t.sessions[p.sid] || others[p.pid] {
+			return false
+		}
+		found = append(found, p)
+		return true
+	})
+	return found
+}
+
+func byParent(list []process) map[int][]process {
+	m := map[int][]process{}
+	for _, p := range list {
+		m[p.ppid] = append(m[p.ppid], p)
+	}
+	return m
+}
+
+// descend visits what descends from pid, parents first; what descends from one
+// that visit turns down is left out.
+func descend(byParent map[int][]process, pid int, visit func(process) bool) {
+	queue := []int{pid}
 	for len(queue) > 0 {
 		parent := queue[0]
 		queue = queue[1:]
 		for _, p := range byParent[parent] {
-			if start, was := t.before[p.pid]; was && start == p.start || t.sessions[p.sid] || others[p.pid] {
-				continue
+			if visit(p) {
+				queue = append(queue, p.pid)
 			}
-			found = append(found, p)
-			queue = append(queue, p.pid)
 		}
 	}
-	return found
 }
 
 // members returns the living processes of the tree. Without a process table
@@ -188,24 +202,14 @@ func (t *tree) signal(sig syscall.Signal, to func(process) bool) (left int) {
 // them. It passes the signal on and ends its own tree; who gets a signal twice
 // takes the second for impatience (terraform lets go of its lock then).
 func underAnother(alive []process) map[int]bool {
-	var found map[int]bool
-	children := map[int][]int{}
+	found := map[int]bool{}
+	under := byParent(alive)
 	for _, p := range alive {
-		children[p.ppid] = append(children[p.ppid], p.pid)
-	}
-	var mark func(pid int)
-	mark = func(pid int) {
-		for _, child := range children[pid] {
-			found[child] = true
-			mark(child)
-		}
-	}
-	for _, p := range alive {
-		if len(children[p.pid]) > 0 && isAnother(p.pid) {
-			if found == nil {
-				found = map[int]bool{}
-			}
-			mark(p.pid)
+		if len(under[p.pid]) > 0 && isAnother(p.pid) {
+			descend(under, p.pid, func(p process) bool {
+				found[p.pid] = true
+				return true
+			})
 		}
 	}
 	return found

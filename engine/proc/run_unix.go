@@ -225,11 +225,11 @@ func (a *running) arm(ctx context.Context) (stop func()) {
 	}
 	stops := []func() bool{time.AfterFunc(catchLater-time.Since(a.started), func() { a.signals.catchMore(more) }).Stop}
 	if a.spec.Timeout > 0 {
-		timer := time.AfterFunc(a.spec.Timeout-time.Since(a.started), func() { a.expire(&a.result.TimedOut) })
+		timer := time.AfterFunc(a.spec.Timeout-time.Since(a.started), func() { a.expire(&a.result.TimedOut, a.signal) })
 		stops = append(stops, timer.Stop)
 	}
 	if !a.spec.Deadline.IsZero() {
-		timer := time.AfterFunc(time.Until(a.spec.Deadline), func() { a.expire(&a.result.DeadlinePassed) })
+		timer := time.AfterFunc(time.Until(a.spec.Deadline), func() { a.expire(&a.result.DeadlinePassed, a.signal) })
 		stops = append(stops, timer.Stop)
 	}
 	if ctx.Done() != nil {
@@ -242,25 +242,27 @@ func (a *running) arm(ctx context.Context) (stop func()) {
 	}
 }
 
-// expire ends the attempt since its time is up. A command that has ended by
-// itself has not been late, whatever it left behind.
-func (a *running) expire(mark *bool) {
+// expire ends the attempt by sig since its time is up. A command that has ended
+// by itself has not been late, whatever it left behind. One that has just been
+// told to end, as by an outer retry with the same deadline, is not told again,
+// but killed when it has had the time for it.
+func (a *running) expire(mark *bool, sig syscall.Signal) {
 	a.mu.Lock()
 	if a.over || ended(a.pid) {
 		a.mu.Unlock()
 		return
 	}
-	if rest := sameSignal - time.Since(a.passed); rest > 0 { // it has just been told
+	*mark = true
+	if sig != syscall.SIGKILL && time.Since(a.passed) < sameSignal {
 		a.mu.Unlock()
-		time.AfterFunc(rest, func() { a.expire(mark) })
+		time.AfterFunc(a.cfg.KillAfter, func() { a.expire(mark, syscall.SIGKILL) })
 		return
 	}
-	*mark = true
 	a.expired = time.Now()
 	first := a.claim() // in one step, so that finish waits for the ending
 	a.mu.Unlock()
 	if first {
-		a.endTree(a.signal)
+		a.endTree(sig)
 	}
 }
 

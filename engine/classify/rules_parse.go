@@ -3,7 +3,7 @@ package classify
 // This file reads rule files.
 //
 // A rule file is lines of "key value", one block a rule, blocks divided by
-// blank lines, # at the start of a line for comments:
+// blank lines, # at the start of a line for comments (see package block):
 //
 //	rule     ID           letters, digits and dashes; begins the block
 //	tools    NAME...      commands by their plain names; without it, any command
@@ -26,6 +26,9 @@ package classify
 //
 // A rule needs an ID, a verdict, a reason, and at least one of exit and match.
 // The built-in rules also need a source and both examples; a test proves it.
+//
+// The same file may hold blocks that begin with "policy", and lines "include
+// FILE": they are for others to read, and are passed over here.
 
 import (
 	"errors"
@@ -37,14 +40,14 @@ import (
 	"strings"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/block"
 	"github.com/retrysh/retry/engine/event"
 )
 
 // ParseRules reads a rule file; name is its name in errors, which also give
 // the line. Every pattern is compiled to prove it valid.
 func ParseRules(name string, data []byte) (*Table, error) {
-	text := strings.TrimPrefix(string(data), "\ufeff") // a byte order mark, as some editors on Windows write it
-	p, err := parseRules(name, text, true)
+	p, err := parseRules(name, string(data), true)
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +63,7 @@ type parser struct {
 	check bool // compile each pattern
 	line  int
 	rule  *Rule // the block that is being read, or nil
+	other bool  // a block for others is being read
 	rules []*Rule
 	ids   map[string]int // the line of each rule
 	keys  map[string]int // the line of each key of the block that may stand once
@@ -74,11 +78,9 @@ type reference struct {
 
 func parseRules(file, data string, check bool) (*parser, error) {
 	p := &parser{file: file, check: check, ids: map[string]int{}}
-	for len(data) > 0 {
-		var line string
-		line, data, _ = strings.Cut(data, "\n")
-		p.line++
-		if err := p.read(strings.TrimSpace(line)); err != nil {
+	for line := range block.Lines(data) {
+		p.line = line.Number
+		if err := p.read(line.Key, line.Value); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, p.line, err)
 		}
 	}
@@ -99,27 +101,25 @@ func (p *parser) references() error {
 }
 
 // read takes one line of the file.
-func (p *parser) read(line string) error {
-	if line == "" {
+func (p *parser) read(key, value string) error {
+	switch key {
+	case "", "policy", "include":
+		p.other = key == "policy"
 		return p.finish()
-	}
-	if line[0] == '#' {
-		return nil
-	}
-	key, value := line, ""
-	if i := strings.IndexAny(line, " \t"); i >= 0 {
-		key, value = line[:i], strings.TrimSpace(line[i:])
-	}
-	if value == "" {
-		return fmt.Errorf("%q needs a value", key)
-	}
-	if key == "rule" {
+	case "rule":
+		p.other = false
 		if err := p.finish(); err != nil {
 			return err
 		}
-		return p.begin(value)
 	}
-	if p.rule == nil {
+	switch {
+	case p.other:
+		return nil
+	case value == "":
+		return fmt.Errorf("%q needs a value", key)
+	case key == "rule":
+		return p.begin(value)
+	case p.rule == nil:
 		return fmt.Errorf("%q stands before any rule; begin with a line such as \"rule my-id\"", key)
 	}
 	return p.field(key, value)

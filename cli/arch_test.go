@@ -37,7 +37,7 @@ var rooms = map[string][]string{
 	"engine/proc":           {"engine/attempt", "engine/proc/note", "exitcodes"},
 	"engine/proc/early":     {"engine/proc/note"},
 	"engine/proc/note":      {},
-	"engine/sink":           {"engine/event"},
+	"engine/sink":           {"engine/attempt", "engine/event"},
 	"testdata/benchmark":    {},
 	"testdata/flakyserver":  {},
 }

@@ -107,7 +107,7 @@ func (w *waiting) engine(i int, s *targetSink) *engine.Engine {
 	policy.Rules.Table = classify.BuiltIn
 	e := &engine.Engine{
 		Policy: policy, Argv: []string{s.target}, Sink: s, Draw: rand.Float64,
-		Runner:   probe.New(w.o.targets[i], w.exec),
+		Starter:  probe.New(w.o.targets[i], w.exec),
 		Identity: engine.Identity{Random: rand.Uint64},
 	}
 	if w.o.hasSeed {
@@ -133,7 +133,7 @@ func (w *waiting) verdict(sinks []*targetSink, emit func(event.Event)) (engine.D
 	for _, s := range sinks {
 		if !s.ready {
 			ready = false
-			emit(event.Event{Kind: event.WaitFailed, Target: s.target, Reason: s.reason})
+			emit(&event.TargetFailed{Target: s.target, Reason: s.reason})
 		}
 	}
 	if ready && w.o.exec {
@@ -163,13 +163,14 @@ type targetSink struct {
 
 // Emit tells a change of state. The reason of a try that the limit of the wait
 // cut short is told at the end, with those of all others.
-func (s *targetSink) Emit(e event.Event) {
-	if e.Kind != event.AttemptFinished {
+func (s *targetSink) Emit(ev event.Event) {
+	e, ok := ev.(*event.AttemptFinished)
+	if !ok {
 		return
 	}
 	if e.Success {
 		s.ready = true
-		s.emit(event.Event{Kind: event.WaitReady, Target: s.target})
+		s.emit(&event.TargetReady{Target: s.target})
 		return
 	}
 	reason := e.Result.Note
@@ -180,7 +181,7 @@ func (s *targetSink) Emit(e event.Event) {
 	s.reason = reason
 	if news && !e.Result.DeadlinePassed {
 		s.told = true
-		s.emit(event.Event{Kind: event.WaitPending, Target: s.target, Reason: reason})
+		s.emit(&event.TargetPending{Target: s.target, Reason: reason})
 	}
 }
 

@@ -71,7 +71,7 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 		return nil, nil, err
 	}
 	e := &engine.Engine{
-		Policy: o.policy, Argv: o.command, WaitOnly: o.exec || len(o.command) == 0, Runner: runner, Sink: out,
+		Policy: o.policy, Argv: o.command, WaitOnly: o.exec || len(o.command) == 0, Starter: runner, Sink: out,
 		Signals:  engine.Signals{Cancelled: signals.Cancelled(), Woken: signals.Woken(), Catch: signals.Catch},
 		Draw:     rand.Float64,
 		Identity: identity(o, environ),

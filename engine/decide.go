@@ -6,6 +6,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
@@ -26,6 +27,9 @@ type State struct {
 	Previous time.Duration
 	// Deadline is when everything ends; the zero time is none.
 	Deadline time.Time
+	// Successes counts the successes in a row up to the attempt before, Failures
+	// all failed attempts up to it.
+	Successes, Failures int
 	// Argv is the command, by whose name failures are recognised.
 	Argv []string
 }
@@ -33,8 +37,14 @@ type State struct {
 // Decision says what follows an attempt.
 type Decision struct {
 	// Accepted says that the attempt succeeded. Retry says that another
-	// attempt follows after Wait. If neither is set, the program gives up.
+	// attempt follows after Wait: also a success where more of them are asked
+	// for. Where Retry is not set, the run ends as Outcome says.
 	Accepted, Retry bool
+	// Counts says what the attempt counts as for a Gate.
+	Counts Counted
+	// NotStarted says that there was no command to start, ReaderGone that the
+	// run ends since standard output has no reader left.
+	NotStarted, ReaderGone bool
 	// Verdict, Rule and Reason say what was decided on and why.
 	Verdict event.Verdict
 	Rule    string
@@ -48,12 +58,16 @@ type Decision struct {
 	// Next is the state for the attempt that follows.
 	Next State
 
-	// Outcome and End say how the run ends where no attempt follows. Advice is
-	// one more line for a person.
-	Outcome event.Outcome
-	End     End
-	Advice  string
+	// Outcome and End say how the run ends where no attempt follows, Why says
+	// why, where that is more than the outcome. Advice is one more line for a
+	// person.
+	Outcome     event.Outcome
+	End         End
+	Why, Advice string
 }
+
+// NotYet says that the attempt succeeded and another one follows.
+func (d *Decision) NotYet() bool { return d.Accepted && d.Retry }
 
 // End is how the program ends: dying by Signal where that is set and possible,
 // with Code otherwise. Code is 128+n where Signal is set.
@@ -66,13 +80,55 @@ type End struct {
 // number u is uniform in [0, 1).
 func Decide(p *Policy, s State, r attempt.Result, e Evidence, now time.Time, u float64) Decision {
 	d := judge(&p.Rules, s.Argv, r, e)
-	if d.Retry {
+	d.Counts = counted(&d, r)
+	d.NotStarted, d.ReaderGone = r.StartErr != nil, r.ReaderGone && r.Cancelled == ""
+	switch {
+	case d.Accepted:
+		count(&d, p, s, now)
+	case p.UntilFailure && (d.Retry || d.Outcome == event.Stopped): // what was hunted for
+		d.Retry, d.Outcome = false, event.Stopped
+	case d.Retry:
 		schedule(&d, p, s, r, e, now, u)
 	}
-	if !d.Retry && !d.Accepted {
+	switch {
+	case d.Retry:
+	case d.Outcome != event.Succeeded:
 		d.End = end(r, d.Outcome)
+	case s.Failures > 0 && !p.UntilFailure:
+		d.End = End{Code: p.FlakyExit}
 	}
 	return d
+}
+
+// count decides what follows a success: the end, or another attempt after
+// exactly base where more successes in a row, or a failure, are asked for (SPEC
+// section 5). The schedule of failures stays where it is.
+func count(d *Decision, p *Policy, s State, now time.Time) {
+	s.Successes++
+	if !p.UntilFailure && s.Successes >= p.Consecutive {
+		return
+	}
+	if p.Attempts > 0 && s.Attempt >= p.Attempts {
+		if !p.UntilFailure {
+			d.Outcome = event.Exhausted
+			d.Reason += fmt.Sprintf(", but %d of %d successes in a row", s.Successes, p.Consecutive)
+		}
+		return
+	}
+	d.Delay, d.Wait = p.Schedule.Base, p.Schedule.Base
+	if !s.Deadline.IsZero() && d.Wait > s.Deadline.Sub(now) {
+		if !p.UntilFailure {
+			d.Outcome, d.Why = event.Deadline, passing(d.Wait)
+		}
+		return
+	}
+	s.Attempt++
+	d.Retry, d.Next = true, s
+}
+
+// passing says why a wait is not begun.
+func passing(wait time.Duration) string {
+	return fmt.Sprintf("a wait of %v would pass the deadline", wait.Round(time.Millisecond))
 }
 
 // judge applies the contract's order of decisions: the first row that applies
@@ -115,7 +171,10 @@ func judge(rules *Rules, argv []string, r attempt.Result, e Evidence) Decision {
 		return stop(event.Stopped, event.Permanent, e.Stop, reason)
 	}
 	// Row 6: the attempt hit its own limit.
-	if r.TimedOut {
+	switch {
+	case r.TimedOut && r.Idle:
+		return again(event.Transient, "--idle-timeout", reason)
+	case r.TimedOut:
 		return again(event.Transient, "--timeout", reason)
 	}
 	// Row 7: a rule says retry.
@@ -176,6 +235,10 @@ func Describe(r attempt.Result) string {
 	switch {
 	case r.StartErr != nil:
 		return r.StartErr.Error()
+	case r.TimedOut && r.Limit > 0 && r.Idle:
+		return "timed out after " + limit(r.Limit) + " without output"
+	case r.TimedOut && r.Limit > 0:
+		return "timed out after " + limit(r.Limit)
 	case r.TimedOut:
 		return "timed out"
 	case r.DeadlinePassed:
@@ -186,6 +249,18 @@ func Describe(r attempt.Result) string {
 		return r.Note
 	}
 	return fmt.Sprintf("exit %d", r.ExitCode)
+}
+
+// limit writes a limit as the user would: 10m and not 10m0s.
+func limit(d time.Duration) string {
+	text := d.String()
+	if d%time.Minute == 0 && d > 0 {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if d%time.Hour == 0 && d > 0 {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 func stop(outcome event.Outcome, verdict event.Verdict, rule, reason string) Decision {
@@ -209,7 +284,7 @@ func schedule(d *Decision, p *Policy, s State, r attempt.Result, e Evidence, now
 	d.Delay = p.Schedule.Plain(s.Step, s.Previous)
 	drawn := p.Schedule.Wait(s.Step, s.Previous, u)
 	d.Wait = drawn
-	d.Next = State{Attempt: s.Attempt + 1, Step: s.Step + 1, Previous: drawn, Deadline: s.Deadline, Argv: s.Argv}
+	d.Next = State{Attempt: s.Attempt + 1, Step: s.Step + 1, Previous: drawn, Deadline: s.Deadline, Failures: s.Failures + 1, Argv: s.Argv}
 	found, ok, ignored := findHint(&p.Rules.Hints, e, now)
 	d.IgnoredHint = ignored
 	if ok {
@@ -222,12 +297,12 @@ func schedule(d *Decision, p *Policy, s State, r attempt.Result, e Evidence, now
 	case d.HasHint && d.Hint > p.MaxHint:
 		giveUp(d, event.Stopped, fmt.Sprintf("the server asks for a wait of %v, longer than --max-hint %v", d.Hint, p.MaxHint))
 	case !s.Deadline.IsZero() && d.Wait > s.Deadline.Sub(now):
-		giveUp(d, event.Deadline, fmt.Sprintf("a wait of %v would pass the deadline", d.Wait.Round(time.Millisecond)))
+		giveUp(d, event.Deadline, passing(d.Wait))
 	}
 }
 
 func giveUp(d *Decision, outcome event.Outcome, why string) {
-	d.Retry, d.Outcome, d.Advice = false, outcome, why
+	d.Retry, d.Outcome, d.Why, d.Advice = false, outcome, why, ""
 }
 
 // FindHint looks for a wait that the server asked for, first where errors are

@@ -234,7 +234,7 @@ func TestDecideHints(t *testing.T) {
 			}
 			d := Decide(&p, s, exit1, Evidence{Stderr: []byte(c.stderr)}, now, c.u)
 			if !d.HasHint || d.Retry != (c.want == "") || !d.Retry && d.Outcome != c.want || d.Retry && d.Wait != c.wait {
-				t.Errorf("hint %v, retry %v wait %v outcome %q (%s)", d.HasHint, d.Retry, d.Wait, d.Outcome, d.Advice)
+				t.Errorf("hint %v, retry %v wait %v outcome %q (%s)", d.HasHint, d.Retry, d.Wait, d.Outcome, d.Why)
 			}
 		})
 	}

@@ -89,7 +89,7 @@ var set = []string{
 const traceState = "TRACESTATE"
 
 // environ returns the environment of the attempt that starts now.
-func (e *Engine) environ(last lastAttempt) []string {
+func (e *Engine) environ(last *lastAttempt) []string {
 	id := &e.Identity
 	env := make([]string, 0, len(id.Environ)+len(set))
 	for _, entry := range id.Environ {

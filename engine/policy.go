@@ -23,8 +23,15 @@ type Policy struct {
 	InitialDelay, Splay time.Duration
 	// ResetAfter starts the schedule again after an attempt that ran this long.
 	ResetAfter time.Duration
-	// Timeout limits one attempt, Deadline everything, waits included.
-	Timeout, Deadline time.Duration
+	// Timeout limits one attempt, IdleTimeout the time in which it writes
+	// nothing, Deadline everything, waits included.
+	Timeout, IdleTimeout, Deadline time.Duration
+	// Consecutive is how many successes in a row end the run; 0 and 1 are the
+	// same. UntilFailure turns that round: only a failure ends it.
+	Consecutive  int
+	UntilFailure bool
+	// FlakyExit is the code of a run that succeeded after a failed attempt.
+	FlakyExit int
 	// MaxHint is the longest wait that a server may ask for.
 	MaxHint time.Duration
 	// Rules judge an attempt.

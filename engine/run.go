@@ -1,7 +1,7 @@
 package engine
 
-// This file is the loop: attempt, decide, tell, wait. It alone reads the clock
-// and sleeps.
+// This file is the loop: attempt, decide, tell, wait. The engine reads the
+// clock and sleeps here and in wait.go alone.
 
 import (
 	"context"
@@ -9,22 +9,9 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
-	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/exitcodes"
 )
-
-// Runner runs one attempt.
-type Runner interface {
-	// Run returns when the attempt has ended. It ends the attempt early when
-	// spec's limits pass or ctx is done.
-	Run(ctx context.Context, spec attempt.Spec) attempt.Result
-	// Settle is called once after each Run. It sends output that was held back
-	// to where it belongs: released says that the program ends with 0. An
-	// error that is attempt.ErrReaderGone ends the run as SIGPIPE would, any
-	// other as a failure of the program itself.
-	Settle(released bool) error
-}
 
 // Sink is told what happens, in order.
 type Sink interface {
@@ -48,9 +35,11 @@ type Engine struct {
 	Policy   Policy
 	Argv     []string
 	Identity Identity
-	Runner   Runner
+	Starter  attempt.Starter
 	Sink     Sink
 	Signals  Signals
+	// Gate, if not nil, is asked before each attempt.
+	Gate Gate
 	// Expires is the deadline of the retry around this one, read on the
 	// monotonic clock: nothing goes on past it. The zero time is none.
 	Expires time.Time
@@ -64,11 +53,18 @@ type Engine struct {
 	// tells its progress through emit, and returns whether the run goes on or
 	// else how it ends.
 	Before func(ctx context.Context, deadline time.Time, emit func(event.Event)) (Decision, bool)
+	// About is what run_started tells of the run beside the command.
+	About About
 
 	started  time.Time
 	deadline time.Time
 	state    State
 	attempts int
+}
+
+// About names what a run belongs to; "" where there is none.
+type About struct {
+	Key, Policy, PolicySource string
 }
 
 // Run runs the command until it is decided that no attempt follows, and says
@@ -80,26 +76,31 @@ func (e *Engine) Run(ctx context.Context) End {
 	}
 	var last lastAttempt
 	for {
-		d, result := e.attempt(ctx, last)
+		if d := e.approach(ctx, &last); d != nil {
+			return e.finish(*d)
+		}
+		pass, refused := e.admit(ctx, &last)
+		if refused != nil {
+			return e.finish(*refused)
+		}
+		d, result := e.attempt(ctx, &last, pass)
 		if result.NotRun && e.attempts > 1 {
 			return e.finish(e.tooLate(last.decision, last.result))
 		}
 		if !d.Retry {
 			return e.finish(d)
 		}
-		e.emit(event.Event{Kind: event.RetryScheduled, Delay: d.Delay, Jittered: d.Wait, HasHint: d.HasHint, Hint: d.Hint, IgnoredHint: d.IgnoredHint})
-		slept, signal := e.sleep(ctx, d.Wait)
-		if signal != "" {
-			return e.finish(CancelledBy(signal))
+		last = lastAttempt{decision: d, result: result}
+		if end := e.wait(ctx, &last); end != nil {
+			return e.finish(*end)
 		}
-		e.emit(event.Event{Kind: event.RetryWaited, Delay: d.Delay, Jittered: d.Wait, Slept: slept})
-		if e.passes(0) {
-			return e.finish(e.tooLate(d, result))
-		}
-		e.state = d.Next
-		last = lastAttempt{decision: d, result: result, waited: min(slept, d.Wait)}
 	}
 }
+
+// approach is what comes between the wait and the guards that take: nothing
+// before attempt 1, which prepare has cared for. Where the run does not go on,
+// the decision says how it ends; what Permit took is given back then.
+func (e *Engine) approach(context.Context, *lastAttempt) *Decision { return nil }
 
 // tooLate gives up on the last attempt since there is no time for the next,
 // unless a signal asked for the end first.
@@ -107,6 +108,7 @@ func (e *Engine) tooLate(d Decision, result attempt.Result) Decision {
 	if signal := e.askedToEnd(); signal != "" {
 		return CancelledBy(signal)
 	}
+	d.Accepted = false
 	giveUp(&d, event.Deadline, "the deadline passed during the wait")
 	d.End = end(result, d.Outcome)
 	return d
@@ -122,108 +124,67 @@ func (e *Engine) begin() {
 		e.deadline = e.Expires
 	}
 	e.state = State{Attempt: 1, Step: 1, Previous: e.Policy.Schedule.First(), Deadline: e.deadline, Argv: e.Argv}
-	e.emit(event.Event{Kind: event.RunStarted, Command: e.Argv})
+	e.emit(&event.RunStarted{Command: e.Argv, Key: e.About.Key, Policy: e.About.Policy, PolicySource: e.About.PolicySource})
 }
 
-// prepare does what comes before attempt 1. Where the run does not go on, the
-// decision says how it ends; without a command, this was all.
-func (e *Engine) prepare(ctx context.Context) (Decision, bool) {
-	if e.Before != nil {
-		if d, ready := e.Before(ctx, e.deadline, e.emit); !ready {
-			return d, false
-		}
-	}
-	p := &e.Policy
-	first := p.InitialDelay
-	if p.Splay > 0 {
-		first = backoff.Add(first, backoff.FromFloat(float64(p.Splay)*e.Draw()))
-	}
-	if e.passes(first) {
-		if signal := e.askedToEnd(); signal != "" {
-			return CancelledBy(signal), false
-		}
-		return TimedOut("the deadline leaves no time for an attempt"), false
-	}
-	if first > 0 {
-		e.emit(event.Event{Kind: event.InitialWait, Jittered: first})
-		if _, signal := e.sleep(ctx, first); signal != "" {
-			return CancelledBy(signal), false
-		}
-	}
-	if signal := e.cancelled(); signal != "" {
-		return CancelledBy(signal), false
-	}
-	return Decision{Outcome: event.Succeeded}, true
-}
-
-// passes reports whether a wait of d would end past the deadline.
-func (e *Engine) passes(d time.Duration) bool {
-	return !e.deadline.IsZero() && d > time.Until(e.deadline)
+// trial is an attempt that has ended and is not settled.
+type trial struct {
+	handle   attempt.Attempt
+	result   attempt.Result
+	evidence Evidence
 }
 
 // attempt runs the command once, judges and tells.
-func (e *Engine) attempt(ctx context.Context, last lastAttempt) (Decision, attempt.Result) {
+func (e *Engine) attempt(ctx context.Context, last *lastAttempt, pass Pass) (Decision, attempt.Result) {
 	select { // a wake-up that came as the wait ended has got what it asked for
 	case <-e.Signals.Woken:
 	default:
 	}
-	watch := e.Policy.Rules.NewWatch()
 	e.attempts++
-	e.emit(event.Event{Kind: event.AttemptStarted})
-	result := e.Runner.Run(ctx, attempt.Spec{
-		Number: e.attempts, Argv: e.Argv, Env: e.environ(last),
-		Timeout: e.Policy.Timeout, Deadline: e.deadline,
-		Stdout: watch.Stdout(), Stderr: watch.Stderr(),
-	})
-	evidence := watch.Close()
-	d := Decide(&e.Policy, e.state, result, evidence, time.Now(), e.Draw())
-	if err := e.Runner.Settle(!d.Retry && d.End.Code == exitcodes.OK); err != nil {
-		result.ReaderGone = errors.Is(err, attempt.ErrReaderGone)
-		if !result.ReaderGone {
-			result.Err = err
+	t := e.try(ctx, last, pass)
+	d := Decide(&e.Policy, e.state, t.result, t.evidence, time.Now(), e.Draw())
+	if err := t.handle.Settle(!d.Retry && (d.Outcome == event.Succeeded || d.End.Code == exitcodes.OK)); err != nil {
+		t.result.ReaderGone = errors.Is(err, attempt.ErrReaderGone)
+		if !t.result.ReaderGone {
+			t.result.Err = err
 		}
-		d = Decide(&e.Policy, e.state, result, evidence, time.Now(), 0)
+		d = Decide(&e.Policy, e.state, t.result, t.evidence, time.Now(), 0)
 	}
-	e.emit(event.Event{Kind: event.AttemptFinished, Result: result, Success: d.Accepted, Verdict: d.Verdict, Reason: d.Reason, Rule: d.Rule})
-	return d, result
+	if pass != nil {
+		pass.Report(d.Counts)
+	}
+	e.emit(&event.AttemptFinished{Result: t.result, Success: d.Accepted, NotYet: d.NotYet(), Verdict: d.Verdict, Reason: d.Reason, Rule: d.Rule})
+	return d, t.result
 }
 
-// sleep waits for d, or until it is woken or cancelled, and says how long that
-// was and by which signal it was cancelled.
-func (e *Engine) sleep(ctx context.Context, d time.Duration) (time.Duration, attempt.Signal) {
-	start := time.Now()
-	if signal := e.askedToEnd(); signal != "" { // it beats a wait of 0
-		return 0, signal
+// try starts the command once and waits for its end.
+func (e *Engine) try(ctx context.Context, last *lastAttempt, pass Pass) trial {
+	watch := e.Policy.Rules.NewWatch()
+	e.emit(&event.AttemptStarted{Timeout: e.Policy.Timeout})
+	spec := attempt.Spec{
+		Number: e.attempts, Argv: e.Argv, Env: e.environ(last),
+		Timeout: e.Policy.Timeout, IdleTimeout: e.Policy.IdleTimeout, Deadline: e.deadline,
+		Stdout: watch.Stdout(), Stderr: watch.Stderr(),
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-e.Signals.Woken:
-	case signal := <-e.Signals.Cancelled:
-		return time.Since(start), signal
-	case <-ctx.Done():
-		return time.Since(start), "SIGTERM"
+	if pass != nil {
+		spec.Inherit = pass.Inherit()
 	}
-	return time.Since(start), ""
+	t := trial{handle: e.Starter.Start(ctx, spec)}
+	t.result = t.handle.Wait()
+	t.result.Limit = e.limitOf(t.result)
+	t.evidence = watch.Close()
+	return t
 }
 
-// cancelled returns a signal that has come already, "" for none.
-func (e *Engine) cancelled() attempt.Signal {
-	select {
-	case signal := <-e.Signals.Cancelled:
-		return signal
-	default:
-		return ""
+// limitOf is the limit by which an attempt timed out.
+func (e *Engine) limitOf(r attempt.Result) time.Duration {
+	switch {
+	case r.TimedOut && r.Idle:
+		return e.Policy.IdleTimeout
+	case r.TimedOut:
+		return e.Policy.Timeout
 	}
-}
-
-// askedToEnd is cancelled for where signals need not be caught yet.
-func (e *Engine) askedToEnd() attempt.Signal {
-	if e.Signals.Catch != nil {
-		e.Signals.Catch()
-	}
-	return e.cancelled()
+	return 0
 }
 
 // CancelledBy is how a run ends by a signal that came while no attempt ran.
@@ -238,18 +199,23 @@ func TimedOut(reason string) Decision {
 
 // finish tells how the run ended.
 func (e *Engine) finish(d Decision) End {
-	e.emit(event.Event{
-		Kind: event.RunFinished, Outcome: d.Outcome, Attempts: e.attempts, ExitCode: d.End.Code,
-		Verdict: d.Verdict, Reason: d.Reason, Rule: d.Rule, Advice: d.Advice, HasHint: d.HasHint, Hint: d.Hint,
+	if e.Gate != nil {
+		e.Gate.Finish(d.Outcome == event.Succeeded)
+	}
+	e.emit(&event.RunFinished{
+		Outcome: d.Outcome, Attempts: e.attempts, ExitCode: d.End.Code,
+		Verdict: d.Verdict, Reason: d.Reason, Rule: d.Rule, Why: d.Why, Advice: d.Advice, HasHint: d.HasHint, Hint: d.Hint,
+		ReaderGone: d.ReaderGone, NotStarted: d.NotStarted, Flaky: e.state.Failures > 0 && d.Outcome == event.Succeeded,
 	})
 	return d.End
 }
 
 // emit adds what every event has.
 func (e *Engine) emit(ev event.Event) {
-	ev.Time = time.Now()
-	ev.Elapsed = ev.Time.Sub(e.started)
-	ev.RunID, ev.TraceID = e.Identity.RunID, e.Identity.Trace.ID
-	ev.Attempt, ev.MaxAttempts = e.attempts, e.Policy.Attempts
+	h := ev.Head()
+	h.Time = time.Now()
+	h.Elapsed = h.Time.Sub(e.started)
+	h.RunID, h.TraceID = e.Identity.RunID, e.Identity.Trace.ID
+	h.Attempt, h.MaxAttempts = e.attempts, e.Policy.Attempts
 	e.Sink.Emit(ev)
 }

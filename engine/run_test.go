@@ -19,7 +19,7 @@ import (
 	"github.com/retrysh/retry/engine/event"
 )
 
-// script is a runner that plays results one by one, the last one repeated.
+// script is a starter that plays results one by one, the last one repeated.
 type script struct {
 	results  []attempt.Result
 	takes    time.Duration
@@ -29,9 +29,13 @@ type script struct {
 	settling error
 }
 
-func (s *script) Run(_ context.Context, spec attempt.Spec) attempt.Result {
+func (s *script) Start(_ context.Context, spec attempt.Spec) attempt.Attempt {
 	s.started = append(s.started, time.Now())
 	s.specs = append(s.specs, spec)
+	return s
+}
+
+func (s *script) Wait() attempt.Result {
 	time.Sleep(s.takes)
 	r := s.results[min(len(s.started), len(s.results))-1]
 	r.Duration = s.takes
@@ -51,17 +55,17 @@ func (r *record) Emit(e event.Event) { r.events = append(r.events, e) }
 func (r *record) kinds() string {
 	var kinds []string
 	for _, e := range r.events {
-		kinds = append(kinds, string(e.Kind))
+		kinds = append(kinds, string(e.Kind()))
 	}
 	return strings.Join(kinds, " ")
 }
 
-func (r *record) last() event.Event { return r.events[len(r.events)-1] }
+func (r *record) last() *event.RunFinished { return r.events[len(r.events)-1].(*event.RunFinished) }
 
 func newEngine(results ...attempt.Result) (*Engine, *script, *record) {
 	s, r := &script{results: results}, &record{}
 	return &Engine{
-		Policy: testPolicy(), Argv: []string{"true"}, Runner: s, Sink: r, Draw: func() float64 { return 0.5 },
+		Policy: testPolicy(), Argv: []string{"true"}, Starter: s, Sink: r, Draw: func() float64 { return 0.5 },
 		Identity: Identity{RunID: "id", Key: "key", Depth: 1, Trace: Trace{ID: "0af7651916cd43dd8448eb211c80319c", Flags: "01"}, Random: func() uint64 { return 7 }},
 	}, s, r
 }
@@ -157,7 +161,7 @@ func TestRunIsWokenFromAWait(t *testing.T) {
 		if got := s.started[1].Sub(s.started[0]); got != 200*time.Millisecond {
 			t.Errorf("attempt 2 started after %v", got)
 		}
-		if waited := r.events[4]; waited.Kind != event.RetryWaited || waited.Slept != 200*time.Millisecond || waited.Jittered != time.Second {
+		if waited, ok := r.events[4].(*event.RetryWaited); !ok || waited.Slept != 200*time.Millisecond || waited.Jittered != time.Second {
 			t.Errorf("waited: %+v", waited)
 		}
 		if !slices.Contains(s.specs[1].Env, "RETRY_DELAY_MS=200") {
@@ -213,7 +217,7 @@ func TestRunRepeatsItsDrawsWithASeed(t *testing.T) {
 			e.Policy.Schedule.Jitter.Kind = backoff.Full
 			e.Run(context.Background())
 			for _, ev := range r.events {
-				if ev.Kind == event.RetryScheduled {
+				if ev, ok := ev.(*event.RetryScheduled); ok {
 					waits = append(waits, ev.Jittered)
 				}
 			}

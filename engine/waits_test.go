@@ -64,7 +64,8 @@ func TestWaitsOfARunKeepToTheTable(t *testing.T) {
 					e.Run(context.Background())
 					previous, n := waitsBase, 0
 					for _, ev := range r.events {
-						if ev.Kind != event.RetryWaited {
+						ev, ok := ev.(*event.RetryWaited)
+						if !ok {
 							continue
 						}
 						low, high := bounds(float64(waitsBase)*c.factor[n], jitter, previous)
@@ -114,7 +115,7 @@ func TestLateWakeUpEndsNoOtherWait(t *testing.T) {
 		e.Signals.Woken = woken
 		e.Run(context.Background())
 		for _, ev := range r.events {
-			if ev.Kind == event.RetryWaited && ev.Slept != ev.Jittered {
+			if ev, ok := ev.(*event.RetryWaited); ok && ev.Slept != ev.Jittered {
 				t.Errorf("slept %v of %v", ev.Slept, ev.Jittered)
 			}
 		}

@@ -49,8 +49,7 @@ type Sink struct {
 
 	telling   sync.Mutex // guards what follows: a complaint may come at any time
 	countdown *countdown
-	finished  event.Event // the last failed attempt, not told yet
-	untold    bool
+	finished  *event.AttemptFinished // the last one that failed, told with what follows it
 }
 
 // New returns a sink that writes to w.
@@ -68,38 +67,38 @@ func (s *Sink) Emit(e event.Event) {
 		return
 	}
 	verbose := s.options.Level == Verbose
-	switch e.Kind {
-	case event.InitialWait:
+	switch e := e.(type) {
+	case *event.InitialWait:
 		if verbose {
-			s.line(faint, "first try in %s", Duration(e.Jittered))
+			s.line(faint, "first try in %s", Duration(e.Wait))
 		}
-		s.startCountdown("first try", e.Jittered)
-	case event.AttemptStarted:
+		s.startCountdown("first try", e.Wait)
+	case *event.AttemptStarted:
 		if verbose {
-			s.line(faint, "attempt %s starts", position(e))
+			s.line(faint, "attempt %s starts", position(&e.Header))
 		}
-	case event.AttemptFinished:
-		// What follows belongs into the same line, so it is told with the next
-		// event.
-		s.finished, s.untold = e, !e.Success
-	case event.RetryScheduled:
+	case *event.AttemptFinished:
+		if !e.Success {
+			s.finished = e
+		}
+	case *event.RetryScheduled:
 		s.failedAttempt(next(e, verbose))
 		if e.IgnoredHint != "" && verbose {
 			s.line(faint, "ignored: %s", e.IgnoredHint)
 		}
 		s.startCountdown("next try", e.Jittered)
-	case event.RetryWaited:
+	case *event.RetryWaited:
 		if verbose {
 			s.line(faint, "waited %s (%s before jitter, %s after, %s slept)",
 				Duration(e.Slept), Duration(e.Delay), Duration(e.Jittered), Duration(e.Slept))
 		}
-	case event.WaitReady:
+	case *event.TargetReady:
 		s.line(good, "%s is ready after %s", e.Target, Duration(e.Elapsed))
-	case event.WaitPending:
+	case *event.TargetPending:
 		s.line(faint, "waiting for %s: %s", e.Target, e.Reason)
-	case event.WaitFailed:
+	case *event.TargetFailed:
 		s.line(bad, "%s is not ready: %s", e.Target, e.Reason)
-	case event.RunFinished:
+	case *event.RunFinished:
 		s.end(e)
 	}
 }
@@ -107,11 +106,7 @@ func (s *Sink) Emit(e event.Event) {
 // ownTrouble tells what is left to tell under Quiet: that the program itself
 // failed, or had nothing to start. Without it a shell would have said that.
 func (s *Sink) ownTrouble(e event.Event) {
-	switch {
-	case e.Kind == event.AttemptFinished:
-		s.finished = e
-	case e.Kind != event.RunFinished:
-	case e.Outcome == event.Failed, e.Outcome != event.Succeeded && s.finished.Result.StartErr != nil:
+	if e, ok := e.(*event.RunFinished); ok && e.Outcome != event.Succeeded && (e.Outcome == event.Failed || e.NotStarted) {
 		s.line(bad, "%s", e.Reason)
 	}
 }
@@ -133,22 +128,21 @@ func (s *Sink) Close() {
 
 // failedAttempt tells the last failed attempt and what follows it.
 func (s *Sink) failedAttempt(what string) {
-	if !s.untold {
+	e := s.finished
+	if e == nil {
 		return
 	}
-	s.untold = false
-	e := s.finished
-	text := fmt.Sprintf("attempt %s failed after %s: %s", position(e), Duration(e.Result.Duration), e.Reason)
+	s.finished = nil
+	text := fmt.Sprintf("attempt %s failed after %s: %s", position(&e.Header), Duration(e.Result.Duration), e.Reason)
 	if e.Rule != "" {
 		text += " [" + e.Rule + "]"
 	}
 	s.line(warning, "%s%s", text, what)
 }
 
-func (s *Sink) end(e event.Event) {
+func (s *Sink) end(e *event.RunFinished) {
 	tried := e.Attempts > 1 || e.Outcome != event.Succeeded
-	if e.Outcome == event.Cancelled && e.Reason == "standard output has no reader left" {
-		// SIGPIPE is silent, as without the wrapper.
+	if e.ReaderGone { // SIGPIPE is silent, as without the wrapper
 		return
 	}
 	if e.Outcome != event.Failed && e.Outcome != event.Cancelled { // else the command is not to blame
@@ -170,16 +164,16 @@ func (s *Sink) end(e event.Event) {
 	}
 }
 
-// ending says why no attempt followed: in the decision's own words where it has
-// any, to which a run that used all its attempts has an advice only.
-func ending(e event.Event) string {
+// ending says why no attempt followed; an advice goes with a run that used all
+// its attempts and had more than one.
+func ending(e *event.RunFinished) string {
 	switch {
+	case e.Why != "":
+		return e.Why
 	case e.Advice == "", e.Outcome == event.Exhausted && e.MaxAttempts == 1:
 		return outcome(e.Outcome)
-	case e.Outcome == event.Exhausted:
-		return outcome(e.Outcome) + "; " + e.Advice
 	}
-	return e.Advice
+	return outcome(e.Outcome) + "; " + e.Advice
 }
 
 // outcome says why no attempt followed; why the last one failed has been told.
@@ -205,14 +199,14 @@ func attempts(n int) string {
 }
 
 // position says which attempt, of how many.
-func position(e event.Event) string {
-	if e.MaxAttempts == 0 {
-		return fmt.Sprint(e.Attempt)
+func position(h *event.Header) string {
+	if h.MaxAttempts == 0 {
+		return fmt.Sprint(h.Attempt)
 	}
-	return fmt.Sprintf("%d of %d", e.Attempt, e.MaxAttempts)
+	return fmt.Sprintf("%d of %d", h.Attempt, h.MaxAttempts)
 }
 
-func next(e event.Event, verbose bool) string {
+func next(e *event.RetryScheduled, verbose bool) string {
 	switch {
 	case e.HasHint:
 		return fmt.Sprintf("; next try in %s (it asked for %s)", Duration(e.Jittered), Duration(e.Hint))

@@ -1,8 +1,10 @@
-// Package event holds the one struct that says what happened in a run.
+// Package event holds what can happen in a run, one struct a kind behind a
+// common header.
 //
 // Everything that the program tells, to a person or to a machine, hangs on
 // this stream: the engine emits, the sinks write. The package is plain data;
-// it will never format, filter or write anything.
+// it will never format, filter or write anything. What a sink has to tell apart
+// is a field, never a sentence.
 package event
 
 import (
@@ -14,19 +16,27 @@ import (
 // Kind names what happened, as the JSON field "event" has it.
 type Kind string
 
-// The kinds of event, in the order in which a run emits them.
-const (
-	RunStarted      Kind = "run_started"
-	WaitPending     Kind = "wait_pending" // a target's state changed; for a person only
-	WaitReady       Kind = "wait_ready"
-	WaitFailed      Kind = "wait_failed"
-	InitialWait     Kind = "initial_wait" // --initial-delay and --splay; for a person only
-	AttemptStarted  Kind = "attempt_started"
-	AttemptFinished Kind = "attempt_finished"
-	RetryScheduled  Kind = "retry_scheduled"
-	RetryWaited     Kind = "retry_waited"
-	RunFinished     Kind = "run_finished"
-)
+// Event is one thing that happened: a pointer to one of the structs below.
+type Event interface {
+	Kind() Kind
+	// Head returns what every event has.
+	Head() *Header
+}
+
+// Header is what every event has.
+type Header struct {
+	Time    time.Time
+	RunID   string
+	TraceID string
+	// Elapsed is the time since the run started.
+	Elapsed time.Duration
+	// Attempt is the attempt that the event belongs to or follows, from 1; 0
+	// before the first. MaxAttempts is the limit, 0 for none.
+	Attempt, MaxAttempts int
+}
+
+// Head returns the header itself.
+func (h *Header) Head() *Header { return h }
 
 // Outcome says how a run ended, as the JSON field "outcome" has it.
 type Outcome string
@@ -52,53 +62,178 @@ const (
 	Unknown   Verdict = "unknown"
 )
 
-// Event is one thing that happened. Which fields apply is fixed by Kind; the
-// others hold their zero value.
-type Event struct {
-	// Always set.
-	Time    time.Time
-	Kind    Kind
-	RunID   string
-	TraceID string
-	// Elapsed is the time since the run started.
-	Elapsed time.Duration
+// Which says which copy of an attempt it is, where it has copies, and which
+// values its words have, where they rotate.
+type Which struct {
+	// Hedged says that the attempt may have copies; Copy counts them from 0.
+	Hedged bool
+	Copy   int
+	// Use are the values of the rotated names, by name.
+	Use map[string]string
+}
 
-	// RunStarted: what is run.
+// RunStarted is the first event of a run.
+type RunStarted struct {
+	Header
 	Command []string
+	// Key names what the guards protect; Policy and PolicySource the policy and
+	// its file and line. "" where there is none.
+	Key, Policy, PolicySource string
+}
 
-	// Attempt counts from 1 and MaxAttempts is the limit, 0 for none:
-	// AttemptStarted, AttemptFinished, RetryScheduled, RetryWaited.
-	Attempt     int
-	MaxAttempts int
+// TargetPending tells that a target which is waited for is not ready, and why;
+// for a person only.
+type TargetPending struct {
+	Header
+	Target, Reason string
+}
 
-	// AttemptFinished: what came of it and what it was judged to be.
-	// RunFinished: the last attempt's, with Attempts 0 where there was none.
-	Result  attempt.Result
-	Success bool
-	Verdict Verdict
+// TargetReady tells that a target is ready.
+type TargetReady struct {
+	Header
+	Target string
+}
+
+// TargetFailed tells that a target did not become ready in time; Reason is its
+// last error.
+type TargetFailed struct {
+	Header
+	Target, Reason string
+}
+
+// InitialWait tells of --initial-delay and --splay; for a person only.
+type InitialWait struct {
+	Header
+	Wait time.Duration
+}
+
+// AttemptStarted tells that an attempt, or a copy of it, is about to start.
+type AttemptStarted struct {
+	Header
+	Which
+	// Timeout is the attempt's own limit, 0 for none.
+	Timeout time.Duration
+	// Rehearsed says that it is pretended.
+	Rehearsed bool
+}
+
+// AttemptFinished tells what came of an attempt, or of a copy of it, and how it
+// was judged.
+type AttemptFinished struct {
+	Header
+	Which
+	Result attempt.Result
+	// Success says that the attempt was accepted, NotYet that more successes in
+	// a row are asked for.
+	Success, NotYet bool
+	Verdict         Verdict
 	// Reason is one line in words; Rule names the rule that decided, "" if
 	// none did.
-	Reason string
-	Rule   string
+	Reason, Rule string
+}
 
-	// RetryScheduled: the plain delay, the wait after jitter, and the server's
-	// hint where HasHint is set, or in words the hint that was not believed.
-	// RetryWaited: Slept is the time that really passed. InitialWait: Jittered.
-	Delay       time.Duration
-	Jittered    time.Duration
+// AttemptCancelled tells that a copy of a hedged attempt was ended since
+// another one decided. It is not judged.
+type AttemptCancelled struct {
+	Header
+	Which
+	Result attempt.Result
+}
+
+// Wait is what the waits between attempts are told with.
+type Wait struct {
+	// Delay is the plain delay, Jittered the wait after jitter, Hint what the
+	// server asked for where HasHint is set.
+	Delay, Jittered, Hint time.Duration
+	HasHint               bool
+	// NotYet says that the wait follows a success.
+	NotYet bool
+}
+
+// RetryScheduled tells of the wait that begins.
+type RetryScheduled struct {
+	Header
+	Wait
+	// IgnoredHint says in words which hint was not believed.
+	IgnoredHint string
+}
+
+// RetryWaited tells that a wait has ended; Slept is the time that really
+// passed.
+type RetryWaited struct {
+	Header
+	Wait
+	Slept time.Duration
+}
+
+// GuardRefused tells that a guard lets no attempt through. RetryIn is when it
+// will again, nil where nobody can know.
+type GuardRefused struct {
+	Header
+	Guard, Key, Reason string
+	RetryIn            *time.Duration
+}
+
+// BreakerChanged tells that this run changed the state of a breaker.
+type BreakerChanged struct {
+	Header
+	Key, From, To string
+}
+
+// StoreFailed tells that the guards' store cannot be used.
+type StoreFailed struct {
+	Header
+	Store, Reason string
+}
+
+// HookFinished tells that a hook or the fallback has ended. Reason is its own
+// failure in one line, "" where it succeeded.
+type HookFinished struct {
+	Header
+	Hook     string
+	ExitCode int
+	Duration time.Duration
+	Reason   string
+}
+
+// RunFinished is the last event of a run.
+type RunFinished struct {
+	Header
+	Outcome Outcome
+	// Attempts is how many there were, ExitCode the program's own.
+	Attempts, ExitCode int
+	// Verdict, Rule and Reason are the last attempt's.
+	Verdict      Verdict
+	Reason, Rule string
+	// Why says why no attempt followed, where that is more than the outcome.
+	// Advice is one more line for a person. "" for none.
+	Why, Advice string
 	HasHint     bool
 	Hint        time.Duration
-	IgnoredHint string
-	Slept       time.Duration
-
-	// WaitPending, WaitReady, WaitFailed: the --wait-for target, with Reason its
-	// last error.
-	Target string
-
-	// RunFinished: how it ended, the total of attempts, the program's exit code.
-	Outcome  Outcome
-	Attempts int
-	ExitCode int
-	// Advice is one more line for a person, "" for none.
-	Advice string
+	// ReaderGone says that standard output has no reader left: the run ends as
+	// SIGPIPE has it, which says nothing.
+	ReaderGone bool
+	// NotStarted says that there was no command to start: a shell would say so.
+	NotStarted bool
+	// FallbackExitCode is that of the fallback, nil where none ran.
+	FallbackExitCode *int
+	// Flaky says that the run succeeded after a failed attempt.
+	Flaky bool
 }
+
+// Kind and its like name the events as the contract has them.
+func (*RunStarted) Kind() Kind       { return "run_started" }
+func (*TargetPending) Kind() Kind    { return "wait_pending" }
+func (*TargetReady) Kind() Kind      { return "wait_ready" }
+func (*TargetFailed) Kind() Kind     { return "wait_failed" }
+func (*InitialWait) Kind() Kind      { return "initial_wait" }
+func (*AttemptStarted) Kind() Kind   { return "attempt_started" }
+func (*AttemptFinished) Kind() Kind  { return "attempt_finished" }
+func (*AttemptCancelled) Kind() Kind { return "attempt_cancelled" }
+func (*RetryScheduled) Kind() Kind   { return "retry_scheduled" }
+func (*RetryWaited) Kind() Kind      { return "retry_waited" }
+func (*GuardRefused) Kind() Kind     { return "guard_refused" }
+func (*BreakerChanged) Kind() Kind   { return "breaker_changed" }
+func (*StoreFailed) Kind() Kind      { return "store_failed" }
+func (*HookFinished) Kind() Kind     { return "hook_finished" }
+func (*RunFinished) Kind() Kind      { return "run_finished" }

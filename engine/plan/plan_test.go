@@ -89,13 +89,15 @@ func TestRowsEnd(t *testing.T) {
 
 type failing struct{}
 
-func (failing) Run(context.Context, attempt.Spec) attempt.Result { return attempt.Result{ExitCode: 1} }
-func (failing) Settle(bool) error                                { return nil }
+func (failing) Start(context.Context, attempt.Spec) attempt.Attempt {
+	return attempt.Call(func() attempt.Result { return attempt.Result{ExitCode: 1} })
+}
+func (failing) Settle(bool) error { return nil }
 
 type waits []time.Duration
 
 func (w *waits) Emit(e event.Event) {
-	if e.Kind == event.RetryScheduled {
+	if e, ok := e.(*event.RetryScheduled); ok {
 		*w = append(*w, e.Jittered)
 	}
 }
@@ -115,7 +117,7 @@ func TestPlanMatchesRuns(t *testing.T) {
 		for range runs {
 			synctest.Test(t, func(t *testing.T) {
 				var got waits
-				e := engine.Engine{Policy: p, Argv: []string{"x"}, Runner: failing{}, Sink: &got, Draw: r.Float64, Identity: engine.Identity{Random: r.Uint64}}
+				e := engine.Engine{Policy: p, Argv: []string{"x"}, Starter: failing{}, Sink: &got, Draw: r.Float64, Identity: engine.Identity{Random: r.Uint64}}
 				e.Run(context.Background())
 				for i, w := range got {
 					if w < plan[i].Least || w > plan[i].Greatest {

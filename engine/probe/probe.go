@@ -147,9 +147,10 @@ func soonest(ctx context.Context, deadline time.Time) time.Time {
 	return deadline
 }
 
-// Settle has nothing to do: a try holds no output back. With it, a Probe is a
-// runner of the engine's loop.
-func (p *Probe) Settle(bool) error { return nil }
+// Start prepares one try, as the engine's loop wants it.
+func (p *Probe) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
+	return attempt.Call(func() attempt.Result { return p.Run(ctx, spec) })
+}
 
 // run tries the target unless no time is left for it.
 func (t *try) run(ctx context.Context) error {

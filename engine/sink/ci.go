@@ -42,17 +42,15 @@ type ci struct {
 	mu       sync.Mutex // a complaint may come at any time
 	w        io.Writer
 	failed   bool
-	command  string      // as it is shown
-	open     bool        // a fold
-	finished event.Event // the last failed attempt, not told yet
-	untold   bool
-	silent   bool // nobody reads any more: the end is SIGPIPE's, which says nothing
+	command  string                 // as it is shown
+	open     bool                   // a fold
+	finished *event.AttemptFinished // the last one that failed, told with what follows it
 }
 
 // dialect is how a runner wants to be told. Text is inert already.
 type dialect interface {
-	fold(e event.Event, title string) string
-	unfold(e event.Event) string
+	fold(h *event.Header, title string) string
+	unfold(h *event.Header) string
 	warning(title, text string) string
 	failure(title, text string) string
 	notice(title, text string) string
@@ -70,68 +68,58 @@ func (s *ci) Emit(e event.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.options.Quiet {
-		s.ownTrouble(e)
+		if e, ok := e.(*event.RunFinished); ok && e.Outcome != event.Succeeded && (e.Outcome == event.Failed || e.NotStarted) {
+			s.end(e)
+		}
 		return
 	}
-	switch e.Kind {
-	case event.RunStarted:
+	switch e := e.(type) {
+	case *event.RunStarted:
 		s.command = shown(e.Command)
-	case event.AttemptStarted:
+	case *event.AttemptStarted:
 		s.open = true
-		s.write(s.dialect.fold(e, "retry: attempt "+position(e)+": "+s.command))
-	case event.AttemptFinished:
-		s.unfold(e)
-		// What follows belongs into the same line, so it is told with the next
-		// event.
-		s.silent = e.Result.ReaderGone
-		s.finished, s.untold = e, !e.Success && !s.silent
-	case event.RetryScheduled:
+		s.write(s.dialect.fold(&e.Header, "retry: attempt "+position(&e.Header)+": "+s.command))
+	case *event.AttemptFinished:
+		s.unfold(&e.Header)
+		if !e.Success && !e.Result.ReaderGone {
+			s.finished = e
+		}
+	case *event.RetryScheduled:
 		s.failedAttempt("; next try in " + short(e.Jittered))
-	case event.WaitPending:
+	case *event.TargetPending:
 		s.write("retry: waiting for " + inert(e.Target) + ": " + inert(e.Reason) + "\n")
-	case event.WaitReady:
+	case *event.TargetReady:
 		s.write("retry: " + inert(e.Target) + " is ready after " + short(e.Elapsed) + "\n")
-	case event.WaitFailed:
+	case *event.TargetFailed:
 		s.write(s.dialect.warning("retry", inert(e.Target)+" is not ready: "+inert(e.Reason)))
-	case event.RunFinished:
-		s.unfold(e)
+	case *event.RunFinished:
+		s.unfold(&e.Header)
 		s.failedAttempt("")
-		s.end(e)
-	}
-}
-
-// ownTrouble tells what is left to tell under Quiet: that the program itself
-// failed, or had nothing to start.
-func (s *ci) ownTrouble(e event.Event) {
-	switch {
-	case e.Kind == event.AttemptFinished:
-		s.finished = e
-	case e.Kind == event.RunFinished && e.Outcome != event.Succeeded && (e.Outcome == event.Failed || s.finished.Result.StartErr != nil):
 		s.end(e)
 	}
 }
 
 // unfold closes what is open. What the command wrote last may lack its
 // newline, and a marker is only understood at the start of a line.
-func (s *ci) unfold(e event.Event) {
+func (s *ci) unfold(h *event.Header) {
 	if s.open {
 		s.open = false
-		s.write("\n" + s.dialect.unfold(e))
+		s.write("\n" + s.dialect.unfold(h))
 	}
 }
 
 func (s *ci) failedAttempt(what string) {
-	if !s.untold {
+	e := s.finished
+	if e == nil {
 		return
 	}
-	s.untold = false
-	e := s.finished
-	s.write(s.dialect.warning("retry: attempt "+position(e)+" failed", "after "+short(e.Result.Duration)+": "+because(e)+what))
+	s.finished = nil
+	s.write(s.dialect.warning("retry: attempt "+position(&e.Header)+" failed", "after "+short(e.Result.Duration)+": "+because(e.Reason, e.Rule)+what))
 }
 
-func (s *ci) end(e event.Event) {
+func (s *ci) end(e *event.RunFinished) {
 	switch {
-	case s.silent:
+	case e.ReaderGone: // the end is SIGPIPE's, which says nothing
 	case e.Outcome != event.Succeeded:
 		s.write(s.dialect.failure("retry: "+string(e.Outcome), summary(e)))
 	case e.Attempts > 1:
@@ -147,7 +135,7 @@ func (s *ci) write(text string) {
 }
 
 // summary says in words how a run ended.
-func summary(e event.Event) string {
+func summary(e *event.RunFinished) string {
 	after := fmt.Sprintf("after %d attempts in %s", e.Attempts, short(e.Elapsed))
 	if e.Attempts == 1 {
 		after = "after 1 attempt in " + short(e.Elapsed)
@@ -155,9 +143,11 @@ func summary(e event.Event) string {
 	if e.Outcome == event.Succeeded {
 		return "succeeded " + after
 	}
-	text := fmt.Sprintf("gave up %s with exit code %d: %s", after, e.ExitCode, because(e))
-	if e.Advice != "" {
-		text += "; " + inert(e.Advice)
+	text := fmt.Sprintf("gave up %s with exit code %d: %s", after, e.ExitCode, because(e.Reason, e.Rule))
+	for _, more := range []string{e.Why, e.Advice} {
+		if more != "" {
+			text += "; " + inert(more)
+		}
 	}
 	return text
 }
@@ -166,19 +156,19 @@ func summary(e event.Event) string {
 func shown(argv []string) string { return inert(strings.Join(argv, " ")) }
 
 // because is why an attempt failed or a run ended, with the rule.
-func because(e event.Event) string {
-	if e.Rule == "" {
-		return inert(e.Reason)
+func because(reason, rule string) string {
+	if rule == "" {
+		return inert(reason)
 	}
-	return inert(e.Reason) + " [" + inert(e.Rule) + "]"
+	return inert(reason) + " [" + inert(rule) + "]"
 }
 
 // position says which attempt, of how many.
-func position(e event.Event) string {
-	if e.MaxAttempts == 0 {
-		return fmt.Sprint(e.Attempt)
+func position(h *event.Header) string {
+	if h.MaxAttempts == 0 {
+		return fmt.Sprint(h.Attempt)
 	}
-	return fmt.Sprintf("%d of %d", e.Attempt, e.MaxAttempts)
+	return fmt.Sprintf("%d of %d", h.Attempt, h.MaxAttempts)
 }
 
 // short rounds to what a person reads.

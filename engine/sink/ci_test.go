@@ -13,24 +13,30 @@ import (
 	"github.com/retrysh/retry/engine/event"
 )
 
+// at is e as it belongs to attempt n.
+func at(n int, e event.Event) event.Event {
+	e.Head().Attempt = n
+	return e
+}
+
 // run is a run of three attempts in which every text that comes from outside
 // is hostile.
 func run(hostile string) []event.Event {
-	fail := event.Event{Kind: event.AttemptFinished, MaxAttempts: 3, Reason: hostile, Rule: hostile, Result: attempt.Result{ExitCode: 7, Duration: 1500 * time.Millisecond}}
 	events := []event.Event{
-		{Kind: event.RunStarted, Command: []string{"sh", hostile, ""}},
-		{Kind: event.WaitPending, Target: hostile, Reason: hostile},
-		{Kind: event.WaitReady, Target: hostile},
-		{Kind: event.WaitFailed, Target: hostile, Reason: hostile},
+		&event.RunStarted{Command: []string{"sh", hostile, ""}},
+		&event.TargetPending{Target: hostile, Reason: hostile},
+		&event.TargetReady{Target: hostile},
+		&event.TargetFailed{Target: hostile, Reason: hostile},
 	}
 	for n := 1; n <= 3; n++ {
-		fail.Attempt = n
-		events = append(events, event.Event{Kind: event.AttemptStarted, Attempt: n, MaxAttempts: 3}, fail,
-			event.Event{Kind: event.RetryScheduled, Attempt: n, MaxAttempts: 3, Jittered: 20 * time.Millisecond})
+		events = append(events, at(n, &event.AttemptStarted{}),
+			at(n, &event.AttemptFinished{Reason: hostile, Rule: hostile, Result: attempt.Result{ExitCode: 7, Duration: 1500 * time.Millisecond}}),
+			at(n, &event.RetryScheduled{Wait: event.Wait{Jittered: 20 * time.Millisecond}}))
 	}
-	events = append(events, event.Event{Kind: event.RunFinished, Outcome: event.Exhausted, Attempts: 3, ExitCode: 7, Reason: hostile, Rule: hostile, Advice: hostile, Elapsed: 5 * time.Second})
-	for i := range events {
-		events[i].RunID, events[i].Time = "18ee0bc9-0000-4000-8000-000000000000", time.Unix(1795222483, 0)
+	events = append(events, &event.RunFinished{Header: event.Header{Elapsed: 5 * time.Second}, Outcome: event.Exhausted, Attempts: 3, ExitCode: 7, Reason: hostile, Rule: hostile, Advice: hostile})
+	for _, e := range events {
+		h := e.Head()
+		h.MaxAttempts, h.RunID, h.Time = 3, "18ee0bc9-0000-4000-8000-000000000000", time.Unix(1795222483, 0)
 	}
 	return events
 }
@@ -198,13 +204,13 @@ func TestGitHubTellsARun(t *testing.T) {
 	var log, table bytes.Buffer
 	s := NewGitHub(&log, CIOptions{Failed: ignore}, GitHubFiles{Summary: &table, Failed: ignore})
 	for _, e := range []event.Event{
-		{Kind: event.RunStarted, Command: []string{"deploy", "-x"}},
-		{Kind: event.AttemptStarted, Attempt: 1},
-		{Kind: event.AttemptFinished, Attempt: 1, Reason: "exit 75: 50% done", Rule: "on-exit", Result: attempt.Result{Duration: 65 * time.Second}},
-		{Kind: event.RetryScheduled, Attempt: 1, Jittered: 1234 * time.Millisecond},
-		{Kind: event.AttemptStarted, Attempt: 2},
-		{Kind: event.AttemptFinished, Attempt: 2, Success: true, Result: attempt.Result{Duration: time.Second}},
-		{Kind: event.RunFinished, Outcome: event.Succeeded, Attempts: 2, Elapsed: 70 * time.Second},
+		&event.RunStarted{Command: []string{"deploy", "-x"}},
+		at(1, &event.AttemptStarted{}),
+		at(1, &event.AttemptFinished{Reason: "exit 75: 50% done", Rule: "on-exit", Result: attempt.Result{Duration: 65 * time.Second}}),
+		at(1, &event.RetryScheduled{Wait: event.Wait{Jittered: 1234 * time.Millisecond}}),
+		at(2, &event.AttemptStarted{}),
+		at(2, &event.AttemptFinished{Success: true, Result: attempt.Result{Duration: time.Second}}),
+		&event.RunFinished{Header: event.Header{Elapsed: 70 * time.Second}, Outcome: event.Succeeded, Attempts: 2},
 	} {
 		s.Emit(e)
 	}
@@ -231,11 +237,11 @@ func TestGitHubTableIsBounded(t *testing.T) {
 	var table bytes.Buffer
 	s := NewGitHub(&bytes.Buffer{}, CIOptions{Failed: ignore}, GitHubFiles{Summary: &table, Failed: ignore})
 	worst := strings.Repeat("<", 2*longestText)
-	s.Emit(event.Event{Kind: event.RunStarted, Command: []string{worst}})
+	s.Emit(&event.RunStarted{Command: []string{worst}})
 	for n := 1; n <= 1000; n++ {
-		s.Emit(event.Event{Kind: event.AttemptFinished, Attempt: n, Reason: worst, Rule: worst})
+		s.Emit(at(n, &event.AttemptFinished{Reason: worst, Rule: worst}))
 	}
-	s.Emit(event.Event{Kind: event.RunFinished, Outcome: event.Cancelled, Attempts: 1000, Reason: worst})
+	s.Emit(&event.RunFinished{Outcome: event.Cancelled, Attempts: 1000, Reason: worst})
 	if table.Len() > 1<<20 {
 		t.Errorf("%d bytes", table.Len())
 	}
@@ -276,8 +282,7 @@ func TestQuietTellsOwnTroubleOnly(t *testing.T) {
 		t.Errorf("the complaint is %q", got)
 	}
 	log.Reset()
-	s.Emit(event.Event{Kind: event.AttemptFinished, Attempt: 1, Result: attempt.Result{StartErr: errors.New("not found")}})
-	s.Emit(event.Event{Kind: event.RunFinished, Outcome: event.Stopped, Attempts: 1, ExitCode: 127, Reason: "not found"})
+	s.Emit(&event.RunFinished{Outcome: event.Stopped, NotStarted: true, Attempts: 1, ExitCode: 127, Reason: "not found"})
 	if got := log.String(); got != "::error title=retry%3A stopped::gave up after 1 attempt in 0s with exit code 127: not found\n" {
 		t.Errorf("it writes %q", got)
 	}
@@ -287,10 +292,10 @@ func TestQuietTellsOwnTroubleOnly(t *testing.T) {
 func TestNobodyReadsAnyMore(t *testing.T) {
 	var log bytes.Buffer
 	s := NewGitLab(&log, CIOptions{Failed: ignore})
-	s.Emit(event.Event{Kind: event.AttemptStarted, Attempt: 1})
+	s.Emit(at(1, &event.AttemptStarted{}))
 	log.Reset()
-	s.Emit(event.Event{Kind: event.AttemptFinished, Attempt: 1, Reason: "no reader", Result: attempt.Result{ReaderGone: true}})
-	s.Emit(event.Event{Kind: event.RunFinished, Outcome: event.Cancelled, Attempts: 1, Reason: "no reader"})
+	s.Emit(at(1, &event.AttemptFinished{Reason: "no reader", Result: attempt.Result{ReaderGone: true}}))
+	s.Emit(&event.RunFinished{Outcome: event.Cancelled, ReaderGone: true, Attempts: 1, Reason: "no reader"})
 	if strings.Contains(log.String(), "no reader") {
 		t.Errorf("it writes %q", log.String())
 	}

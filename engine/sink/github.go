@@ -42,12 +42,12 @@ func NewGitHub(w io.Writer, options CIOptions, files GitHubFiles) *GitHub {
 // Emit tells one event.
 func (s *GitHub) Emit(e event.Event) {
 	s.ci.Emit(e)
-	switch e.Kind {
-	case event.RunStarted:
+	switch e := e.(type) {
+	case *event.RunStarted:
 		s.ran = shown(e.Command)
-	case event.AttemptFinished:
+	case *event.AttemptFinished:
 		s.row(e)
-	case event.RunFinished:
+	case *event.RunFinished:
 		if e.Attempts > 1 || e.Outcome != event.Succeeded {
 			s.append(s.files.Summary, s.table(e))
 		}
@@ -58,7 +58,7 @@ func (s *GitHub) Emit(e event.Event) {
 // outputs are lines of NAME=VALUE. Every value is a number or one of the
 // contract's words. The empty line in front ends one that somebody left
 // unfinished; the runner skips it.
-func outputs(e event.Event) string {
+func outputs(e *event.RunFinished) string {
 	return fmt.Sprintf("\nattempts=%d\noutcome=%s\nexit_code=%d\n", e.Attempts, e.Outcome, e.ExitCode)
 }
 
@@ -75,10 +75,10 @@ func (s *GitHub) append(w io.Writer, text string) {
 // (actions/runner, CreateStepSummaryCommand), and attempts may be unlimited.
 const mostRows = 200
 
-func (s *GitHub) row(e event.Event) {
+func (s *GitHub) row(e *event.AttemptFinished) {
 	result := "succeeded"
 	if !e.Success {
-		result = because(e)
+		result = because(e.Reason, e.Rule)
 	}
 	if len(s.rows) == mostRows {
 		s.rows = append(s.rows[:0], s.rows[1:]...)
@@ -88,7 +88,7 @@ func (s *GitHub) row(e event.Event) {
 }
 
 // table is the summary, in Markdown.
-func (s *GitHub) table(e event.Event) string {
+func (s *GitHub) table(e *event.RunFinished) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n**retry** %s: %s\n\n", literal(s.ran), literal(summary(e)))
 	if len(s.rows) == 0 {
@@ -122,8 +122,10 @@ func literal(text string) string {
 // workflowCommands are "::name key=value::data" lines.
 type workflowCommands struct{}
 
-func (workflowCommands) fold(_ event.Event, title string) string { return command("group", "", title) }
-func (workflowCommands) unfold(event.Event) string               { return command("endgroup", "", "") }
+func (workflowCommands) fold(_ *event.Header, title string) string {
+	return command("group", "", title)
+}
+func (workflowCommands) unfold(*event.Header) string { return command("endgroup", "", "") }
 
 func (workflowCommands) warning(title, text string) string { return command("warning", title, text) }
 func (workflowCommands) failure(title, text string) string { return command("error", title, text) }

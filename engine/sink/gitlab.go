@@ -26,17 +26,17 @@ type sections struct {
 	plain bool // no colours; the markers are not for the eye
 }
 
-func (sections) fold(e event.Event, title string) string {
-	return marker("start", e) + title + "\n"
+func (sections) fold(h *event.Header, title string) string {
+	return marker("start", h) + title + "\n"
 }
 
-func (sections) unfold(e event.Event) string { return marker("end", e) + "\n" }
+func (sections) unfold(h *event.Header) string { return marker("end", h) + "\n" }
 
 // marker names the section after the run, since names must differ within a
 // job. They are of letters, digits, ".", "_" and "-".
-func marker(which string, e event.Event) string {
-	run, _, _ := strings.Cut(e.RunID, "-")
-	return fmt.Sprintf("\x1b[0Ksection_%s:%d:retry_%s_%d\r\x1b[0K", which, e.Time.Unix(), run, e.Attempt)
+func marker(which string, h *event.Header) string {
+	run, _, _ := strings.Cut(h.RunID, "-")
+	return fmt.Sprintf("\x1b[0Ksection_%s:%d:retry_%s_%d\r\x1b[0K", which, h.Time.Unix(), run, h.Attempt)
 }
 
 func (s sections) warning(title, text string) string { return s.line("33", "WARNING", title, text) }

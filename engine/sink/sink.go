@@ -12,6 +12,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
 )
 
@@ -33,34 +34,54 @@ func NewJSON(w io.Writer, report func(error)) *JSON {
 // object is an event with the contract's field names, in its order; what does
 // not apply is nil or empty and left out.
 type object struct {
-	Time        string   `json:"time"`
-	RunID       string   `json:"run_id"`
-	Event       string   `json:"event"`
-	Command     []string `json:"command,omitempty"`
-	Attempt     int      `json:"attempt,omitempty"`
-	MaxAttempts *int     `json:"max_attempts,omitempty"`
-	ExitCode    *int     `json:"exit_code,omitempty"`
-	Signal      string   `json:"signal,omitempty"`
-	TimedOut    *bool    `json:"timed_out,omitempty"`
-	DurationMS  *float64 `json:"duration_ms,omitempty"`
-	Verdict     string   `json:"verdict,omitempty"`
-	Reason      string   `json:"reason,omitempty"`
-	Rule        string   `json:"rule,omitempty"`
-	DelayMS     *float64 `json:"delay_ms,omitempty"`
-	JitteredMS  *float64 `json:"jittered_ms,omitempty"`
-	SleptMS     *float64 `json:"slept_ms,omitempty"`
-	HintMS      *float64 `json:"hint_ms,omitempty"`
-	ElapsedMS   float64  `json:"elapsed_ms"`
-	Attempts    *int     `json:"attempts,omitempty"`
-	Outcome     string   `json:"outcome,omitempty"`
-	Target      string   `json:"target,omitempty"`
-	TraceID     string   `json:"trace_id,omitempty"`
+	Time         string            `json:"time"`
+	RunID        string            `json:"run_id"`
+	Event        string            `json:"event"`
+	Command      []string          `json:"command,omitempty"`
+	Key          string            `json:"key,omitempty"`
+	Policy       string            `json:"policy,omitempty"`
+	PolicySource string            `json:"policy_source,omitempty"`
+	Attempt      int               `json:"attempt,omitempty"`
+	MaxAttempts  *int              `json:"max_attempts,omitempty"`
+	Copy         *int              `json:"copy,omitempty"`
+	Use          map[string]string `json:"use,omitempty"`
+	Rehearsed    bool              `json:"rehearsed,omitempty"`
+	ExitCode     *int              `json:"exit_code,omitempty"`
+	Signal       string            `json:"signal,omitempty"`
+	TimedOut     *bool             `json:"timed_out,omitempty"`
+	DurationMS   *float64          `json:"duration_ms,omitempty"`
+	Verdict      string            `json:"verdict,omitempty"`
+	Guard        string            `json:"guard,omitempty"`
+	From         string            `json:"from,omitempty"`
+	To           string            `json:"to,omitempty"`
+	Store        string            `json:"store,omitempty"`
+	Hook         string            `json:"hook,omitempty"`
+	Reason       string            `json:"reason,omitempty"`
+	Rule         string            `json:"rule,omitempty"`
+	RetryInMS    *nullable         `json:"retry_in_ms,omitempty"`
+	DelayMS      *float64          `json:"delay_ms,omitempty"`
+	JitteredMS   *float64          `json:"jittered_ms,omitempty"`
+	SleptMS      *float64          `json:"slept_ms,omitempty"`
+	HintMS       *float64          `json:"hint_ms,omitempty"`
+	ElapsedMS    float64           `json:"elapsed_ms"`
+	Attempts     *int              `json:"attempts,omitempty"`
+	Outcome      string            `json:"outcome,omitempty"`
+	FallbackCode *int              `json:"fallback_exit_code,omitempty"`
+	Target       string            `json:"target,omitempty"`
+	TraceID      string            `json:"trace_id,omitempty"`
 }
+
+// nullable is a number that is told as null where it is not known.
+type nullable struct{ ms *float64 }
+
+// MarshalJSON writes the number or null.
+func (n *nullable) MarshalJSON() ([]byte, error) { return json.Marshal(n.ms) }
 
 // Emit writes one event. What is told to a person only is left out: the
 // contract fixes the names that a machine sees.
 func (s *JSON) Emit(e event.Event) {
-	if e.Kind == event.WaitPending || e.Kind == event.InitialWait {
+	switch e.(type) {
+	case *event.TargetPending, *event.InitialWait:
 		return
 	}
 	s.buffer.Reset()
@@ -91,38 +112,89 @@ func noCommand(line []byte) []byte {
 const nanoseconds = "2006-01-02T15:04:05.000000000Z07:00"
 
 func objectOf(e event.Event) object {
+	h := e.Head()
 	o := object{
-		Time: e.Time.Format(nanoseconds), RunID: e.RunID, Event: string(e.Kind), TraceID: e.TraceID,
-		ElapsedMS: milliseconds(e.Elapsed), Reason: e.Reason, Rule: e.Rule, Verdict: string(e.Verdict), Target: e.Target,
+		Time: h.Time.Format(nanoseconds), RunID: h.RunID, Event: string(e.Kind()), TraceID: h.TraceID,
+		ElapsedMS: milliseconds(h.Elapsed),
 	}
-	switch e.Kind {
-	case event.RunStarted:
+	switch e := e.(type) {
+	case *event.RunStarted:
 		o.Command, o.MaxAttempts = e.Command, &e.MaxAttempts
-	case event.AttemptStarted:
-		o.Attempt, o.MaxAttempts = e.Attempt, &e.MaxAttempts
-	case event.AttemptFinished:
-		o.Attempt, o.MaxAttempts = e.Attempt, &e.MaxAttempts
-		o.ExitCode, o.Signal, o.TimedOut = &e.Result.ExitCode, string(e.Result.Signal), &e.Result.TimedOut
-		o.DurationMS = pointer(e.Result.Duration)
-	case event.RetryScheduled, event.RetryWaited:
-		o.Attempt, o.MaxAttempts = e.Attempt, &e.MaxAttempts
-		o.DelayMS, o.JitteredMS = pointer(e.Delay), pointer(e.Jittered)
-		if e.HasHint {
-			o.HintMS = pointer(e.Hint)
+		o.Key, o.Policy, o.PolicySource = e.Key, e.Policy, e.PolicySource
+	case *event.TargetReady:
+		o.Target = e.Target
+	case *event.TargetFailed:
+		o.Target, o.Reason = e.Target, e.Reason
+	case *event.GuardRefused:
+		o.Guard, o.Key, o.Reason, o.RetryInMS = e.Guard, e.Key, e.Reason, &nullable{}
+		if e.RetryIn != nil {
+			o.RetryInMS.ms = pointer(*e.RetryIn)
 		}
-		if e.Kind == event.RetryWaited {
-			o.SleptMS = pointer(e.Slept)
-		}
-	case event.RunFinished:
-		o.Outcome, o.Attempts, o.ExitCode = string(e.Outcome), &e.Attempts, &e.ExitCode
-		if e.Advice != "" && e.Outcome != event.Exhausted { // why no wait was begun
-			o.Reason += "; " + e.Advice
-		}
-		if e.HasHint {
-			o.HintMS = pointer(e.Hint)
-		}
+	case *event.BreakerChanged:
+		o.Key, o.From, o.To = e.Key, e.From, e.To
+	case *event.StoreFailed:
+		o.Store, o.Reason = e.Store, e.Reason
+	case *event.HookFinished:
+		o.Hook, o.ExitCode, o.DurationMS, o.Reason = e.Hook, &e.ExitCode, pointer(e.Duration), e.Reason
+	case *event.RunFinished:
+		o.finish(e)
+	default:
+		o.attempt(e)
 	}
 	return o
+}
+
+// attempt fills in what is told of attempts and of the waits between them.
+func (o *object) attempt(e event.Event) {
+	h := e.Head()
+	o.Attempt, o.MaxAttempts = h.Attempt, &h.MaxAttempts
+	switch e := e.(type) {
+	case *event.AttemptStarted:
+		o.which(&e.Which)
+		o.Rehearsed = e.Rehearsed
+	case *event.AttemptFinished:
+		o.which(&e.Which)
+		o.result(&e.Result)
+		o.Verdict, o.Reason, o.Rule = string(e.Verdict), e.Reason, e.Rule
+	case *event.AttemptCancelled:
+		o.which(&e.Which)
+		o.result(&e.Result)
+	case *event.RetryScheduled:
+		o.wait(&e.Wait)
+	case *event.RetryWaited:
+		o.wait(&e.Wait)
+		o.SleptMS = pointer(e.Slept)
+	}
+}
+
+func (o *object) which(w *event.Which) {
+	if w.Hedged {
+		o.Copy = &w.Copy
+	}
+	o.Use = w.Use
+}
+
+func (o *object) result(r *attempt.Result) {
+	o.ExitCode, o.Signal, o.TimedOut = &r.ExitCode, string(r.Signal), &r.TimedOut
+	o.DurationMS, o.Rehearsed = pointer(r.Duration), r.Rehearsed
+}
+
+func (o *object) wait(w *event.Wait) {
+	o.DelayMS, o.JitteredMS = pointer(w.Delay), pointer(w.Jittered)
+	if w.HasHint {
+		o.HintMS = pointer(w.Hint)
+	}
+}
+
+func (o *object) finish(e *event.RunFinished) {
+	o.Outcome, o.Attempts, o.ExitCode = string(e.Outcome), &e.Attempts, &e.ExitCode
+	o.Verdict, o.Reason, o.Rule, o.FallbackCode = string(e.Verdict), e.Reason, e.Rule, e.FallbackExitCode
+	if e.Why != "" {
+		o.Reason += "; " + e.Why
+	}
+	if e.HasHint {
+		o.HintMS = pointer(e.Hint)
+	}
 }
 
 // milliseconds keeps what is below a millisecond as decimals.

@@ -1,0 +1,142 @@
+package engine
+
+// This file waits: before attempt 1, between attempts, and for whatever else
+// may take its time while no attempt runs. A signal ends each of these waits.
+
+import (
+	"context"
+	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/event"
+)
+
+// prepare does what comes before attempt 1. Where the run does not go on, the
+// decision says how it ends; without a command, this was all.
+func (e *Engine) prepare(ctx context.Context) (Decision, bool) {
+	if e.Before != nil {
+		if d, ready := e.Before(ctx, e.deadline, e.emit); !ready {
+			return d, false
+		}
+	}
+	p := &e.Policy
+	first := p.InitialDelay
+	if p.Splay > 0 {
+		first = backoff.Add(first, backoff.FromFloat(float64(p.Splay)*e.Draw()))
+	}
+	if e.passes(first) {
+		if signal := e.askedToEnd(); signal != "" {
+			return CancelledBy(signal), false
+		}
+		return TimedOut("the deadline leaves no time for an attempt"), false
+	}
+	if first > 0 {
+		e.emit(&event.InitialWait{Wait: first})
+		if _, signal := e.sleep(ctx, first); signal != "" {
+			return CancelledBy(signal), false
+		}
+	}
+	if signal := e.cancelled(); signal != "" {
+		return CancelledBy(signal), false
+	}
+	return Decision{Outcome: event.Succeeded}, true
+}
+
+// wait waits as the last decision says. Where the run does not go on, the
+// decision that it returns says how it ends.
+func (e *Engine) wait(ctx context.Context, last *lastAttempt) *Decision {
+	if end := e.permit(ctx, last); end != nil {
+		return end
+	}
+	d := &last.decision
+	told := event.Wait{Delay: d.Delay, Jittered: d.Wait, HasHint: d.HasHint, Hint: d.Hint, NotYet: d.NotYet()}
+	e.emit(&event.RetryScheduled{Wait: told, IgnoredHint: d.IgnoredHint})
+	slept, signal := e.sleep(ctx, d.Wait)
+	if signal != "" {
+		return e.withdraw(CancelledBy(signal))
+	}
+	e.emit(&event.RetryWaited{Wait: told, Slept: slept})
+	if e.passes(0) {
+		return e.withdraw(e.tooLate(last.decision, last.result))
+	}
+	e.state = d.Next
+	last.waited = min(slept, d.Wait)
+	return nil
+}
+
+// withdraw gives back what Permit took, since no attempt follows.
+func (e *Engine) withdraw(d Decision) *Decision {
+	if e.Gate != nil {
+		e.Gate.Withdraw()
+	}
+	return &d
+}
+
+// passes reports whether a wait of d would end past the deadline.
+func (e *Engine) passes(d time.Duration) bool {
+	return !e.deadline.IsZero() && d > time.Until(e.deadline)
+}
+
+// sleep waits for d, or until it is woken or cancelled, and says how long that
+// was and by which signal it was cancelled.
+func (e *Engine) sleep(ctx context.Context, d time.Duration) (time.Duration, attempt.Signal) {
+	start := time.Now()
+	if signal := e.askedToEnd(); signal != "" { // it beats a wait of 0
+		return 0, signal
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-e.Signals.Woken:
+	case signal := <-e.Signals.Cancelled:
+		return time.Since(start), signal
+	case <-ctx.Done():
+		return time.Since(start), "SIGTERM"
+	}
+	return time.Since(start), ""
+}
+
+// during calls f, whose context ends at the deadline and when a signal asks for
+// the end, and returns that signal when f has returned.
+func (e *Engine) during(ctx context.Context, f func(context.Context)) attempt.Signal {
+	if signal := e.askedToEnd(); signal != "" {
+		return signal
+	}
+	cancel := context.CancelFunc(func() {})
+	if e.deadline.IsZero() {
+		ctx, cancel = context.WithCancel(ctx)
+	} else {
+		ctx, cancel = context.WithDeadline(ctx, e.deadline)
+	}
+	defer cancel()
+	done := make(chan struct{})
+	go func() { defer close(done); f(ctx) }()
+	select {
+	case <-done:
+		return ""
+	case signal := <-e.Signals.Cancelled:
+		cancel()
+		<-done
+		return signal
+	}
+}
+
+// cancelled returns a signal that has come already, "" for none.
+func (e *Engine) cancelled() attempt.Signal {
+	select {
+	case signal := <-e.Signals.Cancelled:
+		return signal
+	default:
+		return ""
+	}
+}
+
+// askedToEnd is cancelled for where signals need not be caught yet.
+func (e *Engine) askedToEnd() attempt.Signal {
+	if e.Signals.Catch != nil {
+		e.Signals.Catch()
+	}
+	return e.cancelled()
+}

@@ -19,6 +19,7 @@ import (
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/classify"
+	"github.com/retrysh/retry/engine/match"
 	"github.com/retrysh/retry/engine/probe"
 	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/exitcodes"
@@ -221,7 +222,7 @@ func (r *resolver) judging(rules *engine.Rules) {
 	default:
 		re, err := regexp.Compile(g.RetryAfter)
 		if err != nil {
-			_, err = classify.ParsePattern(g.RetryAfter)
+			_, err = match.Parse(g.RetryAfter)
 			r.fail("retry-after", err)
 		}
 		rules.Hints = engine.Hints{Use: true, Capture: true, Pattern: re}
@@ -239,10 +240,10 @@ func (r *resolver) exits(flag string, lists []string) classify.Exits {
 	return all
 }
 
-func (r *resolver) patterns(flag string, sources []string) []*classify.Pattern {
-	var all []*classify.Pattern
+func (r *resolver) patterns(flag string, sources []string) []*match.Pattern {
+	var all []*match.Pattern
 	for _, source := range sources {
-		p, err := classify.ParsePattern(source)
+		p, err := match.Parse(source)
 		if err == nil && source == "" {
 			err = errors.New(`"" matches every line; if that is meant, write "^"`)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/retrysh/retry/engine/classify"
+	"github.com/retrysh/retry/engine/match"
 )
 
 // Evidence is what the output of one attempt said, in the words of the rules.
@@ -60,7 +61,7 @@ func (w *Watch) Close() Evidence {
 type stream struct {
 	name     string
 	patterns *Patterns
-	matcher  *classify.Matcher
+	matcher  *match.Matcher
 	tail     *classify.Tail
 	head     []byte // the first headSize bytes
 	size     int64
@@ -73,11 +74,11 @@ const headSize = 8 << 10
 func newStream(name string, p *Patterns) *stream {
 	s := &stream{name: name, patterns: p, tail: classify.NewTail(classify.TailSize)}
 	if p.any() {
-		var all []*classify.Pattern
-		for _, group := range [][]*classify.Pattern{p.Until, p.FailOn, p.StopOn, p.On} {
+		var all []*match.Pattern
+		for _, group := range [][]*match.Pattern{p.Until, p.FailOn, p.StopOn, p.On} {
 			all = append(all, group...)
 		}
-		s.matcher = classify.NewMatcher(all)
+		s.matcher = match.New(all)
 	}
 	return s
 }
@@ -121,7 +122,7 @@ func (s *stream) close(e *Evidence) []byte {
 	i := 0
 	for _, group := range []struct {
 		flag     string
-		patterns []*classify.Pattern
+		patterns []*match.Pattern
 		seen     bool
 		into     *string
 	}{

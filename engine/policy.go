@@ -9,6 +9,7 @@ import (
 
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/classify"
+	"github.com/retrysh/retry/engine/match"
 )
 
 // Policy says how often to try, how long to wait and what is worth trying
@@ -53,7 +54,7 @@ type Rules struct {
 
 // Patterns are the rules on one output stream of the command.
 type Patterns struct {
-	Until, FailOn, StopOn, On []*classify.Pattern
+	Until, FailOn, StopOn, On []*match.Pattern
 }
 
 func (p *Patterns) any() bool {

@@ -6,7 +6,7 @@ package classify
 import (
 	"strings"
 
-	"github.com/retrysh/retry/engine/classify/match"
+	"github.com/retrysh/retry/engine/match"
 )
 
 // output is the text of both streams, standard output first, so that a later

@@ -64,13 +64,13 @@ const (
 	wordOps  = syntax.EmptyWordBoundary | syntax.EmptyNoWordBoundary
 )
 
-// newNFA compiles those of the patterns that which names.
-func newNFA(patterns []*Pattern, which []int) *nfa {
+// newNFA compiles the patterns.
+func newNFA(patterns []*Pattern) *nfa {
 	n := &nfa{}
 	var sets runeSets
 	asksWord := false
-	for _, i := range which {
-		prog := patterns[i].program()
+	for i, p := range patterns {
+		prog := p.program()
 		base := uint32(len(n.insts))
 		n.starts = append(n.starts, start{uint32(i), base + uint32(prog.Start)})
 		for k := range prog.Inst {

@@ -100,9 +100,9 @@ func TestOpenCommandIsBounded(t *testing.T) {
 }
 
 // A line of any length is matched as a whole: its ends are the only ones, and
-// nothing is lost where it stops being held.
+// nothing is lost between two blocks.
 func TestLongLine(t *testing.T) {
-	for _, size := range []int{usual.line - 20, usual.line - 3, usual.line, usual.line + 5, 200 << 10, 1 << 20} {
+	for _, size := range []int{usual.block - 20, usual.block - 3, usual.block, usual.block + 5, 200 << 10, 1 << 20} {
 		line := "begin " + strings.Repeat("é-", size/3) + "middle" + strings.Repeat("-é", size/3) + " end"
 		patterns := parse(t, `^begin .*middle.* end$`, `é-middle-é`, `middle`, `(?i)MIDDLE.*END\z`, `\bend\b`, `begin`,
 			`^-`, `-$`, `\Bend`, `^$`, `^end`, `begin$`, `[^-é]{8}`, `^é`, `\x{fffd}`)

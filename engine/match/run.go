@@ -9,8 +9,21 @@ import (
 	"unicode/utf8"
 )
 
-// run takes text that ends between two runes from lane[0] to lane[0].
+// run takes text that ends between two runes from lane[0] to lane[0], in
+// several lanes where that pays.
 func (d *dfa) run(p []byte) {
+	if d.live == 0 {
+		return
+	}
+	if part, ok := cutLines(p, d.limits.lane); ok {
+		d.runLanes(&part)
+	} else {
+		d.runOne(p)
+	}
+}
+
+// runOne is run in one lane.
+func (d *dfa) runOne(p []byte) {
 	s, table, class := d.lane[0], d.table, &d.nfa.bytes
 	end := d.bytes + int64(len(p))
 	for len(p) > 0 && d.live > 0 {
@@ -70,21 +83,8 @@ func (d *dfa) classAt(p []byte) (int, int) {
 	return d.classOf(r), n
 }
 
-// runLines runs whole lines from a line's start.
-func (d *dfa) runLines(p []byte) {
-	if d.live == 0 {
-		return
-	}
-	d.toStart()
-	if part, ok := cutLines(p, d.limits.lane); ok {
-		d.runLanes(&part)
-	} else {
-		d.run(p)
-	}
-}
-
-// cutLines divides text into parts of about the same length that each begin a
-// line. It reports false where that is not worth it.
+// cutLines divides text into parts of about the same length, of which all but
+// the first begin a line. It reports false where that is not worth it.
 func cutLines(p []byte, least int) (part [lanes][]byte, ok bool) {
 	if len(p) < least {
 		return part, false
@@ -106,7 +106,9 @@ func cutLines(p []byte, least int) (part [lanes][]byte, ok bool) {
 func (d *dfa) runLanes(part *[lanes][]byte) {
 	total := 0
 	for k := range part {
-		d.lane[k] = d.lane[0]
+		if k > 0 {
+			d.lane[k] = d.intern(nil, atStart)
+		}
 		total += len(part[k])
 	}
 	end := d.bytes + int64(total)
@@ -133,7 +135,7 @@ func (d *dfa) runLanes(part *[lanes][]byte) {
 		if k > 0 {
 			d.lane[k] = 0
 		}
-		d.run(part[k])
+		d.runOne(part[k])
 	}
 	d.bytes = end
 }
@@ -169,7 +171,7 @@ func (d *dfa) together(part *[lanes][]byte) (next [lanes]uint16, more bool) {
 	return next, more
 }
 
-// simulate is run without states: the set of threads is computed for each rune.
+// simulate is runOne without states: the set of threads is computed for each rune.
 func (d *dfa) simulate(p []byte) {
 	d.uncached -= int64(len(p))
 	st := d.states[int(d.lane[0])/d.stride]

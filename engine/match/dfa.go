@@ -25,7 +25,7 @@ const (
 	uncachedMin = 1 << 20
 	uncachedMax = 1 << 30
 	// lanes is how many parts of a text are run side by side, which hides the
-	// latency of the two look-ups that a byte costs: three times the speed.
+	// latency of the two look-ups that a byte costs.
 	lanes = 4
 )
 
@@ -48,7 +48,6 @@ type dfa struct {
 	limits  limits
 	alive   []bool // by the matcher's count
 	live    int
-	line    int64 // that was tried last, where lines are sifted
 	matched func(pattern int)
 
 	// A state's number is the place of its row in table. Row 0 is all zeros:
@@ -124,15 +123,12 @@ func newDFA(n *nfa, l limits, alive []bool, matched func(int)) *dfa {
 	d.index = make([]uint16, hashSize(tableSize/d.stride))
 	d.reach = make([]reach, contexts*n.classes)
 	d.states = append(d.states, dfaState{})
-	d.toStart()
+	d.lane[0] = d.intern(nil, atStart)
 	return d
 }
 
 // hashSize returns a power of two that holds n states at half load.
 func hashSize(n int) int { return 1 << (bits.Len(uint(n)) + 1) }
-
-// toStart puts the text at a line's start.
-func (d *dfa) toStart() { d.lane[0] = d.intern(nil, atStart) }
 
 // kill ends the trying of a pattern. States that still have threads of it are
 // harmless: step skips them.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"regexp/syntax"
 	"strings"
-	"unicode/utf8"
 )
 
 // Pattern is a compiled pattern of --on-stdout, --until-stderr and their like:
@@ -15,11 +14,7 @@ import (
 // It may be shared between matchers and goroutines.
 type Pattern struct {
 	src string
-	// re is nil for a pattern that is plain text: it is read when it is needed.
-	re *syntax.Regexp
-	// literals are such that each line that matches contains one; there may be
-	// none of use.
-	literals []literal
+	re  *syntax.Regexp
 }
 
 // Parse reads src as a Go regular expression. The error quotes src and
@@ -28,45 +23,18 @@ type Pattern struct {
 // A pattern is tried on one line at a time, never across a line's end: one
 // that needs a line feed, as `a\nb` does, is accepted and matches nothing.
 func Parse(src string) (*Pattern, error) {
-	if l, ok := plain(src); ok {
-		return &Pattern{src: src, literals: []literal{l}}, nil
-	}
 	re, err := syntax.Parse(src, syntax.Perl)
 	if err != nil {
 		return nil, patternError(src, err)
 	}
-	return &Pattern{src: src, re: re, literals: required(re)}, nil
+	return &Pattern{src: src, re: re}, nil
 }
 
-// program compiles the pattern, each time anew: a pattern whose literal never
-// comes up needs no program.
+// program compiles the pattern. Simplify copies what it changes, so that a
+// Pattern may be shared; Compile fails for no expression that Parse returned.
 func (p *Pattern) program() *syntax.Prog {
-	re := p.re
-	if re == nil {
-		re, _ = syntax.Parse(p.src, syntax.Perl) // plain text has no errors
-	}
-	// Simplify copies what it changes. Compile fails for no expression that
-	// Parse has returned.
-	prog, _ := syntax.Compile(re.Simplify())
+	prog, _ := syntax.Compile(p.re.Simplify())
 	return prog
-}
-
-// plain returns the literal that src is, with (?i) before it or not. Most
-// patterns are such, and need not be read further: that takes 3 us for each.
-func plain(src string) (literal, bool) {
-	text, fold := strings.CutPrefix(src, "(?i)")
-	if len(text) < literalMin {
-		return literal{}, false
-	}
-	for _, b := range []byte(text) {
-		if b >= utf8.RuneSelf || strings.IndexByte(`\.+*?()|[]{}^$`, b) >= 0 {
-			return literal{}, false
-		}
-	}
-	if fold = fold && hasLetter([]byte(text)); fold {
-		text = oneFold(strings.ToLower(text))
-	}
-	return literal{text, fold}, true
 }
 
 // String returns the pattern as the user wrote it.

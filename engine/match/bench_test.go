@@ -24,7 +24,7 @@ var sixty = []string{
 	`toomanyrequests: `, `(?i)quota exceeded`, `leader (changed|election)`, `etcdserver: .* timed out`,
 }
 
-// bare has no literal that can be looked for.
+// bare has no word of its own.
 var bare = []string{
 	`^\d+$`, `\b\d{3} \w{2}\b$`, `[A-Z][a-z]+ [A-Z][a-z]+ [A-Z]\d`, `^\s+at \S+$`, `E\d+:`, `\w+@\w+`, `^[[:upper:]]{3,}:`,
 	`\d+% `, `[a-f0-9]{32}`, `^\W+$`,

@@ -63,7 +63,7 @@ func Main() int {
 	case o.completion != "":
 		err = show(func(w io.Writer) error { return printCompletion(w, o.completion) })
 	case o.plan:
-		err = show(func(w io.Writer) error { return printPlan(w, o.policy) })
+		err = show(func(w io.Writer) error { return printPlan(w, o) })
 	case o.explain != nil:
 		err = show(func(w io.Writer) error { return explain(w, o) })
 	}

@@ -1,11 +1,13 @@
 package cli
 
-// This file prints the schedule of a policy for a person.
+// This file prints what a policy promises, and its schedule of waits.
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"time"
 
 	"github.com/retrysh/retry/cli/human"
@@ -14,9 +16,68 @@ import (
 	"github.com/retrysh/retry/engine/plan"
 )
 
-// printPlan writes one line for each wait.
-func printPlan(out io.Writer, p engine.Policy) error {
+// printPlan writes the promises and one line for each wait. The promises are
+// the same each time, whatever --seed says.
+func printPlan(out io.Writer, o *options) error {
+	p := o.policy
+	promise := plan.Promises(p, rand.New(rand.NewPCG(1, 0)).Float64)
 	w := bufio.NewWriter(out)
+	if o.logFormat == "json" {
+		return planJSON(w, p, promise)
+	}
+	fmt.Fprintf(w, "%s\n%s\n\n", longestRun(p, promise.Longest), outlived(p, promise))
+	planTable(w, p)
+	return w.Flush()
+}
+
+// longestRun says how long all can take, and by what.
+func longestRun(p engine.Policy, longest time.Duration) string {
+	switch {
+	case longest < plan.Unlimited && longest == p.Deadline:
+		return "takes " + human.Duration(longest) + " at most, by --deadline"
+	case longest < plan.Unlimited:
+		return fmt.Sprintf("takes %s at most: %s of %s, and the greatest waits", human.Duration(longest), attempts(p.Attempts), exact(p.Timeout))
+	case p.Attempts == 0:
+		return "can take for ever: attempts are unlimited, and there is no --deadline"
+	case p.Timeout == 0:
+		return "takes as long as its attempts do: there is neither --timeout nor --deadline"
+	}
+	return "can take for ever: its waits add up to more than can be told"
+}
+
+func attempts(n int) string {
+	if n == 1 {
+		return "1 attempt"
+	}
+	return fmt.Sprintf("%d attempts", n)
+}
+
+// outlived says which outages the waits reach across.
+func outlived(p engine.Policy, promise plan.Promise) string {
+	half, most := promise.OutlivesHalf, promise.OutlivesMost
+	switch {
+	case p.Attempts == 1:
+		return "outlives no outage: there is one attempt only"
+	case half == 0:
+		return "outlives no outage"
+	case most == plan.Unlimited:
+		return "outlives any outage"
+	case half == most:
+		return fmt.Sprintf("outlives an outage of %s, where attempts fail at once", human.Duration(half))
+	}
+	return fmt.Sprintf("outlives an outage of %s in half of the runs, of %s in 99 of 100, where attempts fail at once", outage(half), human.Duration(most))
+}
+
+// outage is a duration that may be without limit.
+func outage(d time.Duration) string {
+	if d == plan.Unlimited {
+		return "any length"
+	}
+	return human.Duration(d)
+}
+
+// planTable writes one line for each wait.
+func planTable(w *bufio.Writer, p engine.Policy) {
 	if first := backoff.Add(p.InitialDelay, p.Splay); first > 0 {
 		fmt.Fprintf(w, "before attempt 1: %s to %s\n", human.Duration(p.InitialDelay), human.Duration(first))
 	}
@@ -43,7 +104,56 @@ func printPlan(out io.Writer, p engine.Policy) error {
 	if late {
 		fmt.Fprintf(w, "* where it would end past the deadline of %s, the wait is not begun\n", exact(p.Deadline))
 	}
+}
+
+// plannedWait is one wait of the JSON object, in milliseconds.
+type plannedWait struct {
+	Wait       int     `json:"wait"`
+	DelayMS    float64 `json:"delay_ms"`
+	LeastMS    float64 `json:"least_ms"`
+	MeanMS     float64 `json:"mean_ms"`
+	GreatestMS float64 `json:"greatest_ms"`
+	WorstSoFar float64 `json:"worst_so_far_ms"`
+}
+
+// planJSON writes one object, wait by wait: there may be very many.
+func planJSON(w *bufio.Writer, p engine.Policy, promise plan.Promise) error {
+	fmt.Fprintf(w, `{"longest_ms":%s,"outlives_half_ms":%s,"outlives_99_of_100_ms":%s,"waits":[`,
+		limitMS(promise.Longest), limitMS(promise.OutlivesHalf), limitMS(promise.OutlivesMost))
+	var failed error
+	plan.Rows(p, func(r plan.Row) bool {
+		var row []byte
+		row, failed = json.Marshal(plannedWait{
+			Wait: r.Number, DelayMS: milliseconds(r.Plain), LeastMS: milliseconds(r.Least), MeanMS: milliseconds(r.Mean),
+			GreatestMS: milliseconds(r.Greatest), WorstSoFar: milliseconds(r.WorstCase),
+		})
+		if failed == nil && r.Number > 1 {
+			failed = w.WriteByte(',')
+		}
+		if failed == nil {
+			_, failed = w.Write(row)
+		}
+		return failed == nil
+	})
+	if failed != nil {
+		return failed
+	}
+	fmt.Fprintln(w, "]}")
 	return w.Flush()
+}
+
+// limitMS is a duration in milliseconds, or null where there is no limit.
+func limitMS(d time.Duration) string {
+	if d == plan.Unlimited {
+		return "null"
+	}
+	text, _ := json.Marshal(milliseconds(d)) // a finite number
+	return string(text)
+}
+
+// milliseconds is a duration to the microsecond, in milliseconds.
+func milliseconds(d time.Duration) float64 {
+	return float64(d.Round(time.Microsecond)) / float64(time.Millisecond)
 }
 
 // exact shows a duration to the microsecond.

@@ -57,7 +57,7 @@ func Rows(p engine.Policy, yield func(Row) bool) {
 		if !low.Retry {
 			return
 		}
-		high := decide(&p, greatest.state, start.Add(greatest.elapsed), time.Time{}, math.Nextafter(1, 0))
+		high := decide(&p, greatest.state, start.Add(greatest.elapsed), time.Time{}, 1)
 		row.Plain, row.Least, row.Greatest = high.Delay, low.Wait, high.Wait
 		row.Mean, before = mean(&p, least.state, before)
 		least.step(low)

@@ -9,6 +9,7 @@ package cli
 // runs CMD as the leader of a session without a terminal, with every signal at
 // its default action, and sends SIGNALs to it as soon as FILE has content, one
 // FILE after the other. A signal such as -TERM goes to its whole process group.
+// A FILE such as +500us is a time after the start instead.
 // Then it prints how CMD ended, "exit 3" or "signal SIGTERM", and exits with 0.
 
 import (
@@ -46,7 +47,11 @@ func prodMain() {
 	})
 	for _, poke := range pokes {
 		file, signals, _ := strings.Cut(poke, "=")
-		awaitContent(file)
+		if after, err := time.ParseDuration(strings.TrimPrefix(file, "+")); err == nil {
+			time.Sleep(after)
+		} else {
+			awaitContent(file)
+		}
 		for _, name := range strings.Split(signals, ",") {
 			send(cmd.Process.Pid, name)
 		}

@@ -66,13 +66,20 @@ const drainTime = 200 * time.Millisecond
 // nothing after a time limit has ended the attempt.
 const patience = 2 * time.Second
 
-// reporter passes on one line about each thing.
+// reporter tells the user one line about each thing. It tells on a goroutine of
+// its own and holds no lock then: whoever has something to say may be handling
+// a signal, and the telling may block on a stuck reader or lead back into the
+// signal code.
 type reporter struct {
-	mu   sync.Mutex
-	said map[string]bool
-	to   func(string)
+	to func(string)
+
+	mu      sync.Mutex // a leaf: nothing is called while it is held
+	said    map[string]bool
+	waiting []string
+	telling chan struct{} // closed when all has been told; nil where nothing waits
 }
 
+// say tells line unless something was told about the same thing.
 func (r *reporter) say(thing, line string) {
 	if r.to == nil {
 		return
@@ -86,5 +93,38 @@ func (r *reporter) say(thing, line string) {
 		r.said = map[string]bool{}
 	}
 	r.said[thing] = true
-	r.to(line)
+	r.waiting = append(r.waiting, line)
+	if r.telling == nil {
+		r.telling = make(chan struct{})
+		go r.tell()
+	}
+}
+
+// tell tells what waits.
+func (r *reporter) tell() {
+	for {
+		r.mu.Lock()
+		lines := r.waiting
+		r.waiting = nil
+		if len(lines) == 0 {
+			close(r.telling)
+			r.telling = nil
+			r.mu.Unlock()
+			return
+		}
+		r.mu.Unlock()
+		for _, line := range lines {
+			r.to(line)
+		}
+	}
+}
+
+// flush returns when all that was said has been told.
+func (r *reporter) flush() {
+	r.mu.Lock()
+	telling := r.telling
+	r.mu.Unlock()
+	if telling != nil {
+		<-telling
+	}
 }

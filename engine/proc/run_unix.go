@@ -67,6 +67,7 @@ func (r *Runner) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 	if a.foreground {
 		r.signals.Catch() // what the terminal sends has reached the command already
 	}
+	defer r.report.flush() // when signals count as in a wait again, so that a stuck reader can be interrupted
 	r.signals.enter(a)
 	defer r.signals.leave()
 	a.run(ctx)
@@ -388,6 +389,7 @@ func (r *Runner) Settle(accepted bool) error {
 	r.left, r.held = nil, nil
 	if left != nil && !accepted && r.cfg.KillLeftovers {
 		left.end(r.signal, r.cfg.KillAfter, nil)
+		r.report.flush()
 	}
 	if left != nil {
 		r.signals.reapInWaits()

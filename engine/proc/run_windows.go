@@ -52,6 +52,7 @@ func (r *Runner) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 		return attempt.Result{DeadlinePassed: true, NotRun: true, ExitCode: exitcodes.Timeout}
 	}
 	a := &running{Runner: r, spec: spec, begun: begun, ended: make(chan struct{}), hurry: make(chan struct{}), abandon: make(chan struct{})}
+	defer r.report.flush() // when signals count as in a wait again, so that a stuck reader can be interrupted
 	r.signals.enter(a)
 	defer r.signals.enter(nil)
 	a.run(ctx)

@@ -7,6 +7,7 @@ package cli
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -18,6 +19,7 @@ type flag struct {
 	kind   reflect.Kind // String, Bool or Slice
 	preset string       // its default, "" for none
 	noEnv  bool         // no variable sets it
+	outer  bool         // inside another retry its variable speaks of the outer run
 }
 
 // variable is the environment variable that sets f, "" for none.
@@ -28,12 +30,23 @@ func (f *flag) variable() string {
 	return "RETRY_" + strings.ToUpper(strings.ReplaceAll(f.name, "-", "_"))
 }
 
+// source is where a setting comes from; a higher one beats a lower one (SPEC
+// section 1).
+type source int
+
+const (
+	fromPolicy source = iota + 1
+	fromEnvironment
+	fromCommandLine
+)
+
 // setting is one flag as it was given. word is how the user named it, for
 // messages.
 type setting struct {
-	flag  *flag
-	value string
-	word  string
+	flag   *flag
+	value  string
+	word   string
+	source source
 }
 
 // flagTable reads the grammar, all but the help.
@@ -62,6 +75,8 @@ func (f *flag) read(tag string) {
 			f.preset = value
 		case "env":
 			f.noEnv = value == "-"
+		case "nested":
+			f.outer = value == "-"
 		default:
 			return
 		}
@@ -154,7 +169,7 @@ func splitLong(table []flag, word string) ([]setting, *argvError) {
 	if f == nil {
 		return nil, &argvError{word: word}
 	}
-	s := setting{flag: f, value: value, word: "--" + name}
+	s := setting{flag: f, value: value, word: "--" + name, source: fromCommandLine}
 	switch {
 	case f.kind == reflect.Bool && !hasValue:
 		s.value = "true"
@@ -177,7 +192,7 @@ func splitShort(table []flag, word string) ([]setting, *argvError) {
 		if f == nil {
 			return nil, &argvError{word: word}
 		}
-		s := setting{flag: f, value: "true", word: "-" + word[i:i+1]}
+		s := setting{flag: f, value: "true", word: "-" + word[i:i+1], source: fromCommandLine}
 		if f.kind == reflect.Bool {
 			given = append(given, s)
 			continue
@@ -211,8 +226,8 @@ func byShort(table []flag, short byte) *flag {
 // environment reads the settings that come from RETRY_ variables. Empty and
 // unknown variables are ignored. The values of a repeatable flag are separated
 // by newlines, since a value may hold anything else; blank lines are ignored,
-// as YAML's blocks end in one. Inside another retry, RETRY_IDEMPOTENCY_KEY is
-// what the outer one told its command, not a flag.
+// as YAML's blocks end in one. Inside another retry, the variables that speak of
+// the outer run (the grammar marks them) are ignored.
 func environment(table []flag, environ []string) (settings []setting) {
 	nested := false
 	for _, entry := range environ {
@@ -229,24 +244,18 @@ func environment(table []flag, environ []string) (settings []setting) {
 			case f.kind == reflect.Slice:
 				for line := range strings.Lines(value) {
 					if line = strings.TrimRight(line, "\r\n"); line != "" {
-						settings = append(settings, setting{f, line, name})
+						settings = append(settings, setting{f, line, name, fromEnvironment})
 					}
 				}
 			case f.kind == reflect.Bool && truth(value) != "":
-				settings = append(settings, setting{f, truth(value), name})
+				settings = append(settings, setting{f, truth(value), name, fromEnvironment})
 			default: // resolve refuses what is neither true nor false, if it counts
-				settings = append(settings, setting{f, value, name})
+				settings = append(settings, setting{f, value, name, fromEnvironment})
 			}
 		}
 	}
 	if nested {
-		kept := settings[:0]
-		for _, s := range settings {
-			if s.flag.name != "idempotency-key" {
-				kept = append(kept, s)
-			}
-		}
-		settings = kept
+		settings = slices.DeleteFunc(settings, func(s setting) bool { return s.flag.outer })
 	}
 	return settings
 }
@@ -263,24 +272,24 @@ func truth(value string) string {
 	return ""
 }
 
-// merge puts the command line's settings over the environment's: a repeatable
-// flag on the command line replaces the variable, and so does one that says
+// merge puts the settings of a higher level over those of a lower one: a
+// repeatable flag there replaces what is below it, and so does one that says
 // otherwise.
-func merge(fromEnvironment, fromCommandLine []setting) []setting {
+func merge(lower, higher []setting) []setting {
 	beaten := map[string]bool{}
-	for _, s := range fromCommandLine {
+	for _, s := range higher {
 		beaten[s.flag.name] = true
 		for _, name := range contradicted(s.flag.name) {
 			beaten[name] = beaten[name] || s.value != "false"
 		}
 	}
 	var all []setting
-	for _, s := range fromEnvironment {
+	for _, s := range lower {
 		if !beaten[s.flag.name] {
 			all = append(all, s)
 		}
 	}
-	return append(all, fromCommandLine...)
+	return append(all, higher...)
 }
 
 // contradicted are the flags that mean nothing beside this one, or take its

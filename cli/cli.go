@@ -51,23 +51,64 @@ func Main() int {
 		return run(o)
 	}
 	proc.LetGo()
-	switch {
-	case err != nil:
+	if err != nil {
 		refuse(err)
-	case o.help:
-		err = show(printHelp)
-	case o.version:
-		err = show(printVersion)
-	case o.man:
-		err = show(printMan)
-	case o.completion != "":
-		err = show(func(w io.Writer) error { return printCompletion(w, o.completion) })
-	case o.plan:
-		err = show(func(w io.Writer) error { return printPlan(w, o) })
-	case o.explain != nil:
-		err = show(func(w io.Writer) error { return explain(w, o) })
+		return exitcodes.Of(err)
 	}
-	return exitcodes.Of(err)
+	for _, m := range modes {
+		if m.asked(o) {
+			return exitcodes.Of(show(func(w io.Writer) error { return m.print(w, o) }))
+		}
+	}
+	return exitcodes.OK
+}
+
+// modes are what the program does in place of running a command: each prints
+// what was asked for by name.
+var modes = []struct {
+	asked func(*options) bool
+	print func(io.Writer, *options) error
+}{
+	{func(o *options) bool { return o.help }, printHelp},
+	{func(o *options) bool { return o.version }, printVersion},
+	{func(o *options) bool { return o.man }, printMan},
+	{func(o *options) bool { return o.completion != "" }, printCompletion},
+	{func(o *options) bool { return o.plan }, printPlan},
+	{func(o *options) bool { return o.explain != nil }, explain},
+}
+
+// runs reports whether anything is to be run or waited for.
+func (o *options) runs() bool {
+	for _, m := range modes {
+		if m.asked(o) {
+			return false
+		}
+	}
+	return true
+}
+
+func printHelp(w io.Writer, _ *options) error {
+	p, err := pages()
+	if err != nil {
+		return err
+	}
+	return p.Help(w)
+}
+
+func printMan(w io.Writer, _ *options) error {
+	p, err := pages()
+	if err != nil {
+		return err
+	}
+	return p.Man(w)
+}
+
+func printCompletion(w io.Writer, o *options) error {
+	p, err := pages()
+	if err != nil {
+		return err
+	}
+	return p.Completion(w, o.completion)
 }
 
 // read turns words into options. What asks for help is given help, whatever

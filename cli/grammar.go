@@ -5,13 +5,16 @@ package cli
 // readers of the command line are driven by this struct. All values are text
 // here; resolve.go gives them their meaning.
 
+import "github.com/retrysh/retry/cli/manual"
+
 // grammar holds the flags as they were given, defaults included. A string is a
 // flag with a value, a bool one without, a slice one that may be repeated.
 //
-// Tags: short, default and env stand first, where the readers look for them;
+// Tags: short, default, env and nested stand first, where the readers look for them;
 // group is the section of the contract, placeholder the unit (D is a
 // duration), env:"-" marks what asks for another mode or belongs to one and so
-// has no variable, values are the words that completion offers. Where resolve
+// has no variable, nested:"-" what a variable cannot say inside another retry,
+// since it speaks of the outer run (SPEC section 1), values are the words that completion offers. Where resolve
 // asks for one of them (oneOf), there are no others.
 type grammar struct {
 	Attempts string `short:"n" default:"5" placeholder:"N" group:"loop" help:"Runs of the command, the first included; 0 is unlimited, 1 never retries."`
@@ -50,7 +53,7 @@ type grammar struct {
 	Stdout        string `default:"stream" placeholder:"MODE" group:"streams" help:"stream passes standard output on as it comes, hold keeps it until an attempt has succeeded; that of failed attempts goes to standard error." values:"stream hold"`
 	Stderr        string `default:"stream" placeholder:"MODE" group:"streams" help:"The same for standard error." values:"stream hold"`
 
-	IdempotencyKey string `placeholder:"KEY" group:"env" help:"What every attempt sees as RETRY_IDEMPOTENCY_KEY (default: the run's random id)."`
+	IdempotencyKey string `nested:"-" placeholder:"KEY" group:"env" help:"What every attempt sees as RETRY_IDEMPOTENCY_KEY (default: the run's random id)."`
 	Nested         string `default:"warn" placeholder:"MODE" group:"env" help:"Inside another retry: warn says that attempts multiply, once runs the command a single time, allow says nothing." values:"warn once allow"`
 
 	Classify   string   `default:"any" placeholder:"MODE" group:"classify" help:"What is retried where no rule above decides: any failure, smart (unless it is known to be permanent), or strict (only what is known to be transient)." values:"any smart strict"`
@@ -63,7 +66,7 @@ type grammar struct {
 	StderrFile string   `env:"-" placeholder:"FILE" group:"classify" help:"What the command wrote to standard error."`
 	At         string   `env:"-" placeholder:"SECONDS" group:"classify" help:"The Unix time against which dates in the output are read (default: now)."`
 
-	WaitFor     []string `sep:"none" placeholder:"TARGET" group:"waitfor" help:"Wait until the target is ready before attempt 1: tcp://host:port, http(s)://..., unix:///path, file:///path, dns://name, exec:shell command." values:"tcp:// http:// https:// unix:/// file:/// dns:// exec:"`
+	WaitFor     []string `nested:"-" sep:"none" placeholder:"TARGET" group:"waitfor" help:"Wait until the target is ready before attempt 1: tcp://host:port, http(s)://..., unix:///path, file:///path, dns://name, exec:shell command." values:"tcp:// http:// https:// unix:/// file:/// dns:// exec:"`
 	WaitTimeout string   `default:"60s" placeholder:"D" group:"waitfor" help:"Limits the wait for all targets; 0 is for ever."`
 	Exec        bool     `env:"-" group:"waitfor" help:"Then become the command instead of running it."`
 
@@ -81,15 +84,15 @@ type grammar struct {
 }
 
 // groups are the titles of the flag groups, in the order of the help.
-var groups = []struct{ key, title string }{
-	{"loop", "Attempts"},
-	{"wait", "The wait between attempts"},
-	{"limits", "Time limits"},
-	{"decide", "Success, retry or stop (the first that applies decides)"},
-	{"streams", "Processes and streams"},
-	{"env", "What the command sees"},
-	{"classify", "Knowing what is worth retrying"},
-	{"waitfor", "Waiting, then running"},
-	{"output", "What it says"},
-	{"modes", "Other modes"},
+var groups = []manual.Group{
+	{Key: "loop", Title: "Attempts"},
+	{Key: "wait", Title: "The wait between attempts"},
+	{Key: "limits", Title: "Time limits"},
+	{Key: "decide", Title: "Success, retry or stop (the first that applies decides)"},
+	{Key: "streams", Title: "Processes and streams"},
+	{Key: "env", Title: "What the command sees"},
+	{Key: "classify", Title: "Knowing what is worth retrying"},
+	{Key: "waitfor", Title: "Waiting, then running"},
+	{Key: "output", Title: "What it says"},
+	{Key: "modes", Title: "Other modes"},
 }

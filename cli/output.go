@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/retrysh/retry/cli/human"
+	"github.com/retrysh/retry/cli/manual"
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/proc"
@@ -201,6 +202,6 @@ func terminalWidth() func() int {
 		if width, _, err := term.GetSize(fd); err == nil && width > 0 {
 			return width
 		}
-		return helpWidth
+		return manual.Width
 	}
 }

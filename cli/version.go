@@ -38,7 +38,7 @@ func originOf() origin {
 }
 
 // printVersion writes version, commit, date, Go and platform on one line.
-func printVersion(w io.Writer) error {
+func printVersion(w io.Writer, _ *options) error {
 	b := originOf()
 	if b.commit == "" {
 		b.commit = "unknown commit"

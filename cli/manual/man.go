@@ -1,4 +1,4 @@
-package cli
+package manual
 
 // This file prints the manual page: the help's words and flags, set in
 // man(7).
@@ -61,29 +61,21 @@ The command was not found.
 // manWidth bounds the lines of the source, as mandoc's lint asks for.
 const manWidth = 72
 
-// printMan writes the page. Its date is that of the commit the program was
-// built from, or none: two builds of one source print one page.
-func printMan(w io.Writer) error {
-	parser, err := newParser(new(grammar))
-	if err != nil {
-		return err
-	}
-	day, _, _ := strings.Cut(originOf().date, "T")
+// Man writes the page.
+func (p *Pages) Man(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, manHead, day)
+	fmt.Fprintf(&b, manHead, p.Date)
 	b.WriteString(roff(helpAbout))
 	b.WriteString(".SH OPTIONS\n")
-	for _, group := range groups {
-		b.WriteString(".SS " + roff(group.title) + "\n")
-		for _, f := range parser.Model.Flags {
-			if f.Group != nil && f.Group.Key == group.key {
-				manFlag(&b, f)
-			}
+	for _, group := range p.Groups {
+		b.WriteString(".SS " + roff(group.Title) + "\n")
+		for _, f := range p.of(group) {
+			manFlag(&b, f)
 		}
 	}
 	b.WriteString(manTail)
 	b.WriteString(".SH EXAMPLES\n.EX\n" + roff(helpExamples) + ".EE\n")
-	_, err = io.WriteString(w, b.String())
+	_, err := io.WriteString(w, b.String())
 	return err
 }
 

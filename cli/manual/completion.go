@@ -1,4 +1,4 @@
-package cli
+package manual
 
 // This file prints the completion scripts. What they offer comes from the
 // grammar; how a shell is told stands in completion_SHELL.go.
@@ -11,15 +11,10 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// printCompletion writes the script for one of the shells that the grammar
-// lists.
-func printCompletion(w io.Writer, shell string) error {
-	parser, err := newParser(new(grammar))
-	if err != nil {
-		return err
-	}
+// Completion writes the script for one of the shells that the grammar lists.
+func (p *Pages) Completion(w io.Writer, shell string) error {
 	var b strings.Builder
-	madeBy, flags := "made by: retry --completion "+shell, parser.Model.Flags
+	madeBy, flags := "made by: retry --completion "+shell, p.Flags
 	switch shell {
 	case "bash":
 		fmt.Fprintf(&b, "# bash completion for retry; %s\n", madeBy)
@@ -34,7 +29,7 @@ func printCompletion(w io.Writer, shell string) error {
 		fmt.Fprintf(&b, "# PowerShell completion for retry; %s\n", madeBy)
 		completeInPowerShell(&b, flags)
 	}
-	_, err = io.WriteString(w, b.String())
+	_, err := io.WriteString(w, b.String())
 	return err
 }
 

@@ -1,10 +1,11 @@
 package cli
 
-// This file holds the README to what the program does: its flag table is the
-// help, and each console example is run.
+// This file holds the documentation to what the program does: the page of flags
+// is the help, and each console example of the README and of docs/ is run.
 
 import (
 	"bytes"
+	flags "flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/retrysh/retry/cli/manual"
 )
 
 func readme(t *testing.T) string {
@@ -24,23 +27,49 @@ func readme(t *testing.T) string {
 	return string(text)
 }
 
-func TestReadmeHasTheHelp(t *testing.T) {
+// update writes docs/flags.md anew: go test ./cli -run TestFlagsPage -update
+var update = flags.Bool("update", false, "write the pages that are made from the grammar")
+
+var helpBlock = regexp.MustCompile("(?s)```text\nUsage: .*?```\n")
+
+// TestFlagsPage holds docs/flags.md to the grammar.
+func TestFlagsPage(t *testing.T) {
 	var help bytes.Buffer
-	if err := printHelp(&help); err != nil {
+	if err := printHelp(&help, nil); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(readme(t), "```text\n"+help.String()+"```") {
-		t.Errorf("README.md does not hold the output of retry --help; it should have\n%s", help.String())
+	page := filepath.Join("..", "docs", "flags.md")
+	old, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := helpBlock.ReplaceAllLiteralString(string(old), "```text\n"+help.String()+"```\n")
+	if want == string(old) {
+		return
+	}
+	if !*update {
+		t.Fatal("docs/flags.md does not hold the output of retry --help; run: go test ./cli -run TestFlagsPage -update")
+	}
+	if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFlagsPageHoldsOneHelp: without a block there would be nothing to compare.
+func TestFlagsPageHoldsOneHelp(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "docs", "flags.md"))
+	if err != nil || len(helpBlock.FindAll(page, -1)) != 1 {
+		t.Errorf("docs/flags.md holds %d blocks of help, %v", len(helpBlock.FindAll(page, -1)), err)
 	}
 }
 
 func TestHelpFitsEightyColumns(t *testing.T) {
 	var help bytes.Buffer
-	if err := printHelp(&help); err != nil {
+	if err := printHelp(&help, nil); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(help.String()) {
-		if len(strings.TrimSuffix(line, "\n")) > helpWidth {
+		if len(strings.TrimSuffix(line, "\n")) > manual.Width {
 			t.Errorf("%d columns: %s", len(line)-1, line)
 		}
 	}
@@ -77,10 +106,20 @@ func TestReadmeRulesAreRun(t *testing.T) {
 	}
 }
 
-// TestReadmeExamples runs every command of a console block, in the project's
-// root, and compares what both streams show, times apart. Standard error comes
-// first, since the streams are not one terminal's.
-func TestReadmeExamples(t *testing.T) {
+// documents are the README and the pages of docs/.
+func documents(t *testing.T) []string {
+	t.Helper()
+	pages, err := filepath.Glob(filepath.Join("..", "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(pages, filepath.Join("..", "README.md"))
+}
+
+// TestExamples runs every command of a console block, in the project's root, and
+// compares what both streams show, times apart. Standard error comes first,
+// since the streams are not one terminal's.
+func TestExamples(t *testing.T) {
 	bin := t.TempDir()
 	self, err := os.Executable()
 	if err != nil {
@@ -89,7 +128,14 @@ func TestReadmeExamples(t *testing.T) {
 	if err := os.Symlink(self, filepath.Join(bin, "retry")); err != nil {
 		t.Skip(err)
 	}
-	blocks := consoleBlock.FindAllStringSubmatch(readme(t), -1)
+	var blocks [][]string
+	for _, page := range documents(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks = append(blocks, consoleBlock.FindAllStringSubmatch(string(text), -1)...)
+	}
 	if len(blocks) == 0 {
 		t.Fatal("no examples found")
 	}

@@ -1,24 +1,35 @@
 package cli
 
-// This file is what kong does for the program: the model of the grammar, from
-// which the help is printed, and the words for a flag that cannot be read.
+// This file says what is wrong with a word that is not a flag here, with a
+// suggestion where one is near: kong's model of the grammar knows what is.
 
 import (
 	"fmt"
-	"io"
 	"reflect"
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/retrysh/retry/cli/manual"
 )
 
 // newParser builds kong's model of the grammar into g.
 func newParser(g *grammar) (*kong.Kong, error) {
 	var titles []kong.Group
 	for _, group := range groups {
-		titles = append(titles, kong.Group{Key: group.key, Title: group.title})
+		titles = append(titles, kong.Group{Key: group.Key, Title: group.Title})
 	}
 	return kong.New(g, kong.Name("retry"), kong.NoDefaultHelp(), kong.ExplicitGroups(titles), kong.Exit(func(int) {}))
+}
+
+// pages returns what help, manual page and completions are made from.
+func pages() (*manual.Pages, error) {
+	parser, err := newParser(new(grammar))
+	if err != nil {
+		return nil, err
+	}
+	day, _, _ := strings.Cut(originOf().date, "T")
+	return &manual.Pages{Flags: parser.Model.Flags, Groups: groups, Date: day}, nil
 }
 
 // explainArgv says what is wrong with a word that the reader did not
@@ -102,98 +113,4 @@ func suggest(word string) []string {
 		}
 	}
 	return near
-}
-
-// helpWidth is the width that the help is made for, and helpIndent where the
-// words about a flag begin.
-const (
-	helpWidth  = 80
-	helpIndent = 27
-)
-
-const helpUsage = `Usage: retry [FLAGS] [--] COMMAND [ARG...]
-
-`
-
-const helpAbout = `Runs COMMAND, and runs it again with growing, jittered waits until it succeeds
-or trying again makes no sense. D is a duration: 250ms, 1m30s, or a number of
-seconds. EXITS is a list of codes (75), ranges (100-110), signals (KILL), and
-the words timeout, signal and any. REGEX is an RE2 regular expression that is
-tried on each line. What sets policy can come from the environment as well:
---on-exit is RETRY_ON_EXIT, with newlines between several values.
-`
-
-const helpExits = `
-Exit codes: 0 success; the command's own code when it is given up on (128+n and
-death by the signal where one ended it); 1 its output said failure; 124 timeout
-or deadline; 125 usage or internal error; 126 not executable; 127 not found.
-`
-
-const helpExamples = `  retry -- curl -fsS https://example.com/health
-  retry -n 10 --timeout 30s --on-exit 75,111 --stop-on-stderr 'denied' -- deploy
-  retry --wait-for tcp://db:5432 --wait-timeout 90s --exec -- server --port 80
-`
-
-// printHelp writes the help, each flag with its unit and default.
-func printHelp(w io.Writer) error {
-	parser, err := newParser(new(grammar))
-	if err != nil {
-		return err
-	}
-	var b strings.Builder
-	b.WriteString(helpUsage + helpAbout)
-	for _, group := range groups {
-		b.WriteString("\n" + group.title + ":\n")
-		for _, f := range parser.Model.Flags {
-			if f.Group != nil && f.Group.Key == group.key {
-				writeFlag(&b, f)
-			}
-		}
-	}
-	b.WriteString(helpExits + "\nExamples:\n" + helpExamples)
-	_, err = io.WriteString(w, b.String())
-	return err
-}
-
-func writeFlag(b *strings.Builder, f *kong.Flag) {
-	head := "      --" + f.Name
-	if f.Short != 0 {
-		head = "  -" + string(f.Short) + ", --" + f.Name
-	}
-	if !f.IsBool() {
-		head += " " + f.PlaceHolder
-	}
-	if len(head)+2 > helpIndent {
-		b.WriteString(head + "\n")
-		head = ""
-	}
-	for _, line := range wrap(flagText(f), helpWidth-helpIndent) {
-		fmt.Fprintf(b, "%-*s%s\n", helpIndent, head, line)
-		head = ""
-	}
-}
-
-// flagText is what is said about a flag, its default included.
-func flagText(f *kong.Flag) string {
-	if f.HasDefault {
-		return f.Help + " (default " + f.Default + ")"
-	}
-	return f.Help
-}
-
-// wrap breaks text at spaces into lines of at most width.
-func wrap(text string, width int) []string {
-	var lines []string
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		if line != "" && len(line)+1+len(word) > width {
-			lines = append(lines, line)
-			line = ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
 }

@@ -1,0 +1,126 @@
+// Package manual prints what a reader may have in front of them without the
+// network: the help, the manual page and the completions of the shells. All of
+// it is made from the one grammar of the flags.
+//
+// It will never read a command line or decide what one means.
+package manual
+
+// This file prints the help.
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// Pages is what everything here is made from.
+type Pages struct {
+	Flags  []*kong.Flag
+	Groups []Group
+	// Date is the day of the manual page, "" for none: two builds of one source
+	// print one page.
+	Date string
+}
+
+// Group is a section of the flags: the key that they carry, and its title.
+type Group struct{ Key, Title string }
+
+// of returns the flags of a group.
+func (p *Pages) of(g Group) (flags []*kong.Flag) {
+	for _, f := range p.Flags {
+		if f.Group != nil && f.Group.Key == g.Key {
+			flags = append(flags, f)
+		}
+	}
+	return flags
+}
+
+// Width is the width in columns that the help is made for, and helpIndent where the
+// words about a flag begin.
+const (
+	Width      = 80
+	helpIndent = 27
+)
+
+const helpUsage = `Usage: retry [FLAGS] [--] COMMAND [ARG...]
+
+`
+
+const helpAbout = `Runs COMMAND, and runs it again with growing, jittered waits until it succeeds
+or trying again makes no sense. D is a duration: 250ms, 1m30s, or a number of
+seconds. EXITS is a list of codes (75), ranges (100-110), signals (KILL), and
+the words timeout, signal and any. REGEX is an RE2 regular expression that is
+tried on each line. What sets policy can come from the environment as well:
+--on-exit is RETRY_ON_EXIT, with newlines between several values.
+`
+
+const helpExits = `
+Exit codes: 0 success; the command's own code when it is given up on (128+n and
+death by the signal where one ended it); 1 its output said failure; 124 timeout
+or deadline; 125 usage or internal error; 126 not executable; 127 not found.
+`
+
+const helpExamples = `  retry -- curl -fsS https://example.com/health
+  retry -n 10 --timeout 30s --on-exit 75,111 --stop-on-stderr 'denied' -- deploy
+  retry --wait-for tcp://db:5432 --wait-timeout 90s --exec -- server --port 80
+`
+
+// Help writes the help, each flag with its unit and default.
+func (p *Pages) Help(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString(helpUsage + helpAbout)
+	for _, group := range p.Groups {
+		b.WriteString("\n" + group.Title + ":\n")
+		for _, f := range p.of(group) {
+			writeFlag(&b, f)
+		}
+	}
+	b.WriteString(helpExits + "\nExamples:\n" + helpExamples)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func writeFlag(b *strings.Builder, f *kong.Flag) {
+	head := "      --" + f.Name
+	if f.Short != 0 {
+		head = "  -" + string(f.Short) + ", --" + f.Name
+	}
+	if !f.IsBool() {
+		head += " " + f.PlaceHolder
+	}
+	if len(head)+2 > helpIndent {
+		b.WriteString(head + "\n")
+		head = ""
+	}
+	for _, line := range wrap(flagText(f), Width-helpIndent) {
+		fmt.Fprintf(b, "%-*s%s\n", helpIndent, head, line)
+		head = ""
+	}
+}
+
+// flagText is what is said about a flag, its default included.
+func flagText(f *kong.Flag) string {
+	if f.HasDefault {
+		return f.Help + " (default " + f.Default + ")"
+	}
+	return f.Help
+}
+
+// wrap breaks text at spaces into lines of at most width.
+func wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && len(line)+1+len(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}

@@ -14,7 +14,8 @@ import (
 
 // Gate lets attempts through, or refuses them (SPEC section 12). A context
 // that it is given ends at the deadline of the run and when a signal asks for
-// the end: what it would wait for is not waited for any longer.
+// the end: what it would wait for is not waited for any longer. A gate and its
+// passes are asked and told by one goroutine at a time.
 type Gate interface {
 	// Permit is asked before the wait of a retry, so that nobody waits for
 	// nothing, and takes what a retry costs.
@@ -23,7 +24,8 @@ type Gate interface {
 	Withdraw()
 	// Admit is asked last before an attempt starts, the first included.
 	Admit(ctx context.Context, a Ask) (Pass, *Refusal)
-	// AdmitCopy is asked before a further copy of an attempt starts.
+	// AdmitCopy is asked before a further copy of an attempt starts, and takes
+	// what a retry costs. Its context ends when the copy is no longer wanted.
 	AdmitCopy(ctx context.Context, a Ask) (Pass, *Refusal)
 	// Finish is told when the run has ended, whether as a success.
 	Finish(succeeded bool)

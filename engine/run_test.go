@@ -47,6 +47,8 @@ func (s *script) Settle(released bool) error {
 	return s.settling
 }
 
+func (s *script) Drop() {}
+
 // record is a sink that keeps everything.
 type record struct{ events []event.Event }
 

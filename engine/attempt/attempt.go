@@ -14,13 +14,22 @@ import (
 	"time"
 )
 
-// Starter starts attempts, any number at a time.
+// Starter starts attempts, any number at a time. A signal that reaches the
+// program goes to each of them, once.
 type Starter interface {
 	// Start starts one attempt. What could not be started is an Attempt too,
-	// whose result says why. The attempt is ended early when spec's limits pass
-	// or ctx ends; in the latter case Result.Err is the cause of ctx.
+	// whose result says why; so is a copy of an attempt (Spec.Copy above 0) where
+	// a signal has asked for the end since the first copy started: it is
+	// cancelled by that signal. The attempt is ended early when spec's limits
+	// pass or ctx ends; in the latter case Result.Err is the cause of ctx, unless
+	// that is ErrLost.
 	Start(ctx context.Context, spec Spec) Attempt
 }
+
+// ErrLost is the cause of a context that ends since another copy of the attempt
+// has decided. The attempt is ended as by its timeout, and its result is what
+// the command made of that: neither Err nor TimedOut is set.
+var ErrLost = errors.New("another copy of the attempt has decided")
 
 // Attempt is a handle to one attempt under way.
 type Attempt interface {
@@ -31,6 +40,9 @@ type Attempt interface {
 	// that is ErrReaderGone ends the run as SIGPIPE would, any other as a
 	// failure of the program itself.
 	Settle(released bool) error
+	// Drop is called in place of Settle where nobody wants the output: what was
+	// held back goes nowhere. It is Settle(false) otherwise.
+	Drop()
 }
 
 // Call is an attempt that does all its work in Wait and holds nothing back.
@@ -41,6 +53,9 @@ func (f Call) Wait() Result { return f() }
 
 // Settle has nothing to do.
 func (Call) Settle(bool) error { return nil }
+
+// Drop has nothing to do either.
+func (Call) Drop() {}
 
 // ErrReaderGone says that the program's own standard output has no reader
 // left, so that the program should end as SIGPIPE would have it.

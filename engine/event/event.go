@@ -166,10 +166,11 @@ type RetryWaited struct {
 	Slept time.Duration
 }
 
-// GuardRefused tells that a guard lets no attempt through. RetryIn is when it
-// will again, nil where nobody can know.
+// GuardRefused tells that a guard lets no attempt, or no further copy of one,
+// through. RetryIn is when it will again, nil where nobody can know.
 type GuardRefused struct {
 	Header
+	Which
 	Guard, Key, Reason string
 	RetryIn            *time.Duration
 }

@@ -69,10 +69,13 @@ func openRemoved(dir string) (int, error) {
 	return fd, err
 }
 
+// drop forgets the output.
+func (h *held) drop() { _ = unix.Close(h.file) }
+
 // release writes the output to where it belongs, or to standard error where
 // the attempt was rejected.
 func (h *held) release(accepted bool) error {
-	defer func() { _ = unix.Close(h.file) }()
+	defer h.drop()
 	dst := h.dst
 	if !accepted {
 		dst = 2

@@ -25,3 +25,12 @@ func (h *handle) Wait() attempt.Result { return h.runner.Run(h.ctx, h.spec) }
 
 // Settle takes the verdict.
 func (h *handle) Settle(released bool) error { return h.runner.Settle(released) }
+
+// Drop forgets the output of the attempt.
+func (h *handle) Drop() {
+	for _, out := range h.runner.held {
+		out.drop()
+	}
+	h.runner.held = nil
+	_ = h.runner.Settle(false) // nothing is left to be written
+}

@@ -124,13 +124,16 @@ type held struct {
 	dst  *os.File
 }
 
+// drop forgets the output.
+func (h *held) drop() {
+	_ = h.file.Close()
+	_ = os.Remove(h.file.Name())
+}
+
 // release writes the output to where it belongs, or to standard error where
 // the attempt was rejected.
 func (h *held) release(accepted bool) error {
-	defer func() {
-		_ = h.file.Close()
-		_ = os.Remove(h.file.Name())
-	}()
+	defer h.drop()
 	dst := h.dst
 	if !accepted {
 		dst = os.Stderr

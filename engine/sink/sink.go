@@ -126,6 +126,7 @@ func objectOf(e event.Event) object {
 	case *event.TargetFailed:
 		o.Target, o.Reason = e.Target, e.Reason
 	case *event.GuardRefused:
+		o.which(&e.Which)
 		o.Guard, o.Key, o.Reason, o.RetryInMS = e.Guard, e.Key, e.Reason, &nullable{}
 		if e.RetryIn != nil {
 			o.RetryInMS.ms = pointer(*e.RetryIn)

@@ -1,0 +1,199 @@
+package guard
+
+// This file is the circuit breaker. Closed, it counts outcomes; open, it lets
+// nothing through for a time; half-open, it lets a few probes through, and their
+// outcomes decide. Probes hold their places by leases: whoever dies with one
+// blocks nobody for longer than that.
+
+import "slices"
+
+// Circuit is the state of a breaker.
+type Circuit int
+
+// The states of a breaker.
+const (
+	Closed Circuit = iota
+	Open
+	HalfOpen
+)
+
+var circuitNames = [...]string{"closed", "open", "half_open"}
+
+func (c Circuit) String() string { return circuitNames[c] }
+
+// longestOpen is the greatest multiple of Open that a breaker that opens again
+// and again stays open for (Envoy's outlier detection: base 30 s, at most 300 s).
+const longestOpen = 10
+
+// maxProbes is how many probes may be let through at a time: their leases have
+// to fit into a record of fixed size.
+const maxProbes = 64
+
+// Breaker are the parameters of a circuit breaker. Exactly one of Rate and Row
+// is set where it is named.
+type Breaker struct {
+	// Rate opens it, in failures per million outcomes.
+	Rate int64
+	// Row opens it, in failures one after another.
+	Row int64
+	// Min is the least number of outcomes for the rate, in a window of Window
+	// milliseconds.
+	Min, Window int64
+	// Open is how long it lets nothing through, in milliseconds.
+	Open int64
+	// Probes is how many attempts are let through at a time when it is half-open,
+	// and how many successes close it.
+	Probes int64
+}
+
+func (b *Breaker) on() bool { return b.Rate > 0 || b.Row > 0 }
+
+// BreakerState is what is known of a breaker.
+type BreakerState struct {
+	Circuit Circuit
+	// Generation changes with the state and never comes again.
+	Generation int64
+	// Opened is when it opened, in milliseconds, Openings how often in a row.
+	Opened, Openings int64
+	// Failures of Outcomes opened it.
+	Failures, Outcomes int64
+	// Row is the number of failures since the last success.
+	Row int64
+	// Successes is how many probes have succeeded, Probes who still holds a place.
+	Successes int64
+	Probes    []Lease
+	Windows   []Window
+}
+
+// refuses reports whether an attempt would not be let through. It changes
+// nothing but leases that have run out.
+func (s *BreakerState) refuses(b *Breaker, now int64) (Refusal, bool) {
+	if !b.on() || s.Circuit == Closed {
+		return Refusal{}, false
+	}
+	refusal := Refusal{Guard: KindBreaker, Circuit: s.Circuit}
+	if s.Circuit == Open {
+		refusal.RetryIn = s.Opened + b.openFor(s.Openings) - now
+		refusal.Figures = [3]int64{s.Openings, s.Failures, s.Outcomes}
+		return refusal, refusal.RetryIn > 0
+	}
+	s.Probes = expire(s.Probes, now)
+	held := int64(len(s.Probes))
+	refusal.Figures = [3]int64{held, b.Probes}
+	if held > 0 {
+		refusal.RetryIn = earliest(s.Probes) - now
+	}
+	return refusal, held >= b.Probes
+}
+
+// refusesCopy reports whether a copy would not be let through: none is started
+// while the breaker is not closed.
+func (s *BreakerState) refusesCopy(b *Breaker, now int64) (Refusal, bool) {
+	if !b.on() || s.Circuit == Closed {
+		return Refusal{}, false
+	}
+	refusal, _ := s.refuses(b, now)
+	refusal.RetryIn = max(refusal.RetryIn, 0)
+	return refusal, true
+}
+
+// openFor is how long a breaker stays open that opened n times in a row.
+func (b *Breaker) openFor(n int64) int64 { return min(n, longestOpen) * b.Open }
+
+// enter lets an attempt through that is not refused. A breaker that was open for
+// long enough becomes half-open.
+func (s *BreakerState) enter(b *Breaker, pass *Pass, now int64) {
+	if !b.on() {
+		return
+	}
+	if s.Circuit == Open {
+		s.change(HalfOpen, now)
+	}
+	if s.Circuit == HalfOpen {
+		s.Probes = append(s.Probes, Lease{pass.ID, now + LeaseFor})
+		pass.Place = true
+	}
+	pass.Generation = s.Generation
+}
+
+// report counts an outcome. That of an earlier generation, or of a probe whose
+// lease has run out, is dropped.
+func (s *BreakerState) report(b *Breaker, pass Pass, outcome Outcome, now int64) {
+	switch {
+	case pass.Generation != s.Generation:
+	case s.Circuit == HalfOpen:
+		s.probed(b, pass, outcome, now)
+	case s.Circuit == Closed && outcome != Neither:
+		s.outcome(b, outcome, now)
+	}
+}
+
+// probed is told how a probe ended.
+func (s *BreakerState) probed(b *Breaker, pass Pass, outcome Outcome, now int64) {
+	s.Probes = expire(s.Probes, now)
+	if !holds(s.Probes, pass.ID) {
+		return
+	}
+	s.Probes = release(s.Probes, pass.ID)
+	switch outcome {
+	case Success:
+		if s.Successes = min(s.Successes+1, greatest); s.Successes >= b.Probes {
+			s.Openings, s.Failures, s.Outcomes = 0, 0, 0
+			s.change(Closed, now)
+		}
+	case Failure:
+		s.open(s.Failures, s.Outcomes, now)
+	}
+}
+
+// outcome counts while the breaker is closed, and opens it. After a success, too:
+// it may be the outcome that reaches the least number (as in resilience4j).
+func (s *BreakerState) outcome(b *Breaker, outcome Outcome, now int64) {
+	kind := successes
+	s.Row = min(s.Row+1, greatest)
+	if outcome == Failure {
+		kind = failures
+	} else {
+		s.Row = 0
+	}
+	if b.Row > 0 {
+		count(s.Windows, kind, now)
+		if s.Row >= b.Row {
+			s.open(s.Row, s.Row, now)
+		}
+		return
+	}
+	w := window(&s.Windows, b.Window, now)
+	count(s.Windows, kind, now)
+	failed := w.sum(failures, parts)
+	total := failed + w.sum(successes, parts)
+	if total >= b.Min && failed*million >= b.Rate*total {
+		s.open(failed, total, now)
+	}
+}
+
+// open opens the breaker once more.
+func (s *BreakerState) open(failed, total, now int64) {
+	s.Opened, s.Openings = now, min(s.Openings+1, greatest)
+	s.Failures, s.Outcomes = failed, total
+	s.Row, s.Windows = 0, nil
+	s.change(Open, now)
+}
+
+// change begins a new generation. Its number is the time, or one more where that
+// has been used, so that it does not come again after a state was forgotten.
+func (s *BreakerState) change(to Circuit, now int64) {
+	s.Circuit, s.Generation = to, min(max(s.Generation+1, now), greatest)
+	s.Successes, s.Probes = 0, nil
+}
+
+// renew keeps a place for another lease, unless it is lost.
+func (s *BreakerState) renew(pass Pass, now int64) bool {
+	s.Probes = expire(s.Probes, now)
+	i := slices.IndexFunc(s.Probes, func(l Lease) bool { return l.ID == pass.ID })
+	if i < 0 {
+		return false
+	}
+	s.Probes[i].Until = now + LeaseFor
+	return true
+}

@@ -1,0 +1,62 @@
+package guard
+
+// This file is the token bucket of AWS's standard mode: a retry takes tokens, a
+// success gives some back.
+
+// Tokens are the parameters of a token bucket. Capacity 0 is none.
+type Tokens struct {
+	Capacity, Cost, TimeoutCost, Success int64
+	// Refill is in thousandths of a token a second.
+	Refill int64
+	// Reserve is the part that only runs of high priority may use, in parts per
+	// million.
+	Reserve int64
+}
+
+// Bucket is what is known of a token bucket. It holds what is missing, so that
+// runs whose capacities differ can share it.
+type Bucket struct {
+	// Missing is in millionths of a token: a refill of thousandths a second then
+	// adds a whole number in each millisecond.
+	Missing int64
+	// Stamp is up to when it was refilled, in milliseconds.
+	Stamp int64
+}
+
+// refill adds what the time since Stamp brings.
+func (b *Bucket) refill(t *Tokens, now int64) {
+	if t.Refill > 0 && b.Missing > 0 {
+		if gone := now - b.Stamp; gone >= ceilDiv(b.Missing, t.Refill) {
+			b.Missing = 0
+		} else {
+			b.Missing -= t.Refill * gone
+		}
+	}
+	if t.Refill > 0 || b.Missing == 0 {
+		b.Stamp = now
+	}
+}
+
+// take pays for a retry, or takes nothing. What is reserved stays as the lower
+// part of the bucket: capacity x (1 - share).
+func (b *Bucket) take(t *Tokens, cost int64, p Priority, now int64) (Refusal, bool) {
+	b.refill(t, now)
+	left := t.Capacity*million - b.Missing
+	kept := t.Capacity * (2*million - p.share(t.Reserve)) // in half millionths
+	short := 2*cost*million + kept - 2*left
+	if short <= 0 {
+		b.Missing += cost * million
+		return Refusal{}, false
+	}
+	refusal := Refusal{Guard: KindTokens, RetryIn: -1, Figures: [3]int64{max(left, 0), cost, kept / 2}}
+	if t.Refill > 0 && 2*cost*million+kept <= 2*t.Capacity*million {
+		refusal.RetryIn = ceilDiv(short, 2*t.Refill)
+	}
+	return refusal, true
+}
+
+// give puts tokens back, never above the capacity.
+func (b *Bucket) give(t *Tokens, n, now int64) {
+	b.refill(t, now)
+	b.Missing = max(b.Missing-n*million, 0)
+}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -42,6 +41,7 @@ engine/probe: engine/attempt
 engine/proc: engine/attempt engine/proc/note exitcodes
 engine/proc/early: engine/proc/note
 engine/proc/note:
+engine/proc/proctest:
 engine/sink: engine/attempt engine/event
 testdata/benchmark:
 testdata/flakyserver:
@@ -61,13 +61,13 @@ type ban struct {
 }
 
 // system are the rooms that touch the system.
-var system = []string{"", "cli", "cli/human", "engine/probe", "engine/proc", "testdata/benchmark", "testdata/flakyserver"}
+var system = []string{"", "cli", "cli/human", "engine/probe", "engine/proc", "engine/proc/proctest", "testdata/benchmark", "testdata/flakyserver"}
 
 var bans = []ban{
 	{"os", system, "a pure room is tested by tables and fuzzing in microseconds; the system comes in at the edges"},
 	{"net", []string{"engine/probe"}, "only probes speak to the network"},
-	{"os/signal", []string{"engine/proc", "testdata/benchmark"}, "signals have one owner, or one of two loses them"},
-	{"os/exec", []string{"testdata/benchmark", "testdata/flakyserver"}, "its second clone costs every start, and its Wait hangs on an orphan that holds a pipe"},
+	{"os/signal", []string{"engine/proc", "engine/proc/proctest", "testdata/benchmark"}, "signals have one owner, or one of two loses them"},
+	{"os/exec", []string{"engine/proc/proctest", "testdata/benchmark", "testdata/flakyserver"}, "its second clone costs every start, and its Wait hangs on an orphan that holds a pipe"},
 	{"net/http", []string{"testdata/flakyserver"}, "linking it costs every start 0.47 ms"},
 	{"log", nil, "what is told goes through events"},
 	{"log/slog", nil, "what is told goes through events"},
@@ -85,7 +85,7 @@ type listed struct {
 
 func packages(t *testing.T) []listed {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...", "./testdata/flakyserver")
+	cmd := command(t, "go", "list", "-json=ImportPath,Imports", "./...", "./testdata/flakyserver")
 	cmd.Dir = ".."
 	out, err := cmd.Output()
 	if err != nil {

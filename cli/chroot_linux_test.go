@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -40,7 +39,7 @@ func TestEmptyImage(t *testing.T) {
 		t.Skip("only root may chroot")
 	}
 	root := t.TempDir()
-	build := exec.Command("go", "build", "-o", filepath.Join(root, "retry"), ".")
+	build := command(t, "go", "build", "-o", filepath.Join(root, "retry"), ".")
 	build.Dir, build.Env = "..", append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -58,7 +57,7 @@ type result struct {
 // run runs the program there. The binary is also the only command there is.
 func (i *emptyImage) run(input string, environ []string, words ...string) result {
 	i.Helper()
-	cmd := exec.Command("/retry", words...)
+	cmd := command(i.T, append([]string{"/retry"}, words...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: i.root}
 	cmd.Dir, cmd.Env = "/", append([]string{"A=b"}, environ...)
 	var out, errs bytes.Buffer

@@ -141,14 +141,14 @@ func TestExamples(t *testing.T) {
 	}
 	for _, block := range blocks {
 		for _, example := range strings.Split(block[1], "$ ")[1:] {
-			command, want, _ := strings.Cut(example, "\n")
-			t.Run(command, func(t *testing.T) {
-				if strings.Contains(command, "curl") {
+			line, want, _ := strings.Cut(example, "\n")
+			t.Run(line, func(t *testing.T) {
+				if strings.Contains(line, "curl") {
 					if _, err := exec.LookPath("curl"); err != nil {
 						t.Skip(err)
 					}
 				}
-				cmd := exec.Command("sh", "-c", command)
+				cmd := command(t, "sh", "-c", line)
 				cmd.Dir = ".."
 				cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1")
 				output, _ := cmd.CombinedOutput()

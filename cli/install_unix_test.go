@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -140,12 +141,11 @@ func (r *release) install(t *testing.T, shell []string, environ ...string) *inst
 		t.Fatal(err)
 	}
 	i := &installation{dir: filepath.Join(t.TempDir(), "a b", "bin"), tmp: t.TempDir()}
-	i.cmd = exec.Command(shell[0], append(shell[1:], script)...)
+	i.cmd = command(t, append(slices.Clone(shell), script)...)
 	i.cmd.Env = append(os.Environ(), "RETRY_BASE_URL="+r.URL, "RETRY_INSTALL_DIR="+i.dir, "RETRY_VERSION=", "TMPDIR="+i.tmp, "no_proxy=127.0.0.1")
 	i.cmd.Env = append(i.cmd.Env, environ...)
 	i.cmd.Stdout, i.cmd.Stderr = &i.output, &i.output
 	i.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	i.cmd.WaitDelay = 10 * time.Second
 	return i
 }
 
@@ -206,7 +206,7 @@ func installs(t *testing.T, shell []string) {
 			t.Errorf("it says\n%swhich lacks %q", &i.output, want)
 		}
 	}
-	if err := exec.Command(target, "--", "true").Run(); err != nil {
+	if err := command(t, target, "--", "true").Run(); err != nil {
 		t.Error(err)
 	}
 	if entries, _ := os.ReadDir(i.dir); len(entries) != 1 {

@@ -43,7 +43,7 @@ func program(t *testing.T) string {
 // begin starts a command that is killed with the test.
 func begin(t *testing.T, words ...string) *exec.Cmd {
 	t.Helper()
-	cmd := exec.Command(words[0], words[1:]...)
+	cmd := command(t, words...)
 	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
 	cmd.Stderr = new(bytes.Buffer)
 	cmd.WaitDelay = time.Second

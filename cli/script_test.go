@@ -15,6 +15,7 @@ package cli
 // and conditions beside testscript's own; see condition.
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -25,6 +26,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/retrysh/retry/engine/proc/proctest"
 )
 
 // commands are what scripts may run beside the system's programs.
@@ -38,11 +41,43 @@ var commands = map[string]func(){
 	"gone":  goneMain,
 }
 
-func TestMain(m *testing.M) { testscript.Main(m, commands) }
+func TestMain(m *testing.M) { testscript.Main(inSession{m}, commands) }
+
+// inSession runs the tests where no terminal and no disposition of whoever
+// started them is theirs.
+type inSession struct{ *testing.M }
+
+func (s inSession) Run() int { return proctest.Run(s.M) }
+
+// scriptLimit bounds each script. Only one that hangs reaches it.
+const scriptLimit = 3 * time.Minute
 
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("..", "testdata", "script"),
+	files, err := filepath.Glob(filepath.Join("..", "testdata", "script", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d scripts, %v", len(files), err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			runScript(t, file)
+		})
+	}
+}
+
+// script is the test of one script. It has begun by the time that testscript
+// would begin it, so that its limit counts from its own start.
+type script struct{ *testing.T }
+
+func (s script) Run(_ string, f func(testscript.T)) { f(s) }
+func (s script) Parallel()                          {}
+func (s script) Verbose() bool                      { return testing.Verbose() }
+
+func runScript(t *testing.T, file string) {
+	testscript.RunT(script{t}, testscript.Params{
+		Files:               []string{file},
+		Deadline:            time.Now().Add(scriptLimit),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Condition:           condition,
@@ -51,6 +86,10 @@ func TestScripts(t *testing.T) {
 			// variables; under the race detector a program sleeps for a second
 			// before it exits, unless told not to.
 			env.Setenv("GORACE", "atexit_sleep_ms=10")
+			// The limit ends what the script started, and it would wait on for
+			// what that left behind with its output.
+			limit := time.AfterFunc(scriptLimit, func() { killAll(env.WorkDir) })
+			env.Defer(func() { limit.Stop(); killAll(env.WorkDir) })
 			return nil
 		},
 	})
@@ -78,6 +117,17 @@ func condition(cond string) (bool, error) {
 		return exec.Command("setpriv", "--bounding-set=-kill", "--inh-caps=-kill", "setpriv", "--reuid=65534", "--clear-groups", "true").Run() == nil, nil
 	}
 	return false, fmt.Errorf("no such condition: %q", cond)
+}
+
+// command is a command that is killed after a limit, which only one that hangs
+// reaches, and that is not waited for because of what it left with its output.
+func command(t *testing.T, words ...string) *exec.Cmd {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), scriptLimit)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd.WaitDelay = awaitLimit
+	return cmd
 }
 
 // awaitLimit bounds the wait for a sentinel. It is only reached when the

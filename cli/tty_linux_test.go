@@ -20,7 +20,7 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/retrysh/retry/engine/proc/proctest"
 )
 
 type typing struct{ text, keys string }
@@ -55,32 +55,12 @@ func fatal(err error) {
 	os.Exit(99)
 }
 
-// openTerminal returns both ends of a new pseudo-terminal (pts(4)).
-func openTerminal(columns int) (master, slave *os.File) {
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		fatal(err)
-	}
-	fd := int(master.Fd())
-	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
-	}
-	if err == nil {
-		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)})
-	}
-	if err == nil {
-		slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	}
-	if err != nil {
-		fatal(err)
-	}
-	return master, slave
-}
-
 // onTerminal runs argv and returns what the terminal was sent and the code.
 func onTerminal(argv []string, columns int, typings []typing) (shown string, code int) {
-	master, slave := openTerminal(columns)
+	master, slave, err := proctest.Terminal(columns)
+	if err != nil {
+		fatal(err)
+	}
 	self, err := os.Executable()
 	if err != nil {
 		fatal(err)

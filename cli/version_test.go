@@ -37,7 +37,7 @@ func TestVersionOfATaggedClone(t *testing.T) {
 	}
 	run := func(name string, args ...string) string {
 		t.Helper()
-		cmd := exec.Command(name, args...)
+		cmd := command(t, append([]string{name}, args...)...)
 		cmd.Dir = clone
 		cmd.Env = append(os.Environ(), "GOFLAGS=", "HOME="+home, "GIT_CONFIG_NOSYSTEM=1",
 			"GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"), "GOPROXY="+goEnv(t, "GOPROXY"),
@@ -67,7 +67,7 @@ func TestVersionOfATaggedClone(t *testing.T) {
 // goEnv asks before HOME is changed, since the defaults hang on it.
 func goEnv(t *testing.T, name string) string {
 	t.Helper()
-	out, err := exec.Command("go", "env", name).Output()
+	out, err := command(t, "go", "env", name).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -101,8 +102,27 @@ func TestRandomSignals(t *testing.T) {
 		}
 	}
 	eventually(t, "no orphan", func() bool {
-		return exec.Command("pgrep", "-f", "sleep "+mark).Run() != nil
+		return !sleeping(t, mark)
 	})
+}
+
+// sleeping reports whether a process sleeps for that many seconds.
+func sleeping(t *testing.T, seconds string) bool {
+	t.Helper()
+	list, err := processes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range list {
+		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid))
+		if os.IsNotExist(err) && runtime.GOOS != "linux" {
+			line, _ = exec.Command("ps", "-o", "command=", "-p", strconv.Itoa(p.pid)).Output()
+		}
+		if strings.Contains(string(line), seconds) && strings.Contains(string(line), "sleep") {
+			return true
+		}
+	}
+	return false
 }
 
 func TestPidOne(t *testing.T) {

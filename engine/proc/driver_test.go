@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/proc/proctest"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -56,7 +57,7 @@ type outcome struct {
 
 func TestMain(m *testing.M) {
 	if os.Getenv(driverEnv) == "" {
-		os.Exit(m.Run())
+		os.Exit(proctest.Run(m))
 	}
 	os.Exit(driver())
 }

@@ -75,7 +75,7 @@ func TestCancelledProbe(t *testing.T) {
 		echo $$ >c; wait`
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	ended := make(chan time.Time)
+	ended := make(chan time.Time, 1)
 	go func() {
 		Probe(ctx, sh(script), os.Environ(), io.Discard)
 		ended <- time.Now()
@@ -83,7 +83,13 @@ func TestCancelledProbe(t *testing.T) {
 	pids := []int{readPid(t, dir+"/a"), readPid(t, dir+"/b"), readPid(t, dir+"/c")}
 	begun := time.Now()
 	cancel()
-	took := (<-ended).Sub(begun)
+	var took time.Duration
+	select {
+	case end := <-ended:
+		took = end.Sub(begun)
+	case <-time.After(20 * time.Second):
+		t.Error("the probe has not ended")
+	}
 	for _, pid := range pids {
 		if lives(pid) {
 			t.Errorf("process %d is left", pid)

@@ -49,4 +49,22 @@ func lives(pid int) bool {
 	return !strings.HasPrefix(rest, " Z")
 }
 
+// within bounds the reading of a pipe.
+func within(t *testing.T, f *os.File) {
+	t.Helper()
+	if err := f.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// killSession kills what is in the session of a driver.
+func killSession(sid int) {
+	list, _ := processes()
+	for _, p := range list {
+		if p.sid == sid {
+			kill(p.pid)
+		}
+	}
+}
+
 func kill(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) }

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -66,7 +67,11 @@ func TestPumpKeepsTheOrder(t *testing.T) {
 		rest = rest[n:]
 	}
 	_ = unix.Close(ends[1])
-	<-p.done
+	select {
+	case <-p.done:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the pump has not ended")
+	}
 	if p.behind.queue == nil {
 		t.Error("nothing was handed over")
 	}

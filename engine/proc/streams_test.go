@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -50,6 +49,7 @@ func TestSlowReaderMissesNothing(t *testing.T) {
 	d.Cmd.Stdout = w
 	d.background().start()
 	_ = w.Close()
+	within(t, r)
 	time.Sleep(500 * time.Millisecond) // far beyond what an orphan is given
 	var all []byte
 	buf := make([]byte, 4096)
@@ -68,7 +68,7 @@ func TestSlowReaderMissesNothing(t *testing.T) {
 	if res := d.only(); len(res.Stdout) != 60003 || !strings.HasSuffix(res.Stdout, "END") || len(all) != 60003 {
 		t.Errorf("matched %d bytes, passed on %d", len(res.Stdout), len(all))
 	}
-	_ = exec.Command("pkill", "-s", fmt.Sprint(d.Process.Pid)).Run()
+	killSession(d.Process.Pid)
 }
 
 func TestOrphanWithThePipeDoesNotHang(t *testing.T) {
@@ -117,6 +117,7 @@ func TestHeldOutputGoesEverywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.start()
+	within(t, pipe.(*os.File))
 	n, _ := io.Copy(io.Discard, pipe)
 	d.wait()
 	if n != size {
@@ -276,6 +277,7 @@ func TestOtherDescriptorsReachTheCommand(t *testing.T) {
 		d := order(t, o)
 		d.ExtraFiles = []*os.File{w}
 		d.start()
+		within(t, r)
 		buf := make([]byte, 10)
 		n, _ := r.Read(buf)
 		d.wait()
@@ -311,6 +313,7 @@ func TestNonBlockingOutput(t *testing.T) {
 	d.start()
 	_ = conn.Control(func(fd uintptr) { _ = syscall.SetNonblock(int(fd), true) })
 	_ = w.Close()
+	within(t, r)
 	time.Sleep(50 * time.Millisecond) // the pipe fills up
 	n, _ := io.Copy(io.Discard, r)
 	d.wait()

@@ -24,7 +24,7 @@ var rooms = func() map[string][]string {
 	for line := range strings.Lines(`
 main: cli engine/proc/early
 exitcodes:
-cli: cli/human cli/manual engine engine/attempt engine/backoff engine/classify engine/event engine/match engine/plan engine/probe engine/proc engine/sink exitcodes
+cli: cli/human cli/manual engine engine/attempt engine/backoff engine/classify engine/event engine/match engine/plan engine/probe engine/proc engine/simulate engine/sink exitcodes
 cli/human: engine/event
 cli/manual:
 engine: engine/attempt engine/backoff engine/classify engine/event engine/hint engine/match exitcodes
@@ -42,6 +42,7 @@ engine/proc: engine/attempt engine/proc/note exitcodes
 engine/proc/early: engine/proc/note
 engine/proc/note:
 engine/proc/proctest:
+engine/simulate: engine engine/attempt engine/backoff engine/guard
 engine/sink: engine/attempt engine/event
 testdata/benchmark:
 testdata/flakyserver:
@@ -125,7 +126,7 @@ func TestRoomsKeepToTheirWalls(t *testing.T) {
 }
 
 // pureRooms never read the clock: time is an argument.
-var pureRooms = []string{"engine/attempt", "engine/backoff", "engine/block", "engine/classify", "engine/event", "engine/guard", "engine/hint", "engine/match", "engine/plan"}
+var pureRooms = []string{"engine/attempt", "engine/backoff", "engine/block", "engine/classify", "engine/event", "engine/guard", "engine/hint", "engine/match", "engine/plan", "engine/simulate"}
 
 func TestPureRoomsNeverReadTheClock(t *testing.T) {
 	clock := regexp.MustCompile(`\btime\.(Now|Sleep|After|AfterFunc|NewTimer|NewTicker|Tick|Since|Until)\(`)

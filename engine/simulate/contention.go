@@ -1,0 +1,130 @@
+package simulate
+
+// This file is the model of aws-arch-backoff-simulator (src/backoff_simulator.py,
+// 2015), which stands behind the AWS Architecture Blog's "Exponential Backoff
+// And Jitter": clients that race for one row under optimistic concurrency
+// control. A client reads the row's version and writes the row; the write
+// succeeds if the version is still the one that was read. Each of the four hops
+// over the network takes |N(10, 2)| ms. After write n has failed, the next try's
+// first hop takes a wait longer, of base 5 ms and cap 2 s.
+
+import (
+	"math"
+	"time"
+
+	"github.com/retrysh/retry/engine/backoff"
+)
+
+// Random draws random numbers; math/rand/v2's Rand is one.
+type Random interface {
+	Float64() float64     // uniform in [0, 1)
+	NormFloat64() float64 // normal, mean 0, standard deviation 1
+}
+
+// Rival is how the clients of a race wait after a failed write.
+type Rival struct {
+	// Name is what the row calls it: the first, none, retries at once, and
+	// exponential has no jitter.
+	Name     string
+	Schedule backoff.Schedule
+}
+
+const (
+	contentionBase = 5 * time.Millisecond
+	contentionCap  = 2 * time.Second
+	hopMean        = 10 * time.Millisecond
+	hopDeviation   = 2 * time.Millisecond
+)
+
+// Rivals are the kinds of waiting that the model compares. Its exponential
+// delay is min(cap, base x 2^n): the first is twice the base.
+func Rivals() []Rival {
+	exponential := backoff.Exponential{Base: 2 * contentionBase, Factor: 2}
+	rival := func(name string, curve backoff.Curve, kind backoff.JitterKind) Rival {
+		return Rival{name, backoff.Schedule{Curve: curve, Base: contentionBase, Cap: contentionCap, Jitter: backoff.Jitter{Kind: kind}}}
+	}
+	return []Rival{
+		rival("none", backoff.Constant{}, backoff.None),
+		rival("exponential", exponential, backoff.None),
+		rival("full", exponential, backoff.Full),
+		rival("equal", exponential, backoff.Equal),
+		rival("decorrelated", exponential, backoff.Decorrelated),
+	}
+}
+
+// Race is what came of a race, in the mean of its trials.
+type Race struct {
+	// Time is when the last client has its answer.
+	Time time.Duration
+	// Calls are writes, failed ones included.
+	Calls float64
+}
+
+// Contend lets clients race for the row again and again, trials times.
+func (r *Rival) Contend(clients, trials int, random Random) Race {
+	elapsed, calls := 0.0, 0
+	race := race{schedule: &r.Schedule, random: random, rivals: make([]rival, clients)}
+	for range trials {
+		end, writes := race.run()
+		elapsed += float64(end)
+		calls += writes
+	}
+	return Race{time.Duration(math.Round(elapsed / float64(trials))), float64(calls) / float64(trials)}
+}
+
+// race is one trial.
+type race struct {
+	schedule *backoff.Schedule
+	random   Random
+	rivals   []rival
+	agenda   agenda
+}
+
+// rival is one client: the version that it has read, how many of its writes
+// have failed, and its last wait.
+type rival struct {
+	version, failed int
+	previous        time.Duration
+}
+
+// What reaches the server. Two hops lie between the two, since what happens at
+// the client takes no time.
+const (
+	reads action = iota
+	writes
+)
+
+// hop is how long a message takes.
+func (r *race) hop() time.Duration {
+	return time.Duration(math.Abs(float64(hopMean) + float64(hopDeviation)*r.random.NormFloat64()))
+}
+
+// run returns when the last client has its answer, and how many writes that
+// took.
+func (r *race) run() (end time.Duration, calls int) {
+	for i := range r.rivals {
+		r.rivals[i] = rival{previous: r.schedule.First()}
+		r.agenda.enter(r.hop(), int32(i), reads)
+	}
+	version := 0
+	for !r.agenda.empty() {
+		now := r.agenda.next()
+		c := &r.rivals[now.who]
+		if now.what == reads {
+			c.version = version
+			r.agenda.enter(now.at+r.hop()+r.hop(), now.who, writes)
+			continue
+		}
+		calls++
+		answered := now.at + r.hop()
+		if c.version == version {
+			version++
+			end = max(end, answered)
+			continue
+		}
+		c.failed++
+		c.previous = r.schedule.Wait(c.failed, c.previous, r.random.Float64())
+		r.agenda.enter(answered+c.previous+r.hop(), now.who, reads)
+	}
+	return end, calls
+}

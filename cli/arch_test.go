@@ -24,7 +24,7 @@ var rooms = func() map[string][]string {
 	for line := range strings.Lines(`
 main: cli engine/proc/early
 exitcodes:
-cli: cli/human cli/manual engine engine/attempt engine/backoff engine/classify engine/event engine/match engine/plan engine/probe engine/proc engine/simulate engine/sink exitcodes
+cli: cli/human cli/manual engine engine/attempt engine/backoff engine/block engine/classify engine/event engine/match engine/plan engine/probe engine/proc engine/simulate engine/sink exitcodes
 cli/human: engine/event
 cli/manual:
 engine: engine/attempt engine/backoff engine/classify engine/event engine/hint engine/match exitcodes
@@ -43,6 +43,7 @@ engine/proc/early: engine/proc/note
 engine/proc/note:
 engine/proc/proctest:
 engine/simulate: engine engine/attempt engine/backoff engine/guard
+engine/rehearse: engine/attempt engine/backoff exitcodes
 engine/sink: engine/attempt engine/event
 testdata/benchmark:
 testdata/flakyserver:

@@ -276,6 +276,9 @@ func truth(value string) string {
 // repeatable flag there replaces what is below it, and so does one that says
 // otherwise.
 func merge(lower, higher []setting) []setting {
+	if len(lower) == 0 {
+		return higher
+	}
 	beaten := map[string]bool{}
 	for _, s := range higher {
 		beaten[s.flag.name] = true

@@ -73,6 +73,7 @@ var modes = []struct {
 	{func(o *options) bool { return o.version }, printVersion},
 	{func(o *options) bool { return o.man }, printMan},
 	{func(o *options) bool { return o.completion != "" }, printCompletion},
+	{func(o *options) bool { return o.printPolicy }, printPolicy},
 	{func(o *options) bool { return o.plan }, printPlan},
 	{func(o *options) bool { return o.explain != nil }, explain},
 }
@@ -122,7 +123,28 @@ func read(argv, environ []string) (*options, error) {
 	if argvErr != nil {
 		return nil, explainArgv(argvErr)
 	}
-	return resolve(table, merge(environment(table, environ), own), command)
+	given := merge(environment(table, environ), own)
+	if needsNoPolicy(own) {
+		return resolve(table, given, command)
+	}
+	chosen, err := choosePolicy(table, environ, given, command)
+	if err != nil {
+		return nil, err
+	}
+	settings := merge(chosen.settings, given)
+	o, err := resolve(table, settings, command)
+	if err == nil {
+		o.chosen, o.settings = chosen, settings
+	}
+	return o, err
+}
+
+// needsNoPolicy reports whether a mode was asked for that tells of the program
+// itself, whatever stands in the user's files.
+func needsNoPolicy(own []setting) bool {
+	return slices.ContainsFunc(own, func(s setting) bool {
+		return s.value != "false" && slices.Contains([]string{"version", "man", "completion"}, s.flag.name)
+	})
 }
 
 // show writes what was asked for by name to standard output; a disk that is

@@ -70,6 +70,10 @@ type grammar struct {
 	WaitTimeout string   `default:"60s" placeholder:"D" group:"waitfor" help:"Limits the wait for all targets; 0 is for ever."`
 	Exec        bool     `env:"-" group:"waitfor" help:"Then become the command instead of running it."`
 
+	Policy      string   `nested:"-" placeholder:"NAME" group:"policies" help:"Take the settings of this policy that nothing else sets; ci, deploy, download, database, wait and careful are built in." values:"ci deploy download database wait careful"`
+	Config      []string `sep:"none" placeholder:"FILE" group:"policies" help:"Where policies are. Default: $XDG_CONFIG_HOME/retry/policies, then /etc/retry/policies. RETRY_CONFIG is a list as PATH is; empty is none."`
+	PrintPolicy bool     `env:"-" group:"policies" help:"Run nothing; print all settings in force as a policy, and where each comes from."`
+
 	Quiet     bool   `short:"q" group:"output" help:"Say nothing but the program's own errors."`
 	Verbose   bool   `short:"v" group:"output" help:"Say when each attempt starts, and each wait before and after jitter and as slept."`
 	Color     string `default:"auto" placeholder:"WHEN" group:"output" help:"auto (a terminal, and NO_COLOR is not set), always, or never." values:"auto always never"`
@@ -93,6 +97,7 @@ var groups = []manual.Group{
 	{Key: "env", Title: "What the command sees"},
 	{Key: "classify", Title: "Knowing what is worth retrying"},
 	{Key: "waitfor", Title: "Waiting, then running"},
+	{Key: "policies", Title: "Policies: settings by name"},
 	{Key: "output", Title: "What it says"},
 	{Key: "modes", Title: "Other modes"},
 }

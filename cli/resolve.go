@@ -47,6 +47,10 @@ type options struct {
 	plan, help, version, man bool
 	completion               string // a shell, or ""
 	explain                  *explanation
+
+	chosen      *chosenPolicy // the policy in force
+	settings    []setting     // all that were given, the policy's first
+	printPolicy bool
 }
 
 // usageError names the flag, or variable, that is wrong.
@@ -80,14 +84,11 @@ func (r *resolver) given(flag string) bool { return r.words[flag] != "" }
 
 // resolve checks all flags and what they mean together.
 func resolve(table []flag, settings []setting, command []string) (*options, error) {
-	r := &resolver{g: apply(table, settings), words: map[string]string{}, from: map[string]source{}}
-	for _, s := range settings {
-		r.words[s.flag.name], r.from[s.flag.name] = s.word, s.source
-	}
+	r := newResolver(table, settings)
 	g := r.g
 	o := &options{
 		command: command, exec: g.Exec, quiet: g.Quiet, verbose: g.Verbose, logFile: g.LogFile, rules: g.Rules, ruleVia: r.words["rules"],
-		plan: g.Plan, help: g.Help, version: g.Version, man: g.Man, key: g.IdempotencyKey,
+		plan: g.Plan, printPolicy: g.PrintPolicy, help: g.Help, version: g.Version, man: g.Man, key: g.IdempotencyKey,
 	}
 	if r.given("completion") {
 		o.completion = r.oneOf("completion", g.Completion)
@@ -95,6 +96,23 @@ func resolve(table []flag, settings []setting, command []string) (*options, erro
 	if o.help || o.version || o.man || o.completion != "" || r.err != nil {
 		return o, r.err
 	}
+	r.values(o, settings)
+	o.explain = r.explanation()
+	r.together(o)
+	return o, r.err
+}
+
+func newResolver(table []flag, settings []setting) *resolver {
+	r := &resolver{g: apply(table, settings), words: map[string]string{}, from: map[string]source{}}
+	for _, s := range settings {
+		r.words[s.flag.name], r.from[s.flag.name] = s.word, s.source
+	}
+	return r
+}
+
+// values checks each flag's value, section by section.
+func (r *resolver) values(o *options, settings []setting) {
+	g := r.g
 	r.booleans(settings)
 	r.policy(&o.policy)
 	r.judging(&o.policy.Rules)
@@ -113,9 +131,6 @@ func resolve(table []flag, settings []setting, command []string) (*options, erro
 	if r.given("idempotency-key") && g.IdempotencyKey == "" {
 		r.fail("idempotency-key", errors.New(`"" is no key; give any text, such as a build number`))
 	}
-	o.explain = r.explanation()
-	r.together(o)
-	return o, r.err
 }
 
 // booleans refuses variables that switch a flag neither on nor off; the command
@@ -144,7 +159,7 @@ func (r *resolver) together(o *options) {
 		r.fail("exec", errors.New("goes with --wait-for only; without it, start the command itself"))
 	case o.exec && len(o.command) == 0:
 		r.fail("exec", errors.New("needs a command to become, after --"))
-	case r.err == nil && len(o.command) == 0 && len(o.targets) == 0 && !o.plan && o.explain == nil:
+	case r.err == nil && len(o.command) == 0 && len(o.targets) == 0 && !o.plan && !o.printPolicy && o.explain == nil:
 		r.err = errors.New("no command given; write it after the flags, as in: retry -n 3 -- curl -f http://localhost/")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -32,6 +33,9 @@ func run(o *options) int {
 	signals := proc.Listen()
 	environ := os.Environ()
 	out := newOutput(o, signals.Catch)
+	if o.chosen.warning != "" && !o.quiet {
+		out.complain("%s", o.chosen.warning)
+	}
 	e, runner, err := build(o, environ, signals, out)
 	switch {
 	case err == nil:
@@ -75,6 +79,7 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 		Signals:  engine.Signals{Cancelled: signals.Cancelled(), Woken: signals.Woken(), Catch: signals.Catch},
 		Draw:     rand.Float64,
 		Identity: identity(o, environ),
+		About:    engine.About{Policy: o.chosen.name, PolicySource: o.chosen.source, PolicyUnasked: o.chosen.unasked},
 	}
 	if o.hasSeed {
 		e.Draw = rand.New(rand.NewPCG(o.seed, 0)).Float64
@@ -87,10 +92,15 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 	return e, runner, nil
 }
 
-// ruleTable is the built-in rules under those of the user's files, which are
-// checked at once; the built-in ones are read when the table is asked for.
+// ruleTable is the built-in rules under those of policy files, where --classify
+// asks for rules, under those of --rules, which are checked at once; the
+// built-in ones are read when the table is asked for.
 func ruleTable(o *options) (func() *classify.Table, error) {
-	table := classify.BuiltIn
+	var own []*classify.Table // each over those before it
+	if o.policy.Rules.Mode != engine.Any {
+		own = slices.Clone(o.chosen.rules)
+		slices.Reverse(own)
+	}
 	for _, name := range o.rules {
 		data, err := readRules(name)
 		if err != nil {
@@ -100,6 +110,10 @@ func ruleTable(o *options) (func() *classify.Table, error) {
 		if err != nil {
 			return nil, &usageError{o.ruleVia, err}
 		}
+		own = append(own, rules)
+	}
+	table := classify.BuiltIn
+	for _, rules := range own {
 		base := table
 		table = sync.OnceValue(func() *classify.Table { return rules.Over(base()) })
 	}

@@ -65,6 +65,8 @@ type Engine struct {
 // About names what a run belongs to; "" where there is none.
 type About struct {
 	Key, Policy, PolicySource string
+	// PolicyUnasked says that the policy was chosen by the command's name.
+	PolicyUnasked bool
 }
 
 // Run runs the command until it is decided that no attempt follows, and says
@@ -124,7 +126,7 @@ func (e *Engine) begin() {
 		e.deadline = e.Expires
 	}
 	e.state = State{Attempt: 1, Step: 1, Previous: e.Policy.Schedule.First(), Deadline: e.deadline, Argv: e.Argv}
-	e.emit(&event.RunStarted{Command: e.Argv, Key: e.About.Key, Policy: e.About.Policy, PolicySource: e.About.PolicySource})
+	e.emit(&event.RunStarted{Command: e.Argv, Key: e.About.Key, Policy: e.About.Policy, PolicySource: e.About.PolicySource, PolicyUnasked: e.About.PolicyUnasked})
 }
 
 // trial is an attempt that has ended and is not settled.

@@ -50,6 +50,7 @@ type Sink struct {
 	telling   sync.Mutex // guards what follows: a complaint may come at any time
 	countdown *countdown
 	finished  *event.AttemptFinished // the last one that failed, told with what follows it
+	policy    string                 // one that nobody named, told with the first failure
 }
 
 // New returns a sink that writes to w.
@@ -68,6 +69,10 @@ func (s *Sink) Emit(e event.Event) {
 	}
 	verbose := s.options.Level == Verbose
 	switch e := e.(type) {
+	case *event.RunStarted:
+		if e.PolicyUnasked {
+			s.policy = fmt.Sprintf(" (policy %s, %s)", e.Policy, e.PolicySource)
+		}
 	case *event.InitialWait:
 		if verbose {
 			s.line(faint, "first try in %s", Duration(e.Wait))
@@ -137,7 +142,8 @@ func (s *Sink) failedAttempt(what string) {
 	if e.Rule != "" {
 		text += " [" + e.Rule + "]"
 	}
-	s.line(warning, "%s%s", text, what)
+	s.line(warning, "%s%s%s", text, what, s.policy)
+	s.policy = ""
 }
 
 func (s *Sink) end(e *event.RunFinished) {

@@ -27,12 +27,37 @@ func Command(argv []string) (name string, args []string) {
 	return names[len(names)-1], args
 }
 
+// Names returns what the command that argv runs is called: its plain name, and
+// the name as it was written, without directory, where that is another one.
+func Names(argv []string) []string {
+	names, written, _ := walk(argv)
+	if len(names) == 0 {
+		return nil
+	}
+	plain, name := names[len(names)-1], written[strings.LastIndexAny(written, `/\`)+1:]
+	if plain == name {
+		return []string{plain}
+	}
+	return []string{plain, name}
+}
+
+// PlainName returns a command's name without directory, suffix and version, and
+// under the first of several names that it has, as the rules know it.
+func PlainName(name string) string { return plainName(name) }
+
 // chain returns the names of all commands on the way to the one that argv
 // runs, that one last, and its arguments: a runner such as npx can fail on its
 // own account before the command has begun.
 func chain(argv []string) (names, args []string) {
+	names, _, args = walk(argv)
+	return names, args
+}
+
+// walk is chain that also returns the last command as it was written.
+func walk(argv []string) (names []string, written string, args []string) {
 	for depth := 0; depth < maxWrappers && len(argv) > 0; depth++ {
-		name := plainName(argv[0])
+		written = argv[0]
+		name := plainName(written)
 		args = argv[1:]
 		argv = unwrap(name, args)
 		if len(argv) > 0 && (name == "python" || name == "pypy") {
@@ -40,7 +65,7 @@ func chain(argv []string) (names, args []string) {
 		}
 		names = append(names, name)
 	}
-	return names, args
+	return names, written, args
 }
 
 // unwrap returns the command within a wrapper's arguments, nil if name is no

@@ -79,6 +79,8 @@ type RunStarted struct {
 	// Key names what the guards protect; Policy and PolicySource the policy and
 	// its file and line. "" where there is none.
 	Key, Policy, PolicySource string
+	// PolicyUnasked says that nobody named the policy: it belongs to the command.
+	PolicyUnasked bool
 }
 
 // TargetPending tells that a target which is waited for is not ready, and why;

@@ -1,0 +1,178 @@
+package cli
+
+// This file is --print-policy: all settings in force, in the syntax of a policy
+// file, so that what it prints can be read back.
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// inForce is a flag with its values and where they come from.
+type inForce struct {
+	flag   *flag
+	values []string
+	source source
+	origin string
+	// aside is not a value but a remark on one, for a comment.
+	aside bool
+}
+
+// printPolicy writes the settings in force, the given ones first.
+func printPolicy(out io.Writer, o *options) error {
+	table := flagTable()
+	if o.logFormat == "json" {
+		return printPolicyJSON(out, settingsInForce(table, o))
+	}
+	return printPolicyText(out, table, o)
+}
+
+// printPolicyText writes one block, under comments that name the origins.
+func printPolicyText(out io.Writer, table []flag, o *options) error {
+	name := o.chosen.name
+	if name == "" {
+		name = "current"
+	}
+	w := bufio.NewWriter(out)
+	fmt.Fprintf(w, "policy %s\n", name)
+	origin := ""
+	for _, f := range settingsInForce(table, o) {
+		if f.origin != origin {
+			origin = f.origin
+			fmt.Fprintf(w, "# %s\n", strings.ReplaceAll(origin, "\n", " "))
+		}
+		for _, value := range f.values {
+			if err := writable(value); err != nil {
+				return &usageError{"--" + f.flag.name, err}
+			}
+			if f.aside {
+				fmt.Fprint(w, "# ")
+			}
+			fmt.Fprintf(w, "%s %s\n", f.flag.name, value)
+		}
+	}
+	return w.Flush()
+}
+
+// writable refuses a value that a line of a policy file cannot hold.
+func writable(value string) error {
+	switch {
+	case strings.Contains(value, "\n"):
+		return errors.New("a value with a line break cannot stand in a policy; --log-format json prints it")
+	case value == "", value != strings.TrimSpace(value):
+		return fmt.Errorf("%q cannot stand in a policy, since blanks at the ends of a value are dropped there; --log-format json prints it", value)
+	}
+	return nil
+}
+
+// printPolicyJSON writes one object: a flag that may be repeated has a list of
+// values, a flag without a value is true or false, all others are text.
+func printPolicyJSON(out io.Writer, all []inForce) error {
+	type entry struct {
+		Value  any    `json:"value"`
+		Origin string `json:"origin"`
+	}
+	object := map[string]entry{}
+	for _, f := range all {
+		e := entry{Origin: f.origin}
+		switch f.flag.kind {
+		case reflect.Slice:
+			e.Value = f.values
+		case reflect.Bool:
+			e.Value = f.values[0] == "true"
+		default:
+			e.Value = f.values[0]
+		}
+		object[f.flag.name] = e
+	}
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(object)
+}
+
+// settingsInForce returns every flag of policy that has a value, from the
+// highest source to the lowest.
+func settingsInForce(table []flag, o *options) []inForce {
+	var all []inForce
+	for i := range table {
+		f := &table[i]
+		if f.noEnv || slices.Contains([]string{"policy", "config", "no-env"}, f.name) {
+			continue
+		}
+		if entry := given(f, o.settings); len(entry.values) > 0 {
+			all = append(all, entry)
+		} else if entry := preset(f, o); len(entry.values) > 0 {
+			all = append(all, entry)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b inForce) int { return cmp.Compare(b.source, a.source) })
+	return all
+}
+
+// given returns what was set, nothing where the flag was left alone.
+func given(f *flag, settings []setting) inForce {
+	entry := inForce{flag: f}
+	for _, s := range settings {
+		if s.flag.name != f.name {
+			continue
+		}
+		if f.kind != reflect.Slice {
+			entry.values = nil
+		}
+		if entry.values = append(entry.values, s.value); len(entry.values) > 1 {
+			continue // the first line stands for all
+		}
+		entry.source = s.source
+		switch s.source {
+		case fromCommandLine:
+			entry.origin = "command line"
+		case fromEnvironment:
+			entry.origin = s.word
+		case fromPolicy:
+			entry.origin = strings.TrimSuffix(s.word, ": "+f.name)
+		}
+	}
+	return entry
+}
+
+// preset returns the default of a flag, as it is beside those that were given:
+// a default that would mean something else once it is given is left out.
+func preset(f *flag, o *options) inForce {
+	entry := inForce{flag: f, origin: "default"}
+	set := func(name string) bool { return last(o.settings, name) != nil }
+	value := f.preset
+	switch f.name {
+	case "backoff", "base", "factor":
+		if set("delays") {
+			return entry
+		}
+		entry.aside = f.name == "base" && len(o.targets) > 0
+	case "cap":
+		value = o.policy.Schedule.Cap.String()
+		entry.aside = len(o.targets) > 0
+	case "jitter":
+		if set("delays") {
+			value = "none"
+		}
+	case "classify":
+		if set("rules") {
+			value = "smart"
+		}
+	case "log-format":
+		value = o.logFormat // it follows --log-file
+	}
+	if f.kind == reflect.Bool {
+		value = "false"
+	}
+	if value != "" {
+		entry.values = []string{value}
+	}
+	return entry
+}

@@ -1,0 +1,277 @@
+package cli
+
+// This file finds the policy in force: a source of settings between the
+// environment and the defaults.
+//
+// Files are named by --config or RETRY_CONFIG, or else are the user's and the
+// host's own, at most one of each; the first definition of a name counts, and
+// the built-in ones come last. The working directory is never looked at: what
+// stands there may be anybody's (CVE-2022-24765 is git's case of that).
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/retrysh/retry/engine/classify"
+)
+
+// chosenPolicy is the policy in force and what came with its files.
+type chosenPolicy struct {
+	// name and source are "" where there is none. Source is its file and line.
+	name, source string
+	// unasked says that it was chosen by the name of the command.
+	unasked  bool
+	settings []setting
+	// rules stand in the files that were read.
+	rules []*classify.Table
+	// warning is a line for a person, "" for none.
+	warning string
+}
+
+// builtInPolicies is the text of the policies that every program has.
+//
+//go:embed policies/built-in.policies
+var builtInPolicies string
+
+// builtInFile is how that text is named in places.
+const builtInFile = "built-in/policies"
+
+// choosePolicy reads the policy files that there are, and returns the policy
+// that was asked for or else belongs to the command.
+func choosePolicy(table []flag, environ []string, given []setting, command []string) (*chosenPolicy, error) {
+	l := policyLoader{table: table}
+	if err := l.loadAll(environ, last(given, "config"), given); err != nil {
+		return nil, err
+	}
+	chosen := &chosenPolicy{rules: l.set.rules}
+	if len(l.set.ignored) > 0 {
+		chosen.warning = fmt.Sprintf("passed over since others than its owner may write it, or it is another user's: %s", strings.Join(l.set.ignored, ", "))
+	}
+	asked := last(given, "policy")
+	if asked == nil && len(l.set.policies) == 0 {
+		return chosen, nil
+	}
+	if err := l.set.addBuiltIn(table); err != nil {
+		return nil, err
+	}
+	if err := l.set.check(table); err != nil {
+		return nil, err
+	}
+	var def *policyDef
+	if asked == nil {
+		def = l.set.belonging(command, chosen)
+	} else if def = l.set.find(asked.value); def == nil {
+		return nil, &usageError{asked.word, l.set.unknown(asked.value)}
+	}
+	if def == nil {
+		return chosen, nil
+	}
+	chosen.name, chosen.source, chosen.unasked = def.name, def.place.String(), asked == nil
+	var err error
+	chosen.settings, err = l.set.flatten(def)
+	return chosen, err
+}
+
+// last returns the setting of that flag that counts, nil for none.
+func last(settings []setting, name string) *setting {
+	for i := len(settings) - 1; i >= 0; i-- {
+		if settings[i].flag.name == name {
+			return &settings[i]
+		}
+	}
+	return nil
+}
+
+// loadAll reads the files that were named, or else those that are the user's
+// and the host's own.
+func (l *policyLoader) loadAll(environ []string, named *setting, given []setting) error {
+	if named != nil {
+		return l.loadNamed(named, given)
+	}
+	if slices.Contains(environ, "RETRY_CONFIG=") && last(given, "no-env") == nil {
+		return nil
+	}
+	l.unasked = true
+	own := variable(environ, "XDG_CONFIG_HOME")
+	if !filepath.IsAbs(own) {
+		own = ownPolicies(environ)
+	}
+	for _, name := range []string{below(own, "retry", "policies"), sharedPolicies(environ)} {
+		if name == "" {
+			continue
+		}
+		if err := l.load(name); err != nil && !absent(err) {
+			return inFile(err)
+		}
+	}
+	return nil
+}
+
+// loadNamed reads the files that somebody asked for: they must be there.
+func (l *policyLoader) loadNamed(named *setting, given []setting) error {
+	for _, s := range given {
+		if s.flag.name != "config" {
+			continue
+		}
+		files := []string{s.value}
+		if s.source == fromEnvironment {
+			files = filepath.SplitList(s.value)
+		} else if s.value == "" {
+			return &usageError{s.word, errors.New(`"" is not a file name`)}
+		}
+		for _, name := range files {
+			if name == "" {
+				continue
+			}
+			if err := l.load(name); err != nil {
+				if errors.As(err, new(*fileError)) {
+					return err
+				}
+				return &usageError{s.word, err}
+			}
+		}
+	}
+	return nil
+}
+
+// inFile makes any error one of a policy file.
+func inFile(err error) error {
+	if errors.As(err, new(*fileError)) {
+		return err
+	}
+	return &fileError{fmt.Errorf("policies: %w", err)}
+}
+
+// variable returns the value of an environment variable, "" for none.
+func variable(environ []string, name string) string {
+	for _, entry := range environ {
+		if value, ok := strings.CutPrefix(entry, name); ok && strings.HasPrefix(value, "=") {
+			return value[1:]
+		}
+	}
+	return ""
+}
+
+// below returns a path below a folder, "" where that is not an absolute one.
+func below(folder string, names ...string) string {
+	if !filepath.IsAbs(folder) {
+		return ""
+	}
+	return filepath.Join(append([]string{folder}, names...)...)
+}
+
+// addBuiltIn puts the built-in policies behind all others.
+func (s *policySet) addBuiltIn(table []flag) error {
+	p := policyParser{table: table, file: builtInFile}
+	blocks, err := p.parse(builtInPolicies)
+	for _, b := range blocks {
+		s.policies = append(s.policies, b.policy)
+	}
+	return err
+}
+
+// check proves every policy whole, whether it is used or not.
+func (s *policySet) check(table []flag) error {
+	s.index()
+	for _, def := range s.policies {
+		settings, err := s.flatten(def)
+		if err != nil {
+			return err
+		}
+		r := newResolver(table, def.settings)
+		if r.values(new(options), nil); r.err != nil {
+			return &fileError{r.err}
+		}
+		if len(def.tools) == 0 {
+			continue
+		}
+		for _, setting := range settings {
+			if err := harmless(setting); err != nil {
+				return def.place.fault("policy %q: %w", def.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// harmless refuses what a policy that nobody asked for may not do: run a
+// command of its own, or write a file.
+func harmless(s setting) error {
+	switch name := s.flag.name; {
+	case slices.Contains([]string{"before-retry", "after-success", "after-give-up", "retry-with", "fallback", "log-file"}, name):
+		return fmt.Errorf("%s cannot stand in a policy with tools, which nobody has to ask for (%s)", name, s.word)
+	case strings.HasPrefix(strings.TrimSpace(s.value), "exec:") && slices.Contains([]string{"wait-for", "wait-gone", "retry-when"}, name):
+		return fmt.Errorf("%s with an exec: target cannot stand in a policy with tools, which nobody has to ask for (%s)", name, s.word)
+	}
+	return nil
+}
+
+// mostAncestors bounds a chain of inheritance, far beyond what a person could
+// follow.
+const mostAncestors = 50
+
+// flatten returns the policy's settings over those of what it inherits.
+func (s *policySet) flatten(def *policyDef) ([]setting, error) {
+	settings := def.settings
+	seen := []string{def.name}
+	for def.parent != "" {
+		parent := s.find(def.parent)
+		if parent == nil {
+			return nil, def.parentAt.fault("inherit: %w", s.unknown(def.parent))
+		}
+		switch {
+		case slices.Contains(seen, parent.name):
+			return nil, def.parentAt.fault("inherit: a policy cannot inherit from itself: %s", strings.Join(append(seen, parent.name), " > "))
+		case len(seen) == mostAncestors:
+			return nil, def.parentAt.fault("inherit: more than %d policies in a row are too many", mostAncestors)
+		}
+		seen = append(seen, parent.name)
+		settings = merge(parent.settings, settings)
+		def = parent
+	}
+	return settings, nil
+}
+
+// unknown says which policies there are.
+func (s *policySet) unknown(name string) error {
+	var names []string
+	for _, p := range s.policies {
+		if !slices.Contains(names, p.name) {
+			names = append(names, p.name)
+		}
+	}
+	return fmt.Errorf("there is no policy %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// belonging returns the first policy whose tools name the command, nil for
+// none.
+func (s *policySet) belonging(command []string, chosen *chosenPolicy) *policyDef {
+	names := classify.Names(command)
+	for _, def := range s.policies {
+		if s.find(def.name) != def || !slices.ContainsFunc(def.tools, func(tool string) bool { return isTool(tool, names) }) {
+			continue
+		}
+		if def.trusted {
+			return def
+		}
+		if chosen.warning == "" {
+			chosen.warning = fmt.Sprintf("policy %s (%s) is not used unasked, since others may write its file; --policy %s asks for it", def.name, def.place, def.name)
+		}
+	}
+	return nil
+}
+
+// isTool reports whether a word after tools names the command.
+func isTool(tool string, names []string) bool {
+	for _, name := range names {
+		if ok, err := path.Match(tool, name); ok && err == nil {
+			return true
+		}
+	}
+	return slices.Contains(names, classify.PlainName(tool))
+}

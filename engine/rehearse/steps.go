@@ -1,0 +1,149 @@
+// Package rehearse says what attempts pretend, so that every path of a policy
+// can be walked without running the command.
+//
+// Steps are a fault injection's program, as in FreeBSD's fail(9): a list with a
+// step for each attempt. Reading and asking them is pure: the random number is
+// an argument. The Starter beside them acts a step out in place of a process. It
+// will never judge a result, and never pretends anything that it was not given.
+package rehearse
+
+// This file reads a list of steps and says which step is whose.
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// Step is what one attempt, or several in a row, pretend.
+type Step struct {
+	// Chance is the probability that an attempt pretends, from 0 to 1;
+	// otherwise its command is run.
+	Chance float64
+	// Times is for how many attempts in a row the step stands, 0 for all that
+	// follow.
+	Times int
+	// Run says that the command is run. The fields below are not set then.
+	Run bool
+	// Result is what the attempt seems to have come to: a code, a signal, or
+	// TimedOut.
+	Result attempt.Result
+	// Takes is how long the attempt lasts. A limit of the attempt may be
+	// shorter.
+	Takes time.Duration
+}
+
+// Steps are what the attempts of a run pretend, in their order. After the last
+// step the command is run.
+type Steps []Step
+
+// Parse reads STEPS: a comma-separated list of [P%][N*]RESULT[:D], where RESULT
+// is a code from 0 to 255, a signal's name, timeout or run, and ** in place of
+// N* is for ever. Number returns a signal's number on this system.
+func Parse(list string, number func(attempt.Signal) (int, bool)) (Steps, error) {
+	var steps Steps
+	for item := range strings.SplitSeq(list, ",") {
+		item = strings.TrimSpace(item)
+		if item == "" {
+			return nil, fmt.Errorf("%q has an empty step; write one for each attempt, as in 75,75,0", list)
+		}
+		if n := len(steps); n > 0 && steps[n-1].Times == 0 {
+			return nil, fmt.Errorf("step %q is never reached, since the one before it stands for all attempts that follow", item)
+		}
+		step, err := parseStep(item, number)
+		if err != nil {
+			return nil, fmt.Errorf("step %q: %w", item, err)
+		}
+		steps = append(steps, step)
+	}
+	return steps, nil
+}
+
+func parseStep(item string, number func(attempt.Signal) (int, bool)) (Step, error) {
+	step := Step{Chance: 1, Times: 1}
+	if percent, rest, ok := strings.Cut(item, "%"); ok {
+		p, err := strconv.ParseFloat(percent, 64)
+		if err != nil || !(p >= 0 && p <= 100) {
+			return step, fmt.Errorf("%q is not a percentage from 0 to 100", percent+"%")
+		}
+		step.Chance, item = p/100, rest
+	}
+	if rest, ok := strings.CutPrefix(item, "**"); ok {
+		step.Times, item = 0, rest
+	} else if times, rest, ok := strings.Cut(item, "*"); ok {
+		n, err := strconv.ParseUint(times, 10, 31)
+		if err != nil || n == 0 {
+			return step, fmt.Errorf("%q is not a number of attempts from 1 to %d; ** is for ever", times, math.MaxInt32)
+		}
+		step.Times, item = int(n), rest
+	}
+	result, takes, timed := strings.Cut(item, ":")
+	if timed {
+		var err error
+		if step.Takes, err = backoff.ParseDuration(takes); err != nil {
+			return step, err
+		}
+	}
+	if result == "run" {
+		step.Run = true
+		if timed {
+			return step, errors.New("run takes as long as the command does; leave the duration out")
+		}
+		return step, nil
+	}
+	return step, step.pretend(result, number)
+}
+
+// pretend reads RESULT, where it is not run.
+func (s *Step) pretend(result string, number func(attempt.Signal) (int, bool)) error {
+	if result == "timeout" {
+		s.Result = attempt.Result{TimedOut: true, ExitCode: exitcodes.Timeout}
+		return nil
+	}
+	if code, err := strconv.ParseUint(result, 10, 8); err == nil {
+		s.Result = attempt.Result{ExitCode: int(code)}
+		return nil
+	}
+	signal, err := attempt.ParseSignal(result)
+	if err != nil {
+		return fmt.Errorf("%q is not a result; use a code from 0 to 255, a signal such as KILL, timeout, or run", result)
+	}
+	n, known := number(signal)
+	if !known {
+		return fmt.Errorf("this system has no signal %q", result)
+	}
+	s.Result = attempt.Result{Signal: signal, ExitCode: exitcodes.OfSignal(n)}
+	return nil
+}
+
+// At returns what attempt n, from 1, pretends, and false where the command is
+// run. The random number u is uniform in [0, 1).
+func (s Steps) At(n int, u float64) (Step, bool) {
+	step, ok := s.step(n)
+	return step, ok && !step.Run && u < step.Chance
+}
+
+// Certain reports whether what becomes of attempt n does not hang on a random
+// number.
+func (s Steps) Certain(n int) bool {
+	step, ok := s.step(n)
+	return !ok || step.Run || step.Chance <= 0 || step.Chance >= 1
+}
+
+// step finds the step of attempt n.
+func (s Steps) step(n int) (Step, bool) {
+	for _, step := range s {
+		if step.Times == 0 || n <= step.Times {
+			return step, true
+		}
+		n -= step.Times
+	}
+	return Step{}, false
+}

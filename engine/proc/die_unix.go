@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os/signal"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 
@@ -107,7 +108,8 @@ func LookUp(name string) error {
 func (s *Signals) surrender() attempt.Signal {
 	s.Catch()
 	s.more.Lock()
-	caught := append([]syscall.Signal(nil), endingSignals...)
+	s.handBack(earlySignals)
+	caught := slices.Concat(endingSignals, earlySignals)
 	for sig := range s.extra {
 		caught = append(caught, sig)
 	}
@@ -121,6 +123,7 @@ func (s *Signals) surrender() attempt.Signal {
 	// to queue its signal, or to die of it; Stop then waits until the queue has reached
 	// the channel.
 	leaveHandlers()
+	forgetEarly()
 	s.dispatchNoted()
 	signal.Stop(s.caught)
 	s.flush()

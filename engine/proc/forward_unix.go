@@ -26,8 +26,8 @@ func (a *running) take(sig syscall.Signal) bool {
 	switch {
 	case ends(sig):
 		a.cancel(sig)
-	case sig == syscall.SIGTSTP:
-		a.stopAll()
+	case stops(sig):
+		a.stopAll(sig)
 	case sig == syscall.SIGCONT:
 		a.contAt = time.Now()
 		a.continueAll()
@@ -51,8 +51,8 @@ func (a *running) cancel(sig syscall.Signal) {
 		delete(a.missed, sig)
 		a.pass(sig)
 		a.passed = time.Now()
-		a.resume()
 	}
+	a.resume()
 	if sig == syscall.SIGINT || sig == syscall.SIGTERM {
 		a.urge()
 	}
@@ -128,7 +128,7 @@ func (a *running) pass(sig syscall.Signal) {
 
 // resume lets a command that stands still act on what it was sent, as timeout(1)
 // does: a background job that was stopped for reading the terminal would
-// outlive a hang-up otherwise.
+// outlive a hang-up otherwise, and one that stopped itself a Ctrl-C.
 func (a *running) resume() {
 	if a.pid != 0 && standsStill(a.pid) {
 		a.continueCommand()
@@ -146,9 +146,9 @@ func (a *running) continueCommand() {
 
 // stopAll stops the command's group and then the program itself. In the
 // foreground the terminal has stopped the command already.
-func (a *running) stopAll() {
+func (a *running) stopAll(sig syscall.Signal) {
 	if !a.foreground && a.pid != 0 {
-		_ = syscall.Kill(-a.pid, syscall.SIGTSTP)
+		_ = syscall.Kill(-a.pid, sig)
 	}
 	stopSelf(syscall.SIGSTOP)
 }
@@ -176,9 +176,9 @@ func (a *running) continueAll() {
 // onStop returns what to do when the command has stopped, nil for nothing. In
 // the foreground of a terminal the program stops too, so that the shell gets
 // its prompt back; unless the whole group was stopped, which a continuation
-// ends for both.
+// ends for both, or no shell would notice and continue it.
 func (a *running) onStop() func(syscall.Signal) {
-	if !a.foreground {
+	if !a.foreground || !underJobControl() {
 		return nil
 	}
 	return func(sig syscall.Signal) {

@@ -62,8 +62,7 @@ func (r *Runner) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 		foreground: ForegroundTerminal(),
 		hurry:      make(chan struct{}), ended: make(chan struct{}), abandon: make(chan struct{}),
 	}
-	a.tree = newTree(r.report)
-	a.tree.group = !a.foreground
+	a.tree = newTree(r.report, !a.foreground)
 	if a.foreground {
 		r.signals.Catch() // what the terminal sends has reached the command already
 	}
@@ -222,7 +221,7 @@ func (a *running) notStarted(cancelled attempt.Signal) {
 func (a *running) arm(ctx context.Context) (stop func()) {
 	more := forwarded()
 	if a.foreground { // the terminal's stop has reached the command already, and stops the program as well
-		more = slices.DeleteFunc(more, func(sig syscall.Signal) bool { return sig == syscall.SIGTSTP })
+		more = slices.DeleteFunc(more, stops)
 	}
 	stops := []func() bool{time.AfterFunc(catchLater-time.Since(a.started), func() { a.signals.catchMore(more) }).Stop}
 	if a.spec.Timeout > 0 {

@@ -16,13 +16,20 @@ const (
 	realTimeMax = 0
 )
 
-// forwarded are the signals, beyond those of Listen, that are passed on to a
-// command in a process group of its own.
+// forwarded are the signals, beyond those that ask for the end, that are passed
+// on to a command in a process group of its own. Those that stop a program come
+// last: when they are caught, all are.
 func forwarded() []syscall.Signal {
-	return []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGTSTP,
-		syscall.SIGVTALRM, syscall.SIGIO, syscall.SIGXCPU, syscall.SIGINFO,
-	}
+	return append(append([]syscall.Signal(nil), earlySignals...), syscall.SIGABRT, syscall.SIGCONT, syscall.SIGVTALRM, syscall.SIGIO, syscall.SIGXCPU,
+		syscall.SIGINFO, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGTSTP)
 }
+
+// earlySignals are meant for the command, and may reach the program as soon as
+// the command has said that it handles them.
+var earlySignals = []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH}
+
+// coreSignals are passed on while a command runs and end the program otherwise.
+var coreSignals = []syscall.Signal{syscall.SIGABRT}
 
 // rawAction is larger than the kernel's struct __sigaction or sigaction, both
 // of which begin with the handler; all zeros is the default action without flags.
@@ -41,3 +48,6 @@ func setDefault(sig syscall.Signal) {
 	var action rawAction
 	_, _, _ = syscall.RawSyscall(syscall.SYS_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&action)), 0)
 }
+
+// restoreAction has nothing to restore: Go's actions stay in place here.
+func restoreAction(syscall.Signal) {}

@@ -14,19 +14,30 @@ const (
 	realTimeMax = 64
 )
 
-// forwarded are the signals, beyond those of Listen, that are passed on to a
-// command in a process group of its own: all that a program can catch, except
-// URG, CHLD and PIPE, the synchronous ones, and TTIN and TTOU.
+// forwarded are the signals, beyond those that ask for the end, that are passed
+// on to a command in a process group of its own: all that Go can catch, except
+// URG, CHLD and PIPE, and SEGV, BUS, ILL and FPE, which a fault raises. Those
+// that stop a program come last: when they are caught, all are.
 func forwarded() []syscall.Signal {
-	all := []syscall.Signal{
-		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGTSTP,
-		syscall.SIGVTALRM, syscall.SIGPROF, syscall.SIGIO, syscall.SIGPWR, syscall.SIGXCPU,
-	}
+	all := append(append([]syscall.Signal(nil), earlySignals...), syscall.SIGCONT,
+		syscall.SIGVTALRM, syscall.SIGIO, syscall.SIGPWR, syscall.SIGXCPU)
 	for n := realTimeMin + 1; n <= realTimeMax; n++ {
 		all = append(all, syscall.Signal(n))
 	}
-	return all
+	return append(all, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGTSTP)
 }
+
+// earlySignals are meant for the command, and may reach the program as soon as
+// the command has said that it handles them.
+var earlySignals = []syscall.Signal{
+	syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH,
+	syscall.SIGABRT, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGSTKFLT,
+}
+
+// coreSignals are passed on while a command runs and end the program otherwise:
+// systemd's watchdog sends ABRT. Go's runtime answers them by printing its
+// stacks until they are caught (NoStacks).
+var coreSignals = []syscall.Signal{syscall.SIGABRT, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGSTKFLT}
 
 // rawAction is large enough for the kernel's sigaction on every architecture.
 // All zeros is the default action without flags.

@@ -18,9 +18,9 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// sameSignal is how long the same signal again counts as one: timeout(1)
+// sameSignal is how long INT, TERM, HUP or QUIT again counts as one: timeout(1)
 // signals its child and then its group, and a hang-up comes from the terminal
-// and from the shell (SPEC section 6).
+// and from the shell.
 const sameSignal = 100 * time.Millisecond
 
 // insist is how many INT and TERM together kill the tree at once.
@@ -29,10 +29,6 @@ const insist = 3
 // endingSignals ask the program to end. QUIT is first since Go's own answer to
 // it, until it is caught, is to print every stack.
 var endingSignals = []syscall.Signal{syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}
-
-// earlySignals are meant for the command, and may reach the program as soon as
-// the command has said that it handles them.
-var earlySignals = []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH}
 
 // Signals catches signals. While an attempt runs they are the attempt's;
 // otherwise those that end the program come out of Cancelled.
@@ -86,13 +82,15 @@ func Listen() *Signals {
 // LetGo is Listen for a program that runs nothing: what asks for the end ends it,
 // and so does what has been noted by now (package early).
 func LetGo() {
-	for _, sig := range endingSignals {
+	for _, sig := range slices.Concat(endingSignals, earlySignals) {
 		if note.On(int(sig)) {
 			letGo(sig)
 		}
 	}
-	if sig, ok := firstNoted(); ok {
-		Die(nameOf(sig))
+	for _, sig := range slices.Concat(endingSignals, earlySignals) {
+		if note.Has(int(sig)) {
+			Die(nameOf(sig))
+		}
 	}
 }
 
@@ -111,7 +109,7 @@ func (s *Signals) Catch() {
 		s.dispatchNoted()
 		// This also hands out what was noted by a handler that was running when its
 		// signal was handed back.
-		time.AfterFunc(catchLater, func() { s.catchMore([]syscall.Signal{syscall.SIGUSR1}) })
+		time.AfterFunc(catchLater, func() { s.catchMore(append([]syscall.Signal{syscall.SIGUSR1}, coreSignals...)) })
 	})
 }
 
@@ -153,10 +151,13 @@ func (s *Signals) dispatchNoted() {
 	}
 }
 
-// forgetEarly drops what was meant for a command when there was none.
+// forgetEarly drops what was meant for a command when there was none, unless it
+// ends a program.
 func forgetEarly() {
 	for _, sig := range earlySignals {
-		note.Take(int(sig))
+		if note.Take(int(sig)) && slices.Contains(coreSignals, sig) {
+			Die(nameOf(sig))
+		}
 	}
 }
 
@@ -189,9 +190,7 @@ func (s *Signals) note(sig syscall.Signal) {
 func (s *Signals) catch(sig syscall.Signal) {
 	if !s.ignored[sig] {
 		signal.Notify(s.caught, sig)
-		if sig == syscall.SIGQUIT {
-			quitCaught()
-		}
+		restoreAction(sig)
 	}
 }
 
@@ -324,9 +323,16 @@ func (s *Signals) dispatch(sig syscall.Signal) {
 		case s.woken <- struct{}{}:
 		default:
 		}
-	case sig == syscall.SIGTSTP:
+	case stops(sig):
 		stopSelf(syscall.SIGSTOP)
+	case slices.Contains(coreSignals, sig):
+		go Die(nameOf(sig)) // as without a handler
 	}
+}
+
+// stops reports whether sig asks a program to stop (job control).
+func stops(sig syscall.Signal) bool {
+	return sig == syscall.SIGTSTP || sig == syscall.SIGTTIN || sig == syscall.SIGTTOU
 }
 
 // stuckTime is far more than the program needs to end once it was asked to.
@@ -347,15 +353,10 @@ func (s *Signals) endStuck(sig syscall.Signal) {
 	os.Exit(exitcodes.OfSignal(int(sig))) // PID 1 cannot die by a signal
 }
 
-// again reports whether sig came a moment ago already. State that changes
-// (CONT, TSTP, WINCH) and real-time signals, which are queued one by one, are
-// never merged.
+// again reports whether sig, which asks for the end, came a moment ago already.
+// Every other signal is passed on as often as it comes.
 func (s *Signals) again(sig syscall.Signal, now time.Time) bool {
-	switch sig {
-	case syscall.SIGCONT, syscall.SIGTSTP, syscall.SIGWINCH:
-		return false
-	}
-	if realTimeMin > 0 && int(sig) >= realTimeMin {
+	if !ends(sig) {
 		return false
 	}
 	before, seen := s.last[sig]
@@ -370,13 +371,15 @@ func (s *Signals) again(sig syscall.Signal, now time.Time) bool {
 // nobody has taken from Cancelled yet is a's from the start, so that no command
 // runs after the program was asked to end.
 func (s *Signals) enter(a *running) {
+	if a != nil {
+		forgetEarly()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.current = a
 	if a == nil {
 		return
 	}
-	forgetEarly()
 	select {
 	case sig := <-s.cancelled:
 		a.result.Cancelled = sig

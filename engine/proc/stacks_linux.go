@@ -8,32 +8,37 @@ import (
 	"github.com/retrysh/retry/engine/proc/note"
 )
 
-// stackSignals are those that the runtime answers so and does not need itself.
+// faultSignals are answered so too, and the runtime does not need them itself.
 // SEGV and BUS are left to it: it turns its own into errors that code may
 // recover from, as package fmt does.
-var stackSignals = []syscall.Signal{syscall.SIGABRT, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGSTKFLT, syscall.SIGILL, syscall.SIGFPE}
+var faultSignals = []syscall.Signal{syscall.SIGILL, syscall.SIGFPE}
 
-// goQuit is the runtime's action for QUIT, put aside until QUIT is caught where
-// it cannot be noted.
-var goQuit rawAction
+// putAside are the runtime's actions for signals that are caught later, where
+// these cannot be noted: catching a signal that the runtime handles already does
+// not put its action back.
+var putAside [realTimeMin]*rawAction
 
 // NoStacks lets the signals that make Go's runtime print its stacks end the
-// program as they end any other, QUIT after Listen or LetGo. Call it first of
-// all.
+// program as they end any other, QUIT and those of coreSignals after Listen or
+// LetGo. Call it first of all.
 func NoStacks() {
-	if note.Can {
-		note.Start(int(syscall.SIGQUIT))
-	} else {
-		sigaction(syscall.SIGQUIT, &rawAction{}, &goQuit)
-	}
-	for _, sig := range stackSignals {
+	for _, sig := range faultSignals {
 		setDefault(sig)
+	}
+	for _, sig := range append([]syscall.Signal{syscall.SIGQUIT}, coreSignals...) {
+		if note.Can {
+			note.Start(int(sig))
+			continue
+		}
+		putAside[sig] = new(rawAction)
+		sigaction(sig, &rawAction{}, putAside[sig])
 	}
 }
 
-// quitCaught gives QUIT back to the runtime, which hands it out from now on.
-func quitCaught() {
-	if goQuit != (rawAction{}) {
-		sigaction(syscall.SIGQUIT, &goQuit, nil)
+// restoreAction gives a signal back to the runtime, which hands it out from now
+// on.
+func restoreAction(sig syscall.Signal) {
+	if int(sig) < len(putAside) && putAside[sig] != nil {
+		sigaction(sig, putAside[sig], nil)
 	}
 }

@@ -22,6 +22,24 @@ func ForegroundTerminal() bool {
 	return inForeground(0) || inForeground(1) || inForeground(2)
 }
 
+// underJobControl reports whether a shell with job control has started the
+// program as a job: it is in the same session, and in another process group. A
+// shell that runs a script keeps its children in its own group, and does not
+// notice that one has stopped.
+func underJobControl() bool {
+	parent := unix.Getppid()
+	session, err := unix.Getsid(parent)
+	if err != nil {
+		return false
+	}
+	own, err := unix.Getsid(0)
+	if err != nil || session != own {
+		return false
+	}
+	group, err := unix.Getpgid(parent)
+	return err == nil && group != unix.Getpgrp()
+}
+
 func inForeground(fd int) bool {
 	pgrp, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
 	return err == nil && pgrp == unix.Getpgrp()

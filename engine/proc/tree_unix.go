@@ -8,9 +8,12 @@ package proc
 import (
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // pace says when to look again at a tree that was asked to end: soon at first,
@@ -58,15 +61,21 @@ type tree struct {
 	refusing map[int]bool   // members that this program may not signal
 }
 
-// newTree notes what is there before an attempt.
-func newTree(report *reporter) *tree {
-	t := &tree{root: os.Getpid(), report: report}
+// newTree notes what is there before an attempt; group says that its command
+// will lead a process group.
+func newTree(report *reporter, group bool) *tree {
+	t := &tree{root: os.Getpid(), group: group, report: report}
 	if !livingChildren() {
 		return t
 	}
 	t.before, t.sessions = map[int]uint64{}, map[int]bool{}
 	list, err := processes()
 	if err != nil {
+		if !group {
+			for _, pid := range probeChildren(0) {
+				t.before[pid] = 0
+			}
+		}
 		return t
 	}
 	own, _ := sessionOf(list, t.root)
@@ -215,9 +224,46 @@ func underAnother(alive []process) map[int]bool {
 	return found
 }
 
-// signalBlindly is signal where only the group is known.
+// strays returns the tree's orphans where there is no process table and the
+// command shares the program's process group: those children of the program in
+// that group that were not there before. What has a living parent becomes one
+// when that has ended.
+func (t *tree) strays() (pids []int) {
+	if t.group || t.root != os.Getpid() || !t.reaped && !ended(t.leader) {
+		return nil
+	}
+	owners := children.owners()
+	for _, pid := range probeChildren(t.leader) {
+		if _, was := t.before[pid]; was || slices.Contains(owners, pid) {
+			continue
+		}
+		if ended(pid) {
+			children.reapOrphan(pid)
+			continue
+		}
+		if group, err := unix.Getpgid(pid); err == nil && group == unix.Getpgrp() {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// signalBlindly is signal where only the group is known, or, without one, the
+// leader and then the orphans.
 func (t *tree) signalBlindly(sig syscall.Signal, covered bool) int {
-	if !t.reaped && !covered {
+	for _, pid := range t.strays() {
+		if !t.asked[pid] || sig == syscall.SIGKILL {
+			t.asked[pid] = true
+			if syscall.Kill(pid, sig) == nil && sig != syscall.SIGKILL {
+				_ = syscall.Kill(pid, syscall.SIGCONT)
+			}
+		}
+	}
+	if covered {
+		t.asked[t.leader] = true
+	}
+	if !t.reaped && (!t.asked[t.leader] || sig == syscall.SIGKILL) {
+		t.asked[t.leader] = true
 		switch syscall.Kill(t.leader, sig) {
 		case nil:
 			if sig != syscall.SIGKILL {
@@ -270,7 +316,7 @@ func (t *tree) alive() bool {
 	for range 2 { // see alone
 		alive, listed := t.members()
 		if !listed {
-			return !t.reaped && (!ended(t.leader) || t.group && livingGroup(t.leader))
+			return !t.reaped && (!ended(t.leader) || t.group && livingGroup(t.leader)) || len(t.strays()) > 0
 		}
 		if len(alive) > 0 {
 			return true
@@ -285,6 +331,7 @@ func (t *tree) alive() bool {
 func (t *tree) end(sig syscall.Signal, grace time.Duration, now <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	defer children.reapOrphans() // what was ended is not to be found any more
 	if (t.reaped || ended(t.leader)) && !t.alive() {
 		return
 	}

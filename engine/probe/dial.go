@@ -1,6 +1,6 @@
 package probe
 
-// Connecting: tcp:// and unix:// targets, and the way to a web server.
+// This file connects: tcp:// and unix:// targets, and the way to a server.
 
 import (
 	"context"
@@ -33,14 +33,19 @@ func (c *tcpCheck) run(ctx context.Context, t *try) error {
 type unixCheck struct{ path string }
 
 func (c *unixCheck) run(ctx context.Context, t *try) error {
-	t.missing = "no connection"
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", c.path)
+	conn, err := t.dialUnix(ctx, c.path)
 	if err != nil {
 		return err
 	}
 	_ = conn.Close()
 	return nil
+}
+
+// dialUnix connects to a stream socket.
+func (t *try) dialUnix(ctx context.Context, path string) (net.Conn, error) {
+	t.missing = "no connection"
+	var d net.Dialer
+	return d.DialContext(ctx, "unix", path)
 }
 
 // dial connects to a port of a host: whichever of its addresses answers first.

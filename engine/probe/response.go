@@ -263,7 +263,7 @@ func cutChunk(err error) error {
 
 // cut turns an end of input in the middle of an answer into words.
 func cut(err error) error {
-	if errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errTruncated
 	}
 	return err

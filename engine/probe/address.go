@@ -1,0 +1,171 @@
+package probe
+
+// This file reads the parts that targets share: hosts, ports and escapes.
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// splitUser splits an address into user[:password] ("" if there is none), host
+// and port, and what stands behind them, from its first slash or '?' on.
+func splitUser(s string) (user, authority, path string, err error) {
+	end := authorityEnd(s)
+	authority, path = s[:end], s[end:]
+	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+		user, authority = authority[:at], authority[at+1:]
+		if user == "" {
+			return "", "", "", errors.New("the user before the @ is missing")
+		}
+	} else if userEnd(s) >= 0 {
+		return "", "", "", fmt.Errorf("a %q before the @ is written %s", s[end:end+1], escapeByte(s[end]))
+	}
+	return user, authority, path, nil
+}
+
+// hostPort splits host:port, where the port may be missing ("") and an IPv6
+// address is in brackets. The host comes back without them.
+func hostPort(s string) (host, port string, err error) {
+	if rest, ok := strings.CutPrefix(s, "["); ok {
+		return bracketed(rest)
+	}
+	if strings.Count(s, ":") > 1 {
+		return "", "", fmt.Errorf("%s: an IPv6 address goes in brackets, as in [::1]:80", quoted(s))
+	}
+	host, port, colon := strings.Cut(s, ":")
+	if err := checkHost(host); err != nil {
+		return "", "", err
+	}
+	if colon {
+		err = checkPort(port)
+	}
+	return host, port, err
+}
+
+// bracketed reads what follows the opening bracket of an IPv6 address. A zone
+// may be written as in a URL (%25eth0, RFC 6874) or as everywhere else (%eth0).
+func bracketed(s string) (host, port string, err error) {
+	inside, rest, ok := strings.Cut(s, "]")
+	if !ok {
+		return "", "", errors.New("the closing bracket of the IPv6 address is missing, as in [::1]:80")
+	}
+	if literal, zone, found := strings.Cut(inside, "%25"); found && zone != "" {
+		inside = literal + "%" + zone
+	}
+	addr, err := netip.ParseAddr(inside)
+	if err != nil || !addr.Is6() {
+		return "", "", fmt.Errorf("%s is not an IPv6 address", quoted(inside))
+	}
+	if rest == "" {
+		return inside, "", nil
+	}
+	port, ok = strings.CutPrefix(rest, ":")
+	if !ok {
+		return "", "", fmt.Errorf("%s cannot follow the brackets; valid is [address]:port", quoted(rest))
+	}
+	return inside, port, checkPort(port)
+}
+
+// checkPort refuses what is no TCP port.
+func checkPort(s string) error {
+	n, err := strconv.ParseUint(s, 10, 16)
+	if err != nil || n == 0 || s[0] == '+' {
+		return fmt.Errorf("bad port %s: valid are 1 to 65535", quoted(s))
+	}
+	return nil
+}
+
+// checkHost refuses what can be neither an IPv4 address nor a name: a name has
+// at most 253 bytes in labels of 1 to 63 (RFC 1035, section 2.3.4), a final
+// dot aside; underscores are not in the RFC but in use.
+func checkHost(s string) error {
+	if s == "" {
+		return errors.New("the host is missing")
+	}
+	if _, err := netip.ParseAddr(s); err == nil {
+		return nil
+	}
+	name := strings.TrimSuffix(s, ".")
+	labels := strings.Split(name, ".")
+	for _, label := range labels {
+		if err := checkLabel(label); err != nil {
+			return fmt.Errorf("bad host %s: %w", quoted(s), err)
+		}
+	}
+	if len(name) > 253 {
+		return fmt.Errorf("bad host %s: a name has at most 253 bytes", quoted(s))
+	}
+	// No top-level domain is a number: it is an address with a slip in it.
+	if n := len(labels); n > 1 && strings.Trim(labels[n-1], "0123456789") == "" {
+		return fmt.Errorf("bad host %q: not an IPv4 address", s)
+	}
+	return nil
+}
+
+func checkLabel(s string) error {
+	if s == "" {
+		return errors.New("an empty part between its dots")
+	}
+	if len(s) > 63 {
+		return errors.New("a part between dots has at most 63 bytes")
+	}
+	for _, r := range s {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '-', r == '_':
+		case r >= 0x80:
+			return errors.New("write a name in another script in its ASCII form, which begins with xn--")
+		default:
+			return fmt.Errorf("%q cannot be in a name", r)
+		}
+	}
+	return nil
+}
+
+// unescape replaces %XX by the byte it stands for (RFC 3986, section 2.1).
+func unescape(s string) (string, error) {
+	if !strings.Contains(s, "%") {
+		return s, nil
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] != '%' {
+			out = append(out, s[i])
+			continue
+		}
+		if err := checkEscape(s[i:]); err != nil {
+			return "", err
+		}
+		b, _ := strconv.ParseUint(s[i+1:i+3], 16, 8)
+		out = append(out, byte(b))
+		i += 2
+	}
+	return string(out), nil
+}
+
+// checkEscape refuses a string that starts with '%' but not with %XX.
+func checkEscape(s string) error {
+	if len(s) >= 3 && isHex(s[1]) && isHex(s[2]) {
+		return nil
+	}
+	return fmt.Errorf("bad escape %q: two hexadecimal digits follow a %%, and a %% itself is written %%25", s[:min(3, len(s))])
+}
+
+func isHex(b byte) bool {
+	return '0' <= b && b <= '9' || 'a' <= b && b <= 'f' || 'A' <= b && b <= 'F'
+}
+
+func escapeByte(b byte) string { return fmt.Sprintf("%%%02X", b) }
+
+func cutPrefixFold(s, prefix string) (string, bool) {
+	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
+		return s, false
+	}
+	return s[len(prefix):], true
+}
+
+func isAlphanumeric(b byte) bool {
+	return '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z'
+}

@@ -1,0 +1,151 @@
+package probe
+
+// This file is postgres:// targets: a client's start-up message and the first
+// message of the answer (PostgreSQL's documentation, "Message Flow" and
+// "Message Formats"). What counts as ready is what pg_isready takes for it,
+// but for a server that has no connection left.
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"strings"
+)
+
+// defaultPostgresUser is a role that nearly every server has, so that nothing
+// is written to its log about a role that does not exist.
+const defaultPostgresUser = "postgres"
+
+// Bounds on the first message of the answer: libpq takes anything else for
+// something that is not PostgreSQL (fe-connect.c).
+const (
+	minPostgresMessage = 8
+	maxPostgresRequest = 2000  // what to log in with
+	maxPostgresError   = 30000 // an error
+	maxPostgresWords   = 1000  // an error without a length
+)
+
+const errNotPostgres = plain("answer is not PostgreSQL's")
+
+// postgresCheck asks for a connection and goes without logging in.
+type postgresCheck struct {
+	server
+	startup []byte
+}
+
+func parsePostgres(s, scheme string) (check, error) {
+	address, err := parseServer(s, scheme, "5432")
+	if err != nil {
+		return nil, err
+	}
+	return &postgresCheck{server: address, startup: postgresStartup(address.user, address.database)}, nil
+}
+
+// postgresStartup returns the start-up message. Where no database is named, it
+// is the user's.
+func postgresStartup(user, database string) []byte {
+	if user == "" {
+		user = defaultPostgresUser
+	}
+	b := binary.BigEndian.AppendUint32(make([]byte, 4), 3<<16) // the protocol: 3.0
+	b = append(b, "user\x00"+user+"\x00"...)
+	if database != "" {
+		b = append(b, "database\x00"+database+"\x00"...)
+	}
+	b = append(b, 0)
+	binary.BigEndian.PutUint32(b, uint32(len(b)))
+	return b
+}
+
+func (c *postgresCheck) run(ctx context.Context, t *try) error {
+	return c.converse(ctx, t, c.startup, func(r *bufio.Reader) ([]byte, error) {
+		// Terminate, or the server's log has a connection that was lost.
+		return []byte("X\x00\x00\x00\x04"), readPostgres(r)
+	})
+}
+
+// readPostgres judges the answer to a start-up message; nil is ready.
+func readPostgres(r *bufio.Reader) error {
+	kind, err := r.ReadByte()
+	if err != nil {
+		return err
+	}
+	if kind != 'R' && kind != 'E' {
+		return errNotPostgres
+	}
+	head, err := r.Peek(4)
+	if err != nil {
+		return cut(err)
+	}
+	size := binary.BigEndian.Uint32(head)
+	switch {
+	case kind == 'E' && (size < minPostgresMessage || size > maxPostgresError):
+		return oldPostgresError(r)
+	case size < minPostgresMessage || kind == 'R' && size > maxPostgresRequest:
+		return errNotPostgres
+	}
+	body := make([]byte, size)
+	if _, err := io.ReadFull(r, body); err != nil {
+		return cut(err)
+	}
+	if kind == 'R' {
+		return nil
+	}
+	return judgePostgresError(string(body[4:]))
+}
+
+// judgePostgresError tells an error that is about everybody from one that is
+// about who asks, which only a login could better.
+func judgePostgresError(fields string) error {
+	code, words := "", ""
+	for len(fields) > 1 && fields[0] != 0 {
+		value, rest, ok := strings.Cut(fields[1:], "\x00")
+		if !ok {
+			return errNotPostgres
+		}
+		switch fields[0] {
+		case 'C':
+			code = value
+		case 'M':
+			words = value
+		}
+		fields = rest
+	}
+	switch {
+	case code == "":
+		return errNotPostgres
+	case postgresTakesNobody(code):
+		return said(words, takesNobody)
+	}
+	return nil
+}
+
+// postgresTakesNobody reports whether an SQL state (PostgreSQL's documentation,
+// "PostgreSQL Error Codes") is about everybody: cannot_connect_now while it
+// starts, stops or recovers, its two shutdowns, and the class of resources that
+// it lacks, connections among them.
+func postgresTakesNobody(code string) bool {
+	return code == "57P03" || code == "57P01" || code == "57P02" || strings.HasPrefix(code, "53")
+}
+
+// oldPostgresError reads an error without a length, which a server sends that
+// cannot even start a process for the connection (postmaster.c): a line.
+func oldPostgresError(r *bufio.Reader) error {
+	var b []byte
+	for len(b) < maxPostgresWords {
+		c, err := r.ReadByte()
+		if errors.Is(err, io.EOF) || err == nil && (c == '\n' || c == 0) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		b = append(b, c)
+	}
+	if words := oneLine(string(b)); strings.Contains(words, " ") {
+		return said(words, takesNobody)
+	}
+	return errNotPostgres
+}

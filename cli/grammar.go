@@ -66,7 +66,7 @@ type grammar struct {
 	StderrFile string   `env:"-" placeholder:"FILE" group:"classify" help:"What the command wrote to standard error."`
 	At         string   `env:"-" placeholder:"SECONDS" group:"classify" help:"The Unix time against which dates in the output are read (default: now)."`
 
-	WaitFor     []string `nested:"-" sep:"none" placeholder:"TARGET" group:"waitfor" help:"Wait until the target is ready before attempt 1: tcp://host:port, http(s)://..., unix:///path, file:///path, dns://name, exec:shell command." values:"tcp:// http:// https:// unix:/// file:/// dns:// exec:"`
+	WaitFor     []string `nested:"-" sep:"none" placeholder:"TARGET" group:"waitfor" help:"Wait until the target is ready before attempt 1: tcp://host:port, http(s)://..., http+unix:///path.sock:/..., unix:///path, file:///path, dns://name, postgres://, redis:// or mysql://host:port, exec:shell command." values:"tcp:// http:// https:// http+unix:/// unix:/// file:/// dns:// postgres:// redis:// mysql:// exec:"`
 	WaitTimeout string   `default:"60s" placeholder:"D" group:"waitfor" help:"Limits the wait for all targets; 0 is for ever."`
 	Exec        bool     `env:"-" group:"waitfor" help:"Then become the command instead of running it."`
 

@@ -18,8 +18,16 @@ package cli
 //	                 the body "status CODE"; a redirect leads to a 200
 //	https:CODE,...   the same by TLS; writes its certificate to NAME.pem
 //	unix             a socket; its address is a path
+//	asked:LINE       answers 200 where the request has that line, or else 404
+//	web:CODE,...     http on a socket; its address is a path
+//	postgres:ANSWER,...
+//	redis:ANSWER,...
+//	mysql:ANSWER,... a database that answers a client's greeting in these ways in
+//	                 turn, the last repeated: ready, password, starting, full
+//	                 (no connection is left), garbage
 
 import (
+	"bufio"
 	"context"
 	"encoding/pem"
 	"errors"
@@ -138,6 +146,82 @@ var peerKinds = map[string]func(name, detail string) (string, error){
 		_ = os.Remove(path) // of the peer before, which had to go without tidying up
 		return listenAt("unix", path, hangUp)
 	},
+	"asked": func(_, line string) (string, error) {
+		return listenAt("tcp", "127.0.0.1:0", func(conn net.Conn) { answerAsked(conn, line) })
+	},
+	"web": func(name, codes string) (string, error) {
+		path, err := filepath.Abs(name + ".sock")
+		if err != nil {
+			return "", err
+		}
+		_ = os.Remove(path)
+		l, err := net.Listen("unix", path)
+		if err == nil {
+			go func() { _ = http.Serve(l, answers(codes)) }()
+		}
+		return path, err
+	},
+	"postgres": func(_, answers string) (string, error) { return database("postgres", answers) },
+	"redis":    func(_, answers string) (string, error) { return database("redis", answers) },
+	"mysql":    func(_, answers string) (string, error) { return database("mysql", answers) },
+}
+
+// answerAsked answers one request by whether a line stands in it.
+func answerAsked(conn net.Conn, line string) {
+	defer hangUp(conn)
+	status := "404 Not Found"
+	for r := bufio.NewReader(conn); ; {
+		got, err := r.ReadString('\n')
+		if err != nil {
+			return
+		}
+		switch strings.TrimRight(got, "\r\n") {
+		case line:
+			status = "200 OK"
+		case "":
+			_, _ = io.WriteString(conn, "HTTP/1.1 "+status+"\r\nConnection: close\r\n\r\n")
+			return
+		}
+	}
+}
+
+// databaseAnswers are what databases say to a client's greeting; MySQL's speak
+// first.
+var databaseAnswers = map[string]string{
+	"postgres/ready":    "R\x00\x00\x00\x08\x00\x00\x00\x00",
+	"postgres/password": "R\x00\x00\x00\x0c\x00\x00\x00\x05salt",
+	"postgres/starting": "E\x00\x00\x00\x30SFATAL\x00C57P03\x00Mthe database is starting up\x00\x00",
+	"postgres/full":     "E\x00\x00\x00\x25SFATAL\x00C53300\x00Mtoo many clients\x00\x00",
+	"redis/ready":       "+PONG\r\n",
+	"redis/password":    "-NOAUTH Authentication required.\r\n",
+	"redis/starting":    "-LOADING Redis is loading the dataset in memory\r\n",
+	"redis/full":        "-ERR max number of clients reached\r\n",
+	"mysql/ready":       "\x06\x00\x00\x00\n8.0\x00\x00",
+	"mysql/password":    "\x06\x00\x00\x00\n8.0\x00\x00",
+	"mysql/starting":    "\x1e\x00\x00\x00\xff\x1d\x04Server shutdown in progress",
+	"mysql/full":        "\x17\x00\x00\x00\xff\x10\x04Too many connections",
+	"postgres/garbage":  "SSH-2.0-OpenSSH\r\n",
+	"redis/garbage":     "SSH-2.0-OpenSSH\r\n",
+	"mysql/garbage":     "SSH-2.0-OpenSSH\r\n",
+}
+
+// database answers as the list says, one connection after another.
+func database(kind, list string) (string, error) {
+	var asked atomic.Int32
+	words := strings.Split(list, ",")
+	for _, word := range words {
+		if databaseAnswers[kind+"/"+word] == "" {
+			return "", fmt.Errorf("a %s peer has no answer %q", kind, word)
+		}
+	}
+	return listenAt("tcp", "127.0.0.1:0", func(conn net.Conn) {
+		if kind != "mysql" {
+			_, _ = conn.Read(make([]byte, 4096))
+		}
+		n := min(int(asked.Add(1)), len(words))
+		_, _ = io.WriteString(conn, databaseAnswers[kind+"/"+words[n-1]])
+		holdOn(conn)
+	})
 }
 
 func listenAt(network, address string, serve func(net.Conn)) (string, error) {

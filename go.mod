@@ -2,6 +2,10 @@ module github.com/retrysh/retry
 
 go 1.26.0
 
+// The program waits; it does not compute. The limits of its control group would
+// be read from files that stay open, and few may be.
+godebug containermaxprocs=0
+
 require (
 	github.com/alecthomas/kong v1.17.0
 	github.com/fatih/color v1.19.0

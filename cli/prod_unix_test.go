@@ -78,7 +78,7 @@ func send(pid int, name string) {
 	bare, group := strings.CutPrefix(name, "-")
 	number := unix.SignalNum("SIG" + bare)
 	switch number {
-	case unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGKILL:
+	case unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGKILL, unix.SIGABRT:
 	default:
 		awaitCatching(pid)
 	}

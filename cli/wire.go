@@ -26,7 +26,7 @@ import (
 // run does the program's main job and returns the code to exit with, unless
 // it dies by the signal that ended the command.
 func run(o *options) int {
-	if err := proc.EnoughFiles(); err != nil {
+	if err := enoughFiles(o); err != nil {
 		fmt.Fprintf(os.Stderr, "retry: %v\n", err)
 		return exitcodes.Of(err)
 	}
@@ -62,6 +62,26 @@ func run(o *options) int {
 		proc.Die(end.Signal)
 	}
 	return end.Code
+}
+
+// filesOfATarget is what one try of a target may have open: a socket and those of
+// the resolver, or the two pipes and the null device of an exec target.
+const filesOfATarget = 5
+
+// enoughFiles returns an error where fewer files may be open than the run needs.
+func enoughFiles(o *options) error {
+	reads, others := 0, filesOfATarget*len(o.targets)
+	stdout, stderr := o.policy.Rules.Reads()
+	switch {
+	case stdout && stderr || o.policy.IdleTimeout > 0:
+		reads = 2
+	case stdout || stderr:
+		reads = 1
+	}
+	if o.logFile != "" {
+		others++
+	}
+	return proc.EnoughFiles(o.process, reads, others)
 }
 
 // build makes the engine for one run.

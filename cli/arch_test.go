@@ -27,13 +27,14 @@ exitcodes:
 cli: cli/human cli/manual engine engine/attempt engine/backoff engine/block engine/classify engine/event engine/match engine/plan engine/probe engine/proc engine/simulate engine/sink exitcodes
 cli/human: engine/event
 cli/manual:
-engine: engine/attempt engine/backoff engine/classify engine/event engine/hint engine/match exitcodes
+engine: engine/attempt engine/backoff engine/classify engine/event engine/hedge engine/hint engine/match engine/rotate exitcodes
 engine/attempt:
 engine/backoff:
 engine/block:
 engine/classify: engine/attempt engine/block engine/event engine/hint engine/match exitcodes
 engine/event: engine/attempt
 engine/guard: engine/backoff
+engine/hedge:
 engine/hint:
 engine/match:
 engine/plan: engine engine/attempt engine/backoff
@@ -44,6 +45,7 @@ engine/proc/note:
 engine/proc/proctest:
 engine/simulate: engine engine/attempt engine/backoff engine/guard
 engine/rehearse: engine/attempt engine/backoff exitcodes
+engine/rotate:
 engine/sink: engine/attempt engine/event
 testdata/benchmark:
 testdata/flakyserver:
@@ -127,7 +129,7 @@ func TestRoomsKeepToTheirWalls(t *testing.T) {
 }
 
 // pureRooms never read the clock: time is an argument.
-var pureRooms = []string{"engine/attempt", "engine/backoff", "engine/block", "engine/classify", "engine/event", "engine/guard", "engine/hint", "engine/match", "engine/plan", "engine/simulate"}
+var pureRooms = []string{"engine/attempt", "engine/backoff", "engine/block", "engine/classify", "engine/event", "engine/guard", "engine/hedge", "engine/hint", "engine/match", "engine/plan", "engine/rotate", "engine/simulate"}
 
 func TestPureRoomsNeverReadTheClock(t *testing.T) {
 	clock := regexp.MustCompile(`\btime\.(Now|Sleep|After|AfterFunc|NewTimer|NewTicker|Tick|Since|Until)\(`)

@@ -89,15 +89,17 @@ var set = []string{
 const traceState = "TRACESTATE"
 
 // environ returns the environment of the attempt that starts now.
-func (e *Engine) environ(last *lastAttempt) []string {
+func (e *Engine) environ(last *lastAttempt, t *trial) []string {
 	id := &e.Identity
-	env := make([]string, 0, len(id.Environ)+len(set))
+	own := t.variables()
+	env := make([]string, 0, len(id.Environ)+len(set)+len(own))
 	for _, entry := range id.Environ {
-		if name, _, _ := strings.Cut(entry, "="); !slices.Contains(set, name) && (name != traceState || !id.Trace.New) {
+		name, _, _ := strings.Cut(entry, "=")
+		if !slices.Contains(set, name) && !isSet(own, name) && (name != traceState || !id.Trace.New) {
 			env = append(env, entry)
 		}
 	}
-	env = append(env,
+	env = append(append(env, own...),
 		"RETRY_ATTEMPT="+strconv.Itoa(e.attempts),
 		"RETRY_MAX_ATTEMPTS="+strconv.Itoa(e.Policy.Attempts),
 		"RETRY_RUN_ID="+id.RunID,
@@ -117,6 +119,29 @@ func (e *Engine) environ(last *lastAttempt) []string {
 		env = append(env, fmt.Sprintf("RETRY_EXPIRES_AT=%d.%03d", expires/1000, expires%1000))
 	}
 	return env
+}
+
+// variables are what only a copy, or an attempt whose words rotate, sees: which
+// copy it is, and the values of the names.
+func (t *trial) variables() []string {
+	var own []string
+	if t.which.Hedged {
+		own = append(own, "RETRY_COPY="+strconv.Itoa(t.which.Copy))
+	}
+	for _, v := range t.use {
+		own = append(own, v.Variable()+"="+v.Text)
+	}
+	return own
+}
+
+// isSet reports whether one of the entries sets the variable.
+func isSet(entries []string, name string) bool {
+	for _, entry := range entries {
+		if set, _, _ := strings.Cut(entry, "="); set == name {
+			return true
+		}
+	}
+	return false
 }
 
 // oneLine makes a reason fit for a variable: a rule may quote anything that

@@ -9,7 +9,9 @@ import (
 
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/classify"
+	"github.com/retrysh/retry/engine/hedge"
 	"github.com/retrysh/retry/engine/match"
+	"github.com/retrysh/retry/engine/rotate"
 )
 
 // Policy says how often to try, how long to wait and what is worth trying
@@ -33,6 +35,9 @@ type Policy struct {
 	UntilFailure bool
 	// FlakyExit is the code of a run that succeeded after a failed attempt.
 	FlakyExit int
+	// Hedge says when an attempt gets copies, Rotate which values its words take.
+	Hedge  hedge.Policy
+	Rotate []rotate.List
 	// MaxHint is the longest wait that a server may ask for.
 	MaxHint time.Duration
 	// Rules judge an attempt.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/rotate"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -44,7 +45,8 @@ type Engine struct {
 	// monotonic clock: nothing goes on past it. The zero time is none.
 	Expires time.Time
 	// Draw returns a random number, uniform in [0, 1). It is called once for
-	// each attempt, and once for a splay.
+	// each attempt, once for a splay and once for each rotation that begins at
+	// random.
 	Draw func() float64
 	// WaitOnly ends the run when Before is done: there is no command, or somebody
 	// else starts it and it is only told of here.
@@ -60,6 +62,7 @@ type Engine struct {
 	deadline time.Time
 	state    State
 	attempts int
+	rotation rotation
 }
 
 // About names what a run belongs to; "" where there is none.
@@ -126,11 +129,17 @@ func (e *Engine) begin() {
 		e.deadline = e.Expires
 	}
 	e.state = State{Attempt: 1, Step: 1, Previous: e.Policy.Schedule.First(), Deadline: e.deadline, Argv: e.Argv}
+	e.rotation.begin(e.Policy.Rotate, e.Draw)
 	e.emit(&event.RunStarted{Command: e.Argv, Key: e.About.Key, Policy: e.About.Policy, PolicySource: e.About.PolicySource, PolicyUnasked: e.About.PolicyUnasked})
 }
 
-// trial is an attempt that has ended and is not settled.
+// trial is an attempt, or a copy of a hedged one.
 type trial struct {
+	which    event.Which
+	argv     []string
+	use      rotate.Use
+	watch    *Watch
+	pass     Pass
 	handle   attempt.Attempt
 	result   attempt.Result
 	evidence Evidence
@@ -143,7 +152,48 @@ func (e *Engine) attempt(ctx context.Context, last *lastAttempt, pass Pass) (Dec
 	default:
 	}
 	e.attempts++
-	t := e.try(ctx, last, pass)
+	if e.Policy.Hedge.Max > 1 {
+		return e.hedged(ctx, last, pass)
+	}
+	t := e.start(ctx, last, event.Which{}, pass)
+	e.await(&t)
+	d := e.settle(&t)
+	e.report(&t, d.Counts)
+	e.tell(&t, &d)
+	return d, t.result
+}
+
+// start starts the command.
+func (e *Engine) start(ctx context.Context, last *lastAttempt, which event.Which, pass Pass) trial {
+	use := e.take(&which)
+	t := trial{which: which, argv: use.Words(e.Argv), use: use, watch: e.Policy.Rules.NewWatch(), pass: pass}
+	e.emit(&event.AttemptStarted{Which: which, Timeout: e.Policy.Timeout})
+	spec := attempt.Spec{
+		Number: e.attempts, Copy: which.Copy, Argv: t.argv, Env: e.environ(last, &t),
+		Timeout: e.Policy.Timeout, IdleTimeout: e.Policy.IdleTimeout, Deadline: e.deadline,
+		Stdout: t.watch.Stdout(), Stderr: t.watch.Stderr(),
+	}
+	if which.Hedged {
+		spec.Streams = attempt.Held
+	}
+	if pass != nil {
+		spec.Inherit = pass.Inherit()
+	}
+	t.handle = e.Starter.Start(ctx, spec)
+	return t
+}
+
+// await waits for the end of an attempt.
+func (e *Engine) await(t *trial) {
+	t.result = t.handle.Wait()
+	t.result.Limit = e.limitOf(t.result)
+	t.evidence = t.watch.Close()
+}
+
+// settle decides what follows an attempt and sends its output to where it
+// belongs. Where that cannot be written, this decides.
+func (e *Engine) settle(t *trial) Decision {
+	e.state.Argv = t.argv
 	d := Decide(&e.Policy, e.state, t.result, t.evidence, time.Now(), e.Draw())
 	if err := t.handle.Settle(!d.Retry && (d.Outcome == event.Succeeded || d.End.Code == exitcodes.OK)); err != nil {
 		t.result.ReaderGone = errors.Is(err, attempt.ErrReaderGone)
@@ -152,30 +202,26 @@ func (e *Engine) attempt(ctx context.Context, last *lastAttempt, pass Pass) (Dec
 		}
 		d = Decide(&e.Policy, e.state, t.result, t.evidence, time.Now(), 0)
 	}
-	if pass != nil {
-		pass.Report(d.Counts)
+	if t.use != nil && d.NotYet() {
+		e.rotation.Stay(t.use)
 	}
-	e.emit(&event.AttemptFinished{Result: t.result, Success: d.Accepted, NotYet: d.NotYet(), Verdict: d.Verdict, Reason: d.Reason, Rule: d.Rule})
-	return d, t.result
+	return d
 }
 
-// try starts the command once and waits for its end.
-func (e *Engine) try(ctx context.Context, last *lastAttempt, pass Pass) trial {
-	watch := e.Policy.Rules.NewWatch()
-	e.emit(&event.AttemptStarted{Timeout: e.Policy.Timeout})
-	spec := attempt.Spec{
-		Number: e.attempts, Argv: e.Argv, Env: e.environ(last),
-		Timeout: e.Policy.Timeout, IdleTimeout: e.Policy.IdleTimeout, Deadline: e.deadline,
-		Stdout: watch.Stdout(), Stderr: watch.Stderr(),
+// report tells those who let an attempt through, and the rotation, what came of
+// it.
+func (e *Engine) report(t *trial, c Counted) {
+	if t.pass != nil {
+		t.pass.Report(c)
 	}
-	if pass != nil {
-		spec.Inherit = pass.Inherit()
+	if t.use != nil {
+		e.rotation.Put(t.use, c == CountsFailure)
 	}
-	t := trial{handle: e.Starter.Start(ctx, spec)}
-	t.result = t.handle.Wait()
-	t.result.Limit = e.limitOf(t.result)
-	t.evidence = watch.Close()
-	return t
+}
+
+// tell tells of a judged attempt.
+func (e *Engine) tell(t *trial, d *Decision) {
+	e.emit(&event.AttemptFinished{Which: t.which, Result: t.result, Success: d.Accepted, NotYet: d.NotYet(), Verdict: d.Verdict, Reason: d.Reason, Rule: d.Rule})
 }
 
 // limitOf is the limit by which an attempt timed out.

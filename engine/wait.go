@@ -104,12 +104,7 @@ func (e *Engine) during(ctx context.Context, f func(context.Context)) attempt.Si
 	if signal := e.askedToEnd(); signal != "" {
 		return signal
 	}
-	cancel := context.CancelFunc(func() {})
-	if e.deadline.IsZero() {
-		ctx, cancel = context.WithCancel(ctx)
-	} else {
-		ctx, cancel = context.WithDeadline(ctx, e.deadline)
-	}
+	ctx, cancel := e.limited(ctx)
 	defer cancel()
 	done := make(chan struct{})
 	go func() { defer close(done); f(ctx) }()
@@ -121,6 +116,14 @@ func (e *Engine) during(ctx context.Context, f func(context.Context)) attempt.Si
 		<-done
 		return signal
 	}
+}
+
+// limited is ctx with the deadline of the run.
+func (e *Engine) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if e.deadline.IsZero() {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, e.deadline)
 }
 
 // cancelled returns a signal that has come already, "" for none.

@@ -1,0 +1,272 @@
+package engine
+
+// This file runs a hedged attempt (SPEC section 14): copies of a command side by
+// side, of which one decides. To the loop they are one attempt. The goroutine of
+// the run owns all that is here; each copy is awaited in a goroutine of its own,
+// and so is the gate's answer.
+
+import (
+	"context"
+	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/hedge"
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// group is one hedged attempt.
+type group struct {
+	e     *Engine
+	last  *lastAttempt // the attempt before this one
+	begun time.Time
+	plan  hedge.Group
+
+	ctx     context.Context // of the copies
+	cancel  context.CancelCauseFunc
+	running int
+	ended   chan *trial
+
+	asking   bool // the gate is asked for the next copy
+	unask    context.CancelFunc
+	admitted chan admission
+	reports  []func() // what the gate is told once it has answered
+
+	closed   bool           // no more copies start
+	timedOut bool           // the copy that failed last did so by a limit
+	best     *trial         // decides where no other copy does; it has been told
+	signal   attempt.Signal // asked for the end while no copy ran
+}
+
+// admission is a gate's answer.
+type admission struct {
+	pass    Pass
+	refusal *Refusal
+}
+
+// hedged runs the command in copies, judges and tells.
+func (e *Engine) hedged(ctx context.Context, last *lastAttempt, pass Pass) (Decision, attempt.Result) {
+	g := &group{e: e, last: last, begun: time.Now(), plan: hedge.New(e.Policy.Hedge), ended: make(chan *trial), admitted: make(chan admission)}
+	g.ctx, g.cancel = context.WithCancelCause(ctx)
+	g.start(pass)
+	t := g.decider()
+	g.cancel(attempt.ErrLost)
+	g.stopAsking()
+	d := g.settle(t)
+	g.awaitLosers()
+	if g.signal != "" && t.result.Cancelled == "" && (d.Retry || !d.Accepted) {
+		d = CancelledBy(g.signal)
+	}
+	return d, t.result
+}
+
+// decider runs the copies until one of them decides, and returns it.
+func (g *group) decider() *trial {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		wait, more := g.proceed()
+		if !more && g.running == 0 && !g.asking {
+			return g.best
+		}
+		var due <-chan time.Time
+		if more {
+			timer.Reset(wait)
+			due = timer.C
+		}
+		select {
+		case <-due:
+		case t := <-g.ended:
+			g.running--
+			if g.decides(t) {
+				return t
+			}
+		case a := <-g.admitted:
+			g.answered(a)
+		case g.signal = <-g.e.Signals.Cancelled:
+			g.close()
+		}
+	}
+}
+
+// proceed starts the next copy if it is due, or asks for it, and says how long
+// the one after it is to be waited for, if there is one.
+func (g *group) proceed() (wait time.Duration, more bool) {
+	due, more := g.plan.Due()
+	if g.closed || g.asking || !more {
+		return 0, false
+	}
+	if wait = due - time.Since(g.begun); wait > 0 {
+		return wait, true
+	}
+	switch g.signal = g.e.askedToEnd(); {
+	case g.signal != "", g.e.passes(0):
+		g.close()
+		return 0, false
+	case g.e.Gate != nil:
+		g.ask()
+		return 0, false
+	}
+	g.start(nil)
+	due, more = g.plan.Due()
+	return due - time.Since(g.begun), more
+}
+
+// close has no more copies start.
+func (g *group) close() {
+	g.closed = true
+	if g.asking {
+		g.unask()
+	}
+}
+
+// start starts the next copy.
+func (g *group) start(pass Pass) {
+	t := new(trial)
+	number := g.plan.Start(time.Since(g.begun))
+	*t = g.e.start(g.ctx, g.last, event.Which{Hedged: true, Copy: number}, pass)
+	g.running++
+	go func() {
+		g.e.await(t)
+		g.ended <- t
+	}()
+}
+
+// ask asks the gate for the next copy, while the others run on.
+func (g *group) ask() {
+	ctx, cancel := g.e.limited(g.ctx)
+	g.asking, g.unask = true, cancel
+	gate, ask := g.e.Gate, Ask{Attempt: g.e.attempts, TimedOut: g.timedOut}
+	go func() {
+		pass, refusal := gate.AdmitCopy(ctx, ask)
+		g.admitted <- admission{pass, refusal}
+	}()
+}
+
+// answered starts the copy that was let through. Where none was, its turn has
+// passed; where nothing runs beside it, the attempt has failed.
+func (g *group) answered(a admission) {
+	g.asking = false
+	g.unask()
+	for _, report := range g.reports {
+		report()
+	}
+	g.reports = nil
+	switch {
+	case a.refusal == nil && !g.closed:
+		g.start(a.pass)
+	case a.refusal == nil && a.pass != nil:
+		a.pass.Report(CountsNot)
+	case a.refusal != nil && !g.closed:
+		which := event.Which{Hedged: true, Copy: g.plan.Started()}
+		g.e.emit(&event.GuardRefused{Which: which, Guard: a.refusal.Guard, Key: a.refusal.Key, Reason: a.refusal.Reason, RetryIn: a.refusal.RetryIn})
+		g.plan.Pass(time.Since(g.begun))
+		g.closed = g.running == 0
+	}
+}
+
+// stopAsking withdraws what is asked for.
+func (g *group) stopAsking() {
+	g.close()
+	if g.asking {
+		g.answered(<-g.admitted)
+	}
+}
+
+// decides judges a copy that has ended and reports whether it decides: by a
+// success, or by a failure that no other copy could mend. What would be retried
+// has the next copy start. A signal or the deadline ends every copy, and all are
+// waited for.
+func (g *group) decides(t *trial) bool {
+	d := judge(&g.e.Policy.Rules, t.argv, t.result, t.evidence)
+	d.Counts = counted(&d, t.result)
+	switch {
+	case t.result.NotRun && t.which.Copy > 0: // the deadline came before its start
+		g.close()
+		g.lost(t)
+		return false
+	case d.Retry:
+		g.timedOut = t.result.TimedOut
+		g.plan.Fail(time.Since(g.begun))
+	case t.result.Cancelled != "", d.Outcome == event.Deadline:
+		g.close()
+	default:
+		return true
+	}
+	g.tell(t, &d)
+	if g.best == nil || outranks(t.result, g.best.result) {
+		t, g.best = g.best, t
+	}
+	if t != nil {
+		t.handle.Drop()
+	}
+	return false
+}
+
+// outranks says whether the result of a copy stands for the attempt in place of
+// that of one which ended before: the last one does, but a signal counts more
+// than the deadline, and that more than a failure. Of those that dealt with a
+// signal, the first to exit with 0 does.
+func outranks(r, before attempt.Result) bool {
+	rank := func(r attempt.Result) int {
+		switch {
+		case r.Cancelled != "" && r.ExitCode == exitcodes.OK:
+			return 3
+		case r.Cancelled != "":
+			return 2
+		case r.DeadlinePassed:
+			return 1
+		}
+		return 0
+	}
+	if rank(before) == 3 {
+		return false
+	}
+	return rank(r) >= rank(before)
+}
+
+// settle decides what follows, by the copy that stands for the attempt. How
+// long the attempt took is counted from its first copy.
+func (g *group) settle(t *trial) Decision {
+	if g.best != nil && g.best != t {
+		g.best.handle.Drop()
+	}
+	told := *t
+	t.result.Duration = time.Since(g.begun)
+	d := g.e.settle(t)
+	if t != g.best {
+		told.result.ReaderGone, told.result.Err = t.result.ReaderGone, t.result.Err
+		g.tell(&told, &d)
+	}
+	return d
+}
+
+// tell tells of a judged copy. The gate is told after it has answered, since it
+// is never called twice at once.
+func (g *group) tell(t *trial, d *Decision) {
+	if g.asking {
+		g.reports = append(g.reports, func() { g.e.report(t, d.Counts) })
+	} else {
+		g.e.report(t, d.Counts)
+	}
+	g.e.tell(t, d)
+}
+
+// awaitLosers waits for the copies that are ended since another one decided. A
+// signal that reached them came after the attempt, as in a wait.
+func (g *group) awaitLosers() {
+	for ; g.running > 0; g.running-- {
+		t := <-g.ended
+		if g.signal == "" {
+			g.signal = t.result.Cancelled
+		}
+		g.lost(t)
+	}
+}
+
+// lost forgets a copy that has not been judged.
+func (g *group) lost(t *trial) {
+	t.handle.Drop()
+	g.e.report(t, CountsNot)
+	g.e.emit(&event.AttemptCancelled{Which: t.which, Result: t.result})
+}

@@ -1,0 +1,689 @@
+package engine
+
+// This file drives hedged attempts by a fake clock.
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/classify"
+	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/hedge"
+	"github.com/retrysh/retry/engine/rotate"
+)
+
+// part is what one copy does: its result, after a time; what it takes to end
+// when it is told to; how writing its output goes.
+type part struct {
+	after, dying time.Duration
+	deaf         bool // no deadline ends it
+	result       attempt.Result
+	settling     error
+}
+
+// fake is one copy under way, or one that has ended.
+type fake struct {
+	part
+	troupe  *troupe
+	ctx     context.Context
+	spec    attempt.Spec
+	started time.Time
+	ended   time.Time
+	lost    bool
+	fate    string // released, rejected or dropped
+}
+
+// troupe is a starter of copies, which play their parts in the order in which
+// they start; the last part is repeated.
+type troupe struct {
+	parts  []part
+	mu     sync.Mutex
+	copies []*fake
+	signal chan attempt.Signal // closed when it has reached all copies
+	sent   attempt.Signal
+}
+
+func (s *troupe) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
+	f := &fake{part: s.parts[min(len(s.copies), len(s.parts)-1)], troupe: s, ctx: ctx, spec: spec, started: time.Now()}
+	s.copies = append(s.copies, f)
+	return f
+}
+
+func (f *fake) Wait() attempt.Result {
+	r := f.result
+	limit, deadline := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
+	if f.spec.Timeout > 0 {
+		limit = f.spec.Timeout
+	}
+	if !f.spec.Deadline.IsZero() && !f.deaf {
+		deadline = time.Until(f.spec.Deadline)
+	}
+	select {
+	case <-time.After(f.after):
+	case <-time.After(limit):
+		r = attempt.Result{TimedOut: true, ExitCode: 124}
+	case <-time.After(deadline):
+		r = attempt.Result{DeadlinePassed: true, ExitCode: 124}
+		time.Sleep(f.dying)
+	case <-f.troupe.signal:
+		if r.Cancelled = f.troupe.sent; r.ExitCode != 0 {
+			r = attempt.Result{Cancelled: f.troupe.sent, Signal: f.troupe.sent, ExitCode: 143}
+		}
+		time.Sleep(f.dying)
+	case <-f.ctx.Done():
+		f.lost = context.Cause(f.ctx) == attempt.ErrLost
+		r = attempt.Result{Signal: "SIGTERM", ExitCode: 143}
+		select {
+		case <-time.After(f.dying):
+		case <-f.troupe.signal:
+			r.Cancelled = f.troupe.sent
+		}
+	}
+	f.ended = time.Now()
+	r.Duration = f.ended.Sub(f.started)
+	return r
+}
+
+func (f *fake) end(fate string) {
+	if f.fate != "" {
+		panic("copy settled twice: " + f.fate + ", " + fate)
+	}
+	f.fate = fate
+}
+
+func (f *fake) Settle(released bool) error {
+	f.end(map[bool]string{true: "released", false: "rejected"}[released])
+	return f.settling
+}
+
+func (f *fake) Drop() { f.end("dropped") }
+
+func (s *troupe) fates() string {
+	var all []string
+	for _, f := range s.copies {
+		all = append(all, f.fate)
+	}
+	return strings.Join(all, " ")
+}
+
+// startedAt are the times of the copies' starts, in ms since the first.
+func (s *troupe) startedAt() (at []int) {
+	for _, f := range s.copies {
+		at = append(at, int(f.started.Sub(s.copies[0].started).Milliseconds()))
+	}
+	return at
+}
+
+const (
+	ms   = time.Millisecond
+	ever = 1000 * time.Hour
+)
+
+func newHedged(most int, delay time.Duration, parts ...part) (*Engine, *troupe, *record) {
+	e, _, r := newEngine()
+	s := &troupe{parts: parts, signal: make(chan attempt.Signal)}
+	e.Starter = s
+	e.Policy.Hedge = hedge.Policy{Delay: delay, Max: most}
+	e.Policy.Attempts = 1
+	return e, s, r
+}
+
+// checkCopies checks what holds in every hedged run: each copy has one start
+// and one end that is told, its output went somewhere, once, and of each attempt
+// at most one copy was released or rejected.
+func checkCopies(t *testing.T, s *troupe, r *record) {
+	t.Helper()
+	open, settled := map[string]bool{}, map[int]string{}
+	for _, ev := range r.events {
+		at := func(w event.Which) string { return fmt.Sprint(ev.Head().Attempt, ".", w.Copy) }
+		switch ev := ev.(type) {
+		case *event.AttemptStarted:
+			open[at(ev.Which)] = true
+		case *event.AttemptFinished:
+			if !open[at(ev.Which)] {
+				t.Errorf("copy %s ended twice", at(ev.Which))
+			}
+			delete(open, at(ev.Which))
+		case *event.AttemptCancelled:
+			if !open[at(ev.Which)] {
+				t.Errorf("copy %s ended twice", at(ev.Which))
+			}
+			delete(open, at(ev.Which))
+		case *event.RetryScheduled, *event.RunFinished:
+			if len(open) > 0 {
+				t.Errorf("%s while copies run: %v", ev.Kind(), open)
+			}
+		}
+	}
+	for _, f := range s.copies {
+		switch f.fate {
+		case "":
+			t.Errorf("copy %d of attempt %d was never settled", f.spec.Copy, f.spec.Number)
+		case "released", "rejected":
+			if settled[f.spec.Number] != "" {
+				t.Errorf("attempt %d was settled twice", f.spec.Number)
+			}
+			settled[f.spec.Number] = f.fate
+		}
+	}
+}
+
+// The cases of gRPC's proposal A6; see engine/hedge/testdata.
+func TestHedgeVectors(t *testing.T) {
+	data, err := os.ReadFile("hedge/testdata/hedging.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors struct {
+		Cases []struct {
+			Name, Result         string
+			Max, Delay, Deadline int
+			Answers              [][3]any
+			SentAt               []int `json:"sent_at"`
+		}
+	}
+	if err := json.Unmarshal(data, &vectors); err != nil {
+		t.Fatal(err)
+	}
+	results := map[string]attempt.Result{"ok": exit0, "nonfatal": exit1, "fatal": exit75}
+	for _, c := range vectors.Cases {
+		synctest.Test(t, func(t *testing.T) {
+			parts := slices.Repeat([]part{{after: time.Hour, result: exit0}}, c.Max)
+			for _, a := range c.Answers { // their times count from the begin of the attempt
+				n := int(a[1].(float64))
+				parts[n] = part{after: time.Duration(a[0].(float64))*ms - time.Duration(c.SentAt[n])*ms, result: results[a[2].(string)]}
+			}
+			e, s, r := newHedged(c.Max, time.Duration(c.Delay)*ms, parts...)
+			e.Policy.Rules.StopOnExit, _ = classify.ParseExits("75")
+			e.Policy.Deadline = time.Duration(c.Deadline) * ms
+			begun := time.Now()
+			e.Run(context.Background())
+			checkCopies(t, s, r)
+			if !slices.Equal(s.startedAt(), c.SentAt) {
+				t.Errorf("%s: started at %v, want %v", c.Name, s.startedAt(), c.SentAt)
+			}
+			got := ""
+			for _, ev := range r.events {
+				switch ev := ev.(type) {
+				case *event.AttemptFinished:
+					if how := map[int]string{0: "ok", 75: "fatal"}[ev.Result.ExitCode]; how != "" {
+						got = fmt.Sprintf("%s at %d", how, time.Since(begun).Milliseconds())
+					}
+				case *event.AttemptCancelled:
+					got += fmt.Sprintf(", attempt %d cancelled", ev.Copy)
+				case *event.RunFinished:
+					if ev.Outcome == event.Deadline {
+						got = fmt.Sprintf("deadline at %d", time.Since(begun).Milliseconds())
+					}
+				}
+			}
+			if c.Result != "" && got != c.Result {
+				t.Errorf("%s: %q, want %q", c.Name, got, c.Result)
+			}
+		})
+	}
+}
+
+func TestHedgeReleasesTheWinnerAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, s, r := newHedged(3, 100*ms, part{after: ever, dying: 3 * time.Second}, part{after: 50 * ms, result: exit0})
+		begun := time.Now()
+		if end := e.Run(context.Background()); end != (End{}) {
+			t.Errorf("ended with %+v", end)
+		}
+		checkCopies(t, s, r)
+		if s.fates() != "dropped released" || !s.copies[0].lost {
+			t.Errorf("fates: %s", s.fates())
+		}
+		if took := time.Since(begun); took != 3150*ms {
+			t.Errorf("the run took %v, want the time that the loser took to end", took)
+		}
+		want := "run_started attempt_started attempt_started attempt_finished attempt_cancelled run_finished"
+		if r.kinds() != want {
+			t.Errorf("events: %s, want %s", r.kinds(), want)
+		}
+		lost := r.events[4].(*event.AttemptCancelled)
+		if lost.Copy != 0 || lost.Result.Signal != "SIGTERM" || lost.Elapsed != 3150*ms {
+			t.Errorf("lost: %+v", lost)
+		}
+		won := r.events[3].(*event.AttemptFinished)
+		if !won.Hedged || won.Copy != 1 || !won.Success || won.Result.Duration != 50*ms || won.Elapsed != 150*ms {
+			t.Errorf("won: %+v", won)
+		}
+	})
+}
+
+// All copies fail: the attempt failed as the last to end did, and the loop goes
+// on with its wait.
+func TestHedgeOfFailures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, s, r := newHedged(3, 100*ms, part{after: 150 * ms, result: exit75}, part{after: 300 * ms, result: killed}, part{after: 20 * ms, result: exit1})
+		e.Policy.Attempts = 2
+		e.Run(context.Background())
+		checkCopies(t, s, r)
+		// Attempt 1: the third copy starts at once when the first fails at 150 and
+		// fails itself at 170; the second ends last, at 400. Attempt 2, a second
+		// later: each of its copies fails after 20.
+		if want := []int{0, 100, 150, 1400, 1420, 1440}; !slices.Equal(s.startedAt(), want) {
+			t.Errorf("started at %v, want %v", s.startedAt(), want)
+		}
+		if want := "dropped rejected dropped dropped dropped rejected"; s.fates() != want {
+			t.Errorf("fates: %s, want %s", s.fates(), want)
+		}
+		if last := r.last(); last.Attempts != 2 || last.ExitCode != 1 || last.Outcome != event.Exhausted {
+			t.Errorf("ended: %+v", last)
+		}
+		if env := s.copies[3].spec.Env; !slices.Contains(env, "RETRY_LAST_EXIT=137") || !slices.Contains(env, "RETRY_ATTEMPT=2") {
+			t.Errorf("attempt 2 sees %v", env)
+		}
+	})
+}
+
+// What would not be retried ends the group, whoever else runs.
+func TestHedgeIsStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, s, r := newHedged(3, 100*ms, part{after: ever}, part{after: 50 * ms, result: exit75})
+		e.Policy.Attempts = 5
+		e.Policy.Rules.StopOnExit, _ = classify.ParseExits("75")
+		end := e.Run(context.Background())
+		checkCopies(t, s, r)
+		if end.Code != 75 || s.fates() != "dropped rejected" || r.last().Outcome != event.Stopped || r.last().Attempts != 1 {
+			t.Errorf("ended with %+v, %s: %+v", end, s.fates(), r.last())
+		}
+	})
+}
+
+// --timeout limits each copy from its own start, --deadline all of them.
+func TestHedgeLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, s, r := newHedged(2, 100*ms, part{after: ever})
+		e.Policy.Timeout = 250 * ms
+		begun := time.Now()
+		end := e.Run(context.Background())
+		checkCopies(t, s, r)
+		if end.Code != 124 || time.Since(begun) != 350*ms || s.fates() != "dropped rejected" {
+			t.Errorf("ended with %+v after %v, %s", end, time.Since(begun), s.fates())
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		e, s, r := newHedged(4, 100*ms, part{after: ever, dying: time.Second}, part{after: ever})
+		e.Policy.Deadline, e.Policy.Attempts = 250*ms, 5
+		begun := time.Now()
+		end := e.Run(context.Background())
+		checkCopies(t, s, r)
+		if end.Code != 124 || time.Since(begun) != 1250*ms || s.fates() != "rejected dropped dropped" || r.last().Outcome != event.Deadline || s.copies[0].lost {
+			t.Errorf("ended with %+v after %v, %s: %+v", end, time.Since(begun), s.fates(), r.last())
+		}
+	})
+	// What ends by itself as the deadline passes gets no further copy.
+	for _, notRun := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			e, s, r := newHedged(2, time.Hour, part{after: 300 * ms, deaf: true, result: exit75}, part{result: attempt.Result{NotRun: true, DeadlinePassed: true, ExitCode: 124}})
+			e.Policy.Deadline, e.Policy.Attempts = 250*ms, 5
+			want := 1
+			if notRun { // the deadline comes between the look at it and the start
+				e.Policy.Deadline, want = time.Second, 2
+			}
+			end := e.Run(context.Background())
+			checkCopies(t, s, r)
+			if end.Code != 75 || len(s.copies) != want || s.copies[0].fate != "rejected" || r.last().Outcome != event.Deadline {
+				t.Errorf("ended with %+v, %s: %+v", end, s.fates(), r.last())
+			}
+		})
+	}
+}
+
+// A signal reaches all copies, and each has the time that it needs; the first
+// that exits with 0 speaks for the attempt, else the last to end.
+func TestHedgeIsCancelled(t *testing.T) {
+	for _, test := range []struct {
+		parts []part
+		fates string
+		code  int
+	}{
+		{[]part{{after: ever, result: exit1}, {after: ever, result: exit1, dying: time.Second}}, "dropped rejected", 143},
+		{[]part{{after: ever, result: exit1, dying: time.Second}, {after: ever, result: exit1}}, "rejected dropped", 143},
+		{[]part{{after: ever, result: exit0}, {after: ever, result: exit1, dying: time.Second}}, "released dropped", 0},
+		{[]part{{after: ever, result: exit1}, {after: ever, result: exit0, dying: time.Second}}, "dropped released", 0},
+		{[]part{{after: 110 * ms, result: exit1}, {after: ever, result: exit1}, {after: ever, result: exit1, dying: time.Second}}, "dropped dropped rejected", 143},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			e, s, r := newHedged(3, 100*ms, test.parts...)
+			e.Policy.Attempts = 5
+			time.AfterFunc(150*ms, func() { s.sent = "SIGTERM"; close(s.signal) })
+			end := e.Run(context.Background())
+			checkCopies(t, s, r)
+			if s.fates() != test.fates || end.Code != test.code || r.last().Outcome != event.Cancelled || r.last().Attempts != 1 {
+				t.Errorf("ended with %+v, %s: %+v", end, s.fates(), r.last())
+			}
+			if slices.ContainsFunc(s.copies, func(f *fake) bool { return f.lost }) {
+				t.Error("a copy was ended beside the signal")
+			}
+		})
+	}
+}
+
+// A signal that reaches the losers came after the attempt: it matters where
+// another attempt would follow.
+func TestSignalWhileLosersEnd(t *testing.T) {
+	for _, more := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			e, s, r := newHedged(2, 100*ms, part{after: ever, result: exit1, dying: time.Second}, part{after: 50 * ms, result: exit0})
+			e.Policy.Attempts = 5
+			want, fates := End{}, "dropped released"
+			if more {
+				e.Policy.Consecutive = 2
+				want, fates = End{Code: 143, Signal: "SIGTERM"}, "dropped rejected"
+			}
+			time.AfterFunc(500*ms, func() { s.sent = "SIGTERM"; close(s.signal) })
+			end := e.Run(context.Background())
+			checkCopies(t, s, r)
+			if end != want || s.fates() != fates || len(s.copies) != 2 {
+				t.Errorf("ended with %+v, %s: %+v", end, s.fates(), r.last())
+			}
+		})
+	}
+}
+
+// A signal that comes when no copy runs, since the gate is asked for the next
+// one, ends the run.
+func TestSignalBetweenCopies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, s, r := newHedged(2, 100*ms, part{after: 50 * ms, result: exit1})
+		cancelled := make(chan attempt.Signal, 1)
+		e.Signals.Cancelled, e.Gate = cancelled, &keeper{copies: 9, takes: time.Hour}
+		time.AfterFunc(60*ms, func() { cancelled <- "SIGTERM" })
+		begun := time.Now()
+		end := e.Run(context.Background())
+		checkCopies(t, s, r)
+		if end.Signal != "SIGTERM" || r.last().Outcome != event.Cancelled || time.Since(begun) != 60*ms || s.fates() != "rejected" {
+			t.Errorf("ended with %+v after %v, %s: %+v", end, time.Since(begun), s.fates(), r.last())
+		}
+	})
+}
+
+// An attempt's time is that of all its copies: one that lasted starts the
+// schedule again.
+func TestHedgeAndResetAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, s, r := newHedged(2, 900*ms, part{after: 500 * ms, result: exit1})
+		e.Policy.Attempts, e.Policy.ResetAfter = 4, time.Second
+		e.Run(context.Background())
+		checkCopies(t, s, r)
+		for _, ev := range r.events {
+			switch ev := ev.(type) {
+			case *event.RetryScheduled:
+				if ev.Delay != time.Second {
+					t.Errorf("a wait of %v after attempt %d", ev.Delay, ev.Attempt)
+				}
+			case *event.AttemptFinished:
+				if ev.Result.Duration != 500*ms {
+					t.Errorf("a copy took %v", ev.Result.Duration)
+				}
+			}
+		}
+	})
+}
+
+// Output that cannot be written decides like that of any attempt.
+func TestHedgeWithoutAReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, s, r := newHedged(2, 100*ms, part{after: ever}, part{after: 50 * ms, result: exit0, settling: attempt.ErrReaderGone})
+		if end := e.Run(context.Background()); end.Signal != "SIGPIPE" {
+			t.Errorf("ended with %+v", end)
+		}
+		checkCopies(t, s, r)
+	})
+}
+
+// A success ends the attempt, not the run, where more are asked for.
+func TestHedgeAndConsecutive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, s, r := newHedged(2, 100*ms, part{after: 150 * ms, result: exit0}, part{after: 20 * ms, result: exit0})
+		e.Policy.Attempts, e.Policy.Consecutive = 5, 2
+		e.Run(context.Background())
+		checkCopies(t, s, r)
+		if s.fates() != "dropped rejected released" || r.last().Attempts != 2 || r.last().Outcome != event.Succeeded {
+			t.Errorf("%s: %+v", s.fates(), r.last())
+		}
+	})
+}
+
+// keeper is a gate that counts, answers slowly, and lets so many copies
+// through.
+type keeper struct {
+	copies  int
+	takes   time.Duration
+	mu      sync.Mutex // locked while somebody asks or tells
+	asked   []Ask
+	reports []Counted
+	open    int
+}
+
+func (k *keeper) busy() func() {
+	if !k.mu.TryLock() {
+		panic("the gate is called twice at once")
+	}
+	return k.mu.Unlock
+}
+
+func (k *keeper) Permit(context.Context, Ask) *Refusal { return nil }
+func (k *keeper) Withdraw()                            {}
+func (k *keeper) Finish(bool)                          {}
+func (k *keeper) Admit(context.Context, Ask) (Pass, *Refusal) {
+	k.open++
+	return (*ticket)(k), nil
+}
+
+func (k *keeper) AdmitCopy(ctx context.Context, a Ask) (Pass, *Refusal) {
+	defer k.busy()()
+	k.asked = append(k.asked, a)
+	select {
+	case <-time.After(k.takes):
+	case <-ctx.Done():
+		return nil, &Refusal{Guard: "store", Reason: "nobody wants to know"}
+	}
+	if k.copies == 0 {
+		return nil, &Refusal{Guard: "budget", Reason: "no"}
+	}
+	k.copies--
+	k.open++
+	return (*ticket)(k), nil
+}
+
+type ticket keeper
+
+func (p *ticket) Inherit() []uintptr { return nil }
+
+func (p *ticket) Report(c Counted) {
+	defer (*keeper)(p).busy()()
+	p.open--
+	p.reports = append(p.reports, c)
+}
+
+// Guards are asked for every copy, without holding up those that run, and told
+// of each what it counts as: ended losers count neither way.
+func TestHedgeAsksTheGate(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		keeper  *keeper
+		parts   []part
+		started []int
+		asked   []Ask
+		reports []Counted
+		kinds   string
+	}{
+		{
+			"slow answers do not hold up the winner",
+			&keeper{copies: 9, takes: 400 * ms}, []part{{after: 200 * ms, result: exit0}},
+			[]int{0}, []Ask{{1, false}}, []Counted{CountsSuccess}, "",
+		},
+		{
+			"a failure while the gate is asked",
+			&keeper{copies: 1, takes: 200 * ms}, []part{{after: 150 * ms, result: exit1}, {after: 10 * ms, result: exit1}},
+			[]int{0, 300}, []Ask{{1, false}, {1, false}}, []Counted{CountsFailure, CountsFailure}, "guard_refused",
+		},
+		{
+			"a loser counts neither way",
+			&keeper{copies: 2}, []part{{after: ever}, {after: 50 * ms, result: exit1}, {after: 10 * ms, result: exit0}},
+			[]int{0, 100, 150}, []Ask{{1, false}, {1, false}}, []Counted{CountsFailure, CountsSuccess, CountsNot}, "attempt_cancelled",
+		},
+		{
+			"a refused copy has had its turn",
+			&keeper{copies: 0}, []part{{after: 450 * ms, result: exit0}},
+			[]int{0}, []Ask{{1, false}, {1, false}}, []Counted{CountsSuccess}, "guard_refused guard_refused",
+		},
+		{
+			"refused when nothing runs",
+			&keeper{copies: 0}, []part{{after: 50 * ms, result: exit1}},
+			[]int{0}, []Ask{{1, false}}, []Counted{CountsFailure}, "guard_refused",
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			e, s, r := newHedged(3, 100*ms, test.parts...)
+			e.Gate = test.keeper
+			e.Run(context.Background())
+			checkCopies(t, s, r)
+			if !slices.Equal(s.startedAt(), test.started) || !slices.Equal(test.keeper.asked, test.asked) || !slices.Equal(test.keeper.reports, test.reports) || test.keeper.open != 0 {
+				t.Errorf("%s: started %v, asked %v, told %v, %d passes left", test.name, s.startedAt(), test.keeper.asked, test.keeper.reports, test.keeper.open)
+			}
+			kinds := strings.Fields(r.kinds())
+			kinds = slices.DeleteFunc(kinds, func(k string) bool {
+				return k != "guard_refused" && k != "attempt_cancelled"
+			})
+			if strings.Join(kinds, " ") != test.kinds {
+				t.Errorf("%s: %v, want %s", test.name, kinds, test.kinds)
+			}
+		})
+	}
+}
+
+// A copy that follows a timeout costs what a retry after one does.
+func TestGateKnowsOfTimeouts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, s, r := newHedged(2, time.Hour, part{after: ever}, part{result: exit0})
+		k := &keeper{copies: 1}
+		e.Gate, e.Policy.Timeout = k, time.Second
+		e.Run(context.Background())
+		checkCopies(t, s, r)
+		if !slices.Equal(k.asked, []Ask{{1, true}}) || !slices.Equal(k.reports, []Counted{CountsFailure, CountsSuccess}) {
+			t.Errorf("asked %v, told %v", k.asked, k.reports)
+		}
+	})
+}
+
+func TestHedgeEnvironment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, s, r := newHedged(3, 100*ms, part{after: 250 * ms, result: exit1}, part{after: ever}, part{after: 10 * ms, result: exit0})
+		spans := uint64(0)
+		e.Identity.Random = func() uint64 { spans += 2; return spans }
+		e.Identity.Environ = []string{"RETRY_COPY=7", "RETRY_USE_HOST=x", "RETRY_USE_OTHER=y"}
+		l, err := rotate.Parse("host=a,b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Policy.Rotate, e.Argv = []rotate.List{l}, []string{"curl", "{host}"}
+		e.Run(context.Background())
+		checkCopies(t, s, r)
+		seen := map[string]bool{}
+		for i, f := range s.copies {
+			value := []string{"a", "b", "a"}[i]
+			for _, want := range []string{fmt.Sprint("RETRY_COPY=", i), "RETRY_IDEMPOTENCY_KEY=key", "RETRY_ATTEMPT=1", "RETRY_USE_HOST=" + value, "RETRY_USE_OTHER=y"} {
+				if !slices.Contains(f.spec.Env, want) {
+					t.Errorf("copy %d lacks %s: %v", i, want, f.spec.Env)
+				}
+			}
+			if got := strings.Count(strings.Join(f.spec.Env, "\n"), "RETRY_USE_HOST") + strings.Count(strings.Join(f.spec.Env, "\n"), "RETRY_COPY"); got != 2 {
+				t.Errorf("copy %d sees a variable twice: %v", i, f.spec.Env)
+			}
+			for _, entry := range f.spec.Env {
+				if strings.HasPrefix(entry, "TRACEPARENT=") {
+					seen[entry] = true
+				}
+			}
+			if f.spec.Copy != i || f.spec.Streams != attempt.Held || f.spec.Argv[1] != value {
+				t.Errorf("copy %d: %+v", i, f.spec)
+			}
+		}
+		if len(seen) != 3 {
+			t.Errorf("spans: %v", seen)
+		}
+		if started := r.events[2].(*event.AttemptStarted); started.Copy != 1 || started.Use["host"] != "b" {
+			t.Errorf("told: %+v", started)
+		}
+	})
+}
+
+// TestHedgeStress runs thousands of groups of random copies under random
+// limits, signals and gates: what checkCopies promises holds for each, every
+// copy is gone before the run goes on, and the code is that of the end.
+func TestHedgeStress(t *testing.T) {
+	random := rand.New(rand.NewPCG(17, 0))
+	upTo := func(d time.Duration) time.Duration { return time.Duration(random.Int64N(int64(d))) }
+	results := []attempt.Result{exit0, exit1, exit1, exit75, killed}
+	winners := 0
+	for range 3000 {
+		synctest.Test(t, func(t *testing.T) {
+			var parts []part
+			for range 8 {
+				parts = append(parts, part{after: upTo(time.Second), dying: upTo(100 * ms), result: results[random.IntN(len(results))]})
+			}
+			e, s, r := newHedged(2+random.IntN(4), upTo(300*ms)+1, parts...)
+			e.Policy.Attempts = 1 + random.IntN(3)
+			e.Policy.Schedule.Curve = backoff.Constant{Base: upTo(time.Second)}
+			e.Policy.Rules.StopOnExit, _ = classify.ParseExits("75")
+			cancelled := make(chan attempt.Signal, 1)
+			e.Signals.Cancelled = cancelled
+			if random.IntN(3) == 0 {
+				e.Policy.Timeout = 1 + upTo(time.Second)
+			}
+			if random.IntN(3) == 0 {
+				e.Policy.Deadline = 1 + upTo(2*time.Second)
+			}
+			var k *keeper
+			if random.IntN(3) == 0 {
+				k = &keeper{copies: random.IntN(6), takes: upTo(200 * ms)}
+				e.Gate = k
+			}
+			if random.IntN(3) == 0 {
+				time.AfterFunc(upTo(2*time.Second), func() {
+					s.sent = "SIGTERM"
+					close(s.signal)
+					cancelled <- "SIGTERM"
+				})
+			}
+			end := e.Run(context.Background())
+			over := time.Now()
+			checkCopies(t, s, r)
+			for _, f := range s.copies {
+				if f.ended.IsZero() || f.ended.After(over) {
+					t.Errorf("a copy runs on")
+				}
+			}
+			if k != nil && k.open != 0 {
+				t.Errorf("%d passes were not reported", k.open)
+			}
+			released := strings.Count(s.fates(), "released")
+			if (end.Code == 0) != (released == 1) || (r.last().Outcome == event.Succeeded) && end.Code != 0 || r.last().ExitCode != end.Code {
+				t.Errorf("ended with %+v, %s: %+v", end, s.fates(), r.last())
+			}
+			winners += released
+			synctest.Wait()
+		})
+	}
+	if winners < 300 || winners > 2900 {
+		t.Errorf("%d of 3000 runs had a winner: the histories are too much alike", winners)
+	}
+}

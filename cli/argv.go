@@ -128,8 +128,8 @@ const (
 
 // split separates the program's own flags from the command. The first word
 // that is not a flag starts the command, and so does "--"; from there on every
-// word belongs to the command, untouched. As with getopt, a flag that takes a
-// value takes the next word, whatever it looks like.
+// word belongs to the command, untouched. A flag that takes a value takes the
+// next word, whatever it looks like, "--" apart.
 func split(table []flag, argv []string) (own []setting, command []string, err *argvError) {
 	for i := 0; i < len(argv); i++ {
 		word := argv[i]
@@ -149,7 +149,7 @@ func split(table []flag, argv []string) (own []setting, command []string, err *a
 			return own, nil, err
 		}
 		if last := &given[len(given)-1]; last.value == missing {
-			if i++; i == len(argv) {
+			if i++; i == len(argv) || argv[i] == "--" {
 				return own, nil, &argvError{word: last.word, kind: valueMissing}
 			}
 			last.value = argv[i]

@@ -49,7 +49,8 @@ func TestSplit(t *testing.T) {
 		{"-n=5 true", "attempts=5", "true"},
 		{"--attempts=3 --attempts 4 true --attempts 9", "attempts=3 attempts=4", "true --attempts 9"},
 		{"--on-exit 75 --on-exit=1,2 -- sh -c x", "on-exit=75 on-exit=1,2", "sh -c x"},
-		{"--base -- true", "base=--", "true"},
+		{"--log-file=-- true", "log-file=--", "true"},
+		{"-t5 true", "timeout=5", "true"},
 		{"--base -1 true", "base=-1", "true"},
 		{"--quiet=false true", "quiet=false", "true"},
 		{"- x", "", "- x"},
@@ -69,7 +70,7 @@ func TestSplit(t *testing.T) {
 	}
 	for argv, kind := range map[string]argvErrorKind{
 		"--nope true": unknownFlag, "-x true": unknownFlag, "-qx": unknownFlag, "---": unknownFlag, "--=x": unknownFlag,
-		"--base": valueMissing, "-n": valueMissing, "-qn": valueMissing, "--quiet=maybe": valueNotBool, "--quiet=": valueNotBool,
+		"--base": valueMissing, "-n": valueMissing, "--base -- true": valueMissing, "-n -- true": valueMissing, "-qn": valueMissing, "--quiet=maybe": valueNotBool, "--quiet=": valueNotBool,
 	} {
 		if _, _, err := split(flagTable(), strings.Fields(argv)); err == nil || err.kind != kind {
 			t.Errorf("%q: %+v, want an error of kind %d", argv, err, kind)
@@ -131,7 +132,7 @@ func TestSuggest(t *testing.T) {
 		"--atempts": `"--attempts"`, "--attempt": `"--attempts"`, "--timout=5": `"--timeout"`, "--dead-line": `"--deadline"`,
 		"-attempts": `"--attempts"`, "--ATTEMPTS": `"--attempts"`, "--stop_on_exit": `"--stop-on-exit"`, // written otherwise
 		"--retries": `"--attempts"`, "--max-time=3": `"--deadline"`, // called so elsewhere
-		"--delay": `"--delays" "--splay"`,
+		"--delay": `"--base"`,
 		"-Z":      "", "--n": "", "---": "", "--=": "", "-qx": "", "--no-quiet": "", "--\xff\xfe\xff": "",
 	} {
 		if got := strings.Join(suggest(word), " "); got != want {

@@ -88,10 +88,13 @@ func (o *options) runs() bool {
 	return true
 }
 
-func printHelp(w io.Writer, _ *options) error {
+func printHelp(w io.Writer, o *options) error {
 	p, err := pages()
 	if err != nil {
 		return err
+	}
+	if o.brief {
+		return p.Brief(w)
 	}
 	return p.Help(w)
 }
@@ -117,13 +120,19 @@ func printCompletion(w io.Writer, o *options) error {
 func read(argv, environ []string) (*options, error) {
 	table := flagTable()
 	own, command, argvErr := split(table, argv)
-	if slices.ContainsFunc(own, func(s setting) bool { return s.flag.name == "help" && s.value == "true" }) {
-		return &options{help: true}, nil
+	for _, s := range own {
+		if s.flag.name == "help" && s.value == "true" {
+			return &options{help: true, brief: s.word == "-h"}, nil
+		}
 	}
 	if argvErr != nil {
 		return nil, explainArgv(argvErr)
 	}
-	given := merge(environment(table, environ), own)
+	var variables []setting
+	if !switchedOn(own, "no-env") {
+		variables = environment(table, environ)
+	}
+	given := merge(variables, own)
 	if needsNoPolicy(own) {
 		return resolve(table, given, command)
 	}
@@ -135,6 +144,9 @@ func read(argv, environ []string) (*options, error) {
 	o, err := resolve(table, settings, command)
 	if err == nil {
 		o.chosen, o.settings = chosen, settings
+		if o.verbose {
+			o.sources = sources(table, settings, environ)
+		}
 	}
 	return o, err
 }
@@ -147,10 +159,23 @@ func needsNoPolicy(own []setting) bool {
 	})
 }
 
+// switchedOn reports whether the last setting of a flag without a value is on.
+func switchedOn(settings []setting, name string) bool {
+	on := false
+	for _, s := range settings {
+		if s.flag.name == name {
+			on = s.value == "true"
+		}
+	}
+	return on
+}
+
 // show writes what was asked for by name to standard output; a disk that is
 // full is an error.
-func show(print func(io.Writer) error) error {
-	err := print(os.Stdout)
+func show(print func(io.Writer) error) error { return failed(print(os.Stdout)) }
+
+// failed tells of an error that ends the program before anything has run.
+func failed(err error) error {
 	switch {
 	case err == nil:
 	case errors.As(err, new(*usageError)):
@@ -163,7 +188,7 @@ func show(print func(io.Writer) error) error {
 
 // refuse says why nothing is run: what is wrong, and where to look.
 func refuse(err error) {
-	fmt.Fprintf(os.Stderr, "retry: %s\n%s\n", human.Printable(shorten(err.Error())), "Try 'retry --help' for the flags and what they take.")
+	fmt.Fprintf(os.Stderr, "retry: %s\n%s\n", human.Printable(shorten(err.Error())), "Try 'retry -h' for the flags that most people need, 'retry --help' for all.")
 }
 
 // longestLine is how much of an error is shown; values may be huge.

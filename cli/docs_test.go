@@ -35,7 +35,7 @@ var helpBlock = regexp.MustCompile("(?s)```text\nUsage: .*?```\n")
 // TestFlagsPage holds docs/flags.md to the grammar.
 func TestFlagsPage(t *testing.T) {
 	var help bytes.Buffer
-	if err := printHelp(&help, nil); err != nil {
+	if err := printHelp(&help, new(options)); err != nil {
 		t.Fatal(err)
 	}
 	page := filepath.Join("..", "docs", "flags.md")
@@ -65,7 +65,7 @@ func TestFlagsPageHoldsOneHelp(t *testing.T) {
 
 func TestHelpFitsEightyColumns(t *testing.T) {
 	var help bytes.Buffer
-	if err := printHelp(&help, nil); err != nil {
+	if err := printHelp(&help, new(options)); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(help.String()) {

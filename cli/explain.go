@@ -53,12 +53,11 @@ type explainedRule struct {
 
 // explain judges and prints; no process is started.
 func explain(w io.Writer, o *options) error {
-	table, err := ruleTable(o)
-	if err != nil {
+	if err := readRuleFiles(o); err != nil {
 		return err
 	}
 	rules := &o.policy.Rules
-	rules.Table = table
+	table := rules.Table
 	stdout, stderr := rules.Reads()
 	rules.Hints.Capture = true
 	watch := rules.NewWatch()

@@ -19,9 +19,14 @@ import "github.com/retrysh/retry/cli/manual"
 type grammar struct {
 	Attempts string `short:"n" default:"5" placeholder:"N" group:"loop" help:"Runs of the command, the first included; 0 is unlimited, 1 never retries."`
 
+	Consecutive  string `default:"1" placeholder:"N" group:"loop" help:"Ask for N successful attempts in a row. A success before that is followed by exactly --base, and a failure starts the count again."`
+	UntilFailure bool   `group:"loop" help:"Turn the loop round to hunt a flaky command: run until an attempt fails, and end as it did. When all attempts succeed, end with 0."`
+	FlakyExit    string `default:"0" placeholder:"CODE" group:"loop" help:"The exit code of a run that succeeded after at least one failed attempt."`
+	Shell        string `short:"c" env:"-" placeholder:"STRING" group:"loop" help:"Run the shell command STRING (/bin/sh -c, on Windows cmd /c) in place of COMMAND; the words after the flags are its arguments."`
+
 	Backoff      string `default:"exponential" placeholder:"CURVE" group:"wait" help:"How delays grow: exponential (base x factor^(n-1)), linear (base x n), constant, or fibonacci." values:"exponential linear constant fibonacci"`
-	Base         string `default:"100ms" placeholder:"D" group:"wait" help:"The first delay."`
-	Cap          string `default:"30s" placeholder:"D" group:"wait" help:"The longest delay. While waiting for targets it is 1s unless given."`
+	Base         string `default:"1s" placeholder:"D" group:"wait" help:"The first delay. While waiting for targets it is 100ms unless given."`
+	Cap          string `default:"30s" placeholder:"D" group:"wait" help:"The longest delay. Unless given, it is never below --base, --min-delay or one of --delays; while waiting for targets it is 1s."`
 	Factor       string `default:"2" placeholder:"F" group:"wait" help:"What exponential delays are multiplied by; at least 1."`
 	Jitter       string `default:"full" placeholder:"KIND" group:"wait" help:"How delays are spread: full (0 to d), equal (d/2 to d), decorrelated (base to 3 x the wait before), none, or a percentage such as 25% around d. With --delays the default is none." values:"full equal decorrelated none 25%"`
 	MinDelay     string `default:"0" placeholder:"D" group:"wait" help:"A floor under the jittered wait."`
@@ -31,10 +36,11 @@ type grammar struct {
 	ResetAfter   string `default:"0" placeholder:"D" group:"wait" help:"An attempt that ran this long before it failed starts the schedule again; 0 never does."`
 	Seed         string `placeholder:"N" group:"wait" help:"Makes every random draw repeatable."`
 
-	Timeout   string `default:"0" placeholder:"D" group:"limits" help:"Limits one attempt; 0 is no limit. Its whole process tree is ended."`
-	Deadline  string `default:"0" placeholder:"D" group:"limits" help:"Limits everything, waits included; 0 is no limit."`
-	KillAfter string `short:"k" default:"5s" placeholder:"D" group:"limits" help:"How long what is being ended may live on before it gets KILL."`
-	Signal    string `short:"s" default:"TERM" placeholder:"SIGNAL" group:"limits" help:"What ends an attempt that has reached a limit." values:"TERM INT HUP QUIT KILL USR1 USR2"`
+	Timeout     string `short:"t" default:"0" placeholder:"D" group:"limits" help:"Limits one attempt; 0 is no limit. Its whole process tree is ended."`
+	IdleTimeout string `default:"0" placeholder:"D" group:"limits" help:"Limits how long an attempt may write nothing to standard output or standard error; 0 is no limit. It ends like one that ran into --timeout."`
+	Deadline    string `default:"0" placeholder:"D" group:"limits" help:"Limits everything, waits included; 0 is no limit."`
+	KillAfter   string `short:"k" default:"5s" placeholder:"D" group:"limits" help:"How long what is being ended may live on before it gets KILL."`
+	Signal      string `short:"s" default:"TERM" placeholder:"SIGNAL" group:"limits" help:"What ends an attempt that has reached a limit." values:"TERM INT HUP QUIT KILL USR1 USR2"`
 
 	SuccessOnExit []string `sep:"none" placeholder:"EXITS" group:"decide" help:"These results are successes (default 0)." values:"timeout signal any"`
 	UntilStdout   []string `sep:"none" placeholder:"REGEX" group:"decide" help:"Success needs a line on standard output that matches."`
@@ -57,7 +63,7 @@ type grammar struct {
 	Nested         string `default:"warn" placeholder:"MODE" group:"env" help:"Inside another retry: warn says that attempts multiply, once runs the command a single time, allow says nothing." values:"warn once allow"`
 
 	Classify   string   `default:"any" placeholder:"MODE" group:"classify" help:"What is retried where no rule above decides: any failure, smart (unless it is known to be permanent), or strict (only what is known to be transient)." values:"any smart strict"`
-	Rules      []string `sep:"none" placeholder:"FILE" group:"classify" help:"More rules for smart and strict; they come before the built-in ones."`
+	Rules      []string `sep:"none" placeholder:"FILE" group:"classify" help:"More rules for smart and strict, before the built-in ones. Without --classify it is smart then."`
 	RetryAfter string   `placeholder:"HOW" group:"classify" help:"Wait as long as the output asks for: auto (Retry-After and its like), off, or a REGEX whose group is the wait. Default: auto where output is captured anyway, else off." values:"auto off"`
 	MaxHint    string   `default:"5m" placeholder:"D" group:"classify" help:"Give up when the output asks for more."`
 	Explain    bool     `env:"-" group:"classify" help:"Run nothing; judge the result given by the next four and say why."`
@@ -78,12 +84,13 @@ type grammar struct {
 	Verbose   bool   `short:"v" group:"output" help:"Say when each attempt starts, and each wait before and after jitter and as slept."`
 	Color     string `default:"auto" placeholder:"WHEN" group:"output" help:"auto (a terminal, and NO_COLOR is not set), always, or never." values:"auto always never"`
 	LogFormat string `default:"text" placeholder:"FORMAT" group:"output" help:"text, json (one event a line), github or gitlab (folds and warnings for the log of a CI job), or auto (that of the job it runs in, else text)." values:"text json github gitlab auto"`
-	LogFile   string `placeholder:"FILE" group:"output" help:"Append events to this file; the text for a person stays on standard error."`
+	LogFile   string `placeholder:"FILE" group:"output" help:"Append events to this file, as JSON unless --log-format says otherwise; the text for a person stays on standard error."`
 
 	Plan       bool   `env:"-" group:"modes" help:"Run nothing; print the schedule of waits."`
 	Man        bool   `env:"-" group:"modes" help:"Print the manual page, for man -l."`
 	Completion string `env:"-" placeholder:"SHELL" group:"modes" help:"Print the completion script for bash, zsh, fish or powershell." values:"bash zsh fish powershell"`
-	Help       bool   `short:"h" env:"-" group:"modes" help:"Print this help."`
+	NoEnv      bool   `env:"-" group:"modes" help:"Ignore all RETRY_ variables of flags."`
+	Help       bool   `short:"h" env:"-" group:"modes" help:"Print this help; -h prints one screen of it."`
 	Version    bool   `short:"V" env:"-" group:"modes" help:"Print the version."`
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/engine/sink"
+	"github.com/retrysh/retry/exitcodes"
 )
 
 // output is every sink of a run, and the program's own complaints.
@@ -24,6 +25,7 @@ type output struct {
 	tell    func(complaint string) // on standard error, in its format
 	person  *human.Sink            // nil where standard error is for a machine
 	logFile *logFile
+	command []string
 	catch   func() // signals
 }
 
@@ -46,7 +48,7 @@ func (w endable) Write(p []byte) (int, error) {
 // has been asked for in a file is written there. A log file that cannot be opened is
 // reported; the command is run all the same.
 func newOutput(o *options, catch func()) *output {
-	out := &output{catch: catch}
+	out := &output{catch: catch, command: o.command}
 	format := o.logFormat
 	if format == "auto" {
 		format = jobFormat()
@@ -142,10 +144,23 @@ func (name appended) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Emit tells every sink.
+// Emit tells every sink, and a person what was probably meant where there was
+// no command.
 func (out *output) Emit(e event.Event) {
 	for _, s := range out.sinks {
 		s.Emit(e)
+	}
+	if e, ok := e.(*event.RunFinished); ok && e.NotStarted && e.ExitCode == exitcodes.NotFound && out.person != nil {
+		if hint := notFoundHint(out.command); hint != "" {
+			out.complain("%s", hint)
+		}
+	}
+}
+
+// note tells a person something that is no trouble, in verbose mode.
+func (out *output) note(line string) {
+	if out.person != nil {
+		out.person.Note(line)
 	}
 }
 

@@ -377,7 +377,7 @@ func TestPrintedPolicyReadsBack(t *testing.T) {
 func effect(o *options) string {
 	text := fmt.Sprintf("%+v %v %v %+v %v %+v %v %v", o.policy.Schedule, o.policy.Attempts, o.policy.Deadline, o.policy.Rules.Hints, o.policy.Rules.Mode, o.process, o.quiet, o.logFormat)
 	if len(o.targets) > 0 {
-		text += o.waitCap.String()
+		text += o.tries.Cap.String()
 	}
 	return text
 }

@@ -36,15 +36,17 @@ type options struct {
 
 	targets     []*probe.Target
 	waitTimeout time.Duration
-	waitCap     time.Duration // the longest wait between two tries of a target
+	tries       backoff.Schedule // the waits between two tries of a target
 	exec        bool
 
 	quiet, verbose bool
-	color          string // auto, always or never
-	logFormat      string // text, json, github, gitlab or auto
+	sources        []string // lines that say where each flag comes from, in verbose mode
+	color          string   // auto, always or never
+	logFormat      string   // text, json, github, gitlab or auto
 	logFile        string
 
 	plan, help, version, man bool
+	brief                    bool   // one screen of the help
 	completion               string // a shell, or ""
 	explain                  *explanation
 
@@ -86,6 +88,12 @@ func (r *resolver) given(flag string) bool { return r.words[flag] != "" }
 func resolve(table []flag, settings []setting, command []string) (*options, error) {
 	r := newResolver(table, settings)
 	g := r.g
+	if r.given("shell") {
+		if g.Shell == "" {
+			r.fail("shell", errors.New(`"" is not a shell command; write it as in -c 'make | tee log'`))
+		}
+		command = shellArgv(g.Shell, command)
+	}
 	o := &options{
 		command: command, exec: g.Exec, quiet: g.Quiet, verbose: g.Verbose, logFile: g.LogFile, rules: g.Rules, ruleVia: r.words["rules"],
 		plan: g.Plan, printPolicy: g.PrintPolicy, help: g.Help, version: g.Version, man: g.Man, key: g.IdempotencyKey,
@@ -125,11 +133,11 @@ func (r *resolver) values(o *options, settings []setting) {
 		o.seed, err = strconv.ParseUint(g.Seed, 10, 64)
 		o.hasSeed = true
 		if err != nil {
-			r.fail("seed", fmt.Errorf("%q is no whole number from 0 to %d", g.Seed, uint64(math.MaxUint64)))
+			r.fail("seed", fmt.Errorf("%q is not a whole number from 0 to %d", g.Seed, uint64(math.MaxUint64)))
 		}
 	}
 	if r.given("idempotency-key") && g.IdempotencyKey == "" {
-		r.fail("idempotency-key", errors.New(`"" is no key; give any text, such as a build number`))
+		r.fail("idempotency-key", errors.New(`"" is not a key; give any text, such as a build number`))
 	}
 }
 
@@ -146,7 +154,7 @@ func (r *resolver) booleans(settings []setting) {
 // fileName refuses an empty name.
 func (r *resolver) fileName(flag, name string) {
 	if r.given(flag) && name == "" {
-		r.fail(flag, errors.New(`"" is no file name`))
+		r.fail(flag, errors.New(`"" is not a file name`))
 	}
 }
 

@@ -44,12 +44,12 @@ func (r *resolver) explanation() *explanation {
 		}
 		x.result = attempt.Result{Signal: signal, ExitCode: exitcodes.OfSignal(number)}
 	} else {
-		r.fail("exit", fmt.Errorf("%q is no exit code from 0 to 255 and no signal such as SIGKILL; --explain needs one", g.Exit))
+		r.fail("exit", fmt.Errorf("%q is not an exit code from 0 to 255 or a signal such as SIGKILL; --explain needs one", g.Exit))
 	}
 	if r.given("at") {
 		seconds, err := strconv.ParseFloat(g.At, 64)
 		if err != nil || !(math.Abs(seconds) < 1e11) {
-			r.fail("at", fmt.Errorf("%q is no Unix time in seconds, such as 1795213573", g.At))
+			r.fail("at", fmt.Errorf("%q is not a Unix time in seconds, such as 1795213573", g.At))
 		}
 		x.at = time.UnixMilli(int64(seconds * 1000))
 	}

@@ -2,11 +2,12 @@ package cli
 
 // This file resolves what the program says (SPEC section 15).
 
-import ()
-
 // saying resolves the section on what the program says.
 func (r *resolver) saying(o *options) {
 	o.color = r.oneOf("color", r.g.Color)
 	o.logFormat = r.oneOf("log-format", r.g.LogFormat)
+	if r.given("log-file") && !r.given("log-format") {
+		o.logFormat = "json"
+	}
 	r.fileName("log-file", r.g.LogFile)
 }

@@ -3,6 +3,7 @@ package cli
 // This file resolves waiting, then running (SPEC section 11).
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/retrysh/retry/engine/probe"
@@ -18,8 +19,20 @@ func (r *resolver) waiting(o *options) {
 	if len(o.targets) > 0 || r.from["wait-timeout"] != fromEnvironment {
 		o.waitTimeout = r.duration("wait-timeout", r.g.WaitTimeout)
 	}
-	o.waitCap = time.Second
-	if r.given("cap") {
-		o.waitCap = o.policy.Schedule.Cap
+	o.tries = o.policy.Schedule
+	if !r.given("base") && !r.given("delays") {
+		factor, _ := strconv.ParseFloat(r.g.Factor, 64) // policy has told what is wrong with it
+		o.tries.Base = targetBase
+		o.tries.Curve = curve(r.g.Backoff, targetBase, factor)
+	}
+	if !r.given("cap") {
+		o.tries.Cap = targetCap
 	}
 }
+
+// The base and the cap of the waits between two tries of a target (SPEC section
+// 11).
+const (
+	targetBase = 100 * time.Millisecond
+	targetCap  = time.Second
+)

@@ -102,8 +102,7 @@ func (w *waiting) limit(ctx context.Context, deadline time.Time) (context.Contex
 // engine is the loop of one target: section 3's waits with a shorter cap, as
 // many tries as there is time for.
 func (w *waiting) engine(i int, s *targetSink) *engine.Engine {
-	policy := engine.Policy{Schedule: w.o.policy.Schedule, Timeout: probe.Limit}
-	policy.Schedule.Cap = w.o.waitCap
+	policy := engine.Policy{Schedule: w.o.tries, Timeout: probe.Limit}
 	policy.Rules.Table = classify.BuiltIn
 	e := &engine.Engine{
 		Policy: policy, Argv: []string{s.target}, Sink: s, Draw: rand.Float64,

@@ -30,11 +30,17 @@ func run(o *options) int {
 		fmt.Fprintf(os.Stderr, "retry: %v\n", err)
 		return exitcodes.Of(err)
 	}
+	if err := readRuleFiles(o); err != nil {
+		return exitcodes.Of(failed(err))
+	}
 	signals := proc.Listen()
 	environ := os.Environ()
 	out := newOutput(o, signals.Catch)
 	if o.chosen.warning != "" && !o.quiet {
 		out.complain("%s", o.chosen.warning)
+	}
+	for _, line := range o.sources {
+		out.note(line)
 	}
 	e, runner, err := build(o, environ, signals, out)
 	switch {
@@ -91,9 +97,6 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 	if err != nil {
 		return nil, nil, err
 	}
-	if o.policy.Rules.Table, err = ruleTable(o); err != nil {
-		return nil, nil, err
-	}
 	e := &engine.Engine{
 		Policy: o.policy, Argv: o.command, WaitOnly: o.exec || len(o.command) == 0, Starter: runner, Sink: out,
 		Signals:  engine.Signals{Cancelled: signals.Cancelled(), Woken: signals.Woken(), Catch: signals.Catch},
@@ -110,6 +113,16 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 	}
 	nest(o, e, out)
 	return e, runner, nil
+}
+
+// readRuleFiles reads the user's rules, if there are any: from a slow file for as
+// long as it takes, or until a signal ends the program.
+func readRuleFiles(o *options) (err error) {
+	o.policy.Rules.Table = classify.BuiltIn
+	if len(o.rules)+len(o.chosen.rules) > 0 {
+		proc.Interruptible(func() { o.policy.Rules.Table, err = ruleTable(o) })
+	}
+	return err
 }
 
 // ruleTable is the built-in rules under those of policy files, where --classify

@@ -6,6 +6,7 @@ package cli
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -41,6 +42,9 @@ func explainArgv(e *argvError) error {
 	case valueNotBool:
 		return fmt.Errorf("%s: %q is not true or false", e.word, e.value)
 	}
+	if name, _, _ := strings.Cut(strings.TrimLeft(e.word, "-"), "="); slices.Contains(withoutEnd, name) {
+		return fmt.Errorf("unknown flag %q, did you mean \"--attempts 0\"?", e.word)
+	}
 	near := suggest(e.word)
 	switch len(near) {
 	case 0:
@@ -65,12 +69,16 @@ func usual(word string) string {
 	return text
 }
 
+// withoutEnd are names that other programs give to an unlimited number of
+// attempts.
+var withoutEnd = []string{"forever", "unlimited", "infinite", "until-success"}
+
 // elsewhere are names that other programs give to what is a flag here: curl,
 // wget, timeout, and the common retry tools and libraries.
 var elsewhere = []struct{ name, flag string }{
 	{"retries", "attempts"}, {"retry", "attempts"}, {"tries", "attempts"}, {"times", "attempts"}, {"count", "attempts"},
 	{"max-attempts", "attempts"}, {"max-retries", "attempts"}, {"max-retry", "attempts"}, {"retry-count", "attempts"}, {"num-retries", "attempts"}, {"max-tries", "attempts"}, {"limit", "attempts"},
-	{"sleep", "base"}, {"wait", "base"}, {"interval", "base"}, {"retry-delay", "base"}, {"min-wait", "base"},
+	{"sleep", "base"}, {"delay", "base"}, {"backoff-base", "base"}, {"wait", "base"}, {"interval", "base"}, {"retry-delay", "base"}, {"min-wait", "base"},
 	{"max-delay", "cap"}, {"max-wait", "cap"}, {"max-backoff", "cap"}, {"max-interval", "cap"}, {"multiplier", "factor"},
 	{"retry-max-time", "deadline"}, {"max-time", "deadline"}, {"max-elapsed", "deadline"}, {"total-timeout", "deadline"},
 	{"attempt-timeout", "timeout"}, {"retry-on-exit", "on-exit"}, {"retry-if", "on-exit"}, {"exit-code", "on-exit"}, {"fail-fast", "stop-on-exit"},
@@ -91,8 +99,7 @@ func suggest(word string) []string {
 	}
 	for _, other := range elsewhere {
 		if other.name == name {
-			name = other.flag
-			break
+			return []string{`"--` + other.flag + `"`}
 		}
 	}
 	if byName(flagTable(), name) != nil {

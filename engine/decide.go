@@ -111,7 +111,7 @@ func count(d *Decision, p *Policy, s State, now time.Time) {
 	if p.Attempts > 0 && s.Attempt >= p.Attempts {
 		if !p.UntilFailure {
 			d.Outcome = event.Exhausted
-			d.Reason += fmt.Sprintf(", but %d of %d successes in a row", s.Successes, p.Consecutive)
+			d.Why = fmt.Sprintf("%d of %d successes in a row", s.Successes, p.Consecutive)
 		}
 		return
 	}

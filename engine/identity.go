@@ -84,6 +84,10 @@ var set = []string{
 	"RETRY_DEPTH", "TRACEPARENT",
 }
 
+// SetsVariable reports whether the program sets a variable of this name for the
+// command.
+func SetsVariable(name string) bool { return slices.Contains(set, name) }
+
 // traceState is dropped where its trace is not continued (section 3.3 of the
 // same).
 const traceState = "TRACESTATE"

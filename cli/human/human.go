@@ -116,6 +116,15 @@ func (s *Sink) ownTrouble(e event.Event) {
 	}
 }
 
+// Note tells something that is no trouble, where much is told.
+func (s *Sink) Note(text string) {
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	if s.options.Level == Verbose {
+		s.line(faint, "%s", text)
+	}
+}
+
 // Complain tells of a trouble of the program's own, whatever the level.
 func (s *Sink) Complain(text string) {
 	s.telling.Lock()

@@ -82,7 +82,8 @@ func (p *Pages) Help(w io.Writer) error {
 	return err
 }
 
-func writeFlag(b *strings.Builder, f *kong.Flag) {
+// flagHead is how a flag is written.
+func flagHead(f *kong.Flag) string {
 	head := "      --" + f.Name
 	if f.Short != 0 {
 		head = "  -" + string(f.Short) + ", --" + f.Name
@@ -90,6 +91,11 @@ func writeFlag(b *strings.Builder, f *kong.Flag) {
 	if !f.IsBool() {
 		head += " " + f.PlaceHolder
 	}
+	return head
+}
+
+func writeFlag(b *strings.Builder, f *kong.Flag) {
+	head := flagHead(f)
 	if len(head)+2 > helpIndent {
 		b.WriteString(head + "\n")
 		head = ""

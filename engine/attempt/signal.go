@@ -50,7 +50,7 @@ func ParseSignal(s string) (Signal, error) {
 			return Signal("SIG" + firstName(name)), nil
 		}
 	}
-	return "", fmt.Errorf("%q is no signal name; use one such as TERM, INT, HUP or KILL", s)
+	return "", fmt.Errorf("%q is not a signal name; use one such as TERM, INT, HUP or KILL", s)
 }
 
 // realTime reads RTMIN, RTMAX, RTMIN+n and RTMAX-n as an offset from RTMIN.

@@ -1,6 +1,7 @@
 package backoff
 
-// This file reads durations as users of sleep, timeout and Go write them.
+// This file reads durations as users of sleep, timeout, systemd and Go write
+// them.
 
 import (
 	"fmt"
@@ -10,34 +11,100 @@ import (
 	"time"
 )
 
-// ParseDuration reads a Go duration ("250ms", "1m30s") or a bare number of
-// seconds ("5", "0.5"). It refuses negative durations and those beyond
-// Longest; what is more than 0 but less than a nanosecond is a nanosecond.
+const day = 24 * time.Hour
+
+// unit returns the size of a unit of Go, of sleep(1) or of systemd.time(7), up
+// to the week.
+func unit(name string) (time.Duration, bool) {
+	switch name {
+	case "ns", "nsec":
+		return time.Nanosecond, true
+	case "us", "\u00b5s", "\u03bcs", "usec":
+		return time.Microsecond, true
+	case "ms", "msec":
+		return time.Millisecond, true
+	case "s", "sec", "secs", "second", "seconds":
+		return time.Second, true
+	case "m", "min", "mins", "minute", "minutes":
+		return time.Minute, true
+	case "h", "hr", "hrs", "hour", "hours":
+		return time.Hour, true
+	case "d", "day", "days":
+		return day, true
+	case "w", "week", "weeks":
+		return 7 * day, true
+	}
+	return 0, false
+}
+
+// ParseDuration reads a Go duration ("250ms", "1m30s"), one with the units of
+// sleep and systemd ("10sec", "5min", "1d12h"), or a bare number of seconds
+// ("5", "0.5"). It refuses negative durations and those beyond Longest; what is
+// more than 0 but less than a nanosecond is a nanosecond.
 func ParseDuration(s string) (time.Duration, error) {
-	if d, err := time.ParseDuration(s); err == nil {
-		tiny := d == 0 && strings.ContainsAny(s, "123456789")
-		switch {
-		case d < 0, tiny && s[0] == '-':
-			return 0, negative(s)
-		case tiny: // 0 means no limit, which is not what a very small one means
-			return 1, nil
-		}
-		return d, nil
+	text, minus := strings.CutPrefix(s, "-")
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		d, err = terms(strings.TrimPrefix(text, "+"))
 	}
-	seconds, err := strconv.ParseFloat(s, 64)
+	mantissa, _, _ := strings.Cut(strings.ToLower(text), "e")
+	more := d > 0 || strings.ContainsAny(mantissa, "123456789")
 	switch {
-	case err != nil || strings.Contains(s, "_") || math.IsNaN(seconds) || seconds >= Longest.Seconds():
-		return 0, fmt.Errorf("%q is no duration (0 to 2562047h); use one such as 250ms, 5s or 1m30s, or a number of seconds", s)
-	case seconds < 0:
-		return 0, negative(s)
-	}
-	d := time.Duration(math.Round(seconds * float64(time.Second)))
-	if seconds > 0 {
-		d = max(d, 1)
+	case err != nil:
+		return 0, fmt.Errorf("%q is not a duration (0 to 2562047h); use one such as 250ms, 5s, 1m30s or 1d, or a number of seconds", s)
+	case minus && more:
+		return 0, fmt.Errorf("%q is negative; use a duration of 0 or more, such as 250ms or 5s", s)
+	case more: // 0 means no limit, which is not what a very small one means
+		return max(d, 1), nil
 	}
 	return d, nil
 }
 
-func negative(s string) error {
-	return fmt.Errorf("%q is negative; use a duration of 0 or more, such as 250ms or 5s", s)
+// terms reads a number of seconds, or numbers each with a unit.
+func terms(s string) (time.Duration, error) {
+	total := 0.0
+	for rest := s; ; {
+		number, name, after := term(rest)
+		size, known := unit(name)
+		if name == "" && rest == s && after == "" { // seconds without a unit stand alone
+			size, known = time.Second, true
+		}
+		value, err := strconv.ParseFloat(number, 64)
+		if err != nil || !known || strings.Contains(number, "_") {
+			return 0, strconv.ErrSyntax
+		}
+		total += value * float64(size)
+		if rest = after; rest == "" {
+			break
+		}
+	}
+	if total >= math.MaxInt64 {
+		return 0, strconv.ErrRange
+	}
+	return time.Duration(math.Round(total)), nil
+}
+
+// term splits the first number and its unit off.
+func term(s string) (number, unit, rest string) {
+	i := 0
+	for i < len(s) && (s[i] >= '0' && s[i] <= '9' || s[i] == '.' || s[i] == '_' || exponent(s, i)) {
+		i++
+	}
+	number, s = s[:i], s[i:]
+	if i = strings.IndexAny(s, "0123456789.+-_"); i < 0 {
+		i = len(s)
+	}
+	return number, s[:i], s[i:]
+}
+
+// exponent reports whether s[i] belongs to an exponent: 1e3, 1e-3.
+func exponent(s string, i int) bool {
+	digit := func(i int) bool { return i < len(s) && s[i] >= '0' && s[i] <= '9' }
+	switch s[i] {
+	case 'e', 'E':
+		return i > 0 && (digit(i+1) || i+1 < len(s) && (s[i+1] == '-' || s[i+1] == '+') && digit(i+2))
+	case '-', '+':
+		return i > 0 && (s[i-1] == 'e' || s[i-1] == 'E') && digit(i+1)
+	}
+	return false
 }

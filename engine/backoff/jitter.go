@@ -55,7 +55,7 @@ func ParseJitter(s string) (Jitter, error) {
 	if isPercent && err == nil && p >= 0 && p <= 100 {
 		return Jitter{Kind: Percent, P: p}, nil
 	}
-	return Jitter{}, fmt.Errorf("%q is no jitter; use full, equal, decorrelated, none, or a percentage from 0%% to 100%% such as 25%%", s)
+	return Jitter{}, fmt.Errorf("%q is not a jitter; use full, equal, decorrelated, none, or a percentage from 0%% to 100%% such as 25%%", s)
 }
 
 // spread applies every jitter but Decorrelated, which needs the wait before.

@@ -66,7 +66,7 @@ func parseExit(item string) (exit, error) {
 	}
 	signal, err := attempt.ParseSignal(item)
 	if err != nil {
-		return exit{}, fmt.Errorf("%q is no exit; use a code from 0 to 255, a range (100-110), a signal (KILL), timeout, signal or any", item)
+		return exit{}, fmt.Errorf("%q is not an exit; use a code from 0 to 255, a range (100-110), a signal (KILL), timeout, signal or any", item)
 	}
 	return exit{text: item, kind: exitSignal, signal: signal}, nil
 }
@@ -83,7 +83,7 @@ func parseCodes(item string) (exit, error) {
 	}{{low, &e.low}, {high, &e.high}} {
 		code, err := strconv.ParseUint(end.text, 10, 8)
 		if err != nil {
-			return exit{}, fmt.Errorf("%q is no exit code; codes are whole numbers from 0 to 255, ranges are written 100-110", item)
+			return exit{}, fmt.Errorf("%q is not an exit code; codes are whole numbers from 0 to 255, ranges are written 100-110", item)
 		}
 		*end.code = int(code)
 	}

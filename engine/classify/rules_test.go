@@ -174,7 +174,7 @@ func TestParseRulesNamesTheLine(t *testing.T) {
 		{"rule a\nverdict maybe\n", `my.rules:2: verdict "maybe"`},
 		{"# x\n\nrule a\nmatch (\n", `my.rules:4: pattern "(": missing closing )`},
 		{"rule a\nexit 300\n", `my.rules:2: exit "300"`},
-		{"rule a\nexit NOSUCH\n", `my.rules:2: exit "NOSUCH" is no signal name`},
+		{"rule a\nexit NOSUCH\n", `my.rules:2: exit "NOSUCH" is not a signal name`},
 		{"rule a\nexit 1,,2\n", `my.rules:2: exit list "1,,2"`},
 		{"rule a\ncolour red\n", `my.rules:2: unknown key "colour"`},
 		{"rule a\nmatch\n", `my.rules:2: "match" needs a value`},

@@ -180,9 +180,9 @@ func TestParseError(t *testing.T) {
 		{`a**`, `pattern "a**": "**" repeats a repetition`},
 		{`a{1001}`, `pattern "a{1001}": the repeat count in "{1001}" is out of order or above 1000`},
 		{`[z-a]`, `pattern "[z-a]": the range "z-a" runs backwards or has no end`},
-		{`(a)\1`, `pattern "(a)\\1": "\\1" is no escape sequence (there are no back-references)`},
+		{`(a)\1`, `pattern "(a)\\1": "\\1" is not an escape sequence (there are no back-references)`},
 		{`(?=a)`, `pattern "(?=a)": "(?=" is not complete, or not supported (there is no look-ahead or look-behind)`},
-		{`\p{Nosuch}`, `pattern "\\p{Nosuch}": "\\p{Nosuch}" is no Unicode class`},
+		{`\p{Nosuch}`, `pattern "\\p{Nosuch}": "\\p{Nosuch}" is not a Unicode class`},
 		{"a\xff", `pattern "a\xff": it is not valid UTF-8`},
 	}
 	for _, tt := range tests {

@@ -65,18 +65,18 @@ func patternError(src string, err error) error {
 		why = fmt.Sprintf("the repeat count in %q is out of order or above 1000", e.Expr)
 	case syntax.ErrInvalidCharRange:
 		if strings.HasPrefix(e.Expr, `\p`) || strings.HasPrefix(e.Expr, `\P`) {
-			why = fmt.Sprintf("%q is no Unicode class", e.Expr)
+			why = fmt.Sprintf("%q is not a Unicode class", e.Expr)
 			break
 		}
 		why = fmt.Sprintf("the range %q runs backwards or has no end", e.Expr)
 	case syntax.ErrInvalidCharClass:
-		why = fmt.Sprintf("%q is no character class", e.Expr)
+		why = fmt.Sprintf("%q is not a character class", e.Expr)
 	case syntax.ErrInvalidEscape:
-		why = fmt.Sprintf("%q is no escape sequence (there are no back-references)", e.Expr)
+		why = fmt.Sprintf("%q is not an escape sequence (there are no back-references)", e.Expr)
 	case syntax.ErrInvalidPerlOp:
 		why = fmt.Sprintf("%q is not complete, or not supported (there is no look-ahead or look-behind)", e.Expr)
 	case syntax.ErrInvalidNamedCapture:
-		why = fmt.Sprintf("%q is no valid group name, or is used twice", e.Expr)
+		why = fmt.Sprintf("%q is not a valid group name, or is used twice", e.Expr)
 	case syntax.ErrInvalidUTF8:
 		why = "it is not valid UTF-8"
 	case syntax.ErrNestingDepth:

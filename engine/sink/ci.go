@@ -153,7 +153,7 @@ func summary(e *event.RunFinished) string {
 }
 
 // shown is a command for a person to recognise.
-func shown(argv []string) string { return inert(strings.Join(argv, " ")) }
+func shown(argv []string) string { return inert(strings.Join(masked(argv), " ")) }
 
 // because is why an attempt failed or a run ended, with the rule.
 func because(reason, rule string) string {

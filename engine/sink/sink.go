@@ -119,7 +119,7 @@ func objectOf(e event.Event) object {
 	}
 	switch e := e.(type) {
 	case *event.RunStarted:
-		o.Command, o.MaxAttempts = e.Command, &e.MaxAttempts
+		o.Command, o.MaxAttempts = masked(e.Command), &e.MaxAttempts
 		o.Key, o.Policy, o.PolicySource = e.Key, e.Policy, e.PolicySource
 	case *event.TargetReady:
 		o.Target = e.Target

@@ -1,0 +1,46 @@
+package cli
+
+// This file says what was probably meant where there was no command to start.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/retrysh/retry/engine/backoff"
+)
+
+// builtins are commands of every POSIX shell that are not programs (POSIX.1-2017,
+// XCU 2.14 and the utilities of XBD 1.6 that change the shell itself).
+var builtins = []string{
+	".", ":", "alias", "bg", "break", "cd", "command", "continue", "eval", "exec", "export", "fg", "getopts", "hash", "if", "jobs", "local", "read",
+	"readonly", "return", "set", "shift", "shopt", "source", "times", "trap", "type", "typeset", "ulimit", "umask", "unalias", "unset", "wait", "while", "for", "until", "function", "declare",
+}
+
+// notFoundHint says what a command that is not found was probably meant to be,
+// "" where nothing is near.
+func notFoundHint(argv []string) string {
+	first := argv[0]
+	name, _, assigns := strings.Cut(first, "=")
+	switch _, err := backoff.ParseDuration(first); {
+	case strings.ContainsAny(first, " \t\n|;&<>") && len(argv) == 1:
+		return fmt.Sprintf("%q is one word; have the shell run it: retry -c %s", shorten(first), quoteShell(shorten(first)))
+	case assigns && isName(name):
+		return fmt.Sprintf("to set a variable write: retry -- env %s COMMAND", first)
+	case slices.Contains(builtins, first):
+		return fmt.Sprintf("%q is a command of the shell itself; have the shell run it: retry -c %s", first, quoteShell(strings.Join(argv, " ")))
+	case err == nil:
+		return fmt.Sprintf("%q looks like a duration; several values of one flag are separated by commas, as in --delays 1s,5s,30s", first)
+	case strings.Contains(first, "://"):
+		return fmt.Sprintf("%q looks like a target; to wait for it write: retry --wait-for %s", first, first)
+	}
+	return ""
+}
+
+// isName reports whether s can be a variable's name (POSIX, XBD 3.231).
+func isName(s string) bool {
+	return s != "" && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") == "" && (s[0] < '0' || s[0] > '9')
+}
+
+// quoteShell writes s as one word of the shell.
+func quoteShell(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

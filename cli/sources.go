@@ -1,0 +1,78 @@
+package cli
+
+// This file says where each flag of a run comes from, and which variables look
+// like the variable of a flag and are not. It is asked for in verbose mode only.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/retrysh/retry/engine"
+)
+
+// sources returns a line for each place that a setting comes from.
+func sources(table []flag, settings []setting, environ []string) []string {
+	var lines []string
+	for _, place := range []struct {
+		name   string
+		source source
+	}{{"from the policy", fromPolicy}, {"from the environment", fromEnvironment}, {"from the command line", fromCommandLine}} {
+		var words []string
+		for _, s := range settings {
+			if s.source == place.source && !slices.Contains(words, s.word) {
+				words = append(words, s.word) // the values may be secrets
+			}
+		}
+		if len(words) > 0 {
+			lines = append(lines, place.name+": "+strings.Join(words, ", "))
+		}
+	}
+	return append(lines, nearMisses(table, environ)...)
+}
+
+// nearMisses returns a line for each variable that no flag has and that is one
+// or two letters off one that a flag has (SPEC section 1).
+func nearMisses(table []flag, environ []string) []string {
+	var known []string
+	for i := range table {
+		if v := table[i].variable(); v != "" {
+			known = append(known, v)
+		}
+	}
+	var lines []string
+	for _, entry := range environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, "RETRY_") || slices.Contains(known, name) || engine.SetsVariable(name) {
+			continue
+		}
+		for _, other := range known {
+			if distance(name, other) <= 2 {
+				lines = append(lines, fmt.Sprintf("%s is not the variable of a flag and is ignored; did you mean %s?", name, other))
+				break
+			}
+		}
+	}
+	return lines
+}
+
+// distance is the number of letters to insert, delete or replace (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

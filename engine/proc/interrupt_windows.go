@@ -1,0 +1,4 @@
+package proc
+
+// Interruptible calls f: no signal is noted on Windows before Listen.
+func Interruptible(f func()) { f() }

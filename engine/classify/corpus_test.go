@@ -109,7 +109,7 @@ func count(yes bool) int {
 func share(n, of int) float64 { return float64(n) / float64(max(1, of)) }
 
 func TestPublicCorpus(t *testing.T) {
-	f := measure(readCorpus(t, "../../../shared/corpus/public.jsonl"))
+	f := measure(readCorpus(t, "testdata/corpus.jsonl"))
 	right := 1 - share(f.stopped+f.retried, f.transient+f.permanent)
 	t.Logf("right %.3f, transients stopped %.3f, permanents retried %.3f; strict: missed %.3f, retried %.3f; hints %d of %d, %d claimed",
 		right, share(f.stopped, f.transient), share(f.retried, f.permanent), share(f.strictMissed, f.transient), share(f.strictRetried, f.permanent), f.hintsRead, f.hints, f.hintsClaims)

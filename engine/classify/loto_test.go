@@ -1,0 +1,111 @@
+package classify
+
+// This file measures the built-in table on tools that no rule was written for:
+// each failure is judged a second time with the rules hidden that name its tool.
+// RETRY_JUDGED=FILE writes what became of each.
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/retrysh/retry/engine/event"
+)
+
+// hiding returns the table without the rules that name one of the commands.
+func hiding(t *Table, names []string) *Table {
+	var rules []*Rule
+	var layer []int
+	for i, r := range t.rules {
+		if len(r.Tools) == 0 || !r.isAbout(names) {
+			rules, layer = append(rules, r), append(layer, t.layer[i])
+		}
+	}
+	return newTable(rules, layer)
+}
+
+// corpora are the failures that the table is measured on: those of the field's
+// corpus and of this project, recorded by running real tools against faults;
+// those of tools that had no rule and no recording when theirs were made; and
+// failures as people quote them in public, a few lines each.
+var corpora = []string{"testdata/corpus.jsonl", "testdata/recordings.jsonl", "testdata/strangers.jsonl", "testdata/quoted.jsonl"}
+
+// rates are shares of judged failures; an unknown one is retried.
+type rates struct{ transient, permanent, stopped, retried int }
+
+func (r *rates) add(label string, v event.Verdict) {
+	switch label {
+	case "transient":
+		r.transient++
+		r.stopped += count(v == event.Permanent)
+	case "permanent":
+		r.permanent++
+		r.retried += count(v != event.Permanent)
+	}
+}
+
+func (r *rates) right() float64 {
+	return 1 - share(r.stopped+r.retried, r.transient+r.permanent)
+}
+
+// judged is a line of the file that RETRY_JUDGED names.
+type judged struct {
+	Set, ID, Tool, Label   string
+	AsIs, AsIsRule         string
+	Hidden, HiddenRule     string
+	HiddenLine, HiddenNext string
+}
+
+func TestLeaveOneToolOut(t *testing.T) {
+	var lines []judged
+	for _, path := range corpora {
+		var asIs, hidden rates
+		tables := map[string]*Table{}
+		for _, r := range readCorpus(t, path) {
+			f := r.failure()
+			names, _ := chain(f.Argv)
+			names = append(slices.Clone(names), r.Tool)
+			key := ""
+			for _, n := range names {
+				key += n + " "
+			}
+			if tables[key] == nil {
+				tables[key] = hiding(BuiltIn(), names)
+			}
+			a, h := BuiltIn().Judge(f), tables[key].Judge(f)
+			asIs.add(r.Label, a.Verdict)
+			hidden.add(r.Label, h.Verdict)
+			j := judged{Set: path, ID: r.ID, Tool: r.Tool, Label: r.Label, AsIs: string(a.Verdict), AsIsRule: a.Rule, Hidden: string(h.Verdict), HiddenRule: h.Rule}
+			if len(h.Matches) > 0 {
+				j.HiddenLine = h.Matches[0].Line
+			}
+			for _, m := range h.Matches {
+				if m.Rule.Verdict != h.Verdict {
+					j.HiddenNext = m.Rule.ID + ": " + m.Line
+					break
+				}
+			}
+			lines = append(lines, j)
+		}
+		for _, x := range []struct {
+			name string
+			r    rates
+		}{{"as it is", asIs}, {"own rules hidden", hidden}} {
+			t.Logf("%s, %s: right %.3f, of %d transients %.3f stopped, of %d permanents %.3f retried", path, x.name,
+				x.r.right(), x.r.transient, share(x.r.stopped, x.r.transient), x.r.permanent, share(x.r.retried, x.r.permanent))
+		}
+	}
+	if path := os.Getenv("RETRY_JUDGED"); path != "" {
+		file, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		for _, l := range lines {
+			if err := json.NewEncoder(file).Encode(l); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

@@ -80,6 +80,8 @@ type grammar struct {
 	Config      []string `sep:"none" placeholder:"FILE" group:"policies" help:"Where policies are. Default: $XDG_CONFIG_HOME/retry/policies, then /etc/retry/policies. RETRY_CONFIG is a list as PATH is; empty is none."`
 	PrintPolicy bool     `env:"-" group:"policies" help:"Run nothing; print all settings in force as a policy, and where each comes from."`
 
+	Rotate []string `nested:"-" sep:"none" placeholder:"NAME=A,B,..." group:"around" help:"{NAME} in the command's words, and RETRY_USE_NAME, is A in attempt 1, B in the next; what failed comes again when all have failed. NAME@=A,B begins at random."`
+
 	Quiet     bool   `short:"q" group:"output" help:"Say nothing but the program's own errors."`
 	Verbose   bool   `short:"v" group:"output" help:"Say when each attempt starts, and each wait before and after jitter and as slept."`
 	Color     string `default:"auto" placeholder:"WHEN" group:"output" help:"auto (a terminal, and NO_COLOR is not set), always, or never." values:"auto always never"`
@@ -104,6 +106,7 @@ var groups = []manual.Group{
 	{Key: "env", Title: "What the command sees"},
 	{Key: "classify", Title: "Knowing what is worth retrying"},
 	{Key: "waitfor", Title: "Waiting, then running"},
+	{Key: "around", Title: "Around the attempts"},
 	{Key: "policies", Title: "Policies: settings by name"},
 	{Key: "output", Title: "What it says"},
 	{Key: "modes", Title: "Other modes"},

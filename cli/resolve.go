@@ -126,6 +126,7 @@ func (r *resolver) values(o *options, settings []setting) {
 	r.judging(&o.policy.Rules)
 	r.process(&o.process)
 	r.waiting(o)
+	o.policy.Rotate = r.rotation(o.command)
 	r.saying(o)
 	o.nested = r.oneOf("nested", g.Nested)
 	if r.given("seed") {
@@ -167,6 +168,8 @@ func (r *resolver) together(o *options) {
 		r.fail("exec", errors.New("goes with --wait-for only; without it, start the command itself"))
 	case o.exec && len(o.command) == 0:
 		r.fail("exec", errors.New("needs a command to become, after --"))
+	case o.exec && r.given("rotate"):
+		r.fail("rotate", errors.New("goes without --exec, which becomes the command; there is no second attempt for another value"))
 	case r.err == nil && len(o.command) == 0 && len(o.targets) == 0 && !o.plan && !o.printPolicy && o.explain == nil:
 		r.err = errors.New("no command given; write it after the flags, as in: retry -n 3 -- curl -f http://localhost/")
 	}

@@ -8,6 +8,8 @@ package human
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -80,11 +82,13 @@ func (s *Sink) Emit(e event.Event) {
 		s.startCountdown("first try", e.Wait)
 	case *event.AttemptStarted:
 		if verbose {
-			s.line(faint, "attempt %s starts", position(&e.Header))
+			s.line(faint, "attempt %s starts%s", trial(&e.Header, &e.Which), using(e.Use))
 		}
 	case *event.AttemptFinished:
-		if !e.Success {
-			s.finished = e
+		s.copyFinished(e)
+	case *event.AttemptCancelled:
+		if verbose {
+			s.line(faint, "attempt %s has lost and was ended after %s", trial(&e.Header, &e.Which), Duration(e.Result.Duration))
 		}
 	case *event.RetryScheduled:
 		s.failedAttempt(next(e, verbose))
@@ -155,6 +159,22 @@ func (s *Sink) failedAttempt(what string) {
 	s.policy = ""
 }
 
+// copyFinished keeps a failure until it is known what follows it. Of a hedged
+// attempt that is the last copy to end; of the others a verbose line tells.
+func (s *Sink) copyFinished(e *event.AttemptFinished) {
+	s.finished = nil
+	if !e.Success {
+		s.finished = e
+	}
+	switch {
+	case s.options.Level != Verbose || !e.Hedged:
+	case e.Success:
+		s.line(faint, "attempt %s succeeded after %s", trial(&e.Header, &e.Which), Duration(e.Result.Duration))
+	default:
+		s.line(faint, "attempt %s failed after %s: %s", trial(&e.Header, &e.Which), Duration(e.Result.Duration), e.Reason)
+	}
+}
+
 func (s *Sink) end(e *event.RunFinished) {
 	tried := e.Attempts > 1 || e.Outcome != event.Succeeded
 	if e.ReaderGone { // SIGPIPE is silent, as without the wrapper
@@ -219,6 +239,23 @@ func position(h *event.Header) string {
 		return fmt.Sprint(h.Attempt)
 	}
 	return fmt.Sprintf("%d of %d", h.Attempt, h.MaxAttempts)
+}
+
+// trial is position, and which copy.
+func trial(h *event.Header, w *event.Which) string {
+	if w.Hedged {
+		return fmt.Sprintf("%s, copy %d,", position(h), w.Copy)
+	}
+	return position(h)
+}
+
+// using says which values the words have.
+func using(use map[string]string) string {
+	var text string
+	for _, name := range slices.Sorted(maps.Keys(use)) {
+		text += ", " + name + "=" + use[name]
+	}
+	return strings.Replace(text, ", ", " with ", 1)
 }
 
 func next(e *event.RetryScheduled, verbose bool) string {

@@ -77,14 +77,20 @@ func (s *ci) Emit(e event.Event) {
 	case *event.RunStarted:
 		s.command = shown(e.Command)
 	case *event.AttemptStarted:
-		s.open = true
-		s.write(s.dialect.fold(&e.Header, "retry: attempt "+position(&e.Header)+": "+s.command))
+		if !s.open { // else it is a further copy
+			s.open = true
+			s.write(s.dialect.fold(&e.Header, "retry: attempt "+position(&e.Header)+": "+s.command))
+		}
 	case *event.AttemptFinished:
-		s.unfold(&e.Header)
+		if !e.Hedged { // the fold of a hedged attempt holds all copies
+			s.unfold(&e.Header)
+		}
+		s.finished = nil
 		if !e.Success && !e.Result.ReaderGone {
 			s.finished = e
 		}
 	case *event.RetryScheduled:
+		s.unfold(&e.Header)
 		s.failedAttempt("; next try in " + short(e.Jittered))
 	case *event.TargetPending:
 		s.write("retry: waiting for " + inert(e.Target) + ": " + inert(e.Reason) + "\n")

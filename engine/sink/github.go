@@ -84,7 +84,11 @@ func (s *GitHub) row(e *event.AttemptFinished) {
 		s.rows = append(s.rows[:0], s.rows[1:]...)
 		s.dropped++
 	}
-	s.rows = append(s.rows, fmt.Sprintf("| %d | %s | %s |\n", e.Attempt, literal(result), short(e.Result.Duration)))
+	number := strconv.Itoa(e.Attempt)
+	if e.Hedged {
+		number += ", copy " + strconv.Itoa(e.Copy)
+	}
+	s.rows = append(s.rows, fmt.Sprintf("| %s | %s | %s |\n", number, literal(result), short(e.Result.Duration)))
 }
 
 // table is the summary, in Markdown.

@@ -232,8 +232,8 @@ func (a *running) take(sig attempt.Signal) bool {
 		if a.result.Cancelled == "" {
 			a.result.Cancelled = sig
 		}
-		if a.child != nil {
-			_ = a.child.interrupt()
+		if a.child != nil && a.child.interrupt() != nil {
+			go a.end() // it shares no console with us: nothing can ask it
 		}
 	}
 	a.urged++
@@ -312,7 +312,7 @@ func Probe(ctx context.Context, argv, env []string, output io.Writer) attempt.Re
 		return attempt.Result{TimedOut: true, ExitCode: exitcodes.Timeout}
 	}
 	r := &Runner{cfg: Config{Stdin: Null, Signal: "SIGKILL"}, report: &reporter{}, stdin: &stdin{mode: Null}}
-	a := &running{Runner: r, ended: make(chan struct{}), hurry: make(chan struct{}), abandon: make(chan struct{})}
+	a := &running{Runner: r, spec: attempt.Spec{Argv: argv, Env: env}, ended: make(chan struct{}), hurry: make(chan struct{}), abandon: make(chan struct{})}
 	var s streams
 	if err := s.openProbe(a, output); err != nil {
 		return attempt.Result{Err: err, ExitCode: exitcodes.Failure}

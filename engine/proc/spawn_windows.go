@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sort"
 	"strings"
 	"unsafe"
@@ -51,6 +52,13 @@ func lookUp(name string) (string, error) {
 	case errors.Is(err, os.ErrPermission):
 		return "", &exitcodes.Error{Code: exitcodes.NotExecutable, Err: fmt.Errorf("%q: cannot be executed: %w", name, err)}
 	}
+	if info, err := os.Stat(name); err == nil && strings.ContainsAny(name, `\/`) {
+		why := "its name does not end as PATHEXT asks for"
+		if info.IsDir() {
+			why = "is a directory"
+		}
+		return "", &exitcodes.Error{Code: exitcodes.NotExecutable, Err: fmt.Errorf("%q: cannot be executed: %s", name, why)}
+	}
 	return "", &exitcodes.Error{Code: exitcodes.NotFound, Err: fmt.Errorf("%q: not found in PATH", name)}
 }
 
@@ -73,21 +81,34 @@ func newJob() (windows.Handle, error) {
 // create starts the process suspended, so that it starts nothing before it is
 // in the job.
 func (c *child) create(path string, argv, env []string, files [3]*os.File) error {
-	startup := windows.StartupInfo{Flags: windows.STARTF_USESTDHANDLES}
-	startup.Cb = uint32(unsafe.Sizeof(startup))
-	for i, to := range []*windows.Handle{&startup.StdInput, &startup.StdOutput, &startup.StdErr} {
-		h, err := inheritable(files[i])
+	var handles [3]windows.Handle
+	for i, f := range files {
+		h, err := inheritable(f)
 		if err != nil {
 			return &exitcodes.Error{Code: exitcodes.Failure, Err: err}
 		}
 		defer func() { _ = windows.CloseHandle(h) }()
-		*to = h
+		handles[i] = h
 	}
+	// It inherits these handles and no other: both ends of a pipe from os.Pipe
+	// are inheritable, and a command with the end that feeds it never sees the
+	// end of its input.
+	attributes, err := windows.NewProcThreadAttributeList(1)
+	if err == nil {
+		defer attributes.Delete()
+		err = attributes.Update(windows.PROC_THREAD_ATTRIBUTE_HANDLE_LIST, unsafe.Pointer(&handles), unsafe.Sizeof(handles))
+	}
+	if err != nil {
+		return &exitcodes.Error{Code: exitcodes.Failure, Err: fmt.Errorf("handing on the standard streams: %w", err)}
+	}
+	startup := windows.StartupInfoEx{ProcThreadAttributeList: attributes.List()}
+	startup.Cb, startup.Flags = uint32(unsafe.Sizeof(startup)), windows.STARTF_USESTDHANDLES
+	startup.StdInput, startup.StdOutput, startup.StdErr = handles[0], handles[1], handles[2]
 	app, err := windows.UTF16PtrFromString(path)
 	if err != nil {
 		return &exitcodes.Error{Code: exitcodes.NotFound, Err: err}
 	}
-	line, err := windows.UTF16PtrFromString(windows.ComposeCommandLine(argv))
+	line, err := windows.UTF16PtrFromString(commandLine(argv))
 	if err != nil {
 		return &exitcodes.Error{Code: exitcodes.NotExecutable, Err: err}
 	}
@@ -96,8 +117,8 @@ func (c *child) create(path string, argv, env []string, files [3]*os.File) error
 		return &exitcodes.Error{Code: exitcodes.Failure, Err: err}
 	}
 	var info windows.ProcessInformation
-	flags := uint32(windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_UNICODE_ENVIRONMENT)
-	if err := windows.CreateProcess(app, line, nil, nil, true, flags, block, nil, &startup, &info); err != nil {
+	flags := uint32(windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_UNICODE_ENVIRONMENT | windows.EXTENDED_STARTUPINFO_PRESENT)
+	if err := windows.CreateProcess(app, line, nil, nil, true, flags, block, nil, &startup.StartupInfo, &info); err != nil {
 		return &exitcodes.Error{Code: exitcodes.NotExecutable, Err: fmt.Errorf("%q: cannot be executed: %w", path, err)}
 	}
 	c.pid, c.process = info.ProcessId, info.Process
@@ -109,6 +130,18 @@ func (c *child) create(path string, argv, env []string, files [3]*os.File) error
 	}
 	_, err = windows.ResumeThread(info.Thread)
 	return err
+}
+
+// commandLine writes argv as the one string that a process gets. cmd.exe takes
+// a backslash before a quote for itself; what it is to run as it stands goes
+// between quotes of its own, which /s makes it take off (cmd /?).
+func commandLine(argv []string) string {
+	name := strings.TrimSuffix(strings.ToLower(filepath.Base(argv[0])), ".exe")
+	if len(argv) < 3 || name != "cmd" || !strings.EqualFold(argv[1], "/c") || !strings.Contains(argv[2], `"`) {
+		return windows.ComposeCommandLine(argv)
+	}
+	words := append([]string{argv[2]}, windows.ComposeCommandLine(argv[3:]))
+	return windows.ComposeCommandLine(argv[:1]) + ` /s /c "` + strings.TrimRight(strings.Join(words, " "), " ") + `"`
 }
 
 func inheritable(f *os.File) (windows.Handle, error) {

@@ -152,8 +152,8 @@ func (h *held) release(accepted bool) error {
 }
 
 func isGone(err error) bool {
-	const noData = syscall.Errno(232) // ERROR_NO_DATA: the pipe is being closed
-	return errors.Is(err, syscall.ERROR_BROKEN_PIPE) || errors.Is(err, noData)
+	const noData, notConnected = syscall.Errno(232), syscall.Errno(233) // ERROR_NO_DATA, ERROR_PIPE_NOT_CONNECTED: the other end is closed
+	return errors.Is(err, syscall.ERROR_BROKEN_PIPE) || errors.Is(err, noData) || errors.Is(err, notConnected)
 }
 
 // streams are the standard streams of one attempt.

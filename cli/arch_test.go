@@ -24,7 +24,7 @@ var rooms = func() map[string][]string {
 	for line := range strings.Lines(`
 main: cli engine/proc/early
 exitcodes:
-cli: cli/human cli/manual engine engine/attempt engine/backoff engine/block engine/classify engine/event engine/hedge engine/match engine/plan engine/probe engine/proc engine/rotate engine/simulate engine/sink exitcodes
+cli: cli/human cli/manual engine engine/attempt engine/backoff engine/block engine/classify engine/event engine/hedge engine/guard engine/match engine/plan engine/probe engine/proc engine/rotate engine/simulate engine/sink exitcodes
 cli/human: engine/event
 cli/manual:
 engine: engine/attempt engine/backoff engine/classify engine/event engine/hedge engine/hint engine/match engine/rotate exitcodes

@@ -76,6 +76,7 @@ var modes = []struct {
 	{func(o *options) bool { return o.printPolicy }, printPolicy},
 	{func(o *options) bool { return o.plan }, printPlan},
 	{func(o *options) bool { return o.explain != nil }, explain},
+	{func(o *options) bool { return o.simulation != nil }, printSimulation},
 }
 
 // runs reports whether anything is to be run or waited for.
@@ -147,6 +148,9 @@ func read(argv, environ []string) (*options, error) {
 		if o.verbose {
 			o.sources = sources(table, settings, environ)
 		}
+	}
+	if err == nil && o.simulation != nil {
+		err = o.simulation.compare(table, environ, given, command, chosen.name)
 	}
 	return o, err
 }

@@ -88,6 +88,16 @@ type grammar struct {
 	LogFormat string `default:"text" placeholder:"FORMAT" group:"output" help:"text, json (one event a line), github or gitlab (folds and warnings for the log of a CI job), or auto (that of the job it runs in, else text)." values:"text json github gitlab auto"`
 	LogFile   string `placeholder:"FILE" group:"output" help:"Append events to this file, as JSON unless --log-format says otherwise; the text for a person stays on standard error."`
 
+	Simulate    string `env:"-" placeholder:"WHAT" group:"simulate" help:"Run nothing; follow many runs of this policy at once: outage (a server that goes away and comes back) or contention (clients that race for one row)." values:"outage contention"`
+	Clients     string `default:"1000" env:"-" placeholder:"N" group:"simulate" help:"How many runs there are; for contention this number alone, in place of 10 to 190."`
+	Capacity    string `default:"100" env:"-" placeholder:"R" group:"simulate" help:"How many calls a second the server takes."`
+	Outage      string `default:"30s" env:"-" placeholder:"D" group:"simulate" help:"How long it is away."`
+	AttemptTime string `default:"50ms" env:"-" placeholder:"D" group:"simulate" help:"How long a call takes that waits for nothing."`
+	Queue       string `default:"1s" env:"-" placeholder:"D" group:"simulate" help:"A call that would wait longer than this to be served is rejected."`
+	Compare     string `env:"-" placeholder:"WHAT" group:"simulate" help:"Put several side by side: jitter (each kind), backoff (each curve), or NAME,NAME (what is given and each of these policies)." values:"jitter backoff"`
+	Trials      string `default:"100" env:"-" placeholder:"N" group:"simulate" help:"How often each race of contention is run; what is printed is the mean."`
+	Svg         string `env:"-" placeholder:"FILE" group:"simulate" help:"Draw the outage into this file, for a browser."`
+
 	Plan       bool   `env:"-" group:"modes" help:"Run nothing; print the schedule of waits."`
 	Man        bool   `env:"-" group:"modes" help:"Print the manual page, for man -l."`
 	Completion string `env:"-" placeholder:"SHELL" group:"modes" help:"Print the completion script for bash, zsh, fish or powershell." values:"bash zsh fish powershell"`
@@ -109,5 +119,6 @@ var groups = []manual.Group{
 	{Key: "around", Title: "Around the attempts"},
 	{Key: "policies", Title: "Policies: settings by name"},
 	{Key: "output", Title: "What it says"},
+	{Key: "simulate", Title: "Many runs at once, without running them"},
 	{Key: "modes", Title: "Other modes"},
 }

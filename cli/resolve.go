@@ -49,6 +49,7 @@ type options struct {
 	brief                    bool   // one screen of the help
 	completion               string // a shell, or ""
 	explain                  *explanation
+	simulation               *simulation
 
 	chosen      *chosenPolicy // the policy in force
 	settings    []setting     // all that were given, the policy's first
@@ -106,6 +107,7 @@ func resolve(table []flag, settings []setting, command []string) (*options, erro
 	}
 	r.values(o, settings)
 	o.explain = r.explanation()
+	o.simulation = r.simulation(table, settings, o.policy)
 	r.together(o)
 	return o, r.err
 }
@@ -164,13 +166,15 @@ func (r *resolver) together(o *options) {
 	switch {
 	case o.plan && o.explain != nil:
 		r.fail("plan", errors.New("goes without --explain; give one of them"))
+	case o.simulation != nil && (o.plan || o.explain != nil):
+		r.fail("simulate", errors.New("goes without --plan and --explain; give one of them"))
 	case o.exec && len(o.targets) == 0:
 		r.fail("exec", errors.New("goes with --wait-for only; without it, start the command itself"))
 	case o.exec && len(o.command) == 0:
 		r.fail("exec", errors.New("needs a command to become, after --"))
 	case o.exec && r.given("rotate"):
 		r.fail("rotate", errors.New("goes without --exec, which becomes the command; there is no second attempt for another value"))
-	case r.err == nil && len(o.command) == 0 && len(o.targets) == 0 && !o.plan && !o.printPolicy && o.explain == nil:
+	case r.err == nil && len(o.command) == 0 && len(o.targets) == 0 && !o.plan && !o.printPolicy && o.explain == nil && o.simulation == nil:
 		r.err = errors.New("no command given; write it after the flags, as in: retry -n 3 -- curl -f http://localhost/")
 	}
 }

@@ -82,6 +82,17 @@ type grammar struct {
 
 	Rotate []string `nested:"-" sep:"none" placeholder:"NAME=A,B,..." group:"around" help:"{NAME} in the command's words, and RETRY_USE_NAME, is A in attempt 1, B in the next; what failed comes again when all have failed. NAME@=A,B begins at random."`
 
+	Key           string `nested:"-" placeholder:"NAME" group:"guards" help:"What the guards protect: a registry, a database, an environment. Runs with the same key share their guards' state."`
+	Breaker       string `nested:"-" placeholder:"RATE|N" group:"guards" help:"Let nothing through for a while when this share of all attempts on the key failed, or N in a row: 50%,min=10,window=60s,open=30s,probes=1."`
+	Budget        string `nested:"-" placeholder:"RATE" group:"guards" help:"Retry only while retries are at most this share of the runs on the key: 10%,min=3,window=60s,reserve=0%."`
+	Tokens        string `nested:"-" placeholder:"N" group:"guards" help:"Retry only while a bucket of N tokens can pay for it; then come cost=5, timeout-cost=10, success=1, refill=0/s and reserve=0%."`
+	MaxConcurrent string `nested:"-" placeholder:"N" group:"guards" help:"At most N attempts on the key at a time: 4,wait=0s,of=attempts; of=retries or of=runs counts those."`
+	Adaptive      bool   `nested:"-" group:"guards" help:"Make as many attempts as the last 100 attempts on the key deserve."`
+	Priority      string `default:"normal" placeholder:"WHO" group:"guards" help:"How much of a budget or bucket this run sees: high all of it, normal all but what reserve= keeps, low half of that." values:"low normal high"`
+	Store         string `placeholder:"URL" group:"guards" help:"Where the guards' state is: file:DIR for all processes of a host (default: $XDG_STATE_HOME/retry, else ~/.local/state/retry), or redis://[user:password@]host:port[/db], rediss://... or redis+unix:///path for all hosts."`
+	StoreTimeout  string `default:"250ms" placeholder:"D" group:"guards" help:"Limits what the store does at one point."`
+	StoreFail     string `placeholder:"HOW" group:"guards" help:"When the store cannot be used: open warns and goes on with the host's own files, closed refuses. Default: closed with --max-concurrent, else open." values:"open closed"`
+
 	Quiet     bool   `short:"q" group:"output" help:"Say nothing but the program's own errors."`
 	Verbose   bool   `short:"v" group:"output" help:"Say when each attempt starts, and each wait before and after jitter and as slept."`
 	Color     string `default:"auto" placeholder:"WHEN" group:"output" help:"auto (a terminal, and NO_COLOR is not set), always, or never." values:"auto always never"`
@@ -118,6 +129,7 @@ var groups = []manual.Group{
 	{Key: "waitfor", Title: "Waiting, then running"},
 	{Key: "around", Title: "Around the attempts"},
 	{Key: "policies", Title: "Policies: settings by name"},
+	{Key: "guards", Title: "Guards shared by processes and machines"},
 	{Key: "output", Title: "What it says"},
 	{Key: "simulate", Title: "Many runs at once, without running them"},
 	{Key: "modes", Title: "Other modes"},

@@ -51,6 +51,8 @@ type options struct {
 	explain                  *explanation
 	simulation               *simulation
 
+	guarding guarding
+
 	chosen      *chosenPolicy // the policy in force
 	settings    []setting     // all that were given, the policy's first
 	printPolicy bool
@@ -129,6 +131,7 @@ func (r *resolver) values(o *options, settings []setting) {
 	r.process(&o.process)
 	r.waiting(o)
 	o.policy.Rotate = r.rotation(o.command)
+	o.guarding = r.guarding()
 	r.saying(o)
 	o.nested = r.oneOf("nested", g.Nested)
 	if r.given("seed") {

@@ -111,6 +111,12 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 		w := &waiting{o: o, environ: environ, signals: signals}
 		e.Before = w.untilReady
 	}
+	if o.guarding.key != "" {
+		e.About.Key = o.guarding.key
+		if o.guarding.guards.Any() {
+			e.Gate = newGate(&o.guarding, environ, e.Tell)
+		}
+	}
 	nest(o, e, out)
 	return e, runner, nil
 }

@@ -148,3 +148,7 @@ func (e *Engine) refuse(r *Refusal, last *lastAttempt) Decision {
 	}
 	return d
 }
+
+// Tell tells what a gate has seen happen. It is called by the gate's methods
+// only, which the loop waits for.
+func (e *Engine) Tell(ev event.Event) { e.emit(ev) }

@@ -46,7 +46,8 @@ type Breaker struct {
 	Probes int64
 }
 
-func (b *Breaker) on() bool { return b.Rate > 0 || b.Row > 0 }
+// Named reports whether there is a breaker.
+func (b *Breaker) Named() bool { return b.Rate > 0 || b.Row > 0 }
 
 // BreakerState is what is known of a breaker.
 type BreakerState struct {
@@ -68,7 +69,7 @@ type BreakerState struct {
 // refuses reports whether an attempt would not be let through. It changes
 // nothing but leases that have run out.
 func (s *BreakerState) refuses(b *Breaker, now int64) (Refusal, bool) {
-	if !b.on() || s.Circuit == Closed {
+	if !b.Named() || s.Circuit == Closed {
 		return Refusal{}, false
 	}
 	refusal := Refusal{Guard: KindBreaker, Circuit: s.Circuit}
@@ -89,7 +90,7 @@ func (s *BreakerState) refuses(b *Breaker, now int64) (Refusal, bool) {
 // refusesCopy reports whether a copy would not be let through: none is started
 // while the breaker is not closed.
 func (s *BreakerState) refusesCopy(b *Breaker, now int64) (Refusal, bool) {
-	if !b.on() || s.Circuit == Closed {
+	if !b.Named() || s.Circuit == Closed {
 		return Refusal{}, false
 	}
 	refusal, _ := s.refuses(b, now)
@@ -103,7 +104,7 @@ func (b *Breaker) openFor(n int64) int64 { return min(n, longestOpen) * b.Open }
 // enter lets an attempt through that is not refused. A breaker that was open for
 // long enough becomes half-open.
 func (s *BreakerState) enter(b *Breaker, pass *Pass, now int64) {
-	if !b.on() {
+	if !b.Named() {
 		return
 	}
 	if s.Circuit == Open {

@@ -66,7 +66,7 @@ type Guards struct {
 
 // Any reports whether a guard is named.
 func (g *Guards) Any() bool {
-	return g.Breaker.on() || g.Budget.On || g.Tokens.Capacity > 0 || g.Slots.N > 0 || g.Adaptive
+	return g.Breaker.Named() || g.Budget.On || g.Tokens.Capacity > 0 || g.Slots.N > 0 || g.Adaptive
 }
 
 // Op is what is asked or told.
@@ -255,7 +255,7 @@ const day = 24 * 60 * 60 * 1000
 // window, the longest time open, or the refill of what is missing.
 func (g *Guards) keep(s *State) int64 {
 	keep := int64(day)
-	if g.Breaker.on() {
+	if g.Breaker.Named() {
 		keep = max(keep, 2*g.Breaker.Window, longestOpen*g.Breaker.Open)
 	}
 	if g.Budget.On {
@@ -347,7 +347,7 @@ func admitCopy(g *Guards, s *State, r *Request, now int64) (Refusal, Taken, Pass
 }
 
 func report(g *Guards, s *State, r *Request, now int64) {
-	if g.Breaker.on() {
+	if g.Breaker.Named() {
 		s.Breaker.report(&g.Breaker, r.Pass, r.Outcome, now)
 	}
 	if g.Adaptive && r.Outcome != Neither {

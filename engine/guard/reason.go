@@ -8,42 +8,51 @@ import (
 	"time"
 )
 
-// Reason says why a guard refused, with its figures.
-func (r *Refusal) Reason(g *Guards) string {
+// Reason says which guard of a key refused, with its figures, and when it will
+// let through again.
+func (r *Refusal) Reason(g *Guards, key string) string {
 	f := r.Figures
 	switch r.Guard {
 	case KindBreaker:
-		return r.breakerReason()
+		return r.breakerReason(key)
 	case KindBudget:
 		limit := g.Budget.limit(f[1], g.Priority)
-		return fmt.Sprintf("%s in the last %v, and %s pay for %s", plural(f[0], "retry", "retries"),
-			milliseconds(g.Budget.Window), plural(f[1], "run", "runs"), decimal(limit))
+		return fmt.Sprintf("the retry budget of %q is spent: %s in the last %v, and %s pay for %s%s", key,
+			plural(f[0], "retry", "retries"), milliseconds(g.Budget.Window), plural(f[1], "run", "runs"), decimal(limit), r.again())
 	case KindTokens:
 		kept := ""
 		if f[2] > 0 {
-			kept = fmt.Sprintf(" and keeps %s in reserve", decimal(f[2]))
+			kept = fmt.Sprintf(" and has to leave %s", decimal(f[2]))
 		}
-		return fmt.Sprintf("the bucket holds %s of %s, a retry takes %d%s",
-			decimal(f[0]), plural(g.Tokens.Capacity, "token", "tokens"), f[1], kept)
+		return fmt.Sprintf("the bucket of %q is too empty: it holds %s of %s, and a retry takes %d%s%s", key,
+			decimal(f[0]), plural(g.Tokens.Capacity, "token", "tokens"), f[1], kept, r.again())
 	case KindSlots:
-		return fmt.Sprintf("%d of %s held", f[0], plural(g.Slots.N, "slot is", "slots are"))
+		return fmt.Sprintf("no slot of %q is free: %d held, and --max-concurrent is %d", key, f[0], g.Slots.N)
 	case KindAdaptive:
-		return fmt.Sprintf("%d of the last %s succeeded, which is enough for %s", f[0],
+		return fmt.Sprintf("%q has had %d successes in the last %s: that is worth %s, not more", key, f[0],
 			plural(f[1], "attempt", "attempts"), plural(f[2], "attempt", "attempts"))
 	}
 	return ""
 }
 
-func (r *Refusal) breakerReason() string {
+func (r *Refusal) breakerReason(key string) string {
 	f := r.Figures
 	if r.Circuit == HalfOpen {
-		return fmt.Sprintf("half-open, with %d of %s under way", f[0], plural(f[1], "probe", "probes"))
+		return fmt.Sprintf("the breaker of %q is half-open, and %d of %s under way%s", key, f[0], plural(f[1], "probe is", "probes are"), r.again())
 	}
-	again := ""
+	row := ""
 	if f[0] > 1 {
-		again = fmt.Sprintf(", %d times in a row", f[0])
+		row = fmt.Sprintf(", and %s failed since", plural(f[0]-1, "probe", "probes"))
 	}
-	return fmt.Sprintf("open%s, after %d of %s failed", again, f[1], plural(f[2], "attempt", "attempts"))
+	return fmt.Sprintf("the breaker of %q is open: %d of %s failed%s%s", key, f[1], plural(f[2], "attempt", "attempts"), row, r.again())
+}
+
+// again says when the guard lets through, if anybody can know.
+func (r *Refusal) again() string {
+	if r.RetryIn < 0 {
+		return ""
+	}
+	return fmt.Sprintf("; the next may pass in %v", milliseconds(r.RetryIn))
 }
 
 func plural(n int64, one, many string) string {

@@ -278,10 +278,10 @@ func ExampleDo() {
 	for now := int64(1000); now <= 3000; now += 1000 {
 		a := Do(&g, &s, &Request{Op: Admit, Attempt: 1, ID: now}, now)
 		if a.Refusal.Guard != None {
-			fmt.Printf("%v: %s, for %d ms\n", a.Refusal.Guard, a.Refusal.Reason(&g), a.Refusal.RetryIn)
+			fmt.Println(a.Refusal.Reason(&g, "npm"))
 			return
 		}
 		Do(&g, &s, &Request{Op: Report, Pass: a.Pass, Outcome: Failure}, now)
 	}
-	// Output: breaker: open, after 2 of 2 attempts failed, for 29000 ms
+	// Output: the breaker of "npm" is open: 2 of 2 attempts failed; the next may pass in 29s
 }

@@ -1,0 +1,90 @@
+package cli
+
+// This file puts the guards of a run together with the stores that their state
+// is in.
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/gate"
+	"github.com/retrysh/retry/engine/store"
+)
+
+// newGate is the gate of a run whose guards have a key.
+func newGate(w *guarding, environ []string, tell func(event.Event)) *gate.Gate {
+	host, name := hostStore(environ)
+	if host != nil {
+		host.Warn = func(line string) { tell(&event.StoreFailed{Store: name, Reason: line}) }
+	}
+	c := gate.Config{
+		Key: w.key, Guards: w.guards, Closed: w.closed, Timeout: w.timeout, Random: rand.Uint64, Tell: tell,
+	}
+	switch {
+	case w.address == nil && host == nil:
+		c.Primary = gate.Named{Store: store.Unusable{Err: errNoHome}, Name: "file:"}
+	case w.address == nil:
+		c.Primary = gate.Named{Store: host, Name: name}
+	default:
+		c.Primary = gate.Named{Store: openStore(w.address, tell), Name: w.address.Name}
+		if host != nil {
+			c.Host, c.Health = gate.Named{Store: host, Name: name}, host
+		}
+	}
+	return gate.New(c)
+}
+
+func openStore(a *store.Address, tell func(event.Event)) gate.Store {
+	if a.Dir == "" {
+		return store.NewRedis(a)
+	}
+	f := store.NewFile(a.Dir, hostName())
+	f.Warn = func(line string) { tell(&event.StoreFailed{Store: a.Name, Reason: line}) }
+	return f
+}
+
+var errNoHome = errors.New("neither XDG_STATE_HOME nor HOME names a directory for the state; give --store")
+
+// hostStore is the default store of the host, nil where no variable says where it
+// is (the XDG Base Directory Specification; a path there that is not absolute
+// counts as unset).
+func hostStore(environ []string) (*store.File, string) {
+	get := func(name string) string {
+		path := ""
+		for _, entry := range environ {
+			if value, is := strings.CutPrefix(entry, name+"="); is {
+				path = value
+			}
+		}
+		if !filepath.IsAbs(path) {
+			return ""
+		}
+		return path
+	}
+	dir := get("XDG_STATE_HOME")
+	if home := get("HOME"); dir == "" && home != "" {
+		dir = filepath.Join(home, ".local", "state")
+	}
+	if dir == "" && runtime.GOOS == "windows" {
+		dir = get("LocalAppData")
+	}
+	if dir == "" {
+		return nil, ""
+	}
+	dir = filepath.Join(dir, "retry")
+	return store.NewFile(dir, hostName()), "file:" + dir
+}
+
+// hostName names the folder of this host.
+func hostName() string {
+	name, err := os.Hostname()
+	if err != nil || name == "" {
+		return "localhost"
+	}
+	return name
+}

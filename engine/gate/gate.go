@@ -1,0 +1,243 @@
+// Package gate asks the guards of a key for a run, in the order of the contract,
+// tells them what came of it, and knows what to do when their store cannot be
+// used.
+//
+// It holds what a run holds: what its last retry took, the slot of the run, the
+// leases of its attempts. What is decided is decided by engine/guard, where the
+// state is kept is the store's business. The package will never run a command,
+// hold up a run for longer than its limits, or touch a store that no guard of
+// the run needs.
+package gate
+
+import (
+	"context"
+	"time"
+
+	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/guard"
+)
+
+// Lock is a slot that the kernel holds.
+type Lock = interface {
+	Descriptor() uintptr
+	Unlock()
+}
+
+// Store answers one request on one key as one transaction. It returns soon after
+// ctx is done. A slot comes as a Lock where the kernel holds it.
+type Store interface {
+	Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error)
+}
+
+// Health counts the failures of stores in a row, by name.
+type Health interface {
+	LeaveAlone(name string) bool
+	Failed(ctx context.Context, name string) error
+	Succeeded(ctx context.Context, name string) error
+}
+
+// Named is a store and its address for a person, without a password.
+type Named struct {
+	Store
+	Name string
+}
+
+// Config says what is asked and where.
+type Config struct {
+	Key    string
+	Guards guard.Guards
+	// Primary is asked first. Host is where the run goes on when it fails; its
+	// Store is nil where there is none, or where it is the primary one itself.
+	Primary, Host Named
+	// Health counts the primary store's failures; nil counts none.
+	Health Health
+	// Closed refuses when the store cannot be used; else the run goes on.
+	Closed bool
+	// Timeout limits each transaction.
+	Timeout time.Duration
+	// Random returns 64 random bits.
+	Random func() uint64
+	// Tell is told of changes of the breaker and failures of the store.
+	Tell func(event.Event)
+}
+
+// Gate is an engine.Gate. Its methods are called one at a time.
+type Gate struct {
+	c Config
+	// store is asked now; its Store is nil where the run goes on without guards.
+	store  Named
+	probed bool // the primary store was used once
+	warned bool
+	// taken is what the last Permit took and nobody gave back, last what the last
+	// retry or copy took.
+	taken, last receipt
+	// admitted and retried say that an attempt, and a retry or copy, was let
+	// through.
+	admitted, retried bool
+	// run holds the slot of the run.
+	run *pass
+}
+
+// receipt is what was taken, and from whom.
+type receipt struct {
+	guard.Taken
+	from Store
+}
+
+var _ engine.Gate = (*Gate)(nil)
+
+// New returns the gate of one run. It touches no store yet.
+func New(c Config) *Gate { return &Gate{c: c, store: c.Primary} }
+
+// Permit asks before the wait of a retry.
+func (g *Gate) Permit(ctx context.Context, a engine.Ask) *engine.Refusal {
+	if !g.asksRetry() {
+		return nil
+	}
+	reply := g.ask(ctx, &guard.Request{Op: guard.Permit, Attempt: int64(a.Attempt), TimedOut: a.TimedOut})
+	if reply.refusal == nil {
+		g.taken = receipt{reply.Taken, reply.from}
+	}
+	return reply.refusal
+}
+
+// asksRetry reports whether there is a guard that a retry asks before its wait.
+func (g *Gate) asksRetry() bool {
+	c := &g.c.Guards
+	return c.Breaker.Named() || c.Budget.On || c.Tokens.Capacity > 0 || c.Adaptive
+}
+
+// Withdraw gives back what the last Permit took.
+func (g *Gate) Withdraw() {
+	if t := g.taken; t.from != nil && (t.Budget || t.Cost > 0) {
+		g.tell(t.from, &guard.Request{Op: guard.Withdraw, Taken: t.Taken})
+	}
+	g.taken = receipt{}
+}
+
+// Admit asks last before an attempt. It waits for a slot as long as --max-concurrent
+// says, and not beyond ctx.
+func (g *Gate) Admit(ctx context.Context, a engine.Ask) (engine.Pass, *engine.Refusal) {
+	request := &guard.Request{Op: guard.Admit, Attempt: int64(a.Attempt), ID: g.id(), Slot: g.wantsSlot(a.Attempt), Held: -1}
+	p := &pass{gate: g, from: g.store.Store}
+	if c := &g.c.Guards; c.Breaker.Named() || request.Slot || c.Budget.On && a.Attempt == 1 {
+		refusal := g.admit(ctx, request, p)
+		if refusal != nil {
+			return nil, refusal
+		}
+	}
+	g.letThrough(a.Attempt > 1)
+	if request.Slot && g.c.Guards.Slots.Of == guard.OfRuns {
+		g.run = p.splitSlot()
+	}
+	p.keep()
+	return p, nil
+}
+
+// admit asks until there is a slot, or the wait for one is over.
+func (g *Gate) admit(ctx context.Context, request *guard.Request, p *pass) *engine.Refusal {
+	limit := time.Duration(g.c.Guards.Slots.Wait) * time.Millisecond
+	started := time.Now()
+	for wait := firstPoll; ; wait = min(wait*3/2, longestPoll) {
+		left := limit - time.Since(started)
+		request.Waiting = request.Slot && left > 0
+		request.Taken = guard.Taken{}
+		if g.taken.from == g.store.Store {
+			request.Taken = g.taken.Taken
+		}
+		reply := g.ask(ctx, request)
+		if reply.refusal == nil {
+			p.hold(reply.Pass, reply.lock, reply.from)
+			return nil
+		}
+		if waits := request.Waiting && reply.Refusal.Guard == guard.KindSlots; !waits {
+			if reply.made {
+				g.taken = receipt{} // was given back in the same transaction
+			}
+			return reply.refusal
+		}
+		if !sleep(ctx, min(wait/2+time.Duration(g.c.Random()%uint64(wait)), left)) {
+			return reply.refusal
+		}
+	}
+}
+
+// The waits between asking for a slot grow from the first to the longest.
+const firstPoll, longestPoll = time.Millisecond, 250 * time.Millisecond
+
+// sleep reports whether it was not cut short.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// wantsSlot reports whether an attempt takes a slot. That of a run is taken once.
+func (g *Gate) wantsSlot(attempt int) bool {
+	switch s := &g.c.Guards.Slots; {
+	case s.N == 0:
+		return false
+	case s.Of == guard.OfRetries:
+		return attempt > 1
+	case s.Of == guard.OfRuns:
+		return attempt == 1
+	}
+	return true
+}
+
+// letThrough remembers what the success of the run gives back.
+func (g *Gate) letThrough(retry bool) {
+	g.admitted = true
+	if retry {
+		g.retried, g.last = true, g.taken
+	}
+	g.taken = receipt{}
+}
+
+// AdmitCopy asks for a copy beside an attempt that runs.
+func (g *Gate) AdmitCopy(ctx context.Context, a engine.Ask) (engine.Pass, *engine.Refusal) {
+	c := &g.c.Guards
+	slot := c.Slots.N > 0 && c.Slots.Of != guard.OfRuns
+	p := &pass{gate: g, from: g.store.Store}
+	if !c.Breaker.Named() && !c.Budget.On && c.Tokens.Capacity == 0 && !slot {
+		return p, nil
+	}
+	reply := g.ask(ctx, &guard.Request{
+		Op: guard.AdmitCopy, Attempt: int64(a.Attempt), TimedOut: a.TimedOut, ID: g.id(), Slot: slot, Held: -1,
+	})
+	if reply.refusal != nil {
+		return nil, reply.refusal
+	}
+	p.hold(reply.Pass, reply.lock, reply.from)
+	p.keep()
+	g.retried, g.last = true, receipt{reply.Taken, reply.from}
+	return p, nil
+}
+
+// Finish is told when the run has ended.
+func (g *Gate) Finish(succeeded bool) {
+	g.Withdraw()
+	if g.run != nil {
+		g.run.Report(engine.CountsNot)
+	}
+	if !succeeded || !g.admitted || g.c.Guards.Tokens.Capacity == 0 {
+		return
+	}
+	request := &guard.Request{Op: guard.Finish, Attempt: 1, Succeeded: true}
+	from := g.store.Store
+	if g.retried {
+		request.Attempt, request.Taken, from = 2, g.last.Taken, g.last.from
+	}
+	if from != nil {
+		g.tell(from, request)
+	}
+}
+
+// id names a lease.
+func (g *Gate) id() int64 { return int64(g.c.Random()>>11) | 1 }

@@ -1,0 +1,231 @@
+package store
+
+// This file reads the address of a store. It does so by hand: net/url quotes the
+// whole address in its errors, password included.
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// Address says where a store is.
+type Address struct {
+	// Dir is a directory; then everything else but Name is empty.
+	Dir string
+	// Network is tcp or unix, Host what is dialled there.
+	Network, Host string
+	// TLS says that the connection is encrypted; the server's certificate must
+	// have the name of the host.
+	TLS bool
+	// User and Password are what AUTH is given; a User of "" is the default one.
+	User, Password string
+	// DB is the number for SELECT.
+	DB int
+	// Name is the address for a person, with its password masked.
+	Name string
+}
+
+// forms lists the valid addresses, for messages.
+const forms = "file:DIR, redis://[user:password@]host:port[/db], rediss://... or redis+unix:///path"
+
+// ParseAddress reads the address of a store:
+//
+//	file:DIR                                    files in a directory
+//	redis://[[user]:password@]host[:port][/db]  Redis or Valkey; port 6379, db 0
+//	rediss://...                                the same by TLS
+//	redis+unix://[[user]:password@]/path[?db=N] the same by a socket
+//
+// In user, password and path, %XX stands for a byte. No error has the password in
+// it.
+func ParseAddress(text string) (Address, error) {
+	scheme, rest, _ := strings.Cut(text, ":")
+	var a Address
+	var err error
+	switch scheme = strings.ToLower(scheme); scheme {
+	case "file":
+		a, err = fileAddress(rest)
+	case "redis", "rediss", "redis+unix":
+		a, err = redisAddress(scheme, rest)
+	default:
+		err = errors.New("is not the address of a store")
+	}
+	if err != nil {
+		return Address{}, fmt.Errorf("%q %w; use %s", mask(text), err, forms)
+	}
+	return a, nil
+}
+
+func fileAddress(dir string) (Address, error) {
+	if path, is := strings.CutPrefix(dir, "//"); is { // file:///dir has an empty host
+		if !strings.HasPrefix(path, "/") {
+			return Address{}, errors.New("names a host, which file: does not have")
+		}
+		dir = path
+	}
+	if dir == "" {
+		return Address{}, errors.New("names no directory")
+	}
+	return Address{Dir: dir, Name: "file:" + dir}, nil
+}
+
+func redisAddress(scheme, rest string) (Address, error) {
+	a := Address{Network: "tcp", TLS: scheme == "rediss"}
+	rest, slashes := strings.CutPrefix(rest, "//")
+	if !slashes {
+		return a, errors.New("lacks // behind the colon")
+	}
+	var err error
+	login := ""
+	if at := loginEnd(rest); at > 0 {
+		if err = a.login(rest[:at-1]); err != nil {
+			return a, err
+		}
+		rest, login = rest[at:], masked(a.User)
+	}
+	if scheme == "redis+unix" {
+		err = a.socket(rest)
+	} else {
+		err = a.server(rest)
+	}
+	a.Name = scheme + "://" + login + rest
+	return a, err
+}
+
+// loginEnd is where the host begins, behind the last @: a password may hold one,
+// and a slash, too. The path of a socket may hold one where nothing is before it.
+func loginEnd(rest string) int {
+	if strings.HasPrefix(rest, "/") {
+		return 0
+	}
+	return strings.LastIndexByte(rest, '@') + 1
+}
+
+// mask hides what could be a password in an address that may be wrong.
+func mask(text string) string {
+	scheme, rest, found := strings.Cut(text, "://")
+	at := loginEnd(rest)
+	if !found || at == 0 || strings.EqualFold(scheme, "file") {
+		return text
+	}
+	user, _, _ := strings.Cut(rest[:at-1], ":")
+	if !strings.Contains(rest[:at-1], ":") {
+		user = ""
+	}
+	return scheme + "://" + masked(user) + rest[at:]
+}
+
+func masked(user string) string { return user + ":xxxxx@" }
+
+// login reads user:password.
+func (a *Address) login(text string) error {
+	user, password, found := strings.Cut(text, ":")
+	if !found || password == "" {
+		return errors.New("lacks a password; write user:password@, or :password@ for the default user")
+	}
+	var ok1, ok2 bool
+	a.User, ok1 = unescape(user)
+	a.Password, ok2 = unescape(password)
+	if !ok1 || !ok2 {
+		return errors.New("has a % that no two hexadecimal digits follow; a % itself is %25")
+	}
+	return nil
+}
+
+// server reads host[:port][/db].
+func (a *Address) server(text string) error {
+	host, db, found := strings.Cut(text, "/")
+	if found && db != "" {
+		if err := a.database(db); err != nil {
+			return err
+		}
+	}
+	name, port := host, "6379"
+	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
+		name, port = host[:i], host[i+1:]
+	}
+	if inside, is := strings.CutPrefix(name, "["); is {
+		inside, is = strings.CutSuffix(inside, "]")
+		if addr, err := netip.ParseAddr(inside); !is || err != nil || !addr.Is6() {
+			return errors.New("has brackets around what is not an IPv6 address")
+		}
+		name = inside
+	} else if strings.Contains(name, ":") {
+		return errors.New("has an IPv6 address without brackets, or two ports")
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	switch {
+	case name == "":
+		return errors.New("names no host")
+	case strings.ContainsAny(name, " %?#[]") || !printable(name):
+		return errors.New("has a host that is not one")
+	case err != nil || n == 0:
+		return fmt.Errorf("has the port %q, which is not from 1 to 65535", port)
+	}
+	a.Host = joinHostPort(name, port)
+	return nil
+}
+
+func joinHostPort(host, port string) string {
+	if strings.Contains(host, ":") {
+		return "[" + host + "]:" + port
+	}
+	return host + ":" + port
+}
+
+// socket reads /path[?db=N].
+func (a *Address) socket(text string) error {
+	a.Network = "unix"
+	path, query, found := strings.Cut(text, "?")
+	if found {
+		db, is := strings.CutPrefix(query, "db=")
+		if !is {
+			return errors.New("has options other than ?db=N")
+		}
+		if err := a.database(db); err != nil {
+			return err
+		}
+	}
+	var ok bool
+	if a.Host, ok = unescape(path); !ok || !strings.HasPrefix(path, "/") || path == "/" {
+		return errors.New("names no path of a socket")
+	}
+	return nil
+}
+
+// database reads the number of a database: a server may have up to 2^31 - 1.
+func (a *Address) database(text string) error {
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return fmt.Errorf("has the database %q, which is not a number", text)
+	}
+	a.DB = int(n)
+	return nil
+}
+
+func printable(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) < 0
+}
+
+// unescape reads %XX as a byte.
+func unescape(text string) (string, bool) {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '%' {
+			b.WriteByte(text[i])
+			continue
+		}
+		if i+2 >= len(text) {
+			return "", false
+		}
+		n, err := strconv.ParseUint(text[i+1:i+3], 16, 8)
+		if err != nil {
+			return "", false
+		}
+		b.WriteByte(byte(n))
+		i += 2
+	}
+	return b.String(), true
+}

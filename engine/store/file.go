@@ -1,0 +1,183 @@
+package store
+
+// This file is the store in files: one record of fixed size for each key, locked
+// by flock, which the kernel frees when a process dies.
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/retrysh/retry/engine/guard"
+)
+
+// File is a store in a directory.
+type File struct {
+	dir string
+	// Now is the time in milliseconds since the Unix epoch.
+	Now func() int64
+	// Warn is told in one line what is wrong but stops nothing. It is called
+	// while no record is locked.
+	Warn func(line string)
+}
+
+// NewFile is the store of a host in a directory, which holds one folder for each
+// host. It touches nothing yet.
+func NewFile(dir, host string) *File {
+	return &File{
+		dir:  filepath.Join(dir, safe(host, 64)),
+		Now:  func() int64 { return time.Now().UnixMilli() },
+		Warn: func(string) {},
+	}
+}
+
+// Do answers a request in one transaction. Where it takes a slot, that comes as
+// a Lock.
+func (f *File) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error) {
+	var answer guard.Answer
+	var slot *lockFile
+	path := f.path(key)
+	err := f.update(ctx, path, func(rec *record) error {
+		var state guard.State
+		if rec.list != nil {
+			var err error
+			if state, err = guard.Read(rec.list); err != nil {
+				rec.setAside(path)
+			}
+		}
+		request := *r
+		if r.Slot && (r.Op == guard.Admit || r.Op == guard.AdmitCopy) {
+			var err error
+			if slot, request.Held, err = takeSlot(path, g.Slots.N); err != nil {
+				return err
+			}
+		}
+		answer = guard.Do(g, &state, &request, f.Now())
+		rec.list = state.Append(rec.list[:0])
+		return nil
+	})
+	if slot == nil {
+		return answer, nil, err
+	}
+	if err != nil || answer.Refusal.Guard != guard.None {
+		slot.Unlock()
+		return answer, nil, err
+	}
+	return answer, slot, nil
+}
+
+// path is where the record of a key is: the key as far as a file name can hold
+// it, so that a person finds it, and its hash.
+func (f *File) path(key string) string {
+	return filepath.Join(f.dir, safe(key, 32)+"-"+hash(key))
+}
+
+// safe keeps of a text what is safe in a file name.
+func safe(text string, most int) string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return '_'
+	}, text)
+	return name[:min(len(name), most)]
+}
+
+// hash is FNV-1a in 128 bits: it tells names apart and keeps nobody out.
+func hash(text string) string {
+	h := fnv.New128a()
+	_, _ = h.Write([]byte(text))
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// update reads a record under its lock, and writes what change makes of it.
+func (f *File) update(ctx context.Context, path string, change func(*record) error) error {
+	file, err := f.lock(ctx, path)
+	if err != nil {
+		return err
+	}
+	var rec record
+	err = rec.read(file)
+	if err == nil && rec.damaged {
+		rec.setAside(path)
+	}
+	if err == nil {
+		err = change(&rec)
+	}
+	if err == nil {
+		err = rec.write(file)
+	}
+	file.Unlock()
+	if rec.aside != "" {
+		f.Warn(rec.aside)
+	}
+	if err == nil && len(rec.raw) == 0 {
+		f.sweep()
+	}
+	return err
+}
+
+// The waits between tries of a lock grow from the first to the longest.
+const firstPoll, longestPoll = 200 * time.Microsecond, 5 * time.Millisecond
+
+// lock opens a record, or makes it, and locks it. It tries until ctx is done:
+// flock has no time limit of its own.
+func (f *File) lock(ctx context.Context, path string) (*lockFile, error) {
+	for {
+		file, err := f.open(path)
+		if err != nil {
+			return nil, err
+		}
+		if err = file.lock(ctx); err == nil {
+			var removed bool
+			if removed, err = file.check(); err == nil && !removed {
+				return file, nil
+			}
+		}
+		file.close()
+		if err != nil {
+			return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
+		}
+	}
+}
+
+// lock tries to lock until ctx is done. The waits are spread by the clock, so
+// that processes that wait together do not try together.
+func (l *lockFile) lock(ctx context.Context) error {
+	for wait := firstPoll; ; wait = min(wait*3/2, longestPoll) {
+		locked, err := l.tryLock()
+		if locked || err != nil {
+			return err
+		}
+		spread := time.Duration(time.Now().UnixNano()) % wait
+		timer := time.NewTimer(wait/2 + spread)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return fmt.Errorf("%w: another process holds its lock", errTimeout)
+		}
+	}
+}
+
+// open opens a record, and makes it and its directory where they are not there.
+func (f *File) open(path string) (*lockFile, error) {
+	file, err := openLockFile(path, false)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return file, err
+	}
+	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+		return nil, err
+	}
+	if err := checkDir(f.dir); err != nil {
+		return nil, err
+	}
+	return openLockFile(path, true)
+}

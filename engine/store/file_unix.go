@@ -1,0 +1,132 @@
+//go:build unix
+
+package store
+
+// This file is what Unix systems lock files with: flock. Its lock belongs to the
+// open file description: a copy of the descriptor that a command inherits holds
+// it, and LOCK_UN on any copy frees it for all (flock(2)).
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// lockFile is a file that can be locked.
+type lockFile struct{ fd int }
+
+// openLockFile opens a file of ours. A symbolic link is not followed.
+func openLockFile(path string, create bool) (*lockFile, error) {
+	flags := syscall.O_RDWR | syscall.O_CLOEXEC | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+	if create {
+		flags |= syscall.O_CREAT
+	}
+	for {
+		fd, err := syscall.Open(path, flags, 0o600)
+		switch err {
+		case nil:
+			return &lockFile{fd}, nil
+		case syscall.EINTR:
+			continue
+		case syscall.ELOOP:
+			err = errors.New("is a symbolic link, which is not followed")
+		}
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+}
+
+// Descriptor is what the lock belongs to.
+func (l *lockFile) Descriptor() uintptr { return uintptr(l.fd) }
+
+// Unlock frees the lock for all copies of the descriptor, and closes it.
+func (l *lockFile) Unlock() {
+	_ = syscall.Flock(l.fd, syscall.LOCK_UN)
+	l.close()
+}
+
+func (l *lockFile) close() { _ = syscall.Close(l.fd) }
+
+// tryLock reports whether the lock was free. EWOULDBLOCK says that it was not.
+func (l *lockFile) tryLock() (bool, error) {
+	for {
+		switch err := syscall.Flock(l.fd, syscall.LOCK_EX|syscall.LOCK_NB); err {
+		case nil:
+			return true, nil
+		case syscall.EWOULDBLOCK:
+			return false, nil
+		case syscall.EINTR:
+		default:
+			return false, os.NewSyscallError("flock", err)
+		}
+	}
+}
+
+// check refuses what is not a file of ours, and reports whether it was removed
+// since it was opened.
+func (l *lockFile) check() (removed bool, err error) {
+	var st syscall.Stat_t
+	if err := syscall.Fstat(l.fd, &st); err != nil {
+		return false, os.NewSyscallError("fstat", err)
+	}
+	if st.Mode&syscall.S_IFMT != syscall.S_IFREG {
+		return false, errors.New("is not a regular file")
+	}
+	return st.Nlink == 0, checkOwner(st.Uid)
+}
+
+// checkOwner refuses what somebody else could have put there.
+func checkOwner(uid uint32) error {
+	if uid != 0 && uid != uint32(os.Geteuid()) {
+		return fmt.Errorf("belongs to user %d; it has to be ours or root's", uid)
+	}
+	return nil
+}
+
+// checkDir refuses a directory that somebody else could have put there.
+func checkDir(path string) error {
+	var st syscall.Stat_t
+	err := syscall.Lstat(path, &st)
+	switch {
+	case err != nil:
+	case st.Mode&syscall.S_IFMT != syscall.S_IFDIR:
+		err = syscall.ENOTDIR
+	default:
+		err = checkOwner(st.Uid)
+	}
+	if err != nil {
+		return &fs.PathError{Op: "use", Path: path, Err: err}
+	}
+	return nil
+}
+
+// ReadAt reads as pread does. The end of the file is io.EOF.
+func (l *lockFile) ReadAt(b []byte, offset int64) (int, error) {
+	return l.whole(b, offset, syscall.Pread, io.EOF)
+}
+
+// WriteAt writes as pwrite does.
+func (l *lockFile) WriteAt(b []byte, offset int64) (int, error) {
+	return l.whole(b, offset, syscall.Pwrite, syscall.ENOSPC)
+}
+
+// whole goes on where a call did less than it was asked for. none is the error
+// for a call that does nothing.
+func (l *lockFile) whole(b []byte, offset int64, call func(int, []byte, int64) (int, error), none error) (int, error) {
+	done := 0
+	for done < len(b) {
+		n, err := call(l.fd, b[done:], offset+int64(done))
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			return done, err
+		case n == 0:
+			return done, none
+		default:
+			done += n
+		}
+	}
+	return done, nil
+}

@@ -1,0 +1,73 @@
+package store
+
+// This file is what Windows locks files with: LockFileEx. Its lock belongs to the
+// process: a command does not inherit it, so that a slot is free once the program
+// has ended.
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// lockFile is a file that can be locked.
+type lockFile struct{ *os.File }
+
+// openLockFile opens a file of ours.
+func openLockFile(path string, create bool) (*lockFile, error) {
+	flags := os.O_RDWR
+	if create {
+		flags |= os.O_CREATE
+	}
+	file, err := os.OpenFile(path, flags, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &lockFile{file}, nil
+}
+
+// Descriptor is the handle that the lock belongs to.
+func (l *lockFile) Descriptor() uintptr { return l.Fd() }
+
+// beyond is a byte behind every record: LockFileEx keeps others from reading
+// what is locked.
+func beyond() *windows.Overlapped { return &windows.Overlapped{Offset: 1 << 30} }
+
+// Unlock frees the lock and closes the file.
+func (l *lockFile) Unlock() {
+	_ = windows.UnlockFileEx(windows.Handle(l.Fd()), 0, 1, 0, beyond())
+	l.close()
+}
+
+func (l *lockFile) close() { _ = l.Close() }
+
+// tryLock reports whether the lock was free.
+func (l *lockFile) tryLock() (bool, error) {
+	err := windows.LockFileEx(windows.Handle(l.Fd()),
+		windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, beyond())
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// check has nothing to ask: an open file is not removed, and files belong to
+// whom their directory does.
+func (l *lockFile) check() (removed bool, err error) {
+	info, err := l.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("is not a regular file")
+	}
+	return false, err
+}
+
+// checkDir refuses what is not a directory.
+func checkDir(path string) error {
+	info, err := os.Lstat(path)
+	if err == nil && !info.IsDir() {
+		err = &fs.PathError{Op: "use", Path: path, Err: errors.New("is not a directory")}
+	}
+	return err
+}

@@ -1,0 +1,135 @@
+package store
+
+// This file is the format of a record: 4096 bytes, two slots of 2048. A slot is
+//
+//	8 bytes magic, 8 sequence, 4 length, 4 CRC-32 (IEEE) of all but itself, and
+//	the list of integers as uvarints
+//
+// all little endian. The slot with the greater sequence counts; the other one is
+// written next. A process that is killed while it writes leaves the slot before:
+// the kernel copies a write page by page, and a slot lies within one page. After
+// a loss of power the CRC tells which slots are whole.
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+)
+
+const (
+	slotSize   = 2048
+	recordSize = 2 * slotSize
+	headSize   = 24
+)
+
+var magic = [8]byte{'r', 'e', 't', 'r', 'y', ' ', 'g', '1'}
+
+// record is a record as it was read, and what is to be written.
+type record struct {
+	raw      []byte
+	list     []int64 // nil for a record that was never written
+	sequence uint64
+	slot     int // that is written next
+	damaged  bool
+	aside    string // says that the record was set aside
+}
+
+// readerWriter is where a record is.
+type readerWriter interface {
+	io.ReaderAt
+	io.WriterAt
+}
+
+// read reads a record. One that is empty is new; one whose slots are both bad is
+// damaged.
+func (r *record) read(file readerWriter) error {
+	buffer := make([]byte, recordSize)
+	n, err := file.ReadAt(buffer, 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	r.raw = buffer[:n]
+	found := false
+	for i := range recordSize / slotSize {
+		sequence, list, ok := readSlot(buffer[i*slotSize:][:slotSize])
+		if ok && (!found || sequence > r.sequence) {
+			found, r.sequence, r.list, r.slot = true, sequence, list, 1-i
+		}
+	}
+	r.damaged = !found && !blank(r.raw)
+	return nil
+}
+
+func blank(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func readSlot(b []byte) (sequence uint64, list []int64, ok bool) {
+	if [8]byte(b) != magic {
+		return 0, nil, false
+	}
+	sequence = binary.LittleEndian.Uint64(b[8:])
+	length := binary.LittleEndian.Uint32(b[16:])
+	if length > slotSize-headSize {
+		return 0, nil, false
+	}
+	payload := b[headSize : headSize+length]
+	if checksum(b[:20], payload) != binary.LittleEndian.Uint32(b[20:]) {
+		return 0, nil, false
+	}
+	list = make([]int64, 0, 128)
+	for len(payload) > 0 {
+		n, size := binary.Uvarint(payload)
+		if size <= 0 || n > 1<<63-1 {
+			return 0, nil, false
+		}
+		list, payload = append(list, int64(n)), payload[size:]
+	}
+	return sequence, list, true
+}
+
+func checksum(head, payload []byte) uint32 {
+	return crc32.Update(crc32.ChecksumIEEE(head), crc32.IEEETable, payload)
+}
+
+// write writes the list into the older slot. A new record is written whole, so
+// that later writes need no room on the disk.
+func (r *record) write(file readerWriter) error {
+	buffer := make([]byte, recordSize)
+	b := append(buffer[:0], magic[:]...)
+	b = binary.LittleEndian.AppendUint64(b, r.sequence+1)
+	b = append(b, make([]byte, headSize-len(b))...)
+	for _, n := range r.list {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	if len(b) > slotSize {
+		return fmt.Errorf("a state of %d bytes does not fit into its record", len(b))
+	}
+	binary.LittleEndian.PutUint32(b[16:], uint32(len(b)-headSize))
+	binary.LittleEndian.PutUint32(b[20:], checksum(b[:20], b[headSize:]))
+	if len(r.raw) < recordSize {
+		_, err := file.WriteAt(buffer, 0)
+		return err
+	}
+	_, err := file.WriteAt(b, int64(r.slot)*slotSize)
+	return err
+}
+
+// setAside keeps a copy of a record that cannot be read, and begins a new one in
+// its place.
+func (r *record) setAside(path string) {
+	copied := path + ".damaged"
+	_ = os.Remove(copied)
+	r.aside = fmt.Sprintf("the record %s cannot be read; it begins anew, and a copy is in %s", path, copied)
+	if err := os.WriteFile(copied, r.raw, 0o600); err != nil {
+		r.aside = fmt.Sprintf("the record %s cannot be read; it begins anew", path)
+	}
+	r.list = nil
+}

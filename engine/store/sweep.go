@@ -1,0 +1,91 @@
+package store
+
+// This file removes records that nobody needs any more. It runs where a new one
+// is made, so that a key that is used once costs its room for some days at most.
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	// sweepMost is how many names are looked at in one go.
+	sweepMost = 1000
+	// sweepAge is the least time without use.
+	sweepAge = 24 * time.Hour
+)
+
+// sweep removes what is forgotten. What it cannot look at stays.
+func (f *File) sweep() {
+	dir, err := os.Open(f.dir)
+	if err != nil {
+		return
+	}
+	names, _ := dir.Readdirnames(sweepMost)
+	_ = dir.Close()
+	for _, name := range names {
+		path := filepath.Join(f.dir, name)
+		if strings.Contains(name, ".") { // a slot, or a damaged record: it goes with its record
+			continue
+		}
+		info, err := os.Lstat(path)
+		if err == nil && info.Mode().IsRegular() && f.Now()-info.ModTime().UnixMilli() > sweepAge.Milliseconds() {
+			f.remove(path, strings.HasPrefix(name, healthPrefix))
+		}
+	}
+}
+
+// remove removes a record that is forgotten, and its slots, unless somebody
+// holds one. Whoever has opened the record meanwhile finds it without a link
+// when it is locked, and opens it again.
+func (f *File) remove(path string, health bool) {
+	file, err := openLockFile(path, false)
+	if err != nil {
+		return
+	}
+	defer file.Unlock()
+	if locked, err := file.tryLock(); err != nil || !locked {
+		return
+	}
+	if removed, err := file.check(); removed || err != nil {
+		return
+	}
+	var r record
+	if r.read(file) != nil || !health && !forgotten(r.list, f.Now()) {
+		return
+	}
+	slots, free := lockSlots(path)
+	if free {
+		for i := range slots {
+			_ = os.Remove(slotPath(path, int64(i)))
+		}
+		_ = os.Remove(path + ".damaged")
+		_ = os.Remove(path)
+	}
+	for _, slot := range slots {
+		slot.Unlock()
+	}
+}
+
+// forgotten reports whether a state is unused for as long as it is worth
+// keeping: the second and third number of its list (guard.State.Append).
+func forgotten(list []int64, now int64) bool {
+	return len(list) < 3 || now-list[1] > list[2]
+}
+
+// lockSlots locks all slots of a record, which is locked.
+func lockSlots(path string) (slots []*lockFile, free bool) {
+	for i := int64(0); ; i++ {
+		slot, err := openLockFile(slotPath(path, i), false)
+		if err != nil {
+			return slots, os.IsNotExist(err)
+		}
+		if locked, err := slot.tryLock(); err != nil || !locked {
+			slot.close()
+			return slots, false
+		}
+		slots = append(slots, slot)
+	}
+}

@@ -24,10 +24,10 @@ var rooms = func() map[string][]string {
 	for line := range strings.Lines(`
 main: cli engine/proc/early
 exitcodes:
-cli: cli/human cli/manual engine engine/attempt engine/backoff engine/block engine/classify engine/event engine/gate engine/guard engine/hedge engine/match engine/plan engine/probe engine/proc engine/rotate engine/simulate engine/sink engine/store exitcodes
+cli: cli/human cli/manual engine engine/attempt engine/backoff engine/block engine/classify engine/event engine/gate engine/guard engine/hedge engine/hook engine/match engine/plan engine/probe engine/proc engine/rotate engine/simulate engine/sink engine/store exitcodes
 cli/human: engine/event
 cli/manual:
-engine: engine/attempt engine/backoff engine/classify engine/event engine/hedge engine/hint engine/match engine/rotate exitcodes
+engine: engine/attempt engine/backoff engine/classify engine/event engine/hedge engine/hint engine/hook engine/match engine/rotate exitcodes
 engine/attempt:
 engine/backoff:
 engine/block:
@@ -37,6 +37,7 @@ engine/gate: engine engine/event engine/guard
 engine/guard: engine/backoff
 engine/hedge:
 engine/hint:
+engine/hook: engine/attempt exitcodes
 engine/match:
 engine/plan: engine engine/attempt engine/backoff
 engine/probe: engine/attempt

@@ -137,7 +137,7 @@ func read(argv, environ []string) (*options, error) {
 	if needsNoPolicy(own) {
 		return resolve(table, given, command)
 	}
-	chosen, err := choosePolicy(table, environ, given, command)
+	chosen, err := choosePolicy(table, environ, given, toRun(given, command))
 	if err != nil {
 		return nil, err
 	}
@@ -153,6 +153,14 @@ func read(argv, environ []string) (*options, error) {
 		err = o.simulation.compare(table, environ, given, command, chosen.name)
 	}
 	return o, err
+}
+
+// toRun is the command, which the shell runs where --shell was given.
+func toRun(given []setting, command []string) []string {
+	if s := last(given, "shell"); s != nil {
+		return shellArgv(s.value, command)
+	}
+	return command
 }
 
 // needsNoPolicy reports whether a mode was asked for that tells of the program

@@ -76,6 +76,13 @@ type grammar struct {
 	WaitTimeout string   `default:"60s" placeholder:"D" group:"waitfor" help:"Limits the wait for all targets; 0 is for ever."`
 	Exec        bool     `env:"-" group:"waitfor" help:"Then become the command instead of running it."`
 
+	BeforeRetry  []string `nested:"-" sep:"none" placeholder:"SH" group:"around" help:"Run this shell command after the wait, before each attempt but the first. Exit 75 ends the run; any other failure is a warning. In all of these, \"$@\" is the command."`
+	AfterSuccess string   `nested:"-" placeholder:"SH" group:"around" help:"Run this when the run has succeeded."`
+	AfterGiveUp  string   `nested:"-" placeholder:"SH" group:"around" help:"Run this when the run has failed and was not cancelled."`
+	RetryWith    string   `nested:"-" placeholder:"SH" group:"around" help:"From attempt 2 on run this in place of the command, as in '\"$@\" --resume'."`
+	Fallback     string   `nested:"-" placeholder:"SH" group:"around" help:"Run this instead of giving up: its output and its exit code are those of the run."`
+	HookTimeout  string   `default:"60s" nested:"-" placeholder:"D" group:"around" help:"Limits each hook and the fallback; 0 is no limit."`
+
 	Policy      string   `nested:"-" placeholder:"NAME" group:"policies" help:"Take the settings of this policy that nothing else sets; ci, deploy, download, database, wait and careful are built in." values:"ci deploy download database wait careful"`
 	Config      []string `sep:"none" placeholder:"FILE" group:"policies" help:"Where policies are. Default: $XDG_CONFIG_HOME/retry/policies, then /etc/retry/policies. RETRY_CONFIG is a list as PATH is; empty is none."`
 	PrintPolicy bool     `env:"-" group:"policies" help:"Run nothing; print all settings in force as a policy, and where each comes from."`

@@ -16,6 +16,7 @@ import (
 
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/hook"
 	"github.com/retrysh/retry/engine/probe"
 	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/exitcodes"
@@ -38,6 +39,8 @@ type options struct {
 	waitTimeout time.Duration
 	tries       backoff.Schedule // the waits between two tries of a target
 	exec        bool
+
+	hooks hook.Set
 
 	quiet, verbose bool
 	sources        []string // lines that say where each flag comes from, in verbose mode
@@ -132,6 +135,7 @@ func (r *resolver) values(o *options, settings []setting) {
 	r.waiting(o)
 	o.policy.Rotate = r.rotation(o.command)
 	o.guarding = r.guarding()
+	r.hooks(&o.hooks)
 	r.saying(o)
 	o.nested = r.oneOf("nested", g.Nested)
 	if r.given("seed") {

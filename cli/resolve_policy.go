@@ -245,6 +245,11 @@ func (s *policySet) unknown(name string) error {
 			names = append(names, p.name)
 		}
 	}
+	for _, other := range names {
+		if distance(name, other) <= 2 && len(name) > 2 {
+			return fmt.Errorf("there is no policy %q, did you mean %q?", name, other)
+		}
+	}
 	return fmt.Errorf("there is no policy %q; there are %s", name, strings.Join(names, ", "))
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/hook"
 	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/exitcodes"
 )
@@ -102,6 +103,7 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 		Signals:  engine.Signals{Cancelled: signals.Cancelled(), Woken: signals.Woken(), Catch: signals.Catch},
 		Draw:     rand.Float64,
 		Identity: identity(o, environ),
+		Hooks:    o.hooks,
 		About:    engine.About{Policy: o.chosen.name, PolicySource: o.chosen.source, PolicyUnasked: o.chosen.unasked},
 	}
 	if o.hasSeed {
@@ -199,6 +201,7 @@ func nest(o *options, e *engine.Engine, out *output) {
 		switch {
 		case o.nested == "once":
 			e.Policy.Attempts = 1
+		case os.Getenv("RETRY_HOOK") != "": // it does not multiply the attempts
 		case o.nested == "warn" && !o.quiet && e.Policy.Attempts != 1 && !e.WaitOnly:
 			out.complain("running inside another retry, so attempts multiply; --nested once leaves retrying to the outer one, --nested allow says nothing")
 		}
@@ -209,7 +212,7 @@ func nest(o *options, e *engine.Engine, out *output) {
 		return
 	}
 	if left <= 0 {
-		e.Before = tooLate
+		e.Before, e.Hooks = tooLate, hook.Set{}
 	}
 	e.Expires = now.Add(left)
 }

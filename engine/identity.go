@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/hook"
 )
 
 // Identity names a run, the same in every attempt.
@@ -86,25 +87,27 @@ var set = []string{
 
 // SetsVariable reports whether the program sets a variable of this name for the
 // command.
-func SetsVariable(name string) bool { return slices.Contains(set, name) }
+func SetsVariable(name string) bool {
+	return slices.Contains(set, name) || slices.Contains(hook.Variables, name) || name == "RETRY_COPY" || strings.HasPrefix(name, "RETRY_USE_")
+}
 
 // traceState is dropped where its trace is not continued (section 3.3 of the
 // same).
 const traceState = "TRACESTATE"
 
-// environ returns the environment of the attempt that starts now.
-func (e *Engine) environ(last *lastAttempt, t *trial) []string {
+// environ returns what attempt n sees, or a hook that speaks of it: last is the
+// attempt before it, own what only it sees.
+func (e *Engine) environ(last *lastAttempt, n int, own []string, deadline time.Time) []string {
 	id := &e.Identity
-	own := t.variables()
 	env := make([]string, 0, len(id.Environ)+len(set)+len(own))
 	for _, entry := range id.Environ {
 		name, _, _ := strings.Cut(entry, "=")
-		if !slices.Contains(set, name) && !isSet(own, name) && (name != traceState || !id.Trace.New) {
+		if !slices.Contains(set, name) && !slices.Contains(hook.Variables, name) && !isSet(own, name) && (name != traceState || !id.Trace.New) {
 			env = append(env, entry)
 		}
 	}
 	env = append(append(env, own...),
-		"RETRY_ATTEMPT="+strconv.Itoa(e.attempts),
+		"RETRY_ATTEMPT="+strconv.Itoa(n),
 		"RETRY_MAX_ATTEMPTS="+strconv.Itoa(e.Policy.Attempts),
 		"RETRY_RUN_ID="+id.RunID,
 		"RETRY_IDEMPOTENCY_KEY="+id.Key,
@@ -112,14 +115,14 @@ func (e *Engine) environ(last *lastAttempt, t *trial) []string {
 		"RETRY_DEPTH="+strconv.Itoa(id.Depth),
 		fmt.Sprintf("TRACEPARENT=00-%s-%016x-%s", id.Trace.ID, id.Random()|1, id.Trace.Flags),
 	)
-	if e.attempts > 1 {
+	if n > 1 {
 		env = append(env, "RETRY_LAST_EXIT="+strconv.Itoa(last.result.ExitCode), "RETRY_LAST_REASON="+oneLine(last.decision.Reason))
 	}
-	if !e.deadline.IsZero() {
+	if !deadline.IsZero() {
 		now := time.Now()
 		// Rounded, since the clocks that the two terms are read from differ by
 		// nanoseconds, and an inner retry passes on what it was given.
-		expires := now.Add(e.deadline.Sub(now)).Round(time.Millisecond).UnixMilli()
+		expires := now.Add(deadline.Sub(now)).Round(time.Millisecond).UnixMilli()
 		env = append(env, fmt.Sprintf("RETRY_EXPIRES_AT=%d.%03d", expires/1000, expires%1000))
 	}
 	return env
@@ -132,10 +135,7 @@ func (t *trial) variables() []string {
 	if t.which.Hedged {
 		own = append(own, "RETRY_COPY="+strconv.Itoa(t.which.Copy))
 	}
-	for _, v := range t.use {
-		own = append(own, v.Variable()+"="+v.Text)
-	}
-	return own
+	return append(own, t.use.Variables()...)
 }
 
 // isSet reports whether one of the entries sets the variable.

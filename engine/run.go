@@ -10,6 +10,7 @@ import (
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/hook"
 	"github.com/retrysh/retry/engine/rotate"
 	"github.com/retrysh/retry/exitcodes"
 )
@@ -55,6 +56,8 @@ type Engine struct {
 	// tells its progress through emit, and returns whether the run goes on or
 	// else how it ends.
 	Before func(ctx context.Context, deadline time.Time, emit func(event.Event)) (Decision, bool)
+	// Hooks are the shell strings around the attempts.
+	Hooks hook.Set
 	// About is what run_started tells of the run beside the command.
 	About About
 
@@ -63,6 +66,7 @@ type Engine struct {
 	state    State
 	attempts int
 	rotation rotation
+	past     past
 }
 
 // About names what a run belongs to; "" where there is none.
@@ -77,35 +81,30 @@ type About struct {
 func (e *Engine) Run(ctx context.Context) End {
 	e.begin()
 	if d, ready := e.prepare(ctx); !ready || e.WaitOnly {
-		return e.finish(d)
+		return e.finish(ctx, d)
 	}
 	var last lastAttempt
 	for {
 		if d := e.approach(ctx, &last); d != nil {
-			return e.finish(*d)
+			return e.finish(ctx, *d)
 		}
 		pass, refused := e.admit(ctx, &last)
 		if refused != nil {
-			return e.finish(*refused)
+			return e.finish(ctx, *refused)
 		}
 		d, result := e.attempt(ctx, &last, pass)
 		if result.NotRun && e.attempts > 1 {
-			return e.finish(e.tooLate(last.decision, last.result))
+			return e.finish(ctx, e.tooLate(last.decision, last.result))
 		}
 		if !d.Retry {
-			return e.finish(d)
+			return e.finish(ctx, d)
 		}
 		last = lastAttempt{decision: d, result: result}
 		if end := e.wait(ctx, &last); end != nil {
-			return e.finish(*end)
+			return e.finish(ctx, *end)
 		}
 	}
 }
-
-// approach is what comes between the wait and the guards that take: nothing
-// before attempt 1, which prepare has cared for. Where the run does not go on,
-// the decision says how it ends; what Permit took is given back then.
-func (e *Engine) approach(context.Context, *lastAttempt) *Decision { return nil }
 
 // tooLate gives up on the last attempt since there is no time for the next,
 // unless a signal asked for the end first.
@@ -152,6 +151,7 @@ func (e *Engine) attempt(ctx context.Context, last *lastAttempt, pass Pass) (Dec
 	default:
 	}
 	e.attempts++
+	e.past.before = *last
 	if e.Policy.Hedge.Max > 1 {
 		return e.hedged(ctx, last, pass)
 	}
@@ -167,9 +167,13 @@ func (e *Engine) attempt(ctx context.Context, last *lastAttempt, pass Pass) (Dec
 func (e *Engine) start(ctx context.Context, last *lastAttempt, which event.Which, pass Pass) trial {
 	use := e.take(&which)
 	t := trial{which: which, argv: use.Words(e.Argv), use: use, watch: e.Policy.Rules.NewWatch(), pass: pass}
+	run := t.argv
+	if e.attempts > 1 && e.Hooks.RetryWith != "" {
+		run, t.argv = e.retryWith(run)
+	}
 	e.emit(&event.AttemptStarted{Which: which, Timeout: e.Policy.Timeout})
 	spec := attempt.Spec{
-		Number: e.attempts, Copy: which.Copy, Argv: t.argv, Env: e.environ(last, &t),
+		Number: e.attempts, Copy: which.Copy, Argv: run, Env: e.environ(last, e.attempts, t.variables(), e.deadline),
 		Timeout: e.Policy.Timeout, IdleTimeout: e.Policy.IdleTimeout, Deadline: e.deadline,
 		Stdout: t.watch.Stdout(), Stderr: t.watch.Stderr(),
 	}
@@ -201,6 +205,9 @@ func (e *Engine) settle(t *trial) Decision {
 			t.result.Err = err
 		}
 		d = Decide(&e.Policy, e.state, t.result, t.evidence, time.Now(), 0)
+	}
+	if !t.result.NotRun {
+		e.past.use, e.past.result, e.past.evidence = t.use, t.result, t.evidence
 	}
 	if t.use != nil && d.NotYet() {
 		e.rotation.Stay(t.use)
@@ -245,15 +252,17 @@ func TimedOut(reason string) Decision {
 	return Decision{Outcome: event.Deadline, Reason: reason, End: End{Code: exitcodes.Timeout}}
 }
 
-// finish tells how the run ended.
-func (e *Engine) finish(d Decision) End {
+// finish runs what follows the last attempt and tells how the run ended.
+func (e *Engine) finish(ctx context.Context, d Decision) End {
+	d, fallback := e.conclude(ctx, d)
 	if e.Gate != nil {
 		e.Gate.Finish(d.Outcome == event.Succeeded)
 	}
 	e.emit(&event.RunFinished{
 		Outcome: d.Outcome, Attempts: e.attempts, ExitCode: d.End.Code,
 		Verdict: d.Verdict, Reason: d.Reason, Rule: d.Rule, Why: d.Why, Advice: d.Advice, HasHint: d.HasHint, Hint: d.Hint,
-		ReaderGone: d.ReaderGone, NotStarted: d.NotStarted, Flaky: e.state.Failures > 0 && d.Outcome == event.Succeeded,
+		FallbackExitCode: fallback,
+		ReaderGone:       d.ReaderGone, NotStarted: d.NotStarted, Flaky: e.state.Failures > 0 && d.Outcome == event.Succeeded,
 	})
 	return d.End
 }

@@ -101,10 +101,17 @@ func (e *Engine) sleep(ctx context.Context, d time.Duration) (time.Duration, att
 // during calls f, whose context ends at the deadline and when a signal asks for
 // the end, and returns that signal when f has returned.
 func (e *Engine) during(ctx context.Context, f func(context.Context)) attempt.Signal {
+	ctx, cancel := e.limited(ctx)
+	defer cancel()
+	return e.interruptible(ctx, f)
+}
+
+// interruptible is during without the deadline.
+func (e *Engine) interruptible(ctx context.Context, f func(context.Context)) attempt.Signal {
 	if signal := e.askedToEnd(); signal != "" {
 		return signal
 	}
-	ctx, cancel := e.limited(ctx)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan struct{})
 	go func() { defer close(done); f(ctx) }()

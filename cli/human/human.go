@@ -107,8 +107,29 @@ func (s *Sink) Emit(e event.Event) {
 		s.line(faint, "waiting for %s: %s", e.Target, e.Reason)
 	case *event.TargetFailed:
 		s.line(bad, "%s is not ready: %s", e.Target, e.Reason)
+	case *event.HookStarted, *event.HookFinished:
+		s.hook(e, verbose)
 	case *event.RunFinished:
 		s.end(e)
+	}
+}
+
+// hook tells of a hook that starts or has ended: what the attempt before it came
+// to is told first, as the hook may write lines of its own.
+func (s *Sink) hook(e event.Event, verbose bool) {
+	switch e := e.(type) {
+	case *event.HookStarted:
+		s.failedAttempt("")
+		if verbose {
+			s.line(faint, "%s starts", e.Hook)
+		}
+	case *event.HookFinished:
+		switch {
+		case e.Reason != "":
+			s.line(warning, "%s failed after %s: %s", e.Hook, Duration(e.Duration), e.Reason)
+		case verbose:
+			s.line(faint, "%s took %s", e.Hook, Duration(e.Duration))
+		}
 	}
 }
 

@@ -189,6 +189,13 @@ type StoreFailed struct {
 	Store, Reason string
 }
 
+// HookStarted tells that a hook or the fallback is about to start; for a person
+// only.
+type HookStarted struct {
+	Header
+	Hook string
+}
+
 // HookFinished tells that a hook or the fallback has ended. Reason is its own
 // failure in one line, "" where it succeeded.
 type HookFinished struct {
@@ -238,5 +245,6 @@ func (*RetryWaited) Kind() Kind      { return "retry_waited" }
 func (*GuardRefused) Kind() Kind     { return "guard_refused" }
 func (*BreakerChanged) Kind() Kind   { return "breaker_changed" }
 func (*StoreFailed) Kind() Kind      { return "store_failed" }
+func (*HookStarted) Kind() Kind      { return "hook_started" }
 func (*HookFinished) Kind() Kind     { return "hook_finished" }
 func (*RunFinished) Kind() Kind      { return "run_finished" }

@@ -49,6 +49,15 @@ func (u Use) ByName() map[string]string {
 	return values
 }
 
+// Variables are what tells a command of the values, NAME=VALUE.
+func (u Use) Variables() []string {
+	var entries []string
+	for _, v := range u {
+		entries = append(entries, v.Variable()+"="+v.Text)
+	}
+	return entries
+}
+
 // Rotation is where each list stands in a run.
 type Rotation struct {
 	wheels []wheel

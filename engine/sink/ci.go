@@ -98,6 +98,12 @@ func (s *ci) Emit(e event.Event) {
 		s.write("retry: " + inert(e.Target) + " is ready after " + short(e.Elapsed) + "\n")
 	case *event.TargetFailed:
 		s.write(s.dialect.warning("retry", inert(e.Target)+" is not ready: "+inert(e.Reason)))
+	case *event.HookStarted:
+		s.failedAttempt("")
+	case *event.HookFinished:
+		if e.Reason != "" {
+			s.write(s.dialect.warning("retry: "+e.Hook+" failed", "after "+short(e.Duration)+": "+inert(e.Reason)))
+		}
 	case *event.RunFinished:
 		s.unfold(&e.Header)
 		s.failedAttempt("")

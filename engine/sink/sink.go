@@ -81,7 +81,7 @@ func (n *nullable) MarshalJSON() ([]byte, error) { return json.Marshal(n.ms) }
 // contract fixes the names that a machine sees.
 func (s *JSON) Emit(e event.Event) {
 	switch e.(type) {
-	case *event.TargetPending, *event.InitialWait:
+	case *event.TargetPending, *event.InitialWait, *event.HookStarted:
 		return
 	}
 	s.buffer.Reset()

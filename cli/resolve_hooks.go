@@ -1,0 +1,53 @@
+package cli
+
+// This file resolves what is put around the attempts: hooks, --retry-with and
+// the fallback (SPEC section 14).
+
+import (
+	"errors"
+	"os"
+
+	"github.com/retrysh/retry/engine/hook"
+)
+
+// hooks resolves the shell strings. They are not looked into: what is wrong with
+// one its shell will say.
+func (r *resolver) hooks(h *hook.Set) {
+	g := r.g
+	for _, s := range []struct {
+		flag   string
+		values []string
+	}{
+		{"before-retry", g.BeforeRetry}, {"after-success", []string{g.AfterSuccess}}, {"after-give-up", []string{g.AfterGiveUp}},
+		{"retry-with", []string{g.RetryWith}}, {"fallback", []string{g.Fallback}},
+	} {
+		for _, script := range s.values {
+			if r.given(s.flag) && script == "" {
+				r.fail(s.flag, errors.New(`"" is not a shell command; write it as in 'make clean'`))
+			}
+		}
+	}
+	*h = hook.Set{
+		BeforeRetry: g.BeforeRetry, AfterSuccess: g.AfterSuccess, AfterGiveUp: g.AfterGiveUp, RetryWith: g.RetryWith, Fallback: g.Fallback,
+		Limit: r.duration("hook-timeout", g.HookTimeout), Keep: keepTail,
+	}
+}
+
+// keepTail puts the last part of an output into a file that only this user may
+// read.
+func keepTail(data []byte) (path string, remove func(), err error) {
+	f, err := os.CreateTemp("", "retry-tail-")
+	if err != nil {
+		return "", nil, err
+	}
+	remove = func() { _ = os.Remove(f.Name()) }
+	_, err = f.Write(data)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		remove()
+		return "", nil, err
+	}
+	return f.Name(), remove, nil
+}

@@ -1,0 +1,146 @@
+package engine
+
+// This file runs what the user has put around the attempts (SPEC section 14):
+// hooks before a retry and after the end, and the fallback.
+
+import (
+	"context"
+	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/classify"
+	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/hook"
+	"github.com/retrysh/retry/engine/rotate"
+)
+
+// past is the last attempt that has ended, for those who are told of it.
+type past struct {
+	before   lastAttempt // what it was told itself
+	use      rotate.Use
+	result   attempt.Result
+	evidence Evidence
+}
+
+// approach is what comes between the wait and the guards that take: nothing
+// before attempt 1, which prepare has cared for. Where the run does not go on,
+// the decision says how it ends; what Permit took is given back then.
+func (e *Engine) approach(ctx context.Context, last *lastAttempt) *Decision {
+	if e.attempts == 0 || len(e.Hooks.BeforeRetry) == 0 {
+		return nil
+	}
+	use := e.rotation.coming()
+	told := e.told(&last.decision)
+	told.Outcome = ""
+	if p := &e.Policy; p.Attempts == 0 || e.state.Attempt < p.Attempts {
+		told.NextDelay = p.Schedule.Plain(e.state.Step, e.state.Previous)
+	}
+	env := e.environ(last, e.attempts+1, use.Variables(), e.deadline)
+	for _, script := range e.Hooks.BeforeRetry {
+		var done hook.Done
+		run := func(ctx context.Context) { done = e.hook(ctx, hook.BeforeRetry, script, use.Words(e.Argv), env, told) }
+		if signal := e.during(ctx, run); signal != "" {
+			return e.withdraw(CancelledBy(signal))
+		}
+		switch {
+		case !e.deadline.IsZero() && !time.Now().Before(e.deadline):
+			d := e.tooLate(last.decision, last.result)
+			if d.Outcome == event.Deadline {
+				d.Why = "the deadline passed during --before-retry"
+			}
+			return e.withdraw(d)
+		case done.Asked && done.Code == hook.EndNow:
+			d := last.decision
+			d.Accepted = false
+			giveUp(&d, event.Stopped, "--before-retry asked for the end (exit 75)")
+			d.End = end(last.result, d.Outcome)
+			return e.withdraw(d)
+		}
+	}
+	return nil
+}
+
+// conclude runs what follows the last attempt, and returns how the run ends
+// then, with the exit code of the fallback, nil where none ran.
+func (e *Engine) conclude(ctx context.Context, d Decision) (Decision, *int) {
+	var name hook.Name
+	var script string
+	switch h := &e.Hooks; d.Outcome {
+	case event.Succeeded:
+		name, script = hook.AfterSuccess, h.AfterSuccess
+		if e.attempts == 0 {
+			return d, nil
+		}
+	case event.Exhausted, event.Stopped, event.Deadline, event.Refused:
+		name, script = hook.AfterGiveUp, h.AfterGiveUp
+	default:
+		return d, nil
+	}
+	fallback := e.Hooks.Fallback != "" && d.Outcome != event.Succeeded
+	if script == "" && !fallback {
+		return d, nil
+	}
+	// They come when the deadline has passed, too, and so do not keep to it.
+	env := e.environ(&e.past.before, e.attempts, e.past.use.Variables(), time.Time{})
+	told := e.told(&d)
+	if script != "" {
+		if _, signal := e.after(ctx, name, script, env, told); signal != "" {
+			return CancelledBy(signal), nil
+		}
+	}
+	if !fallback {
+		return d, nil
+	}
+	done, signal := e.after(ctx, hook.Fallback, e.Hooks.Fallback, env, told)
+	switch {
+	case signal != "":
+		return CancelledBy(signal), nil
+	case done.ReaderGone:
+		d.ReaderGone = true
+		d.End = endBy("SIGPIPE")
+		return d, &done.Code
+	}
+	d.End = End{Code: done.Code}
+	return d, &done.Code
+}
+
+// after runs a hook after the last attempt. A signal ends it.
+func (e *Engine) after(ctx context.Context, name hook.Name, script string, env []string, told hook.Told) (done hook.Done, signal attempt.Signal) {
+	words := e.past.use.Words(e.Argv)
+	signal = e.interruptible(ctx, func(ctx context.Context) { done = e.hook(ctx, name, script, words, env, told) })
+	return done, signal
+}
+
+// hook runs one and tells of it.
+func (e *Engine) hook(ctx context.Context, name hook.Name, script string, words, env []string, told hook.Told) hook.Done {
+	own, remove := e.Hooks.Environ(name, &told)
+	defer remove()
+	e.emit(&event.HookStarted{Hook: string(name)})
+	done := e.Hooks.Run(ctx, e.Starter, name, script, words, append(env[:len(env):len(env)], own...))
+	e.emit(&event.HookFinished{Hook: string(name), ExitCode: done.Code, Duration: done.Duration, Reason: done.Failure})
+	return done
+}
+
+// told is what hooks are told of the last attempt, and of how the run ends.
+func (e *Engine) told(d *Decision) hook.Told {
+	r := &e.past.result
+	t := hook.Told{
+		Exit: r.ExitCode, Signal: string(r.Signal), Reason: oneLine(d.Reason), Verdict: string(d.Verdict), Rule: oneLine(d.Rule), Outcome: string(d.Outcome),
+		Stdout: e.past.evidence.Stdout, Stderr: e.past.evidence.Stderr,
+	}
+	if e.attempts == 0 {
+		t.Exit = d.End.Code
+	}
+	return t
+}
+
+// retryWith are the words that are run in place of the command, and those by
+// which a failure is recognised: the command's own where the shell string begins
+// with them.
+func (e *Engine) retryWith(words []string) (run, judged []string) {
+	run = hook.Shell(e.Hooks.RetryWith, words)
+	if name, _ := classify.Command(run); name == "$@" {
+		return run, words
+	}
+	return run, run
+}

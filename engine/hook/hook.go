@@ -1,0 +1,128 @@
+// Package hook runs shell strings around the attempts of a run: before a
+// retry, after the end, and in place of giving up.
+//
+// A hook is a command through the same Starter as attempts, in a process group
+// of its own: at its limit, and when it is cancelled, its whole tree is killed.
+// It is told everything by its environment; no string is ever put together from
+// data, so that an error text cannot become a command. The package says how one
+// hook runs and what it is told; when it does, and what its result means for
+// the run, is the engine's work.
+package hook
+
+// This file says what hooks there are, and runs one.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// Name is what a hook is called in events and in RETRY_HOOK.
+type Name string
+
+// The hooks.
+const (
+	BeforeRetry  Name = "before-retry"
+	AfterSuccess Name = "after-success"
+	AfterGiveUp  Name = "after-give-up"
+	Fallback     Name = "fallback"
+)
+
+// Set are the shell strings of a run, "" for none.
+type Set struct {
+	BeforeRetry               []string
+	AfterSuccess, AfterGiveUp string
+	// RetryWith takes the place of the command from attempt 2 on, Fallback that
+	// of giving up.
+	RetryWith, Fallback string
+	// Limit is for each hook and the fallback; 0 is none.
+	Limit time.Duration
+	// Keep puts the last part of an output into a file and returns its path, and
+	// what removes it.
+	Keep func(data []byte) (path string, remove func(), err error)
+}
+
+// Shell are the words that run a string: "$@" in it are the words of argv, and
+// it is called retry in what the shell tells. Windows has no such words.
+func Shell(script string, argv []string) []string {
+	if runtime.GOOS == "windows" {
+		return []string{"cmd", "/c", script}
+	}
+	return append([]string{"/bin/sh", "-c", script, "retry"}, argv...)
+}
+
+// Done is what came of a hook.
+type Done struct {
+	// Code is its exit code, 124 where its limit passed, 128+n where a signal
+	// ended it.
+	Code int
+	// Failure says in one line what went wrong, "" where nothing did.
+	Failure string
+	// Asked says that it exited by itself, so that Code is its own word.
+	Asked    bool
+	Duration time.Duration
+	// ReaderGone says that a fallback's output has no reader left.
+	ReaderGone bool
+}
+
+// errLimit is the cause of a context whose limit has passed.
+var errLimit = errors.New("timed out")
+
+// Run runs one hook to its end. ctx ends it early.
+func (s *Set) Run(ctx context.Context, starter attempt.Starter, name Name, script string, argv, env []string) Done {
+	spec := attempt.Spec{Argv: Shell(script, argv), Env: env, Streams: attempt.Aside, KillAtOnce: true}
+	if name == Fallback {
+		spec.Streams = attempt.Instead
+	}
+	if s.Limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, s.Limit, errLimit)
+		defer cancel()
+	}
+	handle := starter.Start(ctx, spec)
+	r := handle.Wait()
+	if err := handle.Settle(true); err != nil && r.Err == nil {
+		r.ReaderGone = r.ReaderGone || errors.Is(err, attempt.ErrReaderGone)
+		if !r.ReaderGone {
+			r.Err = err
+		}
+	}
+	return s.judge(name, r)
+}
+
+// EndNow is the exit code by which --before-retry ends the run: EX_TEMPFAIL of
+// sysexits.h, with which borgmatic's hooks ask for the same.
+const EndNow = 75
+
+// judge says what came of a hook.
+func (s *Set) judge(name Name, r attempt.Result) Done {
+	d := Done{Code: r.ExitCode, Duration: r.Duration, ReaderGone: r.ReaderGone}
+	switch {
+	case errors.Is(r.Err, context.DeadlineExceeded):
+		d.Code, d.Failure = exitcodes.Timeout, "ended by the deadline"
+	case errors.Is(r.Err, context.Canceled):
+		d.Failure = "ended by a signal"
+	case errors.Is(r.Err, errLimit):
+		d.Code, d.Failure = exitcodes.Timeout, fmt.Sprintf("timed out after %v (--hook-timeout)", s.Limit)
+	case r.Err != nil:
+		d.Failure = r.Err.Error()
+		if d.Code == exitcodes.OK {
+			d.Code = exitcodes.Failure
+		}
+	case r.StartErr != nil:
+		d.Failure = r.StartErr.Error()
+	case r.Signal != "":
+		d.Failure = "killed by " + string(r.Signal)
+	default:
+		d.Asked = true
+		if r.ExitCode != exitcodes.OK && !(name == BeforeRetry && r.ExitCode == EndNow) {
+			d.Failure = fmt.Sprintf("exit %d", r.ExitCode)
+		}
+	}
+	return d
+}

@@ -26,6 +26,7 @@ var noteMeetings = sync.OnceFunc(func() { note.Start(int(meeting)) })
 func meet(thread int, end time.Time) {
 	noteMeetings()
 	note.Take(int(meeting))
+	defer note.Take(int(meeting)) // it was not meant for a command
 	err := unix.Tgkill(unix.Getpid(), thread, meeting)
 	for looks := 0; err == nil && !note.Has(int(meeting)) && time.Now().Before(end); looks++ {
 		if looks < 500 {

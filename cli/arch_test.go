@@ -39,6 +39,7 @@ engine/hedge:
 engine/hint:
 engine/hook: engine/attempt exitcodes
 engine/match:
+engine/operation: engine engine/attempt engine/backoff engine/classify engine/event exitcodes
 engine/plan: engine engine/attempt engine/backoff
 engine/probe: engine/attempt
 engine/proc: engine/attempt engine/proc/note exitcodes
@@ -79,7 +80,7 @@ var bans = []ban{
 	{"log", nil, "what is told goes through events"},
 	{"log/slog", nil, "what is told goes through events"},
 	{"math/rand", nil, "math/rand/v2 draws as well and starts faster"},
-	{"math/rand/v2", []string{"cli", "testdata/benchmark"}, "random numbers are arguments everywhere else"},
+	{"math/rand/v2", []string{"cli", "engine/operation", "testdata/benchmark"}, "random numbers are arguments everywhere else"},
 	{"github.com/fatih/color", []string{"cli/human"}, "colour is for a person only"},
 	{"github.com/alecthomas/kong", []string{"cli", "cli/manual"}, "flags are known to the outside only"},
 }

@@ -26,7 +26,8 @@ type Identity struct {
 	RunID, Key string
 	Depth      int
 	Trace      Trace
-	// Random returns 64 random bits, for span ids.
+	// Random returns 64 random bits, for span ids. Without it attempts get no
+	// environment: they are not processes.
 	Random func() uint64
 }
 
@@ -99,6 +100,9 @@ const traceState = "TRACESTATE"
 // attempt before it, own what only it sees.
 func (e *Engine) environ(last *lastAttempt, n int, own []string, deadline time.Time) []string {
 	id := &e.Identity
+	if id.Random == nil {
+		return nil
+	}
 	env := make([]string, 0, len(id.Environ)+len(set)+len(own))
 	for _, entry := range id.Environ {
 		name, _, _ := strings.Cut(entry, "=")

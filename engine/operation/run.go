@@ -1,0 +1,135 @@
+package operation
+
+// This file is one execution: an engine whose attempts call the function, and
+// the record of what it does.
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// record is an id's place in the registry.
+type record struct {
+	// turn is held by the execution under way.
+	turn chan struct{}
+	mu   sync.Mutex // guards what follows
+	known
+	cancel context.CancelFunc // nil while nothing is under way
+}
+
+// known is what is known of the last execution of an id.
+type known struct {
+	status Status
+	times  []time.Time
+	err    error
+	next   time.Duration
+}
+
+// update changes what is known.
+func (r *record) update(change func(*known)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.known)
+}
+
+// loops are engines that have run: one takes 2 KB, which is most of what an
+// operation that succeeds at once would leave to the garbage collector.
+var loops = sync.Pool{New: func() any { return new(engine.Engine) }}
+
+// execute runs f under p; the record's turn is held.
+func (r *record) execute(ctx context.Context, p Policy, f func(context.Context) (bool, error)) (succeeded bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r.mu.Lock()
+	r.known, r.cancel = known{}, cancel
+	r.mu.Unlock()
+	e := &execution{record: r, f: f, outcome: event.Failed}
+	defer func() { // also where f ends its goroutine
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.status, r.next, r.cancel = e.status(), 0, nil
+	}()
+	loop := loops.Get().(*engine.Engine)
+	*loop = engine.Engine{Policy: p.engine(), Starter: e, Sink: e, Draw: rand.Float64}
+	loop.Run(ctx)
+	loops.Put(loop)
+	return e.outcome == event.Succeeded
+}
+
+// execution is what the engine of one execution starts and tells.
+type execution struct {
+	record  *record
+	f       func(context.Context) (bool, error)
+	outcome event.Outcome
+}
+
+// status is how the execution has ended.
+func (e *execution) status() Status {
+	switch e.outcome {
+	case event.Succeeded:
+		return Succeeded
+	case event.Cancelled:
+		return Cancelled
+	}
+	return Failed
+}
+
+// Emit takes over what the registry is asked for.
+func (e *execution) Emit(ev event.Event) {
+	switch ev := ev.(type) {
+	case *event.RetryScheduled:
+		e.record.update(func(k *known) { k.status, k.next = Retrying, ev.Jittered })
+	case *event.RunFinished:
+		e.outcome = ev.Outcome
+	}
+}
+
+// asked is how the engine is told that a context ended, as it has no signal.
+const asked attempt.Signal = "SIGTERM"
+
+// Start makes an attempt of one call.
+func (e *execution) Start(ctx context.Context, _ attempt.Spec) attempt.Attempt {
+	return attempt.Call(func() attempt.Result { return e.call(ctx) })
+}
+
+// call calls the function, unless its context has ended already.
+func (e *execution) call(ctx context.Context) attempt.Result {
+	if ctx.Err() != nil {
+		return attempt.Result{ExitCode: exitcodes.OfSignal(15), Cancelled: asked}
+	}
+	begun := time.Now()
+	e.record.update(func(k *known) { k.times, k.next = append(k.times, begun), 0 })
+	ok, err := protect(ctx, e.f)
+	result := attempt.Result{Note: "failed", Duration: time.Since(begun)}
+	if ok && err == nil {
+		return result
+	}
+	e.record.update(func(k *known) { k.err = err })
+	result.ExitCode = exitcodes.Rejected
+	if ctx.Err() != nil {
+		result.Cancelled = asked
+	}
+	return result
+}
+
+// protect calls f, and makes an error of a panic.
+func protect(ctx context.Context, f func(context.Context) (bool, error)) (ok bool, err error) {
+	defer func() {
+		switch cause := recover().(type) {
+		case nil:
+		case error:
+			ok, err = false, fmt.Errorf("panic: %w", cause)
+		default:
+			ok, err = false, fmt.Errorf("panic: %v", cause)
+		}
+	}()
+	return f(ctx)
+}

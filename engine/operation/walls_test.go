@@ -1,0 +1,49 @@
+package operation
+
+// This file holds the room to its walls: functions need no processes, and the
+// program no registry of functions.
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/retrysh/retry"
+
+// linked returns all packages of ours that a package needs.
+func linked(t *testing.T, path string) (ours []string) {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps", path).Output()
+	if err != nil {
+		t.Skip(err)
+	}
+	for name := range strings.FieldsSeq(string(out)) {
+		if strings.HasPrefix(name, module) {
+			ours = append(ours, name)
+		}
+	}
+	if len(ours) < 2 {
+		t.Fatalf("go list names %v", ours)
+	}
+	return ours
+}
+
+func TestNoEdgeRoomIsLinked(t *testing.T) {
+	for _, name := range linked(t, module+"/engine/operation") {
+		room := strings.TrimPrefix(name, module+"/")
+		for _, edge := range []string{"cli", "engine/proc", "engine/probe", "engine/sink", "engine/store"} {
+			if room == edge || strings.HasPrefix(room, edge+"/") {
+				t.Errorf("%s is linked", name)
+			}
+		}
+	}
+}
+
+func TestTheProgramDoesNotLinkIt(t *testing.T) {
+	for _, name := range linked(t, module) {
+		if strings.HasSuffix(name, "/engine/operation") {
+			t.Errorf("the program links %s", name)
+		}
+	}
+}

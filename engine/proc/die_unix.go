@@ -108,6 +108,7 @@ func LookUp(name string) error {
 func (s *Signals) surrender() attempt.Signal {
 	s.Catch()
 	s.more.Lock()
+	s.given = true
 	s.handBack(earlySignals)
 	caught := slices.Concat(endingSignals, earlySignals)
 	for sig := range s.extra {

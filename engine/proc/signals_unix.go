@@ -46,6 +46,7 @@ type Signals struct {
 	noting sync.Mutex // held by during
 	more   sync.Mutex // held while signals are added, which takes a while
 	extra  map[syscall.Signal]bool
+	given  bool // no more are added (surrender)
 }
 
 // Listen sees to it that no signal which asks for the end is lost from now on;
@@ -199,6 +200,9 @@ func (s *Signals) catchMore(sigs []syscall.Signal) {
 	s.Catch()
 	s.more.Lock()
 	defer s.more.Unlock()
+	if s.given { // back, for good
+		return
+	}
 	for _, sig := range sigs {
 		if !s.extra[sig] {
 			s.extra[sig] = true

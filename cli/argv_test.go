@@ -129,7 +129,7 @@ func TestEnvironment(t *testing.T) {
 
 func TestSuggest(t *testing.T) {
 	for word, want := range map[string]string{
-		"--atempts": `"--attempts"`, "--attempt": `"--attempts"`, "--timout=5": `"--timeout"`, "--dead-line": `"--deadline"`,
+		"--atempts": `"--attempts"`, "--timout=5": `"--timeout"`, "--dead-line": `"--deadline"`,
 		"-attempts": `"--attempts"`, "--ATTEMPTS": `"--attempts"`, "--stop_on_exit": `"--stop-on-exit"`, // written otherwise
 		"--retries": `"--attempts"`, "--max-time=3": `"--deadline"`, // called so elsewhere
 		"--delay": `"--base"`,

@@ -37,8 +37,8 @@ import (
 	"os"
 	"slices"
 
-	"github.com/retrysh/retry/cli/human"
 	"github.com/retrysh/retry/engine/proc"
+	"github.com/retrysh/retry/engine/tell"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -193,14 +193,14 @@ func failed(err error) error {
 	case errors.As(err, new(*usageError)):
 		refuse(err)
 	default:
-		fmt.Fprintf(os.Stderr, "retry: %s\n", human.Printable(err.Error()))
+		fmt.Fprintf(os.Stderr, "retry: %s\n", tell.Printable(err.Error()))
 	}
 	return err
 }
 
 // refuse says why nothing is run: what is wrong, and where to look.
 func refuse(err error) {
-	fmt.Fprintf(os.Stderr, "retry: %s\n%s\n", human.Printable(shorten(err.Error())), "Try 'retry -h' for the flags that most people need, 'retry --help' for all.")
+	fmt.Fprintf(os.Stderr, "retry: %s\n%s\n", tell.Printable(shorten(err.Error())), "Try 'retry -h' for the flags that most people need, 'retry --help' for all.")
 }
 
 // longestLine is how much of an error is shown; values may be huge.

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/retrysh/retry/cli/human"
 	"github.com/retrysh/retry/engine/simulate"
+	"github.com/retrysh/retry/engine/tell"
 )
 
 // contentionRow is one race of the JSON object.
@@ -59,7 +59,7 @@ func tellContention(w io.Writer, rows []contentionRow, trials int) {
 	}
 	fmt.Fprintf(w, "Clients race for one row: each reads its version, and writes if that has not changed.\n")
 	fmt.Fprintf(w, "Of %d, those with %s are done first, after %s; those with %s make the fewest calls, %s.\n",
-		rows[0].Clients, first.waiting(), human.Duration(first.race.Time), fewest.waiting(), number(fewest.Calls))
+		rows[0].Clients, first.waiting(), tell.Duration(first.race.Time), fewest.waiting(), number(fewest.Calls))
 	fmt.Fprintf(w, "The time until the last is done, and the writes of all, in the mean of %d %s:\n\n", trials, verb(trials, "trial", "trials"))
 }
 
@@ -84,7 +84,7 @@ func contentionTable(w io.Writer, rows []contentionRow, kinds int) {
 		if i%kinds == 0 {
 			fmt.Fprintf(w, "\n%7d", r.Clients)
 		}
-		fmt.Fprintf(w, "  %8s %5s", human.Duration(r.race.Time), number(r.Calls))
+		fmt.Fprintf(w, "  %8s %5s", tell.Duration(r.race.Time), number(r.Calls))
 	}
 	fmt.Fprintln(w)
 }

@@ -4,7 +4,6 @@ package cli
 // same rules, evidence and decision as a run, and says why.
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -105,7 +104,10 @@ func explain(w io.Writer, o *options) error {
 
 // decide takes over what a run would do.
 func (x *explained) decide(o *options, d engine.Decision) {
-	x.Why, x.Advice, x.hintUsed = because(o, &d), cmp.Or(d.Why, d.Advice), d.HasHint
+	x.Why, x.Advice, x.hintUsed = because(o, &d), d.Advice, d.HasHint
+	if x.Advice == "" && !d.Unnamed {
+		x.Advice = d.Why
+	}
 	if d.HasHint {
 		x.wait(d.Hint)
 	}
@@ -149,10 +151,10 @@ func because(o *options, d *engine.Decision) string {
 		return d.Rule + " says so"
 	case d.Outcome == event.Exhausted:
 		return "--attempts allows no other"
+	case d.Unnamed:
+		return "no --on-* rule names it"
 	case d.Why != "":
 		return "a wait that is too long is not begun"
-	case strings.HasSuffix(d.Reason, "no --on-* rule names it"):
-		return "no --on-* rule names it"
 	case mode == engine.Smart && d.Retry:
 		return "--classify smart retries what is not known to be permanent"
 	case mode == engine.Smart:

@@ -16,6 +16,7 @@ import (
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/engine/sink"
+	"github.com/retrysh/retry/engine/tell"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -87,11 +88,11 @@ func (out *output) toStderr(format string, o *options) {
 	var s engine.Sink
 	switch format {
 	case "text":
-		out.person = human.New(out.endable(os.Stderr), human.Options{Level: level(o.quiet, o.verbose), Color: colored(o.color), Width: terminalWidth()})
+		out.person = human.New(out.endable(os.Stderr), human.Options{Level: level(o.quiet, o.verbose), Color: colored(o.color), Width: terminalWidth(), Status: showsAttempt(o)})
 		s, out.tell = out.person, out.person.Complain
 	case "json":
 		s = sink.NewJSON(out.endable(os.Stderr), ignore)
-		out.tell = func(line string) { io.WriteString(out.endable(os.Stderr), "retry: "+human.Printable(line)+"\n") }
+		out.tell = func(line string) { io.WriteString(out.endable(os.Stderr), "retry: "+tell.Printable(line)+"\n") }
 	case "github":
 		g := sink.NewGitHub(out.endable(os.Stderr), sink.CIOptions{Quiet: o.quiet, Failed: ignore}, out.gitHubFiles())
 		s, out.tell = g, g.Complain
@@ -200,6 +201,16 @@ func colored(when string) bool {
 // have none.
 func plainLog(when string) bool {
 	return when == "never" || when == "auto" && os.Getenv("NO_COLOR") != ""
+}
+
+// showsAttempt returns what reports whether the terminal may be told which
+// attempt runs: the lines on it are the terminal's to edit, so that no program
+// draws a screen of its own.
+func showsAttempt(o *options) func() bool {
+	if o.quiet {
+		return nil
+	}
+	return func() bool { return proc.EditsLines(int(os.Stderr.Fd())) }
 }
 
 // terminalWidth returns what measures the terminal for the countdown, or nil

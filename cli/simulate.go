@@ -17,9 +17,9 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/retrysh/retry/cli/human"
 	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/simulate"
+	"github.com/retrysh/retry/engine/tell"
 )
 
 // printSimulation follows what was asked for, and prints.
@@ -82,12 +82,12 @@ type namedHerd struct {
 func tellOutage(w io.Writer, herds []namedHerd) {
 	o := herds[0].Outage
 	fmt.Fprintf(w, "%d %s at 0. The server is away for %s; then it takes %s calls a second.\n\n",
-		o.Clients, verb(o.Clients, "run fails", "runs fail"), human.Duration(o.Down), number(o.Capacity))
+		o.Clients, verb(o.Clients, "run fails", "runs fail"), tell.Duration(o.Down), number(o.Capacity))
 	paragraphs := herds[0].sentences()
 	if len(herds) > 1 {
 		paragraphs = nil
 		for i := range herds {
-			paragraphs = append(paragraphs, human.Printable(herds[i].name)+": "+strings.Join(herds[i].sentences(), " "))
+			paragraphs = append(paragraphs, tell.Printable(herds[i].name)+": "+strings.Join(herds[i].sentences(), " "))
 		}
 	}
 	for _, text := range paragraphs {
@@ -103,11 +103,11 @@ func (h *namedHerd) sentences() []string {
 		fmt.Sprintf("At most %s while it is away, and %s once it is back.", h.peak(h.PeakDown), h.peak(h.PeakBack)),
 	}
 	if last, any := h.Quantile(1); any {
-		all = append(all, fmt.Sprintf("The last is done at %s; the best possible is %s.", human.Duration(last), human.Duration(h.Outage.BestPossible())))
+		all = append(all, fmt.Sprintf("The last is done at %s; the best possible is %s.", tell.Duration(last), tell.Duration(h.Outage.BestPossible())))
 	}
 	all = append(all, fmt.Sprintf("%s calls each.", number(h.callsEach())))
 	if h.LeftOut > 0 {
-		all = append(all, fmt.Sprintf("The simulation ends at %s, after %d calls, and leaves out what would come then.", human.Duration(h.End), h.Calls))
+		all = append(all, fmt.Sprintf("The simulation ends at %s, after %d calls, and leaves out what would come then.", tell.Duration(h.End), h.Calls))
 	}
 	return all
 }
@@ -163,12 +163,12 @@ func outageTable(w io.Writer, herds []namedHerd) {
 		h := &herds[i]
 		quantile := func(share float64) string {
 			if at, any := h.Quantile(share); any {
-				return human.Duration(at)
+				return tell.Duration(at)
 			}
 			return "-"
 		}
 		rows = append(rows, []string{
-			human.Printable(h.name), strconv.Itoa(h.Finished), strconv.Itoa(h.GaveUp), strconv.Itoa(h.Refused), number(h.callsEach()),
+			tell.Printable(h.name), strconv.Itoa(h.Finished), strconv.Itoa(h.GaveUp), strconv.Itoa(h.Refused), number(h.callsEach()),
 			strconv.Itoa(h.PeakDown), strconv.Itoa(h.PeakBack), quantile(0.5), quantile(0.99), quantile(1),
 		})
 	}

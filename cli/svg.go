@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/retrysh/retry/cli/human"
+	"github.com/retrysh/retry/engine/tell"
 )
 
 // All lengths are in pixels.
@@ -38,7 +38,7 @@ func drawOutage(herds []namedHerd) []byte {
 	p := &picture{end: max(ends(herds), time.Second/10), y: svgHead}
 	height := svgHead + len(herds)*(svgLoad+svgGap) + svgDone + svgGap
 	o := herds[0].Outage
-	heading := fmt.Sprintf("%d runs against a server that is away for %s, then takes %s calls a second", o.Clients, human.Duration(o.Down), number(o.Capacity))
+	heading := fmt.Sprintf("%d runs against a server that is away for %s, then takes %s calls a second", o.Clients, tell.Duration(o.Down), number(o.Capacity))
 	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" font-family="system-ui, sans-serif" font-size="12" fill="#222">`, svgWidth, height)
 	fmt.Fprintf(p, "\n<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", heading)
 	p.text(svgMargin, 30, `font-size="16" font-weight="600"`, heading)
@@ -98,7 +98,7 @@ func (p *picture) donePanel(herds []namedHerd) {
 	if len(herds) > 1 {
 		fmt.Fprintf(p, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\" font-weight=\"600\">", svgWidth-svgMargin-14, p.y-6)
 		for i, h := range herds {
-			fmt.Fprintf(p, "<tspan dx=\"14\" fill=\"%s\">%s</tspan>", shade(i), markup.Replace(human.Printable(h.name)))
+			fmt.Fprintf(p, "<tspan dx=\"14\" fill=\"%s\">%s</tspan>", shade(i), markup.Replace(tell.Printable(h.name)))
 		}
 		p.WriteString("</text>\n")
 	}
@@ -137,5 +137,5 @@ var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&
 
 // text writes a line, from or around a point on its baseline.
 func (p *picture) text(x, y float64, attributes, line string) {
-	fmt.Fprintf(p, "<text x=\"%.1f\" y=\"%.1f\" %s>%s</text>\n", x, y, attributes, markup.Replace(human.Printable(line)))
+	fmt.Fprintf(p, "<text x=\"%.1f\" y=\"%.1f\" %s>%s</text>\n", x, y, attributes, markup.Replace(tell.Printable(line)))
 }

@@ -6,7 +6,6 @@ package engine
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
@@ -14,6 +13,7 @@ import (
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/hint"
+	"github.com/retrysh/retry/engine/tell"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -49,6 +49,11 @@ type Decision struct {
 	Verdict event.Verdict
 	Rule    string
 	Reason  string
+	// Ended and Known are the parts of Reason: how the attempt ended, and what is
+	// known of such a failure. CodeOnly says that Ended says no more than the
+	// exit code. Unnamed says that no --on-* rule names the failure.
+	Ended, Known      string
+	CodeOnly, Unnamed bool
 
 	// Delay is the plain delay, Wait what to wait, Hint what the server asked
 	// for where HasHint is set. IgnoredHint says which hint was not believed.
@@ -81,6 +86,7 @@ type End struct {
 func Decide(p *Policy, s State, r attempt.Result, e Evidence, now time.Time, u float64) Decision {
 	d := judge(&p.Rules, s.Argv, r, e)
 	d.Counts = counted(&d, r)
+	d.CodeOnly = d.Ended == Describe(r) && r.Signal == "" && !r.TimedOut && r.Note == "" && r.StartErr == nil
 	d.NotStarted, d.ReaderGone = r.StartErr != nil, r.ReaderGone && r.Cancelled == ""
 	switch {
 	case d.Accepted:
@@ -161,7 +167,7 @@ func judge(rules *Rules, argv []string, r attempt.Result, e Evidence) Decision {
 	// Row 4: success.
 	reason, failed := failure(rules, r, e)
 	if !failed {
-		return Decision{Accepted: true, Outcome: event.Succeeded, Reason: reason}
+		return Decision{Accepted: true, Outcome: event.Succeeded, Reason: reason, Ended: reason}
 	}
 	// Row 5: a rule says stop.
 	if item, ok := rules.StopOnExit.Match(r); ok {
@@ -191,16 +197,17 @@ func judge(rules *Rules, argv []string, r attempt.Result, e Evidence) Decision {
 // failure.
 func judgeByTable(rules *Rules, known classify.Judgement, reason string) Decision {
 	guess := known.Verdict == event.Permanent && known.CodeOnly
-	if known.Rule != "" && !(guess && rules.Mode == Any) {
-		reason += ": " + known.Reason
-	}
 	d := again(known.Verdict, known.Rule, reason)
+	if known.Rule != "" && !(guess && rules.Mode == Any) {
+		d.Known = known.Reason
+		d.Reason += ": " + known.Reason
+	}
 	switch {
 	case rules.hasRetryRule(): // Row 8: the user has said what is worth it.
-		d = stop(event.Stopped, known.Verdict, known.Rule, reason+"; no --on-* rule names it")
+		d.Retry, d.Outcome, d.Unnamed, d.Why = false, event.Stopped, true, "no --on-* rule names it"
 	case rules.Mode == Smart && known.Verdict == event.Permanent,
 		rules.Mode == Strict && known.Verdict != event.Transient: // Row 9.
-		d = stop(event.Stopped, known.Verdict, known.Rule, reason)
+		d.Retry, d.Outcome = false, event.Stopped
 	case rules.Mode == Any && guess:
 		// What the code alone suggests is no reason to retry, so it is an advice
 		// at the end.
@@ -236,9 +243,9 @@ func Describe(r attempt.Result) string {
 	case r.StartErr != nil:
 		return r.StartErr.Error()
 	case r.TimedOut && r.Limit > 0 && r.Idle:
-		return "timed out after " + limit(r.Limit) + " without output"
+		return "timed out after " + tell.Limit(r.Limit) + " without output"
 	case r.TimedOut && r.Limit > 0:
-		return "timed out after " + limit(r.Limit)
+		return "timed out after " + tell.Limit(r.Limit)
 	case r.TimedOut:
 		return "timed out"
 	case r.DeadlinePassed:
@@ -251,24 +258,12 @@ func Describe(r attempt.Result) string {
 	return fmt.Sprintf("exit %d", r.ExitCode)
 }
 
-// limit writes a limit as the user would: 10m and not 10m0s.
-func limit(d time.Duration) string {
-	text := d.String()
-	if d%time.Minute == 0 && d > 0 {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if d%time.Hour == 0 && d > 0 {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
-
 func stop(outcome event.Outcome, verdict event.Verdict, rule, reason string) Decision {
-	return Decision{Outcome: outcome, Verdict: verdict, Rule: rule, Reason: reason}
+	return Decision{Outcome: outcome, Verdict: verdict, Rule: rule, Reason: reason, Ended: reason}
 }
 
 func again(verdict event.Verdict, rule, reason string) Decision {
-	return Decision{Retry: true, Verdict: verdict, Rule: rule, Reason: reason}
+	return Decision{Retry: true, Verdict: verdict, Rule: rule, Reason: reason, Ended: reason}
 }
 
 // schedule sets the wait of a decision to retry, or turns it into giving up

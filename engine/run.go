@@ -228,7 +228,10 @@ func (e *Engine) report(t *trial, c Counted) {
 
 // tell tells of a judged attempt.
 func (e *Engine) tell(t *trial, d *Decision) {
-	e.emit(&event.AttemptFinished{Which: t.which, Result: t.result, Success: d.Accepted, NotYet: d.NotYet(), Verdict: d.Verdict, Reason: d.Reason, Rule: d.Rule})
+	e.emit(&event.AttemptFinished{
+		Which: t.which, Result: t.result, Success: d.Accepted, NotYet: d.NotYet(),
+		Verdict: d.Verdict, Reason: d.Reason, Ended: d.Ended, Known: d.Known, Rule: d.Rule,
+	})
 }
 
 // limitOf is the limit by which an attempt timed out.
@@ -260,7 +263,7 @@ func (e *Engine) finish(ctx context.Context, d Decision) End {
 	}
 	e.emit(&event.RunFinished{
 		Outcome: d.Outcome, Attempts: e.attempts, ExitCode: d.End.Code,
-		Verdict: d.Verdict, Reason: d.Reason, Rule: d.Rule, Why: d.Why, Advice: d.Advice, HasHint: d.HasHint, Hint: d.Hint,
+		Verdict: d.Verdict, Reason: d.Reason, Ended: d.Ended, Known: d.Known, CodeOnly: d.CodeOnly, Rule: d.Rule, Why: d.Why, Advice: d.Advice, HasHint: d.HasHint, Hint: d.Hint,
 		FallbackExitCode: fallback,
 		ReaderGone:       d.ReaderGone, NotStarted: d.NotStarted, Flaky: e.state.Failures > 0 && d.Outcome == event.Succeeded,
 	})

@@ -8,8 +8,16 @@ import (
 	"time"
 )
 
-// erase returns to the first column and clears the line (ECMA-48, EL).
-const erase = "\r\x1b[K"
+// erase clears what was drawn from the first column on (ECMA-48, ED and EL).
+// The cursor waits in that column, so that this holds where a narrower terminal
+// has folded the line.
+const erase = "\x1b[J\r\x1b[K"
+
+// clear takes away whatever is drawn.
+func (s *Sink) clear() {
+	s.stopCountdown()
+	s.stopStatus()
+}
 
 // countdown is one that is running.
 type countdown struct {
@@ -62,7 +70,7 @@ func (s *Sink) draw(text string) {
 	if width <= 0 {
 		return
 	}
-	s.write(erase + text[:min(len(text), width-1)])
+	s.write("\r\x1b[K" + text[:min(len(text), width-1)] + "\r")
 }
 
 // step is how often the countdown changes: tenths of a second in the last ten

@@ -12,11 +12,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/fatih/color"
 
 	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/tell"
 )
 
 // Level says how much is told.
@@ -36,6 +36,9 @@ type Options struct {
 	// Width returns the terminal's width in columns, and 0 where a countdown
 	// should not be drawn now. nil means that w is no terminal.
 	Width func() int
+	// Status reports whether the terminal may now be told which attempt runs,
+	// beside what the command writes. nil never does.
+	Status func() bool
 	// Failed is given the first error of the writer. nil ignores it: where
 	// standard error itself cannot be written there is nobody to tell.
 	Failed func(error)
@@ -51,6 +54,7 @@ type Sink struct {
 
 	telling   sync.Mutex // guards what follows: a complaint may come at any time
 	countdown *countdown
+	status    *status
 	finished  *event.AttemptFinished // the last one that failed, told with what follows it
 	policy    string                 // one that nobody named, told with the first failure
 }
@@ -64,7 +68,7 @@ func New(w io.Writer, options Options) *Sink {
 func (s *Sink) Emit(e event.Event) {
 	s.telling.Lock()
 	defer s.telling.Unlock()
-	s.stopCountdown()
+	s.clear()
 	if s.options.Level == Quiet {
 		s.ownTrouble(e)
 		return
@@ -77,32 +81,36 @@ func (s *Sink) Emit(e event.Event) {
 		}
 	case *event.InitialWait:
 		if verbose {
-			s.line(faint, "first try in %s", Duration(e.Wait))
+			s.line(faint, "first try in %s", tell.Duration(e.Wait))
 		}
 		s.startCountdown("first try", e.Wait)
 	case *event.AttemptStarted:
 		if verbose {
 			s.line(faint, "attempt %s starts%s", trial(&e.Header, &e.Which), using(e.Use))
 		}
+		s.startStatus(e)
 	case *event.AttemptFinished:
 		s.copyFinished(e)
 	case *event.AttemptCancelled:
 		if verbose {
-			s.line(faint, "attempt %s has lost and was ended after %s", trial(&e.Header, &e.Which), Duration(e.Result.Duration))
+			s.line(faint, "attempt %s has lost and was ended after %s", trial(&e.Header, &e.Which), tell.Duration(e.Result.Duration))
 		}
 	case *event.RetryScheduled:
-		s.failedAttempt(next(e, verbose))
+		s.failedAttempt(e)
 		if e.IgnoredHint != "" && verbose {
 			s.line(faint, "ignored: %s", e.IgnoredHint)
+		}
+		if e.NotYet && verbose {
+			s.line(faint, "attempt %s succeeded; %s", tell.Position(&e.Header), tell.Next(&e.Wait, true))
 		}
 		s.startCountdown("next try", e.Jittered)
 	case *event.RetryWaited:
 		if verbose {
 			s.line(faint, "waited %s (%s before jitter, %s after, %s slept)",
-				Duration(e.Slept), Duration(e.Delay), Duration(e.Jittered), Duration(e.Slept))
+				tell.Duration(e.Slept), tell.Duration(e.Delay), tell.Duration(e.Jittered), tell.Duration(e.Slept))
 		}
 	case *event.TargetReady:
-		s.line(good, "%s is ready after %s", e.Target, Duration(e.Elapsed))
+		s.line(good, "%s is ready after %s", e.Target, tell.Duration(e.Elapsed))
 	case *event.TargetPending:
 		s.line(faint, "waiting for %s: %s", e.Target, e.Reason)
 	case *event.TargetFailed:
@@ -119,16 +127,16 @@ func (s *Sink) Emit(e event.Event) {
 func (s *Sink) hook(e event.Event, verbose bool) {
 	switch e := e.(type) {
 	case *event.HookStarted:
-		s.failedAttempt("")
+		s.failedAttempt(nil)
 		if verbose {
 			s.line(faint, "%s starts", e.Hook)
 		}
 	case *event.HookFinished:
 		switch {
 		case e.Reason != "":
-			s.line(warning, "%s failed after %s: %s", e.Hook, Duration(e.Duration), e.Reason)
+			s.line(warning, "%s failed after %s: %s", e.Hook, tell.Duration(e.Duration), e.Reason)
 		case verbose:
-			s.line(faint, "%s took %s", e.Hook, Duration(e.Duration))
+			s.line(faint, "%s took %s", e.Hook, tell.Duration(e.Duration))
 		}
 	}
 }
@@ -154,7 +162,7 @@ func (s *Sink) Note(text string) {
 func (s *Sink) Complain(text string) {
 	s.telling.Lock()
 	defer s.telling.Unlock()
-	s.stopCountdown()
+	s.clear()
 	s.line(bad, "%s", text)
 }
 
@@ -162,21 +170,19 @@ func (s *Sink) Complain(text string) {
 func (s *Sink) Close() {
 	s.telling.Lock()
 	defer s.telling.Unlock()
-	s.stopCountdown()
+	s.clear()
 }
 
-// failedAttempt tells the last failed attempt and what follows it.
-func (s *Sink) failedAttempt(what string) {
+// failedAttempt tells the last failed attempt and what follows it; next is nil
+// where nothing does.
+func (s *Sink) failedAttempt(next *event.RetryScheduled) {
 	e := s.finished
 	if e == nil {
 		return
 	}
 	s.finished = nil
-	text := fmt.Sprintf("attempt %s failed after %s: %s", position(&e.Header), Duration(e.Result.Duration), e.Reason)
-	if e.Rule != "" {
-		text += " [" + e.Rule + "]"
-	}
-	s.line(warning, "%s%s%s", text, what, s.policy)
+	title, text := tell.Failure(e, next, s.options.Level == Verbose)
+	s.line(warning, "%s %s%s", title, text, s.policy)
 	s.policy = ""
 }
 
@@ -190,84 +196,35 @@ func (s *Sink) copyFinished(e *event.AttemptFinished) {
 	switch {
 	case s.options.Level != Verbose || !e.Hedged:
 	case e.Success:
-		s.line(faint, "attempt %s succeeded after %s", trial(&e.Header, &e.Which), Duration(e.Result.Duration))
+		s.line(faint, "attempt %s succeeded after %s", trial(&e.Header, &e.Which), tell.Duration(e.Result.Duration))
 	default:
-		s.line(faint, "attempt %s failed after %s: %s", trial(&e.Header, &e.Which), Duration(e.Result.Duration), e.Reason)
+		s.line(faint, "attempt %s failed after %s: %s", trial(&e.Header, &e.Which), tell.Duration(e.Result.Duration), e.Reason)
 	}
 }
 
 func (s *Sink) end(e *event.RunFinished) {
-	tried := e.Attempts > 1 || e.Outcome != event.Succeeded
-	if e.ReaderGone { // SIGPIPE is silent, as without the wrapper
+	switch {
+	case e.ReaderGone: // SIGPIPE is silent, as without the wrapper
+		return
+	case e.Outcome == event.Succeeded && e.Attempts <= 1:
 		return
 	}
 	if e.Outcome != event.Failed && e.Outcome != event.Cancelled { // else the command is not to blame
-		s.failedAttempt("")
+		s.failedAttempt(nil)
 	}
-	if !tried {
-		return
+	shade := bad
+	if e.Outcome == event.Succeeded {
+		shade = good
 	}
-	after := fmt.Sprintf("after %s in %s", attempts(e.Attempts), Duration(e.Elapsed))
-	switch {
-	case e.Outcome == event.Succeeded:
-		s.line(good, "succeeded %s", after)
-	case e.Attempts == 0:
-		s.line(bad, "%s (after %s)", e.Reason, Duration(e.Elapsed))
-	case e.Outcome == event.Cancelled, e.Outcome == event.Failed:
-		s.line(bad, "%s, %s", e.Reason, after)
-	default:
-		s.line(bad, "gave up %s: %s", after, ending(e))
-	}
-}
-
-// ending says why no attempt followed; an advice goes with a run that used all
-// its attempts and had more than one.
-func ending(e *event.RunFinished) string {
-	switch {
-	case e.Why != "":
-		return e.Why
-	case e.Advice == "", e.Outcome == event.Exhausted && e.MaxAttempts == 1:
-		return outcome(e.Outcome)
-	}
-	return outcome(e.Outcome) + "; " + e.Advice
-}
-
-// outcome says why no attempt followed; why the last one failed has been told.
-func outcome(o event.Outcome) string {
-	switch o {
-	case event.Exhausted:
-		return "no attempt is left"
-	case event.Stopped:
-		return "another attempt would not help"
-	case event.Deadline:
-		return "no time is left before the deadline"
-	case event.Refused:
-		return "refused"
-	}
-	return ""
-}
-
-func attempts(n int) string {
-	if n == 1 {
-		return "1 attempt"
-	}
-	return fmt.Sprintf("%d attempts", n)
-}
-
-// position says which attempt, of how many.
-func position(h *event.Header) string {
-	if h.MaxAttempts == 0 {
-		return fmt.Sprint(h.Attempt)
-	}
-	return fmt.Sprintf("%d of %d", h.Attempt, h.MaxAttempts)
+	s.line(shade, "%s", tell.End(e))
 }
 
 // trial is position, and which copy.
 func trial(h *event.Header, w *event.Which) string {
 	if w.Hedged {
-		return fmt.Sprintf("%s, copy %d,", position(h), w.Copy)
+		return fmt.Sprintf("%s, copy %d,", tell.Position(h), w.Copy)
 	}
-	return position(h)
+	return tell.Position(h)
 }
 
 // using says which values the words have.
@@ -279,31 +236,6 @@ func using(use map[string]string) string {
 	return strings.Replace(text, ", ", " with ", 1)
 }
 
-func next(e *event.RetryScheduled, verbose bool) string {
-	switch {
-	case e.HasHint:
-		return fmt.Sprintf("; next try in %s (it asked for %s)", Duration(e.Jittered), Duration(e.Hint))
-	case verbose:
-		return fmt.Sprintf("; next try in %s (%s before jitter)", Duration(e.Jittered), Duration(e.Delay))
-	}
-	return "; next try in " + Duration(e.Jittered)
-}
-
-// Duration rounds to what a person reads: three digits or so.
-func Duration(d time.Duration) string {
-	switch {
-	case d >= time.Minute:
-		d = d.Round(time.Second)
-	case d >= time.Second:
-		d = d.Round(10 * time.Millisecond)
-	case d >= time.Millisecond:
-		d = d.Round(time.Millisecond)
-	default:
-		d = d.Round(time.Microsecond)
-	}
-	return d.String()
-}
-
 // The colours of the four kinds of line.
 const (
 	good    = color.FgGreen
@@ -312,16 +244,60 @@ const (
 	faint   = color.Faint
 )
 
-// line writes one line. What came from the command or the user is made to stay
-// on it.
+// line writes one line, on a terminal as several that end at words. What came
+// from the command or the user is made to stay on it.
 func (s *Sink) line(shade color.Attribute, format string, args ...any) {
-	text := "retry: " + Printable(fmt.Sprintf(format, args...))
-	if s.options.Color {
-		c := color.New(shade)
-		c.EnableColor()
-		text = c.Sprint(text)
+	text := prefix + tell.Printable(fmt.Sprintf(format, args...))
+	width := 0
+	if s.options.Width != nil {
+		width = s.options.Width()
 	}
-	s.write(text + "\n")
+	var paint *color.Color
+	if s.options.Color {
+		paint = color.New(shade)
+		paint.EnableColor()
+	}
+	var b strings.Builder
+	for _, row := range wrap(text, width) {
+		if paint != nil {
+			row = paint.Sprint(row)
+		}
+		b.WriteString(row + "\n")
+	}
+	s.write(b.String())
+}
+
+// prefix begins every line; what follows on further ones is indented by as much.
+const prefix = "retry: "
+
+// leastWidth is the narrowest terminal that lines are wrapped for.
+const leastWidth = 24
+
+// wrap breaks text at blanks into rows of less than width columns: one that ends
+// in the last column makes some terminals leave an empty row. A longer word
+// stays whole, to be copied. A width of 0 breaks nothing.
+func wrap(text string, width int) []string {
+	if width < leastWidth {
+		return []string{text}
+	}
+	var rows []string
+	for {
+		runes := []rune(text)
+		if len(runes) < width {
+			return append(rows, text)
+		}
+		end := -1
+		for i, r := range runes {
+			if r == ' ' && i > len(prefix) && (i < width || end < 0) {
+				end = i
+			}
+		}
+		if end < 0 {
+			return append(rows, text)
+		}
+		rows = append(rows, string(runes[:end]))
+		text = strings.Repeat(" ", len(prefix)) + strings.TrimLeft(string(runes[end:]), " ")
+	}
 }
 
 func (s *Sink) write(text string) {
@@ -331,20 +307,4 @@ func (s *Sink) write(text string) {
 		s.failed = true
 		s.options.Failed(err)
 	}
-}
-
-// Printable replaces control characters, which could move the cursor or start
-// a line of their own, and parts "##", with which commands to the runners of CI
-// systems begin anywhere in a line ("##[name]", "##vso[name]"): the text may
-// come from the command.
-func Printable(s string) string {
-	for strings.Contains(s, "##") {
-		s = strings.ReplaceAll(s, "##", "# #")
-	}
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, s)
 }

@@ -129,9 +129,10 @@ type AttemptFinished struct {
 	// a row are asked for.
 	Success, NotYet bool
 	Verdict         Verdict
-	// Reason is one line in words; Rule names the rule that decided, "" if
-	// none did.
-	Reason, Rule string
+	// Reason is one line in words: Ended, how the attempt ended, and Known, what
+	// is known of such a failure. Rule names the rule that decided. "" if there
+	// is none.
+	Reason, Ended, Known, Rule string
 }
 
 // AttemptCancelled tells that a copy of a hedged attempt was ended since
@@ -212,9 +213,11 @@ type RunFinished struct {
 	Outcome Outcome
 	// Attempts is how many there were, ExitCode the program's own.
 	Attempts, ExitCode int
-	// Verdict, Rule and Reason are the last attempt's.
-	Verdict      Verdict
-	Reason, Rule string
+	// Verdict, Reason, Ended, Known and Rule are the last attempt's; CodeOnly
+	// says that Ended says no more than its exit code.
+	Verdict                    Verdict
+	Reason, Ended, Known, Rule string
+	CodeOnly                   bool
 	// Why says why no attempt followed, where that is more than the outcome.
 	// Advice is one more line for a person. "" for none.
 	Why, Advice string

@@ -10,13 +10,12 @@ package sink
 // is folded by the lines before and after it.
 
 import (
-	"fmt"
 	"io"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/tell"
 )
 
 // longestText bounds what is shown of a text from outside, in runes: a log
@@ -79,7 +78,7 @@ func (s *ci) Emit(e event.Event) {
 	case *event.AttemptStarted:
 		if !s.open { // else it is a further copy
 			s.open = true
-			s.write(s.dialect.fold(&e.Header, "retry: attempt "+position(&e.Header)+": "+s.command))
+			s.write(s.dialect.fold(&e.Header, "retry: attempt "+tell.Position(&e.Header)+": "+s.command))
 		}
 	case *event.AttemptFinished:
 		if !e.Hedged { // the fold of a hedged attempt holds all copies
@@ -91,22 +90,22 @@ func (s *ci) Emit(e event.Event) {
 		}
 	case *event.RetryScheduled:
 		s.unfold(&e.Header)
-		s.failedAttempt("; next try in " + short(e.Jittered))
+		s.failedAttempt(e)
 	case *event.TargetPending:
 		s.write("retry: waiting for " + inert(e.Target) + ": " + inert(e.Reason) + "\n")
 	case *event.TargetReady:
-		s.write("retry: " + inert(e.Target) + " is ready after " + short(e.Elapsed) + "\n")
+		s.write("retry: " + inert(e.Target) + " is ready after " + tell.Duration(e.Elapsed) + "\n")
 	case *event.TargetFailed:
 		s.write(s.dialect.warning("retry", inert(e.Target)+" is not ready: "+inert(e.Reason)))
 	case *event.HookStarted:
-		s.failedAttempt("")
+		s.failedAttempt(nil)
 	case *event.HookFinished:
 		if e.Reason != "" {
-			s.write(s.dialect.warning("retry: "+e.Hook+" failed", "after "+short(e.Duration)+": "+inert(e.Reason)))
+			s.write(s.dialect.warning("retry: "+e.Hook+" failed", "after "+tell.Duration(e.Duration)+": "+inert(e.Reason)))
 		}
 	case *event.RunFinished:
 		s.unfold(&e.Header)
-		s.failedAttempt("")
+		s.failedAttempt(nil)
 		s.end(e)
 	}
 }
@@ -120,22 +119,23 @@ func (s *ci) unfold(h *event.Header) {
 	}
 }
 
-func (s *ci) failedAttempt(what string) {
+func (s *ci) failedAttempt(next *event.RetryScheduled) {
 	e := s.finished
 	if e == nil {
 		return
 	}
 	s.finished = nil
-	s.write(s.dialect.warning("retry: attempt "+position(&e.Header)+" failed", "after "+short(e.Result.Duration)+": "+because(e.Reason, e.Rule)+what))
+	title, text := tell.Failure(e, next, false)
+	s.write(s.dialect.warning("retry: "+title, inert(text)))
 }
 
 func (s *ci) end(e *event.RunFinished) {
 	switch {
 	case e.ReaderGone: // the end is SIGPIPE's, which says nothing
 	case e.Outcome != event.Succeeded:
-		s.write(s.dialect.failure("retry: "+string(e.Outcome), summary(e)))
+		s.write(s.dialect.failure("retry: "+string(e.Outcome), inert(tell.End(e))))
 	case e.Attempts > 1:
-		s.write(s.dialect.notice("retry: "+string(e.Outcome), summary(e)))
+		s.write(s.dialect.notice("retry: "+string(e.Outcome), inert(tell.End(e))))
 	}
 }
 
@@ -144,24 +144,6 @@ func (s *ci) write(text string) {
 		s.failed = true
 		s.options.Failed(err)
 	}
-}
-
-// summary says in words how a run ended.
-func summary(e *event.RunFinished) string {
-	after := fmt.Sprintf("after %d attempts in %s", e.Attempts, short(e.Elapsed))
-	if e.Attempts == 1 {
-		after = "after 1 attempt in " + short(e.Elapsed)
-	}
-	if e.Outcome == event.Succeeded {
-		return "succeeded " + after
-	}
-	text := fmt.Sprintf("gave up %s with exit code %d: %s", after, e.ExitCode, because(e.Reason, e.Rule))
-	for _, more := range []string{e.Why, e.Advice} {
-		if more != "" {
-			text += "; " + inert(more)
-		}
-	}
-	return text
 }
 
 // shown is a command for a person to recognise.
@@ -175,46 +157,18 @@ func because(reason, rule string) string {
 	return inert(reason) + " [" + inert(rule) + "]"
 }
 
-// position says which attempt, of how many.
-func position(h *event.Header) string {
-	if h.MaxAttempts == 0 {
-		return fmt.Sprint(h.Attempt)
-	}
-	return fmt.Sprintf("%d of %d", h.Attempt, h.MaxAttempts)
-}
-
-// short rounds to what a person reads.
-func short(d time.Duration) string {
-	switch {
-	case d >= time.Minute:
-		return d.Round(time.Second).String()
-	case d >= time.Second:
-		return d.Round(10 * time.Millisecond).String()
-	}
-	return d.Round(time.Millisecond).String()
-}
-
-// inert takes from a text what a runner could read as a command. A control
-// character could start a line or draw over one. "##" begins the runner's old
-// form of a command, "##[name]", which it looks for anywhere in a line
-// (actions/runner, ActionCommand.TryParse), and Azure's "##vso[name]".
-// "section_" begins GitLab's markers.
+// inert takes from a text what a runner could read as a command: control
+// characters and "##" (actions/runner, ActionCommand.TryParse), and "section_",
+// which begins GitLab's markers.
 func inert(text string) string {
 	var b strings.Builder
-	runes, last := 0, ' '
-	for _, r := range text {
+	runes := 0
+	for _, r := range tell.Printable(text) {
 		if runes++; runes > longestText {
 			b.WriteString(" ...")
 			break
 		}
-		if r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' {
-			r = ' '
-		}
-		if r == '#' && last == '#' {
-			b.WriteByte(' ')
-		}
 		b.WriteRune(r)
-		last = r
 	}
 	return strings.ReplaceAll(b.String(), "section_", "section-")
 }

@@ -217,7 +217,7 @@ func TestGitHubTellsARun(t *testing.T) {
 	want := `::group::retry: attempt 1: deploy -x
 
 ::endgroup::
-::warning title=retry%3A attempt 1 failed::after 1m5s: exit 75: 50%25 done [on-exit]; next try in 1.23s
+::warning title=retry%3A attempt 1 failed::after 1m5s: exit 75: 50%25 done; next try in 1.23s [on-exit]
 ::group::retry: attempt 2: deploy -x
 
 ::endgroup::

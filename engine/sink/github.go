@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/tell"
 )
 
 // GitHubFiles are the files that the runner offers to a step, nil where it
@@ -88,13 +89,13 @@ func (s *GitHub) row(e *event.AttemptFinished) {
 	if e.Hedged {
 		number += ", copy " + strconv.Itoa(e.Copy)
 	}
-	s.rows = append(s.rows, fmt.Sprintf("| %s | %s | %s |\n", number, literal(result), short(e.Result.Duration)))
+	s.rows = append(s.rows, fmt.Sprintf("| %s | %s | %s |\n", number, literal(result), tell.Duration(e.Result.Duration)))
 }
 
 // table is the summary, in Markdown.
 func (s *GitHub) table(e *event.RunFinished) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n**retry** %s: %s\n\n", literal(s.ran), literal(summary(e)))
+	fmt.Fprintf(&b, "\n**retry** %s: %s\n\n", literal(s.ran), literal(inert(tell.End(e))))
 	if len(s.rows) == 0 {
 		return b.String()
 	}

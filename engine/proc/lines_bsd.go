@@ -1,0 +1,7 @@
+//go:build darwin || freebsd
+
+package proc
+
+import "golang.org/x/sys/unix"
+
+const getTermios = unix.TIOCGETA

@@ -112,7 +112,7 @@ func resolve(table []flag, settings []setting, command []string) (*options, erro
 	}
 	r.values(o, settings)
 	o.explain = r.explanation()
-	o.simulation = r.simulation(table, settings, o.policy)
+	o.simulation = r.simulation(table, settings, o)
 	r.together(o)
 	return o, r.err
 }

@@ -68,7 +68,8 @@ func checkKey(key string) error {
 	return nil
 }
 
-// guards resolves the guards themselves.
+// guards resolves the guards themselves. The runs of a simulation share them
+// without a key.
 func (r *resolver) guards() guard.Guards {
 	g := r.g
 	var all guard.Guards
@@ -79,7 +80,7 @@ func (r *resolver) guards() guard.Guards {
 	all.Adaptive = g.Adaptive
 	all.Priority = value(r, "priority", g.Priority, guard.ParsePriority)
 	for _, flag := range []string{"breaker", "budget", "tokens", "max-concurrent", "adaptive"} {
-		if r.given(flag) && !r.given("key") && (flag != "adaptive" || g.Adaptive) {
+		if r.given(flag) && !r.given("key") && !r.given("simulate") && (flag != "adaptive" || g.Adaptive) {
 			r.fail(flag, errors.New("needs --key NAME, which says what is protected, such as --key npm"))
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/simulate"
 )
 
@@ -31,6 +32,7 @@ type simulation struct {
 type herdPolicy struct {
 	name   string
 	policy engine.Policy
+	guards guard.Guards
 }
 
 // What a simulation can hold in memory, and end in the time that somebody waits
@@ -47,7 +49,7 @@ const (
 
 // simulation resolves the section on simulation; settings are all that were
 // given.
-func (r *resolver) simulation(table []flag, settings []setting, p engine.Policy) *simulation {
+func (r *resolver) simulation(table []flag, settings []setting, o *options) *simulation {
 	g := r.g
 	if !r.given("simulate") {
 		for _, flag := range []string{"clients", "capacity", "outage", "attempt-time", "queue", "compare", "trials", "svg"} {
@@ -72,7 +74,7 @@ func (r *resolver) simulation(table []flag, settings []setting, p engine.Policy)
 		Clients: r.number("clients", g.Clients, mostClients), Capacity: r.capacity(g.Capacity), Down: r.duration("outage", g.Outage),
 		AttemptTime: r.duration("attempt-time", g.AttemptTime), Queue: r.duration("queue", g.Queue),
 	}
-	s.herds = []herdPolicy{{name: jitterName(p.Schedule.Jitter), policy: p}}
+	s.herds = []herdPolicy{{jitterName(o.policy.Schedule.Jitter), o.policy, o.guarding.guards}}
 	switch {
 	case !r.given("compare"):
 	case g.Compare == "jitter":
@@ -138,12 +140,10 @@ func (r *resolver) herds(table []flag, settings []setting, name string, values [
 	for _, value := range values {
 		changed := append(slices.Clone(settings), setting{flag: byName(table, name), value: value, word: "--compare", source: fromCommandLine})
 		other := newResolver(table, changed)
-		h := herdPolicy{name: value}
-		other.policy(&h.policy)
+		herds = append(herds, other.herd(value))
 		if r.err == nil {
 			r.err = other.err
 		}
-		herds = append(herds, h)
 	}
 	return herds
 }
@@ -171,12 +171,20 @@ func (s *simulation) compare(table []flag, environ []string, given []setting, co
 		if err != nil {
 			return err
 		}
-		r := newResolver(table, chosen.settings)
-		h := herdPolicy{name: name}
-		if r.policy(&h.policy); r.err != nil {
+		simulated := setting{flag: byName(table, "simulate"), value: "outage", word: "--simulate"}
+		r := newResolver(table, append(slices.Clone(chosen.settings), simulated))
+		s.herds = append(s.herds, r.herd(name))
+		if r.err != nil {
 			return r.err
 		}
-		s.herds = append(s.herds, h)
 	}
 	return nil
+}
+
+// herd resolves what a simulation looks at.
+func (r *resolver) herd(name string) herdPolicy {
+	h := herdPolicy{name: name}
+	r.policy(&h.policy)
+	h.guards = r.guarding().guards
+	return h
 }

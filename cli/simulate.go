@@ -8,10 +8,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,7 +32,7 @@ func printSimulation(out io.Writer, o *options) error {
 	herds := make([]namedHerd, len(o.simulation.herds))
 	each(len(herds), func(i int) {
 		h := &o.simulation.herds[i]
-		herds[i] = namedHerd{h.name, o.simulation.outage.Run(h.policy, guard.Guards{}, o.random(0).Float64)}
+		herds[i] = namedHerd{h.name, o.simulation.outage.Run(h.policy, h.guards, o.random(0).Float64)}
 	})
 	if name := o.simulation.svg; name != "" {
 		if err := os.WriteFile(name, drawOutage(herds), 0o666); err != nil {
@@ -100,7 +102,7 @@ func tellOutage(w io.Writer, herds []namedHerd) {
 func (h *namedHerd) sentences() []string {
 	all := []string{
 		h.fates() + ".",
-		fmt.Sprintf("At most %s while it is away, and %s once it is back.", h.peak(h.PeakDown), h.peak(h.PeakBack)),
+		fmt.Sprintf("%s while it is away, and %s once it is back.", upper(h.peak(h.PeakDown)), h.peak(h.PeakBack)),
 	}
 	if last, any := h.Quantile(1); any {
 		all = append(all, fmt.Sprintf("The last is done at %s; the best possible is %s.", tell.Duration(last), tell.Duration(h.Outage.BestPossible())))
@@ -125,7 +127,7 @@ func (h *namedHerd) fates() string {
 		text += fmt.Sprintf(", %d %s up", h.GaveUp, verb(h.GaveUp, "gives", "give"))
 	}
 	if h.Refused > 0 {
-		text += fmt.Sprintf(", %d %s refused", h.Refused, verb(h.Refused, "is", "are"))
+		text += fmt.Sprintf(", %d %s refused by %s", h.Refused, verb(h.Refused, "is", "are"), h.refusers())
 	}
 	if h.LeftOut > 0 {
 		text += fmt.Sprintf(", %d %s still at it when the simulation ends", h.LeftOut, verb(h.LeftOut, "is", "are"))
@@ -133,10 +135,27 @@ func (h *namedHerd) fates() string {
 	return text
 }
 
+// refusers are the guards that refused, those of the most runs first.
+func (h *namedHerd) refusers() string {
+	kinds := slices.Sorted(maps.Keys(h.RefusedBy))
+	slices.SortStableFunc(kinds, func(a, b guard.Kind) int { return h.RefusedBy[b] - h.RefusedBy[a] })
+	var names []string
+	for _, kind := range kinds {
+		names = append(names, kind.String())
+	}
+	return strings.Join(names, " and ")
+}
+
 // peak tells a load in units of the capacity.
 func (h *namedHerd) peak(load int) string {
-	return fmt.Sprintf("%d calls a second (%s times what it takes)", load, number(float64(load)/h.Outage.Capacity))
+	if load == 0 {
+		return "no calls"
+	}
+	return fmt.Sprintf("at most %d calls a second (%s times its capacity)", load, number(float64(load)/h.Outage.Capacity))
 }
+
+// upper begins a sentence.
+func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 func (h *namedHerd) callsEach() float64 { return float64(h.Calls) / float64(h.Outage.Clients) }
 

@@ -12,7 +12,9 @@ import (
 func (r *resolver) rotation(command []string) []rotate.List {
 	var lists []rotate.List
 	byVariable := map[string]string{}
-	for _, text := range r.g.Rotate {
+	g := r.g
+	scripts := append([]string{g.RetryWith, g.AfterSuccess, g.AfterGiveUp, g.Fallback}, g.BeforeRetry...)
+	for _, text := range g.Rotate {
 		l, err := rotate.Parse(text)
 		r.fail("rotate", err)
 		if err != nil {
@@ -26,7 +28,7 @@ func (r *resolver) rotation(command []string) []rotate.List {
 		}
 		byVariable[l.Variable()] = l.Name
 		if len(command) > 0 {
-			r.fail("rotate", l.CheckUsed(command))
+			r.fail("rotate", l.CheckUsed(command, scripts...))
 		}
 		lists = append(lists, l)
 	}

@@ -88,8 +88,19 @@ func enoughFiles(o *options) error {
 	if o.logFile != "" {
 		others++
 	}
+	if copies := o.policy.Hedge.Max; copies > 1 {
+		others += filesOfACopy * min(copies, manyCopies)
+	}
 	return proc.EnoughFiles(o.process, reads, others)
 }
+
+// A copy of a hedged attempt has both outputs held: two files, and a pipe for
+// each and one to wake who reads them. More than manyCopies are not counted: no
+// limit is that high.
+const (
+	filesOfACopy = 2 + 2*3
+	manyCopies   = 1 << 20
+)
 
 // build makes the engine for one run.
 func build(o *options, environ []string, signals *proc.Signals, out *output) (*engine.Engine, *proc.Runner, error) {
@@ -115,8 +126,15 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 	}
 	if o.guarding.key != "" {
 		e.About.Key = o.guarding.key
-		if o.guarding.guards.Any() {
-			e.Gate = newGate(&o.guarding, environ, e.Tell)
+		guarded, rotates := o.guarding.guards.Any(), len(o.policy.Rotate) > 0
+		if guarded || rotates {
+			g := newGate(&o.guarding, environ, e.Tell)
+			if guarded {
+				e.Gate = g
+			}
+			if rotates {
+				e.Values = g
+			}
 		}
 	}
 	nest(o, e, out)

@@ -150,5 +150,11 @@ func (e *Engine) refuse(r *Refusal, last *lastAttempt) Decision {
 }
 
 // Tell tells what a gate has seen happen. It is called by the gate's methods
-// only, which the loop waits for.
-func (e *Engine) Tell(ev event.Event) { e.emit(ev) }
+// only: the goroutine of the run waits for them, or else overhears.
+func (e *Engine) Tell(ev event.Event) {
+	if e.overhear != nil {
+		e.overhear <- ev
+		return
+	}
+	e.emit(ev)
+}

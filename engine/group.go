@@ -30,7 +30,8 @@ type group struct {
 	asking   bool // the gate is asked for the next copy
 	unask    context.CancelFunc
 	admitted chan admission
-	reports  []func() // what the gate is told once it has answered
+	overhear chan event.Event // what the gate tells meanwhile
+	reports  []func()         // what it is told once it has answered
 
 	closed   bool           // no more copies start
 	timedOut bool           // the copy that failed last did so by a limit
@@ -46,7 +47,10 @@ type admission struct {
 
 // hedged runs the command in copies, judges and tells.
 func (e *Engine) hedged(ctx context.Context, last *lastAttempt, pass Pass) (Decision, attempt.Result) {
-	g := &group{e: e, last: last, begun: time.Now(), plan: hedge.New(e.Policy.Hedge), ended: make(chan *trial), admitted: make(chan admission)}
+	g := &group{
+		e: e, last: last, begun: time.Now(), plan: hedge.New(e.Policy.Hedge),
+		ended: make(chan *trial), admitted: make(chan admission), overhear: make(chan event.Event),
+	}
 	g.ctx, g.cancel = context.WithCancelCause(ctx)
 	g.start(pass)
 	t := g.decider()
@@ -83,6 +87,8 @@ func (g *group) decider() *trial {
 			}
 		case a := <-g.admitted:
 			g.answered(a)
+		case ev := <-g.overhear:
+			g.e.emit(ev)
 		case g.signal = <-g.e.Signals.Cancelled:
 			g.close()
 		}
@@ -135,7 +141,7 @@ func (g *group) start(pass Pass) {
 // ask asks the gate for the next copy, while the others run on.
 func (g *group) ask() {
 	ctx, cancel := g.e.limited(g.ctx)
-	g.asking, g.unask = true, cancel
+	g.asking, g.unask, g.e.overhear = true, cancel, g.overhear
 	gate, ask := g.e.Gate, Ask{Attempt: g.e.attempts, TimedOut: g.timedOut}
 	go func() {
 		pass, refusal := gate.AdmitCopy(ctx, ask)
@@ -146,7 +152,7 @@ func (g *group) ask() {
 // answered starts the copy that was let through. Where none was, its turn has
 // passed; where nothing runs beside it, the attempt has failed.
 func (g *group) answered(a admission) {
-	g.asking = false
+	g.asking, g.e.overhear = false, nil
 	g.unask()
 	for _, report := range g.reports {
 		report()
@@ -155,9 +161,12 @@ func (g *group) answered(a admission) {
 	switch {
 	case a.refusal == nil && !g.closed:
 		g.start(a.pass)
-	case a.refusal == nil && a.pass != nil:
+	case g.closed && a.pass != nil:
 		a.pass.Report(CountsNot)
-	case a.refusal != nil && !g.closed:
+	case g.closed:
+	case g.e.passes(0): // it was cut short
+		g.close()
+	default:
 		which := event.Which{Hedged: true, Copy: g.plan.Started()}
 		g.e.emit(&event.GuardRefused{Which: which, Guard: a.refusal.Guard, Key: a.refusal.Key, Reason: a.refusal.Reason, RetryIn: a.refusal.RetryIn})
 		g.plan.Pass(time.Since(g.begun))
@@ -168,8 +177,13 @@ func (g *group) answered(a admission) {
 // stopAsking withdraws what is asked for.
 func (g *group) stopAsking() {
 	g.close()
-	if g.asking {
-		g.answered(<-g.admitted)
+	for g.asking {
+		select {
+		case a := <-g.admitted:
+			g.answered(a)
+		case ev := <-g.overhear:
+			g.e.emit(ev)
+		}
 	}
 }
 

@@ -466,6 +466,7 @@ func TestHedgeAndConsecutive(t *testing.T) {
 type keeper struct {
 	copies  int
 	takes   time.Duration
+	tell    func(event.Event)
 	mu      sync.Mutex // locked while somebody asks or tells
 	asked   []Ask
 	reports []Counted
@@ -490,6 +491,9 @@ func (k *keeper) Admit(context.Context, Ask) (Pass, *Refusal) {
 func (k *keeper) AdmitCopy(ctx context.Context, a Ask) (Pass, *Refusal) {
 	defer k.busy()()
 	k.asked = append(k.asked, a)
+	if k.tell != nil {
+		k.tell(&event.BreakerChanged{})
+	}
 	select {
 	case <-time.After(k.takes):
 	case <-ctx.Done():
@@ -655,7 +659,7 @@ func TestHedgeStress(t *testing.T) {
 			var k *keeper
 			if random.IntN(3) == 0 {
 				k = &keeper{copies: random.IntN(6), takes: upTo(200 * ms)}
-				e.Gate = k
+				e.Gate, k.tell = k, e.Tell
 			}
 			if random.IntN(3) == 0 {
 				time.AfterFunc(upTo(2*time.Second), func() {

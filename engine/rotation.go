@@ -1,30 +1,73 @@
 package engine
 
 // This file keeps which values the words of the attempts take (SPEC section
-// 14).
+// 14), and shares with other runs which of them failed.
 
 import (
+	"context"
+
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/rotate"
 )
+
+// Values is what the runs with the same key know of the values of rotated names,
+// each written NAME=VALUE. Its methods are called like those of a Gate, by one
+// goroutine at a time.
+type Values interface {
+	// FailedLately says which of the values an attempt has failed with lately;
+	// nil where nobody knows.
+	FailedLately(ctx context.Context, values []string) []bool
+	// Failed tells that an attempt has failed with the values.
+	Failed(values []string)
+}
 
 // rotation is where the rotated names stand; its zero value is for a run
 // without.
 type rotation struct {
 	*rotate.Rotation
-	next rotate.Use // of the attempt to come, once somebody has asked for it
+	all  []string        // every value, written NAME=VALUE
+	sick map[string]bool // the ones that failed lately
+	next rotate.Use      // of the attempt to come, once somebody has asked for it
 }
 
 func (r *rotation) begin(lists []rotate.List, draw func() float64) {
-	if len(lists) > 0 {
-		r.Rotation = rotate.New(lists, draw)
+	if len(lists) == 0 {
+		return
 	}
+	r.Rotation = rotate.New(lists, draw)
+	for _, l := range lists {
+		for _, value := range l.Values {
+			r.all = append(r.all, l.Name+"="+value)
+		}
+	}
+}
+
+// askAround asks which values have failed for others, before each attempt. A
+// signal that comes meanwhile ends the run.
+func (e *Engine) askAround(ctx context.Context) *Decision {
+	if e.Values == nil || e.rotation.Rotation == nil {
+		return nil
+	}
+	var failed []bool
+	signal := e.during(ctx, func(ctx context.Context) { failed = e.Values.FailedLately(ctx, e.rotation.all) })
+	if signal != "" {
+		d := CancelledBy(signal)
+		if e.attempts > 0 {
+			return e.withdraw(d)
+		}
+		return &d
+	}
+	e.rotation.sick = make(map[string]bool, len(failed))
+	for i, value := range e.rotation.all {
+		e.rotation.sick[value] = failed != nil && failed[i]
+	}
+	return nil
 }
 
 // coming returns the values of the attempt to come.
 func (r *rotation) coming() rotate.Use {
 	if r.next == nil && r.Rotation != nil {
-		r.next = r.Take(nil)
+		r.next = r.Take(func(name, value string) bool { return r.sick[name+"="+value] })
 	}
 	return r.next
 }
@@ -36,4 +79,20 @@ func (e *Engine) take(which *event.Which) rotate.Use {
 	e.rotation.next = nil
 	which.Use = use.ByName()
 	return use
+}
+
+// put ends the use of values, and tells other runs of a failure.
+func (e *Engine) put(use rotate.Use, failed bool) {
+	if use == nil {
+		return
+	}
+	e.rotation.Put(use, failed)
+	if !failed || e.Values == nil {
+		return
+	}
+	values := make([]string, len(use))
+	for i, v := range use {
+		values[i] = v.Name + "=" + v.Text
+	}
+	e.Values.Failed(values)
 }

@@ -42,6 +42,8 @@ type Engine struct {
 	Signals  Signals
 	// Gate, if not nil, is asked before each attempt.
 	Gate Gate
+	// Values, if not nil, shares with other runs which values have failed.
+	Values Values
 	// Expires is the deadline of the retry around this one, read on the
 	// monotonic clock: nothing goes on past it. The zero time is none.
 	Expires time.Time
@@ -66,6 +68,7 @@ type Engine struct {
 	state    State
 	attempts int
 	rotation rotation
+	overhear chan event.Event // takes what a gate tells while copies run
 	past     past
 }
 
@@ -85,6 +88,9 @@ func (e *Engine) Run(ctx context.Context) End {
 	}
 	var last lastAttempt
 	for {
+		if d := e.askAround(ctx); d != nil {
+			return e.finish(ctx, *d)
+		}
 		if d := e.approach(ctx, &last); d != nil {
 			return e.finish(ctx, *d)
 		}
@@ -221,9 +227,7 @@ func (e *Engine) report(t *trial, c Counted) {
 	if t.pass != nil {
 		t.pass.Report(c)
 	}
-	if t.use != nil {
-		e.rotation.Put(t.use, c == CountsFailure)
-	}
+	e.put(t.use, c == CountsFailure)
 }
 
 // tell tells of a judged attempt.

@@ -69,6 +69,8 @@ type Gate struct {
 	store  Named
 	probed bool // the primary store was used once
 	warned bool
+	// valuesLost says that the store failed to share values of rotated names.
+	valuesLost bool
 	// taken is what the last Permit took and nobody gave back, last what the last
 	// retry or copy took.
 	taken, last receipt

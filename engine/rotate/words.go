@@ -79,9 +79,10 @@ func (l *List) standsAt(word string, i int) bool {
 	return found && strings.HasPrefix(rest, "}") && (i == 0 || word[i-1] != '$')
 }
 
-// CheckUsed returns an error where a command never learns the value: neither
-// {NAME} nor the name of the variable stands in its words.
-func (l *List) CheckUsed(words []string) error {
+// CheckUsed returns an error where nothing learns the value: neither {NAME} nor
+// the name of the variable stands in the words of the command, nor the latter in
+// the scripts around it, in which nothing is replaced.
+func (l *List) CheckUsed(words []string, scripts ...string) error {
 	shell := false
 	for _, word := range words {
 		for i := range len(word) {
@@ -90,6 +91,13 @@ func (l *List) CheckUsed(words []string) error {
 			}
 		}
 		shell = shell || strings.Contains(word, "${"+l.Name+"}")
+	}
+	for _, script := range scripts {
+		for i := range len(script) {
+			if l.variableAt(script, i) {
+				return nil
+			}
+		}
 	}
 	if shell {
 		return fmt.Errorf("${%s} in the command is a variable of the shell; write {%[1]s}, or $%s", l.Name, l.Variable())

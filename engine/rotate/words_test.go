@@ -81,6 +81,17 @@ func TestCheckUsed(t *testing.T) {
 	}
 }
 
+// A script around the command learns the value by its variable alone.
+func TestCheckUsedByScripts(t *testing.T) {
+	l := &List{Name: "HOST"}
+	if err := l.CheckUsed([]string{"true"}, "", `switch-to "$RETRY_USE_HOST"`); err != nil {
+		t.Error(err)
+	}
+	if err := l.CheckUsed([]string{"true"}, "switch-to {HOST}"); err == nil {
+		t.Error("braces in a script are not replaced, and that is no error")
+	}
+}
+
 func TestParse(t *testing.T) {
 	for text, want := range map[string]List{
 		"HOST=a":             {Name: "HOST", Values: []string{"a"}},

@@ -39,3 +39,9 @@ type Unusable struct{ Err error }
 func (u Unusable) Do(context.Context, string, *guard.Guards, *guard.Request) (guard.Answer, Lock, error) {
 	return guard.Answer{}, nil, u.Err
 }
+
+// FailedLately fails.
+func (u Unusable) FailedLately(context.Context, string, []string) ([]bool, error) { return nil, u.Err }
+
+// ValuesFailed fails.
+func (u Unusable) ValuesFailed(context.Context, string, []string) error { return u.Err }

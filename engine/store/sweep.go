@@ -32,15 +32,16 @@ func (f *File) sweep() {
 		}
 		info, err := os.Lstat(path)
 		if err == nil && info.Mode().IsRegular() && f.Now()-info.ModTime().UnixMilli() > sweepAge.Milliseconds() {
-			f.remove(path, strings.HasPrefix(name, healthPrefix))
+			f.remove(path, strings.HasPrefix(name, healthPrefix) || strings.HasPrefix(name, valuesPrefix))
 		}
 	}
 }
 
-// remove removes a record that is forgotten, and its slots, unless somebody
+// remove removes a record that is forgotten, or is one of what counts for a short
+// time only, and its slots, unless somebody
 // holds one. Whoever has opened the record meanwhile finds it without a link
 // when it is locked, and opens it again.
-func (f *File) remove(path string, health bool) {
+func (f *File) remove(path string, short bool) {
 	file, err := openLockFile(path, false)
 	if err != nil {
 		return
@@ -53,7 +54,7 @@ func (f *File) remove(path string, health bool) {
 		return
 	}
 	var r record
-	if r.read(file) != nil || !health && !forgotten(r.list, f.Now()) {
+	if r.read(file) != nil || !short && !forgotten(r.list, f.Now()) {
 		return
 	}
 	slots, free := lockSlots(path)

@@ -40,11 +40,14 @@ func newGate(w *guarding, environ []string, tell func(event.Event)) *gate.Gate {
 }
 
 func openStore(a *store.Address, tell func(event.Event)) gate.Store {
+	warn := func(line string) { tell(&event.StoreFailed{Store: a.Name, Reason: line}) }
 	if a.Dir == "" {
-		return store.NewRedis(a)
+		s := store.NewRedis(a)
+		s.Warn = warn
+		return s
 	}
 	f := store.NewFile(a.Dir, hostName())
-	f.Warn = func(line string) { tell(&event.StoreFailed{Store: a.Name, Reason: line}) }
+	f.Warn = warn
 	return f
 }
 

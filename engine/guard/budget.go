@@ -47,13 +47,13 @@ func (b *Budget) pays(run, retried int64, p Priority) bool {
 // is taken in two halves, so that Lua's numbers hold it.
 func (b *Budget) limit(run int64, p Priority) int64 {
 	all := max(b.Min*million, b.Ratio*run)
-	share := p.share(b.Reserve)
+	share := p.Share(b.Reserve)
 	return all/(2*million)*share + ceilDiv(all%(2*million)*share, 2*million)
 }
 
-// share is how much of a budget or bucket a run of this priority sees, in
+// Share is how much of a budget or bucket a run of this priority sees, in
 // two-millionths.
-func (p Priority) share(reserve int64) int64 {
+func (p Priority) Share(reserve int64) int64 {
 	switch p {
 	case High:
 		return 2 * million

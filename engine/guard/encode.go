@@ -94,7 +94,7 @@ func Read(list []int64) (State, error) {
 	b.Row, b.Successes = r.next(greatest), r.next(greatest)
 	b.Probes = r.leases(maxProbes)
 	b.Windows, s.Budget = r.windows(), r.windows()
-	s.Bucket = Bucket{Missing: r.next(greatest), Stamp: r.next(greatest)}
+	s.Bucket = Bucket{Missing: r.next(maxNumber * million), Stamp: r.next(greatest)}
 	for range r.next(lookBack) {
 		s.Recent = append(s.Recent, r.next(1) == 1)
 	}

@@ -42,7 +42,7 @@ func (b *Bucket) refill(t *Tokens, now int64) {
 func (b *Bucket) take(t *Tokens, cost int64, p Priority, now int64) (Refusal, bool) {
 	b.refill(t, now)
 	left := t.Capacity*million - b.Missing
-	kept := t.Capacity * (2*million - p.share(t.Reserve)) // in half millionths
+	kept := t.Capacity * (2*million - p.Share(t.Reserve)) // in half millionths
 	short := 2*cost*million + kept - 2*left
 	if short <= 0 {
 		b.Missing += cost * million

@@ -12,7 +12,7 @@ const (
 	maxWidths = 3
 	// maxCount is where a slice's count stays: sums of ten, times a million, are
 	// then exact in Lua's numbers.
-	maxCount = 500_000_000
+	maxCount = 400_000_000
 )
 
 // What the two counts of a slice mean: in a budget's window and in a breaker's.

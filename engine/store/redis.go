@@ -1,16 +1,222 @@
 package store
 
+// This file is the store in Redis or Valkey: one call of a script for each
+// request, on a connection of its own, by the server's clock.
+
 import (
 	"context"
+	"crypto/tls"
+	_ "embed"
 	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
 
 	"github.com/retrysh/retry/engine/guard"
 )
 
-type Redis struct{}
+// script decides as engine/guard does. scriptSHA is its SHA-1, by which a server
+// knows a script that it has run before.
+//
+//go:embed guard.lua
+var script string
 
-func NewRedis(a *Address) *Redis { return &Redis{} }
+const scriptSHA = "6b8f35094a92015f93b59f9b9cf873d7a987a0ad"
 
-func (*Redis) Do(context.Context, string, *guard.Guards, *guard.Request) (guard.Answer, Lock, error) {
-	return guard.Answer{}, nil, errors.New("not yet")
+// Redis is a store on a server.
+type Redis struct {
+	address *Address
+	// Warn is told in one line what is wrong but stops nothing.
+	Warn func(line string)
+}
+
+// NewRedis is the store at an address. It connects at each request.
+func NewRedis(a *Address) *Redis { return &Redis{address: a, Warn: func(string) {}} }
+
+// Do answers a request in one transaction.
+func (s *Redis) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error) {
+	numbers, err := s.call(ctx, keys(key), arguments(g, r))
+	if err != nil {
+		return guard.Answer{}, nil, s.explain(ctx, err)
+	}
+	answer, damaged, err := readAnswer(numbers)
+	if damaged {
+		s.Warn(fmt.Sprintf("the record %s cannot be read; it begins anew, and was renamed to %s", keys(key)[0], keys(key)[1]))
+	}
+	return answer, nil, err
+}
+
+// keys are where the state is, and where one that cannot be read is set aside.
+// They have one hash tag, so that a cluster has them in one place; a brace in the
+// key is escaped, since it would end the tag.
+func keys(key string) [2]string {
+	name := "retry:{" + strings.NewReplacer("%", "%25", "{", "%7B", "}", "%7D").Replace(key) + "}"
+	return [2]string{name, name + ":damaged"}
+}
+
+// arguments are the numbers of a request, in the order that guard.lua reads.
+func arguments(g *guard.Guards, r *guard.Request) []int64 {
+	b, u, t := &g.Breaker, &g.Budget, &g.Tokens
+	return []int64{
+		int64(r.Op),
+		b.Rate, b.Row, b.Min, b.Window, b.Open, b.Probes,
+		bit(u.On), u.Ratio, u.Min, u.Window, g.Priority.Share(u.Reserve),
+		t.Capacity, t.Cost, t.TimeoutCost, t.Success, t.Refill, g.Priority.Share(t.Reserve),
+		g.Slots.N, bit(g.Adaptive), g.Attempts,
+		r.Attempt, bit(r.TimedOut), r.ID, bit(r.Slot), bit(r.Waiting),
+		r.Taken.At, bit(r.Taken.Budget), r.Taken.Cost,
+		r.Pass.ID, r.Pass.Generation, bit(r.Pass.Place), bit(r.Pass.Slot),
+		int64(r.Outcome), bit(r.Succeeded),
+	}
+}
+
+// decimals writes numbers as one argument: a client that has not logged in may
+// send ten at most, and would be told of that, not of the login.
+func decimals(numbers []int64) string {
+	var b []byte
+	for _, n := range numbers {
+		b = append(strconv.AppendInt(b, n, 10), ' ')
+	}
+	return string(b)
+}
+
+func bit(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// errReply says that a reply is not what the script answers.
+var errReply = errors.New("answers what no Redis does")
+
+// readAnswer reads what guard.lua returns.
+func readAnswer(n []int64) (a guard.Answer, damaged bool, err error) {
+	if len(n) != 18 || n[1] < 0 || n[1] > 2 || n[2] < 0 || n[2] > 2 || n[5] < 0 || n[5] > int64(guard.KindAdaptive) || n[7] < 0 || n[7] > 2 {
+		return a, false, errReply
+	}
+	return guard.Answer{
+		Now: n[0], From: guard.Circuit(n[1]), To: guard.Circuit(n[2]), Lost: n[3] == 1,
+		Refusal: guard.Refusal{Guard: guard.Kind(n[5]), RetryIn: n[6], Circuit: guard.Circuit(n[7]), Figures: [3]int64(n[8:11])},
+		Taken:   guard.Taken{At: n[11], Budget: n[12] == 1, Cost: n[13]},
+		Pass:    guard.Pass{ID: n[14], Generation: n[15], Place: n[16] == 1, Slot: n[17] == 1},
+	}, n[4] == 1, nil
+}
+
+// call runs the script. A cluster may send it to another server, once.
+func (s *Redis) call(ctx context.Context, keys [2]string, numbers []int64) ([]int64, error) {
+	words := []string{"EVALSHA", scriptSHA, "2", keys[0], keys[1], decimals(numbers)}
+	host, asking := s.address.Host, false
+	for hop := 0; ; hop++ {
+		list, err := s.callAt(ctx, host, asking, words)
+		var reply replyError
+		if !errors.As(err, &reply) || hop == maxHops {
+			return list, err
+		}
+		to, ask, moved := reply.redirect(host)
+		if !moved {
+			return list, err
+		}
+		host, asking = to, ask
+	}
+}
+
+// maxHops is how often a cluster's redirects are followed.
+const maxHops = 3
+
+// callAt runs the script on one server.
+func (s *Redis) callAt(ctx context.Context, host string, asking bool, words []string) ([]int64, error) {
+	c, err := s.connect(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	before := s.greeting(asking)
+	for _, w := range before {
+		c.queue(w...)
+	}
+	c.queue(words...)
+	if err := c.flush(); err != nil {
+		return nil, err
+	}
+	for _, w := range before {
+		if _, err := c.reply(); err != nil {
+			return nil, fmt.Errorf("%s: %w", w[0], err)
+		}
+	}
+	list, err := c.reply()
+	var reply replyError
+	if !errors.As(err, &reply) || !reply.is("NOSCRIPT") {
+		return list, err
+	}
+	if asking {
+		c.queue("ASKING")
+	}
+	c.queue(append([]string{"EVAL", script}, words[2:]...)...)
+	if err := c.flush(); err != nil {
+		return nil, err
+	}
+	if asking {
+		if _, err := c.reply(); err != nil {
+			return nil, err
+		}
+	}
+	return c.reply()
+}
+
+// greeting is what comes before the script on a new connection.
+func (s *Redis) greeting(asking bool) (words [][]string) {
+	switch a := s.address; {
+	case a.User != "":
+		words = append(words, []string{"AUTH", a.User, a.Password})
+	case a.Password != "":
+		words = append(words, []string{"AUTH", a.Password})
+	}
+	if s.address.DB != 0 {
+		words = append(words, []string{"SELECT", strconv.Itoa(s.address.DB)})
+	}
+	if asking {
+		words = append(words, []string{"ASKING"})
+	}
+	return words
+}
+
+// connect opens a connection whose every step ends with ctx.
+func (s *Redis) connect(ctx context.Context, host string) (*client, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, s.address.Network, host)
+	if err != nil {
+		return nil, err
+	}
+	if deadline, is := ctx.Deadline(); is {
+		_ = conn.SetDeadline(deadline)
+	}
+	if s.address.TLS {
+		name, _, _ := net.SplitHostPort(host)
+		secure := tls.Client(conn, &tls.Config{ServerName: name, MinVersion: tls.VersionTLS12})
+		if err := secure.HandshakeContext(ctx); err != nil {
+			_ = conn.Close()
+			return nil, fmt.Errorf("TLS: %w", err)
+		}
+		conn = secure
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	return newClient(conn, stop), nil
+}
+
+// explain says what to do about an error, in place of how it came about.
+func (s *Redis) explain(ctx context.Context, err error) error {
+	var reply replyError
+	var op *net.OpError
+	switch {
+	case errors.As(err, &reply):
+		return reply.explain(err)
+	case errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() != nil:
+		return errTimeout
+	case errors.As(err, &op) && op.Err != nil:
+		return op.Err
+	}
+	return err
 }

@@ -1,0 +1,495 @@
+package store
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/retrysh/retry/engine/guard"
+)
+
+// server starts a redis-server on a socket and returns the path of that. Where
+// there is no redis-server, the test is skipped.
+func server(t *testing.T, flags ...string) string {
+	t.Helper()
+	program, err := exec.LookPath("redis-server")
+	if err != nil {
+		t.Skip("there is no redis-server here")
+	}
+	dir, err := os.MkdirTemp("", "redis") // t.TempDir may be too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(dir, "s")
+	cmd := exec.Command(program, append([]string{"--port", "0", "--unixsocket", socket, "--save", "", "--dir", dir, "--daemonize", "no"}, flags...)...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		_ = os.RemoveAll(dir)
+	})
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if conn, err := net.Dial("unix", socket); err == nil {
+			_ = conn.Close()
+			return socket
+		}
+	}
+	t.Fatal("the server does not listen")
+	return ""
+}
+
+// dial is one connection for many commands.
+func dial(t *testing.T, socket string) *client {
+	t.Helper()
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return newClient(conn, func() bool { return true })
+}
+
+func TestTheScriptsNameIsItsHash(t *testing.T) {
+	if sum := sha1.Sum([]byte(script)); hex.EncodeToString(sum[:]) != scriptSHA {
+		t.Errorf("scriptSHA has to be %x", sum)
+	}
+}
+
+// history is a random sequence of requests on one key, made of the server and of
+// engine/guard alike.
+type history struct {
+	r       *rand.Rand
+	c       *client
+	key     [2]string
+	script  string // its hash
+	state   guard.State
+	guards  []*guard.Guards
+	passes  []guard.Pass
+	taken   guard.Taken
+	clock   int64 // of the script; 0 where it is the server's own
+	counter int64
+}
+
+// TestGoAndLuaAnswerAlike makes random histories, the server's clock read into
+// those in Go. In every other history the clock is one that jumps.
+func TestGoAndLuaAnswerAlike(t *testing.T) {
+	n := 10_000
+	if testing.Short() {
+		n = 400
+	}
+	c := dial(t, server(t))
+	load := func(text string) string {
+		c.queue("SCRIPT", "LOAD", text)
+		if err := c.flush(); err != nil {
+			t.Fatal(err)
+		}
+		_, length, _ := c.line()
+		_, _, err := c.line()
+		if err != nil || length != "40" {
+			t.Fatal(length, err)
+		}
+		sum := sha1.Sum([]byte(text))
+		return hex.EncodeToString(sum[:])
+	}
+	own := load(script)
+	const reads = "local time = redis.call('TIME')"
+	if strings.Count(script, "redis.call('TIME')") != 1 {
+		t.Fatal("the script does not read the time once")
+	}
+	told := load(strings.Replace(script, reads, "local time = { arg[36], arg[37] }", 1))
+	for seed := range n {
+		h := &history{r: rand.New(rand.NewPCG(uint64(seed), 15)), c: c, key: keys("k" + strconv.Itoa(seed)), script: own}
+		if seed%2 == 1 {
+			h.script, h.clock = told, time.Now().UnixMilli()
+		}
+		for range 1 + h.r.IntN(3) { // runs with parameters of their own share the key
+			h.guards = append(h.guards, randomGuards(h.r))
+		}
+		for step := range 10 + h.r.IntN(30) {
+			if err := h.step(); err != nil {
+				t.Fatalf("seed %d, step %d: %v", seed, step, err)
+			}
+		}
+	}
+}
+
+// randomGuards names each guard in half of the cases, with numbers so small that
+// all of them refuse.
+func randomGuards(r *rand.Rand) *guard.Guards {
+	g := &guard.Guards{Attempts: r.Int64N(6), Adaptive: r.IntN(2) == 0, Priority: guard.Priority(r.IntN(3))}
+	if r.IntN(2) == 0 {
+		g.Breaker = guard.Breaker{Open: 1 + r.Int64N(20), Probes: 1 + r.Int64N(3)}
+		if r.IntN(2) == 0 {
+			g.Breaker.Row = 1 + r.Int64N(4)
+		} else {
+			g.Breaker.Rate, g.Breaker.Min, g.Breaker.Window = 1+r.Int64N(1e6), 1+r.Int64N(5), 10+r.Int64N(50)
+		}
+	}
+	if r.IntN(2) == 0 {
+		g.Budget = guard.Budget{On: true, Ratio: r.Int64N(1e6), Min: r.Int64N(4), Window: 10 + r.Int64N(50), Reserve: r.Int64N(1e6)}
+	}
+	if r.IntN(2) == 0 {
+		g.Tokens = guard.Tokens{Capacity: 1 + r.Int64N(40), Cost: 1 + r.Int64N(5), TimeoutCost: 1 + r.Int64N(9),
+			Success: r.Int64N(2), Refill: r.Int64N(2) * r.Int64N(500_000), Reserve: r.Int64N(1e6)}
+	}
+	if r.IntN(2) == 0 {
+		g.Slots = guard.Slots{N: 1 + r.Int64N(4)}
+	}
+	if r.IntN(20) == 0 { // great numbers, too
+		g.Budget = guard.Budget{On: true, Ratio: 1e6, Min: 1e9, Window: 365 * 24 * 3600 * 1000, Reserve: r.Int64N(1e6)}
+		g.Tokens = guard.Tokens{Capacity: 1e9, Cost: 1e9, TimeoutCost: 9e8, Refill: r.Int64N(1e12), Reserve: r.Int64N(1e6)}
+	}
+	return g
+}
+
+func (h *history) request() *guard.Request {
+	r := h.r
+	h.counter++
+	q := &guard.Request{
+		Op: guard.Op(r.IntN(7)), Attempt: 1 + r.Int64N(5), TimedOut: r.IntN(2) == 0, ID: guard.MaxID - h.counter, Slot: r.IntN(2) == 0,
+		Waiting: r.IntN(3) == 0, Held: -1, Taken: h.taken, Outcome: guard.Outcome(r.IntN(3)), Succeeded: r.IntN(2) == 0,
+	}
+	if len(h.passes) > 0 {
+		q.Pass = h.passes[r.IntN(len(h.passes))]
+	}
+	return q
+}
+
+// step makes one request, and compares the answers and the states.
+func (h *history) step() error {
+	g, q := h.guards[h.r.IntN(len(h.guards))], h.request()
+	numbers := arguments(g, q)
+	if h.clock > 0 {
+		if h.clock += h.r.Int64N(8); h.r.IntN(40) == 0 {
+			h.clock += h.r.Int64N(30_000) - 15_000
+		}
+		numbers = append(numbers, h.clock/1000, h.clock%1000*1000+999)
+	} else if h.r.IntN(8) == 0 {
+		time.Sleep(time.Duration(h.r.IntN(2)) * time.Millisecond) // so that its clock moves on
+	}
+	lua, list, err := h.ask(numbers)
+	if err != nil {
+		return err
+	}
+	answer := guard.Do(g, &h.state, q, lua.Now)
+	if answer != lua {
+		return fmt.Errorf("%+v of %+v:\nGo  %+v\nLua %+v", q, g, answer, lua)
+	}
+	if want := h.state.Append(nil); !reflect.DeepEqual(list, want) {
+		return fmt.Errorf("after %+v of %+v:\nGo  %v\nLua %v", q, g, want, list)
+	}
+	if answer.Refusal.Guard == guard.None && (q.Op == guard.Admit || q.Op == guard.AdmitCopy) {
+		h.passes = append(h.passes, answer.Pass)
+	}
+	if answer.Refusal.Guard == guard.None && (q.Op == guard.Permit || q.Op == guard.AdmitCopy) {
+		h.taken = answer.Taken
+	}
+	return nil
+}
+
+// ask calls the script and returns its answer and the state that it left.
+func (h *history) ask(numbers []int64) (a guard.Answer, list []int64, err error) {
+	h.c.queue("EVALSHA", h.script, "2", h.key[0], h.key[1], decimals(numbers))
+	h.c.queue("GET", h.key[0])
+	if err = h.c.flush(); err != nil {
+		return a, nil, err
+	}
+	reply, err := h.c.reply()
+	if err != nil {
+		return a, nil, err
+	}
+	if a, _, err = readAnswer(reply); err != nil {
+		return a, nil, err
+	}
+	if _, _, err = h.c.line(); err != nil {
+		return a, nil, err
+	}
+	text, err := h.c.in.ReadString('\n')
+	for _, word := range strings.Fields(text) {
+		n, err := strconv.ParseInt(word, 10, 64)
+		if err != nil {
+			return a, nil, err
+		}
+		list = append(list, n)
+	}
+	return a, list, err
+}
+
+// newRedis is a store on a server of its own, and a connection to that.
+func newRedis(t *testing.T, login string, flags ...string) (*Redis, *client) {
+	t.Helper()
+	socket := server(t, flags...)
+	address, err := ParseAddress("redis+unix://" + login + socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewRedis(&address), dial(t, socket)
+}
+
+func (c *client) must(t *testing.T, words ...string) []int64 {
+	t.Helper()
+	c.queue(words...)
+	if err := c.flush(); err != nil {
+		t.Fatal(err)
+	}
+	list, err := c.reply()
+	if err != nil {
+		t.Fatal(words, err)
+	}
+	return list
+}
+
+func TestRedisKeepsAStateAndLetsItExpire(t *testing.T) {
+	s, c := newRedis(t, "")
+	a, _, err := s.Do(soon(t), "npm {a}", breaker, &guard.Request{Op: guard.Admit, Attempt: 1, ID: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _, err = s.Do(soon(t), "npm {a}", breaker, &guard.Request{Op: guard.Report, Pass: a.Pass, Outcome: guard.Failure})
+	if err != nil || a.From != guard.Closed || a.To != guard.Open {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	a, _, err = s.Do(soon(t), "npm {a}", breaker, &guard.Request{Op: guard.Admit, Attempt: 1, ID: 2})
+	if err != nil || a.Refusal.Guard != guard.KindBreaker || a.Refusal.RetryIn > 5000 || a.Refusal.RetryIn < 1 {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	if left := c.must(t, "PTTL", "retry:{npm %7Ba%7D}")[0]; left <= 23*3600*1000 || left > 24*3600*1000 {
+		t.Errorf("it expires in %d ms", left)
+	}
+	if n := c.must(t, "DBSIZE")[0]; n != 1 {
+		t.Errorf("%d keys", n)
+	}
+}
+
+func TestRedisSetsAsideWhatItCannotRead(t *testing.T) {
+	s, c := newRedis(t, "")
+	var warnings []string
+	s.Warn = func(line string) { warnings = append(warnings, line) }
+	c.must(t, "SET", "retry:{a}", "1 2 3 nonsense")
+	c.must(t, "LPUSH", "retry:{b}", "a list")
+	for _, key := range []string{"a", "b"} {
+		a, _, err := s.Do(soon(t), key, budget, &run)
+		if err != nil || a.Refusal.Guard != guard.None {
+			t.Errorf("%s: %+v, %v", key, a, err)
+		}
+	}
+	if len(warnings) != 2 || !strings.Contains(warnings[0], "retry:{a}:damaged") {
+		t.Errorf("warnings %q", warnings)
+	}
+	if n := c.must(t, "EXISTS", "retry:{a}:damaged", "retry:{b}:damaged", "retry:{a}", "retry:{b}")[0]; n != 4 {
+		t.Errorf("%d of the keys exist", n)
+	}
+}
+
+func TestRedisFailuresSayWhatToDo(t *testing.T) {
+	const permissions = "~retry:* -@all +eval +evalsha +get +set +time"
+	for _, c := range []struct {
+		name, login string
+		flags       []string
+		user        string // bob's rules
+		says        string
+	}{
+		{name: "no password given", flags: []string{"--requirepass", "sesame"}, says: "asks for a password"},
+		{name: "wrong password", login: ":secret@", flags: []string{"--requirepass", "sesame"}, says: "refuses the user or the password"},
+		{name: "right password", login: ":sesame@", flags: []string{"--requirepass", "sesame"}},
+		{name: "unknown user", login: "bob:secret@", says: "refuses the user or the password"},
+		{name: "a user", login: "bob:s%40%2Fe@", user: "on >s@/e " + permissions},
+		{name: "a user without a permission inside the script", login: "bob:secret@",
+			user: "on >secret ~retry:* -@all +eval +evalsha +time +get", says: "lacks a permission"},
+		{name: "a user who may not run scripts", login: "bob:secret@",
+			user: "on >secret ~retry:* -@all +get +set", says: "lacks a permission"},
+		{name: "a user without the keys", login: "bob:secret@",
+			user: "on >secret ~other:* +@all", says: "lacks a permission"},
+		{name: "a replica", flags: []string{"--replicaof", "127.0.0.1", "1"}, says: "is a replica"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, conn := newRedis(t, c.login, c.flags...)
+			if c.user != "" {
+				conn.must(t, append([]string{"ACL", "SETUSER", "bob"}, strings.Fields(c.user)...)...)
+			}
+			_, _, err := s.Do(soon(t), "npm", budget, &run)
+			switch {
+			case c.says == "" && err != nil:
+				t.Error(err)
+			case c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "secret")):
+				t.Errorf("%v, without %q", err, c.says)
+			}
+		})
+	}
+}
+
+// answers is a server that answers each connection by the lines of a script.
+func answers(t *testing.T, reply func(conn net.Conn, got string)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			b := make([]byte, 1<<16)
+			n, _ := conn.Read(b)
+			reply(conn, string(b[:n]))
+			_ = conn.Close()
+		}
+	}()
+	return l.Addr().String()
+}
+
+const admitted = "*18\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:7\r\n:0\r\n:0\r\n:0\r\n"
+
+func TestAClusterIsFollowed(t *testing.T) {
+	second := answers(t, func(conn net.Conn, got string) {
+		_, _ = conn.Write([]byte(admitted))
+	})
+	asked := answers(t, func(conn net.Conn, got string) {
+		if !strings.HasPrefix(got, "*1\r\n$6\r\nASKING\r\n*") {
+			t.Errorf("not asking: %q", got)
+		}
+		_, _ = conn.Write([]byte("+OK\r\n" + admitted))
+	})
+	for _, redirect := range []string{"-MOVED 42 " + second, "-ASK 42 " + asked} {
+		first := answers(t, func(conn net.Conn, got string) { _, _ = conn.Write([]byte(redirect + "\r\n")) })
+		s := NewRedis(must(pointer(ParseAddress("redis://" + first))))
+		a, _, err := s.Do(soon(t), "npm", budget, &run)
+		if err != nil || a.Pass.ID != 7 {
+			t.Errorf("%s: %+v, %v", redirect, a, err)
+		}
+	}
+}
+
+func TestAServerThatIsNotReadyIsTold(t *testing.T) {
+	for line, says := range map[string]string{
+		"LOADING Redis is loading the dataset in memory": "is not ready",
+		"MASTERDOWN Link with MASTER is down":            "is not ready",
+		"BUSY Redis is busy running a script.":           "is not ready",
+		"OOM command not allowed":                        "answers",
+	} {
+		at := answers(t, func(conn net.Conn, _ string) { _, _ = conn.Write([]byte("-" + line + "\r\n")) })
+		s := NewRedis(must(pointer(ParseAddress("redis://" + at))))
+		if _, _, err := s.Do(soon(t), "npm", budget, &run); err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), line) {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+}
+
+func pointer[T any](v T, err error) (*T, error) { return &v, err }
+
+func TestAServerThatIsNotRedisIsTold(t *testing.T) {
+	for name, reply := range map[string]string{
+		"a web server":   "HTTP/1.1 400 Bad Request\r\n\r\n",
+		"nothing":        "",
+		"an endless one": strings.Repeat("x", 1<<16),
+		"a long list":    "*1000000000\r\n",
+		"a bad list":     "*2\r\n:1\r\n$3\r\nabc\r\n",
+		"a short list":   "*1\r\n:1\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := answers(t, func(conn net.Conn, _ string) { _, _ = conn.Write([]byte(reply)) })
+			s := NewRedis(must(pointer(ParseAddress("redis://" + at))))
+			if _, _, err := s.Do(soon(t), "npm", budget, &run); err == nil {
+				t.Error("no error")
+			}
+		})
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	hangs := answers(t, func(net.Conn, string) { <-t.Context().Done() })
+	s := NewRedis(must(pointer(ParseAddress("redis://" + hangs))))
+	if _, _, err := s.Do(ctx, "npm", budget, &run); !errors.Is(err, errTimeout) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAddressesAreRead(t *testing.T) {
+	for text, want := range map[string]Address{
+		"file:/var/lib/x":             {Dir: "/var/lib/x", Name: "file:/var/lib/x"},
+		"file:///var/lib/x":           {Dir: "/var/lib/x", Name: "file:/var/lib/x"},
+		"file:x":                      {Dir: "x", Name: "file:x"},
+		"redis://h":                   {Network: "tcp", Host: "h:6379", Name: "redis://h"},
+		"REDISS://h:1/3":              {Network: "tcp", Host: "h:1", TLS: true, DB: 3, Name: "rediss://h:1/3"},
+		"redis://[::1]":               {Network: "tcp", Host: "[::1]:6379", Name: "redis://[::1]"},
+		"redis://u:p%25/@x@h":         {Network: "tcp", Host: "h:6379", User: "u", Password: "p%/@x", Name: "redis://u:xxxxx@h"},
+		"redis://:p@h/":               {Network: "tcp", Host: "h:6379", Password: "p", Name: "redis://:xxxxx@h/"},
+		"redis+unix:///r.sock":        {Network: "unix", Host: "/r.sock", Name: "redis+unix:///r.sock"},
+		"redis+unix://:p@/a%20b?db=2": {Network: "unix", Host: "/a b", Password: "p", DB: 2, Name: "redis+unix://:xxxxx@/a%20b?db=2"},
+	} {
+		if got, err := ParseAddress(text); err != nil || got != want {
+			t.Errorf("%s: %+v, %v", text, got, err)
+		}
+	}
+	for text, says := range map[string]string{
+		"":                         `"" is not the address`,
+		"/var/lib":                 `is not the address`,
+		"file:":                    `names no directory`,
+		"file://host/x":            `names a host`,
+		"redis:h":                  `lacks //`,
+		"redis://":                 `names no host`,
+		"redis://h:0":              `port "0"`,
+		"redis://h:65536":          `port "65536"`,
+		"redis://secret@h":         `lacks a password`,
+		"redis://u:@h":             `lacks a password`,
+		"redis://u:secret%zz@h":    `%25`,
+		"redis://u:secret@h:p":     `port "p"`,
+		"redis://h/x":              `database "x"`,
+		"redis://::1":              `without brackets`,
+		"redis://[h]":              `not an IPv6 address`,
+		"redis+unix://u:secret@x":  `names no path`,
+		"redis+unix:///x?timeout":  `?db=N`,
+		"redis://u:secret@h h":     `host that is not one`,
+		"redis+unix://secret@/x?y": `lacks a password`,
+	} {
+		if _, err := ParseAddress(text); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: %v, without %q", text, err, says)
+		}
+	}
+}
+
+func FuzzParseAddress(f *testing.F) {
+	for _, s := range []string{"file:/x", "redis://u:sesame@h:1/2", "rediss://:sesame@[::1]", "redis+unix://u:sesame@/x?db=1", "redis://u:sesame@@h/x"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		a, err := ParseAddress(s)
+		if err == nil && (a.Dir == "") == (a.Host == "") {
+			t.Errorf("%q: %+v", s, a)
+		}
+		if err == nil && len(a.Password) > 5 && strings.Contains(a.Name, a.Password) && !strings.Contains(a.Host+a.User, a.Password) {
+			t.Errorf("%q shows its password: %q", s, a.Name)
+		}
+	})
+}
+
+func FuzzReply(f *testing.F) {
+	for _, s := range []string{admitted, "+OK\r\n", "-ERR x\r\n", ":1\r\n", "*-1\r\n", "$3\r\nabc\r\n"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		ours, theirs := net.Pipe()
+		go func() { _, _ = theirs.Write([]byte(s)); _ = theirs.Close() }()
+		defer func() { _ = ours.Close() }()
+		c := newClient(ours, func() bool { return true })
+		if list, err := c.reply(); err == nil && len(list) > longestList {
+			t.Errorf("%d numbers", len(list))
+		}
+	})
+}

@@ -211,7 +211,15 @@ func (a *running) readerGone() {
 	defer a.mu.Unlock()
 	a.result.ReaderGone = true
 	if !a.over {
-		_ = a.child.interrupt()
+		a.ask()
+	}
+}
+
+// ask asks the command's group to end. One that shares no console with the
+// program cannot be asked: it is ended.
+func (a *running) ask() {
+	if a.child.interrupt() != nil {
+		go a.end()
 	}
 }
 
@@ -232,8 +240,8 @@ func (a *running) take(sig attempt.Signal) bool {
 		if a.result.Cancelled == "" {
 			a.result.Cancelled = sig
 		}
-		if a.child != nil && a.child.interrupt() != nil {
-			go a.end() // it shares no console with us: nothing can ask it
+		if a.child != nil {
+			a.ask()
 		}
 	}
 	a.urged++

@@ -24,7 +24,7 @@ var rooms = func() map[string][]string {
 	for line := range strings.Lines(`
 main: cli engine/proc/early
 exitcodes:
-cli: cli/human cli/manual engine engine/attempt engine/backoff engine/block engine/classify engine/event engine/gate engine/guard engine/hedge engine/hook engine/match engine/plan engine/probe engine/proc engine/rotate engine/simulate engine/sink engine/store engine/tell exitcodes
+cli: cli/human cli/manual engine engine/attempt engine/backoff engine/block engine/classify engine/event engine/gate engine/guard engine/hedge engine/hook engine/match engine/plan engine/probe engine/proc engine/rehearse engine/rotate engine/simulate engine/sink engine/store engine/tell exitcodes
 cli/human: engine/event engine/tell
 cli/manual:
 engine: engine/attempt engine/backoff engine/classify engine/event engine/hedge engine/hint engine/hook engine/match engine/rotate engine/tell exitcodes
@@ -47,7 +47,7 @@ engine/proc/early: engine/proc/note
 engine/proc/note:
 engine/proc/proctest:
 engine/simulate: engine engine/attempt engine/backoff engine/guard
-engine/rehearse: engine/attempt engine/backoff exitcodes
+engine/rehearse: engine engine/attempt engine/backoff engine/guard exitcodes
 engine/rotate:
 engine/sink: engine/attempt engine/event engine/tell
 engine/store: engine/guard

@@ -74,6 +74,7 @@ var modes = []struct {
 	{func(o *options) bool { return o.man }, printMan},
 	{func(o *options) bool { return o.completion != "" }, printCompletion},
 	{func(o *options) bool { return o.printPolicy }, printPolicy},
+	{func(o *options) bool { return o.plan && o.rehearsal != nil }, printRehearsal},
 	{func(o *options) bool { return o.plan }, printPlan},
 	{func(o *options) bool { return o.explain != nil }, explain},
 	{func(o *options) bool { return o.simulation != nil }, printSimulation},

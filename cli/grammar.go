@@ -83,6 +83,10 @@ type grammar struct {
 	Fallback     string   `nested:"-" placeholder:"SH" group:"around" help:"Run this instead of giving up: its output and its exit code are those of the run."`
 	HookTimeout  string   `default:"60s" nested:"-" placeholder:"D" group:"around" help:"Limits each hook and the fallback; 0 is no limit."`
 
+	Rehearse       string `nested:"-" placeholder:"STEPS" group:"around" help:"Pretend the results of the attempts instead of running the command: 75,75,0 or 3*75,run or 30%**75; a step is [P%][N*]RESULT[:D], RESULT a code, a signal, timeout or run, ** for ever."`
+	RehearseStdout string `nested:"-" placeholder:"FILE" group:"around" help:"What a pretended attempt writes to standard output."`
+	RehearseStderr string `nested:"-" placeholder:"FILE" group:"around" help:"The same for standard error."`
+
 	Policy      string   `nested:"-" placeholder:"NAME" group:"policies" help:"Take the settings of this policy that nothing else sets; ci, deploy, download, database, wait and careful are built in." values:"ci deploy download database wait careful"`
 	Config      []string `sep:"none" placeholder:"FILE" group:"policies" help:"Where policies are. Default: $XDG_CONFIG_HOME/retry/policies, then /etc/retry/policies. RETRY_CONFIG is a list as PATH is; empty is none."`
 	PrintPolicy bool     `env:"-" group:"policies" help:"Run nothing; print all settings in force as a policy, and where each comes from."`

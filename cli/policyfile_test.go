@@ -232,6 +232,10 @@ stop-on-stderr x
 policy ci
 attempts 77
 
+policy guarded
+breaker 50%
+rotate mirror=a,b
+
 policy byname
 tools  deploy.sh k*ctl apt
 attempts 4
@@ -241,6 +245,7 @@ include more
 	for _, test := range []struct{ policy, command, want string }{
 		{"child", "", "stop-on-stderr=x base=3s attempts=9 on-exit=5"},
 		{"ci", "", "attempts=77"},
+		{"guarded", "", "breaker=50% rotate=mirror=a,b"},
 		{"careful", "", "attempts=4 base=5s cap=60s jitter=equal classify=strict stop-on-exit=timeout,signal"},
 		{"", "./deploy.sh now", "attempts=4"},
 		{"", "sudo -u x /opt/deploy.sh now", "attempts=4"},

@@ -40,7 +40,8 @@ type options struct {
 	tries       backoff.Schedule // the waits between two tries of a target
 	exec        bool
 
-	hooks hook.Set
+	hooks     hook.Set
+	rehearsal *rehearsal // nil for none
 
 	quiet, verbose bool
 	sources        []string // lines that say where each flag comes from, in verbose mode
@@ -75,7 +76,10 @@ type resolver struct {
 	g     *grammar
 	words map[string]string // flag name to how the user named it
 	from  map[string]source // flag name to where its value comes from, 0: the default
-	err   error
+	// partial says that these are the settings of a policy alone: what they need
+	// beside them may come from elsewhere.
+	partial bool
+	err     error
 }
 
 func (r *resolver) fail(flag string, err error) {
@@ -136,6 +140,7 @@ func (r *resolver) values(o *options, settings []setting) {
 	o.policy.Rotate = r.rotation(o.command)
 	o.guarding = r.guarding()
 	r.hooks(&o.hooks)
+	o.rehearsal = r.rehearsal()
 	r.saying(o)
 	o.nested = r.oneOf("nested", g.Nested)
 	if r.given("seed") {

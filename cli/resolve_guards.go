@@ -80,7 +80,7 @@ func (r *resolver) guards() guard.Guards {
 	all.Adaptive = g.Adaptive
 	all.Priority = value(r, "priority", g.Priority, guard.ParsePriority)
 	for _, flag := range []string{"breaker", "budget", "tokens", "max-concurrent", "adaptive"} {
-		if r.given(flag) && !r.given("key") && !r.given("simulate") && (flag != "adaptive" || g.Adaptive) {
+		if r.given(flag) && !r.given("key") && !r.given("simulate") && !r.partial && (flag != "adaptive" || g.Adaptive) {
 			r.fail(flag, errors.New("needs --key NAME, which says what is protected, such as --key npm"))
 		}
 	}

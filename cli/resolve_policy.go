@@ -184,6 +184,7 @@ func (s *policySet) check(table []flag) error {
 			return err
 		}
 		r := newResolver(table, def.settings)
+		r.partial = true
 		if r.values(new(options), nil); r.err != nil {
 			return &fileError{r.err}
 		}

@@ -34,6 +34,11 @@ func run(o *options) int {
 	if err := readRuleFiles(o); err != nil {
 		return exitcodes.Of(failed(err))
 	}
+	if o.rehearsal != nil {
+		if err := readRehearsed(o); err != nil {
+			return exitcodes.Of(failed(err))
+		}
+	}
 	signals := proc.Listen()
 	environ := os.Environ()
 	out := newOutput(o, signals.Catch)
@@ -120,6 +125,9 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 	if o.hasSeed {
 		e.Draw = rand.New(rand.NewPCG(o.seed, 0)).Float64
 	}
+	if o.rehearsal != nil {
+		e.Starter = rehearsing(o, runner, e.Signals)
+	}
 	if len(o.targets) > 0 {
 		w := &waiting{o: o, environ: environ, signals: signals}
 		e.Before = w.untilReady
@@ -128,7 +136,7 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 		e.About.Key = o.guarding.key
 		guarded, rotates := o.guarding.guards.Any(), len(o.policy.Rotate) > 0
 		if guarded || rotates {
-			g := newGate(&o.guarding, environ, e.Tell)
+			g := gateOf(o, environ, e.Tell)
 			if guarded {
 				e.Gate = g
 			}

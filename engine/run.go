@@ -177,7 +177,7 @@ func (e *Engine) start(ctx context.Context, last *lastAttempt, which event.Which
 	if e.attempts > 1 && e.Hooks.RetryWith != "" {
 		run, t.argv = e.retryWith(run)
 	}
-	e.emit(&event.AttemptStarted{Which: which, Timeout: e.Policy.Timeout})
+	e.emit(&event.AttemptStarted{Which: which, Timeout: e.Policy.Timeout, Rehearsed: e.pretends()})
 	spec := attempt.Spec{
 		Number: e.attempts, Copy: which.Copy, Argv: run, Env: e.environ(last, e.attempts, t.variables(), e.deadline),
 		Timeout: e.Policy.Timeout, IdleTimeout: e.Policy.IdleTimeout, Deadline: e.deadline,
@@ -191,6 +191,12 @@ func (e *Engine) start(ctx context.Context, last *lastAttempt, which event.Which
 	}
 	t.handle = e.Starter.Start(ctx, spec)
 	return t
+}
+
+// pretends reports whether the starter does not run this attempt.
+func (e *Engine) pretends() bool {
+	p, ok := e.Starter.(interface{ Pretends(n int) bool })
+	return ok && p.Pretends(e.attempts)
 }
 
 // await waits for the end of an attempt.

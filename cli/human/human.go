@@ -69,6 +69,7 @@ func (s *Sink) Emit(e event.Event) {
 	s.telling.Lock()
 	defer s.telling.Unlock()
 	s.clear()
+	s.rehearsed(e)
 	if s.options.Level == Quiet {
 		s.ownTrouble(e)
 		return
@@ -138,6 +139,13 @@ func (s *Sink) hook(e event.Event, verbose bool) {
 		case verbose:
 			s.line(faint, "%s took %s", e.Hook, tell.Duration(e.Duration))
 		}
+	}
+}
+
+// rehearsed tells of a pretended attempt, whatever the level.
+func (s *Sink) rehearsed(e event.Event) {
+	if e, ok := e.(*event.AttemptFinished); ok && e.Result.Rehearsed {
+		s.line(faint, "%s", tell.Rehearsal(e))
 	}
 }
 

@@ -66,6 +66,9 @@ func (s *ci) Complain(text string) {
 func (s *ci) Emit(e event.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if e, ok := e.(*event.AttemptFinished); ok && e.Result.Rehearsed {
+		s.write("retry: " + inert(tell.Rehearsal(e)) + "\n")
+	}
 	if s.options.Quiet {
 		if e, ok := e.(*event.RunFinished); ok && e.Outcome != event.Succeeded && (e.Outcome == event.Failed || e.NotStarted) {
 			s.end(e)

@@ -77,6 +77,15 @@ func Failure(e *event.AttemptFinished, next *event.RetryScheduled, verbose bool)
 	return title, text + ruled(e.Rule)
 }
 
+// Rehearsal tells of an attempt that was pretended.
+func Rehearsal(e *event.AttemptFinished) string {
+	ended := e.Ended
+	if ended == "" {
+		ended = e.Reason
+	}
+	return "rehearsal: attempt " + Position(&e.Header) + " was not run, pretending " + ended
+}
+
 // Next says when the next attempt starts.
 func Next(w *event.Wait, verbose bool) string {
 	switch {

@@ -1,0 +1,109 @@
+package cli
+
+// This file puts a rehearsal in place of the command.
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/gate"
+	"github.com/retrysh/retry/engine/proc"
+	"github.com/retrysh/retry/engine/rehearse"
+)
+
+// rehearsing returns a starter whose attempts pretend.
+func rehearsing(o *options, real attempt.Starter, signals engine.Signals) *rehearse.Starter {
+	return &rehearse.Starter{
+		Steps: o.rehearsal.steps, Real: real, Draw: chance(o), Number: proc.NumberOf,
+		Stdout:    rehearse.Output{Open: opener(o.rehearsal.stdout), To: os.Stdout, Rejected: os.Stderr, Held: o.process.Stdout == proc.Hold},
+		Stderr:    rehearse.Output{Open: opener(o.rehearsal.stderr), To: os.Stderr, Rejected: os.Stderr, Held: o.process.Stderr == proc.Hold},
+		Cancelled: signals.Cancelled, Catch: signals.Catch,
+	}
+}
+
+// chance draws for the steps of a rehearsal, apart from the waits, so that the
+// waits of a seed stay what they are.
+func chance(o *options) func() float64 {
+	if o.hasSeed {
+		return rand.New(rand.NewPCG(o.seed, 1)).Float64
+	}
+	return rand.Float64
+}
+
+// opener opens a file anew for each attempt, nil where there is none.
+func opener(name string) func() (io.ReadCloser, error) {
+	if name == "" {
+		return nil
+	}
+	return func() (io.ReadCloser, error) { return os.Open(name) }
+}
+
+// readRehearsed proves that what attempts shall write can be read. It is called
+// before signals are caught, since a pipe may keep it waiting.
+func readRehearsed(o *options) error {
+	for _, f := range []struct {
+		flag string
+		name *string
+	}{{"--rehearse-stdout", &o.rehearsal.stdout}, {"--rehearse-stderr", &o.rehearsal.stderr}} {
+		if *f.name == "" {
+			continue
+		}
+		info, err := os.Stat(*f.name)
+		switch {
+		case err != nil:
+		case info.IsDir():
+			err = fmt.Errorf("%q is a directory", *f.name)
+		case !info.Mode().IsRegular() && *f.name != os.DevNull:
+			err = fmt.Errorf("%q is not a regular file, and each attempt reads it from its first byte", *f.name)
+		default:
+			var file *os.File
+			if file, err = os.Open(*f.name); err == nil {
+				err = file.Close()
+			}
+		}
+		if err != nil {
+			return &usageError{f.flag, err}
+		}
+	}
+	return nil
+}
+
+// gateOf is the gate of a run.
+func gateOf(o *options, environ []string, tell func(event.Event)) *gate.Gate {
+	if o.rehearsal != nil {
+		return privateGate(o, time.Now, tell)
+	}
+	return newGate(&o.guarding, environ, tell)
+}
+
+// privateGate is the gate of a rehearsal: the guards of the run, asked of a state
+// that nobody shares.
+func privateGate(o *options, now func() time.Time, tell func(event.Event)) *gate.Gate {
+	store := &rehearse.Guards{Now: func() int64 { return now().UnixMilli() }}
+	return gate.New(gate.Config{
+		Key: o.guarding.key, Guards: o.guarding.guards, Timeout: o.guarding.timeout, Random: rand.Uint64, Tell: tell,
+		Primary: gate.Named{Store: store, Name: "rehearsal"},
+	})
+}
+
+// rehearsedEvidence is what the output of a pretended attempt says.
+func rehearsedEvidence(o *options) (engine.Evidence, error) {
+	watch := o.policy.Rules.NewWatch()
+	var failed error
+	for _, f := range []struct {
+		name string
+		into io.Writer
+	}{{o.rehearsal.stdout, watch.Stdout()}, {o.rehearsal.stderr, watch.Stderr()}} {
+		if f.into != nil {
+			failed = errors.Join(failed, feed(f.name, f.into))
+		}
+	}
+	return watch.Close(), failed
+}

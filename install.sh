@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs retry: downloads the release for this system, checks it, and puts
-# the one binary in place.
+# the one binary in place. The manual page and the completions go where man and
+# the shells look for them: below the share beside a bin.
 #
 #   RETRY_VERSION      such as v1.2.3; the latest release if unset
 #   RETRY_INSTALL_DIR  where to; if unset /usr/local/bin where that can be
@@ -112,6 +113,54 @@ put_in_place() {
 	staged=
 }
 
+# put_page puts file $1 of the archive in place as $2, unless it cannot: the
+# binary is there by then, and it works without.
+put_page() {
+	[ -f "$scratch/$1" ] && [ ! -d "$2" ] && mkdir -p "${2%/*}" 2>/dev/null || return 0
+	staged="$2.new.$$"
+	if cp "$scratch/$1" "$staged" 2>/dev/null && chmod 644 "$staged" && mv -f "$staged" "$2"; then
+		say "installed $2"
+	else
+		rm -f "$staged"
+	fi
+	staged=
+}
+
+# put_pages puts in place what man and the shells that are here can show.
+# Nothing is made beside a bin that has no share, but for the user's own; zsh
+# has no directory of the user's own.
+put_pages() {
+	HOME=${HOME:-}
+	case $dir in
+	"${HOME%/}/.local/bin") share=${dir%/bin}/share data=${XDG_DATA_HOME:-$share} ;;
+	*/bin) share=${dir%/bin}/share data=$share && [ -d "$share" ] || return 0 ;;
+	*) return 0 ;;
+	esac
+	tar -xzf "$scratch/$name" -C "$scratch" man completions 2>/dev/null || true # what there is
+	if has man; then put_page man/retry.1 "$share/man/man1/retry.1"; fi
+	if has bash; then put_page completions/retry.bash "$data/bash-completion/completions/retry"; fi
+	if has fish; then put_page completions/retry.fish "$data/fish/vendor_completions.d/retry.fish"; fi
+	if [ -d "$share/zsh/site-functions" ]; then put_page completions/_retry "$share/zsh/site-functions/_retry"; fi
+}
+
+# say_path says how the user's shell finds $dir.
+say_path() {
+	quoted='' rest=$dir
+	while [ "$rest" != "${rest#*\'}" ]; do
+		quoted="$quoted${rest%%\'*}'\\''" rest=${rest#*\'}
+	done
+	quoted="'$quoted$rest'"
+	shell=${SHELL:-sh}
+	case ${shell##*/} in
+	fish) line="fish_add_path $quoted" file='once' ;;
+	zsh) line="export PATH=$quoted:\"\$PATH\"" file='in ~/.zshrc' ;;
+	bash) line="export PATH=$quoted:\"\$PATH\"" file='in ~/.bashrc' ;;
+	*) line="export PATH=$quoted:\"\$PATH\"" file='in ~/.profile' ;;
+	esac
+	say "$dir is not in PATH yet; this line, $file, adds it:"
+	printf '\n    %s\n\n' "$line"
+}
+
 # clean_up removes what this run made and did not finish.
 clean_up() {
 	[ -z "$staged" ] || rm -f "$staged"
@@ -138,12 +187,14 @@ main() {
 	download "$from/checksums.txt" "$scratch/checksums.txt"
 	verify "$scratch/$name" "$scratch/checksums.txt"
 	tar -xzf "$scratch/$name" -C "$scratch" retry || fail "$name cannot be unpacked; nothing was installed"
-	mkdir -p "$dir" || fail "$dir cannot be made; say another RETRY_INSTALL_DIR"
+	mkdir -p -- "$dir" || fail "$dir cannot be made; say another RETRY_INSTALL_DIR"
+	dir=$(CDPATH='' cd -- "$dir" && pwd) || fail "$dir cannot be entered; say another RETRY_INSTALL_DIR"
 	put_in_place "$scratch/retry" "${dir%/}/retry"
 	say "installed ${dir%/}/retry: $version"
+	put_pages
 	case :$PATH: in
-	*:"${dir%/}":*) ;;
-	*) say "$dir is not in PATH yet" ;;
+	*:"$dir":*) ;;
+	*) say_path ;;
 	esac
 }
 

@@ -48,7 +48,7 @@ func archiveName(t *testing.T) string {
 	return ""
 }
 
-// archive builds the program and packs it.
+// archive builds the program and packs it as goreleaser.yaml says.
 var archive = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "retry-install-")
 	if err != nil {
@@ -59,18 +59,26 @@ var archive = sync.OnceValues(func() ([]byte, error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w: %s", err, out)
 	}
-	program, err := os.ReadFile(filepath.Join(dir, "retry"))
-	if err != nil {
+	files := map[string][]byte{"README.md": []byte("readme")}
+	if files["retry"], err = os.ReadFile(filepath.Join(dir, "retry")); err != nil {
 		return nil, err
 	}
-	return pack(program), nil
+	for name, words := range map[string]string{
+		"man/retry.1": "--man", "completions/retry.bash": "--completion bash", "completions/_retry": "--completion zsh",
+		"completions/retry.fish": "--completion fish", "completions/retry.ps1": "--completion powershell",
+	} {
+		if files[name], err = exec.Command(filepath.Join(dir, "retry"), strings.Fields(words)...).Output(); err != nil {
+			return nil, err
+		}
+	}
+	return pack(files), nil
 })
 
-func pack(program []byte) []byte {
+func pack(files map[string][]byte) []byte {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	w := tar.NewWriter(z)
-	for name, content := range map[string][]byte{"README.md": []byte("readme"), "retry": program} {
+	for name, content := range files {
 		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(content))}); err != nil {
 			panic(err)
 		}
@@ -142,7 +150,8 @@ func (r *release) install(t *testing.T, shell []string, environ ...string) *inst
 	}
 	i := &installation{dir: filepath.Join(t.TempDir(), "a b", "bin"), tmp: t.TempDir()}
 	i.cmd = command(t, append(slices.Clone(shell), script)...)
-	i.cmd.Env = append(os.Environ(), "RETRY_BASE_URL="+r.URL, "RETRY_INSTALL_DIR="+i.dir, "RETRY_VERSION=", "TMPDIR="+i.tmp, "no_proxy=127.0.0.1")
+	i.cmd.Env = append(os.Environ(), "RETRY_BASE_URL="+r.URL, "RETRY_INSTALL_DIR="+i.dir, "RETRY_VERSION=", "TMPDIR="+i.tmp,
+		"HOME="+i.tmp+"/none", "XDG_DATA_HOME=", "SHELL=/bin/sh", "no_proxy=127.0.0.1")
 	i.cmd.Env = append(i.cmd.Env, environ...)
 	i.cmd.Stdout, i.cmd.Stderr = &i.output, &i.output
 	i.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -185,6 +194,8 @@ func TestInstall(t *testing.T) {
 				t.Skip(err)
 			}
 			t.Run("latest", func(t *testing.T) { installs(t, shell) })
+			t.Run("pages", func(t *testing.T) { installsPages(t, shell) })
+			t.Run("path", func(t *testing.T) { saysPath(t, shell) })
 			t.Run("over an old one", func(t *testing.T) { installsOver(t, shell) })
 			t.Run("refuses", func(t *testing.T) { refuses(t, shell) })
 			t.Run("platforms", func(t *testing.T) { knowsPlatforms(t, shell) })
@@ -214,6 +225,118 @@ func installs(t *testing.T, shell []string) {
 	}
 	if entries, _ := os.ReadDir(i.tmp); len(entries) != 0 {
 		t.Errorf("it left %v", entries)
+	}
+}
+
+// installsPages where there is a place for them, and finds them there.
+func installsPages(t *testing.T, shell []string) {
+	base := filepath.Join(t.TempDir(), "a b")
+	for what, c := range map[string]struct {
+		dir, data string
+		place     bool // whether its share is there before
+		environ   string
+	}{
+		"the user's own":    {dir: "home/.local/bin", data: "home/.local/share"},
+		"the user's data":   {dir: "home/.local/bin/", data: "home/data", environ: "XDG_DATA_HOME=" + filepath.Join(base, "home/data")},
+		"beside a share":    {dir: "local/bin", data: "local/share", place: true},
+		"beside no share":   {dir: "opt/bin"},
+		"not in a bin":      {dir: "local", place: true},
+		"a share no more":   {dir: "full/bin", environ: "FULL=1"},
+		"with zsh's of old": {dir: "zsh/bin", data: "zsh/share", place: true},
+	} {
+		t.Run(what, func(t *testing.T) {
+			dir := filepath.Join(base, c.dir)
+			share := filepath.Join(filepath.Dir(dir), "share")
+			if c.place {
+				makeDir(t, filepath.Join(share, "zsh/site-functions"))
+			}
+			if c.environ == "FULL=1" { // nothing can be made below it
+				makeDir(t, filepath.Join(share, "man"))
+				for _, name := range []string{"man/man1", "bash-completion", "fish"} {
+					if err := os.WriteFile(filepath.Join(share, name), nil, 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			i := serve(t).install(t, shell, "HOME="+filepath.Join(base, "home"), "RETRY_INSTALL_DIR="+dir, c.environ)
+			if err := i.cmd.Run(); err != nil || !strings.Contains(i.output.String(), "installed "+dir+"/retry") && !strings.HasSuffix(c.dir, "/") {
+				t.Fatalf("%v\n%s", err, &i.output)
+			}
+			for tool, file := range map[string]string{
+				"man": share + "/man/man1/retry.1", "bash": "/bash-completion/completions/retry",
+				"fish": "/fish/vendor_completions.d/retry.fish", "": share + "/zsh/site-functions/_retry",
+			} {
+				if !strings.HasPrefix(file, base) {
+					file = filepath.Join(base, c.data, file)
+				}
+				_, missing := exec.LookPath(tool)
+				here := missing == nil || tool == "" && c.place
+				info, err := os.Stat(file)
+				if want := here && c.data != ""; want != (err == nil) {
+					t.Errorf("%s: %v, want it: %v\n%s", file, err, want, &i.output)
+				} else if err == nil && (info.Mode().Perm() != 0o644 || info.Size() < 500 || !strings.Contains(i.output.String(), "installed "+file+"\n")) {
+					t.Errorf("%s: %v, %d bytes\n%s", file, info.Mode(), info.Size(), &i.output)
+				}
+			}
+			if _, err := exec.LookPath("man"); err == nil && c.data != "" {
+				find := command(t, "man", "-w", "retry")
+				find.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "MANPATH=")
+				if out, err := find.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), base) {
+					t.Errorf("man finds %q, %v", out, err)
+				}
+			}
+			leftNoStaged(t, base)
+		})
+	}
+}
+
+func makeDir(t *testing.T, name string) {
+	t.Helper()
+	if err := os.MkdirAll(name, 0o777); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func leftNoStaged(t *testing.T, dir string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if strings.Contains(path, ".new.") {
+			t.Errorf("it left %s", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// saysPath in a line that is run as it stands, and only where it is needed.
+func saysPath(t *testing.T, shell []string) {
+	dir := filepath.Join(t.TempDir(), `it's a $HOME "bin"`)
+	for _, user := range []string{"sh", "bash", "zsh", "fish"} {
+		i := serve(t).install(t, shell, "RETRY_INSTALL_DIR="+dir, "SHELL=/usr/bin/"+user)
+		if err := i.cmd.Run(); err != nil {
+			t.Fatalf("%v\n%s", err, &i.output)
+		}
+		_, rest, _ := strings.Cut(i.output.String(), " is not in PATH yet; this line, ")
+		where, rest, _ := strings.Cut(rest, " adds it:\n\n")
+		line := strings.TrimSpace(rest)
+		if line == "" || strings.Contains(line, "\n") {
+			t.Fatalf("%s: it says %q", user, &i.output)
+		}
+		if _, err := exec.LookPath(user); err != nil {
+			t.Log(err)
+			continue
+		}
+		find := command(t, user, "-c", line+"\ncommand -v retry")
+		find.Env = append(os.Environ(), "HOME="+t.TempDir())
+		if out, err := find.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != filepath.Join(dir, "retry") {
+			t.Errorf("%s, %s: %q finds %q, %v", user, where, line, out, err)
+		}
+	}
+	i := serve(t).install(t, shell, "RETRY_INSTALL_DIR="+dir+"/", "PATH="+dir+":"+os.Getenv("PATH"))
+	if err := i.cmd.Run(); err != nil || strings.Contains(i.output.String(), "PATH yet") {
+		t.Errorf("%v\n%s", err, &i.output)
 	}
 }
 
@@ -259,7 +382,7 @@ func refuses(t *testing.T, shell []string) {
 			files[list] = checksums(name, files[path])
 		}, why: name + " cannot be unpacked"},
 		"does not run": {spoil: func(files map[string][]byte) {
-			files[path] = pack([]byte("#!/bin/sh\nexit 3\n"))
+			files[path] = pack(map[string][]byte{"retry": []byte("#!/bin/sh\nexit 3\n")})
 			files[list] = checksums(name, files[path])
 		}, why: "does not run here"},
 	} {

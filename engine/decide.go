@@ -92,7 +92,7 @@ func Decide(p *Policy, s State, r attempt.Result, e Evidence, now time.Time, u f
 	case d.Accepted:
 		count(&d, p, s, now)
 	case p.UntilFailure && (d.Retry || d.Outcome == event.Stopped): // what was hunted for
-		d.Retry, d.Outcome = false, event.Stopped
+		d.Retry, d.Outcome, d.Advice = false, event.Stopped, ""
 	case d.Retry:
 		schedule(&d, p, s, r, e, now, u)
 	}

@@ -65,20 +65,16 @@ func (p *picture) loadPanel(h *namedHerd, load []float64, top float64, width tim
 	p.text(svgLabels, p.y-6, fmt.Sprintf(`font-weight="600" fill="%s"`, colour), h.name)
 	p.text(svgWidth-svgMargin, p.y-6, `text-anchor="end" fill="#666"`, fmt.Sprintf("%s · peaks of %d/s and %d/s · %s calls each",
 		h.fates(), h.PeakDown, h.PeakBack, number(h.callsEach())))
-	path := fmt.Sprintf("M%.1f %.1f", p.x(0), low)
-	for i, calls := range load {
-		from, to := p.x(time.Duration(i)*width), p.x(time.Duration(i+1)*width)
-		path += fmt.Sprintf("L%.1f %.1fL%.1f %.1f", from, up(calls), to, up(calls))
-	}
-	fmt.Fprintf(p, "<path d=\"%sL%.1f %.1fZ\" fill=\"%s\"/>\n", path, p.x(time.Duration(len(load))*width), low, colour)
+	path := p.staircase(low, width, load, up)
+	fmt.Fprintf(p, "<path d=\"%sV%.1fZ\" fill=\"%s\"/>\n", path, low, colour)
 	fmt.Fprintf(p, "<path d=\"M%d %.1fH%d\" stroke=\"#222\" stroke-dasharray=\"5 4\" fill=\"none\"/>\n", svgLabels, up(h.Outage.Capacity), svgWidth-svgMargin)
 	p.text(svgLabels-6, up(h.Outage.Capacity)+4, `text-anchor="end"`, number(h.Outage.Capacity))
 	p.text(svgLabels-6, p.y+8, `text-anchor="end" fill="#666"`, number(top))
 	p.y = low + svgGap
 }
 
-// donePanel draws the share of each herd that has finished, as a staircase of at
-// most a step for each pixel.
+// donePanel draws the share of each herd that has finished, in at most a step for
+// each pixel.
 func (p *picture) donePanel(herds []namedHerd) {
 	p.frame(herds[0].Outage.Down, svgDone)
 	p.text(svgLabels, p.y-6, `font-weight="600"`, "Runs that have finished")
@@ -89,10 +85,7 @@ func (p *picture) donePanel(herds []namedHerd) {
 	}
 	width := p.end/svgPlot + 1
 	for i := range herds {
-		path := fmt.Sprintf("M%.1f %.1f", p.x(0), p.y+svgDone)
-		for step, share := range herds[i].finished(width, svgPlot) {
-			path += fmt.Sprintf("L%.1f %.1f", p.x(time.Duration(step+1)*width), p.y+svgDone*(1-share))
-		}
+		path := p.staircase(p.y+svgDone, width, herds[i].finished(width, svgPlot), func(share float64) float64 { return p.y + svgDone*(1-share) })
 		fmt.Fprintf(p, "<path d=\"%s\" stroke=\"%s\" stroke-width=\"2\" fill=\"none\"/>\n", path, shade(i))
 	}
 	if len(herds) > 1 {
@@ -103,6 +96,22 @@ func (p *picture) donePanel(herds []namedHerd) {
 		p.WriteString("</text>\n")
 	}
 	p.y += svgDone + svgGap
+}
+
+// staircase is a path from the left at low, with a step of this width for each
+// value.
+func (p *picture) staircase(low float64, width time.Duration, values []float64, up func(float64) float64) string {
+	var path strings.Builder
+	fmt.Fprintf(&path, "M%.1f %.1f", p.x(0), low)
+	for i, value := range values {
+		if i == 0 || value != values[i-1] {
+			fmt.Fprintf(&path, "V%.1f", up(value))
+		}
+		if i+1 == len(values) || value != values[i+1] {
+			fmt.Fprintf(&path, "H%.1f", p.x(time.Duration(i+1)*width))
+		}
+	}
+	return path.String()
 }
 
 // x is where a time is.

@@ -10,6 +10,7 @@ package cli
 //	attributes         prints what else survives an exec; see attributes_linux_test.go
 //	serve ... -- CMD   runs CMD beside a web server; see serve_test.go
 //	prod ... -- CMD    runs CMD and sends it signals; see prod_unix_test.go
+//	redis ... -- CMD   runs CMD beside a redis-server; see redis_test.go
 //	gone FILE          fails if a process whose pid is in FILE lives
 //
 // and conditions beside testscript's own; see condition.
@@ -38,6 +39,7 @@ var commands = map[string]func(){
 	"peers": peersMain,
 	"serve": serveMain,
 	"prod":  prodMain,
+	"redis": redisMain,
 	"gone":  goneMain,
 }
 

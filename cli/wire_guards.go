@@ -27,7 +27,7 @@ func newGate(w *guarding, environ []string, tell func(event.Event)) *gate.Gate {
 	}
 	switch {
 	case w.address == nil && host == nil:
-		c.Primary = gate.Named{Store: store.Unusable{Err: errNoHome}, Name: "file:"}
+		c.Primary = gate.Named{Store: store.Unusable{Err: errNoHome}, Name: "of this host"}
 	case w.address == nil:
 		c.Primary = gate.Named{Store: host, Name: name}
 	default:

@@ -118,6 +118,12 @@ func (s *Sink) Emit(e event.Event) {
 		s.line(bad, "%s is not ready: %s", e.Target, e.Reason)
 	case *event.HookStarted, *event.HookFinished:
 		s.hook(e, verbose)
+	case *event.StoreFailed:
+		s.line(warning, "the store %s: %s", e.Store, e.Reason)
+	case *event.BreakerChanged:
+		if verbose {
+			s.line(faint, "the breaker of %q was %s and is %s", e.Key, e.From, e.To)
+		}
 	case *event.RunFinished:
 		s.end(e)
 	}

@@ -17,7 +17,7 @@ func (r *Refusal) Reason(g *Guards, key string) string {
 		return r.breakerReason(key)
 	case KindBudget:
 		limit := g.Budget.limit(f[1], g.Priority)
-		return fmt.Sprintf("the retry budget of %q is spent: %s in the last %v, and %s pay for %s%s", key,
+		return fmt.Sprintf("the retry budget of %q is spent: %s in the last %v, and the limit for %s is %s%s", key,
 			plural(f[0], "retry", "retries"), milliseconds(g.Budget.Window), plural(f[1], "run", "runs"), decimal(limit), r.again())
 	case KindTokens:
 		kept := ""

@@ -106,6 +106,8 @@ func (s *ci) Emit(e event.Event) {
 		if e.Reason != "" {
 			s.write(s.dialect.warning("retry: "+e.Hook+" failed", "after "+tell.Duration(e.Duration)+": "+inert(e.Reason)))
 		}
+	case *event.StoreFailed:
+		s.write(s.dialect.warning("retry: the store "+inert(e.Store), inert(e.Reason)))
 	case *event.RunFinished:
 		s.unfold(&e.Header)
 		s.failedAttempt(nil)

@@ -80,7 +80,7 @@ func explain(w io.Writer, o *options) error {
 	d := engine.Decide(&o.policy, state, o.explain.result, evidence, now, 0.5)
 	x := explained{Verdict: string(d.Verdict), Rule: d.Rule, Reason: d.Reason}
 	if !d.Accepted {
-		x.hold(table(), classify.Failure{Argv: o.command, Result: o.explain.result, Stdout: evidence.Stdout, Stderr: evidence.Stderr})
+		x.hold(table(), classify.Failure{Argv: o.command, Result: o.explain.result, Stdout: evidence.Stdout, Stderr: evidence.Stderr, Now: now})
 		if hint, ok := engine.FindHint(&rules.Hints, evidence, now); ok {
 			x.wait(hint.Wait)
 		}

@@ -27,7 +27,9 @@ type output struct {
 	person  *human.Sink            // nil where standard error is for a machine
 	logFile *logFile
 	command []string
-	catch   func() // signals
+	// inherits says that a person would have to know of a used up input.
+	inherits bool
+	catch    func() // signals
 }
 
 // endable is w for a program that can be ended though nobody reads w: signals
@@ -49,7 +51,7 @@ func (w endable) Write(p []byte) (int, error) {
 // has been asked for in a file is written there. A log file that cannot be opened is
 // reported; the command is run all the same.
 func newOutput(o *options, catch func()) *output {
-	out := &output{catch: catch, command: o.command}
+	out := &output{catch: catch, command: o.command, inherits: o.process.Stdin == proc.Inherit && !o.quiet}
 	format := o.logFormat
 	if format == "auto" {
 		format = jobFormat()
@@ -145,11 +147,14 @@ func (name appended) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Emit tells every sink, and a person what was probably meant where there was
-// no command.
+// Emit tells every sink, and a person what was probably meant: where there was
+// no command, and where attempt 2 has no input left to read.
 func (out *output) Emit(e event.Event) {
 	for _, s := range out.sinks {
 		s.Emit(e)
+	}
+	if e, ok := e.(*event.RetryScheduled); ok && e.Attempt == 1 && out.inherits && proc.InputUsedUp() {
+		out.complain("attempt 1 has used up standard input; --stdin replay gives every attempt the same")
 	}
 	if e, ok := e.(*event.RunFinished); ok && e.NotStarted && e.ExitCode == exitcodes.NotFound && out.person != nil {
 		if hint := notFoundHint(out.command); hint != "" {

@@ -84,7 +84,7 @@ type End struct {
 // Decide judges what came of an attempt and says what follows. The random
 // number u is uniform in [0, 1).
 func Decide(p *Policy, s State, r attempt.Result, e Evidence, now time.Time, u float64) Decision {
-	d := judge(&p.Rules, s.Argv, r, e)
+	d := judge(&p.Rules, s.Argv, r, e, now)
 	d.Counts = counted(&d, r)
 	d.CodeOnly = d.Ended == Describe(r) && r.Signal == "" && !r.TimedOut && r.Note == "" && r.StartErr == nil
 	d.NotStarted, d.ReaderGone = r.StartErr != nil, r.ReaderGone && r.Cancelled == ""
@@ -139,9 +139,9 @@ func passing(wait time.Duration) string {
 
 // judge applies the contract's order of decisions: the first row that applies
 // decides.
-func judge(rules *Rules, argv []string, r attempt.Result, e Evidence) Decision {
+func judge(rules *Rules, argv []string, r attempt.Result, e Evidence, now time.Time) Decision {
 	known := func() classify.Judgement {
-		return rules.Table().Judge(classify.Failure{Argv: argv, Result: r, Stdout: e.Stdout, Stderr: e.Stderr})
+		return rules.Table().Judge(classify.Failure{Argv: argv, Result: r, Stdout: e.Stdout, Stderr: e.Stderr, Now: now})
 	}
 	if r.Err != nil {
 		return stop(event.Failed, event.Unknown, "", r.Err.Error())

@@ -192,7 +192,7 @@ func (g *group) stopAsking() {
 // has the next copy start. A signal or the deadline ends every copy, and all are
 // waited for.
 func (g *group) decides(t *trial) bool {
-	d := judge(&g.e.Policy.Rules, t.argv, t.result, t.evidence)
+	d := judge(&g.e.Policy.Rules, t.argv, t.result, t.evidence, time.Now())
 	d.Counts = counted(&d, t.result)
 	switch {
 	case t.result.NotRun && t.which.Copy > 0: // the deadline came before its start

@@ -53,7 +53,9 @@ or trying again makes no sense. D is a duration: 250ms, 1m30s, or a number of
 seconds. EXITS is a list of codes (75), ranges (100-110), signals (KILL), and
 the words timeout, signal and any. REGEX is an RE2 regular expression that is
 tried on each line. What sets policy can come from the environment as well:
---on-exit is RETRY_ON_EXIT, with newlines between several values.
+--on-exit is RETRY_ON_EXIT, with newlines between several values. A name in
+brackets behind a failure, as in [net-reset], is the rule that decided; --explain
+says what it looks for.
 `
 
 const helpExits = `

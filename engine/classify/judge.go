@@ -31,10 +31,14 @@ package classify
 // matches the same line too, behind where this one does: "deploy.sh:12: error:"
 // looks like a compiler's line until one reads on.
 //
-// A failure on which no rule matches stays unknown.
+// A lock that the output says to be held since long ago is permanent.
+//
+// A failure on which no rule matches is judged by its words (words.go), or stays
+// unknown.
 
 import (
 	"slices"
+	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
@@ -48,6 +52,9 @@ type Failure struct {
 	// nil where nothing was captured. Up to 64 KiB each is meant; more works
 	// and takes longer.
 	Stdout, Stderr []byte
+	// Now is the time against which times in the output are read; the zero value
+	// leaves them unread.
+	Now time.Time
 }
 
 // Judgement says what is known of a failure.
@@ -91,7 +98,7 @@ type finding struct {
 // Without them an output made of the rules' own words would take a second.
 const (
 	maxTries   = 16
-	maxMatched = 128 << 10
+	maxMatched = 64 << 10
 )
 
 // Judge says whether the failure is worth a retry.
@@ -99,18 +106,27 @@ func (t *Table) Judge(f Failure) Judgement {
 	if f.Result.TimedOut {
 		return Judgement{Verdict: event.Transient, Rule: "attempt-timeout", Reason: "the attempt ran into its time limit", CodeOnly: true}
 	}
-	names, _ := chain(f.Argv)
-	found := t.search(names, f)
+	found := t.byRules(f)
 	if len(found) == 0 {
+		if j, ok := byWords(t.words(), f); ok {
+			return j
+		}
 		return Judgement{Verdict: event.Unknown, Reason: "no rule knows this failure"}
 	}
-	slices.SortFunc(found, weigh)
 	best := found[0]
 	j := Judgement{Verdict: best.rule.Verdict, Rule: best.rule.ID, Reason: best.rule.Reason, CodeOnly: best.line < 0}
 	for _, f := range found {
 		j.Matches = append(j.Matches, f.match)
 	}
 	return j
+}
+
+// byRules returns every rule that matches, the weightiest first.
+func (t *Table) byRules(f Failure) []finding {
+	names, _ := chain(f.Argv)
+	found := t.search(names, f)
+	slices.SortFunc(found, weigh)
+	return found
 }
 
 // search returns every rule that matches, each with its last line.
@@ -134,7 +150,7 @@ func (t *Table) search(names []string, f Failure) []finding {
 	index := t.filterFor(names)
 	s := searching{
 		table: t, about: about, found: found, out: newOutput(f.Stdout, f.Stderr), budget: maxMatched,
-		tries: make([]int, index.patterns), last: make([]int, index.patterns), discounted: map[int]finding{},
+		now: f.Now, tries: make([]int, index.patterns), last: make([]int, index.patterns), discounted: map[int]finding{},
 	}
 	index.walk(s.out.lower, about, s.try)
 	for _, c := range index.loose {
@@ -165,6 +181,9 @@ func settle(found []finding) {
 
 // matchEnd is where the last match of the rule's patterns on the line ends.
 func (r *Rule) matchEnd(line string) int {
+	if r.masked {
+		line = masked(line)
+	}
 	end := 0
 	for _, p := range r.patterns {
 		for _, loc := range p.compiled().FindAllStringIndex(line, -1) {
@@ -179,6 +198,7 @@ type searching struct {
 	table *Table
 	about []bool // the rules that are still looked for
 	out   output
+	now   time.Time
 	found []finding
 	// tries counts the lines that a pattern was tried on; last is where the
 	// last of them ended. Both are by the candidate's number.
@@ -192,6 +212,9 @@ type searching struct {
 // try holds a pattern against the line around position at. It returns false
 // once the budget is spent.
 func (s *searching) try(c candidate, at int) bool {
+	if s.table.rules[c.rule].masked && s.out.masked[at] != s.out.text[at] {
+		return true // the literal stands in an address
+	}
 	start, end := s.out.around(at)
 	if s.last[c.number] == end || s.tries[c.number] >= maxTries {
 		return true
@@ -199,11 +222,15 @@ func (s *searching) try(c candidate, at int) bool {
 	s.last[c.number] = end
 	s.tries[c.number]++
 	r := s.table.rules[c.rule]
+	text := s.out.text
+	if r.masked {
+		text = s.out.masked
+	}
 	if r.Stream == "stdout" && at >= s.out.stderr || r.Stream == "stderr" && at < s.out.stderr {
 		return true
 	}
 	s.budget -= end - start + 1
-	line := s.out.text[start:end]
+	line := text[start:end]
 	if c.pattern.compiled().MatchString(line) && !r.excepts(line) {
 		s.match(c.rule, start, end)
 	}
@@ -230,8 +257,26 @@ func (s *searching) match(rule, start, end int) {
 		}
 		return
 	}
+	if r.Stale > 0 {
+		f = f.aged(s.out.held(start, end, s.now))
+	}
 	s.about[rule] = false // later lines come first, so this is the rule's last
 	s.found = append(s.found, f)
+}
+
+// aged settles the matter where the output says for how long a lock is held.
+func (f finding) aged(age time.Duration, known bool) finding {
+	if !known {
+		return f
+	}
+	f.strength = Decisive
+	if age > f.rule.Stale {
+		old := *f.rule
+		old.Verdict, old.Strength = event.Permanent, Decisive
+		old.Reason += "; it is held for more than " + age.Round(time.Minute).String() + ", so that its holder is likely gone and somebody has to remove it"
+		f.rule, f.match.Rule = &old, &old
+	}
+	return f
 }
 
 // tryLines holds a pattern without literals against the last lines.

@@ -17,6 +17,7 @@ const (
 	helpLine             // an option and its meaning, from a usage text
 	usageLine            // how a usage text begins: it speaks of wrong use only
 	quotedLine           // a line of a program that a compiler or interpreter shows
+	testLine             // the name of a test
 )
 
 // counts reports whether a line of the kind is any evidence for the rule.
@@ -24,7 +25,7 @@ func (r *Rule) counts(kind lineKind) bool {
 	switch kind {
 	case helpLine, quotedLine:
 		return false
-	case usageLine:
+	case usageLine, testLine:
 		return r.Verdict == event.Permanent
 	case warningLine:
 		return len(r.Tools) > 0 || r.Strength != Weak || r.Verdict != event.Permanent
@@ -48,6 +49,9 @@ func kindOf(line string) lineKind {
 	}
 	if isHelp(line) {
 		return helpLine
+	}
+	if isTestName(strings.TrimLeft(line, " \t")) {
+		return testLine
 	}
 	if (isWarning(trimmed) || isHandled(line)) && !isLastTry(line) {
 		return warningLine
@@ -92,6 +96,19 @@ func isMarks(line string) bool {
 }
 
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+
+// isTestName recognises how test runners name a test that failed: Jest, Vitest,
+// Mocha, RSpec, pytest, go test and those that speak the Test Anything Protocol.
+// What the test is about has not happened.
+func isTestName(trimmed string) bool {
+	for _, mark := range []string{"● ", "✕ ", "not ok ", "--- fail: ", "rspec ./", "failed test", "fail test", "fail src/", "fail spec/"} {
+		if strings.HasPrefix(trimmed, mark) {
+			return true
+		}
+	}
+	rest := strings.TrimLeft(trimmed, "0123456789")
+	return rest != trimmed && strings.HasPrefix(rest, ") ")
+}
 
 // isHelp recognises "  -t, --timeout <T>  ...", "  +[no]timeout=T  ..." and
 // "[--foo FOO] [--bar BAR]".

@@ -13,8 +13,9 @@ import (
 // line is nearer to the end of the failure: tools write their last word to
 // standard error.
 type output struct {
-	text  string // as it was
-	lower string // the same in lower case (ASCII), byte for byte
+	text   string // as it was
+	lower  string // the same in lower case (ASCII), byte for byte
+	masked string // the text without what stands in addresses and paths
 	// stderr is where standard error begins.
 	stderr int
 }
@@ -30,7 +31,7 @@ func newOutput(stdout, stderr []byte) output {
 		}
 	}
 	text := string(b)
-	return output{text: text, lower: lowerASCII(text), stderr: split}
+	return output{text: text, lower: lowerASCII(text), masked: masked(text), stderr: split}
 }
 
 // lowerASCII keeps every byte's place, which strings.ToLower does not promise.

@@ -1,13 +1,15 @@
 package classify
 
 // This file measures the built-in table on tools that no rule was written for:
-// each failure is judged a second time with the rules hidden that name its tool.
+// each failure is judged a second time with the rules hidden that name its tool,
+// and with words that were learned without it.
 // RETRY_JUDGED=FILE writes what became of each.
 
 import (
 	"encoding/json"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/retrysh/retry/engine/event"
@@ -30,6 +32,21 @@ func hiding(t *Table, names []string) *Table {
 // those of tools that had no rule and no recording when theirs were made; and
 // failures as people quote them in public, a few lines each.
 var corpora = []string{"testdata/corpus.jsonl", "testdata/recordings.jsonl", "testdata/strangers.jsonl", "testdata/quoted.jsonl"}
+
+// strangerTables are tables for tools that are to be judged as if nothing had
+// been written for them, by their names.
+type strangerTables map[string]*Table
+
+// of returns the table for the record's tool.
+func (s strangerTables) of(r *record) *Table {
+	names, _ := chain(r.Argv)
+	names = append(slices.Clone(names), r.Tool)
+	key := strings.Join(names, " ")
+	if s[key] == nil {
+		s[key] = hiding(BuiltIn(), names)
+	}
+	return s[key]
+}
 
 // rates are shares of judged failures; an unknown one is retried.
 type rates struct{ transient, permanent, stopped, retried int }
@@ -58,22 +75,16 @@ type judged struct {
 }
 
 func TestLeaveOneToolOut(t *testing.T) {
+	learnFolds(t)
+	strangers := strangerTables{}
 	var lines []judged
 	for _, path := range corpora {
 		var asIs, hidden rates
-		tables := map[string]*Table{}
 		for _, r := range readCorpus(t, path) {
 			f := r.failure()
-			names, _ := chain(f.Argv)
-			names = append(slices.Clone(names), r.Tool)
-			key := ""
-			for _, n := range names {
-				key += n + " "
-			}
-			if tables[key] == nil {
-				tables[key] = hiding(BuiltIn(), names)
-			}
-			a, h := BuiltIn().Judge(f), tables[key].Judge(f)
+			a, stranger := BuiltIn().Judge(f), strangers.of(&r)
+			stranger.words = func() map[string]int { return learned.folds[foldOf(r.Tool)] }
+			h := stranger.Judge(f)
 			asIs.add(r.Label, a.Verdict)
 			hidden.add(r.Label, h.Verdict)
 			j := judged{Set: path, ID: r.ID, Tool: r.Tool, Label: r.Label, AsIs: string(a.Verdict), AsIsRule: a.Rule, Hidden: string(h.Verdict), HiddenRule: h.Rule}

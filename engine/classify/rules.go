@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
@@ -49,6 +50,9 @@ type Rule struct {
 	// Yields is a verdict, or "": the rule counts least of all on a line where
 	// a rule of that verdict matches behind this one.
 	Yields event.Verdict
+	// Stale is for how long a lock may be held, where the output says since when;
+	// one that is older is permanent. 0 is no lock.
+	Stale time.Duration
 	// Reason says in a user's words what happened; Source names where the
 	// meaning of the evidence is written down.
 	Reason, Source string
@@ -58,8 +62,11 @@ type Rule struct {
 
 	patterns []*pattern
 	unless   []*pattern
-	file     string
-	line     int
+	// masked is set for the built-in rules that are about any command: they do
+	// not see what stands in addresses and paths.
+	masked bool
+	file   string
+	line   int
 }
 
 // Where is the file and line at which the rule stands, as FILE:LINE; the
@@ -123,6 +130,8 @@ const foldCase = "(?i)"
 type Table struct {
 	rules []*Rule
 	layer []int // of the rule with the same index
+	// words returns the weights of words, by which is judged where no rule speaks.
+	words func() map[string]int
 
 	// One run judges one command: the filter for its rules is kept.
 	mu       sync.Mutex
@@ -193,6 +202,9 @@ func readBuiltIn() *Table {
 			rules = append(rules, p.rules...)
 		}
 	}
+	for _, r := range rules {
+		r.masked = len(r.Tools) == 0
+	}
 	knowLiterals(rules, literalsFile)
 	return newTable(rules, make([]int, len(rules)))
 }
@@ -206,7 +218,9 @@ func knowLiterals(rules []*Rule, file string) {
 	}
 }
 
-func newTable(rules []*Rule, layer []int) *Table { return &Table{rules: rules, layer: layer} }
+func newTable(rules []*Rule, layer []int) *Table {
+	return &Table{rules: rules, layer: layer, words: wordWeights}
+}
 
 // filterFor returns the filter for the rules that are about the commands.
 func (t *Table) filterFor(names []string) *filter {

@@ -15,13 +15,14 @@ package classify
 //	strength plain        or weak, or decisive; see Judge
 //	over     ID...        rules that this one beats on the same line
 //	yields   VERDICT      a rule of that verdict that matches further on in the line beats this one
+//	stale    DURATION     a lock that the output says to be held for longer is permanent (1h)
 //	reason   TEXT         what happened, in a user's words
 //	source   TEXT         where the meaning of the evidence is written down
 //	yes      LINE         an example that matches ("exit N" for a rule without a pattern); may be repeated
 //	no       LINE         an example that must not match; may be repeated
 //
 // Key and value are divided by blanks or tabs. Verdict, strength, stream,
-// yields, reason and source stand once in a rule; what over names must exist in
+// yields, stale, reason and source stand once in a rule; what over names must exist in
 // the file or in the built-in table.
 //
 // A rule needs an ID, a verdict, a reason, and at least one of exit and match.
@@ -38,6 +39,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/block"
@@ -144,7 +146,7 @@ func (p *parser) begin(id string) error {
 func (p *parser) field(key, value string) (err error) {
 	r := p.rule
 	switch key {
-	case "stream", "verdict", "strength", "yields", "reason", "source":
+	case "stream", "verdict", "strength", "yields", "stale", "reason", "source":
 		if first, again := p.keys[key]; again {
 			return fmt.Errorf("rule %q has a %s on line %d already", r.ID, key, first)
 		}
@@ -175,6 +177,10 @@ func (p *parser) field(key, value string) (err error) {
 		}
 	case "yields":
 		r.Yields, err = parseVerdict(value)
+	case "stale":
+		if r.Stale, err = time.ParseDuration(value); err != nil || r.Stale <= 0 {
+			err = fmt.Errorf("stale %q: use a duration such as 1h", value)
+		}
 	case "reason":
 		r.Reason = value
 	case "source":
@@ -184,7 +190,7 @@ func (p *parser) field(key, value string) (err error) {
 	case "no":
 		r.No = append(r.No, value)
 	default:
-		err = fmt.Errorf("unknown key %q; the keys are rule, tools, exit, stream, match, unless, verdict, strength, over, yields, reason, source, yes and no", key)
+		err = fmt.Errorf("unknown key %q; the keys are rule, tools, exit, stream, match, unless, verdict, strength, over, yields, stale, reason, source, yes and no", key)
 	}
 	return err
 }

@@ -105,9 +105,13 @@ func readAnswer(n []int64) (a guard.Answer, damaged bool, err error) {
 	}, n[4] == 1, nil
 }
 
-// call runs the script. A cluster may send it to another server, once.
+// call runs the script.
 func (s *Redis) call(ctx context.Context, keys [2]string, numbers []int64) ([]int64, error) {
-	words := []string{"EVALSHA", scriptSHA, "2", keys[0], keys[1], decimals(numbers)}
+	return s.run(ctx, []string{"EVALSHA", scriptSHA, "2", keys[0], keys[1], decimals(numbers)})
+}
+
+// run runs a command, on another server where a cluster says so.
+func (s *Redis) run(ctx context.Context, words []string) ([]int64, error) {
 	host, asking := s.address.Host, false
 	for hop := 0; ; hop++ {
 		list, err := s.callAt(ctx, host, asking, words)

@@ -5,10 +5,12 @@ package store
 
 import (
 	"context"
+	_ "embed"
 	"hash/fnv"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 )
 
 // valuesFor is how long a failure counts, in milliseconds (SPEC section 14).
@@ -98,4 +100,47 @@ func lately(list []int64, now int64) []int64 {
 		}
 	}
 	return known
+}
+
+// valuesScript does the same on a server, in a hash of its own: a number that
+// stands for a value, and the time of its last failure.
+//
+//go:embed values.lua
+var valuesScript string
+
+// FailedLately says which of the values have failed in the last 30 s, by the
+// server's clock.
+func (s *Redis) FailedLately(ctx context.Context, key string, values []string) ([]bool, error) {
+	var failed []bool
+	for some := range slices.Chunk(values, longestList) {
+		list, err := s.values(ctx, "ask", key, some)
+		if err == nil && len(list) != len(some) {
+			err = errReply
+		}
+		if err != nil {
+			return nil, s.explain(ctx, err)
+		}
+		for _, n := range list {
+			failed = append(failed, n == 1)
+		}
+	}
+	return failed, nil
+}
+
+// ValuesFailed tells that the values have failed now.
+func (s *Redis) ValuesFailed(ctx context.Context, key string, values []string) error {
+	for some := range slices.Chunk(values, longestList) {
+		if _, err := s.values(ctx, "failed", key, some); err != nil {
+			return s.explain(ctx, err)
+		}
+	}
+	return nil
+}
+
+func (s *Redis) values(ctx context.Context, op, key string, values []string) ([]int64, error) {
+	numbers := make([]int64, len(values))
+	for i, value := range values {
+		numbers[i] = numberOf(value)
+	}
+	return s.run(ctx, []string{"EVAL", valuesScript, "1", keys(key)[0] + ":values", op, strconv.Itoa(valuesFor), decimals(numbers)})
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -139,5 +140,69 @@ func TestValuesAreSwept(t *testing.T) {
 	}
 	if _, err := os.Stat(f.valuesPath("new")); err != nil {
 		t.Error(err)
+	}
+}
+
+// A server keeps the same as the files do.
+func TestRedisKeepsValues(t *testing.T) {
+	s, c := newRedis(t, "")
+	ctx := soon(t)
+	values := []string{"M=a", "M=b c", "N=\x00ü"}
+	check := func(key string, want ...bool) {
+		t.Helper()
+		got, err := s.FailedLately(ctx, key, values)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %v, %v; want %v", key, got, err, want)
+		}
+	}
+	check("key", false, false, false)
+	if err := s.ValuesFailed(ctx, "key", []string{"M=b c", "N=\x00ü"}); err != nil {
+		t.Fatal(err)
+	}
+	check("key", false, true, true)
+	check("ke{y}", false, false, false)
+	name := keys("key")[0] + ":values"
+	if left := c.must(t, "PTTL", name)[0]; left <= 0 || left > valuesFor {
+		t.Errorf("it is forgotten in %d ms", left)
+	}
+	// What failed 31 s ago no longer counts, nor what lies in the future.
+	field := func(value string) string { return strconv.FormatInt(numberOf(value), 10) }
+	now := time.Now().UnixMilli()
+	c.must(t, "HSET", name, field("M=a"), strconv.FormatInt(now-valuesFor-1000, 10))
+	c.must(t, "HSET", name, field("M=b c"), strconv.FormatInt(now+3_600_000, 10))
+	check("key", false, false, true)
+	// Old ones do not pile up.
+	for i := range 300 {
+		c.must(t, "HSET", name, strconv.Itoa(i), "5")
+	}
+	if err := s.ValuesFailed(ctx, "key", values[:1]); err != nil {
+		t.Fatal(err)
+	}
+	if n := c.must(t, "HLEN", name)[0]; n != 2 {
+		t.Errorf("%d values are kept", n)
+	}
+	check("key", true, false, true)
+	// Very many are asked for in parts.
+	var many []string
+	for i := range 3 * longestList {
+		many = append(many, fmt.Sprint("M=", i))
+	}
+	if err := s.ValuesFailed(ctx, "many", many[longestList:]); err != nil {
+		t.Fatal(err)
+	}
+	failed, err := s.FailedLately(ctx, "many", many)
+	if err != nil || len(failed) != len(many) || slices.Contains(failed[:longestList], true) || slices.Contains(failed[longestList:], false) {
+		t.Errorf("%v, %v", failed, err)
+	}
+}
+
+// What cannot be asked is an error of the store.
+func TestRedisWithoutValues(t *testing.T) {
+	s, _ := newRedis(t, "", "--requirepass", "secret")
+	if _, err := s.FailedLately(soon(t), "key", []string{"M=a"}); err == nil {
+		t.Error("no error without the password")
+	}
+	if err := s.ValuesFailed(soon(t), "key", []string{"M=a"}); err == nil {
+		t.Error("no error without the password")
 	}
 }

@@ -1,0 +1,123 @@
+package classify
+
+// This file reads since when a lock is held. A young one passes with the run
+// that holds it; an old one was left behind by a run that is gone, and somebody
+// has to remove it.
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The lines around a match in which the time is looked for: tools print the
+// lock's holder and its times below the error (terraform's Lock Info has seven
+// lines), restic above its last one.
+const (
+	ageLinesBefore = 2
+	ageLinesAfter  = 12
+)
+
+// zones is how far a time without a zone may be off: from UTC-12 to UTC+14.
+const zones = 14 * time.Hour
+
+// heldForms are the expressions that find a lock's time. They are compiled when
+// a rule that asks for it has matched.
+var heldForms = sync.OnceValue(func() (f struct{ ago, span, moment *regexp.Regexp }) {
+	f.ago = regexp.MustCompile(`(?i)\b((?:about |over |almost )?(?:an?|\d[\d.]*) ?(?:d|h|m|s|ms|sec|min|seconds?|minutes?|hours?|days?|weeks?|months?|years?)(?:[ ,]{0,2}\d[\d.]* ?(?:h|m|s|ms|sec|min|seconds?|minutes?|hours?|days?))*) ago\b`)
+	f.span = regexp.MustCompile(`(?i)(an?|\d[\d.]*) ?([a-z]+)`)
+	f.moment = regexp.MustCompile(`(?i)\b(?:created|since|acquired|locked|held|started|taken|obtained|lockedat|date|when)\b.{0,80}?\b(` +
+		`\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d(?:\.\d+)?)? ?(?:z\b|utc\b|gmt\b|[+-]\d\d:?\d\d)?)?|` +
+		`\d{1,2}/\d{1,2}/\d{2,4},? \d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?|` +
+		`\d{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{4}(?:,? \d\d:\d\d(?::\d\d)?)?(?: ?(?:utc|gmt|[+-]\d{4}))?|` +
+		`(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{1,2},? (?:\d{4},? )?\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?(?: (?:utc|gmt))?(?: \d{4})?)`)
+	return f
+})
+
+// held returns for how long the lock is held of which the line from start to
+// end speaks; ok is false where nothing near it says so.
+func (o *output) held(start, end int, now time.Time) (age time.Duration, ok bool) {
+	if now.IsZero() {
+		return 0, false
+	}
+	for range ageLinesBefore {
+		if start > 0 {
+			start, _ = o.line(start - 1)
+		}
+	}
+	for range ageLinesAfter {
+		if end < len(o.text) {
+			_, end = o.line(end + 1)
+		}
+	}
+	forms := heldForms()
+	if m := forms.ago.FindStringSubmatch(o.text[start:end]); m != nil {
+		for _, part := range forms.span.FindAllStringSubmatch(m[1], -1) {
+			n, err := strconv.ParseFloat(part[1], 64)
+			if err != nil {
+				n = 1 // "an hour"
+			}
+			age += time.Duration(n * float64(spanOf(strings.ToLower(part[2]))))
+		}
+		return age, true
+	}
+	for _, m := range forms.moment.FindAllStringSubmatch(o.text[start:end], -1) {
+		if when, sure, read := readMoment(m[1]); read {
+			since := now.Sub(when)
+			if !sure {
+				since -= zones
+			}
+			age, ok = max(age, since), true
+		}
+	}
+	return age, ok
+}
+
+// spanOf returns the length of a unit by any of its names.
+func spanOf(unit string) time.Duration {
+	switch {
+	case unit == "ms":
+		return time.Millisecond
+	case strings.HasPrefix(unit, "mo"):
+		return 30 * 24 * time.Hour
+	case unit[0] == 's':
+		return time.Second
+	case unit[0] == 'm':
+		return time.Minute
+	case unit[0] == 'h':
+		return time.Hour
+	case unit[0] == 'd':
+		return 24 * time.Hour
+	case unit[0] == 'w':
+		return 7 * 24 * time.Hour
+	case unit[0] == 'y':
+		return 365 * 24 * time.Hour
+	}
+	return 0
+}
+
+// momentLayouts are the forms of moments, those with a zone first: RFC 3339 and
+// how Go, Java (in the English locale), C and people write them.
+var momentLayouts = []struct {
+	layout string
+	zone   bool
+}{
+	{"2006-01-02T15:04:05Z07:00", true}, {"2006-01-02T15:04:05Z0700", true}, {"2006-01-02 15:04:05 Z0700", true}, {"2006-01-02 15:04:05Z07:00", true}, {"2006-01-02 15:04:05 Z07:00", true},
+	{"2006-01-02 15:04:05 MST", true}, {"2006-01-02 15:04 MST", true}, {"2 Jan 2006 15:04:05 Z0700", true}, {"2 Jan 2006 15:04:05 MST", true}, {"Jan 2 15:04:05 MST 2006", true},
+	{"2006-01-02T15:04:05", false}, {"2006-01-02T15:04", false}, {"2006-01-02 15:04:05", false}, {"2006-01-02 15:04", false}, {"2006-01-02", false},
+	{"1/2/06 3:04 PM", false}, {"1/2/06 3:04:05 PM", false}, {"1/2/2006 3:04:05 PM", false}, {"1/2/2006 3:04 PM", false}, {"1/2/06 15:04", false}, {"1/2/2006 15:04:05", false}, {"1/2/2006 15:04", false},
+	{"2 Jan 2006 15:04:05", false}, {"2 Jan 2006 15:04", false}, {"2 Jan 2006", false}, {"Jan 2 15:04:05 2006", false}, {"Jan 2 2006 15:04:05", false}, {"Jan 2 2006 3:04:05 PM", false}, {"Jan 2 2006 15:04", false},
+}
+
+// readMoment reads a moment; zone is false where it names no time zone.
+func readMoment(s string) (when time.Time, zone, ok bool) {
+	s = strings.TrimSpace(strings.ReplaceAll(strings.ToUpper(s), ",", ""))
+	for _, l := range momentLayouts {
+		if t, err := time.Parse(l.layout, s); err == nil {
+			return t, l.zone, true
+		}
+	}
+	return time.Time{}, false, false
+}

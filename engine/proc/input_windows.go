@@ -1,0 +1,4 @@
+package proc
+
+// InputUsedUp reports false: a handle tells nothing of what was read before.
+func InputUsedUp() bool { return false }

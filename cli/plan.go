@@ -56,6 +56,8 @@ func attempts(n int) string {
 func outlived(p engine.Policy, promise plan.Promise) string {
 	half, most := promise.OutlivesHalf, promise.OutlivesMost
 	switch {
+	case p.UntilFailure:
+		return "outlives no outage: --until-failure ends with the first failure"
 	case p.Attempts == 1:
 		return "outlives no outage: there is one attempt only"
 	case half == 0:

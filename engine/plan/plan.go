@@ -41,7 +41,7 @@ const draws = 64
 // Rows calls yield for each wait of the schedule, until yield returns false or
 // the run would end even with the least waits.
 func Rows(p engine.Policy, yield func(Row) bool) {
-	p.Rules, p.ResetAfter = engine.Rules{}, 0
+	p = waitsOf(p)
 	start := time.Unix(0, 0)
 	first := engine.State{Attempt: 1, Step: 1, Previous: p.Schedule.First()}
 	deadline := time.Time{}
@@ -68,6 +68,19 @@ func Rows(p engine.Policy, yield func(Row) bool) {
 			return
 		}
 	}
+}
+
+// waitsOf is the policy with what matters to its waits alone, if every attempt
+// fails at once. A run that hunts a failure waits for exactly base after each
+// success.
+func waitsOf(p engine.Policy) engine.Policy {
+	p.Rules, p.ResetAfter = engine.Rules{}, 0
+	if p.UntilFailure {
+		base := p.Schedule.Base
+		p.UntilFailure = false
+		p.Schedule = backoff.Schedule{Curve: backoff.Constant{Base: base}, Base: base, Cap: base, Jitter: backoff.Jitter{Kind: backoff.None}}
+	}
+	return p
 }
 
 // walker follows one path through the schedule.

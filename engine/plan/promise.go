@@ -37,8 +37,12 @@ const most = 0.01
 // decorrelated jitter, the outages are those of runs that draw says the random
 // numbers of, uniform in [0, 1).
 func Promises(p engine.Policy, draw func() float64) Promise {
-	p.Rules, p.ResetAfter = engine.Rules{}, 0
+	hunts := p.UntilFailure
+	p = waitsOf(p)
 	promise := Promise{Longest: longest(&p)}
+	if hunts { // its first failure is the end
+		return promise
+	}
 	if exact, ok := sumOf(&p); ok {
 		promise.OutlivesHalf, promise.OutlivesMost = exact.median(), exact.percentile(most)
 		return promise

@@ -49,6 +49,7 @@ func TestPromises(t *testing.T) {
 		{"at once, with a deadline", with(constant(0, 0), func(p *engine.Policy) { p.Deadline = 9 * second }), 9 * second, 9 * second, 9 * second},
 		{"very many", with(constant(math.MaxInt32, second), func(p *engine.Policy) { p.Timeout = 1 }), (math.MaxInt32-1)*second + math.MaxInt32, (math.MaxInt32 - 1) * second, (math.MaxInt32 - 1) * second},
 		{"beyond all durations", exponential(70, none, Unlimited), Unlimited, Unlimited, Unlimited},
+		{"a hunt for a failure", with(exponential(4, full, 30*second), func(p *engine.Policy) { p.UntilFailure, p.Timeout = true, second }), 7 * second, 0, 0},
 		{"one uniform wait", exponential(2, full, 30*second), Unlimited, second / 2, second / 100},
 	} {
 		got := Promises(c.policy, seeded(1))

@@ -81,7 +81,7 @@ func TestManualPageIsSafeRoff(t *testing.T) {
 	if err := printMan(&page, nil); err != nil {
 		t.Fatal(err)
 	}
-	request := regexp.MustCompile(`^\.(TH|SH|SS|TP|B|BR|I|RI|EX|EE)( |$)`)
+	request := regexp.MustCompile(`^\.(TH|SH|SS|TP|PP|B|BR|I|RI|EX|EE)( |$)`)
 	for line := range strings.Lines(page.String()) {
 		if line = strings.TrimSuffix(line, "\n"); strings.HasPrefix(line, ".") && !request.MatchString(line) {
 			t.Errorf("unexpected request: %s", line)

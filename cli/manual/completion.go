@@ -6,6 +6,7 @@ package manual
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -14,7 +15,7 @@ import (
 // Completion writes the script for one of the shells that the grammar lists.
 func (p *Pages) Completion(w io.Writer, shell string) error {
 	var b strings.Builder
-	madeBy, flags := "made by: retry --completion "+shell, p.Flags
+	madeBy, flags := "made by: retry --completion "+shell, p.commonFirst()
 	switch shell {
 	case "bash":
 		fmt.Fprintf(&b, "# bash completion for retry; %s\n", madeBy)
@@ -31,6 +32,22 @@ func (p *Pages) Completion(w io.Writer, shell string) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// commonFirst are the flags with those in front that most people need, for the
+// shells that keep the order.
+func (p *Pages) commonFirst() []*kong.Flag {
+	rank := func(f *kong.Flag) int {
+		for i, c := range Common {
+			if c.Name == f.Name {
+				return i
+			}
+		}
+		return len(Common)
+	}
+	flags := slices.Clone(p.Flags)
+	slices.SortStableFunc(flags, func(a, b *kong.Flag) int { return rank(a) - rank(b) })
+	return flags
 }
 
 // offered are the words that the grammar lists as a flag's values.

@@ -53,6 +53,7 @@ _retry() {
 @VALUES@        *) return ;;
     esac
     if [[ $cur == -* ]]; then
+        compopt -o nosort 2>/dev/null
         __retry_reply -W "@FLAGS@"
     else
         __retry_command "${first[n - 1]}"

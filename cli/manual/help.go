@@ -19,8 +19,8 @@ import (
 type Pages struct {
 	Flags  []*kong.Flag
 	Groups []Group
-	// Date is the day of the manual page, "" for none: two builds of one source
-	// print one page.
+	// Date is the day of the manual page, "" for that of its last change: two
+	// builds of one source print one page.
 	Date string
 }
 

@@ -4,6 +4,8 @@ package manual
 // man(7).
 
 import (
+	"cmp"
+	_ "embed"
 	"fmt"
 	"io"
 	"strings"
@@ -20,43 +22,20 @@ retry \- run a command again until it succeeds
 .SH DESCRIPTION
 `
 
-const manTail = `.SH EXIT STATUS
-.TP
-.B 0
-An attempt succeeded.
-.TP
-.I the command's own
-It was given up on. Where a signal ended the command, retry dies by the same
-signal, so that a shell sees 128+n.
-.TP
-.B 1
-It was given up on with exit 0, but its output or
-.B \-\-success\-on\-exit
-said failure.
-.TP
-.B 75
-A guard let no attempt through.
-.TP
-.B 124
-The last attempt was ended by
-.B \-\-timeout
-or the deadline, or a
-.B \-\-wait\-for
-target never became ready.
-.TP
-.B 125
-A usage error, or retry itself failed.
-.TP
-.B 126
-The command is not executable.
-.TP
-.B 127
-The command was not found.
-.SH SEE ALSO
+const manTail = `.SH SEE ALSO
 .BR timeout (1),
 .BR nohup (1),
 .BR env (1)
 `
+
+// lastChange is the day of the page where the build does not know its commit's.
+const lastChange = "2026-11-22"
+
+// sections are the parts of the page that no flag's help says: "# TITLE" begins
+// one, "= TERM" a paragraph with a hanging tag, "| LINE" is shown as it stands.
+//
+//go:embed sections.txt
+var sections string
 
 // manWidth bounds the lines of the source, as mandoc's lint asks for.
 const manWidth = 72
@@ -64,7 +43,7 @@ const manWidth = 72
 // Man writes the page.
 func (p *Pages) Man(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, manHead, p.Date)
+	fmt.Fprintf(&b, manHead, cmp.Or(p.Date, lastChange))
 	b.WriteString(roff(helpAbout))
 	b.WriteString(".SH OPTIONS\n")
 	for _, group := range p.Groups {
@@ -73,10 +52,44 @@ func (p *Pages) Man(w io.Writer) error {
 			manFlag(&b, f)
 		}
 	}
-	b.WriteString(manTail)
-	b.WriteString(".SH EXAMPLES\n.EX\n" + roff(helpExamples) + ".EE\n")
+	manSections(&b)
+	b.WriteString(".SH EXAMPLES\n.EX\n" + roff(helpExamples) + ".EE\n" + manTail)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// manSections sets the sections.
+func manSections(b *strings.Builder) {
+	shown, plain := false, false // the lines before: shown as they stand, a paragraph
+	for line := range strings.Lines(sections) {
+		line = strings.TrimSuffix(line, "\n")
+		literal, isLiteral := strings.CutPrefix(line, "|")
+		if shown && !isLiteral {
+			b.WriteString(".EE\n")
+		}
+		if isLiteral && !shown {
+			b.WriteString(".EX\n")
+		}
+		shown = isLiteral
+		title, isTitle := strings.CutPrefix(line, "# ")
+		term, isTerm := strings.CutPrefix(line, "= ")
+		switch {
+		case isLiteral:
+			b.WriteString(roff(strings.TrimPrefix(literal, " ")) + "\n")
+		case isTitle:
+			b.WriteString(".SH " + roff(title) + "\n")
+			plain = false
+		case isTerm:
+			b.WriteString(".TP\n\\fB" + roff(term) + "\\fR\n")
+			plain = false
+		case line != "":
+			if plain {
+				b.WriteString(".PP\n")
+			}
+			plain = true
+			b.WriteString(roff(strings.Join(wrap(line, manWidth), "\n")) + "\n")
+		}
+	}
 }
 
 func manFlag(b *strings.Builder, f *kong.Flag) {

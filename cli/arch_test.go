@@ -24,11 +24,12 @@ var rooms = func() map[string][]string {
 	for line := range strings.Lines(`
 main: cli engine/proc/early
 exitcodes:
-cli: cli/human cli/manual engine engine/attempt engine/backoff engine/block engine/classify engine/event engine/gate engine/guard engine/hedge engine/hook engine/match engine/plan engine/probe engine/proc engine/rehearse engine/rotate engine/simulate engine/sink engine/store engine/tell exitcodes
+cli: cli/human cli/manual engine engine/attempt engine/await engine/backoff engine/block engine/classify engine/event engine/gate engine/guard engine/hedge engine/hook engine/match engine/plan engine/probe engine/proc engine/rehearse engine/rotate engine/simulate engine/sink engine/store engine/tell exitcodes
 cli/human: engine/event engine/tell
 cli/manual:
 engine: engine/attempt engine/backoff engine/classify engine/event engine/hedge engine/hint engine/hook engine/match engine/rotate engine/tell exitcodes
 engine/attempt:
+engine/await: engine engine/attempt engine/classify engine/event
 engine/backoff:
 engine/block:
 engine/classify: engine/attempt engine/block engine/event engine/hint engine/match exitcodes

@@ -73,14 +73,16 @@ type grammar struct {
 	At         string   `env:"-" placeholder:"SECONDS" group:"classify" help:"The Unix time against which dates in the output are read (default: now)."`
 
 	WaitFor     []string `nested:"-" sep:"none" placeholder:"TARGET" group:"waitfor" help:"Wait until the target is ready before attempt 1: tcp://host:port, http(s)://..., http+unix:///path.sock:/..., unix:///path, file:///path, dns://name, postgres://, redis:// or mysql://host:port, exec:shell command." values:"tcp:// http:// https:// http+unix:/// unix:/// file:/// dns:// postgres:// redis:// mysql:// exec:"`
-	WaitTimeout string   `default:"60s" placeholder:"D" group:"waitfor" help:"Limits the wait for all targets; 0 is for ever."`
-	Exec        bool     `env:"-" group:"waitfor" help:"Then become the command instead of running it."`
+	WaitGone    []string `nested:"-" sep:"none" placeholder:"TARGET" group:"waitfor" help:"Wait until the target is no longer ready." values:"tcp:// http:// https:// http+unix:/// unix:/// file:/// dns:// postgres:// redis:// mysql:// exec:"`
+	WaitTimeout string   `default:"60s" placeholder:"D" group:"waitfor" help:"Limits the wait for all targets, and each one for --retry-when; 0 is for ever."`
+	Exec        bool     `env:"-" group:"waitfor" help:"Then become the command instead of running it; without targets, at once."`
 
 	BeforeRetry  []string `nested:"-" sep:"none" placeholder:"SH" group:"around" help:"Run this shell command after the wait, before each attempt but the first. Exit 75 ends the run; any other failure is a warning. In all of these, \"$@\" is the command."`
 	AfterSuccess string   `nested:"-" placeholder:"SH" group:"around" help:"Run this when the run has succeeded."`
 	AfterGiveUp  string   `nested:"-" placeholder:"SH" group:"around" help:"Run this when the run has failed and was not cancelled."`
 	RetryWith    string   `nested:"-" placeholder:"SH" group:"around" help:"From attempt 2 on run this in place of the command, as in '\"$@\" --resume'."`
 	Fallback     string   `nested:"-" placeholder:"SH" group:"around" help:"Run this instead of giving up: its output and its exit code are those of the run."`
+	RetryWhen    string   `nested:"-" placeholder:"TARGET" group:"around" help:"After the wait, wait on until this target is ready, without spending an attempt; targets are those of --wait-for." values:"tcp:// http:// https:// http+unix:/// unix:/// file:/// dns:// postgres:// redis:// mysql:// exec:"`
 	HookTimeout  string   `default:"60s" nested:"-" placeholder:"D" group:"around" help:"Limits each hook and the fallback; 0 is no limit."`
 
 	Rehearse       string `nested:"-" placeholder:"STEPS" group:"around" help:"Pretend the results of the attempts instead of running the command: 75,75,0 or 3*75,run or 30%**75; a step is [P%][N*]RESULT[:D], RESULT a code, a signal, timeout or run, ** for ever."`

@@ -279,6 +279,7 @@ func TestChoosePolicyRefuses(t *testing.T) {
 		"policy a\nwait-for gopher://x":                        "main:2: wait-for:",
 		"policy a\ntools x\nlog-file y":                        `main:1: policy "a": log-file cannot stand in a policy with tools`,
 		"policy a\ntools x\nwait-for exec:rm -rf x":            "with an exec: target cannot stand",
+		"policy a\ntools x\nretry-when Exec:rm -rf x":          "with an exec: target cannot stand",
 		"policy a\ntools x\ninherit b\n\npolicy b\nlog-file y": `main:1: policy "a": log-file cannot stand`,
 	} {
 		_, err := chosen(folder(t, map[string]string{"main": text}), "ci", "true")

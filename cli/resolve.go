@@ -35,7 +35,8 @@ type options struct {
 	rules   []string
 	ruleVia string // how the user named --rules
 
-	targets     []*probe.Target
+	targets     []target
+	retryWhen   *probe.Target // nil: none
 	waitTimeout time.Duration
 	tries       backoff.Schedule // the waits between two tries of a target
 	exec        bool
@@ -180,8 +181,6 @@ func (r *resolver) together(o *options) {
 		r.fail("plan", errors.New("goes without --explain; give one of them"))
 	case o.simulation != nil && (o.plan || o.explain != nil):
 		r.fail("simulate", errors.New("goes without --plan and --explain; give one of them"))
-	case o.exec && len(o.targets) == 0:
-		r.fail("exec", errors.New("goes with --wait-for only; without it, start the command itself"))
 	case o.exec && len(o.command) == 0:
 		r.fail("exec", errors.New("needs a command to become, after --"))
 	case o.exec && r.given("rotate"):

@@ -9,14 +9,25 @@ import (
 	"github.com/retrysh/retry/engine/probe"
 )
 
-// waiting resolves the section on waiting, then running.
+// target is one that is waited for before attempt 1.
+type target struct {
+	*probe.Target
+	gone bool // until it is no longer ready
+}
+
+// waiting resolves the section on waiting, then running, and --retry-when, which
+// has the same targets.
 func (r *resolver) waiting(o *options) {
 	for _, text := range r.g.WaitFor {
-		target, err := probe.Parse(text)
-		r.fail("wait-for", err)
-		o.targets = append(o.targets, target)
+		o.targets = append(o.targets, target{Target: r.target("wait-for", text)})
 	}
-	if len(o.targets) > 0 || r.from["wait-timeout"] != fromEnvironment {
+	for _, text := range r.g.WaitGone {
+		o.targets = append(o.targets, target{Target: r.target("wait-gone", text), gone: true})
+	}
+	if r.given("retry-when") {
+		o.retryWhen = r.target("retry-when", r.g.RetryWhen)
+	}
+	if len(o.targets) > 0 || o.retryWhen != nil || r.from["wait-timeout"] != fromEnvironment {
 		o.waitTimeout = r.duration("wait-timeout", r.g.WaitTimeout)
 	}
 	o.tries = o.policy.Schedule
@@ -28,6 +39,12 @@ func (r *resolver) waiting(o *options) {
 	if !r.given("cap") {
 		o.tries.Cap = targetCap
 	}
+}
+
+func (r *resolver) target(flag, text string) *probe.Target {
+	target, err := probe.Parse(text)
+	r.fail(flag, err)
+	return target
 }
 
 // The base and the cap of the waits between two tries of a target (SPEC section

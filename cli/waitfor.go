@@ -1,118 +1,96 @@
 package cli
 
-// This file waits for the --wait-for targets, side by side. Each target has an
-// engine of its own, whose runner is the probe: there is no second loop.
+// This file waits for targets: for those of --wait-for and --wait-gone before
+// attempt 1, for that of --retry-when before each further one.
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"math/rand/v2"
+	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/attempt"
-	"github.com/retrysh/retry/engine/classify"
+	"github.com/retrysh/retry/engine/await"
+	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/probe"
 	"github.com/retrysh/retry/engine/proc"
+	"github.com/retrysh/retry/engine/tell"
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// waiting is the wait for all targets of a run.
+// waiting is what the waits of a run share.
 type waiting struct {
 	o       *options
 	environ []string
-	signals *proc.Signals
+	signals engine.Signals
 }
 
-// probesEnd is how long the tries under way may take to end after a signal. On
-// a machine with time to spare they need a few milliseconds, and the program
-// is gone within the 50 that it has (SPEC section 6). On one without, leaving
-// no process behind matters more: this is only for what hangs in the kernel.
-const probesEnd = 2 * time.Second
-
-// untilReady tries all targets until each was ready once, the time is up, or a
-// signal ends the wait.
+// untilReady waits for all targets before attempt 1, as engine.Before.
 func (w *waiting) untilReady(ctx context.Context, deadline time.Time, emit func(event.Event)) (engine.Decision, bool) {
-	w.signals.Catch()
-	ctx, cancel := w.limit(ctx, deadline)
-	defer cancel()
-	emit, hush := oneByOne(emit)
-	sinks := make([]*targetSink, len(w.o.targets))
-	done := make(chan struct{})
-	var all sync.WaitGroup
-	for i, target := range w.o.targets {
-		sinks[i] = &targetSink{emit: emit, target: target.String(), reason: "was not tried"}
-		all.Go(func() { w.engine(i, sinks[i]).Run(ctx) })
+	o := w.o
+	if err := w.lookUp(); err != nil {
+		return cannotRun(err), false
 	}
-	go func() { all.Wait(); close(done) }()
-	for {
-		select {
-		case <-w.signals.Woken(): // there is no one wait to end
-		case signal := <-w.signals.Cancelled():
-			hush()
-			cancel()
-			select {
-			case <-done:
-			case <-time.After(probesEnd):
-			}
-			return engine.CancelledBy(signal), false
-		case <-done:
-			return w.verdict(sinks, emit)
+	wait := w.wait(o.tries, deadline)
+	for i, t := range o.targets {
+		draw := rand.Float64
+		if o.hasSeed {
+			draw = rand.New(rand.NewPCG(o.seed, uint64(i)+1)).Float64
 		}
+		wait.Targets = append(wait.Targets, w.target(t.Target, t.gone, draw))
+	}
+	switch r := wait.Run(ctx, emit); {
+	case r.Cancelled != "":
+		return engine.CancelledBy(r.Cancelled), false
+	case !r.Ready:
+		reason := "not all targets became ready, and the command was not run"
+		if len(o.command) == 0 {
+			reason = "not all targets became ready"
+		}
+		return engine.TimedOut(reason), false
+	}
+	if o.exec {
+		if err := proc.LookUp(o.command[0]); err != nil {
+			return cannotRun(err), false
+		}
+	}
+	return engine.Decision{}, true
+}
+
+// whenReady waits for the target of --retry-when, by the run's own schedule.
+func (w *waiting) whenReady(draw func() float64) engine.When {
+	target := w.target(w.o.retryWhen, false, draw)
+	return func(ctx context.Context, at engine.Place, deadline time.Time, emit func(event.Event)) engine.Readiness {
+		wait := w.wait(w.o.policy.Schedule, deadline)
+		wait.Targets, wait.From, wait.OnlyNews = []await.Target{target}, at, true
+		r := wait.Run(ctx, emit)
+		r.Why = fmt.Sprintf("%s did not become ready within %s", target.Name, tell.Limit(w.o.waitTimeout))
+		if r.DeadlinePassed {
+			r.Why = target.Name + " did not become ready before the deadline"
+		}
+		return r
 	}
 }
 
-// oneByOne makes emit fit for all targets at once. After hush nothing more is
-// told: what a signal has cut short is no news of a target.
-func oneByOne(emit func(event.Event)) (guarded func(event.Event), hush func()) {
-	var mu sync.Mutex
-	quiet := false
-	guarded = func(e event.Event) {
-		mu.Lock()
-		defer mu.Unlock()
-		if !quiet {
-			emit(e)
-		}
+func (w *waiting) wait(schedule backoff.Schedule, deadline time.Time) *await.Wait {
+	return &await.Wait{
+		Policy: engine.Policy{Schedule: schedule, Timeout: probe.Limit},
+		Limit:  w.o.waitTimeout, Deadline: deadline, Signals: w.signals, Random: rand.Uint64,
 	}
-	hush = func() {
-		mu.Lock()
-		defer mu.Unlock()
-		quiet = true
-	}
-	return guarded, hush
 }
 
-// limit bounds the wait by --wait-timeout and the deadline.
-func (w *waiting) limit(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
-	if w.o.waitTimeout > 0 {
-		end := time.Now().Add(w.o.waitTimeout)
-		if deadline.IsZero() || end.Before(deadline) {
-			deadline = end
-		}
+func (w *waiting) target(t *probe.Target, gone bool, draw func() float64) await.Target {
+	p := probe.New(t, w.exec)
+	if gone {
+		p.UntilGone()
 	}
-	if deadline.IsZero() {
-		return context.WithCancel(ctx)
-	}
-	return context.WithDeadline(ctx, deadline)
-}
-
-// engine is the loop of one target: section 3's waits with a shorter cap, as
-// many tries as there is time for.
-func (w *waiting) engine(i int, s *targetSink) *engine.Engine {
-	policy := engine.Policy{Schedule: w.o.tries, Timeout: probe.Limit}
-	policy.Rules.Table = classify.BuiltIn
-	e := &engine.Engine{
-		Policy: policy, Argv: []string{s.target}, Sink: s, Draw: rand.Float64,
-		Starter:  probe.New(w.o.targets[i], w.exec),
-		Identity: engine.Identity{Random: rand.Uint64},
-	}
-	if w.o.hasSeed {
-		e.Draw = rand.New(rand.NewPCG(w.o.seed, uint64(i)+1)).Float64
-	}
-	return e
+	return await.Target{Name: t.String(), Gone: gone, Numbers: t.IsCommand(), Starter: p, Draw: draw}
 }
 
 // exec runs the command of an exec: target. No process to be had at the moment
@@ -125,75 +103,50 @@ func (w *waiting) exec(ctx context.Context, argv []string, output io.Writer) att
 	return result
 }
 
-// verdict says whether all targets were ready; where not, there is one line
-// for each that was not, with its last error.
-func (w *waiting) verdict(sinks []*targetSink, emit func(event.Event)) (engine.Decision, bool) {
-	ready := true
-	for _, s := range sinks {
-		if !s.ready {
-			ready = false
-			emit(&event.TargetFailed{Target: s.target, Reason: s.reason})
-		}
+// lookUp looks for the command before the wait begins, so that nobody waits to
+// be told of a slip, unless it is waited for itself, --on-exit names the code
+// that it would have, or what is run is not known yet.
+func (w *waiting) lookUp() error {
+	o := w.o
+	if len(o.command) == 0 || len(o.policy.Rotate) > 0 || o.rehearsal != nil || slices.ContainsFunc(o.targets, func(t target) bool { return t.holds(o.command[0]) }) {
+		return nil
 	}
-	if ready && w.o.exec {
-		if err := proc.LookUp(w.o.command[0]); err != nil {
-			return engine.Decision{Outcome: event.Failed, Reason: err.Error(), End: engine.End{Code: exitcodes.Of(err)}}, false
-		}
+	err := proc.LookUp(o.command[0])
+	if err == nil {
+		return nil
 	}
-	if ready {
-		return engine.Decision{}, true
+	result := attempt.Result{ExitCode: exitcodes.Of(err), StartErr: err}
+	if _, named := o.policy.Rules.OnExit.MatchCode(result); named && !o.exec {
+		return nil
 	}
-	reason := "not all targets became ready, and the command was not run"
-	if len(w.o.command) == 0 {
-		reason = "not all targets became ready"
-	}
-	return engine.TimedOut(reason), false
+	return err
 }
 
-// targetSink turns the events of one target's engine into those of the run:
-// one for each change of its state.
-type targetSink struct {
-	emit   func(event.Event)
-	target string
-	reason string // the last error
-	told   bool
-	ready  bool
+// holds reports whether a file: target is waited for that is the command, or a
+// directory above it.
+func (t target) holds(command string) bool {
+	file := t.File()
+	if file == "" || t.gone || !strings.ContainsAny(command, `/\`) {
+		return false
+	}
+	command, err := filepath.Abs(command)
+	if err != nil {
+		return false
+	}
+	below, err := filepath.Rel(file, command)
+	return err == nil && filepath.IsLocal(below)
 }
 
-// Emit tells a change of state. The reason of a try that the limit of the wait
-// cut short is told at the end, with those of all others.
-func (s *targetSink) Emit(ev event.Event) {
-	e, ok := ev.(*event.AttemptFinished)
-	if !ok {
-		return
-	}
-	if e.Success {
-		s.ready = true
-		s.emit(&event.TargetReady{Target: s.target})
-		return
-	}
-	reason := e.Result.Note
-	if reason == "" {
-		reason = e.Reason
-	}
-	news := !s.told || s.state(reason) != s.state(s.reason)
-	s.reason = reason
-	if news && !e.Result.DeadlinePassed {
-		s.told = true
-		s.emit(&event.TargetPending{Target: s.target, Reason: reason})
-	}
+// cannotRun is how a run ends whose command is not there to be run.
+func cannotRun(err error) engine.Decision {
+	return engine.Decision{Outcome: event.Failed, Reason: err.Error(), NotStarted: true, End: engine.End{Code: exitcodes.Of(err)}}
 }
 
-// state is what counts as news of a target. A command may well say what time
-// it is, or its pid: for an exec: target numbers are no news.
-func (s *targetSink) state(reason string) string {
-	if len(s.target) < len("exec:") || !strings.EqualFold(s.target[:len("exec:")], "exec:") {
-		return reason
-	}
-	return strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' {
-			return -1
-		}
-		return r
-	}, reason)
+// withoutTargets is the environment of a command that --exec becomes: one that is
+// a retry itself need not wait again for what this one has waited for.
+func withoutTargets(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return name == "RETRY_WAIT_FOR" || name == "RETRY_WAIT_GONE"
+	})
 }

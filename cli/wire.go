@@ -64,7 +64,7 @@ func run(o *options) int {
 	}
 	out.close()
 	if o.exec && end == (engine.End{}) {
-		code, err := proc.Exec(signals, o.command, environ)
+		code, err := proc.Exec(signals, o.command, withoutTargets(environ))
 		if err != nil {
 			out.complain("%v", err)
 		}
@@ -82,7 +82,10 @@ const filesOfATarget = 5
 
 // enoughFiles returns an error where fewer files may be open than the run needs.
 func enoughFiles(o *options) error {
-	reads, others := 0, filesOfATarget*len(o.targets)
+	reads, others := 0, filesOfATarget*max(len(o.targets), 1)
+	if len(o.targets) == 0 && o.retryWhen == nil {
+		others = 0
+	}
 	stdout, stderr := o.policy.Rules.Reads()
 	switch {
 	case stdout && stderr || o.policy.IdleTimeout > 0:
@@ -129,8 +132,10 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 		e.Starter = rehearsing(o, runner, e.Signals)
 	}
 	if len(o.targets) > 0 {
-		w := &waiting{o: o, environ: environ, signals: signals}
-		e.Before = w.untilReady
+		e.Before = (&waiting{o, environ, e.Signals}).untilReady
+	}
+	if o.retryWhen != nil {
+		e.When = (&waiting{o, environ, e.Signals}).whenReady(e.Draw)
 	}
 	if o.guarding.key != "" {
 		e.About.Key = o.guarding.key

@@ -26,7 +26,18 @@ type past struct {
 // before attempt 1, which prepare has cared for. Where the run does not go on,
 // the decision says how it ends; what Permit took is given back then.
 func (e *Engine) approach(ctx context.Context, last *lastAttempt) *Decision {
-	if e.attempts == 0 || len(e.Hooks.BeforeRetry) == 0 {
+	if e.attempts == 0 {
+		return nil
+	}
+	if end := e.untilReady(ctx, last); end != nil {
+		return end
+	}
+	return e.beforeRetry(ctx, last)
+}
+
+// beforeRetry runs the hooks of --before-retry.
+func (e *Engine) beforeRetry(ctx context.Context, last *lastAttempt) *Decision {
+	if len(e.Hooks.BeforeRetry) == 0 {
 		return nil
 	}
 	use := e.rotation.coming()

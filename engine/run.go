@@ -60,6 +60,11 @@ type Engine struct {
 	Before func(ctx context.Context, deadline time.Time, emit func(event.Event)) (Decision, bool)
 	// Hooks are the shell strings around the attempts.
 	Hooks hook.Set
+	// When, if not nil, is what must be ready before each attempt but the first.
+	When When
+	// From is where in the schedule the run begins; its zero value stands for
+	// wait number 1.
+	From Place
 	// About is what run_started tells of the run beside the command.
 	About About
 
@@ -133,7 +138,11 @@ func (e *Engine) begin() {
 	if !e.Expires.IsZero() && (e.deadline.IsZero() || e.Expires.Before(e.deadline)) {
 		e.deadline = e.Expires
 	}
-	e.state = State{Attempt: 1, Step: 1, Previous: e.Policy.Schedule.First(), Deadline: e.deadline, Argv: e.Argv}
+	from := e.From
+	if from.Step == 0 {
+		from = Place{Step: 1, Previous: e.Policy.Schedule.First()}
+	}
+	e.state = State{Attempt: 1, Step: from.Step, Previous: from.Previous, Deadline: e.deadline, Argv: e.Argv}
 	e.rotation.begin(e.Policy.Rotate, e.Draw)
 	e.emit(&event.RunStarted{Command: e.Argv, Key: e.About.Key, Policy: e.About.Policy, PolicySource: e.About.PolicySource, PolicyUnasked: e.About.PolicyUnasked})
 }

@@ -6,6 +6,7 @@ package human
 import (
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // erase clears what was drawn from the first column on (ECMA-48, ED and EL).
@@ -25,20 +26,28 @@ type countdown struct {
 	stopped chan struct{}
 }
 
+// live reports whether a line can be redrawn now.
+func (s *Sink) live() bool { return s.options.Width != nil && s.options.Width() > 0 }
+
 // startCountdown begins to draw the time that is left of a wait, and what comes
-// then. Without a
-// terminal it does nothing, so that a sleeping program never wakes up.
+// then. Without a terminal it does nothing, so that a sleeping program never
+// wakes up.
 func (s *Sink) startCountdown(to string, wait time.Duration) {
-	if s.options.Width == nil || wait <= 0 {
-		return
+	if s.options.Width != nil && wait > 0 {
+		s.startDrawing(func(left string) string { return "retry: " + to + " in " + left }, wait)
 	}
+}
+
+// startDrawing begins to draw a text that tells the time left of a wait. With
+// a wait of 0 there is nothing to draw, only to erase.
+func (s *Sink) startDrawing(text func(left string) string, wait time.Duration) {
 	c := &countdown{stop: make(chan struct{}), stopped: make(chan struct{})}
 	s.countdown = c
 	end := time.Now().Add(wait)
 	go func() {
 		defer close(c.stopped)
 		for left := wait; left > 0; left = time.Until(end) {
-			s.draw("retry: " + to + " in " + remaining(left))
+			s.draw(text(remaining(left)))
 			timer := time.NewTimer(untilChange(left))
 			select {
 			case <-timer.C:
@@ -70,7 +79,21 @@ func (s *Sink) draw(text string) {
 	if width <= 0 {
 		return
 	}
-	s.write("\r\x1b[K" + text[:min(len(text), width-1)] + "\r")
+	s.write("\r\x1b[K" + fit(text, width-1) + "\r")
+}
+
+// fit cuts text to so many columns. What is not ASCII counts as two, since an
+// East Asian letter takes as many (Unicode Standard Annex 11).
+func fit(text string, columns int) string {
+	for i, r := range text {
+		if columns--; r >= utf8.RuneSelf {
+			columns--
+		}
+		if columns < 0 {
+			return text[:i]
+		}
+	}
+	return text
 }
 
 // step is how often the countdown changes: tenths of a second in the last ten

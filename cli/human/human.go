@@ -111,11 +111,15 @@ func (s *Sink) Emit(e event.Event) {
 				tell.Duration(e.Slept), tell.Duration(e.Delay), tell.Duration(e.Jittered), tell.Duration(e.Slept))
 		}
 	case *event.TargetReady:
-		s.line(good, "%s is ready after %s", e.Target, tell.Duration(e.Elapsed))
+		s.line(good, "%s", tell.TargetReady(e))
 	case *event.TargetPending:
-		s.line(faint, "waiting for %s: %s", e.Target, e.Reason)
+		if verbose || !s.live() {
+			s.line(faint, "waiting for %s", tell.Pending(&e.Target))
+		}
+	case *event.TargetsPending:
+		s.targets(e)
 	case *event.TargetFailed:
-		s.line(bad, "%s is not ready: %s", e.Target, e.Reason)
+		s.line(bad, "%s", tell.TargetFailed(e))
 	case *event.HookStarted, *event.HookFinished:
 		s.hook(e, verbose)
 	case *event.StoreFailed:

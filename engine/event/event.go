@@ -83,24 +83,44 @@ type RunStarted struct {
 	PolicyUnasked bool
 }
 
-// TargetPending tells that a target which is waited for is not ready, and why;
-// for a person only.
+// Target is one that is waited for: until it is ready or, where Gone is set, no
+// longer ready. Reason says in one line why not yet, "" where that is not known
+// yet.
+type Target struct {
+	Name, Reason string
+	Gone         bool
+}
+
+// TargetPending tells that the state of a target has changed and is not what is
+// waited for; for a person only.
 type TargetPending struct {
 	Header
-	Target, Reason string
+	Target
 }
 
-// TargetReady tells that a target is ready.
+// TargetsPending tells what a wait for targets still waits for: after a moment,
+// when that changes, and every ten seconds (Beat); for a person only.
+type TargetsPending struct {
+	Header
+	Pending []Target
+	// Left is how long the wait lasts at most where it is Limited.
+	Left    time.Duration
+	Limited bool
+	Beat    bool
+}
+
+// TargetReady tells that a target is what was waited for, After so long.
 type TargetReady struct {
 	Header
-	Target string
+	Target
+	After time.Duration
 }
 
-// TargetFailed tells that a target did not become ready in time; Reason is its
-// last error.
+// TargetFailed tells that a target did not become so in time; Reason is its last
+// error.
 type TargetFailed struct {
 	Header
-	Target, Reason string
+	Target
 }
 
 // InitialWait tells of --initial-delay and --splay; for a person only.
@@ -237,6 +257,7 @@ type RunFinished struct {
 // Kind and its like name the events as the contract has them.
 func (*RunStarted) Kind() Kind       { return "run_started" }
 func (*TargetPending) Kind() Kind    { return "wait_pending" }
+func (*TargetsPending) Kind() Kind   { return "targets_pending" }
 func (*TargetReady) Kind() Kind      { return "wait_ready" }
 func (*TargetFailed) Kind() Kind     { return "wait_failed" }
 func (*InitialWait) Kind() Kind      { return "initial_wait" }

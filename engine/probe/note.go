@@ -64,6 +64,17 @@ func systemNote(err error) string {
 	return ""
 }
 
+// isOurs reports whether an error is about this machine and not about the
+// target: it has no network, or none of what a connection takes.
+func isOurs(err error) bool {
+	switch systemNote(err) {
+	case noNetwork, noLocalAddress:
+		return true
+	}
+	errno, ok := errors.AsType[syscall.Errno](err)
+	return ok && isShortage(errno)
+}
+
 func nameNote(err *net.DNSError) string {
 	switch {
 	case err.IsNotFound:

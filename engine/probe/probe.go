@@ -58,6 +58,7 @@ type Probe struct {
 	exec     Exec
 	resolver *net.Resolver
 	roots    *x509.CertPool // nil: the system's, SSL_CERT_FILE and SSL_CERT_DIR
+	gone     bool           // a try succeeds when the target is not ready
 	note     string         // what the last complete try found
 	stat     chan error     // a look at a file that has not come back yet
 }
@@ -65,6 +66,14 @@ type Probe struct {
 // New returns a probe of t. exec may be nil where t is not an exec: target.
 func New(t *Target, exec Exec) *Probe {
 	return &Probe{target: t, exec: exec, resolver: newResolver()}
+}
+
+// UntilGone turns the probe round: a try succeeds when the target is not ready.
+// One that this machine kept from finding that out (no network, no descriptor or
+// process to be had) does not. It returns the probe.
+func (p *Probe) UntilGone() *Probe {
+	p.gone = true
+	return p
 }
 
 // check is what one kind of target does in one try; nil means ready.
@@ -136,7 +145,23 @@ func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 		result.ExitCode = codeNotReady
 		result.Note = p.note
 	}
+	if p.gone && result.Err == nil && result.Cancelled == "" && ctx.Err() == nil && !result.DeadlinePassed {
+		p.turn(&result, err == nil, t.result.StartErr != nil || isOurs(err))
+	}
 	return result
+}
+
+// turn makes the result of a complete try that of one that waits for the target
+// to be gone.
+func (p *Probe) turn(r *attempt.Result, ready, unknown bool) {
+	switch {
+	case ready:
+		p.note = "still ready"
+		r.ExitCode, r.Note = codeNotReady, p.note
+	case !unknown:
+		p.note = ""
+		r.ExitCode, r.Note, r.TimedOut = codeReady, "", false
+	}
 }
 
 // soonest returns the deadline of ctx or the one given, whichever comes first;

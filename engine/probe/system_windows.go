@@ -44,3 +44,13 @@ func errnoNote(errno syscall.Errno) string {
 	}
 	return ""
 }
+
+// isShortage reports whether an error says that this machine lacks something:
+// ERROR_NOT_ENOUGH_MEMORY, WSAEMFILE, WSAENOBUFS.
+func isShortage(errno syscall.Errno) bool {
+	switch errno {
+	case 8, 10024, 10055:
+		return true
+	}
+	return false
+}

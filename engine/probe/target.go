@@ -23,9 +23,12 @@ type Target struct {
 func (t *Target) String() string { return t.text }
 
 // IsCommand reports whether the target is a command to run (exec:).
-func (t *Target) IsCommand() bool {
-	_, ok := t.check.(*execCheck)
-	return ok
+func (t *Target) IsCommand() bool { return IsCommand(t.text) }
+
+// IsCommand reports whether s is a target that is a command to run.
+func IsCommand(s string) bool {
+	kind, ok := kindOf(s)
+	return ok && kind == "exec"
 }
 
 // File returns the path of a file:// target, "" for any other.

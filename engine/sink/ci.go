@@ -95,11 +95,15 @@ func (s *ci) Emit(e event.Event) {
 		s.unfold(&e.Header)
 		s.failedAttempt(e)
 	case *event.TargetPending:
-		s.write("retry: waiting for " + inert(e.Target) + ": " + inert(e.Reason) + "\n")
+		s.write("retry: waiting for " + inert(tell.Pending(&e.Target)) + "\n")
+	case *event.TargetsPending:
+		if e.Beat {
+			s.write("retry: " + inert(tell.StillPending(e)) + "\n")
+		}
 	case *event.TargetReady:
-		s.write("retry: " + inert(e.Target) + " is ready after " + tell.Duration(e.Elapsed) + "\n")
+		s.write("retry: " + inert(tell.TargetReady(e)) + "\n")
 	case *event.TargetFailed:
-		s.write(s.dialect.warning("retry", inert(e.Target)+" is not ready: "+inert(e.Reason)))
+		s.write(s.dialect.warning("retry", inert(tell.TargetFailed(e))))
 	case *event.HookStarted:
 		s.failedAttempt(nil)
 	case *event.HookFinished:

@@ -24,9 +24,10 @@ func at(n int, e event.Event) event.Event {
 func run(hostile string) []event.Event {
 	events := []event.Event{
 		&event.RunStarted{Command: []string{"sh", hostile, ""}},
-		&event.TargetPending{Target: hostile, Reason: hostile},
-		&event.TargetReady{Target: hostile},
-		&event.TargetFailed{Target: hostile, Reason: hostile},
+		&event.TargetPending{Target: event.Target{Name: hostile, Reason: hostile}},
+		&event.TargetsPending{Pending: []event.Target{{Name: hostile, Gone: true}, {Name: hostile}}, Beat: true},
+		&event.TargetReady{Target: event.Target{Name: hostile}},
+		&event.TargetFailed{Target: event.Target{Name: hostile, Reason: hostile}},
 	}
 	for n := 1; n <= 3; n++ {
 		events = append(events, at(n, &event.AttemptStarted{}),

@@ -68,6 +68,7 @@ type object struct {
 	Outcome      string            `json:"outcome,omitempty"`
 	FallbackCode *int              `json:"fallback_exit_code,omitempty"`
 	Target       string            `json:"target,omitempty"`
+	Gone         bool              `json:"gone,omitempty"`
 	TraceID      string            `json:"trace_id,omitempty"`
 }
 
@@ -81,7 +82,7 @@ func (n *nullable) MarshalJSON() ([]byte, error) { return json.Marshal(n.ms) }
 // contract fixes the names that a machine sees.
 func (s *JSON) Emit(e event.Event) {
 	switch e.(type) {
-	case *event.TargetPending, *event.InitialWait, *event.HookStarted:
+	case *event.TargetPending, *event.TargetsPending, *event.InitialWait, *event.HookStarted:
 		return
 	}
 	s.buffer.Reset()
@@ -122,9 +123,9 @@ func objectOf(e event.Event) object {
 		o.Command, o.MaxAttempts = masked(e.Command), &e.MaxAttempts
 		o.Key, o.Policy, o.PolicySource = e.Key, e.Policy, e.PolicySource
 	case *event.TargetReady:
-		o.Target = e.Target
+		o.Target, o.Gone = e.Name, e.Gone
 	case *event.TargetFailed:
-		o.Target, o.Reason = e.Target, e.Reason
+		o.Target, o.Gone, o.Reason = e.Name, e.Gone, e.Reason
 	case *event.GuardRefused:
 		o.which(&e.Which)
 		o.Guard, o.Key, o.Reason, o.RetryInMS = e.Guard, e.Key, e.Reason, &nullable{}

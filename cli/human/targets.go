@@ -1,0 +1,37 @@
+package human
+
+// This file tells what a wait for targets still waits for: live on a terminal,
+// elsewhere with a line now and then.
+
+import (
+	"strings"
+
+	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/tell"
+)
+
+// targets tells what is missing and how long is left.
+func (s *Sink) targets(e *event.TargetsPending) {
+	switch {
+	case s.live():
+		s.startTargets(e)
+	case e.Beat:
+		s.line(faint, "%s", tell.StillPending(e))
+	}
+}
+
+// startTargets begins to draw them, in front the time that is left, since the
+// end of a long line is cut.
+func (s *Sink) startTargets(e *event.TargetsPending) {
+	var texts []string
+	for i := range e.Pending {
+		texts = append(texts, tell.Pending(&e.Pending[i]))
+	}
+	text := tell.Printable(strings.Join(texts, "; "))
+	if !e.Limited {
+		s.draw(prefix + "waiting for " + text)
+		s.startDrawing(nil, 0)
+		return
+	}
+	s.startDrawing(func(left string) string { return prefix + "waiting (" + left + " left) for " + text }, e.Left)
+}

@@ -1,0 +1,47 @@
+//go:build unix
+
+package probe
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"syscall"
+	"testing"
+
+	"github.com/retrysh/retry/engine/attempt"
+)
+
+// failing fails as it is told.
+type failing struct{ err error }
+
+func (f failing) run(context.Context, *try) error { return f.err }
+
+// What this machine lacks says nothing about the target.
+func TestUntilGoneWithoutMeans(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		code int
+		note string
+	}{
+		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, 0, ""},
+		{&net.DNSError{Err: "no such host", IsNotFound: true}, 0, ""},
+		{plain("status 503"), 0, ""},
+		{&net.OpError{Op: "dial", Err: syscall.EMFILE}, 1, "too many open files"},
+		{&net.OpError{Op: "dial", Err: syscall.ENETUNREACH}, 1, noNetwork},
+		{&net.OpError{Op: "dial", Err: syscall.EADDRNOTAVAIL}, 1, noLocalAddress},
+	} {
+		p := New(&Target{check: failing{c.err}}, nil).UntilGone()
+		want(t, p.Run(t.Context(), attempt.Spec{}), c.code, c.note)
+	}
+	target, err := Parse("exec:true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := New(target, func(context.Context, []string, io.Writer) attempt.Result {
+		return attempt.Result{ExitCode: 126, StartErr: errors.New("no process")}
+	}).UntilGone()
+	want(t, p.Run(t.Context(), attempt.Spec{}), 1, "no process")
+}

@@ -108,8 +108,10 @@ func (t *Table) Judge(f Failure) Judgement {
 	}
 	found := t.byRules(f)
 	if len(found) == 0 {
-		if j, ok := byWords(t.words(), f); ok {
-			return j
+		if t.words != nil {
+			if j, ok := byWords(t.words(), f); ok {
+				return j
+			}
 		}
 		return Judgement{Verdict: event.Unknown, Reason: "no rule knows this failure"}
 	}

@@ -126,7 +126,8 @@ func (p *pattern) compiled() *regexp.Regexp {
 const foldCase = "(?i)"
 
 // Table is a set of rules, in layers: the rules of an earlier layer come
-// before those of a later one, whatever their strength.
+// before those of a later one, whatever their strength. The zero Table knows no
+// failure.
 type Table struct {
 	rules []*Rule
 	layer []int // of the rule with the same index

@@ -234,3 +234,10 @@ func TestUserRulesComeFirst(t *testing.T) {
 func matched(j Judgement, id string) bool {
 	return slices.ContainsFunc(j.Matches, func(m Match) bool { return m.Rule.ID == id })
 }
+
+func TestZeroTableKnowsNothing(t *testing.T) {
+	j := new(Table).Judge(Failure{Argv: []string{"curl"}, Result: attempt.Result{ExitCode: 7}, Stderr: []byte("connection refused\n")})
+	if j.Verdict != event.Unknown || j.Rule != "" {
+		t.Errorf("%+v", j)
+	}
+}

@@ -38,13 +38,13 @@ type herdPolicy struct {
 // What a simulation can hold in memory, and end in the time that somebody waits
 // for it. A call of a server takes at least a nanosecond.
 const (
-	mostClients               = 1_000_000
-	mostRivals                = 1_000
-	mostTrials                = 100_000
-	leastCapacity             = 0.001
-	mostCapacity              = 1e9
-	mostCompared              = 8
-	outageOnly, contendedOnly = "goes with --simulate outage only", "goes with --simulate contention only"
+	mostClients                = 1_000_000
+	mostRivals                 = 1_000
+	mostTrials                 = 100_000
+	leastCapacity              = 0.001
+	mostCapacity               = 1e9
+	mostCompared               = 8
+	outageOnly, contentionOnly = "goes with --simulate outage only", "goes with --simulate contention only"
 )
 
 // simulation resolves the section on simulation; settings are all that were
@@ -52,23 +52,23 @@ const (
 func (r *resolver) simulation(table []flag, settings []setting, o *options) *simulation {
 	g := r.g
 	if !r.given("simulate") {
-		for _, flag := range []string{"clients", "capacity", "outage", "attempt-time", "queue", "compare", "trials", "svg"} {
-			if r.given(flag) {
-				r.fail(flag, errors.New("goes with --simulate only"))
+		for _, given := range settings {
+			if name := given.flag.name; name == "trials" || name == "clients" || slices.Contains(outageFlags, name) {
+				r.fail(name, errors.New("goes with --simulate only"))
 			}
 		}
 		return nil
 	}
 	s := &simulation{contention: r.oneOf("simulate", g.Simulate) == "contention", svg: g.Svg}
 	if s.contention {
-		r.without(contendedFlags, outageOnly)
+		r.without(outageFlags, outageOnly)
 		if r.given("clients") {
 			s.clients = r.number("clients", g.Clients, mostRivals)
 		}
 		s.trials = r.number("trials", g.Trials, mostTrials)
 		return s
 	}
-	r.without([]string{"trials"}, contendedOnly)
+	r.without([]string{"trials"}, contentionOnly)
 	r.fileName("svg", g.Svg)
 	s.outage = simulate.Outage{
 		Clients: r.number("clients", g.Clients, mostClients), Capacity: r.capacity(g.Capacity), Down: r.duration("outage", g.Outage),
@@ -90,8 +90,8 @@ func (r *resolver) simulation(table []flag, settings []setting, o *options) *sim
 	return s
 }
 
-// contendedFlags mean nothing to a race.
-var contendedFlags = []string{"capacity", "outage", "attempt-time", "queue", "compare", "svg"}
+// outageFlags belong to an outage, and mean nothing to a race.
+var outageFlags = []string{"capacity", "outage", "attempt-time", "queue", "compare", "svg"}
 
 // without refuses flags that mean nothing here.
 func (r *resolver) without(flags []string, why string) {

@@ -29,13 +29,15 @@ func shade(i int) string { return shades[i%len(shades)] }
 // picture is an SVG file under way; its time goes from 0 at the left to end.
 type picture struct {
 	strings.Builder
-	end time.Duration
-	y   float64 // the top of the next panel
+	end    time.Duration
+	y      float64 // the top of the next panel
+	markup *strings.Replacer
 }
 
 // drawOutage returns the file.
 func drawOutage(herds []namedHerd) []byte {
 	p := &picture{end: max(ends(herds), time.Second/10), y: svgHead}
+	p.markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 	height := svgHead + len(herds)*(svgLoad+svgGap) + svgDone + svgGap
 	o := herds[0].Outage
 	heading := fmt.Sprintf("%d runs against a server that is away for %s, then takes %s calls a second", o.Clients, tell.Duration(o.Down), number(o.Capacity))
@@ -91,7 +93,7 @@ func (p *picture) donePanel(herds []namedHerd) {
 	if len(herds) > 1 {
 		fmt.Fprintf(p, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\" font-weight=\"600\">", svgWidth-svgMargin-14, p.y-6)
 		for i, h := range herds {
-			fmt.Fprintf(p, "<tspan dx=\"14\" fill=\"%s\">%s</tspan>", shade(i), markup.Replace(tell.Printable(h.name)))
+			fmt.Fprintf(p, "<tspan dx=\"14\" fill=\"%s\">%s</tspan>", shade(i), p.escaped(h.name))
 		}
 		p.WriteString("</text>\n")
 	}
@@ -141,10 +143,10 @@ func roundly(at time.Duration) string {
 	return text
 }
 
-// markup makes a text stand in XML; control characters may not.
-var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
+// escaped makes a text stand in XML, where control characters may not.
+func (p *picture) escaped(text string) string { return p.markup.Replace(tell.Printable(text)) }
 
 // text writes a line, from or around a point on its baseline.
 func (p *picture) text(x, y float64, attributes, line string) {
-	fmt.Fprintf(p, "<text x=\"%.1f\" y=\"%.1f\" %s>%s</text>\n", x, y, attributes, markup.Replace(tell.Printable(line)))
+	fmt.Fprintf(p, "<text x=\"%.1f\" y=\"%.1f\" %s>%s</text>\n", x, y, attributes, p.escaped(line))
 }

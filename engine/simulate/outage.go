@@ -132,8 +132,8 @@ type herd struct {
 	peak Tenth
 }
 
-// start is the moment 0, as the engine counts time.
-var start = time.Unix(0, 0)
+// moment is a time of the simulation as the engine counts it.
+func moment(at time.Duration) time.Time { return time.Unix(0, int64(at)) }
 
 // Run follows the clients, each under policy p and all under the guards g, until
 // none is left or the simulation has to end. Every number that draw returns is
@@ -148,7 +148,7 @@ func (o Outage) Run(p engine.Policy, g guard.Guards, draw func() float64) Herd {
 	}
 	first := engine.State{Attempt: 1, Step: 1, Previous: p.Schedule.First()}
 	if p.Deadline > 0 {
-		first.Deadline = start.Add(p.Deadline)
+		first.Deadline = moment(p.Deadline)
 	}
 	for i := range h.clients {
 		h.clients[i] = client{state: first, came: fails}
@@ -252,7 +252,7 @@ func (h *herd) end(now time.Duration, who int32) {
 		r.TimedOut = true // which every policy retries
 	}
 	c.calling = false
-	d := engine.Decide(&h.policy, c.state, r, engine.Evidence{}, start.Add(now), h.draw())
+	d := engine.Decide(&h.policy, c.state, r, engine.Evidence{}, moment(now), h.draw())
 	r.TimedOut = c.came == timesOut
 	goesOn := h.report(now, who, &d, r)
 	switch {

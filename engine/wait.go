@@ -108,22 +108,39 @@ func (e *Engine) during(ctx context.Context, f func(context.Context)) attempt.Si
 
 // interruptible is during without the deadline.
 func (e *Engine) interruptible(ctx context.Context, f func(context.Context)) attempt.Signal {
-	if signal := e.askedToEnd(); signal != "" {
+	if signal := e.cancelled(); signal != "" {
 		return signal
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan struct{})
 	go func() { defer close(done); f(ctx) }()
+	short := time.NewTimer(uncaught)
+	defer short.Stop()
+	signal := attempt.Signal("")
 	select {
 	case <-done:
 		return ""
-	case signal := <-e.Signals.Cancelled:
-		cancel()
-		<-done
-		return signal
+	case signal = <-e.Signals.Cancelled:
+	case <-short.C:
+		signal = e.askedToEnd()
 	}
+	if signal == "" {
+		select {
+		case <-done:
+			return ""
+		case signal = <-e.Signals.Cancelled:
+		}
+	}
+	cancel()
+	<-done
+	return signal
 }
+
+// uncaught is how long something may take before signals are caught for it: to
+// catch them costs a third of a start. One that comes meanwhile is noted, and
+// found before the command is started.
+const uncaught = 5 * time.Millisecond
 
 // limited is ctx with the deadline of the run.
 func (e *Engine) limited(ctx context.Context) (context.Context, context.CancelFunc) {

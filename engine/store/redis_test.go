@@ -22,7 +22,7 @@ import (
 
 // server starts a redis-server on a socket and returns the path of that. Where
 // there is no redis-server, the test is skipped.
-func server(t *testing.T, flags ...string) string {
+func server(t testing.TB, flags ...string) string {
 	t.Helper()
 	program, err := exec.LookPath("redis-server")
 	if err != nil {

@@ -54,8 +54,8 @@ seconds. EXITS is a list of codes (75), ranges (100-110), signals (KILL), and
 the words timeout, signal and any. REGEX is an RE2 regular expression that is
 tried on each line. What sets policy can come from the environment as well:
 --on-exit is RETRY_ON_EXIT, with newlines between several values. A name in
-brackets behind a failure, as in [net-reset], is the rule that decided; --explain
-says what it looks for.
+brackets behind a failure, as in [net-reset], is the rule that decided, and
+--explain says what it looks for.
 `
 
 const helpExits = `

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/probe"
 )
 
 // builtins are commands of every POSIX shell that are not programs (POSIX.1-2017,
@@ -23,6 +24,13 @@ func notFoundHint(argv []string) string {
 	first := argv[0]
 	name, _, assigns := strings.Cut(first, "=")
 	switch _, err := backoff.ParseDuration(first); {
+	case probe.LooksLike(first):
+		shown := shorten(probe.Masked(first))
+		word := shown
+		if strings.ContainsAny(word, " \t\n|;&<>()$`\\\"'*?[]#!{}") {
+			word = quoteShell(word)
+		}
+		return fmt.Sprintf("%q looks like a target; to wait for it write: retry --wait-for %s", shown, word)
 	case strings.ContainsAny(first, " \t\n|;&<>") && len(argv) == 1:
 		return fmt.Sprintf("%q is one word; have the shell run it: retry -c %s", shorten(first), quoteShell(shorten(first)))
 	case assigns && isName(name):
@@ -31,8 +39,6 @@ func notFoundHint(argv []string) string {
 		return fmt.Sprintf("%q is a command of the shell itself; have the shell run it: retry -c %s", first, quoteShell(strings.Join(argv, " ")))
 	case err == nil:
 		return fmt.Sprintf("%q looks like a duration; several values of one flag are separated by commas, as in --delays 1s,5s,30s", first)
-	case strings.Contains(first, "://"):
-		return fmt.Sprintf("%q looks like a target; to wait for it write: retry --wait-for %s", first, first)
 	}
 	return ""
 }

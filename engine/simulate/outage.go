@@ -139,6 +139,11 @@ func moment(at time.Duration) time.Time { return time.Unix(0, int64(at)) }
 // none is left or the simulation has to end. Every number that draw returns is
 // uniform in [0, 1).
 func (o Outage) Run(p engine.Policy, g guard.Guards, draw func() float64) Herd {
+	return o.run(p, g, draw, max(leastCalls, mostCalls*o.Clients))
+}
+
+// run is Run with a limit of calls.
+func (o Outage) run(p engine.Policy, g guard.Guards, draw func() float64, limit int) Herd {
 	// What a call comes to is the server's, whatever the rules make of a real
 	// command's result.
 	p.Rules, p.Consecutive, p.UntilFailure = engine.Rules{}, 0, false
@@ -157,7 +162,6 @@ func (o Outage) Run(p engine.Policy, g guard.Guards, draw func() float64) Herd {
 			h.agenda.enter(0, int32(i), ends)
 		}
 	}
-	limit := max(leastCalls, mostCalls*o.Clients)
 	for !h.agenda.empty() && h.Calls < limit {
 		now := h.agenda.next()
 		if now.at > Horizon {

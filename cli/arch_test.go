@@ -43,10 +43,11 @@ engine/match:
 engine/operation: engine engine/attempt engine/backoff engine/classify engine/event exitcodes
 engine/plan: engine engine/attempt engine/backoff
 engine/probe: engine/attempt
-engine/proc: engine/attempt engine/proc/note exitcodes
+engine/proc: engine/attempt engine/proc/note engine/proc/stdio exitcodes
 engine/proc/early: engine/proc/note
 engine/proc/note:
 engine/proc/proctest:
+engine/proc/stdio: engine/attempt
 engine/simulate: engine engine/attempt engine/backoff engine/guard
 engine/rehearse: engine engine/attempt engine/backoff engine/guard exitcodes
 engine/rotate:
@@ -71,7 +72,7 @@ type ban struct {
 }
 
 // system are the rooms that touch the system.
-var system = []string{"", "cli", "cli/human", "engine/probe", "engine/proc", "engine/proc/proctest", "engine/store", "testdata/benchmark", "testdata/flakyserver"}
+var system = []string{"", "cli", "cli/human", "engine/probe", "engine/proc", "engine/proc/proctest", "engine/proc/stdio", "engine/store", "testdata/benchmark", "testdata/flakyserver"}
 
 var bans = []ban{
 	{"os", system, "a pure room is tested by tables and fuzzing in microseconds; the system comes in at the edges"},

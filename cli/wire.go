@@ -48,7 +48,7 @@ func run(o *options) int {
 	for _, line := range o.sources {
 		out.note(line)
 	}
-	e, runner, err := build(o, environ, signals, out)
+	e, err := build(o, environ, signals, out)
 	switch {
 	case err == nil:
 	case errors.As(err, new(*usageError)):
@@ -59,9 +59,6 @@ func run(o *options) int {
 		return exitcodes.Of(err)
 	}
 	end := e.Run(context.Background())
-	if err := runner.Close(); err != nil {
-		out.complain("%v", err)
-	}
 	out.close()
 	if o.exec && end == (engine.End{}) {
 		code, err := proc.Exec(signals, o.command, withoutTargets(environ))
@@ -111,11 +108,11 @@ const (
 )
 
 // build makes the engine for one run.
-func build(o *options, environ []string, signals *proc.Signals, out *output) (*engine.Engine, *proc.Runner, error) {
+func build(o *options, environ []string, signals *proc.Signals, out *output) (*engine.Engine, error) {
 	o.process.Report = func(line string) { out.complain("%s", line) }
 	runner, err := proc.New(o.process, signals)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	e := &engine.Engine{
 		Policy: o.policy, Argv: o.command, WaitOnly: o.exec || len(o.command) == 0, Starter: runner, Sink: out,
@@ -151,7 +148,7 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 		}
 	}
 	nest(o, e, out)
-	return e, runner, nil
+	return e, nil
 }
 
 // readRuleFiles reads the user's rules, if there are any: from a slow file for as

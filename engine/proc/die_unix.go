@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/proc/note"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -107,6 +108,9 @@ func LookUp(name string) error {
 // returns the first one that asks for the end and has not been acted on.
 func (s *Signals) surrender() attempt.Signal {
 	s.Catch()
+	s.mu.Lock()
+	s.starting = true // what is noted from now on is handed out below, and nowhere else
+	s.mu.Unlock()
 	s.more.Lock()
 	s.given = true
 	s.handBack(earlySignals)
@@ -123,9 +127,13 @@ func (s *Signals) surrender() attempt.Signal {
 	// A handler that runs on another thread at this moment still has to note or
 	// to queue its signal, or to die of it; Stop then waits until the queue has reached
 	// the channel.
-	leaveHandlers()
 	forgetEarly()
-	s.dispatchNoted()
+	leaveHandlers()
+	for _, sig := range slices.Concat(endingSignals, coreSignals) {
+		if sig != meeting && note.Take(int(sig)) {
+			s.dispatch(sig)
+		}
+	}
 	signal.Stop(s.caught)
 	s.flush()
 	select {

@@ -129,24 +129,20 @@ func drive(o *orders, signals *Signals) int {
 		if o.Capture == "err" || o.Capture == "both" {
 			spec.Stderr = &errs
 		}
-		last = r.Run(context.Background(), spec)
-		settled := r.Settle(last.ExitCode == 0 && last.Err == nil)
+		a := r.Start(context.Background(), spec)
+		last = a.Wait()
+		settled := a.Settle(last.ExitCode == 0 && last.Err == nil)
 		record(o, last, out.String(), errs.String(), said)
 		if code, done := verdict(last, settled); done {
-			_ = r.Close()
 			return code
 		}
 		signals.Catch()
 		select {
 		case sig := <-signals.Cancelled():
-			_ = r.Close()
 			return dieBy(sig)
 		case <-signals.Woken():
 		case <-time.After(o.Pause):
 		}
-	}
-	if err := r.Close(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
 	}
 	if last.Signal != "" && last.ExitCode != exitcodes.Timeout {
 		return dieBy(last.Signal)

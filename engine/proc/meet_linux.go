@@ -14,9 +14,6 @@ import (
 	"github.com/retrysh/retry/engine/proc/note"
 )
 
-// meeting is a signal that no kernel sends, and that Go's threads never block.
-const meeting = syscall.SIGSTKFLT
-
 // noteMeetings has the handler in place for good: a signal that is taken late
 // must not find Go's, which would print every stack.
 var noteMeetings = sync.OnceFunc(func() { note.Start(int(meeting)) })

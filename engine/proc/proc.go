@@ -13,29 +13,28 @@
 package proc
 
 import (
+	"fmt"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/proc/stdio"
 )
 
-// StdinMode says what the command reads as its standard input.
-type StdinMode int
-
-// The modes of standard input.
-const (
-	Inherit StdinMode = iota // the program's own standard input
-	Replay                   // the same input from the first byte in every attempt
-	Null                     // nothing
+// The ways to connect a command's streams.
+type (
+	StdinMode  = stdio.InputMode
+	OutputMode = stdio.OutputMode
 )
 
-// OutputMode says when what the command writes is passed on.
-type OutputMode int
-
-// The modes of standard output and standard error.
+// The modes of standard input, and of standard output and standard error.
 const (
-	Stream OutputMode = iota // at once
-	Hold                     // when the attempt has been judged
+	Inherit = stdio.Inherit
+	Replay  = stdio.Replay
+	Null    = stdio.Null
+	Stream  = stdio.Stream
+	Hold    = stdio.Hold
 )
 
 // DefaultKillAfter is how long what was asked to end may take before it is
@@ -58,13 +57,36 @@ type Config struct {
 	Report func(string)
 }
 
-// drainTime is how long, after the command itself has ended, a captured pipe
-// is read on for what an orphan may still write (SPEC section 6).
-const drainTime = 200 * time.Millisecond
-
 // patience is how long the reader of what a captured pipe still holds may take
 // nothing after a time limit has ended the attempt.
 const patience = 2 * time.Second
+
+// Runner runs the attempts of one run, any number at a time.
+type Runner struct {
+	cfg     Config
+	signal  syscall.Signal
+	signals *Signals
+	report  *reporter
+	stdin   *stdio.Input
+}
+
+// New prepares a run. The error says which part of cfg this system cannot do.
+func New(cfg Config, s *Signals) (*Runner, error) {
+	if cfg.Signal == "" {
+		cfg.Signal = "SIGTERM"
+	}
+	n, ok := NumberOf(cfg.Signal)
+	if !ok {
+		return nil, fmt.Errorf("this system has no signal %q", string(cfg.Signal))
+	}
+	return &Runner{cfg: cfg, signal: syscall.Signal(n), signals: s, report: &reporter{to: cfg.Report}, stdin: stdio.OpenInput(cfg.Stdin)}, nil
+}
+
+// catchLater is when signals begin to be handed to a command, unless one that
+// asks for the end comes before: the wait for the command ends with it. What ends
+// sooner is spared the cost. A millisecond was about what true takes: half of its
+// runs paid.
+const catchLater = 3 * time.Millisecond
 
 // reporter tells the user one line about each thing. It tells on a goroutine of
 // its own and holds no lock then: whoever has something to say may be handling

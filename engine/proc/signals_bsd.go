@@ -31,6 +31,9 @@ var earlySignals = []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SI
 // coreSignals are passed on while a command runs and end the program otherwise.
 var coreSignals = []syscall.Signal{syscall.SIGABRT}
 
+// meeting is not sent here.
+const meeting = syscall.Signal(0)
+
 // rawAction is larger than the kernel's struct __sigaction or sigaction, both
 // of which begin with the handler; all zeros is the default action without flags.
 type rawAction [8]uintptr

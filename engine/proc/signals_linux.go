@@ -39,6 +39,9 @@ var earlySignals = []syscall.Signal{
 // stacks until they are caught (NoStacks).
 var coreSignals = []syscall.Signal{syscall.SIGABRT, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGSTKFLT}
 
+// meeting is a signal that no kernel sends, and that Go's threads never block.
+const meeting = syscall.SIGSTKFLT
+
 // rawAction is large enough for the kernel's sigaction on every architecture.
 // All zeros is the default action without flags.
 type rawAction [32]uintptr

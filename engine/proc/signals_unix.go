@@ -13,40 +13,30 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/proc/note"
-	"github.com/retrysh/retry/exitcodes"
 )
-
-// sameSignal is how long INT, TERM, HUP or QUIT again counts as one: timeout(1)
-// signals its child and then its group, and a hang-up comes from the terminal
-// and from the shell.
-const sameSignal = 100 * time.Millisecond
-
-// insist is how many INT and TERM together kill the tree at once.
-const insist = 3
 
 // endingSignals ask the program to end. QUIT is first since Go's own answer to
 // it, until it is caught, is to print every stack.
 var endingSignals = []syscall.Signal{syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}
 
-// Signals catches signals. While an attempt runs they are the attempt's;
-// otherwise those that end the program come out of Cancelled.
-type Signals struct {
-	caught    chan os.Signal
-	ignored   map[syscall.Signal]bool
-	cancelled chan attempt.Signal
-	woken     chan struct{}
-	catching  sync.Once // Catch
+// catcher is how signals are caught here: noted in a handler of the program's own
+// until somebody waits for them (package note), by Go's runtime from then on.
+type catcher struct {
+	caught   chan os.Signal
+	ignored  map[syscall.Signal]bool
+	catching sync.Once // Catch
 
-	mu      sync.Mutex
-	current *running // the attempt that runs, nil in a wait
-	last    map[syscall.Signal]time.Time
+	// more is held while signals are added, which takes a while; under it only
+	// os/signal and package note are called. extra are those that were added.
+	more  sync.Mutex
+	extra map[syscall.Signal]bool
+	given bool // no more are added (surrender)
 
-	noting sync.Mutex // held by during
-	more   sync.Mutex // held while signals are added, which takes a while
-	extra  map[syscall.Signal]bool
-	given  bool // no more are added (surrender)
+	// turn has a token while a command is started in the foreground of a terminal:
+	// what is noted then is not handed out.
+	turn     chan struct{}
+	starting bool // guarded by Signals.mu
 }
 
 // Listen sees to it that no signal which asks for the end is lost from now on;
@@ -54,20 +44,17 @@ type Signals struct {
 // stay ignored, here and in the command, and are never forwarded. Call it once,
 // early: as PID 1 a signal that nobody catches is lost.
 func Listen() *Signals {
-	s := &Signals{
-		caught:    make(chan os.Signal, 64),
-		ignored:   map[syscall.Signal]bool{},
-		cancelled: make(chan attempt.Signal, 16),
-		woken:     make(chan struct{}, 1),
-		last:      map[syscall.Signal]time.Time{},
-		extra:     map[syscall.Signal]bool{},
-	}
+	s := newSignals()
+	s.caught = make(chan os.Signal, 64)
+	s.ignored, s.extra = map[syscall.Signal]bool{}, map[syscall.Signal]bool{}
+	s.turn = make(chan struct{}, 1)
 	for _, sig := range endingSignals {
 		s.note(sig)
 	}
 	if os.Getpid() == 1 {
 		s.Catch()
-		go s.catchMore(append([]syscall.Signal{syscall.SIGCHLD}, earlySignals...)) // every orphan of the container comes here
+		children.listen() // every orphan of the container comes here
+		go s.catchMore(earlySignals)
 	} else if !note.Can {
 		s.catchMore(earlySignals)
 	} else {
@@ -107,11 +94,11 @@ func (s *Signals) Catch() {
 		}
 		s.handBack(endingSignals)
 		go s.deliver()
-		s.dispatchNoted()
 		// This also hands out what was noted by a handler that was running when its
 		// signal was handed back.
 		time.AfterFunc(catchLater, func() { s.catchMore(append([]syscall.Signal{syscall.SIGUSR1}, coreSignals...)) })
 	})
+	s.dispatchNoted()
 }
 
 // catchNoted is Catch where something that asks for the end has come.
@@ -140,16 +127,27 @@ func (s *Signals) handBack(sigs []syscall.Signal) {
 	}
 }
 
+// dispatchNoted hands out what has been noted.
 func (s *Signals) dispatchNoted() {
-	s.noting.Lock() // what comes during a start is not meant
-	defer s.noting.Unlock()
-	for _, sigs := range [][]syscall.Signal{endingSignals, earlySignals} {
-		for _, sig := range sigs {
-			if note.Take(int(sig)) {
-				s.dispatch(sig)
-			}
+	var noted []syscall.Signal
+	s.mu.Lock()
+	if !s.starting { // what comes during a start is not meant
+		noted = takeNoted(endingSignals, takeNoted(earlySignals, nil))
+	}
+	s.mu.Unlock()
+	for _, sig := range noted {
+		s.dispatch(sig)
+	}
+}
+
+// takeNoted puts those of sigs that have been noted before the rest.
+func takeNoted(sigs, rest []syscall.Signal) (noted []syscall.Signal) {
+	for _, sig := range sigs {
+		if note.Take(int(sig)) {
+			noted = append(noted, sig)
 		}
 	}
+	return append(noted, rest...)
 }
 
 // forgetEarly drops what was meant for a command when there was none, unless it
@@ -171,14 +169,6 @@ func firstNoted() (sig syscall.Signal, ok bool) {
 	}
 	return 0, false
 }
-
-// catchLater is when signals begin to be handed to a command, unless one of
-// endingSignals or earlySignals comes before: the wait for the command ends with
-// it. The rest, such as the real-time signals, is dropped until then, which a
-// command that young cannot tell from a signal that came before it began to
-// handle them; and what ends sooner is spared the cost. A millisecond was about
-// what true takes: half of its runs paid.
-const catchLater = 3 * time.Millisecond
 
 // note looks whether sig was ignored at the start, which has to be asked
 // before Notify makes it forget.
@@ -215,22 +205,6 @@ func (s *Signals) catchMore(sigs []syscall.Signal) {
 	}
 	s.dispatchNoted()
 }
-
-// reapInWaits sees to it that orphans are reaped while no command runs, where
-// there are any descendants that could become one.
-func (s *Signals) reapInWaits() {
-	if livingChildren() {
-		s.catchMore([]syscall.Signal{syscall.SIGCHLD})
-		children.reapOrphans()
-	}
-}
-
-// Cancelled delivers, after Catch, the signals that ask the program to end
-// (INT, TERM, HUP, QUIT) and arrived while no command ran.
-func (s *Signals) Cancelled() <-chan attempt.Signal { return s.cancelled }
-
-// Woken delivers, after Catch, a USR1 that arrived while no command ran: the wait is over.
-func (s *Signals) Woken() <-chan struct{} { return s.woken }
 
 func (s *Signals) deliver() {
 	for sig := range s.caught {
@@ -269,26 +243,30 @@ func (s *Signals) settle() {
 	s.drain()
 }
 
-// during calls start, which starts a command in the foreground of a terminal,
-// when all that the terminal sent before has been dispatched, and returns what
-// it sent meanwhile: the command may not have been there yet to get it. Where
-// signals cannot be noted there is nothing to tell the two apart, and that part
-// is empty.
-func (s *Signals) during(start func()) (meanwhile []syscall.Signal) {
+// beginStart returns when all that the terminal sent before the start of a command
+// in its foreground has been dispatched; from then on what it sends is noted.
+func (s *Signals) beginStart() {
+	s.turn <- struct{}{}
 	s.settle()
-	s.noting.Lock()
-	defer s.noting.Unlock()
+	s.mu.Lock()
+	s.starting = true
+	s.mu.Unlock()
 	s.noteOnly(endingSignals)
 	awaitHandlers()
 	s.drain()
-	start()
+}
+
+// endStart ends that and returns what the terminal sent meanwhile: the command may
+// not have been there yet to get it. Where signals cannot be noted there is
+// nothing to tell the two apart, and that part is empty.
+func (s *Signals) endStart() (meanwhile []syscall.Signal) {
 	s.handBack(endingSignals)
 	awaitHandlers()
-	for _, sig := range endingSignals {
-		if note.Take(int(sig)) {
-			meanwhile = append(meanwhile, sig)
-		}
-	}
+	meanwhile = takeNoted(endingSignals, nil)
+	s.mu.Lock()
+	s.starting = false
+	s.mu.Unlock()
+	<-s.turn
 	return meanwhile
 }
 
@@ -301,106 +279,17 @@ func (s *Signals) drain() {
 	s.flush()
 }
 
-// dispatch hands one signal to the attempt that runs, or to the wait.
-func (s *Signals) dispatch(sig syscall.Signal) {
-	if sig == syscall.SIGCHLD {
-		children.reapOrphans()
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.again(sig, time.Now()) {
-		return
-	}
-	if s.current != nil && s.current.take(sig) {
-		return
-	}
-	switch {
-	case ends(sig):
-		select {
-		case s.cancelled <- nameOf(sig):
-		default: // sixteen are waiting already
-		}
-		time.AfterFunc(stuckTime, func() { s.endStuck(sig) })
-	case sig == syscall.SIGUSR1:
-		select {
-		case s.woken <- struct{}{}:
-		default:
-		}
-	case stops(sig):
-		stopSelf(syscall.SIGSTOP)
-	case slices.Contains(coreSignals, sig):
-		go Die(nameOf(sig)) // as without a handler
-	}
-}
-
 // stops reports whether sig asks a program to stop (job control).
 func stops(sig syscall.Signal) bool {
 	return sig == syscall.SIGTSTP || sig == syscall.SIGTTIN || sig == syscall.SIGTTOU
 }
 
-// stuckTime is far more than the program needs to end once it was asked to.
-const stuckTime = 500 * time.Millisecond
+func continues(sig syscall.Signal) bool { return sig == syscall.SIGCONT }
 
-// endStuck ends the program where it has been asked to and no command runs,
-// but it is still there: it is stuck in writing to somebody who does not read,
-// as every program without a handler could then be ended.
-func (s *Signals) endStuck(sig syscall.Signal) {
-	s.mu.Lock()
-	busy := s.current != nil
-	s.mu.Unlock()
-	if busy {
-		time.AfterFunc(stuckTime, func() { s.endStuck(sig) })
-		return
-	}
-	Die(nameOf(sig))
-	os.Exit(exitcodes.OfSignal(int(sig))) // PID 1 cannot die by a signal
-}
+// wakes reports whether sig ends a wait.
+func wakes(sig syscall.Signal) bool { return sig == syscall.SIGUSR1 }
 
-// again reports whether sig, which asks for the end, came a moment ago already.
-// Every other signal is passed on as often as it comes.
-func (s *Signals) again(sig syscall.Signal, now time.Time) bool {
-	if !ends(sig) {
-		return false
-	}
-	before, seen := s.last[sig]
-	if seen && now.Sub(before) < sameSignal {
-		return true
-	}
-	s.last[sig] = now
-	return false
-}
-
-// enter makes a the attempt that gets the signals; leave ends that. One that
-// nobody has taken from Cancelled yet is a's from the start, so that no command
-// runs after the program was asked to end.
-func (s *Signals) enter(a *running) {
-	if a != nil {
-		forgetEarly()
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.current = a
-	if a == nil {
-		return
-	}
-	select {
-	case sig := <-s.cancelled:
-		a.result.Cancelled = sig
-	default:
-	}
-}
-
-func (s *Signals) leave() { s.enter(nil) }
-
-// ends reports whether sig asks a program to end.
-func ends(sig syscall.Signal) bool {
-	switch sig {
-	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
-		return true
-	}
-	return false
-}
+const sigStop = syscall.SIGSTOP
 
 // stopSelf stops the whole program; it returns after the next CONT.
 func stopSelf(sig syscall.Signal) { _ = syscall.Kill(syscall.Getpid(), sig) }

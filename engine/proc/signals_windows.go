@@ -6,18 +6,10 @@ package proc
 import (
 	"os"
 	"os/signal"
-	"sync"
 	"syscall"
-	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
 )
-
-// sameSignal is how long the same signal again counts as one (SPEC section 6).
-const sameSignal = 100 * time.Millisecond
-
-// insist is how many INT and TERM together kill the tree at once.
-const insist = 3
 
 // numbers are the signals that have one here (Go's syscall package).
 var numbers = map[attempt.Signal]syscall.Signal{
@@ -50,24 +42,25 @@ func EnoughFiles(Config, int, int) error { return nil }
 // LetGo does nothing here: a program that runs nothing ends by its console.
 func LetGo() {}
 
-// Signals catches signals. While an attempt runs they are the attempt's;
-// otherwise those that end the program come out of Cancelled.
-type Signals struct {
-	caught    chan os.Signal
-	cancelled chan attempt.Signal
-
-	mu      sync.Mutex
-	current *running
-	last    map[os.Signal]time.Time
+// nameOf returns the name of a signal.
+func nameOf(n syscall.Signal) attempt.Signal {
+	name, _ := SignalOf(int(n))
+	return name
 }
+
+// catcher is how signals are caught here: from the start, by Go's runtime.
+type catcher struct{ caught chan os.Signal }
 
 // Listen begins to catch the signals that end the program. Call it once, early.
 func Listen() *Signals {
-	s := &Signals{caught: make(chan os.Signal, 16), cancelled: make(chan attempt.Signal, 16), last: map[os.Signal]time.Time{}}
+	s := newSignals()
+	s.caught = make(chan os.Signal, 16)
 	signal.Notify(s.caught, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		for sig := range s.caught {
-			s.dispatch(sig)
+			if n, ok := sig.(syscall.Signal); ok {
+				s.dispatch(n)
+			}
 		}
 	}()
 	return s
@@ -76,47 +69,21 @@ func Listen() *Signals {
 // Catch does nothing: Listen has done it.
 func (s *Signals) Catch() {}
 
-// Cancelled delivers the signals that ask the program to end and arrived while
-// no command ran.
-func (s *Signals) Cancelled() <-chan attempt.Signal { return s.cancelled }
+func (s *Signals) catchNoted() {}
 
-// Woken never delivers: there is no USR1 here.
-func (s *Signals) Woken() <-chan struct{} { return nil }
+func forgetEarly() {}
 
-func (s *Signals) dispatch(sig os.Signal) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := time.Now()
-	if before, seen := s.last[sig]; seen && now.Sub(before) < sameSignal {
-		return
-	}
-	s.last[sig] = now
-	name := attempt.Signal("SIGINT")
-	if sig == syscall.SIGTERM {
-		name = "SIGTERM"
-	}
-	if s.current != nil && s.current.take(name) {
-		return
-	}
-	select {
-	case s.cancelled <- name:
-	default: // sixteen are waiting already
-	}
-}
+// coreSignals are none: there is no kill(2) here.
+var coreSignals []syscall.Signal
 
-func (s *Signals) enter(a *running) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.current = a
-	if a == nil {
-		return
-	}
-	select { // one that nobody has taken yet
-	case sig := <-s.cancelled:
-		a.result.Cancelled = sig
-	default:
-	}
-}
+// Job control does not exist here, nor do the signals that wake.
+func stops(syscall.Signal) bool     { return false }
+func continues(syscall.Signal) bool { return false }
+func wakes(syscall.Signal) bool     { return false }
+
+const sigStop = syscall.Signal(0)
+
+func stopSelf(syscall.Signal) {}
 
 // Die returns at once: a process cannot die by a signal here. The caller exits
 // with 128+n.

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/retrysh/retry/engine/proc/stdio"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -135,30 +136,24 @@ type interrupted struct{ by syscall.Signal }
 
 func (i interrupted) Error() string { return "cancelled by " + i.by.String() }
 
-// spawn starts argv with the given descriptors as 0, 1 and 2 and returns its
-// pid. The error is an *exitcodes.Error: 126, 127, or 125 where the system had
-// no process to give; or interrupted.
-func spawn(argv, env []string, files []uintptr, ownGroup bool) (int, error) {
-	attr := &syscall.ProcAttr{Env: env, Files: files, Sys: sysProcAttr(ownGroup)}
-	pid := 0
-	err := eachCandidate(argv[0], func(path string) error {
-		child, err := children.fork(func() (int, error) { return forkExec(path, argv, attr) })
-		pid = child
+// spawn starts argv with the given descriptors as 0, 1 and 2, and inherit under
+// their own numbers. The error is an *exitcodes.Error: 126, 127, or 125 where the
+// system had no process to give; or interrupted.
+func spawn(argv, env []string, files [3]stdio.File, ownGroup bool, inherit []uintptr) (c *child, err error) {
+	attr := &syscall.ProcAttr{
+		Env: env, Files: []uintptr{uintptr(files[0]), uintptr(files[1]), uintptr(files[2])}, Sys: sysProcAttr(ownGroup),
+	}
+	err = eachCandidate(argv[0], func(path string) error {
+		// The last look before the kernel's own, which hands what the terminal
+		// sends during a fork to both processes.
+		if sig, ok := firstNoted(); ok {
+			return interrupted{sig}
+		}
+		c, err = children.fork(path, argv, attr, inherit)
+		if err == syscall.ENOEXEC {
+			c, err = children.fork(shell, append([]string{shell, path}, argv[1:]...), attr, inherit)
+		}
 		return err
 	})
-	return pid, err
-}
-
-// forkExec returns interrupted where the program has been asked to end. It is
-// the last look before the kernel's own, which hands what the terminal sends
-// during a fork to both processes.
-func forkExec(path string, argv []string, attr *syscall.ProcAttr) (int, error) {
-	if sig, ok := firstNoted(); ok {
-		return 0, interrupted{sig}
-	}
-	pid, err := syscall.ForkExec(path, argv, attr)
-	if err == syscall.ENOEXEC {
-		pid, err = syscall.ForkExec(shell, append([]string{shell, path}, argv[1:]...), attr)
-	}
-	return pid, err
+	return c, err
 }

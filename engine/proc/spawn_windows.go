@@ -11,12 +11,17 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
 
 	"github.com/retrysh/retry/exitcodes"
 )
+
+// starting serialises the starts of processes, each of which inherits all that is
+// inheritable at that moment. Only system calls are made while it is held.
+var starting sync.Mutex
 
 // child is a process with its job.
 type child struct {
@@ -27,7 +32,8 @@ type child struct {
 
 // spawn starts argv with the given files as its standard streams, in a job and
 // a console process group of its own.
-func spawn(argv, env []string, files [3]*os.File) (*child, error) {
+// inherit are handles that the process gets too, under their own numbers.
+func spawn(argv, env []string, files [3]*os.File, inherit []uintptr) (*child, error) {
 	path, err := lookUp(argv[0])
 	if err != nil {
 		return nil, err
@@ -37,6 +43,12 @@ func spawn(argv, env []string, files [3]*os.File) (*child, error) {
 		return nil, &exitcodes.Error{Code: exitcodes.Failure, Err: err}
 	}
 	c := &child{job: job}
+	starting.Lock()
+	defer starting.Unlock()
+	for _, h := range inherit {
+		_ = windows.SetHandleInformation(windows.Handle(h), windows.HANDLE_FLAG_INHERIT, windows.HANDLE_FLAG_INHERIT)
+		defer func() { _ = windows.SetHandleInformation(windows.Handle(h), windows.HANDLE_FLAG_INHERIT, 0) }()
+	}
 	if err := c.create(path, argv, env, files); err != nil {
 		_ = windows.CloseHandle(job)
 		return nil, err
@@ -171,14 +183,19 @@ func environment(env []string) (*uint16, error) {
 	return &block[0], nil
 }
 
-// wait blocks until the process has ended and returns its code.
-func (c *child) wait() (int, error) {
-	if _, err := windows.WaitForSingleObject(c.process, windows.INFINITE); err != nil {
-		return 0, err
+// wait waits for the process to end, for ms milliseconds at most, and reports
+// whether it has.
+func (c *child) wait(ms uint32) (ending, bool) {
+	event, err := windows.WaitForSingleObject(c.process, ms)
+	if err != nil {
+		return ending{err: err}, true
+	}
+	if event != windows.WAIT_OBJECT_0 {
+		return ending{}, false
 	}
 	var code uint32
-	err := windows.GetExitCodeProcess(c.process, &code)
-	return int(code), err
+	err = windows.GetExitCodeProcess(c.process, &code)
+	return ending{code: int(code), err: err}, true
 }
 
 // interrupt sends Ctrl-Break to the process group, the one event that can be

@@ -151,3 +151,19 @@ func isAnother(pid int) bool {
 	its, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/exe")
 	return err == nil && os.SameFile(own, its)
 }
+
+// hasInEnvironment reports whether the environment that a process was started
+// with has all entries. That of another user's cannot be read.
+func hasInEnvironment(pid int, entries []string) bool {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		return false
+	}
+	text = append([]byte{0}, text...)
+	for _, entry := range entries {
+		if !bytes.Contains(text, []byte("\x00"+entry+"\x00")) {
+			return false
+		}
+	}
+	return true
+}

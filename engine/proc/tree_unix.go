@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"sync"
+	"strings"
 	"syscall"
 	"time"
 
@@ -37,7 +37,8 @@ func (p *pace) pause() time.Duration {
 
 func (p *pace) thorough() bool { return p.looks%4 == 0 }
 
-// tree is the processes of one attempt.
+// tree is the processes of one attempt. It belongs to the goroutine that owns the
+// attempt or, while it is being ended, to the one that ends it.
 type tree struct {
 	// root is the process whose descendants belong to the tree: this program
 	// for an attempt (orphans come back to it), the leader for a probe.
@@ -51,15 +52,22 @@ type tree struct {
 	// sessions, nor what they start.
 	before   map[int]uint64
 	sessions map[int]bool
+	child    *child   // the leader, as the reaper knows it
+	marks    []string // entries of the environment that only this tree has
 	report   *reporter
 
-	mu       sync.Mutex
-	listed   bool           // there is a process table
-	reaped   bool           // the leader's pid may be somebody else's now
-	known    map[int]uint64 // members seen so far, with their start
-	asked    map[int]bool   // members that got the first signal
-	refusing map[int]bool   // members that this program may not signal
+	listed bool           // there is a process table
+	reaped bool           // the leader's pid may be somebody else's now
+	known  map[int]uint64 // members seen so far, with their start
+	own    map[int]bool   // their process groups and sessions, but for the program's
+
+	homeGroup, homeSession int          // the program's
+	asked                  map[int]bool // members that got the first signal
+	refusing               map[int]bool // members that this program may not signal
 }
+
+// lead makes a child the tree's leader.
+func (t *tree) lead(c *child) { t.child, t.leader = c, c.pid }
 
 // newTree notes what is there before an attempt; group says that its command
 // will lead a process group.
@@ -104,15 +112,58 @@ func (t *tree) descendants(list []process) []process {
 	for _, pid := range children.owners() {
 		others[pid] = pid != t.leader
 	}
+	shared := t.child != nil && children.shared(t.child)
 	var found []process
 	descend(byParent(list), t.root, func(p process) bool {
 		if start, was := t.before[p.pid]; was && start == p.start || t.sessions[p.sid] || others[p.pid] {
+			return false
+		}
+		if shared && p.ppid == t.root && p.pid != t.leader && !t.claims(p) {
 			return false
 		}
 		found = append(found, p)
 		return true
 	})
 	return found
+}
+
+// claims reports whether an orphan is this tree's and not that of another attempt
+// beside it: it was seen in the tree before, or is in a process group or session
+// of one that was, or has in its environment what only this tree was given. What
+// none of this tells, such as a daemon with an environment of its own that nobody
+// has seen before its parent ended, is nobody's, and left alone.
+func (t *tree) claims(p process) bool {
+	if start, known := t.known[p.pid]; known && start == p.start {
+		return true
+	}
+	if t.group && p.pgid == t.leader || t.own[p.pgid] || t.own[p.sid] {
+		return true
+	}
+	return len(t.marks) > 0 && hasInEnvironment(p.pid, t.marks)
+}
+
+// remember notes a member, and the process group and session that it is in, where
+// these are not the program's.
+func (t *tree) remember(p process) {
+	t.known[p.pid] = p.start
+	if p.pgid != t.homeGroup {
+		t.own[p.pgid] = true
+	}
+	if p.sid != t.homeSession && p.sid != 0 {
+		t.own[p.sid] = true
+	}
+}
+
+// marksOf picks what tells an attempt's environment from those of others.
+func marksOf(env []string) (marks []string) {
+	for _, entry := range env {
+		for _, name := range []string{"RETRY_RUN_ID=", "RETRY_ATTEMPT=", "RETRY_COPY=", "TRACEPARENT="} {
+			if strings.HasPrefix(entry, name) {
+				marks = append(marks, entry)
+			}
+		}
+	}
+	return marks
 }
 
 func byParent(list []process) map[int][]process {
@@ -147,10 +198,12 @@ func (t *tree) members() ([]process, bool) {
 		return nil, false
 	}
 	if t.known == nil {
-		t.known = map[int]uint64{}
+		t.known, t.own = map[int]uint64{}, map[int]bool{}
+		t.homeGroup = unix.Getpgrp()
+		t.homeSession, _ = unix.Getsid(0)
 	}
 	for _, p := range t.descendants(list) {
-		t.known[p.pid] = p.start
+		t.remember(p)
 	}
 	var alive []process
 	for _, p := range list {
@@ -159,7 +212,7 @@ func (t *tree) members() ([]process, bool) {
 		ours = ours || p.pid == t.leader && !t.reaped
 		ours = ours || t.group && !t.reaped && p.pgid == t.leader
 		if ours && !p.dead {
-			t.known[p.pid] = p.start
+			t.remember(p)
 			alive = append(alive, p)
 		}
 	}
@@ -294,7 +347,7 @@ func (t *tree) reportRefused(n int) {
 // that the kernel can say at once whether any is left. A listing cannot: it may
 // miss a process whose parent ended meanwhile.
 func (t *tree) alone() bool {
-	if t.root != os.Getpid() || len(t.before) > 0 || !t.listed || !children.adopting() {
+	if t.root != os.Getpid() || len(t.before) > 0 || !t.listed || !children.adopting() || children.shared(t.child) {
 		return false
 	}
 	for _, pid := range children.owners() {
@@ -329,8 +382,6 @@ func (t *tree) alive() bool {
 // or as soon as now is closed; with a grace of 0 that is right after sig. It returns when nothing is left but what this
 // program may not signal; the leader it waits for in any case.
 func (t *tree) end(sig syscall.Signal, grace time.Duration, now <-chan struct{}) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	defer children.reapOrphans() // what was ended is not to be found any more
 	if (t.reaped || ended(t.leader)) && !t.alive() {
 		return
@@ -386,19 +437,4 @@ func (t *tree) ask(sig syscall.Signal, grace time.Duration, now <-chan struct{})
 		}
 	}
 	return true
-}
-
-// note looks once more for what belongs to the tree, while the leader still
-// holds its process group.
-func (t *tree) note() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	_, _ = t.members()
-}
-
-// reap says that the leader's pid is about to be given away.
-func (t *tree) reap() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.reaped = true
 }

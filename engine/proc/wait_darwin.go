@@ -18,8 +18,6 @@ const (
 	waitExited  = 0x04
 	waitStopped = 0x08
 	waitLook    = 0x20
-
-	cldStopped = 5
 )
 
 // siginfo is siginfo_t of sys/signal.h. Its status is of no use: it lacks the
@@ -59,57 +57,39 @@ func ended(pid int) bool {
 // livingChildren cannot be told from the children alone here.
 func livingChildren() bool { return true }
 
-// livingGroup reports whether a process group has a member that is no zombie
-// (kill(2): EPERM for zombies).
-func livingGroup(pgid int) bool { return unix.Kill(-pgid, 0) == nil }
-
 // awaitUntil does not wait: there are no descriptors of processes here, and a
 // queue for one would cost what it saves.
 func awaitUntil(int, time.Duration) (ending, bool) { return ending{}, false }
 
-// awaitEnd blocks until the child has ended. It leaves it unreaped where its
-// pid still names a process group that may have to be ended; in the program's own group, where
-// the caller needs to know the signal, it reaps it at once.
-func awaitEnd(pid int, stopped func(syscall.Signal)) (ending, error) {
-	options := waitExited | waitLook
-	if stopped != nil {
-		options |= waitStopped
+// look returns how a child has ended, and whether it has. It leaves it unreaped
+// where its pid still names a process group that may have to be ended; in the
+// program's own group, where the caller needs to know the signal, it reaps it at
+// once.
+func look(pid int, own bool) (ending, bool) {
+	info, err := waitid(idPid, pid, waitExited|waitLook|unix.WNOHANG)
+	switch {
+	case err != nil:
+		return ending{err: err}, true
+	case info.pid == 0:
+		return ending{}, false
+	case own:
+		return children.takeEarly(pid), true
 	}
-	for {
-		info, err := waitid(idPid, pid, options)
-		if err != nil {
-			return ending{}, err
-		}
-		if info.code != cldStopped {
-			if stopped == nil {
-				return ending{}, nil
-			}
-			return children.settle(pid), nil
-		}
-		var status syscall.WaitStatus
-		_, err = syscall.Wait4(pid, &status, syscall.WUNTRACED|syscall.WNOHANG, nil)
-		if err == nil && status&stateMask == stateMask {
-			stopped(syscall.Signal(status >> 8))
-		}
-	}
+	return ending{}, true
 }
 
-// awaitOwn blocks until one child has ended, and leaves it unreaped.
-func awaitOwn(pid int) error {
-	_, err := waitid(idPid, pid, waitExited|waitLook)
-	return err
+// stoppedBy returns what has stopped a child, once for each time.
+func stoppedBy(pid int) (syscall.Signal, bool) {
+	info, err := waitid(idPid, pid, waitStopped|waitLook|unix.WNOHANG)
+	if err != nil || info.pid == 0 {
+		return 0, false
+	}
+	how, stopped, _ := children.poll(pid)
+	return how.signal, stopped
 }
 
 // standsStill reports whether a child is stopped.
 func standsStill(pid int) bool {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	return err == nil && fromTable(k).stopped
-}
-
-// settle takes the status of an owned child before its owner is done with it.
-func (f *family) settle(pid int) ending {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.early[pid] = wait4(pid)
-	return f.early[pid]
 }

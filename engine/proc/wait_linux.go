@@ -23,11 +23,8 @@ type siginfo struct {
 	_                  [128]byte
 }
 
-// Values of siginfo.code for SIGCHLD, from uapi/asm-generic/siginfo.h.
-const (
-	cldExited  = 1
-	cldStopped = 5
-)
+// cldExited is a value of siginfo.code for SIGCHLD, from uapi/asm-generic/siginfo.h.
+const cldExited = 1
 
 // waitid calls waitid(2) again when it was interrupted.
 func waitid(kind, id, options int) (siginfo, error) {
@@ -165,7 +162,7 @@ func awaitUntil(pid int, limit time.Duration) (ending, bool) {
 		return ending{}, false
 	}
 	timeout := unix.NsecToTimespec(int64(limit))
-	n, err := unix.Ppoll([]unix.PollFd{pollFd(fd, unix.POLLIN)}, &timeout, nil)
+	n, err := unix.Ppoll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, &timeout, nil)
 	_ = unix.Close(fd)
 	if err != nil || n <= 0 {
 		return ending{}, false
@@ -174,35 +171,19 @@ func awaitUntil(pid int, limit time.Duration) (ending, bool) {
 	return info.ending(), err == nil && int(info.pid) == pid
 }
 
-// lookAgain is how long a child that somebody else waits for, and that has
-// ended, is given to be reaped.
-const lookAgain = time.Millisecond
+// look returns how a child has ended, and whether it has; it leaves it unreaped.
+func look(pid int, _ bool) (ending, bool) {
+	info, err := waitid(unix.P_PID, pid, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT)
+	if err != nil {
+		return ending{err: err}, true
+	}
+	return info.ending(), info.pid != 0
+}
 
-// awaitEnd blocks until the child has ended, and leaves it unreaped. Orphans
-// are reaped meanwhile. Where stopped is not nil it is called each time the
-// child has stopped.
-func awaitEnd(pid int, stopped func(syscall.Signal)) (ending, error) {
-	options := unix.WEXITED | unix.WNOWAIT
-	if stopped != nil {
-		options |= unix.WSTOPPED
-	}
-	for {
-		info, err := waitid(unix.P_ALL, 0, options)
-		switch {
-		case err != nil:
-			return ending{}, err
-		case info.code == cldStopped:
-			// Taking the report away keeps the next wait from returning at once.
-			_, _ = waitid(unix.P_PID, int(info.pid), unix.WSTOPPED|unix.WNOHANG)
-			if int(info.pid) == pid {
-				stopped(syscall.Signal(info.status))
-			}
-		case int(info.pid) == pid:
-			return info.ending(), nil
-		case !children.reapOrphan(int(info.pid)):
-			time.Sleep(lookAgain)
-		}
-	}
+// stoppedBy returns what has stopped a child, once for each time.
+func stoppedBy(pid int) (syscall.Signal, bool) {
+	info, err := waitid(unix.P_PID, pid, unix.WSTOPPED|unix.WNOHANG)
+	return syscall.Signal(info.status), err == nil && info.pid != 0
 }
 
 // standsStill reports whether a child is stopped.
@@ -213,10 +194,4 @@ func standsStill(pid int) bool {
 	}
 	p, ok := statOf(pid)
 	return ok && p.stopped
-}
-
-// awaitOwn blocks until one child has ended, and leaves it unreaped.
-func awaitOwn(pid int) error {
-	_, err := waitid(unix.P_PID, pid, unix.WEXITED|unix.WNOWAIT)
-	return err
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package proc
+package stdio
 
 // This file tests that what is read along is what was passed on, in its order,
 // whether it is read at once or on a thread of its own.
@@ -43,30 +43,30 @@ func TestPumpKeepsTheOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer passed.Close()
-	ends, err := newPipe()
+	read, write, err := newPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	widen(ends[0])
+	widen(read)
 	over, err := newWake()
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := sha256.New()
-	p := &pump{
-		src: ends[0], dst: int(passed.Fd()), also: uneven{read, random}, over: over, done: make(chan struct{}),
+	along := sha256.New()
+	p := &Pump{
+		src: read, dst: int(passed.Fd()), also: uneven{along, random}, over: over, done: make(chan struct{}),
 		gone: func() { t.Error("the reader is gone") }, fail: func(err error) { t.Error(err) },
 	}
 	go p.run()
 	bursts := rand.New(rand.NewPCG(3, 4))
 	for rest := whole; len(rest) > 0; {
 		n := min(len(rest), 1+bursts.IntN(1<<bursts.IntN(21))) // from a byte to 1 MiB
-		if err := writeAll(ends[1], rest[:n]); err != nil {
+		if err := writeAll(write, rest[:n]); err != nil {
 			t.Fatal(err)
 		}
 		rest = rest[n:]
 	}
-	_ = unix.Close(ends[1])
+	_ = unix.Close(write)
 	select {
 	case <-p.done:
 	case <-time.After(20 * time.Second):
@@ -76,7 +76,7 @@ func TestPumpKeepsTheOrder(t *testing.T) {
 		t.Error("nothing was handed over")
 	}
 	want := sha256.Sum256(whole)
-	if got := read.Sum(nil); !bytes.Equal(got, want[:]) {
+	if got := along.Sum(nil); !bytes.Equal(got, want[:]) {
 		t.Error("what was read along differs")
 	}
 	got, err := os.ReadFile(passed.Name())

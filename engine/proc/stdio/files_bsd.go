@@ -1,6 +1,6 @@
 //go:build darwin || freebsd
 
-package proc
+package stdio
 
 import "golang.org/x/sys/unix"
 
@@ -21,3 +21,6 @@ func openMemory() (int, error) { return -1, unix.ENOSYS }
 
 // copyInKernel has none either: sendfile sends to sockets only.
 func copyInKernel(int, int, *int64) (done bool, err error) { return false, nil }
+
+// reopen has no counterpart: /dev/fd shares the position.
+func reopen() (File, error) { return -1, unix.ENOSYS }

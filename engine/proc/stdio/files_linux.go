@@ -1,6 +1,6 @@
-package proc
+package stdio
 
-// This file holds what Linux alone offers for held output.
+// This file is what Linux alone offers for descriptors.
 
 import "golang.org/x/sys/unix"
 
@@ -59,4 +59,9 @@ func copyInKernel(dst, file int, offset *int64) (done bool, err error) {
 			return true, nil
 		}
 	}
+}
+
+// reopen opens the file that is standard input anew.
+func reopen() (File, error) {
+	return unix.Open("/proc/self/fd/0", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 }

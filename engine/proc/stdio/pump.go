@@ -1,79 +1,72 @@
-//go:build unix
-
-package proc
+package stdio
 
 // This file moves what a command writes to where it belongs, and has it read
 // along.
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
-// pump moves what the command writes: to dst first, then to also.
-type pump struct {
-	src, dst int
+// Pump moves what a command writes: to its destination first, then to who reads
+// along.
+type Pump struct {
+	src, dst File
 	doing    string    // for errors
 	also     io.Writer // may be nil
 	over     *wake
-	done     chan struct{}
 	gone     func()
 	fail     func(error)
+	activity *activity // may be nil
 
+	ending  sync.Once
+	done    chan struct{}
 	passed  atomic.Int64 // pieces that dst has taken
+	busy    atomic.Bool  // it passes on what it has read
 	dropped atomic.Bool  // the attempt is over
-	mu      sync.Mutex   // held while also is written to
+	mu      sync.Mutex   // held while also is written to, which calls nothing here
 	behind  *behind
 }
 
-// drop keeps a pump that is stuck from writing any more. The reader of also may
-// go on then.
-func (p *pump) drop() {
+// piece is the most that is written at once: less than a pump reads, so that a
+// slow reader, of 32 KiB a second within 2 s, can be told from none.
+const piece = 64 << 10
+
+// Done is closed when all is passed on and read along.
+func (p *Pump) Done() <-chan struct{} { return p.done }
+
+// HasEnded reports whether that is so.
+func (p *Pump) HasEnded() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Passed counts what the destination has taken, in pieces: while it stands still,
+// the reader takes nothing.
+func (p *Pump) Passed() int64 { return p.passed.Load() }
+
+// Drop keeps a pump that is stuck from writing any more. The reader along may go
+// on then.
+func (p *Pump) Drop() {
 	p.dropped.Store(true)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 }
 
-// piece is the most that is written at once: less than a pump reads, so that a
-// slow reader, of 32 KiB a second within patience, can be told from none.
-const piece = 64 << 10
+func (p *Pump) end() { p.ending.Do(func() { close(p.done) }) }
 
-// finished waits until all is passed on, or until the reader has used up the
-// patience, where there is a limit to it, and reports whether all is.
-func (p *pump) finished(abandon, late <-chan struct{}, limited bool) bool {
-	for {
-		var stuck <-chan time.Time
-		passed := p.passed.Load()
-		if limited {
-			stuck = time.After(patience)
-		}
-		select {
-		case <-p.done:
-			return true
-		case <-abandon:
-			return false
-		case <-late:
-			return false
-		case <-stuck:
-			if p.passed.Load() == passed {
-				return false
-			}
-		}
-	}
-}
-
-func (p *pump) run() {
-	defer close(p.done)
+func (p *Pump) run() {
+	defer p.end()
 	p.behind = &behind{read: p.readAlong}
 	defer p.behind.finish()
-	defer func() { _ = unix.Close(p.src) }()
+	defer closeFile(p.src)
 	buf := make([]byte, pumpBuffer)
 	left := -1 // what was in the pipe when the command had ended; -1 before
 	for {
@@ -81,24 +74,23 @@ func (p *pump) run() {
 		if over != nil && left < 0 {
 			left = pending(p.src)
 		}
-		if left == 0 && time.Since(*over) >= drainTime {
+		if left == 0 && time.Since(*over) >= Drain {
 			return
 		}
-		n, err := unix.Read(p.src, buf)
+		n, err := readFile(p.src, buf)
 		switch {
-		case err == unix.EINTR:
-		case err == unix.EAGAIN:
+		case err == errAgain:
 			if left > 0 {
 				left = 0
 			}
-			p.wait(over)
-		case err != nil || n == 0:
+			p.await(over)
+		case err != nil:
 			return
 		default:
 			if left > 0 {
 				left = max(0, left-n)
 			}
-			if !p.pass(buf[:n]) {
+			if !p.take(buf[:n]) {
 				return
 			}
 			if p.also != nil {
@@ -108,25 +100,43 @@ func (p *pump) run() {
 	}
 }
 
-// wait blocks until there is something to read, or the command has ended, or
+// await blocks until there may be something to read, or the command has ended, or
 // what an orphan is given has passed.
-func (p *pump) wait(over *time.Time) {
-	if over == nil {
-		_ = poll(-1, pollFd(p.src, unix.POLLIN), pollFd(p.over.read, unix.POLLIN))
-		return
+func (p *Pump) await(over *time.Time) {
+	rest := time.Duration(-1)
+	if over != nil {
+		rest = max(0, Drain-time.Since(*over))
 	}
-	rest := drainTime - time.Since(*over)
-	_ = poll(max(0, int(rest/time.Millisecond)+1), pollFd(p.src, unix.POLLIN))
+	awaitReadable(p.src, p.over, rest)
 }
 
-// pass forwards b and reports whether to go on.
-func (p *pump) pass(b []byte) bool {
+// take passes b on, and reports whether to go on. The command is not idle
+// meanwhile.
+func (p *Pump) take(b []byte) bool {
+	p.busy.Store(true)
+	defer p.busy.Store(false)
+	if p.activity == nil {
+		return p.pass(b)
+	}
+	p.activity.passing.Add(1)
+	defer func() {
+		p.activity.last.Store(time.Now().UnixNano())
+		p.activity.passing.Add(-1)
+	}()
+	return p.pass(b)
+}
+
+// pass writes b to where it belongs and reports whether to go on.
+func (p *Pump) pass(b []byte) bool {
+	if p.dst == nowhere {
+		return !p.dropped.Load()
+	}
 	for len(b) > 0 {
 		n := min(len(b), piece)
 		err := writeAll(p.dst, b[:n])
 		switch {
 		case err == nil:
-		case errors.Is(err, syscall.EPIPE):
+		case isGone(err):
 			p.gone()
 			return false
 		default:
@@ -142,7 +152,7 @@ func (p *pump) pass(b []byte) bool {
 }
 
 // readAlong hands b to the reader.
-func (p *pump) readAlong(b []byte) {
+func (p *Pump) readAlong(b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.dropped.Load() {

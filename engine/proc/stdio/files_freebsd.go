@@ -1,4 +1,4 @@
-package proc
+package stdio
 
 import "golang.org/x/sys/unix"
 

@@ -1,0 +1,575 @@
+package proc
+
+// This file is one attempt: a handle whose state belongs to a single goroutine,
+// the one that calls Start and then Wait. Whoever else has something for the
+// attempt sends it a message: the signals through its inbox, the pumps through
+// troubles, the reaper and the escalation through a channel each.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/proc/stdio"
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// insist is how many INT and TERM together kill the tree at once.
+const insist = 3
+
+// running is one attempt.
+type running struct {
+	*Runner
+	command // the process, as this system has it
+	ctx     context.Context
+	spec    attempt.Spec
+	probe   bool // a question, whose time limit is the context
+	inbox   *inbox
+	streams *stdio.Streams // nil until they are open
+	begun   time.Time
+	result  attempt.Result
+
+	started   time.Time // just before the command was started
+	over      bool      // the command itself has ended
+	urged     int       // INT and TERM so far
+	expired   time.Time // when a limit began to end the tree
+	passed    time.Time // when a signal that asks for the end was passed on
+	abandoned bool      // nobody wants the rest of the output
+	unwanted  bool      // another copy has decided
+
+	grace     time.Duration // between asking the tree to end and killing it
+	escalated chan struct{} // closed when the tree has been ended; nil before that begins
+	hurry     chan struct{} // closed when the tree is to be killed at once
+	hurried   bool
+
+	alarms  []alarm
+	timer   *time.Timer
+	ctxDone <-chan struct{}
+}
+
+// alarm is something to do at a time.
+type alarm struct {
+	at   time.Time
+	ring func()
+}
+
+// Start starts one attempt; any number may be under way. The command is killed
+// when the thread that started it ends, which Go's threads do only together with
+// a goroutine that is locked to them: one that calls Start must never end so.
+func (r *Runner) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
+	a := r.newAttempt(ctx, spec)
+	a.inbox.takes = spec.Streams == attempt.Configured || spec.Streams == attempt.Held
+	a.prepare(spec.Streams == attempt.Configured)
+	a.result.Cancelled = r.signals.enter(a.inbox, spec.Copy)
+	a.start()
+	return a
+}
+
+func (r *Runner) newAttempt(ctx context.Context, spec attempt.Spec) *running {
+	return &running{
+		Runner: r, ctx: ctx, spec: spec, begun: time.Now(), grace: r.cfg.KillAfter,
+		inbox: &inbox{arrived: make(chan struct{}, 1)},
+		hurry: make(chan struct{}),
+	}
+}
+
+// start starts the command, unless there is a reason not to.
+func (a *running) start() {
+	if !a.spec.Deadline.IsZero() && !time.Now().Before(a.spec.Deadline) {
+		a.tooLate()
+		return
+	}
+	streams, err := stdio.Open(a.stdin, a.plan())
+	if err != nil {
+		a.result = attempt.Result{ExitCode: exitcodes.Failure, Err: err}
+		return
+	}
+	a.streams = streams
+	if !a.launch() {
+		streams.Close()
+		return
+	}
+	streams.Start()
+}
+
+// plan says where the streams of the attempt lead.
+func (a *running) plan() stdio.Plan {
+	p := stdio.Plan{
+		In: a.cfg.Stdin, Out: a.cfg.Stdout, Err: a.cfg.Stderr, OutTo: 1,
+		Stdout: a.spec.Stdout, Stderr: a.spec.Stderr, Timed: a.spec.IdleTimeout > 0, Question: a.probe,
+	}
+	switch a.spec.Streams {
+	case attempt.Held:
+		p.Out, p.Err, p.Beside = Hold, Hold, true
+	case attempt.Aside:
+		p.In, p.Out, p.Err, p.OutTo = Null, Stream, Stream, 2
+	case attempt.Instead:
+		p.In, p.Out, p.Err = Null, Stream, Stream
+	}
+	return p
+}
+
+// tooLate is the result where there was no time to start. A signal that has
+// come ends the program as in a wait.
+func (a *running) tooLate() {
+	a.signals.catchNoted()
+	a.takeSignals()
+	if cancelled := a.result.Cancelled; cancelled != "" {
+		a.notStarted(cancelled)
+		return
+	}
+	a.result = attempt.Result{DeadlinePassed: true, NotRun: true, ExitCode: exitcodes.Timeout}
+}
+
+// notStarted is the result where the program was asked to end before there was
+// a command to deal with it: the signal ends the program as in a wait.
+func (a *running) notStarted(cancelled attempt.Signal) {
+	n, _ := NumberOf(cancelled)
+	a.result.Cancelled = cancelled
+	a.result.Signal, a.result.ExitCode = cancelled, exitcodes.OfSignal(n)
+}
+
+// failed is the result where the command could not be started.
+func (a *running) failed(err error) {
+	a.result.ExitCode = exitcodes.Of(err)
+	if a.result.ExitCode == exitcodes.Failure {
+		a.result.Err = err
+	} else {
+		a.result.StartErr = err
+	}
+}
+
+// Wait says what came of the attempt. A signal that asks the program to end is
+// in Result.Cancelled if it came before the command had ended; one that came
+// later comes out of Signals.Cancelled, where the caller has to look before it
+// goes on.
+func (a *running) Wait() attempt.Result {
+	if a.isStarted() {
+		how, over := a.awaitBriefly()
+		if !over {
+			a.arm()
+			a.handle(nil, func() bool { how, over = a.look(); return over })
+		}
+		a.finish(how)
+	}
+	if a.result.Duration == 0 { // it did not start
+		a.over = true
+		a.result.Duration = time.Since(a.begun)
+	}
+	a.signals.leave(a.inbox)
+	a.report.flush() // when signals count as in a wait again, so that a stuck reader can be interrupted
+	return a.result
+}
+
+// awaitBriefly waits as long as nothing else has to be done than to wait, and
+// reports whether the command has ended by then. Timers, and other threads to
+// run them, cost a short command more than its own start.
+func (a *running) awaitBriefly() (ending, bool) {
+	if a.ctx.Err() != nil {
+		return ending{}, false
+	}
+	limit := catchLater
+	for _, t := range []time.Duration{a.spec.Timeout, a.spec.IdleTimeout} {
+		if t > 0 {
+			limit = min(limit, t)
+		}
+	}
+	if !a.spec.Deadline.IsZero() {
+		limit = min(limit, time.Until(a.spec.Deadline))
+	}
+	return a.awaitUntil(limit - time.Since(a.started))
+}
+
+// arm sets the alarms for what may end the attempt early, and has signals caught.
+func (a *running) arm() {
+	a.catch()
+	a.listen()
+	if a.inbox.takes {
+		a.at(a.started.Add(catchLater), a.catchMore)
+	}
+	if d := a.spec.Timeout; d > 0 {
+		a.at(a.started.Add(d), func() { a.expire(&a.result.TimedOut, a.signal) })
+	}
+	if d := a.spec.IdleTimeout; d > 0 {
+		a.at(a.started.Add(d), a.checkIdle)
+	}
+	if d := a.spec.Deadline; !d.IsZero() {
+		a.at(d, func() { a.expire(&a.result.DeadlinePassed, a.signal) })
+	}
+	a.ctxDone = a.ctx.Done()
+}
+
+// catch has signals handed out, of which a probe gets none.
+func (a *running) catch() {
+	if !a.probe {
+		a.signals.Catch()
+	}
+}
+
+func (a *running) at(t time.Time, ring func()) { a.alarms = append(a.alarms, alarm{t, ring}) }
+
+// handle takes one message after the other until finished says so or done is
+// closed. It is the only place where the attempt waits.
+func (a *running) handle(done <-chan struct{}, finished func() bool) {
+	for !finished() {
+		moved := a.moved()
+		if a.over {
+			moved = nil
+		}
+		select {
+		case <-done:
+			return
+		case <-moved:
+		case <-a.inbox.arrived:
+			a.takeSignals()
+		case t := <-a.streams.Troubles:
+			a.suffer(t)
+		case <-a.ctxDone:
+			a.ctxDone = nil
+			a.contextEnded()
+		case <-a.clock():
+			a.ring()
+		}
+	}
+}
+
+// clock fires when the next alarm is due; it is nil where there is none.
+func (a *running) clock() <-chan time.Time {
+	if len(a.alarms) == 0 {
+		return nil
+	}
+	next := a.alarms[0].at
+	for _, other := range a.alarms[1:] {
+		if other.at.Before(next) {
+			next = other.at
+		}
+	}
+	if a.timer == nil {
+		a.timer = time.NewTimer(time.Until(next))
+	} else {
+		a.timer.Reset(time.Until(next))
+	}
+	return a.timer.C
+}
+
+// ring does what is due.
+func (a *running) ring() {
+	now := time.Now()
+	alarms := a.alarms
+	a.alarms = nil
+	for _, due := range alarms {
+		if due.at.After(now) {
+			a.alarms = append(a.alarms, due)
+		} else {
+			due.ring()
+		}
+	}
+}
+
+// expire ends the attempt by sig since its time is up. A command that has ended
+// by itself has not been late, whatever it left behind. One that has just been
+// told to end, as by an outer retry with the same deadline, is not told again,
+// but killed when it has had the time for it.
+func (a *running) expire(mark *bool, sig syscall.Signal) {
+	if a.over || a.hasEnded() {
+		return
+	}
+	*mark = true
+	if sig != syscall.SIGKILL && time.Since(a.passed) < sameSignal {
+		a.at(time.Now().Add(a.grace), func() { a.expire(mark, syscall.SIGKILL) })
+		return
+	}
+	a.expired = time.Now()
+	a.escalate(sig)
+}
+
+// checkIdle ends an attempt that has written nothing for too long. One that
+// waits for the reader of what it has written is not idle.
+func (a *running) checkIdle() {
+	last := a.streams.LastByte(a.started)
+	if due := last.Add(a.spec.IdleTimeout); time.Now().Before(due) {
+		a.at(due, a.checkIdle)
+		return
+	}
+	a.result.Idle = !a.over && !a.hasEnded()
+	a.expire(&a.result.TimedOut, a.signal)
+}
+
+// escalate ends the whole tree, once: sig, and KILL for what lives after the
+// grace. It takes the tree along until it is done.
+func (a *running) escalate(sig syscall.Signal) {
+	if a.escalated != nil {
+		return
+	}
+	done := make(chan struct{})
+	a.escalated = done
+	grace := a.grace
+	go func() {
+		defer close(done)
+		a.endTree(sig, grace, a.hurry)
+	}()
+}
+
+// hasten has the tree killed without more ado.
+func (a *running) hasten() {
+	if !a.hurried {
+		a.hurried = true
+		close(a.hurry)
+	}
+}
+
+// suffer deals with what the streams report.
+func (a *running) suffer(t stdio.Trouble) {
+	if t.ReaderGone {
+		a.result.ReaderGone = true
+		if !a.over {
+			a.pass(a.signal) // as a cancel does
+		}
+		return
+	}
+	a.fail(t.Err)
+}
+
+// fail ends the attempt since the program itself cannot go on.
+func (a *running) fail(err error) {
+	if a.result.Err != nil {
+		return
+	}
+	a.result.Err = err
+	if !a.over {
+		a.escalate(a.signal)
+	}
+}
+
+// contextEnded ends the attempt since its context has.
+func (a *running) contextEnded() {
+	if a.over {
+		return
+	}
+	cause := context.Cause(a.ctx)
+	switch {
+	case a.probe:
+		if a.hasEnded() {
+			return
+		}
+		a.result.TimedOut = true
+		a.noteTree() // once the leader has ended, nothing leads to what left its group
+		if errors.Is(a.ctx.Err(), context.Canceled) {
+			a.grace = cancelGrace
+		}
+	case errors.Is(cause, attempt.ErrLost):
+		a.unwanted = true
+	case a.result.Err == nil:
+		a.result.Err = cause
+	}
+	if a.spec.KillAtOnce {
+		a.hasten()
+		a.escalate(syscall.SIGKILL)
+		return
+	}
+	a.escalate(a.signal)
+}
+
+// takeSignals handles the signals that have arrived.
+func (a *running) takeSignals() {
+	for d := a.signals.next(a.inbox); d != nil; d = a.signals.next(a.inbox) {
+		a.signals.answer(d, a.take(d.sig))
+	}
+}
+
+// take handles one signal and reports whether it was the attempt's: what comes
+// after the command has ended is not. The terminal signals the command and the
+// program at once, and the command may act on it and end before the program
+// sees it (awaitTerminal).
+func (a *running) take(sig syscall.Signal) bool {
+	switch {
+	case a.over || !a.foreground && a.isStarted() && a.hasEnded():
+		return a.takeLate(sig)
+	case ends(sig):
+		a.cancel(sig)
+	default:
+		a.forward(sig)
+	}
+	return true
+}
+
+// cancel notes that the program was asked to end. The command gets the signal
+// once.
+func (a *running) cancel(sig syscall.Signal) {
+	if a.result.Cancelled == "" {
+		a.result.Cancelled = nameOf(sig)
+	}
+	told := sig == a.signal && time.Since(a.expired) < sameSignal // by a limit, which an outer retry has as well
+	a.tellCancel(sig, told)
+	a.urge(sig)
+}
+
+// urge counts; the third time the tree is killed at once.
+func (a *running) urge(sig syscall.Signal) {
+	if sig != syscall.SIGINT && sig != syscall.SIGTERM {
+		return
+	}
+	a.urged++
+	if a.urged >= insist && a.isStarted() {
+		a.hasten()
+		a.escalate(syscall.SIGKILL)
+	}
+}
+
+// takeLate handles a signal that came after the command had ended, while its
+// tree was being ended or its output read.
+func (a *running) takeLate(sig syscall.Signal) bool {
+	if !ends(sig) {
+		return false
+	}
+	a.abandoned = true
+	if a.result.Cancelled == "" {
+		a.hasten() // nothing more is to be waited for
+		return false
+	}
+	a.urge(sig)
+	return true
+}
+
+// finish deals with what remains after the command itself has ended, and reaps
+// it last, since until then nobody else can have its pid.
+func (a *running) finish(how ending) {
+	a.awaitTerminal(how)
+	a.over = true
+	a.result.Duration = time.Since(a.begun) // what it leaves in a pipe is not its time
+	if how.err != nil && a.result.Err == nil {
+		a.result.Err = fmt.Errorf("waiting for the command: %w", how.err)
+	}
+	if a.foreground && a.result.Cancelled == "" && (how.signal == syscall.SIGINT || how.signal == syscall.SIGQUIT) {
+		a.result.Cancelled = nameOf(how.signal)
+	}
+	sweep := a.result.Cancelled != "" || a.result.ReaderGone || a.result.Err != nil
+	if sweep {
+		a.escalate(a.signal)
+	}
+	if a.escalated != nil {
+		a.handle(a.escalated, never)
+	}
+	if a.inbox.takes && (a.cfg.KillLeftovers || a.isShared()) {
+		a.noteTree() // somebody will ask for it later
+	}
+	a.drain(sweep || a.unwanted || a.probe && a.result.TimedOut)
+	a.conclude(a.reapLeader())
+}
+
+func never() bool { return false }
+
+// drain has the rest of the output passed on and read along: all that was in the
+// pipes by the command's end, and for stdio.Drain what orphans still write.
+// Unwanted output gets no more than that time. A time limit that has ended the
+// attempt does not wait for a reader that takes nothing.
+func (a *running) drain(unwanted bool) {
+	if !a.streams.Finish() {
+		return
+	}
+	a.at(time.Now().Add(catchLater), a.catch) // somebody may want to end this
+	late := false
+	if unwanted {
+		a.at(time.Now().Add(stdio.Drain), func() { late = true })
+	}
+	limited := !unwanted && (a.result.TimedOut || a.result.DeadlinePassed)
+	for _, p := range a.streams.Pumps() {
+		stuck := false
+		if limited {
+			a.watchReader(p, &stuck)
+		}
+		a.handle(p.Done(), func() bool { return late || stuck || a.abandoned })
+		if !p.HasEnded() {
+			p.Drop()
+		}
+	}
+	a.streams.Release()
+	for len(a.streams.Troubles) > 0 {
+		a.suffer(<-a.streams.Troubles)
+	}
+}
+
+// watchReader sets stuck when the reader of what p passes on has taken nothing
+// within the patience.
+func (a *running) watchReader(p *stdio.Pump, stuck *bool) {
+	passed := p.Passed()
+	a.at(time.Now().Add(patience), func() {
+		if p.Passed() == passed {
+			*stuck = true
+			return
+		}
+		a.watchReader(p, stuck)
+	})
+}
+
+// conclude fills in the result.
+func (a *running) conclude(how ending) {
+	res := &a.result
+	res.ExitCode = how.code
+	if how.signal != 0 {
+		res.Signal = nameOf(how.signal)
+		res.ExitCode = exitcodes.OfSignal(int(how.signal))
+	}
+	if res.ExitCode == exitcodes.OfSignal(int(syscall.SIGPIPE)) && !a.probe && stdio.NoReader() {
+		res.ReaderGone = true
+	}
+	if res.TimedOut && !a.probe && !a.spec.Deadline.IsZero() && !time.Now().Before(a.spec.Deadline) {
+		res.DeadlinePassed = true
+	}
+	switch {
+	case res.Err != nil:
+		res.ExitCode = exitcodes.Failure
+	case res.TimedOut, res.DeadlinePassed:
+		res.ExitCode = exitcodes.Timeout
+	}
+}
+
+// Settle takes the verdict. Held output goes to where it belongs if the run
+// succeeds with the attempt, and to standard error otherwise; what a rejected
+// attempt left running is ended under KillLeftovers. The error says that the
+// output could not be written; errors.Is(err, attempt.ErrReaderGone) that nobody
+// reads it.
+func (a *running) Settle(released bool) error {
+	a.endLeftovers(released)
+	held := a.held()
+	if len(held) > 0 {
+		a.signals.Catch() // nobody may read what is written
+	}
+	var first error
+	for _, h := range held {
+		if err := h.Release(released); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// Drop is Settle(false) where nobody wants the output.
+func (a *running) Drop() {
+	a.endLeftovers(false)
+	for _, h := range a.held() {
+		h.Drop()
+	}
+}
+
+// held are the outputs that are held back.
+func (a *running) held() []*stdio.Held {
+	if a.streams == nil {
+		return nil
+	}
+	return a.streams.Held()
+}
+
+func (a *running) endLeftovers(released bool) {
+	if !a.isStarted() {
+		return
+	}
+	if a.inbox.takes && !released && a.cfg.KillLeftovers {
+		a.endTree(a.signal, a.grace, nil)
+		a.report.flush()
+	}
+	a.dispose()
+}

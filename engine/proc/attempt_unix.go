@@ -1,0 +1,277 @@
+//go:build unix
+
+package proc
+
+// This file is the process of an attempt as Unix has it: a leader with its tree,
+// which may share the terminal's foreground with the program.
+
+import (
+	"errors"
+	"syscall"
+	"time"
+)
+
+// command is the process of one attempt.
+type command struct {
+	pid        int // 0 until the command has started
+	child      *child
+	tree       *tree
+	foreground bool // it shares the process group that has the terminal
+
+	missed map[syscall.Signal]bool // the terminal sent it when the command was not there yet
+	contAt time.Time               // when CONT came last
+}
+
+// settleTime is what a stop or a continuation of a whole process group takes to
+// reach all its members.
+const settleTime = 20 * time.Millisecond
+
+// prepare looks at what is there before the command. shares says that it may
+// stay in the program's process group.
+func (a *running) prepare(shares bool) {
+	if a.probe {
+		a.tree = &tree{group: true, report: a.report}
+		return
+	}
+	a.foreground = shares && ForegroundTerminal()
+	a.tree = newTree(a.report, !a.foreground)
+	a.tree.marks = marksOf(a.spec.Env)
+	if a.foreground {
+		a.signals.Catch() // what the terminal sends has reached the command already
+	}
+}
+
+func (a *running) isStarted() bool { return a.pid != 0 }
+
+// hasEnded reports whether the command has ended, which nobody may have noticed yet.
+func (a *running) hasEnded() bool { return ended(a.pid) }
+
+// launch starts the command, unless the program has been asked to end already,
+// and reports whether it did.
+func (a *running) launch() bool {
+	if !a.foreground {
+		if !a.probe {
+			a.signals.catchNoted()
+		}
+		return a.fork()
+	}
+	a.signals.beginStart()
+	started := a.fork()
+	missed := a.signals.endStart()
+	if started {
+		a.passMissed(missed)
+	}
+	for _, sig := range missed {
+		a.signals.dispatch(sig)
+	}
+	return started
+}
+
+// fork is launch without the terminal. What arrives after the look at the inbox
+// waits there until the command can get it.
+func (a *running) fork() bool {
+	a.takeSignals()
+	if cancelled := a.result.Cancelled; cancelled != "" {
+		a.notStarted(cancelled)
+		return false
+	}
+	if !a.probe {
+		children.adopt()
+	}
+	a.started = time.Now()
+	c, err := spawn(a.spec.Argv, a.spec.Env, a.streams.Files(), !a.foreground, a.spec.Inherit)
+	if asked, ok := errors.AsType[interrupted](err); ok {
+		a.notStarted(nameOf(asked.by))
+		return false
+	}
+	if err != nil {
+		a.failed(err)
+		return false
+	}
+	a.child, a.pid = c, c.pid
+	a.tree.lead(c)
+	if a.probe {
+		a.tree.root = c.pid // its orphans are not the program's
+	}
+	return true
+}
+
+// awaitUntil waits until the command has ended, for limit at most, where nothing
+// else has to be done. In the foreground the terminal may have something to say.
+func (a *running) awaitUntil(limit time.Duration) (ending, bool) {
+	if a.foreground {
+		return ending{}, false
+	}
+	return awaitUntil(a.pid, limit)
+}
+
+// listen has the changes of the command's state told from now on.
+func (a *running) listen() { children.listen() }
+
+// moved has a token when the state of some child may have changed.
+func (a *running) moved() <-chan struct{} { return a.child.moved }
+
+// look returns how the command has ended, and whether it has; it leaves it
+// unreaped. In the foreground of a terminal the program stops with the command,
+// so that the shell gets its prompt back; unless the whole group was stopped,
+// which a continuation ends for both, or no shell would notice and continue it.
+func (a *running) look() (ending, bool) {
+	how, over := look(a.pid, a.foreground)
+	if over || !a.foreground {
+		return how, over
+	}
+	if sig, stopped := stoppedBy(a.pid); stopped && underJobControl() {
+		// The report may itself have waited for the continuation.
+		noticed := time.Now().Add(-2 * settleTime)
+		// Where the whole group was stopped, so is this program, in the first
+		// pause. The second leaves a continuation the time to be caught.
+		a.at(time.Now().Add(2*settleTime), func() {
+			if !a.over && standsStill(a.pid) && a.contAt.Before(noticed) {
+				stopSelf(sig)
+			}
+		})
+	}
+	return how, false
+}
+
+// awaitTerminal lets a signal of the terminal arrive that may be why the
+// command has failed.
+func (a *running) awaitTerminal(how ending) {
+	if a.foreground && how != (ending{}) {
+		a.signals.settle()
+		a.takeSignals()
+	}
+}
+
+// catchMore has caught what only a running command has a use for. In the
+// foreground the terminal's stop has reached the command already, and stops the
+// program as well.
+func (a *running) catchMore() {
+	var more []syscall.Signal
+	for _, sig := range forwarded() {
+		if !a.foreground || !stops(sig) {
+			more = append(more, sig)
+		}
+	}
+	a.signals.catchMore(more)
+}
+
+// tellCancel passes on a signal that asks for the end, unless the command has
+// got it: the terminal sends its own to the whole foreground group.
+func (a *running) tellCancel(sig syscall.Signal, told bool) {
+	terminals := a.foreground && sig != syscall.SIGTERM
+	if !terminals && !told || a.missed[sig] {
+		delete(a.missed, sig)
+		a.pass(sig)
+		a.passed = time.Now()
+	}
+	a.resume()
+}
+
+// forward passes on a signal that ends nothing.
+func (a *running) forward(sig syscall.Signal) {
+	switch {
+	case stops(sig):
+		a.stopGroup(sig)
+	case continues(sig):
+		a.contAt = time.Now()
+		a.continueAll()
+	case sig == syscall.SIGWINCH && a.foreground:
+		// The terminal has told the whole group itself.
+	default:
+		a.pass(sig)
+	}
+}
+
+// passMissed says which signals of the terminal have to be passed on that came
+// while the command was being started. One that did reach it has ended it, since
+// it was too young to have a handler. If it has one by now, then this program was
+// slow and the signal most likely came late, after the handler, and so reached it.
+func (a *running) passMissed(missed []syscall.Signal) {
+	a.missed = map[syscall.Signal]bool{}
+	for _, sig := range missed {
+		a.missed[sig] = !handles(a.pid, sig)
+	}
+}
+
+// pass sends sig to the command itself, as a kill of the pid would without the
+// program in between.
+func (a *running) pass(sig syscall.Signal) {
+	if a.pid == 0 {
+		return
+	}
+	if syscall.Kill(a.pid, sig) == syscall.EPERM {
+		a.report.say("refused", "could not signal the command: operation not permitted")
+	}
+}
+
+// resume lets a command that stands still act on what it was sent, as timeout(1)
+// does: a background job that was stopped for reading the terminal would
+// outlive a hang-up otherwise, and one that stopped itself a Ctrl-C.
+func (a *running) resume() {
+	if a.pid != 0 && standsStill(a.pid) {
+		a.continueCommand()
+	}
+}
+
+// continueCommand continues the command, with its group where that is its own.
+func (a *running) continueCommand() {
+	if a.foreground {
+		_ = syscall.Kill(a.pid, syscall.SIGCONT)
+		return
+	}
+	_ = syscall.Kill(-a.pid, syscall.SIGCONT)
+}
+
+// stopGroup stops the command's group; the program itself stops when every
+// attempt has done that. In the foreground the terminal has stopped the command.
+func (a *running) stopGroup(sig syscall.Signal) {
+	if !a.foreground && a.pid != 0 {
+		_ = syscall.Kill(-a.pid, sig)
+	}
+}
+
+// continueAll lets a command go on that stands still. In the foreground the
+// shell continues the whole group, so only one that was left behind needs it.
+func (a *running) continueAll() {
+	if a.pid == 0 {
+		return
+	}
+	if !a.foreground {
+		a.continueCommand()
+		return
+	}
+	a.at(time.Now().Add(settleTime), func() {
+		if !a.over && standsStill(a.pid) {
+			_ = syscall.Kill(a.pid, syscall.SIGCONT)
+		}
+	})
+}
+
+// endTree ends the whole tree and returns when that is done. One goroutine at a
+// time has the tree.
+func (a *running) endTree(sig syscall.Signal, grace time.Duration, now <-chan struct{}) {
+	a.tree.end(sig, grace, now)
+}
+
+// noteTree looks for what belongs to the tree, which is easier while its leader
+// still holds the process group.
+func (a *running) noteTree() { _, _ = a.tree.members() }
+
+// isShared reports whether other attempts ran beside this one.
+func (a *running) isShared() bool { return children.shared(a.child) }
+
+// reapLeader gives the command's pid away, and says how the command ended.
+func (a *running) reapLeader() ending {
+	a.tree.reaped = true
+	return children.reap(a.child)
+}
+
+// dispose sees to it that orphans are reaped while no command runs, where there
+// are any descendants that could become one.
+func (a *running) dispose() {
+	if !a.probe && livingChildren() {
+		children.listen()
+		children.reapOrphans()
+	}
+}

@@ -1,0 +1,156 @@
+package proc
+
+// This file is the process of an attempt as Windows has it: one in a job, which
+// takes all that it starts along, and in a console process group of its own.
+
+import (
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/windows"
+
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// ending is how a process ended.
+type ending struct {
+	code   int
+	signal syscall.Signal // never here
+	err    error          // why that cannot be said
+}
+
+// command is the process of one attempt.
+type command struct {
+	child      *child        // nil until it has started
+	exited     chan struct{} // closed when it has ended; nil until somebody listens
+	foreground bool          // never: a process has no terminal of its own here
+}
+
+func (a *running) prepare(bool) {}
+
+func (a *running) isStarted() bool { return a.child != nil }
+
+func (a *running) hasEnded() bool {
+	_, over := a.child.wait(0)
+	return over
+}
+
+// launch starts the command, unless the program has been asked to end already,
+// and reports whether it did.
+func (a *running) launch() bool {
+	a.takeSignals()
+	if cancelled := a.result.Cancelled; cancelled != "" {
+		a.notStarted(cancelled)
+		return false
+	}
+	a.started = time.Now()
+	c, err := spawn(a.spec.Argv, a.spec.Env, a.streams.Files(), a.spec.Inherit)
+	if err != nil {
+		a.failed(err)
+		return false
+	}
+	a.child = c
+	return true
+}
+
+func (a *running) awaitUntil(limit time.Duration) (ending, bool) {
+	if limit < 0 {
+		return ending{}, false
+	}
+	return a.child.wait(uint32(limit / time.Millisecond))
+}
+
+// listen has the end of the command told.
+func (a *running) listen() {
+	exited := make(chan struct{})
+	a.exited = exited
+	go func() {
+		defer close(exited)
+		a.child.wait(windows.INFINITE)
+	}()
+}
+
+func (a *running) moved() <-chan struct{} { return a.exited }
+
+func (a *running) look() (ending, bool) { return a.child.wait(0) }
+
+func (a *running) awaitTerminal(ending) {}
+
+func (a *running) catchMore() {}
+
+// tellCancel asks the command to end. Its own console group does not get the
+// console's Ctrl-C.
+func (a *running) tellCancel(sig syscall.Signal, told bool) {
+	if !told {
+		a.pass(sig)
+		a.passed = time.Now()
+	}
+}
+
+// pass asks the command's group to end, by the one event that can be sent to one.
+// One that shares no console with the program cannot be asked: it is ended.
+func (a *running) pass(syscall.Signal) {
+	if a.child != nil && a.child.interrupt() != nil {
+		a.escalate(syscall.SIGKILL)
+	}
+}
+
+func (a *running) forward(syscall.Signal) {}
+
+// endTree asks the command's group to end by Ctrl-Break and, after the grace,
+// ends the job. It returns when that is done.
+func (a *running) endTree(sig syscall.Signal, grace time.Duration, now <-chan struct{}) {
+	const look = 10 * time.Millisecond
+	if sig != syscall.SIGKILL && a.child.interrupt() == nil {
+		for limit := time.Now().Add(grace); a.child.living() > 0 && time.Now().Before(limit); {
+			select {
+			case <-now:
+				limit = time.Now()
+			case <-time.After(look):
+			}
+		}
+	}
+	for a.child.terminate(); a.child.living() > 0; a.child.terminate() {
+		time.Sleep(look)
+	}
+}
+
+func (a *running) noteTree() {}
+
+func (a *running) isShared() bool { return false }
+
+func (a *running) reapLeader() ending {
+	how, _ := a.child.wait(0)
+	return how
+}
+
+func (a *running) dispose() {
+	if a.exited != nil { // until then somebody waits for the process
+		<-a.exited
+	}
+	a.child.close()
+}
+
+// LookUp returns the error that Exec would end with for a command that is not
+// there.
+func LookUp(name string) error {
+	_, err := lookUp(name)
+	return err
+}
+
+// Exec stands in for the replacement of a process, which does not exist here:
+// it runs the command and returns its code. The error says why it could not, and
+// then the code is that of the error.
+func Exec(_ *Signals, argv, env []string) (int, error) {
+	c, err := spawn(argv, env, [3]*os.File{os.Stdin, os.Stdout, os.Stderr}, nil)
+	if err != nil {
+		return exitcodes.Of(err), err
+	}
+	defer c.close()
+	how, _ := c.wait(windows.INFINITE)
+	if how.err != nil {
+		return exitcodes.Failure, how.err
+	}
+	return how.code, nil
+}

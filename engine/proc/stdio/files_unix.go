@@ -1,0 +1,254 @@
+//go:build unix
+
+package stdio
+
+// This file is what Unix does with a descriptor. Plain descriptors are used and
+// not Go's own files: these end the program by SIGPIPE when standard output has
+// no reader, and make what they can non-blocking.
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// File is a descriptor.
+type File = int
+
+// nowhere is a File that nothing is written to.
+const nowhere File = -1
+
+// errAgain says that there is nothing to be read yet.
+var errAgain = errors.New("nothing to read yet")
+
+func standard(fd int) File { return fd }
+
+func closeFile(f File) { _ = unix.Close(f) }
+
+// newPipe makes a pipe whose ends no child inherits unasked.
+func newPipe() (read, write File, err error) {
+	var p [2]int
+	if err := pipe(p[:]); err != nil {
+		return nowhere, nowhere, fmt.Errorf("no pipe to be had: %w", err)
+	}
+	return p[0], p[1], nil
+}
+
+// newOutputPipe makes a pipe to be read without blocking. The command's end blocks:
+// the two are separate descriptions.
+func newOutputPipe() (read, write File, err error) {
+	if read, write, err = newPipe(); err == nil {
+		widen(read)
+		_ = unix.SetNonblock(read, true)
+	}
+	return read, write, err
+}
+
+// newInputPipe makes a pipe to be written without blocking.
+func newInputPipe() (read, write File, err error) {
+	if read, write, err = newPipe(); err == nil {
+		_ = unix.SetNonblock(write, true)
+	}
+	return read, write, err
+}
+
+// readFile reads once; errAgain where there is nothing yet. A terminal that has
+// gone (EIO) has ended.
+func readFile(f File, b []byte) (int, error) {
+	n, err := unix.Read(f, b)
+	switch {
+	case err == unix.EINTR, err == unix.EAGAIN:
+		return 0, errAgain
+	case err == unix.EIO, err == nil && n == 0:
+		return 0, io.EOF
+	case err != nil:
+		return 0, err
+	}
+	return n, nil
+}
+
+func readAt(f File, b []byte, offset int64) (int, error) {
+	for {
+		n, err := unix.Pread(f, b, offset)
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return 0, err
+		case n == 0:
+			return 0, io.EOF
+		default:
+			return n, nil
+		}
+	}
+}
+
+func ignoreEnd(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// writeAll writes b. A shared descriptor may be non-blocking through no fault of
+// ours.
+func writeAll(f File, b []byte) error {
+	for len(b) > 0 {
+		n, err := unix.Write(f, b)
+		switch {
+		case err == unix.EINTR:
+		case err == unix.EAGAIN:
+			_ = poll(-1, pollFd(f, unix.POLLOUT))
+		case err != nil:
+			return err
+		default:
+			b = b[n:]
+		}
+	}
+	return nil
+}
+
+// isGone reports whether a write failed since nobody reads.
+func isGone(err error) bool { return errors.Is(err, unix.EPIPE) }
+
+// pending returns how many bytes a pipe holds.
+func pending(f File) int {
+	n, err := unix.IoctlGetInt(f, fionread)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func pollFd(fd int, events int16) unix.PollFd { return unix.PollFd{Fd: int32(fd), Events: events} }
+
+// poll waits for one of fds, for ms milliseconds or for ever (-1).
+func poll(ms int, fds ...unix.PollFd) []unix.PollFd {
+	for {
+		_, err := unix.Poll(fds, ms)
+		if err != unix.EINTR {
+			return fds
+		}
+	}
+}
+
+// awaitReadable blocks until f can be read or over is called, or for limit where
+// over has been called already.
+func awaitReadable(f File, over *wake, limit time.Duration) {
+	if limit < 0 {
+		_ = poll(-1, pollFd(f, unix.POLLIN), pollFd(over.read, unix.POLLIN))
+		return
+	}
+	_ = poll(int(limit/time.Millisecond)+1, pollFd(f, unix.POLLIN))
+}
+
+// NoReader reports whether standard output is a pipe or socket that nobody reads.
+func NoReader() bool { return poll(0, pollFd(1, 0))[0].Revents&pollNoReader != 0 }
+
+// watchOrphans is not needed here: the pump notices itself.
+func (*Pump) watchOrphans() {}
+
+// wakeable is a pipe whose closing wakes all who poll it.
+type wakeable struct{ read, write File }
+
+func (w *wakeable) open() (err error) {
+	w.read, w.write, err = newPipe()
+	return err
+}
+
+func (w *wakeable) call() { closeFile(w.write) }
+
+func (w *wakeable) close() { closeFile(w.read) }
+
+// position returns where standard input stands, and whether it is a file that can
+// be read from there again.
+func position() (int64, bool) {
+	var st unix.Stat_t
+	if unix.Fstat(0, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return 0, false
+	}
+	offset, err := unix.Seek(0, 0, unix.SEEK_CUR)
+	return offset, err == nil
+}
+
+func seek(f File, offset int64) error {
+	_, err := unix.Seek(f, offset, unix.SEEK_SET)
+	return err
+}
+
+func openNull() (File, error) {
+	f, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nowhere, fmt.Errorf("opening %s: %w", os.DevNull, err)
+	}
+	return f, nil
+}
+
+// awaitInput blocks until the input can be read. It never makes the input
+// non-blocking: that would change it for everybody who shares it. It reports
+// false where the command has ended or does not read any more.
+func (f *feeder) awaitInput() bool {
+	fds := poll(-1, pollFd(0, unix.POLLIN), pollFd(f.over.read, unix.POLLIN), pollFd(f.dst, 0))
+	return fds[1].Revents == 0 && fds[2].Revents&pollNoReader == 0
+}
+
+// write gives b to the command as fast as the command takes it.
+func (f *feeder) write(b []byte) error {
+	for len(b) > 0 {
+		n, err := unix.Write(f.dst, b)
+		switch {
+		case err == unix.EINTR:
+		case err == unix.EAGAIN:
+			fds := poll(-1, pollFd(f.dst, unix.POLLOUT), pollFd(f.over.read, unix.POLLIN))
+			if fds[1].Revents != 0 {
+				return unix.EPIPE
+			}
+		case err != nil:
+			return err
+		default:
+			b = b[n:]
+		}
+	}
+	return nil
+}
+
+// openSpool opens a file without a name in the directory for temporary files,
+// open for reading and appending: two processes that write to it do not write
+// over one another.
+func openSpool() (File, error) {
+	dir := os.TempDir()
+	fd, err := openUnnamed(dir)
+	if err == nil {
+		return fd, nil
+	}
+	if os.Getenv("TMPDIR") == "" && errors.Is(err, unix.ENOENT) {
+		if fd, err := openMemory(); err == nil { // a container image without /tmp
+			return fd, nil
+		}
+	}
+	return nowhere, fmt.Errorf("no temporary file in %q: %w; set TMPDIR to another directory", dir, err)
+}
+
+// openRemoved opens a file and takes its name away at once.
+func openRemoved(dir string) (File, error) {
+	f, err := os.CreateTemp(dir, "retry-*")
+	if err != nil {
+		return nowhere, errors.Unwrap(err)
+	}
+	defer func() { _ = f.Close() }()
+	if err := os.Remove(f.Name()); err != nil {
+		return nowhere, err
+	}
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nowhere, err
+	}
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	if err == nil {
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_SETFL, (flags|unix.O_APPEND)&^unix.O_NONBLOCK)
+	}
+	return fd, err
+}

@@ -1,0 +1,172 @@
+package stdio
+
+// This file is what Windows does with a file. An anonymous pipe cannot be polled:
+// reading it blocks, and who no longer waits leaves the reader behind.
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// File is an open file.
+type File = *os.File
+
+// nowhere is a File that nothing is written to.
+var nowhere File
+
+// errAgain says that there is nothing to be read yet; here reading waits instead.
+var errAgain = errors.New("nothing to read yet")
+
+func standard(fd int) File { return [...]File{os.Stdin, os.Stdout, os.Stderr}[fd] }
+
+func closeFile(f File) { _ = f.Close() }
+
+func newPipe() (read, write File, err error) {
+	read, write, err = os.Pipe()
+	if err != nil {
+		return nil, nil, fmt.Errorf("no pipe to be had: %w", err)
+	}
+	return read, write, nil
+}
+
+func newOutputPipe() (read, write File, err error) { return newPipe() }
+
+func newInputPipe() (read, write File, err error) { return newPipe() }
+
+func readFile(f File, b []byte) (int, error) {
+	n, err := f.Read(b)
+	if n > 0 {
+		err = nil
+	}
+	return n, err
+}
+
+func readAt(f File, b []byte, offset int64) (int, error) { return f.ReadAt(b, offset) }
+
+func ignoreEnd(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+func writeAll(f File, b []byte) error {
+	_, err := f.Write(b)
+	return err
+}
+
+// isGone reports whether a write failed since nobody reads.
+func isGone(err error) bool {
+	const noData = syscall.Errno(232) // ERROR_NO_DATA: the pipe is being closed
+	return errors.Is(err, syscall.ERROR_BROKEN_PIPE) || errors.Is(err, noData)
+}
+
+var peekNamedPipe = windows.NewLazySystemDLL("kernel32.dll").NewProc("PeekNamedPipe")
+
+// pending returns how many bytes a pipe holds. PeekNamedPipe takes the reading end
+// of an anonymous pipe as well.
+func pending(f File) int {
+	var n uint32
+	ok, _, _ := peekNamedPipe.Call(f.Fd(), 0, 0, 0, uintptr(unsafe.Pointer(&n)), 0)
+	if ok == 0 {
+		return 0
+	}
+	return int(n)
+}
+
+// awaitReadable is not needed: reading waits.
+func awaitReadable(File, *wake, time.Duration) {}
+
+// NoReader cannot be asked here.
+func NoReader() bool { return false }
+
+// orphanLook is how often a pipe is looked at that an orphan holds.
+const orphanLook = 10 * time.Millisecond
+
+// watchOrphans lets a pump end that waits for what an orphan may write, when all
+// that was there has been passed on and the orphan's time has passed.
+func (p *Pump) watchOrphans() {
+	go func() {
+		over := time.Now()
+		for !p.HasEnded() {
+			if time.Since(over) >= Drain && !p.busy.Load() && pending(p.src) == 0 {
+				p.Drop()
+				p.end()
+				return
+			}
+			time.Sleep(orphanLook)
+		}
+	}()
+}
+
+// wakeable has nothing to wake: nobody polls.
+type wakeable struct{}
+
+func (wakeable) open() error { return nil }
+
+func (wakeable) call() {}
+
+func (wakeable) close() {}
+
+// position returns where standard input stands, and whether it is a file that can
+// be read from there again.
+func position() (int64, bool) {
+	info, err := os.Stdin.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return 0, false
+	}
+	offset, err := os.Stdin.Seek(0, io.SeekCurrent)
+	return offset, err == nil
+}
+
+func seek(f File, offset int64) error {
+	_, err := f.Seek(offset, io.SeekStart)
+	return err
+}
+
+// reopen has no counterpart: a duplicate shares the position.
+func reopen() (File, error) { return nil, errors.ErrUnsupported }
+
+func openNull() (File, error) { return os.Open(os.DevNull) }
+
+// awaitInput has nothing to wait for: reading waits.
+func (f *feeder) awaitInput() bool { return true }
+
+func (f *feeder) write(b []byte) error { return writeAll(f.dst, b) }
+
+// openSpool opens a temporary file that the system removes when it is closed,
+// however the program ends.
+func openSpool() (File, error) {
+	f, err := os.CreateTemp("", "retry-*")
+	if err != nil {
+		return nil, noSpool(err)
+	}
+	name := f.Name()
+	_ = f.Close()
+	path, err := windows.UTF16PtrFromString(name)
+	if err != nil {
+		return nil, noSpool(err)
+	}
+	const share = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
+	h, err := windows.CreateFile(path, windows.GENERIC_READ|windows.GENERIC_WRITE, share, nil, windows.OPEN_EXISTING,
+		windows.FILE_ATTRIBUTE_TEMPORARY|windows.FILE_FLAG_DELETE_ON_CLOSE, 0)
+	if err != nil {
+		_ = os.Remove(name)
+		return nil, noSpool(err)
+	}
+	return os.NewFile(uintptr(h), name), nil
+}
+
+func noSpool(err error) error {
+	return fmt.Errorf("no temporary file in %q: %w; set TMP to another directory", os.TempDir(), err)
+}
+
+// copyInKernel has no counterpart here.
+func copyInKernel(File, File, *int64) (done bool, err error) { return false, nil }

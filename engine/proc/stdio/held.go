@@ -1,0 +1,68 @@
+package stdio
+
+// This file keeps what a command writes until it has been judged, in a file
+// without a name, so that memory stays small and nothing is left behind however
+// the program ends.
+
+import (
+	"fmt"
+
+	"github.com/retrysh/retry/engine/attempt"
+)
+
+// Held is one output that is held back.
+type Held struct {
+	file File
+	fd   int // where it belongs: 1 or 2
+}
+
+func newHeld(fd int) (*Held, error) {
+	file, err := openSpool()
+	if err != nil {
+		return nil, fmt.Errorf("holding %s: %w", names[fd], err)
+	}
+	return &Held{file: file, fd: fd}, nil
+}
+
+// Drop forgets the output.
+func (h *Held) Drop() { closeFile(h.file) }
+
+// Release writes the output to where it belongs, or to standard error where the
+// attempt was rejected. The error is attempt.ErrReaderGone where nobody reads
+// standard output.
+func (h *Held) Release(accepted bool) error {
+	defer h.Drop()
+	to := h.fd
+	if !accepted {
+		to = 2
+	}
+	err := copyOut(standard(to), h.file)
+	switch {
+	case err == nil:
+		return nil
+	case isGone(err) && to == 1:
+		return attempt.ErrReaderGone
+	case isGone(err): // nobody is left to be told
+		return nil
+	}
+	return fmt.Errorf("writing %s: %w", names[to], err)
+}
+
+// copyOut writes all of file to dst, in the kernel where it can.
+func copyOut(dst, file File) error {
+	var offset int64
+	if done, err := copyInKernel(dst, file, &offset); done {
+		return err
+	}
+	buf := make([]byte, pumpBuffer)
+	for {
+		n, err := readAt(file, buf, offset)
+		if n == 0 {
+			return ignoreEnd(err)
+		}
+		if err := writeAll(dst, buf[:n]); err != nil {
+			return err
+		}
+		offset += int64(n)
+	}
+}

@@ -1,0 +1,283 @@
+// Package stdio connects the standard streams of a process: to the program's own
+// descriptors wherever nobody needs the bytes, else through pipes, whose bytes
+// are passed on first and read along second. It holds output back until somebody
+// says where it goes, and gives any number of processes the same input from its
+// first byte.
+//
+// It starts and ends no process, catches no signal and judges nothing. What goes
+// wrong while bytes are moved comes out of a channel; no lock is held then, and
+// none while a reader along is called but the pump's own.
+package stdio
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// InputMode says what a command reads as its standard input.
+type InputMode int
+
+// The modes of standard input.
+const (
+	Inherit InputMode = iota // the program's own standard input
+	Replay                   // the same input from the first byte in every attempt
+	Null                     // nothing
+)
+
+// OutputMode says when what a command writes is passed on.
+type OutputMode int
+
+// The modes of standard output and standard error.
+const (
+	Stream OutputMode = iota // at once
+	Hold                     // when the attempt has been judged
+)
+
+// Drain is how long, after the command itself has ended, a captured pipe is read
+// on for what an orphan may still write.
+const Drain = 200 * time.Millisecond
+
+// Plan says how to connect one process.
+type Plan struct {
+	In       InputMode
+	Out, Err OutputMode
+	// OutTo is where standard output leads: 1, or 2 for standard error.
+	OutTo int
+	// Stdout and Stderr receive a copy of what is written, in order; nil is
+	// nobody.
+	Stdout, Stderr io.Writer
+	// Beside says that other processes may read the same input at the same time.
+	Beside bool
+	// Timed says that LastByte will be asked, so both outputs are read.
+	Timed bool
+	// Question has both outputs go to Stdout, and nowhere else.
+	Question bool
+}
+
+// Trouble is what may go wrong while bytes are moved: nobody reads standard
+// output any more, or else Err.
+type Trouble struct {
+	ReaderGone bool
+	Err        error
+}
+
+// Streams are the standard streams of one process.
+type Streams struct {
+	// Troubles delivers what goes wrong.
+	Troubles <-chan Trouble
+
+	troubles chan Trouble
+	child    [3]File // what the command gets
+	closing  []File  // those of them that are closed once it has started
+	feeder   *feeder
+	pumps    []*Pump
+	outputs  []*Held
+	over     *wake     // nil where no bytes are moved
+	activity *activity // nil where nobody asks
+}
+
+// mostTroubles is how many there can be: one of each stream.
+const mostTroubles = 3
+
+// names are the streams' own.
+var names = [3]string{"standard input", "standard output", "standard error"}
+
+// Open makes what one process needs. The error says what could not be had.
+func Open(in *Input, p Plan) (*Streams, error) {
+	s := &Streams{child: [3]File{standard(0), standard(1), standard(2)}}
+	if p.Timed {
+		s.activity = new(activity)
+	}
+	if err := s.open(in, p); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Streams) open(in *Input, p Plan) error {
+	replays := p.In == Replay && (in.spool != nil || p.Beside)
+	if replays || p.Timed || p.Stdout != nil || p.Stderr != nil || p.Out == Hold || p.Err == Hold {
+		over, err := newWake()
+		if err != nil {
+			return err
+		}
+		s.over = over
+		s.troubles = make(chan Trouble, mostTroubles)
+		s.Troubles = s.troubles
+	}
+	if err := s.openInput(in, p); err != nil {
+		return err
+	}
+	if p.Question {
+		if err := s.pipe(1, nowhere, "", p.Stdout); err != nil {
+			return err
+		}
+		s.child[2] = s.child[1]
+		return nil
+	}
+	if err := s.openOutput(1, p.OutTo, p.Out, p.Stdout); err != nil {
+		return err
+	}
+	return s.openOutput(2, 2, p.Err, p.Stderr)
+}
+
+// openOutput decides where the command's descriptor fd leads. To hold it back, the
+// command could be given the file itself, at half the time for 1 GiB: but then
+// nobody notices what it failed to write to a full disk, nor sees the end of
+// what its children still write, and it may lock or truncate the file.
+func (s *Streams) openOutput(fd, to int, mode OutputMode, also io.Writer) error {
+	dst, doing := standard(to), "writing "+names[to]
+	if mode == Hold {
+		h, err := newHeld(fd)
+		if err != nil {
+			return err
+		}
+		s.outputs = append(s.outputs, h)
+		dst, doing = h.file, fmt.Sprintf("holding %s in a file in %q", names[fd], os.TempDir())
+	}
+	if also == nil && mode != Hold && s.activity == nil {
+		s.child[fd] = dst
+		return nil
+	}
+	return s.pipe(fd, dst, doing, also)
+}
+
+// pipe gives the command a pipe as fd, whose bytes go to dst and also.
+func (s *Streams) pipe(fd int, dst File, doing string, also io.Writer) error {
+	read, write, err := newOutputPipe()
+	if err != nil {
+		return err
+	}
+	s.child[fd] = write
+	s.closing = append(s.closing, write)
+	s.pumps = append(s.pumps, &Pump{
+		src: read, dst: dst, doing: doing, also: also, over: s.over, activity: s.activity, done: make(chan struct{}),
+		gone: func() {
+			if dst == standard(1) {
+				s.troubles <- Trouble{ReaderGone: true}
+			}
+		},
+		fail: s.fail,
+	})
+	return nil
+}
+
+func (s *Streams) fail(err error) { s.troubles <- Trouble{Err: err} }
+
+// Files are what the command gets as 0, 1 and 2.
+func (s *Streams) Files() [3]File { return s.child }
+
+// Start lets go of the command's ends and begins to move bytes.
+func (s *Streams) Start() {
+	s.closeOthers()
+	for _, p := range s.pumps {
+		go p.run()
+	}
+	if s.feeder != nil {
+		go s.feeder.run()
+	}
+}
+
+func (s *Streams) closeOthers() {
+	for _, f := range s.closing {
+		closeFile(f)
+	}
+	s.closing = nil
+}
+
+// Close undoes Open where no command has started.
+func (s *Streams) Close() {
+	s.closeOthers()
+	for _, p := range s.pumps {
+		closeFile(p.src)
+	}
+	if s.feeder != nil {
+		closeFile(s.feeder.dst)
+	}
+	for _, h := range s.outputs {
+		closeFile(h.file)
+	}
+	if s.over != nil {
+		s.over.call()
+		s.over.close()
+	}
+	s.outputs = nil
+}
+
+// Finish says that the command has ended, and reports whether there is anything
+// to be waited for.
+func (s *Streams) Finish() bool {
+	if s.over == nil {
+		return false
+	}
+	s.over.call()
+	for _, p := range s.pumps {
+		p.watchOrphans()
+	}
+	return true
+}
+
+// Release gives back what nobody uses any more.
+func (s *Streams) Release() {
+	all := s.feeder == nil || s.feeder.wait()
+	for _, p := range s.pumps {
+		all = all && p.HasEnded()
+	}
+	if all { // what was left behind may still wait for it
+		s.over.close()
+	}
+}
+
+// Pumps are what moves the outputs.
+func (s *Streams) Pumps() []*Pump { return s.pumps }
+
+// Held gives away the outputs that are held back, once.
+func (s *Streams) Held() []*Held {
+	held := s.outputs
+	s.outputs = nil
+	return held
+}
+
+// activity is when the command has written last, for who waits for it to write.
+type activity struct {
+	last    atomic.Int64 // Unix nanoseconds
+	passing atomic.Int32 // pumps that wait for the reader of what was written
+}
+
+// LastByte returns when the command wrote last, not before since. While its bytes
+// wait for their reader, that is now.
+func (s *Streams) LastByte(since time.Time) time.Time {
+	if s.activity.passing.Load() > 0 {
+		return time.Now()
+	}
+	if last := time.Unix(0, s.activity.last.Load()); last.After(since) {
+		return last
+	}
+	return since
+}
+
+// wake tells all who move bytes that the command has ended.
+type wake struct {
+	wakeable
+	called chan struct{}             // closed then
+	at     atomic.Pointer[time.Time] // when that was, nil before
+}
+
+func newWake() (*wake, error) {
+	w := &wake{called: make(chan struct{})}
+	return w, w.wakeable.open()
+}
+
+// call is for one goroutine.
+func (w *wake) call() {
+	if w.at.Load() == nil {
+		now := time.Now()
+		w.at.Store(&now)
+		close(w.called)
+		w.wakeable.call()
+	}
+}

@@ -4,7 +4,9 @@ package operation
 // program no registry of functions.
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -45,5 +47,22 @@ func TestTheProgramDoesNotLinkIt(t *testing.T) {
 		if strings.HasSuffix(name, "/engine/operation") {
 			t.Errorf("the program links %s", name)
 		}
+	}
+}
+
+// TestPageHoldsTheExample holds docs/library.md to the example that is run.
+func TestPageHoldsTheExample(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "library.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile("example_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, code, found := strings.Cut(string(page), "```go\n")
+	code, _, _ = strings.Cut(code, "```")
+	if code = "\t" + strings.ReplaceAll(strings.TrimSpace(code), "\n", "\n\t"); !found || !strings.Contains(string(file), code) {
+		t.Errorf("docs/library.md holds another example:\n%s", code)
 	}
 }

@@ -116,11 +116,23 @@ func (t *Table) Judge(f Failure) Judgement {
 		return Judgement{Verdict: event.Unknown, Reason: "no rule knows this failure"}
 	}
 	best := found[0]
-	j := Judgement{Verdict: best.rule.Verdict, Rule: best.rule.ID, Reason: best.rule.Reason, CodeOnly: best.line < 0}
-	for _, f := range found {
-		j.Matches = append(j.Matches, f.match)
+	if best.rule.masked && best.strength == Weak && best.rule.Verdict == event.Permanent && best.line >= 0 {
+		if sum, _ := wordsOf(t.words(), f); sum < overruled {
+			return Judgement{Verdict: event.Unknown, Reason: best.rule.Reason + "; its words are those of failures that pass", Matches: matches(found)}
+		}
 	}
+	j := Judgement{Verdict: best.rule.Verdict, Rule: best.rule.ID, Reason: best.rule.Reason, CodeOnly: best.line < 0}
+	j.Matches = matches(found)
 	return j
+}
+
+// matches returns what matched of each finding.
+func matches(found []finding) []Match {
+	all := make([]Match, len(found))
+	for i, f := range found {
+		all[i] = f.match
+	}
+	return all
 }
 
 // byRules returns every rule that matches, the weightiest first.

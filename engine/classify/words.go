@@ -40,8 +40,11 @@ var wordWeights = sync.OnceValue(func() map[string]int {
 // check by left-out tools asks for. Giving up on what would pass costs more
 // than an attempt in vain.
 const (
-	leanPermanent = 110
-	leanTransient = -250
+	leanPermanent = 100
+	leanTransient = -120
+	// overruled is the sum below which the words overrule weak evidence of a
+	// permanent failure.
+	overruled = -80
 )
 
 // maxWordLines is how many of the last lines are read.
@@ -126,13 +129,18 @@ func lean(weights map[string]int, set map[string]bool) (sum int, found []weighed
 	return sum, found
 }
 
+// wordsOf sums up the words of an output.
+func wordsOf(weights map[string]int, f Failure) (sum int, found []weighed) {
+	out := newOutput(f.Stdout, f.Stderr)
+	return lean(weights, words(f.Argv, &out))
+}
+
 // byWords judges by the words alone; ok is false where they say too little.
 func byWords(weights map[string]int, f Failure) (j Judgement, ok bool) {
 	if len(f.Stdout)+len(f.Stderr) == 0 {
 		return Judgement{}, false
 	}
-	out := newOutput(f.Stdout, f.Stderr)
-	sum, found := lean(weights, words(f.Argv, &out))
+	sum, found := wordsOf(weights, f)
 	verdict := event.Permanent
 	switch {
 	case sum <= leanTransient:

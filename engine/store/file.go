@@ -103,13 +103,14 @@ func (f *File) update(ctx context.Context, path string, change func(*record) err
 	if err != nil {
 		return err
 	}
-	var rec record
+	rec := newRecord()
+	defer records.Put(rec)
 	err = rec.read(file)
 	if err == nil && rec.damaged {
 		rec.setAside(path)
 	}
 	if err == nil {
-		err = change(&rec)
+		err = change(rec)
 	}
 	if err == nil {
 		err = rec.write(file)

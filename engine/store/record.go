@@ -16,6 +16,7 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"sync"
 )
 
 const (
@@ -34,6 +35,20 @@ type record struct {
 	slot     int // that is written next
 	damaged  bool
 	aside    string // says that the record was set aside
+	// in and out are the room for raw and for what is written, numbers for list.
+	in, out [recordSize]byte
+	numbers [2][]int64
+}
+
+// records keeps the room of records: what makes one transaction after another
+// would collect garbage half of its time.
+var records = sync.Pool{New: func() any { return new(record) }}
+
+// newRecord returns one that is empty.
+func newRecord() *record {
+	r := records.Get().(*record)
+	r.raw, r.list, r.sequence, r.slot, r.damaged, r.aside = nil, nil, 0, 0, false, ""
+	return r
 }
 
 // readerWriter is where a record is.
@@ -45,15 +60,15 @@ type readerWriter interface {
 // read reads a record. One that is empty is new; one whose slots are both bad is
 // damaged.
 func (r *record) read(file readerWriter) error {
-	buffer := make([]byte, recordSize)
-	n, err := file.ReadAt(buffer, 0)
+	n, err := file.ReadAt(r.in[:], 0)
 	if err != nil && err != io.EOF {
 		return err
 	}
-	r.raw = buffer[:n]
+	r.raw = r.in[:n]
+	clear(r.in[n:])
 	found := false
 	for i := range recordSize / slotSize {
-		sequence, list, ok := readSlot(buffer[i*slotSize:][:slotSize])
+		sequence, list, ok := readSlot(r.in[i*slotSize:][:slotSize], &r.numbers[i])
 		if ok && (!found || sequence > r.sequence) {
 			found, r.sequence, r.list, r.slot = true, sequence, list, 1-i
 		}
@@ -71,7 +86,8 @@ func blank(b []byte) bool {
 	return true
 }
 
-func readSlot(b []byte) (sequence uint64, list []int64, ok bool) {
+// readSlot reads a slot into the room for its numbers.
+func readSlot(b []byte, room *[]int64) (sequence uint64, list []int64, ok bool) {
 	if [8]byte(b) != magic {
 		return 0, nil, false
 	}
@@ -84,7 +100,10 @@ func readSlot(b []byte) (sequence uint64, list []int64, ok bool) {
 	if checksum(b[:20], payload) != binary.LittleEndian.Uint32(b[20:]) {
 		return 0, nil, false
 	}
-	list = make([]int64, 0, 128)
+	list = (*room)[:0]
+	if list == nil {
+		list = make([]int64, 0, 128)
+	}
 	for len(payload) > 0 {
 		n, size := binary.Uvarint(payload)
 		if size <= 0 || n > 1<<63-1 {
@@ -92,6 +111,7 @@ func readSlot(b []byte) (sequence uint64, list []int64, ok bool) {
 		}
 		list, payload = append(list, int64(n)), payload[size:]
 	}
+	*room = list
 	return sequence, list, true
 }
 
@@ -102,20 +122,19 @@ func checksum(head, payload []byte) uint32 {
 // write writes the list into the older slot. A new record is written whole, so
 // that later writes need no room on the disk.
 func (r *record) write(file readerWriter) error {
-	buffer := make([]byte, recordSize)
-	b := append(buffer[:0], magic[:]...)
+	clear(r.out[:])
+	b := append(r.out[:0], magic[:]...)
 	b = binary.LittleEndian.AppendUint64(b, r.sequence+1)
-	b = append(b, make([]byte, headSize-len(b))...)
+	b = b[:headSize]
 	for _, n := range r.list {
-		b = binary.AppendUvarint(b, uint64(n))
-	}
-	if len(b) > slotSize {
-		return fmt.Errorf("a state of %d bytes does not fit into its record", len(b))
+		if b = binary.AppendUvarint(b, uint64(n)); len(b) > slotSize {
+			return fmt.Errorf("a state of %d numbers does not fit into its record", len(r.list))
+		}
 	}
 	binary.LittleEndian.PutUint32(b[16:], uint32(len(b)-headSize))
 	binary.LittleEndian.PutUint32(b[20:], checksum(b[:20], b[headSize:]))
 	if len(r.raw) < recordSize {
-		_, err := file.WriteAt(buffer, 0)
+		_, err := file.WriteAt(r.out[:], 0)
 		return err
 	}
 	_, err := file.WriteAt(b, int64(r.slot)*slotSize)

@@ -35,7 +35,8 @@ func (f *flag) variable() string {
 type source int
 
 const (
-	fromPolicy source = iota + 1
+	// The settings that a policy inherits are lower by one each generation.
+	fromPolicy source = iota + mostAncestors
 	fromEnvironment
 	fromCommandLine
 )

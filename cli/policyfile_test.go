@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -10,6 +11,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/hook"
 )
 
 // settingsOf reads one policy as flag=value words.
@@ -229,6 +233,13 @@ policy root
 delays 1s,2s
 stop-on-stderr x
 
+policy lowcap
+inherit highbase
+cap 2s
+
+policy highbase
+base 10s
+
 policy ci
 attempts 77
 
@@ -415,4 +426,84 @@ func FuzzPolicyFile(f *testing.F) {
 			t.Fatalf("%q: %q", text, err)
 		}
 	})
+}
+
+// A child stands over what it inherits: its cap takes a base above it away, and
+// two lines of one policy that contradict each other are a mistake.
+func TestAChildGivesWayToNobody(t *testing.T) {
+	dir := folder(t, map[string]string{"main": "policy child\ninherit parent\ncap 2s\n\npolicy parent\nbase 10s\n"})
+	c, err := chosen(dir, "child", "true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := resolve(flagTable(), c.settings, []string{"true"})
+	if err != nil || o.policy.Schedule.Cap.Seconds() != 2 || o.policy.Schedule.Base.Seconds() > 2 {
+		t.Errorf("%+v, %v", o, err)
+	}
+	if _, err := chosen(folder(t, map[string]string{"main": "policy a\nbase 10s\ncap 2s\n"}), "a", "true"); err == nil {
+		t.Error("a cap below the base of the same policy is no mistake")
+	}
+}
+
+// No variable that the program sets for a command is the variable of a flag, but
+// for the idempotency key, and those that speak of the outer run stay there.
+func TestVariablesOfCommandsAreNoFlags(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("env is Unix's")
+	}
+	bin := t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(bin, "retry")); err != nil {
+		t.Fatal(err)
+	}
+	const run = `retry -q -n 2 --base 1ms --deadline 1m --retry-after auto --rotate a-b=x,y --before-retry env --after-give-up env --fallback env -- sh -c 'env; : {a-b}; exit 3'`
+	cmd := command(t, "sh", "-c", run)
+	cmd.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + bin}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	set := map[string]bool{"RETRY_COPY": true} // of a hedged attempt
+	for line := range strings.Lines(string(out)) {
+		if name, _, ok := strings.Cut(line, "="); ok && strings.HasPrefix(name, "RETRY_") {
+			set[name] = true
+		}
+	}
+	for _, name := range append([]string{"RETRY_ATTEMPT", "RETRY_DEPTH", "RETRY_LAST_REASON", "RETRY_EXPIRES_AT", "RETRY_USE_A_B"}, hook.Variables...) {
+		if !set[name] {
+			t.Errorf("nobody saw %s; they saw %v", name, slices.Sorted(maps.Keys(set)))
+		}
+	}
+	table := flagTable()
+	for i := range table {
+		if name := table[i].variable(); set[name] && name != "RETRY_IDEMPOTENCY_KEY" {
+			t.Errorf("%s is set for commands, and a retry within would take it for --%s", name, table[i].name)
+		}
+	}
+	for name := range set {
+		if !engine.SetsVariable(name) {
+			t.Errorf("%s is not known to be the program's own", name)
+		}
+	}
+}
+
+// Inside another retry, these variables speak of the outer run (SPEC section 1).
+func TestVariablesOfTheOuterRun(t *testing.T) {
+	outer := strings.Fields(`idempotency-key policy key breaker budget tokens max-concurrent adaptive before-retry after-success after-give-up retry-with
+		fallback hook-timeout retry-when rotate hedge hedge-max rehearse rehearse-stdout rehearse-stderr wait-for`)
+	table := flagTable()
+	for _, name := range outer {
+		if f := byName(table, name); f == nil {
+			t.Logf("there is no --%s", name)
+		} else if !f.outer {
+			t.Errorf("the variable of --%s reaches a retry within", name)
+		}
+	}
+	environ := []string{"RETRY_DEPTH=1", "RETRY_POLICY=ci", "RETRY_BEFORE_RETRY=x", "RETRY_REHEARSE=75", "RETRY_ATTEMPTS=3"}
+	if got := environment(table, environ); len(got) != 1 || got[0].flag.name != "attempts" {
+		t.Errorf("%+v", got)
+	}
 }

@@ -126,6 +126,26 @@ func (l *policyLoader) include(from string, b policyBlock) error {
 	return b.place.fault("include: %w", err)
 }
 
+// includedRules are the rules of the files that a rule file includes, each over
+// those before it. Its policies are proved, and not used.
+func includedRules(name, text string) ([]*classify.Table, error) {
+	l := policyLoader{table: flagTable()}
+	p := policyParser{table: l.table, file: name}
+	blocks, err := p.parse(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range blocks {
+		if b.policy == nil {
+			if err := l.include(name, b); err != nil {
+				return nil, err
+			}
+		}
+	}
+	slices.Reverse(l.set.rules)
+	return l.set.rules, nil
+}
+
 // included are the files that an include names, in lexical order. As a shell
 // has it, a star takes no name that begins with a dot; unlike a shell's, a
 // pattern may match nothing.

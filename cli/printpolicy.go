@@ -111,9 +111,20 @@ func settingsInForce(table []flag, o *options) []inForce {
 		} else if entry := preset(f, o); len(entry.values) > 0 {
 			all = append(all, entry)
 		}
+		if f.name == "store" && o.guarding.address != nil && len(all) > 0 {
+			all[len(all)-1].mask(o.guarding.address.Name)
+		}
 	}
 	slices.SortStableFunc(all, func(a, b inForce) int { return cmp.Compare(b.source, a.source) })
 	return all
+}
+
+// mask puts a text without a password in place of a value that holds one. It is
+// not what was given any more, and so a remark.
+func (f *inForce) mask(text string) {
+	if f.flag.name == "store" && f.values[0] != text && strings.Contains(f.values[0], "@") {
+		f.values, f.aside = []string{text}, true
+	}
 }
 
 // given returns what was set, nothing where the flag was left alone.
@@ -135,7 +146,7 @@ func given(f *flag, settings []setting) inForce {
 			entry.origin = "command line"
 		case fromEnvironment:
 			entry.origin = s.word
-		case fromPolicy:
+		default:
 			entry.origin = strings.TrimSuffix(s.word, ": "+f.name)
 		}
 	}

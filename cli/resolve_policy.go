@@ -232,8 +232,12 @@ func (s *policySet) flatten(def *policyDef) ([]setting, error) {
 		case len(seen) == mostAncestors:
 			return nil, def.parentAt.fault("inherit: more than %d policies in a row are too many", mostAncestors)
 		}
+		inherited := slices.Clone(parent.settings)
+		for i := range inherited {
+			inherited[i].source -= source(len(seen))
+		}
 		seen = append(seen, parent.name)
-		settings = merge(parent.settings, settings)
+		settings = merge(inherited, settings)
 		def = parent
 	}
 	return settings, nil

@@ -20,7 +20,7 @@ func sources(table []flag, settings []setting, environ []string) []string {
 	}{{"from the policy", fromPolicy}, {"from the environment", fromEnvironment}, {"from the command line", fromCommandLine}} {
 		var words []string
 		for _, s := range settings {
-			if s.source == place.source && !slices.Contains(words, s.word) {
+			if max(s.source, fromPolicy) == place.source && !slices.Contains(words, s.word) {
 				words = append(words, s.word) // the values may be secrets
 			}
 		}

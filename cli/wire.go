@@ -179,7 +179,11 @@ func ruleTable(o *options) (func() *classify.Table, error) {
 		if err != nil {
 			return nil, &usageError{o.ruleVia, err}
 		}
-		own = append(own, rules)
+		more, err := includedRules(name, string(data))
+		if err != nil {
+			return nil, &usageError{o.ruleVia, err}
+		}
+		own = append(append(own, more...), rules)
 	}
 	table := classify.BuiltIn
 	for _, rules := range own {

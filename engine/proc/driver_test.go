@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -45,6 +46,13 @@ type orders struct {
 	Exec     bool
 	Hesitate bool // stops short of the exec
 	Probe    bool
+	Copies   int // run beside one another; the first is settled, the others are dropped
+	Streams  attempt.Streams
+	Idle     time.Duration
+	Rounds   int           // of TestTwoAtATime
+	Cancel   time.Duration // ends the context
+	AtOnce   bool
+	Inherit  string // a file that the command has as $FD
 }
 
 // outcome is one such line.
@@ -90,6 +98,12 @@ func driver() int {
 	if o.Probe {
 		return driveProbe(&o)
 	}
+	if o.Copies > 0 {
+		return driveCopies(&o, signals)
+	}
+	if o.Rounds > 0 {
+		return driveRounds(&o, signals)
+	}
 	return drive(&o, signals)
 }
 
@@ -119,7 +133,7 @@ func drive(o *orders, signals *Signals) int {
 	var last attempt.Result
 	for n := 1; n <= max(1, o.Attempts); n++ {
 		var out, errs bytes.Buffer
-		spec := attempt.Spec{Number: n, Argv: o.Argv, Env: append(o.Env, fmt.Sprintf("RETRY_ATTEMPT=%d", n)), Timeout: o.Timeout}
+		spec := attempt.Spec{Number: n, Argv: o.Argv, Env: append(o.Env, fmt.Sprintf("RETRY_ATTEMPT=%d", n)), Timeout: o.Timeout, IdleTimeout: o.Idle, Streams: o.Streams}
 		if o.Deadline > 0 {
 			spec.Deadline = time.Now().Add(o.Deadline)
 		}
@@ -129,8 +143,22 @@ func drive(o *orders, signals *Signals) int {
 		if o.Capture == "err" || o.Capture == "both" {
 			spec.Stderr = &errs
 		}
-		a := r.Start(context.Background(), spec)
+		ctx, cancel := context.Background(), func() {}
+		if o.Cancel > 0 {
+			spec.KillAtOnce = o.AtOnce
+			ctx, cancel = context.WithTimeoutCause(ctx, o.Cancel, errors.New("no more of this"))
+		}
+		if o.Inherit != "" {
+			f, err := os.Create(o.Inherit) // close-on-exec
+			if err != nil {
+				panic(err)
+			}
+			defer f.Close()
+			spec.Inherit, spec.Env = []uintptr{f.Fd()}, append(spec.Env, fmt.Sprintf("FD=%d", f.Fd()))
+		}
+		a := r.Start(ctx, spec)
 		last = a.Wait()
+		cancel()
 		settled := a.Settle(last.ExitCode == 0 && last.Err == nil)
 		record(o, last, out.String(), errs.String(), said)
 		if code, done := verdict(last, settled); done {
@@ -210,7 +238,8 @@ type driven struct {
 	// The outputs go to files: a pipe would keep Wait from returning while
 	// what a test left running holds it.
 	out, err       *os.File
-	Stdout, Stderr bytes.Buffer // filled by wait
+	limit          time.Duration // 20 s unless given
+	Stdout, Stderr bytes.Buffer  // filled by wait
 }
 
 // order makes a driver that has not started yet.
@@ -266,10 +295,10 @@ func (d *driven) start() {
 	d.t.Cleanup(func() { _ = d.Process.Kill() })
 }
 
-// wait waits for the driver, for 20 s at most.
+// wait waits for the driver, for a limited time.
 func (d *driven) wait() {
 	d.t.Helper()
-	timer := time.AfterFunc(20*time.Second, func() {
+	timer := time.AfterFunc(max(d.limit, 20*time.Second), func() {
 		_ = d.Process.Signal(syscall.SIGABRT) // for its stacks
 		time.Sleep(time.Second)
 		_ = d.Process.Kill()

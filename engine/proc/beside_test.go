@@ -1,0 +1,352 @@
+//go:build unix
+
+package proc
+
+// This file tests attempts beside one another.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
+)
+
+// driveCopies runs the same command several times at once.
+func driveCopies(o *orders, signals *Signals) int {
+	r, err := New(Config{Stdin: o.Stdin, KillAfter: o.KillAfter}, signals)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 125
+	}
+	attempts := make([]attempt.Attempt, o.Copies)
+	for n := range attempts {
+		attempts[n] = r.Start(context.Background(), attempt.Spec{
+			Copy: n, Argv: o.Argv, Env: append(o.Env, fmt.Sprintf("RETRY_COPY=%d", n)), Streams: attempt.Held, Timeout: o.Timeout,
+		})
+	}
+	results := make([]attempt.Result, o.Copies)
+	var all sync.WaitGroup
+	for n, a := range attempts {
+		all.Go(func() { results[n] = a.Wait() })
+	}
+	all.Wait()
+	for n, a := range attempts {
+		record(o, results[n], "", "", nil)
+		if n > 0 {
+			a.Drop()
+		} else if err := a.Settle(true); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+	return results[0].ExitCode
+}
+
+func TestEachCopyGetsEverySignalOnce(t *testing.T) {
+	dir := t.TempDir()
+	script := `trap 'echo USR1 >>` + dir + `/got$RETRY_COPY' USR1; trap 'echo TERM >>` + dir + `/got$RETRY_COPY; seen=1' TERM
+		echo x >>` + dir + `/up$RETRY_COPY; until [ "$seen" ]; do sleep 0.01; done; echo copy $RETRY_COPY; exit $((RETRY_COPY + 3))`
+	d := order(t, orders{Argv: sh(script), Copies: 3}).background()
+	d.start()
+	for n := range 3 {
+		d.await(fmt.Sprintf("%s/up%d", dir, n))
+	}
+	d.awaitCatching()
+	const often = 20
+	for i := 1; i <= often; i++ {
+		d.kill(syscall.SIGUSR1)
+		eventually(t, "the signal in each copy", func() bool {
+			for n := range 3 {
+				text, _ := os.ReadFile(fmt.Sprintf("%s/got%d", dir, n))
+				if strings.Count(string(text), "USR1") < i {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	d.kill(syscall.SIGTERM)
+	d.wait()
+	for n, res := range d.outcomes() {
+		if res.ExitCode != n+3 || res.Cancelled != "SIGTERM" {
+			t.Errorf("copy %d: %+v", n, res)
+		}
+		text, _ := os.ReadFile(fmt.Sprintf("%s/got%d", dir, n))
+		if strings.Count(string(text), "USR1") != often || strings.Count(string(text), "TERM") != 1 {
+			t.Errorf("copy %d got %q", n, text)
+		}
+	}
+	if d.Stdout.String() != "copy 0\n" {
+		t.Errorf("released is %q", d.Stdout.String())
+	}
+}
+
+func TestCopiesStopAndGoOnTogether(t *testing.T) {
+	dir := t.TempDir()
+	script := `echo $$ >` + dir + `/pid$RETRY_COPY; while ! [ -e ` + dir + `/end ]; do :; done`
+	d := order(t, orders{Argv: sh(script), Copies: 2}).background()
+	d.start()
+	pids := []int{readPid(t, dir+"/pid0"), readPid(t, dir+"/pid1")}
+	d.awaitCatching()
+	d.kill(syscall.SIGTSTP)
+	eventually(t, "all stopped", func() bool {
+		return stateOf(pids[0]) == "T" && stateOf(pids[1]) == "T" && stateOf(d.Process.Pid) == "T"
+	})
+	d.kill(syscall.SIGCONT)
+	eventually(t, "both go on", func() bool { return stateOf(pids[0]) == "R" && stateOf(pids[1]) == "R" })
+	touch(t, dir+"/end")
+	d.wait()
+	if d.end() != "exit status 0" {
+		t.Error(d.end())
+	}
+}
+
+func TestCopiesReadTheSameInput(t *testing.T) {
+	text := strings.Repeat("0123456789abcde\n", 1<<17) // 2 MiB: memory, then a file
+	dir := t.TempDir()
+	// The second begins late and reads slowly.
+	script := `[ $RETRY_COPY = 0 ] || sleep 0.1; cat | cksum >` + dir + `/sum$RETRY_COPY`
+	want, err := exec.Command("sh", "-c", "yes 0123456789abcde | head -n 131072 | cksum").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := tempFile(t)
+	_, _ = file.WriteString("skipped" + text)
+	for _, kind := range []string{"a pipe", "a file"} {
+		d := order(t, orders{Argv: sh(script), Copies: 2, Stdin: Replay})
+		d.Stdin = strings.NewReader(text)
+		if kind == "a file" {
+			_, _ = file.Seek(7, 0)
+			d.Stdin = file
+		}
+		d.start()
+		d.wait()
+		for n := range 2 {
+			if got, _ := os.ReadFile(fmt.Sprintf("%s/sum%d", dir, n)); string(got) != string(want) {
+				t.Errorf("copy %d, from %s: %q, want %q", n, kind, got, want)
+			}
+		}
+	}
+}
+
+func TestHooksStandAside(t *testing.T) {
+	for streams, want := range map[attempt.Streams][2]string{attempt.Aside: {"", "0\nout\nerr\n"}, attempt.Instead: {"0\nout\n", "err\n"}} {
+		d := order(t, orders{Argv: sh("wc -c | tr -d ' '; echo out; echo err >&2"), Streams: streams, Stdout: Hold, Stdin: Replay})
+		d.Stdin = strings.NewReader("text")
+		d.start()
+		d.wait()
+		if got := [2]string{d.Stdout.String(), d.Stderr.String()}; got != want {
+			t.Errorf("%v: %q, want %q", streams, got, want)
+		}
+	}
+	// A signal is not the hook's: it counts as in a wait.
+	dir := t.TempDir()
+	d := order(t, orders{Argv: sh(counting(dir, "TERM")), Streams: attempt.Aside, Attempts: 2, Pause: time.Minute}).background()
+	d.signalWhen(dir+"/up", syscall.SIGTERM)
+	time.Sleep(20 * time.Millisecond) // for a wrong delivery to show
+	touch(t, dir+"/end")
+	d.wait()
+	if g := got(t, dir); g != "" || d.only().Cancelled != "" || d.end() != "signal: terminated" {
+		t.Errorf("the hook got %q; %+v; %s", g, d.only(), d.end())
+	}
+}
+
+func TestIdle(t *testing.T) {
+	const limit = 300 * time.Millisecond
+	for script, idle := range map[string]bool{
+		"echo begun; sleep 60":    true,
+		"exec >&- 2>&-; sleep 60": true,
+		"i=0; while [ $i -lt 20 ]; do echo $i >&$((1 + i % 2)); sleep 0.03; i=$((i+1)); done; exit 3": false,
+	} {
+		d := run(t, orders{Argv: sh(script), Idle: limit, KillAfter: time.Second})
+		res := d.only()
+		if res.Idle != idle || res.TimedOut != idle || idle != (res.ExitCode == 124) || res.Duration < limit {
+			t.Errorf("%s: %+v", script, res)
+		}
+	}
+}
+
+// A command that waits for the reader of what it has written is not idle.
+func TestIdleIsNotWaitingForTheReader(t *testing.T) {
+	d := order(t, orders{Argv: sh("head -c 1000000 /dev/zero; exit 3"), Idle: 200 * time.Millisecond})
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Cmd.Stdout = w
+	d.start()
+	_ = w.Close()
+	time.Sleep(600 * time.Millisecond) // the pipes are full
+	buf := make([]byte, 1<<20)
+	n := 0
+	for {
+		more, err := r.Read(buf)
+		n += more
+		if err != nil {
+			break
+		}
+	}
+	d.wait()
+	if res := d.only(); res.Idle || res.ExitCode != 3 || n != 1000000 {
+		t.Errorf("%d bytes, %+v", n, res)
+	}
+}
+
+// round is one of driveRounds: two commands, each with an orphan in a session of
+// its own, one of which may be ended early.
+type round struct {
+	dir     string
+	code    [2]int
+	lost    int // which is ended early, -1 for none
+	between time.Duration
+	after   time.Duration
+}
+
+// TestTwoAtATime: whatever the moments at which two attempts start and end, and
+// one of them is ended, each has its own status, output and orphans, and both
+// read the same input.
+func TestTwoAtATime(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("takes a child subreaper and /proc")
+	}
+	rounds := tries(500)
+	d := order(t, orders{Rounds: rounds, Stdin: Replay, KillAfter: 10 * time.Second}).background()
+	d.limit = 5 * time.Minute
+	d.Stdin = strings.NewReader("the same input\n")
+	d.start()
+	d.wait()
+	if d.end() != "exit status 0" || strings.Count(d.Stderr.String(), "round ") > 0 {
+		t.Errorf("%s; %.3000s", d.end(), d.Stderr.String())
+	}
+	if n := strings.Count(d.Stdout.String(), "read the same input"); n < rounds {
+		t.Errorf("%d outputs in %d rounds", n, rounds)
+	}
+}
+
+func driveRounds(o *orders, signals *Signals) int {
+	dir, err := os.MkdirTemp("", "rounds")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	r, err := New(Config{Stdin: o.Stdin, KillAfter: o.KillAfter}, signals)
+	if err != nil {
+		panic(err)
+	}
+	random := rand.New(rand.NewPCG(uint64(os.Getpid()), 1))
+	wrong := 0
+	for n := range o.Rounds {
+		turn := round{
+			dir: filepath.Join(dir, fmt.Sprint(n)), code: [2]int{random.IntN(100), random.IntN(100)}, lost: random.IntN(3) - 1,
+			between: time.Duration(random.IntN(6)) * time.Millisecond, after: time.Duration(random.IntN(25)) * time.Millisecond,
+		}
+		if err := turn.run(r, o.Env); err != nil {
+			fmt.Fprintf(os.Stderr, "round %d, %+v: %v\n", n, turn, err)
+			wrong = 1
+		}
+	}
+	return wrong
+}
+
+const copyScript = `(setsid sh -c 'echo $$ >$DIR/orphan$RETRY_COPY; exec sleep 30' >/dev/null 2>&1 &)
+until [ -s $DIR/orphan$RETRY_COPY ]; do sleep 0.002; done
+read input; echo "copy $RETRY_COPY read $input"
+[ $LOST = $RETRY_COPY ] && sleep 30
+exit $CODE`
+
+func (turn round) run(r *Runner, env []string) error {
+	if err := os.Mkdir(turn.dir, 0o700); err != nil {
+		return err
+	}
+	var attempts [2]attempt.Attempt
+	var results [2]attempt.Result
+	var ended sync.WaitGroup
+	var cancel [2]context.CancelCauseFunc
+	for n := range attempts {
+		ctx, end := context.WithCancelCause(context.Background())
+		cancel[n] = end
+		defer end(nil)
+		attempts[n] = r.Start(ctx, attempt.Spec{Copy: n, Argv: sh(copyScript), Streams: attempt.Held, Env: append(env,
+			"RETRY_ATTEMPT="+filepath.Base(turn.dir), fmt.Sprintf("RETRY_COPY=%d", n), "DIR="+turn.dir,
+			fmt.Sprintf("LOST=%d", turn.lost), fmt.Sprintf("CODE=%d", turn.code[n]))})
+		ended.Go(func() { results[n] = attempts[n].Wait() })
+		time.Sleep(turn.between)
+	}
+	if turn.lost >= 0 {
+		time.Sleep(turn.after)
+		cancel[turn.lost](attempt.ErrLost)
+	}
+	ended.Wait()
+	var wrong []error
+	for n, res := range results {
+		wrong = append(wrong, turn.check(n, res))
+		if n == turn.lost {
+			attempts[n].Drop()
+		} else {
+			wrong = append(wrong, attempts[n].Settle(true))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// check checks one result, and what lives of the attempt: all of its orphans, or
+// nothing where it was ended.
+func (turn round) check(n int, res attempt.Result) error {
+	marks := []string{"RETRY_ATTEMPT=" + filepath.Base(turn.dir), fmt.Sprintf("RETRY_COPY=%d", n), "DIR=" + turn.dir}
+	list, err := processes()
+	if err != nil {
+		return err
+	}
+	var alive []int
+	for _, p := range list {
+		if !p.dead && hasInEnvironment(p.pid, marks) {
+			alive = append(alive, p.pid)
+			kill(p.pid)
+		}
+	}
+	if n == turn.lost {
+		if res.Signal != "SIGTERM" || res.Err != nil || res.TimedOut || len(alive) > 0 {
+			return fmt.Errorf("copy %d was ended: %+v, alive %v", n, res, alive)
+		}
+		return nil
+	}
+	if res.ExitCode != turn.code[n] || res.Signal != "" || res.Err != nil || len(alive) != 1 {
+		return fmt.Errorf("copy %d: %+v, alive %v", n, res, alive)
+	}
+	return nil
+}
+
+func TestTheContextEndsAnAttempt(t *testing.T) {
+	for _, atOnce := range []bool{false, true} {
+		dir := t.TempDir()
+		d := run(t, orders{
+			Argv:   sh("trap 'echo TERM >" + dir + "/got' TERM; (trap '' TERM; sleep 60) & while :; do sleep 0.01; done"),
+			Cancel: 200 * time.Millisecond, AtOnce: atOnce, KillAfter: 300 * time.Millisecond,
+		})
+		res := d.only()
+		if res.Err != "no more of this" || res.ExitCode != 125 || res.TimedOut || res.Signal != "SIGKILL" {
+			t.Errorf("at once %v: %+v", atOnce, res)
+		}
+		if asked := got(t, dir) != ""; asked == atOnce || !atOnce && res.Duration < 500*time.Millisecond {
+			t.Errorf("at once %v: asked %v, took %v", atOnce, asked, res.Duration)
+		}
+	}
+}
+
+func TestInheritedDescriptor(t *testing.T) {
+	file := t.TempDir() + "/file"
+	d := run(t, orders{Argv: sh(`exec 9>&1; eval "echo attempt $RETRY_ATTEMPT >&$FD"; exit 3`), Inherit: file, Attempts: 2})
+	if text, _ := os.ReadFile(file); string(text) != "attempt 2\n" || len(d.outcomes()) != 2 {
+		t.Errorf("%q", text)
+	}
+}

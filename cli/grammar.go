@@ -93,7 +93,9 @@ type grammar struct {
 	Config      []string `sep:"none" placeholder:"FILE" group:"policies" help:"Where policies are. Default: $XDG_CONFIG_HOME/retry/policies, then /etc/retry/policies. RETRY_CONFIG is a list as PATH is; empty is none."`
 	PrintPolicy bool     `env:"-" group:"policies" help:"Run nothing; print all settings in force as a policy, and where each comes from."`
 
-	Rotate []string `nested:"-" sep:"none" placeholder:"NAME=A,B,..." group:"around" help:"{NAME} in the command's words, and RETRY_USE_NAME, is A in attempt 1, B in the next; what failed comes again when all have failed. NAME@=A,B begins at random."`
+	Hedge    string   `nested:"-" placeholder:"D" group:"around" help:"Start a second copy of an attempt that has not ended after D, beside the first: the first success wins, the others are ended. Only for what may run twice at the same time. Standard input must be replay or null."`
+	HedgeMax string   `nested:"-" default:"1" placeholder:"N" group:"around" help:"How many copies may start beside the first, D apart."`
+	Rotate   []string `nested:"-" sep:"none" placeholder:"NAME=A,B,..." group:"around" help:"{NAME} in the command's words, and RETRY_USE_NAME, is A in attempt 1, B in the next; what failed comes again when all have failed. NAME@=A,B begins at random."`
 
 	Key           string `nested:"-" placeholder:"NAME" group:"guards" help:"What the guards protect: a registry, a database, an environment. Runs with the same key share their guards' state."`
 	Breaker       string `nested:"-" placeholder:"RATE|N" group:"guards" help:"Let nothing through for a while when this share of all attempts on the key failed, or N in a row: 50%,min=10,window=60s,open=30s,probes=1."`

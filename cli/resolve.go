@@ -28,12 +28,13 @@ type options struct {
 	process proc.Config
 	command []string
 
-	seed    uint64
-	hasSeed bool
-	key     string
-	nested  string // warn, once or allow
-	rules   []string
-	ruleVia string // how the user named --rules
+	seed     uint64
+	hasSeed  bool
+	key      string
+	nested   string // warn, once or allow
+	rules    []string
+	ruleVia  string // how the user named --rules
+	hedgeVia string // and --hedge
 
 	targets     []target
 	retryWhen   *probe.Target // nil: none
@@ -106,7 +107,7 @@ func resolve(table []flag, settings []setting, command []string) (*options, erro
 		command = shellArgv(g.Shell, command)
 	}
 	o := &options{
-		command: command, exec: g.Exec, quiet: g.Quiet, verbose: g.Verbose, logFile: g.LogFile, rules: g.Rules, ruleVia: r.words["rules"],
+		command: command, exec: g.Exec, quiet: g.Quiet, verbose: g.Verbose, logFile: g.LogFile, rules: g.Rules, ruleVia: r.words["rules"], hedgeVia: r.words["hedge"],
 		plan: g.Plan, printPolicy: g.PrintPolicy, help: g.Help, version: g.Version, man: g.Man, key: g.IdempotencyKey,
 	}
 	if r.given("completion") {
@@ -138,7 +139,7 @@ func (r *resolver) values(o *options, settings []setting) {
 	r.judging(&o.policy.Rules)
 	r.process(&o.process)
 	r.waiting(o)
-	o.policy.Rotate = r.rotation(o.command)
+	r.hedging(o)
 	o.guarding = r.guarding()
 	r.hooks(&o.hooks)
 	o.rehearsal = r.rehearsal()
@@ -183,8 +184,12 @@ func (r *resolver) together(o *options) {
 		r.fail("simulate", errors.New("goes without --plan and --explain; give one of them"))
 	case o.exec && len(o.command) == 0:
 		r.fail("exec", errors.New("needs a command to become, after --"))
+	case o.exec && r.given("hedge"):
+		r.fail("hedge", errors.New("goes without --exec, which becomes the command; there are no copies of it"))
 	case o.exec && r.given("rotate"):
 		r.fail("rotate", errors.New("goes without --exec, which becomes the command; there is no second attempt for another value"))
+	case r.given("hedge") && r.given("rehearse"):
+		r.fail("hedge", errors.New("goes without --rehearse; a pretended attempt has no copies"))
 	case r.err == nil && len(o.command) == 0 && len(o.targets) == 0 && !o.plan && !o.printPolicy && o.explain == nil && o.simulation == nil:
 		r.err = errors.New("no command given; write it after the flags, as in: retry -n 3 -- curl -f http://localhost/")
 	}

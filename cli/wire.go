@@ -109,6 +109,9 @@ const (
 
 // build makes the engine for one run.
 func build(o *options, environ []string, signals *proc.Signals, out *output) (*engine.Engine, error) {
+	if o.policy.Hedge.Max > 1 && o.process.Stdin == proc.Inherit && len(o.command) > 0 && !proc.NullInput() {
+		return nil, &usageError{o.hedgeVia, errors.New("copies cannot share standard input; give each the same with --stdin replay, or none with --stdin null")}
+	}
 	o.process.Report = func(line string) { out.complain("%s", line) }
 	runner, err := proc.New(o.process, signals)
 	if err != nil {

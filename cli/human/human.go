@@ -92,10 +92,8 @@ func (s *Sink) Emit(e event.Event) {
 		s.startStatus(e)
 	case *event.AttemptFinished:
 		s.copyFinished(e)
-	case *event.AttemptCancelled:
-		if verbose {
-			s.line(faint, "attempt %s has lost and was ended after %s", trial(&e.Header, &e.Which), tell.Duration(e.Result.Duration))
-		}
+	case *event.AttemptCancelled, *event.GuardRefused:
+		s.copyEvent(e)
 	case *event.RetryScheduled:
 		s.failedAttempt(e)
 		if e.IgnoredHint != "" && verbose {
@@ -202,6 +200,22 @@ func (s *Sink) failedAttempt(next *event.RetryScheduled) {
 	title, text := tell.Failure(e, next, s.options.Level == Verbose)
 	s.line(warning, "%s %s%s", title, text, s.policy)
 	s.policy = ""
+}
+
+// copyEvent tells what befell a copy of a hedged attempt, where details are
+// asked for.
+func (s *Sink) copyEvent(e event.Event) {
+	if s.options.Level != Verbose {
+		return
+	}
+	switch e := e.(type) {
+	case *event.AttemptCancelled:
+		s.line(faint, "attempt %s has lost and was ended after %s", trial(&e.Header, &e.Which), tell.Duration(e.Result.Duration))
+	case *event.GuardRefused:
+		if e.Hedged { // that of an attempt is told at the end
+			s.line(faint, "attempt %s was not let through: %s", trial(&e.Header, &e.Which), e.Reason)
+		}
+	}
 }
 
 // copyFinished keeps a failure until it is known what follows it. Of a hedged

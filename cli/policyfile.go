@@ -37,6 +37,7 @@ type policyDef struct {
 	tools    []string
 	// trusted says that nobody but root and the user may write its file.
 	trusted bool
+	builtIn bool
 }
 
 // place is a line of a policy file.

@@ -125,6 +125,9 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 		Hooks:    o.hooks,
 		About:    engine.About{Policy: o.chosen.name, PolicySource: o.chosen.source, PolicyUnasked: o.chosen.unasked},
 	}
+	if o.exec {
+		e.Hooks.AfterSuccess = "" // the run ends where the command begins
+	}
 	if o.hasSeed {
 		e.Draw = rand.New(rand.NewPCG(o.seed, 0)).Float64
 	}

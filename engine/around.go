@@ -79,9 +79,6 @@ func (e *Engine) conclude(ctx context.Context, d Decision) (Decision, *int) {
 	switch h := &e.Hooks; d.Outcome {
 	case event.Succeeded:
 		name, script = hook.AfterSuccess, h.AfterSuccess
-		if e.attempts == 0 {
-			return d, nil
-		}
 	case event.Exhausted, event.Stopped, event.Deadline, event.Refused:
 		name, script = hook.AfterGiveUp, h.AfterGiveUp
 	default:

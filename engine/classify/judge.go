@@ -33,8 +33,9 @@ package classify
 //
 // A lock that the output says to be held since long ago is permanent.
 //
-// A failure on which no rule matches is judged by its words (words.go), or stays
-// unknown.
+// A failure on which no rule matches, or none but an exit code that means many
+// things, is judged by its words (words.go), or stays unknown. The words overrule
+// a weak rule for any command that says permanent, to unknown.
 
 import (
 	"slices"
@@ -107,32 +108,29 @@ func (t *Table) Judge(f Failure) Judgement {
 		return Judgement{Verdict: event.Transient, Rule: "attempt-timeout", Reason: "the attempt ran into its time limit", CodeOnly: true}
 	}
 	found := t.byRules(f)
-	if len(found) == 0 {
-		if t.words != nil {
-			if j, ok := byWords(t.words(), f); ok {
-				return j
-			}
+	if len(found) == 0 || found[0].strength < Weak && found[0].rule.builtIn {
+		if j, ok := t.byWords(f); ok {
+			return j
 		}
+	}
+	if len(found) == 0 {
 		return Judgement{Verdict: event.Unknown, Reason: "no rule knows this failure"}
 	}
 	best := found[0]
-	if best.rule.masked && best.strength == Weak && best.rule.Verdict == event.Permanent && best.line >= 0 {
-		if sum, _ := wordsOf(t.words(), f); sum < overruled {
-			return Judgement{Verdict: event.Unknown, Reason: best.rule.Reason + "; its words are those of failures that pass", Matches: matches(found)}
-		}
-	}
 	j := Judgement{Verdict: best.rule.Verdict, Rule: best.rule.ID, Reason: best.rule.Reason, CodeOnly: best.line < 0}
-	j.Matches = matches(found)
+	for _, f := range found {
+		j.Matches = append(j.Matches, f.match)
+	}
+	if best.vague() && t.overrule(f) {
+		j.Verdict, j.Rule, j.Reason = event.Unknown, "", best.rule.Reason+"; its words are those of failures that pass"
+	}
 	return j
 }
 
-// matches returns what matched of each finding.
-func matches(found []finding) []Match {
-	all := make([]Match, len(found))
-	for i, f := range found {
-		all[i] = f.match
-	}
-	return all
+// vague reports whether the finding is weak evidence of a permanent failure by a
+// built-in rule for any command, which the words may overrule.
+func (f *finding) vague() bool {
+	return f.rule.general() && f.strength == Weak && f.rule.Verdict == event.Permanent && f.line >= 0
 }
 
 // byRules returns every rule that matches, the weightiest first.
@@ -152,7 +150,7 @@ func (t *Table) search(names []string, f Failure) []finding {
 		if about[i] && len(r.patterns) == 0 {
 			f := finding{rule: r, layer: t.layer[i], index: i, line: -1, match: Match{Rule: r}, strength: r.Strength}
 			if r.Strength == Weak {
-				f.strength-- // words say more than a number that means many things
+				f.strength-- // any line says more than a number that means many things
 			}
 			found = append(found, f)
 			about[i] = false
@@ -195,7 +193,7 @@ func settle(found []finding) {
 
 // matchEnd is where the last match of the rule's patterns on the line ends.
 func (r *Rule) matchEnd(line string) int {
-	if r.masked {
+	if r.general() {
 		line = masked(line)
 	}
 	end := 0
@@ -226,7 +224,7 @@ type searching struct {
 // try holds a pattern against the line around position at. It returns false
 // once the budget is spent.
 func (s *searching) try(c candidate, at int) bool {
-	if s.table.rules[c.rule].masked && s.out.masked[at] != s.out.text[at] {
+	if s.table.rules[c.rule].general() && s.out.masked[at] != s.out.text[at] {
 		return true // the literal stands in an address
 	}
 	start, end := s.out.around(at)
@@ -237,7 +235,7 @@ func (s *searching) try(c candidate, at int) bool {
 	s.tries[c.number]++
 	r := s.table.rules[c.rule]
 	text := s.out.text
-	if r.masked {
+	if r.general() {
 		text = s.out.masked
 	}
 	if r.Stream == "stdout" && at >= s.out.stderr || r.Stream == "stderr" && at < s.out.stderr {

@@ -106,7 +106,7 @@ func TestFilterMissesNothing(t *testing.T) {
 
 func matchesSomewhere(r *Rule, out *output) bool {
 	start, text := 0, out.text
-	if r.masked {
+	if r.general() {
 		text = out.masked
 	}
 	for line := range strings.SplitSeq(text, "\n") {

@@ -62,12 +62,14 @@ type Rule struct {
 
 	patterns []*pattern
 	unless   []*pattern
-	// masked is set for the built-in rules that are about any command: they do
-	// not see what stands in addresses and paths.
-	masked bool
-	file   string
-	line   int
+	builtIn  bool
+	file     string
+	line     int
 }
+
+// general reports whether the rule is a built-in one about any command: it does
+// not see what stands in addresses and paths.
+func (r *Rule) general() bool { return r.builtIn && len(r.Tools) == 0 }
 
 // Where is the file and line at which the rule stands, as FILE:LINE; the
 // built-in table's files are in "built-in/".
@@ -131,7 +133,8 @@ const foldCase = "(?i)"
 type Table struct {
 	rules []*Rule
 	layer []int // of the rule with the same index
-	// words returns the weights of words, by which is judged where no rule speaks.
+	// words returns the weights of words, by which is judged where no rule speaks;
+	// nil for none.
 	words func() map[string]int
 
 	// One run judges one command: the filter for its rules is kept.
@@ -204,7 +207,7 @@ func readBuiltIn() *Table {
 		}
 	}
 	for _, r := range rules {
-		r.masked = len(r.Tools) == 0
+		r.builtIn = true
 	}
 	knowLiterals(rules, literalsFile)
 	return newTable(rules, make([]int, len(rules)))

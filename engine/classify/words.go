@@ -111,8 +111,8 @@ type weighed struct {
 	weight int
 }
 
-// lean sums the words up, the weightiest for the sum's side first.
-func lean(weights map[string]int, set map[string]bool) (sum int, found []weighed) {
+// add sums the words up, the weightiest for the sum's side first.
+func add(weights map[string]int, set map[string]bool) (sum int, found []weighed) {
 	sum = weights[""] // the words that are always there
 	for w := range set {
 		if n := weights[w]; n != 0 {
@@ -129,20 +129,29 @@ func lean(weights map[string]int, set map[string]bool) (sum int, found []weighed
 	return sum, found
 }
 
-// wordsOf sums up the words of an output.
-func wordsOf(weights map[string]int, f Failure) (sum int, found []weighed) {
+// lean sums up the words of the output; ok is false where there is none.
+func (t *Table) lean(f Failure) (sum int, found []weighed, ok bool) {
+	if t.words == nil || len(f.Stdout)+len(f.Stderr) == 0 {
+		return 0, nil, false
+	}
 	out := newOutput(f.Stdout, f.Stderr)
-	return lean(weights, words(f.Argv, &out))
+	sum, found = add(t.words(), words(f.Argv, &out))
+	return sum, found, true
+}
+
+// overrule reports whether the words speak against a permanent failure.
+func (t *Table) overrule(f Failure) bool {
+	sum, _, ok := t.lean(f)
+	return ok && sum < overruled
 }
 
 // byWords judges by the words alone; ok is false where they say too little.
-func byWords(weights map[string]int, f Failure) (j Judgement, ok bool) {
-	if len(f.Stdout)+len(f.Stderr) == 0 {
-		return Judgement{}, false
-	}
-	sum, found := wordsOf(weights, f)
+func (t *Table) byWords(f Failure) (j Judgement, ok bool) {
+	sum, found, ok := t.lean(f)
 	verdict := event.Permanent
 	switch {
+	case !ok:
+		return Judgement{}, false
 	case sum <= leanTransient:
 		verdict = event.Transient
 	case sum < leanPermanent:

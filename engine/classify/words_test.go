@@ -204,7 +204,7 @@ func TestWordsOnToolsLeftOut(t *testing.T) {
 		}
 		f := s.record.failure()
 		out := newOutput(f.Stdout, f.Stderr)
-		sum, _ := lean(learned.folds[foldOf(s.record.Tool)], words(f.Argv, &out))
+		sum, _ := add(learned.folds[foldOf(s.record.Tool)], words(f.Argv, &out))
 		if s.permanent {
 			permanent++
 			found += count(sum >= leanPermanent)

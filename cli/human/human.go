@@ -74,79 +74,89 @@ func (s *Sink) Emit(e event.Event) {
 		s.ownTrouble(e)
 		return
 	}
-	verbose := s.options.Level == Verbose
 	switch e := e.(type) {
 	case *event.RunStarted:
 		if e.PolicyUnasked {
 			s.policy = fmt.Sprintf(" (policy %s, %s)", e.Policy, e.PolicySource)
 		}
 	case *event.InitialWait:
-		if verbose {
-			s.line(faint, "first try in %s", tell.Duration(e.Wait))
-		}
+		s.detail("first try in %s", tell.Duration(e.Wait))
 		s.startCountdown("first try", e.Wait)
-	case *event.AttemptStarted:
-		if verbose {
-			s.line(faint, "attempt %s starts%s", trial(&e.Header, &e.Which), using(e.Use))
+	case *event.RetryScheduled:
+		s.failedAttempt(e)
+		if e.IgnoredHint != "" {
+			s.detail("ignored: %s", e.IgnoredHint)
 		}
+		if e.NotYet {
+			s.detail("attempt %s succeeded; %s", tell.Position(&e.Header), tell.Next(&e.Wait, true))
+		}
+		s.startCountdown("next try", e.Jittered)
+	case *event.RetryWaited:
+		s.detail("waited %s (%s before jitter, %s after, %s slept)",
+			tell.Duration(e.Slept), tell.Duration(e.Delay), tell.Duration(e.Jittered), tell.Duration(e.Slept))
+	case *event.HookStarted, *event.HookFinished:
+		s.hook(e)
+	case *event.StoreFailed:
+		s.line(warning, "the store %s: %s", e.Store, e.Reason)
+	case *event.BreakerChanged:
+		s.detail("the breaker of %q was %s and is %s", e.Key, e.From, e.To)
+	case *event.RunFinished:
+		s.end(e)
+	default:
+		s.attempt(e)
+		s.target(e)
+	}
+}
+
+// attempt tells of the attempts and their copies.
+func (s *Sink) attempt(e event.Event) {
+	switch e := e.(type) {
+	case *event.AttemptStarted:
+		s.detail("attempt %s starts%s", trial(&e.Header, &e.Which), using(e.Use))
 		s.startStatus(e)
 	case *event.AttemptFinished:
 		s.copyFinished(e)
 	case *event.AttemptCancelled, *event.GuardRefused:
 		s.copyEvent(e)
-	case *event.RetryScheduled:
-		s.failedAttempt(e)
-		if e.IgnoredHint != "" && verbose {
-			s.line(faint, "ignored: %s", e.IgnoredHint)
-		}
-		if e.NotYet && verbose {
-			s.line(faint, "attempt %s succeeded; %s", tell.Position(&e.Header), tell.Next(&e.Wait, true))
-		}
-		s.startCountdown("next try", e.Jittered)
-	case *event.RetryWaited:
-		if verbose {
-			s.line(faint, "waited %s (%s before jitter, %s after, %s slept)",
-				tell.Duration(e.Slept), tell.Duration(e.Delay), tell.Duration(e.Jittered), tell.Duration(e.Slept))
-		}
+	}
+}
+
+// target tells of the targets that are waited for.
+func (s *Sink) target(e event.Event) {
+	switch e := e.(type) {
 	case *event.TargetReady:
 		s.line(good, "%s", tell.TargetReady(e))
 	case *event.TargetPending:
-		if verbose || !s.live() {
+		if s.options.Level == Verbose || !s.live() {
 			s.line(faint, "waiting for %s", tell.Pending(&e.Target))
 		}
 	case *event.TargetsPending:
 		s.targets(e)
 	case *event.TargetFailed:
 		s.line(bad, "%s", tell.TargetFailed(e))
-	case *event.HookStarted, *event.HookFinished:
-		s.hook(e, verbose)
-	case *event.StoreFailed:
-		s.line(warning, "the store %s: %s", e.Store, e.Reason)
-	case *event.BreakerChanged:
-		if verbose {
-			s.line(faint, "the breaker of %q was %s and is %s", e.Key, e.From, e.To)
-		}
-	case *event.RunFinished:
-		s.end(e)
+	}
+}
+
+// detail tells a line in verbose mode only.
+func (s *Sink) detail(format string, args ...any) {
+	if s.options.Level == Verbose {
+		s.line(faint, format, args...)
 	}
 }
 
 // hook tells of a hook that starts or has ended: what the attempt before it came
 // to is told first, as the hook may write lines of its own.
-func (s *Sink) hook(e event.Event, verbose bool) {
+func (s *Sink) hook(e event.Event) {
 	switch e := e.(type) {
 	case *event.HookStarted:
 		s.failedAttempt(nil)
-		if verbose {
-			s.line(faint, "%s starts", e.Hook)
-		}
+		s.detail("%s starts", e.Hook)
 	case *event.HookFinished:
-		switch {
-		case e.Reason != "":
-			s.line(warning, "%s failed after %s: %s", e.Hook, tell.Duration(e.Duration), e.Reason)
-		case verbose:
-			s.line(faint, "%s took %s", e.Hook, tell.Duration(e.Duration))
+		if e.Reason == "" {
+			s.detail("%s took %s", e.Hook, tell.Duration(e.Duration))
+			return
 		}
+		s.line(warning, "%s failed after %s: %s", e.Hook, tell.Duration(e.Duration), e.Reason)
 	}
 }
 
@@ -169,9 +179,7 @@ func (s *Sink) ownTrouble(e event.Event) {
 func (s *Sink) Note(text string) {
 	s.telling.Lock()
 	defer s.telling.Unlock()
-	if s.options.Level == Verbose {
-		s.line(faint, "%s", text)
-	}
+	s.detail("%s", text)
 }
 
 // Complain tells of a trouble of the program's own, whatever the level.
@@ -205,15 +213,12 @@ func (s *Sink) failedAttempt(next *event.RetryScheduled) {
 // copyEvent tells what befell a copy of a hedged attempt, where details are
 // asked for.
 func (s *Sink) copyEvent(e event.Event) {
-	if s.options.Level != Verbose {
-		return
-	}
 	switch e := e.(type) {
 	case *event.AttemptCancelled:
-		s.line(faint, "attempt %s has lost and was ended after %s", trial(&e.Header, &e.Which), tell.Duration(e.Result.Duration))
+		s.detail("attempt %s has lost and was ended after %s", trial(&e.Header, &e.Which), tell.Duration(e.Result.Duration))
 	case *event.GuardRefused:
 		if e.Hedged { // that of an attempt is told at the end
-			s.line(faint, "attempt %s was not let through: %s", trial(&e.Header, &e.Which), e.Reason)
+			s.detail("attempt %s was not let through: %s", trial(&e.Header, &e.Which), e.Reason)
 		}
 	}
 }

@@ -94,16 +94,6 @@ func (s *ci) Emit(e event.Event) {
 	case *event.RetryScheduled:
 		s.unfold(&e.Header)
 		s.failedAttempt(e)
-	case *event.TargetPending:
-		s.write("retry: waiting for " + inert(tell.Pending(&e.Target)) + "\n")
-	case *event.TargetsPending:
-		if e.Beat {
-			s.write("retry: " + inert(tell.StillPending(e)) + "\n")
-		}
-	case *event.TargetReady:
-		s.write("retry: " + inert(tell.TargetReady(e)) + "\n")
-	case *event.TargetFailed:
-		s.write(s.dialect.warning("retry", inert(tell.TargetFailed(e))))
 	case *event.HookStarted:
 		s.failedAttempt(nil)
 	case *event.HookFinished:
@@ -116,6 +106,24 @@ func (s *ci) Emit(e event.Event) {
 		s.unfold(&e.Header)
 		s.failedAttempt(nil)
 		s.end(e)
+	default:
+		s.target(e)
+	}
+}
+
+// target tells of the targets that are waited for.
+func (s *ci) target(e event.Event) {
+	switch e := e.(type) {
+	case *event.TargetPending:
+		s.write("retry: waiting for " + inert(tell.Pending(&e.Target)) + "\n")
+	case *event.TargetsPending:
+		if e.Beat {
+			s.write("retry: " + inert(tell.StillPending(e)) + "\n")
+		}
+	case *event.TargetReady:
+		s.write("retry: " + inert(tell.TargetReady(e)) + "\n")
+	case *event.TargetFailed:
+		s.write(s.dialect.warning("retry", inert(tell.TargetFailed(e))))
 	}
 }
 

@@ -40,6 +40,9 @@ func slice(width, now int64) int64 { return now * parts / width }
 func (w *Window) advance(now int64) {
 	current := slice(w.Width, now)
 	moved := min(max(current-w.Newest, -parts), parts)
+	if moved == 0 {
+		return
+	}
 	w.Newest = current
 	var counts [parts][2]int64
 	for age := range int64(parts) {

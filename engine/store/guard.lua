@@ -2,12 +2,12 @@
 -- one key. The names are those of the Go code, and so is the order of things;
 -- a test holds the two together over random histories.
 --
--- KEYS[1] holds the state as decimal words (guard.State.Append), KEYS[2] is
--- where a state that cannot be read is set aside. ARGV[1] holds the numbers that
--- redis.go names, as words. Everything is an integer below 2^53.
+-- KEYS[1] holds the state, a list of numbers (guard.State.Append), KEYS[2] is
+-- where a state that cannot be read is set aside. ARGV[1] is the list of numbers
+-- that redis.go names. Lists are MessagePack, which takes a tenth of the time
+-- that words take. Everything is an integer below 2^53.
 
-local arg = {}
-for word in string.gmatch(ARGV[1], '%S+') do arg[#arg + 1] = tonumber(word) end
+local arg = cmsgpack.unpack(ARGV[1])
 local op = arg[1]
 local g = {
   rate = arg[2], row = arg[3], min = arg[4], window = arg[5], open = arg[6], probes = arg[7],
@@ -43,31 +43,36 @@ local function fresh()
     row = 0, successes = 0, probes = {}, windows = {}, budget = {}, missing = 0, stamp = 0, recent = {}, slots = {} }
 end
 
+-- read raises an error where a list is not one of numbers.
 local function read(text)
-  local list, at, bad = {}, 0, false
-  for word in string.gmatch(text, '%S+') do
-    list[#list + 1] = tonumber(word) or -1
-  end
+  local list, at, bad = cmsgpack.unpack(text), 0, false
   local function next(most)
     at = at + 1
     local n = list[at]
-    if bad or n == nil or not (n >= 0 and n <= most) or n % 1 ~= 0 then
-      bad = true
-      return 0
-    end
-    return n
+    if n and n >= 0 and n <= most and n % 1 == 0 then return n end
+    bad = true
+    return 0
   end
   local function leases(most)
     local all = {}
-    for i = 1, next(most) do all[i] = { next(GREATEST), next(GREATEST) } end
+    for i = 1, next(most) do
+      if bad then break end
+      all[i] = { next(GREATEST), next(GREATEST) }
+    end
     return all
   end
   local function windows()
     local all = {}
     for i = 1, next(WIDTHS) do
-      local w = { width = next(365 * DAY), used = next(GREATEST), newest = next(GREATEST), counts = {} }
+      local counts = {}
+      local w = { width = next(365 * DAY), used = next(GREATEST), newest = next(GREATEST), counts = counts }
+      for k = 1, 2 * PARTS do
+        local n = list[at + k] or -1
+        bad = bad or n < 0 or n > MOST or n % 1 ~= 0
+        counts[k] = n
+      end
+      at = at + 2 * PARTS
       bad = bad or w.width == 0
-      for age = 1, PARTS do w.counts[age] = { next(MOST), next(MOST) } end
       all[i] = w
     end
     return all
@@ -89,7 +94,11 @@ end
 
 local function write(s)
   local list = { 1, s.used, s.keep, s.circuit, s.generation, s.opened, s.openings, s.failures, s.outcomes, s.row, s.successes }
-  local function add(n) list[#list + 1] = n end
+  local length = #list
+  local function add(n)
+    length = length + 1
+    list[length] = n
+  end
   local function leases(all)
     add(#all)
     for _, l in ipairs(all) do add(l[1]) add(l[2]) end
@@ -98,7 +107,9 @@ local function write(s)
     add(#all)
     for _, w in ipairs(all) do
       add(w.width) add(w.used) add(w.newest)
-      for age = 1, PARTS do add(w.counts[age][1]) add(w.counts[age][2]) end
+      local counts = w.counts
+      for k = 1, 2 * PARTS do list[length + k] = counts[k] end
+      length = length + 2 * PARTS
     end
   end
   leases(s.probes)
@@ -107,15 +118,15 @@ local function write(s)
   add(s.missing) add(s.stamp) add(#s.recent)
   for _, ok in ipairs(s.recent) do add(ok) end
   leases(s.slots)
-  for i, n in ipairs(list) do list[i] = string.format('%.0f', n) end
-  return table.concat(list, ' ')
+  return cmsgpack.pack(list)
 end
 
 local function load()
   local text = redis.pcall('GET', KEYS[1])
   if not text then return fresh() end
-  local s = type(text) == 'string' and read(text)
-  if not s then
+  local whole, s = false, nil
+  if type(text) == 'string' then whole, s = pcall(read, text) end
+  if not whole or not s then
     redis.call('RENAME', KEYS[1], KEYS[2])
     redis.call('PEXPIRE', KEYS[2], DAY)
     damaged = 1
@@ -146,20 +157,27 @@ local function clampLeases(leases)
 end
 
 -- Windows (window.go). The kinds of counts are 1 and 2: runs and retries,
--- failures and successes.
+-- failures and successes. Count k of the slice that is age slices old is at
+-- 2 * age + k.
 
 local function slice(width, at) return math.floor(at * PARTS / width) end
 
+local function zeros()
+  local counts = {}
+  for k = 1, 2 * PARTS do counts[k] = 0 end
+  return counts
+end
+
 local function advance(w)
   local moved = math.min(math.max(slice(w.width, now) - w.newest, -PARTS), PARTS)
+  if moved == 0 then return end
   w.newest = slice(w.width, now)
-  local counts = {}
-  for age = 1, PARTS do counts[age] = { 0, 0 } end
-  for age = 1, PARTS do
-    local at = math.max(age + moved, 1)
-    if at <= PARTS then
+  local counts = zeros()
+  for age = 0, PARTS - 1 do
+    local at = math.max(age + moved, 0)
+    if at < PARTS then
       for kind = 1, 2 do
-        counts[at][kind] = math.min(counts[at][kind] + w.counts[age][kind], MOST)
+        counts[2 * at + kind] = math.min(counts[2 * at + kind] + w.counts[2 * age + kind], MOST)
       end
     end
   end
@@ -167,8 +185,8 @@ local function advance(w)
 end
 
 local function sum(w, kind, n)
-  local total = 0
-  for age = 1, n do total = total + w.counts[age][kind] end
+  local total, counts = 0, w.counts
+  for k = kind, 2 * n, 2 do total = total + counts[k] end
   return total
 end
 
@@ -185,8 +203,7 @@ local function window(all, width)
       end
       table.remove(all, oldest)
     end
-    w = { width = width, newest = slice(width, now), counts = {} }
-    for age = 1, PARTS do w.counts[age] = { 0, 0 } end
+    w = { width = width, newest = slice(width, now), counts = zeros() }
     all[#all + 1] = w
   end
   w.used = now
@@ -197,7 +214,7 @@ end
 local function count(all, kind)
   for _, w in ipairs(all) do
     advance(w)
-    w.counts[1][kind] = math.min(w.counts[1][kind] + 1, MOST)
+    w.counts[kind] = math.min(w.counts[kind] + 1, MOST)
   end
 end
 
@@ -206,7 +223,7 @@ local function takeBack(all, kind, at)
     advance(w)
     local age = math.max(w.newest - slice(w.width, at), 0)
     if age < PARTS then
-      w.counts[age + 1][kind] = math.max(w.counts[age + 1][kind] - 1, 0)
+      w.counts[2 * age + kind] = math.max(w.counts[2 * age + kind] - 1, 0)
     end
   end
 end

@@ -1,12 +1,13 @@
 package store
 
 // This file is the store in Redis or Valkey: one call of a script for each
-// request, on a connection of its own, by the server's clock.
+// request, by the server's clock.
 
 import (
 	"context"
 	"crypto/tls"
 	_ "embed"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -23,16 +24,17 @@ import (
 //go:embed guard.lua
 var script string
 
-const scriptSHA = "6b8f35094a92015f93b59f9b9cf873d7a987a0ad"
+const scriptSHA = "fdee967becc59fba8fcc424be248a1e50aa0c876"
 
 // Redis is a store on a server.
 type Redis struct {
 	address *Address
 	// Warn is told in one line what is wrong but stops nothing.
 	Warn func(line string)
+	idle idle
 }
 
-// NewRedis is the store at an address. It connects at each request.
+// NewRedis is the store at an address. It connects at the first request.
 func NewRedis(a *Address) *Redis { return &Redis{address: a, Warn: func(string) {}} }
 
 // Do answers a request in one transaction.
@@ -72,12 +74,14 @@ func arguments(g *guard.Guards, r *guard.Request) []int64 {
 	}
 }
 
-// decimals writes numbers as one argument: a client that has not logged in may
-// send ten at most, and would be told of that, not of the login.
-func decimals(numbers []int64) string {
-	var b []byte
+// pack writes numbers that are not negative as a list of MessagePack
+// (github.com/msgpack/msgpack, spec.md: array 16, uint 64), in one argument: a
+// client that has not logged in may send ten at most, and would be told of that,
+// not of the login.
+func pack(numbers []int64) string {
+	b := binary.BigEndian.AppendUint16([]byte{0xdc}, uint16(len(numbers)))
 	for _, n := range numbers {
-		b = append(strconv.AppendInt(b, n, 10), ' ')
+		b = binary.BigEndian.AppendUint64(append(b, 0xcf), uint64(n))
 	}
 	return string(b)
 }
@@ -107,7 +111,7 @@ func readAnswer(n []int64) (a guard.Answer, damaged bool, err error) {
 
 // call runs the script.
 func (s *Redis) call(ctx context.Context, keys [2]string, numbers []int64) ([]int64, error) {
-	return s.run(ctx, []string{"EVALSHA", scriptSHA, "2", keys[0], keys[1], decimals(numbers)})
+	return s.run(ctx, []string{"EVALSHA", scriptSHA, "2", keys[0], keys[1], pack(numbers)})
 }
 
 // run runs a command, on another server where a cluster says so.
@@ -136,42 +140,32 @@ func (s *Redis) callAt(ctx context.Context, host string, asking bool, words []st
 	if err != nil {
 		return nil, err
 	}
-	defer c.close()
-	before := s.greeting(asking)
-	for _, w := range before {
-		c.queue(w...)
+	var before [][]string
+	if !c.used {
+		before = s.greeting()
 	}
-	c.queue(words...)
-	if err := c.flush(); err != nil {
-		return nil, err
+	if asking {
+		before = append(before, []string{"ASKING"})
 	}
-	for _, w := range before {
-		if _, err := c.reply(); err != nil {
-			return nil, fmt.Errorf("%s: %w", w[0], err)
-		}
-	}
-	list, err := c.reply()
+	list, err := c.call(before, words)
 	var reply replyError
-	if !errors.As(err, &reply) || !reply.is("NOSCRIPT") {
+	if errors.As(err, &reply) && reply.is("NOSCRIPT") {
+		before = nil
+		if asking {
+			before = [][]string{{"ASKING"}}
+		}
+		list, err = c.call(before, append([]string{"EVAL", script}, words[2:]...))
+	}
+	if err != nil || !c.stop() { // the context has ended, and closes it
+		_ = c.conn.Close()
 		return list, err
 	}
-	if asking {
-		c.queue("ASKING")
-	}
-	c.queue(append([]string{"EVAL", script}, words[2:]...)...)
-	if err := c.flush(); err != nil {
-		return nil, err
-	}
-	if asking {
-		if _, err := c.reply(); err != nil {
-			return nil, err
-		}
-	}
-	return c.reply()
+	s.idle.keep(c)
+	return list, nil
 }
 
-// greeting is what comes before the script on a new connection.
-func (s *Redis) greeting(asking bool) (words [][]string) {
+// greeting is what comes first on a new connection.
+func (s *Redis) greeting() (words [][]string) {
 	switch a := s.address; {
 	case a.User != "":
 		words = append(words, []string{"AUTH", a.User, a.Password})
@@ -181,23 +175,31 @@ func (s *Redis) greeting(asking bool) (words [][]string) {
 	if s.address.DB != 0 {
 		words = append(words, []string{"SELECT", strconv.Itoa(s.address.DB)})
 	}
-	if asking {
-		words = append(words, []string{"ASKING"})
-	}
 	return words
 }
 
-// connect opens a connection whose every step ends with ctx.
+// connect returns a connection whose every step ends with ctx: the one that was
+// used last, where it is to the same server, or a new one.
 func (s *Redis) connect(ctx context.Context, host string) (*client, error) {
+	c := s.idle.take(host)
+	if c == nil {
+		conn, err := s.dial(ctx, host)
+		if err != nil {
+			return nil, err
+		}
+		c = newClient(conn)
+		c.host = host
+	}
+	deadline, _ := ctx.Deadline()
+	_ = c.conn.SetDeadline(deadline)
+	c.stop = context.AfterFunc(ctx, func() { _ = c.conn.Close() })
+	return c, nil
+}
+
+func (s *Redis) dial(ctx context.Context, host string) (net.Conn, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, s.address.Network, host)
-	if err != nil {
-		return nil, err
-	}
-	if deadline, is := ctx.Deadline(); is {
-		_ = conn.SetDeadline(deadline)
-	}
-	if s.address.TLS {
+	if err == nil && s.address.TLS {
 		name, _, _ := net.SplitHostPort(host)
 		secure := tls.Client(conn, &tls.Config{ServerName: name, MinVersion: tls.VersionTLS12})
 		if err := secure.HandshakeContext(ctx); err != nil {
@@ -206,8 +208,7 @@ func (s *Redis) connect(ctx context.Context, host string) (*client, error) {
 		}
 		conn = secure
 	}
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
-	return newClient(conn, stop), nil
+	return conn, err
 }
 
 // explain says what to do about an error, in place of how it came about.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -60,7 +61,7 @@ func dial(t *testing.T, socket string) *client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	return newClient(conn, func() bool { return true })
+	return newClient(conn)
 }
 
 func TestTheScriptsNameIsItsHash(t *testing.T) {
@@ -203,8 +204,8 @@ func (h *history) step() error {
 
 // ask calls the script and returns its answer and the state that it left.
 func (h *history) ask(numbers []int64) (a guard.Answer, list []int64, err error) {
-	h.c.queue("EVALSHA", h.script, "2", h.key[0], h.key[1], decimals(numbers))
-	h.c.queue("GET", h.key[0])
+	h.c.queue("EVALSHA", h.script, "2", h.key[0], h.key[1], pack(numbers))
+	h.c.queue("EVAL", "return cmsgpack.unpack(redis.call('GET', KEYS[1]))", "1", h.key[0])
 	if err = h.c.flush(); err != nil {
 		return a, nil, err
 	}
@@ -215,18 +216,23 @@ func (h *history) ask(numbers []int64) (a guard.Answer, list []int64, err error)
 	if a, _, err = readAnswer(reply); err != nil {
 		return a, nil, err
 	}
-	if _, _, err = h.c.line(); err != nil {
+	_, length, err := h.c.line()
+	if err != nil {
 		return a, nil, err
 	}
-	text, err := h.c.in.ReadString('\n')
-	for _, word := range strings.Fields(text) {
-		n, err := strconv.ParseInt(word, 10, 64)
+	n, _ := strconv.Atoi(length)
+	for range n {
+		_, text, err := h.c.line()
+		if err != nil {
+			return a, nil, err
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
 			return a, nil, err
 		}
 		list = append(list, n)
 	}
-	return a, list, err
+	return a, list, nil
 }
 
 // newRedis is a store on a server of its own, and a connection to that.
@@ -273,6 +279,57 @@ func TestRedisKeepsAStateAndLetsItExpire(t *testing.T) {
 	if n := c.must(t, "DBSIZE")[0]; n != 1 {
 		t.Errorf("%d keys", n)
 	}
+}
+
+func TestAConnectionIsKeptForASecond(t *testing.T) {
+	s, c := newRedis(t, "")
+	connections := func() int64 {
+		c.queue("CLIENT", "LIST")
+		if err := c.flush(); err != nil {
+			t.Fatal(err)
+		}
+		_, length, _ := c.line()
+		n, err := strconv.Atoi(length)
+		if err != nil {
+			t.Fatal(length)
+		}
+		text := make([]byte, n+2)
+		if _, err := io.ReadFull(c.in, text); err != nil {
+			t.Fatal(err)
+		}
+		return int64(strings.Count(string(text), "id="))
+	}
+	total := func() string {
+		text, _ := exec.Command("redis-cli", "-s", s.address.Host, "info", "stats").Output()
+		_, rest, _ := strings.Cut(string(text), "total_connections_received:")
+		n, _, _ := strings.Cut(rest, "\r")
+		return n
+	}
+	ask := func() {
+		if _, _, err := s.Do(soon(t), "npm", budget, &run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask()
+	before, _ := strconv.Atoi(total())
+	for range 50 {
+		ask()
+	}
+	if after, _ := strconv.Atoi(total()); after-before != 1 { // the one that asks
+		t.Errorf("%d connections for 50 requests", after-before-1)
+	}
+	if n := connections(); n != 2 {
+		t.Errorf("%d connections are open", n)
+	}
+	for end := time.Now().Add(30 * time.Second); connections() != 1; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the connection stays open")
+		}
+	}
+	// One that the server has closed is not used.
+	ask()
+	c.must(t, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+	ask()
 }
 
 func TestRedisSetsAsideWhatItCannotRead(t *testing.T) {
@@ -487,7 +544,7 @@ func FuzzReply(f *testing.F) {
 		ours, theirs := net.Pipe()
 		go func() { _, _ = theirs.Write([]byte(s)); _ = theirs.Close() }()
 		defer func() { _ = ours.Close() }()
-		c := newClient(ours, func() bool { return true })
+		c := newClient(ours)
 		if list, err := c.reply(); err == nil && len(list) > longestList {
 			t.Errorf("%d numbers", len(list))
 		}

@@ -17,16 +17,32 @@ type client struct {
 	conn net.Conn
 	in   *bufio.Reader
 	out  []byte
+	host string
+	used bool        // the greeting has been sent
 	stop func() bool // leaves the connection alone when the context ends
 }
 
-func newClient(conn net.Conn, stop func() bool) *client {
-	return &client{conn: conn, in: bufio.NewReaderSize(conn, longestLine), stop: stop}
+func newClient(conn net.Conn) *client {
+	return &client{conn: conn, in: bufio.NewReaderSize(conn, longestLine)}
 }
 
-func (c *client) close() {
-	c.stop()
-	_ = c.conn.Close()
+// call sends commands at once, and returns the last one's reply. An error of one
+// before it counts.
+func (c *client) call(before [][]string, words []string) ([]int64, error) {
+	for _, w := range before {
+		c.queue(w...)
+	}
+	c.queue(words...)
+	if err := c.flush(); err != nil {
+		return nil, err
+	}
+	for _, w := range before {
+		if _, err := c.reply(); err != nil {
+			return nil, fmt.Errorf("%s: %w", w[0], err)
+		}
+	}
+	c.used = true
+	return c.reply()
 }
 
 // queue adds a command to what flush sends.

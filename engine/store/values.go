@@ -144,3 +144,12 @@ func (s *Redis) values(ctx context.Context, op, key string, values []string) ([]
 	}
 	return s.run(ctx, []string{"EVAL", valuesScript, "1", keys(key)[0] + ":values", op, strconv.Itoa(valuesFor), decimals(numbers)})
 }
+
+// decimals writes numbers as one argument.
+func decimals(numbers []int64) string {
+	var b []byte
+	for _, n := range numbers {
+		b = append(strconv.AppendInt(b, n, 10), ' ')
+	}
+	return string(b)
+}

@@ -92,16 +92,20 @@ func settle(output string) string {
 	return ruleLine.ReplaceAllString(elapsed.ReplaceAllString(output, "$1 TIME"), "$1:LINE")
 }
 
-// TestReadmeRulesAreRun holds the rule file of the README to the one that a
-// script runs.
-func TestReadmeRulesAreRun(t *testing.T) {
+// TestRulesOfTheDocumentationAreRun holds the rule file of docs/rules.md to the
+// one that a script runs.
+func TestRulesOfTheDocumentationAreRun(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "docs", "rules.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	script, err := txtar.ParseFile(filepath.Join("..", "testdata", "script", "explain_rules_file.txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range script.Files {
-		if f.Name == "deploy.rules" && !strings.Contains(readme(t), "```text\n"+string(f.Data)+"```") {
-			t.Errorf("README.md does not hold this rule file:\n%s", f.Data)
+		if f.Name == "deploy.rules" && !strings.Contains(string(page), "```text\n"+string(f.Data)+"```") {
+			t.Errorf("docs/rules.md does not hold this rule file:\n%s", f.Data)
 		}
 	}
 }

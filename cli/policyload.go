@@ -173,6 +173,9 @@ func included(from, pattern string) ([]string, error) {
 func readPolicyFile(name string) (string, os.FileInfo, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
+		if fault := new(fs.PathError); errors.As(err, &fault) {
+			err = fmt.Errorf("%q: %w", name, fault.Err)
+		}
 		return "", nil, err
 	}
 	defer func() { _ = f.Close() }()

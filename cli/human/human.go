@@ -76,9 +76,7 @@ func (s *Sink) Emit(e event.Event) {
 	}
 	switch e := e.(type) {
 	case *event.RunStarted:
-		if e.PolicyUnasked {
-			s.policy = fmt.Sprintf(" (policy %s, %s)", e.Policy, e.PolicySource)
-		}
+		s.policy = tell.Unasked(e)
 	case *event.InitialWait:
 		s.detail("first try in %s", tell.Duration(e.Wait))
 		s.startCountdown("first try", e.Wait)

@@ -42,6 +42,7 @@ type ci struct {
 	w        io.Writer
 	failed   bool
 	command  string                 // as it is shown
+	policy   string                 // one that nobody named, told with the first failure
 	open     bool                   // a fold
 	finished *event.AttemptFinished // the last one that failed, told with what follows it
 }
@@ -77,7 +78,7 @@ func (s *ci) Emit(e event.Event) {
 	}
 	switch e := e.(type) {
 	case *event.RunStarted:
-		s.command = shown(e.Command)
+		s.command, s.policy = shown(e.Command), tell.Unasked(e)
 	case *event.AttemptStarted:
 		if !s.open { // else it is a further copy
 			s.open = true
@@ -95,6 +96,7 @@ func (s *ci) Emit(e event.Event) {
 		s.unfold(&e.Header)
 		s.failedAttempt(e)
 	case *event.HookStarted:
+		s.unfold(&e.Header)
 		s.failedAttempt(nil)
 	case *event.HookFinished:
 		if e.Reason != "" {
@@ -143,7 +145,8 @@ func (s *ci) failedAttempt(next *event.RetryScheduled) {
 	}
 	s.finished = nil
 	title, text := tell.Failure(e, next, false)
-	s.write(s.dialect.warning("retry: "+title, inert(text)))
+	s.write(s.dialect.warning("retry: "+title, inert(text+s.policy)))
+	s.policy = ""
 }
 
 func (s *ci) end(e *event.RunFinished) {

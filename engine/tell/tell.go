@@ -77,6 +77,15 @@ func Failure(e *event.AttemptFinished, next *event.RetryScheduled, verbose bool)
 	return title, text + ruled(e.Rule)
 }
 
+// Unasked names a policy that nobody asked for, in brackets behind the first line
+// about a failure; "" for none.
+func Unasked(e *event.RunStarted) string {
+	if !e.PolicyUnasked {
+		return ""
+	}
+	return " (policy " + e.Policy + ", " + e.PolicySource + ")"
+}
+
 // Rehearsal tells of an attempt that was pretended.
 func Rehearsal(e *event.AttemptFinished) string {
 	ended := e.Ended

@@ -17,6 +17,7 @@ package cli
 
 import (
 	"context"
+	goflag "flag"
 	"fmt"
 	"net"
 	"os"
@@ -74,7 +75,12 @@ type script struct{ *testing.T }
 
 func (s script) Run(_ string, f func(testscript.T)) { f(s) }
 func (s script) Parallel()                          {}
-func (s script) Verbose() bool                      { return testing.Verbose() }
+
+// Verbose is for who runs chosen scripts with -v: of all of them, what each one
+// does is 200,000 lines.
+func (s script) Verbose() bool {
+	return testing.Verbose() && goflag.Lookup("test.run").Value.String() != ""
+}
 
 func runScript(t *testing.T, file string) {
 	testscript.RunT(script{t}, testscript.Params{

@@ -298,7 +298,7 @@ func (d *driven) start() {
 // wait waits for the driver, for a limited time.
 func (d *driven) wait() {
 	d.t.Helper()
-	timer := time.AfterFunc(max(d.limit, 20*time.Second), func() {
+	timer := time.AfterFunc(max(d.limit, limit), func() {
 		_ = d.Process.Signal(syscall.SIGABRT) // for its stacks
 		time.Sleep(time.Second)
 		_ = d.Process.Kill()

@@ -64,8 +64,8 @@ func writeAll(f File, b []byte) error {
 
 // isGone reports whether a write failed since nobody reads.
 func isGone(err error) bool {
-	const noData = syscall.Errno(232) // ERROR_NO_DATA: the pipe is being closed
-	return errors.Is(err, syscall.ERROR_BROKEN_PIPE) || errors.Is(err, noData)
+	const noData, notConnected = syscall.Errno(232), syscall.Errno(233) // ERROR_NO_DATA, ERROR_PIPE_NOT_CONNECTED: the other end is closed
+	return errors.Is(err, syscall.ERROR_BROKEN_PIPE) || errors.Is(err, noData) || errors.Is(err, notConnected)
 }
 
 var peekNamedPipe = windows.NewLazySystemDLL("kernel32.dll").NewProc("PeekNamedPipe")

@@ -18,9 +18,11 @@ import (
 
 // newGate is the gate of a run whose guards have a key.
 func newGate(w *guarding, environ []string, tell func(event.Event)) *gate.Gate {
+	var g *gate.Gate
+	note := func(name string) func(string) { return func(line string) { g.Note(name, line) } }
 	host, name := hostStore(environ)
 	if host != nil {
-		host.Warn = func(line string) { tell(&event.StoreFailed{Store: name, Reason: line}) }
+		host.Warn = note(name)
 	}
 	c := gate.Config{
 		Key: w.key, Guards: w.guards, Closed: w.closed, Timeout: w.timeout, Random: rand.Uint64, Tell: tell,
@@ -31,16 +33,16 @@ func newGate(w *guarding, environ []string, tell func(event.Event)) *gate.Gate {
 	case w.address == nil:
 		c.Primary = gate.Named{Store: host, Name: name}
 	default:
-		c.Primary = gate.Named{Store: openStore(w.address, tell), Name: w.address.Name}
+		c.Primary = gate.Named{Store: openStore(w.address, note(w.address.Name)), Name: w.address.Name}
 		if host != nil {
 			c.Host, c.Health = gate.Named{Store: host, Name: name}, host
 		}
 	}
-	return gate.New(c)
+	g = gate.New(c)
+	return g
 }
 
-func openStore(a *store.Address, tell func(event.Event)) gate.Store {
-	warn := func(line string) { tell(&event.StoreFailed{Store: a.Name, Reason: line}) }
+func openStore(a *store.Address, warn func(string)) gate.Store {
 	if a.Dir == "" {
 		s := store.NewRedis(a)
 		s.Warn = warn

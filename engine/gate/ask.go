@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/retrysh/retry/engine"
@@ -59,6 +60,7 @@ func (g *Gate) try(ctx context.Context, s Named, r *guard.Request) (guard.Answer
 	limited, cancel := context.WithTimeout(ctx, g.c.Timeout)
 	defer cancel()
 	answer, lock, err := s.Do(limited, g.c.Key, &g.c.Guards, r)
+	g.tellNotes()
 	if err == nil && first {
 		g.probed = true
 		_ = g.c.Health.Succeeded(limited, s.Name)
@@ -106,6 +108,32 @@ func (g *Gate) fallBack(ctx context.Context, r *guard.Request, cause error) (gua
 	return answer, lock, err
 }
 
+// notes are what stores say while they work, also for a renewal beside the run.
+// The lock guards the list alone.
+type notes struct {
+	mu   sync.Mutex
+	list []event.StoreFailed
+}
+
+// Note keeps a line that the store of a name says. It is told when the run next
+// asks or tells something.
+func (g *Gate) Note(name, line string) {
+	g.notes.mu.Lock()
+	defer g.notes.mu.Unlock()
+	g.notes.list = append(g.notes.list, event.StoreFailed{Store: name, Reason: line})
+}
+
+// tellNotes tells what was noted.
+func (g *Gate) tellNotes() {
+	g.notes.mu.Lock()
+	list := g.notes.list
+	g.notes.list = nil
+	g.notes.mu.Unlock()
+	for i := range list {
+		g.c.Tell(&list[i])
+	}
+}
+
 // warn tells of a failure of the store, once a run.
 func (g *Gate) warn(name, reason string) {
 	if !g.warned {
@@ -120,10 +148,16 @@ func (g *Gate) tell(to Store, r *guard.Request) {
 	ctx, cancel := context.WithTimeout(context.Background(), g.c.Timeout)
 	defer cancel()
 	answer, _, err := to.Do(ctx, g.c.Key, &g.c.Guards, r)
+	g.tellNotes()
 	if err == nil {
 		g.tellChange(&answer)
 		return
 	}
+	g.lost(to, err, "what came of the attempt is not counted")
+}
+
+// lost counts a failure of a store and warns of what it cost.
+func (g *Gate) lost(to Store, err error, what string) {
 	if to == g.store.Store {
 		g.count(err)
 	}
@@ -131,7 +165,7 @@ func (g *Gate) tell(to Store, r *guard.Request) {
 	if to != g.c.Primary.Store {
 		name = g.c.Host.Name
 	}
-	g.warn(name, fmt.Sprintf("%v; what came of the attempt is not counted", err))
+	g.warn(name, fmt.Sprintf("%v; %s", err, what))
 }
 
 // tellChange tells that this run has changed the breaker.

@@ -78,7 +78,8 @@ type Gate struct {
 	// through.
 	admitted, retried bool
 	// run holds the slot of the run.
-	run *pass
+	run   *pass
+	notes notes
 }
 
 // receipt is what was taken, and from whom.
@@ -110,12 +111,25 @@ func (g *Gate) asksRetry() bool {
 	return c.Breaker.Named() || c.Budget.On || c.Tokens.Capacity > 0 || c.Adaptive
 }
 
-// Withdraw gives back what the last Permit took.
+// withdrawLimit is the longest that giving back may take: a run that is cancelled
+// in a wait ends within 50 ms.
+const withdrawLimit = 40 * time.Millisecond
+
+// Withdraw gives back what the last Permit took. A store that is too slow for
+// that leaves it taken.
 func (g *Gate) Withdraw() {
-	if t := g.taken; t.from != nil && (t.Budget || t.Cost > 0) {
-		g.tell(t.from, &guard.Request{Op: guard.Withdraw, Taken: t.Taken})
-	}
+	t := g.taken
 	g.taken = receipt{}
+	if t.from == nil || !t.Budget && t.Cost == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), min(g.c.Timeout, withdrawLimit))
+	defer cancel()
+	_, _, err := t.from.Do(ctx, g.c.Key, &g.c.Guards, &guard.Request{Op: guard.Withdraw, Taken: t.Taken})
+	g.tellNotes()
+	if err != nil && ctx.Err() == nil {
+		g.lost(t.from, err, "what the retry took is not given back")
+	}
 }
 
 // Admit asks last before an attempt. It waits for a slot as long as --max-concurrent

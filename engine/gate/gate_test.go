@@ -20,12 +20,17 @@ type memory struct {
 	state guard.State
 	fails error
 	calls []guard.Op
+	says  func() // once
 }
 
 func (m *memory) Do(ctx context.Context, _ string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.calls = append(m.calls, r.Op)
+	if m.says != nil {
+		m.says()
+		m.says = nil
+	}
 	if m.fails != nil {
 		return guard.Answer{}, nil, m.fails
 	}
@@ -217,6 +222,31 @@ func TestTokensAreGivenBackBySuccess(t *testing.T) {
 	}
 }
 
+// slow answers when its time is up.
+type slow struct{}
+
+func (slow) Do(ctx context.Context, _ string, _ *guard.Guards, r *guard.Request) (guard.Answer, Lock, error) {
+	if r.Op == guard.Permit {
+		return guard.Answer{Taken: guard.Taken{Budget: true}}, nil, nil
+	}
+	<-ctx.Done()
+	return guard.Answer{}, nil, ctx.Err()
+}
+
+func TestGivingBackHoldsUpNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, told := newGate(guard.Guards{Budget: oneTry}, nil, nil)
+		g.store.Store, g.c.Primary.Store = slow{}, slow{}
+		if g.Permit(t.Context(), second) != nil {
+			t.Fatal("refused")
+		}
+		start := time.Now()
+		if g.Withdraw(); time.Since(start) > 40*time.Millisecond || told.kinds() != "" {
+			t.Errorf("%v, events %q", time.Since(start), told.kinds())
+		}
+	})
+}
+
 func TestACopyIsARetry(t *testing.T) {
 	m := &memory{}
 	g, _ := newGate(guard.Guards{Budget: oneTry, Tokens: full, Slots: guard.Slots{N: 2}}, m, nil)
@@ -326,6 +356,26 @@ func TestClosedRefuses(t *testing.T) {
 	if pass.Report(engine.CountsFailure); told.kinds() != "store_failed" {
 		t.Errorf("a report that failed: events %q", told.kinds())
 	}
+}
+
+// TestANoteOfARenewalIsToldByTheRun lets a store say something while a lease is
+// renewed: events come from the goroutine of the run alone.
+func TestANoteOfARenewalIsToldByTheRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		g, told := newGate(guard.Guards{Slots: oneIn}, m, nil)
+		pass := admit(t, g, first)
+		m.mu.Lock()
+		m.says = func() { g.Note("primary", "a record was damaged") }
+		m.mu.Unlock()
+		time.Sleep(4 * time.Second)
+		if len(told.events) != 0 {
+			t.Error("told by the renewal")
+		}
+		if pass.Report(engine.CountsSuccess); told.kinds() != "store_failed" {
+			t.Errorf("events %q", told.kinds())
+		}
+	})
 }
 
 // health counts as a File does.

@@ -87,9 +87,6 @@ func (p *pass) Report(counted engine.Counted) {
 		<-p.stopped // a renewal that came after the report would take the slot again
 	}
 	g, held := p.gate, p.leased()
-	if p.lock != nil {
-		p.lock.Unlock()
-	}
 	outcome := guard.Neither
 	switch counted {
 	case engine.CountsSuccess:
@@ -100,6 +97,9 @@ func (p *pass) Report(counted engine.Counted) {
 	counts := outcome != guard.Neither && (g.c.Guards.Breaker.Named() || g.c.Guards.Adaptive)
 	if p.from != nil && (counts || held.Place || held.Slot) {
 		g.tell(p.from, &guard.Request{Op: guard.Report, Pass: held, Outcome: outcome})
+	}
+	if p.lock != nil { // after the outcome, which may open a breaker
+		p.lock.Unlock()
 	}
 	p.from, p.lock, p.stop = nil, nil, nil
 }

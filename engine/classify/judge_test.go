@@ -166,6 +166,9 @@ func FuzzJudge(f *testing.F) {
 			}
 			return
 		}
+		if j.Rule == "" && j.Verdict == event.Unknown {
+			return // the words overruled what matched
+		}
 		if first := j.Matches[0].Rule; j.Rule != first.ID || j.Verdict != first.Verdict {
 			t.Fatalf("%s by %q, but the first match is %q", j.Verdict, j.Rule, first.ID)
 		}

@@ -50,37 +50,76 @@ const (
 // maxWordLines is how many of the last lines are read.
 const maxWordLines = 60
 
-// words returns the words of an output, each once.
-func words(argv []string, out *output) map[string]bool {
+// wordLine is a line of an output and its words.
+type wordLine struct {
+	start, end int
+	words      []string
+}
+
+// wordLines returns the last lines of an output that are read for words.
+func wordLines(argv []string, out *output) (lines []wordLine) {
 	named := map[string]bool{}
 	for _, arg := range argv {
 		eachWord(arg, func(w string) { named[w] = true })
 	}
-	set := map[string]bool{}
-	for end, lines := len(out.masked), 0; end > 0 && lines < maxWordLines; lines++ {
+	for end, n := len(out.masked), 0; end > 0 && n < maxWordLines; n++ {
 		start := strings.LastIndexByte(out.masked[:end], '\n') + 1
-		from := max(start, end-maxLine)
-		line := out.masked[from:end]
-		if kind := out.kind(from, end); kind == plainLine || kind == warningLine {
-			if strings.Contains(line, "://") {
-				set[urlWord] = true
-			}
-			before := ""
-			eachWord(line, func(w string) {
-				if named[w] {
-					before = ""
-					return
-				}
-				set[w] = true
-				if before != "" {
-					set[before+" "+w] = true
-				}
-				before = w
-			})
+		line := wordLine{start: max(start, end-maxLine), end: end}
+		if kind := out.kind(line.start, end); kind == plainLine || kind == warningLine {
+			line.read(out.masked[line.start:end], named)
+			lines = append(lines, line)
 		}
 		end = start - 1
 	}
+	return lines
+}
+
+// read takes the words of the text but those that are named.
+func (l *wordLine) read(text string, named map[string]bool) {
+	if strings.Contains(text, urlWord) {
+		l.words = append(l.words, urlWord)
+	}
+	before := ""
+	eachWord(text, func(w string) {
+		if named[w] {
+			before = ""
+			return
+		}
+		l.words = append(l.words, w)
+		if before != "" {
+			l.words = append(l.words, before+" "+w)
+		}
+		before = w
+	})
+}
+
+// words returns the words of the lines, each once.
+func words(lines []wordLine) map[string]bool {
+	set := map[string]bool{}
+	for _, l := range lines {
+		for _, w := range l.words {
+			set[w] = true
+		}
+	}
 	return set
+}
+
+// weightiest returns the line whose words say most for the side that sum is on.
+func weightiest(lines []wordLine, weights map[string]int, sum int) (best wordLine) {
+	most := -1
+	for _, l := range lines {
+		n := 0
+		for _, w := range l.words {
+			n += weights[w]
+		}
+		if sum < 0 {
+			n = -n
+		}
+		if n > most {
+			best, most = l, n
+		}
+	}
+	return best
 }
 
 // urlWord stands for an address on the network.
@@ -129,29 +168,28 @@ func add(weights map[string]int, set map[string]bool) (sum int, found []weighed)
 	return sum, found
 }
 
-// lean sums up the words of the output; ok is false where there is none.
-func (t *Table) lean(f Failure) (sum int, found []weighed, ok bool) {
-	if t.words == nil || len(f.Stdout)+len(f.Stderr) == 0 {
-		return 0, nil, false
+// lean sums up the words of the lines, nought where there are none.
+func (t *Table) lean(lines []wordLine) (sum int, found []weighed) {
+	if len(lines) == 0 || t.words == nil {
+		return 0, nil
 	}
-	out := newOutput(f.Stdout, f.Stderr)
-	sum, found = add(t.words(), words(f.Argv, &out))
-	return sum, found, true
+	return add(t.words(), words(lines))
 }
 
 // overrule reports whether the words speak against a permanent failure.
 func (t *Table) overrule(f Failure) bool {
-	sum, _, ok := t.lean(f)
-	return ok && sum < overruled
+	out := newOutput(f.Stdout, f.Stderr)
+	sum, _ := t.lean(wordLines(f.Argv, &out))
+	return sum < overruled
 }
 
 // byWords judges by the words alone; ok is false where they say too little.
 func (t *Table) byWords(f Failure) (j Judgement, ok bool) {
-	sum, found, ok := t.lean(f)
+	out := newOutput(f.Stdout, f.Stderr)
+	lines := wordLines(f.Argv, &out)
+	sum, found := t.lean(lines)
 	verdict := event.Permanent
 	switch {
-	case !ok:
-		return Judgement{}, false
 	case sum <= leanTransient:
 		verdict = event.Transient
 	case sum < leanPermanent:
@@ -162,8 +200,14 @@ func (t *Table) byWords(f Failure) (j Judgement, ok bool) {
 		named = append(named, strconv.Quote(w.word))
 	}
 	rule := &Rule{
-		ID: "words", Verdict: verdict, Strength: Weak, Reason: "no rule knows this failure; its words are those of " + string(verdict) + " ones: " + strings.Join(named, ", "),
-		Source: "a logistic regression on recorded failures", file: "built-in/words.tsv", line: 1,
+		ID: "words", Verdict: verdict, Strength: Weak, builtIn: true, file: "built-in/words.tsv", line: 1,
+		Reason: "no rule knows this failure; its words are those of " + string(verdict) + " ones: " + strings.Join(named, ", "),
+		Source: "a logistic regression on recorded failures",
 	}
-	return Judgement{Verdict: verdict, Rule: rule.ID, Reason: rule.Reason, Matches: []Match{{Rule: rule}}}, true
+	line := weightiest(lines, t.words(), sum)
+	match := Match{Rule: rule, Stream: "stderr", Line: out.text[line.start:line.end]}
+	if line.start < out.stderr {
+		match.Stream = "stdout"
+	}
+	return Judgement{Verdict: verdict, Rule: rule.ID, Reason: rule.Reason, Matches: []Match{match}}, true
 }

@@ -42,7 +42,7 @@ func samples(tb testing.TB) (all []sample, names []string) {
 			f := r.failure()
 			s := sample{record: r, corpus: path, permanent: r.Label == "permanent", silent: len(strangers.of(r).byRules(f)) == 0}
 			out := newOutput(f.Stdout, f.Stderr)
-			for _, w := range slices.Sorted(maps.Keys(words(f.Argv, &out))) {
+			for _, w := range slices.Sorted(maps.Keys(words(wordLines(f.Argv, &out)))) {
 				if slices.ContainsFunc(strings.Fields(w), func(part string) bool { return slices.Contains(fixture, part) }) {
 					continue
 				}
@@ -137,7 +137,7 @@ func scatter(i int) uint32 { return uint32(i+1) * 2654435761 }
 
 // The tools are divided into folds; the weights by which a tool is checked are
 // learned from those of the other folds.
-const folds = 20
+const folds = 10
 
 func foldOf(tool string) int {
 	h := fnv.New32a()
@@ -204,7 +204,7 @@ func TestWordsOnToolsLeftOut(t *testing.T) {
 		}
 		f := s.record.failure()
 		out := newOutput(f.Stdout, f.Stderr)
-		sum, _ := add(learned.folds[foldOf(s.record.Tool)], words(f.Argv, &out))
+		sum, _ := add(learned.folds[foldOf(s.record.Tool)], words(wordLines(f.Argv, &out)))
 		if s.permanent {
 			permanent++
 			found += count(sum >= leanPermanent)

@@ -43,11 +43,16 @@ engine/match:
 engine/operation: engine engine/attempt engine/backoff engine/classify engine/event exitcodes
 engine/plan: engine engine/attempt engine/backoff
 engine/probe: engine/attempt
-engine/proc: engine/attempt engine/proc/note engine/proc/stdio exitcodes
+engine/proc: engine/attempt engine/proc/reap engine/proc/signals engine/proc/spawn engine/proc/stdio engine/proc/tree exitcodes
 engine/proc/early: engine/proc/note
 engine/proc/note:
 engine/proc/proctest:
+engine/proc/reap: engine/proc/table
+engine/proc/signals: engine/attempt engine/proc/note exitcodes
+engine/proc/spawn: engine/proc/reap engine/proc/signals engine/proc/stdio exitcodes
 engine/proc/stdio: engine/attempt
+engine/proc/table:
+engine/proc/tree: engine/proc/reap engine/proc/table
 engine/simulate: engine engine/attempt engine/backoff engine/guard
 engine/rehearse: engine engine/attempt engine/backoff engine/guard exitcodes
 engine/rotate:
@@ -72,12 +77,12 @@ type ban struct {
 }
 
 // system are the rooms that touch the system.
-var system = []string{"", "cli", "cli/human", "engine/probe", "engine/proc", "engine/proc/proctest", "engine/proc/stdio", "engine/store", "testdata/benchmark", "testdata/flakyserver"}
+var system = []string{"", "cli", "cli/human", "engine/probe", "engine/proc", "engine/proc/proctest", "engine/proc/reap", "engine/proc/signals", "engine/proc/spawn", "engine/proc/stdio", "engine/proc/table", "engine/proc/tree", "engine/store", "testdata/benchmark", "testdata/flakyserver"}
 
 var bans = []ban{
 	{"os", system, "a pure room is tested by tables and fuzzing in microseconds; the system comes in at the edges"},
 	{"net", []string{"engine/probe", "engine/store"}, "only probes and stores speak to the network"},
-	{"os/signal", []string{"engine/proc", "engine/proc/proctest", "testdata/benchmark"}, "signals have one owner, or one of two loses them"},
+	{"os/signal", []string{"engine/proc/signals", "engine/proc/reap", "engine/proc/proctest", "testdata/benchmark"}, "signals have one owner, or one of two loses them"},
 	{"os/exec", []string{"engine/proc/proctest", "testdata/benchmark", "testdata/flakyserver"}, "its second clone costs every start, and its Wait hangs on an orphan that holds a pipe"},
 	{"net/http", []string{"testdata/flakyserver"}, "linking it costs every start 0.47 ms"},
 	{"log", nil, "what is told goes through events"},

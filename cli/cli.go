@@ -50,7 +50,7 @@ func Main() int {
 	if err == nil && o.runs() {
 		return run(o)
 	}
-	proc.LetGo()
+	proc.RestoreDispositions()
 	if err != nil {
 		refuse(err)
 		return exitcodes.Of(err)

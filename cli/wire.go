@@ -41,7 +41,7 @@ func run(o *options) int {
 	}
 	signals := proc.Listen()
 	environ := os.Environ()
-	out := newOutput(o, signals.Catch)
+	out := newOutput(o, signals.Notify)
 	if o.chosen.warning != "" && !o.quiet {
 		out.complain("%s", o.chosen.warning)
 	}
@@ -119,7 +119,7 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 	}
 	e := &engine.Engine{
 		Policy: o.policy, Argv: o.command, WaitOnly: o.exec || len(o.command) == 0, Starter: runner, Sink: out,
-		Signals:  engine.Signals{Cancelled: signals.Cancelled(), Woken: signals.Woken(), Catch: signals.Catch},
+		Signals:  engine.Signals{Cancelled: signals.Cancelled(), Woken: signals.Woken(), Catch: signals.Notify},
 		Draw:     rand.Float64,
 		Identity: identity(o, environ),
 		Hooks:    o.hooks,

@@ -333,23 +333,9 @@ func findHint(h *Hints, e Evidence, now time.Time) (found hint.Hint, ok bool, ig
 	return hint.Hint{}, false, ignored
 }
 
-// endBy ends a run by a signal, with the shells' code for it. These signals have
-// the same number on every system (POSIX, kill: 1 HUP, 2 INT, 3 QUIT, 15 TERM;
-// 13 for PIPE is so everywhere).
+// endBy ends a run by a signal, with the shells' code for it.
 func endBy(signal attempt.Signal) End {
-	number := 0
-	switch signal {
-	case "SIGHUP":
-		number = 1
-	case "SIGINT":
-		number = 2
-	case "SIGQUIT":
-		number = 3
-	case "SIGPIPE":
-		number = 13
-	case "SIGTERM":
-		number = 15
-	}
+	number, _ := exitcodes.SignalNumber(string(signal))
 	return End{Code: exitcodes.OfSignal(number), Signal: signal}
 }
 

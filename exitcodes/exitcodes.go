@@ -43,6 +43,37 @@ func SignalOf(code int) int {
 	return code - signalBase
 }
 
+// signals are those whose numbers are the same on every system that the program is
+// built for: POSIX (kill) says so of HUP, INT, QUIT, ABRT, KILL, ALRM and TERM.
+var signals = [...]struct {
+	name   string
+	number int
+}{
+	{"SIGHUP", 1}, {"SIGINT", 2}, {"SIGQUIT", 3}, {"SIGILL", 4}, {"SIGTRAP", 5}, {"SIGABRT", 6}, {"SIGFPE", 8}, {"SIGKILL", 9},
+	{"SIGSEGV", 11}, {"SIGPIPE", 13}, {"SIGALRM", 14}, {"SIGTERM", 15},
+}
+
+// SignalNumber returns the number of a signal that has the same one everywhere, by
+// its name such as "SIGTERM", and whether it is one of these.
+func SignalNumber(name string) (int, bool) {
+	for _, s := range signals {
+		if s.name == name {
+			return s.number, true
+		}
+	}
+	return 0, false
+}
+
+// SignalName is SignalNumber the other way round.
+func SignalName(number int) (string, bool) {
+	for _, s := range signals {
+		if s.number == number {
+			return s.name, true
+		}
+	}
+	return "", false
+}
+
 // Error is an error that knows the code to exit with.
 type Error struct {
 	Code int

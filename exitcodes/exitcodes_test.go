@@ -35,3 +35,24 @@ func TestSignalBothWays(t *testing.T) {
 		}
 	}
 }
+
+// The numbers are what POSIX prints for kill, and what 128+n means in a shell.
+func TestSignalNumbers(t *testing.T) {
+	for name, want := range map[string]int{"SIGHUP": 1, "SIGINT": 2, "SIGQUIT": 3, "SIGABRT": 6, "SIGKILL": 9, "SIGALRM": 14, "SIGTERM": 15} {
+		if got, ok := SignalNumber(name); got != want || !ok {
+			t.Errorf("SignalNumber(%q) = %d, %v; want %d", name, got, ok, want)
+		}
+	}
+	for n := -1; n <= 65; n++ {
+		if name, ok := SignalName(n); ok {
+			if back, ok := SignalNumber(name); back != n || !ok {
+				t.Errorf("%d is %q, which is %d", n, name, back)
+			}
+		}
+	}
+	for _, name := range []string{"", "TERM", "SIGUSR1", "SIGBUS"} {
+		if n, ok := SignalNumber(name); ok {
+			t.Errorf("%q is %d everywhere", name, n)
+		}
+	}
+}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/proc/reap"
+	"github.com/retrysh/retry/engine/proc/signals"
 	"github.com/retrysh/retry/engine/proc/stdio"
 	"github.com/retrysh/retry/exitcodes"
 )
@@ -27,7 +29,8 @@ type running struct {
 	ctx     context.Context
 	spec    attempt.Spec
 	probe   bool // a question, whose time limit is the context
-	inbox   *inbox
+	takes   bool // the signals that reach the program are the command's
+	inbox   *signals.Inbox
 	streams *stdio.Streams // nil until they are open
 	begun   time.Time
 	result  attempt.Result
@@ -61,9 +64,10 @@ type alarm struct {
 // a goroutine that is locked to them: one that calls Start must never end so.
 func (r *Runner) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
 	a := r.newAttempt(ctx, spec)
-	a.inbox.takes = spec.Streams == attempt.Configured || spec.Streams == attempt.Held
+	a.takes = spec.Streams == attempt.Configured || spec.Streams == attempt.Held
+	a.inbox = signals.NewInbox(a.takes)
 	a.prepare(spec.Streams == attempt.Configured)
-	a.result.Cancelled = r.signals.enter(a.inbox, spec.Copy)
+	a.result.Cancelled = r.signals.Enter(a.inbox, spec.Copy)
 	a.start()
 	return a
 }
@@ -71,8 +75,7 @@ func (r *Runner) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
 func (r *Runner) newAttempt(ctx context.Context, spec attempt.Spec) *running {
 	return &running{
 		Runner: r, ctx: ctx, spec: spec, begun: time.Now(), grace: r.cfg.KillAfter,
-		inbox: &inbox{arrived: make(chan struct{}, 1)},
-		hurry: make(chan struct{}),
+		inbox: signals.NewInbox(false), hurry: make(chan struct{}),
 	}
 }
 
@@ -115,7 +118,7 @@ func (a *running) plan() stdio.Plan {
 // tooLate is the result where there was no time to start. A signal that has
 // come ends the program as in a wait.
 func (a *running) tooLate() {
-	a.signals.catchNoted()
+	a.signals.NotifyIfNoted()
 	a.takeSignals()
 	if cancelled := a.result.Cancelled; cancelled != "" {
 		a.notStarted(cancelled)
@@ -127,7 +130,7 @@ func (a *running) tooLate() {
 // notStarted is the result where the program was asked to end before there was
 // a command to deal with it: the signal ends the program as in a wait.
 func (a *running) notStarted(cancelled attempt.Signal) {
-	n, _ := NumberOf(cancelled)
+	n, _ := signals.NumberOf(cancelled)
 	a.result.Cancelled = cancelled
 	a.result.Signal, a.result.ExitCode = cancelled, exitcodes.OfSignal(n)
 }
@@ -159,7 +162,7 @@ func (a *running) Wait() attempt.Result {
 		a.over = true
 		a.result.Duration = time.Since(a.begun)
 	}
-	a.signals.leave(a.inbox)
+	a.signals.Leave(a.inbox)
 	a.report.flush() // when signals count as in a wait again, so that a stuck reader can be interrupted
 	return a.result
 }
@@ -167,11 +170,11 @@ func (a *running) Wait() attempt.Result {
 // awaitBriefly waits as long as nothing else has to be done than to wait, and
 // reports whether the command has ended by then. Timers, and other threads to
 // run them, cost a short command more than its own start.
-func (a *running) awaitBriefly() (ending, bool) {
+func (a *running) awaitBriefly() (reap.Ending, bool) {
 	if a.ctx.Err() != nil {
-		return ending{}, false
+		return reap.Ending{}, false
 	}
-	limit := catchLater
+	limit := signals.Later
 	for _, t := range []time.Duration{a.spec.Timeout, a.spec.IdleTimeout} {
 		if t > 0 {
 			limit = min(limit, t)
@@ -187,8 +190,8 @@ func (a *running) awaitBriefly() (ending, bool) {
 func (a *running) arm() {
 	a.catch()
 	a.listen()
-	if a.inbox.takes {
-		a.at(a.started.Add(catchLater), a.catchMore)
+	if a.takes {
+		a.at(a.started.Add(signals.Later), a.catchMore)
 	}
 	if d := a.spec.Timeout; d > 0 {
 		a.at(a.started.Add(d), func() { a.expire(&a.result.TimedOut, a.signal) })
@@ -205,7 +208,7 @@ func (a *running) arm() {
 // catch has signals handed out, of which a probe gets none.
 func (a *running) catch() {
 	if !a.probe {
-		a.signals.Catch()
+		a.signals.Notify()
 	}
 }
 
@@ -223,7 +226,7 @@ func (a *running) handle(done <-chan struct{}, finished func() bool) {
 		case <-done:
 			return
 		case <-moved:
-		case <-a.inbox.arrived:
+		case <-a.inbox.Arrived():
 			a.takeSignals()
 		case t := <-a.streams.Troubles:
 			a.suffer(t)
@@ -278,7 +281,7 @@ func (a *running) expire(mark *bool, sig syscall.Signal) {
 		return
 	}
 	*mark = true
-	if sig != syscall.SIGKILL && time.Since(a.passed) < sameSignal {
+	if sig != syscall.SIGKILL && time.Since(a.passed) < signals.Same {
 		a.at(time.Now().Add(a.grace), func() { a.expire(mark, syscall.SIGKILL) })
 		return
 	}
@@ -375,8 +378,8 @@ func (a *running) contextEnded() {
 
 // takeSignals handles the signals that have arrived.
 func (a *running) takeSignals() {
-	for d := a.signals.next(a.inbox); d != nil; d = a.signals.next(a.inbox) {
-		a.signals.answer(d, a.take(d.sig))
+	for d := a.signals.Next(a.inbox); d != nil; d = a.signals.Next(a.inbox) {
+		a.signals.Answer(d, a.take(d.Signal))
 	}
 }
 
@@ -388,7 +391,7 @@ func (a *running) take(sig syscall.Signal) bool {
 	switch {
 	case a.over || !a.foreground && a.isStarted() && a.hasEnded():
 		return a.takeLate(sig)
-	case ends(sig):
+	case signals.Ends(sig):
 		a.cancel(sig)
 	default:
 		a.forward(sig)
@@ -400,9 +403,9 @@ func (a *running) take(sig syscall.Signal) bool {
 // once.
 func (a *running) cancel(sig syscall.Signal) {
 	if a.result.Cancelled == "" {
-		a.result.Cancelled = nameOf(sig)
+		a.result.Cancelled = signals.NameOf(sig)
 	}
-	told := sig == a.signal && time.Since(a.expired) < sameSignal // by a limit, which an outer retry has as well
+	told := sig == a.signal && time.Since(a.expired) < signals.Same // by a limit, which an outer retry has as well
 	a.tellCancel(sig, told)
 	a.urge(sig)
 }
@@ -422,7 +425,7 @@ func (a *running) urge(sig syscall.Signal) {
 // takeLate handles a signal that came after the command had ended, while its
 // tree was being ended or its output read.
 func (a *running) takeLate(sig syscall.Signal) bool {
-	if !ends(sig) {
+	if !signals.Ends(sig) {
 		return false
 	}
 	a.abandoned = true
@@ -436,15 +439,15 @@ func (a *running) takeLate(sig syscall.Signal) bool {
 
 // finish deals with what remains after the command itself has ended, and reaps
 // it last, since until then nobody else can have its pid.
-func (a *running) finish(how ending) {
+func (a *running) finish(how reap.Ending) {
 	a.awaitTerminal(how)
 	a.over = true
 	a.result.Duration = time.Since(a.begun) // what it leaves in a pipe is not its time
-	if how.err != nil && a.result.Err == nil {
-		a.result.Err = fmt.Errorf("waiting for the command: %w", how.err)
+	if how.Err != nil && a.result.Err == nil {
+		a.result.Err = fmt.Errorf("waiting for the command: %w", how.Err)
 	}
-	if a.foreground && a.result.Cancelled == "" && (how.signal == syscall.SIGINT || how.signal == syscall.SIGQUIT) {
-		a.result.Cancelled = nameOf(how.signal)
+	if a.foreground && a.result.Cancelled == "" && (how.Signal == syscall.SIGINT || how.Signal == syscall.SIGQUIT) {
+		a.result.Cancelled = signals.NameOf(how.Signal)
 	}
 	sweep := a.result.Cancelled != "" || a.result.ReaderGone || a.result.Err != nil
 	if sweep {
@@ -453,7 +456,7 @@ func (a *running) finish(how ending) {
 	if a.escalated != nil {
 		a.handle(a.escalated, never)
 	}
-	if a.inbox.takes && (a.cfg.KillLeftovers || a.isShared()) {
+	if a.takes && (a.cfg.KillLeftovers || a.isShared()) {
 		a.noteTree() // somebody will ask for it later
 	}
 	a.drain(sweep || a.unwanted || a.probe && a.result.TimedOut)
@@ -470,7 +473,7 @@ func (a *running) drain(unwanted bool) {
 	if !a.streams.Finish() {
 		return
 	}
-	a.at(time.Now().Add(catchLater), a.catch) // somebody may want to end this
+	a.at(time.Now().Add(signals.Later), a.catch) // somebody may want to end this
 	late := false
 	if unwanted {
 		a.at(time.Now().Add(stdio.Drain), func() { late = true })
@@ -506,12 +509,12 @@ func (a *running) watchReader(p *stdio.Pump, stuck *bool) {
 }
 
 // conclude fills in the result.
-func (a *running) conclude(how ending) {
+func (a *running) conclude(how reap.Ending) {
 	res := &a.result
-	res.ExitCode = how.code
-	if how.signal != 0 {
-		res.Signal = nameOf(how.signal)
-		res.ExitCode = exitcodes.OfSignal(int(how.signal))
+	res.ExitCode = how.Code
+	if how.Signal != 0 {
+		res.Signal = signals.NameOf(how.Signal)
+		res.ExitCode = exitcodes.OfSignal(int(how.Signal))
 	}
 	if res.ExitCode == exitcodes.OfSignal(int(syscall.SIGPIPE)) && !a.probe && stdio.NoReader() {
 		res.ReaderGone = true
@@ -536,7 +539,7 @@ func (a *running) Settle(released bool) error {
 	a.endLeftovers(released)
 	held := a.held()
 	if len(held) > 0 {
-		a.signals.Catch() // nobody may read what is written
+		a.signals.Notify() // nobody may read what is written
 	}
 	var first error
 	for _, h := range held {
@@ -563,11 +566,10 @@ func (a *running) held() []*stdio.Held {
 	return a.streams.Held()
 }
 
+// endLeftovers ends what a rejected attempt left running, where that is asked for,
+// and forgets the process.
 func (a *running) endLeftovers(released bool) {
-	if !a.isStarted() {
-		return
-	}
-	if a.inbox.takes && !released && a.cfg.KillLeftovers {
+	if a.isStarted() && a.takes && !released && a.cfg.KillLeftovers {
 		a.endTree(a.signal, a.grace, nil)
 		a.report.flush()
 	}

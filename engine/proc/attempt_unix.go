@@ -9,13 +9,18 @@ import (
 	"errors"
 	"syscall"
 	"time"
+
+	"github.com/retrysh/retry/engine/proc/reap"
+	"github.com/retrysh/retry/engine/proc/signals"
+	"github.com/retrysh/retry/engine/proc/spawn"
+	"github.com/retrysh/retry/engine/proc/tree"
 )
 
 // command is the process of one attempt.
 type command struct {
 	pid        int // 0 until the command has started
-	child      *child
-	tree       *tree
+	child      *reap.Child
+	tree       *tree.Tree
 	foreground bool // it shares the process group that has the terminal
 
 	missed map[syscall.Signal]bool // the terminal sent it when the command was not there yet
@@ -30,39 +35,37 @@ const settleTime = 20 * time.Millisecond
 // stay in the program's process group.
 func (a *running) prepare(shares bool) {
 	if a.probe {
-		a.tree = &tree{group: true, report: a.report}
 		return
 	}
 	a.foreground = shares && ForegroundTerminal()
-	a.tree = newTree(a.report, !a.foreground)
-	a.tree.marks = marksOf(a.spec.Env)
+	a.tree = tree.New(!a.foreground, a.spec.Env, a.report.say)
 	if a.foreground {
-		a.signals.Catch() // what the terminal sends has reached the command already
+		a.signals.Notify() // what the terminal sends has reached the command already
 	}
 }
 
 func (a *running) isStarted() bool { return a.pid != 0 }
 
 // hasEnded reports whether the command has ended, which nobody may have noticed yet.
-func (a *running) hasEnded() bool { return ended(a.pid) }
+func (a *running) hasEnded() bool { return reap.HasEnded(a.pid) }
 
 // launch starts the command, unless the program has been asked to end already,
 // and reports whether it did.
 func (a *running) launch() bool {
 	if !a.foreground {
 		if !a.probe {
-			a.signals.catchNoted()
+			a.signals.NotifyIfNoted()
 		}
 		return a.fork()
 	}
-	a.signals.beginStart()
+	a.signals.BeginStart()
 	started := a.fork()
-	missed := a.signals.endStart()
+	missed := a.signals.EndStart()
 	if started {
 		a.passMissed(missed)
 	}
 	for _, sig := range missed {
-		a.signals.dispatch(sig)
+		a.signals.Dispatch(sig)
 	}
 	return started
 }
@@ -76,58 +79,59 @@ func (a *running) fork() bool {
 		return false
 	}
 	if !a.probe {
-		children.adopt()
+		reap.Adopt()
 	}
 	a.started = time.Now()
-	c, err := spawn(a.spec.Argv, a.spec.Env, a.streams.Files(), !a.foreground, a.spec.Inherit)
-	if asked, ok := errors.AsType[interrupted](err); ok {
-		a.notStarted(nameOf(asked.by))
+	c, err := spawn.Start(a.spec.Argv, a.spec.Env, a.streams.Files(), !a.foreground, a.spec.Inherit)
+	if asked, ok := errors.AsType[spawn.Interrupted](err); ok {
+		a.notStarted(signals.NameOf(asked.By))
 		return false
 	}
 	if err != nil {
 		a.failed(err)
 		return false
 	}
-	a.child, a.pid = c, c.pid
-	a.tree.lead(c)
+	a.child, a.pid = c, c.Pid()
 	if a.probe {
-		a.tree.root = c.pid // its orphans are not the program's
+		a.tree = tree.Below(c, a.report.say) // its orphans are not the program's
+	} else {
+		a.tree.Lead(c)
 	}
 	return true
 }
 
 // awaitUntil waits until the command has ended, for limit at most, where nothing
 // else has to be done. In the foreground the terminal may have something to say.
-func (a *running) awaitUntil(limit time.Duration) (ending, bool) {
+func (a *running) awaitUntil(limit time.Duration) (reap.Ending, bool) {
 	if a.foreground {
-		return ending{}, false
+		return reap.Ending{}, false
 	}
-	return awaitUntil(a.pid, limit)
+	return reap.AwaitUntil(a.pid, limit)
 }
 
 // listen has the changes of the command's state told from now on.
-func (a *running) listen() { children.listen() }
+func (a *running) listen() { reap.Listen() }
 
 // moved has a token when the state of some child may have changed.
-func (a *running) moved() <-chan struct{} { return a.child.moved }
+func (a *running) moved() <-chan struct{} { return a.child.Moved() }
 
 // look returns how the command has ended, and whether it has; it leaves it
 // unreaped. In the foreground of a terminal the program stops with the command,
 // so that the shell gets its prompt back; unless the whole group was stopped,
 // which a continuation ends for both, or no shell would notice and continue it.
-func (a *running) look() (ending, bool) {
-	how, over := look(a.pid, a.foreground)
+func (a *running) look() (reap.Ending, bool) {
+	how, over := reap.Look(a.pid, a.foreground)
 	if over || !a.foreground {
 		return how, over
 	}
-	if sig, stopped := stoppedBy(a.pid); stopped && underJobControl() {
+	if sig, stopped := reap.StoppedBy(a.pid); stopped && underJobControl() {
 		// The report may itself have waited for the continuation.
 		noticed := time.Now().Add(-2 * settleTime)
 		// Where the whole group was stopped, so is this program, in the first
 		// pause. The second leaves a continuation the time to be caught.
 		a.at(time.Now().Add(2*settleTime), func() {
-			if !a.over && standsStill(a.pid) && a.contAt.Before(noticed) {
-				stopSelf(sig)
+			if !a.over && reap.StandsStill(a.pid) && a.contAt.Before(noticed) {
+				signals.StopSelf(sig)
 			}
 		})
 	}
@@ -136,9 +140,9 @@ func (a *running) look() (ending, bool) {
 
 // awaitTerminal lets a signal of the terminal arrive that may be why the
 // command has failed.
-func (a *running) awaitTerminal(how ending) {
-	if a.foreground && how != (ending{}) {
-		a.signals.settle()
+func (a *running) awaitTerminal(how reap.Ending) {
+	if a.foreground && how != (reap.Ending{}) {
+		a.signals.Settle()
 		a.takeSignals()
 	}
 }
@@ -148,12 +152,12 @@ func (a *running) awaitTerminal(how ending) {
 // program as well.
 func (a *running) catchMore() {
 	var more []syscall.Signal
-	for _, sig := range forwarded() {
-		if !a.foreground || !stops(sig) {
+	for _, sig := range signals.Forwarded() {
+		if !a.foreground || !signals.Stops(sig) {
 			more = append(more, sig)
 		}
 	}
-	a.signals.catchMore(more)
+	a.signals.NotifyMore(more)
 }
 
 // tellCancel passes on a signal that asks for the end, unless the command has
@@ -171,9 +175,9 @@ func (a *running) tellCancel(sig syscall.Signal, told bool) {
 // forward passes on a signal that ends nothing.
 func (a *running) forward(sig syscall.Signal) {
 	switch {
-	case stops(sig):
+	case signals.Stops(sig):
 		a.stopGroup(sig)
-	case continues(sig):
+	case signals.Continues(sig):
 		a.contAt = time.Now()
 		a.continueAll()
 	case sig == syscall.SIGWINCH && a.foreground:
@@ -190,7 +194,7 @@ func (a *running) forward(sig syscall.Signal) {
 func (a *running) passMissed(missed []syscall.Signal) {
 	a.missed = map[syscall.Signal]bool{}
 	for _, sig := range missed {
-		a.missed[sig] = !handles(a.pid, sig)
+		a.missed[sig] = !signals.Handles(a.pid, sig)
 	}
 }
 
@@ -209,7 +213,7 @@ func (a *running) pass(sig syscall.Signal) {
 // does: a background job that was stopped for reading the terminal would
 // outlive a hang-up otherwise, and one that stopped itself a Ctrl-C.
 func (a *running) resume() {
-	if a.pid != 0 && standsStill(a.pid) {
+	if a.pid != 0 && reap.StandsStill(a.pid) {
 		a.continueCommand()
 	}
 }
@@ -242,7 +246,7 @@ func (a *running) continueAll() {
 		return
 	}
 	a.at(time.Now().Add(settleTime), func() {
-		if !a.over && standsStill(a.pid) {
+		if !a.over && reap.StandsStill(a.pid) {
 			_ = syscall.Kill(a.pid, syscall.SIGCONT)
 		}
 	})
@@ -251,27 +255,32 @@ func (a *running) continueAll() {
 // endTree ends the whole tree and returns when that is done. One goroutine at a
 // time has the tree.
 func (a *running) endTree(sig syscall.Signal, grace time.Duration, now <-chan struct{}) {
-	a.tree.end(sig, grace, now)
+	a.tree.End(sig, grace, now)
 }
 
 // noteTree looks for what belongs to the tree, which is easier while its leader
 // still holds the process group.
-func (a *running) noteTree() { _, _ = a.tree.members() }
+func (a *running) noteTree() { a.tree.Look() }
 
 // isShared reports whether other attempts ran beside this one.
-func (a *running) isShared() bool { return children.shared(a.child) }
+func (a *running) isShared() bool { return a.tree.IsShared() }
 
 // reapLeader gives the command's pid away, and says how the command ended.
-func (a *running) reapLeader() ending {
-	a.tree.reaped = true
-	return children.reap(a.child)
+func (a *running) reapLeader() reap.Ending {
+	return a.tree.Take()
 }
 
 // dispose sees to it that orphans are reaped while no command runs, where there
 // are any descendants that could become one.
 func (a *running) dispose() {
-	if !a.probe && livingChildren() {
-		children.listen()
-		children.reapOrphans()
+	if a.tree != nil {
+		a.tree.Close()
+	}
+	if !a.probe && reap.LivingChildren() {
+		reap.Listen()
+		reap.Orphans()
 	}
 }
+
+// listenForOrphans has orphans reaped as they end.
+func listenForOrphans() { reap.Listen() }

@@ -10,21 +10,16 @@ import (
 
 	"golang.org/x/sys/windows"
 
+	"github.com/retrysh/retry/engine/proc/reap"
+	"github.com/retrysh/retry/engine/proc/spawn"
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// ending is how a process ended.
-type ending struct {
-	code   int
-	signal syscall.Signal // never here
-	err    error          // why that cannot be said
-}
-
 // command is the process of one attempt.
 type command struct {
-	child      *child        // nil until it has started
-	exited     chan struct{} // closed when it has ended; nil until somebody listens
-	foreground bool          // never: a process has no terminal of its own here
+	child      *spawn.Process // nil until it has started
+	exited     chan struct{}  // closed when it has ended; nil until somebody listens
+	foreground bool           // never: a process has no terminal of its own here
 }
 
 func (a *running) prepare(bool) {}
@@ -32,7 +27,7 @@ func (a *running) prepare(bool) {}
 func (a *running) isStarted() bool { return a.child != nil }
 
 func (a *running) hasEnded() bool {
-	_, over := a.child.wait(0)
+	_, over := a.child.Wait(0)
 	return over
 }
 
@@ -45,7 +40,7 @@ func (a *running) launch() bool {
 		return false
 	}
 	a.started = time.Now()
-	c, err := spawn(a.spec.Argv, a.spec.Env, a.streams.Files(), a.spec.Inherit)
+	c, err := spawn.Start(a.spec.Argv, a.spec.Env, a.streams.Files(), a.spec.Inherit)
 	if err != nil {
 		a.failed(err)
 		return false
@@ -54,11 +49,11 @@ func (a *running) launch() bool {
 	return true
 }
 
-func (a *running) awaitUntil(limit time.Duration) (ending, bool) {
+func (a *running) awaitUntil(limit time.Duration) (reap.Ending, bool) {
 	if limit < 0 {
-		return ending{}, false
+		return reap.Ending{}, false
 	}
-	return a.child.wait(uint32(limit / time.Millisecond))
+	return a.child.Wait(uint32(limit / time.Millisecond))
 }
 
 // listen has the end of the command told.
@@ -67,15 +62,15 @@ func (a *running) listen() {
 	a.exited = exited
 	go func() {
 		defer close(exited)
-		a.child.wait(windows.INFINITE)
+		a.child.Wait(windows.INFINITE)
 	}()
 }
 
 func (a *running) moved() <-chan struct{} { return a.exited }
 
-func (a *running) look() (ending, bool) { return a.child.wait(0) }
+func (a *running) look() (reap.Ending, bool) { return a.child.Wait(0) }
 
-func (a *running) awaitTerminal(ending) {}
+func (a *running) awaitTerminal(reap.Ending) {}
 
 func (a *running) catchMore() {}
 
@@ -91,7 +86,7 @@ func (a *running) tellCancel(sig syscall.Signal, told bool) {
 // pass asks the command's group to end, by the one event that can be sent to one.
 // One that shares no console with the program cannot be asked: it is ended.
 func (a *running) pass(syscall.Signal) {
-	if a.child != nil && a.child.interrupt() != nil {
+	if a.child != nil && a.child.Interrupt() != nil {
 		a.escalate(syscall.SIGKILL)
 	}
 }
@@ -102,8 +97,8 @@ func (a *running) forward(syscall.Signal) {}
 // ends the job. It returns when that is done.
 func (a *running) endTree(sig syscall.Signal, grace time.Duration, now <-chan struct{}) {
 	const look = 10 * time.Millisecond
-	if sig != syscall.SIGKILL && a.child.interrupt() == nil {
-		for limit := time.Now().Add(grace); a.child.living() > 0 && time.Now().Before(limit); {
+	if sig != syscall.SIGKILL && a.child.Interrupt() == nil {
+		for limit := time.Now().Add(grace); a.child.Living() > 0 && time.Now().Before(limit); {
 			select {
 			case <-now:
 				limit = time.Now()
@@ -111,7 +106,7 @@ func (a *running) endTree(sig syscall.Signal, grace time.Duration, now <-chan st
 			}
 		}
 	}
-	for a.child.terminate(); a.child.living() > 0; a.child.terminate() {
+	for a.child.Terminate(); a.child.Living() > 0; a.child.Terminate() {
 		time.Sleep(look)
 	}
 }
@@ -120,8 +115,8 @@ func (a *running) noteTree() {}
 
 func (a *running) isShared() bool { return false }
 
-func (a *running) reapLeader() ending {
-	how, _ := a.child.wait(0)
+func (a *running) reapLeader() reap.Ending {
+	how, _ := a.child.Wait(0)
 	return how
 }
 
@@ -129,13 +124,15 @@ func (a *running) dispose() {
 	if a.exited != nil { // until then somebody waits for the process
 		<-a.exited
 	}
-	a.child.close()
+	if a.child != nil {
+		a.child.Close()
+	}
 }
 
 // LookUp returns the error that Exec would end with for a command that is not
 // there.
 func LookUp(name string) error {
-	_, err := lookUp(name)
+	_, err := spawn.LookUp(name)
 	return err
 }
 
@@ -143,14 +140,17 @@ func LookUp(name string) error {
 // it runs the command and returns its code. The error says why it could not, and
 // then the code is that of the error.
 func Exec(_ *Signals, argv, env []string) (int, error) {
-	c, err := spawn(argv, env, [3]*os.File{os.Stdin, os.Stdout, os.Stderr}, nil)
+	c, err := spawn.Start(argv, env, [3]*os.File{os.Stdin, os.Stdout, os.Stderr}, nil)
 	if err != nil {
 		return exitcodes.Of(err), err
 	}
-	defer c.close()
-	how, _ := c.wait(windows.INFINITE)
-	if how.err != nil {
-		return exitcodes.Failure, how.err
+	defer c.Close()
+	how, _ := c.Wait(windows.INFINITE)
+	if how.Err != nil {
+		return exitcodes.Failure, how.Err
 	}
-	return how.code, nil
+	return how.Code, nil
 }
+
+// listenForOrphans has nobody to listen for: a process has no parent that waits.
+func listenForOrphans() {}

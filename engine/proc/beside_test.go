@@ -20,11 +20,12 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/proc/table"
 )
 
 // driveCopies runs the same command several times at once.
-func driveCopies(o *orders, signals *Signals) int {
-	r, err := New(Config{Stdin: o.Stdin, KillAfter: o.KillAfter}, signals)
+func driveCopies(o *orders, listening *Signals) int {
+	r, err := New(Config{Stdin: o.Stdin, KillAfter: o.KillAfter}, listening)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 125
@@ -219,7 +220,10 @@ func TestTwoAtATime(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("takes a child subreaper and /proc")
 	}
-	rounds := tries(500)
+	rounds := tries(100)
+	if raceEnabled {
+		rounds = tries(500)
+	}
 	d := order(t, orders{Rounds: rounds, Stdin: Replay, KillAfter: 10 * time.Second}).background()
 	d.limit = 5 * time.Minute
 	d.Stdin = strings.NewReader("the same input\n")
@@ -233,13 +237,13 @@ func TestTwoAtATime(t *testing.T) {
 	}
 }
 
-func driveRounds(o *orders, signals *Signals) int {
+func driveRounds(o *orders, listening *Signals) int {
 	dir, err := os.MkdirTemp("", "rounds")
 	if err != nil {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	r, err := New(Config{Stdin: o.Stdin, KillAfter: o.KillAfter}, signals)
+	r, err := New(Config{Stdin: o.Stdin, KillAfter: o.KillAfter}, listening)
 	if err != nil {
 		panic(err)
 	}
@@ -303,15 +307,15 @@ func (turn round) run(r *Runner, env []string) error {
 // nothing where it was ended.
 func (turn round) check(n int, res attempt.Result) error {
 	marks := []string{"RETRY_ATTEMPT=" + filepath.Base(turn.dir), fmt.Sprintf("RETRY_COPY=%d", n), "DIR=" + turn.dir}
-	list, err := processes()
+	list, err := table.List()
 	if err != nil {
 		return err
 	}
 	var alive []int
 	for _, p := range list {
-		if !p.dead && hasInEnvironment(p.pid, marks) {
-			alive = append(alive, p.pid)
-			kill(p.pid)
+		if !p.Dead && table.HasInEnvironment(p.Pid, marks) {
+			alive = append(alive, p.Pid)
+			kill(p.Pid)
 		}
 	}
 	if n == turn.lost {
@@ -321,7 +325,9 @@ func (turn round) check(n int, res attempt.Result) error {
 		return nil
 	}
 	if res.ExitCode != turn.code[n] || res.Signal != "" || res.Err != nil || len(alive) != 1 {
-		return fmt.Errorf("copy %d: %+v, alive %v", n, res, alive)
+		pid, _ := os.ReadFile(fmt.Sprintf("%s/orphan%d", turn.dir, n))
+		stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat")
+		return fmt.Errorf("copy %d: %+v, alive %v, its orphan is %s: %.60s %v", n, res, alive, pid, stat, err)
 	}
 	return nil
 }

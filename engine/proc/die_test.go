@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/retrysh/retry/engine/proc/table"
 )
 
 // tries is how often a race is run: many where the environment asks for it.
@@ -107,14 +109,14 @@ func TestRandomSignals(t *testing.T) {
 // sleeping reports whether a process sleeps for that many seconds.
 func sleeping(t *testing.T, seconds string) bool {
 	t.Helper()
-	list, err := processes()
+	list, err := table.List()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range list {
-		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid))
+		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.Pid))
 		if os.IsNotExist(err) && runtime.GOOS != "linux" {
-			line, _ = exec.Command("ps", "-o", "command=", "-p", strconv.Itoa(p.pid)).Output()
+			line, _ = exec.Command("ps", "-o", "command=", "-p", strconv.Itoa(p.Pid)).Output()
 		}
 		if strings.Contains(string(line), seconds) && strings.Contains(string(line), "sleep") {
 			return true
@@ -163,10 +165,10 @@ func TestPidOne(t *testing.T) {
 }
 
 func childOf(pid int) int {
-	list, _ := processes()
+	list, _ := table.List()
 	for _, p := range list {
-		if p.ppid == pid {
-			return p.pid
+		if p.Ppid == pid {
+			return p.Pid
 		}
 	}
 	return 0

@@ -83,15 +83,15 @@ func driver() int {
 	if o.Long > 0 {
 		o.Argv = append(o.Argv, strings.Repeat("x", o.Long))
 	}
-	signals := Listen()
+	listening := Listen()
 	if o.Hesitate {
-		signals.surrender()
+		listening.RestoreAll()
 		fmt.Println("let go")
 		time.Sleep(20 * time.Second)
 		return 0
 	}
 	if o.Exec {
-		code, err := Exec(signals, o.Argv, o.Env)
+		code, err := Exec(listening, o.Argv, o.Env)
 		fmt.Fprintln(os.Stderr, err)
 		return code
 	}
@@ -99,12 +99,12 @@ func driver() int {
 		return driveProbe(&o)
 	}
 	if o.Copies > 0 {
-		return driveCopies(&o, signals)
+		return driveCopies(&o, listening)
 	}
 	if o.Rounds > 0 {
-		return driveRounds(&o, signals)
+		return driveRounds(&o, listening)
 	}
-	return drive(&o, signals)
+	return drive(&o, listening)
 }
 
 func driveProbe(o *orders) int {
@@ -120,12 +120,12 @@ func driveProbe(o *orders) int {
 }
 
 // drive is a loop as the engine has it, without judgement or jitter.
-func drive(o *orders, signals *Signals) int {
+func drive(o *orders, listening *Signals) int {
 	var said []string
 	r, err := New(Config{
 		Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr, Signal: o.Signal, KillAfter: o.KillAfter, KillLeftovers: o.KillLeftovers,
 		Report: func(line string) { said = append(said, line) },
-	}, signals)
+	}, listening)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 125
@@ -164,11 +164,11 @@ func drive(o *orders, signals *Signals) int {
 		if code, done := verdict(last, settled); done {
 			return code
 		}
-		signals.Catch()
+		listening.Notify()
 		select {
-		case sig := <-signals.Cancelled():
+		case sig := <-listening.Cancelled():
 			return dieBy(sig)
-		case <-signals.Woken():
+		case <-listening.Woken():
 		case <-time.After(o.Pause):
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/retrysh/retry/engine/proc/table"
 )
 
 // limit bounds every wait of the tests, on a machine that is busy with others.
@@ -63,10 +65,10 @@ func within(t *testing.T, f *os.File) {
 
 // killSession kills what is in the session of a driver.
 func killSession(sid int) {
-	list, _ := processes()
+	list, _ := table.List()
 	for _, p := range list {
-		if p.sid == sid {
-			kill(p.pid)
+		if p.Sid == sid {
+			kill(p.Pid)
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/proc/signals"
 	"github.com/retrysh/retry/engine/proc/stdio"
 )
 
@@ -75,18 +76,12 @@ func New(cfg Config, s *Signals) (*Runner, error) {
 	if cfg.Signal == "" {
 		cfg.Signal = "SIGTERM"
 	}
-	n, ok := NumberOf(cfg.Signal)
+	n, ok := signals.NumberOf(cfg.Signal)
 	if !ok {
 		return nil, fmt.Errorf("this system has no signal %q", string(cfg.Signal))
 	}
 	return &Runner{cfg: cfg, signal: syscall.Signal(n), signals: s, report: &reporter{to: cfg.Report}, stdin: stdio.OpenInput(cfg.Stdin)}, nil
 }
-
-// catchLater is when signals begin to be handed to a command, unless one that
-// asks for the end comes before: the wait for the command ends with it. What ends
-// sooner is spared the cost. A millisecond was about what true takes: half of its
-// runs paid.
-const catchLater = 3 * time.Millisecond
 
 // reporter tells the user one line about each thing. It tells on a goroutine of
 // its own and holds no lock then: whoever has something to say may be handling

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/proc/proctest"
+	"github.com/retrysh/retry/engine/proc/table"
 )
 
 // terminal is a pseudo-terminal with a job-control shell, or a driver, in it.
@@ -240,6 +241,6 @@ func TestContinueOfTheProgramAloneReachesTheCommand(t *testing.T) {
 }
 
 func parentOf(pid int) int {
-	p, _ := statOf(pid)
-	return p.ppid
+	p, _ := table.Stat(pid)
+	return p.Ppid
 }

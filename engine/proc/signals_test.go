@@ -14,6 +14,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/retrysh/retry/engine/proc/signals"
+	"github.com/retrysh/retry/engine/proc/table"
 )
 
 // background keeps a driver out of the foreground of whatever terminal the
@@ -29,7 +32,7 @@ func (d *driven) signalWhen(file string, sigs ...syscall.Signal) {
 	d.start()
 	d.await(file)
 	for _, sig := range sigs {
-		if !ends(sig) {
+		if !signals.Ends(sig) {
 			d.awaitCatching()
 			break
 		}
@@ -337,12 +340,23 @@ func endMany(t *testing.T) time.Duration {
 }
 
 // descendants counts the living processes below pid.
-func descendants(pid int) int {
-	list, err := processes()
+func descendants(pid int) (n int) {
+	list, err := table.List()
 	if err != nil {
 		return 0
 	}
-	return len((&tree{root: pid, leader: -1}).descendants(list))
+	below := map[int]bool{pid: true}
+	for range 8 { // as deep as the tests go
+		for _, p := range list {
+			below[p.Pid] = below[p.Pid] || below[p.Ppid]
+		}
+	}
+	for _, p := range list {
+		if below[p.Pid] && p.Pid != pid && !p.Dead {
+			n++
+		}
+	}
+	return n
 }
 
 func TestStatusesAreNotMixedUp(t *testing.T) {
@@ -367,9 +381,9 @@ func TestZombiesAreReapedInWaits(t *testing.T) {
 	d.start()
 	d.await(dir + "/report")
 	eventually(t, "no child is left", func() bool {
-		list, _ := processes()
+		list, _ := table.List()
 		for _, p := range list {
-			if p.ppid == d.Process.Pid {
+			if p.Ppid == d.Process.Pid {
 				return false
 			}
 		}

@@ -1,0 +1,67 @@
+//go:build unix
+
+package proc
+
+// This file replaces the program by a command.
+
+import (
+	"errors"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/retrysh/retry/engine/proc/reap"
+	"github.com/retrysh/retry/engine/proc/signals"
+	"github.com/retrysh/retry/engine/proc/spawn"
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// Exec replaces the program by a command, which keeps the pid and gets the
+// original dispositions, mask, limits and descriptors. It returns only with
+// the reason why it could not, and the exit code for it. Probes may
+// have run before, attempts not: these make the program a subreaper, which
+// the command would stay.
+//
+// A signal that asks for the end is not lost on the way: one that was caught
+// before ends the program here, one that comes later finds an action in place
+// that ends the program or, after the exec, its own default one.
+func Exec(s *Signals, argv, env []string) (int, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if sig := s.RestoreAll(); sig != "" {
+		signals.Die(sig)
+		n, _ := signals.NumberOf(sig)
+		return exitcodes.OfSignal(n), errors.New("ended by " + string(sig))
+	}
+	reap.Orphans() // the command would not know them
+	err := spawn.Each(argv[0], func(path string) error {
+		err := syscall.Exec(path, argv, env)
+		if err == syscall.ENOEXEC {
+			err = syscall.Exec(spawn.Shell, append([]string{spawn.Shell, path}, argv[1:]...), env)
+		}
+		return err
+	})
+	return exitcodes.Of(err), err
+}
+
+// LookUp returns the error that Exec would end with for a command that is not
+// there, or that is not to be executed.
+func LookUp(name string) error {
+	return spawn.Each(name, func(path string) error {
+		var file unix.Stat_t
+		if err := unix.Stat(path, &file); err != nil {
+			return err
+		}
+		if file.Mode&unix.S_IFMT != unix.S_IFREG {
+			return syscall.EACCES
+		}
+		if err := unix.Access(path, unix.X_OK); err != nil {
+			return err
+		}
+		if script := spawn.Interpreter(path); script != "" {
+			return unix.Stat(script, &file)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,212 @@
+//go:build unix
+
+package reap
+
+// This file forks and reaps.
+
+import (
+	"os"
+	"os/signal"
+	"slices"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Child is a child that has an owner, who waits for it.
+type Child struct {
+	pid   int
+	moved chan struct{}
+}
+
+// Pid is its process id, and until it is reaped nobody else's.
+func (c *Child) Pid() int { return c.pid }
+
+// Moved has a token when the state of some child may have changed (Listen).
+func (c *Child) Moved() <-chan struct{} { return c.moved }
+
+// What this process knows of its children.
+var (
+	mu        sync.Mutex // a leaf; held over fork and entry, so that no status is lost
+	owned     []*Child
+	early     = map[int]Ending{} // those of owned whose status has been taken already
+	adopts    bool               // the program is a child subreaper
+	listening bool
+)
+
+// Adopt makes the orphans of whatever is forked from now on come here, where the
+// system can do that.
+func Adopt() {
+	mu.Lock()
+	defer mu.Unlock()
+	if !adopts {
+		adopts = becomeSubreaper()
+	}
+}
+
+// Adopting reports whether orphans come here.
+func Adopting() bool {
+	mu.Lock()
+	defer mu.Unlock()
+	return adopts
+}
+
+// Listen has the owners told when the state of a child changes, and orphans
+// reaped as they end, for good.
+func Listen() {
+	mu.Lock()
+	begins := !listening
+	listening = true
+	mu.Unlock()
+	if !begins {
+		return
+	}
+	// A token that waits stands for all that has changed until it is taken.
+	changed := make(chan os.Signal, 1)
+	signal.Notify(changed, syscall.SIGCHLD)
+	go func() {
+		for range changed {
+			Orphans()
+			tell()
+		}
+	}()
+}
+
+// tell tells the owners that the state of a child has changed.
+func tell() {
+	mu.Lock()
+	defer mu.Unlock()
+	for _, c := range owned {
+		select {
+		case c.moved <- struct{}{}:
+		default: // it has been told already
+		}
+	}
+}
+
+// Fork starts a child and enters it. inherit are descriptors that it gets though
+// they are close-on-exec.
+func Fork(path string, argv []string, attr *syscall.ProcAttr, inherit []uintptr) (*Child, error) {
+	mu.Lock()
+	defer mu.Unlock()
+	for _, fd := range inherit {
+		_, _ = unix.FcntlInt(fd, unix.F_SETFD, 0)
+	}
+	pid, err := syscall.ForkExec(path, argv, attr)
+	for _, fd := range inherit {
+		_, _ = unix.FcntlInt(fd, unix.F_SETFD, unix.FD_CLOEXEC)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := &Child{pid: pid, moved: make(chan struct{}, 1)}
+	owned = append(owned, c)
+	return c, nil
+}
+
+// Owned returns the children that somebody waits for.
+func Owned() (pids []int) {
+	mu.Lock()
+	defer mu.Unlock()
+	for _, c := range owned {
+		pids = append(pids, c.pid)
+	}
+	return pids
+}
+
+// isOwned reports whether somebody waits for a child; mu is held.
+func isOwned(pid int) bool {
+	return slices.ContainsFunc(owned, func(c *Child) bool { return c.pid == pid })
+}
+
+// Take takes the status of a child that has ended, and gives its pid away. Then it
+// reaps the orphans that the child hid: a look at all children always shows the
+// first that ended.
+func Take(c *Child) Ending {
+	mu.Lock()
+	how, taken := early[c.pid]
+	if !taken {
+		how = wait4(c.pid)
+	}
+	delete(early, c.pid)
+	owned = slices.DeleteFunc(owned, func(other *Child) bool { return other == c })
+	mu.Unlock()
+	Orphans()
+	return how
+}
+
+// Orphans reaps all orphans that have ended. A process that does not adopt has
+// none: its other children are somebody else's.
+func Orphans() {
+	mu.Lock()
+	defer mu.Unlock()
+	if !adopts && os.Getpid() != 1 {
+		return
+	}
+	pid := endedChild()
+	for ; pid != 0 && !isOwned(pid); pid = endedChild() {
+		_ = wait4(pid)
+	}
+	if pid == 0 {
+		return
+	}
+	// A child that has an owner hides those behind it.
+	list := openChildList()
+	defer list.close()
+	for _, pid := range list.read() {
+		if !isOwned(pid) {
+			_ = wait4(pid)
+		}
+	}
+}
+
+// Orphan reaps one child, if it has ended and has no owner.
+func Orphan(pid int) {
+	mu.Lock()
+	defer mu.Unlock()
+	if !isOwned(pid) {
+		_ = wait4(pid)
+	}
+}
+
+// idleRounds is how often KillOrphans looks again without finding anything new.
+const idleRounds = 20
+
+// KillOrphans kills every child that has no owner, and what it has started
+// meanwhile, as fast as it can. What forks a successor and exits, again and
+// again, is gone when a table of all processes has been read; but its successor
+// is an orphan, and those the kernel lists apart.
+func KillOrphans() {
+	mu.Lock()
+	defer mu.Unlock()
+	list := openChildList()
+	defer list.close()
+	killed := map[int]bool{}
+	for idle := 0; idle < idleRounds; idle++ {
+		for _, pid := range list.read() {
+			if isOwned(pid) {
+				continue
+			}
+			if err := syscall.Kill(pid, syscall.SIGKILL); err == nil && !killed[pid] {
+				killed[pid], idle = true, 0
+			}
+			_ = wait4(pid)
+		}
+	}
+}
+
+// wait4 takes the status of a child that has ended.
+func wait4(pid int) Ending {
+	var status syscall.WaitStatus
+	for {
+		_, err := syscall.Wait4(pid, &status, syscall.WNOHANG, nil)
+		if err == syscall.EINTR {
+			continue
+		}
+		if status.Signaled() {
+			return Ending{Signal: status.Signal()}
+		}
+		return Ending{Code: status.ExitStatus()}
+	}
+}

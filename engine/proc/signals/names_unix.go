@@ -1,0 +1,49 @@
+//go:build unix
+
+package signals
+
+// This file translates between the names of signals, which the pure rooms use,
+// and this system's numbers.
+
+import (
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/retrysh/retry/engine/attempt"
+)
+
+// NumberOf returns this system's number of a signal, and whether it has it.
+func NumberOf(s attempt.Signal) (int, bool) {
+	if rest, ok := strings.CutPrefix(string(s), "SIGRTMIN"); ok && realTimeMin > 0 {
+		n, err := strconv.Atoi("0" + strings.TrimPrefix(rest, "+"))
+		return realTimeMin + n, err == nil && realTimeMin+n <= realTimeMax
+	}
+	n := unix.SignalNum(string(s))
+	return int(n), n != 0
+}
+
+// SignalOf returns the signal with a number on this system, and whether there is
+// one that a program may name.
+func SignalOf(n int) (attempt.Signal, bool) {
+	name := NameOf(syscall.Signal(n))
+	back, ok := NumberOf(name)
+	return name, ok && back == n && n > 0
+}
+
+// NameOf returns the name of this system's signal n. The two that the C
+// library keeps for itself (32 and 33 on Linux) have only a number.
+func NameOf(n syscall.Signal) attempt.Signal {
+	if name := unix.SignalName(n); name != "" {
+		return attempt.Signal(name)
+	}
+	if realTimeMin > 0 && int(n) >= realTimeMin {
+		if int(n) == realTimeMin {
+			return "SIGRTMIN"
+		}
+		return attempt.Signal("SIGRTMIN+" + strconv.Itoa(int(n)-realTimeMin))
+	}
+	return attempt.Signal("SIG" + strconv.Itoa(int(n)))
+}

@@ -1,0 +1,247 @@
+// Package signals owns os/signal. It notes the signals that reach the program from
+// its first moment, has them handed out once somebody can deal with them, and
+// decides whose each is: that of the attempts that run, or of the wait between
+// them. It also ends the program by a signal, so that whoever waits for it sees it.
+//
+// What a signal means for a command, and how it gets there, is the attempt's
+// matter; nothing here sends one to anybody but the program itself. SIGCHLD is
+// package reap's.
+//
+// Locks, in the order in which they may be taken: catcher.more, then Signals.mu.
+// Under the first only os/signal and package note are called, under the second
+// nothing but system calls and channels that never block.
+package signals
+
+// This file decides whose a caught signal is: that of the attempts that run, or
+// of the wait between them. How signals are caught is each system's own matter.
+
+import (
+	"os"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// Same is how long INT, TERM, HUP or QUIT again counts as one: timeout(1)
+// signals its child and then its group, and a hang-up comes from the terminal
+// and from the shell.
+const Same = 100 * time.Millisecond
+
+// Later is when signals begin to be handed to a command, unless one that asks for
+// the end comes before: the wait for the command ends with it. What ends sooner is
+// spared the cost. A millisecond was about what true takes: half of its runs paid.
+const Later = 3 * time.Millisecond
+
+// Signals catches signals. While attempts run they are the attempts'; otherwise
+// those that end the program come out of Cancelled.
+type Signals struct {
+	catcher
+	cancelled chan attempt.Signal
+	woken     chan struct{}
+
+	mu      sync.Mutex // a leaf: only system calls while it is held
+	running []*Inbox   // of the attempts that run
+	asked   attempt.Signal
+	last    map[syscall.Signal]time.Time
+}
+
+// Inbox holds the signals of one attempt until the goroutine that owns the
+// attempt takes them.
+type Inbox struct {
+	takes   bool          // signals that reach the program are the command's too
+	arrived chan struct{} // has a token where something waits
+	waiting []*Delivery   // guarded by Signals.mu
+}
+
+// Delivery is one signal on its way to all attempts that run. Whose it was is
+// known when the last of them has answered.
+type Delivery struct {
+	Signal syscall.Signal
+
+	open  int  // answers that are missing
+	taken bool // by one of them at least
+}
+
+// New is a place for signals that none reach, for commands that only answer a
+// question. Listen makes the one that they do.
+func New() *Signals {
+	return &Signals{
+		cancelled: make(chan attempt.Signal, 16), woken: make(chan struct{}, 1),
+		last: map[syscall.Signal]time.Time{},
+	}
+}
+
+// Cancelled delivers, after Notify, the signals that ask the program to end
+// (INT, TERM, HUP, QUIT) and arrived while no command ran whose they were.
+func (s *Signals) Cancelled() <-chan attempt.Signal { return s.cancelled }
+
+// Woken delivers, after Notify, a USR1 that arrived while no command ran: the wait is over.
+func (s *Signals) Woken() <-chan struct{} { return s.woken }
+
+// Enter makes in the inbox of an attempt that runs. Where the program has been
+// asked to end, and nobody has taken that from Cancelled yet, it returns the
+// signal: no command is to be run. A copy beside another attempt also gets what
+// the other one has got.
+func (s *Signals) Enter(in *Inbox, copy int) attempt.Signal {
+	if in.takes && copy == 0 {
+		forgetEarly()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = append(s.running, in)
+	if !in.takes {
+		return ""
+	}
+	if copy == 0 {
+		s.asked = ""
+	}
+	if s.asked != "" {
+		return s.asked
+	}
+	select {
+	case s.asked = <-s.cancelled:
+	default:
+	}
+	return s.asked
+}
+
+// Leave ends that. What the attempt has not taken counts as in a wait.
+func (s *Signals) Leave(in *Inbox) {
+	s.mu.Lock()
+	s.running = slices.DeleteFunc(s.running, func(other *Inbox) bool { return other == in })
+	rest := in.waiting
+	in.waiting = nil
+	s.mu.Unlock()
+	for _, d := range rest {
+		s.Answer(d, false)
+	}
+}
+
+// NewInbox is for one attempt. takes says that the signals that reach the program
+// are its command's too; those that stop and continue are in any case.
+func NewInbox(takes bool) *Inbox { return &Inbox{takes: takes, arrived: make(chan struct{}, 1)} }
+
+// Arrived has a token where something waits.
+func (in *Inbox) Arrived() <-chan struct{} { return in.arrived }
+
+// Next returns the oldest signal that waits in an inbox, nil for none. It has to
+// be answered.
+func (s *Signals) Next(in *Inbox) *Delivery {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(in.waiting) == 0 {
+		return nil
+	}
+	d := in.waiting[0]
+	in.waiting = in.waiting[1:]
+	return d
+}
+
+// Answer says whether a signal was the attempt's: what comes after the command
+// has ended is not.
+func (s *Signals) Answer(d *Delivery, taken bool) {
+	s.mu.Lock()
+	d.open--
+	d.taken = d.taken || taken
+	last := d.open == 0
+	s.mu.Unlock()
+	if last {
+		s.conclude(d)
+	}
+}
+
+// Dispatch hands one signal to the attempts that run, or to the wait.
+func (s *Signals) Dispatch(sig syscall.Signal) {
+	d := &Delivery{Signal: sig}
+	s.mu.Lock()
+	if s.again(sig, time.Now()) {
+		s.mu.Unlock()
+		return
+	}
+	for _, in := range s.running {
+		if !in.takes && !Stops(sig) && !Continues(sig) {
+			continue
+		}
+		d.open++
+		in.waiting = append(in.waiting, d)
+		select {
+		case in.arrived <- struct{}{}:
+		default: // it has been told already
+		}
+		if Ends(sig) {
+			s.asked = NameOf(sig)
+		}
+	}
+	nobodys := d.open == 0
+	s.mu.Unlock()
+	if nobodys {
+		s.conclude(d)
+	}
+}
+
+// conclude deals with a signal of which all attempts know whether it was theirs.
+func (s *Signals) conclude(d *Delivery) {
+	switch sig := d.Signal; {
+	case Stops(sig):
+		StopSelf(sigStop) // when every command has been stopped
+	case d.taken:
+	case Ends(sig):
+		select {
+		case s.cancelled <- NameOf(sig):
+		default: // sixteen are waiting already
+		}
+		time.AfterFunc(stuckTime, func() { s.endStuck(sig) })
+	case wakes(sig):
+		select {
+		case s.woken <- struct{}{}:
+		default:
+		}
+	case slices.Contains(coreSignals, sig):
+		Die(NameOf(sig)) // as without a handler
+	}
+}
+
+// again reports whether sig, which asks for the end, came a moment ago already.
+// Every other signal is passed on as often as it comes. s.mu is held.
+func (s *Signals) again(sig syscall.Signal, now time.Time) bool {
+	if !Ends(sig) {
+		return false
+	}
+	before, seen := s.last[sig]
+	if seen && now.Sub(before) < Same {
+		return true
+	}
+	s.last[sig] = now
+	return false
+}
+
+// stuckTime is far more than the program needs to end once it was asked to.
+const stuckTime = 500 * time.Millisecond
+
+// endStuck ends the program where it has been asked to and no command runs,
+// but it is still there: it is stuck in writing to somebody who does not read,
+// as every program without a handler could then be ended.
+func (s *Signals) endStuck(sig syscall.Signal) {
+	s.mu.Lock()
+	busy := len(s.running) > 0
+	s.mu.Unlock()
+	if busy {
+		time.AfterFunc(stuckTime, func() { s.endStuck(sig) })
+		return
+	}
+	Die(NameOf(sig))
+	os.Exit(exitcodes.OfSignal(int(sig))) // PID 1 cannot die by a signal
+}
+
+// Ends reports whether sig asks a program to end.
+func Ends(sig syscall.Signal) bool {
+	switch sig {
+	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,56 @@
+//go:build darwin || freebsd
+
+package signals
+
+// This file holds what macOS and FreeBSD know about signals.
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// There are no real-time signals on macOS, and those of FreeBSD (65 to 126,
+// sys/signal.h) are beyond what Go catches (_NSIG in its runtime/os2_freebsd.go).
+const (
+	realTimeMin = 0
+	realTimeMax = 0
+)
+
+// Forwarded are the signals, beyond those that ask for the end, that are passed
+// on to a command in a process group of its own. Those that stop a program come
+// last: when they are caught, all are.
+func Forwarded() []syscall.Signal {
+	return append(append([]syscall.Signal(nil), earlySignals...), syscall.SIGABRT, syscall.SIGCONT, syscall.SIGVTALRM, syscall.SIGIO, syscall.SIGXCPU,
+		syscall.SIGINFO, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGTSTP)
+}
+
+// earlySignals are meant for the command, and may reach the program as soon as
+// the command has said that it handles them.
+var earlySignals = []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH}
+
+// coreSignals are passed on while a command runs and end the program otherwise.
+var coreSignals = []syscall.Signal{syscall.SIGABRT}
+
+// meeting is not sent here.
+const meeting = syscall.Signal(0)
+
+// rawAction is larger than the kernel's struct __sigaction or sigaction, both
+// of which begin with the handler; all zeros is the default action without flags.
+type rawAction [8]uintptr
+
+// ignoredNow asks the kernel whether sig is ignored.
+func ignoredNow(sig syscall.Signal) bool {
+	const ignore = 1 // SIG_IGN
+	var old rawAction
+	_, _, errno := syscall.RawSyscall(syscall.SYS_SIGACTION, uintptr(sig), 0, uintptr(unsafe.Pointer(&old)))
+	return errno == 0 && old[0] == ignore
+}
+
+// setDefault gives sig its default action behind the back of Go's runtime.
+func setDefault(sig syscall.Signal) {
+	var action rawAction
+	_, _, _ = syscall.RawSyscall(syscall.SYS_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&action)), 0)
+}
+
+// restoreAction has nothing to restore: Go's actions stay in place here.
+func restoreAction(syscall.Signal) {}

@@ -1,0 +1,294 @@
+//go:build unix
+
+package signals
+
+// This file is the sole owner of os/signal: it catches the signals that are
+// meant for the command or end the program, and says which it is.
+
+import (
+	"os"
+	"os/signal"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/retrysh/retry/engine/proc/note"
+)
+
+// endingSignals ask the program to end. QUIT is first since Go's own answer to
+// it, until it is caught, is to print every stack.
+var endingSignals = []syscall.Signal{syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}
+
+// catcher is how signals are caught here: noted in a handler of the program's own
+// until somebody waits for them (package note), by Go's runtime from then on.
+type catcher struct {
+	caught   chan os.Signal
+	ignored  map[syscall.Signal]bool
+	catching sync.Once // Notify
+
+	// more is held while signals are added, which takes a while; under it only
+	// os/signal and package note are called. extra are those that were added.
+	more  sync.Mutex
+	extra map[syscall.Signal]bool
+	given bool // no more are added (RestoreAll)
+
+	// turn has a token while a command is started in the foreground of a terminal:
+	// what is noted then is not handed out.
+	turn     chan struct{}
+	starting bool // guarded by Signals.mu
+}
+
+// Listen sees to it that no signal which asks for the end is lost from now on;
+// Notify hands them out. Those that were ignored when the program started (nohup)
+// stay ignored, here and in the command, and are never forwarded. Call it once,
+// early: as PID 1 a signal that nobody catches is lost.
+func Listen() *Signals {
+	s := New()
+	s.caught = make(chan os.Signal, 64)
+	s.ignored, s.extra = map[syscall.Signal]bool{}, map[syscall.Signal]bool{}
+	s.turn = make(chan struct{}, 1)
+	for _, sig := range endingSignals {
+		s.lookIgnored(sig)
+	}
+	if os.Getpid() == 1 {
+		s.Notify()
+		go s.NotifyMore(earlySignals)
+	} else if !note.Can {
+		s.NotifyMore(earlySignals)
+	} else {
+		s.startNoting(endingSignals)
+		for _, sig := range earlySignals {
+			s.lookIgnored(sig)
+		}
+		s.startNoting(earlySignals)
+	}
+	return s
+}
+
+// RestoreDispositions is Listen for a program that runs nothing: what asks for the end ends it,
+// and so does what has been noted by now (package early).
+func RestoreDispositions() {
+	for _, sig := range slices.Concat(endingSignals, earlySignals) {
+		if note.On(int(sig)) {
+			restore(sig)
+		}
+	}
+	for _, sig := range slices.Concat(endingSignals, earlySignals) {
+		if note.Has(int(sig)) {
+			Die(NameOf(sig))
+		}
+	}
+}
+
+// Notify hands out the signals that end the program, and USR1, from now on and
+// those that came since Listen. Go's own way to do that costs two threads and two
+// hand-overs between threads for each signal, together as much as to start
+// another process; so it is left until there is something to be ended or woken:
+// a wait, or a command that has run for Later.
+func (s *Signals) Notify() {
+	s.catching.Do(func() {
+		for _, sig := range endingSignals {
+			s.notify(sig)
+		}
+		s.stopNoting(endingSignals)
+		go s.deliver()
+		// This also hands out what was noted by a handler that was running when its
+		// signal was handed back.
+		time.AfterFunc(Later, func() { s.NotifyMore(append([]syscall.Signal{syscall.SIGUSR1}, coreSignals...)) })
+	})
+	s.dispatchNoted()
+}
+
+// NotifyIfNoted is Notify where something that asks for the end has come.
+func (s *Signals) NotifyIfNoted() {
+	if _, ok := FirstNoted(); ok {
+		s.Notify()
+	}
+}
+
+// startNoting makes signals be noted, and nothing else, where this system has a way
+// to do it.
+func (s *Signals) startNoting(sigs []syscall.Signal) {
+	for _, sig := range sigs {
+		if !s.ignored[sig] {
+			note.Start(int(sig))
+		}
+	}
+}
+
+// stopNoting ends what startNoting began.
+func (s *Signals) stopNoting(sigs []syscall.Signal) {
+	for _, sig := range sigs {
+		if !s.ignored[sig] {
+			note.Stop(int(sig))
+		}
+	}
+}
+
+// dispatchNoted hands out what has been noted.
+func (s *Signals) dispatchNoted() {
+	var noted []syscall.Signal
+	s.mu.Lock()
+	if !s.starting { // what comes during a start is not meant
+		noted = takeNoted(endingSignals, takeNoted(earlySignals, nil))
+	}
+	s.mu.Unlock()
+	for _, sig := range noted {
+		s.Dispatch(sig)
+	}
+}
+
+// takeNoted puts those of sigs that have been noted before the rest.
+func takeNoted(sigs, rest []syscall.Signal) (noted []syscall.Signal) {
+	for _, sig := range sigs {
+		if note.Take(int(sig)) {
+			noted = append(noted, sig)
+		}
+	}
+	return append(noted, rest...)
+}
+
+// forgetEarly drops what was meant for a command when there was none, unless it
+// Ends a program.
+func forgetEarly() {
+	for _, sig := range earlySignals {
+		if note.Take(int(sig)) && slices.Contains(coreSignals, sig) {
+			Die(NameOf(sig))
+		}
+	}
+}
+
+// FirstNoted returns a signal that came and has not been handed out.
+func FirstNoted() (sig syscall.Signal, ok bool) {
+	for _, sig := range endingSignals {
+		if note.Has(int(sig)) {
+			return sig, true
+		}
+	}
+	return 0, false
+}
+
+// lookIgnored looks whether sig was ignored at the start, which has to be asked
+// before Notify makes it forget.
+func (s *Signals) lookIgnored(sig syscall.Signal) {
+	if signal.Ignored(sig) || ignoredNow(sig) {
+		s.ignored[sig] = true
+	}
+}
+
+func (s *Signals) notify(sig syscall.Signal) {
+	if !s.ignored[sig] {
+		signal.Notify(s.caught, sig)
+		restoreAction(sig)
+	}
+}
+
+// NotifyMore catches what only a running command or a wait has a use for.
+func (s *Signals) NotifyMore(sigs []syscall.Signal) {
+	s.Notify()
+	s.more.Lock()
+	defer s.more.Unlock()
+	if s.given { // back, for good
+		return
+	}
+	for _, sig := range sigs {
+		if !s.extra[sig] {
+			s.extra[sig] = true
+			s.lookIgnored(sig)
+			s.notify(sig)
+			if slices.Contains(earlySignals, sig) {
+				s.stopNoting([]syscall.Signal{sig})
+			}
+		}
+	}
+	s.dispatchNoted()
+}
+
+func (s *Signals) deliver() {
+	for sig := range s.caught {
+		if b, ok := sig.(barrier); ok {
+			close(b)
+			continue
+		}
+		if n, ok := sig.(syscall.Signal); ok {
+			s.Dispatch(n)
+		}
+	}
+}
+
+// barrier goes through the channel of caught signals: when it is closed, all
+// before it have been dispatched.
+type barrier chan struct{}
+
+// Signal makes a barrier an os.Signal.
+func (barrier) Signal() {}
+
+// String makes a barrier an os.Signal.
+func (barrier) String() string { return "barrier" }
+
+// flush returns when all signals caught so far have been dispatched.
+func (s *Signals) flush() {
+	b := make(barrier)
+	s.caught <- b
+	<-b
+}
+
+// Settle returns when all signals that have reached the process by now have
+// been dispatched.
+func (s *Signals) Settle() {
+	awaitHandlers()
+	s.dispatchNoted()
+	s.drain()
+}
+
+// BeginStart returns when all that the terminal sent before the start of a command
+// in its foreground has been dispatched; from then on what it sends is noted.
+func (s *Signals) BeginStart() {
+	s.turn <- struct{}{}
+	s.Settle()
+	s.mu.Lock()
+	s.starting = true
+	s.mu.Unlock()
+	s.startNoting(endingSignals)
+	awaitHandlers()
+	s.drain()
+}
+
+// EndStart ends that and returns what the terminal sent meanwhile: the command may
+// not have been there yet to get it. Where signals cannot be noted there is
+// nothing to tell the two apart, and that part is empty.
+func (s *Signals) EndStart() (meanwhile []syscall.Signal) {
+	s.stopNoting(endingSignals)
+	awaitHandlers()
+	meanwhile = takeNoted(endingSignals, nil)
+	s.mu.Lock()
+	s.starting = false
+	s.mu.Unlock()
+	<-s.turn
+	return meanwhile
+}
+
+// drain dispatches what Go's handlers have queued.
+func (s *Signals) drain() {
+	// Stop returns once Go's own queue has reached the channels.
+	passing := make(chan os.Signal, 1)
+	signal.Notify(passing, syscall.SIGTERM)
+	signal.Stop(passing)
+	s.flush()
+}
+
+// Stops reports whether sig asks a program to stop (job control).
+func Stops(sig syscall.Signal) bool {
+	return sig == syscall.SIGTSTP || sig == syscall.SIGTTIN || sig == syscall.SIGTTOU
+}
+
+func Continues(sig syscall.Signal) bool { return sig == syscall.SIGCONT }
+
+// wakes reports whether sig ends a wait.
+func wakes(sig syscall.Signal) bool { return sig == syscall.SIGUSR1 }
+
+const sigStop = syscall.SIGSTOP
+
+// StopSelf stops the whole program; it returns after the next CONT.
+func StopSelf(sig syscall.Signal) { _ = syscall.Kill(syscall.Getpid(), sig) }

@@ -1,0 +1,162 @@
+//go:build unix
+
+package spawn
+
+// This file finds the command as execvp(3) does and starts it.
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/retrysh/retry/engine/proc/reap"
+	"github.com/retrysh/retry/engine/proc/signals"
+	"github.com/retrysh/retry/engine/proc/stdio"
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// defaultPath is where execvp looks when PATH is unset (confstr(3), _CS_PATH).
+const defaultPath = "/bin:/usr/bin"
+
+// Shell runs an executable file that the kernel does not know how to run
+// (POSIX, execvp: ENOEXEC).
+const Shell = "/bin/sh"
+
+// Each calls try with every file that name may stand for, until try
+// returns nil. It returns what execvp would: EACCES rather than ENOENT where a
+// file was found that may not be executed.
+func Each(name string, try func(path string) error) error {
+	if name == "" {
+		return startError(exitcodes.NotFound, "%q: not found: the command's name is empty", name)
+	}
+	if strings.Contains(name, "/") {
+		return describe(name, name, try(name))
+	}
+	path, set := os.LookupEnv("PATH")
+	if !set {
+		path = defaultPath
+	}
+	var denied error
+	for _, dir := range strings.Split(path, ":") {
+		if dir == "" {
+			dir = "." // an empty element is the current directory (POSIX)
+		}
+		file := dir + "/" + name
+		if errno := unix.Access(file, unix.X_OK); errno != nil {
+			if errno == unix.EACCES && denied == nil {
+				denied = describe(name, file, syscall.EACCES)
+			}
+			continue
+		}
+		err := try(file)
+		switch {
+		case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EACCES):
+			if denied == nil {
+				denied = describe(name, file, err)
+			}
+		default:
+			return describe(name, file, err)
+		}
+	}
+	if denied != nil {
+		return denied
+	}
+	return startError(exitcodes.NotFound, "%q: not found in PATH", name)
+}
+
+func exists(file string) bool {
+	var st unix.Stat_t
+	return unix.Stat(file, &st) == nil
+}
+
+func startError(code int, format string, args ...any) error {
+	return &exitcodes.Error{Code: code, Err: fmt.Errorf(format, args...)}
+}
+
+// describe puts what exec said about file into words and a code: 127 for what
+// is not there, 126 for what cannot be executed, as POSIX and env(1) have it.
+func describe(name, file string, err error) error {
+	var coded *exitcodes.Error
+	switch {
+	case err == nil, errors.As(err, &coded), errors.As(err, new(Interrupted)):
+		return err
+	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return startError(exitcodes.Failure, "%q: no process to be had: %w", name, err)
+	case errors.Is(err, syscall.ENOENT) && exists(file):
+		return startError(exitcodes.NotFound, "%q: its interpreter %swas not found", file, quoted(Interpreter(file)))
+	case errors.Is(err, syscall.ENOENT):
+		return startError(exitcodes.NotFound, "%q: not found", name)
+	case isDirectory(file):
+		return startError(exitcodes.NotExecutable, "%q: is a directory", file)
+	}
+	return startError(exitcodes.NotExecutable, "%q: cannot be executed: %w", file, err)
+}
+
+func isDirectory(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.IsDir()
+}
+
+// quoted returns a word that is there quoted and followed by a space.
+func quoted(word string) string {
+	if word == "" {
+		return ""
+	}
+	return strconv.Quote(word) + " "
+}
+
+// Interpreter returns the interpreter that a script names in its first line, ""
+// if it is no script.
+func Interpreter(file string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head := make([]byte, 256) // the kernel reads no more (BINPRM_BUF_SIZE)
+	n, _ := f.Read(head)
+	line, script := bytes.CutPrefix(head[:n], []byte("#!"))
+	if !script {
+		return ""
+	}
+	line, _, _ = bytes.Cut(line, []byte("\n"))
+	fields := strings.Fields(string(line))
+	if len(fields) == 0 {
+		return ""
+	}
+	return fields[0]
+}
+
+// Interrupted is why no command was started.
+type Interrupted struct{ By syscall.Signal }
+
+// Error says by what.
+func (i Interrupted) Error() string { return "cancelled by " + i.By.String() }
+
+// Start starts argv with the given descriptors as 0, 1 and 2, and inherit under
+// their own numbers. The error is an *exitcodes.Error: 126, 127, or 125 where the
+// system had no process to give; or Interrupted.
+func Start(argv, env []string, files [3]stdio.File, ownGroup bool, inherit []uintptr) (c *reap.Child, err error) {
+	attr := &syscall.ProcAttr{
+		Env: env, Files: []uintptr{uintptr(files[0]), uintptr(files[1]), uintptr(files[2])}, Sys: sysProcAttr(ownGroup),
+	}
+	err = Each(argv[0], func(path string) error {
+		// The last look before the kernel's own, which hands what the terminal
+		// sends during a fork to both processes.
+		if sig, ok := signals.FirstNoted(); ok {
+			return Interrupted{sig}
+		}
+		c, err = reap.Fork(path, argv, attr, inherit)
+		if err == syscall.ENOEXEC {
+			c, err = reap.Fork(Shell, append([]string{Shell, path}, argv[1:]...), attr, inherit)
+		}
+		return err
+	})
+	return c, err
+}

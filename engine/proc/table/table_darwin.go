@@ -1,0 +1,45 @@
+package table
+
+// This file lists List through sysctl(3). Orphans go to launchd, so only
+// what still descends from the command, or is in its process group, is found.
+
+import "golang.org/x/sys/unix"
+
+func List() ([]Process, error) {
+	table, err := unix.SysctlKinfoProcSlice("kern.proc.all")
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Process, 0, len(table))
+	for i := range table {
+		list = append(list, fromTable(&table[i]))
+	}
+	return list, nil
+}
+
+// Stat looks at one process.
+func Stat(pid int) (Process, bool) {
+	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil {
+		return Process{}, false
+	}
+	return fromTable(k), true
+}
+
+func fromTable(k *unix.KinfoProc) Process {
+	t := k.Proc.P_starttime
+	return Process{
+		Pid: int(k.Proc.P_pid), Ppid: int(k.Eproc.Ppid), Pgid: int(k.Eproc.Pgid),
+		Start: uint64(t.Sec)*1e6 + uint64(t.Usec),
+		Dead:  k.Proc.P_stat == stateZombie, Stopped: k.Proc.P_stat == stateStopped,
+	}
+}
+
+// Now is the present in the unit of Process.Start.
+func Now() uint64 {
+	var t unix.Timeval
+	if unix.Gettimeofday(&t) != nil {
+		return 0
+	}
+	return uint64(t.Sec)*1e6 + uint64(t.Usec)
+}

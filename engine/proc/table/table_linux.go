@@ -1,0 +1,178 @@
+package table
+
+// This file lists List through /proc.
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Process is one line of the process table.
+type Process struct {
+	Pid, Ppid, Pgid, Sid int
+	// Start is when it was started, in ticks since boot; together with Pid it
+	// names a process for good.
+	Start   uint64
+	Dead    bool // a zombie, all its threads gone
+	Stopped bool // by a job-control signal
+}
+
+// ticksPerSecond is USER_HZ, 100 on every architecture that Go knows (proc(5)).
+const ticksPerSecond = 100
+
+// Now is the present in the unit of Process.Start.
+func Now() uint64 {
+	var ts unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil {
+		return 0
+	}
+	return uint64(time.Duration(ts.Nano()) / (time.Second / ticksPerSecond))
+}
+
+// scanBuffer is shared by all scans, one at a time.
+var scan struct {
+	sync.Mutex
+	names [16 << 10]byte
+	stat  [1 << 10]byte
+}
+
+// List lists all List that /proc shows.
+func List() ([]Process, error) {
+	scan.Lock()
+	defer scan.Unlock()
+	dir, err := unix.Open("/proc", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = unix.Close(dir) }()
+	var list []Process
+	var names []string
+	for {
+		n, err := unix.ReadDirent(dir, scan.names[:])
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n <= 0 {
+			break
+		}
+		_, _, names = unix.ParseDirent(scan.names[:n], -1, names[:0])
+		for _, name := range names {
+			if name[0] < '1' || name[0] > '9' {
+				continue
+			}
+			if p, ok := readStat(dir, name+"/stat"); ok {
+				list = append(list, p)
+			}
+		}
+	}
+	if len(list) == 0 { // not even this process: /proc is not mounted here
+		return nil, unix.ENOENT
+	}
+	return list, nil
+}
+
+// readStat reads one /proc/PID/stat (proc(5)).
+func readStat(dir int, name string) (Process, bool) {
+	fd, err := unix.Openat(dir, name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return Process{}, false
+	}
+	n, err := unix.Read(fd, scan.stat[:])
+	_ = unix.Close(fd)
+	if err != nil || n <= 0 {
+		return Process{}, false
+	}
+	return parseStat(scan.stat[:n])
+}
+
+// parseStat reads what follows the command's name, which may itself hold
+// spaces and parentheses.
+func parseStat(line []byte) (Process, bool) {
+	open, closed := bytes.IndexByte(line, ' '), bytes.LastIndexByte(line, ')')
+	if open < 0 || closed < 0 {
+		return Process{}, false
+	}
+	// Field numbers count from 1 in proc(5); the state is number 3.
+	var fields [23]uint64
+	rest := line[closed+1:]
+	field, inside, state := 2, false, byte(0)
+	for _, c := range rest {
+		switch {
+		case c == ' ' || c == '\n':
+			inside = false
+			continue
+		case !inside:
+			inside = true
+			field++
+		}
+		if field >= len(fields) {
+			break
+		}
+		if field == 3 {
+			state = c
+		} else if '0' <= c && c <= '9' { // the sign of -1 (no terminal) is of no interest
+			fields[field] = fields[field]*10 + uint64(c-'0')
+		}
+	}
+	pid, err := strconv.Atoi(string(line[:open]))
+	if err != nil || field < 22 {
+		return Process{}, false
+	}
+	return Process{
+		Pid: pid, Ppid: int(fields[4]), Pgid: int(fields[5]), Sid: int(fields[6]), Start: fields[22],
+		// A process whose first thread has ended looks like a zombie while
+		// others run on (field 20 counts the threads).
+		Dead:    (state == 'Z' || state == 'X') && fields[20] <= 1,
+		Stopped: state == 'T',
+	}, true
+}
+
+// Stat looks at one Process.
+func Stat(pid int) (Process, bool) {
+	scan.Lock()
+	defer scan.Unlock()
+	return readStat(unix.AT_FDCWD, "/proc/"+strconv.Itoa(pid)+"/stat")
+}
+
+// ownFile is what this program runs from.
+var ownFile = sync.OnceValues(func() (os.FileInfo, error) { return os.Stat("/proc/self/exe") })
+
+// IsAnother reports whether the process runs this very program.
+func IsAnother(pid int) bool {
+	own, err := ownFile()
+	if err != nil {
+		return false
+	}
+	its, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/exe")
+	return err == nil && os.SameFile(own, its)
+}
+
+// HasInEnvironment reports whether the environment that a process was started
+// with has all entries. That of another user's cannot be read.
+func HasInEnvironment(pid int, entries []string) bool {
+	text := append([]byte{0}, environment(pid)...)
+	for _, entry := range entries {
+		if !bytes.Contains(text, []byte("\x00"+entry+"\x00")) {
+			return false
+		}
+	}
+	return true
+}
+
+// environment reads /proc/PID/environ (proc(5)), which is empty for a moment while
+// the process executes another program.
+func environment(pid int) (text []byte) {
+	for range 5 {
+		var err error
+		if text, err = os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ"); err != nil || len(text) > 0 {
+			break
+		}
+		time.Sleep(200 * time.Microsecond)
+	}
+	return text
+}

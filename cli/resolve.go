@@ -188,8 +188,6 @@ func (r *resolver) together(o *options) {
 		r.fail("hedge", errors.New("goes without --exec, which becomes the command; there are no copies of it"))
 	case o.exec && r.given("rotate"):
 		r.fail("rotate", errors.New("goes without --exec, which becomes the command; there is no second attempt for another value"))
-	case r.given("hedge") && r.given("rehearse"):
-		r.fail("hedge", errors.New("goes without --rehearse; a pretended attempt has no copies"))
 	case r.err == nil && len(o.command) == 0 && len(o.targets) == 0 && !o.plan && !o.printPolicy && o.explain == nil && o.simulation == nil:
 		r.err = errors.New("no command given; write it after the flags, as in: retry -n 3 -- curl -f http://localhost/")
 	}

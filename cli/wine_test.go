@@ -53,6 +53,7 @@ func TestWindows(t *testing.T) {
 		"killed":               (*wine).killed,
 		"patterns":             (*wine).patterns,
 		"hold":                 (*wine).hold,
+		"hedge":                (*wine).hedge,
 		"reader gone":          (*wine).readerGone,
 		"replay":               (*wine).replay,
 		"null input":           (*wine).nullInput,
@@ -411,6 +412,26 @@ func (w *wine) hold(t *testing.T) {
 	w.run(t, "-n", "3", "--base", "1ms", "--stdout", "hold", "-c", "echo %RETRY_ATTEMPT%& if %RETRY_ATTEMPT%==3 (exit 0) else (exit 1)").
 		want(t, 0, "3\r\n", "1\r\n", "2\r\n", "succeeded after 3 attempts")
 	w.run(t, "-n", "1", "--stdout", "hold", "--stderr", "hold", "--", "command", "out", "lost", "err", "told", "exit", "1").want(t, 1, "", "lost", "told")
+}
+
+// A slow copy is overtaken: its whole tree is ended, and its output goes nowhere.
+func (w *wine) hedge(t *testing.T) {
+	at := w.holders.Addr().String()
+	got := make(chan result, 1)
+	go func() {
+		got <- w.run(t, "--stdin", "null", "--hedge", "5s", "--kill-after", "100ms", "-c",
+			"echo copy %RETRY_COPY%& if %RETRY_COPY%==0 (command spawn hold "+at+" hold "+at+") else (exit 0)")
+	}()
+	tree := []net.Conn{w.holder(t), w.holder(t)}
+	(<-got).want(t, 0, "copy 1\r\n")
+	for i, holder := range tree {
+		if !ended(t, holder) {
+			t.Errorf("process %d lives on", i)
+		}
+	}
+	w.run(t, "-n", "1", "--stdin", "null", "--hedge", "1h", "--hedge-max", "2", "-c", "echo %RETRY_COPY%& exit 3").want(t, 3, "", "2\r\n", "exit 3")
+	w.run(t, "-n", "2", "--base", "1ms", "--rotate", "M=a,b", "-c", "echo {M} %RETRY_USE_M%& if {M}==a (exit 1) else (exit 0)").want(t, 0, "a a\r\nb b\r\n", "succeeded after 2 attempts")
+	w.noneLives(t)
 }
 
 // A reader that has gone ends the command, and nothing is said.

@@ -37,7 +37,7 @@ func findReset(t *text, now time.Time) (time.Duration, string) {
 		if m == nil {
 			continue
 		}
-		if !t.limiting() {
+		if !t.limiting() && !t.isBare() {
 			return none, "stands on an answer that shows no limit reached"
 		}
 		if left == nil {

@@ -239,6 +239,15 @@ var limitStatus = lazy{pattern: `\b(?:http/[0-9.]+ |status(?: ?code)?[ :=]*|erro
 // tooMany is the status that always does (RFC 6585, section 4).
 var tooMany = lazy{pattern: `\b429\b|too many requests`}
 
+// isBare says whether the output shows neither a status nor a counter: then a
+// reset field was written out by itself, to be followed.
+func (t *text) isBare() bool {
+	return !bytes.Contains(t.lower, []byte("remaining")) && !anyStatus.get().Match(t.lower)
+}
+
+// anyStatus is a status of whatever meaning.
+var anyStatus = lazy{pattern: `\b(?:http/[0-9.]+ |status(?: ?code)?[ :=]*|error[ :]*|http |code[" :=]*)[1-5]\d\d\b|\b[1-5]\d\d [a-z]{2}`}
+
 // noneLeft is the counter at nothing.
 var noneLeft = lazy{pattern: `rate-?limit-(?:[a-z_]+-)*remaining[a-z_-]*["']?\s*[:=]\s*[\["']*0\b|\bratelimit["']?\s*:.*?(?:\bremaining=0\b|;\s*r=0\b)`}
 

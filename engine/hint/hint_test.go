@@ -31,6 +31,8 @@ func TestFind(t *testing.T) {
 		{"the last counts", "Retry-After: 1\nRetry-After: 2\n", 2 * time.Second},
 		{"coloured", "\x1b[36mretry-after\x1b[0m: 5", 5 * time.Second},
 		{"epoch with limit", "HTTP/1.1 429 Too Many\nx-ratelimit-reset: 784111807\n", none},
+		{"a reset alone", "x-ratelimit-reset: 30\n", 30 * time.Second},
+		{"a reset alone, of a success", "HTTP/2 200\nx-ratelimit-reset: 30\n", none},
 		{"remaining 0", "x-ratelimit-remaining: 0\nx-ratelimit-reset: 30\n", 30 * time.Second},
 		{"remaining 12", "HTTP/1.1 404 Not Found\nx-ratelimit-remaining: 12\nx-ratelimit-reset: 30\n", none},
 		{"403 with words", "HTTP/1.1 403 Forbidden\nx-ratelimit-reset: 30\nYou have exceeded a secondary rate limit", 30 * time.Second},

@@ -147,7 +147,10 @@ func read(argv, environ []string) (*options, error) {
 	if err == nil {
 		o.chosen, o.settings = chosen, settings
 		if o.verbose {
-			o.sources = sources(table, settings, environ)
+			o.sources = sources(settings)
+			if !switchedOn(own, "no-env") {
+				o.sources = append(o.sources, nearMisses(table, environ)...)
+			}
 		}
 	}
 	if err == nil && o.simulation != nil {
@@ -194,14 +197,14 @@ func failed(err error) error {
 	case errors.As(err, new(*usageError)):
 		refuse(err)
 	default:
-		fmt.Fprintf(os.Stderr, "retry: %s\n", tell.Printable(err.Error()))
+		fmt.Fprintf(os.Stderr, "retry: %s\n", tell.Printable(tell.Masked(err.Error())))
 	}
 	return err
 }
 
 // refuse says why nothing is run: what is wrong, and where to look.
 func refuse(err error) {
-	fmt.Fprintf(os.Stderr, "retry: %s\n%s\n", tell.Printable(shorten(err.Error())), "Try 'retry -h' for the flags that most people need, 'retry --help' for all.")
+	fmt.Fprintf(os.Stderr, "retry: %s\n%s\n", tell.Printable(shorten(tell.Masked(err.Error()))), "Try 'retry -h' for the flags that most people need, 'retry --help' for all.")
 }
 
 // longestLine is how much of an error is shown; values may be huge.

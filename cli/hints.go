@@ -9,6 +9,7 @@ import (
 
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/probe"
+	"github.com/retrysh/retry/engine/tell"
 )
 
 // builtins are commands of every POSIX shell that are not programs (POSIX.1-2017,
@@ -32,9 +33,9 @@ func notFoundHint(argv []string) string {
 		}
 		return fmt.Sprintf("%q looks like a target; to wait for it write: retry --wait-for %s", shown, word)
 	case strings.ContainsAny(first, " \t\n|;&<>") && len(argv) == 1:
-		return fmt.Sprintf("%q is one word; have the shell run it: retry -c %s", shorten(first), quoteShell(shorten(first)))
+		return fmt.Sprintf("%q is one word; have the shell run it: retry -c %s", shorten(first), quoteShell(shorten(tell.Masked(first))))
 	case assigns && isName(name):
-		return fmt.Sprintf("to set a variable write: retry -- env %s COMMAND", first)
+		return fmt.Sprintf("to set a variable write: retry -- env %s COMMAND", shorten(tell.Masked(first)))
 	case slices.Contains(builtins, first):
 		return fmt.Sprintf("%q is a command of the shell itself; have the shell run it: retry -c %s", first, quoteShell(strings.Join(argv, " ")))
 	case err == nil:

@@ -139,7 +139,7 @@ func (t target) holds(command string) bool {
 
 // cannotRun is how a run ends whose command is not there to be run.
 func cannotRun(err error) engine.Decision {
-	return engine.Decision{Outcome: event.Failed, Reason: err.Error(), NotStarted: true, End: engine.End{Code: exitcodes.Of(err)}}
+	return engine.Decision{Outcome: event.Failed, Reason: tell.Masked(err.Error()), NotStarted: true, End: engine.End{Code: exitcodes.Of(err)}}
 }
 
 // withoutTargets is the environment of a command that --exec becomes: one that is

@@ -161,7 +161,7 @@ func judge(rules *Rules, argv []string, r attempt.Result, e Evidence, now time.T
 	// Row 3: it could not be started.
 	if r.StartErr != nil {
 		if _, named := rules.OnExit.MatchCode(r); !named {
-			return stop(event.Stopped, event.Permanent, "", r.StartErr.Error())
+			return stop(event.Stopped, event.Permanent, "", Describe(r))
 		}
 	}
 	// Row 4: success.
@@ -241,7 +241,7 @@ func failure(rules *Rules, r attempt.Result, e Evidence) (reason string, failed 
 func Describe(r attempt.Result) string {
 	switch {
 	case r.StartErr != nil:
-		return r.StartErr.Error()
+		return tell.Masked(r.StartErr.Error()) // it quotes the command's name
 	case r.TimedOut && r.Limit > 0 && r.Idle:
 		return "timed out after " + tell.Limit(r.Limit) + " without output"
 	case r.TimedOut && r.Limit > 0:

@@ -18,18 +18,40 @@ const logPatience = time.Second
 type logFile struct {
 	file  *os.File
 	stuck bool
+	own   bool // a stream of the program's, which stays open
 }
 
-// openLog opens the log for appending.
+// openLog opens the log for appending. Where it is the program's own standard
+// output or error, and that is a file, its descriptor is used: one of its own
+// would not share the place at which the command writes (open(2)).
 func openLog(name string) (*logFile, error) {
+	for _, own := range []*os.File{os.Stdout, os.Stderr} {
+		if info, err := own.Stat(); name == own.Name() && err == nil && info.Mode().IsRegular() {
+			return &logFile{file: own, own: true}, nil
+		}
+	}
 	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o666)
-	if errors.Is(err, syscall.ENXIO) { // open(2), O_NONBLOCK on a FIFO
-		return nil, fmt.Errorf("nobody reads the pipe %q", name)
+	if errors.Is(err, syscall.ENXIO) {
+		return nil, nobodyThere(name)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return &logFile{file: file}, nil
+}
+
+// nobodyThere says what ENXIO means: of a FIFO that it has no reader (open(2),
+// O_NONBLOCK), of a device that there is none behind its name, as of /dev/tty in
+// a process without a terminal (tty(4)).
+func nobodyThere(name string) error {
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && info.Mode()&os.ModeNamedPipe != 0:
+		return fmt.Errorf("nobody reads the pipe %q", name)
+	case name == "/dev/tty":
+		return fmt.Errorf("%q: there is no terminal", name)
+	}
+	return fmt.Errorf("%q: there is no such device, or nobody listens", name)
 }
 
 // Write appends one line.
@@ -44,4 +66,9 @@ func (l *logFile) Write(line []byte) (int, error) {
 }
 
 // Close closes the file.
-func (l *logFile) Close() error { return l.file.Close() }
+func (l *logFile) Close() error {
+	if l.own {
+		return nil
+	}
+	return l.file.Close()
+}

@@ -115,7 +115,7 @@ func kebab(name string) string {
 // argvError says which word of the program's own could not be read.
 type argvError struct {
 	word  string // the flag as the user wrote it
-	value string // a value that a flag without one was given
+	value string // a value that a flag without one was given, or the "--" in place of one
 	kind  argvErrorKind
 }
 
@@ -151,7 +151,7 @@ func split(table []flag, argv []string) (own []setting, command []string, err *a
 		}
 		if last := &given[len(given)-1]; last.value == missing {
 			if i++; i == len(argv) || argv[i] == "--" {
-				return own, nil, &argvError{word: last.word, kind: valueMissing}
+				return own, nil, &argvError{word: last.word, value: strings.Join(argv[i:min(i+1, len(argv))], ""), kind: valueMissing}
 			}
 			last.value = argv[i]
 		}

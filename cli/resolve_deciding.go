@@ -27,6 +27,9 @@ func (r *resolver) judging(rules *engine.Rules) {
 		StopOn: r.patterns("stop-on-stderr", g.StopOnStderr), On: r.patterns("on-stderr", g.OnStderr),
 	}
 	rules.Mode = map[string]engine.Mode{"any": engine.Any, "smart": engine.Smart, "strict": engine.Strict}[r.oneOf("classify", g.Classify)]
+	for _, name := range g.Rules {
+		r.fileName("rules", name)
+	}
 	if len(g.Rules) > 0 && !r.given("classify") {
 		rules.Mode = engine.Smart // rules are for nothing else
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/tell"
 )
 
 // policy resolves the sections on the loop, the wait and the limits.
@@ -96,7 +97,7 @@ func (r *resolver) bounds(s *backoff.Schedule, delays backoff.List) {
 		}
 		switch {
 		case r.from["cap"] == r.from[low.flag]:
-			r.fail("cap", fmt.Errorf("%q is less than --%s %v; give a longer one, or none", g.Cap, low.flag, *low.value))
+			r.fail("cap", fmt.Errorf("%q is less than %s %s; give a longer one, or none", g.Cap, r.words[low.flag], tell.Limit(*low.value)))
 		case r.from["cap"] < r.from[low.flag]:
 			capped = false
 		default:

@@ -12,7 +12,7 @@ import (
 )
 
 // sources returns a line for each place that a setting comes from.
-func sources(table []flag, settings []setting, environ []string) []string {
+func sources(settings []setting) []string {
 	var lines []string
 	for _, place := range []struct {
 		name   string
@@ -28,7 +28,7 @@ func sources(table []flag, settings []setting, environ []string) []string {
 			lines = append(lines, place.name+": "+strings.Join(words, ", "))
 		}
 	}
-	return append(lines, nearMisses(table, environ)...)
+	return lines
 }
 
 // nearMisses returns a line for each variable that no flag has and that is one
@@ -46,14 +46,23 @@ func nearMisses(table []flag, environ []string) []string {
 		if !strings.HasPrefix(name, "RETRY_") || slices.Contains(known, name) || engine.SetsVariable(name) {
 			continue
 		}
-		for _, other := range known {
-			if distance(name, other) <= 2 {
-				lines = append(lines, fmt.Sprintf("%s is not the variable of a flag and is ignored; did you mean %s?", name, other))
-				break
-			}
+		if other := nearest(name, known); other != "" {
+			lines = append(lines, fmt.Sprintf("%s is not the variable of a flag and is ignored; did you mean %s?", name, other))
 		}
 	}
 	return lines
+}
+
+// nearest returns the name that differs least, by a letter or two, "" if there
+// is none.
+func nearest(name string, known []string) string {
+	near, least := "", 3
+	for _, other := range known {
+		if d := distance(name, other); d < least {
+			near, least = other, d
+		}
+	}
+	return near
 }
 
 // distance is the number of letters to insert, delete or replace (Levenshtein).

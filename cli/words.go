@@ -36,10 +36,12 @@ func pages() (*manual.Pages, error) {
 // explainArgv says what is wrong with a word that the reader did not
 // understand, with a suggestion where one is near.
 func explainArgv(e *argvError) error {
-	switch e.kind {
-	case valueMissing:
+	switch {
+	case e.kind == valueMissing && e.value == "--":
+		return fmt.Errorf("%s: needs a value, and \"--\" ends the flags%s; %s=-- gives it that value", e.word, usual(e.word), e.word)
+	case e.kind == valueMissing:
 		return fmt.Errorf("%s: needs a value, and the command line ends here%s", e.word, usual(e.word))
-	case valueNotBool:
+	case e.kind == valueNotBool:
 		return fmt.Errorf("%s: %q is not true or false", e.word, e.value)
 	}
 	if name, _, _ := strings.Cut(strings.TrimLeft(e.word, "-"), "="); slices.Contains(withoutEnd, name) {

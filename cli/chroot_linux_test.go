@@ -2,7 +2,8 @@ package cli
 
 // This file runs the program where there is nothing but the program: a chroot
 // with the static binary in it, in a network of its own that has loopback only.
-// That is the layout of the README's Dockerfile, which is tried as well.
+// That is the layout of the Dockerfile in docs/containers.md, which is tried as
+// well.
 
 import (
 	"bytes"
@@ -10,6 +11,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -22,6 +24,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -122,7 +125,7 @@ func (i *emptyImage) speaks() {
 		}
 		i.resolves()
 		i.speaksTLS()
-		i.keepsReadme()
+		i.keepsDocumentation()
 	}()
 	<-done
 }
@@ -228,13 +231,36 @@ var (
 	podTargets = regexp.MustCompile(`name: RETRY_WAIT_FOR, value: (".*")}`)
 )
 
-// keepsReadme starts what the README's Dockerfile starts, and what it says of
-// targets in the environment. The server is the program again.
-func (i *emptyImage) keepsReadme() {
-	text := readme(i.T)
+// greetsAsPostgres answers each client as a PostgreSQL server that asks for a
+// password (Frontend/Backend Protocol, AuthenticationCleartextPassword).
+func greetsAsPostgres(l net.Listener) {
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer func() { _ = conn.Close() }()
+			_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+			_, _ = conn.Read(make([]byte, 1024))
+			_, _ = conn.Write([]byte{'R', 0, 0, 0, 8, 0, 0, 0, 3})
+			_, _ = io.Copy(io.Discard, conn)
+		}()
+	}
+}
+
+// keepsDocumentation starts what the Dockerfile of docs/containers.md starts, and
+// what it says of targets in the environment. The server is the program again.
+func (i *emptyImage) keepsDocumentation() {
+	page, err := os.ReadFile(filepath.Join("..", "docs", "containers.md"))
+	if err != nil {
+		i.Error(err)
+		return
+	}
+	text := string(page)
 	image, pod := dockerfile.FindStringSubmatch(text), podTargets.FindStringSubmatch(text)
 	if image == nil || pod == nil {
-		i.Error("the README has no Dockerfile or no pod")
+		i.Error("docs/containers.md has no Dockerfile or no pod")
 		return
 	}
 	var entrypoint, command []string
@@ -254,6 +280,7 @@ func (i *emptyImage) keepsReadme() {
 		return
 	}
 	defer func() { _ = db.Close() }()
+	go greetsAsPostgres(db)
 	auth, err := net.Listen("tcp", "127.0.0.1:8080")
 	if err != nil {
 		i.Error(err)
@@ -262,8 +289,8 @@ func (i *emptyImage) keepsReadme() {
 	defer func() { _ = auth.Close() }()
 	go func() { _ = http.Serve(auth, answers("503,200")) }() //nolint:gosec // no limits are needed here
 
-	i.want(i.run("", nil, append(entrypoint[1:], command...)...), 125, "", "tcp://db:5432 is ready after")
+	i.want(i.run("", nil, append(entrypoint[1:], command...)...), 125, "", "postgres://db:5432 is ready after")
 	got := i.run("", []string{"RETRY_WAIT_FOR=" + targets}, "--exec", "--", command[0], "--version")
-	i.want(got, 0, "retry ", "tcp://db:5432 is ready after")
+	i.want(got, 0, "retry ", "postgres://db:5432 is ready after")
 	i.want(got, 0, "retry ", "http://auth:8080/health is ready after")
 }

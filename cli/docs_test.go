@@ -163,3 +163,69 @@ func TestExamples(t *testing.T) {
 		}
 	}
 }
+
+var (
+	markdownLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading      = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	codeBlock    = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
+)
+
+// anchor is how GitHub names a heading: lower case, blanks as dashes, everything
+// else but letters, digits, dashes and underscores left out.
+func anchor(title string) string {
+	title = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(title)), " ", "-")
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r >= 0x80 {
+			return r
+		}
+		return -1
+	}, title)
+}
+
+// TestLinks follows every link of the README and of docs/ that stays in the
+// project, and its anchor.
+func TestLinks(t *testing.T) {
+	followed := 0
+	for _, page := range documents(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, link := range markdownLink.FindAllStringSubmatch(codeBlock.ReplaceAllString(string(text), ""), -1) {
+			file, fragment, _ := strings.Cut(link[1], "#")
+			if strings.Contains(file, "://") {
+				continue
+			}
+			followed++
+			target := page
+			if file != "" {
+				target = filepath.Join(filepath.Dir(page), filepath.FromSlash(file))
+			}
+			body, err := os.ReadFile(target)
+			if err != nil {
+				t.Errorf("%s links to %s: %v", page, link[1], err)
+				continue
+			}
+			found := fragment == ""
+			for _, h := range heading.FindAllStringSubmatch(string(body), -1) {
+				found = found || anchor(h[1]) == fragment
+			}
+			if !found {
+				t.Errorf("%s links to %s, which has no such heading", page, link[1])
+			}
+		}
+	}
+	if followed < 20 {
+		t.Errorf("only %d links followed", followed)
+	}
+}
+
+// TestDocumentsAreLinked: every page can be reached from the README.
+func TestDocumentsAreLinked(t *testing.T) {
+	for _, page := range documents(t) {
+		name := "docs/" + filepath.Base(page)
+		if filepath.Base(page) != "README.md" && !strings.Contains(readme(t), "("+name) {
+			t.Errorf("README.md does not link to %s", name)
+		}
+	}
+}

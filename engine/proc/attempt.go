@@ -35,18 +35,18 @@ type running struct {
 	begun   time.Time
 	result  attempt.Result
 
-	started   time.Time // just before the command was started
-	over      bool      // the command itself has ended
-	urged     int       // INT and TERM so far
-	expired   time.Time // when a limit began to end the tree
-	passed    time.Time // when a signal that asks for the end was passed on
-	abandoned bool      // nobody wants the rest of the output
-	unwanted  bool      // another copy has decided
+	started    time.Time // just before the command was started
+	over       bool      // the command itself has ended
+	interrupts int       // INT and TERM so far
+	expired    time.Time // when a limit began to end the tree
+	passed     time.Time // when a signal that asks for the end was passed on
+	abandoned  bool      // nobody wants the rest of the output
+	unwanted   bool      // another copy has decided
 
 	grace     time.Duration // between asking the tree to end and killing it
 	escalated chan struct{} // closed when the tree has been ended; nil before that begins
-	hurry     chan struct{} // closed when the tree is to be killed at once
-	hurried   bool
+	killNow   chan struct{} // closed when the tree is to be killed at once
+	skipped   bool
 
 	alarms  []alarm
 	timer   *time.Timer
@@ -75,7 +75,7 @@ func (r *Runner) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
 func (r *Runner) newAttempt(ctx context.Context, spec attempt.Spec) *running {
 	return &running{
 		Runner: r, ctx: ctx, spec: spec, begun: time.Now(), grace: r.cfg.KillAfter,
-		inbox: signals.NewInbox(false), hurry: make(chan struct{}),
+		inbox: signals.NewInbox(false), killNow: make(chan struct{}),
 	}
 }
 
@@ -229,7 +229,7 @@ func (a *running) handle(done <-chan struct{}, finished func() bool) {
 		case <-a.inbox.Arrived():
 			a.takeSignals()
 		case t := <-a.streams.Troubles:
-			a.suffer(t)
+			a.troubled(t)
 		case <-a.ctxDone:
 			a.ctxDone = nil
 			a.contextEnded()
@@ -312,20 +312,20 @@ func (a *running) escalate(sig syscall.Signal) {
 	grace := a.grace
 	go func() {
 		defer close(done)
-		a.endTree(sig, grace, a.hurry)
+		a.endTree(sig, grace, a.killNow)
 	}()
 }
 
-// hasten has the tree killed without more ado.
-func (a *running) hasten() {
-	if !a.hurried {
-		a.hurried = true
-		close(a.hurry)
+// skipGrace has the tree killed at once, where it is being ended or will be.
+func (a *running) skipGrace() {
+	if !a.skipped {
+		a.skipped = true
+		close(a.killNow)
 	}
 }
 
-// suffer deals with what the streams report.
-func (a *running) suffer(t stdio.Trouble) {
+// troubled deals with what the streams report.
+func (a *running) troubled(t stdio.Trouble) {
 	if t.ReaderGone {
 		a.result.ReaderGone = true
 		if !a.over {
@@ -369,7 +369,7 @@ func (a *running) contextEnded() {
 		a.result.Err = cause
 	}
 	if a.spec.KillAtOnce {
-		a.hasten()
+		a.skipGrace()
 		a.escalate(syscall.SIGKILL)
 		return
 	}
@@ -407,17 +407,17 @@ func (a *running) cancel(sig syscall.Signal) {
 	}
 	told := sig == a.signal && time.Since(a.expired) < signals.Same // by a limit, which an outer retry has as well
 	a.tellCancel(sig, told)
-	a.urge(sig)
+	a.countInterrupt(sig)
 }
 
-// urge counts; the third time the tree is killed at once.
-func (a *running) urge(sig syscall.Signal) {
+// countInterrupt counts; the third time the tree is killed at once.
+func (a *running) countInterrupt(sig syscall.Signal) {
 	if sig != syscall.SIGINT && sig != syscall.SIGTERM {
 		return
 	}
-	a.urged++
-	if a.urged >= insist && a.isStarted() {
-		a.hasten()
+	a.interrupts++
+	if a.interrupts >= insist && a.isStarted() {
+		a.skipGrace()
 		a.escalate(syscall.SIGKILL)
 	}
 }
@@ -430,10 +430,10 @@ func (a *running) takeLate(sig syscall.Signal) bool {
 	}
 	a.abandoned = true
 	if a.result.Cancelled == "" {
-		a.hasten() // nothing more is to be waited for
+		a.skipGrace() // nothing more is to be waited for
 		return false
 	}
-	a.urge(sig)
+	a.countInterrupt(sig)
 	return true
 }
 
@@ -491,15 +491,15 @@ func (a *running) drain(unwanted bool) {
 	}
 	a.streams.Release()
 	for len(a.streams.Troubles) > 0 {
-		a.suffer(<-a.streams.Troubles)
+		a.troubled(<-a.streams.Troubles)
 	}
 }
 
 // watchReader sets stuck when the reader of what p passes on has taken nothing
-// within the patience.
+// within the readerGrace.
 func (a *running) watchReader(p *stdio.Pump, stuck *bool) {
 	passed := p.Passed()
-	a.at(time.Now().Add(patience), func() {
+	a.at(time.Now().Add(readerGrace), func() {
 		if p.Passed() == passed {
 			*stuck = true
 			return

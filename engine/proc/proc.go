@@ -1,15 +1,25 @@
-// Package proc runs one attempt as a real process.
+// Package proc runs attempts as real processes: any number at a time, each a handle
+// whose state belongs to one goroutine. The rule behind it is that what would happen
+// without the program happens with it: the command has the program's own
+// descriptors wherever nobody needs the bytes, the signals that reach the program
+// reach the command, and only a timeout, the deadline or a cancel adds anything.
 //
-// It is the only room that starts processes, waits for them, sends or catches
-// signals, and touches the standard streams. The rule behind it is that what
-// would happen without the program happens with it: the command has the
-// program's own descriptors wherever nobody needs the bytes, the signals that
-// reach the program reach the command, and only a timeout, the deadline or a
-// cancel adds anything.
+// It judges nothing and never retries. Descendants that left the command's process
+// group are found through /proc and a child subreaper, so on systems without these
+// only the process group is ended.
 //
-// Its limits: it judges nothing and never retries. Descendants that left the
-// command's process group are found through /proc and a child subreaper, so on
-// systems without these only the process group is ended.
+// The rooms below it import one way: table, reap, tree; note, signals; stdio; spawn
+// over reap, signals and stdio; this one over all.
+//
+// # Locks
+//
+// What several goroutines share has one owner, who takes messages, or a lock that
+// is a leaf: while it is held, system calls are made and package note is called,
+// channels are sent to that never block, and nobody is told anything. These are
+// the reporter's here, reap's, tree's list of trees, Signals.mu, and a spool's and
+// a pump's in stdio; the pump's is held while its reader along is called, who knows
+// of no room. The one order there is: the lock under which signals are added in
+// package signals comes before Signals.mu.
 package proc
 
 import (
@@ -58,9 +68,9 @@ type Config struct {
 	Report func(string)
 }
 
-// patience is how long the reader of what a captured pipe still holds may take
+// readerGrace is how long the reader of what a captured pipe still holds may take
 // nothing after a time limit has ended the attempt.
-const patience = 2 * time.Second
+const readerGrace = 2 * time.Second
 
 // Runner runs the attempts of one run, any number at a time.
 type Runner struct {

@@ -309,7 +309,7 @@ func stateOf(pid int) string {
 }
 
 // TestManyProcessesInTheirOwnSessions: 100 ms are wanted on a machine that does
-// nothing else (SPEC section 6). One that does gets more, and more tries.
+// nothing else. One that does gets more, and more tries.
 func TestManyProcessesInTheirOwnSessions(t *testing.T) {
 	const enough = time.Second
 	for tries := 5; tries > 0; tries-- {

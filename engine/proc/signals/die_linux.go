@@ -33,11 +33,9 @@ func awaitHandlers() {
 
 // leaveHandlers is awaitHandlers for before an exec, which ends the other
 // threads wherever they are, and a signal with them that one has taken and not
-// yet queued. A look cannot see a thread for which the kernel prepares the
-// handler, when the signal is pending no more and nothing is blocked yet; that
-// takes long when the thread loses its processor there, and 1 TERM of 12,000 on
-// a busy machine was lost to it. So every thread is met after the look. That is
-// 0.7 ms, too much for each attempt.
+// yet queued. A look at the masks cannot see a thread for which the kernel prepares
+// the handler: the signal is pending no more, and nothing is blocked yet. So every
+// thread is met after the look, which takes too long for each attempt.
 func leaveHandlers() {
 	awaitHandlers()
 	end := time.Now().Add(handlerLimit)

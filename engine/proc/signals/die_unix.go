@@ -69,7 +69,7 @@ func (s *Signals) RestoreAll() attempt.Signal {
 		caught = append(caught, sig)
 	}
 	for _, sig := range caught {
-		if !s.ignored[sig] {
+		if !s.ignored[sig].Load() {
 			restore(sig)
 		}
 	}

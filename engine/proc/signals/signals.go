@@ -33,7 +33,7 @@ const Same = 100 * time.Millisecond
 
 // Later is when signals begin to be handed to a command, unless one that asks for
 // the end comes before: the wait for the command ends with it. What ends sooner is
-// spared the cost. A millisecond was about what true takes: half of its runs paid.
+// spared the cost.
 const Later = 3 * time.Millisecond
 
 // Signals catches signals. While attempts run they are the attempts'; otherwise

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -24,8 +25,8 @@ var endingSignals = []syscall.Signal{syscall.SIGQUIT, syscall.SIGTERM, syscall.S
 // until somebody waits for them (package note), by Go's runtime from then on.
 type catcher struct {
 	caught   chan os.Signal
-	ignored  map[syscall.Signal]bool
-	catching sync.Once // Notify
+	ignored  [mostSignals]atomic.Bool // at the start
+	catching sync.Once                // Notify
 
 	// more is held while signals are added, which takes a while; under it only
 	// os/signal and package note are called. extra are those that were added.
@@ -39,6 +40,9 @@ type catcher struct {
 	starting bool // guarded by Signals.mu
 }
 
+// mostSignals is more than any system has.
+const mostSignals = 128
+
 // Listen sees to it that no signal which asks for the end is lost from now on;
 // Notify hands them out. Those that were ignored when the program started (nohup)
 // stay ignored, here and in the command, and are never forwarded. Call it once,
@@ -46,7 +50,7 @@ type catcher struct {
 func Listen() *Signals {
 	s := New()
 	s.caught = make(chan os.Signal, 64)
-	s.ignored, s.extra = map[syscall.Signal]bool{}, map[syscall.Signal]bool{}
+	s.extra = map[syscall.Signal]bool{}
 	s.turn = make(chan struct{}, 1)
 	for _, sig := range endingSignals {
 		s.lookIgnored(sig)
@@ -111,7 +115,7 @@ func (s *Signals) NotifyIfNoted() {
 // to do it.
 func (s *Signals) startNoting(sigs []syscall.Signal) {
 	for _, sig := range sigs {
-		if !s.ignored[sig] {
+		if !s.ignored[sig].Load() {
 			note.Start(int(sig))
 		}
 	}
@@ -120,7 +124,7 @@ func (s *Signals) startNoting(sigs []syscall.Signal) {
 // stopNoting ends what startNoting began.
 func (s *Signals) stopNoting(sigs []syscall.Signal) {
 	for _, sig := range sigs {
-		if !s.ignored[sig] {
+		if !s.ignored[sig].Load() {
 			note.Stop(int(sig))
 		}
 	}
@@ -173,12 +177,12 @@ func FirstNoted() (sig syscall.Signal, ok bool) {
 // before Notify makes it forget.
 func (s *Signals) lookIgnored(sig syscall.Signal) {
 	if signal.Ignored(sig) || ignoredNow(sig) {
-		s.ignored[sig] = true
+		s.ignored[sig].Store(true)
 	}
 }
 
 func (s *Signals) notify(sig syscall.Signal) {
-	if !s.ignored[sig] {
+	if !s.ignored[sig].Load() {
 		signal.Notify(s.caught, sig)
 		restoreAction(sig)
 	}
@@ -187,6 +191,11 @@ func (s *Signals) notify(sig syscall.Signal) {
 // NotifyMore catches what only a running command or a wait has a use for.
 func (s *Signals) NotifyMore(sigs []syscall.Signal) {
 	s.Notify()
+	s.add(sigs)
+	s.dispatchNoted()
+}
+
+func (s *Signals) add(sigs []syscall.Signal) {
 	s.more.Lock()
 	defer s.more.Unlock()
 	if s.given { // back, for good
@@ -202,7 +211,6 @@ func (s *Signals) NotifyMore(sigs []syscall.Signal) {
 			}
 		}
 	}
-	s.dispatchNoted()
 }
 
 func (s *Signals) deliver() {

@@ -160,11 +160,9 @@ func (p *Pump) readAlong(b []byte) {
 	}
 }
 
-// behind reads along on a thread of its own while the pump moves the next
-// bytes: 1 GiB and sixty patterns take 0.60 s where one thread took 0.94, on two
-// idle cores, at the same CPU time. It is started only by an amount that is
-// worth a thread: a command that writes line by line would pay for a hand-over
-// with each of them.
+// behind reads along on a thread of its own while the pump moves the next bytes.
+// It is started only by an amount that is worth a thread: a command that writes
+// line by line would pay for a hand-over with each of them.
 type behind struct {
 	read    func([]byte)
 	queue   chan []byte
@@ -179,8 +177,7 @@ const (
 	// buffers are how many a pump has at most: one that is filled, one that is
 	// read along, and the rest between the two.
 	buffers = 4
-	// worthHandingOver is read along in some 10 us, about the cost of waking a
-	// thread.
+	// worthHandingOver takes about as long to read along as waking a thread does.
 	worthHandingOver = 32 << 10
 )
 

@@ -5,8 +5,11 @@
 // first byte.
 //
 // It starts and ends no process, catches no signal and judges nothing. What goes
-// wrong while bytes are moved comes out of a channel; no lock is held then, and
-// none while a reader along is called but the pump's own.
+// wrong while bytes are moved comes out of a channel that never blocks.
+//
+// The spool has a lock, a leaf: only system calls are made while it is held. A pump
+// has one that it holds while the reader along is called, so that Drop can say that
+// nothing is read any more.
 package stdio
 
 import (

@@ -140,6 +140,39 @@ func TestRoomsKeepToTheirWalls(t *testing.T) {
 	}
 }
 
+// edgeRooms touch the system. In the outside, only the files that wire a run
+// together know them: what is resolved before can be tested without processes,
+// sockets and files.
+var edgeRooms = []string{"engine/probe", "engine/proc", "engine/sink", "engine/store"}
+
+func TestOnlyWireFilesKnowTheEdgeRooms(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	wires := 0
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, room := range edgeRooms {
+			switch known := strings.Contains(string(text), `"`+module+"/"+room+`"`); {
+			case known && strings.HasPrefix(file, "wire"):
+				wires++
+			case known:
+				t.Errorf("%s imports %s, which only wire files may", file, room)
+			}
+		}
+	}
+	if wires == 0 {
+		t.Error("no wire file imports an edge room: is the test looking at the right place?")
+	}
+}
+
 // pureRooms never read the clock: time is an argument.
 var pureRooms = []string{"engine/attempt", "engine/backoff", "engine/block", "engine/classify", "engine/event", "engine/guard", "engine/hedge", "engine/hint", "engine/match", "engine/plan", "engine/rotate", "engine/simulate", "engine/tell"}
 

@@ -37,7 +37,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/engine/tell"
 	"github.com/retrysh/retry/exitcodes"
 )
@@ -45,12 +44,12 @@ import (
 // Main runs the program with the process's arguments and environment, and
 // returns the code to exit with.
 func Main() int {
-	proc.NoStacks()
+	calm()
 	o, err := read(os.Args[1:], os.Environ())
 	if err == nil && o.runs() {
 		return run(o)
 	}
-	proc.RestoreDispositions()
+	letSignalsAct()
 	if err != nil {
 		refuse(err)
 		return exitcodes.Of(err)

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/retrysh/retry/engine/backoff"
-	"github.com/retrysh/retry/engine/probe"
 	"github.com/retrysh/retry/engine/tell"
 )
 
@@ -25,8 +24,8 @@ func notFoundHint(argv []string) string {
 	first := argv[0]
 	name, _, assigns := strings.Cut(first, "=")
 	switch _, err := backoff.ParseDuration(first); {
-	case probe.LooksLike(first):
-		shown := shorten(probe.Masked(first))
+	case looksLikeTarget(first):
+		shown := shorten(maskedTarget(first))
 		word := shown
 		if strings.ContainsAny(word, " \t\n|;&<>()$`\\\"'*?[]#!{}") {
 			word = quoteShell(word)

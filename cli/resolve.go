@@ -17,15 +17,13 @@ import (
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/hook"
-	"github.com/retrysh/retry/engine/probe"
-	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/exitcodes"
 )
 
 // options is everything that a run needs to know, checked.
 type options struct {
 	policy  engine.Policy
-	process proc.Config
+	process processConfig
 	command []string
 
 	seed     uint64
@@ -37,7 +35,7 @@ type options struct {
 	hedgeVia string // and --hedge
 
 	targets     []target
-	retryWhen   *probe.Target // nil: none
+	retryWhen   *waitTarget // nil: none
 	waitTimeout time.Duration
 	tries       backoff.Schedule // the waits between two tries of a target
 	exec        bool

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
-	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -38,7 +37,7 @@ func (r *resolver) explanation() *explanation {
 	if code, err := strconv.ParseUint(g.Exit, 10, 8); err == nil {
 		x.result.ExitCode = int(code)
 	} else if signal, err := attempt.ParseSignal(g.Exit); err == nil {
-		number, known := proc.NumberOf(signal)
+		number, known := signalNumber(signal)
 		if !known {
 			r.fail("exit", fmt.Errorf("this system has no signal %q", g.Exit))
 		}

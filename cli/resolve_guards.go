@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/retrysh/retry/engine/guard"
-	"github.com/retrysh/retry/engine/store"
 )
 
 // guarding is what a run needs to know of its guards.
@@ -19,7 +18,7 @@ type guarding struct {
 	key    string // "" for none
 	guards guard.Guards
 	// address is where the state is, nil for the host's own files.
-	address *store.Address
+	address *storeAddress
 	timeout time.Duration
 	closed  bool
 }
@@ -41,7 +40,7 @@ func (r *resolver) guarding() guarding {
 		r.fail("store-timeout", fmt.Errorf("%q leaves no time; use a duration above 0, such as 250ms", g.StoreTimeout))
 	}
 	if r.given("store") {
-		address, err := store.ParseAddress(g.Store)
+		address, err := parseStore(g.Store)
 		r.fail("store", err)
 		w.address = &address
 	}

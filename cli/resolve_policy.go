@@ -18,7 +18,6 @@ import (
 	"strings"
 
 	"github.com/retrysh/retry/engine/classify"
-	"github.com/retrysh/retry/engine/probe"
 )
 
 // chosenPolicy is the policy in force and what came with its files.
@@ -212,7 +211,7 @@ func harmless(s setting) error {
 	switch name := s.flag.name; {
 	case slices.Contains([]string{"before-retry", "after-success", "after-give-up", "retry-with", "fallback", "log-file"}, name):
 		return fmt.Errorf("%s cannot stand in a policy with tools, which nobody has to ask for (%s)", name, s.word)
-	case probe.IsCommand(s.value) && slices.Contains([]string{"wait-for", "wait-gone", "retry-when"}, name):
+	case isCommandTarget(s.value) && slices.Contains([]string{"wait-for", "wait-gone", "retry-when"}, name):
 		return fmt.Errorf("%s with an exec: target cannot stand in a policy with tools, which nobody has to ask for (%s)", name, s.word)
 	}
 	return nil

@@ -7,18 +7,14 @@ import (
 	"strconv"
 
 	"github.com/retrysh/retry/engine/attempt"
-	"github.com/retrysh/retry/engine/proc"
 )
 
 // process resolves the sections on processes and streams.
-func (r *resolver) process(c *proc.Config) {
+func (r *resolver) process(c *processConfig) {
 	g := r.g
 	c.KillAfter, c.KillLeftovers = r.duration("kill-after", g.KillAfter), g.KillLeftovers
 	c.Signal = r.signal(g.Signal)
-	c.Stdin = map[string]proc.StdinMode{"inherit": proc.Inherit, "replay": proc.Replay, "null": proc.Null}[r.oneOf("stdin", g.Stdin)]
-	output := map[string]proc.OutputMode{"stream": proc.Stream, "hold": proc.Hold}
-	c.Stdout = output[r.oneOf("stdout", g.Stdout)]
-	c.Stderr = output[r.oneOf("stderr", g.Stderr)]
+	setStreams(c, r.oneOf("stdin", g.Stdin), r.oneOf("stdout", g.Stdout), r.oneOf("stderr", g.Stderr))
 }
 
 // signal reads a signal's name or, as timeout(1) has it, its number.
@@ -26,11 +22,11 @@ func (r *resolver) signal(value string) attempt.Signal {
 	var signal attempt.Signal
 	var known bool
 	if n, err := strconv.Atoi(value); err == nil {
-		signal, known = proc.SignalOf(n)
+		signal, known = signalNamed(n)
 	} else {
 		signal, err = attempt.ParseSignal(value)
 		r.fail("signal", err)
-		_, known = proc.NumberOf(signal)
+		_, known = signalNumber(signal)
 	}
 	if !known {
 		r.fail("signal", fmt.Errorf("this system has no signal %q; use one such as TERM, INT, HUP or KILL", value))

@@ -5,7 +5,6 @@ package cli
 import (
 	"errors"
 
-	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/engine/rehearse"
 )
 
@@ -27,7 +26,7 @@ func (r *resolver) rehearsal() *rehearsal {
 	if !r.given("rehearse") {
 		return nil
 	}
-	steps, err := rehearse.Parse(g.Rehearse, proc.NumberOf)
+	steps, err := rehearse.Parse(g.Rehearse, signalNumber)
 	r.fail("rehearse", err)
 	switch {
 	case r.g.Exec:

@@ -5,13 +5,11 @@ package cli
 import (
 	"strconv"
 	"time"
-
-	"github.com/retrysh/retry/engine/probe"
 )
 
 // target is one that is waited for before attempt 1.
 type target struct {
-	*probe.Target
+	*waitTarget
 	gone bool // until it is no longer ready
 }
 
@@ -19,10 +17,10 @@ type target struct {
 // has the same targets.
 func (r *resolver) waiting(o *options) {
 	for _, text := range r.g.WaitFor {
-		o.targets = append(o.targets, target{Target: r.target("wait-for", text)})
+		o.targets = append(o.targets, target{waitTarget: r.target("wait-for", text)})
 	}
 	for _, text := range r.g.WaitGone {
-		o.targets = append(o.targets, target{Target: r.target("wait-gone", text), gone: true})
+		o.targets = append(o.targets, target{waitTarget: r.target("wait-gone", text), gone: true})
 	}
 	if r.given("retry-when") {
 		o.retryWhen = r.target("retry-when", r.g.RetryWhen)
@@ -41,8 +39,8 @@ func (r *resolver) waiting(o *options) {
 	}
 }
 
-func (r *resolver) target(flag, text string) *probe.Target {
-	target, err := probe.Parse(text)
+func (r *resolver) target(flag, text string) *waitTarget {
+	target, err := parseTarget(text)
 	r.fail(flag, err)
 	return target
 }

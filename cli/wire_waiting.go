@@ -43,7 +43,7 @@ func (w *waiting) untilReady(ctx context.Context, deadline time.Time, emit func(
 		if o.hasSeed {
 			draw = rand.New(rand.NewPCG(o.seed, uint64(i)+1)).Float64
 		}
-		wait.Targets = append(wait.Targets, w.target(t.Target, t.gone, draw))
+		wait.Targets = append(wait.Targets, w.target(t.waitTarget, t.gone, draw))
 	}
 	switch r := wait.Run(ctx, emit); {
 	case r.Cancelled != "":

@@ -1,0 +1,42 @@
+package cli
+
+// This file hands resolve what the edge rooms know of values, so that options are
+// checked without any other file of this room importing one that touches the
+// system.
+
+import (
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/probe"
+	"github.com/retrysh/retry/engine/proc"
+	"github.com/retrysh/retry/engine/store"
+)
+
+type (
+	processConfig = proc.Config
+	waitTarget    = probe.Target
+	storeAddress  = store.Address
+)
+
+func parseTarget(s string) (*waitTarget, error) { return probe.Parse(s) }
+func looksLikeTarget(s string) bool             { return probe.LooksLike(s) }
+func maskedTarget(s string) string              { return probe.Masked(s) }
+func isCommandTarget(s string) bool             { return probe.IsCommand(s) }
+
+func parseStore(s string) (storeAddress, error) { return store.ParseAddress(s) }
+
+// signalNumber and signalNamed are this system's numbers of signals.
+func signalNumber(s attempt.Signal) (int, bool) { return proc.NumberOf(s) }
+func signalNamed(n int) (attempt.Signal, bool)  { return proc.SignalOf(n) }
+
+// setStreams takes over the words of --stdin, --stdout and --stderr.
+func setStreams(c *processConfig, stdin, stdout, stderr string) {
+	c.Stdin = map[string]proc.StdinMode{"inherit": proc.Inherit, "replay": proc.Replay, "null": proc.Null}[stdin]
+	output := map[string]proc.OutputMode{"stream": proc.Stream, "hold": proc.Hold}
+	c.Stdout, c.Stderr = output[stdout], output[stderr]
+}
+
+// calm keeps Go's own answers to signals from printing its stacks.
+func calm() { proc.NoStacks() }
+
+// letSignalsAct gives signals back their default action, for what runs nothing.
+func letSignalsAct() { proc.RestoreDispositions() }

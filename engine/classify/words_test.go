@@ -94,16 +94,21 @@ func learn(all []sample, names []string, in func(tool string) bool) map[string]i
 		}
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(scatter(a), scatter(b)), a-b) })
+	kept := make([][]int, len(all))
+	for _, i := range order {
+		for _, f := range all[i].features {
+			if len(tools[f]) >= toolsMin {
+				kept[i] = append(kept[i], f)
+			}
+		}
+	}
 	weights, always := make([]float64, len(names)), 0.0
 	for epoch := range epochs {
 		for _, i := range order {
-			var features []int
+			features := kept[i]
 			z := always
-			for _, f := range all[i].features {
-				if len(tools[f]) >= toolsMin {
-					z += weights[f]
-					features = append(features, f)
-				}
+			for _, f := range features {
+				z += weights[f]
 			}
 			step := rate / (1 + float64(epoch)/5) / math.Sqrt(float64(perTool[all[i].record.Tool]))
 			if all[i].silent {

@@ -90,7 +90,7 @@ func (out *output) toStderr(format string, o *options) {
 	var s engine.Sink
 	switch format {
 	case "text":
-		out.person = human.New(out.endable(os.Stderr), human.Options{Level: level(o.quiet, o.verbose), Color: colored(o.color), Width: terminalWidth(), Status: showsAttempt(o)})
+		out.person = human.New(out.endable(os.Stderr), human.Options{Level: level(o.quiet, o.verbose), Color: colored(o.color), Width: terminalWidth(), Height: terminalHeight, Status: showsAttempt(o)})
 		s, out.tell = out.person, out.person.Complain
 	case "json":
 		s = sink.NewJSON(out.endable(os.Stderr), ignore)
@@ -216,6 +216,15 @@ func showsAttempt(o *options) func() bool {
 		return nil
 	}
 	return func() bool { return proc.EditsLines(int(os.Stderr.Fd())) }
+}
+
+// terminalHeight is the number of rows, 0 where it cannot be known.
+func terminalHeight() int {
+	_, height, err := term.GetSize(int(os.Stderr.Fd()))
+	if err != nil {
+		return 0
+	}
+	return height
 }
 
 // terminalWidth returns what measures the terminal for the countdown, or nil

@@ -6,7 +6,6 @@ package human
 import (
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // erase clears what was drawn from the first column on (ECMA-48, ED and EL).
@@ -72,24 +71,21 @@ func (s *Sink) stopCountdown() {
 	}
 }
 
-// draw writes text over what stood there. It is cut to one column less than
-// the terminal has, since a line that wraps cannot be erased.
+// draw writes text over what stood there, on the rows below too: a terminal that
+// has become narrower has folded it. It is cut to one column less than the
+// terminal has, since a line that wraps cannot be erased.
 func (s *Sink) draw(text string) {
 	width := s.options.Width()
 	if width <= 0 {
 		return
 	}
-	s.write("\r\x1b[K" + fit(text, width-1) + "\r")
+	s.write(erase + fit(text, width-1) + "\r")
 }
 
-// fit cuts text to so many columns. What is not ASCII counts as two, since an
-// East Asian letter takes as many (Unicode Standard Annex 11).
+// fit cuts text to so many columns.
 func fit(text string, columns int) string {
 	for i, r := range text {
-		if columns--; r >= utf8.RuneSelf {
-			columns--
-		}
-		if columns < 0 {
+		if columns -= columnsOf(r); columns < 0 {
 			return text[:i]
 		}
 	}

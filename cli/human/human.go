@@ -36,6 +36,9 @@ type Options struct {
 	// Width returns the terminal's width in columns, and 0 where a countdown
 	// should not be drawn now. nil means that w is no terminal.
 	Width func() int
+	// Height returns the terminal's height in rows, 0 where it is not known. nil
+	// where Width is nil.
+	Height func() int
 	// Status reports whether the terminal may now be told which attempt runs,
 	// beside what the command writes. nil never does.
 	Status func() bool
@@ -306,7 +309,7 @@ func (s *Sink) line(shade color.Attribute, format string, args ...any) {
 const prefix = "retry: "
 
 // leastWidth is the narrowest terminal that lines are wrapped for.
-const leastWidth = 24
+const leastWidth = len(prefix) + 5
 
 // wrap breaks text at blanks into rows of less than width columns: one that ends
 // in the last column makes some terminals leave an empty row. A longer word
@@ -317,22 +320,30 @@ func wrap(text string, width int) []string {
 	}
 	var rows []string
 	for {
-		runes := []rune(text)
-		if len(runes) < width {
-			return append(rows, text)
-		}
-		end := -1
-		for i, r := range runes {
-			if r == ' ' && i > len(prefix) && (i < width || end < 0) {
+		end, columns := -1, 0 // the last blank that a row can end at, and what stands before
+		for i, r := range text {
+			if r == ' ' && i > len(prefix) && (columns < width || end < 0) {
 				end = i
 			}
+			columns += columnsOf(r)
 		}
-		if end < 0 {
+		if columns < width || end < 0 {
 			return append(rows, text)
 		}
-		rows = append(rows, string(runes[:end]))
-		text = strings.Repeat(" ", len(prefix)) + strings.TrimLeft(string(runes[end:]), " ")
+		rows = append(rows, text[:end])
+		text = strings.Repeat(" ", len(prefix)) + strings.TrimLeft(text[end:], " ")
 	}
+}
+
+// firstWide is the first letter that may take two columns (Unicode Standard
+// Annex 11: Hangul Jamo).
+const firstWide = 0x1100
+
+func columnsOf(r rune) int {
+	if r >= firstWide {
+		return 2
+	}
+	return 1
 }
 
 func (s *Sink) write(text string) {

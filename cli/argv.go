@@ -2,8 +2,9 @@ package cli
 
 // This file splits a command line into the program's own flags and the
 // command, and reads plain flags without building kong's model, which costs
-// every wrapped command more than its fork does. It is driven by the grammar
-// struct, is pure, and leaves everything that it does not understand to kong.
+// every wrapped command more than its fork does. It is driven by a table that is
+// made from the grammar beforehand (flags.go), is pure, and leaves everything
+// that it does not understand to kong.
 
 import (
 	"reflect"
@@ -13,21 +14,13 @@ import (
 
 // flag is what a reader needs to know of one field of the grammar.
 type flag struct {
-	name   string
-	short  byte
-	field  int
-	kind   reflect.Kind // String, Bool or Slice
-	preset string       // its default, "" for none
-	noEnv  bool         // no variable sets it
-	outer  bool         // inside another retry its variable speaks of the outer run
-}
-
-// variable is the environment variable that sets f, "" for none.
-func (f *flag) variable() string {
-	if f.noEnv {
-		return ""
-	}
-	return "RETRY_" + strings.ToUpper(strings.ReplaceAll(f.name, "-", "_"))
+	name     string
+	short    byte
+	field    int
+	kind     reflect.Kind // String, Bool or Slice
+	preset   string       // its default, "" for none
+	variable string       // the environment variable that sets it, "" for none
+	outer    bool         // inside another retry its variable speaks of the outer run
 }
 
 // source is where a setting comes from; a higher one beats a lower one (SPEC
@@ -50,40 +43,8 @@ type setting struct {
 	source source
 }
 
-// flagTable reads the grammar, all but the help.
-func flagTable() []flag {
-	t := reflect.TypeFor[grammar]()
-	table := make([]flag, t.NumField())
-	for i := range table {
-		field := t.Field(i)
-		table[i] = flag{name: kebab(field.Name), field: i, kind: field.Type.Kind()}
-		table[i].read(string(field.Tag))
-	}
-	return table
-}
-
-// read takes what stands at the head of a field's tag; the first key that is not
-// known ends it. Searching whole tags, as Get does, is searching all help texts:
-// that was half of what reading a command line cost.
-func (f *flag) read(tag string) {
-	for {
-		key, rest, _ := strings.Cut(tag, `:"`)
-		value, rest, _ := strings.Cut(rest, `"`)
-		switch key {
-		case "short":
-			f.short = value[0]
-		case "default":
-			f.preset = value
-		case "env":
-			f.noEnv = value == "-"
-		case "nested":
-			f.outer = value == "-"
-		default:
-			return
-		}
-		tag = strings.TrimPrefix(rest, " ")
-	}
-}
+// flagTable is what the readers know of the grammar. Nobody changes it.
+func flagTable() []flag { return grammarFlags[:] }
 
 // validValues are the words that the grammar lists for a flag.
 func validValues(name string) []string {
@@ -241,7 +202,7 @@ func environment(table []flag, environ []string) (settings []setting) {
 		for i := range table {
 			f := &table[i]
 			switch {
-			case f.variable() != name:
+			case f.variable != name:
 			case f.kind == reflect.Slice:
 				for line := range strings.Lines(value) {
 					if line = strings.TrimRight(line, "\r\n"); line != "" {

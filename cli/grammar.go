@@ -10,12 +10,13 @@ import "github.com/retrysh/retry/cli/manual"
 // grammar holds the flags as they were given, defaults included. A string is a
 // flag with a value, a bool one without, a slice one that may be repeated.
 //
-// Tags: short, default, env and nested stand first, where the readers look for them;
-// group is the section of the contract, placeholder the unit (D is a
+// Tags: group is the section of the contract, placeholder the unit (D is a
 // duration), env:"-" marks what asks for another mode or belongs to one and so
 // has no variable, nested:"-" what a variable cannot say inside another retry,
-// since it speaks of the outer run (SPEC section 1), values are the words that completion offers. Where resolve
-// asks for one of them (oneOf), there are no others.
+// since it speaks of the outer run (SPEC section 1), values are the words that
+// completion offers. Where resolve asks for one of them (oneOf), there are no
+// others. The readers have what they need of it in flags.go: go test ./cli -run
+// TestFlagTable -update writes that.
 type grammar struct {
 	Attempts string `short:"n" default:"5" placeholder:"N" group:"loop" help:"Runs of the command, the first included; 0 is unlimited, 1 never retries."`
 

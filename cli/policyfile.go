@@ -199,7 +199,7 @@ func policyValue(f *flag, value string) (string, error) {
 	switch {
 	case f.name == "policy" || f.name == "config":
 		return "", errors.New(`this picks a policy, and so cannot stand in one; "inherit NAME" takes over another`)
-	case f.noEnv:
+	case f.variable == "":
 		return "", errors.New("this belongs to one call, and so to the command line only")
 	case f.kind == reflect.Bool && value == "":
 		return "true", nil

@@ -479,7 +479,7 @@ func TestVariablesOfCommandsAreNoFlags(t *testing.T) {
 	}
 	table := flagTable()
 	for i := range table {
-		if name := table[i].variable(); set[name] && name != "RETRY_IDEMPOTENCY_KEY" {
+		if name := table[i].variable; set[name] && name != "RETRY_IDEMPOTENCY_KEY" {
 			t.Errorf("%s is set for commands, and a retry within would take it for --%s", name, table[i].name)
 		}
 	}

@@ -103,7 +103,7 @@ func settingsInForce(table []flag, o *options) []inForce {
 	var all []inForce
 	for i := range table {
 		f := &table[i]
-		if f.noEnv || slices.Contains([]string{"policy", "config", "no-env"}, f.name) {
+		if f.variable == "" || slices.Contains([]string{"policy", "config", "no-env"}, f.name) {
 			continue
 		}
 		if entry := given(f, o.settings); len(entry.values) > 0 {

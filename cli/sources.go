@@ -36,7 +36,7 @@ func sources(settings []setting) []string {
 func nearMisses(table []flag, environ []string) []string {
 	var known []string
 	for i := range table {
-		if v := table[i].variable(); v != "" {
+		if v := table[i].variable; v != "" {
 			known = append(known, v)
 		}
 	}

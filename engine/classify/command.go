@@ -59,7 +59,9 @@ func walk(argv []string) (names []string, written string, args []string) {
 		written = argv[0]
 		name := plainName(written)
 		args = argv[1:]
-		argv = unwrap(name, args)
+		if argv = unwrap(name, args); len(argv) > 0 && plainName(argv[0]) == "" {
+			argv = nil // no command has an empty name: the failure is the wrapper's own
+		}
 		if len(argv) > 0 && (name == "python" || name == "pypy") {
 			continue // python -m pytest is pytest, and nothing else
 		}

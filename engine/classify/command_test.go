@@ -60,6 +60,7 @@ func TestCommand(t *testing.T) {
 		{[]string{"flock", "-w", "5", "/tmp/lock", "command", "curl", "x"}, "curl", "x"},
 		{[]string{"retry", "-n", "3", "--", "curl"}, "curl", ""},
 		{[]string{"sudo", "env", "A=b", "timeout", "5", "sh", "-c", "exec /opt/bin/curl x"}, "curl", "x"},
+		{[]string{"sh", "-c", "'' 0 0 0"}, "sh", "-c '' 0 0 0"},
 		{nil, "", ""},
 		{[]string{""}, "", ""},
 	} {
@@ -83,6 +84,7 @@ func FuzzCommand(f *testing.F) {
 	f.Add("sh\x00-ceo\x00pipefail\x00curl \\")
 	f.Add("docker\x00compose\x00exec\x00-T\x00c\x00ls")
 	f.Add("env\x00-S\x00env -S env")
+	f.Add("sh\x00-c\x00'' 0 0 0")
 	f.Fuzz(func(t *testing.T, words string) {
 		argv := strings.Split(words, "\x00")
 		name, args := Command(argv)

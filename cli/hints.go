@@ -31,8 +31,13 @@ func notFoundHint(argv []string) string {
 			word = quoteShell(word)
 		}
 		return fmt.Sprintf("%q looks like a target; to wait for it write: retry --wait-for %s", shown, word)
-	case strings.ContainsAny(first, " \t\n|;&<>") && len(argv) == 1:
-		return fmt.Sprintf("%q is one word; have the shell run it: retry -c %s", shorten(first), quoteShell(shorten(tell.Masked(first))))
+	case strings.ContainsAny(first, " \t\n|;&<>"):
+		shown := shorten(tell.Masked(first))
+		script, words := shown, ""
+		if len(argv) > 1 {
+			script, words = shown+` "$@"`, " ARG..."
+		}
+		return fmt.Sprintf("%q is one word; have the shell run it: retry -c %s%s", shown, quoteShell(script), words)
 	case assigns && isName(name):
 		return fmt.Sprintf("to set a variable write: retry -- env %s COMMAND", shorten(tell.Masked(first)))
 	case slices.Contains(builtins, first):

@@ -65,7 +65,7 @@ func usual(word string) string {
 		f = byShort(table, word[1])
 	}
 	text := "; write " + word + " " + reflect.TypeFor[grammar]().Field(f.field).Tag.Get("placeholder")
-	if f.preset != "" {
+	if f.preset != "" && f.preset != "0" { // which leaves a limit away
 		text += ", as in " + word + " " + f.preset
 	}
 	return text
@@ -83,8 +83,9 @@ var elsewhere = []struct{ name, flag string }{
 	{"sleep", "base"}, {"delay", "base"}, {"backoff-base", "base"}, {"wait", "base"}, {"interval", "base"}, {"retry-delay", "base"}, {"min-wait", "base"},
 	{"max-delay", "cap"}, {"max-wait", "cap"}, {"max-backoff", "cap"}, {"max-interval", "cap"}, {"multiplier", "factor"},
 	{"retry-max-time", "deadline"}, {"max-time", "deadline"}, {"max-elapsed", "deadline"}, {"total-timeout", "deadline"},
-	{"attempt-timeout", "timeout"}, {"retry-on-exit", "on-exit"}, {"retry-if", "on-exit"}, {"exit-code", "on-exit"}, {"fail-fast", "stop-on-exit"},
+	{"attempt-timeout", "timeout"}, {"connect-timeout", "timeout"}, {"retry-on-exit", "on-exit"}, {"retry-on", "on-exit"}, {"on-exit-code", "on-exit"}, {"on-exit-codes", "on-exit"}, {"retry-if", "on-exit"}, {"exit-code", "on-exit"}, {"fail-fast", "stop-on-exit"},
 	{"silent", "quiet"}, {"debug", "verbose"}, {"dry-run", "plan"}, {"output", "log-file"}, {"log", "log-file"},
+	{"json", "log-format"}, {"log-json", "log-format"}, {"format", "log-format"}, {"max", "attempts"},
 }
 
 // shortestName is from where on a name is long enough to be near another one.

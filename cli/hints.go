@@ -42,6 +42,10 @@ func notFoundHint(argv []string) string {
 		return fmt.Sprintf("to set a variable write: retry -- env %s COMMAND", shorten(tell.Masked(first)))
 	case slices.Contains(builtins, first):
 		return fmt.Sprintf("%q is a command of the shell itself; have the shell run it: retry -c %s", first, quoteShell(strings.Join(argv, " ")))
+	case strings.Trim(first, "0123456789") == "" && first != "" && len(argv) > 1:
+		return fmt.Sprintf("%q is a number; how often to run the command is written: retry -n %s -- %s", first, first, shorten(strings.Join(argv[1:], " ")))
+	case first == "help" || first == "version":
+		return fmt.Sprintf("for the %s of retry itself write: retry --%s", first, first)
 	case err == nil:
 		return fmt.Sprintf("%q looks like a duration; several values of one flag are separated by commas, as in --delays 1s,5s,30s", first)
 	}

@@ -15,17 +15,21 @@ import (
 // shown, with what a line has room for.
 var Common = []struct{ Name, Text string }{
 	{"attempts", "runs of the command in all; 0 is unlimited"},
-	{"base", "the first delay; the next ones double, with full jitter"},
+	{"base", "the first delay, doubled each time, at random"},
 	{"cap", "the longest delay"},
+	{"delays", "the delays one by one, the last repeated"},
 	{"timeout", "limits one attempt"},
 	{"deadline", "limits everything, waits included"},
-	{"on-exit", "retry these results only, as in 75,100-110,KILL,timeout"},
+	{"on-exit", "retry these only, as in 75,100-110,KILL"},
 	{"stop-on-exit", "these results are not retried"},
+	{"stop-on-stderr", "nor failures that say this"},
 	{"until-stdout", "success needs a line that matches"},
-	{"classify", "smart: stop at failures that are known to be permanent"},
-	{"wait-for", "wait until tcp://host:port, https://... is ready"},
-	{"shell", "run a shell command line, as in -c 'make | tee log'"},
-	{"verbose", "say when each attempt starts, and more about the waits"},
+	{"classify", "smart: stop at what is known to be permanent"},
+	{"wait-for", "first wait for tcp://host:port, https://..."},
+	{"exec", "then become the command"},
+	{"policy", "settings by name: ci, deploy, download, wait"},
+	{"shell", "run a shell command line: -c 'cd src && make'"},
+	{"verbose", "say when attempts start, and more of the waits"},
 	{"quiet", "say nothing but the program's own errors"},
 }
 
@@ -46,10 +50,10 @@ func (p *Pages) Brief(w io.Writer) error {
 	for _, c := range Common {
 		i := slices.IndexFunc(p.Flags, func(f *kong.Flag) bool { return f.Name == c.Name })
 		text := c.Text
-		if f := p.Flags[i]; f.HasDefault && f.Default != "0" && !strings.Contains(text, "smart") {
+		if f := p.Flags[i]; f.HasDefault && f.Default != "0" && c.Name != "classify" {
 			text += " (" + f.Default + ")"
 		}
-		fmt.Fprintf(&b, "%-*s%s\n", helpIndent, flagHead(p.Flags[i]), text)
+		fmt.Fprintf(&b, "%-*s %s\n", helpIndent, flagHead(p.Flags[i]), text)
 	}
 	b.WriteString("\nExamples:\n" + helpExamples + briefExits + briefMore)
 	_, err := io.WriteString(w, b.String())

@@ -30,7 +30,8 @@ func hiding(t *Table, names []string) *Table {
 // corpora are the failures that the table is measured on: those of the field's
 // corpus and of this project, recorded by running real tools against faults;
 // those of tools that had no rule and no recording when theirs were made; and
-// failures as people quote them in public, a few lines each.
+// messages of a few lines that were written down from memory, with labels of our
+// own.
 var corpora = []string{"testdata/corpus.jsonl", "testdata/recordings.jsonl", "testdata/strangers.jsonl", "testdata/quoted.jsonl"}
 
 // strangerTables are tables for tools that are to be judged as if nothing had

@@ -13,6 +13,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/retrysh/retry/engine/backoff"
 )
 
 // inForce is a flag with its values and where they come from.
@@ -25,10 +28,11 @@ type inForce struct {
 	aside bool
 }
 
-// printPolicy writes the settings in force, the given ones first.
+// printPolicy writes the settings in force, the given ones first. A policy that
+// asks for JSON asks for a run's events, not for another syntax of itself.
 func printPolicy(out io.Writer, o *options) error {
 	table := flagTable()
-	if o.logFormat == "json" {
+	if s := last(o.settings, "log-format"); s != nil && s.source > fromPolicy && o.logFormat == "json" {
 		return printPolicyJSON(out, settingsInForce(table, o))
 	}
 	return printPolicyText(out, table, o)
@@ -107,6 +111,7 @@ func settingsInForce(table []flag, o *options) []inForce {
 			continue
 		}
 		if entry := given(f, o.settings); len(entry.values) > 0 {
+			entry.aside = gaveWay(f.name, entry.values[0], o.policy.Schedule)
 			all = append(all, entry)
 		} else if entry := preset(f, o); len(entry.values) > 0 {
 			all = append(all, entry)
@@ -117,6 +122,14 @@ func settingsInForce(table []flag, o *options) []inForce {
 	}
 	slices.SortStableFunc(all, func(a, b inForce) int { return cmp.Compare(b.source, a.source) })
 	return all
+}
+
+// gaveWay reports whether a bound of the waits is not what was given: one of a
+// higher source contradicts it. Beside that one it would be a mistake.
+func gaveWay(name, value string, s backoff.Schedule) bool {
+	inForce, ok := map[string]time.Duration{"base": s.Base, "cap": s.Cap, "min-delay": s.MinDelay}[name]
+	d, err := backoff.ParseDuration(value)
+	return ok && err == nil && d != inForce
 }
 
 // mask puts a text without a password in place of a value that holds one. It is
@@ -164,7 +177,8 @@ func preset(f *flag, o *options) inForce {
 		if set("delays") {
 			return entry
 		}
-		entry.aside = f.name == "base" && len(o.targets) > 0
+		s := o.policy.Schedule
+		entry.aside = f.name == "base" && (len(o.targets) > 0 || s.Base > s.Cap)
 	case "cap":
 		value = o.policy.Schedule.Cap.String()
 		entry.aside = len(o.targets) > 0
@@ -177,7 +191,8 @@ func preset(f *flag, o *options) inForce {
 			value = "smart"
 		}
 	case "log-format":
-		value = o.logFormat // it follows --log-file
+		value = o.eventFormat
+		entry.aside = set("log-file") // it follows from that
 	}
 	if f.kind == reflect.Bool {
 		value = "false"

@@ -47,6 +47,7 @@ type options struct {
 	sources        []string // lines that say where each flag comes from, in verbose mode
 	color          string   // auto, always or never
 	logFormat      string   // text, json, github, gitlab or auto
+	eventFormat    string   // the same for the events of a run: JSON in a file, unless a format was given
 	logFile        string
 
 	plan, help, version, man bool

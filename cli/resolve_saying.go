@@ -6,8 +6,8 @@ package cli
 func (r *resolver) saying(o *options) {
 	o.color = r.oneOf("color", r.g.Color)
 	o.logFormat = r.oneOf("log-format", r.g.LogFormat)
-	if r.given("log-file") && !r.given("log-format") {
-		o.logFormat = "json"
+	if o.eventFormat = o.logFormat; r.given("log-file") && !r.given("log-format") {
+		o.eventFormat = "json"
 	}
 	r.fileName("log-file", r.g.LogFile)
 }

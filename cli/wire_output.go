@@ -52,7 +52,7 @@ func (w endable) Write(p []byte) (int, error) {
 // reported; the command is run all the same.
 func newOutput(o *options, catch func()) *output {
 	out := &output{catch: catch, command: o.command, inherits: o.process.Stdin == proc.Inherit && !o.quiet}
-	format := o.logFormat
+	format := o.eventFormat
 	if format == "auto" {
 		format = jobFormat()
 	}

@@ -106,6 +106,9 @@ func loginEnd(rest string) int {
 // mask hides what could be a password in an address that may be wrong.
 func mask(text string) string {
 	scheme, rest, found := strings.Cut(text, "://")
+	if at := strings.LastIndex(text, "@"); !found && at >= 0 && !strings.HasPrefix(strings.ToLower(text), "file:") {
+		return "xxxxx" + text[at:] // the scheme was forgotten, or is misspelt
+	}
 	at := loginEnd(rest)
 	if !found || at == 0 || strings.EqualFold(scheme, "file") {
 		return text

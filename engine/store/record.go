@@ -2,18 +2,17 @@ package store
 
 // This file is the format of a record: 4096 bytes, two slots of 2048. A slot is
 //
-//	8 bytes magic, 8 sequence, 4 length, 4 CRC-32 (IEEE) of all but itself, and
+//	8 bytes magic, 8 sequence, 4 length, 4 checksum of all but itself, and
 //	the list of integers as uvarints
 //
 // all little endian. The slot with the greater sequence counts; the other one is
 // written next. A process that is killed while it writes leaves the slot before:
 // the kernel copies a write page by page, and a slot lies within one page. After
-// a loss of power the CRC tells which slots are whole.
+// a loss of power the checksum tells which slots are whole.
 
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"sync"
@@ -115,8 +114,18 @@ func readSlot(b []byte, room *[]int64) (sequence uint64, list []int64, ok bool) 
 	return sequence, list, true
 }
 
+// checksum is FNV-1a of 32 bits (Fowler, Noll, Vo; draft-eastlake-fnv), over head
+// and then payload. Package hash/crc32 would make its tables at each start of the
+// program, used or not.
 func checksum(head, payload []byte) uint32 {
-	return crc32.Update(crc32.ChecksumIEEE(head), crc32.IEEETable, payload)
+	const offset, prime = 2166136261, 16777619
+	sum := uint32(offset)
+	for _, part := range [2][]byte{head, payload} {
+		for _, b := range part {
+			sum = (sum ^ uint32(b)) * prime
+		}
+	}
+	return sum
 }
 
 // write writes the list into the older slot. A new record is written whole, so

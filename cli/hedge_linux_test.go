@@ -50,7 +50,6 @@ type hedging struct {
 	words          []string
 	stdout, stderr bytes.Buffer
 	code           int // 128+n where a signal ended the program
-	events         []hedgeEvent
 }
 
 // hedgeEvent is what the log says of a copy, or of the end.

@@ -49,7 +49,6 @@ type fake struct {
 // they start; the last part is repeated.
 type troupe struct {
 	parts  []part
-	mu     sync.Mutex
 	copies []*fake
 	signal chan attempt.Signal // closed when it has reached all copies
 	sent   attempt.Signal

@@ -85,11 +85,10 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func TestAt(t *testing.T) {
-	steps, err := Parse("75,2*30%1", number)
-	if err == nil {
+	if _, err := Parse("75,2*30%1", number); err == nil {
 		t.Fatal("a percentage behind the number was read")
 	}
-	steps, err = Parse("75,30%2*1,run,0%**9", number)
+	steps, err := Parse("75,30%2*1,run,0%**9", number)
 	if err != nil {
 		t.Fatal(err)
 	}

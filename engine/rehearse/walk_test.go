@@ -52,7 +52,6 @@ type sink struct {
 	begun    time.Time
 	at       time.Duration
 	finished *event.AttemptFinished
-	wait     time.Duration
 	ran      bool
 }
 

@@ -129,6 +129,9 @@ func TestPublicCorpus(t *testing.T) {
 // stopped; of the permanent ones some stay unknown, since nothing in their
 // output says so.
 func TestRecordings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("works through a corpus on one goroutine")
+	}
 	records := readCorpus(t, "testdata/recordings.jsonl")
 	f := measure(records)
 	t.Logf("of %d transients %d stopped and %d not recognised, of %d permanents %d retried", f.transient, f.stopped, f.strictMissed, f.permanent, f.retried)

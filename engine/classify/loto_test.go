@@ -76,6 +76,9 @@ type judged struct {
 }
 
 func TestLeaveOneToolOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("works through a corpus on one goroutine")
+	}
 	learnFolds(t)
 	strangers := strangerTables{}
 	var lines []judged

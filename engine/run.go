@@ -284,7 +284,7 @@ func (e *Engine) finish(ctx context.Context, d Decision) End {
 		Outcome: d.Outcome, Attempts: e.attempts, ExitCode: d.End.Code,
 		Verdict: d.Verdict, Reason: d.Reason, Ended: d.Ended, Known: d.Known, CodeOnly: d.CodeOnly, Rule: d.Rule, Why: d.Why, Advice: d.Advice, HasHint: d.HasHint, Hint: d.Hint,
 		FallbackExitCode: fallback,
-		ReaderGone:       d.ReaderGone, NotStarted: d.NotStarted, Flaky: e.state.Failures > 0 && d.Outcome == event.Succeeded,
+		ReaderGone:       d.ReaderGone, NotStarted: d.NotStarted,
 	})
 	return d.End
 }

@@ -250,8 +250,6 @@ type RunFinished struct {
 	NotStarted bool
 	// FallbackExitCode is that of the fallback, nil where none ran.
 	FallbackExitCode *int
-	// Flaky says that the run succeeded after a failed attempt.
-	Flaky bool
 }
 
 // Kind and its like name the events as the contract has them.

@@ -1,6 +1,7 @@
 package cli
 
-// This file holds the plain reader against kong, which owns the grammar.
+// This file holds the reader of the command line against kong, a library that
+// reads the same grammar by reflection. The program itself does without it.
 
 import (
 	"fmt"
@@ -11,7 +12,24 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/retrysh/retry/cli/manual"
 )
+
+// newParser builds kong's model of the grammar into g.
+func newParser(t *testing.T, g *grammar) *kong.Kong {
+	var titles []kong.Group
+	for _, group := range groups {
+		titles = append(titles, kong.Group{Key: group.Key, Title: group.Title})
+	}
+	parser, err := kong.New(g, kong.Name("retry"), kong.NoDefaultHelp(), kong.ExplicitGroups(titles), kong.Exit(func(int) {}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parser
+}
 
 // flagsOfGrammar reads the grammar.
 func flagsOfGrammar() []flag {
@@ -55,11 +73,7 @@ func TestFlagTable(t *testing.T) {
 
 // TestTableMatchesKong: names, short forms, defaults and kinds are kong's own.
 func TestTableMatchesKong(t *testing.T) {
-	parser, err := newParser(new(grammar))
-	if err != nil {
-		t.Fatal(err)
-	}
-	table := flagTable()
+	parser, table, shown := newParser(t, new(grammar)), flagTable(), pages().Flags
 	if len(parser.Model.Flags) != len(table) {
 		t.Fatalf("kong knows %d flags, the table %d", len(parser.Model.Flags), len(table))
 	}
@@ -71,6 +85,16 @@ func TestTableMatchesKong(t *testing.T) {
 		}
 		if mine.preset != f.Default || (mine.variable == "") != (f.Tag.Get("env") == "-") {
 			t.Errorf("flag %d: kong has the default %q, the table %+v", i, f.Default, mine)
+		}
+		of := manual.Flag{
+			Name: f.Name, Short: short, Repeats: f.IsCumulative(), Default: f.Default, Group: f.Group.Key,
+			Values: strings.Fields(f.Tag.Get("values")), Help: f.Help,
+		}
+		if !f.IsBool() {
+			of.Value = f.PlaceHolder
+		}
+		if !reflect.DeepEqual(shown[i], of) {
+			t.Errorf("flag %d: the pages show %+v, kong has %+v", i, shown[i], of)
 		}
 	}
 }
@@ -189,6 +213,34 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
+// TestSuggestMatchesKong: a name that lost, doubled or changed a letter, or its
+// end, is near the same flags for kong.
+func TestSuggestMatchesKong(t *testing.T) {
+	parser := newParser(t, new(grammar))
+	for _, f := range flagTable() {
+		for i := range f.name {
+			head, tail := f.name[:i], f.name[i+1:]
+			for _, name := range []string{head + tail, head + "q" + tail, head + f.name[i:i+1] + f.name[i:], head} {
+				if len(name) < shortestName || byName(flagTable(), name) != nil || slices.ContainsFunc(elsewhere, func(e otherName) bool { return e.name == name }) {
+					continue
+				}
+				_, err := parser.Parse([]string{"--" + name})
+				want := "unknown flag --" + name
+				switch near := suggest("--" + name); len(near) {
+				case 0:
+				case 1:
+					want += ", did you mean " + near[0] + "?"
+				default:
+					want += ", did you mean one of " + strings.Join(near, ", ") + "?"
+				}
+				if err == nil || err.Error() != want {
+					t.Errorf("kong says %v, want %s", err, want)
+				}
+			}
+		}
+	}
+}
+
 func TestUntilExpiry(t *testing.T) {
 	now := time.UnixMilli(1_000_000_000_000)
 	for text, want := range map[string]time.Duration{
@@ -238,11 +290,7 @@ func FuzzReadersAgree(f *testing.F) {
 			}
 		}
 		var g grammar
-		parser, err := newParser(&g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = parser.Parse(words)
+		_, err := newParser(t, &g).Parse(words)
 		if argvErr != nil {
 			if err == nil {
 				t.Fatalf("%q: kong reads what the plain reader refuses: %+v", argv, argvErr)

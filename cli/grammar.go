@@ -1,11 +1,16 @@
 package cli
 
 // This file is the one grammar: every flag with its short form, unit, default
-// and group, once. Help, man page, completions, environment variables and both
-// readers of the command line are driven by this struct. All values are text
+// and group, once. Help, man page, completions, environment variables and the
+// reader of the command line are driven by this struct. All values are text
 // here; resolve.go gives them their meaning.
 
-import "github.com/retrysh/retry/cli/manual"
+import (
+	"reflect"
+	"strings"
+
+	"github.com/retrysh/retry/cli/manual"
+)
 
 // grammar holds the flags as they were given, defaults included. A string is a
 // flag with a value, a bool one without, a slice one that may be repeated.
@@ -15,7 +20,7 @@ import "github.com/retrysh/retry/cli/manual"
 // has no variable, nested:"-" what a variable cannot say inside another retry,
 // since it speaks of the outer run (SPEC section 1), values are the words that
 // completion offers. Where resolve asks for one of them (oneOf), there are no
-// others. The readers have what they need of it in flags.go: go test ./cli -run
+// others. The reader has what it needs of it in flags.go: go test ./cli -run
 // TestFlagTable -update writes that.
 type grammar struct {
 	Attempts string `short:"n" default:"5" placeholder:"N" group:"loop" help:"Runs of the command, the first included; 0 is unlimited, 1 never retries."`
@@ -149,4 +154,19 @@ var groups = []manual.Group{
 	{Key: "output", Title: "What it says"},
 	{Key: "simulate", Title: "Many runs at once, without running them"},
 	{Key: "modes", Title: "Other modes"},
+}
+
+// pages returns what help, manual page and completions are made from.
+func pages() *manual.Pages {
+	grammar := reflect.TypeFor[grammar]()
+	day, _, _ := strings.Cut(originOf().date, "T")
+	p := &manual.Pages{Groups: groups, Date: day}
+	for _, f := range flagTable() {
+		tag := grammar.Field(f.field).Tag
+		p.Flags = append(p.Flags, manual.Flag{
+			Name: f.name, Short: f.short, Default: f.preset, Repeats: f.kind == reflect.Slice,
+			Value: tag.Get("placeholder"), Group: tag.Get("group"), Values: strings.Fields(tag.Get("values")), Help: tag.Get("help"),
+		})
+	}
+	return p
 }

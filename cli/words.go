@@ -1,37 +1,14 @@
 package cli
 
 // This file says what is wrong with a word that is not a flag here, with a
-// suggestion where one is near: kong's model of the grammar knows what is.
+// suggestion where one is near.
 
 import (
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/alecthomas/kong"
-
-	"github.com/retrysh/retry/cli/manual"
 )
-
-// newParser builds kong's model of the grammar into g.
-func newParser(g *grammar) (*kong.Kong, error) {
-	var titles []kong.Group
-	for _, group := range groups {
-		titles = append(titles, kong.Group{Key: group.Key, Title: group.Title})
-	}
-	return kong.New(g, kong.Name("retry"), kong.NoDefaultHelp(), kong.ExplicitGroups(titles), kong.Exit(func(int) {}))
-}
-
-// pages returns what help, manual page and completions are made from.
-func pages() (*manual.Pages, error) {
-	parser, err := newParser(new(grammar))
-	if err != nil {
-		return nil, err
-	}
-	day, _, _ := strings.Cut(originOf().date, "T")
-	return &manual.Pages{Flags: parser.Model.Flags, Groups: groups, Date: day}, nil
-}
 
 // explainArgv says what is wrong with a word that the reader did not
 // understand, with a suggestion where one is near.
@@ -75,9 +52,11 @@ func usual(word string) string {
 // attempts.
 var withoutEnd = []string{"forever", "unlimited", "infinite", "until-success"}
 
+type otherName struct{ name, flag string }
+
 // elsewhere are names that other programs give to what is a flag here: curl,
 // wget, timeout, and the common retry tools and libraries.
-var elsewhere = []struct{ name, flag string }{
+var elsewhere = []otherName{
 	{"retries", "attempts"}, {"retry", "attempts"}, {"tries", "attempts"}, {"times", "attempts"}, {"count", "attempts"},
 	{"max-attempts", "attempts"}, {"max-retries", "attempts"}, {"max-retry", "attempts"}, {"retry-count", "attempts"}, {"num-retries", "attempts"}, {"max-tries", "attempts"}, {"limit", "attempts"},
 	{"sleep", "base"}, {"delay", "base"}, {"backoff-base", "base"}, {"wait", "base"}, {"interval", "base"}, {"retry-delay", "base"}, {"min-wait", "base"},
@@ -92,8 +71,8 @@ var elsewhere = []struct{ name, flag string }{
 const shortestName = 3
 
 // suggest returns the flags, quoted, that an unknown word may stand for: the
-// same name written otherwise, what other programs call so, or, as kong finds
-// it, a name that differs by a letter or two.
+// same name written otherwise, what other programs call so, or names that differ
+// by a letter or two or go on after the word.
 func suggest(word string) []string {
 	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
 	name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
@@ -108,18 +87,10 @@ func suggest(word string) []string {
 	if byName(flagTable(), name) != nil {
 		return []string{`"--` + name + `"`}
 	}
-	parser, err := newParser(new(grammar))
-	if err != nil {
-		return nil
-	}
-	if _, err = parser.Parse([]string{"--" + name}); err == nil {
-		return nil
-	}
-	_, suggestions, _ := strings.Cut(err.Error(), ", did you mean ")
 	var near []string
-	for i, part := range strings.Split(suggestions, `"`) {
-		if i%2 == 1 && strings.HasPrefix(part, "--") { // what stands between quotes
-			near = append(near, `"`+part+`"`)
+	for _, f := range flagTable() {
+		if strings.HasPrefix(f.name, name) || distance(f.name, name) <= 2 {
+			near = append(near, `"--`+f.name+`"`)
 		}
 	}
 	return near

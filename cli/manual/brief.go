@@ -7,8 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"github.com/alecthomas/kong"
 )
 
 // Common are the flags that most people need, in the order in which they are
@@ -48,9 +46,9 @@ func (p *Pages) Brief(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString(helpUsage + "Runs COMMAND again, with growing, jittered waits, until it succeeds.\n\n")
 	for _, c := range Common {
-		i := slices.IndexFunc(p.Flags, func(f *kong.Flag) bool { return f.Name == c.Name })
+		i := slices.IndexFunc(p.Flags, func(f Flag) bool { return f.Name == c.Name })
 		text := c.Text
-		if f := p.Flags[i]; f.HasDefault && f.Default != "0" && c.Name != "classify" {
+		if f := p.Flags[i]; f.Default != "" && f.Default != "0" && c.Name != "classify" {
 			text += " (" + f.Default + ")"
 		}
 		fmt.Fprintf(&b, "%-*s %s\n", helpIndent, flagHead(p.Flags[i]), text)

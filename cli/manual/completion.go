@@ -8,8 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"github.com/alecthomas/kong"
 )
 
 // Completion writes the script for one of the shells that the grammar lists.
@@ -36,8 +34,8 @@ func (p *Pages) Completion(w io.Writer, shell string) error {
 
 // commonFirst are the flags with those in front that most people need, for the
 // shells that keep the order.
-func (p *Pages) commonFirst() []*kong.Flag {
-	rank := func(f *kong.Flag) int {
+func (p *Pages) commonFirst() []Flag {
+	rank := func(f Flag) int {
 		for i, c := range Common {
 			if c.Name == f.Name {
 				return i
@@ -46,40 +44,37 @@ func (p *Pages) commonFirst() []*kong.Flag {
 		return len(Common)
 	}
 	flags := slices.Clone(p.Flags)
-	slices.SortStableFunc(flags, func(a, b *kong.Flag) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(flags, func(a, b Flag) int { return rank(a) - rank(b) })
 	return flags
 }
 
-// offered are the words that the grammar lists as a flag's values.
-func offered(f *kong.Flag) []string { return strings.Fields(f.Tag.Get("values")) }
-
 // wantsFile reports whether a flag's value names a file.
-func wantsFile(f *kong.Flag) bool { return f.PlaceHolder == "FILE" }
+func wantsFile(f Flag) bool { return f.Value == "FILE" }
 
 // summary is the first sentence of a flag's help, without its default: a
 // completion has one line to say it in.
-func summary(f *kong.Flag) string {
+func summary(f Flag) string {
 	text, _, _ := strings.Cut(f.Help, ". ")
 	text, _, _ = strings.Cut(text, " (default")
 	return strings.TrimSuffix(text, ".")
 }
 
 // shorts are the short flags that take a value, or those that take none.
-func shorts(flags []*kong.Flag, withValue bool) string {
+func shorts(flags []Flag, withValue bool) string {
 	var all strings.Builder
 	for _, f := range flags {
-		if f.Short != 0 && f.IsBool() != withValue {
-			all.WriteRune(f.Short)
+		if f.Short != 0 && (f.Value != "") == withValue {
+			all.WriteByte(f.Short)
 		}
 	}
 	return all.String()
 }
 
 // longs are the long flags that take a value, with their dashes.
-func longs(flags []*kong.Flag) []string {
+func longs(flags []Flag) []string {
 	var all []string
 	for _, f := range flags {
-		if !f.IsBool() {
+		if f.Value != "" {
 			all = append(all, "--"+f.Name)
 		}
 	}
@@ -87,7 +82,7 @@ func longs(flags []*kong.Flag) []string {
 }
 
 // names are all the ways to write a flag.
-func names(f *kong.Flag) []string {
+func names(f Flag) []string {
 	if f.Short == 0 {
 		return []string{"--" + f.Name}
 	}

@@ -2,8 +2,6 @@ package manual
 
 import (
 	"strings"
-
-	"github.com/alecthomas/kong"
 )
 
 // bashScript works from bash 3.2 on, which macOS has, with and without the
@@ -107,13 +105,13 @@ __retry_command() {
 complete -F _retry retry
 `
 
-func completeInBash(b *strings.Builder, flags []*kong.Flag) {
+func completeInBash(b *strings.Builder, flags []Flag) {
 	var all []string
 	var values strings.Builder
 	for _, f := range flags {
 		all = append(all, "--"+f.Name)
 		head := "        " + strings.Join(names(f), "|") + ") "
-		switch words := offered(f); {
+		switch words := f.Values; {
 		case wantsFile(f):
 			values.WriteString(head + "__retry_files; return ;;\n")
 		case len(words) > 0:

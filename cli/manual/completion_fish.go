@@ -3,8 +3,6 @@ package manual
 import (
 	"fmt"
 	"strings"
-
-	"github.com/alecthomas/kong"
 )
 
 // The flags are read as the program itself reads them. Fish then completes
@@ -64,7 +62,7 @@ func quoteFish(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s)
 }
 
-func completeInFish(b *strings.Builder, flags []*kong.Flag) {
+func completeInFish(b *strings.Builder, flags []Flag) {
 	strings.NewReplacer(
 		"@LONG@", strings.Join(longs(flags), " "),
 		"@BOOL@", shorts(flags, false), "@VALUE@", shorts(flags, true),
@@ -75,12 +73,12 @@ func completeInFish(b *strings.Builder, flags []*kong.Flag) {
 			b.WriteString(" -s " + string(f.Short))
 		}
 		b.WriteString(" -l " + f.Name)
-		switch words := offered(f); {
+		switch words := f.Values; {
 		case wantsFile(f):
 			b.WriteString(" -r -F")
 		case len(words) > 0:
 			b.WriteString(" -x -a '" + quoteFish(strings.Join(words, " ")) + "'")
-		case !f.IsBool():
+		case f.Value != "":
 			b.WriteString(" -x")
 		}
 		fmt.Fprintf(b, " -d '%s'\n", quoteFish(summary(f)))

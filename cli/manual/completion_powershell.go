@@ -3,8 +3,6 @@ package manual
 import (
 	"fmt"
 	"strings"
-
-	"github.com/alecthomas/kong"
 )
 
 // The flags are read as the program itself reads them; what the command's own
@@ -58,11 +56,11 @@ Register-ArgumentCompleter -Native -CommandName retry -ScriptBlock {
 }
 `
 
-func completeInPowerShell(b *strings.Builder, flags []*kong.Flag) {
+func completeInPowerShell(b *strings.Builder, flags []Flag) {
 	var table strings.Builder
 	for _, f := range flags {
 		var values []string
-		for _, v := range offered(f) {
+		for _, v := range f.Values {
 			values = append(values, powerShellQuoted(v))
 		}
 		short := ""
@@ -70,7 +68,7 @@ func completeInPowerShell(b *strings.Builder, flags []*kong.Flag) {
 			short = string(f.Short)
 		}
 		fmt.Fprintf(&table, "        [pscustomobject]@{ Name = '--%s'; Short = '%s'; TakesValue = $%t; Values = @(%s); Help = %s }\n",
-			f.Name, short, !f.IsBool(), strings.Join(values, ", "), powerShellQuoted(summary(f)))
+			f.Name, short, f.Value != "", strings.Join(values, ", "), powerShellQuoted(summary(f)))
 	}
 	strings.NewReplacer(
 		"@FLAGS@", table.String(), "@BOOL@", shorts(flags, false), "@VALUE@", shorts(flags, true),

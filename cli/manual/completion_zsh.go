@@ -2,8 +2,6 @@ package manual
 
 import (
 	"strings"
-
-	"github.com/alecthomas/kong"
 )
 
 // The script serves as an autoloaded file of fpath and through source. After
@@ -32,16 +30,16 @@ func quoteZsh(s string) string {
 	return strings.NewReplacer(`'`, `'\''`, `\`, `\\`, `[`, `\[`, `]`, `\]`, `:`, `\:`).Replace(s)
 }
 
-func completeInZsh(b *strings.Builder, flags []*kong.Flag) {
+func completeInZsh(b *strings.Builder, flags []Flag) {
 	b.WriteString(zshHead)
 	for _, f := range flags {
 		exclude := "(" + strings.Join(names(f), " ") + ")"
-		if f.IsCumulative() {
+		if f.Repeats {
 			exclude = "*"
 		}
 		value := ""
-		if !f.IsBool() {
-			value = ":" + quoteZsh(f.PlaceHolder) + ":" + zshAction(f)
+		if f.Value != "" {
+			value = ":" + quoteZsh(f.Value) + ":" + zshAction(f)
 		}
 		if f.Short != 0 {
 			mark := ""
@@ -59,13 +57,13 @@ func completeInZsh(b *strings.Builder, flags []*kong.Flag) {
 	b.WriteString(zshTail)
 }
 
-func zshLine(b *strings.Builder, spec string, f *kong.Flag, value string) {
+func zshLine(b *strings.Builder, spec string, f Flag, value string) {
 	b.WriteString("        '" + spec + "[" + quoteZsh(summary(f)) + "]" + value + "' \\\n")
 }
 
 // zshAction says how a value is completed; a blank only says what it is.
-func zshAction(f *kong.Flag) string {
-	switch words := offered(f); {
+func zshAction(f Flag) string {
+	switch words := f.Values; {
 	case wantsFile(f):
 		return "_files"
 	case len(words) > 0:

@@ -11,13 +11,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/alecthomas/kong"
 )
 
 // Pages is what everything here is made from.
 type Pages struct {
-	Flags  []*kong.Flag
+	Flags  []Flag
 	Groups []Group
 	// Date is the day of the manual page, "" for that of its last change: two
 	// builds of one source print one page.
@@ -27,10 +25,22 @@ type Pages struct {
 // Group is a section of the flags: the key that they carry, and its title.
 type Group struct{ Key, Title string }
 
+// Flag is one flag, as it is shown.
+type Flag struct {
+	Name    string
+	Short   byte   // 0 for none
+	Value   string // what stands for its value, "" where it takes none
+	Repeats bool
+	Default string   // "" for none
+	Group   string   // a group's key
+	Values  []string // the words that completion offers
+	Help    string
+}
+
 // of returns the flags of a group.
-func (p *Pages) of(g Group) (flags []*kong.Flag) {
+func (p *Pages) of(g Group) (flags []Flag) {
 	for _, f := range p.Flags {
-		if f.Group != nil && f.Group.Key == g.Key {
+		if f.Group == g.Key {
 			flags = append(flags, f)
 		}
 	}
@@ -85,18 +95,18 @@ func (p *Pages) Help(w io.Writer) error {
 }
 
 // flagHead is how a flag is written.
-func flagHead(f *kong.Flag) string {
+func flagHead(f Flag) string {
 	head := "      --" + f.Name
 	if f.Short != 0 {
 		head = "  -" + string(f.Short) + ", --" + f.Name
 	}
-	if !f.IsBool() {
-		head += " " + f.PlaceHolder
+	if f.Value != "" {
+		head += " " + f.Value
 	}
 	return head
 }
 
-func writeFlag(b *strings.Builder, f *kong.Flag) {
+func writeFlag(b *strings.Builder, f Flag) {
 	head := flagHead(f)
 	if len(head)+2 > helpIndent {
 		b.WriteString(head + "\n")
@@ -109,8 +119,8 @@ func writeFlag(b *strings.Builder, f *kong.Flag) {
 }
 
 // flagText is what is said about a flag, its default included.
-func flagText(f *kong.Flag) string {
-	if f.HasDefault {
+func flagText(f Flag) string {
+	if f.Default != "" {
 		return f.Help + " (default " + f.Default + ")"
 	}
 	return f.Help

@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/alecthomas/kong"
 )
 
 const manHead = `.TH RETRY 1 "%s" "retry" "User Commands"
@@ -92,15 +90,15 @@ func manSections(b *strings.Builder) {
 	}
 }
 
-func manFlag(b *strings.Builder, f *kong.Flag) {
+func manFlag(b *strings.Builder, f Flag) {
 	b.WriteString(".TP\n")
 	var written []string
 	for _, name := range names(f) {
 		written = append(written, `\fB`+roff(name)+`\fR`)
 	}
 	b.WriteString(strings.Join(written, ", "))
-	if !f.IsBool() {
-		b.WriteString(` \fI` + roff(f.PlaceHolder) + `\fR`)
+	if f.Value != "" {
+		b.WriteString(` \fI` + roff(f.Value) + `\fR`)
 	}
 	b.WriteString("\n" + roff(strings.Join(wrap(flagText(f), manWidth), "\n")) + "\n")
 }

@@ -89,8 +89,7 @@ var bans = []ban{
 	{"log/slog", nil, "what is told goes through events"},
 	{"math/rand", nil, "math/rand/v2 draws as well and starts faster"},
 	{"math/rand/v2", []string{"cli", "engine/operation", "testdata/benchmark"}, "random numbers are arguments everywhere else"},
-	{"github.com/fatih/color", []string{"cli/human"}, "colour is for a person only"},
-	{"github.com/alecthomas/kong", []string{"cli", "cli/manual"}, "flags are known to the outside only"},
+	{"github.com/alecthomas/kong", nil, "it builds its model anew at each start and keeps every exported method linked; the tests alone use it"},
 }
 
 // listed is what go list says of a package.

@@ -194,12 +194,18 @@ func level(quiet, verbose bool) human.Level {
 	return human.Normal
 }
 
-// colored applies the rules of fatih/color to standard error.
+// colored reports whether lines for a person are coloured: on a terminal that
+// can, unless the user has set NO_COLOR (no-color.org).
 func colored(when string) bool {
-	if when == "auto" {
-		return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(os.Stderr.Fd()))
+	switch when {
+	case "auto":
+		fd := int(os.Stderr.Fd())
+		return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(fd) && proc.ShowsColors(fd)
+	case "always":
+		proc.ShowsColors(int(os.Stderr.Fd()))
+		return true
 	}
-	return when == "always"
+	return false
 }
 
 // plainLog reports whether a log that shows colours, and is no terminal, is to

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/fatih/color"
-
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/tell"
 )
@@ -274,31 +272,27 @@ func using(use map[string]string) string {
 	return strings.Replace(text, ", ", " with ", 1)
 }
 
-// The colours of the four kinds of line.
+// The colours of the four kinds of line, and what ends one (ECMA-48, 8.3.117, SGR).
 const (
-	good    = color.FgGreen
-	warning = color.FgYellow
-	bad     = color.FgRed
-	faint   = color.Faint
+	good    = "\x1b[32m" // green
+	warning = "\x1b[33m" // yellow
+	bad     = "\x1b[31m" // red
+	faint   = "\x1b[2m"
+	plain   = "\x1b[0m"
 )
 
 // line writes one line, on a terminal as several that end at words. What came
 // from the command or the user is made to stay on it.
-func (s *Sink) line(shade color.Attribute, format string, args ...any) {
+func (s *Sink) line(shade, format string, args ...any) {
 	text := prefix + tell.Printable(fmt.Sprintf(format, args...))
 	width := 0
 	if s.options.Width != nil {
 		width = s.options.Width()
 	}
-	var paint *color.Color
-	if s.options.Color {
-		paint = color.New(shade)
-		paint.EnableColor()
-	}
 	var b strings.Builder
 	for _, row := range wrap(text, width) {
-		if paint != nil {
-			row = paint.Sprint(row)
+		if s.options.Color {
+			row = shade + row + plain
 		}
 		b.WriteString(row + "\n")
 	}

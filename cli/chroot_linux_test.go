@@ -38,6 +38,7 @@ type emptyImage struct {
 
 // TestEmptyImage builds the image once for all that is looked at in it.
 func TestEmptyImage(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("only root may chroot")
 	}

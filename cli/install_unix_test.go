@@ -184,6 +184,7 @@ func (i *installation) leftNothing(t *testing.T) {
 var shells = [][]string{{"dash"}, {"bash"}, {"busybox", "sh"}}
 
 func TestInstall(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds the program")
 	}

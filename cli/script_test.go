@@ -23,6 +23,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -50,12 +52,21 @@ func TestMain(m *testing.M) { testscript.Main(inSession{m}, commands) }
 // started them is theirs.
 type inSession struct{ *testing.M }
 
-func (s inSession) Run() int { return proctest.Run(s.M) }
+func (s inSession) Run() int {
+	// Scripts wait most of the time, so that more of them than there are
+	// processors run beside one another. Set before the flags are parsed it is
+	// a default, which -parallel beats.
+	if err := goflag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
+	return proctest.Run(s.M)
+}
 
 // scriptLimit bounds each script. Only one that hangs reaches it.
 const scriptLimit = 3 * time.Minute
 
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("..", "testdata", "script", "*.txtar"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d scripts, %v", len(files), err)

@@ -14,6 +14,7 @@ import (
 // TestVersionOfATaggedClone builds what stands here as a clone at a tag does,
 // with nothing handed to the linker.
 func TestVersionOfATaggedClone(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds the program")
 	}

@@ -33,6 +33,7 @@ type wine struct {
 }
 
 func TestWindows(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds the program")
 	}

@@ -76,7 +76,7 @@ func (f *File) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Req
 // path is where the record of a key is: the key as far as a file name can hold
 // it, so that a person finds it, and its hash.
 func (f *File) path(key string) string {
-	return filepath.Join(f.dir, safe(key, 32)+"-"+hash(key))
+	return f.dir + string(filepath.Separator) + safe(key, 32) + "-" + hash(key)
 }
 
 // safe keeps of a text what is safe in a file name.
@@ -125,9 +125,6 @@ func (f *File) update(ctx context.Context, path string, change func(*record) err
 	return err
 }
 
-// The waits between tries of a lock grow from the first to the longest.
-const firstPoll, longestPoll = 200 * time.Microsecond, 5 * time.Millisecond
-
 // lock opens a record, or makes it, and locks it. It tries until ctx is done:
 // flock has no time limit of its own.
 func (f *File) lock(ctx context.Context, path string) (*lockFile, error) {
@@ -149,20 +146,34 @@ func (f *File) lock(ctx context.Context, path string) (*lockFile, error) {
 	}
 }
 
+// A lock is tried some times in a row: a transaction takes a few microseconds, in
+// which a process on another core ends its own. Then waits follow that grow from
+// the first to the longest. Who has waited for patience of them has the short
+// waits again, so that among many who want the lock nobody is left behind.
+const (
+	spins                  = 40
+	firstPoll, longestPoll = time.Millisecond, 10 * time.Millisecond
+	patience               = 8
+)
+
 // lock tries to lock until ctx is done. The waits are spread by the clock, so
 // that processes that wait together do not try together.
 func (l *lockFile) lock(ctx context.Context) error {
-	for wait := firstPoll; ; wait = min(wait*3/2, longestPoll) {
+	wait := firstPoll
+	for tries := 1; ; tries++ {
 		locked, err := l.tryLock()
-		if locked || err != nil {
+		switch {
+		case locked || err != nil:
 			return err
+		case tries < spins:
+			continue
+		case tries > spins+patience:
+			wait = firstPoll
+		case tries > spins:
+			wait = min(wait*3/2, longestPoll)
 		}
-		spread := time.Duration(time.Now().UnixNano()) % wait
-		timer := time.NewTimer(wait/2 + spread)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		sleep(wait/2 + time.Duration(time.Now().UnixNano())%wait)
+		if ctx.Err() != nil {
 			return fmt.Errorf("%w: another process holds its lock", errTimeout)
 		}
 	}

@@ -67,14 +67,23 @@ func (l *lockFile) tryLock() (bool, error) {
 // check refuses what is not a file of ours, and reports whether it was removed
 // since it was opened.
 func (l *lockFile) check() (removed bool, err error) {
-	var st syscall.Stat_t
-	if err := syscall.Fstat(l.fd, &st); err != nil {
-		return false, os.NewSyscallError("fstat", err)
+	st, err := status(l.fd)
+	if err != nil {
+		return false, err
 	}
-	if st.Mode&syscall.S_IFMT != syscall.S_IFREG {
+	if st.mode&syscall.S_IFMT != syscall.S_IFREG {
 		return false, errors.New("is not a regular file")
 	}
-	return st.Nlink == 0, checkOwner(st.Uid)
+	return st.links == 0, checkOwner(st.uid)
+}
+
+// fileStatus is what is asked of an open file.
+type fileStatus struct{ mode, links, uid uint32 }
+
+func fstat(fd int) (fileStatus, error) {
+	var st syscall.Stat_t
+	err := syscall.Fstat(fd, &st)
+	return fileStatus{uint32(st.Mode), uint32(st.Nlink), st.Uid}, os.NewSyscallError("fstat", err)
 }
 
 // checkOwner refuses what somebody else could have put there.

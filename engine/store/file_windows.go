@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"time"
 
 	"golang.org/x/sys/windows"
 )
@@ -71,3 +72,5 @@ func checkDir(path string) error {
 	}
 	return err
 }
+
+func sleep(d time.Duration) { time.Sleep(d) }

@@ -36,7 +36,7 @@ type record struct {
 	aside    string // says that the record was set aside
 	// in and out are the room for raw and for what is written, numbers for list.
 	in, out [recordSize]byte
-	numbers [2][]int64
+	numbers []int64
 }
 
 // records keeps the room of records: what makes one transaction after another
@@ -57,7 +57,8 @@ type readerWriter interface {
 }
 
 // read reads a record. One that is empty is new; one whose slots are both bad is
-// damaged.
+// damaged. The slot that says to be the later one is looked at first, and most
+// often alone.
 func (r *record) read(file readerWriter) error {
 	n, err := file.ReadAt(r.in[:], 0)
 	if err != nil && err != io.EOF {
@@ -65,16 +66,21 @@ func (r *record) read(file readerWriter) error {
 	}
 	r.raw = r.in[:n]
 	clear(r.in[n:])
-	found := false
-	for i := range recordSize / slotSize {
-		sequence, list, ok := readSlot(r.in[i*slotSize:][:slotSize], &r.numbers[i])
-		if ok && (!found || sequence > r.sequence) {
-			found, r.sequence, r.list, r.slot = true, sequence, list, 1-i
+	later := 0
+	if sequenceOf(r.in[slotSize:]) > sequenceOf(r.in[:]) {
+		later = 1
+	}
+	for _, i := range [2]int{later, 1 - later} {
+		if list, ok := readSlot(r.in[i*slotSize:][:slotSize], &r.numbers); ok {
+			r.sequence, r.list, r.slot = sequenceOf(r.in[i*slotSize:]), list, 1-i
+			return nil
 		}
 	}
-	r.damaged = !found && !blank(r.raw)
+	r.damaged = !blank(r.raw)
 	return nil
 }
+
+func sequenceOf(slot []byte) uint64 { return binary.LittleEndian.Uint64(slot[8:]) }
 
 func blank(b []byte) bool {
 	for _, c := range b {
@@ -86,18 +92,17 @@ func blank(b []byte) bool {
 }
 
 // readSlot reads a slot into the room for its numbers.
-func readSlot(b []byte, room *[]int64) (sequence uint64, list []int64, ok bool) {
+func readSlot(b []byte, room *[]int64) (list []int64, ok bool) {
 	if [8]byte(b) != magic {
-		return 0, nil, false
+		return nil, false
 	}
-	sequence = binary.LittleEndian.Uint64(b[8:])
 	length := binary.LittleEndian.Uint32(b[16:])
 	if length > slotSize-headSize {
-		return 0, nil, false
+		return nil, false
 	}
 	payload := b[headSize : headSize+length]
 	if checksum(b[:20], payload) != binary.LittleEndian.Uint32(b[20:]) {
-		return 0, nil, false
+		return nil, false
 	}
 	list = (*room)[:0]
 	if list == nil {
@@ -106,12 +111,12 @@ func readSlot(b []byte, room *[]int64) (sequence uint64, list []int64, ok bool) 
 	for len(payload) > 0 {
 		n, size := binary.Uvarint(payload)
 		if size <= 0 || n > 1<<63-1 {
-			return 0, nil, false
+			return nil, false
 		}
 		list, payload = append(list, int64(n)), payload[size:]
 	}
 	*room = list
-	return sequence, list, true
+	return list, true
 }
 
 // checksum is FNV-1a of 32 bits (Fowler, Noll, Vo; draft-eastlake-fnv), over head
@@ -131,7 +136,6 @@ func checksum(head, payload []byte) uint32 {
 // write writes the list into the older slot. A new record is written whole, so
 // that later writes need no room on the disk.
 func (r *record) write(file readerWriter) error {
-	clear(r.out[:])
 	b := append(r.out[:0], magic[:]...)
 	b = binary.LittleEndian.AppendUint64(b, r.sequence+1)
 	b = b[:headSize]
@@ -143,6 +147,7 @@ func (r *record) write(file readerWriter) error {
 	binary.LittleEndian.PutUint32(b[16:], uint32(len(b)-headSize))
 	binary.LittleEndian.PutUint32(b[20:], checksum(b[:20], b[headSize:]))
 	if len(r.raw) < recordSize {
+		clear(r.out[len(b):])
 		_, err := file.WriteAt(r.out[:], 0)
 		return err
 	}

@@ -1,0 +1,9 @@
+//go:build unix && !linux
+
+package store
+
+import "time"
+
+func status(fd int) (fileStatus, error) { return fstat(fd) }
+
+func sleep(d time.Duration) { time.Sleep(d) }

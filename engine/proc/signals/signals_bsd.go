@@ -5,6 +5,7 @@ package signals
 // This file holds what macOS and FreeBSD know about signals.
 
 import (
+	"os"
 	"syscall"
 	"unsafe"
 )
@@ -30,6 +31,12 @@ var earlySignals = []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SI
 
 // coreSignals are passed on while a command runs and end the program otherwise.
 var coreSignals = []syscall.Signal{syscall.SIGABRT}
+
+// strayFaults are sent to the program as any other signal may be, by kill(1) say,
+// and look to Go's runtime as a fault of the program's own, which it answers by
+// printing its stacks until they are asked for. What the runtime itself has raised
+// it keeps.
+var strayFaults = []os.Signal{syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE}
 
 // meeting is not sent here.
 const meeting = syscall.Signal(0)

@@ -3,6 +3,7 @@ package signals
 // This file holds what Linux alone knows about signals.
 
 import (
+	"os"
 	"syscall"
 	"unsafe"
 )
@@ -38,6 +39,12 @@ var earlySignals = []syscall.Signal{
 // systemd's watchdog sends ABRT. Go's runtime answers them by printing its
 // stacks until they are caught (NoStacks).
 var coreSignals = []syscall.Signal{syscall.SIGABRT, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGSTKFLT}
+
+// strayFaults are sent to the program as any other signal may be, by kill(1) say,
+// and look to Go's runtime as a fault of the program's own, which it answers by
+// printing its stacks until they are asked for. What the runtime itself has raised
+// it keeps. Those of faultSignals are not the runtime's any more.
+var strayFaults = []os.Signal{syscall.SIGSEGV, syscall.SIGBUS}
 
 // meeting is a signal that no kernel sends, and that Go's threads never block.
 const meeting = syscall.SIGSTKFLT

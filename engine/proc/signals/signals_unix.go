@@ -96,6 +96,7 @@ func (s *Signals) Notify() {
 			s.notify(sig)
 		}
 		s.stopNoting(endingSignals)
+		signal.Notify(s.caught, strayFaults...) // no system call: the runtime's handlers are in place
 		go s.deliver()
 		// This also hands out what was noted by a handler that was running when its
 		// signal was handed back.
@@ -219,7 +220,12 @@ func (s *Signals) deliver() {
 			close(b)
 			continue
 		}
-		if n, ok := sig.(syscall.Signal); ok {
+		n, ok := sig.(syscall.Signal)
+		switch {
+		case !ok:
+		case slices.Contains(strayFaults, sig):
+			Die(NameOf(n)) // as without a handler; PID 1 lives on
+		default:
 			s.Dispatch(n)
 		}
 	}

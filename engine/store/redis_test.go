@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -73,6 +74,8 @@ func TestTheScriptsNameIsItsHash(t *testing.T) {
 // history is a random sequence of requests on one key, made of the server and of
 // engine/guard alike.
 type history struct {
+	seed    int
+	steps   int
 	r       *rand.Rand
 	c       *client
 	key     [2]string
@@ -83,6 +86,10 @@ type history struct {
 	taken   guard.Taken
 	clock   int64 // of the script; 0 where it is the server's own
 	counter int64
+	asked   struct { // what the server has not answered yet
+		guards  *guard.Guards
+		request *guard.Request
+	}
 }
 
 // TestGoAndLuaAnswerAlike makes random histories, the server's clock read into
@@ -112,20 +119,54 @@ func TestGoAndLuaAnswerAlike(t *testing.T) {
 		t.Fatal("the script does not read the time once")
 	}
 	told := load(strings.Replace(script, reads, "local time = { arg[36], arg[37] }", 1))
-	for seed := range n {
-		h := &history{r: rand.New(rand.NewPCG(uint64(seed), 15)), c: c, key: keys("k" + strconv.Itoa(seed)), script: own}
-		if seed%2 == 1 {
-			h.script, h.clock = told, time.Now().UnixMilli()
-		}
-		for range 1 + h.r.IntN(3) { // runs with parameters of their own share the key
-			h.guards = append(h.guards, randomGuards(h.r))
-		}
-		for step := range 10 + h.r.IntN(30) {
-			if err := h.step(); err != nil {
-				t.Fatalf("seed %d, step %d: %v", seed, step, err)
+	const beside = 25 // that ask at the same time
+	for first := 0; first < n; first += beside {
+		var histories []*history
+		for seed := first; seed < first+beside; seed++ {
+			h := newHistory(seed, c, own)
+			if seed%2 == 1 {
+				h.script, h.clock = told, time.Now().UnixMilli()
 			}
+			histories = append(histories, h)
+		}
+		if err := goOn(histories); err != nil {
+			t.Fatal(err)
 		}
 	}
+}
+
+func newHistory(seed int, c *client, script string) *history {
+	r := rand.New(rand.NewPCG(uint64(seed), 15))
+	h := &history{seed: seed, r: r, c: c, key: keys("k" + strconv.Itoa(seed)), script: script}
+	for range 1 + r.IntN(3) { // runs with parameters of their own share the key
+		h.guards = append(h.guards, randomGuards(r))
+	}
+	h.steps = 10 + r.IntN(30)
+	return h
+}
+
+// goOn lets histories make their requests side by side, each its next one, which
+// spares most of the way to the server and back.
+func goOn(histories []*history) error {
+	for step := 0; len(histories) > 0; step++ {
+		c, r := histories[0].c, histories[0].r
+		if r.IntN(8) == 0 {
+			time.Sleep(time.Duration(r.IntN(2)) * time.Millisecond) // so that the server's clock moves on
+		}
+		for _, h := range histories {
+			h.send()
+		}
+		if err := c.flush(); err != nil {
+			return err
+		}
+		for _, h := range histories {
+			if err := h.compare(); err != nil {
+				return fmt.Errorf("seed %d, step %d: %w", h.seed, step, err)
+			}
+		}
+		histories = slices.DeleteFunc(histories, func(h *history) bool { return step+1 == h.steps })
+	}
+	return nil
 }
 
 // randomGuards names each guard in half of the cases, with numbers so small that
@@ -170,19 +211,26 @@ func (h *history) request() *guard.Request {
 	return q
 }
 
-// step makes one request, and compares the answers and the states.
-func (h *history) step() error {
-	g, q := h.guards[h.r.IntN(len(h.guards))], h.request()
-	numbers := arguments(g, q)
+// send makes one request, and queues a call of the script with it and a look at
+// the state that it leaves.
+func (h *history) send() {
+	h.asked.guards, h.asked.request = h.guards[h.r.IntN(len(h.guards))], h.request()
+	numbers := arguments(h.asked.guards, h.asked.request)
 	if h.clock > 0 {
 		if h.clock += h.r.Int64N(8); h.r.IntN(40) == 0 {
 			h.clock += h.r.Int64N(30_000) - 15_000
 		}
 		numbers = append(numbers, h.clock/1000, h.clock%1000*1000+999)
-	} else if h.r.IntN(8) == 0 {
-		time.Sleep(time.Duration(h.r.IntN(2)) * time.Millisecond) // so that its clock moves on
 	}
-	lua, list, err := h.ask(numbers)
+	h.c.queue("EVALSHA", h.script, "2", h.key[0], h.key[1], pack(numbers))
+	h.c.queue("EVAL", "return cmsgpack.unpack(redis.call('GET', KEYS[1]))", "1", h.key[0])
+}
+
+// compare reads what came of the request, and compares the answers and the
+// states.
+func (h *history) compare() error {
+	g, q := h.asked.guards, h.asked.request
+	lua, list, err := h.answer()
 	if err != nil {
 		return err
 	}
@@ -202,13 +250,8 @@ func (h *history) step() error {
 	return nil
 }
 
-// ask calls the script and returns its answer and the state that it left.
-func (h *history) ask(numbers []int64) (a guard.Answer, list []int64, err error) {
-	h.c.queue("EVALSHA", h.script, "2", h.key[0], h.key[1], pack(numbers))
-	h.c.queue("EVAL", "return cmsgpack.unpack(redis.call('GET', KEYS[1]))", "1", h.key[0])
-	if err = h.c.flush(); err != nil {
-		return a, nil, err
-	}
+// answer reads the script's answer and the state that it left.
+func (h *history) answer() (a guard.Answer, list []int64, err error) {
 	reply, err := h.c.reply()
 	if err != nil {
 		return a, nil, err

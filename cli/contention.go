@@ -21,15 +21,20 @@ type contentionRow struct {
 	race    simulate.Race
 }
 
-// printContention runs the races, each with random numbers of its own.
-func printContention(out io.Writer, o *options) error {
-	var numbers []int
+// rivals are the numbers of clients that race, one after another.
+func (s *simulation) rivals() (numbers []int) {
+	if s.clients > 0 {
+		return []int{s.clients}
+	}
 	for n := 10; n <= 190; n += 10 {
 		numbers = append(numbers, n)
 	}
-	if o.simulation.clients > 0 {
-		numbers = []int{o.simulation.clients}
-	}
+	return numbers
+}
+
+// printContention runs the races, each with random numbers of its own.
+func printContention(out io.Writer, o *options) error {
+	numbers := o.simulation.rivals()
 	rivals := simulate.Rivals()
 	rows := make([]contentionRow, len(numbers)*len(rivals))
 	each(len(rows), func(i int) {

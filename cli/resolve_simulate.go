@@ -36,11 +36,13 @@ type herdPolicy struct {
 }
 
 // What a simulation can hold in memory, and end in the time that somebody waits
-// for it. A call of a server takes at least a nanosecond.
+// for it. A call of a server takes at least a nanosecond. mostWork, in squares of
+// clients times trials, is half a minute of one processor.
 const (
 	mostClients                = 1_000_000
 	mostRivals                 = 1_000
 	mostTrials                 = 100_000
+	mostWork                   = 300_000_000
 	leastCapacity              = 0.001
 	mostCapacity               = 1e9
 	mostCompared               = 8
@@ -66,6 +68,7 @@ func (r *resolver) simulation(table []flag, settings []setting, o *options) *sim
 			s.clients = r.number("clients", g.Clients, mostRivals)
 		}
 		s.trials = r.number("trials", g.Trials, mostTrials)
+		r.work(s)
 		return s
 	}
 	r.without([]string{"trials"}, contentionOnly)
@@ -88,6 +91,21 @@ func (r *resolver) simulation(table []flag, settings []setting, o *options) *sim
 		s.names = r.names(g.Compare)
 	}
 	return s
+}
+
+// work bounds how long a contention takes: with the square of the clients, since
+// each is in the way of each other one, and with the trials.
+func (r *resolver) work(s *simulation) {
+	squares, among := 0, "10 to 190 clients"
+	for _, n := range s.rivals() {
+		squares += n * n
+	}
+	if s.clients > 0 {
+		among = strconv.Itoa(s.clients) + " " + verb(s.clients, "client", "clients")
+	}
+	if most := mostWork / max(squares, 1); s.trials > most {
+		r.fail("trials", fmt.Errorf("\"%d\" trials of %s take minutes; give at most %d", s.trials, among, most))
+	}
 }
 
 // outageFlags belong to an outage, and mean nothing to a race.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/tell"
 )
 
 // inForce is a flag with its values and where they come from.
@@ -33,7 +34,7 @@ type inForce struct {
 func printPolicy(out io.Writer, o *options) error {
 	table := flagTable()
 	if s := last(o.settings, "log-format"); s != nil && s.source > fromPolicy && o.logFormat == "json" {
-		return printPolicyJSON(out, settingsInForce(table, o))
+		return printPolicyJSON(out, table, o)
 	}
 	return printPolicyText(out, table, o)
 }
@@ -56,10 +57,14 @@ func printPolicyText(out io.Writer, table []flag, o *options) error {
 			if err := writable(value); err != nil {
 				return &usageError{"--" + f.flag.name, err}
 			}
-			if f.aside {
+			told := shown(f.flag.name, value, o)
+			if told != value {
+				fmt.Fprint(w, "# without what is secret in it, and so not read back:\n")
+			}
+			if f.aside || told != value {
 				fmt.Fprint(w, "# ")
 			}
-			fmt.Fprintf(w, "%s %s\n", f.flag.name, value)
+			fmt.Fprintf(w, "%s %s\n", f.flag.name, told)
 		}
 	}
 	return w.Flush()
@@ -78,21 +83,25 @@ func writable(value string) error {
 
 // printPolicyJSON writes one object: a flag that may be repeated has a list of
 // values, a flag without a value is true or false, all others are text.
-func printPolicyJSON(out io.Writer, all []inForce) error {
+func printPolicyJSON(out io.Writer, table []flag, o *options) error {
 	type entry struct {
 		Value  any    `json:"value"`
 		Origin string `json:"origin"`
 	}
 	object := map[string]entry{}
-	for _, f := range all {
+	for _, f := range settingsInForce(table, o) {
 		e := entry{Origin: f.origin}
+		var told []string
+		for _, value := range f.values {
+			told = append(told, shown(f.flag.name, value, o))
+		}
 		switch f.flag.kind {
 		case reflect.Slice:
-			e.Value = f.values
+			e.Value = told
 		case reflect.Bool:
-			e.Value = f.values[0] == "true"
+			e.Value = told[0] == "true"
 		default:
-			e.Value = f.values[0]
+			e.Value = told[0]
 		}
 		object[f.flag.name] = e
 	}
@@ -116,9 +125,6 @@ func settingsInForce(table []flag, o *options) []inForce {
 		} else if entry := preset(f, o); len(entry.values) > 0 {
 			all = append(all, entry)
 		}
-		if f.name == "store" && o.guarding.address != nil && len(all) > 0 {
-			all[len(all)-1].mask(o.guarding.address.Name)
-		}
 	}
 	slices.SortStableFunc(all, func(a, b inForce) int { return cmp.Compare(b.source, a.source) })
 	return all
@@ -132,12 +138,18 @@ func gaveWay(name, value string, s backoff.Schedule) bool {
 	return ok && err == nil && d != inForce
 }
 
-// mask puts a text without a password in place of a value that holds one. It is
-// not what was given any more, and so a remark.
-func (f *inForce) mask(text string) {
-	if f.flag.name == "store" && f.values[0] != text && strings.Contains(f.values[0], "@") {
-		f.values, f.aside = []string{text}, true
+// shown is a value as it may be told: without the password of an address, and of
+// a target without the values of its query and its headers.
+func shown(name, value string, o *options) string {
+	switch name {
+	case "wait-for", "wait-gone", "retry-when":
+		return maskedTarget(value)
+	case "store":
+		if o.guarding.address != nil && strings.Contains(value, "@") {
+			return o.guarding.address.Name
+		}
 	}
+	return tell.Masked(value)
 }
 
 // given returns what was set, nothing where the flag was left alone.

@@ -80,7 +80,7 @@ var grammarFlags = [...]flag{
 	{name: "tokens", short: 0, field: 70, kind: reflect.String, preset: "", variable: "RETRY_TOKENS", outer: true},
 	{name: "max-concurrent", short: 0, field: 71, kind: reflect.String, preset: "", variable: "RETRY_MAX_CONCURRENT", outer: true},
 	{name: "adaptive", short: 0, field: 72, kind: reflect.Bool, preset: "", variable: "RETRY_ADAPTIVE", outer: true},
-	{name: "priority", short: 0, field: 73, kind: reflect.String, preset: "normal", variable: "RETRY_PRIORITY", outer: false},
+	{name: "priority", short: 0, field: 73, kind: reflect.String, preset: "normal", variable: "RETRY_PRIORITY", outer: true},
 	{name: "store", short: 0, field: 74, kind: reflect.String, preset: "", variable: "RETRY_STORE", outer: false},
 	{name: "store-timeout", short: 0, field: 75, kind: reflect.String, preset: "250ms", variable: "RETRY_STORE_TIMEOUT", outer: false},
 	{name: "store-fail", short: 0, field: 76, kind: reflect.String, preset: "", variable: "RETRY_STORE_FAIL", outer: false},

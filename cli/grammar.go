@@ -109,7 +109,7 @@ type grammar struct {
 	Tokens        string `nested:"-" placeholder:"N" group:"guards" help:"Retry only while a bucket of N tokens can pay for it; then come cost=5, timeout-cost=10, success=1, refill=0/s and reserve=0%."`
 	MaxConcurrent string `nested:"-" placeholder:"N" group:"guards" help:"At most N attempts on the key at a time: 4,wait=0s,of=attempts; of=retries or of=runs counts those."`
 	Adaptive      bool   `nested:"-" group:"guards" help:"Make as many attempts as the last 100 attempts on the key deserve."`
-	Priority      string `default:"normal" placeholder:"WHO" group:"guards" help:"How much of a budget or bucket this run sees: high all of it, normal all but what reserve= keeps, low half of that." values:"low normal high"`
+	Priority      string `default:"normal" nested:"-" placeholder:"WHO" group:"guards" help:"How much of a budget or bucket this run sees: high all of it, normal all but what reserve= keeps, low half of that." values:"low normal high"`
 	Store         string `placeholder:"URL" group:"guards" help:"Where the guards' state is: file:DIR for all processes of a host (default: $XDG_STATE_HOME/retry, else ~/.local/state/retry), or redis://[user:password@]host:port[/db], rediss://... or redis+unix:///path for all hosts."`
 	StoreTimeout  string `default:"250ms" placeholder:"D" group:"guards" help:"Limits what the store does at one point."`
 	StoreFail     string `placeholder:"HOW" group:"guards" help:"When the store cannot be used: open warns and goes on with the host's own files, closed refuses. Default: closed with --max-concurrent, else open." values:"open closed"`

@@ -492,7 +492,7 @@ func TestVariablesOfCommandsAreNoFlags(t *testing.T) {
 
 // Inside another retry, these variables speak of the outer run (SPEC section 1).
 func TestVariablesOfTheOuterRun(t *testing.T) {
-	outer := strings.Fields(`idempotency-key policy key breaker budget tokens max-concurrent adaptive before-retry after-success after-give-up retry-with
+	outer := strings.Fields(`idempotency-key policy key breaker budget tokens max-concurrent adaptive priority before-retry after-success after-give-up retry-with
 		fallback hook-timeout retry-when rotate hedge hedge-max rehearse rehearse-stdout rehearse-stderr wait-for`)
 	table := flagTable()
 	for _, name := range outer {

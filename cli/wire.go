@@ -238,7 +238,7 @@ func nest(o *options, e *engine.Engine, out *output) {
 		e.Identity.Depth = outer + 1
 		switch {
 		case o.nested == "once":
-			e.Policy.Attempts = 1
+			e.Policy.Attempts, e.Policy.Consecutive = 1, 1 // one success is all that one run can have
 		case os.Getenv("RETRY_HOOK") != "": // it does not multiply the attempts
 		case o.nested == "warn" && !o.quiet && e.Policy.Attempts != 1 && !e.WaitOnly:
 			out.complain("running inside another retry, so attempts multiply; --nested once leaves retrying to the outer one, --nested allow says nothing")

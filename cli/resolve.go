@@ -39,6 +39,7 @@ type options struct {
 	waitTimeout time.Duration
 	tries       backoff.Schedule // the waits between two tries of a target
 	exec        bool
+	meaningless []string // flags that say nothing to --exec
 
 	hooks     hook.Set
 	rehearsal *rehearsal // nil for none
@@ -119,6 +120,7 @@ func resolve(table []flag, settings []setting, command []string) (*options, erro
 	o.explain = r.explanation()
 	o.simulation = r.simulation(table, settings, o)
 	r.together(o)
+	o.meaningless = r.meaningless()
 	return o, r.err
 }
 

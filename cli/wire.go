@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,6 +45,9 @@ func run(o *options) int {
 	out := newOutput(o, signals.Notify)
 	if o.chosen.warning != "" && !o.quiet {
 		out.complain("%s", o.chosen.warning)
+	}
+	if len(o.meaningless) > 0 && !o.quiet {
+		out.complain("--exec becomes the command and makes no attempts: nothing comes of %s", strings.Join(o.meaningless, ", "))
 	}
 	for _, line := range o.sources {
 		out.note(line)

@@ -5,7 +5,6 @@ package cli
 
 import (
 	"errors"
-	"os"
 
 	"github.com/retrysh/retry/engine/hook"
 )
@@ -29,25 +28,6 @@ func (r *resolver) hooks(h *hook.Set) {
 	}
 	*h = hook.Set{
 		BeforeRetry: g.BeforeRetry, AfterSuccess: g.AfterSuccess, AfterGiveUp: g.AfterGiveUp, RetryWith: g.RetryWith, Fallback: g.Fallback,
-		Limit: r.duration("hook-timeout", g.HookTimeout), Keep: keepTail,
+		Limit: r.duration("hook-timeout", g.HookTimeout),
 	}
-}
-
-// keepTail puts the last part of an output into a file that only this user may
-// read.
-func keepTail(data []byte) (path string, remove func(), err error) {
-	f, err := os.CreateTemp("", "retry-tail-")
-	if err != nil {
-		return "", nil, err
-	}
-	remove = func() { _ = os.Remove(f.Name()) }
-	_, err = f.Write(data)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		remove()
-		return "", nil, err
-	}
-	return f.Name(), remove, nil
 }

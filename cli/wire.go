@@ -129,6 +129,7 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 		Hooks:    o.hooks,
 		About:    engine.About{Policy: o.chosen.name, PolicySource: o.chosen.source, PolicyUnasked: o.chosen.unasked},
 	}
+	e.Hooks.Keep = out.keepTail
 	if o.exec {
 		e.Hooks.AfterSuccess = "" // the run ends where the command begins
 	}

@@ -30,6 +30,7 @@ type output struct {
 	// inherits says that a person would have to know of a used up input.
 	inherits bool
 	catch    func() // signals
+	tailLost bool   // a hook has not got the last output
 }
 
 // endable is w for a program that can be ended though nobody reads w: signals
@@ -161,6 +162,35 @@ func (out *output) Emit(e event.Event) {
 			out.complain("%s", hint)
 		}
 	}
+}
+
+// keepTail puts the last part of an output into a file for a hook. Where there can
+// be none, the hook is run without it, and that is told once.
+func (out *output) keepTail(data []byte) (path string, remove func(), err error) {
+	path, remove, err = keepTail(data)
+	if err != nil && !out.tailLost {
+		out.tailLost = true
+		out.complain("a hook is told no last output: %v", err)
+	}
+	return path, remove, err
+}
+
+// keepTail is that, in a file that only this user may read.
+func keepTail(data []byte) (path string, remove func(), err error) {
+	f, err := os.CreateTemp("", "retry-tail-")
+	if err != nil {
+		return "", nil, err
+	}
+	remove = func() { _ = os.Remove(f.Name()) }
+	_, err = f.Write(data)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		remove()
+		return "", nil, err
+	}
+	return f.Name(), remove, nil
 }
 
 // note tells a person something that is no trouble, in verbose mode.

@@ -4,10 +4,11 @@
 --
 -- KEYS[1] holds the state, a list of numbers (guard.State.Append), KEYS[2] is
 -- where a state that cannot be read is set aside. ARGV[1] is the list of numbers
--- that redis.go names. Lists are MessagePack, which takes a tenth of the time
--- that words take. Everything is an integer below 2^53.
+-- that redis.go names. Lists are MessagePack, one number after another, which
+-- takes a tenth of the time that words take. Everything is an integer below 2^53.
+-- What is done for each number is done by functions of C where it can be.
 
-local arg = cmsgpack.unpack(ARGV[1])
+local arg = { cmsgpack.unpack(ARGV[1]) }
 local op = arg[1]
 local g = {
   rate = arg[2], row = arg[3], min = arg[4], window = arg[5], open = arg[6], probes = arg[7],
@@ -22,7 +23,7 @@ local r = {
   outcome = arg[34], succeeded = arg[35],
 }
 
-local MILLION, PARTS, WIDTHS, MOST, GREATEST = 1000000, 10, 3, 400000000, 9007199254740991
+local MILLION, PARTS, WIDTHS, MOST, GREATEST, SUM = 1000000, 10, 3, 400000000, 9007199254740991, 40
 local LEASE, DAY, LONGEST, RECENT, ENOUGH = 10000, 86400000, 10, 100, 10
 local CLOSED, OPEN, HALF_OPEN = 0, 1, 2
 local BREAKER, BUDGET, TOKENS, SLOTS, ADAPTIVE = 1, 2, 3, 4, 5
@@ -30,11 +31,12 @@ local PERMIT, ADMIT, ADMIT_COPY, REPORT, RENEW, WITHDRAW, FINISH = 0, 1, 2, 3, 4
 local SUCCESS, FAILURE = 1, 2
 local named = g.rate > 0 or g.row > 0
 local damaged = 0
+local floor, min, max = math.floor, math.min, math.max
 
 local time = redis.call('TIME')
-local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+local now = tonumber(time[1]) * 1000 + floor(tonumber(time[2]) / 1000)
 
-local function ceilDiv(a, b) return math.floor((a + b - 1) / b) end
+local function ceilDiv(a, b) return floor((a + b - 1) / b) end
 
 -- The state is read and written as guard.Read and guard.State.Append do it.
 
@@ -43,82 +45,69 @@ local function fresh()
     row = 0, successes = 0, probes = {}, windows = {}, budget = {}, missing = 0, stamp = 0, recent = {}, slots = {} }
 end
 
--- read raises an error where a list is not one of numbers.
+-- decode takes many numbers piece by piece: the stack has room for 8,000.
+local function decode(text)
+  if #text < 4000 then return { cmsgpack.unpack(text) } end
+  local list, at = {}, 0
+  repeat
+    local some = { cmsgpack.unpack_limit(text, 1000, at) }
+    at = some[1]
+    for i = 2, #some do list[#list + 1] = some[i] end
+  until at < 0
+  return list
+end
+
+-- read raises an error where a text is not one that write has written: the sum in
+-- front of the numbers is cheaper than a look at each of them.
 local function read(text)
-  local list, at, bad = cmsgpack.unpack(text), 0, false
-  local function next(most)
-    at = at + 1
-    local n = list[at]
-    if n and n >= 0 and n <= most and n % 1 == 0 then return n end
-    bad = true
-    return 0
+  assert(redis.sha1hex(string.sub(text, SUM + 1)) == string.sub(text, 1, SUM))
+  local list, at = decode(string.sub(text, SUM + 1)), 0
+  local function numbers(n)
+    at = at + n
+    return unpack(list, at - n + 1, at)
   end
-  local function leases(most)
+  local function leases()
     local all = {}
-    for i = 1, next(most) do
-      if bad then break end
-      all[i] = { next(GREATEST), next(GREATEST) }
-    end
+    for i = 1, numbers(1) do all[i] = { numbers(2) } end
     return all
   end
   local function windows()
     local all = {}
-    for i = 1, next(WIDTHS) do
-      local counts = {}
-      local w = { width = next(365 * DAY), used = next(GREATEST), newest = next(GREATEST), counts = counts }
-      for k = 1, 2 * PARTS do
-        local n = list[at + k] or -1
-        bad = bad or n < 0 or n > MOST or n % 1 ~= 0
-        counts[k] = n
-      end
-      at = at + 2 * PARTS
-      bad = bad or w.width == 0
-      all[i] = w
+    for i = 1, numbers(1) do
+      local width, used, newest = numbers(3)
+      all[i] = { width = width, used = used, newest = newest, counts = { numbers(2 * PARTS) } }
     end
     return all
   end
-  local s = {}
-  if next(GREATEST) ~= 1 then return nil end
-  s.used, s.keep = next(GREATEST), next(GREATEST)
-  s.circuit, s.generation, s.opened, s.openings = next(HALF_OPEN), next(GREATEST), next(GREATEST), next(GREATEST)
-  s.failures, s.outcomes, s.row, s.successes = next(GREATEST), next(GREATEST), next(GREATEST), next(GREATEST)
-  s.probes = leases(64)
-  s.windows, s.budget = windows(), windows()
-  s.missing, s.stamp = next(1000000000 * MILLION), next(GREATEST)
-  s.recent = {}
-  for i = 1, next(RECENT) do s.recent[i] = next(1) end
-  s.slots = leases(10000)
-  if bad or at ~= #list then return nil end
-  return s
+  local version, used, keep, circuit, generation, opened, openings, failures, outcomes, row, successes = numbers(11)
+  assert(version == 1)
+  local probes, outcomesIn, budget = leases(), windows(), windows()
+  local missing, stamp = numbers(2)
+  local recent, slots = { numbers(numbers(1)) }, leases()
+  return { used = used, keep = keep, circuit = circuit, generation = generation, opened = opened, openings = openings,
+    failures = failures, outcomes = outcomes, row = row, successes = successes, probes = probes, windows = outcomesIn,
+    budget = budget, missing = missing, stamp = stamp, recent = recent, slots = slots }
 end
 
 local function write(s)
-  local list = { 1, s.used, s.keep, s.circuit, s.generation, s.opened, s.openings, s.failures, s.outcomes, s.row, s.successes }
-  local length = #list
-  local function add(n)
-    length = length + 1
-    list[length] = n
-  end
+  local pack = cmsgpack.pack
+  local parts = { pack(1, s.used, s.keep, s.circuit, s.generation, s.opened, s.openings, s.failures, s.outcomes, s.row, s.successes) }
+  local function add(...) parts[#parts + 1] = pack(...) end
   local function leases(all)
     add(#all)
-    for _, l in ipairs(all) do add(l[1]) add(l[2]) end
+    for _, l in ipairs(all) do add(l[1], l[2]) end
   end
   local function windows(all)
     add(#all)
-    for _, w in ipairs(all) do
-      add(w.width) add(w.used) add(w.newest)
-      local counts = w.counts
-      for k = 1, 2 * PARTS do list[length + k] = counts[k] end
-      length = length + 2 * PARTS
-    end
+    for _, w in ipairs(all) do add(w.width, w.used, w.newest, unpack(w.counts)) end
   end
   leases(s.probes)
   windows(s.windows)
   windows(s.budget)
-  add(s.missing) add(s.stamp) add(#s.recent)
-  for _, ok in ipairs(s.recent) do add(ok) end
+  add(s.missing, s.stamp, #s.recent, unpack(s.recent))
   leases(s.slots)
-  return cmsgpack.pack(list)
+  local text = table.concat(parts)
+  return redis.sha1hex(text) .. text
 end
 
 local function load()
@@ -153,31 +142,27 @@ local function expire(leases) return filter(leases, function(l) return l[2] > no
 local function release(leases, id) return filter(leases, function(l) return l[1] ~= id end) end
 
 local function clampLeases(leases)
-  for _, l in ipairs(leases) do l[2] = math.min(l[2], now + LEASE) end
+  for _, l in ipairs(leases) do l[2] = min(l[2], now + LEASE) end
 end
 
 -- Windows (window.go). The kinds of counts are 1 and 2: runs and retries,
 -- failures and successes. Count k of the slice that is age slices old is at
 -- 2 * age + k.
 
-local function slice(width, at) return math.floor(at * PARTS / width) end
+local function slice(width, at) return floor(at * PARTS / width) end
 
-local function zeros()
-  local counts = {}
-  for k = 1, 2 * PARTS do counts[k] = 0 end
-  return counts
-end
+local function zeros() return { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 } end
 
 local function advance(w)
-  local moved = math.min(math.max(slice(w.width, now) - w.newest, -PARTS), PARTS)
+  local moved = min(max(slice(w.width, now) - w.newest, -PARTS), PARTS)
   if moved == 0 then return end
   w.newest = slice(w.width, now)
   local counts = zeros()
   for age = 0, PARTS - 1 do
-    local at = math.max(age + moved, 0)
+    local at = max(age + moved, 0)
     if at < PARTS then
       for kind = 1, 2 do
-        counts[2 * at + kind] = math.min(counts[2 * at + kind] + w.counts[2 * age + kind], MOST)
+        counts[2 * at + kind] = min(counts[2 * at + kind] + w.counts[2 * age + kind], MOST)
       end
     end
   end
@@ -214,16 +199,16 @@ end
 local function count(all, kind)
   for _, w in ipairs(all) do
     advance(w)
-    w.counts[kind] = math.min(w.counts[kind] + 1, MOST)
+    w.counts[kind] = min(w.counts[kind] + 1, MOST)
   end
 end
 
 local function takeBack(all, kind, at)
   for _, w in ipairs(all) do
     advance(w)
-    local age = math.max(w.newest - slice(w.width, at), 0)
+    local age = max(w.newest - slice(w.width, at), 0)
     if age < PARTS then
-      w.counts[2 * age + kind] = math.max(w.counts[2 * age + kind] - 1, 0)
+      w.counts[2 * age + kind] = max(w.counts[2 * age + kind] - 1, 0)
     end
   end
 end
@@ -233,26 +218,26 @@ end
 local function breakerRefuses()
   if not named or s.circuit == CLOSED then return nil, nil end
   if s.circuit == OPEN then
-    local left = s.opened + math.min(s.openings, LONGEST) * g.open - now
+    local left = s.opened + min(s.openings, LONGEST) * g.open - now
     local refusal = { BREAKER, left, OPEN, s.openings, s.failures, s.outcomes }
     return left > 0 and refusal or nil, refusal
   end
   s.probes = expire(s.probes)
   local left = 0
   for i, l in ipairs(s.probes) do
-    left = i == 1 and l[2] - now or math.min(left, l[2] - now)
+    left = i == 1 and l[2] - now or min(left, l[2] - now)
   end
   local refusal = { BREAKER, left, HALF_OPEN, #s.probes, g.probes, 0 }
   return #s.probes >= g.probes and refusal or nil, refusal
 end
 
 local function change(to)
-  s.circuit, s.generation = to, math.min(math.max(s.generation + 1, now), GREATEST)
+  s.circuit, s.generation = to, min(max(s.generation + 1, now), GREATEST)
   s.successes, s.probes = 0, {}
 end
 
 local function open(failed, total)
-  s.opened, s.openings = now, math.min(s.openings + 1, GREATEST)
+  s.opened, s.openings = now, min(s.openings + 1, GREATEST)
   s.failures, s.outcomes = failed, total
   s.row, s.windows = 0, {}
   change(OPEN)
@@ -274,7 +259,7 @@ local function probed()
   s.probes = release(s.probes, r.pass.id)
   if #s.probes == before then return end
   if r.outcome == SUCCESS then
-    s.successes = math.min(s.successes + 1, GREATEST)
+    s.successes = min(s.successes + 1, GREATEST)
     if s.successes >= g.probes then
       s.openings, s.failures, s.outcomes = 0, 0, 0
       change(CLOSED)
@@ -286,7 +271,7 @@ end
 
 local function breakerOutcome()
   local kind = 2
-  s.row = math.min(s.row + 1, GREATEST)
+  s.row = min(s.row + 1, GREATEST)
   if r.outcome == FAILURE then kind = 1 else s.row = 0 end
   if g.row > 0 then
     count(s.windows, kind)
@@ -303,7 +288,7 @@ end
 -- Budget, bucket, slots, attempts (budget.go, tokens.go, slots.go, adaptive.go).
 
 local function pays(run, retried)
-  local all = math.max(g.floor * MILLION, g.ratio * run)
+  local all = max(g.floor * MILLION, g.ratio * run)
   local rest = all % (2 * MILLION)
   local limit = (all - rest) / (2 * MILLION) * g.share + ceilDiv(rest * g.share, 2 * MILLION)
   return retried * MILLION < limit
@@ -343,12 +328,12 @@ local function take(cost)
   end
   local again = -1
   if g.refill > 0 and 2 * cost * MILLION + kept <= 2 * g.capacity * MILLION then again = ceilDiv(short, 2 * g.refill) end
-  return { TOKENS, again, CLOSED, math.max(left, 0), cost, math.floor(kept / 2) }
+  return { TOKENS, again, CLOSED, max(left, 0), cost, floor(kept / 2) }
 end
 
 local function give(n)
   refill()
-  s.missing = math.max(s.missing - n * MILLION, 0)
+  s.missing = max(s.missing - n * MILLION, 0)
 end
 
 local function slotRefuses()
@@ -374,7 +359,7 @@ local function adaptiveRefuses()
   if outcomes >= ENOUGH and 10 * succeeded <= 9 * outcomes then
     limit = 1
     if 2 * succeeded >= outcomes then
-      limit = 1 + math.floor((attempts - 1) * (2 * succeeded - outcomes) * 5 / (4 * outcomes))
+      limit = 1 + floor((attempts - 1) * (2 * succeeded - outcomes) * 5 / (4 * outcomes))
     end
   end
   if r.attempt <= limit then return nil end
@@ -444,7 +429,7 @@ end
 local function admitCopy()
   local _, closed = breakerRefuses()
   if closed then
-    closed[2] = math.max(closed[2], 0)
+    closed[2] = max(closed[2], 0)
     return closed
   end
   local refusal, taken = spend()
@@ -501,16 +486,16 @@ end
 
 local function keep()
   local longest = DAY
-  if named then longest = math.max(longest, 2 * g.window, LONGEST * g.open) end
-  if g.budget == 1 then longest = math.max(longest, 2 * g.width) end
-  if g.capacity > 0 and g.refill > 0 then longest = math.max(longest, ceilDiv(s.missing, g.refill)) end
+  if named then longest = max(longest, 2 * g.window, LONGEST * g.open) end
+  if g.budget == 1 then longest = max(longest, 2 * g.width) end
+  if g.capacity > 0 and g.refill > 0 then longest = max(longest, ceilDiv(s.missing, g.refill)) end
   return longest
 end
 
-s.opened, s.stamp = math.min(s.opened, now), math.min(s.stamp, now)
+s.opened, s.stamp = min(s.opened, now), min(s.stamp, now)
 clampLeases(s.probes)
 clampLeases(s.slots)
-s.used, s.keep = now, math.max(s.keep, keep())
+s.used, s.keep = now, max(s.keep, keep())
 local from, lost = s.circuit, 0
 local refusal, taken, pass
 if op == PERMIT then
@@ -528,7 +513,7 @@ elseif op == WITHDRAW then
 elseif op == FINISH then
   finish()
 end
-s.keep = math.max(s.keep, keep())
+s.keep = max(s.keep, keep())
 redis.call('SET', KEYS[1], write(s), 'PX', string.format('%.0f', s.keep))
 
 refusal = refusal or { 0, 0, 0, 0, 0, 0 }

@@ -24,7 +24,7 @@ import (
 //go:embed guard.lua
 var script string
 
-const scriptSHA = "fdee967becc59fba8fcc424be248a1e50aa0c876"
+const scriptSHA = "d52457a61c1c05847cb6364e1e3de40664142d8b"
 
 // Redis is a store on a server.
 type Redis struct {
@@ -54,7 +54,10 @@ func (s *Redis) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Re
 // They have one hash tag, so that a cluster has them in one place; a brace in the
 // key is escaped, since it would end the tag.
 func keys(key string) [2]string {
-	name := "retry:{" + strings.NewReplacer("%", "%25", "{", "%7B", "}", "%7D").Replace(key) + "}"
+	if strings.ContainsAny(key, "%{}") {
+		key = strings.NewReplacer("%", "%25", "{", "%7B", "}", "%7D").Replace(key)
+	}
+	name := "retry:{" + key + "}"
 	return [2]string{name, name + ":damaged"}
 }
 
@@ -74,14 +77,18 @@ func arguments(g *guard.Guards, r *guard.Request) []int64 {
 	}
 }
 
-// pack writes numbers that are not negative as a list of MessagePack
-// (github.com/msgpack/msgpack, spec.md: array 16, uint 64), in one argument: a
-// client that has not logged in may send ten at most, and would be told of that,
+// pack writes numbers that are not negative as MessagePack, one after another
+// (github.com/msgpack/msgpack, spec.md: positive fixint, uint 64), in one argument:
+// a client that has not logged in may send ten at most, and would be told of that,
 // not of the login.
 func pack(numbers []int64) string {
-	b := binary.BigEndian.AppendUint16([]byte{0xdc}, uint16(len(numbers)))
+	b := make([]byte, 0, 9*len(numbers))
 	for _, n := range numbers {
-		b = binary.BigEndian.AppendUint64(append(b, 0xcf), uint64(n))
+		if n < 128 {
+			b = append(b, byte(n))
+		} else {
+			b = binary.BigEndian.AppendUint64(append(b, 0xcf), uint64(n))
+		}
 	}
 	return string(b)
 }

@@ -223,7 +223,7 @@ func (h *history) send() {
 		numbers = append(numbers, h.clock/1000, h.clock%1000*1000+999)
 	}
 	h.c.queue("EVALSHA", h.script, "2", h.key[0], h.key[1], pack(numbers))
-	h.c.queue("EVAL", "return cmsgpack.unpack(redis.call('GET', KEYS[1]))", "1", h.key[0])
+	h.c.queue("EVAL", "return { cmsgpack.unpack(string.sub(redis.call('GET', KEYS[1]), 41)) }", "1", h.key[0])
 }
 
 // compare reads what came of the request, and compares the answers and the

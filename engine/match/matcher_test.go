@@ -124,6 +124,9 @@ func TestLongLine(t *testing.T) {
 
 // Memory does not grow with the output, whatever it is.
 func TestMemoryIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("works for long on one goroutine")
+	}
 	const size, most = 4 << 20, 16 << 20
 	chunk := func(s string) []byte { return []byte(strings.Repeat(s, 64<<10/len(s))) }
 	hard := exponential(8)

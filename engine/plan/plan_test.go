@@ -106,7 +106,10 @@ func (w *waits) Emit(e event.Event) {
 // lies between the least and the greatest of the plan, and their mean is the
 // plan's within five standard errors of a uniform draw over that range.
 func TestPlanMatchesRuns(t *testing.T) {
-	const runs = 2000
+	runs := 2000.0
+	if testing.Short() {
+		runs = 200
+	}
 	for _, kind := range []backoff.JitterKind{backoff.Full, backoff.Equal, backoff.Decorrelated, backoff.None, backoff.Percent} {
 		p := policy(kind)
 		p.Schedule.MinDelay = 60 * ms
@@ -114,7 +117,7 @@ func TestPlanMatchesRuns(t *testing.T) {
 		plan := rows(p)
 		sums := make([]float64, len(plan))
 		r := rand.New(rand.NewPCG(1, uint64(kind)))
-		for range runs {
+		for range int(runs) {
 			synctest.Test(t, func(t *testing.T) {
 				var got waits
 				e := engine.Engine{Policy: p, Argv: []string{"x"}, Starter: failing{}, Sink: &got, Draw: r.Float64, Identity: engine.Identity{Random: r.Uint64}}

@@ -114,6 +114,9 @@ func TestClosedFormIsWhatRunsDraw(t *testing.T) {
 
 // A sum of many waits goes on by its mean and spread: two ways to cut it agree.
 func TestLongRunsAreExtended(t *testing.T) {
+	if testing.Short() {
+		t.Skip("works for long on one goroutine")
+	}
 	for _, kind := range []backoff.JitterKind{backoff.Full, backoff.Decorrelated} {
 		p := exponential(2*longestWalk+1, backoff.Jitter{Kind: kind}, 30*second)
 		got := Promises(p, seeded(1))
@@ -143,6 +146,9 @@ func TestLongRunsAreExtended(t *testing.T) {
 // No run outlives more than its deadline leaves, and none that has an attempt
 // past an outage counts as ended by it.
 func TestDeadlineCutsTheOutage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("works for long on one goroutine")
+	}
 	p := exponential(0, backoff.Jitter{Kind: backoff.Full}, 30*second)
 	p.Deadline, p.InitialDelay, p.Splay = 60*second, 5*second, 10*second
 	got := Promises(p, seeded(1))

@@ -62,7 +62,7 @@ func patternError(src string, err error) error {
 	case syntax.ErrInvalidRepeatOp:
 		why = fmt.Sprintf("%q repeats a repetition", e.Expr)
 	case syntax.ErrInvalidRepeatSize:
-		why = fmt.Sprintf("the repeat count in %q is out of order or above 1000", e.Expr)
+		why = fmt.Sprintf("the repeat count in %q is out of order, or with those within it above 1000", e.Expr)
 	case syntax.ErrInvalidCharRange:
 		if strings.HasPrefix(e.Expr, `\p`) || strings.HasPrefix(e.Expr, `\P`) {
 			why = fmt.Sprintf("%q is not a Unicode class", e.Expr)

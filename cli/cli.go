@@ -8,26 +8,19 @@
 //
 // # What a start costs
 //
-// Of the CPU time of "retry -- true" (800 starts in a virtual machine, sampled
-// at 20 kHz), a quarter is the set-up of Go's runtime (a third of that asks the
-// processor for its features, a fifth reads the limits of control groups), an
-// eighth its monitor thread, a fifth the init functions of all packages (TLS
-// and what it brings 5 % of the whole, kong 1.5, net/netip 1.2, unicode 1.0,
-// color 0.8), a twelfth starting the command, and a twelfth everything else
-// that this program does. A third of the time, over all of these, is page
-// faults. So nothing here is left to be made lazy. What did not help:
+// Most of the time of "retry -- true" is the set-up of Go's runtime, the init
+// functions of what is linked, and the page faults of both. So what is linked
+// costs more than what is called: no package that makes tables when it is
+// initialised, and none that finds methods by their names (MethodByName of
+// package reflect), for which the linker keeps every exported method of every
+// type. What did not help:
 //
-//   - The first 128 to 320 KiB of the heap taken in one call
-//     (MADV_POPULATE_WRITE) instead of by page faults: 3 to 6 % slower.
-//   - The setting updatemaxprocs=0: 2 to 4 % slower. GOMAXPROCS=1, GOGC=off,
-//     a profile for the compiler, GOAMD64=v3: nothing or worse.
-//   - The heap's profile, which nothing here can read, takes one sample at the
-//     start. Linked with -X runtime.godebugDefault=memprofilerate=0 it does not:
-//     1 to 2 % faster and 64 KiB less, but by a name of the runtime's own.
-//
-// A package that finds methods by their names (reflect's MethodByName, which
-// libraries for flags and templates use) makes the linker keep every exported
-// method of every type: a sixth of the binary. None is linked.
+//   - The first part of the heap taken in one call (MADV_POPULATE_WRITE) instead
+//     of by page faults.
+//   - The setting updatemaxprocs=0, GOMAXPROCS=1, GOGC=off, a profile for the
+//     compiler, GOAMD64=v3.
+//   - A start without a sample of the heap's profile is faster, but only by a name
+//     of the runtime's own (-X runtime.godebugDefault=memprofilerate=0).
 package cli
 
 import (

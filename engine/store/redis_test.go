@@ -324,6 +324,27 @@ func TestRedisKeepsAStateAndLetsItExpire(t *testing.T) {
 	}
 }
 
+// TestRedisHoldsManySlots: a state of more numbers than are decoded at once.
+func TestRedisHoldsManySlots(t *testing.T) {
+	s, _ := newRedis(t, "")
+	take := func(id, limit int64) guard.Answer {
+		a, _, err := s.Do(soon(t), "k", &guard.Guards{Slots: guard.Slots{N: limit}}, &guard.Request{Op: guard.Admit, Attempt: 1, ID: id, Slot: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	const many = 600 // two numbers each
+	for i := range int64(many) {
+		if a := take(1<<52+i, many); !a.Pass.Slot {
+			t.Fatalf("slot %d: %+v", i, a.Refusal)
+		}
+	}
+	if a := take(1, many); a.Refusal.Guard != guard.KindSlots || a.Refusal.Figures[0] != many {
+		t.Errorf("%+v", a.Refusal)
+	}
+}
+
 func TestAConnectionIsKeptForASecond(t *testing.T) {
 	s, c := newRedis(t, "")
 	connections := func() int64 {

@@ -109,8 +109,9 @@ func (t *Table) Judge(f Failure) Judgement {
 	}
 	found := t.byRules(f)
 	if len(found) == 0 || found[0].strength < Weak && found[0].rule.builtIn {
-		if j, ok := t.byWords(f); ok {
-			return j
+		j, ok := t.byWords(f)
+		if ok && (len(found) == 0 || found[0].rule.Verdict != event.Transient) {
+			return j // a code that means a time-out says more than words
 		}
 	}
 	if len(found) == 0 {

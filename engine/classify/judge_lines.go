@@ -18,12 +18,13 @@ const (
 	usageLine            // how a usage text begins: it speaks of wrong use only
 	quotedLine           // a line of a program that a compiler or interpreter shows
 	testLine             // the name of a test
+	frameLine            // a call on the stack, from a backtrace
 )
 
 // counts reports whether a line of the kind is any evidence for the rule.
 func (r *Rule) counts(kind lineKind) bool {
 	switch kind {
-	case helpLine, quotedLine:
+	case helpLine, quotedLine, frameLine:
 		return false
 	case usageLine, testLine:
 		return r.Verdict == event.Permanent
@@ -52,6 +53,9 @@ func kindOf(line string) lineKind {
 	}
 	if isTestName(strings.TrimLeft(line, " \t")) {
 		return testLine
+	}
+	if isFrame(line) {
+		return frameLine
 	}
 	if (isWarning(trimmed) || isHandled(line)) && !isLastTry(line) {
 		return warningLine
@@ -108,6 +112,19 @@ func isTestName(trimmed string) bool {
 	}
 	rest := strings.TrimLeft(trimmed, "0123456789")
 	return rest != trimmed && strings.HasPrefix(rest, ") ")
+}
+
+// isFrame recognises how Java, JavaScript, .NET, Python, Lua, Erlang and Ruby
+// print a call on the stack: what it is named for need not have failed.
+func isFrame(line string) bool {
+	trimmed := strings.TrimLeft(line, " \t")
+	if trimmed == line {
+		return false
+	}
+	return strings.HasPrefix(trimmed, "at ") && (strings.HasSuffix(trimmed, ")") || strings.Contains(trimmed, ":line ")) ||
+		strings.HasPrefix(trimmed, `file "`) && strings.Contains(trimmed, `", line `) ||
+		strings.HasPrefix(trimmed, "in call from ") || strings.HasPrefix(trimmed, "in function ") || strings.HasPrefix(trimmed, "from /") ||
+		strings.Contains(trimmed, ": in function ") || strings.Contains(trimmed, ": in main chunk") || trimmed == "[c]: in ?"
 }
 
 // isHelp recognises "  -t, --timeout <T>  ...", "  +[no]timeout=T  ..." and

@@ -35,7 +35,7 @@ var phraseIn = []string{
 }
 
 // phrases reads a file of phrases, without its headings.
-func phrases(t *testing.T, path string) (all []string) {
+func phrases(t testing.TB, path string) (all []string) {
 	t.Helper()
 	file, err := os.Open(path)
 	if err != nil {
@@ -50,11 +50,19 @@ func phrases(t *testing.T, path string) (all []string) {
 	return all
 }
 
+// ruleTable is the built-in table without the words, which were learned from the
+// phrases too.
+func ruleTable() *Table {
+	table := hiding(BuiltIn(), nil)
+	table.words = nil
+	return table
+}
+
 func TestPhrases(t *testing.T) {
 	if testing.Short() {
 		t.Skip("judges thirty thousand failures on one goroutine")
 	}
-	table := BuiltIn()
+	table := ruleTable()
 	for _, x := range []struct {
 		path string
 		want event.Verdict
@@ -81,7 +89,7 @@ func TestPhrases(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %.3f right, %.3f opposite", x.path, share(right, total), share(opposite, total))
-		if share(right, total) < 0.985 || share(opposite, total) > 0.002 {
+		if share(right, total) < 0.97 || share(opposite, total) > 0.002 {
 			t.Errorf("%s: the table has become worse on established wordings", x.path)
 		}
 	}
@@ -112,7 +120,7 @@ func TestStatuses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("judges twenty thousand failures on one goroutine")
 	}
-	table := BuiltIn()
+	table := ruleTable()
 	var total, right, opposite int
 	for _, x := range []struct {
 		code   string

@@ -45,6 +45,8 @@ const (
 	// overruled is the sum below which the words overrule weak evidence of a
 	// permanent failure.
 	overruled = -80
+	// wordsLeast is how many words have to be known: two say nothing.
+	wordsLeast = 3
 )
 
 // maxWordLines is how many of the last lines are read.
@@ -93,9 +95,48 @@ func (l *wordLine) read(text string, named map[string]bool) {
 	})
 }
 
+// The circumstances that count like words, named so that no word is the same.
+const (
+	hostNamed = "(a host in the command)"
+	noHost    = "(no host in the command)"
+	argShown  = "(an argument in the output)"
+)
+
+// circumstances returns what of the failure counts like a word.
+func circumstances(f Failure, out *output) (marks []string) {
+	if slices.ContainsFunc(f.Argv, namesHost) {
+		marks = append(marks, hostNamed)
+	} else {
+		marks = append(marks, noHost)
+	}
+	if len(f.Argv) > 1 && slices.ContainsFunc(f.Argv[1:], func(arg string) bool {
+		return len(arg) > 2 && arg[0] != '-' && !namesHost(arg) && strings.Contains(out.text, arg)
+	}) {
+		marks = append(marks, argShown)
+	}
+	return marks
+}
+
+// namesHost reports whether the argument has an address on the network in it.
+func namesHost(arg string) bool {
+	if strings.Contains(arg, "://") || strings.Contains(arg, "@") {
+		return true
+	}
+	for _, field := range strings.FieldsFunc(arg, func(r rune) bool { return r == '=' || r == ',' || r == '/' || r == ' ' || r == '"' || r == '\'' }) {
+		host, port, found := strings.Cut(field, ":")
+		if found && host != "" && port != "" && isDigit(port[0]) || strings.Count(host, ".") >= 2 && !strings.HasPrefix(host, ".") {
+			return true
+		}
+	}
+	return false
+}
+
 // words returns the words of the lines, each once.
-func words(lines []wordLine) map[string]bool {
+func words(lines []wordLine, marks ...string) map[string]bool {
 	set := map[string]bool{}
+	for _, m := range marks {
+		set[m] = true
+	}
 	for _, l := range lines {
 		for _, w := range l.words {
 			set[w] = true
@@ -169,17 +210,23 @@ func add(weights map[string]int, set map[string]bool) (sum int, found []weighed)
 }
 
 // lean sums up the words of the lines, nought where there are none.
-func (t *Table) lean(lines []wordLine) (sum int, found []weighed) {
+func (t *Table) lean(f Failure, out *output, lines []wordLine) (sum int, found []weighed) {
 	if len(lines) == 0 || t.words == nil {
 		return 0, nil
 	}
-	return add(t.words(), words(lines))
+	weights := t.words()
+	marks := circumstances(f, out)
+	sum, found = add(weights, words(lines, marks...))
+	if len(found) < wordsLeast+len(marks) {
+		return 0, nil
+	}
+	return sum, found
 }
 
 // overrule reports whether the words speak against a permanent failure.
 func (t *Table) overrule(f Failure) bool {
 	out := newOutput(f.Stdout, f.Stderr)
-	sum, _ := t.lean(wordLines(f.Argv, &out))
+	sum, _ := t.lean(f, &out, wordLines(f.Argv, &out))
 	return sum < overruled
 }
 
@@ -187,7 +234,7 @@ func (t *Table) overrule(f Failure) bool {
 func (t *Table) byWords(f Failure) (j Judgement, ok bool) {
 	out := newOutput(f.Stdout, f.Stderr)
 	lines := wordLines(f.Argv, &out)
-	sum, found := t.lean(lines)
+	sum, found := t.lean(f, &out, lines)
 	verdict := event.Permanent
 	switch {
 	case sum <= leanTransient:

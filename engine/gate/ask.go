@@ -32,9 +32,11 @@ func (g *Gate) ask(ctx context.Context, r *guard.Request) reply {
 	if g.store.Store == nil {
 		return reply{}
 	}
-	answer, lock, err := g.try(ctx, g.store, r)
-	if err != nil && ctx.Err() != nil {
-		return reply{refusal: &engine.Refusal{Guard: guard.KindStore.String(), Key: g.c.Key, Reason: "the wait for the store was cut short"}}
+	patient, done := linger(ctx)
+	answer, lock, err := g.try(patient, g.store, r)
+	done()
+	if g.slow = err != nil && ctx.Err() != nil; g.slow {
+		return reply{refusal: g.cutShort()}
 	}
 	if err != nil {
 		if refusal := g.failed(err); refusal != nil {
@@ -46,6 +48,19 @@ func (g *Gate) ask(ctx context.Context, r *guard.Request) reply {
 	}
 	g.tellChange(&answer)
 	return reply{answer, lock, g.store.Store, g.refusal(&answer.Refusal), true}
+}
+
+// cutShort is the refusal where the answer is not waited for.
+func (g *Gate) cutShort() *engine.Refusal {
+	return &engine.Refusal{Guard: guard.KindStore.String(), Key: g.c.Key, Reason: "the wait for the store was cut short"}
+}
+
+// linger is ctx, done a moment later: what a store has been asked for it may
+// grant all the same, and who does not hear of it cannot give it back.
+func linger(ctx context.Context) (patient context.Context, done func()) {
+	patient, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lingerLimit, cancel) })
+	return patient, func() { stop(); cancel() }
 }
 
 // errLeftAlone says that a store is not asked.

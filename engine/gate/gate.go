@@ -69,6 +69,9 @@ type Gate struct {
 	store  Named
 	probed bool // the primary store was used once
 	warned bool
+	// slow says that the store was last asked in vain until a signal, or the
+	// deadline, cut that short.
+	slow bool
 	// valuesLost says that the store failed to share values of rotated names.
 	valuesLost bool
 	// taken is what the last Permit took and nobody gave back, last what the last
@@ -111,16 +114,17 @@ func (g *Gate) asksRetry() bool {
 	return c.Breaker.Named() || c.Budget.On || c.Tokens.Capacity > 0 || c.Adaptive
 }
 
-// withdrawLimit is the longest that giving back may take: a run that is cancelled
-// in a wait ends within 50 ms.
-const withdrawLimit = 40 * time.Millisecond
+// withdrawLimit is the longest that giving back may take, and lingerLimit an answer
+// of which the run has no use any more: one that is cancelled in a wait ends within
+// 50 ms.
+const withdrawLimit, lingerLimit = 40 * time.Millisecond, 20 * time.Millisecond
 
 // Withdraw gives back what the last Permit took. A store that is too slow for
 // that leaves it taken.
 func (g *Gate) Withdraw() {
 	t := g.taken
 	g.taken = receipt{}
-	if t.from == nil || !t.Budget && t.Cost == 0 {
+	if t.from == nil || !t.Budget && t.Cost == 0 || g.slow {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), min(g.c.Timeout, withdrawLimit))
@@ -231,6 +235,12 @@ func (g *Gate) AdmitCopy(ctx context.Context, a engine.Ask) (engine.Pass, *engin
 		return nil, reply.refusal
 	}
 	p.hold(reply.Pass, reply.lock, reply.from)
+	if ctx.Err() != nil { // the copy is not wanted any more
+		p.Report(engine.CountsNot)
+		g.taken = receipt{reply.Taken, reply.from}
+		g.Withdraw()
+		return nil, g.cutShort()
+	}
 	p.keep()
 	g.retried, g.last = true, receipt{reply.Taken, reply.from}
 	return p, nil

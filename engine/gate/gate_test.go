@@ -247,6 +247,59 @@ func TestGivingBackHoldsUpNobody(t *testing.T) {
 	})
 }
 
+// late is a store that answers after a while, whoever waits.
+type late struct {
+	memory
+	after time.Duration
+}
+
+func (l *late) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error) {
+	answer, lock, err := l.memory.Do(context.Background(), key, g, r) // it has decided
+	select {
+	case <-time.After(l.after):
+		return answer, lock, err
+	case <-ctx.Done():
+		return guard.Answer{}, nil, ctx.Err()
+	}
+}
+
+// What was asked for when a signal came, and granted, is given back; and a store
+// that does not answer then holds up nobody.
+func TestWhatIsGrantedTooLateIsGivenBack(t *testing.T) {
+	guards := guard.Guards{Breaker: oneRow, Budget: guard.Budget{On: true, Min: 5, Window: 60_000}, Slots: guard.Slots{N: 5}}
+	for _, after := range []time.Duration{10 * time.Millisecond, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			store := &late{after: after}
+			g, told := newGate(guards, nil, nil)
+			g.store.Store, g.c.Primary.Store = store, store
+			cut := func(ask func(context.Context) engine.Pass) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+				defer cancel()
+				start := time.Now()
+				if pass := ask(ctx); pass != nil {
+					pass.Report(engine.CountsNot)
+				}
+				if took := time.Since(start); took > 45*time.Millisecond {
+					t.Errorf("after %v: it took %v", after, took)
+				}
+			}
+			cut(func(ctx context.Context) engine.Pass { pass, _ := g.Admit(ctx, first); return pass })
+			cut(func(ctx context.Context) engine.Pass { pass, _ := g.AdmitCopy(ctx, first); return pass })
+			cut(func(ctx context.Context) engine.Pass { g.Permit(ctx, second); g.Withdraw(); return nil })
+			if after == time.Hour {
+				return // it has what it granted until its leases end
+			}
+			retries := int64(0)
+			for _, slice := range store.state.Budget[0].Counts {
+				retries += slice[1]
+			}
+			if len(store.state.Slots) != 0 || retries != 0 || told.kinds() != "" {
+				t.Errorf("%d slots, counts %v, events %q", len(store.state.Slots), store.state.Budget[0].Counts, told.kinds())
+			}
+		})
+	}
+}
+
 func TestACopyIsARetry(t *testing.T) {
 	m := &memory{}
 	g, _ := newGate(guard.Guards{Budget: oneTry, Tokens: full, Slots: guard.Slots{N: 2}}, m, nil)

@@ -1,6 +1,6 @@
 package classify
 
-// This file hides addresses and paths from the rules for any command: what
+// This file hides addresses, hosts and paths from the rules for any command: what
 // stands in them says where something failed, not why. In
 //
 //	request to https://login.test/oauth/token failed, reason: EAI_AGAIN
@@ -58,7 +58,7 @@ func place(word string) (from, to int) {
 		if suffix := suffixAt(word, 0); suffix > 0 && strings.HasPrefix(afterSuffix(word[suffix:]), ":") {
 			return 0, suffix // retry.c:12:
 		}
-		return 0, 0
+		return hostIn(word)
 	}
 	if slash > 0 && slash+1 < len(word) && word[slash-1] == ':' { // https://host/path, host:/path
 		from = slash
@@ -80,6 +80,39 @@ func place(word string) (from, to int) {
 		return from, from + k
 	}
 	return from, len(word)
+}
+
+// hostIn returns where in a word the name of a host stands, such as in
+// user@login.corp.test:22; nothing if from is to.
+func hostIn(word string) (from, to int) {
+	for from < len(word) {
+		n := strings.IndexAny(word[from:], ":@=")
+		if n < 0 {
+			n = len(word) - from
+		}
+		if isHost(strings.TrimRight(word[from:from+n], ".!?")) {
+			return from, from + n
+		}
+		from += n + 1
+	}
+	return 0, 0
+}
+
+// isHost reports whether s has the shape of a host's full name: three labels or
+// more, none with a capital or an underscore, which tells it from the name of a
+// class, and the last one of letters.
+func isHost(s string) bool {
+	last := strings.LastIndexByte(s, '.')
+	if strings.Count(s, ".") < 2 || len(s)-last < 3 {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c != '.' && c != '-' && !('a' <= c && c <= 'z') && (!isDigit(c) || i > last) {
+			return false
+		}
+	}
+	return !strings.Contains(s, "..")
 }
 
 // suffixAt returns where the suffix of the file that the word names from there

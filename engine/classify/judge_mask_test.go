@@ -18,6 +18,9 @@ func TestMasked(t *testing.T) {
 		{"java.net.SocketTimeoutException: x", "java.net.SocketTimeoutException: x"},
 		{"--file=/srv/login.txt", "--file=/xxx/xxxxx.txt"},
 		{"git@h.test:/srv/login", "git@h.test:/xxx/xxxxx"},
+		{"user@login.corp.test:22: refused", "xxxx@xxxxx.xxxx.test:22: refused"},
+		{"Unknown host: servfail.timeout.test.", "Unknown host: xxxxxxxx.xxxxxxx.xxxx."},
+		{"requests.exceptions.ReadTimeout, socket.timeout 1.2.3", "requests.exceptions.ReadTimeout, socket.timeout 1.2.3"},
 		{"/usr/bin/login: not found", "/xxx/xxx/xxxxx: not found"},
 	} {
 		if got := masked(c.text); got != c.want {

@@ -45,6 +45,9 @@ type Pass interface {
 	Inherit() []uintptr
 	// Report tells what came of the attempt, once.
 	Report(Counted)
+	// Drop stands for Report where the attempt was not started: what it took is
+	// given back.
+	Drop()
 }
 
 // Counted says what an attempt counts as for those who share a gate.
@@ -92,10 +95,10 @@ func (e *Engine) admit(ctx context.Context, last *lastAttempt) (Pass, *Decision)
 	if signal == "" && refusal == nil {
 		return pass, nil
 	}
-	if pass != nil {
-		pass.Report(CountsNot)
-	}
-	if e.attempts > 0 {
+	switch {
+	case pass != nil: // it came beside a signal
+		pass.Drop()
+	case e.attempts > 0:
 		e.Gate.Withdraw()
 	}
 	if signal != "" {

@@ -162,7 +162,7 @@ func (g *group) answered(a admission) {
 	case a.refusal == nil && !g.closed:
 		g.start(a.pass)
 	case g.closed && a.pass != nil:
-		a.pass.Report(CountsNot)
+		a.pass.Drop()
 	case g.closed:
 	case g.e.passes(0): // it was cut short
 		g.close()

@@ -516,6 +516,9 @@ func (p *ticket) Report(c Counted) {
 	p.reports = append(p.reports, c)
 }
 
+// Drop is counted as a report: what was taken is the gate's business.
+func (p *ticket) Drop() { p.Report(CountsNot) }
+
 // Guards are asked for every copy, without holding up those that run, and told
 // of each what it counts as: ended losers count neither way.
 func TestHedgeAsksTheGate(t *testing.T) {

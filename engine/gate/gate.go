@@ -124,6 +124,10 @@ const withdrawLimit, lingerLimit = 40 * time.Millisecond, 20 * time.Millisecond
 func (g *Gate) Withdraw() {
 	t := g.taken
 	g.taken = receipt{}
+	g.giveBack(t)
+}
+
+func (g *Gate) giveBack(t receipt) {
 	if t.from == nil || !t.Budget && t.Cost == 0 || g.slow {
 		return
 	}
@@ -147,6 +151,7 @@ func (g *Gate) Admit(ctx context.Context, a engine.Ask) (engine.Pass, *engine.Re
 			return nil, refusal
 		}
 	}
+	p.taken, p.before, p.retried = g.taken, g.last, g.retried
 	g.letThrough(a.Attempt > 1)
 	if request.Slot && g.c.Guards.Slots.Of == guard.OfRuns {
 		g.run = p.splitSlot()
@@ -235,14 +240,9 @@ func (g *Gate) AdmitCopy(ctx context.Context, a engine.Ask) (engine.Pass, *engin
 		return nil, reply.refusal
 	}
 	p.hold(reply.Pass, reply.lock, reply.from)
-	if ctx.Err() != nil { // the copy is not wanted any more
-		p.Report(engine.CountsNot)
-		g.taken = receipt{reply.Taken, reply.from}
-		g.Withdraw()
-		return nil, g.cutShort()
-	}
 	p.keep()
-	g.retried, g.last = true, receipt{reply.Taken, reply.from}
+	p.taken, p.before, p.retried = receipt{reply.Taken, reply.from}, g.last, g.retried
+	g.retried, g.last = true, p.taken
 	return p, nil
 }
 

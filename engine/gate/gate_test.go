@@ -222,6 +222,51 @@ func TestTokensAreGivenBackBySuccess(t *testing.T) {
 	}
 }
 
+// A retry that was let through, and is not started since a signal came beside it,
+// is given back; one that has ended is spent.
+func TestAPassThatIsNotUsedIsGivenBack(t *testing.T) {
+	for _, used := range []bool{false, true} {
+		m := &memory{}
+		g, _ := newGate(guard.Guards{Tokens: full}, m, nil)
+		admit(t, g, first).Report(engine.CountsFailure)
+		if refusal := g.Permit(t.Context(), second); refusal != nil {
+			t.Fatal(refusal)
+		}
+		pass, left := admit(t, g, second), int64(0)
+		if used {
+			left = 5
+			pass.Report(engine.CountsNot)
+		} else {
+			pass.Drop()
+		}
+		g.Finish(false)
+		if m.state.Bucket.Missing/1_000_000 != left {
+			t.Errorf("used %v: %d missing", used, m.state.Bucket.Missing)
+		}
+	}
+}
+
+// A copy that is not used leaves to the success of the run what it would have
+// given back without it.
+func TestADroppedCopyIsNotGivenBackTwice(t *testing.T) {
+	m := &memory{}
+	g, _ := newGate(guard.Guards{Tokens: full}, m, nil)
+	one := admit(t, g, first)
+	copy, refusal := g.AdmitCopy(t.Context(), first)
+	if refusal != nil {
+		t.Fatal(refusal)
+	}
+	if m.state.Bucket.Missing != 5_000_000 {
+		t.Errorf("%d missing", m.state.Bucket.Missing)
+	}
+	m.state.Bucket.Missing += 3_000_000 // by others
+	copy.Drop()
+	one.Report(engine.CountsSuccess)
+	if g.Finish(true); m.state.Bucket.Missing != 2_000_000 { // a success at once gives one
+		t.Errorf("%d missing", m.state.Bucket.Missing)
+	}
+}
+
 // slow answers when its time is up.
 type slow struct{}
 
@@ -277,7 +322,7 @@ func TestWhatIsGrantedTooLateIsGivenBack(t *testing.T) {
 				defer cancel()
 				start := time.Now()
 				if pass := ask(ctx); pass != nil {
-					pass.Report(engine.CountsNot)
+					pass.Drop()
 				}
 				if took := time.Since(start); took > 45*time.Millisecond {
 					t.Errorf("after %v: it took %v", after, took)

@@ -14,8 +14,12 @@ import (
 // pass is one attempt that was let through. Its goroutine, if it has one, owns
 // the leases until stop is closed and stopped is.
 type pass struct {
-	gate    *Gate
-	held    guard.Pass
+	gate  *Gate
+	held  guard.Pass
+	taken receipt // by the retry or copy
+	// before and retried are what the gate knew of the last retry before it.
+	before  receipt
+	retried bool
 	lock    Lock
 	from    Store // nil: nobody is told
 	stop    chan struct{}
@@ -102,4 +106,13 @@ func (p *pass) Report(counted engine.Counted) {
 		p.lock.Unlock()
 	}
 	p.from, p.lock, p.stop = nil, nil, nil
+}
+
+// Drop frees what an attempt held that was not started, and gives back what it
+// took.
+func (p *pass) Drop() {
+	g, taken := p.gate, p.taken
+	p.Report(engine.CountsNot)
+	g.giveBack(taken)
+	g.retried, g.last = p.retried, p.before
 }

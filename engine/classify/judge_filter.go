@@ -62,15 +62,12 @@ func newFilter(rules []*Rule, names []string) *filter {
 	return f
 }
 
-// add files the literal under one of three windows, an unused one if there is:
-// its end, its middle or its beginning.
+// add files the literal under one of its windows: the last one that is unused,
+// or its end where none is.
 func (f *filter) add(c candidate, literal string) {
 	last := len(literal) - minLiteral
 	offset, h := last, hash(window(literal, last))
-	for _, o := range [...]int{last / 2, 0} {
-		if f.heads[h] == 0 {
-			break
-		}
+	for o := last - 1; o >= 0 && f.heads[h] != 0; o-- {
 		if other := hash(window(literal, o)); f.heads[other] == 0 {
 			offset, h = o, other
 		}

@@ -205,7 +205,7 @@ func environment(table []flag, environ []string) (settings []setting) {
 			case f.variable != name:
 			case f.kind == reflect.Slice:
 				for line := range strings.Lines(value) {
-					if line = strings.TrimRight(line, "\r\n"); line != "" {
+					if line = strings.TrimRight(line, "\r\n"); strings.TrimSpace(line) != "" {
 						settings = append(settings, setting{f, line, name, fromEnvironment})
 					}
 				}

@@ -170,7 +170,7 @@ func TestEnvironment(t *testing.T) {
 		{"but not one that is switched off", []string{"RETRY_VERBOSE=1"}, "--quiet=false", "verbose=true quiet=false"},
 		{"lines may end as on Windows", []string{"RETRY_ON_EXIT=1\r\n2\r\n"}, "", "on-exit=1 on-exit=2"},
 		{"several values", []string{"RETRY_ON_STDERR=a,b\nc"}, "", "on-stderr=a,b on-stderr=c"},
-		{"blank lines are ignored", []string{"RETRY_ON_EXIT=\n1\n\n2\n"}, "", "on-exit=1 on-exit=2"},
+		{"blank lines are ignored", []string{"RETRY_ON_EXIT=\n1\n\n  \n2\n"}, "", "on-exit=1 on-exit=2"},
 		{"without a value", []string{"RETRY_QUIET=1", "RETRY_VERBOSE=no"}, "", "quiet=true verbose=false"},
 		{"empty and unknown ones are ignored", []string{"RETRY_ATTEMPTS=", "RETRY_NOPE=1", "RETRY=1", "RETRY_"}, "", ""},
 		{"modes have no variable", []string{"RETRY_VERSION=1.2", "RETRY_HELP=1", "RETRY_PLAN=1", "RETRY_EXEC=1", "RETRY_EXPLAIN=1", "RETRY_EXIT=3"}, "", ""},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/rotate"
+	"github.com/retrysh/retry/engine/tell"
 )
 
 // Values is what the runs with the same key know of the values of rotated names,
@@ -78,6 +79,9 @@ func (e *Engine) take(which *event.Which) rotate.Use {
 	use := e.rotation.coming()
 	e.rotation.next = nil
 	which.Use = use.ByName()
+	for name, value := range which.Use {
+		which.Use[name] = tell.Masked(value)
+	}
 	return use
 }
 

@@ -105,6 +105,15 @@ func loginEnd(rest string) int {
 
 // mask hides what could be a password in an address that may be wrong.
 func mask(text string) string {
+	text = maskLogin(text)
+	before, query, found := strings.Cut(text, "?")
+	if !found || strings.HasPrefix(query, "db=") || strings.HasPrefix(strings.ToLower(text), "file:") {
+		return text
+	}
+	return before + "?xxxxx"
+}
+
+func maskLogin(text string) string {
 	scheme, rest, found := strings.Cut(text, "://")
 	if at := strings.LastIndex(text, "@"); !found && at >= 0 && !strings.HasPrefix(strings.ToLower(text), "file:") {
 		return "xxxxx" + text[at:] // the scheme was forgotten, or is misspelt
@@ -139,6 +148,9 @@ func (a *Address) login(text string) error {
 
 // server reads host[:port][/db].
 func (a *Address) server(text string) error {
+	if strings.Contains(text, "?") {
+		return errors.New("has a query; the password stands before the host, the database behind it")
+	}
 	host, db, found := strings.Cut(text, "/")
 	if found && db != "" {
 		if err := a.database(db); err != nil {

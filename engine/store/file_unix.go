@@ -74,6 +74,9 @@ func (l *lockFile) check() (removed bool, err error) {
 	if st.mode&syscall.S_IFMT != syscall.S_IFREG {
 		return false, errors.New("is not a regular file")
 	}
+	if st.links > 1 {
+		return false, errors.New("has a second name, by a hard link; what would be written is somebody else's")
+	}
 	return st.links == 0, checkOwner(st.uid)
 }
 

@@ -84,6 +84,7 @@ local function read(text)
   local probes, outcomesIn, budget = leases(), windows(), windows()
   local missing, stamp = numbers(2)
   local recent, slots = { numbers(numbers(1)) }, leases()
+  assert(at == #list and circuit >= CLOSED and circuit <= HALF_OPEN)
   return { used = used, keep = keep, circuit = circuit, generation = generation, opened = opened, openings = openings,
     failures = failures, outcomes = outcomes, row = row, successes = successes, probes = probes, windows = outcomesIn,
     budget = budget, missing = missing, stamp = stamp, recent = recent, slots = slots }

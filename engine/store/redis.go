@@ -24,7 +24,7 @@ import (
 //go:embed guard.lua
 var script string
 
-const scriptSHA = "d52457a61c1c05847cb6364e1e3de40664142d8b"
+const scriptSHA = "02b3dfc9d71e7df92658958dadb57068c6c29548"
 
 // Redis is a store on a server.
 type Redis struct {

@@ -402,13 +402,15 @@ func TestRedisSetsAsideWhatItCannotRead(t *testing.T) {
 	s.Warn = func(line string) { warnings = append(warnings, line) }
 	c.must(t, "SET", "retry:{a}", "1 2 3 nonsense")
 	c.must(t, "LPUSH", "retry:{b}", "a list")
-	for _, key := range []string{"a", "b"} {
+	// One that was cut, and has a sum for what is left.
+	c.must(t, "EVAL", "local text = cmsgpack.pack(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 77)\nreturn redis.call('SET', KEYS[1], redis.sha1hex(text) .. text)", "1", "retry:{c}")
+	for _, key := range []string{"a", "b", "c"} {
 		a, _, err := s.Do(soon(t), key, budget, &run)
 		if err != nil || a.Refusal.Guard != guard.None {
 			t.Errorf("%s: %+v, %v", key, a, err)
 		}
 	}
-	if len(warnings) != 2 || !strings.Contains(warnings[0], "retry:{a}:damaged") {
+	if len(warnings) != 3 || !strings.Contains(warnings[0], "retry:{a}:damaged") {
 		t.Errorf("warnings %q", warnings)
 	}
 	if n := c.must(t, "EXISTS", "retry:{a}:damaged", "retry:{b}:damaged", "retry:{a}", "retry:{b}")[0]; n != 4 {

@@ -83,6 +83,9 @@ func RestoreDispositions() {
 			Die(NameOf(sig))
 		}
 	}
+	stray := make(chan os.Signal, 1)
+	signal.Notify(stray, strayFaults...)
+	go func() { Die(NameOf((<-stray).(syscall.Signal))) }()
 }
 
 // Notify hands out the signals that end the program, and USR1, from now on and

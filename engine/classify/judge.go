@@ -99,7 +99,7 @@ type finding struct {
 // Without them an output made of the rules' own words would take a second.
 const (
 	maxTries   = 16
-	maxMatched = 48 << 10
+	maxMatched = 24 << 10
 )
 
 // Judge says whether the failure is worth a retry.

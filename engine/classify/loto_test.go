@@ -31,9 +31,8 @@ func hiding(t *Table, names []string) *Table {
 // corpus and of this project, recorded by running real tools against faults;
 // those of tools that had no rule and no recording when theirs were made;
 // messages of a few lines that were written down from memory, with labels of our
-// own; and those that somebody who did not know the rules recorded with 199 tools,
-// and took from public threads.
-var corpora = []string{"testdata/corpus.jsonl", "testdata/recordings.jsonl", "testdata/strangers.jsonl", "testdata/quoted.jsonl", "testdata/outside.jsonl", "testdata/threads.jsonl"}
+// own; and those that somebody who did not know the rules recorded.
+var corpora = []string{"testdata/corpus.jsonl", "testdata/recordings.jsonl", "testdata/strangers.jsonl", "testdata/quoted.jsonl", "testdata/outside.jsonl"}
 
 // strangerTables are tables for tools that are to be judged as if nothing had
 // been written for them, by their names.
@@ -111,7 +110,7 @@ func TestLeaveOneToolOut(t *testing.T) {
 			t.Logf("%s, %s: right %.3f, of %d transients %.3f stopped, of %d permanents %.3f retried", path, x.name,
 				x.r.right(), x.r.transient, share(x.r.stopped, x.r.transient), x.r.permanent, share(x.r.retried, x.r.permanent))
 		}
-		if hidden.right() < 0.945 || share(hidden.stopped, hidden.transient) > 0.015 || share(hidden.retried, hidden.permanent) > 0.1 {
+		if hidden.right() < 0.945 || share(hidden.stopped, hidden.transient) > 0.0125 || share(hidden.retried, hidden.permanent) > 0.1 {
 			t.Errorf("%s: the table has become worse on tools that it has no rule for", path)
 		}
 	}

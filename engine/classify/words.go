@@ -40,7 +40,7 @@ var wordWeights = sync.OnceValue(func() map[string]int {
 // check by left-out tools asks for. Giving up on what would pass costs more
 // than an attempt in vain.
 const (
-	leanPermanent = 100
+	leanPermanent = 150
 	leanTransient = -120
 	// overruled is the sum below which the words overrule weak evidence of a
 	// permanent failure.

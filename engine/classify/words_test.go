@@ -181,6 +181,9 @@ func learnFolds(tb testing.TB) {
 }
 
 func TestWordsAreCurrent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("works through a corpus on one goroutine")
+	}
 	learnFolds(t)
 	want := learn(learned.all, learned.names, func(string) bool { return true })
 	if *update {

@@ -110,7 +110,7 @@ func TestLeaveOneToolOut(t *testing.T) {
 			t.Logf("%s, %s: right %.3f, of %d transients %.3f stopped, of %d permanents %.3f retried", path, x.name,
 				x.r.right(), x.r.transient, share(x.r.stopped, x.r.transient), x.r.permanent, share(x.r.retried, x.r.permanent))
 		}
-		if hidden.right() < 0.945 || share(hidden.stopped, hidden.transient) > 0.0125 || share(hidden.retried, hidden.permanent) > 0.1 {
+		if hidden.right() < 0.945 || share(hidden.stopped, hidden.transient) > 0.025 || share(hidden.retried, hidden.permanent) > 0.1 {
 			t.Errorf("%s: the table has become worse on tools that it has no rule for", path)
 		}
 	}

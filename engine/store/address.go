@@ -105,9 +105,12 @@ func loginEnd(rest string) int {
 
 // mask hides what could be a password in an address that may be wrong.
 func mask(text string) string {
+	if strings.HasPrefix(strings.ToLower(text), "file:") {
+		return text
+	}
 	text = maskLogin(text)
 	before, query, found := strings.Cut(text, "?")
-	if !found || strings.HasPrefix(query, "db=") || strings.HasPrefix(strings.ToLower(text), "file:") {
+	if !found || strings.HasPrefix(query, "db=") {
 		return text
 	}
 	return before + "?xxxxx"
@@ -115,11 +118,11 @@ func mask(text string) string {
 
 func maskLogin(text string) string {
 	scheme, rest, found := strings.Cut(text, "://")
-	if at := strings.LastIndex(text, "@"); !found && at >= 0 && !strings.HasPrefix(strings.ToLower(text), "file:") {
+	if at := strings.LastIndex(text, "@"); !found && at >= 0 {
 		return "xxxxx" + text[at:] // the scheme was forgotten, or is misspelt
 	}
 	at := loginEnd(rest)
-	if !found || at == 0 || strings.EqualFold(scheme, "file") {
+	if !found || at == 0 {
 		return text
 	}
 	user, _, _ := strings.Cut(rest[:at-1], ":")

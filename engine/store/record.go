@@ -13,6 +13,7 @@ package store
 import (
 	"encoding/binary"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"os"
 	"sync"
@@ -119,18 +120,13 @@ func readSlot(b []byte, room *[]int64) (list []int64, ok bool) {
 	return list, true
 }
 
-// checksum is FNV-1a of 32 bits (Fowler, Noll, Vo; draft-eastlake-fnv), over head
-// and then payload. Package hash/crc32 would make its tables at each start of the
+// checksum is FNV-1a of 32 bits over head and then payload. Package hash/crc32 would make its tables at each start of the
 // program, used or not.
 func checksum(head, payload []byte) uint32 {
-	const offset, prime = 2166136261, 16777619
-	sum := uint32(offset)
-	for _, part := range [2][]byte{head, payload} {
-		for _, b := range part {
-			sum = (sum ^ uint32(b)) * prime
-		}
-	}
-	return sum
+	h := fnv.New32a()
+	_, _ = h.Write(head)
+	_, _ = h.Write(payload)
+	return h.Sum32()
 }
 
 // write writes the list into the older slot. A new record is written whole, so

@@ -46,31 +46,12 @@ type setting struct {
 // flagTable is what the readers know of the grammar. Nobody changes it.
 func flagTable() []flag { return grammarFlags[:] }
 
+// tag is what else the grammar says of the flag.
+func (f *flag) tag() reflect.StructTag { return reflect.TypeFor[grammar]().Field(f.field).Tag }
+
 // validValues are the words that the grammar lists for a flag.
 func validValues(name string) []string {
-	t := reflect.TypeFor[grammar]()
-	for i := range t.NumField() {
-		if kebab(t.Field(i).Name) == name {
-			return strings.Fields(t.Field(i).Tag.Get("values"))
-		}
-	}
-	return nil
-}
-
-// kebab turns a field's name into the flag's, as kong (in the tests) does: OnExit is on-exit.
-func kebab(name string) string {
-	b := make([]byte, 0, len(name)+4)
-	for i := range len(name) { // all are ASCII
-		c := name[i]
-		if 'A' <= c && c <= 'Z' {
-			if i > 0 {
-				b = append(b, '-')
-			}
-			c += 'a' - 'A'
-		}
-		b = append(b, c)
-	}
-	return string(b)
+	return strings.Fields(byName(flagTable(), name).tag().Get("values"))
 }
 
 // argvError says which word of the program's own could not be read.

@@ -31,6 +31,22 @@ func newParser(t *testing.T, g *grammar) *kong.Kong {
 	return parser
 }
 
+// kebab turns a field's name into the flag's, as kong does: OnExit is on-exit.
+func kebab(name string) string {
+	b := make([]byte, 0, len(name)+4)
+	for i := range len(name) { // all are ASCII
+		c := name[i]
+		if 'A' <= c && c <= 'Z' {
+			if i > 0 {
+				b = append(b, '-')
+			}
+			c += 'a' - 'A'
+		}
+		b = append(b, c)
+	}
+	return string(b)
+}
+
 // flagsOfGrammar reads the grammar.
 func flagsOfGrammar() []flag {
 	t := reflect.TypeFor[grammar]()

@@ -158,11 +158,10 @@ var groups = []manual.Group{
 
 // pages returns what help, manual page and completions are made from.
 func pages() *manual.Pages {
-	grammar := reflect.TypeFor[grammar]()
 	day, _, _ := strings.Cut(originOf().date, "T")
 	p := &manual.Pages{Groups: groups, Date: day}
 	for _, f := range flagTable() {
-		tag := grammar.Field(f.field).Tag
+		tag := f.tag()
 		p.Flags = append(p.Flags, manual.Flag{
 			Name: f.name, Short: f.short, Default: f.preset, Repeats: f.kind == reflect.Slice,
 			Value: tag.Get("placeholder"), Group: tag.Get("group"), Values: strings.Fields(tag.Get("values")), Help: tag.Get("help"),

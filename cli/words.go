@@ -5,7 +5,6 @@ package cli
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -41,7 +40,7 @@ func usual(word string) string {
 	if f == nil {
 		f = byShort(table, word[1])
 	}
-	text := "; write " + word + " " + reflect.TypeFor[grammar]().Field(f.field).Tag.Get("placeholder")
+	text := "; write " + word + " " + f.tag().Get("placeholder")
 	if f.preset != "" && f.preset != "0" { // which leaves a limit away
 		text += ", as in " + word + " " + f.preset
 	}

@@ -63,7 +63,7 @@ func TestJudge(t *testing.T) {
 		{name: "a state lock that may not be taken", argv: "terraform apply", result: attempt.Result{ExitCode: 1}, stderr: "Error: Error acquiring the state lock\n\nError message: 2 errors occurred:\n\t* writing \"gs://b/default.tflock\" failed:\ngoogleapi: Error 403: Access denied., forbidden\n", verdict: event.Permanent, rule: "http-client-error"},
 		{name: "git over ssh says nothing of the cause", argv: "git fetch", result: attempt.Result{ExitCode: 128}, stderr: "fatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n", verdict: event.Unknown, rule: "git-remote-silent"},
 		{name: "git over ssh and the server's word", argv: "git fetch", result: attempt.Result{ExitCode: 128}, stderr: "ERROR: Repository not found.\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n", verdict: event.Permanent, rule: "git-auth"},
-		{name: "an unusual 4xx", argv: "curl -f x", result: attempt.Result{ExitCode: 22}, stderr: "curl: (22) The requested URL returned error: 451\n", verdict: event.Permanent, rule: "http-tool-refused"},
+		{name: "an unusual 4xx", argv: "curl -f x", result: attempt.Result{ExitCode: 22}, stderr: "curl: (22) The requested URL returned error: 451\n", verdict: event.Permanent, rule: "http-client-error"},
 		{name: "a runner's own failure", argv: "npx tool", result: attempt.Result{ExitCode: 1}, stderr: "npm error code E404\n", verdict: event.Permanent, rule: "npm-code"},
 		{name: "a script is no command", argv: "sh -c git|true", result: attempt.Result{ExitCode: 1}, stderr: "error: a.txt\n", verdict: event.Unknown},
 	} {

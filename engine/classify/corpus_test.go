@@ -19,10 +19,12 @@ import (
 // record is one recorded failure, in the format of the corpus' README.
 type record struct {
 	ID, Tool, Label, Signal, Stdout, Stderr string
-	Argv                                    []string
-	ExitCode                                int      `json:"exit_code"`
-	CapturedAt                              float64  `json:"captured_at"`
-	RetryAfter                              *float64 `json:"retry_after_seconds"`
+	// Seen is the label by a reader who saw the output alone, "" for none.
+	Seen       string
+	Argv       []string
+	ExitCode   int      `json:"exit_code"`
+	CapturedAt float64  `json:"captured_at"`
+	RetryAfter *float64 `json:"retry_after_seconds"`
 }
 
 func (r *record) failure() Failure {

@@ -19,9 +19,12 @@ package classify
 //  7. The order of the rules in their files. A test proves that no two rules
 //     with different verdicts are told apart by this alone on their examples.
 //
-// Before that, three kinds of lines are discounted: lines of a help text (an
-// option and its meaning) and those of a program's source that a compiler or
-// interpreter shows count for nothing, nor does "Usage: ..." but as a refusal.
+// Before that, some lines are discounted: lines of a help text (an option and its
+// meaning), those of a program's source that a compiler or interpreter shows, and
+// settings in the dump of an object count for nothing, nor does "Usage: ..." but
+// as a refusal. Of several causes that a tool thinks of, none is a refusal. Where
+// a refusal speaks of a state that passes, it counts one step less too
+// (judge_passing.go).
 // What a tool marks as a warning or as handled ("falling back"), or says to
 // nobody in particular ("if you ..."), counts one step less with the rules that
 // are for any command: vague refusals not at all, the rest as weak at least,
@@ -268,6 +271,10 @@ func (s *searching) match(rule, start, end int) {
 		if _, ok := s.discounted[rule]; !ok {
 			s.discounted[rule] = f
 		}
+		return
+	}
+	f, ok := f.passes(s.out.lower[start:end])
+	if !ok {
 		return
 	}
 	if r.Stale > 0 {

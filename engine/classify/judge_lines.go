@@ -3,6 +3,7 @@ package classify
 // This file tells lines that speak of the failure from those that do not.
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/retrysh/retry/engine/event"
@@ -17,15 +18,19 @@ const (
 	helpLine             // an option and its meaning, from a usage text
 	usageLine            // how a usage text begins: it speaks of wrong use only
 	quotedLine           // a line of a program that a compiler or interpreter shows
-	testLine             // the name of a test
+	testLine             // the name of a test, or what a parser points at
 	frameLine            // a call on the stack, from a backtrace
+	settingLine          // a setting in a dump of an object
+	guessLine            // one of several causes that the tool thinks of
 )
 
 // counts reports whether a line of the kind is any evidence for the rule.
 func (r *Rule) counts(kind lineKind) bool {
 	switch kind {
-	case helpLine, quotedLine, frameLine:
+	case helpLine, quotedLine, frameLine, settingLine:
 		return false
+	case guessLine:
+		return r.Verdict == event.Transient
 	case usageLine, testLine:
 		return r.Verdict == event.Permanent
 	case warningLine:
@@ -39,23 +44,60 @@ func (o *output) kind(start, end int) lineKind {
 	if o.isQuoted(start, end) {
 		return quotedLine
 	}
-	return kindOf(o.lower[start:end])
+	kind := kindOf(o.lower[start:end])
+	if kind == plainLine || kind == warningLine {
+		return o.kindByAbove(start, end, kind)
+	}
+	return kind
+}
+
+// messageKeys are keys of an object whose values tell of the failure.
+var messageKeys = []string{"message", "msg", "reason", "cause", "code", "errno", "status", "syscall", "name", "type", "detail", "body", "data", "description", "title", "state", "result"}
+
+// isSetting recognises a setting in a dump of an object, such as the request that
+// a JavaScript program prints with its error: "  timeout: 0,", "  aborted: false",
+// "  'user-agent': 'a/1.2 b/5.2.2',".
+func isSetting(line string) bool {
+	trimmed := strings.TrimLeft(line, " \t")
+	key, value, found := strings.Cut(trimmed, ":")
+	key = strings.Trim(key, `"'`)
+	if !found || trimmed == line || key == "" || strings.ContainsAny(key, " ./()[]{}") {
+		return false
+	}
+	value = strings.TrimSuffix(strings.TrimSpace(value), ",")
+	switch value {
+	case "false", "null", "undefined":
+		return true
+	}
+	if key == "user-agent" {
+		return true
+	}
+	if strings.Contains(key, "err") || slices.ContainsFunc(messageKeys, func(k string) bool { return strings.Contains(key, k) }) {
+		return false
+	}
+	return value == "{" || value == "[" || value == "{}" || value == "[]" || strings.Contains(value, "[function") || value != "" && strings.Trim(value, "0123456789.-") == ""
 }
 
 // kindOf looks at a line in lower case.
 func kindOf(line string) lineKind {
 	trimmed := strings.TrimLeft(line, " \t[(<*#>!-")
-	if strings.HasPrefix(trimmed, "usage:") {
+	if strings.HasPrefix(trimmed, "usage:") || strings.HasPrefix(trimmed, "usage :") || strings.Contains(line, "did you mean") {
 		return usageLine
 	}
 	if isHelp(line) {
 		return helpLine
 	}
-	if isTestName(strings.TrimLeft(line, " \t")) {
+	if isTestName(strings.TrimLeft(line, " \t")) || isPointer(line) {
 		return testLine
 	}
 	if isFrame(line) {
 		return frameLine
+	}
+	if isSetting(line) {
+		return settingLine
+	}
+	if isGuess(line) {
+		return guessLine
 	}
 	if (isWarning(trimmed) || isHandled(line)) && !isLastTry(line) {
 		return warningLine
@@ -114,6 +156,13 @@ func isTestName(trimmed string) bool {
 	return rest != trimmed && strings.HasPrefix(rest, ") ")
 }
 
+// isPointer recognises "     ^ unexpected EOF", by which a parser shows a place in
+// its input.
+func isPointer(line string) bool {
+	_, words, found := strings.Cut(line, "^ ")
+	return found && strings.Trim(line[:len(line)-len(words)], " \t|^~-") == "" && words != ""
+}
+
 // isFrame recognises how Java, JavaScript, .NET, Python, Lua, Erlang and Ruby
 // print a call on the stack: what it is named for need not have failed.
 func isFrame(line string) bool {
@@ -156,7 +205,7 @@ func isWarning(trimmed string) bool {
 			return true
 		}
 	}
-	for _, field := range []string{"level=warn", "level=info", "level=debug", `"level":"warn`, `"level":"info`, `"level":"debug`, " warn ", " info ", " [warn", " [info", " warning:"} {
+	for _, field := range []string{"level=warn", "level=info", "level=debug", `"level":"warn`, `"level":"info`, `"level":"debug`, " warn ", " info ", " [warn", " [info", " warning:", "-warning **:", "-critical **:"} {
 		if i := strings.Index(trimmed, field); i >= 0 && i < 48 && !strings.Contains(trimmed[:i], "error") {
 			return true
 		}
@@ -165,12 +214,12 @@ func isWarning(trimmed string) bool {
 }
 
 func isHandled(line string) bool {
-	for _, words := range []string{"falling back", "using built", "using default", "using the default", "using cache", "using the cache", "from cache", "ignoring", "ignored", "continuing", "non-fatal", "not fatal", "skipping", "skipped"} {
+	for _, words := range []string{"falling back", "using built", "using default", "using the default", "using cache", "using the cache", "from cache", "ignoring", "ignored", "continuing", "non-fatal", "not fatal", "skipping", "skipped", "creating it", "will be created"} {
 		if strings.Contains(line, words) {
 			return true
 		}
 	}
-	return false
+	return strings.Contains(line, "future ") && (strings.Contains(line, "release") || strings.Contains(line, "version"))
 }
 
 // isLastTry recognises a warning that tells why an attempt of the tool's own

@@ -31,7 +31,9 @@ func hiding(t *Table, names []string) *Table {
 // corpus and of this project, recorded by running real tools against faults;
 // those of tools that had no rule and no recording when theirs were made;
 // messages of a few lines that were written down from memory, with labels of our
-// own; and those that somebody who did not know the rules recorded.
+// own; and those that somebody who did not know the rules recorded. The label of
+// a recording is that of the fault, which the output does not always show: for
+// the last 1,472 a reader said what he made of the output, before he knew.
 var corpora = []string{"testdata/corpus.jsonl", "testdata/recordings.jsonl", "testdata/strangers.jsonl", "testdata/quoted.jsonl", "testdata/outside.jsonl"}
 
 // strangerTables are tables for tools that are to be judged as if nothing had
@@ -83,7 +85,7 @@ func TestLeaveOneToolOut(t *testing.T) {
 	strangers := strangerTables{}
 	var lines []judged
 	for _, path := range corpora {
-		var asIs, hidden rates
+		var asIs, hidden, seen rates
 		for _, r := range readCorpus(t, path) {
 			f := r.failure()
 			a, stranger := BuiltIn().Judge(f), strangers.of(&r)
@@ -91,6 +93,7 @@ func TestLeaveOneToolOut(t *testing.T) {
 			h := stranger.Judge(f)
 			asIs.add(r.Label, a.Verdict)
 			hidden.add(r.Label, h.Verdict)
+			seen.add(r.Seen, h.Verdict)
 			j := judged{Set: path, ID: r.ID, Tool: r.Tool, Label: r.Label, AsIs: string(a.Verdict), AsIsRule: a.Rule, Hidden: string(h.Verdict), HiddenRule: h.Rule}
 			if len(h.Matches) > 0 {
 				j.HiddenLine = h.Matches[0].Line
@@ -106,11 +109,14 @@ func TestLeaveOneToolOut(t *testing.T) {
 		for _, x := range []struct {
 			name string
 			r    rates
-		}{{"as it is", asIs}, {"own rules hidden", hidden}} {
+		}{{"as it is", asIs}, {"own rules hidden", hidden}, {"own rules hidden, by what the output shows", seen}} {
+			if x.r.transient == 0 {
+				continue
+			}
 			t.Logf("%s, %s: right %.3f, of %d transients %.3f stopped, of %d permanents %.3f retried", path, x.name,
 				x.r.right(), x.r.transient, share(x.r.stopped, x.r.transient), x.r.permanent, share(x.r.retried, x.r.permanent))
 		}
-		if hidden.right() < 0.945 || share(hidden.stopped, hidden.transient) > 0.025 || share(hidden.retried, hidden.permanent) > 0.1 {
+		if hidden.right() < 0.945 || share(hidden.stopped, hidden.transient) > 0.03 || share(hidden.retried, hidden.permanent) > 0.09 || share(seen.stopped, seen.transient) > 0.01 {
 			t.Errorf("%s: the table has become worse on tools that it has no rule for", path)
 		}
 	}

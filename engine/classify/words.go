@@ -40,7 +40,7 @@ var wordWeights = sync.OnceValue(func() map[string]int {
 // check by left-out tools asks for. Giving up on what would pass costs more
 // than an attempt in vain.
 const (
-	leanPermanent = 150
+	leanPermanent = 120
 	leanTransient = -120
 	// overruled is the sum below which the words overrule weak evidence of a
 	// permanent failure.
@@ -58,22 +58,31 @@ type wordLine struct {
 	words      []string
 }
 
-// wordLines returns the last lines of an output that are read for words.
-func wordLines(argv []string, out *output) (lines []wordLine) {
+// readWords returns the last lines of an output that are read for words, and what
+// of the failure counts like a word.
+func readWords(f Failure, out *output) (lines []wordLine, marks []string) {
 	named := map[string]bool{}
-	for _, arg := range argv {
+	for _, arg := range f.Argv {
 		eachWord(arg, func(w string) { named[w] = true })
 	}
+	help := 0
 	for end, n := len(out.masked), 0; end > 0 && n < maxWordLines; n++ {
 		start := strings.LastIndexByte(out.masked[:end], '\n') + 1
 		line := wordLine{start: max(start, end-maxLine), end: end}
-		if kind := out.kind(line.start, end); kind == plainLine || kind == warningLine {
+		switch out.kind(line.start, end) {
+		case plainLine, warningLine:
 			line.read(out.masked[line.start:end], named)
 			lines = append(lines, line)
+		case helpLine:
+			help++
 		}
 		end = start - 1
 	}
-	return lines
+	marks = circumstances(f, out)
+	if help >= helpLeast {
+		marks = append(marks, helpShown)
+	}
+	return lines, marks
 }
 
 // read takes the words of the text but those that are named.
@@ -100,9 +109,13 @@ const (
 	hostNamed = "(a host in the command)"
 	noHost    = "(no host in the command)"
 	argShown  = "(an argument in the output)"
+	helpShown = "(a help text)"
 )
 
-// circumstances returns what of the failure counts like a word.
+// helpLeast is how many lines of a help text make one.
+const helpLeast = 3
+
+// circumstances returns what of the command counts like a word.
 func circumstances(f Failure, out *output) (marks []string) {
 	if slices.ContainsFunc(f.Argv, namesHost) {
 		marks = append(marks, hostNamed)
@@ -210,12 +223,11 @@ func add(weights map[string]int, set map[string]bool) (sum int, found []weighed)
 }
 
 // lean sums up the words of the lines, nought where there are none.
-func (t *Table) lean(f Failure, out *output, lines []wordLine) (sum int, found []weighed) {
+func (t *Table) lean(lines []wordLine, marks []string) (sum int, found []weighed) {
 	if len(lines) == 0 || t.words == nil {
 		return 0, nil
 	}
 	weights := t.words()
-	marks := circumstances(f, out)
 	sum, found = add(weights, words(lines, marks...))
 	if len(found) < wordsLeast+len(marks) {
 		return 0, nil
@@ -226,15 +238,15 @@ func (t *Table) lean(f Failure, out *output, lines []wordLine) (sum int, found [
 // overrule reports whether the words speak against a permanent failure.
 func (t *Table) overrule(f Failure) bool {
 	out := newOutput(f.Stdout, f.Stderr)
-	sum, _ := t.lean(f, &out, wordLines(f.Argv, &out))
+	sum, _ := t.lean(readWords(f, &out))
 	return sum < overruled
 }
 
 // byWords judges by the words alone; ok is false where they say too little.
 func (t *Table) byWords(f Failure) (j Judgement, ok bool) {
 	out := newOutput(f.Stdout, f.Stderr)
-	lines := wordLines(f.Argv, &out)
-	sum, found := t.lean(f, &out, lines)
+	lines, marks := readWords(f, &out)
+	sum, found := t.lean(lines, marks)
 	verdict := event.Permanent
 	switch {
 	case sum <= leanTransient:

@@ -1,0 +1,72 @@
+package classify
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/event"
+)
+
+// TestLineKinds: the last line of each text is of the kind.
+func TestLineKinds(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want lineKind
+	}{
+		{"cannot open a.txt", plainLine},
+		{"warning: connection lost", warningLine},
+		{"Future releases require a newer runtime", warningLine},
+		{"  -t, --timeout N  give up after N seconds", helpLine},
+		{"  -t, --timeout N\n               the timeout of a request", helpLine},
+		{"Usage:\ttool [options]\n\ttool -O\n\t\tset the timeout", helpLine},
+		{"Usage: tool\n\n    connection refused", plainLine},
+		{"Error:\n    connection refused", plainLine},
+		{"usage: tool FILE", usageLine},
+		{"Did you mean?  timeout", usageLine},
+		{"   12 |   throw new TimeoutError()", quotedLine},
+		{"not ok 3 connection refused", testLine},
+		{"      ^ unexpected EOF", testLine},
+		{"    at connect (net.js:12:3)", frameLine},
+		{"  aborted: false,", settingLine},
+		{"  \"requestTimeout\": 120000,", settingLine},
+		{"    'user-agent': 'client/20.1.2 core/5.2.2',", settingLine},
+		{"  _events: { connectionError: [Function (anonymous)] },", settingLine},
+		{"  code: 'ECONNREFUSED',", plainLine},
+		{"  status: 503,", plainLine},
+		{"  timedOut: true,", plainLine},
+		{"It may be caused by one or more of:\n - wrong password", guessLine},
+		{"It may be caused by one or more of:\n - a firewall\n - wrong password", guessLine},
+		{"checked:\n - wrong password", plainLine},
+	} {
+		out := newOutput(nil, []byte(c.text))
+		start, end := out.line(len(out.text))
+		if got := out.kind(start, end); got != c.want {
+			t.Errorf("%q is of kind %d, want %d", c.text, got, c.want)
+		}
+	}
+}
+
+// TestRefusalsThatPass: what is not allowed right now is no refusal.
+func TestRefusalsThatPass(t *testing.T) {
+	table := ruleTable()
+	for _, c := range []struct {
+		now, ever string
+	}{
+		{"cannot change the volume until the copy has ended", "cannot change the volume"},
+		{"no such node right now", "no such node"},
+		{"the key is already being removed, not found", "the key is not found"},
+	} {
+		judge := func(line string) event.Verdict {
+			return table.Judge(Failure{Argv: []string{"frob"}, Result: attempt.Result{ExitCode: 1}, Stderr: []byte(line)}).Verdict
+		}
+		if now, ever := judge(c.now), judge(c.ever); now == event.Permanent || ever != event.Permanent {
+			t.Errorf("%q is %s, and %q %s", c.now, now, c.ever, ever)
+		}
+	}
+	line := "login is not permitted in the current state: access denied"
+	f := Failure{Argv: []string{"frob"}, Result: attempt.Result{ExitCode: 1}, Stderr: []byte(line)}
+	if found := table.byRules(f); len(found) == 0 || found[0].strength != Weak || !strings.Contains(line, found[0].match.Line) {
+		t.Errorf("a plain refusal stays plain: %+v", found)
+	}
+}

@@ -64,7 +64,7 @@ func isItem(line string) bool {
 
 // isGuess recognises what a tool says of causes that it only thinks of.
 func isGuess(line string) bool {
-	for _, words := range []string{"be caused by", "possible cause", "possible reason", "common cause", "common reason", "probable cause", "likely cause", "one or more of:"} {
+	for _, words := range []string{"be caused by", "possible cause", "possible reason", "common cause", "common reason", "probable cause", "likely cause", "one or more of:", "common situations"} {
 		if strings.Contains(line, words) {
 			return true
 		}

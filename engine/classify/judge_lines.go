@@ -225,5 +225,5 @@ func isHandled(line string) bool {
 // isLastTry recognises a warning that tells why an attempt of the tool's own
 // failed: that is the cause itself.
 func isLastTry(line string) bool {
-	return strings.Contains(line, "retr") || strings.Contains(line, "attempt") || strings.Contains(line, "giving up") || strings.Contains(line, "tries")
+	return strings.Contains(line, "retr") || strings.Contains(line, "attempt") || strings.Contains(line, "giving up") || strings.Contains(line, "caused by") || strings.Contains(line, "tries")
 }

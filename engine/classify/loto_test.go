@@ -116,7 +116,7 @@ func TestLeaveOneToolOut(t *testing.T) {
 			t.Logf("%s, %s: right %.3f, of %d transients %.3f stopped, of %d permanents %.3f retried", path, x.name,
 				x.r.right(), x.r.transient, share(x.r.stopped, x.r.transient), x.r.permanent, share(x.r.retried, x.r.permanent))
 		}
-		if hidden.right() < 0.945 || share(hidden.stopped, hidden.transient) > 0.03 || share(hidden.retried, hidden.permanent) > 0.09 || share(seen.stopped, seen.transient) > 0.01 {
+		if hidden.right() < 0.945 || share(hidden.stopped, hidden.transient) > 0.035 || share(hidden.retried, hidden.permanent) > 0.09 || share(seen.stopped, seen.transient) > 0.01 {
 			t.Errorf("%s: the table has become worse on tools that it has no rule for", path)
 		}
 	}

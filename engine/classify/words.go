@@ -40,8 +40,11 @@ var wordWeights = sync.OnceValue(func() map[string]int {
 // check by left-out tools asks for. Giving up on what would pass costs more
 // than an attempt in vain.
 const (
-	leanPermanent = 120
 	leanTransient = -120
+	leanPermanent = 120
+	// leanLocal is leanPermanent where the command names no host: it waits for
+	// less that could be away.
+	leanLocal = 110
 	// overruled is the sum below which the words overrule weak evidence of a
 	// permanent failure.
 	overruled = -80
@@ -242,16 +245,28 @@ func (t *Table) overrule(f Failure) bool {
 	return sum < overruled
 }
 
+// leansTo returns the verdict for a sum; ok is false where it is near nought.
+func leansTo(sum int, marks []string) (v event.Verdict, ok bool) {
+	far := leanPermanent
+	if slices.Contains(marks, noHost) {
+		far = leanLocal
+	}
+	switch {
+	case sum <= leanTransient:
+		return event.Transient, true
+	case sum >= far:
+		return event.Permanent, true
+	}
+	return event.Unknown, false
+}
+
 // byWords judges by the words alone; ok is false where they say too little.
 func (t *Table) byWords(f Failure) (j Judgement, ok bool) {
 	out := newOutput(f.Stdout, f.Stderr)
 	lines, marks := readWords(f, &out)
 	sum, found := t.lean(lines, marks)
-	verdict := event.Permanent
-	switch {
-	case sum <= leanTransient:
-		verdict = event.Transient
-	case sum < leanPermanent:
+	verdict, ok := leansTo(sum, marks)
+	if !ok {
 		return Judgement{}, false
 	}
 	var named []string

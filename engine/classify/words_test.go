@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/retrysh/retry/engine/event"
 )
 
 // sample is a failure to learn from.
@@ -223,13 +225,15 @@ func TestWordsOnToolsLeftOut(t *testing.T) {
 		f := s.record.failure()
 		out := newOutput(f.Stdout, f.Stderr)
 		table := &Table{words: func() map[string]int { return learned.folds[foldOf(s.record.Tool)] }}
-		sum, _ := table.lean(readWords(f, &out))
+		lines, marks := readWords(f, &out)
+		sum, _ := table.lean(lines, marks)
+		v, _ := leansTo(sum, marks)
 		if s.permanent {
 			permanent++
-			found += count(sum >= leanPermanent)
+			found += count(v == event.Permanent)
 		} else {
 			transient++
-			stopped += count(sum >= leanPermanent)
+			stopped += count(v == event.Permanent)
 		}
 	}
 	t.Logf("of %d permanents that no rule knows %d found; of %d such transients %d stopped, of all %d %.4f", permanent, found, transient, stopped, transients, share(stopped, transients))

@@ -55,7 +55,7 @@ func TestVerdictSurvivesOtherNames(t *testing.T) {
 	for _, path := range corpora {
 		for _, r := range readCorpus(t, path) {
 			table := strangers.of(&r)
-			table.words = func() map[string]int { return learned.folds[foldOf(r.Tool)] }
+			table.words = withoutTool(r.Tool)
 			q := r.perturbed()
 			before, after := table.Judge(r.failure()), table.Judge(q.failure())
 			all++

@@ -133,9 +133,9 @@ const foldCase = "(?i)"
 type Table struct {
 	rules []*Rule
 	layer []int // of the rule with the same index
-	// words returns the weights of words, by which is judged where no rule speaks;
+	// words returns the weight of a word, by which is judged where no rule speaks;
 	// nil for none.
-	words func() map[string]int
+	words func(word string) int
 
 	// One run judges one command: the filter for its rules is kept.
 	mu       sync.Mutex
@@ -223,7 +223,7 @@ func knowLiterals(rules []*Rule, file string) {
 }
 
 func newTable(rules []*Rule, layer []int) *Table {
-	return &Table{rules: rules, layer: layer, words: wordWeights}
+	return &Table{rules: rules, layer: layer, words: weightOf}
 }
 
 // filterFor returns the filter for the rules that are about the commands.

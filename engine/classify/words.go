@@ -15,26 +15,35 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/retrysh/retry/engine/event"
 )
 
 // wordsFile has a word, a tab and its weight in hundredths on each line, above
-// nought for permanent.
+// nought for permanent, in the order of the words.
 //
 //go:embed words.tsv
 var wordsFile string
 
-// wordWeights reads the table when it is needed first.
-var wordWeights = sync.OnceValue(func() map[string]int {
-	weights := make(map[string]int, strings.Count(wordsFile, "\n"))
-	for line := range strings.Lines(wordsFile) {
-		word, number, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		weights[word], _ = strconv.Atoi(number)
+// weightOf finds a word's weight by binary search: a map of all words would take
+// longer to make than one failure takes to judge.
+func weightOf(word string) int {
+	for low, high := 0, len(wordsFile); low < high; {
+		start := low + strings.LastIndexByte(wordsFile[low:low+(high-low)/2], '\n') + 1
+		line, _, _ := strings.Cut(wordsFile[start:high], "\n")
+		w, number, _ := strings.Cut(line, "\t")
+		switch strings.Compare(word, w) {
+		case -1:
+			high = start
+		case 0:
+			n, _ := strconv.Atoi(number)
+			return n
+		case 1:
+			low = start + len(line) + 1
+		}
 	}
-	return weights
-})
+	return 0
+}
 
 // The sums, in hundredths, from which on a verdict is given: as far out as the
 // check by left-out tools asks for. Giving up on what would pass costs more
@@ -162,12 +171,12 @@ func words(lines []wordLine, marks ...string) map[string]bool {
 }
 
 // weightiest returns the line whose words say most for the side that sum is on.
-func weightiest(lines []wordLine, weights map[string]int, sum int) (best wordLine) {
+func weightiest(lines []wordLine, weight func(word string) int, sum int) (best wordLine) {
 	most := -1
 	for _, l := range lines {
 		n := 0
 		for _, w := range l.words {
-			n += weights[w]
+			n += weight(w)
 		}
 		if sum < 0 {
 			n = -n
@@ -208,10 +217,10 @@ type weighed struct {
 }
 
 // add sums the words up, the weightiest for the sum's side first.
-func add(weights map[string]int, set map[string]bool) (sum int, found []weighed) {
-	sum = weights[""] // the words that are always there
+func add(weight func(word string) int, set map[string]bool) (sum int, found []weighed) {
+	sum = weight("") // the words that are always there
 	for w := range set {
-		if n := weights[w]; n != 0 {
+		if n := weight(w); n != 0 {
 			sum += n
 			found = append(found, weighed{w, n})
 		}
@@ -230,8 +239,7 @@ func (t *Table) lean(lines []wordLine, marks []string) (sum int, found []weighed
 	if len(lines) == 0 || t.words == nil {
 		return 0, nil
 	}
-	weights := t.words()
-	sum, found = add(weights, words(lines, marks...))
+	sum, found = add(t.words, words(lines, marks...))
 	if len(found) < wordsLeast+len(marks) {
 		return 0, nil
 	}
@@ -278,7 +286,7 @@ func (t *Table) byWords(f Failure) (j Judgement, ok bool) {
 		Reason: "no rule knows this failure; its words are those of " + string(verdict) + " ones: " + strings.Join(named, ", "),
 		Source: "a logistic regression on recorded failures",
 	}
-	line := weightiest(lines, t.words(), sum)
+	line := weightiest(lines, t.words, sum)
 	match := Match{Rule: rule, Stream: "stderr", Line: out.text[line.start:line.end]}
 	if line.start < out.stderr {
 		match.Stream = "stdout"

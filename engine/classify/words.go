@@ -53,7 +53,7 @@ const (
 	leanPermanent = 120
 	// leanLocal is leanPermanent where the command names no host: it waits for
 	// less that could be away.
-	leanLocal = 110
+	leanLocal = 100
 	// overruled is the sum below which the words overrule weak evidence of a
 	// permanent failure.
 	overruled = -80

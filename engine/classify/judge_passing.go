@@ -22,7 +22,7 @@ func (f finding) passes(line string) (left finding, ok bool) {
 
 // isPassing recognises a line that speaks of a state that passes.
 func isPassing(line string) bool {
-	for _, words := range passing {
+	for _, words := range passingWords {
 		if strings.Contains(line, words) {
 			return true
 		}
@@ -30,8 +30,8 @@ func isPassing(line string) bool {
 	return false
 }
 
-// passing are the words for it.
-var passing = []string{
+// passingWords are the words for it.
+var passingWords = []string{
 	"right now", "at the moment", "momentar", "for now", " until ", "shortly", " yet.", " yet,", " yet:", " yet ready", " yet active", " yet answer",
 	" is being ", " are being ", "already being", "still being", "currently being", "currently in ", "currently running", "in the current state", "concurrently",
 	"resync", "failing over", "failover", "transition", "lagging", " stalled", "come back", "coming back", "try later", "exhausted", "throttl", "overload",

@@ -77,7 +77,7 @@ func readWords(f Failure, out *output) (lines []wordLine, marks []string) {
 	for _, arg := range f.Argv {
 		eachWord(arg, func(w string) { named[w] = true })
 	}
-	help := 0
+	help, passes := 0, false
 	for end, n := len(out.masked), 0; end > 0 && n < maxWordLines; n++ {
 		start := strings.LastIndexByte(out.masked[:end], '\n') + 1
 		line := wordLine{start: max(start, end-maxLine), end: end}
@@ -85,6 +85,7 @@ func readWords(f Failure, out *output) (lines []wordLine, marks []string) {
 		case plainLine, warningLine:
 			line.read(out.masked[line.start:end], named)
 			lines = append(lines, line)
+			passes = passes || isPassing(out.lower[line.start:end])
 		case helpLine:
 			help++
 		}
@@ -93,6 +94,9 @@ func readWords(f Failure, out *output) (lines []wordLine, marks []string) {
 	marks = circumstances(f, out)
 	if help >= helpLeast {
 		marks = append(marks, helpShown)
+	}
+	if passes {
+		marks = append(marks, passing)
 	}
 	return lines, marks
 }
@@ -122,6 +126,7 @@ const (
 	noHost    = "(no host in the command)"
 	argShown  = "(an argument in the output)"
 	helpShown = "(a help text)"
+	passing   = "(a state that passes)"
 )
 
 // helpLeast is how many lines of a help text make one.

@@ -17,10 +17,7 @@ func (o *output) kindByAbove(start, end int, kind lineKind) lineKind {
 		return kind
 	}
 	first, _ := o.line(start)
-	for range maxAbove {
-		if first == 0 {
-			break
-		}
+	for n := 0; n < maxAbove && first > 0; n++ {
 		from, to := o.line(first - 1)
 		above := o.lower[from:to]
 		if strings.TrimSpace(above) == "" {
@@ -64,10 +61,5 @@ func isItem(line string) bool {
 
 // isGuess recognises what a tool says of causes that it only thinks of.
 func isGuess(line string) bool {
-	for _, words := range []string{"be caused by", "possible cause", "possible reason", "common cause", "common reason", "probable cause", "likely cause", "one or more of:", "common situations"} {
-		if strings.Contains(line, words) {
-			return true
-		}
-	}
-	return false
+	return holds(line, "be caused by", "possible cause", "possible reason", "common cause", "common reason", "probable cause", "likely cause", "one or more of:", "common situations")
 }

@@ -3,7 +3,6 @@ package classify
 // This file tells lines that speak of the failure from those that do not.
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/retrysh/retry/engine/event"
@@ -52,7 +51,7 @@ func (o *output) kind(start, end int) lineKind {
 }
 
 // messageKeys are keys of an object whose values tell of the failure.
-var messageKeys = []string{"message", "msg", "reason", "cause", "code", "errno", "status", "syscall", "name", "type", "detail", "body", "data", "description", "title", "state", "result"}
+var messageKeys = []string{"err", "message", "msg", "reason", "cause", "code", "status", "syscall", "name", "type", "detail", "body", "data", "description", "title", "state", "result"}
 
 // isSetting recognises a setting in a dump of an object, such as the request that
 // a JavaScript program prints with its error: "  timeout: 0,", "  aborted: false",
@@ -72,7 +71,7 @@ func isSetting(line string) bool {
 	if key == "user-agent" {
 		return true
 	}
-	if strings.Contains(key, "err") || slices.ContainsFunc(messageKeys, func(k string) bool { return strings.Contains(key, k) }) {
+	if holds(key, messageKeys...) {
 		return false
 	}
 	return value == "{" || value == "[" || value == "{}" || value == "[]" || strings.Contains(value, "[function") || value != "" && strings.Trim(value, "0123456789.-") == ""
@@ -214,16 +213,22 @@ func isWarning(trimmed string) bool {
 }
 
 func isHandled(line string) bool {
-	for _, words := range []string{"falling back", "using built", "using default", "using the default", "using cache", "using the cache", "from cache", "ignoring", "ignored", "continuing", "non-fatal", "not fatal", "skipping", "skipped", "creating it", "will be created"} {
-		if strings.Contains(line, words) {
-			return true
-		}
-	}
-	return strings.Contains(line, "future ") && (strings.Contains(line, "release") || strings.Contains(line, "version"))
+	return holds(line, "falling back", "using built", "using default", "using the default", "using cache", "using the cache", "from cache", "ignoring", "ignored", "continuing", "non-fatal", "not fatal", "skipping", "skipped", "creating it", "will be created") ||
+		holds(line, "future ") && holds(line, "release", "version")
 }
 
 // isLastTry recognises a warning that tells why an attempt of the tool's own
 // failed: that is the cause itself.
 func isLastTry(line string) bool {
-	return strings.Contains(line, "retr") || strings.Contains(line, "attempt") || strings.Contains(line, "giving up") || strings.Contains(line, "caused by") || strings.Contains(line, "tries")
+	return holds(line, "retr", "attempt", "giving up", "caused by", "tries")
+}
+
+// holds reports whether one of the words stands in the line.
+func holds(line string, words ...string) bool {
+	for _, w := range words {
+		if strings.Contains(line, w) {
+			return true
+		}
+	}
+	return false
 }

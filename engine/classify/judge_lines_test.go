@@ -50,6 +50,9 @@ func TestLineKinds(t *testing.T) {
 // TestRefusalsThatPass: what is not allowed right now is no refusal.
 func TestRefusalsThatPass(t *testing.T) {
 	table := ruleTable()
+	failure := func(line string) Failure {
+		return Failure{Argv: []string{"frob"}, Result: attempt.Result{ExitCode: 1}, Stderr: []byte(line)}
+	}
 	for _, c := range []struct {
 		now, ever string
 	}{
@@ -57,16 +60,12 @@ func TestRefusalsThatPass(t *testing.T) {
 		{"no such node right now", "no such node"},
 		{"the key is already being removed, not found", "the key is not found"},
 	} {
-		judge := func(line string) event.Verdict {
-			return table.Judge(Failure{Argv: []string{"frob"}, Result: attempt.Result{ExitCode: 1}, Stderr: []byte(line)}).Verdict
-		}
-		if now, ever := judge(c.now), judge(c.ever); now == event.Permanent || ever != event.Permanent {
+		if now, ever := table.Judge(failure(c.now)).Verdict, table.Judge(failure(c.ever)).Verdict; now == event.Permanent || ever != event.Permanent {
 			t.Errorf("%q is %s, and %q %s", c.now, now, c.ever, ever)
 		}
 	}
 	line := "login is not permitted in the current state: access denied"
-	f := Failure{Argv: []string{"frob"}, Result: attempt.Result{ExitCode: 1}, Stderr: []byte(line)}
-	if found := table.byRules(f); len(found) == 0 || found[0].strength != Weak || !strings.Contains(line, found[0].match.Line) {
+	if found := table.byRules(failure(line)); len(found) == 0 || found[0].strength != Weak || !strings.Contains(line, found[0].match.Line) {
 		t.Errorf("a plain refusal stays plain: %+v", found)
 	}
 }

@@ -4,11 +4,7 @@ package classify
 // such node right now". Behind such words a vague refusal is none, and a plain one
 // is vague.
 
-import (
-	"strings"
-
-	"github.com/retrysh/retry/engine/event"
-)
+import "github.com/retrysh/retry/engine/event"
 
 // passes takes one step from a general rule's permanent evidence on a line that
 // speaks of a state that passes; ok is false where nothing is left of it.
@@ -21,14 +17,7 @@ func (f finding) passes(line string) (left finding, ok bool) {
 }
 
 // isPassing recognises a line that speaks of a state that passes.
-func isPassing(line string) bool {
-	for _, words := range passingWords {
-		if strings.Contains(line, words) {
-			return true
-		}
-	}
-	return false
-}
+func isPassing(line string) bool { return holds(line, passingWords...) }
 
 // passingWords are the words for it.
 var passingWords = []string{

@@ -32,8 +32,8 @@ func hiding(t *Table, names []string) *Table {
 // those of tools that had no rule and no recording when theirs were made;
 // messages of a few lines that were written down from memory, with labels of our
 // own; and those that somebody who did not know the rules recorded. The label of
-// a recording is that of the fault, which the output does not always show: for
-// the last 1,472 a reader said what he made of the output, before he knew.
+// a recording is that of the fault, which the output does not always show: of the
+// last ones a reader said what he made of the output, before he knew (Seen).
 var corpora = []string{"testdata/corpus.jsonl", "testdata/recordings.jsonl", "testdata/strangers.jsonl", "testdata/quoted.jsonl", "testdata/outside.jsonl"}
 
 // strangerTables are tables for tools that are to be judged as if nothing had

@@ -42,6 +42,7 @@ package classify
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
@@ -341,7 +342,18 @@ func weigh(a, b finding) int {
 	if over := slices.Contains(a.rule.Over, b.rule.ID); over != slices.Contains(b.rule.Over, a.rule.ID) {
 		return first(over)
 	}
+	if a.line >= 0 && a.rule.Verdict != b.rule.Verdict {
+		if d := b.link() - a.link(); d != 0 {
+			return d
+		}
+	}
 	return a.index - b.index
+}
+
+// link is how many colons stand before the evidence: which link of the chain.
+func (f *finding) link() int {
+	line := f.match.Line
+	return strings.Count(line[:min(len(line), f.rule.matchEnd(line))], ": ")
 }
 
 // first is -1 for true, 1 for false.

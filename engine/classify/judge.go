@@ -15,7 +15,9 @@ package classify
 //  5. The later line before the earlier: what a tool says last is nearer to
 //     why it failed. Standard error counts as later than standard output, and
 //     the exit code alone as earlier than every line.
-//  6. On one line, the rule that names the other after "over".
+//  6. On one line, the rule that names the other after "over", and then the
+//     evidence that stands behind more colons: Go and Rust wrap an error as
+//     "what was done: why it failed", so the cause is the innermost.
 //  7. The order of the rules in their files. A test proves that no two rules
 //     with different verdicts are told apart by this alone on their examples.
 //

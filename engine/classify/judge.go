@@ -113,9 +113,10 @@ func (t *Table) Judge(f Failure) Judgement {
 	if f.Result.TimedOut {
 		return Judgement{Verdict: event.Transient, Rule: "attempt-timeout", Reason: "the attempt ran into its time limit", CodeOnly: true}
 	}
-	found := t.byRules(f)
+	out := newOutput(f.Stdout, f.Stderr)
+	found := t.byRules(f, out)
 	if len(found) == 0 || found[0].strength < Weak && found[0].rule.builtIn {
-		j, ok := t.byWords(f)
+		j, ok := t.byWords(f, out)
 		if ok && (len(found) == 0 || found[0].rule.Verdict != event.Transient) {
 			return j // a code that means a time-out says more than words
 		}
@@ -128,7 +129,7 @@ func (t *Table) Judge(f Failure) Judgement {
 	for _, f := range found {
 		j.Matches = append(j.Matches, f.match)
 	}
-	if best.vague() && t.overrule(f) {
+	if best.vague() && t.overrule(f, out) {
 		j.Verdict, j.Rule, j.Reason = event.Unknown, "", best.rule.Reason+"; its words are those of failures that pass"
 	}
 	return j
@@ -141,15 +142,15 @@ func (f *finding) vague() bool {
 }
 
 // byRules returns every rule that matches, the weightiest first.
-func (t *Table) byRules(f Failure) []finding {
+func (t *Table) byRules(f Failure, out *output) []finding {
 	names, _ := chain(f.Argv)
-	found := t.search(names, f)
+	found := t.search(names, f, out)
 	slices.SortFunc(found, weigh)
 	return found
 }
 
 // search returns every rule that matches, each with its last line.
-func (t *Table) search(names []string, f Failure) []finding {
+func (t *Table) search(names []string, f Failure, out *output) []finding {
 	var found []finding
 	about := make([]bool, len(t.rules))
 	for i, r := range t.rules {
@@ -168,7 +169,7 @@ func (t *Table) search(names []string, f Failure) []finding {
 	}
 	index := t.filterFor(names)
 	s := searching{
-		table: t, about: about, found: found, out: newOutput(f.Stdout, f.Stderr), budget: maxMatched,
+		table: t, about: about, found: found, out: out, budget: maxMatched,
 		now: f.Now, tries: make([]int, index.patterns), last: make([]int, index.patterns), discounted: map[int]finding{},
 	}
 	index.walk(s.out.lower, about, s.try)
@@ -216,7 +217,7 @@ func (r *Rule) matchEnd(line string) int {
 type searching struct {
 	table *Table
 	about []bool // the rules that are still looked for
-	out   output
+	out   *output
 	now   time.Time
 	found []finding
 	// tries counts the lines that a pattern was tried on; last is where the

@@ -65,7 +65,8 @@ func TestRefusalsThatPass(t *testing.T) {
 		}
 	}
 	line := "login is not permitted in the current state: access denied"
-	if found := table.byRules(failure(line)); len(found) == 0 || found[0].strength != Weak || !strings.Contains(line, found[0].match.Line) {
+	f := failure(line)
+	if found := table.byRules(f, newOutput(f.Stdout, f.Stderr)); len(found) == 0 || found[0].strength != Weak || !strings.Contains(line, found[0].match.Line) {
 		t.Errorf("a plain refusal stays plain: %+v", found)
 	}
 }

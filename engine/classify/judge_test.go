@@ -90,12 +90,12 @@ func TestFilterMissesNothing(t *testing.T) {
 		f := records[i].failure()
 		names, _ := chain(f.Argv)
 		var got, want []string
-		for _, found := range table.search(names, f) {
+		out := newOutput(f.Stdout, f.Stderr)
+		for _, found := range table.search(names, f, out) {
 			got = append(got, found.rule.ID)
 		}
-		out := newOutput(f.Stdout, f.Stderr)
 		for _, r := range table.Rules() {
-			if r.applies(names, f.Result) && (len(r.patterns) == 0 || matchesSomewhere(r, &out)) {
+			if r.applies(names, f.Result) && (len(r.patterns) == 0 || matchesSomewhere(r, out)) {
 				want = append(want, r.ID)
 			}
 		}

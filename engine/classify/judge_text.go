@@ -20,7 +20,7 @@ type output struct {
 	stderr int
 }
 
-func newOutput(stdout, stderr []byte) output {
+func newOutput(stdout, stderr []byte) *output {
 	b := make([]byte, 0, len(stdout)+len(stderr)+1)
 	b = append(match.Visible(b, stdout), '\n')
 	split := len(b)
@@ -31,7 +31,7 @@ func newOutput(stdout, stderr []byte) output {
 		}
 	}
 	text := string(b)
-	return output{text: text, lower: lowerASCII(text), masked: masked(text), stderr: split}
+	return &output{text: text, lower: lowerASCII(text), masked: masked(text), stderr: split}
 }
 
 // lowerASCII keeps every byte's place, which strings.ToLower does not promise.

@@ -139,7 +139,7 @@ func TestNoContradictionWithoutAnOrder(t *testing.T) {
 		for _, line := range slices.Concat(r.Yes, r.No) {
 			f := example(t, r, line)
 			names, _ := chain(f.Argv)
-			found := table.search(names, f)
+			found := table.search(names, f, newOutput(f.Stdout, f.Stderr))
 			slices.SortFunc(found, weigh)
 			for i := 1; i < len(found); i++ {
 				a, b := found[0], found[i]

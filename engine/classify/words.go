@@ -252,9 +252,8 @@ func (t *Table) lean(lines []wordLine, marks []string) (sum int, found []weighed
 }
 
 // overrule reports whether the words speak against a permanent failure.
-func (t *Table) overrule(f Failure) bool {
-	out := newOutput(f.Stdout, f.Stderr)
-	sum, _ := t.lean(readWords(f, &out))
+func (t *Table) overrule(f Failure, out *output) bool {
+	sum, _ := t.lean(readWords(f, out))
 	return sum < overruled
 }
 
@@ -274,9 +273,8 @@ func leansTo(sum int, marks []string) (v event.Verdict, ok bool) {
 }
 
 // byWords judges by the words alone; ok is false where they say too little.
-func (t *Table) byWords(f Failure) (j Judgement, ok bool) {
-	out := newOutput(f.Stdout, f.Stderr)
-	lines, marks := readWords(f, &out)
+func (t *Table) byWords(f Failure, out *output) (j Judgement, ok bool) {
+	lines, marks := readWords(f, out)
 	sum, found := t.lean(lines, marks)
 	verdict, ok := leansTo(sum, marks)
 	if !ok {

@@ -179,8 +179,8 @@ func isFrame(line string) bool {
 		strings.Contains(trimmed, ": in function ") || strings.Contains(trimmed, ": in main chunk") || trimmed == "[c]: in ?"
 }
 
-// isHelp recognises "  -t, --timeout <T>  ...", "  +[no]timeout=T  ..." and
-// "[--foo FOO] [--bar BAR]".
+// isHelp recognises "  -t, --timeout <T>  ...", "  +[no]timeout=T  ...",
+// "--timeout=T<tab>-T T<tab>..." and "[--foo FOO] [--bar BAR]".
 func isHelp(line string) bool {
 	if line != "" && (line[0] == ' ' || line[0] == '\t') {
 		option := strings.TrimLeft(line, " \t")
@@ -190,7 +190,7 @@ func isHelp(line string) bool {
 			return true
 		}
 	}
-	return strings.Count(line, "[-") >= 3
+	return strings.HasPrefix(line, "--") && strings.Contains(line, "\t-") || strings.Count(line, "[-") >= 3
 }
 
 // warnings are how tools mark the lines that did not make them fail: syslog's

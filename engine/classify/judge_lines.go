@@ -224,7 +224,7 @@ func isHandled(line string) bool {
 // isLastTry recognises a warning that tells why an attempt of the tool's own
 // failed: that is the cause itself.
 func isLastTry(line string) bool {
-	return holds(line, "retr", "attempt", "giving up", "caused by", "tries")
+	return holds(line, "retr", "attempt", "giving up", "caused by", "tries") && !strings.Contains(line, "deprecat")
 }
 
 // holds reports whether one of the words stands in the line.

@@ -117,7 +117,7 @@ func (t *Table) Judge(f Failure) Judgement {
 	found := t.byRules(f, out)
 	if len(found) == 0 || found[0].strength < Weak && found[0].rule.builtIn {
 		j, ok := t.byWords(f, out)
-		if ok && (len(found) == 0 || found[0].rule.Verdict != event.Transient) {
+		if ok && (len(found) == 0 || found[0].rule.Verdict != event.Transient) && !(j.Verdict == event.Permanent && hidesDownload(f.Argv, out)) {
 			return j // a code that means a time-out says more than words
 		}
 	}
@@ -129,7 +129,10 @@ func (t *Table) Judge(f Failure) Judgement {
 	for _, f := range found {
 		j.Matches = append(j.Matches, f.match)
 	}
-	if best.vague() && t.overrule(f, out) {
+	switch {
+	case best.isOfInput() && hidesDownload(f.Argv, out):
+		j.Verdict, j.Rule, j.Reason = event.Unknown, "hidden-download", best.rule.Reason+"; but the script goes on after a download that keeps silent, which may have failed"
+	case best.vague() && t.overrule(f, out):
 		j.Verdict, j.Rule, j.Reason = event.Unknown, "", best.rule.Reason+"; its words are those of failures that pass"
 	}
 	return j
@@ -189,6 +192,9 @@ func (t *Table) search(names []string, f Failure, out *output) []finding {
 func settle(found []finding) {
 	for i := range found {
 		f := &found[i]
+		if f.explained(found) {
+			f.yielded = true
+		}
 		if f.rule.Yields == "" {
 			continue
 		}

@@ -1,0 +1,64 @@
+package classify
+
+// This file hears what a command says of its input: that it is damaged, cut, no
+// archive, not there. Where the input came over the network, that is a
+// consequence. It yields to what a line above says of the network, and is nothing
+// in a script that goes on after a download that keeps silent:
+//
+//	curl -s https://host/app.tgz | tar xz
+//	gzip: stdin: unexpected end of file
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/retrysh/retry/engine/event"
+)
+
+// ofInput are the built-in rules whose evidence may be about an input.
+var ofInput = []string{damaged, "integrity-sums", "syntax", "not-a-thing", "file-missing", "file-missing-errno", "gone-missing", "exec-missing", "usage", "unknown-thing", "make-failed"}
+
+// damaged is the rule for data that is damaged, which is plain.
+const damaged = "integrity"
+
+// isOfInput reports whether the finding may be about an input.
+func (f *finding) isOfInput() bool {
+	return f.rule.builtIn && f.rule.Verdict == event.Permanent && f.line >= 0 && slices.Contains(ofInput, f.rule.ID)
+}
+
+// explained reports whether the finding is that data is damaged, and a line above
+// says that something was not to be had over the network.
+func (f *finding) explained(found []finding) bool {
+	return f.rule.ID == damaged && f.rule.builtIn && slices.ContainsFunc(found, func(g finding) bool {
+		return g.rule.Verdict == event.Transient && g.strength >= Plain && g.line >= 0 && g.line < f.line
+	})
+}
+
+// goesOn recognises a script that goes on after a download whose failure shows
+// neither in its output nor, behind a pipe, in its exit code: curl(1), -s, and
+// wget(1), -q.
+var goesOn = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[\s;&|(])(?:curl\s(?:[^|;&\n]*\s)?(?:-[a-zA-Z]*s\S*|--silent)|wget\s(?:[^|;&\n]*\s)?(?:-[a-zA-Z]*q\S*|--quiet))\s[^|;&\n]*[|;&\n)]`)
+})
+
+// hidesDownload reports whether the command is such a script, or the output shows
+// that one was run, as make(1) and sh -x do.
+func hidesDownload(argv []string, out *output) bool {
+	for _, arg := range argv {
+		if strings.ContainsAny(arg, "|;&\n") && goesOn().MatchString(arg) {
+			return true
+		}
+	}
+	if !strings.Contains(out.text, "curl ") && !strings.Contains(out.text, "wget ") {
+		return false
+	}
+	for line := range strings.Lines(out.text) {
+		line = strings.Trim(line, "+ \n")
+		if (strings.HasPrefix(line, "curl ") || strings.HasPrefix(line, "wget ")) && goesOn().MatchString(line) {
+			return true
+		}
+	}
+	return false
+}

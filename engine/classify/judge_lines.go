@@ -217,7 +217,7 @@ func isWarning(trimmed string) bool {
 }
 
 func isHandled(line string) bool {
-	return holds(line, "falling back", "using built", "using default", "using the default", "using cache", "using the cache", "from cache", "ignoring", "ignored", "continuing", "non-fatal", "not fatal", "skipping", "skipped", "creating it", "will be created") ||
+	return holds(line, "falling back", "using built", "using default", "using the default", "using cache", "using the cache", "from cache", "ignoring", "ignored", "continuing", "no matching credentials were found", "non-fatal", "not fatal", "skipping", "skipped", "creating it", "will be created") ||
 		holds(line, "future ") && holds(line, "release", "version")
 }
 

@@ -9,8 +9,8 @@ package classify
 //  1. A table layered over another one (a user's rules) comes first.
 //  2. Decisive evidence before plain, plain before weak, and the weak evidence
 //     of an exit code alone last.
-//  3. Among weak evidence transient before permanent, since a wasted attempt
-//     costs less than giving up on something that would have worked.
+//  3. Among weak evidence transient before unknown before permanent, since a
+//     wasted attempt costs less than giving up on something that would have worked.
 //  4. A rule for the command before a rule for any command.
 //  5. The later line before the earlier: what a tool says last is nearer to
 //     why it failed. Standard error counts as later than standard output, and
@@ -325,6 +325,9 @@ func (r *Rule) excepts(line string) bool {
 	return slices.ContainsFunc(r.unless, func(p *pattern) bool { return p.compiled().MatchString(line) })
 }
 
+// weakest are the verdicts in the order in which weak evidence counts.
+var weakest = []event.Verdict{event.Transient, event.Unknown, event.Permanent}
+
 // weigh sorts the finding that counts for more to the front. See the order at
 // the top of this file.
 func weigh(a, b finding) int {
@@ -338,8 +341,8 @@ func weigh(a, b finding) int {
 		return int(b.strength - a.strength)
 	}
 	if a.strength <= Weak {
-		if at, bt := a.rule.Verdict == event.Transient, b.rule.Verdict == event.Transient; at != bt {
-			return first(at)
+		if d := slices.Index(weakest, a.rule.Verdict) - slices.Index(weakest, b.rule.Verdict); d != 0 {
+			return d
 		}
 	}
 	if at, bt := len(a.rule.Tools) > 0, len(b.rule.Tools) > 0; at != bt {

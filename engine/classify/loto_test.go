@@ -33,8 +33,9 @@ func hiding(t *Table, names []string) *Table {
 // messages of a few lines that were written down from memory, with labels of our
 // own; and those that somebody who did not know the rules recorded. The label of
 // a recording is that of the fault, which the output does not always show: of the
-// last ones a reader said what he made of the output, before he knew (Seen).
-var corpora = []string{"testdata/corpus.jsonl", "testdata/recordings.jsonl", "testdata/strangers.jsonl", "testdata/quoted.jsonl", "testdata/outside.jsonl"}
+// later ones a reader said what he made of the output, before he knew (Seen). The
+// last file has the corpus' tools again, under faults and in uses that it has not.
+var corpora = []string{"testdata/corpus.jsonl", "testdata/recordings.jsonl", "testdata/strangers.jsonl", "testdata/quoted.jsonl", "testdata/outside.jsonl", "testdata/again.jsonl"}
 
 // strangerTables are tables for tools that are to be judged as if nothing had
 // been written for them, by their names.

@@ -123,6 +123,17 @@ func TestPublicCorpus(t *testing.T) {
 	}
 }
 
+// TestPassing: none of the failures is stopped whose output hides, or half hides,
+// that a server was away for a while. They are those of a matrix of everyday tools
+// and scripts under such faults that were stopped once.
+func TestPassing(t *testing.T) {
+	for _, r := range readCorpus(t, "testdata/passing.jsonl") {
+		if j := BuiltIn().Judge(r.failure()); j.Verdict == event.Permanent {
+			t.Errorf("%s: %q is stopped by %q: %q", r.ID, r.Argv, j.Rule, r.Stdout+r.Stderr)
+		}
+	}
+}
+
 // TestRecordings judges this project's own recordings: real tools that were run
 // against faults on loopback (nothing listening, reset, empty and cut answers,
 // silence, HTTP statuses, name servers that fail or say nothing, TLS cut and

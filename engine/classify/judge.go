@@ -96,8 +96,11 @@ type finding struct {
 	match Match
 	// strength is the rule's, less one step where the line is discounted.
 	strength Strength
-	// yielded is set where other evidence on the line replaces this one.
+	// yielded is set where other evidence replaces this one.
 	yielded bool
+	// link is how many colons stand before the evidence, on a line that speaks for
+	// different verdicts.
+	link int
 }
 
 // The bounds of matching, the last lines first: how many candidate lines one
@@ -188,13 +191,16 @@ func (t *Table) search(names []string, f Failure, out *output) []finding {
 	return s.found
 }
 
-// settle marks the findings that yield to another one on their line.
+// settle marks the findings that yield to another one, and counts the links of
+// lines that speak for different verdicts.
 func settle(found []finding) {
 	for i := range found {
 		f := &found[i]
-		if f.explained(found) {
-			f.yielded = true
+		if slices.ContainsFunc(found, func(g finding) bool { return g.line == f.line && g.rule.Verdict != f.rule.Verdict }) {
+			line := f.match.Line
+			f.link = strings.Count(line[:min(len(line), f.rule.matchEnd(line))], ": ")
 		}
+		f.yielded = f.explained(found)
 		if f.rule.Yields == "" {
 			continue
 		}
@@ -354,18 +360,10 @@ func weigh(a, b finding) int {
 	if over := slices.Contains(a.rule.Over, b.rule.ID); over != slices.Contains(b.rule.Over, a.rule.ID) {
 		return first(over)
 	}
-	if a.line >= 0 && a.rule.Verdict != b.rule.Verdict {
-		if d := b.link() - a.link(); d != 0 {
-			return d
-		}
+	if a.link != b.link {
+		return b.link - a.link
 	}
 	return a.index - b.index
-}
-
-// link is how many colons stand before the evidence: which link of the chain.
-func (f *finding) link() int {
-	line := f.match.Line
-	return strings.Count(line[:min(len(line), f.rule.matchEnd(line))], ": ")
 }
 
 // first is -1 for true, 1 for false.

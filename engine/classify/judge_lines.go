@@ -51,7 +51,7 @@ func (o *output) kind(start, end int) lineKind {
 }
 
 // messageKeys are keys of an object whose values tell of the failure.
-var messageKeys = []string{"err", "message", "msg", "reason", "cause", "code", "status", "syscall", "name", "type", "detail", "body", "data", "description", "title", "state", "result"}
+var messageKeys = []string{"err", "received", "actual", "got", "message", "msg", "reason", "cause", "code", "status", "syscall", "name", "type", "detail", "body", "data", "description", "title", "state", "result"}
 
 // isSetting recognises a setting in a dump of an object, such as the request that
 // a JavaScript program prints with its error: "  timeout: 0,", "  aborted: false",

@@ -36,18 +36,32 @@ func (f *finding) explained(found []finding) bool {
 	})
 }
 
-// goesOn recognises a script that goes on after a download whose failure shows
-// neither in its output nor, behind a pipe, in its exit code: curl(1), -s, and
+// quiet finds a download that keeps silent and what follows it: curl(1), -s, and
 // wget(1), -q.
-var goesOn = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|[\s;&|(])(?:curl\s(?:[^|;&\n]*\s)?(?:-[a-zA-Z]*s\S*|--silent)|wget\s(?:[^|;&\n]*\s)?(?:-[a-zA-Z]*q\S*|--quiet))\s[^|;&\n]*[|;&\n)]`)
+var quiet = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[\s;&|(])(curl|wget)(\s(?:[^|;&\n]*\s)?(?:-[a-zA-Z]*[sq]\S*|--silent|--quiet)\s[^|;&\n]*)(&&|[|;&\n)])`)
 })
+
+// failing is the option by which curl ends with an error where the server does.
+var failing = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\s(?:-[a-zA-Z]*f|--fail)`) })
+
+// goesOn recognises a script that goes on after a download whose failure shows
+// neither in its output nor in its exit code: behind "&&" nothing but an error page
+// can follow.
+func goesOn(script string) bool {
+	for _, m := range quiet().FindAllStringSubmatch(script, -1) {
+		if program, options, next := m[1], m[2], m[3]; next != "&&" || program == "curl" && !failing().MatchString(options) {
+			return true
+		}
+	}
+	return false
+}
 
 // hidesDownload reports whether the command is such a script, or the output shows
 // that one was run, as make(1) and sh -x do.
 func hidesDownload(argv []string, out *output) bool {
 	for _, arg := range argv {
-		if strings.ContainsAny(arg, "|;&\n") && goesOn().MatchString(arg) {
+		if strings.ContainsAny(arg, "|;&\n") && goesOn(arg) {
 			return true
 		}
 	}
@@ -56,7 +70,7 @@ func hidesDownload(argv []string, out *output) bool {
 	}
 	for line := range strings.Lines(out.text) {
 		line = strings.Trim(line, "+ \n")
-		if (strings.HasPrefix(line, "curl ") || strings.HasPrefix(line, "wget ")) && goesOn().MatchString(line) {
+		if (strings.HasPrefix(line, "curl ") || strings.HasPrefix(line, "wget ")) && goesOn(line) {
 			return true
 		}
 	}

@@ -15,7 +15,10 @@ func TestHidesDownload(t *testing.T) {
 		{argv: []string{"bash", "-c", "set -e; curl --silent -L h.test/a -o a; tar xf a"}, want: true},
 		{argv: []string{"bash", "-c", "v=$(curl -sL h.test/latest)\necho $v"}, want: true},
 		{argv: []string{"sh", "-c", "wget -qO- h.test/a.tar.xz | tar xJ"}, want: true},
-		{argv: []string{"sh", "-c", "wget -q h.test/a && sh a"}, want: true},
+		{argv: []string{"sh", "-c", "curl -sLO h.test/a && tar xf a"}, want: true}, // an error page is saved, too
+		{argv: []string{"sh", "-c", "curl -fsSLO h.test/a && tar xf a"}},
+		{argv: []string{"sh", "-c", "wget -q h.test/a && sh a"}},
+		{argv: []string{"sh", "-c", "wget -q h.test/a; sh a"}, want: true},
 		{argv: []string{"sh", "-c", "curl https://h.test/a | jq ."}}, // its progress and its error show
 		{argv: []string{"sh", "-c", "jq . a; curl -s https://h.test/a"}},
 		{argv: []string{"curl", "-s", "https://h.test/a;b"}},

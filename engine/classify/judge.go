@@ -122,7 +122,7 @@ func (t *Table) Judge(f Failure) Judgement {
 	found := t.byRules(f, out)
 	if len(found) == 0 || found[0].strength < Weak && found[0].rule.builtIn {
 		j, ok := t.byWords(f, out)
-		if ok && (len(found) == 0 || found[0].rule.Verdict != event.Transient) && !(j.Verdict == event.Permanent && hidesDownload(f.Argv, out)) {
+		if ok && (len(found) == 0 || found[0].rule.Verdict != event.Transient) {
 			return j // a code that means a time-out says more than words
 		}
 	}
@@ -199,8 +199,7 @@ func settle(found []finding) {
 	for i := range found {
 		f := &found[i]
 		if slices.ContainsFunc(found, func(g finding) bool { return g.line == f.line && g.rule.Verdict != f.rule.Verdict }) {
-			line := f.match.Line
-			f.link = strings.Count(line[:min(len(line), f.rule.matchEnd(line))], ": ")
+			f.link = strings.Count(f.match.Line[:f.rule.matchEnd(f.match.Line)], ": ")
 		}
 		f.yielded = f.explained(found)
 		if f.rule.Yields == "" {
@@ -213,13 +212,17 @@ func settle(found []finding) {
 	}
 }
 
-// matchEnd is where the last match of the rule's patterns on the line ends.
+// matchEnd is where the last match of the rule's patterns on the line ends. A
+// pattern is compiled only where the line has one of the literals that it needs.
 func (r *Rule) matchEnd(line string) int {
 	if r.general() {
 		line = masked(line)
 	}
-	end := 0
+	end, lower := 0, lowerASCII(line)
 	for _, p := range r.patterns {
+		if literals := p.required(); literals != nil && !holds(lower, literals...) {
+			continue
+		}
 		for _, loc := range p.compiled().FindAllStringIndex(line, -1) {
 			end = max(end, loc[1])
 		}

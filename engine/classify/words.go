@@ -272,12 +272,13 @@ func leansTo(sum int, marks []string) (v event.Verdict, ok bool) {
 	return event.Unknown, false
 }
 
-// byWords judges by the words alone; ok is false where they say too little.
+// byWords judges by the words alone; ok is false where they say too little, or may
+// be about what a hidden download did not bring.
 func (t *Table) byWords(f Failure, out *output) (j Judgement, ok bool) {
 	lines, marks := readWords(f, out)
 	sum, found := t.lean(lines, marks)
 	verdict, ok := leansTo(sum, marks)
-	if !ok {
+	if !ok || verdict == event.Permanent && hidesDownload(f.Argv, out) {
 		return Judgement{}, false
 	}
 	var named []string

@@ -212,15 +212,14 @@ func settle(found []finding) {
 	}
 }
 
-// matchEnd is where the last match of the rule's patterns on the line ends. A
-// pattern is compiled only where the line has one of the literals that it needs.
+// matchEnd is where the last match of the rule's patterns on the line ends.
 func (r *Rule) matchEnd(line string) int {
 	if r.general() {
 		line = masked(line)
 	}
 	end, lower := 0, lowerASCII(line)
 	for _, p := range r.patterns {
-		if literals := p.required(); literals != nil && !holds(lower, literals...) {
+		if !p.mayMatch(lower) {
 			continue
 		}
 		for _, loc := range p.compiled().FindAllStringIndex(line, -1) {
@@ -333,7 +332,11 @@ func (s *searching) tryLines(c candidate) {
 
 // excepts says whether one of the rule's unless patterns matches the line.
 func (r *Rule) excepts(line string) bool {
-	return slices.ContainsFunc(r.unless, func(p *pattern) bool { return p.compiled().MatchString(line) })
+	if len(r.unless) == 0 {
+		return false
+	}
+	lower := lowerASCII(line)
+	return slices.ContainsFunc(r.unless, func(p *pattern) bool { return p.mayMatch(lower) && p.compiled().MatchString(line) })
 }
 
 // weakest are the verdicts in the order in which weak evidence counts.

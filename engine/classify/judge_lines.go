@@ -124,7 +124,7 @@ func (o *output) isQuoted(start, end int) bool {
 	}
 	from, to := o.line(first - 1)
 	above := o.lower[from:to]
-	return strings.HasPrefix(strings.TrimLeft(above, " "), `file "`) && strings.Contains(above, ", line ") && indent(line) > indent(above)
+	return strings.HasPrefix(strings.TrimLeft(above, " "), `file "`) && strings.Contains(above, ", line ") && columns(line) > columns(above)
 }
 
 // isNumbered recognises "  12 | code" and "> 12 | code".
@@ -139,8 +139,6 @@ func isMarks(line string) bool {
 	marks, _, _ := strings.Cut(line, " ")
 	return strings.Contains(marks, "^") && strings.Trim(marks, "^~-") == ""
 }
-
-func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
 // isTestName recognises how test runners name a test that failed: Jest, Vitest,
 // Mocha, RSpec, pytest, go test and those that speak the Test Anything Protocol.

@@ -116,6 +116,13 @@ func (p *pattern) required() []string {
 	return strings.Split(p.found, "\t")
 }
 
+// mayMatch says whether the line, in lower case, has one of the literals that the
+// pattern needs. Where it has none, the pattern need not be compiled.
+func (p *pattern) mayMatch(lower string) bool {
+	literals := p.required()
+	return literals == nil || holds(lower, literals...)
+}
+
 // compiled returns the expression, which ParseRules (or, for the built-in
 // rules, a test) has found to be valid.
 func (p *pattern) compiled() *regexp.Regexp {
@@ -185,10 +192,10 @@ var builtInFiles = []struct {
 	{"tools-vcs.rules", &toolsVCS},
 }
 
-// literalsFile holds the required literals of each built-in pattern, a line
-// each in the patterns' order, divided by tabs: finding them takes longer than
-// all of the judging. A test proves the file current and writes it anew when
-// asked to (go test ./engine/classify -run TestLiteralsAreCurrent -update).
+// literalsFile holds the required literals of each built-in pattern, divided by
+// tabs, a line each in the patterns' order, a rule's "unless" after its "match":
+// finding them takes longer than all of the judging. A test proves the file
+// current and writes it anew when asked to (go test ./engine/classify -run TestLiteralsAreCurrent -update).
 //
 //go:embed literals.tsv
 var literalsFile string
@@ -216,7 +223,7 @@ func readBuiltIn() *Table {
 // knowLiterals gives each pattern the literals that the file holds for it.
 func knowLiterals(rules []*Rule, file string) {
 	for _, r := range rules {
-		for _, p := range r.patterns {
+		for _, p := range slices.Concat(r.patterns, r.unless) {
 			p.found, file, p.known = strings.Cut(file, "\n")
 		}
 	}

@@ -86,7 +86,7 @@ func kindOf(line string) lineKind {
 	if isHelp(line) {
 		return helpLine
 	}
-	if isTestName(strings.TrimLeft(line, " \t")) || isPointer(line) {
+	if isTestName(strings.TrimLeft(line, " \t")) || strings.HasPrefix(trimmed, "expected:") || isPointer(line) {
 		return testLine
 	}
 	if isFrame(line) {
@@ -106,10 +106,11 @@ func kindOf(line string) lineKind {
 
 // isQuoted recognises the line of a program that the output shows from start to
 // end: behind its number and a bar, with marks below it, or in a Python
-// traceback. What such a line speaks of has not happened.
+// traceback; and the row of a table, such as that of a scanner's findings. What
+// such a line speaks of has not happened.
 func (o *output) isQuoted(start, end int) bool {
 	line := o.lower[start:end]
-	if isNumbered(line) {
+	if isNumbered(line) || strings.Count(line, "│") >= 4 {
 		return true
 	}
 	first, last := o.line(start)
@@ -127,9 +128,12 @@ func (o *output) isQuoted(start, end int) bool {
 	return strings.HasPrefix(strings.TrimLeft(above, " "), `file "`) && strings.Contains(above, ", line ") && columns(line) > columns(above)
 }
 
-// isNumbered recognises "  12 | code" and "> 12 | code".
+// isNumbered recognises "  12 | code" and "> 12 | code", behind "[error]" or not.
 func isNumbered(line string) bool {
-	rest := strings.TrimLeft(line, " >%=")
+	if strings.HasPrefix(line, "[") {
+		_, line, _ = strings.Cut(line, "]")
+	}
+	rest := strings.TrimLeft(line, " >=")
 	code := strings.TrimLeft(rest, "0123456789")
 	return code != rest && strings.HasPrefix(strings.TrimLeft(code, " "), "|")
 }

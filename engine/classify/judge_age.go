@@ -5,6 +5,7 @@ package classify
 // has to remove it.
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -25,8 +26,9 @@ const zones = 14 * time.Hour
 
 // heldForms are the expressions that find a lock's time. They are compiled when
 // a rule that asks for it has matched.
-var heldForms = sync.OnceValue(func() (f struct{ ago, span, moment *regexp.Regexp }) {
+var heldForms = sync.OnceValue(func() (f struct{ ago, clock, span, moment *regexp.Regexp }) {
 	f.ago = regexp.MustCompile(`(?i)\b((?:about |over |almost )?(?:an?|\d[\d.]*) ?(?:d|h|m|s|ms|sec|min|seconds?|minutes?|hours?|days?|weeks?|months?|years?)(?:[ ,]{0,2}\d[\d.]* ?(?:h|m|s|ms|sec|min|seconds?|minutes?|hours?|days?))*) ago\b`)
+	f.clock = regexp.MustCompile(`\b(?:(\d+):)?(\d+):(\d\d) ago\b`)
 	f.span = regexp.MustCompile(`(?i)(an?|\d[\d.]*) ?([a-z]+)`)
 	f.moment = regexp.MustCompile(`(?i)\b(?:created|since|acquired|locked|held|started|taken|obtained|lockedat|date|when)\b.{0,80}?\b(` +
 		`\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d(?:\.\d+)?)? ?(?:z\b|utc\b|gmt\b|[+-]\d\d:?\d\d)?)?|` +
@@ -61,6 +63,10 @@ func (o *output) held(start, end int, now time.Time) (age time.Duration, ok bool
 			}
 			age += time.Duration(n * float64(spanOf(strings.ToLower(part[2]))))
 		}
+		return age, true
+	}
+	if m := forms.clock.FindStringSubmatch(o.text[start:end]); m != nil { // yum and DNF, hours:minutes:seconds
+		age, _ = time.ParseDuration(cmp.Or(m[1], "0") + "h" + m[2] + "m" + m[3] + "s")
 		return age, true
 	}
 	for _, m := range forms.moment.FindAllStringSubmatch(o.text[start:end], -1) {

@@ -22,6 +22,8 @@ func TestLocksHaveAnAge(t *testing.T) {
 		{"days ago, above", "Last lock taken 3 days ago by ci@x\ncould not obtain the lock\n", event.Permanent},
 		{"an hour ago", "could not obtain the lock, taken an hour ago\n", event.Transient},
 		{"two hours and more", "could not obtain the lock, taken 2 hours, 3 minutes ago\n", event.Permanent},
+		{"minutes and seconds", "Another app is currently holding the yum lock; waiting for it to exit...\n  Started: Sun Mar  1 10:02:19 2020 - 00:41 ago\n", event.Transient},
+		{"hours, minutes and seconds", "Another app is currently holding the yum lock; waiting for it to exit...\n  Started: Sun Mar  1 05:57:19 2026 - 2:03:11 ago\n", event.Permanent},
 		{"a zone", "Error acquiring the state lock\nLock Info:\n  ID: 9\n  Who: ci@x\n  Created:   2026-03-01 05:00:00.5 +0000 UTC\n", event.Permanent},
 		{"a zone, young", "Error acquiring the state lock\nLock Info:\n  ID: 9\n  Who: ci@x\n  Created:   2026-03-01 08:00:00.5 +0000 UTC\n", event.Transient},
 		{"another zone", "Error acquiring the lock\ncreated: 2026-03-01T13:30:00+05:30\n", event.Transient},

@@ -49,7 +49,7 @@ func (f *finding) explained(found []finding) bool {
 // quiet finds a download that keeps silent and what follows it: curl(1), -s, and
 // wget(1), -q.
 var quiet = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|[\s;&|(])(curl|wget)(\s(?:[^|;&\n]*\s)?(?:-[a-zA-Z]*[sq]\S*|--silent|--quiet)\s[^|;&\n]*)(&&|[|;&\n)])`)
+	return regexp.MustCompile(`(?:^|[\s;&|(])(curl|wget2?)(\s(?:[^|;&\n]*\s)?(?:-[a-zA-Z]*[sq]\S*|--silent|--quiet)\s[^|;&\n]*)(&&|[|;&\n)])`)
 })
 
 // failing is the option by which curl ends with an error where the server does.

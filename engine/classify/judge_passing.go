@@ -24,5 +24,5 @@ var passingWords = []string{
 	"right now", "at the moment", "momentar", "for now", " until ", "shortly", " yet.", " yet,", " yet:", " yet ready", " yet active", " yet answer",
 	" is being ", " are being ", "already being", "still being", "currently being", "currently in ", "currently running", "in the current state", "concurrently",
 	"resync", "failing over", "failover", "transition", "lagging", " stalled", "come back", "coming back", "try later", "exhausted", "throttl", "overload",
-	"in progress", "a pending ", "has pending ", "incompatible operation", "current status: ", "invalid state for ", " held by ", "synchronizing", "re-shard", "rebalanc", "leader",
+	"in progress", "propagat", "replication delay", "a pending ", "has pending ", "incompatible operation", "current status: ", "invalid state for ", " held by ", "synchronizing", "re-shard", "rebalanc", "leader",
 }

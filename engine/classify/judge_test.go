@@ -66,7 +66,8 @@ func TestJudge(t *testing.T) {
 		{name: "git over ssh and the server's word", argv: "git fetch", result: attempt.Result{ExitCode: 128}, stderr: "ERROR: Repository not found.\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n", verdict: event.Permanent, rule: "git-auth"},
 		{name: "an unusual 4xx", argv: "curl -f x", result: attempt.Result{ExitCode: 22}, stderr: "curl: (22) The requested URL returned error: 451\n", verdict: event.Permanent, rule: "http-client-error"},
 		{name: "a runner's own failure", argv: "npx tool", result: attempt.Result{ExitCode: 1}, stderr: "npm error code E404\n", verdict: event.Permanent, rule: "npm-code"},
-		{name: "a script is no command", argv: "sh -c git|true", result: attempt.Result{ExitCode: 1}, stderr: "error: a.txt\n", verdict: event.Unknown},
+		{name: "one command of a shell is a command", argv: "sh -c curl", result: attempt.Result{ExitCode: 7}, verdict: event.Transient, rule: "curl-code-transient", codeOnly: true},
+		{name: "a script is no command", argv: "sh -c curl|true", result: attempt.Result{ExitCode: 7}, verdict: event.Unknown},
 	} {
 		f := Failure{Argv: strings.SplitN(c.argv, " ", 3), Result: c.result, Stdout: []byte(c.stdout), Stderr: []byte(c.stderr)}
 		j := BuiltIn().Judge(f)

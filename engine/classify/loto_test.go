@@ -35,7 +35,7 @@ func hiding(t *Table, names []string) *Table {
 // a recording is that of the fault, which the output does not always show: of the
 // later ones a reader said what he made of the output, before he knew (Seen). The
 // last file has the corpus' tools again, under faults and in uses that it has not.
-var corpora = []string{"testdata/corpus.jsonl", "testdata/recordings.jsonl", "testdata/strangers.jsonl", "testdata/quoted.jsonl", "testdata/outside.jsonl", "testdata/again.jsonl"}
+var corpora = []string{"testdata/corpus.jsonl", "testdata/recordings.jsonl", "testdata/strangers.jsonl", "testdata/quoted.jsonl", "testdata/outside.jsonl", "testdata/again.jsonl", "testdata/posted.jsonl"}
 
 // strangerTables are tables for tools that are to be judged as if nothing had
 // been written for them, by their names.

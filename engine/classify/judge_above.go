@@ -61,5 +61,5 @@ func isItem(line string) bool {
 
 // isGuess recognises what a tool says of causes that it only thinks of.
 func isGuess(line string) bool {
-	return holds(line, "be caused by", "possible cause", "possible reason", "common cause", "common reason", "probable cause", "likely cause", "one or more of:", "common situations")
+	return holds(line, "be caused by", "possible cause", "possible reason", "common cause", "common reason", "probable cause", "likely cause", "one or more of:", "common situations", "may indicate that")
 }

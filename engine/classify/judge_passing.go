@@ -4,7 +4,11 @@ package classify
 // such node right now". Behind such words a vague refusal is none, and a plain one
 // is vague.
 
-import "github.com/retrysh/retry/engine/event"
+import (
+	"strings"
+
+	"github.com/retrysh/retry/engine/event"
+)
 
 // passes takes one step from a general rule's permanent evidence on a line that
 // speaks of a state that passes; ok is false where nothing is left of it.
@@ -17,12 +21,14 @@ func (f finding) passes(line string) (left finding, ok bool) {
 }
 
 // isPassing recognises a line that speaks of a state that passes.
-func isPassing(line string) bool { return holds(line, passingWords...) }
+func isPassing(line string) bool {
+	return holds(line, passingWords...) || strings.HasSuffix(line, " yet")
+}
 
 // passingWords are the words for it.
 var passingWords = []string{
 	"right now", "at the moment", "momentar", "for now", " until ", "shortly", " yet.", " yet,", " yet:", " yet ready", " yet active", " yet answer",
 	" is being ", " are being ", "already being", "still being", "currently being", "currently in ", "currently running", "in the current state", "concurrently",
-	"resync", "failing over", "failover", "transition", "lagging", " stalled", "come back", "coming back", "try later", "exhausted", "throttl", "overload",
+	"resync", "failing over", "going down", "shutting down", "failover", "transition", "lagging", " stalled", "come back", "coming back", "try later", "exhausted", "throttl", "overload",
 	"in progress", "propagat", "replication delay", "a pending ", "has pending ", "incompatible operation", "current status: ", "invalid state for ", " held by ", "synchronizing", "re-shard", "rebalanc", "leader",
 }

@@ -70,6 +70,9 @@ func (o *output) held(start, end int, now time.Time) (age time.Duration, ok bool
 		return age, true
 	}
 	for _, m := range forms.moment.FindAllStringSubmatch(o.text[start:end], -1) {
+		if strings.Contains(lowerASCII(m[0]), "expire") {
+			continue // a lease says until when
+		}
 		if when, sure, read := readMoment(m[1]); read {
 			since := now.Sub(when)
 			if !sure {

@@ -22,6 +22,7 @@ func TestLocksHaveAnAge(t *testing.T) {
 		{"days ago, above", "Last lock taken 3 days ago by ci@x\ncould not obtain the lock\n", event.Permanent},
 		{"an hour ago", "could not obtain the lock, taken an hour ago\n", event.Transient},
 		{"two hours and more", "could not obtain the lock, taken 2 hours, 3 minutes ago\n", event.Permanent},
+		{"a lease", "failed to get lease: lease currently held by a, expires at 2025-08-03T11:02:41Z\n", event.Transient},
 		{"minutes and seconds", "Another app is currently holding the yum lock; waiting for it to exit...\n  Started: Sun Mar  1 10:02:19 2020 - 00:41 ago\n", event.Transient},
 		{"hours, minutes and seconds", "Another app is currently holding the yum lock; waiting for it to exit...\n  Started: Sun Mar  1 05:57:19 2026 - 2:03:11 ago\n", event.Permanent},
 		{"a zone", "Error acquiring the state lock\nLock Info:\n  ID: 9\n  Who: ci@x\n  Created:   2026-03-01 05:00:00.5 +0000 UTC\n", event.Permanent},

@@ -124,8 +124,9 @@ func TestPublicCorpus(t *testing.T) {
 }
 
 // TestPassing: none of the failures is stopped whose output hides, or half hides,
-// that a server was away for a while. They are those of a matrix of everyday tools
-// and scripts under such faults that were stopped once.
+// that a server was away for a while. They are those that were stopped once, of a
+// matrix of everyday tools and scripts under such faults, and of failures as people
+// post them.
 func TestPassing(t *testing.T) {
 	for _, r := range readCorpus(t, "testdata/passing.jsonl") {
 		if j := BuiltIn().Judge(r.failure()); j.Verdict == event.Permanent {

@@ -164,15 +164,11 @@ func isPointer(line string) bool {
 	return found && strings.Trim(line[:len(line)-len(words)], " \t|^~-") == "" && words != ""
 }
 
-// failingFrames are functions of Node.js that are called for nothing but the
-// failure of a connection.
-var failingFrames = []string{"socketerrorlistener", "tcpconnectwrap.afterconnect"}
-
 // isFrame recognises how Java, JavaScript, .NET, Python, Lua, Erlang and Ruby
 // print a call on the stack: what it is named for need not have failed.
 func isFrame(line string) bool {
 	trimmed := strings.TrimLeft(line, " \t")
-	if trimmed == line || holds(line, failingFrames...) {
+	if trimmed == line {
 		return false
 	}
 	return strings.HasPrefix(trimmed, "at ") && (strings.HasSuffix(trimmed, ")") || strings.Contains(trimmed, ":line ")) ||

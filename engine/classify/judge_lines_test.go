@@ -40,7 +40,6 @@ func TestLineKinds(t *testing.T) {
 		{"  code: 'ECONNREFUSED',", plainLine},
 		{"  status: 503,", plainLine},
 		{"    Received: 503", plainLine},
-		{"    at TLSSocket.socketErrorListener (node:_http_client:504:5)", plainLine},
 		{"--timeout=T\t\t-T T\tthe timeout", helpLine},
 		{"npm warn deprecated a@1: retry later", warningLine},
 		{"  timedOut: true,", plainLine},

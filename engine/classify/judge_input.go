@@ -20,13 +20,16 @@ import (
 // ofInput are the built-in rules whose evidence may be about an input.
 var ofInput = []string{damaged, "integrity-sums", "syntax", "not-a-thing", "file-missing", "file-missing-errno", "gone-missing", "exec-missing", "usage", "unknown-thing", "make-failed"}
 
-// The rules for data that is damaged, for a deadline that passed and for a
-// certificate that is not trusted, all of them plain.
+// The rules for data that is damaged and for a certificate that is not trusted,
+// both of them plain.
 const (
 	damaged   = "integrity"
-	deadline  = "net-timeout"
 	untrusted = "tls-trust"
 )
+
+// inVain are the rules for what a client says after it gave up: a deadline passed,
+// the LDAP server could not be contacted.
+var inVain = []string{"net-timeout", "ldap-transient"}
 
 // isOfInput reports whether the finding may be about an input.
 func (f *finding) isOfInput() bool {
@@ -34,15 +37,14 @@ func (f *finding) isOfInput() bool {
 }
 
 // explained reports whether the finding is that data is damaged, and a line above
-// says that something was not to be had over the network; or that a deadline
-// passed, and a line above says that the certificate is not trusted, so that
-// trying until then was in vain.
+// says that something was not to be had over the network; or that a client gave up,
+// and a line above says that the certificate is not trusted.
 func (f *finding) explained(found []finding) bool {
 	return f.rule.builtIn && slices.ContainsFunc(found, func(g finding) bool {
 		if g.strength < Plain || g.line < 0 || g.line >= f.line {
 			return false
 		}
-		return f.rule.ID == damaged && g.rule.Verdict == event.Transient || f.rule.ID == deadline && g.rule.ID == untrusted
+		return f.rule.ID == damaged && g.rule.Verdict == event.Transient || g.rule.ID == untrusted && slices.Contains(inVain, f.rule.ID)
 	})
 }
 

@@ -37,8 +37,8 @@ package classify
 // looks like a compiler's line until one reads on.
 //
 // What a command says of its input is a consequence where the input did not come
-// (judge_input.go). A lock that the output says to be held since long ago is
-// permanent.
+// (judge_explained.go, judge_input.go). A lock that the output says to be held
+// since long ago is permanent.
 //
 // A failure on which no rule matches, or none but an exit code that means many
 // things, is judged by its words (words.go), or stays unknown. The words overrule
@@ -267,7 +267,7 @@ func (s *searching) try(c candidate, at int) bool {
 	}
 	s.budget -= end - start + 1
 	line := text[start:end]
-	if c.pattern.compiled().MatchString(line) && !r.excepts(line) {
+	if c.pattern.compiled().MatchString(line) && !r.excepts(line, s.out.lower[start:end]) {
 		s.match(c.rule, start, end)
 	}
 	return s.budget > 0
@@ -330,12 +330,9 @@ func (s *searching) tryLines(c candidate) {
 	}
 }
 
-// excepts says whether one of the rule's unless patterns matches the line.
-func (r *Rule) excepts(line string) bool {
-	if len(r.unless) == 0 {
-		return false
-	}
-	lower := lowerASCII(line)
+// excepts says whether one of the rule's unless patterns matches the line, which
+// is given in lower case, too.
+func (r *Rule) excepts(line, lower string) bool {
 	return slices.ContainsFunc(r.unless, func(p *pattern) bool { return p.mayMatch(lower) && p.compiled().MatchString(line) })
 }
 

@@ -1,9 +1,8 @@
 package classify
 
 // This file hears what a command says of its input: that it is damaged, cut, no
-// archive, not there. Where the input came over the network, that is a
-// consequence. It yields to what a line above says of the network, and is nothing
-// in a script that goes on after a download that keeps silent:
+// archive, not there. That is nothing in a script that goes on after a download
+// that keeps silent:
 //
 //	curl -s https://host/app.tgz | tar xz
 //	gzip: stdin: unexpected end of file
@@ -20,32 +19,9 @@ import (
 // ofInput are the built-in rules whose evidence may be about an input.
 var ofInput = []string{damaged, "integrity-sums", "syntax", "not-a-thing", "file-missing", "file-missing-errno", "gone-missing", "exec-missing", "usage", "unknown-thing", "make-failed"}
 
-// The rules for data that is damaged and for a certificate that is not trusted,
-// both of them plain.
-const (
-	damaged   = "integrity"
-	untrusted = "tls-trust"
-)
-
-// inVain are the rules for what a client says after it gave up: a deadline passed,
-// the LDAP server could not be contacted.
-var inVain = []string{"net-timeout", "ldap-transient"}
-
 // isOfInput reports whether the finding may be about an input.
 func (f *finding) isOfInput() bool {
 	return f.rule.builtIn && f.rule.Verdict == event.Permanent && f.line >= 0 && slices.Contains(ofInput, f.rule.ID)
-}
-
-// explained reports whether the finding is that data is damaged, and a line above
-// says that something was not to be had over the network; or that a client gave up,
-// and a line above says that the certificate is not trusted.
-func (f *finding) explained(found []finding) bool {
-	return f.rule.builtIn && slices.ContainsFunc(found, func(g finding) bool {
-		if g.strength < Plain || g.line < 0 || g.line >= f.line {
-			return false
-		}
-		return f.rule.ID == damaged && g.rule.Verdict == event.Transient || g.rule.ID == untrusted && slices.Contains(inVain, f.rule.ID)
-	})
 }
 
 // quiet finds a download that keeps silent and what follows it: curl(1), -s, and

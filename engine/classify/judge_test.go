@@ -117,7 +117,7 @@ func matchesSomewhere(r *Rule, out *output) bool {
 	for line := range strings.SplitSeq(text, "\n") {
 		end := start + len(line)
 		for _, p := range r.patterns {
-			if p.compiled().MatchString(line) && !r.excepts(line) && r.counts(out.kind(start, end)) {
+			if p.compiled().MatchString(line) && !r.excepts(line, out.lower[start:end]) && r.counts(out.kind(start, end)) {
 				return true
 			}
 		}

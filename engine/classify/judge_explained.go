@@ -10,25 +10,26 @@ import (
 	"github.com/retrysh/retry/engine/event"
 )
 
-// The rules for data that is damaged and for a certificate that is not trusted,
-// both of them plain.
-const (
-	damaged   = "integrity"
-	untrusted = "tls-trust"
-)
+// damaged is the rule for data that is damaged. It is plain, as those are that are
+// named below.
+const damaged = "integrity"
 
-// inVain are the rules for what a client says after it gave up: a deadline passed,
-// the LDAP server could not be contacted.
-var inVain = []string{"net-timeout", "ldap-transient"}
+// untrusted are the rules for a handshake that failed for good, and inVain those for
+// what a client says after it: a deadline passed, the connection was reset, the LDAP
+// server could not be contacted.
+var (
+	untrusted = []string{"tls-trust", "tls-protocol"}
+	inVain    = []string{"net-timeout", "net-reset", "ldap-transient"}
+)
 
 // explained reports whether the finding is that data is damaged, and a line above
 // says that something was not to be had over the network; or that a client gave up,
-// and a line above says that the certificate is not trusted.
+// and a line above says that the certificate is not trusted or TLS not spoken.
 func (f *finding) explained(found []finding) bool {
 	return f.rule.builtIn && slices.ContainsFunc(found, func(g finding) bool {
 		if g.strength < Plain || g.line < 0 || g.line >= f.line {
 			return false
 		}
-		return f.rule.ID == damaged && g.rule.Verdict == event.Transient || g.rule.ID == untrusted && slices.Contains(inVain, f.rule.ID)
+		return f.rule.ID == damaged && g.rule.Verdict == event.Transient || slices.Contains(untrusted, g.rule.ID) && slices.Contains(inVain, f.rule.ID)
 	})
 }

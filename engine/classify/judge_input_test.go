@@ -37,7 +37,7 @@ func TestHidesDownload(t *testing.T) {
 
 // TestOfInputExists: the rules that are named are in the table.
 func TestOfInputExists(t *testing.T) {
-	for _, id := range slices.Concat(ofInput, inVain, []string{untrusted}) {
+	for _, id := range slices.Concat(ofInput, inVain, untrusted) {
 		if !slices.ContainsFunc(BuiltIn().Rules(), func(r *Rule) bool { return r.ID == id }) {
 			t.Errorf("there is no rule %q", id)
 		}

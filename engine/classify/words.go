@@ -50,10 +50,7 @@ func weightOf(word string) int {
 // than an attempt in vain.
 const (
 	leanTransient = -120
-	leanPermanent = 120
-	// leanLocal is leanPermanent where the command names no host: it waits for
-	// less that could be away.
-	leanLocal = 100
+	leanPermanent = 80
 	// overruled is the sum below which the words overrule weak evidence of a
 	// permanent failure.
 	overruled = -80
@@ -258,15 +255,11 @@ func (t *Table) overrule(f Failure, out *output) bool {
 }
 
 // leansTo returns the verdict for a sum; ok is false where it is near nought.
-func leansTo(sum int, marks []string) (v event.Verdict, ok bool) {
-	far := leanPermanent
-	if slices.Contains(marks, noHost) {
-		far = leanLocal
-	}
+func leansTo(sum int) (v event.Verdict, ok bool) {
 	switch {
 	case sum <= leanTransient:
 		return event.Transient, true
-	case sum >= far:
+	case sum >= leanPermanent:
 		return event.Permanent, true
 	}
 	return event.Unknown, false
@@ -277,7 +270,7 @@ func leansTo(sum int, marks []string) (v event.Verdict, ok bool) {
 func (t *Table) byWords(f Failure, out *output) (j Judgement, ok bool) {
 	lines, marks := readWords(f, out)
 	sum, found := t.lean(lines, marks)
-	verdict, ok := leansTo(sum, marks)
+	verdict, ok := leansTo(sum)
 	if !ok || verdict == event.Permanent && hidesDownload(f.Argv, out) {
 		return Judgement{}, false
 	}

@@ -228,7 +228,7 @@ func TestWordsOnToolsLeftOut(t *testing.T) {
 		table := &Table{words: withoutTool(s.record.Tool)}
 		lines, marks := readWords(f, out)
 		sum, _ := table.lean(lines, marks)
-		v, _ := leansTo(sum, marks)
+		v, _ := leansTo(sum)
 		if s.permanent {
 			permanent++
 			found += count(v == event.Permanent)

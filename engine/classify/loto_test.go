@@ -34,8 +34,8 @@ func hiding(t *Table, names []string) *Table {
 // own; and those that somebody who did not know the rules recorded. The label of
 // a recording is that of the fault, which the output does not always show: of the
 // later ones a reader said what he made of the output, before he knew (Seen). The
-// file after those has the corpus' tools again, under faults and in uses that it
-// has not. The last one has failures as people post them, which were written down
+// file after those has mostly the corpus' tools again, under faults and in uses that
+// it has not. The last one has failures as people post them, which were written down
 // from memory by others who did not know the rules, labelled by their cause.
 var corpora = []string{"testdata/corpus.jsonl", "testdata/recordings.jsonl", "testdata/strangers.jsonl", "testdata/quoted.jsonl", "testdata/outside.jsonl", "testdata/again.jsonl", "testdata/posted.jsonl"}
 

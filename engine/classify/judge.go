@@ -15,8 +15,8 @@ package classify
 //  5. The later line before the earlier: what a tool says last is nearer to
 //     why it failed. Standard error counts as later than standard output, and
 //     the exit code alone as earlier than every line.
-//  6. On one line, the rule that names the other after "over", and then the
-//     evidence that stands behind more colons: Go and Rust wrap an error as
+//  6. On one line, a rule that no other one there names after "over", and then
+//     the evidence that stands behind more colons: Go and Rust wrap an error as
 //     "what was done: why it failed", so the cause is the innermost.
 //  7. The order of the rules in their files. A test proves that no two rules
 //     with different verdicts are told apart by this alone on their examples.
@@ -100,6 +100,8 @@ type finding struct {
 	strength Strength
 	// yielded is set where other evidence replaces this one.
 	yielded bool
+	// beaten is set where a rule that matches the same line names this one after "over".
+	beaten bool
 	// link is how many colons stand before the evidence, on a line that speaks for
 	// different verdicts.
 	link int
@@ -201,6 +203,9 @@ func settle(found []finding) {
 		if slices.ContainsFunc(found, func(g finding) bool { return g.line == f.line && g.rule.Verdict != f.rule.Verdict }) {
 			f.link = strings.Count(f.match.Line[:f.rule.matchEnd(f.match.Line)], ": ")
 		}
+		f.beaten = slices.ContainsFunc(found, func(g finding) bool {
+			return g.line == f.line && g.strength >= f.strength && slices.Contains(g.rule.Over, f.rule.ID)
+		})
 		f.yielded = f.explained(found)
 		if f.rule.Yields == "" {
 			continue
@@ -256,6 +261,9 @@ func (s *searching) try(c candidate, at int) bool {
 		return true
 	}
 	s.last[c.number] = end
+	if end-start >= maxLine/2 && s.out.isQuoted(start, end) {
+		return true // a line of minified source would use up the budget
+	}
 	s.tries[c.number]++
 	r := s.table.rules[c.rule]
 	text := s.out.text
@@ -362,8 +370,8 @@ func weigh(a, b finding) int {
 	if a.line != b.line {
 		return b.line - a.line
 	}
-	if over := slices.Contains(a.rule.Over, b.rule.ID); over != slices.Contains(b.rule.Over, a.rule.ID) {
-		return first(over)
+	if a.beaten != b.beaten {
+		return first(b.beaten)
 	}
 	if a.link != b.link {
 		return b.link - a.link

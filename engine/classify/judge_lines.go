@@ -116,8 +116,8 @@ func (o *output) isQuoted(start, end int) bool {
 	first, last := o.line(start)
 	if last < len(o.lower) {
 		from, to := o.line(last + 1)
-		if isMarks(strings.TrimSpace(o.lower[from:to])) {
-			return true
+		if below := strings.TrimSpace(o.lower[from:to]); isMarks(below) || below == "" && to-from > maxLine/4 {
+			return true // Node.js cuts the line of marks below one of minified source
 		}
 	}
 	if first == 0 {

@@ -78,3 +78,14 @@ func TestRefusalsThatPass(t *testing.T) {
 		t.Errorf("a plain refusal stays plain: %+v", found)
 	}
 }
+
+// TestMinifiedSource: a long line of source that Node.js shows, with the marks below
+// it cut off, does not keep the rules from reading the lines above it.
+func TestMinifiedSource(t *testing.T) {
+	source := strings.Repeat("catch(e){throw Error('cannot connect: timeout, not found, denied')}", 150)
+	text := "Error: connect ECONNREFUSED 192.0.2.1:80\n" + source + "\n" + strings.Repeat(" ", 1000) + "\n\nNode.js v20.20.2\n"
+	j := BuiltIn().Judge(Failure{Argv: []string{"frob"}, Result: attempt.Result{ExitCode: 1}, Stderr: []byte(text)})
+	if j.Rule != "net-refused" {
+		t.Errorf("%+v", j)
+	}
+}

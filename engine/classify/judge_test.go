@@ -205,3 +205,20 @@ func FuzzParseRules(f *testing.F) {
 		}
 	})
 }
+
+// TestWeighIsAnOrder: of three findings, the one that counts for more than the
+// second counts for more than what the second does.
+func TestWeighIsAnOrder(t *testing.T) {
+	table := BuiltIn()
+	for _, r := range readCorpus(t, "testdata/again.jsonl") {
+		f := r.failure()
+		found := table.byRules(f, newOutput(f.Stdout, f.Stderr))
+		for i, a := range found {
+			for j, b := range found {
+				if i < j && weigh(a, b) > 0 || i > j && weigh(a, b) < 0 {
+					t.Errorf("%s: %s counts for less than %s, which stands behind it", r.ID, a.rule.ID, b.rule.ID)
+				}
+			}
+		}
+	}
+}

@@ -69,6 +69,7 @@ func (o *output) around(i int) (start, end int) {
 		start = low + n + 1
 	} else if low > 0 {
 		start = low - low%(maxLine/2)
+		start += strings.LastIndexByte(o.text[start:low], '\n') + 1
 	}
 	if n := strings.IndexByte(o.text[i:high], '\n'); n >= 0 {
 		end = i + n

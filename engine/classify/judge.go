@@ -139,7 +139,9 @@ func (t *Table) Judge(f Failure) Judgement {
 	switch {
 	case best.isOfInput() && hidesDownload(f.Argv, out):
 		j.Verdict, j.Rule, j.Reason = event.Unknown, "hidden-download", best.rule.Reason+"; but the script goes on after a download that keeps silent, which may have failed"
-	case best.vague() && t.overrule(f, out):
+	case best.isOfInput() && vanished(f.Argv, best.match.Line):
+		j.Verdict, j.Rule, j.Reason = event.Transient, "vanished", "a file went away while its directory was read"
+	case best.vague() && !out.overcome && t.overrule(f, out):
 		j.Verdict, j.Rule, j.Reason = event.Unknown, "", best.rule.Reason+"; its words are those of failures that pass"
 	}
 	return j
@@ -191,13 +193,18 @@ func (t *Table) search(names []string, f Failure, out *output) []finding {
 			s.found = append(s.found, f)
 		}
 	}
-	settle(s.found)
+	s.found = slices.DeleteFunc(s.found, func(f finding) bool {
+		over := f.overcome(out)
+		out.overcome = out.overcome || over
+		return over
+	})
+	settle(s.found, out)
 	return s.found
 }
 
 // settle marks the findings that yield to another one, and counts the links of
 // lines that speak for different verdicts.
-func settle(found []finding) {
+func settle(found []finding, out *output) {
 	for i := range found {
 		f := &found[i]
 		if slices.ContainsFunc(found, func(g finding) bool { return g.line == f.line && g.rule.Verdict != f.rule.Verdict }) {
@@ -206,7 +213,7 @@ func settle(found []finding) {
 		f.beaten = slices.ContainsFunc(found, func(g finding) bool {
 			return g.line == f.line && g.strength >= f.strength && slices.Contains(g.rule.Over, f.rule.ID)
 		})
-		f.yielded = f.explained(found)
+		f.yielded = f.explained(found, out)
 		if f.rule.Yields == "" {
 			continue
 		}

@@ -6,6 +6,7 @@ package classify
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/retrysh/retry/engine/event"
 )
@@ -22,14 +23,22 @@ var (
 	inVain    = []string{"net-timeout", "net-reset", "ldap-transient"}
 )
 
-// explained reports whether the finding is that data is damaged, and a line above
-// says that something was not to be had over the network; or that a client gave up,
-// and a line above says that the certificate is not trusted or TLS not spoken.
-func (f *finding) explained(found []finding) bool {
+// explained reports whether the finding is a consequence of what a line above says:
+// that data is damaged, of something that was not to be had over the network; that a
+// client gave up, of a certificate that is not trusted or of TLS that is not spoken;
+// and in Python any refusal that came up while a failure of the network was handled.
+func (f *finding) explained(found []finding, out *output) bool {
 	return f.rule.builtIn && slices.ContainsFunc(found, func(g finding) bool {
 		if g.strength < Plain || g.line < 0 || g.line >= f.line {
 			return false
 		}
-		return f.rule.ID == damaged && g.rule.Verdict == event.Transient || slices.Contains(untrusted, g.rule.ID) && slices.Contains(inVain, f.rule.ID)
+		if g.rule.Verdict == event.Transient && f.rule.Verdict == event.Permanent {
+			return f.rule.ID == damaged || f.rule.general() && strings.Contains(out.lower[g.line:f.line], whileHandling)
+		}
+		return slices.Contains(untrusted, g.rule.ID) && slices.Contains(inVain, f.rule.ID)
 	})
 }
+
+// whileHandling is what Python prints between an exception and one that came up in
+// its handler; see PEP 3134.
+const whileHandling = "\nduring handling of the above exception, another exception occurred:"

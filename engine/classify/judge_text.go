@@ -18,6 +18,8 @@ type output struct {
 	masked string // the text without what stands in addresses and paths
 	// stderr is where standard error begins.
 	stderr int
+	// overcome is set where the command says that it got over a failure that passes.
+	overcome bool
 }
 
 func newOutput(stdout, stderr []byte) *output {

@@ -26,17 +26,27 @@ var (
 // explained reports whether the finding is a consequence of what a line above says:
 // that data is damaged, of something that was not to be had over the network; that a
 // client gave up, of a certificate that is not trusted or of TLS that is not spoken;
-// and in Python any refusal that came up while a failure of the network was handled.
+// that a file is missing or of no use to the next step of a script; and in Python any
+// refusal that came up while a failure of the network was handled.
 func (f *finding) explained(found []finding, out *output) bool {
 	return f.rule.builtIn && slices.ContainsFunc(found, func(g finding) bool {
 		if g.strength < Plain || g.line < 0 || g.line >= f.line {
 			return false
 		}
 		if g.rule.Verdict == event.Transient && f.rule.Verdict == event.Permanent {
-			return f.rule.ID == damaged || f.rule.general() && strings.Contains(out.lower[g.line:f.line], whileHandling)
+			return f.rule.ID == damaged || f.rule.general() && (strings.Contains(out.lower[g.line:f.line], whileHandling) || f.isOfInput() && isNextStep(out.lower[f.line:]))
 		}
 		return slices.Contains(untrusted, g.rule.ID) && slices.Contains(inVain, f.rule.ID)
 	})
+}
+
+// steps are the tools by which scripts go on with what they fetched, or clean up.
+var steps = []string{"mv", "rm", "tar", "gunzip", "unzip"}
+
+// isNextStep recognises a line by one of them.
+func isNextStep(line string) bool {
+	name, _, _ := strings.Cut(line, ": ")
+	return slices.Contains(steps, name)
 }
 
 // whileHandling is what Python prints between an exception and one that came up in

@@ -21,12 +21,13 @@ const (
 	frameLine            // a call on the stack, from a backtrace
 	settingLine          // a setting in a dump of an object
 	guessLine            // one of several causes that the tool thinks of
+	passedLine           // a test or a step that went well
 )
 
 // counts reports whether a line of the kind is any evidence for the rule.
 func (r *Rule) counts(kind lineKind) bool {
 	switch kind {
-	case helpLine, quotedLine, frameLine, settingLine:
+	case helpLine, quotedLine, frameLine, settingLine, passedLine:
 		return false
 	case guessLine:
 		return r.Verdict == event.Transient
@@ -86,6 +87,9 @@ func kindOf(line string) lineKind {
 	if isHelp(line) {
 		return helpLine
 	}
+	if isPassed(strings.TrimLeft(line, " \t")) {
+		return passedLine
+	}
 	if isTestName(strings.TrimLeft(line, " \t")) || strings.HasPrefix(trimmed, "expected:") || isPointer(line) {
 		return testLine
 	}
@@ -105,12 +109,12 @@ func kindOf(line string) lineKind {
 }
 
 // isQuoted recognises the line of a program that the output shows from start to
-// end: behind its number and a bar, with marks below it, or in a Python
-// traceback; and the row of a table, such as that of a scanner's findings. What
-// such a line speaks of has not happened.
+// end: behind its number and a bar, with marks below it, in a Python traceback or
+// behind pytest's mark; and the row of a table, such as that of a scanner's
+// findings. What such a line speaks of has not happened.
 func (o *output) isQuoted(start, end int) bool {
 	line := o.lower[start:end]
-	if isNumbered(line) || strings.Count(line, "│") >= 4 {
+	if isNumbered(line) || strings.HasPrefix(line, ">       ") || strings.Count(line, "│") >= 4 {
 		return true
 	}
 	first, last := o.line(start)
@@ -144,17 +148,29 @@ func isMarks(line string) bool {
 	return strings.Contains(marks, "^") && strings.Trim(marks, "^~-") == ""
 }
 
+// isPassed recognises how test runners name a test that went well: Jest, Vitest,
+// Mocha, pytest, go test, and those that speak the Test Anything Protocol.
+func isPassed(trimmed string) bool {
+	for _, mark := range []string{"✓ ", "✔ ", "√ ", "--- pass: ", "pass ", "(pass) "} {
+		if strings.HasPrefix(trimmed, mark) {
+			return true
+		}
+	}
+	number, ok := strings.CutPrefix(trimmed, "ok ")
+	return ok && number != "" && '0' <= number[0] && number[0] <= '9' || strings.HasSuffix(trimmed, " passed") && strings.Contains(trimmed, "::test")
+}
+
 // isTestName recognises how test runners name a test that failed: Jest, Vitest,
-// Mocha, RSpec, pytest, go test and those that speak the Test Anything Protocol.
+// Mocha, RSpec, Minitest, Bun, pytest, go test and those that speak the Test Anything Protocol.
 // What the test is about has not happened.
 func isTestName(trimmed string) bool {
-	for _, mark := range []string{"● ", "✕ ", "not ok ", "--- fail: ", "rspec ./", "failed test", "fail test", "fail src/", "fail spec/"} {
+	for _, mark := range []string{"● ", "✕ ", "not ok ", "--- fail: ", "rspec ./", "failed test", "fail test", "fail src/", "fail spec/", "(fail) ", "# subtest: "} {
 		if strings.HasPrefix(trimmed, mark) {
 			return true
 		}
 	}
 	rest := strings.TrimLeft(trimmed, "0123456789")
-	return rest != trimmed && strings.HasPrefix(rest, ") ")
+	return rest != trimmed && strings.HasPrefix(rest, ") ") || strings.Contains(trimmed, "#test_") || strings.Contains(trimmed, ") = ") && strings.Contains(trimmed, ", want ")
 }
 
 // isPointer recognises "     ^ unexpected EOF", by which a parser shows a place in
@@ -215,7 +231,7 @@ func isWarning(trimmed string) bool {
 }
 
 func isHandled(line string) bool {
-	return holds(line, "falling back", "using built", "using default", "using the default", "using cache", "using the cache", "from cache", "ignoring", "ignored", "continuing", "no matching credentials were found", "non-fatal", "not fatal", "skipping", "skipped", "creating it", "will be created") ||
+	return holds(line, "falling back", "using built", "using default", "using the default", "using cache", "using the cache", "from cache", "ignoring", "ignored", "continuing", "no matching credentials were found", "non-fatal", "not fatal", "skipping", "skipped", "creating it", "will be created", "nothing to move", "nothing to migrate", "nothing to remove", "nothing to clean", "deferred to ") ||
 		holds(line, "future ") && holds(line, "release", "version")
 }
 

@@ -21,7 +21,7 @@ import (
 var wentWell = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:attempt|try|retry) #?\d+(?: of \d+|/\d+)?\)?:?,? (?:is |was |has )?(?:ok|okay|succeeded|successful|connected|worked|done|passed)\b` +
 		`|\b(?:ok|okay|succeeded|success|successful|connected|worked|passed|recovered) (?:on|at|after|in|with) (?:the )?(?:#?\d+ |\w+ )?(?:attempts?|try|tries|retry|retries)\b` +
-		`|\bretried, ok\b|\bretry (?:ok|succeeded|worked|was successful)\b` +
+		`|\bretried, ok\b|\breconnected\b|\(ignored\)|\bretry (?:ok|succeeded|worked|was successful)\b` +
 		`|\n\.\.\.ignoring\b`)
 })
 
@@ -38,7 +38,7 @@ func (f *finding) overcome(out *output) bool {
 		to = out.stderr
 	}
 	rest := out.lower[from:to]
-	if !holds(rest, "attempt", "retr", "try ", "tries", "...ignoring") {
+	if !holds(rest, "attempt", "retr", "try ", "tries", "reconnected", "ignor") {
 		return false
 	}
 	return slices.ContainsFunc(wentWell().FindAllStringIndex(rest, -1), func(at []int) bool {

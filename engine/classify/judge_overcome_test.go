@@ -19,6 +19,8 @@ func TestOvercome(t *testing.T) {
 		{"connect: connection refused, retried, ok\nfailed", true},
 		{"attempt 1: connection refused, attempt 2 ok\nfailed", true},
 		{"fatal: [localhost]: FAILED! => Connection refused\n...ignoring\nfailed", true},
+		{"cache: read ECONNRESET, reconnected after 120 ms\nfailed", true},
+		{"curl: (7) Failed to connect to h.test port 80\nmake: [Makefile:2: ping] Error 7 (ignored)\nfailed", true},
 		{"attempt 1: ok\nattempt 2: connection refused\n", false},
 		{"attempt 1 ok, attempt 2: connection refused\n", false},
 		{"attempt 1: connection refused\nattempt 2: connection refused\n", false},

@@ -40,8 +40,18 @@ func TestUntilGoneWithoutMeans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := New(target, func(context.Context, []string, io.Writer) attempt.Result {
-		return attempt.Result{ExitCode: 126, StartErr: errors.New("no process")}
-	}).UntilGone()
-	want(t, p.Run(t.Context(), attempt.Spec{}), 1, "no process")
+	for _, c := range []struct {
+		result attempt.Result
+		code   int
+		note   string
+	}{
+		{attempt.Result{ExitCode: 1}, 0, ""},
+		{attempt.Result{ExitCode: 126, StartErr: errors.New("no process")}, 1, "no process"},
+		{attempt.Result{ExitCode: 126}, 1, "command exited 126"},
+		{attempt.Result{ExitCode: 127}, 1, "command exited 127"},
+		{attempt.Result{ExitCode: 137, Signal: "SIGKILL"}, 1, "command ended by SIGKILL"},
+	} {
+		p := New(target, func(context.Context, []string, io.Writer) attempt.Result { return c.result }).UntilGone()
+		want(t, p.Run(t.Context(), attempt.Spec{}), c.code, c.note)
+	}
 }

@@ -46,6 +46,12 @@ const (
 	codeLate     = 124 // as for a command that ran into --timeout
 )
 
+// Exit codes of a shell whose command was not run: POSIX, 2.8.2.
+const (
+	codeNotExecutable = 126
+	codeNotFound      = 127
+)
+
 // Exec runs a command for an exec: target. It ends the command and all that
 // the command started when ctx ends, gives output what the command writes to
 // its standard error (or to both streams), and returns after the last write.
@@ -146,9 +152,16 @@ func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 		result.Note = p.note
 	}
 	if p.gone && result.Err == nil && result.Cancelled == "" && ctx.Err() == nil && !result.DeadlinePassed {
-		p.turn(&result, err == nil, t.result.StartErr != nil || isOurs(err))
+		p.turn(&result, err == nil, t.couldNotLook() || isOurs(err))
 	}
 	return result
+}
+
+// couldNotLook reports whether an exec: target's command was not run, was not found,
+// or was ended by somebody else.
+func (t *try) couldNotLook() bool {
+	r := t.result
+	return r.StartErr != nil || !r.TimedOut && (r.Signal != "" || r.ExitCode == codeNotExecutable || r.ExitCode == codeNotFound)
 }
 
 // turn makes the result of a complete try that of one that waits for the target

@@ -36,9 +36,10 @@ package classify
 // matches the same line too, behind where this one does: "deploy.sh:12: error:"
 // looks like a compiler's line until one reads on.
 //
-// What a command says of its input is a consequence where the input did not come
-// (judge_explained.go, judge_input.go). A lock that the output says to be held
-// since long ago is permanent.
+// What a command got over is no evidence (judge_overcome.go). What it says of its
+// input is a consequence where the input did not come (judge_explained.go,
+// judge_input.go), or where the input went away under it (judge_vanished.go). A
+// lock that the output says to be held since long ago is permanent.
 //
 // A failure on which no rule matches, or none but an exit code that means many
 // things, is judged by its words (words.go), or stays unknown. The words overrule

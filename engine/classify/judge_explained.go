@@ -2,7 +2,7 @@ package classify
 
 // This file hears that a finding is a consequence of what a line above says: data
 // is damaged that did not come in full, a client gives up on a server that it does
-// not trust.
+// not trust, the next step of a script misses what was not fetched.
 
 import (
 	"slices"

@@ -194,11 +194,9 @@ func (t *Table) search(names []string, f Failure, out *output) []finding {
 			s.found = append(s.found, f)
 		}
 	}
-	s.found = slices.DeleteFunc(s.found, func(f finding) bool {
-		over := f.overcome(out)
-		out.overcome = out.overcome || over
-		return over
-	})
+	n := len(s.found)
+	s.found = dropOvercome(s.found, out)
+	out.overcome = len(s.found) < n
 	settle(s.found, out)
 	return s.found
 }

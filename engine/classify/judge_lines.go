@@ -3,6 +3,7 @@ package classify
 // This file tells lines that speak of the failure from those that do not.
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/retrysh/retry/engine/event"
@@ -87,10 +88,11 @@ func kindOf(line string) lineKind {
 	if isHelp(line) {
 		return helpLine
 	}
-	if isPassed(strings.TrimLeft(line, " \t")) {
+	text := strings.TrimLeft(line, " \t")
+	if isPassed(text) {
 		return passedLine
 	}
-	if isTestName(strings.TrimLeft(line, " \t")) || strings.HasPrefix(trimmed, "expected:") || isPointer(line) {
+	if isTestName(text) || strings.HasPrefix(trimmed, "expected:") || isPointer(line) {
 		return testLine
 	}
 	if isFrame(line) {
@@ -151,26 +153,20 @@ func isMarks(line string) bool {
 // isPassed recognises how test runners name a test that went well: Jest, Vitest,
 // Mocha, pytest, go test, and those that speak the Test Anything Protocol.
 func isPassed(trimmed string) bool {
-	for _, mark := range []string{"✓ ", "✔ ", "√ ", "--- pass: ", "pass ", "(pass) "} {
-		if strings.HasPrefix(trimmed, mark) {
-			return true
-		}
-	}
 	number, ok := strings.CutPrefix(trimmed, "ok ")
-	return ok && number != "" && '0' <= number[0] && number[0] <= '9' || strings.HasSuffix(trimmed, " passed") && strings.Contains(trimmed, "::test")
+	return ok && number != "" && isDigit(number[0]) ||
+		begins(trimmed, "✓ ", "✔ ", "√ ", "--- pass: ", "pass ", "(pass) ") ||
+		strings.HasSuffix(trimmed, " passed") && strings.Contains(trimmed, "::test")
 }
 
 // isTestName recognises how test runners name a test that failed: Jest, Vitest,
-// Mocha, RSpec, Minitest, Bun, pytest, go test and those that speak the Test Anything Protocol.
-// What the test is about has not happened.
+// Mocha, RSpec, Minitest, Bun, pytest, go test and those that speak the Test
+// Anything Protocol. What the test is about has not happened.
 func isTestName(trimmed string) bool {
-	for _, mark := range []string{"● ", "✕ ", "not ok ", "--- fail: ", "rspec ./", "failed test", "fail test", "fail src/", "fail spec/", "(fail) ", "# subtest: "} {
-		if strings.HasPrefix(trimmed, mark) {
-			return true
-		}
-	}
 	rest := strings.TrimLeft(trimmed, "0123456789")
-	return rest != trimmed && strings.HasPrefix(rest, ") ") || strings.Contains(trimmed, "#test_") || strings.Contains(trimmed, ") = ") && strings.Contains(trimmed, ", want ")
+	return rest != trimmed && strings.HasPrefix(rest, ") ") ||
+		begins(trimmed, "● ", "✕ ", "not ok ", "--- fail: ", "rspec ./", "failed test", "fail test", "fail src/", "fail spec/", "(fail) ", "# subtest: ") ||
+		strings.Contains(trimmed, "#test_") || strings.Contains(trimmed, ") = ") && strings.Contains(trimmed, ", want ")
 }
 
 // isPointer recognises "     ^ unexpected EOF", by which a parser shows a place in
@@ -217,10 +213,8 @@ var warnings = []string{
 }
 
 func isWarning(trimmed string) bool {
-	for _, w := range warnings {
-		if strings.HasPrefix(trimmed, w) {
-			return true
-		}
+	if begins(trimmed, warnings...) {
+		return true
 	}
 	for _, field := range []string{"level=warn", "level=info", "level=debug", `"level":"warn`, `"level":"info`, `"level":"debug`, " warn ", " info ", " [warn", " [info", " warning:", "-warning **:", "-critical **:"} {
 		if i := strings.Index(trimmed, field); i >= 0 && i < 48 && !strings.Contains(trimmed[:i], "error") {
@@ -239,6 +233,11 @@ func isHandled(line string) bool {
 // failed: that is the cause itself.
 func isLastTry(line string) bool {
 	return holds(line, "retr", "attempt", "giving up", "caused by", "tries") && !strings.Contains(line, "deprecat")
+}
+
+// begins reports whether the line begins with one of the words.
+func begins(line string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(line, w) })
 }
 
 // holds reports whether one of the words stands in the line.

@@ -25,23 +25,37 @@ var wentWell = sync.OnceValue(func() *regexp.Regexp {
 		`|\n\.\.\.ignoring\b`)
 })
 
-// overcome reports whether the finding is of a failure that passes, and the same
-// stream says behind it that it was overcome.
-func (f *finding) overcome(out *output) bool {
-	if f.rule.Verdict != event.Transient || !f.rule.builtIn || f.line < 0 {
-		return false
+// lastRecovery returns where a stream, in lower case, last says so, -1 for nowhere.
+func lastRecovery(stream string) int {
+	last := -1
+	if !holds(stream, "attempt", "retr", "try ", "tries", "reconnected", "ignor") {
+		return last
 	}
-	_, first := out.line(f.line)
-	from := min(f.line+f.rule.matchEnd(f.match.Line), first)
-	to := len(out.lower)
-	if from < out.stderr {
-		to = out.stderr
+	for _, at := range wentWell().FindAllStringIndex(stream, -1) {
+		if !strings.HasSuffix(stream[:at[0]], "not ") {
+			last = at[0]
+		}
 	}
-	rest := out.lower[from:to]
-	if !holds(rest, "attempt", "retr", "try ", "tries", "reconnected", "ignor") {
-		return false
-	}
-	return slices.ContainsFunc(wentWell().FindAllStringIndex(rest, -1), func(at []int) bool {
-		return !strings.HasSuffix(rest[:at[0]], "not ")
+	return last
+}
+
+// dropOvercome drops the findings of failures that pass of which the same stream says
+// behind them that they were overcome.
+func dropOvercome(found []finding, out *output) []finding {
+	stdout := sync.OnceValue(func() int { return lastRecovery(out.lower[:out.stderr]) })
+	stderr := sync.OnceValue(func() int { return lastRecovery(out.lower[out.stderr:]) + out.stderr })
+	return slices.DeleteFunc(found, func(f finding) bool {
+		if f.rule.Verdict != event.Transient || !f.rule.builtIn || f.line < 0 {
+			return false
+		}
+		last := stderr
+		if f.line < out.stderr {
+			last = stdout
+		}
+		if last() < f.line {
+			return false
+		}
+		_, end := out.line(f.line)
+		return last() >= min(f.line+f.rule.matchEnd(f.match.Line), end)
 	})
 }

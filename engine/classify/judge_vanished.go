@@ -28,7 +28,7 @@ func vanished(argv []string, line string) bool {
 	}) {
 		return false
 	}
-	path := missing[strings.LastIndexAny(missing, " ")+1:]
+	path := missing[strings.LastIndexByte(missing, ' ')+1:]
 	path = strings.Trim(path, `'"‘’`)
 	return !slices.Contains(args, path) && slices.ContainsFunc(args, func(arg string) bool {
 		dir := strings.TrimRight(arg, "/")

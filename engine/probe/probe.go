@@ -152,16 +152,16 @@ func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 		result.Note = p.note
 	}
 	if p.gone && result.Err == nil && result.Cancelled == "" && ctx.Err() == nil && !result.DeadlinePassed {
-		p.turn(&result, err == nil, t.couldNotLook() || isOurs(err))
+		p.turn(&result, err == nil, t.couldNotLook(err))
 	}
 	return result
 }
 
-// couldNotLook reports whether an exec: target's command was not run, was not found,
-// or was ended by somebody else.
-func (t *try) couldNotLook() bool {
+// couldNotLook reports whether the try failed for what this machine lacks, or an
+// exec: target's command was not run, was not found, or was ended by somebody else.
+func (t *try) couldNotLook(err error) bool {
 	r := t.result
-	return r.StartErr != nil || !r.TimedOut && (r.Signal != "" || r.ExitCode == codeNotExecutable || r.ExitCode == codeNotFound)
+	return isOurs(err) || r.StartErr != nil || !r.TimedOut && (r.Signal != "" || r.ExitCode == codeNotExecutable || r.ExitCode == codeNotFound)
 }
 
 // turn makes the result of a complete try that of one that waits for the target

@@ -1,0 +1,155 @@
+// Package mode parses the command line of a mode that runs no command:
+// --status, --letters, --report and the like.
+//
+// Each mode has a kong grammar of its own, a struct that embeds Common. Its
+// flags and words may stand in any order, and "--" ends the flags. A mode is a
+// function that takes a Call and returns the exit code.
+package mode
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/retrysh/retry/engine/tell"
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// Call is one use of a mode.
+type Call struct {
+	// Name is the mode's flag without dashes, such as "status".
+	Name string
+	// Args are the words of the command line but the mode's own flag.
+	Args []string
+	// Environ is the program's environment.
+	Environ               []string
+	Stdin, Stdout, Stderr *os.File
+}
+
+// Common are the flags that every mode knows.
+type Common struct {
+	LogFormat string `enum:"text,json" default:"text" variable:"yes"`
+	Color     string `enum:"auto,always,never" default:"auto" variable:"yes"`
+	Quiet     bool   `short:"q" variable:"yes"`
+	Verbose   bool   `short:"v" variable:"yes"`
+	NoEnv     bool
+}
+
+// JSON reports whether the output is one JSON object.
+func (c *Common) JSON() bool { return c.LogFormat == "json" }
+
+// Parse fills the grammar, a pointer to a struct, from the call's words. A
+// field tagged variable:"yes" is also set by its RETRY_ variable; one tagged
+// nested:"-" as well is not where RETRY_DEPTH is set.
+func Parse(c Call, grammar any) error {
+	parser, err := kong.New(grammar, kong.Name("retry"), kong.NoDefaultHelp(), kong.Exit(func(int) {}), kong.Resolvers(variables(c.Environ)))
+	if err != nil {
+		return err
+	}
+	_, err = parser.Parse(flagsFirst(parser.Model.Flags, c.Args))
+	return err
+}
+
+// Usage reports a usage error of the mode and returns its exit code.
+func (c Call) Usage(err error) int {
+	fmt.Fprintf(c.Stderr, "retry: --%s: %s\nTry 'retry --%s --help'.\n", c.Name, tell.Printable(tell.Masked(err.Error())), c.Name)
+	return exitcodes.Failure
+}
+
+// Fail reports an error that is not the command line's and returns the exit
+// code of the program's own failures.
+func (c Call) Fail(err error) int {
+	fmt.Fprintf(c.Stderr, "retry: --%s: %s\n", c.Name, tell.Printable(tell.Masked(err.Error())))
+	return exitcodes.Failure
+}
+
+// flagsFirst sorts the words: kong reads the words of a list only where they
+// stand together.
+func flagsFirst(known []*kong.Flag, args []string) []string {
+	var flags, words []string
+	for i := 0; i < len(args); i++ {
+		switch word := args[i]; {
+		case word == "--":
+			words = append(words, args[i+1:]...)
+			i = len(args)
+		case len(word) < 2 || word[0] != '-':
+			words = append(words, word)
+		default:
+			flags = append(flags, word)
+			if takesNext(known, word) && i+1 < len(args) && args[i+1] != "--" {
+				i++
+				flags = append(flags, args[i])
+			}
+		}
+	}
+	return append(append(flags, "--"), words...)
+}
+
+// takesNext reports whether the value of a flag is the word after it.
+func takesNext(known []*kong.Flag, word string) bool {
+	if name, long := strings.CutPrefix(word, "--"); long {
+		i := slices.IndexFunc(known, func(f *kong.Flag) bool { return f.Name == name })
+		return i >= 0 && !known[i].IsBool()
+	}
+	for at, short := range word[1:] {
+		i := slices.IndexFunc(known, func(f *kong.Flag) bool { return f.Short == short })
+		if i < 0 || !known[i].IsBool() {
+			return i >= 0 && at == len(word)-2
+		}
+	}
+	return false
+}
+
+// variables resolves the flags that have a RETRY_ variable. Empty variables
+// are ignored, and a log format that the modes do not know counts as text.
+func variables(environ []string) kong.ResolverFunc {
+	_, nested := lookup(environ, "RETRY_DEPTH")
+	return func(c *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) {
+		if !f.Tag.Has("variable") || f.Tag.Get("nested") == "-" && nested || noEnv(c) {
+			return nil, nil
+		}
+		name := "RETRY_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		value, ok := lookup(environ, name)
+		if value = strings.TrimRight(value, "\r\n"); !ok || strings.TrimSpace(value) == "" || f.Name == "log-format" && value != "json" {
+			return nil, nil
+		}
+		if f.IsSlice() {
+			return lines(value), nil
+		}
+		return value, nil
+	}
+}
+
+func lookup(environ []string, name string) (value string, ok bool) {
+	for _, entry := range environ {
+		if v, is := strings.CutPrefix(entry, name+"="); is {
+			value, ok = v, true
+		}
+	}
+	return value, ok
+}
+
+// noEnv reports whether the command line has --no-env.
+func noEnv(c *kong.Context) bool {
+	return slices.ContainsFunc(c.Path, func(p *kong.Path) bool {
+		if p.Flag == nil || p.Flag.Name != "no-env" {
+			return false
+		}
+		on, is := c.FlagValue(p.Flag).(bool)
+		return is && on
+	})
+}
+
+// lines are the values of a repeatable flag's variable, one a line.
+func lines(value string) []any {
+	var all []any
+	for line := range strings.Lines(value) {
+		if line = strings.TrimRight(line, "\r\n"); strings.TrimSpace(line) != "" {
+			all = append(all, line)
+		}
+	}
+	return all
+}

@@ -135,13 +135,21 @@ func (out *output) gitHubFiles() sink.GitHubFiles {
 // appended is a file that every write opens and appends to.
 type appended string
 
-// Write appends p.
+// Write appends p, on a line of its own where the last line has no end.
 func (name appended) Write(p []byte) (int, error) {
-	file, err := os.OpenFile(string(name), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	file, err := os.OpenFile(string(name), os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
 		return 0, err
 	}
-	n, err := file.Write(p)
+	written := p
+	if end, err := file.Seek(-1, io.SeekEnd); err == nil {
+		last := make([]byte, 1)
+		if n, _ := file.ReadAt(last, end); n == 1 && last[0] != '\n' {
+			written = append([]byte{'\n'}, p...)
+		}
+	}
+	n, err := file.Write(written)
+	n -= len(written) - len(p)
 	if closed := file.Close(); err == nil {
 		err = closed
 	}

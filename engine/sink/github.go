@@ -26,13 +26,15 @@ type GitHubFiles struct {
 // GitHub is a sink for the log of a GitHub Actions step: each attempt is a
 // group, each failed one a warning, the end an error where it failed. At the
 // end it writes the attempts as a table, unless the first succeeded, and the
-// outputs attempts, outcome and exit_code.
+// outputs attempts, outcome, exit_code, timed_out and reason.
 type GitHub struct {
 	ci
 	files   GitHubFiles
 	ran     string // the command, as it is shown
 	rows    []string
 	dropped int
+	// timedOut says that the last attempt ended by its own limit.
+	timedOut bool
 }
 
 // NewGitHub returns a sink that writes to w.
@@ -48,19 +50,22 @@ func (s *GitHub) Emit(e event.Event) {
 		s.ran = shown(e.Command)
 	case *event.AttemptFinished:
 		s.row(e)
+		s.timedOut = e.Result.TimedOut
 	case *event.RunFinished:
 		if e.Attempts > 1 || e.Outcome != event.Succeeded {
 			s.append(s.files.Summary, s.table(e))
 		}
-		s.append(s.files.Output, outputs(e))
+		s.append(s.files.Output, s.outputs(e))
 	}
 }
 
-// outputs are lines of NAME=VALUE. Every value is a number or one of the
-// contract's words. The empty line in front ends one that somebody left
-// unfinished; the runner skips it.
-func outputs(e *event.RunFinished) string {
-	return fmt.Sprintf("\nattempts=%d\noutcome=%s\nexit_code=%d\n", e.Attempts, e.Outcome, e.ExitCode)
+// longestReason is how many characters of a reason are an output.
+const longestReason = 300
+
+// outputs are lines of NAME=VALUE, each value in one line.
+func (s *GitHub) outputs(e *event.RunFinished) string {
+	reason := []rune(inert(tell.Masked(e.Reason)))
+	return fmt.Sprintf("attempts=%d\noutcome=%s\nexit_code=%d\ntimed_out=%t\nreason=%s\n", e.Attempts, e.Outcome, e.ExitCode, s.timedOut, string(reason[:min(len(reason), longestReason)]))
 }
 
 func (s *GitHub) append(w io.Writer, text string) {

@@ -1,0 +1,202 @@
+//go:build unix
+
+package cli
+
+// This file runs the action's scripts as a runner does, and its workflow by act
+// where that is installed.
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// actionInputs are the inputs of the action with their defaults.
+var actionInputs = map[string]string{
+	"COMMAND": "", "MAX_ATTEMPTS": "3", "RETRY_WAIT_SECONDS": "10", "TIMEOUT_MINUTES": "", "TIMEOUT_SECONDS": "", "SHELL": "",
+	"RETRY_ON": "", "RETRY_ON_EXIT_CODE": "", "ON_RETRY_COMMAND": "", "NEW_COMMAND_ON_RETRY": "", "WARNING_ON_RETRY": "true",
+	"CONTINUE_ON_ERROR": "false", "POLICY": "", "CLASSIFY": "", "FLAGS": "",
+}
+
+// action is a copy of the action in a directory of its own.
+type action struct {
+	dir string
+	env []string
+}
+
+func newAction(t *testing.T, checksums string) *action {
+	t.Helper()
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("bash is not here")
+	}
+	a := &action{dir: t.TempDir()}
+	if err := os.CopyFS(a.dir, os.DirFS("../.github/actions/retry")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(a.dir, "checksums.txt"), []byte(checksums), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	a.env = append(os.Environ(), "RUNNER_TOOL_CACHE="+filepath.Join(a.dir, "cache"), "GITHUB_OUTPUT="+a.output())
+	return a
+}
+
+func (a *action) output() string { return filepath.Join(a.dir, "output") }
+
+// script returns a script of the action with these variables beside.
+func (a *action) script(t *testing.T, name string, env ...string) *exec.Cmd {
+	t.Helper()
+	cmd := command(t, "bash", "-c", `exec bash "$0"`, filepath.Join(a.dir, name))
+	cmd.Dir, cmd.Env = a.dir, append(a.env, env...)
+	return cmd
+}
+
+// value is what was written last to GITHUB_OUTPUT under a name.
+func (a *action) value(t *testing.T, name string) (value string) {
+	t.Helper()
+	text, err := os.ReadFile(a.output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if v, is := strings.CutPrefix(strings.TrimSuffix(line, "\n"), name+"="); is {
+			value = v
+		}
+	}
+	return value
+}
+
+func TestActionFetchesWhatIsListed(t *testing.T) {
+	t.Parallel()
+	r := serve(t)
+	content, _ := archive()
+	name := archiveName(t)
+	sum := fmt.Sprintf("%x", sha256.Sum256(content))
+	for title, c := range map[string]struct{ checksums, version, says string }{
+		"the newest":       {strings.Repeat("0", 64) + "  v1.2.2/" + name + "\n" + sum + "  v1.2.3/" + name + "\n", "", ""},
+		"a version":        {sum + "  v1.2.3/" + name + "\n" + strings.Repeat("0", 64) + "  v1.3.0/" + name + "\n", "v1.2.3", ""},
+		"not listed":       {sum + "  v1.2.3/" + name + "\n", "v1.2.4", "lists no " + name},
+		"nothing listed":   {"", "", "lists no " + name},
+		"another checksum": {strings.Repeat("0", 64) + "  v1.2.3/" + name + "\n", "", "it was not unpacked"},
+		"not there":        {sum + "  v9.9.9/" + name + "\n", "", "cannot be downloaded"},
+	} {
+		t.Run(title, func(t *testing.T) {
+			a := newAction(t, c.checksums)
+			out, err := a.script(t, "program.sh", "RETRYSH_BASE_URL="+r.URL, "RETRYSH_IN_VERSION="+c.version).CombinedOutput()
+			if c.says != "" {
+				if left, _ := filepath.Glob(filepath.Join(a.dir, "cache", "*", "*", "*", "*")); err == nil || !strings.Contains(string(out), c.says) || left != nil {
+					t.Errorf("%v: %s; %v is there", err, out, left)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			if out, err := exec.Command(a.value(t, "program"), "--version").CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+}
+
+// program is the program, built once.
+func (a *action) program(t *testing.T) string {
+	t.Helper()
+	r := serve(t)
+	content, _ := archive()
+	sums := fmt.Sprintf("%x  v1.2.3/%s\n", sha256.Sum256(content), archiveName(t))
+	if err := os.WriteFile(filepath.Join(a.dir, "checksums.txt"), []byte(sums), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := a.script(t, "program.sh", "RETRYSH_BASE_URL="+r.URL).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return a.value(t, "program")
+}
+
+// TestActionPassesSignalsOn: the step becomes the program, so that the runner's
+// INT reaches the command.
+func TestActionPassesSignalsOn(t *testing.T) {
+	t.Parallel()
+	a := newAction(t, "")
+	env := []string{"RETRYSH_IN_PROGRAM=" + a.program(t)}
+	for name, value := range actionInputs {
+		if name == "COMMAND" {
+			value = `trap 'echo INT >>signals; exit 3' INT; echo up >up; while :; do sleep 0.01; done`
+		}
+		env = append(env, "RETRYSH_IN_"+name+"="+value)
+	}
+	step := a.script(t, "run.sh", env...)
+	step.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := step.Start(); err != nil {
+		t.Fatal(err)
+	}
+	awaitContent(filepath.Join(a.dir, "up"))
+	if err := step.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = step.Wait()
+	signals, err := os.ReadFile(filepath.Join(a.dir, "signals"))
+	if err != nil || string(signals) != "INT\n" || a.value(t, "outcome") != "cancelled" || a.value(t, "attempts") != "1" {
+		t.Errorf("the command got %q, %v; outcome %q after %s attempts", signals, err, a.value(t, "outcome"), a.value(t, "attempts"))
+	}
+}
+
+// TestActionWorkflow runs the action's own workflow.
+func TestActionWorkflow(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"act", "git", "jq", "python", "node"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%s is not here", tool)
+		}
+	}
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	home, clone := t.TempDir(), filepath.Join(t.TempDir(), "retry")
+	actrc := filepath.Join(home, ".config", "act", "actrc")
+	if err := os.MkdirAll(filepath.Dir(actrc), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(actrc, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	copyTree(t, clone)
+	var env []string
+	for _, name := range []string{"GOCACHE", "GOPATH", "GOMODCACHE"} {
+		value, err := exec.Command("go", "env", name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		env = append(env, name+"="+strings.TrimSpace(string(value)))
+	}
+	act := command(t, "act", "push", "-W", ".github/workflows/action.yml", "-P", "ubuntu-latest=-self-hosted", "--pull=false", "--action-offline-mode")
+	act.Dir, act.Env = clone, append(append(os.Environ(), "HOME="+home), env...)
+	if out, err := act.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// copyTree makes a repository of what stands here, with one commit.
+func copyTree(t *testing.T, to string) {
+	t.Helper()
+	for _, words := range []string{
+		"mkdir -p " + to,
+		"sh -c (git -C .. ls-files -z --cached --others --exclude-standard) | (cd .. && xargs -0 cp --parents -t " + to + ")",
+		"git init -q " + to,
+		"git -C " + to + " add -A",
+		"git -C " + to + " -c user.name=a -c user.email=a@localhost commit -qm a",
+	} {
+		args := strings.SplitN(words, " ", 3)
+		if args[0] != "sh" {
+			args = strings.Fields(words)
+		}
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", words, err, out)
+		}
+	}
+}

@@ -38,7 +38,16 @@ import (
 // returns the code to exit with.
 func Main() int {
 	calm()
-	o, err := read(os.Args[1:], os.Environ())
+	argv, environ := os.Args[1:], os.Environ()
+	if m, err := callOf(ownModes(), argv); m != nil || err != nil {
+		letSignalsAct()
+		if err != nil {
+			refuse(err)
+			return exitcodes.Of(err)
+		}
+		return m.do(environ)
+	}
+	o, err := read(argv, environ)
 	if err == nil && o.runs() {
 		return run(o)
 	}
@@ -82,84 +91,83 @@ func (o *options) runs() bool {
 	return true
 }
 
-func printHelp(w io.Writer, o *options) error {
-	if o.brief {
-		return pages().Brief(w)
-	}
-	return pages().Help(w)
-}
-
-func printMan(w io.Writer, _ *options) error { return pages().Man(w) }
-
-func printCompletion(w io.Writer, o *options) error { return pages().Completion(w, o.completion) }
-
-// read turns words into options. What asks for help is given help, whatever
-// else is wrong after it.
+// read turns words into options. What tells of the program itself does so,
+// whatever else is wrong after it, and in the user's files and variables.
 func read(argv, environ []string) (*options, error) {
 	table := flagTable()
-	own, command, argvErr := split(table, argv)
-	for _, s := range own {
-		if s.flag.name == "help" && s.value == "true" {
-			return &options{help: true, brief: s.word == "-h"}, nil
-		}
+	l := lookThrough(table, argv)
+	if l.asks("help") {
+		return &options{help: true, brief: l.word("help").text == "-h", helpOn: l.helpOn()}, nil
 	}
-	if argvErr != nil {
-		return nil, explainArgv(argvErr)
+	if l.unknown == "" && (l.asks("version") || l.asks("man")) {
+		return &options{version: l.asks("version"), man: l.asks("man")}, nil
 	}
 	var variables []setting
-	if !switchedOn(own, "no-env") {
+	if !l.asks("no-env") && !l.asks("completion") {
 		variables = environment(table, environ)
 	}
-	given := merge(variables, own)
-	if needsNoPolicy(own) {
-		return resolve(table, given, command)
+	g, settings, err := l.read(table, variables)
+	switch {
+	case err != nil:
+		return nil, err
+	case g.Completion != "":
+		return &options{completion: g.Completion}, nil
 	}
-	chosen, err := choosePolicy(table, environ, given, toRun(given, command))
+	chosen, err := choosePolicy(table, environ, settings, toRun(g, l.command))
 	if err != nil {
 		return nil, err
 	}
-	settings := merge(chosen.settings, given)
-	o, err := resolve(table, settings, command)
-	if err == nil {
-		o.chosen, o.settings = chosen, settings
-		if o.verbose {
-			o.sources = sources(settings)
-			if !switchedOn(own, "no-env") {
-				o.sources = append(o.sources, nearMisses(table, environ)...)
-			}
+	if len(chosen.settings) > 0 {
+		if g, settings, err = l.read(table, merge(chosen.settings, variables)); err != nil {
+			return nil, err
 		}
 	}
-	if err == nil && o.simulation != nil {
-		err = o.simulation.compare(table, environ, given, command, chosen.name)
+	o, err := resolve(g, settings, l.command)
+	if err != nil {
+		return nil, err
+	}
+	o.chosen = chosen
+	if o.verbose {
+		o.sources = sources(settings)
+		if !g.NoEnv {
+			o.sources = append(o.sources, nearMisses(table, environ)...)
+		}
+	}
+	if o.simulation != nil {
+		err = o.compare(table, environ)
 	}
 	return o, err
 }
 
+// compare resolves the policies that a simulation puts side by side, each by
+// itself: what was given does not change them. Without any, the policy in force
+// gives its name.
+func (o *options) compare(table []flag, environ []string) error {
+	s := o.simulation
+	if len(s.herds) == 1 && len(s.names) == 0 && o.chosen.name != "" {
+		s.herds[0].name = o.chosen.name
+	}
+	for _, name := range s.names {
+		asked := setting{flag: byName(table, "policy"), value: name, word: "--compare", source: fromCommandLine}
+		chosen, err := choosePolicy(table, environ, append(slices.Clone(o.settings), asked), o.command)
+		if err != nil {
+			return err
+		}
+		h, err := herd(table, chosen.settings, name)
+		if err != nil {
+			return err
+		}
+		s.herds = append(s.herds, h)
+	}
+	return nil
+}
+
 // toRun is the command, which the shell runs where --shell was given.
-func toRun(given []setting, command []string) []string {
-	if s := last(given, "shell"); s != nil {
-		return shellArgv(s.value, command)
+func toRun(g *grammar, command []string) []string {
+	if g.Shell != "" {
+		return shellArgv(string(g.Shell), command)
 	}
 	return command
-}
-
-// needsNoPolicy reports whether a mode was asked for that tells of the program
-// itself, whatever stands in the user's files.
-func needsNoPolicy(own []setting) bool {
-	return slices.ContainsFunc(own, func(s setting) bool {
-		return s.value != "false" && slices.Contains([]string{"version", "man", "completion"}, s.flag.name)
-	})
-}
-
-// switchedOn reports whether the last setting of a flag without a value is on.
-func switchedOn(settings []setting, name string) bool {
-	on := false
-	for _, s := range settings {
-		if s.flag.name == name {
-			on = s.value == "true"
-		}
-	}
-	return on
 }
 
 // show writes what was asked for by name to standard output; a disk that is

@@ -73,9 +73,10 @@ func TestHelpFitsEightyColumns(t *testing.T) {
 			t.Errorf("%d columns: %s", len(line)-1, line)
 		}
 	}
-	for _, f := range flagTable() {
-		if !strings.Contains(help.String(), "--"+f.name) {
-			t.Errorf("--%s is missing", f.name)
+	table := flagTable()
+	for i := range table {
+		if !strings.Contains(help.String(), "--"+table[i].name()) {
+			t.Errorf("--%s is missing", table[i].name())
 		}
 	}
 }

@@ -20,7 +20,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"reflect"
 	"strings"
 
 	"github.com/retrysh/retry/engine/block"
@@ -183,7 +182,7 @@ func (p *policyParser) field(at place, key, value string) error {
 	if f == nil {
 		return at.fault("%w", unknownKey(key))
 	}
-	if again && f.kind != reflect.Slice {
+	if again && !f.repeats() {
 		return at.fault("policy %q has %q on line %d already", def.name, key, first)
 	}
 	value, err := policyValue(f, value)
@@ -197,15 +196,15 @@ func (p *policyParser) field(at place, key, value string) error {
 // policyValue checks that the flag can stand in a policy, with that value.
 func policyValue(f *flag, value string) (string, error) {
 	switch {
-	case f.name == "policy" || f.name == "config":
+	case f.is("policy") || f.is("config"):
 		return "", errors.New(`this picks a policy, and so cannot stand in one; "inherit NAME" takes over another`)
-	case f.variable == "":
+	case !f.hasVariable():
 		return "", errors.New("this belongs to one call, and so to the command line only")
-	case f.kind == reflect.Bool && value == "":
+	case f.isBool() && value == "":
 		return "true", nil
-	case f.kind == reflect.Bool && truth(value) == "":
+	case f.isBool() && truth(value) == "":
 		return "", fmt.Errorf("%q is not true or false", value)
-	case f.kind == reflect.Bool:
+	case f.isBool():
 		return truth(value), nil
 	case value == "":
 		return "", errors.New("needs a value")
@@ -215,7 +214,7 @@ func policyValue(f *flag, value string) (string, error) {
 
 // unknownKey says which flag may have been meant.
 func unknownKey(key string) error {
-	near := suggest("--" + key)
+	near := suggest(flagTable(), "--"+key)
 	for i, name := range near {
 		near[i] = strings.Replace(name, `"--`, `"`, 1)
 	}

@@ -20,7 +20,7 @@ import (
 func settingsOf(def *policyDef) string {
 	var words []string
 	for _, s := range def.settings {
-		words = append(words, s.flag.name+"="+s.value)
+		words = append(words, s.flag.name()+"="+s.value)
 	}
 	return strings.Join(words, " ")
 }
@@ -366,7 +366,7 @@ func TestPrintedPolicyReadsBack(t *testing.T) {
 			}
 			settings = merge(settings, here)
 		}
-		o, err := resolve(table, settings, []string{"true"})
+		o, err := resolveAll(table, settings)
 		if err != nil {
 			continue
 		}
@@ -380,7 +380,7 @@ func TestPrintedPolicyReadsBack(t *testing.T) {
 		if err != nil {
 			t.Fatalf("round %d: %v in\n%s", round, err, first.String())
 		}
-		again, err := resolve(table, blocks[0].policy.settings, []string{"true"})
+		again, err := resolveAll(table, blocks[0].policy.settings)
 		if err != nil {
 			t.Fatalf("round %d: %v in\n%s", round, err, first.String())
 		}
@@ -436,7 +436,7 @@ func TestAChildGivesWayToNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := resolve(flagTable(), c.settings, []string{"true"})
+	o, err := resolveAll(flagTable(), c.settings)
 	if err != nil || o.policy.Schedule.Cap.Seconds() != 2 || o.policy.Schedule.Base.Seconds() > 2 {
 		t.Errorf("%+v, %v", o, err)
 	}
@@ -479,8 +479,8 @@ func TestVariablesOfCommandsAreNoFlags(t *testing.T) {
 	}
 	table := flagTable()
 	for i := range table {
-		if name := table[i].variable; set[name] && name != "RETRY_IDEMPOTENCY_KEY" {
-			t.Errorf("%s is set for commands, and a retry within would take it for --%s", name, table[i].name)
+		if name := table[i].variable(); table[i].hasVariable() && set[name] && name != "RETRY_IDEMPOTENCY_KEY" {
+			t.Errorf("%s is set for commands, and a retry within would take it for --%s", name, table[i].name())
 		}
 	}
 	for name := range set {
@@ -498,12 +498,12 @@ func TestVariablesOfTheOuterRun(t *testing.T) {
 	for _, name := range outer {
 		if f := byName(table, name); f == nil {
 			t.Logf("there is no --%s", name)
-		} else if !f.outer {
+		} else if !f.speaksOfOuterRun() {
 			t.Errorf("the variable of --%s reaches a retry within", name)
 		}
 	}
 	environ := []string{"RETRY_DEPTH=1", "RETRY_POLICY=ci", "RETRY_BEFORE_RETRY=x", "RETRY_REHEARSE=75", "RETRY_ATTEMPTS=3"}
-	if got := environment(table, environ); len(got) != 1 || got[0].flag.name != "attempts" {
+	if got := environment(table, environ); len(got) != 1 || !got[0].flag.is("attempts") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -55,16 +54,16 @@ func printPolicyText(out io.Writer, table []flag, o *options) error {
 		}
 		for _, value := range f.values {
 			if err := writable(value); err != nil {
-				return &usageError{"--" + f.flag.name, err}
+				return &usageError{"--" + f.flag.name(), err}
 			}
-			told := shown(f.flag.name, value, o)
+			told := shown(f.flag.name(), value, o)
 			if told != value {
 				fmt.Fprint(w, "# without what is secret in it, and so not read back:\n")
 			}
 			if f.aside || told != value {
 				fmt.Fprint(w, "# ")
 			}
-			fmt.Fprintf(w, "%s %s\n", f.flag.name, told)
+			fmt.Fprintf(w, "%s %s\n", f.flag.name(), told)
 		}
 	}
 	return w.Flush()
@@ -93,17 +92,17 @@ func printPolicyJSON(out io.Writer, table []flag, o *options) error {
 		e := entry{Origin: f.origin}
 		var told []string
 		for _, value := range f.values {
-			told = append(told, shown(f.flag.name, value, o))
+			told = append(told, shown(f.flag.name(), value, o))
 		}
-		switch f.flag.kind {
-		case reflect.Slice:
+		switch {
+		case f.flag.repeats():
 			e.Value = told
-		case reflect.Bool:
+		case f.flag.isBool():
 			e.Value = told[0] == "true"
 		default:
 			e.Value = told[0]
 		}
-		object[f.flag.name] = e
+		object[f.flag.name()] = e
 	}
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
@@ -116,11 +115,11 @@ func settingsInForce(table []flag, o *options) []inForce {
 	var all []inForce
 	for i := range table {
 		f := &table[i]
-		if f.variable == "" || slices.Contains([]string{"policy", "config", "no-env"}, f.name) {
+		if !f.hasVariable() || f.is("policy") || f.is("config") {
 			continue
 		}
 		if entry := given(f, o.settings); len(entry.values) > 0 {
-			entry.aside = gaveWay(f.name, entry.values[0], o.policy.Schedule)
+			entry.aside = gaveWay(f.name(), entry.values[0], o.policy.Schedule)
 			all = append(all, entry)
 		} else if entry := preset(f, o); len(entry.values) > 0 {
 			all = append(all, entry)
@@ -156,10 +155,10 @@ func shown(name, value string, o *options) string {
 func given(f *flag, settings []setting) inForce {
 	entry := inForce{flag: f}
 	for _, s := range settings {
-		if s.flag.name != f.name {
+		if s.flag.index != f.index {
 			continue
 		}
-		if f.kind != reflect.Slice {
+		if !f.repeats() {
 			entry.values = nil
 		}
 		if entry.values = append(entry.values, s.value); len(entry.values) > 1 {
@@ -172,7 +171,7 @@ func given(f *flag, settings []setting) inForce {
 		case fromEnvironment:
 			entry.origin = s.word
 		default:
-			entry.origin = strings.TrimSuffix(s.word, ": "+f.name)
+			entry.origin = strings.TrimSuffix(s.word, ": "+f.name())
 		}
 	}
 	return entry
@@ -183,14 +182,14 @@ func given(f *flag, settings []setting) inForce {
 func preset(f *flag, o *options) inForce {
 	entry := inForce{flag: f, origin: "default"}
 	set := func(name string) bool { return last(o.settings, name) != nil }
-	value := f.preset
-	switch f.name {
+	value := f.preset()
+	switch f.name() {
 	case "backoff", "base", "factor":
 		if set("delays") {
 			return entry
 		}
 		s := o.policy.Schedule
-		entry.aside = f.name == "base" && (len(o.targets) > 0 || s.Base > s.Cap)
+		entry.aside = f.is("base") && (len(o.targets) > 0 || s.Base > s.Cap)
 	case "cap":
 		value = o.policy.Schedule.Cap.String()
 		entry.aside = len(o.targets) > 0
@@ -206,7 +205,7 @@ func preset(f *flag, o *options) inForce {
 		value = o.eventFormat
 		entry.aside = set("log-file") // it follows from that
 	}
-	if f.kind == reflect.Bool {
+	if f.isBool() {
 		value = "false"
 	}
 	if value != "" {

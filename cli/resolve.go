@@ -1,17 +1,12 @@
 package cli
 
-// This file turns the grammar's text into a policy and options: every value is
-// checked here, and every rule that spans flags stands here. Nothing is
-// touched; reading the clock, files and the environment is for others.
+// This file turns the grammar into a policy and options: every rule that spans
+// flags stands here. Nothing is touched; reading the clock, files and the
+// environment is for others.
 
 import (
 	"errors"
 	"fmt"
-	"math"
-	"reflect"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/retrysh/retry/engine"
@@ -53,6 +48,7 @@ type options struct {
 
 	plan, help, version, man bool
 	brief                    bool   // one screen of the help
+	helpOn                   string // help on this mode alone, or ""
 	completion               string // a shell, or ""
 	explain                  *explanation
 	simulation               *simulation
@@ -75,9 +71,8 @@ func (e *usageError) ExitCode() int { return exitcodes.Failure }
 
 // resolver collects the first error, so that resolve reads as a table.
 type resolver struct {
-	g     *grammar
-	words map[string]string // flag name to how the user named it
-	from  map[string]source // flag name to where its value comes from, 0: the default
+	g        *grammar
+	settings []setting // all that were given and are in force
 	// partial says that these are the settings of a policy alone: what they need
 	// beside them may come from elsewhere.
 	partial bool
@@ -86,56 +81,66 @@ type resolver struct {
 
 func (r *resolver) fail(flag string, err error) {
 	if r.err == nil && err != nil {
-		word, ok := r.words[flag]
-		if !ok {
-			word = "--" + flag
-		}
-		r.err = &usageError{word, err}
+		r.err = &usageError{r.word(flag), err}
 	}
 }
 
-func (r *resolver) given(flag string) bool { return r.words[flag] != "" }
+func (r *resolver) given(flag string) bool { return last(r.settings, flag) != nil }
 
-// resolve checks all flags and what they mean together.
-func resolve(table []flag, settings []setting, command []string) (*options, error) {
-	r := newResolver(table, settings)
-	g := r.g
-	if r.given("shell") {
-		if g.Shell == "" {
-			r.fail("shell", errors.New(`"" is not a shell command; write it as in -c 'make | tee log'`))
-		}
-		command = shellArgv(g.Shell, command)
+// word is how the user named a flag.
+func (r *resolver) word(flag string) string {
+	if s := last(r.settings, flag); s != nil {
+		return s.word
 	}
+	return "--" + flag
+}
+
+// from is where a flag's value comes from, 0 for its default.
+func (r *resolver) from(flag string) source {
+	if s := last(r.settings, flag); s != nil {
+		return s.source
+	}
+	return 0
+}
+
+// text is a flag's value as it was given.
+func (r *resolver) text(flag string) string {
+	if s := last(r.settings, flag); s != nil {
+		return s.value
+	}
+	return ""
+}
+
+// resolve checks what the flags mean together.
+func resolve(g *grammar, settings []setting, command []string) (*options, error) {
+	r := &resolver{g: g, settings: settings}
 	o := &options{
-		command: command, exec: g.Exec, quiet: g.Quiet, verbose: g.Verbose, logFile: g.LogFile, rules: g.Rules, ruleVia: r.words["rules"], hedgeVia: r.words["hedge"],
-		plan: g.Plan, printPolicy: g.PrintPolicy, help: g.Help, version: g.Version, man: g.Man, key: g.IdempotencyKey,
+		command: toRun(g, command), settings: settings, exec: g.Exec, quiet: g.Quiet, verbose: g.Verbose, logFile: string(g.LogFile), ruleVia: r.word("rules"), hedgeVia: r.word("hedge"),
+		plan: g.Plan, printPolicy: g.PrintPolicy, key: string(g.IdempotencyKey),
 	}
-	if r.given("completion") {
-		o.completion = r.oneOf("completion", g.Completion)
+	for _, name := range g.Rules {
+		o.rules = append(o.rules, string(name))
 	}
-	if o.help || o.version || o.man || o.completion != "" || r.err != nil {
-		return o, r.err
-	}
-	r.values(o, settings)
+	r.values(o)
+	r.modeFlags()
 	o.explain = r.explanation()
-	o.simulation = r.simulation(table, settings, o)
+	o.simulation = r.simulation(o)
 	r.together(o)
 	o.meaningless = r.meaningless()
 	return o, r.err
 }
 
-func newResolver(table []flag, settings []setting) *resolver {
-	r := &resolver{g: apply(table, settings), words: map[string]string{}, from: map[string]source{}}
-	for _, s := range settings {
-		r.words[s.flag.name], r.from[s.flag.name] = s.word, s.source
+// modeFlags refuses the flags of a mode that was not asked for.
+func (r *resolver) modeFlags() {
+	for _, s := range r.settings {
+		if mode := s.flag.field.Tag.Get("mode"); mode != "" && !r.given(mode) {
+			r.fail(s.flag.name(), fmt.Errorf("goes with --%s only", mode))
+		}
 	}
-	return r
 }
 
-// values checks each flag's value, section by section.
-func (r *resolver) values(o *options, settings []setting) {
-	g := r.g
-	r.booleans(settings)
+// values resolves the flags of a policy, section by section.
+func (r *resolver) values(o *options) {
 	r.policy(&o.policy)
 	r.judging(&o.policy.Rules)
 	r.process(&o.process)
@@ -145,35 +150,8 @@ func (r *resolver) values(o *options, settings []setting) {
 	r.hooks(&o.hooks)
 	o.rehearsal = r.rehearsal()
 	r.saying(o)
-	o.nested = r.oneOf("nested", g.Nested)
-	if r.given("seed") {
-		var err error
-		o.seed, err = strconv.ParseUint(g.Seed, 10, 64)
-		o.hasSeed = true
-		if err != nil {
-			r.fail("seed", fmt.Errorf("%q is not a whole number from 0 to %d", g.Seed, uint64(math.MaxUint64)))
-		}
-	}
-	if r.given("idempotency-key") && g.IdempotencyKey == "" {
-		r.fail("idempotency-key", errors.New(`"" is not a key; give any text, such as a build number`))
-	}
-}
-
-// booleans refuses variables that switch a flag neither on nor off; the command
-// line's own have been looked at while it was read.
-func (r *resolver) booleans(settings []setting) {
-	for _, s := range settings {
-		if s.flag.kind == reflect.Bool && s.value != "true" && s.value != "false" {
-			r.fail(s.flag.name, fmt.Errorf("%q is not true or false", s.value))
-		}
-	}
-}
-
-// fileName refuses an empty name.
-func (r *resolver) fileName(flag, name string) {
-	if r.given(flag) && name == "" {
-		r.fail(flag, errors.New(`"" is not a file name`))
-	}
+	o.nested = r.g.Nested
+	o.seed, o.hasSeed = uint64(r.g.Seed), r.given("seed")
 }
 
 // together checks what flags mean beside one another.
@@ -192,24 +170,4 @@ func (r *resolver) together(o *options) {
 	case r.err == nil && len(o.command) == 0 && len(o.targets) == 0 && !o.plan && !o.printPolicy && o.explain == nil && o.simulation == nil:
 		r.err = errors.New("no command given; write it after the flags, as in: retry -n 3 -- curl -f http://localhost/")
 	}
-}
-
-func (r *resolver) duration(flag, value string) time.Duration {
-	d, err := backoff.ParseDuration(value)
-	r.fail(flag, err)
-	return d
-}
-
-// oneOf checks a value against those of the grammar. A default is one of them,
-// so that nothing is read for a flag that was not given.
-func (r *resolver) oneOf(flag, value string) string {
-	if !r.given(flag) {
-		return value
-	}
-	valid := validValues(flag)
-	if !slices.Contains(valid, value) {
-		last := len(valid) - 1
-		r.fail(flag, fmt.Errorf("%q is not %s or %s", value, strings.Join(valid[:last], ", "), valid[last]))
-	}
-	return value
 }

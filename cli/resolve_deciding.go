@@ -4,9 +4,6 @@ package cli
 // (SPEC sections 5 and 9).
 
 import (
-	"errors"
-	"regexp"
-
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/match"
@@ -15,61 +12,34 @@ import (
 // judging resolves the sections on success, retry or stop.
 func (r *resolver) judging(rules *engine.Rules) {
 	g := r.g
-	rules.SuccessOnExit = r.exits("success-on-exit", g.SuccessOnExit)
-	rules.StopOnExit = r.exits("stop-on-exit", g.StopOnExit)
-	rules.OnExit = r.exits("on-exit", g.OnExit)
+	rules.SuccessOnExit, rules.StopOnExit, rules.OnExit = joined(g.SuccessOnExit), joined(g.StopOnExit), joined(g.OnExit)
 	rules.Stdout = engine.Patterns{
-		Until: r.patterns("until-stdout", g.UntilStdout), FailOn: r.patterns("fail-on-stdout", g.FailOnStdout),
-		StopOn: r.patterns("stop-on-stdout", g.StopOnStdout), On: r.patterns("on-stdout", g.OnStdout),
+		Until: patterns(g.UntilStdout), FailOn: patterns(g.FailOnStdout), StopOn: patterns(g.StopOnStdout), On: patterns(g.OnStdout),
 	}
 	rules.Stderr = engine.Patterns{
-		Until: r.patterns("until-stderr", g.UntilStderr), FailOn: r.patterns("fail-on-stderr", g.FailOnStderr),
-		StopOn: r.patterns("stop-on-stderr", g.StopOnStderr), On: r.patterns("on-stderr", g.OnStderr),
+		Until: patterns(g.UntilStderr), FailOn: patterns(g.FailOnStderr), StopOn: patterns(g.StopOnStderr), On: patterns(g.OnStderr),
 	}
-	rules.Mode = map[string]engine.Mode{"any": engine.Any, "smart": engine.Smart, "strict": engine.Strict}[r.oneOf("classify", g.Classify)]
-	for _, name := range g.Rules {
-		r.fileName("rules", name)
-	}
+	rules.Mode = map[string]engine.Mode{"any": engine.Any, "smart": engine.Smart, "strict": engine.Strict}[g.Classify]
 	if len(g.Rules) > 0 && !r.given("classify") {
 		rules.Mode = engine.Smart // rules are for nothing else
 	}
-	switch g.RetryAfter {
-	case "off":
-	case "auto", "":
-		if r.given("retry-after") && g.RetryAfter == "" {
-			r.fail("retry-after", errors.New(`"" is not auto, off or a regular expression`))
-		}
-		rules.Hints = engine.Hints{Use: true, Capture: r.given("retry-after")}
-	default:
-		re, err := regexp.Compile(g.RetryAfter)
-		if err != nil {
-			_, err = match.Parse(g.RetryAfter)
-			r.fail("retry-after", err)
-		}
-		rules.Hints = engine.Hints{Use: true, Capture: true, Pattern: re}
+	if after := g.RetryAfter; !after.off {
+		rules.Hints = engine.Hints{Use: true, Capture: r.given("retry-after"), Pattern: after.re}
 	}
 	rules.Hints.HeldStdout, rules.Hints.HeldStderr = g.Stdout == "hold", g.Stderr == "hold"
 }
 
-func (r *resolver) exits(flag string, lists []string) classify.Exits {
-	var all classify.Exits
+// joined is one list of those that were given.
+func joined(lists []exits) (all classify.Exits) {
 	for _, list := range lists {
-		exits, err := classify.ParseExits(list)
-		r.fail(flag, err)
-		all = append(all, exits...)
+		all = append(all, list.Exits...)
 	}
 	return all
 }
 
-func (r *resolver) patterns(flag string, sources []string) []*match.Pattern {
-	var all []*match.Pattern
-	for _, source := range sources {
-		p, err := match.Parse(source)
-		if err == nil && source == "" {
-			err = errors.New(`"" matches every line; if that is meant, write "^"`)
-		}
-		r.fail(flag, err)
-		all = append(all, p)
+func patterns(given []pattern) (all []*match.Pattern) {
+	for _, p := range given {
+		all = append(all, p.Pattern)
 	}
 	return all
 }

@@ -4,7 +4,7 @@ package cli
 // the fallback (SPEC section 14).
 
 import (
-	"errors"
+	"time"
 
 	"github.com/retrysh/retry/engine/hook"
 )
@@ -13,21 +13,16 @@ import (
 // one its shell will say.
 func (r *resolver) hooks(h *hook.Set) {
 	g := r.g
-	for _, s := range []struct {
-		flag   string
-		values []string
-	}{
-		{"before-retry", g.BeforeRetry}, {"after-success", []string{g.AfterSuccess}}, {"after-give-up", []string{g.AfterGiveUp}},
-		{"retry-with", []string{g.RetryWith}}, {"fallback", []string{g.Fallback}},
-	} {
-		for _, script := range s.values {
-			if r.given(s.flag) && script == "" {
-				r.fail(s.flag, errors.New(`"" is not a shell command; write it as in 'make clean'`))
-			}
-		}
-	}
 	*h = hook.Set{
-		BeforeRetry: g.BeforeRetry, AfterSuccess: g.AfterSuccess, AfterGiveUp: g.AfterGiveUp, RetryWith: g.RetryWith, Fallback: g.Fallback,
-		Limit: r.duration("hook-timeout", g.HookTimeout),
+		BeforeRetry: plain(g.BeforeRetry), AfterSuccess: string(g.AfterSuccess), AfterGiveUp: string(g.AfterGiveUp), RetryWith: string(g.RetryWith), Fallback: string(g.Fallback),
+		Limit: time.Duration(g.HookTimeout),
 	}
+}
+
+// plain are scripts as text.
+func plain(scripts []shellScript) (all []string) {
+	for _, s := range scripts {
+		all = append(all, string(s))
+	}
+	return all
 }

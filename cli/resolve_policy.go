@@ -80,7 +80,7 @@ func choosePolicy(table []flag, environ []string, given []setting, command []str
 // last returns the setting of that flag that counts, nil for none.
 func last(settings []setting, name string) *setting {
 	for i := len(settings) - 1; i >= 0; i-- {
-		if settings[i].flag.name == name {
+		if settings[i].flag.is(name) {
 			return &settings[i]
 		}
 	}
@@ -115,7 +115,7 @@ func (l *policyLoader) loadAll(environ []string, named *setting, given []setting
 // loadNamed reads the files that somebody asked for: they must be there.
 func (l *policyLoader) loadNamed(named *setting, given []setting) error {
 	for _, s := range given {
-		if s.flag.name != "config" {
+		if !s.flag.is("config") {
 			continue
 		}
 		files := []string{s.value}
@@ -188,10 +188,14 @@ func (s *policySet) check(table []flag) error {
 		if err != nil {
 			return err
 		}
-		r := newResolver(table, def.settings)
-		r.partial = true
-		if r.values(new(options), nil); r.err != nil {
-			return &fileError{r.err}
+		g, err := fill(table, def.settings)
+		if err == nil {
+			r := &resolver{g: g, settings: def.settings, partial: true}
+			r.values(new(options))
+			err = r.err
+		}
+		if err != nil {
+			return &fileError{err}
 		}
 		if len(def.tools) == 0 {
 			continue
@@ -208,7 +212,7 @@ func (s *policySet) check(table []flag) error {
 // harmless refuses what a policy that nobody asked for may not do: run a
 // command of its own, or write a file.
 func harmless(s setting) error {
-	switch name := s.flag.name; {
+	switch name := s.flag.name(); {
 	case slices.Contains([]string{"before-retry", "after-success", "after-give-up", "retry-with", "fallback", "log-file"}, name):
 		return fmt.Errorf("%s cannot stand in a policy with tools, which nobody has to ask for (%s)", name, s.word)
 	case isCommandTarget(s.value) && slices.Contains([]string{"wait-for", "wait-gone", "retry-when"}, name):

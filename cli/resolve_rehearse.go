@@ -17,22 +17,18 @@ type rehearsal struct {
 // rehearsal resolves the steps; nil is none.
 func (r *resolver) rehearsal() *rehearsal {
 	g := r.g
-	for flag, name := range map[string]string{"rehearse-stdout": g.RehearseStdout, "rehearse-stderr": g.RehearseStderr} {
-		r.fileName(flag, name)
-		if !r.given("rehearse") && r.from[flag] == fromCommandLine {
+	for _, flag := range []string{"rehearse-stdout", "rehearse-stderr"} {
+		if !r.given("rehearse") && r.from(flag) == fromCommandLine {
 			r.fail(flag, errors.New("goes with --rehearse only, whose attempts write it"))
 		}
 	}
-	if !r.given("rehearse") {
-		return nil
-	}
-	steps, err := rehearse.Parse(g.Rehearse, signalNumber)
-	r.fail("rehearse", err)
 	switch {
-	case r.g.Exec:
+	case !r.given("rehearse"):
+		return nil
+	case g.Exec:
 		r.fail("rehearse", errors.New("goes without --exec, which becomes the command"))
 	case r.given("hedge"):
 		r.fail("rehearse", errors.New("goes without --hedge: copies that pretend would all end alike"))
 	}
-	return &rehearsal{steps: steps, stdout: g.RehearseStdout, stderr: g.RehearseStderr}
+	return &rehearsal{steps: g.Rehearse.Steps, stdout: string(g.RehearseStdout), stderr: string(g.RehearseStderr)}
 }

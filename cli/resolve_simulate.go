@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/backoff"
@@ -36,56 +37,49 @@ type herdPolicy struct {
 }
 
 // What a simulation can hold in memory, and end in the time that somebody waits
-// for it. A call of a server takes at least a nanosecond. mostWork, in squares of
+// for it. mostWork, in squares of
 // clients times trials, is half a minute of one processor.
 const (
 	mostClients                = 1_000_000
 	mostRivals                 = 1_000
 	mostTrials                 = 100_000
 	mostWork                   = 300_000_000
-	leastCapacity              = 0.001
-	mostCapacity               = 1e9
 	mostCompared               = 8
 	outageOnly, contentionOnly = "goes with --simulate outage only", "goes with --simulate contention only"
 )
 
-// simulation resolves the section on simulation; settings are all that were
-// given.
-func (r *resolver) simulation(table []flag, settings []setting, o *options) *simulation {
+// simulation resolves the section on simulation.
+func (r *resolver) simulation(o *options) *simulation {
 	g := r.g
-	if !r.given("simulate") {
-		for _, given := range settings {
-			if name := given.flag.name; name == "trials" || name == "clients" || slices.Contains(outageFlags, name) {
-				r.fail(name, errors.New("goes with --simulate only"))
-			}
-		}
+	if g.Simulate == "" {
 		return nil
 	}
-	s := &simulation{contention: r.oneOf("simulate", g.Simulate) == "contention", svg: g.Svg}
+	s := &simulation{contention: g.Simulate == "contention", svg: string(g.Svg)}
 	if s.contention {
 		r.without(outageFlags, outageOnly)
 		if r.given("clients") {
-			s.clients = r.number("clients", g.Clients, mostRivals)
+			if s.clients = int(g.Clients); s.clients > mostRivals {
+				r.fail("clients", fmt.Errorf("%q is not a whole number from 1 to %d", r.text("clients"), mostRivals))
+			}
 		}
-		s.trials = r.number("trials", g.Trials, mostTrials)
+		s.trials = int(g.Trials)
 		r.work(s)
 		return s
 	}
 	r.without([]string{"trials"}, contentionOnly)
-	r.fileName("svg", g.Svg)
 	s.outage = simulate.Outage{
-		Clients: r.number("clients", g.Clients, mostClients), Capacity: r.capacity(g.Capacity), Down: r.duration("outage", g.Outage),
-		AttemptTime: r.duration("attempt-time", g.AttemptTime), Queue: r.duration("queue", g.Queue),
+		Clients: int(g.Clients), Capacity: float64(g.Capacity), Down: time.Duration(g.Outage),
+		AttemptTime: time.Duration(g.AttemptTime), Queue: time.Duration(g.Queue),
 	}
 	s.herds = []herdPolicy{{jitterName(o.policy.Schedule.Jitter), o.policy, o.guarding.guards}}
 	switch {
 	case !r.given("compare"):
 	case g.Compare == "jitter":
-		s.herds = r.herds(table, settings, "jitter", []string{"none", "10%", "equal", "full", "decorrelated"})
+		s.herds = r.herds("jitter", []string{"none", "10%", "equal", "full", "decorrelated"})
 	case g.Compare == "backoff" && r.given("delays"):
 		r.fail("compare", errors.New(`"backoff" goes without --delays, which replaces --backoff`))
 	case g.Compare == "backoff":
-		s.herds = r.herds(table, settings, "backoff", []string{"exponential", "linear", "constant", "fibonacci"})
+		s.herds = r.herds("backoff", []string{"exponential", "linear", "constant", "fibonacci"})
 	default:
 		s.herds[0].name = "given"
 		s.names = r.names(g.Compare)
@@ -120,24 +114,6 @@ func (r *resolver) without(flags []string, why string) {
 	}
 }
 
-// number reads a whole number from 1 on.
-func (r *resolver) number(flag, value string, most int) int {
-	n, err := strconv.ParseUint(value, 10, 31)
-	if err != nil || n < 1 || n > uint64(most) {
-		r.fail(flag, fmt.Errorf("%q is not a whole number from 1 to %d", value, most))
-	}
-	return int(n)
-}
-
-// capacity reads a number of calls a second, as in 100 or 100/s.
-func (r *resolver) capacity(value string) float64 {
-	n, err := strconv.ParseFloat(strings.TrimSuffix(value, "/s"), 64)
-	if err != nil || !(n >= leastCapacity && n <= mostCapacity) {
-		r.fail("capacity", fmt.Errorf("%q is not a number of calls a second from %v to %d, such as 100", value, leastCapacity, int(mostCapacity)))
-	}
-	return n
-}
-
 // names reads names of policies, separated by commas.
 func (r *resolver) names(list string) []string {
 	names := strings.Split(list, ",")
@@ -154,13 +130,13 @@ func (r *resolver) names(list string) []string {
 }
 
 // herds resolves what was given again for each value of one flag.
-func (r *resolver) herds(table []flag, settings []setting, name string, values []string) (herds []herdPolicy) {
+func (r *resolver) herds(name string, values []string) (herds []herdPolicy) {
+	table := flagTable()
 	for _, value := range values {
-		changed := append(slices.Clone(settings), setting{flag: byName(table, name), value: value, word: "--compare", source: fromCommandLine})
-		other := newResolver(table, changed)
-		herds = append(herds, other.herd(value))
+		h, err := herd(table, append(slices.Clone(r.settings), setting{flag: byName(table, name), value: value, word: "--compare", source: fromCommandLine}), value)
+		herds = append(herds, h)
 		if r.err == nil {
-			r.err = other.err
+			r.err = err
 		}
 	}
 	return herds
@@ -176,33 +152,14 @@ func jitterName(j backoff.Jitter) string {
 	return strconv.FormatFloat(j.P, 'g', -1, 64) + "%"
 }
 
-// compare resolves the policies that are put side by side, each by itself: what
-// was given does not change them. Without any, the policy in force gives its
-// name.
-func (s *simulation) compare(table []flag, environ []string, given []setting, command []string, inForce string) error {
-	if len(s.herds) == 1 && len(s.names) == 0 && inForce != "" {
-		s.herds[0].name = inForce
-	}
-	for _, name := range s.names {
-		asked := setting{flag: byName(table, "policy"), value: name, word: "--compare", source: fromCommandLine}
-		chosen, err := choosePolicy(table, environ, append(slices.Clone(given), asked), command)
-		if err != nil {
-			return err
-		}
-		simulated := setting{flag: byName(table, "simulate"), value: "outage", word: "--simulate"}
-		r := newResolver(table, append(slices.Clone(chosen.settings), simulated))
-		s.herds = append(s.herds, r.herd(name))
-		if r.err != nil {
-			return r.err
-		}
-	}
-	return nil
-}
-
 // herd resolves what a simulation looks at.
-func (r *resolver) herd(name string) herdPolicy {
-	h := herdPolicy{name: name}
+func herd(table []flag, settings []setting, name string) (herdPolicy, error) {
+	g, err := fill(table, settings)
+	if err != nil {
+		return herdPolicy{}, err
+	}
+	h, r := herdPolicy{name: name}, &resolver{g: g, settings: settings, partial: true}
 	r.policy(&h.policy)
-	h.guards = r.guarding().guards
-	return h
+	h.guards = r.guards()
+	return h, r.err
 }

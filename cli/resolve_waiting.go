@@ -2,10 +2,7 @@ package cli
 
 // This file resolves waiting, then running (SPEC section 11).
 
-import (
-	"strconv"
-	"time"
-)
+import "time"
 
 // target is one that is waited for before attempt 1.
 type target struct {
@@ -16,33 +13,22 @@ type target struct {
 // waiting resolves the section on waiting, then running, and --retry-when, which
 // has the same targets.
 func (r *resolver) waiting(o *options) {
-	for _, text := range r.g.WaitFor {
-		o.targets = append(o.targets, target{waitTarget: r.target("wait-for", text)})
+	g := r.g
+	for _, t := range g.WaitFor {
+		o.targets = append(o.targets, target{waitTarget: t.waitTarget})
 	}
-	for _, text := range r.g.WaitGone {
-		o.targets = append(o.targets, target{waitTarget: r.target("wait-gone", text), gone: true})
+	for _, t := range g.WaitGone {
+		o.targets = append(o.targets, target{waitTarget: t.waitTarget, gone: true})
 	}
-	if r.given("retry-when") {
-		o.retryWhen = r.target("retry-when", r.g.RetryWhen)
-	}
-	if len(o.targets) > 0 || o.retryWhen != nil || r.from["wait-timeout"] != fromEnvironment {
-		o.waitTimeout = r.duration("wait-timeout", r.g.WaitTimeout)
-	}
+	o.retryWhen, o.waitTimeout = g.RetryWhen.waitTarget, time.Duration(g.WaitTimeout)
 	o.tries = o.policy.Schedule
 	if !r.given("base") && !r.given("delays") {
-		factor, _ := strconv.ParseFloat(r.g.Factor, 64) // policy has told what is wrong with it
 		o.tries.Base = targetBase
-		o.tries.Curve = curve(r.g.Backoff, targetBase, factor)
+		o.tries.Curve = curve(g.Backoff, targetBase, float64(g.Factor))
 	}
 	if !r.given("cap") {
 		o.tries.Cap = targetCap
 	}
-}
-
-func (r *resolver) target(flag, text string) *waitTarget {
-	target, err := parseTarget(text)
-	r.fail(flag, err)
-	return target
 }
 
 // The base and the cap of the waits between two tries of a target (SPEC section
@@ -64,8 +50,8 @@ func (r *resolver) meaningless() (words []string) {
 		"on-stdout", "on-stderr", "stop-on-stdout", "stop-on-stderr", "classify", "rules", "retry-after", "max-hint", "idempotency-key",
 		"before-retry", "after-success", "retry-with", "retry-when", "breaker", "budget", "tokens", "max-concurrent", "adaptive",
 	} {
-		if r.given(flag) && r.from[flag] == fromCommandLine {
-			words = append(words, r.words[flag])
+		if r.from(flag) == fromCommandLine {
+			words = append(words, r.word(flag))
 		}
 	}
 	return words

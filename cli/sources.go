@@ -36,8 +36,8 @@ func sources(settings []setting) []string {
 func nearMisses(table []flag, environ []string) []string {
 	var known []string
 	for i := range table {
-		if v := table[i].variable; v != "" {
-			known = append(known, v)
+		if table[i].hasVariable() {
+			known = append(known, table[i].variable())
 		}
 	}
 	var lines []string
@@ -65,8 +65,15 @@ func nearest(name string, known []string) string {
 	return near
 }
 
-// distance is the number of letters to insert, delete or replace (Levenshtein).
+// farther is the distance from which on names are not alike.
+const farther = 2
+
+// distance is the number of letters to insert, delete or replace (Levenshtein);
+// of words whose lengths alone set them apart, some number above farther.
 func distance(a, b string) int {
+	if d := len(a) - len(b); d > farther || -d > farther {
+		return farther + 1
+	}
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

@@ -4,47 +4,49 @@ package cli
 // suggestion where one is near.
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/retrysh/retry/cli/manual"
 )
 
-// explainArgv says what is wrong with a word that the reader did not
-// understand, with a suggestion where one is near.
-func explainArgv(e *argvError) error {
-	switch {
-	case e.kind == valueMissing && e.value == "--":
-		return fmt.Errorf("%s: needs a value, and \"--\" ends the flags%s; %s=-- gives it that value", e.word, usual(e.word), e.word)
-	case e.kind == valueMissing:
-		return fmt.Errorf("%s: needs a value, and the command line ends here%s", e.word, usual(e.word))
-	case e.kind == valueNotBool:
-		return fmt.Errorf("%s: %q is not true or false", e.word, e.value)
+// unknownFlag says what is wrong with a word that is no flag, with a suggestion
+// where one is near.
+func unknownFlag(table []flag, word string) error {
+	if name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "="); slices.Contains(withoutEnd, name) {
+		return fmt.Errorf("unknown flag %q, did you mean \"--attempts 0\"?", word)
 	}
-	if name, _, _ := strings.Cut(strings.TrimLeft(e.word, "-"), "="); slices.Contains(withoutEnd, name) {
-		return fmt.Errorf("unknown flag %q, did you mean \"--attempts 0\"?", e.word)
-	}
-	near := suggest(e.word)
+	near := suggest(table, word)
 	switch len(near) {
 	case 0:
-		return fmt.Errorf("unknown flag %q; write -- before a command that begins with a dash", e.word)
+		return fmt.Errorf("unknown flag %q; write -- before a command that begins with a dash", word)
 	case 1:
-		return fmt.Errorf("unknown flag %q, did you mean %s?", e.word, near[0])
+		return fmt.Errorf("unknown flag %q, did you mean %s?", word, near[0])
 	}
-	return fmt.Errorf("unknown flag %q, did you mean one of %s?", e.word, strings.Join(near, ", "))
+	return fmt.Errorf("unknown flag %q, did you mean one of %s?", word, strings.Join(near, ", "))
 }
 
-// usual shows how a flag that lacks its value is written, after a message.
-func usual(word string) string {
-	table := flagTable()
-	f := byName(table, strings.TrimPrefix(word, "--"))
-	if f == nil {
-		f = byShort(table, word[1])
+// valueMissing says what stands in a value's place, and how the flag is written.
+func valueMissing(s *setting, token kong.Token) error {
+	name, what := s.flag.name(), "the command line ends here"
+	if !token.IsEOL() {
+		what = fmt.Sprintf("%q begins with a dash", token)
+		if token.Value == "--" {
+			what = `"--" ends the flags`
+		}
 	}
-	text := "; write " + word + " " + f.tag().Get("placeholder")
-	if f.preset != "" && f.preset != "0" { // which leaves a limit away
-		text += ", as in " + word + " " + f.preset
+	text := fmt.Sprintf("needs a value, and %s; write %s %s", what, s.word, manual.Placeholder(name))
+	if preset := s.flag.preset(); preset != "" && preset != "0" { // which leaves a limit away
+		text += ", as in " + s.word + " " + preset
 	}
-	return text
+	if !token.IsEOL() {
+		text += fmt.Sprintf("; --%s=%s gives it that value", name, token)
+	}
+	return &usageError{s.word, errors.New(text)}
 }
 
 // withoutEnd are names that other programs give to an unlimited number of
@@ -72,7 +74,7 @@ const shortestName = 3
 // suggest returns the flags, quoted, that an unknown word may stand for: the
 // same name written otherwise, what other programs call so, or names that differ
 // by a letter or two or go on after the word.
-func suggest(word string) []string {
+func suggest(table []flag, word string) []string {
 	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
 	name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
 	if len(name) < shortestName {
@@ -83,13 +85,13 @@ func suggest(word string) []string {
 			return []string{`"--` + other.flag + `"`}
 		}
 	}
-	if byName(flagTable(), name) != nil {
+	if byName(table, name) != nil {
 		return []string{`"--` + name + `"`}
 	}
 	var near []string
-	for _, f := range flagTable() {
-		if strings.HasPrefix(f.name, name) || distance(f.name, name) <= 2 {
-			near = append(near, `"--`+f.name+`"`)
+	for i := range table {
+		if known := table[i].name(); strings.HasPrefix(known, name) || distance(known, name) <= 2 {
+			near = append(near, `"--`+known+`"`)
 		}
 	}
 	return near

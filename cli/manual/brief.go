@@ -45,13 +45,14 @@ What a policy means: retry --plan FLAGS. Why a failure is retried: --explain.
 func (p *Pages) Brief(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString(helpUsage + "Runs COMMAND again, with growing, jittered waits, until it succeeds.\n\n")
+	flags := p.flags()
 	for _, c := range Common {
-		i := slices.IndexFunc(p.Flags, func(f Flag) bool { return f.Name == c.Name })
+		i := slices.IndexFunc(flags, func(f Flag) bool { return f.Name == c.Name })
 		text := c.Text
-		if f := p.Flags[i]; f.Default != "" && f.Default != "0" && c.Name != "classify" {
+		if f := flags[i]; f.Default != "" && f.Default != "0" && c.Name != "classify" {
 			text += " (" + f.Default + ")"
 		}
-		fmt.Fprintf(&b, "%-*s %s\n", helpIndent, flagHead(p.Flags[i]), text)
+		fmt.Fprintf(&b, "%-*s %s\n", helpIndent, flagHead(flags[i]), text)
 	}
 	b.WriteString("\nExamples:\n" + helpExamples + briefExits + briefMore)
 	_, err := io.WriteString(w, b.String())

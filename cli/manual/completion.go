@@ -43,13 +43,13 @@ func (p *Pages) commonFirst() []Flag {
 		}
 		return len(Common)
 	}
-	flags := slices.Clone(p.Flags)
+	flags := p.flags()
 	slices.SortStableFunc(flags, func(a, b Flag) int { return rank(a) - rank(b) })
 	return flags
 }
 
 // wantsFile reports whether a flag's value names a file.
-func wantsFile(f Flag) bool { return f.Value == "FILE" }
+func wantsFile(f Flag) bool { return f.PlaceHolder == "FILE" }
 
 // summary is the first sentence of a flag's help, without its default: a
 // completion has one line to say it in.
@@ -63,8 +63,8 @@ func summary(f Flag) string {
 func shorts(flags []Flag, withValue bool) string {
 	var all strings.Builder
 	for _, f := range flags {
-		if f.Short != 0 && (f.Value != "") == withValue {
-			all.WriteByte(f.Short)
+		if f.Short != 0 && f.takesValue() == withValue {
+			all.WriteRune(f.Short)
 		}
 	}
 	return all.String()
@@ -74,7 +74,7 @@ func shorts(flags []Flag, withValue bool) string {
 func longs(flags []Flag) []string {
 	var all []string
 	for _, f := range flags {
-		if f.Value != "" {
+		if f.takesValue() {
 			all = append(all, "--"+f.Name)
 		}
 	}

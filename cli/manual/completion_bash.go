@@ -111,7 +111,7 @@ func completeInBash(b *strings.Builder, flags []Flag) {
 	for _, f := range flags {
 		all = append(all, "--"+f.Name)
 		head := "        " + strings.Join(names(f), "|") + ") "
-		switch words := f.Values; {
+		switch words := f.Words; {
 		case wantsFile(f):
 			values.WriteString(head + "__retry_files; return ;;\n")
 		case len(words) > 0:

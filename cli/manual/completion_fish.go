@@ -73,12 +73,12 @@ func completeInFish(b *strings.Builder, flags []Flag) {
 			b.WriteString(" -s " + string(f.Short))
 		}
 		b.WriteString(" -l " + f.Name)
-		switch words := f.Values; {
+		switch words := f.Words; {
 		case wantsFile(f):
 			b.WriteString(" -r -F")
 		case len(words) > 0:
 			b.WriteString(" -x -a '" + quoteFish(strings.Join(words, " ")) + "'")
-		case f.Value != "":
+		case f.takesValue():
 			b.WriteString(" -x")
 		}
 		fmt.Fprintf(b, " -d '%s'\n", quoteFish(summary(f)))

@@ -60,7 +60,7 @@ func completeInPowerShell(b *strings.Builder, flags []Flag) {
 	var table strings.Builder
 	for _, f := range flags {
 		var values []string
-		for _, v := range f.Values {
+		for _, v := range f.Words {
 			values = append(values, powerShellQuoted(v))
 		}
 		short := ""
@@ -68,7 +68,7 @@ func completeInPowerShell(b *strings.Builder, flags []Flag) {
 			short = string(f.Short)
 		}
 		fmt.Fprintf(&table, "        [pscustomobject]@{ Name = '--%s'; Short = '%s'; TakesValue = $%t; Values = @(%s); Help = %s }\n",
-			f.Name, short, f.Value != "", strings.Join(values, ", "), powerShellQuoted(summary(f)))
+			f.Name, short, f.takesValue(), strings.Join(values, ", "), powerShellQuoted(summary(f)))
 	}
 	strings.NewReplacer(
 		"@FLAGS@", table.String(), "@BOOL@", shorts(flags, false), "@VALUE@", shorts(flags, true),

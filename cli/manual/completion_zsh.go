@@ -34,12 +34,12 @@ func completeInZsh(b *strings.Builder, flags []Flag) {
 	b.WriteString(zshHead)
 	for _, f := range flags {
 		exclude := "(" + strings.Join(names(f), " ") + ")"
-		if f.Repeats {
+		if f.IsSlice() {
 			exclude = "*"
 		}
 		value := ""
-		if f.Value != "" {
-			value = ":" + quoteZsh(f.Value) + ":" + zshAction(f)
+		if f.takesValue() {
+			value = ":" + quoteZsh(f.PlaceHolder) + ":" + zshAction(f)
 		}
 		if f.Short != 0 {
 			mark := ""
@@ -63,7 +63,7 @@ func zshLine(b *strings.Builder, spec string, f Flag, value string) {
 
 // zshAction says how a value is completed; a blank only says what it is.
 func zshAction(f Flag) string {
-	switch words := f.Values; {
+	switch words := f.Words; {
 	case wantsFile(f):
 		return "_files"
 	case len(words) > 0:

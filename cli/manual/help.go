@@ -10,42 +10,9 @@ package manual
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
-
-// Pages is what everything here is made from.
-type Pages struct {
-	Flags  []Flag
-	Groups []Group
-	// Date is the day of the manual page, "" for that of its last change: two
-	// builds of one source print one page.
-	Date string
-}
-
-// Group is a section of the flags: the key that they carry, and its title.
-type Group struct{ Key, Title string }
-
-// Flag is one flag, as it is shown.
-type Flag struct {
-	Name    string
-	Short   byte   // 0 for none
-	Value   string // what stands for its value, "" where it takes none
-	Repeats bool
-	Default string   // "" for none
-	Group   string   // a group's key
-	Values  []string // the words that completion offers
-	Help    string
-}
-
-// of returns the flags of a group.
-func (p *Pages) of(g Group) (flags []Flag) {
-	for _, f := range p.Flags {
-		if f.Group == g.Key {
-			flags = append(flags, f)
-		}
-	}
-	return flags
-}
 
 // Width is the width in columns that the help is made for, and helpIndent where the
 // words about a flag begin.
@@ -85,11 +52,31 @@ func (p *Pages) Help(w io.Writer) error {
 	b.WriteString(helpUsage + helpAbout)
 	for _, group := range p.Groups {
 		b.WriteString("\n" + group.Title + ":\n")
-		for _, f := range p.of(group) {
+		for _, f := range group.Flags {
 			writeFlag(&b, f)
 		}
 	}
 	b.WriteString(helpExits + "\nExamples:\n" + helpExamples)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// ModeHelp writes the help of one mode.
+func (p *Pages) ModeHelp(w io.Writer, name string) error {
+	i := slices.IndexFunc(p.Groups, func(g Group) bool { return g.Mode == name })
+	if i < 0 {
+		return fmt.Errorf("there is no help about --%s", name)
+	}
+	group := &p.Groups[i]
+	var b strings.Builder
+	fmt.Fprintf(&b, "Usage: retry --%s%s [FLAGS]\n\n%s\n", group.Mode, group.operands(), strings.Join(wrap(group.Flags[0].Help, Width), "\n"))
+	if flags := group.Flags[1:]; len(flags) > 0 {
+		b.WriteString("\n")
+		for _, f := range flags {
+			writeFlag(&b, f)
+		}
+	}
+	b.WriteString("\nThe flags of a run: retry --help.\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -100,8 +87,8 @@ func flagHead(f Flag) string {
 	if f.Short != 0 {
 		head = "  -" + string(f.Short) + ", --" + f.Name
 	}
-	if f.Value != "" {
-		head += " " + f.Value
+	if f.PlaceHolder != "" {
+		head += " " + f.PlaceHolder
 	}
 	return head
 }

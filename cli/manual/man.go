@@ -46,7 +46,7 @@ func (p *Pages) Man(w io.Writer) error {
 	b.WriteString(".SH OPTIONS\n")
 	for _, group := range p.Groups {
 		b.WriteString(".SS " + roff(group.Title) + "\n")
-		for _, f := range p.of(group) {
+		for _, f := range group.Flags {
 			manFlag(&b, f)
 		}
 	}
@@ -97,8 +97,8 @@ func manFlag(b *strings.Builder, f Flag) {
 		written = append(written, `\fB`+roff(name)+`\fR`)
 	}
 	b.WriteString(strings.Join(written, ", "))
-	if f.Value != "" {
-		b.WriteString(` \fI` + roff(f.Value) + `\fR`)
+	if f.PlaceHolder != "" {
+		b.WriteString(` \fI` + roff(f.PlaceHolder) + `\fR`)
 	}
 	b.WriteString("\n" + roff(strings.Join(wrap(flagText(f), manWidth), "\n")) + "\n")
 }

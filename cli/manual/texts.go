@@ -1,0 +1,132 @@
+package manual
+
+// This file joins the flags, as kong's models have them, with the text that is
+// written about each.
+
+import (
+	_ "embed"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// texts says, by group, what a reader should know of each flag:
+//
+//	# TITLE              a group of the flags of a run
+//	@ MODE WORDS: TITLE  a mode, with what it does, and then its own flags
+//	flag PLACEHOLDER     a flag; a switch has no placeholder
+//	  text               what it does, on several lines
+//	  | word word        what completion offers beside the words of the grammar
+//
+//go:embed flags.txt
+var texts string
+
+// Flag is a flag of kong's model, with its text.
+type Flag struct {
+	*kong.Flag
+	Words []string // that completion offers
+}
+
+// Group is a section of the flags.
+type Group struct {
+	Title string
+	// Mode is the mode that has the flags for itself, and is the first of them; ""
+	// for those of a run.
+	Mode  string
+	Flags []Flag
+}
+
+// operands are what follows the mode, "" for nothing.
+func (g *Group) operands() string {
+	if f := g.Flags[0]; f.PlaceHolder != "" {
+		return " " + f.PlaceHolder
+	}
+	return ""
+}
+
+// Pages is what everything here is made from.
+type Pages struct {
+	Groups []Group
+	// Date is the day of the manual page, "" for that of its last change: two
+	// builds of one source print one page.
+	Date string
+}
+
+// New joins the flags of a run, and by their names those of modes that have a
+// grammar of their own, with the texts.
+func New(run []*kong.Flag, modes map[string][]*kong.Flag, date string) *Pages {
+	p := &Pages{Date: date}
+	var flag *Flag
+	for line := range strings.Lines(texts) {
+		line = strings.TrimSuffix(line, "\n")
+		words, isWords := strings.CutPrefix(line, "  | ")
+		text, isText := strings.CutPrefix(line, "  ")
+		title, isGroup := strings.CutPrefix(line, "# ")
+		mode, isMode := strings.CutPrefix(line, "@ ")
+		switch {
+		case line == "":
+		case isGroup:
+			p.Groups = append(p.Groups, Group{Title: title})
+		case isMode:
+			synopsis, title, _ := strings.Cut(mode, ": ")
+			name, _, _ := strings.Cut(synopsis, " ")
+			p.Groups = append(p.Groups, Group{Title: title, Mode: name})
+			flag = p.begin(synopsis, run)
+		case isWords:
+			flag.Words = append(flag.Words, strings.Fields(words)...)
+		case isText:
+			flag.Help = strings.TrimSpace(flag.Help + " " + text)
+		default:
+			group := &p.Groups[len(p.Groups)-1]
+			known := run
+			if own := modes[group.Mode]; own != nil {
+				known = own
+			}
+			flag = p.begin(line, known)
+		}
+	}
+	return p
+}
+
+// begin adds a flag to the last group. A mode with a grammar of its own is no
+// flag of a run: it is shown as a switch.
+func (p *Pages) begin(head string, known []*kong.Flag) *Flag {
+	group := &p.Groups[len(p.Groups)-1]
+	name, placeholder, _ := strings.Cut(head, " ")
+	i := slices.IndexFunc(known, func(f *kong.Flag) bool { return f.Name == name })
+	f := &kong.Flag{Value: &kong.Value{Name: name, Tag: &kong.Tag{}, Target: reflect.ValueOf(new(bool)).Elem()}}
+	if i >= 0 {
+		f = known[i]
+	}
+	f.PlaceHolder, f.Help = placeholder, ""
+	group.Flags = append(group.Flags, Flag{Flag: f, Words: strings.FieldsFunc(f.Enum, func(c rune) bool { return c == ',' })})
+	return &group.Flags[len(group.Flags)-1]
+}
+
+// Placeholder is what stands for a flag's value, in the first text about it.
+func Placeholder(name string) string {
+	for line := range strings.Lines(texts) {
+		if head, placeholder, _ := strings.Cut(strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "@ "), " "); head == name {
+			placeholder, _, _ = strings.Cut(placeholder, ":")
+			return placeholder
+		}
+	}
+	return ""
+}
+
+// flags are those of all groups, each name once.
+func (p *Pages) flags() (all []Flag) {
+	for _, group := range p.Groups {
+		for _, f := range group.Flags {
+			if !slices.ContainsFunc(all, func(other Flag) bool { return other.Name == f.Name }) {
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
+
+// takesValue reports whether a value follows the flag.
+func (f Flag) takesValue() bool { return !f.IsBool() }

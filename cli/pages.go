@@ -1,0 +1,61 @@
+package cli
+
+// This file shows what is known of the flags: help, manual page, completions.
+
+import (
+	"io"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/retrysh/retry/cli/manual"
+)
+
+// pages returns what help, manual page and completions are made from: kong's
+// whole model of the flags.
+func pages() (*manual.Pages, error) {
+	r := &reading{all: flagTable(), line: &line{}}
+	run, err := kong.New(new(grammar), append(r.mappers(), kong.NoDefaultHelp())...)
+	if err != nil {
+		return nil, err
+	}
+	modes := map[string][]*kong.Flag{}
+	for _, m := range ownModes() {
+		model, err := kong.New(m.grammar, kong.NoDefaultHelp())
+		if err != nil {
+			return nil, err
+		}
+		modes[m.name] = model.Model.Flags
+	}
+	day, _, _ := strings.Cut(originOf().date, "T")
+	return manual.New(run.Model.Flags, modes, day), nil
+}
+
+func printHelp(w io.Writer, o *options) error {
+	p, err := pages()
+	switch {
+	case err != nil:
+		return err
+	case o.helpOn != "":
+		return p.ModeHelp(w, o.helpOn)
+	case o.brief:
+		return p.Brief(w)
+	}
+	return p.Help(w)
+}
+
+func printMan(w io.Writer, _ *options) error {
+	p, err := pages()
+	if err != nil {
+		return err
+	}
+	return p.Man(w)
+}
+
+func printCompletion(w io.Writer, o *options) error {
+	p, err := pages()
+	if err != nil {
+		return err
+	}
+	return p.Completion(w, o.completion)
+}

@@ -63,7 +63,6 @@ func run(o *options) int {
 		return exitcodes.Of(err)
 	}
 	end := e.Run(context.Background())
-	out.close()
 	if o.exec && end == (engine.End{}) {
 		code, err := proc.Exec(signals, o.command, withoutTargets(environ))
 		if err != nil {

@@ -4,6 +4,8 @@ package cli
 // and the files that a CI job is offered.
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -212,13 +214,16 @@ func (out *output) note(line string) {
 // it.
 func (out *output) complain(format string, args ...any) { out.tell(fmt.Sprintf(format, args...)) }
 
-func (out *output) close() {
-	if out.person != nil {
-		out.person.Close()
+// Close closes every sink, and the log file.
+func (out *output) Close(ctx context.Context) error {
+	var failed error
+	for _, s := range out.sinks {
+		failed = errors.Join(failed, s.Close(ctx))
 	}
 	if out.logFile != nil {
-		out.logFile.Close()
+		failed = errors.Join(failed, out.logFile.Close())
 	}
+	return failed
 }
 
 // level is how much a person is told.

@@ -12,6 +12,7 @@ import (
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/hook"
 	"github.com/retrysh/retry/engine/rotate"
+	"github.com/retrysh/retry/exitcodes"
 )
 
 // past is the last attempt that has ended, for those who are told of it.
@@ -46,7 +47,7 @@ func (e *Engine) beforeRetry(ctx context.Context, last *lastAttempt) *Decision {
 	if p := &e.Policy; p.Attempts == 0 || e.state.Attempt < p.Attempts {
 		told.NextDelay = p.Schedule.Plain(e.state.Step, e.state.Previous)
 	}
-	env := e.environ(last, e.attempts+1, use.Variables(), e.deadline)
+	env := e.environ(last, e.attempts+1, use.Variables(), e.deadline, e.Identity.Trace.Span)
 	for _, script := range e.Hooks.BeforeRetry {
 		var done hook.Done
 		run := func(ctx context.Context) { done = e.hook(ctx, hook.BeforeRetry, script, use.Words(e.Argv), env, told) }
@@ -54,7 +55,7 @@ func (e *Engine) beforeRetry(ctx context.Context, last *lastAttempt) *Decision {
 			return e.withdraw(CancelledBy(signal))
 		}
 		switch {
-		case !e.deadline.IsZero() && !time.Now().Before(e.deadline):
+		case !e.deadline.IsZero() && !e.now().Before(e.deadline):
 			d := e.tooLate(last.decision, last.result)
 			if d.Outcome == event.Deadline {
 				d.Why = "the deadline passed during --before-retry"
@@ -72,48 +73,60 @@ func (e *Engine) beforeRetry(ctx context.Context, last *lastAttempt) *Decision {
 }
 
 // conclude runs what follows the last attempt, and returns how the run ends
-// then, with the exit code of the fallback, nil where none ran.
+// then, with the exit code of the fallback, nil where none ran. A run that was
+// given up is kept before --after-give-up, or after a fallback that failed.
 func (e *Engine) conclude(ctx context.Context, d Decision) (Decision, *int) {
 	var name hook.Name
 	var script string
+	fallback := false
 	switch h := &e.Hooks; d.Outcome {
 	case event.Succeeded:
 		name, script = hook.AfterSuccess, h.AfterSuccess
 	case event.Exhausted, event.Stopped, event.Deadline, event.Refused:
-		name, script = hook.AfterGiveUp, h.AfterGiveUp
-	default:
-		return d, nil
+		name, script, fallback = hook.AfterGiveUp, h.AfterGiveUp, h.Fallback != ""
 	}
-	fallback := e.Hooks.Fallback != "" && d.Outcome != event.Succeeded
-	if script == "" && !fallback {
+	if !fallback {
+		e.keep(ctx, &d)
+	}
+	if script == "" && !fallback || d.Outcome == event.Cancelled {
 		return d, nil
 	}
 	// They come when the deadline has passed, too, and so do not keep to it.
-	env := e.environ(&e.past.before, e.attempts, e.past.use.Variables(), time.Time{})
+	env := e.environ(&e.past.before, e.attempts, e.past.use.Variables(), time.Time{}, e.Identity.Trace.Span)
 	told := e.told(&d)
+	cancelled := func(signal attempt.Signal) Decision {
+		end := CancelledBy(signal)
+		end.Letter = d.Letter
+		return end
+	}
 	if script != "" {
-		if _, signal := e.after(ctx, name, script, env, told); signal != "" {
-			return CancelledBy(signal), nil
+		if _, signal := e.lastHook(ctx, name, script, env, told); signal != "" {
+			return cancelled(signal), nil
 		}
 	}
 	if !fallback {
 		return d, nil
 	}
-	done, signal := e.after(ctx, hook.Fallback, e.Hooks.Fallback, env, told)
+	done, signal := e.lastHook(ctx, hook.Fallback, e.Hooks.Fallback, env, told)
+	if signal != "" {
+		return cancelled(signal), nil
+	}
+	if done.Code != exitcodes.OK {
+		e.keep(ctx, &d)
+	}
 	switch {
-	case signal != "":
-		return CancelledBy(signal), nil
+	case d.Outcome == event.Cancelled:
 	case done.ReaderGone:
 		d.ReaderGone = true
 		d.End = endBy("SIGPIPE")
-		return d, &done.Code
+	default:
+		d.End = End{Code: done.Code}
 	}
-	d.End = End{Code: done.Code}
 	return d, &done.Code
 }
 
-// after runs a hook after the last attempt. A signal ends it.
-func (e *Engine) after(ctx context.Context, name hook.Name, script string, env []string, told hook.Told) (done hook.Done, signal attempt.Signal) {
+// lastHook runs a hook after the last attempt. A signal ends it.
+func (e *Engine) lastHook(ctx context.Context, name hook.Name, script string, env []string, told hook.Told) (done hook.Done, signal attempt.Signal) {
 	words := e.past.use.Words(e.Argv)
 	signal = e.interruptible(ctx, func(ctx context.Context) { done = e.hook(ctx, name, script, words, env, told) })
 	return done, signal

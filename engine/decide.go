@@ -54,6 +54,8 @@ type Decision struct {
 	// exit code. Unnamed says that no --on-* rule names the failure.
 	Ended, Known      string
 	CodeOnly, Unnamed bool
+	// Line is the line of the output that decided on a failure, or else the last.
+	Line string
 
 	// Delay is the plain delay, Wait what to wait, Hint what the server asked
 	// for where HasHint is set. IgnoredHint says which hint was not believed.
@@ -69,6 +71,10 @@ type Decision struct {
 	Outcome     event.Outcome
 	End         End
 	Why, Advice string
+	// Letter is what the run has become, "" for none; DueAt is when one that is
+	// parked goes on.
+	Letter string
+	DueAt  time.Time
 }
 
 // NotYet says that the attempt succeeded and another one follows.
@@ -137,9 +143,18 @@ func passing(wait time.Duration) string {
 	return fmt.Sprintf("a wait of %v would pass the deadline", wait.Round(time.Millisecond))
 }
 
-// judge applies the contract's order of decisions: the first row that applies
-// decides.
+// judge judges an attempt, and names the line of its output behind a failure.
 func judge(rules *Rules, argv []string, r attempt.Result, e Evidence, now time.Time) Decision {
+	d := firstRow(rules, argv, r, e, now)
+	if !d.Accepted {
+		d.Line = e.line(&d)
+	}
+	return d
+}
+
+// firstRow applies the contract's order of decisions: the first row that applies
+// decides.
+func firstRow(rules *Rules, argv []string, r attempt.Result, e Evidence, now time.Time) Decision {
 	known := func() classify.Judgement {
 		return rules.Table().Judge(classify.Failure{Argv: argv, Result: r, Stdout: e.Stdout, Stderr: e.Stderr, Now: now})
 	}

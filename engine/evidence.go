@@ -4,7 +4,9 @@ package engine
 // the decision needs of it.
 
 import (
+	"bytes"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/retrysh/retry/engine/classify"
@@ -22,7 +24,60 @@ type Evidence struct {
 	// fit: an answer's header stands before its body.
 	Stdout, Stderr         []byte
 	StdoutHead, StderrHead []byte
+
+	fail, stop, retry matched
 }
+
+// matched is a pattern that a line matched, and the end of its stream.
+type matched struct {
+	pattern *match.Pattern
+	tail    []byte
+}
+
+// line returns the last line that the pattern matches, "" where the tail has lost
+// it.
+func (m *matched) line() string {
+	if m.pattern == nil {
+		return ""
+	}
+	return lastLine(m.tail, regexp.MustCompile(m.pattern.String()).MatchString) // Parse has accepted it
+}
+
+// line returns the line that decided on a failure, or else the last line that was
+// captured, of standard error before standard output.
+func (e *Evidence) line(d *Decision) string {
+	by := &e.fail
+	switch {
+	case d.Rule == "":
+	case d.Rule == e.Stop:
+		by = &e.stop
+	case d.Rule == e.Retry:
+		by = &e.retry
+	}
+	line := by.line()
+	any := func(line string) bool { return line != "" }
+	for _, tail := range [][]byte{e.Stderr, e.Stdout} {
+		if line == "" {
+			line = lastLine(tail, any)
+		}
+	}
+	return line
+}
+
+// lastLine returns the last line of text, without escape sequences and the blanks
+// at its ends, that is what is looked for; "" for none.
+func lastLine(text []byte, is func(line string) bool) string {
+	for len(text) > 0 {
+		i := bytes.LastIndexFunc(text, isLineEnd)
+		if line := string(bytes.TrimSpace(match.Visible(nil, text[i+1:]))); is(line) {
+			return line
+		}
+		text = text[:max(i, 0)]
+	}
+	return ""
+}
+
+func isLineEnd(r rune) bool { return r == '\n' || r == '\r' }
 
 // Watch reads the output of one attempt as it streams by.
 type Watch struct {
@@ -125,15 +180,16 @@ func (s *stream) close(e *Evidence) []byte {
 		patterns []*match.Pattern
 		seen     bool
 		into     *string
+		by       *matched
 	}{
-		{"--until-", s.patterns.Until, false, &e.Missing},
-		{"--fail-on-", s.patterns.FailOn, true, &e.Fail},
-		{"--stop-on-", s.patterns.StopOn, true, &e.Stop},
-		{"--on-", s.patterns.On, true, &e.Retry},
+		{"--until-", s.patterns.Until, false, &e.Missing, new(matched)},
+		{"--fail-on-", s.patterns.FailOn, true, &e.Fail, &e.fail},
+		{"--stop-on-", s.patterns.StopOn, true, &e.Stop, &e.stop},
+		{"--on-", s.patterns.On, true, &e.Retry, &e.retry},
 	} {
 		for _, p := range group.patterns {
 			if s.matcher.Seen(i) == group.seen && *group.into == "" {
-				*group.into = group.flag + s.name + " " + excerpt(p.String())
+				*group.into, *group.by = group.flag+s.name+" "+excerpt(p.String()), matched{p, s.tail.Bytes()}
 			}
 			i++
 		}

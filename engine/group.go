@@ -48,7 +48,7 @@ type admission struct {
 // hedged runs the command in copies, judges and tells.
 func (e *Engine) hedged(ctx context.Context, last *lastAttempt, pass Pass) (Decision, attempt.Result) {
 	g := &group{
-		e: e, last: last, begun: time.Now(), plan: hedge.New(e.Policy.Hedge),
+		e: e, last: last, begun: e.now(), plan: hedge.New(e.Policy.Hedge),
 		ended: make(chan *trial), admitted: make(chan admission), overhear: make(chan event.Event),
 	}
 	g.ctx, g.cancel = context.WithCancelCause(ctx)
@@ -66,8 +66,6 @@ func (e *Engine) hedged(ctx context.Context, last *lastAttempt, pass Pass) (Deci
 
 // decider runs the copies until one of them decides, and returns it.
 func (g *group) decider() *trial {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
 	for {
 		wait, more := g.proceed()
 		if !more && g.running == 0 && !g.asking {
@@ -75,8 +73,7 @@ func (g *group) decider() *trial {
 		}
 		var due <-chan time.Time
 		if more {
-			timer.Reset(wait)
-			due = timer.C
+			due = g.e.after(wait)
 		}
 		select {
 		case <-due:
@@ -102,7 +99,7 @@ func (g *group) proceed() (wait time.Duration, more bool) {
 	if g.closed || g.asking || !more {
 		return 0, false
 	}
-	if wait = due - time.Since(g.begun); wait > 0 {
+	if wait = due - g.e.since(g.begun); wait > 0 {
 		return wait, true
 	}
 	switch g.signal = g.e.askedToEnd(); {
@@ -115,7 +112,7 @@ func (g *group) proceed() (wait time.Duration, more bool) {
 	}
 	g.start(nil)
 	due, more = g.plan.Due()
-	return due - time.Since(g.begun), more
+	return due - g.e.since(g.begun), more
 }
 
 // close has no more copies start.
@@ -129,7 +126,7 @@ func (g *group) close() {
 // start starts the next copy.
 func (g *group) start(pass Pass) {
 	t := new(trial)
-	number := g.plan.Start(time.Since(g.begun))
+	number := g.plan.Start(g.e.since(g.begun))
 	*t = g.e.start(g.ctx, g.last, event.Which{Hedged: true, Copy: number}, pass)
 	g.running++
 	go func() {
@@ -169,7 +166,7 @@ func (g *group) answered(a admission) {
 	default:
 		which := event.Which{Hedged: true, Copy: g.plan.Started()}
 		g.e.emit(&event.GuardRefused{Which: which, Guard: a.refusal.Guard, Key: a.refusal.Key, Reason: a.refusal.Reason, RetryIn: a.refusal.RetryIn})
-		g.plan.Pass(time.Since(g.begun))
+		g.plan.Pass(g.e.since(g.begun))
 		g.closed = g.running == 0
 	}
 }
@@ -192,7 +189,7 @@ func (g *group) stopAsking() {
 // has the next copy start. A signal or the deadline ends every copy, and all are
 // waited for.
 func (g *group) decides(t *trial) bool {
-	d := judge(&g.e.Policy.Rules, t.argv, t.result, t.evidence, time.Now())
+	d := judge(&g.e.Policy.Rules, t.argv, t.result, t.evidence, g.e.now())
 	d.Counts = counted(&d, t.result)
 	switch {
 	case t.result.NotRun && t.which.Copy > 0: // the deadline came before its start
@@ -201,7 +198,7 @@ func (g *group) decides(t *trial) bool {
 		return false
 	case d.Retry:
 		g.timedOut = t.result.TimedOut
-		g.plan.Fail(time.Since(g.begun))
+		g.plan.Fail(g.e.since(g.begun))
 	case t.result.Cancelled != "", d.Outcome == event.Deadline:
 		g.close()
 	default:
@@ -246,7 +243,7 @@ func (g *group) settle(t *trial) Decision {
 		g.best.handle.Drop()
 	}
 	told := *t
-	t.result.Duration = time.Since(g.begun)
+	t.result.Duration = g.e.since(g.begun)
 	d := g.e.settle(t)
 	if t != g.best {
 		told.result.ReaderGone, told.result.Err = t.result.ReaderGone, t.result.Err

@@ -5,6 +5,7 @@ package engine
 // continue a trace.
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -12,8 +13,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/hook"
 )
 
@@ -22,21 +25,25 @@ type Identity struct {
 	// Environ is the program's own environment.
 	Environ []string
 	// RunID is a random UUID, Key the idempotency key, Depth 1 and one more
-	// inside another retry.
-	RunID, Key string
-	Depth      int
-	Trace      Trace
+	// inside another retry. ParentRunID is the run that this one repeats, "" for
+	// none.
+	RunID, Key, ParentRunID string
+	Depth                   int
+	Trace                   Trace
 	// Random returns 64 random bits, for span ids. Without it attempts get no
 	// environment: they are not processes.
 	Random func() uint64
 }
 
-// Trace is a W3C trace context: 32 and 2 hexadecimal digits. New says that it
-// begins here.
+// Trace is a W3C trace context: its ID and flags, 32 and 2 hexadecimal digits,
+// the span of the run and that of who started it, 16 each; Parent is "" where the
+// trace begins here.
 type Trace struct {
-	ID, Flags string
-	New       bool
+	ID, Flags, Span, Parent string
 }
+
+// Sampled reports whether the trace is recorded (section 3.2.2.5).
+func (t *Trace) Sampled() bool { return t.Flags == "01" || t.Flags == "03" }
 
 // NewRunID returns a random UUID, version 4 (RFC 9562, section 5.4).
 func NewRunID(random func() uint64) string {
@@ -53,6 +60,30 @@ func NewRunID(random func() uint64) string {
 // has to be 0 (W3C Trace Context, section 3.2.2.5).
 const knownFlags = 0b11
 
+// longestName is the most code points that the name of a run has (SPEC section
+// 16).
+const longestName = 64
+
+// NameOf is what a run is called that was given no name: as its command, or wait
+// where it has none.
+func NameOf(argv []string) string {
+	if len(argv) == 0 {
+		return "wait"
+	}
+	name, _ := classify.Command(argv)
+	n := 0
+	name = strings.Map(func(r rune) rune {
+		switch n++; {
+		case n > longestName:
+			return -1
+		case !unicode.IsPrint(r):
+			return unicode.ReplacementChar
+		}
+		return r
+	}, name)
+	return cmp.Or(name, "-")
+}
+
 // ContinueTrace reads a traceparent header (W3C Trace Context, section 3.2.2),
 // and begins a sampled trace where there is none or it is not valid: a command
 // that samples as its parent does would otherwise record nothing.
@@ -62,10 +93,13 @@ func ContinueTrace(traceparent string, random func() uint64) Trace {
 		isHex(fields[1], 32) && strings.Trim(fields[1], "0") != "" &&
 		isHex(fields[2], 16) && strings.Trim(fields[2], "0") != "" && isHex(fields[3], 2) {
 		flags, _ := strconv.ParseUint(fields[3], 16, 8)
-		return Trace{ID: fields[1], Flags: fmt.Sprintf("%02x", flags&knownFlags)}
+		return Trace{ID: fields[1], Flags: fmt.Sprintf("%02x", flags&knownFlags), Span: newSpan(random), Parent: fields[2]}
 	}
-	return Trace{ID: fmt.Sprintf("%016x%016x", random(), random()|1), Flags: "01", New: true}
+	return Trace{ID: fmt.Sprintf("%016x%016x", random(), random()|1), Flags: "01", Span: newSpan(random)}
 }
+
+// newSpan draws the id of a span, which is not 0 (section 3.2.2.4).
+func newSpan(random func() uint64) string { return fmt.Sprintf("%016x", random()|1) }
 
 func isHex(s string, digits int) bool {
 	return len(s) == digits && strings.Trim(s, "0123456789abcdef") == ""
@@ -83,7 +117,7 @@ type lastAttempt struct {
 var set = []string{
 	"RETRY_ATTEMPT", "RETRY_MAX_ATTEMPTS", "RETRY_RUN_ID", "RETRY_IDEMPOTENCY_KEY",
 	"RETRY_LAST_EXIT", "RETRY_LAST_REASON", "RETRY_DELAY_MS", "RETRY_EXPIRES_AT",
-	"RETRY_DEPTH", "TRACEPARENT",
+	"RETRY_DEPTH", "RETRY_PARENT_RUN_ID", "TRACEPARENT",
 }
 
 // SetsVariable reports whether the program sets a variable of this name for the
@@ -97,8 +131,8 @@ func SetsVariable(name string) bool {
 const traceState = "TRACESTATE"
 
 // environ returns what attempt n sees, or a hook that speaks of it: last is the
-// attempt before it, own what only it sees.
-func (e *Engine) environ(last *lastAttempt, n int, own []string, deadline time.Time) []string {
+// attempt before it, own what only it sees, span its place in the trace.
+func (e *Engine) environ(last *lastAttempt, n int, own []string, deadline time.Time, span string) []string {
 	id := &e.Identity
 	if id.Random == nil {
 		return nil
@@ -106,7 +140,7 @@ func (e *Engine) environ(last *lastAttempt, n int, own []string, deadline time.T
 	env := make([]string, 0, len(id.Environ)+len(set)+len(own))
 	for _, entry := range id.Environ {
 		name, _, _ := strings.Cut(entry, "=")
-		if !slices.Contains(set, name) && !slices.Contains(hook.Variables, name) && !isSet(own, name) && (name != traceState || !id.Trace.New) {
+		if !slices.Contains(set, name) && !slices.Contains(hook.Variables, name) && !isSet(own, name) && (name != traceState || id.Trace.Parent != "") {
 			env = append(env, entry)
 		}
 	}
@@ -117,13 +151,16 @@ func (e *Engine) environ(last *lastAttempt, n int, own []string, deadline time.T
 		"RETRY_IDEMPOTENCY_KEY="+id.Key,
 		"RETRY_DELAY_MS="+strconv.FormatInt(last.waited.Milliseconds(), 10),
 		"RETRY_DEPTH="+strconv.Itoa(id.Depth),
-		fmt.Sprintf("TRACEPARENT=00-%s-%016x-%s", id.Trace.ID, id.Random()|1, id.Trace.Flags),
+		"TRACEPARENT=00-"+id.Trace.ID+"-"+span+"-"+id.Trace.Flags,
 	)
+	if id.ParentRunID != "" {
+		env = append(env, "RETRY_PARENT_RUN_ID="+id.ParentRunID)
+	}
 	if n > 1 {
 		env = append(env, "RETRY_LAST_EXIT="+strconv.Itoa(last.result.ExitCode), "RETRY_LAST_REASON="+oneLine(last.decision.Reason))
 	}
 	if !deadline.IsZero() {
-		now := time.Now()
+		now := e.now()
 		// Rounded, since the clocks that the two terms are read from differ by
 		// nanoseconds, and an inner retry passes on what it was given.
 		expires := now.Add(deadline.Sub(now)).Round(time.Millisecond).UnixMilli()

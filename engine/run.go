@@ -18,6 +18,9 @@ import (
 // Sink is told what happens, in order.
 type Sink interface {
 	Emit(event.Event)
+	// Close is called once, after the last event: what is not yet written or sent
+	// has as long as ctx lasts. The sink has told its failure itself.
+	Close(ctx context.Context) error
 }
 
 // Signals is how a person, or an init system, reaches the program between
@@ -65,8 +68,19 @@ type Engine struct {
 	// From is where in the schedule the run begins; its zero value stands for
 	// wait number 1.
 	From Place
+	// Resume, if not nil, is what has been of the run before it was parked: it goes
+	// on with the guards that a retry asks.
+	Resume *Resume
+	// Letters, if not nil, keeps the run when it ends without success, or for
+	// later.
+	Letters Letters
 	// About is what run_started tells of the run beside the command.
 	About About
+	// CloseLimit is how long Sink.Close may take: 0 where it has nothing to wait
+	// for.
+	CloseLimit time.Duration
+	// Clock is where the time comes from; nil is the system's.
+	Clock Clock
 
 	started  time.Time
 	deadline time.Time
@@ -79,6 +93,9 @@ type Engine struct {
 
 // About names what a run belongs to; "" where there is none.
 type About struct {
+	// Name is what the run is called; "" stands for NameOf its command. Letter is
+	// the dead letter that is run again.
+	Name, Letter              string
 	Key, Policy, PolicySource string
 	// PolicyUnasked says that the policy was chosen by the command's name.
 	PolicyUnasked bool
@@ -92,6 +109,9 @@ func (e *Engine) Run(ctx context.Context) End {
 		return e.finish(ctx, d)
 	}
 	var last lastAttempt
+	if d := e.resume(ctx, &last); d != nil {
+		return e.finish(ctx, *d)
+	}
 	for {
 		if d := e.askAround(ctx); d != nil {
 			return e.finish(ctx, *d)
@@ -131,7 +151,7 @@ func (e *Engine) tooLate(d Decision, result attempt.Result) Decision {
 
 // begin fixes the deadline and tells that the run has started.
 func (e *Engine) begin() {
-	e.started = time.Now()
+	e.started = e.now()
 	if d := e.Policy.Deadline; d > 0 {
 		e.deadline = e.started.Add(d)
 	}
@@ -144,7 +164,17 @@ func (e *Engine) begin() {
 	}
 	e.state = State{Attempt: 1, Step: from.Step, Previous: from.Previous, Deadline: e.deadline, Argv: e.Argv}
 	e.rotation.begin(e.Policy.Rotate, e.Draw)
-	e.emit(&event.RunStarted{Command: e.Argv, Key: e.About.Key, Policy: e.About.Policy, PolicySource: e.About.PolicySource, PolicyUnasked: e.About.PolicyUnasked})
+	e.behind()
+	name := e.About.Name
+	if name == "" {
+		name = NameOf(e.Argv)
+	}
+	id := &e.Identity
+	e.emit(&event.RunStarted{
+		Command: e.Argv, Name: name, Depth: id.Depth, SpanID: id.Trace.Span, ParentSpanID: id.Trace.Parent, Sampled: id.Trace.Sampled(),
+		Letter: e.About.Letter, ParentRunID: id.ParentRunID, Key: e.About.Key,
+		Policy: e.About.Policy, PolicySource: e.About.PolicySource, PolicyUnasked: e.About.PolicyUnasked,
+	})
 }
 
 // trial is an attempt, or a copy of a hedged one.
@@ -181,6 +211,9 @@ func (e *Engine) attempt(ctx context.Context, last *lastAttempt, pass Pass) (Dec
 // start starts the command.
 func (e *Engine) start(ctx context.Context, last *lastAttempt, which event.Which, pass Pass) trial {
 	use := e.take(&which)
+	if e.Identity.Trace.ID != "" {
+		which.SpanID = newSpan(e.Identity.Random)
+	}
 	t := trial{which: which, argv: use.Words(e.Argv), use: use, watch: e.Policy.Rules.NewWatch(), pass: pass}
 	run := t.argv
 	if e.attempts > 1 && e.Hooks.RetryWith != "" {
@@ -188,7 +221,7 @@ func (e *Engine) start(ctx context.Context, last *lastAttempt, which event.Which
 	}
 	e.emit(&event.AttemptStarted{Which: which, Timeout: e.Policy.Timeout, Rehearsed: e.pretends()})
 	spec := attempt.Spec{
-		Number: e.attempts, Copy: which.Copy, Argv: run, Env: e.environ(last, e.attempts, t.variables(), e.deadline),
+		Number: e.attempts, Copy: which.Copy, Argv: run, Env: e.environ(last, e.attempts, t.variables(), e.deadline, which.SpanID),
 		Timeout: e.Policy.Timeout, IdleTimeout: e.Policy.IdleTimeout, Deadline: e.deadline,
 		Stdout: t.watch.Stdout(), Stderr: t.watch.Stderr(),
 	}
@@ -219,13 +252,13 @@ func (e *Engine) await(t *trial) {
 // belongs. Where that cannot be written, this decides.
 func (e *Engine) settle(t *trial) Decision {
 	e.state.Argv = t.argv
-	d := Decide(&e.Policy, e.state, t.result, t.evidence, time.Now(), e.Draw())
+	d := Decide(&e.Policy, e.state, t.result, t.evidence, e.now(), e.Draw())
 	if err := t.handle.Settle(!d.Retry && (d.Outcome == event.Succeeded || d.End.Code == exitcodes.OK)); err != nil {
 		t.result.ReaderGone = errors.Is(err, attempt.ErrReaderGone)
 		if !t.result.ReaderGone {
 			t.result.Err = err
 		}
-		d = Decide(&e.Policy, e.state, t.result, t.evidence, time.Now(), 0)
+		d = Decide(&e.Policy, e.state, t.result, t.evidence, e.now(), 0)
 	}
 	if !t.result.NotRun {
 		e.past.use, e.past.result, e.past.evidence = t.use, t.result, t.evidence
@@ -249,7 +282,7 @@ func (e *Engine) report(t *trial, c Counted) {
 func (e *Engine) tell(t *trial, d *Decision) {
 	e.emit(&event.AttemptFinished{
 		Which: t.which, Result: t.result, Success: d.Accepted, NotYet: d.NotYet(),
-		Verdict: d.Verdict, Reason: d.Reason, Ended: d.Ended, Known: d.Known, Rule: d.Rule,
+		Verdict: d.Verdict, Reason: d.Reason, Ended: d.Ended, Known: d.Known, Rule: d.Rule, Line: d.Line,
 	})
 }
 
@@ -284,15 +317,36 @@ func (e *Engine) finish(ctx context.Context, d Decision) End {
 		Outcome: d.Outcome, Attempts: e.attempts, ExitCode: d.End.Code,
 		Verdict: d.Verdict, Reason: d.Reason, Ended: d.Ended, Known: d.Known, CodeOnly: d.CodeOnly, Rule: d.Rule, Why: d.Why, Advice: d.Advice, HasHint: d.HasHint, Hint: d.Hint,
 		FallbackExitCode: fallback,
-		ReaderGone:       d.ReaderGone, NotStarted: d.NotStarted,
+		ReaderGone:       d.ReaderGone, NotStarted: d.NotStarted, Letter: d.Letter, DueAt: d.DueAt,
 	})
+	e.close(ctx, d.Outcome == event.Cancelled)
 	return d.End
+}
+
+// cancelledClose is how long the sinks of a cancelled run have: it ends within 50
+// ms (SPEC section 6).
+const cancelledClose = 40 * time.Millisecond
+
+// close has the sinks write and send the rest, until that takes too long or a
+// signal asks for the end.
+func (e *Engine) close(ctx context.Context, cancelled bool) {
+	if e.CloseLimit == 0 {
+		_ = e.Sink.Close(ctx)
+		return
+	}
+	limit := e.CloseLimit
+	if cancelled {
+		limit = min(limit, cancelledClose)
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	e.interruptible(ctx, func(ctx context.Context) { _ = e.Sink.Close(ctx) })
 }
 
 // emit adds what every event has.
 func (e *Engine) emit(ev event.Event) {
 	h := ev.Head()
-	h.Time = time.Now()
+	h.Time = e.now()
 	h.Elapsed = h.Time.Sub(e.started)
 	h.RunID, h.TraceID = e.Identity.RunID, e.Identity.Trace.ID
 	h.Attempt, h.MaxAttempts = e.attempts, e.Policy.Attempts

@@ -52,6 +52,8 @@ func (s *script) Drop() {}
 // record is a sink that keeps everything.
 type record struct{ events []event.Event }
 
+func (r *record) Close(context.Context) error { return nil }
+
 func (r *record) Emit(e event.Event) { r.events = append(r.events, e) }
 
 func (r *record) kinds() string {
@@ -298,7 +300,7 @@ func TestTraceIsContinuedOrBegun(t *testing.T) {
 		if want == "" {
 			want = "0000000000000abc0000000000000abd"
 		}
-		if got := ContinueTrace(c.header, random); got.ID != want || got.Flags != c.flags || got.New != (c.id == "") {
+		if got := ContinueTrace(c.header, random); got.ID != want || got.Flags != c.flags || (got.Parent == "") != (c.id == "") {
 			t.Errorf("ContinueTrace(%q) = %+v, want %s-%s", c.header, got, want, c.flags)
 		}
 	}

@@ -22,7 +22,9 @@ func (e *Engine) prepare(ctx context.Context) (Decision, bool) {
 	}
 	p := &e.Policy
 	first := p.InitialDelay
-	if p.Splay > 0 {
+	if e.Resume != nil {
+		first = 0
+	} else if p.Splay > 0 {
 		first = backoff.Add(first, backoff.FromFloat(float64(p.Splay)*e.Draw()))
 	}
 	if e.passes(first) {
@@ -46,6 +48,9 @@ func (e *Engine) prepare(ctx context.Context) (Decision, bool) {
 // wait waits as the last decision says. Where the run does not go on, the
 // decision that it returns says how it ends.
 func (e *Engine) wait(ctx context.Context, last *lastAttempt) *Decision {
+	if end := e.park(ctx, last); end != nil {
+		return end
+	}
 	if end := e.permit(ctx, last); end != nil {
 		return end
 	}
@@ -75,27 +80,25 @@ func (e *Engine) withdraw(d Decision) *Decision {
 
 // passes reports whether a wait of d would end past the deadline.
 func (e *Engine) passes(d time.Duration) bool {
-	return !e.deadline.IsZero() && d > time.Until(e.deadline)
+	return !e.deadline.IsZero() && d > e.deadline.Sub(e.now())
 }
 
 // sleep waits for d, or until it is woken or cancelled, and says how long that
 // was and by which signal it was cancelled.
 func (e *Engine) sleep(ctx context.Context, d time.Duration) (time.Duration, attempt.Signal) {
-	start := time.Now()
+	start := e.now()
 	if signal := e.askedToEnd(); signal != "" { // it beats a wait of 0
 		return 0, signal
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-e.after(d):
 	case <-e.Signals.Woken:
 	case signal := <-e.Signals.Cancelled:
-		return time.Since(start), signal
+		return e.since(start), signal
 	case <-ctx.Done():
-		return time.Since(start), "SIGTERM"
+		return e.since(start), "SIGTERM"
 	}
-	return time.Since(start), ""
+	return e.since(start), ""
 }
 
 // during calls f, whose context ends at the deadline and when a signal asks for
@@ -147,7 +150,7 @@ func (e *Engine) limited(ctx context.Context) (context.Context, context.CancelFu
 	if e.deadline.IsZero() {
 		return context.WithCancel(ctx)
 	}
-	return context.WithDeadline(ctx, e.deadline)
+	return context.WithTimeout(ctx, e.deadline.Sub(e.now()))
 }
 
 // cancelled returns a signal that has come already, "" for none.

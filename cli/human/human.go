@@ -6,6 +6,7 @@
 package human
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -190,10 +191,11 @@ func (s *Sink) Complain(text string) {
 }
 
 // Close erases the countdown, if one is running.
-func (s *Sink) Close() {
+func (s *Sink) Close(context.Context) error {
 	s.telling.Lock()
 	defer s.telling.Unlock()
 	s.clear()
+	return nil
 }
 
 // failedAttempt tells the last failed attempt and what follows it; next is nil

@@ -3,6 +3,7 @@ package await
 // This file is what the engines of the targets find out, and what is told of it.
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -36,6 +37,9 @@ func (l *listener) Emit(e event.Event) {
 		l.wait.send(news{target: l.target, try: try})
 	}
 }
+
+// Close has nothing left to tell.
+func (l *listener) Close(context.Context) error { return nil }
 
 // learn takes news in, and tells what is new in them. The reason of a try that
 // the limit of the wait cut short is told at the end, with those of all others.

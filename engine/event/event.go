@@ -49,6 +49,7 @@ const (
 	Deadline  Outcome = "deadline"  // no time is left
 	Cancelled Outcome = "cancelled" // a signal asked for the end
 	Refused   Outcome = "refused"   // a guard let no attempt through
+	Parked    Outcome = "parked"    // kept, to go on when its wait is over
 	Failed    Outcome = "error"     // the program itself failed
 )
 
@@ -65,6 +66,9 @@ const (
 // Which says which copy of an attempt it is, where it has copies, and which
 // values its words have, where they rotate.
 type Which struct {
+	// SpanID is its place in the trace, which the command sees in TRACEPARENT;
+	// "" where it was not started or is no process.
+	SpanID string
 	// Hedged says that the attempt may have copies; Copy counts them from 0.
 	Hedged bool
 	Copy   int
@@ -76,6 +80,16 @@ type Which struct {
 type RunStarted struct {
 	Header
 	Command []string
+	// Name is what the run is called, Depth 1 and one more inside another retry.
+	Name  string
+	Depth int
+	// SpanID is the run's place in the trace, ParentSpanID that of who started it,
+	// "" where the trace begins here. Sampled says that the trace is recorded.
+	SpanID, ParentSpanID string
+	Sampled              bool
+	// Letter is the dead letter that is run again, ParentRunID its last run; ""
+	// for none.
+	Letter, ParentRunID string
 	// Key names what the guards protect; Policy and PolicySource the policy and
 	// its file and line. "" where there is none.
 	Key, Policy, PolicySource string
@@ -153,6 +167,9 @@ type AttemptFinished struct {
 	// is known of such a failure. Rule names the rule that decided. "" if there
 	// is none.
 	Reason, Ended, Known, Rule string
+	// Line is the line of the output that decided on a failure, or else the last
+	// one captured, without escape sequences; "" where there is none.
+	Line string
 }
 
 // AttemptCancelled tells that a copy of a hedged attempt was ended since
@@ -250,6 +267,10 @@ type RunFinished struct {
 	NotStarted bool
 	// FallbackExitCode is that of the fallback, nil where none ran.
 	FallbackExitCode *int
+	// Letter is the dead letter that the run has become, "" for none; DueAt is
+	// when one that is parked goes on.
+	Letter string
+	DueAt  time.Time
 }
 
 // Kind and its like name the events as the contract has them.

@@ -92,6 +92,9 @@ func (e *execution) Emit(ev event.Event) {
 	}
 }
 
+// Close has nothing left to take over.
+func (e *execution) Close(context.Context) error { return nil }
+
 // asked is how the engine is told that a context ended, as it has no signal.
 const asked attempt.Signal = "SIGTERM"
 

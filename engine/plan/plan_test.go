@@ -96,6 +96,8 @@ func (failing) Settle(bool) error { return nil }
 
 type waits []time.Duration
 
+func (w *waits) Close(context.Context) error { return nil }
+
 func (w *waits) Emit(e event.Event) {
 	if e, ok := e.(*event.RetryScheduled); ok {
 		*w = append(*w, e.Jittered)

@@ -53,6 +53,8 @@ type orders struct {
 	Cancel   time.Duration // ends the context
 	AtOnce   bool
 	Inherit  string // a file that the command has as $FD
+	// All prints the whole input at the end, which has as long to end.
+	All time.Duration
 }
 
 // outcome is one such line.
@@ -172,10 +174,27 @@ func drive(o *orders, listening *Signals) int {
 		case <-time.After(o.Pause):
 		}
 	}
+	if o.All > 0 {
+		return printAll(r, o.All)
+	}
 	if last.Signal != "" && last.ExitCode != exitcodes.Timeout {
 		return dieBy(last.Signal)
 	}
 	return last.ExitCode
+}
+
+func printAll(r *Runner, limit time.Duration) int {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	input, err := r.Input(ctx)
+	if err == nil {
+		_, err = io.Copy(os.Stdout, input)
+	}
+	if err != nil {
+		fmt.Println(err)
+		return 3
+	}
+	return 0
 }
 
 func verdict(last attempt.Result, settled error) (int, bool) {

@@ -23,7 +23,9 @@
 package proc
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"sync"
 	"syscall"
 	"time"
@@ -92,6 +94,14 @@ func New(cfg Config, s *Signals) (*Runner, error) {
 	}
 	return &Runner{cfg: cfg, signal: syscall.Signal(n), signals: s, report: &reporter{to: cfg.Report}, stdin: stdio.OpenInput(cfg.Stdin)}, nil
 }
+
+// Input returns all of a standard input that attempts replay, from its first byte:
+// what none of them has read is read now, until ctx is done. It is nil where
+// attempts replay nothing. Call it when none runs.
+func (r *Runner) Input(ctx context.Context) (io.Reader, error) { return r.stdin.All(ctx) }
+
+// ErrUnended says that standard input has not ended in time.
+var ErrUnended = stdio.ErrUnended
 
 // reporter tells the user one line about each thing. It tells on a goroutine of
 // its own and holds no lock then: whoever has something to say may be handling

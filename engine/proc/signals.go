@@ -3,7 +3,9 @@ package proc
 // This file is what the room of signals has for the outside.
 
 import (
+	"fmt"
 	"os"
+	"syscall"
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/proc/signals"
@@ -32,6 +34,26 @@ func RestoreDispositions() { signals.RestoreDispositions() }
 // Interruptible calls f, which a signal may end together with the program. It is
 // for before Listen.
 func Interruptible(f func()) { signals.Interruptible(f) }
+
+// SignalTo sends a signal to another process, in two steps since pids are used
+// again: it takes hold of the process (on Linux by a pidfd), then asks whether that
+// is the one that was meant, and then signals that one or none. It returns
+// os.ErrProcessDone where the process has ended or is another one.
+func SignalTo(pid int, meant func() bool, s attempt.Signal) error {
+	n, ok := signals.NumberOf(s)
+	if !ok {
+		return fmt.Errorf("this system has no signal %q", string(s))
+	}
+	process, err := os.FindProcess(pid)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = process.Release() }()
+	if !meant() {
+		return os.ErrProcessDone
+	}
+	return process.Signal(syscall.Signal(n))
+}
 
 // Die ends the program by a signal, and returns where that cannot be.
 func Die(sig attempt.Signal) { signals.Die(sig) }

@@ -5,6 +5,7 @@ package proc
 // This file holds tests of signals without a terminal.
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -401,4 +402,24 @@ func TestDeathTakesTheCommandAlong(t *testing.T) {
 	d.kill(syscall.SIGKILL)
 	d.wait()
 	eventually(t, "the command is dead", func() bool { return !lives(pid) })
+}
+
+// A signal goes to the process that was meant, and to nobody once that has ended
+// or another one has its pid.
+func TestSignalTo(t *testing.T) {
+	d := order(t, orders{Argv: []string{"sleep", "100"}})
+	d.start()
+	if err := SignalTo(d.Process.Pid, func() bool { return false }, "SIGTERM"); !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("somebody else: %v", err)
+	}
+	if err := SignalTo(d.Process.Pid, func() bool { return true }, "SIGTERM"); err != nil {
+		t.Error(err)
+	}
+	d.wait()
+	if d.end() != "signal: terminated" {
+		t.Error(d.end())
+	}
+	if err := SignalTo(d.Process.Pid, func() bool { return true }, "SIGTERM"); !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("after the end: %v", err)
+	}
 }

@@ -180,6 +180,39 @@ func TestReplayOfLiveInput(t *testing.T) {
 	}
 }
 
+// The whole input is there at the end, also what no attempt has read.
+func TestAllOfTheInput(t *testing.T) {
+	text := strings.Repeat("0123456789abcde\n", 1<<17) // 2 MiB
+	d := order(t, orders{Argv: sh("head -c 10 >/dev/null; exit 1"), Stdin: Replay, All: time.Minute})
+	d.Stdin = strings.NewReader(text)
+	d.start()
+	d.wait()
+	if d.Stdout.String() != text {
+		t.Errorf("from a pipe: %d bytes of %d; %s", d.Stdout.Len(), len(text), d.Stderr.String())
+	}
+	f := tempFile(t)
+	_, _ = f.WriteString("skipped" + text)
+	_, _ = f.Seek(7, io.SeekStart)
+	d = order(t, orders{Argv: sh("head -c 10 >/dev/null; exit 1"), Stdin: Replay, All: time.Minute})
+	d.Stdin = f
+	d.start()
+	d.wait()
+	if d.Stdout.String() != text {
+		t.Errorf("from a file: %d bytes of %d; %s", d.Stdout.Len(), len(text), d.Stderr.String())
+	}
+	d = order(t, orders{Argv: sh("exit 1"), Stdin: Replay, All: time.Millisecond})
+	in, err := d.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.start()
+	d.wait() // though the input is still open
+	_ = in.Close()
+	if d.Stdout.String() != ErrUnended.Error()+"\n" || d.end() != "exit status 3" {
+		t.Errorf("from an open pipe: %q, %s", d.Stdout.String(), d.end())
+	}
+}
+
 func TestInheritedInputIsLeftToTheCommand(t *testing.T) {
 	d := order(t, orders{})
 	text := d.Args[0]

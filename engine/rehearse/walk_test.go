@@ -55,6 +55,8 @@ type sink struct {
 	ran      bool
 }
 
+func (s *sink) Close(context.Context) error { return nil }
+
 func (s *sink) Emit(e event.Event) {
 	switch e := e.(type) {
 	case *event.RunStarted:

@@ -10,6 +10,7 @@ package sink
 // is folded by the lines before and after it.
 
 import (
+	"context"
 	"io"
 	"strings"
 	"sync"
@@ -62,6 +63,9 @@ func (s *ci) Complain(text string) {
 	defer s.mu.Unlock()
 	s.write(s.dialect.warning("retry", inert(text)))
 }
+
+// Close has nothing left to write.
+func (s *ci) Close(context.Context) error { return nil }
 
 // Emit tells one event.
 func (s *ci) Emit(e event.Event) {

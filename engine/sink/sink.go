@@ -8,6 +8,7 @@ package sink
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"time"
@@ -46,6 +47,7 @@ type object struct {
 	Copy         *int              `json:"copy,omitempty"`
 	Use          map[string]string `json:"use,omitempty"`
 	Rehearsed    bool              `json:"rehearsed,omitempty"`
+	Name         string            `json:"name,omitempty"`
 	ExitCode     *int              `json:"exit_code,omitempty"`
 	Signal       string            `json:"signal,omitempty"`
 	TimedOut     *bool             `json:"timed_out,omitempty"`
@@ -69,6 +71,9 @@ type object struct {
 	FallbackCode *int              `json:"fallback_exit_code,omitempty"`
 	Target       string            `json:"target,omitempty"`
 	Gone         bool              `json:"gone,omitempty"`
+	Letter       string            `json:"letter,omitempty"`
+	ParentRunID  string            `json:"parent_run_id,omitempty"`
+	DueAt        string            `json:"due_at,omitempty"`
 	TraceID      string            `json:"trace_id,omitempty"`
 }
 
@@ -98,6 +103,9 @@ func (s *JSON) Emit(e event.Event) {
 	}
 }
 
+// Close has nothing left to write.
+func (s *JSON) Close(context.Context) error { return nil }
+
 // noCommand writes "##" as "#\u0023", which is the same string: the runner of
 // GitHub Actions looks for its old commands, "##[name]", anywhere in a line
 // (actions/runner, ActionCommand.TryParse), and the texts are not ours.
@@ -121,6 +129,7 @@ func objectOf(e event.Event) object {
 	switch e := e.(type) {
 	case *event.RunStarted:
 		o.Command, o.MaxAttempts = masked(e.Command), &e.MaxAttempts
+		o.Name, o.Letter, o.ParentRunID = e.Name, e.Letter, e.ParentRunID
 		o.Key, o.Policy, o.PolicySource = e.Key, e.Policy, e.PolicySource
 	case *event.TargetReady:
 		o.Target, o.Gone = e.Name, e.Gone
@@ -196,6 +205,9 @@ func (o *object) finish(e *event.RunFinished) {
 	}
 	if e.HasHint {
 		o.HintMS = pointer(e.Hint)
+	}
+	if o.Letter = e.Letter; !e.DueAt.IsZero() {
+		o.DueAt = e.DueAt.UTC().Format(nanoseconds)
 	}
 }
 

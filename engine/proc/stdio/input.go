@@ -3,6 +3,8 @@ package stdio
 // This file gives every process the same standard input.
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -14,14 +16,15 @@ const spoolMemory = 1 << 20
 
 // Input is the program's standard input as its processes get it.
 type Input struct {
-	offset int64  // of a seekable file, at the start
-	spool  *spool // of anything else that is replayed
+	replays bool
+	offset  int64  // of a seekable file, at the start
+	spool   *spool // of anything else that is replayed
 }
 
 // OpenInput looks at standard input for processes that get it in mode.
 func OpenInput(mode InputMode) *Input {
-	in := new(Input)
-	if mode == Replay {
+	in := &Input{replays: mode == Replay}
+	if in.replays {
 		offset, seekable := position()
 		in.offset = offset
 		if !seekable {
@@ -29,6 +32,49 @@ func OpenInput(mode InputMode) *Input {
 		}
 	}
 	return in
+}
+
+// ErrUnended says that standard input has not ended in time.
+var ErrUnended = errors.New("standard input has not ended")
+
+// All returns the whole input from its first byte on, nil where nothing is replayed.
+// What nobody has read yet is read until ctx is done.
+func (in *Input) All(ctx context.Context) (io.Reader, error) {
+	switch {
+	case !in.replays:
+		return nil, nil
+	case in.spool == nil:
+		return &reader{from: &fileSource{offset: in.offset}}, nil
+	}
+	over, err := newWake()
+	if err != nil {
+		return nil, err
+	}
+	defer over.call()
+	ended := make(chan error, 1)
+	go func() {
+		defer over.close()
+		ended <- in.spool.rest(&feeder{dst: nowhere, over: over})
+	}()
+	select {
+	case err := <-ended:
+		return &reader{from: in.spool}, err
+	case <-ctx.Done():
+		return nil, ErrUnended
+	}
+}
+
+// reader reads a source from its first byte on.
+type reader struct {
+	from   source
+	offset int64
+}
+
+// Read reads what the source has.
+func (r *reader) Read(b []byte) (int, error) {
+	n, err := r.from.readAt(b, r.offset)
+	r.offset += int64(n)
+	return n, err
 }
 
 // openInput decides where the command's standard input comes from.
@@ -160,6 +206,22 @@ func (s *spool) await(f *feeder, buf []byte, offset int64) (bool, error) {
 		return false, nil
 	}
 	return true, s.grow(buf)
+}
+
+// rest reads the input to its end.
+func (s *spool) rest(f *feeder) error {
+	buf := make([]byte, pumpBuffer)
+	for {
+		s.mu.Lock()
+		size, ended := s.size, s.ended
+		s.mu.Unlock()
+		if ended {
+			return nil
+		}
+		if goOn, err := s.await(f, buf, size); err != nil || !goOn {
+			return err
+		}
+	}
 }
 
 // grow reads once from the program's standard input, which has something to

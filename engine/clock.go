@@ -1,0 +1,77 @@
+package engine
+
+// This file is the engine's clock, and one on which waits take no time.
+
+import (
+	"slices"
+	"time"
+)
+
+// Clock is where a run takes its time from.
+type Clock interface {
+	Now() time.Time
+	// After returns a channel that delivers once d has passed.
+	After(d time.Duration) <-chan time.Time
+}
+
+func (e *Engine) now() time.Time {
+	if e.Clock == nil {
+		return time.Now()
+	}
+	return e.Clock.Now()
+}
+
+func (e *Engine) after(d time.Duration) <-chan time.Time {
+	if e.Clock == nil {
+		return time.After(d)
+	}
+	return e.Clock.After(d)
+}
+
+func (e *Engine) since(t time.Time) time.Duration { return e.now().Sub(t) }
+
+// Arithmetic is a clock that goes ahead by each wait at once, so that a run of
+// hours takes microseconds. It is for one goroutine at a time.
+type Arithmetic struct {
+	now     time.Time
+	tickers []*ticker
+}
+
+// ticker is a function that is called again and again.
+type ticker struct {
+	next  time.Time
+	every time.Duration
+	call  func()
+}
+
+// NewArithmetic returns a clock that begins at now.
+func NewArithmetic(now time.Time) *Arithmetic { return &Arithmetic{now: now} }
+
+// Now returns the time.
+func (c *Arithmetic) Now() time.Time { return c.now }
+
+// After goes ahead by d, and calls what is due on the way.
+func (c *Arithmetic) After(d time.Duration) <-chan time.Time {
+	end := c.now.Add(max(d, 0))
+	for len(c.tickers) > 0 {
+		t := slices.MinFunc(c.tickers, func(a, b *ticker) int { return a.next.Compare(b.next) })
+		if t.next.After(end) {
+			break
+		}
+		c.now, t.next = t.next, t.next.Add(t.every)
+		t.call()
+	}
+	c.now = end
+	over := make(chan time.Time, 1)
+	over <- end
+	return over
+}
+
+// Every calls f each time that d has passed, until it is stopped.
+func (c *Arithmetic) Every(d time.Duration, f func()) (stop func()) {
+	t := &ticker{c.now.Add(d), d, f}
+	c.tickers = append(c.tickers, t)
+	return func() {
+		c.tickers = slices.DeleteFunc(c.tickers, func(other *ticker) bool { return other == t })
+	}
+}

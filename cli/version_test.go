@@ -12,7 +12,8 @@ import (
 )
 
 // TestVersionOfATaggedClone builds what stands here as a clone at a tag does,
-// with nothing handed to the linker.
+// with nothing handed to the linker. What was built holds the packages that read
+// the command line and colour the output.
 func TestVersionOfATaggedClone(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -56,6 +57,12 @@ func TestVersionOfATaggedClone(t *testing.T) {
 	run("git", "tag", "v1.2.3")
 	program := filepath.Join(t.TempDir(), "retry.exe")
 	run("go", "build", "-o", program, ".")
+	modules := run("go", "version", "-m", program)
+	for _, module := range []string{"github.com/alecthomas/kong", "github.com/fatih/color"} {
+		if !strings.Contains(modules, "\tdep\t"+module+"\t") {
+			t.Errorf("%s is not in the program:\n%s", module, modules)
+		}
+	}
 	want := "retry v1.2.3 (" + run("git", "rev-parse", "HEAD") + ", 2026-01-02T03:04:05Z) " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
 	if got := run(program, "--version"); got != want {
 		t.Errorf("it says %q, want %q", got, want)

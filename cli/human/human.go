@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/fatih/color"
+
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/tell"
 )
@@ -274,18 +276,27 @@ func using(use map[string]string) string {
 	return strings.Replace(text, ", ", " with ", 1)
 }
 
-// The colours of the four kinds of line, and what ends one (ECMA-48, 8.3.117, SGR).
+// The colours of the four kinds of line.
 const (
-	good    = "\x1b[32m" // green
-	warning = "\x1b[33m" // yellow
-	bad     = "\x1b[31m" // red
-	faint   = "\x1b[2m"
-	plain   = "\x1b[0m"
+	good    = color.FgGreen
+	warning = color.FgYellow
+	bad     = color.FgRed
+	faint   = color.Faint
 )
+
+// paint colours a row where the options ask for it. The library's own choice,
+// which follows standard output, does not count.
+func (s *Sink) paint(shade color.Attribute, row string) string {
+	c := color.New(shade)
+	if c.DisableColor(); s.options.Color {
+		c.EnableColor()
+	}
+	return c.Sprint(row)
+}
 
 // line writes one line, on a terminal as several that end at words. What came
 // from the command or the user is made to stay on it.
-func (s *Sink) line(shade, format string, args ...any) {
+func (s *Sink) line(shade color.Attribute, format string, args ...any) {
 	text := prefix + tell.Printable(fmt.Sprintf(format, args...))
 	width := 0
 	if s.options.Width != nil {
@@ -293,10 +304,7 @@ func (s *Sink) line(shade, format string, args ...any) {
 	}
 	var b strings.Builder
 	for _, row := range wrap(text, width) {
-		if s.options.Color {
-			row = shade + row + plain
-		}
-		b.WriteString(row + "\n")
+		b.WriteString(s.paint(shade, row) + "\n")
 	}
 	s.write(b.String())
 }

@@ -54,8 +54,8 @@ engine/proc/spawn: engine/proc/reap engine/proc/signals engine/proc/stdio exitco
 engine/proc/stdio: engine/attempt
 engine/proc/table:
 engine/proc/tree: engine/proc/reap engine/proc/table
-engine/simulate: engine engine/attempt engine/backoff engine/guard
-engine/rehearse: engine engine/attempt engine/backoff engine/guard exitcodes
+engine/simulate: engine engine/attempt engine/backoff engine/event engine/gate engine/guard
+engine/rehearse: engine engine/attempt engine/backoff exitcodes
 engine/rotate:
 engine/sink: engine/attempt engine/event engine/tell
 engine/store: engine/guard

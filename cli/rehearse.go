@@ -5,14 +5,19 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"time"
 
+	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
-	"github.com/retrysh/retry/engine/gate"
+	"github.com/retrysh/retry/engine/hook"
 	"github.com/retrysh/retry/engine/rehearse"
 	"github.com/retrysh/retry/engine/tell"
 )
@@ -34,7 +39,8 @@ type rehearsedRow struct {
 	Rehearsed bool     `json:"rehearsed"`
 }
 
-// printRehearsal walks the decisions and prints one line for each attempt.
+// printRehearsal runs the rehearsal by a clock on which waits take no time, and
+// prints one line for each attempt as it goes.
 func printRehearsal(out io.Writer, o *options) error {
 	if err := readRehearsed(o); err != nil {
 		return err
@@ -42,84 +48,169 @@ func printRehearsal(out io.Writer, o *options) error {
 	if err := readRuleFiles(o); err != nil {
 		return err
 	}
-	rows, err := rehearsedRows(o)
-	if err != nil {
-		return err
-	}
-	if o.logFormat == "json" {
-		encoder := json.NewEncoder(out)
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(map[string][]rehearsedRow{"rehearsal": rows})
-	}
 	w := bufio.NewWriter(out)
-	for i := range rows {
-		rows[i].print(w)
+	stop := make(chan attempt.Signal, 1)
+	rows := &rehearsedRows{unlimited: o.policy.Attempts == 0, stop: stop, print: func(r *rehearsedRow) error { r.print(w); return w.Flush() }}
+	if o.logFormat == "json" {
+		w.WriteString(`{"rehearsal":[`)
+		rows.print = func(r *rehearsedRow) error { return r.printJSON(w) }
 	}
+	rehearsalOf(o, rows, stop).Run(context.Background())
 	switch {
-	case len(rows) == 0:
+	case rows.failed != nil:
+		return rows.failed
+	case o.logFormat == "json":
+		w.WriteString("]}\n")
+	case rows.count == 0:
 		fmt.Fprintln(w, "no attempt: the deadline leaves no time for one")
-	case o.policy.Attempts == 0 && len(rows) == rehearse.MostRows:
+	case rows.unlimited && rows.count == mostRows:
 		fmt.Fprintln(w, "and so on: attempts are unlimited")
 	}
 	return w.Flush()
 }
 
-// rehearsedRows walks the run.
-func rehearsedRows(o *options) ([]rehearsedRow, error) {
-	evidence, err := rehearsedEvidence(o)
-	if err != nil {
-		return nil, err
+// rehearsalOf is the run, with the guards asked of a private state.
+func rehearsalOf(o *options, rows *rehearsedRows, stop <-chan attempt.Signal) *engine.Engine {
+	clock := engine.NewArithmetic(time.Now())
+	signals := engine.Signals{Cancelled: stop}
+	starter := rehearsing(o, notRun{}, signals)
+	starter.Clock = clock
+	for _, output := range []*rehearse.Output{&starter.Stdout, &starter.Stderr} {
+		output.To, output.Held = io.Discard, false
 	}
-	p := &rehearse.Plan{
-		Steps: o.rehearsal.steps, Policy: &o.policy, Argv: o.command, Evidence: evidence,
-		Draw: rand.Float64, Chance: chance(o), Begin: time.Now(),
+	e := &engine.Engine{
+		Policy: o.policy, Argv: o.command, Starter: starter, Sink: rows, Signals: signals, Draw: rand.Float64, Clock: clock,
+		Hooks: hook.Set{RetryWith: o.hooks.RetryWith},
 	}
 	if o.hasSeed {
-		p.Draw = rand.New(rand.NewPCG(o.seed, 0)).Float64
+		e.Draw = rand.New(rand.NewPCG(o.seed, 0)).Float64
 	}
-	var guards *gate.Gate
 	if o.guarding.key != "" && o.guarding.guards.Any() {
-		guards = privateGate(o, p.Now, func(event.Event) {})
-		p.Gate = guards
+		e.Gate = privateGate(o, clock, e.Tell)
 	}
-	rows := []rehearsedRow{}
-	p.Walk(func(r rehearse.Row) { rows = append(rows, rowOf(&r)) })
-	return rows, nil
+	return e
 }
 
-func rowOf(r *rehearse.Row) rehearsedRow {
-	row := rehearsedRow{Attempt: r.Attempt, StartsMS: milliseconds(r.Starts)}
-	d := &r.Decision
-	switch {
-	case r.Run:
-		row.Decision = "run"
-		return row
-	case r.Refusal != nil && d.Reason == "":
-		row.Decision, row.Outcome, row.Reason = "refused", string(event.Refused), r.Refusal.Reason
-		return row
+// notRun stands for the command, of which nobody can tell what it would do: it ends
+// the run.
+type notRun struct{}
+
+// Start starts nothing.
+func (notRun) Start(context.Context, attempt.Spec) attempt.Attempt {
+	return attempt.Call(func() attempt.Result { return attempt.Result{Cancelled: "SIGTERM"} })
+}
+
+// mostRows is how many attempts are printed where they are unlimited.
+const mostRows = 100
+
+// rehearsedRows prints each attempt once it is known what follows it.
+type rehearsedRows struct {
+	print     func(*rehearsedRow) error
+	unlimited bool
+	stop      chan<- attempt.Signal
+	row       *rehearsedRow
+	count     int
+	done      bool
+	failed    error
+}
+
+// Emit takes in what befalls an attempt.
+func (s *rehearsedRows) Emit(e event.Event) {
+	if s.done {
+		return
 	}
-	row.Rehearsed, row.ExitCode, row.Signal, row.TimedOut = true, &r.Result.ExitCode, string(r.Result.Signal), r.Result.TimedOut
-	row.Verdict, row.Rule, row.Reason = string(d.Verdict), d.Rule, d.Reason
-	switch {
-	case r.Refusal != nil:
-		row.Decision, row.Outcome = "refused", string(event.Refused)
-		row.Reason += "; " + r.Refusal.Reason
-		row.EndCode = row.ExitCode
-		return row
-	case d.Retry:
-		wait := milliseconds(d.Wait)
-		row.Decision, row.WaitMS = "retry", &wait
-		return row
-	case d.Accepted:
-		row.Decision = "success"
+	switch e := e.(type) {
+	case *event.AttemptStarted:
+		s.row = &rehearsedRow{Attempt: e.Attempt, StartsMS: milliseconds(e.Elapsed)}
+		if !e.Rehearsed {
+			s.row.Decision = "run"
+			s.flush()
+			s.done = true
+		}
+	case *event.AttemptFinished:
+		r := &e.Result
+		s.row.Rehearsed, s.row.ExitCode, s.row.Signal, s.row.TimedOut = true, &r.ExitCode, string(r.Signal), r.TimedOut
+		s.row.Verdict, s.row.Rule, s.row.Reason = string(e.Verdict), e.Rule, e.Reason
+		if s.row.Decision = "stop"; e.Success {
+			s.row.Decision = "success"
+		}
+	case *event.RetryScheduled:
+		wait := milliseconds(e.Jittered)
+		s.row.Decision, s.row.WaitMS = "retry", &wait
+		s.flush()
+		if s.unlimited && s.count == mostRows {
+			s.end()
+		}
+	case *event.GuardRefused:
+		if s.row == nil {
+			s.row = &rehearsedRow{Attempt: e.Attempt + 1, StartsMS: milliseconds(e.Elapsed)}
+		}
+		s.row.refused(e.Reason)
+		s.flush()
+		s.done = true
+	case *event.RunFinished:
+		if s.row != nil {
+			s.row.end(e)
+			s.flush()
+		}
+		if e.Outcome == event.Failed {
+			s.failed = errors.Join(s.failed, errors.New(e.Reason))
+		}
+	}
+}
+
+// Close has nothing left to print.
+func (s *rehearsedRows) Close(context.Context) error { return nil }
+
+// flush prints the row. Where that fails nothing follows.
+func (s *rehearsedRows) flush() {
+	if s.failed = s.print(s.row); s.failed != nil {
+		s.end()
+	}
+	s.count++
+	s.row = nil
+}
+
+// end ends the run, which is in front of a wait, or over.
+func (s *rehearsedRows) end() {
+	s.done = true
+	select {
+	case s.stop <- "SIGTERM":
 	default:
-		row.Decision = "stop"
 	}
-	row.Outcome, row.EndCode = string(d.Outcome), &d.End.Code
-	if d.Why != "" {
-		row.Reason += "; " + d.Why
+}
+
+// refused is how an attempt ends that a guard lets nothing follow, or not even
+// itself.
+func (r *rehearsedRow) refused(why string) {
+	r.Decision, r.Outcome, r.EndCode = "refused", string(event.Refused), r.ExitCode
+	if r.Reason != "" {
+		why = r.Reason + "; " + why
 	}
-	return row
+	r.Reason = why
+}
+
+// end is how the last attempt ends.
+func (r *rehearsedRow) end(e *event.RunFinished) {
+	r.Outcome, r.EndCode = string(e.Outcome), &e.ExitCode
+	if e.Why != "" {
+		r.Reason += "; " + e.Why
+	}
+}
+
+// printJSON writes one attempt as an object of a list.
+func (r *rehearsedRow) printJSON(w *bufio.Writer) error {
+	if r.Attempt > 1 {
+		w.WriteByte(',')
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(r); err != nil {
+		return err
+	}
+	_, err := w.Write(bytes.TrimSpace(text.Bytes()))
+	return err
 }
 
 // print writes one attempt for a person.

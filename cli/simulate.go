@@ -19,7 +19,6 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/simulate"
 	"github.com/retrysh/retry/engine/tell"
 )
@@ -138,12 +137,8 @@ func (h *namedHerd) fates() string {
 // refusers are the guards that refused, those of the most runs first.
 func (h *namedHerd) refusers() string {
 	kinds := slices.Sorted(maps.Keys(h.RefusedBy))
-	slices.SortStableFunc(kinds, func(a, b guard.Kind) int { return h.RefusedBy[b] - h.RefusedBy[a] })
-	var names []string
-	for _, kind := range kinds {
-		names = append(names, kind.String())
-	}
-	return strings.Join(names, " and ")
+	slices.SortStableFunc(kinds, func(a, b string) int { return h.RefusedBy[b] - h.RefusedBy[a] })
+	return strings.Join(kinds, " and ")
 }
 
 // peak tells a load in units of the capacity.

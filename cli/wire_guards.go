@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/gate"
 	"github.com/retrysh/retry/engine/store"
@@ -25,7 +26,7 @@ func newGate(w *guarding, environ []string, tell func(event.Event)) *gate.Gate {
 		host.Warn = note(name)
 	}
 	c := gate.Config{
-		Key: w.key, Guards: w.guards, Closed: w.closed, Timeout: w.timeout, Random: rand.Uint64, Tell: tell,
+		Key: w.key, Guards: w.guards, Closed: w.closed, Timeout: w.timeout, Clock: engine.System{}, Random: rand.Uint64, Tell: tell,
 	}
 	switch {
 	case w.address == nil && host == nil:

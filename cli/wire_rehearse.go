@@ -3,12 +3,10 @@ package cli
 // This file puts a rehearsal in place of the command.
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
-	"time"
 
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/attempt"
@@ -24,7 +22,7 @@ func rehearsing(o *options, real attempt.Starter, signals engine.Signals) *rehea
 		Steps: o.rehearsal.steps, Real: real, Draw: chance(o), Number: proc.NumberOf,
 		Stdout:    rehearse.Output{Open: opener(o.rehearsal.stdout), To: os.Stdout, Rejected: os.Stderr, Held: o.process.Stdout == proc.Hold},
 		Stderr:    rehearse.Output{Open: opener(o.rehearsal.stderr), To: os.Stderr, Rejected: os.Stderr, Held: o.process.Stderr == proc.Hold},
-		Cancelled: signals.Cancelled, Catch: signals.Catch,
+		Cancelled: signals.Cancelled, Catch: signals.Catch, Clock: engine.System{},
 	}
 }
 
@@ -78,32 +76,16 @@ func readRehearsed(o *options) error {
 // gateOf is the gate of a run.
 func gateOf(o *options, environ []string, tell func(event.Event)) *gate.Gate {
 	if o.rehearsal != nil {
-		return privateGate(o, time.Now, tell)
+		return privateGate(o, engine.System{}, tell)
 	}
 	return newGate(&o.guarding, environ, tell)
 }
 
 // privateGate is the gate of a rehearsal: the guards of the run, asked of a state
 // that nobody shares.
-func privateGate(o *options, now func() time.Time, tell func(event.Event)) *gate.Gate {
-	store := &rehearse.Guards{Now: func() int64 { return now().UnixMilli() }}
+func privateGate(o *options, clock engine.Clock, tell func(event.Event)) *gate.Gate {
 	return gate.New(gate.Config{
-		Key: o.guarding.key, Guards: o.guarding.guards, Timeout: o.guarding.timeout, Random: rand.Uint64, Tell: tell,
-		Primary: gate.Named{Store: store, Name: "rehearsal"},
+		Key: o.guarding.key, Guards: o.guarding.guards, Clock: clock, Random: rand.Uint64, Tell: tell,
+		Primary: gate.Named{Store: &gate.Memory{Clock: clock}, Name: "rehearsal"},
 	})
-}
-
-// rehearsedEvidence is what the output of a pretended attempt says.
-func rehearsedEvidence(o *options) (engine.Evidence, error) {
-	watch := o.policy.Rules.NewWatch()
-	var failed error
-	for _, f := range []struct {
-		name string
-		into io.Writer
-	}{{o.rehearsal.stdout, watch.Stdout()}, {o.rehearsal.stderr, watch.Stderr()}} {
-		if f.into != nil {
-			failed = errors.Join(failed, feed(f.name, f.into))
-		}
-	}
-	return watch.Close(), failed
 }

@@ -14,18 +14,23 @@ type Clock interface {
 	After(d time.Duration) <-chan time.Time
 }
 
-func (e *Engine) now() time.Time {
-	if e.Clock == nil {
-		return time.Now()
-	}
-	return e.Clock.Now()
-}
+// System is the system's clock.
+type System struct{}
 
-func (e *Engine) after(d time.Duration) <-chan time.Time {
+// Now returns the time.
+func (System) Now() time.Time { return time.Now() }
+
+// After waits.
+func (System) After(d time.Duration) <-chan time.Time { return time.After(d) }
+
+func (e *Engine) now() time.Time                         { return e.clock().Now() }
+func (e *Engine) after(d time.Duration) <-chan time.Time { return e.clock().After(d) }
+
+func (e *Engine) clock() Clock {
 	if e.Clock == nil {
-		return time.After(d)
+		return System{}
 	}
-	return e.Clock.After(d)
+	return e.Clock
 }
 
 func (e *Engine) since(t time.Time) time.Duration { return e.now().Sub(t) }

@@ -58,6 +58,9 @@ func (g *Gate) cutShort() *engine.Refusal {
 // linger is ctx, done a moment later: what a store has been asked for it may
 // grant all the same, and who does not hear of it cannot give it back.
 func linger(ctx context.Context) (patient context.Context, done func()) {
+	if ctx.Done() == nil {
+		return ctx, func() {}
+	}
 	patient, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lingerLimit, cancel) })
 	return patient, func() { stop(); cancel() }
@@ -72,13 +75,13 @@ func (g *Gate) try(ctx context.Context, s Named, r *guard.Request) (guard.Answer
 	if first && g.c.Health.LeaveAlone(s.Name) {
 		return guard.Answer{}, nil, errLeftAlone
 	}
-	limited, cancel := context.WithTimeout(ctx, g.c.Timeout)
+	ctx, cancel := limited(ctx, g.c.Timeout)
 	defer cancel()
-	answer, lock, err := s.Do(limited, g.c.Key, &g.c.Guards, r)
+	answer, lock, err := s.Do(ctx, g.c.Key, &g.c.Guards, r)
 	g.tellNotes()
 	if err == nil && first {
 		g.probed = true
-		_ = g.c.Health.Succeeded(limited, s.Name)
+		_ = g.c.Health.Succeeded(ctx, s.Name)
 	}
 	return answer, lock, err
 }
@@ -97,7 +100,7 @@ func (g *Gate) count(err error) {
 	if g.c.Health == nil || g.store != g.c.Primary || errors.Is(err, errLeftAlone) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), g.c.Timeout)
+	ctx, cancel := limited(context.Background(), g.c.Timeout)
 	defer cancel()
 	_ = g.c.Health.Failed(ctx, g.store.Name) // where it cannot be counted, nothing is left alone
 }
@@ -160,7 +163,7 @@ func (g *Gate) warn(name, reason string) {
 // tell makes a report to the store that let an attempt through. Where that
 // fails, it is lost, and a warning says so.
 func (g *Gate) tell(to Store, r *guard.Request) {
-	ctx, cancel := context.WithTimeout(context.Background(), g.c.Timeout)
+	ctx, cancel := limited(context.Background(), g.c.Timeout)
 	defer cancel()
 	answer, _, err := to.Do(ctx, g.c.Key, &g.c.Guards, r)
 	g.tellNotes()

@@ -54,12 +54,23 @@ type Config struct {
 	Health Health
 	// Closed refuses when the store cannot be used; else the run goes on.
 	Closed bool
-	// Timeout limits each transaction.
+	// Timeout limits each transaction; 0 is none.
 	Timeout time.Duration
+	// Clock is where the time comes from. One that has Every
+	// also says when leases are renewed.
+	Clock engine.Clock
 	// Random returns 64 random bits.
 	Random func() uint64
 	// Tell is told of changes of the breaker and failures of the store.
 	Tell func(event.Event)
+}
+
+// limited is ctx with a time limit, 0 for none.
+func limited(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if d == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, d)
 }
 
 // Gate is an engine.Gate. Its methods are called one at a time.
@@ -131,7 +142,7 @@ func (g *Gate) giveBack(t receipt) {
 	if t.from == nil || !t.Budget && t.Cost == 0 || g.slow {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), min(g.c.Timeout, withdrawLimit))
+	ctx, cancel := limited(context.Background(), min(g.c.Timeout, withdrawLimit))
 	defer cancel()
 	_, _, err := t.from.Do(ctx, g.c.Key, &g.c.Guards, &guard.Request{Op: guard.Withdraw, Taken: t.Taken})
 	g.tellNotes()
@@ -143,47 +154,16 @@ func (g *Gate) giveBack(t receipt) {
 // Admit asks last before an attempt. It waits for a slot as long as --max-concurrent
 // says, and not beyond ctx.
 func (g *Gate) Admit(ctx context.Context, a engine.Ask) (engine.Pass, *engine.Refusal) {
-	request := &guard.Request{Op: guard.Admit, Attempt: int64(a.Attempt), ID: g.id(), Slot: g.wantsSlot(a.Attempt), Held: -1}
-	p := &pass{gate: g, from: g.store.Store}
-	if c := &g.c.Guards; c.Breaker.Named() || request.Slot || c.Budget.On && a.Attempt == 1 {
-		refusal := g.admit(ctx, request, p)
-		if refusal != nil {
-			return nil, refusal
-		}
-	}
-	p.taken, p.before, p.retried = g.taken, g.last, g.retried
-	g.letThrough(a.Attempt > 1)
-	if request.Slot && g.c.Guards.Slots.Of == guard.OfRuns {
-		g.run = p.splitSlot()
-	}
-	p.keep()
-	return p, nil
-}
-
-// admit asks until there is a slot, or the wait for one is over.
-func (g *Gate) admit(ctx context.Context, request *guard.Request, p *pass) *engine.Refusal {
-	limit := time.Duration(g.c.Guards.Slots.Wait) * time.Millisecond
-	started := time.Now()
+	asking := g.Ask(a)
 	for wait := firstPoll; ; wait = min(wait*3/2, longestPoll) {
-		left := limit - time.Since(started)
-		request.Waiting = request.Slot && left > 0
-		request.Taken = guard.Taken{}
-		if g.taken.from == g.store.Store {
-			request.Taken = g.taken.Taken
+		pass, refusal, left := asking.Try(ctx)
+		if left <= 0 {
+			return pass, refusal
 		}
-		reply := g.ask(ctx, request)
-		if reply.refusal == nil {
-			p.hold(reply.Pass, reply.lock, reply.from)
-			return nil
-		}
-		if waits := request.Waiting && reply.Refusal.Guard == guard.KindSlots; !waits {
-			if reply.made {
-				g.taken = receipt{} // was given back in the same transaction
-			}
-			return reply.refusal
-		}
-		if !sleep(ctx, min(wait/2+time.Duration(g.c.Random()%uint64(wait)), left)) {
-			return reply.refusal
+		select {
+		case <-g.c.Clock.After(min(wait/2+time.Duration(g.c.Random()%uint64(wait)), left)):
+		case <-ctx.Done():
+			return nil, refusal
 		}
 	}
 }
@@ -191,16 +171,54 @@ func (g *Gate) admit(ctx context.Context, request *guard.Request, p *pass) *engi
 // The waits between asking for a slot grow from the first to the longest.
 const firstPoll, longestPoll = time.Millisecond, 250 * time.Millisecond
 
-// sleep reports whether it was not cut short.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
+// Asking is an attempt that asks to be let through, and may have to wait for a slot.
+type Asking struct {
+	gate    *Gate
+	pass    *pass
+	request guard.Request
+	retry   bool
+	until   time.Time
+}
+
+// Ask prepares Admit for callers that wait in their own way.
+func (g *Gate) Ask(a engine.Ask) *Asking {
+	return &Asking{
+		gate: g, pass: &pass{gate: g, from: g.store.Store}, retry: a.Attempt > 1,
+		request: guard.Request{Op: guard.Admit, Attempt: int64(a.Attempt), ID: g.id(), Slot: g.wantsSlot(a.Attempt), Held: -1},
+		until:   g.c.Clock.Now().Add(time.Duration(g.c.Guards.Slots.Wait) * time.Millisecond),
 	}
+}
+
+// Try asks once. It lets the attempt through, or refuses; where there is no slot
+// but time is left, it may be called again.
+func (a *Asking) Try(ctx context.Context) (engine.Pass, *engine.Refusal, time.Duration) {
+	g, p, c := a.gate, a.pass, &a.gate.c.Guards
+	if c.Breaker.Named() || a.request.Slot || c.Budget.On && !a.retry {
+		left := a.until.Sub(g.c.Clock.Now())
+		a.request.Waiting = a.request.Slot && left > 0
+		a.request.Taken = guard.Taken{}
+		if g.taken.from == g.store.Store {
+			a.request.Taken = g.taken.Taken
+		}
+		reply := g.ask(ctx, &a.request)
+		switch {
+		case reply.refusal != nil && a.request.Waiting && reply.Refusal.Guard == guard.KindSlots:
+			return nil, reply.refusal, left
+		case reply.refusal != nil:
+			if reply.made {
+				g.taken = receipt{} // was given back in the same transaction
+			}
+			return nil, reply.refusal, 0
+		}
+		p.hold(reply.Pass, reply.lock, reply.from)
+	}
+	p.taken, p.before, p.retried = g.taken, g.last, g.retried
+	g.letThrough(a.retry)
+	if a.request.Slot && c.Slots.Of == guard.OfRuns {
+		g.run = p.splitSlot()
+	}
+	p.keep()
+	return p, nil, 0
 }
 
 // wantsSlot reports whether an attempt takes a slot. That of a run is taken once.

@@ -11,8 +11,7 @@ import (
 	"github.com/retrysh/retry/engine/guard"
 )
 
-// pass is one attempt that was let through. Its goroutine, if it has one, owns
-// the leases until stop is closed and stopped is.
+// pass is one attempt that was let through.
 type pass struct {
 	gate  *Gate
 	held  guard.Pass
@@ -21,9 +20,8 @@ type pass struct {
 	before  receipt
 	retried bool
 	lock    Lock
-	from    Store // nil: nobody is told
-	stop    chan struct{}
-	stopped chan struct{}
+	from    Store  // nil: nobody is told
+	stop    func() // ends the renewals
 }
 
 // renewEvery is how often a lease is renewed: two may be late or lost.
@@ -50,35 +48,54 @@ func (p *pass) leased() guard.Pass {
 
 // keep renews what is held by a lease.
 func (p *pass) keep() {
-	if held := p.leased(); p.from != nil && (held.Place || held.Slot) {
-		p.stop, p.stopped = make(chan struct{}), make(chan struct{})
-		go p.renew(held)
+	held := p.leased()
+	if p.from == nil || !held.Place && !held.Slot {
+		return
 	}
+	c := &p.gate.c
+	from := p.from
+	p.stop = every(c.Clock, renewEvery, func() {
+		// A renewal that fails is tried again the next time.
+		ctx, cancel := limited(context.Background(), c.Timeout)
+		defer cancel()
+		_, _, _ = from.Do(ctx, c.Key, &c.Guards, &guard.Request{Op: guard.Renew, Pass: held, Held: -1})
+	})
 }
 
-func (p *pass) renew(held guard.Pass) {
-	defer close(p.stopped)
-	ticker := time.NewTicker(renewEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-p.stop:
-			return
-		case <-ticker.C:
-		}
-		// A renewal that fails is tried again at the next tick.
-		ctx, cancel := context.WithTimeout(context.Background(), p.gate.c.Timeout)
-		_, _, _ = p.from.Do(ctx, p.gate.c.Key, &p.gate.c.Guards, &guard.Request{Op: guard.Renew, Pass: held, Held: -1})
-		cancel()
+// every calls f each time that d has passed, until it is stopped: then it has
+// returned for the last time.
+func every(c engine.Clock, d time.Duration, f func()) (stop func()) {
+	if c, ok := c.(interface {
+		Every(d time.Duration, f func()) (stop func())
+	}); ok {
+		return c.Every(d, f)
 	}
+	over, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		ticker := time.NewTicker(d)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-over:
+				return
+			case <-ticker.C:
+				f()
+			}
+		}
+	}()
+	return func() { close(over); <-stopped }
 }
 
 // Inherit are the descriptors of the slots that the command holds with us.
 func (p *pass) Inherit() []uintptr {
 	var fds []uintptr
 	for _, held := range []*pass{p, p.gate.run} {
-		if held != nil && held.lock != nil {
-			fds = append(fds, held.lock.Descriptor())
+		if held == nil || held.lock == nil {
+			continue
+		}
+		if fd := held.lock.Descriptor(); fd != noDescriptor {
+			fds = append(fds, fd)
 		}
 	}
 	return fds
@@ -87,8 +104,7 @@ func (p *pass) Inherit() []uintptr {
 // Report tells what came of the attempt, and frees what it held.
 func (p *pass) Report(counted engine.Counted) {
 	if p.stop != nil {
-		close(p.stop)
-		<-p.stopped // a renewal that came after the report would take the slot again
+		p.stop() // a renewal that came after the report would take the slot again
 	}
 	g, held := p.gate, p.leased()
 	outcome := guard.Neither

@@ -25,9 +25,9 @@ func (g *Gate) FailedLately(ctx context.Context, values []string) []bool {
 	if !knows || g.valuesLost || !g.probed && g.c.Health != nil && g.c.Health.LeaveAlone(g.store.Name) {
 		return nil
 	}
-	limited, cancel := context.WithTimeout(ctx, g.c.Timeout)
+	limits, cancel := limited(ctx, g.c.Timeout)
 	defer cancel()
-	failed, err := s.FailedLately(limited, g.c.Key, values)
+	failed, err := s.FailedLately(limits, g.c.Key, values)
 	if err != nil && ctx.Err() == nil {
 		g.unknown(err)
 	}
@@ -40,7 +40,7 @@ func (g *Gate) Failed(values []string) {
 	if !knows || g.valuesLost {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), g.c.Timeout)
+	ctx, cancel := limited(context.Background(), g.c.Timeout)
 	defer cancel()
 	if err := s.ValuesFailed(ctx, g.c.Key, values); err != nil {
 		g.unknown(err)

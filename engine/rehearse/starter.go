@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/exitcodes"
 )
@@ -31,6 +32,8 @@ type Starter struct {
 	Catch     func()
 	// Number returns a signal's number.
 	Number func(attempt.Signal) (int, bool)
+	// Clock is where the time comes from.
+	Clock engine.Clock
 
 	asked int // the attempt that was asked for last
 	step  Step
@@ -81,9 +84,9 @@ type pretended struct {
 
 // Wait writes and waits as the step has it.
 func (p *pretended) Wait() attempt.Result {
-	begun := time.Now()
+	begun := p.starter.Clock.Now()
 	r := p.act(begun)
-	r.Rehearsed, r.Duration = true, time.Since(begun)
+	r.Rehearsed, r.Duration = true, p.starter.Clock.Now().Sub(begun)
 	return r
 }
 
@@ -95,7 +98,7 @@ func (p *pretended) act(begun time.Time) attempt.Result {
 		}
 	}
 	defer p.close()
-	r, takes := p.step.Outcome(p.spec.Timeout, p.spec.IdleTimeout, left)
+	r, takes := p.step.outcome(p.spec.Timeout, p.spec.IdleTimeout, left)
 	written := p.write()
 	if takes <= 0 && written == nil {
 		return r
@@ -110,9 +113,7 @@ func (p *pretended) wait(r attempt.Result, takes time.Duration, written <-chan e
 	if s.Catch != nil {
 		s.Catch()
 	}
-	timer := time.NewTimer(takes)
-	defer timer.Stop()
-	for over := timer.C; over != nil || written != nil; {
+	for over := s.Clock.After(takes); over != nil || written != nil; {
 		select {
 		case <-over:
 			over = nil
@@ -181,9 +182,9 @@ func (p *pretended) close() {
 	p.mu.Unlock()
 }
 
-// Outcome is what the step comes to under limits, 0 for none, and how long that
+// outcome is what the step comes to under limits, 0 for none, and how long that
 // takes. left is the time to the deadline, negative for none.
-func (s *Step) Outcome(timeout, idle, left time.Duration) (attempt.Result, time.Duration) {
+func (s *Step) outcome(timeout, idle, left time.Duration) (attempt.Result, time.Duration) {
 	r, takes := s.Result, s.Takes
 	// All is written at once, so that the rest is silence.
 	for _, limit := range []struct {

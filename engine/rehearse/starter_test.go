@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/attempt"
 )
 
@@ -28,7 +29,7 @@ func starter(t *testing.T, list string) (*Starter, *real) {
 		t.Fatal(err)
 	}
 	r := &real{}
-	return &Starter{Steps: steps, Real: r, Draw: func() float64 { t.Error("a random number was drawn"); return 0 }, Number: number}, r
+	return &Starter{Steps: steps, Real: r, Draw: func() float64 { t.Error("a random number was drawn"); return 0 }, Number: number, Clock: engine.System{}}, r
 }
 
 func TestStarterFollowsTheSteps(t *testing.T) {
@@ -111,7 +112,7 @@ func TestLimitsOfAPretendedAttempt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, takes := steps[0].Outcome(test.timeout, test.idle, test.left)
+		r, takes := steps[0].outcome(test.timeout, test.idle, test.left)
 		if r.ExitCode != test.code || r.TimedOut != test.timedOut || r.Idle != test.idled || r.DeadlinePassed != test.ended || takes != test.takes {
 			t.Errorf("%+v: %+v after %v", test, r, takes)
 		}

@@ -42,7 +42,7 @@ type Herd struct {
 	Finished, GaveUp, Refused, LeftOut int
 	FinishedAt                         []time.Duration
 	// RefusedBy says which guards refused how many.
-	RefusedBy map[guard.Kind]int
+	RefusedBy map[string]int
 	End       time.Duration
 	// Calls are all calls, the first ones included; Load has them by when they
 	// began, where there were any.
@@ -95,7 +95,7 @@ const (
 	begins action = iota // its wait is over
 	ends                 // its call has ended
 	tires                // it has waited for a slot for long enough
-	renews               // it renews its leases
+	renews               // it renews a lease; who is then a ticker
 )
 
 // client is one run of the program.
@@ -103,8 +103,6 @@ type client struct {
 	state engine.State
 	begun time.Duration
 	came  came
-	// calling says that a call is under way.
-	calling bool
 }
 
 // came is what comes of a call.
@@ -124,7 +122,7 @@ type herd struct {
 	draw    func() float64
 	clients []client
 	agenda  agenda
-	gate    *gate // nil where no guard is named
+	guarded *guarded // nil where no guard is named
 	// idle is when the server has done all that it has admitted, in nanoseconds.
 	idle float64
 	// peak is the tenth of a second that Load ends with, split at the end of the
@@ -147,9 +145,9 @@ func (o Outage) run(p engine.Policy, g guard.Guards, draw func() float64, limit 
 	// What a call comes to is the server's, whatever the rules make of a real
 	// command's result.
 	p.Rules, p.Consecutive, p.UntilFailure = engine.Rules{}, 0, false
-	h := &herd{Herd: Herd{Outage: o, RefusedBy: map[guard.Kind]int{}}, policy: p, draw: draw, clients: make([]client, o.Clients)}
+	h := &herd{Herd: Herd{Outage: o, RefusedBy: map[string]int{}}, policy: p, draw: draw, clients: make([]client, o.Clients)}
 	if g.Any() {
-		h.gate = &gate{guards: g, holders: make([]holder, o.Clients)}
+		h.guard(g)
 	}
 	first := engine.State{Attempt: 1, Step: 1, Previous: p.Schedule.First()}
 	if p.Deadline > 0 {
@@ -187,7 +185,7 @@ func (h *herd) happen(now entry) {
 	case tires:
 		h.tire(now.at, now.who)
 	case renews:
-		h.renew(now.at, now.who)
+		h.guarded.clock.tick(now.who)
 	}
 }
 
@@ -212,7 +210,7 @@ func (h *herd) call(now time.Duration, who int32) {
 	if d := h.policy.Deadline; d > 0 && took > d-now {
 		c.came, took = pastDeadline, d-now
 	}
-	c.begun, c.calling = now, true
+	c.begun = now
 	h.agenda.enter(backoff.Add(now, took), who, ends)
 }
 
@@ -255,7 +253,6 @@ func (h *herd) end(now time.Duration, who int32) {
 	case fails, timesOut:
 		r.TimedOut = true // which every policy retries
 	}
-	c.calling = false
 	d := engine.Decide(&h.policy, c.state, r, engine.Evidence{}, moment(now), h.draw())
 	r.TimedOut = c.came == timesOut
 	goesOn := h.report(now, who, &d, r)

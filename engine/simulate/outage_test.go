@@ -190,7 +190,7 @@ func TestBudgetBoundsTheCalls(t *testing.T) {
 	}
 	o := Outage{Clients: 1000, Capacity: 100, Down: 30 * time.Second, AttemptTime: 50 * ms, Queue: time.Second}
 	h := o.Run(jittered(5, backoff.Full), guard.Guards{Budget: budget}, seeded())
-	if h.Calls != 1100 || h.Refused != 1000 || h.RefusedBy[guard.KindBudget] != 1000 {
+	if h.Calls != 1100 || h.Refused != 1000 || h.RefusedBy[guard.KindBudget.String()] != 1000 {
 		t.Errorf("%d calls, %d refused: %v", h.Calls, h.Refused, h.RefusedBy)
 	}
 }
@@ -204,7 +204,7 @@ func TestBreakerEndsTheCalls(t *testing.T) {
 	}
 	o := Outage{Clients: 1000, Capacity: 100, Down: 30 * time.Second, AttemptTime: 50 * ms, Queue: time.Second}
 	h := o.Run(jittered(5, backoff.Full), guard.Guards{Breaker: breaker}, seeded())
-	if h.Refused != 1000 || h.Calls < 1000 || h.Calls > 1009 || h.RefusedBy[guard.KindBreaker] != 1000 {
+	if h.Refused != 1000 || h.Calls < 1000 || h.Calls > 1009 || h.RefusedBy[guard.KindBreaker.String()] != 1000 {
 		t.Errorf("%d calls, %d refused", h.Calls, h.Refused)
 	}
 }
@@ -239,7 +239,7 @@ func TestTokensAndAdaptive(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := Outage{Clients: 1000, Capacity: 100, Down: 30 * time.Second, AttemptTime: 50 * ms, Queue: time.Second}
-	if h := o.Run(jittered(5, backoff.Full), guard.Guards{Tokens: tokens}, seeded()); h.Calls != 1100 || h.RefusedBy[guard.KindTokens] != 1000 {
+	if h := o.Run(jittered(5, backoff.Full), guard.Guards{Tokens: tokens}, seeded()); h.Calls != 1100 || h.RefusedBy[guard.KindTokens.String()] != 1000 {
 		t.Errorf("tokens: %d calls, %v", h.Calls, h.RefusedBy)
 	}
 	// The first nine failures say nothing yet; from the tenth on nobody retries.

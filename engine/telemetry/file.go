@@ -1,0 +1,149 @@
+package telemetry
+
+// This file keeps the metrics in a file that Prometheus's textfile collector
+// reads. The file is the state: it is locked by itself, read, added to, written
+// aside and renamed, so that no run is lost or counted twice whatever is killed,
+// and a reader never sees half of it.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	lockLimit   = time.Second
+	lockPause   = 2 * time.Millisecond
+	largestFile = 8 << 20
+	fileMode    = 0o644
+	fileEnding  = ".prom"
+)
+
+// CheckMetricsFile returns an error where the textfile collector would not read
+// a file of this name.
+func CheckMetricsFile(name string) error {
+	if !strings.HasSuffix(name, fileEnding) || filepath.Base(name) == fileEnding {
+		return fmt.Errorf("%q does not end in %s, and the textfile collector reads nothing else", name, fileEnding)
+	}
+	return nil
+}
+
+// addToFile counts the run in the file.
+func addToFile(ctx context.Context, name string, r *Run) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, lockLimit, fmt.Errorf("%q: not locked within %v", name, lockLimit))
+	defer cancel()
+	lock, err := lockCurrent(ctx, lockName(name))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Close() }()
+	f, err := openRegular(name)
+	if err != nil {
+		return err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, largestFile+1))
+	_ = f.Close()
+	if err != nil {
+		return err
+	}
+	if len(data) > largestFile {
+		return fmt.Errorf("%q is larger than %d MiB; it is left as it is", name, largestFile>>20)
+	}
+	m, err := decode(data)
+	if err != nil {
+		return fmt.Errorf("%q %w; it is left as it is", name, err)
+	}
+	m.add(r)
+	return replace(name, m.encode())
+}
+
+// lockCurrent opens the file and locks it. Where it was replaced meanwhile, the
+// new one is locked.
+func lockCurrent(ctx context.Context, name string) (*os.File, error) {
+	for {
+		f, err := openRegular(name)
+		if err != nil {
+			return nil, err
+		}
+		if err := lockWithin(ctx, f); err != nil {
+			_ = f.Close()
+			return nil, err
+		}
+		locked, err := f.Stat()
+		if current, e := os.Lstat(name); err == nil && e == nil && os.SameFile(locked, current) {
+			return f, nil
+		}
+		_ = f.Close()
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// lockWithin locks a file before ctx ends.
+func lockWithin(ctx context.Context, f *os.File) error {
+	for {
+		locked, err := tryLock(f)
+		if locked || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(lockPause):
+		}
+	}
+}
+
+// openRegular opens a file, made if it is missing, that is neither a link nor
+// anything else than a regular file. It never waits for one.
+func openRegular(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|withoutFollowing, fileMode)
+	if err != nil {
+		if info, e := os.Lstat(name); e == nil && !info.Mode().IsRegular() {
+			return nil, notRegular(name)
+		}
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		_ = f.Close()
+		return nil, errors.Join(err, notRegular(name))
+	}
+	return f, nil
+}
+
+func notRegular(name string) error {
+	return fmt.Errorf("%q is not a regular file; it is left as it is", name)
+}
+
+// replace writes the file aside, under one name that the collector does not
+// read, and renames it.
+func replace(name string, data []byte) error {
+	aside := name + ".new"
+	if err := os.Remove(aside); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Chmod(fileMode) // whatever the umask
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(aside, name)
+	}
+	if err != nil {
+		_ = os.Remove(aside)
+	}
+	return err
+}

@@ -1,0 +1,230 @@
+package telemetry
+
+// This file reads --otlp and the OTEL_ variables
+// (opentelemetry.io/docs/specs/otel/protocol/exporter and
+// .../configuration/sdk-environment-variables).
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// OTLP says what is sent where.
+type OTLP struct {
+	traces, metrics *url.URL // nil: not sent
+	headers         [][2]string
+	certificate     string // a PEM file, "" for the system's
+	resource        [][2]string
+	timeout         time.Duration
+	args            bool
+}
+
+// Auto is the value of --otlp that takes the endpoint from the variables.
+const Auto = "auto"
+
+// CheckOTLP returns an error where the value of --otlp is neither auto nor an
+// address.
+func CheckOTLP(value string) error {
+	if value == Auto {
+		return nil
+	}
+	_, err := endpoint(value)
+	return err
+}
+
+// endpoint reads an http or https address.
+func endpoint(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return nil, errors.New("is not an address; write http://host:4318 or auto") // the text may hold a password
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, fmt.Errorf("%q is not a scheme; write http://host:4318, https://host:4318 or auto", u.Scheme)
+	case u.Hostname() == "":
+		return nil, errors.New("has no host; write http://host:4318 or auto")
+	}
+	if n, err := strconv.ParseUint(u.Port(), 10, 16); u.Port() != "" && (err != nil || n == 0) {
+		return nil, fmt.Errorf("%q is not a port from 1 to 65535", u.Port())
+	}
+	u.Fragment = ""
+	return u, nil
+}
+
+// signals are the two that are sent, as their variables name them.
+const (
+	forTraces  = "TRACES"
+	forMetrics = "METRICS"
+)
+
+// reader reads the variables; warnings are lines about bad values, quiet ones
+// lines for verbose mode.
+type reader struct {
+	lookup          func(string) string
+	warnings, notes []string
+}
+
+func (r *reader) warn(format string, args ...any) {
+	r.warnings = append(r.warnings, fmt.Sprintf(format, args...))
+}
+
+// otlpFrom reads the configuration. limit is the value of --otlp-timeout,
+// limitGiven says that it was given.
+func otlpFrom(c *Config, r *reader) *OTLP {
+	if strings.EqualFold(r.lookup("OTEL_SDK_DISABLED"), "true") {
+		r.notes = append(r.notes, "--otlp: OTEL_SDK_DISABLED is true; nothing is sent")
+		return nil
+	}
+	o := &OTLP{timeout: c.OTLPTimeout, args: c.OTLPArgs}
+	if wanted := r.lookup("OTEL_TRACES_EXPORTER"); wanted == "" || names(wanted, "otlp") {
+		o.traces = r.target(c.OTLP, forTraces)
+	}
+	if names(r.lookup("OTEL_METRICS_EXPORTER"), "otlp") {
+		o.metrics = r.target(c.OTLP, forMetrics)
+	}
+	if o.traces == nil && o.metrics == nil {
+		return nil
+	}
+	if text := r.lookup("OTEL_EXPORTER_OTLP_TIMEOUT"); text != "" && !c.OTLPTimeoutGiven {
+		ms, err := strconv.ParseUint(text, 10, 31)
+		if err != nil || ms == 0 {
+			r.warn("OTEL_EXPORTER_OTLP_TIMEOUT: %q is not a number of milliseconds above 0", text)
+		} else {
+			o.timeout = min(o.timeout, time.Duration(ms)*time.Millisecond)
+		}
+	}
+	o.headers = r.headers()
+	if o.certificate = r.lookup("OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE"); o.certificate == "" {
+		o.certificate = r.lookup("OTEL_EXPORTER_OTLP_CERTIFICATE")
+	}
+	o.resource = r.resource()
+	return o
+}
+
+// names reports whether a comma separated list holds the word.
+func names(list, word string) bool {
+	return slices.ContainsFunc(strings.Split(list, ","), func(s string) bool { return strings.TrimSpace(s) == word })
+}
+
+// target is where a signal is sent, nil where it is not.
+func (r *reader) target(flag, signal string) *url.URL {
+	path := "v1/" + strings.ToLower(signal)
+	if flag != Auto {
+		u, err := endpoint(flag)
+		if err != nil {
+			return nil // CheckOTLP has refused it
+		}
+		return u.JoinPath(path)
+	}
+	name := "OTEL_EXPORTER_OTLP_" + signal + "_ENDPOINT"
+	text, base := r.lookup(name), false
+	if text == "" {
+		name, base = "OTEL_EXPORTER_OTLP_ENDPOINT", true
+		text = r.lookup(name)
+	}
+	if text == "" {
+		r.notes = append(r.notes, "--otlp auto: neither OTEL_EXPORTER_OTLP_ENDPOINT nor OTEL_EXPORTER_OTLP_"+signal+"_ENDPOINT is set; no "+strings.ToLower(signal)+" are sent")
+		return nil
+	}
+	if !r.protocol(signal) {
+		return nil
+	}
+	u, err := endpoint(text)
+	if err != nil {
+		r.warn("%s: %v; nothing is sent", name, err)
+		return nil
+	}
+	if base {
+		u = u.JoinPath(path)
+	}
+	return u
+}
+
+// protocol reports whether the variables leave HTTP as the protocol.
+func (r *reader) protocol(signal string) bool {
+	name := "OTEL_EXPORTER_OTLP_" + signal + "_PROTOCOL"
+	text := r.lookup(name)
+	if text == "" {
+		name = "OTEL_EXPORTER_OTLP_PROTOCOL"
+		text = r.lookup(name)
+	}
+	switch text {
+	case "", "http/json", "http/protobuf": // a receiver of HTTP takes both
+		return true
+	case "grpc":
+		r.notes = append(r.notes, "--otlp auto: "+name+" is grpc, which is not supported; no "+strings.ToLower(signal)+" are sent")
+		return false
+	}
+	r.warn("%s: %q is not grpc, http/protobuf or http/json; http/json is used", name, text)
+	return true
+}
+
+// pairs reads NAME=VALUE,NAME=VALUE with percent-encoded values.
+func (r *reader) pairs(variable string) [][2]string {
+	var all [][2]string
+	for entry := range strings.SplitSeq(r.lookup(variable), ",") {
+		if strings.TrimSpace(entry) == "" {
+			continue
+		}
+		name, value, ok := strings.Cut(entry, "=")
+		name = strings.TrimSpace(name)
+		decoded, err := url.PathUnescape(strings.TrimSpace(value))
+		if !ok || err != nil || name == "" {
+			r.warn("%s: an entry is not NAME=VALUE with a percent-encoded value; it is ignored", variable)
+			continue
+		}
+		all = append(all, [2]string{name, decoded})
+	}
+	return all
+}
+
+// headers are those of the variables; a signal's own replaces a common one.
+func (r *reader) headers() [][2]string {
+	var all [][2]string
+	for _, variable := range []string{"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"} {
+		for _, h := range r.pairs(variable) {
+			if strings.ContainsFunc(h[1], unicode.IsControl) || !token(h[0]) {
+				r.warn("%s: header %q has a control character or is not a header's name; it is not sent", variable, h[0])
+				continue
+			}
+			all = append(slices.DeleteFunc(all, func(o [2]string) bool { return strings.EqualFold(o[0], h[0]) }), h)
+		}
+	}
+	return all
+}
+
+// token reports whether a text is a header's name (RFC 9110, section 5.6.2).
+func token(name string) bool {
+	return strings.Trim(name, "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+// resource are the attributes of the resource, service.name first.
+func (r *reader) resource() [][2]string {
+	service, others := "retry", [][2]string(nil)
+	for _, a := range r.pairs("OTEL_RESOURCE_ATTRIBUTES") {
+		if a[0] == "service.name" {
+			service = a[1]
+			continue
+		}
+		others = append(others, a)
+	}
+	if name := r.lookup("OTEL_SERVICE_NAME"); name != "" {
+		service = name
+	}
+	return append([][2]string{{"service.name", service}}, others...)
+}
+
+// basic is the Authorization header of an address's userinfo, "" for none.
+func basic(u *url.URL) string {
+	if u.User == nil {
+		return ""
+	}
+	password, _ := u.User.Password()
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password))
+}

@@ -1,0 +1,173 @@
+package telemetry
+
+// This file posts what otlp_json.go encodes: HTTP/1.1, no proxy, no redirect, no
+// second try. Errors name scheme, host and port, never userinfo, query or
+// headers.
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// mostAnswer is how many bytes of an answer's head, and of its body, are read;
+// mostQuoted how many characters of what it says are shown.
+const (
+	mostAnswer = 64 << 10
+	mostQuoted = 200
+)
+
+// send posts the spans and the metrics side by side and returns one error for
+// both.
+func (o *OTLP) send(ctx context.Context, r *Run, sampled bool) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout, fmt.Errorf("no answer within %v", o.timeout))
+	defer cancel()
+	roots, err := o.roots()
+	if err != nil {
+		return err
+	}
+	transport := &http.Transport{
+		DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: mostAnswer,
+		TLSClientConfig: &tls.Config{RootCAs: roots},
+		TLSNextProto:    map[string]func(string, *tls.Conn) http.RoundTripper{}, // HTTP/1.1 alone
+	}
+	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	var posts []func() error
+	if o.traces != nil && sampled {
+		posts = append(posts, func() error { return o.post(ctx, client, o.traces, r, o.spans) })
+	}
+	if o.metrics != nil && !r.rehearsed {
+		posts = append(posts, func() error { return o.post(ctx, client, o.metrics, r, o.metricsJSON) })
+	}
+	return sideBySide(posts)
+}
+
+// roots are the certificates of the file that was named, nil for the system's.
+func (o *OTLP) roots() (*x509.CertPool, error) {
+	if o.certificate == "" {
+		return nil, nil
+	}
+	pem, err := os.ReadFile(o.certificate)
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%q holds no PEM certificate", o.certificate)
+	}
+	return roots, nil
+}
+
+// post sends one request.
+func (o *OTLP) post(ctx context.Context, client *http.Client, u *url.URL, r *Run, encode func(*Run) ([]byte, error)) error {
+	body, err := encode(r)
+	if err != nil {
+		return err
+	}
+	bare := *u
+	bare.User = nil
+	shown := u.Scheme + "://" + u.Host
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, bare.String(), bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("%s: bad address", shown)
+	}
+	if authorization := basic(u); authorization != "" {
+		request.Header.Set("Authorization", authorization)
+	}
+	for _, h := range o.headers {
+		request.Header.Set(h[0], h[1])
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := client.Do(request)
+	if err != nil {
+		return fmt.Errorf("%s: %w", shown, reasonOf(ctx, err))
+	}
+	defer func() { _ = response.Body.Close() }()
+	answer, _ := io.ReadAll(io.LimitReader(response.Body, mostAnswer))
+	return judge(shown, response.StatusCode, answer)
+}
+
+// reasonOf is why a request failed, without the address that net/http adds.
+func reasonOf(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	if wrapped := new(url.Error); errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
+}
+
+// judge says what an answer means. 2xx is taken whatever its body says, a
+// partial success with rejects apart.
+func judge(shown string, status int, body []byte) error {
+	var says struct {
+		Message        string `json:"message"`
+		ErrorMessage   string `json:"errorMessage"`
+		PartialSuccess struct {
+			Spans        json.RawMessage `json:"rejectedSpans"`
+			Points       json.RawMessage `json:"rejectedDataPoints"`
+			ErrorMessage string          `json:"errorMessage"`
+		} `json:"partialSuccess"`
+	}
+	_ = json.Unmarshal(body, &says)
+	if status/100 == 2 {
+		for _, rejected := range []json.RawMessage{says.PartialSuccess.Spans, says.PartialSuccess.Points} {
+			if n := strings.Trim(string(rejected), `"`); n != "" && n != "0" && n != "null" {
+				return fmt.Errorf("%s: %s rejected%s", shown, quoted(n), because(says.PartialSuccess.ErrorMessage))
+			}
+		}
+		return nil
+	}
+	if says.Message == "" {
+		says.Message = says.ErrorMessage
+	}
+	return fmt.Errorf("%s: HTTP status %d%s", shown, status, because(says.Message))
+}
+
+func because(message string) string {
+	if message = quoted(message); message == "" {
+		return ""
+	}
+	return ": " + message
+}
+
+// quoted is what the other side says, in one line.
+func quoted(message string) string {
+	runes := []rune(strings.TrimSpace(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, message)))
+	return string(runes[:min(len(runes), mostQuoted)])
+}
+
+// sideBySide runs all and joins their errors in one line.
+func sideBySide(posts []func() error) error {
+	results := make(chan error, len(posts))
+	for _, post := range posts {
+		go func() { results <- post() }()
+	}
+	var failed []string
+	for range posts {
+		if err := <-results; err != nil && !slices.Contains(failed, err.Error()) {
+			failed = append(failed, err.Error())
+		}
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(failed, "; "))
+}

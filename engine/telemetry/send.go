@@ -1,0 +1,103 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/retrysh/retry/engine/event"
+)
+
+// Config says what is sent where; the zero value of a field sends nothing.
+type Config struct {
+	// MetricsFile is a file for Prometheus's textfile collector.
+	MetricsFile string
+	StatsD      StatsD
+	// OTLP is auto or the address of a collector.
+	OTLP string
+	// OTLPTimeout limits what the collector may take; OTLPTimeoutGiven says that
+	// no variable may shorten it.
+	OTLPTimeout      time.Duration
+	OTLPTimeoutGiven bool
+	// OTLPArgs adds the command's words to the run's span.
+	OTLPArgs bool
+	// Sampled is the flag of the trace: without it no spans are sent.
+	Sampled bool
+	// Lookup returns the value of an environment variable.
+	Lookup func(string) string
+	// Complain reports a failure, Note a line for verbose mode.
+	Complain, Note func(string)
+}
+
+// cancelLimit is how long a cancelled run may take: it has to end within 50 ms
+// (SPEC section 6).
+const cancelLimit = 40 * time.Millisecond
+
+// Sink records a run and sends it when it is closed.
+type Sink struct {
+	Recorder
+	Config Config
+}
+
+// Close sends the run to all that it is configured for, side by side. The end of
+// ctx drops what is not yet sent.
+func (s *Sink) Close(ctx context.Context) error {
+	r := &s.run
+	if r.ended.IsZero() {
+		return nil
+	}
+	complain := s.Config.Complain
+	if r.outcome == event.Cancelled {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, cancelLimit)
+		defer cancel()
+		complain = func(string) {}
+	}
+	jobs := s.jobs(ctx, r)
+	results := make([]chan error, len(jobs))
+	for i, job := range jobs {
+		results[i] = make(chan error, 1)
+		go func() { results[i] <- job.send() }()
+	}
+	for i, job := range jobs {
+		select {
+		case err := <-results[i]:
+			if err != nil && ctx.Err() == nil {
+				complain(fmt.Sprintf("%s: %v", job.flag, err))
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return nil
+}
+
+// job is one of the three that are sent.
+type job struct {
+	flag string
+	send func() error
+}
+
+func (s *Sink) jobs(ctx context.Context, r *Run) (jobs []job) {
+	c := &s.Config
+	if c.MetricsFile != "" && !r.rehearsed {
+		jobs = append(jobs, job{"--metrics-file", func() error { return addToFile(ctx, c.MetricsFile, r) }})
+	}
+	if c.StatsD.address != "" && !r.rehearsed {
+		jobs = append(jobs, job{"--statsd", func() error { return c.StatsD.send(ctx, r) }})
+	}
+	if c.OTLP != "" {
+		variables := &reader{lookup: c.Lookup}
+		o := otlpFrom(c, variables)
+		for _, line := range variables.notes {
+			c.Note(line)
+		}
+		for _, line := range variables.warnings {
+			c.Complain(line)
+		}
+		if o != nil {
+			jobs = append(jobs, job{"--otlp", func() error { return o.send(ctx, r, c.Sampled) }})
+		}
+	}
+	return jobs
+}

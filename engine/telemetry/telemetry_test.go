@@ -1,0 +1,392 @@
+package telemetry
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/event"
+)
+
+// recorded is a run of three attempts, the second of them hedged, that ends well.
+func recorded(name string) *Run {
+	start := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	r := &Recorder{}
+	emit := func(after time.Duration, n int, e event.Event) {
+		h := e.Head()
+		h.Time, h.RunID, h.TraceID, h.Attempt, h.MaxAttempts = start.Add(after), "run", "0123456789abcdef0123456789abcdef", n, 5
+		r.Emit(e)
+	}
+	ended := func(code int, took time.Duration) attempt.Result {
+		return attempt.Result{ExitCode: code, Duration: took}
+	}
+	emit(0, 0, &event.RunStarted{Name: name, SpanID: "00000000000000aa", ParentSpanID: "00000000000000bb", Command: []string{"curl", "-f"}})
+	emit(0, 1, &event.AttemptStarted{Which: event.Which{SpanID: "01"}})
+	emit(time.Second, 1, &event.AttemptFinished{Which: event.Which{SpanID: "01"}, Result: ended(7, time.Second), Verdict: event.Transient, Rule: "curl", Ended: "exit 7"})
+	emit(time.Second, 1, &event.RetryScheduled{Wait: event.Wait{Delay: time.Second, Jittered: 400 * time.Millisecond}})
+	emit(1400*time.Millisecond, 1, &event.RetryWaited{Slept: 400 * time.Millisecond})
+	for copy := range 2 {
+		emit(1400*time.Millisecond, 2, &event.AttemptStarted{Which: event.Which{Hedged: true, Copy: copy, SpanID: fmt.Sprint("2", copy)}})
+	}
+	emit(2*time.Second, 2, &event.AttemptFinished{Which: event.Which{Hedged: true, Copy: 1}, Success: true, NotYet: true, Result: ended(0, 500*time.Millisecond)})
+	emit(2*time.Second, 2, &event.AttemptCancelled{Which: event.Which{Hedged: true}, Result: attempt.Result{ExitCode: 143, Signal: "SIGTERM", Duration: 600 * time.Millisecond}})
+	emit(2*time.Second, 2, &event.GuardRefused{Guard: "budget"})
+	emit(2*time.Second, 3, &event.AttemptStarted{})
+	emit(2*time.Second, 3, &event.AttemptFinished{Result: attempt.Result{NotRun: true, DeadlinePassed: true, ExitCode: 124}})
+	emit(2500*time.Millisecond, 3, &event.RunFinished{Outcome: event.Deadline, Attempts: 2, ExitCode: 124})
+	return &r.run
+}
+
+func TestMetrics(t *testing.T) {
+	m := metrics{}
+	m.add(recorded(`a"b\c` + "\n"))
+	m.add(recorded("plain"))
+	m.add(recorded("plain"))
+	text := string(m.encode())
+	for _, line := range []string{
+		`retry_runs_total{name="plain",outcome="deadline"} 2`,
+		`retry_runs_total{name="a\"b\\c\n",outcome="deadline"} 1`,
+		`retry_attempts_total{name="plain",result="success"} 2`,
+		`retry_attempts_total{name="plain",result="failure"} 2`,
+		`retry_attempts_total{name="plain",result="cancelled"} 2`,
+		`retry_run_attempts_bucket{name="plain",outcome="deadline",le="1"} 0`,
+		`retry_run_attempts_bucket{name="plain",outcome="deadline",le="2"} 2`,
+		`retry_run_attempts_count{name="plain",outcome="deadline"} 2`,
+		`retry_delay_seconds_bucket{name="plain",le="0.5"} 2`,
+		`retry_delay_seconds_sum{name="plain"} 0.8`,
+		`retry_attempt_duration_seconds_bucket{name="plain",le="+Inf"} 6`,
+		`retry_refused_total{name="plain",guard="budget"} 2`,
+		`retry_last_run_timestamp_seconds{name="plain",outcome="deadline"} 1795521602.5`,
+	} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("%s is missing in\n%s", line, text)
+		}
+	}
+	back, err := decode([]byte(text))
+	if err != nil || !reflect.DeepEqual(back, m) {
+		t.Errorf("read back %v, %v", back, err)
+	}
+}
+
+func TestNamesAreLimited(t *testing.T) {
+	m := metrics{}
+	for i := range mostNames + 5 {
+		m.add(recorded(fmt.Sprint("name", i)))
+	}
+	m.add(recorded("name3"))
+	if n := len(m["retry_runs_total"]); n != mostNames+1 {
+		t.Errorf("%d names", n)
+	}
+	if got := m["retry_runs_total"][otherName+separator+"deadline"]; len(got) != 1 || got[0] != 5 {
+		t.Errorf("%s has %v runs", otherName, got)
+	}
+	if got := m["retry_runs_total"]["name3"+separator+"deadline"][0]; got != 2 {
+		t.Errorf("name3 has %v runs", got)
+	}
+}
+
+func TestForeignFilesAreLeft(t *testing.T) {
+	for name, text := range map[string]string{
+		"a timestamp":       `retry_runs_total{name="a",outcome="b"} 1 1795521602` + "\n",
+		"NaN":               `retry_runs_total{name="a",outcome="b"} NaN` + "\n",
+		"a series twice":    strings.Repeat(`retry_runs_total{name="a",outcome="b"} 1`+"\n", 2),
+		"a comment":         "# mine\n",
+		"another family":    "node_load1 1\n",
+		"another type":      "# TYPE retry_runs_total gauge\n",
+		"other labels":      `retry_runs_total{outcome="b",name="a"} 1` + "\n",
+		"half a histogram":  `retry_delay_seconds_sum{name="a"} 1` + "\n",
+		"a foreign bucket":  `retry_delay_seconds_bucket{name="a",le="7"} 1` + "\n",
+		"no end of labels":  `retry_runs_total{name="a",outcome="b`,
+		"a negative count":  `retry_runs_total{name="a",outcome="b"} -1` + "\n",
+		"more than 8 MiB":   strings.Repeat("\n", largestFile+1),
+		"not the last line": "\n\nx",
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "a.prom")
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := addToFile(context.Background(), file, recorded("a")); err == nil {
+				t.Error("no error")
+			}
+			if after, err := os.ReadFile(file); err != nil || string(after) != text {
+				t.Errorf("%v; the file was changed", err)
+			}
+		})
+	}
+}
+
+func TestManyWritersLoseNothing(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.prom")
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			if err := addToFile(context.Background(), file, recorded("a")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	data, err := os.ReadFile(file)
+	if want := `retry_runs_total{name="a",outcome="deadline"} 50` + "\n"; err != nil || !strings.Contains(string(data), want) {
+		t.Errorf("%v\n%s", err, data)
+	}
+	if left, _ := filepath.Glob(file + ".new"); left != nil {
+		t.Errorf("%v is left", left)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	m := metrics{}
+	m.add(recorded("a\n\"b\\"))
+	f.Add(m.encode())
+	f.Add([]byte(`retry_runs_total{name="a",outcome="b"} 1e3` + "\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := decode(data)
+		if err != nil {
+			return
+		}
+		again, err := decode(m.encode())
+		if err != nil || !reflect.DeepEqual(again, m) {
+			t.Errorf("%v became %v, %v", m, again, err)
+		}
+	})
+}
+
+func TestStatsD(t *testing.T) {
+	want := []string{
+		"retry.runs:1|c|#name:a_b,outcome:deadline",
+		"retry.attempts:1|c|#name:a_b,result:cancelled", "retry.attempts:1|c|#name:a_b,result:failure", "retry.attempts:1|c|#name:a_b,result:success",
+		"retry.run.duration:2500|ms|#name:a_b,outcome:deadline", "retry.delay:400|ms|#name:a_b",
+	}
+	if got := recorded("a b").statsd(); !reflect.DeepEqual(got, want) {
+		t.Errorf("%q", got)
+	}
+	if got := datagrams([]string{"aa", "bb", "cccc"}, 5); len(got) != 2 || string(got[0]) != "aa\nbb" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestManyWaitsAreSampled(t *testing.T) {
+	r := &Recorder{run: Run{every: 1}}
+	for i := range 350 {
+		r.waited(time.Duration(i+1) * time.Millisecond)
+	}
+	if r.run.every != 4 || len(r.run.samples) != 87 || r.run.samples[0] != 4*time.Millisecond || r.run.samples[86] != 348*time.Millisecond {
+		t.Errorf("every %d, %v", r.run.every, r.run.samples)
+	}
+	if last := r.run.statsd(); !strings.HasSuffix(last[len(last)-1], "retry.delay:348|ms|@0.25|#name:") {
+		t.Errorf("%q", last[len(last)-1])
+	}
+}
+
+func TestStatsDAddresses(t *testing.T) {
+	for text, want := range map[string]StatsD{
+		"localhost:8125": {"udp", "localhost:8125"}, "[::1]:8125": {"udp", "[::1]:8125"}, "unix:///run/s": {"unixgram", "/run/s"}, "unix:/run/s": {"unixgram", "/run/s"},
+		"": {}, "localhost": {}, "localhost:0": {}, "localhost:x": {}, ":8125": {}, "unix:": {}, "unix:run": {}, "udp://localhost:8125": {}, "unix:///": {},
+	} {
+		if got, err := ParseStatsD(text); got != want || (err == nil) != (want.address != "") {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+}
+
+// posted is what a collector was sent.
+type posted struct {
+	path, authorization, header string
+	body                        map[string]any
+}
+
+// collector answers every request as answer does and keeps what it was sent.
+func collector(t *testing.T, answer http.HandlerFunc) (url string, all func() []posted) {
+	var mutex sync.Mutex
+	var got []posted
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p := posted{path: r.URL.Path, authorization: r.Header.Get("Authorization"), header: r.Header.Get("X-Key")}
+		data, _ := io.ReadAll(r.Body)
+		if err := json.Unmarshal(data, &p.body); err != nil {
+			t.Errorf("%v in %s", err, data)
+		}
+		mutex.Lock()
+		got = append(got, p)
+		mutex.Unlock()
+		answer(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, func() []posted {
+		mutex.Lock()
+		defer mutex.Unlock()
+		return got
+	}
+}
+
+func variables(pairs ...string) func(string) string {
+	return func(name string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1]
+			}
+		}
+		return ""
+	}
+}
+
+// sent sends a run and returns what was complained of.
+func sent(c Config, r *Run) (complaints []string) {
+	c.Complain, c.Note = func(s string) { complaints = append(complaints, s) }, func(string) {}
+	if c.Lookup == nil {
+		c.Lookup = variables()
+	}
+	if c.OTLPTimeout == 0 {
+		c.OTLPTimeout = 10 * time.Second
+	}
+	s := &Sink{Config: c}
+	s.run = *r
+	_ = s.Close(context.Background())
+	return complaints
+}
+
+func TestOTLPIsPosted(t *testing.T) {
+	base, got := collector(t, func(http.ResponseWriter, *http.Request) {})
+	address := strings.Replace(base, "://", "://user:p%40ss@", 1) + "/otel"
+	if c := sent(Config{OTLP: address, Sampled: true, OTLPArgs: true, Lookup: variables("OTEL_METRICS_EXPORTER", "otlp", "OTEL_EXPORTER_OTLP_HEADERS", "x-key=a%20b,bad=%0a")}, recorded("a")); len(c) != 1 || !strings.Contains(c[0], `"bad"`) {
+		t.Errorf("%q", c)
+	}
+	paths := map[string]posted{}
+	for _, p := range got() {
+		paths[p.path] = p
+	}
+	traces, metrics := paths["/otel/v1/traces"], paths["/otel/v1/metrics"]
+	if traces.body == nil || metrics.body == nil || traces.authorization != "Basic dXNlcjpwQHNz" || traces.header != "a b" {
+		t.Fatalf("%+v", paths)
+	}
+	spans := traces.body["resourceSpans"].([]any)[0].(map[string]any)["scopeSpans"].([]any)[0].(map[string]any)["spans"].([]any)
+	if len(spans) != 4 {
+		t.Fatalf("%d spans", len(spans))
+	}
+	run, first := spans[0].(map[string]any), spans[1].(map[string]any)
+	if run["name"] != "retry a" || run["spanId"] != "00000000000000aa" || run["parentSpanId"] != "00000000000000bb" || first["parentSpanId"] != "00000000000000aa" || first["spanId"] != "01" || run["endTimeUnixNano"] != "1795521602500000000" {
+		t.Errorf("%v\n%v", run, first)
+	}
+	var text bytes.Buffer
+	_ = json.NewEncoder(&text).Encode(run)
+	for _, part := range []string{`"retry.wait"`, `{"key":"retry.slept_ms","value":{"doubleValue":400}}`, `"process.command_args"`, `"code":2,"message":"deadline"`} {
+		if !strings.Contains(text.String(), part) {
+			t.Errorf("%s is missing in %s", part, text.String())
+		}
+	}
+}
+
+func TestWhereOTLPGoes(t *testing.T) {
+	for name, c := range map[string]struct {
+		flag            string
+		variables       []string
+		traces, metrics string
+	}{
+		"nothing set":         {flag: Auto},
+		"a base":              {Auto, []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://h:4318/x/"}, "http://h:4318/x/v1/traces", ""},
+		"an endpoint":         {Auto, []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://h", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://t/y"}, "http://t/y", ""},
+		"metrics too":         {Auto, []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://h", "OTEL_METRICS_EXPORTER", "console,otlp"}, "http://h/v1/traces", "http://h/v1/metrics"},
+		"grpc":                {Auto, []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://h", "OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"}, "", ""},
+		"grpc for others":     {Auto, []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://h", "OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/json"}, "http://h/v1/traces", ""},
+		"grpc and an address": {"http://h", []string{"OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"}, "http://h/v1/traces", ""},
+		"disabled":            {"http://h", []string{"OTEL_SDK_DISABLED", "TRUE"}, "", ""},
+		"no spans":            {"http://h", []string{"OTEL_TRACES_EXPORTER", "none"}, "", ""},
+		"a bad endpoint":      {Auto, []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "h:4317"}, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := otlpFrom(&Config{OTLP: c.flag, OTLPTimeout: time.Second}, &reader{lookup: variables(c.variables...)})
+			var traces, metrics string
+			if o != nil && o.traces != nil {
+				traces = o.traces.String()
+			}
+			if o != nil && o.metrics != nil {
+				metrics = o.metrics.String()
+			}
+			if traces != c.traces || metrics != c.metrics {
+				t.Errorf("traces %q, metrics %q", traces, metrics)
+			}
+		})
+	}
+}
+
+// TestBadCollectors: each costs one line that shows no secret, and no more time
+// than the limit.
+func TestBadCollectors(t *testing.T) {
+	endless := func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			_, _ = fmt.Fprintln(w, strings.Repeat("x", 1<<10))
+		}
+	}
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc
+		want   string // in the line, "" for none
+	}{
+		"busy":        {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, `{"message":"slow\ndown\u001b[31m"}`, 503) }, "HTTP status 503: slow down"},
+		"redirecting": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", 307) }, "HTTP status 307"},
+		"garbled":     {func(w http.ResponseWriter, _ *http.Request) { hijack(w, "garbage\r\n\r\n") }, "malformed"},
+		"endless headers": {func(w http.ResponseWriter, _ *http.Request) {
+			hijack(w, "HTTP/1.1 200 OK\r\n"+strings.Repeat("A: "+strings.Repeat("b", 1000)+"\r\n", 200))
+		}, "headers exceeded"},
+		"endless": {endless, ""},
+		"rejecting": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}`)
+		}, "2 rejected: too old"},
+		"warning": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"partialSuccess":{"errorMessage":"careful"}}`)
+		}, ""},
+		"accepting":        {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(202) }, ""},
+		"silent":           {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no answer within 500ms"},
+		"closing the door": {func(w http.ResponseWriter, _ *http.Request) { hijack(w, "") }, "EOF"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			base, _ := collector(t, c.answer)
+			limit := 10 * time.Second
+			if name == "silent" {
+				limit = 500 * time.Millisecond
+			}
+			got := sent(Config{OTLP: strings.Replace(base, "://", "://u:secret@", 1) + "?key=secret", OTLPTimeout: limit, Sampled: true}, recorded("a"))
+			if c.want == "" && len(got) == 0 {
+				return
+			}
+			if len(got) != 1 || !strings.Contains(got[0], c.want) || c.want == "" || strings.Contains(got[0], "secret") || strings.ContainsAny(got[0], "\n\x1b") {
+				t.Errorf("%q; want one with %q", got, c.want)
+			}
+		})
+	}
+}
+
+func hijack(w http.ResponseWriter, text string) {
+	conn, _, err := w.(http.Hijacker).Hijack()
+	if err == nil {
+		_, _ = io.WriteString(conn, text)
+		_ = conn.Close()
+	}
+}
+
+func TestACancelledRunIsSilent(t *testing.T) {
+	r := recorded("a")
+	r.outcome = event.Cancelled
+	l, err := net.Listen("tcp", "127.0.0.1:0") // accepts and never answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	if got := sent(Config{OTLP: "http://" + l.Addr().String(), Sampled: true}, r); got != nil {
+		t.Errorf("%q", got)
+	}
+}

@@ -30,7 +30,7 @@ const (
 
 // send posts the spans and the metrics side by side and returns one error for
 // both.
-func (o *OTLP) send(ctx context.Context, r *Run, sampled bool) error {
+func (o *OTLP) send(ctx context.Context, r *Run) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout, fmt.Errorf("no answer within %v", o.timeout))
 	defer cancel()
 	roots, err := o.roots()
@@ -44,7 +44,7 @@ func (o *OTLP) send(ctx context.Context, r *Run, sampled bool) error {
 	}
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	var posts []func() error
-	if o.traces != nil && sampled {
+	if o.traces != nil && r.sampled {
 		posts = append(posts, func() error { return o.post(ctx, client, o.traces, r, o.spans) })
 	}
 	if o.metrics != nil && !r.rehearsed {

@@ -46,7 +46,7 @@ type Run struct {
 	outcome                                    event.Outcome
 	exitCode, attemptCount, maxAttempts        int
 	verdict, rule                              string
-	rehearsed                                  bool
+	rehearsed, sampled                         bool
 
 	attempts      []tried // the last mostSpans, as they ended
 	waits         []wait  // the last mostSpans
@@ -116,7 +116,7 @@ func (r *Recorder) Emit(ev event.Event) {
 	case *event.RunStarted:
 		r.run = Run{
 			name: e.Name, runID: e.RunID, traceID: e.TraceID, spanID: e.SpanID, parentSpanID: e.ParentSpanID, command: e.Command,
-			key: e.Key, policy: e.Policy, started: e.Time, maxAttempts: e.MaxAttempts, every: 1, results: map[string]int{}, refused: map[string]int{},
+			key: e.Key, policy: e.Policy, started: e.Time, sampled: e.Sampled, maxAttempts: e.MaxAttempts, every: 1, results: map[string]int{}, refused: map[string]int{},
 		}
 		if len(e.Command) == 0 {
 			r.run.name = "wait"

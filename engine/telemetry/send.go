@@ -21,17 +21,11 @@ type Config struct {
 	OTLPTimeoutGiven bool
 	// OTLPArgs adds the command's words to the run's span.
 	OTLPArgs bool
-	// Sampled is the flag of the trace: without it no spans are sent.
-	Sampled bool
 	// Lookup returns the value of an environment variable.
 	Lookup func(string) string
 	// Complain reports a failure, Note a line for verbose mode.
 	Complain, Note func(string)
 }
-
-// cancelLimit is how long a cancelled run may take: it has to end within 50 ms
-// (SPEC section 6).
-const cancelLimit = 40 * time.Millisecond
 
 // Sink records a run and sends it when it is closed.
 type Sink struct {
@@ -48,9 +42,6 @@ func (s *Sink) Close(ctx context.Context) error {
 	}
 	complain := s.Config.Complain
 	if r.outcome == event.Cancelled {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, cancelLimit)
-		defer cancel()
 		complain = func(string) {}
 	}
 	jobs := s.jobs(ctx, r)
@@ -96,7 +87,7 @@ func (s *Sink) jobs(ctx context.Context, r *Run) (jobs []job) {
 			c.Complain(line)
 		}
 		if o != nil {
-			jobs = append(jobs, job{"--otlp", func() error { return o.send(ctx, r, c.Sampled) }})
+			jobs = append(jobs, job{"--otlp", func() error { return o.send(ctx, r) }})
 		}
 	}
 	return jobs

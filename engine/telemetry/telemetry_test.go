@@ -33,7 +33,7 @@ func recorded(name string) *Run {
 	ended := func(code int, took time.Duration) attempt.Result {
 		return attempt.Result{ExitCode: code, Duration: took}
 	}
-	emit(0, 0, &event.RunStarted{Name: name, SpanID: "00000000000000aa", ParentSpanID: "00000000000000bb", Command: []string{"curl", "-f"}})
+	emit(0, 0, &event.RunStarted{Name: name, Sampled: true, SpanID: "00000000000000aa", ParentSpanID: "00000000000000bb", Command: []string{"curl", "-f"}})
 	emit(0, 1, &event.AttemptStarted{Which: event.Which{SpanID: "01"}})
 	emit(time.Second, 1, &event.AttemptFinished{Which: event.Which{SpanID: "01"}, Result: ended(7, time.Second), Verdict: event.Transient, Rule: "curl", Ended: "exit 7"})
 	emit(time.Second, 1, &event.RetryScheduled{Wait: event.Wait{Delay: time.Second, Jittered: 400 * time.Millisecond}})
@@ -262,7 +262,7 @@ func sent(c Config, r *Run) (complaints []string) {
 func TestOTLPIsPosted(t *testing.T) {
 	base, got := collector(t, func(http.ResponseWriter, *http.Request) {})
 	address := strings.Replace(base, "://", "://user:p%40ss@", 1) + "/otel"
-	if c := sent(Config{OTLP: address, Sampled: true, OTLPArgs: true, Lookup: variables("OTEL_METRICS_EXPORTER", "otlp", "OTEL_EXPORTER_OTLP_HEADERS", "x-key=a%20b,bad=%0a")}, recorded("a")); len(c) != 1 || !strings.Contains(c[0], `"bad"`) {
+	if c := sent(Config{OTLP: address, OTLPArgs: true, Lookup: variables("OTEL_METRICS_EXPORTER", "otlp", "OTEL_EXPORTER_OTLP_HEADERS", "x-key=a%20b,bad=%0a")}, recorded("a")); len(c) != 1 || !strings.Contains(c[0], `"bad"`) {
 		t.Errorf("%q", c)
 	}
 	paths := map[string]posted{}
@@ -359,7 +359,7 @@ func TestBadCollectors(t *testing.T) {
 			if name == "silent" {
 				limit = 500 * time.Millisecond
 			}
-			got := sent(Config{OTLP: strings.Replace(base, "://", "://u:secret@", 1) + "?key=secret", OTLPTimeout: limit, Sampled: true}, recorded("a"))
+			got := sent(Config{OTLP: strings.Replace(base, "://", "://u:secret@", 1) + "?key=secret", OTLPTimeout: limit}, recorded("a"))
 			if c.want == "" && len(got) == 0 {
 				return
 			}
@@ -386,7 +386,7 @@ func TestACancelledRunIsSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
-	if got := sent(Config{OTLP: "http://" + l.Addr().String(), Sampled: true}, r); got != nil {
+	if got := sent(Config{OTLP: "http://" + l.Addr().String(), OTLPTimeout: time.Millisecond}, r); got != nil {
 		t.Errorf("%q", got)
 	}
 }

@@ -24,7 +24,7 @@ var rooms = func() map[string][]string {
 	for line := range strings.Lines(`
 main: cli engine/proc/early
 exitcodes:
-cli: cli/human cli/manual cli/mode engine engine/attempt engine/await engine/backoff engine/block engine/classify engine/event engine/gate engine/guard engine/hedge engine/hook engine/match engine/plan engine/probe engine/proc engine/rehearse engine/rotate engine/simulate engine/sink engine/store engine/tell exitcodes
+cli: cli/human cli/manual cli/mode engine engine/attempt engine/await engine/backoff engine/block engine/classify engine/event engine/gate engine/guard engine/hedge engine/hook engine/match engine/plan engine/probe engine/proc engine/rehearse engine/rotate engine/simulate engine/sink engine/store engine/telemetry engine/tell exitcodes
 cli/human: engine/event engine/tell
 cli/manual:
 cli/mode: engine/tell exitcodes
@@ -58,6 +58,7 @@ engine/simulate: engine engine/attempt engine/backoff engine/event engine/gate e
 engine/rehearse: engine engine/attempt engine/backoff exitcodes
 engine/rotate:
 engine/sink: engine/attempt engine/event engine/tell
+engine/telemetry: engine/attempt engine/event
 engine/store: engine/guard
 engine/tell: engine/event
 testdata/benchmark:
@@ -78,14 +79,14 @@ type ban struct {
 }
 
 // system are the rooms that touch the system.
-var system = []string{"", "cli", "cli/human", "cli/mode", "engine/probe", "engine/proc", "engine/proc/proctest", "engine/proc/reap", "engine/proc/signals", "engine/proc/spawn", "engine/proc/stdio", "engine/proc/table", "engine/proc/tree", "engine/store", "testdata/benchmark", "testdata/flakyserver"}
+var system = []string{"", "cli", "cli/human", "cli/mode", "engine/probe", "engine/proc", "engine/proc/proctest", "engine/proc/reap", "engine/proc/signals", "engine/proc/spawn", "engine/proc/stdio", "engine/proc/table", "engine/proc/tree", "engine/store", "engine/telemetry", "testdata/benchmark", "testdata/flakyserver"}
 
 var bans = []ban{
 	{"os", system, "a pure room is tested by tables and fuzzing in microseconds; the system comes in at the edges"},
-	{"net", []string{"engine/probe", "engine/store"}, "only probes and stores speak to the network"},
+	{"net", []string{"engine/probe", "engine/store", "engine/telemetry"}, "only probes, stores and telemetry speak to the network"},
 	{"os/signal", []string{"engine/proc/signals", "engine/proc/reap", "engine/proc/proctest", "testdata/benchmark"}, "signals have one owner, or one of two loses them"},
 	{"os/exec", []string{"engine/proc/proctest", "testdata/benchmark", "testdata/flakyserver"}, "its second clone costs every start, and its Wait hangs on an orphan that holds a pipe"},
-	{"net/http", []string{"testdata/flakyserver"}, "linking it costs every start 0.47 ms"},
+	{"net/http", []string{"engine/telemetry", "testdata/flakyserver"}, "only what speaks HTTP needs it"},
 	{"log", nil, "what is told goes through events"},
 	{"log/slog", nil, "what is told goes through events"},
 	{"math/rand", nil, "math/rand/v2 draws as well and starts faster"},

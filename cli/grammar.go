@@ -28,6 +28,7 @@ type grammar struct {
 	aroundFlags
 	guardFlags
 	outputFlags
+	telemetryFlags
 	policyFlags
 	modeFlags
 	explainFlags
@@ -136,6 +137,14 @@ type outputFlags struct {
 	Color     string `default:"auto" enum:"auto,always,never"`
 	LogFormat string `default:"text" enum:"text,json,github,gitlab,auto"`
 	LogFile   fileName
+}
+
+type telemetryFlags struct {
+	MetricsFile promFile
+	Statsd      statsD
+	Otlp        otlpTarget
+	OtlpTimeout aboveZero `default:"1s"`
+	OtlpArgs    bool
 }
 
 type policyFlags struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/hook"
+	"github.com/retrysh/retry/engine/telemetry"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -45,6 +46,7 @@ type options struct {
 	logFormat      string   // text, json, github, gitlab or auto
 	eventFormat    string   // the same for the events of a run: JSON in a file, unless a format was given
 	logFile        string
+	telemetry      telemetry.Config
 
 	plan, help, version, man bool
 	brief                    bool   // one screen of the help

@@ -210,10 +210,10 @@ func (s *policySet) check(table []flag) error {
 }
 
 // harmless refuses what a policy that nobody asked for may not do: run a
-// command of its own, or write a file.
+// command of its own, write a file, or send to an address.
 func harmless(s setting) error {
 	switch name := s.flag.name(); {
-	case slices.Contains([]string{"before-retry", "after-success", "after-give-up", "retry-with", "fallback", "log-file"}, name):
+	case slices.Contains([]string{"before-retry", "after-success", "after-give-up", "retry-with", "fallback", "log-file", "metrics-file", "statsd", "otlp", "otlp-timeout", "otlp-args"}, name):
 		return fmt.Errorf("%s cannot stand in a policy with tools, which nobody has to ask for (%s)", name, s.word)
 	case isCommandTarget(s.value) && slices.Contains([]string{"wait-for", "wait-gone", "retry-when"}, name):
 		return fmt.Errorf("%s with an exec: target cannot stand in a policy with tools, which nobody has to ask for (%s)", name, s.word)

@@ -49,6 +49,7 @@ func (r *resolver) meaningless() (words []string) {
 		"stdin", "stdout", "stderr", "success-on-exit", "on-exit", "stop-on-exit", "until-stdout", "until-stderr", "fail-on-stdout", "fail-on-stderr",
 		"on-stdout", "on-stderr", "stop-on-stdout", "stop-on-stderr", "classify", "rules", "retry-after", "max-hint", "idempotency-key",
 		"before-retry", "after-success", "retry-with", "retry-when", "breaker", "budget", "tokens", "max-concurrent", "adaptive",
+		"metrics-file", "statsd", "otlp", "otlp-timeout", "otlp-args",
 	} {
 		if r.from(flag) == fromCommandLine {
 			words = append(words, r.word(flag))

@@ -12,6 +12,7 @@ package cli
 //	prod ... -- CMD    runs CMD and sends it signals; see prod_unix_test.go
 //	redis ... -- CMD   runs CMD beside a redis-server; see redis_test.go
 //	gone FILE          fails if a process whose pid is in FILE lives
+//	collect ... -- CMD runs CMD beside collectors; see collect_test.go
 //
 // and conditions beside testscript's own; see condition.
 
@@ -36,14 +37,15 @@ import (
 
 // commands are what scripts may run beside the system's programs.
 var commands = map[string]func(){
-	"retry": func() { os.Exit(Main()) },
-	"await": awaitMain,
-	"tty":   ttyMain,
-	"peers": peersMain,
-	"serve": serveMain,
-	"prod":  prodMain,
-	"redis": redisMain,
-	"gone":  goneMain,
+	"retry":   func() { os.Exit(Main()) },
+	"await":   awaitMain,
+	"tty":     ttyMain,
+	"peers":   peersMain,
+	"serve":   serveMain,
+	"prod":    prodMain,
+	"redis":   redisMain,
+	"gone":    goneMain,
+	"collect": collectMain,
 }
 
 func TestMain(m *testing.M) { testscript.Main(inSession{m}, commands) }

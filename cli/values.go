@@ -22,6 +22,7 @@ import (
 	"github.com/retrysh/retry/engine/match"
 	"github.com/retrysh/retry/engine/rehearse"
 	"github.com/retrysh/retry/engine/rotate"
+	"github.com/retrysh/retry/engine/telemetry"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -196,6 +197,27 @@ func (r *retryAfter) Set(text string) error {
 		_, err = match.Parse(text) // says it in one line
 	}
 	return assign(&r.re, re, err)
+}
+
+// promFile is a file that Prometheus's textfile collector reads.
+type promFile string
+
+func (n *promFile) Set(text string) error {
+	return assign(n, promFile(text), telemetry.CheckMetricsFile(text))
+}
+
+type statsD telemetry.StatsD
+
+func (s *statsD) Set(text string) error {
+	v, err := telemetry.ParseStatsD(text)
+	return assign(s, statsD(v), err)
+}
+
+// otlpTarget is auto or the address of a collector.
+type otlpTarget string
+
+func (u *otlpTarget) Set(text string) error {
+	return assign(u, otlpTarget(text), telemetry.CheckOTLP(text))
 }
 
 // fileName is not empty.

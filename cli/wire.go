@@ -62,6 +62,7 @@ func run(o *options) int {
 		out.complain("%v", err)
 		return exitcodes.Of(err)
 	}
+	e.CloseLimit = out.addTelemetry(o)
 	end := e.Run(context.Background())
 	if o.exec && end == (engine.End{}) {
 		code, err := proc.Exec(signals, o.command, withoutTargets(environ))

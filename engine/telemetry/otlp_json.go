@@ -104,9 +104,12 @@ func (o *OTLP) runSpan(r *Run) object {
 		events = append(events, object{"timeUnixNano": nanoseconds(r.at(w.started)), "name": "retry.wait", "attributes": a})
 	}
 	span := object{
-		"traceId": r.traceID, "spanId": r.spanID, "parentSpanId": r.parentSpanID, "name": "retry " + r.name, "kind": kindInternal,
+		"traceId": r.traceID, "spanId": r.spanID, "name": "retry " + r.name, "kind": kindInternal,
 		"startTimeUnixNano": nanoseconds(r.started), "endTimeUnixNano": nanoseconds(r.at(r.ended)),
 		"attributes": attributes, "events": events, "droppedEventsCount": r.droppedWaits,
+	}
+	if r.parentSpanID != "" {
+		span["parentSpanId"] = r.parentSpanID
 	}
 	if failed {
 		span["status"] = object{"code": statusError, "message": string(r.outcome)}

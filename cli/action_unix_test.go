@@ -200,3 +200,57 @@ func copyTree(t *testing.T, to string) {
 		}
 	}
 }
+
+// TestGitLabTemplate runs a job that extends the template, by gitlab-ci-local.
+func TestGitLabTemplate(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"gitlab-ci-local", "rsync", "git", "bash"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%s is not here", tool)
+		}
+	}
+	r := serve(t)
+	content, _ := archive()
+	name := archiveName(t)
+	job := func(t *testing.T, sum, inputs string) (string, error) {
+		tree := t.TempDir()
+		for path, dir := range map[string]string{".github/actions/retry": "../.github/actions/retry", ".gitlab": "../.gitlab"} {
+			if err := os.CopyFS(filepath.Join(tree, path), os.DirFS(dir)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list := command(t, "bash", filepath.Join(tree, ".github/actions/retry/list.sh"), "v1.2.3")
+		list.Stdin = strings.NewReader(sum + "  " + name + "\n")
+		if out, err := list.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		pipeline := "include:\n  - local: .gitlab/component/templates/retry.yml\n    inputs: {" + inputs + "}\ntest:\n  extends: .retry\n  script:\n    - retry -n 2 -- sh -c 'echo ran by $RETRY_MAX_ATTEMPTS attempts'\n"
+		if err := os.WriteFile(filepath.Join(tree, ".gitlab-ci.yml"), []byte(pipeline), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for _, words := range []string{"init -q", "remote add origin git@localhost:a/b.git", "add -A", "-c user.name=a -c user.email=a@localhost commit -qm a"} {
+			if out, err := exec.Command("git", append([]string{"-C", tree}, strings.Fields(words)...)...).CombinedOutput(); err != nil {
+				t.Fatalf("git %s: %v: %s", words, err, out)
+			}
+		}
+		run := command(t, "gitlab-ci-local", "--force-shell-executor", "--variable", "RETRYSH_BASE_URL="+r.URL, "test")
+		run.Dir, run.Env = tree, append(os.Environ(), "HOME="+t.TempDir())
+		out, err := run.CombinedOutput()
+		return string(out), err
+	}
+	good := fmt.Sprintf("%x", sha256.Sum256(content))
+	for title, c := range map[string]struct{ sum, inputs, says string }{
+		"the newest":       {good, "", "ran by 2 attempts"},
+		"a version":        {good, "version: v1.2.3, directory: tools/retry", "ran by 2 attempts"},
+		"not listed":       {good, "version: v1.2.4", "is not listed"},
+		"another checksum": {strings.Repeat("0", 64), "", "it was not unpacked"},
+	} {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			out, err := job(t, c.sum, c.inputs)
+			if !strings.Contains(out, c.says) || (err == nil) != strings.HasPrefix(c.says, "ran") {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}

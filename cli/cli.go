@@ -48,7 +48,7 @@ func Main() int {
 		return m.do(environ)
 	}
 	o, err := read(argv, environ)
-	if err == nil && o.runs() {
+	if err == nil && runs(o) {
 		return run(o)
 	}
 	letSignalsAct()
@@ -58,7 +58,7 @@ func Main() int {
 	}
 	for _, m := range modes {
 		if m.asked(o) {
-			return exitcodes.Of(show(func(w io.Writer) error { return m.print(w, o) }))
+			return exitcodes.Of(toStdout(func(w io.Writer) error { return m.print(w, o) }))
 		}
 	}
 	return exitcodes.OK
@@ -74,15 +74,25 @@ var modes = []struct {
 	{func(o *options) bool { return o.version }, printVersion},
 	{func(o *options) bool { return o.man }, printMan},
 	{func(o *options) bool { return o.completion != "" }, printCompletion},
-	{func(o *options) bool { return o.printPolicy }, printPolicy},
+	{func(o *options) bool { return o.printPolicy }, printChosen},
 	{func(o *options) bool { return o.plan && o.rehearsal != nil }, printRehearsal},
 	{func(o *options) bool { return o.plan }, printPlan},
-	{func(o *options) bool { return o.explain != nil }, explain},
+	{func(o *options) bool { return o.explain != nil }, withRules(explain)},
 	{func(o *options) bool { return o.simulation != nil }, printSimulation},
 }
 
+// withRules reads the rule files before something is shown by them.
+func withRules(print func(io.Writer, *options) error) func(io.Writer, *options) error {
+	return func(w io.Writer, o *options) error {
+		if err := readRuleFiles(o); err != nil {
+			return err
+		}
+		return print(w, o)
+	}
+}
+
 // runs reports whether anything is to be run or waited for.
-func (o *options) runs() bool {
+func runs(o *options) bool {
 	for _, m := range modes {
 		if m.asked(o) {
 			return false
@@ -134,7 +144,7 @@ func read(argv, environ []string) (*options, error) {
 		}
 	}
 	if o.simulation != nil {
-		err = o.compare(table, environ)
+		err = compare(o, table, environ)
 	}
 	return o, err
 }
@@ -142,7 +152,7 @@ func read(argv, environ []string) (*options, error) {
 // compare resolves the policies that a simulation puts side by side, each by
 // itself: what was given does not change them. Without any, the policy in force
 // gives its name.
-func (o *options) compare(table []flag, environ []string) error {
+func compare(o *options, table []flag, environ []string) error {
 	s := o.simulation
 	if len(s.herds) == 1 && len(s.names) == 0 && o.chosen.name != "" {
 		s.herds[0].name = o.chosen.name
@@ -162,17 +172,9 @@ func (o *options) compare(table []flag, environ []string) error {
 	return nil
 }
 
-// toRun is the command, which the shell runs where --shell was given.
-func toRun(g *grammar, command []string) []string {
-	if g.Shell != "" {
-		return shellArgv(string(g.Shell), command)
-	}
-	return command
-}
-
-// show writes what was asked for by name to standard output; a disk that is
+// toStdout writes what was asked for by name to standard output; a disk that is
 // full is an error.
-func show(print func(io.Writer) error) error { return failed(print(os.Stdout)) }
+func toStdout(print func(io.Writer) error) error { return failed(print(os.Stdout)) }
 
 // failed tells of an error that ends the program before anything has run.
 func failed(err error) error {

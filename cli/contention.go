@@ -21,17 +21,6 @@ type contentionRow struct {
 	race    simulate.Race
 }
 
-// rivals are the numbers of clients that race, one after another.
-func (s *simulation) rivals() (numbers []int) {
-	if s.clients > 0 {
-		return []int{s.clients}
-	}
-	for n := 10; n <= 190; n += 10 {
-		numbers = append(numbers, n)
-	}
-	return numbers
-}
-
 // printContention runs the races, each with random numbers of its own.
 func printContention(out io.Writer, o *options) error {
 	numbers := o.simulation.rivals()
@@ -39,7 +28,7 @@ func printContention(out io.Writer, o *options) error {
 	rows := make([]contentionRow, len(numbers)*len(rivals))
 	each(len(rows), func(i int) {
 		clients, rival := numbers[i/len(rivals)], &rivals[i%len(rivals)]
-		race := rival.Contend(clients, o.simulation.trials, o.random(uint64(i)))
+		race := rival.Contend(clients, o.simulation.trials, random(o, uint64(i)))
 		rows[i] = contentionRow{clients, rival.Name, milliseconds(race.Time), race.Calls, race}
 	})
 	if o.logFormat == "json" {

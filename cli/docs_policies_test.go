@@ -6,7 +6,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,15 +13,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/retrysh/retry/engine/plan"
-	"github.com/retrysh/retry/engine/tell"
 )
 
 func page(t *testing.T, name string) string {
@@ -32,65 +27,6 @@ func page(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(text)
-}
-
-// The table of built-in policies holds what --plan computes, for each of them.
-func TestBuiltInPoliciesOutlive(t *testing.T) {
-	table := flagTable()
-	p := policyParser{table: table, file: builtInFile}
-	blocks, err := p.parse(builtInPolicies)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := map[string][]string{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| ([^ |]+) \\| ([^ |]+) \\|").FindAllStringSubmatch(page(t, "policies.md"), -1) {
-		rows[row[1]] = row[2:]
-	}
-	var names []string
-	for _, b := range blocks {
-		name := b.policy.name
-		names = append(names, name)
-		o, err := resolveAll(table, b.policy.settings)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		promise := plan.Promises(o.policy, rand.New(rand.NewPCG(1, 0)).Float64)
-		half, most := tell.Duration(promise.OutlivesHalf), tell.Duration(promise.OutlivesMost)
-		if row := rows[name]; len(row) != 2 || row[0] != half || row[1] != most {
-			t.Errorf("docs/policies.md says of %s %q, --plan %s and %s", name, row, half, most)
-		}
-	}
-	if len(rows) != len(names) {
-		t.Errorf("docs/policies.md has %d rows for %d policies", len(rows), len(names))
-	}
-	shown, err := pages()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, group := range shown.Groups {
-		for _, f := range group.Flags {
-			if f.Name == "policy" && !slices.Equal(f.Words, names) {
-				t.Errorf("the built-in policies are %s, completion offers %s", names, f.Words)
-			}
-		}
-	}
-}
-
-// What the contract asks of ci.
-func TestCIOutlivesHalfAMinute(t *testing.T) {
-	table := flagTable()
-	given := []setting{{byName(table, "policy"), "ci", "--policy", fromCommandLine}}
-	c, err := choosePolicy(table, []string{"RETRY_CONFIG="}, given, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := resolveAll(table, c.settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if half := plan.Promises(o.policy, rand.New(rand.NewPCG(1, 0)).Float64).OutlivesHalf; half.Seconds() < 30 {
-		t.Errorf("ci outlives %v in half of the runs", half)
-	}
 }
 
 // recipe is a shell block of docs/hooks.md, with what surrounds it in the test.

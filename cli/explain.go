@@ -52,9 +52,6 @@ type explainedRule struct {
 
 // explain judges and prints; no process is started.
 func explain(w io.Writer, o *options) error {
-	if err := readRuleFiles(o); err != nil {
-		return err
-	}
 	rules := &o.policy.Rules
 	table := rules.Table
 	stdout, stderr := rules.Reads()

@@ -77,24 +77,10 @@ func modeNamed(modes []ownMode, word string) *ownMode {
 	return nil
 }
 
-// isRunMode reports whether a flag asks for a mode that takes the flags of a run.
-func isRunMode(f *flag) bool {
-	_, is := reflect.TypeFor[modeFlags]().FieldByName(f.field.Name)
-	return is
-}
-
-// asksForHelp looks at the words before "--".
-func asksForHelp(words []string) bool {
-	if end := slices.Index(words, "--"); end >= 0 {
-		words = words[:end]
-	}
-	return slices.Contains(words, "--help") || slices.Contains(words, "-h")
-}
-
 // do runs the mode, or shows its help.
 func (m *modeCall) do(environ []string) int {
 	if m.help {
-		return exitcodes.Of(show(func(w io.Writer) error { return printHelp(w, &options{helpOn: m.name}) }))
+		return exitcodes.Of(toStdout(func(w io.Writer) error { return printHelp(w, &options{helpOn: m.name}) }))
 	}
 	return m.run(mode.Call{Name: m.name, Args: m.args, Environ: environ, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr})
 }

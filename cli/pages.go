@@ -14,8 +14,7 @@ import (
 // pages returns what help, manual page and completions are made from: kong's
 // whole model of the flags.
 func pages() (*manual.Pages, error) {
-	r := &reading{all: flagTable(), line: &line{}}
-	run, err := kong.New(new(grammar), append(r.mappers(), kong.NoDefaultHelp())...)
+	run, err := model()
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +27,7 @@ func pages() (*manual.Pages, error) {
 		modes[m.name] = model.Model.Flags
 	}
 	day, _, _ := strings.Cut(originOf().date, "T")
-	return manual.New(run.Model.Flags, modes, day), nil
+	return manual.New(run, modes, day), nil
 }
 
 func printHelp(w io.Writer, o *options) error {

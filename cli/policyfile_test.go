@@ -1,9 +1,14 @@
 package cli
 
 import (
+	"regexp"
+
+	"github.com/retrysh/retry/cli/manual"
+	"github.com/retrysh/retry/engine/plan"
+	"github.com/retrysh/retry/engine/tell"
+
 	"bytes"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -11,9 +16,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/retrysh/retry/engine"
-	"github.com/retrysh/retry/engine/hook"
 )
 
 // settingsOf reads one policy as flag=value words.
@@ -207,7 +209,7 @@ func TestTooManyFilesAreRefused(t *testing.T) {
 
 // chosen reads the file main of dir as --config and returns the flags of the
 // policy in force.
-func chosen(dir, policy string, command ...string) (*chosenPolicy, error) {
+func chosen(dir, policy string, command ...string) (*inForce, error) {
 	table := flagTable()
 	given := []setting{{byName(table, "config"), filepath.Join(dir, "main"), "--config", fromCommandLine}}
 	if policy != "" {
@@ -370,7 +372,7 @@ func TestPrintedPolicyReadsBack(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		o.chosen, o.settings = &chosenPolicy{}, settings
+		o.chosen, o.settings = &inForce{}, settings
 		var first bytes.Buffer
 		if err := printPolicyText(&first, table, o); err != nil {
 			t.Fatalf("round %d: %v", round, err)
@@ -445,51 +447,6 @@ func TestAChildGivesWayToNobody(t *testing.T) {
 	}
 }
 
-// No variable that the program sets for a command is the variable of a flag, but
-// for the idempotency key, and those that speak of the outer run stay there.
-func TestVariablesOfCommandsAreNoFlags(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("env is Unix's")
-	}
-	bin := t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(self, filepath.Join(bin, "retry")); err != nil {
-		t.Fatal(err)
-	}
-	const run = `retry -q -n 2 --base 1ms --deadline 1m --retry-after auto --rotate a-b=x,y --before-retry env --after-give-up env --fallback env -- sh -c 'env; : {a-b}; exit 3'`
-	cmd := command(t, "sh", "-c", run)
-	cmd.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + bin}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	set := map[string]bool{"RETRY_COPY": true} // of a hedged attempt
-	for line := range strings.Lines(string(out)) {
-		if name, _, ok := strings.Cut(line, "="); ok && strings.HasPrefix(name, "RETRY_") {
-			set[name] = true
-		}
-	}
-	for _, name := range append([]string{"RETRY_ATTEMPT", "RETRY_DEPTH", "RETRY_LAST_REASON", "RETRY_EXPIRES_AT", "RETRY_USE_A_B"}, hook.Variables...) {
-		if !set[name] {
-			t.Errorf("nobody saw %s; they saw %v", name, slices.Sorted(maps.Keys(set)))
-		}
-	}
-	table := flagTable()
-	for i := range table {
-		if name := table[i].variable(); table[i].hasVariable() && set[name] && name != "RETRY_IDEMPOTENCY_KEY" {
-			t.Errorf("%s is set for commands, and a retry within would take it for --%s", name, table[i].name())
-		}
-	}
-	for name := range set {
-		if !engine.SetsVariable(name) {
-			t.Errorf("%s is not known to be the program's own", name)
-		}
-	}
-}
-
 // Inside another retry, these variables speak of the outer run (SPEC section 1).
 func TestVariablesOfTheOuterRun(t *testing.T) {
 	outer := strings.Fields(`idempotency-key policy key breaker budget tokens max-concurrent adaptive priority before-retry after-success after-give-up retry-with
@@ -505,5 +462,64 @@ func TestVariablesOfTheOuterRun(t *testing.T) {
 	environ := []string{"RETRY_DEPTH=1", "RETRY_POLICY=ci", "RETRY_BEFORE_RETRY=x", "RETRY_REHEARSE=75", "RETRY_ATTEMPTS=3"}
 	if got := environment(table, environ); len(got) != 1 || !got[0].flag.is("attempts") {
 		t.Errorf("%+v", got)
+	}
+}
+
+// The table of built-in policies holds what --plan computes, for each of them.
+func TestBuiltInPoliciesOutlive(t *testing.T) {
+	table := flagTable()
+	p := policyParser{table: table, file: builtInFile}
+	blocks, err := p.parse(builtInPolicies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "policies.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string][]string{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| ([^ |]+) \\| ([^ |]+) \\|").FindAllStringSubmatch(string(page), -1) {
+		rows[row[1]] = row[2:]
+	}
+	var names []string
+	for _, b := range blocks {
+		name := b.policy.name
+		names = append(names, name)
+		o, err := resolveAll(table, b.policy.settings)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		promise := plan.Promises(o.policy, rand.New(rand.NewPCG(1, 0)).Float64)
+		half, most := tell.Duration(promise.OutlivesHalf), tell.Duration(promise.OutlivesMost)
+		if row := rows[name]; len(row) != 2 || row[0] != half || row[1] != most {
+			t.Errorf("docs/policies.md says of %s %q, --plan %s and %s", name, row, half, most)
+		}
+	}
+	if len(rows) != len(names) {
+		t.Errorf("docs/policies.md has %d rows for %d policies", len(rows), len(names))
+	}
+	for _, group := range manual.New(nil, nil, "").Groups {
+		for _, f := range group.Flags {
+			if f.Name == "policy" && !slices.Equal(f.Words, names) {
+				t.Errorf("the built-in policies are %s, completion offers %s", names, f.Words)
+			}
+		}
+	}
+}
+
+// What the contract asks of ci.
+func TestCIOutlivesHalfAMinute(t *testing.T) {
+	table := flagTable()
+	given := []setting{{byName(table, "policy"), "ci", "--policy", fromCommandLine}}
+	c, err := choosePolicy(table, []string{"RETRY_CONFIG="}, given, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := resolveAll(table, c.settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if half := plan.Promises(o.policy, rand.New(rand.NewPCG(1, 0)).Float64).OutlivesHalf; half.Seconds() < 30 {
+		t.Errorf("ci outlives %v in half of the runs", half)
 	}
 }

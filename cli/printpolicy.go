@@ -18,8 +18,8 @@ import (
 	"github.com/retrysh/retry/engine/tell"
 )
 
-// inForce is a flag with its values and where they come from.
-type inForce struct {
+// shownFlag is a flag with its values and where they come from.
+type shownFlag struct {
 	flag   *flag
 	values []string
 	source source
@@ -28,9 +28,9 @@ type inForce struct {
 	aside bool
 }
 
-// printPolicy writes the settings in force, the given ones first. A policy that
+// printChosen writes the settings in force, the given ones first. A policy that
 // asks for JSON asks for a run's events, not for another syntax of itself.
-func printPolicy(out io.Writer, o *options) error {
+func printChosen(out io.Writer, o *options) error {
 	table := flagTable()
 	if s := last(o.settings, "log-format"); s != nil && s.source > fromPolicy && o.logFormat == "json" {
 		return printPolicyJSON(out, table, o)
@@ -111,8 +111,8 @@ func printPolicyJSON(out io.Writer, table []flag, o *options) error {
 
 // settingsInForce returns every flag of policy that has a value, from the
 // highest source to the lowest.
-func settingsInForce(table []flag, o *options) []inForce {
-	var all []inForce
+func settingsInForce(table []flag, o *options) []shownFlag {
+	var all []shownFlag
 	for i := range table {
 		f := &table[i]
 		if !f.hasVariable() || f.is("policy") || f.is("config") {
@@ -125,16 +125,16 @@ func settingsInForce(table []flag, o *options) []inForce {
 			all = append(all, entry)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b inForce) int { return cmp.Compare(b.source, a.source) })
+	slices.SortStableFunc(all, func(a, b shownFlag) int { return cmp.Compare(b.source, a.source) })
 	return all
 }
 
 // gaveWay reports whether a bound of the waits is not what was given: one of a
 // higher source contradicts it. Beside that one it would be a mistake.
 func gaveWay(name, value string, s backoff.Schedule) bool {
-	inForce, ok := map[string]time.Duration{"base": s.Base, "cap": s.Cap, "min-delay": s.MinDelay}[name]
+	shownFlag, ok := map[string]time.Duration{"base": s.Base, "cap": s.Cap, "min-delay": s.MinDelay}[name]
 	d, err := backoff.ParseDuration(value)
-	return ok && err == nil && d != inForce
+	return ok && err == nil && d != shownFlag
 }
 
 // shown is a value as it may be told: without the password of an address, and of
@@ -152,8 +152,8 @@ func shown(name, value string, o *options) string {
 }
 
 // given returns what was set, nothing where the flag was left alone.
-func given(f *flag, settings []setting) inForce {
-	entry := inForce{flag: f}
+func given(f *flag, settings []setting) shownFlag {
+	entry := shownFlag{flag: f}
 	for _, s := range settings {
 		if s.flag.index != f.index {
 			continue
@@ -179,8 +179,8 @@ func given(f *flag, settings []setting) inForce {
 
 // preset returns the default of a flag, as it is beside those that were given:
 // a default that would mean something else once it is given is left out.
-func preset(f *flag, o *options) inForce {
-	entry := inForce{flag: f, origin: "default"}
+func preset(f *flag, o *options) shownFlag {
+	entry := shownFlag{flag: f, origin: "default"}
 	set := func(name string) bool { return last(o.settings, name) != nil }
 	value := f.preset()
 	switch f.name() {

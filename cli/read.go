@@ -416,3 +416,41 @@ func truth(value string) string {
 	}
 	return ""
 }
+
+// isRunMode reports whether a flag asks for a mode that takes the flags of a run.
+func isRunMode(f *flag) bool {
+	_, is := reflect.TypeFor[modeFlags]().FieldByName(f.field.Name)
+	return is
+}
+
+// asksForHelp looks at the words before "--".
+func asksForHelp(words []string) bool {
+	if end := slices.Index(words, "--"); end >= 0 {
+		words = words[:end]
+	}
+	return slices.Contains(words, "--help") || slices.Contains(words, "-h")
+}
+
+// last returns the setting of that flag that counts, nil for none.
+func last(settings []setting, name string) *setting {
+	for i := len(settings) - 1; i >= 0; i-- {
+		if settings[i].flag.is(name) {
+			return &settings[i]
+		}
+	}
+	return nil
+}
+
+// mostAncestors bounds a chain of inheritance, far beyond what a person could
+// follow.
+const mostAncestors = 50
+
+// model is kong's, of all flags of a run.
+func model() ([]*kong.Flag, error) {
+	r := &reading{all: flagTable(), line: &line{}}
+	parser, err := kong.New(new(grammar), append(r.mappers(), kong.NoDefaultHelp())...)
+	if err != nil {
+		return nil, err
+	}
+	return parser.Model.Flags, nil
+}

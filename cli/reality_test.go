@@ -132,7 +132,7 @@ func TestSimulationIsReal(t *testing.T) {
 	}
 	var herds []simulate.Herd
 	for stream := range 20 {
-		herds = append(herds, s.Run(o.policy, guard.Guards{}, o.random(uint64(stream)).Float64))
+		herds = append(herds, s.Run(o.policy, guard.Guards{}, random(o, uint64(stream)).Float64))
 	}
 	compareReal(t, "calls", float64(s.calls), meanOf(herds, func(h *simulate.Herd) float64 { return float64(h.Calls) }))
 	real := simulate.Herd{Finished: len(took), FinishedAt: took}

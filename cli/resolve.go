@@ -11,6 +11,7 @@ import (
 
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/hook"
 	"github.com/retrysh/retry/engine/telemetry"
 	"github.com/retrysh/retry/exitcodes"
@@ -57,8 +58,8 @@ type options struct {
 
 	guarding guarding
 
-	chosen      *chosenPolicy // the policy in force
-	settings    []setting     // all that were given, the policy's first
+	chosen      *inForce  // the policy in force
+	settings    []setting // all that were given, the policy's first
 	printPolicy bool
 }
 
@@ -172,4 +173,37 @@ func (r *resolver) together(o *options) {
 	case r.err == nil && len(o.command) == 0 && len(o.targets) == 0 && !o.plan && !o.printPolicy && o.explain == nil && o.simulation == nil:
 		r.err = errors.New("no command given; write it after the flags, as in: retry -n 3 -- curl -f http://localhost/")
 	}
+}
+
+// toRun is the command, which the shell runs where --shell was given.
+func toRun(g *grammar, command []string) []string {
+	if g.Shell != "" {
+		return shellArgv(string(g.Shell), command)
+	}
+	return command
+}
+
+// inForce is the policy in force and what came with its files.
+type inForce struct {
+	// name and source are "" where there is none. Source is its file and line.
+	name, source string
+	// unasked says that it was chosen by the name of the command.
+	unasked  bool
+	settings []setting
+	// rules stand in the files that were read.
+	rules []*classify.Table
+	// warning is a line for a person, "" for none.
+	warning string
+}
+
+// prove checks the settings of a policy by themselves: what they need beside them
+// may come from elsewhere.
+func prove(table []flag, settings []setting) error {
+	g, err := fill(table, settings)
+	if err != nil {
+		return err
+	}
+	r := &resolver{g: g, settings: settings, partial: true}
+	r.values(new(options))
+	return r.err
 }

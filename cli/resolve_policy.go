@@ -20,19 +20,6 @@ import (
 	"github.com/retrysh/retry/engine/classify"
 )
 
-// chosenPolicy is the policy in force and what came with its files.
-type chosenPolicy struct {
-	// name and source are "" where there is none. Source is its file and line.
-	name, source string
-	// unasked says that it was chosen by the name of the command.
-	unasked  bool
-	settings []setting
-	// rules stand in the files that were read.
-	rules []*classify.Table
-	// warning is a line for a person, "" for none.
-	warning string
-}
-
 // builtInPolicies is the text of the policies that every program has.
 //
 //go:embed policies/built-in.policies
@@ -43,12 +30,12 @@ const builtInFile = "built-in/policies"
 
 // choosePolicy reads the policy files that there are, and returns the policy
 // that was asked for or else belongs to the command.
-func choosePolicy(table []flag, environ []string, given []setting, command []string) (*chosenPolicy, error) {
+func choosePolicy(table []flag, environ []string, given []setting, command []string) (*inForce, error) {
 	l := policyLoader{table: table}
 	if err := l.loadAll(environ, last(given, "config"), given); err != nil {
 		return nil, err
 	}
-	chosen := &chosenPolicy{rules: l.set.rules}
+	chosen := &inForce{rules: l.set.rules}
 	if len(l.set.ignored) > 0 {
 		chosen.warning = fmt.Sprintf("passed over since others than its owner may write it, or it is another user's: %s", strings.Join(l.set.ignored, ", "))
 	}
@@ -75,16 +62,6 @@ func choosePolicy(table []flag, environ []string, given []setting, command []str
 	var err error
 	chosen.settings, err = l.set.flatten(def)
 	return chosen, err
-}
-
-// last returns the setting of that flag that counts, nil for none.
-func last(settings []setting, name string) *setting {
-	for i := len(settings) - 1; i >= 0; i-- {
-		if settings[i].flag.is(name) {
-			return &settings[i]
-		}
-	}
-	return nil
 }
 
 // loadAll reads the files that were named, or else those that are the user's
@@ -188,13 +165,7 @@ func (s *policySet) check(table []flag) error {
 		if err != nil {
 			return err
 		}
-		g, err := fill(table, def.settings)
-		if err == nil {
-			r := &resolver{g: g, settings: def.settings, partial: true}
-			r.values(new(options))
-			err = r.err
-		}
-		if err != nil {
+		if err := prove(table, def.settings); err != nil {
 			return &fileError{err}
 		}
 		if len(def.tools) == 0 {
@@ -220,10 +191,6 @@ func harmless(s setting) error {
 	}
 	return nil
 }
-
-// mostAncestors bounds a chain of inheritance, far beyond what a person could
-// follow.
-const mostAncestors = 50
 
 // flatten returns the policy's settings over those of what it inherits.
 func (s *policySet) flatten(def *policyDef) ([]setting, error) {
@@ -269,7 +236,7 @@ func (s *policySet) unknown(name string) error {
 
 // belonging returns the first policy whose tools name the command, nil for
 // none.
-func (s *policySet) belonging(command []string, chosen *chosenPolicy) *policyDef {
+func (s *policySet) belonging(command []string, chosen *inForce) *policyDef {
 	names := classify.Names(command)
 	for _, def := range s.policies {
 		if s.find(def.name) != def || !slices.ContainsFunc(def.tools, func(tool string) bool { return isTool(tool, names) }) {

@@ -95,7 +95,7 @@ func (r *resolver) work(s *simulation) {
 		squares += n * n
 	}
 	if s.clients > 0 {
-		among = strconv.Itoa(s.clients) + " " + verb(s.clients, "client", "clients")
+		among = strconv.Itoa(s.clients) + " clients"
 	}
 	if most := mostWork / max(squares, 1); s.trials > most {
 		r.fail("trials", fmt.Errorf("\"%d\" trials of %s take minutes; give at most %d", s.trials, among, most))
@@ -162,4 +162,15 @@ func herd(table []flag, settings []setting, name string) (herdPolicy, error) {
 	r.policy(&h.policy)
 	h.guards = r.guards()
 	return h, r.err
+}
+
+// rivals are the numbers of clients that race, one after another.
+func (s *simulation) rivals() (numbers []int) {
+	if s.clients > 0 {
+		return []int{s.clients}
+	}
+	for n := 10; n <= 190; n += 10 {
+		numbers = append(numbers, n)
+	}
+	return numbers
 }

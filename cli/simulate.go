@@ -31,7 +31,7 @@ func printSimulation(out io.Writer, o *options) error {
 	herds := make([]namedHerd, len(o.simulation.herds))
 	each(len(herds), func(i int) {
 		h := &o.simulation.herds[i]
-		herds[i] = namedHerd{h.name, o.simulation.outage.Run(h.policy, h.guards, o.random(0).Float64)}
+		herds[i] = namedHerd{h.name, o.simulation.outage.Run(h.policy, h.guards, random(o, 0).Float64)}
 	})
 	if name := o.simulation.svg; name != "" {
 		if err := os.WriteFile(name, drawOutage(herds), 0o666); err != nil {
@@ -49,7 +49,7 @@ func printSimulation(out io.Writer, o *options) error {
 }
 
 // random is what --seed makes repeatable: without it, the seed is fixed.
-func (o *options) random(stream uint64) *rand.Rand {
+func random(o *options, stream uint64) *rand.Rand {
 	seed := uint64(1)
 	if o.hasSeed {
 		seed = o.seed

@@ -3,6 +3,8 @@ package cli
 // This file holds what is drawn of a simulation to what it is drawn of.
 
 import (
+	goflag "flag"
+
 	"bytes"
 	"encoding/xml"
 	"errors"
@@ -17,24 +19,33 @@ import (
 	"github.com/retrysh/retry/engine/simulate"
 )
 
+// redraw draws docs/simulation.svg anew.
+var redraw = goflag.Bool("update", false, "draw docs/simulation.svg anew")
+
 // simulated reads a command line and follows its herds.
 func simulated(t *testing.T, words ...string) []namedHerd {
 	t.Helper()
-	o, err := read(append([]string{"--simulate", "outage"}, words...), nil)
+	table := flagTable()
+	l := lookThrough(table, append([]string{"--simulate", "outage"}, words...))
+	g, settings, err := l.read(table, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := resolve(g, settings, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var herds []namedHerd
 	for _, h := range o.simulation.herds {
-		herds = append(herds, namedHerd{h.name, o.simulation.outage.Run(h.policy, h.guards, o.random(0).Float64)})
+		herds = append(herds, namedHerd{h.name, o.simulation.outage.Run(h.policy, h.guards, random(o, 0).Float64)})
 	}
 	return herds
 }
 
 // TestPictureOfThePage holds docs/simulation.svg to the command that stands
-// below it; go test ./cli -run TestPicture -update draws it anew.
+// below it; go test ./cli/show -run TestPicture -update draws it anew.
 func TestPictureOfThePage(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "docs", "simulation.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "simulation.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,8 +56,8 @@ func TestPictureOfThePage(t *testing.T) {
 		t.Fatal("docs/simulation.md does not say how its picture was drawn")
 	}
 	want := drawOutage(simulated(t, strings.Fields(line)...))
-	file := filepath.Join("..", filepath.FromSlash(name))
-	if *update {
+	file := filepath.Join("..", "..", filepath.FromSlash(name))
+	if *redraw {
 		if err := os.WriteFile(file, want, 0o644); err != nil {
 			t.Fatal(err)
 		}

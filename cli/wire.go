@@ -278,3 +278,9 @@ func untilExpiry(text string, now time.Time) (left time.Duration, limited bool) 
 	}
 	return time.UnixMilli(int64(math.Round(seconds * 1000))).Sub(now), true
 }
+
+// calm keeps Go's own answers to signals from printing its stacks.
+func calm() { proc.NoStacks() }
+
+// letSignalsAct gives signals back their default action, for what runs nothing.
+func letSignalsAct() { proc.RestoreDispositions() }

@@ -34,9 +34,3 @@ func setStreams(c *processConfig, stdin, stdout, stderr string) {
 	output := map[string]proc.OutputMode{"stream": proc.Stream, "hold": proc.Hold}
 	c.Stdout, c.Stderr = output[stdout], output[stderr]
 }
-
-// calm keeps Go's own answers to signals from printing its stacks.
-func calm() { proc.NoStacks() }
-
-// letSignalsAct gives signals back their default action, for what runs nothing.
-func letSignalsAct() { proc.RestoreDispositions() }

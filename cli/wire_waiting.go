@@ -108,7 +108,7 @@ func (w *waiting) exec(ctx context.Context, argv []string, output io.Writer) att
 // that it would have, or what is run is not known yet.
 func (w *waiting) lookUp() error {
 	o := w.o
-	if len(o.command) == 0 || len(o.policy.Rotate) > 0 || o.rehearsal != nil || slices.ContainsFunc(o.targets, func(t target) bool { return t.holds(o.command[0]) }) {
+	if len(o.command) == 0 || len(o.policy.Rotate) > 0 || o.rehearsal != nil || slices.ContainsFunc(o.targets, func(t target) bool { return holds(t, o.command[0]) }) {
 		return nil
 	}
 	err := proc.LookUp(o.command[0])
@@ -124,7 +124,7 @@ func (w *waiting) lookUp() error {
 
 // holds reports whether a file: target is waited for that is the command, or a
 // directory above it.
-func (t target) holds(command string) bool {
+func holds(t target, command string) bool {
 	file := t.File()
 	if file == "" || t.gone || !strings.ContainsAny(command, `/\`) {
 		return false

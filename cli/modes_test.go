@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/retrysh/retry/cli/mode"
+)
+
+// Each flag has a text, and each text a flag.
+func TestTexts(t *testing.T) {
+	p, err := pages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]bool{}
+	for _, group := range p.Groups {
+		for i, f := range group.Flags {
+			own := i == 0 && group.Mode != "" && slices.ContainsFunc(ownModes(), func(m ownMode) bool { return m.name == f.Name })
+			if f.Help == "" || !own && f.Value.Mapper == nil || (f.PlaceHolder == "") != f.IsBool() && !own {
+				t.Errorf("--%s: help %q, placeholder %q", f.Name, f.Help, f.PlaceHolder)
+			}
+			shown[f.Name] = true
+		}
+	}
+	for _, f := range flagTable() {
+		if name := f.name(); !shown[name] {
+			t.Errorf("--%s has no text in manual/flags.txt", name)
+		}
+	}
+}
+
+// sampleMode stands for a mode with a grammar of its own.
+type sampleMode struct {
+	mode.Common
+	Since string
+	Key   []string `sep:"none" short:"K"`
+	Words []string `arg:"" optional:""`
+}
+
+func TestCallOf(t *testing.T) {
+	modes := []ownMode{{name: "sample", grammar: new(sampleMode)}, {name: "other", grammar: new(sampleMode)}}
+	for argv, want := range map[string]string{
+		"--sample a b":               "sample a b",
+		"--key k --sample x":         "sample --key k x",
+		"--since 7d --sample":        "sample --since 7d",
+		"-qK k --sample --other":     "sample -qK k --other",
+		"-n 3 --sample":              "sample -n 3",
+		"--sample --help":            "sample --help, help",
+		"-h --sample":                "sample -h, help",
+		"--sample -- --help":         "sample -- --help",
+		"true --sample":              "",
+		"-- --sample":                "",
+		"--since --sample":           "",
+		"--key k":                    "",
+		"--plan --sample":            "--sample: goes without --plan; give one of them",
+		"--plan=false --sample":      "sample --plan=false",
+		"--simulate outage --sample": "--sample: goes without --simulate; give one of them",
+	} {
+		m, err := callOf(modes, strings.Fields(argv))
+		got := ""
+		switch {
+		case err != nil:
+			got = err.Error()
+		case m != nil:
+			got = m.name + " " + strings.Join(m.args, " ")
+			if m.help {
+				got += ", help"
+			}
+		}
+		if strings.TrimSpace(got) != want {
+			t.Errorf("%q: %q, want %q", argv, got, want)
+		}
+	}
+}
+
+func TestUntilExpiry(t *testing.T) {
+	now := time.UnixMilli(1_000_000_000_000)
+	for text, want := range map[string]time.Duration{
+		"1000000001.250": 1250 * time.Millisecond, "1000000000": 0, "999999999.999": -time.Millisecond, "0": -1_000_000_000 * time.Second,
+	} {
+		if got, limited := untilExpiry(text, now); got != want || !limited {
+			t.Errorf("untilExpiry(%q) = %v, %v; want %v", text, got, limited, want)
+		}
+	}
+	for _, text := range []string{"", "abc", "nan", "inf", "-inf", "-5", "1e300", "99999999999999999999", "1e400"} {
+		if got, limited := untilExpiry(text, now); limited {
+			t.Errorf("untilExpiry(%q) = %v, which should limit nothing", text, got)
+		}
+	}
+}

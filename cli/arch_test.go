@@ -24,10 +24,13 @@ var rooms = func() map[string][]string {
 	for line := range strings.Lines(`
 main: cli engine/proc/early
 exitcodes:
-cli: cli/human cli/manual cli/mode engine engine/attempt engine/await engine/backoff engine/block engine/classify engine/event engine/gate engine/guard engine/hedge engine/hook engine/match engine/plan engine/probe engine/proc engine/rehearse engine/rotate engine/simulate engine/sink engine/store engine/telemetry engine/tell exitcodes
+cli: cli/human cli/manual cli/mode cli/option cli/policy cli/show engine engine/attempt engine/await engine/backoff engine/classify engine/event engine/gate engine/hook engine/probe engine/proc engine/rehearse engine/sink engine/store engine/telemetry engine/tell exitcodes
 cli/human: engine/event engine/tell
 cli/manual:
 cli/mode: engine/tell exitcodes
+cli/option: cli/manual engine engine/attempt engine/backoff engine/classify engine/guard engine/hedge engine/hook engine/match engine/probe engine/proc engine/rehearse engine/rotate engine/simulate engine/store engine/telemetry engine/tell exitcodes
+cli/policy: cli/option engine/backoff engine/block engine/classify engine/tell exitcodes
+cli/show: cli/option engine engine/backoff engine/classify engine/event engine/plan engine/simulate engine/tell
 engine: engine/attempt engine/backoff engine/classify engine/event engine/hedge engine/hint engine/hook engine/match engine/rotate engine/tell exitcodes
 engine/attempt:
 engine/await: engine engine/attempt engine/classify engine/event
@@ -79,7 +82,7 @@ type ban struct {
 }
 
 // system are the rooms that touch the system.
-var system = []string{"", "cli", "cli/human", "cli/mode", "engine/probe", "engine/proc", "engine/proc/proctest", "engine/proc/reap", "engine/proc/signals", "engine/proc/spawn", "engine/proc/stdio", "engine/proc/table", "engine/proc/tree", "engine/store", "engine/telemetry", "testdata/benchmark", "testdata/flakyserver"}
+var system = []string{"", "cli", "cli/human", "cli/mode", "cli/policy", "cli/show", "engine/probe", "engine/proc", "engine/proc/proctest", "engine/proc/reap", "engine/proc/signals", "engine/proc/spawn", "engine/proc/stdio", "engine/proc/table", "engine/proc/tree", "engine/store", "engine/telemetry", "testdata/benchmark", "testdata/flakyserver"}
 
 var bans = []ban{
 	{"os", system, "a pure room is tested by tables and fuzzing in microseconds; the system comes in at the edges"},
@@ -90,8 +93,8 @@ var bans = []ban{
 	{"log", nil, "what is told goes through events"},
 	{"log/slog", nil, "what is told goes through events"},
 	{"math/rand", nil, "math/rand/v2 draws as well and starts faster"},
-	{"math/rand/v2", []string{"cli", "engine/operation", "testdata/benchmark"}, "random numbers are arguments everywhere else"},
-	{"github.com/alecthomas/kong", []string{"cli", "cli/manual", "cli/mode"}, "only the outside knows of flags"},
+	{"math/rand/v2", []string{"cli", "cli/show", "engine/operation", "testdata/benchmark"}, "random numbers are arguments everywhere else"},
+	{"github.com/alecthomas/kong", []string{"cli", "cli/manual", "cli/mode", "cli/option"}, "only the outside knows of flags"},
 }
 
 // listed is what go list says of a package.
@@ -142,27 +145,21 @@ func TestRoomsKeepToTheirWalls(t *testing.T) {
 }
 
 // edgeRooms touch the system. In the outside, only the files that wire a run
-// together know them: what is resolved before can be tested without processes,
-// sockets and files.
+// together know them, and the one that says what values mean to them: what is
+// resolved before can be tested without processes, sockets and files.
 var edgeRooms = []string{"engine/probe", "engine/proc", "engine/sink", "engine/store"}
 
 func TestOnlyWireFilesKnowTheEdgeRooms(t *testing.T) {
-	files, err := filepath.Glob("*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d files, %v", len(files), err)
-	}
 	wires := 0
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
-		}
+	for _, file := range outsideFiles(t) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
+		mayKnow := strings.HasPrefix(file, "wire") || file == filepath.Join("option", "edge.go")
 		for _, room := range edgeRooms {
 			switch known := strings.Contains(string(text), `"`+module+"/"+room+`"`); {
-			case known && strings.HasPrefix(file, "wire"):
+			case known && mayKnow:
 				wires++
 			case known:
 				t.Errorf("%s imports %s, which only wire files may", file, room)
@@ -171,6 +168,36 @@ func TestOnlyWireFilesKnowTheEdgeRooms(t *testing.T) {
 	}
 	if wires == 0 {
 		t.Error("no wire file imports an edge room: is the test looking at the right place?")
+	}
+}
+
+// outsideFiles are the files of this folder and of those below it, tests apart.
+func outsideFiles(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	for _, pattern := range []string{"*.go", filepath.Join("*", "*.go")} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
+		}
+		all = append(all, files...)
+	}
+	return slices.DeleteFunc(all, func(file string) bool { return strings.HasSuffix(file, "_test.go") })
+}
+
+// mostFiles is how many files a folder may hold, tests apart, so that a reader
+// takes it in at a glance.
+const mostFiles = 24
+
+func TestFoldersAreSmall(t *testing.T) {
+	count := map[string]int{}
+	for _, file := range outsideFiles(t) {
+		count[filepath.Dir(file)]++
+	}
+	for folder, n := range count {
+		if n > mostFiles {
+			t.Errorf("%s has %d files, at most %d are allowed", folder, n, mostFiles)
+		}
 	}
 }
 

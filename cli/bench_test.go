@@ -17,7 +17,7 @@ func BenchmarkRead(b *testing.B) {
 			argv := strings.Fields(line)
 			b.ReportAllocs()
 			for b.Loop() {
-				if o, err := read(argv, environ); err != nil || len(o.command) != 1 {
+				if o, err := read(argv, environ); err != nil || len(o.Command) != 1 {
 					b.Fatal(o, err)
 				}
 			}

@@ -30,6 +30,9 @@ import (
 	"os"
 	"slices"
 
+	"github.com/retrysh/retry/cli/option"
+	"github.com/retrysh/retry/cli/policy"
+	"github.com/retrysh/retry/cli/show"
 	"github.com/retrysh/retry/engine/tell"
 	"github.com/retrysh/retry/exitcodes"
 )
@@ -67,23 +70,23 @@ func Main() int {
 // modes are what the program does in place of running a command: each prints
 // what was asked for by name.
 var modes = []struct {
-	asked func(*options) bool
-	print func(io.Writer, *options) error
+	asked func(*option.Options) bool
+	print func(io.Writer, *option.Options) error
 }{
-	{func(o *options) bool { return o.help }, printHelp},
-	{func(o *options) bool { return o.version }, printVersion},
-	{func(o *options) bool { return o.man }, printMan},
-	{func(o *options) bool { return o.completion != "" }, printCompletion},
-	{func(o *options) bool { return o.printPolicy }, printChosen},
-	{func(o *options) bool { return o.plan && o.rehearsal != nil }, printRehearsal},
-	{func(o *options) bool { return o.plan }, printPlan},
-	{func(o *options) bool { return o.explain != nil }, withRules(explain)},
-	{func(o *options) bool { return o.simulation != nil }, printSimulation},
+	{func(o *option.Options) bool { return o.Help }, printHelp},
+	{func(o *option.Options) bool { return o.Version }, printVersion},
+	{func(o *option.Options) bool { return o.Man }, printMan},
+	{func(o *option.Options) bool { return o.Completion != "" }, printCompletion},
+	{func(o *option.Options) bool { return o.PrintPolicy }, policy.Print},
+	{func(o *option.Options) bool { return o.Plan && o.Rehearsal != nil }, printRehearsal},
+	{func(o *option.Options) bool { return o.Plan }, show.Plan},
+	{func(o *option.Options) bool { return o.Explain != nil }, withRules(show.Explain)},
+	{func(o *option.Options) bool { return o.Simulation != nil }, show.Simulate},
 }
 
 // withRules reads the rule files before something is shown by them.
-func withRules(print func(io.Writer, *options) error) func(io.Writer, *options) error {
-	return func(w io.Writer, o *options) error {
+func withRules(print func(io.Writer, *option.Options) error) func(io.Writer, *option.Options) error {
+	return func(w io.Writer, o *option.Options) error {
 		if err := readRuleFiles(o); err != nil {
 			return err
 		}
@@ -92,7 +95,7 @@ func withRules(print func(io.Writer, *options) error) func(io.Writer, *options) 
 }
 
 // runs reports whether anything is to be run or waited for.
-func runs(o *options) bool {
+func runs(o *option.Options) bool {
 	for _, m := range modes {
 		if m.asked(o) {
 			return false
@@ -103,47 +106,47 @@ func runs(o *options) bool {
 
 // read turns words into options. What tells of the program itself does so,
 // whatever else is wrong after it, and in the user's files and variables.
-func read(argv, environ []string) (*options, error) {
-	table := flagTable()
-	l := lookThrough(table, argv)
-	if l.asks("help") {
-		return &options{help: true, brief: l.word("help").text == "-h", helpOn: l.helpOn()}, nil
+func read(argv, environ []string) (*option.Options, error) {
+	table := option.Table()
+	l := option.LookThrough(table, argv)
+	if l.Asks("help") {
+		return &option.Options{Help: true, Brief: l.Word("help").Text == "-h", HelpOn: l.HelpOn()}, nil
 	}
-	if l.unknown == "" && (l.asks("version") || l.asks("man")) {
-		return &options{version: l.asks("version"), man: l.asks("man")}, nil
+	if l.Unknown == "" && (l.Asks("version") || l.Asks("man")) {
+		return &option.Options{Version: l.Asks("version"), Man: l.Asks("man")}, nil
 	}
-	var variables []setting
-	if !l.asks("no-env") && !l.asks("completion") {
-		variables = environment(table, environ)
+	var variables []option.Setting
+	if !l.Asks("no-env") && !l.Asks("completion") {
+		variables = option.Environment(table, environ)
 	}
-	g, settings, err := l.read(table, variables)
+	g, settings, err := l.Read(table, variables)
 	switch {
 	case err != nil:
 		return nil, err
 	case g.Completion != "":
-		return &options{completion: g.Completion}, nil
+		return &option.Options{Completion: g.Completion}, nil
 	}
-	chosen, err := choosePolicy(table, environ, settings, toRun(g, l.command))
+	chosen, err := policy.Choose(table, environ, settings, option.ToRun(g, l.Command))
 	if err != nil {
 		return nil, err
 	}
-	if len(chosen.settings) > 0 {
-		if g, settings, err = l.read(table, merge(chosen.settings, variables)); err != nil {
+	if len(chosen.Settings) > 0 {
+		if g, settings, err = l.Read(table, option.Merge(chosen.Settings, variables)); err != nil {
 			return nil, err
 		}
 	}
-	o, err := resolve(g, settings, l.command)
+	o, err := option.Resolve(g, settings, l.Command)
 	if err != nil {
 		return nil, err
 	}
-	o.chosen = chosen
-	if o.verbose {
-		o.sources = sources(settings)
+	o.Chosen = chosen
+	if o.Verbose {
+		o.Sources = option.Sources(settings)
 		if !g.NoEnv {
-			o.sources = append(o.sources, nearMisses(table, environ)...)
+			o.Sources = append(o.Sources, option.NearMisses(table, environ)...)
 		}
 	}
-	if o.simulation != nil {
+	if o.Simulation != nil {
 		err = compare(o, table, environ)
 	}
 	return o, err
@@ -152,22 +155,22 @@ func read(argv, environ []string) (*options, error) {
 // compare resolves the policies that a simulation puts side by side, each by
 // itself: what was given does not change them. Without any, the policy in force
 // gives its name.
-func compare(o *options, table []flag, environ []string) error {
-	s := o.simulation
-	if len(s.herds) == 1 && len(s.names) == 0 && o.chosen.name != "" {
-		s.herds[0].name = o.chosen.name
+func compare(o *option.Options, table []option.Flag, environ []string) error {
+	s := o.Simulation
+	if len(s.Herds) == 1 && len(s.Names) == 0 && o.Chosen.Name != "" {
+		s.Herds[0].Name = o.Chosen.Name
 	}
-	for _, name := range s.names {
-		asked := setting{flag: byName(table, "policy"), value: name, word: "--compare", source: fromCommandLine}
-		chosen, err := choosePolicy(table, environ, append(slices.Clone(o.settings), asked), o.command)
+	for _, name := range s.Names {
+		asked := option.Setting{Flag: option.ByName(table, "policy"), Value: name, Word: "--compare", Source: option.FromCommandLine}
+		chosen, err := policy.Choose(table, environ, append(slices.Clone(o.Settings), asked), o.Command)
 		if err != nil {
 			return err
 		}
-		h, err := herd(table, chosen.settings, name)
+		h, err := option.Herd(table, chosen.Settings, name)
 		if err != nil {
 			return err
 		}
-		s.herds = append(s.herds, h)
+		s.Herds = append(s.Herds, h)
 	}
 	return nil
 }
@@ -180,7 +183,7 @@ func toStdout(print func(io.Writer) error) error { return failed(print(os.Stdout
 func failed(err error) error {
 	switch {
 	case err == nil:
-	case errors.As(err, new(*usageError)):
+	case errors.As(err, new(*option.UsageError)):
 		refuse(err)
 	default:
 		fmt.Fprintf(os.Stderr, "retry: %s\n", tell.Printable(tell.Masked(err.Error())))

@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/retrysh/retry/cli/manual"
+	"github.com/retrysh/retry/cli/option"
 )
 
 func readme(t *testing.T) string {
@@ -35,7 +36,7 @@ var helpBlock = regexp.MustCompile("(?s)```text\nUsage: .*?```\n")
 // TestFlagsPage holds docs/flags.md to the grammar.
 func TestFlagsPage(t *testing.T) {
 	var help bytes.Buffer
-	if err := printHelp(&help, new(options)); err != nil {
+	if err := printHelp(&help, new(option.Options)); err != nil {
 		t.Fatal(err)
 	}
 	page := filepath.Join("..", "docs", "flags.md")
@@ -65,7 +66,7 @@ func TestFlagsPageHoldsOneHelp(t *testing.T) {
 
 func TestHelpFitsEightyColumns(t *testing.T) {
 	var help bytes.Buffer
-	if err := printHelp(&help, new(options)); err != nil {
+	if err := printHelp(&help, new(option.Options)); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(help.String()) {
@@ -73,10 +74,10 @@ func TestHelpFitsEightyColumns(t *testing.T) {
 			t.Errorf("%d columns: %s", len(line)-1, line)
 		}
 	}
-	table := flagTable()
+	table := option.Table()
 	for i := range table {
-		if !strings.Contains(help.String(), "--"+table[i].name()) {
-			t.Errorf("--%s is missing", table[i].name())
+		if !strings.Contains(help.String(), "--"+table[i].Name()) {
+			t.Errorf("--%s is missing", table[i].Name())
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/tell"
 )
@@ -24,8 +25,8 @@ func notFoundHint(argv []string) string {
 	first := argv[0]
 	name, _, assigns := strings.Cut(first, "=")
 	switch _, err := backoff.ParseDuration(first); {
-	case looksLikeTarget(first):
-		shown := shorten(maskedTarget(first))
+	case option.LooksLikeTarget(first):
+		shown := shorten(option.MaskedTarget(first))
 		word := shown
 		if strings.ContainsAny(word, " \t\n|;&<>()$`\\\"'*?[]#!{}") {
 			word = quoteShell(word)

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/retrysh/retry/cli/mode"
+	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -41,26 +42,26 @@ func callOf(modes []ownMode, argv []string) (*modeCall, error) {
 	if len(modes) == 0 || !slices.ContainsFunc(argv, func(word string) bool { return modeNamed(modes, word) != nil }) {
 		return nil, nil
 	}
-	known := flagTable()
+	known := option.Table()
 	for i := range modes {
-		known = append(known, flagsOf(reflect.TypeOf(modes[i].grammar).Elem())...)
+		known = append(known, option.FlagsOf(reflect.TypeOf(modes[i].grammar).Elem())...)
 	}
 	first := "" // a mode of a run, which came before
 	for i := 0; i < len(argv); i++ {
 		word := argv[i]
 		if m := modeNamed(modes, word); m != nil {
 			if first != "" {
-				return nil, &usageError{word, fmt.Errorf("goes without %s; give one of them", first)}
+				return nil, option.Usage(word, fmt.Errorf("goes without %s; give one of them", first))
 			}
-			return &modeCall{*m, slices.Concat(argv[:i], argv[i+1:]), asksForHelp(argv[:i]) || asksForHelp(argv[i+1:])}, nil
+			return &modeCall{*m, slices.Concat(argv[:i], argv[i+1:]), option.AsksForHelp(argv[:i]) || option.AsksForHelp(argv[i+1:])}, nil
 		}
 		if word == "--" || len(word) < 2 || word[0] != '-' {
 			return nil, nil
 		}
-		l := &line{}
-		needsNext, _ := l.own(known, word)
-		if len(l.words) > 0 && first == "" && isRunMode(l.words[0].flag) && !l.words[0].off && !l.words[0].flag.is("help") {
-			first = l.words[0].text
+		l := &option.Line{}
+		needsNext, _ := l.Own(known, word)
+		if len(l.Words) > 0 && first == "" && option.IsRunMode(l.Words[0].Flag) && !l.Words[0].Off && !l.Words[0].Flag.Is("help") {
+			first = l.Words[0].Text
 		}
 		if needsNext {
 			i++
@@ -80,7 +81,7 @@ func modeNamed(modes []ownMode, word string) *ownMode {
 // do runs the mode, or shows its help.
 func (m *modeCall) do(environ []string) int {
 	if m.help {
-		return exitcodes.Of(toStdout(func(w io.Writer) error { return printHelp(w, &options{helpOn: m.name}) }))
+		return exitcodes.Of(toStdout(func(w io.Writer) error { return printHelp(w, &option.Options{HelpOn: m.name}) }))
 	}
 	return m.run(mode.Call{Name: m.name, Args: m.args, Environ: environ, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/cli/mode"
+	"github.com/retrysh/retry/cli/option"
 )
 
 // Each flag has a text, and each text a flag.
@@ -25,8 +26,8 @@ func TestTexts(t *testing.T) {
 			shown[f.Name] = true
 		}
 	}
-	for _, f := range flagTable() {
-		if name := f.name(); !shown[name] {
+	for _, f := range option.Table() {
+		if name := f.Name(); !shown[name] {
 			t.Errorf("--%s has no text in manual/flags.txt", name)
 		}
 	}

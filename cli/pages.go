@@ -9,12 +9,13 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/retrysh/retry/cli/manual"
+	"github.com/retrysh/retry/cli/option"
 )
 
 // pages returns what help, manual page and completions are made from: kong's
 // whole model of the flags.
 func pages() (*manual.Pages, error) {
-	run, err := model()
+	run, err := option.Model()
 	if err != nil {
 		return nil, err
 	}
@@ -30,20 +31,20 @@ func pages() (*manual.Pages, error) {
 	return manual.New(run, modes, day), nil
 }
 
-func printHelp(w io.Writer, o *options) error {
+func printHelp(w io.Writer, o *option.Options) error {
 	p, err := pages()
 	switch {
 	case err != nil:
 		return err
-	case o.helpOn != "":
-		return p.ModeHelp(w, o.helpOn)
-	case o.brief:
+	case o.HelpOn != "":
+		return p.ModeHelp(w, o.HelpOn)
+	case o.Brief:
 		return p.Brief(w)
 	}
 	return p.Help(w)
 }
 
-func printMan(w io.Writer, _ *options) error {
+func printMan(w io.Writer, _ *option.Options) error {
 	p, err := pages()
 	if err != nil {
 		return err
@@ -51,10 +52,10 @@ func printMan(w io.Writer, _ *options) error {
 	return p.Man(w)
 }
 
-func printCompletion(w io.Writer, o *options) error {
+func printCompletion(w io.Writer, o *option.Options) error {
 	p, err := pages()
 	if err != nil {
 		return err
 	}
-	return p.Completion(w, o.completion)
+	return p.Completion(w, o.Completion)
 }

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/retrysh/retry/cli/show"
 	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/simulate"
 )
@@ -132,7 +133,7 @@ func TestSimulationIsReal(t *testing.T) {
 	}
 	var herds []simulate.Herd
 	for stream := range 20 {
-		herds = append(herds, s.Run(o.policy, guard.Guards{}, random(o, uint64(stream)).Float64))
+		herds = append(herds, s.Run(o.Policy, guard.Guards{}, show.Random(o, uint64(stream)).Float64))
 	}
 	compareReal(t, "calls", float64(s.calls), meanOf(herds, func(h *simulate.Herd) float64 { return float64(h.Calls) }))
 	real := simulate.Herd{Finished: len(took), FinishedAt: took}

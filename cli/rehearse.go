@@ -14,6 +14,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/retrysh/retry/cli/option"
+	"github.com/retrysh/retry/cli/show"
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
@@ -41,7 +43,7 @@ type rehearsedRow struct {
 
 // printRehearsal runs the rehearsal by a clock on which waits take no time, and
 // prints one line for each attempt as it goes.
-func printRehearsal(out io.Writer, o *options) error {
+func printRehearsal(out io.Writer, o *option.Options) error {
 	if err := readRehearsed(o); err != nil {
 		return err
 	}
@@ -50,8 +52,8 @@ func printRehearsal(out io.Writer, o *options) error {
 	}
 	w := bufio.NewWriter(out)
 	stop := make(chan attempt.Signal, 1)
-	rows := &rehearsedRows{unlimited: o.policy.Attempts == 0, stop: stop, print: func(r *rehearsedRow) error { r.print(w); return w.Flush() }}
-	if o.logFormat == "json" {
+	rows := &rehearsedRows{unlimited: o.Policy.Attempts == 0, stop: stop, print: func(r *rehearsedRow) error { r.print(w); return w.Flush() }}
+	if o.LogFormat == "json" {
 		w.WriteString(`{"rehearsal":[`)
 		rows.print = func(r *rehearsedRow) error { return r.printJSON(w) }
 	}
@@ -59,7 +61,7 @@ func printRehearsal(out io.Writer, o *options) error {
 	switch {
 	case rows.failed != nil:
 		return rows.failed
-	case o.logFormat == "json":
+	case o.LogFormat == "json":
 		w.WriteString("]}\n")
 	case rows.count == 0:
 		fmt.Fprintln(w, "no attempt: the deadline leaves no time for one")
@@ -70,7 +72,7 @@ func printRehearsal(out io.Writer, o *options) error {
 }
 
 // rehearsalOf is the run, with the guards asked of a private state.
-func rehearsalOf(o *options, rows *rehearsedRows, stop <-chan attempt.Signal) *engine.Engine {
+func rehearsalOf(o *option.Options, rows *rehearsedRows, stop <-chan attempt.Signal) *engine.Engine {
 	clock := engine.NewArithmetic(time.Now())
 	signals := engine.Signals{Cancelled: stop}
 	starter := rehearsing(o, notRun{}, signals)
@@ -79,13 +81,13 @@ func rehearsalOf(o *options, rows *rehearsedRows, stop <-chan attempt.Signal) *e
 		output.To, output.Held = io.Discard, false
 	}
 	e := &engine.Engine{
-		Policy: o.policy, Argv: o.command, Starter: starter, Sink: rows, Signals: signals, Draw: rand.Float64, Clock: clock,
-		Hooks: hook.Set{RetryWith: o.hooks.RetryWith},
+		Policy: o.Policy, Argv: o.Command, Starter: starter, Sink: rows, Signals: signals, Draw: rand.Float64, Clock: clock,
+		Hooks: hook.Set{RetryWith: o.Hooks.RetryWith},
 	}
-	if o.hasSeed {
-		e.Draw = rand.New(rand.NewPCG(o.seed, 0)).Float64
+	if o.HasSeed {
+		e.Draw = rand.New(rand.NewPCG(o.Seed, 0)).Float64
 	}
-	if o.guarding.key != "" && o.guarding.guards.Any() {
+	if o.Guarding.Key != "" && o.Guarding.Guards.Any() {
 		e.Gate = privateGate(o, clock, e.Tell)
 	}
 	return e
@@ -121,7 +123,7 @@ func (s *rehearsedRows) Emit(e event.Event) {
 	}
 	switch e := e.(type) {
 	case *event.AttemptStarted:
-		s.row = &rehearsedRow{Attempt: e.Attempt, StartsMS: milliseconds(e.Elapsed)}
+		s.row = &rehearsedRow{Attempt: e.Attempt, StartsMS: show.Milliseconds(e.Elapsed)}
 		if !e.Rehearsed {
 			s.row.Decision = "run"
 			s.flush()
@@ -135,7 +137,7 @@ func (s *rehearsedRows) Emit(e event.Event) {
 			s.row.Decision = "success"
 		}
 	case *event.RetryScheduled:
-		wait := milliseconds(e.Jittered)
+		wait := show.Milliseconds(e.Jittered)
 		s.row.Decision, s.row.WaitMS = "retry", &wait
 		s.flush()
 		if s.unlimited && s.count == mostRows {
@@ -143,7 +145,7 @@ func (s *rehearsedRows) Emit(e event.Event) {
 		}
 	case *event.GuardRefused:
 		if s.row == nil {
-			s.row = &rehearsedRow{Attempt: e.Attempt + 1, StartsMS: milliseconds(e.Elapsed)}
+			s.row = &rehearsedRow{Attempt: e.Attempt + 1, StartsMS: show.Milliseconds(e.Elapsed)}
 		}
 		s.row.refused(e.Reason)
 		s.flush()

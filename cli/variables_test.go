@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/hook"
 )
@@ -45,10 +46,10 @@ func TestVariablesOfCommandsAreNoFlags(t *testing.T) {
 			t.Errorf("nobody saw %s; they saw %v", name, slices.Sorted(maps.Keys(set)))
 		}
 	}
-	table := flagTable()
+	table := option.Table()
 	for i := range table {
-		if name := table[i].variable(); table[i].hasVariable() && set[name] && name != "RETRY_IDEMPOTENCY_KEY" {
-			t.Errorf("%s is set for commands, and a retry within would take it for --%s", name, table[i].name())
+		if name := table[i].Variable(); table[i].HasVariable() && set[name] && name != "RETRY_IDEMPOTENCY_KEY" {
+			t.Errorf("%s is set for commands, and a retry within would take it for --%s", name, table[i].Name())
 		}
 	}
 	for name := range set {

@@ -9,6 +9,8 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/retrysh/retry/cli/option"
 )
 
 // origin is what the Go tool recorded. commit and date are empty where it was
@@ -38,7 +40,7 @@ func originOf() origin {
 }
 
 // printVersion writes version, commit, date, Go and platform on one line.
-func printVersion(w io.Writer, _ *options) error {
+func printVersion(w io.Writer, _ *option.Options) error {
 	b := originOf()
 	if b.commit == "" {
 		b.commit = "unknown commit"

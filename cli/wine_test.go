@@ -387,7 +387,7 @@ func (w *wine) leftovers(t *testing.T) {
 	}
 }
 
-// Killed itself, the program takes its command along.
+// killed itself, the program takes its command along.
 func (w *wine) killed(t *testing.T) {
 	cmd := w.command(t, "wine", "./retry.exe", "--", "command", "hold", w.holders.Addr().String())
 	if err := cmd.Start(); err != nil {

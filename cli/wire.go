@@ -17,6 +17,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/retrysh/retry/cli/option"
+	"github.com/retrysh/retry/cli/policy"
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/event"
@@ -27,7 +29,7 @@ import (
 
 // run does the program's main job and returns the code to exit with, unless
 // it dies by the signal that ended the command.
-func run(o *options) int {
+func run(o *option.Options) int {
 	if err := enoughFiles(o); err != nil {
 		fmt.Fprintf(os.Stderr, "retry: %v\n", err)
 		return exitcodes.Of(err)
@@ -35,7 +37,7 @@ func run(o *options) int {
 	if err := readRuleFiles(o); err != nil {
 		return exitcodes.Of(failed(err))
 	}
-	if o.rehearsal != nil {
+	if o.Rehearsal != nil {
 		if err := readRehearsed(o); err != nil {
 			return exitcodes.Of(failed(err))
 		}
@@ -43,19 +45,19 @@ func run(o *options) int {
 	signals := proc.Listen()
 	environ := os.Environ()
 	out := newOutput(o, signals.Notify)
-	if o.chosen.warning != "" && !o.quiet {
-		out.complain("%s", o.chosen.warning)
+	if o.Chosen.Warning != "" && !o.Quiet {
+		out.complain("%s", o.Chosen.Warning)
 	}
-	if len(o.meaningless) > 0 && !o.quiet {
-		out.complain("--exec becomes the command and makes no attempts: nothing comes of %s", strings.Join(o.meaningless, ", "))
+	if len(o.Meaningless) > 0 && !o.Quiet {
+		out.complain("--exec becomes the command and makes no attempts: nothing comes of %s", strings.Join(o.Meaningless, ", "))
 	}
-	for _, line := range o.sources {
+	for _, line := range o.Sources {
 		out.note(line)
 	}
 	e, err := build(o, environ, signals, out)
 	switch {
 	case err == nil:
-	case errors.As(err, new(*usageError)):
+	case errors.As(err, new(*option.UsageError)):
 		refuse(err)
 		return exitcodes.Of(err)
 	default:
@@ -64,8 +66,8 @@ func run(o *options) int {
 	}
 	e.CloseLimit = out.addTelemetry(o)
 	end := e.Run(context.Background())
-	if o.exec && end == (engine.End{}) {
-		code, err := proc.Exec(signals, o.command, withoutTargets(environ))
+	if o.Exec && end == (engine.End{}) {
+		code, err := proc.Exec(signals, o.Command, withoutTargets(environ))
 		if err != nil {
 			out.complain("%v", err)
 		}
@@ -82,25 +84,25 @@ func run(o *options) int {
 const filesOfATarget = 5
 
 // enoughFiles returns an error where fewer files may be open than the run needs.
-func enoughFiles(o *options) error {
-	reads, others := 0, filesOfATarget*max(len(o.targets), 1)
-	if len(o.targets) == 0 && o.retryWhen == nil {
+func enoughFiles(o *option.Options) error {
+	reads, others := 0, filesOfATarget*max(len(o.Targets), 1)
+	if len(o.Targets) == 0 && o.RetryWhen == nil {
 		others = 0
 	}
-	stdout, stderr := o.policy.Rules.Reads()
+	stdout, stderr := o.Policy.Rules.Reads()
 	switch {
-	case stdout && stderr || o.policy.IdleTimeout > 0:
+	case stdout && stderr || o.Policy.IdleTimeout > 0:
 		reads = 2
 	case stdout || stderr:
 		reads = 1
 	}
-	if o.logFile != "" {
+	if o.LogFile != "" {
 		others++
 	}
-	if copies := o.policy.Hedge.Max; copies > 1 {
+	if copies := o.Policy.Hedge.Max; copies > 1 {
 		others += filesOfACopy * min(copies, manyCopies)
 	}
-	return proc.EnoughFiles(o.process, reads, others)
+	return proc.EnoughFiles(o.Process, reads, others)
 }
 
 // A copy of a hedged attempt has both outputs held: two files, and a pipe for
@@ -112,42 +114,42 @@ const (
 )
 
 // build makes the engine for one run.
-func build(o *options, environ []string, signals *proc.Signals, out *output) (*engine.Engine, error) {
-	if o.policy.Hedge.Max > 1 && o.process.Stdin == proc.Inherit && len(o.command) > 0 && !proc.NullInput() {
-		return nil, &usageError{o.hedgeVia, errors.New("copies cannot share standard input; give each the same with --stdin replay, or none with --stdin null")}
+func build(o *option.Options, environ []string, signals *proc.Signals, out *output) (*engine.Engine, error) {
+	if o.Policy.Hedge.Max > 1 && o.Process.Stdin == proc.Inherit && len(o.Command) > 0 && !proc.NullInput() {
+		return nil, option.Usage(o.HedgeVia, errors.New("copies cannot share standard input; give each the same with --stdin replay, or none with --stdin null"))
 	}
-	o.process.Report = func(line string) { out.complain("%s", line) }
-	runner, err := proc.New(o.process, signals)
+	o.Process.Report = func(line string) { out.complain("%s", line) }
+	runner, err := proc.New(o.Process, signals)
 	if err != nil {
 		return nil, err
 	}
 	e := &engine.Engine{
-		Policy: o.policy, Argv: o.command, WaitOnly: o.exec || len(o.command) == 0, Starter: runner, Sink: out,
+		Policy: o.Policy, Argv: o.Command, WaitOnly: o.Exec || len(o.Command) == 0, Starter: runner, Sink: out,
 		Signals:  engine.Signals{Cancelled: signals.Cancelled(), Woken: signals.Woken(), Catch: signals.Notify},
 		Draw:     rand.Float64,
 		Identity: identity(o, environ),
-		Hooks:    o.hooks,
-		About:    engine.About{Policy: o.chosen.name, PolicySource: o.chosen.source, PolicyUnasked: o.chosen.unasked},
+		Hooks:    o.Hooks,
+		About:    engine.About{Policy: o.Chosen.Name, PolicySource: o.Chosen.Source, PolicyUnasked: o.Chosen.Unasked},
 	}
 	e.Hooks.Keep = out.keepTail
-	if o.exec {
+	if o.Exec {
 		e.Hooks.AfterSuccess = "" // the run ends where the command begins
 	}
-	if o.hasSeed {
-		e.Draw = rand.New(rand.NewPCG(o.seed, 0)).Float64
+	if o.HasSeed {
+		e.Draw = rand.New(rand.NewPCG(o.Seed, 0)).Float64
 	}
-	if o.rehearsal != nil {
+	if o.Rehearsal != nil {
 		e.Starter = rehearsing(o, runner, e.Signals)
 	}
-	if len(o.targets) > 0 {
+	if len(o.Targets) > 0 {
 		e.Before = (&waiting{o, environ, e.Signals}).untilReady
 	}
-	if o.retryWhen != nil {
+	if o.RetryWhen != nil {
 		e.When = (&waiting{o, environ, e.Signals}).whenReady(e.Draw)
 	}
-	if o.guarding.key != "" {
-		e.About.Key = o.guarding.key
-		guarded, rotates := o.guarding.guards.Any(), len(o.policy.Rotate) > 0
+	if o.Guarding.Key != "" {
+		e.About.Key = o.Guarding.Key
+		guarded, rotates := o.Guarding.Guards.Any(), len(o.Policy.Rotate) > 0
 		if guarded || rotates {
 			g := gateOf(o, environ, e.Tell)
 			if guarded {
@@ -164,10 +166,10 @@ func build(o *options, environ []string, signals *proc.Signals, out *output) (*e
 
 // readRuleFiles reads the user's rules, if there are any: from a slow file for as
 // long as it takes, or until a signal ends the program.
-func readRuleFiles(o *options) (err error) {
-	o.policy.Rules.Table = classify.BuiltIn
-	if len(o.rules)+len(o.chosen.rules) > 0 {
-		proc.Interruptible(func() { o.policy.Rules.Table, err = ruleTable(o) })
+func readRuleFiles(o *option.Options) (err error) {
+	o.Policy.Rules.Table = classify.BuiltIn
+	if len(o.Rules)+len(o.Chosen.Rules) > 0 {
+		proc.Interruptible(func() { o.Policy.Rules.Table, err = ruleTable(o) })
 	}
 	return err
 }
@@ -175,24 +177,24 @@ func readRuleFiles(o *options) (err error) {
 // ruleTable is the built-in rules under those of policy files, where --classify
 // asks for rules, under those of --rules, which are checked at once; the
 // built-in ones are read when the table is asked for.
-func ruleTable(o *options) (func() *classify.Table, error) {
+func ruleTable(o *option.Options) (func() *classify.Table, error) {
 	var own []*classify.Table // each over those before it
-	if o.policy.Rules.Mode != engine.Any {
-		own = slices.Clone(o.chosen.rules)
+	if o.Policy.Rules.Mode != engine.Any {
+		own = slices.Clone(o.Chosen.Rules)
 		slices.Reverse(own)
 	}
-	for _, name := range o.rules {
+	for _, name := range o.Rules {
 		data, err := readRules(name)
 		if err != nil {
-			return nil, &usageError{o.ruleVia, err}
+			return nil, option.Usage(o.RuleVia, err)
 		}
 		rules, err := classify.ParseRules(name, data)
 		if err != nil {
-			return nil, &usageError{o.ruleVia, err}
+			return nil, option.Usage(o.RuleVia, err)
 		}
-		more, err := includedRules(name, string(data))
+		more, err := policy.IncludedRules(name, string(data))
 		if err != nil {
-			return nil, &usageError{o.ruleVia, err}
+			return nil, option.Usage(o.RuleVia, err)
 		}
 		own = append(append(own, more...), rules)
 	}
@@ -222,9 +224,9 @@ func readRules(name string) ([]byte, error) {
 
 // identity names the run. The run's id must be unique, so --seed does not
 // touch it.
-func identity(o *options, environ []string) engine.Identity {
+func identity(o *option.Options, environ []string) engine.Identity {
 	id := engine.Identity{
-		Environ: environ, RunID: engine.NewRunID(rand.Uint64), Key: o.key, Depth: 1,
+		Environ: environ, RunID: engine.NewRunID(rand.Uint64), Key: o.Key, Depth: 1,
 		Trace: engine.ContinueTrace(os.Getenv("TRACEPARENT"), rand.Uint64), Random: rand.Uint64,
 	}
 	if id.Key == "" {
@@ -234,7 +236,7 @@ func identity(o *options, environ []string) engine.Identity {
 }
 
 // nest fits the run into the retry around it, if there is one.
-func nest(o *options, e *engine.Engine, out *output) {
+func nest(o *option.Options, e *engine.Engine, out *output) {
 	if depth := os.Getenv("RETRY_DEPTH"); depth != "" {
 		outer, err := strconv.Atoi(depth)
 		if err != nil || outer < 1 || outer >= math.MaxInt32 {
@@ -242,10 +244,10 @@ func nest(o *options, e *engine.Engine, out *output) {
 		}
 		e.Identity.Depth = outer + 1
 		switch {
-		case o.nested == "once":
+		case o.Nested == "once":
 			e.Policy.Attempts, e.Policy.Consecutive = 1, 1 // one success is all that one run can have
 		case os.Getenv("RETRY_HOOK") != "": // it does not multiply the attempts
-		case o.nested == "warn" && !o.quiet && e.Policy.Attempts != 1 && !e.WaitOnly:
+		case o.Nested == "warn" && !o.Quiet && e.Policy.Attempts != 1 && !e.WaitOnly:
 			out.complain("running inside another retry, so attempts multiply; --nested once leaves retrying to the outer one, --nested allow says nothing")
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/gate"
@@ -18,7 +19,7 @@ import (
 )
 
 // newGate is the gate of a run whose guards have a key.
-func newGate(w *guarding, environ []string, tell func(event.Event)) *gate.Gate {
+func newGate(w *option.Guarding, environ []string, tell func(event.Event)) *gate.Gate {
 	var g *gate.Gate
 	note := func(name string) func(string) { return func(line string) { g.Note(name, line) } }
 	host, name := hostStore(environ)
@@ -26,15 +27,15 @@ func newGate(w *guarding, environ []string, tell func(event.Event)) *gate.Gate {
 		host.Warn = note(name)
 	}
 	c := gate.Config{
-		Key: w.key, Guards: w.guards, Closed: w.closed, Timeout: w.timeout, Clock: engine.System{}, Random: rand.Uint64, Tell: tell,
+		Key: w.Key, Guards: w.Guards, Closed: w.Closed, Timeout: w.Timeout, Clock: engine.System{}, Random: rand.Uint64, Tell: tell,
 	}
 	switch {
-	case w.address == nil && host == nil:
+	case w.Address == nil && host == nil:
 		c.Primary = gate.Named{Store: store.Unusable{Err: errNoHome}, Name: "of this host"}
-	case w.address == nil:
+	case w.Address == nil:
 		c.Primary = gate.Named{Store: host, Name: name}
 	default:
-		c.Primary = gate.Named{Store: openStore(w.address, note(w.address.Name)), Name: w.address.Name}
+		c.Primary = gate.Named{Store: openStore(w.Address, note(w.Address.Name)), Name: w.Address.Name}
 		if host != nil {
 			c.Host, c.Health = gate.Named{Store: host, Name: name}, host
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/retrysh/retry/cli/human"
 	"github.com/retrysh/retry/cli/manual"
+	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/proc"
@@ -53,18 +54,18 @@ func (w endable) Write(p []byte) (int, error) {
 // newOutput opens what the run writes to. --quiet is about standard error: what
 // has been asked for in a file is written there. A log file that cannot be opened is
 // reported; the command is run all the same.
-func newOutput(o *options, catch func()) *output {
-	out := &output{catch: catch, command: o.command, inherits: o.process.Stdin == proc.Inherit && !o.quiet}
-	format := o.eventFormat
+func newOutput(o *option.Options, catch func()) *output {
+	out := &output{catch: catch, command: o.Command, inherits: o.Process.Stdin == proc.Inherit && !o.Quiet}
+	format := o.EventFormat
 	if format == "auto" {
 		format = jobFormat()
 	}
-	if o.logFile == "" {
+	if o.LogFile == "" {
 		out.toStderr(format, o)
 		return out
 	}
 	out.toStderr("text", o)
-	file, err := openLog(o.logFile)
+	file, err := openLog(o.LogFile)
 	if err != nil {
 		out.complain("no log is kept: %v", err)
 		return out
@@ -74,13 +75,13 @@ func newOutput(o *options, catch func()) *output {
 	var s engine.Sink
 	switch format {
 	case "text":
-		s = human.New(out.endable(file), human.Options{Level: level(false, o.verbose), Failed: failed})
+		s = human.New(out.endable(file), human.Options{Level: level(false, o.Verbose), Failed: failed})
 	case "json":
 		s = sink.NewJSON(out.endable(file), failed)
 	case "github":
 		s = sink.NewGitHub(out.endable(file), sink.CIOptions{Failed: failed}, out.gitHubFiles())
 	case "gitlab":
-		s = sink.NewGitLab(out.endable(file), sink.CIOptions{Plain: plainLog(o.color), Failed: failed})
+		s = sink.NewGitLab(out.endable(file), sink.CIOptions{Plain: plainLog(o.Color), Failed: failed})
 	}
 	out.sinks = append(out.sinks, s)
 	return out
@@ -88,21 +89,21 @@ func newOutput(o *options, catch func()) *output {
 
 // toStderr tells events and complaints on standard error. Where that cannot be
 // written there is nobody to tell.
-func (out *output) toStderr(format string, o *options) {
+func (out *output) toStderr(format string, o *option.Options) {
 	ignore := func(error) {}
 	var s engine.Sink
 	switch format {
 	case "text":
-		out.person = human.New(out.endable(os.Stderr), human.Options{Level: level(o.quiet, o.verbose), Color: colored(o.color), Width: terminalWidth(), Height: terminalHeight, Status: showsAttempt(o)})
+		out.person = human.New(out.endable(os.Stderr), human.Options{Level: level(o.Quiet, o.Verbose), Color: colored(o.Color), Width: terminalWidth(), Height: terminalHeight, Status: showsAttempt(o)})
 		s, out.tell = out.person, out.person.Complain
 	case "json":
 		s = sink.NewJSON(out.endable(os.Stderr), ignore)
 		out.tell = func(line string) { io.WriteString(out.endable(os.Stderr), "retry: "+tell.Printable(line)+"\n") }
 	case "github":
-		g := sink.NewGitHub(out.endable(os.Stderr), sink.CIOptions{Quiet: o.quiet, Failed: ignore}, out.gitHubFiles())
+		g := sink.NewGitHub(out.endable(os.Stderr), sink.CIOptions{Quiet: o.Quiet, Failed: ignore}, out.gitHubFiles())
 		s, out.tell = g, g.Complain
 	case "gitlab":
-		g := sink.NewGitLab(out.endable(os.Stderr), sink.CIOptions{Quiet: o.quiet, Plain: plainLog(o.color), Failed: ignore})
+		g := sink.NewGitLab(out.endable(os.Stderr), sink.CIOptions{Quiet: o.Quiet, Plain: plainLog(o.Color), Failed: ignore})
 		s, out.tell = g, g.Complain
 	}
 	out.sinks = append(out.sinks, s)
@@ -260,8 +261,8 @@ func plainLog(when string) bool {
 // showsAttempt returns what reports whether the terminal may be told which
 // attempt runs: the lines on it are the terminal's to edit, so that no program
 // draws a screen of its own.
-func showsAttempt(o *options) func() bool {
-	if o.quiet {
+func showsAttempt(o *option.Options) func() bool {
+	if o.Quiet {
 		return nil
 	}
 	return func() bool { return proc.EditsLines(int(os.Stderr.Fd())) }

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 
+	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
@@ -17,20 +18,20 @@ import (
 )
 
 // rehearsing returns a starter whose attempts pretend.
-func rehearsing(o *options, real attempt.Starter, signals engine.Signals) *rehearse.Starter {
+func rehearsing(o *option.Options, real attempt.Starter, signals engine.Signals) *rehearse.Starter {
 	return &rehearse.Starter{
-		Steps: o.rehearsal.steps, Real: real, Draw: chance(o), Number: proc.NumberOf,
-		Stdout:    rehearse.Output{Open: opener(o.rehearsal.stdout), To: os.Stdout, Rejected: os.Stderr, Held: o.process.Stdout == proc.Hold},
-		Stderr:    rehearse.Output{Open: opener(o.rehearsal.stderr), To: os.Stderr, Rejected: os.Stderr, Held: o.process.Stderr == proc.Hold},
+		Steps: o.Rehearsal.Steps, Real: real, Draw: chance(o), Number: proc.NumberOf,
+		Stdout:    rehearse.Output{Open: opener(o.Rehearsal.Stdout), To: os.Stdout, Rejected: os.Stderr, Held: o.Process.Stdout == proc.Hold},
+		Stderr:    rehearse.Output{Open: opener(o.Rehearsal.Stderr), To: os.Stderr, Rejected: os.Stderr, Held: o.Process.Stderr == proc.Hold},
 		Cancelled: signals.Cancelled, Catch: signals.Catch, Clock: engine.System{},
 	}
 }
 
 // chance draws for the steps of a rehearsal, apart from the waits, so that the
 // waits of a seed stay what they are.
-func chance(o *options) func() float64 {
-	if o.hasSeed {
-		return rand.New(rand.NewPCG(o.seed, 1)).Float64
+func chance(o *option.Options) func() float64 {
+	if o.HasSeed {
+		return rand.New(rand.NewPCG(o.Seed, 1)).Float64
 	}
 	return rand.Float64
 }
@@ -45,11 +46,11 @@ func opener(name string) func() (io.ReadCloser, error) {
 
 // readRehearsed proves that what attempts shall write can be read. It is called
 // before signals are caught, since a pipe may keep it waiting.
-func readRehearsed(o *options) error {
+func readRehearsed(o *option.Options) error {
 	for _, f := range []struct {
 		flag string
 		name *string
-	}{{"--rehearse-stdout", &o.rehearsal.stdout}, {"--rehearse-stderr", &o.rehearsal.stderr}} {
+	}{{"--rehearse-stdout", &o.Rehearsal.Stdout}, {"--rehearse-stderr", &o.Rehearsal.Stderr}} {
 		if *f.name == "" {
 			continue
 		}
@@ -67,25 +68,25 @@ func readRehearsed(o *options) error {
 			}
 		}
 		if err != nil {
-			return &usageError{f.flag, err}
+			return option.Usage(f.flag, err)
 		}
 	}
 	return nil
 }
 
 // gateOf is the gate of a run.
-func gateOf(o *options, environ []string, tell func(event.Event)) *gate.Gate {
-	if o.rehearsal != nil {
+func gateOf(o *option.Options, environ []string, tell func(event.Event)) *gate.Gate {
+	if o.Rehearsal != nil {
 		return privateGate(o, engine.System{}, tell)
 	}
-	return newGate(&o.guarding, environ, tell)
+	return newGate(&o.Guarding, environ, tell)
 }
 
 // privateGate is the gate of a rehearsal: the guards of the run, asked of a state
 // that nobody shares.
-func privateGate(o *options, clock engine.Clock, tell func(event.Event)) *gate.Gate {
+func privateGate(o *option.Options, clock engine.Clock, tell func(event.Event)) *gate.Gate {
 	return gate.New(gate.Config{
-		Key: o.guarding.key, Guards: o.guarding.guards, Clock: clock, Random: rand.Uint64, Tell: tell,
+		Key: o.Guarding.Key, Guards: o.Guarding.Guards, Clock: clock, Random: rand.Uint64, Tell: tell,
 		Primary: gate.Named{Store: &gate.Memory{Clock: clock}, Name: "rehearsal"},
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/await"
@@ -26,7 +27,7 @@ import (
 
 // waiting is what the waits of a run share.
 type waiting struct {
-	o       *options
+	o       *option.Options
 	environ []string
 	signals engine.Signals
 }
@@ -37,26 +38,26 @@ func (w *waiting) untilReady(ctx context.Context, deadline time.Time, emit func(
 	if err := w.lookUp(); err != nil {
 		return cannotRun(err), false
 	}
-	wait := w.wait(o.tries, deadline)
-	for i, t := range o.targets {
+	wait := w.wait(o.Tries, deadline)
+	for i, t := range o.Targets {
 		draw := rand.Float64
-		if o.hasSeed {
-			draw = rand.New(rand.NewPCG(o.seed, uint64(i)+1)).Float64
+		if o.HasSeed {
+			draw = rand.New(rand.NewPCG(o.Seed, uint64(i)+1)).Float64
 		}
-		wait.Targets = append(wait.Targets, w.target(t.waitTarget, t.gone, draw))
+		wait.Targets = append(wait.Targets, w.target(t.WaitTarget, t.Gone, draw))
 	}
 	switch r := wait.Run(ctx, emit); {
 	case r.Cancelled != "":
 		return engine.CancelledBy(r.Cancelled), false
 	case !r.Ready:
 		reason := "not all targets became ready, and the command was not run"
-		if len(o.command) == 0 {
+		if len(o.Command) == 0 {
 			reason = "not all targets became ready"
 		}
 		return engine.TimedOut(reason), false
 	}
-	if o.exec {
-		if err := proc.LookUp(o.command[0]); err != nil {
+	if o.Exec {
+		if err := proc.LookUp(o.Command[0]); err != nil {
 			return cannotRun(err), false
 		}
 	}
@@ -65,12 +66,12 @@ func (w *waiting) untilReady(ctx context.Context, deadline time.Time, emit func(
 
 // whenReady waits for the target of --retry-when, by the run's own schedule.
 func (w *waiting) whenReady(draw func() float64) engine.When {
-	target := w.target(w.o.retryWhen, false, draw)
+	target := w.target(w.o.RetryWhen, false, draw)
 	return func(ctx context.Context, at engine.Place, deadline time.Time, emit func(event.Event)) engine.Readiness {
-		wait := w.wait(w.o.policy.Schedule, deadline)
+		wait := w.wait(w.o.Policy.Schedule, deadline)
 		wait.Targets, wait.From, wait.OnlyNews = []await.Target{target}, at, true
 		r := wait.Run(ctx, emit)
-		r.Why = fmt.Sprintf("%s did not become ready within %s", target.Name, tell.Limit(w.o.waitTimeout))
+		r.Why = fmt.Sprintf("%s did not become ready within %s", target.Name, tell.Limit(w.o.WaitTimeout))
 		if r.DeadlinePassed {
 			r.Why = target.Name + " did not become ready before the deadline"
 		}
@@ -81,7 +82,7 @@ func (w *waiting) whenReady(draw func() float64) engine.When {
 func (w *waiting) wait(schedule backoff.Schedule, deadline time.Time) *await.Wait {
 	return &await.Wait{
 		Policy: engine.Policy{Schedule: schedule, Timeout: probe.Limit},
-		Limit:  w.o.waitTimeout, Deadline: deadline, Signals: w.signals, Random: rand.Uint64,
+		Limit:  w.o.WaitTimeout, Deadline: deadline, Signals: w.signals, Random: rand.Uint64,
 	}
 }
 
@@ -108,15 +109,15 @@ func (w *waiting) exec(ctx context.Context, argv []string, output io.Writer) att
 // that it would have, or what is run is not known yet.
 func (w *waiting) lookUp() error {
 	o := w.o
-	if len(o.command) == 0 || len(o.policy.Rotate) > 0 || o.rehearsal != nil || slices.ContainsFunc(o.targets, func(t target) bool { return holds(t, o.command[0]) }) {
+	if len(o.Command) == 0 || len(o.Policy.Rotate) > 0 || o.Rehearsal != nil || slices.ContainsFunc(o.Targets, func(t option.Target) bool { return holds(t, o.Command[0]) }) {
 		return nil
 	}
-	err := proc.LookUp(o.command[0])
+	err := proc.LookUp(o.Command[0])
 	if err == nil {
 		return nil
 	}
 	result := attempt.Result{ExitCode: exitcodes.Of(err), StartErr: err}
-	if _, named := o.policy.Rules.OnExit.MatchCode(result); named && !o.exec {
+	if _, named := o.Policy.Rules.OnExit.MatchCode(result); named && !o.Exec {
 		return nil
 	}
 	return err
@@ -124,9 +125,9 @@ func (w *waiting) lookUp() error {
 
 // holds reports whether a file: target is waited for that is the command, or a
 // directory above it.
-func holds(t target, command string) bool {
+func holds(t option.Target, command string) bool {
 	file := t.File()
-	if file == "" || t.gone || !strings.ContainsAny(command, `/\`) {
+	if file == "" || t.Gone || !strings.ContainsAny(command, `/\`) {
 		return false
 	}
 	command, err := filepath.Abs(command)

@@ -1,0 +1,305 @@
+// Package option holds the flags of a run and says what they mean: a grammar for
+// kong, types that read values, and options for what wires a run together.
+//
+// It touches nothing: files, the clock and the environment are for others.
+package option
+
+// This file is the grammar of a run: every flag with its type, short form,
+// default and words. A type says what its values mean (values.go), and
+// manual/flags.txt what a person reads about the flag.
+
+import (
+	"reflect"
+	"strings"
+	"unicode/utf8"
+)
+
+// grammar holds what was given, defaults included.
+//
+// Tags: default comes first, short and enum are kong's; variable:"-" marks what
+// belongs to one call, and so has no variable and no place in a policy;
+// nested:"-" a flag whose variable speaks of the outer run inside another retry
+// (SPEC section 1); mode the modes that have the flag for themselves. They are
+// short, since kong parses those of the flags in use at every start.
+type grammar struct {
+	loopFlags
+	waitFlags
+	limitFlags
+	decideFlags
+	streamFlags
+	classifyFlags
+	targetFlags
+	aroundFlags
+	guardFlags
+	outputFlags
+	telemetryFlags
+	policyFlags
+	modeFlags
+	explainFlags
+	simulateFlags
+}
+
+type loopFlags struct {
+	Attempts     attemptCount `default:"5" short:"n"`
+	Consecutive  count        `default:"1"`
+	UntilFailure bool
+	FlakyExit    exitCode    `default:"0"`
+	Shell        shellScript `short:"c" variable:"-"`
+}
+
+type waitFlags struct {
+	Backoff      string   `default:"exponential" enum:"exponential,linear,constant,fibonacci"`
+	Base         duration `default:"1s"`
+	Cap          duration `default:"30s"`
+	Factor       factor   `default:"2"`
+	Jitter       jitter   `default:"full"`
+	MinDelay     duration `default:"0"`
+	Delays       delays
+	InitialDelay duration `default:"0"`
+	Splay        duration `default:"0"`
+	ResetAfter   duration `default:"0"`
+	Seed         seed
+}
+
+type limitFlags struct {
+	Timeout     duration   `default:"0" short:"t"`
+	IdleTimeout duration   `default:"0"`
+	Deadline    duration   `default:"0"`
+	KillAfter   duration   `default:"5s" short:"k"`
+	Signal      signalName `default:"TERM" short:"s"`
+}
+
+type decideFlags struct {
+	SuccessOnExit []exits
+	UntilStdout   []pattern
+	UntilStderr   []pattern
+	FailOnStdout  []pattern
+	FailOnStderr  []pattern
+	StopOnExit    []exits
+	StopOnStdout  []pattern
+	StopOnStderr  []pattern
+	OnExit        []exits
+	OnStdout      []pattern
+	OnStderr      []pattern
+}
+
+type streamFlags struct {
+	KillLeftovers  bool
+	Stdin          string         `default:"inherit" enum:"inherit,replay,null"`
+	Stdout         string         `default:"stream" enum:"stream,hold"`
+	Stderr         string         `default:"stream" enum:"stream,hold"`
+	IdempotencyKey idempotencyKey `nested:"-"`
+	Nested         string         `default:"warn" enum:"warn,once,allow"`
+}
+
+type classifyFlags struct {
+	Classify   string `default:"any" enum:"any,smart,strict"`
+	Rules      []fileName
+	RetryAfter retryAfter
+	MaxHint    duration `default:"5m"`
+}
+
+type targetFlags struct {
+	WaitFor     []targetFlag `nested:"-"`
+	WaitGone    []targetFlag `nested:"-"`
+	WaitTimeout duration     `default:"60s"`
+	Exec        bool         `variable:"-"`
+}
+
+type aroundFlags struct {
+	BeforeRetry    []shellScript `nested:"-"`
+	AfterSuccess   shellScript   `nested:"-"`
+	AfterGiveUp    shellScript   `nested:"-"`
+	RetryWith      shellScript   `nested:"-"`
+	Fallback       shellScript   `nested:"-"`
+	RetryWhen      targetFlag    `nested:"-"`
+	HookTimeout    duration      `default:"60s" nested:"-"`
+	Rehearse       steps         `nested:"-"`
+	RehearseStdout fileName      `nested:"-"`
+	RehearseStderr fileName      `nested:"-"`
+	Hedge          aboveZero     `nested:"-"`
+	HedgeMax       count         `default:"1" nested:"-"`
+	Rotate         []rotation    `nested:"-"`
+}
+
+type guardFlags struct {
+	Key           key           `nested:"-"`
+	Breaker       breaker       `nested:"-"`
+	Budget        budget        `nested:"-"`
+	Tokens        tokens        `nested:"-"`
+	MaxConcurrent maxConcurrent `nested:"-"`
+	Adaptive      bool          `nested:"-"`
+	Priority      priority      `default:"normal" nested:"-"`
+	Store         storeURL
+	StoreTimeout  aboveZero `default:"250ms"`
+	StoreFail     string    `default:"" enum:",open,closed"`
+}
+
+type outputFlags struct {
+	Quiet     bool   `short:"q"`
+	Verbose   bool   `short:"v"`
+	Color     string `default:"auto" enum:"auto,always,never"`
+	LogFormat string `default:"text" enum:"text,json,github,gitlab,auto"`
+	LogFile   fileName
+}
+
+type telemetryFlags struct {
+	MetricsFile promFile
+	Statsd      statsD
+	Otlp        otlpTarget
+	OtlpTimeout aboveZero `default:"1s"`
+	OtlpArgs    bool
+}
+
+type policyFlags struct {
+	Policy string `nested:"-"`
+	Config []string
+	NoEnv  bool `variable:"-"`
+}
+
+// modeFlags ask for something else than a run.
+type modeFlags struct {
+	Help        bool   `short:"h" variable:"-"`
+	Version     bool   `short:"V" variable:"-"`
+	Man         bool   `variable:"-"`
+	Completion  string `default:"" enum:",bash,zsh,fish,powershell" variable:"-"`
+	Plan        bool   `variable:"-"`
+	Explain     bool   `variable:"-"`
+	PrintPolicy bool   `variable:"-"`
+	Simulate    string `default:"" enum:",outage,contention" variable:"-"`
+}
+
+type explainFlags struct {
+	Exit       judgedResult `variable:"-" mode:"explain"`
+	StdoutFile fileName     `variable:"-" mode:"explain"`
+	StderrFile fileName     `variable:"-" mode:"explain"`
+	At         unixTime     `variable:"-" mode:"explain"`
+}
+
+type simulateFlags struct {
+	Clients     clientCount `default:"1000" variable:"-" mode:"simulate"`
+	Capacity    callRate    `default:"100" variable:"-" mode:"simulate"`
+	Outage      duration    `default:"30s" variable:"-" mode:"simulate"`
+	AttemptTime duration    `default:"50ms" variable:"-" mode:"simulate"`
+	Queue       duration    `default:"1s" variable:"-" mode:"simulate"`
+	Compare     string      `variable:"-" mode:"simulate"`
+	Trials      trialCount  `default:"100" variable:"-" mode:"simulate"`
+	Svg         fileName    `variable:"-" mode:"simulate"`
+}
+
+// Flag is one field of the grammar.
+type Flag struct {
+	field reflect.StructField
+	Index [2]int // of its section, and in it
+}
+
+// Table are the flags of the grammar, in its order.
+func Table() []Flag { return FlagsOf(reflect.TypeFor[grammar]()) }
+
+// FlagsOf are the flags of a grammar whose sections are embedded.
+func FlagsOf(t reflect.Type) []Flag {
+	all := make([]Flag, 0, 128)
+	for i := range t.NumField() {
+		section := t.Field(i)
+		switch {
+		case section.Anonymous:
+			for j := range section.Type.NumField() {
+				all = append(all, Flag{section.Type.Field(j), [2]int{i, j}})
+			}
+		case !strings.HasPrefix(string(section.Tag), "arg:"): // the words of a mode
+			all = append(all, Flag{section, [2]int{i, -1}})
+		}
+	}
+	return all
+}
+
+// in is the flag's value in a grammar.
+func (f *Flag) in(g *grammar) reflect.Value {
+	return reflect.ValueOf(g).Elem().Field(f.Index[0]).Field(f.Index[1])
+}
+
+// Name is the flag without dashes, as kong makes it of a field: OnExit is on-exit.
+func (f *Flag) Name() string {
+	b := make([]byte, 0, len(f.field.Name)+4)
+	for i, c := range []byte(f.field.Name) { // all are ASCII
+		if 'A' <= c && c <= 'Z' {
+			if i > 0 {
+				b = append(b, '-')
+			}
+			c += 'a' - 'A'
+		}
+		b = append(b, c)
+	}
+	return string(b)
+}
+
+// Is reports whether the flag has that name. It allocates nothing.
+func (f *Flag) Is(name string) bool {
+	at := 0
+	for i, c := range []byte(f.field.Name) {
+		if 'A' <= c && c <= 'Z' {
+			if i > 0 {
+				if at == len(name) || name[at] != '-' {
+					return false
+				}
+				at++
+			}
+			c += 'a' - 'A'
+		}
+		if at == len(name) || name[at] != c {
+			return false
+		}
+		at++
+	}
+	return at == len(name)
+}
+
+func (f *Flag) Preset() string { return f.field.Tag.Get("default") }
+func (f *Flag) IsBool() bool   { return f.field.Type.Kind() == reflect.Bool }
+
+// Repeats reports whether the flag may be given several times.
+func (f *Flag) Repeats() bool {
+	return f.field.Type.Kind() == reflect.Slice && f.field.Type.Name() == ""
+}
+
+// HasVariable reports whether a variable can set the flag, and so a policy.
+func (f *Flag) HasVariable() bool { return f.field.Tag.Get("variable") == "" }
+
+func (f *Flag) Variable() string {
+	return "RETRY_" + strings.ToUpper(strings.ReplaceAll(f.Name(), "-", "_"))
+}
+
+// SpeaksOfOuterRun reports whether the flag's variable does, inside another retry.
+func (f *Flag) SpeaksOfOuterRun() bool { return f.field.Tag.Get("nested") != "" }
+
+// short is the flag's letter, 0 for none.
+func (f *Flag) short() rune {
+	letter, _ := utf8.DecodeRuneInString(f.field.Tag.Get("short"))
+	if letter == utf8.RuneError {
+		return 0
+	}
+	return letter
+}
+
+// words are those that the grammar lists for a flag, nil where any value may do.
+func (f *Flag) words() []string {
+	return strings.FieldsFunc(f.field.Tag.Get("enum"), func(c rune) bool { return c == ',' })
+}
+
+func ByName(all []Flag, name string) *Flag {
+	for i := range all {
+		if all[i].Is(name) {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+func byShort(all []Flag, letter rune) *Flag {
+	for i := range all {
+		if all[i].short() == letter {
+			return &all[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package option
+
+// This file resolves the guards shared by processes and machines (SPEC section
+// 12).
+
+import (
+	"errors"
+	"time"
+
+	"github.com/retrysh/retry/engine/guard"
+)
+
+// Guarding is what a run needs to know of its guards.
+type Guarding struct {
+	Key    string // "" for none
+	Guards guard.Guards
+	// address is where the state is, nil for the host's own files.
+	Address *storeAddress
+	Timeout time.Duration
+	Closed  bool
+}
+
+// guarding resolves the section on guards.
+func (r *resolver) guarding() Guarding {
+	g := r.g
+	w := Guarding{Key: string(g.Key), Guards: r.guards(), Address: g.Store.storeAddress, Timeout: time.Duration(g.StoreTimeout)}
+	w.Closed = g.StoreFail == "closed" || g.StoreFail == "" && w.Guards.Slots.N > 0
+	return w
+}
+
+// guards resolves the guards themselves. The runs of a simulation share them
+// without a key.
+func (r *resolver) guards() guard.Guards {
+	g := r.g
+	for _, flag := range []string{"breaker", "budget", "tokens", "max-concurrent", "adaptive"} {
+		if r.given(flag) && g.Key == "" && g.Simulate == "" && !r.partial && (flag != "adaptive" || g.Adaptive) {
+			r.fail(flag, errors.New("needs --key NAME, which says what is protected, such as --key npm"))
+		}
+	}
+	return guard.Guards{
+		Breaker: g.Breaker.Breaker, Budget: g.Budget.Budget, Tokens: g.Tokens.Tokens, Slots: g.MaxConcurrent.Slots,
+		Adaptive: g.Adaptive, Priority: g.Priority.Priority, Attempts: int64(g.Attempts),
+	}
+}

@@ -1,0 +1,28 @@
+package option
+
+// This file resolves what is put around the attempts: hooks, --retry-with and
+// the fallback (SPEC section 14).
+
+import (
+	"time"
+
+	"github.com/retrysh/retry/engine/hook"
+)
+
+// hooks resolves the shell strings. They are not looked into: what is wrong with
+// one its shell will say.
+func (r *resolver) hooks(h *hook.Set) {
+	g := r.g
+	*h = hook.Set{
+		BeforeRetry: plain(g.BeforeRetry), AfterSuccess: string(g.AfterSuccess), AfterGiveUp: string(g.AfterGiveUp), RetryWith: string(g.RetryWith), Fallback: string(g.Fallback),
+		Limit: time.Duration(g.HookTimeout),
+	}
+}
+
+// plain are scripts as text.
+func plain(scripts []shellScript) (all []string) {
+	for _, s := range scripts {
+		all = append(all, string(s))
+	}
+	return all
+}

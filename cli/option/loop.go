@@ -1,0 +1,97 @@
+package option
+
+// This file resolves the loop, the wait and the limits (SPEC sections 2 to 4).
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/tell"
+)
+
+// policy resolves the sections on the loop, the wait and the limits.
+func (r *resolver) policy(p *engine.Policy) {
+	g := r.g
+	p.Attempts = int(g.Attempts)
+	r.successes(p)
+	s := &p.Schedule
+	r.bounds(s)
+	s.Curve, s.Jitter = curve(g.Backoff, s.Base, float64(g.Factor)), g.Jitter.Jitter
+	if len(g.Delays) > 0 {
+		s.Curve, s.Base = backoff.List(g.Delays), g.Delays[0] // the base of decorrelated jitter
+		if !r.given("jitter") {
+			s.Jitter, _ = backoff.ParseJitter("none")
+		}
+	}
+	p.InitialDelay, p.Splay, p.ResetAfter = time.Duration(g.InitialDelay), time.Duration(g.Splay), time.Duration(g.ResetAfter)
+	p.Timeout, p.IdleTimeout, p.Deadline = time.Duration(g.Timeout), time.Duration(g.IdleTimeout), time.Duration(g.Deadline)
+	p.MaxHint = time.Duration(g.MaxHint)
+}
+
+// curve is a curve of the grammar by its name.
+func curve(name string, base time.Duration, factor float64) backoff.Curve {
+	switch name {
+	case "linear":
+		return backoff.Linear{Base: base}
+	case "constant":
+		return backoff.Constant{Base: base}
+	case "fibonacci":
+		return backoff.Fibonacci{Base: base}
+	}
+	return backoff.Exponential{Base: base, Factor: factor}
+}
+
+// successes resolves what is asked for beside one success.
+func (r *resolver) successes(p *engine.Policy) {
+	n := int(r.g.Consecutive)
+	p.Consecutive, p.UntilFailure, p.FlakyExit = n, r.g.UntilFailure, int(r.g.FlakyExit)
+	switch {
+	case p.UntilFailure && n > 1:
+		r.fail("until-failure", errors.New("goes without --consecutive; give one of them"))
+	case p.Attempts > 0 && n > p.Attempts:
+		r.fail("consecutive", fmt.Errorf("%d successes need as many attempts, and --attempts allows %d; give --attempts %d or more, or 0 for no limit", n, p.Attempts, n))
+	}
+}
+
+// bounds resolves base, cap and floor of the waits (SPEC section 3). A cap that
+// was not given is never below what was asked for; of a given one and what
+// contradicts it, the one of the lower source gives way.
+func (r *resolver) bounds(s *backoff.Schedule) {
+	g := r.g
+	s.Base, s.Cap, s.MinDelay = time.Duration(g.Base), time.Duration(g.Cap), time.Duration(g.MinDelay)
+	capped := r.given("cap")
+	for _, low := range []struct {
+		flag  string
+		value *time.Duration
+	}{{"base", &s.Base}, {"min-delay", &s.MinDelay}} {
+		if !capped || !r.given(low.flag) || *low.value <= s.Cap || low.flag == "base" && len(g.Delays) > 0 {
+			continue
+		}
+		switch {
+		case r.from("cap") == r.from(low.flag):
+			r.fail("cap", fmt.Errorf("%q is less than %s %s; give a longer one, or none", r.text("cap"), r.word(low.flag), tell.Limit(*low.value)))
+		case r.from("cap") < r.from(low.flag):
+			capped = false
+		default:
+			*low.value = 0
+			if low.flag == "base" {
+				*low.value = min(defaultBase, s.Cap)
+			}
+		}
+	}
+	if !capped {
+		s.Cap = max(defaultCap, s.Base, s.MinDelay)
+		for _, d := range g.Delays {
+			s.Cap = max(s.Cap, d)
+		}
+	}
+}
+
+// The defaults that stand in for a base or a cap that gives way.
+const (
+	defaultBase = time.Second
+	defaultCap  = 30 * time.Second
+)

@@ -1,0 +1,162 @@
+package option
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// words are settings as flag=value.
+func words(settings []Setting) string {
+	var all []string
+	for _, s := range settings {
+		all = append(all, s.Flag.Name()+"="+s.Value)
+	}
+	return strings.Join(all, " ")
+}
+
+func TestRead(t *testing.T) {
+	table := Table()
+	for _, c := range []struct {
+		argv    string
+		own     string // name=value, spaces between
+		command string
+	}{
+		{"true", "", "true"},
+		{"-- true", "", "true"},
+		{"-- -x", "", "-x"},
+		{"-- -- x", "", "-- x"},
+		{"-n 3 make -n 5", "attempts=3", "make -n 5"},
+		{"-n3 -qv true", "attempts=3 quiet=true verbose=true", "true"},
+		{"-qn5 true", "quiet=true attempts=5", "true"},
+		{"-qn 5 true", "quiet=true attempts=5", "true"},
+		{"--attempts=3 --attempts 4 true --attempts 9", "attempts=3 attempts=4", "true --attempts 9"},
+		{"--on-exit 75 --on-exit=1,2 -- sh -c x", "on-exit=75 on-exit=1,2", "sh -c x"},
+		{"--log-file=-- true", "log-file=--", "true"},
+		{"--log-file - true", "log-file=-", "true"},
+		{"-t5 true", "timeout=5", "true"},
+		{"--quiet=false true", "quiet=false", "true"},
+		{"--quiet=YES true", "quiet=true", "true"},
+		{"- x", "", "- x"},
+		{"true --help", "", "true --help"},
+		{"--idempotency-key \xff\xfe true", "idempotency-key=\xff\xfe", "true"},
+		{"", "", ""},
+	} {
+		l := LookThrough(table, strings.Fields(c.argv))
+		_, settings, err := l.Read(table, nil)
+		if err != nil || words(settings) != c.own || strings.Join(l.Command, " ") != c.command {
+			t.Errorf("%q: own %q command %q, %v", c.argv, words(settings), l.Command, err)
+		}
+	}
+	for argv, want := range map[string]string{
+		"--nope true": `unknown flag "--nope"`, "-x true": `unknown flag "-x"`, "-qx": `unknown flag "-qx"`, "---": `unknown flag "---"`, "--=x": `unknown flag "--=x"`,
+		"--base": "--base: needs a value, and the command line ends here", "-n": "-n: needs a value, and the command line ends here; write -n N, as in -n 5",
+		"--base -- true": `--base: needs a value, and "--" ends the flags`, "-qn": "-n: needs a value", "--base -1 true": `--base: needs a value, and "-1" begins with a dash`,
+		"-n=5 true": `-n: "=5" is not a whole number`, "--quiet=maybe": `--quiet: "maybe" is not true or false`, "--quiet=": `--quiet: "" is not true or false`, "--base= true": `--base: "" is not a duration`,
+	} {
+		if _, _, err := LookThrough(table, strings.Fields(argv)).Read(table, nil); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v, want %s", argv, err, want)
+		}
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		environ []string
+		argv    string
+		want    string
+	}{
+		{"a variable sets a flag", []string{"RETRY_ATTEMPTS=3"}, "", "attempts=3"},
+		{"the command line beats it", []string{"RETRY_ATTEMPTS=3"}, "-n 4", "attempts=4"},
+		{"a repeatable flag on the command line replaces it", []string{"RETRY_ON_EXIT=1"}, "--on-exit 2", "on-exit=2"},
+		{"and so does one that says otherwise", []string{"RETRY_DELAYS=7s", "RETRY_QUIET=1"}, "--base 2s -v", "base=2s verbose=true"},
+		{"or takes its meaning away", []string{"RETRY_BASE=-1", "RETRY_FACTOR=x", "RETRY_BACKOFF=linear", "RETRY_CAP=9s"}, "--delays 1s", "delays=1s cap=9s"},
+		{"but not one that is switched off", []string{"RETRY_VERBOSE=1"}, "--quiet=false", "quiet=false verbose=true"},
+		{"lines may end as on Windows", []string{"RETRY_ON_EXIT=1\r\n2\r\n"}, "", "on-exit=1 on-exit=2"},
+		{"several values", []string{"RETRY_ON_STDERR=a,b\nc"}, "", "on-stderr=a,b on-stderr=c"},
+		{"blank lines are ignored", []string{"RETRY_ON_EXIT=\n1\n\n  \n2\n"}, "", "on-exit=1 on-exit=2"},
+		{"without a value", []string{"RETRY_QUIET=1", "RETRY_VERBOSE=no"}, "", "quiet=true verbose=false"},
+		{"empty and unknown ones are ignored", []string{"RETRY_ATTEMPTS=", "RETRY_NOPE=1", "RETRY=1", "RETRY_", "RETRY_attempts=3"}, "", ""},
+		{"modes have no variable", []string{"RETRY_VERSION=1.2", "RETRY_HELP=1", "RETRY_PLAN=1", "RETRY_EXEC=1", "RETRY_EXPLAIN=1", "RETRY_EXIT=3"}, "", ""},
+		{"what the command sees is no flag", []string{"RETRY_ATTEMPT=3", "RETRY_MAX_ATTEMPTS=x", "RETRY_DEPTH=1"}, "", ""},
+		{"the key from outside", []string{"RETRY_IDEMPOTENCY_KEY=k"}, "", "idempotency-key=k"},
+		{"the key of an outer retry", []string{"RETRY_IDEMPOTENCY_KEY=k", "RETRY_DEPTH=1"}, "", ""},
+		{"what nothing in force looks at", []string{"RETRY_WAIT_TIMEOUT=soon", "RETRY_HEDGE_MAX=0"}, "", ""},
+		{"and what something does", []string{"RETRY_WAIT_TIMEOUT=9s", "RETRY_HEDGE=2s"}, "--wait-for tcp://a:1", "wait-for=tcp://a:1 wait-timeout=9s hedge=2s"},
+	} {
+		table := Table()
+		g, settings, err := LookThrough(table, strings.Fields(c.argv)).Read(table, Environment(table, c.environ))
+		if err != nil || words(settings) != c.want {
+			t.Errorf("%s: %q, want %q; %v", c.name, words(settings), c.want, err)
+		} else if g.Backoff != "exponential" || g.Factor != 2 {
+			t.Errorf("%s: backoff %q, factor %v", c.name, g.Backoff, g.Factor)
+		}
+	}
+}
+
+// Every default can be read, and is what kong's own model has.
+func TestDefaults(t *testing.T) {
+	table := Table()
+	for i := range table {
+		f := &table[i]
+		if preset := f.Preset(); preset != "" {
+			if err := set(f.in(new(grammar)), &Setting{Flag: f, Value: preset}); err != nil {
+				t.Errorf("--%s: %v", f.Name(), err)
+			}
+		}
+	}
+}
+
+func TestSuggest(t *testing.T) {
+	table := Table()
+	for word, want := range map[string]string{
+		"--atempts": `"--attempts"`, "--timout=5": `"--timeout"`, "--dead-line": `"--deadline"`, "--on-exits": `"--on-exit"`, "--jiter=full": `"--jitter"`,
+		"-attempts": `"--attempts"`, "--ATTEMPTS": `"--attempts"`, "--stop_on_exit": `"--stop-on-exit"`, // written otherwise
+		"--retries": `"--attempts"`, "--max-time=3": `"--deadline"`, // called so elsewhere
+		"--delay": `"--base"`,
+		"-Z":      "", "--n": "", "---": "", "--=": "", "-qx": "", "--no-quiet": "", "--\xff\xfe\xff": "", "--zzzzzzzz": "",
+	} {
+		if got := strings.Join(Suggest(table, word), " "); got != want {
+			t.Errorf("suggest(%q) = %s, want %s", word, got, want)
+		}
+	}
+	for _, other := range elsewhere {
+		if ByName(table, other.name) != nil || ByName(table, other.flag) == nil {
+			t.Errorf("elsewhere has %s for --%s", other.name, other.flag)
+		}
+	}
+}
+
+// FuzzRead: a line is read or refused in one line, the command's words stay what
+// they are, and the flags in use give what the whole grammar gives.
+func FuzzRead(f *testing.F) {
+	for _, argv := range []string{
+		"-n 3 -- true", "--attempts=5 --base 100ms --cap 30s --jitter full --on-exit 75,111 -- cmd args", "-qvn5 x", "--on-stderr a{1,3} --on-stderr b",
+		"--atempts", "-n", "--quiet=false x", "-- --", "-", "--base= x", "--log-file ' ' x", "--idempotency-key $HOME x", "--on-stdout ${x} y", "-n=5 x", "--base -1 x",
+	} {
+		f.Add(argv)
+	}
+	table := Table()
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.Contains(text, "\x00") {
+			t.Skip("no argument holds NUL")
+		}
+		argv := strings.Split(text, " ")
+		l := LookThrough(table, argv)
+		g, settings, err := l.Read(table, nil)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Fatalf("%q: the error has several lines: %v", argv, err)
+			}
+			return
+		}
+		if !slices.Equal(l.Command, argv[len(argv)-len(l.Command):]) {
+			t.Fatalf("%q: the command %q was touched", argv, l.Command)
+		}
+		again, err := Fill(table, settings)
+		if err != nil || g.Attempts != again.Attempts || g.Base != again.Base || g.Quiet != again.Quiet || len(g.OnStderr) != len(again.OnStderr) {
+			t.Fatalf("%q: %v; %+v and %+v", argv, err, g, again)
+		}
+	})
+}

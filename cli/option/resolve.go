@@ -1,0 +1,212 @@
+package option
+
+// This file turns the grammar into a policy and options: every rule that spans
+// flags stands here. Nothing is touched; reading the clock, files and the
+// environment is for others.
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/classify"
+	"github.com/retrysh/retry/engine/hook"
+	"github.com/retrysh/retry/engine/telemetry"
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// Options is everything that a run needs to know, checked.
+type Options struct {
+	Policy  engine.Policy
+	Process processConfig
+	Command []string
+
+	Seed     uint64
+	HasSeed  bool
+	Key      string
+	Nested   string // warn, once or allow
+	Rules    []string
+	RuleVia  string // how the user named --rules
+	HedgeVia string // and --hedge
+
+	Targets     []Target
+	RetryWhen   *WaitTarget // nil: none
+	WaitTimeout time.Duration
+	Tries       backoff.Schedule // the waits between two tries of a target
+	Exec        bool
+	Meaningless []string // flags that say nothing to --exec
+
+	Hooks     hook.Set
+	Rehearsal *rehearsal // nil for none
+
+	Quiet, Verbose bool
+	Sources        []string // lines that say where each flag comes from, in verbose mode
+	Color          string   // auto, always or never
+	LogFormat      string   // text, json, github, gitlab or auto
+	EventFormat    string   // the same for the events of a run: JSON in a file, unless a format was given
+	LogFile        string
+	Telemetry      telemetry.Config
+
+	Plan, Help, Version, Man bool
+	Brief                    bool   // one screen of the help
+	HelpOn                   string // help on this mode alone, or ""
+	Completion               string // a shell, or ""
+	Explain                  *explanation
+	Simulation               *simulation
+
+	Guarding Guarding
+
+	Chosen      *InForce  // the policy in force
+	Settings    []Setting // all that were given, the policy's first
+	PrintPolicy bool
+}
+
+// UsageError names the flag, or variable, that is wrong.
+type UsageError struct {
+	Flag string
+	Err  error
+}
+
+// Usage is a usage error about a flag.
+func Usage(flag string, err error) error { return &UsageError{flag, err} }
+
+func (e *UsageError) Error() string { return e.Flag + ": " + e.Err.Error() }
+func (e *UsageError) ExitCode() int { return exitcodes.Failure }
+
+// resolver collects the first error, so that resolve reads as a table.
+type resolver struct {
+	g        *grammar
+	settings []Setting // all that were given and are in force
+	// partial says that these are the settings of a policy alone: what they need
+	// beside them may come from elsewhere.
+	partial bool
+	err     error
+}
+
+func (r *resolver) fail(flag string, err error) {
+	if r.err == nil && err != nil {
+		r.err = &UsageError{r.word(flag), err}
+	}
+}
+
+func (r *resolver) given(flag string) bool { return Last(r.settings, flag) != nil }
+
+// word is how the user named a flag.
+func (r *resolver) word(flag string) string {
+	if s := Last(r.settings, flag); s != nil {
+		return s.Word
+	}
+	return "--" + flag
+}
+
+// from is where a flag's value comes from, 0 for its default.
+func (r *resolver) from(flag string) Source {
+	if s := Last(r.settings, flag); s != nil {
+		return s.Source
+	}
+	return 0
+}
+
+// text is a flag's value as it was given.
+func (r *resolver) text(flag string) string {
+	if s := Last(r.settings, flag); s != nil {
+		return s.Value
+	}
+	return ""
+}
+
+// Resolve checks what the flags mean together.
+func Resolve(g *grammar, settings []Setting, command []string) (*Options, error) {
+	r := &resolver{g: g, settings: settings}
+	o := &Options{
+		Command: ToRun(g, command), Settings: settings, Exec: g.Exec, Quiet: g.Quiet, Verbose: g.Verbose, LogFile: string(g.LogFile), RuleVia: r.word("rules"), HedgeVia: r.word("hedge"),
+		Plan: g.Plan, PrintPolicy: g.PrintPolicy, Key: string(g.IdempotencyKey),
+	}
+	for _, name := range g.Rules {
+		o.Rules = append(o.Rules, string(name))
+	}
+	r.values(o)
+	r.modeFlags()
+	o.Explain = r.explanation()
+	o.Simulation = r.simulation(o)
+	r.together(o)
+	o.Meaningless = r.meaningless()
+	return o, r.err
+}
+
+// modeFlags refuses the flags of a mode that was not asked for.
+func (r *resolver) modeFlags() {
+	for _, s := range r.settings {
+		if mode := s.Flag.field.Tag.Get("mode"); mode != "" && !r.given(mode) {
+			r.fail(s.Flag.Name(), fmt.Errorf("goes with --%s only", mode))
+		}
+	}
+}
+
+// values resolves the flags of a policy, section by section.
+func (r *resolver) values(o *Options) {
+	r.policy(&o.Policy)
+	r.judging(&o.Policy.Rules)
+	r.process(&o.Process)
+	r.waiting(o)
+	r.hedging(o)
+	o.Guarding = r.guarding()
+	r.hooks(&o.Hooks)
+	o.Rehearsal = r.rehearsal()
+	r.saying(o)
+	o.Nested = r.g.Nested
+	o.Seed, o.HasSeed = uint64(r.g.Seed), r.given("seed")
+}
+
+// together checks what flags mean beside one another.
+func (r *resolver) together(o *Options) {
+	switch {
+	case o.Plan && o.Explain != nil:
+		r.fail("plan", errors.New("goes without --explain; give one of them"))
+	case o.Simulation != nil && (o.Plan || o.Explain != nil):
+		r.fail("simulate", errors.New("goes without --plan and --explain; give one of them"))
+	case o.Exec && len(o.Command) == 0:
+		r.fail("exec", errors.New("needs a command to become, after --"))
+	case o.Exec && r.given("hedge"):
+		r.fail("hedge", errors.New("goes without --exec, which becomes the command; there are no copies of it"))
+	case o.Exec && r.given("rotate"):
+		r.fail("rotate", errors.New("goes without --exec, which becomes the command; there is no second attempt for another value"))
+	case r.err == nil && len(o.Command) == 0 && len(o.Targets) == 0 && !o.Plan && !o.PrintPolicy && o.Explain == nil && o.Simulation == nil:
+		r.err = errors.New("no command given; write it after the flags, as in: retry -n 3 -- curl -f http://localhost/")
+	}
+}
+
+// ToRun is the command, which the shell runs where --shell was given.
+func ToRun(g *grammar, command []string) []string {
+	if g.Shell != "" {
+		return shellArgv(string(g.Shell), command)
+	}
+	return command
+}
+
+// InForce is the policy in force and what came with its files.
+type InForce struct {
+	// name and source are "" where there is none. Source is its file and line.
+	Name, Source string
+	// unasked says that it was chosen by the name of the command.
+	Unasked  bool
+	Settings []Setting
+	// rules stand in the files that were read.
+	Rules []*classify.Table
+	// warning is a line for a person, "" for none.
+	Warning string
+}
+
+// Prove checks the settings of a policy by themselves: what they need beside them
+// may come from elsewhere.
+func Prove(table []Flag, settings []Setting) error {
+	g, err := Fill(table, settings)
+	if err != nil {
+		return err
+	}
+	r := &resolver{g: g, settings: settings, partial: true}
+	r.values(new(Options))
+	return r.err
+}

@@ -1,0 +1,266 @@
+// Package policy finds the policy in force, a source of settings between the
+// environment and the defaults, and prints all settings in force as a policy.
+package policy
+
+// This file finds the policy in force: a source of settings between the
+// environment and the defaults.
+//
+// Files are named by --config or RETRY_CONFIG, or else are the user's and the
+// host's own, at most one of each; the first definition of a name counts, and
+// the built-in ones come last. The working directory is never looked at: what
+// stands there may be anybody's (CVE-2022-24765 is git's case of that).
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/retrysh/retry/cli/option"
+	"github.com/retrysh/retry/engine/classify"
+)
+
+// builtInPolicies is the text of the policies that every program has.
+//
+//go:embed built-in.policies
+var builtInPolicies string
+
+// builtInFile is how that text is named in places.
+const builtInFile = "built-in/policies"
+
+// Choose reads the policy files that there are, and returns the policy
+// that was asked for or else belongs to the command.
+func Choose(table []option.Flag, environ []string, given []option.Setting, command []string) (*option.InForce, error) {
+	l := policyLoader{table: table}
+	if err := l.loadAll(environ, option.Last(given, "config"), given); err != nil {
+		return nil, err
+	}
+	chosen := &option.InForce{Rules: l.set.rules}
+	if len(l.set.ignored) > 0 {
+		chosen.Warning = fmt.Sprintf("passed over since others than its owner may write it, or it is another user's: %s", strings.Join(l.set.ignored, ", "))
+	}
+	asked := option.Last(given, "policy")
+	if asked == nil && len(l.set.policies) == 0 {
+		return chosen, nil
+	}
+	if err := l.set.addBuiltIn(table); err != nil {
+		return nil, err
+	}
+	if err := l.set.check(table); err != nil {
+		return nil, err
+	}
+	var def *policyDef
+	if asked == nil {
+		def = l.set.belonging(command, chosen)
+	} else if def = l.set.find(asked.Value); def == nil {
+		return nil, option.Usage(asked.Word, l.set.unknown(asked.Value))
+	}
+	if def == nil {
+		return chosen, nil
+	}
+	chosen.Name, chosen.Source, chosen.Unasked = def.name, def.place.String(), asked == nil
+	var err error
+	chosen.Settings, err = l.set.flatten(def)
+	return chosen, err
+}
+
+// loadAll reads the files that were named, or else those that are the user's
+// and the host's own.
+func (l *policyLoader) loadAll(environ []string, named *option.Setting, given []option.Setting) error {
+	if named != nil {
+		return l.loadNamed(named, given)
+	}
+	if slices.Contains(environ, "RETRY_CONFIG=") && option.Last(given, "no-env") == nil {
+		return nil
+	}
+	l.unasked = true
+	own := variable(environ, "XDG_CONFIG_HOME")
+	if !filepath.IsAbs(own) {
+		own = ownPolicies(environ)
+	}
+	for _, name := range []string{below(own, "retry", "policies"), sharedPolicies(environ)} {
+		if name == "" {
+			continue
+		}
+		if err := l.load(name); err != nil && !absent(err) {
+			return inFile(err)
+		}
+	}
+	return nil
+}
+
+// loadNamed reads the files that somebody asked for: they must be there.
+func (l *policyLoader) loadNamed(named *option.Setting, given []option.Setting) error {
+	for _, s := range given {
+		if !s.Flag.Is("config") {
+			continue
+		}
+		files := []string{s.Value}
+		if s.Source == option.FromEnvironment {
+			files = filepath.SplitList(s.Value)
+		} else if s.Value == "" {
+			return option.Usage(s.Word, errors.New(`"" is not a file name`))
+		}
+		for _, name := range files {
+			if name == "" {
+				continue
+			}
+			if err := l.load(name); err != nil {
+				if errors.As(err, new(*fileError)) {
+					return err
+				}
+				return option.Usage(s.Word, err)
+			}
+		}
+	}
+	return nil
+}
+
+// inFile makes any error one of a policy file.
+func inFile(err error) error {
+	if errors.As(err, new(*fileError)) {
+		return err
+	}
+	return &fileError{fmt.Errorf("policies: %w", err)}
+}
+
+// variable returns the value of an environment variable, "" for none.
+func variable(environ []string, name string) string {
+	for _, entry := range environ {
+		if value, ok := strings.CutPrefix(entry, name); ok && strings.HasPrefix(value, "=") {
+			return value[1:]
+		}
+	}
+	return ""
+}
+
+// below returns a path below a folder, "" where that is not an absolute one.
+func below(folder string, names ...string) string {
+	if !filepath.IsAbs(folder) {
+		return ""
+	}
+	return filepath.Join(append([]string{folder}, names...)...)
+}
+
+// addBuiltIn puts the built-in policies behind all others.
+func (s *policySet) addBuiltIn(table []option.Flag) error {
+	p := policyParser{table: table, file: builtInFile}
+	blocks, err := p.parse(builtInPolicies)
+	for _, b := range blocks {
+		b.policy.builtIn = true
+		s.policies = append(s.policies, b.policy)
+	}
+	return err
+}
+
+// check proves every policy whole, whether it is used or not. The built-in ones
+// are proved by a test.
+func (s *policySet) check(table []option.Flag) error {
+	s.index()
+	for _, def := range s.policies {
+		if def.builtIn {
+			break // they come last
+		}
+		settings, err := s.flatten(def)
+		if err != nil {
+			return err
+		}
+		if err := option.Prove(table, def.settings); err != nil {
+			return &fileError{err}
+		}
+		if len(def.tools) == 0 {
+			continue
+		}
+		for _, setting := range settings {
+			if err := harmless(setting); err != nil {
+				return def.place.fault("policy %q: %w", def.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// harmless refuses what a policy that nobody asked for may not do: run a
+// command of its own, write a file, or send to an address.
+func harmless(s option.Setting) error {
+	switch name := s.Flag.Name(); {
+	case slices.Contains([]string{"before-retry", "after-success", "after-give-up", "retry-with", "fallback", "log-file", "metrics-file", "statsd", "otlp", "otlp-timeout", "otlp-args"}, name):
+		return fmt.Errorf("%s cannot stand in a policy with tools, which nobody has to ask for (%s)", name, s.Word)
+	case option.IsCommandTarget(s.Value) && slices.Contains([]string{"wait-for", "wait-gone", "retry-when"}, name):
+		return fmt.Errorf("%s with an exec: target cannot stand in a policy with tools, which nobody has to ask for (%s)", name, s.Word)
+	}
+	return nil
+}
+
+// flatten returns the policy's settings over those of what it inherits.
+func (s *policySet) flatten(def *policyDef) ([]option.Setting, error) {
+	settings := def.settings
+	seen := []string{def.name}
+	for def.parent != "" {
+		parent := s.find(def.parent)
+		if parent == nil {
+			return nil, def.parentAt.fault("inherit: %w", s.unknown(def.parent))
+		}
+		switch {
+		case slices.Contains(seen, parent.name):
+			return nil, def.parentAt.fault("inherit: a policy cannot inherit from itself: %s", strings.Join(append(seen, parent.name), " > "))
+		case len(seen) == option.MostAncestors:
+			return nil, def.parentAt.fault("inherit: more than %d policies in a row are too many", option.MostAncestors)
+		}
+		inherited := slices.Clone(parent.settings)
+		for i := range inherited {
+			inherited[i].Source -= option.Source(len(seen))
+		}
+		seen = append(seen, parent.name)
+		settings = option.Merge(inherited, settings)
+		def = parent
+	}
+	return settings, nil
+}
+
+// unknown says which policies there are.
+func (s *policySet) unknown(name string) error {
+	var names []string
+	for _, p := range s.policies {
+		if !slices.Contains(names, p.name) {
+			names = append(names, p.name)
+		}
+	}
+	for _, other := range names {
+		if option.Distance(name, other) <= 2 && len(name) > 2 {
+			return fmt.Errorf("there is no policy %q, did you mean %q?", name, other)
+		}
+	}
+	return fmt.Errorf("there is no policy %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// belonging returns the first policy whose tools name the command, nil for
+// none.
+func (s *policySet) belonging(command []string, chosen *option.InForce) *policyDef {
+	names := classify.Names(command)
+	for _, def := range s.policies {
+		if s.find(def.name) != def || !slices.ContainsFunc(def.tools, func(tool string) bool { return isTool(tool, names) }) {
+			continue
+		}
+		if def.trusted {
+			return def
+		}
+		if chosen.Warning == "" {
+			chosen.Warning = fmt.Sprintf("policy %s (%s) is not used unasked, since others may write its file; --policy %s asks for it", def.name, def.place, def.name)
+		}
+	}
+	return nil
+}
+
+// isTool reports whether a word after tools names the command.
+func isTool(tool string, names []string) bool {
+	for _, name := range names {
+		if ok, err := path.Match(tool, name); ok && err == nil {
+			return true
+		}
+	}
+	return slices.Contains(names, classify.PlainName(tool))
+}

@@ -1,0 +1,226 @@
+package policy
+
+// This file reads what stands in a policy file: blocks of settings by name, in
+// the lines that rule files have (package block).
+//
+//	include  FILE         more of them, read at this place; globs, relative to this file
+//	policy   NAME         begins a block, which ends at a blank line
+//	inherit  NAME         the settings of that policy, under this one's
+//	tools    NAME...      the commands that have this policy unasked
+//	FLAG     VALUE        any flag that a variable can set, by its long name
+//
+// A flag without a value stands alone, or with true or false. A repeatable one
+// may stand on several lines. Blocks that begin with "rule" are for package
+// classify to read.
+//
+// It finds out what was written, not what it means: values are checked where
+// those of the command line are.
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/retrysh/retry/cli/option"
+	"github.com/retrysh/retry/engine/block"
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// policyDef is one policy as it was written.
+type policyDef struct {
+	name     string
+	place    place
+	settings []option.Setting // its own, in their order
+	parent   string           // the policy that it inherits, "" for none
+	parentAt place
+	tools    []string
+	// trusted says that nobody but root and the user may write its file.
+	trusted bool
+	builtIn bool
+}
+
+// place is a line of a policy file.
+type place struct {
+	file string
+	line int
+}
+
+func (p place) String() string { return fmt.Sprintf("%s:%d", p.file, p.line) }
+
+// fault is a mistake on that line.
+func (p place) fault(format string, args ...any) error {
+	return &fileError{fmt.Errorf("%s: "+format, append([]any{p}, args...)...)}
+}
+
+// fileError is a mistake in a policy file, with its place.
+type fileError struct{ error }
+
+func (e *fileError) Unwrap() error { return e.error }
+
+// ExitCode is that of a usage error.
+func (e *fileError) ExitCode() int { return exitcodes.Failure }
+
+// policyBlock is a policy, or an include where that is nil.
+type policyBlock struct {
+	policy  *policyDef
+	include string
+	place   place
+}
+
+// policyParser is the state of reading one file.
+type policyParser struct {
+	table    []option.Flag
+	file     string
+	blocks   []policyBlock
+	policy   *policyDef // that is being read, or nil
+	other    bool       // a rule is being read
+	hasRules bool
+	names    map[string]int // the line of each policy
+	flags    map[string]int // the line of each key of the policy that is being read
+}
+
+// parse reads the file's text.
+func (p *policyParser) parse(text string) ([]policyBlock, error) {
+	p.names = map[string]int{}
+	for line := range block.Lines(text) {
+		at := place{p.file, line.Number}
+		if strings.Contains(line.Key, "\x00") || strings.Contains(line.Value, "\x00") {
+			return nil, at.fault("holds a NUL byte, which no flag can have")
+		}
+		if err := p.line(at, line.Key, line.Value); err != nil {
+			return nil, err
+		}
+	}
+	return p.blocks, nil
+}
+
+// line takes one line.
+func (p *policyParser) line(at place, key, value string) error {
+	switch key {
+	case "":
+		p.policy, p.other = nil, false
+		return nil
+	case "rule":
+		p.policy, p.other, p.hasRules = nil, true, true
+		return nil
+	case "include", "policy":
+		p.policy, p.other = nil, false
+		if value == "" {
+			return at.fault("%q needs a value", key)
+		}
+		if key == "policy" {
+			return p.begin(at, value)
+		}
+		p.blocks = append(p.blocks, policyBlock{include: value, place: at})
+		return nil
+	}
+	switch {
+	case p.other:
+		return nil
+	case p.policy == nil:
+		return at.fault("%q stands outside of any block; begin one with a line such as \"policy my-name\"", key)
+	}
+	return p.field(at, key, value)
+}
+
+// begin takes the first line of a policy.
+func (p *policyParser) begin(at place, name string) error {
+	if err := checkPolicyName(name); err != nil {
+		return at.fault("policy %w", err)
+	}
+	if first, taken := p.names[name]; taken {
+		return at.fault("policy %q stands on line %d already", name, first)
+	}
+	p.names[name], p.flags = at.line, map[string]int{}
+	p.policy = &policyDef{name: name, place: at}
+	p.blocks = append(p.blocks, policyBlock{policy: p.policy, place: at})
+	return nil
+}
+
+// checkPolicyName refuses what would be trouble in a list of names or in a
+// message.
+func checkPolicyName(name string) error {
+	for i, c := range name {
+		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || i > 0 && (c == '-' || c == '.')) {
+			return fmt.Errorf("%q is not a name; use letters, digits, and - . _ between them", name)
+		}
+	}
+	if name == "" {
+		return errors.New(`"" is not a name`)
+	}
+	return nil
+}
+
+// field takes one line of a policy's block.
+func (p *policyParser) field(at place, key, value string) error {
+	def := p.policy
+	first, again := p.flags[key]
+	p.flags[key] = at.line
+	switch key {
+	case "tools":
+		if value == "" {
+			return at.fault("%q needs a value", key)
+		}
+		for pattern := range strings.FieldsSeq(value) {
+			if _, err := path.Match(pattern, ""); err != nil {
+				return at.fault("tools: %q is not a valid pattern; [ needs its ]", pattern)
+			}
+			def.tools = append(def.tools, pattern)
+		}
+		return nil
+	case "inherit":
+		if err := checkPolicyName(value); err != nil {
+			return at.fault("inherit: %w", err)
+		}
+		if again {
+			return at.fault("policy %q has %q on line %d already", def.name, key, first)
+		}
+		def.parent, def.parentAt = value, at
+		return nil
+	}
+	f := option.ByName(p.table, key)
+	if f == nil {
+		return at.fault("%w", unknownKey(key))
+	}
+	if again && !f.Repeats() {
+		return at.fault("policy %q has %q on line %d already", def.name, key, first)
+	}
+	value, err := policyValue(f, value)
+	if err != nil {
+		return at.fault("%s: %w", key, err)
+	}
+	def.settings = append(def.settings, option.Setting{Flag: f, Value: value, Word: at.String() + ": " + key, Source: option.FromPolicy})
+	return nil
+}
+
+// policyValue checks that the flag can stand in a policy, with that value.
+func policyValue(f *option.Flag, value string) (string, error) {
+	switch {
+	case f.Is("policy") || f.Is("config"):
+		return "", errors.New(`this picks a policy, and so cannot stand in one; "inherit NAME" takes over another`)
+	case !f.HasVariable():
+		return "", errors.New("this belongs to one call, and so to the command line only")
+	case f.IsBool() && value == "":
+		return "true", nil
+	case f.IsBool() && option.Truth(value) == "":
+		return "", fmt.Errorf("%q is not true or false", value)
+	case f.IsBool():
+		return option.Truth(value), nil
+	case value == "":
+		return "", errors.New("needs a value")
+	}
+	return value, nil
+}
+
+// unknownKey says which flag may have been meant.
+func unknownKey(key string) error {
+	near := option.Suggest(option.Table(), "--"+key)
+	for i, name := range near {
+		near[i] = strings.Replace(name, `"--`, `"`, 1)
+	}
+	if len(near) == 0 {
+		return fmt.Errorf("there is no flag %q; a policy holds flags by their long names, inherit and tools", key)
+	}
+	return fmt.Errorf("there is no flag %q, did you mean %s?", key, strings.Join(near, " or "))
+}

@@ -1,0 +1,165 @@
+// Package show prints what would happen, and runs nothing: --plan, --explain and
+// --simulate, for a person or as JSON.
+package show
+
+// This file prints what a policy promises, and its schedule of waits.
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"github.com/retrysh/retry/cli/option"
+	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/plan"
+	"github.com/retrysh/retry/engine/tell"
+)
+
+// Plan writes the promises and one line for each wait. The promises are
+// the same each time, whatever --seed says.
+func Plan(out io.Writer, o *option.Options) error {
+	p := o.Policy
+	promise := plan.Promises(p, rand.New(rand.NewPCG(1, 0)).Float64)
+	w := bufio.NewWriter(out)
+	if o.LogFormat == "json" {
+		return planJSON(w, p, promise)
+	}
+	fmt.Fprintf(w, "%s\n%s\n\n", longestRun(p, promise.Longest), outlived(p, promise))
+	planTable(w, p)
+	return w.Flush()
+}
+
+// longestRun says how long all can take, and by what.
+func longestRun(p engine.Policy, longest time.Duration) string {
+	switch {
+	case longest < plan.Unlimited && longest == p.Deadline:
+		return "takes " + tell.Duration(longest) + " at most, by --deadline"
+	case longest < plan.Unlimited:
+		return fmt.Sprintf("takes %s at most: %s of %s, and the greatest waits", tell.Duration(longest), attempts(p.Attempts), exact(p.Timeout))
+	case p.Attempts == 0:
+		return "can take for ever: attempts are unlimited, and there is no --deadline"
+	case p.Timeout == 0:
+		return "takes as long as its attempts do: there is neither --timeout nor --deadline"
+	}
+	return "can take for ever: its waits add up to more than can be told"
+}
+
+func attempts(n int) string {
+	if n == 1 {
+		return "1 attempt"
+	}
+	return fmt.Sprintf("%d attempts", n)
+}
+
+// outlived says which outages the waits reach across.
+func outlived(p engine.Policy, promise plan.Promise) string {
+	half, most := promise.OutlivesHalf, promise.OutlivesMost
+	switch {
+	case p.UntilFailure:
+		return "outlives no outage: --until-failure ends with the first failure"
+	case p.Attempts == 1:
+		return "outlives no outage: there is one attempt only"
+	case half == 0:
+		return "outlives no outage"
+	case most == plan.Unlimited:
+		return "outlives any outage"
+	case half == most:
+		return fmt.Sprintf("outlives an outage of %s, where attempts fail at once", tell.Duration(half))
+	}
+	return fmt.Sprintf("outlives an outage of %s in half of the runs, of %s in 99 of 100, where attempts fail at once", outage(half), tell.Duration(most))
+}
+
+// outage is a duration that may be without limit.
+func outage(d time.Duration) string {
+	if d == plan.Unlimited {
+		return "any length"
+	}
+	return tell.Duration(d)
+}
+
+// planTable writes one line for each wait.
+func planTable(w *bufio.Writer, p engine.Policy) {
+	if first := backoff.Add(p.InitialDelay, p.Splay); first > 0 {
+		fmt.Fprintf(w, "before attempt 1: %s to %s\n", tell.Duration(p.InitialDelay), tell.Duration(first))
+	}
+	fmt.Fprintf(w, "%-8s %12s %12s %12s %12s %16s\n", "wait", "plain", "least", "mean", "greatest", "worst case so far")
+	rows, late := 0, false
+	plan.Rows(p, func(r plan.Row) bool {
+		rows++
+		mark := ""
+		if r.PastDeadline {
+			mark, late = " *", true
+		}
+		_, err := fmt.Fprintf(w, "%-8d %12s %12s %12s %12s %17s%s\n", r.Number,
+			exact(r.Plain), exact(r.Least), exact(r.Mean), exact(r.Greatest), exact(r.WorstCase), mark)
+		return err == nil
+	})
+	switch {
+	case p.Attempts == 1:
+		fmt.Fprintln(w, "no wait: there is one attempt only")
+	case p.Deadline > 0 && (p.Attempts == 0 || rows < p.Attempts-1) && (p.Attempts > 0 || rows < plan.UnlimitedRows):
+		fmt.Fprintf(w, "wait %d would end past the deadline of %s, so attempt %d is the last\n", rows+1, exact(p.Deadline), rows+1)
+	case p.Attempts == 0:
+		fmt.Fprintln(w, "and so on: attempts are unlimited")
+	}
+	if late {
+		fmt.Fprintf(w, "* where it would end past the deadline of %s, the wait is not begun\n", exact(p.Deadline))
+	}
+}
+
+// plannedWait is one wait of the JSON object, in milliseconds.
+type plannedWait struct {
+	Wait       int     `json:"wait"`
+	DelayMS    float64 `json:"delay_ms"`
+	LeastMS    float64 `json:"least_ms"`
+	MeanMS     float64 `json:"mean_ms"`
+	GreatestMS float64 `json:"greatest_ms"`
+	WorstSoFar float64 `json:"worst_so_far_ms"`
+}
+
+// planJSON writes one object, wait by wait: there may be very many.
+func planJSON(w *bufio.Writer, p engine.Policy, promise plan.Promise) error {
+	fmt.Fprintf(w, `{"longest_ms":%s,"outlives_half_ms":%s,"outlives_99_of_100_ms":%s,"waits":[`,
+		limitMS(promise.Longest), limitMS(promise.OutlivesHalf), limitMS(promise.OutlivesMost))
+	var failed error
+	plan.Rows(p, func(r plan.Row) bool {
+		var row []byte
+		row, failed = json.Marshal(plannedWait{
+			Wait: r.Number, DelayMS: Milliseconds(r.Plain), LeastMS: Milliseconds(r.Least), MeanMS: Milliseconds(r.Mean),
+			GreatestMS: Milliseconds(r.Greatest), WorstSoFar: Milliseconds(r.WorstCase),
+		})
+		if failed == nil && r.Number > 1 {
+			failed = w.WriteByte(',')
+		}
+		if failed == nil {
+			_, failed = w.Write(row)
+		}
+		return failed == nil
+	})
+	if failed != nil {
+		return failed
+	}
+	fmt.Fprintln(w, "]}")
+	return w.Flush()
+}
+
+// limitMS is a duration in milliseconds, or null where there is no limit.
+func limitMS(d time.Duration) string {
+	if d == plan.Unlimited {
+		return "null"
+	}
+	text, _ := json.Marshal(Milliseconds(d)) // a finite number
+	return string(text)
+}
+
+// Milliseconds is a duration to the microsecond, in milliseconds.
+func Milliseconds(d time.Duration) float64 {
+	return float64(d.Round(time.Microsecond)) / float64(time.Millisecond)
+}
+
+// exact shows a duration to the microsecond.
+func exact(d time.Duration) string { return d.Round(time.Microsecond).String() }

@@ -24,8 +24,9 @@ var rooms = func() map[string][]string {
 	for line := range strings.Lines(`
 main: cli engine/proc/early
 exitcodes:
-cli: cli/human cli/manual cli/mode cli/option cli/policy cli/show engine engine/attempt engine/await engine/backoff engine/classify engine/event engine/gate engine/hook engine/probe engine/proc engine/rehearse engine/sink engine/store engine/telemetry engine/tell exitcodes
+cli: cli/human cli/letters cli/manual cli/mode cli/option cli/policy cli/show engine engine/attempt engine/await engine/backoff engine/classify engine/event engine/gate engine/hook engine/probe engine/proc engine/queue engine/rehearse engine/sink engine/store engine/telemetry engine/tell exitcodes
 cli/human: engine/event engine/tell
+cli/letters: cli/mode engine/backoff engine/queue engine/tell exitcodes
 cli/manual:
 cli/mode: engine/tell exitcodes
 cli/option: cli/manual engine engine/attempt engine/backoff engine/classify engine/guard engine/hedge engine/hook engine/match engine/probe engine/proc engine/rehearse engine/rotate engine/simulate engine/store engine/telemetry engine/tell exitcodes
@@ -59,6 +60,7 @@ engine/proc/table:
 engine/proc/tree: engine/proc/reap engine/proc/table
 engine/simulate: engine engine/attempt engine/backoff engine/event engine/gate engine/guard
 engine/rehearse: engine engine/attempt engine/backoff exitcodes
+engine/queue:
 engine/rotate:
 engine/sink: engine/attempt engine/event engine/tell
 engine/telemetry: engine/attempt engine/event
@@ -82,7 +84,7 @@ type ban struct {
 }
 
 // system are the rooms that touch the system.
-var system = []string{"", "cli", "cli/human", "cli/mode", "cli/policy", "cli/show", "engine/probe", "engine/proc", "engine/proc/proctest", "engine/proc/reap", "engine/proc/signals", "engine/proc/spawn", "engine/proc/stdio", "engine/proc/table", "engine/proc/tree", "engine/store", "engine/telemetry", "testdata/benchmark", "testdata/flakyserver"}
+var system = []string{"", "cli", "cli/human", "cli/letters", "cli/mode", "cli/policy", "cli/show", "engine/probe", "engine/proc", "engine/proc/proctest", "engine/proc/reap", "engine/proc/signals", "engine/proc/spawn", "engine/proc/stdio", "engine/proc/table", "engine/proc/tree", "engine/queue", "engine/store", "engine/telemetry", "testdata/benchmark", "testdata/flakyserver"}
 
 var bans = []ban{
 	{"os", system, "a pure room is tested by tables and fuzzing in microseconds; the system comes in at the edges"},

@@ -52,7 +52,7 @@ func Main() int {
 	}
 	o, err := read(argv, environ)
 	if err == nil && runs(o) {
-		return run(o)
+		return run(o, nil)
 	}
 	letSignalsAct()
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retrysh/retry/cli/letters"
 	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/exitcodes"
@@ -25,7 +26,11 @@ type ownMode struct {
 
 // ownModes is the table of them; each has a text in manual/flags.txt.
 func ownModes() []ownMode {
-	return []ownMode{}
+	return []ownMode{
+		{"letters", letters.List, new(letters.ListFlags)},
+		{"redrive", redrive, new(letters.RedriveFlags)},
+		{"discard", letters.Discard, new(letters.DiscardFlags)},
+	}
 }
 
 // modeCall is a command line that asks for such a mode.

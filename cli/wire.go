@@ -28,8 +28,10 @@ import (
 )
 
 // run does the program's main job and returns the code to exit with, unless
-// it dies by the signal that ended the command.
-func run(o *option.Options) int {
+// it dies by the signal that ended the command. letter is what is run, nil for a
+// run that has none yet.
+func run(o *option.Options, letter *redriven) int {
+	captureTails(o)
 	if err := enoughFiles(o); err != nil {
 		fmt.Fprintf(os.Stderr, "retry: %v\n", err)
 		return exitcodes.Of(err)
@@ -54,7 +56,7 @@ func run(o *option.Options) int {
 	for _, line := range o.Sources {
 		out.note(line)
 	}
-	e, err := build(o, environ, signals, out)
+	e, err := build(o, letter, environ, signals, out)
 	switch {
 	case err == nil:
 	case errors.As(err, new(*option.UsageError)):
@@ -66,6 +68,10 @@ func run(o *option.Options) int {
 	}
 	e.CloseLimit = out.addTelemetry(o)
 	end := e.Run(context.Background())
+	if letter != nil {
+		letter.claim.Release()
+		letter.report()
+	}
 	if o.Exec && end == (engine.End{}) {
 		code, err := proc.Exec(signals, o.Command, withoutTargets(environ))
 		if err != nil {
@@ -114,7 +120,7 @@ const (
 )
 
 // build makes the engine for one run.
-func build(o *option.Options, environ []string, signals *proc.Signals, out *output) (*engine.Engine, error) {
+func build(o *option.Options, letter *redriven, environ []string, signals *proc.Signals, out *output) (*engine.Engine, error) {
 	if o.Policy.Hedge.Max > 1 && o.Process.Stdin == proc.Inherit && len(o.Command) > 0 && !proc.NullInput() {
 		return nil, option.Usage(o.HedgeVia, errors.New("copies cannot share standard input; give each the same with --stdin replay, or none with --stdin null"))
 	}
@@ -141,7 +147,7 @@ func build(o *option.Options, environ []string, signals *proc.Signals, out *outp
 	if o.Rehearsal != nil {
 		e.Starter = rehearsing(o, runner, e.Signals)
 	}
-	if len(o.Targets) > 0 {
+	if len(o.Targets) > 0 && !letter.goesOn() {
 		e.Before = (&waiting{o, environ, e.Signals}).untilReady
 	}
 	if o.RetryWhen != nil {
@@ -161,6 +167,7 @@ func build(o *option.Options, environ []string, signals *proc.Signals, out *outp
 		}
 	}
 	nest(o, e, out)
+	keepLetters(o, letter, e, runner, out)
 	return e, nil
 }
 

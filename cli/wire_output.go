@@ -34,6 +34,7 @@ type output struct {
 	inherits bool
 	catch    func() // signals
 	tailLost bool   // a hook has not got the last output
+	says     bool   // standard error is the log of a CI job, and not to be quiet
 }
 
 // endable is w for a program that can be ended though nobody reads w: signals
@@ -101,10 +102,10 @@ func (out *output) toStderr(format string, o *option.Options) {
 		out.tell = func(line string) { io.WriteString(out.endable(os.Stderr), "retry: "+tell.Printable(line)+"\n") }
 	case "github":
 		g := sink.NewGitHub(out.endable(os.Stderr), sink.CIOptions{Quiet: o.Quiet, Failed: ignore}, out.gitHubFiles())
-		s, out.tell = g, g.Complain
+		s, out.tell, out.says = g, g.Complain, !o.Quiet
 	case "gitlab":
 		g := sink.NewGitLab(out.endable(os.Stderr), sink.CIOptions{Quiet: o.Quiet, Plain: plainLog(o.Color), Failed: ignore})
-		s, out.tell = g, g.Complain
+		s, out.tell, out.says = g, g.Complain, !o.Quiet
 	}
 	out.sinks = append(out.sinks, s)
 }
@@ -216,6 +217,16 @@ func (out *output) note(line string) {
 func (out *output) complain(format string, args ...any) { out.tell(fmt.Sprintf(format, args...)) }
 
 // Close closes every sink, and the log file.
+// say tells a line that --quiet silences, and that events tell a machine.
+func (out *output) say(format string, args ...any) {
+	switch line := fmt.Sprintf(format, args...); {
+	case out.person != nil:
+		out.person.Say(line)
+	case out.says:
+		out.tell(line)
+	}
+}
+
 func (out *output) Close(ctx context.Context) error {
 	var failed error
 	for _, s := range out.sinks {

@@ -36,8 +36,9 @@ type Letter struct {
 	Attempts int
 	// Place is that of the wait that follows the one of Decision.
 	Place Place
-	// Deadline is when the run ends; the zero time is none.
-	Deadline time.Time
+	// Deadline is when the run ends; the zero time is none. DueAt is when one that
+	// is to be parked goes on.
+	Deadline, DueAt time.Time
 }
 
 // Resume is what a parked run has behind it.
@@ -86,13 +87,12 @@ func (e *Engine) park(ctx context.Context, last *lastAttempt) *Decision {
 		return nil
 	}
 	d, letter := last.decision, ""
-	next := d.Next
-	signal := e.interruptible(ctx, func(ctx context.Context) {
-		letter = e.Letters.Park(ctx, e.letter(&d, Place{next.Step, next.Previous}))
-	})
+	parked := e.letter(&d, Place{d.Next.Step, d.Next.Previous})
+	parked.DueAt = e.now().Add(d.Wait)
+	signal := e.interruptible(ctx, func(ctx context.Context) { letter = e.Letters.Park(ctx, parked) })
 	switch {
 	case letter != "":
-		d.Retry, d.Outcome, d.Letter, d.DueAt = false, event.Parked, letter, e.now().Add(d.Wait)
+		d.Retry, d.Outcome, d.Letter, d.DueAt = false, event.Parked, letter, parked.DueAt
 		d.End = End{Code: exitcodes.Refused}
 		return &d
 	case signal != "":

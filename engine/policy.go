@@ -55,6 +55,8 @@ type Rules struct {
 	Table func() *classify.Table
 	// Hints says where to look for a wait that the server asked for.
 	Hints Hints
+	// KeepStdout and KeepStderr say that the end of a stream is kept in a letter.
+	KeepStdout, KeepStderr bool
 }
 
 // Patterns are the rules on one output stream of the command.
@@ -97,6 +99,6 @@ func (r *Rules) hasRetryRule() bool {
 // Reads reports which streams a run under these rules has to read.
 func (r *Rules) Reads() (stdout, stderr bool) {
 	both := r.Mode != Any || r.Hints.Capture
-	return both || r.Stdout.any() || r.Hints.Use && r.Hints.HeldStdout,
-		both || r.Stderr.any() || r.Hints.Use && r.Hints.HeldStderr
+	return both || r.KeepStdout || r.Stdout.any() || r.Hints.Use && r.Hints.HeldStdout,
+		both || r.KeepStderr || r.Stderr.any() || r.Hints.Use && r.Hints.HeldStderr
 }

@@ -6,6 +6,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
@@ -74,6 +75,8 @@ type Engine struct {
 	// Letters, if not nil, keeps the run when it ends without success, or for
 	// later.
 	Letters Letters
+	// Inherit are descriptors that the command holds as long as it runs.
+	Inherit []uintptr
 	// About is what run_started tells of the run beside the command.
 	About About
 	// CloseLimit is how long Sink.Close may take: 0 where it has nothing to wait
@@ -228,8 +231,9 @@ func (e *Engine) start(ctx context.Context, last *lastAttempt, which event.Which
 	if which.Hedged {
 		spec.Streams = attempt.Held
 	}
+	spec.Inherit = e.Inherit
 	if pass != nil {
-		spec.Inherit = pass.Inherit()
+		spec.Inherit = slices.Concat(e.Inherit, pass.Inherit())
 	}
 	t.handle = e.Starter.Start(ctx, spec)
 	return t

@@ -184,6 +184,16 @@ func (s *Sink) Note(text string) {
 	s.detail("%s", text)
 }
 
+// Say tells something that is no trouble, unless all is to be quiet.
+func (s *Sink) Say(text string) {
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	if s.options.Level != Quiet {
+		s.clear()
+		s.line(faint, "%s", text)
+	}
+}
+
 // Complain tells of a trouble of the program's own, whatever the level.
 func (s *Sink) Complain(text string) {
 	s.telling.Lock()
@@ -253,8 +263,11 @@ func (s *Sink) end(e *event.RunFinished) {
 		s.failedAttempt(nil)
 	}
 	shade := bad
-	if e.Outcome == event.Succeeded {
+	switch e.Outcome {
+	case event.Succeeded:
 		shade = good
+	case event.Parked:
+		shade = warning
 	}
 	s.line(shade, "%s", tell.End(e))
 }

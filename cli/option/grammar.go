@@ -33,6 +33,7 @@ type grammar struct {
 	guardFlags
 	outputFlags
 	telemetryFlags
+	letterFlags
 	policyFlags
 	modeFlags
 	explainFlags
@@ -133,6 +134,13 @@ type guardFlags struct {
 	Store         storeURL
 	StoreTimeout  aboveZero `default:"250ms"`
 	StoreFail     string    `default:"" enum:",open,closed"`
+}
+
+type letterFlags struct {
+	DeadLetter    fileName   `default:"off" nested:"-"`
+	DeadLetterEnv []nameList `nested:"-"`
+	DeadLetterMax count      `default:"1000" nested:"-"`
+	Park          duration   `default:"0" nested:"-"`
 }
 
 type outputFlags struct {

@@ -57,6 +57,7 @@ type Options struct {
 	Simulation               *simulation
 
 	Guarding Guarding
+	Letters  Letters
 
 	Chosen      *InForce  // the policy in force
 	Settings    []Setting // all that were given, the policy's first
@@ -155,6 +156,7 @@ func (r *resolver) values(o *Options) {
 	o.Guarding = r.guarding()
 	r.hooks(&o.Hooks)
 	o.Rehearsal = r.rehearsal()
+	o.Letters = r.letters()
 	r.saying(o)
 	o.Nested = r.g.Nested
 	o.Seed, o.HasSeed = uint64(r.g.Seed), r.given("seed")

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -363,6 +364,19 @@ func (t *unixTime) Set(text string) error {
 		return fmt.Errorf("%q is not a Unix time in seconds, such as 1795213573", text)
 	}
 	return assign(&t.at, time.UnixMilli(int64(seconds*1000)), nil)
+}
+
+// nameList are names of variables, and globs on them, separated by commas.
+type nameList []string
+
+func (l *nameList) Set(text string) error {
+	*l = strings.Split(text, ",")
+	for _, name := range *l {
+		if _, err := path.Match(name, ""); err != nil || name == "" || strings.Contains(name, "=") {
+			return fmt.Errorf("%q is not a variable's name or a glob on names, as in AWS_PROFILE,PG*", name)
+		}
+	}
+	return nil
 }
 
 // callRate is a number of calls a second, as in 100 or 100/s.

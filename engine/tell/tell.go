@@ -122,6 +122,8 @@ func End(e *event.RunFinished) string {
 		return fmt.Sprintf("succeeded %s, with exit code %d", after, e.ExitCode)
 	case e.Outcome == event.Succeeded:
 		return "succeeded " + after
+	case e.Outcome == event.Parked:
+		return fmt.Sprintf("parked %s, until %s, with exit code %d", after, e.DueAt.Local().Format(time.DateTime), e.ExitCode)
 	case e.Attempts == 0:
 		return fmt.Sprintf("%s (after %s, exit code %d)", e.Reason, Duration(e.Elapsed), e.ExitCode)
 	case e.Outcome == event.Cancelled, e.Outcome == event.Failed:

@@ -1,0 +1,422 @@
+// Package letters is the modes that show, run again and remove dead letters
+// (SPEC section 17): --letters, --redrive and --discard.
+//
+// It selects and prints; the run of a letter is a process of its own, which the
+// caller starts. It never writes a letter, but removes those of --discard.
+package letters
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/retrysh/retry/cli/mode"
+	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/queue"
+	"github.com/retrysh/retry/engine/tell"
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// Where is the flag that says where the letters are.
+type Where struct {
+	DeadLetter string `variable:"yes"`
+}
+
+// Path is the directory that a value of --dead-letter stands for, taken against
+// the working directory.
+func Path(value string) (string, error) {
+	if value != "" && value != "on" && value != "off" {
+		return filepath.Abs(value)
+	}
+	state := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) { // as the XDG Base Directory Specification has it
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("there is no home directory for letters: %w; --dead-letter DIR names another one", err)
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(state, "retry", "letters"), nil
+}
+
+// list opens the directory, which is nil where there is none yet, and lists what
+// is in it.
+func list(value string) (d *queue.Dir, all []queue.Entry, path string, err error) {
+	if path, err = Path(value); err != nil {
+		return nil, nil, "", err
+	}
+	if d, err = queue.Open(path, false); err == nil {
+		all, err = d.List()
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return d, all, path, err
+}
+
+// unmatched tells of a word that names no letter.
+func unmatched(c *mode.Call, word string) {
+	fmt.Fprintf(c.Stderr, "retry: --%s: no letter is %q or has a name that matches it\n", c.Name, tell.Printable(word))
+}
+
+// leftAlone tells of the letters that cannot be used and are not chosen.
+func leftAlone(c *mode.Call, all []queue.Entry, chosen []*queue.Entry) {
+	for i := range all {
+		if e := &all[i]; !e.Usable() && !slices.Contains(chosen, e) {
+			fmt.Fprintf(c.Stderr, "retry: --%s: letter %s is left as it is: %s\n", c.Name, e.ID, tell.Printable(e.Problem.Error()))
+		}
+	}
+}
+
+// ListFlags is the grammar of --letters.
+type ListFlags struct {
+	mode.Common
+	Where
+	RedriveMax uint     `default:"5"`
+	Words      []string `arg:"" optional:""`
+}
+
+// List is --letters.
+func List(c mode.Call) int {
+	var g ListFlags
+	if err := mode.Parse(c, &g); err != nil {
+		return c.Usage(err)
+	}
+	d, all, path, err := list(g.DeadLetter)
+	if err != nil {
+		return c.Fail(err)
+	}
+	chosen, code := pointers(all), exitcodes.OK
+	var detail *queue.Entry
+	if len(g.Words) > 0 {
+		chosen = nil
+	}
+	for _, word := range g.Words {
+		found, byID, err := queue.Find(all, word)
+		if err != nil {
+			return refuse(&c, err)
+		}
+		if len(found) == 0 {
+			unmatched(&c, word)
+			code = exitcodes.Rejected
+		}
+		if byID && len(g.Words) == 1 {
+			detail = found[0]
+		}
+		chosen = add(chosen, found...)
+	}
+	slices.SortStableFunc(chosen, queue.Older)
+	if len(chosen) == 0 {
+		code = exitcodes.Rejected
+	}
+	v := view{d: d, limit: int(g.RedriveMax), now: time.Now()}
+	return c.Print(code, func(w *os.File) error {
+		switch {
+		case g.JSON():
+			return v.json(w, path, chosen, detail)
+		case detail != nil:
+			return v.detail(w, detail)
+		case len(chosen) == 0:
+			return nil
+		}
+		return mode.Table(w, c.Width(), v.rows(chosen))
+	})
+}
+
+// refuse tells why nothing is done.
+func refuse(c *mode.Call, err error) int {
+	c.Fail(err)
+	return exitcodes.Rejected
+}
+
+func pointers(all []queue.Entry) []*queue.Entry {
+	var out []*queue.Entry
+	for i := range all {
+		out = append(out, &all[i])
+	}
+	return out
+}
+
+// add adds what is not there yet.
+func add(to []*queue.Entry, more ...*queue.Entry) []*queue.Entry {
+	for _, e := range more {
+		if !slices.Contains(to, e) {
+			to = append(to, e)
+		}
+	}
+	return to
+}
+
+// DiscardFlags is the grammar of --discard.
+type DiscardFlags struct {
+	mode.Common
+	Where
+	OlderThan string
+	Words     []string `arg:"" optional:""`
+}
+
+// Discard is --discard.
+func Discard(c mode.Call) int {
+	var g DiscardFlags
+	if err := mode.Parse(c, &g); err != nil {
+		return c.Usage(err)
+	}
+	if len(g.Words) == 0 {
+		return c.Usage(errors.New("needs a word: a letter's id, a name, a glob on names, or all"))
+	}
+	var least time.Duration // since the last failure
+	if g.OlderThan != "" {
+		var err error
+		if least, err = backoff.ParseDuration(g.OlderThan); err != nil {
+			return c.Usage(fmt.Errorf("--older-than: %w", err))
+		}
+	}
+	d, all, _, err := list(g.DeadLetter)
+	if err != nil {
+		return c.Fail(err)
+	}
+	code := exitcodes.OK
+	var chosen []*queue.Entry
+	named := map[*queue.Entry]bool{} // by its id
+	for _, word := range g.Words {
+		if word == queue.AllWord {
+			chosen = add(chosen, pointers(all)...)
+			continue
+		}
+		found, byID, err := queue.Find(all, word)
+		switch {
+		case err != nil:
+			return refuse(&c, err)
+		case len(found) == 0:
+			unmatched(&c, word)
+			code = exitcodes.Rejected
+		case byID:
+			named[found[0]] = true
+		}
+		chosen = add(chosen, found...)
+	}
+	discarded := []string{}
+	for _, e := range chosen {
+		if time.Since(e.Last()) < least {
+			continue
+		}
+		if err := discard(d, e, named[e]); err != nil {
+			fmt.Fprintf(c.Stderr, "retry: --discard: letter %s is left: %s\n", e.ID, tell.Printable(err.Error()))
+			code = exitcodes.Rejected
+			continue
+		}
+		discarded = append(discarded, e.ID)
+	}
+	return c.Print(code, func(w *os.File) error {
+		switch {
+		case g.JSON():
+			return writeJSON(w, map[string]any{"discarded": discarded})
+		case g.Quiet || len(discarded) == 0:
+			return nil
+		}
+		_, err := fmt.Fprintf(w, "discarded %s\n", strings.Join(discarded, " "))
+		return err
+	})
+}
+
+// discard removes a letter: what cannot be read only where it was named by its id,
+// what may be another user's never.
+func discard(d *queue.Dir, e *queue.Entry, named bool) error {
+	if e.Foreign || !e.Usable() && !named {
+		return e.Problem
+	}
+	claim, now, err := d.Claim(e.ID)
+	if err != nil {
+		return err
+	}
+	defer claim.Release()
+	if now.Foreign {
+		return now.Problem
+	}
+	return claim.Remove()
+}
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// view is how letters are shown.
+type view struct {
+	d     *queue.Dir
+	limit int // of redrives, from where on a letter is poison
+	now   time.Time
+}
+
+func (v *view) json(w io.Writer, path string, chosen []*queue.Entry, detail *queue.Entry) error {
+	shown, problems := []any{}, map[string]string{}
+	for _, e := range chosen {
+		if !e.Usable() {
+			problems[e.ID] = e.Problem.Error()
+			continue
+		}
+		data, err := e.Letter.Encode()
+		if err != nil {
+			return err
+		}
+		fields := map[string]any{}
+		if err := json.Unmarshal(data, &fields); err != nil {
+			return err
+		}
+		delete(fields, "policy")
+		fields["command"], fields["reason"] = masked(e), tell.Masked(string(e.Letter.Reason))
+		fields["env"] = slices.Sorted(maps.Keys(e.Letter.Env))
+		fields["status"], fields["claimed"] = e.Letter.Status(v.limit), e.Claimed
+		if e == detail {
+			stdout, stderr := v.d.Tails(e)
+			fields["stdout_tail"], fields["stderr_tail"] = queue.Text(stdout), queue.Text(stderr)
+		}
+		shown = append(shown, fields)
+	}
+	return writeJSON(w, map[string]any{"letters": shown, "dir": path, "problems": problems})
+}
+
+// masked are the words of the command as they are shown.
+func masked(e *queue.Entry) []string {
+	words := queue.Strings(e.Letter.Command)
+	for i, word := range words {
+		words[i] = tell.Masked(word)
+	}
+	return words
+}
+
+// rows is the table of letters.
+func (v *view) rows(chosen []*queue.Entry) [][]string {
+	rows := [][]string{{"ID", "STATUS", "AGE", "DUE", "COUNT", "REDRIVES", "COMMAND", "LAST FAILURE"}}
+	for _, e := range chosen {
+		if !e.Usable() {
+			rows = append(rows, []string{e.ID, "unreadable", "", "", "", "", "", e.Problem.Error()})
+			continue
+		}
+		l := e.Letter
+		status := l.Status(v.limit)
+		if e.Claimed {
+			status += " (running)"
+		}
+		rows = append(rows, []string{
+			e.ID, status, ago(v.now.Sub(l.FirstFailedAt.Time)), v.due(l), fmt.Sprint(l.Count), fmt.Sprint(l.Redrives),
+			strings.Join(masked(e), " "), tell.Masked(string(l.Reason)),
+		})
+	}
+	return rows
+}
+
+// due says when a parked run goes on.
+func (v *view) due(l *queue.Letter) string {
+	switch {
+	case !l.Parked():
+		return "-"
+	case l.Due(v.now):
+		return "now"
+	}
+	return "in " + ago(l.DueAt.Sub(v.now))
+}
+
+// ago is a time in the greatest unit that it has one of.
+func ago(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch d = max(d, 0); {
+	case d >= 2*day:
+		return fmt.Sprintf("%dd", d/day)
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	case d >= 2*time.Minute:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	}
+	return fmt.Sprintf("%ds", d/time.Second)
+}
+
+// detail shows all of one letter, and its tails.
+func (v *view) detail(w io.Writer, e *queue.Entry) error {
+	if !e.Usable() {
+		return mode.Table(w, 0, [][]string{{"id", e.ID}, {"status", "unreadable"}, {"problem", e.Problem.Error()}})
+	}
+	l := e.Letter
+	rows := [][]string{{"id", l.ID}, {"status", l.Status(v.limit)}}
+	row := func(name, value string) {
+		if value != "" {
+			rows = append(rows, []string{name, value})
+		}
+	}
+	row("name", string(l.Name))
+	row("command", strings.Join(masked(e), " "))
+	row("directory", string(l.Cwd))
+	row("umask", l.Umask)
+	for _, flag := range slices.Sorted(maps.Keys(l.Policy)) {
+		for _, value := range l.Policy[flag] {
+			row("policy", "--"+flag+" "+tell.Masked(string(value)))
+		}
+	}
+	row("outcome", fmt.Sprintf("%s, exit code %d, after %s", l.Outcome, l.ExitCode, tell.Attempts(l.Attempts)))
+	row("reason", tell.Masked(string(l.Reason)))
+	if l.Rule != nil {
+		row("rule", tell.Masked(string(*l.Rule)))
+	}
+	row("verdict", l.Verdict)
+	row("first failure", l.FirstFailedAt.String())
+	row("last failure", l.LastFailedAt.String())
+	for _, at := range []struct {
+		name string
+		time *queue.Time
+	}{{"due", l.DueAt}, {"deadline", l.DeadlineAt}} {
+		if at.time != nil {
+			row(at.name, at.time.String())
+		}
+	}
+	row("redrives", fmt.Sprint(l.Redrives))
+	row("count", fmt.Sprint(l.Count))
+	if row("input", "not kept"); l.Stdin.Present {
+		rows[len(rows)-1][1] = fmt.Sprintf("%d bytes, SHA-256 %s", l.Stdin.Bytes, l.Stdin.SHA256)
+	}
+	row("variables", strings.Join(slices.Sorted(maps.Keys(l.Env)), " "))
+	row("names only", strings.Join(queue.Strings(l.EnvNames), " "))
+	row("idempotency key", string(l.IdempotencyKey))
+	row("run", l.RunID)
+	row("trace", l.TraceID)
+	row("host", string(l.User)+"@"+string(l.Host))
+	if l.Rehearsed {
+		row("rehearsed", "yes: a pretended failure")
+	}
+	if err := mode.Table(w, 0, rows); err != nil {
+		return err
+	}
+	stdout, stderr := v.d.Tails(e)
+	for _, tail := range []struct {
+		name string
+		text []byte
+	}{{"standard output", stdout}, {"standard error", stderr}} {
+		if tail.text == nil {
+			continue
+		}
+		lines := strings.Split(strings.TrimSuffix(string(tail.text), "\n"), "\n")
+		for i, line := range lines {
+			lines[i] = strings.Map(harmless, line)
+		}
+		if _, err := fmt.Fprintf(w, "\n%s:\n%s\n", tail.name, strings.Join(lines, "\n")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// harmless replaces what moves the cursor of a terminal.
+func harmless(r rune) rune {
+	if r != '\t' && unicode.IsControl(r) {
+		return ' '
+	}
+	return r
+}

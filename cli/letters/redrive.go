@@ -1,0 +1,182 @@
+package letters
+
+// This file is --redrive: one run after the other, each in a process of its own,
+// since a working directory and a umask belong to a process.
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/retrysh/retry/cli/mode"
+	"github.com/retrysh/retry/engine/queue"
+	"github.com/retrysh/retry/engine/tell"
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// The results of a redriven letter.
+const (
+	Done      = "done"
+	Failed    = "failed"
+	Parked    = "parked"
+	Refused   = "refused"
+	Cancelled = "cancelled"
+	Skipped   = "skipped"
+	dryRun    = "dry_run"
+)
+
+// Result is what came of one letter.
+type Result struct {
+	ID       string   `json:"id"`
+	Result   string   `json:"result"`
+	ExitCode *int     `json:"exit_code"` // nil where nothing ran
+	Reason   string   `json:"reason"`
+	Command  []string `json:"command"` // masked
+}
+
+// Runner runs letters.
+type Runner interface {
+	// Run runs a letter in a process of its own and waits for it. Its standard
+	// input is stdin, nil for none. Of the result, id and command need not be set.
+	Run(d *queue.Dir, e *queue.Entry, stdin *os.File) Result
+	// Sleep waits for d.
+	Sleep(d time.Duration)
+	// Ended reports whether a signal has asked for the end.
+	Ended() bool
+}
+
+// RedriveFlags is the grammar of what --redrive has beside the flags of a run.
+type RedriveFlags struct {
+	RedriveMax uint `default:"5"`
+	Rate       queue.Rate
+	DryRun     bool
+	Words      []string `arg:"" optional:""`
+}
+
+// Redriving is one use of --redrive: its flags, and those of a run that say where
+// letters are and how to speak.
+type Redriving struct {
+	mode.Call
+	RedriveFlags
+	Dir         string // a value of --dead-letter
+	JSON, Quiet bool
+	Runner      Runner
+
+	d       *queue.Dir
+	results []Result
+	count   map[string]int
+}
+
+// Do redrives.
+func (r *Redriving) Do() int {
+	d, all, _, err := list(r.Dir)
+	if err != nil {
+		return r.Fail(err)
+	}
+	r.d, r.results, r.count = d, []Result{}, map[string]int{}
+	chosen, without, err := queue.Redrivable(all, r.Words, time.Now(), int(r.RedriveMax))
+	if err != nil {
+		return refuse(&r.Call, err)
+	}
+	for _, word := range without {
+		unmatched(&r.Call, word)
+	}
+	if len(r.Words) == 0 || slices.Contains(r.Words, queue.DueWord) {
+		leftAlone(&r.Call, all, chosen)
+	}
+	var next time.Time // that --rate lets a run start
+	for _, e := range chosen {
+		r.Runner.Sleep(time.Until(next))
+		if r.Runner.Ended() {
+			break
+		}
+		if begun := time.Now(); r.one(e) {
+			next = begun.Add(time.Duration(r.Rate))
+		}
+	}
+	code := exitcodes.OK
+	switch {
+	case len(without) > 0 || r.count[Failed] > 0:
+		code = exitcodes.Rejected
+	case r.count[Parked]+r.count[Refused] > 0:
+		code = exitcodes.Refused
+	}
+	r.sum()
+	return r.Print(code, func(w *os.File) error {
+		if !r.JSON {
+			return nil
+		}
+		return writeJSON(w, map[string]any{
+			"redriven": r.results, Done: r.count[Done], Failed: r.count[Failed], Parked: r.count[Parked], Skipped: r.count[Skipped],
+		})
+	})
+}
+
+// one redrives a letter, and reports whether it was started.
+func (r *Redriving) one(e *queue.Entry) (started bool) {
+	result := Result{Result: Skipped}
+	stdin, err := r.d.Input(e)
+	if stdin != nil {
+		defer func() { _ = stdin.Close() }()
+	}
+	switch {
+	case !e.Usable():
+		result.Result, result.Reason = Failed, "the letter is left as it is: "+e.Problem.Error()
+	case !r.d.Seen(e):
+		result.Reason = "another redriver has run it, or it was discarded"
+	case err != nil:
+		result.Result, result.Reason = Failed, "its input: "+err.Error()
+	case r.DryRun:
+		result.Result = dryRun
+	default:
+		started = true
+		result = r.Runner.Run(r.d, e, stdin)
+	}
+	result.ID, result.Command = e.ID, []string{}
+	if e.Letter != nil {
+		result.Command = masked(e)
+	}
+	result.Reason = tell.Masked(result.Reason)
+	r.results = append(r.results, result)
+	r.count[result.Result]++
+	r.tell(&result)
+	return started
+}
+
+// tell says what came of a letter.
+func (r *Redriving) tell(result *Result) {
+	w, line := io.Writer(r.Stderr), fmt.Sprintf("letter %s %s", result.ID, result.Result)
+	switch {
+	case result.Result == dryRun && r.JSON, r.Quiet && result.ExitCode != nil, r.Quiet && result.Result == Skipped:
+		return
+	case result.Result == dryRun:
+		w, line = r.Stdout, fmt.Sprintf("letter %s would be run", result.ID)
+	case result.Reason != "":
+		line += ": " + result.Reason
+	}
+	command := []rune(strings.Join(result.Command, " "))
+	if len(command) > longestCommand {
+		command = append(command[:longestCommand-1], '…')
+	}
+	fmt.Fprintf(w, "retry: %s: %s\n", tell.Printable(line), tell.Printable(string(command)))
+}
+
+// longestCommand is how much of a command a line has, in characters.
+const longestCommand = 100
+
+// sum says what came of all.
+func (r *Redriving) sum() {
+	if len(r.results) == 0 || r.Quiet || r.DryRun {
+		return
+	}
+	var parts []string
+	for _, result := range []string{Done, Failed, Parked, Refused, Cancelled, Skipped} {
+		if n := r.count[result]; n > 0 {
+			parts = append(parts, fmt.Sprint(n, " ", result))
+		}
+	}
+	fmt.Fprintf(r.Stderr, "retry: redriven: %s\n", strings.Join(parts, ", "))
+}

@@ -1,0 +1,62 @@
+package mode
+
+// This file prints tables.
+
+import (
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+
+	"github.com/retrysh/retry/engine/tell"
+)
+
+// Width is that of the terminal which standard output is, 0 where it is none.
+func (c Call) Width() int {
+	width, _, err := term.GetSize(int(c.Stdout.Fd()))
+	if err != nil {
+		return 0
+	}
+	return max(width, 0)
+}
+
+// Table writes rows of cells in columns that are as wide as their widest cell.
+// Control characters in a cell are blanks. A line is cut to width characters; 0
+// cuts nothing.
+func Table(w io.Writer, width int, rows [][]string) error {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			row[i] = tell.Printable(cell)
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+		}
+	}
+	var text strings.Builder
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			line.WriteString(cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
+		}
+		cut := []rune(strings.TrimRight(line.String(), " "))
+		if width > 0 && len(cut) > width {
+			cut = append(cut[:width-1], '…')
+		}
+		text.WriteString(string(cut) + "\n")
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// Print writes what a mode was asked for to standard output, and returns code,
+// or that of the program's own failures where the output cannot be written.
+func (c Call) Print(code int, print func(w *os.File) error) int {
+	if err := print(c.Stdout); err != nil {
+		return c.Fail(err)
+	}
+	return code
+}

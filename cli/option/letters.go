@@ -1,0 +1,170 @@
+package option
+
+// This file resolves dead letters (SPEC section 17), and what a letter keeps of the
+// flags of its run.
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"time"
+)
+
+// Letters says what becomes of a run that is given up, or would wait for long.
+type Letters struct {
+	Dir  string        // on, off or a directory
+	Most int           // letters in it
+	Env  []string      // variables, and globs on them, whose values are kept
+	Park time.Duration // the longest wait that is slept; 0: all are
+}
+
+// letters resolves the section on dead letters.
+func (r *resolver) letters() Letters {
+	l := Letters{Dir: string(r.g.DeadLetter), Most: int(r.g.DeadLetterMax), Park: time.Duration(r.g.Park)}
+	for _, names := range r.g.DeadLetterEnv {
+		l.Env = append(l.Env, names...)
+	}
+	switch {
+	case l.Park == 0:
+	case !r.given("dead-letter"):
+		l.Dir = "on"
+	case l.Dir == "off":
+		r.fail("park", errors.New("goes without --dead-letter off: a parked run is a letter; write --dead-letter on, or a directory"))
+	}
+	return l
+}
+
+// Kept are the settings of a run as its letter keeps them: not what says how to
+// speak, was for one call, or says where letters and policies are.
+func Kept(settings []Setting) map[string][]string {
+	kept := map[string][]string{}
+	for _, s := range settings {
+		name := s.Flag.Name()
+		if !s.Flag.HasVariable() || s.Flag.saysHow() || slices.Contains([]string{"dead-letter", "dead-letter-max", "policy", "config"}, name) {
+			continue
+		}
+		if !s.Flag.Repeats() {
+			kept[name] = nil
+		}
+		kept[name] = append(kept[name], s.Value)
+	}
+	return kept
+}
+
+// saysHow reports whether the flag says how to speak (SPEC section 15).
+func (f *Flag) saysHow() bool {
+	return slices.Contains([]string{"quiet", "verbose", "color", "log-format", "log-file", "timestamps"}, f.Name())
+}
+
+// Redrive is the command line of --redrive: its own words, and the flags of a run.
+type Redrive struct {
+	Own   []string
+	line  *Line
+	below []Setting
+}
+
+// notRedriven are flags of a run that a letter decides alone.
+var notRedriven = [...]string{
+	"stdin", "idempotency-key", "rehearse", "rehearse-stdout", "rehearse-stderr", "name", "policy", "config", "dead-letter-env", "dead-letter-max",
+}
+
+// ReadRedrive takes the words of --redrive apart. Of the variables those count that
+// say how to speak or where letters are.
+func ReadRedrive(args, environ []string) (*Redrive, *grammar, []Setting, error) {
+	table := slices.DeleteFunc(Table(), func(f Flag) bool {
+		return slices.Contains(notRedriven[:], f.Name()) || !f.HasVariable() && !f.Is("no-env")
+	})
+	l := &Redrive{}
+	var run []string
+	for i := 0; i < len(args); i++ {
+		word, flags := args[i], &Line{}
+		needsNext, known := false, false
+		if len(word) > 1 && word[0] == '-' && word != "--" {
+			needsNext, known = flags.Own(table, word)
+		}
+		switch {
+		case word == "--":
+			l.Own = append(l.Own, args[i:]...)
+			i = len(args)
+		case !known:
+			l.Own = append(l.Own, word)
+		default:
+			run = append(run, word)
+			if needsNext && i+1 < len(args) && args[i+1] != "--" {
+				i++
+				run = append(run, args[i])
+			}
+		}
+	}
+	l.line = LookThrough(table, run)
+	if !l.line.Asks("no-env") {
+		l.below = slices.DeleteFunc(Environment(table, environ), func(s Setting) bool { return !s.Flag.saysHow() })
+	}
+	g, settings, err := l.line.Read(table, l.below)
+	if format := Last(settings, "log-format"); err == nil && format != nil && format.Source == FromCommandLine && g.LogFormat != "text" && g.LogFormat != "json" {
+		err = Usage("--log-format", fmt.Errorf("%q is not text or json", g.LogFormat))
+	}
+	return l, g, settings, err
+}
+
+// Options are those of the run of a letter: what the letter keeps, under the
+// variables that say how to speak, under the flags of --redrive. Files that these
+// name are taken against the working directory of now.
+func (l *Redrive) Options(kept map[string][]string, command []string) (*Options, error) {
+	table := Table()
+	var settings []Setting
+	for name, values := range kept {
+		f := ByName(table, name)
+		if f == nil || !f.HasVariable() {
+			return nil, fmt.Errorf("policy: this program has no flag --%s for a policy", name)
+		}
+		for _, value := range values {
+			settings = append(settings, Setting{f, value, "--" + name, FromPolicy})
+		}
+	}
+	g, settings, err := l.line.again(table).Read(table, Merge(settings, l.below))
+	if err == nil {
+		err = absolute(g, settings)
+	}
+	if err != nil {
+		return nil, err
+	}
+	o, err := Resolve(g, settings, command)
+	if err == nil {
+		o.Chosen = &InForce{}
+	}
+	return o, err
+}
+
+// again looks the same words through by another table.
+func (l *Line) again(table []Flag) *Line { return LookThrough(table, l.argv) }
+
+// absolute names the files that are not a letter's by their whole path.
+func absolute(g *grammar, settings []Setting) error {
+	for _, s := range settings {
+		v := s.Flag.in(g)
+		if s.Source < FromEnvironment || s.Flag.Is("dead-letter") {
+			continue
+		}
+		names := []reflect.Value{v}
+		if s.Flag.Repeats() {
+			names = nil
+			for i := range v.Len() {
+				names = append(names, v.Index(i))
+			}
+		}
+		for _, name := range names {
+			if name.Type() != reflect.TypeFor[fileName]() && name.Type() != reflect.TypeFor[promFile]() {
+				continue
+			}
+			path, err := filepath.Abs(name.String())
+			if err != nil {
+				return err
+			}
+			name.SetString(path)
+		}
+	}
+	return nil
+}

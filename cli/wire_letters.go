@@ -1,0 +1,385 @@
+package cli
+
+// This file keeps a run as a letter (SPEC section 17).
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/user"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/retrysh/retry/cli/letters"
+	"github.com/retrysh/retry/cli/option"
+	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/proc"
+	"github.com/retrysh/retry/engine/queue"
+)
+
+// keeper keeps one run. It is an engine.Letters, and a sink that sees when the run
+// failed.
+type keeper struct {
+	o      *option.Options
+	out    *output
+	runner *proc.Runner
+	e      *engine.Engine
+	dir    string
+	cwd    string
+	cwdErr error
+
+	first, last time.Time // failures
+	rehearsed   bool
+	told        string // where the letter is
+}
+
+// keepsLetters reports whether the run may become a letter.
+func keepsLetters(o *option.Options) bool {
+	return o.Letters.Dir != "off" && !o.Exec && len(o.Command) > 0
+}
+
+// captureTails has both outputs captured for a letter, each where it is no terminal.
+func captureTails(o *option.Options) {
+	if keepsLetters(o) {
+		r := &o.Policy.Rules
+		r.KeepStdout, r.KeepStderr = !term.IsTerminal(int(os.Stdout.Fd())), !term.IsTerminal(int(os.Stderr.Fd()))
+	}
+}
+
+// newKeeper returns what keeps the run of e. The directory is taken against the
+// working directory now.
+func newKeeper(o *option.Options, e *engine.Engine, runner *proc.Runner, out *output) (*keeper, error) {
+	dir, err := letters.Path(o.Letters.Dir)
+	if err != nil {
+		return nil, err
+	}
+	k := &keeper{o: o, e: e, runner: runner, out: out, dir: dir}
+	k.cwd, k.cwdErr = os.Getwd()
+	return k, nil
+}
+
+// keepLetters has the run of e kept, or taken from its letter.
+func keepLetters(o *option.Options, r *redriven, e *engine.Engine, runner *proc.Runner, out *output) {
+	if r != nil {
+		r.keeper = &keeper{o: o, e: e, runner: runner, out: out}
+		r.resume(time.Now())
+		e.Letters, out.sinks = r, append(out.sinks, r)
+		return
+	}
+	if !keepsLetters(o) {
+		return
+	}
+	k, err := newKeeper(o, e, runner, out)
+	if err != nil {
+		out.complain("no letter will be kept: %v", err)
+		return
+	}
+	e.Letters, out.sinks = k, append(out.sinks, k)
+}
+
+// Emit notes when the run failed, and tells at its end where the letter is.
+func (k *keeper) Emit(ev event.Event) {
+	switch ev := ev.(type) {
+	case *event.AttemptFinished:
+		if ev.Success {
+			return
+		}
+		k.last = ev.Time
+		if k.first.IsZero() {
+			k.first = ev.Time
+		}
+		k.rehearsed = k.rehearsed || ev.Result.Rehearsed
+	case *event.RunFinished:
+		if k.told != "" {
+			k.out.say("%s", k.told)
+		}
+	}
+}
+
+// Close has nothing to do.
+func (k *keeper) Close(context.Context) error { return nil }
+
+// Park keeps a run in place of a long wait.
+func (k *keeper) Park(ctx context.Context, l *engine.Letter) string {
+	if limit := k.o.Letters.Park; limit == 0 || l.Decision.Wait <= limit {
+		return ""
+	}
+	id := k.add(ctx, l, "parked")
+	if id == "" {
+		k.out.complain("the run is not parked and waits here")
+	}
+	return id
+}
+
+// Keep keeps a run that has been given up.
+func (k *keeper) Keep(ctx context.Context, l *engine.Letter) string {
+	return k.add(ctx, l, string(l.Decision.Outcome))
+}
+
+// add writes a new letter. What does not work is told.
+func (k *keeper) add(ctx context.Context, l *engine.Letter, outcome string) string {
+	letter := k.letter(l, outcome)
+	content := queue.Content{Tails: [2][]byte{l.Evidence.Stdout, l.Evidence.Stderr}}
+	ctx, cancel := context.WithTimeout(ctx, inputWait)
+	defer cancel()
+	var err error
+	switch {
+	case k.o.Process.Stdin == proc.Replay:
+		if content.Stdin, err = k.runner.Input(ctx); err != nil {
+			k.out.complain("standard input is not kept: %v", err)
+		}
+	case k.o.Process.Stdin == proc.Inherit && proc.InputUsedUp():
+		k.out.complain("standard input was used up and is not kept; --stdin replay keeps it")
+	}
+	var d *queue.Dir
+	if err = k.cwdErr; err == nil {
+		d, err = queue.Open(k.dir, true)
+	}
+	id := ""
+	if err == nil {
+		id, err = d.Add(letter, content, k.o.Key != "" && outcome != "parked", k.o.Letters.Most)
+	}
+	if err != nil {
+		k.out.complain("no letter is kept: %v", err)
+		return ""
+	}
+	k.told = fmt.Sprintf("kept as letter %s in %s; retry --redrive %s runs it again", id, k.dir, id)
+	return id
+}
+
+// inputWait is how long the rest of an input is read.
+const inputWait = 10 * time.Second
+
+// letter describes the run.
+func (k *keeper) letter(l *engine.Letter, outcome string) *queue.Letter {
+	if now := time.Now(); k.first.IsZero() { // nothing ran
+		k.first, k.last = now, now
+	}
+	id := &k.e.Identity
+	name := k.e.About.Name
+	if name == "" {
+		name = engine.NameOf(k.o.Command)
+	}
+	host, _ := os.Hostname()
+	letter := &queue.Letter{
+		Version: queue.Version, ID: queue.NewID(k.first, id.RunID), IdempotencyKey: queue.Text(id.Key), Name: queue.Text(name),
+		Command: queue.Texts(k.o.Command), Cwd: queue.Text(k.cwd), Umask: fmt.Sprintf("%04o", umask()), Policy: kept(k.o.Settings),
+		FirstFailedAt: queue.Time{Time: k.first}, Count: 1, Host: queue.Text(host), User: queue.Text(userName()),
+		EnvNames: []queue.Text{},
+	}
+	letter.Env, letter.EnvNames = keptVariables(id.Environ, k.o.Letters.Env)
+	k.describe(letter, l, outcome)
+	return letter
+}
+
+// describe gives a letter the details of the last run.
+func (k *keeper) describe(letter *queue.Letter, l *engine.Letter, outcome string) {
+	d, r := l.Decision, &l.Result
+	letter.RunID, letter.TraceID = k.e.Identity.RunID, k.e.Identity.Trace.ID
+	letter.Outcome, letter.ExitCode, letter.TimedOut = outcome, d.End.Code, r.TimedOut || r.DeadlinePassed
+	letter.Reason, letter.Verdict, letter.Rule, letter.Signal = queue.Text(d.Reason), string(d.Verdict), nil, nil
+	if d.Rule != "" {
+		rule := queue.Text(d.Rule)
+		letter.Rule = &rule
+	}
+	if d.Why != "" {
+		letter.Reason += queue.Text("; " + d.Why)
+	}
+	if r.Signal != "" {
+		signal := string(r.Signal)
+		letter.Signal = &signal
+	}
+	letter.Attempts, letter.MaxAttempts = l.Attempts, k.o.Policy.Attempts
+	letter.LastFailedAt = queue.Time{Time: k.last}
+	letter.Rehearsed = k.rehearsed
+	letter.DueAt, letter.Schedule, letter.DeadlineAt = nil, nil, nil
+	if !l.Deadline.IsZero() {
+		letter.DeadlineAt = &queue.Time{Time: l.Deadline}
+	}
+	if outcome == "parked" {
+		letter.ExitCode = r.ExitCode
+		letter.DueAt = &queue.Time{Time: l.DueAt}
+		letter.Schedule = &queue.Schedule{Step: l.Place.Step, PreviousMs: l.Place.Previous.Milliseconds(), WaitMs: d.Wait.Milliseconds()}
+	}
+}
+
+// kept are the settings of the run as a letter has them.
+func kept(settings []option.Setting) map[string][]queue.Text {
+	policy := map[string][]queue.Text{}
+	for name, values := range option.Kept(settings) {
+		policy[name] = queue.Texts(values)
+	}
+	return policy
+}
+
+// keptVariables are the variables whose values a letter keeps, and the names of the
+// others: secrets change, and do not belong in files. What the program sets for a
+// command is in neither.
+func keptVariables(environ, more []string) (env map[string]queue.Text, names []queue.Text) {
+	keep := append([]string{"PATH", "LANG", "LC_*", "TZ"}, more...)
+	env, names = map[string]queue.Text{}, []queue.Text{}
+	for _, entry := range environ {
+		name, value, ok := strings.Cut(entry, "=")
+		matches := func(pattern string) bool {
+			is, _ := path.Match(pattern, name)
+			return is
+		}
+		switch {
+		case !ok || name == "" || engine.SetsVariable(name): // Windows has some that begin with "="
+		case slices.ContainsFunc(keep, matches):
+			env[name] = queue.Text(value)
+		default:
+			names = append(names, queue.Text(name))
+		}
+	}
+	slices.Sort(names)
+	return env, slices.Compact(names)
+}
+
+func userName() string {
+	u, err := user.Current()
+	if err != nil {
+		return strconv.Itoa(os.Getuid())
+	}
+	return u.Username
+}
+
+// redriven is a letter that this process runs, for a redriver that started it.
+type redriven struct {
+	*keeper
+	claim  *queue.Claim
+	before *queue.Letter // as it was
+	letter *queue.Letter // with one redrive more
+	kept   bool
+	result letters.Result
+	pipe   *os.File // the redriver reads the result from it
+}
+
+// Park parks the run again, in its own letter.
+func (r *redriven) Park(_ context.Context, l *engine.Letter) string {
+	if limit := r.o.Letters.Park; limit == 0 || l.Decision.Wait <= limit {
+		return ""
+	}
+	redrives := r.letter.Redrives
+	r.letter.Redrives = 0
+	id := r.replace(l, "parked")
+	if id == "" {
+		r.letter.Redrives = redrives
+		r.out.complain("the run is not parked and waits here")
+	}
+	return id
+}
+
+// Keep keeps the last failure in the run's own letter. One that was refused stays
+// as it was.
+func (r *redriven) Keep(_ context.Context, l *engine.Letter) string {
+	if l.Decision.Outcome == event.Refused {
+		return r.before.ID
+	}
+	return r.replace(l, string(l.Decision.Outcome))
+}
+
+func (r *redriven) replace(l *engine.Letter, outcome string) string {
+	changed := *r.letter
+	r.describe(&changed, l, outcome)
+	if err := r.claim.Replace(&changed, &[2][]byte{l.Evidence.Stdout, l.Evidence.Stderr}); err != nil {
+		r.out.complain("the letter cannot be written: %v", err)
+		return ""
+	}
+	r.letter, r.kept = &changed, true
+	return changed.ID
+}
+
+// Emit notes how the run ends.
+func (r *redriven) Emit(ev event.Event) {
+	r.keeper.Emit(ev)
+	end, ok := ev.(*event.RunFinished)
+	if !ok {
+		return
+	}
+	r.result = letters.Result{ExitCode: &end.ExitCode, Reason: end.Reason}
+	if end.Why != "" {
+		r.result.Reason += "; " + end.Why
+	}
+	var err error
+	switch fallback := end.FallbackExitCode; {
+	case end.Outcome == event.Succeeded, fallback != nil && *fallback == 0:
+		r.result.Result, r.result.Reason = letters.Done, ""
+		err = r.claim.Remove()
+	case end.Outcome == event.Parked:
+		r.result.Result, r.result.Reason = letters.Parked, "until "+end.DueAt.Format(time.DateTime)
+	case end.Outcome == event.Cancelled, end.Outcome == event.Refused, end.Outcome == event.Failed:
+		r.result.Result = map[event.Outcome]string{event.Cancelled: letters.Cancelled, event.Refused: letters.Refused, event.Failed: letters.Failed}[end.Outcome]
+		err = r.claim.Replace(r.before, nil)
+	default:
+		r.result.Result = letters.Failed
+		if !r.kept { // nothing was started
+			r.last = end.Time
+			d := &engine.Decision{Reason: end.Reason, Verdict: end.Verdict, Rule: end.Rule, Why: end.Why, End: engine.End{Code: end.ExitCode}}
+			r.replace(&engine.Letter{Decision: d, Attempts: end.Attempts, Evidence: &engine.Evidence{}}, string(end.Outcome))
+		}
+		r.tellMissing()
+	}
+	if err != nil {
+		r.out.complain("the letter %s stays as it is: %v", r.before.ID, err)
+	}
+}
+
+// tellMissing tells which variables were set when the run failed first and are not
+// now.
+func (r *redriven) tellMissing() {
+	var missing []string
+	for _, name := range queue.Strings(r.before.EnvNames) {
+		if !slices.ContainsFunc(r.e.Identity.Environ, func(entry string) bool { return strings.HasPrefix(entry, name+"=") }) {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		r.out.complain("not set now, and set when the run first failed: %s", strings.Join(missing, " "))
+	}
+}
+
+// resume makes the engine take up a parked run, or run what was given up once more.
+func (r *redriven) resume(now time.Time) {
+	e, l := r.e, r.before
+	e.Identity.Key, e.About.Name, e.About.Letter = string(l.IdempotencyKey), string(l.Name), l.ID
+	e.Inherit = []uintptr{r.claim.Descriptor()}
+	e.Policy.InitialDelay, e.Policy.Splay = 0, 0
+	r.first, r.last = l.FirstFailedAt.Time, l.LastFailedAt.Time
+	if !l.Parked() {
+		e.Identity.ParentRunID = l.RunID
+		return
+	}
+	e.Identity.RunID = l.RunID
+	if l.TraceID != "" {
+		e.Identity.Trace = engine.ContinueTrace("00-"+l.TraceID+"-"+e.Identity.Trace.Span+"-01", e.Identity.Random)
+		e.Identity.Trace.Parent = ""
+	}
+	wait := time.Duration(l.Schedule.WaitMs) * time.Millisecond
+	e.From = engine.Place{Step: l.Schedule.Step, Previous: time.Duration(l.Schedule.PreviousMs) * time.Millisecond}
+	e.Resume = &engine.Resume{
+		Attempts: l.Attempts, Reason: string(l.Reason), Verdict: event.Verdict(l.Verdict),
+		Last:   attempt.Result{ExitCode: l.ExitCode, TimedOut: l.TimedOut, Rehearsed: l.Rehearsed},
+		Waited: min(wait, max(0, now.Sub(l.DueAt.Add(-wait)))),
+	}
+	if l.Rule != nil {
+		e.Resume.Rule = string(*l.Rule)
+	}
+	if l.Signal != nil {
+		e.Resume.Last.Signal = attempt.Signal(*l.Signal)
+	}
+	given := option.Last(r.o.Settings, "deadline")
+	if end := l.DeadlineAt; end != nil && (given == nil || given.Source != option.FromCommandLine) {
+		e.Policy.Deadline = 0
+		if until := now.Add(end.Sub(now)); e.Expires.IsZero() || until.Before(e.Expires) {
+			e.Expires = until
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package queue
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// crashing is the variable that has the test binary change a directory, to be
+// killed meanwhile: the change and the directory.
+const crashing = "RETRY_QUEUE_CRASH"
+
+func init() { // strace counts the calls of each thread
+	if os.Getenv(crashing) != "" {
+		runtime.LockOSThread()
+	}
+}
+
+func TestMain(m *testing.M) {
+	if change, dir, ok := strings.Cut(os.Getenv(crashing), " "); ok {
+		if err := crashes[change].do(&Dir{dir}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// crash is a change to a directory, which holds the sample letter before unless
+// it is empty, and what may be there afterwards. after is nil for no letter.
+type crash struct {
+	empty bool
+	do    func(d *Dir) error
+	after func(l *Letter, whole bool) error
+}
+
+var crashes = map[string]crash{
+	"add": {true, func(d *Dir) error {
+		_, err := d.Add(sample(), Content{Stdin: strings.NewReader("in"), Tails: [2][]byte{[]byte("out"), []byte("err")}}, false, 10)
+		return err
+	}, func(l *Letter, whole bool) error {
+		if l == nil && whole || l != nil && l.Stdin.Bytes != 2 {
+			return errors.New("not added whole")
+		}
+		return nil
+	}},
+	"join": {false, func(d *Dir) error {
+		l := sample()
+		l.RunID = "2" + sampleRun[1:]
+		l.ID = NewID(failedAt, l.RunID)
+		_, err := d.Add(l, Content{Tails: [2][]byte{[]byte("out"), nil}}, true, 10)
+		return err
+	}, func(l *Letter, whole bool) error {
+		if l == nil || whole && l.Count != 2 || l.Count == 2 != (l.RunID[0] == '2') {
+			return fmt.Errorf("joined to %+v", l)
+		}
+		return nil
+	}},
+	"redrive": {false, func(d *Dir) error {
+		c, e, err := d.Claim(sampleID)
+		if err != nil {
+			return err
+		}
+		defer c.Release()
+		e.Letter.Redrives++
+		return c.Replace(e.Letter, nil)
+	}, func(l *Letter, whole bool) error {
+		if l == nil || l.Redrives > 1 || whole && l.Redrives != 1 {
+			return fmt.Errorf("became %+v", l)
+		}
+		return nil
+	}},
+	"remove": {false, func(d *Dir) error {
+		c, _, err := d.Claim(sampleID)
+		if err != nil {
+			return err
+		}
+		defer c.Release()
+		return c.Remove()
+	}, func(l *Letter, whole bool) error {
+		if l != nil && whole {
+			return errors.New("not removed")
+		}
+		return nil
+	}},
+}
+
+// Who changes a directory is killed at each of its system calls: a letter is there
+// whole or not at all, and what is left is cleared away by who looks next.
+func TestKilledAtEverySystemCall(t *testing.T) {
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.Skip("strace is not installed")
+	}
+	for name, c := range crashes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, call := range strings.Fields("mkdirat renameat unlinkat fsync fchmod fchmodat flock openat write") {
+				killAtEach(t, strace, name, &c, call)
+			}
+		})
+	}
+}
+
+// killAtEach kills a change at the first, second, ... of its system calls of one
+// kind, until it comes to its end.
+func killAtEach(t *testing.T, strace, name string, c *crash, call string) {
+	killed := 0
+	for whole := false; !whole; {
+		d := openDir(t)
+		if !c.empty {
+			add(t, d, sample(), Content{Tails: [2][]byte{[]byte("before"), nil}})
+		}
+		cmd := exec.Command(strace, "-qq", "-o", os.DevNull, "-e", "trace="+call,
+			"-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, killed+1), os.Args[0])
+		cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=10", crashing+"="+name+" "+d.path)
+		out, err := cmd.CombinedOutput()
+		var exit *exec.ExitError
+		switch {
+		case err == nil:
+			whole = true
+		case errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL:
+			killed++
+		case strings.Contains(string(out), "PTRACE"):
+			t.Skipf("no process may be traced here: %s", out)
+		default:
+			t.Fatalf("%v: %s", err, out)
+		}
+		all, err := d.List()
+		var l *Letter
+		switch {
+		case err != nil || len(all) > 1:
+			t.Fatalf("after %d %ss: %d letters, %v", killed, call, len(all), err)
+		case len(all) == 1 && (!all[0].Usable() || all[0].Claimed):
+			t.Fatalf("after %d %ss: %+v", killed, call, all[0])
+		case len(all) == 1:
+			l = all[0].Letter
+		}
+		if err := c.after(l, whole); err != nil {
+			t.Errorf("after %d %ss: %v", killed, call, err)
+		}
+		if rest := names(t, d); strings.Contains(" "+rest, " .2") {
+			t.Errorf("after %d %ss there is %s", killed, call, rest)
+		}
+	}
+}

@@ -1,0 +1,282 @@
+package queue
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func openDir(t *testing.T) *Dir {
+	t.Helper()
+	d, err := Open(filepath.Join(t.TempDir(), "a", "letters"), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func add(t *testing.T, d *Dir, l *Letter, c Content) {
+	t.Helper()
+	if id, err := d.Add(l, c, false, 1000); err != nil || id != l.ID {
+		t.Fatalf("%q, %v", id, err)
+	}
+}
+
+// names are all that is in the directory.
+func names(t *testing.T, d *Dir) string {
+	t.Helper()
+	var all []string
+	err := filepath.WalkDir(d.path, func(path string, _ os.DirEntry, err error) error {
+		if rel, _ := filepath.Rel(d.path, path); rel != "." {
+			all = append(all, filepath.ToSlash(rel))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(all, " ")
+}
+
+func one(t *testing.T, d *Dir) Entry {
+	t.Helper()
+	all, err := d.List()
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%d letters, %v", len(all), err)
+	}
+	return all[0]
+}
+
+func TestAddedLetterComesBackWhole(t *testing.T) {
+	d := openDir(t)
+	input := bytes.Repeat([]byte("input \xff\n"), 1<<17)
+	add(t, d, sample(), Content{Stdin: bytes.NewReader(input), Tails: [2][]byte{[]byte("out"), nil}})
+	if got, want := names(t, d), ".lock "+sampleID+" "+sampleID+"/letter.json "+sampleID+"/stdin "+sampleID+"/stdout.tail"; got != want {
+		t.Errorf("%s; want %s", got, want)
+	}
+	e := one(t, d)
+	if !e.Usable() || e.Claimed || e.Letter.Stdin.Bytes != int64(len(input)) {
+		t.Fatalf("%+v", e)
+	}
+	in, err := d.Input(&e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if err := e.Letter.Stdin.CheckInput(in); err != nil {
+		t.Error(err)
+	}
+	if out, errs := d.Tails(&e); string(out) != "out" || errs != nil {
+		t.Errorf("%q %q", out, errs)
+	}
+	if err := os.WriteFile(d.in(sampleID, stdinFile), []byte("other"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Letter.Stdin.CheckInput(in); err == nil {
+		t.Error("a changed input is taken")
+	}
+}
+
+func TestLetterIsReplacedAndRemoved(t *testing.T) {
+	d := openDir(t)
+	add(t, d, sample(), Content{Tails: [2][]byte{[]byte("out"), []byte("err")}})
+	seen := one(t, d)
+	c, e, err := d.Claim(sampleID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !d.Seen(&seen) {
+		t.Error("a claim changes the letter")
+	}
+	if _, _, err := d.Claim(sampleID); !errors.Is(err, ErrClaimed) {
+		t.Errorf("claimed twice: %v", err)
+	}
+	if e := one(t, d); !e.Claimed {
+		t.Error("not told as claimed")
+	}
+	e.Letter.Redrives = 7
+	if err := c.Replace(e.Letter, &[2][]byte{nil, []byte("new")}); err != nil {
+		t.Fatal(err)
+	}
+	if d.Seen(&seen) {
+		t.Error("a change is not seen")
+	}
+	c.Release()
+	e = one(t, d)
+	if out, errs := d.Tails(&e); e.Letter.Redrives != 7 || e.Claimed || out != nil || string(errs) != "new" {
+		t.Errorf("%+v %q %q", e, out, errs)
+	}
+	if c, _, err = d.Claim(sampleID); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	c.Release()
+	if got := names(t, d); got != ".lock" {
+		t.Errorf("left: %s", got)
+	}
+	if _, _, err := d.Claim(sampleID); err != ErrGone {
+		t.Errorf("claimed what is gone: %v", err)
+	}
+}
+
+func TestSameWorkIsOneLetter(t *testing.T) {
+	d := openDir(t)
+	run := func(n int, change func(*Letter), input string) string {
+		t.Helper()
+		l := sample()
+		l.RunID = fmt.Sprintf("%08x%s", n, sampleRun[8:])
+		l.ID, l.IdempotencyKey, l.ExitCode, l.Redrives = NewID(failedAt, l.RunID), "build <7>", n, n
+		change(l)
+		id, err := d.Add(l, Content{Stdin: strings.NewReader(input)}, true, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	same := func(*Letter) {}
+	first := run(1, same, "in")
+	if got := run(2, same, "in"); got != first {
+		t.Errorf("%s is not joined to %s", got, first)
+	}
+	if e := one(t, d); e.Letter.Count != 2 || e.Letter.ExitCode != 2 || e.Letter.Redrives != 1 || e.Letter.RunID[:8] != "00000002" {
+		t.Errorf("%+v", e.Letter)
+	}
+	for n, other := range map[string]func(*Letter){
+		"input":     same,
+		"key":       func(l *Letter) { l.IdempotencyKey = "build 8" },
+		"words":     func(l *Letter) { l.Command = []Text{"true"} },
+		"directory": func(l *Letter) { l.Cwd = "/tmp" },
+	} {
+		input := "in"
+		if n == "input" {
+			input = "other"
+		}
+		if got := run(int(n[0]), other, input); got == first {
+			t.Errorf("another %s is joined", n)
+		}
+	}
+	c, _, err := d.Claim(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Release()
+	if got := run(3, same, "in"); got == first {
+		t.Error("a claimed one is joined")
+	}
+}
+
+func TestFullDirectoryTakesNoOther(t *testing.T) {
+	d := openDir(t)
+	add(t, d, sample(), Content{})
+	l := sample()
+	l.RunID = "2" + sampleRun[1:]
+	l.ID = NewID(failedAt, l.RunID)
+	if _, err := d.Add(l, Content{}, false, 1); !errors.Is(err, ErrFull) {
+		t.Errorf("%v", err)
+	}
+	if got := one(t, d).ID; got != sampleID {
+		t.Errorf("%s took the place of the oldest", got)
+	}
+}
+
+// What is left by those who were killed is cleared away, what is held is not.
+func TestLeftoversAreCleared(t *testing.T) {
+	d := openDir(t)
+	const held = "20261124T015407Z-00000001"
+	for _, name := range []string{
+		"." + sampleID + newEnd + "/stdin", "." + sampleID + goneEnd + "/letter.json", "." + sampleID + ".letter.json", "." + sampleID + lockEnd,
+		"." + held + newEnd + "/stdin", "mine", ".hidden",
+	} {
+		path := filepath.Join(d.path, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lock, err := lockFile(d.beside(held, lockEnd), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Unlock()
+	if all, err := d.List(); err != nil || len(all) != 0 {
+		t.Errorf("%v, %v", all, err)
+	}
+	if got, want := names(t, d), "."+held+".lock ."+held+".new ."+held+".new/stdin .hidden mine"; got != want {
+		t.Errorf("%s; want %s", got, want)
+	}
+}
+
+// Writers, redrivers and readers at once: every letter is added once, removed
+// once, and never seen in part.
+func TestManyAtOnce(t *testing.T) {
+	d := openDir(t)
+	const writers, each = 4, 10
+	var wait sync.WaitGroup
+	for w := range writers {
+		wait.Go(func() {
+			for i := range each {
+				l := sample()
+				l.RunID = fmt.Sprintf("%08x%s", w*each+i, sampleRun[8:])
+				l.ID, l.IdempotencyKey = NewID(failedAt, l.RunID), Text(l.RunID)
+				if _, err := d.Add(l, Content{Tails: [2][]byte{[]byte("x"), nil}}, i%2 == 0, 1000); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	var mu sync.Mutex
+	removed := map[string]int{}
+	for range 2 {
+		wait.Go(func() {
+			for until := time.Now().Add(20 * time.Second); time.Now().Before(until); {
+				all, err := d.List()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for _, e := range all {
+					if !e.Usable() {
+						t.Errorf("%s: %v", e.ID, e.Problem)
+						return
+					}
+					c, _, err := d.Claim(e.ID)
+					if err != nil {
+						continue
+					}
+					if err := c.Remove(); err != nil {
+						t.Error(err)
+					}
+					c.Release()
+					mu.Lock()
+					removed[e.ID]++
+					mu.Unlock()
+				}
+				mu.Lock()
+				n := len(removed)
+				mu.Unlock()
+				if n == writers*each {
+					return
+				}
+			}
+		})
+	}
+	wait.Wait()
+	for id, n := range removed {
+		if n != 1 {
+			t.Errorf("%s was removed %d times", id, n)
+		}
+	}
+	if len(removed) != writers*each {
+		t.Errorf("%d letters of %d", len(removed), writers*each)
+	}
+}

@@ -1,0 +1,177 @@
+package queue
+
+// This file selects letters by the words of a mode, and paces their starts.
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Entry is a letter as it was listed.
+type Entry struct {
+	ID string
+	// Letter is what could be read, nil for nothing; Problem says why it cannot be
+	// used, nil where it can.
+	Letter  *Letter
+	Problem error
+	// Foreign says that it may be another user's work: nothing of it is touched.
+	Foreign bool
+	// Claimed says that a run, or what is left of one, holds its lock.
+	Claimed bool
+	// Stamp changes with each run of the letter.
+	Stamp string
+}
+
+// Usable reports whether the letter could be read whole.
+func (e *Entry) Usable() bool { return e.Problem == nil }
+
+// AmbiguousError says that a word stands for several letters.
+type AmbiguousError struct {
+	Word string
+	IDs  []string
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%q stands for several letters: %s", e.Word, strings.Join(e.IDs, ", "))
+}
+
+// leastDigits is how many digits behind the dash name a letter at least.
+const leastDigits = 4
+
+// Find returns the letters that a word names: one by its id or by the first
+// digits behind its dash, else those whose name is the word or matches it as a
+// glob.
+func Find(all []Entry, word string) (found []*Entry, byID bool, err error) {
+	for i := range all {
+		e := &all[i]
+		if e.ID == word {
+			return []*Entry{e}, true, nil
+		}
+		if len(word) >= leastDigits && strings.HasPrefix(e.ID[beforeDash+1:], word) {
+			found = append(found, e)
+		}
+	}
+	switch len(found) {
+	case 0:
+	case 1:
+		return found, true, nil
+	default:
+		ambiguous := &AmbiguousError{Word: word}
+		for _, e := range found {
+			ambiguous.IDs = append(ambiguous.IDs, e.ID)
+		}
+		return nil, false, ambiguous
+	}
+	for i := range all {
+		if l := all[i].Letter; l != nil && l.Name != "" && named(string(l.Name), word) {
+			found = append(found, &all[i])
+		}
+	}
+	return found, false, nil
+}
+
+func named(name, word string) bool {
+	matches, err := path.Match(word, name)
+	return name == word || err == nil && matches
+}
+
+// Older orders letters by their first failure.
+func Older(a, b *Entry) int {
+	return cmp.Or(a.first().Compare(b.first()), strings.Compare(a.ID, b.ID))
+}
+
+// first is when the run failed first.
+func (e *Entry) first() time.Time {
+	if e.Letter != nil && !e.Letter.FirstFailedAt.IsZero() {
+		return e.Letter.FirstFailedAt.Time
+	}
+	return e.named()
+}
+
+// Last is when the run failed last.
+func (e *Entry) Last() time.Time {
+	if e.Letter != nil && !e.Letter.LastFailedAt.IsZero() {
+		return e.Letter.LastFailedAt.Time
+	}
+	return e.named()
+}
+
+// named is the time in the letter's id, for one that cannot be read.
+func (e *Entry) named() time.Time {
+	t, _ := time.Parse(idTime, e.ID[:beforeDash])
+	return t
+}
+
+// The words that take letters by their status.
+const (
+	DueWord, FailedWord, AllWord = "due", "failed", "all"
+)
+
+// Redrivable returns the letters that the words of --redrive take, oldest first,
+// and the words that match none. limit is --redrive-max.
+func Redrivable(all []Entry, words []string, now time.Time, limit int) (chosen []*Entry, unmatched []string, err error) {
+	if len(words) == 0 {
+		words = []string{DueWord}
+	}
+	for _, word := range words {
+		var found []*Entry
+		byID, set := false, word == DueWord || word == FailedWord || word == AllWord
+		if set {
+			for i := range all {
+				found = append(found, &all[i])
+			}
+		} else if found, byID, err = Find(all, word); err != nil {
+			return nil, nil, err
+		}
+		if len(found) == 0 && !set {
+			unmatched = append(unmatched, word)
+		}
+		for _, e := range found {
+			if (byID || e.taken(word, now, limit)) && !slices.Contains(chosen, e) {
+				chosen = append(chosen, e)
+			}
+		}
+	}
+	slices.SortStableFunc(chosen, Older)
+	return chosen, unmatched, nil
+}
+
+// taken reports whether a word that is no id takes the letter. What cannot be
+// read is taken to have failed.
+func (e *Entry) taken(word string, now time.Time, limit int) bool {
+	l := e.Letter
+	switch {
+	case l == nil || !e.Usable() && !l.Due(now):
+		return word != DueWord
+	case l.Status(limit) == "poison":
+		return false
+	case l.Parked():
+		return word != FailedWord && l.Due(now)
+	}
+	return word != DueWord
+}
+
+// Rate is the least time between two starts.
+type Rate time.Duration
+
+// ParseRate reads a rate such as 2/s, 30/m or 0.5/h.
+func ParseRate(text string) (Rate, error) {
+	count, unit, _ := strings.Cut(text, "/")
+	n, err := strconv.ParseFloat(count, 64)
+	per, known := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}[unit]
+	if err != nil || !known || !(n > 0) || n > 1e9 || float64(per)/n > float64(10000*time.Hour) {
+		return 0, fmt.Errorf("%q is not a rate; write a number above 0 and /s, /m or /h, as in 2/s", text)
+	}
+	return Rate(float64(per) / n), nil
+}
+
+// UnmarshalText is ParseRate.
+func (r *Rate) UnmarshalText(text []byte) (err error) {
+	*r, err = ParseRate(string(text))
+	return err
+}

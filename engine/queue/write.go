@@ -1,0 +1,310 @@
+package queue
+
+// This file changes a directory of letters. Whoever builds, replaces or removes a
+// letter holds its lock; a new letter is named under the lock of the directory, so
+// that their number and their keys are looked at by one writer at a time.
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"time"
+)
+
+// Content is what lies beside letter.json.
+type Content struct {
+	// Stdin is the whole standard input; nil: none is kept.
+	Stdin io.Reader
+	// Tails are the last parts of standard output and standard error; nil: not
+	// captured.
+	Tails [2][]byte
+}
+
+// ErrFull says that a directory holds as many letters as it may.
+var ErrFull = errors.New("there are as many letters as --dead-letter-max allows")
+
+// ErrClaimed says that a run, or what is left of one, holds the lock of a letter.
+var ErrClaimed = errors.New("another run holds it")
+
+// ErrGone says that a letter is no longer there: it was run, or discarded.
+var ErrGone = errors.New("it is no longer there")
+
+// Add keeps a new letter and returns its id. Where joins is set, and a letter of
+// the same work is there, that one gets the new details instead. A directory with
+// most letters takes no other one.
+func (d *Dir) Add(l *Letter, c Content, joins bool, most int) (id string, err error) {
+	files, err := os.ReadDir(d.path)
+	if err != nil {
+		return "", err
+	}
+	d.clear(files)
+	if !joins { // before a long input is copied
+		if err := d.room(most); err != nil {
+			return "", err
+		}
+	}
+	claim, err := d.lock(l.ID, claimWait)
+	if err != nil {
+		return "", err
+	}
+	defer claim.Release()
+	defer func() { _ = os.RemoveAll(d.beside(claim.id, newEnd)) }() // where it was not named
+	if err := claim.build(l, c); err != nil {
+		return "", err
+	}
+	lock, err := lockFile(d.in(".lock", ""), lockWait)
+	if err != nil {
+		return "", fmt.Errorf("the directory's lock: %w", err)
+	}
+	defer lock.Unlock()
+	if joins {
+		if id, err := d.join(l, c); id != "" || err != nil {
+			return id, err
+		}
+	}
+	if err := d.room(most); err != nil {
+		return "", err
+	}
+	if err := os.Rename(d.beside(l.ID, newEnd), d.in(l.ID, "")); err != nil {
+		return "", err
+	}
+	return l.ID, syncDir(d.path)
+}
+
+// lockWait is how long a writer waits for another one, which renames a directory
+// or replaces three small files meanwhile.
+const lockWait = 10 * time.Second
+
+// room returns ErrFull where no letter may come to those that are there.
+func (d *Dir) room(most int) error {
+	files, err := os.ReadDir(d.path)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, f := range files {
+		if isID(f.Name()) {
+			n++
+		}
+	}
+	if n >= most {
+		return fmt.Errorf("%w (%d)", ErrFull, most)
+	}
+	return nil
+}
+
+// build makes a new letter beside the others.
+func (c *Claim) build(l *Letter, content Content) error {
+	dir := c.d.beside(c.id, newEnd)
+	if _, err := os.Lstat(c.d.in(c.id, "")); err == nil {
+		return fmt.Errorf("there is a letter %s already", c.id)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	if err := os.Chmod(dir, 0o700); err != nil { // whatever the umask has left of it
+		return err
+	}
+	path := func(name string) string { return dir + string(os.PathSeparator) + name }
+	if content.Stdin != nil {
+		var err error
+		if l.Stdin, err = writeFile(path(stdinFile), content.Stdin); err != nil {
+			return err
+		}
+		l.Stdin.Present = true
+	}
+	for i, tail := range content.Tails {
+		if tail != nil {
+			if err := writeBytes(path(tails[i]), tail); err != nil {
+				return err
+			}
+		}
+	}
+	data, err := l.Encode()
+	if err == nil {
+		err = writeBytes(path(letterFile), data)
+	}
+	if err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+// join gives the letter of the same work, if there is one that waits for nobody,
+// the details of l, and returns its id. The caller holds the directory's lock.
+func (d *Dir) join(l *Letter, content Content) (id string, err error) {
+	files, err := os.ReadDir(d.path)
+	if err != nil {
+		return "", err
+	}
+	old := d.find(files, l)
+	if old == nil {
+		return "", nil
+	}
+	c, err := d.lock(old.ID, claimWait)
+	if errors.Is(err, ErrClaimed) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer c.Release()
+	e := d.read(old.ID) // it may have been run, or discarded, before it was locked
+	if !e.Usable() || e.Letter.Parked() || !l.sameWork(e.Letter) {
+		return "", nil
+	}
+	l.join(e.Letter)
+	return old.ID, c.Replace(l, &content.Tails)
+}
+
+// Claim is a letter whose lock is held, until it is released or this process and
+// all that have inherited the lock have ended.
+type Claim struct {
+	d    *Dir
+	id   string
+	file lockedFile
+}
+
+// Claim locks a letter for a run, and reads it then. The error is ErrClaimed or
+// ErrGone as a rule.
+func (d *Dir) Claim(id string) (*Claim, Entry, error) {
+	c, err := d.lock(id, claimWait)
+	if err != nil {
+		return nil, Entry{}, err
+	}
+	e := d.read(id)
+	if e.Problem == ErrGone {
+		c.Release()
+		return nil, e, ErrGone
+	}
+	return c, e, nil
+}
+
+// lock takes the lock of a letter that is there or will be, and clears away what
+// others left who held it before.
+func (d *Dir) lock(id string, wait time.Duration) (*Claim, error) {
+	file, err := lockFile(d.beside(id, lockEnd), wait)
+	if err != nil {
+		return nil, err
+	}
+	for _, end := range [...]string{newEnd, goneEnd, "." + letterFile, "." + tails[0], "." + tails[1]} {
+		if err := os.RemoveAll(d.beside(id, end)); err != nil {
+			file.Unlock()
+			return nil, err
+		}
+	}
+	return &Claim{d, id, file}, nil
+}
+
+// claimWait is how long a lock is tried for: who clears away, or looks, holds it for
+// less.
+const claimWait = 10 * time.Millisecond
+
+// Descriptor is what the command inherits.
+func (c *Claim) Descriptor() uintptr { return c.file.Fd() }
+
+// Release frees the lock, also for what has inherited it.
+func (c *Claim) Release() {
+	path := c.d.beside(c.id, lockEnd)
+	_ = os.Remove(path)
+	c.file.Unlock()
+	if runtime.GOOS == "windows" { // where an open file is not removed, by nobody
+		_ = os.Remove(path)
+	}
+}
+
+// Replace writes the letter's new details, and its tails where they are not nil:
+// each file by itself, letter.json last.
+func (c *Claim) Replace(l *Letter, outputs *[2][]byte) error {
+	data, err := l.Encode()
+	if err != nil {
+		return err
+	}
+	if outputs != nil {
+		for i, tail := range outputs {
+			if err := c.replace(tails[i], tail); err != nil {
+				return err
+			}
+		}
+	}
+	if err := c.replace(letterFile, data); err != nil {
+		return err
+	}
+	return syncDir(c.d.in(c.id, ""))
+}
+
+// replace writes one file of the letter, or removes it where data is nil.
+func (c *Claim) replace(name string, data []byte) error {
+	if data == nil {
+		if err := os.Remove(c.d.in(c.id, name)); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	aside := c.d.beside(c.id, "."+name)
+	if err := writeBytes(aside, data); err != nil {
+		_ = os.Remove(aside)
+		return err
+	}
+	return os.Rename(aside, c.d.in(c.id, name))
+}
+
+// Remove removes the letter: from the first moment on, no reader sees it.
+func (c *Claim) Remove() error {
+	gone := c.d.beside(c.id, goneEnd)
+	if err := os.Rename(c.d.in(c.id, ""), gone); err != nil {
+		return err
+	}
+	if err := syncDir(c.d.path); err != nil {
+		return err
+	}
+	return os.RemoveAll(gone)
+}
+
+// writeBytes is writeFile for what is in memory.
+func writeBytes(path string, data []byte) error {
+	return write(path, func(f io.Writer) error {
+		_, err := f.Write(data)
+		return err
+	})
+}
+
+// writeFile makes a file of what is read, and says what that was.
+func writeFile(path string, from io.Reader) (s Stdin, err error) {
+	err = write(path, func(f io.Writer) (err error) {
+		s, err = digest(f, from)
+		return err
+	})
+	return s, err
+}
+
+// write makes a file that only the user may read, and has it on the disk.
+func write(path string, fill func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+	if err != nil {
+		return err
+	}
+	err = f.Chmod(0o600) // whatever the umask has left of it
+	if err == nil {
+		err = fill(f)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// digest copies an input and describes it.
+func digest(to io.Writer, from io.Reader) (Stdin, error) {
+	hash := sha256.New()
+	n, err := io.Copy(io.MultiWriter(to, hash), from)
+	return Stdin{Present: true, Bytes: n, SHA256: hex.EncodeToString(hash.Sum(nil))}, err
+}

@@ -1,8 +1,8 @@
 //go:build linux
 
 // Command benchmark builds retry and prints what it costs beside the peers that
-// are found on PATH: coreutils timeout, Debian's retry, recur and attempt. It
-// asserts nothing: figures depend on the machine, so they are ratios of runs
+// are found on PATH: coreutils timeout, Debian's retry, recur and attempt, and the
+// smallest Go program that starts a command. It asserts nothing: figures depend on the machine, so they are ratios of runs
 // that took turns.
 //
 //	go run ./testdata/benchmark [-rounds 300] [-size 1024]
@@ -36,7 +36,7 @@ func main() {
 	dir, err := os.MkdirTemp("", "retry-benchmark")
 	check(err)
 	defer os.RemoveAll(dir)
-	b := &bench{dir: dir, retry: filepath.Join(dir, "retry"), rounds: *rounds, size: *size << 20}
+	b := &bench{dir: dir, retry: filepath.Join(dir, "retry"), floor: filepath.Join(dir, "floor"), rounds: *rounds, size: *size << 20}
 	b.build()
 	b.startUp()
 	b.streams()
@@ -47,17 +47,20 @@ func main() {
 
 type bench struct {
 	dir, retry string
+	floor      string // the smallest Go program that starts a command
 	rounds     int
 	size       int64
 }
 
 func (b *bench) build() {
-	linked := filepath.Join(b.dir, "linked")
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", linked, ".")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	cmd.Stderr = os.Stderr
-	check(cmd.Run())
-	b.copyTo(b.retry, linked)
+	for program, source := range map[string]string{b.retry: ".", b.floor: "./testdata/benchmark/floor"} {
+		linked := filepath.Join(b.dir, "linked")
+		cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", linked, source)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		cmd.Stderr = os.Stderr
+		check(cmd.Run())
+		b.copyTo(program, linked)
+	}
 	info, err := os.Stat(b.retry)
 	check(err)
 	fmt.Printf("binary, static and stripped: %.2f MB\n", float64(info.Size())/1e6)

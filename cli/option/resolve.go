@@ -129,7 +129,7 @@ func Resolve(g *grammar, settings []Setting, command []string) (*Options, error)
 		o.Rules = append(o.Rules, string(name))
 	}
 	r.values(o)
-	r.modeFlags()
+	r.modes()
 	o.Explain = r.explanation()
 	o.Simulation = r.simulation(o)
 	r.together(o)
@@ -137,11 +137,20 @@ func Resolve(g *grammar, settings []Setting, command []string) (*Options, error)
 	return o, r.err
 }
 
-// modeFlags refuses the flags of a mode that was not asked for.
-func (r *resolver) modeFlags() {
+// modes refuses a second mode, and the flags of a mode that was not asked for.
+func (r *resolver) modes() {
+	first := ""
 	for _, s := range r.settings {
-		if mode := s.Flag.field.Tag.Get("mode"); mode != "" && !r.given(mode) {
-			r.fail(s.Flag.Name(), fmt.Errorf("goes with --%s only", mode))
+		mode := s.Flag.field.Tag.Get("mode")
+		switch name := s.Flag.Name(); {
+		case IsRunMode(s.Flag) && s.Value != "false" && first != "" && first != name:
+			r.fail(name, fmt.Errorf("goes without --%s; give one of them", first))
+		case IsRunMode(s.Flag) && s.Value != "false":
+			first = name
+		case mode != "" && !r.given(mode) && first != "":
+			r.fail(name, fmt.Errorf("goes with --%s only, not with --%s", mode, first))
+		case mode != "" && !r.given(mode):
+			r.fail(name, fmt.Errorf("goes with --%s only", mode))
 		}
 	}
 }
@@ -165,10 +174,6 @@ func (r *resolver) values(o *Options) {
 // together checks what flags mean beside one another.
 func (r *resolver) together(o *Options) {
 	switch {
-	case o.Plan && o.Explain != nil:
-		r.fail("plan", errors.New("goes without --explain; give one of them"))
-	case o.Simulation != nil && (o.Plan || o.Explain != nil):
-		r.fail("simulate", errors.New("goes without --plan and --explain; give one of them"))
 	case o.Exec && len(o.Command) == 0:
 		r.fail("exec", errors.New("needs a command to become, after --"))
 	case o.Exec && r.given("hedge"):

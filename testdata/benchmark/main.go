@@ -2,8 +2,8 @@
 
 // Command benchmark builds retry and prints what it costs beside the peers that
 // are found on PATH: coreutils timeout, Debian's retry, recur and attempt, and the
-// smallest Go program that starts a command. It asserts nothing: figures depend on the machine, so they are ratios of runs
-// that took turns.
+// smallest Go program that starts a command. It asserts nothing: figures depend on
+// the machine, so they are ratios of runs that took turns.
 //
 //	go run ./testdata/benchmark [-rounds 300] [-size 1024]
 //

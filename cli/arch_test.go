@@ -24,27 +24,27 @@ var rooms = func() map[string][]string {
 	for line := range strings.Lines(`
 main: cli engine/proc/early
 exitcodes:
-cli: cli/human cli/letters cli/manual cli/mode cli/option cli/policy cli/show engine engine/attempt engine/await engine/backoff engine/classify engine/event engine/gate engine/hook engine/probe engine/proc engine/queue engine/rehearse engine/sink engine/store engine/telemetry engine/tell exitcodes
-cli/human: engine/event engine/tell
-cli/letters: cli/mode engine/backoff engine/queue engine/tell exitcodes
+cli: cli/human cli/letters cli/manual cli/mode cli/option cli/policy cli/show engine engine/attempt engine/waitfor engine/backoff engine/classify engine/event engine/admission engine/hook engine/probe engine/proc engine/queue engine/rehearse engine/sink engine/store engine/telemetry engine/message exitcodes
+cli/human: engine/event engine/message
+cli/letters: cli/mode engine/backoff engine/queue engine/message exitcodes
 cli/manual:
-cli/mode: engine/tell exitcodes
-cli/option: cli/manual engine engine/attempt engine/backoff engine/classify engine/guard engine/hedge engine/hook engine/match engine/probe engine/proc engine/rehearse engine/rotate engine/simulate engine/store engine/telemetry engine/tell exitcodes
-cli/policy: cli/option engine/backoff engine/block engine/classify engine/tell exitcodes
-cli/show: cli/option engine engine/backoff engine/classify engine/event engine/plan engine/simulate engine/tell
-engine: engine/attempt engine/backoff engine/classify engine/event engine/hedge engine/hint engine/hook engine/match engine/rotate engine/tell exitcodes
+cli/mode: engine/message exitcodes
+cli/option: cli/manual engine engine/attempt engine/backoff engine/classify engine/guard engine/hedge engine/hook engine/linematch engine/probe engine/proc engine/rehearse engine/rotate engine/simulate engine/store engine/telemetry engine/message exitcodes
+cli/policy: cli/option engine/backoff engine/blockfile engine/classify engine/message exitcodes
+cli/show: cli/option engine engine/backoff engine/classify engine/event engine/plan engine/simulate engine/message
+engine: engine/attempt engine/backoff engine/classify engine/event engine/hedge engine/retryafter engine/hook engine/linematch engine/rotate engine/message exitcodes
 engine/attempt:
-engine/await: engine engine/attempt engine/classify engine/event
+engine/waitfor: engine engine/attempt engine/classify engine/event
 engine/backoff:
-engine/block:
-engine/classify: engine/attempt engine/block engine/event engine/hint engine/match exitcodes
+engine/blockfile:
+engine/classify: engine/attempt engine/blockfile engine/event engine/retryafter engine/linematch exitcodes
 engine/event: engine/attempt
-engine/gate: engine engine/event engine/guard
+engine/admission: engine engine/event engine/guard
 engine/guard: engine/backoff
 engine/hedge:
-engine/hint:
+engine/retryafter:
 engine/hook: engine/attempt exitcodes
-engine/match:
+engine/linematch:
 engine/operation: engine engine/attempt engine/backoff engine/classify engine/event exitcodes
 engine/plan: engine engine/attempt engine/backoff
 engine/probe: engine/attempt
@@ -58,14 +58,14 @@ engine/proc/spawn: engine/proc/reap engine/proc/signals engine/proc/stdio exitco
 engine/proc/stdio: engine/attempt
 engine/proc/table:
 engine/proc/tree: engine/proc/reap engine/proc/table
-engine/simulate: engine engine/attempt engine/backoff engine/event engine/gate engine/guard
+engine/simulate: engine engine/attempt engine/backoff engine/event engine/admission engine/guard
 engine/rehearse: engine engine/attempt engine/backoff exitcodes
 engine/queue:
 engine/rotate:
-engine/sink: engine/attempt engine/event engine/tell
+engine/sink: engine/attempt engine/event engine/message
 engine/telemetry: engine/attempt engine/event
 engine/store: engine/guard
-engine/tell: engine/event
+engine/message: engine/event
 testdata/benchmark:
 testdata/flakyserver:
 `) {
@@ -204,7 +204,7 @@ func TestFoldersAreSmall(t *testing.T) {
 }
 
 // pureRooms never read the clock: time is an argument.
-var pureRooms = []string{"engine/attempt", "engine/backoff", "engine/block", "engine/classify", "engine/event", "engine/guard", "engine/hedge", "engine/hint", "engine/match", "engine/plan", "engine/rotate", "engine/simulate", "engine/tell"}
+var pureRooms = []string{"engine/attempt", "engine/backoff", "engine/blockfile", "engine/classify", "engine/event", "engine/guard", "engine/hedge", "engine/retryafter", "engine/linematch", "engine/plan", "engine/rotate", "engine/simulate", "engine/message"}
 
 func TestPureRoomsNeverReadTheClock(t *testing.T) {
 	clock := regexp.MustCompile(`\btime\.(Now|Sleep|After|AfterFunc|NewTimer|NewTicker|Tick|Since|Until)\(`)

@@ -33,7 +33,7 @@ import (
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/cli/policy"
 	"github.com/retrysh/retry/cli/show"
-	"github.com/retrysh/retry/engine/tell"
+	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -186,14 +186,14 @@ func failed(err error) error {
 	case errors.As(err, new(*option.UsageError)):
 		refuse(err)
 	default:
-		fmt.Fprintf(os.Stderr, "retry: %s\n", tell.Printable(tell.Masked(err.Error())))
+		fmt.Fprintf(os.Stderr, "retry: %s\n", message.Printable(message.Masked(err.Error())))
 	}
 	return err
 }
 
 // refuse says why nothing is run: what is wrong, and where to look.
 func refuse(err error) {
-	fmt.Fprintf(os.Stderr, "retry: %s\n%s\n", tell.Printable(shorten(tell.Masked(err.Error()))), "Try 'retry -h' for the flags that most people need, 'retry --help' for all.")
+	fmt.Fprintf(os.Stderr, "retry: %s\n%s\n", message.Printable(shorten(message.Masked(err.Error()))), "Try 'retry -h' for the flags that most people need, 'retry --help' for all.")
 }
 
 // longestLine is how much of an error is shown; values may be huge.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine/backoff"
-	"github.com/retrysh/retry/engine/tell"
+	"github.com/retrysh/retry/engine/message"
 )
 
 // builtins are commands of every POSIX shell that are not programs (POSIX.1-2017,
@@ -33,14 +33,14 @@ func notFoundHint(argv []string) string {
 		}
 		return fmt.Sprintf("%q looks like a target; to wait for it write: retry --wait-for %s", shown, word)
 	case strings.ContainsAny(first, " \t\n|;&<>"):
-		shown := shorten(tell.Masked(first))
+		shown := shorten(message.Masked(first))
 		script, words := shown, ""
 		if len(argv) > 1 {
 			script, words = shown+` "$@"`, " ARG..."
 		}
 		return fmt.Sprintf("%q is one word; have the shell run it: retry -c %s%s", shown, quoteShell(script), words)
 	case assigns && isName(name):
-		return fmt.Sprintf("to set a variable write: retry -- env %s COMMAND", shorten(tell.Masked(first)))
+		return fmt.Sprintf("to set a variable write: retry -- env %s COMMAND", shorten(message.Masked(first)))
 	case slices.Contains(builtins, first):
 		return fmt.Sprintf("%q is a command of the shell itself; have the shell run it: retry -c %s", first, quoteShell(strings.Join(argv, " ")))
 	case strings.Trim(first, "0123456789") == "" && first != "" && len(argv) > 1:

@@ -20,8 +20,8 @@ import (
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/hook"
+	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/rehearse"
-	"github.com/retrysh/retry/engine/tell"
 )
 
 // rehearsedRow is one attempt of --plan --rehearse in JSON.
@@ -217,7 +217,7 @@ func (r *rehearsedRow) printJSON(w *bufio.Writer) error {
 
 // print writes one attempt for a person.
 func (r *rehearsedRow) print(w io.Writer) {
-	starts := tell.Duration(time.Duration(r.StartsMS * float64(time.Millisecond)))
+	starts := message.Duration(time.Duration(r.StartsMS * float64(time.Millisecond)))
 	text := r.Reason
 	if r.Rule != "" {
 		text += " [" + r.Rule + "]"
@@ -226,12 +226,12 @@ func (r *rehearsedRow) print(w io.Writer) {
 	case "run":
 		text = "the command is run, and what follows depends on it"
 	case "retry":
-		text += "; next try in " + tell.Duration(time.Duration(*r.WaitMS*float64(time.Millisecond)))
+		text += "; next try in " + message.Duration(time.Duration(*r.WaitMS*float64(time.Millisecond)))
 	default:
 		text += "; " + r.Outcome
 		if r.EndCode != nil {
 			text += fmt.Sprintf(", exit code %d", *r.EndCode)
 		}
 	}
-	fmt.Fprintf(w, "attempt %d at %s: %s\n", r.Attempt, starts, tell.Printable(text))
+	fmt.Fprintf(w, "attempt %d at %s: %s\n", r.Attempt, starts, message.Printable(text))
 }

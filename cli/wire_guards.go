@@ -13,38 +13,38 @@ import (
 
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/admission"
 	"github.com/retrysh/retry/engine/event"
-	"github.com/retrysh/retry/engine/gate"
 	"github.com/retrysh/retry/engine/store"
 )
 
 // newGate is the gate of a run whose guards have a key.
-func newGate(w *option.Guarding, environ []string, tell func(event.Event)) *gate.Gate {
-	var g *gate.Gate
+func newGate(w *option.Guarding, environ []string, tell func(event.Event)) *admission.Gate {
+	var g *admission.Gate
 	note := func(name string) func(string) { return func(line string) { g.Note(name, line) } }
 	host, name := hostStore(environ)
 	if host != nil {
 		host.Warn = note(name)
 	}
-	c := gate.Config{
+	c := admission.Config{
 		Key: w.Key, Guards: w.Guards, Closed: w.Closed, Timeout: w.Timeout, Clock: engine.System{}, Random: rand.Uint64, Tell: tell,
 	}
 	switch {
 	case w.Address == nil && host == nil:
-		c.Primary = gate.Named{Store: store.Unusable{Err: errNoHome}, Name: "of this host"}
+		c.Primary = admission.Named{Store: store.Unusable{Err: errNoHome}, Name: "of this host"}
 	case w.Address == nil:
-		c.Primary = gate.Named{Store: host, Name: name}
+		c.Primary = admission.Named{Store: host, Name: name}
 	default:
-		c.Primary = gate.Named{Store: openStore(w.Address, note(w.Address.Name)), Name: w.Address.Name}
+		c.Primary = admission.Named{Store: openStore(w.Address, note(w.Address.Name)), Name: w.Address.Name}
 		if host != nil {
-			c.Host, c.Health = gate.Named{Store: host, Name: name}, host
+			c.Host, c.Health = admission.Named{Store: host, Name: name}, host
 		}
 	}
-	g = gate.New(c)
+	g = admission.New(c)
 	return g
 }
 
-func openStore(a *store.Address, warn func(string)) gate.Store {
+func openStore(a *store.Address, warn func(string)) admission.Store {
 	if a.Dir == "" {
 		s := store.NewRedis(a)
 		s.Warn = warn

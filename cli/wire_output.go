@@ -17,9 +17,9 @@ import (
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/engine/sink"
-	"github.com/retrysh/retry/engine/tell"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -99,7 +99,7 @@ func (out *output) toStderr(format string, o *option.Options) {
 		s, out.tell = out.person, out.person.Complain
 	case "json":
 		s = sink.NewJSON(out.endable(os.Stderr), ignore)
-		out.tell = func(line string) { io.WriteString(out.endable(os.Stderr), "retry: "+tell.Printable(line)+"\n") }
+		out.tell = func(line string) { io.WriteString(out.endable(os.Stderr), "retry: "+message.Printable(line)+"\n") }
 	case "github":
 		g := sink.NewGitHub(out.endable(os.Stderr), sink.CIOptions{Quiet: o.Quiet, Failed: ignore}, out.gitHubFiles())
 		s, out.tell, out.says = g, g.Complain, !o.Quiet

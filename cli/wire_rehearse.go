@@ -10,9 +10,9 @@ import (
 
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/admission"
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
-	"github.com/retrysh/retry/engine/gate"
 	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/engine/rehearse"
 )
@@ -75,7 +75,7 @@ func readRehearsed(o *option.Options) error {
 }
 
 // gateOf is the gate of a run.
-func gateOf(o *option.Options, environ []string, tell func(event.Event)) *gate.Gate {
+func gateOf(o *option.Options, environ []string, tell func(event.Event)) *admission.Gate {
 	if o.Rehearsal != nil {
 		return privateGate(o, engine.System{}, tell)
 	}
@@ -84,9 +84,9 @@ func gateOf(o *option.Options, environ []string, tell func(event.Event)) *gate.G
 
 // privateGate is the gate of a rehearsal: the guards of the run, asked of a state
 // that nobody shares.
-func privateGate(o *option.Options, clock engine.Clock, tell func(event.Event)) *gate.Gate {
-	return gate.New(gate.Config{
+func privateGate(o *option.Options, clock engine.Clock, tell func(event.Event)) *admission.Gate {
+	return admission.New(admission.Config{
 		Key: o.Guarding.Key, Guards: o.Guarding.Guards, Clock: clock, Random: rand.Uint64, Tell: tell,
-		Primary: gate.Named{Store: &gate.Memory{Clock: clock}, Name: "rehearsal"},
+		Primary: admission.Named{Store: &admission.Memory{Clock: clock}, Name: "rehearsal"},
 	})
 }

@@ -16,12 +16,12 @@ import (
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/attempt"
-	"github.com/retrysh/retry/engine/await"
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/probe"
 	"github.com/retrysh/retry/engine/proc"
-	"github.com/retrysh/retry/engine/tell"
+	"github.com/retrysh/retry/engine/waitfor"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -69,9 +69,9 @@ func (w *waiting) whenReady(draw func() float64) engine.When {
 	target := w.target(w.o.RetryWhen, false, draw)
 	return func(ctx context.Context, at engine.Place, deadline time.Time, emit func(event.Event)) engine.Readiness {
 		wait := w.wait(w.o.Policy.Schedule, deadline)
-		wait.Targets, wait.From, wait.OnlyNews = []await.Target{target}, at, true
+		wait.Targets, wait.From, wait.OnlyNews = []waitfor.Target{target}, at, true
 		r := wait.Run(ctx, emit)
-		r.Why = fmt.Sprintf("%s did not become ready within %s", target.Name, tell.Limit(w.o.WaitTimeout))
+		r.Why = fmt.Sprintf("%s did not become ready within %s", target.Name, message.Limit(w.o.WaitTimeout))
 		if r.DeadlinePassed {
 			r.Why = target.Name + " did not become ready before the deadline"
 		}
@@ -79,19 +79,19 @@ func (w *waiting) whenReady(draw func() float64) engine.When {
 	}
 }
 
-func (w *waiting) wait(schedule backoff.Schedule, deadline time.Time) *await.Wait {
-	return &await.Wait{
+func (w *waiting) wait(schedule backoff.Schedule, deadline time.Time) *waitfor.Wait {
+	return &waitfor.Wait{
 		Policy: engine.Policy{Schedule: schedule, Timeout: probe.Limit},
 		Limit:  w.o.WaitTimeout, Deadline: deadline, Signals: w.signals, Random: rand.Uint64,
 	}
 }
 
-func (w *waiting) target(t *probe.Target, gone bool, draw func() float64) await.Target {
+func (w *waiting) target(t *probe.Target, gone bool, draw func() float64) waitfor.Target {
 	p := probe.New(t, w.exec)
 	if gone {
 		p.UntilGone()
 	}
-	return await.Target{Name: t.String(), Gone: gone, Numbers: t.IsCommand(), Starter: p, Draw: draw}
+	return waitfor.Target{Name: t.String(), Gone: gone, Numbers: t.IsCommand(), Starter: p, Draw: draw}
 }
 
 // exec runs the command of an exec: target. No process to be had at the moment
@@ -140,7 +140,7 @@ func holds(t option.Target, command string) bool {
 
 // cannotRun is how a run ends whose command is not there to be run.
 func cannotRun(err error) engine.Decision {
-	return engine.Decision{Outcome: event.Failed, Reason: tell.Masked(err.Error()), NotStarted: true, End: engine.End{Code: exitcodes.Of(err)}}
+	return engine.Decision{Outcome: event.Failed, Reason: message.Masked(err.Error()), NotStarted: true, End: engine.End{Code: exitcodes.Of(err)}}
 }
 
 // withoutTargets is the environment of a command that --exec becomes: one that is

@@ -12,8 +12,8 @@ import (
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/event"
-	"github.com/retrysh/retry/engine/hint"
-	"github.com/retrysh/retry/engine/tell"
+	"github.com/retrysh/retry/engine/message"
+	"github.com/retrysh/retry/engine/retryafter"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -256,11 +256,11 @@ func failure(rules *Rules, r attempt.Result, e Evidence) (reason string, failed 
 func Describe(r attempt.Result) string {
 	switch {
 	case r.StartErr != nil:
-		return tell.Masked(r.StartErr.Error()) // it quotes the command's name
+		return message.Masked(r.StartErr.Error()) // it quotes the command's name
 	case r.TimedOut && r.Limit > 0 && r.Idle:
-		return "timed out after " + tell.Limit(r.Limit) + " without output"
+		return "timed out after " + message.Limit(r.Limit) + " without output"
 	case r.TimedOut && r.Limit > 0:
-		return "timed out after " + tell.Limit(r.Limit)
+		return "timed out after " + message.Limit(r.Limit)
 	case r.TimedOut:
 		return "timed out"
 	case r.DeadlinePassed:
@@ -317,15 +317,15 @@ func giveUp(d *Decision, outcome event.Outcome, why string) {
 
 // FindHint looks for a wait that the server asked for, first where errors are
 // told.
-func FindHint(h *Hints, e Evidence, now time.Time) (found hint.Hint, ok bool) {
+func FindHint(h *Hints, e Evidence, now time.Time) (found retryafter.Hint, ok bool) {
 	found, ok, _ = findHint(h, e, now)
 	return found, ok
 }
 
 // findHint also says which hint was not believed.
-func findHint(h *Hints, e Evidence, now time.Time) (found hint.Hint, ok bool, ignored string) {
+func findHint(h *Hints, e Evidence, now time.Time) (found retryafter.Hint, ok bool, ignored string) {
 	if !h.Use {
-		return hint.Hint{}, false, ""
+		return retryafter.Hint{}, false, ""
 	}
 	for _, stream := range [][2][]byte{{e.StderrHead, e.Stderr}, {e.StdoutHead, e.Stdout}} {
 		text := stream[1]
@@ -334,9 +334,9 @@ func findHint(h *Hints, e Evidence, now time.Time) (found hint.Hint, ok bool, ig
 		}
 		var unbelieved string
 		if h.Pattern != nil {
-			found, ok, unbelieved = hint.FindPattern(h.Pattern, text, now)
+			found, ok, unbelieved = retryafter.FindPattern(h.Pattern, text, now)
 		} else {
-			found, ok, unbelieved = hint.Find(text, now)
+			found, ok, unbelieved = retryafter.Find(text, now)
 		}
 		if ok {
 			return found, true, ""
@@ -345,7 +345,7 @@ func findHint(h *Hints, e Evidence, now time.Time) (found hint.Hint, ok bool, ig
 			ignored = unbelieved
 		}
 	}
-	return hint.Hint{}, false, ignored
+	return retryafter.Hint{}, false, ignored
 }
 
 // endBy ends a run by a signal, with the shells' code for it.

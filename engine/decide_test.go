@@ -14,7 +14,7 @@ import (
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/event"
-	"github.com/retrysh/retry/engine/match"
+	"github.com/retrysh/retry/engine/linematch"
 )
 
 func exits(t *testing.T, list string) classify.Exits {
@@ -148,11 +148,11 @@ func TestDecideOrder(t *testing.T) {
 			p.Rules.SuccessOnExit, p.Rules.StopOnExit, p.Rules.OnExit = exits(t, c.success), exits(t, c.stopOn), exits(t, c.on)
 			p.Rules.Mode = c.mode
 			if c.retryPatterns {
-				pattern, err := match.Parse("x")
+				pattern, err := linematch.Parse("x")
 				if err != nil {
 					t.Fatal(err)
 				}
-				p.Rules.Stderr.On = []*match.Pattern{pattern}
+				p.Rules.Stderr.On = []*linematch.Pattern{pattern}
 			}
 			d := Decide(&p, State{Attempt: 1, Step: 1}, c.result, c.evidence, time.Unix(0, 0), 0)
 			got := string(d.Outcome)

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/retrysh/retry/engine/classify"
-	"github.com/retrysh/retry/engine/match"
+	"github.com/retrysh/retry/engine/linematch"
 )
 
 // Evidence is what the output of one attempt said, in the words of the rules.
@@ -30,7 +30,7 @@ type Evidence struct {
 
 // matched is a pattern that a line matched, and the end of its stream.
 type matched struct {
-	pattern *match.Pattern
+	pattern *linematch.Pattern
 	tail    []byte
 }
 
@@ -69,7 +69,7 @@ func (e *Evidence) line(d *Decision) string {
 func lastLine(text []byte, is func(line string) bool) string {
 	for len(text) > 0 {
 		i := bytes.LastIndexFunc(text, isLineEnd)
-		if line := string(bytes.TrimSpace(match.Visible(nil, text[i+1:]))); is(line) {
+		if line := string(bytes.TrimSpace(linematch.Visible(nil, text[i+1:]))); is(line) {
 			return line
 		}
 		text = text[:max(i, 0)]
@@ -116,7 +116,7 @@ func (w *Watch) Close() Evidence {
 type stream struct {
 	name     string
 	patterns *Patterns
-	matcher  *match.Matcher
+	matcher  *linematch.Matcher
 	tail     *classify.Tail
 	head     []byte // the first headSize bytes
 	size     int64
@@ -129,11 +129,11 @@ const headSize = 8 << 10
 func newStream(name string, p *Patterns) *stream {
 	s := &stream{name: name, patterns: p, tail: classify.NewTail(classify.TailSize)}
 	if p.any() {
-		var all []*match.Pattern
-		for _, group := range [][]*match.Pattern{p.Until, p.FailOn, p.StopOn, p.On} {
+		var all []*linematch.Pattern
+		for _, group := range [][]*linematch.Pattern{p.Until, p.FailOn, p.StopOn, p.On} {
 			all = append(all, group...)
 		}
-		s.matcher = match.New(all)
+		s.matcher = linematch.New(all)
 	}
 	return s
 }
@@ -177,7 +177,7 @@ func (s *stream) close(e *Evidence) []byte {
 	i := 0
 	for _, group := range []struct {
 		flag     string
-		patterns []*match.Pattern
+		patterns []*linematch.Pattern
 		seen     bool
 		into     *string
 		by       *matched

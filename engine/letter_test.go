@@ -15,7 +15,7 @@ import (
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/event"
-	"github.com/retrysh/retry/engine/match"
+	"github.com/retrysh/retry/engine/linematch"
 	"github.com/retrysh/retry/engine/rotate"
 )
 
@@ -247,11 +247,11 @@ func TestLineOfAFailure(t *testing.T) {
 	} {
 		rules := Rules{Hints: Hints{Capture: true}, Table: testPolicy().Rules.Table}
 		if c.pattern != "" {
-			p, err := match.Parse(c.pattern)
+			p, err := linematch.Parse(c.pattern)
 			if err != nil {
 				t.Fatal(err)
 			}
-			rules.Stderr.On = []*match.Pattern{p}
+			rules.Stderr.On = []*linematch.Pattern{p}
 		}
 		watch := rules.NewWatch()
 		_, _ = watch.Stdout().Write([]byte(c.stdout))

@@ -10,7 +10,7 @@ import (
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/hedge"
-	"github.com/retrysh/retry/engine/match"
+	"github.com/retrysh/retry/engine/linematch"
 	"github.com/retrysh/retry/engine/rotate"
 )
 
@@ -61,7 +61,7 @@ type Rules struct {
 
 // Patterns are the rules on one output stream of the command.
 type Patterns struct {
-	Until, FailOn, StopOn, On []*match.Pattern
+	Until, FailOn, StopOn, On []*linematch.Pattern
 }
 
 func (p *Patterns) any() bool {

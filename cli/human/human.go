@@ -17,7 +17,7 @@ import (
 	"github.com/fatih/color"
 
 	"github.com/retrysh/retry/engine/event"
-	"github.com/retrysh/retry/engine/tell"
+	"github.com/retrysh/retry/engine/message"
 )
 
 // Level says how much is told.
@@ -80,9 +80,9 @@ func (s *Sink) Emit(e event.Event) {
 	}
 	switch e := e.(type) {
 	case *event.RunStarted:
-		s.policy = tell.Unasked(e)
+		s.policy = message.Unasked(e)
 	case *event.InitialWait:
-		s.detail("first try in %s", tell.Duration(e.Wait))
+		s.detail("first try in %s", message.Duration(e.Wait))
 		s.startCountdown("first try", e.Wait)
 	case *event.RetryScheduled:
 		s.failedAttempt(e)
@@ -90,12 +90,12 @@ func (s *Sink) Emit(e event.Event) {
 			s.detail("ignored: %s", e.IgnoredHint)
 		}
 		if e.NotYet {
-			s.detail("attempt %s succeeded; %s", tell.Position(&e.Header), tell.Next(&e.Wait, true))
+			s.detail("attempt %s succeeded; %s", message.Position(&e.Header), message.Next(&e.Wait, true))
 		}
 		s.startCountdown("next try", e.Jittered)
 	case *event.RetryWaited:
 		s.detail("waited %s (%s before jitter, %s after, %s slept)",
-			tell.Duration(e.Slept), tell.Duration(e.Delay), tell.Duration(e.Jittered), tell.Duration(e.Slept))
+			message.Duration(e.Slept), message.Duration(e.Delay), message.Duration(e.Jittered), message.Duration(e.Slept))
 	case *event.HookStarted, *event.HookFinished:
 		s.hook(e)
 	case *event.StoreFailed:
@@ -127,15 +127,15 @@ func (s *Sink) attempt(e event.Event) {
 func (s *Sink) target(e event.Event) {
 	switch e := e.(type) {
 	case *event.TargetReady:
-		s.line(good, "%s", tell.TargetReady(e))
+		s.line(good, "%s", message.TargetReady(e))
 	case *event.TargetPending:
 		if s.options.Level == Verbose || !s.live() {
-			s.line(faint, "waiting for %s", tell.Pending(&e.Target))
+			s.line(faint, "waiting for %s", message.Pending(&e.Target))
 		}
 	case *event.TargetsPending:
 		s.targets(e)
 	case *event.TargetFailed:
-		s.line(bad, "%s", tell.TargetFailed(e))
+		s.line(bad, "%s", message.TargetFailed(e))
 	}
 }
 
@@ -155,17 +155,17 @@ func (s *Sink) hook(e event.Event) {
 		s.detail("%s starts", e.Hook)
 	case *event.HookFinished:
 		if e.Reason == "" {
-			s.detail("%s took %s", e.Hook, tell.Duration(e.Duration))
+			s.detail("%s took %s", e.Hook, message.Duration(e.Duration))
 			return
 		}
-		s.line(warning, "%s failed after %s: %s", e.Hook, tell.Duration(e.Duration), e.Reason)
+		s.line(warning, "%s failed after %s: %s", e.Hook, message.Duration(e.Duration), e.Reason)
 	}
 }
 
 // rehearsed tells of a pretended attempt, whatever the level.
 func (s *Sink) rehearsed(e event.Event) {
 	if e, ok := e.(*event.AttemptFinished); ok && e.Result.Rehearsed {
-		s.line(faint, "%s", tell.Rehearsal(e))
+		s.line(faint, "%s", message.Rehearsal(e))
 	}
 }
 
@@ -218,7 +218,7 @@ func (s *Sink) failedAttempt(next *event.RetryScheduled) {
 		return
 	}
 	s.finished = nil
-	title, text := tell.Failure(e, next, s.options.Level == Verbose)
+	title, text := message.Failure(e, next, s.options.Level == Verbose)
 	s.line(warning, "%s %s%s", title, text, s.policy)
 	s.policy = ""
 }
@@ -228,7 +228,7 @@ func (s *Sink) failedAttempt(next *event.RetryScheduled) {
 func (s *Sink) copyEvent(e event.Event) {
 	switch e := e.(type) {
 	case *event.AttemptCancelled:
-		s.detail("attempt %s has lost and was ended after %s", trial(&e.Header, &e.Which), tell.Duration(e.Result.Duration))
+		s.detail("attempt %s has lost and was ended after %s", trial(&e.Header, &e.Which), message.Duration(e.Result.Duration))
 	case *event.GuardRefused:
 		if e.Hedged { // that of an attempt is told at the end
 			s.detail("attempt %s was not let through: %s", trial(&e.Header, &e.Which), e.Reason)
@@ -246,9 +246,9 @@ func (s *Sink) copyFinished(e *event.AttemptFinished) {
 	switch {
 	case s.options.Level != Verbose || !e.Hedged:
 	case e.Success:
-		s.line(faint, "attempt %s succeeded after %s", trial(&e.Header, &e.Which), tell.Duration(e.Result.Duration))
+		s.line(faint, "attempt %s succeeded after %s", trial(&e.Header, &e.Which), message.Duration(e.Result.Duration))
 	default:
-		s.line(faint, "attempt %s failed after %s: %s", trial(&e.Header, &e.Which), tell.Duration(e.Result.Duration), e.Reason)
+		s.line(faint, "attempt %s failed after %s: %s", trial(&e.Header, &e.Which), message.Duration(e.Result.Duration), e.Reason)
 	}
 }
 
@@ -269,15 +269,15 @@ func (s *Sink) end(e *event.RunFinished) {
 	case event.Parked:
 		shade = warning
 	}
-	s.line(shade, "%s", tell.End(e))
+	s.line(shade, "%s", message.End(e))
 }
 
 // trial is position, and which copy.
 func trial(h *event.Header, w *event.Which) string {
 	if w.Hedged {
-		return fmt.Sprintf("%s, copy %d,", tell.Position(h), w.Copy)
+		return fmt.Sprintf("%s, copy %d,", message.Position(h), w.Copy)
 	}
-	return tell.Position(h)
+	return message.Position(h)
 }
 
 // using says which values the words have.
@@ -310,7 +310,7 @@ func (s *Sink) paint(shade color.Attribute, row string) string {
 // line writes one line, on a terminal as several that end at words. What came
 // from the command or the user is made to stay on it.
 func (s *Sink) line(shade color.Attribute, format string, args ...any) {
-	text := prefix + tell.Printable(fmt.Sprintf(format, args...))
+	text := prefix + message.Printable(fmt.Sprintf(format, args...))
 	width := 0
 	if s.options.Width != nil {
 		width = s.options.Width()

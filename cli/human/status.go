@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/event"
-	"github.com/retrysh/retry/engine/tell"
+	"github.com/retrysh/retry/engine/message"
 )
 
 // statusAfter is how long an attempt runs before it is shown (SPEC section 15),
@@ -47,9 +47,9 @@ func (s *Sink) startStatus(e *event.AttemptStarted) {
 	if s.options.Width == nil || s.options.Status == nil {
 		return
 	}
-	text := prefix + "attempt " + tell.Position(&e.Header) + " runs"
+	text := prefix + "attempt " + message.Position(&e.Header) + " runs"
 	if e.Timeout > 0 {
-		text += ", for " + tell.Limit(e.Timeout) + " at most"
+		text += ", for " + message.Limit(e.Timeout) + " at most"
 	}
 	now := &status{text: text}
 	now.timer = time.AfterFunc(statusAfter, func() { s.look(now) })

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/retrysh/retry/engine/event"
-	"github.com/retrysh/retry/engine/tell"
+	"github.com/retrysh/retry/engine/message"
 )
 
 // targets tells what is missing and how long is left.
@@ -16,7 +16,7 @@ func (s *Sink) targets(e *event.TargetsPending) {
 	case s.live():
 		s.startTargets(e)
 	case e.Beat:
-		s.line(faint, "%s", tell.StillPending(e))
+		s.line(faint, "%s", message.StillPending(e))
 	}
 }
 
@@ -25,9 +25,9 @@ func (s *Sink) targets(e *event.TargetsPending) {
 func (s *Sink) startTargets(e *event.TargetsPending) {
 	var texts []string
 	for i := range e.Pending {
-		texts = append(texts, tell.Pending(&e.Pending[i]))
+		texts = append(texts, message.Pending(&e.Pending[i]))
 	}
-	text := tell.Printable(strings.Join(texts, "; "))
+	text := message.Printable(strings.Join(texts, "; "))
 	if !e.Limited {
 		s.draw(prefix + "waiting for " + text)
 		s.startDrawing(nil, 0)

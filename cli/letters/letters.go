@@ -21,8 +21,8 @@ import (
 
 	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/queue"
-	"github.com/retrysh/retry/engine/tell"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -64,14 +64,14 @@ func list(value string) (d *queue.Dir, all []queue.Entry, path string, err error
 
 // unmatched tells of a word that names no letter.
 func unmatched(c *mode.Call, word string) {
-	fmt.Fprintf(c.Stderr, "retry: --%s: no letter is %q or has a name that matches it\n", c.Name, tell.Printable(word))
+	fmt.Fprintf(c.Stderr, "retry: --%s: no letter is %q or has a name that matches it\n", c.Name, message.Printable(word))
 }
 
 // leftAlone tells of the letters that cannot be used and are not chosen.
 func leftAlone(c *mode.Call, all []queue.Entry, chosen []*queue.Entry) {
 	for i := range all {
 		if e := &all[i]; !e.Usable() && !slices.Contains(chosen, e) {
-			fmt.Fprintf(c.Stderr, "retry: --%s: letter %s is left as it is: %s\n", c.Name, e.ID, tell.Printable(e.Problem.Error()))
+			fmt.Fprintf(c.Stderr, "retry: --%s: letter %s is left as it is: %s\n", c.Name, e.ID, message.Printable(e.Problem.Error()))
 		}
 	}
 }
@@ -209,7 +209,7 @@ func Discard(c mode.Call) int {
 			continue
 		}
 		if err := discard(d, e, named[e]); err != nil {
-			fmt.Fprintf(c.Stderr, "retry: --discard: letter %s is left: %s\n", e.ID, tell.Printable(err.Error()))
+			fmt.Fprintf(c.Stderr, "retry: --discard: letter %s is left: %s\n", e.ID, message.Printable(err.Error()))
 			code = exitcodes.Rejected
 			continue
 		}
@@ -273,7 +273,7 @@ func (v *view) json(w io.Writer, path string, chosen []*queue.Entry, detail *que
 			return err
 		}
 		delete(fields, "policy")
-		fields["command"], fields["reason"] = masked(e), tell.Masked(string(e.Letter.Reason))
+		fields["command"], fields["reason"] = masked(e), message.Masked(string(e.Letter.Reason))
 		fields["env"] = slices.Sorted(maps.Keys(e.Letter.Env))
 		fields["status"], fields["claimed"] = e.Letter.Status(v.limit), e.Claimed
 		if e == detail {
@@ -289,7 +289,7 @@ func (v *view) json(w io.Writer, path string, chosen []*queue.Entry, detail *que
 func masked(e *queue.Entry) []string {
 	words := queue.Strings(e.Letter.Command)
 	for i, word := range words {
-		words[i] = tell.Masked(word)
+		words[i] = message.Masked(word)
 	}
 	return words
 }
@@ -309,7 +309,7 @@ func (v *view) rows(chosen []*queue.Entry) [][]string {
 		}
 		rows = append(rows, []string{
 			e.ID, status, ago(v.now.Sub(l.FirstFailedAt.Time)), v.due(l), fmt.Sprint(l.Count), fmt.Sprint(l.Redrives),
-			strings.Join(masked(e), " "), tell.Masked(string(l.Reason)),
+			strings.Join(masked(e), " "), message.Masked(string(l.Reason)),
 		})
 	}
 	return rows
@@ -358,13 +358,13 @@ func (v *view) detail(w io.Writer, e *queue.Entry) error {
 	row("umask", l.Umask)
 	for _, flag := range slices.Sorted(maps.Keys(l.Policy)) {
 		for _, value := range l.Policy[flag] {
-			row("policy", "--"+flag+" "+tell.Masked(string(value)))
+			row("policy", "--"+flag+" "+message.Masked(string(value)))
 		}
 	}
-	row("outcome", fmt.Sprintf("%s, exit code %d, after %s", l.Outcome, l.ExitCode, tell.Attempts(l.Attempts)))
-	row("reason", tell.Masked(string(l.Reason)))
+	row("outcome", fmt.Sprintf("%s, exit code %d, after %s", l.Outcome, l.ExitCode, message.Attempts(l.Attempts)))
+	row("reason", message.Masked(string(l.Reason)))
 	if l.Rule != nil {
-		row("rule", tell.Masked(string(*l.Rule)))
+		row("rule", message.Masked(string(*l.Rule)))
 	}
 	row("verdict", l.Verdict)
 	row("first failure", l.FirstFailedAt.String())

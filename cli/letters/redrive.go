@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/cli/mode"
+	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/queue"
-	"github.com/retrysh/retry/engine/tell"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -139,7 +139,7 @@ func (r *Redriving) one(e *queue.Entry) (started bool) {
 	if e.Letter != nil {
 		result.Command = masked(e)
 	}
-	result.Reason = tell.Masked(result.Reason)
+	result.Reason = message.Masked(result.Reason)
 	r.results = append(r.results, result)
 	r.count[result.Result]++
 	r.tell(&result)
@@ -161,7 +161,7 @@ func (r *Redriving) tell(result *Result) {
 	if len(command) > longestCommand {
 		command = append(command[:longestCommand-1], '…')
 	}
-	fmt.Fprintf(w, "retry: %s: %s\n", tell.Printable(line), tell.Printable(string(command)))
+	fmt.Fprintf(w, "retry: %s: %s\n", message.Printable(line), message.Printable(string(command)))
 }
 
 // longestCommand is how much of a command a line has, in characters.

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/retrysh/retry/engine/tell"
+	"github.com/retrysh/retry/engine/message"
 )
 
 // Width is that of the terminal which standard output is, 0 where it is none.
@@ -32,7 +32,7 @@ func Table(w io.Writer, width int, rows [][]string) error {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			row[i] = tell.Printable(cell)
+			row[i] = message.Printable(cell)
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 		}
 	}

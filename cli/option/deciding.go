@@ -6,7 +6,7 @@ package option
 import (
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/classify"
-	"github.com/retrysh/retry/engine/match"
+	"github.com/retrysh/retry/engine/linematch"
 )
 
 // judging resolves the sections on success, retry or stop.
@@ -37,7 +37,7 @@ func joined(lists []exits) (all classify.Exits) {
 	return all
 }
 
-func patterns(given []pattern) (all []*match.Pattern) {
+func patterns(given []pattern) (all []*linematch.Pattern) {
 	for _, p := range given {
 		all = append(all, p.Pattern)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/backoff"
-	"github.com/retrysh/retry/engine/tell"
+	"github.com/retrysh/retry/engine/message"
 )
 
 // policy resolves the sections on the loop, the wait and the limits.
@@ -72,7 +72,7 @@ func (r *resolver) bounds(s *backoff.Schedule) {
 		}
 		switch {
 		case r.from("cap") == r.from(low.flag):
-			r.fail("cap", fmt.Errorf("%q is less than %s %s; give a longer one, or none", r.text("cap"), r.word(low.flag), tell.Limit(*low.value)))
+			r.fail("cap", fmt.Errorf("%q is less than %s %s; give a longer one, or none", r.text("cap"), r.word(low.flag), message.Limit(*low.value)))
 		case r.from("cap") < r.from(low.flag):
 			capped = false
 		default:

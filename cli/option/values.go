@@ -20,7 +20,7 @@ import (
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/guard"
-	"github.com/retrysh/retry/engine/match"
+	"github.com/retrysh/retry/engine/linematch"
 	"github.com/retrysh/retry/engine/rehearse"
 	"github.com/retrysh/retry/engine/rotate"
 	"github.com/retrysh/retry/engine/telemetry"
@@ -169,10 +169,10 @@ func (e *exits) Set(text string) error {
 	return assign(&e.Exits, v, err)
 }
 
-type pattern struct{ *match.Pattern }
+type pattern struct{ *linematch.Pattern }
 
 func (p *pattern) Set(text string) error {
-	v, err := match.Parse(text)
+	v, err := linematch.Parse(text)
 	if err == nil && text == "" {
 		err = errors.New(`"" matches every line; if that is meant, write "^"`)
 	}
@@ -195,7 +195,7 @@ func (r *retryAfter) Set(text string) error {
 	}
 	re, err := regexp.Compile(text)
 	if err != nil {
-		_, err = match.Parse(text) // says it in one line
+		_, err = linematch.Parse(text) // says it in one line
 	}
 	return assign(&r.re, re, err)
 }

@@ -23,7 +23,7 @@ import (
 	"strings"
 
 	"github.com/retrysh/retry/cli/option"
-	"github.com/retrysh/retry/engine/block"
+	"github.com/retrysh/retry/engine/blockfile"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -83,7 +83,7 @@ type policyParser struct {
 // parse reads the file's text.
 func (p *policyParser) parse(text string) ([]policyBlock, error) {
 	p.names = map[string]int{}
-	for line := range block.Lines(text) {
+	for line := range blockfile.Lines(text) {
 		at := place{p.file, line.Number}
 		if strings.Contains(line.Key, "\x00") || strings.Contains(line.Value, "\x00") {
 			return nil, at.fault("holds a NUL byte, which no flag can have")

@@ -5,8 +5,8 @@ import (
 
 	"github.com/retrysh/retry/cli/manual"
 	"github.com/retrysh/retry/cli/option"
+	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/plan"
-	"github.com/retrysh/retry/engine/tell"
 
 	"bytes"
 	"fmt"
@@ -491,7 +491,7 @@ func TestBuiltInPoliciesOutlive(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		promise := plan.Promises(o.Policy, rand.New(rand.NewPCG(1, 0)).Float64)
-		half, most := tell.Duration(promise.OutlivesHalf), tell.Duration(promise.OutlivesMost)
+		half, most := message.Duration(promise.OutlivesHalf), message.Duration(promise.OutlivesMost)
 		if row := rows[name]; len(row) != 2 || row[0] != half || row[1] != most {
 			t.Errorf("docs/policies.md says of %s %q, --plan %s and %s", name, row, half, most)
 		}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine/backoff"
-	"github.com/retrysh/retry/engine/tell"
+	"github.com/retrysh/retry/engine/message"
 )
 
 // shownFlag is a flag with its values and where they come from.
@@ -149,7 +149,7 @@ func shown(name, value string, o *option.Options) string {
 			return o.Guarding.Address.Name
 		}
 	}
-	return tell.Masked(value)
+	return message.Masked(value)
 }
 
 // given returns what was set, nothing where the flag was left alone.

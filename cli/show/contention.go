@@ -9,8 +9,8 @@ import (
 	"io"
 
 	"github.com/retrysh/retry/cli/option"
+	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/simulate"
-	"github.com/retrysh/retry/engine/tell"
 )
 
 // contentionRow is one race of the JSON object.
@@ -54,7 +54,7 @@ func tellContention(w io.Writer, rows []contentionRow, trials int) {
 	}
 	fmt.Fprintf(w, "Clients race for one row: each reads its version, and writes if that has not changed.\n")
 	fmt.Fprintf(w, "Of %d, those with %s are done first, after %s; those with %s make the fewest calls, %s.\n",
-		rows[0].Clients, first.waiting(), tell.Duration(first.race.Time), fewest.waiting(), number(fewest.Calls))
+		rows[0].Clients, first.waiting(), message.Duration(first.race.Time), fewest.waiting(), number(fewest.Calls))
 	fmt.Fprintf(w, "The time until the last is done, and the writes of all, in the mean of %d %s:\n\n", trials, verb(trials, "trial", "trials"))
 }
 
@@ -79,7 +79,7 @@ func contentionTable(w io.Writer, rows []contentionRow, kinds int) {
 		if i%kinds == 0 {
 			fmt.Fprintf(w, "\n%7d", r.Clients)
 		}
-		fmt.Fprintf(w, "  %8s %5s", tell.Duration(r.race.Time), number(r.Calls))
+		fmt.Fprintf(w, "  %8s %5s", message.Duration(r.race.Time), number(r.Calls))
 	}
 	fmt.Fprintln(w)
 }

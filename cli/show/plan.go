@@ -15,8 +15,8 @@ import (
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/plan"
-	"github.com/retrysh/retry/engine/tell"
 )
 
 // Plan writes the promises and one line for each wait. The promises are
@@ -37,9 +37,9 @@ func Plan(out io.Writer, o *option.Options) error {
 func longestRun(p engine.Policy, longest time.Duration) string {
 	switch {
 	case longest < plan.Unlimited && longest == p.Deadline:
-		return "takes " + tell.Duration(longest) + " at most, by --deadline"
+		return "takes " + message.Duration(longest) + " at most, by --deadline"
 	case longest < plan.Unlimited:
-		return fmt.Sprintf("takes %s at most: %s of %s, and the greatest waits", tell.Duration(longest), attempts(p.Attempts), exact(p.Timeout))
+		return fmt.Sprintf("takes %s at most: %s of %s, and the greatest waits", message.Duration(longest), attempts(p.Attempts), exact(p.Timeout))
 	case p.Attempts == 0:
 		return "can take for ever: attempts are unlimited, and there is no --deadline"
 	case p.Timeout == 0:
@@ -68,9 +68,9 @@ func outlived(p engine.Policy, promise plan.Promise) string {
 	case most == plan.Unlimited:
 		return "outlives any outage"
 	case half == most:
-		return fmt.Sprintf("outlives an outage of %s, where attempts fail at once", tell.Duration(half))
+		return fmt.Sprintf("outlives an outage of %s, where attempts fail at once", message.Duration(half))
 	}
-	return fmt.Sprintf("outlives an outage of %s in half of the runs, of %s in 99 of 100, where attempts fail at once", outage(half), tell.Duration(most))
+	return fmt.Sprintf("outlives an outage of %s in half of the runs, of %s in 99 of 100, where attempts fail at once", outage(half), message.Duration(most))
 }
 
 // outage is a duration that may be without limit.
@@ -78,13 +78,13 @@ func outage(d time.Duration) string {
 	if d == plan.Unlimited {
 		return "any length"
 	}
-	return tell.Duration(d)
+	return message.Duration(d)
 }
 
 // planTable writes one line for each wait.
 func planTable(w *bufio.Writer, p engine.Policy) {
 	if first := backoff.Add(p.InitialDelay, p.Splay); first > 0 {
-		fmt.Fprintf(w, "before attempt 1: %s to %s\n", tell.Duration(p.InitialDelay), tell.Duration(first))
+		fmt.Fprintf(w, "before attempt 1: %s to %s\n", message.Duration(p.InitialDelay), message.Duration(first))
 	}
 	fmt.Fprintf(w, "%-8s %12s %12s %12s %12s %16s\n", "wait", "plain", "least", "mean", "greatest", "worst case so far")
 	rows, late := 0, false

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/retrysh/retry/engine/tell"
+	"github.com/retrysh/retry/engine/message"
 )
 
 // canvas is what is drawn on.
@@ -94,7 +94,7 @@ func (p *plot) draw(w io.Writer, c canvas) {
 
 // axis writes the times below plots of bars of this width.
 func axis(w io.Writer, bars int, width time.Duration) {
-	end := tell.Duration(width * time.Duration(bars))
+	end := message.Duration(width * time.Duration(bars))
 	fmt.Fprintf(w, "%*s%s%*s\n", labelWidth+1, "", "0", max(bars-1, len(end)+1), end)
 }
 
@@ -182,7 +182,7 @@ func plotOutage(w *bufio.Writer, herds []namedHerd, c canvas) {
 		all = append(all, herds[i].load(width, bars))
 	}
 	load := plot{top: topLoad(all, capacity), mark: capacity, height: height, label: number}
-	fmt.Fprintf(w, "\nCalls a second over %s each, cut off above; the line is what the server takes.\n", tell.Duration(width))
+	fmt.Fprintf(w, "\nCalls a second over %s each, cut off above; the line is what the server takes.\n", message.Duration(width))
 	for i := range herds {
 		title(w, herds, i)
 		load.bars = all[i]
@@ -202,6 +202,6 @@ func plotOutage(w *bufio.Writer, herds []namedHerd, c canvas) {
 // title names a herd where there are several.
 func title(w io.Writer, herds []namedHerd, i int) {
 	if len(herds) > 1 {
-		fmt.Fprintf(w, "%*s%s\n", labelWidth+1, "", tell.Printable(herds[i].name))
+		fmt.Fprintf(w, "%*s%s\n", labelWidth+1, "", message.Printable(herds[i].name))
 	}
 }

@@ -20,8 +20,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/retrysh/retry/cli/option"
+	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/simulate"
-	"github.com/retrysh/retry/engine/tell"
 )
 
 // Simulate follows what was asked for, and prints.
@@ -84,12 +84,12 @@ type namedHerd struct {
 func tellOutage(w io.Writer, herds []namedHerd) {
 	o := herds[0].Outage
 	fmt.Fprintf(w, "%d %s at 0. The server is away for %s; then it takes %s calls a second.\n\n",
-		o.Clients, verb(o.Clients, "run fails", "runs fail"), tell.Duration(o.Down), number(o.Capacity))
+		o.Clients, verb(o.Clients, "run fails", "runs fail"), message.Duration(o.Down), number(o.Capacity))
 	paragraphs := herds[0].sentences()
 	if len(herds) > 1 {
 		paragraphs = nil
 		for i := range herds {
-			paragraphs = append(paragraphs, tell.Printable(herds[i].name)+": "+strings.Join(herds[i].sentences(), " "))
+			paragraphs = append(paragraphs, message.Printable(herds[i].name)+": "+strings.Join(herds[i].sentences(), " "))
 		}
 	}
 	for _, text := range paragraphs {
@@ -105,11 +105,11 @@ func (h *namedHerd) sentences() []string {
 		fmt.Sprintf("%s while it is away, and %s once it is back.", upper(h.peak(h.PeakDown)), h.peak(h.PeakBack)),
 	}
 	if last, any := h.Quantile(1); any {
-		all = append(all, fmt.Sprintf("The last is done at %s; the best possible is %s.", tell.Duration(last), tell.Duration(h.Outage.BestPossible())))
+		all = append(all, fmt.Sprintf("The last is done at %s; the best possible is %s.", message.Duration(last), message.Duration(h.Outage.BestPossible())))
 	}
 	all = append(all, fmt.Sprintf("%s calls each.", number(h.callsEach())))
 	if h.LeftOut > 0 {
-		all = append(all, fmt.Sprintf("The simulation ends at %s, after %d calls, and leaves out what would come then.", tell.Duration(h.End), h.Calls))
+		all = append(all, fmt.Sprintf("The simulation ends at %s, after %d calls, and leaves out what would come then.", message.Duration(h.End), h.Calls))
 	}
 	return all
 }
@@ -178,12 +178,12 @@ func outageTable(w io.Writer, herds []namedHerd) {
 		h := &herds[i]
 		quantile := func(share float64) string {
 			if at, any := h.Quantile(share); any {
-				return tell.Duration(at)
+				return message.Duration(at)
 			}
 			return "-"
 		}
 		rows = append(rows, []string{
-			tell.Printable(h.name), strconv.Itoa(h.Finished), strconv.Itoa(h.GaveUp), strconv.Itoa(h.Refused), number(h.callsEach()),
+			message.Printable(h.name), strconv.Itoa(h.Finished), strconv.Itoa(h.GaveUp), strconv.Itoa(h.Refused), number(h.callsEach()),
 			strconv.Itoa(h.PeakDown), strconv.Itoa(h.PeakBack), quantile(0.5), quantile(0.99), quantile(1),
 		})
 	}

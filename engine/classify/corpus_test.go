@@ -13,7 +13,7 @@ import (
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
-	"github.com/retrysh/retry/engine/hint"
+	"github.com/retrysh/retry/engine/retryafter"
 )
 
 // record is one recorded failure, in the format of the corpus' README.
@@ -37,7 +37,7 @@ func (r *record) failure() Failure {
 
 // readHint returns the hint in seconds, or NaN.
 func (r *record) readHint() float64 {
-	h, ok, _ := hint.Find([]byte(r.Stdout+"\n"+r.Stderr), time.Unix(int64(r.CapturedAt), 0))
+	h, ok, _ := retryafter.Find([]byte(r.Stdout+"\n"+r.Stderr), time.Unix(int64(r.CapturedAt), 0))
 	if !ok {
 		return math.NaN()
 	}

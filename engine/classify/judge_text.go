@@ -6,7 +6,7 @@ package classify
 import (
 	"strings"
 
-	"github.com/retrysh/retry/engine/match"
+	"github.com/retrysh/retry/engine/linematch"
 )
 
 // output is the text of both streams, standard output first, so that a later
@@ -24,9 +24,9 @@ type output struct {
 
 func newOutput(stdout, stderr []byte) *output {
 	b := make([]byte, 0, len(stdout)+len(stderr)+1)
-	b = append(match.Visible(b, stdout), '\n')
+	b = append(linematch.Visible(b, stdout), '\n')
 	split := len(b)
-	b = match.Visible(b, stderr)
+	b = linematch.Visible(b, stderr)
 	for i, c := range b {
 		if c == '\r' {
 			b[i] = '\n'

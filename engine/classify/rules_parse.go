@@ -42,7 +42,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
-	"github.com/retrysh/retry/engine/block"
+	"github.com/retrysh/retry/engine/blockfile"
 	"github.com/retrysh/retry/engine/event"
 )
 
@@ -80,7 +80,7 @@ type reference struct {
 
 func parseRules(file, data string, check bool) (*parser, error) {
 	p := &parser{file: file, check: check, ids: map[string]int{}}
-	for line := range block.Lines(data) {
+	for line := range blockfile.Lines(data) {
 		p.line = line.Number
 		if err := p.read(line.Key, line.Value); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, p.line, err)

@@ -10,16 +10,16 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/admission"
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
-	"github.com/retrysh/retry/engine/gate"
 	"github.com/retrysh/retry/engine/guard"
 )
 
 // guarded is what the guards of all clients share, and who waits for a slot.
 type guarded struct {
 	clock   *clock
-	store   *gate.Memory
+	store   *admission.Memory
 	slots   int64
 	changed bool     // the breaker, in the last request
 	holders []holder // by client
@@ -28,10 +28,10 @@ type guarded struct {
 
 // holder is what one client holds.
 type holder struct {
-	gate   *gate.Gate
+	gate   *admission.Gate
 	pass   engine.Pass
-	asking *gate.Asking  // for a slot, nil where it does not wait
-	until  time.Duration // the end of that wait
+	asking *admission.Asking // for a slot, nil where it does not wait
+	until  time.Duration     // the end of that wait
 }
 
 // epoch is when a simulation begins, in milliseconds since the Unix epoch: a
@@ -78,17 +78,17 @@ func (h *herd) guard(g guard.Guards) {
 		g.Slots.Of = guard.OfRetries
 	}
 	clock := &clock{herd: h}
-	h.guarded = &guarded{clock: clock, store: &gate.Memory{Clock: clock}, slots: g.Slots.N, holders: make([]holder, len(h.clients))}
+	h.guarded = &guarded{clock: clock, store: &admission.Memory{Clock: clock}, slots: g.Slots.N, holders: make([]holder, len(h.clients))}
 	ids := uint64(0)
-	config := gate.Config{
-		Guards: g, Primary: gate.Named{Store: h.guarded.store}, Clock: clock,
+	config := admission.Config{
+		Guards: g, Primary: admission.Named{Store: h.guarded.store}, Clock: clock,
 		Random: func() uint64 { ids++; return ids << 12 }, // of which the gate takes the first 53 bits
 		Tell: func(e event.Event) {
 			h.guarded.changed = h.guarded.changed || e.Kind() == (*event.BreakerChanged)(nil).Kind()
 		},
 	}
 	for i := range h.guarded.holders {
-		h.guarded.holders[i].gate = gate.New(config)
+		h.guarded.holders[i].gate = admission.New(config)
 	}
 }
 
@@ -116,7 +116,7 @@ func (h *herd) admit(now time.Duration, who int32) bool {
 }
 
 // await lets a client wait for a slot, or go on waiting.
-func (h *herd) await(now time.Duration, who int32, asking *gate.Asking, left time.Duration) {
+func (h *herd) await(now time.Duration, who int32, asking *admission.Asking, left time.Duration) {
 	holder := &h.guarded.holders[who]
 	if holder.asking != nil {
 		return

@@ -16,7 +16,7 @@ import (
 	"sync"
 
 	"github.com/retrysh/retry/engine/event"
-	"github.com/retrysh/retry/engine/tell"
+	"github.com/retrysh/retry/engine/message"
 )
 
 // longestText bounds what is shown of a text from outside, in runes: a log
@@ -72,7 +72,7 @@ func (s *ci) Emit(e event.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e, ok := e.(*event.AttemptFinished); ok && e.Result.Rehearsed {
-		s.write("retry: " + inert(tell.Rehearsal(e)) + "\n")
+		s.write("retry: " + inert(message.Rehearsal(e)) + "\n")
 	}
 	if s.options.Quiet {
 		if e, ok := e.(*event.RunFinished); ok && e.Outcome != event.Succeeded && (e.Outcome == event.Failed || e.NotStarted) {
@@ -82,11 +82,11 @@ func (s *ci) Emit(e event.Event) {
 	}
 	switch e := e.(type) {
 	case *event.RunStarted:
-		s.command, s.policy = shown(e.Command), tell.Unasked(e)
+		s.command, s.policy = shown(e.Command), message.Unasked(e)
 	case *event.AttemptStarted:
 		if !s.open { // else it is a further copy
 			s.open = true
-			s.write(s.dialect.fold(&e.Header, "retry: attempt "+tell.Position(&e.Header)+": "+s.command))
+			s.write(s.dialect.fold(&e.Header, "retry: attempt "+message.Position(&e.Header)+": "+s.command))
 		}
 	case *event.AttemptFinished:
 		if !e.Hedged { // the fold of a hedged attempt holds all copies
@@ -104,7 +104,7 @@ func (s *ci) Emit(e event.Event) {
 		s.failedAttempt(nil)
 	case *event.HookFinished:
 		if e.Reason != "" {
-			s.write(s.dialect.warning("retry: "+e.Hook+" failed", "after "+tell.Duration(e.Duration)+": "+inert(e.Reason)))
+			s.write(s.dialect.warning("retry: "+e.Hook+" failed", "after "+message.Duration(e.Duration)+": "+inert(e.Reason)))
 		}
 	case *event.StoreFailed:
 		s.write(s.dialect.warning("retry: the store "+inert(e.Store), inert(e.Reason)))
@@ -121,15 +121,15 @@ func (s *ci) Emit(e event.Event) {
 func (s *ci) target(e event.Event) {
 	switch e := e.(type) {
 	case *event.TargetPending:
-		s.write("retry: waiting for " + inert(tell.Pending(&e.Target)) + "\n")
+		s.write("retry: waiting for " + inert(message.Pending(&e.Target)) + "\n")
 	case *event.TargetsPending:
 		if e.Beat {
-			s.write("retry: " + inert(tell.StillPending(e)) + "\n")
+			s.write("retry: " + inert(message.StillPending(e)) + "\n")
 		}
 	case *event.TargetReady:
-		s.write("retry: " + inert(tell.TargetReady(e)) + "\n")
+		s.write("retry: " + inert(message.TargetReady(e)) + "\n")
 	case *event.TargetFailed:
-		s.write(s.dialect.warning("retry", inert(tell.TargetFailed(e))))
+		s.write(s.dialect.warning("retry", inert(message.TargetFailed(e))))
 	}
 }
 
@@ -148,7 +148,7 @@ func (s *ci) failedAttempt(next *event.RetryScheduled) {
 		return
 	}
 	s.finished = nil
-	title, text := tell.Failure(e, next, false)
+	title, text := message.Failure(e, next, false)
 	s.write(s.dialect.warning("retry: "+title, inert(text+s.policy)))
 	s.policy = ""
 }
@@ -157,9 +157,9 @@ func (s *ci) end(e *event.RunFinished) {
 	switch {
 	case e.ReaderGone: // the end is SIGPIPE's, which says nothing
 	case e.Outcome != event.Succeeded:
-		s.write(s.dialect.failure("retry: "+string(e.Outcome), inert(tell.End(e))))
+		s.write(s.dialect.failure("retry: "+string(e.Outcome), inert(message.End(e))))
 	case e.Attempts > 1:
-		s.write(s.dialect.notice("retry: "+string(e.Outcome), inert(tell.End(e))))
+		s.write(s.dialect.notice("retry: "+string(e.Outcome), inert(message.End(e))))
 	}
 }
 
@@ -187,7 +187,7 @@ func because(reason, rule string) string {
 func inert(text string) string {
 	var b strings.Builder
 	runes := 0
-	for _, r := range tell.Printable(text) {
+	for _, r := range message.Printable(text) {
 		if runes++; runes > longestText {
 			b.WriteString(" ...")
 			break

@@ -11,7 +11,7 @@ import (
 	"unicode"
 
 	"github.com/retrysh/retry/engine/event"
-	"github.com/retrysh/retry/engine/tell"
+	"github.com/retrysh/retry/engine/message"
 )
 
 // GitHubFiles are the files that the runner offers to a step, nil where it
@@ -64,7 +64,7 @@ const longestReason = 300
 
 // outputs are lines of NAME=VALUE, each value in one line.
 func (s *GitHub) outputs(e *event.RunFinished) string {
-	reason := []rune(inert(tell.Masked(e.Reason)))
+	reason := []rune(inert(message.Masked(e.Reason)))
 	return fmt.Sprintf("attempts=%d\noutcome=%s\nexit_code=%d\ntimed_out=%t\nreason=%s\n", e.Attempts, e.Outcome, e.ExitCode, s.timedOut, string(reason[:min(len(reason), longestReason)]))
 }
 
@@ -94,13 +94,13 @@ func (s *GitHub) row(e *event.AttemptFinished) {
 	if e.Hedged {
 		number += ", copy " + strconv.Itoa(e.Copy)
 	}
-	s.rows = append(s.rows, fmt.Sprintf("| %s | %s | %s |\n", number, literal(result), tell.Duration(e.Result.Duration)))
+	s.rows = append(s.rows, fmt.Sprintf("| %s | %s | %s |\n", number, literal(result), message.Duration(e.Result.Duration)))
 }
 
 // table is the summary, in Markdown.
 func (s *GitHub) table(e *event.RunFinished) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n**retry** %s: %s\n\n", literal(s.ran), literal(inert(tell.End(e))))
+	fmt.Fprintf(&b, "\n**retry** %s: %s\n\n", literal(s.ran), literal(inert(message.End(e))))
 	if len(s.rows) == 0 {
 		return b.String()
 	}

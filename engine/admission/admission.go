@@ -1,0 +1,287 @@
+// Package admission asks the guards of a key for a run, in the order of the contract,
+// tells them what came of it, and knows what to do when their store cannot be
+// used.
+//
+// It holds what a run holds: what its last retry took, the slot of the run, the
+// leases of its attempts. What is decided is decided by engine/guard, where the
+// state is kept is the store's business. The package will never run a command,
+// hold up a run for longer than its limits, or touch a store that no guard of
+// the run needs.
+package admission
+
+import (
+	"context"
+	"time"
+
+	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/guard"
+)
+
+// Lock is a slot that the kernel holds.
+type Lock = interface {
+	Descriptor() uintptr
+	Unlock()
+}
+
+// Store answers one request on one key as one transaction. It returns soon after
+// ctx is done. A slot comes as a Lock where the kernel holds it.
+type Store interface {
+	Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error)
+}
+
+// Health counts the failures of stores in a row, by name.
+type Health interface {
+	LeaveAlone(name string) bool
+	Failed(ctx context.Context, name string) error
+	Succeeded(ctx context.Context, name string) error
+}
+
+// Named is a store and its address for a person, without a password.
+type Named struct {
+	Store
+	Name string
+}
+
+// Config says what is asked and where.
+type Config struct {
+	Key    string
+	Guards guard.Guards
+	// Primary is asked first. Host is where the run goes on when it fails; its
+	// Store is nil where there is none, or where it is the primary one itself.
+	Primary, Host Named
+	// Health counts the primary store's failures; nil counts none.
+	Health Health
+	// Closed refuses when the store cannot be used; else the run goes on.
+	Closed bool
+	// Timeout limits each transaction; 0 is none.
+	Timeout time.Duration
+	// Clock is where the time comes from. One that has Every
+	// also says when leases are renewed.
+	Clock engine.Clock
+	// Random returns 64 random bits.
+	Random func() uint64
+	// Tell is told of changes of the breaker and failures of the store.
+	Tell func(event.Event)
+}
+
+// limited is ctx with a time limit, 0 for none.
+func limited(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if d == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, d)
+}
+
+// Gate is an engine.Gate. Its methods are called one at a time.
+type Gate struct {
+	c Config
+	// store is asked now; its Store is nil where the run goes on without guards.
+	store  Named
+	probed bool // the primary store was used once
+	warned bool
+	// slow says that the store was last asked in vain until a signal, or the
+	// deadline, cut that short.
+	slow bool
+	// valuesLost says that the store failed to share values of rotated names.
+	valuesLost bool
+	// taken is what the last Permit took and nobody gave back, last what the last
+	// retry or copy took.
+	taken, last receipt
+	// admitted and retried say that an attempt, and a retry or copy, was let
+	// through.
+	admitted, retried bool
+	// run holds the slot of the run.
+	run   *pass
+	notes notes
+}
+
+// receipt is what was taken, and from whom.
+type receipt struct {
+	guard.Taken
+	from Store
+}
+
+var _ engine.Gate = (*Gate)(nil)
+
+// New returns the gate of one run. It touches no store yet.
+func New(c Config) *Gate { return &Gate{c: c, store: c.Primary} }
+
+// Permit asks before the wait of a retry.
+func (g *Gate) Permit(ctx context.Context, a engine.Ask) *engine.Refusal {
+	if !g.asksRetry() {
+		return nil
+	}
+	reply := g.ask(ctx, &guard.Request{Op: guard.Permit, Attempt: int64(a.Attempt), TimedOut: a.TimedOut})
+	if reply.refusal == nil {
+		g.taken = receipt{reply.Taken, reply.from}
+	}
+	return reply.refusal
+}
+
+// asksRetry reports whether there is a guard that a retry asks before its wait.
+func (g *Gate) asksRetry() bool {
+	c := &g.c.Guards
+	return c.Breaker.Named() || c.Budget.On || c.Tokens.Capacity > 0 || c.Adaptive
+}
+
+// withdrawLimit is the longest that giving back may take, and lingerLimit an answer
+// of which the run has no use any more: one that is cancelled in a wait ends within
+// 50 ms.
+const withdrawLimit, lingerLimit = 40 * time.Millisecond, 20 * time.Millisecond
+
+// Withdraw gives back what the last Permit took. A store that is too slow for
+// that leaves it taken.
+func (g *Gate) Withdraw() {
+	t := g.taken
+	g.taken = receipt{}
+	g.giveBack(t)
+}
+
+func (g *Gate) giveBack(t receipt) {
+	if t.from == nil || !t.Budget && t.Cost == 0 || g.slow {
+		return
+	}
+	ctx, cancel := limited(context.Background(), min(g.c.Timeout, withdrawLimit))
+	defer cancel()
+	_, _, err := t.from.Do(ctx, g.c.Key, &g.c.Guards, &guard.Request{Op: guard.Withdraw, Taken: t.Taken})
+	g.tellNotes()
+	if err != nil && ctx.Err() == nil {
+		g.lost(t.from, err, "what the retry took is not given back")
+	}
+}
+
+// Admit asks last before an attempt. It waits for a slot as long as --max-concurrent
+// says, and not beyond ctx.
+func (g *Gate) Admit(ctx context.Context, a engine.Ask) (engine.Pass, *engine.Refusal) {
+	asking := g.Ask(a)
+	for wait := firstPoll; ; wait = min(wait*3/2, longestPoll) {
+		pass, refusal, left := asking.Try(ctx)
+		if left <= 0 {
+			return pass, refusal
+		}
+		select {
+		case <-g.c.Clock.After(min(wait/2+time.Duration(g.c.Random()%uint64(wait)), left)):
+		case <-ctx.Done():
+			return nil, refusal
+		}
+	}
+}
+
+// The waits between asking for a slot grow from the first to the longest.
+const firstPoll, longestPoll = time.Millisecond, 250 * time.Millisecond
+
+// Asking is an attempt that asks to be let through, and may have to wait for a slot.
+type Asking struct {
+	gate    *Gate
+	pass    *pass
+	request guard.Request
+	retry   bool
+	until   time.Time
+}
+
+// Ask prepares Admit for callers that wait in their own way.
+func (g *Gate) Ask(a engine.Ask) *Asking {
+	return &Asking{
+		gate: g, pass: &pass{gate: g, from: g.store.Store}, retry: a.Attempt > 1,
+		request: guard.Request{Op: guard.Admit, Attempt: int64(a.Attempt), ID: g.id(), Slot: g.wantsSlot(a.Attempt), Held: -1},
+		until:   g.c.Clock.Now().Add(time.Duration(g.c.Guards.Slots.Wait) * time.Millisecond),
+	}
+}
+
+// Try asks once. It lets the attempt through, or refuses; where there is no slot
+// but time is left, it may be called again.
+func (a *Asking) Try(ctx context.Context) (engine.Pass, *engine.Refusal, time.Duration) {
+	g, p, c := a.gate, a.pass, &a.gate.c.Guards
+	if c.Breaker.Named() || a.request.Slot || c.Budget.On && !a.retry {
+		left := a.until.Sub(g.c.Clock.Now())
+		a.request.Waiting = a.request.Slot && left > 0
+		a.request.Taken = guard.Taken{}
+		if g.taken.from == g.store.Store {
+			a.request.Taken = g.taken.Taken
+		}
+		reply := g.ask(ctx, &a.request)
+		switch {
+		case reply.refusal != nil && a.request.Waiting && reply.Refusal.Guard == guard.KindSlots:
+			return nil, reply.refusal, left
+		case reply.refusal != nil:
+			if reply.made {
+				g.taken = receipt{} // was given back in the same transaction
+			}
+			return nil, reply.refusal, 0
+		}
+		p.hold(reply.Pass, reply.lock, reply.from)
+	}
+	p.taken, p.before, p.retried = g.taken, g.last, g.retried
+	g.letThrough(a.retry)
+	if a.request.Slot && c.Slots.Of == guard.OfRuns {
+		g.run = p.splitSlot()
+	}
+	p.keep()
+	return p, nil, 0
+}
+
+// wantsSlot reports whether an attempt takes a slot. That of a run is taken once.
+func (g *Gate) wantsSlot(attempt int) bool {
+	switch s := &g.c.Guards.Slots; {
+	case s.N == 0:
+		return false
+	case s.Of == guard.OfRetries:
+		return attempt > 1
+	case s.Of == guard.OfRuns:
+		return attempt == 1
+	}
+	return true
+}
+
+// letThrough remembers what the success of the run gives back.
+func (g *Gate) letThrough(retry bool) {
+	g.admitted = true
+	if retry {
+		g.retried, g.last = true, g.taken
+	}
+	g.taken = receipt{}
+}
+
+// AdmitCopy asks for a copy beside an attempt that runs.
+func (g *Gate) AdmitCopy(ctx context.Context, a engine.Ask) (engine.Pass, *engine.Refusal) {
+	c := &g.c.Guards
+	slot := c.Slots.N > 0 && c.Slots.Of != guard.OfRuns
+	p := &pass{gate: g, from: g.store.Store}
+	if !c.Breaker.Named() && !c.Budget.On && c.Tokens.Capacity == 0 && !slot {
+		return p, nil
+	}
+	reply := g.ask(ctx, &guard.Request{
+		Op: guard.AdmitCopy, Attempt: int64(a.Attempt), TimedOut: a.TimedOut, ID: g.id(), Slot: slot, Held: -1,
+	})
+	if reply.refusal != nil {
+		return nil, reply.refusal
+	}
+	p.hold(reply.Pass, reply.lock, reply.from)
+	p.keep()
+	p.taken, p.before, p.retried = receipt{reply.Taken, reply.from}, g.last, g.retried
+	g.retried, g.last = true, p.taken
+	return p, nil
+}
+
+// Finish is told when the run has ended.
+func (g *Gate) Finish(succeeded bool) {
+	g.Withdraw()
+	if g.run != nil {
+		g.run.Report(engine.CountsNot)
+	}
+	if !succeeded || !g.admitted || g.c.Guards.Tokens.Capacity == 0 {
+		return
+	}
+	request := &guard.Request{Op: guard.Finish, Attempt: 1, Succeeded: true}
+	from := g.store.Store
+	if g.retried {
+		request.Attempt, request.Taken, from = 2, g.last.Taken, g.last.from
+	}
+	if from != nil {
+		g.tell(from, request)
+	}
+}
+
+// id names a lease.
+func (g *Gate) id() int64 { return int64(g.c.Random()>>11) | 1 }

@@ -1,0 +1,535 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/guard"
+)
+
+// memory is a store in memory, by the clock of the test's bubble.
+type memory struct {
+	mu    sync.Mutex
+	state guard.State
+	fails error
+	calls []guard.Op
+	says  func() // once
+}
+
+func (m *memory) Do(ctx context.Context, _ string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.calls = append(m.calls, r.Op)
+	if m.says != nil {
+		m.says()
+		m.says = nil
+	}
+	if m.fails != nil {
+		return guard.Answer{}, nil, m.fails
+	}
+	return guard.Do(g, &m.state, r, time.Now().UnixMilli()), nil, ctx.Err()
+}
+
+// told collects events.
+type told struct{ events []event.Event }
+
+func (t *told) tell(e event.Event) { t.events = append(t.events, e) }
+
+func (t *told) kinds() string {
+	var all []string
+	for _, e := range t.events {
+		all = append(all, string(e.Kind()))
+	}
+	return strings.Join(all, " ")
+}
+
+// newGate is a gate over stores; host may be nil.
+func newGate(g guard.Guards, primary, host *memory) (*Gate, *told) {
+	t := &told{}
+	c := Config{Key: "k", Guards: g, Primary: Named{primary, "primary"}, Timeout: time.Second, Clock: engine.System{}, Tell: t.tell}
+	if host != nil {
+		c.Host = Named{host, "host"}
+	}
+	n := uint64(0)
+	c.Random = func() uint64 { n += 1 << 20; return n }
+	return New(c), t
+}
+
+var (
+	first  = engine.Ask{Attempt: 1}
+	second = engine.Ask{Attempt: 2}
+	oneRow = guard.Breaker{Row: 1, Open: 60_000, Probes: 1}
+	oneIn  = guard.Slots{N: 1}
+	full   = guard.Tokens{Capacity: 10, Cost: 5, TimeoutCost: 10, Success: 1}
+	oneTry = guard.Budget{On: true, Min: 1, Window: 60_000}
+)
+
+// admit lets an attempt through that must be.
+func admit(t *testing.T, g *Gate, a engine.Ask) engine.Pass {
+	t.Helper()
+	pass, refusal := g.Admit(t.Context(), a)
+	if refusal != nil {
+		t.Fatalf("refused: %+v", refusal)
+	}
+	return pass
+}
+
+func TestASlotIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		holder, _ := newGate(guard.Guards{Slots: oneIn}, m, nil)
+		pass := admit(t, holder, first)
+		waiter, _ := newGate(guard.Guards{Slots: guard.Slots{N: 1, Wait: 20_000}}, m, nil)
+		start := time.Now()
+		if _, refusal := waiter.Admit(t.Context(), first); refusal == nil || refusal.Guard != "max-concurrent" || refusal.RetryIn != nil {
+			t.Errorf("%+v", refusal)
+		}
+		if took := time.Since(start); took != 20*time.Second {
+			t.Errorf("waited %v, not 20s", took)
+		}
+		time.AfterFunc(15*time.Second, func() { pass.Report(engine.CountsSuccess) })
+		start = time.Now()
+		admit(t, waiter, first).Report(engine.CountsSuccess)
+		if took := time.Since(start); took < 15*time.Second || took > 15250*time.Millisecond {
+			t.Errorf("let through after %v, where the slot was free after 15s", took)
+		}
+	})
+}
+
+func TestAnOpenBreakerEndsTheWaitForASlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		g := guard.Guards{Slots: guard.Slots{N: 1, Wait: 60_000}, Breaker: oneRow}
+		holder, _ := newGate(guard.Guards{Slots: oneIn}, m, nil)
+		pass := admit(t, holder, first)
+		other, _ := newGate(guard.Guards{Breaker: oneRow}, m, nil)
+		fails := admit(t, other, first)
+		time.AfterFunc(5*time.Second, func() { fails.Report(engine.CountsFailure) })
+		waiter, _ := newGate(g, m, nil)
+		start := time.Now()
+		_, refusal := waiter.Admit(t.Context(), first)
+		if refusal == nil || refusal.Guard != "breaker" || *refusal.RetryIn > 60*time.Second {
+			t.Errorf("%+v", refusal)
+		}
+		if took := time.Since(start); took > 5250*time.Millisecond {
+			t.Errorf("it took %v", took)
+		}
+		pass.Report(engine.CountsSuccess)
+	})
+}
+
+func TestAContextThatEndsEndsTheWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		holder, _ := newGate(guard.Guards{Slots: oneIn}, m, nil)
+		pass := admit(t, holder, first)
+		g, told := newGate(guard.Guards{Slots: guard.Slots{N: 1, Wait: 60_000}, Budget: oneTry}, m, nil)
+		if refusal := g.Permit(t.Context(), second); refusal != nil {
+			t.Fatal(refusal)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, refusal := g.Admit(ctx, second); refusal == nil {
+			t.Error("let through")
+		}
+		g.Withdraw()
+		if n := m.state.Budget[0].Counts; n != [10][2]int64{} || told.kinds() != "" {
+			t.Errorf("after withdrawing: %v, events %q", n, told.kinds())
+		}
+		pass.Report(engine.CountsSuccess)
+	})
+}
+
+func TestLeasesAreRenewedUntilTheReport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		g, _ := newGate(guard.Guards{Slots: oneIn, Breaker: oneRow}, m, nil)
+		admit(t, g, first).Report(engine.CountsFailure)
+		time.Sleep(time.Minute)
+		pass := admit(t, g, first) // a probe
+		time.Sleep(10 * time.Minute)
+		other, _ := newGate(guard.Guards{Slots: oneIn}, m, nil)
+		if _, refusal := other.Admit(t.Context(), first); refusal == nil {
+			t.Error("the slot was lost")
+		}
+		pass.Report(engine.CountsSuccess)
+		if m.state.Breaker.Circuit != guard.Closed {
+			t.Error("the probe's outcome was lost")
+		}
+		calls := len(m.calls)
+		time.Sleep(time.Minute)
+		admit(t, other, first).Report(engine.CountsSuccess)
+		if len(m.calls) != calls+2 {
+			t.Errorf("asked %v after the report", m.calls[calls:])
+		}
+	})
+}
+
+func TestTheSlotOfARunIsHeldToItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		g, _ := newGate(guard.Guards{Slots: guard.Slots{N: 1, Of: guard.OfRuns}}, m, nil)
+		other, _ := newGate(guard.Guards{Slots: oneIn}, m, nil)
+		admit(t, g, first).Report(engine.CountsFailure)
+		time.Sleep(time.Hour)
+		if _, refusal := other.Admit(t.Context(), first); refusal == nil {
+			t.Error("free in the wait")
+		}
+		admit(t, g, second).Report(engine.CountsSuccess)
+		g.Finish(true)
+		admit(t, other, first).Report(engine.CountsSuccess)
+	})
+}
+
+func TestTokensAreGivenBackBySuccess(t *testing.T) {
+	m := &memory{}
+	missing := func() int64 { return m.state.Bucket.Missing / 1_000_000 }
+	g, _ := newGate(guard.Guards{Tokens: full}, m, nil)
+	admit(t, g, first).Report(engine.CountsFailure)
+	if g.Permit(t.Context(), engine.Ask{Attempt: 2, TimedOut: true}) != nil || missing() != 10 {
+		t.Fatalf("%d missing after a timeout", missing())
+	}
+	admit(t, g, second).Report(engine.CountsSuccess)
+	if g.Finish(true); missing() != 0 {
+		t.Errorf("%d missing after a success", missing())
+	}
+	g, _ = newGate(guard.Guards{Tokens: full}, m, nil)
+	admit(t, g, first).Report(engine.CountsFailure)
+	if g.Permit(t.Context(), second) != nil {
+		t.Fatal("refused")
+	}
+	admit(t, g, second).Report(engine.CountsFailure)
+	if g.Finish(false); missing() != 5 {
+		t.Errorf("%d missing after a failure", missing())
+	}
+	g, _ = newGate(guard.Guards{Tokens: full}, m, nil)
+	if refusal := g.Permit(t.Context(), engine.Ask{Attempt: 2, TimedOut: true}); refusal == nil || missing() != 5 {
+		t.Errorf("%+v, %d missing", refusal, missing())
+	}
+	admit(t, g, first).Report(engine.CountsSuccess)
+	if g.Finish(true); missing() != 4 {
+		t.Errorf("%d missing after a success at once", missing())
+	}
+	if g.Finish(false); missing() != 4 {
+		t.Error("a run that did not succeed gave something")
+	}
+}
+
+// A retry that was let through, and is not started since a signal came beside it,
+// is given back; one that has ended is spent.
+func TestAPassThatIsNotUsedIsGivenBack(t *testing.T) {
+	for _, used := range []bool{false, true} {
+		m := &memory{}
+		g, _ := newGate(guard.Guards{Tokens: full}, m, nil)
+		admit(t, g, first).Report(engine.CountsFailure)
+		if refusal := g.Permit(t.Context(), second); refusal != nil {
+			t.Fatal(refusal)
+		}
+		pass, left := admit(t, g, second), int64(0)
+		if used {
+			left = 5
+			pass.Report(engine.CountsNot)
+		} else {
+			pass.Drop()
+		}
+		g.Finish(false)
+		if m.state.Bucket.Missing/1_000_000 != left {
+			t.Errorf("used %v: %d missing", used, m.state.Bucket.Missing)
+		}
+	}
+}
+
+// A copy that is not used leaves to the success of the run what it would have
+// given back without it.
+func TestADroppedCopyIsNotGivenBackTwice(t *testing.T) {
+	m := &memory{}
+	g, _ := newGate(guard.Guards{Tokens: full}, m, nil)
+	one := admit(t, g, first)
+	copy, refusal := g.AdmitCopy(t.Context(), first)
+	if refusal != nil {
+		t.Fatal(refusal)
+	}
+	if m.state.Bucket.Missing != 5_000_000 {
+		t.Errorf("%d missing", m.state.Bucket.Missing)
+	}
+	m.state.Bucket.Missing += 3_000_000 // by others
+	copy.Drop()
+	one.Report(engine.CountsSuccess)
+	if g.Finish(true); m.state.Bucket.Missing != 2_000_000 { // a success at once gives one
+		t.Errorf("%d missing", m.state.Bucket.Missing)
+	}
+}
+
+// slow answers when its time is up.
+type slow struct{}
+
+func (slow) Do(ctx context.Context, _ string, _ *guard.Guards, r *guard.Request) (guard.Answer, Lock, error) {
+	if r.Op == guard.Permit {
+		return guard.Answer{Taken: guard.Taken{Budget: true}}, nil, nil
+	}
+	<-ctx.Done()
+	return guard.Answer{}, nil, ctx.Err()
+}
+
+func TestGivingBackHoldsUpNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, told := newGate(guard.Guards{Budget: oneTry}, nil, nil)
+		g.store.Store, g.c.Primary.Store = slow{}, slow{}
+		if g.Permit(t.Context(), second) != nil {
+			t.Fatal("refused")
+		}
+		start := time.Now()
+		if g.Withdraw(); time.Since(start) > 40*time.Millisecond || told.kinds() != "" {
+			t.Errorf("%v, events %q", time.Since(start), told.kinds())
+		}
+	})
+}
+
+// late is a store that answers after a while, whoever waits.
+type late struct {
+	memory
+	after time.Duration
+}
+
+func (l *late) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error) {
+	answer, lock, err := l.memory.Do(context.Background(), key, g, r) // it has decided
+	select {
+	case <-time.After(l.after):
+		return answer, lock, err
+	case <-ctx.Done():
+		return guard.Answer{}, nil, ctx.Err()
+	}
+}
+
+// What was asked for when a signal came, and granted, is given back; and a store
+// that does not answer then holds up nobody.
+func TestWhatIsGrantedTooLateIsGivenBack(t *testing.T) {
+	guards := guard.Guards{Breaker: oneRow, Budget: guard.Budget{On: true, Min: 5, Window: 60_000}, Slots: guard.Slots{N: 5}}
+	for _, after := range []time.Duration{10 * time.Millisecond, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			store := &late{after: after}
+			g, told := newGate(guards, nil, nil)
+			g.store.Store, g.c.Primary.Store = store, store
+			cut := func(ask func(context.Context) engine.Pass) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+				defer cancel()
+				start := time.Now()
+				if pass := ask(ctx); pass != nil {
+					pass.Drop()
+				}
+				if took := time.Since(start); took > 45*time.Millisecond {
+					t.Errorf("after %v: it took %v", after, took)
+				}
+			}
+			cut(func(ctx context.Context) engine.Pass { pass, _ := g.Admit(ctx, first); return pass })
+			cut(func(ctx context.Context) engine.Pass { pass, _ := g.AdmitCopy(ctx, first); return pass })
+			cut(func(ctx context.Context) engine.Pass { g.Permit(ctx, second); g.Withdraw(); return nil })
+			if after == time.Hour {
+				return // it has what it granted until its leases end
+			}
+			retries := int64(0)
+			for _, slice := range store.state.Budget[0].Counts {
+				retries += slice[1]
+			}
+			if len(store.state.Slots) != 0 || retries != 0 || told.kinds() != "" {
+				t.Errorf("%d slots, counts %v, events %q", len(store.state.Slots), store.state.Budget[0].Counts, told.kinds())
+			}
+		})
+	}
+}
+
+func TestACopyIsARetry(t *testing.T) {
+	m := &memory{}
+	g, _ := newGate(guard.Guards{Budget: oneTry, Tokens: full, Slots: guard.Slots{N: 2}}, m, nil)
+	one := admit(t, g, first)
+	two, refusal := g.AdmitCopy(t.Context(), first)
+	if refusal != nil {
+		t.Fatal(refusal)
+	}
+	if _, refusal := g.AdmitCopy(t.Context(), first); refusal == nil || refusal.Guard != "budget" {
+		t.Errorf("%+v", refusal)
+	}
+	if len(m.state.Slots) != 2 {
+		t.Errorf("%d slots", len(m.state.Slots))
+	}
+	one.Report(engine.CountsNot)
+	two.Report(engine.CountsSuccess)
+	g.Finish(true)
+	if len(m.state.Slots) != 0 || m.state.Bucket.Missing != 0 {
+		t.Errorf("%d slots, %d missing", len(m.state.Slots), m.state.Bucket.Missing)
+	}
+}
+
+func TestNoCopyIsStartedWhileTheBreakerIsNotClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		g, told := newGate(guard.Guards{Breaker: oneRow}, m, nil)
+		admit(t, g, first).Report(engine.CountsFailure)
+		if _, refusal := g.AdmitCopy(t.Context(), first); refusal == nil || refusal.Guard != "breaker" {
+			t.Errorf("open: %+v", refusal)
+		}
+		time.Sleep(time.Minute)
+		probe := admit(t, g, first)
+		if _, refusal := g.AdmitCopy(t.Context(), first); refusal == nil || refusal.Guard != "breaker" {
+			t.Errorf("half-open: %+v", refusal)
+		}
+		probe.Report(engine.CountsSuccess)
+		if _, refusal := g.AdmitCopy(t.Context(), first); refusal != nil {
+			t.Errorf("closed: %+v", refusal)
+		}
+		if told.kinds() != "breaker_changed breaker_changed breaker_changed" {
+			t.Errorf("events %q", told.kinds())
+		}
+	})
+}
+
+var errDown = errors.New("down")
+
+func TestARunGoesOnWithTheHostsStore(t *testing.T) {
+	m, host := &memory{fails: errDown}, &memory{}
+	g, told := newGate(guard.Guards{Budget: oneTry}, m, host)
+	admit(t, g, first).Report(engine.CountsFailure)
+	m.fails = nil // it stays with the host's
+	if g.Permit(t.Context(), second) != nil || g.Permit(t.Context(), second) == nil {
+		t.Error("the host's store was not asked")
+	}
+	if len(m.calls) != 1 || len(host.calls) != 3 || told.kinds() != "store_failed" {
+		t.Errorf("%v, %v, events %q", m.calls, host.calls, told.kinds())
+	}
+	if e := told.events[0].(*event.StoreFailed); e.Store != "primary" || e.Reason != "down; going on with host" {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestARunGoesOnWithoutGuards(t *testing.T) {
+	m, host := &memory{fails: errDown}, &memory{fails: errDown}
+	g, told := newGate(guard.Guards{Breaker: oneRow, Budget: oneTry, Slots: oneIn, Tokens: full}, m, host)
+	for attempt := range 9 {
+		if attempt > 0 && g.Permit(t.Context(), engine.Ask{Attempt: attempt + 1}) != nil {
+			t.Fatal("refused")
+		}
+		admit(t, g, engine.Ask{Attempt: attempt + 1}).Report(engine.CountsFailure)
+	}
+	g.Finish(true)
+	if len(m.calls) != 1 || len(host.calls) != 1 || told.kinds() != "store_failed" {
+		t.Errorf("%v, %v, events %q", m.calls, host.calls, told.kinds())
+	}
+	if reason := told.events[0].(*event.StoreFailed).Reason; reason != "down; going on without guards" {
+		t.Error(reason)
+	}
+}
+
+func TestAReportGoesToTheStoreThatLetTheAttemptThrough(t *testing.T) {
+	m, host := &memory{}, &memory{}
+	g, told := newGate(guard.Guards{Breaker: guard.Breaker{Row: 9, Open: 1, Probes: 1}, Budget: oneTry}, m, host)
+	pass := admit(t, g, first)
+	m.fails = errDown
+	if g.Permit(t.Context(), second) != nil { // the host's store is asked from here on
+		t.Fatal("refused")
+	}
+	pass.Report(engine.CountsFailure)
+	if last := m.calls[len(m.calls)-1]; last != guard.Report || told.kinds() != "store_failed" {
+		t.Errorf("%v, %v, events %q", m.calls, host.calls, told.kinds())
+	}
+}
+
+func TestClosedRefuses(t *testing.T) {
+	m := &memory{fails: errDown}
+	g, told := newGate(guard.Guards{Breaker: oneRow}, m, &memory{})
+	g.c.Closed = true
+	_, refusal := g.Admit(t.Context(), first)
+	if refusal == nil || refusal.Guard != "store" || refusal.Reason != "the store primary cannot be used: down" || refusal.RetryIn != nil {
+		t.Errorf("%+v", refusal)
+	}
+	m.fails = nil
+	pass := admit(t, g, first)
+	m.fails = errDown
+	if pass.Report(engine.CountsFailure); told.kinds() != "store_failed" {
+		t.Errorf("a report that failed: events %q", told.kinds())
+	}
+}
+
+// TestANoteOfARenewalIsToldByTheRun lets a store say something while a lease is
+// renewed: events come from the goroutine of the run alone.
+func TestANoteOfARenewalIsToldByTheRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		g, told := newGate(guard.Guards{Slots: oneIn}, m, nil)
+		pass := admit(t, g, first)
+		m.mu.Lock()
+		m.says = func() { g.Note("primary", "a record was damaged") }
+		m.mu.Unlock()
+		time.Sleep(4 * time.Second)
+		if len(told.events) != 0 {
+			t.Error("told by the renewal")
+		}
+		if pass.Report(engine.CountsSuccess); told.kinds() != "store_failed" {
+			t.Errorf("events %q", told.kinds())
+		}
+	})
+}
+
+// health counts as a File does.
+type health struct{ failures int }
+
+func (h *health) LeaveAlone(string) bool                  { return h.failures >= 3 }
+func (h *health) Failed(context.Context, string) error    { h.failures++; return nil }
+func (h *health) Succeeded(context.Context, string) error { h.failures = 0; return nil }
+
+func TestFailuresAreCounted(t *testing.T) {
+	m, h := &memory{fails: errDown}, &health{}
+	run := func() (*told, int) {
+		calls := len(m.calls)
+		g, told := newGate(guard.Guards{Breaker: oneRow}, m, &memory{})
+		g.c.Health = h
+		admit(t, g, first).Report(engine.CountsSuccess)
+		return told, len(m.calls) - calls
+	}
+	for i := range 5 {
+		told, calls := run()
+		if asked := i < 3; told.kinds() != "store_failed" || (calls == 1) != asked {
+			t.Errorf("run %d: %d calls, events %q", i+1, calls, told.kinds())
+		}
+	}
+	h.failures = 2
+	m.fails = nil
+	if told, _ := run(); h.failures != 0 || told.kinds() != "" {
+		t.Errorf("%d failures after a success, events %q", h.failures, told.kinds())
+	}
+}
+
+func TestARunAsksOnlyWhatItNames(t *testing.T) {
+	for name, c := range map[string]struct {
+		guards guard.Guards
+		want   string
+	}{
+		"breaker":       {guard.Guards{Breaker: oneRow}, "admit report"},
+		"budget":        {guard.Guards{Budget: oneTry}, "admit"},
+		"tokens":        {guard.Guards{Tokens: full}, "finish"},
+		"slots":         {guard.Guards{Slots: oneIn}, "admit report"},
+		"adaptive":      {guard.Guards{Adaptive: true}, "report"},
+		"several":       {guard.Guards{Breaker: oneRow, Budget: oneTry, Adaptive: true}, "admit report"},
+		"slots of runs": {guard.Guards{Slots: guard.Slots{N: 1, Of: guard.OfRuns}}, "admit report"},
+		"of retries":    {guard.Guards{Slots: guard.Slots{N: 1, Of: guard.OfRetries}}, ""},
+	} {
+		m := &memory{}
+		g, _ := newGate(c.guards, m, nil)
+		admit(t, g, first).Report(engine.CountsSuccess)
+		g.Finish(true)
+		names := map[guard.Op]string{guard.Admit: "admit", guard.Report: "report", guard.Finish: "finish"}
+		var got []string
+		for _, op := range m.calls {
+			got = append(got, names[op])
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %v, not %s", name, got, c.want)
+		}
+	}
+}

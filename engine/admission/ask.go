@@ -1,0 +1,207 @@
+package admission
+
+// This file speaks to the store, and does what the run asks for when that fails:
+// go on with the host's own store, then without guards, or refuse.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/guard"
+)
+
+// reply is what came of a request.
+type reply struct {
+	guard.Answer
+	lock Lock
+	from Store // that answered; nil where the run goes on without guards
+	// refusal is what the loop is told, nil where nobody refused. made says that
+	// the store did what was asked.
+	refusal *engine.Refusal
+	made    bool
+}
+
+// ask makes a request of the store that is asked now. A context that is done is
+// not a failure of the store: then it refuses, and nobody is told.
+func (g *Gate) ask(ctx context.Context, r *guard.Request) reply {
+	if g.store.Store == nil {
+		return reply{}
+	}
+	patient, done := linger(ctx)
+	answer, lock, err := g.try(patient, g.store, r)
+	done()
+	if g.slow = err != nil && ctx.Err() != nil; g.slow {
+		return reply{refusal: g.cutShort()}
+	}
+	if err != nil {
+		if refusal := g.failed(err); refusal != nil {
+			return reply{refusal: refusal}
+		}
+		if answer, lock, err = g.fallBack(ctx, r, err); err != nil {
+			return reply{}
+		}
+	}
+	g.tellChange(&answer)
+	return reply{answer, lock, g.store.Store, g.refusal(&answer.Refusal), true}
+}
+
+// cutShort is the refusal where the answer is not waited for.
+func (g *Gate) cutShort() *engine.Refusal {
+	return &engine.Refusal{Guard: guard.KindStore.String(), Key: g.c.Key, Reason: "the wait for the store was cut short"}
+}
+
+// linger is ctx, done a moment later: what a store has been asked for it may
+// grant all the same, and who does not hear of it cannot give it back.
+func linger(ctx context.Context) (patient context.Context, done func()) {
+	if ctx.Done() == nil {
+		return ctx, func() {}
+	}
+	patient, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lingerLimit, cancel) })
+	return patient, func() { stop(); cancel() }
+}
+
+// errLeftAlone says that a store is not asked.
+var errLeftAlone = errors.New("failed three times in a row and is left alone for 30s")
+
+// try makes a request within the time limit of the store.
+func (g *Gate) try(ctx context.Context, s Named, r *guard.Request) (guard.Answer, Lock, error) {
+	first := !g.probed && g.c.Health != nil && s == g.c.Primary
+	if first && g.c.Health.LeaveAlone(s.Name) {
+		return guard.Answer{}, nil, errLeftAlone
+	}
+	ctx, cancel := limited(ctx, g.c.Timeout)
+	defer cancel()
+	answer, lock, err := s.Do(ctx, g.c.Key, &g.c.Guards, r)
+	g.tellNotes()
+	if err == nil && first {
+		g.probed = true
+		_ = g.c.Health.Succeeded(ctx, s.Name)
+	}
+	return answer, lock, err
+}
+
+// failed counts a failure of the store, and refuses where the run asks for that.
+func (g *Gate) failed(err error) *engine.Refusal {
+	g.count(err)
+	if !g.c.Closed {
+		return nil
+	}
+	reason := fmt.Sprintf("the store %s cannot be used: %v", g.store.Name, err)
+	return &engine.Refusal{Guard: guard.KindStore.String(), Key: g.c.Key, Reason: reason}
+}
+
+func (g *Gate) count(err error) {
+	if g.c.Health == nil || g.store != g.c.Primary || errors.Is(err, errLeftAlone) {
+		return
+	}
+	ctx, cancel := limited(context.Background(), g.c.Timeout)
+	defer cancel()
+	_ = g.c.Health.Failed(ctx, g.store.Name) // where it cannot be counted, nothing is left alone
+}
+
+// fallBack goes on with the host's store, or without guards, for the rest of the
+// run. What was taken from the store that failed is not given back to another.
+func (g *Gate) fallBack(ctx context.Context, r *guard.Request, cause error) (guard.Answer, Lock, error) {
+	from := g.store.Name
+	request := *r
+	request.Taken = guard.Taken{}
+	g.taken = receipt{}
+	answer, lock, err := guard.Answer{}, Lock(nil), errors.New("there is no other store")
+	next := "without guards"
+	if g.store == g.c.Primary && g.c.Host.Store != nil {
+		if answer, lock, err = g.try(ctx, g.c.Host, &request); err == nil {
+			next = "with " + g.c.Host.Name
+		}
+	}
+	if g.store = g.c.Host; err != nil {
+		g.store = Named{}
+	}
+	g.warn(from, fmt.Sprintf("%v; going on %s", cause, next))
+	return answer, lock, err
+}
+
+// notes are what stores say while they work, also for a renewal beside the run.
+// The lock guards the list alone.
+type notes struct {
+	mu   sync.Mutex
+	list []event.StoreFailed
+}
+
+// Note keeps a line that the store of a name says. It is told when the run next
+// asks or tells something.
+func (g *Gate) Note(name, line string) {
+	g.notes.mu.Lock()
+	defer g.notes.mu.Unlock()
+	g.notes.list = append(g.notes.list, event.StoreFailed{Store: name, Reason: line})
+}
+
+// tellNotes tells what was noted.
+func (g *Gate) tellNotes() {
+	g.notes.mu.Lock()
+	list := g.notes.list
+	g.notes.list = nil
+	g.notes.mu.Unlock()
+	for i := range list {
+		g.c.Tell(&list[i])
+	}
+}
+
+// warn tells of a failure of the store, once a run.
+func (g *Gate) warn(name, reason string) {
+	if !g.warned {
+		g.warned = true
+		g.c.Tell(&event.StoreFailed{Store: name, Reason: reason})
+	}
+}
+
+// tell makes a report to the store that let an attempt through. Where that
+// fails, it is lost, and a warning says so.
+func (g *Gate) tell(to Store, r *guard.Request) {
+	ctx, cancel := limited(context.Background(), g.c.Timeout)
+	defer cancel()
+	answer, _, err := to.Do(ctx, g.c.Key, &g.c.Guards, r)
+	g.tellNotes()
+	if err == nil {
+		g.tellChange(&answer)
+		return
+	}
+	g.lost(to, err, "what came of the attempt is not counted")
+}
+
+// lost counts a failure of a store and warns of what it cost.
+func (g *Gate) lost(to Store, err error, what string) {
+	if to == g.store.Store {
+		g.count(err)
+	}
+	name := g.c.Primary.Name
+	if to != g.c.Primary.Store {
+		name = g.c.Host.Name
+	}
+	g.warn(name, fmt.Sprintf("%v; %s", err, what))
+}
+
+// tellChange tells that this run has changed the breaker.
+func (g *Gate) tellChange(a *guard.Answer) {
+	if a.From != a.To {
+		g.c.Tell(&event.BreakerChanged{Key: g.c.Key, From: a.From.String(), To: a.To.String()})
+	}
+}
+
+// refusal is what the loop is told of a refusal, nil for none.
+func (g *Gate) refusal(r *guard.Refusal) *engine.Refusal {
+	if r.Guard == guard.None {
+		return nil
+	}
+	refusal := &engine.Refusal{Guard: r.Guard.String(), Key: g.c.Key, Reason: r.Reason(&g.c.Guards, g.c.Key)}
+	if r.RetryIn >= 0 {
+		in := time.Duration(r.RetryIn) * time.Millisecond
+		refusal.RetryIn = &in
+	}
+	return refusal
+}

@@ -1,0 +1,134 @@
+package admission
+
+// This file is what an attempt holds while it runs: a slot, and a probe's place.
+// What is held by a lease is renewed until the attempt has ended.
+
+import (
+	"context"
+	"time"
+
+	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/guard"
+)
+
+// pass is one attempt that was let through.
+type pass struct {
+	gate  *Gate
+	held  guard.Pass
+	taken receipt // by the retry or copy
+	// before and retried are what the gate knew of the last retry before it.
+	before  receipt
+	retried bool
+	lock    Lock
+	from    Store  // nil: nobody is told
+	stop    func() // ends the renewals
+}
+
+// renewEvery is how often a lease is renewed: two may be late or lost.
+const renewEvery = guard.LeaseFor / 3 * time.Millisecond
+
+func (p *pass) hold(held guard.Pass, lock Lock, from Store) {
+	p.held, p.lock, p.from = held, lock, from
+}
+
+// splitSlot takes the slot away from an attempt, for the run to hold.
+func (p *pass) splitSlot() *pass {
+	run := &pass{gate: p.gate, lock: p.lock, from: p.from, held: guard.Pass{ID: p.held.ID, Slot: p.held.Slot}}
+	p.lock, p.held.Slot = nil, false
+	run.keep()
+	return run
+}
+
+// leased is what is held by a lease: a slot is not where the kernel holds it.
+func (p *pass) leased() guard.Pass {
+	held := p.held
+	held.Slot = held.Slot && p.lock == nil
+	return held
+}
+
+// keep renews what is held by a lease.
+func (p *pass) keep() {
+	held := p.leased()
+	if p.from == nil || !held.Place && !held.Slot {
+		return
+	}
+	c := &p.gate.c
+	from := p.from
+	p.stop = every(c.Clock, renewEvery, func() {
+		// A renewal that fails is tried again the next time.
+		ctx, cancel := limited(context.Background(), c.Timeout)
+		defer cancel()
+		_, _, _ = from.Do(ctx, c.Key, &c.Guards, &guard.Request{Op: guard.Renew, Pass: held, Held: -1})
+	})
+}
+
+// every calls f each time that d has passed, until it is stopped: then it has
+// returned for the last time.
+func every(c engine.Clock, d time.Duration, f func()) (stop func()) {
+	if c, ok := c.(interface {
+		Every(d time.Duration, f func()) (stop func())
+	}); ok {
+		return c.Every(d, f)
+	}
+	over, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		ticker := time.NewTicker(d)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-over:
+				return
+			case <-ticker.C:
+				f()
+			}
+		}
+	}()
+	return func() { close(over); <-stopped }
+}
+
+// Inherit are the descriptors of the slots that the command holds with us.
+func (p *pass) Inherit() []uintptr {
+	var fds []uintptr
+	for _, held := range []*pass{p, p.gate.run} {
+		if held == nil || held.lock == nil {
+			continue
+		}
+		if fd := held.lock.Descriptor(); fd != noDescriptor {
+			fds = append(fds, fd)
+		}
+	}
+	return fds
+}
+
+// Report tells what came of the attempt, and frees what it held.
+func (p *pass) Report(counted engine.Counted) {
+	if p.stop != nil {
+		p.stop() // a renewal that came after the report would take the slot again
+	}
+	g, held := p.gate, p.leased()
+	outcome := guard.Neither
+	switch counted {
+	case engine.CountsSuccess:
+		outcome = guard.Success
+	case engine.CountsFailure:
+		outcome = guard.Failure
+	}
+	counts := outcome != guard.Neither && (g.c.Guards.Breaker.Named() || g.c.Guards.Adaptive)
+	if p.from != nil && (counts || held.Place || held.Slot) {
+		g.tell(p.from, &guard.Request{Op: guard.Report, Pass: held, Outcome: outcome})
+	}
+	if p.lock != nil { // after the outcome, which may open a breaker
+		p.lock.Unlock()
+	}
+	p.from, p.lock, p.stop = nil, nil, nil
+}
+
+// Drop frees what an attempt held that was not started, and gives back what it
+// took.
+func (p *pass) Drop() {
+	g, taken := p.gate, p.taken
+	p.Report(engine.CountsNot)
+	g.giveBack(taken)
+	g.retried, g.last = p.retried, p.before
+}

@@ -1,0 +1,414 @@
+// This file's subject is running an automaton over text: its states are made
+// when they are first needed, and forgotten when there are too many.
+
+package linematch
+
+import (
+	"math/bits"
+	"regexp/syntax"
+	"slices"
+)
+
+const (
+	// tableSize is how many transitions a dfa keeps: 16 bits reach them all, so
+	// that the inner loop needs no bounds check. 128 KiB.
+	tableSize = 1 << 16
+	// arenaMax limits the threads of all states together, 1 MiB, and reachMax
+	// those that begin at a pattern's start.
+	arenaMax = 1 << 18
+	reachMax = 1 << 18
+	// thrash is how many bytes a state must serve, on average, before all are
+	// forgotten: one costs about 1 us to make, a byte about 1 ns without.
+	thrash = 64
+	// uncachedMin is for how many bytes one pattern whose states thrash is run
+	// without them; it doubles each time, up to uncachedMax.
+	uncachedMin = 1 << 20
+	uncachedMax = 1 << 30
+	// lanes is how many parts of a text are run side by side, which hides the
+	// latency of the two look-ups that a byte costs.
+	lanes = 4
+)
+
+// What a state knows of what stands before it.
+const (
+	afterWord   = 1 << iota // a word rune
+	atStart                 // nothing: the line begins
+	afterReturn             // a carriage return ended the line before
+	contexts    = 4         // of the first two together
+)
+
+// dfa runs the patterns of an nfa that are alive. A state is the set of threads
+// that wait for a rune, or for what the next rune says of a word's or the
+// line's end; the threads that begin at the present position are never part of
+// it, so that a state is small even if the patterns are ten thousand words.
+//
+// A match is never kept in a state: it kills its pattern.
+type dfa struct {
+	*nfa
+	limits  limits
+	alive   []bool // by the matcher's count
+	live    int
+	matched func(pattern int)
+
+	// A state's number is the place of its row in table. Row 0 is all zeros:
+	// a transition to 0 is unknown, and stays 0 whatever follows.
+	stride int
+	table  *[tableSize]uint16
+	states []dfaState
+	arena  []uint32
+	index  []uint16 // hash table of the states, open addressing
+	// lane has the states that are in use and survive when the others are
+	// forgotten. Between two calls lane[0] is where the text stands.
+	lane [lanes]uint16
+
+	// reach has, by context and class, what the patterns' starts lead to.
+	reach     []reach
+	reachSize int
+
+	// What step works on: instructions explored before and after the rune, the
+	// threads that come out, the patterns that matched.
+	now, next sparse
+	threads   []uint32
+	stack     []uint32
+	hits      []uint32
+
+	// age counts how often the states were forgotten.
+	age int
+
+	// bytes counts the text that was run; forgot is its count when the states
+	// were last forgotten, uncached how much more is to be run without states.
+	bytes, forgot int64
+	uncached      int64
+	penalty       int64
+	// split asks the owner to divide the patterns among two automata.
+	split bool
+}
+
+type dfaState struct {
+	lo, hi  uint32 // threads in the arena
+	context uint8
+}
+
+type reach struct {
+	done          bool
+	threads, hits []uint32
+}
+
+// sparse is a set of instructions that is emptied at no cost.
+type sparse struct {
+	dense, where []uint32
+}
+
+func (s *sparse) add(pc uint32) bool {
+	if w := s.where[pc]; int(w) < len(s.dense) && s.dense[w] == pc {
+		return false
+	}
+	s.where[pc] = uint32(len(s.dense))
+	s.dense = append(s.dense, pc)
+	return true
+}
+
+// newDFA returns an automaton for the patterns of n that alive names; it calls
+// matched for each that matches, once. It takes alive over.
+func newDFA(n *nfa, l limits, alive []bool, matched func(int)) *dfa {
+	d := &dfa{nfa: n, limits: l, alive: alive, matched: matched, stride: min(n.classes, 256), penalty: uncachedMin}
+	for _, s := range n.starts {
+		if alive[s.pattern] {
+			d.live++
+		}
+	}
+	d.table = new([tableSize]uint16)
+	d.now.where = make([]uint32, len(n.insts))
+	d.next.where = make([]uint32, len(n.insts))
+	d.index = make([]uint16, hashSize(tableSize/d.stride))
+	d.reach = make([]reach, contexts*n.classes)
+	d.states = append(d.states, dfaState{})
+	d.lane[0] = d.intern(nil, atStart)
+	return d
+}
+
+// hashSize returns a power of two that holds n states at half load.
+func hashSize(n int) int { return 1 << (bits.Len(uint(n)) + 1) }
+
+// kill ends the trying of a pattern. States that still have threads of it are
+// harmless: step skips them.
+func (d *dfa) kill(pattern int) {
+	if d.alive[pattern] {
+		d.alive[pattern] = false
+		d.live--
+		d.forgetReach()
+	}
+}
+
+// halve takes half of the patterns away and returns another automaton for
+// them, which stands at the same place of the same text.
+func (d *dfa) halve() *dfa {
+	d.split, d.uncached, d.penalty = false, 0, uncachedMin
+	alive := make([]bool, len(d.alive))
+	moved := 0
+	for i := range d.alive {
+		if d.alive[i] && 2*moved < d.live {
+			alive[i] = true
+			moved++
+		}
+	}
+	other := newDFA(d.nfa, d.limits, alive, d.matched)
+	st := d.states[int(d.lane[0])/d.stride]
+	other.lane[0] = other.intern(d.arena[st.lo:st.hi], st.context)
+	for i := range alive {
+		if alive[i] {
+			d.kill(i)
+		}
+	}
+	d.forget()
+	return other
+}
+
+func (d *dfa) forgetReach() {
+	clear(d.reach)
+	d.reachSize = 0
+}
+
+// forget drops all states but those in lane.
+func (d *dfa) forget() {
+	d.age++
+	clear(d.table[:min(len(d.states)*d.stride, tableSize)])
+	clear(d.index)
+	old, arena := d.states, d.arena
+	d.states = append([]dfaState(nil), dfaState{})
+	d.arena = nil
+	for i, s := range d.lane {
+		if s != 0 {
+			st := old[int(s)/d.stride]
+			d.lane[i] = d.intern(arena[st.lo:st.hi], st.context)
+		}
+	}
+}
+
+// full reports whether there is no room for a state of n threads more. A few
+// states always have room: those in lane, and one that is new.
+func (d *dfa) full(n int) bool {
+	if len(d.states) <= 2*lanes {
+		return false
+	}
+	return (len(d.states)+1)*d.stride > d.limits.table || len(d.arena)+n > arenaMax
+}
+
+// intern returns the state with these threads, which are sorted.
+func (d *dfa) intern(threads []uint32, context uint8) uint16 {
+	h := uint32(context) + 0x9e3779b9
+	for _, t := range threads {
+		h = (h ^ t) * 0x85ebca6b
+		h ^= h >> 15
+	}
+	mask := uint32(len(d.index) - 1)
+	slot := h & mask
+	for ; d.index[slot] != 0; slot = (slot + 1) & mask {
+		id := d.index[slot]
+		st := d.states[int(id)/d.stride]
+		if st.context == context && slices.Equal(d.arena[st.lo:st.hi], threads) {
+			return id
+		}
+	}
+	if d.full(len(threads)) {
+		d.overflow()
+		return d.intern(threads, context)
+	}
+	lo := uint32(len(d.arena))
+	d.arena = append(d.arena, threads...)
+	id := uint16(len(d.states) * d.stride)
+	d.states = append(d.states, dfaState{lo, uint32(len(d.arena)), context})
+	d.index[slot] = id
+	return id
+}
+
+// overflow forgets the states, and where they have served too little decides
+// to go without them: several patterns are divided, one alone is run uncached.
+func (d *dfa) overflow() {
+	if d.bytes-d.forgot < thrash*int64(len(d.states)) {
+		d.uncached = d.penalty
+		d.penalty = min(2*d.penalty, uncachedMax)
+		d.split = d.live > 1
+	}
+	d.forgot = d.bytes
+	d.forget()
+}
+
+// advance returns the state after the one given and a rune of class c.
+func (d *dfa) advance(from uint16, c int) uint16 {
+	st := d.states[int(from)/d.stride]
+	context := d.step(d.arena[st.lo:st.hi], st.context, c)
+	// A transition with a match happens once: its pattern is killed.
+	keep := c < d.stride && len(d.hits) == 0
+	d.report()
+	slices.Sort(d.threads)
+	age := d.age
+	to := d.intern(d.threads, context)
+	if keep && age == d.age {
+		d.table[int(from)+c] = to
+	}
+	return to
+}
+
+// report kills the patterns that have matched and tells of them.
+func (d *dfa) report() {
+	for _, p := range d.hits {
+		if d.alive[p] {
+			d.kill(int(p))
+			d.matched(int(p))
+		}
+	}
+	d.hits = d.hits[:0]
+}
+
+// step turns the threads given into those after a rune of class c, leaves
+// them in d.threads and the patterns that matched in d.hits, and returns the
+// new context.
+func (d *dfa) step(threads []uint32, context uint8, c int) uint8 {
+	d.restart()
+	if context&afterReturn != 0 && c == classLF {
+		return atStart // CR LF is one end
+	}
+	holds := d.holds(context, c)
+	for _, t := range threads {
+		in := &d.insts[t]
+		switch {
+		case !d.alive[in.pattern]:
+		case in.op == opRune:
+			if !d.member(in.arg, c) {
+				break
+			}
+			if d.insts[in.out].op != opRune {
+				d.follow(in.out)
+			} else if d.next.add(in.out) {
+				d.threads = append(d.threads, in.out)
+			}
+		case in.empty&^holds == 0:
+			d.explore(in.out, holds, c)
+		}
+	}
+	d.begin(context&(afterWord|atStart), holds, c)
+	switch {
+	case c == classLF:
+		return atStart
+	case c == classCR:
+		return atStart | afterReturn
+	case len(d.word) > 0 && d.word[c]:
+		return afterWord
+	}
+	return 0
+}
+
+// holds returns the conditions that are true before a rune of class c.
+func (d *dfa) holds(context uint8, c int) syntax.EmptyOp {
+	var holds syntax.EmptyOp
+	if context&atStart != 0 {
+		holds |= beginOps
+	}
+	if c < firstClass {
+		holds |= endOps
+	}
+	if len(d.word) > 0 {
+		if d.word[c] != (context&afterWord != 0) {
+			holds |= syntax.EmptyWordBoundary
+		} else {
+			holds |= syntax.EmptyNoWordBoundary
+		}
+	}
+	return holds
+}
+
+// begin adds to next what the patterns' starts lead to.
+func (d *dfa) begin(context uint8, holds syntax.EmptyOp, c int) {
+	r := &d.reach[int(context)*d.classes+c]
+	if r.done {
+		d.join(r.threads, r.hits)
+		return
+	}
+	threads, hits := slices.Clone(d.threads), slices.Clone(d.hits)
+	d.restart()
+	for _, s := range d.starts {
+		if d.alive[s.pattern] {
+			d.explore(s.pc, holds, c)
+		}
+	}
+	if d.reachSize+len(d.threads) <= reachMax {
+		d.reachSize += len(d.threads)
+		*r = reach{true, slices.Clone(d.threads), slices.Clone(d.hits)}
+	}
+	d.join(threads, hits)
+}
+
+func (d *dfa) restart() {
+	d.now.dense, d.next.dense = d.now.dense[:0], d.next.dense[:0]
+	d.threads, d.hits = d.threads[:0], d.hits[:0]
+}
+
+func (d *dfa) join(threads, hits []uint32) {
+	for _, t := range threads {
+		if d.next.add(t) {
+			d.threads = append(d.threads, t)
+		}
+	}
+	d.hits = append(d.hits, hits...)
+}
+
+// explore follows pc where all conditions are known, through a rune of class c.
+func (d *dfa) explore(pc uint32, holds syntax.EmptyOp, c int) {
+	stack := append(d.stack[:0], pc)
+	for len(stack) > 0 {
+		pc = stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if !d.now.add(pc) {
+			continue
+		}
+		in := &d.insts[pc]
+		switch in.op {
+		case opAlt:
+			stack = append(stack, in.arg, in.out)
+		case opNop:
+			stack = append(stack, in.out)
+		case opEmpty:
+			if in.empty&^holds == 0 {
+				stack = append(stack, in.out)
+			}
+		case opMatch:
+			d.hits = append(d.hits, in.pattern)
+		case opRune:
+			if d.member(in.arg, c) {
+				d.stack = stack[len(stack):]
+				d.follow(in.out)
+			}
+		}
+	}
+	d.stack = stack
+}
+
+// follow adds the threads behind pc, after a rune. What is asked of the next
+// rune makes a thread wait; the line's start has gone by.
+func (d *dfa) follow(pc uint32) {
+	stack := append(d.stack[:0], pc)
+	for len(stack) > 0 {
+		pc = stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if !d.next.add(pc) {
+			continue
+		}
+		in := &d.insts[pc]
+		switch in.op {
+		case opAlt:
+			stack = append(stack, in.arg, in.out)
+		case opNop:
+			stack = append(stack, in.out)
+		case opMatch:
+			d.hits = append(d.hits, in.pattern)
+		case opEmpty:
+			if in.empty&beginOps == 0 {
+				d.threads = append(d.threads, pc)
+			}
+		case opRune:
+			d.threads = append(d.threads, pc)
+		}
+	}
+	d.stack = stack
+}

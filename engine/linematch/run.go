@@ -1,0 +1,188 @@
+// This file's subject is the inner loops over text: cached states, several
+// lanes of them, and the slow way without states.
+
+package linematch
+
+import (
+	"bytes"
+	"slices"
+	"unicode/utf8"
+)
+
+// run takes text that ends between two runes from lane[0] to lane[0], in
+// several lanes where that pays.
+func (d *dfa) run(p []byte) {
+	if d.live == 0 {
+		return
+	}
+	if part, ok := cutLines(p, d.limits.lane); ok {
+		d.runLanes(&part)
+	} else {
+		d.runOne(p)
+	}
+}
+
+// runOne is run in one lane.
+func (d *dfa) runOne(p []byte) {
+	s, table, class := d.lane[0], d.table, &d.nfa.bytes
+	end := d.bytes + int64(len(p))
+	for len(p) > 0 && d.live > 0 {
+		if d.uncached > 0 {
+			d.lane[0] = s
+			d.simulate(p)
+			s = d.lane[0]
+			break
+		}
+		for len(p) >= 4 {
+			t := table[s+uint16(class[p[0]])]
+			t = table[t+uint16(class[p[1]])]
+			t = table[t+uint16(class[p[2]])]
+			t = table[t+uint16(class[p[3]])]
+			if t == 0 {
+				break
+			}
+			s, p = t, p[4:]
+		}
+		d.bytes = end - int64(len(p))
+		var n int
+		s, n = d.careful(p, s)
+		p = p[n:]
+	}
+	d.lane[0], d.bytes = s, end
+}
+
+// careful takes text from state s until it has made a transition that the
+// inner loops do not know, and returns the state and how many bytes it took.
+func (d *dfa) careful(p []byte, s uint16) (uint16, int) {
+	for i := 0; i < len(p); {
+		c, n := d.classAt(p[i:])
+		var t uint16
+		if c < d.stride {
+			t = d.table[int(s)+c]
+		}
+		known := t != 0 && n == 1
+		if t == 0 {
+			t = d.advance(s, c)
+		}
+		s = t
+		i += n
+		if !known && (i == len(p) || p[i] < utf8.RuneSelf || d.uncached > 0) {
+			return s, i
+		}
+	}
+	return s, len(p)
+}
+
+// classAt returns the class of the rune at the start of p, and its length. A
+// byte that is not UTF-8 is U+FFFD of length 1, as in package regexp.
+func (d *dfa) classAt(p []byte) (int, int) {
+	if p[0] < utf8.RuneSelf {
+		return int(d.nfa.bytes[p[0]]), 1
+	}
+	r, n := utf8.DecodeRune(p)
+	return d.classOf(r), n
+}
+
+// cutLines divides text into parts of about the same length, of which all but
+// the first begin a line. It reports false where that is not worth it.
+func cutLines(p []byte, least int) (part [lanes][]byte, ok bool) {
+	if len(p) < least {
+		return part, false
+	}
+	for k := range lanes - 1 {
+		at := len(p) / (lanes - k)
+		i := bytes.IndexByte(p[at:], '\n') + 1
+		if i == 0 {
+			return part, false
+		}
+		part[k], p = p[:at+i], p[at+i:]
+	}
+	part[lanes-1] = p
+	return part, true
+}
+
+// runLanes runs the parts side by side, and one by one what remains when the
+// first has come to its end.
+func (d *dfa) runLanes(part *[lanes][]byte) {
+	total := 0
+	for k := range part {
+		if k > 0 {
+			d.lane[k] = d.intern(nil, atStart)
+		}
+		total += len(part[k])
+	}
+	end := d.bytes + int64(total)
+	for d.uncached == 0 && d.live > 0 {
+		unknown, more := d.together(part)
+		if !more {
+			break
+		}
+		left := 0
+		for k := range part {
+			left += len(part[k])
+		}
+		d.bytes = end - int64(left)
+		for k := range part {
+			if unknown[k] == 0 {
+				s, n := d.careful(part[k], d.lane[k])
+				d.lane[k], part[k] = s, part[k][n:]
+			}
+		}
+	}
+	for k := range part {
+		d.bytes = end - int64(len(part[k]))
+		d.lane[0] = d.lane[k]
+		if k > 0 {
+			d.lane[k] = 0
+		}
+		d.runOne(part[k])
+	}
+	d.bytes = end
+}
+
+// together takes the lanes as far as the table goes, at the same pace. It
+// returns, by lane, 0 where the next transitions are not all known, and false
+// where a lane has come to its end.
+func (d *dfa) together(part *[lanes][]byte) (next [lanes]uint16, more bool) {
+	table, class := d.table, &d.nfa.bytes
+	n := min(len(part[0]), len(part[1]), len(part[2]), len(part[3]))
+	p0, p1, p2, p3 := part[0][:n], part[1][:n], part[2][:n], part[3][:n]
+	s0, s1, s2, s3 := d.lane[0], d.lane[1], d.lane[2], d.lane[3]
+	i := 0
+	for ; i <= n-2; i += 2 {
+		t0 := table[s0+uint16(class[p0[i]])]
+		t1 := table[s1+uint16(class[p1[i]])]
+		t2 := table[s2+uint16(class[p2[i]])]
+		t3 := table[s3+uint16(class[p3[i]])]
+		t0 = table[t0+uint16(class[p0[i+1]])]
+		t1 = table[t1+uint16(class[p1[i+1]])]
+		t2 = table[t2+uint16(class[p2[i+1]])]
+		t3 = table[t3+uint16(class[p3[i+1]])]
+		if t0 == 0 || t1 == 0 || t2 == 0 || t3 == 0 {
+			next, more = [lanes]uint16{t0, t1, t2, t3}, true
+			break
+		}
+		s0, s1, s2, s3 = t0, t1, t2, t3
+	}
+	d.lane = [lanes]uint16{s0, s1, s2, s3}
+	for k := range part {
+		part[k] = part[k][i:]
+	}
+	return next, more
+}
+
+// simulate is runOne without states: the set of threads is computed for each rune.
+func (d *dfa) simulate(p []byte) {
+	d.uncached -= int64(len(p))
+	st := d.states[int(d.lane[0])/d.stride]
+	threads, context := slices.Clone(d.arena[st.lo:st.hi]), st.context
+	for len(p) > 0 && d.live > 0 {
+		c, n := d.classAt(p)
+		context = d.step(threads, context, c)
+		d.report()
+		threads, d.threads = d.threads, threads
+		p = p[n:]
+	}
+	slices.Sort(threads)
+	d.lane[0] = d.intern(threads, context)
+}

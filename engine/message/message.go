@@ -1,0 +1,172 @@
+// Package message puts what happens in a run into words, for people and for the
+// logs of CI systems alike.
+//
+// Every function is pure: an event in, a text without line breaks of its own
+// out. What comes from outside (a reason may quote the command's output) is
+// passed on as it is; who writes it makes it fit for the place (Printable). The
+// package will never write, colour or wrap anything.
+package message
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/retrysh/retry/engine/event"
+)
+
+// Position says which attempt, of how many.
+func Position(h *event.Header) string {
+	if h.MaxAttempts == 0 {
+		return fmt.Sprint(h.Attempt)
+	}
+	return fmt.Sprintf("%d of %d", h.Attempt, h.MaxAttempts)
+}
+
+// Attempts says how many there were.
+func Attempts(n int) string {
+	if n == 1 {
+		return "1 attempt"
+	}
+	return fmt.Sprintf("%d attempts", n)
+}
+
+// Duration rounds to what a person reads: three digits or so.
+func Duration(d time.Duration) string {
+	switch {
+	case d >= time.Minute:
+		d = d.Round(time.Second)
+	case d >= time.Second:
+		d = d.Round(10 * time.Millisecond)
+	case d >= time.Millisecond:
+		d = d.Round(time.Millisecond)
+	default:
+		d = d.Round(time.Microsecond)
+	}
+	return d.String()
+}
+
+// Limit writes a limit as its user would: 10m and not 10m0s.
+func Limit(d time.Duration) string {
+	text := d.String()
+	if d > 0 && d%time.Minute == 0 {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if d > 0 && d%time.Hour == 0 {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// Failure tells a failed attempt and what follows it: how it ended and when the
+// next one starts stand first, the cause and the rule behind them. next is nil
+// where none follows.
+func Failure(e *event.AttemptFinished, next *event.RetryScheduled, verbose bool) (title, text string) {
+	title = "attempt " + Position(&e.Header) + " failed"
+	ended, cause := e.Ended, e.Known
+	if ended == "" {
+		ended = e.Reason
+	}
+	text = "after " + Duration(e.Result.Duration) + ": " + ended
+	if next != nil {
+		text += "; " + Next(&next.Wait, verbose)
+	}
+	if cause != "" {
+		text += ": " + cause
+	}
+	return title, text + ruled(e.Rule)
+}
+
+// Unasked names a policy that nobody asked for, in brackets behind the first line
+// about a failure; "" for none.
+func Unasked(e *event.RunStarted) string {
+	if !e.PolicyUnasked {
+		return ""
+	}
+	return " (policy " + e.Policy + ", " + e.PolicySource + ")"
+}
+
+// Rehearsal tells of an attempt that was pretended.
+func Rehearsal(e *event.AttemptFinished) string {
+	ended := e.Ended
+	if ended == "" {
+		ended = e.Reason
+	}
+	return "rehearsal: attempt " + Position(&e.Header) + " was not run, pretending " + ended
+}
+
+// Next says when the next attempt starts.
+func Next(w *event.Wait, verbose bool) string {
+	switch {
+	case w.HasHint:
+		return fmt.Sprintf("next try in %s (it asked for %s)", Duration(w.Jittered), Duration(w.Hint))
+	case verbose:
+		return fmt.Sprintf("next try in %s (%s before jitter)", Duration(w.Jittered), Duration(w.Delay))
+	}
+	return "next try in " + Duration(w.Jittered)
+}
+
+func ruled(rule string) string {
+	if rule == "" {
+		return ""
+	}
+	return " [" + rule + "]"
+}
+
+// End tells how a run ended: after how many attempts, with which exit code, and
+// why.
+func End(e *event.RunFinished) string {
+	after := fmt.Sprintf("after %s in %s", Attempts(e.Attempts), Duration(e.Elapsed))
+	switch {
+	case e.Outcome == event.Succeeded && e.ExitCode != 0:
+		return fmt.Sprintf("succeeded %s, with exit code %d", after, e.ExitCode)
+	case e.Outcome == event.Succeeded:
+		return "succeeded " + after
+	case e.Outcome == event.Parked:
+		return fmt.Sprintf("parked %s, until %s, with exit code %d", after, e.DueAt.Local().Format(time.DateTime), e.ExitCode)
+	case e.Attempts == 0:
+		return fmt.Sprintf("%s (after %s, exit code %d)", e.Reason, Duration(e.Elapsed), e.ExitCode)
+	case e.Outcome == event.Cancelled, e.Outcome == event.Failed:
+		return fmt.Sprintf("%s, %s, with exit code %d", e.Reason, after, e.ExitCode)
+	}
+	text := fmt.Sprintf("gave up %s with exit code %d", after, e.ExitCode)
+	if cause := cause(e); cause != "" {
+		text += ": " + cause
+	}
+	text += ruled(e.Rule)
+	for _, more := range []string{e.Why, e.Advice} {
+		if more != "" {
+			text += "; " + more
+		}
+	}
+	return text
+}
+
+// cause is why the last attempt failed, where that is more than its exit code.
+func cause(e *event.RunFinished) string {
+	switch {
+	case e.Known != "":
+		return e.Known
+	case e.CodeOnly:
+		return ""
+	case e.Ended != "":
+		return e.Ended
+	}
+	return e.Reason
+}
+
+// Printable replaces control characters, which could move the cursor or start
+// a line of their own, and parts "##", with which commands to the runners of CI
+// systems begin anywhere in a line ("##[name]", "##vso[name]"): the text may
+// come from the command.
+func Printable(s string) string {
+	for strings.Contains(s, "##") {
+		s = strings.ReplaceAll(s, "##", "# #")
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, s)
+}

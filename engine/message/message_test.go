@@ -1,0 +1,73 @@
+package message
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/event"
+)
+
+func TestFailureSaysResultAndNextWaitFirst(t *testing.T) {
+	h := event.Header{Attempt: 2, MaxAttempts: 5}
+	next := &event.RetryScheduled{Wait: event.Wait{Delay: 2 * time.Second, Jittered: 850 * time.Millisecond}}
+	hinted := &event.RetryScheduled{Wait: event.Wait{Jittered: 7 * time.Second, HasHint: true, Hint: 6 * time.Second}}
+	ran := attempt.Result{Duration: 13 * time.Millisecond}
+	for _, c := range []struct {
+		e       event.AttemptFinished
+		next    *event.RetryScheduled
+		verbose bool
+		want    string
+	}{
+		{event.AttemptFinished{Header: h, Result: ran, Ended: "exit 7"}, nil, false, "attempt 2 of 5 failed|after 13ms: exit 7"},
+		{event.AttemptFinished{Header: h, Result: ran, Ended: "exit 7"}, next, false, "attempt 2 of 5 failed|after 13ms: exit 7; next try in 850ms"},
+		{event.AttemptFinished{Header: h, Result: ran, Ended: "exit 7", Known: "not connected", Rule: "curl-connect"}, next, true, "attempt 2 of 5 failed|after 13ms: exit 7; next try in 850ms (2s before jitter): not connected [curl-connect]"},
+		{event.AttemptFinished{Header: event.Header{Attempt: 9}, Result: ran, Ended: "exit 22", Known: "limited", Rule: "http-429"}, hinted, true, "attempt 9 failed|after 13ms: exit 22; next try in 7s (it asked for 6s): limited [http-429]"},
+		{event.AttemptFinished{Header: h, Result: ran, Reason: "x"}, nil, false, "attempt 2 of 5 failed|after 13ms: x"},
+	} {
+		title, text := Failure(&c.e, c.next, c.verbose)
+		if got := title + "|" + text; got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+}
+
+func TestEndNamesTheCodeAndTheCause(t *testing.T) {
+	h := event.Header{Elapsed: 2300 * time.Millisecond}
+	for want, e := range map[string]event.RunFinished{
+		"succeeded after 2 attempts in 2.3s":                                       {Header: h, Outcome: event.Succeeded, Attempts: 2},
+		"succeeded after 2 attempts in 2.3s, with exit code 9":                     {Header: h, Outcome: event.Succeeded, Attempts: 2, ExitCode: 9},
+		"gave up after 1 attempt in 2.3s with exit code 7":                         {Header: h, Outcome: event.Exhausted, Attempts: 1, ExitCode: 7, Ended: "exit 7", CodeOnly: true},
+		"gave up after 3 attempts in 2.3s with exit code 7: not connected [x]":     {Header: h, Outcome: event.Exhausted, Attempts: 3, ExitCode: 7, Ended: "exit 7", CodeOnly: true, Known: "not connected", Rule: "x"},
+		"gave up after 3 attempts in 2.3s with exit code 124: timed out after 10m": {Header: h, Outcome: event.Exhausted, Attempts: 3, ExitCode: 124, Ended: "timed out after 10m"},
+		"gave up after 3 attempts in 2.3s with exit code 7; too late; do that":     {Header: h, Outcome: event.Deadline, Attempts: 3, ExitCode: 7, CodeOnly: true, Why: "too late", Advice: "do that"},
+		"cancelled by SIGTERM, after 1 attempt in 2.3s, with exit code 143":        {Header: h, Outcome: event.Cancelled, Attempts: 1, ExitCode: 143, Reason: "cancelled by SIGTERM"},
+		"no slot (after 2.3s, exit code 75)":                                       {Header: h, Outcome: event.Refused, ExitCode: 75, Reason: "no slot"},
+	} {
+		if got := End(&e); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+func TestLimitsReadAsTheyAreTyped(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		time.Second: "1s", 10 * time.Minute: "10m", 2 * time.Hour: "2h", 90 * time.Second: "1m30s", 500 * time.Millisecond: "500ms", 0: "0s", time.Hour + time.Minute: "1h1m",
+	} {
+		if got := Limit(d); got != want {
+			t.Errorf("Limit(%v) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+func FuzzPrintable(f *testing.F) {
+	for _, s := range []string{"a\nb", "##[x]", "###", "\x1b[2J", "\u2028", "\xff"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if p := Printable(s); strings.ContainsAny(p, "\n\r\x1b\x00\u2028") || strings.Contains(p, "##") {
+			t.Errorf("Printable(%q) = %q", s, p)
+		}
+	})
+}

@@ -1,0 +1,106 @@
+package waitfor
+
+// This file is what the engines of the targets find out, and what is told of it.
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/retrysh/retry/engine/event"
+)
+
+// news is what an engine has found out about its target, or that it has ended.
+type news struct {
+	target int
+	try    *event.AttemptFinished
+	ended  bool
+}
+
+// send hands over news, as long as somebody listens.
+func (r *wait) send(n news) {
+	select {
+	case r.news <- n:
+	case <-r.over:
+	}
+}
+
+// listener is the sink of one target's engine.
+type listener struct {
+	wait   *wait
+	target int
+}
+
+// Emit hands over what came of a try.
+func (l *listener) Emit(e event.Event) {
+	if try, ok := e.(*event.AttemptFinished); ok {
+		l.wait.send(news{target: l.target, try: try})
+	}
+}
+
+// Close has nothing left to tell.
+func (l *listener) Close(context.Context) error { return nil }
+
+// learn takes news in, and tells what is new in them. The reason of a try that
+// the limit of the wait cut short is told at the end, with those of all others.
+func (r *wait) learn(n news) {
+	if n.ended {
+		r.left--
+		return
+	}
+	s := &r.states[n.target]
+	if n.try.Success {
+		s.ready = true
+		s.Reason = ""
+		if s.told || !r.OnlyNews {
+			r.emit(&event.TargetReady{Target: s.Target, After: time.Since(r.started)})
+			r.tellPending(false)
+		}
+		return
+	}
+	reason := n.try.Result.Note
+	if reason == "" {
+		reason = n.try.Reason
+	}
+	isNews := !s.told || r.gist(n.target, reason) != r.gist(n.target, s.Reason)
+	s.Reason = reason
+	if isNews && !n.try.Result.DeadlinePassed {
+		s.told = true
+		r.emit(&event.TargetPending{Target: s.Target})
+		r.tellPending(false)
+	}
+}
+
+// gist is what counts as news in a reason.
+func (r *wait) gist(target int, reason string) string {
+	if !r.Targets[target].Numbers {
+		return reason
+	}
+	return strings.Map(func(c rune) rune {
+		if c >= '0' && c <= '9' {
+			return -1
+		}
+		return c
+	}, reason)
+}
+
+// tellPending tells what is still waited for, if anything is.
+func (r *wait) tellPending(beat bool) {
+	e := &event.TargetsPending{Beat: beat}
+	for i := range r.states {
+		if !r.states[i].ready {
+			e.Pending = append(e.Pending, r.states[i].Target)
+		}
+	}
+	if len(e.Pending) == 0 {
+		return
+	}
+	end := r.end
+	if end.IsZero() || !r.Deadline.IsZero() && r.Deadline.Before(end) {
+		end = r.Deadline
+	}
+	if !end.IsZero() {
+		e.Left, e.Limited = max(time.Until(end), 0), true
+	}
+	r.emit(e)
+}

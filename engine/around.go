@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
-	"github.com/retrysh/retry/engine/classify"
+	"github.com/retrysh/retry/engine/classify/command"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/hook"
 	"github.com/retrysh/retry/engine/rotate"
@@ -160,7 +160,7 @@ func (e *Engine) told(d *Decision) hook.Told {
 // with them.
 func (e *Engine) retryWith(words []string) (run, judged []string) {
 	run = hook.Shell(e.Hooks.RetryWith, words)
-	if name, _ := classify.Command(run); name == "$@" {
+	if name, _ := command.Find(run); name == "$@" {
 		return run, words
 	}
 	return run, run

@@ -16,7 +16,7 @@ import (
 	"unicode"
 
 	"github.com/retrysh/retry/engine/attempt"
-	"github.com/retrysh/retry/engine/classify"
+	"github.com/retrysh/retry/engine/classify/command"
 	"github.com/retrysh/retry/engine/hook"
 )
 
@@ -70,7 +70,7 @@ func NameOf(argv []string) string {
 	if len(argv) == 0 {
 		return "wait"
 	}
-	name, _ := classify.Command(argv)
+	name, _ := command.Find(argv)
 	n := 0
 	name = strings.Map(func(r rune) rune {
 		switch n++; {

@@ -20,7 +20,7 @@ import (
 	"strings"
 
 	"github.com/retrysh/retry/cli/option"
-	"github.com/retrysh/retry/engine/classify"
+	"github.com/retrysh/retry/engine/classify/command"
 )
 
 // builtInPolicies is the text of the policies that every program has.
@@ -237,10 +237,10 @@ func (s *policySet) unknown(name string) error {
 	return fmt.Errorf("there is no policy %q; there are %s", name, strings.Join(names, ", "))
 }
 
-// belonging returns the first policy whose tools name the command, nil for
-// none.
-func (s *policySet) belonging(command []string, chosen *option.InForce) *policyDef {
-	names := classify.Names(command)
+// belonging returns the first policy whose tools name the command that argv runs, nil
+// for none.
+func (s *policySet) belonging(argv []string, chosen *option.InForce) *policyDef {
+	names := command.Names(argv)
 	for _, def := range s.policies {
 		if s.find(def.name) != def || !slices.ContainsFunc(def.tools, func(tool string) bool { return isTool(tool, names) }) {
 			continue
@@ -262,5 +262,5 @@ func isTool(tool string, names []string) bool {
 			return true
 		}
 	}
-	return slices.Contains(names, classify.PlainName(tool))
+	return slices.Contains(names, command.Plain(tool))
 }

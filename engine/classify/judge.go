@@ -51,6 +51,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/classify/command"
 	"github.com/retrysh/retry/engine/event"
 )
 
@@ -156,7 +157,7 @@ func (f *finding) vague() bool {
 
 // byRules returns every rule that matches, the weightiest first.
 func (t *Table) byRules(f Failure, out *output) []finding {
-	names, _ := chain(f.Argv)
+	names, _ := command.Chain(f.Argv)
 	found := t.search(names, f, out)
 	slices.SortFunc(found, weigh)
 	return found

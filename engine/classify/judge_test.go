@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/classify/command"
 	"github.com/retrysh/retry/engine/event"
 )
 
@@ -97,7 +98,7 @@ func TestFilterMissesNothing(t *testing.T) {
 	records := readCorpus(t, "testdata/recordings.jsonl")
 	for i := 0; i < len(records); i += 15 {
 		f := records[i].failure()
-		names, _ := chain(f.Argv)
+		names, _ := command.Chain(f.Argv)
 		var got, want []string
 		out := newOutput(f.Stdout, f.Stderr)
 		for _, found := range table.search(names, f, out) {
@@ -137,7 +138,7 @@ func matchesSomewhere(r *Rule, out *output) bool {
 func TestJudgeIsBounded(t *testing.T) {
 	for name, text := range tails() {
 		f := Failure{Argv: []string{"curl"}, Result: attempt.Result{ExitCode: 1}, Stdout: text, Stderr: text}
-		names, _ := chain(f.Argv)
+		names, _ := command.Chain(f.Argv)
 		table := BuiltIn()
 		s := searching{table: table, about: make([]bool, len(table.rules)), out: newOutput(f.Stdout, f.Stderr), budget: maxMatched, discounted: map[int]finding{}}
 		index := table.filterFor(names)

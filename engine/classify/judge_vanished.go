@@ -10,6 +10,8 @@ package classify
 import (
 	"slices"
 	"strings"
+
+	"github.com/retrysh/retry/engine/classify/command"
 )
 
 // walkers are the tools that read a directory and then each entry of it, with the
@@ -20,7 +22,7 @@ var walkers = map[string]string{"chmod": "", "chown": "LH", "chgrp": "LH", "cp":
 // vanished reports whether the line says that a file below an argument of such a
 // tool does not exist.
 func vanished(argv []string, line string) bool {
-	name, args := Command(argv)
+	name, args := command.Find(argv)
 	links, ok := walkers[name]
 	missing, found := strings.CutSuffix(strings.TrimSpace(line), ": No such file or directory")
 	if !ok || !found || slices.ContainsFunc(args, func(arg string) bool {

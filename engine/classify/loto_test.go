@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/retrysh/retry/engine/classify/command"
 	"github.com/retrysh/retry/engine/event"
 )
 
@@ -45,7 +46,7 @@ type strangerTables map[string]*Table
 
 // of returns the table for the record's tool.
 func (s strangerTables) of(r *record) *Table {
-	names, _ := chain(r.Argv)
+	names, _ := command.Chain(r.Argv)
 	names = append(slices.Clone(names), r.Tool)
 	key := strings.Join(names, " ")
 	if s[key] == nil {

@@ -265,7 +265,8 @@ func (r *Rule) isAbout(names []string) bool {
 	return len(r.Tools) == 0 || slices.ContainsFunc(names, func(name string) bool { return slices.Contains(r.Tools, name) })
 }
 
-// applies says whether the rule is about these commands (as chain gives them)
+// applies says whether the rule is about these commands (as command.Chain gives
+// them)
 // and this result. An exit code is the last command's; what is written may be
 // any of theirs.
 func (r *Rule) applies(names []string, res attempt.Result) bool {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/classify/command"
 	"github.com/retrysh/retry/engine/event"
 )
 
@@ -138,7 +139,7 @@ func TestNoContradictionWithoutAnOrder(t *testing.T) {
 	for _, r := range table.Rules() {
 		for _, line := range slices.Concat(r.Yes, r.No) {
 			f := example(t, r, line)
-			names, _ := chain(f.Argv)
+			names, _ := command.Chain(f.Argv)
 			found := table.search(names, f, newOutput(f.Stdout, f.Stderr))
 			slices.SortFunc(found, weigh)
 			for i := 1; i < len(found); i++ {

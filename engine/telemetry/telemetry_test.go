@@ -335,7 +335,9 @@ func TestBadCollectors(t *testing.T) {
 		answer http.HandlerFunc
 		want   string // in the line, "" for none
 	}{
-		"busy":        {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, `{"message":"slow\ndown\u001b[31m"}`, http.StatusServiceUnavailable) }, "HTTP status 503: slow down"},
+		"busy": {func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, `{"message":"slow\ndown\u001b[31m"}`, http.StatusServiceUnavailable)
+		}, "HTTP status 503: slow down"},
 		"redirecting": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusTemporaryRedirect) }, "HTTP status 307"},
 		"garbled":     {func(w http.ResponseWriter, _ *http.Request) { hijack(w, "garbage\r\n\r\n") }, "malformed"},
 		"endless headers": {func(w http.ResponseWriter, _ *http.Request) {

@@ -1,6 +1,4 @@
-package classify
-
-// This file reduces a command's path to the plain name that rules use.
+package command
 
 import (
 	"slices"
@@ -27,8 +25,10 @@ var sameCommand = []struct{ name, plain string }{
 	{"git-remote-https", "git"}, {"aptitude", "apt-get"}, {"apt", "apt-get"}, {"yum", "dnf"}, {"microdnf", "dnf"}, {"mailx", "mail"}, {"nmake", "make"},
 }
 
-// plainName returns the name without directory, suffix and version.
-func plainName(path string) string {
+// Plain returns a command's name without directory, suffix (.exe) and version
+// (python3.11 is python). A program with several names has one plain name (apt is
+// apt-get).
+func Plain(path string) string {
 	name := path[strings.LastIndexAny(path, `/\`)+1:]
 	for _, suffix := range []string{".exe", ".cmd", ".bat", ".EXE", ".CMD", ".BAT"} {
 		name = strings.TrimSuffix(name, suffix)

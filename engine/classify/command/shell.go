@@ -1,6 +1,4 @@
-package classify
-
-// This file reads sh -c 'one simple command'.
+package command
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package classify
+package command
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestCommand(t *testing.T) {
+func TestFind(t *testing.T) {
 	for _, c := range []struct {
 		argv []string
 		name string
@@ -64,21 +64,21 @@ func TestCommand(t *testing.T) {
 		{nil, "", ""},
 		{[]string{""}, "", ""},
 	} {
-		name, args := Command(c.argv)
+		name, args := Find(c.argv)
 		if name != c.name || strings.Join(args, " ") != c.args {
-			t.Errorf("Command(%q) = %q %q, want %q %q", c.argv, name, args, c.name, c.args)
+			t.Errorf("Find(%q) = %q %q, want %q %q", c.argv, name, args, c.name, c.args)
 		}
 	}
 }
 
-func TestCommandIsBounded(t *testing.T) {
+func TestFindIsBounded(t *testing.T) {
 	argv := slices.Repeat([]string{"nice"}, 10000)
-	if name, _ := Command(argv); name != "nice" {
+	if name, _ := Find(argv); name != "nice" {
 		t.Errorf("got %q", name)
 	}
 }
 
-func FuzzCommand(f *testing.F) {
+func FuzzFind(f *testing.F) {
 	f.Add("env\x00A=b\x00curl")
 	f.Add("sh\x00-c\x00curl 'a b' \"c\\\"d\" >x 2>&1 # y")
 	f.Add("sh\x00-ceo\x00pipefail\x00curl \\")
@@ -87,12 +87,12 @@ func FuzzCommand(f *testing.F) {
 	f.Add("sh\x00-c\x00'' 0 0 0")
 	f.Fuzz(func(t *testing.T, words string) {
 		argv := strings.Split(words, "\x00")
-		name, args := Command(argv)
-		if len(args) > 0 && name == "" && argv[0] != "" && plainName(argv[0]) != "" && len(args) >= len(argv) {
-			t.Errorf("Command(%q) = %q %q", argv, name, args)
+		name, args := Find(argv)
+		if len(args) > 0 && name == "" && argv[0] != "" && Plain(argv[0]) != "" && len(args) >= len(argv) {
+			t.Errorf("Find(%q) = %q %q", argv, name, args)
 		}
-		if again, _ := Command(argv); again != name {
-			t.Errorf("Command(%q) is %q, then %q", argv, name, again)
+		if again, _ := Find(argv); again != name {
+			t.Errorf("Find(%q) is %q, then %q", argv, name, again)
 		}
 	})
 }

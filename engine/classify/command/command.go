@@ -1,12 +1,13 @@
-package classify
-
-// This file recognises which command a failure is about.
+// Package command finds the program that a command line runs.
 //
-// Many words may stand before it: wrappers with flags of their own (sudo -u
+// Other programs may stand before it: wrappers with flags of their own (sudo -u
 // x, timeout 5), runners (npx, bundle exec), a shell with one simple command,
-// docker exec. They are data in wrappers below. A shell script that is more
-// than one simple command is never looked into: nobody can tell which of its
-// commands failed.
+// docker exec. The tables below list them. A shell script of more than one
+// simple command is reported as the shell, because any of its commands may have
+// failed.
+//
+// The package is pure: it never looks for the program on the system.
+package command
 
 import (
 	"slices"
@@ -16,11 +17,10 @@ import (
 // maxWrappers bounds how many wrappers are looked through.
 const maxWrappers = 16
 
-// Command returns the plain name of the command that argv runs and its
-// arguments: no directory, no .exe, no version (python3.11 is python). The
-// name is "" where argv holds none.
-func Command(argv []string) (name string, args []string) {
-	names, args := chain(argv)
+// Find returns the plain name (see Plain) and the arguments of the command that
+// argv runs. The name is "" where argv has none.
+func Find(argv []string) (name string, args []string) {
+	names, args := Chain(argv)
 	if len(names) == 0 {
 		return "", nil
 	}
@@ -41,25 +41,21 @@ func Names(argv []string) []string {
 	return []string{plain, name}
 }
 
-// PlainName returns a command's name without directory, suffix and version, and
-// under the first of several names that it has, as the rules know it.
-func PlainName(name string) string { return plainName(name) }
-
-// chain returns the names of all commands on the way to the one that argv
+// Chain returns the plain names of all commands on the way to the one that argv
 // runs, that one last, and its arguments: a runner such as npx can fail on its
 // own account before the command has begun.
-func chain(argv []string) (names, args []string) {
+func Chain(argv []string) (names, args []string) {
 	names, _, args = walk(argv)
 	return names, args
 }
 
-// walk is chain that also returns the last command as it was written.
+// walk is Chain that also returns the last command as it was written.
 func walk(argv []string) (names []string, written string, args []string) {
 	for depth := 0; depth < maxWrappers && len(argv) > 0; depth++ {
 		written = argv[0]
-		name := plainName(written)
+		name := Plain(written)
 		args = argv[1:]
-		if argv = unwrap(name, args); len(argv) > 0 && plainName(argv[0]) == "" {
+		if argv = unwrap(name, args); len(argv) > 0 && Plain(argv[0]) == "" {
 			argv = nil // no command has an empty name: the failure is the wrapper's own
 		}
 		if len(argv) > 0 && (name == "python" || name == "pypy") {

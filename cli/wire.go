@@ -135,7 +135,7 @@ func build(o *option.Options, letter *redriven, environ []string, signals *proc.
 		Draw:     rand.Float64,
 		Identity: identity(o, environ),
 		Hooks:    o.Hooks,
-		About:    engine.About{Policy: o.Chosen.Name, PolicySource: o.Chosen.Source, PolicyUnasked: o.Chosen.Unasked},
+		About:    engine.About{Name: o.Name, Policy: o.Chosen.Name, PolicySource: o.Chosen.Source, PolicyUnasked: o.Chosen.Unasked},
 	}
 	e.Hooks.Keep = out.keepTail
 	if o.Exec {

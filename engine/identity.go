@@ -60,9 +60,9 @@ func NewRunID(random func() uint64) string {
 // has to be 0 (W3C Trace Context, section 3.2.2.5).
 const knownFlags = 0b11
 
-// longestName is the most code points that the name of a run has (SPEC section
+// LongestName is the most code points that the name of a run has (SPEC section
 // 16).
-const longestName = 64
+const LongestName = 64
 
 // NameOf is what a run is called that was given no name: as its command, or wait
 // where it has none.
@@ -74,7 +74,7 @@ func NameOf(argv []string) string {
 	n := 0
 	name = strings.Map(func(r rune) rune {
 		switch n++; {
-		case n > longestName:
+		case n > LongestName:
 			return -1
 		case !unicode.IsPrint(r):
 			return unicode.ReplacementChar

@@ -149,6 +149,7 @@ type outputFlags struct {
 	Color     string `default:"auto" enum:"auto,always,never"`
 	LogFormat string `default:"text" enum:"text,json,github,gitlab,auto"`
 	LogFile   fileName
+	Name      runName `nested:"-"`
 }
 
 type telemetryFlags struct {

@@ -47,6 +47,7 @@ type Options struct {
 	LogFormat      string   // text, json, github, gitlab or auto
 	EventFormat    string   // the same for the events of a run: JSON in a file, unless a format was given
 	LogFile        string
+	Name           string // "" for none
 	Telemetry      telemetry.Config
 
 	Plan, Help, Version, Man bool

@@ -16,6 +16,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/classify"
@@ -279,18 +280,36 @@ type key string
 const longestKey = 200
 
 func (k *key) Set(text string) error {
-	switch n := utf8.RuneCountInString(text); {
-	case n == 0:
+	if text == "" {
 		return errors.New(`"" is not a key; name what the guards protect, such as npm or db-prod`)
-	case n > longestKey:
-		return fmt.Errorf("%q has %d characters; a key has at most %d", text, n, longestKey)
+	}
+	return assign(k, key(text), printable(text, "a key", longestKey))
+}
+
+// runName is what a run is called.
+type runName string
+
+func (n *runName) Set(text string) error {
+	switch text {
+	case "":
+		return errors.New(`"" is not a name; call the run as what it does, such as backup`)
+	case "all":
+		return errors.New(`"all" is not a name: it stands for every run; use another one, such as backup`)
+	}
+	return assign(n, runName(text), printable(text, "a name", engine.LongestName))
+}
+
+// printable refuses a text that is too long or has control characters in it.
+func printable(text, what string, longest int) error {
+	if n := utf8.RuneCountInString(text); n > longest {
+		return fmt.Errorf("%q has %d characters; %s has at most %d", text, n, what, longest)
 	}
 	for i, c := range text {
 		if !unicode.IsPrint(c) || c == utf8.RuneError {
-			return fmt.Errorf("%q is not printable, at byte %d; a key is 1 to %d printable characters", text, i, longestKey)
+			return fmt.Errorf("%q is not printable, at byte %d; %s is 1 to %d printable characters", text, i, what, longest)
 		}
 	}
-	return assign(k, key(text), nil)
+	return nil
 }
 
 type breaker struct{ guard.Breaker }

@@ -23,11 +23,14 @@ import (
 // the same each time, whatever --seed says.
 func Plan(out io.Writer, o *option.Options) error {
 	p := o.Policy
-	promise := plan.Promises(p, rand.New(rand.NewPCG(1, 0)).Float64)
-	w := bufio.NewWriter(out)
-	if o.LogFormat == "json" {
-		return planJSON(w, p, promise)
+	if p.Attempts > plan.MostAttempts {
+		return option.Usage("--attempts", fmt.Errorf("--plan is made for at most %d attempts, not for %d; use -n 0 with --deadline for a run that is limited by its time", plan.MostAttempts, p.Attempts))
 	}
+	promise := plan.Promises(p, rand.New(rand.NewPCG(1, 0)).Float64)
+	if o.LogFormat == "json" {
+		return planJSON(out, p, promise)
+	}
+	w := bufio.NewWriter(out)
 	fmt.Fprintf(w, "%s\n%s\n\n", longestRun(p, promise.Longest), outlived(p, promise))
 	planTable(w, p)
 	return w.Flush()
@@ -37,22 +40,15 @@ func Plan(out io.Writer, o *option.Options) error {
 func longestRun(p engine.Policy, longest time.Duration) string {
 	switch {
 	case longest < plan.Unlimited && longest == p.Deadline:
-		return "takes " + message.Duration(longest) + " at most, by --deadline"
+		return "worst case: " + message.Duration(longest) + " (--deadline)"
 	case longest < plan.Unlimited:
-		return fmt.Sprintf("takes %s at most: %s of %s, and the greatest waits", message.Duration(longest), attempts(p.Attempts), exact(p.Timeout))
+		return fmt.Sprintf("worst case: %s (%s of %s plus the longest waits)", message.Duration(longest), message.Attempts(p.Attempts), exact(p.Timeout))
 	case p.Attempts == 0:
-		return "can take for ever: attempts are unlimited, and there is no --deadline"
+		return "worst case: unlimited (neither --attempts nor --deadline limits it)"
 	case p.Timeout == 0:
-		return "takes as long as its attempts do: there is neither --timeout nor --deadline"
+		return "worst case: unlimited (neither --timeout nor --deadline limits an attempt)"
 	}
-	return "can take for ever: its waits add up to more than can be told"
-}
-
-func attempts(n int) string {
-	if n == 1 {
-		return "1 attempt"
-	}
-	return fmt.Sprintf("%d attempts", n)
+	return "worst case: more than 292 years"
 }
 
 // outlived says which outages the waits reach across.
@@ -111,7 +107,15 @@ func planTable(w *bufio.Writer, p engine.Policy) {
 	}
 }
 
-// plannedWait is one wait of the JSON object, in milliseconds.
+// planned is the JSON object; null is what has no limit.
+type planned struct {
+	Longest *float64      `json:"longest_ms"`
+	Half    *float64      `json:"outlives_half_ms"`
+	Most    *float64      `json:"outlives_99_of_100_ms"`
+	Waits   []plannedWait `json:"waits"`
+}
+
+// plannedWait is one wait of it, in milliseconds.
 type plannedWait struct {
 	Wait       int     `json:"wait"`
 	DelayMS    float64 `json:"delay_ms"`
@@ -121,39 +125,25 @@ type plannedWait struct {
 	WorstSoFar float64 `json:"worst_so_far_ms"`
 }
 
-// planJSON writes one object, wait by wait: there may be very many.
-func planJSON(w *bufio.Writer, p engine.Policy, promise plan.Promise) error {
-	fmt.Fprintf(w, `{"longest_ms":%s,"outlives_half_ms":%s,"outlives_99_of_100_ms":%s,"waits":[`,
-		limitMS(promise.Longest), limitMS(promise.OutlivesHalf), limitMS(promise.OutlivesMost))
-	var failed error
+func planJSON(out io.Writer, p engine.Policy, promise plan.Promise) error {
+	all := planned{limitMS(promise.Longest), limitMS(promise.OutlivesHalf), limitMS(promise.OutlivesMost), []plannedWait{}}
 	plan.Rows(p, func(r plan.Row) bool {
-		var row []byte
-		row, failed = json.Marshal(plannedWait{
+		all.Waits = append(all.Waits, plannedWait{
 			Wait: r.Number, DelayMS: Milliseconds(r.Plain), LeastMS: Milliseconds(r.Least), MeanMS: Milliseconds(r.Mean),
 			GreatestMS: Milliseconds(r.Greatest), WorstSoFar: Milliseconds(r.WorstCase),
 		})
-		if failed == nil && r.Number > 1 {
-			failed = w.WriteByte(',')
-		}
-		if failed == nil {
-			_, failed = w.Write(row)
-		}
-		return failed == nil
+		return true
 	})
-	if failed != nil {
-		return failed
-	}
-	fmt.Fprintln(w, "]}")
-	return w.Flush()
+	return json.NewEncoder(out).Encode(all)
 }
 
-// limitMS is a duration in milliseconds, or null where there is no limit.
-func limitMS(d time.Duration) string {
+// limitMS is a duration in milliseconds, or nil where there is no limit.
+func limitMS(d time.Duration) *float64 {
 	if d == plan.Unlimited {
-		return "null"
+		return nil
 	}
-	text, _ := json.Marshal(Milliseconds(d)) // a finite number
-	return string(text)
+	ms := Milliseconds(d)
+	return &ms
 }
 
 // Milliseconds is a duration to the microsecond, in milliseconds.

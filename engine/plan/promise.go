@@ -4,7 +4,6 @@ package plan
 // can take, and which outage it outlives.
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -33,22 +32,22 @@ type Promise struct {
 // most is the share of runs that do not outlive Promise.OutlivesMost.
 const most = 0.01
 
-// Promises works out what p promises. Where there is no closed form, as for
-// decorrelated jitter, the outages are those of runs that draw says the random
-// numbers of, uniform in [0, 1).
+// Promises works out what p promises. The outages are those of simulated runs;
+// draw returns their random numbers, uniform in [0, 1).
 func Promises(p engine.Policy, draw func() float64) Promise {
-	hunts := p.UntilFailure
+	untilFailure := p.UntilFailure
 	p = waitsOf(p)
 	promise := Promise{Longest: longest(&p)}
-	if hunts { // its first failure is the end
-		return promise
+	switch {
+	case untilFailure: // its first failure is the end
+	case p.Attempts == 0 && p.Deadline == 0:
+		promise.OutlivesHalf, promise.OutlivesMost = Unlimited, Unlimited
+	default:
+		all := outlived(&p, draw)
+		low, high := all[(len(all)-1)/2], all[len(all)/2]
+		promise.OutlivesHalf = low + (high-low)/2
+		promise.OutlivesMost = all[int(most*float64(len(all)))]
 	}
-	if exact, ok := sumOf(&p); ok {
-		promise.OutlivesHalf, promise.OutlivesMost = exact.median(), exact.percentile(most)
-		return promise
-	}
-	sums := drawn(&p, decisions, draw)
-	promise.OutlivesHalf, promise.OutlivesMost = sums[len(sums)/2], sums[int(most*float64(len(sums)))]
 	return promise
 }
 
@@ -61,169 +60,81 @@ func longest(p *engine.Policy) time.Duration {
 	if p.Attempts == 0 || p.Timeout == 0 {
 		return limit
 	}
-	all := backoff.FromFloat(float64(p.Attempts) * float64(p.Timeout))
-	if all < Unlimited {
-		all = p.Timeout * time.Duration(p.Attempts)
-	}
-	for _, more := range []time.Duration{p.InitialDelay, p.Splay, greatestWaits(p)} {
-		all = backoff.Add(all, more)
+	all := backoff.Add(p.InitialDelay, p.Splay)
+	wait := p.Schedule.First()
+	for n := 1; n <= p.Attempts; n++ {
+		all = backoff.Add(all, p.Timeout)
+		if n < p.Attempts {
+			wait = p.Schedule.Wait(n, wait, 1)
+			all = backoff.Add(all, wait)
+		}
 	}
 	return min(all, limit)
 }
 
-// greatestWaits is the sum of the waits of a run that draws the longest each
-// time; attempts are limited.
-func greatestWaits(p *engine.Policy) time.Duration {
-	if p.Schedule.Jitter.Kind != backoff.Decorrelated {
-		return total(p, 1, p.Attempts-1, func(n int) time.Duration { return p.Schedule.Wait(n, 0, 1) })
-	}
-	sum, previous := time.Duration(0), p.Schedule.First()
-	for n := 1; n < p.Attempts; n++ {
-		wait := p.Schedule.Wait(n, previous, 1)
-		if wait == previous { // it has reached cap, or is 0 for ever
-			rest := func(int) time.Duration { return wait }
-			return backoff.Add(sum, total(p, n, p.Attempts-1, rest))
-		}
-		sum, previous = backoff.Add(sum, wait), wait
-	}
-	return sum
-}
-
-// total adds up wait(first) to wait(last). Beyond a list of delays a wait never
-// is shorter than the one before, so that a stretch between two that are nearly
-// equal is added up as a trapezoid: that is exact for linear delays, and within
-// 1e-8 for all.
-func total(p *engine.Policy, first, last int, wait func(n int) time.Duration) time.Duration {
-	sum := time.Duration(0)
-	list, _ := p.Schedule.Curve.(backoff.List)
-	for ; first <= min(last, len(list)); first++ {
-		sum = backoff.Add(sum, wait(first))
-	}
-	if first <= last {
-		sum = backoff.Add(sum, stretch(first, last, wait(first), wait(last), wait))
-	}
-	return sum
-}
-
-// nearly is how much of a wait the ends of a trapezoid may differ by.
-const nearly = 1e-4
-
-// stretch is total for waits that never fall, from a wait of low to one of high.
-func stretch(first, last int, low, high time.Duration, wait func(n int) time.Duration) time.Duration {
-	count := float64(last - first + 1)
-	switch {
-	case first == last:
-		return low
-	case last-first == 1:
-		return backoff.Add(low, high)
-	case float64(high-low) <= nearly*float64(high):
-		return backoff.FromFloat(count * (float64(low) + float64(high-low)/2))
-	}
-	middle := first + (last-first)/2
-	return backoff.Add(stretch(first, middle, low, wait(middle), wait),
-		stretch(middle+1, last, wait(middle+1), high, wait))
-}
-
-// The draw takes at most decisions decisions, in walks of at most longestWalk
-// waits each, which are at most mostWalks and at least fewestWalks: the first
-// percentile of 200,000 is within 0.0005 of probability (two standard errors of
-// a binomial share).
+// Runs are simulated until they have taken mostDecisions together, but at least
+// fewestRuns and at most mostRuns: the first percentile of mostRuns is within
+// 0.0007 of probability (two standard errors of a binomial share). A run under a
+// deadline that is not over after MostAttempts counts as one that reaches it.
 const (
-	decisions   = 1_000_000
-	mostWalks   = 200_000
-	fewestWalks = 1_000
-	longestWalk = 1_000
+	mostDecisions = 500_000
+	mostRuns      = 100_000
+	fewestRuns    = 100
 )
 
-// drawn is what many runs outlive, in order, each decided on as a run decides.
-// What comes after longestWalk waits is added by its mean and spread.
-func drawn(p *engine.Policy, decisions int, draw func() float64) []time.Duration {
-	steps := longestWalk
-	if p.Attempts > 0 {
-		steps = min(steps, p.Attempts-1)
+// MostAttempts is the greatest number of attempts that a plan is made for.
+const MostAttempts = 10_000
+
+// outlived is what many runs outlive, in order, each decided on as a run decides.
+// Runs come in pairs, of which the second draws 1-u where the first drew u: the
+// median of waits that are spread evenly around their mean is exact then.
+func outlived(p *engine.Policy, draw func() float64) (all []time.Duration) {
+	if p.Schedule.Jitter.Kind == backoff.None && p.Splay == 0 { // one run is like another
+		d, _ := outlives(p, draw)
+		return []time.Duration{d}
 	}
-	walks := min(mostWalks, max(fewestWalks, decisions/max(steps, 1)))
-	if p.Schedule.Jitter.Kind == backoff.None && p.Splay == 0 {
-		walks = 1 // one is like another
+	var drawn []float64
+	for decisions := 0; len(all) < fewestRuns || len(all) < mostRuns && decisions < mostDecisions; {
+		drawn = drawn[:0]
+		first, n := outlives(p, func() float64 {
+			u := draw()
+			drawn = append(drawn, u)
+			return u
+		})
+		second, m := outlives(p, func() float64 {
+			if len(drawn) == 0 {
+				return draw()
+			}
+			u := 1 - drawn[0]
+			drawn = drawn[1:]
+			return u
+		})
+		all = append(all, first, second)
+		decisions += n + m
 	}
-	sums := make([]time.Duration, walks)
-	open := make([]bool, len(sums))
-	room := make([]time.Duration, len(sums)) // what the deadline leaves after attempt 1
-	for i := range sums {
-		sums[i], room[i], open[i] = walk(p, steps, draw)
-	}
-	extend(p, steps, sums, open)
-	for i, left := range room {
-		sums[i] = min(sums[i], left)
-	}
-	slices.Sort(sums)
-	return sums
+	slices.Sort(all)
+	return all
 }
 
-// walk follows one run whose attempts fail at once for at most steps waits. It
-// returns the sum of its waits, what the deadline leaves for them, and whether
-// the run would go on.
-func walk(p *engine.Policy, steps int, draw func() float64) (sum, room time.Duration, more bool) {
-	start, deadline, room := time.Unix(0, 0), time.Time{}, Unlimited
+// outlives follows one run whose attempts fail at once, and returns the sum of
+// its waits and how many decisions it took.
+func outlives(p *engine.Policy, draw func() float64) (sum time.Duration, decisions int) {
+	start, room := time.Unix(0, 0), Unlimited // what the deadline leaves after attempt 1
+	s := engine.State{Attempt: 1, Step: 1, Previous: p.Schedule.First()}
 	if p.Deadline > 0 {
 		before := backoff.Add(p.InitialDelay, backoff.FromFloat(float64(p.Splay)*draw()))
 		if before > p.Deadline {
-			return 0, 0, false // it begins no attempt at all
+			return 0, 1 // it begins no attempt at all
 		}
 		room = p.Deadline - before
-		deadline = start.Add(room)
+		s.Deadline = start.Add(room)
 	}
-	s := engine.State{Attempt: 1, Step: 1, Previous: p.Schedule.First(), Deadline: deadline}
-	for range steps {
+	for n := 1; n <= MostAttempts; n++ {
 		d := engine.Decide(p, s, attempt.Result{TimedOut: true}, engine.Evidence{}, start.Add(sum), draw())
 		if !d.Retry {
-			return sum, room, false
+			return sum, n
 		}
 		s, sum = d.Next, backoff.Add(sum, d.Wait)
 	}
-	return sum, room, p.Attempts == 0 || steps < p.Attempts-1
-}
-
-// extend takes the runs that would go on after steps waits to their end: a sum
-// of many waits grows by their mean, and its distance from the mean by the root
-// of their number (the central limit theorem).
-func extend(p *engine.Policy, steps int, sums []time.Duration, open []bool) {
-	mean, count := 0.0, 0
-	for i, sum := range sums {
-		if open[i] {
-			mean += float64(sum)
-			count++
-		}
-	}
-	if count == 0 {
-		return
-	}
-	mean /= float64(count)
-	rest, spread := math.Inf(1), 1.0
-	if p.Attempts > 0 {
-		if rest = meanRest(p, steps, mean); rest >= float64(Unlimited) {
-			rest = math.Inf(1)
-		}
-		spread = math.Sqrt(float64(p.Attempts-1) / float64(steps))
-	}
-	for i, sum := range sums {
-		if open[i] {
-			sums[i] = max(sum, backoff.FromFloat(mean+rest+(float64(sum)-mean)*spread))
-		}
-	}
-}
-
-// meanRest is the mean of the waits after the first steps, whose sum has the
-// mean so far.
-func meanRest(p *engine.Policy, steps int, sofar float64) float64 {
-	if p.Schedule.Jitter.Kind == backoff.Decorrelated {
-		return sofar / float64(steps) * float64(p.Attempts-1-steps)
-	}
-	return float64(total(p, steps+1, p.Attempts-1, func(n int) time.Duration {
-		sum := 0.0
-		for i := range draws {
-			sum += float64(p.Schedule.Wait(n, 0, (float64(i)+0.5)/draws))
-		}
-		return backoff.FromFloat(sum / draws)
-	}))
+	return room, MostAttempts
 }

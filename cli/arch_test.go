@@ -61,7 +61,7 @@ engine/proc/table:
 engine/proc/tree: engine/proc/reap engine/proc/table
 engine/simulate: engine engine/attempt engine/backoff engine/event engine/admission engine/guard
 engine/rehearse: engine engine/attempt engine/backoff exitcodes
-engine/queue:
+engine/queue: engine/rotate
 engine/rotate:
 engine/sink: engine/attempt engine/event engine/message
 engine/telemetry: engine/attempt engine/event

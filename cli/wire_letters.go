@@ -206,7 +206,7 @@ func (k *keeper) describe(letter *queue.Letter, l *engine.Letter, outcome string
 	if outcome == "parked" {
 		letter.ExitCode = r.ExitCode
 		letter.DueAt = &queue.Time{Time: l.DueAt}
-		letter.Schedule = &queue.Schedule{Step: l.Place.Step, PreviousMs: l.Place.Previous.Milliseconds(), WaitMs: d.Wait.Milliseconds()}
+		letter.Schedule = &queue.Schedule{Step: l.Place.Step, PreviousMs: l.Place.Previous.Milliseconds(), WaitMs: d.Wait.Milliseconds(), Rotation: l.Rotation}
 	}
 }
 
@@ -366,8 +366,9 @@ func (r *redriven) resume(now time.Time) {
 	e.From = engine.Place{Step: l.Schedule.Step, Previous: time.Duration(l.Schedule.PreviousMs) * time.Millisecond}
 	e.Resume = &engine.Resume{
 		Attempts: l.Attempts, Reason: string(l.Reason), Verdict: event.Verdict(l.Verdict),
-		Last:   attempt.Result{ExitCode: l.ExitCode, TimedOut: l.TimedOut, Rehearsed: l.Rehearsed},
-		Waited: min(wait, max(0, now.Sub(l.DueAt.Add(-wait)))),
+		Last:     attempt.Result{ExitCode: l.ExitCode, TimedOut: l.TimedOut, Rehearsed: l.Rehearsed},
+		Rotation: l.Schedule.Rotation,
+		Waited:   min(wait, max(0, now.Sub(l.DueAt.Add(-wait)))),
 	}
 	if l.Rule != nil {
 		e.Resume.Rule = string(*l.Rule)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/rotate"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -36,6 +37,8 @@ type Letter struct {
 	Attempts int
 	// Place is that of the wait that follows the one of Decision.
 	Place Place
+	// Rotation is where each rotated name stands; nil for none.
+	Rotation map[string]rotate.Standing
 	// Deadline is when the run ends; the zero time is none. DueAt is when one that
 	// is to be parked goes on.
 	Deadline, DueAt time.Time
@@ -51,6 +54,8 @@ type Resume struct {
 	Verdict      event.Verdict
 	// Waited is how much of its wait has passed.
 	Waited time.Duration
+	// Rotation is where each rotated name stands; nil for none.
+	Rotation map[string]rotate.Standing
 }
 
 // resume takes up a parked run where it was left, and asks the guards for the
@@ -65,8 +70,7 @@ func (e *Engine) resume(ctx context.Context, last *lastAttempt) *Decision {
 	return e.permit(ctx, last)
 }
 
-// behind counts the attempts that a parked run has behind it; each has failed with
-// the values that came next.
+// behind counts the attempts that a parked run has behind it.
 func (e *Engine) behind() {
 	r := e.Resume
 	if r == nil {
@@ -74,10 +78,8 @@ func (e *Engine) behind() {
 	}
 	e.attempts, e.past.result = r.Attempts, r.Last
 	e.state.Attempt, e.state.Failures = r.Attempts+1, r.Attempts
-	for range r.Attempts {
-		if e.rotation.Rotation != nil {
-			e.rotation.Put(e.rotation.Take(nil), true)
-		}
+	if e.rotation.Rotation != nil {
+		e.rotation.Resume(r.Rotation)
 	}
 }
 
@@ -124,5 +126,9 @@ func (e *Engine) keep(ctx context.Context, d *Decision) {
 }
 
 func (e *Engine) letter(d *Decision, at Place) *Letter {
-	return &Letter{Decision: d, Result: e.past.result, Evidence: &e.past.evidence, Attempts: e.attempts, Place: at, Deadline: e.deadline}
+	l := &Letter{Decision: d, Result: e.past.result, Evidence: &e.past.evidence, Attempts: e.attempts, Place: at, Deadline: e.deadline}
+	if e.rotation.Rotation != nil {
+		l.Rotation = e.rotation.Standings()
+	}
+	return l
 }

@@ -89,7 +89,7 @@ func TestParkedRunGoesOn(t *testing.T) {
 		again, s2, r2 := newEngine(exit1, exit0)
 		again.Policy, again.Gate, again.Argv, again.From = policy, &gateOf{}, e.Argv, l.Place
 		again.Policy.InitialDelay = time.Hour
-		again.Resume = &Resume{Attempts: l.Attempts, Last: l.Result, Reason: l.Decision.Reason, Waited: l.Decision.Wait}
+		again.Resume = &Resume{Attempts: l.Attempts, Last: l.Result, Reason: l.Decision.Reason, Waited: l.Decision.Wait, Rotation: l.Rotation}
 		if end := again.Run(context.Background()); end.Code != 0 || r2.last().Attempts != 4 {
 			t.Fatalf("ended with %+v: %+v", end, r2.last())
 		}

@@ -21,6 +21,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/retrysh/retry/engine/rotate"
 )
 
 // Version is the format of letter.json that this program reads and writes.
@@ -74,15 +76,8 @@ type Schedule struct {
 	Step       int   `json:"step"`
 	PreviousMs int64 `json:"previous_ms"`
 	WaitMs     int64 `json:"wait_ms"`
-	// Rotation is where each rotated name stands, by name.
-	Rotation map[string]Rotation `json:"rotation,omitempty"`
-}
-
-// Rotation is where one list of --rotate stands: the index of the value that
-// comes first among equals, and how often each has failed.
-type Rotation struct {
-	Next     int   `json:"next"`
-	Failures []int `json:"failures"`
+	// Rotation is where each list of --rotate stands, by name.
+	Rotation map[string]rotate.Standing `json:"rotation,omitempty"`
 }
 
 // Stdin says what is kept of standard input.

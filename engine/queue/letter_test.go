@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/quick"
 	"time"
+
+	"github.com/retrysh/retry/engine/rotate"
 )
 
 const (
@@ -41,7 +43,7 @@ func TestLetterKeepsEveryField(t *testing.T) {
 	l.Signal, l.Rule = &signal, &rule
 	l.Command = append(l.Command, "bytes \xff\xfe", "two\nlines", "<&>\u2028", Text(strings.Repeat("x", 100<<10)))
 	l.Cwd, l.IdempotencyKey = "/srv/\xe4", "\xf0key"
-	l.Schedule.Rotation = map[string]Rotation{"MIRROR": {Next: 1, Failures: []int{1, 0}}}
+	l.Schedule.Rotation = map[string]rotate.Standing{"MIRROR": {Next: 1, Failures: []int{1, 0}}}
 	data, err := l.Encode()
 	if err != nil {
 		t.Fatal(err)

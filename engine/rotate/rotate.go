@@ -137,6 +137,35 @@ func (r *Rotation) Put(use Use, failed bool) {
 	}
 }
 
+// Standing is where a list stands between two attempts: the index of the value
+// that comes first among equals, and how often each has failed.
+type Standing struct {
+	Next     int   `json:"next"`
+	Failures []int `json:"failures"`
+}
+
+// Standings returns where each list stands, by its name.
+func (r *Rotation) Standings() map[string]Standing {
+	all := map[string]Standing{}
+	for i := range r.wheels {
+		w := &r.wheels[i]
+		all[w.Name] = Standing{w.next, slices.Clone(w.failures)}
+	}
+	return all
+}
+
+// Resume goes on where each list stood. A list with another number of values
+// begins at its start.
+func (r *Rotation) Resume(all map[string]Standing) {
+	for i := range r.wheels {
+		w := &r.wheels[i]
+		if at, n := all[w.Name], len(w.Values); len(at.Failures) == n && at.Next >= 0 && at.Next < n {
+			w.next = at.Next
+			copy(w.failures, at.Failures)
+		}
+	}
+}
+
 // Stay has the next Take return the values of use, which is over: more
 // successes are asked for.
 func (r *Rotation) Stay(use Use) { r.stay = use }

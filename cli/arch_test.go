@@ -46,6 +46,7 @@ engine/hedge:
 engine/retryafter:
 engine/hook: engine/attempt exitcodes
 engine/linematch:
+engine/lockedfile:
 engine/operation: engine engine/attempt engine/backoff engine/classify engine/event exitcodes
 engine/plan: engine engine/attempt engine/backoff
 engine/probe: engine/attempt
@@ -65,7 +66,7 @@ engine/queue: engine/rotate
 engine/rotate:
 engine/sink: engine/attempt engine/event engine/message
 engine/telemetry: engine/attempt engine/event
-engine/store: engine/guard
+engine/store: engine/guard engine/lockedfile
 engine/message: engine/event
 testdata/benchmark:
 testdata/flakyserver:
@@ -85,7 +86,7 @@ type ban struct {
 }
 
 // system are the rooms that touch the system.
-var system = []string{"", "cli", "cli/human", "cli/letters", "cli/mode", "cli/policy", "cli/show", "engine/probe", "engine/proc", "engine/proc/proctest", "engine/proc/reap", "engine/proc/signals", "engine/proc/spawn", "engine/proc/stdio", "engine/proc/table", "engine/proc/tree", "engine/queue", "engine/store", "engine/telemetry", "testdata/benchmark", "testdata/flakyserver"}
+var system = []string{"", "cli", "cli/human", "cli/letters", "cli/mode", "cli/policy", "cli/show", "engine/lockedfile", "engine/probe", "engine/proc", "engine/proc/proctest", "engine/proc/reap", "engine/proc/signals", "engine/proc/spawn", "engine/proc/stdio", "engine/proc/table", "engine/proc/tree", "engine/queue", "engine/store", "engine/telemetry", "testdata/benchmark", "testdata/flakyserver"}
 
 var bans = []ban{
 	{"os", system, "a pure room is tested by tables and fuzzing in microseconds; the system comes in at the edges"},

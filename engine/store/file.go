@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/guard"
+	"github.com/retrysh/retry/engine/lockedfile"
 )
 
 // File is a store in a directory.
@@ -42,7 +43,7 @@ func NewFile(dir, host string) *File {
 // a Lock.
 func (f *File) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error) {
 	var answer guard.Answer
-	var slot *lockFile
+	var slot *lockedfile.File
 	path := f.path(key)
 	err := f.update(ctx, path, func(rec *record) error {
 		var state guard.State
@@ -125,71 +126,40 @@ func (f *File) update(ctx context.Context, path string, change func(*record) err
 	return err
 }
 
-// lock opens a record, or makes it, and locks it. It tries until ctx is done:
-// flock has no time limit of its own.
-func (f *File) lock(ctx context.Context, path string) (*lockFile, error) {
+// lock opens a record, or makes it, and locks it. It tries until ctx is done.
+func (f *File) lock(ctx context.Context, path string) (*lockedfile.File, error) {
 	for {
 		file, err := f.open(path)
 		if err != nil {
 			return nil, err
 		}
-		if err = file.lock(ctx); err == nil {
+		if err = file.Lock(ctx); err == nil {
 			var removed bool
-			if removed, err = file.check(); err == nil && !removed {
+			if removed, err = file.Check(); err == nil && !removed {
 				return file, nil
 			}
 		}
-		file.close()
+		file.Close()
+		if errors.Is(err, lockedfile.ErrHeld) {
+			err = fmt.Errorf("%w: %w", errTimeout, err)
+		}
 		if err != nil {
 			return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
 		}
 	}
 }
 
-// A lock is tried some times in a row: a transaction takes a few microseconds, in
-// which a process on another core ends its own. Then waits follow that grow from
-// the first to the longest. Who has waited for patience of them has the short
-// waits again, so that among many who want the lock nobody is left behind.
-const (
-	spins                  = 40
-	firstPoll, longestPoll = time.Millisecond, 10 * time.Millisecond
-	patience               = 8
-)
-
-// lock tries to lock until ctx is done. The waits are spread by the clock, so
-// that processes that wait together do not try together.
-func (l *lockFile) lock(ctx context.Context) error {
-	wait := firstPoll
-	for tries := 1; ; tries++ {
-		locked, err := l.tryLock()
-		switch {
-		case locked || err != nil:
-			return err
-		case tries < spins:
-			continue
-		case tries > spins+patience:
-			wait = firstPoll
-		case tries > spins:
-			wait = min(wait*3/2, longestPoll)
-		}
-		sleep(wait/2 + time.Duration(time.Now().UnixNano())%wait)
-		if ctx.Err() != nil {
-			return fmt.Errorf("%w: another process holds its lock", errTimeout)
-		}
-	}
-}
-
 // open opens a record, and makes it and its directory where they are not there.
-func (f *File) open(path string) (*lockFile, error) {
-	file, err := openLockFile(path, false)
+func (f *File) open(path string) (*lockedfile.File, error) {
+	file, err := lockedfile.Open(path, false)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return file, err
 	}
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return nil, err
 	}
-	if err := checkDir(f.dir); err != nil {
+	if err := lockedfile.CheckDir(f.dir); err != nil {
 		return nil, err
 	}
-	return openLockFile(path, true)
+	return lockedfile.Open(path, true)
 }

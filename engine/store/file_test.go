@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/guard"
+	"github.com/retrysh/retry/engine/lockedfile"
 )
 
 // soon is a context that ends before a test does.
@@ -90,8 +91,8 @@ func TestARecordLiesInAFolderOfTheHostWithTheKeysName(t *testing.T) {
 
 func TestADamagedRecordIsSetAside(t *testing.T) {
 	for name, damage := range map[string]func([]byte) []byte{
-		"both slots": func(b []byte) []byte { b[headSize] ^= 1; b[slotSize+headSize] ^= 1; return b },
-		"cut short":  func(b []byte) []byte { return b[:headSize+3] },
+		"both slots": func(b []byte) []byte { b[lockedfile.HeadSize] ^= 1; b[slotSize+lockedfile.HeadSize] ^= 1; return b },
+		"cut short":  func(b []byte) []byte { return b[:lockedfile.HeadSize+3] },
 		"text":       func([]byte) []byte { return []byte("not a record\n") },
 		"a later format of the state": func(b []byte) []byte {
 			r := record{list: []int64{99, 1, 2}}
@@ -146,7 +147,7 @@ func TestATornWriteLeavesTheRecordBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for cut := 8; cut < headSize+2; cut++ { // the magic is always there
+	for cut := 8; cut < lockedfile.HeadSize+2; cut++ { // the magic is always there
 		torn := append(bytesFile{}, file...)
 		var r record
 		_ = r.read(torn)

@@ -6,6 +6,8 @@ package store
 import (
 	"context"
 	"path/filepath"
+
+	"github.com/retrysh/retry/engine/lockedfile"
 )
 
 const (
@@ -34,11 +36,11 @@ func (f *File) LeaveAlone(name string) bool {
 }
 
 func (f *File) health(name string) (failures, last int64) {
-	file, err := openLockFile(f.healthPath(name), false)
+	file, err := lockedfile.Open(f.healthPath(name), false)
 	if err != nil {
 		return 0, 0
 	}
-	defer file.close()
+	defer file.Close()
 	var r record
 	if r.read(file) != nil || len(r.list) != 3 || r.list[0] != healthVersion {
 		return 0, 0

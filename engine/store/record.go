@@ -1,31 +1,25 @@
 package store
 
-// This file is the format of a record: 4096 bytes, two slots of 2048. A slot is
-//
-//	8 bytes magic, 8 sequence, 4 length, 4 checksum of all but itself, and
-//	the list of integers as uvarints
-//
-// all little endian. The slot with the greater sequence counts; the other one is
-// written next. A process that is killed while it writes leaves the slot before:
-// the kernel copies a write page by page, and a slot lies within one page. After
-// a loss of power the checksum tells which slots are whole.
+// This file is the format of a record: 4096 bytes in two slots (package
+// lockedfile), whose payload is a list of integers as uvarints. The kernel copies
+// a write page by page, and a slot lies within one page.
 
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"os"
 	"sync"
+
+	"github.com/retrysh/retry/engine/lockedfile"
 )
 
 const (
 	slotSize   = 2048
 	recordSize = 2 * slotSize
-	headSize   = 24
 )
 
-var magic = [8]byte{'r', 'e', 't', 'r', 'y', ' ', 'g', '1'}
+var magic = lockedfile.Magic{'r', 'e', 't', 'r', 'y', ' ', 'g', '1'}
 
 // record is a record as it was read, and what is to be written.
 type record struct {
@@ -67,21 +61,17 @@ func (r *record) read(file readerWriter) error {
 	}
 	r.raw = r.in[:n]
 	clear(r.in[n:])
-	later := 0
-	if sequenceOf(r.in[slotSize:]) > sequenceOf(r.in[:]) {
-		later = 1
+	payload, sequence, next, ok := lockedfile.Latest(r.in[:], magic)
+	if ok {
+		r.list, ok = numbersIn(payload, &r.numbers)
 	}
-	for _, i := range [2]int{later, 1 - later} {
-		if list, ok := readSlot(r.in[i*slotSize:][:slotSize], &r.numbers); ok {
-			r.sequence, r.list, r.slot = sequenceOf(r.in[i*slotSize:]), list, 1-i
-			return nil
-		}
+	if ok {
+		r.sequence, r.slot = sequence, next
+		return nil
 	}
 	r.damaged = !blank(r.raw)
 	return nil
 }
-
-func sequenceOf(slot []byte) uint64 { return binary.LittleEndian.Uint64(slot[8:]) }
 
 func blank(b []byte) bool {
 	for _, c := range b {
@@ -92,19 +82,8 @@ func blank(b []byte) bool {
 	return true
 }
 
-// readSlot reads a slot into the room for its numbers.
-func readSlot(b []byte, room *[]int64) (list []int64, ok bool) {
-	if [8]byte(b) != magic {
-		return nil, false
-	}
-	length := binary.LittleEndian.Uint32(b[16:])
-	if length > slotSize-headSize {
-		return nil, false
-	}
-	payload := b[headSize : headSize+length]
-	if checksum(b[:20], payload) != binary.LittleEndian.Uint32(b[20:]) {
-		return nil, false
-	}
+// numbersIn reads a payload into the room for its numbers.
+func numbersIn(payload []byte, room *[]int64) (list []int64, ok bool) {
 	list = (*room)[:0]
 	if list == nil {
 		list = make([]int64, 0, 128)
@@ -120,28 +99,16 @@ func readSlot(b []byte, room *[]int64) (list []int64, ok bool) {
 	return list, true
 }
 
-// checksum is FNV-1a of 32 bits over head and then payload. Package hash/crc32 would make its tables at each start of the
-// program, used or not.
-func checksum(head, payload []byte) uint32 {
-	h := fnv.New32a()
-	_, _ = h.Write(head)
-	_, _ = h.Write(payload)
-	return h.Sum32()
-}
-
 // write writes the list into the older slot. A new record is written whole, so
 // that later writes need no room on the disk.
 func (r *record) write(file readerWriter) error {
-	b := append(r.out[:0], magic[:]...)
-	b = binary.LittleEndian.AppendUint64(b, r.sequence+1)
-	b = b[:headSize]
+	b := r.out[:lockedfile.HeadSize]
 	for _, n := range r.list {
 		if b = binary.AppendUvarint(b, uint64(n)); len(b) > slotSize {
 			return fmt.Errorf("a state of %d numbers does not fit into its record", len(r.list))
 		}
 	}
-	binary.LittleEndian.PutUint32(b[16:], uint32(len(b)-headSize))
-	binary.LittleEndian.PutUint32(b[20:], checksum(b[:20], b[headSize:]))
+	lockedfile.Seal(b, magic, r.sequence+1)
 	if len(r.raw) < recordSize {
 		clear(r.out[len(b):])
 		_, err := file.WriteAt(r.out[:], 0)

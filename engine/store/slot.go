@@ -7,14 +7,16 @@ import (
 	"errors"
 	"io/fs"
 	"strconv"
+
+	"github.com/retrysh/retry/engine/lockedfile"
 )
 
 // takeSlot locks a free slot, where fewer than limit are held, and says how many
 // that are. The record must be locked: whoever counts takes too. All slots that
 // were ever held side by side have a file; the first that has none ends them.
-func takeSlot(path string, limit int64) (free *lockFile, held int64, err error) {
+func takeSlot(path string, limit int64) (free *lockedfile.File, held int64, err error) {
 	for i := int64(0); held < limit; i++ {
-		file, err := openLockFile(slotPath(path, i), false)
+		file, err := lockedfile.Open(slotPath(path, i), false)
 		if errors.Is(err, fs.ErrNotExist) {
 			if free == nil {
 				free, err = newSlot(slotPath(path, i))
@@ -25,7 +27,7 @@ func takeSlot(path string, limit int64) (free *lockFile, held int64, err error) 
 		}
 		locked := false
 		if err == nil {
-			locked, err = file.tryLock()
+			locked, err = file.TryLock()
 		}
 		switch {
 		case err != nil:
@@ -35,7 +37,7 @@ func takeSlot(path string, limit int64) (free *lockFile, held int64, err error) 
 			return nil, 0, err
 		case !locked:
 			held++
-			file.close()
+			file.Close()
 		case free == nil:
 			free = file
 		default:
@@ -48,13 +50,13 @@ func takeSlot(path string, limit int64) (free *lockFile, held int64, err error) 
 	return nil, held, nil
 }
 
-func newSlot(path string) (*lockFile, error) {
-	file, err := openLockFile(path, true)
+func newSlot(path string) (*lockedfile.File, error) {
+	file, err := lockedfile.Open(path, true)
 	if err != nil {
 		return nil, err
 	}
-	if locked, err := file.tryLock(); err != nil || !locked {
-		file.close()
+	if locked, err := file.TryLock(); err != nil || !locked {
+		file.Close()
 		return nil, &fs.PathError{Op: "lock", Path: path, Err: errors.Join(err, errHeld)}
 	}
 	return file, nil

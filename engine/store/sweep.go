@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/retrysh/retry/engine/lockedfile"
 )
 
 const (
@@ -42,15 +44,15 @@ func (f *File) sweep() {
 // holds one. Whoever has opened the record meanwhile finds it without a link
 // when it is locked, and opens it again.
 func (f *File) remove(path string, short bool) {
-	file, err := openLockFile(path, false)
+	file, err := lockedfile.Open(path, false)
 	if err != nil {
 		return
 	}
 	defer file.Unlock()
-	if locked, err := file.tryLock(); err != nil || !locked {
+	if locked, err := file.TryLock(); err != nil || !locked {
 		return
 	}
-	if removed, err := file.check(); removed || err != nil {
+	if removed, err := file.Check(); removed || err != nil {
 		return
 	}
 	var r record
@@ -77,14 +79,14 @@ func forgotten(list []int64, now int64) bool {
 }
 
 // lockSlots locks all slots of a record, which is locked.
-func lockSlots(path string) (slots []*lockFile, free bool) {
+func lockSlots(path string) (slots []*lockedfile.File, free bool) {
 	for i := int64(0); ; i++ {
-		slot, err := openLockFile(slotPath(path, i), false)
+		slot, err := lockedfile.Open(slotPath(path, i), false)
 		if err != nil {
 			return slots, os.IsNotExist(err)
 		}
-		if locked, err := slot.tryLock(); err != nil || !locked {
-			slot.close()
+		if locked, err := slot.TryLock(); err != nil || !locked {
+			slot.Close()
 			return slots, false
 		}
 		slots = append(slots, slot)

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+
+	"github.com/retrysh/retry/engine/lockedfile"
 )
 
 // valuesFor is how long a failure counts, in milliseconds (SPEC section 14).
@@ -41,15 +43,15 @@ func numberOf(value string) int64 {
 // no lock: a record that is just being written reads as the one before.
 func (f *File) FailedLately(_ context.Context, key string, values []string) ([]bool, error) {
 	failed := make([]bool, len(values))
-	file, err := openLockFile(f.valuesPath(key), false)
+	file, err := lockedfile.Open(f.valuesPath(key), false)
 	if os.IsNotExist(err) {
 		return failed, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer file.close()
-	if _, err := file.check(); err != nil {
+	defer file.Close()
+	if _, err := file.Check(); err != nil {
 		return nil, err
 	}
 	var r record

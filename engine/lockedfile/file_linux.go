@@ -1,4 +1,4 @@
-package store
+package lockedfile
 
 // This file is what a transaction costs less by on Linux.
 

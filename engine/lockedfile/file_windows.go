@@ -1,4 +1,4 @@
-package store
+package lockedfile
 
 // This file is what Windows locks files with: LockFileEx. Its lock belongs to the
 // process: a command does not inherit it, so that a slot is free once the program
@@ -13,11 +13,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockFile is a file that can be locked.
-type lockFile struct{ *os.File }
+// File is a file that can be locked.
+type File struct{ *os.File }
 
-// openLockFile opens a file of ours.
-func openLockFile(path string, create bool) (*lockFile, error) {
+// Open opens a file of ours.
+func Open(path string, create bool) (*File, error) {
 	flags := os.O_RDWR
 	if create {
 		flags |= os.O_CREATE
@@ -26,26 +26,27 @@ func openLockFile(path string, create bool) (*lockFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lockFile{file}, nil
+	return &File{file}, nil
 }
 
 // Descriptor is the handle that the lock belongs to.
-func (l *lockFile) Descriptor() uintptr { return l.Fd() }
+func (l *File) Descriptor() uintptr { return l.Fd() }
 
 // beyond is a byte behind every record: LockFileEx keeps others from reading
 // what is locked.
 func beyond() *windows.Overlapped { return &windows.Overlapped{Offset: 1 << 30} }
 
 // Unlock frees the lock and closes the file.
-func (l *lockFile) Unlock() {
+func (l *File) Unlock() {
 	_ = windows.UnlockFileEx(windows.Handle(l.Fd()), 0, 1, 0, beyond())
-	l.close()
+	l.Close()
 }
 
-func (l *lockFile) close() { _ = l.Close() }
+// Close closes the file.
+func (l *File) Close() { _ = l.File.Close() }
 
-// tryLock reports whether the lock was free.
-func (l *lockFile) tryLock() (bool, error) {
+// TryLock reports whether the lock was free.
+func (l *File) TryLock() (bool, error) {
 	err := windows.LockFileEx(windows.Handle(l.Fd()),
 		windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, beyond())
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
@@ -54,9 +55,9 @@ func (l *lockFile) tryLock() (bool, error) {
 	return err == nil, err
 }
 
-// check has nothing to ask: an open file is not removed, and files belong to
+// Check has nothing to ask: an open file is not removed, and files belong to
 // whom their directory does.
-func (l *lockFile) check() (removed bool, err error) {
+func (l *File) Check() (removed bool, err error) {
 	info, err := l.Stat()
 	if err == nil && !info.Mode().IsRegular() {
 		err = errors.New("is not a regular file")
@@ -64,8 +65,8 @@ func (l *lockFile) check() (removed bool, err error) {
 	return false, err
 }
 
-// checkDir refuses what is not a directory.
-func checkDir(path string) error {
+// CheckDir refuses what is not a directory.
+func CheckDir(path string) error {
 	info, err := os.Lstat(path)
 	if err == nil && !info.IsDir() {
 		err = &fs.PathError{Op: "use", Path: path, Err: errors.New("is not a directory")}

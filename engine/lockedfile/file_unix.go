@@ -1,6 +1,6 @@
 //go:build unix
 
-package store
+package lockedfile
 
 // This file is what Unix systems lock files with: flock. Its lock belongs to the
 // open file description: a copy of the descriptor that a command inherits holds
@@ -15,11 +15,11 @@ import (
 	"syscall"
 )
 
-// lockFile is a file that can be locked.
-type lockFile struct{ fd int }
+// File is a file that can be locked.
+type File struct{ fd int }
 
-// openLockFile opens a file of ours. A symbolic link is not followed.
-func openLockFile(path string, create bool) (*lockFile, error) {
+// Open opens a file of ours. A symbolic link is not followed.
+func Open(path string, create bool) (*File, error) {
 	flags := syscall.O_RDWR | syscall.O_CLOEXEC | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 	if create {
 		flags |= syscall.O_CREAT
@@ -28,7 +28,7 @@ func openLockFile(path string, create bool) (*lockFile, error) {
 		fd, err := syscall.Open(path, flags, 0o600)
 		switch err {
 		case nil:
-			return &lockFile{fd}, nil
+			return &File{fd}, nil
 		case syscall.EINTR:
 			continue
 		case syscall.ELOOP:
@@ -39,18 +39,19 @@ func openLockFile(path string, create bool) (*lockFile, error) {
 }
 
 // Descriptor is what the lock belongs to.
-func (l *lockFile) Descriptor() uintptr { return uintptr(l.fd) }
+func (l *File) Descriptor() uintptr { return uintptr(l.fd) }
 
 // Unlock frees the lock for all copies of the descriptor, and closes it.
-func (l *lockFile) Unlock() {
+func (l *File) Unlock() {
 	_ = syscall.Flock(l.fd, syscall.LOCK_UN)
-	l.close()
+	l.Close()
 }
 
-func (l *lockFile) close() { _ = syscall.Close(l.fd) }
+// Close closes the file.
+func (l *File) Close() { _ = syscall.Close(l.fd) }
 
-// tryLock reports whether the lock was free. EWOULDBLOCK says that it was not.
-func (l *lockFile) tryLock() (bool, error) {
+// TryLock reports whether the lock was free. EWOULDBLOCK says that it was not.
+func (l *File) TryLock() (bool, error) {
 	for {
 		switch err := syscall.Flock(l.fd, syscall.LOCK_EX|syscall.LOCK_NB); err {
 		case nil:
@@ -64,9 +65,9 @@ func (l *lockFile) tryLock() (bool, error) {
 	}
 }
 
-// check refuses what is not a file of ours, and reports whether it was removed
+// Check refuses what is not a file of ours, and reports whether it was removed
 // since it was opened.
-func (l *lockFile) check() (removed bool, err error) {
+func (l *File) Check() (removed bool, err error) {
 	st, err := status(l.fd)
 	if err != nil {
 		return false, err
@@ -75,7 +76,7 @@ func (l *lockFile) check() (removed bool, err error) {
 		return false, errors.New("is not a regular file")
 	}
 	if st.links > 1 {
-		return false, errors.New("has a second name, by a hard link; what would be written is somebody else's")
+		return false, errors.New("has a second name, by a hard link; it may be a file of another user")
 	}
 	return st.links == 0, checkOwner(st.uid)
 }
@@ -89,7 +90,7 @@ func fstat(fd int) (fileStatus, error) {
 	return fileStatus{uint32(st.Mode), uint32(st.Nlink), st.Uid}, os.NewSyscallError("fstat", err)
 }
 
-// checkOwner refuses what somebody else could have put there.
+// checkOwner refuses what another user could have put there.
 func checkOwner(uid uint32) error {
 	if uid != 0 && uid != uint32(os.Geteuid()) {
 		return fmt.Errorf("belongs to user %d; it has to be ours or root's", uid)
@@ -97,8 +98,8 @@ func checkOwner(uid uint32) error {
 	return nil
 }
 
-// checkDir refuses a directory that somebody else could have put there.
-func checkDir(path string) error {
+// CheckDir refuses a directory that another user could have put there.
+func CheckDir(path string) error {
 	var st syscall.Stat_t
 	err := syscall.Lstat(path, &st)
 	switch {
@@ -115,18 +116,18 @@ func checkDir(path string) error {
 }
 
 // ReadAt reads as pread does. The end of the file is io.EOF.
-func (l *lockFile) ReadAt(b []byte, offset int64) (int, error) {
+func (l *File) ReadAt(b []byte, offset int64) (int, error) {
 	return l.whole(b, offset, syscall.Pread, io.EOF)
 }
 
 // WriteAt writes as pwrite does.
-func (l *lockFile) WriteAt(b []byte, offset int64) (int, error) {
+func (l *File) WriteAt(b []byte, offset int64) (int, error) {
 	return l.whole(b, offset, syscall.Pwrite, syscall.ENOSPC)
 }
 
 // whole goes on where a call did less than it was asked for. none is the error
 // for a call that does nothing.
-func (l *lockFile) whole(b []byte, offset int64, call func(int, []byte, int64) (int, error), none error) (int, error) {
+func (l *File) whole(b []byte, offset int64, call func(int, []byte, int64) (int, error), none error) (int, error) {
 	done := 0
 	for done < len(b) {
 		n, err := call(l.fd, b[done:], offset+int64(done))

@@ -1,0 +1,50 @@
+// Package lockedfile is files that several processes share: opened without
+// following a link, checked for their owner, and locked by the kernel, which
+// frees the lock when a process dies.
+//
+// It is a leaf. It never says what a file holds, beyond the two slots of a record
+// of fixed size.
+package lockedfile
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// ErrHeld says that another process holds a lock.
+var ErrHeld = errors.New("another process holds its lock")
+
+// A lock is tried some times in a row: a transaction takes a few microseconds, in
+// which a process on another core ends its own. Then waits follow that grow from
+// the first to the longest. Who has waited for patience of them has the short
+// waits again, so that none of many who want the lock is left behind.
+const (
+	spins                  = 40
+	firstPoll, longestPoll = time.Millisecond, 10 * time.Millisecond
+	patience               = 8
+)
+
+// Lock locks the file, or returns ErrHeld when ctx is done: flock has no time
+// limit of its own. The waits are spread by the clock, so that processes that wait
+// together do not try together.
+func (l *File) Lock(ctx context.Context) error {
+	wait := firstPoll
+	for tries := 1; ; tries++ {
+		locked, err := l.TryLock()
+		switch {
+		case locked || err != nil:
+			return err
+		case tries < spins:
+			continue
+		case tries > spins+patience:
+			wait = firstPoll
+		case tries > spins:
+			wait = min(wait*3/2, longestPoll)
+		}
+		sleep(wait/2 + time.Duration(time.Now().UnixNano())%wait)
+		if ctx.Err() != nil {
+			return ErrHeld
+		}
+	}
+}

@@ -36,8 +36,7 @@ platform() {
 	case $(uname -s)/$arch in
 	Linux/*) echo "linux_$arch" ;;
 	Darwin/*) echo darwin_universal ;;
-	FreeBSD/amd64 | FreeBSD/arm64) echo "freebsd_$arch" ;;
-	*) fail "there is no build for $(uname -s) on $arch here; with Go: go install github.com/retrysh/retry@latest" ;;
+	*) fail "there is no build for $(uname -s); there are builds for Linux and macOS, and for Windows by Scoop and winget" ;;
 	esac
 }
 

@@ -2,6 +2,7 @@ package signals
 
 import (
 	"syscall"
+	"time"
 	"unsafe"
 )
 
@@ -11,3 +12,22 @@ func unblock(sig syscall.Signal) {
 	mask := uint32(1) << (uint(sig) - 1)
 	_, _, _ = syscall.RawSyscall(syscall.SYS___PTHREAD_SIGMASK, sigUnblock, uintptr(unsafe.Pointer(&mask)), 0)
 }
+
+// raise sends sig to the program.
+func raise(sig syscall.Signal) { _ = syscall.Kill(syscall.Getpid(), sig) }
+
+// notDumpable has no counterpart here; the core limit is enough.
+func notDumpable() {}
+
+// awaitHandlers gives a handler that runs on another thread the time to end:
+// far more than it takes.
+func awaitHandlers() { time.Sleep(time.Millisecond) }
+
+// leaveHandlers is awaitHandlers for before an exec.
+func leaveHandlers() { awaitHandlers() }
+
+// Handles is not known here.
+func Handles(int, syscall.Signal) bool { return false }
+
+// setExit is of no use here: programs are never PID 1.
+func setExit(syscall.Signal) bool { return false }

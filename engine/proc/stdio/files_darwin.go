@@ -17,3 +17,24 @@ func pipe(p []int) error {
 	unix.CloseOnExec(p[1])
 	return nil
 }
+
+// fionread is FIONREAD of sys/filio.h: _IOR('f', 127, int).
+const fionread = 0x4004667f
+
+// pollNoReader is what poll(2) says of a pipe that nobody reads: POLLHUP, as of
+// one that nobody writes.
+const pollNoReader = unix.POLLERR | unix.POLLHUP
+
+// widen has nothing to set here.
+func widen(int) {}
+
+func openUnnamed(dir string) (int, error) { return openRemoved(dir) }
+
+// openMemory has no counterpart here.
+func openMemory() (int, error) { return -1, unix.ENOSYS }
+
+// copyInKernel has none either: sendfile sends to sockets only.
+func copyInKernel(int, int, *int64) (done bool, err error) { return false, nil }
+
+// reopen has no counterpart: /dev/fd shares the position.
+func reopen() (File, error) { return -1, unix.ENOSYS }

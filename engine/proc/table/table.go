@@ -3,5 +3,5 @@
 //
 // It looks and does nothing else: it signals, waits for and reaps nobody, and
 // keeps nothing between two looks. What it says may have changed by the time that
-// it is read. Where there is no table (no /proc, FreeBSD), List says so.
+// it is read. Where there is no table (no /proc), List says so.
 package table

@@ -1,6 +1,6 @@
 package table
 
-// This file lists List through sysctl(3). Orphans go to launchd, so only
+// This file lists processes through sysctl(3). Orphans go to launchd, so only
 // what still descends from the command, or is in its process group, is found.
 
 import "golang.org/x/sys/unix"
@@ -43,3 +43,25 @@ func Now() uint64 {
 	}
 	return uint64(t.Sec)*1e6 + uint64(t.Usec)
 }
+
+// Process is one line of the process table.
+type Process struct {
+	Pid, Ppid, Pgid, Sid int
+	// Start is when it was started, in microseconds since 1970; together with Pid
+	// it names a process for good.
+	Start   uint64
+	Dead    bool // a zombie
+	Stopped bool // by a job-control signal
+}
+
+// Values of a process's state from sys/proc.h.
+const (
+	stateStopped = 4
+	stateZombie  = 5
+)
+
+// IsAnother would have to compare paths here, which may have changed.
+func IsAnother(int) bool { return false }
+
+// HasInEnvironment is not asked here: orphans are not this program's.
+func HasInEnvironment(int, []string) bool { return false }

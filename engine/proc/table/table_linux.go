@@ -1,6 +1,6 @@
 package table
 
-// This file lists List through /proc.
+// This file lists processes through /proc.
 
 import (
 	"bytes"
@@ -34,14 +34,14 @@ func Now() uint64 {
 	return uint64(time.Duration(ts.Nano()) / (time.Second / ticksPerSecond))
 }
 
-// scanBuffer is shared by all scans, one at a time.
+// scan is shared by all scans, one at a time.
 var scan struct {
 	sync.Mutex
 	names [16 << 10]byte
 	stat  [1 << 10]byte
 }
 
-// List lists all List that /proc shows.
+// List returns the processes that /proc shows.
 func List() ([]Process, error) {
 	scan.Lock()
 	defer scan.Unlock()
@@ -132,7 +132,7 @@ func parseStat(line []byte) (Process, bool) {
 	}, true
 }
 
-// Stat looks at one Process.
+// Stat looks at one process.
 func Stat(pid int) (Process, bool) {
 	scan.Lock()
 	defer scan.Unlock()

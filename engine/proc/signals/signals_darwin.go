@@ -1,8 +1,6 @@
-//go:build darwin || freebsd
-
 package signals
 
-// This file holds what macOS and FreeBSD know about signals.
+// This file holds what macOS alone knows about signals.
 
 import (
 	"os"
@@ -10,8 +8,7 @@ import (
 	"unsafe"
 )
 
-// There are no real-time signals on macOS, and those of FreeBSD (65 to 126,
-// sys/signal.h) are beyond what Go catches (_NSIG in its runtime/os2_freebsd.go).
+// There are no real-time signals on macOS.
 const (
 	realTimeMin = 0
 	realTimeMax = 0
@@ -41,8 +38,8 @@ var strayFaults = []os.Signal{syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGILL, s
 // meeting is not sent here.
 const meeting = syscall.Signal(0)
 
-// rawAction is larger than the kernel's struct __sigaction or sigaction, both
-// of which begin with the handler; all zeros is the default action without flags.
+// rawAction is larger than the kernel's struct __sigaction, which begins
+// with the handler; all zeros is the default action without flags.
 type rawAction [8]uintptr
 
 // ignoredNow asks the kernel whether sig is ignored.

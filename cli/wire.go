@@ -124,7 +124,7 @@ func build(o *option.Options, letter *redriven, environ []string, signals *proc.
 	if o.Policy.Hedge.Max > 1 && o.Process.Stdin == proc.Inherit && len(o.Command) > 0 && !proc.NullInput() {
 		return nil, option.Usage(o.HedgeVia, errors.New("copies cannot share standard input; give each the same with --stdin replay, or none with --stdin null"))
 	}
-	o.Process.Report = func(line string) { out.complain("%s", line) }
+	o.Process.Report, o.Process.Note = func(line string) { out.complain("%s", line) }, out.note
 	runner, err := proc.New(o.Process, signals)
 	if err != nil {
 		return nil, err

@@ -226,7 +226,7 @@ func (e *Engine) start(ctx context.Context, last *lastAttempt, which event.Which
 	spec := attempt.Spec{
 		Number: e.attempts, Copy: which.Copy, Argv: run, Env: e.environ(last, e.attempts, t.variables(), e.deadline, which.SpanID),
 		Timeout: e.Policy.Timeout, IdleTimeout: e.Policy.IdleTimeout, Deadline: e.deadline,
-		Stdout: t.watch.Stdout(), Stderr: t.watch.Stderr(),
+		Stdout: t.watch.Stdout(), Stderr: t.watch.Stderr(), Alike: !e.Policy.Rules.Stdout.any() && !e.Policy.Rules.Stderr.any(),
 	}
 	if which.Hedged {
 		spec.Streams = attempt.Held

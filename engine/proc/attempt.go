@@ -91,6 +91,9 @@ func (a *running) start() {
 		return
 	}
 	a.streams = streams
+	if err := streams.NoTerminal; err != nil {
+		a.notes.say("pty", "no pseudo-terminal ("+err.Error()+"): output is read through a pipe")
+	}
 	if !a.launch() {
 		streams.Close()
 		return
@@ -102,7 +105,7 @@ func (a *running) start() {
 func (a *running) plan() stdio.Plan {
 	p := stdio.Plan{
 		In: a.cfg.Stdin, Out: a.cfg.Stdout, Err: a.cfg.Stderr, OutTo: 1,
-		Stdout: a.spec.Stdout, Stderr: a.spec.Stderr, Timed: a.spec.IdleTimeout > 0, Question: a.probe,
+		Stdout: a.spec.Stdout, Stderr: a.spec.Stderr, Alike: a.spec.Alike, Timed: a.spec.IdleTimeout > 0, Question: a.probe,
 	}
 	switch a.spec.Streams {
 	case attempt.Held:
@@ -163,6 +166,7 @@ func (a *running) Wait() attempt.Result {
 		a.result.Duration = time.Since(a.begun)
 	}
 	a.signals.Leave(a.inbox)
+	a.notes.flush()
 	a.report.flush() // when signals count as in a wait again, so that a stuck reader can be interrupted
 	return a.result
 }

@@ -158,6 +158,15 @@ func (a *running) catchMore() {
 		}
 	}
 	a.signals.NotifyMore(more)
+	a.resize() // what came before was not caught
+}
+
+// resize has the command's terminals follow the user's. The user's has told the
+// foreground group of its new size before they had it, so the group is told again.
+func (a *running) resize() {
+	if a.streams != nil && a.streams.Resize() && a.foreground {
+		_ = syscall.Kill(0, syscall.SIGWINCH)
+	}
 }
 
 // tellCancel passes on a signal that asks for the end, unless the command has
@@ -174,6 +183,9 @@ func (a *running) tellCancel(sig syscall.Signal, told bool) {
 
 // forward passes on a signal that ends nothing.
 func (a *running) forward(sig syscall.Signal) {
+	if sig == syscall.SIGWINCH || signals.Continues(sig) {
+		a.resize()
+	}
 	switch {
 	case signals.Stops(sig):
 		a.stopGroup(sig)

@@ -68,6 +68,8 @@ type Config struct {
 	// Report takes one plain line for the user, at most once for the same
 	// thing; nil drops it. It may be called from any goroutine.
 	Report func(string)
+	// Note is Report for what is no trouble.
+	Note func(string)
 }
 
 // readerGrace is how long the reader of what a captured pipe still holds may take
@@ -80,6 +82,7 @@ type Runner struct {
 	signal  syscall.Signal
 	signals *Signals
 	report  *reporter
+	notes   *reporter
 	stdin   *stdio.Input
 }
 
@@ -92,7 +95,7 @@ func New(cfg Config, s *Signals) (*Runner, error) {
 	if !ok {
 		return nil, fmt.Errorf("this system has no signal %q", string(cfg.Signal))
 	}
-	return &Runner{cfg: cfg, signal: syscall.Signal(n), signals: s, report: &reporter{to: cfg.Report}, stdin: stdio.OpenInput(cfg.Stdin)}, nil
+	return &Runner{cfg: cfg, signal: syscall.Signal(n), signals: s, report: &reporter{to: cfg.Report}, notes: &reporter{to: cfg.Note}, stdin: stdio.OpenInput(cfg.Stdin)}, nil
 }
 
 // Input returns all of a standard input that attempts replay, from its first byte:

@@ -168,5 +168,16 @@ func noSpool(err error) error {
 	return fmt.Errorf("no temporary file in %q: %w; set TMP to another directory", os.TempDir(), err)
 }
 
+// isTerminal reports false: a console is read through a pipe.
+func isTerminal(File) bool { return false }
+
+func newTerminal(File) (read, write File, err error) { return nil, nil, errors.ErrUnsupported }
+
+// terminalHolds is not used: there are no pseudo-terminals here.
+const terminalHolds = 0
+
+// sameFile cannot be asked here.
+func sameFile(File, File) bool { return false }
+
 // copyInKernel has no counterpart here.
 func copyInKernel(File, File, *int64) (done bool, err error) { return false, nil }

@@ -15,6 +15,7 @@ import (
 // along.
 type Pump struct {
 	src, dst File
+	terminal bool      // src is a pseudo-terminal that stands for dst
 	doing    string    // for errors
 	also     io.Writer // may be nil
 	over     *wake
@@ -27,7 +28,7 @@ type Pump struct {
 	passed  atomic.Int64 // pieces that dst has taken
 	busy    atomic.Bool  // it passes on what it has read
 	dropped atomic.Bool  // the attempt is over
-	mu      sync.Mutex   // held while also is written to, which calls nothing here
+	mu      sync.Mutex   // guards src against Resize; held while also is written to, which calls nothing here
 	behind  *behind
 }
 
@@ -66,13 +67,15 @@ func (p *Pump) run() {
 	defer p.end()
 	p.behind = &behind{read: p.readAlong}
 	defer p.behind.finish()
-	defer closeFile(p.src)
+	defer p.close()
 	buf := make([]byte, pumpBuffer)
 	left := -1 // what was in the pipe when the command had ended; -1 before
 	for {
 		over := p.over.at.Load()
 		if over != nil && left < 0 {
-			left = pending(p.src)
+			if left = pending(p.src); p.terminal {
+				left = terminalHolds
+			}
 		}
 		if left == 0 && time.Since(*over) >= Drain {
 			return
@@ -98,6 +101,14 @@ func (p *Pump) run() {
 			}
 		}
 	}
+}
+
+// close closes the source, which Resize may look at.
+func (p *Pump) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	closeFile(p.src)
+	p.src = nowhere
 }
 
 // await blocks until there may be something to read, or the command has ended, or

@@ -56,6 +56,10 @@ type Plan struct {
 	Beside bool
 	// Timed says that LastByte will be asked, so both outputs are read.
 	Timed bool
+	// Alike says that nobody tells Stdout from Stderr: where both outputs lead to
+	// the same file, one channel carries them in their order, and each writer
+	// gets all of it.
+	Alike bool
 	// Question has both outputs go to Stdout, and nowhere else.
 	Question bool
 }
@@ -71,6 +75,9 @@ type Trouble struct {
 type Streams struct {
 	// Troubles delivers what goes wrong.
 	Troubles <-chan Trouble
+	// NoTerminal is why a command has a pipe in place of a terminal, nil where it
+	// has none.
+	NoTerminal error
 
 	troubles chan Trouble
 	child    [3]File // what the command gets
@@ -122,10 +129,27 @@ func (s *Streams) open(in *Input, p Plan) error {
 		s.child[2] = s.child[1]
 		return nil
 	}
+	reads := p.Timed || p.Stdout != nil || p.Stderr != nil
+	if reads && p.Alike && p.Out == Stream && p.Err == Stream && sameFile(standard(p.OutTo), standard(2)) {
+		err := s.openOutput(1, p.OutTo, Stream, each(p.Stdout, p.Stderr))
+		s.child[2] = s.child[1]
+		return err
+	}
 	if err := s.openOutput(1, p.OutTo, p.Out, p.Stdout); err != nil {
 		return err
 	}
 	return s.openOutput(2, 2, p.Err, p.Stderr)
+}
+
+// each writes to both writers, each of which may be nil.
+func each(a, b io.Writer) io.Writer {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return io.MultiWriter(a, b)
 }
 
 // openOutput decides where the command's descriptor fd leads. To hold it back, the
@@ -149,16 +173,24 @@ func (s *Streams) openOutput(fd, to int, mode OutputMode, also io.Writer) error 
 	return s.pipe(fd, dst, doing, also)
 }
 
-// pipe gives the command a pipe as fd, whose bytes go to dst and also.
-func (s *Streams) pipe(fd int, dst File, doing string, also io.Writer) error {
-	read, write, err := newOutputPipe()
-	if err != nil {
-		return err
+// pipe gives the command a pipe as fd, whose bytes go to dst and also; where dst is
+// a terminal, a pseudo-terminal, if there is one to be had.
+func (s *Streams) pipe(fd int, dst File, doing string, also io.Writer) (err error) {
+	var read, write File
+	terminal := dst != nowhere && isTerminal(dst)
+	if terminal {
+		read, write, s.NoTerminal = newTerminal(dst)
+		terminal = s.NoTerminal == nil
+	}
+	if !terminal {
+		if read, write, err = newOutputPipe(); err != nil {
+			return err
+		}
 	}
 	s.child[fd] = write
 	s.closing = append(s.closing, write)
 	s.pumps = append(s.pumps, &Pump{
-		src: read, dst: dst, doing: doing, also: also, over: s.over, activity: s.activity, done: make(chan struct{}),
+		src: read, dst: dst, terminal: terminal, doing: doing, also: also, over: s.over, activity: s.activity, done: make(chan struct{}),
 		gone: func() {
 			if dst == standard(1) {
 				s.troubles <- Trouble{ReaderGone: true}

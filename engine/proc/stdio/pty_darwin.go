@@ -1,0 +1,31 @@
+package stdio
+
+import (
+	"bytes"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+const getTermios, setTermios = unix.TIOCGETA, unix.TIOCSETA
+
+// openPty opens both ends of a pseudo-terminal as posix_openpt(3), grantpt(3),
+// unlockpt(3) and ptsname(3) do.
+func openPty() (master, slave File, err error) {
+	if master, err = unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0); err != nil {
+		return nowhere, nowhere, err
+	}
+	var name [128]byte // the size that TIOCPTYGNAME has in its number
+	for _, request := range []uint{unix.TIOCPTYGRANT, unix.TIOCPTYUNLK, unix.TIOCPTYGNAME} {
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(master), uintptr(request), uintptr(unsafe.Pointer(&name[0]))); errno != 0 {
+			closeFile(master)
+			return nowhere, nowhere, errno
+		}
+	}
+	path, _, _ := bytes.Cut(name[:], []byte{0})
+	if slave, err = unix.Open(string(path), unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0); err != nil {
+		closeFile(master)
+	}
+	return master, slave, err
+}

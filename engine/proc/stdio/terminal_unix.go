@@ -1,0 +1,105 @@
+//go:build unix
+
+package stdio
+
+// This file gives a command a pseudo-terminal for its output where the program's
+// own stream is a terminal. It is used for output only: it is the controlling
+// terminal of no process, and nothing is typed on it.
+
+import "golang.org/x/sys/unix"
+
+// terminalHolds is more than a pseudo-terminal holds of what was written to it:
+// what the kernel has not yet passed on is not counted by pending.
+const terminalHolds = 64 << 10
+
+func isTerminal(f File) bool {
+	_, err := unix.IoctlGetTermios(f, getTermios)
+	return err == nil
+}
+
+// EditsLines reports whether the terminal edits lines itself (termios(3),
+// ICANON): programs that draw their own screen, or read key by key, switch that
+// off.
+func EditsLines(fd int) bool {
+	modes, err := unix.IoctlGetTermios(fd, getTermios)
+	return err == nil && modes.Lflag&unix.ICANON != 0
+}
+
+// newTerminal opens a pseudo-terminal with the modes and the size of the terminal
+// f. It does not process output (OPOST): the bytes pass unchanged, and f
+// processes them.
+func newTerminal(f File) (read, write File, err error) {
+	modes, err := unix.IoctlGetTermios(f, getTermios)
+	if err != nil {
+		return nowhere, nowhere, err
+	}
+	if read, write, err = openPty(); err != nil {
+		return nowhere, nowhere, err
+	}
+	modes.Oflag &^= unix.OPOST
+	if err = unix.IoctlSetTermios(write, setTermios, modes); err != nil {
+		closeFile(read)
+		closeFile(write)
+		return nowhere, nowhere, err
+	}
+	_ = unix.SetNonblock(read, true)
+	copySize(read, f)
+	return read, write, nil
+}
+
+// copySize gives a terminal the size of another, and reports whether it had a
+// different one.
+func copySize(to, from File) bool {
+	size, err := unix.IoctlGetWinsize(from, unix.TIOCGWINSZ)
+	if err != nil {
+		return false
+	}
+	old, err := unix.IoctlGetWinsize(to, unix.TIOCGWINSZ)
+	return err == nil && *old != *size && unix.IoctlSetWinsize(to, unix.TIOCSWINSZ, size) == nil
+}
+
+// Resize gives the pseudo-terminals the size of the terminals that they stand for,
+// and reports whether one of them had a different size.
+func (s *Streams) Resize() (changed bool) {
+	for _, p := range s.pumps {
+		p.mu.Lock()
+		if p.terminal && p.src != nowhere && copySize(p.src, p.dst) {
+			changed = true
+		}
+		p.mu.Unlock()
+	}
+	return changed
+}
+
+// sameFile reports whether what is written to a and b has one order: they are the
+// same pipe, socket or device, or one open file, or both append to one file. Two
+// opens of one file that do not append have positions of their own.
+func sameFile(a, b File) bool {
+	var x, y unix.Stat_t
+	if unix.Fstat(a, &x) != nil || unix.Fstat(b, &y) != nil || x.Dev != y.Dev || x.Ino != y.Ino {
+		return false
+	}
+	if kind := x.Mode & unix.S_IFMT; kind != unix.S_IFREG && kind != unix.S_IFBLK {
+		return true
+	}
+	flags := func(f File) int {
+		n, err := unix.FcntlInt(uintptr(f), unix.F_GETFL, 0)
+		if err != nil {
+			return -1
+		}
+		return n
+	}
+	of := flags(a)
+	if of < 0 || of != flags(b) || of&unix.O_APPEND != 0 {
+		return of >= 0 && of&flags(b)&unix.O_APPEND != 0
+	}
+	// Copies of one descriptor share their flags, which kcmp(2) would say too where
+	// it is permitted. O_NONBLOCK has no effect on a file.
+	other := of ^ unix.O_NONBLOCK
+	if _, err := unix.FcntlInt(uintptr(a), unix.F_SETFL, other); err != nil {
+		return false
+	}
+	shared := flags(b) == other
+	_, _ = unix.FcntlInt(uintptr(a), unix.F_SETFL, of)
+	return shared
+}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -163,6 +164,48 @@ func TestExamples(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+var (
+	pipelineBlock = regexp.MustCompile("(?s)```(?:yaml|groovy)\n(.*?)```")
+	pipelineStep  = regexp.MustCompile(`(?m)^ *(?:- run: |- script: |command: "|sh '|- )(retry .*?)["']?$`)
+)
+
+// TestPipelines runs each step of the pipelines in docs/ci.md beside a make that
+// succeeds.
+func TestPipelines(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the steps are for a Unix shell")
+	}
+	page, err := os.ReadFile(filepath.Join("..", "docs", "ci.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if err := os.Symlink(self, filepath.Join(bin, "retry")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(bin, "make"), []byte("#!/bin/sh\necho make $*\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range pipelineBlock.FindAllStringSubmatch(string(page), -1) {
+		system, _, _ := strings.Cut(block[1], ",")
+		t.Run(strings.Trim(system, "#/ "), func(t *testing.T) {
+			steps := pipelineStep.FindAllStringSubmatch(block[1], -1)
+			if len(steps) != 1 {
+				t.Fatalf("%d steps found in\n%s", len(steps), block[1])
+			}
+			cmd := command(t, "sh", "-ec", steps[0][1])
+			cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+			if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "make test\n") {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
 	}
 }
 

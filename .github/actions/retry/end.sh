@@ -11,7 +11,9 @@ fi
 if [ "$outcome" != succeeded ] && [ "$code" != 0 ]; then
 	[ "$RETRYSH_IN_TIMED_OUT" != true ] || code=1
 	error=${RETRYSH_IN_REASON:-the program has not begun}
-	[ "$outcome" != exhausted ] || error="Final attempt failed. $error"
+	if [ "$outcome" = exhausted ] || [ "$attempts" = "$RETRYSH_IN_MAX_ATTEMPTS" ]; then
+		error="Final attempt failed. $error"
+	fi
 fi
 printf 'total_attempts=%s\nexit_code=%s\nexit_error=%s\noutcome=%s\n' "$attempts" "$code" "$error" "$outcome" >>"$GITHUB_OUTPUT"
 case $RETRYSH_IN_CONTINUE_ON_ERROR in

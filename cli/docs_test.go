@@ -123,18 +123,26 @@ func documents(t *testing.T) []string {
 	return append(pages, filepath.Join("..", "README.md"))
 }
 
-// TestExamples runs every command of a console block, in the project's root, and
-// compares what both streams show, times apart. Standard error comes first,
-// since the streams are not one terminal's.
-func TestExamples(t *testing.T) {
-	bin := t.TempDir()
+// programOnPath is a PATH, NAME=VALUE, that begins with a folder in which retry is
+// this program.
+func programOnPath(t *testing.T) string {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
+	bin := t.TempDir()
 	if err := os.Symlink(self, filepath.Join(bin, "retry")); err != nil {
 		t.Skip(err)
 	}
+	return "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH")
+}
+
+// TestExamples runs every command of a console block, in the project's root, and
+// compares what both streams show, times apart. Standard error comes first,
+// since the streams are not one terminal's.
+func TestExamples(t *testing.T) {
+	path := programOnPath(t)
 	var blocks [][]string
 	for _, page := range documents(t) {
 		text, err := os.ReadFile(page)
@@ -157,7 +165,7 @@ func TestExamples(t *testing.T) {
 				}
 				cmd := command(t, "sh", "-c", line)
 				cmd.Dir = ".."
-				cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1")
+				cmd.Env = append(os.Environ(), path, "NO_COLOR=1")
 				output, _ := cmd.CombinedOutput()
 				if got, want := settle(string(output)), settle(want); got != want {
 					t.Errorf("it prints\n%swant\n%s", got, want)
@@ -182,14 +190,8 @@ func TestPipelines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	bin := t.TempDir()
-	if err := os.Symlink(self, filepath.Join(bin, "retry")); err != nil {
-		t.Fatal(err)
-	}
+	path := programOnPath(t)
+	bin, _, _ := strings.Cut(strings.TrimPrefix(path, "PATH="), string(os.PathListSeparator))
 	if err := os.WriteFile(filepath.Join(bin, "make"), []byte("#!/bin/sh\necho make $*\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -201,11 +203,62 @@ func TestPipelines(t *testing.T) {
 				t.Fatalf("%d steps found in\n%s", len(steps), block[1])
 			}
 			cmd := command(t, "sh", "-ec", steps[0][1])
-			cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+			cmd.Env = append(os.Environ(), path)
 			if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "make test\n") {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})
+	}
+}
+
+// flagColumn is the second column of a row whose code begins with a flag.
+var flagColumn = regexp.MustCompile("(?m)^\\| `.*?` \\| `(--[^`]+)` \\|")
+
+// TestComingFrom: the program takes the flags that docs/coming-from.md names.
+func TestComingFrom(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "docs", "coming-from.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := flagColumn.FindAllStringSubmatch(string(page), -1)
+	if len(rows) < 40 {
+		t.Fatalf("only %d rows found", len(rows))
+	}
+	path := programOnPath(t)
+	for _, row := range rows {
+		mode := "--print-policy "
+		if row[1] == "--version" {
+			mode = ""
+		}
+		cmd := command(t, "sh", "-c", "retry "+mode+row[1])
+		cmd.Env = append(os.Environ(), path)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", row[1], err, out)
+		}
+	}
+}
+
+// TestPictures holds the diagrams of docs/ to the program that draws them.
+func TestPictures(t *testing.T) {
+	dir := t.TempDir()
+	draw := command(t, "go", "run", "./testdata/pictures", dir)
+	draw.Dir = ".."
+	if out, err := draw.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	drawn, err := filepath.Glob(filepath.Join(dir, "*.svg"))
+	if err != nil || len(drawn) == 0 {
+		t.Fatalf("%d pictures, %v", len(drawn), err)
+	}
+	for _, file := range drawn {
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Base(file)
+		if got, err := os.ReadFile(filepath.Join("..", "docs", name)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("docs/%s is not current (%v): run go run ./testdata/pictures docs", name, err)
+		}
 	}
 }
 

@@ -45,6 +45,8 @@ type Decision struct {
 	// NotStarted says that there was no command to start, ReaderGone that the
 	// run ends since standard output has no reader left.
 	NotStarted, ReaderGone bool
+	// Found says that the failure was hunted for.
+	Found bool
 	// Verdict, Rule and Reason say what was decided on and why.
 	Verdict event.Verdict
 	Rule    string
@@ -98,7 +100,7 @@ func Decide(p *Policy, s State, r attempt.Result, e Evidence, now time.Time, u f
 	case d.Accepted:
 		count(&d, p, s, now)
 	case p.UntilFailure && (d.Retry || d.Outcome == event.Stopped): // what was hunted for
-		d.Retry, d.Outcome, d.Advice = false, event.Stopped, ""
+		d.Retry, d.Found, d.Outcome, d.Advice = false, !d.NotStarted, event.Stopped, ""
 	case d.Retry:
 		schedule(&d, p, s, r, e, now, u)
 	}

@@ -263,10 +263,10 @@ func (s *Sink) end(e *event.RunFinished) {
 		s.failedAttempt(nil)
 	}
 	shade := bad
-	switch e.Outcome {
-	case event.Succeeded:
+	switch {
+	case e.Worked():
 		shade = good
-	case event.Parked:
+	case e.Outcome == event.Parked:
 		shade = warning
 	}
 	s.line(shade, "%s", message.End(e))

@@ -267,10 +267,18 @@ type RunFinished struct {
 	NotStarted bool
 	// FallbackExitCode is that of the fallback, nil where none ran.
 	FallbackExitCode *int
+	// Found says that the failure was hunted for (--until-failure).
+	Found bool
 	// Letter is the dead letter that the run has become, "" for none; DueAt is
 	// when one that is parked goes on.
 	Letter string
 	DueAt  time.Time
+}
+
+// Worked reports whether the user has got what was asked for: a success, also the
+// fallback's, or the failure that was hunted for.
+func (e *RunFinished) Worked() bool {
+	return e.Outcome == Succeeded || e.Found || e.FallbackExitCode != nil && *e.FallbackExitCode == 0
 }
 
 // Kind and its like name the events as the contract has them.

@@ -124,22 +124,29 @@ func End(e *event.RunFinished) string {
 		return "succeeded " + after
 	case e.Outcome == event.Parked:
 		return fmt.Sprintf("parked %s, until %s, with exit code %d", after, e.DueAt.Local().Format(time.DateTime), e.ExitCode)
+	case e.FallbackExitCode != nil && *e.FallbackExitCode == 0:
+		return fmt.Sprintf("the fallback succeeded %s%s", after, because(cause(e)))
+	case e.Found:
+		return fmt.Sprintf("found a failure %s with exit code %d%s", after, e.ExitCode, because(cause(e))) + ruled(e.Rule)
 	case e.Attempts == 0:
 		return fmt.Sprintf("%s (after %s, exit code %d)", e.Reason, Duration(e.Elapsed), e.ExitCode)
 	case e.Outcome == event.Cancelled, e.Outcome == event.Failed:
 		return fmt.Sprintf("%s, %s, with exit code %d", e.Reason, after, e.ExitCode)
 	}
-	text := fmt.Sprintf("gave up %s with exit code %d", after, e.ExitCode)
-	if cause := cause(e); cause != "" {
-		text += ": " + cause
-	}
-	text += ruled(e.Rule)
+	text := fmt.Sprintf("gave up %s with exit code %d%s", after, e.ExitCode, because(cause(e))) + ruled(e.Rule)
 	for _, more := range []string{e.Why, e.Advice} {
 		if more != "" {
 			text += "; " + more
 		}
 	}
 	return text
+}
+
+func because(cause string) string {
+	if cause == "" {
+		return ""
+	}
+	return ": " + cause
 }
 
 // cause is why the last attempt failed, where that is more than its exit code.

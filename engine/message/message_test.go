@@ -43,6 +43,8 @@ func TestEndNamesTheCodeAndTheCause(t *testing.T) {
 		"gave up after 3 attempts in 2.3s with exit code 124: timed out after 10m": {Header: h, Outcome: event.Exhausted, Attempts: 3, ExitCode: 124, Ended: "timed out after 10m"},
 		"gave up after 3 attempts in 2.3s with exit code 7; too late; do that":     {Header: h, Outcome: event.Deadline, Attempts: 3, ExitCode: 7, CodeOnly: true, Why: "too late", Advice: "do that"},
 		"cancelled by SIGTERM, after 1 attempt in 2.3s, with exit code 143":        {Header: h, Outcome: event.Cancelled, Attempts: 1, ExitCode: 143, Reason: "cancelled by SIGTERM"},
+		"the fallback succeeded after 2 attempts in 2.3s: timed out after 1s":      {Header: h, Outcome: event.Exhausted, Attempts: 2, Ended: "timed out after 1s", FallbackExitCode: new(int)},
+		"found a failure after 3 attempts in 2.3s with exit code 7: broken":        {Header: h, Outcome: event.Stopped, Attempts: 3, ExitCode: 7, CodeOnly: true, Known: "broken", Found: true},
 		"no slot (after 2.3s, exit code 75)":                                       {Header: h, Outcome: event.Refused, ExitCode: 75, Reason: "no slot"},
 	} {
 		if got := End(&e); got != want {

@@ -156,9 +156,9 @@ func (s *ci) failedAttempt(next *event.RetryScheduled) {
 func (s *ci) end(e *event.RunFinished) {
 	switch {
 	case e.ReaderGone: // the end is SIGPIPE's, which says nothing
-	case e.Outcome != event.Succeeded:
+	case !e.Worked():
 		s.write(s.dialect.failure("retry: "+string(e.Outcome), inert(message.End(e))))
-	case e.Attempts > 1:
+	case e.Attempts > 1 || e.Outcome != event.Succeeded:
 		s.write(s.dialect.notice("retry: "+string(e.Outcome), inert(message.End(e))))
 	}
 }

@@ -321,7 +321,7 @@ func (e *Engine) finish(ctx context.Context, d Decision) End {
 		Outcome: d.Outcome, Attempts: e.attempts, ExitCode: d.End.Code,
 		Verdict: d.Verdict, Reason: d.Reason, Ended: d.Ended, Known: d.Known, CodeOnly: d.CodeOnly, Rule: d.Rule, Why: d.Why, Advice: d.Advice, HasHint: d.HasHint, Hint: d.Hint,
 		FallbackExitCode: fallback, Found: d.Found,
-		ReaderGone:       d.ReaderGone, NotStarted: d.NotStarted, Letter: d.Letter, DueAt: d.DueAt,
+		ReaderGone: d.ReaderGone, NotStarted: d.NotStarted, Letter: d.Letter, DueAt: d.DueAt,
 	})
 	e.close(ctx, d.Outcome == event.Cancelled)
 	return d.End

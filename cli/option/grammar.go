@@ -188,7 +188,7 @@ type explainFlags struct {
 type simulateFlags struct {
 	Clients     clientCount `default:"1000" variable:"-" mode:"simulate"`
 	Capacity    callRate    `default:"100" variable:"-" mode:"simulate"`
-	Outage      duration    `default:"30s" variable:"-" mode:"simulate"`
+	Outage      duration    `default:"30s" variable:"-" mode:"simulate plan"`
 	AttemptTime duration    `default:"50ms" variable:"-" mode:"simulate"`
 	Queue       duration    `default:"1s" variable:"-" mode:"simulate"`
 	Compare     string      `variable:"-" mode:"simulate"`

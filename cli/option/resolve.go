@@ -7,6 +7,8 @@ package option
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/retrysh/retry/engine"
@@ -51,9 +53,10 @@ type Options struct {
 	Telemetry      telemetry.Config
 
 	Plan, Help, Version, Man bool
-	Brief                    bool   // one screen of the help
-	HelpOn                   string // help on this mode alone, or ""
-	Completion               string // a shell, or ""
+	Outage                   time.Duration // that --plan is to outlive; 0 for none
+	Brief                    bool          // one screen of the help
+	HelpOn                   string        // help on this mode alone, or ""
+	Completion               string        // a shell, or ""
 	Explain                  *explanation
 	Simulation               *simulation
 
@@ -133,6 +136,9 @@ func Resolve(g *grammar, settings []Setting, command []string) (*Options, error)
 	r.modes()
 	o.Explain = r.explanation()
 	o.Simulation = r.simulation(o)
+	if r.given("outage") && g.Plan {
+		o.Outage = time.Duration(g.Outage)
+	}
 	r.together(o)
 	o.Meaningless = r.meaningless()
 	return o, r.err
@@ -142,16 +148,18 @@ func Resolve(g *grammar, settings []Setting, command []string) (*Options, error)
 func (r *resolver) modes() {
 	first := ""
 	for _, s := range r.settings {
-		mode := s.Flag.field.Tag.Get("mode")
+		modes := strings.Fields(s.Flag.field.Tag.Get("mode"))
+		only := "goes with --" + strings.Join(modes, " and --") + " only"
 		switch name := s.Flag.Name(); {
 		case IsRunMode(s.Flag) && s.Value != "false" && first != "" && first != name:
 			r.fail(name, fmt.Errorf("goes without --%s; give one of them", first))
 		case IsRunMode(s.Flag) && s.Value != "false":
 			first = name
-		case mode != "" && !r.given(mode) && first != "":
-			r.fail(name, fmt.Errorf("goes with --%s only, not with --%s", mode, first))
-		case mode != "" && !r.given(mode):
-			r.fail(name, fmt.Errorf("goes with --%s only", mode))
+		case len(modes) == 0 || slices.ContainsFunc(modes, r.given):
+		case first != "":
+			r.fail(name, fmt.Errorf("%s, not with --%s", only, first))
+		default:
+			r.fail(name, errors.New(only))
 		}
 	}
 }
@@ -175,6 +183,8 @@ func (r *resolver) values(o *Options) {
 // together checks what flags mean beside one another.
 func (r *resolver) together(o *Options) {
 	switch {
+	case o.Outage > 0 && o.Rehearsal != nil:
+		r.fail("outage", errors.New("goes without --rehearse, which says what each attempt comes to"))
 	case o.Exec && len(o.Command) == 0:
 		r.fail("exec", errors.New("needs a command to become, after --"))
 	case o.Exec && r.given("hedge"):

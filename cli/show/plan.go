@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/retrysh/retry/cli/option"
@@ -26,12 +27,22 @@ func Plan(out io.Writer, o *option.Options) error {
 	if p.Attempts > plan.MostAttempts {
 		return option.Usage("--attempts", fmt.Errorf("--plan is made for at most %d attempts, not for %d; use -n 0 with --deadline for a run that is limited by its time", plan.MostAttempts, p.Attempts))
 	}
-	promise := plan.Promises(p, rand.New(rand.NewPCG(1, 0)).Float64)
+	draw := func() func() float64 { return rand.New(rand.NewPCG(1, 0)).Float64 }
+	promise := plan.Promises(p, draw())
+	var need *plan.Need
+	if o.Outage > 0 {
+		n := plan.Needs(p, o.Outage, draw)
+		need = &n
+	}
 	if o.LogFormat == "json" {
-		return planJSON(out, p, promise)
+		return planJSON(out, p, promise, need)
 	}
 	w := bufio.NewWriter(out)
-	fmt.Fprintf(w, "%s\n%s\n\n", longestRun(p, promise.Longest), outlived(p, promise))
+	fmt.Fprintf(w, "%s\n%s\n", longestRun(p, promise.Longest), outlived(p, promise))
+	if need != nil {
+		fmt.Fprintln(w, needed(o.Outage, need))
+	}
+	fmt.Fprintln(w)
 	planTable(w, p)
 	return w.Flush()
 }
@@ -67,6 +78,25 @@ func outlived(p engine.Policy, promise plan.Promise) string {
 		return fmt.Sprintf("outlives an outage of %s, where attempts fail at once", message.Duration(half))
 	}
 	return fmt.Sprintf("outlives an outage of %s in half of the runs, of %s in 99 of 100, where attempts fail at once", outage(half), message.Duration(most))
+}
+
+// needed says what outlives the outage in 99 of 100 runs.
+func needed(outage time.Duration, need *plan.Need) string {
+	var ways []string
+	if need.Attempts > 0 {
+		ways = append(ways, fmt.Sprintf("--attempts %d", need.Attempts))
+	}
+	if d := need.Deadline; d < plan.Unlimited {
+		unit := time.Millisecond
+		if d >= time.Minute {
+			unit = time.Second
+		}
+		ways = append(ways, "--attempts 0 --deadline "+message.Limit((d+unit-1).Truncate(unit)))
+	}
+	if len(ways) == 0 {
+		return "an outage of " + message.Limit(outage) + " is not outlived by more attempts or a longer deadline"
+	}
+	return "an outage of " + message.Limit(outage) + " is outlived in 99 of 100 runs with " + strings.Join(ways, ", or with ")
 }
 
 // outage is a duration that may be without limit.
@@ -112,7 +142,14 @@ type planned struct {
 	Longest *float64      `json:"longest_ms"`
 	Half    *float64      `json:"outlives_half_ms"`
 	Most    *float64      `json:"outlives_99_of_100_ms"`
-	Waits   []plannedWait `json:"waits"`
+	*plannedNeed
+	Waits []plannedWait `json:"waits"`
+}
+
+// plannedNeed is what outlives the outage that was named.
+type plannedNeed struct {
+	Attempts   *int     `json:"needed_attempts"`
+	DeadlineMS *float64 `json:"needed_deadline_ms"`
 }
 
 // plannedWait is one wait of it, in milliseconds.
@@ -125,8 +162,14 @@ type plannedWait struct {
 	WorstSoFar float64 `json:"worst_so_far_ms"`
 }
 
-func planJSON(out io.Writer, p engine.Policy, promise plan.Promise) error {
-	all := planned{limitMS(promise.Longest), limitMS(promise.OutlivesHalf), limitMS(promise.OutlivesMost), []plannedWait{}}
+func planJSON(out io.Writer, p engine.Policy, promise plan.Promise, need *plan.Need) error {
+	all := planned{limitMS(promise.Longest), limitMS(promise.OutlivesHalf), limitMS(promise.OutlivesMost), nil, []plannedWait{}}
+	if need != nil {
+		all.plannedNeed = &plannedNeed{DeadlineMS: limitMS(need.Deadline)}
+		if need.Attempts > 0 {
+			all.Attempts = &need.Attempts
+		}
+	}
 	plan.Rows(p, func(r plan.Row) bool {
 		all.Waits = append(all.Waits, plannedWait{
 			Wait: r.Number, DelayMS: Milliseconds(r.Plain), LeastMS: Milliseconds(r.Least), MeanMS: Milliseconds(r.Mean),

@@ -51,7 +51,7 @@ func ParseDuration(s string) (time.Duration, error) {
 	more := d > 0 || strings.ContainsAny(mantissa, "123456789")
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("%q is not a duration (0 to 2562047h); use one such as 250ms, 5s, 1m30s or 1d, or a number of seconds", s)
+		return 0, fmt.Errorf("%q is not a duration; use one such as 250ms, 5s, 1m30s or 1d, or a number of seconds", s)
 	case minus && more:
 		return 0, fmt.Errorf("%q is negative; use a duration of 0 or more, such as 250ms or 5s", s)
 	case more: // 0 means no limit, which is not what a very small one means

@@ -146,8 +146,15 @@ func withoutScheme(s string) string {
 	if host, port, ok := strings.Cut(s, ":"); ok && checkHost(host) == nil && checkPort(port) == nil {
 		return "it names no kind; for a port write " + strconv.Quote("tcp://"+s)
 	}
-	if strings.HasPrefix(s, "/") {
+	switch {
+	case strings.HasPrefix(s, "/"):
 		return "it names no kind; for a file write " + quoted("file://"+s)
+	case strings.HasPrefix(s, "./"), strings.HasPrefix(s, "../"):
+		return "it names no kind; for a file write " + quoted("file://$PWD/"+strings.TrimPrefix(s, "./"))
+	case checkPort(s) == nil:
+		return "it names no kind; for a port of this machine write " + strconv.Quote("tcp://localhost:"+s)
+	case s != "" && checkHost(s) == nil && !strings.Contains(s, ":"):
+		return "it names no kind; for a port of this host write " + strconv.Quote("tcp://"+s+":PORT")
 	}
 	return "valid are " + forms
 }

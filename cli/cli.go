@@ -61,6 +61,11 @@ func Main() int {
 	}
 	for _, m := range modes {
 		if m.asked(o) {
+			for _, line := range o.Idle {
+				if !o.Quiet {
+					complain(line)
+				}
+			}
 			return exitcodes.Of(toStdout(func(w io.Writer) error { return m.print(w, o) }))
 		}
 	}
@@ -77,6 +82,7 @@ var modes = []struct {
 	{func(o *option.Options) bool { return o.Version }, printVersion},
 	{func(o *option.Options) bool { return o.Man }, printMan},
 	{func(o *option.Options) bool { return o.Completion != "" }, printCompletion},
+	{func(o *option.Options) bool { return o.Chosen != nil && o.Chosen.All != nil }, policy.List},
 	{func(o *option.Options) bool { return o.PrintPolicy }, policy.Print},
 	{func(o *option.Options) bool { return o.Plan && o.Rehearsal != nil }, printRehearsal},
 	{func(o *option.Options) bool { return o.Plan }, show.Plan},
@@ -130,6 +136,9 @@ func read(argv, environ []string) (*option.Options, error) {
 	if err != nil {
 		return nil, err
 	}
+	if chosen.All != nil {
+		return &option.Options{Chosen: chosen, LogFormat: g.LogFormat}, nil
+	}
 	if len(chosen.Settings) > 0 {
 		if g, settings, err = l.Read(table, option.Merge(chosen.Settings, variables)); err != nil {
 			return nil, err
@@ -142,10 +151,11 @@ func read(argv, environ []string) (*option.Options, error) {
 	o.Chosen = chosen
 	if o.Verbose {
 		o.Sources = option.Sources(settings)
-		if !g.NoEnv {
-			o.Sources = append(o.Sources, option.NearMisses(table, environ)...)
-		}
 	}
+	if !g.NoEnv {
+		o.Idle = append(o.Idle, option.Misnamed(table, environ)...)
+	}
+	o.Own = l.Before()
 	if o.Simulation != nil {
 		err = compare(o, table, environ)
 	}
@@ -186,9 +196,14 @@ func failed(err error) error {
 	case errors.As(err, new(*option.UsageError)):
 		refuse(err)
 	default:
-		fmt.Fprintf(os.Stderr, "retry: %s\n", message.Printable(message.Masked(err.Error())))
+		complain(err.Error())
 	}
 	return err
+}
+
+// complain tells a line of the program's own where there is no run.
+func complain(line string) {
+	fmt.Fprintf(os.Stderr, "retry: %s\n", message.Printable(message.Masked(line)))
 }
 
 // refuse says why nothing is run: what is wrong, and where to look.

@@ -1,15 +1,20 @@
 package cli
 
-// This file says what was probably meant where there was no command to start.
+// This file says what was probably meant where there was no command to start, or
+// the run has failed.
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/message"
+	"github.com/retrysh/retry/exitcodes"
 )
 
 // builtins are commands of every POSIX shell that are not programs (POSIX.1-2017,
@@ -21,7 +26,8 @@ var builtins = []string{
 
 // notFoundHint says what a command that is not found was probably meant to be,
 // "" where nothing is near.
-func notFoundHint(argv []string) string {
+func notFoundHint(o *option.Options) string {
+	argv := o.Command
 	first := argv[0]
 	name, _, assigns := strings.Cut(first, "=")
 	switch _, err := backoff.ParseDuration(first); {
@@ -45,12 +51,92 @@ func notFoundHint(argv []string) string {
 		return fmt.Sprintf("%q is a command of the shell itself; have the shell run it: retry -c %s", first, quoteShell(strings.Join(argv, " ")))
 	case strings.Trim(first, "0123456789") == "" && first != "" && len(argv) > 1:
 		return fmt.Sprintf("%q is a number; how often to run the command is written: retry -n %s -- %s", first, first, shorten(strings.Join(argv[1:], " ")))
-	case first == "help" || first == "version":
+	case pasted(first) != first:
+		words := slices.Clone(argv)
+		for i := range words {
+			words[i] = pasted(words[i])
+		}
+		return fmt.Sprintf("%q begins with a dash that is not \"-\"; write: %s", first, lineOf(o.Own, words))
+	case isMode(first):
 		return fmt.Sprintf("for the %s of retry itself write: retry --%s", first, first)
+	case isFile(first):
+		return fmt.Sprintf("%q is a file here; to run it write: %s", first, lineOf(o.Own, append([]string{"./" + first}, argv[1:]...)))
 	case err == nil:
 		return fmt.Sprintf("%q looks like a duration; several values of one flag are separated by commas, as in --delays 1s,5s,30s", first)
 	}
 	return ""
+}
+
+// shortLimit is a limit of an attempt below which a number without a unit may have
+// been meant for something else.
+const shortLimit = 10 * time.Second
+
+// failedHint says what was probably meant where a run has failed, "" where nothing
+// is near: flags of this program behind the command, and a number of attempts
+// that was given as a limit.
+func failedHint(o *option.Options, code int) string {
+	if o.Own != nil && option.Last(o.Settings, "shell") == nil {
+		if before, flags := option.Behind(option.Table(), o.Command); flags != nil {
+			return fmt.Sprintf("%s went to the command, which stands before it; for retry write: %s", shown(flags), lineOf(append(o.Own, flags...), before))
+		}
+	}
+	limit := option.Last(o.Settings, "timeout")
+	if code == exitcodes.Timeout && limit != nil && limit.Source == option.FromCommandLine && o.Policy.Timeout < shortLimit && strings.Trim(limit.Value, "0123456789.") == "" {
+		return fmt.Sprintf("%s %s limits each attempt to %s; the number of attempts is -n %[2]s", limit.Word, limit.Value, message.Limit(o.Policy.Timeout))
+	}
+	return ""
+}
+
+// lineOf is the command line that was probably meant. Words that already have flags
+// of this program in front are a whole line.
+func lineOf(own, words []string) string {
+	l := option.LookThrough(option.Table(), words)
+	own = append(slices.Clip(own), words[:len(words)-len(l.Command)]...)
+	own = slices.DeleteFunc(own, func(word string) bool { return word == "--" })
+	line := "retry"
+	if len(own) > 0 {
+		line += " " + shown(own)
+	}
+	if len(l.Command) > 0 {
+		line += " -- " + shown(l.Command)
+	}
+	return line
+}
+
+// shown writes words for a shell, without secrets.
+func shown(words []string) string {
+	all := make([]string, len(words))
+	for i, word := range words {
+		if all[i] = shorten(message.Masked(word)); all[i] == "" || strings.ContainsAny(word, " \t\n|;&<>()$`\\\"'*?[]#!{}") {
+			all[i] = quoteShell(all[i])
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// pasted is a word whose first dash a program for text has replaced by a longer
+// one: an em dash stands for two.
+func pasted(word string) string {
+	rest := strings.TrimLeft(word, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212")
+	switch {
+	case rest == word:
+		return word
+	case utf8.RuneCountInString(rest) < 2 || '0' <= rest[1] && rest[1] <= '9' || rest[1] == '=':
+		return "-" + rest
+	}
+	return "--" + rest
+}
+
+// isMode reports whether the word is a mode without its dashes.
+func isMode(word string) bool {
+	f := option.ByName(option.Table(), word)
+	return f != nil && option.IsRunMode(f) || slices.ContainsFunc(ownModes(), func(m ownMode) bool { return m.name == word })
+}
+
+// isFile reports whether a word without a slash is the name of a file here.
+func isFile(word string) bool {
+	info, err := os.Stat(word)
+	return err == nil && info.Mode().IsRegular() && !strings.ContainsAny(word, `/\`)
 }
 
 // isName reports whether s can be a variable's name (POSIX, XBD 3.231).

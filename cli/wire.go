@@ -13,7 +13,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -50,8 +49,10 @@ func run(o *option.Options, letter *redriven) int {
 	if o.Chosen.Warning != "" && !o.Quiet {
 		out.complain("%s", o.Chosen.Warning)
 	}
-	if len(o.Meaningless) > 0 && !o.Quiet {
-		out.complain("--exec becomes the command and makes no attempts: nothing comes of %s", strings.Join(o.Meaningless, ", "))
+	for _, line := range o.Idle {
+		if !o.Quiet {
+			out.complain("%s", line)
+		}
 	}
 	for _, line := range o.Sources {
 		out.note(line)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"golang.org/x/term"
 
@@ -29,7 +30,7 @@ type output struct {
 	tell    func(complaint string) // on standard error, in its format
 	person  *human.Sink            // nil where standard error is for a machine
 	logFile *logFile
-	command []string
+	options *option.Options
 	// inherits says that a person would have to know of a used up input.
 	inherits bool
 	catch    func() // signals
@@ -56,7 +57,7 @@ func (w endable) Write(p []byte) (int, error) {
 // has been asked for in a file is written there. A log file that cannot be opened is
 // reported; the command is run all the same.
 func newOutput(o *option.Options, catch func()) *output {
-	out := &output{catch: catch, command: o.Command, inherits: o.Process.Stdin == proc.Inherit && !o.Quiet}
+	out := &output{catch: catch, options: o, inherits: o.Process.Stdin == proc.Inherit && !o.Quiet}
 	format := o.EventFormat
 	if format == "auto" {
 		format = jobFormat()
@@ -169,8 +170,15 @@ func (out *output) Emit(e event.Event) {
 	if e, ok := e.(*event.RetryScheduled); ok && e.Attempt == 1 && out.inherits && proc.InputUsedUp() {
 		out.complain("attempt 1 has used up standard input; --stdin replay gives every attempt the same")
 	}
-	if e, ok := e.(*event.RunFinished); ok && e.NotStarted && e.ExitCode == exitcodes.NotFound && out.person != nil {
-		if hint := notFoundHint(out.command); hint != "" {
+	if e, ok := e.(*event.RunFinished); ok && !e.Worked() && out.person != nil {
+		hint := ""
+		switch {
+		case e.NotStarted && e.ExitCode == exitcodes.NotFound:
+			hint = notFoundHint(out.options)
+		case slices.Contains([]event.Outcome{event.Exhausted, event.Stopped, event.Deadline}, e.Outcome):
+			hint = failedHint(out.options, e.ExitCode)
+		}
+		if hint != "" && (e.NotStarted || !out.options.Quiet) {
 			out.complain("%s", hint)
 		}
 	}

@@ -89,6 +89,14 @@ func LookThrough(all []Flag, argv []string) *Line {
 	return l
 }
 
+// Before are the words before the command, nil where "--" ends them.
+func (l *Line) Before() []string {
+	if l.end < len(l.argv) && l.argv[l.end] == "--" {
+		return nil
+	}
+	return l.argv[:l.end:l.end]
+}
+
 // Own takes one word with flags: a long one, or a cluster such as -qvn5.
 func (l *Line) Own(all []Flag, word string) (needsNext, known bool) {
 	if strings.HasPrefix(word, "--") {
@@ -193,7 +201,11 @@ func (l *Line) explain(all []Flag, err error) error {
 		return wrong
 	}
 	if l.Unknown != "" {
-		return unknownFlag(all, l.Unknown)
+		err = unknownFlag(all, l.Unknown)
+		if i := slices.IndexFunc(l.Words, func(w ownWord) bool { return IsRunMode(w.Flag) && !w.Off }); i >= 0 {
+			return Usage(l.Words[i].Text, err)
+		}
+		return err
 	}
 	return errors.New(err.Error()) // without kong's exit code
 }
@@ -374,9 +386,9 @@ func Environment(all []Flag, environ []string) (settings []Setting) {
 			continue
 		}
 		nested = nested || name == "RETRY_DEPTH"
-		f := byVariable(all, name)
+		f := flagOf(all, name)
 		switch {
-		case f == nil:
+		case f == nil || !f.HasVariable():
 		case f.Repeats():
 			for line := range strings.Lines(value) {
 				if line = strings.TrimRight(line, "\r\n"); strings.TrimSpace(line) != "" {
@@ -393,16 +405,12 @@ func Environment(all []Flag, environ []string) (settings []Setting) {
 	return settings
 }
 
-// byVariable returns the flag that a variable sets, nil for none.
-func byVariable(all []Flag, name string) *Flag {
-	if name != strings.ToUpper(name) {
+// flagOf returns the flag that a variable is named after, nil for none.
+func flagOf(all []Flag, variable string) *Flag {
+	if variable != strings.ToUpper(variable) {
 		return nil
 	}
-	f := ByName(all, strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, "RETRY_"), "_", "-")))
-	if f == nil || !f.HasVariable() {
-		return nil
-	}
-	return f
+	return ByName(all, strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(variable, "RETRY_"), "_", "-")))
 }
 
 // Truth reads what switches a flag without value on or off, as kong has it; ""

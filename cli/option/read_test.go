@@ -114,16 +114,26 @@ func TestSuggest(t *testing.T) {
 		"--atempts": `"--attempts"`, "--timout=5": `"--timeout"`, "--dead-line": `"--deadline"`, "--on-exits": `"--on-exit"`, "--jiter=full": `"--jitter"`,
 		"-attempts": `"--attempts"`, "--ATTEMPTS": `"--attempts"`, "--stop_on_exit": `"--stop-on-exit"`, // written otherwise
 		"--retries": `"--attempts"`, "--max-time=3": `"--deadline"`, // called so elsewhere
-		"--delay": `"--base"`,
-		"-Z":      "", "--n": "", "---": "", "--=": "", "-qx": "", "--no-quiet": "", "--\xff\xfe\xff": "", "--zzzzzzzz": "",
+		"--delay": `"--base"`, "-r": `"-n"`, "-d": `"--base"`, "-i": `"--base"`, "--forever": `"--attempts 0"`, "--timeout_minutes=3": `"--timeout"`, "--ps": `"--status"`,
+		"--until=success": `"--attempts 0"`, "--until": `"--attempts 0" "--until-stdout" "--until-failure"`, "--lock": `"--max-concurrent 1,of=runs"`,
+		"-Z": "", "--n": "", "---": "", "--=": "", "-qx": "", "--no-quiet": "", "--\xff\xfe\xff": "", "--zzzzzzzz": "",
 	} {
 		if got := strings.Join(Suggest(table, word), " "); got != want {
 			t.Errorf("suggest(%q) = %s, want %s", word, got, want)
 		}
 	}
-	for _, other := range elsewhere {
-		if ByName(table, other.name) != nil || ByName(table, other.flag) == nil {
-			t.Errorf("elsewhere has %s for --%s", other.name, other.flag)
+	for line := range strings.Lines(strings.TrimSpace(elsewhere)) {
+		write, names, _ := strings.Cut(line, ": ")
+		for flag := range strings.SplitSeq(write, " or ") {
+			l := LookThrough(table, strings.Fields(flag)[:1])
+			if l.Unknown != "" && flag != "--status" {
+				t.Errorf("elsewhere has %s, which is no flag", flag)
+			}
+		}
+		for name := range strings.FieldsSeq(names) {
+			if ByName(table, name) != nil {
+				t.Errorf("elsewhere has %s, which is a flag", name)
+			}
 		}
 	}
 }

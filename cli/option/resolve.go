@@ -38,7 +38,8 @@ type Options struct {
 	WaitTimeout time.Duration
 	Tries       backoff.Schedule // the waits between two tries of a target
 	Exec        bool
-	Meaningless []string // flags that say nothing to --exec
+	Idle        []string // lines about settings that have no effect
+	Own         []string // the program's own words, nil where "--" ends them
 
 	Hooks     hook.Set
 	Rehearsal *rehearsal // nil for none
@@ -140,7 +141,7 @@ func Resolve(g *grammar, settings []Setting, command []string) (*Options, error)
 		o.Outage = time.Duration(g.Outage)
 	}
 	r.together(o)
-	o.Meaningless = r.meaningless()
+	o.Idle = r.withoutEffect(o)
 	return o, r.err
 }
 
@@ -215,6 +216,16 @@ type InForce struct {
 	Rules []*classify.Table
 	// warning is a line for a person, "" for none.
 	Warning string
+	// All are the policies that there are, where a list of them was asked for.
+	All []Known
+}
+
+// Known is a policy that can be asked for.
+type Known struct {
+	Name    string   `json:"name"`
+	Source  string   `json:"source"`
+	Inherit string   `json:"inherit,omitempty"`
+	Tools   []string `json:"tools,omitempty"`
 }
 
 // Prove checks the settings of a policy by themselves: what they need beside them

@@ -1,7 +1,7 @@
 package option
 
-// This file says where each flag of a run comes from, and which variables look
-// like the variable of a flag and are not. It is asked for in verbose mode only.
+// This file says where each flag of a run comes from, for verbose mode, and which
+// variables look like the variable of a flag and are not.
 
 import (
 	"fmt"
@@ -31,38 +31,69 @@ func Sources(settings []Setting) []string {
 	return lines
 }
 
-// NearMisses returns a line for each variable that no flag has and that is one
-// or two letters off one that a flag has (SPEC section 1).
-func NearMisses(table []Flag, environ []string) []string {
+// Misnamed returns a line for each variable that was probably meant for a flag and
+// sets none: one or two letters off, or set for commands by the program itself (SPEC
+// section 1).
+func Misnamed(table []Flag, environ []string) (lines []string) {
+	nested, limit := false, false
 	var known []string
-	for i := range table {
-		if table[i].HasVariable() {
-			known = append(known, table[i].Variable())
-		}
-	}
-	var lines []string
 	for _, entry := range environ {
-		name, _, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, "RETRY_") || slices.Contains(known, name) || engine.SetsVariable(name) {
+		name, value, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, "RETRY_") || value == "" {
 			continue
+		}
+		nested, limit = nested || name == "RETRY_DEPTH", limit || name == "RETRY_MAX_ATTEMPTS"
+		if flagOf(table, name) != nil || engine.SetsVariable(name) {
+			continue
+		}
+		if known == nil {
+			known = variables(table)
 		}
 		if other := nearest(name, known); other != "" {
 			lines = append(lines, fmt.Sprintf("%s is not the variable of a flag and is ignored; did you mean %s?", name, other))
 		}
 	}
+	if limit && !nested {
+		lines = append(lines, "RETRY_MAX_ATTEMPTS is what commands see and does not limit attempts; did you mean RETRY_ATTEMPTS?")
+	}
 	return lines
 }
 
-// nearest returns the name that differs least, by a letter or two, "" if there
-// is none.
+// variables are those of all flags.
+func variables(table []Flag) (all []string) {
+	for i := range table {
+		if table[i].HasVariable() {
+			all = append(all, table[i].Variable())
+		}
+	}
+	return all
+}
+
+// nearest returns the variable that differs least, "" if there is none: by a letter
+// or two, of a short one by a letter or by the order of its letters.
 func nearest(name string, known []string) string {
-	near, least := "", 3
+	near, least := "", farther+1
 	for _, other := range known {
-		if d := Distance(name, other); d < least {
+		d := Distance(name, other)
+		if short := len(other) <= len("RETRY_")+shortVariable; short && d == farther && !sameLetters(name, other) {
+			continue
+		}
+		if d < least {
 			near, least = other, d
 		}
 	}
 	return near
+}
+
+// shortVariable is the length, behind RETRY_, up to which two letters are half of a
+// name.
+const shortVariable = 4
+
+func sameLetters(a, b string) bool {
+	x, y := []byte(a), []byte(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return string(x) == string(y)
 }
 
 // farther is the distance from which on names are not alike.

@@ -37,23 +37,3 @@ const (
 	targetBase = 100 * time.Millisecond
 	targetCap  = time.Second
 )
-
-// meaningless returns the words of the command line that say something of attempts,
-// of which --exec makes none. A variable or a policy may speak to others, too.
-func (r *resolver) meaningless() (words []string) {
-	if !r.g.Exec {
-		return nil
-	}
-	for _, flag := range []string{
-		"attempts", "consecutive", "until-failure", "flaky-exit", "reset-after", "timeout", "idle-timeout", "kill-leftovers",
-		"stdin", "stdout", "stderr", "success-on-exit", "on-exit", "stop-on-exit", "until-stdout", "until-stderr", "fail-on-stdout", "fail-on-stderr",
-		"on-stdout", "on-stderr", "stop-on-stdout", "stop-on-stderr", "classify", "rules", "retry-after", "max-hint", "idempotency-key",
-		"before-retry", "after-success", "retry-with", "retry-when", "breaker", "budget", "tokens", "max-concurrent", "adaptive", "dead-letter", "park",
-		"metrics-file", "statsd", "otlp", "otlp-timeout", "otlp-args",
-	} {
-		if r.from(flag) == FromCommandLine {
-			words = append(words, r.word(flag))
-		}
-	}
-	return words
-}

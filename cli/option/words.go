@@ -17,9 +17,6 @@ import (
 // unknownFlag says what is wrong with a word that is no flag, with a suggestion
 // where one is near.
 func unknownFlag(table []Flag, word string) error {
-	if name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "="); slices.Contains(withoutEnd, name) {
-		return fmt.Errorf("unknown flag %q, did you mean \"--attempts 0\"?", word)
-	}
 	near := Suggest(table, word)
 	switch len(near) {
 	case 0:
@@ -49,23 +46,54 @@ func valueMissing(s *Setting, token kong.Token) error {
 	return &UsageError{s.Word, errors.New(text)}
 }
 
-// withoutEnd are names that other programs give to an unlimited number of
-// attempts.
-var withoutEnd = []string{"forever", "unlimited", "infinite", "until-success"}
+// elsewhere are names that other programs give to what is written otherwise here:
+// curl, wget, timeout, and the common retry tools and libraries. A line is what to
+// write, several ways separated by "or", and the names.
+const elsewhere = `
+-n: r
+--attempts: retries retry tries times count max-attempts max-retries max-retry retry-count num-retries max-tries limit max
+--attempts 0: forever unlimited infinite until-success until=success
+--attempts 0 or --until-stdout or --until-failure: until
+--until-failure: until=fail until=failure until=error while-success invert
+--base: d i w sleep delay backoff-base wait interval retry-delay min-wait
+--cap: max-delay max-wait max-backoff max-interval
+--factor: multiplier backoff-factor backoff-multiplier exponent
+--deadline: retry-max-time max-time max-elapsed total-timeout
+--timeout: attempt-timeout connect-timeout task-time timeout-minutes timeout-seconds
+--on-exit: retry-on-exit retry-on on-exit-code on-exit-codes retry-if exit-code
+--stop-on-exit: fail-fast
+--quiet: silent
+--verbose: debug
+--plan: dry-run
+--log-file: output log
+--log-format: json log-json format
+--max-concurrent: jobs j parallel concurrency
+--max-concurrent 1,of=runs: lock flock mutex
+--on-exit or --after-give-up: on-error on-fail on-failure
+--before-retry: on-retry
+--after-success: on-success
+--after-give-up: notify
+--status: ps
+--policy list: list-policies policies
+`
 
-type otherName struct{ name, flag string }
+// calledElsewhere is what to write for a name of another program's, nil where it
+// is not known. A name may go together with its value.
+func calledElsewhere(name, value string) (ways []string) {
+	for line := range strings.Lines(elsewhere) {
+		write, names, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		switch all := strings.Fields(names); {
+		case slices.Contains(all, name+"="+value):
+			return quoted(write)
+		case slices.Contains(all, name):
+			ways = quoted(write)
+		}
+	}
+	return ways
+}
 
-// elsewhere are names that other programs give to what is a flag here: curl,
-// wget, timeout, and the common retry tools and libraries.
-var elsewhere = []otherName{
-	{"retries", "attempts"}, {"retry", "attempts"}, {"tries", "attempts"}, {"times", "attempts"}, {"count", "attempts"},
-	{"max-attempts", "attempts"}, {"max-retries", "attempts"}, {"max-retry", "attempts"}, {"retry-count", "attempts"}, {"num-retries", "attempts"}, {"max-tries", "attempts"}, {"limit", "attempts"},
-	{"sleep", "base"}, {"delay", "base"}, {"backoff-base", "base"}, {"wait", "base"}, {"interval", "base"}, {"retry-delay", "base"}, {"min-wait", "base"},
-	{"max-delay", "cap"}, {"max-wait", "cap"}, {"max-backoff", "cap"}, {"max-interval", "cap"}, {"multiplier", "factor"},
-	{"retry-max-time", "deadline"}, {"max-time", "deadline"}, {"max-elapsed", "deadline"}, {"total-timeout", "deadline"},
-	{"attempt-timeout", "timeout"}, {"connect-timeout", "timeout"}, {"retry-on-exit", "on-exit"}, {"retry-on", "on-exit"}, {"on-exit-code", "on-exit"}, {"on-exit-codes", "on-exit"}, {"retry-if", "on-exit"}, {"exit-code", "on-exit"}, {"fail-fast", "stop-on-exit"},
-	{"silent", "quiet"}, {"debug", "verbose"}, {"dry-run", "plan"}, {"output", "log-file"}, {"log", "log-file"},
-	{"json", "log-format"}, {"log-json", "log-format"}, {"format", "log-format"}, {"max", "attempts"},
+func quoted(ways string) []string {
+	return strings.Split(`"`+strings.ReplaceAll(ways, " or ", `"|"`)+`"`, "|")
 }
 
 // shortestName is from where on a name is long enough to be near another one.
@@ -75,15 +103,13 @@ const shortestName = 3
 // same name written otherwise, what other programs call so, or names that differ
 // by a letter or two or go on after the word.
 func Suggest(table []Flag, word string) []string {
-	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	name, value, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
 	name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
+	if ways := calledElsewhere(name, value); ways != nil {
+		return ways
+	}
 	if len(name) < shortestName {
 		return nil
-	}
-	for _, other := range elsewhere {
-		if other.name == name {
-			return []string{`"--` + other.flag + `"`}
-		}
 	}
 	if ByName(table, name) != nil {
 		return []string{`"--` + name + `"`}

@@ -55,7 +55,10 @@ func Choose(table []option.Flag, environ []string, given []option.Setting, comma
 	var def *policyDef
 	if asked == nil {
 		def = l.set.belonging(command, chosen)
-	} else if def = l.set.find(asked.Value); def == nil {
+	} else if def = l.set.find(asked.Value); def == nil && asked.Value == "list" && asked.Source == option.FromCommandLine && len(command) == 0 {
+		chosen.All = l.set.all()
+		return chosen, nil
+	} else if def == nil {
 		return nil, option.Usage(asked.Word, l.set.unknown(asked.Value))
 	}
 	if def == nil {
@@ -234,7 +237,7 @@ func (s *policySet) unknown(name string) error {
 			return fmt.Errorf("there is no policy %q, did you mean %q?", name, other)
 		}
 	}
-	return fmt.Errorf("there is no policy %q; there are %s", name, strings.Join(names, ", "))
+	return fmt.Errorf("there is no policy %q; there are %s (retry --policy list says where each stands)", name, strings.Join(names, ", "))
 }
 
 // belonging returns the first policy whose tools name the command that argv runs, nil

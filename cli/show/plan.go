@@ -94,7 +94,7 @@ func needed(outage time.Duration, need *plan.Need) string {
 		ways = append(ways, "--attempts 0 --deadline "+message.Limit((d+unit-1).Truncate(unit)))
 	}
 	if len(ways) == 0 {
-		return "an outage of " + message.Limit(outage) + " is not outlived by more attempts or a longer deadline"
+		return fmt.Sprintf("an outage of %s is not outlived with up to %d attempts", message.Limit(outage), plan.MostAttempts)
 	}
 	return "an outage of " + message.Limit(outage) + " is outlived in 99 of 100 runs with " + strings.Join(ways, ", or with ")
 }
@@ -139,9 +139,9 @@ func planTable(w *bufio.Writer, p engine.Policy) {
 
 // planned is the JSON object; null is what has no limit.
 type planned struct {
-	Longest *float64      `json:"longest_ms"`
-	Half    *float64      `json:"outlives_half_ms"`
-	Most    *float64      `json:"outlives_99_of_100_ms"`
+	Longest *float64 `json:"longest_ms"`
+	Half    *float64 `json:"outlives_half_ms"`
+	Most    *float64 `json:"outlives_99_of_100_ms"`
 	*plannedNeed
 	Waits []plannedWait `json:"waits"`
 }

@@ -64,7 +64,7 @@ func TestParseRefuses(t *testing.T) {
 	long := strings.Repeat("a", 64)
 	for _, c := range []struct{ in, want string }{
 		{"", "valid are tcp://"},
-		{"db", "valid are tcp://"},
+		{"db", `write "tcp://db:PORT"`}, {"8080", `write "tcp://localhost:8080"`}, {"./a", `write "file://$PWD/a"`}, {"a b", "valid are tcp://"},
 		{"db:5432", `write "tcp://db:5432"`},
 		{"/run/ready", `write "file:///run/ready"`},
 		{"ftp://db", `"ftp" is not a kind of target; valid are tcp://`},

@@ -24,15 +24,15 @@ var rooms = func() map[string][]string {
 	for line := range strings.Lines(`
 main: cli engine/proc/early
 exitcodes:
-cli: cli/human cli/letters cli/manual cli/mode cli/option cli/policy cli/show engine engine/attempt engine/waitfor engine/backoff engine/classify engine/event engine/admission engine/hook engine/probe engine/proc engine/queue engine/rehearse engine/sink engine/store engine/telemetry engine/message exitcodes
+cli: cli/human cli/letters cli/manual cli/mode cli/option cli/policy cli/show engine engine/attempt engine/waitfor engine/backoff engine/classify engine/event engine/admission engine/hook engine/probe engine/proc engine/queue engine/rehearse engine/sink engine/store engine/telemetry engine/message exitcodes engine/text
 cli/human: engine/event engine/message
-cli/letters: cli/mode engine/backoff engine/queue engine/message exitcodes
+cli/letters: cli/mode engine/backoff engine/queue engine/message exitcodes engine/text
 cli/manual:
-cli/mode: engine/message exitcodes
+cli/mode: engine/message exitcodes engine/text
 cli/option: cli/manual engine engine/attempt engine/backoff engine/classify engine/guard engine/hedge engine/hook engine/linematch engine/probe engine/proc engine/rehearse engine/rotate engine/simulate engine/store engine/telemetry engine/message exitcodes
-cli/policy: cli/option engine/backoff engine/blockfile engine/classify engine/classify/command engine/message exitcodes
+cli/policy: cli/option engine/backoff engine/blockfile engine/classify engine/classify/command engine/message exitcodes engine/text
 cli/show: cli/option engine engine/backoff engine/classify engine/event engine/plan engine/simulate engine/message
-engine: engine/attempt engine/backoff engine/classify engine/classify/command engine/event engine/hedge engine/retryafter engine/hook engine/linematch engine/rotate engine/message exitcodes
+engine: engine/attempt engine/backoff engine/classify engine/classify/command engine/event engine/hedge engine/retryafter engine/hook engine/linematch engine/rotate engine/message exitcodes engine/text
 engine/attempt:
 engine/waitfor: engine engine/attempt engine/classify engine/event
 engine/backoff:
@@ -49,7 +49,7 @@ engine/linematch:
 engine/lockedfile:
 engine/operation: engine engine/attempt engine/backoff engine/classify engine/event exitcodes
 engine/plan: engine engine/attempt engine/backoff
-engine/probe: engine/attempt
+engine/probe: engine/attempt engine/text
 engine/proc: engine/attempt engine/proc/reap engine/proc/signals engine/proc/spawn engine/proc/stdio engine/proc/tree exitcodes
 engine/proc/early: engine/proc/note
 engine/proc/note:
@@ -64,10 +64,11 @@ engine/simulate: engine engine/attempt engine/backoff engine/event engine/admiss
 engine/rehearse: engine engine/attempt engine/backoff exitcodes
 engine/queue: engine/rotate
 engine/rotate:
-engine/sink: engine/attempt engine/event engine/message
-engine/telemetry: engine/attempt engine/event
-engine/store: engine/guard engine/lockedfile
+engine/sink: engine/attempt engine/event engine/message engine/text
+engine/telemetry: engine/attempt engine/event engine/text
+engine/store: engine/guard engine/lockedfile engine/text
 engine/message: engine/event
+engine/text:
 testdata/benchmark:
 testdata/flakyserver:
 `) {
@@ -206,7 +207,7 @@ func TestFoldersAreSmall(t *testing.T) {
 }
 
 // pureRooms never read the clock: time is an argument.
-var pureRooms = []string{"engine/attempt", "engine/backoff", "engine/blockfile", "engine/classify", "engine/classify/command", "engine/event", "engine/guard", "engine/hedge", "engine/retryafter", "engine/linematch", "engine/plan", "engine/rotate", "engine/simulate", "engine/message"}
+var pureRooms = []string{"engine/attempt", "engine/backoff", "engine/blockfile", "engine/classify", "engine/classify/command", "engine/event", "engine/guard", "engine/hedge", "engine/retryafter", "engine/linematch", "engine/plan", "engine/rotate", "engine/simulate", "engine/message", "engine/text"}
 
 func TestPureRoomsNeverReadTheClock(t *testing.T) {
 	clock := regexp.MustCompile(`\btime\.(Now|Sleep|After|AfterFunc|NewTimer|NewTicker|Tick|Since|Until)\(`)

@@ -34,6 +34,7 @@ import (
 	"github.com/retrysh/retry/cli/policy"
 	"github.com/retrysh/retry/cli/show"
 	"github.com/retrysh/retry/engine/message"
+	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -203,12 +204,12 @@ func failed(err error) error {
 
 // complain tells a line of the program's own where there is no run.
 func complain(line string) {
-	fmt.Fprintf(os.Stderr, "retry: %s\n", message.Printable(message.Masked(line)))
+	fmt.Fprintf(os.Stderr, "retry: %s\n", message.Printable(text.Masked(line)))
 }
 
 // refuse says why nothing is run: what is wrong, and where to look.
 func refuse(err error) {
-	fmt.Fprintf(os.Stderr, "retry: %s\n%s\n", message.Printable(shorten(message.Masked(err.Error()))), "Try 'retry -h' for the flags that most people need, 'retry --help' for all.")
+	fmt.Fprintf(os.Stderr, "retry: %s\n%s\n", message.Printable(shorten(text.Masked(err.Error()))), "Try 'retry -h' for the flags that most people need, 'retry --help' for all.")
 }
 
 // longestLine is how much of an error is shown; values may be huge.

@@ -14,6 +14,7 @@ import (
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/message"
+	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -32,21 +33,21 @@ func notFoundHint(o *option.Options) string {
 	name, _, assigns := strings.Cut(first, "=")
 	switch _, err := backoff.ParseDuration(first); {
 	case option.LooksLikeTarget(first):
-		shown := shorten(option.MaskedTarget(first))
+		shown := shorten(text.MaskedAddress(first))
 		word := shown
 		if strings.ContainsAny(word, " \t\n|;&<>()$`\\\"'*?[]#!{}") {
 			word = quoteShell(word)
 		}
 		return fmt.Sprintf("%q looks like a target; to wait for it write: retry --wait-for %s", shown, word)
 	case strings.ContainsAny(first, " \t\n|;&<>"):
-		shown := shorten(message.Masked(first))
+		shown := shorten(text.Masked(first))
 		script, words := shown, ""
 		if len(argv) > 1 {
 			script, words = shown+` "$@"`, " ARG..."
 		}
 		return fmt.Sprintf("%q is one word; have the shell run it: retry -c %s%s", shown, quoteShell(script), words)
 	case assigns && isName(name):
-		return fmt.Sprintf("to set a variable write: retry -- env %s COMMAND", shorten(message.Masked(first)))
+		return fmt.Sprintf("to set a variable write: retry -- env %s COMMAND", shorten(text.Masked(first)))
 	case slices.Contains(builtins, first):
 		return fmt.Sprintf("%q is a command of the shell itself; have the shell run it: retry -c %s", first, quoteShell(strings.Join(argv, " ")))
 	case strings.Trim(first, "0123456789") == "" && first != "" && len(argv) > 1:
@@ -105,9 +106,9 @@ func lineOf(own, words []string) string {
 
 // shown writes words for a shell, without secrets.
 func shown(words []string) string {
-	all := make([]string, len(words))
-	for i, word := range words {
-		if all[i] = shorten(message.Masked(word)); all[i] == "" || strings.ContainsAny(word, " \t\n|;&<>()$`\\\"'*?[]#!{}") {
+	all := slices.Clone(text.MaskedArgs(words))
+	for i, word := range all {
+		if all[i] = shorten(word); word == "" || strings.ContainsAny(word, " \t\n|;&<>()$`\\\"'*?[]#!{}") {
 			all[i] = quoteShell(all[i])
 		}
 	}

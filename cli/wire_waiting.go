@@ -21,6 +21,7 @@ import (
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/probe"
 	"github.com/retrysh/retry/engine/proc"
+	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/engine/waitfor"
 	"github.com/retrysh/retry/exitcodes"
 )
@@ -140,7 +141,7 @@ func holds(t option.Target, command string) bool {
 
 // cannotRun is how a run ends whose command is not there to be run.
 func cannotRun(err error) engine.Decision {
-	return engine.Decision{Outcome: event.Failed, Reason: message.Masked(err.Error()), NotStarted: true, End: engine.End{Code: exitcodes.Of(err)}}
+	return engine.Decision{Outcome: event.Failed, Reason: text.Masked(err.Error()), NotStarted: true, End: engine.End{Code: exitcodes.Of(err)}}
 }
 
 // withoutTargets is the environment of a command that --exec becomes: one that is

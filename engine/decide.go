@@ -14,6 +14,7 @@ import (
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/retryafter"
+	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -149,7 +150,7 @@ func passing(wait time.Duration) string {
 func judge(rules *Rules, argv []string, r attempt.Result, e Evidence, now time.Time) Decision {
 	d := firstRow(rules, argv, r, e, now)
 	if !d.Accepted {
-		d.Line = e.line(&d)
+		d.Line = text.Masked(e.line(&d))
 	}
 	return d
 }
@@ -158,10 +159,12 @@ func judge(rules *Rules, argv []string, r attempt.Result, e Evidence, now time.T
 // decides.
 func firstRow(rules *Rules, argv []string, r attempt.Result, e Evidence, now time.Time) Decision {
 	known := func() classify.Judgement {
-		return rules.Table().Judge(classify.Failure{Argv: argv, Result: r, Stdout: e.Stdout, Stderr: e.Stderr, Now: now})
+		j := rules.Table().Judge(classify.Failure{Argv: argv, Result: r, Stdout: e.Stdout, Stderr: e.Stderr, Now: now})
+		j.Reason = text.Masked(j.Reason) // it may quote the output
+		return j
 	}
 	if r.Err != nil {
-		return stop(event.Failed, event.Unknown, "", r.Err.Error())
+		return stop(event.Failed, event.Unknown, "", text.Masked(r.Err.Error()))
 	}
 	// Row 1: the program was asked to end. A reader that has gone asks for the
 	// same.
@@ -258,7 +261,7 @@ func failure(rules *Rules, r attempt.Result, e Evidence) (reason string, failed 
 func Describe(r attempt.Result) string {
 	switch {
 	case r.StartErr != nil:
-		return message.Masked(r.StartErr.Error()) // it quotes the command's name
+		return text.Masked(r.StartErr.Error()) // it quotes the command's name
 	case r.TimedOut && r.Limit > 0 && r.Idle:
 		return "timed out after " + message.Limit(r.Limit) + " without output"
 	case r.TimedOut && r.Limit > 0:

@@ -7,8 +7,8 @@ import (
 	"context"
 
 	"github.com/retrysh/retry/engine/event"
-	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/rotate"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // Values is what the runs with the same key know of the values of rotated names,
@@ -80,7 +80,7 @@ func (e *Engine) take(which *event.Which) rotate.Use {
 	e.rotation.next = nil
 	which.Use = use.ByName()
 	for name, value := range which.Use {
-		which.Use[name] = message.Masked(value)
+		which.Use[name] = text.Masked(value)
 	}
 	return use
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/queue"
+	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -273,7 +274,7 @@ func (v *view) json(w io.Writer, path string, chosen []*queue.Entry, detail *que
 			return err
 		}
 		delete(fields, "policy")
-		fields["command"], fields["reason"] = masked(e), message.Masked(string(e.Letter.Reason))
+		fields["command"], fields["reason"] = masked(e), text.Masked(string(e.Letter.Reason))
 		fields["env"] = slices.Sorted(maps.Keys(e.Letter.Env))
 		fields["status"], fields["claimed"] = e.Letter.Status(v.limit), e.Claimed
 		if e == detail {
@@ -286,13 +287,7 @@ func (v *view) json(w io.Writer, path string, chosen []*queue.Entry, detail *que
 }
 
 // masked are the words of the command as they are shown.
-func masked(e *queue.Entry) []string {
-	words := queue.Strings(e.Letter.Command)
-	for i, word := range words {
-		words[i] = message.Masked(word)
-	}
-	return words
-}
+func masked(e *queue.Entry) []string { return text.MaskedArgs(queue.Strings(e.Letter.Command)) }
 
 // rows is the table of letters.
 func (v *view) rows(chosen []*queue.Entry) [][]string {
@@ -309,7 +304,7 @@ func (v *view) rows(chosen []*queue.Entry) [][]string {
 		}
 		rows = append(rows, []string{
 			e.ID, status, ago(v.now.Sub(l.FirstFailedAt.Time)), v.due(l), fmt.Sprint(l.Count), fmt.Sprint(l.Redrives),
-			strings.Join(masked(e), " "), message.Masked(string(l.Reason)),
+			strings.Join(masked(e), " "), text.Masked(string(l.Reason)),
 		})
 	}
 	return rows
@@ -358,13 +353,13 @@ func (v *view) detail(w io.Writer, e *queue.Entry) error {
 	row("umask", l.Umask)
 	for _, flag := range slices.Sorted(maps.Keys(l.Policy)) {
 		for _, value := range l.Policy[flag] {
-			row("policy", "--"+flag+" "+message.Masked(string(value)))
+			row("policy", "--"+flag+" "+text.MaskedValue(flag, string(value)))
 		}
 	}
 	row("outcome", fmt.Sprintf("%s, exit code %d, after %s", l.Outcome, l.ExitCode, message.Attempts(l.Attempts)))
-	row("reason", message.Masked(string(l.Reason)))
+	row("reason", text.Masked(string(l.Reason)))
 	if l.Rule != nil {
-		row("rule", message.Masked(string(*l.Rule)))
+		row("rule", text.Masked(string(*l.Rule)))
 	}
 	row("verdict", l.Verdict)
 	row("first failure", l.FirstFailedAt.String())

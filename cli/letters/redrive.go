@@ -14,6 +14,7 @@ import (
 	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/queue"
+	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -139,7 +140,7 @@ func (r *Redriving) one(e *queue.Entry) (started bool) {
 	if e.Letter != nil {
 		result.Command = masked(e)
 	}
-	result.Reason = message.Masked(result.Reason)
+	result.Reason = text.Masked(result.Reason)
 	r.results = append(r.results, result)
 	r.count[result.Result]++
 	r.tell(&result)

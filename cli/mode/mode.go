@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/retrysh/retry/engine/message"
+	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -55,14 +56,14 @@ func Parse(c Call, grammar any) error {
 
 // Usage reports a usage error of the mode and returns its exit code.
 func (c Call) Usage(err error) int {
-	fmt.Fprintf(c.Stderr, "retry: --%s: %s\nTry 'retry --%s --help'.\n", c.Name, message.Printable(message.Masked(err.Error())), c.Name)
+	fmt.Fprintf(c.Stderr, "retry: --%s: %s\nTry 'retry --%s --help'.\n", c.Name, message.Printable(text.Masked(err.Error())), c.Name)
 	return exitcodes.Failure
 }
 
 // Fail reports an error that is not the command line's and returns the exit
 // code of the program's own failures.
 func (c Call) Fail(err error) int {
-	fmt.Fprintf(c.Stderr, "retry: --%s: %s\n", c.Name, message.Printable(message.Masked(err.Error())))
+	fmt.Fprintf(c.Stderr, "retry: --%s: %s\n", c.Name, message.Printable(text.Masked(err.Error())))
 	return exitcodes.Failure
 }
 

@@ -19,7 +19,6 @@ type (
 
 func parseTarget(s string) (*WaitTarget, error) { return probe.Parse(s) }
 func LooksLikeTarget(s string) bool             { return probe.LooksLike(s) }
-func MaskedTarget(s string) string              { return probe.Masked(s) }
 func IsCommandTarget(s string) bool             { return probe.IsCommand(s) }
 
 func parseStore(s string) (storeAddress, error) { return store.ParseAddress(s) }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine/backoff"
-	"github.com/retrysh/retry/engine/message"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // shownFlag is a flag with its values and where they come from.
@@ -57,7 +57,7 @@ func printPolicyText(out io.Writer, table []option.Flag, o *option.Options) erro
 			if err := writable(value); err != nil {
 				return option.Usage("--"+f.flag.Name(), err)
 			}
-			told := shown(f.flag.Name(), value, o)
+			told := text.MaskedValue(f.flag.Name(), value)
 			if told != value {
 				fmt.Fprint(w, "# without what is secret in it, and so not read back:\n")
 			}
@@ -93,7 +93,7 @@ func printPolicyJSON(out io.Writer, table []option.Flag, o *option.Options) erro
 		e := entry{Origin: f.origin}
 		var told []string
 		for _, value := range f.values {
-			told = append(told, shown(f.flag.Name(), value, o))
+			told = append(told, text.MaskedValue(f.flag.Name(), value))
 		}
 		switch {
 		case f.flag.Repeats():
@@ -136,20 +136,6 @@ func gaveWay(name, value string, s backoff.Schedule) bool {
 	shownFlag, ok := map[string]time.Duration{"base": s.Base, "cap": s.Cap, "min-delay": s.MinDelay}[name]
 	d, err := backoff.ParseDuration(value)
 	return ok && err == nil && d != shownFlag
-}
-
-// shown is a value as it may be told: without the password of an address, and of
-// a target without the values of its query and its headers.
-func shown(name, value string, o *option.Options) string {
-	switch name {
-	case "wait-for", "wait-gone", "retry-when":
-		return option.MaskedTarget(value)
-	case "store":
-		if o.Guarding.Address != nil && strings.Contains(value, "@") {
-			return o.Guarding.Address.Name
-		}
-	}
-	return message.Masked(value)
 }
 
 // given returns what was set, nothing where the flag was left alone.

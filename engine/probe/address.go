@@ -26,6 +26,28 @@ func splitUser(s string) (user, authority, path string, err error) {
 	return user, authority, path, nil
 }
 
+// userEnd returns where the '@' behind user:password stands, -1 if there is none. A
+// password with a slash, '?' or '#' looks like a port that is not a number.
+func userEnd(s string) int {
+	authority := s[:authorityEnd(s)]
+	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+		return at
+	}
+	_, port, ok := strings.Cut(authority, ":")
+	if ok && !strings.HasPrefix(authority, "[") && strings.Trim(port, "0123456789") != "" {
+		return strings.LastIndexByte(s, '@')
+	}
+	return -1
+}
+
+// authorityEnd returns where user, host and port end.
+func authorityEnd(s string) int {
+	if end := strings.IndexAny(s, "/?#"); end >= 0 {
+		return end
+	}
+	return len(s)
+}
+
 // hostPort splits host:port, where the port may be missing ("") and an IPv6
 // address is in brackets. The host comes back without them.
 func hostPort(s string) (host, port string, err error) {
@@ -33,7 +55,7 @@ func hostPort(s string) (host, port string, err error) {
 		return bracketed(rest)
 	}
 	if strings.Count(s, ":") > 1 {
-		return "", "", fmt.Errorf("%s: an IPv6 address goes in brackets, as in [::1]:80", quoted(s))
+		return "", "", errors.New("an IPv6 address goes in brackets, as in [::1]:80")
 	}
 	host, port, colon := strings.Cut(s, ":")
 	if err := checkHost(host); err != nil {
@@ -64,15 +86,19 @@ func bracketed(s string) (host, port string, err error) {
 	}
 	port, ok = strings.CutPrefix(rest, ":")
 	if !ok {
-		return "", "", fmt.Errorf("%s cannot follow the brackets; valid is [address]:port", quoted(rest))
+		return "", "", errors.New("a port alone can follow the brackets; valid is [address]:port")
 	}
 	return inside, port, checkPort(port)
 }
 
-// checkPort refuses what is no TCP port.
+// checkPort refuses what is no TCP port. What is no number is not quoted: it may be a
+// password.
 func checkPort(s string) error {
 	n, err := strconv.ParseUint(s, 10, 16)
-	if err != nil || n == 0 || s[0] == '+' {
+	switch {
+	case strings.Trim(s, "0123456789") != "" || s == "":
+		return errors.New("bad port: valid are 1 to 65535")
+	case err != nil || n == 0:
 		return fmt.Errorf("bad port %s: valid are 1 to 65535", quoted(s))
 	}
 	return nil
@@ -150,7 +176,7 @@ func checkEscape(s string) error {
 	if len(s) >= 3 && isHex(s[1]) && isHex(s[2]) {
 		return nil
 	}
-	return fmt.Errorf("bad escape %q: two hexadecimal digits follow a %%, and a %% itself is written %%25", s[:min(3, len(s))])
+	return errors.New("bad escape: two hexadecimal digits follow a %, and a % itself is written %25")
 }
 
 func isHex(b byte) bool {
@@ -164,8 +190,4 @@ func cutPrefixFold(s, prefix string) (string, bool) {
 		return s, false
 	}
 	return s[len(prefix):], true
-}
-
-func isAlphanumeric(b byte) bool {
-	return '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z'
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/retrysh/retry/engine/text"
 )
 
 // maxLine bounds how much is kept of a line that a command writes.
@@ -30,7 +32,7 @@ func (c *execCheck) run(ctx context.Context, t *try) error {
 	case r.Err != nil:
 		return r.Err
 	case r.StartErr != nil:
-		return plain(oneLine(r.StartErr.Error())) // it names the shell; in an empty image there is none
+		return plain(text.Masked(oneLine(r.StartErr.Error()))) // it names the shell; in an empty image there is none
 	case r.ExitCode == 0 && !r.TimedOut && !r.DeadlinePassed && r.Cancelled == "":
 		return nil
 	case line != "":
@@ -75,7 +77,7 @@ func (l *lastLine) text() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.end()
-	return oneLine(string(l.past))
+	return text.Masked(oneLine(string(l.past)))
 }
 
 // oneLine makes s fit for a line of a terminal: no escape sequences, no

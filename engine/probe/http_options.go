@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/retrysh/retry/engine/text"
 )
 
 // validOptions lists them, for messages.
@@ -77,7 +79,7 @@ func (o *httpOptions) option(name, value string, hasValue, secure bool) (err err
 		}
 		o.insecure = true
 	default:
-		return fmt.Errorf("unknown option %s: %s", quoted("#"+name), validOptions)
+		return fmt.Errorf("unknown option %s: %s", quoted(text.MaskedAddress("#"+name)), validOptions)
 	}
 	return err
 }
@@ -104,7 +106,7 @@ func (o *httpOptions) header(s string) error {
 	case name == "":
 		return errors.New("bad #header: the name is missing; " + valid)
 	case !isToken(name):
-		return fmt.Errorf("bad #header: %s is not a name of a header; %s", quoted(name), valid)
+		return errors.New("bad #header: what stands before the colon is not a name of a header; " + valid)
 	case value == "":
 		return fmt.Errorf("bad #header: %s has no value; %s", quoted(name), valid)
 	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):

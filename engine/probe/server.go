@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/retrysh/retry/engine/text"
 )
 
 // server is the address of a database server.
@@ -91,7 +93,7 @@ func said(words, otherwise string) error {
 	if words == "" {
 		words = otherwise
 	}
-	return plain(cutShort(words))
+	return plain(cutShort(text.Masked(words)))
 }
 
 // cutShort cuts a line to maxLine bytes at most, between characters.

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/retrysh/retry/engine/text"
 )
 
 // Target is one thing to wait for.
@@ -72,9 +74,9 @@ const forms = "tcp://host:port, http://host/, https://host/, http+unix:///path.s
 func Parse(s string) (*Target, error) {
 	c, err := parse(s)
 	if err != nil {
-		return nil, fmt.Errorf("bad target %s: %w", quoted(Masked(s)), err)
+		return nil, fmt.Errorf("bad target %s: %w", quoted(text.MaskedAddress(s)), err)
 	}
-	return &Target{text: Masked(s), check: c}, nil
+	return &Target{text: text.MaskedAddress(s), check: c}, nil
 }
 
 // quoted quotes what was typed, or the beginning of it.
@@ -118,7 +120,7 @@ func parse(s string) (check, error) {
 	case !isAddress:
 		return nil, errors.New(withoutScheme(s))
 	case !ok:
-		return nil, fmt.Errorf("%s is not a kind of target; valid are %s", quoted(kind), forms)
+		return nil, fmt.Errorf("%s is not a kind of target; valid are %s", quoted(text.MaskedAddress(kind)), forms)
 	}
 	switch kind {
 	case "tcp":
@@ -164,7 +166,7 @@ func parseTCP(s string) (check, error) {
 		return nil, errors.New("no user goes with a port; valid is tcp://host:port")
 	}
 	if i := strings.IndexAny(s, "/?#"); i >= 0 {
-		return nil, fmt.Errorf("nothing goes behind the port, not %s; valid is tcp://host:port", quoted(maskedAddress(s[i:])))
+		return nil, fmt.Errorf("nothing goes behind the port, not %s; valid is tcp://host:port", quoted(text.MaskedAddress(s[i:])))
 	}
 	host, port, err := hostPort(s)
 	if err != nil {
@@ -228,7 +230,7 @@ func parsePath(s, valid string) (string, error) {
 		return "", fmt.Errorf("the path is missing; valid is %s", valid)
 	}
 	if !strings.HasPrefix(s, "/") {
-		return "", fmt.Errorf("%s is not an absolute path; valid is %s", quoted(maskedAddress(s)), valid)
+		return "", fmt.Errorf("%s is not an absolute path; valid is %s", quoted(text.MaskedAddress(s)), valid)
 	}
 	if i := strings.IndexAny(s, "?#"); i >= 0 {
 		return "", fmt.Errorf("%s:// takes no options; a %q in a path is written %s", scheme, s[i:i+1], escapeByte(s[i]))

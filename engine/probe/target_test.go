@@ -53,7 +53,7 @@ func TestParseAccepts(t *testing.T) {
 			t.Errorf("Parse(%q): %v", s, err)
 			continue
 		}
-		if got := target.String(); got != strings.Replace(s, "p%40ss", "xxxxx", 1) {
+		if got := target.String(); got != strings.NewReplacer("p%40ss", "xxxxx", "?ready", "?xxxxx", "?c#", "?xxxxx#").Replace(s) {
 			t.Errorf("Parse(%q).String() = %q", s, got)
 		}
 	}
@@ -73,7 +73,7 @@ func TestParseRefuses(t *testing.T) {
 		{"tcp://", "host is missing"},
 		{"tcp://:80", "host is missing"},
 		{"tcp://db", "port is missing"},
-		{"tcp://db:", `bad port ""`},
+		{"tcp://db:", "bad port"},
 		{"tcp://db:0", "valid are 1 to 65535"},
 		{"tcp://db:65536", "valid are 1 to 65535"},
 		{"tcp://db:+80", "valid are 1 to 65535"},
@@ -86,7 +86,7 @@ func TestParseRefuses(t *testing.T) {
 		{"tcp://::1:80", "goes in brackets"},
 		{"tcp://[::1:80", "closing bracket"},
 		{"tcp://[::1]", "port is missing"},
-		{"tcp://[::1]80", "cannot follow the brackets"},
+		{"tcp://[::1]80", "can follow the brackets"},
 		{"tcp://[127.0.0.1]:80", "not an IPv6 address"},
 		{"tcp://[db]:80", "not an IPv6 address"},
 		{"tcp://1.2.3.400:80", "not an IPv4 address"},
@@ -101,8 +101,8 @@ func TestParseRefuses(t *testing.T) {
 		{"http://db:x/", "bad port"},
 		{"http://@db/", "user before the @"},
 		{"http://%zz@db/", "bad escape"},
-		{"http://db/%zz", `bad escape "%zz"`},
-		{"http://db/%4", `bad escape "%4"`},
+		{"http://db/%zz", "bad escape"},
+		{"http://db/%4", "bad escape"},
 		{"http://db/a\nb", "control character"},
 		{"http://db/#", "unknown option"},
 		{"http://db/#top", `unknown option "#top"`},
@@ -134,7 +134,7 @@ func TestParseRefuses(t *testing.T) {
 		{"http://db/#header=Content-Length: 5", "not yours to set"},
 		{"http://db/#header=transfer-encoding: chunked", "not yours to set"},
 		{"http://me:x@db/#header=Authorization: y", "of the user before the host already"},
-		{"http://db/#header=X-A: 1&2", `unknown option "#2"`},
+		{"http://db/#header=X-A: 1&2", `unknown option "#xxxxx"`},
 		{"http://db/#method", "bad #method"},
 		{"http://db/#method=", "bad #method"},
 		{"http://db/#method=head", "in capitals"},

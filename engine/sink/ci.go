@@ -17,6 +17,7 @@ import (
 
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/message"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // longestText bounds what is shown of a text from outside, in runes: a log
@@ -171,7 +172,7 @@ func (s *ci) write(text string) {
 }
 
 // shown is a command for a person to recognise.
-func shown(argv []string) string { return inert(strings.Join(masked(argv), " ")) }
+func shown(argv []string) string { return inert(strings.Join(text.MaskedArgs(argv), " ")) }
 
 // because is why an attempt failed or a run ended, with the rule.
 func because(reason, rule string) string {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/message"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // GitHubFiles are the files that the runner offers to a step, nil where it
@@ -64,7 +65,7 @@ const longestReason = 300
 
 // outputs are lines of NAME=VALUE, each value in one line.
 func (s *GitHub) outputs(e *event.RunFinished) string {
-	reason := []rune(inert(message.Masked(e.Reason)))
+	reason := []rune(inert(text.Masked(e.Reason)))
 	return fmt.Sprintf("attempts=%d\noutcome=%s\nexit_code=%d\ntimed_out=%t\nreason=%s\n", e.Attempts, e.Outcome, e.ExitCode, s.timedOut, string(reason[:min(len(reason), longestReason)]))
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // JSON writes one object a line, each line in one write, so that lines of
@@ -128,7 +129,7 @@ func objectOf(e event.Event) object {
 	}
 	switch e := e.(type) {
 	case *event.RunStarted:
-		o.Command, o.MaxAttempts = masked(e.Command), &e.MaxAttempts
+		o.Command, o.MaxAttempts = text.MaskedArgs(e.Command), &e.MaxAttempts
 		o.Name, o.Letter, o.ParentRunID = e.Name, e.Letter, e.ParentRunID
 		o.Key, o.Policy, o.PolicySource = e.Key, e.Policy, e.PolicySource
 	case *event.TargetReady:

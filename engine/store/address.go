@@ -9,6 +9,8 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"github.com/retrysh/retry/engine/text"
 )
 
 // Address says where a store is.
@@ -40,8 +42,8 @@ const forms = "file:DIR, redis://[user:password@]host:port[/db], rediss://... or
 //
 // In user, password and path, %XX stands for a byte. No error has the password in
 // it.
-func ParseAddress(text string) (Address, error) {
-	scheme, rest, _ := strings.Cut(text, ":")
+func ParseAddress(s string) (Address, error) {
+	scheme, rest, _ := strings.Cut(s, ":")
 	var a Address
 	var err error
 	switch scheme = strings.ToLower(scheme); scheme {
@@ -53,7 +55,10 @@ func ParseAddress(text string) (Address, error) {
 		err = errors.New("is not the address of a store")
 	}
 	if err != nil {
-		return Address{}, fmt.Errorf("%q %w; use %s", mask(text), err, forms)
+		return Address{}, fmt.Errorf("%q %w; use %s", text.MaskedAddress(s), err, forms)
+	}
+	if a.Name == "" {
+		a.Name = text.MaskedAddress(scheme + ":" + rest)
 	}
 	return a, nil
 }
@@ -78,19 +83,17 @@ func redisAddress(scheme, rest string) (Address, error) {
 		return a, errors.New("lacks // behind the colon")
 	}
 	var err error
-	login := ""
 	if at := loginEnd(rest); at > 0 {
 		if err = a.login(rest[:at-1]); err != nil {
 			return a, err
 		}
-		rest, login = rest[at:], masked(a.User)
+		rest = rest[at:]
 	}
 	if scheme == "redis+unix" {
 		err = a.socket(rest)
 	} else {
 		err = a.server(rest)
 	}
-	a.Name = scheme + "://" + login + rest
 	return a, err
 }
 
@@ -102,37 +105,6 @@ func loginEnd(rest string) int {
 	}
 	return strings.LastIndexByte(rest, '@') + 1
 }
-
-// mask hides what could be a password in an address that may be wrong.
-func mask(text string) string {
-	if strings.HasPrefix(strings.ToLower(text), "file:") {
-		return text
-	}
-	text = maskLogin(text)
-	before, query, found := strings.Cut(text, "?")
-	if !found || strings.HasPrefix(query, "db=") {
-		return text
-	}
-	return before + "?xxxxx"
-}
-
-func maskLogin(text string) string {
-	scheme, rest, found := strings.Cut(text, "://")
-	if at := strings.LastIndex(text, "@"); !found && at >= 0 {
-		return "xxxxx" + text[at:] // the scheme was forgotten, or is misspelt
-	}
-	at := loginEnd(rest)
-	if !found || at == 0 {
-		return text
-	}
-	user, _, _ := strings.Cut(rest[:at-1], ":")
-	if !strings.Contains(rest[:at-1], ":") {
-		user = ""
-	}
-	return scheme + "://" + masked(user) + rest[at:]
-}
-
-func masked(user string) string { return user + ":xxxxx@" }
 
 // login reads user:password.
 func (a *Address) login(text string) error {
@@ -179,8 +151,8 @@ func (a *Address) server(text string) error {
 		return errors.New("names no host")
 	case strings.ContainsAny(name, " %?#[]") || !printable(name):
 		return errors.New("has a host that is not one")
-	case err != nil || n == 0:
-		return fmt.Errorf("has the port %q, which is not from 1 to 65535", port)
+	case err != nil || n == 0: // no quote: without a host it is a password
+		return errors.New("has a port that is not a number from 1 to 65535")
 	}
 	a.Host = joinHostPort(name, port)
 	return nil
@@ -217,7 +189,7 @@ func (a *Address) socket(text string) error {
 func (a *Address) database(text string) error {
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
-		return fmt.Errorf("has the database %q, which is not a number", text)
+		return errors.New("has a database that is not a number")
 	}
 	a.DB = int(n)
 	return nil

@@ -9,7 +9,7 @@ import (
 func TestNoPasswordInErrors(t *testing.T) {
 	for _, text := range []string{"u:topsecret@h", "redis:u:topsecret@h", "redis:/u:topsecret@h:6379/1", "u:top/topsecret@h"} {
 		_, err := ParseAddress(text)
-		if err == nil || strings.Contains(err.Error(), "topsecret") || !strings.Contains(err.Error(), "@h") {
+		if err == nil || strings.Contains(err.Error(), "topsecret") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -19,7 +19,7 @@ type (
 	list   []any
 )
 
-func text(key, value string) any {
+func attribute(key, value string) any {
 	return object{"key": key, "value": object{"stringValue": value}}
 }
 func integer(key string, value int) any {
@@ -36,7 +36,7 @@ func boolean(key string, value bool) any {
 func (l list) optional(pairs ...string) list {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
-			l = append(l, text(pairs[i], pairs[i+1]))
+			l = append(l, attribute(pairs[i], pairs[i+1]))
 		}
 	}
 	return l
@@ -56,7 +56,7 @@ const (
 func (o *OTLP) resourceAttributes() object {
 	var attributes list
 	for _, a := range o.resource {
-		attributes = append(attributes, text(a[0], a[1]))
+		attributes = append(attributes, attribute(a[0], a[1]))
 	}
 	return object{"attributes": attributes}
 }
@@ -78,7 +78,7 @@ func (o *OTLP) spans(r *Run) ([]byte, error) {
 func (o *OTLP) runSpan(r *Run) object {
 	attributes := list{
 		integer("retry.attempts", r.attemptCount), integer("retry.max_attempts", r.maxAttempts), integer("process.exit.code", r.exitCode),
-		text("retry.outcome", string(r.outcome)), text("retry.run_id", r.runID), text("retry.name", r.name),
+		attribute("retry.outcome", string(r.outcome)), attribute("retry.run_id", r.runID), attribute("retry.name", r.name),
 	}
 	attributes = attributes.optional("retry.verdict", r.verdict, "retry.rule", r.rule, "retry.policy", r.policy, "retry.key", r.key)
 	failed := r.outcome != event.Succeeded && r.outcome != event.Cancelled && r.outcome != "parked"
@@ -130,7 +130,7 @@ func (r *Run) attemptSpan(t *tried) object {
 	if t.hedged {
 		attributes = append(attributes, integer("retry.copy", t.copy))
 	}
-	attributes = append(attributes, text("retry.result", t.result), text("retry.run_id", r.runID), text("retry.name", r.name), integer("process.exit.code", t.exitCode))
+	attributes = append(attributes, attribute("retry.result", t.result), attribute("retry.run_id", r.runID), attribute("retry.name", r.name), integer("process.exit.code", t.exitCode))
 	attributes = attributes.optional("retry.verdict", t.verdict, "retry.rule", t.rule, "error.type", t.errorType)
 	span := object{
 		"traceId": r.traceID, "spanId": t.spanID, "parentSpanId": r.spanID, "name": r.name, "kind": kindClient,
@@ -149,12 +149,12 @@ const temporalityDelta = 1
 // metrics encodes what the run adds to the metrics.
 func (o *OTLP) metricsJSON(r *Run) ([]byte, error) {
 	point := func(attributes list) object {
-		return object{"attributes": append(list{text("retry.name", r.name)}, attributes...), "startTimeUnixNano": nanoseconds(r.started), "timeUnixNano": nanoseconds(r.at(r.ended))}
+		return object{"attributes": append(list{attribute("retry.name", r.name)}, attributes...), "startTimeUnixNano": nanoseconds(r.started), "timeUnixNano": nanoseconds(r.at(r.ended))}
 	}
 	sum := func(name string, label string, counts map[string]int) object {
 		var points list
 		for _, key := range slices.Sorted(maps.Keys(counts)) {
-			p := point(list{text(label, key)})
+			p := point(list{attribute(label, key)})
 			p["asInt"] = strconv.Itoa(counts[key])
 			points = append(points, p)
 		}
@@ -172,7 +172,7 @@ func (o *OTLP) metricsJSON(r *Run) ([]byte, error) {
 	var runs, took histogram
 	runs.add(attemptBounds, float64(r.attemptCount))
 	took.add(durationBounds, r.elapsed().Seconds())
-	outcome := text("retry.outcome", string(r.outcome))
+	outcome := attribute("retry.outcome", string(r.outcome))
 	all := list{
 		sum("retry.runs", "retry.outcome", map[string]int{string(r.outcome): 1}),
 		distribution("retry.run.attempts", "", runs, outcome),

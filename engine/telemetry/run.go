@@ -13,6 +13,7 @@ import (
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // mostSpans is how many attempts, and how many waits, a trace has at most.
@@ -115,7 +116,7 @@ func (r *Recorder) Emit(ev event.Event) {
 	switch e := ev.(type) {
 	case *event.RunStarted:
 		r.run = Run{
-			name: e.Name, runID: e.RunID, traceID: e.TraceID, spanID: e.SpanID, parentSpanID: e.ParentSpanID, command: e.Command,
+			name: e.Name, runID: e.RunID, traceID: e.TraceID, spanID: e.SpanID, parentSpanID: e.ParentSpanID, command: text.MaskedArgs(e.Command),
 			key: e.Key, policy: e.Policy, started: e.Time, sampled: e.Sampled, maxAttempts: e.MaxAttempts, every: 1, results: map[string]int{}, refused: map[string]int{},
 		}
 		if len(e.Command) == 0 {

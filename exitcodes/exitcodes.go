@@ -34,15 +34,6 @@ const (
 // OfSignal returns the code by which a shell shows a death by signal n.
 func OfSignal(n int) int { return signalBase + n }
 
-// SignalOf returns the signal that a code stands for in a shell, or 0 if it
-// stands for none. Linux has the signals 1 to 64.
-func SignalOf(code int) int {
-	if code <= signalBase || code > signalBase+64 {
-		return 0
-	}
-	return code - signalBase
-}
-
 // signals are those whose numbers are the same on every system that the program is
 // built for: POSIX (kill) says so of HUP, INT, QUIT, ABRT, KILL, ALRM and TERM.
 var signals = [...]struct {

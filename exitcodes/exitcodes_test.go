@@ -23,19 +23,6 @@ func TestOf(t *testing.T) {
 	}
 }
 
-func TestSignalBothWays(t *testing.T) {
-	for n := 1; n <= 64; n++ {
-		if got := SignalOf(OfSignal(n)); got != n {
-			t.Errorf("SignalOf(OfSignal(%d)) = %d", n, got)
-		}
-	}
-	for _, code := range []int{0, 1, 127, 128, 193, 255} {
-		if got := SignalOf(code); got != 0 {
-			t.Errorf("SignalOf(%d) = %d, want none", code, got)
-		}
-	}
-}
-
 // The numbers are what POSIX prints for kill, and what 128+n means in a shell.
 func TestSignalNumbers(t *testing.T) {
 	for name, want := range map[string]int{"SIGHUP": 1, "SIGINT": 2, "SIGQUIT": 3, "SIGABRT": 6, "SIGKILL": 9, "SIGALRM": 14, "SIGTERM": 15} {

@@ -447,9 +447,7 @@ func (a *running) finish(how reap.Ending) {
 	a.awaitTerminal(how)
 	a.over = true
 	a.result.Duration = time.Since(a.begun) // what it leaves in a pipe is not its time
-	if how.Err != nil && a.result.Err == nil {
-		a.result.Err = fmt.Errorf("waiting for the command: %w", how.Err)
-	}
+	a.unknown(how)
 	if a.foreground && a.result.Cancelled == "" && (how.Signal == syscall.SIGINT || how.Signal == syscall.SIGQUIT) {
 		a.result.Cancelled = signals.NameOf(how.Signal)
 	}
@@ -512,8 +510,17 @@ func (a *running) watchReader(p *stdio.Pump, stuck *bool) {
 	})
 }
 
+// unknown has the program fail where it cannot be known how the command ended:
+// that is no success.
+func (a *running) unknown(how reap.Ending) {
+	if how.Err != nil && a.result.Err == nil {
+		a.result.Err = fmt.Errorf("waiting for the command: %w", how.Err)
+	}
+}
+
 // conclude fills in the result.
 func (a *running) conclude(how reap.Ending) {
+	a.unknown(how)
 	res := &a.result
 	res.ExitCode = how.Code
 	if how.Signal != 0 {

@@ -50,10 +50,6 @@ const (
 	Hold    = stdio.Hold
 )
 
-// DefaultKillAfter is how long what was asked to end may take before it is
-// killed, where the user does not say otherwise.
-const DefaultKillAfter = 5 * time.Second
-
 // Config says how every attempt of a run is started and ended.
 type Config struct {
 	Stdin          StdinMode

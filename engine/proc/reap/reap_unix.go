@@ -5,6 +5,7 @@ package reap
 // This file forks and reaps.
 
 import (
+	"errors"
 	"os"
 	"os/signal"
 	"slices"
@@ -146,7 +147,9 @@ func Orphans() {
 	}
 	pid := endedChild()
 	for ; pid != 0 && !isOwned(pid); pid = endedChild() {
-		_ = wait4(pid)
+		if wait4(pid).Err != nil { // it would be asked for again and again
+			return
+		}
 	}
 	if pid == 0 {
 		return
@@ -200,13 +203,20 @@ func KillOrphans() {
 func wait4(pid int) Ending {
 	var status syscall.WaitStatus
 	for {
-		_, err := syscall.Wait4(pid, &status, syscall.WNOHANG, nil)
-		if err == syscall.EINTR {
-			continue
-		}
-		if status.Signaled() {
+		got, err := syscall.Wait4(pid, &status, syscall.WNOHANG, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			return Ending{Err: os.NewSyscallError("wait4", err)}
+		case got != pid:
+			return Ending{Err: errNotEnded}
+		case status.Signaled():
 			return Ending{Signal: status.Signal()}
+		default:
+			return Ending{Code: status.ExitStatus()}
 		}
-		return Ending{Code: status.ExitStatus()}
 	}
 }
+
+// errNotEnded says that a status was asked for too early.
+var errNotEnded = errors.New("it has not ended")

@@ -10,9 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unblock lets sig through to the calling thread.
-func unblock(sig syscall.Signal) { setMask(maskUnblock, 1<<(uint(sig)-1)) }
-
 // raise sends sig to the calling thread.
 func raise(sig syscall.Signal) { _ = unix.Tgkill(unix.Getpid(), unix.Gettid(), sig) }
 

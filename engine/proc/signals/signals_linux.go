@@ -76,17 +76,9 @@ func ignoredNow(sig syscall.Signal) bool {
 // QUIT and its like.
 func setDefault(sig syscall.Signal) { sigaction(sig, &rawAction{}, nil) }
 
-// setMask sets the calling thread's signal mask and returns the one before.
-// how is one of the values below.
-func setMask(how int, mask uint64) uint64 {
-	var old uint64
-	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, uintptr(how), uintptr(unsafe.Pointer(&mask)), uintptr(unsafe.Pointer(&old)), sigsetSize, 0, 0)
-	return old
+// unblock lets sig through to the calling thread.
+func unblock(sig syscall.Signal) {
+	const sigUnblock = 1 // SIG_UNBLOCK of uapi/asm-generic/signal-defs.h
+	mask := uint64(1) << (uint(sig) - 1)
+	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, sigUnblock, uintptr(unsafe.Pointer(&mask)), 0, sigsetSize, 0, 0)
 }
-
-// Values of how, from the kernel's uapi/asm-generic/signal-defs.h.
-const (
-	maskBlock = iota
-	maskUnblock
-	maskSet
-)

@@ -18,14 +18,33 @@ import (
 // File is a file that can be locked.
 type File struct{ fd int }
 
+// What every open has: no symbolic link is followed, and no FIFO waited for.
+const noFollow = syscall.O_CLOEXEC | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+
 // Open opens a file of ours. A symbolic link is not followed.
 func Open(path string, create bool) (*File, error) {
-	flags := syscall.O_RDWR | syscall.O_CLOEXEC | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 	if create {
-		flags |= syscall.O_CREAT
+		return open(path, syscall.O_RDWR|syscall.O_CREAT)
 	}
+	return open(path, syscall.O_RDWR)
+}
+
+// Create makes a file of ours, for this user alone whatever the umask says, which
+// must not be there.
+func Create(path string) (*File, error) {
+	file, err := open(path, syscall.O_RDWR|syscall.O_CREAT|syscall.O_EXCL)
+	if err == nil {
+		_ = syscall.Fchmod(file.fd, 0o600)
+	}
+	return file, err
+}
+
+// View opens a file to look at it.
+func View(path string) (*File, error) { return open(path, syscall.O_RDONLY) }
+
+func open(path string, flags int) (*File, error) {
 	for {
-		fd, err := syscall.Open(path, flags, 0o600)
+		fd, err := syscall.Open(path, flags|noFollow, 0o600)
 		switch err {
 		case nil:
 			return &File{fd}, nil

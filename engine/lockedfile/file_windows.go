@@ -29,6 +29,26 @@ func Open(path string, create bool) (*File, error) {
 	return &File{file}, nil
 }
 
+// Create makes a file of ours, which must not be there. It can be renamed and
+// removed while it is open.
+func Create(path string) (*File, error) { return shared(path, windows.CREATE_NEW) }
+
+// View opens a file to look at it, and keeps no other process from removing it.
+func View(path string) (*File, error) { return shared(path, windows.OPEN_EXISTING) }
+
+func shared(path string, disposition uint32) (*File, error) {
+	name, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return nil, err
+	}
+	const share = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
+	handle, err := windows.CreateFile(name, windows.GENERIC_READ|windows.GENERIC_WRITE, share, nil, disposition, windows.FILE_ATTRIBUTE_NORMAL|windows.FILE_FLAG_OPEN_REPARSE_POINT, 0)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return &File{os.NewFile(uintptr(handle), path)}, nil
+}
+
 // Descriptor is the handle that the lock belongs to.
 func (l *File) Descriptor() uintptr { return l.Fd() }
 
@@ -38,9 +58,11 @@ func beyond() *windows.Overlapped { return &windows.Overlapped{Offset: 1 << 30} 
 
 // Unlock frees the lock and closes the file.
 func (l *File) Unlock() {
-	_ = windows.UnlockFileEx(windows.Handle(l.Fd()), 0, 1, 0, beyond())
+	l.free()
 	l.Close()
 }
+
+func (l *File) free() { _ = windows.UnlockFileEx(windows.Handle(l.Fd()), 0, 1, 0, beyond()) }
 
 // Close closes the file.
 func (l *File) Close() { _ = l.File.Close() }

@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/retrysh/retry/engine/lockedfile"
 )
 
 // The files of a letter.
@@ -61,7 +63,7 @@ func Open(path string, create bool) (*Dir, error) {
 	case !info.IsDir():
 		return nil, fmt.Errorf("%q is not a directory", path)
 	}
-	if err := foreign(info); err != nil {
+	if err := lockedfile.Own(info); err != nil {
 		return nil, fmt.Errorf("the directory %q %w", path, err)
 	}
 	return &Dir{path}, nil
@@ -142,7 +144,7 @@ func (d *Dir) read(id string) Entry {
 		}
 	}
 	if err != nil {
-		e.Problem, e.Foreign = err, errors.As(err, new(errForeign))
+		e.Problem, e.Foreign = err, errors.As(err, new(lockedfile.Foreign))
 		if _, err := os.Lstat(d.in(id, "")); errors.Is(err, fs.ErrNotExist) {
 			e.Problem = ErrGone
 		}
@@ -170,20 +172,15 @@ func own(path string, kind fs.FileMode) (fs.FileInfo, error) {
 	case err != nil:
 		return nil, err
 	case info.Mode().Type() != kind:
-		err = errForeign("is no plain file or directory, and is not followed")
+		err = lockedfile.Foreign("is no plain file or directory, and is not followed")
 	default:
-		err = foreign(info)
+		err = lockedfile.Own(info)
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}
 	return info, err
 }
-
-// errForeign says why something may be another user's.
-type errForeign string
-
-func (e errForeign) Error() string { return string(e) }
 
 // readFile reads a file of at most so many bytes.
 func readFile(path string, most int64) ([]byte, error) {

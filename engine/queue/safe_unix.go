@@ -3,27 +3,12 @@
 package queue
 
 import (
-	"fmt"
-	"io/fs"
 	"os"
 	"syscall"
 )
 
 // noFollow opens no symbolic link, and waits for no FIFO.
 const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
-
-// foreign refuses what another user owns, or group or others may write. Root
-// makes no exception: what it runs has to be its own.
-func foreign(info fs.FileInfo) error {
-	st := info.Sys().(*syscall.Stat_t)
-	switch uid := uint32(os.Geteuid()); {
-	case st.Uid != uid:
-		return errForeign(fmt.Sprintf("belongs to user %d and not to user %d", st.Uid, uid))
-	case info.Mode().Perm()&0o022 != 0:
-		return errForeign(fmt.Sprintf("may be written by others (mode %04o)", info.Mode().Perm()))
-	}
-	return nil
-}
 
 // syncDir writes the names in a directory to the disk.
 func syncDir(path string) error {

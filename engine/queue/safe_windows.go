@@ -2,7 +2,6 @@ package queue
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 
 	"golang.org/x/sys/windows"
@@ -10,9 +9,6 @@ import (
 
 // noFollow has no equal here: to make a symbolic link takes a privilege.
 const noFollow = 0
-
-// foreign has nothing to ask: files belong to whom their directory does.
-func foreign(fs.FileInfo) error { return nil }
 
 // syncDir has nothing to do: NTFS logs names itself.
 func syncDir(string) error { return nil }

@@ -14,6 +14,7 @@ import (
 	"github.com/retrysh/retry/cli/letters"
 	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/cli/option"
+	"github.com/retrysh/retry/cli/status"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -27,6 +28,9 @@ type ownMode struct {
 // ownModes is the table of them; each has a text in manual/flags.txt.
 func ownModes() []ownMode {
 	return []ownMode{
+		{"status", status.Show, new(status.Flags)},
+		{"wake", wake, new(status.ReachFlags)},
+		{"cancel", cancel, new(status.ReachFlags)},
 		{"letters", letters.List, new(letters.ListFlags)},
 		{"redrive", redrive, new(letters.RedriveFlags)},
 		{"discard", letters.Discard, new(letters.DiscardFlags)},

@@ -33,6 +33,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/retrysh/retry/engine/proc/proctest"
+	"github.com/retrysh/retry/engine/registry"
 )
 
 // commands are what scripts may run beside the system's programs.
@@ -59,6 +60,9 @@ func (s inSession) Run() int {
 	// processors run beside one another. Set before the flags are parsed it is
 	// a default, which -parallel beats.
 	if err := goflag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
+	if err := os.Setenv(registry.Variable, ""); err != nil { // the runs of tests are not the user's
 		panic(err)
 	}
 	return proctest.Run(s.M)
@@ -107,6 +111,7 @@ func runScript(t *testing.T, file string) {
 			// variables; under the race detector a program sleeps for a second
 			// before it exits, unless told not to.
 			env.Setenv("GORACE", "atexit_sleep_ms=10")
+			env.Setenv(registry.Variable, "")
 			// The limit ends what the script started, and it would wait on for
 			// what that left behind with its output.
 			limit := time.AfterFunc(scriptLimit, func() { killAll(env.WorkDir) })

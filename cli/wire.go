@@ -57,6 +57,7 @@ func run(o *option.Options, letter *redriven) int {
 	for _, line := range o.Sources {
 		out.note(line)
 	}
+	record := out.register(o, letter, signals)
 	e, err := build(o, letter, environ, signals, out)
 	switch {
 	case err == nil:
@@ -74,6 +75,7 @@ func run(o *option.Options, letter *redriven) int {
 		letter.report()
 	}
 	if o.Exec && end == (engine.End{}) {
+		record.Yield()
 		code, err := proc.Exec(signals, o.Command, withoutTargets(environ))
 		if err != nil {
 			out.complain("%v", err)

@@ -177,6 +177,7 @@ func (e *Engine) begin() {
 		Command: e.Argv, Name: name, Depth: id.Depth, SpanID: id.Trace.Span, ParentSpanID: id.Trace.Parent, Sampled: id.Trace.Sampled(),
 		Letter: e.About.Letter, ParentRunID: id.ParentRunID, Key: e.About.Key,
 		Policy: e.About.Policy, PolicySource: e.About.PolicySource, PolicyUnasked: e.About.PolicyUnasked,
+		Deadline: e.deadline,
 	})
 }
 

@@ -38,6 +38,7 @@ func (e *Engine) prepare(ctx context.Context) (Decision, bool) {
 		if _, signal := e.sleep(ctx, first); signal != "" {
 			return CancelledBy(signal), false
 		}
+		e.emit(&event.InitialWaited{})
 	}
 	if signal := e.cancelled(); signal != "" {
 		return CancelledBy(signal), false

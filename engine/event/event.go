@@ -95,6 +95,8 @@ type RunStarted struct {
 	Key, Policy, PolicySource string
 	// PolicyUnasked says that nobody named the policy: it belongs to the command.
 	PolicyUnasked bool
+	// Deadline is when the run ends at the latest; the zero time is never.
+	Deadline time.Time
 }
 
 // Target is one that is waited for: until it is ready or, where Gone is set, no
@@ -142,6 +144,9 @@ type InitialWait struct {
 	Header
 	Wait time.Duration
 }
+
+// InitialWaited tells that this wait has ended; for who shows the run's state only.
+type InitialWaited struct{ Header }
 
 // AttemptStarted tells that an attempt, or a copy of it, is about to start.
 type AttemptStarted struct {
@@ -288,6 +293,7 @@ func (*TargetsPending) Kind() Kind   { return "targets_pending" }
 func (*TargetReady) Kind() Kind      { return "wait_ready" }
 func (*TargetFailed) Kind() Kind     { return "wait_failed" }
 func (*InitialWait) Kind() Kind      { return "initial_wait" }
+func (*InitialWaited) Kind() Kind    { return "initial_waited" }
 func (*AttemptStarted) Kind() Kind   { return "attempt_started" }
 func (*AttemptFinished) Kind() Kind  { return "attempt_finished" }
 func (*AttemptCancelled) Kind() Kind { return "attempt_cancelled" }

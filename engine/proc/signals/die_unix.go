@@ -77,7 +77,7 @@ func (s *Signals) RestoreAll() attempt.Signal {
 	// A handler that runs on another thread at this moment still has to note or
 	// to queue its signal, or to die of it; Stop then waits until the queue has reached
 	// the channel.
-	forgetEarly()
+	s.forgetEarly()
 	leaveHandlers()
 	for _, sig := range slices.Concat(endingSignals, coreSignals) {
 		if sig != meeting && note.Take(int(sig)) {

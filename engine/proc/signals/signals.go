@@ -19,6 +19,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -42,6 +43,9 @@ type Signals struct {
 	catcher
 	cancelled chan attempt.Signal
 	woken     chan struct{}
+
+	// mine reports of a USR1 that it was sent to end a wait, and is never a command's.
+	mine atomic.Pointer[func() bool]
 
 	mu      sync.Mutex // a leaf: only system calls while it is held
 	running []*Inbox   // of the attempts that run
@@ -82,13 +86,35 @@ func (s *Signals) Cancelled() <-chan attempt.Signal { return s.cancelled }
 // Woken delivers, after Notify, a USR1 that arrived while no command ran: the wait is over.
 func (s *Signals) Woken() <-chan struct{} { return s.woken }
 
+// Mine has every USR1 asked about: where mine reports true it was sent to end a
+// wait, and reaches no command. It is asked from any goroutine, and no lock is held.
+func (s *Signals) Mine(mine func() bool) { s.mine.Store(&mine) }
+
+func (s *Signals) isMine(sig syscall.Signal) bool {
+	mine := s.mine.Load()
+	return wakes(sig) && mine != nil && (*mine)()
+}
+
+// wake ends the wait, if there is one.
+func (s *Signals) wake() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slices.ContainsFunc(s.running, func(in *Inbox) bool { return in.takes }) {
+		return
+	}
+	select {
+	case s.woken <- struct{}{}:
+	default:
+	}
+}
+
 // Enter makes in the inbox of an attempt that runs. Where the program has been
 // asked to end, and nobody has taken that from Cancelled yet, it returns the
 // signal: no command is to be run. A copy beside another attempt also gets what
 // the other one has got.
 func (s *Signals) Enter(in *Inbox, copy int) attempt.Signal {
 	if in.takes && copy == 0 {
-		forgetEarly()
+		s.forgetEarly()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,6 +124,10 @@ func (s *Signals) Enter(in *Inbox, copy int) attempt.Signal {
 	}
 	if copy == 0 {
 		s.asked = ""
+		select { // the wait that it was to end is over
+		case <-s.woken:
+		default:
+		}
 	}
 	if s.asked != "" {
 		return s.asked
@@ -156,6 +186,10 @@ func (s *Signals) Answer(d *Delivery, taken bool) {
 
 // Dispatch hands one signal to the attempts that run, or to the wait.
 func (s *Signals) Dispatch(sig syscall.Signal) {
+	if s.isMine(sig) {
+		s.wake()
+		return
+	}
 	d := &Delivery{Signal: sig}
 	s.mu.Lock()
 	if s.again(sig, time.Now()) {

@@ -159,9 +159,13 @@ func takeNoted(sigs, rest []syscall.Signal) (noted []syscall.Signal) {
 
 // forgetEarly drops what was meant for a command when there was none, unless it
 // Ends a program.
-func forgetEarly() {
+func (s *Signals) forgetEarly() {
 	for _, sig := range earlySignals {
-		if note.Take(int(sig)) && slices.Contains(coreSignals, sig) {
+		if !note.Take(int(sig)) {
+			continue
+		}
+		s.isMine(sig) // takes note of it
+		if slices.Contains(coreSignals, sig) {
 			Die(NameOf(sig))
 		}
 	}

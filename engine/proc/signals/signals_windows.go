@@ -55,7 +55,7 @@ func (s *Signals) Notify() {}
 
 func (s *Signals) NotifyIfNoted() {}
 
-func forgetEarly() {}
+func (*Signals) forgetEarly() {}
 
 // coreSignals are none: there is no kill(2) here.
 var coreSignals []syscall.Signal

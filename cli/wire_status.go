@@ -1,0 +1,35 @@
+package cli
+
+// This file registers a run for those who look at it from outside (SPEC section 16),
+// and gives the modes that reach it a way to signal it.
+
+import (
+	"os"
+	"slices"
+
+	"github.com/retrysh/retry/cli/mode"
+	"github.com/retrysh/retry/cli/option"
+	"github.com/retrysh/retry/cli/status"
+	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/proc"
+	"github.com/retrysh/retry/engine/registry"
+)
+
+// register adds the run's record. It comes first of the sinks: who reads what the
+// run has told finds it in the record.
+func (out *output) register(o *option.Options, letter *redriven, signals *proc.Signals) *registry.Record {
+	record := &registry.Record{Config: registry.Config{
+		Places: func() []registry.Place { return registry.Places(os.LookupEnv) },
+		Named:  o.Name != "",
+		Note:   out.note,
+	}}
+	if !letter.goesOn() {
+		record.Targets = len(o.Targets)
+	}
+	out.sinks = slices.Insert(out.sinks, 0, engine.Sink(record))
+	signals.Mine(record.TakeMark)
+	return record
+}
+
+func wake(c mode.Call) int   { return status.Wake(c, proc.SignalTo) }
+func cancel(c mode.Call) int { return status.Cancel(c, proc.SignalTo) }

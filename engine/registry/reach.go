@@ -1,0 +1,180 @@
+package registry
+
+// This file reaches the program of a run: it ends its wait, or the run.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/lockedfile"
+)
+
+// Send sends a signal to a process, where meant still says that it is the one: pids
+// are used again.
+type Send func(pid int, meant func() bool, s attempt.Signal) error
+
+const (
+	poll = 2 * time.Millisecond
+	// wakeLimit and cancelLimit are how long the run may take.
+	wakeLimit   = 2 * time.Second
+	cancelLimit = 10 * time.Second
+)
+
+// meant reports whether the program that was seen still holds the record.
+func (e *Entry) meant() bool {
+	now, err := look(e.path)
+	return err == nil && now.Lives() && now.Holder == e.Holder
+}
+
+func (e *Entry) visible() error {
+	if e.Holder <= 0 {
+		return errors.New("its program is in another PID namespace and cannot be signalled from here")
+	}
+	return nil
+}
+
+// markOf is the file that says that a USR1 is for the program, and not for its
+// command.
+func markOf(path string) string { return strings.TrimSuffix(path, recordEnd) + wakeEnd }
+
+// TakeMark reports whether a USR1 that has come was sent to end a wait.
+func (r *Record) TakeMark() bool {
+	mark := r.mark.Load()
+	return mark != nil && os.Remove(*mark) == nil
+}
+
+// Yield waits, when the record is removed, until nobody is about to wake the run:
+// the process is to become another program, which a USR1 might end.
+func (r *Record) Yield() {
+	mark := r.mark.Load()
+	if mark == nil {
+		return
+	}
+	for end := time.Now().Add(wakeLimit); time.Now().Before(end); time.Sleep(poll) {
+		if _, err := os.Lstat(*mark); err != nil {
+			return
+		}
+	}
+}
+
+// Wake ends the wait that the run is in, and returns when the run has left it. One
+// process at a time wakes a run, so that each USR1 finds a mark: a mark that the
+// program has not taken stays for the signal that is on its way.
+func (e *Entry) Wake(send Send) error {
+	switch {
+	case e.NextAttemptAt != nil:
+	case e.Status == Pending:
+		return errors.New("it waits for targets")
+	case e.Status == Waiting:
+		return errors.New("it is between a wait and an attempt: a hook runs, or it waits for a target or for a slot")
+	default:
+		return errors.New("an attempt is running")
+	}
+	if err := e.visible(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), wakeLimit)
+	defer cancel()
+	mark, err := lockMark(ctx, markOf(e.path))
+	if err != nil {
+		return err
+	}
+	defer mark.Unlock()
+	// The mark is there first: a run that becomes another program removes its record
+	// and then waits until there is no mark.
+	if e.left() {
+		_ = os.Remove(markOf(e.path))
+		return nil
+	}
+	if err := send(e.Holder, e.meant, "SIGUSR1"); err != nil {
+		_ = os.Remove(markOf(e.path))
+		if e.left() {
+			return nil
+		}
+		return err
+	}
+	for ctx.Err() == nil {
+		taken, err := mark.Check()
+		if left := e.left(); left && (taken || err != nil) {
+			return nil
+		} else if left && !e.meant() {
+			_ = os.Remove(markOf(e.path))
+			return nil
+		}
+		time.Sleep(poll)
+	}
+	if e.left() {
+		return nil
+	}
+	return fmt.Errorf("the wait has not ended within %s", wakeLimit)
+}
+
+// left reports whether the run has left the wait that it was seen in.
+func (e *Entry) left() bool {
+	now, err := look(e.path)
+	return err != nil || now.NextAttemptAt == nil || now.Attempt != e.Attempt || !now.NextAttemptAt.Equal(e.NextAttemptAt.Time)
+}
+
+// lockMark makes the mark and locks it against others who wake the same run.
+func lockMark(ctx context.Context, path string) (*lockedfile.File, error) {
+	for {
+		mark, err := lockedfile.Open(path, true)
+		if err != nil {
+			return nil, err
+		}
+		if err = mark.Lock(ctx); err == nil {
+			var removed bool
+			if removed, err = mark.Check(); err == nil && !removed {
+				return mark, nil
+			}
+			mark.Unlock()
+		} else {
+			mark.Close()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Cancel asks the program to end, and returns when it has: the kernel frees its lock
+// then. A program that was stopped is continued.
+func (e *Entry) Cancel(send Send) error {
+	if err := e.visible(); err != nil {
+		return err
+	}
+	file, err := lockedfile.View(e.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	defer func() { file.Close() }()
+	for _, s := range [...]attempt.Signal{"SIGTERM", "SIGCONT"} {
+		if err := send(e.Holder, e.meant, s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			return err
+		}
+	}
+	for end := time.Now().Add(cancelLimit); time.Now().Before(end); time.Sleep(poll) {
+		if _, held, err := file.Holder(); held || err != nil {
+			continue
+		}
+		now, err := look(e.path)
+		if err != nil || !now.Lives() {
+			return nil
+		}
+		// Its record was made anew.
+		if again, err := lockedfile.View(e.path); err == nil {
+			file.Close()
+			file = again
+		}
+	}
+	return fmt.Errorf("it has not ended within %s", cancelLimit)
+}

@@ -1,0 +1,312 @@
+package registry
+
+// This file is a run that keeps its own record.
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/lockedfile"
+	"github.com/retrysh/retry/engine/text"
+)
+
+// Config says how a run is registered.
+type Config struct {
+	// Places says where records may be; the first that can be used is taken.
+	Places func() []Place
+	// Named says that the run was given a name, and is registered from its start.
+	Named bool
+	// Targets is how many are waited for before attempt 1.
+	Targets int
+	// Note is told once why the run cannot be registered.
+	Note func(line string)
+}
+
+// Record is the record of this process's run, a sink of the engine. It touches
+// nothing before the first retry of a run without a name.
+type Record struct {
+	Config
+	on       bool // the run is to be registered
+	run      *event.RunStarted
+	status   Status
+	attempt  int
+	next     time.Time     // of the attempt after a wait of known length
+	delay    time.Duration // that length
+	attempts []past
+	failed   *event.AttemptFinished // the last failure
+	copy     *event.AttemptFinished // of a hedged attempt, which may go on
+
+	file     *lockedfile.File // nil where there is none
+	path     string
+	sequence uint64
+	noted    bool
+	mark     atomic.Pointer[string]
+}
+
+// past is an attempt that has begun.
+type past struct {
+	number         int
+	started, ended time.Time
+	exitCode       int
+	reason         string
+	masked         bool
+}
+
+// Emit notes what the run does.
+func (r *Record) Emit(ev event.Event) {
+	now := ev.Head().Time
+	switch e := ev.(type) {
+	case *event.RunStarted:
+		r.run, r.attempt, r.on = e, e.Attempt, r.Named
+		status := Waiting
+		if r.Targets > 0 {
+			status = Pending
+		}
+		r.change(status)
+	case *event.TargetReady:
+		if r.Targets--; r.Targets == 0 {
+			r.change(Waiting)
+		}
+	case *event.InitialWait:
+		r.wait(now, e.Wait)
+	case *event.InitialWaited, *event.RetryWaited:
+		r.change(Waiting)
+	case *event.RetryScheduled:
+		r.finish(r.copy)
+		r.on = true
+		r.wait(now, e.Jittered)
+	case *event.AttemptStarted:
+		r.begin(e)
+	case *event.AttemptFinished:
+		if e.Hedged && !e.Success {
+			r.copy = e
+			return
+		}
+		r.finish(e)
+		r.change(Running)
+	case *event.RunFinished:
+		r.remove()
+	}
+}
+
+// Close has nothing to do: the lock is the process's, for its life.
+func (r *Record) Close(context.Context) error { return nil }
+
+// wait notes a wait of known length.
+func (r *Record) wait(now time.Time, d time.Duration) {
+	r.status, r.next, r.delay = Waiting, now.Add(d), d
+	r.write()
+}
+
+func (r *Record) change(status Status) {
+	r.status, r.next = status, time.Time{}
+	r.write()
+}
+
+func (r *Record) begin(e *event.AttemptStarted) {
+	if n := len(r.attempts); n > 0 && r.attempts[n-1].number == e.Attempt {
+		return // a further copy
+	}
+	if len(r.attempts) == mostAttempts {
+		r.attempts = r.attempts[:copy(r.attempts, r.attempts[1:])]
+	}
+	r.attempts = append(r.attempts, past{number: e.Attempt, started: e.Time})
+	r.attempt = e.Attempt
+	r.on = r.on || e.Attempt > 1
+	r.change(Running)
+}
+
+// finish notes the end of an attempt, nil for none.
+func (r *Record) finish(e *event.AttemptFinished) {
+	r.copy = nil
+	if e == nil || len(r.attempts) == 0 {
+		return
+	}
+	p := &r.attempts[len(r.attempts)-1]
+	p.ended, p.exitCode, p.reason, p.masked = e.Time, e.Result.ExitCode, e.Reason, false
+	if !e.Success {
+		r.failed = e
+	}
+}
+
+// state is what changes, as a slot.
+func (r *Record) state() []byte {
+	o := object{make([]byte, lockedfile.HeadSize, 4<<10)}
+	o.open("", '{')
+	o.text("status", string(r.status))
+	o.int("attempt", r.attempt)
+	if !r.next.IsZero() {
+		o.time("next_attempt_at", r.next)
+		o.milliseconds("next_delay_ms", r.delay)
+	}
+	if f := r.failed; f != nil {
+		o.int("last_exit", f.Result.ExitCode)
+		o.text("last_reason", cut(text.Masked(f.Reason), 5*longestReason))
+		o.text("verdict", string(f.Verdict))
+		if f.Rule != "" {
+			o.text("rule", cut(f.Rule, longestReason))
+		}
+	}
+	o.open("attempts", '[')
+	for i := range r.attempts {
+		p := &r.attempts[i]
+		o.open("", '{')
+		o.int("attempt", p.number)
+		o.time("started_at", p.started)
+		if !p.ended.IsZero() {
+			if !p.masked {
+				p.reason, p.masked = cut(text.Masked(p.reason), longestReason), true
+			}
+			o.time("ended_at", p.ended)
+			o.int("exit_code", p.exitCode)
+			o.text("reason", p.reason)
+		}
+		o.close('}')
+	}
+	o.close(']')
+	o.close('}')
+	return o.b
+}
+
+// rest is what does not change.
+func (r *Record) rest() []byte {
+	e := r.run
+	host, _ := os.Hostname()
+	cwd, _ := os.Getwd()
+	o := object{make([]byte, 0, 1<<10)}
+	o.open("", '{')
+	o.text("run_id", e.RunID)
+	o.text("name", e.Name)
+	o.int("pid", os.Getpid())
+	o.open("command", '[')
+	room := longestCommand
+	for _, word := range text.MaskedArgs(e.Command) {
+		if len(word) > room {
+			o.text("", cut(word, room))
+			break
+		}
+		o.text("", word)
+		room -= len(word)
+	}
+	o.close(']')
+	o.text("cwd", cwd)
+	o.int("max_attempts", e.MaxAttempts)
+	o.time("started_at", e.Time)
+	o.time("deadline_at", e.Deadline)
+	o.text("key", e.Key)
+	o.text("policy", e.Policy)
+	o.int("depth", e.Depth)
+	o.text("host", host)
+	o.close('}')
+	return o.b
+}
+
+// write brings the record up to date, and makes it where there is none or its
+// directory was cleaned away. One that can no longer be written is removed: it
+// would be wrong.
+func (r *Record) write() {
+	if !r.on {
+		return
+	}
+	if r.file == nil {
+		r.register()
+		return
+	}
+	slot := r.seal()
+	_, err := r.file.WriteAt(slot, int64(r.sequence%2)*slotSize)
+	removed := false
+	if err == nil {
+		removed, err = r.file.Check()
+	}
+	switch {
+	case err != nil:
+		r.giveUp(err)
+	case removed:
+		r.file.Close()
+		r.file = nil
+		r.register()
+	}
+}
+
+// seal is the next slot. Where not all attempts fit into it, the oldest are left
+// out.
+func (r *Record) seal() []byte {
+	slot := r.state()
+	for len(slot) > slotSize && len(r.attempts) > 1 {
+		r.attempts = r.attempts[1:]
+		slot = r.state()
+	}
+	r.sequence++
+	lockedfile.Seal(slot, magic, r.sequence)
+	return slot
+}
+
+// register makes the record in the first place that can be used.
+func (r *Record) register() {
+	var err error
+	for _, place := range r.Places() {
+		if err = place.use(true); err != nil {
+			continue
+		}
+		if err = r.create(place.Path); err == nil {
+			return
+		}
+	}
+	r.note(err)
+}
+
+// create makes the record under another name, so that who looks finds all of it or
+// nothing. It is written whole, so that later writes need no room on the disk.
+func (r *Record) create(dir string) error {
+	path := filepath.Join(dir, r.run.RunID+recordEnd)
+	made := filepath.Join(dir, "."+r.run.RunID+newEnd)
+	file, err := lockedfile.Create(made)
+	if err != nil {
+		return err
+	}
+	mark := markOf(path)
+	r.mark.Store(&mark)
+	whole := make([]byte, 2*slotSize, 2*slotSize+1<<10)
+	slot := r.seal()
+	copy(whole[int(r.sequence%2)*slotSize:], slot)
+	if err = file.Hold(); err == nil {
+		_, err = file.WriteAt(append(whole, r.rest()...), 0)
+	}
+	if err == nil {
+		err = os.Rename(made, path)
+	}
+	if err != nil {
+		_ = os.Remove(made)
+		file.Close()
+		return err
+	}
+	r.file, r.path = file, path
+	return nil
+}
+
+func (r *Record) giveUp(err error) {
+	_ = os.Remove(r.path)
+	r.file.Close()
+	r.file = nil
+	r.note(err)
+}
+
+func (r *Record) note(err error) {
+	if err != nil && !r.noted {
+		r.noted = true
+		r.Note("--status does not show this run: " + err.Error())
+	}
+}
+
+// remove removes the record. The lock stays, so that who has it open learns when
+// the program has ended.
+func (r *Record) remove() {
+	r.on = false
+	if r.file != nil {
+		_ = os.Remove(r.path)
+	}
+}

@@ -1,0 +1,75 @@
+// Package registry is the runs that are alive, as others see them: a directory
+// with one record for each (SPEC section 16).
+//
+// A run writes its own record and no other. Who looks reads them all, and asks the
+// kernel whether the process that holds a record's lock lives. The name of a file
+// says whether it is a record, its lock whether its program lives, its content only
+// what is shown. Nothing here sends a signal.
+package registry
+
+import "time"
+
+// Status says what a run does.
+type Status string
+
+// The states of a run.
+const (
+	Pending Status = "pending" // it waits for targets
+	Waiting Status = "waiting" // before the next attempt
+	Running Status = "running" // an attempt, and what follows the last one
+	Lost    Status = "lost"    // its program is gone
+)
+
+// Run is what is shown of a run.
+type Run struct {
+	RunID         string    `json:"run_id"`
+	Name          string    `json:"name"`
+	PID           int       `json:"pid"`
+	Command       []string  `json:"command"`
+	Cwd           string    `json:"cwd"`
+	Status        Status    `json:"status"`
+	Attempt       int       `json:"attempt"`
+	MaxAttempts   int       `json:"max_attempts"`
+	StartedAt     *Time     `json:"started_at"`
+	DeadlineAt    *Time     `json:"deadline_at"`
+	NextAttemptAt *Time     `json:"next_attempt_at"`
+	NextDelayMS   *float64  `json:"next_delay_ms"`
+	LastExit      *int      `json:"last_exit"`
+	LastReason    *string   `json:"last_reason"`
+	Verdict       *string   `json:"verdict"`
+	Rule          *string   `json:"rule"`
+	Attempts      []Attempt `json:"attempts"`
+	Key           string    `json:"key"`
+	Policy        string    `json:"policy"`
+	Depth         int       `json:"depth"`
+	Host          string    `json:"host"`
+}
+
+// Attempt is one of a run. What is not known before its end is nil until then.
+type Attempt struct {
+	Attempt   int     `json:"attempt"`
+	StartedAt *Time   `json:"started_at"`
+	EndedAt   *Time   `json:"ended_at,omitempty"`
+	ExitCode  *int    `json:"exit_code,omitempty"`
+	Reason    *string `json:"reason,omitempty"`
+}
+
+// mostAttempts are kept in a record.
+const mostAttempts = 32
+
+// Time is written with milliseconds, in UTC.
+type Time struct{ time.Time }
+
+const layout = "2006-01-02T15:04:05.000Z07:00"
+
+// MarshalJSON writes the time.
+func (t Time) MarshalJSON() ([]byte, error) { return t.UTC().AppendFormat(nil, `"`+layout+`"`), nil }
+
+// UnmarshalJSON reads the time. Null is no time, and leaves it as it is.
+func (t *Time) UnmarshalJSON(text []byte) (err error) {
+	if string(text) == "null" {
+		return nil
+	}
+	t.Time, err = time.Parse(`"`+time.RFC3339+`"`, string(text))
+	return err
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/retrysh/retry/cli/letters"
 	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/cli/option"
+	"github.com/retrysh/retry/cli/report"
 	"github.com/retrysh/retry/cli/status"
 	"github.com/retrysh/retry/exitcodes"
 )
@@ -34,6 +35,9 @@ func ownModes() []ownMode {
 		{"letters", letters.List, new(letters.ListFlags)},
 		{"redrive", redrive, new(letters.RedriveFlags)},
 		{"discard", letters.Discard, new(letters.DiscardFlags)},
+		{"last", report.Last, new(report.LastFlags)},
+		{"report", report.Report, new(report.ReportFlags)},
+		{"learn", report.Learn, new(report.LearnFlags)},
 	}
 }
 

@@ -68,6 +68,7 @@ func run(o *option.Options, letter *redriven) int {
 		out.complain("%v", err)
 		return exitcodes.Of(err)
 	}
+	keepHistory(o, letter, e, out)
 	e.CloseLimit = out.addTelemetry(o)
 	end := e.Run(context.Background())
 	if letter != nil {

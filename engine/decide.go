@@ -218,6 +218,9 @@ func firstRow(rules *Rules, argv []string, r attempt.Result, e Evidence, now tim
 func judgeByTable(rules *Rules, known classify.Judgement, reason string) Decision {
 	guess := known.Verdict == event.Permanent && known.CodeOnly
 	d := again(known.Verdict, known.Rule, reason)
+	if len(known.Matches) > 0 && known.Matches[0].Rule.ID == known.Rule {
+		d.Line = known.Matches[0].Line
+	}
 	if known.Rule != "" && !(guess && rules.Mode == Any) {
 		d.Known = known.Reason
 		d.Reason += ": " + known.Reason

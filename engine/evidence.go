@@ -5,6 +5,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"regexp"
 	"strings"
@@ -43,8 +44,9 @@ func (m *matched) line() string {
 	return lastLine(m.tail, regexp.MustCompile(m.pattern.String()).MatchString) // Parse has accepted it
 }
 
-// line returns the line that decided on a failure, or else the last line that was
-// captured, of standard error before standard output.
+// line returns the line that decided on a failure, by a pattern or the rule table,
+// or else the last line that was captured, of standard error before standard
+// output.
 func (e *Evidence) line(d *Decision) string {
 	by := &e.fail
 	switch {
@@ -54,7 +56,7 @@ func (e *Evidence) line(d *Decision) string {
 	case d.Rule == e.Retry:
 		by = &e.retry
 	}
-	line := by.line()
+	line := cmp.Or(by.line(), d.Line)
 	any := func(line string) bool { return line != "" }
 	for _, tail := range [][]byte{e.Stderr, e.Stdout} {
 		if line == "" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/fatih/color"
 	"golang.org/x/term"
 
 	"github.com/retrysh/retry/engine/message"
@@ -60,3 +61,7 @@ func (c Call) Print(code int, print func(w *os.File) error) int {
 	}
 	return code
 }
+
+// Colored reports whether the output is coloured, where --color is when: by the
+// rules of fatih/color for standard output.
+func (c Call) Colored(when string) bool { return when == "always" || when == "auto" && !color.NoColor }

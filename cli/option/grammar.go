@@ -34,6 +34,7 @@ type grammar struct {
 	outputFlags
 	telemetryFlags
 	letterFlags
+	historyFlags
 	policyFlags
 	modeFlags
 	explainFlags
@@ -141,6 +142,10 @@ type letterFlags struct {
 	DeadLetterEnv []nameList `nested:"-"`
 	DeadLetterMax count      `default:"1000" nested:"-"`
 	Park          duration   `default:"0" nested:"-"`
+}
+
+type historyFlags struct {
+	History fileName `default:"off"`
 }
 
 type outputFlags struct {

@@ -145,7 +145,7 @@ func (l *Line) again(table []Flag) *Line { return LookThrough(table, l.argv) }
 func absolute(g *grammar, settings []Setting) error {
 	for _, s := range settings {
 		v := s.Flag.in(g)
-		if s.Source < FromEnvironment || s.Flag.Is("dead-letter") {
+		if s.Source < FromEnvironment || s.Flag.Is("dead-letter") || s.Flag.Is("history") && (s.Value == "on" || s.Value == "off") {
 			continue
 		}
 		names := []reflect.Value{v}

@@ -63,6 +63,7 @@ type Options struct {
 
 	Guarding Guarding
 	Letters  Letters
+	History  string // on, off or a file
 
 	Chosen      *InForce  // the policy in force
 	Settings    []Setting // all that were given, the policy's first
@@ -175,7 +176,7 @@ func (r *resolver) values(o *Options) {
 	o.Guarding = r.guarding()
 	r.hooks(&o.Hooks)
 	o.Rehearsal = r.rehearsal()
-	o.Letters = r.letters()
+	o.Letters, o.History = r.letters(), string(r.g.History)
 	r.saying(o)
 	o.Nested = r.g.Nested
 	o.Seed, o.HasSeed = uint64(r.g.Seed), r.given("seed")

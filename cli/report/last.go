@@ -1,0 +1,173 @@
+package report
+
+// This file is --last: the last run that failed, for a person.
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/retrysh/retry/cli/mode"
+	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/history"
+	"github.com/retrysh/retry/engine/message"
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// LastFlags is the grammar of --last.
+type LastFlags struct {
+	mode.Common
+	Where
+	Name string `arg:"" optional:""`
+}
+
+// Last is --last.
+func Last(c mode.Call) int {
+	var g LastFlags
+	if err := mode.Parse(c, &g); err != nil {
+		return c.Usage(err)
+	}
+	sources, path, err := g.sources(&c, nil)
+	if err != nil {
+		return c.Fail(err)
+	}
+	var line []byte
+	bad, err := history.Read(sources, func(r *history.Record, text []byte) {
+		if (g.Name == "" || r.Name == g.Name) && r.Failed() {
+			line = append(line[:0], text...)
+		}
+	})
+	if err != nil {
+		return c.Fail(err)
+	}
+	badLines(&c, bad)
+	if line == nil {
+		what := "no run has failed"
+		if g.Name != "" {
+			what = fmt.Sprintf("no run of the name %q has failed", message.Printable(g.Name))
+		}
+		return none(&c, sources, path, what)
+	}
+	return c.Print(exitcodes.OK, func(w *os.File) error {
+		if g.JSON() {
+			_, err := w.Write(append(line, '\n'))
+			return err
+		}
+		var r history.Record
+		new(history.Parser).Parse(line, &r)
+		return explain(w, c.Width(), &r, now())
+	})
+}
+
+// explain shows a run in one screen.
+func explain(w io.Writer, width int, r *history.Record, now time.Time) error {
+	rows := [][]string{{"run", headline(r)}}
+	row := func(name, value string) {
+		if value != "" {
+			rows = append(rows, []string{name, value})
+		}
+	}
+	row("command", strings.Join(r.Command, " "))
+	if !r.Time.IsZero() {
+		row("when", r.Time.Local().Format("2006-01-02 15:04:05 MST")+", "+message.Duration(max(0, now.Sub(r.Time)).Round(time.Second))+" ago; it took "+message.Duration(milliseconds(r.ElapsedMS)))
+	}
+	row("where", strings.TrimPrefix(strings.Join([]string{r.Cwd, r.Host}, " on "), " on "))
+	row("policy", r.Policy)
+	row("key", r.Key)
+	row("commit", r.Commit)
+	row("ci", r.CI)
+	row("run id", r.RunID)
+	row("inside run", r.ParentRunID)
+	row("note", notes(r))
+	if err := mode.Table(w, width, rows); err != nil || len(r.Attempts) == 0 {
+		return err
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	return mode.Table(w, width, attempts(r))
+}
+
+// headline says what came of the run.
+func headline(r *history.Record) string {
+	code := fmt.Sprintf(" with exit code %d", r.ExitCode)
+	after := " after " + message.Attempts(max(r.AttemptCount, len(r.Attempts)))
+	switch event.Outcome(r.Outcome) {
+	case event.Succeeded:
+		return r.Name + " succeeded" + after
+	case event.Exhausted:
+		return r.Name + " gave up" + after + code + ": no attempt was left"
+	case event.Stopped:
+		return r.Name + " stopped" + after + code + ": the failure was not worth a retry"
+	case event.Deadline:
+		return r.Name + " gave up" + after + code + ": no time was left"
+	}
+	return r.Name + " ended as " + r.Outcome + after + code
+}
+
+// notes are what else a reader has to know of the run.
+func notes(r *history.Record) string {
+	var all []string
+	for _, n := range []struct {
+		is   bool
+		text string
+	}{
+		{r.Rehearsed, "rehearsed: its failures were pretended"}, {r.UntilFailure, "ran until a failure"}, {r.Repeat, "repeated to count failures"},
+		{r.Redriven, "run again from its letter"}, {r.Cut, "not all was kept"},
+	} {
+		if n.is {
+			all = append(all, n.text)
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// mostShown is how many attempts fit one screen; the first and the last half of
+// them are shown.
+const mostShown = 16
+
+// attempts is a table of the attempts.
+func attempts(r *history.Record) [][]string {
+	rows := [][]string{{"ATTEMPT", "END", "TOOK", "THEN WAITED", "VERDICT", "WHY"}}
+	missing := max(0, r.AttemptCount-len(r.Attempts)) // those in the middle were not kept
+	for i := range r.Attempts {
+		number := i + 1
+		if i >= len(r.Attempts)/2 {
+			number += missing
+		}
+		switch {
+		case len(r.Attempts) > mostShown && i == mostShown/2:
+			rows = append(rows, []string{"...", fmt.Sprintf("%d more", len(r.Attempts)-mostShown+missing)})
+			continue
+		case len(r.Attempts) > mostShown && i > mostShown/2 && i < len(r.Attempts)-mostShown/2:
+			continue
+		}
+		a := &r.Attempts[i]
+		end, wait, why := "success", "-", a.Reason
+		if !a.Success {
+			end = ended(a)
+		}
+		if a.Waited {
+			wait = message.Duration(milliseconds(a.SleptMS))
+		}
+		if a.Rule != "" {
+			why += " [" + a.Rule + "]"
+		}
+		rows = append(rows, []string{fmt.Sprint(number), end, message.Duration(milliseconds(a.MS)), wait, cmp.Or(a.Verdict, "-"), why})
+	}
+	return rows
+}
+
+// ended says how an attempt failed.
+func ended(a *history.Attempt) string {
+	switch {
+	case a.TimedOut:
+		return "timeout"
+	case a.Signal != "":
+		return a.Signal
+	}
+	return fmt.Sprintf("exit %d", a.ExitCode)
+}

@@ -1,0 +1,289 @@
+package report
+
+// This file is --report: what the history says about each command.
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/retrysh/retry/cli/mode"
+	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/history"
+	"github.com/retrysh/retry/engine/message"
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// ReportFlags is the grammar of --report.
+type ReportFlags struct {
+	mode.Common
+	Where
+	Since  string   `default:"7d"`
+	By     string   `default:"name" enum:"name,command,key,policy,commit"`
+	Format string   `default:"" enum:",text,markdown,html,json,csv"`
+	Top    uint     `default:"20"`
+	Files  []string `arg:"" optional:""`
+}
+
+// document is a report that is to be printed.
+type document struct {
+	*history.Report
+	by   string
+	top  []*history.Group
+	bad  int
+	now  time.Time
+	ages time.Duration // of the oldest run, as it was asked for
+}
+
+// Report is --report.
+func Report(c mode.Call) int {
+	var g ReportFlags
+	if err := mode.Parse(c, &g); err != nil {
+		return c.Usage(err)
+	}
+	since, err := backoff.ParseDuration(g.Since)
+	if err != nil {
+		return c.Usage(fmt.Errorf("--since: %w", err))
+	}
+	format := g.Format
+	switch {
+	case format == "" && g.JSON():
+		format = "json"
+	case format == "":
+		format = "text"
+	}
+	sources, path, err := g.sources(&c, g.Files)
+	if err != nil {
+		return c.Fail(err)
+	}
+	d := document{by: g.By, now: now(), ages: since}
+	d.Report = history.NewReport(d.now, since, history.By[g.By])
+	if d.bad, err = history.Runs(sources, g.By == "command", d.Add); err != nil {
+		return c.Fail(err)
+	}
+	d.Finish()
+	if d.top = d.Groups; g.Top > 0 && uint(len(d.top)) > g.Top {
+		d.top = d.top[:g.Top]
+	}
+	code := exitcodes.OK
+	if d.Runs == 0 {
+		if format == "text" {
+			badLines(&c, d.bad)
+			return none(&c, sources, path, "no run to report"+d.period())
+		}
+		code = exitcodes.Rejected
+	}
+	return c.Print(code, func(w *os.File) error {
+		switch format {
+		case "json":
+			return d.json(w)
+		case "csv":
+			return d.csv(w)
+		case "markdown":
+			return d.markdown(w)
+		case "html":
+			return d.html(w)
+		}
+		return d.text(w, c.Width(), c.Colored(g.Color))
+	})
+}
+
+// period says of which time the report is.
+func (d *document) period() string {
+	if d.Since.IsZero() {
+		return ""
+	}
+	const day = 24 * time.Hour
+	if d.ages%day == 0 && d.ages > day {
+		return fmt.Sprintf(" in the last %d days", d.ages/day)
+	}
+	return " in the last " + message.Limit(d.ages)
+}
+
+// group is one as JSON has it.
+type group struct {
+	Group        string     `json:"group"`
+	Class        string     `json:"class"`
+	Runs         int        `json:"runs"`
+	FirstAttempt int        `json:"first_attempt"`
+	Recovered    int        `json:"recovered"`
+	GaveUp       int        `json:"gave_up"`
+	Retried      int        `json:"retried"`
+	WilsonLow    float64    `json:"wilson_low"`
+	LostMS       float64    `json:"lost_ms"`
+	Spark        []*float64 `json:"spark"`
+}
+
+// warning is one as JSON has it.
+type warning struct {
+	Kind  string  `json:"kind"`
+	Value float64 `json:"value"`
+	Limit float64 `json:"limit"`
+}
+
+// whole is the report as JSON has it.
+type whole struct {
+	Since            *string        `json:"since"`
+	Runs             int            `json:"runs"`
+	Succeeded        int            `json:"succeeded"`
+	FirstAttempt     int            `json:"first_attempt"`
+	Recovered        int            `json:"recovered"`
+	Retried          int            `json:"retried"`
+	GaveUp           int            `json:"gave_up"`
+	Cancelled        int            `json:"cancelled"`
+	Refused          int            `json:"refused"`
+	Rehearsed        int            `json:"rehearsed"`
+	Nested           int            `json:"nested"`
+	SuccessByAttempt map[string]int `json:"success_by_attempt"`
+	FailedMS         float64        `json:"failed_ms"`
+	JitteredMS       float64        `json:"jittered_ms"`
+	SleptMS          float64        `json:"slept_ms"`
+	BadLines         int            `json:"bad_lines"`
+	Groups           []group        `json:"groups"`
+	Warnings         []warning      `json:"warnings"`
+}
+
+func (d *document) json(w io.Writer) error {
+	r := whole{
+		Runs: d.Runs, Succeeded: d.Succeeded, FirstAttempt: d.FirstAttempt, Recovered: d.Recovered, Retried: d.Retried, GaveUp: d.GaveUp,
+		Cancelled: d.Cancelled, Refused: d.Refused, Rehearsed: d.Rehearsed, Nested: d.Nested, SuccessByAttempt: map[string]int{},
+		FailedMS: rounded(d.FailedMS), JitteredMS: rounded(d.JitteredMS), SleptMS: rounded(d.SleptMS), BadLines: d.bad, Groups: []group{}, Warnings: []warning{},
+	}
+	if !d.Since.IsZero() {
+		since := d.Since.UTC().Format("2006-01-02T15:04:05.000Z07:00")
+		r.Since = &since
+	}
+	for n, runs := range d.SuccessByAttempt {
+		r.SuccessByAttempt[strconv.Itoa(n)] = runs
+	}
+	for _, g := range d.top {
+		shown := group{g.Name, g.Class, g.Runs, g.FirstAttempt, g.Recovered, g.GaveUp, g.Retried, g.WilsonLow, rounded(g.LostMS), make([]*float64, len(g.Spark))}
+		for i := range g.Spark {
+			if !math.IsNaN(g.Spark[i]) {
+				shown.Spark[i] = &g.Spark[i]
+			}
+		}
+		r.Groups = append(r.Groups, shown)
+	}
+	for _, warned := range d.Warnings {
+		r.Warnings = append(r.Warnings, warning(warned))
+	}
+	return writeJSON(w, r)
+}
+
+// rounded keeps three decimals: sums of numbers that have no more.
+func rounded(ms float64) float64 { return math.Round(ms*1000) / 1000 }
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// csv writes a line for each group. No cell of a name begins as a formula does.
+func (d *document) csv(w io.Writer) error {
+	rows := [][]string{{"group", "class", "runs", "first_attempt", "recovered", "gave_up", "retried", "wilson_low", "lost_ms"}}
+	for _, g := range d.top {
+		name := message.Printable(g.Name)
+		if strings.HasPrefix(strings.TrimLeft(name, " "), "=") || name != "" && strings.Contains("=+-@", name[:1]) {
+			name = "'" + name
+		}
+		row := []string{name, g.Class}
+		for _, n := range []int{g.Runs, g.FirstAttempt, g.Recovered, g.GaveUp, g.Retried} {
+			row = append(row, strconv.Itoa(n))
+		}
+		rows = append(rows, append(row, strconv.FormatFloat(g.WilsonLow, 'f', 6, 64), strconv.FormatFloat(rounded(g.LostMS), 'f', -1, 64)))
+	}
+	out := csv.NewWriter(w)
+	return errors.Join(out.WriteAll(rows), out.Error())
+}
+
+// byAttempt are the successes by the number of their attempt, the first first.
+func (d *document) byAttempt() (parts []string) {
+	var numbers []int
+	for n := range d.SuccessByAttempt {
+		numbers = append(numbers, n)
+	}
+	slices.Sort(numbers)
+	for _, n := range numbers {
+		parts = append(parts, fmt.Sprintf("%d at attempt %d", d.SuccessByAttempt[n], n))
+	}
+	const most = 8
+	if len(parts) > most {
+		parts = append(parts[:most], "...")
+	}
+	return parts
+}
+
+// sentences are the figures of the whole.
+func (d *document) sentences() []string {
+	all := []string{fmt.Sprintf("%s%s: %d succeeded at attempt 1, %d after a failure, %d gave up.", count(d.Runs, "run"), d.period(), d.FirstAttempt, d.Recovered, d.GaveUp)}
+	if d.Cancelled+d.Refused > 0 {
+		all = append(all, fmt.Sprintf("%d were cancelled and %d refused.", d.Cancelled, d.Refused))
+	}
+	if len(d.SuccessByAttempt) > 1 {
+		all = append(all, "Successes: "+strings.Join(d.byAttempt(), ", ")+".")
+	}
+	if d.FailedMS+d.SleptMS > 0 {
+		all = append(all, fmt.Sprintf("Lost: %s in failed attempts, %s in waits (%s as meant).", message.Duration(milliseconds(d.FailedMS)), message.Duration(milliseconds(d.SleptMS)), message.Duration(milliseconds(d.JitteredMS))))
+	}
+	if d.Rehearsed+d.Nested > 0 {
+		all = append(all, fmt.Sprintf("Not counted: %d rehearsed and %d nested.", d.Rehearsed, d.Nested))
+	}
+	if d.bad > 0 {
+		all = append(all, strings.ToUpper(skipped(d.bad)[:1])+skipped(d.bad)[1:]+".")
+	}
+	if left := len(d.Groups) - len(d.top); left > 0 {
+		all = append(all, fmt.Sprintf("%d more are not shown; --top 0 shows all.", left))
+	}
+	return all
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// says puts a warning into words.
+func says(w history.Warning) string {
+	const percent = 100
+	value, limit := w.Value*percent, w.Limit*percent
+	switch w.Kind {
+	case "retried":
+		return fmt.Sprintf("%.1f %% of the runs were retried (limit %.0f %%): retries hide failures.", value, limit)
+	case "second_attempt":
+		return fmt.Sprintf("%.1f %% of the second attempts succeeded (limit %.0f %%): most failures do not pass by themselves.", value, limit)
+	}
+	return fmt.Sprintf("%.1f %% of the runs waited for more than 5 s (limit %.0f %%).", value, limit)
+}
+
+// header are the columns of the table of groups, cells those of a group.
+func (d *document) header() []string {
+	return []string{d.by, "class", "runs", "first attempt", "recovered", "gave up", "retried", "recovered at least", "lost"}
+}
+
+func cells(g *history.Group) []string {
+	const percent = 100
+	return []string{
+		g.Class, fmt.Sprint(g.Runs), fmt.Sprint(g.FirstAttempt), fmt.Sprint(g.Recovered), fmt.Sprint(g.GaveUp), fmt.Sprint(g.Retried),
+		fmt.Sprintf("%.1f %%", g.WilsonLow*percent), message.Duration(milliseconds(g.LostMS)),
+	}
+}
+
+// named is what a group is called in a table.
+func (d *document) named(g *history.Group) string {
+	if g.Name == "" {
+		return "(no " + d.by + ")"
+	}
+	return message.Printable(g.Name)
+}

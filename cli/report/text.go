@@ -1,0 +1,145 @@
+package report
+
+// This file prints the report for a terminal, and in Markdown for a CI system.
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/fatih/color"
+
+	"github.com/retrysh/retry/cli/mode"
+	"github.com/retrysh/retry/engine/history"
+)
+
+// bars are the heights of a spark line, from no failure to nothing but failures.
+var bars = []rune("▁▂▃▄▅▆▇█")
+
+// noRun stands for a part of the time without a run.
+const noRun = '·'
+
+// spark draws the shares of a group.
+func spark(g *history.Group) string {
+	var b strings.Builder
+	for _, share := range g.Spark {
+		switch {
+		case math.IsNaN(share):
+			b.WriteRune(noRun)
+		default:
+			b.WriteRune(bars[int(math.Ceil(share*float64(len(bars)-1)))])
+		}
+	}
+	return b.String()
+}
+
+// shades are the colours of the classes.
+var shades = map[string]color.Attribute{
+	history.Flaky: color.FgYellow, history.Broken: color.FgRed, history.NotRetried: color.FgRed, history.Failing: color.FgRed, history.Steady: color.FgGreen,
+}
+
+// text prints the report for a person.
+func (d *document) text(w io.Writer, width int, colored bool) error {
+	var b, table bytes.Buffer
+	paint := func(shade color.Attribute, line string) string {
+		c := color.New(shade)
+		if c.DisableColor(); colored {
+			c.EnableColor()
+		}
+		return c.Sprint(line)
+	}
+	for _, sentence := range d.sentences() {
+		b.WriteString(sentence + "\n")
+	}
+	b.WriteString("\n")
+	header := d.header()
+	for i := range header {
+		header[i] = strings.ToUpper(header[i])
+	}
+	rows := [][]string{append(header, "FAILED ATTEMPTS OVER TIME")}
+	const longestName = 60
+	for _, g := range d.top {
+		name := []rune(d.named(g))
+		if len(name) > longestName {
+			name = append(name[:longestName-1], '…')
+		}
+		rows = append(rows, append(append([]string{string(name)}, cells(g)...), spark(g)))
+	}
+	if err := mode.Table(&table, width, rows); err != nil {
+		return err
+	}
+	for i, line := range strings.Split(strings.TrimSuffix(table.String(), "\n"), "\n") {
+		shade := color.Bold
+		if i > 0 {
+			shade = shades[d.top[i-1].Class]
+		}
+		b.WriteString(paint(shade, line) + "\n")
+	}
+	for i, warned := range d.Warnings {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(paint(color.FgYellow, "Warning: "+says(warned)) + "\n")
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// largestMarkdown is what GitHub takes for a step's summary (1 MiB), with a margin.
+const largestMarkdown = 900 << 10
+
+// markdown prints the report for the summary of a CI job. What it leaves out for
+// want of space is said.
+func (d *document) markdown(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## Retries\n\n%s\n\n", strings.Join(d.sentences(), " "))
+	for _, warned := range d.Warnings {
+		fmt.Fprintf(&b, "> ⚠️ %s\n\n", says(warned))
+	}
+	if len(d.top) > 0 {
+		header := append(d.header(), "failed attempts over time")
+		fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(header, " | "), strings.Repeat(" --- |", len(header)))
+	}
+	const space = 1 << 10 // for what is said of the rest
+	for i, g := range d.top {
+		row := fmt.Sprintf("| %s | %s | `%s` |\n", code(d.named(g)), strings.Join(cells(g), " | "), spark(g))
+		if b.Len()+len(row) > largestMarkdown-space {
+			fmt.Fprintf(&b, "\n%d more are left out, since a summary has at most %d KiB.\n", len(d.top)-i, largestMarkdown>>10)
+			break
+		}
+		b.WriteString(row)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// code is a text as a code span in a table, in which nothing is a mention, a link
+// or markup. A pipe would end the cell, also within a span: it is escaped, with an
+// odd number of backslashes before it (GitHub Flavored Markdown, example 200).
+func code(text string) string {
+	var b strings.Builder
+	backslashes := 0
+	for _, c := range text {
+		switch c {
+		case '\\':
+			backslashes++
+		case '|':
+			b.WriteString(strings.Repeat(`\`, 1+backslashes%2))
+			fallthrough
+		default:
+			backslashes = 0
+		}
+		b.WriteRune(c)
+	}
+	text = b.String()
+	fence := "`"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") || strings.HasPrefix(text, " ") && strings.HasSuffix(text, " ") {
+		text = " " + text + " "
+	}
+	return fence + text + fence
+}

@@ -1,0 +1,182 @@
+package history
+
+// This file appends lines to a history file. Any number of runs may end at once:
+// each line is one write with O_APPEND, which no other one divides. A file that has
+// grown large is renamed under a lock on it; who has opened it before writes on
+// into the renamed one, where readers look too.
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	fileMode    = 0o600
+	dirMode     = 0o700
+	largestFile = 16 << 20
+	olderFiles  = 3 // FILE.1 is the youngest of them
+)
+
+const (
+	lockLimit = 250 * time.Millisecond
+	lockPause = 2 * time.Millisecond
+)
+
+// Path is the file that --history stands for: "on", "off" and "" are that in the
+// user's state directory, and own is true.
+func Path(value string) (path string, own bool, err error) {
+	if value != "" && value != "on" && value != "off" {
+		return value, false, nil
+	}
+	state := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) { // as the XDG Base Directory Specification has it
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", true, fmt.Errorf("there is no home directory for a history: %w; --history FILE names another file", err)
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(state, "retry", "history.jsonl"), true, nil
+}
+
+// Append adds a line to the file that a value of --history stands for, made with
+// its directories where it is missing.
+func Append(value string, line []byte) error {
+	path, own, err := Path(value)
+	if err != nil {
+		return err
+	}
+	if own {
+		if err := ownDirectory(filepath.Dir(path)); err != nil {
+			return err
+		}
+	}
+	f, size, err := openCurrent(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	if onNetwork(f) {
+		// There a write with O_APPEND is no single step (open(2)).
+		if err := lockWithin(f, lockLimit); err != nil {
+			return fmt.Errorf("%q: %w", path, err)
+		}
+		if info, err := f.Stat(); err == nil {
+			size = info.Size()
+		}
+	}
+	if size > 0 {
+		last := make([]byte, 1)
+		if n, err := f.ReadAt(last, size-1); err == nil && n == 1 && last[0] != '\n' {
+			line = append([]byte{'\n'}, line...)
+		}
+	}
+	_, err = f.Write(line)
+	return err
+}
+
+// openCurrent opens the file, and puts a large one aside first.
+func openCurrent(path string) (*os.File, int64, error) {
+	for tries := 0; ; tries++ {
+		f, size, err := openRegular(path)
+		if err != nil || size <= largestFile || tries > olderFiles {
+			return f, size, err
+		}
+		rotated := rotate(path, f)
+		if !rotated {
+			return f, size, nil
+		}
+		_ = f.Close()
+	}
+}
+
+// openRegular opens a regular file, made where it is missing. It never waits for
+// one.
+func openRegular(path string) (*os.File, int64, error) {
+	open := func() (*os.File, error) {
+		return os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|withoutWaiting, fileMode)
+	}
+	f, err := open()
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(filepath.Dir(path), dirMode); err == nil {
+			f, err = open()
+		}
+	}
+	if err != nil {
+		if info, e := os.Stat(path); e == nil && !info.Mode().IsRegular() {
+			err = notRegular(path)
+		}
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = notRegular(path)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+func notRegular(path string) error { return fmt.Errorf("%q is not a regular file", path) }
+
+// rotate renames a large file, unless it is behind a symbolic link or cannot be
+// renamed. It reports whether path may name another file now.
+func rotate(path string, f *os.File) bool {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return err != nil
+	}
+	if lockWithin(f, lockLimit) != nil {
+		return false
+	}
+	defer unlock(f)
+	opened, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	if current, err := os.Lstat(path); err != nil || !os.SameFile(opened, current) {
+		return true // by another run
+	}
+	for n := olderFiles - 1; n > 0; n-- {
+		_ = os.Rename(older(path, n), older(path, n+1))
+	}
+	return os.Rename(path, older(path, 1)) == nil
+}
+
+// older is the name of the n-th file that was put aside.
+func older(path string, n int) string { return fmt.Sprintf("%s.%d", path, n) }
+
+// lockWithin locks a file for this process, or fails after some time.
+func lockWithin(f *os.File, limit time.Duration) error {
+	for end := time.Now().Add(limit); ; time.Sleep(lockPause) {
+		switch locked, err := tryLock(f); {
+		case err != nil:
+			return err
+		case locked:
+			return nil
+		case time.Now().After(end):
+			return fmt.Errorf("not locked within %v", limit)
+		}
+	}
+}
+
+// ownDirectory returns an error where the directory, or the last one on the way to
+// it that is there, is another user's: sudo leaves HOME at that of its caller.
+func ownDirectory(dir string) error {
+	for {
+		info, err := os.Stat(dir)
+		switch parent := filepath.Dir(dir); {
+		case err == nil:
+			return foreign(dir, info)
+		case !errors.Is(err, fs.ErrNotExist) || parent == dir:
+			return err
+		default:
+			dir = parent
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package history
+
+// This file reads history files, a line at a time.
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/retrysh/retry/engine/event"
+)
+
+// largestRead is the longest line that is read.
+const largestRead = 1 << 20
+
+// Source is a file, or standard input.
+type Source struct {
+	Path  string
+	Stdin io.Reader // read in place of Path where it is not nil
+}
+
+// InForce are the files of the history that a value of --history stands for, those
+// that were put aside first. path is the youngest.
+func InForce(value string) (sources []Source, path string, err error) {
+	if path, _, err = Path(value); err != nil {
+		return nil, "", err
+	}
+	names := []string{path}
+	for n := range olderFiles {
+		names = append(names, older(path, n+1))
+	}
+	for i := len(names) - 1; i >= 0; i-- {
+		info, err := os.Stat(names[i])
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err == nil && !info.Mode().IsRegular():
+			err = notRegular(names[i])
+		}
+		if err != nil {
+			return nil, path, err
+		}
+		sources = append(sources, Source{Path: names[i]})
+	}
+	return sources, path, nil
+}
+
+// Read calls f with each record of the sources and its line; both hold until f
+// returns. A line that stands in several sources is read once. It returns how many
+// lines are no records.
+func Read(sources []Source, f func(r *Record, line []byte)) (bad int, err error) {
+	return new(Parser).read(sources, f)
+}
+
+func (p *Parser) read(sources []Source, f func(r *Record, line []byte)) (bad int, err error) {
+	var r Record
+	seen := map[uint64]int64{} // runs; when one that is parked started, 0 for one that has ended
+	buffer := bufio.NewReaderSize(nil, largestRead+1)
+	for _, s := range sources {
+		err := eachLine(s, buffer, func(line []byte, whole bool) {
+			line = bytes.TrimSpace(line)
+			switch {
+			case len(line) == 0 && whole:
+				return
+			case !whole || !p.Parse(line, &r):
+				bad++
+				return
+			}
+			id, parked := hash(r.RunID), int64(0)
+			if r.parked() {
+				parked = r.Time.UnixMilli()
+			}
+			if before, again := seen[id]; again && (before == 0 || before == r.Time.UnixMilli()) {
+				return
+			}
+			seen[id] = parked
+			f(&r, line)
+		})
+		if err != nil {
+			return bad, err
+		}
+	}
+	return bad, nil
+}
+
+// Runs calls f with each run, as far as Report and Learner look at it: with its
+// command where commands are asked for. One that was parked and went on is one run.
+func Runs(sources []Source, commands bool, f func(*Record)) (bad int, err error) {
+	parked := map[string]*Record{}
+	p := Parser{counting: true, commands: commands}
+	bad, err = p.read(sources, func(r *Record, _ []byte) {
+		if before := parked[r.RunID]; before != nil {
+			r = before.goesOn(r)
+			delete(parked, r.RunID)
+		}
+		if r.parked() {
+			kept := *r
+			kept.Command, kept.Attempts = slices.Clone(r.Command), slices.Clone(r.Attempts)
+			parked[r.RunID] = &kept
+			return
+		}
+		f(r)
+	})
+	for _, r := range parked {
+		f(r)
+	}
+	return bad, err
+}
+
+func (r *Record) parked() bool { return r.Outcome == string(event.Parked) }
+
+// goesOn is a parked run with what followed.
+func (r *Record) goesOn(rest *Record) *Record {
+	whole := *rest
+	whole.Time, whole.Attempts = r.Time, append(r.Attempts, rest.Attempts...)
+	whole.AttemptCount += r.AttemptCount
+	whole.ElapsedMS += r.ElapsedMS
+	whole.WaitedMS += r.WaitedMS
+	whole.Cut = r.Cut || rest.Cut
+	return &whole
+}
+
+// hash is FNV-1a.
+func hash(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}
+
+// eachLine calls f with each line; of one that is too long whole is false.
+func eachLine(s Source, buffer *bufio.Reader, f func(line []byte, whole bool)) error {
+	from := s.Stdin
+	if from == nil {
+		file, err := os.Open(s.Path)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = file.Close() }()
+		from = file
+	}
+	buffer.Reset(from)
+	for long := false; ; {
+		line, err := buffer.ReadSlice('\n')
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			long = true
+			continue
+		case err != nil && !errors.Is(err, io.EOF):
+			return err
+		case long || len(line) > 0:
+			f(line, !long)
+			long = false
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package history
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/event"
+)
+
+var start = time.Date(2026, 11, 24, 1, 54, 7, 123_000_000, time.UTC)
+
+// full has every field.
+func full() *Record {
+	return &Record{
+		Version: 1, Time: start, RunID: "1b4e28ba", ParentRunID: "0", Depth: 2, Name: "näme\t\"x\"", Command: []string{"a b", "<&>", "\x7f", "\u2028"},
+		Cwd: "/tmp", Key: "k", Policy: "p", Outcome: "exhausted", ExitCode: 3, AttemptCount: 2, ElapsedMS: 12.345, WaitedMS: 1,
+		Commit: "c", CI: "github", Host: "h", UntilFailure: true, Repeat: true, Rehearsed: true, Redriven: true,
+		Attempts: []Attempt{
+			{ExitCode: 137, Signal: "SIGKILL", MS: 0.001, Verdict: "unknown", Rule: "r", Reason: "why", FP: "a SIGKILL", Waited: true, JitteredMS: 2, SleptMS: 3.5},
+			{ExitCode: 0, MS: 7, Success: true, TimedOut: true},
+		},
+	}
+}
+
+func TestEncodeIsJSONAndParsesBack(t *testing.T) {
+	want := full()
+	line := want.Encode()
+	var fields map[string]any
+	if err := json.Unmarshal(line, &fields); err != nil {
+		t.Fatal(err)
+	}
+	if fields["name"] != want.Name || fields["time"] != "2026-11-24T01:54:07.123Z" || fields["exit_code"] != 3.0 {
+		t.Errorf("%s", line)
+	}
+	var got Record
+	if !new(Parser).Parse(line[:len(line)-1], &got) || !reflect.DeepEqual(&got, want) {
+		t.Errorf("parsed back:\n%+v\nwant\n%+v", got, want)
+	}
+}
+
+func TestEncodeLeavesOutWhatDoesNotApply(t *testing.T) {
+	r := Record{Version: 1, Time: start, RunID: "i", Depth: 1, Name: "n", Outcome: "succeeded"}
+	want := `{"v":1,"time":"2026-11-24T01:54:07.123Z","run_id":"i","depth":1,"name":"n","outcome":"succeeded","exit_code":0,"attempts":[],"attempt_count":0,"elapsed_ms":0,"waited_ms":0}` + "\n"
+	if got := string(r.Encode()); got != want {
+		t.Errorf("got  %swant %s", got, want)
+	}
+}
+
+// A line has at most 64 KiB, whatever is large.
+func TestEncodeCuts(t *testing.T) {
+	long := func(unit string) string { return strings.Repeat(unit, 1<<20/len(unit)) }
+	for name, change := range map[string]func(*Record){
+		"a word":        func(r *Record) { r.Command = []string{long("x")} },
+		"many words":    func(r *Record) { r.Command = strings.Split(long("ab,"), ",") },
+		"wide words":    func(r *Record) { r.Command = []string{long("ä€𝄞")} },
+		"escapes":       func(r *Record) { r.Command, r.Cwd = []string{long("\x01")}, long("\x02") },
+		"no UTF-8":      func(r *Record) { r.Name, r.Key, r.Host = long("\xff"), long("\xe2\x82"), long("\x80") },
+		"many attempts": func(r *Record) { r.Attempts = make([]Attempt, 201) },
+		"long reasons": func(r *Record) {
+			r.Attempts = make([]Attempt, 100)
+			for i := range r.Attempts {
+				r.Attempts[i] = Attempt{Reason: long("\x03"), FP: long("f"), Rule: long("r"), Verdict: "unknown"}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := full()
+			change(r)
+			line := r.Encode()
+			var got Record
+			if len(line) >= 64<<10 || !new(Parser).Parse(line[:len(line)-1], &got) || !got.Cut || len(got.Attempts) > 100 {
+				t.Errorf("%d bytes, cut %v, %d attempts", len(line), got.Cut, len(got.Attempts))
+			}
+			if strings.Contains(string(line), "\uFFFD") != (name == "no UTF-8") {
+				t.Errorf("a character is cut in two: %q", line[:100])
+			}
+			if got.RunID != r.RunID || got.Outcome != r.Outcome {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+func TestParseRefusesWhatIsNoRecord(t *testing.T) {
+	for line, want := range map[string]bool{
+		`{"v":1,"run_id":"i","outcome":"o"}`:                                           true,
+		` { "v" : 1 , "run_id" : "i" , "outcome" : "o" , "x" : [ 1, {} ] } `:           true,
+		`{"v":7,"run_id":"i","outcome":"o","attempts":"none","name":5,"new":[{}]}`:     true,
+		`{"v":1.0,"run_id":"i","outcome":"o","attempts":[1,{"ms":"x"}],"time":"soon"}`: true,
+		`{"v":0,"run_id":"i","outcome":"o"}`:                                           false,
+		`{"v":-1,"run_id":"i","outcome":"o"}`:                                          false,
+		`{"v":"1","run_id":"i","outcome":"o"}`:                                         false,
+		`{"run_id":"i","outcome":"o"}`:                                                 false,
+		`{"v":1,"run_id":"","outcome":"o"}`:                                            false,
+		`{"v":1,"run_id":"i"}`:                                                         false,
+		`{"v":1,"run_id":"i","outcome":"o"`:                                            false,
+		`{"v":1,"run_id":"i","outcome":"o"}}`:                                          false,
+		`{"v":1,"run_id":"i","outcome":"o",}`:                                          false,
+		`{"v":01,"run_id":"i","outcome":"o"}`:                                          false,
+		"{\"v\":1,\"run_id\":\"i\n\",\"outcome\":\"o\"}":                               false,
+		`[]`: false, ``: false, `null`: false,
+		`{"v":1,"run_id":"i","outcome":"o","x":` + strings.Repeat("[", 1<<20) + `}`: false,
+	} {
+		if got := new(Parser).Parse([]byte(line), &Record{}); got != want {
+			t.Errorf("%.80q: %v", line, got)
+		}
+	}
+}
+
+// FuzzParse holds the parser to encoding/json.
+func FuzzParse(f *testing.F) {
+	f.Add(string(full().Encode()))
+	f.Add(`{"v":1,"run_id":"\ud834\udd1e\ud834x","outcome":"\u00e9\/\b","command":["a"],"exit_code":1e2,"waited_ms":1.5E-3}`)
+	f.Add(`{"v":2e400,"run_id":"i","outcome":"o"}`)
+	f.Fuzz(func(t *testing.T, line string) {
+		var r Record
+		ok := new(Parser).Parse([]byte(line), &r)
+		if ok && !json.Valid([]byte(line)) {
+			t.Fatalf("%q is taken for JSON", line)
+		}
+		var fields map[string]any
+		if json.Unmarshal([]byte(line), &fields) != nil {
+			return
+		}
+		v, _ := fields["v"].(float64)
+		id, _ := fields["run_id"].(string)
+		outcome, _ := fields["outcome"].(string)
+		if strings.Count(line, `"v"`)+strings.Count(line, `"run_id"`)+strings.Count(line, `"outcome"`) > 3 || strings.Count(line, "[")+strings.Count(line, "{") > deepest || strings.Contains(line, `\u`) && strings.Contains(line, `"\u`) {
+			return // a name twice, or in another way
+		}
+		if want := v >= 1 && id != "" && outcome != ""; ok != want {
+			t.Fatalf("%q: %v, want %v", line, ok, want)
+		}
+		if ok && strings.ToValidUTF8(r.RunID, "\uFFFD") != id && !strings.Contains(id, "\uFFFD") {
+			t.Fatalf("%q: run id %q, want %q", line, r.RunID, id)
+		}
+		if r.ElapsedMS < 0 || math.IsNaN(r.ElapsedMS) || math.IsInf(r.ElapsedMS, 0) {
+			t.Fatalf("%q: %v", line, r.ElapsedMS)
+		}
+	})
+}
+
+func TestFingerprint(t *testing.T) {
+	for line, want := range map[string]string{
+		"": "curl 7",
+		"curl: (7) Failed to connect to db.example.com port 5432 after 12 ms": "curl 7: curl: (<n>) Failed to connect to <addr> port <n> after <n> ms",
+		"dial tcp 10.0.0.7:443: connect: connection refused":                  "curl 7: dial tcp <addr>: connect: connection refused",
+		"dial tcp [2001:db8::1]:443: refused":                                 "curl 7: dial tcp [<addr>]:<n>: refused",
+		"GET https://api.test/v1/users?id=7: 503 Service Unavailable":         "curl 7: GET <addr>: <n> Service Unavailable",
+		"error: unable to open /var/lib/app/data.db: locked":                  "curl 7: error: unable to open <path>: locked",
+		"src/main.go:12:7: undefined: x":                                      "curl 7: <path>: undefined: x",
+		"job 1b4e28ba-2fa1-11d2-883f-0016d3cca427 failed":                     "curl 7: job <id> failed",
+		"commit 9fceb02d0ae598e95dc970b74767f19372d61af8 is missing":          "curl 7: commit <id> is missing",
+		"read/write of HTTP/1.1 broke.":                                       "curl 7: read/write of HTTP/<n>.<n> broke.",
+		"host web-3.internal: no route":                                       "curl 7: host <addr>: no route",
+		"\x1b[31mred\x1b[0m\tred":                                             "curl 7: [<n>mred [<n>m red",
+		"mail to user@example.com bounced":                                    "curl 7: mail to <addr> bounced",
+		"Error: ENOENT: no such file, open 'C:\\a\\b.txt'":                    "curl 7: Error: ENOENT: no such file, open '<path>'",
+	} {
+		if got := Fingerprint("curl", "7", line); got != want {
+			t.Errorf("%q\ngot  %q\nwant %q", line, got, want)
+		}
+	}
+	if got := Fingerprint("a", "1", strings.Repeat("word 7 ", 1000)); len(got) > longestFP+len("a 1: ") || strings.HasSuffix(got, "<") {
+		t.Errorf("%d bytes: %q", len(got), got)
+	}
+}
+
+func TestRecorder(t *testing.T) {
+	h := func(n int, at time.Duration) event.Header {
+		return event.Header{Time: start.Add(at), Elapsed: at, Attempt: n, RunID: "i"}
+	}
+	finished := func(n int, at time.Duration, code int) *event.AttemptFinished {
+		return &event.AttemptFinished{
+			Header: h(n, at), Result: attempt.Result{ExitCode: code, Duration: time.Millisecond}, Success: code == 0, Verdict: event.Unknown, Reason: "exit", Line: "line 7",
+		}
+	}
+	r := &Recorder{Host: "h", Tool: func() string { return "tool" }}
+	var got *Record
+	for _, ev := range []event.Event{
+		&event.RunStarted{Header: h(0, 0), Name: "n", Depth: 1, Command: []string{"tool", "http://u:secret@h/"}},
+		&event.AttemptStarted{Header: h(1, 0)}, finished(1, time.Millisecond, 3),
+		&event.RetryScheduled{Header: h(1, time.Millisecond), Wait: event.Wait{Jittered: 5 * time.Millisecond}},
+		&event.RetryWaited{Header: h(1, 7*time.Millisecond), Slept: 6 * time.Millisecond},
+		&event.AttemptStarted{Header: h(2, 7*time.Millisecond)}, finished(2, 8*time.Millisecond, 0),
+		&event.RetryScheduled{Header: h(2, 8*time.Millisecond), Wait: event.Wait{Jittered: time.Second}},
+		&event.RunFinished{Header: h(2, 18*time.Millisecond), Outcome: event.Cancelled, ExitCode: 130},
+	} {
+		if got = r.Emit(ev); got != nil {
+			break
+		}
+	}
+	want := &Record{
+		Version: 1, Time: start, RunID: "i", Depth: 1, Name: "n", Command: []string{"tool", "http://u:xxxxx@h/"}, Outcome: "cancelled", ExitCode: 130, Host: "h",
+		AttemptCount: 2, ElapsedMS: 18, WaitedMS: 16,
+		Attempts: []Attempt{
+			{ExitCode: 3, MS: 1, Verdict: "unknown", Reason: "exit", FP: "tool 3: line <n>", Waited: true, JitteredMS: 5, SleptMS: 6},
+			{MS: 1, Success: true, Waited: true, JitteredMS: 1000, SleptMS: 10},
+		},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+// Of a hedged attempt the copy counts that ended last, and of an endless run the
+// first and the last attempts.
+func TestRecorderKeepsOneOfEachAttempt(t *testing.T) {
+	r := &Recorder{Tool: func() string { return "t" }}
+	r.Emit(&event.RunStarted{Header: event.Header{RunID: "i"}})
+	r.Emit(&event.AttemptFinished{Header: event.Header{Attempt: 1}, Which: event.Which{Hedged: true}, Result: attempt.Result{ExitCode: 1}})
+	r.Emit(&event.AttemptFinished{Header: event.Header{Attempt: 1}, Which: event.Which{Hedged: true, Copy: 1}, Success: true})
+	for n := 2; n <= 1000; n++ {
+		r.Emit(&event.AttemptFinished{Header: event.Header{Attempt: n}, Result: attempt.Result{ExitCode: n % 256}})
+	}
+	got := r.Emit(&event.RunFinished{Outcome: event.Exhausted})
+	var parsed Record
+	line := got.Encode()
+	if !new(Parser).Parse(line[:len(line)-1], &parsed) || parsed.AttemptCount != 1000 || len(parsed.Attempts) != 100 || !parsed.Cut {
+		t.Fatalf("%d attempts of %d, cut %v", len(parsed.Attempts), parsed.AttemptCount, parsed.Cut)
+	}
+	if !parsed.Attempts[0].Success || parsed.Attempts[49].ExitCode != 50 || parsed.Attempts[50].ExitCode != 951%256 || parsed.Attempts[99].ExitCode != 1000%256 {
+		t.Errorf("%+v", parsed.Attempts)
+	}
+}

@@ -115,48 +115,44 @@ func runs(o *option.Options) bool {
 // whatever else is wrong after it, and in the user's files and variables.
 func read(argv, environ []string) (*option.Options, error) {
 	table := option.Table()
-	l := option.LookThrough(table, argv)
-	if l.Asks("help") {
-		return &option.Options{Help: true, Brief: l.Word("help").Text == "-h", HelpOn: l.HelpOn()}, nil
-	}
-	if l.Unknown == "" && (l.Asks("version") || l.Asks("man")) {
-		return &option.Options{Version: l.Asks("version"), Man: l.Asks("man")}, nil
-	}
-	var variables []option.Setting
-	if !l.Asks("no-env") && !l.Asks("completion") {
-		variables = option.Environment(table, environ)
-	}
-	g, settings, err := l.Read(table, variables)
+	variables := option.Environment(table, environ)
+	l, err := option.Read(table, argv, variables)
 	switch {
+	case l.Asks("help"):
+		return &option.Options{Help: true, Brief: l.Word("help").Text == "-h", HelpOn: l.HelpOn()}, nil
+	case l.Asks("version") || l.Asks("man"):
+		return &option.Options{Version: l.Asks("version"), Man: l.Asks("man")}, nil
 	case err != nil:
 		return nil, err
-	case g.Completion != "":
-		return &option.Options{Completion: g.Completion}, nil
+	case l.Asks("completion"):
+		return &option.Options{Completion: l.Grammar.Completion}, nil
+	case l.Asks("no-env"):
+		variables = nil
 	}
-	chosen, err := policy.Choose(table, environ, settings, option.ToRun(g, l.Command))
+	chosen, err := policy.Choose(table, environ, l.Settings, option.ToRun(l.Grammar, l.Command))
 	if err != nil {
 		return nil, err
 	}
 	if chosen.All != nil {
-		return &option.Options{Chosen: chosen, LogFormat: g.LogFormat}, nil
+		return &option.Options{Chosen: chosen, LogFormat: l.Grammar.LogFormat}, nil
 	}
 	if len(chosen.Settings) > 0 {
-		if g, settings, err = l.Read(table, option.Merge(chosen.Settings, variables)); err != nil {
+		if l, err = option.Read(table, argv, option.Merge(chosen.Settings, variables)); err != nil {
 			return nil, err
 		}
 	}
-	o, err := option.Resolve(g, settings, l.Command)
+	o, err := option.Resolve(l.Grammar, l.Settings, l.Command)
 	if err != nil {
 		return nil, err
 	}
 	o.Chosen = chosen
 	if o.Verbose {
-		o.Sources = option.Sources(settings)
+		o.Sources = option.Sources(l.Settings)
 	}
-	if !g.NoEnv {
+	if !l.Asks("no-env") {
 		o.Idle = append(o.Idle, option.Misnamed(table, environ)...)
 	}
-	o.Own = l.Before()
+	o.Own = l.Before
 	if o.Simulation != nil {
 		err = compare(o, table, environ)
 	}

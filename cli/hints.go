@@ -91,7 +91,7 @@ func failedHint(o *option.Options, code int) string {
 // lineOf is the command line that was probably meant. Words that already have flags
 // of this program in front are a whole line.
 func lineOf(own, words []string) string {
-	l := option.LookThrough(option.Table(), words)
+	l, _ := option.Read(option.Table(), words, nil)
 	own = append(slices.Clip(own), words[:len(words)-len(l.Command)]...)
 	own = slices.DeleteFunc(own, func(word string) bool { return word == "--" })
 	line := "retry"

@@ -52,32 +52,23 @@ type modeCall struct {
 // first word that is one, among the flags. The words before it may be flags of
 // any grammar.
 func callOf(modes []ownMode, argv []string) (*modeCall, error) {
-	if len(modes) == 0 || !slices.ContainsFunc(argv, func(word string) bool { return modeNamed(modes, word) != nil }) {
+	if !slices.ContainsFunc(argv, func(word string) bool { return modeNamed(modes, word) != nil }) {
 		return nil, nil
 	}
 	known := option.Table()
 	for i := range modes {
-		known = append(known, option.FlagsOf(reflect.TypeOf(modes[i].grammar).Elem())...)
+		known = append(append(known, option.Switch(modes[i].name)), option.FlagsOf(reflect.TypeOf(modes[i].grammar).Elem())...)
 	}
 	first := "" // a mode of a run, which came before
-	for i := 0; i < len(argv); i++ {
-		word := argv[i]
-		if m := modeNamed(modes, word); m != nil {
-			if first != "" {
-				return nil, option.Usage(word, fmt.Errorf("goes without %s; give one of them", first))
-			}
-			return &modeCall{*m, slices.Concat(argv[:i], argv[i+1:]), option.AsksForHelp(argv[:i]) || option.AsksForHelp(argv[i+1:])}, nil
-		}
-		if word == "--" || len(word) < 2 || word[0] != '-' {
-			return nil, nil
-		}
-		l := &option.Line{}
-		needsNext, _ := l.Own(known, word)
-		if len(l.Words) > 0 && first == "" && option.IsRunMode(l.Words[0].Flag) && !l.Words[0].Off && !l.Words[0].Flag.Is("help") {
-			first = l.Words[0].Text
-		}
-		if needsNext {
-			i++
+	for _, w := range option.ReadNames(known, argv).Given {
+		switch m := modeNamed(modes, argv[w.At]); {
+		case m != nil && first != "":
+			return nil, option.Usage(w.Text, fmt.Errorf("goes without %s; give one of them", first))
+		case m != nil:
+			before, after := argv[:w.At], argv[w.At+1:]
+			return &modeCall{*m, slices.Concat(before, after), option.AsksForHelp(before) || option.AsksForHelp(after)}, nil
+		case first == "" && option.IsRunMode(w.Flag) && !w.Off && !w.Flag.Is("help"):
+			first = w.Text
 		}
 	}
 	return nil, nil

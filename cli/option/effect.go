@@ -56,15 +56,11 @@ func Behind(table []Flag, command []string) (before, flags []string) {
 		if len(command[i]) < 2 || command[i][0] != '-' {
 			continue
 		}
-		l := LookThrough(table, command[i:])
-		if l.Unknown != "" || l.end < len(command)-i || len(l.Command) > 0 {
-			continue
-		}
-		_, settings, err := l.Read(table, nil)
+		l, err := Read(table, command[i:], nil)
 		of := func(test func(*Flag) bool) bool {
-			return slices.ContainsFunc(settings, func(s Setting) bool { return test(s.Flag) })
+			return slices.ContainsFunc(l.Given, func(w Given) bool { return test(w.Flag) })
 		}
-		if err == nil && of(func(f *Flag) bool { return !f.IsBool() }) && !of(func(f *Flag) bool { return !f.HasVariable() }) {
+		if err == nil && len(l.Command) == 0 && of(func(f *Flag) bool { return !f.IsBool() }) && !of(func(f *Flag) bool { return !f.HasVariable() }) {
 			return command[:i], command[i:]
 		}
 	}

@@ -227,6 +227,11 @@ func FlagsOf(t reflect.Type) []Flag {
 	return all
 }
 
+// Switch is a flag without a value, by its name, which is one word.
+func Switch(name string) Flag {
+	return Flag{field: reflect.StructField{Name: strings.ToUpper(name[:1]) + name[1:], Type: reflect.TypeFor[bool]()}}
+}
+
 // in is the flag's value in a grammar.
 func (f *Flag) in(g *grammar) reflect.Value {
 	return reflect.ValueOf(g).Elem().Field(f.Index[0]).Field(f.Index[1])

@@ -61,7 +61,7 @@ func (f *Flag) saysHow() bool {
 // Redrive is the command line of --redrive: its own words, and the flags of a run.
 type Redrive struct {
 	Own   []string
-	line  *Line
+	run   []string
 	below []Setting
 }
 
@@ -77,32 +77,33 @@ func ReadRedrive(args, environ []string) (*Redrive, *grammar, []Setting, error) 
 		return slices.Contains(notRedriven[:], f.Name()) || !f.HasVariable() && !f.Is("no-env")
 	})
 	l := &Redrive{}
-	var run []string
 	for i := 0; i < len(args); i++ {
-		word, flags := args[i], &Line{}
-		needsNext, known := false, false
+		word := args[i]
+		var flags []*Flag
+		takesNext := false
 		if len(word) > 1 && word[0] == '-' && word != "--" {
-			needsNext, known = flags.Own(table, word)
+			flags, takesNext = named(table, word)
 		}
 		switch {
 		case word == "--":
 			l.Own = append(l.Own, args[i:]...)
 			i = len(args)
-		case !known:
+		case flags == nil:
 			l.Own = append(l.Own, word)
 		default:
-			run = append(run, word)
-			if needsNext && i+1 < len(args) && args[i+1] != "--" {
+			l.run = append(l.run, word)
+			if takesNext && i+1 < len(args) && args[i+1] != "--" {
 				i++
-				run = append(run, args[i])
+				l.run = append(l.run, args[i])
 			}
 		}
 	}
-	l.line = LookThrough(table, run)
-	if !l.line.Asks("no-env") {
-		l.below = slices.DeleteFunc(Environment(table, environ), func(s Setting) bool { return !s.Flag.saysHow() })
+	l.below = slices.DeleteFunc(Environment(table, environ), func(s Setting) bool { return !s.Flag.saysHow() })
+	line, err := Read(table, l.run, l.below)
+	g, settings := line.Grammar, line.Settings
+	if line.Asks("no-env") {
+		l.below = nil
 	}
-	g, settings, err := l.line.Read(table, l.below)
 	if format := Last(settings, "log-format"); err == nil && format != nil && format.Source == FromCommandLine && g.LogFormat != "text" && g.LogFormat != "json" {
 		err = Usage("--log-format", fmt.Errorf("%q is not text or json", g.LogFormat))
 	}
@@ -124,22 +125,19 @@ func (l *Redrive) Options(kept map[string][]string, command []string) (*Options,
 			settings = append(settings, Setting{f, value, "--" + name, FromPolicy})
 		}
 	}
-	g, settings, err := l.line.again(table).Read(table, Merge(settings, l.below))
+	line, err := Read(table, l.run, Merge(settings, l.below))
 	if err == nil {
-		err = absolute(g, settings)
+		err = absolute(line.Grammar, line.Settings)
 	}
 	if err != nil {
 		return nil, err
 	}
-	o, err := Resolve(g, settings, command)
+	o, err := Resolve(line.Grammar, line.Settings, command)
 	if err == nil {
 		o.Chosen = &InForce{}
 	}
 	return o, err
 }
-
-// again looks the same words through by another table.
-func (l *Line) again(table []Flag) *Line { return LookThrough(table, l.argv) }
 
 // absolute names the files that are not a letter's by their whole path.
 func absolute(g *grammar, settings []Setting) error {

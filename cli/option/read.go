@@ -1,12 +1,11 @@
 package option
 
-// This file reads the command line with kong, and what the command line leaves
-// open from variables and policies, as kong's resolvers.
+// This file reads the command line with kong.
 //
-// kong builds its model anew at each start, in about 8 us a flag. So it is given
-// the flags that the words, the variables and the policy name, as a struct made
-// of those fields alone. To find them, and where the command begins, the words
-// are looked through once; what they mean is kong's business.
+// kong builds its model anew at each start, in about 8 us a flag, and copies all
+// words that are left with each one that it takes apart. So it is given the flags
+// that words, variables and the policy may name, and no words that are the command's
+// for certain. What a word means, and where the command begins, is kong's business.
 
 import (
 	"errors"
@@ -18,107 +17,132 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Source is where a setting comes from; a higher one beats a lower one (SPEC
-// section 1).
-type Source int
-
-const (
-	// The settings that a policy inherits are lower by one each generation.
-	FromPolicy Source = iota + MostAncestors
-	FromEnvironment
-	FromCommandLine
-)
-
-// Setting is one flag as it was given. word is how the user named it, for
-// messages.
-type Setting struct {
-	Flag   *Flag
-	Value  string
-	Word   string
-	Source Source
-}
-
-// Line is a command line that was looked through.
+// Line is a command line that kong has read, as far as it could.
 type Line struct {
+	all   []Flag
 	argv  []string
-	Words []ownWord
-	// end is where the program's own words end, and command what follows them.
-	end     int
-	Command []string
-	// unknown is the word that is no flag of the program, "" for none.
-	Unknown string
+	next  int   // of argv, that kong has not read yet
+	wrong error // the first value that is
+
+	// Given are the flags of the command line, in their order.
+	Given []Given
+	// Before are the words before the command, nil where "--" ends them.
+	Before, Command []string
+	// Grammar has the values, and Settings where they come from.
+	Grammar  *grammar
+	Settings []Setting
 }
 
-// ownWord is a flag of the command line, as the user wrote it.
-type ownWord struct {
+// Given is a flag of the command line, as the user wrote it.
+type Given struct {
 	Flag *Flag
 	Text string // "-n" or "--attempts"
+	At   int    // of the words
 	Off  bool   // a switch that was given "=false" or the like
 }
 
-// LookThrough finds the flags among the words, and the command. The first word
-// that is not a flag starts the command, and so does "--". It ends at the first
-// word that kong will refuse.
-func LookThrough(all []Flag, argv []string) *Line {
-	l := &Line{argv: argv, end: len(argv)}
-	for i := 0; i < len(argv); i++ {
-		word := argv[i]
-		switch {
-		case word == "--":
-			l.end, l.Command = i, argv[i+1:]
-			return l
-		case len(word) < 2 || word[0] != '-':
-			l.end, l.Command = i, argv[i:]
-			return l
-		}
-		needsNext, known := l.Own(all, word)
-		if !known {
-			l.Unknown, l.end = word, i+1
-			return l
-		}
-		if !needsNext {
-			continue
-		}
-		if i++; i == len(argv) || len(argv[i]) > 1 && argv[i][0] == '-' {
-			if l.end = min(i+1, len(argv)); IsRunMode(l.Words[len(l.Words)-1].Flag) && AsksForHelp(argv[i:l.end]) {
-				_, _ = l.Own(all, argv[i]) // of the mode
-			}
-			return l
-		}
+// Read has kong read the words, with the settings of lower sources for the flags
+// that are not on the line. Where there is an error, the line is what came before.
+func Read(all []Flag, argv []string, below []Setting) (*Line, error) {
+	l := &Line{all: all, argv: argv}
+	used, hot, err := l.parse(below)
+	if err != nil {
+		return l, err
 	}
+	l.Grammar = defaults(all)
+	for i, f := range used {
+		f.in(l.Grammar).Set(hot.Field(i))
+	}
+	return l, nil
+}
+
+// ReadNames has kong read words by the names of flags alone, of several grammars:
+// any value will do.
+func ReadNames(all []Flag, argv []string) *Line {
+	shapes := make([]Flag, len(all))
+	for i := range all {
+		f := reflect.StructField{Name: all[i].field.Name, Type: reflect.TypeFor[string]()}
+		if all[i].IsBool() {
+			f.Type = reflect.TypeFor[bool]()
+		}
+		if letter := all[i].short(); letter != 0 && byShort(all, letter) == &all[i] {
+			f.Tag = reflect.StructTag(`short:"` + string(letter) + `"`)
+		}
+		shapes[i].field = f
+	}
+	l := &Line{all: shapes, argv: argv}
+	_, _, _ = l.parse(nil)
 	return l
 }
 
-// Before are the words before the command, nil where "--" ends them.
-func (l *Line) Before() []string {
-	if l.end < len(l.argv) && l.argv[l.end] == "--" {
-		return nil
+// parse has kong fill a struct of the flags that may be meant.
+func (l *Line) parse(below []Setting) (used []*Flag, hot reflect.Value, err error) {
+	used, bound := l.mayName()
+	for _, s := range below {
+		if !slices.ContainsFunc(used, func(f *Flag) bool { return f.field.Name == s.Flag.field.Name }) { // it may be of another table
+			used = append(used, s.Flag)
+		}
 	}
-	return l.argv[:l.end:l.end]
+	fields := make([]reflect.StructField, 0, len(used)+1)
+	for _, f := range used {
+		fields = append(fields, reflect.StructField{Name: f.field.Name, Type: f.field.Type, Tag: f.field.Tag})
+	}
+	fields = append(fields, reflect.StructField{Name: "Command", Type: reflect.TypeFor[[]string](), Tag: `arg:"" optional:"" passthrough:"partial"`})
+	hot = reflect.New(reflect.StructOf(fields))
+	parser, err := kong.New(hot.Interface(), append(l.mappers(), kong.NoDefaultHelp(), kong.Exit(func(int) {}), kong.Resolvers(l.lower(below)))...)
+	if err != nil {
+		return nil, hot, err
+	}
+	l.Before = l.argv[:bound:bound]
+	if _, err := parser.Parse(l.Before); err != nil {
+		l.fail(l.explain(err))
+	}
+	return used, hot.Elem(), l.wrong
 }
 
-// Own takes one word with flags: a long one, or a cluster such as -qvn5.
-func (l *Line) Own(all []Flag, word string) (needsNext, known bool) {
-	if strings.HasPrefix(word, "--") {
-		name, value, hasValue := strings.Cut(word[2:], "=")
-		f := ByName(all, name)
-		if f == nil {
-			return false, false
+// mayName returns the flags that words may name, each once, and a bound: what
+// stands behind it is the command's, and it is the first word that is for certain.
+func (l *Line) mayName() (used []*Flag, bound int) {
+	value := false // the word may be that of the flag before it
+	for i, word := range l.argv {
+		dashed := len(word) > 1 && word[0] == '-'
+		if word == "--" || !dashed && !value {
+			return used, i + 1
 		}
-		l.Words = append(l.Words, ownWord{f, "--" + name, f.IsBool() && hasValue && Truth(value) == "false"})
-		return !f.IsBool() && !hasValue, true
+		value = false
+		if dashed {
+			var flags []*Flag
+			flags, value = named(l.all, word)
+			for _, f := range flags {
+				if !slices.Contains(used, f) {
+					used = append(used, f)
+				}
+			}
+		}
+	}
+	return used, len(l.argv)
+}
+
+// named returns the flags that a word names, a long one or a cluster such as -qvn5,
+// and whether the last takes the next word for its value.
+func named(all []Flag, word string) (flags []*Flag, takesNext bool) {
+	if strings.HasPrefix(word, "--") {
+		name, _, hasValue := strings.Cut(word[2:], "=")
+		if f := ByName(all, name); f != nil {
+			return []*Flag{f}, !f.IsBool() && !hasValue
+		}
+		return nil, false
 	}
 	for i, letter := range word[1:] {
 		f := byShort(all, letter)
 		if f == nil {
-			return false, false
+			return nil, false
 		}
-		l.Words = append(l.Words, ownWord{f, "-" + string(letter), false})
-		if !f.IsBool() {
-			return i+2 == len(word), true
+		if flags = append(flags, f); !f.IsBool() {
+			return flags, i+2 == len(word)
 		}
 	}
-	return false, true
+	return flags, false
 }
 
 // Asks reports whether the last word about a switch, or any about a flag with a
@@ -129,10 +153,10 @@ func (l *Line) Asks(name string) bool {
 }
 
 // Word is the last one about a flag, nil for none.
-func (l *Line) Word(name string) *ownWord {
-	for i := len(l.Words) - 1; i >= 0; i-- {
-		if l.Words[i].Flag.Is(name) {
-			return &l.Words[i]
+func (l *Line) Word(name string) *Given {
+	for i := len(l.Given) - 1; i >= 0; i-- {
+		if l.Given[i].Flag.Is(name) {
+			return &l.Given[i]
 		}
 	}
 	return nil
@@ -140,7 +164,7 @@ func (l *Line) Word(name string) *ownWord {
 
 // HelpOn is the first mode of the line that has flags for itself, "" for none.
 func (l *Line) HelpOn() string {
-	for _, w := range l.Words {
+	for _, w := range l.Given {
 		if w.Flag.Is("explain") || w.Flag.Is("simulate") {
 			return w.Flag.Name()
 		}
@@ -148,109 +172,107 @@ func (l *Line) HelpOn() string {
 	return ""
 }
 
-// reading is one use of kong, and the mapper of its values.
-type reading struct {
-	all      []Flag
-	line     *Line
-	settings []Setting
-}
-
-// Read has kong read the line, with the settings of lower sources for the flags
-// that are not on it. It returns the grammar and all settings in force.
-func (l *Line) Read(all []Flag, below []Setting) (*grammar, []Setting, error) {
-	r := &reading{all: all, line: l}
-	g := defaults(all)
-	used := l.used(below)
-	fields := make([]reflect.StructField, len(used))
-	for i, f := range used {
-		fields[i] = reflect.StructField{Name: f.field.Name, Type: f.field.Type, Tag: f.field.Tag}
-	}
-	hot := reflect.New(reflect.StructOf(fields))
-	parser, err := kong.New(hot.Interface(), append(r.mappers(), kong.NoDefaultHelp(), kong.Exit(func(int) {}), kong.Resolvers(lower(below)))...)
-	if err != nil {
-		return nil, nil, err
-	}
-	if _, err := parser.Parse(l.argv[:l.end]); err != nil {
-		return nil, nil, l.explain(all, err)
-	}
-	for i, f := range used {
-		f.in(g).Set(hot.Elem().Field(i))
-	}
-	return g, r.settings, nil
-}
-
-// used are the flags of the line and of the settings below it, each once.
-func (l *Line) used(below []Setting) (used []*Flag) {
-	add := func(f *Flag) {
-		if !slices.Contains(used, f) {
-			used = append(used, f)
-		}
-	}
-	for _, w := range l.Words {
-		add(w.Flag)
-	}
-	for _, s := range below {
-		add(s.Flag)
-	}
-	return used
-}
-
 // explain says what kong did not understand, in the words of this program.
-func (l *Line) explain(all []Flag, err error) error {
-	if wrong := new(UsageError); errors.As(err, &wrong) {
-		return wrong
+func (l *Line) explain(err error) error {
+	if missing := new(UsageError); errors.As(err, &missing) {
+		return missing
 	}
-	if l.Unknown != "" {
-		err = unknownFlag(all, l.Unknown)
-		if i := slices.IndexFunc(l.Words, func(w ownWord) bool { return IsRunMode(w.Flag) && !w.Off }); i >= 0 {
-			return Usage(l.Words[i].Text, err)
-		}
-		return err
+	if !strings.HasPrefix(err.Error(), "unknown flag") {
+		return errors.New(err.Error()) // without kong's exit code
 	}
-	return errors.New(err.Error()) // without kong's exit code
+	err = unknownFlag(l.all, l.argv[l.next])
+	if i := slices.IndexFunc(l.Given, func(w Given) bool { return IsRunMode(w.Flag) && !w.Off }); i >= 0 {
+		return Usage(l.Given[i].Text, err)
+	}
+	return err
 }
 
-// mappers make the reading kong's mapper of every kind of value that a flag has.
-func (r *reading) mappers() (options []kong.Option) {
+// mappers make the line kong's mapper of every kind of value that a flag has.
+func (l *Line) mappers() (options []kong.Option) {
 	for _, kind := range []reflect.Kind{reflect.Bool, reflect.String, reflect.Int, reflect.Int64, reflect.Uint64, reflect.Float64, reflect.Struct, reflect.Slice} {
-		options = append(options, kong.KindMapper(kind, r))
+		options = append(options, kong.KindMapper(kind, l))
 	}
 	return options
 }
 
-// Decode reads a value, as kong.Mapper: a word of the command line, or what lower
-// has answered.
-func (r *reading) Decode(c *kong.DecodeContext, target reflect.Value) error {
-	given := []Setting{{Flag: ByName(r.all, c.Value.Name), Value: "true", Source: FromCommandLine}}
-	if w := r.line.Word(c.Value.Name); w != nil {
-		given[0].Word = w.Text
+// Decode reads a value, as kong.Mapper: of the command line, of lower sources as
+// lower has answered, or a default.
+func (l *Line) Decode(c *kong.DecodeContext, target reflect.Value) error {
+	if c.Value.Flag == nil {
+		l.command(c.Scan)
+		return nil
 	}
-	isDefault := target.Addr().Pointer() == c.Value.Target.Addr().Pointer()
-	switch token := c.Scan.Peek(); {
-	case target.Kind() == reflect.Bool && token.Type != kong.FlagValueToken:
-	case !token.IsValue():
-		return valueMissing(&given[0], token)
-	default:
+	token := c.Scan.Peek()
+	if below, ok := token.Value.([]Setting); ok {
 		c.Scan.Pop()
-		if below, ok := token.Value.([]Setting); ok {
-			given = below
-		} else {
-			given[0].Value = token.String()
-		}
+		return l.take(target, below)
 	}
+	f := ByName(l.all, c.Value.Name)
+	if target.Addr().Pointer() == c.Value.Target.Addr().Pointer() { // a default
+		return set(target, &Setting{Flag: f, Value: c.Scan.Pop().String()})
+	}
+	l.given(f, token, c.Scan.Len())
+	given := Setting{Flag: f, Value: "true", Word: l.Given[len(l.Given)-1].Text, Source: FromCommandLine}
+	switch {
+	case f.IsBool() && token.Type != kong.FlagValueToken:
+	case token.IsValue():
+		given.Value = c.Scan.Pop().String()
+	case IsRunMode(f) && AsksForHelp([]string{token.String()}): // of the mode
+		return nil
+	default:
+		return valueMissing(&given, token)
+	}
+	l.next = len(l.Before) - c.Scan.Len()
+	l.Given[len(l.Given)-1].Off = f.IsBool() && Truth(given.Value) == "false"
+	return l.take(target, []Setting{given})
+}
+
+// given notes a flag of the command line; next is the token after its name, and left
+// the number of tokens from it on.
+func (l *Line) given(f *Flag, next kong.Token, left int) {
+	w := Given{Flag: f, At: len(l.Before) - left}
+	if next.Type != kong.FlagValueToken && next.Type != kong.ShortFlagTailToken { // which are the rest of its word
+		w.At--
+	}
+	if w.Text = "-" + string(f.short()); strings.HasPrefix(l.argv[w.At], "--") {
+		w.Text = "--" + f.Name()
+	}
+	l.Given = append(l.Given, w)
+}
+
+// command notes where the command begins.
+func (l *Line) command(scan *kong.Scanner) {
+	at := len(l.Before) - scan.Len()
+	l.Before, l.Command = l.argv[:at:at], l.argv[at:]
+	if l.Command[0] == "--" {
+		l.Before, l.Command = nil, l.Command[1:]
+	}
+	for scan.Len() > 0 {
+		scan.Pop()
+	}
+}
+
+// take gives a field of the grammar the values of settings.
+func (l *Line) take(target reflect.Value, given []Setting) error {
 	for i := range given {
 		s := &given[i]
-		if target.Kind() == reflect.Bool && Truth(s.Value) != "" {
-			s.Value = Truth(s.Value)
+		if truth := Truth(s.Value); target.Kind() == reflect.Bool && truth != "" {
+			s.Value = truth
 		}
 		if err := set(target, s); err != nil {
-			return &UsageError{s.Word, err}
+			l.fail(&UsageError{s.Word, err})
 		}
 	}
-	if !isDefault {
-		r.settings = append(r.settings, given...)
-	}
+	l.Settings = append(l.Settings, given...)
 	return nil
+}
+
+// fail keeps the first error. kong reads on, since a flag that tells of the program
+// counts whatever else is wrong.
+func (l *Line) fail(err error) {
+	if l.wrong == nil {
+		l.wrong = err
+	}
 }
 
 // set gives a field of the grammar the value of a setting; one more, where the
@@ -305,126 +327,6 @@ func Fill(all []Flag, settings []Setting) (*grammar, error) {
 	return g, nil
 }
 
-// lower answers, as a resolver, with the settings of lower sources, for the flags that the
-// command line does not have.
-func lower(settings []Setting) kong.Resolver {
-	return kong.ResolverFunc(func(c *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) {
-		given := slices.DeleteFunc(slices.Clone(settings), func(s Setting) bool { return !s.Flag.Is(f.Name) })
-		on := func(other string) bool { return onLine(c, other) }
-		if len(given) == 0 || slices.ContainsFunc(contradicted(f.Name), on) || given[0].Source == FromEnvironment && idle(f.Name, settings, on) {
-			return nil, nil
-		}
-		return given, nil
-	})
-}
-
-// idle reports whether a variable sets what none of the flags in force looks at.
-func idle(name string, settings []Setting, onLine func(string) bool) bool {
-	var needs []string
-	switch name {
-	case "wait-timeout":
-		needs = []string{"wait-for", "wait-gone", "retry-when"}
-	case "hedge-max":
-		needs = []string{"hedge"}
-	case "rehearse-stdout", "rehearse-stderr":
-		needs = []string{"rehearse"}
-	}
-	return len(needs) > 0 && !slices.ContainsFunc(needs, func(other string) bool { return onLine(other) || Last(settings, other) != nil })
-}
-
-// Merge puts the settings of a higher source over those of a lower one: a
-// repeatable flag there replaces what is below it, and so does one that says
-// otherwise.
-func Merge(lower, higher []Setting) []Setting {
-	if len(lower) == 0 {
-		return higher
-	}
-	beats := func(s Setting) bool {
-		name := s.Flag.Name()
-		return Last(higher, name) != nil || slices.ContainsFunc(contradicted(name), func(other string) bool {
-			h := Last(higher, other)
-			return h != nil && Truth(h.Value) != "false"
-		})
-	}
-	return append(slices.DeleteFunc(slices.Clone(lower), beats), higher...)
-}
-
-// onLine reports whether the command line has a flag that is not switched off.
-func onLine(c *kong.Context, name string) bool {
-	return slices.ContainsFunc(c.Path, func(p *kong.Path) bool {
-		return p.Flag != nil && p.Flag.Name == name && (!p.Flag.IsBool() || c.Value(p).Bool())
-	})
-}
-
-// contradicted are the flags that mean nothing beside this one, or take its
-// meaning away.
-func contradicted(name string) []string {
-	switch name {
-	case "delays":
-		return []string{"backoff", "base", "factor"}
-	case "backoff", "base", "factor":
-		return []string{"delays"}
-	case "quiet":
-		return []string{"verbose"}
-	case "verbose":
-		return []string{"quiet"}
-	}
-	return nil
-}
-
-// Environment reads the settings that come from RETRY_ variables. Empty and
-// unknown variables are ignored. The values of a repeatable flag are separated
-// by newlines, since a value may hold anything else; blank lines are ignored,
-// as YAML's blocks end in one. Inside another retry, the variables that speak of
-// the outer run (the grammar marks them) are ignored.
-func Environment(all []Flag, environ []string) (settings []Setting) {
-	nested := false
-	for _, entry := range environ {
-		name, value, _ := strings.Cut(entry, "=")
-		value = strings.TrimRight(value, "\r\n")
-		if !strings.HasPrefix(name, "RETRY_") || strings.TrimSpace(value) == "" {
-			continue
-		}
-		nested = nested || name == "RETRY_DEPTH"
-		f := flagOf(all, name)
-		switch {
-		case f == nil || !f.HasVariable():
-		case f.Repeats():
-			for line := range strings.Lines(value) {
-				if line = strings.TrimRight(line, "\r\n"); strings.TrimSpace(line) != "" {
-					settings = append(settings, Setting{f, line, name, FromEnvironment})
-				}
-			}
-		default:
-			settings = append(settings, Setting{f, value, name, FromEnvironment})
-		}
-	}
-	if nested {
-		settings = slices.DeleteFunc(settings, func(s Setting) bool { return s.Flag.SpeaksOfOuterRun() })
-	}
-	return settings
-}
-
-// flagOf returns the flag that a variable is named after, nil for none.
-func flagOf(all []Flag, variable string) *Flag {
-	if variable != strings.ToUpper(variable) {
-		return nil
-	}
-	return ByName(all, strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(variable, "RETRY_"), "_", "-")))
-}
-
-// Truth reads what switches a flag without value on or off, as kong has it; ""
-// is for everything else.
-func Truth(value string) string {
-	switch strings.ToLower(value) {
-	case "1", "true", "yes":
-		return "true"
-	case "0", "false", "no":
-		return "false"
-	}
-	return ""
-}
-
 // IsRunMode reports whether a flag asks for a mode that takes the flags of a run.
 func IsRunMode(f *Flag) bool {
 	_, is := reflect.TypeFor[modeFlags]().FieldByName(f.field.Name)
@@ -439,24 +341,10 @@ func AsksForHelp(words []string) bool {
 	return slices.Contains(words, "--help") || slices.Contains(words, "-h")
 }
 
-// Last returns the setting of that flag that counts, nil for none.
-func Last(settings []Setting, name string) *Setting {
-	for i := len(settings) - 1; i >= 0; i-- {
-		if settings[i].Flag.Is(name) {
-			return &settings[i]
-		}
-	}
-	return nil
-}
-
-// MostAncestors bounds a chain of inheritance, far beyond what a person could
-// follow.
-const MostAncestors = 50
-
 // Model is kong's, of all flags of a run.
 func Model() ([]*kong.Flag, error) {
-	r := &reading{all: Table(), line: &Line{}}
-	parser, err := kong.New(new(grammar), append(r.mappers(), kong.NoDefaultHelp())...)
+	l := &Line{all: Table()}
+	parser, err := kong.New(new(grammar), append(l.mappers(), kong.NoDefaultHelp())...)
 	if err != nil {
 		return nil, err
 	}

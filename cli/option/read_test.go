@@ -42,10 +42,9 @@ func TestRead(t *testing.T) {
 		{"--idempotency-key \xff\xfe true", "idempotency-key=\xff\xfe", "true"},
 		{"", "", ""},
 	} {
-		l := LookThrough(table, strings.Fields(c.argv))
-		_, settings, err := l.Read(table, nil)
-		if err != nil || words(settings) != c.own || strings.Join(l.Command, " ") != c.command {
-			t.Errorf("%q: own %q command %q, %v", c.argv, words(settings), l.Command, err)
+		l, err := Read(table, strings.Fields(c.argv), nil)
+		if err != nil || words(l.Settings) != c.own || strings.Join(l.Command, " ") != c.command {
+			t.Errorf("%q: own %q command %q, %v", c.argv, words(l.Settings), l.Command, err)
 		}
 	}
 	for argv, want := range map[string]string{
@@ -54,7 +53,7 @@ func TestRead(t *testing.T) {
 		"--base -- true": `--base: needs a value, and "--" ends the flags`, "-qn": "-n: needs a value", "--base -1 true": `--base: needs a value, and "-1" begins with a dash`,
 		"-n=5 true": `-n: "=5" is not a whole number`, "--quiet=maybe": `--quiet: "maybe" is not true or false`, "--quiet=": `--quiet: "" is not true or false`, "--base= true": `--base: "" is not a duration`,
 	} {
-		if _, _, err := LookThrough(table, strings.Fields(argv)).Read(table, nil); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, err := Read(table, strings.Fields(argv), nil); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v, want %s", argv, err, want)
 		}
 	}
@@ -86,10 +85,10 @@ func TestEnvironment(t *testing.T) {
 		{"and what something does", []string{"RETRY_WAIT_TIMEOUT=9s", "RETRY_HEDGE=2s"}, "--wait-for tcp://a:1", "wait-for=tcp://a:1 wait-timeout=9s hedge=2s"},
 	} {
 		table := Table()
-		g, settings, err := LookThrough(table, strings.Fields(c.argv)).Read(table, Environment(table, c.environ))
-		if err != nil || words(settings) != c.want {
-			t.Errorf("%s: %q, want %q; %v", c.name, words(settings), c.want, err)
-		} else if g.Backoff != "exponential" || g.Factor != 2 {
+		l, err := Read(table, strings.Fields(c.argv), Environment(table, c.environ))
+		if err != nil || words(l.Settings) != c.want {
+			t.Errorf("%s: %q, want %q; %v", c.name, words(l.Settings), c.want, err)
+		} else if g := l.Grammar; g.Backoff != "exponential" || g.Factor != 2 {
 			t.Errorf("%s: backoff %q, factor %v", c.name, g.Backoff, g.Factor)
 		}
 	}
@@ -125,8 +124,7 @@ func TestSuggest(t *testing.T) {
 	for line := range strings.Lines(strings.TrimSpace(elsewhere)) {
 		write, names, _ := strings.Cut(line, ": ")
 		for flag := range strings.SplitSeq(write, " or ") {
-			l := LookThrough(table, strings.Fields(flag)[:1])
-			if l.Unknown != "" && flag != "--status" {
+			if flags, _ := named(table, strings.Fields(flag)[0]); flags == nil && flag != "--status" {
 				t.Errorf("elsewhere has %s, which is no flag", flag)
 			}
 		}
@@ -153,8 +151,7 @@ func FuzzRead(f *testing.F) {
 			t.Skip("no argument holds NUL")
 		}
 		argv := strings.Split(text, " ")
-		l := LookThrough(table, argv)
-		g, settings, err := l.Read(table, nil)
+		l, err := Read(table, argv, nil)
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
 				t.Fatalf("%q: the error has several lines: %v", argv, err)
@@ -164,7 +161,8 @@ func FuzzRead(f *testing.F) {
 		if !slices.Equal(l.Command, argv[len(argv)-len(l.Command):]) {
 			t.Fatalf("%q: the command %q was touched", argv, l.Command)
 		}
-		again, err := Fill(table, settings)
+		g := l.Grammar
+		again, err := Fill(table, l.Settings)
 		if err != nil || g.Attempts != again.Attempts || g.Base != again.Base || g.Quiet != again.Quiet || len(g.OnStderr) != len(again.OnStderr) {
 			t.Fatalf("%q: %v; %+v and %+v", argv, err, g, again)
 		}

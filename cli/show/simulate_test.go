@@ -27,12 +27,11 @@ var redraw = goflag.Bool("update", false, "draw docs/simulation.svg anew")
 func simulated(t *testing.T, words ...string) []namedHerd {
 	t.Helper()
 	table := option.Table()
-	l := option.LookThrough(table, append([]string{"--simulate", "outage"}, words...))
-	g, settings, err := l.Read(table, nil)
+	l, err := option.Read(table, append([]string{"--simulate", "outage"}, words...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := option.Resolve(g, settings, nil)
+	o, err := option.Resolve(l.Grammar, l.Settings, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

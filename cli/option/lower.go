@@ -1,0 +1,163 @@
+package option
+
+// This file reads the settings of lower sources, variables and policies, for what
+// the command line leaves open.
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// Source is where a setting comes from; a higher one beats a lower one (SPEC
+// section 1).
+type Source int
+
+const (
+	// The settings that a policy inherits are lower by one each generation.
+	FromPolicy Source = iota + MostAncestors
+	FromEnvironment
+	FromCommandLine
+)
+
+// Setting is one flag as it was given. word is how the user named it, for
+// messages.
+type Setting struct {
+	Flag   *Flag
+	Value  string
+	Word   string
+	Source Source
+}
+
+// Last returns the setting of that flag that counts, nil for none.
+func Last(settings []Setting, name string) *Setting {
+	for i := len(settings) - 1; i >= 0; i-- {
+		if settings[i].Flag.Is(name) {
+			return &settings[i]
+		}
+	}
+	return nil
+}
+
+// MostAncestors bounds a chain of inheritance, far beyond what a person could
+// follow.
+const MostAncestors = 50
+
+// lower answers, as a resolver, with the settings of lower sources for the flags that
+// the command line does not have. What tells of the program itself has none.
+func (l *Line) lower(settings []Setting) kong.Resolver {
+	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) {
+		given := slices.DeleteFunc(slices.Clone(settings), func(s Setting) bool { return !s.Flag.Is(f.Name) })
+		if len(given) == 0 || slices.ContainsFunc(contradicted(f.Name), l.Asks) || slices.ContainsFunc(tellOfProgram, l.Asks) {
+			return nil, nil
+		}
+		if given[0].Source == FromEnvironment && (l.Asks("no-env") || idle(f.Name, settings, l.Asks)) {
+			return nil, nil
+		}
+		return given, nil
+	})
+}
+
+// tellOfProgram are modes for which no setting counts.
+var tellOfProgram = []string{"help", "version", "man", "completion"}
+
+// idle reports whether a variable sets what none of the flags in force looks at.
+func idle(name string, settings []Setting, onLine func(string) bool) bool {
+	var needs []string
+	switch name {
+	case "wait-timeout":
+		needs = []string{"wait-for", "wait-gone", "retry-when"}
+	case "hedge-max":
+		needs = []string{"hedge"}
+	case "rehearse-stdout", "rehearse-stderr":
+		needs = []string{"rehearse"}
+	}
+	return len(needs) > 0 && !slices.ContainsFunc(needs, func(other string) bool { return onLine(other) || Last(settings, other) != nil })
+}
+
+// Merge puts the settings of a higher source over those of a lower one: a
+// repeatable flag there replaces what is below it, and so does one that says
+// otherwise.
+func Merge(lower, higher []Setting) []Setting {
+	if len(lower) == 0 {
+		return higher
+	}
+	beats := func(s Setting) bool {
+		name := s.Flag.Name()
+		return Last(higher, name) != nil || slices.ContainsFunc(contradicted(name), func(other string) bool {
+			h := Last(higher, other)
+			return h != nil && Truth(h.Value) != "false"
+		})
+	}
+	return append(slices.DeleteFunc(slices.Clone(lower), beats), higher...)
+}
+
+// contradicted are the flags that mean nothing beside this one, or take its
+// meaning away.
+func contradicted(name string) []string {
+	switch name {
+	case "delays":
+		return []string{"backoff", "base", "factor"}
+	case "backoff", "base", "factor":
+		return []string{"delays"}
+	case "quiet":
+		return []string{"verbose"}
+	case "verbose":
+		return []string{"quiet"}
+	}
+	return nil
+}
+
+// Environment reads the settings that come from RETRY_ variables. Empty and
+// unknown variables are ignored. The values of a repeatable flag are separated
+// by newlines, since a value may hold anything else; blank lines are ignored,
+// as YAML's blocks end in one. Inside another retry, the variables that speak of
+// the outer run (the grammar marks them) are ignored.
+func Environment(all []Flag, environ []string) (settings []Setting) {
+	nested := false
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		value = strings.TrimRight(value, "\r\n")
+		if !strings.HasPrefix(name, "RETRY_") || strings.TrimSpace(value) == "" {
+			continue
+		}
+		nested = nested || name == "RETRY_DEPTH"
+		f := flagOf(all, name)
+		switch {
+		case f == nil || !f.HasVariable():
+		case f.Repeats():
+			for line := range strings.Lines(value) {
+				if line = strings.TrimRight(line, "\r\n"); strings.TrimSpace(line) != "" {
+					settings = append(settings, Setting{f, line, name, FromEnvironment})
+				}
+			}
+		default:
+			settings = append(settings, Setting{f, value, name, FromEnvironment})
+		}
+	}
+	if nested {
+		settings = slices.DeleteFunc(settings, func(s Setting) bool { return s.Flag.SpeaksOfOuterRun() })
+	}
+	return settings
+}
+
+// flagOf returns the flag that a variable is named after, nil for none.
+func flagOf(all []Flag, variable string) *Flag {
+	if variable != strings.ToUpper(variable) {
+		return nil
+	}
+	return ByName(all, strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(variable, "RETRY_"), "_", "-")))
+}
+
+// Truth reads what switches a flag without value on or off, as kong has it; ""
+// is for everything else.
+func Truth(value string) string {
+	switch strings.ToLower(value) {
+	case "1", "true", "yes":
+		return "true"
+	case "0", "false", "no":
+		return "false"
+	}
+	return ""
+}

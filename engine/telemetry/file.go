@@ -27,8 +27,8 @@ const (
 // CheckMetricsFile returns an error where the textfile collector would not read
 // a file of this name.
 func CheckMetricsFile(name string) error {
-	if !strings.HasSuffix(name, fileEnding) || filepath.Base(name) == fileEnding {
-		return fmt.Errorf("%q does not end in %s, and the textfile collector reads nothing else", name, fileEnding)
+	if base := filepath.Base(name); len(base) <= len(fileEnding) || !strings.HasSuffix(base, fileEnding) {
+		return fmt.Errorf("%q is not NAME%s, and the textfile collector reads nothing else", name, fileEnding)
 	}
 	return nil
 }

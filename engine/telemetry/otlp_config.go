@@ -43,8 +43,11 @@ func CheckOTLP(value string) error {
 func endpoint(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
-	case err != nil:
-		return nil, errors.New("is not an address; write http://host:4318 or auto") // the text may hold a password
+	case err != nil || !strings.Contains(text, "://"):
+		if !strings.ContainsAny(text, "@?") { // it holds no password
+			return nil, fmt.Errorf("%q is not an address; write http://host:4318, https://host:4318 or auto", text)
+		}
+		return nil, errors.New("is not an address; write http://host:4318, https://host:4318 or auto")
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, fmt.Errorf("%q is not a scheme; write http://host:4318, https://host:4318 or auto", u.Scheme)
 	case u.Hostname() == "":

@@ -106,7 +106,10 @@ func (o *OTLP) runSpan(r *Run) object {
 	span := object{
 		"traceId": r.traceID, "spanId": r.spanID, "name": "retry " + r.name, "kind": kindInternal,
 		"startTimeUnixNano": nanoseconds(r.started), "endTimeUnixNano": nanoseconds(r.at(r.ended)),
-		"attributes": attributes, "events": events, "droppedEventsCount": r.droppedWaits,
+		"attributes": attributes, "droppedEventsCount": r.droppedWaits,
+	}
+	if events != nil {
+		span["events"] = events
 	}
 	if r.parentSpanID != "" {
 		span["parentSpanId"] = r.parentSpanID

@@ -91,7 +91,7 @@ func (o *OTLP) post(ctx context.Context, client *http.Client, u *url.URL, r *Run
 	request.Header.Set("Content-Type", "application/json")
 	response, err := client.Do(request)
 	if err != nil {
-		return fmt.Errorf("%s: %w", shown, reasonOf(ctx, err))
+		return fmt.Errorf("%s: %s", shown, quoted(reasonOf(ctx, err).Error()))
 	}
 	defer func() { _ = response.Body.Close() }()
 	answer, _ := io.ReadAll(io.LimitReader(response.Body, mostAnswer))

@@ -70,7 +70,7 @@ engine/registry: engine/attempt engine/event engine/lockedfile engine/text
 engine/rotate:
 engine/statistics:
 engine/sink: engine/attempt engine/event engine/message engine/text
-engine/telemetry: engine/attempt engine/event engine/text
+engine/telemetry: engine/attempt engine/event engine/lockedfile engine/text
 engine/store: engine/guard engine/lockedfile engine/text
 engine/message: engine/event
 engine/text:

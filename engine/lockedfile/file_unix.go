@@ -57,6 +57,9 @@ func open(path string, flags int) (*File, error) {
 	}
 }
 
+// Of is an open file, whose descriptor it shares.
+func Of(f *os.File) *File { return &File{int(f.Fd())} }
+
 // Descriptor is what the lock belongs to.
 func (l *File) Descriptor() uintptr { return uintptr(l.fd) }
 

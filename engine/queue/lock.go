@@ -1,46 +1,36 @@
 package queue
 
 import (
-	"os"
+	"context"
+	"errors"
 	"time"
+
+	"github.com/retrysh/retry/engine/lockedfile"
 )
 
-// lockedFile is a file whose lock this process holds.
-type lockedFile struct{ *os.File }
-
-// Unlock frees the lock for all who have inherited it, and closes the file.
-func (l lockedFile) Unlock() {
-	unlock(l.File)
-	_ = l.Close()
-}
-
-// lockFile makes a file and locks it, or says ErrClaimed when it has waited for so
-// long. One that was removed meanwhile is made again.
-func lockFile(path string, wait time.Duration) (lockedFile, error) {
-	const pause = 2 * time.Millisecond
-	for waited := time.Duration(0); ; {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|noFollow, 0o600)
+// lockFile makes a file and locks it, or returns ErrClaimed when it has waited so
+// long. A file that was removed meanwhile is made again.
+func lockFile(path string, wait time.Duration) (*lockedfile.File, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	defer cancel()
+	for {
+		f, err := lockedfile.Open(path, true)
 		if err != nil {
-			return lockedFile{}, err
+			return nil, err
 		}
-		locked, err := tryLock(f)
-		if locked {
-			mine, statErr := f.Stat()
-			there, err := os.Lstat(path)
-			if statErr == nil && err == nil && os.SameFile(mine, there) {
-				return lockedFile{f}, nil
-			}
-			_ = f.Close()
-			continue
+		removed := false
+		if err = f.Lock(ctx); err == nil {
+			removed, err = f.Check()
 		}
-		_ = f.Close()
+		if err == nil && !removed {
+			return f, nil
+		}
+		f.Close()
 		switch {
+		case errors.Is(err, lockedfile.ErrHeld):
+			return nil, ErrClaimed
 		case err != nil:
-			return lockedFile{}, err
-		case waited >= wait:
-			return lockedFile{}, ErrClaimed
+			return nil, err
 		}
-		time.Sleep(pause)
-		waited += pause
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"os"
 	"runtime"
 	"time"
+
+	"github.com/retrysh/retry/engine/lockedfile"
 )
 
 // Content is what lies beside letter.json.
@@ -167,7 +169,7 @@ func (d *Dir) join(l *Letter, content Content) (id string, err error) {
 type Claim struct {
 	d    *Dir
 	id   string
-	file lockedFile
+	file *lockedfile.File
 }
 
 // Claim locks a letter for a run, and reads it then. The error is ErrClaimed or
@@ -206,7 +208,7 @@ func (d *Dir) lock(id string, wait time.Duration) (*Claim, error) {
 const claimWait = 10 * time.Millisecond
 
 // Descriptor is what the command inherits.
-func (c *Claim) Descriptor() uintptr { return c.file.Fd() }
+func (c *Claim) Descriptor() uintptr { return c.file.Descriptor() }
 
 // Release frees the lock, also for what has inherited it.
 func (c *Claim) Release() {

@@ -14,11 +14,12 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/retrysh/retry/engine/lockedfile"
 )
 
 const (
 	lockLimit   = time.Second
-	lockPause   = 2 * time.Millisecond
 	largestFile = 8 << 20
 	fileMode    = 0o644
 	fileEnding  = ".prom"
@@ -70,8 +71,11 @@ func lockCurrent(ctx context.Context, name string) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := lockWithin(ctx, f); err != nil {
+		if err := lockedfile.Of(f).Lock(ctx); err != nil {
 			_ = f.Close()
+			if errors.Is(err, lockedfile.ErrHeld) {
+				err = context.Cause(ctx)
+			}
 			return nil, err
 		}
 		locked, err := f.Stat()
@@ -81,21 +85,6 @@ func lockCurrent(ctx context.Context, name string) (*os.File, error) {
 		_ = f.Close()
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
-		}
-	}
-}
-
-// lockWithin locks a file before ctx ends.
-func lockWithin(ctx context.Context, f *os.File) error {
-	for {
-		locked, err := tryLock(f)
-		if locked || err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(lockPause):
 		}
 	}
 }

@@ -22,6 +22,7 @@ type command struct {
 	child      *reap.Child
 	tree       *tree.Tree
 	foreground bool // it shares the process group that has the terminal
+	forGroup   bool // what the terminal sends its foreground is for the command's whole group
 
 	missed map[syscall.Signal]bool // the terminal sent it when the command was not there yet
 	contAt time.Time               // when CONT came last
@@ -37,7 +38,8 @@ func (a *running) prepare(shares bool) {
 	if a.probe {
 		return
 	}
-	a.foreground = shares && ForegroundTerminal()
+	terminal := ForegroundTerminal()
+	a.foreground, a.forGroup = shares && terminal, a.takes && !shares && terminal
 	a.tree = tree.New(!a.foreground, a.spec.Env, a.report.say)
 	if a.foreground {
 		a.signals.Notify() // what the terminal sends has reached the command already
@@ -175,7 +177,11 @@ func (a *running) tellCancel(sig syscall.Signal, told bool) {
 	terminals := a.foreground && sig != syscall.SIGTERM
 	if !terminals && !told || a.missed[sig] {
 		delete(a.missed, sig)
-		a.pass(sig)
+		if a.forGroup && sig != syscall.SIGTERM {
+			a.passToGroup(sig)
+		} else {
+			a.pass(sig)
+		}
 		a.passed = time.Now()
 	}
 	a.resume()
@@ -218,6 +224,14 @@ func (a *running) pass(sig syscall.Signal) {
 	}
 	if syscall.Kill(a.pid, sig) == syscall.EPERM {
 		a.report.say("refused", "could not signal the command: operation not permitted")
+	}
+}
+
+// passToGroup sends sig to the command's whole group, as the terminal would if the
+// group had it.
+func (a *running) passToGroup(sig syscall.Signal) {
+	if a.pid != 0 {
+		_ = syscall.Kill(-a.pid, sig)
 	}
 }
 

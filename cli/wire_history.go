@@ -31,7 +31,7 @@ func keepHistory(o *option.Options, r *redriven, e *engine.Engine, out *output) 
 	h.Cwd, _ = os.Getwd()
 	h.Host, _ = os.Hostname()
 	h.Commit, h.CI = firstSet(commitVariables), systemOfCI()
-	h.UntilFailure, h.Redriven = o.Policy.UntilFailure, r != nil
+	h.UntilFailure, h.Repeat, h.Redriven = o.Policy.UntilFailure, o.Policy.Repeat, r != nil
 	h.ParentRunID = e.Identity.ParentRunID
 	if h.ParentRunID == "" && e.Identity.Depth > 1 {
 		h.ParentRunID = os.Getenv("RETRY_RUN_ID")

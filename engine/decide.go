@@ -97,6 +97,10 @@ func Decide(p *Policy, s State, r attempt.Result, e Evidence, now time.Time, u f
 	d.Counts = counted(&d, r)
 	d.CodeOnly = d.Ended == Describe(r) && r.Signal == "" && !r.TimedOut && r.Note == "" && r.StartErr == nil
 	d.NotStarted, d.ReaderGone = r.StartErr != nil, r.ReaderGone && r.Cancelled == ""
+	if p.Repeat {
+		repeat(&d, p, s, &r, now)
+		return d
+	}
 	switch {
 	case d.Accepted:
 		count(&d, p, s, now)

@@ -85,7 +85,7 @@ func (e *Engine) behind() {
 
 // park offers the run for later, in place of a wait.
 func (e *Engine) park(ctx context.Context, last *lastAttempt) *Decision {
-	if e.Letters == nil || last.decision.NotYet() {
+	if e.Letters == nil || last.decision.NotYet() || e.Policy.Repeat {
 		return nil
 	}
 	d, letter := last.decision, ""

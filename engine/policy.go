@@ -33,6 +33,8 @@ type Policy struct {
 	// same. UntilFailure turns that round: only a failure ends it.
 	Consecutive  int
 	UntilFailure bool
+	// Repeat makes all Attempts, base apart, and counts those that fail.
+	Repeat bool
 	// FlakyExit is the code of a run that succeeded after a failed attempt.
 	FlakyExit int
 	// Hedge says when an attempt gets copies, Rotate which values its words take.

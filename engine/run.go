@@ -92,6 +92,7 @@ type Engine struct {
 	rotation rotation
 	overhear chan event.Event // takes what a gate tells while copies run
 	past     past
+	tally    tally // of --repeat
 }
 
 // About names what a run belongs to; "" where there is none.
@@ -208,6 +209,9 @@ func (e *Engine) attempt(ctx context.Context, last *lastAttempt, pass Pass) (Dec
 	e.await(&t)
 	d := e.settle(&t)
 	e.report(&t, d.Counts)
+	if e.Policy.Repeat {
+		e.tally.add(e.attempts, &t.result, d.Accepted)
+	}
 	e.tell(&t, &d)
 	return d, t.result
 }
@@ -223,7 +227,7 @@ func (e *Engine) start(ctx context.Context, last *lastAttempt, which event.Which
 	if e.attempts > 1 && e.Hooks.RetryWith != "" {
 		run, t.argv = e.retryWith(run)
 	}
-	e.emit(&event.AttemptStarted{Which: which, Timeout: e.Policy.Timeout, Rehearsed: e.pretends()})
+	e.emit(&event.AttemptStarted{Which: which, Timeout: e.Policy.Timeout, Rehearsed: e.pretends(), Repeats: e.Policy.Repeat, Failed: len(e.tally.failed)})
 	spec := attempt.Spec{
 		Number: e.attempts, Copy: which.Copy, Argv: run, Env: e.environ(last, e.attempts, t.variables(), e.deadline, which.SpanID),
 		Timeout: e.Policy.Timeout, IdleTimeout: e.Policy.IdleTimeout, Deadline: e.deadline,
@@ -321,7 +325,7 @@ func (e *Engine) finish(ctx context.Context, d Decision) End {
 	e.emit(&event.RunFinished{
 		Outcome: d.Outcome, Attempts: e.attempts, ExitCode: d.End.Code,
 		Verdict: d.Verdict, Reason: d.Reason, Ended: d.Ended, Known: d.Known, CodeOnly: d.CodeOnly, Rule: d.Rule, Why: d.Why, Advice: d.Advice, HasHint: d.HasHint, Hint: d.Hint,
-		FallbackExitCode: fallback, Found: d.Found,
+		FallbackExitCode: fallback, Found: d.Found, Repeated: e.repeated(),
 		ReaderGone: d.ReaderGone, NotStarted: d.NotStarted, Letter: d.Letter, DueAt: d.DueAt,
 	})
 	e.close(ctx, d.Outcome == event.Cancelled)

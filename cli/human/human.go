@@ -256,7 +256,7 @@ func (s *Sink) end(e *event.RunFinished) {
 	switch {
 	case e.ReaderGone: // SIGPIPE is silent, as without the wrapper
 		return
-	case e.Outcome == event.Succeeded && e.Attempts <= 1:
+	case e.Outcome == event.Succeeded && e.Attempts <= 1 && e.Repeated == nil:
 		return
 	}
 	if e.Outcome != event.Failed && e.Outcome != event.Cancelled { // else the command is not to blame

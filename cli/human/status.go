@@ -41,8 +41,8 @@ type status struct {
 	drawn bool
 }
 
-// startStatus sees to it that the attempt is shown when it has run for a while.
-// Without a terminal it does nothing.
+// startStatus shows the attempt when it has run for a while, and at once where
+// attempts are counted. Without a terminal it does nothing.
 func (s *Sink) startStatus(e *event.AttemptStarted) {
 	if s.options.Width == nil || s.options.Status == nil {
 		return
@@ -51,18 +51,27 @@ func (s *Sink) startStatus(e *event.AttemptStarted) {
 	if e.Timeout > 0 {
 		text += ", for " + message.Limit(e.Timeout) + " at most"
 	}
+	if e.Repeats {
+		text = prefix + fmt.Sprintf("%s, %d failed", message.Position(&e.Header), e.Failed)
+	}
 	now := &status{text: text}
 	now.timer = time.AfterFunc(statusAfter, func() { s.look(now) })
-	s.status = now
+	if s.status = now; e.Repeats {
+		s.drawStatus(now)
+	}
 }
 
 // look draws the status, and erases it where the command has taken the screen.
 func (s *Sink) look(now *status) {
 	s.telling.Lock()
 	defer s.telling.Unlock()
-	if s.status != now {
-		return
+	if s.status == now {
+		s.drawStatus(now)
 	}
+}
+
+// drawStatus draws it, and looks again later.
+func (s *Sink) drawStatus(now *status) {
 	if !s.options.Status() {
 		s.stopStatus()
 		return

@@ -43,7 +43,8 @@ type grammar struct {
 
 type loopFlags struct {
 	Attempts     attemptCount `default:"5" short:"n"`
-	Consecutive  count        `default:"1"`
+	Repeat       count
+	Consecutive  count `default:"1"`
 	UntilFailure bool
 	FlakyExit    exitCode    `default:"0"`
 	Shell        shellScript `short:"c" variable:"-"`

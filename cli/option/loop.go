@@ -26,9 +26,30 @@ func (r *resolver) policy(p *engine.Policy) {
 			s.Jitter, _ = backoff.ParseJitter("none")
 		}
 	}
+	r.repeat(p)
 	p.InitialDelay, p.Splay, p.ResetAfter = time.Duration(g.InitialDelay), time.Duration(g.Splay), time.Duration(g.ResetAfter)
 	p.Timeout, p.IdleTimeout, p.Deadline = time.Duration(g.Timeout), time.Duration(g.IdleTimeout), time.Duration(g.Deadline)
 	p.MaxHint = time.Duration(g.MaxHint)
+}
+
+// repeat resolves --repeat: so many attempts, with base between them where it was
+// given.
+func (r *resolver) repeat(p *engine.Policy) {
+	if !r.given("repeat") {
+		return
+	}
+	for _, other := range []string{"attempts", "consecutive", "until-failure", "exec", "hedge"} {
+		if s := Last(r.settings, other); s != nil && s.Value != "false" {
+			r.fail("repeat", fmt.Errorf("goes without %s; give one of them", s.Word))
+		}
+	}
+	p.Repeat, p.Attempts = true, int(r.g.Repeat)
+	s := &p.Schedule
+	if !r.given("base") {
+		s.Base = 0
+	}
+	s.Curve, s.MinDelay = backoff.Constant{Base: s.Base}, 0
+	s.Jitter, _ = backoff.ParseJitter("none")
 }
 
 // curve is a curve of the grammar by its name.

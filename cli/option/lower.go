@@ -97,6 +97,10 @@ func Merge(lower, higher []Setting) []Setting {
 // meaning away.
 func contradicted(name string) []string {
 	switch name {
+	case "repeat":
+		return []string{"attempts", "consecutive", "until-failure", "hedge"}
+	case "attempts", "consecutive", "until-failure", "hedge":
+		return []string{"repeat"}
 	case "delays":
 		return []string{"backoff", "base", "factor"}
 	case "backoff", "base", "factor":

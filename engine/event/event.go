@@ -156,6 +156,10 @@ type AttemptStarted struct {
 	Timeout time.Duration
 	// Rehearsed says that it is pretended.
 	Rehearsed bool
+	// Repeats says that the attempts are counted (--repeat), Failed how many have
+	// failed.
+	Repeats bool
+	Failed  int
 }
 
 // AttemptFinished tells what came of an attempt, or of a copy of it, and how it
@@ -249,6 +253,16 @@ type HookFinished struct {
 	Reason   string
 }
 
+// Repeated is how often a command was run and failed (--repeat).
+type Repeated struct {
+	Passed, Failed int
+	FailedAttempts []int
+	// FailedLow and FailedHigh are the 95 % interval of the share that fails.
+	FailedLow, FailedHigh float64
+	// Median and Longest are durations of an attempt.
+	Median, Longest time.Duration
+}
+
 // RunFinished is the last event of a run.
 type RunFinished struct {
 	Header
@@ -274,6 +288,8 @@ type RunFinished struct {
 	FallbackExitCode *int
 	// Found says that the failure was hunted for (--until-failure).
 	Found bool
+	// Repeated is what --repeat has counted, nil without it.
+	Repeated *Repeated
 	// Letter is the dead letter that the run has become, "" for none; DueAt is
 	// when one that is parked goes on.
 	Letter string

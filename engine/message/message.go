@@ -68,7 +68,7 @@ func Failure(e *event.AttemptFinished, next *event.RetryScheduled, verbose bool)
 		ended = e.Reason
 	}
 	text = "after " + Duration(e.Result.Duration) + ": " + ended
-	if next != nil {
+	if next != nil && next.Jittered > 0 {
 		text += "; " + Next(&next.Wait, verbose)
 	}
 	if cause != "" {
@@ -118,6 +118,8 @@ func ruled(rule string) string {
 func End(e *event.RunFinished) string {
 	after := fmt.Sprintf("after %s in %s", Attempts(e.Attempts), Duration(e.Elapsed))
 	switch {
+	case e.Repeated != nil && e.Repeated.Passed+e.Repeated.Failed > 0:
+		return measured(e)
 	case e.Outcome == event.Succeeded && e.ExitCode != 0:
 		return fmt.Sprintf("succeeded %s, with exit code %d", after, e.ExitCode)
 	case e.Outcome == event.Succeeded:
@@ -140,6 +142,43 @@ func End(e *event.RunFinished) string {
 		}
 	}
 	return text
+}
+
+// mostNamed is how many failed attempts are named in a line.
+const mostNamed = 20
+
+// measured tells what --repeat has counted.
+func measured(e *event.RunFinished) string {
+	const percent = 100
+	r := e.Repeated
+	n := r.Passed + r.Failed
+	text := fmt.Sprintf("%d of %d passed", r.Passed, n)
+	if r.Failed > 0 {
+		text += fmt.Sprintf(", %d failed (", r.Failed)
+		for i, number := range r.FailedAttempts[:min(r.Failed, mostNamed)] {
+			if i > 0 {
+				text += ", "
+			}
+			text += fmt.Sprint(number)
+		}
+		if more := r.Failed - mostNamed; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		text += ")"
+	}
+	text += fmt.Sprintf("; %.3g %% failed, 95 %% interval %.3g to %.3g %%; an attempt took %s in the median, %s at most",
+		percent*float64(r.Failed)/float64(n), percent*r.FailedLow, percent*r.FailedHigh, Duration(r.Median), Duration(r.Longest))
+	switch {
+	case e.Outcome == event.Succeeded:
+		return text
+	case e.Outcome != event.Exhausted:
+		reason := e.Reason
+		if e.Why != "" {
+			reason = e.Why
+		}
+		text = reason + "; " + text
+	}
+	return fmt.Sprintf("%s; exit code %d", text, e.ExitCode)
 }
 
 func because(cause string) string {

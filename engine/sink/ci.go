@@ -159,7 +159,7 @@ func (s *ci) end(e *event.RunFinished) {
 	case e.ReaderGone: // the end is SIGPIPE's, which says nothing
 	case !e.Worked():
 		s.write(s.dialect.failure("retry: "+string(e.Outcome), inert(message.End(e))))
-	case e.Attempts > 1 || e.Outcome != event.Succeeded:
+	case e.Attempts > 1 || e.Outcome != event.Succeeded || e.Repeated != nil:
 		s.write(s.dialect.notice("retry: "+string(e.Outcome), inert(message.End(e))))
 	}
 }

@@ -72,6 +72,11 @@ type object struct {
 	FallbackCode *int              `json:"fallback_exit_code,omitempty"`
 	Target       string            `json:"target,omitempty"`
 	Gone         bool              `json:"gone,omitempty"`
+	Passed       *int              `json:"passed,omitempty"`
+	Failed       *int              `json:"failed,omitempty"`
+	FailedAt     *[]int            `json:"failed_attempts,omitempty"`
+	FailedLow    *float64          `json:"failed_low,omitempty"`
+	FailedHigh   *float64          `json:"failed_high,omitempty"`
 	Letter       string            `json:"letter,omitempty"`
 	ParentRunID  string            `json:"parent_run_id,omitempty"`
 	DueAt        string            `json:"due_at,omitempty"`
@@ -206,6 +211,10 @@ func (o *object) finish(e *event.RunFinished) {
 	}
 	if e.HasHint {
 		o.HintMS = pointer(e.Hint)
+	}
+	if r := e.Repeated; r != nil {
+		failed := append([]int{}, r.FailedAttempts...) // [] where none has
+		o.Passed, o.Failed, o.FailedAt, o.FailedLow, o.FailedHigh = &r.Passed, &r.Failed, &failed, &r.FailedLow, &r.FailedHigh
 	}
 	if o.Letter = e.Letter; !e.DueAt.IsZero() {
 		o.DueAt = e.DueAt.UTC().Format(nanoseconds)

@@ -1,0 +1,81 @@
+package engine
+
+// This file counts how often a command fails (--repeat, SPEC section 2): every
+// attempt is followed by the next one, whatever came of it.
+
+import (
+	"slices"
+	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/statistics"
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// measures reports whether the result says how often the command fails: it was run,
+// and nothing but its own limits ended it.
+func measures(r *attempt.Result) bool {
+	return r.Err == nil && r.StartErr == nil && r.Cancelled == "" && !r.ReaderGone && !r.DeadlinePassed && !r.NotRun
+}
+
+// repeat decides what follows a measured attempt: the next one after base, or the
+// end.
+func repeat(d *Decision, p *Policy, s State, r *attempt.Result, now time.Time) {
+	if d.Retry, d.Advice, d.Why = false, "", ""; !measures(r) {
+		if d.NotStarted {
+			d.Outcome = event.Stopped
+		}
+		d.End = end(*r, d.Outcome)
+		return
+	}
+	if !d.Accepted {
+		s.Failures++
+	}
+	wait := p.Schedule.Base
+	switch late := !s.Deadline.IsZero() && wait > s.Deadline.Sub(now); {
+	case s.Attempt < p.Attempts && !late:
+		s.Attempt++
+		d.Delay, d.Wait = wait, wait
+		d.Retry, d.Next = true, s
+	case late:
+		giveUp(d, event.Deadline, passing(wait))
+		d.End = End{Code: exitcodes.Timeout}
+	case s.Failures > 0:
+		d.Outcome, d.End = event.Exhausted, End{Code: exitcodes.Rejected}
+	default:
+		d.Outcome = event.Succeeded
+	}
+}
+
+// tally is what has been measured.
+type tally struct {
+	failed    []int // attempts
+	durations []float64
+}
+
+func (t *tally) add(n int, r *attempt.Result, accepted bool) {
+	if !measures(r) {
+		return
+	}
+	t.durations = append(t.durations, float64(r.Duration))
+	if !accepted {
+		t.failed = append(t.failed, n)
+	}
+}
+
+// repeated is what is told of the tally, nil where nothing is repeated.
+func (e *Engine) repeated() *event.Repeated {
+	if !e.Policy.Repeat {
+		return nil
+	}
+	t := &e.tally
+	n := len(t.durations)
+	told := &event.Repeated{Passed: n - len(t.failed), Failed: len(t.failed), FailedAttempts: t.failed}
+	told.FailedLow, told.FailedHigh = statistics.Wilson(told.Failed, n)
+	if n > 0 {
+		sorted := slices.Sorted(slices.Values(t.durations))
+		told.Median, told.Longest = time.Duration(statistics.Quantile(sorted, 0.5)), time.Duration(sorted[n-1])
+	}
+	return told
+}

@@ -113,23 +113,27 @@ func (c *Claim) build(l *Letter, content Content) error {
 		return err
 	}
 	path := func(name string) string { return dir + string(os.PathSeparator) + name }
+	var files written
+	defer files.close()
 	if content.Stdin != nil {
 		var err error
-		if l.Stdin, err = writeFile(path(stdinFile), content.Stdin); err != nil {
+		if l.Stdin, err = files.input(path(stdinFile), content.Stdin); err != nil {
 			return err
 		}
-		l.Stdin.Present = true
 	}
 	for i, tail := range content.Tails {
 		if tail != nil {
-			if err := writeBytes(path(tails[i]), tail); err != nil {
+			if err := files.write(path(tails[i]), tail); err != nil {
 				return err
 			}
 		}
 	}
 	data, err := l.Encode()
 	if err == nil {
-		err = writeBytes(path(letterFile), data)
+		err = files.write(path(letterFile), data)
+	}
+	if err == nil {
+		err = files.sync()
 	}
 	if err != nil {
 		return err
@@ -221,39 +225,42 @@ func (c *Claim) Release() {
 }
 
 // Replace writes the letter's new details, and its tails where they are not nil:
-// each file by itself, letter.json last.
+// each file by itself, letter.json last. A tail that is nil is removed.
 func (c *Claim) Replace(l *Letter, outputs *[2][]byte) error {
 	data, err := l.Encode()
 	if err != nil {
 		return err
 	}
+	names, content := []string{letterFile}, [][]byte{data}
 	if outputs != nil {
-		for i, tail := range outputs {
-			if err := c.replace(tails[i], tail); err != nil {
-				return err
-			}
+		names, content = append(tails[:], letterFile), append(outputs[:], data)
+	}
+	var files written
+	defer files.close()
+	for i, name := range names {
+		if content[i] == nil {
+			continue
 		}
-	}
-	if err := c.replace(letterFile, data); err != nil {
-		return err
-	}
-	return syncDir(c.d.in(c.id, ""))
-}
-
-// replace writes one file of the letter, or removes it where data is nil.
-func (c *Claim) replace(name string, data []byte) error {
-	if data == nil {
-		if err := os.Remove(c.d.in(c.id, name)); !errors.Is(err, fs.ErrNotExist) {
+		aside := c.d.beside(c.id, "."+name)
+		defer func() { _ = os.Remove(aside) }() // where it was not renamed
+		if err := files.write(aside, content[i]); err != nil {
 			return err
 		}
-		return nil
 	}
-	aside := c.d.beside(c.id, "."+name)
-	if err := writeBytes(aside, data); err != nil {
-		_ = os.Remove(aside)
+	if err := files.sync(); err != nil {
 		return err
 	}
-	return os.Rename(aside, c.d.in(c.id, name))
+	for i, name := range names {
+		if content[i] != nil {
+			err = os.Rename(c.d.beside(c.id, "."+name), c.d.in(c.id, name))
+		} else if err = os.Remove(c.d.in(c.id, name)); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return syncDir(c.d.in(c.id, ""))
 }
 
 // Remove removes the letter: from the first moment on, no reader sees it.
@@ -268,40 +275,53 @@ func (c *Claim) Remove() error {
 	return os.RemoveAll(gone)
 }
 
-// writeBytes is writeFile for what is in memory.
-func writeBytes(path string, data []byte) error {
-	return write(path, func(f io.Writer) error {
-		_, err := f.Write(data)
-		return err
-	})
-}
+// written are files that are written, and open until all are on the disk: synced
+// one after another as they are written, each costs a commit of the journal.
+type written []*os.File
 
-// writeFile makes a file of what is read, and says what that was.
-func writeFile(path string, from io.Reader) (s Stdin, err error) {
-	err = write(path, func(f io.Writer) (err error) {
-		s, err = digest(f, from)
-		return err
-	})
-	return s, err
-}
-
-// write makes a file that only the user may read, and has it on the disk.
-func write(path string, fill func(io.Writer) error) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
-	if err != nil {
-		return err
-	}
-	err = f.Chmod(0o600) // whatever the umask has left of it
+// write makes a file that only the user may read.
+func (w *written) write(path string, data []byte) error {
+	f, err := w.create(path)
 	if err == nil {
-		err = fill(f)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
+		_, err = f.Write(data)
 	}
 	return err
+}
+
+// input makes a file of what is read, and says what that was.
+func (w *written) input(path string, from io.Reader) (Stdin, error) {
+	f, err := w.create(path)
+	if err != nil {
+		return Stdin{}, err
+	}
+	return digest(f, from)
+}
+
+func (w *written) create(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	*w = append(*w, f)
+	return f, f.Chmod(0o600) // whatever the umask has left of it
+}
+
+// sync has the files on the disk, and closes them.
+func (w *written) sync() error {
+	for _, f := range *w {
+		if err := errors.Join(f.Sync(), f.Close()); err != nil {
+			return err
+		}
+	}
+	*w = nil
+	return nil
+}
+
+// close closes what sync has not.
+func (w *written) close() {
+	for _, f := range *w {
+		_ = f.Close()
+	}
 }
 
 // digest copies an input and describes it.

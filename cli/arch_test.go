@@ -53,7 +53,7 @@ engine/lockedfile:
 engine/operation: engine engine/attempt engine/backoff engine/classify engine/event exitcodes
 engine/plan: engine engine/attempt engine/backoff
 engine/probe: engine/attempt engine/text
-engine/proc: engine/attempt engine/proc/reap engine/proc/signals engine/proc/spawn engine/proc/stdio engine/proc/tree exitcodes
+engine/proc: engine/attempt engine/proc/reap engine/proc/signals engine/proc/spawn engine/proc/stdio engine/proc/table engine/proc/tree exitcodes
 engine/proc/early: engine/proc/note
 engine/proc/note:
 engine/proc/proctest:
@@ -72,7 +72,7 @@ engine/statistics:
 engine/sink: engine/attempt engine/event engine/message engine/text
 engine/telemetry: engine/attempt engine/event engine/lockedfile engine/text
 engine/store: engine/guard engine/lockedfile engine/text
-engine/message: engine/event
+engine/message: engine/event engine/text
 engine/text:
 testdata/benchmark:
 testdata/flakyserver:

@@ -45,7 +45,7 @@ func run(o *option.Options, letter *redriven) int {
 	}
 	signals := proc.Listen()
 	environ := os.Environ()
-	out := newOutput(o, signals.Notify)
+	out := newOutput(o, signals)
 	if o.Chosen.Warning != "" && !o.Quiet {
 		out.complain("%s", o.Chosen.Warning)
 	}

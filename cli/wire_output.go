@@ -14,7 +14,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/retrysh/retry/cli/human"
-	"github.com/retrysh/retry/cli/manual"
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/event"
@@ -33,14 +32,14 @@ type output struct {
 	options *option.Options
 	// inherits says that a person would have to know of a used up input.
 	inherits bool
-	catch    func() // signals
-	tailLost bool   // a hook has not got the last output
-	says     bool   // standard error is the log of a CI job, and not to be quiet
+	signals  *proc.Signals
+	tailLost bool // a hook has not got the last output
+	says     bool // standard error is the log of a CI job, and not to be quiet
 }
 
 // endable is w for a program that can be ended though nobody reads w: signals
 // are caught before the first byte.
-func (out *output) endable(w io.Writer) io.Writer { return endable{w, out.catch} }
+func (out *output) endable(w io.Writer) io.Writer { return endable{w, out.signals.Notify} }
 
 type endable struct {
 	io.Writer
@@ -56,8 +55,8 @@ func (w endable) Write(p []byte) (int, error) {
 // newOutput opens what the run writes to. --quiet is about standard error: what
 // has been asked for in a file is written there. A log file that cannot be opened is
 // reported; the command is run all the same.
-func newOutput(o *option.Options, catch func()) *output {
-	out := &output{catch: catch, options: o, inherits: o.Process.Stdin == proc.Inherit && !o.Quiet}
+func newOutput(o *option.Options, signals *proc.Signals) *output {
+	out := &output{signals: signals, options: o, inherits: o.Process.Stdin == proc.Inherit && !o.Quiet}
 	format := o.EventFormat
 	if format == "auto" {
 		format = jobFormat()
@@ -77,7 +76,7 @@ func newOutput(o *option.Options, catch func()) *output {
 	var s engine.Sink
 	switch format {
 	case "text":
-		s = human.New(out.endable(file), human.Options{Level: level(false, o.Verbose), Failed: failed})
+		s = human.New(out.endable(file), human.Options{Level: level(false, o.Verbose), Name: func() string { return o.Name }, Timestamps: o.Timestamps, Failed: failed})
 	case "json":
 		s = sink.NewJSON(out.endable(file), failed)
 	case "github":
@@ -96,7 +95,7 @@ func (out *output) toStderr(format string, o *option.Options) {
 	var s engine.Sink
 	switch format {
 	case "text":
-		out.person = human.New(out.endable(os.Stderr), human.Options{Level: level(o.Quiet, o.Verbose), Color: colored(o.Color), Width: terminalWidth(), Height: terminalHeight, Status: showsAttempt(o)})
+		out.person = human.New(out.endable(os.Stderr), out.onStderr(o))
 		s, out.tell = out.person, out.person.Complain
 	case "json":
 		s = sink.NewJSON(out.endable(os.Stderr), ignore)
@@ -275,42 +274,4 @@ func colored(when string) bool {
 // have none.
 func plainLog(when string) bool {
 	return when == "never" || when == "auto" && os.Getenv("NO_COLOR") != ""
-}
-
-// showsAttempt returns what reports whether the terminal may be told which
-// attempt runs: the lines on it are the terminal's to edit, so that no program
-// draws a screen of its own.
-func showsAttempt(o *option.Options) func() bool {
-	if o.Quiet {
-		return nil
-	}
-	return func() bool { return proc.EditsLines(int(os.Stderr.Fd())) }
-}
-
-// terminalHeight is the number of rows, 0 where it cannot be known.
-func terminalHeight() int {
-	_, height, err := term.GetSize(int(os.Stderr.Fd()))
-	if err != nil {
-		return 0
-	}
-	return height
-}
-
-// terminalWidth returns what measures the terminal for the countdown, or nil
-// where there is none that can be redrawn. A background job does not draw on
-// the terminal of the one in front.
-func terminalWidth() func() int {
-	fd := int(os.Stderr.Fd())
-	if os.Getenv("TERM") == "dumb" || !term.IsTerminal(fd) {
-		return nil
-	}
-	return func() int {
-		if !proc.ForegroundTerminal() {
-			return 0
-		}
-		if width, _, err := term.GetSize(fd); err == nil && width > 0 {
-			return width
-		}
-		return manual.Width
-	}
 }

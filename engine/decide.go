@@ -57,6 +57,8 @@ type Decision struct {
 	// exit code. Unnamed says that no --on-* rule names the failure.
 	Ended, Known      string
 	CodeOnly, Unnamed bool
+	// ByRule says that Rule decided; else it only names the failure.
+	ByRule bool
 	// Line is the line of the output that decided on a failure, or else the last.
 	Line string
 
@@ -225,6 +227,7 @@ func judgeByTable(rules *Rules, known classify.Judgement, reason string) Decisio
 	if len(known.Matches) > 0 && known.Matches[0].Rule.ID == known.Rule {
 		d.Line = known.Matches[0].Line
 	}
+	d.ByRule = d.ByRule && rules.Mode != Any && !rules.hasRetryRule()
 	if known.Rule != "" && !(guess && rules.Mode == Any) {
 		d.Known = known.Reason
 		d.Reason += ": " + known.Reason
@@ -286,11 +289,11 @@ func Describe(r attempt.Result) string {
 }
 
 func stop(outcome event.Outcome, verdict event.Verdict, rule, reason string) Decision {
-	return Decision{Outcome: outcome, Verdict: verdict, Rule: rule, Reason: reason, Ended: reason}
+	return Decision{Outcome: outcome, Verdict: verdict, Rule: rule, ByRule: rule != "", Reason: reason, Ended: reason}
 }
 
 func again(verdict event.Verdict, rule, reason string) Decision {
-	return Decision{Retry: true, Verdict: verdict, Rule: rule, Reason: reason, Ended: reason}
+	return Decision{Retry: true, Verdict: verdict, Rule: rule, ByRule: rule != "", Reason: reason, Ended: reason}
 }
 
 // schedule sets the wait of a decision to retry, or turns it into giving up

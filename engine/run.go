@@ -291,7 +291,7 @@ func (e *Engine) report(t *trial, c Counted) {
 func (e *Engine) tell(t *trial, d *Decision) {
 	e.emit(&event.AttemptFinished{
 		Which: t.which, Result: t.result, Success: d.Accepted, NotYet: d.NotYet(),
-		Verdict: d.Verdict, Reason: d.Reason, Ended: d.Ended, Known: d.Known, Rule: d.Rule, Line: d.Line,
+		Verdict: d.Verdict, Reason: d.Reason, Ended: d.Ended, Known: d.Known, Rule: d.Rule, ByRule: d.ByRule, Line: d.Line,
 	})
 }
 
@@ -323,8 +323,8 @@ func (e *Engine) finish(ctx context.Context, d Decision) End {
 		e.Gate.Finish(d.Outcome == event.Succeeded)
 	}
 	e.emit(&event.RunFinished{
-		Outcome: d.Outcome, Attempts: e.attempts, ExitCode: d.End.Code,
-		Verdict: d.Verdict, Reason: d.Reason, Ended: d.Ended, Known: d.Known, CodeOnly: d.CodeOnly, Rule: d.Rule, Why: d.Why, Advice: d.Advice, HasHint: d.HasHint, Hint: d.Hint,
+		Outcome: d.Outcome, Command: e.Argv, Attempts: e.attempts, ExitCode: d.End.Code,
+		Verdict: d.Verdict, Reason: d.Reason, Ended: d.Ended, Known: d.Known, CodeOnly: d.CodeOnly, Rule: d.Rule, ByRule: d.ByRule, Why: d.Why, Advice: d.Advice, HasHint: d.HasHint, Hint: d.Hint,
 		FallbackExitCode: fallback, Found: d.Found, Repeated: e.repeated(),
 		ReaderGone: d.ReaderGone, NotStarted: d.NotStarted, Letter: d.Letter, DueAt: d.DueAt,
 	})

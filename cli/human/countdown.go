@@ -13,10 +13,23 @@ import (
 // has folded the line.
 const erase = "\x1b[J\r\x1b[K"
 
-// clear takes away whatever is drawn.
+// clear takes away whatever is drawn, and lets another run draw.
 func (s *Sink) clear() {
 	s.stopCountdown()
 	s.stopStatus()
+	if s.claimed {
+		s.claimed = false
+		s.options.Screen.Release()
+	}
+}
+
+// claim reports whether a line can be redrawn now: the terminal is to be seen, and
+// no other run draws on it.
+func (s *Sink) claim() bool {
+	if s.options.Screen != nil && !s.claimed && s.options.Screen.Width() > 0 {
+		s.claimed = s.options.Screen.Claim()
+	}
+	return s.claimed
 }
 
 // countdown is one that is running.
@@ -25,15 +38,13 @@ type countdown struct {
 	stopped chan struct{}
 }
 
-// live reports whether a line can be redrawn now.
-func (s *Sink) live() bool { return s.options.Width != nil && s.options.Width() > 0 }
-
 // startCountdown begins to draw the time that is left of a wait, and what comes
 // then. Without a terminal it does nothing, so that a sleeping program never
 // wakes up.
 func (s *Sink) startCountdown(to string, wait time.Duration) {
-	if s.options.Width != nil && wait > 0 {
-		s.startDrawing(func(left string) string { return "retry: " + to + " in " + left }, wait)
+	if wait > 0 && s.claim() {
+		prefix := s.prefix()
+		s.startDrawing(func(left string) string { return prefix + to + " in " + left }, wait)
 	}
 }
 
@@ -66,20 +77,53 @@ func (s *Sink) stopCountdown() {
 	close(s.countdown.stop)
 	<-s.countdown.stopped
 	s.countdown = nil
-	if s.options.Width() > 0 {
-		s.write(erase)
-	}
+	s.show("", erase)
 }
 
 // draw writes text over what stood there, on the rows below too: a terminal that
 // has become narrower has folded it. It is cut to one column less than the
 // terminal has, since a line that wraps cannot be erased.
 func (s *Sink) draw(text string) {
-	width := s.options.Width()
-	if width <= 0 {
-		return
+	if width := s.options.Screen.Width(); width > 0 {
+		s.show(erase+fit(text, width-1)+"\r", erase)
 	}
-	s.write(erase + fit(text, width-1) + "\r")
+}
+
+// show writes what draws something, and remembers it and what takes it away, for
+// when the program is stopped. An empty drawing is that end.
+func (s *Sink) show(drawing, undo string) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	was := s.shown
+	if s.shown, s.undo = drawing, undo; drawing == "" {
+		s.undo = ""
+		if drawing = undo; was == "" {
+			return
+		}
+	}
+	if !s.hidden {
+		s.put(drawing)
+	}
+}
+
+// Hide takes away what is drawn, since the program is about to be stopped. It
+// waits for nobody who writes to a terminal that stands still.
+func (s *Sink) Hide() {
+	if s.writing.TryLock() {
+		defer s.writing.Unlock()
+		s.hidden = true
+		s.put(s.undo)
+	}
+}
+
+// Unhide draws it again.
+func (s *Sink) Unhide() {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if s.hidden && s.options.Screen.Width() > 0 {
+		s.put(s.shown)
+	}
+	s.hidden = false
 }
 
 // fit cuts text to so many columns.

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/fatih/color"
 
@@ -34,29 +35,45 @@ const (
 type Options struct {
 	Level Level
 	Color bool
-	// Width returns the terminal's width in columns, and 0 where a countdown
-	// should not be drawn now. nil means that w is no terminal.
-	Width func() int
-	// Height returns the terminal's height in rows, 0 where it is not known. nil
-	// where Width is nil.
-	Height func() int
-	// Status reports whether the terminal may now be told which attempt runs,
-	// beside what the command writes. nil never does.
-	Status func() bool
+	// Screen is the terminal that w writes to, nil where it is none.
+	Screen Screen
+	// Name returns what lines call the run, "" for nothing. nil is nothing.
+	Name func() string
+	// Timestamps puts the time before each line.
+	Timestamps bool
 	// Failed is given the first error of the writer. nil ignores it: where
 	// standard error itself cannot be written there is nobody to tell.
 	Failed func(error)
+}
+
+// Screen is a terminal on which a line may be drawn and redrawn.
+type Screen interface {
+	// Width returns the columns, and 0 where nothing should be drawn now; Height
+	// the rows, 0 where they are not known.
+	Width() int
+	Height() int
+	// Status reports whether it may be shown beside what the command writes which
+	// attempt runs.
+	Status() bool
+	// Claim asks for the right to draw, and reports whether it was given: until
+	// Release no other run gets it.
+	Claim() bool
+	Release()
 }
 
 // Sink writes events for a person.
 type Sink struct {
 	options Options
 
-	writing sync.Mutex // guards w against the countdown
+	writing sync.Mutex // a leaf: guards w against the countdown, and what follows
 	w       io.Writer
 	failed  bool
+	shown   string // what is drawn now, "" for nothing
+	undo    string // what takes it away
+	hidden  bool   // while the program is stopped
 
 	telling   sync.Mutex // guards what follows: a complaint may come at any time
+	claimed   bool       // the terminal is this run's to draw on
 	countdown *countdown
 	status    *status
 	finished  *event.AttemptFinished // the last one that failed, told with what follows it
@@ -129,7 +146,7 @@ func (s *Sink) target(e event.Event) {
 	case *event.TargetReady:
 		s.line(good, "%s", message.TargetReady(e))
 	case *event.TargetPending:
-		if s.options.Level == Verbose || !s.live() {
+		if s.options.Level == Verbose || !s.claim() {
 			s.line(faint, "waiting for %s", message.Pending(&e.Target))
 		}
 	case *event.TargetsPending:
@@ -259,7 +276,7 @@ func (s *Sink) end(e *event.RunFinished) {
 	case e.Outcome == event.Succeeded && e.Attempts <= 1 && e.Repeated == nil:
 		return
 	}
-	if e.Outcome != event.Failed && e.Outcome != event.Cancelled { // else the command is not to blame
+	if e.Attempts > 1 && e.Outcome != event.Failed && e.Outcome != event.Cancelled { // else the command is not to blame
 		s.failedAttempt(nil)
 	}
 	shade := bad
@@ -269,7 +286,7 @@ func (s *Sink) end(e *event.RunFinished) {
 	case e.Outcome == event.Parked:
 		shade = warning
 	}
-	s.line(shade, "%s", message.End(e))
+	s.line(shade, "%s%s", message.End(e), s.policy)
 }
 
 // trial is position, and which copy.
@@ -310,10 +327,13 @@ func (s *Sink) paint(shade color.Attribute, row string) string {
 // line writes one line, on a terminal as several that end at words. What came
 // from the command or the user is made to stay on it.
 func (s *Sink) line(shade color.Attribute, format string, args ...any) {
-	text := prefix + message.Printable(fmt.Sprintf(format, args...))
+	text := s.prefix() + message.Printable(fmt.Sprintf(format, args...))
+	if s.options.Timestamps {
+		text = time.Now().Format(timestamp) + text
+	}
 	width := 0
-	if s.options.Width != nil {
-		width = s.options.Width()
+	if s.options.Screen != nil {
+		width = s.options.Screen.Width()
 	}
 	var b strings.Builder
 	for _, row := range wrap(text, width) {
@@ -322,11 +342,25 @@ func (s *Sink) line(shade color.Attribute, format string, args ...any) {
 	s.write(b.String())
 }
 
-// prefix begins every line; what follows on further ones is indented by as much.
-const prefix = "retry: "
+// prefix begins every line. It names the run where it was given a name, or others
+// write to the same terminal.
+func (s *Sink) prefix() string {
+	if s.options.Name != nil {
+		if name := s.options.Name(); name != "" {
+			return "retry[" + message.Printable(name) + "]: "
+		}
+	}
+	return "retry: "
+}
+
+// indent stands before what follows on further rows.
+const indent = "       "
 
 // leastWidth is the narrowest terminal that lines are wrapped for.
-const leastWidth = len(prefix) + 5
+const leastWidth = len(indent) + 5
+
+// timestamp is RFC 3339 with milliseconds.
+const timestamp = "2006-01-02T15:04:05.000Z07:00 "
 
 // wrap breaks text at blanks into rows of less than width columns: one that ends
 // in the last column makes some terminals leave an empty row. A longer word
@@ -339,7 +373,7 @@ func wrap(text string, width int) []string {
 	for {
 		end, columns := -1, 0 // the last blank that a row can end at, and what stands before
 		for i, r := range text {
-			if r == ' ' && i > len(prefix) && (columns < width || end < 0) {
+			if r == ' ' && i > len(indent) && (columns < width || end < 0) {
 				end = i
 			}
 			columns += columnsOf(r)
@@ -348,7 +382,7 @@ func wrap(text string, width int) []string {
 			return append(rows, text)
 		}
 		rows = append(rows, text[:end])
-		text = strings.Repeat(" ", len(prefix)) + strings.TrimLeft(text[end:], " ")
+		text = indent + strings.TrimLeft(text[end:], " ")
 	}
 }
 
@@ -366,6 +400,14 @@ func columnsOf(r rune) int {
 func (s *Sink) write(text string) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	s.put(text)
+}
+
+// put writes; s.writing is held.
+func (s *Sink) put(text string) {
+	if text == "" {
+		return
+	}
 	if _, err := io.WriteString(s.w, text); err != nil && !s.failed && s.options.Failed != nil {
 		s.failed = true
 		s.options.Failed(err)

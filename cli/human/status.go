@@ -25,34 +25,33 @@ const leastHeight = 4
 
 // The cursor's place is saved and restored (DECSC, DECRC), since setting the
 // margins (DECSTBM) moves it. A step down and up again makes room on the last row
-// (IND, RI).
+// (IND, RI). What is behind the cursor is the row and nothing else.
 const (
 	makeRoom      = "\x1bD\x1bM"
 	saveCursor    = "\x1b7"
 	restoreCursor = "\x1b8"
-	noMargins     = "\x1b[r"
-	eraseBehind   = "\x1b[J"
+	giveBack      = saveCursor + "\x1b[r" + restoreCursor + "\x1b[J"
 )
 
 // status is what is, or will be, drawn of the attempt that runs.
 type status struct {
-	text  string
-	timer *time.Timer
-	drawn bool
+	text          string
+	timer         *time.Timer
+	width, height int // of the terminal that it is drawn on; 0 before
 }
 
 // startStatus shows the attempt when it has run for a while, and at once where
 // attempts are counted. Without a terminal it does nothing.
 func (s *Sink) startStatus(e *event.AttemptStarted) {
-	if s.options.Width == nil || s.options.Status == nil {
+	if s.options.Screen == nil || s.options.Level == Quiet {
 		return
 	}
-	text := prefix + "attempt " + message.Position(&e.Header) + " runs"
+	text := "attempt " + message.Position(&e.Header) + " runs"
 	if e.Timeout > 0 {
 		text += ", for " + message.Limit(e.Timeout) + " at most"
 	}
 	if e.Repeats {
-		text = prefix + fmt.Sprintf("%s, %d failed", message.Position(&e.Header), e.Failed)
+		text = fmt.Sprintf("%s, %d failed", message.Position(&e.Header), e.Failed)
 	}
 	now := &status{text: text}
 	now.timer = time.AfterFunc(statusAfter, func() { s.look(now) })
@@ -61,7 +60,8 @@ func (s *Sink) startStatus(e *event.AttemptStarted) {
 	}
 }
 
-// look draws the status, and erases it where the command has taken the screen.
+// look draws the status, again where the terminal has another size, and erases it
+// where the command has taken the screen.
 func (s *Sink) look(now *status) {
 	s.telling.Lock()
 	defer s.telling.Unlock()
@@ -72,19 +72,20 @@ func (s *Sink) look(now *status) {
 
 // drawStatus draws it, and looks again later.
 func (s *Sink) drawStatus(now *status) {
-	if !s.options.Status() {
-		s.stopStatus()
+	if !s.options.Screen.Status() {
+		s.clear()
 		return
 	}
-	if !now.drawn {
-		width, height := s.options.Width(), s.options.Height()
-		if width < leastWidth || height < leastHeight {
-			return
-		}
-		now.drawn = true
-		s.write(makeRoom + saveCursor + fmt.Sprintf("\x1b[1;%dr\x1b[%d;1H", height-1, height) + fit(now.text, width-1) + restoreCursor)
-	}
 	now.timer.Reset(statusLook)
+	width, height := s.options.Screen.Width(), s.options.Screen.Height()
+	if width == now.width && height == now.height || width < leastWidth || height < leastHeight || !s.claim() {
+		return
+	}
+	if now.width > 0 {
+		s.show("", giveBack)
+	}
+	now.width, now.height = width, height
+	s.show(makeRoom+saveCursor+fmt.Sprintf("\x1b[1;%dr\x1b[%d;1H", height-1, height)+fit(s.prefix()+now.text, width-1)+restoreCursor, giveBack)
 }
 
 // stopStatus erases it, and gives the row back.
@@ -93,8 +94,6 @@ func (s *Sink) stopStatus() {
 		return
 	}
 	s.status.timer.Stop()
-	if s.status.drawn {
-		s.write(saveCursor + noMargins + restoreCursor + eraseBehind)
-	}
 	s.status = nil
+	s.show("", giveBack)
 }

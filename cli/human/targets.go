@@ -13,7 +13,7 @@ import (
 // targets tells what is missing and how long is left.
 func (s *Sink) targets(e *event.TargetsPending) {
 	switch {
-	case s.live():
+	case s.claim():
 		s.startTargets(e)
 	case e.Beat:
 		s.line(faint, "%s", message.StillPending(e))
@@ -28,6 +28,7 @@ func (s *Sink) startTargets(e *event.TargetsPending) {
 		texts = append(texts, message.Pending(&e.Pending[i]))
 	}
 	text := message.Printable(strings.Join(texts, "; "))
+	prefix := s.prefix()
 	if !e.Limited {
 		s.draw(prefix + "waiting for " + text)
 		s.startDrawing(nil, 0)

@@ -156,6 +156,8 @@ type outputFlags struct {
 	LogFormat string `default:"text" enum:"text,json,github,gitlab,auto"`
 	LogFile   fileName
 	Name      runName `nested:"-"`
+
+	Timestamps bool
 }
 
 type telemetryFlags struct {

@@ -51,6 +51,7 @@ type Options struct {
 	EventFormat    string   // the same for the events of a run: JSON in a file, unless a format was given
 	LogFile        string
 	Name           string // "" for none
+	Timestamps     bool
 	Telemetry      telemetry.Config
 
 	Plan, Help, Version, Man bool

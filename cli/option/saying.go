@@ -11,6 +11,7 @@ import (
 // saying resolves the section on what the program says.
 func (r *resolver) saying(o *Options) {
 	o.Color, o.LogFormat, o.EventFormat, o.Name = r.g.Color, r.g.LogFormat, r.g.LogFormat, string(r.g.Name)
+	o.Timestamps = r.g.Timestamps
 	if r.given("log-file") && !r.given("log-format") {
 		o.EventFormat = "json"
 	}

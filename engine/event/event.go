@@ -176,6 +176,8 @@ type AttemptFinished struct {
 	// is known of such a failure. Rule names the rule that decided. "" if there
 	// is none.
 	Reason, Ended, Known, Rule string
+	// ByRule says that Rule decided; else it only names the failure.
+	ByRule bool
 	// Line is the line of the output that decided on a failure, or else the last
 	// one captured, without escape sequences; "" where there is none.
 	Line string
@@ -267,13 +269,15 @@ type Repeated struct {
 type RunFinished struct {
 	Header
 	Outcome Outcome
+	// Command is what was run, nil where there was nothing to run.
+	Command []string
 	// Attempts is how many there were, ExitCode the program's own.
 	Attempts, ExitCode int
 	// Verdict, Reason, Ended, Known and Rule are the last attempt's; CodeOnly
-	// says that Ended says no more than its exit code.
+	// says that Ended says no more than its exit code, ByRule that Rule decided.
 	Verdict                    Verdict
 	Reason, Ended, Known, Rule string
-	CodeOnly                   bool
+	CodeOnly, ByRule           bool
 	// Why says why no attempt followed, where that is more than the outcome.
 	// Advice is one more line for a person. "" for none.
 	Why, Advice string

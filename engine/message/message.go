@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // Position says which attempt, of how many.
@@ -74,7 +75,7 @@ func Failure(e *event.AttemptFinished, next *event.RetryScheduled, verbose bool)
 	if cause != "" {
 		text += ": " + cause
 	}
-	return title, text + ruled(e.Rule)
+	return title, text + Ruled(e.Rule, e.ByRule)
 }
 
 // Unasked names a policy that nobody asked for, in brackets behind the first line
@@ -106,17 +107,20 @@ func Next(w *event.Wait, verbose bool) string {
 	return "next try in " + Duration(w.Jittered)
 }
 
-func ruled(rule string) string {
-	if rule == "" {
+// Ruled names the rule that decided, in brackets behind the cause; "" for none.
+func Ruled(rule string, decided bool) string {
+	if rule == "" || !decided {
 		return ""
 	}
 	return " [" + rule + "]"
 }
 
-// End tells how a run ended: after how many attempts, with which exit code, and
-// why.
+// End tells how a run ended: what was run, after how many attempts, with which exit
+// code, and why. A failure that was not retried is told by this line alone.
 func End(e *event.RunFinished) string {
-	after := fmt.Sprintf("after %s in %s", Attempts(e.Attempts), Duration(e.Elapsed))
+	command := Command(e.Command)
+	after := fmt.Sprintf("after %s of %s in %s", Attempts(e.Attempts), command, Duration(e.Elapsed))
+	rule := Ruled(e.Rule, e.ByRule)
 	switch {
 	case e.Repeated != nil && e.Repeated.Passed+e.Repeated.Failed > 0:
 		return measured(e)
@@ -127,15 +131,24 @@ func End(e *event.RunFinished) string {
 	case e.Outcome == event.Parked:
 		return fmt.Sprintf("parked %s, until %s, with exit code %d", after, e.DueAt.Local().Format(time.DateTime), e.ExitCode)
 	case e.FallbackExitCode != nil && *e.FallbackExitCode == 0:
-		return fmt.Sprintf("the fallback succeeded %s%s", after, because(cause(e)))
+		return "the fallback succeeded " + after + because(cause(e))
 	case e.Found:
-		return fmt.Sprintf("found a failure %s with exit code %d%s", after, e.ExitCode, because(cause(e))) + ruled(e.Rule)
-	case e.Attempts == 0:
+		return fmt.Sprintf("found a failure %s with exit code %d%s%s", after, e.ExitCode, because(cause(e)), rule)
+	case e.Attempts == 0 && len(e.Command) == 0:
 		return fmt.Sprintf("%s (after %s, exit code %d)", e.Reason, Duration(e.Elapsed), e.ExitCode)
+	case e.Attempts == 0:
+		return fmt.Sprintf("%s (%s, after %s, exit code %d)", e.Reason, command, Duration(e.Elapsed), e.ExitCode)
 	case e.Outcome == event.Cancelled, e.Outcome == event.Failed:
 		return fmt.Sprintf("%s, %s, with exit code %d", e.Reason, after, e.ExitCode)
 	}
-	text := fmt.Sprintf("gave up %s with exit code %d%s", after, e.ExitCode, because(cause(e))) + ruled(e.Rule)
+	after = " and was not retried"
+	if e.Attempts > 1 {
+		after = fmt.Sprintf(" after %s in %s", Attempts(e.Attempts), Duration(e.Elapsed))
+	}
+	text := fmt.Sprintf("%s failed with exit %d%s%s%s", command, e.ExitCode, after, because(cause(e)), rule)
+	if e.FallbackExitCode != nil {
+		text += "; the fallback failed"
+	}
 	for _, more := range []string{e.Why, e.Advice} {
 		if more != "" {
 			text += "; " + more
@@ -181,6 +194,26 @@ func measured(e *event.RunFinished) string {
 	return fmt.Sprintf("%s; exit code %d", text, e.ExitCode)
 }
 
+// longestCommand is how many characters of a command are shown, in which a reader
+// recognises it.
+const longestCommand = 40
+
+// Command is a command as a line names it: its words without passwords, those with
+// blanks in quotes, cut to what a line has room for.
+func Command(argv []string) string {
+	words := make([]string, len(argv))
+	for i, word := range text.MaskedArgs(argv) {
+		if words[i] = word; word == "" || strings.ContainsAny(word, " \t\n") {
+			words[i] = "'" + word + "'"
+		}
+	}
+	line := []rune(strings.Join(words, " "))
+	if len(line) > longestCommand {
+		return string(line[:longestCommand-3]) + "..."
+	}
+	return string(line)
+}
+
 func because(cause string) string {
 	if cause == "" {
 		return ""
@@ -188,12 +221,12 @@ func because(cause string) string {
 	return ": " + cause
 }
 
-// cause is why the last attempt failed, where that is more than its exit code.
+// cause is why the last attempt failed, where that is more than the exit code.
 func cause(e *event.RunFinished) string {
 	switch {
 	case e.Known != "":
 		return e.Known
-	case e.CodeOnly:
+	case e.CodeOnly && e.Ended == fmt.Sprintf("exit %d", e.ExitCode):
 		return ""
 	case e.Ended != "":
 		return e.Ended

@@ -4,7 +4,13 @@ package proc
 
 // This file asks about the controlling terminal.
 
-import "golang.org/x/sys/unix"
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/retrysh/retry/engine/proc/table"
+)
 
 // ForegroundTerminal reports whether the program is in the foreground process
 // group of its controlling terminal, so that the terminal's signals reach it.
@@ -43,4 +49,34 @@ func underJobControl() bool {
 func inForeground(fd int) bool {
 	pgrp, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
 	return err == nil && pgrp == unix.Getpgrp()
+}
+
+// besideOthers reports whether processes of the job may write to the terminal that
+// neither wait for this program nor belong to its command. The leader of a job is
+// what a shell waits for.
+func besideOthers() bool {
+	self, group := unix.Getpid(), unix.Getpgrp()
+	if self == group {
+		return false
+	}
+	all, err := table.List()
+	if err != nil {
+		return false
+	}
+	parent := map[int]int{}
+	for _, p := range all {
+		parent[p.Pid] = p.Ppid
+	}
+	below := func(pid, above int) bool {
+		for range len(parent) { // the table may change while it is read
+			if pid == above || pid == 0 {
+				break
+			}
+			pid = parent[pid]
+		}
+		return pid == above
+	}
+	return slices.ContainsFunc(all, func(p table.Process) bool {
+		return p.Pgid == group && !p.Dead && !below(p.Pid, self) && !below(self, p.Pid)
+	})
 }

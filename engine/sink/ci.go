@@ -111,7 +111,9 @@ func (s *ci) Emit(e event.Event) {
 		s.write(s.dialect.warning("retry: the store "+inert(e.Store), inert(e.Reason)))
 	case *event.RunFinished:
 		s.unfold(&e.Header)
-		s.failedAttempt(nil)
+		if e.Attempts > 1 { // else the end tells all of it
+			s.failedAttempt(nil)
+		}
 		s.end(e)
 	default:
 		s.target(e)
@@ -158,7 +160,7 @@ func (s *ci) end(e *event.RunFinished) {
 	switch {
 	case e.ReaderGone: // the end is SIGPIPE's, which says nothing
 	case !e.Worked():
-		s.write(s.dialect.failure("retry: "+string(e.Outcome), inert(message.End(e))))
+		s.write(s.dialect.failure("retry: "+string(e.Outcome), inert(message.End(e)+s.policy)))
 	case e.Attempts > 1 || e.Outcome != event.Succeeded || e.Repeated != nil:
 		s.write(s.dialect.notice("retry: "+string(e.Outcome), inert(message.End(e))))
 	}
@@ -173,14 +175,6 @@ func (s *ci) write(text string) {
 
 // shown is a command for a person to recognise.
 func shown(argv []string) string { return inert(strings.Join(text.MaskedArgs(argv), " ")) }
-
-// because is why an attempt failed or a run ended, with the rule.
-func because(reason, rule string) string {
-	if rule == "" {
-		return inert(reason)
-	}
-	return inert(reason) + " [" + inert(rule) + "]"
-}
 
 // inert takes from a text what a runner could read as a command: control
 // characters and "##" (actions/runner, ActionCommand.TryParse), and "section_",

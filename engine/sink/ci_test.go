@@ -34,7 +34,7 @@ func run(hostile string) []event.Event {
 			at(n, &event.AttemptFinished{Reason: hostile, Rule: hostile, Result: attempt.Result{ExitCode: 7, Duration: 1500 * time.Millisecond}}),
 			at(n, &event.RetryScheduled{Wait: event.Wait{Jittered: 20 * time.Millisecond}}))
 	}
-	events = append(events, &event.RunFinished{Header: event.Header{Elapsed: 5 * time.Second}, Outcome: event.Exhausted, Attempts: 3, ExitCode: 7, Reason: hostile, Rule: hostile, Advice: hostile})
+	events = append(events, &event.RunFinished{Header: event.Header{Elapsed: 5 * time.Second}, Outcome: event.Exhausted, Command: []string{hostile}, Attempts: 3, ExitCode: 7, Reason: hostile, Rule: hostile, Advice: hostile})
 	for _, e := range events {
 		h := e.Head()
 		h.MaxAttempts, h.RunID, h.Time = 3, "18ee0bc9-0000-4000-8000-000000000000", time.Unix(1795222483, 0)
@@ -207,11 +207,11 @@ func TestGitHubTellsARun(t *testing.T) {
 	for _, e := range []event.Event{
 		&event.RunStarted{Command: []string{"deploy", "-x"}},
 		at(1, &event.AttemptStarted{}),
-		at(1, &event.AttemptFinished{Reason: "exit 75: 50% done", Rule: "on-exit", Result: attempt.Result{Duration: 65 * time.Second}}),
+		at(1, &event.AttemptFinished{Reason: "exit 75: 50% done", Rule: "on-exit", ByRule: true, Result: attempt.Result{Duration: 65 * time.Second}}),
 		at(1, &event.RetryScheduled{Wait: event.Wait{Jittered: 1234 * time.Millisecond}}),
 		at(2, &event.AttemptStarted{}),
 		at(2, &event.AttemptFinished{Success: true, Result: attempt.Result{Duration: time.Second}}),
-		&event.RunFinished{Header: event.Header{Elapsed: 70 * time.Second}, Outcome: event.Succeeded, Attempts: 2},
+		&event.RunFinished{Header: event.Header{Elapsed: 70 * time.Second}, Outcome: event.Succeeded, Command: []string{"deploy", "-x"}, Attempts: 2},
 	} {
 		s.Emit(e)
 	}
@@ -222,7 +222,7 @@ func TestGitHubTellsARun(t *testing.T) {
 ::group::retry: attempt 2: deploy -x
 
 ::endgroup::
-::notice title=retry%3A succeeded::succeeded after 2 attempts in 1m10s
+::notice title=retry%3A succeeded::succeeded after 2 attempts of deploy -x in 1m10s
 `
 	if log.String() != want {
 		t.Errorf("it writes\n%swant\n%s", log.String(), want)
@@ -283,8 +283,8 @@ func TestQuietTellsOwnTroubleOnly(t *testing.T) {
 		t.Errorf("the complaint is %q", got)
 	}
 	log.Reset()
-	s.Emit(&event.RunFinished{Outcome: event.Stopped, NotStarted: true, Attempts: 1, ExitCode: 127, Reason: "not found"})
-	if got := log.String(); got != "::error title=retry%3A stopped::gave up after 1 attempt in 0s with exit code 127: not found\n" {
+	s.Emit(&event.RunFinished{Outcome: event.Stopped, NotStarted: true, Command: []string{"x"}, Attempts: 1, ExitCode: 127, Reason: "not found"})
+	if got := log.String(); got != "::error title=retry%3A stopped::x failed with exit 127 and was not retried: not found\n" {
 		t.Errorf("it writes %q", got)
 	}
 }

@@ -31,7 +31,6 @@ type GitHubFiles struct {
 type GitHub struct {
 	ci
 	files   GitHubFiles
-	ran     string // the command, as it is shown
 	rows    []string
 	dropped int
 	// timedOut says that the last attempt ended by its own limit.
@@ -47,8 +46,6 @@ func NewGitHub(w io.Writer, options CIOptions, files GitHubFiles) *GitHub {
 func (s *GitHub) Emit(e event.Event) {
 	s.ci.Emit(e)
 	switch e := e.(type) {
-	case *event.RunStarted:
-		s.ran = shown(e.Command)
 	case *event.AttemptFinished:
 		s.row(e)
 		s.timedOut = e.Result.TimedOut
@@ -85,7 +82,7 @@ const mostRows = 200
 func (s *GitHub) row(e *event.AttemptFinished) {
 	result := "succeeded"
 	if !e.Success {
-		result = because(e.Reason, e.Rule)
+		result = inert(e.Reason + message.Ruled(e.Rule, e.ByRule))
 	}
 	if len(s.rows) == mostRows {
 		s.rows = append(s.rows[:0], s.rows[1:]...)
@@ -101,7 +98,7 @@ func (s *GitHub) row(e *event.AttemptFinished) {
 // table is the summary, in Markdown.
 func (s *GitHub) table(e *event.RunFinished) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n**retry** %s: %s\n\n", literal(s.ran), literal(inert(message.End(e))))
+	fmt.Fprintf(&b, "\n**retry** %s\n\n", literal(inert(message.End(e))))
 	if len(s.rows) == 0 {
 		return b.String()
 	}

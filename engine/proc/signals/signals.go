@@ -46,6 +46,9 @@ type Signals struct {
 
 	// mine reports of a USR1 that it was sent to end a wait, and is never a command's.
 	mine atomic.Pointer[func() bool]
+	// stopping and going are called before the program stops with its job, and when
+	// it goes on; nil where nobody asked.
+	stopping, going atomic.Pointer[func()]
 
 	mu      sync.Mutex // a leaf: only system calls while it is held
 	running []*Inbox   // of the attempts that run
@@ -221,7 +224,7 @@ func (s *Signals) Dispatch(sig syscall.Signal) {
 func (s *Signals) conclude(d *Delivery) {
 	switch sig := d.Signal; {
 	case Stops(sig):
-		StopSelf(sigStop) // when every command has been stopped
+		s.stop(sig) // when every command has been stopped
 	case d.taken:
 	case Ends(sig):
 		select {
@@ -237,6 +240,27 @@ func (s *Signals) conclude(d *Delivery) {
 	case slices.Contains(coreSignals, sig):
 		Die(NameOf(sig)) // as without a handler
 	}
+}
+
+// OnStop has stopping called before the terminal stops the program (Ctrl-Z), and
+// going when it goes on.
+func (s *Signals) OnStop(stopping, going func()) {
+	if s.stopping.Swap(&stopping) == nil {
+		s.catchStop()
+	}
+	s.going.Store(&going)
+}
+
+// stop stops the program.
+func (s *Signals) stop(sig syscall.Signal) {
+	stopping, going := s.stopping.Load(), s.going.Load()
+	if stopping == nil || going == nil {
+		StopSelf(sigStop)
+		return
+	}
+	(*stopping)()
+	s.stopAsUncaught(sig)
+	(*going)()
 }
 
 // again reports whether sig, which asks for the end, came a moment ago already.

@@ -58,3 +58,7 @@ func setDefault(sig syscall.Signal) {
 
 // restoreAction has nothing to restore: Go's actions stay in place here.
 func restoreAction(syscall.Signal) {}
+
+// stopAsUncaught stops the program: what it would read of Go's action here is not
+// what could be put back.
+func (s *Signals) stopAsUncaught(syscall.Signal) { StopSelf(sigStop) }

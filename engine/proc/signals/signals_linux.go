@@ -4,6 +4,7 @@ package signals
 
 import (
 	"os"
+	"runtime"
 	"syscall"
 	"unsafe"
 )
@@ -81,4 +82,17 @@ func unblock(sig syscall.Signal) {
 	const sigUnblock = 1 // SIG_UNBLOCK of uapi/asm-generic/signal-defs.h
 	mask := uint64(1) << (uint(sig) - 1)
 	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, sigUnblock, uintptr(unsafe.Pointer(&mask)), 0, sigsetSize, 0, 0)
+}
+
+// stopAsUncaught stops the program by the action that sig has without a handler:
+// none where nobody could continue it, as in an orphaned process group (setpgid(2)).
+// The signal goes to this thread, which acts on it before it goes on.
+func (s *Signals) stopAsUncaught(sig syscall.Signal) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var caught rawAction
+	if sigaction(sig, &rawAction{}, &caught) == 0 {
+		raise(sig)
+		sigaction(sig, &caught, nil)
+	}
 }

@@ -313,3 +313,6 @@ const sigStop = syscall.SIGSTOP
 
 // StopSelf stops the whole program; it returns after the next CONT.
 func StopSelf(sig syscall.Signal) { _ = syscall.Kill(syscall.Getpid(), sig) }
+
+// catchStop has the terminal's stop caught.
+func (s *Signals) catchStop() { s.NotifyMore([]syscall.Signal{syscall.SIGTSTP}) }

@@ -72,3 +72,7 @@ func StopSelf(syscall.Signal) {}
 // Die returns at once: a process cannot die by a signal here. The caller exits
 // with 128+n.
 func Die(attempt.Signal) {}
+
+func (s *Signals) catchStop() {}
+
+func (s *Signals) stopAsUncaught(syscall.Signal) {}

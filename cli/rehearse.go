@@ -88,7 +88,7 @@ func rehearsalOf(o *option.Options, rows *rehearsedRows, stop <-chan attempt.Sig
 		e.Draw = rand.New(rand.NewPCG(o.Seed, 0)).Float64
 	}
 	if o.Guarding.Key != "" && o.Guarding.Guards.Any() {
-		e.Gate = privateGate(o, clock, e.Tell)
+		e.Gate = privateGate(o, clock, e.GateEvent)
 	}
 	return e
 }

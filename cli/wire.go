@@ -135,7 +135,7 @@ func build(o *option.Options, letter *redriven, environ []string, signals *proc.
 	}
 	e := &engine.Engine{
 		Policy: o.Policy, Argv: o.Command, WaitOnly: o.Exec || len(o.Command) == 0, Starter: runner, Sink: out,
-		Signals:  engine.Signals{Cancelled: signals.Cancelled(), Woken: signals.Woken(), Catch: signals.Notify},
+		Signals:  engine.Signals{Cancelled: signals.Cancelled(), Woken: signals.Woken(), Notify: signals.Notify},
 		Draw:     rand.Float64,
 		Identity: identity(o, environ),
 		Hooks:    o.Hooks,
@@ -161,7 +161,7 @@ func build(o *option.Options, letter *redriven, environ []string, signals *proc.
 		e.About.Key = o.Guarding.Key
 		guarded, rotates := o.Guarding.Guards.Any(), len(o.Policy.Rotate) > 0
 		if guarded || rotates {
-			g := gateOf(o, environ, e.Tell)
+			g := gateOf(o, environ, e.GateEvent)
 			if guarded {
 				e.Gate = g
 			}

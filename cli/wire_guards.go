@@ -27,7 +27,7 @@ func newGate(w *option.Guarding, environ []string, tell func(event.Event)) *admi
 		host.Warn = note(name)
 	}
 	c := admission.Config{
-		Key: w.Key, Guards: w.Guards, Closed: w.Closed, Timeout: w.Timeout, Clock: engine.System{}, Random: rand.Uint64, Tell: tell,
+		Key: w.Key, Guards: w.Guards, Closed: w.Closed, Timeout: w.Timeout, Clock: engine.System{}, Random: rand.Uint64, Emit: tell,
 	}
 	switch {
 	case w.Address == nil && host == nil:

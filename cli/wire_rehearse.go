@@ -23,7 +23,7 @@ func rehearsing(o *option.Options, real attempt.Starter, signals engine.Signals)
 		Steps: o.Rehearsal.Steps, Real: real, Draw: chance(o), Number: proc.NumberOf,
 		Stdout:    rehearse.Output{Open: opener(o.Rehearsal.Stdout), To: os.Stdout, Rejected: os.Stderr, Held: o.Process.Stdout == proc.Hold},
 		Stderr:    rehearse.Output{Open: opener(o.Rehearsal.Stderr), To: os.Stderr, Rejected: os.Stderr, Held: o.Process.Stderr == proc.Hold},
-		Cancelled: signals.Cancelled, Catch: signals.Catch, Clock: engine.System{},
+		Cancelled: signals.Cancelled, Catch: signals.Notify, Clock: engine.System{},
 	}
 }
 
@@ -86,7 +86,7 @@ func gateOf(o *option.Options, environ []string, tell func(event.Event)) *admiss
 // that nobody shares.
 func privateGate(o *option.Options, clock engine.Clock, tell func(event.Event)) *admission.Gate {
 	return admission.New(admission.Config{
-		Key: o.Guarding.Key, Guards: o.Guarding.Guards, Clock: clock, Random: rand.Uint64, Tell: tell,
+		Key: o.Guarding.Key, Guards: o.Guarding.Guards, Clock: clock, Random: rand.Uint64, Emit: tell,
 		Primary: admission.Named{Store: &admission.Memory{Clock: clock}, Name: "rehearsal"},
 	})
 }

@@ -15,18 +15,18 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// past is the last attempt that has ended, for those who are told of it.
-type past struct {
+// lastResult is the last attempt that has ended, for those who are told of it.
+type lastResult struct {
 	before   lastAttempt // what it was told itself
 	use      rotate.Use
 	result   attempt.Result
 	evidence Evidence
 }
 
-// approach is what comes between the wait and the guards that take: nothing
+// beforeAttempt is what comes between the wait and the guards that take: nothing
 // before attempt 1, which prepare has cared for. Where the run does not go on,
 // the decision says how it ends; what Permit took is given back then.
-func (e *Engine) approach(ctx context.Context, last *lastAttempt) *Decision {
+func (e *Engine) beforeAttempt(ctx context.Context, last *lastAttempt) *Decision {
 	if e.attempts == 0 {
 		return nil
 	}
@@ -41,8 +41,8 @@ func (e *Engine) beforeRetry(ctx context.Context, last *lastAttempt) *Decision {
 	if len(e.Hooks.BeforeRetry) == 0 {
 		return nil
 	}
-	use := e.rotation.coming()
-	told := e.told(&last.decision)
+	use := e.rotation.nextValues()
+	told := e.hookInfo(&last.decision)
 	told.Outcome = ""
 	if p := &e.Policy; p.Attempts == 0 || e.state.Attempt < p.Attempts {
 		told.NextDelay = p.Schedule.Plain(e.state.Step, e.state.Previous)
@@ -92,8 +92,8 @@ func (e *Engine) conclude(ctx context.Context, d Decision) (Decision, *int) {
 		return d, nil
 	}
 	// They come when the deadline has passed, too, and so do not keep to it.
-	env := e.environ(&e.past.before, e.attempts, e.past.use.Variables(), time.Time{}, e.Identity.Trace.Span)
-	told := e.told(&d)
+	env := e.environ(&e.lastResult.before, e.attempts, e.lastResult.use.Variables(), time.Time{}, e.Identity.Trace.Span)
+	told := e.hookInfo(&d)
 	cancelled := func(signal attempt.Signal) Decision {
 		end := CancelledBy(signal)
 		end.Letter = d.Letter
@@ -126,14 +126,14 @@ func (e *Engine) conclude(ctx context.Context, d Decision) (Decision, *int) {
 }
 
 // lastHook runs a hook after the last attempt. A signal ends it.
-func (e *Engine) lastHook(ctx context.Context, name hook.Name, script string, env []string, told hook.Told) (done hook.Done, signal attempt.Signal) {
-	words := e.past.use.Words(e.Argv)
+func (e *Engine) lastHook(ctx context.Context, name hook.Name, script string, env []string, told hook.Info) (done hook.Done, signal attempt.Signal) {
+	words := e.lastResult.use.Words(e.Argv)
 	signal = e.interruptible(ctx, func(ctx context.Context) { done = e.hook(ctx, name, script, words, env, told) })
 	return done, signal
 }
 
 // hook runs one and tells of it.
-func (e *Engine) hook(ctx context.Context, name hook.Name, script string, words, env []string, told hook.Told) hook.Done {
+func (e *Engine) hook(ctx context.Context, name hook.Name, script string, words, env []string, told hook.Info) hook.Done {
 	own, remove := e.Hooks.Environ(name, &told)
 	defer remove()
 	e.emit(&event.HookStarted{Hook: string(name)})
@@ -142,12 +142,12 @@ func (e *Engine) hook(ctx context.Context, name hook.Name, script string, words,
 	return done
 }
 
-// told is what hooks are told of the last attempt, and of how the run ends.
-func (e *Engine) told(d *Decision) hook.Told {
-	r := &e.past.result
-	t := hook.Told{
+// hookInfo is what hooks are hookInfo of the last attempt, and of how the run ends.
+func (e *Engine) hookInfo(d *Decision) hook.Info {
+	r := &e.lastResult.result
+	t := hook.Info{
 		Exit: r.ExitCode, Signal: string(r.Signal), Reason: oneLine(d.Reason), Verdict: string(d.Verdict), Rule: oneLine(d.Rule), Outcome: string(d.Outcome),
-		Stdout: e.past.evidence.Stdout, Stderr: e.past.evidence.Stderr,
+		Stdout: e.lastResult.evidence.Stdout, Stderr: e.lastResult.evidence.Stderr,
 	}
 	if e.attempts == 0 {
 		t.Exit = d.End.Code

@@ -152,11 +152,11 @@ func (e *Engine) refuse(r *Refusal, last *lastAttempt) Decision {
 	return d
 }
 
-// Tell tells what a gate has seen happen. It is called by the gate's methods
+// GateEvent tells what a gate has seen happen. It is called by the gate's methods
 // only: the goroutine of the run waits for them, or else overhears.
-func (e *Engine) Tell(ev event.Event) {
-	if e.overhear != nil {
-		e.overhear <- ev
+func (e *Engine) GateEvent(ev event.Event) {
+	if e.gateEvents != nil {
+		e.gateEvents <- ev
 		return
 	}
 	e.emit(ev)

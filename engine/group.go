@@ -27,11 +27,11 @@ type group struct {
 	running int
 	ended   chan *trial
 
-	asking   bool // the gate is asked for the next copy
-	unask    context.CancelFunc
-	admitted chan admission
-	overhear chan event.Event // what the gate tells meanwhile
-	reports  []func()         // what it is told once it has answered
+	asking    bool // the gate is asked for the next copy
+	cancelAsk context.CancelFunc
+	admitted  chan admission
+	events    chan event.Event // what the gate tells meanwhile
+	reports   []func()         // what it is told once it has answered
 
 	closed   bool           // no more copies start
 	timedOut bool           // the copy that failed last did so by a limit
@@ -49,7 +49,7 @@ type admission struct {
 func (e *Engine) hedged(ctx context.Context, last *lastAttempt, pass Pass) (Decision, attempt.Result) {
 	g := &group{
 		e: e, last: last, begun: e.now(), plan: hedge.New(e.Policy.Hedge),
-		ended: make(chan *trial), admitted: make(chan admission), overhear: make(chan event.Event),
+		ended: make(chan *trial), admitted: make(chan admission), events: make(chan event.Event),
 	}
 	g.ctx, g.cancel = context.WithCancelCause(ctx)
 	g.start(pass)
@@ -84,7 +84,7 @@ func (g *group) decider() *trial {
 			}
 		case a := <-g.admitted:
 			g.answered(a)
-		case ev := <-g.overhear:
+		case ev := <-g.events:
 			g.e.emit(ev)
 		case g.signal = <-g.e.Signals.Cancelled:
 			g.close()
@@ -119,7 +119,7 @@ func (g *group) proceed() (wait time.Duration, more bool) {
 func (g *group) close() {
 	g.closed = true
 	if g.asking {
-		g.unask()
+		g.cancelAsk()
 	}
 }
 
@@ -138,7 +138,7 @@ func (g *group) start(pass Pass) {
 // ask asks the gate for the next copy, while the others run on.
 func (g *group) ask() {
 	ctx, cancel := g.e.limited(g.ctx)
-	g.asking, g.unask, g.e.overhear = true, cancel, g.overhear
+	g.asking, g.cancelAsk, g.e.gateEvents = true, cancel, g.events
 	gate, ask := g.e.Gate, Ask{Attempt: g.e.attempts, TimedOut: g.timedOut}
 	go func() {
 		pass, refusal := gate.AdmitCopy(ctx, ask)
@@ -149,8 +149,8 @@ func (g *group) ask() {
 // answered starts the copy that was let through. Where none was, its turn has
 // passed; where nothing runs beside it, the attempt has failed.
 func (g *group) answered(a admission) {
-	g.asking, g.e.overhear = false, nil
-	g.unask()
+	g.asking, g.e.gateEvents = false, nil
+	g.cancelAsk()
 	for _, report := range g.reports {
 		report()
 	}
@@ -178,7 +178,7 @@ func (g *group) stopAsking() {
 		select {
 		case a := <-g.admitted:
 			g.answered(a)
-		case ev := <-g.overhear:
+		case ev := <-g.events:
 			g.e.emit(ev)
 		}
 	}
@@ -204,7 +204,7 @@ func (g *group) decides(t *trial) bool {
 	default:
 		return true
 	}
-	g.tell(t, &d)
+	g.emitFinished(t, &d)
 	if g.best == nil || outranks(t.result, g.best.result) {
 		t, g.best = g.best, t
 	}
@@ -247,20 +247,20 @@ func (g *group) settle(t *trial) Decision {
 	d := g.e.settle(t)
 	if t != g.best {
 		told.result.ReaderGone, told.result.Err = t.result.ReaderGone, t.result.Err
-		g.tell(&told, &d)
+		g.emitFinished(&told, &d)
 	}
 	return d
 }
 
-// tell tells of a judged copy. The gate is told after it has answered, since it
+// emitFinished tells of a judged copy. The gate is told after it has answered, since it
 // is never called twice at once.
-func (g *group) tell(t *trial, d *Decision) {
+func (g *group) emitFinished(t *trial, d *Decision) {
 	if g.asking {
 		g.reports = append(g.reports, func() { g.e.report(t, d.Counts) })
 	} else {
 		g.e.report(t, d.Counts)
 	}
-	g.e.tell(t, d)
+	g.e.emitFinished(t, d)
 }
 
 // awaitLosers waits for the copies that are ended since another one decided. A

@@ -661,7 +661,7 @@ func TestHedgeStress(t *testing.T) {
 			var k *keeper
 			if random.IntN(3) == 0 {
 				k = &keeper{copies: random.IntN(6), takes: upTo(200 * ms)}
-				e.Gate, k.tell = k, e.Tell
+				e.Gate, k.tell = k, e.GateEvent
 			}
 			if random.IntN(3) == 0 {
 				time.AfterFunc(upTo(2*time.Second), func() {

@@ -70,13 +70,13 @@ func (e *Engine) resume(ctx context.Context, last *lastAttempt) *Decision {
 	return e.permit(ctx, last)
 }
 
-// behind counts the attempts that a parked run has behind it.
-func (e *Engine) behind() {
+// countEarlier counts the attempts that a parked run has countEarlier it.
+func (e *Engine) countEarlier() {
 	r := e.Resume
 	if r == nil {
 		return
 	}
-	e.attempts, e.past.result = r.Attempts, r.Last
+	e.attempts, e.lastResult.result = r.Attempts, r.Last
 	e.state.Attempt, e.state.Failures = r.Attempts+1, r.Attempts
 	if e.rotation.Rotation != nil {
 		e.rotation.Resume(r.Rotation)
@@ -126,7 +126,7 @@ func (e *Engine) keep(ctx context.Context, d *Decision) {
 }
 
 func (e *Engine) letter(d *Decision, at Place) *Letter {
-	l := &Letter{Decision: d, Result: e.past.result, Evidence: &e.past.evidence, Attempts: e.attempts, Place: at, Deadline: e.deadline}
+	l := &Letter{Decision: d, Result: e.lastResult.result, Evidence: &e.lastResult.evidence, Attempts: e.attempts, Place: at, Deadline: e.deadline}
 	if e.rotation.Rotation != nil {
 		l.Rotation = e.rotation.Standings()
 	}

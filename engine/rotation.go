@@ -26,9 +26,9 @@ type Values interface {
 // without.
 type rotation struct {
 	*rotate.Rotation
-	all  []string        // every value, written NAME=VALUE
-	sick map[string]bool // the ones that failed lately
-	next rotate.Use      // of the attempt to come, once somebody has asked for it
+	all          []string        // every value, written NAME=VALUE
+	failedLately map[string]bool // the ones that failed lately
+	next         rotate.Use      // of the attempt to come, once somebody has asked for it
 }
 
 func (r *rotation) begin(lists []rotate.List, draw func() float64) {
@@ -43,9 +43,9 @@ func (r *rotation) begin(lists []rotate.List, draw func() float64) {
 	}
 }
 
-// askAround asks which values have failed for others, before each attempt. A
+// failedElsewhere asks which values have failed for others, before each attempt. A
 // signal that comes meanwhile ends the run.
-func (e *Engine) askAround(ctx context.Context) *Decision {
+func (e *Engine) failedElsewhere(ctx context.Context) *Decision {
 	if e.Values == nil || e.rotation.Rotation == nil {
 		return nil
 	}
@@ -58,25 +58,25 @@ func (e *Engine) askAround(ctx context.Context) *Decision {
 		}
 		return &d
 	}
-	e.rotation.sick = make(map[string]bool, len(failed))
+	e.rotation.failedLately = make(map[string]bool, len(failed))
 	for i, value := range e.rotation.all {
-		e.rotation.sick[value] = failed != nil && failed[i]
+		e.rotation.failedLately[value] = failed != nil && failed[i]
 	}
 	return nil
 }
 
-// coming returns the values of the attempt to come.
-func (r *rotation) coming() rotate.Use {
+// nextValues returns the values of the attempt to come.
+func (r *rotation) nextValues() rotate.Use {
 	if r.next == nil && r.Rotation != nil {
-		r.next = r.Take(func(name, value string) bool { return r.sick[name+"="+value] })
+		r.next = r.Take(func(name, value string) bool { return r.failedLately[name+"="+value] })
 	}
 	return r.next
 }
 
-// take returns the values of the attempt or copy that starts now, and notes them
+// takeValues returns the values of the attempt or copy that starts now, and notes them
 // in which.
-func (e *Engine) take(which *event.Which) rotate.Use {
-	use := e.rotation.coming()
+func (e *Engine) takeValues(which *event.Which) rotate.Use {
+	use := e.rotation.nextValues()
 	e.rotation.next = nil
 	which.Use = use.ByName()
 	for name, value := range which.Use {
@@ -85,8 +85,8 @@ func (e *Engine) take(which *event.Which) rotate.Use {
 	return use
 }
 
-// put ends the use of values, and tells other runs of a failure.
-func (e *Engine) put(use rotate.Use, failed bool) {
+// putValues ends the use of values, and tells other runs of a failure.
+func (e *Engine) putValues(use rotate.Use, failed bool) {
 	if use == nil {
 		return
 	}

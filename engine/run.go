@@ -31,9 +31,9 @@ type Signals struct {
 	Cancelled <-chan attempt.Signal
 	// Woken ends a wait early.
 	Woken <-chan struct{}
-	// Catch, if not nil, is called before the channels are looked at; they need
+	// Notify, if not nil, is called before the channels are looked at; they need
 	// not deliver sooner.
-	Catch func()
+	Notify func()
 }
 
 // Engine is one run of a command under a policy.
@@ -85,14 +85,14 @@ type Engine struct {
 	// Clock is where the time comes from; nil is the system's.
 	Clock Clock
 
-	started  time.Time
-	deadline time.Time
-	state    State
-	attempts int
-	rotation rotation
-	overhear chan event.Event // takes what a gate tells while copies run
-	past     past
-	tally    tally // of --repeat
+	started    time.Time
+	deadline   time.Time
+	state      State
+	attempts   int
+	rotation   rotation
+	gateEvents chan event.Event // takes what a gate tells while copies run
+	lastResult lastResult
+	tally      tally // of --repeat
 }
 
 // About names what a run belongs to; "" where there is none.
@@ -117,10 +117,10 @@ func (e *Engine) Run(ctx context.Context) End {
 		return e.finish(ctx, *d)
 	}
 	for {
-		if d := e.askAround(ctx); d != nil {
+		if d := e.failedElsewhere(ctx); d != nil {
 			return e.finish(ctx, *d)
 		}
-		if d := e.approach(ctx, &last); d != nil {
+		if d := e.beforeAttempt(ctx, &last); d != nil {
 			return e.finish(ctx, *d)
 		}
 		pass, refused := e.admit(ctx, &last)
@@ -168,7 +168,7 @@ func (e *Engine) begin() {
 	}
 	e.state = State{Attempt: 1, Step: from.Step, Previous: from.Previous, Deadline: e.deadline, Argv: e.Argv}
 	e.rotation.begin(e.Policy.Rotate, e.Draw)
-	e.behind()
+	e.countEarlier()
 	name := e.About.Name
 	if name == "" {
 		name = NameOf(e.Argv)
@@ -201,7 +201,7 @@ func (e *Engine) attempt(ctx context.Context, last *lastAttempt, pass Pass) (Dec
 	default:
 	}
 	e.attempts++
-	e.past.before = *last
+	e.lastResult.before = *last
 	if e.Policy.Hedge.Max > 1 {
 		return e.hedged(ctx, last, pass)
 	}
@@ -212,13 +212,13 @@ func (e *Engine) attempt(ctx context.Context, last *lastAttempt, pass Pass) (Dec
 	if e.Policy.Repeat {
 		e.tally.add(e.attempts, &t.result, d.Accepted)
 	}
-	e.tell(&t, &d)
+	e.emitFinished(&t, &d)
 	return d, t.result
 }
 
 // start starts the command.
 func (e *Engine) start(ctx context.Context, last *lastAttempt, which event.Which, pass Pass) trial {
-	use := e.take(&which)
+	use := e.takeValues(&which)
 	if e.Identity.Trace.ID != "" {
 		which.SpanID = newSpan(e.Identity.Random)
 	}
@@ -270,7 +270,7 @@ func (e *Engine) settle(t *trial) Decision {
 		d = Decide(&e.Policy, e.state, t.result, t.evidence, e.now(), 0)
 	}
 	if !t.result.NotRun {
-		e.past.use, e.past.result, e.past.evidence = t.use, t.result, t.evidence
+		e.lastResult.use, e.lastResult.result, e.lastResult.evidence = t.use, t.result, t.evidence
 	}
 	if t.use != nil && d.NotYet() {
 		e.rotation.Stay(t.use)
@@ -284,11 +284,11 @@ func (e *Engine) report(t *trial, c Counted) {
 	if t.pass != nil {
 		t.pass.Report(c)
 	}
-	e.put(t.use, c == CountsFailure)
+	e.putValues(t.use, c == CountsFailure)
 }
 
-// tell tells of a judged attempt.
-func (e *Engine) tell(t *trial, d *Decision) {
+// emitFinished tells of a judged attempt.
+func (e *Engine) emitFinished(t *trial, d *Decision) {
 	e.emit(&event.AttemptFinished{
 		Which: t.which, Result: t.result, Success: d.Accepted, NotYet: d.NotYet(),
 		Verdict: d.Verdict, Reason: d.Reason, Ended: d.Ended, Known: d.Known, Rule: d.Rule, ByRule: d.ByRule, Line: d.Line,

@@ -166,8 +166,8 @@ func (e *Engine) cancelled() attempt.Signal {
 
 // askedToEnd is cancelled for where signals need not be caught yet.
 func (e *Engine) askedToEnd() attempt.Signal {
-	if e.Signals.Catch != nil {
-		e.Signals.Catch()
+	if e.Signals.Notify != nil {
+		e.Signals.Notify()
 	}
 	return e.cancelled()
 }

@@ -61,8 +61,8 @@ type Config struct {
 	Clock engine.Clock
 	// Random returns 64 random bits.
 	Random func() uint64
-	// Tell is told of changes of the breaker and failures of the store.
-	Tell func(event.Event)
+	// Emit is told of changes of the breaker and failures of the store.
+	Emit func(event.Event)
 }
 
 // limited is ctx with a time limit, 0 for none.
@@ -125,10 +125,10 @@ func (g *Gate) asksRetry() bool {
 	return c.Breaker.Named() || c.Budget.On || c.Tokens.Capacity > 0 || c.Adaptive
 }
 
-// withdrawLimit is the longest that giving back may take, and lingerLimit an answer
+// withdrawLimit is the longest that giving back may take, and graceLimit an answer
 // of which the run has no use any more: one that is cancelled in a wait ends within
 // 50 ms.
-const withdrawLimit, lingerLimit = 40 * time.Millisecond, 20 * time.Millisecond
+const withdrawLimit, graceLimit = 40 * time.Millisecond, 20 * time.Millisecond
 
 // Withdraw gives back what the last Permit took. A store that is too slow for
 // that leaves it taken.
@@ -145,7 +145,7 @@ func (g *Gate) giveBack(t receipt) {
 	ctx, cancel := limited(context.Background(), min(g.c.Timeout, withdrawLimit))
 	defer cancel()
 	_, _, err := t.from.Do(ctx, g.c.Key, &g.c.Guards, &guard.Request{Op: guard.Withdraw, Taken: t.Taken})
-	g.tellNotes()
+	g.emitNotes()
 	if err != nil && ctx.Err() == nil {
 		g.lost(t.from, err, "what the retry took is not given back")
 	}
@@ -279,7 +279,7 @@ func (g *Gate) Finish(succeeded bool) {
 		request.Attempt, request.Taken, from = 2, g.last.Taken, g.last.from
 	}
 	if from != nil {
-		g.tell(from, request)
+		g.report(from, request)
 	}
 }
 

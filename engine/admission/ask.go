@@ -32,7 +32,7 @@ func (g *Gate) ask(ctx context.Context, r *guard.Request) reply {
 	if g.store.Store == nil {
 		return reply{}
 	}
-	patient, done := linger(ctx)
+	patient, done := withGrace(ctx)
 	answer, lock, err := g.try(patient, g.store, r)
 	done()
 	if g.slow = err != nil && ctx.Err() != nil; g.slow {
@@ -46,7 +46,7 @@ func (g *Gate) ask(ctx context.Context, r *guard.Request) reply {
 			return reply{}
 		}
 	}
-	g.tellChange(&answer)
+	g.emitChange(&answer)
 	return reply{answer, lock, g.store.Store, g.refusal(&answer.Refusal), true}
 }
 
@@ -55,14 +55,14 @@ func (g *Gate) cutShort() *engine.Refusal {
 	return &engine.Refusal{Guard: guard.KindStore.String(), Key: g.c.Key, Reason: "the wait for the store was cut short"}
 }
 
-// linger is ctx, done a moment later: what a store has been asked for it may
+// withGrace is ctx, done a moment later: what a store has been asked for it may
 // grant all the same, and who does not hear of it cannot give it back.
-func linger(ctx context.Context) (patient context.Context, done func()) {
+func withGrace(ctx context.Context) (patient context.Context, done func()) {
 	if ctx.Done() == nil {
 		return ctx, func() {}
 	}
 	patient, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lingerLimit, cancel) })
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(graceLimit, cancel) })
 	return patient, func() { stop(); cancel() }
 }
 
@@ -78,7 +78,7 @@ func (g *Gate) try(ctx context.Context, s Named, r *guard.Request) (guard.Answer
 	ctx, cancel := limited(ctx, g.c.Timeout)
 	defer cancel()
 	answer, lock, err := s.Do(ctx, g.c.Key, &g.c.Guards, r)
-	g.tellNotes()
+	g.emitNotes()
 	if err == nil && first {
 		g.probed = true
 		_ = g.c.Health.Succeeded(ctx, s.Name)
@@ -141,14 +141,14 @@ func (g *Gate) Note(name, line string) {
 	g.notes.list = append(g.notes.list, event.StoreFailed{Store: name, Reason: line})
 }
 
-// tellNotes tells what was noted.
-func (g *Gate) tellNotes() {
+// emitNotes tells what was noted.
+func (g *Gate) emitNotes() {
 	g.notes.mu.Lock()
 	list := g.notes.list
 	g.notes.list = nil
 	g.notes.mu.Unlock()
 	for i := range list {
-		g.c.Tell(&list[i])
+		g.c.Emit(&list[i])
 	}
 }
 
@@ -156,19 +156,19 @@ func (g *Gate) tellNotes() {
 func (g *Gate) warn(name, reason string) {
 	if !g.warned {
 		g.warned = true
-		g.c.Tell(&event.StoreFailed{Store: name, Reason: reason})
+		g.c.Emit(&event.StoreFailed{Store: name, Reason: reason})
 	}
 }
 
-// tell makes a report to the store that let an attempt through. Where that
+// report makes a report to the store that let an attempt through. Where that
 // fails, it is lost, and a warning says so.
-func (g *Gate) tell(to Store, r *guard.Request) {
+func (g *Gate) report(to Store, r *guard.Request) {
 	ctx, cancel := limited(context.Background(), g.c.Timeout)
 	defer cancel()
 	answer, _, err := to.Do(ctx, g.c.Key, &g.c.Guards, r)
-	g.tellNotes()
+	g.emitNotes()
 	if err == nil {
-		g.tellChange(&answer)
+		g.emitChange(&answer)
 		return
 	}
 	g.lost(to, err, "what came of the attempt is not counted")
@@ -186,10 +186,10 @@ func (g *Gate) lost(to Store, err error, what string) {
 	g.warn(name, fmt.Sprintf("%v; %s", err, what))
 }
 
-// tellChange tells that this run has changed the breaker.
-func (g *Gate) tellChange(a *guard.Answer) {
+// emitChange tells that this run has changed the breaker.
+func (g *Gate) emitChange(a *guard.Answer) {
 	if a.From != a.To {
-		g.c.Tell(&event.BreakerChanged{Key: g.c.Key, From: a.From.String(), To: a.To.String()})
+		g.c.Emit(&event.BreakerChanged{Key: g.c.Key, From: a.From.String(), To: a.To.String()})
 	}
 }
 

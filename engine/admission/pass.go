@@ -116,7 +116,7 @@ func (p *pass) Report(counted engine.Counted) {
 	}
 	counts := outcome != guard.Neither && (g.c.Guards.Breaker.Named() || g.c.Guards.Adaptive)
 	if p.from != nil && (counts || held.Place || held.Slot) {
-		g.tell(p.from, &guard.Request{Op: guard.Report, Pass: held, Outcome: outcome})
+		g.report(p.from, &guard.Request{Op: guard.Report, Pass: held, Outcome: outcome})
 	}
 	if p.lock != nil { // after the outcome, which may open a breaker
 		p.lock.Unlock()

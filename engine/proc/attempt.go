@@ -19,21 +19,21 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// insist is how many INT and TERM together kill the tree at once.
-const insist = 3
+// killAfterInterrupts is how many INT and TERM together kill the tree at once.
+const killAfterInterrupts = 3
 
 // running is one attempt.
 type running struct {
 	*Runner
-	command // the process, as this system has it
-	ctx     context.Context
-	spec    attempt.Spec
-	probe   bool // a question, whose time limit is the context
-	takes   bool // the signals that reach the program are the command's
-	inbox   *signals.Inbox
-	streams *stdio.Streams // nil until they are open
-	begun   time.Time
-	result  attempt.Result
+	command     // the process, as this system has it
+	ctx         context.Context
+	spec        attempt.Spec
+	probe       bool // a question, whose time limit is the context
+	getsSignals bool // the signals that reach the program are the command's
+	inbox       *signals.Inbox
+	streams     *stdio.Streams // nil until they are open
+	begun       time.Time
+	result      attempt.Result
 
 	started    time.Time // just before the command was started
 	over       bool      // the command itself has ended
@@ -64,8 +64,8 @@ type alarm struct {
 // a goroutine that is locked to them: one that calls Start must never end so.
 func (r *Runner) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
 	a := r.newAttempt(ctx, spec)
-	a.takes = spec.Streams == attempt.Configured || spec.Streams == attempt.Held
-	a.inbox = signals.NewInbox(a.takes)
+	a.getsSignals = spec.Streams == attempt.Configured || spec.Streams == attempt.Held
+	a.inbox = signals.NewInbox(a.getsSignals)
 	a.prepare(spec.Streams == attempt.Configured)
 	a.result.Cancelled = r.signals.Enter(a.inbox, spec.Copy)
 	a.start()
@@ -122,7 +122,7 @@ func (a *running) plan() stdio.Plan {
 // come ends the program as in a wait.
 func (a *running) tooLate() {
 	a.signals.NotifyIfNoted()
-	a.takeSignals()
+	a.handleSignals()
 	if cancelled := a.result.Cancelled; cancelled != "" {
 		a.notStarted(cancelled)
 		return
@@ -194,7 +194,7 @@ func (a *running) awaitBriefly() (reap.Ending, bool) {
 func (a *running) arm() {
 	a.catch()
 	a.listen()
-	if a.takes {
+	if a.getsSignals {
 		a.at(a.started.Add(signals.Later), a.catchMore)
 	}
 	if d := a.spec.Timeout; d > 0 {
@@ -231,7 +231,7 @@ func (a *running) handle(done <-chan struct{}, finished func() bool) {
 			return
 		case <-moved:
 		case <-a.inbox.Arrived():
-			a.takeSignals()
+			a.handleSignals()
 		case t := <-a.streams.Troubles:
 			a.troubled(t)
 		case <-a.ctxDone:
@@ -380,21 +380,21 @@ func (a *running) contextEnded() {
 	a.escalate(a.signal)
 }
 
-// takeSignals handles the signals that have arrived.
-func (a *running) takeSignals() {
+// handleSignals handles the signals that have arrived.
+func (a *running) handleSignals() {
 	for d := a.signals.Next(a.inbox); d != nil; d = a.signals.Next(a.inbox) {
-		a.signals.Answer(d, a.take(d.Signal))
+		a.signals.Answer(d, a.handleSignal(d.Signal))
 	}
 }
 
-// take handles one signal and reports whether it was the attempt's: what comes
+// handleSignal handles one signal and reports whether it was the attempt's: what comes
 // after the command has ended is not. The terminal signals the command and the
 // program at once, and the command may act on it and end before the program
 // sees it (awaitTerminal).
-func (a *running) take(sig syscall.Signal) bool {
+func (a *running) handleSignal(sig syscall.Signal) bool {
 	switch {
 	case a.over || !a.foreground && a.isStarted() && a.hasEnded():
-		return a.takeLate(sig)
+		return a.handleLateSignal(sig)
 	case signals.Ends(sig):
 		a.cancel(sig)
 	default:
@@ -410,7 +410,7 @@ func (a *running) cancel(sig syscall.Signal) {
 		a.result.Cancelled = signals.NameOf(sig)
 	}
 	told := sig == a.signal && time.Since(a.expired) < signals.Same // by a limit, which an outer retry has as well
-	a.tellCancel(sig, told)
+	a.passCancel(sig, told)
 	a.countInterrupt(sig)
 }
 
@@ -420,15 +420,15 @@ func (a *running) countInterrupt(sig syscall.Signal) {
 		return
 	}
 	a.interrupts++
-	if a.interrupts >= insist && a.isStarted() {
+	if a.interrupts >= killAfterInterrupts && a.isStarted() {
 		a.skipGrace()
 		a.escalate(syscall.SIGKILL)
 	}
 }
 
-// takeLate handles a signal that came after the command had ended, while its
+// handleLateSignal handles a signal that came after the command had ended, while its
 // tree was being ended or its output read.
-func (a *running) takeLate(sig syscall.Signal) bool {
+func (a *running) handleLateSignal(sig syscall.Signal) bool {
 	if !signals.Ends(sig) {
 		return false
 	}
@@ -458,7 +458,7 @@ func (a *running) finish(how reap.Ending) {
 	if a.escalated != nil {
 		a.handle(a.escalated, never)
 	}
-	if a.takes && (a.cfg.KillLeftovers || a.isShared()) {
+	if a.getsSignals && (a.cfg.KillLeftovers || a.isShared()) {
 		a.noteTree() // somebody will ask for it later
 	}
 	a.drain(sweep || a.unwanted || a.probe && a.result.TimedOut)
@@ -580,7 +580,7 @@ func (a *running) held() []*stdio.Held {
 // endLeftovers ends what a rejected attempt left running, where that is asked for,
 // and forgets the process.
 func (a *running) endLeftovers(released bool) {
-	if a.isStarted() && a.takes && !released && a.cfg.KillLeftovers {
+	if a.isStarted() && a.getsSignals && !released && a.cfg.KillLeftovers {
 		a.endTree(a.signal, a.grace, nil)
 		a.report.flush()
 	}

@@ -39,7 +39,7 @@ func (a *running) prepare(shares bool) {
 		return
 	}
 	terminal := ForegroundTerminal()
-	a.foreground, a.forGroup = shares && terminal, a.takes && !shares && terminal
+	a.foreground, a.forGroup = shares && terminal, a.getsSignals && !shares && terminal
 	a.tree = tree.New(!a.foreground, a.spec.Env, a.report.say)
 	if a.foreground {
 		a.signals.Notify() // what the terminal sends has reached the command already
@@ -75,7 +75,7 @@ func (a *running) launch() bool {
 // fork is launch without the terminal. What arrives after the look at the inbox
 // waits there until the command can get it.
 func (a *running) fork() bool {
-	a.takeSignals()
+	a.handleSignals()
 	if cancelled := a.result.Cancelled; cancelled != "" {
 		a.notStarted(cancelled)
 		return false
@@ -145,7 +145,7 @@ func (a *running) look() (reap.Ending, bool) {
 func (a *running) awaitTerminal(how reap.Ending) {
 	if a.foreground && how != (reap.Ending{}) {
 		a.signals.Settle()
-		a.takeSignals()
+		a.handleSignals()
 	}
 }
 
@@ -171,9 +171,9 @@ func (a *running) resize() {
 	}
 }
 
-// tellCancel passes on a signal that asks for the end, unless the command has
+// passCancel passes on a signal that asks for the end, unless the command has
 // got it: the terminal sends its own to the whole foreground group.
-func (a *running) tellCancel(sig syscall.Signal, told bool) {
+func (a *running) passCancel(sig syscall.Signal, told bool) {
 	terminals := a.foreground && sig != syscall.SIGTERM
 	if !terminals && !told || a.missed[sig] {
 		delete(a.missed, sig)
@@ -293,7 +293,7 @@ func (a *running) isShared() bool { return a.tree.IsShared() }
 
 // reapLeader gives the command's pid away, and says how the command ended.
 func (a *running) reapLeader() reap.Ending {
-	return a.tree.Take()
+	return a.tree.Reap()
 }
 
 // dispose sees to it that orphans are reaped while no command runs, where there

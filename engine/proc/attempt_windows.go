@@ -34,7 +34,7 @@ func (a *running) hasEnded() bool {
 // launch starts the command, unless the program has been asked to end already,
 // and reports whether it did.
 func (a *running) launch() bool {
-	a.takeSignals()
+	a.handleSignals()
 	if cancelled := a.result.Cancelled; cancelled != "" {
 		a.notStarted(cancelled)
 		return false
@@ -74,9 +74,9 @@ func (a *running) awaitTerminal(reap.Ending) {}
 
 func (a *running) catchMore() {}
 
-// tellCancel asks the command to end. Its own console group does not get the
+// passCancel asks the command to end. Its own console group does not get the
 // console's Ctrl-C.
-func (a *running) tellCancel(sig syscall.Signal, told bool) {
+func (a *running) passCancel(sig syscall.Signal, told bool) {
 	if !told {
 		a.pass(sig)
 		a.passed = time.Now()

@@ -109,10 +109,10 @@ var ErrUnended = stdio.ErrUnended
 type reporter struct {
 	to func(string)
 
-	mu      sync.Mutex // a leaf: nothing is called while it is held
-	said    map[string]bool
-	waiting []string
-	telling chan struct{} // closed when all has been told; nil where nothing waits
+	mu         sync.Mutex // a leaf: nothing is called while it is held
+	said       map[string]bool
+	waiting    []string
+	delivering chan struct{} // closed when all has been told; nil where nothing waits
 }
 
 // say tells line unless something was told about the same thing.
@@ -130,21 +130,21 @@ func (r *reporter) say(thing, line string) {
 	}
 	r.said[thing] = true
 	r.waiting = append(r.waiting, line)
-	if r.telling == nil {
-		r.telling = make(chan struct{})
-		go r.tell()
+	if r.delivering == nil {
+		r.delivering = make(chan struct{})
+		go r.deliver()
 	}
 }
 
-// tell tells what waits.
-func (r *reporter) tell() {
+// deliver tells what waits.
+func (r *reporter) deliver() {
 	for {
 		r.mu.Lock()
 		lines := r.waiting
 		r.waiting = nil
 		if len(lines) == 0 {
-			close(r.telling)
-			r.telling = nil
+			close(r.delivering)
+			r.delivering = nil
 			r.mu.Unlock()
 			return
 		}
@@ -158,7 +158,7 @@ func (r *reporter) tell() {
 // flush returns when all that was said has been told.
 func (r *reporter) flush() {
 	r.mu.Lock()
-	telling := r.telling
+	telling := r.delivering
 	r.mu.Unlock()
 	if telling != nil {
 		<-telling

@@ -83,7 +83,7 @@ func (h *herd) guard(g guard.Guards) {
 	config := admission.Config{
 		Guards: g, Primary: admission.Named{Store: h.guarded.store}, Clock: clock,
 		Random: func() uint64 { ids++; return ids << 12 }, // of which the gate takes the first 53 bits
-		Tell: func(e event.Event) {
+		Emit: func(e event.Event) {
 			h.guarded.changed = h.guarded.changed || e.Kind() == (*event.BreakerChanged)(nil).Kind()
 		},
 	}

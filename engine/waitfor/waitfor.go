@@ -89,8 +89,8 @@ type state struct {
 // Run waits until each target was once what is waited for, the time is up, or a
 // signal asks for the end.
 func (w *Wait) Run(ctx context.Context, emit func(event.Event)) engine.Readiness {
-	if w.Signals.Catch != nil {
-		w.Signals.Catch()
+	if w.Signals.Notify != nil {
+		w.Signals.Notify()
 	}
 	r := &wait{Wait: w, started: time.Now(), emit: emit, news: make(chan news), over: make(chan struct{})}
 	defer close(r.over)

@@ -69,13 +69,13 @@ func Listen() {
 	go func() {
 		for range changed {
 			Orphans()
-			tell()
+			notifyOwners()
 		}
 	}()
 }
 
-// tell tells the owners that the state of a child has changed.
-func tell() {
+// notifyOwners tells the owners that the state of a child has changed.
+func notifyOwners() {
 	mu.Lock()
 	defer mu.Unlock()
 	for _, c := range owned {
@@ -121,10 +121,10 @@ func isOwned(pid int) bool {
 	return slices.ContainsFunc(owned, func(c *Child) bool { return c.pid == pid })
 }
 
-// Take takes the status of a child that has ended, and gives its pid away. Then it
+// Reap takes the status of a child that has ended, and gives its pid away. Then it
 // reaps the orphans that the child hid: a look at all children always shows the
 // first that ended.
-func Take(c *Child) Ending {
+func Reap(c *Child) Ending {
 	mu.Lock()
 	how, taken := early[c.pid]
 	if !taken {

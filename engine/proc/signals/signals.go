@@ -195,7 +195,7 @@ func (s *Signals) Dispatch(sig syscall.Signal) {
 	}
 	d := &Delivery{Signal: sig}
 	s.mu.Lock()
-	if s.again(sig, time.Now()) {
+	if s.repeated(sig, time.Now()) {
 		s.mu.Unlock()
 		return
 	}
@@ -263,9 +263,9 @@ func (s *Signals) stop(sig syscall.Signal) {
 	(*going)()
 }
 
-// again reports whether sig, which asks for the end, came a moment ago already.
+// repeated reports whether sig, which asks for the end, came a moment ago already.
 // Every other signal is passed on as often as it comes. s.mu is held.
-func (s *Signals) again(sig syscall.Signal, now time.Time) bool {
+func (s *Signals) repeated(sig syscall.Signal, now time.Time) bool {
 	if !Ends(sig) {
 		return false
 	}

@@ -21,11 +21,11 @@ import (
 	"github.com/retrysh/retry/engine/proc/table"
 )
 
-// pace says when to look again at a tree that was asked to end: soon at first,
+// polling says when to look again at a tree that was asked to end: soon at first,
 // since most commands obey at once, and never more than a tenth later than need
 // be, while a stubborn one stays cheap. Listing all processes is for every
 // fourth look where a cheaper question can be asked in between.
-type pace struct {
+type polling struct {
 	begun time.Time
 	looks int
 }
@@ -35,12 +35,12 @@ const (
 	lastLook  = 40 * time.Millisecond
 )
 
-func (p *pace) pause() time.Duration {
+func (p *polling) pause() time.Duration {
 	p.looks++
 	return min(max(firstLook, time.Since(p.begun)/10), lastLook)
 }
 
-func (p *pace) thorough() bool { return p.looks%4 == 0 }
+func (p *polling) thorough() bool { return p.looks%4 == 0 }
 
 // Tree is the processes of one attempt. It belongs to one goroutine at a time.
 type Tree struct {
@@ -144,10 +144,10 @@ func Below(c *reap.Child, report func(thing, line string)) *Tree {
 // holds the process group.
 func (t *Tree) Look() { _, _ = t.members() }
 
-// Take takes the status of the leader, whose pid is given away with it.
-func (t *Tree) Take() reap.Ending {
+// Reap takes the status of the leader, whose pid is given away with it.
+func (t *Tree) Reap() reap.Ending {
 	t.reaped = true
-	return reap.Take(t.child)
+	return reap.Reap(t.child)
 }
 
 func sessionOf(list []table.Process, pid int) (int, bool) {
@@ -452,7 +452,7 @@ func (t *Tree) End(sig syscall.Signal, grace time.Duration, now <-chan struct{})
 	if sig != syscall.SIGKILL && t.ask(sig, grace, now) {
 		return
 	}
-	for p := (pace{begun: time.Now()}); ; {
+	for p := (polling{begun: time.Now()}); ; {
 		found := len(t.asked)
 		left := t.signal(syscall.SIGKILL, nil)
 		if left == 0 && len(t.refusing) > 0 && (t.reaped || reap.HasEnded(t.leader)) {
@@ -477,7 +477,7 @@ func (t *Tree) ask(sig syscall.Signal, grace time.Duration, now <-chan struct{})
 	limit := time.NewTimer(grace)
 	defer limit.Stop()
 	t.signal(sig, nil)
-	for p := (pace{begun: time.Now()}); t.alive(); {
+	for p := (polling{begun: time.Now()}); t.alive(); {
 		reap.Orphans() // whole generations may pass until then
 		if p.thorough() && p.looks > 0 {
 			// What was missed in the first pass gets its signal. What was started

@@ -14,9 +14,9 @@ var Variables = []string{
 	"RETRY_NEXT_DELAY_MS", "RETRY_TAIL_STDOUT", "RETRY_TAIL_STDERR",
 }
 
-// Told is what a hook is told of the last attempt; its texts are fit for an
+// Info is what a hook is told of the last attempt; its texts are fit for an
 // environment.
-type Told struct {
+type Info struct {
 	Exit                                   int
 	Signal, Reason, Verdict, Rule, Outcome string
 	// NextDelay is the plain delay that follows the attempt to come, should that
@@ -29,7 +29,7 @@ type Told struct {
 
 // Environ returns the variables, and what removes the files that they name. A
 // file that cannot be written is not named.
-func (s *Set) Environ(name Name, t *Told) (env []string, remove func()) {
+func (s *Set) Environ(name Name, t *Info) (env []string, remove func()) {
 	env = []string{
 		"RETRY_HOOK=" + string(name),
 		"RETRY_RESULT_EXIT=" + strconv.Itoa(t.Exit),

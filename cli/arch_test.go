@@ -29,7 +29,7 @@ cli/human: engine/event engine/message
 cli/letters: cli/mode engine/backoff engine/queue engine/message exitcodes engine/text
 cli/manual:
 cli/mode: engine/message exitcodes engine/text
-cli/option: cli/manual engine engine/attempt engine/backoff engine/classify engine/guard engine/hedge engine/hook engine/linematch engine/probe engine/proc engine/rehearse engine/rotate engine/simulate engine/store engine/telemetry engine/message exitcodes
+cli/option: cli/manual cli/mode engine engine/attempt engine/backoff engine/classify engine/guard engine/hedge engine/hook engine/linematch engine/probe engine/proc engine/rehearse engine/rotate engine/simulate engine/store engine/telemetry engine/message exitcodes
 cli/policy: cli/option engine/backoff engine/blockfile engine/classify engine/classify/command engine/message exitcodes engine/text
 cli/report: cli/mode engine/backoff engine/event engine/history engine/message engine/text exitcodes
 cli/show: cli/option engine engine/backoff engine/classify engine/event engine/plan engine/simulate engine/message

@@ -66,12 +66,28 @@ func callOf(modes []ownMode, argv []string) (*modeCall, error) {
 			return nil, option.Usage(w.Text, fmt.Errorf("goes without %s; give one of them", first))
 		case m != nil:
 			before, after := argv[:w.At], argv[w.At+1:]
+			if second := secondMode(modes, after); second != "" {
+				return nil, option.Usage(w.Text, fmt.Errorf("goes without %s; give one of them", second))
+			}
 			return &modeCall{*m, slices.Concat(before, after), option.AsksForHelp(before) || option.AsksForHelp(after)}, nil
 		case first == "" && option.IsRunMode(w.Flag) && !w.Off && !w.Flag.Is("help"):
 			first = w.Text
 		}
 	}
 	return nil, nil
+}
+
+// secondMode is the first word before "--" that is a mode, "" for none.
+func secondMode(modes []ownMode, words []string) string {
+	for _, word := range words {
+		switch {
+		case word == "--":
+			return ""
+		case modeNamed(modes, word) != nil:
+			return word
+		}
+	}
+	return ""
 }
 
 func modeNamed(modes []ownMode, word string) *ownMode {

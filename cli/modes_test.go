@@ -44,21 +44,22 @@ type sampleMode struct {
 func TestCallOf(t *testing.T) {
 	modes := []ownMode{{name: "sample", grammar: new(sampleMode)}, {name: "other", grammar: new(sampleMode)}}
 	for argv, want := range map[string]string{
-		"--sample a b":               "sample a b",
-		"--key k --sample x":         "sample --key k x",
-		"--since 7d --sample":        "sample --since 7d",
-		"-qK k --sample --other":     "sample -qK k --other",
-		"-n 3 --sample":              "sample -n 3",
-		"--sample --help":            "sample --help, help",
-		"-h --sample":                "sample -h, help",
-		"--sample -- --help":         "sample -- --help",
-		"true --sample":              "",
-		"-- --sample":                "",
-		"--since --sample":           "",
-		"--key k":                    "",
-		"--plan --sample":            "--sample: goes without --plan; give one of them",
-		"--plan=false --sample":      "sample --plan=false",
-		"--simulate outage --sample": "--sample: goes without --simulate; give one of them",
+		"--sample a b":                "sample a b",
+		"--key k --sample x":          "sample --key k x",
+		"--since 7d --sample":         "sample --since 7d",
+		"-qK k --sample --other":      "--sample: goes without --other; give one of them",
+		"-qK k --sample a -- --other": "sample -qK k a -- --other",
+		"-n 3 --sample":               "sample -n 3",
+		"--sample --help":             "sample --help, help",
+		"-h --sample":                 "sample -h, help",
+		"--sample -- --help":          "sample -- --help",
+		"true --sample":               "",
+		"-- --sample":                 "",
+		"--since --sample":            "",
+		"--key k":                     "",
+		"--plan --sample":             "--sample: goes without --plan; give one of them",
+		"--plan=false --sample":       "sample --plan=false",
+		"--simulate outage --sample":  "--sample: goes without --simulate; give one of them",
 	} {
 		m, err := callOf(modes, strings.Fields(argv))
 		got := ""

@@ -41,7 +41,7 @@ func TestVersionOfATaggedClone(t *testing.T) {
 		t.Helper()
 		cmd := command(t, append([]string{name}, args...)...)
 		cmd.Dir = clone
-		cmd.Env = append(os.Environ(), "GOFLAGS=", "HOME="+home, "GIT_CONFIG_NOSYSTEM=1",
+		cmd.Env = append(os.Environ(), "GOFLAGS=", "CGO_ENABLED=0", "HOME="+home, "GIT_CONFIG_NOSYSTEM=1",
 			"GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"), "GOPROXY="+goEnv(t, "GOPROXY"),
 			"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@localhost", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@localhost",
 			"GIT_COMMITTER_DATE=2026-01-02T03:04:05Z")
@@ -56,7 +56,10 @@ func TestVersionOfATaggedClone(t *testing.T) {
 	run("git", "commit", "-qm", "a")
 	run("git", "tag", "v1.2.3")
 	program := filepath.Join(t.TempDir(), "retry.exe")
-	run("go", "build", "-o", program, ".")
+	run("go", "build", "-ldflags=-s -w", "-o", program, ".")
+	if info, err := os.Stat(program); err != nil || info.Size() > largestProgram {
+		t.Errorf("the program has %d bytes, at most %d are allowed (%v); does something find methods by their names?", info.Size(), largestProgram, err)
+	}
 	modules := run("go", "version", "-m", program)
 	for _, module := range []string{"github.com/alecthomas/kong", "github.com/fatih/color"} {
 		if !strings.Contains(modules, "\tdep\t"+module+"\t") {
@@ -71,6 +74,9 @@ func TestVersionOfATaggedClone(t *testing.T) {
 		t.Errorf("the manual page begins %.60q, want the commit's date in it", page)
 	}
 }
+
+// largestProgram is the size in bytes that the stripped program may have.
+const largestProgram = 11_500_000
 
 // goEnv asks before HOME is changed, since the defaults hang on it.
 func goEnv(t *testing.T, name string) string {

@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/retrysh/retry/cli/mode"
 )
 
 // Line is a command line that kong has read, as far as it could.
@@ -94,7 +96,7 @@ func (l *Line) parse(below []Setting) (used []*Flag, hot reflect.Value, err erro
 		return nil, hot, err
 	}
 	l.Before = l.argv[:bound:bound]
-	if _, err := parser.Parse(l.Before); err != nil {
+	if err := mode.Fill(parser, l.Before); err != nil {
 		l.fail(l.explain(err))
 	}
 	return used, hot.Elem(), l.wrong
@@ -217,6 +219,9 @@ func (l *Line) Decode(c *kong.DecodeContext, target reflect.Value) error {
 	case f.IsBool() && token.Type != kong.FlagValueToken:
 	case token.IsValue():
 		given.Value = c.Scan.Pop().String()
+		if value, equals := strings.CutPrefix(given.Value, "="); equals && token.Type == kong.ShortFlagTailToken {
+			return Usage(given.Word, fmt.Errorf("%q: no \"=\" stands behind a short flag; write %s %s", given.Value, given.Word, value))
+		}
 	case IsRunMode(f) && AsksForHelp([]string{token.String()}): // of the mode
 		return nil
 	default:
@@ -294,9 +299,8 @@ func set(target reflect.Value, s *Setting) error {
 		}
 		target.Set(reflect.Append(target, element))
 	default:
-		if words := s.Flag.words(); len(words) > 0 && !slices.Contains(words, s.Value) {
-			last := len(words) - 1
-			return fmt.Errorf("%q is not %s or %s", s.Value, strings.Join(words[:last], ", "), words[last])
+		if err := mode.OneOf(s.Value, s.Flag.words()); err != nil {
+			return err
 		}
 		target.SetString(s.Value)
 	}

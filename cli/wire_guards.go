@@ -35,24 +35,13 @@ func newGate(w *option.Guarding, environ []string, tell func(event.Event)) *admi
 	case w.Address == nil:
 		c.Primary = admission.Named{Store: host, Name: name}
 	default:
-		c.Primary = admission.Named{Store: openStore(w.Address, note(w.Address.Name)), Name: w.Address.Name}
+		c.Primary = admission.Named{Store: store.Open(w.Address, hostName(), note(w.Address.Name)), Name: w.Address.Name}
 		if host != nil {
 			c.Host, c.Health = admission.Named{Store: host, Name: name}, host
 		}
 	}
 	g = admission.New(c)
 	return g
-}
-
-func openStore(a *store.Address, warn func(string)) admission.Store {
-	if a.Dir == "" {
-		s := store.NewRedis(a)
-		s.Warn = warn
-		return s
-	}
-	f := store.NewFile(a.Dir, hostName())
-	f.Warn = warn
-	return f
 }
 
 var errNoHome = errors.New("neither XDG_STATE_HOME nor HOME names a directory for the state; give --store")

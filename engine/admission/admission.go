@@ -183,10 +183,16 @@ type Asking struct {
 // Ask prepares Admit for callers that wait in their own way.
 func (g *Gate) Ask(a engine.Ask) *Asking {
 	return &Asking{
-		gate: g, pass: &pass{gate: g, from: g.store.Store}, retry: a.Attempt > 1,
+		gate: g, pass: g.unasked(), retry: a.Attempt > 1,
 		request: guard.Request{Op: guard.Admit, Attempt: int64(a.Attempt), ID: g.id(), Slot: g.wantsSlot(a.Attempt), Held: -1},
 		until:   g.c.Clock.Now().Add(time.Duration(g.c.Guards.Slots.Wait) * time.Millisecond),
 	}
+}
+
+// unasked is the pass of an attempt that no guard has to admit. Generations are
+// times, so that a later reset of the key is known to have come after.
+func (g *Gate) unasked() *pass {
+	return &pass{gate: g, from: g.store.Store, held: guard.Pass{Generation: g.c.Clock.Now().UnixMilli()}}
 }
 
 // Try asks once. It lets the attempt through, or refuses; where there is no slot
@@ -247,7 +253,7 @@ func (g *Gate) letThrough(retry bool) {
 func (g *Gate) AdmitCopy(ctx context.Context, a engine.Ask) (engine.Pass, *engine.Refusal) {
 	c := &g.c.Guards
 	slot := c.Slots.N > 0 && c.Slots.Of != guard.OfRuns
-	p := &pass{gate: g, from: g.store.Store}
+	p := g.unasked()
 	if !c.Breaker.Named() && !c.Budget.On && c.Tokens.Capacity == 0 && !slot {
 		return p, nil
 	}

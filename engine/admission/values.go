@@ -5,46 +5,61 @@ package admission
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 
 	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/guard"
 )
 
-// Values is a store that also knows which values of rotated names have failed.
-type Values interface {
-	FailedLately(ctx context.Context, key string, values []string) ([]bool, error)
-	ValuesFailed(ctx context.Context, key string, values []string) error
+// looker is a store that other runs use as well.
+type looker interface {
+	Look(ctx context.Context, key string) (*guard.Snapshot, error)
 }
 
 var _ engine.Values = (*Gate)(nil)
 
 // FailedLately says which values have failed for the runs with this key in the
-// last 30 s. Where the store cannot be used, nobody knows, and a warning says so:
-// an order of values is nothing to refuse a run for.
+// last 30 s. Where the store cannot be used it returns nil, and a warning says so:
+// the order of values is no reason to refuse a run.
 func (g *Gate) FailedLately(ctx context.Context, values []string) []bool {
-	s, knows := g.store.Store.(Values)
-	if !knows || g.valuesLost || !g.probed && g.c.Health != nil && g.c.Health.LeaveAlone(g.store.Name) {
+	s, shared := g.store.Store.(looker)
+	if !shared || g.valuesLost || !g.probed && g.c.Health != nil && g.c.Health.LeaveAlone(g.store.Name) {
 		return nil
 	}
 	limits, cancel := limited(ctx, g.c.Timeout)
 	defer cancel()
-	failed, err := s.FailedLately(limits, g.c.Key, values)
+	known, err := s.Look(limits, g.c.Key)
 	if err != nil && ctx.Err() == nil {
 		g.unknown(err)
 	}
-	return failed
+	if err != nil || known == nil {
+		return nil
+	}
+	return known.FailedLately(numbersOf(values))
 }
 
-// Failed tells that an attempt has failed with the values.
+// Failed says that an attempt has failed with the values.
 func (g *Gate) Failed(values []string) {
-	s, knows := g.store.Store.(Values)
-	if !knows || g.valuesLost {
+	s, shared := g.store.Store.(looker)
+	if !shared || g.valuesLost {
 		return
 	}
 	ctx, cancel := limited(context.Background(), g.c.Timeout)
 	defer cancel()
-	if err := s.ValuesFailed(ctx, g.c.Key, values); err != nil {
+	if _, _, err := s.(Store).Do(ctx, g.c.Key, &g.c.Guards, &guard.Request{Op: guard.ValuesFailed, Values: numbersOf(values)}); err != nil {
 		g.unknown(err)
 	}
+}
+
+// numbersOf are the numbers that stand for values in a store.
+func numbersOf(values []string) []int64 {
+	numbers := make([]int64, len(values))
+	for i, value := range values {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(value))
+		numbers[i] = int64(h.Sum64() >> 11) // up to guard.MaxID
+	}
+	return numbers
 }
 
 // unknown counts a failure of the store and warns. The rest of the run goes on

@@ -104,13 +104,10 @@ func (b *Breaker) openFor(n int64) int64 { return min(n, longestOpen) * b.Open }
 // enter lets an attempt through that is not refused. A breaker that was open for
 // long enough becomes half-open.
 func (s *BreakerState) enter(b *Breaker, pass *Pass, now int64) {
-	if !b.Named() {
-		return
-	}
-	if s.Circuit == Open {
+	if b.Named() && s.Circuit == Open {
 		s.change(HalfOpen, now)
 	}
-	if s.Circuit == HalfOpen {
+	if b.Named() && s.Circuit == HalfOpen {
 		s.Probes = append(s.Probes, Lease{pass.ID, now + LeaseFor})
 		pass.Place = true
 	}

@@ -11,11 +11,13 @@ package guard
 //	missing, stamp
 //	number of recent outcomes, and for each: 1 for a success
 //	number of slots, and for each: id, until
+//	forgot
+//	number of failed values, and for each: value, until
 
 import "errors"
 
 // version is that of the list.
-const version = 1
+const version = 2
 
 // ErrDamaged says that a list is not a State.
 var ErrDamaged = errors.New("the record is damaged")
@@ -36,7 +38,8 @@ func (s *State) Append(list []int64) []int64 {
 			list = append(list, 0)
 		}
 	}
-	return appendLeases(list, s.Slots)
+	list = append(appendLeases(list, s.Slots), s.Forgot)
+	return appendLeases(list, s.Failed)
 }
 
 func appendLeases(list []int64, leases []Lease) []int64 {
@@ -98,7 +101,8 @@ func Read(list []int64) (State, error) {
 	for range r.next(lookBack) {
 		s.Recent = append(s.Recent, r.next(1) == 1)
 	}
-	s.Slots = r.leases(maxSlots)
+	s.Slots, s.Forgot = r.leases(maxSlots), r.next(greatest)
+	s.Failed = r.leases(maxFailed)
 	if r.bad || len(r.list) > 0 {
 		return State{}, ErrDamaged
 	}

@@ -16,6 +16,10 @@
 //	AdmitCopy  before a copy of an attempt that runs (hedging)
 //	Finish     when the run has ended
 //
+// Two operations have no run behind them: ValuesFailed shares which values of
+// --rotate have failed, Reset forgets a key. A Snapshot shows a State to a person
+// (Snapshot.Status).
+//
 // The zero State is that of a key that nobody has used. The package will never
 // read a clock, wait, draw a random number, or know where a State is kept.
 package guard
@@ -91,6 +95,11 @@ const (
 	Withdraw
 	// Finish tells that the run has ended: refunds, and the slot of a run.
 	Finish
+	// ValuesFailed says that values of rotated names have failed now.
+	ValuesFailed
+	// Reset forgets everything but the slots that are held. An outcome of an
+	// attempt that was admitted before does not count any more.
+	Reset
 )
 
 // Outcome is how an attempt ended.
@@ -133,6 +142,8 @@ type Request struct {
 	Outcome Outcome
 	// Succeeded says in Finish that the run did.
 	Succeeded bool
+	// Values are the numbers that stand for values, 1 to MaxID, in ValuesFailed.
+	Values []int64
 }
 
 // MaxID is the greatest ID. Lua's numbers are exact up to there.
@@ -151,8 +162,9 @@ type Taken struct {
 // Pass is what an attempt holds.
 type Pass struct {
 	ID int64
-	// Generation is that of the breaker at the time: an outcome counts only if it
-	// has not changed since.
+	// Generation is that of the breaker at the time. For the breaker an outcome
+	// counts only if it has not changed since, for the rate of successes if the key
+	// was not reset since.
 	Generation int64
 	// Place says that the attempt holds a probe's place, Slot that it holds a
 	// slot. Both are leases where the State counts them.
@@ -203,6 +215,11 @@ type State struct {
 	Recent []bool
 	// Slots are leases.
 	Slots []Lease
+	// Forgot is the generation that the last Reset began.
+	Forgot int64
+	// Failed are the values that failed lately: each a number, and until when the
+	// failure counts.
+	Failed []Lease
 }
 
 // Lease is something that is held until a time, in milliseconds.
@@ -233,6 +250,10 @@ func Do(g *Guards, s *State, r *Request, now int64) Answer {
 		withdraw(g, s, r.Taken, now)
 	case Finish:
 		finish(g, s, r, now)
+	case ValuesFailed:
+		s.valuesFailed(r.Values, now)
+	case Reset:
+		s.reset(now)
 	}
 	a.To = s.Breaker.Circuit
 	s.Keep = max(s.Keep, g.keep(s))
@@ -244,8 +265,10 @@ func Do(g *Guards, s *State, r *Request, now int64) Answer {
 func (s *State) clamp(now int64) {
 	s.Breaker.Opened = min(s.Breaker.Opened, now)
 	s.Bucket.Stamp = min(s.Bucket.Stamp, now)
-	clampLeases(s.Breaker.Probes, now)
-	clampLeases(s.Slots, now)
+	s.Forgot = min(s.Forgot, now)
+	clampLeases(s.Breaker.Probes, now+LeaseFor)
+	clampLeases(s.Slots, now+LeaseFor)
+	clampLeases(s.Failed, now+valuesFor)
 }
 
 // day is the least time that an unused state is kept, in milliseconds.
@@ -318,9 +341,7 @@ func admit(g *Guards, s *State, r *Request, now int64) (Refusal, Pass) {
 		withdraw(g, s, r.Taken, now)
 		return refusal, Pass{}
 	}
-	pass := Pass{ID: r.ID}
-	s.takeSlot(g, r, &pass, now)
-	s.Breaker.enter(&g.Breaker, &pass, now)
+	pass := s.enter(g, r, now)
 	if g.Budget.On && r.Attempt == 1 {
 		window(&s.Budget, g.Budget.Window, now)
 		count(s.Budget, runs, now)
@@ -340,17 +361,22 @@ func admitCopy(g *Guards, s *State, r *Request, now int64) (Refusal, Taken, Pass
 		withdraw(g, s, taken, now)
 		return refusal, Taken{}, Pass{}
 	}
+	return Refusal{}, taken, s.enter(g, r, now)
+}
+
+// enter admits an attempt that no guard refuses.
+func (s *State) enter(g *Guards, r *Request, now int64) Pass {
 	pass := Pass{ID: r.ID}
 	s.takeSlot(g, r, &pass, now)
 	s.Breaker.enter(&g.Breaker, &pass, now)
-	return Refusal{}, taken, pass
+	return pass
 }
 
 func report(g *Guards, s *State, r *Request, now int64) {
 	if g.Breaker.Named() {
 		s.Breaker.report(&g.Breaker, r.Pass, r.Outcome, now)
 	}
-	if g.Adaptive && r.Outcome != Neither {
+	if g.Adaptive && r.Outcome != Neither && r.Pass.Generation >= s.Forgot {
 		s.remember(r.Outcome == Success)
 	}
 	if r.Pass.Slot {
@@ -390,4 +416,11 @@ func finish(g *Guards, s *State, r *Request, now int64) {
 	if r.Pass.Slot {
 		s.Slots = release(s.Slots, r.Pass.ID)
 	}
+}
+
+// reset forgets everything but the slots that are held.
+func (s *State) reset(now int64) {
+	b := BreakerState{Generation: s.Breaker.Generation}
+	b.change(Closed, now)
+	*s = State{Used: now, Keep: s.Keep, Breaker: b, Forgot: b.Generation, Slots: s.Slots}
 }

@@ -78,8 +78,8 @@ func earliest(leases []Lease) int64 {
 }
 
 // clampLeases shortens leases that a clock that was ahead made too long.
-func clampLeases(leases []Lease, now int64) {
+func clampLeases(leases []Lease, longest int64) {
 	for i := range leases {
-		leases[i].Until = min(leases[i].Until, now+LeaseFor)
+		leases[i].Until = min(leases[i].Until, longest)
 	}
 }

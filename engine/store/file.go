@@ -24,7 +24,7 @@ type File struct {
 	dir string
 	// Now is the time in milliseconds since the Unix epoch.
 	Now func() int64
-	// Warn is told in one line what is wrong but stops nothing. It is called
+	// Warn is given one line about what is wrong but stops nothing. It is called
 	// while no record is locked.
 	Warn func(line string)
 }
@@ -45,7 +45,7 @@ func (f *File) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Req
 	var answer guard.Answer
 	var slot *lockedfile.File
 	path := f.path(key)
-	err := f.update(ctx, path, func(rec *record) error {
+	err := f.update(ctx, path, key, func(rec *record) error {
 		var state guard.State
 		if rec.list != nil {
 			var err error
@@ -74,6 +74,44 @@ func (f *File) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Req
 	return answer, slot, nil
 }
 
+// Look returns what is known of a key, nil where nothing is. It holds the lock of the
+// record while it counts slots: a run takes one under that lock only, and so never
+// meets the look of another process at it.
+func (f *File) Look(ctx context.Context, key string) (*guard.Snapshot, error) {
+	path := f.path(key)
+	file, err := f.lock(ctx, path, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Unlock()
+	rec := newRecord()
+	defer records.Put(rec)
+	if err := rec.read(file); err != nil || rec.list == nil && !rec.damaged {
+		return nil, err
+	}
+	state, err := guard.Read(rec.list)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	known := &guard.Snapshot{State: state, Now: f.Now()}
+	if known.Held, err = heldSlots(path); err != nil || known.Forgotten() && known.Held == 0 {
+		return nil, err
+	}
+	return known, nil
+}
+
+// Reset forgets what is known of a key. Slots that are held stay held.
+func (f *File) Reset(ctx context.Context, key string) error {
+	if _, err := os.Lstat(f.path(key)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	_, _, err := f.Do(ctx, key, new(guard.Guards), &guard.Request{Op: guard.Reset})
+	return err
+}
+
 // path is where the record of a key is: the key as far as a file name can hold
 // it, so that a person finds it, and its hash.
 func (f *File) path(key string) string {
@@ -99,8 +137,9 @@ func hash(text string) string {
 }
 
 // update reads a record under its lock, and writes what change makes of it.
-func (f *File) update(ctx context.Context, path string, change func(*record) error) error {
-	file, err := f.lock(ctx, path)
+// One that is new gets the name of its key behind it, for a person to find it by.
+func (f *File) update(ctx context.Context, path, name string, change func(*record) error) error {
+	file, err := f.lock(ctx, path, true)
 	if err != nil {
 		return err
 	}
@@ -114,7 +153,7 @@ func (f *File) update(ctx context.Context, path string, change func(*record) err
 		err = change(rec)
 	}
 	if err == nil {
-		err = rec.write(file)
+		err = rec.write(file, name)
 	}
 	file.Unlock()
 	if rec.aside != "" {
@@ -126,10 +165,11 @@ func (f *File) update(ctx context.Context, path string, change func(*record) err
 	return err
 }
 
-// lock opens a record, or makes it, and locks it. It tries until ctx is done.
-func (f *File) lock(ctx context.Context, path string) (*lockedfile.File, error) {
+// lock opens a record and locks it, and makes it where create says so. It tries until
+// ctx is done.
+func (f *File) lock(ctx context.Context, path string, create bool) (*lockedfile.File, error) {
 	for {
-		file, err := f.open(path)
+		file, err := f.open(path, create)
 		if err != nil {
 			return nil, err
 		}
@@ -149,10 +189,10 @@ func (f *File) lock(ctx context.Context, path string) (*lockedfile.File, error) 
 	}
 }
 
-// open opens a record, and makes it and its directory where they are not there.
-func (f *File) open(path string) (*lockedfile.File, error) {
+// open opens a record. Where create says so it makes it and its directory.
+func (f *File) open(path string, create bool) (*lockedfile.File, error) {
 	file, err := lockedfile.Open(path, false)
-	if !errors.Is(err, fs.ErrNotExist) {
+	if !create || !errors.Is(err, fs.ErrNotExist) {
 		return file, err
 	}
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {

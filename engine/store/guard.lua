@@ -4,11 +4,17 @@
 --
 -- KEYS[1] holds the state, a list of numbers (guard.State.Append), KEYS[2] is
 -- where a state that cannot be read is set aside. ARGV[1] is the list of numbers
--- that redis.go names. Lists are MessagePack, one number after another, which
--- takes a tenth of the time that words take. Everything is an integer below 2^53.
--- What is done for each number is done by functions of C where it can be.
+-- that redis.go names. Lists are decimal words. Everything is an integer below 2^53.
 
-local arg = { cmsgpack.unpack(ARGV[1]) }
+local floor, min, max = math.floor, math.min, math.max
+
+local function numbersIn(text, from)
+  local list = {}
+  for word in string.gmatch(string.sub(text, from), '%d+') do list[#list + 1] = tonumber(word) end
+  return list
+end
+
+local arg = numbersIn(ARGV[1], 1)
 local op = arg[1]
 local g = {
   rate = arg[2], row = arg[3], min = arg[4], window = arg[5], open = arg[6], probes = arg[7],
@@ -20,18 +26,17 @@ local r = {
   attempt = arg[22], timedOut = arg[23], id = arg[24], slot = arg[25], waiting = arg[26],
   taken = { at = arg[27], budget = arg[28], cost = arg[29] },
   pass = { id = arg[30], generation = arg[31], place = arg[32], slot = arg[33] },
-  outcome = arg[34], succeeded = arg[35],
+  outcome = arg[34], succeeded = arg[35], values = { unpack(arg, 37, 36 + arg[36]) },
 }
 
 local MILLION, PARTS, WIDTHS, MOST, GREATEST, SUM = 1000000, 10, 3, 400000000, 9007199254740991, 40
-local LEASE, DAY, LONGEST, RECENT, ENOUGH = 10000, 86400000, 10, 100, 10
+local LEASE, DAY, LONGEST, RECENT, ENOUGH, VALUES_FOR, MOST_FAILED = 10000, 86400000, 10, 100, 10, 30000, 100
 local CLOSED, OPEN, HALF_OPEN = 0, 1, 2
 local BREAKER, BUDGET, TOKENS, SLOTS, ADAPTIVE = 1, 2, 3, 4, 5
-local PERMIT, ADMIT, ADMIT_COPY, REPORT, RENEW, WITHDRAW, FINISH = 0, 1, 2, 3, 4, 5, 6
+local PERMIT, ADMIT, ADMIT_COPY, REPORT, RENEW, WITHDRAW, FINISH, VALUES_FAILED, RESET = 0, 1, 2, 3, 4, 5, 6, 7, 8
 local SUCCESS, FAILURE = 1, 2
 local named = g.rate > 0 or g.row > 0
-local damaged = 0
-local floor, min, max = math.floor, math.min, math.max
+local damaged, known = 0, true
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + floor(tonumber(time[2]) / 1000)
@@ -42,26 +47,15 @@ local function ceilDiv(a, b) return floor((a + b - 1) / b) end
 
 local function fresh()
   return { used = 0, keep = 0, circuit = CLOSED, generation = 0, opened = 0, openings = 0, failures = 0, outcomes = 0,
-    row = 0, successes = 0, probes = {}, windows = {}, budget = {}, missing = 0, stamp = 0, recent = {}, slots = {} }
-end
-
--- decode takes many numbers piece by piece: the stack has room for 8,000.
-local function decode(text)
-  if #text < 4000 then return { cmsgpack.unpack(text) } end
-  local list, at = {}, 0
-  repeat
-    local some = { cmsgpack.unpack_limit(text, 1000, at) }
-    at = some[1]
-    for i = 2, #some do list[#list + 1] = some[i] end
-  until at < 0
-  return list
+    row = 0, successes = 0, probes = {}, windows = {}, budget = {}, missing = 0, stamp = 0, recent = {}, slots = {},
+    forgot = 0, failed = {} }
 end
 
 -- read raises an error where a text is not one that write has written: the sum in
 -- front of the numbers is cheaper than a look at each of them.
 local function read(text)
   assert(redis.sha1hex(string.sub(text, SUM + 1)) == string.sub(text, 1, SUM))
-  local list, at = decode(string.sub(text, SUM + 1)), 0
+  local list, at = numbersIn(text, SUM + 1), 0
   local function numbers(n)
     at = at + n
     return unpack(list, at - n + 1, at)
@@ -80,20 +74,21 @@ local function read(text)
     return all
   end
   local version, used, keep, circuit, generation, opened, openings, failures, outcomes, row, successes = numbers(11)
-  assert(version == 1)
+  assert(version == 2)
   local probes, outcomesIn, budget = leases(), windows(), windows()
   local missing, stamp = numbers(2)
   local recent, slots = { numbers(numbers(1)) }, leases()
+  local forgot, failed = numbers(1), leases()
   assert(at == #list and circuit >= CLOSED and circuit <= HALF_OPEN)
   return { used = used, keep = keep, circuit = circuit, generation = generation, opened = opened, openings = openings,
     failures = failures, outcomes = outcomes, row = row, successes = successes, probes = probes, windows = outcomesIn,
-    budget = budget, missing = missing, stamp = stamp, recent = recent, slots = slots }
+    budget = budget, missing = missing, stamp = stamp, recent = recent, slots = slots, forgot = forgot, failed = failed }
 end
 
 local function write(s)
-  local pack = cmsgpack.pack
-  local parts = { pack(1, s.used, s.keep, s.circuit, s.generation, s.opened, s.openings, s.failures, s.outcomes, s.row, s.successes) }
-  local function add(...) parts[#parts + 1] = pack(...) end
+  local parts = {}
+  local function add(...) parts[#parts + 1] = string.format(string.rep('%.0f ', select('#', ...)), ...) end
+  add(2, s.used, s.keep, s.circuit, s.generation, s.opened, s.openings, s.failures, s.outcomes, s.row, s.successes)
   local function leases(all)
     add(#all)
     for _, l in ipairs(all) do add(l[1], l[2]) end
@@ -107,13 +102,18 @@ local function write(s)
   windows(s.budget)
   add(s.missing, s.stamp, #s.recent, unpack(s.recent))
   leases(s.slots)
+  add(s.forgot)
+  leases(s.failed)
   local text = table.concat(parts)
   return redis.sha1hex(text) .. text
 end
 
 local function load()
   local text = redis.pcall('GET', KEYS[1])
-  if not text then return fresh() end
+  if not text then
+    known = false
+    return fresh()
+  end
   local whole, s = false, nil
   if type(text) == 'string' then whole, s = pcall(read, text) end
   if not whole or not s then
@@ -142,8 +142,8 @@ local function expire(leases) return filter(leases, function(l) return l[2] > no
 
 local function release(leases, id) return filter(leases, function(l) return l[1] ~= id end) end
 
-local function clampLeases(leases)
-  for _, l in ipairs(leases) do l[2] = min(l[2], now + LEASE) end
+local function clampLeases(leases, longest)
+  for _, l in ipairs(leases) do l[2] = min(l[2], now + longest) end
 end
 
 -- Windows (window.go). The kinds of counts are 1 and 2: runs and retries,
@@ -245,9 +245,8 @@ local function open(failed, total)
 end
 
 local function enter(pass)
-  if not named then return end
-  if s.circuit == OPEN then change(HALF_OPEN) end
-  if s.circuit == HALF_OPEN then
+  if named and s.circuit == OPEN then change(HALF_OPEN) end
+  if named and s.circuit == HALF_OPEN then
     s.probes[#s.probes + 1] = { pass.id, now + LEASE }
     pass.place = 1
   end
@@ -451,7 +450,7 @@ local function report()
       breakerOutcome()
     end
   end
-  if g.adaptive == 1 and r.outcome > 0 then
+  if g.adaptive == 1 and r.outcome > 0 and r.pass.generation >= s.forgot then
     s.recent[#s.recent + 1] = r.outcome == SUCCESS and 1 or 0
     if #s.recent > RECENT then table.remove(s.recent, 1) end
   end
@@ -485,6 +484,23 @@ local function finish()
   if r.pass.slot == 1 then s.slots = release(s.slots, r.pass.id) end
 end
 
+local function valuesFailed()
+  s.failed = expire(s.failed)
+  for _, value in ipairs(r.values) do
+    s.failed = release(s.failed, value)
+    s.failed[#s.failed + 1] = { value, now + VALUES_FOR }
+  end
+  while #s.failed > MOST_FAILED do table.remove(s.failed, 1) end
+end
+
+local function reset()
+  local before = s
+  s = fresh()
+  s.generation, s.slots, s.keep = before.generation, before.slots, before.keep
+  change(CLOSED)
+  s.used, s.forgot = now, s.generation
+end
+
 local function keep()
   local longest = DAY
   if named then longest = max(longest, 2 * g.window, LONGEST * g.open) end
@@ -493,9 +509,10 @@ local function keep()
   return longest
 end
 
-s.opened, s.stamp = min(s.opened, now), min(s.stamp, now)
-clampLeases(s.probes)
-clampLeases(s.slots)
+s.opened, s.stamp, s.forgot = min(s.opened, now), min(s.stamp, now), min(s.forgot, now)
+clampLeases(s.probes, LEASE)
+clampLeases(s.slots, LEASE)
+clampLeases(s.failed, VALUES_FOR)
 s.used, s.keep = now, max(s.keep, keep())
 local from, lost = s.circuit, 0
 local refusal, taken, pass
@@ -513,9 +530,13 @@ elseif op == WITHDRAW then
   withdraw(r.taken)
 elseif op == FINISH then
   finish()
+elseif op == VALUES_FAILED then
+  valuesFailed()
+elseif op == RESET then
+  reset()
 end
 s.keep = max(s.keep, keep())
-redis.call('SET', KEYS[1], write(s), 'PX', string.format('%.0f', s.keep))
+if known or op ~= RESET then redis.call('SET', KEYS[1], write(s), 'PX', string.format('%.0f', s.keep)) end
 
 refusal = refusal or { 0, 0, 0, 0, 0, 0 }
 taken = taken or { at = 0, budget = 0, cost = 0 }

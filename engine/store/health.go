@@ -50,7 +50,7 @@ func (f *File) health(name string) (failures, last int64) {
 
 // Failed counts a failure of the store of a name.
 func (f *File) Failed(ctx context.Context, name string) error {
-	return f.update(ctx, f.healthPath(name), func(r *record) error {
+	return f.update(ctx, f.healthPath(name), name, func(r *record) error {
 		failures := int64(0)
 		if len(r.list) == 3 {
 			failures = r.list[1]
@@ -65,7 +65,7 @@ func (f *File) Succeeded(ctx context.Context, name string) error {
 	if failures, _ := f.health(name); failures == 0 {
 		return nil
 	}
-	return f.update(ctx, f.healthPath(name), func(r *record) error {
+	return f.update(ctx, f.healthPath(name), name, func(r *record) error {
 		r.list = []int64{healthVersion, 0, 0}
 		return nil
 	})

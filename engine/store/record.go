@@ -1,8 +1,8 @@
 package store
 
-// This file is the format of a record: 4096 bytes in two slots (package
-// lockedfile), whose payload is a list of integers as uvarints. The kernel copies
-// a write page by page, and a slot lies within one page.
+// This file is the format of a record: 8192 bytes in two slots (package lockedfile),
+// whose payload is a list of integers as uvarints, and behind them the name of its
+// key. The kernel copies a write page by page, and a slot lies within one page.
 
 import (
 	"encoding/binary"
@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	slotSize   = 2048
+	slotSize   = 4096
 	recordSize = 2 * slotSize
 )
 
-var magic = lockedfile.Magic{'r', 'e', 't', 'r', 'y', ' ', 'g', '1'}
+var magic = lockedfile.Magic{'r', 'e', 't', 'r', 'y', ' ', 'g', '2'}
 
 // record is a record as it was read, and what is to be written.
 type record struct {
@@ -100,8 +100,8 @@ func numbersIn(payload []byte, room *[]int64) (list []int64, ok bool) {
 }
 
 // write writes the list into the older slot. A new record is written whole, so
-// that later writes need no room on the disk.
-func (r *record) write(file readerWriter) error {
+// that later writes need no room on the disk, and the name behind it.
+func (r *record) write(file readerWriter, name string) error {
 	b := r.out[:lockedfile.HeadSize]
 	for _, n := range r.list {
 		if b = binary.AppendUvarint(b, uint64(n)); len(b) > slotSize {
@@ -111,7 +111,7 @@ func (r *record) write(file readerWriter) error {
 	lockedfile.Seal(b, magic, r.sequence+1)
 	if len(r.raw) < recordSize {
 		clear(r.out[len(b):])
-		_, err := file.WriteAt(r.out[:], 0)
+		_, err := file.WriteAt(append(r.out[:], name...), 0)
 		return err
 	}
 	_, err := file.WriteAt(b, int64(r.slot)*slotSize)

@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/tls"
 	_ "embed"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -24,14 +23,13 @@ import (
 //go:embed guard.lua
 var script string
 
-const scriptSHA = "02b3dfc9d71e7df92658958dadb57068c6c29548"
+const scriptSHA = "4e50aa453e17070c2086b99ae5a65839768f386b"
 
 // Redis is a store on a server.
 type Redis struct {
 	address *Address
-	// Warn is told in one line what is wrong but stops nothing.
+	// Warn is given one line about what is wrong but stops nothing.
 	Warn func(line string)
-	idle idle
 }
 
 // NewRedis is the store at an address. It connects at the first request.
@@ -50,6 +48,36 @@ func (s *Redis) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Re
 	return answer, nil, err
 }
 
+// lookScript returns the time of the server and what is at a key.
+const lookScript = "local t = redis.call('TIME')\n" +
+	"return string.format('%.0f ', t[1] * 1000 + math.floor(t[2] / 1000)) .. string.sub(redis.call('GET', KEYS[1]) or '', 41)"
+
+// Look returns what is known of a key, nil where nothing is.
+func (s *Redis) Look(ctx context.Context, key string) (*guard.Snapshot, error) {
+	list, err := s.run(ctx, []string{"EVAL", lookScript, "1", keys(key)[0]})
+	switch {
+	case err != nil:
+		return nil, s.explain(ctx, err)
+	case len(list) == 0:
+		return nil, errReply
+	case len(list) == 1:
+		return nil, nil
+	}
+	state, err := guard.Read(list[1:])
+	known := &guard.Snapshot{State: state, Now: list[0]}
+	if err != nil || known.Forgotten() {
+		return nil, err
+	}
+	known.Held = known.LeasedSlots()
+	return known, nil
+}
+
+// Reset forgets what is known of a key. Slots that are held stay held.
+func (s *Redis) Reset(ctx context.Context, key string) error {
+	_, _, err := s.Do(ctx, key, new(guard.Guards), &guard.Request{Op: guard.Reset})
+	return err
+}
+
 // keys are where the state is, and where one that cannot be read is set aside.
 // They have one hash tag, so that a cluster has them in one place; a brace in the
 // key is escaped, since it would end the tag.
@@ -64,7 +92,7 @@ func keys(key string) [2]string {
 // arguments are the numbers of a request, in the order that guard.lua reads.
 func arguments(g *guard.Guards, r *guard.Request) []int64 {
 	b, u, t := &g.Breaker, &g.Budget, &g.Tokens
-	return []int64{
+	return append([]int64{
 		int64(r.Op),
 		b.Rate, b.Row, b.Min, b.Window, b.Open, b.Probes,
 		bit(u.On), u.Ratio, u.Min, u.Window, g.Priority.Share(u.Reserve),
@@ -74,21 +102,16 @@ func arguments(g *guard.Guards, r *guard.Request) []int64 {
 		r.Taken.At, bit(r.Taken.Budget), r.Taken.Cost,
 		r.Pass.ID, r.Pass.Generation, bit(r.Pass.Place), bit(r.Pass.Slot),
 		int64(r.Outcome), bit(r.Succeeded),
-	}
+		int64(len(r.Values)),
+	}, r.Values...)
 }
 
-// pack writes numbers that are not negative as MessagePack, one after another
-// (github.com/msgpack/msgpack, spec.md: positive fixint, uint 64), in one argument:
-// a client that has not logged in may send ten at most, and would be told of that,
-// not of the login.
-func pack(numbers []int64) string {
-	b := make([]byte, 0, 9*len(numbers))
+// decimals writes numbers as one argument. A client that has not logged in may send
+// ten arguments at most, and the error would be about that, not about the login.
+func decimals(numbers []int64) string {
+	b := make([]byte, 0, 6*len(numbers))
 	for _, n := range numbers {
-		if n < 128 {
-			b = append(b, byte(n))
-		} else {
-			b = binary.BigEndian.AppendUint64(append(b, 0xcf), uint64(n))
-		}
+		b = append(strconv.AppendInt(b, n, 10), ' ')
 	}
 	return string(b)
 }
@@ -118,16 +141,18 @@ func readAnswer(n []int64) (a guard.Answer, damaged bool, err error) {
 
 // call runs the script.
 func (s *Redis) call(ctx context.Context, keys [2]string, numbers []int64) ([]int64, error) {
-	return s.run(ctx, []string{"EVALSHA", scriptSHA, "2", keys[0], keys[1], pack(numbers)})
+	return s.run(ctx, []string{"EVALSHA", scriptSHA, "2", keys[0], keys[1], decimals(numbers)})
 }
 
-// run runs a command, on another server where a cluster says so.
+// run runs a command, on another server where a cluster says so. A redirect as the
+// answer to a login is not followed: the password is for the server that the user
+// has named.
 func (s *Redis) run(ctx context.Context, words []string) ([]int64, error) {
 	host, asking := s.address.Host, false
 	for hop := 0; ; hop++ {
 		list, err := s.callAt(ctx, host, asking, words)
-		var reply replyError
-		if !errors.As(err, &reply) || hop == maxHops {
+		reply, ok := err.(replyError) //nolint:errorlint // one that is wrapped came before the command
+		if !ok || hop == maxHops {
 			return list, err
 		}
 		to, ask, moved := reply.redirect(host)
@@ -141,34 +166,26 @@ func (s *Redis) run(ctx context.Context, words []string) ([]int64, error) {
 // maxHops is how often a cluster's redirects are followed.
 const maxHops = 3
 
-// callAt runs the script on one server.
+// callAt runs a command on one server, whose every step ends with ctx.
 func (s *Redis) callAt(ctx context.Context, host string, asking bool, words []string) ([]int64, error) {
-	c, err := s.connect(ctx, host)
+	conn, err := s.dial(ctx, host)
 	if err != nil {
 		return nil, err
 	}
-	var before [][]string
-	if !c.used {
-		before = s.greeting()
-	}
+	defer func() { _ = conn.Close() }()
+	deadline, _ := ctx.Deadline()
+	_ = conn.SetDeadline(deadline)
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	c, before := newClient(conn), s.greeting()
+	var again [][]string
 	if asking {
-		before = append(before, []string{"ASKING"})
+		again = [][]string{{"ASKING"}}
 	}
-	list, err := c.call(before, words)
-	var reply replyError
-	if errors.As(err, &reply) && reply.is("NOSCRIPT") {
-		before = nil
-		if asking {
-			before = [][]string{{"ASKING"}}
-		}
-		list, err = c.call(before, append([]string{"EVAL", script}, words[2:]...))
+	list, err := c.call(append(before, again...), words)
+	if reply, ok := err.(replyError); ok && reply.is("NOSCRIPT") { //nolint:errorlint // as in run
+		list, err = c.call(again, append([]string{"EVAL", script}, words[2:]...))
 	}
-	if err != nil || !c.stop() { // the context has ended, and closes it
-		_ = c.conn.Close()
-		return list, err
-	}
-	s.idle.keep(c)
-	return list, nil
+	return list, err
 }
 
 // greeting is what comes first on a new connection.
@@ -183,24 +200,6 @@ func (s *Redis) greeting() (words [][]string) {
 		words = append(words, []string{"SELECT", strconv.Itoa(s.address.DB)})
 	}
 	return words
-}
-
-// connect returns a connection whose every step ends with ctx: the one that was
-// used last, where it is to the same server, or a new one.
-func (s *Redis) connect(ctx context.Context, host string) (*client, error) {
-	c := s.idle.take(host)
-	if c == nil {
-		conn, err := s.dial(ctx, host)
-		if err != nil {
-			return nil, err
-		}
-		c = newClient(conn)
-		c.host = host
-	}
-	deadline, _ := ctx.Deadline()
-	_ = c.conn.SetDeadline(deadline)
-	c.stop = context.AfterFunc(ctx, func() { _ = c.conn.Close() })
-	return c, nil
 }
 
 func (s *Redis) dial(ctx context.Context, host string) (net.Conn, error) {

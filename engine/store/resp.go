@@ -17,9 +17,6 @@ type client struct {
 	conn net.Conn
 	in   *bufio.Reader
 	out  []byte
-	host string
-	used bool        // the greeting has been sent
-	stop func() bool // leaves the connection alone when the context ends
 }
 
 func newClient(conn net.Conn) *client {
@@ -27,12 +24,16 @@ func newClient(conn net.Conn) *client {
 }
 
 // call sends commands at once, and returns the last one's reply. An error of one
-// before it counts.
+// before it counts, and is wrapped. What the server has sent unasked would be taken
+// for a reply.
 func (c *client) call(before [][]string, words []string) ([]int64, error) {
 	for _, w := range before {
 		c.queue(w...)
 	}
 	c.queue(words...)
+	if c.in.Buffered() > 0 {
+		return nil, errReply
+	}
 	if err := c.flush(); err != nil {
 		return nil, err
 	}
@@ -41,7 +42,6 @@ func (c *client) call(before [][]string, words []string) ([]int64, error) {
 			return nil, fmt.Errorf("%s: %w", w[0], err)
 		}
 	}
-	c.used = true
 	return c.reply()
 }
 
@@ -64,14 +64,15 @@ func (c *client) flush() error {
 }
 
 const (
-	// longestLine bounds a line, longestList the numbers of a reply: a server that
-	// is something else may send anything.
+	// longestLine bounds a line, longestList the numbers of a list and longestText
+	// a text: a server that is something else may send anything.
 	longestLine = 4096
 	longestList = 64
+	longestText = 1 << 20
 )
 
-// reply reads a reply: a status, a number, or a list of numbers. An error of the
-// server is a replyError.
+// reply reads a reply: a status, a number, a list of numbers, or a text of decimal
+// words. An error of the server is a replyError.
 func (c *client) reply() ([]int64, error) {
 	kind, rest, err := c.line()
 	if err != nil {
@@ -90,6 +91,8 @@ func (c *client) reply() ([]int64, error) {
 		return []int64{n}, nil
 	case '*':
 		return c.list(rest)
+	case '$':
+		return c.text(rest)
 	}
 	return nil, errReply
 }
@@ -108,6 +111,26 @@ func (c *client) list(length string) ([]int64, error) {
 		if list[i], err = strconv.ParseInt(rest, 10, 64); err != nil || kind != ':' {
 			return nil, errReply
 		}
+	}
+	return list, nil
+}
+
+func (c *client) text(length string) ([]int64, error) {
+	n, err := strconv.Atoi(length)
+	if err != nil || n < 0 || n > longestText {
+		return nil, errReply
+	}
+	text := make([]byte, n+len("\r\n"))
+	if _, err := io.ReadFull(c.in, text); err != nil {
+		return nil, err
+	}
+	var list []int64
+	for word := range strings.FieldsSeq(string(text)) {
+		number, err := strconv.ParseInt(word, 10, 64)
+		if err != nil {
+			return nil, errReply
+		}
+		list = append(list, number)
 	}
 	return list, nil
 }

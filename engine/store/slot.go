@@ -50,6 +50,30 @@ func takeSlot(path string, limit int64) (free *lockedfile.File, held int64, err 
 	return nil, held, nil
 }
 
+// heldSlots counts the slots that are held. The record must be locked.
+func heldSlots(path string) (held int64, err error) {
+	for i := int64(0); ; i++ {
+		file, err := lockedfile.Open(slotPath(path, i), false)
+		if errors.Is(err, fs.ErrNotExist) {
+			return held, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		free, err := file.TryLock()
+		switch {
+		case err != nil:
+			file.Close()
+			return 0, err
+		case free:
+			file.Unlock()
+		default:
+			held++
+			file.Close()
+		}
+	}
+}
+
 func newSlot(path string) (*lockedfile.File, error) {
 	file, err := lockedfile.Open(path, true)
 	if err != nil {

@@ -7,10 +7,21 @@
 // Slots are kernel locks on files, which the command inherits, and leases in
 // Redis.
 //
-// Whatever goes wrong is an error that says what to do about it, and never holds
-// up a caller beyond its context. The package will never decide what a failure
-// of a store means to a run, repeat a transaction that may have been made, or
-// show a password.
+// A store is opened by Open, or NewFile for the directory of a host. To show what is
+// known of a key (--status --key), look at it; nil says that nothing is:
+//
+//	s := store.Open(&address, host, func(string) {})
+//	known, err := s.Look(ctx, key)
+//	if known != nil {
+//		status := known.Status(key, &guards) // the fields of --status in JSON
+//	}
+//
+// Look changes nothing and takes no slot. Reset forgets a key (--reset); slots that
+// are held stay held.
+//
+// Every error says what to do about it, and no call lasts longer than its context.
+// The package never decides what a failure of a store means to a run, repeats a
+// transaction that may have been made, or shows a password.
 package store
 
 import (
@@ -29,6 +40,28 @@ type Lock = interface {
 	Unlock()
 }
 
+// Store is a store that is open.
+type Store interface {
+	// Do answers a request on a key. Where it takes a slot that the kernel holds,
+	// that comes as a Lock.
+	Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error)
+	// Look returns what is known of a key, nil where nothing is.
+	Look(ctx context.Context, key string) (*guard.Snapshot, error)
+	// Reset forgets what is known of a key.
+	Reset(ctx context.Context, key string) error
+}
+
+// Open is the store at an address. It touches nothing yet. Host names the folder in a
+// directory; warn is given one line about what is wrong but stops nothing.
+func Open(a *Address, host string, warn func(line string)) Store {
+	if a.Dir == "" {
+		return &Redis{address: a, Warn: warn}
+	}
+	f := NewFile(a.Dir, host)
+	f.Warn = warn
+	return f
+}
+
 // errTimeout says that a store did not answer in time.
 var errTimeout = errors.New("no answer in time")
 
@@ -40,8 +73,5 @@ func (u Unusable) Do(context.Context, string, *guard.Guards, *guard.Request) (gu
 	return guard.Answer{}, nil, u.Err
 }
 
-// FailedLately fails.
-func (u Unusable) FailedLately(context.Context, string, []string) ([]bool, error) { return nil, u.Err }
-
-// ValuesFailed fails.
-func (u Unusable) ValuesFailed(context.Context, string, []string) error { return u.Err }
+// Look fails.
+func (u Unusable) Look(context.Context, string) (*guard.Snapshot, error) { return nil, u.Err }

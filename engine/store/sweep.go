@@ -34,7 +34,7 @@ func (f *File) sweep() {
 		}
 		info, err := os.Lstat(path)
 		if err == nil && info.Mode().IsRegular() && f.Now()-info.ModTime().UnixMilli() > sweepAge.Milliseconds() {
-			f.remove(path, strings.HasPrefix(name, healthPrefix) || strings.HasPrefix(name, valuesPrefix))
+			f.remove(path, strings.HasPrefix(name, healthPrefix))
 		}
 	}
 }

@@ -1,0 +1,116 @@
+package guard
+
+// This file shows what is known of a key (SPEC section 16, --status --key).
+
+import "time"
+
+// Snapshot is the state of a key at a time, as a store returns it. Looking changed
+// nothing.
+type Snapshot struct {
+	State State
+	// Held is the number of slots that are held.
+	Held int64
+	// Now is the time of the store, in milliseconds.
+	Now int64
+}
+
+// Status is what is known of a key, with the names of --status in JSON. What depends
+// on parameters of a guard is nil unless that guard is named.
+type Status struct {
+	Key     string `json:"key"`
+	Breaker struct {
+		State string `json:"state"`
+		// Failures of Outcomes are those of the window while the breaker is closed,
+		// else those that opened it.
+		Failures *int64 `json:"failures"`
+		Outcomes *int64 `json:"outcomes"`
+		Row      int64  `json:"failures_in_a_row"`
+		// OpenUntil is in RFC 3339 with milliseconds, UTC.
+		OpenUntil *string `json:"open_until"`
+	} `json:"breaker"`
+	Budget *BudgetStatus `json:"budget"`
+	Slots  struct {
+		Held int64 `json:"held"`
+	} `json:"slots"`
+	Tokens struct {
+		Missing float64  `json:"missing"`
+		Left    *float64 `json:"left"`
+	} `json:"tokens"`
+	Adaptive struct {
+		Successes int64 `json:"successes"`
+		Outcomes  int64 `json:"outcomes"`
+	} `json:"adaptive"`
+}
+
+// BudgetStatus says how many retries the window holds, and how many it has room for.
+type BudgetStatus struct {
+	Used int64 `json:"used"`
+	Of   int64 `json:"of"`
+}
+
+const timeFormat = "2006-01-02T15:04:05.000Z07:00"
+
+// Status shows the snapshot to a run with the guards g, which may name none.
+func (s *Snapshot) Status(key string, g *Guards) Status {
+	state, now := s.State, s.Now
+	state.clamp(now)
+	view := Status{Key: key}
+	b, shown := &state.Breaker, &view.Breaker
+	shown.State, shown.Row = b.Circuit.String(), b.Row
+	switch {
+	case b.Circuit != Closed:
+		shown.Failures, shown.Outcomes = &b.Failures, &b.Outcomes
+	case g.Breaker.Named() && g.Breaker.Row == 0:
+		w := windowAt(b.Windows, g.Breaker.Window, now)
+		failed := w.sum(failures, parts)
+		total := failed + w.sum(successes, parts)
+		shown.Failures, shown.Outcomes = &failed, &total
+	}
+	if b.Circuit == Open && g.Breaker.Named() {
+		until := time.UnixMilli(b.Opened + g.Breaker.openFor(b.Openings)).UTC().Format(timeFormat)
+		shown.OpenUntil = &until
+	}
+	if g.Budget.On {
+		w := windowAt(state.Budget, g.Budget.Window, now)
+		view.Budget = &BudgetStatus{w.sum(retries, parts), ceilDiv(g.Budget.limit(w.sum(runs, parts), g.Priority), million)}
+	}
+	view.Slots.Held = s.Held
+	state.Bucket.refill(&g.Tokens, now)
+	view.Tokens.Missing = float64(state.Bucket.Missing) / million
+	if g.Tokens.Capacity > 0 {
+		left := max(float64(g.Tokens.Capacity)-view.Tokens.Missing, 0)
+		view.Tokens.Left = &left
+	}
+	for _, ok := range state.Recent {
+		if view.Adaptive.Outcomes++; ok {
+			view.Adaptive.Successes++
+		}
+	}
+	return view
+}
+
+// windowAt is a copy of the window of a width, with the slice of now as its newest.
+func windowAt(all []Window, width, now int64) Window {
+	w := Window{Width: width, Newest: slice(width, now)}
+	for i := range all {
+		if all[i].Width == width {
+			w = all[i]
+		}
+	}
+	w.advance(now)
+	return w
+}
+
+// Forgotten reports whether the state is unused for as long as it is worth keeping.
+func (s *Snapshot) Forgotten() bool { return s.State.Used > 0 && s.Now-s.State.Used > s.State.Keep }
+
+// LeasedSlots is the number of slots whose leases have not run out.
+func (s *Snapshot) LeasedSlots() int64 {
+	n := int64(0)
+	for _, l := range s.State.Slots {
+		if l.Until > s.Now {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,184 @@
+package store
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/retrysh/retry/engine/guard"
+)
+
+// eachStore runs a test on files and on a server.
+func eachStore(t *testing.T, f func(t *testing.T, s Store)) {
+	t.Helper()
+	t.Run("file", func(t *testing.T) {
+		f(t, NewFile(filepath.Join(t.TempDir(), "state"), "host"))
+	})
+	t.Run("redis", func(t *testing.T) {
+		s, _ := newRedis(t, "")
+		f(t, s)
+	})
+}
+
+// watched are guards of every kind.
+var watched = &guard.Guards{
+	Breaker: guard.Breaker{Rate: 500_000, Min: 2, Window: 60_000, Open: 5000, Probes: 1}, Adaptive: true,
+	Budget: guard.Budget{On: true, Ratio: 100_000, Min: 3, Window: 60_000}, Tokens: guard.Tokens{Capacity: 500, Cost: 5},
+	Slots: guard.Slots{N: 2},
+}
+
+func mustDo(t *testing.T, s Store, r guard.Request) (guard.Answer, Lock) {
+	t.Helper()
+	a, lock, err := s.Do(soon(t), "key", watched, &r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, lock
+}
+
+func status(t *testing.T, s Store, g *guard.Guards) string {
+	t.Helper()
+	known, err := s.Look(soon(t), "key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if known == nil {
+		return "nothing"
+	}
+	shown := known.Status("key", g)
+	if shown.Breaker.OpenUntil != nil {
+		until := must(time.Parse(time.RFC3339, *shown.Breaker.OpenUntil))
+		if left := until.Sub(time.UnixMilli(known.Now)); left <= 0 || left > 5*time.Second {
+			t.Errorf("it is open for %v more", left)
+		}
+		*shown.Breaker.OpenUntil = "soon"
+	}
+	return string(must(json.Marshal(shown)))
+}
+
+func TestLookAndReset(t *testing.T) {
+	eachStore(t, func(t *testing.T, s Store) {
+		check := func(g *guard.Guards, want string) {
+			t.Helper()
+			if got := status(t, s, g); got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		}
+		if err := s.Reset(soon(t), "key"); err != nil {
+			t.Error(err)
+		}
+		check(watched, "nothing")
+		a, lock := mustDo(t, s, guard.Request{Op: guard.Admit, Attempt: 1, ID: 1, Slot: true, Held: -1})
+		mustDo(t, s, guard.Request{Op: guard.Permit, Attempt: 2})
+		closed := `{"key":"key","breaker":{"state":"closed","failures":0,"outcomes":0,"failures_in_a_row":0,"open_until":null},` +
+			`"budget":{"used":1,"of":3},"slots":{"held":1},"tokens":{"missing":5,"left":495},"adaptive":{"successes":0,"outcomes":0}}`
+		check(watched, closed)
+		check(watched, closed) // looking has changed nothing
+		if b, second := mustDo(t, s, guard.Request{Op: guard.Admit, Attempt: 1, ID: 2, Slot: true, Held: -1}); !b.Pass.Slot {
+			t.Errorf("looking took a slot: %+v", b.Refusal)
+		} else if held := b.Pass; second != nil {
+			held.Slot = false
+			second.Unlock()
+			mustDo(t, s, guard.Request{Op: guard.Report, Pass: held, Outcome: guard.Success})
+		} else {
+			mustDo(t, s, guard.Request{Op: guard.Report, Pass: held, Outcome: guard.Success})
+		}
+		failed := a.Pass
+		failed.Slot = false // it goes on
+		mustDo(t, s, guard.Request{Op: guard.Report, Pass: failed, Outcome: guard.Failure})
+		check(new(guard.Guards), `{"key":"key","breaker":{"state":"open","failures":1,"outcomes":2,"failures_in_a_row":0,"open_until":null},`+
+			`"budget":null,"slots":{"held":1},"tokens":{"missing":5,"left":null},"adaptive":{"successes":1,"outcomes":2}}`)
+		check(watched, `{"key":"key","breaker":{"state":"open","failures":1,"outcomes":2,"failures_in_a_row":0,"open_until":"soon"},`+
+			`"budget":{"used":1,"of":3},"slots":{"held":1},"tokens":{"missing":5,"left":495},"adaptive":{"successes":1,"outcomes":2}}`)
+
+		if err := s.Reset(soon(t), "key"); err != nil {
+			t.Error(err)
+		}
+		mustDo(t, s, guard.Request{Op: guard.Report, Pass: failed, Outcome: guard.Failure}) // was admitted before
+		check(watched, `{"key":"key","breaker":{"state":"closed","failures":0,"outcomes":0,"failures_in_a_row":0,"open_until":null},`+
+			`"budget":{"used":0,"of":3},"slots":{"held":1},"tokens":{"missing":0,"left":500},"adaptive":{"successes":0,"outcomes":0}}`)
+		if lock != nil {
+			lock.Unlock()
+		}
+	})
+}
+
+// TestLookNeverTakesASlotAway: runs that take and free the only slot are never
+// refused while others look.
+func TestLookNeverTakesASlotAway(t *testing.T) {
+	f, _ := newFile(t)
+	over := make(chan struct{})
+	ended := make(chan error)
+	go func() {
+		for {
+			select {
+			case <-over:
+				ended <- nil
+				return
+			default:
+				if _, err := f.Look(t.Context(), "npm: the registry"); err != nil {
+					ended <- err
+					return
+				}
+			}
+		}
+	}()
+	for range 300 {
+		a, lock := do(t, f, &guard.Guards{Slots: guard.Slots{N: 1}}, guard.Request{Op: guard.Admit, Attempt: 1, Slot: true})
+		if lock == nil {
+			t.Fatalf("%+v", a.Refusal)
+		}
+		lock.Unlock()
+	}
+	close(over)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLookOfWhatCannotBeRead(t *testing.T) {
+	f, _ := newFile(t)
+	do(t, f, budget, run)
+	if err := os.WriteFile(f.path("npm: the registry"), []byte("no record"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if known, err := f.Look(soon(t), "npm: the registry"); err == nil {
+		t.Errorf("%+v", known)
+	}
+}
+
+func TestValuesThatFailedAreShared(t *testing.T) {
+	eachStore(t, func(t *testing.T, s Store) {
+		values := []int64{1, 2, guard.MaxID}
+		check := func(want ...bool) {
+			t.Helper()
+			known, err := s.Look(soon(t), "key")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := known.FailedLately(values); !slices.Equal(got, want) {
+				t.Errorf("%v, want %v", got, want)
+			}
+			known.Now += 30_000
+			if got := known.FailedLately(values); slices.Contains(got, true) {
+				t.Errorf("30 s later %v", got)
+			}
+		}
+		mustDo(t, s, guard.Request{Op: guard.ValuesFailed, Values: []int64{guard.MaxID}})
+		check(false, false, true)
+		mustDo(t, s, guard.Request{Op: guard.ValuesFailed, Values: []int64{1, 9}})
+		check(true, false, true)
+		for i := range int64(100) {
+			mustDo(t, s, guard.Request{Op: guard.ValuesFailed, Values: []int64{100 + i}})
+		}
+		check(false, false, false) // the last 100 are remembered
+		if err := s.Reset(soon(t), "key"); err != nil {
+			t.Fatal(err)
+		}
+		values[0] = 199
+		check(false, false, false)
+	})
+}

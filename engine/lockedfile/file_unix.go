@@ -90,26 +90,17 @@ func (l *File) TryLock() (bool, error) {
 // Check refuses what is not a file of ours, and reports whether it was removed
 // since it was opened.
 func (l *File) Check() (removed bool, err error) {
-	st, err := status(l.fd)
-	if err != nil {
-		return false, err
+	var st syscall.Stat_t
+	if err := syscall.Fstat(l.fd, &st); err != nil {
+		return false, os.NewSyscallError("fstat", err)
 	}
-	if st.mode&syscall.S_IFMT != syscall.S_IFREG {
+	if st.Mode&syscall.S_IFMT != syscall.S_IFREG {
 		return false, errors.New("is not a regular file")
 	}
-	if st.links > 1 {
+	if st.Nlink > 1 {
 		return false, errors.New("has a second name, by a hard link; it may be a file of another user")
 	}
-	return st.links == 0, checkOwner(st.uid)
-}
-
-// fileStatus is what is asked of an open file.
-type fileStatus struct{ mode, links, uid uint32 }
-
-func fstat(fd int) (fileStatus, error) {
-	var st syscall.Stat_t
-	err := syscall.Fstat(fd, &st)
-	return fileStatus{uint32(st.Mode), uint32(st.Nlink), st.Uid}, os.NewSyscallError("fstat", err)
+	return st.Nlink == 0, checkOwner(st.Uid)
 }
 
 // checkOwner refuses what another user could have put there.

@@ -85,7 +85,7 @@ func TestHelpFitsEightyColumns(t *testing.T) {
 
 var (
 	consoleBlock = regexp.MustCompile("(?s)```console\n(.*?)```")
-	elapsed      = regexp.MustCompile(`\b(after|in) [0-9.]+(µs|ms|s)\b`)
+	elapsed      = regexp.MustCompile(`\b(after|in|median|longest) [0-9.]+(µs|ms|s)\b`)
 	ruleLine     = regexp.MustCompile(`(\.rules):[0-9]+\b`)
 )
 

@@ -179,7 +179,7 @@ func measured(e *event.RunFinished) string {
 		}
 		text += ")"
 	}
-	text += fmt.Sprintf("; %.3g %% failed, 95 %% interval %.3g to %.3g %%; an attempt took %s in the median, %s at most",
+	text += fmt.Sprintf("; %.3g %% failed, 95 %% interval %.3g to %.3g %%; median %s, longest %s",
 		percent*float64(r.Failed)/float64(n), percent*r.FailedLow, percent*r.FailedHigh, Duration(r.Median), Duration(r.Longest))
 	switch {
 	case e.Outcome == event.Succeeded:

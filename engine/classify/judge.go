@@ -21,29 +21,12 @@ package classify
 //  7. The order of the rules in their files. A test proves that no two rules
 //     with different verdicts are told apart by this alone on their examples.
 //
-// Before that, some lines are discounted: lines of a help text (an option and its
-// meaning), those of a program's source that a compiler or interpreter shows, and
-// settings in the dump of an object count for nothing, nor does "Usage: ..." but
-// as a refusal. Of several causes that a tool thinks of, none is a refusal. Where
-// a refusal speaks of a state that passes, it counts one step less too
-// (judge_passing.go).
-// What a tool marks as a warning or as handled ("falling back"), or says to
-// nobody in particular ("if you ..."), counts one step less with the rules that
-// are for any command: vague refusals not at all, the rest as weak at least,
-// since a warning that a server was away explains the "not found" after it.
+// The kind of a line changes what it is worth (lines.go). A rule that yields to a
+// verdict comes last of all where a rule of that verdict matches the same line
+// further on: "deploy.sh:12: error:" looks like a compiler's line until one reads
+// on. A lock that the output says to be old is permanent (age.go).
 //
-// A rule that yields to a verdict comes last of all where a rule of that verdict
-// matches the same line too, behind where this one does: "deploy.sh:12: error:"
-// looks like a compiler's line until one reads on.
-//
-// What a command got over is no evidence (judge_overcome.go). What it says of its
-// input is a consequence where the input did not come (judge_explained.go,
-// judge_input.go), or where the input went away under it (judge_vanished.go). A
-// lock that the output says to be held since long ago is permanent.
-//
-// A failure on which no rule matches, or none but an exit code that means many
-// things, is judged by its words (words.go), or stays unknown. The words overrule
-// a weak rule for any command that says permanent, to unknown.
+// A failure on which no rule matches is unknown.
 
 import (
 	"slices"
@@ -124,12 +107,6 @@ func (t *Table) Judge(f Failure) Judgement {
 	}
 	out := newOutput(f.Stdout, f.Stderr)
 	found := t.byRules(f, out)
-	if len(found) == 0 || found[0].strength < Weak && found[0].rule.builtIn {
-		j, ok := t.byWords(f, out)
-		if ok && (len(found) == 0 || found[0].rule.Verdict != event.Transient) {
-			return j // a code that means a time-out says more than words
-		}
-	}
 	if len(found) == 0 {
 		return Judgement{Verdict: event.Unknown, Reason: "no rule knows this failure"}
 	}
@@ -138,21 +115,7 @@ func (t *Table) Judge(f Failure) Judgement {
 	for _, f := range found {
 		j.Matches = append(j.Matches, f.match)
 	}
-	switch {
-	case best.isOfInput() && hidesDownload(f.Argv, out):
-		j.Verdict, j.Rule, j.Reason = event.Unknown, "hidden-download", best.rule.Reason+"; but the script goes on after a download that keeps silent, which may have failed"
-	case best.isOfInput() && vanished(f.Argv, best.match.Line):
-		j.Verdict, j.Rule, j.Reason = event.Transient, "vanished", "a file went away while its directory was read"
-	case best.vague() && !out.overcome && t.overrule(f, out):
-		j.Verdict, j.Rule, j.Reason = event.Unknown, "", best.rule.Reason+"; its words are those of failures that pass"
-	}
 	return j
-}
-
-// vague reports whether the finding is weak evidence of a permanent failure by a
-// built-in rule for any command, which the words may overrule.
-func (f *finding) vague() bool {
-	return f.rule.general() && f.strength == Weak && f.rule.Verdict == event.Permanent && f.line >= 0
 }
 
 // byRules returns every rule that matches, the weightiest first.
@@ -195,16 +158,13 @@ func (t *Table) search(names []string, f Failure, out *output) []finding {
 			s.found = append(s.found, f)
 		}
 	}
-	n := len(s.found)
-	s.found = dropOvercome(s.found, out)
-	out.overcome = len(s.found) < n
-	settle(s.found, out)
+	settle(s.found)
 	return s.found
 }
 
 // settle marks the findings that yield to another one, and counts the links of
 // lines that speak for different verdicts.
-func settle(found []finding, out *output) {
+func settle(found []finding) {
 	for i := range found {
 		f := &found[i]
 		if slices.ContainsFunc(found, func(g finding) bool { return g.line == f.line && g.rule.Verdict != f.rule.Verdict }) {
@@ -213,7 +173,6 @@ func settle(found []finding, out *output) {
 		f.beaten = slices.ContainsFunc(found, func(g finding) bool {
 			return g.line == f.line && g.strength >= f.strength && slices.Contains(g.rule.Over, f.rule.ID)
 		})
-		f.yielded = f.explained(found, out)
 		if f.rule.Yields == "" {
 			continue
 		}
@@ -268,7 +227,7 @@ func (s *searching) try(c candidate, at int) bool {
 		return true
 	}
 	s.last[c.number] = end
-	if end-start >= maxLine/2 && s.out.isQuoted(start, end) {
+	if end-start >= maxLine/2 && s.out.kind(start, end) == contentLine {
 		return true // a line of minified source would use up the budget
 	}
 	s.tries[c.number]++
@@ -298,18 +257,15 @@ func (s *searching) match(rule, start, end int) {
 	whole, _ := s.out.line(start)
 	f := finding{rule: r, layer: s.table.layer[rule], index: rule, line: whole, match: found, strength: r.Strength}
 	kind := s.out.kind(start, end)
-	if !r.counts(kind) {
+	strength, ok := r.weighs(kind)
+	if !ok {
 		return
 	}
-	if kind == warningLine && len(r.Tools) == 0 {
-		f.strength = max(f.strength-1, Weak)
+	f.strength = strength
+	if kind == warningLine && r.general() {
 		if _, ok := s.discounted[rule]; !ok {
 			s.discounted[rule] = f
 		}
-		return
-	}
-	f, ok := f.passes(s.out.lower[start:end])
-	if !ok {
 		return
 	}
 	if r.Stale > 0 {
@@ -328,7 +284,7 @@ func (f finding) aged(age time.Duration, known bool) finding {
 	if age > f.rule.Stale {
 		old := *f.rule
 		old.Verdict, old.Strength = event.Permanent, Decisive
-		old.Reason += "; it is held for more than " + age.Round(time.Minute).String() + ", so that its holder is likely gone and somebody has to remove it"
+		old.Reason += "; it is held for more than " + age.Round(time.Minute).String() + ", so its holder is probably gone and the lock has to be removed by hand"
 		f.rule, f.match.Rule = &old, &old
 	}
 	return f

@@ -41,15 +41,13 @@ func TestJudge(t *testing.T) {
 		{name: "a warning that a server was away explains what is not found", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "Warning: failed to download http://a.test/index\nError: no package found\n", verdict: event.Transient, rule: "net-connect-failed"},
 		{name: "a vague refusal that was handled does not count", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "No configurations were provided -- using built in ones\nterminated\n", verdict: event.Unknown},
 		{name: "advice does not count in full", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "if you have permission errors, see the manual\nconnect: connection refused\nif you have permission errors, see the manual\n", verdict: event.Transient, rule: "net-refused"},
-		{name: "a deadline that untrusted handshakes ran into", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "retrying: x509: certificate signed by unknown authority\nhealth: context deadline exceeded\n", verdict: event.Permanent, rule: "tls-trust"},
-		{name: "a refusal that came up while a reset was handled", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "ConnectionResetError: [Errno 104] Connection reset by peer\n\nDuring handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\nFileNotFoundError: [Errno 2] No such file or directory: 'part.tmp'\n", verdict: event.Transient, rule: "net-reset"},
 		{name: "a step of a script that misses what was not fetched", argv: "./get.sh", result: attempt.Result{ExitCode: 1}, stderr: "curl: (7) Failed to connect to h.test port 80: Connection refused\nmv: cannot stat 'a.part': No such file or directory\n", verdict: event.Transient, rule: "net-refused"},
 		{name: "a copy of a file that was never there", argv: "./get.sh", result: attempt.Result{ExitCode: 1}, stderr: "curl: (7) Failed to connect to h.test port 80: Connection refused\ncp: cannot stat 'prod.yml': No such file or directory\n", verdict: event.Permanent, rule: "file-missing-errno"},
 		{name: "one that came up afterwards", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "ConnectionResetError: [Errno 104] Connection reset by peer\n\nTraceback (most recent call last):\nFileNotFoundError: [Errno 2] No such file or directory: 'part.tmp'\n", verdict: event.Permanent, rule: "file-missing-errno"},
 		{name: "an error of S3 that passes, with the status of one that does not", argv: "s5cmd cp", result: attempt.Result{ExitCode: 1}, stderr: "ERROR \"cp f s3://b/f\": RequestTimeout: Your socket connection to the server was not read from or written to within the timeout period. status code: 400, request id: 4, host id:\n", verdict: event.Transient, rule: "net-timeout"},
 		{name: "the status on a line of its own", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "SlowDown: Reduce your rate.\n\tstatus code: 400, request id: 4, host id:\n", verdict: event.Transient, rule: "http-rate-limit"},
 		{name: "the status on a line of its own, of what no rule knows", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "Frob: no.\n\tstatus code: 400, request id: 4, host id:\n", verdict: event.Permanent, rule: "aws-sdk-status"},
-		{name: "a help text does not count", argv: "x", result: attempt.Result{ExitCode: 2}, stderr: "unknown option -z\n  -t, --timeout N  request timeout\n", verdict: event.Permanent, rule: "usage"},
+		{name: "a help text does not count", argv: "x", result: attempt.Result{ExitCode: 2}, stderr: "unknown option -z\n  -t, --timeout N  request timeout\n", verdict: event.Permanent, rule: "option-unknown"},
 		{name: "a usage line speaks of wrong use only", argv: "x", result: attempt.Result{ExitCode: 2}, stderr: "Usage: x [-a] [-b] [-c] [-t timeout] file\n", verdict: event.Permanent, rule: "usage-line"},
 		{name: "a word of a list is no level of a log", argv: "x", result: attempt.Result{ExitCode: 2}, stderr: "Error: task must be one of <list | info | verify>\n", verdict: event.Permanent, rule: "usage"},
 		{name: "colours do not hide", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "\x1b[31mconnection\x1b[0m refused\n", verdict: event.Transient, rule: "net-refused"},
@@ -75,6 +73,15 @@ func TestJudge(t *testing.T) {
 		{name: "an unusual 4xx", argv: "curl -f x", result: attempt.Result{ExitCode: 22}, stderr: "curl: (22) The requested URL returned error: 451\n", verdict: event.Permanent, rule: "http-client-error"},
 		{name: "a runner's own failure", argv: "npx tool", result: attempt.Result{ExitCode: 1}, stderr: "npm error code E404\n", verdict: event.Permanent, rule: "npm-code"},
 		{name: "one command of a shell is a command", argv: "sh -c curl", result: attempt.Result{ExitCode: 7}, verdict: event.Transient, rule: "curl-code-transient", codeOnly: true},
+		{name: "a refused connection in a step that passed, and an assertion at the end", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "WARN metrics endpoint: connection refused (ignored)\nAssertionError: expected 3 entries, got 4\n", verdict: event.Permanent, rule: "assertion"},
+		{name: "the name of a test", argv: "x", result: attempt.Result{ExitCode: 1}, stdout: "not ok 1 refuses the connection after a timeout\n", verdict: event.Permanent, rule: "test-named"},
+		{name: "a test that could not reach its server", argv: "x", result: attempt.Result{ExitCode: 1}, stdout: "not ok 1 lists the orders\n  Error: connect ECONNREFUSED 127.0.0.1:80\n", verdict: event.Transient, rule: "net-refused"},
+		{name: "a variable called timeout", argv: "x", result: attempt.Result{ExitCode: 1}, stdout: "  12:8   error  'connectTimeout' is defined but never used  no-unused-vars\n", verdict: event.Permanent, rule: "source-place"},
+		{name: "a quota without end under 429", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "Error code: 429 - {'type': 'insufficient_quota'}\n", verdict: event.Permanent, rule: "billing"},
+		{name: "a rate limit under 429", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "HTTP 429: Quota exceeded for requests per minute. Please retry in 12s.\n", verdict: event.Transient, rule: "http-rate-limit"},
+		{name: "a refusal that advises to try again", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "403: Your account has been suspended. Contact billing and try again later.\n", verdict: event.Permanent, rule: "billing"},
+		{name: "a warning about an optional asset, then a time-out", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "warning: optional asset logo.svg: not found\nerror: upload failed: operation timed out\n", verdict: event.Transient, rule: "net-timeout"},
+		{name: "a consistency that comes later", argv: "terraform apply", result: attempt.Result{ExitCode: 1}, stderr: "unexpected new value: Root object was present, but now absent.\n", verdict: event.Unknown, rule: "not-visible-yet"},
 		{name: "a script is no command", argv: "sh -c curl|true", result: attempt.Result{ExitCode: 7}, verdict: event.Unknown},
 	} {
 		f := Failure{Argv: strings.SplitN(c.argv, " ", 3), Result: c.result, Stdout: []byte(c.stdout), Stderr: []byte(c.stderr)}
@@ -95,7 +102,7 @@ func TestFilterMissesNothing(t *testing.T) {
 		t.Skip("works through a corpus on one goroutine")
 	}
 	table := BuiltIn()
-	records := readCorpus(t, "testdata/recordings.jsonl")
+	records := readSet(t, "recordings")
 	for i := 0; i < len(records); i += 15 {
 		f := records[i].failure()
 		names, _ := command.Chain(f.Argv)
@@ -125,8 +132,10 @@ func matchesSomewhere(r *Rule, out *output) bool {
 	for line := range strings.SplitSeq(text, "\n") {
 		end := start + len(line)
 		for _, p := range r.patterns {
-			if p.compiled().MatchString(line) && !r.excepts(line, out.lower[start:end]) && r.counts(out.kind(start, end)) {
-				return true
+			if p.compiled().MatchString(line) && !r.excepts(line, out.lower[start:end]) {
+				if _, ok := r.weighs(out.kind(start, end)); ok {
+					return true
+				}
 			}
 		}
 		start = end + 1
@@ -179,9 +188,6 @@ func FuzzJudge(f *testing.F) {
 			}
 			return
 		}
-		if j.Rule == "" && j.Verdict == event.Unknown {
-			return // the words overruled what matched
-		}
 		if first := j.Matches[0].Rule; j.Rule != first.ID || j.Verdict != first.Verdict {
 			t.Fatalf("%s by %q, but the first match is %q", j.Verdict, j.Rule, first.ID)
 		}
@@ -218,7 +224,7 @@ func FuzzParseRules(f *testing.F) {
 // second counts for more than what the second does.
 func TestWeighIsAnOrder(t *testing.T) {
 	table := BuiltIn()
-	for _, r := range readCorpus(t, "testdata/again.jsonl") {
+	for _, r := range readSet(t, "recordings") {
 		f := r.failure()
 		found := table.byRules(f, newOutput(f.Stdout, f.Stderr))
 		for i, a := range found {

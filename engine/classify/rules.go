@@ -45,6 +45,8 @@ type Rule struct {
 	// Verdict is the judgement, Strength its weight.
 	Verdict  event.Verdict
 	Strength Strength
+	// OnContent is set for a rule that also reads lines that quote something.
+	OnContent bool
 	// Over names rules that this one beats where both match the same line.
 	Over []string
 	// Yields is a verdict, or "": the rule counts least of all on a line where
@@ -140,9 +142,6 @@ const foldCase = "(?i)"
 type Table struct {
 	rules []*Rule
 	layer []int // of the rule with the same index
-	// words returns the weight of a word, by which is judged where no rule speaks;
-	// nil for none.
-	words func(word string) int
 
 	// One run judges one command: the filter for its rules is kept.
 	mu       sync.Mutex
@@ -160,6 +159,8 @@ var (
 	generalNetwork string
 	//go:embed rules/general-protocols.rules
 	generalProtocols string
+	//go:embed rules/general-tests.rules
+	generalTests string
 	//go:embed rules/tools-cloud.rules
 	toolsCloud string
 	//go:embed rules/tools-packages.rules
@@ -184,6 +185,7 @@ var builtInFiles = []struct {
 	{"general-local.rules", &generalLocal},
 	{"general-network.rules", &generalNetwork},
 	{"general-protocols.rules", &generalProtocols},
+	{"general-tests.rules", &generalTests},
 	{"tools-cloud.rules", &toolsCloud},
 	{"tools-packages.rules", &toolsPackages},
 	{"tools-servers.rules", &toolsServers},
@@ -222,15 +224,24 @@ func readBuiltIn() *Table {
 
 // knowLiterals gives each pattern the literals that the file holds for it.
 func knowLiterals(rules []*Rule, file string) {
-	for _, r := range rules {
-		for _, p := range slices.Concat(r.patterns, r.unless) {
-			p.found, file, p.known = strings.Cut(file, "\n")
-		}
+	for _, p := range allPatterns(rules, shapes()) {
+		p.found, file, p.known = strings.Cut(file, "\n")
 	}
 }
 
+// allPatterns returns the patterns in the order of the literals' file.
+func allPatterns(rules []*Rule, shapes []*shape) (all []*pattern) {
+	for _, r := range rules {
+		all = append(append(all, r.patterns...), r.unless...)
+	}
+	for _, s := range shapes {
+		all = append(all, s.patterns()...)
+	}
+	return all
+}
+
 func newTable(rules []*Rule, layer []int) *Table {
-	return &Table{rules: rules, layer: layer, words: weightOf}
+	return &Table{rules: rules, layer: layer}
 }
 
 // filterFor returns the filter for the rules that are about the commands.

@@ -13,6 +13,7 @@ package classify
 //	unless   PATTERN      the rule does not match a line that matches this; may be repeated
 //	verdict  transient    or permanent, or unknown (nobody can tell)
 //	strength plain        or weak, or decisive; see Judge
+//	on       content      the rule also reads lines that quote something (rules/lines.kinds); a user's rule reads every line anyway
 //	over     ID...        rules that this one beats on the same line
 //	yields   VERDICT      a rule of that verdict that matches further on in the line beats this one
 //	stale    DURATION     a lock that the output says to be held for longer is permanent (1h)
@@ -146,7 +147,7 @@ func (p *parser) begin(id string) error {
 func (p *parser) field(key, value string) (err error) {
 	r := p.rule
 	switch key {
-	case "stream", "verdict", "strength", "yields", "stale", "reason", "source":
+	case "stream", "verdict", "strength", "on", "yields", "stale", "reason", "source":
 		if first, again := p.keys[key]; again {
 			return fmt.Errorf("rule %q has a %s on line %d already", r.ID, key, first)
 		}
@@ -181,6 +182,11 @@ func (p *parser) field(key, value string) (err error) {
 		if r.Stale, err = time.ParseDuration(value); err != nil || r.Stale <= 0 {
 			err = fmt.Errorf("stale %q: use a duration such as 1h", value)
 		}
+	case "on":
+		if value != string(contentLine) {
+			return fmt.Errorf("on %q: use content, or leave it out", value)
+		}
+		r.OnContent = true
 	case "reason":
 		r.Reason = value
 	case "source":
@@ -190,7 +196,7 @@ func (p *parser) field(key, value string) (err error) {
 	case "no":
 		r.No = append(r.No, value)
 	default:
-		err = fmt.Errorf("unknown key %q; the keys are rule, tools, exit, stream, match, unless, verdict, strength, over, yields, stale, reason, source, yes and no", key)
+		err = fmt.Errorf("unknown key %q; the keys are rule, tools, exit, stream, match, unless, verdict, strength, on, over, yields, stale, reason, source, yes and no", key)
 	}
 	return err
 }

@@ -18,8 +18,8 @@ type output struct {
 	masked string // the text without what stands in addresses and paths
 	// stderr is where standard error begins.
 	stderr int
-	// overcome is set where the command says that it got over a failure that passes.
-	overcome bool
+	// kinds are the kinds of the lines that were looked at, by where they begin.
+	kinds map[int]lineKind
 }
 
 func newOutput(stdout, stderr []byte) *output {

@@ -19,12 +19,12 @@ import (
 )
 
 // newGate is the gate of a run whose guards have a key.
-func newGate(w *option.Guarding, environ []string, tell func(event.Event)) *admission.Gate {
+func newGate(w *option.Guarding, holder string, environ []string, tell func(event.Event)) *admission.Gate {
 	var g *admission.Gate
 	note := func(name string) func(string) { return func(line string) { g.Note(name, line) } }
 	host, name := hostStore(environ)
 	if host != nil {
-		host.Warn = note(name)
+		host.Warn, host.Holder = note(name), holder
 	}
 	c := admission.Config{
 		Key: w.Key, Guards: w.Guards, Closed: w.Closed, Timeout: w.Timeout, Clock: engine.System{}, Random: rand.Uint64, Emit: tell,
@@ -39,6 +39,9 @@ func newGate(w *option.Guarding, environ []string, tell func(event.Event)) *admi
 		if host != nil {
 			c.Host, c.Health = admission.Named{Store: host, Name: name}, host
 		}
+	}
+	if f, ok := c.Primary.Store.(*store.File); ok {
+		f.Holder = holder
 	}
 	g = admission.New(c)
 	return g

@@ -79,7 +79,11 @@ func gateOf(o *option.Options, environ []string, tell func(event.Event)) *admiss
 	if o.Rehearsal != nil {
 		return privateGate(o, engine.System{}, tell)
 	}
-	return newGate(&o.Guarding, environ, tell)
+	name := o.Name
+	if name == "" {
+		name = engine.NameOf(o.Command)
+	}
+	return newGate(&o.Guarding, fmt.Sprintf("%s (pid %d)", name, os.Getpid()), environ, tell)
 }
 
 // privateGate is the gate of a rehearsal: the guards of the run, asked of a state

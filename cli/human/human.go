@@ -117,6 +117,8 @@ func (s *Sink) Emit(e event.Event) {
 		s.hook(e)
 	case *event.StoreFailed:
 		s.line(warning, "the store %s: %s", e.Store, e.Reason)
+	case *event.SlotPending:
+		s.slot(e)
 	case *event.BreakerChanged:
 		s.detail("the breaker of %q was %s and is %s", e.Key, e.From, e.To)
 	case *event.RunFinished:

@@ -5,6 +5,7 @@ package human
 
 import (
 	"strings"
+	"time"
 
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/message"
@@ -35,4 +36,14 @@ func (s *Sink) startTargets(e *event.TargetsPending) {
 		return
 	}
 	s.startDrawing(func(left string) string { return prefix + "waiting (" + left + " left) for " + text }, e.Left)
+}
+
+// slot tells that a slot is waited for: live on a terminal.
+func (s *Sink) slot(e *event.SlotPending) {
+	if !s.claim() {
+		s.line(faint, "%s", message.SlotPending(e, message.Duration(e.Left.Round(time.Second))))
+		return
+	}
+	prefix := s.prefix()
+	s.startDrawing(func(left string) string { return prefix + message.Printable(message.SlotPending(e, left)) }, e.Left)
 }

@@ -155,10 +155,15 @@ func (g *Gate) giveBack(t receipt) {
 // says, and not beyond ctx.
 func (g *Gate) Admit(ctx context.Context, a engine.Ask) (engine.Pass, *engine.Refusal) {
 	asking := g.Ask(a)
+	tell, told := g.c.Clock.Now().Add(tellAfter), ""
 	for wait := firstPoll; ; wait = min(wait*3/2, longestPoll) {
 		pass, refusal, left := asking.Try(ctx)
 		if left <= 0 {
 			return pass, refusal
+		}
+		if refusal.Reason != told && !g.c.Clock.Now().Before(tell) {
+			told = refusal.Reason
+			g.c.Emit(&event.SlotPending{Reason: told, Left: left})
 		}
 		select {
 		case <-g.c.Clock.After(min(wait/2+time.Duration(g.c.Random()%uint64(wait)), left)):
@@ -167,6 +172,9 @@ func (g *Gate) Admit(ctx context.Context, a engine.Ask) (engine.Pass, *engine.Re
 		}
 	}
 }
+
+// tellAfter is how long a slot is waited for before that is told (SPEC section 15).
+const tellAfter = time.Second
 
 // The waits between asking for a slot grow from the first to the longest.
 const firstPoll, longestPoll = time.Millisecond, 250 * time.Millisecond

@@ -226,6 +226,14 @@ type GuardRefused struct {
 	RetryIn            *time.Duration
 }
 
+// SlotPending tells that a slot is waited for, and why none is free; for a person
+// only. Left is how long at most.
+type SlotPending struct {
+	Header
+	Reason string
+	Left   time.Duration
+}
+
 // BreakerChanged tells that this run changed the state of a breaker.
 type BreakerChanged struct {
 	Header
@@ -320,6 +328,7 @@ func (*AttemptCancelled) Kind() Kind { return "attempt_cancelled" }
 func (*RetryScheduled) Kind() Kind   { return "retry_scheduled" }
 func (*RetryWaited) Kind() Kind      { return "retry_waited" }
 func (*GuardRefused) Kind() Kind     { return "guard_refused" }
+func (*SlotPending) Kind() Kind      { return "slot_pending" }
 func (*BreakerChanged) Kind() Kind   { return "breaker_changed" }
 func (*StoreFailed) Kind() Kind      { return "store_failed" }
 func (*HookStarted) Kind() Kind      { return "hook_started" }

@@ -200,6 +200,8 @@ type Refusal struct {
 	Circuit Circuit
 	// Figures are what Reason puts into words.
 	Figures [3]int64
+	// Holder is who holds a slot, and since when, "" where that is not known.
+	Holder string
 }
 
 // State is what all runs on one key share.

@@ -27,7 +27,14 @@ func (r *Refusal) Reason(g *Guards, key string) string {
 		return fmt.Sprintf("the bucket of %q is too empty: it holds %s of %s, and a retry takes %d%s%s", key,
 			decimal(f[0]), plural(g.Tokens.Capacity, "token", "tokens"), f[1], kept, r.again())
 	case KindSlots:
-		return fmt.Sprintf("no slot of %q is free: %d held, and --max-concurrent is %d", key, f[0], g.Slots.N)
+		holder := ""
+		switch {
+		case r.Holder != "" && f[0] > 1:
+			holder = fmt.Sprintf("; held by %s, and %d more", r.Holder, f[0]-1)
+		case r.Holder != "":
+			holder = "; held by " + r.Holder
+		}
+		return fmt.Sprintf("no slot of %q is free: %d held, and --max-concurrent is %d%s", key, f[0], g.Slots.N, holder)
 	case KindAdaptive:
 		return fmt.Sprintf("%q has had %d successes in the last %s: that is worth %s, not more", key, f[0],
 			plural(f[1], "attempt", "attempts"), plural(f[2], "attempt", "attempts"))

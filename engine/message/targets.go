@@ -55,3 +55,8 @@ func TargetReady(e *event.TargetReady) string {
 func TargetFailed(e *event.TargetFailed) string {
 	return e.Name + " is not " + wanted(&e.Target) + ": " + e.Reason
 }
+
+// SlotPending says that a slot is waited for, and why.
+func SlotPending(e *event.SlotPending, left string) string {
+	return "waiting for a slot (" + left + " left): " + e.Reason
+}

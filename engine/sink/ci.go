@@ -14,6 +14,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/message"
@@ -129,6 +130,8 @@ func (s *ci) target(e event.Event) {
 		if e.Beat {
 			s.write("retry: " + inert(message.StillPending(e)) + "\n")
 		}
+	case *event.SlotPending:
+		s.write("retry: " + inert(message.SlotPending(e, message.Duration(e.Left.Round(time.Second)))) + "\n")
 	case *event.TargetReady:
 		s.write("retry: " + inert(message.TargetReady(e)) + "\n")
 	case *event.TargetFailed:

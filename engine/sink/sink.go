@@ -93,7 +93,7 @@ func (n *nullable) MarshalJSON() ([]byte, error) { return json.Marshal(n.ms) }
 // contract fixes the names that a machine sees.
 func (s *JSON) Emit(e event.Event) {
 	switch e.(type) {
-	case *event.TargetPending, *event.TargetsPending, *event.InitialWait, *event.InitialWaited, *event.HookStarted:
+	case *event.TargetPending, *event.TargetsPending, *event.InitialWait, *event.InitialWaited, *event.HookStarted, *event.SlotPending:
 		return
 	}
 	s.buffer.Reset()

@@ -27,6 +27,8 @@ type File struct {
 	// Warn is given one line about what is wrong but stops nothing. It is called
 	// while no record is locked.
 	Warn func(line string)
+	// Holder is who takes slots, told to those who find none free.
+	Holder string
 }
 
 // NewFile is the store of a host in a directory, which holds one folder for each
@@ -44,6 +46,7 @@ func NewFile(dir, host string) *File {
 func (f *File) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error) {
 	var answer guard.Answer
 	var slot *lockedfile.File
+	var holder string
 	path := f.path(key)
 	err := f.update(ctx, path, key, func(rec *record) error {
 		var state guard.State
@@ -56,11 +59,19 @@ func (f *File) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Req
 		request := *r
 		if r.Slot && (r.Op == guard.Admit || r.Op == guard.AdmitCopy) {
 			var err error
-			if slot, request.Held, err = takeSlot(path, g.Slots.N); err != nil {
+			if slot, request.Held, holder, err = takeSlot(path, g.Slots.N); err != nil {
 				return err
 			}
 		}
 		answer = guard.Do(g, &state, &request, f.Now())
+		switch answer.Refusal.Guard {
+		case guard.KindSlots:
+			answer.Refusal.Holder = holder
+		case guard.None:
+			if slot != nil {
+				writeHolder(slot, f.Holder+" since "+time.UnixMilli(f.Now()).Format(time.DateTime))
+			}
+		}
 		rec.list = state.Append(rec.list[:0])
 		return nil
 	})

@@ -7,14 +7,16 @@ import (
 	"errors"
 	"io/fs"
 	"strconv"
+	"strings"
 
 	"github.com/retrysh/retry/engine/lockedfile"
 )
 
 // takeSlot locks a free slot, where fewer than limit are held, and says how many
-// that are. The record must be locked: whoever counts takes too. All slots that
-// were ever held side by side have a file; the first that has none ends them.
-func takeSlot(path string, limit int64) (free *lockedfile.File, held int64, err error) {
+// that are, and who holds the first of them. The record must be locked: whoever
+// counts takes too. All slots that were ever held side by side have a file; the
+// first that has none ends them.
+func takeSlot(path string, limit int64) (free *lockedfile.File, held int64, holder string, err error) {
 	for i := int64(0); held < limit; i++ {
 		file, err := lockedfile.Open(slotPath(path, i), false)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -23,7 +25,7 @@ func takeSlot(path string, limit int64) (free *lockedfile.File, held int64, err 
 			} else {
 				err = nil
 			}
-			return free, held, err
+			return free, held, holder, err
 		}
 		locked := false
 		if err == nil {
@@ -34,9 +36,11 @@ func takeSlot(path string, limit int64) (free *lockedfile.File, held int64, err 
 			if free != nil {
 				free.Unlock()
 			}
-			return nil, 0, err
+			return nil, 0, "", err
 		case !locked:
-			held++
+			if held++; held == 1 {
+				holder = readHolder(file)
+			}
 			file.Close()
 		case free == nil:
 			free = file
@@ -47,7 +51,28 @@ func takeSlot(path string, limit int64) (free *lockedfile.File, held int64, err 
 	if free != nil {
 		free.Unlock()
 	}
-	return nil, held, nil
+	return nil, held, holder, nil
+}
+
+// holderSize is what a slot's file says of its holder: more than the longest name of
+// a run, its pid and the time take, in UTF-8. The rest is blanks.
+const holderSize = 320
+
+// writeHolder says in a slot that is taken who holds it. It is for a person: where it
+// cannot be written, nobody is told of a holder.
+func writeHolder(file *lockedfile.File, holder string) {
+	line := make([]byte, holderSize)
+	n := copy(line, holder)
+	for i := n; i < holderSize; i++ {
+		line[i] = ' '
+	}
+	_, _ = file.WriteAt(line, 0)
+}
+
+func readHolder(file *lockedfile.File) string {
+	line := make([]byte, holderSize)
+	n, _ := file.ReadAt(line, 0)
+	return strings.TrimRight(strings.ToValidUTF8(string(line[:n]), ""), " ")
 }
 
 // heldSlots counts the slots that are held. The record must be locked.

@@ -30,11 +30,12 @@ type output struct {
 	person  *human.Sink            // nil where standard error is for a machine
 	logFile *logFile
 	options *option.Options
-	// inherits says that a person would have to know of a used up input.
-	inherits bool
-	signals  *proc.Signals
-	tailLost bool // a hook has not got the last output
-	says     bool // standard error is the log of a CI job, and not to be quiet
+	// inherits says that a person would have to know of a used up input, and
+	// hadInput that there was one when attempt 1 started.
+	inherits, hadInput bool
+	signals            *proc.Signals
+	tailLost           bool // a hook has not got the last output
+	says               bool // standard error is the log of a CI job, and not to be quiet
 }
 
 // endable is w for a program that can be ended though nobody reads w: signals
@@ -166,20 +167,35 @@ func (out *output) Emit(e event.Event) {
 	for _, s := range out.sinks {
 		s.Emit(e)
 	}
-	if e, ok := e.(*event.RetryScheduled); ok && e.Attempt == 1 && out.inherits && proc.InputUsedUp() {
-		out.complain("attempt 1 has used up standard input; --stdin replay gives every attempt the same")
+	switch e := e.(type) {
+	case *event.AttemptStarted:
+		if e.Attempt == 1 && e.MaxAttempts != 1 && out.inherits {
+			out.hadInput = !proc.InputEnded()
+		}
+	case *event.RetryScheduled:
+		if e.Attempt == 1 && out.inherits && (proc.InputUsedUp() || out.hadInput && proc.InputEnded()) {
+			out.complain("attempt 1 has used up standard input; --stdin replay gives every attempt the same")
+		}
+	case *event.RunFinished:
+		out.hint(e)
 	}
-	if e, ok := e.(*event.RunFinished); ok && !e.Worked() && out.person != nil {
-		hint := ""
-		switch {
-		case e.NotStarted && e.ExitCode == exitcodes.NotFound:
-			hint = notFoundHint(out.options)
-		case slices.Contains([]event.Outcome{event.Exhausted, event.Stopped, event.Deadline}, e.Outcome):
-			hint = failedHint(out.options, e.ExitCode)
-		}
-		if hint != "" && (e.NotStarted || !out.options.Quiet) {
-			out.complain("%s", hint)
-		}
+}
+
+// hint tells a person at the end what was probably meant.
+func (out *output) hint(e *event.RunFinished) {
+	if e.Worked() || out.person == nil {
+		return
+	}
+	hint := ""
+	switch {
+	case e.NotStarted && e.ExitCode == exitcodes.NotFound:
+		hint = notFoundHint(out.options)
+	case out.options.Quiet:
+	case slices.Contains([]event.Outcome{event.Exhausted, event.Stopped, event.Deadline}, e.Outcome):
+		hint = failedHint(out.options, e.ExitCode)
+	}
+	if hint != "" {
+		out.complain("%s", hint)
 	}
 }
 

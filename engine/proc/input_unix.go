@@ -7,7 +7,7 @@ package proc
 import "golang.org/x/sys/unix"
 
 // InputUsedUp reports whether standard input is a file that has been read to its
-// end. Of a pipe at its end nobody can tell later whether it ever held anything.
+// end.
 func InputUsedUp() bool {
 	var st unix.Stat_t
 	if unix.Fstat(0, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
@@ -15,4 +15,13 @@ func InputUsedUp() bool {
 	}
 	offset, err := unix.Seek(0, 0, unix.SEEK_CUR)
 	return err == nil && offset > 0 && offset >= st.Size
+}
+
+// InputEnded reports whether standard input is a pipe that is empty and that no
+// process writes to any more. One that was so before the command started held
+// nothing.
+func InputEnded() bool {
+	fds := []unix.PollFd{{Fd: 0, Events: unix.POLLIN}}
+	n, err := unix.Poll(fds, 0)
+	return n == 1 && err == nil && fds[0].Revents&(unix.POLLIN|unix.POLLHUP) == unix.POLLHUP
 }

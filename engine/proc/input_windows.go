@@ -2,3 +2,6 @@ package proc
 
 // InputUsedUp reports false: a handle tells nothing of what was read before.
 func InputUsedUp() bool { return false }
+
+// InputEnded reports false.
+func InputEnded() bool { return false }

@@ -2,8 +2,11 @@ package probe
 
 import (
 	"context"
+	"net"
+	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
@@ -17,12 +20,56 @@ func TestUntilGone(t *testing.T) {
 	want(t, p.Run(t.Context(), attempt.Spec{}), 1, "still ready")
 	want(t, newProbe(t, "tcp://"+deafPort(t)).UntilGone().Run(t.Context(), attempt.Spec{}), 0, "")
 	want(t, newProbe(t, "file://"+urlPath(filepath.Join(t.TempDir(), "none"))).UntilGone().Run(t.Context(), attempt.Spec{}), 0, "")
-	// One that does not answer in the time of a try is not ready.
+	// One that does not answer in the time of a try may be there.
 	silent := newProbe(t, "http://"+l.Addr().String()).UntilGone()
 	got := silent.Run(t.Context(), attempt.Spec{Timeout: 50 * time.Millisecond})
-	if want(t, got, 0, ""); got.TimedOut {
+	if want(t, got, 124, "no answer within 50ms"); !got.TimedOut {
 		t.Errorf("got %+v", got)
 	}
+}
+
+// slow answers after a time, whether its context has ended or not.
+type slow struct {
+	after time.Duration
+	err   error
+}
+
+func (s slow) run(context.Context, *try) error {
+	time.Sleep(s.after)
+	return s.err
+}
+
+// Whatever a try finds at the very moment that its time ends, or later, it is never
+// that the target is gone.
+func TestUntilGoneAtTheLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			check       slow
+			limit, wait time.Duration // of the try, of the wait; 0 is none
+			code        int
+			note        string
+		}{
+			{slow{time.Second, nil}, time.Second, 0, 1, "still ready"},
+			{slow{time.Second, nil}, 0, time.Second, 1, "still ready"},
+			{slow{2 * time.Second, nil}, 0, time.Second, 1, "still ready"},
+			{slow{3 * time.Second, nil}, 0, 0, 1, "still ready"},
+			{slow{time.Second, plain("status 503")}, time.Second, 0, 124, "no answer within 1s"},
+			{slow{time.Second, plain("status 503")}, 0, time.Second, 124, "no answer in time"},
+			{slow{time.Second - 1, plain("status 503")}, 0, time.Second, 0, ""},
+			{slow{time.Second - 1, os.ErrDeadlineExceeded}, 0, time.Second, 124, "no answer in time"},
+			{slow{1, &net.DNSError{Err: "no answer", IsTimeout: true}}, 0, 0, 1, "name does not resolve: no answer from the name server"},
+			{slow{1, &net.DNSError{Err: "server misbehaving"}}, 0, 0, 1, "name does not resolve: the name server failed"},
+		} {
+			p := New(&Target{check: c.check}, nil).UntilGone()
+			ctx, cancel := t.Context(), func() {}
+			if c.wait > 0 {
+				ctx, cancel = context.WithTimeout(ctx, c.wait)
+			}
+			want(t, p.Run(ctx, attempt.Spec{Timeout: c.limit}), c.code, c.note)
+			cancel()
+		}
+	})
 }
 
 // A try that was cut short has found out nothing.

@@ -30,6 +30,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
@@ -74,9 +75,11 @@ func New(t *Target, exec Exec) *Probe {
 	return &Probe{target: t, exec: exec, resolver: newResolver()}
 }
 
-// UntilGone turns the probe round: a try succeeds when the target is not ready.
-// One that this machine kept from finding that out (no network, no descriptor or
-// process to be had) does not. It returns the probe.
+// UntilGone makes a try succeed when the target is not ready: refused, closed, not
+// found, or an answer that says so. A try that finds the target ready fails, also
+// where its time is over by then. One that ran into a limit, or that could not look
+// (no network, no descriptor, no process), says nothing and fails. It returns the
+// probe.
 func (p *Probe) UntilGone() *Probe {
 	p.gone = true
 	return p
@@ -124,20 +127,23 @@ func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 
 	t := &try{Probe: p, missing: "no answer"}
 	err := t.run(limited)
-	// The network's own timers may be ahead of the context's.
 	now := time.Now()
-	late := !now.Before(end)
+	// The network's own timers may be ahead of the context's.
+	late := !now.Before(end) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
 	result := attempt.Result{
+		ExitCode:  codeNotReady,
 		Duration:  now.Sub(start),
 		Err:       t.result.Err,
 		Cancelled: t.result.Cancelled,
 	}
 	switch {
+	case err == nil && p.gone:
+		p.note = "still ready"
+		result.Note = p.note
 	case err == nil:
 		p.note = ""
 		result.ExitCode = codeReady
 	case errors.Is(ctx.Err(), context.Canceled):
-		result.ExitCode = codeNotReady
 		result.Note = p.earlier("interrupted")
 	case late && last:
 		result.ExitCode, result.DeadlinePassed = codeLate, true
@@ -146,35 +152,30 @@ func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 		result.ExitCode, result.TimedOut = codeLate, true
 		p.note = t.missing + " within " + limit.String()
 		result.Note = p.note
+	case p.gone && !t.couldNotLook(err):
+		p.note = ""
+		result.ExitCode = codeReady
 	default:
 		p.note = noteOf(err)
-		result.ExitCode = codeNotReady
 		result.Note = p.note
-	}
-	if p.gone && result.Err == nil && result.Cancelled == "" && ctx.Err() == nil && !result.DeadlinePassed {
-		p.turn(&result, err == nil, t.couldNotLook(err))
 	}
 	return result
 }
 
-// couldNotLook reports whether the try failed for what this machine lacks, or an
-// exec: target's command was not run, was not found, or was ended by somebody else.
+// couldNotLook reports whether the error of a try says nothing about the target:
+// this machine lacks what the try takes, a name server did not answer, or an exec:
+// target's command was not run, was not found, or was ended from outside.
 func (t *try) couldNotLook(err error) bool {
 	r := t.result
-	return isOurs(err) || r.StartErr != nil || !r.TimedOut && (r.Signal != "" || r.ExitCode == codeNotExecutable || r.ExitCode == codeNotFound)
-}
-
-// turn makes the result of a complete try that of one that waits for the target
-// to be gone.
-func (p *Probe) turn(r *attempt.Result, ready, unknown bool) {
-	switch {
-	case ready:
-		p.note = "still ready"
-		r.ExitCode, r.Note = codeNotReady, p.note
-	case !unknown:
-		p.note = ""
-		r.ExitCode, r.Note, r.TimedOut = codeReady, "", false
+	if r.Err != nil || r.StartErr != nil || r.Cancelled != "" || r.TimedOut || r.DeadlinePassed || r.Signal != "" ||
+		r.ExitCode == codeNotExecutable || r.ExitCode == codeNotFound {
+		return true
 	}
+	if name, ok := errors.AsType[*net.DNSError](err); ok {
+		return !name.IsNotFound
+	}
+	network, ok := errors.AsType[net.Error](err)
+	return isOurs(err) || ok && network.Timeout()
 }
 
 // soonest returns the deadline of ctx or the one given, whichever comes first;

@@ -33,7 +33,7 @@ cli/option: cli/manual cli/mode engine engine/attempt engine/backoff engine/clas
 cli/policy: cli/option engine/backoff engine/blockfile engine/classify engine/classify/command engine/message exitcodes engine/text
 cli/report: cli/mode engine/backoff engine/event engine/history engine/message engine/text exitcodes
 cli/show: cli/option engine engine/backoff engine/classify engine/event engine/plan engine/simulate engine/message
-cli/status: cli/mode engine/message engine/registry exitcodes
+cli/status: cli/mode engine/backoff engine/guard engine/message engine/registry exitcodes
 engine: engine/attempt engine/backoff engine/classify engine/classify/command engine/event engine/hedge engine/retryafter engine/hook engine/linematch engine/rotate engine/statistics engine/message exitcodes engine/text
 engine/attempt:
 engine/waitfor: engine engine/attempt engine/classify engine/event

@@ -29,9 +29,10 @@ type ownMode struct {
 // ownModes is the table of them; each has a text in manual/flags.txt.
 func ownModes() []ownMode {
 	return []ownMode{
-		{"status", status.Show, new(status.Flags)},
+		{"status", showStatus, new(status.Flags)},
 		{"wake", wake, new(status.ReachFlags)},
 		{"cancel", cancel, new(status.ReachFlags)},
+		{"reset", reset, new(status.ResetFlags)},
 		{"letters", letters.List, new(letters.ListFlags)},
 		{"redrive", redrive, new(letters.RedriveFlags)},
 		{"discard", letters.Discard, new(letters.DiscardFlags)},

@@ -13,6 +13,7 @@ import (
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/engine/registry"
+	"github.com/retrysh/retry/engine/store"
 )
 
 // register adds the run's record. It comes first of the sinks: who reads what the
@@ -31,5 +32,22 @@ func (out *output) register(o *option.Options, letter *redriven, signals *proc.S
 	return record
 }
 
-func wake(c mode.Call) int   { return status.Wake(c, proc.SignalTo) }
-func cancel(c mode.Call) int { return status.Cancel(c, proc.SignalTo) }
+func showStatus(c mode.Call) int { return status.Show(c, storeOpener(c.Environ)) }
+func reset(c mode.Call) int      { return status.Reset(c, storeOpener(c.Environ)) }
+func wake(c mode.Call) int       { return status.Wake(c, proc.SignalTo) }
+func cancel(c mode.Call) int     { return status.Cancel(c, proc.SignalTo) }
+
+func storeOpener(environ []string) status.Open {
+	return func(address string, warn func(string)) (status.Store, error) {
+		if address != "" {
+			a, err := store.ParseAddress(address)
+			return store.Open(&a, hostName(), warn), err
+		}
+		host, _ := hostStore(environ)
+		if host == nil {
+			return nil, errNoHome
+		}
+		host.Warn = warn
+		return host, nil
+	}
+}

@@ -1,8 +1,8 @@
 // Package status is the modes that look at runs from outside (SPEC section 16) and
-// reach them: --status, --wake and --cancel.
+// reach them: --status, --wake, --cancel and --reset.
 //
 // It selects and prints. What is known of a run is read by package registry; the
-// caller says how a process is signalled.
+// caller says how a process is signalled and how a store is opened.
 package status
 
 import (
@@ -18,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/retrysh/retry/cli/mode"
+	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/registry"
 	"github.com/retrysh/retry/exitcodes"
@@ -41,6 +42,8 @@ func list() []registry.Entry { return registry.List(registry.Places(os.LookupEnv
 // Flags is the grammar of --status.
 type Flags struct {
 	mode.Common
+	storeFlags
+	guardFlags
 	Watch bool
 	IDs   []string `arg:"" optional:"" name:"id"`
 }
@@ -49,67 +52,89 @@ type Flags struct {
 type shown struct {
 	runs   []*registry.Entry
 	detail bool // all of the one run is shown
+	guards []guard.Status
 }
 
 // lives reports whether one of the runs does.
 func (s *shown) lives() bool { return slices.ContainsFunc(s.runs, (*registry.Entry).Lives) }
 
 // Show is --status.
-func Show(c mode.Call) int {
-	var g Flags
-	if err := mode.Parse(c, &g); err != nil {
+func Show(c mode.Call, open Open) int {
+	v := view{c: &c}
+	if err := mode.Parse(c, &v.Flags); err != nil {
 		return c.Usage(err)
 	}
-	if g.Watch {
-		return watch(&c, &g)
+	if len(v.Key) > 0 {
+		var err error
+		if v.store, err = v.open(&c, open); err != nil {
+			return c.Usage(err)
+		}
 	}
-	s := look(&g, nil)
-	if !g.Quiet {
-		tellUnmatched(&c, &g, s)
+	if v.Watch {
+		return v.watch()
 	}
+	s, failed := v.look(nil)
+	v.tellUnmatched(s)
 	code := exitcodes.OK
-	if len(s.runs) == 0 {
+	if len(s.runs)+len(s.guards) == 0 {
 		code = exitcodes.Rejected
 	}
-	if err := s.print(c.Stdout, &g, c.Width()); err != nil {
+	if err := v.print(c.Stdout, s); err != nil {
 		return c.Fail(err)
 	}
 	useUp(s)
+	if failed != nil {
+		return c.Fail(failed)
+	}
 	return code
 }
 
-// look finds what is asked for. before are runs that were seen already: of these
-// the lost ones stay.
-func look(g *Flags, before []*registry.Entry) *shown {
-	s := &shown{}
+// view is one use of --status.
+type view struct {
+	Flags
+	c     *mode.Call
+	store Store // nil where no guards are asked for
+}
+
+// look finds what is asked for. before is what was seen already: of its runs the
+// lost ones stay, and its guards where the store cannot be used now.
+func (v *view) look(before *shown) (s *shown, err error) {
+	s = &shown{}
 	all := list()
 	for i := range all {
-		if e := &all[i]; len(g.IDs) == 0 || slices.ContainsFunc(g.IDs, func(word string) bool { return word == allWord || matches(e, word) }) {
+		if e := &all[i]; len(v.IDs) == 0 || slices.ContainsFunc(v.IDs, func(word string) bool { return word == allWord || matches(e, word) }) {
 			s.runs = append(s.runs, e)
 		}
 	}
-	for _, e := range before {
-		known := slices.ContainsFunc(s.runs, func(other *registry.Entry) bool { return other.RunID == e.RunID })
-		if !e.Lives() && !known {
-			s.runs = append(s.runs, e)
-		}
+	if before != nil {
+		s.keep(before)
 	}
 	slices.SortStableFunc(s.runs, registry.Older)
-	s.detail = len(g.IDs) == 1 && len(s.runs) == 1
-	return s
+	s.detail = len(v.IDs) == 1 && len(s.runs) == 1
+	if v.store != nil {
+		if s.guards, err = v.guardFlags.look(v.store, v.limited); err != nil && before != nil {
+			s.guards = before.guards
+		}
+	}
+	return s, err
+}
+
+// keep keeps the lost runs that were seen before.
+func (s *shown) keep(before *shown) {
+	for _, e := range before.runs {
+		if !e.Lives() && !slices.ContainsFunc(s.runs, func(other *registry.Entry) bool { return other.RunID == e.RunID }) {
+			s.runs = append(s.runs, e)
+		}
+	}
 }
 
 // tellUnmatched tells of the words that name no run.
-func tellUnmatched(c *mode.Call, g *Flags, s *shown) {
-	for _, word := range g.IDs {
-		if word != allWord && !slices.ContainsFunc(s.runs, func(e *registry.Entry) bool { return matches(e, word) }) {
-			unmatched(c, word)
+func (v *view) tellUnmatched(s *shown) {
+	for _, word := range v.IDs {
+		if !v.Quiet && word != allWord && !slices.ContainsFunc(s.runs, func(e *registry.Entry) bool { return matches(e, word) }) {
+			fmt.Fprintf(v.c.Stderr, "retry: --%s: %s\n", v.c.Name, message.Printable(noRun(word)))
 		}
 	}
-}
-
-func unmatched(c *mode.Call, word string) {
-	fmt.Fprintf(c.Stderr, "retry: --%s: %s\n", c.Name, message.Printable(noRun(word)))
 }
 
 // noRun says why a word names no run.
@@ -132,75 +157,88 @@ func useUp(s *shown) {
 // object is the JSON of --status.
 type object struct {
 	Runs   []registry.Run `json:"runs"`
-	Guards []any          `json:"guards"`
+	Guards []guard.Status `json:"guards"`
 }
 
 func (s *shown) object() object {
-	o := object{Runs: []registry.Run{}, Guards: []any{}}
+	o := object{Runs: []registry.Run{}, Guards: append([]guard.Status{}, s.guards...)}
 	for _, e := range s.runs {
 		o.Runs = append(o.Runs, e.Run)
 	}
 	return o
 }
 
-func (s *shown) print(w io.Writer, g *Flags, width int) error {
-	switch {
-	case g.JSON():
+func (v *view) print(w io.Writer, s *shown) error {
+	if v.JSON() {
 		return writeJSON(w, s.object())
-	case len(s.runs) == 0:
-		return nil
 	}
-	now := time.Now()
-	if err := mode.Table(w, width, rows(s.runs, now)); err != nil || !s.detail {
-		return err
+	now, width := time.Now(), v.c.Width()
+	var tables [][][]string
+	if len(s.runs) > 0 {
+		tables = append(tables, rows(s.runs, now))
 	}
-	_, err := io.WriteString(w, "\n")
-	if err == nil {
-		err = mode.Table(w, width, details(s.runs[0], now))
+	if s.detail {
+		tables = append(tables, details(s.runs[0], now))
 	}
-	return err
+	if len(s.guards) > 0 {
+		tables = append(tables, guardRows(s.guards, now))
+	}
+	for i, table := range tables {
+		if i > 0 {
+			if _, err := io.WriteString(w, "\n"); err != nil {
+				return err
+			}
+		}
+		if err := mode.Table(w, width, table); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // tick is how often --watch looks.
 const tick = time.Second
 
-// watch is --status --watch. On a terminal the table is drawn in place; elsewhere
+// watch is --status --watch. On a terminal the tables are drawn in place; elsewhere
 // what has changed is printed, and a countdown is no change.
-func watch(c *mode.Call, g *Flags) int {
-	inPlace := !g.JSON() && term.IsTerminal(int(c.Stdout.Fd()))
+func (v *view) watch() int {
+	inPlace := !v.JSON() && term.IsTerminal(int(v.c.Stdout.Fd()))
+	var before *shown
 	var last []byte
 	lines := 0 // on the terminal
-	for s := look(g, nil); ; s = look(g, s.runs) {
+	for {
+		s, err := v.look(before)
+		if err != nil && before == nil {
+			return v.c.Fail(err)
+		}
 		var frame bytes.Buffer
-		if err := s.print(&frame, g, c.Width()); err != nil {
-			return c.Fail(err)
+		if err := v.print(&frame, s); err != nil {
+			return v.c.Fail(err)
 		}
 		state, err := json.Marshal(s.object())
 		if err != nil {
-			return c.Fail(err)
+			return v.c.Fail(err)
 		}
 		switch {
 		case inPlace:
-			text := fit(frame.Bytes(), c)
-			_, err = fmt.Fprintf(c.Stdout, "%s%s", up(lines), text)
+			text := fit(frame.Bytes(), v.c)
+			_, err = fmt.Fprintf(v.c.Stdout, "%s%s", up(lines), text)
 			lines = bytes.Count(text, []byte("\n"))
 		case !bytes.Equal(state, last):
-			_, err = c.Stdout.Write(frame.Bytes())
+			_, err = v.c.Stdout.Write(frame.Bytes())
 		}
 		if err != nil {
-			return c.Fail(err)
+			return v.c.Fail(err)
 		}
 		useUp(s)
 		switch {
-		case len(s.runs) == 0 && last == nil:
-			if !g.Quiet {
-				tellUnmatched(c, g, s)
-			}
+		case len(s.runs) == 0 && before == nil:
+			v.tellUnmatched(s)
 			return exitcodes.Rejected
 		case !s.lives():
 			return exitcodes.OK
 		}
-		last = state
+		before, last = s, state
 		time.Sleep(tick)
 	}
 }

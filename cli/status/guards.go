@@ -1,0 +1,193 @@
+package status
+
+// This file shows and resets what the guards of a key know (SPEC section 12).
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/retrysh/retry/cli/mode"
+	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/guard"
+	"github.com/retrysh/retry/engine/message"
+	"github.com/retrysh/retry/engine/registry"
+	"github.com/retrysh/retry/exitcodes"
+)
+
+// Store is where the state of guards is.
+type Store interface {
+	Look(ctx context.Context, key string) (*guard.Snapshot, error)
+	Reset(ctx context.Context, key string) error
+}
+
+// Open opens the store at an address, "" for the host's own, and touches nothing yet.
+type Open func(address string, warn func(line string)) (Store, error)
+
+// storeFlags say where the state of guards is.
+type storeFlags struct {
+	Store        string   `variable:"yes"`
+	StoreTimeout duration `default:"250ms" variable:"yes"`
+}
+
+// open opens the store. What is wrong with it, but stops nothing, is told.
+func (g *storeFlags) open(c *mode.Call, open Open) (Store, error) {
+	s, err := open(g.Store, func(line string) {
+		fmt.Fprintf(c.Stderr, "retry: --%s: %s\n", c.Name, message.Printable(line))
+	})
+	if err != nil && g.Store != "" {
+		err = fmt.Errorf("--store: %w", err)
+	}
+	return s, err
+}
+
+// limited is the time that the store may take for one key.
+func (g *storeFlags) limited() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), time.Duration(g.StoreTimeout))
+}
+
+// guardFlags are the parameters of guards, by which more is shown.
+type guardFlags struct {
+	Key     []string `sep:"none"`
+	Breaker breaker  `variable:"yes"`
+	Budget  budget   `variable:"yes"`
+	Tokens  tokens   `variable:"yes"`
+}
+
+// look returns what is known of the keys. Keys of which nothing is are left out.
+func (g *guardFlags) look(s Store, limited func() (context.Context, context.CancelFunc)) ([]guard.Status, error) {
+	known := []guard.Status{}
+	guards := guard.Guards{Breaker: g.Breaker.Breaker, Budget: g.Budget.Budget, Tokens: g.Tokens.Tokens}
+	for _, key := range g.Key {
+		ctx, cancel := limited()
+		state, err := s.Look(ctx, key)
+		cancel()
+		if err != nil {
+			return known, fmt.Errorf("key %q: %w", key, err)
+		}
+		if state != nil {
+			known = append(known, state.Status(key, &guards))
+		}
+	}
+	return known, nil
+}
+
+// guardRows is the table of guards.
+func guardRows(all []guard.Status, now time.Time) [][]string {
+	table := [][]string{{"KEY", "BREAKER", "BUDGET", "TOKENS", "SLOTS", "LAST ATTEMPTS"}}
+	for i := range all {
+		s := &all[i]
+		budget, tokens := "-", fmt.Sprintf("%g missing", s.Tokens.Missing)
+		if s.Budget != nil {
+			budget = fmt.Sprintf("%d of %d", s.Budget.Used, s.Budget.Of)
+		}
+		if s.Tokens.Left != nil {
+			tokens = fmt.Sprintf("%g left, %s", *s.Tokens.Left, tokens)
+		}
+		table = append(table, []string{
+			s.Key, breakerCell(s, now), budget, tokens, fmt.Sprintf("%d held", s.Slots.Held),
+			fmt.Sprintf("%d of %d succeeded", s.Adaptive.Successes, s.Adaptive.Outcomes),
+		})
+	}
+	return table
+}
+
+func breakerCell(s *guard.Status, now time.Time) string {
+	b := &s.Breaker
+	parts := []string{strings.ReplaceAll(b.State, "_", "-")}
+	if b.OpenUntil != nil {
+		var until registry.Time
+		if until.UnmarshalJSON([]byte(`"`+*b.OpenUntil+`"`)) == nil {
+			parts[0] += " until " + clock(&until, now)
+		}
+	}
+	if b.Failures != nil && b.Outcomes != nil {
+		parts = append(parts, fmt.Sprintf("%d of %d failed", *b.Failures, *b.Outcomes))
+	}
+	if b.Row > 0 {
+		parts = append(parts, fmt.Sprintf("%d in a row", b.Row))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// ResetFlags is the grammar of --reset.
+type ResetFlags struct {
+	mode.Common
+	storeFlags
+	Keys []string `arg:"" optional:"" name:"key"`
+}
+
+// Reset is --reset.
+func Reset(c mode.Call, open Open) int {
+	var g ResetFlags
+	if err := mode.Parse(c, &g); err != nil {
+		return c.Usage(err)
+	}
+	if len(g.Keys) == 0 {
+		return c.Usage(errors.New("needs a key: the --key of the guards that are to forget"))
+	}
+	s, err := g.open(&c, open)
+	if err != nil {
+		return c.Usage(err)
+	}
+	code, reset := exitcodes.OK, []string{}
+	for _, key := range g.Keys {
+		ctx, cancel := g.limited()
+		err := s.Reset(ctx, key)
+		cancel()
+		if err != nil {
+			code = c.Fail(fmt.Errorf("key %q: %w", key, err))
+			continue
+		}
+		reset = append(reset, key)
+	}
+	return c.Print(code, func(w *os.File) error {
+		if g.JSON() {
+			return writeJSON(w, map[string]any{"reset": reset})
+		}
+		for _, key := range reset {
+			if g.Quiet {
+				break
+			}
+			if _, err := fmt.Fprintf(w, "reset %s\n", message.Printable(key)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// The values of flags, as a run reads them.
+type (
+	breaker  struct{ guard.Breaker }
+	budget   struct{ guard.Budget }
+	tokens   struct{ guard.Tokens }
+	duration time.Duration
+)
+
+func (b *breaker) UnmarshalText(text []byte) (err error) {
+	b.Breaker, err = guard.ParseBreaker(string(text))
+	return err
+}
+
+func (b *budget) UnmarshalText(text []byte) (err error) {
+	b.Budget, err = guard.ParseBudget(string(text))
+	return err
+}
+
+func (t *tokens) UnmarshalText(text []byte) (err error) {
+	t.Tokens, err = guard.ParseTokens(string(text))
+	return err
+}
+
+func (d *duration) UnmarshalText(text []byte) error {
+	v, err := backoff.ParseDuration(string(text))
+	if err == nil && v == 0 {
+		err = fmt.Errorf("%q leaves no time", text)
+	}
+	*d = duration(v)
+	return err
+}

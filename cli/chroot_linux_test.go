@@ -43,10 +43,8 @@ func TestEmptyImage(t *testing.T) {
 		t.Skip("only root may chroot")
 	}
 	root := t.TempDir()
-	build := command(t, "go", "build", "-o", filepath.Join(root, "retry"), ".")
-	build.Dir, build.Env = "..", append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	if err := goBuild(filepath.Join(root, "retry"), ".."); err != nil {
+		t.Fatal(err)
 	}
 	t.Run("runs", func(t *testing.T) { (&emptyImage{t, root}).runs() })
 	t.Run("speaks", func(t *testing.T) { (&emptyImage{t, root}).speaks() })

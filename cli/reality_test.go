@@ -105,8 +105,8 @@ func TestSimulationIsReal(t *testing.T) {
 		t.Skip(err)
 	}
 	bin := filepath.Join(t.TempDir(), "retry")
-	if out, err := exec.Command("go", "build", "-o", bin, "..").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	if err := goBuild(bin, ".."); err != nil {
+		t.Fatal(err)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -178,3 +178,14 @@ func awaitContent(name string) {
 		}
 	}
 }
+
+// goBuild builds the program in a directory as a release has it. All tests build with
+// the same settings, so that they share what is in the cache.
+func goBuild(target, dir string, environ ...string) error {
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", target, dir)
+	cmd.Env = append(append(os.Environ(), "GOFLAGS=", "CGO_ENABLED=0"), environ...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
+}

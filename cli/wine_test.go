@@ -100,10 +100,8 @@ func newWine(t *testing.T) *wine {
 	t.Helper()
 	w := &wine{dir: t.TempDir()}
 	for target, source := range map[string]string{"retry.exe": "..", "command.exe": "./testdata/wine"} {
-		build := command(t, "go", "build", "-o", filepath.Join(w.dir, target), source)
-		build.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false")
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
+		if err := goBuild(filepath.Join(w.dir, target), source, "GOOS=windows", "GOARCH=amd64"); err != nil {
+			t.Fatal(err)
 		}
 	}
 	prefix := filepath.Join(t.TempDir(), "prefix")

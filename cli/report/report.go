@@ -28,7 +28,7 @@ type ReportFlags struct {
 	Where
 	Since  string   `default:"7d"`
 	By     string   `default:"name" enum:"name,command,key,policy,commit"`
-	Format string   `default:"" enum:",text,markdown,html,json,csv"`
+	Format string   `default:"text" enum:"text,markdown,html,json,csv"`
 	Top    uint     `default:"20"`
 	Files  []string `arg:"" optional:""`
 }
@@ -54,11 +54,8 @@ func Report(c mode.Call) int {
 		return c.Usage(fmt.Errorf("--since: %w", err))
 	}
 	format := g.Format
-	switch {
-	case format == "" && g.JSON():
+	if format == "text" && g.JSON() {
 		format = "json"
-	case format == "":
-		format = "text"
 	}
 	sources, path, err := g.sources(&c, g.Files)
 	if err != nil {
@@ -227,7 +224,7 @@ func (d *document) byAttempt() (parts []string) {
 func (d *document) sentences() []string {
 	all := []string{fmt.Sprintf("%s%s: %d succeeded at attempt 1, %d after a failure, %d gave up.", count(d.Runs, "run"), d.period(), d.FirstAttempt, d.Recovered, d.GaveUp)}
 	if d.Cancelled+d.Refused > 0 {
-		all = append(all, fmt.Sprintf("%d were cancelled and %d refused.", d.Cancelled, d.Refused))
+		all = append(all, fmt.Sprintf("Cancelled: %d, refused: %d.", d.Cancelled, d.Refused))
 	}
 	if len(d.SuccessByAttempt) > 1 {
 		all = append(all, "Successes: "+strings.Join(d.byAttempt(), ", ")+".")
@@ -236,7 +233,7 @@ func (d *document) sentences() []string {
 		all = append(all, fmt.Sprintf("Lost: %s in failed attempts, %s in waits (%s as meant).", message.Duration(milliseconds(d.FailedMS)), message.Duration(milliseconds(d.SleptMS)), message.Duration(milliseconds(d.JitteredMS))))
 	}
 	if d.Rehearsed+d.Nested > 0 {
-		all = append(all, fmt.Sprintf("Not counted: %d rehearsed and %d nested.", d.Rehearsed, d.Nested))
+		all = append(all, fmt.Sprintf("Not counted: %d rehearsed, %d nested.", d.Rehearsed, d.Nested))
 	}
 	if d.bad > 0 {
 		all = append(all, strings.ToUpper(skipped(d.bad)[:1])+skipped(d.bad)[1:]+".")

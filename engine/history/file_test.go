@@ -116,3 +116,27 @@ func TestRunsJoinsWhatWasParked(t *testing.T) {
 		t.Errorf("%d runs, %v", count, err)
 	}
 }
+
+// A lock that another process holds is waited for, but not for ever.
+func TestLockWithin(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	var files [2]*os.File
+	for i := range files {
+		f, _, err := openRegular(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = f.Close() }()
+		files[i] = f
+	}
+	if err := lockWithin(files[0], 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := lockWithin(files[1], lockPause); err == nil {
+		t.Error("two hold the lock")
+	}
+	unlock(files[0])
+	if err := lockWithin(files[1], 0); err != nil {
+		t.Error(err)
+	}
+}

@@ -64,11 +64,11 @@ func callOf(modes []ownMode, argv []string) (*modeCall, error) {
 	for _, w := range option.ReadNames(known, argv).Given {
 		switch m := modeNamed(modes, argv[w.At]); {
 		case m != nil && first != "":
-			return nil, option.Usage(w.Text, fmt.Errorf("goes without %s; give one of them", first))
+			return nil, option.Usage(w.Text, fmt.Errorf("cannot be used with %s; give only one of them", first))
 		case m != nil:
 			before, after := argv[:w.At], argv[w.At+1:]
 			if second := secondMode(modes, after); second != "" {
-				return nil, option.Usage(w.Text, fmt.Errorf("goes without %s; give one of them", second))
+				return nil, option.Usage(w.Text, fmt.Errorf("cannot be used with %s; give only one of them", second))
 			}
 			return &modeCall{*m, slices.Concat(before, after), option.AsksForHelp(before) || option.AsksForHelp(after)}, nil
 		case first == "" && option.IsRunMode(w.Flag) && !w.Off && !w.Flag.Is("help"):

@@ -47,7 +47,7 @@ func TestCallOf(t *testing.T) {
 		"--sample a b":                "sample a b",
 		"--key k --sample x":          "sample --key k x",
 		"--since 7d --sample":         "sample --since 7d",
-		"-qK k --sample --other":      "--sample: goes without --other; give one of them",
+		"-qK k --sample --other":      "--sample: cannot be used with --other; give only one of them",
 		"-qK k --sample a -- --other": "sample -qK k a -- --other",
 		"-n 3 --sample":               "sample -n 3",
 		"--sample --help":             "sample --help, help",
@@ -57,9 +57,9 @@ func TestCallOf(t *testing.T) {
 		"-- --sample":                 "",
 		"--since --sample":            "",
 		"--key k":                     "",
-		"--plan --sample":             "--sample: goes without --plan; give one of them",
+		"--plan --sample":             "--sample: cannot be used with --plan; give only one of them",
 		"--plan=false --sample":       "sample --plan=false",
-		"--simulate outage --sample":  "--sample: goes without --simulate; give one of them",
+		"--simulate outage --sample":  "--sample: cannot be used with --simulate; give only one of them",
 	} {
 		m, err := callOf(modes, strings.Fields(argv))
 		got := ""

@@ -23,7 +23,7 @@ func (r *resolver) hedging(o *Options) {
 		// The streams of every copy pass through the program.
 		o.Policy.Rules.Hints.HeldStdout, o.Policy.Rules.Hints.HeldStderr = true, true
 	case r.from("hedge-max") == FromCommandLine:
-		r.fail("hedge-max", errors.New("goes with --hedge only, which says when a copy starts"))
+		r.fail("hedge-max", errors.New("is valid with --hedge only, which says when a copy starts"))
 	}
 	o.Policy.Rotate = r.rotation(o.Command)
 }

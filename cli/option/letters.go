@@ -31,7 +31,7 @@ func (r *resolver) letters() Letters {
 	case !r.given("dead-letter"):
 		l.Dir = "on"
 	case l.Dir == "off":
-		r.fail("park", errors.New("goes without --dead-letter off: a parked run is a letter; write --dead-letter on, or a directory"))
+		r.fail("park", errors.New("cannot be used with --dead-letter off: a parked run is a letter; write --dead-letter on, or a directory"))
 	}
 	return l
 }

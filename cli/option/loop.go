@@ -40,7 +40,7 @@ func (r *resolver) repeat(p *engine.Policy) {
 	}
 	for _, other := range []string{"attempts", "consecutive", "until-failure", "exec", "hedge"} {
 		if s := Last(r.settings, other); s != nil && s.Value != "false" {
-			r.fail("repeat", fmt.Errorf("goes without %s; give one of them", s.Word))
+			r.fail("repeat", fmt.Errorf("cannot be used with %s; give only one of them", s.Word))
 		}
 	}
 	p.Repeat, p.Attempts = true, int(r.g.Repeat)
@@ -71,7 +71,7 @@ func (r *resolver) successes(p *engine.Policy) {
 	p.Consecutive, p.UntilFailure, p.FlakyExit = n, r.g.UntilFailure, int(r.g.FlakyExit)
 	switch {
 	case p.UntilFailure && n > 1:
-		r.fail("until-failure", errors.New("goes without --consecutive; give one of them"))
+		r.fail("until-failure", errors.New("cannot be used with --consecutive; give only one of them"))
 	case p.Attempts > 0 && n > p.Attempts:
 		r.fail("consecutive", fmt.Errorf("%d successes need as many attempts, and --attempts allows %d; give --attempts %d or more, or 0 for no limit", n, p.Attempts, n))
 	}

@@ -19,16 +19,16 @@ func (r *resolver) rehearsal() *rehearsal {
 	g := r.g
 	for _, flag := range []string{"rehearse-stdout", "rehearse-stderr"} {
 		if !r.given("rehearse") && r.from(flag) == FromCommandLine {
-			r.fail(flag, errors.New("goes with --rehearse only, whose attempts write it"))
+			r.fail(flag, errors.New("is valid with --rehearse only, whose attempts write it"))
 		}
 	}
 	switch {
 	case !r.given("rehearse"):
 		return nil
 	case g.Exec:
-		r.fail("rehearse", errors.New("goes without --exec, which becomes the command"))
+		r.fail("rehearse", errors.New("cannot be used with --exec, which becomes the command"))
 	case r.given("hedge"):
-		r.fail("rehearse", errors.New("goes without --hedge: copies that pretend would all end alike"))
+		r.fail("rehearse", errors.New("cannot be used with --hedge: pretended copies would all end alike"))
 	}
 	return &rehearsal{Steps: g.Rehearse.Steps, Stdout: string(g.RehearseStdout), Stderr: string(g.RehearseStderr)}
 }

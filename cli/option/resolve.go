@@ -152,10 +152,10 @@ func (r *resolver) modes() {
 	first := ""
 	for _, s := range r.settings {
 		modes := strings.Fields(s.Flag.field.Tag.Get("mode"))
-		only := "goes with --" + strings.Join(modes, " and --") + " only"
+		only := "is valid with --" + strings.Join(modes, " and --") + " only"
 		switch name := s.Flag.Name(); {
 		case IsRunMode(s.Flag) && s.Value != "false" && first != "" && first != name:
-			r.fail(name, fmt.Errorf("goes without --%s; give one of them", first))
+			r.fail(name, fmt.Errorf("cannot be used with --%s; give only one of them", first))
 		case IsRunMode(s.Flag) && s.Value != "false":
 			first = name
 		case len(modes) == 0 || slices.ContainsFunc(modes, r.given):
@@ -187,13 +187,13 @@ func (r *resolver) values(o *Options) {
 func (r *resolver) together(o *Options) {
 	switch {
 	case o.Outage > 0 && o.Rehearsal != nil:
-		r.fail("outage", errors.New("goes without --rehearse, which says what each attempt comes to"))
+		r.fail("outage", errors.New("cannot be used with --rehearse, which sets the result of each attempt"))
 	case o.Exec && len(o.Command) == 0:
 		r.fail("exec", errors.New("needs a command to become, after --"))
 	case o.Exec && r.given("hedge"):
-		r.fail("hedge", errors.New("goes without --exec, which becomes the command; there are no copies of it"))
+		r.fail("hedge", errors.New("cannot be used with --exec, which becomes the command and makes no copies"))
 	case o.Exec && r.given("rotate"):
-		r.fail("rotate", errors.New("goes without --exec, which becomes the command; there is no second attempt for another value"))
+		r.fail("rotate", errors.New("cannot be used with --exec, which becomes the command and makes no second attempt"))
 	case r.err == nil && len(o.Command) == 0 && len(o.Targets) == 0 && !o.Plan && !o.PrintPolicy && o.Explain == nil && o.Simulation == nil:
 		r.err = errors.New("no command given; write it after the flags, as in: retry -n 3 -- curl -f http://localhost/")
 	}

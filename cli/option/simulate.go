@@ -45,7 +45,7 @@ const (
 	mostTrials                 = 100_000
 	mostWork                   = 300_000_000
 	mostCompared               = 8
-	outageOnly, contentionOnly = "goes with --simulate outage only", "goes with --simulate contention only"
+	outageOnly, contentionOnly = "is valid with --simulate outage only", "is valid with --simulate contention only"
 )
 
 // simulation resolves the section on simulation.
@@ -77,7 +77,7 @@ func (r *resolver) simulation(o *Options) *simulation {
 	case g.Compare == "jitter":
 		s.Herds = r.herds("jitter", []string{"none", "10%", "equal", "full", "decorrelated"})
 	case g.Compare == "backoff" && r.given("delays"):
-		r.fail("compare", errors.New(`"backoff" goes without --delays, which replaces --backoff`))
+		r.fail("compare", errors.New(`"backoff" cannot be used with --delays, which replaces --backoff`))
 	case g.Compare == "backoff":
 		s.Herds = r.herds("backoff", []string{"exponential", "linear", "constant", "fibonacci"})
 	default:

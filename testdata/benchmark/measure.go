@@ -25,12 +25,12 @@ var usual = strings.Fields("--attempts 5 --base 100ms --cap 30s --jitter full --
 func (b *bench) startUp() {
 	truth := b.peer("true")
 	fmt.Printf("\nstart-up, in units of the smallest Go program that starts a command\n")
-	guarded := []string{"--key", "k", "--store", "file:" + filepath.Join(b.dir, "state"), "--breaker", "50%", "--"}
+	guarded := []string{"--key", "k", "--store", "file:" + filepath.Join(b.dir, "state"), "--breaker", "50%", "--budget", "10%", "--"}
 	compare(b.rounds, []*contest{
 		{label: "floor true", argv: []string{b.floor, truth}},
 		{label: "retry -- true", argv: []string{b.retry, "--", truth}},
 		{label: "retry " + strings.Join(usual, " ")[:40] + "... true", argv: slices.Concat([]string{b.retry}, usual, []string{truth})},
-		{label: "retry --key k --breaker 50% -- true", argv: slices.Concat([]string{b.retry}, guarded, []string{truth})},
+		{label: "retry --key k --breaker 50% --budget 10% -- true", argv: slices.Concat([]string{b.retry}, guarded, []string{truth})},
 	})
 	fmt.Printf("\nstart-up, in units of timeout 10 true\n")
 	var list []*contest

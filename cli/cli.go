@@ -1,10 +1,10 @@
-// Package cli is the program's outside: it reads the command line and the
-// environment, resolves them to a policy, and does what was asked for.
+// Package cli is the program's user interface: it reads the command line and the
+// environment, resolves them to a policy, and runs it or prints what was asked for.
 //
-// Main goes from words to an exit code in five steps: split, merge, resolve,
-// run, code. The package is the only one that knows of flags; it never decides
-// about an attempt, which is the engine's work, and exits nowhere but through
-// main (a death by signal apart).
+// Main goes from words to an exit code in four steps: read, resolve, run, code. The
+// package and those below it are the only ones that know flags. It never decides
+// about an attempt, which is the engine's task, and the process exits in main only
+// (a death by signal apart).
 //
 // # What a start costs
 //
@@ -74,8 +74,7 @@ func Main() int {
 	return exitcodes.OK
 }
 
-// modes are what the program does in place of running a command: each prints
-// what was asked for by name.
+// modes are what the program does in place of a run: each prints something.
 var modes = []struct {
 	asked func(*option.Options) bool
 	print func(io.Writer, *option.Options) error
@@ -112,8 +111,8 @@ func runs(o *option.Options) bool {
 	return true
 }
 
-// read turns words into options. What tells of the program itself does so,
-// whatever else is wrong after it, and in the user's files and variables.
+// read turns words into options. --help and its like count whatever else is wrong
+// on the line, in the user's files and in variables.
 func read(argv, environ []string) (*option.Options, error) {
 	table := option.Table()
 	variables := option.Environment(table, environ)
@@ -160,9 +159,8 @@ func read(argv, environ []string) (*option.Options, error) {
 	return o, err
 }
 
-// compare resolves the policies that a simulation puts side by side, each by
-// itself: what was given does not change them. Without any, the policy in force
-// gives its name.
+// compare resolves the policies that a simulation compares, each without the flags
+// that were given. Without any, the row has the name of the policy in force.
 func compare(o *option.Options, table []option.Flag, environ []string) error {
 	s := o.Simulation
 	if len(s.Herds) == 1 && len(s.Names) == 0 && o.Chosen.Name != "" {
@@ -187,7 +185,7 @@ func compare(o *option.Options, table []option.Flag, environ []string) error {
 // full is an error.
 func toStdout(print func(io.Writer) error) error { return failed(print(os.Stdout)) }
 
-// failed tells of an error that ends the program before anything has run.
+// failed prints an error that ends the program before anything has run.
 func failed(err error) error {
 	switch {
 	case err == nil:
@@ -199,12 +197,12 @@ func failed(err error) error {
 	return err
 }
 
-// complain tells a line of the program's own where there is no run.
+// complain prints a line of the program's own where there is no run.
 func complain(line string) {
 	fmt.Fprintf(os.Stderr, "retry: %s\n", message.Printable(text.Masked(line)))
 }
 
-// refuse says why nothing is run: what is wrong, and where to look.
+// refuse prints why nothing is run, and where the flags are described.
 func refuse(err error) {
 	fmt.Fprintf(os.Stderr, "retry: %s\n%s\n", message.Printable(shorten(text.Masked(err.Error()))), "Try 'retry -h' for the flags that most people need, 'retry --help' for all.")
 }

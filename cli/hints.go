@@ -1,7 +1,7 @@
 package cli
 
-// This file says what was probably meant where there was no command to start, or
-// the run has failed.
+// This file suggests what was meant where there was no command to start, or the run
+// has failed.
 
 import (
 	"fmt"
@@ -25,8 +25,8 @@ var builtins = []string{
 	"readonly", "return", "set", "shift", "shopt", "source", "times", "trap", "type", "typeset", "ulimit", "umask", "unalias", "unset", "wait", "while", "for", "until", "function", "declare",
 }
 
-// notFoundHint says what a command that is not found was probably meant to be,
-// "" where nothing is near.
+// notFoundHint suggests what a command that is not found was meant to be, "" for
+// nothing.
 func notFoundHint(o *option.Options) string {
 	argv := o.Command
 	first := argv[0]
@@ -72,13 +72,13 @@ func notFoundHint(o *option.Options) string {
 // been meant for something else.
 const shortLimit = 10 * time.Second
 
-// failedHint says what was probably meant where a run has failed, "" where nothing
-// is near: flags of this program behind the command, and a number of attempts
-// that was given as a limit.
+// failedHint suggests what was meant where a run has failed, "" for nothing: flags of
+// this program behind the command, and a limit that was meant as a number of
+// attempts.
 func failedHint(o *option.Options, code int) string {
 	if o.Own != nil && option.Last(o.Settings, "shell") == nil {
 		if before, flags := option.Behind(option.Table(), o.Command); flags != nil {
-			return fmt.Sprintf("%s went to the command, which stands before it; for retry write: %s", shown(flags), lineOf(append(o.Own, flags...), before))
+			return fmt.Sprintf("%s was passed to the command, since it is behind it; to pass it to retry write: %s", shown(flags), lineOf(append(o.Own, flags...), before))
 		}
 	}
 	limit := option.Last(o.Settings, "timeout")
@@ -116,7 +116,7 @@ func shown(words []string) string {
 }
 
 // pasted is a word whose first dash a program for text has replaced by a longer
-// one: an em dash stands for two.
+// one: an em dash replaces two.
 func pasted(word string) string {
 	rest := strings.TrimLeft(word, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212")
 	switch {

@@ -1,7 +1,7 @@
 package cli
 
-// This file knows the modes that have a grammar of their own, and run no command
-// of the command line (SPEC section 1).
+// This file has the modes with a grammar of their own, which run no command of the
+// command line (SPEC section 1).
 
 import (
 	"fmt"
@@ -49,9 +49,8 @@ type modeCall struct {
 	help bool
 }
 
-// callOf takes the command line apart where it asks for one of the modes: its
-// first word that is one, among the flags. The words before it may be flags of
-// any grammar.
+// callOf finds the mode of a command line, nil for none: its first flag that is one.
+// The flags before it may be of any grammar.
 func callOf(modes []ownMode, argv []string) (*modeCall, error) {
 	if !slices.ContainsFunc(argv, func(word string) bool { return modeNamed(modes, word) != nil }) {
 		return nil, nil

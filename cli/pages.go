@@ -1,6 +1,6 @@
 package cli
 
-// This file shows what is known of the flags: help, manual page, completions.
+// This file prints help, manual page and completions.
 
 import (
 	"io"

@@ -10,7 +10,7 @@ import (
 )
 
 // Common are the flags that most people need, in the order in which they are
-// shown, with what a line has room for.
+// shown, with a text that fits on a line.
 var Common = []struct{ Name, Text string }{
 	{"attempts", "runs of the command in all; 0 is unlimited"},
 	{"base", "the first delay, doubled each time, at random"},

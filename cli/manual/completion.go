@@ -1,7 +1,7 @@
 package manual
 
 // This file prints the completion scripts. What they offer comes from the
-// grammar; how a shell is told stands in completion_SHELL.go.
+// grammar; the form for each shell is in completion_SHELL.go.
 
 import (
 	"fmt"

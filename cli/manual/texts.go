@@ -12,7 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// texts says, by group, what a reader should know of each flag:
+// texts describes each flag, by group:
 //
 //	# TITLE              a group of the flags of a run
 //	@ MODE WORDS: TITLE  a mode, with what it does, and then its own flags
@@ -105,7 +105,7 @@ func (p *Pages) begin(head string, known []*kong.Flag) *Flag {
 	return &group.Flags[len(group.Flags)-1]
 }
 
-// Placeholder is what stands for a flag's value, in the first text about it.
+// Placeholder is the placeholder of a flag's value, in the first text about it.
 func Placeholder(name string) string {
 	for line := range strings.Lines(texts) {
 		if head, placeholder, _ := strings.Cut(strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "@ "), " "); head == name {

@@ -2,7 +2,7 @@
 // --status, --letters, --report and the like.
 //
 // Each mode has a kong grammar of its own, a struct that embeds Common. Its
-// flags and words may stand in any order, and "--" ends the flags. A mode is a
+// flags and words may be in any order, and "--" ends the flags. A mode is a
 // function that takes a Call and returns the exit code.
 package mode
 
@@ -103,8 +103,8 @@ func (c Call) Fail(err error) int {
 	return exitcodes.Failure
 }
 
-// flagsFirst sorts the words: kong reads the words of a list only where they
-// stand together.
+// flagsFirst sorts the words: kong reads the words of a list only where they are
+// adjacent.
 func flagsFirst(known []*kong.Flag, args []string) []string {
 	var flags, words []string
 	for i := 0; i < len(args); i++ {

@@ -1,8 +1,7 @@
 package option
 
-// This file hands resolve what the edge rooms know of values, so that options are
-// checked without any other file of this room importing one that touches the
-// system.
+// This file gives resolve the functions and types of packages that touch the
+// system, so that no other file of this package imports one.
 
 import (
 	"github.com/retrysh/retry/engine/attempt"

@@ -22,14 +22,14 @@ var ofAttempts = []string{
 func (r *resolver) withoutEffect(o *Options) (lines []string) {
 	g := r.g
 	if words := r.typed(ofAttempts...); g.Exec && len(words) > 0 {
-		lines = append(lines, "--exec becomes the command and makes no attempts; no effect: "+strings.Join(words, ", "))
+		lines = append(lines, "no effect with --exec, which becomes the command and makes no attempts: "+strings.Join(words, ", "))
 	}
 	if o.Plan && g.Exec {
 		lines = append(lines, "--exec has no effect with --plan, which runs nothing")
 	}
 	words := r.typed("key", "store", "store-timeout", "store-fail", "priority")
 	if len(words) > 0 && !o.Guarding.Guards.Any() && !(o.Guarding.Key != "" && len(o.Policy.Rotate) > 0) && !o.PrintPolicy {
-		lines = append(lines, "there is no guard, which is --breaker, --budget, --tokens, --max-concurrent or --adaptive; no effect: "+strings.Join(words, ", "))
+		lines = append(lines, "no effect without a guard (--breaker, --budget, --tokens, --max-concurrent, --adaptive): "+strings.Join(words, ", "))
 	}
 	limited := o.Policy.Timeout > 0 || o.Policy.IdleTimeout > 0 || o.Policy.Deadline > 0 || o.Policy.Hedge.Max > 1
 	if number := r.text("signal"); len(r.typed("signal")) > 0 && !limited && strings.Trim(number, "0123456789") == "" {
@@ -49,8 +49,8 @@ func (r *resolver) typed(flags ...string) (words []string) {
 }
 
 // Behind splits a command whose last words are flags of a run: they were probably
-// meant to stand before it. Switches alone, such as -v, are most often meant as
-// they stand, and are none.
+// meant for retry. Switches alone, such as -v, are most often meant for the
+// command, and do not count.
 func Behind(table []Flag, command []string) (before, flags []string) {
 	for i := 1; i < len(command); i++ {
 		if len(command[i]) < 2 || command[i][0] != '-' {

@@ -1,7 +1,7 @@
 // Package option holds the flags of a run and says what they mean: a grammar for
 // kong, types that read values, and options for what wires a run together.
 //
-// It touches nothing: files, the clock and the environment are for others.
+// It reads no files, no clock and no environment: callers pass those in.
 package option
 
 // This file is the grammar of a run: every flag with its type, short form,
@@ -18,7 +18,7 @@ import (
 //
 // Tags: default comes first, short and enum are kong's; variable:"-" marks what
 // belongs to one call, and so has no variable and no place in a policy;
-// nested:"-" a flag whose variable speaks of the outer run inside another retry
+// nested:"-" a flag whose variable belongs to the outer run inside another retry
 // (SPEC section 1); mode the modes that have the flag for themselves. They are
 // short, since kong parses those of the flags in use at every start.
 type grammar struct {
@@ -174,7 +174,7 @@ type policyFlags struct {
 	NoEnv  bool `variable:"-"`
 }
 
-// modeFlags ask for something else than a run.
+// modeFlags select a mode, in place of a run.
 type modeFlags struct {
 	Help        bool   `short:"h" variable:"-"`
 	Version     bool   `short:"V" variable:"-"`
@@ -291,8 +291,9 @@ func (f *Flag) Variable() string {
 	return "RETRY_" + strings.ToUpper(strings.ReplaceAll(f.Name(), "-", "_"))
 }
 
-// SpeaksOfOuterRun reports whether the flag's variable does, inside another retry.
-func (f *Flag) SpeaksOfOuterRun() bool { return f.field.Tag.Get("nested") != "" }
+// IsOfOuterRun reports whether the flag's variable belongs to the outer run, inside
+// another retry.
+func (f *Flag) IsOfOuterRun() bool { return f.field.Tag.Get("nested") != "" }
 
 // short is the flag's letter, 0 for none.
 func (f *Flag) short() rune {

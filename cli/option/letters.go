@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Letters says what becomes of a run that is given up, or would wait for long.
+// Letters configures dead letters and parked runs.
 type Letters struct {
 	Dir  string        // on, off or a directory
 	Most int           // letters in it
@@ -36,13 +36,13 @@ func (r *resolver) letters() Letters {
 	return l
 }
 
-// Kept are the settings of a run as its letter keeps them: not what says how to
-// speak, was for one call, or says where letters and policies are.
+// Kept returns the settings of a run that its letter keeps: not those about output,
+// those of one call, and the places of letters and policies.
 func Kept(settings []Setting) map[string][]string {
 	kept := map[string][]string{}
 	for _, s := range settings {
 		name := s.Flag.Name()
-		if !s.Flag.HasVariable() || s.Flag.saysHow() || slices.Contains([]string{"dead-letter", "dead-letter-max", "policy", "config"}, name) {
+		if !s.Flag.HasVariable() || s.Flag.isOfOutput() || slices.Contains([]string{"dead-letter", "dead-letter-max", "policy", "config"}, name) {
 			continue
 		}
 		if !s.Flag.Repeats() {
@@ -53,8 +53,9 @@ func Kept(settings []Setting) map[string][]string {
 	return kept
 }
 
-// saysHow reports whether the flag says how to speak (SPEC section 15).
-func (f *Flag) saysHow() bool {
+// isOfOutput reports whether the flag is about what the program prints (SPEC
+// section 15).
+func (f *Flag) isOfOutput() bool {
 	return slices.Contains([]string{"quiet", "verbose", "color", "log-format", "log-file", "timestamps"}, f.Name())
 }
 
@@ -65,13 +66,13 @@ type Redrive struct {
 	below []Setting
 }
 
-// notRedriven are flags of a run that a letter decides alone.
+// notRedriven are flags of a run that the letter alone sets.
 var notRedriven = [...]string{
 	"stdin", "idempotency-key", "rehearse", "rehearse-stdout", "rehearse-stderr", "name", "policy", "config", "dead-letter-env", "dead-letter-max",
 }
 
-// ReadRedrive takes the words of --redrive apart. Of the variables those count that
-// say how to speak or where letters are.
+// ReadRedrive parses the words of --redrive. Of the variables, those about output
+// and the directory of letters count.
 func ReadRedrive(args, environ []string) (*Redrive, *grammar, []Setting, error) {
 	table := slices.DeleteFunc(Table(), func(f Flag) bool {
 		return slices.Contains(notRedriven[:], f.Name()) || !f.HasVariable() && !f.Is("no-env")
@@ -98,7 +99,7 @@ func ReadRedrive(args, environ []string) (*Redrive, *grammar, []Setting, error) 
 			}
 		}
 	}
-	l.below = slices.DeleteFunc(Environment(table, environ), func(s Setting) bool { return !s.Flag.saysHow() })
+	l.below = slices.DeleteFunc(Environment(table, environ), func(s Setting) bool { return !s.Flag.isOfOutput() })
 	line, err := Read(table, l.run, l.below)
 	g, settings := line.Grammar, line.Settings
 	if line.Asks("no-env") {
@@ -111,7 +112,7 @@ func ReadRedrive(args, environ []string) (*Redrive, *grammar, []Setting, error) 
 }
 
 // Options are those of the run of a letter: what the letter keeps, under the
-// variables that say how to speak, under the flags of --redrive. Files that these
+// variables about output, under the flags of --redrive. Files that these
 // name are taken against the working directory of now.
 func (l *Redrive) Options(kept map[string][]string, command []string) (*Options, error) {
 	table := Table()

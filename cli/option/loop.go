@@ -79,7 +79,7 @@ func (r *resolver) successes(p *engine.Policy) {
 
 // bounds resolves base, cap and floor of the waits (SPEC section 3). A cap that
 // was not given is never below what was asked for; of a given one and what
-// contradicts it, the one of the lower source gives way.
+// contradicts it, the one of the lower source is ignored.
 func (r *resolver) bounds(s *backoff.Schedule) {
 	g := r.g
 	s.Base, s.Cap, s.MinDelay = time.Duration(g.Base), time.Duration(g.Cap), time.Duration(g.MinDelay)
@@ -111,7 +111,7 @@ func (r *resolver) bounds(s *backoff.Schedule) {
 	}
 }
 
-// The defaults that stand in for a base or a cap that gives way.
+// The defaults in place of a base or a cap that is ignored.
 const (
 	defaultBase = time.Second
 	defaultCap  = 30 * time.Second

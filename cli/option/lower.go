@@ -10,8 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Source is where a setting comes from; a higher one beats a lower one (SPEC
-// section 1).
+// Source is where a setting comes from; a higher one has precedence over a lower one
+// (SPEC section 1).
 type Source int
 
 const (
@@ -40,16 +40,15 @@ func Last(settings []Setting, name string) *Setting {
 	return nil
 }
 
-// MostAncestors bounds a chain of inheritance, far beyond what a person could
-// follow.
+// MostAncestors is the greatest length of a chain of inheritance.
 const MostAncestors = 50
 
 // lower answers, as a resolver, with the settings of lower sources for the flags that
-// the command line does not have. What tells of the program itself has none.
+// the command line does not have. --help and its like use none.
 func (l *Line) lower(settings []Setting) kong.Resolver {
 	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) {
 		given := slices.DeleteFunc(slices.Clone(settings), func(s Setting) bool { return !s.Flag.Is(f.Name) })
-		if len(given) == 0 || slices.ContainsFunc(contradicted(f.Name), l.Asks) || slices.ContainsFunc(tellOfProgram, l.Asks) {
+		if len(given) == 0 || slices.ContainsFunc(contradicted(f.Name), l.Asks) || slices.ContainsFunc(aboutProgram, l.Asks) {
 			return nil, nil
 		}
 		if given[0].Source == FromEnvironment && (l.Asks("no-env") || idle(f.Name, settings, l.Asks)) {
@@ -59,10 +58,10 @@ func (l *Line) lower(settings []Setting) kong.Resolver {
 	})
 }
 
-// tellOfProgram are modes for which no setting counts.
-var tellOfProgram = []string{"help", "version", "man", "completion"}
+// aboutProgram are modes that use no setting of a lower source.
+var aboutProgram = []string{"help", "version", "man", "completion"}
 
-// idle reports whether a variable sets what none of the flags in force looks at.
+// idle reports whether a variable sets what none of the flags in force uses.
 func idle(name string, settings []Setting, onLine func(string) bool) bool {
 	var needs []string
 	switch name {
@@ -76,25 +75,23 @@ func idle(name string, settings []Setting, onLine func(string) bool) bool {
 	return len(needs) > 0 && !slices.ContainsFunc(needs, func(other string) bool { return onLine(other) || Last(settings, other) != nil })
 }
 
-// Merge puts the settings of a higher source over those of a lower one: a
-// repeatable flag there replaces what is below it, and so does one that says
-// otherwise.
+// Merge puts the settings of a higher source over those of a lower one: a flag of
+// the higher source replaces that of the lower one, and those that contradict it.
 func Merge(lower, higher []Setting) []Setting {
 	if len(lower) == 0 {
 		return higher
 	}
-	beats := func(s Setting) bool {
+	overridden := func(s Setting) bool {
 		name := s.Flag.Name()
 		return Last(higher, name) != nil || slices.ContainsFunc(contradicted(name), func(other string) bool {
 			h := Last(higher, other)
 			return h != nil && Truth(h.Value) != "false"
 		})
 	}
-	return append(slices.DeleteFunc(slices.Clone(lower), beats), higher...)
+	return append(slices.DeleteFunc(slices.Clone(lower), overridden), higher...)
 }
 
-// contradicted are the flags that mean nothing beside this one, or take its
-// meaning away.
+// contradicted returns the flags that cannot be in force together with this one.
 func contradicted(name string) []string {
 	switch name {
 	case "repeat":
@@ -116,8 +113,8 @@ func contradicted(name string) []string {
 // Environment reads the settings that come from RETRY_ variables. Empty and
 // unknown variables are ignored. The values of a repeatable flag are separated
 // by newlines, since a value may hold anything else; blank lines are ignored,
-// as YAML's blocks end in one. Inside another retry, the variables that speak of
-// the outer run (the grammar marks them) are ignored.
+// as YAML's blocks end in one. Inside another retry, the variables of the outer run
+// (the grammar marks them) are ignored.
 func Environment(all []Flag, environ []string) (settings []Setting) {
 	nested := false
 	for _, entry := range environ {
@@ -141,7 +138,7 @@ func Environment(all []Flag, environ []string) (settings []Setting) {
 		}
 	}
 	if nested {
-		settings = slices.DeleteFunc(settings, func(s Setting) bool { return s.Flag.SpeaksOfOuterRun() })
+		settings = slices.DeleteFunc(settings, func(s Setting) bool { return s.Flag.IsOfOuterRun() })
 	}
 	return settings
 }

@@ -24,7 +24,7 @@ type Line struct {
 	all   []Flag
 	argv  []string
 	next  int   // of argv, that kong has not read yet
-	wrong error // the first value that is
+	wrong error // the first value that is not valid
 
 	// Given are the flags of the command line, in their order.
 	Given []Given
@@ -102,8 +102,8 @@ func (l *Line) parse(below []Setting) (used []*Flag, hot reflect.Value, err erro
 	return used, hot.Elem(), l.wrong
 }
 
-// mayName returns the flags that words may name, each once, and a bound: what
-// stands behind it is the command's, and it is the first word that is for certain.
+// mayName returns the flags that words may name, each once, and the number of words
+// for kong: all words after these are certainly the command's.
 func (l *Line) mayName() (used []*Flag, bound int) {
 	value := false // the word may be that of the flag before it
 	for i, word := range l.argv {
@@ -174,7 +174,7 @@ func (l *Line) HelpOn() string {
 	return ""
 }
 
-// explain says what kong did not understand, in the words of this program.
+// explain returns the error of kong in the words of this program.
 func (l *Line) explain(err error) error {
 	if missing := new(UsageError); errors.As(err, &missing) {
 		return missing
@@ -189,7 +189,7 @@ func (l *Line) explain(err error) error {
 	return err
 }
 
-// mappers make the line kong's mapper of every kind of value that a flag has.
+// mappers register the line as kong's mapper for every kind of value that a flag has.
 func (l *Line) mappers() (options []kong.Option) {
 	for _, kind := range []reflect.Kind{reflect.Bool, reflect.String, reflect.Int, reflect.Int64, reflect.Uint64, reflect.Float64, reflect.Struct, reflect.Slice} {
 		options = append(options, kong.KindMapper(kind, l))
@@ -257,7 +257,7 @@ func (l *Line) command(scan *kong.Scanner) {
 	}
 }
 
-// take gives a field of the grammar the values of settings.
+// take sets a field of the grammar to the values of settings.
 func (l *Line) take(target reflect.Value, given []Setting) error {
 	for i := range given {
 		s := &given[i]
@@ -272,16 +272,16 @@ func (l *Line) take(target reflect.Value, given []Setting) error {
 	return nil
 }
 
-// fail keeps the first error. kong reads on, since a flag that tells of the program
-// counts whatever else is wrong.
+// fail keeps the first error. kong continues, since --help and its like count
+// whatever else is wrong.
 func (l *Line) fail(err error) {
 	if l.wrong == nil {
 		l.wrong = err
 	}
 }
 
-// set gives a field of the grammar the value of a setting; one more, where the
-// flag may be repeated.
+// set sets a field of the grammar to the value of a setting, and appends to it where
+// the flag may be repeated.
 func set(target reflect.Value, s *Setting) error {
 	if v, ok := target.Addr().Interface().(setter); ok {
 		return v.Set(s.Value)

@@ -1,8 +1,7 @@
 package option
 
-// This file turns the grammar into a policy and options: every rule that spans
-// flags stands here. Nothing is touched; reading the clock, files and the
-// environment is for others.
+// This file turns the grammar into a policy and options. It has every rule that
+// spans several flags.
 
 import (
 	"errors"
@@ -83,12 +82,12 @@ func Usage(flag string, err error) error { return &UsageError{flag, err} }
 func (e *UsageError) Error() string { return e.Flag + ": " + e.Err.Error() }
 func (e *UsageError) ExitCode() int { return exitcodes.Failure }
 
-// resolver collects the first error, so that resolve reads as a table.
+// resolver keeps the first error, so that resolve reads as a table.
 type resolver struct {
 	g        *grammar
 	settings []Setting // all that were given and are in force
-	// partial says that these are the settings of a policy alone: what they need
-	// beside them may come from elsewhere.
+	// partial says that these are the settings of a policy alone; what they need
+	// besides may come from other sources.
 	partial bool
 	err     error
 }
@@ -207,16 +206,16 @@ func ToRun(g *grammar, command []string) []string {
 	return command
 }
 
-// InForce is the policy in force and what came with its files.
+// InForce is the policy in force and what else its files define.
 type InForce struct {
-	// name and source are "" where there is none. Source is its file and line.
+	// Name and Source are "" where there is none. Source is its file and line.
 	Name, Source string
-	// unasked says that it was chosen by the name of the command.
+	// Unasked says that it was chosen by the name of the command.
 	Unasked  bool
 	Settings []Setting
-	// rules stand in the files that were read.
+	// Rules are the rule blocks of the files that were read.
 	Rules []*classify.Table
-	// warning is a line for a person, "" for none.
+	// Warning is a line for a person, "" for none.
 	Warning string
 	// All are the policies that there are, where a list of them was asked for.
 	All []Known
@@ -230,8 +229,8 @@ type Known struct {
 	Tools   []string `json:"tools,omitempty"`
 }
 
-// Prove checks the settings of a policy by themselves: what they need beside them
-// may come from elsewhere.
+// Prove checks the settings of a policy by themselves. What they need besides may
+// come from other sources.
 func Prove(table []Flag, settings []Setting) error {
 	g, err := Fill(table, settings)
 	if err != nil {

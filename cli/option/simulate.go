@@ -36,9 +36,8 @@ type herdPolicy struct {
 	Guards guard.Guards
 }
 
-// What a simulation can hold in memory, and end in the time that somebody waits
-// for it. mostWork, in squares of
-// clients times trials, is half a minute of one processor.
+// Limits of a simulation, by memory and by time: mostWork, in squares of clients
+// times trials, is half a minute of one processor.
 const (
 	mostClients                = 1_000_000
 	mostRivals                 = 1_000
@@ -124,7 +123,7 @@ func (r *resolver) names(list string) []string {
 		}
 	}
 	if len(names) > mostCompared {
-		r.fail("compare", fmt.Errorf("%d policies are more than %d, which is as many as can be told apart", len(names), mostCompared))
+		r.fail("compare", fmt.Errorf("%d policies are more than %d, the most that a plot can show", len(names), mostCompared))
 	}
 	return names
 }

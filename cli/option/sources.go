@@ -54,7 +54,7 @@ func Misnamed(table []Flag, environ []string) (lines []string) {
 		}
 	}
 	if limit && !nested {
-		lines = append(lines, "RETRY_MAX_ATTEMPTS is what commands see and does not limit attempts; did you mean RETRY_ATTEMPTS?")
+		lines = append(lines, "RETRY_MAX_ATTEMPTS is set for commands and does not limit attempts; did you mean RETRY_ATTEMPTS?")
 	}
 	return lines
 }

@@ -294,7 +294,7 @@ func (n *runName) Set(text string) error {
 	case "":
 		return errors.New(`"" is not a name; call the run as what it does, such as backup`)
 	case "all":
-		return errors.New(`"all" is not a name: it stands for every run; use another one, such as backup`)
+		return errors.New(`"all" is not a name: it means every run; use another one, such as backup`)
 	}
 	return assign(n, runName(text), printable(text, "a name", engine.LongestName))
 }

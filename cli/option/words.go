@@ -1,7 +1,6 @@
 package option
 
-// This file says what is wrong with a word that is not a flag here, with a
-// suggestion where one is near.
+// This file describes words that are no flag, and suggests flags for them.
 
 import (
 	"errors"
@@ -14,8 +13,7 @@ import (
 	"github.com/retrysh/retry/cli/manual"
 )
 
-// unknownFlag says what is wrong with a word that is no flag, with a suggestion
-// where one is near.
+// unknownFlag is the error for a word that is no flag, with suggestions.
 func unknownFlag(table []Flag, word string) error {
 	near := Suggest(table, word)
 	switch len(near) {
@@ -27,7 +25,8 @@ func unknownFlag(table []Flag, word string) error {
 	return fmt.Errorf("unknown flag %q, did you mean one of %s?", word, strings.Join(near, ", "))
 }
 
-// valueMissing says what stands in a value's place, and how the flag is written.
+// valueMissing is the error for a flag without its value: what is in the value's
+// place, and how the flag is written.
 func valueMissing(s *Setting, token kong.Token) error {
 	name, what := s.Flag.Name(), "the command line ends here"
 	if !token.IsEOL() {
@@ -99,8 +98,8 @@ func quoted(ways string) []string {
 // shortestName is from where on a name is long enough to be near another one.
 const shortestName = 3
 
-// Suggest returns the flags, quoted, that an unknown word may stand for: the
-// same name written otherwise, what other programs call so, or names that differ
+// Suggest returns the flags, quoted, that an unknown word may mean: the same
+// name written otherwise, what other programs call so, or names that differ
 // by a letter or two or go on after the word.
 func Suggest(table []Flag, word string) []string {
 	name, value, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")

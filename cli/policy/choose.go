@@ -7,8 +7,8 @@ package policy
 //
 // Files are named by --config or RETRY_CONFIG, or else are the user's and the
 // host's own, at most one of each; the first definition of a name counts, and
-// the built-in ones come last. The working directory is never looked at: what
-// stands there may be anybody's (CVE-2022-24765 is git's case of that).
+// the built-in ones come last. The working directory is never read: its files
+// may be another user's (compare CVE-2022-24765, of git).
 
 import (
 	_ "embed"
@@ -40,7 +40,7 @@ func Choose(table []option.Flag, environ []string, given []option.Setting, comma
 	}
 	chosen := &option.InForce{Rules: l.set.rules}
 	if len(l.set.ignored) > 0 {
-		chosen.Warning = fmt.Sprintf("passed over since others than its owner may write it, or it is another user's: %s", strings.Join(l.set.ignored, ", "))
+		chosen.Warning = fmt.Sprintf("not read, since users other than its owner can write it or it belongs to another user: %s", strings.Join(l.set.ignored, ", "))
 	}
 	asked := option.Last(given, "policy")
 	if asked == nil && len(l.set.policies) == 0 {
@@ -95,7 +95,7 @@ func (l *policyLoader) loadAll(environ []string, named *option.Setting, given []
 	return nil
 }
 
-// loadNamed reads the files that somebody asked for: they must be there.
+// loadNamed reads the files that were named. They must exist.
 func (l *policyLoader) loadNamed(named *option.Setting, given []option.Setting) error {
 	for _, s := range given {
 		if !s.Flag.Is("config") {
@@ -159,8 +159,7 @@ func (s *policySet) addBuiltIn(table []option.Flag) error {
 	return err
 }
 
-// check proves every policy whole, whether it is used or not. The built-in ones
-// are proved by a test.
+// check checks every policy, used or not. A test checks the built-in ones.
 func (s *policySet) check(table []option.Flag) error {
 	s.index()
 	for _, def := range s.policies {
@@ -186,14 +185,14 @@ func (s *policySet) check(table []option.Flag) error {
 	return nil
 }
 
-// harmless refuses what a policy that nobody asked for may not do: run a
-// command of its own, write a file, or send to an address.
+// harmless refuses what a policy that applies by itself may not do: run a command of
+// its own, write a file, or send to an address.
 func harmless(s option.Setting) error {
 	switch name := s.Flag.Name(); {
 	case slices.Contains([]string{"before-retry", "after-success", "after-give-up", "retry-with", "fallback", "log-file", "metrics-file", "statsd", "otlp", "otlp-timeout", "otlp-args"}, name):
-		return fmt.Errorf("%s cannot stand in a policy with tools, which nobody has to ask for (%s)", name, s.Word)
+		return fmt.Errorf("%s is not allowed in a policy with tools, which applies without being named (%s)", name, s.Word)
 	case option.IsCommandTarget(s.Value) && slices.Contains([]string{"wait-for", "wait-gone", "retry-when"}, name):
-		return fmt.Errorf("%s with an exec: target cannot stand in a policy with tools, which nobody has to ask for (%s)", name, s.Word)
+		return fmt.Errorf("%s with an exec: target is not allowed in a policy with tools, which applies without being named (%s)", name, s.Word)
 	}
 	return nil
 }
@@ -224,7 +223,7 @@ func (s *policySet) flatten(def *policyDef) ([]option.Setting, error) {
 	return settings, nil
 }
 
-// unknown says which policies there are.
+// unknown is the error for a name that no policy has; it lists those that exist.
 func (s *policySet) unknown(name string) error {
 	var names []string
 	for _, p := range s.policies {
@@ -237,11 +236,11 @@ func (s *policySet) unknown(name string) error {
 			return fmt.Errorf("there is no policy %q, did you mean %q?", name, other)
 		}
 	}
-	return fmt.Errorf("there is no policy %q; there are %s (retry --policy list says where each stands)", name, strings.Join(names, ", "))
+	return fmt.Errorf("there is no policy %q; there are %s (retry --policy list prints where each is defined)", name, strings.Join(names, ", "))
 }
 
-// belonging returns the first policy whose tools name the command that argv runs, nil
-// for none.
+// belonging returns the first policy whose tools name the command of argv, nil for
+// none.
 func (s *policySet) belonging(argv []string, chosen *option.InForce) *policyDef {
 	names := command.Names(argv)
 	for _, def := range s.policies {
@@ -252,7 +251,7 @@ func (s *policySet) belonging(argv []string, chosen *option.InForce) *policyDef 
 			return def
 		}
 		if chosen.Warning == "" {
-			chosen.Warning = fmt.Sprintf("policy %s (%s) is not used unasked, since others may write its file; --policy %s asks for it", def.name, def.place, def.name)
+			chosen.Warning = fmt.Sprintf("policy %s (%s) is not applied automatically, since other users can write its file; --policy %s selects it", def.name, def.place, def.name)
 		}
 	}
 	return nil

@@ -1,20 +1,18 @@
 package policy
 
-// This file reads what stands in a policy file: blocks of settings by name, in
-// the lines that rule files have (package block).
+// This file parses policy files: blocks of settings by name, in the format of rule
+// files (package blockfile).
 //
 //	include  FILE         more of them, read at this place; globs, relative to this file
 //	policy   NAME         begins a block, which ends at a blank line
 //	inherit  NAME         the settings of that policy, under this one's
-//	tools    NAME...      the commands that have this policy unasked
+//	tools    NAME...      the commands that this policy applies to by itself
 //	FLAG     VALUE        any flag that a variable can set, by its long name
 //
-// A flag without a value stands alone, or with true or false. A repeatable one
-// may stand on several lines. Blocks that begin with "rule" are for package
-// classify to read.
+// A flag without a value may be followed by true or false. A repeatable one may be
+// on several lines. Package classify parses the blocks that begin with "rule".
 //
-// It finds out what was written, not what it means: values are checked where
-// those of the command line are.
+// Values are checked later, where those of the command line are.
 
 import (
 	"errors"
@@ -35,7 +33,7 @@ type policyDef struct {
 	parent   string           // the policy that it inherits, "" for none
 	parentAt place
 	tools    []string
-	// trusted says that nobody but root and the user may write its file.
+	// trusted says that only root and the user can write its file.
 	trusted bool
 	builtIn bool
 }
@@ -119,7 +117,7 @@ func (p *policyParser) line(at place, key, value string) error {
 	case p.other:
 		return nil
 	case p.policy == nil:
-		return at.fault("%q stands outside of any block; begin one with a line such as \"policy my-name\"", key)
+		return at.fault("%q is outside of any block; begin one with a line such as \"policy my-name\"", key)
 	}
 	return p.field(at, key, value)
 }
@@ -130,7 +128,7 @@ func (p *policyParser) begin(at place, name string) error {
 		return at.fault("policy %w", err)
 	}
 	if first, taken := p.names[name]; taken {
-		return at.fault("policy %q stands on line %d already", name, first)
+		return at.fault("policy %q is already defined on line %d", name, first)
 	}
 	p.names[name], p.flags = at.line, map[string]int{}
 	p.policy = &policyDef{name: name, place: at}
@@ -194,13 +192,13 @@ func (p *policyParser) field(at place, key, value string) error {
 	return nil
 }
 
-// policyValue checks that the flag can stand in a policy, with that value.
+// policyValue checks that the flag is allowed in a policy, with that value.
 func policyValue(f *option.Flag, value string) (string, error) {
 	switch {
 	case f.Is("policy") || f.Is("config"):
-		return "", errors.New(`this picks a policy, and so cannot stand in one; "inherit NAME" takes over another`)
+		return "", errors.New(`this flag selects a policy and is not allowed in one; "inherit NAME" takes over another`)
 	case !f.HasVariable():
-		return "", errors.New("this belongs to one call, and so to the command line only")
+		return "", errors.New("this flag is valid on the command line only")
 	case f.IsBool() && value == "":
 		return "true", nil
 	case f.IsBool() && option.Truth(value) == "":

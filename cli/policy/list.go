@@ -21,7 +21,7 @@ func (s *policySet) all() (all []option.Known) {
 	return all
 }
 
-// List prints each policy and where it stands.
+// List prints each policy and where it is defined.
 func List(out io.Writer, o *option.Options) error {
 	all := o.Chosen.All
 	if o.LogFormat == "json" {

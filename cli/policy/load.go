@@ -22,8 +22,8 @@ type policySet struct {
 	// policies may hold several of one name; the first counts.
 	policies []*policyDef
 	rules    []*classify.Table
-	// ignored are files that nobody asked for and that were passed over, since
-	// others may write them.
+	// ignored are files that were not named and not read, since other users can write
+	// them.
 	ignored []string
 
 	byName map[string]*policyDef // the first of each name, once index was called
@@ -42,8 +42,7 @@ func (s *policySet) index() {
 // find returns the policy of that name, nil for none.
 func (s *policySet) find(name string) *policyDef { return s.byName[name] }
 
-// Limits of what is read. They are far beyond what a person writes, and keep a
-// mistake such as "include /**" from taking a machine's memory.
+// Limits of what is read, against mistakes such as "include /**".
 const (
 	largestPolicyFile = 1 << 20
 	mostPolicyFiles   = 1000
@@ -55,8 +54,8 @@ type policyLoader struct {
 	set   policySet
 	files []os.FileInfo // all that were read
 	stack []os.FileInfo // those that are being read
-	// unasked says that nobody named the files: those that others may write are
-	// passed over then.
+	// unasked says that the files were not named: those that other users can write
+	// are not read then.
 	unasked bool
 }
 

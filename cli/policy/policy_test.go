@@ -76,15 +76,15 @@ include other
 
 func TestPolicyFileRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"attempts 3":             `f:1: "attempts" stands outside of any block`,
-		"policy a\n\nattempts 3": `f:3: "attempts" stands outside of any block`,
+		"attempts 3":             `f:1: "attempts" is outside of any block`,
+		"policy a\n\nattempts 3": `f:3: "attempts" is outside of any block`,
 		"policy":                 `f:1: "policy" needs a value`,
 		"policy a b":             `f:1: policy "a b" is not a name`,
 		"policy a,b":             "is not a name",
 		"policy -a":              "is not a name",
 		"policy ü":               "is not a name",
 		"policy \xff":            "is not a name",
-		"policy a\nbase 1s\n\npolicy b\npolicy a": `f:5: policy "a" stands on line 1 already`,
+		"policy a\nbase 1s\n\npolicy b\npolicy a": `f:5: policy "a" is already defined on line 1`,
 		"policy a\nattempts 1\nattempts 2":        `f:3: policy "a" has "attempts" on line 2 already`,
 		"policy a\nquiet\nquiet false":            "already",
 		"policy a\ninherit b\ninherit c":          `has "inherit" on line 2 already`,
@@ -98,10 +98,10 @@ func TestPolicyFileRefuses(t *testing.T) {
 		"policy a\n--attempts 3":                  `did you mean "attempts"?`,
 		"policy a\nzzzzzz 3":                      `there is no flag "zzzzzz"; a policy holds`,
 		"policy a\n\xff\xfe 3":                    "there is no flag",
-		"policy a\nhelp":                          "belongs to one call",
-		"policy a\nexec":                          "belongs to one call",
+		"policy a\nhelp":                          "valid on the command line only",
+		"policy a\nexec":                          "valid on the command line only",
 		"policy a\npolicy\n":                      `"policy" needs a value`,
-		"policy a\nconfig x":                      "picks a policy, and so cannot stand in one",
+		"policy a\nconfig x":                      "selects a policy and is not allowed in one",
 		"policy a\non-stderr a\x00b":              "f:2: holds a NUL byte",
 		"include":                                 `f:1: "include" needs a value`,
 		"policy a\nattempts 3":                    "",
@@ -291,10 +291,10 @@ func TestChoosePolicyRefuses(t *testing.T) {
 		"policy a\nbase 5s\n\npolicy b\ncap -1s":               "main:5: cap:",
 		"policy a\non-stderr (":                                "main:2: on-stderr:",
 		"policy a\nwait-for gopher://x":                        "main:2: wait-for:",
-		"policy a\ntools x\nlog-file y":                        `main:1: policy "a": log-file cannot stand in a policy with tools`,
-		"policy a\ntools x\nwait-for exec:rm -rf x":            "with an exec: target cannot stand",
-		"policy a\ntools x\nretry-when Exec:rm -rf x":          "with an exec: target cannot stand",
-		"policy a\ntools x\ninherit b\n\npolicy b\nlog-file y": `main:1: policy "a": log-file cannot stand`,
+		"policy a\ntools x\nlog-file y":                        `main:1: policy "a": log-file is not allowed in a policy with tools`,
+		"policy a\ntools x\nwait-for exec:rm -rf x":            "with an exec: target is not allowed",
+		"policy a\ntools x\nretry-when Exec:rm -rf x":          "with an exec: target is not allowed",
+		"policy a\ntools x\ninherit b\n\npolicy b\nlog-file y": `main:1: policy "a": log-file is not allowed`,
 	} {
 		_, err := chosen(folder(t, map[string]string{"main": text}), "ci", "true")
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
@@ -456,7 +456,7 @@ func TestVariablesOfTheOuterRun(t *testing.T) {
 	for _, name := range outer {
 		if f := option.ByName(table, name); f == nil {
 			t.Logf("there is no --%s", name)
-		} else if !f.SpeaksOfOuterRun() {
+		} else if !f.IsOfOuterRun() {
 			t.Errorf("the variable of --%s reaches a retry within", name)
 		}
 	}

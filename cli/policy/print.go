@@ -29,8 +29,8 @@ type shownFlag struct {
 	aside bool
 }
 
-// Print writes the settings in force, the given ones first. A policy that
-// asks for JSON asks for a run's events, not for another syntax of itself.
+// Print writes the settings in force, the given ones first. log-format json of a
+// policy is about the events of a run, not about this output.
 func Print(out io.Writer, o *option.Options) error {
 	table := option.Table()
 	if s := option.Last(o.Settings, "log-format"); s != nil && s.Source > option.FromPolicy && o.LogFormat == "json" {
@@ -57,14 +57,14 @@ func printPolicyText(out io.Writer, table []option.Flag, o *option.Options) erro
 			if err := writable(value); err != nil {
 				return option.Usage("--"+f.flag.Name(), err)
 			}
-			told := text.MaskedValue(f.flag.Name(), value)
-			if told != value {
+			shown := text.MaskedValue(f.flag.Name(), value)
+			if shown != value {
 				fmt.Fprint(w, "# without what is secret in it, and so not read back:\n")
 			}
-			if f.aside || told != value {
+			if f.aside || shown != value {
 				fmt.Fprint(w, "# ")
 			}
-			fmt.Fprintf(w, "%s %s\n", f.flag.Name(), told)
+			fmt.Fprintf(w, "%s %s\n", f.flag.Name(), shown)
 		}
 	}
 	return w.Flush()
@@ -74,9 +74,9 @@ func printPolicyText(out io.Writer, table []option.Flag, o *option.Options) erro
 func writable(value string) error {
 	switch {
 	case strings.Contains(value, "\n"):
-		return errors.New("a value with a line break cannot stand in a policy; --log-format json prints it")
+		return errors.New("a value with a line break is not allowed in a policy; --log-format json prints it")
 	case value == "", value != strings.TrimSpace(value):
-		return fmt.Errorf("%q cannot stand in a policy, since blanks at the ends of a value are dropped there; --log-format json prints it", value)
+		return fmt.Errorf("%q is not allowed in a policy, since blanks at the ends of a value are dropped there; --log-format json prints it", value)
 	}
 	return nil
 }
@@ -91,17 +91,17 @@ func printPolicyJSON(out io.Writer, table []option.Flag, o *option.Options) erro
 	object := map[string]entry{}
 	for _, f := range settingsInForce(table, o) {
 		e := entry{Origin: f.origin}
-		var told []string
+		var shown []string
 		for _, value := range f.values {
-			told = append(told, text.MaskedValue(f.flag.Name(), value))
+			shown = append(shown, text.MaskedValue(f.flag.Name(), value))
 		}
 		switch {
 		case f.flag.Repeats():
-			e.Value = told
+			e.Value = shown
 		case f.flag.IsBool():
-			e.Value = told[0] == "true"
+			e.Value = shown[0] == "true"
 		default:
-			e.Value = told[0]
+			e.Value = shown[0]
 		}
 		object[f.flag.Name()] = e
 	}
@@ -149,7 +149,7 @@ func given(f *option.Flag, settings []option.Setting) shownFlag {
 			entry.values = nil
 		}
 		if entry.values = append(entry.values, s.Value); len(entry.values) > 1 {
-			continue // the first line stands for all
+			continue // shown with the first line
 		}
 		entry.source = s.Source
 		switch s.Source {

@@ -99,7 +99,7 @@ var bans = []ban{
 	{"net", []string{"engine/probe", "engine/store", "engine/telemetry"}, "only probes, stores and telemetry speak to the network"},
 	{"os/signal", []string{"engine/proc/signals", "engine/proc/reap", "engine/proc/proctest", "testdata/benchmark"}, "signals have one owner, or one of two loses them"},
 	{"os/exec", []string{"engine/proc/proctest", "testdata/benchmark", "testdata/flakyserver"}, "its second clone costs every start, and its Wait hangs on an orphan that holds a pipe"},
-	{"net/http", []string{"engine/telemetry", "testdata/flakyserver"}, "only what speaks HTTP needs it"},
+	{"net/http", []string{"engine/probe", "engine/telemetry", "testdata/flakyserver"}, "only what speaks HTTP needs it"},
 	{"log", nil, "what is told goes through events"},
 	{"log/slog", nil, "what is told goes through events"},
 	{"math/rand", nil, "math/rand/v2 draws as well and starts faster"},

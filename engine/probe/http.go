@@ -8,7 +8,12 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
+	"math"
 	"net"
+	"net/http"
+	"net/textproto"
+	"os"
 	"strconv"
 	"strings"
 )
@@ -22,7 +27,7 @@ type httpCheck struct {
 	host, port string
 	socket     string // its path, for http+unix; then there is no host
 	tls        bool
-	request    string
+	request    *http.Request
 	httpOptions
 }
 
@@ -43,17 +48,78 @@ func (c *httpCheck) run(ctx context.Context, t *try) error {
 		}
 	}
 	t.missing = "no answer"
-	// A peer may answer and close before it has read everything, so what
-	// counts is the reading.
-	_, writeErr := conn.Write([]byte(c.request))
-	answer := newResponse(bufio.NewReader(conn))
-	if err := answer.readHead(); err != nil {
-		if writeErr != nil && !errors.As(err, new(plain)) {
-			return writeErr
-		}
+	// A peer may answer and close before it has read everything, so what counts is
+	// the reading. http.Transport would refuse an answer that comes before the
+	// request has been sent.
+	writeErr := c.request.Write(conn)
+	answer, err := readAnswer(conn, c.request)
+	if err != nil && writeErr != nil && !errors.As(err, new(plain)) {
+		return writeErr
+	}
+	if err != nil {
 		return err
 	}
 	return c.judge(answer, t)
+}
+
+// maxHead bounds status lines and headers together, interim answers included.
+const maxHead = 64 << 10
+
+// What a peer can do wrong.
+const (
+	errNotHTTP   = plain("answer is not HTTP/1")
+	errLooksTLS  = plain("answer is not HTTP/1 but looks like TLS (use https://)")
+	errHead      = plain("answer has a malformed header")
+	errHeadSize  = plain("answer has more than 64 KiB of headers")
+	errBody      = plain("answer has a malformed body")
+	errTruncated = plain("closed before the end of its answer")
+)
+
+// readAnswer reads up to the end of the headers of the final answer. Interim answers
+// (1xx) are skipped; 101 is none, since the request did not ask to switch.
+func readAnswer(conn io.Reader, request *http.Request) (*http.Response, error) {
+	head := &io.LimitedReader{R: conn, N: maxHead}
+	r := bufio.NewReader(head)
+	first, err := r.Peek(1)
+	switch { // a peer that talks something else may never send a whole line
+	case err != nil:
+		return nil, err
+	case first[0] == 0x15, first[0] == 0x16: // a TLS alert or handshake
+		return nil, errLooksTLS
+	case first[0] != 'H':
+		return nil, errNotHTTP
+	}
+	for {
+		answer, err := http.ReadResponse(r, request)
+		switch {
+		case err != nil && head.N <= 0:
+			return nil, errHeadSize
+		case err != nil:
+			return nil, malformed(err, errNotHTTP)
+		case answer.ProtoMajor != 1 || answer.StatusCode < 100:
+			return nil, errNotHTTP
+		case answer.StatusCode >= 200 || answer.StatusCode == http.StatusSwitchingProtocols:
+			head.N = math.MaxInt64
+			return answer, nil
+		}
+		if _, err := r.Peek(1); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// malformed says what an error of net/http means: otherwise, where it is neither one
+// of the network nor known.
+func malformed(err error, otherwise plain) error {
+	switch {
+	case isEnd(err):
+		return errTruncated
+	case errors.As(err, new(net.Error)), errors.Is(err, net.ErrClosed), errors.Is(err, os.ErrDeadlineExceeded):
+		return err
+	case errors.As(err, new(textproto.ProtocolError)), strings.Contains(err.Error(), "Content-Length"), strings.Contains(err.Error(), "transfer encoding"):
+		return errHead
+	}
+	return otherwise
 }
 
 func (c *httpCheck) dial(ctx context.Context, t *try) (net.Conn, error) {
@@ -76,23 +142,22 @@ func (c *httpCheck) handshake(conn net.Conn, t *try) (net.Conn, error) {
 	return secure, nil
 }
 
-// judge tells whether the answer is the one that was waited for.
-func (c *httpCheck) judge(answer *response, t *try) error {
-	if !c.accepts(answer.status) {
-		return plain(statusNote(answer.status))
+// judge decides whether the answer is the one that is waited for.
+func (c *httpCheck) judge(answer *http.Response, t *try) error {
+	if !c.accepts(answer.StatusCode) {
+		return plain(statusNote(answer.StatusCode))
 	}
 	if c.body == nil {
 		return nil
 	}
 	t.missing = "no complete answer"
-	body, whole, err := answer.readBody(maxBody)
-	if err != nil {
-		return err
-	}
-	if c.body.Match(body) {
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxBody+1))
+	switch {
+	case len(body) <= maxBody && err != nil:
+		return malformed(err, errBody)
+	case c.body.Match(body[:min(len(body), maxBody)]):
 		return nil
-	}
-	if !whole {
+	case len(body) > maxBody:
 		return plain("body does not match in its first MiB")
 	}
 	return plain("body does not match")

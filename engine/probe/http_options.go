@@ -5,6 +5,7 @@ package probe
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,14 +20,11 @@ const validOptions = "valid are #status=200-399, #body=REGEX, #method=HEAD, #hea
 // httpOptions are what to ask for and which answer is ready.
 type httpOptions struct {
 	method   string // "": GET
-	headers  []header
+	headers  http.Header
 	insecure bool
 	statuses []span         // empty: 2xx
 	body     *regexp.Regexp // nil: any
 }
-
-// header is one field of the request.
-type header struct{ name, value string }
 
 // span is a range of statuses, both ends included.
 type span struct{ low, high int }
@@ -114,12 +112,13 @@ func (o *httpOptions) header(s string) error {
 	case framesRequest(name):
 		return fmt.Errorf("bad #header: %s is not yours to set, since the request has no body and its connection is closed", quoted(name))
 	}
-	for _, h := range o.headers {
-		if strings.EqualFold(h.name, name) {
-			return fmt.Errorf("bad #header: %s is given twice", quoted(name))
-		}
+	if o.headers.Get(name) != "" {
+		return fmt.Errorf("bad #header: %s is given twice", quoted(name))
 	}
-	o.headers = append(o.headers, header{name, value})
+	if o.headers == nil {
+		o.headers = http.Header{}
+	}
+	o.headers.Set(name, value)
 	return nil
 }
 
@@ -157,4 +156,9 @@ func parseStatuses(s string) ([]span, error) {
 func statusCode(s string) (int, bool) {
 	n, err := strconv.ParseUint(s, 10, 16)
 	return int(n), err == nil && len(s) == 3 && n >= 200 && n <= 599
+}
+
+// isToken reports whether s can be a header's name (RFC 9110, section 5.6.2).
+func isToken(s string) bool {
+	return s != "" && strings.Trim(s, "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") == ""
 }

@@ -6,7 +6,9 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 )
 
@@ -72,45 +74,25 @@ func (c *httpCheck) ask(s, host, user string) (err error) {
 	if err != nil {
 		return err
 	}
-	method := c.method
-	if method == "" {
-		method = "GET"
+	fields := http.Header{"User-Agent": {"retry"}, "Accept": {"*/*"}, "Accept-Encoding": {"identity"}}
+	for name, value := range c.headers {
+		fields[name] = value
 	}
-	fields := []header{{"Host", host}, {"User-Agent", "retry"}, {"Accept", "*/*"}, {"Accept-Encoding", "identity"}, {"Connection", "close"}}
+	if given := fields.Get("Host"); given != "" {
+		host = given
+	}
 	if user != "" {
+		if fields.Get("Authorization") != "" {
+			return errors.New("bad #header: \"Authorization\" is that of the user before the host already")
+		}
 		credentials, err := basic(user)
 		if err != nil {
 			return err
 		}
-		fields = append(fields, header{"Authorization", "Basic " + credentials})
+		fields.Set("Authorization", "Basic "+credentials)
 	}
-	switch method { // which say that a body follows unless told otherwise (RFC 9110, section 8.6)
-	case "POST", "PUT", "PATCH":
-		fields = append(fields, header{"Content-Length", "0"})
-	}
-	c.request = method + " " + uri + " HTTP/1.1\r\n"
-	for _, h := range fields {
-		if !c.sets(h.name) {
-			c.request += h.name + ": " + h.value + "\r\n"
-		} else if h.name == "Authorization" {
-			return errors.New("bad #header: \"Authorization\" is that of the user before the host already")
-		}
-	}
-	for _, h := range c.headers {
-		c.request += h.name + ": " + h.value + "\r\n"
-	}
-	c.request += "\r\n"
+	c.request = &http.Request{Method: c.method, URL: uri, Host: host, Header: fields, Close: true}
 	return nil
-}
-
-// sets reports whether a header is given by #header.
-func (o *httpOptions) sets(name string) bool {
-	for _, h := range o.headers {
-		if strings.EqualFold(h.name, name) {
-			return true
-		}
-	}
-	return false
 }
 
 func (c *httpCheck) defaultPort() string {
@@ -160,9 +142,9 @@ func basic(user string) (string, error) {
 	return base64.StdEncoding.EncodeToString([]byte(name + ":" + password)), nil
 }
 
-// requestTarget returns path and query as the request line has them: spaces
-// and bytes above ASCII as %XX, everything else as it was typed.
-func requestTarget(s string) (string, error) {
+// requestTarget reads path and query. Spaces and bytes above ASCII may stand for
+// their %XX.
+func requestTarget(s string) (*url.URL, error) {
 	if !strings.HasPrefix(s, "/") {
 		s = "/" + s
 	}
@@ -171,16 +153,16 @@ func requestTarget(s string) (string, error) {
 		switch c := s[i]; {
 		case c == '%':
 			if err := checkEscape(s[i:]); err != nil {
-				return "", err
+				return nil, err
 			}
 			b.WriteByte(c)
 		case c < ' ' || c == 0x7f:
-			return "", fmt.Errorf("a control character cannot be in an address; write %s", escapeByte(c))
+			return nil, fmt.Errorf("a control character cannot be in an address; write %s", escapeByte(c))
 		case c == ' ' || c >= 0x80:
 			b.WriteString(escapeByte(c))
 		default:
 			b.WriteByte(c)
 		}
 	}
-	return b.String(), nil
+	return url.ParseRequestURI(b.String())
 }

@@ -12,7 +12,6 @@ import (
 
 const (
 	redisPing   = "*1\r\n$4\r\nPING\r\n"
-	maxRedis    = 1000 // bytes of the answer's line
 	errNotRedis = plain("answer is not Redis's")
 )
 
@@ -44,14 +43,14 @@ func readRedis(r *bufio.Reader) error {
 	if first != '+' && first != '-' {
 		return errNotRedis
 	}
-	line, err := readLine(r, maxRedis)
+	b, err := r.ReadSlice('\n')
 	switch {
-	case errors.Is(err, errLong):
+	case errors.Is(err, bufio.ErrBufferFull):
 		return errNotRedis
 	case err != nil:
 		return cut(err)
 	}
-	line = trimEnd(line)
+	line := strings.TrimRight(string(b), "\r\n")
 	if first == '+' {
 		if strings.EqualFold(line, "PONG") {
 			return nil

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/retrysh/retry/engine/text"
@@ -82,6 +83,16 @@ func (c *server) converse(ctx context.Context, t *try, first []byte, judge func(
 	}
 	return err
 }
+
+// cut turns an end of input in the middle of an answer into words.
+func cut(err error) error {
+	if isEnd(err) {
+		return errTruncated
+	}
+	return err
+}
+
+func isEnd(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
 // takesNobody is said of a server that gives no reason.
 const takesNobody = "the server takes no connections now"

@@ -1,7 +1,6 @@
 package cli
 
-// This file holds the walls between the rooms: who may import whom, with the
-// reason beside each rule.
+// This file checks which package may import which, with a reason for each ban.
 
 import (
 	"encoding/json"
@@ -17,9 +16,9 @@ import (
 
 const module = "github.com/retrysh/retry"
 
-// rooms says what each package may import of ours, by path under the module: a
-// room a line, then what it may import.
-var rooms = func() map[string][]string {
+// allowed says what each package may import of ours, by path under the module: a
+// package a line, then what it may import.
+var allowed = func() map[string][]string {
 	table := map[string][]string{}
 	for line := range strings.Lines(`
 main: cli engine/proc/early
@@ -77,25 +76,25 @@ engine/text:
 testdata/benchmark:
 testdata/flakyserver:
 `) {
-		if room, imports, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
-			table[strings.TrimPrefix(room, "main")] = strings.Fields(imports)
+		if path, imports, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			table[strings.TrimPrefix(path, "main")] = strings.Fields(imports)
 		}
 	}
 	return table
 }()
 
-// ban is an import that a set of rooms must not have.
+// ban is an import that only some packages may have.
 type ban struct {
 	imports string
-	but     []string // the rooms that may
+	but     []string // these
 	reason  string
 }
 
-// system are the rooms that touch the system.
+// system are the packages that may touch the system.
 var system = []string{"", "cli", "cli/human", "cli/letters", "cli/mode", "cli/policy", "cli/report", "cli/show", "cli/status", "engine/history", "engine/lockedfile", "engine/probe", "engine/proc", "engine/proc/proctest", "engine/proc/reap", "engine/proc/signals", "engine/proc/spawn", "engine/proc/stdio", "engine/proc/table", "engine/proc/tree", "engine/queue", "engine/registry", "engine/store", "engine/telemetry", "testdata/benchmark", "testdata/flakyserver"}
 
 var bans = []ban{
-	{"os", system, "a pure room is tested by tables and fuzzing in microseconds; the system comes in at the edges"},
+	{"os", system, "a pure package is tested by tables and fuzzing in microseconds; only some packages touch the system"},
 	{"net", []string{"engine/probe", "engine/store", "engine/telemetry"}, "only probes, stores and telemetry speak to the network"},
 	{"os/signal", []string{"engine/proc/signals", "engine/proc/reap", "engine/proc/proctest", "testdata/benchmark"}, "signals have one owner, or one of two loses them"},
 	{"os/exec", []string{"engine/proc/proctest", "testdata/benchmark", "testdata/flakyserver"}, "its second clone costs every start, and its Wait hangs on an orphan that holds a pipe"},
@@ -104,7 +103,7 @@ var bans = []ban{
 	{"log/slog", nil, "what is told goes through events"},
 	{"math/rand", nil, "math/rand/v2 draws as well and starts faster"},
 	{"math/rand/v2", []string{"cli", "cli/show", "engine/operation", "testdata/benchmark"}, "random numbers are arguments everywhere else"},
-	{"github.com/alecthomas/kong", []string{"cli", "cli/manual", "cli/mode", "cli/option"}, "only the outside knows of flags"},
+	{"github.com/alecthomas/kong", []string{"cli", "cli/manual", "cli/mode", "cli/option"}, "only the user interface knows flags"},
 }
 
 // listed is what go list says of a package.
@@ -135,31 +134,31 @@ func packages(t *testing.T) []listed {
 
 func TestRoomsKeepToTheirWalls(t *testing.T) {
 	for _, p := range packages(t) {
-		room := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
-		allowed, known := rooms[room]
+		name := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+		may, known := allowed[name]
 		if !known {
-			t.Errorf("room %q is not in the table; say what it may import", room)
+			t.Errorf("package %q is not in the table; say what it may import", name)
 			continue
 		}
 		for _, path := range p.Imports {
-			if ours, is := strings.CutPrefix(path, module+"/"); is && !slices.Contains(allowed, ours) {
-				t.Errorf("room %q imports %q, which the table does not allow", room, ours)
+			if ours, is := strings.CutPrefix(path, module+"/"); is && !slices.Contains(may, ours) {
+				t.Errorf("package %q imports %q, which the table does not allow", name, ours)
 			}
 			for _, b := range bans {
-				if path == b.imports && !slices.Contains(b.but, room) {
-					t.Errorf("room %q imports %s: %s", room, path, b.reason)
+				if path == b.imports && !slices.Contains(b.but, name) {
+					t.Errorf("package %q imports %s: %s", name, path, b.reason)
 				}
 			}
 		}
 	}
 }
 
-// edgeRooms touch the system. In the outside, only the files that wire a run
-// together know them, and the one that says what values mean to them: what is
-// resolved before can be tested without processes, sockets and files.
-var edgeRooms = []string{"engine/probe", "engine/proc", "engine/sink", "engine/store"}
+// edges touch the system. Of the user interface only the files that build a run
+// import them, and option/edge.go, so that options are tested without processes,
+// sockets and files.
+var edges = []string{"engine/probe", "engine/proc", "engine/sink", "engine/store"}
 
-func TestOnlyWireFilesKnowTheEdgeRooms(t *testing.T) {
+func TestOnlyWireFilesImportTheEdges(t *testing.T) {
 	wires := 0
 	for _, file := range outsideFiles(t) {
 		text, err := os.ReadFile(file)
@@ -167,17 +166,17 @@ func TestOnlyWireFilesKnowTheEdgeRooms(t *testing.T) {
 			t.Fatal(err)
 		}
 		mayKnow := strings.HasPrefix(file, "wire") || file == filepath.Join("option", "edge.go")
-		for _, room := range edgeRooms {
-			switch known := strings.Contains(string(text), `"`+module+"/"+room+`"`); {
+		for _, edge := range edges {
+			switch known := strings.Contains(string(text), `"`+module+"/"+edge+`"`); {
 			case known && mayKnow:
 				wires++
 			case known:
-				t.Errorf("%s imports %s, which only wire files may", file, room)
+				t.Errorf("%s imports %s, which only wire files may", file, edge)
 			}
 		}
 	}
 	if wires == 0 {
-		t.Error("no wire file imports an edge room: is the test looking at the right place?")
+		t.Error("no wire file imports any of them: does the test read the right folder?")
 	}
 }
 
@@ -195,8 +194,7 @@ func outsideFiles(t *testing.T) []string {
 	return slices.DeleteFunc(all, func(file string) bool { return strings.HasSuffix(file, "_test.go") })
 }
 
-// mostFiles is how many files a folder may hold, tests apart, so that a reader
-// takes it in at a glance.
+// mostFiles is the greatest number of files in a folder, tests apart.
 const mostFiles = 24
 
 func TestFoldersAreSmall(t *testing.T) {
@@ -211,15 +209,15 @@ func TestFoldersAreSmall(t *testing.T) {
 	}
 }
 
-// pureRooms never read the clock: time is an argument.
-var pureRooms = []string{"engine/attempt", "engine/backoff", "engine/blockfile", "engine/classify", "engine/classify/command", "engine/event", "engine/guard", "engine/hedge", "engine/retryafter", "engine/statistics", "engine/linematch", "engine/plan", "engine/rotate", "engine/simulate", "engine/message", "engine/text"}
+// pure packages never read the clock: time is an argument.
+var pure = []string{"engine/attempt", "engine/backoff", "engine/blockfile", "engine/classify", "engine/classify/command", "engine/event", "engine/guard", "engine/hedge", "engine/retryafter", "engine/statistics", "engine/linematch", "engine/plan", "engine/rotate", "engine/simulate", "engine/message", "engine/text"}
 
-func TestPureRoomsNeverReadTheClock(t *testing.T) {
+func TestPurePackagesNeverReadTheClock(t *testing.T) {
 	clock := regexp.MustCompile(`\btime\.(Now|Sleep|After|AfterFunc|NewTimer|NewTicker|Tick|Since|Until)\(`)
-	for _, room := range pureRooms {
-		files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(room), "*.go"))
+	for _, name := range pure {
+		files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(name), "*.go"))
 		if err != nil || len(files) == 0 {
-			t.Fatalf("%s: %d files, %v", room, len(files), err)
+			t.Fatalf("%s: %d files, %v", name, len(files), err)
 		}
 		for _, file := range files {
 			text, err := os.ReadFile(file)

@@ -39,6 +39,7 @@ deadline; 125 usage or internal error; 126 not executable; 127 not found.
 const briefMore = `
 All flags: retry --help. The manual: retry --man | man -l -
 What a policy means: retry --plan FLAGS. Why a failure is retried: --explain.
+Runs seen from outside: --status. What went wrong lately: --last, --report.
 `
 
 // Brief writes the help that fits on one screen.

@@ -35,6 +35,10 @@ brackets behind a failure, as in [net-reset], is the rule that decided, and
 --explain says what it looks for.
 `
 
+// commonOfModes are flags of every mode with a grammar of its own.
+const commonOfModes = `Every mode also has --log-format text|json, --color WHEN, -q, -v and --no-env.
+`
+
 const helpExits = `
 Exit codes: 0 success; the command's own code when it is given up on (128+n and
 death by the signal where one ended it); 1 its output said failure; 124 timeout
@@ -76,7 +80,12 @@ func (p *Pages) ModeHelp(w io.Writer, name string) error {
 			writeFlag(&b, f)
 		}
 	}
-	b.WriteString("\nThe flags of a run: retry --help.\n")
+	if group.OwnGrammar {
+		b.WriteString("\n" + commonOfModes)
+	}
+	if !group.OwnGrammar || name == "redrive" {
+		b.WriteString("\nThe flags of a run: retry --help.\n")
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

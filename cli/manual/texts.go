@@ -36,6 +36,8 @@ type Group struct {
 	// for those of a run.
 	Mode  string
 	Flags []Flag
+	// OwnGrammar says that the mode does not take the flags of a run.
+	OwnGrammar bool
 }
 
 // operands are what follows the mode, "" for nothing.
@@ -72,7 +74,7 @@ func New(run []*kong.Flag, modes map[string][]*kong.Flag, date string) *Pages {
 		case isMode:
 			synopsis, title, _ := strings.Cut(mode, ": ")
 			name, _, _ := strings.Cut(synopsis, " ")
-			p.Groups = append(p.Groups, Group{Title: title, Mode: name})
+			p.Groups = append(p.Groups, Group{Title: title, Mode: name, OwnGrammar: modes[name] != nil})
 			flag = p.begin(synopsis, run)
 		case isWords:
 			flag.Words = append(flag.Words, strings.Fields(words)...)

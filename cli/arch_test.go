@@ -45,7 +45,7 @@ engine/admission: engine engine/event engine/guard
 engine/guard: engine/backoff
 engine/hedge:
 engine/history: engine/attempt engine/event engine/statistics engine/text
-engine/retryafter:
+engine/retryafter: engine/linematch
 engine/hook: engine/attempt exitcodes
 engine/linematch:
 engine/lockedfile:

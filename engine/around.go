@@ -1,6 +1,6 @@
 package engine
 
-// This file runs what the user has put around the attempts (SPEC section 14):
+// This file runs the commands around the attempts (SPEC section 14):
 // hooks before a retry and after the end, and the fallback.
 
 import (
@@ -15,17 +15,17 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// lastResult is the last attempt that has ended, for those who are told of it.
+// lastResult is the last attempt that has ended, as hooks and letters see it.
 type lastResult struct {
-	before   lastAttempt // what it was told itself
+	before   lastAttempt // the attempt before it
 	use      rotate.Use
 	result   attempt.Result
 	evidence Evidence
 }
 
-// beforeAttempt is what comes between the wait and the guards that take: nothing
-// before attempt 1, which prepare has cared for. Where the run does not go on,
-// the decision says how it ends; what Permit took is given back then.
+// beforeAttempt does what comes between the wait and Gate.Admit: nothing before
+// attempt 1, for which prepare did it. Where the run does not go on, the decision
+// says how it ends; what Permit took is given back then.
 func (e *Engine) beforeAttempt(ctx context.Context, last *lastAttempt) *Decision {
 	if e.attempts == 0 {
 		return nil
@@ -42,15 +42,15 @@ func (e *Engine) beforeRetry(ctx context.Context, last *lastAttempt) *Decision {
 		return nil
 	}
 	use := e.rotation.nextValues()
-	told := e.hookInfo(&last.decision)
-	told.Outcome = ""
+	info := e.hookInfo(&last.decision)
+	info.Outcome = ""
 	if p := &e.Policy; p.Attempts == 0 || e.state.Attempt < p.Attempts {
-		told.NextDelay = p.Schedule.Plain(e.state.Step, e.state.Previous)
+		info.NextDelay = p.Schedule.Plain(e.state.Step, e.state.Previous)
 	}
 	env := e.environ(last, e.attempts+1, use.Variables(), e.deadline, e.Identity.Trace.Span)
 	for _, script := range e.Hooks.BeforeRetry {
 		var done hook.Done
-		run := func(ctx context.Context) { done = e.hook(ctx, hook.BeforeRetry, script, use.Words(e.Argv), env, told) }
+		run := func(ctx context.Context) { done = e.hook(ctx, hook.BeforeRetry, script, use.Words(e.Argv), env, info) }
 		if signal := e.during(ctx, run); signal != "" {
 			return e.withdraw(CancelledBy(signal))
 		}
@@ -91,23 +91,23 @@ func (e *Engine) conclude(ctx context.Context, d Decision) (Decision, *int) {
 	if script == "" && !fallback || d.Outcome == event.Cancelled {
 		return d, nil
 	}
-	// They come when the deadline has passed, too, and so do not keep to it.
+	// They run after the deadline as well, which therefore does not limit them.
 	env := e.environ(&e.lastResult.before, e.attempts, e.lastResult.use.Variables(), time.Time{}, e.Identity.Trace.Span)
-	told := e.hookInfo(&d)
+	info := e.hookInfo(&d)
 	cancelled := func(signal attempt.Signal) Decision {
 		end := CancelledBy(signal)
 		end.Letter = d.Letter
 		return end
 	}
 	if script != "" {
-		if _, signal := e.lastHook(ctx, name, script, env, told); signal != "" {
+		if _, signal := e.lastHook(ctx, name, script, env, info); signal != "" {
 			return cancelled(signal), nil
 		}
 	}
 	if !fallback {
 		return d, nil
 	}
-	done, signal := e.lastHook(ctx, hook.Fallback, e.Hooks.Fallback, env, told)
+	done, signal := e.lastHook(ctx, hook.Fallback, e.Hooks.Fallback, env, info)
 	if signal != "" {
 		return cancelled(signal), nil
 	}
@@ -126,15 +126,15 @@ func (e *Engine) conclude(ctx context.Context, d Decision) (Decision, *int) {
 }
 
 // lastHook runs a hook after the last attempt. A signal ends it.
-func (e *Engine) lastHook(ctx context.Context, name hook.Name, script string, env []string, told hook.Info) (done hook.Done, signal attempt.Signal) {
+func (e *Engine) lastHook(ctx context.Context, name hook.Name, script string, env []string, info hook.Info) (done hook.Done, signal attempt.Signal) {
 	words := e.lastResult.use.Words(e.Argv)
-	signal = e.interruptible(ctx, func(ctx context.Context) { done = e.hook(ctx, name, script, words, env, told) })
+	signal = e.interruptible(ctx, func(ctx context.Context) { done = e.hook(ctx, name, script, words, env, info) })
 	return done, signal
 }
 
-// hook runs one and tells of it.
-func (e *Engine) hook(ctx context.Context, name hook.Name, script string, words, env []string, told hook.Info) hook.Done {
-	own, remove := e.Hooks.Environ(name, &told)
+// hook runs one hook and emits its events.
+func (e *Engine) hook(ctx context.Context, name hook.Name, script string, words, env []string, info hook.Info) hook.Done {
+	own, remove := e.Hooks.Environ(name, &info)
 	defer remove()
 	e.emit(&event.HookStarted{Hook: string(name)})
 	done := e.Hooks.Run(ctx, e.Starter, name, script, words, append(env[:len(env):len(env)], own...))
@@ -142,7 +142,7 @@ func (e *Engine) hook(ctx context.Context, name hook.Name, script string, words,
 	return done
 }
 
-// hookInfo is what hooks are hookInfo of the last attempt, and of how the run ends.
+// hookInfo describes the last attempt, and how the run ends, for hooks.
 func (e *Engine) hookInfo(d *Decision) hook.Info {
 	r := &e.lastResult.result
 	t := hook.Info{

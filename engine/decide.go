@@ -314,7 +314,7 @@ func schedule(d *Decision, p *Policy, s State, r attempt.Result, e Evidence, now
 	d.IgnoredHint = ignored
 	if ok {
 		// Full jitter over one plain delay on top, so that many clients that
-		// were told the same moment do not return together.
+		// were given the same moment do not return together.
 		d.HasHint, d.Hint = true, found.Wait
 		d.Wait = max(backoff.Add(found.Wait, backoff.FromFloat(u*float64(d.Delay))), p.Schedule.MinDelay)
 	}

@@ -5,7 +5,7 @@
 //
 //   - Decide is a pure function: policy, state, what came of an attempt, the
 //     time and one random number go in; accept, stop or wait comes out.
-//   - Run is the loop around it: attempt, decide, tell, wait.
+//   - Run is the loop around it: attempt, decide, emit events, wait.
 //   - attempt.Starter starts attempts (a process in proc, a check in probe), Sink is
 //     told what happened, Signals says when a person wants the wait to end.
 //     All three are interfaces or channels, so that a fake clock can drive

@@ -99,8 +99,8 @@ func (r *Rules) NewWatch() *Watch {
 	return w
 }
 
-// Stdout and Stderr take the streams' bytes; they are nil where nobody needs
-// to read the stream.
+// Stdout and Stderr take the streams' bytes; they are nil where the
+// stream is not read.
 func (w *Watch) Stdout() io.Writer { return w.out.writer() }
 
 // Stderr is the other stream's writer; see Stdout.
@@ -199,7 +199,7 @@ func (s *stream) close(e *Evidence) []byte {
 	return s.tail.Bytes()
 }
 
-// Patterns longer than excerptLimit are told by their beginning and end: the
+// Patterns longer than excerptLimit are shown by their beginning and end: the
 // words reach a line for a person and a variable of the next attempt, for which
 // the kernel has a limit of its own (execve(2), MAX_ARG_STRLEN).
 const excerptLimit, excerptEnd = 120, 30

@@ -1,7 +1,7 @@
 package engine
 
-// This file is where what others know comes into a run: a gate is asked before
-// each attempt and told after it.
+// This file is how guards take part in a run: a gate is asked before each attempt
+// and gets a report after it.
 
 import (
 	"context"
@@ -12,13 +12,13 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// Gate lets attempts through, or refuses them (SPEC section 12). A context
+// Gate admits attempts or refuses them (SPEC section 12). A context
 // that it is given ends at the deadline of the run and when a signal asks for
-// the end: what it would wait for is not waited for any longer. A gate and its
-// passes are asked and told by one goroutine at a time.
+// the end: the gate stops waiting then. The methods of a gate
+// and its passes are called by one goroutine at a time.
 type Gate interface {
-	// Permit is asked before the wait of a retry, so that nobody waits for
-	// nothing, and takes what a retry costs.
+	// Permit is asked before the wait of a retry, so that no run waits for a retry
+	// that is refused, and takes what a retry costs.
 	Permit(ctx context.Context, a Ask) *Refusal
 	// Withdraw gives back what the last Permit took, where no attempt follows.
 	Withdraw()
@@ -27,7 +27,7 @@ type Gate interface {
 	// AdmitCopy is asked before a further copy of an attempt starts, and takes
 	// what a retry costs. Its context ends when the copy is no longer wanted.
 	AdmitCopy(ctx context.Context, a Ask) (Pass, *Refusal)
-	// Finish is told when the run has ended, whether as a success.
+	// Finish is called when the run has ended.
 	Finish(succeeded bool)
 }
 
@@ -39,18 +39,18 @@ type Ask struct {
 	TimedOut bool
 }
 
-// Pass is one attempt that was let through.
+// Pass is one attempt that was admitted.
 type Pass interface {
 	// Inherit are descriptors that the command holds as long as it runs.
 	Inherit() []uintptr
-	// Report tells what came of the attempt, once.
+	// Report is called once, with the attempt's result.
 	Report(Counted)
 	// Drop stands for Report where the attempt was not started: what it took is
 	// given back.
 	Drop()
 }
 
-// Counted says what an attempt counts as for those who share a gate.
+// Counted says what an attempt counts as for the runs that share a key.
 type Counted int
 
 // An attempt that was cancelled, could not be started or failed by the
@@ -61,10 +61,10 @@ const (
 	CountsFailure
 )
 
-// Refusal says which guard refused, why, and when it will let through again.
+// Refusal says which guard refused, why, and when it will admit again.
 type Refusal struct {
 	Guard, Key, Reason string
-	RetryIn            *time.Duration // nil: nobody can know
+	RetryIn            *time.Duration // nil: not known
 }
 
 // counted says what a judged attempt counts as: an accepted one is a success,
@@ -152,8 +152,8 @@ func (e *Engine) refuse(r *Refusal, last *lastAttempt) Decision {
 	return d
 }
 
-// GateEvent tells what a gate has seen happen. It is called by the gate's methods
-// only: the goroutine of the run waits for them, or else overhears.
+// GateEvent emits an event of the gate. Only the gate's methods call it: the
+// goroutine of the run waits for them, or receives from gateEvents meanwhile.
 func (e *Engine) GateEvent(ev event.Event) {
 	if e.gateEvents != nil {
 		e.gateEvents <- ev

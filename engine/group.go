@@ -30,12 +30,12 @@ type group struct {
 	asking    bool // the gate is asked for the next copy
 	cancelAsk context.CancelFunc
 	admitted  chan admission
-	events    chan event.Event // what the gate tells meanwhile
-	reports   []func()         // what it is told once it has answered
+	events    chan event.Event // of the gate meanwhile
+	reports   []func()         // for the gate, once it has answered
 
 	closed   bool           // no more copies start
 	timedOut bool           // the copy that failed last did so by a limit
-	best     *trial         // decides where no other copy does; it has been told
+	best     *trial         // decides where no other copy does; it has been emitted
 	signal   attempt.Signal // asked for the end while no copy ran
 }
 
@@ -45,7 +45,7 @@ type admission struct {
 	refusal *Refusal
 }
 
-// hedged runs the command in copies, judges and tells.
+// hedged runs the command in copies, judges them and emits their events.
 func (e *Engine) hedged(ctx context.Context, last *lastAttempt, pass Pass) (Decision, attempt.Result) {
 	g := &group{
 		e: e, last: last, begun: e.now(), plan: hedge.New(e.Policy.Hedge),
@@ -146,7 +146,7 @@ func (g *group) ask() {
 	}()
 }
 
-// answered starts the copy that was let through. Where none was, its turn has
+// answered starts the copy that was admitted. Where none was, its turn has
 // passed; where nothing runs beside it, the attempt has failed.
 func (g *group) answered(a admission) {
 	g.asking, g.e.gateEvents = false, nil
@@ -242,18 +242,18 @@ func (g *group) settle(t *trial) Decision {
 	if g.best != nil && g.best != t {
 		g.best.handle.Drop()
 	}
-	told := *t
+	shown := *t
 	t.result.Duration = g.e.since(g.begun)
 	d := g.e.settle(t)
 	if t != g.best {
-		told.result.ReaderGone, told.result.Err = t.result.ReaderGone, t.result.Err
-		g.emitFinished(&told, &d)
+		shown.result.ReaderGone, shown.result.Err = t.result.ReaderGone, t.result.Err
+		g.emitFinished(&shown, &d)
 	}
 	return d
 }
 
-// emitFinished tells of a judged copy. The gate is told after it has answered, since it
-// is never called twice at once.
+// emitFinished reports a judged copy and emits its event. The gate gets the report
+// after it has answered, since it is never called twice at once.
 func (g *group) emitFinished(t *trial, d *Decision) {
 	if g.asking {
 		g.reports = append(g.reports, func() { g.e.report(t, d.Counts) })

@@ -105,8 +105,8 @@ func isHex(s string, digits int) bool {
 	return len(s) == digits && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// lastAttempt is what an attempt is told of the one before; its zero value
-// stands for none.
+// lastAttempt is what an attempt sees of the one before; its zero value stands for
+// none.
 type lastAttempt struct {
 	decision Decision
 	result   attempt.Result

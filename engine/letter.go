@@ -1,8 +1,7 @@
 package engine
 
-// This file hands runs over to those who keep them (SPEC section 17): when they
-// have been given up, or for later in place of a long wait. And it takes up again
-// what was kept for later.
+// This file writes letters (SPEC section 17): of a run that was given up, or of one
+// that is parked in place of a long wait. It also continues a parked run.
 
 import (
 	"context"
@@ -21,7 +20,7 @@ type Letters interface {
 	// Where it keeps the run for later, it returns the id of its letter, and the run
 	// ends; "" has it sleep.
 	Park(ctx context.Context, l *Letter) string
-	// Keep is told of a run that has been given up, after at least one attempt or
+	// Keep gets a run that has been given up, after at least one attempt or
 	// by a refusal. It returns the id of the letter, "" for none.
 	Keep(ctx context.Context, l *Letter) string
 }
@@ -70,7 +69,7 @@ func (e *Engine) resume(ctx context.Context, last *lastAttempt) *Decision {
 	return e.permit(ctx, last)
 }
 
-// countEarlier counts the attempts that a parked run has countEarlier it.
+// countEarlier counts the attempts that a parked run made before; each failed with
 func (e *Engine) countEarlier() {
 	r := e.Resume
 	if r == nil {

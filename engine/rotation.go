@@ -16,9 +16,9 @@ import (
 // goroutine at a time.
 type Values interface {
 	// FailedLately says which of the values an attempt has failed with lately;
-	// nil where nobody knows.
+	// nil where that is not known.
 	FailedLately(ctx context.Context, values []string) []bool
-	// Failed tells that an attempt has failed with the values.
+	// Failed records that an attempt has failed with the values.
 	Failed(values []string)
 }
 
@@ -28,7 +28,7 @@ type rotation struct {
 	*rotate.Rotation
 	all          []string        // every value, written NAME=VALUE
 	failedLately map[string]bool // the ones that failed lately
-	next         rotate.Use      // of the attempt to come, once somebody has asked for it
+	next         rotate.Use      // of the next attempt, once it has been chosen
 }
 
 func (r *rotation) begin(lists []rotate.List, draw func() float64) {
@@ -85,7 +85,7 @@ func (e *Engine) takeValues(which *event.Which) rotate.Use {
 	return use
 }
 
-// putValues ends the use of values, and tells other runs of a failure.
+// putValues ends the use of values, and shares a failure with other runs.
 func (e *Engine) putValues(use rotate.Use, failed bool) {
 	if use == nil {
 		return

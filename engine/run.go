@@ -1,7 +1,6 @@
 package engine
 
-// This file is the loop: attempt, decide, tell, wait. The engine reads the
-// clock and sleeps here and in wait.go alone.
+// This file is the loop: attempt, decide, emit events, wait.
 
 import (
 	"context"
@@ -16,11 +15,11 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// Sink is told what happens, in order.
+// Sink gets the events of a run, in order.
 type Sink interface {
 	Emit(event.Event)
 	// Close is called once, after the last event: what is not yet written or sent
-	// has as long as ctx lasts. The sink has told its failure itself.
+	// has as long as ctx lasts. The sink reports its failure itself.
 	Close(ctx context.Context) error
 }
 
@@ -55,11 +54,11 @@ type Engine struct {
 	// each attempt, once for a splay and once for each rotation that begins at
 	// random.
 	Draw func() float64
-	// WaitOnly ends the run when Before is done: there is no command, or somebody
-	// else starts it and it is only told of here.
+	// WaitOnly ends the run when Before is done: there is no command, or the caller
+	// starts it and it is only named here.
 	WaitOnly bool
 	// Before, if not nil, is what must be waited for before attempt 1. It
-	// tells its progress through emit, and returns whether the run goes on or
+	// emits its progress through emit, and returns whether the run goes on or
 	// else how it ends.
 	Before func(ctx context.Context, deadline time.Time, emit func(event.Event)) (Decision, bool)
 	// Hooks are the shell strings around the attempts.
@@ -77,7 +76,7 @@ type Engine struct {
 	Letters Letters
 	// Inherit are descriptors that the command holds as long as it runs.
 	Inherit []uintptr
-	// About is what run_started tells of the run beside the command.
+	// About is what run_started says of the run beside the command.
 	About About
 	// CloseLimit is how long Sink.Close may take: 0 where it has nothing to wait
 	// for.
@@ -90,7 +89,7 @@ type Engine struct {
 	state      State
 	attempts   int
 	rotation   rotation
-	gateEvents chan event.Event // takes what a gate tells while copies run
+	gateEvents chan event.Event // events of the gate while copies run
 	lastResult lastResult
 	tally      tally // of --repeat
 }
@@ -153,7 +152,7 @@ func (e *Engine) tooLate(d Decision, result attempt.Result) Decision {
 	return d
 }
 
-// begin fixes the deadline and tells that the run has started.
+// begin fixes the deadline and emits run_started.
 func (e *Engine) begin() {
 	e.started = e.now()
 	if d := e.Policy.Deadline; d > 0 {
@@ -194,7 +193,7 @@ type trial struct {
 	evidence Evidence
 }
 
-// attempt runs the command once, judges and tells.
+// attempt runs the command once, judges the result and emits its events.
 func (e *Engine) attempt(ctx context.Context, last *lastAttempt, pass Pass) (Decision, attempt.Result) {
 	select { // a wake-up that came as the wait ended has got what it asked for
 	case <-e.Signals.Woken:
@@ -278,8 +277,7 @@ func (e *Engine) settle(t *trial) Decision {
 	return d
 }
 
-// report tells those who let an attempt through, and the rotation, what came of
-// it.
+// report gives the result of an attempt to the gate and to the rotation.
 func (e *Engine) report(t *trial, c Counted) {
 	if t.pass != nil {
 		t.pass.Report(c)
@@ -287,7 +285,7 @@ func (e *Engine) report(t *trial, c Counted) {
 	e.putValues(t.use, c == CountsFailure)
 }
 
-// emitFinished tells of a judged attempt.
+// emitFinished emits attempt_finished.
 func (e *Engine) emitFinished(t *trial, d *Decision) {
 	e.emit(&event.AttemptFinished{
 		Which: t.which, Result: t.result, Success: d.Accepted, NotYet: d.NotYet(),
@@ -316,7 +314,7 @@ func TimedOut(reason string) Decision {
 	return Decision{Outcome: event.Deadline, Reason: reason, End: End{Code: exitcodes.Timeout}}
 }
 
-// finish runs what follows the last attempt and tells how the run ended.
+// finish runs what follows the last attempt and emits run_finished.
 func (e *Engine) finish(ctx context.Context, d Decision) End {
 	d, fallback := e.conclude(ctx, d)
 	if e.Gate != nil {

@@ -56,13 +56,13 @@ func (e *Engine) wait(ctx context.Context, last *lastAttempt) *Decision {
 		return end
 	}
 	d := &last.decision
-	told := event.Wait{Delay: d.Delay, Jittered: d.Wait, HasHint: d.HasHint, Hint: d.Hint, NotYet: d.NotYet()}
-	e.emit(&event.RetryScheduled{Wait: told, IgnoredHint: d.IgnoredHint})
+	wait := event.Wait{Delay: d.Delay, Jittered: d.Wait, HasHint: d.HasHint, Hint: d.Hint, NotYet: d.NotYet()}
+	e.emit(&event.RetryScheduled{Wait: wait, IgnoredHint: d.IgnoredHint})
 	slept, signal := e.sleep(ctx, d.Wait)
 	if signal != "" {
 		return e.withdraw(CancelledBy(signal))
 	}
-	e.emit(&event.RetryWaited{Wait: told, Slept: slept})
+	e.emit(&event.RetryWaited{Wait: wait, Slept: slept})
 	if e.passes(0) {
 		return e.withdraw(e.tooLate(last.decision, last.result))
 	}

@@ -15,8 +15,8 @@ import (
 
 // When waits until another attempt makes sense. Its waits are those of the
 // schedule from at on; none is begun that would pass the deadline (the zero
-// time is none). It tells its progress through emit. It looks at the signals
-// itself, and leaves one that has come to nobody else.
+// time is none). It emits its progress through emit. It reads the signals
+// itself, and consumes one that has come.
 type When func(ctx context.Context, at Place, deadline time.Time, emit func(event.Event)) Readiness
 
 // Place is where in its schedule a run is.

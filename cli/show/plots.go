@@ -141,7 +141,7 @@ func (h *namedHerd) load(width time.Duration, bars int) []float64 {
 }
 
 // What is drawn of the load is at least leastTop and at most mostTop times the
-// capacity: what happens near it is what matters, and the peaks are told.
+// capacity: what happens near it matters, and the peaks are in the text.
 const leastTop, mostTop = 1.5, 5
 
 // topLoad is the load of a bar of full height.

@@ -98,7 +98,7 @@ func tellOutage(w io.Writer, herds []namedHerd) {
 	fmt.Fprintln(w)
 }
 
-// sentences tell what came of a herd.
+// sentences describe what came of a herd.
 func (h *namedHerd) sentences() []string {
 	all := []string{
 		h.fates() + ".",
@@ -142,7 +142,7 @@ func (h *namedHerd) refusers() string {
 	return strings.Join(kinds, " and ")
 }
 
-// peak tells a load in units of the capacity.
+// peak writes a load in units of the capacity.
 func (h *namedHerd) peak(load int) string {
 	if load == 0 {
 		return "no calls"

@@ -20,7 +20,7 @@ const (
 	svgBars                        = 400
 )
 
-// shades are told apart by people who see colours differently (Okabe and Ito,
+// shades can be distinguished with any colour vision (Okabe and Ito,
 // "Color Universal Design", 2008).
 var shades = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b5b5b"}
 

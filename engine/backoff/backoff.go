@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// Longest is the longest delay that can be told, about 292 years. Every
+// Longest is the longest delay that can be expressed, about 292 years. Every
 // formula ends here rather than overflow.
 const Longest = time.Duration(math.MaxInt64)
 

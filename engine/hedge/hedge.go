@@ -49,7 +49,7 @@ func (g *Group) Start(now time.Duration) int {
 // Started is how many copies have started.
 func (g *Group) Started() int { return g.started }
 
-// Pass says that the next copy was not let through. Its turn has passed: it
+// Pass says that the next copy was not admitted. Its turn has passed: it
 // counts as one of the copies, so that a guard which refuses is not asked for
 // ever. The one after it is due a delay later.
 func (g *Group) Pass(now time.Duration) {

@@ -3,10 +3,9 @@
 //
 // A hook is a command through the same Starter as attempts, in a process group
 // of its own: at its limit, and when it is cancelled, its whole tree is killed.
-// It is told everything by its environment; no string is ever put together from
-// data, so that an error text cannot become a command. The package says how one
-// hook runs and what it is told; when it does, and what its result means for
-// the run, is the engine's work.
+// It gets all information through its environment; no shell string is built from
+// data, so that an error text cannot become a command. The package runs one hook;
+// when it runs, and what its result means for the run, is the engine's decision.
 package hook
 
 // This file says what hooks there are, and runs one.
@@ -48,7 +47,7 @@ type Set struct {
 }
 
 // Shell are the words that run a string: "$@" in it are the words of argv, and
-// it is called retry in what the shell tells. Windows has no such words.
+// it is called retry in the shell's messages. Windows has no such words.
 func Shell(script string, argv []string) []string {
 	if runtime.GOOS == "windows" {
 		return []string{"cmd", "/c", script}

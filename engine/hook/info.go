@@ -1,7 +1,6 @@
 package hook
 
-// This file builds what a hook is told in its environment, beside what an
-// attempt sees.
+// This file builds the variables that a hook gets beside those of an attempt.
 
 import (
 	"strconv"
@@ -14,8 +13,7 @@ var Variables = []string{
 	"RETRY_NEXT_DELAY_MS", "RETRY_TAIL_STDOUT", "RETRY_TAIL_STDERR",
 }
 
-// Info is what a hook is told of the last attempt; its texts are fit for an
-// environment.
+// Info describes the last attempt for a hook; its texts are fit for an environment.
 type Info struct {
 	Exit                                   int
 	Signal, Reason, Verdict, Rule, Outcome string

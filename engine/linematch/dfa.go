@@ -250,7 +250,7 @@ func (d *dfa) advance(from uint16, c int) uint16 {
 	return to
 }
 
-// report kills the patterns that have matched and tells of them.
+// report kills the patterns that have matched and reports them.
 func (d *dfa) report() {
 	for _, p := range d.hits {
 		if d.alive[p] {

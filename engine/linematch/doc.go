@@ -1,6 +1,6 @@
 // Package linematch tries patterns on each line of a stream while it goes by.
 //
-// A Matcher is told what a command writes, in chunks of any size, and knows at
+// A Matcher reads what a command writes, in chunks of any size, and knows at
 // the end which patterns some line matched. What happens to a chunk, each step
 // in a file of its own:
 //

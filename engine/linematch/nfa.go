@@ -1,5 +1,5 @@
 // This file's subject is the automaton of a set of patterns: the programs of
-// regexp/syntax side by side, over classes of runes that no pattern tells apart.
+// regexp/syntax side by side, over classes of runes that no pattern distinguishes.
 
 package linematch
 
@@ -161,7 +161,7 @@ func (s *runeSets) add(set []rune) uint32 {
 }
 
 // classify splits the runes into classes: it cuts them where a set begins or
-// ends, and then tells intervals apart only as far as some set does.
+// ends, and then distinguishes intervals only as far as some set does.
 func (n *nfa) classify(sets [][]rune) {
 	cuts := []rune{0, '\n', '\n' + 1, '\r', '\r' + 1, 0x80}
 	for _, set := range sets {

@@ -1,5 +1,5 @@
 // This file's subject is a user's pattern: what is accepted, and how an error
-// in it is told.
+// in it is reported.
 
 package linematch
 
@@ -40,7 +40,7 @@ func (p *Pattern) program() *syntax.Prog {
 // String returns the pattern as the user wrote it.
 func (p *Pattern) String() string { return p.src }
 
-// patternError says what err, from regexp/syntax, means to somebody who does
+// patternError says what err, from regexp/syntax, means to a user who does
 // not read Go. Expr is the part of src that the parser stopped at.
 func patternError(src string, err error) error {
 	e, ok := err.(*syntax.Error)

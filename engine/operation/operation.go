@@ -17,7 +17,7 @@ import (
 // Status says how far an operation has come.
 type Status int
 
-// An operation that nobody has executed, and one whose first attempt is under
+// An operation that was never executed, and one whose first attempt is under
 // way, is pending.
 const (
 	Pending   Status = iota

@@ -64,7 +64,7 @@ func (r *record) execute(ctx context.Context, p Policy, f func(context.Context) 
 	return e.outcome == event.Succeeded
 }
 
-// execution is what the engine of one execution starts and tells.
+// execution is the starter and the sink of one execution's engine.
 type execution struct {
 	record  *record
 	f       func(context.Context) (bool, error)
@@ -95,7 +95,7 @@ func (e *execution) Emit(ev event.Event) {
 // Close has nothing left to take over.
 func (e *execution) Close(context.Context) error { return nil }
 
-// asked is how the engine is told that a context ended, as it has no signal.
+// asked delivers to the engine that a context ended, as it has no signal.
 const asked attempt.Signal = "SIGTERM"
 
 // Start makes an attempt of one call.

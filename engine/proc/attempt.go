@@ -1,9 +1,9 @@
 package proc
 
 // This file is one attempt: a handle whose state belongs to a single goroutine,
-// the one that calls Start and then Wait. Whoever else has something for the
-// attempt sends it a message: the signals through its inbox, the pumps through
-// troubles, the reaper and the escalation through a channel each.
+// the one that calls Start and then Wait. Other goroutines send it messages: the
+// signals through its inbox, the pumps through troubles, the reaper and the
+// escalation through a channel each.
 
 import (
 	"context"
@@ -40,7 +40,7 @@ type running struct {
 	interrupts int       // INT and TERM so far
 	expired    time.Time // when a limit began to end the tree
 	passed     time.Time // when a signal that asks for the end was passed on
-	abandoned  bool      // nobody wants the rest of the output
+	abandoned  bool      // the rest of the output is not wanted
 	unwanted   bool      // another copy has decided
 
 	grace     time.Duration // between asking the tree to end and killing it
@@ -278,8 +278,8 @@ func (a *running) ring() {
 
 // expire ends the attempt by sig since its time is up. A command that has ended
 // by itself has not been late, whatever it left behind. One that has just been
-// told to end, as by an outer retry with the same deadline, is not told again,
-// but killed when it has had the time for it.
+// asked to end, as by an outer retry with the same deadline, is not asked again,
+// but killed after the grace.
 func (a *running) expire(mark *bool, sig syscall.Signal) {
 	if a.over || a.hasEnded() {
 		return
@@ -409,8 +409,8 @@ func (a *running) cancel(sig syscall.Signal) {
 	if a.result.Cancelled == "" {
 		a.result.Cancelled = signals.NameOf(sig)
 	}
-	told := sig == a.signal && time.Since(a.expired) < signals.Same // by a limit, which an outer retry has as well
-	a.passCancel(sig, told)
+	sent := sig == a.signal && time.Since(a.expired) < signals.Same // by a limit, which an outer retry has as well
+	a.passCancel(sig, sent)
 	a.countInterrupt(sig)
 }
 
@@ -442,7 +442,7 @@ func (a *running) handleLateSignal(sig syscall.Signal) bool {
 }
 
 // finish deals with what remains after the command itself has ended, and reaps
-// it last, since until then nobody else can have its pid.
+// it last, since until then no other process can have its pid.
 func (a *running) finish(how reap.Ending) {
 	a.awaitTerminal(how)
 	a.over = true
@@ -459,7 +459,7 @@ func (a *running) finish(how reap.Ending) {
 		a.handle(a.escalated, never)
 	}
 	if a.getsSignals && (a.cfg.KillLeftovers || a.isShared()) {
-		a.noteTree() // somebody will ask for it later
+		a.noteTree() // Settle will need it
 	}
 	a.drain(sweep || a.unwanted || a.probe && a.result.TimedOut)
 	a.conclude(a.reapLeader())
@@ -475,7 +475,7 @@ func (a *running) drain(unwanted bool) {
 	if !a.streams.Finish() {
 		return
 	}
-	a.at(time.Now().Add(signals.Later), a.catch) // somebody may want to end this
+	a.at(time.Now().Add(signals.Later), a.catch) // so that a signal can end this
 	late := false
 	if unwanted {
 		a.at(time.Now().Add(stdio.Drain), func() { late = true })
@@ -544,13 +544,13 @@ func (a *running) conclude(how reap.Ending) {
 // Settle takes the verdict. Held output goes to where it belongs if the run
 // succeeds with the attempt, and to standard error otherwise; what a rejected
 // attempt left running is ended under KillLeftovers. The error says that the
-// output could not be written; errors.Is(err, attempt.ErrReaderGone) that nobody
-// reads it.
+// output could not be written; errors.Is(err, attempt.ErrReaderGone) that its
+// reader has gone.
 func (a *running) Settle(released bool) error {
 	a.endLeftovers(released)
 	held := a.held()
 	if len(held) > 0 {
-		a.signals.Notify() // nobody may read what is written
+		a.signals.Notify() // the reader may be blocked
 	}
 	var first error
 	for _, h := range held {
@@ -561,7 +561,7 @@ func (a *running) Settle(released bool) error {
 	return first
 }
 
-// Drop is Settle(false) where nobody wants the output.
+// Drop is Settle(false) where the output is not wanted.
 func (a *running) Drop() {
 	a.endLeftovers(false)
 	for _, h := range a.held() {

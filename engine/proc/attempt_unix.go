@@ -48,7 +48,7 @@ func (a *running) prepare(shares bool) {
 
 func (a *running) isStarted() bool { return a.pid != 0 }
 
-// hasEnded reports whether the command has ended, which nobody may have noticed yet.
+// hasEnded reports whether the command has ended, which may not have been noticed yet.
 func (a *running) hasEnded() bool { return reap.HasEnded(a.pid) }
 
 // launch starts the command, unless the program has been asked to end already,
@@ -111,7 +111,7 @@ func (a *running) awaitUntil(limit time.Duration) (reap.Ending, bool) {
 	return reap.AwaitUntil(a.pid, limit)
 }
 
-// listen has the changes of the command's state told from now on.
+// listen makes changes of the command's state send a token from now on.
 func (a *running) listen() { reap.Listen() }
 
 // moved has a token when the state of some child may have changed.
@@ -173,9 +173,9 @@ func (a *running) resize() {
 
 // passCancel passes on a signal that asks for the end, unless the command has
 // got it: the terminal sends its own to the whole foreground group.
-func (a *running) passCancel(sig syscall.Signal, told bool) {
+func (a *running) passCancel(sig syscall.Signal, sent bool) {
 	terminals := a.foreground && sig != syscall.SIGTERM
-	if !terminals && !told || a.missed[sig] {
+	if !terminals && !sent || a.missed[sig] {
 		delete(a.missed, sig)
 		if a.forGroup && sig != syscall.SIGTERM {
 			a.passToGroup(sig)
@@ -199,7 +199,7 @@ func (a *running) forward(sig syscall.Signal) {
 		a.contAt = time.Now()
 		a.continueAll()
 	case sig == syscall.SIGWINCH && a.foreground:
-		// The terminal has told the whole group itself.
+		// The terminal has signalled the whole group itself.
 	default:
 		a.pass(sig)
 	}

@@ -18,7 +18,7 @@ import (
 // command is the process of one attempt.
 type command struct {
 	child      *spawn.Process // nil until it has started
-	exited     chan struct{}  // closed when it has ended; nil until somebody listens
+	exited     chan struct{}  // closed when it has ended; nil before listen
 	foreground bool           // never: a process has no terminal of its own here
 }
 
@@ -56,7 +56,7 @@ func (a *running) awaitUntil(limit time.Duration) (reap.Ending, bool) {
 	return a.child.Wait(uint32(limit / time.Millisecond))
 }
 
-// listen has the end of the command told.
+// listen makes the end of the command close exited.
 func (a *running) listen() {
 	exited := make(chan struct{})
 	a.exited = exited
@@ -76,8 +76,8 @@ func (a *running) catchMore() {}
 
 // passCancel asks the command to end. Its own console group does not get the
 // console's Ctrl-C.
-func (a *running) passCancel(sig syscall.Signal, told bool) {
-	if !told {
+func (a *running) passCancel(sig syscall.Signal, sent bool) {
+	if !sent {
 		a.pass(sig)
 		a.passed = time.Now()
 	}
@@ -121,7 +121,7 @@ func (a *running) reapLeader() reap.Ending {
 }
 
 func (a *running) dispose() {
-	if a.exited != nil { // until then somebody waits for the process
+	if a.exited != nil { // until then a goroutine waits for the process
 		<-a.exited
 	}
 	if a.child != nil {
@@ -152,5 +152,5 @@ func Exec(_ *Signals, argv, env []string) (int, error) {
 	return how.Code, nil
 }
 
-// listenForOrphans has nobody to listen for: a process has no parent that waits.
+// listenForOrphans does nothing: processes are not reaped here.
 func listenForOrphans() {}

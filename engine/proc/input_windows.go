@@ -1,6 +1,6 @@
 package proc
 
-// InputUsedUp reports false: a handle tells nothing of what was read before.
+// InputUsedUp reports false: a handle does not show what was read before.
 func InputUsedUp() bool { return false }
 
 // InputEnded reports false.

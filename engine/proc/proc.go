@@ -1,24 +1,24 @@
 // Package proc runs attempts as real processes: any number at a time, each a handle
 // whose state belongs to one goroutine. The rule behind it is that what would happen
 // without the program happens with it: the command has the program's own
-// descriptors wherever nobody needs the bytes, the signals that reach the program
+// descriptors wherever the bytes are not needed, the signals that reach the program
 // reach the command, and only a timeout, the deadline or a cancel adds anything.
 //
 // It judges nothing and never retries. Descendants that left the command's process
 // group are found through /proc and a child subreaper, so on systems without these
 // only the process group is ended.
 //
-// The rooms below it import one way: table, reap, tree; note, signals; stdio; spawn
+// The packages below it import one way: table, reap, tree; note, signals; stdio; spawn
 // over reap, signals and stdio; this one over all.
 //
 // # Locks
 //
 // What several goroutines share has one owner, who takes messages, or a lock that
 // is a leaf: while it is held, system calls are made and package note is called,
-// channels are sent to that never block, and nobody is told anything. These are
+// channels are sent to that never block, and nothing is reported. These are
 // the reporter's here, reap's, tree's list of trees, Signals.mu, and a spool's and
-// a pump's in stdio; the pump's is held while its reader along is called, who knows
-// of no room. The one order there is: the lock under which signals are added in
+// a pump's in stdio; the pump's is held while its reader along is called, which imports
+// no package of ours. The one order there is: the lock under which signals are added in
 // package signals comes before Signals.mu.
 package proc
 
@@ -102,20 +102,19 @@ func (r *Runner) Input(ctx context.Context) (io.Reader, error) { return r.stdin.
 // ErrUnended says that standard input has not ended in time.
 var ErrUnended = stdio.ErrUnended
 
-// reporter tells the user one line about each thing. It tells on a goroutine of
-// its own and holds no lock then: whoever has something to say may be handling
-// a signal, and the telling may block on a stuck reader or lead back into the
-// signal code.
+// reporter writes one line about each thing for the user, on a goroutine of its
+// own and without a lock: its caller may be handling a signal, and the write may
+// block on its reader or lead back into the signal code.
 type reporter struct {
 	to func(string)
 
 	mu         sync.Mutex // a leaf: nothing is called while it is held
 	said       map[string]bool
 	waiting    []string
-	delivering chan struct{} // closed when all has been told; nil where nothing waits
+	delivering chan struct{} // closed when all has been delivered; nil where nothing waits
 }
 
-// say tells line unless something was told about the same thing.
+// say reports line unless something was reported about the same thing.
 func (r *reporter) say(thing, line string) {
 	if r.to == nil {
 		return
@@ -136,7 +135,7 @@ func (r *reporter) say(thing, line string) {
 	}
 }
 
-// deliver tells what waits.
+// deliver reports what waits.
 func (r *reporter) deliver() {
 	for {
 		r.mu.Lock()
@@ -155,7 +154,7 @@ func (r *reporter) deliver() {
 	}
 }
 
-// flush returns when all that was said has been told.
+// flush returns when all that was said has been delivered.
 func (r *reporter) flush() {
 	r.mu.Lock()
 	telling := r.delivering

@@ -1,6 +1,6 @@
 package proc
 
-// This file is what the room of signals has for the outside.
+// This file is what package signals offers to other packages.
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 type Signals = signals.Signals
 
 // Listen sees to it that no signal which asks for the end is lost from now on.
-// Call it once, early: as PID 1 a signal that nobody catches is lost.
+// Call it once, early: as PID 1 a signal that is not caught is lost.
 func Listen() *Signals {
 	s := signals.Listen()
 	if os.Getpid() == 1 {

@@ -79,7 +79,7 @@ type pretended struct {
 	step    Step
 
 	mu   sync.Mutex // guards what follows
-	over bool       // nobody listens any more
+	over bool       // the output is not read any more
 }
 
 // Wait writes and waits as the step has it.

@@ -3,7 +3,7 @@ package retryafter
 // This file reads the reset fields of rate limits. A service may have several
 // limits ("buckets": requests, tokens, by the minute, by the day), each with
 // its own remaining and reset field, and shows all of them on every answer.
-// Only those of a limit that is used up tell how long to wait.
+// Only those of a limit that is used up say how long to wait.
 
 import (
 	"bytes"

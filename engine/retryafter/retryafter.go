@@ -19,6 +19,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/retrysh/retry/engine/linematch"
 )
 
 // Hint is what a server asked for.
@@ -152,7 +154,7 @@ type text struct {
 }
 
 func newText(b []byte) *text {
-	plain := withoutEscapes(b)
+	plain := linematch.Visible(nil, b)
 	t := &text{plain: plain, lower: lower(plain)}
 	t.limiting = sync.OnceValue(t.isLimited)
 	return t
@@ -166,23 +168,6 @@ func lower(b []byte) []byte {
 			c += 'a' - 'A'
 		}
 		out[i] = c
-	}
-	return out
-}
-
-// withoutEscapes drops colour and cursor sequences (ECMA-48 CSI).
-func withoutEscapes(b []byte) []byte {
-	if bytes.IndexByte(b, 0x1b) < 0 {
-		return b
-	}
-	out := make([]byte, 0, len(b))
-	for i := 0; i < len(b); i++ {
-		if b[i] != 0x1b || i+1 >= len(b) || b[i+1] != '[' {
-			out = append(out, b[i])
-			continue
-		}
-		for i += 2; i < len(b) && b[i] != '\n' && (b[i] < 0x40 || b[i] > 0x7e); i++ {
-		}
 	}
 	return out
 }

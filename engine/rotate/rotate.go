@@ -20,7 +20,7 @@ type List struct {
 	Random bool
 }
 
-// Variable is the variable that tells a command the value: RETRY_USE_ and the
+// Variable is the variable that holds the value for the command: RETRY_USE_ and the
 // name in capitals, "-" as "_".
 func (l *List) Variable() string {
 	return "RETRY_USE_" + strings.ToUpper(strings.ReplaceAll(l.Name, "-", "_"))
@@ -49,7 +49,7 @@ func (u Use) ByName() map[string]string {
 	return values
 }
 
-// Variables are what tells a command of the values, NAME=VALUE.
+// Variables are the entries for the command's environment, NAME=VALUE.
 func (u Use) Variables() []string {
 	var entries []string
 	for _, v := range u {

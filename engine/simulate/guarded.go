@@ -92,7 +92,7 @@ func (h *herd) guard(g guard.Guards) {
 	}
 }
 
-// admit asks for the next call of a client. Where it is not let through, it
+// admit asks for the next call of a client. Where it is not admitted, it
 // waits for a slot, or its run has ended.
 func (h *herd) admit(now time.Duration, who int32) bool {
 	if h.guarded == nil {
@@ -129,7 +129,7 @@ func (h *herd) await(now time.Duration, who int32, asking *admission.Asking, lef
 	h.agenda.enter(holder.until, who, tires)
 }
 
-// tire ends a wait for a slot that has been in vain.
+// tire ends a wait for a slot that was not free in time.
 func (h *herd) tire(now time.Duration, who int32) {
 	holder := &h.guarded.holders[who]
 	switch d := h.policy.Deadline; {
@@ -161,7 +161,7 @@ func (h *herd) wake(now time.Duration) {
 	}
 }
 
-// report tells what came of a call, and asks for the next where one follows. It
+// report gives the gate the result of a call, and asks for the next where one follows. It
 // returns whether the run goes on. A breaker that has changed may end the wait of
 // those who wait for a slot.
 func (h *herd) report(now time.Duration, who int32, d *engine.Decision, r attempt.Result) bool {

@@ -1,7 +1,7 @@
 // Package reap forks children and waits for them. Those that were forked here
-// have an owner, who is told when their state changes, looks at them as often as
-// it likes, and takes the status last: until then the pid, and the process group
-// that it leads, can be nobody else's. Every other child of a process that adopts
+// have an owner, which gets a token when their state changes, may look at them any
+// number of times, and takes the status last: until then the pid, and the process
+// group that it leads, cannot be another's. Every other child of a process that adopts
 // is an orphan, and is reaped as soon as it ends, as an init process does it.
 //
 // It owns SIGCHLD, and no other signal. It sends nothing but the KILL that

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,7 +22,7 @@ type Child struct {
 	moved chan struct{}
 }
 
-// Pid is its process id, and until it is reaped nobody else's.
+// Pid is its process id, and until it is reaped no other process's.
 func (c *Child) Pid() int { return c.pid }
 
 // Moved has a token when the state of some child may have changed (Listen).
@@ -53,8 +54,8 @@ func Adopting() bool {
 	return adopts
 }
 
-// Listen has the owners told when the state of a child changes, and orphans
-// reaped as they end, for good.
+// Listen sends the owners a token when the state of a child changes, and reaps
+// orphans as they end, from now on.
 func Listen() {
 	mu.Lock()
 	begins := !listening
@@ -74,14 +75,14 @@ func Listen() {
 	}()
 }
 
-// notifyOwners tells the owners that the state of a child has changed.
+// notifyOwners sends the owners a token: the state of some child has changed.
 func notifyOwners() {
 	mu.Lock()
 	defer mu.Unlock()
 	for _, c := range owned {
 		select {
 		case c.moved <- struct{}{}:
-		default: // it has been told already
+		default: // there is a token already
 		}
 	}
 }
@@ -106,7 +107,7 @@ func Fork(path string, argv []string, attr *syscall.ProcAttr, inherit []uintptr)
 	return c, nil
 }
 
-// Owned returns the children that somebody waits for.
+// Owned returns the children that have an owner.
 func Owned() (pids []int) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -116,7 +117,7 @@ func Owned() (pids []int) {
 	return pids
 }
 
-// isOwned reports whether somebody waits for a child; mu is held.
+// isOwned reports whether a child has an owner; mu is held.
 func isOwned(pid int) bool {
 	return slices.ContainsFunc(owned, func(c *Child) bool { return c.pid == pid })
 }
@@ -138,7 +139,7 @@ func Reap(c *Child) Ending {
 }
 
 // Orphans reaps all orphans that have ended. A process that does not adopt has
-// none: its other children are somebody else's.
+// none: its other children belong to the program that it ran before.
 func Orphans() {
 	mu.Lock()
 	defer mu.Unlock()
@@ -220,3 +221,18 @@ func wait4(pid int) Ending {
 
 // errNotEnded says that a status was asked for too early.
 var errNotEnded = errors.New("it has not ended")
+
+// waitid calls waitid(2) again when it was interrupted.
+func waitid(kind, id, options int) (siginfo, error) {
+	var info siginfo
+	for {
+		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, uintptr(kind), uintptr(id), uintptr(unsafe.Pointer(&info)), uintptr(options), 0, 0)
+		switch errno {
+		case 0:
+			return info, nil
+		case syscall.EINTR:
+		default:
+			return siginfo{}, errno
+		}
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"syscall"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -32,20 +31,6 @@ type siginfo struct {
 	_                       [128]byte
 }
 
-func waitid(kind, id, options int) (siginfo, error) {
-	var info siginfo
-	for {
-		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, uintptr(kind), uintptr(id), uintptr(unsafe.Pointer(&info)), uintptr(options), 0, 0)
-		switch errno {
-		case 0:
-			return info, nil
-		case syscall.EINTR:
-		default:
-			return siginfo{}, errno
-		}
-	}
-}
-
 // becomeSubreaper is not possible here: orphans are launchd's.
 func becomeSubreaper() bool { return false }
 
@@ -57,7 +42,7 @@ func HasEnded(pid int) bool {
 	return err != nil || info.pid != 0
 }
 
-// LivingChildren cannot be told from the children alone here.
+// LivingChildren is not known from the children alone here.
 func LivingChildren() bool { return true }
 
 // AwaitUntil does not wait: there are no descriptors of processes here, and a
@@ -139,7 +124,7 @@ func (childList) read() (pids []int) {
 func LivingGroup(pgid int) bool { return syscall.Kill(-pgid, 0) == nil }
 
 // poll asks for a change in the state of an owned child: what has stopped it, or
-// how it has ended, which is told again and again.
+// how it has ended, which is returned again each time.
 func poll(pid int) (how Ending, stopped, over bool) {
 	mu.Lock()
 	defer mu.Unlock()

@@ -28,21 +28,6 @@ type siginfo struct {
 // cldExited is a value of siginfo.code for SIGCHLD, from uapi/asm-generic/siginfo.h.
 const cldExited = 1
 
-// waitid calls waitid(2) again when it was interrupted.
-func waitid(kind, id, options int) (siginfo, error) {
-	var info siginfo
-	for {
-		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, uintptr(kind), uintptr(id), uintptr(unsafe.Pointer(&info)), uintptr(options), 0, 0)
-		switch errno {
-		case 0:
-			return info, nil
-		case syscall.EINTR:
-		default:
-			return siginfo{}, errno
-		}
-	}
-}
-
 func (i *siginfo) ending() Ending {
 	if i.code == cldExited {
 		return Ending{Code: int(i.status) & 0xff}
@@ -139,7 +124,7 @@ func ProbeChildren(first int) (pids []int) {
 }
 
 // LivingChildren reports whether any child is alive. A zombie is passed over
-// where nobody asks for exits, so that ECHILD means that all have ended; and
+// where exits are not asked for, so that ECHILD means that all have ended; and
 // since orphans come to a subreaper, no child means no descendant.
 func LivingChildren() bool {
 	_, err := waitid(unix.P_ALL, 0, unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT)

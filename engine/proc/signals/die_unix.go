@@ -18,7 +18,7 @@ import (
 	"github.com/retrysh/retry/engine/proc/note"
 )
 
-// Die ends the program by sig, so that whoever waits for it sees the signal:
+// Die ends the program by sig, so that its parent sees the signal:
 // without a core file of its own and without Go's stacks. It returns where
 // that cannot be (PID 1, signals that do not end a process); the caller then
 // exits with 128+n.

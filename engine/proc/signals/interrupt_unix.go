@@ -17,7 +17,7 @@ import (
 const lookEvery = 10 * time.Millisecond
 
 // Interruptible calls f. A signal that asks for the end and comes meanwhile, or
-// has come before, ends the program as if nobody had noted it. It is for before
+// has come before, ends the program as its default action does. It is for before
 // Listen.
 func Interruptible(f func()) {
 	done := make(chan struct{})

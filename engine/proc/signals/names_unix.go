@@ -2,7 +2,7 @@
 
 package signals
 
-// This file translates between the names of signals, which the pure rooms use,
+// This file translates between the names of signals, which the pure packages use,
 // and this system's numbers.
 
 import (

@@ -1,10 +1,10 @@
 // Package signals owns os/signal. It notes the signals that reach the program from
-// its first moment, has them handed out once somebody can deal with them, and
-// decides whose each is: that of the attempts that run, or of the wait between
-// them. It also ends the program by a signal, so that whoever waits for it sees it.
+// its first moment, hands them out once they can be handled, and decides whether each
+// belongs to the attempts that run, or to the wait between them. It also ends the
+// program by a signal, so that its parent sees it.
 //
 // What a signal means for a command, and how it gets there, is the attempt's
-// matter; nothing here sends one to anybody but the program itself. SIGCHLD is
+// matter; nothing here sends one to another process. SIGCHLD is
 // package reap's.
 //
 // Locks, in the order in which they may be taken: catcher.more, then Signals.mu.
@@ -112,7 +112,7 @@ func (s *Signals) wake() {
 }
 
 // Enter makes in the inbox of an attempt that runs. Where the program has been
-// asked to end, and nobody has taken that from Cancelled yet, it returns the
+// asked to end, and that has not been received from Cancelled, it returns the
 // signal: no command is to be run. A copy beside another attempt also gets what
 // the other one has got.
 func (s *Signals) Enter(in *Inbox, copy int) attempt.Signal {
@@ -207,7 +207,7 @@ func (s *Signals) Dispatch(sig syscall.Signal) {
 		in.waiting = append(in.waiting, d)
 		select {
 		case in.arrived <- struct{}{}:
-		default: // it has been told already
+		default: // there is a token already
 		}
 		if Ends(sig) {
 			s.asked = NameOf(sig)
@@ -281,8 +281,8 @@ func (s *Signals) repeated(sig syscall.Signal, now time.Time) bool {
 const stuckTime = 500 * time.Millisecond
 
 // endStuck ends the program where it has been asked to and no command runs,
-// but it is still there: it is stuck in writing to somebody who does not read,
-// as every program without a handler could then be ended.
+// but it is still there: it is blocked in a write that is not read, in which every
+// program without a handler can be ended.
 func (s *Signals) endStuck(sig syscall.Signal) {
 	s.mu.Lock()
 	busy := len(s.running) > 0

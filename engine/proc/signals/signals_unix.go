@@ -22,7 +22,7 @@ import (
 var endingSignals = []syscall.Signal{syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}
 
 // catcher is how signals are caught here: noted in a handler of the program's own
-// until somebody waits for them (package note), by Go's runtime from then on.
+// until they are waited for (package note), by Go's runtime from then on.
 type catcher struct {
 	caught   chan os.Signal
 	ignored  [mostSignals]atomic.Bool // at the start
@@ -46,7 +46,7 @@ const mostSignals = 128
 // Listen sees to it that no signal which asks for the end is lost from now on;
 // Notify hands them out. Those that were ignored when the program started (nohup)
 // stay ignored, here and in the command, and are never forwarded. Call it once,
-// early: as PID 1 a signal that nobody catches is lost.
+// early: as PID 1 a signal that is not caught is lost.
 func Listen() *Signals {
 	s := New()
 	s.caught = make(chan os.Signal, 64)
@@ -278,7 +278,7 @@ func (s *Signals) BeginStart() {
 
 // EndStart ends that and returns what the terminal sent meanwhile: the command may
 // not have been there yet to get it. Where signals cannot be noted there is
-// nothing to tell the two apart, and that part is empty.
+// nothing to distinguish the two, and that part is empty.
 func (s *Signals) EndStart() (meanwhile []syscall.Signal) {
 	s.stopNoting(endingSignals)
 	awaitHandlers()

@@ -87,7 +87,7 @@ func describe(name, file string, err error) error {
 	case err == nil, errors.As(err, &coded), errors.As(err, new(Interrupted)):
 		return err
 	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return startError(exitcodes.Failure, "%q: no process to be had: %w", name, err)
+		return startError(exitcodes.Failure, "%q: the system has no process to start it in: %w", name, err)
 	case errors.Is(err, syscall.ENOENT) && exists(file):
 		return startError(exitcodes.NotFound, "%q: its interpreter %swas not found", file, quoted(Interpreter(file)))
 	case errors.Is(err, syscall.ENOENT):

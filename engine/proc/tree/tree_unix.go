@@ -51,8 +51,8 @@ type Tree struct {
 	// of its own.
 	leader int
 	group  bool
-	// before are the processes that earlier attempts, or whoever ran in this
-	// process before, have left: not this attempt's. Neither are their
+	// before are the processes that earlier attempts, or the program that this
+	// process ran before, have left: not this attempt's. Neither are their
 	// sessions, nor what they start.
 	before   map[int]uint64
 	sessions map[int]bool
@@ -61,7 +61,7 @@ type Tree struct {
 	report   func(thing, line string)
 
 	listed   bool           // there is a process table
-	reaped   bool           // the leader's pid may be somebody else's now
+	reaped   bool           // the leader's pid may be another process's now
 	known    map[int]uint64 // members seen so far, with their start
 	own      map[int]bool   // their process groups and sessions, but for the program's
 	asked    map[int]bool   // members that got the first signal
@@ -72,7 +72,7 @@ type Tree struct {
 }
 
 // New notes what is there before an attempt; group says that its command will lead
-// a process group. What tells its environment from others is taken from env.
+// a process group. What distinguishes its environment from others is taken from env.
 // report takes one line about each thing, and does not block.
 func New(group bool, env []string, report func(thing, line string)) *Tree {
 	t := &Tree{root: os.Getpid(), group: group, marks: marksOf(env), report: report}
@@ -160,7 +160,7 @@ func sessionOf(list []table.Process, pid int) (int, bool) {
 }
 
 // descendants returns what descends from the root, leaving out what was there
-// before and what belongs to somebody else who waits for it, or may.
+// before and what belongs, or may belong, to another attempt.
 func (t *Tree) descendants(list []table.Process) []table.Process {
 	if !t.IsShared() {
 		return t.allBelow(list)
@@ -190,9 +190,9 @@ func (t *Tree) below(list []table.Process, ours func(table.Process) bool) (found
 
 // claims reports whether an orphan is this tree's and not that of another attempt
 // beside it: it was seen in the tree before, or is in a process group or session
-// of one that was, or has in its environment what only this tree was given. What
-// none of this tells, such as a daemon with an environment of its own that nobody
-// has seen before its parent ended, is nobody's, and left alone.
+// of one that was, or has in its environment what only this tree was given. A process
+// of which none of this holds, such as a daemon with an environment of its own that
+// was not seen before its parent ended, is left alone.
 func (t *Tree) claims(p table.Process) bool {
 	if start, known := t.known[p.Pid]; known && start == p.Start {
 		return true
@@ -215,7 +215,7 @@ func (t *Tree) remember(p table.Process) {
 	}
 }
 
-// marksOf picks what tells an attempt's environment from those of others.
+// marksOf picks the entries that distinguish an attempt's environment.
 func marksOf(env []string) (marks []string) {
 	for _, entry := range env {
 		for _, name := range []string{"RETRY_RUN_ID=", "RETRY_ATTEMPT=", "RETRY_COPY=", "TRACEPARENT="} {

@@ -16,8 +16,8 @@ import (
 	"github.com/retrysh/retry/engine/store"
 )
 
-// register adds the run's record. It comes first of the sinks: who reads what the
-// run has told finds it in the record.
+// register adds the run's record. It is the first sink, so that the record is up to date
+// before the run reports anything.
 func (out *output) register(o *option.Options, letter *redriven, signals *proc.Signals) *registry.Record {
 	record := &registry.Record{Config: registry.Config{
 		Places: func() []registry.Place { return registry.Places(os.LookupEnv) },

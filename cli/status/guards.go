@@ -33,7 +33,7 @@ type storeFlags struct {
 	StoreTimeout duration `default:"250ms" variable:"yes"`
 }
 
-// open opens the store. What is wrong with it, but stops nothing, is told.
+// open opens the store. Its warnings go to standard error.
 func (g *storeFlags) open(c *mode.Call, open Open) (Store, error) {
 	s, err := open(g.Store, func(line string) {
 		fmt.Fprintf(c.Stderr, "retry: --%s: %s\n", c.Name, message.Printable(line))

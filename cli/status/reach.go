@@ -42,7 +42,7 @@ func Cancel(c mode.Call, send registry.Send) int {
 	return reach(c, "cancelled", func(e *registry.Entry) error { return e.Cancel(send) })
 }
 
-// reach does the same with each run that is named, side by side, and tells what
+// reach does the same with each run that is named, side by side, and prints what
 // came of it.
 func reach(c mode.Call, done string, do func(*registry.Entry) error) int {
 	var g ReachFlags

@@ -74,7 +74,7 @@ func Show(c mode.Call, open Open) int {
 		return v.watch()
 	}
 	s, failed := v.look(nil)
-	v.tellUnmatched(s)
+	v.complainUnmatched(s)
 	code := exitcodes.OK
 	if len(s.runs)+len(s.guards) == 0 {
 		code = exitcodes.Rejected
@@ -128,8 +128,8 @@ func (s *shown) keep(before *shown) {
 	}
 }
 
-// tellUnmatched tells of the words that name no run.
-func (v *view) tellUnmatched(s *shown) {
+// complainUnmatched reports the words that name no run.
+func (v *view) complainUnmatched(s *shown) {
 	for _, word := range v.IDs {
 		if !v.Quiet && word != allWord && !slices.ContainsFunc(s.runs, func(e *registry.Entry) bool { return matches(e, word) }) {
 			fmt.Fprintf(v.c.Stderr, "retry: --%s: %s\n", v.c.Name, message.Printable(noRun(word)))
@@ -202,7 +202,7 @@ const tick = time.Second
 // watch is --status --watch. On a terminal the tables are drawn in place; elsewhere
 // what has changed is printed, and a countdown is no change.
 func (v *view) watch() int {
-	inPlace := !v.JSON() && term.IsTerminal(int(v.c.Stdout.Fd()))
+	inPlace := !v.JSON() && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(v.c.Stdout.Fd()))
 	var before *shown
 	var last []byte
 	lines := 0 // on the terminal
@@ -233,7 +233,7 @@ func (v *view) watch() int {
 		useUp(s)
 		switch {
 		case len(s.runs) == 0 && before == nil:
-			v.tellUnmatched(s)
+			v.complainUnmatched(s)
 			return exitcodes.Rejected
 		case !s.lives():
 			return exitcodes.OK

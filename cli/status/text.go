@@ -72,8 +72,8 @@ func details(e *registry.Entry, now time.Time) [][]string {
 	if e.Unreadable {
 		row("record", "cannot be read: it is damaged, or of another version of this program")
 	}
-	if e.Lives() && e.Holder <= 0 {
-		row("process", "in another PID namespace; it cannot be signalled from here")
+	if err := e.Unreachable(); e.Lives() && err != nil {
+		row("signals", err.Error())
 	}
 	row("pid", fmt.Sprint(e.PID))
 	row("command", strings.Join(e.Command, " "))

@@ -7,7 +7,7 @@ package lockedfile
 //
 // all little endian. The slot with the greater sequence counts; the other one is
 // written next. A process that is killed, or stopped, while it writes leaves the
-// slot before. After a loss of power the checksum tells which slots are whole.
+// slot before. After a loss of power the checksum shows which slots are whole.
 
 import (
 	"encoding/binary"

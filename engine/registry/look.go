@@ -16,7 +16,7 @@ import (
 )
 
 // What the names of files end in behind a run's id: a record, one that is being
-// made, and the mark of who wakes the run.
+// made, and the mark of a process that wakes the run.
 const (
 	recordEnd = ".json"
 	newEnd    = ".new"

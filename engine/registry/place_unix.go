@@ -8,6 +8,9 @@ import (
 	"strconv"
 )
 
+// whyUnreachable says why the process that holds a lock is not known.
+const whyUnreachable = "its program is in another PID namespace and cannot be signalled from here"
+
 // places are those of the user that the process runs as.
 func places(variable func(string) string) []Place {
 	uid := os.Geteuid()

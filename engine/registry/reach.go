@@ -32,9 +32,10 @@ func (e *Entry) meant() bool {
 	return err == nil && now.Lives() && now.Holder == e.Holder
 }
 
-func (e *Entry) visible() error {
+// Unreachable says why the program cannot be signalled, nil where it can.
+func (e *Entry) Unreachable() error {
 	if e.Holder <= 0 {
-		return errors.New("its program is in another PID namespace and cannot be signalled from here")
+		return errors.New(whyUnreachable)
 	}
 	return nil
 }
@@ -49,7 +50,7 @@ func (r *Record) TakeMark() bool {
 	return mark != nil && os.Remove(*mark) == nil
 }
 
-// Yield waits, when the record is removed, until nobody is about to wake the run:
+// Yield waits, when the record is removed, until no process is about to wake the run:
 // the process is to become another program, which a USR1 might end.
 func (r *Record) Yield() {
 	mark := r.mark.Load()
@@ -76,7 +77,7 @@ func (e *Entry) Wake(send Send) error {
 	default:
 		return errors.New("an attempt is running")
 	}
-	if err := e.visible(); err != nil {
+	if err := e.Unreachable(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), wakeLimit)
@@ -146,7 +147,7 @@ func lockMark(ctx context.Context, path string) (*lockedfile.File, error) {
 // Cancel asks the program to end, and returns when it has: the kernel frees its lock
 // then. A program that was stopped is continued.
 func (e *Entry) Cancel(send Send) error {
-	if err := e.visible(); err != nil {
+	if err := e.Unreachable(); err != nil {
 		return err
 	}
 	file, err := lockedfile.View(e.path)

@@ -22,7 +22,7 @@ type Config struct {
 	Named bool
 	// Targets is how many are waited for before attempt 1.
 	Targets int
-	// Note is told once why the run cannot be registered.
+	// Note is given one line, once, about why the run cannot be registered.
 	Note func(line string)
 }
 
@@ -259,7 +259,7 @@ func (r *Record) register() {
 	r.note(err)
 }
 
-// create makes the record under another name, so that who looks finds all of it or
+// create makes the record under another name, so that a reader finds all of it or
 // nothing. It is written whole, so that later writes need no room on the disk.
 func (r *Record) create(dir string) error {
 	path := filepath.Join(dir, r.run.RunID+recordEnd)
@@ -302,8 +302,8 @@ func (r *Record) note(err error) {
 	}
 }
 
-// remove removes the record. The lock stays, so that who has it open learns when
-// the program has ended.
+// remove removes the record. The lock stays, so that a reader that has it open
+// learns when the program has ended.
 func (r *Record) remove() {
 	r.on = false
 	if r.file != nil {

@@ -63,7 +63,7 @@ func shown(t *testing.T, r *Record) string {
 	return string(text)
 }
 
-// TestRecord tells of a run, one event after the other.
+// TestRecord emits the events of a run, one after the other.
 func TestRecord(t *testing.T) {
 	const (
 		head = `{"run_id":"1b4e28ba-2fa1-41d2-883f-0016d3cca427","name":"deploy","pid":1,"command":["deploy","--token","xxxxx","a b"],"cwd":"/","status":`

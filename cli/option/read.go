@@ -12,10 +12,12 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/retrysh/retry/cli/manual"
 	"github.com/retrysh/retry/cli/mode"
 )
 
@@ -220,7 +222,10 @@ func (l *Line) Decode(c *kong.DecodeContext, target reflect.Value) error {
 	case token.IsValue():
 		given.Value = c.Scan.Pop().String()
 		if value, equals := strings.CutPrefix(given.Value, "="); equals && token.Type == kong.ShortFlagTailToken {
-			return Usage(given.Word, fmt.Errorf("%q: no \"=\" stands behind a short flag; write %s %s", given.Value, given.Word, value))
+			if strconv.Quote(value) != `"`+value+`"` {
+				value = manual.Placeholder(f.Name())
+			}
+			return Usage(given.Word, fmt.Errorf("%q: a short flag takes no \"=\"; write %s %s", given.Value, given.Word, value))
 		}
 	case IsRunMode(f) && AsksForHelp([]string{token.String()}): // of the mode
 		return nil

@@ -51,7 +51,7 @@ func TestRead(t *testing.T) {
 		"--nope true": `unknown flag "--nope"`, "-x true": `unknown flag "-x"`, "-qx": `unknown flag "-qx"`, "---": `unknown flag "---"`, "--=x": `unknown flag "--=x"`,
 		"--base": "--base: needs a value, and the command line ends here", "-n": "-n: needs a value, and the command line ends here; write -n N, as in -n 5",
 		"--base -- true": `--base: needs a value, and "--" ends the flags`, "-qn": "-n: needs a value", "--base -1 true": `--base: needs a value, and "-1" begins with a dash`,
-		"-n=5 true": `-n: "=5": no "=" stands behind a short flag; write -n 5`, "--quiet=maybe": `--quiet: "maybe" is not true or false`, "--quiet=": `--quiet: "" is not true or false`, "--base= true": `--base: "" is not a duration`,
+		"-n=5 true": `-n: "=5": a short flag takes no "="; write -n 5`, "--quiet=maybe": `--quiet: "maybe" is not true or false`, "--quiet=": `--quiet: "" is not true or false`, "--base= true": `--base: "" is not a duration`,
 	} {
 		if _, err := Read(table, strings.Fields(argv), nil); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v, want %s", argv, err, want)

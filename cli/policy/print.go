@@ -171,8 +171,12 @@ func preset(f *option.Flag, o *option.Options) shownFlag {
 	set := func(name string) bool { return option.Last(o.Settings, name) != nil }
 	value := f.Preset()
 	switch f.Name() {
+	case "attempts", "consecutive":
+		if set("repeat") {
+			return entry
+		}
 	case "backoff", "base", "factor":
-		if set("delays") {
+		if set("delays") || f.Is("base") && set("repeat") {
 			return entry
 		}
 		s := o.Policy.Schedule

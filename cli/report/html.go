@@ -63,7 +63,7 @@ func (d *document) html(w io.Writer) error {
 		fmt.Fprintf(&b, "<th>%s</th>", cell)
 	}
 	b.WriteString("</tr></thead>\n<tbody>\n")
-	for _, g := range d.top {
+	for _, g := range d.Groups {
 		fmt.Fprintf(&b, "<tr><td><bdi>%s</bdi></td><td><span class=\"class %s\">%[2]s</span></td>", html.EscapeString(d.named(g)), strings.ReplaceAll(g.Class, " ", "-"))
 		for _, cell := range cells(g)[1:] {
 			fmt.Fprintf(&b, "<td>%s</td>", cell)

@@ -37,7 +37,7 @@ type ReportFlags struct {
 type document struct {
 	*history.Report
 	by   string
-	top  []*history.Group
+	left int // groups that are not shown
 	bad  int
 	now  time.Time
 	ages time.Duration // of the oldest run, as it was asked for
@@ -66,10 +66,8 @@ func Report(c mode.Call) int {
 	if d.bad, err = history.Runs(sources, g.By == "command", d.Add); err != nil {
 		return c.Fail(err)
 	}
-	d.Finish()
-	if d.top = d.Groups; g.Top > 0 && uint(len(d.top)) > g.Top {
-		d.top = d.top[:g.Top]
-	}
+	d.left = d.Finish(int(min(g.Top, math.MaxInt32)))
+	d.left -= len(d.Groups)
 	code := exitcodes.OK
 	if d.Runs == 0 {
 		if format == "text" {
@@ -161,7 +159,7 @@ func (d *document) json(w io.Writer) error {
 	for n, runs := range d.SuccessByAttempt {
 		r.SuccessByAttempt[strconv.Itoa(n)] = runs
 	}
-	for _, g := range d.top {
+	for _, g := range d.Groups {
 		shown := group{g.Name, g.Class, g.Runs, g.FirstAttempt, g.Recovered, g.GaveUp, g.Retried, g.WilsonLow, rounded(g.LostMS), make([]*float64, len(g.Spark))}
 		for i := range g.Spark {
 			if !math.IsNaN(g.Spark[i]) {
@@ -188,7 +186,7 @@ func writeJSON(w io.Writer, v any) error {
 // csv writes a line for each group. No cell of a name begins as a formula does.
 func (d *document) csv(w io.Writer) error {
 	rows := [][]string{{"group", "class", "runs", "first_attempt", "recovered", "gave_up", "retried", "wilson_low", "lost_ms"}}
-	for _, g := range d.top {
+	for _, g := range d.Groups {
 		name := message.Printable(g.Name)
 		if strings.HasPrefix(strings.TrimLeft(name, " "), "=") || name != "" && strings.Contains("=+-@", name[:1]) {
 			name = "'" + name
@@ -238,8 +236,8 @@ func (d *document) sentences() []string {
 	if d.bad > 0 {
 		all = append(all, strings.ToUpper(skipped(d.bad)[:1])+skipped(d.bad)[1:]+".")
 	}
-	if left := len(d.Groups) - len(d.top); left > 0 {
-		all = append(all, fmt.Sprintf("%d more are not shown; --top 0 shows all.", left))
+	if d.left > 0 {
+		all = append(all, fmt.Sprintf("%d more are not shown; --top 0 shows all.", d.left))
 	}
 	return all
 }

@@ -60,7 +60,7 @@ func (d *document) text(w io.Writer, width int, colored bool) error {
 	}
 	rows := [][]string{append(header, "FAILED ATTEMPTS OVER TIME")}
 	const longestName = 60
-	for _, g := range d.top {
+	for _, g := range d.Groups {
 		name := []rune(d.named(g))
 		if len(name) > longestName {
 			name = append(name[:longestName-1], '…')
@@ -73,7 +73,7 @@ func (d *document) text(w io.Writer, width int, colored bool) error {
 	for i, line := range strings.Split(strings.TrimSuffix(table.String(), "\n"), "\n") {
 		shade := color.Bold
 		if i > 0 {
-			shade = shades[d.top[i-1].Class]
+			shade = shades[d.Groups[i-1].Class]
 		}
 		b.WriteString(paint(shade, line) + "\n")
 	}
@@ -98,15 +98,15 @@ func (d *document) markdown(w io.Writer) error {
 	for _, warned := range d.Warnings {
 		fmt.Fprintf(&b, "> ⚠️ %s\n\n", says(warned))
 	}
-	if len(d.top) > 0 {
+	if len(d.Groups) > 0 {
 		header := append(d.header(), "failed attempts over time")
 		fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(header, " | "), strings.Repeat(" --- |", len(header)))
 	}
 	const space = 1 << 10 // for what is said of the rest
-	for i, g := range d.top {
+	for i, g := range d.Groups {
 		row := fmt.Sprintf("| %s | %s | `%s` |\n", code(d.named(g)), strings.Join(cells(g), " | "), spark(g))
 		if b.Len()+len(row) > largestMarkdown-space {
-			fmt.Fprintf(&b, "\n%d more are left out, since a summary has at most %d KiB.\n", len(d.top)-i, largestMarkdown>>10)
+			fmt.Fprintf(&b, "\n%d more are left out, since a summary has at most %d KiB.\n", len(d.Groups)-i, largestMarkdown>>10)
 			break
 		}
 		b.WriteString(row)

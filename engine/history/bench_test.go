@@ -19,7 +19,7 @@ func BenchmarkReport(b *testing.B) {
 	for b.Loop() {
 		report := NewReport(start, 0, By["name"])
 		bad, err := Runs([]Source{{Stdin: bytes.NewReader(text.Bytes())}}, false, report.Add)
-		if report.Finish(); err != nil || bad != 0 || report.Runs != runs {
+		if report.Finish(0); err != nil || bad != 0 || report.Runs != runs {
 			b.Fatalf("%d runs, %d bad lines, %v", report.Runs, bad, err)
 		}
 	}

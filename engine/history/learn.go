@@ -16,6 +16,8 @@ import (
 )
 
 const (
+	mostLessons = 100_000 // bounds the memory
+
 	halfLife = 30 * 24 * time.Hour // of an answer's weight
 
 	// Beta percentiles; a verdict needs the lower one above, or the upper one
@@ -108,6 +110,9 @@ func (l *Learner) Add(r *Record) {
 	for i := range r.Attempts {
 		a := &r.Attempts[i]
 		if a.Success || a.FP == "" {
+			continue
+		}
+		if l.lessons[a.FP] == nil && len(l.lessons) >= mostLessons {
 			continue
 		}
 		lesson := entry(l.lessons, a.FP)

@@ -284,19 +284,33 @@ func (p *Parser) number(to *float64) bool {
 	if c := p.b[start]; c < '0' || c > '9' {
 		return true
 	}
-	whole := 0.0
-	for i, c := range p.b[start:p.at] {
-		if c < '0' || c > '9' || i > 15 {
-			whole, _ = strconv.ParseFloat(string(p.b[start:p.at]), 64)
-			break
-		}
-		whole = whole*10 + float64(c-'0')
-	}
-	if math.IsInf(whole, 0) {
-		whole = 0
-	}
-	*to = whole
+	*to = decimal(p.b[start:p.at])
 	return true
+}
+
+// decimal is the value of a number; of a short one it is exact without more.
+func decimal(text []byte) float64 {
+	const short = 15 // digits, which a float64 holds
+	digits, scale := 0.0, 1.0
+	point := false
+	for i, c := range text {
+		switch {
+		case c == '.':
+			point = true
+		case c < '0' || c > '9' || i > short:
+			v, err := strconv.ParseFloat(string(text), 64)
+			if err != nil {
+				return 0
+			}
+			return v
+		default:
+			digits = digits*10 + float64(c-'0')
+			if point {
+				scale *= 10
+			}
+		}
+	}
+	return digits / scale
 }
 
 // quoted reads a string; what it returns holds until the next one is read.

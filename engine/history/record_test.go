@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -109,6 +110,18 @@ func TestParseRefusesWhatIsNoRecord(t *testing.T) {
 		if got := new(Parser).Parse([]byte(line), &Record{}); got != want {
 			t.Errorf("%.80q: %v", line, got)
 		}
+	}
+}
+
+func TestDecimal(t *testing.T) {
+	for _, text := range []string{"0", "7", "1812.345", "0.001", "123456789012.345", "99999999999999.9", "1e3", "1.5E-3", "12345678901234567890"} {
+		want, err := strconv.ParseFloat(text, 64)
+		if got := decimal([]byte(text)); err != nil || got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+	if got := decimal([]byte("1e999")); got != 0 {
+		t.Errorf("1e999: %v", got)
 	}
 }
 

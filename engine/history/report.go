@@ -57,7 +57,7 @@ type Group struct {
 	LostMS      float64 // failed attempts and waits
 	// Spark is the share of runs with a failed attempt in each part of the time;
 	// NaN where there was no run.
-	Spark [sparkParts]float64
+	Spark []float64
 
 	succeeded int
 	moments   []int64 // of runs: twice the Unix milliseconds, and 1 where an attempt failed
@@ -140,6 +140,9 @@ func (r *Report) Add(record *Record) {
 		return
 	}
 	name := r.groupOf(record)
+	if r.groups[name] == nil && len(r.groups) >= mostGroups {
+		name = otherGroup
+	}
 	g := r.groups[name]
 	if g == nil {
 		g = &Group{Name: strings.Clone(name)}
@@ -206,8 +209,15 @@ func (r *Report) whole(record *Record, d *run) {
 	}
 }
 
-// Finish computes what needs all runs.
-func (r *Report) Finish() {
+// mostGroups bounds the memory; runs of later groups are counted as otherGroup.
+const (
+	mostGroups = 100_000
+	otherGroup = "_other"
+)
+
+// Finish computes what needs all runs. It keeps the first groups, all where top is
+// 0, and returns how many there are.
+func (r *Report) Finish(top int) (groups int) {
 	start := r.Since
 	if start.IsZero() {
 		start = r.first
@@ -215,12 +225,17 @@ func (r *Report) Finish() {
 	for _, g := range r.groups {
 		g.WilsonLow, _ = statistics.Wilson(g.Recovered, g.Runs)
 		g.Class = g.class()
-		g.drawSpark(start.UnixMilli(), r.now.UnixMilli())
 		r.Groups = append(r.Groups, g)
 	}
 	slices.SortFunc(r.Groups, func(a, b *Group) int {
 		return cmp.Or(cmp.Compare(b.WilsonLow, a.WilsonLow), cmp.Compare(b.GaveUp, a.GaveUp), cmp.Compare(a.Name, b.Name))
 	})
+	if groups = len(r.Groups); top > 0 {
+		r.Groups = r.Groups[:min(top, groups)]
+	}
+	for _, g := range r.Groups {
+		g.drawSpark(start.UnixMilli(), r.now.UnixMilli())
+	}
 	const (
 		leastCases                   = 20
 		retried, secondOK, waitsLong = 0.1, 0.5, 0.05
@@ -233,6 +248,7 @@ func (r *Report) Finish() {
 	warn("retried", r.Retried, r.Runs, retried, 1)
 	warn("second_attempt", r.secondOK, r.second, secondOK, -1)
 	warn("waits", r.waitedLong, r.Runs, waitsLong, 1)
+	return groups
 }
 
 func (g *Group) class() string {
@@ -252,6 +268,7 @@ func (g *Group) class() string {
 // drawSpark computes the shares of the parts of the time from start to now.
 func (g *Group) drawSpark(start, now int64) {
 	var runs, failed [sparkParts]int
+	g.Spark = make([]float64, sparkParts)
 	for _, moment := range g.moments {
 		part := sparkParts - 1
 		if at := moment >> 1; now > start {

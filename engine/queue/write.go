@@ -50,7 +50,7 @@ func (d *Dir) Add(l *Letter, c Content, joins bool, most int) (id string, err er
 			return "", err
 		}
 	}
-	claim, err := d.lock(l.ID, claimWait)
+	claim, err := d.lock(l.ID, lockWait)
 	if err != nil {
 		return "", err
 	}
@@ -207,9 +207,10 @@ func (d *Dir) lock(id string, wait time.Duration) (*Claim, error) {
 	return &Claim{d, id, file}, nil
 }
 
-// claimWait is how long a lock is tried for: who clears away, or looks, holds it for
-// less.
-const claimWait = 10 * time.Millisecond
+// claimWait is how long the lock of a letter is tried for. Who clears away, or
+// looks, holds it for less than a millisecond, and longer where it is not
+// scheduled.
+const claimWait = 50 * time.Millisecond
 
 // Descriptor is what the command inherits.
 func (c *Claim) Descriptor() uintptr { return c.file.Descriptor() }

@@ -5,16 +5,25 @@ package classify
 //
 //	request to https://login.test/oauth/token failed, reason: EAI_AGAIN
 //
-// neither a login nor a token has failed.
+// neither a login nor a token has failed. A name in quotes behind a word, as in
+// "unknown variable 'timeout'", is hidden too.
 
 import "strings"
 
-// masked returns the text with the letters of addresses and absolute paths
-// replaced by x, byte for byte. Digits, the dots and slashes, and a file's suffix
+// masked returns the text with the letters of addresses, absolute paths and quoted
+// names replaced by x, byte for byte. Digits, the dots and slashes, and a file's suffix
 // are left.
 func masked(text string) string {
 	var b []byte
 	for i := 0; i < len(text); i++ {
+		if end := quotedName(text, i); end > 0 {
+			if b == nil {
+				b = []byte(text)
+			}
+			hide(b[i:end])
+			i = end
+			continue
+		}
 		if text[i] != '/' || i > 0 && !strings.ContainsRune(" \t\n\"'`=([<,:.~", rune(text[i-1])) {
 			continue
 		}
@@ -32,17 +41,38 @@ func masked(text string) string {
 		if b == nil {
 			b = []byte(text)
 		}
-		for k := i; k < last; k++ {
-			if isLetter(b[k]) {
-				b[k] = 'x'
-			}
-		}
+		hide(b[i:last])
 		i = max(i, end-1)
 	}
 	if b == nil {
 		return text
 	}
 	return string(b)
+}
+
+// quotedName returns where a name ends whose opening quote stands at i, behind a
+// word and a blank: small letters, digits, "_", "-" and ".". It is 0 for none.
+func quotedName(text string, i int) int {
+	if i < 2 || i+1 >= len(text) || !strings.ContainsRune("'\"`", rune(text[i])) || text[i-1] != ' ' || !isLetter(text[i-2]) || text[i+1] < 'a' || 'z' < text[i+1] {
+		return 0
+	}
+	for end := i + 1; end < len(text); end++ {
+		switch c := text[end]; {
+		case c == text[i] || c == '\'':
+			return end
+		case c != '_' && c != '-' && c != '.' && !isLetter(c) && (c < '0' || '9' < c):
+			return 0
+		}
+	}
+	return 0
+}
+
+func hide(b []byte) {
+	for i, c := range b {
+		if isLetter(c) {
+			b[i] = 'x'
+		}
+	}
 }
 
 // endsPath reports whether a path or an address ends before the byte.

@@ -48,11 +48,14 @@ func (r *resolver) typed(flags ...string) (words []string) {
 	return words
 }
 
+// mostBehind is how many words at the end of a command may be flags of a run.
+const mostBehind = 16
+
 // Behind splits a command whose last words are flags of a run: they were probably
 // meant for retry. Switches alone, such as -v, are most often meant for the
 // command, and do not count.
 func Behind(table []Flag, command []string) (before, flags []string) {
-	for i := 1; i < len(command); i++ {
+	for i := max(1, len(command)-mostBehind); i < len(command); i++ {
 		if len(command[i]) < 2 || command[i][0] != '-' {
 			continue
 		}

@@ -209,7 +209,8 @@ func (l *Line) Decode(c *kong.DecodeContext, target reflect.Value) error {
 	token := c.Scan.Peek()
 	if below, ok := token.Value.([]Setting); ok {
 		c.Scan.Pop()
-		return l.take(target, below)
+		l.take(target, below)
+		return nil
 	}
 	f := ByName(l.all, c.Value.Name)
 	if target.Addr().Pointer() == c.Value.Target.Addr().Pointer() { // a default
@@ -234,7 +235,8 @@ func (l *Line) Decode(c *kong.DecodeContext, target reflect.Value) error {
 	}
 	l.next = len(l.Before) - c.Scan.Len()
 	l.Given[len(l.Given)-1].Off = f.IsBool() && Truth(given.Value) == "false"
-	return l.take(target, []Setting{given})
+	l.take(target, []Setting{given})
+	return nil
 }
 
 // given notes a flag of the command line; next is the token after its name, and left
@@ -263,7 +265,7 @@ func (l *Line) command(scan *kong.Scanner) {
 }
 
 // take sets a field of the grammar to the values of settings.
-func (l *Line) take(target reflect.Value, given []Setting) error {
+func (l *Line) take(target reflect.Value, given []Setting) {
 	for i := range given {
 		s := &given[i]
 		if truth := Truth(s.Value); target.Kind() == reflect.Bool && truth != "" {
@@ -274,7 +276,6 @@ func (l *Line) take(target reflect.Value, given []Setting) error {
 		}
 	}
 	l.Settings = append(l.Settings, given...)
-	return nil
 }
 
 // fail keeps the first error. kong continues, since --help and its like count

@@ -181,3 +181,9 @@ func sameFile(File, File) bool { return false }
 
 // copyInKernel has no counterpart here.
 func copyInKernel(File, File, *int64) (done bool, err error) { return false, nil }
+
+type keys struct{}
+
+func (p *Pump) readTerminal(b []byte) (int, error) { return readFile(p.src, b) }
+
+func (*Pump) modesBack() {}

@@ -16,6 +16,7 @@ import (
 type Pump struct {
 	src, dst File
 	terminal bool      // src is a pseudo-terminal that stands for dst
+	keys     keys      // typed on dst, where the command reads them from src
 	doing    string    // for errors
 	also     io.Writer // may be nil
 	over     *wake
@@ -80,7 +81,7 @@ func (p *Pump) run() {
 		if left == 0 && time.Since(*over) >= Drain {
 			return
 		}
-		n, err := readFile(p.src, buf)
+		n, err := p.read(buf)
 		switch {
 		case err == errAgain:
 			if left > 0 {
@@ -107,8 +108,17 @@ func (p *Pump) run() {
 func (p *Pump) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.modesBack()
 	closeFile(p.src)
 	p.src = nowhere
+}
+
+// read reads once; errAgain where there is nothing yet.
+func (p *Pump) read(b []byte) (int, error) {
+	if p.terminal {
+		return p.readTerminal(b)
+	}
+	return readFile(p.src, b)
 }
 
 // await blocks until there may be something to read, or the command has ended, or

@@ -37,6 +37,7 @@ func newTerminal(f File) (read, write File, err error) {
 		return nowhere, nowhere, err
 	}
 	modes.Oflag &^= unix.OPOST
+	watchModes(read, modes)
 	if err = unix.IoctlSetTermios(write, setTermios, modes); err != nil {
 		closeFile(read)
 		closeFile(write)

@@ -1,0 +1,135 @@
+package stdio
+
+// This file lets a program that reads keys set the modes of a pseudo-terminal that
+// is its output, as it would set those of the user's terminal: ncurses does so
+// through standard output and reads standard input, less(1) and more(1) do so through
+// standard error and read that.
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// keys is the user's terminal while a command has set the modes of the one that
+// stands for it.
+type keys struct {
+	set    bool
+	before unix.Termios // the user's terminal
+	passes bool         // what is typed is watched
+	over   wakeable     // ends that
+	ended  chan struct{}
+}
+
+// watchModes has the reader of a pseudo-terminal told of changes of its modes
+// (ioctl_tty(2), TIOCPKT; the flag EXTPROC asks for it, and for nothing else here).
+func watchModes(master File, modes *unix.Termios) {
+	if unix.IoctlSetPointerInt(master, unix.TIOCPKT, 1) == nil {
+		modes.Lflag |= unix.EXTPROC
+	}
+}
+
+// readTerminal reads once, as readFile does. The first byte of a packet says whether
+// it holds data.
+func (p *Pump) readTerminal(b []byte) (int, error) {
+	var kind [1]byte
+	for {
+		n, err := unix.Readv(p.src, [][]byte{kind[:], b})
+		switch {
+		case err == unix.EINTR, err == unix.EAGAIN:
+			return 0, errAgain
+		case err == unix.EIO, err == nil && n == 0:
+			return 0, io.EOF
+		case err != nil:
+			return 0, err
+		case kind[0] == unix.TIOCPKT_DATA && n > 1:
+			return n - 1, nil
+		case kind[0]&tiocpktIoctl != 0:
+			p.modesChanged()
+		}
+	}
+}
+
+// tiocpktIoctl is TIOCPKT_IOCTL of asm-generic/ioctls.h.
+const tiocpktIoctl = 64
+
+// modesChanged gives the user's terminal the modes of a program that reads keys, and
+// its own again when the program has set the usual ones.
+func (p *Pump) modesChanged() {
+	now, err := unix.IoctlGetTermios(p.src, getTermios)
+	if err != nil || now.Lflag&unix.ICANON != 0 {
+		p.modesBack()
+		return
+	}
+	k := &p.keys
+	if !k.set {
+		before, err := unix.IoctlGetTermios(p.dst, getTermios)
+		if group, errGroup := unix.IoctlGetInt(p.dst, unix.TIOCGPGRP); err != nil || errGroup != nil || group != unix.Getpgrp() {
+			return // a background job is stopped for less
+		}
+		k.set, k.before = true, *before
+	}
+	modes := k.before
+	modes.Iflag, modes.Lflag, modes.Cc = now.Iflag, now.Lflag&^unix.EXTPROC, now.Cc
+	_ = unix.IoctlSetTermios(p.dst, setTermios, &modes)
+	if !k.passes {
+		k.start(p.dst, p.src)
+	}
+}
+
+// modesBack undoes that.
+func (p *Pump) modesBack() {
+	k := &p.keys
+	if !k.set {
+		return
+	}
+	k.set = false
+	if k.passes {
+		k.passes = false
+		k.over.call()
+		<-k.ended
+		k.over.close()
+	}
+	_ = unix.IoctlSetTermios(p.dst, setTermios, &k.before)
+}
+
+// takenIn is how long what is typed first is left to who reads standard input. Where
+// it is still there then, the command reads its output.
+const takenIn = 300 * time.Millisecond
+
+// start passes on what is typed, unless somebody else reads it, through a description
+// of its own, which may be non-blocking: the other is the shell's too.
+func (k *keys) start(user, master File) {
+	own, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", user), unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	if k.over.open() != nil {
+		closeFile(own)
+		return
+	}
+	k.passes, k.ended = true, make(chan struct{})
+	go func() {
+		defer close(k.ended)
+		defer closeFile(own)
+		typed := make([]byte, 256)
+		over := pollFd(k.over.read, unix.POLLIN)
+		for first := true; ; first = false {
+			if fds := poll(-1, pollFd(own, unix.POLLIN), over); fds[1].Revents != 0 {
+				return
+			}
+			if first && (poll(int(takenIn/time.Millisecond), over)[0].Revents != 0 || pending(own) == 0) {
+				return
+			}
+			n, err := unix.Read(own, typed)
+			switch {
+			case n > 0:
+				_ = writeAll(master, typed[:n])
+			case err != unix.EAGAIN && err != unix.EINTR:
+				return
+			}
+		}
+	}()
+}

@@ -64,18 +64,18 @@ func (t *tally) add(n int, r *attempt.Result, accepted bool) {
 	}
 }
 
-// repeated is what is told of the tally, nil where nothing is repeated.
+// repeated is the tally as run_finished has it, nil without --repeat.
 func (e *Engine) repeated() *event.Repeated {
 	if !e.Policy.Repeat {
 		return nil
 	}
 	t := &e.tally
 	n := len(t.durations)
-	told := &event.Repeated{Passed: n - len(t.failed), Failed: len(t.failed), FailedAttempts: t.failed}
-	told.FailedLow, told.FailedHigh = statistics.Wilson(told.Failed, n)
+	all := &event.Repeated{Passed: n - len(t.failed), Failed: len(t.failed), FailedAttempts: t.failed}
+	all.FailedLow, all.FailedHigh = statistics.Wilson(all.Failed, n)
 	if n > 0 {
 		sorted := slices.Sorted(slices.Values(t.durations))
-		told.Median, told.Longest = time.Duration(statistics.Quantile(sorted, 0.5)), time.Duration(sorted[n-1])
+		all.Median, all.Longest = time.Duration(statistics.Quantile(sorted, 0.5)), time.Duration(sorted[n-1])
 	}
-	return told
+	return all
 }

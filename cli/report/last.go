@@ -58,12 +58,13 @@ func Last(c mode.Call) int {
 		}
 		var r history.Record
 		new(history.Parser).Parse(line, &r)
-		return explain(w, c.Width(), &r, now())
+		return explain(w, &r, now())
 	})
 }
 
-// explain shows a run in one screen.
-func explain(w io.Writer, width int, r *history.Record, now time.Time) error {
+// explain shows a run in one screen. Its lines are not cut: the reasons stand at
+// their ends.
+func explain(w io.Writer, r *history.Record, now time.Time) error {
 	rows := [][]string{{"run", headline(r)}}
 	row := func(name, value string) {
 		if value != "" {
@@ -82,13 +83,13 @@ func explain(w io.Writer, width int, r *history.Record, now time.Time) error {
 	row("run id", r.RunID)
 	row("inside run", r.ParentRunID)
 	row("note", notes(r))
-	if err := mode.Table(w, width, rows); err != nil || len(r.Attempts) == 0 {
+	if err := mode.Table(w, 0, rows); err != nil || len(r.Attempts) == 0 {
 		return err
 	}
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
-	return mode.Table(w, width, attempts(r))
+	return mode.Table(w, 0, attempts(r))
 }
 
 // headline says what came of the run.

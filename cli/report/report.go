@@ -188,7 +188,7 @@ func (d *document) csv(w io.Writer) error {
 	rows := [][]string{{"group", "class", "runs", "first_attempt", "recovered", "gave_up", "retried", "wilson_low", "lost_ms"}}
 	for _, g := range d.Groups {
 		name := message.Printable(g.Name)
-		if strings.HasPrefix(strings.TrimLeft(name, " "), "=") || name != "" && strings.Contains("=+-@", name[:1]) {
+		if strings.IndexAny(strings.TrimLeft(name, " "), "=+-@") == 0 {
 			name = "'" + name
 		}
 		row := []string{name, g.Class}

@@ -35,6 +35,24 @@ func spark(g *history.Group) string {
 	return b.String()
 }
 
+// nameWidth is how wide a name may be on a terminal, 0 for none, so that the spark
+// line is seen.
+func nameWidth(width int) int {
+	const most, least, others = 60, 12, 64
+	if width == 0 {
+		return most
+	}
+	return min(most, max(least, width-others))
+}
+
+// fit cuts a text to so many characters.
+func fit(s string, width int) string {
+	if r := []rune(s); len(r) > width {
+		return string(r[:width-1]) + "…"
+	}
+	return s
+}
+
 // shades are the colours of the classes.
 var shades = map[string]color.Attribute{
 	history.Flaky: color.FgYellow, history.Broken: color.FgRed, history.NotRetried: color.FgRed, history.Failing: color.FgRed, history.Steady: color.FgGreen,
@@ -54,18 +72,11 @@ func (d *document) text(w io.Writer, width int, colored bool) error {
 		b.WriteString(sentence + "\n")
 	}
 	b.WriteString("\n")
-	header := d.header()
-	for i := range header {
-		header[i] = strings.ToUpper(header[i])
-	}
-	rows := [][]string{append(header, "FAILED ATTEMPTS OVER TIME")}
-	const longestName = 60
+	rows := [][]string{{strings.ToUpper(d.by), "CLASS", "RUNS", "FAILED OVER TIME", "RECOVERED", "GAVE UP", "RETRIED", "FIRST", "AT LEAST", "LOST"}}
 	for _, g := range d.Groups {
-		name := []rune(d.named(g))
-		if len(name) > longestName {
-			name = append(name[:longestName-1], '…')
-		}
-		rows = append(rows, append(append([]string{string(name)}, cells(g)...), spark(g)))
+		c := cells(g)
+		// What matters most stands first: a narrow terminal cuts the end.
+		rows = append(rows, []string{fit(d.named(g), nameWidth(width)), c[0], c[1], spark(g), c[3], c[4], c[5], c[2], c[6], c[7]})
 	}
 	if err := mode.Table(&table, width, rows); err != nil {
 		return err

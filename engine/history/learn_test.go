@@ -12,8 +12,8 @@ import (
 
 const day = 24 * time.Hour
 
-// told is a run of a name, so long ago, whose first attempt failed.
-func told(name string, ago time.Duration, outcome event.Outcome, change func(*Record)) *Record {
+// failing is a run of a name, so long ago, whose first attempt failed.
+func failing(name string, ago time.Duration, outcome event.Outcome, change func(*Record)) *Record {
 	failed := Attempt{ExitCode: 7, MS: 10, Verdict: "unknown", FP: name + " 7: refused by <addr>", Waited: true, SleptMS: 100}
 	r := &Record{Version: 1, RunID: fmt.Sprint(name, ago), Depth: 1, Name: name, Time: start.Add(-ago), Outcome: string(outcome), Attempts: []Attempt{failed, failed}}
 	switch outcome {
@@ -50,8 +50,8 @@ func TestLearn(t *testing.T) {
 		return all
 	}
 	hours := func(i int) time.Duration { return time.Duration(i) * 7 * time.Hour }
-	outage := append(many(60, func(i int) *Record { return told("x", time.Duration(i)*time.Second, event.Exhausted, nil) }),
-		told("a", 0, event.Exhausted, nil), told("b", 0, event.Exhausted, nil), told("c", 0, event.Exhausted, nil))
+	outage := append(many(60, func(i int) *Record { return failing("x", time.Duration(i)*time.Second, event.Exhausted, nil) }),
+		failing("a", 0, event.Exhausted, nil), failing("b", 0, event.Exhausted, nil), failing("c", 0, event.Exhausted, nil))
 	for i := range 10 {
 		outage = append(outage, passed("a", day+hours(i)), passed("b", day+hours(i)), passed("c", day+hours(i)))
 	}
@@ -61,25 +61,25 @@ func TestLearn(t *testing.T) {
 		suggests                               bool
 		recovered, not, censored, mode, commit int
 	}{
-		"flaky":                    {runs: many(12, func(i int) *Record { return told("x", hours(i), event.Succeeded, nil) }), verdict: event.Transient, suggests: true, recovered: 12},
-		"broken":                   {runs: many(40, func(i int) *Record { return told("x", hours(i), event.Exhausted, nil) }), verdict: event.Permanent, suggests: true, not: 40},
-		"broken for two days":      {runs: many(40, func(i int) *Record { return told("x", hours(i)/6, event.Exhausted, nil) }), not: 40},
-		"broken in one commit":     {runs: many(40, func(i int) *Record { return told("x", hours(i), event.Exhausted, commit("c")) }), not: 40, commit: 1},
-		"broken in two commits":    {runs: many(40, func(i int) *Record { return told("x", hours(i), event.Deadline, commit(fmt.Sprint(i%2))) }), verdict: event.Permanent, suggests: true, not: 40, commit: 2},
-		"broken long ago":          {runs: many(40, func(i int) *Record { return told("x", 120*day+hours(i), event.Exhausted, nil) }), not: 40},
-		"stopped by a rule":        {runs: many(40, func(i int) *Record { return told("x", hours(i), event.Stopped, nil) }), censored: 40},
-		"cancelled":                {runs: many(40, func(i int) *Record { return told("x", hours(i), event.Cancelled, nil) }), censored: 40},
+		"flaky":                    {runs: many(12, func(i int) *Record { return failing("x", hours(i), event.Succeeded, nil) }), verdict: event.Transient, suggests: true, recovered: 12},
+		"broken":                   {runs: many(40, func(i int) *Record { return failing("x", hours(i), event.Exhausted, nil) }), verdict: event.Permanent, suggests: true, not: 40},
+		"broken for two days":      {runs: many(40, func(i int) *Record { return failing("x", hours(i)/6, event.Exhausted, nil) }), not: 40},
+		"broken in one commit":     {runs: many(40, func(i int) *Record { return failing("x", hours(i), event.Exhausted, commit("c")) }), not: 40, commit: 1},
+		"broken in two commits":    {runs: many(40, func(i int) *Record { return failing("x", hours(i), event.Deadline, commit(fmt.Sprint(i%2))) }), verdict: event.Permanent, suggests: true, not: 40, commit: 2},
+		"broken long ago":          {runs: many(40, func(i int) *Record { return failing("x", 120*day+hours(i), event.Exhausted, nil) }), not: 40},
+		"stopped by a rule":        {runs: many(40, func(i int) *Record { return failing("x", hours(i), event.Stopped, nil) }), censored: 40},
+		"cancelled":                {runs: many(40, func(i int) *Record { return failing("x", hours(i), event.Cancelled, nil) }), censored: 40},
 		"an hour of failures":      {runs: outage, mode: 60},
 		"the same, one name only":  {runs: outage[:60], not: 60},
-		"said by the rule already": {runs: many(12, func(i int) *Record { return told("x", hours(i), event.Succeeded, known("transient", "net")) }), verdict: event.Transient, recovered: 12},
-		"said wrongly by the rule": {runs: many(12, func(i int) *Record { return told("x", hours(i), event.Succeeded, known("permanent", "net")) }), verdict: event.Transient, suggests: true, recovered: 12},
-		"rehearsed, nested, hunted": {runs: many(12, func(i int) *Record {
-			return told("x", hours(i), event.Succeeded, func(r *Record) { r.Rehearsed, r.Depth, r.UntilFailure = i%3 == 0, 1+i%3%2, i%3 == 2 })
+		"said by the rule already": {runs: many(12, func(i int) *Record { return failing("x", hours(i), event.Succeeded, known("transient", "net")) }), verdict: event.Transient, recovered: 12},
+		"said wrongly by the rule": {runs: many(12, func(i int) *Record { return failing("x", hours(i), event.Succeeded, known("permanent", "net")) }), verdict: event.Transient, suggests: true, recovered: 12},
+		"rehearsed, nested, until a failure": {runs: many(12, func(i int) *Record {
+			return failing("x", hours(i), event.Succeeded, func(r *Record) { r.Rehearsed, r.Depth, r.UntilFailure = i%3 == 0, 1+i%3%2, i%3 == 2 })
 		})},
 		"both, in equal measure": {runs: many(40, func(i int) *Record {
-			return told("x", hours(i), []event.Outcome{event.Succeeded, event.Exhausted}[i%2], nil)
+			return failing("x", hours(i), []event.Outcome{event.Succeeded, event.Exhausted}[i%2], nil)
 		}), recovered: 20, not: 20},
-		"a clock that was ahead once": {runs: many(12, func(i int) *Record { return told("x", -hours(i), event.Succeeded, nil) }), verdict: event.Transient, suggests: true, recovered: 12},
+		"a clock that was ahead once": {runs: many(12, func(i int) *Record { return failing("x", -hours(i), event.Succeeded, nil) }), verdict: event.Transient, suggests: true, recovered: 12},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := NewLearner(start)

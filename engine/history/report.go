@@ -98,7 +98,7 @@ type run struct {
 }
 
 // digest returns what counts of a run, and whether it does: rehearsals, runs inside
-// others and hunts for a failure do not.
+// others, and those with --until-failure or --repeat do not.
 func digest(r *Record, now time.Time) (run, bool) {
 	d := run{at: r.Time, attempts: max(r.AttemptCount, len(r.Attempts)), succeeded: r.Outcome == string(event.Succeeded)}
 	if d.at.After(now) {

@@ -30,6 +30,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/cli/policy"
@@ -215,5 +216,6 @@ func shorten(s string) string {
 	if len(s) <= longestLine {
 		return s
 	}
-	return s[:longestLine/2] + " ... " + s[len(s)-longestLine/2:]
+	whole := func(part string) string { return strings.ToValidUTF8(part, "") }
+	return whole(s[:longestLine/2]) + " ... " + whole(s[len(s)-longestLine/2:])
 }

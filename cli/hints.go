@@ -49,9 +49,9 @@ func notFoundHint(o *option.Options) string {
 	case assigns && isName(name):
 		return fmt.Sprintf("to set a variable write: retry -- env %s COMMAND", shorten(text.Masked(first)))
 	case slices.Contains(builtins, first):
-		return fmt.Sprintf("%q is a command of the shell itself; have the shell run it: retry -c %s", first, quoteShell(strings.Join(argv, " ")))
+		return fmt.Sprintf("%q is a command of the shell itself; have the shell run it: retry -c %s", first, quoteShell(shorten(strings.Join(text.MaskedArgs(argv), " "))))
 	case strings.Trim(first, "0123456789") == "" && first != "" && len(argv) > 1:
-		return fmt.Sprintf("%q is a number; how often to run the command is written: retry -n %s -- %s", first, first, shorten(strings.Join(argv[1:], " ")))
+		return fmt.Sprintf("%q is a number; how often to run the command is written: retry -n %s -- %s", first, first, shown(argv[1:]))
 	case pasted(first) != first:
 		words := slices.Clone(argv)
 		for i := range words {

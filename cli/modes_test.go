@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/cli/option"
@@ -75,6 +76,12 @@ func TestCallOf(t *testing.T) {
 		if strings.TrimSpace(got) != want {
 			t.Errorf("%q: %q, want %q", argv, got, want)
 		}
+	}
+}
+
+func TestShorten(t *testing.T) {
+	if short := shorten(strings.Repeat("é", longestLine)); !utf8.ValidString(short) || len(short) > longestLine+len(" ... ") {
+		t.Errorf("%q", short)
 	}
 }
 

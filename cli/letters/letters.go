@@ -274,7 +274,7 @@ func (v *view) json(w io.Writer, path string, chosen []*queue.Entry, detail *que
 			return err
 		}
 		delete(fields, "policy")
-		fields["command"], fields["reason"] = masked(e), text.Masked(string(e.Letter.Reason))
+		fields["command"], fields["reason"] = queue.Texts(masked(e)), queue.Text(text.Masked(string(e.Letter.Reason)))
 		fields["env"] = slices.Sorted(maps.Keys(e.Letter.Env))
 		fields["status"], fields["claimed"] = e.Letter.Status(v.limit), e.Claimed
 		if e == detail {

@@ -31,11 +31,11 @@ const (
 
 // Result is what came of one letter.
 type Result struct {
-	ID       string   `json:"id"`
-	Result   string   `json:"result"`
-	ExitCode *int     `json:"exit_code"` // nil where nothing ran
-	Reason   string   `json:"reason"`
-	Command  []string `json:"command"` // masked
+	ID       string       `json:"id"`
+	Result   string       `json:"result"`
+	ExitCode *int         `json:"exit_code"` // nil where nothing ran
+	Reason   string       `json:"reason"`
+	Command  []queue.Text `json:"command"` // masked
 }
 
 // Runner runs letters.
@@ -136,9 +136,9 @@ func (r *Redriving) one(e *queue.Entry) (started bool) {
 		started = true
 		result = r.Runner.Run(r.d, e, stdin)
 	}
-	result.ID, result.Command = e.ID, []string{}
+	result.ID, result.Command = e.ID, []queue.Text{}
 	if e.Letter != nil {
-		result.Command = masked(e)
+		result.Command = queue.Texts(masked(e))
 	}
 	result.Reason = text.Masked(result.Reason)
 	r.results = append(r.results, result)
@@ -158,7 +158,7 @@ func (r *Redriving) tell(result *Result) {
 	case result.Reason != "":
 		line += ": " + result.Reason
 	}
-	command := []rune(strings.Join(result.Command, " "))
+	command := []rune(strings.Join(queue.Strings(result.Command), " "))
 	if len(command) > longestCommand {
 		command = append(command[:longestCommand-1], '…')
 	}

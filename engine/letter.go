@@ -69,7 +69,7 @@ func (e *Engine) resume(ctx context.Context, last *lastAttempt) *Decision {
 	return e.permit(ctx, last)
 }
 
-// countEarlier counts the attempts that a parked run made before; each failed with
+// countEarlier counts the attempts that a parked run made before.
 func (e *Engine) countEarlier() {
 	r := e.Resume
 	if r == nil {

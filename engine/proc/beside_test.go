@@ -54,6 +54,7 @@ func driveCopies(o *orders, listening *Signals) int {
 }
 
 func TestEachCopyGetsEverySignalOnce(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	script := `trap 'echo USR1 >>` + dir + `/got$RETRY_COPY' USR1; trap 'echo TERM >>` + dir + `/got$RETRY_COPY; seen=1' TERM
 		echo x >>` + dir + `/up$RETRY_COPY; until [ "$seen" ]; do sleep 0.01; done; echo copy $RETRY_COPY; exit $((RETRY_COPY + 3))`
@@ -163,6 +164,7 @@ func TestHooksStandAside(t *testing.T) {
 }
 
 func TestIdle(t *testing.T) {
+	t.Parallel()
 	const limit = 300 * time.Millisecond
 	for script, idle := range map[string]bool{
 		"echo begun; sleep 60":    true,
@@ -179,6 +181,7 @@ func TestIdle(t *testing.T) {
 
 // A command that waits for the reader of what it has written is not idle.
 func TestIdleIsNotWaitingForTheReader(t *testing.T) {
+	t.Parallel()
 	d := order(t, orders{Argv: sh("head -c 1000000 /dev/zero; exit 3"), Idle: 200 * time.Millisecond})
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -217,6 +220,7 @@ type round struct {
 // one of them is ended, each has its own status, output and orphans, and both
 // read the same input.
 func TestTwoAtATime(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("takes a child subreaper and /proc")
 	}
@@ -333,6 +337,7 @@ func (turn round) check(n int, res attempt.Result) error {
 }
 
 func TestTheContextEndsAnAttempt(t *testing.T) {
+	t.Parallel()
 	for _, atOnce := range []bool{false, true} {
 		dir := t.TempDir()
 		d := run(t, orders{

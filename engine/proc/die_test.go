@@ -47,6 +47,7 @@ func TestExecReplacesTheProgram(t *testing.T) {
 // then ends. Before Listen and after the exec that is the default action; in
 // between the program has to see to it.
 func TestNoTermIsLostAroundExec(t *testing.T) {
+	t.Parallel()
 	for i := range tries(60) {
 		d := order(t, orders{Argv: []string{"sleep", "60"}, Exec: true}).background()
 		d.start()
@@ -62,6 +63,7 @@ func TestNoTermIsLostAroundExec(t *testing.T) {
 // TestNoTermIsLostAtTheStart: at whatever moment TERM comes, it ends the program
 // or reaches the command, also before anything hands signals out.
 func TestNoTermIsLostAtTheStart(t *testing.T) {
+	t.Parallel()
 	for i := range tries(60) {
 		d := order(t, orders{Argv: []string{"sleep", "60"}, Attempts: 2}).background()
 		d.start()
@@ -77,6 +79,7 @@ func TestNoTermIsLostAtTheStart(t *testing.T) {
 // TestRandomSignals sends a signal at a random moment of a short run and finds
 // no orphan, no hang and no wrong code.
 func TestRandomSignals(t *testing.T) {
+	t.Parallel()
 	signals := []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT}
 	mark := fmt.Sprintf("%d.%06d", 60, os.Getpid()%1000000) // seconds of sleep, to be found by
 	modes := []orders{

@@ -90,6 +90,7 @@ func TestLookup(t *testing.T) {
 }
 
 func TestTimeoutWhateverTheExit(t *testing.T) {
+	t.Parallel()
 	for script, grace := range map[string]time.Duration{ // a minute is not waited for
 		"sleep 60":                            time.Minute,
 		"trap 'exit 0' TERM; sleep 60 & wait": time.Minute,
@@ -145,6 +146,7 @@ func TestKillLeftovers(t *testing.T) {
 }
 
 func TestEarlierDaemonsAreNotTouched(t *testing.T) {
+	t.Parallel()
 	pidFile := filepath.Join(t.TempDir(), "pid")
 	script := `if [ $RETRY_ATTEMPT = 1 ]; then setsid sh -c 'echo $$ >` + pidFile + `; while :; do sleep 0.01; done' & until [ -s ` + pidFile + ` ]; do sleep 0.01; done; exit 1; fi; sleep 60`
 	d := run(t, orders{Argv: sh(script), Attempts: 2, Timeout: 3 * time.Second, KillAfter: time.Second})

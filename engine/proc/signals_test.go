@@ -196,6 +196,7 @@ func TestRemainsOfACancelAreEnded(t *testing.T) {
 }
 
 func TestTimeoutAppliesDuringACancel(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	d := order(t, orders{Argv: sh("trap '' TERM; touch " + dir + "/up; while :; do sleep 0.01; done"), Timeout: 2 * time.Second}).background()
 	d.signalWhen(dir+"/up", syscall.SIGTERM)
@@ -361,6 +362,7 @@ func descendants(pid int) (n int) {
 }
 
 func TestStatusesAreNotMixedUp(t *testing.T) {
+	t.Parallel()
 	const attempts = 300
 	// Each attempt leaves orphans that end at about the same time as it does.
 	script := `(sleep 0.001 & sleep 0.002 &) ; (exit 9) & exit $(( RETRY_ATTEMPT % 100 + 1 ))`

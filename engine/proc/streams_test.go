@@ -17,6 +17,7 @@ import (
 )
 
 func TestNoByteBeforeTheExitIsMissed(t *testing.T) {
+	t.Parallel()
 	rounds := 200
 	if raceEnabled {
 		rounds = 40
@@ -72,6 +73,7 @@ func TestSlowReaderMissesNothing(t *testing.T) {
 }
 
 func TestOrphanWithThePipeDoesNotHang(t *testing.T) {
+	t.Parallel()
 	for _, script := range []string{"sleep 60 & echo $! >$F; echo done", "(while :; do echo more; done) & echo $! >$F; echo done"} {
 		pidFile := t.TempDir() + "/pid"
 		d := order(t, orders{Argv: sh(script), Capture: "both"})

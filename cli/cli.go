@@ -5,23 +5,6 @@
 // package and those below it are the only ones that know flags. It never decides
 // about an attempt, which is the engine's task, and the process exits in main only
 // (a death by signal apart).
-//
-// # What a start costs
-//
-// Most of the time of "retry -- true" is the set-up of Go's runtime, the init
-// functions of what is linked, and the page faults of both. So what is linked
-// costs more than what is called: no package that makes tables when it is
-// initialised, and none that finds methods by their names (MethodByName of
-// package reflect), for which the linker keeps every exported method of every
-// type. kong's Parse is one that does, and so is not called (mode.Fill). What did
-// not help:
-//
-//   - The first part of the heap taken in one call (MADV_POPULATE_WRITE) instead
-//     of by page faults.
-//   - The setting updatemaxprocs=0, GOMAXPROCS=1, GOGC=off, a profile for the
-//     compiler, GOAMD64=v3.
-//   - A start without a sample of the heap's profile is faster, but only by a name
-//     of the runtime's own (-X runtime.godebugDefault=memprofilerate=0).
 package cli
 
 import (

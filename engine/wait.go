@@ -142,7 +142,7 @@ func (e *Engine) interruptible(ctx context.Context, f func(context.Context)) att
 }
 
 // uncaught is how long something may take before signals are caught for it: to
-// catch them costs a third of a start. One that comes meanwhile is noted, and
+// catch them takes long (docs/performance.md). One that comes meanwhile is noted, and
 // found before the command is started.
 const uncaught = 5 * time.Millisecond
 

@@ -1,4 +1,5 @@
-// Package plan works out the schedule of a policy without running anything.
+// Package plan works out the waits of a policy, and what it promises, without
+// running anything.
 //
 // It calls the engine's own Decide over arithmetic time, so that the plan
 // cannot differ from what a run would do. It knows nothing of how long the

@@ -1,10 +1,10 @@
-// Package rehearse says what attempts pretend, so that every path of a policy
-// can be walked without running the command.
+// Package rehearse simulates attempts by a list of results, so that every path of
+// a policy can be tried without running the command.
 //
-// Steps are a fault injection's program, as in FreeBSD's fail(9): a list with a
-// step for each attempt. Reading and asking them is pure: the random number is
-// an argument. The Starter beside them acts a step out in place of a process. It
-// will never judge a result, and never pretends anything that it was not given.
+// The list has a step for each attempt, as the fault injection of fail(9) has.
+// Parsing and looking up steps is pure: the random number is an argument. The
+// Starter returns the result of a step in place of a process's. It never judges a
+// result.
 package rehearse
 
 // This file reads a list of steps and says which step is whose.

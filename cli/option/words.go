@@ -49,29 +49,37 @@ func valueMissing(s *Setting, token kong.Token) error {
 // curl, wget, timeout, and the common retry tools and libraries. A line is what to
 // write, several ways separated by "or", and the names.
 const elsewhere = `
--n: r
+-n: r a
 --attempts: retries retry tries times count max-attempts max-retries max-retry retry-count num-retries max-tries limit max
 --attempts 0: forever unlimited infinite until-success until=success
 --attempts 0 or --until-stdout or --until-failure: until
 --until-failure: until=fail until=failure until=error while-success invert
---base: d i w sleep delay backoff-base wait interval retry-delay min-wait
---cap: max-delay max-wait max-backoff max-interval
---factor: multiplier backoff-factor backoff-multiplier exponent
---deadline: retry-max-time max-time max-elapsed total-timeout
+--success-on-exit or --until-failure: u
+--base: d i b sleep delay backoff-base wait wait-time interval initial-interval retry-delay min-wait min
+--delays: retry-wait retry-wait-seconds
+--on-exit or --base: w
+--cap: x max-delay max-wait max-backoff max-interval
+--factor: multiplier backoff-factor backoff-multiplier backoff-coefficient exponent
+--jitter: randomization-factor randomize
+--deadline: retry-max-time max-time max-elapsed max-elapsed-time total-timeout
 --timeout: attempt-timeout connect-timeout task-time timeout-minutes timeout-seconds
---on-exit: retry-on-exit retry-on on-exit-code on-exit-codes retry-if exit-code
+--on-exit: retry-on-exit retry-on-exit-code retry-on on-exit-code on-exit-codes retry-if exit-code exit-codes while
 --stop-on-exit: fail-fast
+--success-on-exit: condition
 --quiet: silent
 --verbose: debug
 --plan: dry-run
 --log-file: output log
 --log-format: json log-json format
---max-concurrent: jobs j parallel concurrency
+--max-concurrent: jobs j parallel concurrency semaphore
+--key: id
+--name: message
 --max-concurrent 1,of=runs: lock flock mutex
 --on-exit or --after-give-up: on-error on-fail on-failure
---before-retry: on-retry
+--before-retry: on-retry on-retry-command
+--retry-with: new-command-on-retry
 --after-success: on-success
---after-give-up: notify
+--after-give-up: notify fail
 --status: ps
 --policy list: list-policies policies
 `

@@ -80,7 +80,7 @@ func (r *Record) Encode() []byte {
 		r = &short
 	}
 	const before = 1 // a newline before the line, where the last one is torn
-	line := r.append(nil, math.MaxInt)
+	line := r.append(nil, longestLine) // what that cuts makes the line too long
 	for limit := longestLine / 4; len(line)+before > longestLine; limit /= 2 {
 		short := *r
 		short.Cut = true

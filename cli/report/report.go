@@ -62,7 +62,7 @@ func Report(c mode.Call) int {
 		return c.Fail(err)
 	}
 	d := document{by: g.By, now: now(), ages: since}
-	d.Report = history.NewReport(d.now, since, history.By[g.By])
+	d.Report = history.NewReport(d.now, since, history.GroupBy(g.By))
 	if d.bad, err = history.Runs(sources, g.By == "command", d.Add); err != nil {
 		return c.Fail(err)
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // bars are the heights of a spark line, from no failure to nothing but failures.
-var bars = []rune("▁▂▃▄▅▆▇█")
+var bars = [...]rune{'▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'}
 
 // noRun stands for a part of the time without a run.
 const noRun = '·'
@@ -53,9 +53,15 @@ func fit(s string, width int) string {
 	return s
 }
 
-// shades are the colours of the classes.
-var shades = map[string]color.Attribute{
-	history.Flaky: color.FgYellow, history.Broken: color.FgRed, history.NotRetried: color.FgRed, history.Failing: color.FgRed, history.Steady: color.FgGreen,
+// shadeOf is the colour of a class.
+func shadeOf(class string) color.Attribute {
+	switch class {
+	case history.Steady:
+		return color.FgGreen
+	case history.Flaky:
+		return color.FgYellow
+	}
+	return color.FgRed
 }
 
 // text prints the report for a person.
@@ -84,7 +90,7 @@ func (d *document) text(w io.Writer, width int, colored bool) error {
 	for i, line := range strings.Split(strings.TrimSuffix(table.String(), "\n"), "\n") {
 		shade := color.Bold
 		if i > 0 {
-			shade = shades[d.Groups[i-1].Class]
+			shade = shadeOf(d.Groups[i-1].Class)
 		}
 		b.WriteString(paint(shade, line) + "\n")
 	}

@@ -12,17 +12,13 @@ import (
 	"github.com/retrysh/retry/engine/text"
 )
 
-// The masks, and what each stands for in a rule's pattern.
+// The masks.
 const (
 	maskNumber  = "<n>"
 	maskID      = "<id>"
 	maskAddress = "<addr>"
 	maskPath    = "<path>"
 	maskSecret  = text.Mask
-)
-
-var patternOf = strings.NewReplacer(
-	maskNumber, `[0-9]+`, maskID, `[0-9A-Za-z-]+`, maskAddress, `[^\s,;"'()<>]+`, maskPath, `[^\s,;"'()<>]+`, maskSecret, `\S+`,
 )
 
 // longestFP is how many bytes of a line a fingerprint has.
@@ -238,4 +234,8 @@ func maskNumbers(word string) string {
 }
 
 // patternFor is a regular expression that matches the lines of a fingerprint.
-func patternFor(line string) string { return patternOf.Replace(regexp.QuoteMeta(line)) }
+func patternFor(line string) string {
+	const number, id, word, secret = `[0-9]+`, `[0-9A-Za-z-]+`, `[^\s,;"'()<>]+`, `\S+`
+	masks := strings.NewReplacer(maskNumber, number, maskID, id, maskAddress, word, maskPath, word, maskSecret, secret)
+	return masks.Replace(regexp.QuoteMeta(line))
+}

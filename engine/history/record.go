@@ -79,7 +79,7 @@ func (r *Record) Encode() []byte {
 		short.Attempts, short.Cut = append(kept, r.Attempts[len(r.Attempts)-mostAttempts/2:]...), true
 		r = &short
 	}
-	const before = 1 // a newline before the line, where the last one is torn
+	const before = 1                   // a newline before the line, where the last one is torn
 	line := r.append(nil, longestLine) // what that cuts makes the line too long
 	for limit := longestLine / 4; len(line)+before > longestLine; limit /= 2 {
 		short := *r

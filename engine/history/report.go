@@ -69,13 +69,21 @@ type Warning struct {
 	Value, Limit float64
 }
 
-// By are the ways to group runs.
-var By = map[string]func(*Record) string{
-	"name":    func(r *Record) string { return r.Name },
-	"command": func(r *Record) string { return strings.Join(r.Command, " ") },
-	"key":     func(r *Record) string { return r.Key },
-	"policy":  func(r *Record) string { return r.Policy },
-	"commit":  func(r *Record) string { return r.Commit },
+// GroupBy returns what groups runs by name, command, key, policy or commit.
+func GroupBy(what string) func(*Record) string {
+	return func(r *Record) string {
+		switch what {
+		case "command":
+			return strings.Join(r.Command, " ")
+		case "key":
+			return r.Key
+		case "policy":
+			return r.Policy
+		case "commit":
+			return r.Commit
+		}
+		return r.Name
+	}
 }
 
 // NewReport counts the runs of the time since then until now, all where since is

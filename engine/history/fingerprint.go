@@ -113,12 +113,32 @@ func maskWord(word string) string {
 		core = maskAddress
 	case isPath(core):
 		core = maskPath
-	case isID(core):
-		core = maskID
 	default:
-		core = maskNumbers(core)
+		core = maskParts(core)
 	}
 	return core + end
+}
+
+// maskParts masks the parts of a word by themselves, as in pod/web-7d4b9c6f5-x2x9z.
+func maskParts(word string) string {
+	var b strings.Builder
+	for {
+		end := strings.IndexAny(word, "/:_#@+~")
+		part := word
+		if end >= 0 {
+			part = word[:end]
+		}
+		if isID(part) {
+			b.WriteString(maskID)
+		} else {
+			b.WriteString(maskNumbers(part))
+		}
+		if end < 0 {
+			return b.String()
+		}
+		b.WriteByte(word[end])
+		word = word[end+1:]
+	}
 }
 
 // isAddress reports whether a word is a URL, an IP address or the full name of a
@@ -195,7 +215,7 @@ func isID(word string) bool {
 		return false
 	}
 	hex := strings.Trim(strings.ToLower(plain), "abcdef0123456789") == ""
-	if hex && len(plain) >= 7 && n > 0 {
+	if hex && (len(plain) >= 7 && n > 0 || len(plain) == 6 && n > 1) {
 		return true
 	}
 	if strings.HasPrefix(plain, "0x") {

@@ -13,7 +13,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/cli/policy"
@@ -195,10 +194,4 @@ func refuse(err error) {
 const longestLine = 400
 
 // shorten cuts the middle out of a line that quotes a huge value.
-func shorten(s string) string {
-	if len(s) <= longestLine {
-		return s
-	}
-	whole := func(part string) string { return strings.ToValidUTF8(part, "") }
-	return whole(s[:longestLine/2]) + " ... " + whole(s[len(s)-longestLine/2:])
-}
+func shorten(s string) string { return text.CutMiddle(s, longestLine) }

@@ -7,7 +7,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +21,7 @@ import (
 	"github.com/retrysh/retry/engine/hook"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/rehearse"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // rehearsedRow is one attempt of --plan --rehearse in JSON.
@@ -205,13 +205,11 @@ func (r *rehearsedRow) printJSON(w *bufio.Writer) error {
 	if r.Attempt > 1 {
 		w.WriteByte(',')
 	}
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(r); err != nil {
+	var line bytes.Buffer
+	if err := text.WriteJSON(&line, r); err != nil {
 		return err
 	}
-	_, err := w.Write(bytes.TrimSpace(text.Bytes()))
+	_, err := w.Write(bytes.TrimSpace(line.Bytes()))
 	return err
 }
 

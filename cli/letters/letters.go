@@ -219,7 +219,7 @@ func Discard(c mode.Call) int {
 	return c.Print(code, func(w *os.File) error {
 		switch {
 		case g.JSON():
-			return writeJSON(w, map[string]any{"discarded": discarded})
+			return text.WriteJSON(w, map[string]any{"discarded": discarded})
 		case g.Quiet || len(discarded) == 0:
 			return nil
 		}
@@ -243,12 +243,6 @@ func discard(d *queue.Dir, e *queue.Entry, named bool) error {
 		return now.Problem
 	}
 	return claim.Remove()
-}
-
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }
 
 // view is how letters are shown.
@@ -283,7 +277,7 @@ func (v *view) json(w io.Writer, path string, chosen []*queue.Entry, detail *que
 		}
 		shown = append(shown, fields)
 	}
-	return writeJSON(w, map[string]any{"letters": shown, "dir": path, "problems": problems})
+	return text.WriteJSON(w, map[string]any{"letters": shown, "dir": path, "problems": problems})
 }
 
 // masked are the words of the command as they are shown.

@@ -110,7 +110,7 @@ func (r *Redriving) Do() int {
 		if !r.JSON {
 			return nil
 		}
-		return writeJSON(w, map[string]any{
+		return text.WriteJSON(w, map[string]any{
 			"redriven": r.results, Done: r.count[Done], Failed: r.count[Failed], Parked: r.count[Parked], Skipped: r.count[Skipped],
 		})
 	})

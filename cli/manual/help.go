@@ -12,6 +12,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/retrysh/retry/engine/text"
 )
 
 // Width is the width in columns that the help is made for, and helpIndent where the
@@ -73,7 +75,7 @@ func (p *Pages) ModeHelp(w io.Writer, name string) error {
 	}
 	group := &p.Groups[i]
 	var b strings.Builder
-	fmt.Fprintf(&b, "Usage: retry --%s%s [FLAGS]\n\n%s\n", group.Mode, group.operands(), strings.Join(wrap(group.Flags[0].Help, Width), "\n"))
+	fmt.Fprintf(&b, "Usage: retry --%s%s [FLAGS]\n\n%s\n", group.Mode, group.operands(), strings.Join(text.Wrap(group.Flags[0].Help, Width), "\n"))
 	if flags := group.Flags[1:]; len(flags) > 0 {
 		b.WriteString("\n")
 		for _, f := range flags {
@@ -108,7 +110,7 @@ func writeFlag(b *strings.Builder, f Flag) {
 		b.WriteString(head + "\n")
 		head = ""
 	}
-	for _, line := range wrap(flagText(f), Width-helpIndent) {
+	for _, line := range text.Wrap(flagText(f), Width-helpIndent) {
 		fmt.Fprintf(b, "%-*s%s\n", helpIndent, head, line)
 		head = ""
 	}
@@ -120,21 +122,4 @@ func flagText(f Flag) string {
 		return f.Help + " (default " + f.Default + ")"
 	}
 	return f.Help
-}
-
-// wrap breaks text at spaces into lines of at most width.
-func wrap(text string, width int) []string {
-	var lines []string
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		if line != "" && len(line)+1+len(word) > width {
-			lines = append(lines, line)
-			line = ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
 }

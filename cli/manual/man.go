@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/retrysh/retry/engine/text"
 )
 
 const manHead = `.TH RETRY 1 "%s" "retry" "User Commands"
@@ -85,7 +87,7 @@ func manSections(b *strings.Builder) {
 				b.WriteString(".PP\n")
 			}
 			plain = true
-			b.WriteString(roff(strings.Join(wrap(line, manWidth), "\n")) + "\n")
+			b.WriteString(roff(strings.Join(text.Wrap(line, manWidth), "\n")) + "\n")
 		}
 	}
 }
@@ -100,7 +102,7 @@ func manFlag(b *strings.Builder, f Flag) {
 	if f.PlaceHolder != "" {
 		b.WriteString(` \fI` + roff(f.PlaceHolder) + `\fR`)
 	}
-	b.WriteString("\n" + roff(strings.Join(wrap(flagText(f), manWidth), "\n")) + "\n")
+	b.WriteString("\n" + roff(strings.Join(text.Wrap(flagText(f), manWidth), "\n")) + "\n")
 }
 
 // roff protects what has a meaning in man(7): the backslash, a dash that must

@@ -15,6 +15,7 @@ import (
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/hook"
 	"github.com/retrysh/retry/engine/telemetry"
+	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -201,7 +202,7 @@ func (r *resolver) together(o *Options) {
 // ToRun is the command, which the shell runs where --shell was given.
 func ToRun(g *grammar, command []string) []string {
 	if g.Shell != "" {
-		return shellArgv(string(g.Shell), command)
+		return text.Shell(string(g.Shell), command)
 	}
 	return command
 }

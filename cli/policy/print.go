@@ -6,7 +6,6 @@ package policy
 import (
 	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -105,9 +104,7 @@ func printPolicyJSON(out io.Writer, table []option.Flag, o *option.Options) erro
 		}
 		object[f.flag.Name()] = e
 	}
-	encoder := json.NewEncoder(out)
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(object)
+	return text.WriteJSON(out, object)
 }
 
 // settingsInForce returns every flag of policy that has a value, from the

@@ -12,6 +12,7 @@ import (
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/history"
 	"github.com/retrysh/retry/engine/message"
+	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -121,5 +122,5 @@ func lessonsJSON(w io.Writer, lessons []*history.Lesson, bad int) error {
 			l.RecoveryP50, l.RecoveryP90, l.GivenP50, l.Rule,
 		})
 	}
-	return writeJSON(w, map[string]any{"lessons": all, "bad_lines": bad})
+	return text.WriteJSON(w, map[string]any{"lessons": all, "bad_lines": bad})
 }

@@ -4,7 +4,6 @@ package report
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,7 @@ import (
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/history"
 	"github.com/retrysh/retry/engine/message"
+	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -171,17 +171,11 @@ func (d *document) json(w io.Writer) error {
 	for _, warned := range d.Warnings {
 		r.Warnings = append(r.Warnings, warning(warned))
 	}
-	return writeJSON(w, r)
+	return text.WriteJSON(w, r)
 }
 
 // rounded keeps three decimals: sums of numbers that have no more.
 func rounded(ms float64) float64 { return math.Round(ms*1000) / 1000 }
-
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
-}
 
 // csv writes a line for each group. No cell of a name begins as a formula does.
 func (d *document) csv(w io.Writer) error {

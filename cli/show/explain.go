@@ -4,7 +4,6 @@ package show
 // same rules, evidence and decision as a run, and says why.
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // explained is the JSON object of --explain. The first five names are the
@@ -93,9 +93,7 @@ func Explain(w io.Writer, o *option.Options) error {
 	}
 	x.decide(o, engine.Decide(&o.Policy, state, o.Explain.Result, evidence, now, 0.5))
 	if o.LogFormat == "json" {
-		encoder := json.NewEncoder(w)
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(x)
+		return text.WriteJSON(w, x)
 	}
 	return x.print(w)
 }
@@ -121,7 +119,7 @@ func (x *explained) decide(o *option.Options, d engine.Decision) {
 
 // wait takes over a hint.
 func (x *explained) wait(hint time.Duration) {
-	ms := float64(hint.Microseconds()) / 1000
+	ms := text.Milliseconds(hint)
 	x.HintMS = &ms
 }
 

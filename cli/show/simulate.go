@@ -5,7 +5,6 @@ package show
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -22,6 +21,7 @@ import (
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/simulate"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // Simulate follows what was asked for, and prints.
@@ -92,8 +92,8 @@ func tellOutage(w io.Writer, herds []namedHerd) {
 			paragraphs = append(paragraphs, message.Printable(herds[i].name)+": "+strings.Join(herds[i].sentences(), " "))
 		}
 	}
-	for _, text := range paragraphs {
-		fmt.Fprintln(w, strings.Join(wrap(text, plainWidth), "\n"))
+	for _, paragraph := range paragraphs {
+		fmt.Fprintln(w, strings.Join(text.Wrap(paragraph, plainWidth), "\n"))
 	}
 	fmt.Fprintln(w)
 }
@@ -248,9 +248,7 @@ func outageJSON(out io.Writer, herds []namedHerd) error {
 // encodeRows writes an object with these rows. A name may hold anything.
 func encodeRows[T any](out io.Writer, rows []T) error {
 	w := bufio.NewWriter(out)
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(map[string][]T{"rows": rows}); err != nil {
+	if err := text.WriteJSON(w, map[string][]T{"rows": rows}); err != nil {
 		return err
 	}
 	return w.Flush()
@@ -270,19 +268,3 @@ func (h *namedHerd) perSecond() []int {
 
 // plainWidth is how wide the text is where there is no terminal.
 const plainWidth = 80
-
-// wrap breaks a text at blanks.
-func wrap(text string, width int) (lines []string) {
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		switch {
-		case line == "":
-			line = word
-		case len(line)+1+len(word) > width:
-			lines, line = append(lines, line), word
-		default:
-			line += " " + word
-		}
-	}
-	return append(lines, line)
-}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine/simulate"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // redraw draws docs/simulation.svg anew.
@@ -152,7 +153,7 @@ func TestSentences(t *testing.T) {
 }
 
 func TestWrap(t *testing.T) {
-	if got := strings.Join(wrap("one two three four", 9), "|"); got != "one two|three|four" {
+	if got := strings.Join(text.Wrap("one two three four", 9), "|"); got != "one two|three|four" {
 		t.Error(got)
 	}
 }

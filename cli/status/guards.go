@@ -15,6 +15,7 @@ import (
 	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/registry"
+	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -146,7 +147,7 @@ func Reset(c mode.Call, open Open) int {
 	}
 	return c.Print(code, func(w *os.File) error {
 		if g.JSON() {
-			return writeJSON(w, map[string]any{"reset": reset})
+			return text.WriteJSON(w, map[string]any{"reset": reset})
 		}
 		for _, key := range reset {
 			if g.Quiet {

@@ -12,6 +12,7 @@ import (
 	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/registry"
+	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -64,7 +65,7 @@ func reach(c mode.Call, done string, do func(*registry.Entry) error) int {
 		fmt.Fprintf(c.Stderr, "retry: --%s: %s\n", c.Name, message.Printable(r.Reason))
 	}
 	if g.JSON() {
-		return c.Print(code, func(w *os.File) error { return writeJSON(w, map[string]any{"runs": results}) })
+		return c.Print(code, func(w *os.File) error { return text.WriteJSON(w, map[string]any{"runs": results}) })
 	}
 	if g.Quiet {
 		return code

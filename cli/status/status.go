@@ -21,6 +21,7 @@ import (
 	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/registry"
+	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -170,7 +171,7 @@ func (s *shown) object() object {
 
 func (v *view) print(w io.Writer, s *shown) error {
 	if v.JSON() {
-		return writeJSON(w, s.object())
+		return text.WriteJSON(w, s.object())
 	}
 	now, width := time.Now(), v.c.Width()
 	var tables [][][]string
@@ -260,10 +261,4 @@ func fit(frame []byte, c *mode.Call) []byte {
 	}
 	lines := bytes.SplitAfter(frame, []byte("\n"))
 	return bytes.Join(lines[:min(len(lines), height-1)], nil)
-}
-
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }

@@ -15,7 +15,7 @@ func rows(runs []*registry.Entry, now time.Time) [][]string {
 	table := [][]string{{"ID", "NAME", "STATUS", "ATTEMPT", "NEXT IN", "SINCE", "LAST FAILURE"}}
 	for _, e := range runs {
 		table = append(table, []string{
-			e.RunID[:shortID], e.Name, string(e.Status), position(e.Attempt, e.MaxAttempts), next(e, now), clock(e.StartedAt, now), text(e.LastReason),
+			e.RunID[:shortID], e.Name, string(e.Status), position(e.Attempt, e.MaxAttempts), next(e, now), clock(e.StartedAt, now), orEmpty(e.LastReason),
 		})
 	}
 	return table
@@ -49,7 +49,7 @@ func clock(t *registry.Time, now time.Time) string {
 	return t.Local().Format(time.DateTime)
 }
 
-func text(s *string) string {
+func orEmpty(s *string) string {
 	if s == nil {
 		return ""
 	}
@@ -84,8 +84,8 @@ func details(e *registry.Entry, now time.Time) [][]string {
 	if e.LastExit != nil {
 		row("last exit", fmt.Sprint(*e.LastExit))
 	}
-	row("verdict", text(e.Verdict))
-	row("rule", text(e.Rule))
+	row("verdict", orEmpty(e.Verdict))
+	row("rule", orEmpty(e.Rule))
 	row("key", e.Key)
 	row("policy", e.Policy)
 	if e.Depth > 1 {
@@ -95,7 +95,7 @@ func details(e *registry.Entry, now time.Time) [][]string {
 		a := &e.Attempts[i]
 		value := "since " + clock(a.StartedAt, now)
 		if a.EndedAt != nil && a.StartedAt != nil {
-			value = fmt.Sprintf("%s, %s: %s", clock(a.StartedAt, now), a.EndedAt.Sub(a.StartedAt.Time).Round(time.Millisecond), text(a.Reason))
+			value = fmt.Sprintf("%s, %s: %s", clock(a.StartedAt, now), a.EndedAt.Sub(a.StartedAt.Time).Round(time.Millisecond), orEmpty(a.Reason))
 		}
 		row(fmt.Sprintf("attempt %d", a.Attempt), value)
 	}

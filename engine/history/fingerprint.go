@@ -27,7 +27,7 @@ const longestFP = 200
 // Fingerprint is the name of a failure: the tool, its result, and behind ": " the
 // line, "" for none.
 func Fingerprint(tool, result, line string) string {
-	head := oneLine(tool) + " " + result
+	head := text.OneLine(tool) + " " + result
 	if line = maskLine(line); line == "" {
 		return head
 	}
@@ -59,21 +59,11 @@ func (a *Attempt) toolAndLine() (tool, line string) {
 	return tool, line
 }
 
-// oneLine replaces control characters and what is not UTF-8.
-func oneLine(s string) string {
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD")))
-}
-
 // maskLine masks what differs between two failures of one kind. A long line is cut
 // at a blank.
 func maskLine(line string) string {
 	const read = 4 * longestFP
-	line = oneLine(line[:min(len(line), read)])
+	line = text.OneLine(line[:min(len(line), read)])
 	var b strings.Builder
 	for len(line) > 0 {
 		end := strings.IndexAny(line, " \"'`<>()[]{},;|")

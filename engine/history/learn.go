@@ -13,6 +13,7 @@ import (
 
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/statistics"
+	"github.com/retrysh/retry/engine/text"
 )
 
 const (
@@ -281,7 +282,7 @@ func (l *Lesson) judge() {
 
 // rule is the block of a lesson, "" where a rule file cannot say it.
 func (l *Lesson) rule() string {
-	tool, line := oneLine(l.Tool), oneLine(l.line)
+	tool, line := text.OneLine(l.Tool), text.OneLine(l.line)
 	if strings.ContainsAny(tool, " ") || l.last.TimedOut && line == "" {
 		return ""
 	}

@@ -44,7 +44,7 @@ func (r *Recorder) Emit(ev event.Event) *Record {
 	case *event.RetryScheduled:
 		if n := len(r.record.Attempts); n > 0 {
 			a := &r.record.Attempts[n-1]
-			a.Waited, a.JitteredMS, r.waiting = true, milliseconds(e.Jittered), e.Time
+			a.Waited, a.JitteredMS, r.waiting = true, text.Milliseconds(e.Jittered), e.Time
 		}
 	case *event.RetryWaited:
 		r.slept(e.Slept)
@@ -52,7 +52,7 @@ func (r *Recorder) Emit(ev event.Event) *Record {
 		if !r.waiting.IsZero() { // the run ended in the wait
 			r.slept(e.Time.Sub(r.waiting))
 		}
-		r.record.Outcome, r.record.ExitCode, r.record.ElapsedMS = string(e.Outcome), e.ExitCode, milliseconds(e.Elapsed)
+		r.record.Outcome, r.record.ExitCode, r.record.ElapsedMS = string(e.Outcome), e.ExitCode, text.Milliseconds(e.Elapsed)
 		return &r.record
 	}
 	return nil
@@ -68,13 +68,13 @@ func (r *Recorder) finished(e *event.AttemptFinished) {
 	}
 	a := Attempt{
 		ExitCode: result.ExitCode, Signal: string(result.Signal), TimedOut: result.TimedOut || result.DeadlinePassed,
-		MS: milliseconds(result.Duration), Success: e.Success,
+		MS: text.Milliseconds(result.Duration), Success: e.Success,
 	}
 	if e.Hedged {
-		a.MS = milliseconds(e.Time.Sub(r.started))
+		a.MS = text.Milliseconds(e.Time.Sub(r.started))
 	}
 	if !e.Success {
-		a.Verdict, a.Rule, a.Reason = string(e.Verdict), e.Rule, oneLine(text.Masked(e.Reason))
+		a.Verdict, a.Rule, a.Reason = string(e.Verdict), e.Rule, text.OneLine(text.Masked(e.Reason))
 		a.FP = Fingerprint(r.Tool(), resultOf(result), text.Masked(e.Line))
 	}
 	if n := len(r.record.Attempts); n > 0 && r.number == e.Attempt {
@@ -98,11 +98,10 @@ func resultOf(r *attempt.Result) string {
 // slept takes note of the end of a wait.
 func (r *Recorder) slept(d time.Duration) {
 	if n := len(r.record.Attempts); n > 0 {
-		r.record.Attempts[n-1].SleptMS = milliseconds(d)
+		r.record.Attempts[n-1].SleptMS = text.Milliseconds(d)
 	}
-	r.record.WaitedMS += milliseconds(d)
+	r.record.WaitedMS += text.Milliseconds(d)
 	r.waiting = time.Time{}
 }
 
 // milliseconds keeps what is below a millisecond as decimals.
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -50,9 +51,9 @@ type Set struct {
 // it is called retry in the shell's messages. Windows has no such words.
 func Shell(script string, argv []string) []string {
 	if runtime.GOOS == "windows" {
-		return []string{"cmd", "/c", script}
+		argv = nil
 	}
-	return append([]string{"/bin/sh", "-c", script, "retry"}, argv...)
+	return text.Shell(script, argv)
 }
 
 // Done is what came of a hook.

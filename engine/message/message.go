@@ -242,10 +242,5 @@ func Printable(s string) string {
 	for strings.Contains(s, "##") {
 		s = strings.ReplaceAll(s, "##", "# #")
 	}
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' {
-			return ' '
-		}
-		return r
-	}, s)
+	return text.Printable(s)
 }

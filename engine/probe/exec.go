@@ -5,9 +5,9 @@ package probe
 import (
 	"context"
 	"strconv"
-	"strings"
 	"sync"
 
+	"github.com/retrysh/retry/engine/linematch"
 	"github.com/retrysh/retry/engine/text"
 )
 
@@ -23,7 +23,7 @@ func (c *execCheck) run(ctx context.Context, t *try) error {
 	}
 	t.missing = "command not done"
 	var last lastLine
-	t.result = t.exec(ctx, shell(c.command), &last)
+	t.result = t.exec(ctx, text.Shell(c.command, nil), &last)
 	r, line := t.result, last.text()
 	if line != "" {
 		t.missing = line + ": command not done"
@@ -80,52 +80,5 @@ func (l *lastLine) text() string {
 	return text.Masked(oneLine(string(l.past)))
 }
 
-// oneLine makes s fit for a line of a terminal: no escape sequences, no
-// control characters, no bytes that are not UTF-8, no outer spaces.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(withoutEscapes(s), ""))
-	return strings.TrimSpace(s)
-}
-
-// withoutEscapes removes what starts with ESC: control sequences up to their
-// final byte (ECMA-48, section 5.4), titles and links up to BEL or ESC, and
-// the short ones (ECMA-35, section 13).
-func withoutEscapes(s string) string {
-	var b strings.Builder
-	for {
-		before, rest, found := strings.Cut(s, "\x1b")
-		b.WriteString(before)
-		if !found || rest == "" {
-			return b.String()
-		}
-		s = rest[min(escapeLen(rest), len(rest)):]
-	}
-}
-
-// escapeLen returns how long the sequence is whose ESC came before s; it may
-// be cut off at the end of s.
-func escapeLen(s string) int {
-	n := 0
-	switch s[0] {
-	case '[':
-		for n = 1; n < len(s) && (s[n] < 0x40 || s[n] > 0x7e); n++ {
-		}
-	case ']':
-		n = strings.IndexAny(s, "\a\x1b")
-		if n < 0 {
-			return len(s)
-		}
-		if s[n] == '\x1b' {
-			return n
-		}
-	default:
-		for ; n < len(s) && s[n] >= 0x20 && s[n] <= 0x2f; n++ {
-		}
-	}
-	return n + 1
-}
+// oneLine makes s fit for a line of a terminal, without escape sequences.
+func oneLine(s string) string { return text.OneLine(string(linematch.Visible(nil, []byte(s)))) }

@@ -77,11 +77,17 @@ func TestUntilGoneIsNotKnown(t *testing.T) {
 	t.Parallel()
 	l := listen(t, "tcp", "127.0.0.1:0") // the kernel accepts, nobody speaks
 	silent := newProbe(t, "http://"+l.Addr().String()).UntilGone()
-	want(t, silent.Run(t.Context(), attempt.Spec{Deadline: time.Now().Add(20 * time.Millisecond)}), 124, "no answer in time")
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	want(t, silent.Run(ctx, attempt.Spec{}), 1, "interrupted")
-	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
+	if got := silent.Run(t.Context(), attempt.Spec{Deadline: time.Now().Add(20 * time.Millisecond)}); !got.DeadlinePassed || got.ExitCode != 124 {
+		t.Errorf("at the deadline %+v", got)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	want(t, silent.Run(ctx, attempt.Spec{}), 124, "no answer in time")
+	if got := silent.Run(ctx, attempt.Spec{}); !got.DeadlinePassed || got.ExitCode != 124 {
+		t.Errorf("at the end of the wait %+v", got)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := silent.Run(cancelled, attempt.Spec{}); got.ExitCode != 1 {
+		t.Errorf("after a signal %+v", got)
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/retrysh/retry/engine/address"
 	"github.com/retrysh/retry/engine/text"
 )
 
@@ -36,12 +37,12 @@ func parseOptions(fragment string, secure bool) (httpOptions, error) {
 	for option := range strings.SplitSeq(fragment, "&") {
 		name, value, hasValue := strings.Cut(option, "=")
 		if name != "header" && slices.Contains(seen, name) {
-			return o, fmt.Errorf("%s is given twice", quoted("#"+name))
+			return o, fmt.Errorf("%s is given twice", text.Quote("#"+name))
 		}
 		seen = append(seen, name)
-		value, err := unescape(value)
+		value, err := address.Unescape(value)
 		if err != nil {
-			return o, fmt.Errorf("%s: %w", quoted("#"+name), err)
+			return o, fmt.Errorf("%s: %w", text.Quote("#"+name), err)
 		}
 		if err := o.option(name, value, hasValue, secure); err != nil {
 			return o, err
@@ -62,7 +63,7 @@ func (o *httpOptions) option(name, value string, hasValue, secure bool) (err err
 			return errors.New("bad #body: the regular expression is missing")
 		}
 		if o.body, err = regexp.Compile(value); err != nil {
-			return fmt.Errorf("bad #body %s: %s", quoted(value), cutShort(oneLine(strings.TrimPrefix(err.Error(), "error parsing regexp: "))))
+			return fmt.Errorf("bad #body %s: %s", text.Quote(value), text.Cut(oneLine(strings.TrimPrefix(err.Error(), "error parsing regexp: ")), maxLine))
 		}
 	case "method":
 		o.method, err = parseMethod(value)
@@ -77,7 +78,7 @@ func (o *httpOptions) option(name, value string, hasValue, secure bool) (err err
 		}
 		o.insecure = true
 	default:
-		return fmt.Errorf("unknown option %s: %s", quoted(text.MaskedAddress("#"+name)), validOptions)
+		return fmt.Errorf("unknown option %s: %s", text.Quote(text.MaskedAddress("#"+name)), validOptions)
 	}
 	return err
 }
@@ -87,7 +88,7 @@ func (o *httpOptions) option(name, value string, hasValue, secure bool) (err err
 // asks a proxy, and its answer does not end.
 func parseMethod(s string) (string, error) {
 	if s == "" || len(s) > 20 || strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-") != "" || s == "CONNECT" {
-		return "", fmt.Errorf("bad #method %s: valid are GET, HEAD, OPTIONS and their like, in capitals", quoted(s))
+		return "", fmt.Errorf("bad #method %s: valid are GET, HEAD, OPTIONS and their like, in capitals", text.Quote(s))
 	}
 	return s, nil
 }
@@ -106,14 +107,14 @@ func (o *httpOptions) header(s string) error {
 	case !isToken(name):
 		return errors.New("bad #header: what stands before the colon is not a name of a header; " + valid)
 	case value == "":
-		return fmt.Errorf("bad #header: %s has no value; %s", quoted(name), valid)
+		return fmt.Errorf("bad #header: %s has no value; %s", text.Quote(name), valid)
 	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
-		return fmt.Errorf("bad #header: the value of %s holds a control character", quoted(name))
+		return fmt.Errorf("bad #header: the value of %s holds a control character", text.Quote(name))
 	case framesRequest(name):
-		return fmt.Errorf("bad #header: %s is not yours to set, since the request has no body and its connection is closed", quoted(name))
+		return fmt.Errorf("bad #header: %s is not yours to set, since the request has no body and its connection is closed", text.Quote(name))
 	}
 	if o.headers.Get(name) != "" {
-		return fmt.Errorf("bad #header: %s is given twice", quoted(name))
+		return fmt.Errorf("bad #header: %s is given twice", text.Quote(name))
 	}
 	if o.headers == nil {
 		o.headers = http.Header{}
@@ -144,7 +145,7 @@ func parseStatuses(s string) ([]span, error) {
 		low, ok := statusCode(first)
 		high, ok2 := statusCode(second)
 		if !ok || !ok2 || low > high {
-			return nil, fmt.Errorf("bad #status %s: valid are codes from 200 to 599 and ranges of them, as in 200-399,404", quoted(s))
+			return nil, fmt.Errorf("bad #status %s: valid are codes from 200 to 599 and ranges of them, as in 200-399,404", text.Quote(s))
 		}
 		list = append(list, span{low, high})
 	}

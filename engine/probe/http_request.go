@@ -10,16 +10,18 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+
+	"github.com/retrysh/retry/engine/address"
 )
 
 // parseHTTP reads what stands behind http:// and https://.
 func parseHTTP(s string, secure bool) (check, error) {
-	user, authority, rest, err := splitUser(s)
+	user, authority, rest, err := address.SplitUser(s)
 	if err != nil {
 		return nil, err
 	}
 	c := &httpCheck{tls: secure}
-	if c.host, c.port, err = hostPort(authority); err != nil {
+	if c.host, c.port, err = address.HostPort(authority); err != nil {
 		return nil, err
 	}
 	if err := c.ask(rest, c.hostHeader(), user); err != nil {
@@ -131,11 +133,11 @@ func basic(user string) (string, error) {
 	if name == "" && password == "" {
 		return "", errors.New("the user before the @ is missing")
 	}
-	name, err := unescape(name)
+	name, err := address.Unescape(name)
 	if err != nil {
 		return "", err
 	}
-	password, err = unescape(password)
+	password, err = address.Unescape(password)
 	if err != nil {
 		return "", err
 	}
@@ -152,14 +154,14 @@ func requestTarget(s string) (*url.URL, error) {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
 		case c == '%':
-			if err := checkEscape(s[i:]); err != nil {
+			if err := address.CheckEscape(s[i:]); err != nil {
 				return nil, err
 			}
 			b.WriteByte(c)
 		case c < ' ' || c == 0x7f:
-			return nil, fmt.Errorf("a control character cannot be in an address; write %s", escapeByte(c))
+			return nil, fmt.Errorf("a control character cannot be in an address; write %s", address.Escape(c))
 		case c == ' ' || c >= 0x80:
-			b.WriteString(escapeByte(c))
+			b.WriteString(address.Escape(c))
 		default:
 			b.WriteByte(c)
 		}

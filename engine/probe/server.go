@@ -13,6 +13,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/retrysh/retry/engine/address"
 	"github.com/retrysh/retry/engine/text"
 )
 
@@ -25,7 +26,7 @@ type server struct {
 // parseServer reads [user[:password]@]host[:port][/database][?options], as the
 // clients of a server take it. The password is not used, nor are the options.
 func parseServer(s, scheme, port string) (server, error) {
-	user, authority, path, err := splitUser(s)
+	user, authority, path, err := address.SplitUser(s)
 	if err != nil {
 		return server{}, err
 	}
@@ -34,7 +35,7 @@ func parseServer(s, scheme, port string) (server, error) {
 	}
 	path, _, _ = strings.Cut(path, "?")
 	c := server{}
-	if c.host, c.port, err = hostPort(authority); err != nil {
+	if c.host, c.port, err = address.HostPort(authority); err != nil {
 		return server{}, err
 	}
 	if c.port == "" {
@@ -50,7 +51,7 @@ func parseServer(s, scheme, port string) (server, error) {
 
 // serverWord decodes a user or a database.
 func serverWord(s, what string) (string, error) {
-	word, err := unescape(s)
+	word, err := address.Unescape(s)
 	switch {
 	case err != nil:
 		return "", err
@@ -104,13 +105,5 @@ func said(words, otherwise string) error {
 	if words == "" {
 		words = otherwise
 	}
-	return plain(cutShort(text.Masked(words)))
-}
-
-// cutShort cuts a line to maxLine bytes at most, between characters.
-func cutShort(s string) string {
-	if len(s) <= maxLine {
-		return s
-	}
-	return strings.TrimSpace(strings.ToValidUTF8(s[:maxLine], ""))
+	return plain(strings.TrimSpace(text.Cut(text.Masked(words), maxLine)))
 }

@@ -79,7 +79,7 @@ var serverAnswers = []struct {
 	{"postgres", "asks for nothing", pgMessage('R', "\x00\x00\x00\x00") + pgMessage('S', "a\x00b\x00"), ""},
 	{"postgres", "starting up", pgFail("57P03", "the database system is starting up"), "the database system is starting up"},
 	{"postgres", "shutting down", pgFail("57P03", "the database system is shutting down"), "the database system is shutting down"},
-	{"postgres", "another language", pgFail("57P03", "das Datenbanksystem f\xe4hrt\x1b[31m hoch\n"), "das Datenbanksystem fhrt hoch"},
+	{"postgres", "another language", pgFail("57P03", "das Datenbanksystem f\xe4hrt\x1b[31m hoch\n"), "das Datenbanksystem f\uFFFDhrt hoch"},
 	{"postgres", "no words", pgFail("57P03", ""), "the server takes no connections now"},
 	{"postgres", "many words", pgFail("57P03", strings.Repeat("ä", 1000)), strings.Repeat("ä", 100)},
 	{"postgres", "too many connections", pgFail("53300", "sorry, too many clients already"), "sorry, too many clients already"},

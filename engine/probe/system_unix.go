@@ -7,9 +7,6 @@ package probe
 
 import "syscall"
 
-// shell returns the arguments that run a command line.
-func shell(command string) []string { return []string{"/bin/sh", "-c", command} }
-
 // localPath returns a URL's path as the system writes it.
 func localPath(path string) string { return path }
 

@@ -10,9 +10,6 @@ import (
 	"syscall"
 )
 
-// shell returns the arguments that run a command line.
-func shell(command string) []string { return []string{"cmd", "/c", command} }
-
 // localPath returns a URL's path as the system writes it: /C:/x is C:\x.
 func localPath(path string) string {
 	if len(path) > 2 && path[2] == ':' {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/retrysh/retry/engine/address"
 	"github.com/retrysh/retry/engine/text"
 )
 
@@ -45,9 +46,6 @@ func (t *Target) File() string {
 // web server takes for one (RFC 9110, section 4.1), for its headers.
 const maxTarget = 16 << 10
 
-// maxShown bounds what an error shows of what was typed, in bytes.
-const maxShown = 200
-
 // forms lists the valid targets, for messages.
 const forms = "tcp://host:port, http://host/, https://host/, http+unix:///path.sock:/, unix:///path, file:///path, dns://name, postgres://host:port, redis://host:port, mysql://host:port or exec:command"
 
@@ -74,17 +72,9 @@ const forms = "tcp://host:port, http://host/, https://host/, http+unix:///path.s
 func Parse(s string) (*Target, error) {
 	c, err := parse(s)
 	if err != nil {
-		return nil, fmt.Errorf("bad target %s: %w", quoted(text.MaskedAddress(s)), err)
+		return nil, fmt.Errorf("bad target %s: %w", text.Quote(text.MaskedAddress(s)), err)
 	}
 	return &Target{text: text.MaskedAddress(s), check: c}, nil
-}
-
-// quoted quotes what was typed, or the beginning of it.
-func quoted(s string) string {
-	if len(s) <= maxShown {
-		return strconv.Quote(s)
-	}
-	return strconv.Quote(strings.ToValidUTF8(s[:maxShown], "")) + "..."
 }
 
 // LooksLike reports whether a word is meant for a target: it begins as one.
@@ -120,7 +110,7 @@ func parse(s string) (check, error) {
 	case !isAddress:
 		return nil, errors.New(withoutScheme(s))
 	case !ok:
-		return nil, fmt.Errorf("%s is not a kind of target; valid are %s", quoted(text.MaskedAddress(kind)), forms)
+		return nil, fmt.Errorf("%s is not a kind of target; valid are %s", text.Quote(text.MaskedAddress(kind)), forms)
 	}
 	switch kind {
 	case "tcp":
@@ -145,30 +135,30 @@ func parse(s string) (check, error) {
 
 // withoutScheme says what a target without a scheme may have been meant for.
 func withoutScheme(s string) string {
-	if host, port, ok := strings.Cut(s, ":"); ok && checkHost(host) == nil && checkPort(port) == nil {
+	if host, port, ok := strings.Cut(s, ":"); ok && address.CheckHost(host) == nil && address.CheckPort(port) == nil {
 		return "it names no kind; for a port write " + strconv.Quote("tcp://"+s)
 	}
 	switch {
 	case strings.HasPrefix(s, "/"):
-		return "it names no kind; for a file write " + quoted("file://"+s)
+		return "it names no kind; for a file write " + text.Quote("file://"+s)
 	case strings.HasPrefix(s, "./"), strings.HasPrefix(s, "../"):
-		return "it names no kind; for a file write " + quoted("file://$PWD/"+strings.TrimPrefix(s, "./"))
-	case checkPort(s) == nil:
+		return "it names no kind; for a file write " + text.Quote("file://$PWD/"+strings.TrimPrefix(s, "./"))
+	case address.CheckPort(s) == nil:
 		return "it names no kind; for a port of this machine write " + strconv.Quote("tcp://localhost:"+s)
-	case s != "" && checkHost(s) == nil && !strings.Contains(s, ":"):
+	case s != "" && address.CheckHost(s) == nil && !strings.Contains(s, ":"):
 		return "it names no kind; for a port of this host write " + strconv.Quote("tcp://"+s+":PORT")
 	}
 	return "valid are " + forms
 }
 
 func parseTCP(s string) (check, error) {
-	if userEnd(s) >= 0 {
+	if address.UserEnd(s) >= 0 {
 		return nil, errors.New("no user goes with a port; valid is tcp://host:port")
 	}
 	if i := strings.IndexAny(s, "/?#"); i >= 0 {
-		return nil, fmt.Errorf("nothing goes behind the port, not %s; valid is tcp://host:port", quoted(text.MaskedAddress(s[i:])))
+		return nil, fmt.Errorf("nothing goes behind the port, not %s; valid is tcp://host:port", text.Quote(text.MaskedAddress(s[i:])))
 	}
-	host, port, err := hostPort(s)
+	host, port, err := address.HostPort(s)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +172,7 @@ func parseDNS(s string) (check, error) {
 	if i := strings.IndexAny(s, "/?#@:[]"); i >= 0 {
 		return nil, fmt.Errorf("%q is not part of a name; valid is dns://name", s[i:i+1])
 	}
-	if err := checkHost(s); err != nil {
+	if err := address.CheckHost(s); err != nil {
 		return nil, err
 	}
 	return &dnsCheck{name: s}, nil
@@ -230,12 +220,12 @@ func parsePath(s, valid string) (string, error) {
 		return "", fmt.Errorf("the path is missing; valid is %s", valid)
 	}
 	if !strings.HasPrefix(s, "/") {
-		return "", fmt.Errorf("%s is not an absolute path; valid is %s", quoted(text.MaskedAddress(s)), valid)
+		return "", fmt.Errorf("%s is not an absolute path; valid is %s", text.Quote(text.MaskedAddress(s)), valid)
 	}
 	if i := strings.IndexAny(s, "?#"); i >= 0 {
-		return "", fmt.Errorf("%s:// takes no options; a %q in a path is written %s", scheme, s[i:i+1], escapeByte(s[i]))
+		return "", fmt.Errorf("%s:// takes no options; a %q in a path is written %s", scheme, s[i:i+1], address.Escape(s[i]))
 	}
-	path, err := unescape(s)
+	path, err := address.Unescape(s)
 	if err != nil {
 		return "", err
 	}
@@ -255,4 +245,11 @@ func parseExec(command string) (check, error) {
 		return nil, errors.New("a command cannot hold a NUL")
 	}
 	return &execCheck{command: command}, nil
+}
+
+func cutPrefixFold(s, prefix string) (string, bool) {
+	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
+		return s, false
+	}
+	return s[len(prefix):], true
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/retrysh/retry/engine/address"
 )
 
 func TestParseAccepts(t *testing.T) {
@@ -309,11 +311,11 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("Parse(%q) asks %q of %q port %q", s, request, c.host, c.port)
 			}
 		case *tcpCheck:
-			if c.host == "" || checkPort(c.port) != nil {
+			if c.host == "" || address.CheckPort(c.port) != nil {
 				t.Fatalf("Parse(%q) = %+v", s, c)
 			}
 		case *postgresCheck:
-			if c.host == "" || checkPort(c.port) != nil || len(c.startup) > maxTarget || bytes.Count(c.startup[8:], []byte{0}) > 5 {
+			if c.host == "" || address.CheckPort(c.port) != nil || len(c.startup) > maxTarget || bytes.Count(c.startup[8:], []byte{0}) > 5 {
 				t.Fatalf("Parse(%q) = %+v", s, c)
 			}
 		case *fileCheck:

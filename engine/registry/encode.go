@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/retrysh/retry/engine/lockedfile"
+	"github.com/retrysh/retry/engine/text"
 )
 
 var magic = lockedfile.Magic{'r', 'e', 't', 'r', 'y', ' ', 'r', '1'}
@@ -92,10 +93,7 @@ func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
-	for !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most] + "…"
+	return text.Cut(s, most) + "…"
 }
 
 // decode reads a record, and reports whether one of its slots is whole and the rest

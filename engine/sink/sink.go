@@ -97,9 +97,7 @@ func (s *JSON) Emit(e event.Event) {
 		return
 	}
 	s.buffer.Reset()
-	encoder := json.NewEncoder(&s.buffer)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(objectOf(e))
+	err := text.WriteJSON(&s.buffer, objectOf(e))
 	if err == nil {
 		_, err = s.w.Write(noCommand(s.buffer.Bytes()))
 	}
@@ -130,7 +128,7 @@ func objectOf(e event.Event) object {
 	h := e.Head()
 	o := object{
 		Time: h.Time.Format(nanoseconds), RunID: h.RunID, Event: string(e.Kind()), TraceID: h.TraceID,
-		ElapsedMS: milliseconds(h.Elapsed),
+		ElapsedMS: text.Milliseconds(h.Elapsed),
 	}
 	switch e := e.(type) {
 	case *event.RunStarted:
@@ -221,10 +219,7 @@ func (o *object) finish(e *event.RunFinished) {
 	}
 }
 
-// milliseconds keeps what is below a millisecond as decimals.
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
 func pointer(d time.Duration) *float64 {
-	ms := milliseconds(d)
+	ms := text.Milliseconds(d)
 	return &ms
 }

@@ -6,10 +6,11 @@ package store
 import (
 	"errors"
 	"fmt"
-	"net/netip"
+	"net"
 	"strconv"
 	"strings"
 
+	"github.com/retrysh/retry/engine/address"
 	"github.com/retrysh/retry/engine/text"
 )
 
@@ -112,13 +113,19 @@ func (a *Address) login(text string) error {
 	if !found || password == "" {
 		return errors.New("lacks a password; write user:password@, or :password@ for the default user")
 	}
-	var ok1, ok2 bool
-	a.User, ok1 = unescape(user)
-	a.Password, ok2 = unescape(password)
-	if !ok1 || !ok2 {
-		return errors.New("has a % that no two hexadecimal digits follow; a % itself is %25")
+	var err error
+	if a.User, err = address.Unescape(user); err == nil {
+		a.Password, err = address.Unescape(password)
 	}
-	return nil
+	return wrong(err)
+}
+
+// wrong says what is wrong with a part of the address.
+func wrong(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("is wrong: %w", err)
 }
 
 // server reads host[:port][/db].
@@ -132,37 +139,15 @@ func (a *Address) server(text string) error {
 			return err
 		}
 	}
-	name, port := host, "6379"
-	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
-		name, port = host[:i], host[i+1:]
-	}
-	if inside, is := strings.CutPrefix(name, "["); is {
-		inside, is = strings.CutSuffix(inside, "]")
-		if addr, err := netip.ParseAddr(inside); !is || err != nil || !addr.Is6() {
-			return errors.New("has brackets around what is not an IPv6 address")
-		}
-		name = inside
-	} else if strings.Contains(name, ":") {
-		return errors.New("has an IPv6 address without brackets, or two ports")
-	}
-	n, err := strconv.ParseUint(port, 10, 16)
+	name, port, err := address.HostPort(host)
 	switch {
-	case name == "":
-		return errors.New("names no host")
-	case strings.ContainsAny(name, " %?#[]") || !printable(name):
-		return errors.New("has a host that is not one")
-	case err != nil || n == 0: // no quote: without a host it is a password
-		return errors.New("has a port that is not a number from 1 to 65535")
+	case err != nil:
+		return wrong(err)
+	case port == "":
+		port = "6379"
 	}
-	a.Host = joinHostPort(name, port)
+	a.Host = net.JoinHostPort(name, port)
 	return nil
-}
-
-func joinHostPort(host, port string) string {
-	if strings.Contains(host, ":") {
-		return "[" + host + "]:" + port
-	}
-	return host + ":" + port
 }
 
 // socket reads /path[?db=N].
@@ -178,8 +163,11 @@ func (a *Address) socket(text string) error {
 			return err
 		}
 	}
-	var ok bool
-	if a.Host, ok = unescape(path); !ok || !strings.HasPrefix(path, "/") || path == "/" {
+	var err error
+	if a.Host, err = address.Unescape(path); err != nil {
+		return wrong(err)
+	}
+	if !strings.HasPrefix(path, "/") || path == "/" {
 		return errors.New("names no path of a socket")
 	}
 	return nil
@@ -193,29 +181,4 @@ func (a *Address) database(text string) error {
 	}
 	a.DB = int(n)
 	return nil
-}
-
-func printable(text string) bool {
-	return strings.IndexFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) < 0
-}
-
-// unescape reads %XX as a byte.
-func unescape(text string) (string, bool) {
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] != '%' {
-			b.WriteByte(text[i])
-			continue
-		}
-		if i+2 >= len(text) {
-			return "", false
-		}
-		n, err := strconv.ParseUint(text[i+1:i+3], 16, 8)
-		if err != nil {
-			return "", false
-		}
-		b.WriteByte(byte(n))
-		i += 2
-	}
-	return b.String(), true
 }

@@ -175,7 +175,7 @@ func (e replyError) redirect(from string) (host string, asking, is bool) {
 	host = words[2]
 	if strings.HasPrefix(host, ":") {
 		name, _, _ := net.SplitHostPort(from)
-		host = joinHostPort(name, host[1:])
+		host = net.JoinHostPort(name, host[1:])
 	}
 	return host, e.is("ASK"), true
 }

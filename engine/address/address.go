@@ -1,6 +1,7 @@
-package probe
-
-// This file reads the parts that targets share: hosts, ports and escapes.
+// Package address reads the parts of addresses: users, hosts, ports and escapes
+// (RFC 3986). It reads by hand, since net/url quotes the whole address in its errors,
+// password included. No error of this package quotes what may be a password.
+package address
 
 import (
 	"errors"
@@ -8,11 +9,13 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"github.com/retrysh/retry/engine/text"
 )
 
-// splitUser splits an address into user[:password] ("" if there is none), host
+// SplitUser splits an address into user[:password] ("" if there is none), host
 // and port, and what stands behind them, from its first slash or '?' on.
-func splitUser(s string) (user, authority, path string, err error) {
+func SplitUser(s string) (user, authority, path string, err error) {
 	end := authorityEnd(s)
 	authority, path = s[:end], s[end:]
 	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
@@ -20,15 +23,15 @@ func splitUser(s string) (user, authority, path string, err error) {
 		if user == "" {
 			return "", "", "", errors.New("the user before the @ is missing")
 		}
-	} else if userEnd(s) >= 0 {
-		return "", "", "", fmt.Errorf("a %q before the @ is written %s", s[end:end+1], escapeByte(s[end]))
+	} else if UserEnd(s) >= 0 {
+		return "", "", "", fmt.Errorf("a %q before the @ is written %s", s[end:end+1], Escape(s[end]))
 	}
 	return user, authority, path, nil
 }
 
-// userEnd returns where the '@' behind user:password stands, -1 if there is none. A
+// UserEnd returns where the '@' behind user:password stands, -1 if there is none. A
 // password with a slash, '?' or '#' looks like a port that is not a number.
-func userEnd(s string) int {
+func UserEnd(s string) int {
 	authority := s[:authorityEnd(s)]
 	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
 		return at
@@ -48,9 +51,9 @@ func authorityEnd(s string) int {
 	return len(s)
 }
 
-// hostPort splits host:port, where the port may be missing ("") and an IPv6
+// HostPort splits host:port, where the port may be missing ("") and an IPv6
 // address is in brackets. The host comes back without them.
-func hostPort(s string) (host, port string, err error) {
+func HostPort(s string) (host, port string, err error) {
 	if rest, ok := strings.CutPrefix(s, "["); ok {
 		return bracketed(rest)
 	}
@@ -58,11 +61,11 @@ func hostPort(s string) (host, port string, err error) {
 		return "", "", errors.New("an IPv6 address goes in brackets, as in [::1]:80")
 	}
 	host, port, colon := strings.Cut(s, ":")
-	if err := checkHost(host); err != nil {
+	if err := CheckHost(host); err != nil {
 		return "", "", err
 	}
 	if colon {
-		err = checkPort(port)
+		err = CheckPort(port)
 	}
 	return host, port, err
 }
@@ -79,7 +82,7 @@ func bracketed(s string) (host, port string, err error) {
 	}
 	addr, err := netip.ParseAddr(inside)
 	if err != nil || !addr.Is6() {
-		return "", "", fmt.Errorf("%s is not an IPv6 address", quoted(inside))
+		return "", "", fmt.Errorf("%s is not an IPv6 address", text.Quote(inside))
 	}
 	if rest == "" {
 		return inside, "", nil
@@ -88,26 +91,26 @@ func bracketed(s string) (host, port string, err error) {
 	if !ok {
 		return "", "", errors.New("a port alone can follow the brackets; valid is [address]:port")
 	}
-	return inside, port, checkPort(port)
+	return inside, port, CheckPort(port)
 }
 
-// checkPort refuses what is no TCP port. What is no number is not quoted: it may be a
+// CheckPort refuses what is no TCP port. What is no number is not quoted: it may be a
 // password.
-func checkPort(s string) error {
+func CheckPort(s string) error {
 	n, err := strconv.ParseUint(s, 10, 16)
 	switch {
 	case strings.Trim(s, "0123456789") != "" || s == "":
 		return errors.New("bad port: valid are 1 to 65535")
 	case err != nil || n == 0:
-		return fmt.Errorf("bad port %s: valid are 1 to 65535", quoted(s))
+		return fmt.Errorf("bad port %s: valid are 1 to 65535", text.Quote(s))
 	}
 	return nil
 }
 
-// checkHost refuses what can be neither an IPv4 address nor a name: a name has
+// CheckHost refuses what can be neither an IPv4 address nor a name: a name has
 // at most 253 bytes in labels of 1 to 63 (RFC 1035, section 2.3.4), a final
 // dot aside; underscores are not in the RFC but in use.
-func checkHost(s string) error {
+func CheckHost(s string) error {
 	if s == "" {
 		return errors.New("the host is missing")
 	}
@@ -118,11 +121,11 @@ func checkHost(s string) error {
 	labels := strings.Split(name, ".")
 	for _, label := range labels {
 		if err := checkLabel(label); err != nil {
-			return fmt.Errorf("bad host %s: %w", quoted(s), err)
+			return fmt.Errorf("bad host %s: %w", text.Quote(s), err)
 		}
 	}
 	if len(name) > 253 {
-		return fmt.Errorf("bad host %s: a name has at most 253 bytes", quoted(s))
+		return fmt.Errorf("bad host %s: a name has at most 253 bytes", text.Quote(s))
 	}
 	// No top-level domain is a number: it is an address with a slip in it.
 	if n := len(labels); n > 1 && strings.Trim(labels[n-1], "0123456789") == "" {
@@ -150,8 +153,8 @@ func checkLabel(s string) error {
 	return nil
 }
 
-// unescape replaces %XX by the byte it stands for (RFC 3986, section 2.1).
-func unescape(s string) (string, error) {
+// Unescape replaces %XX by the byte it stands for (RFC 3986, section 2.1).
+func Unescape(s string) (string, error) {
 	if !strings.Contains(s, "%") {
 		return s, nil
 	}
@@ -161,7 +164,7 @@ func unescape(s string) (string, error) {
 			out = append(out, s[i])
 			continue
 		}
-		if err := checkEscape(s[i:]); err != nil {
+		if err := CheckEscape(s[i:]); err != nil {
 			return "", err
 		}
 		b, _ := strconv.ParseUint(s[i+1:i+3], 16, 8)
@@ -171,8 +174,8 @@ func unescape(s string) (string, error) {
 	return string(out), nil
 }
 
-// checkEscape refuses a string that starts with '%' but not with %XX.
-func checkEscape(s string) error {
+// CheckEscape refuses a string that starts with '%' but not with %XX.
+func CheckEscape(s string) error {
 	if len(s) >= 3 && isHex(s[1]) && isHex(s[2]) {
 		return nil
 	}
@@ -183,11 +186,4 @@ func isHex(b byte) bool {
 	return '0' <= b && b <= '9' || 'a' <= b && b <= 'f' || 'A' <= b && b <= 'F'
 }
 
-func escapeByte(b byte) string { return fmt.Sprintf("%%%02X", b) }
-
-func cutPrefixFold(s, prefix string) (string, bool) {
-	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
-		return s, false
-	}
-	return s[len(prefix):], true
-}
+func Escape(b byte) string { return fmt.Sprintf("%%%02X", b) }

@@ -1,9 +1,9 @@
 package history
 
 // This file appends lines to a history file. Any number of runs may end at once:
-// each line is one write with O_APPEND, which no other one divides. A file that has
-// grown large is renamed under a lock on it; who has opened it before writes on
-// into the renamed one, where readers look too.
+// each line is one write with O_APPEND, and is never mixed with another one. A large
+// file is renamed under a lock on it. A process that opened it before writes to the
+// renamed file, which is read as well.
 
 import (
 	"errors"
@@ -79,7 +79,7 @@ func Append(value string, line []byte) error {
 	return err
 }
 
-// openCurrent opens the file, and puts a large one aside first.
+// openCurrent opens the file. A large one is renamed first.
 func openCurrent(path string) (*os.File, int64, error) {
 	for tries := 0; ; tries++ {
 		f, size, err := openRegular(path)
@@ -148,7 +148,7 @@ func rotate(path string, f *os.File) bool {
 	return os.Rename(path, older(path, 1)) == nil
 }
 
-// older is the name of the n-th file that was put aside.
+// older is the name of the n-th older file.
 func older(path string, n int) string { return fmt.Sprintf("%s.%d", path, n) }
 
 // lockWithin locks a file for this process, or fails after some time.

@@ -39,8 +39,9 @@ type Learner struct {
 	lessons map[string]*Lesson
 	names   map[string]*nameCount
 	hours   map[hourName]*nameCount
-	// mean is the common mode of each hour, once all runs are known.
-	mean map[int64]map[string]bool
+	// failing says for each hour, by the names that mostly succeed, whether more than
+	// half of the name's runs of that hour gave up. It is set once all runs are known.
+	failing map[int64]map[string]bool
 }
 
 // nameCount counts the runs of a name; in all or in an hour.
@@ -185,22 +186,22 @@ func (l *Lesson) total() int { return l.Recovered + l.NotRecovered + l.Censored 
 // findCommonMode finds for each hour the names that mostly succeed and ran then,
 // and whether more than half of the runs of each gave up.
 func (l *Learner) findCommonMode() {
-	l.mean = map[int64]map[string]bool{}
+	l.failing = map[int64]map[string]bool{}
 	for at, c := range l.hours {
 		if all := l.names[at.name]; 2*all.succeeded > all.runs {
-			if l.mean[at.hour] == nil {
-				l.mean[at.hour] = map[string]bool{}
+			if l.failing[at.hour] == nil {
+				l.failing[at.hour] = map[string]bool{}
 			}
-			l.mean[at.hour][at.name] = 2*c.gaveUp > c.runs
+			l.failing[at.hour][at.name] = 2*c.gaveUp > c.runs
 		}
 	}
 }
 
-// inCommonMode reports whether in the hour of an answer most of the others failed,
-// whatever their names: the cause was none of theirs.
+// inCommonMode reports whether most of the other names failed in the hour of an
+// answer: the cause was outside the command.
 func (l *Learner) inCommonMode(a *answer) bool {
 	others, failed := 0, 0
-	for name, gaveUp := range l.mean[hourOf(a.at)] {
+	for name, gaveUp := range l.failing[hourOf(a.at)] {
 		if name == a.name {
 			continue
 		}

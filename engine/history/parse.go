@@ -19,20 +19,19 @@ type Parser struct {
 	// texts are those that stand in many records.
 	texts map[string]string
 	buf   []byte // of a text with escapes
-	// counting passes over what statistics do not look at; commands are of those
-	// unless they are asked for.
+	// counting skips the fields that statistics do not use: also commands, unless
+	// these are asked for.
 	counting, commands bool
 }
 
 // mostTexts is how many texts are kept to be used again.
 const mostTexts = 1 << 14
 
-// deepest is how many values may stand within one another.
+// deepest is the greatest depth of nested values.
 const deepest = 1000
 
-// Parse reads a line into r, whose slices it uses again, and reports whether it is
-// a record. Of a field that is of another type than here, or not known, nothing is
-// read.
+// Parse reads a line into r, whose slices it reuses, and reports whether it is a
+// record. A field of another type, or of an unknown name, is skipped.
 func (p *Parser) Parse(line []byte, r *Record) bool {
 	*r = Record{Command: r.Command[:0], Attempts: r.Attempts[:0]}
 	p.b, p.at = line, 0
@@ -175,7 +174,7 @@ func (p *Parser) blanks() {
 	}
 }
 
-// is passes over c where it comes next.
+// is skips c where it comes next.
 func (p *Parser) is(c byte) bool {
 	p.blanks()
 	if p.peek() != c {
@@ -209,7 +208,7 @@ func (p *Parser) object(field func(name []byte) bool) bool {
 }
 
 // array reads an array; element reads each of its values. What is no array is
-// passed over.
+// skipped.
 func (p *Parser) array(element func() bool) bool {
 	if p.peek() != '[' {
 		return p.skip(0)
@@ -387,7 +386,7 @@ func (p *Parser) unit(i int) (rune, bool) {
 	return rune(v), err == nil
 }
 
-// skip passes over a value, which has to be one.
+// skip skips a value, which has to be one.
 func (p *Parser) skip(depth int) bool {
 	p.blanks()
 	switch c := p.peek(); {
@@ -412,7 +411,7 @@ func (p *Parser) skip(depth int) bool {
 	return false
 }
 
-// skipNumber passes over a number (RFC 8259, section 6).
+// skipNumber skips a number (RFC 8259, section 6).
 func (p *Parser) skipNumber() bool {
 	if p.peek() == '-' {
 		p.at++
@@ -436,7 +435,7 @@ func (p *Parser) skipNumber() bool {
 	return true
 }
 
-// digits passes over one digit or more.
+// digits skips one digit or more.
 func (p *Parser) digits() bool {
 	start := p.at
 	for c := p.peek(); c >= '0' && c <= '9'; c = p.peek() {

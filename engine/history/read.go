@@ -23,8 +23,8 @@ type Source struct {
 	Stdin io.Reader // read in place of Path where it is not nil
 }
 
-// InForce are the files of the history that a value of --history stands for, those
-// that were put aside first. path is the youngest.
+// InForce are the files of the history that a value of --history stands for, the
+// oldest first. path is the youngest.
 func InForce(value string) (sources []Source, path string, err error) {
 	if path, _, err = Path(value); err != nil {
 		return nil, "", err

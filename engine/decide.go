@@ -296,6 +296,14 @@ func again(verdict event.Verdict, rule, reason string) Decision {
 	return Decision{Retry: true, Verdict: verdict, Rule: rule, ByRule: rule != "", Reason: reason, Ended: reason}
 }
 
+// DecideRetry is the part of Decide that follows a failure which is to be retried,
+// for callers to whom the failure does not matter.
+func DecideRetry(p *Policy, s State, now time.Time, u float64) Decision {
+	d := Decision{Retry: true}
+	schedule(&d, p, s, attempt.Result{}, Evidence{}, now, u)
+	return d
+}
+
 // schedule sets the wait of a decision to retry, or turns it into giving up
 // where no attempt or no time is left.
 func schedule(d *Decision, p *Policy, s State, r attempt.Result, e Evidence, now time.Time, u float64) {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine"
-	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/backoff"
 )
 
@@ -66,7 +65,7 @@ func passages(p *engine.Policy, outage time.Duration, draw func() float64) (atte
 			if s.Attempt == MostAttempts {
 				return nil, nil
 			}
-			d := engine.Decide(p, s, attempt.Result{TimedOut: true}, engine.Evidence{}, start.Add(sum), draw())
+			d := engine.DecideRetry(p, s, start.Add(sum), draw())
 			s, sum = d.Next, backoff.Add(sum, d.Wait)
 		}
 		attempts, ends = append(attempts, s.Attempt), append(ends, backoff.Add(before, sum))

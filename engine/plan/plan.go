@@ -1,8 +1,8 @@
 // Package plan works out the waits of a policy, and what it promises, without
 // running anything.
 //
-// It calls the engine's own Decide over arithmetic time, so that the plan
-// cannot differ from what a run would do. It knows nothing of how long the
+// It decides as the engine does (engine.DecideRetry), over arithmetic time, so that
+// the plan cannot differ from what a run would do. It knows nothing of how long the
 // attempts themselves take: they count as instantaneous. It will never format
 // or print.
 package plan
@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine"
-	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/backoff"
 )
 
@@ -97,7 +96,7 @@ func (w *walker) step(d engine.Decision) {
 // decide asks the engine about a failure that every policy retries.
 func decide(p *engine.Policy, s engine.State, now, deadline time.Time, u float64) engine.Decision {
 	s.Deadline = deadline
-	return engine.Decide(p, s, attempt.Result{TimedOut: true}, engine.Evidence{}, now, u)
+	return engine.DecideRetry(p, s, now, u)
 }
 
 // mean returns the mean wait and the distribution of this wait, given that of

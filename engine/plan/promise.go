@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine"
-	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/backoff"
 )
 
@@ -130,7 +129,7 @@ func outlives(p *engine.Policy, draw func() float64) (sum time.Duration, decisio
 		s.Deadline = start.Add(room)
 	}
 	for n := 1; n <= MostAttempts; n++ {
-		d := engine.Decide(p, s, attempt.Result{TimedOut: true}, engine.Evidence{}, start.Add(sum), draw())
+		d := engine.DecideRetry(p, s, start.Add(sum), draw())
 		if !d.Retry {
 			return sum, n
 		}

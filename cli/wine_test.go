@@ -61,6 +61,7 @@ func TestWindows(t *testing.T) {
 		"wait for":             (*wine).waitFor,
 		"wait in vain":         (*wine).waitInVain,
 		"json":                 (*wine).json,
+		"status":               (*wine).status,
 		"Ctrl-C":               (*wine).ctrlC,
 		"Ctrl-C in a wait":     (*wine).ctrlCInAWait,
 	} {
@@ -560,16 +561,37 @@ func (w *wine) ctrlC(t *testing.T) {
 	}
 }
 
-func (w *wine) ctrlCInAWait(t *testing.T) {
-	log := filepath.Join(w.dir, "log")
-	scheduled := func() {
-		for end := time.Now().Add(awaitLimit); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-			if text, _ := os.ReadFile(log); bytes.Contains(text, []byte("retry_scheduled")) {
-				return
-			}
+// scheduled waits until a run that logs to a file waits.
+func (w *wine) scheduled(t *testing.T, log string) {
+	for end := time.Now().Add(awaitLimit); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if text, _ := os.ReadFile(filepath.Join(w.dir, log)); bytes.Contains(text, []byte("retry_scheduled")) {
+			return
 		}
-		t.Error("no wait has begun")
 	}
-	got := w.press(t, scheduled, "-n", "3", "--base", "1h", "--jitter", "none", "--log-file", "log", "--log-format", "json", "--", "command", "exit", "4")
+	t.Error("no wait has begun")
+}
+
+// status is that of a run, while it lives and when it was killed.
+func (w *wine) status(t *testing.T) {
+	cmd := w.command(t, "wine", "./retry.exe", "--base", "1h", "--jitter", "none", "--name", "job", "--log-file", "job.log", "--", "command", "exit", "4")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.scheduled(t, "job.log")
+	shows := func(part string) {
+		if got := w.run(t, "--status", "--log-format", "json"); got.code != 0 || !strings.Contains(got.stdout, part) {
+			t.Errorf("code %d, %q, %q; want %q", got.code, got.stdout, got.stderr, part)
+		}
+	}
+	shows(`"status":"waiting","attempt":1,`)
+	w.run(t, "--cancel", "job").want(t, 1, "", "Windows has no signal")
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	shows(`"status":"lost","attempt":1,`)
+	w.run(t, "--status").want(t, 1, "")
+}
+
+func (w *wine) ctrlCInAWait(t *testing.T) {
+	got := w.press(t, func() { w.scheduled(t, "log") }, "-n", "3", "--base", "1h", "--jitter", "none", "--log-file", "log", "--log-format", "json", "--", "command", "exit", "4")
 	got.want(t, 130, "", "attempt 1 of 3 failed", "cancelled by SIGINT")
 }

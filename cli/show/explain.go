@@ -9,7 +9,6 @@ import (
 	"os"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine"
@@ -168,17 +167,14 @@ func because(o *option.Options, d *engine.Decision) string {
 // shownLine is how many bytes of an output line --explain shows.
 const shownLine = 160
 
-// shortLine cuts a line to what fits a terminal's eye; JSON answers can be long.
+// shortLine is the beginning of an output line, without secrets; JSON answers can be
+// long.
 func shortLine(line string) string {
-	line = strings.ToValidUTF8(strings.TrimSpace(line), "?")
+	line = text.Masked(text.OneLine(line))
 	if len(line) <= shownLine {
 		return line
 	}
-	end := shownLine
-	for !utf8.RuneStart(line[end]) {
-		end--
-	}
-	return line[:end] + "..."
+	return text.Cut(line, shownLine) + "..."
 }
 
 // feed gives the file to the watch, piece by piece.

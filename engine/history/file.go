@@ -145,7 +145,7 @@ func rotate(path string, f *os.File) bool {
 	for n := olderFiles - 1; n > 0; n-- {
 		_ = os.Rename(older(path, n), older(path, n+1))
 	}
-	return os.Rename(path, older(path, 1)) == nil
+	return rename(f, path, older(path, 1))
 }
 
 // older is the name of the n-th older file.

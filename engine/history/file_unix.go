@@ -22,6 +22,9 @@ func foreign(dir string, info fs.FileInfo) error {
 	return fmt.Errorf("%q belongs to user %d and not to user %d; nothing is made there; --history FILE names another file", dir, owner, user)
 }
 
+// rename renames the open file, and reports whether it did.
+func rename(_ *os.File, from, to string) bool { return os.Rename(from, to) == nil }
+
 // tryLock reports whether the lock was free.
 func tryLock(f *os.File) (bool, error) {
 	for {

@@ -41,7 +41,7 @@ platform() {
 }
 
 # download fetches address $1 to file $2. Where it begins with https, no step of
-# the way may be anything else if curl is here. FreeBSD comes with fetch alone.
+# the way may be anything else if curl is here.
 download() {
 	case $1 in
 	https:*) only='=https' ;;
@@ -51,10 +51,8 @@ download() {
 		curl -fsSL --proto "$only" --proto-redir "$only" -o "$2" "$1" || fail "$1 cannot be downloaded"
 	elif has wget; then
 		wget -q -O "$2" "$1" || fail "$1 cannot be downloaded"
-	elif has fetch; then
-		fetch -q -o "$2" "$1" || fail "$1 cannot be downloaded"
 	else
-		fail "none of curl, wget and fetch is here to download with"
+		fail "neither curl nor wget is here to download with"
 	fi
 }
 

@@ -461,7 +461,7 @@ func lacksTools(t *testing.T, shell []string) {
 	}
 	base := []string{"uname", "mktemp", "tar", "gzip", "cp", "chmod", "mv", "rm", "mkdir", "curl", "wget"}
 	serve(t).install(t, shell, "PATH="+link(base...)).fails(t, "none of sha256sum, shasum and openssl is here")
-	serve(t).install(t, shell, "PATH="+link(base[:9]...)).fails(t, "none of curl, wget and fetch is here")
+	serve(t).install(t, shell, "PATH="+link(base[:9]...)).fails(t, "neither curl nor wget is here")
 	for _, tools := range [][]string{{"sha256sum", "curl"}, {"shasum", "curl"}, {"openssl", "curl"}, {"sha256sum", "wget"}} {
 		t.Run(strings.Join(tools, " "), func(t *testing.T) {
 			for _, tool := range tools {

@@ -69,6 +69,9 @@ func passages(p *engine.Policy, outage time.Duration, draw func() float64) (atte
 			s, sum = d.Next, backoff.Add(sum, d.Wait)
 		}
 		attempts, ends = append(attempts, s.Attempt), append(ends, backoff.Add(before, sum))
+		if p.Schedule.Jitter.Kind == backoff.None && p.Splay == 0 { // one run is like another
+			break
+		}
 	}
 	return attempts, ends
 }

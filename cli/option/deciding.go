@@ -21,7 +21,7 @@ func (r *resolver) judging(rules *engine.Rules) {
 	}
 	rules.Mode = map[string]engine.Mode{"any": engine.Any, "smart": engine.Smart, "strict": engine.Strict}[g.Classify]
 	if len(g.Rules) > 0 && !r.given("classify") {
-		rules.Mode = engine.Smart // rules are for nothing else
+		rules.Mode = engine.Smart // rules have no other use
 	}
 	if after := g.RetryAfter; !after.off {
 		rules.Hints = engine.Hints{Use: true, Capture: r.given("retry-after"), Pattern: after.re}

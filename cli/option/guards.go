@@ -10,11 +10,11 @@ import (
 	"github.com/retrysh/retry/engine/guard"
 )
 
-// Guarding is what a run needs to know of its guards.
+// Guarding is the configuration of the guards of a run.
 type Guarding struct {
 	Key    string // "" for none
 	Guards guard.Guards
-	// address is where the state is, nil for the host's own files.
+	// Address is where the state is, nil for the host's own files.
 	Address *storeAddress
 	Timeout time.Duration
 	Closed  bool

@@ -1,6 +1,6 @@
 package option
 
-// This file resolves copies and values in turn (SPEC section 14).
+// This file resolves copies of an attempt, and values that rotate (SPEC section 14).
 
 import (
 	"errors"

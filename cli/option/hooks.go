@@ -1,7 +1,7 @@
 package option
 
-// This file resolves what is put around the attempts: hooks, --retry-with and
-// the fallback (SPEC section 14).
+// This file resolves what runs around the attempts: hooks, --retry-with and the
+// fallback (SPEC section 14).
 
 import (
 	"time"
@@ -9,8 +9,7 @@ import (
 	"github.com/retrysh/retry/engine/hook"
 )
 
-// hooks resolves the shell strings. They are not looked into: what is wrong with
-// one its shell will say.
+// hooks resolves the shell strings. Their syntax is left to the shell.
 func (r *resolver) hooks(h *hook.Set) {
 	g := r.g
 	*h = hook.Set{

@@ -65,7 +65,7 @@ func curve(name string, base time.Duration, factor float64) backoff.Curve {
 	return backoff.Exponential{Base: base, Factor: factor}
 }
 
-// successes resolves what is asked for beside one success.
+// successes resolves how many successes, or which failure, end a run.
 func (r *resolver) successes(p *engine.Policy) {
 	n := int(r.g.Consecutive)
 	p.Consecutive, p.UntilFailure, p.FlakyExit = n, r.g.UntilFailure, int(r.g.FlakyExit)
@@ -78,7 +78,7 @@ func (r *resolver) successes(p *engine.Policy) {
 }
 
 // bounds resolves base, cap and floor of the waits (SPEC section 3). A cap that
-// was not given is never below what was asked for; of a given one and what
+// was not given is never below base, floor and delays; of a given one and what
 // contradicts it, the one of the lower source is ignored.
 func (r *resolver) bounds(s *backoff.Schedule) {
 	g := r.g

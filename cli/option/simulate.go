@@ -22,14 +22,14 @@ type simulation struct {
 	Outage     simulate.Outage
 	// clients of contention, 0 for all numbers; trials of each.
 	clients, Trials int
-	// herds are followed through the outage, one after another. names are the
-	// policies that come beside them.
+	// Herds are followed through the outage, one after another. Names are the
+	// policies that are compared with them.
 	Herds []herdPolicy
 	Names []string
 	Svg   string
 }
 
-// herdPolicy is one policy that many runs have.
+// herdPolicy is a policy of many runs.
 type herdPolicy struct {
 	Name   string
 	Policy engine.Policy
@@ -86,8 +86,8 @@ func (r *resolver) simulation(o *Options) *simulation {
 	return s
 }
 
-// work bounds how long a contention takes: with the square of the clients, since
-// each is in the way of each other one, and with the trials.
+// work limits the time of a contention, which grows with the square of the clients
+// and with the trials.
 func (r *resolver) work(s *simulation) {
 	squares, among := 0, "10 to 190 clients"
 	for _, n := range s.Rivals() {
@@ -101,10 +101,10 @@ func (r *resolver) work(s *simulation) {
 	}
 }
 
-// outageFlags belong to an outage, and mean nothing to a race.
+// outageFlags have no meaning for a contention.
 var outageFlags = []string{"capacity", "outage", "attempt-time", "queue", "compare", "svg"}
 
-// without refuses flags that mean nothing here.
+// without refuses flags that have no meaning here.
 func (r *resolver) without(flags []string, why string) {
 	for _, flag := range flags {
 		if r.given(flag) {
@@ -128,7 +128,7 @@ func (r *resolver) names(list string) []string {
 	return names
 }
 
-// herds resolves what was given again for each value of one flag.
+// herds resolves the given flags once for each value of one flag.
 func (r *resolver) herds(name string, values []string) (herds []herdPolicy) {
 	table := Table()
 	for _, value := range values {
@@ -141,7 +141,7 @@ func (r *resolver) herds(name string, values []string) (herds []herdPolicy) {
 	return herds
 }
 
-// jitterName is how a jitter is asked for.
+// jitterName is how a jitter is written.
 func jitterName(j backoff.Jitter) string {
 	for _, name := range []string{"full", "equal", "decorrelated", "none"} {
 		if named, _ := backoff.ParseJitter(name); named == j {
@@ -151,7 +151,7 @@ func jitterName(j backoff.Jitter) string {
 	return strconv.FormatFloat(j.P, 'g', -1, 64) + "%"
 }
 
-// Herd resolves what a simulation looks at.
+// Herd resolves the policy of a simulation.
 func Herd(table []Flag, settings []Setting, name string) (herdPolicy, error) {
 	g, err := Fill(table, settings)
 	if err != nil {

@@ -232,7 +232,7 @@ func (n *fileName) Set(text string) error {
 	return assign(n, fileName(text), nil)
 }
 
-// shellScript is a command of the shell, which says itself what is wrong with it.
+// shellScript is a command of the shell, which checks its syntax.
 type shellScript string
 
 func (s *shellScript) Set(text string) error {

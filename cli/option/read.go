@@ -87,6 +87,12 @@ func (l *Line) parse(below []Setting) (used []*Flag, hot reflect.Value, err erro
 			used = append(used, s.Flag)
 		}
 	}
+	hot, err = l.fill(used, bound, below)
+	return used, hot, err
+}
+
+// fill has kong read the words before bound into a struct of flags.
+func (l *Line) fill(used []*Flag, bound int, below []Setting) (hot reflect.Value, err error) {
 	fields := make([]reflect.StructField, 0, len(used)+1)
 	for _, f := range used {
 		fields = append(fields, reflect.StructField{Name: f.field.Name, Type: f.field.Type, Tag: f.field.Tag})
@@ -95,13 +101,13 @@ func (l *Line) parse(below []Setting) (used []*Flag, hot reflect.Value, err erro
 	hot = reflect.New(reflect.StructOf(fields))
 	parser, err := kong.New(hot.Interface(), append(l.mappers(), kong.NoDefaultHelp(), kong.Exit(func(int) {}), kong.Resolvers(l.lower(below)))...)
 	if err != nil {
-		return nil, hot, err
+		return hot, err
 	}
 	l.Before = l.argv[:bound:bound]
 	if err := mode.Fill(parser, l.Before); err != nil {
 		l.fail(l.explain(err))
 	}
-	return used, hot.Elem(), l.wrong
+	return hot.Elem(), l.wrong
 }
 
 // mayName returns the flags that words may name, each once, and the number of words
@@ -213,8 +219,11 @@ func (l *Line) Decode(c *kong.DecodeContext, target reflect.Value) error {
 		return nil
 	}
 	f := ByName(l.all, c.Value.Name)
-	if target.Addr().Pointer() == c.Value.Target.Addr().Pointer() { // a default
-		return set(target, &Setting{Flag: f, Value: c.Scan.Pop().String()})
+	if target.Addr().Pointer() == c.Value.Target.Addr().Pointer() { // a default, "" for none
+		if preset := c.Scan.Pop().String(); preset != "" {
+			return set(target, &Setting{Flag: f, Value: preset})
+		}
+		return nil
 	}
 	l.given(f, token, c.Scan.Len())
 	given := Setting{Flag: f, Value: "true", Word: l.Given[len(l.Given)-1].Text, Source: FromCommandLine}

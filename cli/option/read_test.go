@@ -67,6 +67,7 @@ func TestEnvironment(t *testing.T) {
 		want    string
 	}{
 		{"a variable sets a flag", []string{"RETRY_ATTEMPTS=3"}, "", "attempts=3"},
+		{"--no-env ignores it", []string{"RETRY_ATTEMPTS=3", "RETRY_STORE_FAIL=open"}, "--no-env", "no-env=true"},
 		{"the command line beats it", []string{"RETRY_ATTEMPTS=3"}, "-n 4", "attempts=4"},
 		{"a repeatable flag on the command line replaces it", []string{"RETRY_ON_EXIT=1"}, "--on-exit 2", "on-exit=2"},
 		{"and so does one that says otherwise", []string{"RETRY_DELAYS=7s", "RETRY_QUIET=1"}, "--base 2s -v", "base=2s verbose=true"},
@@ -136,8 +137,16 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
+// each are the flags of a table.
+func each(table []Flag) (all []*Flag) {
+	for i := range table {
+		all = append(all, &table[i])
+	}
+	return all
+}
+
 // FuzzRead: a line is read or refused in one line, the command's words stay what
-// they are, and the flags in use give what the whole grammar gives.
+// they are, and the flags in use and the words up to the bound give what all flags and words give.
 func FuzzRead(f *testing.F) {
 	for _, argv := range []string{
 		"-n 3 -- true", "--attempts=5 --base 100ms --cap 30s --jitter full --on-exit 75,111 -- cmd args", "-qvn5 x", "--on-stderr a{1,3} --on-stderr b",
@@ -157,6 +166,10 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("%q: the error has several lines: %v", argv, err)
 			}
 			return
+		}
+		whole := &Line{all: table, argv: argv}
+		if _, err := whole.fill(each(table), len(argv), nil); err != nil || words(whole.Settings) != words(l.Settings) || !slices.Equal(whole.Command, l.Command) || (whole.Before == nil) != (l.Before == nil) {
+			t.Fatalf("%q: kong reads %q, %q of all flags and words, %v; and %q, %q of those in use", argv, words(whole.Settings), whole.Command, err, words(l.Settings), l.Command)
 		}
 		if !slices.Equal(l.Command, argv[len(argv)-len(l.Command):]) {
 			t.Fatalf("%q: the command %q was touched", argv, l.Command)

@@ -239,7 +239,7 @@ func judgeByTable(rules *Rules, known classify.Judgement, reason string) Decisio
 		rules.Mode == Strict && known.Verdict != event.Transient: // Row 9.
 		d.Retry, d.Outcome = false, event.Stopped
 		if known.Rule == "" {
-			d.Why = "--classify strict retries what a rule knows to be transient, and none matches"
+			d.Why = "--classify strict retries only what is known to be transient"
 		}
 	case rules.Mode == Any && guess:
 		// What the code alone suggests is no reason to retry, so it is an advice

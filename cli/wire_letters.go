@@ -37,7 +37,7 @@ type keeper struct {
 
 	first, last time.Time // failures
 	rehearsed   bool
-	told        string // where the letter is
+	where       string // the line that says where the letter is
 }
 
 // keepsLetters reports whether the run may become a letter.
@@ -84,7 +84,7 @@ func keepLetters(o *option.Options, r *redriven, e *engine.Engine, runner *proc.
 	e.Letters, out.sinks = k, append(out.sinks, k)
 }
 
-// Emit notes when the run failed, and tells at its end where the letter is.
+// Emit notes when the run failed, and prints at its end where the letter is.
 func (k *keeper) Emit(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.AttemptFinished:
@@ -97,8 +97,8 @@ func (k *keeper) Emit(ev event.Event) {
 		}
 		k.rehearsed = k.rehearsed || ev.Result.Rehearsed
 	case *event.RunFinished:
-		if k.told != "" {
-			k.out.say("%s", k.told)
+		if k.where != "" {
+			k.out.say("%s", k.where)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func (k *keeper) Keep(ctx context.Context, l *engine.Letter) string {
 	return k.add(ctx, l, string(l.Decision.Outcome))
 }
 
-// add writes a new letter. What does not work is told.
+// add writes a new letter, and prints what fails.
 func (k *keeper) add(ctx context.Context, l *engine.Letter, outcome string) string {
 	letter := k.letter(l, outcome)
 	content := queue.Content{Tails: [2][]byte{l.Evidence.Stdout, l.Evidence.Stderr}}
@@ -150,7 +150,7 @@ func (k *keeper) add(ctx context.Context, l *engine.Letter, outcome string) stri
 		k.out.complain("no letter is kept: %v", err)
 		return ""
 	}
-	k.told = fmt.Sprintf("kept as letter %s in %s; retry --redrive %s runs it again", id, k.dir, id)
+	k.where = fmt.Sprintf("kept as letter %s in %s; retry --redrive %s runs it again", id, k.dir, id)
 	return id
 }
 
@@ -332,8 +332,8 @@ func (r *redriven) Emit(ev event.Event) {
 	}
 }
 
-// tellMissing tells which variables were set when the run failed first and are not
-// now.
+// tellMissing names the variables that were set when the run first failed and are
+// not now.
 func (r *redriven) tellMissing() {
 	var missing []string
 	for _, name := range queue.Strings(r.before.EnvNames) {

@@ -3,7 +3,7 @@ package cli
 // This file redrives letters. The redriver starts the program itself once for each,
 // with the same command line and a variable that names the letter: a working
 // directory and a umask belong to a process, and that process holds the letter's
-// lock and finishes the letter, whatever becomes of the redriver.
+// lock and finishes the letter, also where the redriver was killed.
 
 import (
 	"encoding/json"
@@ -150,8 +150,8 @@ func (s *starter) start(e *queue.Entry, stdin *os.File) (*os.Process, *os.File, 
 	return p, read, err
 }
 
-// readResult is what a process has said of its letter, or how it was ended before
-// it could.
+// readResult returns the result that a process has sent, or how the process ended
+// without one.
 func readResult(pipe io.Reader, state *os.ProcessState) letters.Result {
 	var result letters.Result
 	if err := json.NewDecoder(pipe).Decode(&result); err != nil {
@@ -242,7 +242,7 @@ func (r *redriven) prepare(l *option.Redrive, id, stamp, dir string) (*option.Op
 	return o, nil
 }
 
-// report tells the redriver what came of the letter. It may be gone.
+// report sends the result of the letter to the redriver, which may have ended.
 func (r *redriven) report() {
 	_ = json.NewEncoder(r.pipe).Encode(r.result)
 	_ = r.pipe.Close()

@@ -63,12 +63,12 @@ func list(value string) (d *queue.Dir, all []queue.Entry, path string, err error
 	return d, all, path, err
 }
 
-// unmatched tells of a word that names no letter.
+// unmatched reports a word that names no letter.
 func unmatched(c *mode.Call, word string) {
 	fmt.Fprintf(c.Stderr, "retry: --%s: no letter is %q or has a name that matches it\n", c.Name, message.Printable(word))
 }
 
-// leftAlone tells of the letters that cannot be used and are not chosen.
+// leftAlone reports the letters that cannot be used and are not chosen.
 func leftAlone(c *mode.Call, all []queue.Entry, chosen []*queue.Entry) {
 	for i := range all {
 		if e := &all[i]; !e.Usable() && !slices.Contains(chosen, e) {
@@ -132,7 +132,7 @@ func List(c mode.Call) int {
 	})
 }
 
-// refuse tells why nothing is done.
+// refuse reports why nothing is done.
 func refuse(c *mode.Call, err error) int {
 	c.Fail(err)
 	return exitcodes.Rejected
@@ -228,8 +228,8 @@ func Discard(c mode.Call) int {
 	})
 }
 
-// discard removes a letter: what cannot be read only where it was named by its id,
-// what may be another user's never.
+// discard removes a letter. One that cannot be read has to be named by its id, and
+// one that another user may have written is not removed.
 func discard(d *queue.Dir, e *queue.Entry, named bool) error {
 	if e.Foreign || !e.Usable() && !named {
 		return e.Problem

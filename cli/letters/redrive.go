@@ -29,7 +29,7 @@ const (
 	dryRun    = "dry_run"
 )
 
-// Result is what came of one letter.
+// Result is the result of one letter.
 type Result struct {
 	ID       string       `json:"id"`
 	Result   string       `json:"result"`
@@ -88,7 +88,7 @@ func (r *Redriving) Do() int {
 	if len(r.Words) == 0 || slices.Contains(r.Words, queue.DueWord) {
 		leftAlone(&r.Call, all, chosen)
 	}
-	var next time.Time // that --rate lets a run start
+	var next time.Time // before which --rate starts no run
 	for _, e := range chosen {
 		r.Runner.Sleep(time.Until(next))
 		if r.Runner.Ended() {
@@ -147,7 +147,7 @@ func (r *Redriving) one(e *queue.Entry) (started bool) {
 	return started
 }
 
-// tell says what came of a letter.
+// tell prints the result of a letter.
 func (r *Redriving) tell(result *Result) {
 	w, line := io.Writer(r.Stderr), fmt.Sprintf("letter %s %s", result.ID, result.Result)
 	switch {
@@ -168,7 +168,7 @@ func (r *Redriving) tell(result *Result) {
 // longestCommand is how much of a command a line has, in characters.
 const longestCommand = 100
 
-// sum says what came of all.
+// sum prints how many letters had each result.
 func (r *Redriving) sum() {
 	if len(r.results) == 0 || r.Quiet || r.DryRun {
 		return

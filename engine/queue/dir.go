@@ -1,8 +1,8 @@
 package queue
 
-// This file reads a directory of letters. Beside the letters, which are named by
-// their ids, it holds names that begin with a dot and an id: the lock of a letter,
-// and what is being built or removed by who holds that lock.
+// This file reads a directory of letters. Letters are named by their ids. Names
+// that begin with a dot and an id are the lock of a letter, and files that the
+// holder of that lock builds or removes.
 
 import (
 	"bytes"
@@ -42,9 +42,9 @@ const largestLetter = 32 << 20
 // Dir is a directory of letters.
 type Dir struct{ path string }
 
-// Open returns the directory, which has to belong to the user alone. The path is
-// taken against the working directory now. With create it is made where it is not
-// there; else the error is then fs.ErrNotExist.
+// Open returns the directory, which has to belong to the user alone. A relative
+// path is resolved now. With create, a directory that does not exist is made;
+// otherwise the error is fs.ErrNotExist.
 func Open(path string, create bool) (*Dir, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -73,7 +73,7 @@ func makeDir(path string) error {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return err
 	}
-	if err := os.Chmod(path, 0o700); err != nil { // whatever the umask has left of it
+	if err := os.Chmod(path, 0o700); err != nil { // without the umask
 		return err
 	}
 	return syncDir(filepath.Dir(path))
@@ -88,8 +88,7 @@ func (d *Dir) in(id, file string) string { return filepath.Join(d.path, id, file
 // beside is the path of what lies beside a letter.
 func (d *Dir) beside(id, end string) string { return filepath.Join(d.path, "."+id+end) }
 
-// List returns all letters, and clears away what writers and removers left that
-// were killed.
+// List returns all letters. It removes the files of writers that were killed.
 func (d *Dir) List() ([]Entry, error) {
 	files, err := os.ReadDir(d.path)
 	if err != nil {
@@ -109,8 +108,8 @@ func (d *Dir) List() ([]Entry, error) {
 	return all, nil
 }
 
-// clear removes what was left beside letters by processes that were killed, and
-// returns the letters whose lock is held.
+// clear removes the files of writers that were killed, and returns the letters
+// whose lock is held.
 func (d *Dir) clear(files []fs.DirEntry) (held map[string]bool) {
 	held = map[string]bool{}
 	for _, f := range files {
@@ -131,8 +130,8 @@ func (d *Dir) clear(files []fs.DirEntry) (held map[string]bool) {
 	return held
 }
 
-// read reads one letter. Nothing is followed, and nothing of another user's, or
-// that others may write, is read.
+// read reads one letter. No link is followed, and no file that belongs to another
+// user, or that others may write, is read.
 func (d *Dir) read(id string) Entry {
 	e := Entry{ID: id}
 	info, err := own(d.in(id, ""), fs.ModeDir)

@@ -3,10 +3,10 @@
 //
 // A letter is a directory whose letter.json holds the run, beside it the whole
 // standard input and the last part of each output. The package encodes letters,
-// selects them, and keeps their directory: every change is built beside and
-// renamed, so that a reader, and a process that is killed, leaves a whole letter
-// or none. Each letter has a lock, which the command of a redriven letter inherits.
-// The package never runs a command and never reads the clock.
+// selects them, and keeps their directory. Every change is written to other names
+// and renamed, so that a reader sees a whole letter or none, also after a writer
+// was killed. Each letter has a lock, which the command of a redriven letter
+// inherits. The package never runs a command and never reads the clock.
 package queue
 
 import (
@@ -238,7 +238,7 @@ func milliseconds(n int64) bool { return n >= 0 && n <= math.MaxInt64/int64(time
 func (l *Letter) Parked() bool { return l.Outcome == parked }
 
 // Due reports whether a parked run goes on now: its wait is over, or the clock
-// was set back, so that nobody knows.
+// was set back.
 func (l *Letter) Due(now time.Time) bool {
 	return l.Parked() && l.DueAt != nil && (!now.Before(l.DueAt.Time) || now.Before(l.LastFailedAt.Time))
 }

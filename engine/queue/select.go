@@ -19,9 +19,9 @@ type Entry struct {
 	// used, nil where it can.
 	Letter  *Letter
 	Problem error
-	// Foreign says that it may be another user's work: nothing of it is touched.
+	// Foreign says that another user may have written it: it is not changed.
 	Foreign bool
-	// Claimed says that a run, or what is left of one, holds its lock.
+	// Claimed says that a run, or a process that it left, holds its lock.
 	Claimed bool
 	// Stamp changes with each run of the letter.
 	Stamp string

@@ -1,8 +1,8 @@
 package queue
 
-// This file changes a directory of letters. Whoever builds, replaces or removes a
-// letter holds its lock; a new letter is named under the lock of the directory, so
-// that their number and their keys are looked at by one writer at a time.
+// This file changes a directory of letters. A writer holds the lock of the letter
+// that it builds, replaces or removes. A new letter gets its name under the lock of
+// the directory, so that one writer at a time counts letters and compares keys.
 
 import (
 	"crypto/sha256"
@@ -30,7 +30,7 @@ type Content struct {
 // ErrFull says that a directory holds as many letters as it may.
 var ErrFull = errors.New("there are as many letters as --dead-letter-max allows")
 
-// ErrClaimed says that a run, or what is left of one, holds the lock of a letter.
+// ErrClaimed says that a run, or a process that it left, holds the lock of a letter.
 var ErrClaimed = errors.New("another run holds it")
 
 // ErrGone says that a letter is no longer there: it was run, or discarded.
@@ -109,7 +109,7 @@ func (c *Claim) build(l *Letter, content Content) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	if err := os.Chmod(dir, 0o700); err != nil { // whatever the umask has left of it
+	if err := os.Chmod(dir, 0o700); err != nil { // without the umask
 		return err
 	}
 	path := func(name string) string { return dir + string(os.PathSeparator) + name }
@@ -141,8 +141,8 @@ func (c *Claim) build(l *Letter, content Content) error {
 	return syncDir(dir)
 }
 
-// join gives the letter of the same work, if there is one that waits for nobody,
-// the details of l, and returns its id. The caller holds the directory's lock.
+// join gives an unclaimed letter of the same work the details of l, and returns
+// its id, "" where there is none. The caller holds the directory's lock.
 func (d *Dir) join(l *Letter, content Content) (id string, err error) {
 	files, err := os.ReadDir(d.path)
 	if err != nil {
@@ -191,8 +191,8 @@ func (d *Dir) Claim(id string) (*Claim, Entry, error) {
 	return c, e, nil
 }
 
-// lock takes the lock of a letter that is there or will be, and clears away what
-// others left who held it before.
+// lock takes the lock of a letter that exists or will exist, and removes the files
+// of holders that were killed.
 func (d *Dir) lock(id string, wait time.Duration) (*Claim, error) {
 	file, err := lockFile(d.beside(id, lockEnd), wait)
 	if err != nil {
@@ -207,9 +207,8 @@ func (d *Dir) lock(id string, wait time.Duration) (*Claim, error) {
 	return &Claim{d, id, file}, nil
 }
 
-// claimWait is how long the lock of a letter is tried for. Who clears away, or
-// looks, holds it for less than a millisecond, and longer where it is not
-// scheduled.
+// claimWait is how long the lock of a letter is tried for. A reader holds it for
+// less than a millisecond while it runs, and longer while it is not scheduled.
 const claimWait = 50 * time.Millisecond
 
 // Descriptor is what the command inherits.
@@ -220,7 +219,7 @@ func (c *Claim) Release() {
 	path := c.d.beside(c.id, lockEnd)
 	_ = os.Remove(path)
 	c.file.Unlock()
-	if runtime.GOOS == "windows" { // where an open file is not removed, by nobody
+	if runtime.GOOS == "windows" { // which does not remove an open file
 		_ = os.Remove(path)
 	}
 }
@@ -264,7 +263,7 @@ func (c *Claim) Replace(l *Letter, outputs *[2][]byte) error {
 	return syncDir(c.d.in(c.id, ""))
 }
 
-// Remove removes the letter: from the first moment on, no reader sees it.
+// Remove removes the letter. Readers see all of it until it is renamed.
 func (c *Claim) Remove() error {
 	gone := c.d.beside(c.id, goneEnd)
 	if err := os.Rename(c.d.in(c.id, ""), gone); err != nil {
@@ -304,7 +303,7 @@ func (w *written) create(path string) (*os.File, error) {
 		return nil, err
 	}
 	*w = append(*w, f)
-	return f, f.Chmod(0o600) // whatever the umask has left of it
+	return f, f.Chmod(0o600) // without the umask
 }
 
 // sync has the files on the disk, and closes them.

@@ -2,8 +2,8 @@ package telemetry
 
 // This file keeps the metrics in a file that Prometheus's textfile collector
 // reads. The file is the state: it is locked by itself, read, added to, written
-// aside and renamed, so that no run is lost or counted twice whatever is killed,
-// and a reader never sees half of it.
+// aside and renamed, so that a process that is killed loses no other run and
+// counts none twice, and a reader never sees half of it.
 
 import (
 	"context"
@@ -123,7 +123,7 @@ func replace(name string, data []byte) error {
 	}
 	_, err = f.Write(data)
 	if err == nil {
-		err = f.Chmod(fileMode) // whatever the umask
+		err = f.Chmod(fileMode) // without the umask
 	}
 	if e := f.Close(); err == nil {
 		err = e

@@ -109,8 +109,8 @@ func reasonOf(ctx context.Context, err error) error {
 	return err
 }
 
-// judge says what an answer means. 2xx is taken whatever its body says, a
-// partial success with rejects apart.
+// judge returns an error where an answer is not 2xx, or is a partial success with
+// rejects. The rest of the body of a 2xx answer does not matter.
 func judge(shown string, status int, body []byte) error {
 	var says struct {
 		Message        string `json:"message"`

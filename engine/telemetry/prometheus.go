@@ -2,7 +2,7 @@ package telemetry
 
 // This file reads, adds to and writes the metrics in Prometheus's text format
 // (prometheus.io/docs/instrumenting/exposition_formats). The file is the state:
-// what it holds beside these families is an error, so that nobody's file is
+// anything else than these families is an error, so that no other program's file is
 // overwritten.
 
 import (

@@ -24,10 +24,10 @@ const (
 // longestFP is how many bytes of a line a fingerprint has.
 const longestFP = 200
 
-// Fingerprint is the name of a failure: the tool, its result, and behind ": " the
-// line, "" for none.
+// Fingerprint is the name of a failure: the tool, whose blanks become "_", its
+// result, and behind ": " the line, "" for none.
 func Fingerprint(tool, result, line string) string {
-	head := text.OneLine(tool) + " " + result
+	head := strings.ReplaceAll(text.OneLine(tool), " ", "_") + " " + result
 	if line = maskLine(line); line == "" {
 		return head
 	}
@@ -47,14 +47,10 @@ func (a *Attempt) result() string {
 
 // toolAndLine takes the fingerprint of an attempt apart.
 func (a *Attempt) toolAndLine() (tool, line string) {
-	result := " " + a.result()
-	if at := strings.Index(a.FP, result+": "); at >= 0 {
-		return a.FP[:at], a.FP[at+len(result)+2:]
+	head, line, _ := strings.Cut(a.FP, ": ")
+	if result := " " + a.result() + ": "; strings.Contains(a.FP, result) { // the tool's name may hold ": "
+		head, line, _ = strings.Cut(a.FP, result)
 	}
-	if tool, ok := strings.CutSuffix(a.FP, result); ok {
-		return tool, ""
-	}
-	head, line, _ := strings.Cut(a.FP, ": ") // of another version
 	tool, _, _ = strings.Cut(head, " ")
 	return tool, line
 }

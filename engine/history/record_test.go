@@ -181,6 +181,18 @@ func TestFingerprint(t *testing.T) {
 			t.Errorf("%q\ngot  %q\nwant %q", line, got, want)
 		}
 	}
+	for fp, want := range map[string][2]string{
+		"curl 7: a: b":                   {"curl", "a: b"},
+		"curl 7":                         {"curl", ""},
+		"a:_b 7: line":                   {"a:_b", "line"},
+		"curl exit 7: x":                 {"curl", "x"},
+		Fingerprint("my tool", "7", "x"): {"my_tool", "x"},
+		" 7: x":                          {"", "x"},
+	} {
+		if tool, line := (&Attempt{ExitCode: 7, FP: fp}).toolAndLine(); tool != want[0] || line != want[1] {
+			t.Errorf("%q: %q, %q", fp, tool, line)
+		}
+	}
 	if got := Fingerprint("a", "1", strings.Repeat("word 7 ", 1000)); len(got) > longestFP+len("a 1: ") || strings.HasSuffix(got, "<") {
 		t.Errorf("%d bytes: %q", len(got), got)
 	}

@@ -36,7 +36,7 @@ cli/status: cli/mode engine/backoff engine/guard engine/message engine/registry 
 engine: engine/attempt engine/backoff engine/classify engine/classify/command engine/event engine/hedge engine/retryafter engine/hook engine/linematch engine/rotate engine/statistics engine/message exitcodes engine/text
 engine/attempt:
 engine/waitfor: engine engine/attempt engine/classify engine/event
-engine/backoff:
+engine/backoff: engine/text
 engine/blockfile:
 engine/classify: engine/attempt engine/blockfile engine/classify/command engine/event engine/retryafter engine/linematch exitcodes
 engine/classify/command:
@@ -45,7 +45,7 @@ engine/admission: engine engine/event engine/guard
 engine/guard: engine/backoff
 engine/hedge:
 engine/history: engine/attempt engine/event engine/statistics engine/text
-engine/retryafter: engine/linematch
+engine/retryafter: engine/linematch engine/text
 engine/hook: engine/attempt exitcodes engine/text
 engine/linematch:
 engine/lockedfile:

@@ -9,45 +9,21 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/retrysh/retry/engine/text"
 )
-
-const day = 24 * time.Hour
-
-// unit returns the size of a unit of Go, of sleep(1) or of systemd.time(7), up
-// to the week.
-func unit(name string) (time.Duration, bool) {
-	switch name {
-	case "ns", "nsec":
-		return time.Nanosecond, true
-	case "us", "\u00b5s", "\u03bcs", "usec":
-		return time.Microsecond, true
-	case "ms", "msec":
-		return time.Millisecond, true
-	case "s", "sec", "secs", "second", "seconds":
-		return time.Second, true
-	case "m", "min", "mins", "minute", "minutes":
-		return time.Minute, true
-	case "h", "hr", "hrs", "hour", "hours":
-		return time.Hour, true
-	case "d", "day", "days":
-		return day, true
-	case "w", "week", "weeks":
-		return 7 * day, true
-	}
-	return 0, false
-}
 
 // ParseDuration reads a Go duration ("250ms", "1m30s"), one with the units of
 // sleep and systemd ("10sec", "5min", "1d12h"), or a bare number of seconds
 // ("5", "0.5"). It refuses negative durations and those beyond Longest; what is
 // more than 0 but less than a nanosecond is a nanosecond.
 func ParseDuration(s string) (time.Duration, error) {
-	text, minus := strings.CutPrefix(s, "-")
-	d, err := time.ParseDuration(text)
+	word, minus := strings.CutPrefix(s, "-")
+	d, err := time.ParseDuration(word)
 	if err != nil || d < 0 {
-		d, err = terms(strings.TrimPrefix(text, "+"))
+		d, err = terms(strings.TrimPrefix(word, "+"))
 	}
-	mantissa, _, _ := strings.Cut(strings.ToLower(text), "e")
+	mantissa, _, _ := strings.Cut(strings.ToLower(word), "e")
 	more := d > 0 || strings.ContainsAny(mantissa, "123456789")
 	switch {
 	case err != nil:
@@ -65,7 +41,7 @@ func terms(s string) (time.Duration, error) {
 	total := 0.0
 	for rest := s; ; {
 		number, name, after := term(rest)
-		size, known := unit(name)
+		size, known := text.Unit(name)
 		if name == "" && rest == s && after == "" { // seconds without a unit stand alone
 			size, known = time.Second, true
 		}

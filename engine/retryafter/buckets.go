@@ -28,7 +28,7 @@ const fieldStart = `^(?:[a-z0-9]+-)*?rate-?limit-((?:[a-z_]+-)*)`
 // bucket the last field counts; one with something left is not believed; among
 // those that are used up the longest wait counts, since the request needs them
 // all; without a counter that says so, the last field does.
-func findReset(t *text, now time.Time) (time.Duration, string) {
+func findReset(t *output, now time.Time) (time.Duration, string) {
 	longest, last, trouble := none, none, ""
 	var left map[string]bool
 	seen := map[string]bool{}
@@ -72,7 +72,7 @@ func findReset(t *text, now time.Time) (time.Duration, string) {
 }
 
 // somethingLeft says of each bucket with a counter whether that is above zero.
-func (t *text) somethingLeft() map[string]bool {
+func (t *output) somethingLeft() map[string]bool {
 	left := map[string]bool{}
 	for at := range t.occurrences("remaining") {
 		m := t.field(&remainingField, at)
@@ -89,7 +89,7 @@ func (t *text) somethingLeft() map[string]bool {
 
 // field matches the pattern from where the name around position i begins: a
 // line may hold many fields (Go prints a header as one map).
-func (t *text) field(pattern *lazy, i int) [][]byte {
+func (t *output) field(pattern *lazy, i int) [][]byte {
 	start := i
 	for start > 0 && i-start < before && isNameByte(t.lower[start-1]) {
 		start--

@@ -40,7 +40,7 @@ var finders = []finder{
 		// gRPC proposal A6; a negative number asks not to try again.
 		source: "grpc-retry-pushback-ms", word: "grpc-retry-pushback-ms",
 		pattern: lazy{pattern: `grpc-retry-pushback-ms["']?\s*[:=]\s*[\["']*(` + number + `)`},
-		read: func(m [][]byte, now time.Time, _ *text) (time.Duration, string) {
+		read: func(m [][]byte, now time.Time, _ *output) (time.Duration, string) {
 			return readNumber(string(m[1]), time.Millisecond, now)
 		},
 	},
@@ -74,7 +74,7 @@ var finders = []finder{
 	},
 }
 
-func readRetryAfter(m [][]byte, now time.Time, _ *text) (time.Duration, string) {
+func readRetryAfter(m [][]byte, now time.Time, _ *output) (time.Duration, string) {
 	unit := time.Second
 	if suffix := strings.ToLower(string(m[1])); strings.HasPrefix(suffix, "m") {
 		unit = time.Millisecond
@@ -82,12 +82,12 @@ func readRetryAfter(m [][]byte, now time.Time, _ *text) (time.Duration, string) 
 	return readValue(string(m[2]), unit, now)
 }
 
-func readSeconds(m [][]byte, now time.Time, _ *text) (time.Duration, string) {
+func readSeconds(m [][]byte, now time.Time, _ *output) (time.Duration, string) {
 	return readNumber(string(m[1]), time.Second, now)
 }
 
 // readProto adds seconds and nanoseconds (google.protobuf.Duration).
-func readProto(m [][]byte, now time.Time, _ *text) (time.Duration, string) {
+func readProto(m [][]byte, now time.Time, _ *output) (time.Duration, string) {
 	if len(m[1]) == 0 && len(m[2]) == 0 {
 		return none, ""
 	}
@@ -103,7 +103,7 @@ func readProto(m [][]byte, now time.Time, _ *text) (time.Duration, string) {
 
 // readSentence reads "try again in 7.5s", "retry after 2 minutes". A number
 // needs its unit here: "retry after 3 attempts" is not about time.
-func readSentence(m [][]byte, now time.Time, _ *text) (time.Duration, string) {
+func readSentence(m [][]byte, now time.Time, _ *output) (time.Duration, string) {
 	if client.get().Match(m[0]) {
 		return none, ""
 	}

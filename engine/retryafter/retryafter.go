@@ -66,7 +66,7 @@ func Find(text []byte, now time.Time) (h Hint, ok bool, ignored string) {
 
 // last returns the last wait of this form that can be read, and the first
 // trouble met on the way there.
-func (f *finder) last(t *text, now time.Time) (wait time.Duration, ignored string) {
+func (f *finder) last(t *output, now time.Time) (wait time.Duration, ignored string) {
 	if f.find != nil {
 		return f.find(t, now)
 	}
@@ -129,10 +129,10 @@ type finder struct {
 	// output shows a limit.
 	limited bool
 	// read turns a match into a wait, or none, and says what was wrong.
-	read func(m [][]byte, now time.Time, t *text) (time.Duration, string)
+	read func(m [][]byte, now time.Time, t *output) (time.Duration, string)
 	// find, where a form needs more than its last match, takes the place of
 	// all of the above but the source.
-	find func(t *text, now time.Time) (time.Duration, string)
+	find func(t *output, now time.Time) (time.Duration, string)
 }
 
 // lazy compiles a pattern, without regard to case, at its first use.
@@ -147,15 +147,15 @@ func (l *lazy) get() *regexp.Regexp {
 	return l.compiled
 }
 
-// text is the output with its lower-case copy.
-type text struct {
+// output is the output with its lower-case copy.
+type output struct {
 	plain, lower []byte
 	limiting     func() bool
 }
 
-func newText(b []byte) *text {
+func newText(b []byte) *output {
 	plain := linematch.Visible(nil, b)
-	t := &text{plain: plain, lower: lower(plain)}
+	t := &output{plain: plain, lower: lower(plain)}
 	t.limiting = sync.OnceValue(t.isLimited)
 	return t
 }
@@ -173,7 +173,7 @@ func lower(b []byte) []byte {
 }
 
 // occurrences yields where the word stands, from the end of the text.
-func (t *text) occurrences(word string) func(yield func(int) bool) {
+func (t *output) occurrences(word string) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		rest := t.lower
 		for range maxSeen {
@@ -194,7 +194,7 @@ const (
 
 // window returns the line around position i, cut where it is long, and so
 // many lines after it.
-func (t *text) window(i, lines int) []byte {
+func (t *output) window(i, lines int) []byte {
 	start := max(0, i-before)
 	if n := bytes.LastIndexAny(t.plain[start:i], "\r\n"); n >= 0 {
 		start += n + 1
@@ -226,7 +226,7 @@ var tooMany = lazy{pattern: `\b429\b|too many requests`}
 
 // isBare says whether the output shows neither a status nor a counter: then a
 // reset field was written out by itself, to be followed.
-func (t *text) isBare() bool {
+func (t *output) isBare() bool {
 	return !bytes.Contains(t.lower, []byte("remaining")) && !anyStatus.get().Match(t.lower)
 }
 
@@ -239,7 +239,7 @@ var noneLeft = lazy{pattern: `rate-?limit-(?:[a-z_]+-)*remaining[a-z_-]*["']?\s*
 // isLimited says whether the output shows that a limit was hit. Services put
 // reset fields on every answer, on an ordinary 404 too; only here they mean
 // something.
-func (t *text) isLimited() bool {
+func (t *output) isLimited() bool {
 	seen := func(words []string, pattern *lazy) bool {
 		for _, w := range words {
 			for at := range t.occurrences(w) {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/retrysh/retry/engine/text"
 )
 
 // maxDigits is more than any epoch in nanoseconds needs.
@@ -158,27 +160,6 @@ func parseDate(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// units by every name that servers and their languages use.
-var units = []struct {
-	name string
-	unit time.Duration
-}{
-	{"ms", time.Millisecond}, {"msec", time.Millisecond}, {"msecs", time.Millisecond}, {"millis", time.Millisecond}, {"millisecond", time.Millisecond}, {"milliseconds", time.Millisecond},
-	{"s", time.Second}, {"sec", time.Second}, {"secs", time.Second}, {"second", time.Second}, {"seconds", time.Second},
-	{"m", time.Minute}, {"min", time.Minute}, {"mins", time.Minute}, {"minute", time.Minute}, {"minutes", time.Minute},
-	{"h", time.Hour}, {"hr", time.Hour}, {"hrs", time.Hour}, {"hour", time.Hour}, {"hours", time.Hour},
-	{"d", 24 * time.Hour}, {"day", 24 * time.Hour}, {"days", 24 * time.Hour},
-}
-
-func unitOf(name string) (time.Duration, bool) {
-	for _, u := range units {
-		if u.name == name {
-			return u.unit, true
-		}
-	}
-	return 0, false
-}
-
 // parsePhrase reads a duration at the beginning of s: "7.5s", "1m30s", "2
 // minutes", "1 minute and 30 seconds", "a minute". What follows is ignored.
 func parsePhrase(s string) (time.Duration, bool) {
@@ -204,7 +185,7 @@ func parsePhrase(s string) (time.Duration, bool) {
 		for n < len(rest) && (rest[n]|0x20 >= 'a' && rest[n]|0x20 <= 'z') {
 			n++
 		}
-		unit, ok := unitOf(strings.ToLower(rest[:n]))
+		unit, ok := text.Unit(strings.ToLower(rest[:n]))
 		if !ok {
 			return total, found
 		}

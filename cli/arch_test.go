@@ -133,7 +133,7 @@ func packages(t *testing.T) []listed {
 	}
 }
 
-func TestRoomsKeepToTheirWalls(t *testing.T) {
+func TestPureAndSystemPackageImports(t *testing.T) {
 	for _, p := range packages(t) {
 		name := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
 		may, known := allowed[name]

@@ -6,6 +6,7 @@ package show
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -20,8 +21,8 @@ import (
 	"github.com/retrysh/retry/engine/plan"
 )
 
-// Plan writes the promises and one line for each wait. The promises are
-// the same each time, whatever --seed says.
+// Plan writes the longest run, the outages that are survived, one line for each
+// wait, and a line of time. --seed does not change them.
 func Plan(out io.Writer, o *option.Options) error {
 	p := o.Policy
 	if p.Attempts > plan.MostAttempts {
@@ -38,12 +39,17 @@ func Plan(out io.Writer, o *option.Options) error {
 		return planJSON(out, p, promise, need)
 	}
 	w := bufio.NewWriter(out)
-	fmt.Fprintf(w, "%s\n%s\n", longestRun(p, promise.Longest), outlived(p, promise))
+	fmt.Fprintf(w, "%s\n%s\n", longestRun(p, promise.Longest), survived(p, promise))
 	if need != nil {
 		fmt.Fprintln(w, needed(o.Outage, need))
 	}
 	fmt.Fprintln(w)
 	planTable(w, p)
+	down := o.Outage
+	if down == 0 {
+		down = promise.OutlivesHalf
+	}
+	timeline(w, p, down)
 	return w.Flush()
 }
 
@@ -62,25 +68,25 @@ func longestRun(p engine.Policy, longest time.Duration) string {
 	return "worst case: more than 292 years"
 }
 
-// outlived says which outages the waits reach across.
-func outlived(p engine.Policy, promise plan.Promise) string {
+// survived says which outages the waits cover.
+func survived(p engine.Policy, promise plan.Promise) string {
 	half, most := promise.OutlivesHalf, promise.OutlivesMost
 	switch {
 	case p.UntilFailure:
-		return "outlives no outage: --until-failure ends with the first failure"
+		return "survives no outage: --until-failure ends with the first failure"
 	case p.Attempts == 1:
-		return "outlives no outage: there is one attempt only"
+		return "survives no outage: there is only one attempt"
 	case half == 0:
-		return "outlives no outage"
+		return "survives no outage"
 	case most == plan.Unlimited:
-		return "outlives any outage"
+		return "survives an outage of any length"
 	case half == most:
-		return fmt.Sprintf("outlives an outage of %s, where attempts fail at once", message.Duration(half))
+		return fmt.Sprintf("survives an outage of %s (if attempts fail at once)", message.Duration(half))
 	}
-	return fmt.Sprintf("outlives an outage of %s in half of the runs, of %s in 99 of 100, where attempts fail at once", outage(half), message.Duration(most))
+	return fmt.Sprintf("survives an outage of %s in 50%% of runs, of %s in 99%% (if attempts fail at once)", outage(half), message.Duration(most))
 }
 
-// needed says what outlives the outage in 99 of 100 runs.
+// needed says which flags survive the outage in 99 % of runs.
 func needed(outage time.Duration, need *plan.Need) string {
 	var ways []string
 	if need.Attempts > 0 {
@@ -94,9 +100,9 @@ func needed(outage time.Duration, need *plan.Need) string {
 		ways = append(ways, "--attempts 0 --deadline "+message.Limit((d+unit-1).Truncate(unit)))
 	}
 	if len(ways) == 0 {
-		return fmt.Sprintf("an outage of %s is not outlived with up to %d attempts", message.Limit(outage), plan.MostAttempts)
+		return fmt.Sprintf("an outage of %s cannot be survived with up to %d attempts", message.Limit(outage), plan.MostAttempts)
 	}
-	return "an outage of " + message.Limit(outage) + " is outlived in 99 of 100 runs with " + strings.Join(ways, ", or with ")
+	return "to survive an outage of " + message.Limit(outage) + " in 99% of runs: " + strings.Join(ways, ", or ")
 }
 
 // outage is a duration that may be without limit.
@@ -134,6 +140,32 @@ func planTable(w *bufio.Writer, p engine.Policy) {
 	}
 	if late {
 		fmt.Fprintf(w, "* where it would end past the deadline of %s, the wait is not begun\n", exact(p.Deadline))
+	}
+}
+
+// timeline draws the attempts at the means of their times on a line, and the
+// outage below it. It draws nothing for unlimited attempts, whose table is cut.
+func timeline(w *bufio.Writer, p engine.Policy, outage time.Duration) {
+	at := []time.Duration{0}
+	plan.Rows(p, func(r plan.Row) bool {
+		at = append(at, backoff.Add(at[len(at)-1], r.Mean))
+		return true
+	})
+	end := at[len(at)-1]
+	if p.Attempts == 0 || end <= 0 || end == plan.Unlimited || outage == plan.Unlimited {
+		return
+	}
+	end = max(end, outage)
+	columns := plainWidth - labelWidth - 1
+	column := func(d time.Duration) int { return int(float64(columns-1) * float64(d) / float64(end)) }
+	line := bytes.Repeat([]byte{'-'}, columns)
+	for _, d := range at {
+		line[column(d)] = '|'
+	}
+	last := message.Duration(end)
+	fmt.Fprintf(w, "\n%*s %s\n%*s 0s%*s\n", labelWidth, "attempts", line, labelWidth, "mean", columns-2, last)
+	if outage > 0 {
+		fmt.Fprintf(w, "%*s %s\n", labelWidth, "outage", strings.Repeat("#", column(outage)+1))
 	}
 }
 

@@ -182,7 +182,7 @@ func plotOutage(w *bufio.Writer, herds []namedHerd, c canvas) {
 		all = append(all, herds[i].load(width, bars))
 	}
 	load := plot{top: topLoad(all, capacity), mark: capacity, height: height, label: number}
-	fmt.Fprintf(w, "\nCalls a second over %s each, cut off above; the line is what the server takes.\n", message.Duration(width))
+	fmt.Fprintf(w, "\nCalls per second in intervals of %s, cut off above; the line is the capacity.\n", message.Duration(width))
 	for i := range herds {
 		title(w, herds, i)
 		load.bars = all[i]

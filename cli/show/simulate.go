@@ -83,8 +83,8 @@ type namedHerd struct {
 // against the capacity, when it is over, and what it takes.
 func tellOutage(w io.Writer, herds []namedHerd) {
 	o := herds[0].Outage
-	fmt.Fprintf(w, "%d %s at 0. The server is away for %s; then it takes %s calls a second.\n\n",
-		o.Clients, verb(o.Clients, "run fails", "runs fail"), message.Duration(o.Down), number(o.Capacity))
+	fmt.Fprintf(w, "%d %s at time 0. The server is down for %s, then serves %s calls per second.\n\n",
+		o.Clients, verb(o.Clients, "client fails", "clients fail"), message.Duration(o.Down), number(o.Capacity))
 	paragraphs := herds[0].sentences()
 	if len(herds) > 1 {
 		paragraphs = nil
@@ -102,14 +102,14 @@ func tellOutage(w io.Writer, herds []namedHerd) {
 func (h *namedHerd) sentences() []string {
 	all := []string{
 		h.fates() + ".",
-		fmt.Sprintf("%s while it is away, and %s once it is back.", upper(h.peak(h.PeakDown)), h.peak(h.PeakBack)),
+		fmt.Sprintf("Peak load: %s while it is down, %s when it is up again.", h.peak(h.PeakDown), h.peak(h.PeakBack)),
 	}
 	if last, any := h.Quantile(1); any {
-		all = append(all, fmt.Sprintf("The last is done at %s; the best possible is %s.", message.Duration(last), message.Duration(h.Outage.BestPossible())))
+		all = append(all, fmt.Sprintf("The last one finishes at %s; the best possible time is %s.", message.Duration(last), message.Duration(h.Outage.BestPossible())))
 	}
-	all = append(all, fmt.Sprintf("%s calls each.", number(h.callsEach())))
+	all = append(all, fmt.Sprintf("%s calls per client.", number(h.callsEach())))
 	if h.LeftOut > 0 {
-		all = append(all, fmt.Sprintf("The simulation ends at %s, after %d calls, and leaves out what would come then.", message.Duration(h.End), h.Calls))
+		all = append(all, fmt.Sprintf("The simulation ends at %s, after %d calls.", message.Duration(h.End), h.Calls))
 	}
 	return all
 }
@@ -130,7 +130,7 @@ func (h *namedHerd) fates() string {
 		text += fmt.Sprintf(", %d %s refused by %s", h.Refused, verb(h.Refused, "is", "are"), h.refusers())
 	}
 	if h.LeftOut > 0 {
-		text += fmt.Sprintf(", %d %s still at it when the simulation ends", h.LeftOut, verb(h.LeftOut, "is", "are"))
+		text += fmt.Sprintf(", %d %s still running when the simulation ends", h.LeftOut, verb(h.LeftOut, "is", "are"))
 	}
 	return text
 }
@@ -147,11 +147,8 @@ func (h *namedHerd) peak(load int) string {
 	if load == 0 {
 		return "no calls"
 	}
-	return fmt.Sprintf("at most %d calls a second (%s times its capacity)", load, number(float64(load)/h.Outage.Capacity))
+	return fmt.Sprintf("%d calls per second (%s times the capacity)", load, number(float64(load)/h.Outage.Capacity))
 }
-
-// upper begins a sentence.
-func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 func (h *namedHerd) callsEach() float64 { return float64(h.Calls) / float64(h.Outage.Clients) }
 

@@ -141,7 +141,7 @@ func TestBarsHoldAllCalls(t *testing.T) {
 
 func TestSentences(t *testing.T) {
 	h := namedHerd{"x", simulate.Herd{Outage: simulate.Outage{Clients: 1, Capacity: 1}, LeftOut: 1, Calls: 7, End: time.Hour}}
-	want := "None of 1 finishes, 1 is still at it when the simulation ends. No calls while it is away, and no calls once it is back. 7 calls each. The simulation ends at 1h0m0s, after 7 calls, and leaves out what would come then."
+	want := "None of 1 finishes, 1 is still running when the simulation ends. Peak load: no calls while it is down, no calls when it is up again. 7 calls per client. The simulation ends at 1h0m0s, after 7 calls."
 	if got := strings.Join(h.sentences(), " "); got != want {
 		t.Errorf("%s", got)
 	}

@@ -44,7 +44,7 @@ func drawOutage(herds []namedHerd) []byte {
 	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" font-family="system-ui, sans-serif" font-size="12" fill="#222">`, svgWidth, height)
 	fmt.Fprintf(p, "\n<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", heading)
 	p.text(svgMargin, 30, `font-size="16" font-weight="600"`, heading)
-	p.text(svgMargin, 50, `fill="#666"`, "Calls a second. The dashed line is what the server takes; grey is the outage; what is higher than the panel is cut off.")
+	p.text(svgMargin, 50, `fill="#666"`, "Calls per second. The dashed line is the capacity, grey is the outage. Higher values are cut off.")
 	width, bars := fit(p.end, svgBars)
 	var loads [][]float64
 	for i := range herds {

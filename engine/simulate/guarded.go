@@ -1,8 +1,8 @@
 package simulate
 
 // This file asks the guards that all clients share: the gates of runs, over one
-// store in memory and the simulation's own time. Who waits for a slot is asked for
-// again when one is free, in order, in place of now and then.
+// store in memory and the simulation's own time. A client that waits for a slot asks
+// again when one is free, in order; a run polls.
 
 import (
 	"context"
@@ -16,7 +16,8 @@ import (
 	"github.com/retrysh/retry/engine/guard"
 )
 
-// guarded is what the guards of all clients share, and who waits for a slot.
+// guarded is what the guards of all clients share, and the clients that wait for a
+// slot.
 type guarded struct {
 	clock   *clock
 	store   *admission.Memory
@@ -38,8 +39,7 @@ type holder struct {
 // multiple of every usual window.
 const epoch = 1_800_000_000_000
 
-// clock is the time of the simulation. What it is asked to do again and again is
-// entered in the agenda.
+// clock is the time of the simulation. Repeated calls are entries of the agenda.
 type clock struct {
 	herd    *herd
 	tickers []ticker
@@ -60,14 +60,14 @@ func (c *clock) After(time.Duration) <-chan time.Time { return nil }
 func (c *clock) Every(d time.Duration, f func()) (stop func()) {
 	i := len(c.tickers)
 	c.tickers = append(c.tickers, ticker{d, f})
-	c.herd.agenda.enter(c.herd.End+d, int32(i), renews)
+	c.herd.agenda.enter(c.herd.End+d, int32(i), leaseRenews)
 	return func() { c.tickers[i].call = nil }
 }
 
 func (c *clock) tick(i int32) {
 	if t := &c.tickers[i]; t.call != nil {
 		t.call()
-		c.herd.agenda.enter(c.herd.End+t.every, i, renews)
+		c.herd.agenda.enter(c.herd.End+t.every, i, leaseRenews)
 	}
 }
 
@@ -105,7 +105,7 @@ func (h *herd) admit(now time.Duration, who int32) bool {
 	}
 	pass, refusal, left := asking.Try(context.Background())
 	if left > 0 {
-		h.await(now, who, asking, left)
+		h.waitForSlot(now, who, asking, left)
 		return false
 	}
 	holder.asking, holder.pass = nil, pass
@@ -115,8 +115,8 @@ func (h *herd) admit(now time.Duration, who int32) bool {
 	return refusal == nil
 }
 
-// await lets a client wait for a slot, or go on waiting.
-func (h *herd) await(now time.Duration, who int32, asking *admission.Asking, left time.Duration) {
+// waitForSlot makes a client wait for a slot, or wait on.
+func (h *herd) waitForSlot(now time.Duration, who int32, asking *admission.Asking, left time.Duration) {
 	holder := &h.guarded.holders[who]
 	if holder.asking != nil {
 		return
@@ -126,11 +126,11 @@ func (h *herd) await(now time.Duration, who int32, asking *admission.Asking, lef
 		holder.until = min(holder.until, d)
 	}
 	h.guarded.waiting = append(h.guarded.waiting, who)
-	h.agenda.enter(holder.until, who, tires)
+	h.agenda.enter(holder.until, who, slotTimesOut)
 }
 
-// tire ends a wait for a slot that was not free in time.
-func (h *herd) tire(now time.Duration, who int32) {
+// endSlotWait ends a wait for a slot that was not free in time.
+func (h *herd) endSlotWait(now time.Duration, who int32) {
 	holder := &h.guarded.holders[who]
 	switch d := h.policy.Deadline; {
 	case holder.asking == nil || holder.until != now:
@@ -151,7 +151,7 @@ func (h *herd) tryAgain(now time.Duration, who int32) {
 	}
 }
 
-// wake lets those through who have waited for a slot, in order.
+// wake admits clients that have waited for a slot, in order.
 func (h *herd) wake(now time.Duration) {
 	g := h.guarded
 	for len(g.waiting) > 0 && g.store.Held() < g.slots {
@@ -161,9 +161,9 @@ func (h *herd) wake(now time.Duration) {
 	}
 }
 
-// report gives the gate the result of a call, and asks for the next where one follows. It
-// returns whether the run goes on. A breaker that has changed may end the wait of
-// those who wait for a slot.
+// report gives the gate the result of a call, and asks for the next where one
+// follows. It returns whether the run goes on. A breaker that has changed may end
+// the wait for a slot.
 func (h *herd) report(now time.Duration, who int32, d *engine.Decision, r attempt.Result) bool {
 	g := h.guarded
 	if g == nil {

@@ -92,24 +92,24 @@ func (o *Outage) BestPossible() time.Duration {
 
 // What happens to a client.
 const (
-	begins action = iota // its wait is over
-	ends                 // its call has ended
-	tires                // it has waited for a slot for long enough
-	renews               // it renews a lease; who is then a ticker
+	begins       action = iota // its wait is over
+	ends                       // its call has ended
+	slotTimesOut               // it has waited for a slot for long enough
+	leaseRenews                // it renews a lease; who is then a ticker
 )
 
 // client is one run of the program.
 type client struct {
-	state engine.State
-	begun time.Duration
-	came  came
+	state  engine.State
+	begun  time.Duration
+	result callResult
 }
 
-// came is what comes of a call.
-type came uint8
+// callResult is the result of a call.
+type callResult uint8
 
 const (
-	succeeds came = iota
+	succeeds callResult = iota
 	fails
 	timesOut
 	pastDeadline
@@ -154,7 +154,7 @@ func (o Outage) run(p engine.Policy, g guard.Guards, draw func() float64, limit 
 		first.Deadline = moment(p.Deadline)
 	}
 	for i := range h.clients {
-		h.clients[i] = client{state: first, came: fails}
+		h.clients[i] = client{state: first, result: fails}
 		if h.admit(0, int32(i)) {
 			h.count(0)
 			h.agenda.enter(0, int32(i), ends)
@@ -182,9 +182,9 @@ func (h *herd) happen(now entry) {
 		}
 	case ends:
 		h.end(now.at, now.who)
-	case tires:
-		h.tire(now.at, now.who)
-	case renews:
+	case slotTimesOut:
+		h.endSlotWait(now.at, now.who)
+	case leaseRenews:
 		h.guarded.clock.tick(now.who)
 	}
 }
@@ -205,10 +205,10 @@ func (h *herd) call(now time.Duration, who int32) {
 	c := &h.clients[who]
 	took := h.serve(now, c)
 	if t := h.policy.Timeout; t > 0 && took > t {
-		c.came, took = timesOut, t
+		c.result, took = timesOut, t
 	}
 	if d := h.policy.Deadline; d > 0 && took > d-now {
-		c.came, took = pastDeadline, d-now
+		c.result, took = pastDeadline, d-now
 	}
 	c.begun = now
 	h.agenda.enter(backoff.Add(now, took), who, ends)
@@ -217,7 +217,7 @@ func (h *herd) call(now time.Duration, who int32) {
 // serve says what the server makes of a call, and how long that takes.
 func (h *herd) serve(now time.Duration, c *client) time.Duration {
 	o := &h.Outage
-	c.came = fails
+	c.result = fails
 	if now < o.Down {
 		h.PeakDown = max(h.PeakDown, h.rush(now, 2*int(now/tenth)))
 		return o.AttemptTime
@@ -229,7 +229,7 @@ func (h *herd) serve(now time.Duration, c *client) time.Duration {
 		return o.AttemptTime
 	}
 	h.idle = served + float64(time.Second)/o.Capacity
-	c.came = succeeds
+	c.result = succeeds
 	return backoff.Add(backoff.FromFloat(waits), o.AttemptTime)
 }
 
@@ -247,14 +247,14 @@ func (h *herd) rush(now time.Duration, part int) int {
 func (h *herd) end(now time.Duration, who int32) {
 	c := &h.clients[who]
 	r := attempt.Result{Duration: now - c.begun}
-	switch c.came {
+	switch c.result {
 	case pastDeadline:
 		r.DeadlinePassed = true
 	case fails, timesOut:
 		r.TimedOut = true // which every policy retries
 	}
 	d := engine.Decide(&h.policy, c.state, r, engine.Evidence{}, moment(now), h.draw())
-	r.TimedOut = c.came == timesOut
+	r.TimedOut = c.result == timesOut
 	goesOn := h.report(now, who, &d, r)
 	switch {
 	case goesOn:

@@ -100,7 +100,7 @@ func Explain(w io.Writer, o *option.Options) error {
 // decide takes over what a run would do.
 func (x *explained) decide(o *option.Options, d engine.Decision) {
 	x.Why, x.Advice, x.hintUsed = because(o, &d), d.Advice, d.HasHint
-	if x.Advice == "" && !d.Unnamed {
+	if x.Advice == "" && !d.Unnamed && d.Why != x.Why {
 		x.Advice = d.Why
 	}
 	if d.HasHint {
@@ -148,7 +148,7 @@ func because(o *option.Options, d *engine.Decision) string {
 		return "--attempts allows no other"
 	case d.Unnamed:
 		return "no --on-* rule names it"
-	case d.Why != "":
+	case d.Why != "" && (d.HasHint || d.Outcome == event.Deadline):
 		return "a wait that is too long is not begun"
 	case mode == engine.Smart && d.Retry:
 		return "--classify smart retries what is not known to be permanent"

@@ -1,5 +1,5 @@
 // Package address reads the parts of addresses: users, hosts, ports and escapes
-// (RFC 3986). It reads by hand, since net/url quotes the whole address in its errors,
+// (RFC 3986). It does not use net/url, which quotes the whole address in its errors,
 // password included. No error of this package quotes what may be a password.
 package address
 

@@ -1,5 +1,5 @@
 // Package admission asks the guards of a key for a run, in the order of the contract,
-// tells them what came of it, and knows what to do when their store cannot be
+// reports the outcome to them, and decides what to do when their store cannot be
 // used.
 //
 // It holds what a run holds: what its last retry took, the slot of the run, the
@@ -61,7 +61,7 @@ type Config struct {
 	Clock engine.Clock
 	// Random returns 64 random bits.
 	Random func() uint64
-	// Emit is told of changes of the breaker and failures of the store.
+	// Emit gets changes of the breaker and failures of the store.
 	Emit func(event.Event)
 }
 
@@ -80,12 +80,12 @@ type Gate struct {
 	store  Named
 	probed bool // the primary store was used once
 	warned bool
-	// slow says that the store was last asked in vain until a signal, or the
+	// slow says that the store did not answer the last time before a signal, or the
 	// deadline, cut that short.
 	slow bool
 	// valuesLost says that the store failed to share values of rotated names.
 	valuesLost bool
-	// taken is what the last Permit took and nobody gave back, last what the last
+	// taken is what the last Permit took and was not given back, last what the last
 	// retry or copy took.
 	taken, last receipt
 	// admitted and retried say that an attempt, and a retry or copy, was let
@@ -173,13 +173,13 @@ func (g *Gate) Admit(ctx context.Context, a engine.Ask) (engine.Pass, *engine.Re
 	}
 }
 
-// tellAfter is how long a slot is waited for before that is told (SPEC section 15).
+// tellAfter is how long a slot is waited for before that is reported (SPEC section 15).
 const tellAfter = time.Second
 
 // The waits between asking for a slot grow from the first to the longest.
 const firstPoll, longestPoll = time.Millisecond, 250 * time.Millisecond
 
-// Asking is an attempt that asks to be let through, and may have to wait for a slot.
+// Asking is an attempt that asks to be admitted, and may have to wait for a slot.
 type Asking struct {
 	gate    *Gate
 	pass    *pass
@@ -278,7 +278,7 @@ func (g *Gate) AdmitCopy(ctx context.Context, a engine.Ask) (engine.Pass, *engin
 	return p, nil
 }
 
-// Finish is told when the run has ended.
+// Finish is called when the run has ended.
 func (g *Gate) Finish(succeeded bool) {
 	g.Withdraw()
 	if g.run != nil {

@@ -20,14 +20,14 @@ type reply struct {
 	guard.Answer
 	lock Lock
 	from Store // that answered; nil where the run goes on without guards
-	// refusal is what the loop is told, nil where nobody refused. made says that
+	// refusal is what the loop gets, nil where no guard refused. made says that
 	// the store did what was asked.
 	refusal *engine.Refusal
 	made    bool
 }
 
 // ask makes a request of the store that is asked now. A context that is done is
-// not a failure of the store: then it refuses, and nobody is told.
+// not a failure of the store: then it refuses, and no event says so.
 func (g *Gate) ask(ctx context.Context, r *guard.Request) reply {
 	if g.store.Store == nil {
 		return reply{}
@@ -56,7 +56,7 @@ func (g *Gate) cutShort() *engine.Refusal {
 }
 
 // withGrace is ctx, done a moment later: what a store has been asked for it may
-// grant all the same, and who does not hear of it cannot give it back.
+// grant later, and what the run does not know of it cannot give back.
 func withGrace(ctx context.Context) (patient context.Context, done func()) {
 	if ctx.Done() == nil {
 		return ctx, func() {}
@@ -133,15 +133,15 @@ type notes struct {
 	list []event.StoreFailed
 }
 
-// Note keeps a line that the store of a name says. It is told when the run next
-// asks or tells something.
+// Note keeps a line that the store of a name says. It is emitted when the run
+// next asks or reports something.
 func (g *Gate) Note(name, line string) {
 	g.notes.mu.Lock()
 	defer g.notes.mu.Unlock()
 	g.notes.list = append(g.notes.list, event.StoreFailed{Store: name, Reason: line})
 }
 
-// emitNotes tells what was noted.
+// emitNotes emits what was noted.
 func (g *Gate) emitNotes() {
 	g.notes.mu.Lock()
 	list := g.notes.list
@@ -152,7 +152,7 @@ func (g *Gate) emitNotes() {
 	}
 }
 
-// warn tells of a failure of the store, once a run.
+// warn reports a failure of the store, once a run.
 func (g *Gate) warn(name, reason string) {
 	if !g.warned {
 		g.warned = true
@@ -186,14 +186,14 @@ func (g *Gate) lost(to Store, err error, what string) {
 	g.warn(name, fmt.Sprintf("%v; %s", err, what))
 }
 
-// emitChange tells that this run has changed the breaker.
+// emitChange reports that this run has changed the breaker.
 func (g *Gate) emitChange(a *guard.Answer) {
 	if a.From != a.To {
 		g.c.Emit(&event.BreakerChanged{Key: g.c.Key, From: a.From.String(), To: a.To.String()})
 	}
 }
 
-// refusal is what the loop is told of a refusal, nil for none.
+// refusal is what the loop gets for a refusal, nil for none.
 func (g *Gate) refusal(r *guard.Refusal) *engine.Refusal {
 	if r.Guard == guard.None {
 		return nil

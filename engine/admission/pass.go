@@ -11,7 +11,7 @@ import (
 	"github.com/retrysh/retry/engine/guard"
 )
 
-// pass is one attempt that was let through.
+// pass is one attempt that was admitted.
 type pass struct {
 	gate  *Gate
 	held  guard.Pass
@@ -20,7 +20,7 @@ type pass struct {
 	before  receipt
 	retried bool
 	lock    Lock
-	from    Store  // nil: nobody is told
+	from    Store  // nil: there is no report
 	stop    func() // ends the renewals
 }
 
@@ -101,7 +101,7 @@ func (p *pass) Inherit() []uintptr {
 	return fds
 }
 
-// Report tells what came of the attempt, and frees what it held.
+// Report reports the outcome of the attempt, and frees what it held.
 func (p *pass) Report(counted engine.Counted) {
 	if p.stop != nil {
 		p.stop() // a renewal that came after the report would take the slot again

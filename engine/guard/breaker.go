@@ -1,9 +1,9 @@
 package guard
 
 // This file is the circuit breaker. Closed, it counts outcomes; open, it lets
-// nothing through for a time; half-open, it lets a few probes through, and their
-// outcomes decide. Probes hold their places by leases: whoever dies with one
-// blocks nobody for longer than that.
+// admits nothing for a time; half-open, it admits a few probes, and their outcomes
+// decide. A probe holds its place by a lease: a process that dies blocks others no
+// longer than that.
 
 import "slices"
 
@@ -25,7 +25,7 @@ func (c Circuit) String() string { return circuitNames[c] }
 // and again stays open for (Envoy's outlier detection: base 30 s, at most 300 s).
 const longestOpen = 10
 
-// maxProbes is how many probes may be let through at a time: their leases have
+// maxProbes is how many probes may be admitted at a time: their leases have
 // to fit into a record of fixed size.
 const maxProbes = 64
 
@@ -41,7 +41,7 @@ type Breaker struct {
 	Min, Window int64
 	// Open is how long it lets nothing through, in milliseconds.
 	Open int64
-	// Probes is how many attempts are let through at a time when it is half-open,
+	// Probes is how many attempts are admitted at a time when it is half-open,
 	// and how many successes close it.
 	Probes int64
 }
@@ -66,7 +66,7 @@ type BreakerState struct {
 	Windows   []Window
 }
 
-// refuses reports whether an attempt would not be let through. It changes
+// refuses reports whether an attempt would not be admitted. It changes
 // nothing but leases that have run out.
 func (s *BreakerState) refuses(b *Breaker, now int64) (Refusal, bool) {
 	if !b.Named() || s.Circuit == Closed {
@@ -87,7 +87,7 @@ func (s *BreakerState) refuses(b *Breaker, now int64) (Refusal, bool) {
 	return refusal, held >= b.Probes
 }
 
-// refusesCopy reports whether a copy would not be let through: none is started
+// refusesCopy reports whether a copy would not be admitted: none is started
 // while the breaker is not closed.
 func (s *BreakerState) refusesCopy(b *Breaker, now int64) (Refusal, bool) {
 	if !b.Named() || s.Circuit == Closed {
@@ -126,7 +126,7 @@ func (s *BreakerState) report(b *Breaker, pass Pass, outcome Outcome, now int64)
 	}
 }
 
-// probed is told how a probe ended.
+// probed counts the outcome of a probe.
 func (s *BreakerState) probed(b *Breaker, pass Pass, outcome Outcome, now int64) {
 	s.Probes = expire(s.Probes, now)
 	if !holds(s.Probes, pass.ID) {

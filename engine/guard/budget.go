@@ -11,7 +11,7 @@ type Budget struct {
 	On bool
 	// Ratio is how many retries a million runs pay for.
 	Ratio int64
-	// Min is how many retries the window has room for, whatever the runs.
+	// Min is how many retries the window always allows.
 	Min int64
 	// Window is its width in milliseconds.
 	Window int64
@@ -20,7 +20,7 @@ type Budget struct {
 }
 
 // refuses reports whether the window, whose newest slice is that of now, has no
-// room for another retry.
+// place for another retry.
 func (b *Budget) refuses(w *Window, p Priority, now int64) (Refusal, bool) {
 	run, retried := w.sum(runs, parts), w.sum(retries, parts)
 	if b.pays(run, retried, p) {

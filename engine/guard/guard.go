@@ -20,7 +20,7 @@
 // --rotate have failed, Reset forgets a key. A Snapshot shows a State to a person
 // (Snapshot.Status).
 //
-// The zero State is that of a key that nobody has used. The package will never
+// The zero State is that of a key that was never used. The package will never
 // read a clock, wait, draw a random number, or know where a State is kept.
 package guard
 
@@ -73,7 +73,7 @@ func (g *Guards) Any() bool {
 	return g.Breaker.Named() || g.Budget.On || g.Tokens.Capacity > 0 || g.Slots.N > 0 || g.Adaptive
 }
 
-// Op is what is asked or told.
+// Op is what is asked or reported.
 type Op int
 
 // The operations, each one transaction on one State.
@@ -87,13 +87,13 @@ const (
 	// AdmitCopy asks for a copy beside an attempt that runs: the breaker, which
 	// must be closed, budget, tokens, and a slot.
 	AdmitCopy
-	// Report tells how an attempt ended, and gives its slot back.
+	// Report says how an attempt ended, and gives its slot back.
 	Report
 	// Renew keeps what a Pass holds for another lease.
 	Renew
 	// Withdraw gives back what Permit took.
 	Withdraw
-	// Finish tells that the run has ended: refunds, and the slot of a run.
+	// Finish says that the run has ended: refunds, and the slot of a run.
 	Finish
 	// ValuesFailed says that values of rotated names have failed now.
 	ValuesFailed
@@ -130,7 +130,7 @@ type Request struct {
 	// Waiting says that Admit is asked again where there is no slot: then nothing
 	// is given back, and an open breaker refuses first.
 	Waiting bool
-	// Held is the number of slots that are held where somebody else counts them;
+	// Held is the number of slots that are held where the store counts them;
 	// negative where the State does, by leases.
 	Held int64
 	// Taken is what Permit took. Admit gives it back where it refuses, Withdraw
@@ -138,7 +138,7 @@ type Request struct {
 	Taken Taken
 	// Pass is what Admit or AdmitCopy gave, in Report, Renew and Finish.
 	Pass Pass
-	// Outcome is what Report tells.
+	// Outcome is what Report says.
 	Outcome Outcome
 	// Succeeded says in Finish that the run did.
 	Succeeded bool
@@ -177,7 +177,7 @@ const LeaseFor = 10_000
 
 // Answer is what came of a Request.
 type Answer struct {
-	// Refusal says who refused; its Guard is None where nobody did.
+	// Refusal says which guard refused; its Guard is None where none did.
 	Refusal Refusal
 	// Taken and Pass are what was taken.
 	Taken Taken
@@ -193,8 +193,8 @@ type Answer struct {
 // Refusal says which guard refused, and its figures.
 type Refusal struct {
 	Guard Kind
-	// RetryIn is when it will let through again, in milliseconds from now, if
-	// nobody else asks; negative where nobody can know.
+	// RetryIn is when it will admit an attempt again, in milliseconds from now, if
+	// no other run asks; negative where that is not known.
 	RetryIn int64
 	// Circuit is the state of a breaker that refused.
 	Circuit Circuit
@@ -206,7 +206,7 @@ type Refusal struct {
 
 // State is what all runs on one key share.
 type State struct {
-	// Used is when the state was last asked or told, Keep how long it is worth
+	// Used is when the state was last used, Keep how long it is worth
 	// keeping from then on, in milliseconds.
 	Used, Keep int64
 	Breaker    BreakerState

@@ -9,7 +9,7 @@ import (
 )
 
 // Reason says which guard of a key refused, with its figures, and when it will
-// let through again.
+// admit an attempt again.
 func (r *Refusal) Reason(g *Guards, key string) string {
 	f := r.Figures
 	switch r.Guard {
@@ -54,7 +54,7 @@ func (r *Refusal) breakerReason(key string) string {
 	return fmt.Sprintf("the breaker of %q is open: %d of %s failed%s%s", key, f[1], plural(f[2], "attempt", "attempts"), row, r.again())
 }
 
-// again says when the guard lets through, if anybody can know.
+// again says when the guard will admit an attempt, where that is known.
 func (r *Refusal) again() string {
 	if r.RetryIn < 0 {
 		return ""

@@ -24,7 +24,7 @@ const (
 )
 
 // slotRefuses reports whether a slot is asked for and none is free. All slots of
-// a key are one pool: N are held, by whomever.
+// a key are one pool: N are held, by any runs.
 func (s *State) slotRefuses(g *Guards, r *Request, now int64) (Refusal, bool) {
 	if !r.Slot || g.Slots.N == 0 {
 		return Refusal{}, false

@@ -42,7 +42,7 @@ type Status struct {
 	} `json:"adaptive"`
 }
 
-// BudgetStatus says how many retries the window holds, and how many it has room for.
+// BudgetStatus says how many retries the window holds, and how many it allows.
 type BudgetStatus struct {
 	Used int64 `json:"used"`
 	Of   int64 `json:"of"`

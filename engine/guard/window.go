@@ -68,7 +68,7 @@ func (w *Window) sum(kind, n int) int64 {
 }
 
 // window returns the window of a width. Where there is none, the one that was
-// not used for longest makes room.
+// not used for longest is replaced.
 func window(all *[]Window, width, now int64) *Window {
 	i := slices.IndexFunc(*all, func(w Window) bool { return w.Width == width })
 	if i < 0 {

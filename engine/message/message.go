@@ -59,7 +59,7 @@ func Limit(d time.Duration) string {
 	return text
 }
 
-// Failure tells a failed attempt and what follows it: how it ended and when the
+// Failure describes a failed attempt and what follows it: how it ended and when the
 // next one starts stand first, the cause and the rule behind them. next is nil
 // where none follows.
 func Failure(e *event.AttemptFinished, next *event.RetryScheduled, verbose bool) (title, text string) {
@@ -78,7 +78,7 @@ func Failure(e *event.AttemptFinished, next *event.RetryScheduled, verbose bool)
 	return title, text + Ruled(e.Rule, e.ByRule)
 }
 
-// Unasked names a policy that nobody asked for, in brackets behind the first line
+// Unasked names a policy that applies unasked, in brackets behind the first line
 // about a failure; "" for none.
 func Unasked(e *event.RunStarted) string {
 	if !e.PolicyUnasked {
@@ -87,7 +87,7 @@ func Unasked(e *event.RunStarted) string {
 	return " (policy " + e.Policy + ", " + e.PolicySource + ")"
 }
 
-// Rehearsal tells of an attempt that was pretended.
+// Rehearsal describes an attempt that was pretended.
 func Rehearsal(e *event.AttemptFinished) string {
 	ended := e.Ended
 	if ended == "" {
@@ -115,8 +115,8 @@ func Ruled(rule string, decided bool) string {
 	return " [" + rule + "]"
 }
 
-// End tells how a run ended: what was run, after how many attempts, with which exit
-// code, and why. A failure that was not retried is told by this line alone.
+// End says how a run ended: what was run, after how many attempts, with which exit
+// code, and why. A failure that was not retried has this line alone.
 func End(e *event.RunFinished) string {
 	command := Command(e.Command)
 	after := fmt.Sprintf("after %s of %s in %s", Attempts(e.Attempts), command, Duration(e.Elapsed))
@@ -160,7 +160,7 @@ func End(e *event.RunFinished) string {
 // mostNamed is how many failed attempts are named in a line.
 const mostNamed = 20
 
-// measured tells what --repeat has counted.
+// measured says what --repeat has counted.
 func measured(e *event.RunFinished) string {
 	const percent = 100
 	r := e.Repeated
@@ -199,7 +199,7 @@ func measured(e *event.RunFinished) string {
 const longestCommand = 40
 
 // Command is a command as a line names it: its words without passwords, those with
-// blanks in quotes, cut to what a line has room for.
+// blanks in quotes, cut to fit into a line.
 func Command(argv []string) string {
 	words := make([]string, len(argv))
 	for i, word := range text.MaskedArgs(argv) {

@@ -1,6 +1,6 @@
 package message
 
-// This file tells of targets that are waited for.
+// This file describes targets that are waited for.
 
 import (
 	"strings"

@@ -104,7 +104,7 @@ func (c *httpCheck) defaultPort() string {
 	return "80"
 }
 
-// hostHeader returns the host as the server is told it: brackets around an
+// hostHeader returns the host for the Host header: brackets around an
 // IPv6 address, no zone (it means nothing elsewhere: RFC 6874, section 4), and
 // a port only where it is not the scheme's own.
 func (c *httpCheck) hostHeader() string {

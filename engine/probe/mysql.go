@@ -14,7 +14,7 @@ import (
 const (
 	maxMySQL    = 1 << 16 // bytes of a greeting
 	errNotMySQL = plain("answer is not MySQL's")
-	// mysqlUser is nobody's name, so that no account is locked for logins that
+	// mysqlUser is the name of no account, so that no account is locked for logins that
 	// fail.
 	mysqlUser = "retry"
 	// mysqlNative is a plugin that every server knows by name.
@@ -72,8 +72,8 @@ func readMySQL(r *bufio.Reader) ([]byte, error) {
 	return mysqlAnswer(mysqlPlugin(body[end+1:])), nil
 }
 
-// judgeMySQLError tells an error that is about everybody from one that is about
-// who asks.
+// judgeMySQLError tells an error that concerns every client from one that concerns
+// this client.
 func judgeMySQLError(b []byte) error {
 	if len(b) < 2 {
 		return errNotMySQL

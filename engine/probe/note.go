@@ -1,7 +1,7 @@
 package probe
 
 // Errors in plain words. A note says the same thing in the same words on every
-// try, so that whoever tells a person only what is new can compare notes.
+// try, so that notes can be compared to show a person only what is new.
 
 import (
 	"crypto/tls"
@@ -134,7 +134,7 @@ func certificateNote(err error) string {
 	return oneLine(strings.TrimPrefix(err.Error(), "x509: ")) + addInsecure
 }
 
-// noRoots tells whether the system has no CA certificates at all, as in an
+// noRoots reports whether the system has no CA certificates at all, as in an
 // empty image.
 func noRoots() bool {
 	roots, err := x509.SystemCertPool()

@@ -96,8 +96,8 @@ func readPostgres(r *bufio.Reader) error {
 	return judgePostgresError(string(body[4:]))
 }
 
-// judgePostgresError tells an error that is about everybody from one that is
-// about who asks, which only a login could better.
+// judgePostgresError tells an error that concerns every client from one that concerns
+// this client, which only a login could avoid.
 func judgePostgresError(fields string) error {
 	code, words := "", ""
 	for len(fields) > 1 && fields[0] != 0 {

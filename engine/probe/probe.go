@@ -1,4 +1,4 @@
-// Package probe tells whether something that --wait-for names is ready: a
+// Package probe checks whether a target of --wait-for is ready: a
 // port that accepts, an address that answers, a socket, a file, a name, a
 // database that takes connections, a command that succeeds.
 //
@@ -82,7 +82,7 @@ type check interface {
 // try is one try under way.
 type try struct {
 	*Probe
-	// missing is what the other side owes at the moment: what to say if the
+	// missing is what the try waits for at the moment: what to say if the
 	// time runs out now.
 	missing string
 	// result is what an exec: target's command left; its Err and Cancelled

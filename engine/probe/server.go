@@ -1,9 +1,9 @@
 package probe
 
 // This file is what the targets that are database servers share: the address,
-// and one question with one answer. There is no login: a server that asks who
-// it is, or refuses whoever it is, is ready. One that takes nobody at the
-// moment (it starts, stops, loads, or has no connection left) is not.
+// and one question with one answer. There is no login: a server that asks for one,
+// or refuses this client, is ready. One that accepts no client at the moment (it
+// starts, stops, loads, or has no connection left) is not.
 
 import (
 	"bufio"
@@ -98,7 +98,7 @@ func isEnd(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.
 // takesNobody is said of a server that gives no reason.
 const takesNobody = "the server takes no connections now"
 
-// said is an answer that says why nobody is taken at the moment, in the
+// said is an answer that says why no client is accepted at the moment, in the
 // server's own words, or in others where it has none.
 func said(words, otherwise string) error {
 	words = oneLine(words)

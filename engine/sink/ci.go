@@ -25,9 +25,9 @@ import (
 // needs to name a command, not to hold it.
 const longestText = 300
 
-// CIOptions say how to tell it.
+// CIOptions say what is written, and how.
 type CIOptions struct {
-	// Quiet tells nothing but complaints.
+	// Quiet writes nothing but complaints.
 	Quiet bool
 	// Plain leaves out colours.
 	Plain bool
@@ -36,7 +36,7 @@ type CIOptions struct {
 	Failed func(error)
 }
 
-// ci tells a run to a CI log. What differs between runners is in dialect.
+// ci writes a run to a CI log. What differs between runners is in dialect.
 type ci struct {
 	dialect dialect
 	options CIOptions
@@ -45,12 +45,12 @@ type ci struct {
 	w        io.Writer
 	failed   bool
 	command  string                 // as it is shown
-	policy   string                 // one that nobody named, told with the first failure
+	policy   string                 // one that applies unasked, named with the first failure
 	open     bool                   // a fold
-	finished *event.AttemptFinished // the last one that failed, told with what follows it
+	finished *event.AttemptFinished // the last one that failed, written with what follows it
 }
 
-// dialect is how a runner wants to be told. Text is inert already.
+// dialect is the syntax of a runner. Text is inert already.
 type dialect interface {
 	fold(h *event.Header, title string) string
 	unfold(h *event.Header) string
@@ -59,7 +59,7 @@ type dialect interface {
 	notice(title, text string) string
 }
 
-// Complain tells of a trouble of the program's own.
+// Complain writes a warning of the program's own.
 func (s *ci) Complain(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +69,7 @@ func (s *ci) Complain(text string) {
 // Close has nothing left to write.
 func (s *ci) Close(context.Context) error { return nil }
 
-// Emit tells one event.
+// Emit writes one event.
 func (s *ci) Emit(e event.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +112,7 @@ func (s *ci) Emit(e event.Event) {
 		s.write(s.dialect.warning("retry: the store "+inert(e.Store), inert(e.Reason)))
 	case *event.RunFinished:
 		s.unfold(&e.Header)
-		if e.Attempts > 1 { // else the end tells all of it
+		if e.Attempts > 1 { // else the last line says all of it
 			s.failedAttempt(nil)
 		}
 		s.end(e)
@@ -121,7 +121,7 @@ func (s *ci) Emit(e event.Event) {
 	}
 }
 
-// target tells of the targets that are waited for.
+// target writes about the targets that are waited for.
 func (s *ci) target(e event.Event) {
 	switch e := e.(type) {
 	case *event.TargetPending:

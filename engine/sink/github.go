@@ -42,7 +42,7 @@ func NewGitHub(w io.Writer, options CIOptions, files GitHubFiles) *GitHub {
 	return &GitHub{ci: ci{w: w, options: options, dialect: workflowCommands{}}, files: files}
 }
 
-// Emit tells one event.
+// Emit writes one event.
 func (s *GitHub) Emit(e event.Event) {
 	s.ci.Emit(e)
 	switch e := e.(type) {

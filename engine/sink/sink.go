@@ -83,13 +83,13 @@ type object struct {
 	TraceID      string            `json:"trace_id,omitempty"`
 }
 
-// nullable is a number that is told as null where it is not known.
+// nullable is a number that is written as null where it is not known.
 type nullable struct{ ms *float64 }
 
 // MarshalJSON writes the number or null.
 func (n *nullable) MarshalJSON() ([]byte, error) { return json.Marshal(n.ms) }
 
-// Emit writes one event. What is told to a person only is left out: the
+// Emit writes one event. What only a person sees is left out: the
 // contract fixes the names that a machine sees.
 func (s *JSON) Emit(e event.Event) {
 	switch e.(type) {
@@ -159,7 +159,7 @@ func objectOf(e event.Event) object {
 	return o
 }
 
-// attempt fills in what is told of attempts and of the waits between them.
+// attempt fills in the fields of attempts and of the waits between them.
 func (o *object) attempt(e event.Event) {
 	h := e.Head()
 	o.Attempt, o.MaxAttempts = h.Attempt, &h.MaxAttempts

@@ -1,6 +1,6 @@
 package store
 
-// This file reads the address of a store. It does so by hand: net/url quotes the
+// This file reads the address of a store. It does not use net/url, which quotes the
 // whole address in its errors, password included.
 
 import (

@@ -27,7 +27,7 @@ type File struct {
 	// Warn is given one line about what is wrong but stops nothing. It is called
 	// while no record is locked.
 	Warn func(line string)
-	// Holder is who takes slots, told to those who find none free.
+	// Holder is written into each slot that is taken, and shown to runs that find none free.
 	Holder string
 }
 
@@ -140,7 +140,7 @@ func safe(text string, most int) string {
 	return name[:min(len(name), most)]
 }
 
-// hash is FNV-1a in 128 bits: it tells names apart and keeps nobody out.
+// hash is FNV-1a in 128 bits: it tells names apart and is no protection.
 func hash(text string) string {
 	h := fnv.New128a()
 	_, _ = h.Write([]byte(text))

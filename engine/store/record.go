@@ -29,12 +29,12 @@ type record struct {
 	slot     int // that is written next
 	damaged  bool
 	aside    string // says that the record was set aside
-	// in and out are the room for raw and for what is written, numbers for list.
+	// in and out are the buffers for raw and for what is written, numbers that for list.
 	in, out [recordSize]byte
 	numbers []int64
 }
 
-// records keeps the room of records: what makes one transaction after another
+// records keeps the buffers of records: a process that makes one transaction after another
 // would collect garbage half of its time.
 var records = sync.Pool{New: func() any { return new(record) }}
 
@@ -82,7 +82,7 @@ func blank(b []byte) bool {
 	return true
 }
 
-// numbersIn reads a payload into the room for its numbers.
+// numbersIn reads a payload into the buffer for its numbers.
 func numbersIn(payload []byte, room *[]int64) (list []int64, ok bool) {
 	list = (*room)[:0]
 	if list == nil {
@@ -100,7 +100,7 @@ func numbersIn(payload []byte, room *[]int64) (list []int64, ok bool) {
 }
 
 // write writes the list into the older slot. A new record is written whole, so
-// that later writes need no room on the disk, and the name behind it.
+// that later writes need no space on the disk, and the name behind it.
 func (r *record) write(file readerWriter, name string) error {
 	b := r.out[:lockedfile.HeadSize]
 	for _, n := range r.list {

@@ -180,7 +180,7 @@ func (e replyError) redirect(from string) (host string, asking, is bool) {
 	return host, e.is("ASK"), true
 }
 
-// explain says what an error of the server means to whoever gave its address.
+// explain says what an error of the server means to the user who gave its address.
 func (e replyError) explain(err error) error {
 	lacks := e.is("NOPERM") ||
 		e.is("ERR") && strings.Contains(string(e), "can't run this command") // Redis 6, inside a script

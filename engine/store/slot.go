@@ -13,8 +13,8 @@ import (
 )
 
 // takeSlot locks a free slot, where fewer than limit are held, and says how many
-// that are, and who holds the first of them. The record must be locked: whoever
-// counts takes too. All slots that were ever held side by side have a file; the
+// that are, and who holds the first of them. The record must be locked, so that
+// no other process takes a slot meanwhile. All slots that were ever held side by side have a file; the
 // first that has none ends them.
 func takeSlot(path string, limit int64) (free *lockedfile.File, held int64, holder string, err error) {
 	for i := int64(0); held < limit; i++ {
@@ -59,7 +59,7 @@ func takeSlot(path string, limit int64) (free *lockedfile.File, held int64, hold
 const holderSize = 320
 
 // writeHolder says in a slot that is taken who holds it. It is for a person: where it
-// cannot be written, nobody is told of a holder.
+// cannot be written, no holder is shown.
 func writeHolder(file *lockedfile.File, holder string) {
 	line := make([]byte, holderSize)
 	n := copy(line, holder)

@@ -36,7 +36,7 @@ import (
 type Lock = interface {
 	// Descriptor is close-on-exec in the program.
 	Descriptor() uintptr
-	// Unlock frees the slot, whoever has inherited it.
+	// Unlock frees the slot, also for processes that have inherited it.
 	Unlock()
 }
 

@@ -1,7 +1,7 @@
 package store
 
-// This file removes records that nobody needs any more. It runs where a new one
-// is made, so that a key that is used once costs its room for some days at most.
+// This file removes records that are no longer needed. It runs where a new one
+// is made, so that a key that is used once takes space for some days at most.
 
 import (
 	"os"
@@ -40,9 +40,9 @@ func (f *File) sweep() {
 }
 
 // remove removes a record that is forgotten, or is one of what counts for a short
-// time only, and its slots, unless somebody
-// holds one. Whoever has opened the record meanwhile finds it without a link
-// when it is locked, and opens it again.
+// time only, and its slots, unless a
+// process holds one. A process that has opened the record meanwhile finds it without
+// a link when it has the lock, and opens it again.
 func (f *File) remove(path string, short bool) {
 	file, err := lockedfile.Open(path, false)
 	if err != nil {

@@ -1,6 +1,6 @@
 package waitfor
 
-// This file is what the engines of the targets find out, and what is told of it.
+// This file collects what the engines of the targets find, and emits the events.
 
 import (
 	"context"
@@ -17,7 +17,7 @@ type news struct {
 	ended  bool
 }
 
-// send hands over news, as long as somebody listens.
+// send hands over news until the wait is over.
 func (r *wait) send(n news) {
 	select {
 	case r.news <- n:
@@ -38,11 +38,11 @@ func (l *listener) Emit(e event.Event) {
 	}
 }
 
-// Close has nothing left to tell.
+// Close has nothing to do.
 func (l *listener) Close(context.Context) error { return nil }
 
-// learn takes news in, and tells what is new in them. The reason of a try that
-// the limit of the wait cut short is told at the end, with those of all others.
+// learn takes in news, and emits an event where they change something. The reason of a try that
+// the limit of the wait cut short is reported at the end, with those of all others.
 func (r *wait) learn(n news) {
 	if n.ended {
 		r.left--
@@ -54,7 +54,7 @@ func (r *wait) learn(n news) {
 		s.Reason = ""
 		if s.told || !r.OnlyNews {
 			r.emit(&event.TargetReady{Target: s.Target, After: time.Since(r.started)})
-			r.tellPending(false)
+			r.emitPending(false)
 		}
 		return
 	}
@@ -67,7 +67,7 @@ func (r *wait) learn(n news) {
 	if isNews && !n.try.Result.DeadlinePassed {
 		s.told = true
 		r.emit(&event.TargetPending{Target: s.Target})
-		r.tellPending(false)
+		r.emitPending(false)
 	}
 }
 
@@ -84,8 +84,8 @@ func (r *wait) gist(target int, reason string) string {
 	}, reason)
 }
 
-// tellPending tells what is still waited for, if anything is.
-func (r *wait) tellPending(beat bool) {
+// emitPending reports the targets that are still waited for, if there are any.
+func (r *wait) emitPending(beat bool) {
 	e := &event.TargetsPending{Beat: beat}
 	for i := range r.states {
 		if !r.states[i].ready {

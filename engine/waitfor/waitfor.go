@@ -3,7 +3,7 @@
 // second loop.
 //
 // One goroutine, that of Run, looks at the signals, keeps what is known of each
-// target and tells of it; the engines send it what they find. The package will
+// target and emits the events; the engines send it what they find. The package will
 // never know how a target is tried, nor end anything but its own tries.
 package waitfor
 
@@ -19,7 +19,7 @@ import (
 
 // Target is one thing that is waited for.
 type Target struct {
-	// Name is how it is told.
+	// Name is how it is shown.
 	Name string
 	// Gone says that it is waited for until it is no longer ready; the tries of
 	// Starter succeed then.
@@ -48,7 +48,7 @@ type Wait struct {
 	// Deadline is when the run ends; the zero time is none. No wait is begun
 	// that would pass it.
 	Deadline time.Time
-	// OnlyNews says that a target which is ready at once is not told.
+	// OnlyNews says that a target which is ready at once is not reported.
 	OnlyNews bool
 	Signals  engine.Signals
 	// Random is what an engine wants for its identity.
@@ -56,9 +56,9 @@ type Wait struct {
 }
 
 const (
-	// beat is how often it is told what is still waited for (SPEC section 11).
+	// beat is how often the targets that are still waited for are reported (SPEC section 11).
 	beat = 10 * time.Second
-	// firstBeat is when it is told first, unless something is known sooner.
+	// firstBeat is the time of the first report, unless a try has ended before.
 	firstBeat = 200 * time.Millisecond
 	// triesEnd is how long the tries under way may take to end after a signal. On
 	// a machine with time to spare they need a few milliseconds, and the program
@@ -77,7 +77,7 @@ type wait struct {
 	states  []state
 	left    int // engines that run
 	news    chan news
-	over    chan struct{} // closed when nobody listens any longer
+	over    chan struct{} // closed when the wait is over
 }
 
 // state is what is known of a target.
@@ -113,7 +113,7 @@ func (w *Wait) Run(ctx context.Context, emit func(event.Event)) engine.Readiness
 		case n := <-r.news:
 			r.learn(n)
 		case <-tick.C:
-			r.tellPending(time.Since(r.started) >= beat)
+			r.emitPending(time.Since(r.started) >= beat)
 			tick.Reset(beat - time.Since(r.started)%beat)
 		}
 	}
@@ -163,7 +163,7 @@ func (r *wait) engine(i int) *engine.Engine {
 // noRules is a table that knows no failure: every one is tried again.
 func noRules() *classify.Table { return &classify.Table{} }
 
-// drain waits until the tries under way have ended, and tells nothing of them:
+// drain waits until the tries under way have ended, and reports none of them:
 // what a signal has cut short is no news of a target.
 func (r *wait) drain() {
 	late := time.NewTimer(triesEnd)

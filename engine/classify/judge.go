@@ -15,8 +15,8 @@ package classify
 //  5. The later line before the earlier: what a tool says last is nearer to
 //     why it failed. Standard error counts as later than standard output, and
 //     the exit code alone as earlier than every line.
-//  6. On one line, a rule that no other one there names after "over", and then
-//     the evidence that stands behind more colons: Go and Rust wrap an error as
+//  6. On one line, a rule that no other one there names after "over" (a decisive
+//     rule beats those that it names on every line), and then the evidence that stands behind more colons: Go and Rust wrap an error as
 //     "what was done: why it failed", so the cause is the innermost.
 //  7. The order of the rules in their files. A test proves that no two rules
 //     with different verdicts are told apart by this alone on their examples.
@@ -173,7 +173,10 @@ func settle(found []finding) {
 		f.beaten = slices.ContainsFunc(found, func(g finding) bool {
 			return g.line == f.line && g.strength >= f.strength && slices.Contains(g.rule.Over, f.rule.ID)
 		})
-		if f.rule.Yields == "" {
+		f.yielded = slices.ContainsFunc(found, func(g finding) bool {
+			return g.strength == Decisive && slices.Contains(g.rule.Over, f.rule.ID)
+		})
+		if f.rule.Yields == "" || f.yielded {
 			continue
 		}
 		end := f.rule.matchEnd(f.match.Line)

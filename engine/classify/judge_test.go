@@ -49,7 +49,7 @@ func TestJudge(t *testing.T) {
 		{name: "the status on a line of its own, of what no rule knows", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "Frob: no.\n\tstatus code: 400, request id: 4, host id:\n", verdict: event.Permanent, rule: "aws-sdk-status"},
 		{name: "a help text does not count", argv: "x", result: attempt.Result{ExitCode: 2}, stderr: "unknown option -z\n  -t, --timeout N  request timeout\n", verdict: event.Permanent, rule: "option-unknown"},
 		{name: "a usage line speaks of wrong use only", argv: "x", result: attempt.Result{ExitCode: 2}, stderr: "Usage: x [-a] [-b] [-c] [-t timeout] file\n", verdict: event.Permanent, rule: "usage-line"},
-		{name: "a word of a list is no level of a log", argv: "x", result: attempt.Result{ExitCode: 2}, stderr: "Error: task must be one of <list | info | verify>\n", verdict: event.Permanent, rule: "usage"},
+		{name: "a word of a list is no level of a log", argv: "x", result: attempt.Result{ExitCode: 2}, stderr: "Error: task must be one of <list | info | verify>\n", verdict: event.Permanent, rule: "value-invalid"},
 		{name: "colours do not hide", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "\x1b[31mconnection\x1b[0m refused\n", verdict: event.Transient, rule: "net-refused"},
 		{name: "progress bars do not hide", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "10%\r20%\rconnection refused\r", verdict: event.Transient, rule: "net-refused"},
 		{name: "psql names the script's line", argv: "psql -f m.sql", result: attempt.Result{ExitCode: 3}, stderr: "psql:m.sql:12: ERROR:  could not serialize access due to concurrent update\n", verdict: event.Transient, rule: "sql-transient"},

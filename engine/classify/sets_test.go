@@ -52,6 +52,7 @@ func readSet(tb testing.TB, name string) (records []record) {
 		}
 		records = append(records, r)
 	}
+	slices.SortStableFunc(records, func(a, b record) int { return strings.Compare(a.Tool, b.Tool) })
 	return records
 }
 
@@ -94,17 +95,21 @@ func hiding(t *Table, names []string) *Table {
 	return newTable(rules, layer)
 }
 
-// strangerTables are tables without the rules of one command, by its names.
-type strangerTables map[string]*Table
+// stranger is the table without the rules of one command.
+type stranger struct {
+	key   string
+	table *Table
+}
 
-func (s strangerTables) of(r *record) *Table {
+// of returns the table for the record's tool. It keeps one table, since each one
+// has a filter of a megabyte: records of one tool stand together.
+func (s *stranger) of(r *record) *Table {
 	names, _ := command.Chain(r.Argv)
 	names = append(slices.Clone(names), r.Tool)
-	key := strings.Join(names, " ")
-	if s[key] == nil {
-		s[key] = hiding(BuiltIn(), names)
+	if key := strings.Join(names, " "); s.key != key {
+		s.key, s.table = key, hiding(BuiltIn(), names)
 	}
-	return s[key]
+	return s.table
 }
 
 // limits are the least share that is judged right, and the greatest shares of
@@ -114,8 +119,8 @@ type limits struct{ right, stopped, retried float64 }
 // TestSets: corpus is the public half of the failure corpus; recordings and
 // strangers are tools that were run against faults on loopback and plain mistakes;
 // quoted are messages of a few lines. Outside and posted are samples of failures
-// that others recorded or wrote down without knowing the rules. Fresh was made
-// before the rules for content, and 60 % of its permanent failures mislead.
+// that others recorded or wrote down without knowing the rules. Fresh was made for
+// the rules about content: two thirds of its permanent failures mislead.
 // In passing the output hides that a server was away.
 func TestSets(t *testing.T) {
 	for _, x := range []struct {
@@ -125,14 +130,14 @@ func TestSets(t *testing.T) {
 		{"corpus", limits{.97, .01, .05}, limits{.94, .02, .10}},
 		{"recordings", limits{.95, .01, .10}, limits{.94, .01, .12}},
 		{"strangers", limits{.94, .01, .14}, limits{.93, .01, .16}},
-		{"quoted", limits{.92, .01, .12}, limits{.89, .01, .16}},
-		{"outside", limits{.93, .035, .11}, limits{.93, .035, .12}},
+		{"quoted", limits{.92, .01, .12}, limits{.89, .01, .17}},
+		{"outside", limits{.93, .035, .12}, limits{.93, .035, .12}},
 		{"posted", limits{.91, .03, .16}, limits{.88, .05, .20}},
-		{"fresh", limits{.92, .05, .15}, limits{.85, .06, .25}},
+		{"fresh", limits{.95, .03, .08}, limits{.91, .04, .16}},
 		{"passing", limits{.85, .15, 0}, limits{.75, .25, 0}},
 	} {
 		var asIs, hidden rates
-		strangers := strangerTables{}
+		var strangers stranger
 		for _, r := range readSet(t, x.name) {
 			f := r.failure()
 			j := BuiltIn().Judge(f)
@@ -207,7 +212,7 @@ func (r *record) perturbed() record {
 }
 
 func TestVerdictSurvivesOtherNames(t *testing.T) {
-	strangers := strangerTables{}
+	var strangers stranger
 	var all, flipped int
 	for _, name := range []string{"strangers", "quoted", "fresh"} {
 		for _, r := range readSet(t, name) {

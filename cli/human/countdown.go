@@ -48,7 +48,7 @@ func (s *Sink) startCountdown(to string, wait time.Duration) {
 	}
 }
 
-// startDrawing begins to draw a text that tells the time left of a wait. With
+// startDrawing begins to draw a text with the time left of a wait. With
 // a wait of 0 there is nothing to draw, only to erase.
 func (s *Sink) startDrawing(text func(left string) string, wait time.Duration) {
 	c := &countdown{stop: make(chan struct{}), stopped: make(chan struct{})}
@@ -107,7 +107,7 @@ func (s *Sink) show(drawing, undo string) {
 }
 
 // Hide takes away what is drawn, since the program is about to be stopped. It
-// waits for nobody who writes to a terminal that stands still.
+// does not wait for a write to a stopped terminal.
 func (s *Sink) Hide() {
 	if s.writing.TryLock() {
 		defer s.writing.Unlock()

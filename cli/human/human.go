@@ -1,8 +1,8 @@
-// Package human tells a person what happens, on standard error: one line for
-// each failed attempt, one at the end, and a live countdown on a terminal.
+// Package human writes events for a person, on standard error: one line for each
+// failed attempt, one at the end, and a live countdown on a terminal.
 //
-// It is the only place that knows of colour. It will never decide anything,
-// and says nothing when the first attempt succeeds.
+// It alone uses colour. It decides nothing, and writes nothing when the first
+// attempt succeeds.
 package human
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/retrysh/retry/engine/message"
 )
 
-// Level says how much is told.
+// Level is how much is written.
 type Level int
 
 // The levels: failures and the end; nothing; every start and wait as well.
@@ -31,7 +31,7 @@ const (
 	Verbose
 )
 
-// Options say how to tell it.
+// Options say how events are written.
 type Options struct {
 	Level Level
 	Color bool
@@ -42,7 +42,7 @@ type Options struct {
 	// Timestamps puts the time before each line.
 	Timestamps bool
 	// Failed is given the first error of the writer. nil ignores it: where
-	// standard error itself cannot be written there is nobody to tell.
+	// standard error itself cannot be written, there is no place to report it.
 	Failed func(error)
 }
 
@@ -76,8 +76,8 @@ type Sink struct {
 	claimed   bool       // the terminal is this run's to draw on
 	countdown *countdown
 	status    *status
-	finished  *event.AttemptFinished // the last one that failed, told with what follows it
-	policy    string                 // one that nobody named, told with the first failure
+	finished  *event.AttemptFinished // the last one that failed, written with what follows it
+	policy    string                 // chosen by the command's name, written with the first failure
 }
 
 // New returns a sink that writes to w.
@@ -85,7 +85,7 @@ func New(w io.Writer, options Options) *Sink {
 	return &Sink{w: w, options: options}
 }
 
-// Emit tells one event.
+// Emit writes one event.
 func (s *Sink) Emit(e event.Event) {
 	s.telling.Lock()
 	defer s.telling.Unlock()
@@ -129,7 +129,7 @@ func (s *Sink) Emit(e event.Event) {
 	}
 }
 
-// attempt tells of the attempts and their copies.
+// attempt writes events of attempts and their copies.
 func (s *Sink) attempt(e event.Event) {
 	switch e := e.(type) {
 	case *event.AttemptStarted:
@@ -142,7 +142,7 @@ func (s *Sink) attempt(e event.Event) {
 	}
 }
 
-// target tells of the targets that are waited for.
+// target writes events of targets that are waited for.
 func (s *Sink) target(e event.Event) {
 	switch e := e.(type) {
 	case *event.TargetReady:
@@ -158,15 +158,15 @@ func (s *Sink) target(e event.Event) {
 	}
 }
 
-// detail tells a line in verbose mode only.
+// detail writes a line in verbose mode only.
 func (s *Sink) detail(format string, args ...any) {
 	if s.options.Level == Verbose {
 		s.line(faint, format, args...)
 	}
 }
 
-// hook tells of a hook that starts or has ended: what the attempt before it came
-// to is told first, as the hook may write lines of its own.
+// hook writes the start and the end of a hook. The result of the attempt before it
+// comes first, as the hook may write lines of its own.
 func (s *Sink) hook(e event.Event) {
 	switch e := e.(type) {
 	case *event.HookStarted:
@@ -181,14 +181,14 @@ func (s *Sink) hook(e event.Event) {
 	}
 }
 
-// rehearsed tells of a pretended attempt, whatever the level.
+// rehearsed writes a line about a pretended attempt, at every level.
 func (s *Sink) rehearsed(e event.Event) {
 	if e, ok := e.(*event.AttemptFinished); ok && e.Result.Rehearsed {
 		s.line(faint, "%s", message.Rehearsal(e))
 	}
 }
 
-// ownTrouble tells what is left to tell under Quiet: that the program itself
+// ownTrouble writes what is written under Quiet: that the program itself
 // failed, or had nothing to start. Without it a shell would have said that.
 func (s *Sink) ownTrouble(e event.Event) {
 	if e, ok := e.(*event.RunFinished); ok && e.Outcome != event.Succeeded && (e.Outcome == event.Failed || e.NotStarted) {
@@ -196,14 +196,14 @@ func (s *Sink) ownTrouble(e event.Event) {
 	}
 }
 
-// Note tells something that is no trouble, where much is told.
+// Note writes a line that is no error, in verbose mode.
 func (s *Sink) Note(text string) {
 	s.telling.Lock()
 	defer s.telling.Unlock()
 	s.detail("%s", text)
 }
 
-// Say tells something that is no trouble, unless all is to be quiet.
+// Say writes a line that is no error, unless the level is Quiet.
 func (s *Sink) Say(text string) {
 	s.telling.Lock()
 	defer s.telling.Unlock()
@@ -213,7 +213,7 @@ func (s *Sink) Say(text string) {
 	}
 }
 
-// Complain tells of a trouble of the program's own, whatever the level.
+// Complain writes an error of the program itself, at every level.
 func (s *Sink) Complain(text string) {
 	s.telling.Lock()
 	defer s.telling.Unlock()
@@ -229,7 +229,7 @@ func (s *Sink) Close(context.Context) error {
 	return nil
 }
 
-// failedAttempt tells the last failed attempt and what follows it; next is nil
+// failedAttempt writes the last failed attempt and what follows it; next is nil
 // where nothing does.
 func (s *Sink) failedAttempt(next *event.RetryScheduled) {
 	e := s.finished
@@ -242,21 +242,21 @@ func (s *Sink) failedAttempt(next *event.RetryScheduled) {
 	s.policy = ""
 }
 
-// copyEvent tells what befell a copy of a hedged attempt, where details are
+// copyEvent writes the fate of a copy of a hedged attempt, where details are
 // asked for.
 func (s *Sink) copyEvent(e event.Event) {
 	switch e := e.(type) {
 	case *event.AttemptCancelled:
 		s.detail("attempt %s has lost and was ended after %s", trial(&e.Header, &e.Which), message.Duration(e.Result.Duration))
 	case *event.GuardRefused:
-		if e.Hedged { // that of an attempt is told at the end
+		if e.Hedged { // that of an attempt is written at the end
 			s.detail("attempt %s was not let through: %s", trial(&e.Header, &e.Which), e.Reason)
 		}
 	}
 }
 
 // copyFinished keeps a failure until it is known what follows it. Of a hedged
-// attempt that is the last copy to end; of the others a verbose line tells.
+// attempt that is the last copy to end; the others have a line in verbose mode.
 func (s *Sink) copyFinished(e *event.AttemptFinished) {
 	s.finished = nil
 	if !e.Success {

@@ -1,6 +1,6 @@
 package human
 
-// This file tells what a wait for targets still waits for: live on a terminal,
+// This file writes what a wait for targets still waits for: live on a terminal,
 // elsewhere with a line now and then.
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/retrysh/retry/engine/message"
 )
 
-// targets tells what is missing and how long is left.
+// targets writes what is missing and how long is left.
 func (s *Sink) targets(e *event.TargetsPending) {
 	switch {
 	case s.claim():
@@ -38,7 +38,7 @@ func (s *Sink) startTargets(e *event.TargetsPending) {
 	s.startDrawing(func(left string) string { return prefix + "waiting (" + left + " left) for " + text }, e.Left)
 }
 
-// slot tells that a slot is waited for: live on a terminal.
+// slot writes that a slot is waited for: live on a terminal.
 func (s *Sink) slot(e *event.SlotPending) {
 	if !s.claim() {
 		s.line(faint, "%s", message.SlotPending(e, message.Duration(e.Left.Round(time.Second))))

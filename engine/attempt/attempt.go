@@ -79,8 +79,8 @@ type Spec struct {
 	// and before Run returns. nil means that nobody reads the stream, and the
 	// attempt may have the program's own descriptor for it.
 	Stdout, Stderr io.Writer
-	// Alike says that nobody tells Stdout from Stderr: where both outputs lead to
-	// the same file, each may receive all that is written to either.
+	// Alike says that Stdout and Stderr need not be distinguished: where both outputs
+	// lead to the same file, each may receive all that is written to either.
 	Alike bool
 	// Streams says where the streams lead.
 	Streams Streams

@@ -21,8 +21,8 @@ func pipe(p []int) error {
 // fionread is FIONREAD of sys/filio.h: _IOR('f', 127, int).
 const fionread = 0x4004667f
 
-// pollNoReader is what poll(2) says of a pipe that nobody reads: POLLHUP, as of
-// one that nobody writes.
+// pollNoReader is what poll(2) reports for a pipe without a reader: POLLHUP, as
+// for one without a writer.
 const pollNoReader = unix.POLLERR | unix.POLLHUP
 
 // widen has nothing to set here.

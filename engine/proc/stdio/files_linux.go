@@ -6,7 +6,7 @@ import "golang.org/x/sys/unix"
 
 const fionread = unix.TIOCINQ
 
-// pollNoReader is what poll(2) says of a pipe that nobody reads.
+// pollNoReader is what poll(2) reports for a pipe without a reader.
 const pollNoReader = unix.POLLERR
 
 func pipe(p []int) error { return unix.Pipe2(p, unix.O_CLOEXEC) }

@@ -111,7 +111,7 @@ func writeAll(f File, b []byte) error {
 	return nil
 }
 
-// isGone reports whether a write failed since nobody reads.
+// isGone reports whether a write failed because there is no reader.
 func isGone(err error) bool { return errors.Is(err, unix.EPIPE) }
 
 // pending returns how many bytes a pipe holds.
@@ -145,13 +145,13 @@ func awaitReadable(f File, over *wake, limit time.Duration) {
 	_ = poll(int(limit/time.Millisecond)+1, pollFd(f, unix.POLLIN))
 }
 
-// NoReader reports whether standard output is a pipe or socket that nobody reads.
+// NoReader reports whether standard output is a pipe or socket without a reader.
 func NoReader() bool { return poll(0, pollFd(1, 0))[0].Revents&pollNoReader != 0 }
 
-// watchOrphans is not needed here: the pump notices itself.
+// watchOrphans is not needed here: the pump itself polls.
 func (*Pump) watchOrphans() {}
 
-// wakeable is a pipe whose closing wakes all who poll it.
+// wakeable is a pipe: closing its writing end wakes everything that polls it.
 type wakeable struct{ read, write File }
 
 func (w *wakeable) open() (err error) {

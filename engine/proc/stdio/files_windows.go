@@ -1,7 +1,7 @@
 package stdio
 
 // This file is what Windows does with a file. An anonymous pipe cannot be polled:
-// reading it blocks, and who no longer waits leaves the reader behind.
+// reading it blocks, and a caller that stops waiting leaves the reading goroutine behind.
 
 import (
 	"errors"
@@ -62,7 +62,7 @@ func writeAll(f File, b []byte) error {
 	return err
 }
 
-// isGone reports whether a write failed since nobody reads.
+// isGone reports whether a write failed because there is no reader.
 func isGone(err error) bool {
 	const noData, notConnected = syscall.Errno(232), syscall.Errno(233) // ERROR_NO_DATA, ERROR_PIPE_NOT_CONNECTED: the other end is closed
 	return errors.Is(err, syscall.ERROR_BROKEN_PIPE) || errors.Is(err, noData) || errors.Is(err, notConnected)
@@ -81,7 +81,7 @@ func pending(f File) int {
 	return int(n)
 }
 
-// awaitReadable is not needed: reading waits.
+// awaitReadable is not needed: reading blocks.
 func awaitReadable(File, *wake, time.Duration) {}
 
 // NoReader cannot be asked here.
@@ -106,7 +106,7 @@ func (p *Pump) watchOrphans() {
 	}()
 }
 
-// wakeable has nothing to wake: nobody polls.
+// wakeable does nothing: there is no polling.
 type wakeable struct{}
 
 func (wakeable) open() error { return nil }

@@ -28,8 +28,8 @@ func newHeld(fd int) (*Held, error) {
 func (h *Held) Drop() { closeFile(h.file) }
 
 // Release writes the output to where it belongs, or to standard error where the
-// attempt was rejected. The error is attempt.ErrReaderGone where nobody reads
-// standard output.
+// attempt was rejected. The error is attempt.ErrReaderGone where standard output
+// has no reader.
 func (h *Held) Release(accepted bool) error {
 	defer h.Drop()
 	to := h.fd
@@ -42,7 +42,7 @@ func (h *Held) Release(accepted bool) error {
 		return nil
 	case isGone(err) && to == 1:
 		return attempt.ErrReaderGone
-	case isGone(err): // nobody is left to be told
+	case isGone(err): // standard error has no reader either
 		return nil
 	}
 	return fmt.Errorf("writing %s: %w", names[to], err)

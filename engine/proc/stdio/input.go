@@ -38,7 +38,7 @@ func OpenInput(mode InputMode) *Input {
 var ErrUnended = errors.New("standard input has not ended")
 
 // All returns the whole input from its first byte on, nil where nothing is replayed.
-// What nobody has read yet is read until ctx is done.
+// What has not been read yet is read until ctx is done.
 func (in *Input) All(ctx context.Context) (io.Reader, error) {
 	switch {
 	case !in.replays:
@@ -150,7 +150,7 @@ func (s *fileSource) await(*feeder, []byte, int64) (bool, error) { return true, 
 // in a file without a name. Each of those who read it has its own pace; the one
 // that is ahead, and has the turn, reads the input for all.
 type spool struct {
-	turn chan struct{} // has a token while somebody reads the input
+	turn chan struct{} // has a token while a feeder reads the input
 
 	mu     sync.Mutex // a leaf: only system calls while it is held
 	memory []byte
@@ -235,7 +235,7 @@ func (s *spool) grow(buf []byte) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.ended = true
-		s.tell()
+		s.signal()
 		return nil
 	case err != nil:
 		return fmt.Errorf("reading standard input: %w", err)
@@ -246,8 +246,8 @@ func (s *spool) grow(buf []byte) error {
 	return nil
 }
 
-// tell tells all who wait that there is more; s.mu is held.
-func (s *spool) tell() {
+// signal wakes the feeders that wait for more; s.mu is held.
+func (s *spool) signal() {
 	close(s.more)
 	s.more = make(chan struct{})
 }
@@ -274,7 +274,7 @@ func (s *spool) keep(b []byte) error {
 		}
 	}
 	s.size += int64(len(b))
-	s.tell()
+	s.signal()
 	return nil
 }
 

@@ -18,13 +18,13 @@ import (
 type keys struct {
 	set    bool
 	before unix.Termios // the user's terminal
-	passes bool         // what is typed is watched
+	passes bool         // keys are watched
 	over   wakeable     // ends that
 	ended  chan struct{}
 }
 
-// watchModes has the reader of a pseudo-terminal told of changes of its modes
-// (ioctl_tty(2), TIOCPKT; the flag EXTPROC asks for it, and for nothing else here).
+// watchModes makes changes of a pseudo-terminal's modes visible to its reader
+// (ioctl_tty(2), TIOCPKT). The flag EXTPROC enables this and has no other effect here.
 func watchModes(master File, modes *unix.Termios) {
 	if unix.IoctlSetPointerInt(master, unix.TIOCPKT, 1) == nil {
 		modes.Lflag |= unix.EXTPROC
@@ -67,7 +67,7 @@ func (p *Pump) modesChanged() {
 	if !k.set {
 		before, err := unix.IoctlGetTermios(p.dst, getTermios)
 		if group, errGroup := unix.IoctlGetInt(p.dst, unix.TIOCGPGRP); err != nil || errGroup != nil || group != unix.Getpgrp() {
-			return // a background job is stopped for less
+			return // a background job that sets modes is stopped (SIGTTOU)
 		}
 		k.set, k.before = true, *before
 	}
@@ -95,12 +95,12 @@ func (p *Pump) modesBack() {
 	_ = unix.IoctlSetTermios(p.dst, setTermios, &k.before)
 }
 
-// takenIn is how long what is typed first is left to who reads standard input. Where
-// it is still there then, the command reads its output.
+// takenIn is how long the first key is left for a reader of standard input. If it is
+// still there afterwards, the command reads keys from its output.
 const takenIn = 300 * time.Millisecond
 
-// start passes on what is typed, unless somebody else reads it, through a description
-// of its own, which may be non-blocking: the other is the shell's too.
+// start passes keys on, unless another process reads them. It opens the terminal
+// again, since that description may be non-blocking; the shell shares the other.
 func (k *keys) start(user, master File) {
 	own, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", user), unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -1,7 +1,6 @@
 package stdio
 
-// This file moves what a command writes to where it belongs, and has it read
-// along.
+// This file copies a command's output to its destination and to a second writer.
 
 import (
 	"fmt"
@@ -11,12 +10,12 @@ import (
 	"time"
 )
 
-// Pump moves what a command writes: to its destination first, then to who reads
-// along.
+// Pump moves what a command writes: first to its destination, then to the writer
+// also.
 type Pump struct {
 	src, dst File
 	terminal bool      // src is a pseudo-terminal that stands for dst
-	keys     keys      // typed on dst, where the command reads them from src
+	keys     keys      // passed from dst to src
 	doing    string    // for errors
 	also     io.Writer // may be nil
 	over     *wake
@@ -34,13 +33,13 @@ type Pump struct {
 }
 
 // piece is the most that is written at once: less than a pump reads, so that a
-// slow reader, of 32 KiB a second within 2 s, can be told from none.
+// slow reader, of 32 KiB a second within 2 s, can be distinguished from none.
 const piece = 64 << 10
 
-// Done is closed when all is passed on and read along.
+// Done is closed when everything has been copied to both.
 func (p *Pump) Done() <-chan struct{} { return p.done }
 
-// HasEnded reports whether that is so.
+// HasEnded reports whether Done is closed.
 func (p *Pump) HasEnded() bool {
 	select {
 	case <-p.done:
@@ -50,12 +49,12 @@ func (p *Pump) HasEnded() bool {
 	}
 }
 
-// Passed counts what the destination has taken, in pieces: while it stands still,
-// the reader takes nothing.
+// Passed is the number of pieces written to the destination. While it does not grow,
+// the reader reads nothing.
 func (p *Pump) Passed() int64 { return p.passed.Load() }
 
-// Drop keeps a pump that is stuck from writing any more. The reader along may go
-// on then.
+// Drop stops a blocked pump from writing any more. The second writer is not used
+// after it returns.
 func (p *Pump) Drop() {
 	p.dropped.Store(true)
 	p.mu.Lock()

@@ -1,15 +1,15 @@
 // Package stdio connects the standard streams of a process: to the program's own
-// descriptors wherever nobody needs the bytes, else through pipes, whose bytes
-// are passed on first and read along second. It holds output back until somebody
-// says where it goes, and gives any number of processes the same input from its
-// first byte.
+// descriptors where the bytes are not needed, else through pipes or pseudo-terminals,
+// whose bytes are first passed on and then given to a second writer. It holds output
+// back until the caller says where it goes, and gives any number of processes the
+// same input from its first byte.
 //
-// It starts and ends no process, catches no signal and judges nothing. What goes
-// wrong while bytes are moved comes out of a channel that never blocks.
+// It starts and ends no process, catches no signal and judges nothing. Errors
+// while bytes are copied are sent on a channel that never blocks.
 //
 // The spool has a lock, a leaf: only system calls are made while it is held. A pump
-// has one that it holds while the reader along is called, so that Drop can say that
-// nothing is read any more.
+// has one that it holds while it calls the second writer, so that Drop can guarantee
+// that the writer is not used afterwards.
 package stdio
 
 import (
@@ -50,22 +50,22 @@ type Plan struct {
 	// OutTo is where standard output leads: 1, or 2 for standard error.
 	OutTo int
 	// Stdout and Stderr receive a copy of what is written, in order; nil is
-	// nobody.
+	// no receiver.
 	Stdout, Stderr io.Writer
 	// Beside says that other processes may read the same input at the same time.
 	Beside bool
 	// Timed says that LastByte will be asked, so both outputs are read.
 	Timed bool
-	// Alike says that nobody tells Stdout from Stderr: where both outputs lead to
-	// the same file, one channel carries them in their order, and each writer
+	// Alike says that Stdout and Stderr need not be distinguished: where both outputs
+	// lead to the same file, one channel carries them in order, and each writer
 	// gets all of it.
 	Alike bool
 	// Question has both outputs go to Stdout, and nowhere else.
 	Question bool
 }
 
-// Trouble is what may go wrong while bytes are moved: nobody reads standard
-// output any more, or else Err.
+// Trouble is an error while bytes are copied: standard output has no reader any
+// more, or else Err.
 type Trouble struct {
 	ReaderGone bool
 	Err        error
@@ -73,7 +73,7 @@ type Trouble struct {
 
 // Streams are the standard streams of one process.
 type Streams struct {
-	// Troubles delivers what goes wrong.
+	// Troubles delivers errors while bytes are copied.
 	Troubles <-chan Trouble
 	// NoTerminal is why a command has a pipe in place of a terminal, nil where it
 	// has none.
@@ -86,7 +86,7 @@ type Streams struct {
 	pumps    []*Pump
 	outputs  []*Held
 	over     *wake     // nil where no bytes are moved
-	activity *activity // nil where nobody asks
+	activity *activity // nil unless LastByte is used
 }
 
 // mostTroubles is how many there can be: one of each stream.
@@ -154,7 +154,7 @@ func each(a, b io.Writer) io.Writer {
 
 // openOutput decides where the command's descriptor fd leads. To hold it back, the
 // command could be given the file itself, at half the time for 1 GiB: but then
-// nobody notices what it failed to write to a full disk, nor sees the end of
+// a failed write to a full disk is not noticed, nor the end of
 // what its children still write, and it may lock or truncate the file.
 func (s *Streams) openOutput(fd, to int, mode OutputMode, also io.Writer) error {
 	dst, doing := standard(to), "writing "+names[to]
@@ -206,7 +206,7 @@ func (s *Streams) fail(err error) { s.troubles <- Trouble{Err: err} }
 // Files are what the command gets as 0, 1 and 2.
 func (s *Streams) Files() [3]File { return s.child }
 
-// Start lets go of the command's ends and begins to move bytes.
+// Start closes the command's ends and begins to copy.
 func (s *Streams) Start() {
 	s.closeOthers()
 	for _, p := range s.pumps {
@@ -256,7 +256,7 @@ func (s *Streams) Finish() bool {
 	return true
 }
 
-// Release gives back what nobody uses any more.
+// Release closes what is no longer used.
 func (s *Streams) Release() {
 	all := s.feeder == nil || s.feeder.wait()
 	for _, p := range s.pumps {
@@ -270,7 +270,7 @@ func (s *Streams) Release() {
 // Pumps are what moves the outputs.
 func (s *Streams) Pumps() []*Pump { return s.pumps }
 
-// Held gives away the outputs that are held back, once.
+// Held returns the outputs that are held back, and forgets them.
 func (s *Streams) Held() []*Held {
 	held := s.outputs
 	s.outputs = nil
@@ -295,7 +295,7 @@ func (s *Streams) LastByte(since time.Time) time.Time {
 	return since
 }
 
-// wake tells all who move bytes that the command has ended.
+// wake signals to all pumps and feeders that the command has ended.
 type wake struct {
 	wakeable
 	called chan struct{}             // closed then

@@ -49,7 +49,7 @@ func newTerminal(f File) (read, write File, err error) {
 }
 
 // copySize gives a terminal the size of another, and reports whether it had a
-// different one.
+// different one before.
 func copySize(to, from File) bool {
 	size, err := unix.IoctlGetWinsize(from, unix.TIOCGWINSZ)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/retrysh/retry/cli/letters"
@@ -97,25 +96,16 @@ func (s *starter) Run(_ *queue.Dir, e *queue.Entry, stdin *os.File) letters.Resu
 		return letters.Result{Result: letters.Failed, Reason: "no process for its run: " + err.Error()}
 	}
 	defer func() { _ = result.Close() }()
-	ended := make(chan *os.ProcessState, 1)
+	var state *os.ProcessState
+	ended := make(chan struct{})
 	go func() {
-		state, _ := p.Wait()
-		ended <- state
+		state, _ = p.Wait()
+		close(ended)
 	}()
-	for {
-		var signal attempt.Signal
-		select {
-		case signal = <-s.signals.Cancelled():
-			s.asked = signal
-		case <-s.signals.Woken():
-			signal = "SIGUSR1"
-		case state := <-ended:
-			return readResult(result, state)
-		}
-		if n, ok := proc.NumberOf(signal); ok {
-			_ = p.Signal(syscall.Signal(n))
-		}
+	if asked := proc.Accompany(s.signals, p, ended); asked != "" {
+		s.asked = asked
 	}
+	return readResult(result, state)
 }
 
 // start starts the process for a letter, and returns the pipe that its result

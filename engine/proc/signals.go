@@ -58,6 +58,34 @@ func SignalTo(pid int, meant func() bool, s attempt.Signal) error {
 // Die ends the program by a signal, and returns where that cannot be.
 func Die(sig attempt.Signal) { signals.Die(sig) }
 
+// Accompany passes the signals that reach the program on to a process of its own,
+// but for those of job control, until the process has ended. It returns the last
+// one that asked for the end, "" for none.
+func Accompany(s *Signals, p *os.Process, ended <-chan struct{}) (asked attempt.Signal) {
+	inbox := signals.NewInbox(true)
+	defer s.Leave(inbox)
+	if asked = s.Enter(inbox, 0); asked != "" {
+		n, _ := NumberOf(asked)
+		_ = p.Signal(syscall.Signal(n))
+	}
+	for {
+		select {
+		case <-ended:
+			return asked
+		case <-inbox.Arrived():
+		}
+		for d := s.Next(inbox); d != nil; d = s.Next(inbox) {
+			if signals.Ends(d.Signal) {
+				asked = signals.NameOf(d.Signal)
+			}
+			if !signals.Stops(d.Signal) && !signals.Continues(d.Signal) {
+				_ = p.Signal(d.Signal)
+			}
+			s.Answer(d, true)
+		}
+	}
+}
+
 // NumberOf returns this system's number of a signal, and whether it has it.
 func NumberOf(s attempt.Signal) (int, bool) { return signals.NumberOf(s) }
 

@@ -5,8 +5,6 @@ package guard
 // decide. A probe holds its place by a lease: a process that dies blocks others no
 // longer than that.
 
-import "slices"
-
 // Circuit is the state of a breaker.
 type Circuit int
 
@@ -186,12 +184,11 @@ func (s *BreakerState) change(to Circuit, now int64) {
 }
 
 // renew keeps a place for another lease, unless it is lost.
-func (s *BreakerState) renew(pass Pass, now int64) bool {
+func (s *BreakerState) renew(pass Pass, now int64) {
 	s.Probes = expire(s.Probes, now)
-	i := slices.IndexFunc(s.Probes, func(l Lease) bool { return l.ID == pass.ID })
-	if i < 0 {
-		return false
+	for i := range s.Probes {
+		if s.Probes[i].ID == pass.ID {
+			s.Probes[i].Until = now + LeaseFor
+		}
 	}
-	s.Probes[i].Until = now + LeaseFor
-	return true
 }

@@ -184,8 +184,6 @@ type Answer struct {
 	Pass  Pass
 	// From and To differ where this request changed the breaker.
 	From, To Circuit
-	// Lost says that the lease of a place had run out before Renew.
-	Lost bool
 	// Now is the time of the store, in milliseconds.
 	Now int64
 }
@@ -247,7 +245,7 @@ func Do(g *Guards, s *State, r *Request, now int64) Answer {
 	case Report:
 		report(g, s, r, now)
 	case Renew:
-		a.Lost = renew(s, r, now)
+		renew(s, r, now)
 	case Withdraw:
 		withdraw(g, s, r.Taken, now)
 	case Finish:
@@ -386,14 +384,13 @@ func report(g *Guards, s *State, r *Request, now int64) {
 	}
 }
 
-func renew(s *State, r *Request, now int64) (lost bool) {
+func renew(s *State, r *Request, now int64) {
 	if r.Pass.Place {
-		lost = !s.Breaker.renew(r.Pass, now)
+		s.Breaker.renew(r.Pass, now)
 	}
 	if r.Pass.Slot {
 		s.renewSlot(r.Pass.ID, now)
 	}
-	return lost
 }
 
 func withdraw(g *Guards, s *State, t Taken, now int64) {

@@ -132,7 +132,8 @@ func TestBreakerNeverLetsMoreProbesThrough(t *testing.T) {
 				}
 			case 2: // one is renewed
 				for id, pass := range out {
-					if pass.Place && !Do(g, &s, &Request{Op: Renew, Pass: pass}, now).Lost {
+					Do(g, &s, &Request{Op: Renew, Pass: pass}, now)
+					if pass.Place && holds(s.Breaker.Probes, id) {
 						until[id] = now + LeaseFor
 					}
 					break

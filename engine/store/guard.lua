@@ -458,14 +458,11 @@ local function report()
 end
 
 local function renew()
-  local lost = 0
   if r.pass.place == 1 then
-    lost = 1
     s.probes = expire(s.probes)
     for _, l in ipairs(s.probes) do
       if l[1] == r.pass.id then
         l[2] = now + LEASE
-        lost = 0
         break
       end
     end
@@ -474,7 +471,6 @@ local function renew()
     s.slots = release(s.slots, r.pass.id)
     s.slots[#s.slots + 1] = { r.pass.id, now + LEASE }
   end
-  return lost
 end
 
 local function finish()
@@ -514,7 +510,7 @@ clampLeases(s.probes, LEASE)
 clampLeases(s.slots, LEASE)
 clampLeases(s.failed, VALUES_FOR)
 s.used, s.keep = now, max(s.keep, keep())
-local from, lost = s.circuit, 0
+local from = s.circuit
 local refusal, taken, pass
 if op == PERMIT then
   refusal, taken = permit()
@@ -525,7 +521,7 @@ elseif op == ADMIT_COPY then
 elseif op == REPORT then
   report()
 elseif op == RENEW then
-  lost = renew()
+  renew()
 elseif op == WITHDRAW then
   withdraw(r.taken)
 elseif op == FINISH then
@@ -541,5 +537,5 @@ if known or op ~= RESET then redis.call('SET', KEYS[1], write(s), 'PX', string.f
 refusal = refusal or { 0, 0, 0, 0, 0, 0 }
 taken = taken or { at = 0, budget = 0, cost = 0 }
 pass = pass or { id = 0, generation = 0, place = 0, slot = 0 }
-return { now, from, s.circuit, lost, damaged, refusal[1], refusal[2], refusal[3], refusal[4], refusal[5], refusal[6],
+return { now, from, s.circuit, damaged, refusal[1], refusal[2], refusal[3], refusal[4], refusal[5], refusal[6],
   taken.at, taken.budget, taken.cost, pass.id, pass.generation, pass.place, pass.slot }

@@ -23,7 +23,7 @@ import (
 //go:embed guard.lua
 var script string
 
-const scriptSHA = "4e50aa453e17070c2086b99ae5a65839768f386b"
+const scriptSHA = "ac1a1eaaf7f6aada8876387deafb820f5590962c"
 
 // Redis is a store on a server.
 type Redis struct {
@@ -128,15 +128,15 @@ var errReply = errors.New("answers what no Redis does")
 
 // readAnswer reads what guard.lua returns.
 func readAnswer(n []int64) (a guard.Answer, damaged bool, err error) {
-	if len(n) != 18 || n[1] < 0 || n[1] > 2 || n[2] < 0 || n[2] > 2 || n[5] < 0 || n[5] > int64(guard.KindAdaptive) || n[7] < 0 || n[7] > 2 {
+	if len(n) != 17 || n[1] < 0 || n[1] > 2 || n[2] < 0 || n[2] > 2 || n[4] < 0 || n[4] > int64(guard.KindAdaptive) || n[6] < 0 || n[6] > 2 {
 		return a, false, errReply
 	}
 	return guard.Answer{
-		Now: n[0], From: guard.Circuit(n[1]), To: guard.Circuit(n[2]), Lost: n[3] == 1,
-		Refusal: guard.Refusal{Guard: guard.Kind(n[5]), RetryIn: n[6], Circuit: guard.Circuit(n[7]), Figures: [3]int64(n[8:11])},
-		Taken:   guard.Taken{At: n[11], Budget: n[12] == 1, Cost: n[13]},
-		Pass:    guard.Pass{ID: n[14], Generation: n[15], Place: n[16] == 1, Slot: n[17] == 1},
-	}, n[4] == 1, nil
+		Now: n[0], From: guard.Circuit(n[1]), To: guard.Circuit(n[2]),
+		Refusal: guard.Refusal{Guard: guard.Kind(n[4]), RetryIn: n[5], Circuit: guard.Circuit(n[6]), Figures: [3]int64(n[7:10])},
+		Taken:   guard.Taken{At: n[10], Budget: n[11] == 1, Cost: n[12]},
+		Pass:    guard.Pass{ID: n[13], Generation: n[14], Place: n[15] == 1, Slot: n[16] == 1},
+	}, n[3] == 1, nil
 }
 
 // call runs the script.

@@ -417,7 +417,7 @@ func answers(t *testing.T, reply func(conn net.Conn, got string)) string {
 	return l.Addr().String()
 }
 
-const admitted = "*18\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:7\r\n:0\r\n:0\r\n:0\r\n"
+const admitted = "*17\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:7\r\n:0\r\n:0\r\n:0\r\n"
 
 func TestAClusterIsFollowed(t *testing.T) {
 	second := answers(t, func(conn net.Conn, got string) {

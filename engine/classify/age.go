@@ -1,8 +1,8 @@
 package classify
 
-// This file reads since when a lock is held. A young one passes with the run
-// that holds it; an old one was left behind by a run that is gone, and somebody
-// has to remove it.
+// This file reads since when a lock is held. A new lock is released by the run that
+// holds it; an old one was left behind by a run that is gone, and has to be removed
+// by hand.
 
 import (
 	"cmp"

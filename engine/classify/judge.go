@@ -4,7 +4,7 @@ package classify
 //
 // All rules that are about the command and its result are held against the
 // exit code and against each line of the output. Of those that match, one
-// wins, by the first of these that tells two apart:
+// decides, by the first of these criteria that differs:
 //
 //  1. A table layered over another one (a user's rules) comes first.
 //  2. Decisive evidence before plain, plain before weak, and the weak evidence
@@ -16,15 +16,15 @@ package classify
 //     why it failed. Standard error counts as later than standard output, and
 //     the exit code alone as earlier than every line.
 //  6. On one line, a rule that no other one there names after "over" (a decisive
-//     rule beats those that it names on every line), and then the evidence that stands behind more colons: Go and Rust wrap an error as
-//     "what was done: why it failed", so the cause is the innermost.
-//  7. The order of the rules in their files. A test proves that no two rules
-//     with different verdicts are told apart by this alone on their examples.
+//     rule beats those that it names on every line), and then the evidence that
+//     stands behind more colons: Go and Rust wrap an error as "what was done: why
+//     it failed", so the cause is the innermost.
+//  7. The order of the rules in their files. A test proves that this alone never
+//     decides between two verdicts on the rules' examples.
 //
 // The kind of a line changes what it is worth (lines.go). A rule that yields to a
 // verdict comes last of all where a rule of that verdict matches the same line
-// further on: "deploy.sh:12: error:" looks like a compiler's line until one reads
-// on. A lock that the output says to be old is permanent (age.go).
+// further on, as in "deploy.sh:12: error: connection refused". A lock that the output says to be old is permanent (age.go).
 //
 // A failure on which no rule matches is unknown.
 

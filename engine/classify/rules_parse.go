@@ -11,7 +11,7 @@ package classify
 //	stream   stdout       or stderr; without it, both
 //	match    PATTERN      a regular expression (RE2), tried on each line, blind to case; may be repeated (one of them must match)
 //	unless   PATTERN      the rule does not match a line that matches this; may be repeated
-//	verdict  transient    or permanent, or unknown (nobody can tell)
+//	verdict  transient    or permanent, or unknown
 //	strength plain        or weak, or decisive; see Judge
 //	on       content      the rule also reads lines that quote something (rules/lines.kinds); a user's rule reads every line anyway
 //	over     ID...        rules that this one beats on the same line

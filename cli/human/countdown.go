@@ -106,15 +106,20 @@ func (s *Sink) show(drawing, undo string) {
 	}
 }
 
-// Hide takes away what is drawn, since the program is about to be stopped. It
-// does not wait for a write to a stopped terminal.
+// Hide erases what is drawn, since the program is about to be stopped. It waits for a
+// write for at most hideLimit: that of a stopped terminal does not end.
 func (s *Sink) Hide() {
-	if s.writing.TryLock() {
-		defer s.writing.Unlock()
-		s.hidden = true
-		s.put(s.undo)
+	for end := time.Now().Add(hideLimit); !s.writing.TryLock(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			return
+		}
 	}
+	defer s.writing.Unlock()
+	s.hidden = true
+	s.put(s.undo)
 }
+
+const hideLimit = 50 * time.Millisecond
 
 // Unhide draws it again.
 func (s *Sink) Unhide() {

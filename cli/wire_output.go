@@ -31,7 +31,7 @@ type output struct {
 	logFile *logFile
 	options *option.Options
 	// inherits says that a person would have to know of a used up input, and
-	// hadInput that there was one when attempt 1 started.
+	// hadInput that there was some before attempt 1.
 	inherits, hadInput bool
 	signals            *proc.Signals
 	tailLost           bool // a hook has not got the last output
@@ -170,10 +170,13 @@ func (out *output) Emit(e event.Event) {
 	switch e := e.(type) {
 	case *event.AttemptStarted:
 		if e.Attempt == 1 && e.MaxAttempts != 1 && out.inherits {
-			out.hadInput = !proc.InputEnded()
+			out.hadInput, _ = proc.InputState()
 		}
 	case *event.RetryScheduled:
-		if e.Attempt == 1 && out.inherits && (proc.InputUsedUp() || out.hadInput && proc.InputEnded()) {
+		if e.Attempt != 1 || !out.inherits {
+			return
+		}
+		if _, ended := proc.InputState(); proc.InputUsedUp() || out.hadInput && ended {
 			out.complain("attempt 1 has used up standard input; --stdin replay gives every attempt the same")
 		}
 	case *event.RunFinished:

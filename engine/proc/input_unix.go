@@ -17,11 +17,13 @@ func InputUsedUp() bool {
 	return err == nil && offset > 0 && offset >= st.Size
 }
 
-// InputEnded reports whether standard input is a pipe that is empty and that no
-// process writes to any more. One that was so before the command started held
-// nothing.
-func InputEnded() bool {
+// InputState reports whether standard input has something to read, and whether it
+// is a pipe that is empty and that no process writes to any more.
+func InputState() (waiting, ended bool) {
 	fds := []unix.PollFd{{Fd: 0, Events: unix.POLLIN}}
-	n, err := unix.Poll(fds, 0)
-	return n == 1 && err == nil && fds[0].Revents&(unix.POLLIN|unix.POLLHUP) == unix.POLLHUP
+	if n, err := unix.Poll(fds, 0); n != 1 || err != nil {
+		return false, false
+	}
+	waiting = fds[0].Revents&unix.POLLIN != 0
+	return waiting, !waiting && fds[0].Revents&unix.POLLHUP != 0
 }

@@ -89,14 +89,14 @@ func resolve(all []registry.Entry, words []string) []result {
 	ambiguous := ""
 	for _, word := range words {
 		var named []*registry.Entry
-		lost := ""
+		var lost *registry.Entry
 		for i := range all {
 			switch e := &all[i]; {
 			case word != allWord && !matches(e, word):
 			case e.Lives():
 				named = append(named, e)
 			default:
-				lost = e.RunID
+				lost = e
 			}
 		}
 		switch r := (result{ID: word}); {
@@ -114,8 +114,8 @@ func resolve(all []registry.Entry, words []string) []result {
 			r.Reason = fmt.Sprintf("%q names %d runs, and nothing is done: %s", word, len(named), ids(named))
 			ambiguous = word
 			results = append(results, r)
-		case lost != "":
-			r.RunID, r.Reason = lost, fmt.Sprintf("the run %q is lost: its program is gone", word)
+		case lost != nil:
+			r.RunID, r.Name, r.Reason = lost.RunID, lost.Name, fmt.Sprintf("the run %q is lost: its program is gone", word)
 			results = append(results, r)
 		default:
 			r.Reason = noRun(word)

@@ -1,6 +1,8 @@
 package classify
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,6 +81,31 @@ func TestLineKinds(t *testing.T) {
 		if got := out.kind(start, end); got != c.want {
 			t.Errorf("%q is of kind %q, want %q", c.text, got, c.want)
 		}
+	}
+}
+
+// TestShapesAreValid: every block of lines.kinds has a known kind, conditions, and
+// patterns that compile.
+func TestShapesAreValid(t *testing.T) {
+	list, err := parseShapes(kindsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range list {
+		if len(s.patterns()) == len(s.unless) {
+			t.Errorf("%s: a block without a condition", s.kind)
+		}
+		if !slices.Contains([]lineKind{contentLine, handledLine, warningLine, passingLine}, s.kind) {
+			t.Errorf("%q is no kind", s.kind)
+		}
+		for _, p := range s.patterns() {
+			if _, err := regexp.Compile(foldCase + p.text); err != nil {
+				t.Errorf("line %d: %v", p.lineNum, err)
+			}
+		}
+	}
+	if _, err := parseShapes("lines content\nbeside x\n"); err == nil {
+		t.Error("an unknown key is read")
 	}
 }
 

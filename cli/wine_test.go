@@ -302,7 +302,7 @@ func (w *wine) exitCodes(t *testing.T) {
 	w.run(t, "--", "command", "exit", "0").want(t, 0, "")
 	w.run(t, "-n", "2", "--base", "1ms", "--", "command.exe", "exit", "3").want(t, 3, "", "attempt 1 of 2 failed", "attempt 2 of 2 failed", "exit 3")
 	w.run(t, "-n", "1", "--", "./command.exe", "exit", "255").want(t, 255, "", "exit 255")
-	w.run(t, "-n", "3", "--stop-on-exit", "3", "--", "command", "exit", "3").want(t, 3, "", "attempt 1 of 3 failed")
+	w.run(t, "-n", "3", "--stop-on-exit", "3", "--", "command", "exit", "3").want(t, 3, "", "failed with exit 3 and was not retried")
 	w.run(t, "--success-on-exit", "3", "--", "command", "exit", "3").want(t, 0, "")
 	for _, code := range []string{"0", "3", "1000", "3221225786"} {
 		w.finish(t, w.command(t, "wine", "./command.exe", "parent", "./retry.exe", "-q", "-n", "1", "--", "command", "exit", code)).want(t, 0, code+"\n")
@@ -320,7 +320,7 @@ func (w *wine) notStarted(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(w.dir, name), []byte("text"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		w.run(t, "--", "./"+name).want(t, 126, "", "attempt 1 of 5 failed", "cannot be executed")
+		w.run(t, "--", "./"+name).want(t, 126, "", "and was not retried", "cannot be executed")
 	}
 	if err := os.MkdirAll(filepath.Join(w.dir, "folder"), 0o700); err != nil {
 		t.Fatal(err)
@@ -404,7 +404,7 @@ func (w *wine) patterns(t *testing.T) {
 	const text = "a\r\nxxy\r\nb\r\n"
 	w.run(t, "--until-stdout", "^x+y$", "--", "command", "out", text).want(t, 0, text)
 	w.run(t, "-n", "2", "--base", "1ms", "--until-stdout", "^z$", "--", "command", "out", text).want(t, 1, text+text, "no line matched")
-	w.run(t, "-n", "2", "--base", "1ms", "--stop-on-stderr", "denied", "--", "command", "err", "access denied\r\n", "exit", "5").want(t, 5, "", "attempt 1 of 2", "denied")
+	w.run(t, "-n", "2", "--base", "1ms", "--stop-on-stderr", "denied", "--", "command", "err", "access denied\r\n", "exit", "5").want(t, 5, "", "and was not retried", "denied")
 	w.run(t, "-n", "1", "--fail-on-stdout", "b", "--", "command", "out", text).want(t, 1, text, "--fail-on-stdout")
 }
 

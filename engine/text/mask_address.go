@@ -28,23 +28,21 @@ func maskLogins(s string) string {
 
 // maskWord masks the passwords in a text without blanks.
 func maskWord(s string) string {
-	scheme, rest, ok := cutScheme(s)
-	if !ok {
+	if !strings.Contains(s, "://") {
 		return maskWithoutScheme(s)
 	}
-	end := len(rest) // where the next address begins
-	if before, _, more := strings.Cut(rest, "://"); more {
-		end = len(before) - schemeLen(before)
+	var clean strings.Builder
+	for s != "" {
+		scheme, rest, _ := cutScheme(s)
+		end := len(rest) // where the next address begins
+		if before, _, more := strings.Cut(rest, "://"); more {
+			end = len(before) - schemeLen(before)
+		}
+		clean.WriteString(s[:len(s)-len(rest)])
+		clean.WriteString(maskLogin(scheme, rest[:end]))
+		s = rest[end:]
 	}
-	return s[:len(s)-len(rest)] + maskLogin(scheme, rest[:end]) + maskNext(rest[end:])
-}
-
-// maskNext masks what follows an address in a word, unless nothing does.
-func maskNext(s string) string {
-	if s == "" {
-		return ""
-	}
-	return maskWord(s)
+	return clean.String()
 }
 
 // cutScheme cuts s behind its first "://", and returns the scheme before that.

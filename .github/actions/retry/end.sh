@@ -11,7 +11,7 @@ fi
 if [ "$outcome" != succeeded ] && [ "$code" != 0 ]; then
 	[ "$RETRYSH_IN_TIMED_OUT" != true ] || code=1
 	error=${RETRYSH_IN_REASON:-the program has not begun}
-	if [ "$outcome" = exhausted ] || [ "$attempts" = "$RETRYSH_IN_MAX_ATTEMPTS" ]; then
+	if [ "$attempts" != 0 ] && { [ "$outcome" = exhausted ] || [ "$attempts" = "$RETRYSH_IN_MAX_ATTEMPTS" ]; }; then
 		error="Final attempt failed. $error"
 	fi
 fi

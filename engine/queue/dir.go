@@ -6,6 +6,7 @@ package queue
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -149,12 +150,13 @@ func (d *Dir) read(id string) Entry {
 		}
 		return e
 	}
-	e.Stamp = fmt.Sprint(info.ModTime().UnixNano(), info.Size())
 	data, err := readFile(d.in(id, letterFile), largestLetter)
 	if err != nil {
 		e.Problem = err
 		return e
 	}
+	// Two changes within the resolution of a file's time have one time.
+	e.Stamp = fmt.Sprintf("%d %x", info.ModTime().UnixNano(), sha256.Sum256(data))
 	e.Letter, e.Problem = Decode(id, data)
 	if e.Problem == nil && e.Letter.Stdin.Present {
 		if _, err := os.Lstat(d.in(id, stdinFile)); err != nil {

@@ -132,6 +132,9 @@ func List(c mode.Call) int {
 	slices.SortStableFunc(chosen, queue.Older)
 	if len(chosen) == 0 {
 		code = exitcodes.Rejected
+		if len(g.Words) == 0 && !g.Quiet && !g.JSON() {
+			fmt.Fprintln(c.Stderr, "retry: no letters")
+		}
 	}
 	v := view{d: d, limit: int(g.RedriveMax), now: time.Now()}
 	return c.Print(code, func(w *os.File) error {

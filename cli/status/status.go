@@ -75,7 +75,7 @@ func Show(c mode.Call, open Open) int {
 		return v.watch()
 	}
 	s, failed := v.look(nil)
-	v.complainUnmatched(s)
+	v.complain(s)
 	code := exitcodes.OK
 	if len(s.runs)+len(s.guards) == 0 {
 		code = exitcodes.Rejected
@@ -129,12 +129,23 @@ func (s *shown) keep(before *shown) {
 	}
 }
 
-// complainUnmatched reports the words that name no run.
-func (v *view) complainUnmatched(s *shown) {
+// complain reports the words that name no run, or else that there is nothing to show.
+func (v *view) complain(s *shown) {
+	if v.Quiet {
+		return
+	}
+	nothing := len(s.runs)+len(s.guards) == 0 && !v.JSON()
 	for _, word := range v.IDs {
-		if !v.Quiet && word != allWord && !slices.ContainsFunc(s.runs, func(e *registry.Entry) bool { return matches(e, word) }) {
+		if word != allWord && !slices.ContainsFunc(s.runs, func(e *registry.Entry) bool { return matches(e, word) }) {
 			fmt.Fprintf(v.c.Stderr, "retry: --%s: %s\n", v.c.Name, message.Printable(noRun(word)))
+			nothing = false
 		}
+	}
+	switch {
+	case nothing && len(v.Key) > 0:
+		fmt.Fprintln(v.c.Stderr, "retry: no runs, and no guards with the key")
+	case nothing:
+		fmt.Fprintln(v.c.Stderr, "retry: no runs")
 	}
 }
 
@@ -234,7 +245,7 @@ func (v *view) watch() int {
 		useUp(s)
 		switch {
 		case len(s.runs) == 0 && before == nil:
-			v.complainUnmatched(s)
+			v.complain(s)
 			return exitcodes.Rejected
 		case !s.lives():
 			return exitcodes.OK

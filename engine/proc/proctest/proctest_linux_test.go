@@ -25,7 +25,7 @@ func TestInside(t *testing.T) {
 	if file == "" {
 		t.Skip("is run by the other tests")
 	}
-	const show = `grep -E "^Sig(Blk|Ign)" /proc/self/status; if (: </dev/tty) 2>/dev/null; then echo a terminal; fi`
+	const show = `grep -E "^Sig(Blk|Ign)" /proc/self/status; if (: </dev/tty) 2>/dev/null; then echo a terminal; fi; [ ! -e /proc/self/fd/9 ] || echo a file`
 	inherited, err := exec.Command("/bin/sh", "-c", show).Output()
 	if want := "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n"; err != nil || string(inherited) != want {
 		t.Errorf("what the tests start has %q, %v; want %q", inherited, err, want)
@@ -71,6 +71,10 @@ func TestSignalsAtTheirDefault(t *testing.T) {
 	if env, err := exec.LookPath("env"); err == nil && exec.Command(env, "--block-signal=TERM", "true").Run() == nil {
 		passes(t, inner(t, "none", env, "--block-signal"))
 	}
+}
+
+func TestNoFile(t *testing.T) {
+	passes(t, inner(t, "none", "/bin/sh", "-c", `exec 9</dev/null; exec "$@"`, "sh"))
 }
 
 func TestNoTerminal(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"strconv"
 	"syscall"
 )
 
@@ -29,6 +30,17 @@ func exposed() bool {
 		return true
 	}
 	return signal.Ignored(syscall.SIGHUP) || signal.Ignored(syscall.SIGINT) || masked()
+}
+
+// closeOnExec keeps the descriptors behind the standard ones from what this
+// process starts: flock(1), for one, leaves its own open in its command.
+func closeOnExec() {
+	files, _ := os.ReadDir("/dev/fd")
+	for _, file := range files {
+		if fd, err := strconv.Atoi(file.Name()); err == nil && fd > 2 {
+			syscall.CloseOnExec(fd)
+		}
+	}
 }
 
 // again runs the test binary as the leader of a session and returns its code.

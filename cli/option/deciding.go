@@ -1,23 +1,26 @@
 package option
 
-// This file resolves success, retry or stop, and what is known of failures
-// (SPEC sections 5 and 9).
+// This file resolves success, retry or stop (docs/deciding.md), and what --explain
+// is given to judge (docs/classify.md).
 
 import (
+	"errors"
+	"slices"
+	"time"
+
 	"github.com/retrysh/retry/engine"
-	"github.com/retrysh/retry/engine/classify"
-	"github.com/retrysh/retry/engine/linematch"
+	"github.com/retrysh/retry/engine/attempt"
 )
 
 // judging resolves the sections on success, retry or stop.
 func (r *resolver) judging(rules *engine.Rules) {
 	g := r.g
-	rules.SuccessOnExit, rules.StopOnExit, rules.OnExit = joined(g.SuccessOnExit), joined(g.StopOnExit), joined(g.OnExit)
+	rules.SuccessOnExit, rules.StopOnExit, rules.OnExit = slices.Concat(g.SuccessOnExit...), slices.Concat(g.StopOnExit...), slices.Concat(g.OnExit...)
 	rules.Stdout = engine.Patterns{
-		Until: patterns(g.UntilStdout), FailOn: patterns(g.FailOnStdout), StopOn: patterns(g.StopOnStdout), On: patterns(g.OnStdout),
+		Until: g.UntilStdout, FailOn: g.FailOnStdout, StopOn: g.StopOnStdout, On: g.OnStdout,
 	}
 	rules.Stderr = engine.Patterns{
-		Until: patterns(g.UntilStderr), FailOn: patterns(g.FailOnStderr), StopOn: patterns(g.StopOnStderr), On: patterns(g.OnStderr),
+		Until: g.UntilStderr, FailOn: g.FailOnStderr, StopOn: g.StopOnStderr, On: g.OnStderr,
 	}
 	rules.Mode = map[string]engine.Mode{"any": engine.Any, "smart": engine.Smart, "strict": engine.Strict}[g.Classify]
 	if len(g.Rules) > 0 && !r.given("classify") {
@@ -29,17 +32,21 @@ func (r *resolver) judging(rules *engine.Rules) {
 	rules.Hints.HeldStdout, rules.Hints.HeldStderr = g.Stdout == "hold", g.Stderr == "hold"
 }
 
-// joined is one list of those that were given.
-func joined(lists []exits) (all classify.Exits) {
-	for _, list := range lists {
-		all = append(all, list.Exits...)
-	}
-	return all
+// explanation is what --explain is given to judge.
+type explanation struct {
+	Result                 attempt.Result
+	StdoutFile, StderrFile string
+	At                     time.Time // zero: now
 }
 
-func patterns(given []pattern) (all []*linematch.Pattern) {
-	for _, p := range given {
-		all = append(all, p.Pattern)
+// explanation resolves what --explain judges.
+func (r *resolver) explanation() *explanation {
+	g := r.g
+	if !g.Explain {
+		return nil
 	}
-	return all
+	if !r.given("exit") {
+		r.fail("explain", errors.New("needs the result that it judges: --exit CODE, or --exit SIGKILL, and --stderr-file FILE for what the command wrote"))
+	}
+	return &explanation{Result: g.Exit.Result, StdoutFile: string(g.StdoutFile), StderrFile: string(g.StderrFile), At: g.At.at}
 }

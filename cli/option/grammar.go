@@ -11,7 +11,16 @@ package option
 import (
 	"reflect"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/classify"
+	"github.com/retrysh/retry/engine/guard"
+	"github.com/retrysh/retry/engine/linematch"
+	"github.com/retrysh/retry/engine/rehearse"
+	"github.com/retrysh/retry/engine/rotate"
+	"github.com/retrysh/retry/engine/telemetry"
 )
 
 // grammar holds what was given, defaults included.
@@ -51,39 +60,39 @@ type loopFlags struct {
 }
 
 type waitFlags struct {
-	Backoff      string   `default:"exponential" enum:"exponential,linear,constant,fibonacci"`
-	Base         duration `default:"1s"`
-	Cap          duration `default:"30s"`
-	Factor       factor   `default:"2"`
-	Jitter       jitter   `default:"full"`
-	MinDelay     duration `default:"0"`
+	Backoff      string         `default:"exponential" enum:"exponential,linear,constant,fibonacci"`
+	Base         time.Duration  `default:"1s"`
+	Cap          time.Duration  `default:"30s"`
+	Factor       factor         `default:"2"`
+	Jitter       backoff.Jitter `default:"full"`
+	MinDelay     time.Duration  `default:"0"`
 	Delays       delays
-	InitialDelay duration `default:"0"`
-	Splay        duration `default:"0"`
-	ResetAfter   duration `default:"0"`
+	InitialDelay time.Duration `default:"0"`
+	Splay        time.Duration `default:"0"`
+	ResetAfter   time.Duration `default:"0"`
 	Seed         seed
 }
 
 type limitFlags struct {
-	Timeout     duration   `default:"0" short:"t"`
-	IdleTimeout duration   `default:"0"`
-	Deadline    duration   `default:"0"`
-	KillAfter   duration   `default:"5s" short:"k"`
-	Signal      signalName `default:"TERM" short:"s"`
+	Timeout     time.Duration `default:"0" short:"t"`
+	IdleTimeout time.Duration `default:"0"`
+	Deadline    time.Duration `default:"0"`
+	KillAfter   time.Duration `default:"5s" short:"k"`
+	Signal      signalName    `default:"TERM" short:"s"`
 }
 
 type decideFlags struct {
-	SuccessOnExit []exits
-	UntilStdout   []pattern
-	UntilStderr   []pattern
-	FailOnStdout  []pattern
-	FailOnStderr  []pattern
-	StopOnExit    []exits
-	StopOnStdout  []pattern
-	StopOnStderr  []pattern
-	OnExit        []exits
-	OnStdout      []pattern
-	OnStderr      []pattern
+	SuccessOnExit []classify.Exits
+	UntilStdout   []*linematch.Pattern
+	UntilStderr   []*linematch.Pattern
+	FailOnStdout  []*linematch.Pattern
+	FailOnStderr  []*linematch.Pattern
+	StopOnExit    []classify.Exits
+	StopOnStdout  []*linematch.Pattern
+	StopOnStderr  []*linematch.Pattern
+	OnExit        []classify.Exits
+	OnStdout      []*linematch.Pattern
+	OnStderr      []*linematch.Pattern
 }
 
 type streamFlags struct {
@@ -99,50 +108,50 @@ type classifyFlags struct {
 	Classify   string `default:"any" enum:"any,smart,strict"`
 	Rules      []fileName
 	RetryAfter retryAfter
-	MaxHint    duration `default:"5m"`
+	MaxHint    time.Duration `default:"5m"`
 }
 
 type targetFlags struct {
-	WaitFor     []targetFlag `nested:"-"`
-	WaitGone    []targetFlag `nested:"-"`
-	WaitTimeout duration     `default:"60s"`
-	Exec        bool         `variable:"-"`
+	WaitFor     []targetFlag  `nested:"-"`
+	WaitGone    []targetFlag  `nested:"-"`
+	WaitTimeout time.Duration `default:"60s"`
+	Exec        bool          `variable:"-"`
 }
 
 type aroundFlags struct {
-	BeforeRetry    []shellScript `nested:"-"`
-	AfterSuccess   shellScript   `nested:"-"`
-	AfterGiveUp    shellScript   `nested:"-"`
-	RetryWith      shellScript   `nested:"-"`
-	Fallback       shellScript   `nested:"-"`
-	RetryWhen      targetFlag    `nested:"-"`
-	HookTimeout    duration      `default:"60s" nested:"-"`
-	Rehearse       steps         `nested:"-"`
-	RehearseStdout fileName      `nested:"-"`
-	RehearseStderr fileName      `nested:"-"`
-	Hedge          aboveZero     `nested:"-"`
-	HedgeMax       count         `default:"1" nested:"-"`
-	Rotate         []rotation    `nested:"-"`
+	BeforeRetry    []shellScript  `nested:"-"`
+	AfterSuccess   shellScript    `nested:"-"`
+	AfterGiveUp    shellScript    `nested:"-"`
+	RetryWith      shellScript    `nested:"-"`
+	Fallback       shellScript    `nested:"-"`
+	RetryWhen      targetFlag     `nested:"-"`
+	HookTimeout    time.Duration  `default:"60s" nested:"-"`
+	Rehearse       rehearse.Steps `nested:"-"`
+	RehearseStdout fileName       `nested:"-"`
+	RehearseStderr fileName       `nested:"-"`
+	Hedge          aboveZero      `nested:"-"`
+	HedgeMax       count          `default:"1" nested:"-"`
+	Rotate         []rotate.List  `nested:"-"`
 }
 
 type guardFlags struct {
-	Key           key           `nested:"-"`
-	Breaker       breaker       `nested:"-"`
-	Budget        budget        `nested:"-"`
-	Tokens        tokens        `nested:"-"`
-	MaxConcurrent maxConcurrent `nested:"-"`
-	Adaptive      bool          `nested:"-"`
-	Priority      priority      `default:"normal" nested:"-"`
+	Key           key            `nested:"-"`
+	Breaker       guard.Breaker  `nested:"-"`
+	Budget        guard.Budget   `nested:"-"`
+	Tokens        guard.Tokens   `nested:"-"`
+	MaxConcurrent guard.Slots    `nested:"-"`
+	Adaptive      bool           `nested:"-"`
+	Priority      guard.Priority `default:"normal" nested:"-"`
 	Store         storeURL
 	StoreTimeout  aboveZero `default:"250ms"`
 	StoreFail     string    `default:"" enum:",open,closed"`
 }
 
 type letterFlags struct {
-	DeadLetter    fileName   `default:"off" nested:"-"`
-	DeadLetterEnv []nameList `nested:"-"`
-	DeadLetterMax count      `default:"1000" nested:"-"`
-	Park          duration   `default:"0" nested:"-"`
+	DeadLetter    fileName      `default:"off" nested:"-"`
+	DeadLetterEnv []nameList    `nested:"-"`
+	DeadLetterMax count         `default:"1000" nested:"-"`
+	Park          time.Duration `default:"0" nested:"-"`
 }
 
 type historyFlags struct {
@@ -162,7 +171,7 @@ type outputFlags struct {
 
 type telemetryFlags struct {
 	MetricsFile promFile
-	Statsd      statsD
+	Statsd      telemetry.StatsD
 	Otlp        otlpTarget
 	OtlpTimeout aboveZero `default:"1s"`
 	OtlpArgs    bool
@@ -194,14 +203,14 @@ type explainFlags struct {
 }
 
 type simulateFlags struct {
-	Clients     clientCount `default:"1000" variable:"-" mode:"simulate"`
-	Capacity    callRate    `default:"100" variable:"-" mode:"simulate"`
-	Outage      duration    `default:"30s" variable:"-" mode:"simulate plan"`
-	AttemptTime duration    `default:"50ms" variable:"-" mode:"simulate"`
-	Queue       duration    `default:"1s" variable:"-" mode:"simulate"`
-	Compare     string      `variable:"-" mode:"simulate"`
-	Trials      trialCount  `default:"100" variable:"-" mode:"simulate"`
-	Svg         fileName    `variable:"-" mode:"simulate"`
+	Clients     clientCount   `default:"1000" variable:"-" mode:"simulate"`
+	Capacity    callRate      `default:"100" variable:"-" mode:"simulate"`
+	Outage      time.Duration `default:"30s" variable:"-" mode:"simulate plan"`
+	AttemptTime time.Duration `default:"50ms" variable:"-" mode:"simulate"`
+	Queue       time.Duration `default:"1s" variable:"-" mode:"simulate"`
+	Compare     string        `variable:"-" mode:"simulate"`
+	Trials      trialCount    `default:"100" variable:"-" mode:"simulate"`
+	Svg         fileName      `variable:"-" mode:"simulate"`
 }
 
 // Flag is one field of the grammar.

@@ -38,7 +38,7 @@ func (r *resolver) guards() guard.Guards {
 		}
 	}
 	return guard.Guards{
-		Breaker: g.Breaker.Breaker, Budget: g.Budget.Budget, Tokens: g.Tokens.Tokens, Slots: g.MaxConcurrent.Slots,
-		Adaptive: g.Adaptive, Priority: g.Priority.Priority, Attempts: int64(g.Attempts),
+		Breaker: g.Breaker, Budget: g.Budget, Tokens: g.Tokens, Slots: g.MaxConcurrent,
+		Adaptive: g.Adaptive, Priority: g.Priority, Attempts: int64(g.Attempts),
 	}
 }

@@ -22,7 +22,7 @@ type Letters struct {
 
 // letters resolves the section on dead letters.
 func (r *resolver) letters() Letters {
-	l := Letters{Dir: string(r.g.DeadLetter), Most: int(r.g.DeadLetterMax), Park: time.Duration(r.g.Park)}
+	l := Letters{Dir: string(r.g.DeadLetter), Most: int(r.g.DeadLetterMax), Park: r.g.Park}
 	for _, names := range r.g.DeadLetterEnv {
 		l.Env = append(l.Env, names...)
 	}

@@ -1,6 +1,7 @@
 package option
 
-// This file resolves the loop, the wait and the limits (SPEC sections 2 to 4).
+// This file resolves the loop, the wait, the limits, and the processes of attempts
+// (docs/processes.md, docs/streams.md).
 
 import (
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/message"
 )
@@ -19,7 +21,7 @@ func (r *resolver) policy(p *engine.Policy) {
 	r.successes(p)
 	s := &p.Schedule
 	r.bounds(s)
-	s.Curve, s.Jitter = curve(g.Backoff, s.Base, float64(g.Factor)), g.Jitter.Jitter
+	s.Curve, s.Jitter = curve(g.Backoff, s.Base, float64(g.Factor)), g.Jitter
 	if len(g.Delays) > 0 {
 		s.Curve, s.Base = backoff.List(g.Delays), g.Delays[0] // the base of decorrelated jitter
 		if !r.given("jitter") {
@@ -27,9 +29,9 @@ func (r *resolver) policy(p *engine.Policy) {
 		}
 	}
 	r.repeat(p)
-	p.InitialDelay, p.Splay, p.ResetAfter = time.Duration(g.InitialDelay), time.Duration(g.Splay), time.Duration(g.ResetAfter)
-	p.Timeout, p.IdleTimeout, p.Deadline = time.Duration(g.Timeout), time.Duration(g.IdleTimeout), time.Duration(g.Deadline)
-	p.MaxHint = time.Duration(g.MaxHint)
+	p.InitialDelay, p.Splay, p.ResetAfter = g.InitialDelay, g.Splay, g.ResetAfter
+	p.Timeout, p.IdleTimeout, p.Deadline = g.Timeout, g.IdleTimeout, g.Deadline
+	p.MaxHint = g.MaxHint
 }
 
 // repeat resolves --repeat: so many attempts, with base between them where it was
@@ -82,7 +84,7 @@ func (r *resolver) successes(p *engine.Policy) {
 // contradicts it, the one of the lower source is ignored.
 func (r *resolver) bounds(s *backoff.Schedule) {
 	g := r.g
-	s.Base, s.Cap, s.MinDelay = time.Duration(g.Base), time.Duration(g.Cap), time.Duration(g.MinDelay)
+	s.Base, s.Cap, s.MinDelay = g.Base, g.Cap, g.MinDelay
 	capped := r.given("cap")
 	for _, low := range []struct {
 		flag  string
@@ -116,3 +118,10 @@ const (
 	defaultBase = time.Second
 	defaultCap  = 30 * time.Second
 )
+
+// process resolves the sections on processes and streams.
+func (r *resolver) process(c *processConfig) {
+	g := r.g
+	c.KillAfter, c.KillLeftovers, c.Signal = g.KillAfter, g.KillLeftovers, attempt.Signal(g.Signal)
+	setStreams(c, g.Stdin, g.Stdout, g.Stderr)
+}

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -202,7 +203,8 @@ func (l *Line) mappers() (options []kong.Option) {
 	for _, kind := range []reflect.Kind{reflect.Bool, reflect.String, reflect.Int, reflect.Int64, reflect.Uint64, reflect.Float64, reflect.Struct, reflect.Slice} {
 		options = append(options, kong.KindMapper(kind, l))
 	}
-	return options
+	// kong reads times its own way where it is not told otherwise.
+	return append(options, kong.TypeMapper(reflect.TypeFor[time.Duration](), l))
 }
 
 // Decode reads a value, as kong.Mapper: of the command line, of lower sources as
@@ -298,8 +300,8 @@ func (l *Line) fail(err error) {
 // set sets a field of the grammar to the value of a setting, and appends to it where
 // the flag may be repeated.
 func set(target reflect.Value, s *Setting) error {
-	if v, ok := target.Addr().Interface().(setter); ok {
-		return v.Set(s.Value)
+	if known, err := parse(target.Addr().Interface(), s.Value); known {
+		return err
 	}
 	switch target.Kind() {
 	case reflect.Bool:

@@ -140,7 +140,7 @@ func Resolve(g *grammar, settings []Setting, command []string) (*Options, error)
 	o.Explain = r.explanation()
 	o.Simulation = r.simulation(o)
 	if r.given("outage") && g.Plan {
-		o.Outage = time.Duration(g.Outage)
+		o.Outage = g.Outage
 	}
 	r.together(o)
 	o.Idle = r.withoutEffect(o)
@@ -181,6 +181,19 @@ func (r *resolver) values(o *Options) {
 	r.saying(o)
 	o.Nested = r.g.Nested
 	o.Seed, o.HasSeed = uint64(r.g.Seed), r.given("seed")
+}
+
+// saying resolves the section on what the program says.
+func (r *resolver) saying(o *Options) {
+	o.Color, o.LogFormat, o.EventFormat, o.Name = r.g.Color, r.g.LogFormat, r.g.LogFormat, string(r.g.Name)
+	o.Timestamps = r.g.Timestamps
+	if r.given("log-file") && !r.given("log-format") {
+		o.EventFormat = "json"
+	}
+	o.Telemetry = telemetry.Config{
+		MetricsFile: string(r.g.MetricsFile), StatsD: r.g.Statsd, OTLP: string(r.g.Otlp),
+		OTLPTimeout: time.Duration(r.g.OtlpTimeout), OTLPTimeoutGiven: r.given("otlp-timeout"), OTLPArgs: r.g.OtlpArgs,
+	}
 }
 
 // together checks what flags mean beside one another.

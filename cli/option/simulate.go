@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/backoff"
@@ -67,8 +66,8 @@ func (r *resolver) simulation(o *Options) *simulation {
 	}
 	r.without([]string{"trials"}, contentionOnly)
 	s.Outage = simulate.Outage{
-		Clients: int(g.Clients), Capacity: float64(g.Capacity), Down: time.Duration(g.Outage),
-		AttemptTime: time.Duration(g.AttemptTime), Queue: time.Duration(g.Queue),
+		Clients: int(g.Clients), Capacity: float64(g.Capacity), Down: g.Outage,
+		AttemptTime: g.AttemptTime, Queue: g.Queue,
 	}
 	s.Herds = []herdPolicy{{jitterName(o.Policy.Schedule.Jitter), o.Policy, o.Guarding.Guards}}
 	switch {

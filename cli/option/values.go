@@ -31,18 +31,48 @@ import (
 // setter is a value that is read from text.
 type setter interface{ Set(text string) error }
 
+// parse reads a value whose type says how; known reports whether it does. A type of
+// another package is read by that package.
+func parse(to any, text string) (known bool, err error) {
+	switch v := to.(type) {
+	case setter:
+		err = v.Set(text)
+	case *time.Duration: // 0 or more
+		*v, err = backoff.ParseDuration(text)
+	case *backoff.Jitter:
+		*v, err = backoff.ParseJitter(text)
+	case *classify.Exits:
+		*v, err = classify.ParseExits(text)
+	case **linematch.Pattern:
+		if *v, err = linematch.Parse(text); err == nil && text == "" {
+			err = errors.New(`"" matches every line; if that is meant, write "^"`)
+		}
+	case *rotate.List:
+		*v, err = rotate.Parse(text)
+	case *rehearse.Steps:
+		*v, err = rehearse.Parse(text, signalNumber)
+	case *guard.Breaker:
+		*v, err = guard.ParseBreaker(text)
+	case *guard.Budget:
+		*v, err = guard.ParseBudget(text)
+	case *guard.Tokens:
+		*v, err = guard.ParseTokens(text)
+	case *guard.Slots:
+		*v, err = guard.ParseSlots(text)
+	case *guard.Priority:
+		*v, err = guard.ParsePriority(text)
+	case *telemetry.StatsD:
+		*v, err = telemetry.ParseStatsD(text)
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
 // assign stores what a function has read, and returns its error.
 func assign[T any](to *T, v T, err error) error {
 	*to = v
 	return err
-}
-
-// duration is 0 or more.
-type duration time.Duration
-
-func (d *duration) Set(text string) error {
-	v, err := backoff.ParseDuration(text)
-	return assign(d, duration(v), err)
 }
 
 // aboveZero is a duration above 0.
@@ -109,13 +139,6 @@ func (f *factor) Set(text string) error {
 	return assign(f, factor(v), nil)
 }
 
-type jitter struct{ backoff.Jitter }
-
-func (j *jitter) Set(text string) error {
-	v, err := backoff.ParseJitter(text)
-	return assign(&j.Jitter, v, err)
-}
-
 // delays are separated by commas.
 type delays backoff.List
 
@@ -162,24 +185,6 @@ func (s *signalName) Set(text string) error {
 	return assign(s, signalName(v), nil)
 }
 
-// exits is a list of results (SPEC section 5).
-type exits struct{ classify.Exits }
-
-func (e *exits) Set(text string) error {
-	v, err := classify.ParseExits(text)
-	return assign(&e.Exits, v, err)
-}
-
-type pattern struct{ *linematch.Pattern }
-
-func (p *pattern) Set(text string) error {
-	v, err := linematch.Parse(text)
-	if err == nil && text == "" {
-		err = errors.New(`"" matches every line; if that is meant, write "^"`)
-	}
-	return assign(&p.Pattern, v, err)
-}
-
 // retryAfter is auto, off or a regular expression.
 type retryAfter struct {
 	off bool
@@ -206,13 +211,6 @@ type promFile string
 
 func (n *promFile) Set(text string) error {
 	return assign(n, promFile(text), telemetry.CheckMetricsFile(text))
-}
-
-type statsD telemetry.StatsD
-
-func (s *statsD) Set(text string) error {
-	v, err := telemetry.ParseStatsD(text)
-	return assign(s, statsD(v), err)
 }
 
 // otlpTarget is auto or the address of a collector.
@@ -259,20 +257,6 @@ func (t *targetFlag) Set(text string) error {
 	return assign(&t.WaitTarget, v, err)
 }
 
-type rotation struct{ rotate.List }
-
-func (r *rotation) Set(text string) error {
-	v, err := rotate.Parse(text)
-	return assign(&r.List, v, err)
-}
-
-type steps struct{ rehearse.Steps }
-
-func (s *steps) Set(text string) error {
-	v, err := rehearse.Parse(text, signalNumber)
-	return assign(&s.Steps, v, err)
-}
-
 // key names what guards protect.
 type key string
 
@@ -310,41 +294,6 @@ func printable(text, what string, longest int) error {
 		}
 	}
 	return nil
-}
-
-type breaker struct{ guard.Breaker }
-
-func (b *breaker) Set(text string) error {
-	v, err := guard.ParseBreaker(text)
-	return assign(&b.Breaker, v, err)
-}
-
-type budget struct{ guard.Budget }
-
-func (b *budget) Set(text string) error {
-	v, err := guard.ParseBudget(text)
-	return assign(&b.Budget, v, err)
-}
-
-type tokens struct{ guard.Tokens }
-
-func (b *tokens) Set(text string) error {
-	v, err := guard.ParseTokens(text)
-	return assign(&b.Tokens, v, err)
-}
-
-type maxConcurrent struct{ guard.Slots }
-
-func (s *maxConcurrent) Set(text string) error {
-	v, err := guard.ParseSlots(text)
-	return assign(&s.Slots, v, err)
-}
-
-type priority struct{ guard.Priority }
-
-func (p *priority) Set(text string) error {
-	v, err := guard.ParsePriority(text)
-	return assign(&p.Priority, v, err)
 }
 
 type storeURL struct{ *storeAddress }

@@ -20,7 +20,7 @@ func (r *resolver) waiting(o *Options) {
 	for _, t := range g.WaitGone {
 		o.Targets = append(o.Targets, Target{WaitTarget: t.WaitTarget, Gone: true})
 	}
-	o.RetryWhen, o.WaitTimeout = g.RetryWhen.WaitTarget, time.Duration(g.WaitTimeout)
+	o.RetryWhen, o.WaitTimeout = g.RetryWhen.WaitTarget, g.WaitTimeout
 	o.Tries = o.Policy.Schedule
 	if !r.given("base") && !r.given("delays") {
 		o.Tries.Base = targetBase

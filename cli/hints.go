@@ -82,7 +82,8 @@ func failedHint(o *option.Options, code int) string {
 		}
 	}
 	limit := option.Last(o.Settings, "timeout")
-	if code == exitcodes.Timeout && limit != nil && limit.Source == option.FromCommandLine && o.Policy.Timeout < shortLimit && strings.Trim(limit.Value, "0123456789.") == "" {
+	given := limit != nil && limit.Source == option.FromCommandLine && option.Last(o.Settings, "attempts") == nil
+	if code == exitcodes.Timeout && given && o.Policy.Timeout < shortLimit && strings.Trim(limit.Value, "0123456789") == "" {
 		return fmt.Sprintf("%s %s limits each attempt to %s; the number of attempts is -n %[2]s", limit.Word, limit.Value, message.Limit(o.Policy.Timeout))
 	}
 	return ""

@@ -88,6 +88,12 @@ func (r *Redriving) Do() int {
 	if len(r.Words) == 0 || slices.Contains(r.Words, queue.DueWord) {
 		leftAlone(&r.Call, all, chosen)
 	}
+	named := func(word string) bool {
+		return word != queue.DueWord && word != queue.FailedWord && word != queue.AllWord
+	}
+	if len(chosen) == 0 && len(without) == 0 && slices.ContainsFunc(r.Words, named) && !r.Quiet && !r.JSON {
+		fmt.Fprintln(r.Stderr, "retry: --redrive: nothing to run: the letters of that name are parked and not due, or poison; --letters shows them, and an id runs its letter now")
+	}
 	var next time.Time // before which --rate starts no run
 	for _, e := range chosen {
 		r.Runner.Sleep(time.Until(next))

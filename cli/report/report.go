@@ -222,7 +222,7 @@ func (d *document) sentences() []string {
 		all = append(all, "Successes: "+strings.Join(d.byAttempt(), ", ")+".")
 	}
 	if d.FailedMS+d.SleptMS > 0 {
-		all = append(all, fmt.Sprintf("Lost: %s in failed attempts, %s in waits (%s as meant).", message.Duration(milliseconds(d.FailedMS)), message.Duration(milliseconds(d.SleptMS)), message.Duration(milliseconds(d.JitteredMS))))
+		all = append(all, fmt.Sprintf("Lost: %s in failed attempts, %s in waits (%s scheduled).", message.Duration(milliseconds(d.FailedMS)), message.Duration(milliseconds(d.SleptMS)), message.Duration(milliseconds(d.JitteredMS))))
 	}
 	if d.Rehearsed+d.Nested > 0 {
 		all = append(all, fmt.Sprintf("Not counted: %d rehearsed, %d nested.", d.Rehearsed, d.Nested))

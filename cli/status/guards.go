@@ -81,7 +81,10 @@ func guardRows(all []guard.Status, now time.Time) [][]string {
 	table := [][]string{{"KEY", "BREAKER", "BUDGET", "TOKENS", "SLOTS", "LAST ATTEMPTS"}}
 	for i := range all {
 		s := &all[i]
-		budget, tokens := "-", fmt.Sprintf("%g missing", s.Tokens.Missing)
+		budget, tokens, attempts := "-", fmt.Sprintf("%g missing", s.Tokens.Missing), "-"
+		if s.Adaptive.Outcomes > 0 {
+			attempts = fmt.Sprintf("%d of %d succeeded", s.Adaptive.Successes, s.Adaptive.Outcomes)
+		}
 		if s.Budget != nil {
 			budget = fmt.Sprintf("%d of %d", s.Budget.Used, s.Budget.Of)
 		}
@@ -89,8 +92,7 @@ func guardRows(all []guard.Status, now time.Time) [][]string {
 			tokens = fmt.Sprintf("%g left, %s", *s.Tokens.Left, tokens)
 		}
 		table = append(table, []string{
-			s.Key, breakerCell(s, now), budget, tokens, fmt.Sprintf("%d held", s.Slots.Held),
-			fmt.Sprintf("%d of %d succeeded", s.Adaptive.Successes, s.Adaptive.Outcomes),
+			s.Key, breakerCell(s, now), budget, tokens, fmt.Sprintf("%d held", s.Slots.Held), attempts,
 		})
 	}
 	return table

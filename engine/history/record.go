@@ -65,7 +65,7 @@ type Attempt struct {
 	Success  bool
 	// Verdict, Rule, Reason and FP, the fingerprint, are those of a failure.
 	Verdict, Rule, Reason, FP string
-	// Waited says that a wait followed, JitteredMS as meant and SleptMS as slept.
+	// Waited says that a wait followed, JitteredMS as scheduled and SleptMS as slept.
 	Waited              bool
 	JitteredMS, SleptMS float64
 }

@@ -9,6 +9,7 @@ package message
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -199,8 +200,12 @@ func measured(e *event.RunFinished) string {
 const longestCommand = 40
 
 // Command is a command as a line names it: its words without passwords, those with
-// blanks in quotes, cut to fit into a line.
+// blanks in quotes, cut to fit into a line. That of --shell is written as the user
+// wrote it: "/bin/sh -c 'exit 1' retry failed" names a failure of retry.
 func Command(argv []string) string {
+	if len(argv) > 3 && slices.Equal(text.Shell(argv[2], argv[4:]), argv) {
+		argv = slices.Concat(argv[1:3], argv[4:])
+	}
 	words := make([]string, len(argv))
 	for i, word := range text.MaskedArgs(argv) {
 		if words[i] = word; word == "" || strings.ContainsAny(word, " \t\n") {

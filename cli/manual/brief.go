@@ -12,40 +12,41 @@ import (
 // Common are the flags that most people need, in the order in which they are
 // shown, with a text that fits on a line.
 var Common = []struct{ Name, Text string }{
-	{"attempts", "runs of the command in all; 0 is unlimited"},
-	{"base", "the first delay, doubled each time, at random"},
-	{"cap", "the longest delay"},
-	{"delays", "the delays one by one, the last repeated"},
-	{"timeout", "limits one attempt"},
-	{"deadline", "limits everything, waits included"},
-	{"on-exit", "retry these only, as in 75,100-110,KILL"},
-	{"stop-on-exit", "these results are not retried"},
-	{"stop-on-stderr", "nor failures that say this"},
-	{"until-stdout", "success needs a line that matches"},
-	{"classify", "smart: stop at what is known to be permanent"},
+	{"attempts", "runs, the first included; 0 is unlimited"},
+	{"base", "first delay, doubled each time, randomized"},
+	{"cap", "longest delay"},
+	{"delays", "list of delays; the last one is repeated"},
+	{"timeout", "time limit of one attempt"},
+	{"deadline", "time limit of the whole run"},
+	{"on-exit", "retry only these: 75,100-110,KILL,timeout"},
+	{"stop-on-exit", "do not retry these"},
+	{"stop-on-stderr", "nor failures with a line that matches"},
+	{"until-stdout", "succeed only if a line matches"},
+	{"classify", "smart: do not retry a 404 or a wrong password"},
 	{"wait-for", "first wait for tcp://host:port, https://..."},
-	{"exec", "then become the command"},
+	{"exec", "then replace retry with the command"},
 	{"policy", "settings by name: ci, deploy, download, wait"},
 	{"shell", "run a shell command line: -c 'cd src && make'"},
-	{"verbose", "say when attempts start, and more of the waits"},
-	{"quiet", "say nothing but the program's own errors"},
+	{"verbose", "print when attempts start, and details of waits"},
+	{"quiet", "print only the program's own errors"},
 }
 
 const briefExits = `
-Exit codes: 0 success; the command's own when it is given up on; 124 timeout or
-deadline; 125 usage or internal error; 126 not executable; 127 not found.
+Exit codes: 0 success; the command's own code if the last attempt failed; 124
+time limit (or the command's own 124); 125 usage or internal error; 126 not
+executable; 127 not found. Ctrl-C: the command gets it, no attempt follows.
 `
 
 const briefMore = `
 All flags: retry --help. The manual: retry --man | man -l -
-What a policy means: retry --plan FLAGS. Why a failure is retried: --explain.
-Runs seen from outside: --status. What went wrong lately: --last, --report.
+The waits: retry --plan FLAGS. Why a failure is retried: --explain.
+Runs in progress: --status. Recent failures: --last, --report.
 `
 
 // Brief writes the help that fits on one screen.
 func (p *Pages) Brief(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString(helpUsage + "Runs COMMAND again, with growing, jittered waits, until it succeeds.\n\n")
+	b.WriteString(helpUsage + "Runs COMMAND until it succeeds, with exponential backoff and jitter.\n\n")
 	flags := p.flags()
 	for _, c := range Common {
 		i := slices.IndexFunc(flags, func(f Flag) bool { return f.Name == c.Name })

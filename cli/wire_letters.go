@@ -35,6 +35,8 @@ type keeper struct {
 	cwd    string
 	cwdErr error
 
+	// write keeps the run and returns its letter, "" where it cannot.
+	write       func(ctx context.Context, l *engine.Letter, outcome string) string
 	first, last time.Time // failures
 	rehearsed   bool
 	where       string // the line that says where the letter is
@@ -53,35 +55,25 @@ func captureTails(o *option.Options) {
 	}
 }
 
-// newKeeper returns what keeps the run of e. The directory is taken against the
-// working directory now.
-func newKeeper(o *option.Options, e *engine.Engine, runner *proc.Runner, out *output) (*keeper, error) {
-	dir, err := letters.Path(o.Letters.Dir)
-	if err != nil {
-		return nil, err
-	}
-	k := &keeper{o: o, e: e, runner: runner, out: out, dir: dir}
-	k.cwd, k.cwdErr = os.Getwd()
-	return k, nil
-}
-
-// keepLetters has the run of e kept, or taken from its letter.
+// keepLetters has the run of e kept, or taken from its letter. A directory is taken
+// against the working directory now.
 func keepLetters(o *option.Options, r *redriven, e *engine.Engine, runner *proc.Runner, out *output) {
-	if r != nil {
-		r.keeper = &keeper{o: o, e: e, runner: runner, out: out}
+	k := &keeper{o: o, e: e, runner: runner, out: out}
+	switch {
+	case r != nil:
+		r.keeper, k.write = k, r.replace
 		r.resume(time.Now())
 		e.Letters, out.sinks = r, append(out.sinks, r)
-		return
+	case keepsLetters(o):
+		var err error
+		if k.dir, err = letters.Path(o.Letters.Dir); err != nil {
+			out.complain("no letter will be kept: %v", err)
+			return
+		}
+		k.cwd, k.cwdErr = os.Getwd()
+		k.write = k.add
+		e.Letters, out.sinks = k, append(out.sinks, k)
 	}
-	if !keepsLetters(o) {
-		return
-	}
-	k, err := newKeeper(o, e, runner, out)
-	if err != nil {
-		out.complain("no letter will be kept: %v", err)
-		return
-	}
-	e.Letters, out.sinks = k, append(out.sinks, k)
 }
 
 // Emit notes when the run failed, and prints at its end where the letter is.
@@ -111,7 +103,7 @@ func (k *keeper) Park(ctx context.Context, l *engine.Letter) string {
 	if limit := k.o.Letters.Park; limit == 0 || l.Decision.Wait <= limit {
 		return ""
 	}
-	id := k.add(ctx, l, "parked")
+	id := k.write(ctx, l, "parked")
 	if id == "" {
 		k.out.complain("the run is not parked and waits here")
 	}
@@ -120,7 +112,7 @@ func (k *keeper) Park(ctx context.Context, l *engine.Letter) string {
 
 // Keep keeps a run that has been given up.
 func (k *keeper) Keep(ctx context.Context, l *engine.Letter) string {
-	return k.add(ctx, l, string(l.Decision.Outcome))
+	return k.write(ctx, l, string(l.Decision.Outcome))
 }
 
 // add writes a new letter, and prints what fails.
@@ -262,32 +254,16 @@ type redriven struct {
 	pipe   *os.File // the redriver reads the result from it
 }
 
-// Park parks the run again, in its own letter.
-func (r *redriven) Park(_ context.Context, l *engine.Letter) string {
-	if limit := r.o.Letters.Park; limit == 0 || l.Decision.Wait <= limit {
-		return ""
-	}
-	redrives := r.letter.Redrives
-	r.letter.Redrives = 0
-	id := r.replace(l, "parked")
-	if id == "" {
-		r.letter.Redrives = redrives
-		r.out.complain("the run is not parked and waits here")
-	}
-	return id
-}
-
-// Keep keeps the last failure in the run's own letter. One that was refused stays
-// as it was.
-func (r *redriven) Keep(_ context.Context, l *engine.Letter) string {
+// replace keeps the last failure, or the wait, in the run's own letter. One that was
+// refused stays as it was.
+func (r *redriven) replace(_ context.Context, l *engine.Letter, outcome string) string {
 	if l.Decision.Outcome == event.Refused {
 		return r.before.ID
 	}
-	return r.replace(l, string(l.Decision.Outcome))
-}
-
-func (r *redriven) replace(l *engine.Letter, outcome string) string {
 	changed := *r.letter
+	if outcome == "parked" {
+		changed.Redrives = 0
+	}
 	r.describe(&changed, l, outcome)
 	if err := r.claim.Replace(&changed, &[2][]byte{l.Evidence.Stdout, l.Evidence.Stderr}); err != nil {
 		r.out.complain("the letter cannot be written: %v", err)
@@ -323,7 +299,7 @@ func (r *redriven) Emit(ev event.Event) {
 		if !r.kept { // nothing was started
 			r.last = end.Time
 			d := &engine.Decision{Reason: end.Reason, Verdict: end.Verdict, Rule: end.Rule, Why: end.Why, End: engine.End{Code: end.ExitCode}}
-			r.replace(&engine.Letter{Decision: d, Attempts: end.Attempts, Evidence: &engine.Evidence{}}, string(end.Outcome))
+			r.replace(context.Background(), &engine.Letter{Decision: d, Attempts: end.Attempts, Evidence: &engine.Evidence{}}, string(end.Outcome))
 		}
 		r.tellMissing()
 	}

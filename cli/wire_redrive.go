@@ -64,33 +64,25 @@ type starter struct {
 	asked   attempt.Signal // to end, "" unless a signal has
 }
 
-// Ended reports whether a signal has asked for the end.
-func (s *starter) Ended() bool {
-	s.Sleep(0)
+// Sleep waits for d, or until a signal asks for the end, and reports whether one has.
+func (s *starter) Sleep(d time.Duration) (ended bool) {
+	if s.asked == "" && d > 0 {
+		select {
+		case s.asked = <-s.signals.Cancelled():
+		case <-time.After(d):
+		}
+	}
+	if s.asked == "" {
+		select {
+		case s.asked = <-s.signals.Cancelled():
+		default:
+		}
+	}
 	return s.asked != ""
 }
 
-// Sleep waits for d, or until a signal asks for the end.
-func (s *starter) Sleep(d time.Duration) {
-	if s.asked != "" {
-		return
-	}
-	select {
-	case s.asked = <-s.signals.Cancelled():
-		return
-	default:
-	}
-	if d <= 0 {
-		return
-	}
-	select {
-	case s.asked = <-s.signals.Cancelled():
-	case <-time.After(d):
-	}
-}
-
 // Run runs a letter in a process, and passes signals on to it.
-func (s *starter) Run(_ *queue.Dir, e *queue.Entry, stdin *os.File) letters.Result {
+func (s *starter) Run(e *queue.Entry, stdin *os.File) letters.Result {
 	p, result, err := s.start(e, stdin)
 	if err != nil {
 		return letters.Result{Result: letters.Failed, Reason: "no process for its run: " + err.Error()}

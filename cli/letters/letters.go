@@ -53,7 +53,7 @@ func Path(value string) (string, error) {
 
 // list opens the directory, which is nil where there is none yet, and lists what
 // is in it.
-func list(value string) (d *queue.Dir, all []queue.Entry, path string, err error) {
+func list(value string) (d *queue.Dir, all []*queue.Entry, path string, err error) {
 	if path, err = Path(value); err != nil {
 		return nil, nil, "", err
 	}
@@ -65,15 +65,19 @@ func list(value string) (d *queue.Dir, all []queue.Entry, path string, err error
 	return d, all, path, err
 }
 
-// unmatched reports a word that names no letter.
-func unmatched(c *mode.Call, word string) {
-	fmt.Fprintf(c.Stderr, "retry: --%s: no letter is %q or has a name that matches it\n", c.Name, message.Printable(word))
+// unmatched reports the words that name no letter, and returns the exit code.
+func unmatched(c *mode.Call, words []string) (code int) {
+	for _, word := range words {
+		fmt.Fprintf(c.Stderr, "retry: --%s: no letter is %q or has a name that matches it\n", c.Name, message.Printable(word))
+		code = exitcodes.Rejected
+	}
+	return code
 }
 
 // leftAlone reports the letters that cannot be used and are not chosen.
-func leftAlone(c *mode.Call, all []queue.Entry, chosen []*queue.Entry) {
-	for i := range all {
-		if e := &all[i]; !e.Usable() && !slices.Contains(chosen, e) {
+func leftAlone(c *mode.Call, all, chosen []*queue.Entry) {
+	for _, e := range all {
+		if !e.Usable() && !slices.Contains(chosen, e) {
 			fmt.Fprintf(c.Stderr, "retry: --%s: letter %s is left as it is: %s\n", c.Name, e.ID, message.Printable(e.Problem.Error()))
 		}
 	}
@@ -110,24 +114,19 @@ func List(c mode.Call) int {
 	if err != nil {
 		return c.Fail(err)
 	}
-	chosen, code := pointers(all), exitcodes.OK
+	chosen, code := all, exitcodes.OK
 	var detail *queue.Entry
 	if len(g.Words) > 0 {
-		chosen = nil
-	}
-	for _, word := range g.Words {
-		found, byID, err := queue.Find(all, word)
-		if err != nil {
+		var without []string
+		chosen, without, err = queue.Select(all, g.Words, nil, func(e *queue.Entry, _ string, byID bool) bool {
+			if byID && len(g.Words) == 1 {
+				detail = e
+			}
+			return true
+		})
+		if code = unmatched(&c, without); err != nil {
 			return refuse(&c, err)
 		}
-		if len(found) == 0 {
-			unmatched(&c, word)
-			code = exitcodes.Rejected
-		}
-		if byID && len(g.Words) == 1 {
-			detail = found[0]
-		}
-		chosen = add(chosen, found...)
 	}
 	slices.SortStableFunc(chosen, queue.Older)
 	if len(chosen) == 0 {
@@ -154,24 +153,6 @@ func List(c mode.Call) int {
 func refuse(c *mode.Call, err error) int {
 	c.Fail(err)
 	return exitcodes.Rejected
-}
-
-func pointers(all []queue.Entry) []*queue.Entry {
-	var out []*queue.Entry
-	for i := range all {
-		out = append(out, &all[i])
-	}
-	return out
-}
-
-// add adds what is not there yet.
-func add(to []*queue.Entry, more ...*queue.Entry) []*queue.Entry {
-	for _, e := range more {
-		if !slices.Contains(to, e) {
-			to = append(to, e)
-		}
-	}
-	return to
 }
 
 // DiscardFlags is the grammar of --discard.
@@ -202,25 +183,14 @@ func Discard(c mode.Call) int {
 	if err != nil {
 		return c.Fail(err)
 	}
-	code := exitcodes.OK
-	var chosen []*queue.Entry
 	named := map[*queue.Entry]bool{} // by its id
-	for _, word := range g.Words {
-		if word == queue.AllWord {
-			chosen = add(chosen, pointers(all)...)
-			continue
-		}
-		found, byID, err := queue.Find(all, word)
-		switch {
-		case err != nil:
-			return refuse(&c, err)
-		case len(found) == 0:
-			unmatched(&c, word)
-			code = exitcodes.Rejected
-		case byID:
-			named[found[0]] = true
-		}
-		chosen = add(chosen, found...)
+	chosen, without, err := queue.Select(all, g.Words, []string{queue.AllWord}, func(e *queue.Entry, _ string, byID bool) bool {
+		named[e] = named[e] || byID
+		return true
+	})
+	code := unmatched(&c, without)
+	if err != nil {
+		return refuse(&c, err)
 	}
 	discarded := []string{}
 	for _, e := range chosen {

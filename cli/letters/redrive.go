@@ -42,11 +42,9 @@ type Result struct {
 type Runner interface {
 	// Run runs a letter in a process of its own and waits for it. Its standard
 	// input is stdin, nil for none. Of the result, id and command need not be set.
-	Run(d *queue.Dir, e *queue.Entry, stdin *os.File) Result
-	// Sleep waits for d.
-	Sleep(d time.Duration)
-	// Ended reports whether a signal has asked for the end.
-	Ended() bool
+	Run(e *queue.Entry, stdin *os.File) Result
+	// Sleep waits for d, and reports whether a signal has asked for the end.
+	Sleep(d time.Duration) (ended bool)
 }
 
 // RedriveFlags is the grammar of what --redrive has beside the flags of a run.
@@ -82,9 +80,7 @@ func (r *Redriving) Do() int {
 	if err != nil {
 		return refuse(&r.Call, err)
 	}
-	for _, word := range without {
-		unmatched(&r.Call, word)
-	}
+	unmatched(&r.Call, without)
 	if len(r.Words) == 0 || slices.Contains(r.Words, queue.DueWord) {
 		leftAlone(&r.Call, all, chosen)
 	}
@@ -96,8 +92,7 @@ func (r *Redriving) Do() int {
 	}
 	var next time.Time // before which --rate starts no run
 	for _, e := range chosen {
-		r.Runner.Sleep(time.Until(next))
-		if r.Runner.Ended() {
+		if r.Runner.Sleep(time.Until(next)) {
 			break
 		}
 		if begun := time.Now(); r.one(e) {
@@ -140,7 +135,7 @@ func (r *Redriving) one(e *queue.Entry) (started bool) {
 		result.Result = dryRun
 	default:
 		started = true
-		result = r.Runner.Run(r.d, e, stdin)
+		result = r.Runner.Run(e, stdin)
 	}
 	result.ID, result.Command = e.ID, []queue.Text{}
 	if e.Letter != nil {

@@ -90,12 +90,12 @@ func (d *Dir) in(id, file string) string { return filepath.Join(d.path, id, file
 func (d *Dir) beside(id, end string) string { return filepath.Join(d.path, "."+id+end) }
 
 // List returns all letters. It removes the files of writers that were killed.
-func (d *Dir) List() ([]Entry, error) {
+func (d *Dir) List() ([]*Entry, error) {
 	files, err := os.ReadDir(d.path)
 	if err != nil {
 		return nil, err
 	}
-	var all []Entry
+	var all []*Entry
 	claimed := d.clear(files)
 	for _, f := range files {
 		if !isID(f.Name()) {
@@ -103,7 +103,7 @@ func (d *Dir) List() ([]Entry, error) {
 		}
 		if e := d.read(f.Name()); e.Problem != ErrGone {
 			e.Claimed = claimed[e.ID]
-			all = append(all, e)
+			all = append(all, &e)
 		}
 	}
 	return all, nil
@@ -131,39 +131,46 @@ func (d *Dir) clear(files []fs.DirEntry) (held map[string]bool) {
 	return held
 }
 
-// read reads one letter. No link is followed, and no file that belongs to another
-// user, or that others may write, is read.
+// read reads one letter. It may be removed meanwhile.
 func (d *Dir) read(id string) Entry {
 	e := Entry{ID: id}
-	info, err := own(d.in(id, ""), fs.ModeDir)
+	if e.Problem = d.fill(&e); e.Problem == nil {
+		return e
+	}
+	if _, err := os.Lstat(d.in(id, "")); errors.Is(err, fs.ErrNotExist) {
+		return Entry{ID: id, Problem: ErrGone}
+	}
+	e.Foreign = errors.As(e.Problem, new(lockedfile.Foreign))
+	return e
+}
+
+// fill reads the letter of an entry. No link is followed, and no file that belongs to
+// another user, or that others may write, is read.
+func (d *Dir) fill(e *Entry) error {
+	info, err := own(d.in(e.ID, ""), fs.ModeDir)
 	for _, name := range [...]string{stdinFile, stdoutTail, stderrTail, letterFile} {
 		if err == nil {
-			if info, err = own(d.in(id, name), 0); errors.Is(err, fs.ErrNotExist) && name != letterFile {
+			if info, err = own(d.in(e.ID, name), 0); errors.Is(err, fs.ErrNotExist) && name != letterFile {
 				err = nil
 			}
 		}
 	}
 	if err != nil {
-		e.Problem, e.Foreign = err, errors.As(err, new(lockedfile.Foreign))
-		if _, err := os.Lstat(d.in(id, "")); errors.Is(err, fs.ErrNotExist) {
-			e.Problem = ErrGone
-		}
-		return e
+		return err
 	}
-	data, err := readFile(d.in(id, letterFile), largestLetter)
+	data, err := readFile(d.in(e.ID, letterFile), largestLetter)
 	if err != nil {
-		e.Problem = err
-		return e
+		return err
 	}
 	// Two changes within the resolution of a file's time have one time.
 	e.Stamp = fmt.Sprintf("%d %x", info.ModTime().UnixNano(), sha256.Sum256(data))
-	e.Letter, e.Problem = Decode(id, data)
-	if e.Problem == nil && e.Letter.Stdin.Present {
-		if _, err := os.Lstat(d.in(id, stdinFile)); err != nil {
-			e.Problem = fmt.Errorf("its input: %w", err)
-		}
+	if e.Letter, err = Decode(e.ID, data); err != nil || !e.Letter.Stdin.Present {
+		return err
 	}
-	return e
+	if _, err := os.Lstat(d.in(e.ID, stdinFile)); err != nil {
+		return fmt.Errorf("its input: %w", err)
+	}
+	return nil
 }
 
 // own describes a file or directory that has to be the user's own.

@@ -50,7 +50,7 @@ func one(t *testing.T, d *Dir) Entry {
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%d letters, %v", len(all), err)
 	}
-	return all[0]
+	return *all[0]
 }
 
 func TestAddedLetterComesBackWhole(t *testing.T) {

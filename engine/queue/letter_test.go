@@ -142,21 +142,21 @@ func TestDue(t *testing.T) {
 	}
 }
 
-func entries() []Entry {
-	var all []Entry
+func entries() []*Entry {
+	var all []*Entry
 	add := func(id, name, outcome string, redrives int, age time.Duration) {
 		l := parkedSample()
 		l.ID, l.Name, l.Redrives, l.FirstFailedAt = id, Text(name), redrives, Time{failedAt.Add(-age)}
 		if l.Outcome = outcome; outcome != "parked" {
 			l.Schedule, l.DueAt = nil, nil
 		}
-		all = append(all, Entry{ID: id, Letter: l})
+		all = append(all, &Entry{ID: id, Letter: l})
 	}
 	add("20261124T015407Z-1b4e28ba", "import", "exhausted", 0, 0)
 	add("20261124T015407Z-1b4e0000", "export", "parked", 0, time.Minute)
 	add("20261124T015407Z-aaaaaaaa", "1b4f", "refused", 5, 0)
 	add("20261124T015407Z-bbbbbbbb", "in[1]", "stopped", 4, time.Hour)
-	return append(all, Entry{ID: "20261124T015407Z-cccccccc", Problem: ErrGone})
+	return append(all, &Entry{ID: "20261124T015407Z-cccccccc", Problem: ErrGone})
 }
 
 func TestRedrivable(t *testing.T) {
@@ -201,14 +201,15 @@ func TestRedrivable(t *testing.T) {
 	}
 }
 
-func TestParseRate(t *testing.T) {
+func TestRate(t *testing.T) {
 	for text, want := range map[string]time.Duration{"2/s": 500 * time.Millisecond, "30/m": 2 * time.Second, "0.5/h": 2 * time.Hour} {
-		if got, err := ParseRate(text); err != nil || time.Duration(got) != want {
+		var got Rate
+		if err := got.UnmarshalText([]byte(text)); err != nil || time.Duration(got) != want {
 			t.Errorf("%q: %v, %v", text, time.Duration(got), err)
 		}
 	}
 	for _, text := range []string{"", "2", "2/d", "0/s", "-1/s", "x/s", "NaN/s", "Inf/s", "1e-300/h"} {
-		if _, err := ParseRate(text); err == nil {
+		if new(Rate).UnmarshalText([]byte(text)) == nil {
 			t.Errorf("%q is taken", text)
 		}
 	}

@@ -30,25 +30,14 @@ type Entry struct {
 // Usable reports whether the letter could be read whole.
 func (e *Entry) Usable() bool { return e.Problem == nil }
 
-// AmbiguousError says that a word stands for several letters.
-type AmbiguousError struct {
-	Word string
-	IDs  []string
-}
-
-func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%q stands for several letters: %s", e.Word, strings.Join(e.IDs, ", "))
-}
-
 // leastDigits is how many digits behind the dash name a letter at least.
 const leastDigits = 4
 
-// Find returns the letters that a word names: one by its id or by the first
+// find returns the letters that a word names: one by its id or by the first
 // digits behind its dash, else those whose name is the word or matches it as a
 // glob.
-func Find(all []Entry, word string) (found []*Entry, byID bool, err error) {
-	for i := range all {
-		e := &all[i]
+func find(all []*Entry, word string) (found []*Entry, byID bool, err error) {
+	for _, e := range all {
 		if e.ID == word {
 			return []*Entry{e}, true, nil
 		}
@@ -61,15 +50,15 @@ func Find(all []Entry, word string) (found []*Entry, byID bool, err error) {
 	case 1:
 		return found, true, nil
 	default:
-		ambiguous := &AmbiguousError{Word: word}
+		var ids []string
 		for _, e := range found {
-			ambiguous.IDs = append(ambiguous.IDs, e.ID)
+			ids = append(ids, e.ID)
 		}
-		return nil, false, ambiguous
+		return nil, false, fmt.Errorf("%q stands for several letters: %s", word, strings.Join(ids, ", "))
 	}
-	for i := range all {
-		if l := all[i].Letter; l != nil && l.Name != "" && named(string(l.Name), word) {
-			found = append(found, &all[i])
+	for _, e := range all {
+		if l := e.Letter; l != nil && l.Name != "" && named(string(l.Name), word) {
+			found = append(found, e)
 		}
 	}
 	return found, false, nil
@@ -112,33 +101,40 @@ const (
 	DueWord, FailedWord, AllWord = "due", "failed", "all"
 )
 
-// Redrivable returns the letters that the words of --redrive take, oldest first,
-// and the words that match none. limit is --redrive-max.
-func Redrivable(all []Entry, words []string, now time.Time, limit int) (chosen []*Entry, unmatched []string, err error) {
-	if len(words) == 0 {
-		words = []string{DueWord}
-	}
+// Select returns the letters that words take, each once, and the words that name
+// none. A word of sets stands for all letters; takes chooses among the letters that a
+// word stands for, and is given whether that is by their id.
+func Select(all []*Entry, words, sets []string, takes func(e *Entry, word string, byID bool) bool) (chosen []*Entry, unmatched []string, err error) {
 	for _, word := range words {
-		var found []*Entry
-		byID, set := false, word == DueWord || word == FailedWord || word == AllWord
-		if set {
-			for i := range all {
-				found = append(found, &all[i])
+		found, byID := all, false
+		if !slices.Contains(sets, word) {
+			if found, byID, err = find(all, word); err != nil {
+				return nil, unmatched, err
 			}
-		} else if found, byID, err = Find(all, word); err != nil {
-			return nil, nil, err
-		}
-		if len(found) == 0 && !set {
-			unmatched = append(unmatched, word)
+			if len(found) == 0 {
+				unmatched = append(unmatched, word)
+			}
 		}
 		for _, e := range found {
-			if (byID || e.taken(word, now, limit)) && !slices.Contains(chosen, e) {
+			if takes(e, word, byID) && !slices.Contains(chosen, e) {
 				chosen = append(chosen, e)
 			}
 		}
 	}
-	slices.SortStableFunc(chosen, Older)
 	return chosen, unmatched, nil
+}
+
+// Redrivable is Select for the words of --redrive, oldest first. limit is
+// --redrive-max.
+func Redrivable(all []*Entry, words []string, now time.Time, limit int) (chosen []*Entry, unmatched []string, err error) {
+	if len(words) == 0 {
+		words = []string{DueWord}
+	}
+	chosen, unmatched, err = Select(all, words, []string{DueWord, FailedWord, AllWord}, func(e *Entry, word string, byID bool) bool {
+		return byID || e.taken(word, now, limit)
+	})
+	slices.SortStableFunc(chosen, Older)
+	return chosen, unmatched, err
 }
 
 // taken reports whether a word that is no id takes the letter. What cannot be
@@ -159,19 +155,14 @@ func (e *Entry) taken(word string, now time.Time, limit int) bool {
 // Rate is the least time between two starts.
 type Rate time.Duration
 
-// ParseRate reads a rate such as 2/s, 30/m or 0.5/h.
-func ParseRate(text string) (Rate, error) {
-	count, unit, _ := strings.Cut(text, "/")
+// UnmarshalText reads a rate such as 2/s, 30/m or 0.5/h.
+func (r *Rate) UnmarshalText(text []byte) error {
+	count, unit, _ := strings.Cut(string(text), "/")
 	n, err := strconv.ParseFloat(count, 64)
 	per, known := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}[unit]
 	if err != nil || !known || !(n > 0) || n > 1e9 || float64(per)/n > float64(10000*time.Hour) {
-		return 0, fmt.Errorf("%q is not a rate; write a number above 0 and /s, /m or /h, as in 2/s", text)
+		return fmt.Errorf("%q is not a rate; write a number above 0 and /s, /m or /h, as in 2/s", text)
 	}
-	return Rate(float64(per) / n), nil
-}
-
-// UnmarshalText is ParseRate.
-func (r *Rate) UnmarshalText(text []byte) (err error) {
-	*r, err = ParseRate(string(text))
-	return err
+	*r = Rate(float64(per) / n)
+	return nil
 }

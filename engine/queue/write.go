@@ -5,6 +5,7 @@ package queue
 // the directory, so that one writer at a time counts letters and compares keys.
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -205,6 +206,33 @@ func (d *Dir) lock(id string, wait time.Duration) (*Claim, error) {
 		}
 	}
 	return &Claim{d, id, file}, nil
+}
+
+// lockFile makes a file and locks it, or returns ErrClaimed when it has waited so
+// long. A file that was removed meanwhile is made again.
+func lockFile(path string, wait time.Duration) (*lockedfile.File, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	defer cancel()
+	for {
+		f, err := lockedfile.Open(path, true)
+		if err != nil {
+			return nil, err
+		}
+		removed := false
+		if err = f.Lock(ctx); err == nil {
+			removed, err = f.Check()
+		}
+		if err == nil && !removed {
+			return f, nil
+		}
+		f.Close()
+		switch {
+		case errors.Is(err, lockedfile.ErrHeld):
+			return nil, ErrClaimed
+		case err != nil:
+			return nil, err
+		}
+	}
 }
 
 // claimWait is how long the lock of a letter is tried for. A reader holds it for

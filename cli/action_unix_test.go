@@ -175,7 +175,8 @@ func TestActionWorkflow(t *testing.T) {
 		env = append(env, name+"="+strings.TrimSpace(string(value)))
 	}
 	act := command(t, "act", "push", "-W", ".github/workflows/action.yml", "-P", "ubuntu-latest=-self-hosted", "--pull=false", "--action-offline-mode")
-	act.Dir, act.Env = clone, append(append(os.Environ(), "HOME="+home), env...)
+	// With -trimpath the packages of the clone are those that other tests build.
+	act.Dir, act.Env = clone, append(append(os.Environ(), "HOME="+home, "GOFLAGS=-trimpath", "CGO_ENABLED=0"), env...)
 	if out, err := act.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

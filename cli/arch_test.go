@@ -24,7 +24,7 @@ var allowed = func() map[string][]string {
 main: cli engine/proc/early
 exitcodes:
 cli: cli/human cli/letters cli/manual cli/mode cli/option cli/policy cli/report cli/show cli/status engine engine/attempt engine/waitfor engine/backoff engine/classify engine/classify/command engine/event engine/admission engine/history engine/hook engine/probe engine/proc engine/queue engine/registry engine/rehearse engine/sink engine/store engine/telemetry engine/message exitcodes engine/text
-cli/human: engine/event engine/message
+cli/human: engine/event engine/message engine/text
 cli/letters: cli/mode engine/backoff engine/queue engine/message exitcodes engine/text
 cli/manual: engine/text
 cli/mode: engine/message exitcodes engine/text
@@ -42,9 +42,9 @@ engine/classify: engine/attempt engine/blockfile engine/classify/command engine/
 engine/classify/command:
 engine/event: engine/attempt
 engine/admission: engine engine/event engine/guard
-engine/guard: engine/backoff
+engine/guard: engine/backoff engine/text
 engine/hedge:
-engine/history: engine/attempt engine/event engine/statistics engine/text
+engine/history: engine/event engine/lockedfile engine/statistics engine/text
 engine/retryafter: engine/linematch engine/text
 engine/hook: engine/attempt exitcodes engine/text
 engine/linematch:
@@ -64,7 +64,7 @@ engine/proc/table:
 engine/proc/tree: engine/proc/reap engine/proc/table
 engine/simulate: engine engine/attempt engine/backoff engine/event engine/admission engine/guard
 engine/rehearse: engine engine/attempt engine/backoff exitcodes
-engine/queue: engine/lockedfile engine/rotate
+engine/queue: engine/lockedfile engine/rotate engine/text
 engine/registry: engine/attempt engine/event engine/lockedfile engine/text
 engine/rotate:
 engine/statistics:

@@ -19,6 +19,7 @@ import (
 
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/message"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // Level is how much is written.
@@ -329,16 +330,16 @@ func (s *Sink) paint(shade color.Attribute, row string) string {
 // line writes one line, on a terminal as several that end at words. What came
 // from the command or the user is made to stay on it.
 func (s *Sink) line(shade color.Attribute, format string, args ...any) {
-	text := s.prefix() + message.Printable(fmt.Sprintf(format, args...))
+	line := s.prefix() + message.Printable(fmt.Sprintf(format, args...))
 	if s.options.Timestamps {
-		text = time.Now().Format(timestamp) + text
+		line = time.Now().Format(text.Timestamp) + " " + line
 	}
 	width := 0
 	if s.options.Screen != nil {
 		width = s.options.Screen.Width()
 	}
 	var b strings.Builder
-	for _, row := range wrap(text, width) {
+	for _, row := range wrap(line, width) {
 		b.WriteString(s.paint(shade, row) + "\n")
 	}
 	s.write(b.String())
@@ -360,9 +361,6 @@ const indent = "       "
 
 // leastWidth is the narrowest terminal that lines are wrapped for.
 const leastWidth = len(indent) + 5
-
-// timestamp is RFC 3339 with milliseconds.
-const timestamp = "2006-01-02T15:04:05.000Z07:00 "
 
 // wrap breaks text at blanks into rows of less than width columns: one that ends
 // in the last column makes some terminals leave an empty row. A longer word

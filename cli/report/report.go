@@ -153,7 +153,7 @@ func (d *document) json(w io.Writer) error {
 		FailedMS: rounded(d.FailedMS), JitteredMS: rounded(d.JitteredMS), SleptMS: rounded(d.SleptMS), BadLines: d.bad, Groups: []group{}, Warnings: []warning{},
 	}
 	if !d.Since.IsZero() {
-		since := d.Since.UTC().Format("2006-01-02T15:04:05.000Z07:00")
+		since := d.Since.UTC().Format(text.Timestamp)
 		r.Since = &since
 	}
 	for n, runs := range d.SuccessByAttempt {

@@ -2,7 +2,11 @@ package guard
 
 // This file shows what is known of a key (SPEC section 16, --status --key).
 
-import "time"
+import (
+	"time"
+
+	"github.com/retrysh/retry/engine/text"
+)
 
 // Snapshot is the state of a key at a time, as a store returns it. Looking changed
 // nothing.
@@ -48,8 +52,6 @@ type BudgetStatus struct {
 	Of   int64 `json:"of"`
 }
 
-const timeFormat = "2006-01-02T15:04:05.000Z07:00"
-
 // Status shows the snapshot to a run with the guards g, which may name none.
 func (s *Snapshot) Status(key string, g *Guards) Status {
 	state, now := s.State, s.Now
@@ -67,7 +69,7 @@ func (s *Snapshot) Status(key string, g *Guards) Status {
 		shown.Failures, shown.Outcomes = &failed, &total
 	}
 	if b.Circuit == Open && g.Breaker.Named() {
-		until := time.UnixMilli(b.Opened + g.Breaker.openFor(b.Openings)).UTC().Format(timeFormat)
+		until := time.UnixMilli(b.Opened + g.Breaker.openFor(b.Openings)).UTC().Format(text.Timestamp)
 		shown.OpenUntil = &until
 	}
 	if g.Budget.On {

@@ -6,12 +6,15 @@ package history
 // renamed file, which is read as well.
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/retrysh/retry/engine/lockedfile"
 )
 
 const (
@@ -21,10 +24,8 @@ const (
 	olderFiles  = 3 // FILE.1 is the youngest of them
 )
 
-const (
-	lockLimit = 250 * time.Millisecond
-	lockPause = 2 * time.Millisecond
-)
+// lockLimit is how long a lock is waited for.
+const lockLimit = 250 * time.Millisecond
 
 // Path is the file that --history stands for: "on", "off" and "" are that in the
 // user's state directory, and own is true.
@@ -62,7 +63,7 @@ func Append(value string, line []byte) error {
 	defer func() { _ = f.Close() }()
 	if onNetwork(f) {
 		// There a write with O_APPEND is no single step (open(2)).
-		if err := lockWithin(f, lockLimit); err != nil {
+		if err := lock(f); err != nil {
 			return fmt.Errorf("%q: %w", path, err)
 		}
 		if info, err := f.Stat(); err == nil {
@@ -86,8 +87,7 @@ func openCurrent(path string) (*os.File, int64, error) {
 		if err != nil || size <= largestFile || tries > olderFiles {
 			return f, size, err
 		}
-		rotated := rotate(path, f)
-		if !rotated {
+		if !rotate(path, f) {
 			return f, size, nil
 		}
 		_ = f.Close()
@@ -131,10 +131,9 @@ func rotate(path string, f *os.File) bool {
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return err != nil
 	}
-	if lockWithin(f, lockLimit) != nil {
+	if lock(f) != nil {
 		return false
 	}
-	defer unlock(f)
 	opened, err := f.Stat()
 	if err != nil {
 		return false
@@ -151,28 +150,26 @@ func rotate(path string, f *os.File) bool {
 // older is the name of the n-th older file.
 func older(path string, n int) string { return fmt.Sprintf("%s.%d", path, n) }
 
-// lockWithin locks a file for this process, or fails after some time.
-func lockWithin(f *os.File, limit time.Duration) error {
-	for end := time.Now().Add(limit); ; time.Sleep(lockPause) {
-		switch locked, err := tryLock(f); {
-		case err != nil:
-			return err
-		case locked:
-			return nil
-		case time.Now().After(end):
-			return fmt.Errorf("not locked within %v", limit)
-		}
-	}
+// lock locks a file for this process, until it is closed, or fails after some time.
+func lock(f *os.File) error {
+	ctx, cancel := context.WithTimeout(context.Background(), lockLimit)
+	defer cancel()
+	return lockedfile.Of(f).Lock(ctx)
 }
 
 // ownDirectory returns an error where the directory, or the last one on the way to
-// it that is there, is another user's: sudo leaves HOME at that of its caller.
+// it that is there, is another user's: sudo leaves HOME at that of its caller. One of
+// root's may be written by all, such as /tmp.
 func ownDirectory(dir string) error {
 	for {
 		info, err := os.Stat(dir)
 		switch parent := filepath.Dir(dir); {
 		case err == nil:
-			return foreign(dir, info)
+			err = lockedfile.OwnedBy(info, os.Geteuid())
+			if err == nil || lockedfile.OwnedBy(info, 0) == nil {
+				return nil
+			}
+			return fmt.Errorf("%q %w; nothing is made there; --history FILE names another file", dir, err)
 		case !errors.Is(err, fs.ErrNotExist) || parent == dir:
 			return err
 		default:

@@ -220,21 +220,16 @@ func digits(s string) (n int) {
 	return n
 }
 
-// maskNumbers masks each row of digits, and the dots within.
+// maskNumbers masks each row of digits.
 func maskNumbers(word string) string {
 	var b strings.Builder
-	for i := 0; i < len(word); {
-		end := i
-		for end < len(word) && word[end] >= '0' && word[end] <= '9' {
-			end++
-		}
-		if end == i {
+	for i := range len(word) {
+		switch {
+		case digits(word[i:i+1]) == 0:
 			b.WriteByte(word[i])
-			i++
-			continue
+		case i == 0 || digits(word[i-1:i]) == 0:
+			b.WriteString(maskNumber)
 		}
-		b.WriteString(maskNumber)
-		i = end
 	}
 	return b.String()
 }

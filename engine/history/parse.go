@@ -5,20 +5,22 @@ package history
 
 import (
 	"bytes"
+	"encoding/json"
 	"math"
 	"strconv"
+	"strings"
 	"time"
-	"unicode/utf16"
-	"unicode/utf8"
 )
 
 // Parser reads records one after the other.
 type Parser struct {
 	b  []byte
 	at int
-	// texts are those that stand in many records.
+	// texts are those that are in many records, by what is written.
 	texts map[string]string
-	buf   []byte // of a text with escapes
+	// record and attempt are the fields of what is read.
+	record  [24]field
+	attempt [11]field
 	// counting skips the fields that statistics do not use: also commands, unless
 	// these are asked for.
 	counting, commands bool
@@ -39,123 +41,74 @@ func (p *Parser) Parse(line []byte, r *Record) bool {
 		p.texts = map[string]string{}
 	}
 	p.blanks()
-	if !p.object(func(name []byte) bool { return p.field(name, r) }) {
+	p.record = r.fields()
+	if !p.fields(p.record[:]) {
 		return false
 	}
 	p.blanks()
 	return p.at == len(p.b) && r.Version >= 1 && r.RunID != "" && r.Outcome != ""
 }
 
-// field reads one field of a record.
-func (p *Parser) field(name []byte, r *Record) bool {
-	if p.counting {
-		switch string(name) {
-		case "command":
-			if !p.commands {
+// fields reads an object. Its fields most often come in the order of all.
+func (p *Parser) fields(all []field) bool {
+	next := 0
+	return p.object(func(name []byte) bool {
+		for range all {
+			f := &all[next]
+			if next++; next == len(all) {
+				next = 0
+			}
+			if string(name) != f.name {
+				continue
+			}
+			if f.shown && p.counting && !(p.commands && f.name == "command") {
 				return p.skip(0)
 			}
-		case "parent_run_id", "cwd", "ci", "host":
-			return p.skip(0)
+			if f.on != nil {
+				*f.on = true
+			}
+			return p.value(f)
 		}
-	}
-	switch string(name) {
-	case "v":
-		return p.integer(&r.Version)
-	case "time":
-		var text string
-		ok := p.text(&text)
-		r.Time, _ = time.Parse(time.RFC3339, text)
-		return ok
-	case "run_id":
-		return p.unique(&r.RunID)
-	case "parent_run_id":
-		return p.unique(&r.ParentRunID)
-	case "depth":
-		return p.integer(&r.Depth)
-	case "name":
-		return p.text(&r.Name)
-	case "command":
-		return p.array(func() bool {
-			r.Command = append(r.Command, "")
-			return p.text(&r.Command[len(r.Command)-1])
-		})
-	case "cwd":
-		return p.text(&r.Cwd)
-	case "key":
-		return p.text(&r.Key)
-	case "policy":
-		return p.text(&r.Policy)
-	case "outcome":
-		return p.text(&r.Outcome)
-	case "exit_code":
-		return p.integer(&r.ExitCode)
-	case "attempts":
-		r.Attempts = r.Attempts[:0]
-		return p.array(func() bool {
-			r.Attempts = append(r.Attempts, Attempt{})
-			a := &r.Attempts[len(r.Attempts)-1]
-			if p.peek() != '{' {
-				r.Attempts = r.Attempts[:len(r.Attempts)-1]
-				return p.skip(0)
-			}
-			return p.object(func(name []byte) bool { return p.attemptField(name, a) })
-		})
-	case "attempt_count":
-		return p.integer(&r.AttemptCount)
-	case "elapsed_ms":
-		return p.number(&r.ElapsedMS)
-	case "waited_ms":
-		return p.number(&r.WaitedMS)
-	case "commit":
-		return p.text(&r.Commit)
-	case "ci":
-		return p.text(&r.CI)
-	case "host":
-		return p.text(&r.Host)
-	case "until_failure":
-		return p.flag(&r.UntilFailure)
-	case "repeat":
-		return p.flag(&r.Repeat)
-	case "rehearsed":
-		return p.flag(&r.Rehearsed)
-	case "redriven":
-		return p.flag(&r.Redriven)
-	case "cut":
-		return p.flag(&r.Cut)
-	}
-	return p.skip(0)
+		return p.skip(0)
+	})
 }
 
-// attemptField reads one field of an attempt.
-func (p *Parser) attemptField(name []byte, a *Attempt) bool {
-	switch string(name) {
-	case "exit_code":
-		return p.integer(&a.ExitCode)
-	case "signal":
-		return p.text(&a.Signal)
-	case "timed_out":
-		return p.flag(&a.TimedOut)
-	case "ms":
-		return p.number(&a.MS)
-	case "success":
-		return p.flag(&a.Success)
-	case "verdict":
-		return p.text(&a.Verdict)
-	case "rule":
-		return p.text(&a.Rule)
-	case "reason":
-		if p.counting {
-			return p.skip(0)
-		}
-		return p.text(&a.Reason)
-	case "fp":
-		return p.text(&a.FP)
-	case "jittered_ms":
-		a.Waited = true
-		return p.number(&a.JitteredMS)
-	case "slept_ms":
-		a.Waited = true
-		return p.number(&a.SleptMS)
+// value reads the value of a field.
+func (p *Parser) value(f *field) bool {
+	switch to := f.value.(type) {
+	case *int:
+		return p.integer(to)
+	case *float64:
+		return p.number(to)
+	case *string:
+		return p.text(to)
+	case *unique:
+		return p.unique((*string)(to))
+	case *bool:
+		return p.flag(to)
+	case *always:
+		return p.flag((*bool)(to))
+	case *time.Time:
+		var text string
+		ok := p.unique(&text)
+		*to, _ = time.Parse(time.RFC3339, text)
+		return ok
+	case *[]string:
+		*to = (*to)[:0]
+		return p.array(func() bool {
+			*to = append(*to, "")
+			return p.text(&(*to)[len(*to)-1])
+		})
+	case *[]Attempt:
+		*to = (*to)[:0]
+		return p.array(func() bool {
+			if p.peek() != '{' {
+				return p.skip(0)
+			}
+			*to = append(*to, Attempt{})
+			p.attempt = (*to)[len(*to)-1].fields()
+			return p.fields(p.attempt[:])
+		})
 	}
 	return p.skip(0)
 }
@@ -198,7 +151,7 @@ func (p *Parser) object(field func(name []byte) bool) bool {
 		if !ok || !p.is(':') {
 			return false
 		}
-		if p.blanks(); !field(name) {
+		if p.blanks(); !field(unquoted(name)) {
 			return false
 		}
 		if !p.is(',') {
@@ -227,7 +180,7 @@ func (p *Parser) array(element func() bool) bool {
 	}
 }
 
-// text reads a text that may stand in many records, unique one that does not.
+// text reads a text that may be in many records, unique one that is not.
 func (p *Parser) text(to *string) bool {
 	if p.peek() != '"' {
 		return p.skip(0)
@@ -238,8 +191,8 @@ func (p *Parser) text(to *string) bool {
 	}
 	s, known := p.texts[string(b)]
 	if !known {
-		s = string(b)
-		p.texts[s] = s
+		s = string(unquoted(b))
+		p.texts[string(b)] = s
 	}
 	*to = s
 	return true
@@ -250,7 +203,9 @@ func (p *Parser) unique(to *string) bool {
 		return p.skip(0)
 	}
 	b, ok := p.quoted()
-	*to = string(b)
+	if ok {
+		*to = string(unquoted(b))
+	}
 	return ok
 }
 
@@ -274,116 +229,61 @@ func (p *Parser) integer(to *int) bool {
 	return true
 }
 
-// number reads a number of 0 or more; what is less counts as 0.
+// number reads a number of 0 or more. One that is less, or beyond the range, counts as 0.
 func (p *Parser) number(to *float64) bool {
-	start := p.at
-	if !p.skip(0) {
+	start, c := p.at, p.peek()
+	if c < '0' || c > '9' {
+		return p.skip(0)
+	}
+	if !p.skipNumber() {
 		return false
 	}
-	if c := p.b[start]; c < '0' || c > '9' {
+	if p.at == start+1 { // as most are
+		*to = float64(c - '0')
 		return true
 	}
-	*to = decimal(p.b[start:p.at])
+	v, err := strconv.ParseFloat(string(p.b[start:p.at]), 64)
+	if *to = v; err != nil {
+		*to = 0
+	}
 	return true
 }
 
-// decimal is the value of a number; of a short one it is exact without more.
-func decimal(text []byte) float64 {
-	const short = 15 // digits, which a float64 holds
-	digits, scale := 0.0, 1.0
-	point := false
-	for i, c := range text {
-		switch {
-		case c == '.':
-			point = true
-		case c < '0' || c > '9' || i > short:
-			v, err := strconv.ParseFloat(string(text), 64)
-			if err != nil {
-				return 0
-			}
-			return v
-		default:
-			digits = digits*10 + float64(c-'0')
-			if point {
-				scale *= 10
-			}
-		}
-	}
-	return digits / scale
-}
-
-// quoted reads a string; what it returns holds until the next one is read.
+// quoted reads a string with its quotes, and leaves its escapes as they are.
 func (p *Parser) quoted() ([]byte, bool) {
+	start := p.at
 	if p.peek() != '"' {
 		return nil, false
 	}
-	start := p.at + 1
-	for i := start; i < len(p.b); i++ {
+	for i := start + 1; i < len(p.b); i++ {
 		switch c := p.b[i]; {
 		case c == '"':
 			p.at = i + 1
-			return p.b[start:i], true
+			return p.b[start:p.at], true
 		case c == '\\':
-			return p.escaped(start, i)
-		case c < ' ':
-			return nil, false
-		}
-	}
-	return nil, false
-}
-
-// escaped reads the rest of a string from its first escape on.
-func (p *Parser) escaped(start, i int) ([]byte, bool) {
-	p.buf = append(p.buf[:0], p.b[start:i]...)
-	for i < len(p.b) {
-		c := p.b[i]
-		switch {
-		case c == '"':
-			p.at = i + 1
-			return p.buf, true
-		case c < ' ':
-			return nil, false
-		case c != '\\':
-			p.buf = append(p.buf, c)
-			i++
-			continue
-		case i+1 == len(p.b):
-			return nil, false
-		}
-		i += 2
-		switch at := bytes.IndexByte([]byte(`"\/bfnrt`), p.b[i-1]); {
-		case at >= 0:
-			p.buf = append(p.buf, "\"\\/\b\f\n\r\t"[at])
-		case p.b[i-1] == 'u':
-			c, ok := p.unit(i)
-			if !ok {
+			if i++; i == len(p.b) || strings.IndexByte(`"\/bfnrtu`, p.b[i]) < 0 {
 				return nil, false
 			}
-			i += 4
-			if utf16.IsSurrogate(c) {
-				second, ok := rune(0), i+2 <= len(p.b) && p.b[i] == '\\' && p.b[i+1] == 'u'
-				if ok {
-					second, ok = p.unit(i + 2)
-				}
-				if c = utf16.DecodeRune(c, second); ok && c != utf8.RuneError {
-					i += 6
+			if p.b[i] == 'u' {
+				if _, err := strconv.ParseUint(string(p.b[i+1:min(i+5, len(p.b))]), 16, 16); err != nil {
+					return nil, false
 				}
 			}
-			p.buf = utf8.AppendRune(p.buf, c)
-		default:
+		case c < ' ':
 			return nil, false
 		}
 	}
 	return nil, false
 }
 
-// unit reads the four digits of an escape.
-func (p *Parser) unit(i int) (rune, bool) {
-	if i+4 > len(p.b) {
-		return 0, false
+// unquoted is what a quoted string says.
+func unquoted(quoted []byte) []byte {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return quoted[1 : len(quoted)-1]
 	}
-	v, err := strconv.ParseUint(string(p.b[i:i+4]), 16, 16)
-	return rune(v), err == nil
+	var s string
+	_ = json.Unmarshal(quoted, &s)
+	return []byte(s)
 }
 
 // skip skips a value, which has to be one.

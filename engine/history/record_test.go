@@ -113,15 +113,24 @@ func TestParseRefusesWhatIsNoRecord(t *testing.T) {
 	}
 }
 
-func TestDecimal(t *testing.T) {
+func TestNumber(t *testing.T) {
+	number := func(text string) (v float64) {
+		p := Parser{b: []byte(text)}
+		if !p.number(&v) || p.at != len(text) {
+			t.Errorf("%s is not read", text)
+		}
+		return v
+	}
 	for _, text := range []string{"0", "7", "1812.345", "0.001", "123456789012.345", "99999999999999.9", "1e3", "1.5E-3", "12345678901234567890"} {
 		want, err := strconv.ParseFloat(text, 64)
-		if got := decimal([]byte(text)); err != nil || got != want {
+		if got := number(text); err != nil || got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
-	if got := decimal([]byte("1e999")); got != 0 {
-		t.Errorf("1e999: %v", got)
+	for _, text := range []string{"1e999", "-1"} {
+		if got := number(text); got != 0 {
+			t.Errorf("%s: %v", text, got)
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ package history
 import (
 	"time"
 
-	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/text"
 )
@@ -75,7 +74,7 @@ func (r *Recorder) finished(e *event.AttemptFinished) {
 	}
 	if !e.Success {
 		a.Verdict, a.Rule, a.Reason = string(e.Verdict), e.Rule, text.OneLine(text.Masked(e.Reason))
-		a.FP = Fingerprint(r.Tool(), resultOf(result), text.Masked(e.Line))
+		a.FP = Fingerprint(r.Tool(), a.result(), text.Masked(e.Line))
 	}
 	if n := len(r.record.Attempts); n > 0 && r.number == e.Attempt {
 		r.record.Attempts[n-1] = a
@@ -90,11 +89,6 @@ func (r *Recorder) finished(e *event.AttemptFinished) {
 	}
 }
 
-// resultOf is an attempt's code, signal or timeout.
-func resultOf(r *attempt.Result) string {
-	return (&Attempt{ExitCode: r.ExitCode, Signal: string(r.Signal), TimedOut: r.TimedOut || r.DeadlinePassed}).result()
-}
-
 // slept takes note of the end of a wait.
 func (r *Recorder) slept(d time.Duration) {
 	if n := len(r.record.Attempts); n > 0 {
@@ -103,5 +97,3 @@ func (r *Recorder) slept(d time.Duration) {
 	r.record.WaitedMS += text.Milliseconds(d)
 	r.waiting = time.Time{}
 }
-
-// milliseconds keeps what is below a millisecond as decimals.

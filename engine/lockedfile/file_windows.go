@@ -55,9 +55,9 @@ func Of(f *os.File) *File { return &File{f} }
 // Descriptor is the handle that the lock belongs to.
 func (l *File) Descriptor() uintptr { return l.Fd() }
 
-// beyond is a byte behind every record: LockFileEx keeps others from reading
-// what is locked.
-func beyond() *windows.Overlapped { return &windows.Overlapped{Offset: 1 << 30} }
+// beyond is a byte that no file reaches: LockFileEx keeps others from reading what is
+// locked.
+func beyond() *windows.Overlapped { return &windows.Overlapped{OffsetHigh: 1 << 30} }
 
 // Unlock frees the lock and closes the file.
 func (l *File) Unlock() {

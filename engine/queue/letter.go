@@ -23,6 +23,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/retrysh/retry/engine/rotate"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // Version is the format of letter.json that this program reads and writes.
@@ -131,12 +132,10 @@ func convert[To, From ~string](from []From) []To {
 // Time is a moment, written in RFC 3339 with milliseconds, UTC.
 type Time struct{ time.Time }
 
-const timeFormat = "2006-01-02T15:04:05.000Z07:00"
-
 // MarshalJSON writes t.
 func (t Time) MarshalJSON() ([]byte, error) { return json.Marshal(t.String()) }
 
-func (t Time) String() string { return t.UTC().Format(timeFormat) }
+func (t Time) String() string { return t.UTC().Format(text.Timestamp) }
 
 // NewID returns the id of the letter of a run whose first failure was at the
 // time: 20261124T015407Z-1b4e28ba.

@@ -135,41 +135,41 @@ func (r *Record) finish(e *event.AttemptFinished) {
 
 // state is what changes, as a slot.
 func (r *Record) state() []byte {
-	o := object{make([]byte, lockedfile.HeadSize, 4<<10)}
-	o.open("", '{')
-	o.text("status", string(r.status))
-	o.int("attempt", r.attempt)
+	o := text.JSON{B: make([]byte, lockedfile.HeadSize, 4<<10)}
+	o.Open("", '{')
+	o.String("status", string(r.status))
+	o.Number("attempt", float64(r.attempt))
 	if !r.next.IsZero() {
-		o.time("next_attempt_at", r.next)
-		o.milliseconds("next_delay_ms", r.delay)
+		o.Time("next_attempt_at", r.next)
+		o.Number("next_delay_ms", text.Milliseconds(r.delay))
 	}
 	if f := r.failed; f != nil {
-		o.int("last_exit", f.Result.ExitCode)
-		o.text("last_reason", cut(text.Masked(f.Reason), 5*longestReason))
-		o.text("verdict", string(f.Verdict))
+		o.Number("last_exit", float64(f.Result.ExitCode))
+		o.String("last_reason", cut(text.Masked(f.Reason), 5*longestReason))
+		o.String("verdict", string(f.Verdict))
 		if f.Rule != "" {
-			o.text("rule", cut(f.Rule, longestReason))
+			o.String("rule", cut(f.Rule, longestReason))
 		}
 	}
-	o.open("attempts", '[')
+	o.Open("attempts", '[')
 	for i := range r.attempts {
 		p := &r.attempts[i]
-		o.open("", '{')
-		o.int("attempt", p.number)
-		o.time("started_at", p.started)
+		o.Open("", '{')
+		o.Number("attempt", float64(p.number))
+		o.Time("started_at", p.started)
 		if !p.ended.IsZero() {
 			if !p.masked {
 				p.reason, p.masked = cut(text.Masked(p.reason), longestReason), true
 			}
-			o.time("ended_at", p.ended)
-			o.int("exit_code", p.exitCode)
-			o.text("reason", p.reason)
+			o.Time("ended_at", p.ended)
+			o.Number("exit_code", float64(p.exitCode))
+			o.String("reason", p.reason)
 		}
-		o.close('}')
+		o.Close('}')
 	}
-	o.close(']')
-	o.close('}')
-	return o.b
+	o.Close(']')
+	o.Close('}')
+	return o.B
 }
 
 // rest is what does not change.
@@ -177,32 +177,34 @@ func (r *Record) rest() []byte {
 	e := r.run
 	host, _ := os.Hostname()
 	cwd, _ := os.Getwd()
-	o := object{make([]byte, 0, 1<<10)}
-	o.open("", '{')
-	o.text("run_id", e.RunID)
-	o.text("name", e.Name)
-	o.int("pid", os.Getpid())
-	o.open("command", '[')
+	o := text.JSON{B: make([]byte, 0, 1<<10)}
+	o.Open("", '{')
+	o.String("run_id", e.RunID)
+	o.String("name", e.Name)
+	o.Number("pid", float64(os.Getpid()))
+	o.Open("command", '[')
 	room := longestCommand
 	for _, word := range text.MaskedArgs(e.Command) {
 		if len(word) > room {
-			o.text("", cut(word, room))
+			o.String("", cut(word, room))
 			break
 		}
-		o.text("", word)
+		o.String("", word)
 		room -= len(word)
 	}
-	o.close(']')
-	o.text("cwd", cwd)
-	o.int("max_attempts", e.MaxAttempts)
-	o.time("started_at", e.Time)
-	o.time("deadline_at", e.Deadline)
-	o.text("key", e.Key)
-	o.text("policy", e.Policy)
-	o.int("depth", e.Depth)
-	o.text("host", host)
-	o.close('}')
-	return o.b
+	o.Close(']')
+	o.String("cwd", cwd)
+	o.Number("max_attempts", float64(e.MaxAttempts))
+	o.Time("started_at", e.Time)
+	if !e.Deadline.IsZero() {
+		o.Time("deadline_at", e.Deadline)
+	}
+	o.String("key", e.Key)
+	o.String("policy", e.Policy)
+	o.Number("depth", float64(e.Depth))
+	o.String("host", host)
+	o.Close('}')
+	return o.B
 }
 
 // write brings the record up to date, and makes it where there is none or its

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -184,31 +183,6 @@ func TestNoPlace(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	r.Emit(&event.RunFinished{})
-}
-
-func FuzzText(f *testing.F) {
-	for _, s := range []string{"", "a\"\\\n\x00\x1f\x7fü\u2028", "\xff\xfe", "<&>"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		o := object{}
-		o.open("", '{')
-		o.text("s", s)
-		o.text("t", s)
-		o.close('}')
-		standard, err := json.Marshal(map[string]string{"s": s, "t": s})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got, want map[string]string
-		if err := json.Unmarshal(o.b, &got); err != nil {
-			t.Fatalf("%s: %v", o.b, err)
-		}
-		_ = json.Unmarshal(standard, &want)
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%q, want %q", got, want)
-		}
-	})
 }
 
 // FuzzDecode reads anything without a panic.

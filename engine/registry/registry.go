@@ -7,7 +7,11 @@
 // what is shown. Nothing here sends a signal.
 package registry
 
-import "time"
+import (
+	"time"
+
+	"github.com/retrysh/retry/engine/text"
+)
 
 // Status says what a run does.
 type Status string
@@ -60,16 +64,16 @@ const mostAttempts = 32
 // Time is written with milliseconds, in UTC.
 type Time struct{ time.Time }
 
-const layout = "2006-01-02T15:04:05.000Z07:00"
-
 // MarshalJSON writes the time.
-func (t Time) MarshalJSON() ([]byte, error) { return t.UTC().AppendFormat(nil, `"`+layout+`"`), nil }
+func (t Time) MarshalJSON() ([]byte, error) {
+	return t.UTC().AppendFormat(nil, `"`+text.Timestamp+`"`), nil
+}
 
 // UnmarshalJSON reads the time. Null is no time, and leaves it as it is.
-func (t *Time) UnmarshalJSON(text []byte) (err error) {
-	if string(text) == "null" {
+func (t *Time) UnmarshalJSON(b []byte) (err error) {
+	if string(b) == "null" {
 		return nil
 	}
-	t.Time, err = time.Parse(`"`+time.RFC3339+`"`, string(text))
+	t.Time, err = time.Parse(`"`+time.RFC3339+`"`, string(b))
 	return err
 }

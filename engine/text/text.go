@@ -6,8 +6,6 @@
 package text
 
 import (
-	"encoding/json"
-	"io"
 	"runtime"
 	"strconv"
 	"strings"
@@ -81,13 +79,6 @@ func Printable(s string) string {
 // characters by blanks; blanks at the ends are removed.
 func OneLine(s string) string {
 	return strings.TrimSpace(Printable(strings.ToValidUTF8(s, "\uFFFD")))
-}
-
-// WriteJSON writes v as one line of JSON, with <, > and & as they are.
-func WriteJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }
 
 // Milliseconds is a duration in milliseconds, with what is below one as decimals.

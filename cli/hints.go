@@ -34,11 +34,7 @@ func notFoundHint(o *option.Options) string {
 	switch _, err := backoff.ParseDuration(first); {
 	case option.LooksLikeTarget(first):
 		shown := shorten(text.MaskedAddress(first))
-		word := shown
-		if strings.ContainsAny(word, " \t\n|;&<>()$`\\\"'*?[]#!{}") {
-			word = quoteShell(word)
-		}
-		return fmt.Sprintf("%q looks like a target; to wait for it write: retry --wait-for %s", shown, word)
+		return fmt.Sprintf("%q looks like a target; to wait for it write: retry --wait-for %s", shown, shellWord(shown))
 	case strings.ContainsAny(first, " \t\n|;&<>"):
 		shown := shorten(text.Masked(first))
 		script, words := shown, ""
@@ -109,9 +105,7 @@ func lineOf(own, words []string) string {
 func shown(words []string) string {
 	all := slices.Clone(text.MaskedArgs(words))
 	for i, word := range all {
-		if all[i] = shorten(word); word == "" || strings.ContainsAny(word, " \t\n|;&<>()$`\\\"'*?[]#!{}") {
-			all[i] = quoteShell(all[i])
-		}
+		all[i] = shellWord(shorten(word))
 	}
 	return strings.Join(all, " ")
 }
@@ -144,6 +138,14 @@ func isFile(word string) bool {
 // isName reports whether s can be a variable's name (POSIX, XBD 3.231).
 func isName(s string) bool {
 	return s != "" && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") == "" && (s[0] < '0' || s[0] > '9')
+}
+
+// shellWord writes s as one word of the shell, in quotes where it needs them.
+func shellWord(s string) string {
+	if s == "" || strings.ContainsAny(s, " \t\n|;&<>()$`\\\"'*?[]#!{}") {
+		return quoteShell(s)
+	}
+	return s
 }
 
 // quoteShell writes s as one word of the shell.

@@ -31,31 +31,27 @@ func pages() (*manual.Pages, error) {
 	return manual.New(run, modes, day), nil
 }
 
-func printHelp(w io.Writer, o *option.Options) error {
-	p, err := pages()
-	switch {
-	case err != nil:
-		return err
-	case o.HelpOn != "":
-		return p.ModeHelp(w, o.HelpOn)
-	case o.Brief:
-		return p.Brief(w)
+// printer makes one of the pages something that a mode prints.
+func printer(print func(*manual.Pages, io.Writer, *option.Options) error) func(io.Writer, *option.Options) error {
+	return func(w io.Writer, o *option.Options) error {
+		p, err := pages()
+		if err != nil {
+			return err
+		}
+		return print(p, w, o)
 	}
-	return p.Help(w)
 }
 
-func printMan(w io.Writer, _ *option.Options) error {
-	p, err := pages()
-	if err != nil {
-		return err
-	}
-	return p.Man(w)
-}
-
-func printCompletion(w io.Writer, o *option.Options) error {
-	p, err := pages()
-	if err != nil {
-		return err
-	}
-	return p.Completion(w, o.Completion)
-}
+var (
+	printMan        = printer(func(p *manual.Pages, w io.Writer, _ *option.Options) error { return p.Man(w) })
+	printCompletion = printer(func(p *manual.Pages, w io.Writer, o *option.Options) error { return p.Completion(w, o.Completion) })
+	printHelp       = printer(func(p *manual.Pages, w io.Writer, o *option.Options) error {
+		switch {
+		case o.HelpOn != "":
+			return p.ModeHelp(w, o.HelpOn)
+		case o.Brief:
+			return p.Brief(w)
+		}
+		return p.Help(w)
+	})
+)

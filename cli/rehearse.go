@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"time"
 
 	"github.com/retrysh/retry/cli/option"
@@ -44,10 +43,11 @@ type rehearsedRow struct {
 // printRehearsal runs the rehearsal by a clock on which waits take no time, and
 // prints one line for each attempt as it goes.
 func printRehearsal(out io.Writer, o *option.Options) error {
-	if err := readRehearsed(o); err != nil {
-		return err
+	err := readRehearsed(o)
+	if err == nil {
+		err = readRuleFiles(o)
 	}
-	if err := readRuleFiles(o); err != nil {
+	if err != nil {
 		return err
 	}
 	w := bufio.NewWriter(out)
@@ -81,11 +81,8 @@ func rehearsalOf(o *option.Options, rows *rehearsedRows, stop <-chan attempt.Sig
 		output.To, output.Held = io.Discard, false
 	}
 	e := &engine.Engine{
-		Policy: o.Policy, Argv: o.Command, Starter: starter, Sink: rows, Signals: signals, Draw: rand.Float64, Clock: clock,
+		Policy: o.Policy, Argv: o.Command, Starter: starter, Sink: rows, Signals: signals, Draw: draw(o, 0), Clock: clock,
 		Hooks: hook.Set{RetryWith: o.Hooks.RetryWith},
-	}
-	if o.HasSeed {
-		e.Draw = rand.New(rand.NewPCG(o.Seed, 0)).Float64
 	}
 	if o.Guarding.Key != "" && o.Guarding.Guards.Any() {
 		e.Gate = privateGate(o, clock, e.GateEvent)

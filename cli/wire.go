@@ -1,7 +1,7 @@
 package cli
 
-// This file is the composition root: it puts the rooms together for one run.
-// It alone knows the rooms at the edge.
+// This file puts the packages together for one run. It and the files beside it whose
+// names begin with wire_ are the only ones that import packages which touch the system.
 
 import (
 	"context"
@@ -31,17 +31,15 @@ import (
 // run that has none yet.
 func run(o *option.Options, letter *redriven) int {
 	captureTails(o)
-	if err := enoughFiles(o); err != nil {
-		fmt.Fprintf(os.Stderr, "retry: %v\n", err)
-		return exitcodes.Of(err)
+	err := enoughFiles(o)
+	if err == nil {
+		err = readRuleFiles(o)
 	}
-	if err := readRuleFiles(o); err != nil {
+	if err == nil {
+		err = readRehearsed(o)
+	}
+	if err != nil {
 		return exitcodes.Of(failed(err))
-	}
-	if o.Rehearsal != nil {
-		if err := readRehearsed(o); err != nil {
-			return exitcodes.Of(failed(err))
-		}
 	}
 	signals := proc.Listen()
 	environ := os.Environ()
@@ -136,7 +134,7 @@ func build(o *option.Options, letter *redriven, environ []string, signals *proc.
 	e := &engine.Engine{
 		Policy: o.Policy, Argv: o.Command, WaitOnly: o.Exec || len(o.Command) == 0, Starter: runner, Sink: out,
 		Signals:  engine.Signals{Cancelled: signals.Cancelled(), Woken: signals.Woken(), Notify: signals.Notify},
-		Draw:     rand.Float64,
+		Draw:     draw(o, 0),
 		Identity: identity(o, environ),
 		Hooks:    o.Hooks,
 		About:    engine.About{Name: o.Name, Policy: o.Chosen.Name, PolicySource: o.Chosen.Source, PolicyUnasked: o.Chosen.Unasked},
@@ -144,9 +142,6 @@ func build(o *option.Options, letter *redriven, environ []string, signals *proc.
 	e.Hooks.Keep = out.keepTail
 	if o.Exec {
 		e.Hooks.AfterSuccess = "" // the run ends where the command begins
-	}
-	if o.HasSeed {
-		e.Draw = rand.New(rand.NewPCG(o.Seed, 0)).Float64
 	}
 	if o.Rehearsal != nil {
 		e.Starter = rehearsing(o, runner, e.Signals)
@@ -173,6 +168,15 @@ func build(o *option.Options, letter *redriven, environ []string, signals *proc.
 	nest(o, e, out)
 	keepLetters(o, letter, e, runner, out)
 	return e, nil
+}
+
+// draw is the random numbers of a run, which --seed makes repeatable. The waits are
+// stream 0: what else is drawn does not change them.
+func draw(o *option.Options, stream uint64) func() float64 {
+	if o.HasSeed {
+		return rand.New(rand.NewPCG(o.Seed, stream)).Float64
+	}
+	return rand.Float64
 }
 
 // readRuleFiles reads the user's rules, if there are any: from a slow file for as

@@ -5,6 +5,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -18,7 +19,19 @@ import (
 	"github.com/retrysh/retry/engine/store"
 )
 
-// newGate is the gate of a run whose guards have a key.
+// gateOf is the gate of a run whose guards have a key.
+func gateOf(o *option.Options, environ []string, tell func(event.Event)) *admission.Gate {
+	if o.Rehearsal != nil {
+		return privateGate(o, engine.System{}, tell)
+	}
+	name := o.Name
+	if name == "" {
+		name = engine.NameOf(o.Command)
+	}
+	return newGate(&o.Guarding, fmt.Sprintf("%s (pid %d)", name, os.Getpid()), environ, tell)
+}
+
+// newGate is the gate for a holder of slots.
 func newGate(w *option.Guarding, holder string, environ []string, tell func(event.Event)) *admission.Gate {
 	var g *admission.Gate
 	note := func(name string) func(string) { return func(line string) { g.Note(name, line) } }

@@ -75,40 +75,40 @@ func newOutput(o *option.Options, signals *proc.Signals) *output {
 	out.logFile = file
 	failed := func(err error) { out.complain("the log is incomplete: %v", err) }
 	var s engine.Sink
-	switch format {
-	case "text":
-		s = human.New(out.endable(file), human.Options{Level: level(false, o.Verbose), Name: func() string { return o.Name }, Timestamps: o.Timestamps, Failed: failed})
-	case "json":
-		s = sink.NewJSON(out.endable(file), failed)
-	case "github":
-		s = sink.NewGitHub(out.endable(file), sink.CIOptions{Failed: failed}, out.gitHubFiles())
-	case "gitlab":
-		s = sink.NewGitLab(out.endable(file), sink.CIOptions{Plain: plainLog(o.Color), Failed: failed})
+	if w := out.endable(file); format == "text" {
+		s = human.New(w, human.Options{Level: level(false, o.Verbose), Name: func() string { return o.Name }, Timestamps: o.Timestamps, Failed: failed})
+	} else {
+		s, _ = out.toMachine(format, w, false, failed)
 	}
 	out.sinks = append(out.sinks, s)
 	return out
 }
 
-// toStderr tells events and complaints on standard error. Where that cannot be
-// written there is nobody to tell.
+// toStderr writes events and complaints to standard error. Where that cannot be
+// written, nothing can report it.
 func (out *output) toStderr(format string, o *option.Options) {
-	ignore := func(error) {}
 	var s engine.Sink
-	switch format {
-	case "text":
-		out.person = human.New(out.endable(os.Stderr), out.onStderr(o))
+	if w := out.endable(os.Stderr); format == "text" {
+		out.person = human.New(w, out.onStderr(o))
 		s, out.tell = out.person, out.person.Complain
-	case "json":
-		s = sink.NewJSON(out.endable(os.Stderr), ignore)
-		out.tell = func(line string) { io.WriteString(out.endable(os.Stderr), "retry: "+message.Printable(line)+"\n") }
-	case "github":
-		g := sink.NewGitHub(out.endable(os.Stderr), sink.CIOptions{Quiet: o.Quiet, Failed: ignore}, out.gitHubFiles())
-		s, out.tell, out.says = g, g.Complain, !o.Quiet
-	case "gitlab":
-		g := sink.NewGitLab(out.endable(os.Stderr), sink.CIOptions{Quiet: o.Quiet, Plain: plainLog(o.Color), Failed: ignore})
-		s, out.tell, out.says = g, g.Complain, !o.Quiet
+	} else {
+		s, out.tell = out.toMachine(format, w, o.Quiet, func(error) {})
+		out.says = format != "json" && !o.Quiet
 	}
 	out.sinks = append(out.sinks, s)
+}
+
+// toMachine is the sink of a format for machines, and what writes a complaint there.
+func (out *output) toMachine(format string, w io.Writer, quiet bool, failed func(error)) (engine.Sink, func(string)) {
+	switch format {
+	case "github":
+		g := sink.NewGitHub(w, sink.CIOptions{Quiet: quiet, Failed: failed}, out.gitHubFiles())
+		return g, g.Complain
+	case "gitlab":
+		g := sink.NewGitLab(w, sink.CIOptions{Quiet: quiet, Plain: plainLog(out.options.Color), Failed: failed})
+		return g, g.Complain
+	}
+	return sink.NewJSON(w, failed), func(line string) { io.WriteString(w, "retry: "+message.Printable(line)+"\n") }
 }
 
 // jobFormat is the log format of the CI job that the program runs in, by the
@@ -242,8 +242,7 @@ func (out *output) note(line string) {
 // it.
 func (out *output) complain(format string, args ...any) { out.tell(fmt.Sprintf(format, args...)) }
 
-// Close closes every sink, and the log file.
-// say tells a line that --quiet silences, and that events tell a machine.
+// say writes a line that --quiet silences, and that machines get by events.
 func (out *output) say(format string, args ...any) {
 	switch line := fmt.Sprintf(format, args...); {
 	case out.person != nil:
@@ -253,6 +252,7 @@ func (out *output) say(format string, args ...any) {
 	}
 }
 
+// Close closes every sink, and the log file.
 func (out *output) Close(ctx context.Context) error {
 	var failed error
 	for _, s := range out.sinks {

@@ -20,20 +20,11 @@ import (
 // rehearsing returns a starter whose attempts pretend.
 func rehearsing(o *option.Options, real attempt.Starter, signals engine.Signals) *rehearse.Starter {
 	return &rehearse.Starter{
-		Steps: o.Rehearsal.Steps, Real: real, Draw: chance(o), Number: proc.NumberOf,
+		Steps: o.Rehearsal.Steps, Real: real, Draw: draw(o, 1), Number: proc.NumberOf,
 		Stdout:    rehearse.Output{Open: opener(o.Rehearsal.Stdout), To: os.Stdout, Rejected: os.Stderr, Held: o.Process.Stdout == proc.Hold},
 		Stderr:    rehearse.Output{Open: opener(o.Rehearsal.Stderr), To: os.Stderr, Rejected: os.Stderr, Held: o.Process.Stderr == proc.Hold},
 		Cancelled: signals.Cancelled, Catch: signals.Notify, Clock: engine.System{},
 	}
-}
-
-// chance draws for the steps of a rehearsal, apart from the waits, so that the
-// waits of a seed stay what they are.
-func chance(o *option.Options) func() float64 {
-	if o.HasSeed {
-		return rand.New(rand.NewPCG(o.Seed, 1)).Float64
-	}
-	return rand.Float64
 }
 
 // opener opens a file anew for each attempt, nil where there is none.
@@ -47,6 +38,9 @@ func opener(name string) func() (io.ReadCloser, error) {
 // readRehearsed proves that what attempts shall write can be read. It is called
 // before signals are caught, since a pipe may keep it waiting.
 func readRehearsed(o *option.Options) error {
+	if o.Rehearsal == nil {
+		return nil
+	}
 	for _, f := range []struct {
 		flag string
 		name *string
@@ -72,18 +66,6 @@ func readRehearsed(o *option.Options) error {
 		}
 	}
 	return nil
-}
-
-// gateOf is the gate of a run.
-func gateOf(o *option.Options, environ []string, tell func(event.Event)) *admission.Gate {
-	if o.Rehearsal != nil {
-		return privateGate(o, engine.System{}, tell)
-	}
-	name := o.Name
-	if name == "" {
-		name = engine.NameOf(o.Command)
-	}
-	return newGate(&o.Guarding, fmt.Sprintf("%s (pid %d)", name, os.Getpid()), environ, tell)
 }
 
 // privateGate is the gate of a rehearsal: the guards of the run, asked of a state

@@ -41,11 +41,7 @@ func (w *waiting) untilReady(ctx context.Context, deadline time.Time, emit func(
 	}
 	wait := w.wait(o.Tries, deadline)
 	for i, t := range o.Targets {
-		draw := rand.Float64
-		if o.HasSeed {
-			draw = rand.New(rand.NewPCG(o.Seed, uint64(i)+1)).Float64
-		}
-		wait.Targets = append(wait.Targets, w.target(t.WaitTarget, t.Gone, draw))
+		wait.Targets = append(wait.Targets, w.target(t.WaitTarget, t.Gone, draw(o, uint64(i)+1)))
 	}
 	switch r := wait.Run(ctx, emit); {
 	case r.Cancelled != "":

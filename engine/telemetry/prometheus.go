@@ -50,45 +50,6 @@ type metrics map[string]map[string][]float64
 
 const separator = "\xff" // in no UTF-8 text
 
-// addition is what a run adds to one series.
-type addition struct {
-	family string
-	labels []string
-	value  float64   // of a counter or gauge
-	counts []int     // of a histogram
-	sum    float64   //
-	bounds []float64 //
-}
-
-// additions are what a run adds.
-func (r *Run) additions(name string) []addition {
-	single := func(bounds []float64, value float64) (h histogram) {
-		h.add(bounds, value)
-		return h
-	}
-	outcome := string(r.outcome)
-	all := []addition{
-		{family: "retry_runs_total", labels: []string{name, outcome}, value: 1},
-		{family: "retry_last_run_timestamp_seconds", labels: []string{name, outcome}, value: float64(r.at(r.ended).UnixMilli()) / 1000},
-	}
-	for result, n := range r.results {
-		all = append(all, addition{family: "retry_attempts_total", labels: []string{name, result}, value: float64(n)})
-	}
-	for guard, n := range r.refused {
-		all = append(all, addition{family: "retry_refused_total", labels: []string{name, guard}, value: float64(n)})
-	}
-	histograms := func(family string, h histogram, labels ...string) {
-		if h.counts != nil {
-			all = append(all, addition{family: family, labels: labels, counts: h.counts, sum: h.sum, bounds: h.bounds})
-		}
-	}
-	histograms("retry_run_attempts", single(attemptBounds, float64(r.attemptCount)), name, outcome)
-	histograms("retry_run_duration_seconds", single(durationBounds, r.elapsed().Seconds()), name)
-	histograms("retry_delay_seconds", r.delays, name)
-	histograms("retry_attempt_duration_seconds", r.durations, name)
-	return all
-}
-
 // add counts a run.
 func (m metrics) add(r *Run) {
 	names := map[string]bool{}
@@ -103,35 +64,46 @@ func (m metrics) add(r *Run) {
 	if !names[name] && len(names) >= mostNames {
 		name = otherName
 	}
-	for _, a := range r.additions(name) {
-		series := m[a.family]
-		if series == nil {
-			series = map[string][]float64{}
-			m[a.family] = series
+	outcome := string(r.outcome)
+	count := func(family string, n int, labels ...string) { m.series(family, labels, 1, 0)[0] += float64(n) }
+	observe := func(family string, h histogram, labels ...string) {
+		if h.counts == nil {
+			return
 		}
-		key := strings.Join(a.labels, separator)
-		values := series[key]
-		switch {
-		case a.counts == nil && strings.HasSuffix(a.family, "_total"):
-			if values == nil {
-				values = []float64{0}
-			}
-			values[0] += a.value
-		case a.counts == nil:
-			values = []float64{a.value}
-		default:
-			if values == nil {
-				values = make([]float64, len(a.counts)+1)
-			}
-			below := 0
-			for i, n := range a.counts {
-				below += n
-				values[i] += float64(below)
-			}
-			values[len(values)-1] += a.sum
+		values, below := m.series(family, labels, len(h.counts)+1, 0), 0
+		for i, n := range h.counts {
+			below += n
+			values[i] += float64(below)
 		}
-		series[key] = values
+		values[len(h.counts)] += h.sum
 	}
+	var attempts, took histogram
+	attempts.add(attemptBounds, float64(r.attemptCount))
+	took.add(durationBounds, r.elapsed().Seconds())
+	count("retry_runs_total", 1, name, outcome)
+	for result, n := range r.results {
+		count("retry_attempts_total", n, name, result)
+	}
+	for guard, n := range r.refused {
+		count("retry_refused_total", n, name, guard)
+	}
+	observe("retry_run_attempts", attempts, name, outcome)
+	observe("retry_run_duration_seconds", took, name)
+	observe("retry_delay_seconds", r.delays, name)
+	observe("retry_attempt_duration_seconds", r.durations, name)
+	m.series("retry_last_run_timestamp_seconds", []string{name, outcome}, 1, 0)[0] = float64(r.at(r.ended).UnixMilli()) / 1000
+}
+
+// series returns the values of one series; a new one has n of them, each missing.
+func (m metrics) series(family string, labels []string, n int, missing float64) []float64 {
+	key := strings.Join(labels, separator)
+	if m[family] == nil {
+		m[family] = map[string][]float64{}
+	}
+	if m[family][key] == nil {
+		m[family][key] = slices.Repeat([]float64{missing}, n)
+	}
+	return m[family][key]
 }
 
 // encode writes the metrics in the text format: families in a fixed order,
@@ -250,19 +222,11 @@ func (f *family) holds(name string) bool {
 
 // set takes one value of a series. What a histogram lacks stays NaN.
 func (m metrics) set(f *family, name string, labels []string, value float64) error {
-	if m[f.name] == nil {
-		m[f.name] = map[string][]float64{}
-	}
-	key := strings.Join(labels[:len(f.labels)], separator)
 	if f.bounds == nil {
-		m[f.name][key] = []float64{value}
+		m.series(f.name, labels, 1, 0)[0] = value
 		return nil
 	}
-	values := m[f.name][key]
-	if values == nil {
-		values = slices.Repeat([]float64{math.NaN()}, len(f.bounds)+2)
-		m[f.name][key] = values
-	}
+	values := m.series(f.name, labels[:len(f.labels)], len(f.bounds)+2, math.NaN())
 	switch name {
 	case f.name + "_sum":
 		values[len(values)-1] = value

@@ -62,8 +62,11 @@ func (e *Engine) untilReady(ctx context.Context, last *lastAttempt) *Decision {
 	d := last.decision
 	d.Accepted = false
 	giveUp(&d, event.Deadline, r.Why)
-	if d.End = (End{Code: exitcodes.Timeout}); r.DeadlinePassed {
+	if r.DeadlinePassed {
 		d.End = end(last.result, d.Outcome)
+	} else { // the code is not that of the last attempt, and neither is the cause
+		d.End = End{Code: exitcodes.Timeout}
+		d.Ended, d.Known, d.CodeOnly, d.ByRule = r.Why, "", false, false
 	}
 	return e.withdraw(d)
 }

@@ -151,7 +151,7 @@ func End(e *event.RunFinished) string {
 		text += "; the fallback failed"
 	}
 	for _, more := range []string{e.Why, e.Advice} {
-		if more != "" {
+		if more != "" && more != e.Ended {
 			text += "; " + more
 		}
 	}

@@ -355,59 +355,46 @@ func (d *dfa) join(threads, hits []uint32) {
 
 // explore follows pc where all conditions are known, through a rune of class c.
 func (d *dfa) explore(pc uint32, holds syntax.EmptyOp, c int) {
-	stack := append(d.stack[:0], pc)
-	for len(stack) > 0 {
-		pc = stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if !d.now.add(pc) {
-			continue
+	d.spread(&d.now, pc, func(_ uint32, in *inst) bool {
+		if in.op == opRune && d.member(in.arg, c) {
+			d.follow(in.out)
 		}
-		in := &d.insts[pc]
-		switch in.op {
-		case opAlt:
-			stack = append(stack, in.arg, in.out)
-		case opNop:
-			stack = append(stack, in.out)
-		case opEmpty:
-			if in.empty&^holds == 0 {
-				stack = append(stack, in.out)
-			}
-		case opMatch:
-			d.hits = append(d.hits, in.pattern)
-		case opRune:
-			if d.member(in.arg, c) {
-				d.stack = stack[len(stack):]
-				d.follow(in.out)
-			}
-		}
-	}
-	d.stack = stack
+		return in.op == opEmpty && in.empty&^holds == 0
+	})
 }
 
 // follow adds the threads behind pc, after a rune. What is asked of the next
 // rune makes a thread wait; the line's start has gone by.
 func (d *dfa) follow(pc uint32) {
+	d.spread(&d.next, pc, func(pc uint32, in *inst) bool {
+		if in.op == opRune || in.empty&beginOps == 0 {
+			d.threads = append(d.threads, pc)
+		}
+		return false
+	})
+}
+
+// spread adds to set what pc leads to. At a rune or a condition, goesOn decides.
+func (d *dfa) spread(set *sparse, pc uint32, goesOn func(pc uint32, in *inst) bool) {
 	stack := append(d.stack[:0], pc)
 	for len(stack) > 0 {
 		pc = stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if !d.next.add(pc) {
+		if !set.add(pc) {
 			continue
 		}
-		in := &d.insts[pc]
-		switch in.op {
+		switch in := &d.insts[pc]; in.op {
 		case opAlt:
 			stack = append(stack, in.arg, in.out)
 		case opNop:
 			stack = append(stack, in.out)
 		case opMatch:
 			d.hits = append(d.hits, in.pattern)
-		case opEmpty:
-			if in.empty&beginOps == 0 {
-				d.threads = append(d.threads, pc)
+		case opEmpty, opRune:
+			d.stack = stack[len(stack):] // for follow
+			if goesOn(pc, in) {
+				stack = append(stack, in.out)
 			}
-		case opRune:
-			d.threads = append(d.threads, pc)
 		}
 	}
 	d.stack = stack

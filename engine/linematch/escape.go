@@ -121,23 +121,14 @@ func (s *stripper) next(dst []byte, b byte) ([]byte, bool) {
 	switch s.state {
 	case inEscape:
 		return dst, s.introduce(b)
-	case inCharset:
-		switch {
-		case b >= 0x20 && b <= 0x2f:
-		case b >= 0x30 && b <= 0x7e:
-			s.end()
-		default:
-			s.end()
-			return dst, false
+	case inCharset, inControl:
+		final := byte(0x30)
+		if s.state == inControl {
+			final = 0x40
 		}
-	case inControl:
-		switch {
-		case b >= 0x20 && b <= 0x3f:
-		case b >= 0x40 && b <= 0x7e:
+		if b < 0x20 || b >= final {
 			s.end()
-		default:
-			s.end()
-			return dst, false
+			return dst, b >= final && b <= 0x7e
 		}
 	default:
 		switch {

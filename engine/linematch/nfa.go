@@ -267,16 +267,11 @@ func (n *nfa) number(cuts []rune, class []int) {
 
 // classOf returns the class of a rune above ASCII.
 func (n *nfa) classOf(r rune) int {
-	lo, hi := 0, len(n.bounds)
-	for hi-lo > 1 {
-		mid := int(uint(lo+hi) / 2)
-		if n.bounds[mid] <= r {
-			lo = mid
-		} else {
-			hi = mid
-		}
+	i, found := slices.BinarySearch(n.bounds, r)
+	if !found {
+		i--
 	}
-	return int(n.boundClass[lo])
+	return int(n.boundClass[i])
 }
 
 // member reports whether the runes of class c are in the set.

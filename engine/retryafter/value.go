@@ -20,7 +20,7 @@ func readValue(s string, unit time.Duration, now time.Time) (time.Duration, stri
 	if when, ok := parseDate(s); ok {
 		return until(when, now)
 	}
-	digits := leadingNumber(s)
+	digits := leadingNumber.get().FindString(s)
 	if digits == "" {
 		return none, "is neither a number nor a date"
 	}
@@ -37,25 +37,8 @@ func isWordByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
 }
 
-// leadingNumber returns the decimal number that s begins with.
-func leadingNumber(s string) string {
-	i := 0
-	if strings.HasPrefix(s, "-") {
-		i = 1
-	}
-	start := i
-	for i < len(s) && '0' <= s[i] && s[i] <= '9' {
-		i++
-	}
-	if i == start {
-		return ""
-	}
-	if i+1 < len(s) && s[i] == '.' && '0' <= s[i+1] && s[i+1] <= '9' {
-		for i++; i < len(s) && '0' <= s[i] && s[i] <= '9'; i++ {
-		}
-	}
-	return s[:i]
-}
+// leadingNumber is the decimal number that a value begins with.
+var leadingNumber = lazy{pattern: "^" + number}
 
 // Numbers from these on are moments, not spans: 10^9 seconds are 31 years, and
 // as an epoch September 2001.
@@ -109,7 +92,6 @@ func believe(wait time.Duration) (time.Duration, string) {
 // dateLayouts are the three forms of HTTP-date (RFC 9110, section 5.6.7), RFC
 // 3339, and the form in which Boulder (Let's Encrypt) says when a limit ends.
 var dateLayouts = []string{
-	"Mon, 02 Jan 2006 15:04:05 GMT",
 	"Mon, 2 Jan 2006 15:04:05 GMT",
 	"Monday, 02-Jan-06 15:04:05 GMT",
 	time.ANSIC,
@@ -168,7 +150,7 @@ func parsePhrase(s string) (time.Duration, bool) {
 	for range 4 { // days, hours, minutes, seconds
 		s = strings.TrimLeft(s, " ,\"'(~")
 		s = strings.TrimPrefix(s, "and ")
-		digits := leadingNumber(s)
+		digits := leadingNumber.get().FindString(s)
 		rest := s[len(digits):]
 		if digits == "" {
 			switch {

@@ -46,10 +46,7 @@ func openAny(address string) doer {
 	if err != nil {
 		panic(err)
 	}
-	if a.Dir != "" {
-		return NewFile(a.Dir, "host")
-	}
-	return NewRedis(&a)
+	return Open(&a, "host", func(string) {})
 }
 
 // both makes a run's two transactions.

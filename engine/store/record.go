@@ -5,6 +5,7 @@ package store
 // key. The kernel copies a write page by page, and a slot lies within one page.
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -69,17 +70,8 @@ func (r *record) read(file readerWriter) error {
 		r.sequence, r.slot = sequence, next
 		return nil
 	}
-	r.damaged = !blank(r.raw)
+	r.damaged = len(bytes.Trim(r.raw, "\x00")) > 0
 	return nil
-}
-
-func blank(b []byte) bool {
-	for _, c := range b {
-		if c != 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // numbersIn reads a payload into the buffer for its numbers.

@@ -32,9 +32,6 @@ type Redis struct {
 	Warn func(line string)
 }
 
-// NewRedis is the store at an address. It connects at the first request.
-func NewRedis(a *Address) *Redis { return &Redis{address: a, Warn: func(string) {}} }
-
 // Do answers a request in one transaction.
 func (s *Redis) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error) {
 	numbers, err := s.call(ctx, keys(key), arguments(g, r))

@@ -268,6 +268,8 @@ func (h *history) answer() (a guard.Answer, list []int64, err error) {
 	return a, list, err
 }
 
+func redisAt(a *Address) *Redis { return Open(a, "", func(string) {}).(*Redis) }
+
 // newRedis is a store on a server of its own, and a connection to that.
 func newRedis(t *testing.T, login string, flags ...string) (*Redis, *client) {
 	t.Helper()
@@ -276,7 +278,7 @@ func newRedis(t *testing.T, login string, flags ...string) (*Redis, *client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewRedis(&address), dial(t, socket)
+	return redisAt(&address), dial(t, socket)
 }
 
 func (c *client) must(t *testing.T, words ...string) []int64 {
@@ -431,7 +433,7 @@ func TestAClusterIsFollowed(t *testing.T) {
 	})
 	for _, redirect := range []string{"-MOVED 42 " + second, "-ASK 42 " + asked} {
 		first := answers(t, func(conn net.Conn, got string) { _, _ = conn.Write([]byte(redirect + "\r\n")) })
-		s := NewRedis(must(pointer(ParseAddress("redis://" + first))))
+		s := redisAt(must(pointer(ParseAddress("redis://" + first))))
 		a, _, err := s.Do(soon(t), "npm", budget, &run)
 		if err != nil || a.Pass.ID != 7 {
 			t.Errorf("%s: %+v, %v", redirect, a, err)
@@ -446,7 +448,7 @@ func TestARedirectOfTheLoginIsNotFollowed(t *testing.T) {
 		_, _ = conn.Write([]byte("+OK\r\n" + admitted))
 	})
 	first := answers(t, func(conn net.Conn, _ string) { _, _ = conn.Write([]byte("-MOVED 42 " + other + "\r\n" + admitted)) })
-	s := NewRedis(must(pointer(ParseAddress("redis://:sesame@" + first))))
+	s := redisAt(must(pointer(ParseAddress("redis://:sesame@" + first))))
 	if _, _, err := s.Do(soon(t), "npm", budget, &run); err == nil || !strings.Contains(err.Error(), "AUTH") {
 		t.Errorf("%v", err)
 	}
@@ -458,7 +460,7 @@ func TestASecondReplyIsNotTaken(t *testing.T) {
 		_, _ = conn.Write([]byte("-NOSCRIPT no script\r\n" + admitted))
 		_, _ = conn.Read(make([]byte, 1<<16))
 	})
-	s := NewRedis(must(pointer(ParseAddress("redis://" + at))))
+	s := redisAt(must(pointer(ParseAddress("redis://" + at))))
 	if a, _, err := s.Do(soon(t), "npm", budget, &run); !errors.Is(err, errReply) {
 		t.Errorf("%+v, %v", a, err)
 	}
@@ -472,7 +474,7 @@ func TestAServerThatIsNotReadyIsTold(t *testing.T) {
 		"OOM command not allowed":                        "answers",
 	} {
 		at := answers(t, func(conn net.Conn, _ string) { _, _ = conn.Write([]byte("-" + line + "\r\n")) })
-		s := NewRedis(must(pointer(ParseAddress("redis://" + at))))
+		s := redisAt(must(pointer(ParseAddress("redis://" + at))))
 		if _, _, err := s.Do(soon(t), "npm", budget, &run); err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), line) {
 			t.Errorf("%s: %v", line, err)
 		}
@@ -495,7 +497,7 @@ func TestAServerThatIsNotRedisIsTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := answers(t, func(conn net.Conn, _ string) { _, _ = conn.Write([]byte(reply)) })
-			s := NewRedis(must(pointer(ParseAddress("redis://" + at))))
+			s := redisAt(must(pointer(ParseAddress("redis://" + at))))
 			if _, _, err := s.Do(soon(t), "npm", budget, &run); err == nil {
 				t.Error("no error")
 			}
@@ -504,7 +506,7 @@ func TestAServerThatIsNotRedisIsTold(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	hangs := answers(t, func(net.Conn, string) { <-t.Context().Done() })
-	s := NewRedis(must(pointer(ParseAddress("redis://" + hangs))))
+	s := redisAt(must(pointer(ParseAddress("redis://" + hangs))))
 	if _, _, err := s.Do(ctx, "npm", budget, &run); !errors.Is(err, errTimeout) {
 		t.Errorf("%v", err)
 	}

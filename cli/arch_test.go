@@ -51,7 +51,7 @@ engine/linematch:
 engine/lockedfile:
 engine/operation: engine engine/attempt engine/backoff engine/classify engine/event exitcodes
 engine/plan: engine engine/backoff
-engine/probe: engine/attempt engine/text engine/address engine/linematch
+engine/probe: engine/attempt engine/text engine/address engine/linematch exitcodes
 engine/proc: engine/attempt engine/proc/reap engine/proc/signals engine/proc/spawn engine/proc/stdio engine/proc/table engine/proc/tree exitcodes
 engine/proc/early: engine/proc/note
 engine/proc/note:

@@ -17,11 +17,15 @@ const stagger = 250 * time.Millisecond
 // maxAddresses bounds how many addresses of a name one try goes through.
 const maxAddresses = 64
 
-// tcpCheck connects to a port and closes the connection again.
-type tcpCheck struct{ host, port string }
+// endpoint is a port of a host, or a stream socket. As a check of its own it connects
+// and closes the connection again.
+type endpoint struct {
+	host, port string
+	socket     string // its path; then there is no host
+}
 
-func (c *tcpCheck) run(ctx context.Context, t *try) error {
-	conn, err := t.dial(ctx, c.host, c.port)
+func (e *endpoint) run(ctx context.Context, t *try) error {
+	conn, err := e.dial(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -29,34 +33,20 @@ func (c *tcpCheck) run(ctx context.Context, t *try) error {
 	return nil
 }
 
-// unixCheck connects to a stream socket and closes the connection again.
-type unixCheck struct{ path string }
-
-func (c *unixCheck) run(ctx context.Context, t *try) error {
-	conn, err := t.dialUnix(ctx, c.path)
-	if err != nil {
-		return err
+// dial connects: to whichever address of the host answers first.
+func (e *endpoint) dial(ctx context.Context, t *try) (net.Conn, error) {
+	if e.socket != "" {
+		t.missing = "no connection"
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", e.socket)
 	}
-	_ = conn.Close()
-	return nil
-}
-
-// dialUnix connects to a stream socket.
-func (t *try) dialUnix(ctx context.Context, path string) (net.Conn, error) {
-	t.missing = "no connection"
-	var d net.Dialer
-	return d.DialContext(ctx, "unix", path)
-}
-
-// dial connects to a port of a host: whichever of its addresses answers first.
-func (t *try) dial(ctx context.Context, host, port string) (net.Conn, error) {
 	t.missing = "name does not resolve"
-	addrs, err := t.lookup(ctx, host)
+	addrs, err := t.lookup(ctx, e.host)
 	if err != nil {
 		return nil, err
 	}
 	t.missing = "no connection"
-	return race(ctx, addrs[:min(len(addrs), maxAddresses)], port)
+	return race(ctx, addrs[:min(len(addrs), maxAddresses)], e.port)
 }
 
 // dialed is what came of one address.

@@ -24,10 +24,9 @@ const maxBody = 1 << 20
 // httpCheck asks once. A redirect is an answer like any other, so it is not
 // ready unless #status names it: the target is what was typed.
 type httpCheck struct {
-	host, port string
-	socket     string // its path, for http+unix; then there is no host
-	tls        bool
-	request    *http.Request
+	endpoint
+	tls     bool
+	request *http.Request
 	httpOptions
 }
 
@@ -120,13 +119,6 @@ func malformed(err error, otherwise plain) error {
 		return errHead
 	}
 	return otherwise
-}
-
-func (c *httpCheck) dial(ctx context.Context, t *try) (net.Conn, error) {
-	if c.socket != "" {
-		return t.dialUnix(ctx, c.socket)
-	}
-	return t.dial(ctx, c.host, c.port)
 }
 
 func (c *httpCheck) handshake(conn net.Conn, t *try) (net.Conn, error) {

@@ -52,7 +52,7 @@ func parseHTTPUnix(s string) (check, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &httpCheck{socket: path}
+	c := &httpCheck{endpoint: endpoint{socket: path}}
 	return c, c.ask(rest, "localhost", "")
 }
 

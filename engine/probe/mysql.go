@@ -1,12 +1,11 @@
 package probe
 
 // This file is mysql:// targets: the greeting that a server sends first
-// (MySQL's documentation, "Connection Phase Packets").
+// (MySQL's documentation, "Connection Phase Packets"). MariaDB's is the same.
 
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/binary"
 	"io"
 )
@@ -20,21 +19,6 @@ const (
 	// mysqlNative is a plugin that every server knows by name.
 	mysqlNative = "mysql_native_password"
 )
-
-// mysqlCheck waits for the greeting. MariaDB's is the same.
-type mysqlCheck struct{ server }
-
-func parseMySQL(s string) (check, error) {
-	address, err := parseServer(s, "mysql", "3306")
-	if err != nil {
-		return nil, err
-	}
-	return &mysqlCheck{address}, nil
-}
-
-func (c *mysqlCheck) run(ctx context.Context, t *try) error {
-	return c.converse(ctx, t, nil, readMySQL)
-}
 
 // readMySQL judges the first packet; a nil error is ready. What it returns is
 // the answer of a client without a password: a server counts the connections

@@ -7,7 +7,6 @@ package probe
 
 import (
 	"bufio"
-	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -29,20 +28,6 @@ const (
 
 const errNotPostgres = plain("answer is not PostgreSQL's")
 
-// postgresCheck asks for a connection and goes without logging in.
-type postgresCheck struct {
-	server
-	startup []byte
-}
-
-func parsePostgres(s, scheme string) (check, error) {
-	address, err := parseServer(s, scheme, "5432")
-	if err != nil {
-		return nil, err
-	}
-	return &postgresCheck{server: address, startup: postgresStartup(address.user, address.database)}, nil
-}
-
 // postgresStartup returns the start-up message. Where no database is named, it
 // is the user's.
 func postgresStartup(user, database string) []byte {
@@ -59,41 +44,35 @@ func postgresStartup(user, database string) []byte {
 	return b
 }
 
-func (c *postgresCheck) run(ctx context.Context, t *try) error {
-	return c.converse(ctx, t, c.startup, func(r *bufio.Reader) ([]byte, error) {
-		// Terminate, or the server's log has a connection that was lost.
-		return []byte("X\x00\x00\x00\x04"), readPostgres(r)
-	})
-}
-
-// readPostgres judges the answer to a start-up message; nil is ready.
-func readPostgres(r *bufio.Reader) error {
+// readPostgres judges the answer to a start-up message; a nil error is ready. What
+// it returns is Terminate: otherwise the server's log has a connection that was lost.
+func readPostgres(r *bufio.Reader) ([]byte, error) {
 	kind, err := r.ReadByte()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if kind != 'R' && kind != 'E' {
-		return errNotPostgres
+		return nil, errNotPostgres
 	}
 	head, err := r.Peek(4)
 	if err != nil {
-		return cut(err)
+		return nil, cut(err)
 	}
 	size := binary.BigEndian.Uint32(head)
 	switch {
 	case kind == 'E' && (size < minPostgresMessage || size > maxPostgresError):
-		return oldPostgresError(r)
+		return nil, oldPostgresError(r)
 	case size < minPostgresMessage || kind == 'R' && size > maxPostgresRequest:
-		return errNotPostgres
+		return nil, errNotPostgres
 	}
 	body := make([]byte, size)
 	if _, err := io.ReadFull(r, body); err != nil {
-		return cut(err)
+		return nil, cut(err)
 	}
-	if kind == 'R' {
-		return nil
+	if kind == 'E' {
+		err = judgePostgresError(string(body[4:]))
 	}
-	return judgePostgresError(string(body[4:]))
+	return []byte("X\x00\x00\x00\x04"), err
 }
 
 // judgePostgresError tells an error that concerns every client from one that concerns

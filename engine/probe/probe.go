@@ -23,24 +23,12 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/exitcodes"
 )
 
 // Limit is how long one try lasts at most (the contract, section 11). It also
 // holds where Spec.Timeout is 0 or greater.
 const Limit = 3 * time.Second
-
-// Exit codes of a try.
-const (
-	codeReady    = 0
-	codeNotReady = 1
-	codeLate     = 124 // as for a command that ran into --timeout
-)
-
-// Exit codes of a shell whose command was not run: POSIX, 2.8.2.
-const (
-	codeNotExecutable = 126
-	codeNotFound      = 127
-)
 
 // Exec runs a command for an exec: target. It ends the command and all that
 // the command started when ctx ends, gives output what the command writes to
@@ -120,7 +108,7 @@ func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 	// The network's own timers may be ahead of the context's.
 	late := !now.Before(end) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
 	result := attempt.Result{
-		ExitCode:  codeNotReady,
+		ExitCode:  exitcodes.Rejected,
 		Duration:  now.Sub(start),
 		Err:       t.result.Err,
 		Cancelled: t.result.Cancelled,
@@ -131,19 +119,19 @@ func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 		result.Note = p.note
 	case err == nil:
 		p.note = ""
-		result.ExitCode = codeReady
+		result.ExitCode = exitcodes.OK
 	case errors.Is(ctx.Err(), context.Canceled):
 		result.Note = p.earlier("interrupted")
 	case late && last:
-		result.ExitCode, result.DeadlinePassed = codeLate, true
+		result.ExitCode, result.DeadlinePassed = exitcodes.Timeout, true
 		result.Note = p.earlier(t.missing + " in time")
 	case late:
-		result.ExitCode, result.TimedOut = codeLate, true
+		result.ExitCode, result.TimedOut = exitcodes.Timeout, true
 		p.note = t.missing + " within " + limit.String()
 		result.Note = p.note
 	case p.gone && !t.couldNotLook(err):
 		p.note = ""
-		result.ExitCode = codeReady
+		result.ExitCode = exitcodes.OK
 	default:
 		p.note = noteOf(err)
 		result.Note = p.note
@@ -157,7 +145,7 @@ func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 func (t *try) couldNotLook(err error) bool {
 	r := t.result
 	if r.Err != nil || r.StartErr != nil || r.Cancelled != "" || r.TimedOut || r.DeadlinePassed || r.Signal != "" ||
-		r.ExitCode == codeNotExecutable || r.ExitCode == codeNotFound {
+		r.ExitCode == exitcodes.NotExecutable || r.ExitCode == exitcodes.NotFound {
 		return true
 	}
 	if name, ok := errors.AsType[*net.DNSError](err); ok {

@@ -1,11 +1,11 @@
 package probe
 
 // This file is redis:// targets: PING and its answer (Redis's documentation,
-// "Redis serialization protocol specification").
+// "Redis serialization protocol specification"). Servers that speak its protocol
+// (Valkey, KeyDB, Sentinel) answer alike.
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"strings"
 )
@@ -15,52 +15,34 @@ const (
 	errNotRedis = plain("answer is not Redis's")
 )
 
-// redisCheck asks for a sign of life. Servers that speak its protocol (Valkey,
-// KeyDB, Sentinel) answer alike.
-type redisCheck struct{ server }
-
-func parseRedis(s string) (check, error) {
-	address, err := parseServer(s, "redis", "6379")
+// readRedis judges the answer to PING; nil is ready. An error that asks for a
+// password is ready: a server that has one asks for it even while it loads.
+func readRedis(r *bufio.Reader) ([]byte, error) {
+	first, err := r.ReadByte()
 	if err != nil {
 		return nil, err
 	}
-	return &redisCheck{address}, nil
-}
-
-func (c *redisCheck) run(ctx context.Context, t *try) error {
-	return c.converse(ctx, t, []byte(redisPing), func(r *bufio.Reader) ([]byte, error) {
-		return nil, readRedis(r)
-	})
-}
-
-// readRedis judges the answer to PING; nil is ready. An error that asks for a
-// password is ready: a server that has one asks for it even while it loads.
-func readRedis(r *bufio.Reader) error {
-	first, err := r.ReadByte()
-	if err != nil {
-		return err
-	}
 	if first != '+' && first != '-' {
-		return errNotRedis
+		return nil, errNotRedis
 	}
 	b, err := r.ReadSlice('\n')
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
-		return errNotRedis
+		return nil, errNotRedis
 	case err != nil:
-		return cut(err)
+		return nil, cut(err)
 	}
 	line := strings.TrimRight(string(b), "\r\n")
 	if first == '+' {
 		if strings.EqualFold(line, "PONG") {
-			return nil
+			return nil, nil
 		}
-		return errNotRedis
+		return nil, errNotRedis
 	}
 	if redisTakesNobody(line) {
-		return said(line, "")
+		return nil, said(line, "")
 	}
-	return nil
+	return nil, nil
 }
 
 // redisTakesNobody reports whether an error is about everybody, by its first

@@ -7,6 +7,7 @@ package probe
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,36 +18,50 @@ import (
 	"github.com/retrysh/retry/engine/text"
 )
 
-// server is the address of a database server.
-type server struct {
-	host, port     string
-	user, database string // as they were given, "" if they were not
+// serverCheck asks a database server one question.
+type serverCheck struct {
+	endpoint
+	first []byte // what a client says first
+	// judge reads the answer; a nil error is ready. Then last is what a client says
+	// before it goes.
+	judge func(*bufio.Reader) (last []byte, err error)
 }
 
 // parseServer reads [user[:password]@]host[:port][/database][?options], as the
 // clients of a server take it. The password is not used, nor are the options.
-func parseServer(s, scheme, port string) (server, error) {
+func parseServer(s, scheme string) (check, error) {
+	c := &serverCheck{}
+	port := "5432"
+	switch scheme {
+	case "redis":
+		port, c.first, c.judge = "6379", []byte(redisPing), readRedis
+	case "mysql":
+		port, c.judge = "3306", readMySQL
+	}
 	user, authority, path, err := address.SplitUser(s)
 	if err != nil {
-		return server{}, err
+		return nil, err
 	}
 	if strings.Contains(path, "#") {
-		return server{}, fmt.Errorf("%s:// takes no options behind a '#'; valid is %s://host:%s", scheme, scheme, port)
+		return nil, fmt.Errorf("%s:// takes no options behind a '#'; valid is %s://host:%s", scheme, scheme, port)
 	}
 	path, _, _ = strings.Cut(path, "?")
-	c := server{}
 	if c.host, c.port, err = address.HostPort(authority); err != nil {
-		return server{}, err
+		return nil, err
 	}
-	if c.port == "" {
-		c.port = port
-	}
+	c.port = cmp.Or(c.port, port)
 	name, _, _ := strings.Cut(user, ":")
-	if c.user, err = serverWord(name, "user"); err != nil {
-		return server{}, err
+	if user, err = serverWord(name, "user"); err != nil {
+		return nil, err
 	}
-	c.database, err = serverWord(strings.TrimPrefix(path, "/"), "database")
-	return c, err
+	database, err := serverWord(strings.TrimPrefix(path, "/"), "database")
+	if err != nil {
+		return nil, err
+	}
+	if c.judge == nil {
+		c.first, c.judge = postgresStartup(user, database), readPostgres
+	}
+	return c, nil
 }
 
 // serverWord decodes a user or a database.
@@ -61,10 +76,9 @@ func serverWord(s, what string) (string, error) {
 	return word, nil
 }
 
-// converse connects, sends first, and lets judge read the answer. Where that
-// was a good one, judge returns what a client says before it goes.
-func (c *server) converse(ctx context.Context, t *try, first []byte, judge func(*bufio.Reader) (last []byte, err error)) error {
-	conn, err := t.dial(ctx, c.host, c.port)
+// run connects, sends first, and has the answer judged.
+func (c *serverCheck) run(ctx context.Context, t *try) error {
+	conn, err := c.dial(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -73,8 +87,8 @@ func (c *server) converse(ctx context.Context, t *try, first []byte, judge func(
 	t.missing = "no answer"
 	// A server may answer and close before it has read everything, so what
 	// counts is the reading.
-	_, writeErr := conn.Write(first)
-	last, err := judge(bufio.NewReader(conn))
+	_, writeErr := conn.Write(c.first)
+	last, err := c.judge(bufio.NewReader(conn))
 	switch {
 	case err == nil:
 		_, _ = conn.Write(last)

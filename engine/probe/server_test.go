@@ -233,16 +233,7 @@ func TestServerPorts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := ""
-		switch c := parsed.check.(type) {
-		case *postgresCheck:
-			got = c.port
-		case *redisCheck:
-			got = c.port
-		case *mysqlCheck:
-			got = c.port
-		}
-		if got != port {
+		if got := parsed.check.(*serverCheck).port; got != port {
 			t.Errorf("%s: port %q, want %s", target, got, port)
 		}
 	}
@@ -260,7 +251,9 @@ func FuzzServers(f *testing.F) {
 		if (answer == nil) != (mysql != nil || len(input) > 4 && input[4] == 0xff) || len(answer) > 200 {
 			t.Fatalf("answer %q, %v", answer, mysql)
 		}
-		for _, err := range []error{mysql, readPostgres(reader()), readRedis(reader())} {
+		_, postgres := readPostgres(reader())
+		_, redis := readRedis(reader())
+		for _, err := range []error{mysql, postgres, redis} {
 			if err == nil || errors.Is(err, io.EOF) && len(input) == 0 {
 				continue
 			}

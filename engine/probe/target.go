@@ -125,12 +125,8 @@ func parse(s string) (check, error) {
 		return parseFile(rest)
 	case "dns":
 		return parseDNS(rest)
-	case "redis":
-		return parseRedis(rest)
-	case "mysql":
-		return parseMySQL(rest)
 	}
-	return parsePostgres(rest, kind)
+	return parseServer(rest, kind)
 }
 
 // withoutScheme says what a target without a scheme may have been meant for.
@@ -165,7 +161,7 @@ func parseTCP(s string) (check, error) {
 	if port == "" {
 		return nil, errors.New("the port is missing; valid is tcp://host:port")
 	}
-	return &tcpCheck{host: host, port: port}, nil
+	return &endpoint{host: host, port: port}, nil
 }
 
 func parseDNS(s string) (check, error) {
@@ -186,7 +182,7 @@ func parseUnix(s string) (check, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &unixCheck{path: path}, nil
+	return &endpoint{socket: path}, nil
 }
 
 // checkSocket refuses a path that no socket can have.

@@ -310,12 +310,12 @@ func FuzzParse(f *testing.F) {
 				strings.Count(head, "\r\n") > 7+len(c.headers) || (c.port == "" || c.host == "") != (c.socket != "") {
 				t.Fatalf("Parse(%q) asks %q of %q port %q", s, request, c.host, c.port)
 			}
-		case *tcpCheck:
-			if c.host == "" || address.CheckPort(c.port) != nil {
+		case *endpoint:
+			if c.socket == "" && (c.host == "" || address.CheckPort(c.port) != nil) {
 				t.Fatalf("Parse(%q) = %+v", s, c)
 			}
-		case *postgresCheck:
-			if c.host == "" || address.CheckPort(c.port) != nil || len(c.startup) > maxTarget || bytes.Count(c.startup[8:], []byte{0}) > 5 {
+		case *serverCheck:
+			if c.host == "" || address.CheckPort(c.port) != nil || len(c.first) > maxTarget || strings.HasPrefix(s, "postgres") && bytes.Count(c.first[8:], []byte{0}) > 5 {
 				t.Fatalf("Parse(%q) = %+v", s, c)
 			}
 		case *fileCheck:

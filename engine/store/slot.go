@@ -12,46 +12,56 @@ import (
 	"github.com/retrysh/retry/engine/lockedfile"
 )
 
+// eachSlot gives visit the slots of a record, which is locked, one after the other, and
+// whether each was free; it is locked by now then. visit closes them, and reports
+// whether to go on. All slots that were ever held side by side have a file; the first
+// that has none ends them, and is number n.
+func eachSlot(path string, visit func(slot *lockedfile.File, free bool) (goOn bool)) (n int64, err error) {
+	for ; ; n++ {
+		slot, err := lockedfile.Open(slotPath(path, n), false)
+		if errors.Is(err, fs.ErrNotExist) {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+		free, err := slot.TryLock()
+		if err != nil {
+			slot.Close()
+			return n, err
+		}
+		if !visit(slot, free) {
+			return n, nil
+		}
+	}
+}
+
 // takeSlot locks a free slot, where fewer than limit are held, and says how many
 // that are, and who holds the first of them. The record must be locked, so that
-// no other process takes a slot meanwhile. All slots that were ever held side by side have a file; the
-// first that has none ends them.
+// no other process takes a slot meanwhile.
 func takeSlot(path string, limit int64) (free *lockedfile.File, held int64, holder string, err error) {
-	for i := int64(0); held < limit; i++ {
-		file, err := lockedfile.Open(slotPath(path, i), false)
-		if errors.Is(err, fs.ErrNotExist) {
-			if free == nil {
-				free, err = newSlot(slotPath(path, i))
-			} else {
-				err = nil
-			}
-			return free, held, holder, err
-		}
-		locked := false
-		if err == nil {
-			locked, err = file.TryLock()
-		}
+	n, err := eachSlot(path, func(slot *lockedfile.File, isFree bool) bool {
 		switch {
-		case err != nil:
-			if free != nil {
-				free.Unlock()
-			}
-			return nil, 0, "", err
-		case !locked:
+		case !isFree:
 			if held++; held == 1 {
-				holder = readHolder(file)
+				holder = readHolder(slot)
 			}
-			file.Close()
+			slot.Close()
 		case free == nil:
-			free = file
+			free = slot
 		default:
-			file.Unlock()
+			slot.Unlock()
 		}
+		return held < limit
+	})
+	if err == nil && free == nil && held < limit {
+		free, err = newSlot(slotPath(path, n))
 	}
-	if free != nil {
+	if free != nil && (err != nil || held >= limit) {
 		free.Unlock()
+		free = nil
 	}
-	return nil, held, holder, nil
+	return free, held, holder, err
 }
 
 // holderSize is what a slot's file says of its holder: more than the longest name of
@@ -77,26 +87,16 @@ func readHolder(file *lockedfile.File) string {
 
 // heldSlots counts the slots that are held. The record must be locked.
 func heldSlots(path string) (held int64, err error) {
-	for i := int64(0); ; i++ {
-		file, err := lockedfile.Open(slotPath(path, i), false)
-		if errors.Is(err, fs.ErrNotExist) {
-			return held, nil
-		}
-		if err != nil {
-			return 0, err
-		}
-		free, err := file.TryLock()
-		switch {
-		case err != nil:
-			file.Close()
-			return 0, err
-		case free:
-			file.Unlock()
-		default:
+	_, err = eachSlot(path, func(slot *lockedfile.File, free bool) bool {
+		if free {
+			slot.Unlock()
+		} else {
 			held++
-			file.Close()
+			slot.Close()
 		}
-	}
+		return true
+	})
+	return held, err
 }
 
 func newSlot(path string) (*lockedfile.File, error) {

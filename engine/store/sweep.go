@@ -80,15 +80,14 @@ func forgotten(list []int64, now int64) bool {
 
 // lockSlots locks all slots of a record, which is locked.
 func lockSlots(path string) (slots []*lockedfile.File, free bool) {
-	for i := int64(0); ; i++ {
-		slot, err := lockedfile.Open(slotPath(path, i), false)
-		if err != nil {
-			return slots, os.IsNotExist(err)
-		}
-		if locked, err := slot.TryLock(); err != nil || !locked {
+	free = true
+	_, err := eachSlot(path, func(slot *lockedfile.File, isFree bool) bool {
+		if free = isFree; free {
+			slots = append(slots, slot)
+		} else {
 			slot.Close()
-			return slots, false
 		}
-		slots = append(slots, slot)
-	}
+		return free
+	})
+	return slots, free && err == nil
 }

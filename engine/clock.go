@@ -23,16 +23,7 @@ func (System) Now() time.Time { return time.Now() }
 // After waits.
 func (System) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
-func (e *Engine) now() time.Time                         { return e.clock().Now() }
-func (e *Engine) after(d time.Duration) <-chan time.Time { return e.clock().After(d) }
-
-func (e *Engine) clock() Clock {
-	if e.Clock == nil {
-		return System{}
-	}
-	return e.Clock
-}
-
+func (e *Engine) now() time.Time                  { return e.Clock.Now() }
 func (e *Engine) since(t time.Time) time.Duration { return e.now().Sub(t) }
 
 // Arithmetic is a clock that goes ahead by each wait at once, so that a run of

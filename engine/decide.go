@@ -321,7 +321,7 @@ func schedule(d *Decision, p *Policy, s State, r attempt.Result, e Evidence, now
 	drawn := p.Schedule.Wait(s.Step, s.Previous, u)
 	d.Wait = drawn
 	d.Next = State{Attempt: s.Attempt + 1, Step: s.Step + 1, Previous: drawn, Deadline: s.Deadline, Failures: s.Failures + 1, Argv: s.Argv}
-	found, ok, ignored := findHint(&p.Rules.Hints, e, now)
+	found, ok, ignored := FindHint(&p.Rules.Hints, e, now)
 	d.IgnoredHint = ignored
 	if ok {
 		// Full jitter over one plain delay on top, so that many clients that
@@ -341,15 +341,9 @@ func giveUp(d *Decision, outcome event.Outcome, why string) {
 	d.Retry, d.Outcome, d.Why, d.Advice = false, outcome, why, ""
 }
 
-// FindHint looks for a wait that the server asked for, first where errors are
-// told.
-func FindHint(h *Hints, e Evidence, now time.Time) (found retryafter.Hint, ok bool) {
-	found, ok, _ = findHint(h, e, now)
-	return found, ok
-}
-
-// findHint also says which hint was not believed.
-func findHint(h *Hints, e Evidence, now time.Time) (found retryafter.Hint, ok bool, ignored string) {
+// FindHint looks for a wait that the server asked for, in standard error before
+// standard output. ignored says which hint was not believed.
+func FindHint(h *Hints, e Evidence, now time.Time) (found retryafter.Hint, ok bool, ignored string) {
 	if !h.Use {
 		return retryafter.Hint{}, false, ""
 	}

@@ -8,10 +8,10 @@ import (
 	"cmp"
 	"io"
 	"regexp"
-	"strings"
 
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/linematch"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // Evidence is what the output of one attempt said, in the words of the rules.
@@ -66,20 +66,18 @@ func (e *Evidence) line(d *Decision) string {
 	return line
 }
 
-// lastLine returns the last line of text, without escape sequences and the blanks
+// lastLine returns the last line of output, without escape sequences and the blanks
 // at its ends, that is what is looked for; "" for none.
-func lastLine(text []byte, is func(line string) bool) string {
-	for len(text) > 0 {
-		i := bytes.LastIndexFunc(text, isLineEnd)
-		if line := string(bytes.TrimSpace(linematch.Visible(nil, text[i+1:]))); is(line) {
+func lastLine(output []byte, is func(line string) bool) string {
+	for len(output) > 0 {
+		i := bytes.LastIndexAny(output, "\r\n")
+		if line := string(bytes.TrimSpace(linematch.Visible(nil, output[i+1:]))); is(line) {
 			return line
 		}
-		text = text[:max(i, 0)]
+		output = output[:max(i, 0)]
 	}
 	return ""
 }
-
-func isLineEnd(r rune) bool { return r == '\n' || r == '\r' }
 
 // Watch reads the output of one attempt as it streams by.
 type Watch struct {
@@ -191,7 +189,7 @@ func (s *stream) close(e *Evidence) []byte {
 	} {
 		for _, p := range group.patterns {
 			if s.matcher.Seen(i) == group.seen && *group.into == "" {
-				*group.into, *group.by = group.flag+s.name+" "+excerpt(p.String()), matched{p, s.tail.Bytes()}
+				*group.into, *group.by = group.flag+s.name+" "+text.CutMiddle(p.String(), excerptLimit), matched{p, s.tail.Bytes()}
 			}
 			i++
 		}
@@ -199,14 +197,7 @@ func (s *stream) close(e *Evidence) []byte {
 	return s.tail.Bytes()
 }
 
-// Patterns longer than excerptLimit are shown by their beginning and end: the
-// words reach a line for a person and a variable of the next attempt, for which
-// the kernel has a limit of its own (execve(2), MAX_ARG_STRLEN).
-const excerptLimit, excerptEnd = 120, 30
-
-func excerpt(pattern string) string {
-	if len(pattern) <= excerptLimit {
-		return pattern
-	}
-	return strings.ToValidUTF8(pattern[:excerptLimit-excerptEnd]+"..."+pattern[len(pattern)-excerptEnd:], "")
-}
+// excerptLimit is the most of a pattern that is shown: the words reach a line for a
+// person and a variable of the next attempt, for which the kernel has a limit of its
+// own (execve(2), MAX_ARG_STRLEN).
+const excerptLimit = 120

@@ -73,7 +73,7 @@ func (g *group) decider() *trial {
 		}
 		var due <-chan time.Time
 		if more {
-			due = g.e.after(wait)
+			due = g.e.Clock.After(wait)
 		}
 		select {
 		case <-due:

@@ -154,6 +154,9 @@ func (e *Engine) tooLate(d Decision, result attempt.Result) Decision {
 
 // begin fixes the deadline and emits run_started.
 func (e *Engine) begin() {
+	if e.Clock == nil {
+		e.Clock = System{}
+	}
 	e.started = e.now()
 	if d := e.Policy.Deadline; d > 0 {
 		e.deadline = e.started.Add(d)

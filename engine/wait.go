@@ -92,7 +92,7 @@ func (e *Engine) sleep(ctx context.Context, d time.Duration) (time.Duration, att
 		return 0, signal
 	}
 	select {
-	case <-e.after(d):
+	case <-e.Clock.After(d):
 	case <-e.Signals.Woken:
 	case signal := <-e.Signals.Cancelled:
 		return e.since(start), signal

@@ -78,7 +78,7 @@ func Explain(w io.Writer, o *option.Options) error {
 	x := explained{Verdict: string(d.Verdict), Rule: d.Rule, Reason: d.Reason}
 	if !d.Accepted {
 		x.hold(table(), classify.Failure{Argv: o.Command, Result: o.Explain.Result, Stdout: evidence.Stdout, Stderr: evidence.Stderr, Now: now})
-		if hint, ok := engine.FindHint(&rules.Hints, evidence, now); ok {
+		if hint, ok, _ := engine.FindHint(&rules.Hints, evidence, now); ok {
 			x.wait(hint.Wait)
 		}
 	}

@@ -122,12 +122,21 @@ func (a *running) plan() stdio.Plan {
 // come ends the program as in a wait.
 func (a *running) tooLate() {
 	a.signals.NotifyIfNoted()
-	a.handleSignals()
-	if cancelled := a.result.Cancelled; cancelled != "" {
-		a.notStarted(cancelled)
+	if a.endsBeforeStart() {
 		return
 	}
 	a.result = attempt.Result{DeadlinePassed: true, NotRun: true, ExitCode: exitcodes.Timeout}
+}
+
+// endsBeforeStart handles what has arrived, and reports whether the program was asked
+// to end.
+func (a *running) endsBeforeStart() bool {
+	a.handleSignals()
+	if a.result.Cancelled == "" {
+		return false
+	}
+	a.notStarted(a.result.Cancelled)
+	return true
 }
 
 // notStarted is the result where the program was asked to end before there was

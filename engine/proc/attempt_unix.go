@@ -75,9 +75,7 @@ func (a *running) launch() bool {
 // fork is launch without the terminal. What arrives after the look at the inbox
 // waits there until the command can get it.
 func (a *running) fork() bool {
-	a.handleSignals()
-	if cancelled := a.result.Cancelled; cancelled != "" {
-		a.notStarted(cancelled)
+	if a.endsBeforeStart() {
 		return false
 	}
 	if !a.probe {

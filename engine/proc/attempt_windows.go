@@ -34,9 +34,7 @@ func (a *running) hasEnded() bool {
 // launch starts the command, unless the program has been asked to end already,
 // and reports whether it did.
 func (a *running) launch() bool {
-	a.handleSignals()
-	if cancelled := a.result.Cancelled; cancelled != "" {
-		a.notStarted(cancelled)
+	if a.endsBeforeStart() {
 		return false
 	}
 	a.started = time.Now()

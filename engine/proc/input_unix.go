@@ -2,9 +2,13 @@
 
 package proc
 
-// This file looks whether standard input has been used up.
+// This file looks at standard input.
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
 
 // InputUsedUp reports whether standard input is a file that has been read to its
 // end.
@@ -26,4 +30,13 @@ func InputState() (waiting, ended bool) {
 	}
 	waiting = fds[0].Revents&unix.POLLIN != 0
 	return waiting, !waiting && fds[0].Revents&unix.POLLHUP != 0
+}
+
+// NullInput reports whether standard input is the null device, which any number
+// of commands may read at once. (A descriptor that was closed at the start is:
+// Go's runtime opens the device in its place.)
+func NullInput() bool {
+	var in, null unix.Stat_t
+	return unix.Fstat(0, &in) == nil && unix.Stat(os.DevNull, &null) == nil &&
+		in.Mode&unix.S_IFMT == unix.S_IFCHR && in.Rdev == null.Rdev
 }

@@ -2,13 +2,14 @@
 
 package proc
 
-// This file asks about the controlling terminal.
+// This file asks about terminals.
 
 import (
 	"slices"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/retrysh/retry/engine/proc/stdio"
 	"github.com/retrysh/retry/engine/proc/table"
 )
 
@@ -80,3 +81,9 @@ func besideOthers() bool {
 		return p.Pgid == group && !p.Dead && !below(p.Pid, self) && !below(self, p.Pid)
 	})
 }
+
+// EditsLines reports whether the terminal edits lines itself.
+func EditsLines(fd int) bool { return stdio.EditsLines(fd) }
+
+// ShowsColors reports true: a terminal obeys escape sequences.
+func ShowsColors(int) bool { return true }

@@ -236,3 +236,17 @@ func waitid(kind, id, options int) (siginfo, error) {
 		}
 	}
 }
+
+// idPid is P_PID of sys/wait.h.
+const idPid = 1
+
+// look looks whether a child is in one of the states, without reaping it.
+func look(pid, states int) (siginfo, error) {
+	return waitid(idPid, pid, states|unix.WNOHANG|unix.WNOWAIT)
+}
+
+// HasEnded reports whether the child has ended, without reaping it.
+func HasEnded(pid int) bool {
+	info, err := look(pid, unix.WEXITED)
+	return err != nil || info.pid != 0
+}

@@ -13,15 +13,6 @@ import (
 	"github.com/retrysh/retry/engine/proc/table"
 )
 
-// Values from sys/wait.h and sys/signal.h.
-const (
-	idPid = 1
-
-	waitExited  = 0x04
-	waitStopped = 0x08
-	waitLook    = 0x20
-)
-
 // siginfo is siginfo_t of sys/signal.h. Its status is of no use: it lacks the
 // number of the signal that ended a process.
 type siginfo struct {
@@ -37,11 +28,6 @@ func becomeSubreaper() bool { return false }
 // endedChild knows of no orphans: there are none.
 func endedChild() int { return 0 }
 
-func HasEnded(pid int) bool {
-	info, err := waitid(idPid, pid, waitExited|waitLook|unix.WNOHANG)
-	return err != nil || info.pid != 0
-}
-
 // LivingChildren is not known from the children alone here.
 func LivingChildren() bool { return true }
 
@@ -54,7 +40,7 @@ func AwaitUntil(int, time.Duration) (Ending, bool) { return Ending{}, false }
 // program's own group, where the caller needs to know the signal, it reaps it at
 // once.
 func Look(pid int, own bool) (Ending, bool) {
-	info, err := waitid(idPid, pid, waitExited|waitLook|unix.WNOHANG)
+	info, err := look(pid, unix.WEXITED)
 	switch {
 	case err != nil:
 		return Ending{Err: err}, true
@@ -68,7 +54,7 @@ func Look(pid int, own bool) (Ending, bool) {
 
 // StoppedBy returns what has stopped a child, once for each time.
 func StoppedBy(pid int) (syscall.Signal, bool) {
-	info, err := waitid(idPid, pid, waitStopped|waitLook|unix.WNOHANG)
+	info, err := look(pid, unix.WSTOPPED)
 	if err != nil || info.pid == 0 {
 		return 0, false
 	}

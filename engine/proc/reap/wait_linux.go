@@ -49,12 +49,6 @@ func endedChild() int {
 	return int(info.pid)
 }
 
-// HasEnded reports whether the child has ended, without reaping it.
-func HasEnded(pid int) bool {
-	info, err := waitid(unix.P_PID, pid, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT)
-	return err != nil || info.pid != 0
-}
-
 // childList is the kernel's list of the children of the program's first thread
 // (proc(5), task/TID/children), which orphans become: two dozen microseconds,
 // where a table of all processes takes a millisecond and more.
@@ -107,7 +101,7 @@ func ProbeChildren(first int) (pids []int) {
 	)
 	probe := func(from, to int) {
 		for pid := from; pid < to; pid++ {
-			if _, err := waitid(unix.P_PID, pid, unix.WEXITED|unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT); err == nil {
+			if _, err := look(pid, unix.WEXITED|unix.WSTOPPED); err == nil {
 				pids = append(pids, pid)
 			}
 		}
@@ -154,13 +148,13 @@ func AwaitUntil(pid int, limit time.Duration) (Ending, bool) {
 	if err != nil || n <= 0 {
 		return Ending{}, false
 	}
-	info, err := waitid(unix.P_PID, pid, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT)
+	info, err := look(pid, unix.WEXITED)
 	return info.ending(), err == nil && int(info.pid) == pid
 }
 
 // Look returns how a child has ended, and whether it has; it leaves it unreaped.
 func Look(pid int, _ bool) (Ending, bool) {
-	info, err := waitid(unix.P_PID, pid, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT)
+	info, err := look(pid, unix.WEXITED)
 	if err != nil {
 		return Ending{Err: err}, true
 	}
@@ -169,13 +163,13 @@ func Look(pid int, _ bool) (Ending, bool) {
 
 // StoppedBy returns what has stopped a child, once for each time.
 func StoppedBy(pid int) (syscall.Signal, bool) {
-	info, err := waitid(unix.P_PID, pid, unix.WSTOPPED|unix.WNOHANG)
+	info, err := waitid(idPid, pid, unix.WSTOPPED|unix.WNOHANG)
 	return syscall.Signal(info.status), err == nil && info.pid != 0
 }
 
 // StandsStill reports whether a child is stopped.
 func StandsStill(pid int) bool {
-	info, err := waitid(unix.P_PID, pid, unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT)
+	info, err := look(pid, unix.WSTOPPED)
 	if err == nil && info.pid != 0 {
 		return true
 	}

@@ -60,15 +60,17 @@ func newInputPipe() (read, write File, err error) {
 // gone (EIO) has ended.
 func readFile(f File, b []byte) (int, error) {
 	n, err := unix.Read(f, b)
+	return n, readError(n, err)
+}
+
+func readError(n int, err error) error {
 	switch {
 	case err == unix.EINTR, err == unix.EAGAIN:
-		return 0, errAgain
+		return errAgain
 	case err == unix.EIO, err == nil && n == 0:
-		return 0, io.EOF
-	case err != nil:
-		return 0, err
+		return io.EOF
 	}
-	return n, nil
+	return err
 }
 
 func readAt(f File, b []byte, offset int64) (int, error) {
@@ -84,13 +86,6 @@ func readAt(f File, b []byte, offset int64) (int, error) {
 			return n, nil
 		}
 	}
-}
-
-func ignoreEnd(err error) error {
-	if err == io.EOF {
-		return nil
-	}
-	return err
 }
 
 // writeAll writes b. A shared descriptor may be non-blocking through no fault of

@@ -50,13 +50,6 @@ func readFile(f File, b []byte) (int, error) {
 
 func readAt(f File, b []byte, offset int64) (int, error) { return f.ReadAt(b, offset) }
 
-func ignoreEnd(err error) error {
-	if err == io.EOF {
-		return nil
-	}
-	return err
-}
-
 func writeAll(f File, b []byte) error {
 	_, err := f.Write(b)
 	return err

@@ -6,6 +6,7 @@ package stdio
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/retrysh/retry/engine/attempt"
 )
@@ -57,8 +58,11 @@ func copyOut(dst, file File) error {
 	buf := make([]byte, pumpBuffer)
 	for {
 		n, err := readAt(file, buf, offset)
-		if n == 0 {
-			return ignoreEnd(err)
+		switch {
+		case n == 0 && err == io.EOF:
+			return nil
+		case n == 0:
+			return err
 		}
 		if err := writeAll(dst, buf[:n]); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sync"
 	"time"
 )
@@ -44,7 +45,7 @@ func (in *Input) All(ctx context.Context) (io.Reader, error) {
 	case !in.replays:
 		return nil, nil
 	case in.spool == nil:
-		return &reader{from: &fileSource{offset: in.offset}}, nil
+		return io.NewSectionReader(&fileSource{offset: in.offset}, 0, math.MaxInt64), nil
 	}
 	over, err := newWake()
 	if err != nil {
@@ -58,23 +59,10 @@ func (in *Input) All(ctx context.Context) (io.Reader, error) {
 	}()
 	select {
 	case err := <-ended:
-		return &reader{from: in.spool}, err
+		return io.NewSectionReader(in.spool, 0, math.MaxInt64), err
 	case <-ctx.Done():
 		return nil, ErrUnended
 	}
-}
-
-// reader reads a source from its first byte on.
-type reader struct {
-	from   source
-	offset int64
-}
-
-// Read reads what the source has.
-func (r *reader) Read(b []byte) (int, error) {
-	n, err := r.from.readAt(b, r.offset)
-	r.offset += int64(n)
-	return n, err
 }
 
 // openInput decides where the command's standard input comes from.
@@ -125,9 +113,9 @@ func (s *Streams) feed(from source) error {
 
 // source is where a feeder takes the input from.
 type source interface {
-	// readAt fills b from offset on: io.EOF where there will be nothing more, and
+	// ReadAt fills b from offset on: io.EOF where there will be nothing more, and
 	// 0 where more has to be awaited first.
-	readAt(b []byte, offset int64) (int, error)
+	io.ReaderAt
 	// await returns when there may be more than offset. It reports false where f
 	// is not to go on.
 	await(f *feeder, buf []byte, offset int64) (bool, error)
@@ -136,7 +124,8 @@ type source interface {
 // fileSource is a seekable file that is standard input, read from offset on.
 type fileSource struct{ offset int64 }
 
-func (s *fileSource) readAt(b []byte, offset int64) (int, error) {
+// ReadAt reads the file.
+func (s *fileSource) ReadAt(b []byte, offset int64) (int, error) {
 	n, err := readAt(standard(0), b, s.offset+offset)
 	if n > 0 {
 		err = nil
@@ -160,7 +149,8 @@ type spool struct {
 	more   chan struct{} // closed, and replaced, when the above have changed
 }
 
-func (s *spool) readAt(b []byte, offset int64) (int, error) {
+// ReadAt reads what has been kept.
+func (s *spool) ReadAt(b []byte, offset int64) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -306,7 +296,7 @@ func (f *feeder) run() {
 	buf := make([]byte, pumpBuffer)
 	var offset int64
 	for f.over.at.Load() == nil {
-		n, err := f.from.readAt(buf, offset)
+		n, err := f.from.ReadAt(buf, offset)
 		if err == io.EOF {
 			return
 		}

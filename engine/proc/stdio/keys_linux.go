@@ -7,7 +7,6 @@ package stdio
 
 import (
 	"fmt"
-	"io"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -37,11 +36,7 @@ func (p *Pump) readTerminal(b []byte) (int, error) {
 	var kind [1]byte
 	for {
 		n, err := unix.Readv(p.src, [][]byte{kind[:], b})
-		switch {
-		case err == unix.EINTR, err == unix.EAGAIN:
-			return 0, errAgain
-		case err == unix.EIO, err == nil && n == 0:
-			return 0, io.EOF
+		switch err = readError(n, err); {
 		case err != nil:
 			return 0, err
 		case kind[0] == unix.TIOCPKT_DATA && n > 1:

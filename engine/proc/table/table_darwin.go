@@ -35,23 +35,13 @@ func fromTable(k *unix.KinfoProc) Process {
 	}
 }
 
-// Now is the present in the unit of Process.Start.
+// Now is the present in microseconds since 1970.
 func Now() uint64 {
 	var t unix.Timeval
 	if unix.Gettimeofday(&t) != nil {
 		return 0
 	}
 	return uint64(t.Sec)*1e6 + uint64(t.Usec)
-}
-
-// Process is one line of the process table.
-type Process struct {
-	Pid, Ppid, Pgid, Sid int
-	// Start is when it was started, in microseconds since 1970; together with Pid
-	// it names a process for good.
-	Start   uint64
-	Dead    bool // a zombie
-	Stopped bool // by a job-control signal
 }
 
 // Values of a process's state from sys/proc.h.

@@ -12,20 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Process is one line of the process table.
-type Process struct {
-	Pid, Ppid, Pgid, Sid int
-	// Start is when it was started, in ticks since boot; together with Pid it
-	// names a process for good.
-	Start   uint64
-	Dead    bool // a zombie, all its threads gone
-	Stopped bool // by a job-control signal
-}
-
 // ticksPerSecond is USER_HZ, 100 on every architecture that Go knows (proc(5)).
 const ticksPerSecond = 100
 
-// Now is the present in the unit of Process.Start.
+// Now is the present in ticks since boot.
 func Now() uint64 {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil {

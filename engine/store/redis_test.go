@@ -94,7 +94,7 @@ type history struct {
 // TestGoAndLuaAnswerAlike makes random histories, the server's clock read into
 // those in Go. In every other history the clock is one that jumps.
 func TestGoAndLuaAnswerAlike(t *testing.T) {
-	n := 10_000
+	n := 2_500
 	if testing.Short() {
 		n = 400
 	}

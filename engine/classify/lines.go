@@ -47,12 +47,12 @@ func (r *Rule) weighs(kind lineKind) (s Strength, ok bool) {
 
 // shape is one way to recognise a kind of line: all of its conditions hold.
 type shape struct {
-	kind                                      lineKind
-	match, unless, above, below, after, under []*pattern
+	kind                                             lineKind
+	match, unless, above, below, later, after, under []*pattern
 }
 
-// maxAbove is how many lines above a line are read for what it belongs to.
-const maxAbove = 12
+// maxAround is how many lines above or below a line are read for what it belongs to.
+const maxAround = 12
 
 //go:embed rules/lines.kinds
 var kindsFile string
@@ -90,12 +90,12 @@ func (s *shape) condition(name string) *[]*pattern {
 	if s == nil {
 		return nil
 	}
-	return map[string]*[]*pattern{"match": &s.match, "unless": &s.unless, "above": &s.above, "below": &s.below, "after": &s.after, "under": &s.under}[name]
+	return map[string]*[]*pattern{"match": &s.match, "unless": &s.unless, "above": &s.above, "below": &s.below, "later": &s.later, "after": &s.after, "under": &s.under}[name]
 }
 
 // patterns returns all of the shape's patterns, in the order of the literals' file.
 func (s *shape) patterns() []*pattern {
-	return slices.Concat(s.match, s.unless, s.above, s.below, s.after, s.under)
+	return slices.Concat(s.match, s.unless, s.above, s.below, s.later, s.after, s.under)
 }
 
 // kind says what the line is that begins at start. It remembers the answer.
@@ -138,7 +138,8 @@ func (s *shape) fits(o *output, start, end int) bool {
 			return false
 		}
 	}
-	return (len(s.after) == 0 || o.matchesAbove(s.after, first, start, false)) &&
+	return (len(s.later) == 0 || o.matchesBelow(s.later, last)) &&
+		(len(s.after) == 0 || o.matchesAbove(s.after, first, start, false)) &&
 		(len(s.under) == 0 || o.matchesAbove(s.under, first, start, true))
 }
 
@@ -158,7 +159,7 @@ func (o *output) matches(list []*pattern, start, end int) bool {
 // that is indented less than all below it.
 func (o *output) matchesAbove(list []*pattern, first, start int, less bool) bool {
 	depth := columns(o.lower[start:])
-	for n := 0; n < maxAbove && first > 0; n++ {
+	for n := 0; n < maxAround && first > 0; n++ {
 		from, to := o.line(first - 1)
 		line := o.lower[from:to]
 		if strings.TrimSpace(line) == "" {
@@ -170,6 +171,19 @@ func (o *output) matchesAbove(list []*pattern, first, start int, less bool) bool
 		}
 		depth = min(depth, d)
 		first = from
+	}
+	return false
+}
+
+// matchesBelow reports whether one of the patterns matches a line below the one
+// that ends at last.
+func (o *output) matchesBelow(list []*pattern, last int) bool {
+	for n := 0; n < maxAround && last < len(o.text); n++ {
+		from, to := o.line(last + 1)
+		if o.matches(list, from, to) {
+			return true
+		}
+		last = to
 	}
 	return false
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/exitcodes"
 )
 
 // Strength says how much a rule's evidence weighs. The zero value is Plain.
@@ -317,24 +318,12 @@ func (e ExitRange) String() string {
 	return strconv.Itoa(e.First) + "-" + strconv.Itoa(e.Last)
 }
 
-// portableSignals are the numbers that are the same on Linux, macOS and the
-// BSDs (POSIX kill(1) fixes most of them), and Linux's of SIGBUS, which stands
-// for the unused SIGEMT elsewhere.
-var portableSignals = [...]struct {
-	name   attempt.Signal
-	number int
-}{
-	{"SIGHUP", 1}, {"SIGINT", 2}, {"SIGQUIT", 3}, {"SIGILL", 4}, {"SIGTRAP", 5}, {"SIGABRT", 6}, {"SIGBUS", 7}, {"SIGFPE", 8},
-	{"SIGKILL", 9}, {"SIGSEGV", 11}, {"SIGPIPE", 13}, {"SIGALRM", 14}, {"SIGTERM", 15},
-}
-
 // shellCode is 128+n, by which a shell shows that signal n ended a command of
 // its own; 0 for signals whose number is not portable.
 func shellCode(s attempt.Signal) int {
-	for _, p := range portableSignals {
-		if p.name == s {
-			return 128 + p.number
-		}
+	n, portable := exitcodes.SignalNumber(string(s))
+	if !portable {
+		return 0
 	}
-	return 0
+	return exitcodes.OfSignal(n)
 }

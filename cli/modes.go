@@ -1,7 +1,7 @@
 package cli
 
 // This file has the modes with a grammar of their own, which run no command of the
-// command line (SPEC section 1).
+// command line (docs/flags.md).
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 package cli
 
-// This file has a run write a line into the history (SPEC section 18).
+// This file has a run write a line into the history (docs/history.md).
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 package cli
 
-// This file keeps a run as a letter (SPEC section 17).
+// This file keeps a run as a letter (docs/letters.md).
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 package cli
 
-// This file registers a run for those who look at it from outside (SPEC section 16),
+// This file registers a run for those who look at it from outside (docs/status.md),
 // and gives the modes that reach it a way to signal it.
 
 import (

@@ -1,6 +1,6 @@
 package engine
 
-// This file runs the commands around the attempts (SPEC section 14):
+// This file runs the commands around the attempts (docs/hooks.md):
 // hooks before a retry and after the end, and the fallback.
 
 import (

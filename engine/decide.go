@@ -1,7 +1,7 @@
 package engine
 
-// This file decides what follows an attempt: the order of decisions of the
-// contract, one function a step. Everything is pure.
+// This file decides what follows an attempt: the order of decisions of
+// docs/deciding.md, one function a step. Everything is pure.
 
 import (
 	"fmt"
@@ -122,8 +122,8 @@ func Decide(p *Policy, s State, r attempt.Result, e Evidence, now time.Time, u f
 }
 
 // count decides what follows a success: the end, or another attempt after
-// exactly base where more successes in a row, or a failure, are asked for (SPEC
-// section 5). The schedule of failures stays where it is.
+// exactly base where more successes in a row, or a failure, are asked for
+// (docs/deciding.md). The schedule of failures stays where it is.
 func count(d *Decision, p *Policy, s State, now time.Time) {
 	s.Successes++
 	if !p.UntilFailure && s.Successes >= p.Consecutive {
@@ -161,8 +161,7 @@ func judge(rules *Rules, argv []string, r attempt.Result, e Evidence, now time.T
 	return d
 }
 
-// firstRow applies the contract's order of decisions: the first row that applies
-// decides.
+// firstRow applies the order of docs/deciding.md: the first row that applies decides.
 func firstRow(rules *Rules, argv []string, r attempt.Result, e Evidence, now time.Time) Decision {
 	known := func() classify.Judgement {
 		j := rules.Table().Judge(classify.Failure{Argv: argv, Result: r, Stdout: e.Stdout, Stderr: e.Stderr, Now: now})

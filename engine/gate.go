@@ -12,7 +12,7 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// Gate admits attempts or refuses them (SPEC section 12). A context
+// Gate admits attempts or refuses them (docs/guards.md). A context
 // that it is given ends at the deadline of the run and when a signal asks for
 // the end: the gate stops waiting then. The methods of a gate
 // and its passes are called by one goroutine at a time.

@@ -1,6 +1,6 @@
 package engine
 
-// This file runs a hedged attempt (SPEC section 14): copies of a command side by
+// This file runs a hedged attempt (docs/hedging.md): copies of a command side by
 // side, of which one decides. To the loop they are one attempt. The goroutine of
 // the run owns all that is here; each copy is awaited in a goroutine of its own,
 // and so is the gate's answer.

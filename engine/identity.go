@@ -60,8 +60,7 @@ func NewRunID(random func() uint64) string {
 // has to be 0 (W3C Trace Context, section 3.2.2.5).
 const knownFlags = 0b11
 
-// LongestName is the most code points that the name of a run has (SPEC section
-// 16).
+// LongestName is the most code points that the name of a run has (docs/status.md).
 const LongestName = 64
 
 // NameOf is what a run is called that was given no name: as its command, or wait

@@ -1,6 +1,6 @@
 package engine
 
-// This file writes letters (SPEC section 17): of a run that was given up, or of one
+// This file writes letters (docs/letters.md): of a run that was given up, or of one
 // that is parked in place of a long wait. It also continues a parked run.
 
 import (

@@ -1,6 +1,6 @@
 package engine
 
-// This file counts how often a command fails (--repeat, SPEC section 2): every
+// This file counts how often a command fails (--repeat, docs/flaky.md): every
 // attempt is followed by the next one, whatever came of it.
 
 import (

@@ -1,7 +1,7 @@
 package engine
 
-// This file keeps which values the words of the attempts take (SPEC section
-// 14), and shares with other runs which of them failed.
+// This file keeps which values the words of the attempts take (docs/rotation.md),
+// and shares with other runs which of them failed.
 
 import (
 	"context"

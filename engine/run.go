@@ -334,7 +334,7 @@ func (e *Engine) finish(ctx context.Context, d Decision) End {
 }
 
 // cancelledClose is how long the sinks of a cancelled run have: it ends within 50
-// ms (SPEC section 6).
+// ms (docs/processes.md).
 const cancelledClose = 40 * time.Millisecond
 
 // close has the sinks write and send the rest, until that takes too long or a

@@ -1,7 +1,7 @@
 package engine
 
 // This file waits for what must be ready before another attempt makes sense
-// (--retry-when, SPEC section 14): no attempt is spent on what is known to be
+// (--retry-when, docs/targets.md): no attempt is spent on what is known to be
 // down.
 
 import (

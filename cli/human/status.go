@@ -13,7 +13,7 @@ import (
 	"github.com/retrysh/retry/engine/message"
 )
 
-// statusAfter is how long an attempt runs before it is shown (SPEC section 15),
+// statusAfter is how long an attempt runs before it is shown (docs/logs.md),
 // statusLook how often it is looked whether it may stay.
 const (
 	statusAfter = time.Second

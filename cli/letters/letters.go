@@ -1,5 +1,5 @@
 // Package letters is the modes that show, run again and remove dead letters
-// (SPEC section 17): --letters, --redrive and --discard.
+// (docs/letters.md): --letters, --redrive and --discard.
 //
 // It selects and prints; the run of a letter is a process of its own, which the
 // caller starts. It never writes a letter, but removes those of --discard.

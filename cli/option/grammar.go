@@ -28,7 +28,7 @@ import (
 // Tags: default comes first, short and enum are kong's; variable:"-" marks what
 // belongs to one call, and so has no variable and no place in a policy;
 // nested:"-" a flag whose variable belongs to the outer run inside another retry
-// (SPEC section 1); mode the modes that have the flag for themselves. They are
+// (docs/environment.md); mode the modes that have the flag for themselves. They are
 // short, since kong parses those of the flags in use at every start.
 type grammar struct {
 	loopFlags

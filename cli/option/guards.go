@@ -1,7 +1,6 @@
 package option
 
-// This file resolves the guards shared by processes and machines (SPEC section
-// 12).
+// This file resolves the guards shared by processes and machines (docs/guards.md).
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
 package option
 
-// This file resolves dead letters (SPEC section 17), and what a letter keeps of the
+// This file resolves dead letters (docs/letters.md), and what a letter keeps of the
 // flags of its run.
 
 import (
@@ -53,8 +53,7 @@ func Kept(settings []Setting) map[string][]string {
 	return kept
 }
 
-// isOfOutput reports whether the flag is about what the program prints (SPEC
-// section 15).
+// isOfOutput reports whether the flag is about what the program prints (docs/logs.md).
 func (f *Flag) isOfOutput() bool {
 	return slices.Contains([]string{"quiet", "verbose", "color", "log-format", "log-file", "timestamps"}, f.Name())
 }

@@ -79,7 +79,7 @@ func (r *resolver) successes(p *engine.Policy) {
 	}
 }
 
-// bounds resolves base, cap and floor of the waits (SPEC section 3). A cap that
+// bounds resolves base, cap and floor of the waits (docs/deciding.md). A cap that
 // was not given is never below base, floor and delays; of a given one and what
 // contradicts it, the one of the lower source is ignored.
 func (r *resolver) bounds(s *backoff.Schedule) {

@@ -11,7 +11,7 @@ import (
 )
 
 // Source is where a setting comes from; a higher one has precedence over a lower one
-// (SPEC section 1).
+// (docs/environment.md).
 type Source int
 
 const (

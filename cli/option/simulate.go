@@ -1,6 +1,6 @@
 package option
 
-// This file resolves what --simulate follows (SPEC section 19).
+// This file resolves what --simulate follows (docs/simulation.md).
 
 import (
 	"errors"

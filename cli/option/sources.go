@@ -32,8 +32,8 @@ func Sources(settings []Setting) []string {
 }
 
 // Misnamed returns a line for each variable that was probably meant for a flag and
-// sets none: one or two letters off, or set for commands by the program itself (SPEC
-// section 1).
+// sets none: one or two letters off, or set for commands by the program itself
+// (docs/environment.md).
 func Misnamed(table []Flag, environ []string) (lines []string) {
 	nested, limit := false, false
 	var known []string

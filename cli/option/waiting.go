@@ -1,6 +1,6 @@
 package option
 
-// This file resolves waiting, then running (SPEC section 11).
+// This file resolves waiting, then running (docs/targets.md).
 
 import "time"
 
@@ -31,8 +31,7 @@ func (r *resolver) waiting(o *Options) {
 	}
 }
 
-// The base and the cap of the waits between two tries of a target (SPEC section
-// 11).
+// The base and the cap of the waits between two tries of a target (docs/targets.md).
 const (
 	targetBase = 100 * time.Millisecond
 	targetCap  = time.Second

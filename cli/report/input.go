@@ -1,4 +1,4 @@
-// Package report is the modes that read the history (SPEC section 18): --last,
+// Package report is the modes that read the history (docs/history.md): --last,
 // --report and --learn.
 //
 // It selects and prints. The figures are computed by engine/history, and nothing

@@ -17,8 +17,8 @@ import (
 	"github.com/retrysh/retry/engine/text"
 )
 
-// explained is the JSON object of --explain. The first five names are the
-// contract's; those of the table's rules follow.
+// explained is the JSON object of --explain. The first five fields
+// are those of the decision; those of the table's rules follow.
 type explained struct {
 	Verdict  string   `json:"verdict"`
 	Rule     string   `json:"rule"`

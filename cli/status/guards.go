@@ -1,6 +1,6 @@
 package status
 
-// This file shows and resets what the guards of a key know (SPEC section 12).
+// This file shows and resets what the guards of a key know (docs/guards.md).
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-// Package status is the modes that look at runs from outside (SPEC section 16) and
+// Package status is the modes that look at runs from outside (docs/status.md) and
 // reach them: --status, --wake, --cancel and --reset.
 //
 // It selects and prints. What is known of a run is read by package registry; the

@@ -1,4 +1,4 @@
-// Package admission asks the guards of a key for a run, in the order of the contract,
+// Package admission asks the guards of a key for a run, in the order of docs/guards.md,
 // reports the outcome to them, and decides what to do when their store cannot be
 // used.
 //
@@ -173,7 +173,7 @@ func (g *Gate) Admit(ctx context.Context, a engine.Ask) (engine.Pass, *engine.Re
 	}
 }
 
-// tellAfter is how long a slot is waited for before that is reported (SPEC section 15).
+// tellAfter is how long a slot is waited for before that is reported (docs/logs.md).
 const tellAfter = time.Second
 
 // The waits between asking for a slot grow from the first to the longest.

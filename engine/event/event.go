@@ -314,7 +314,7 @@ func (e *RunFinished) Worked() bool {
 	return e.Outcome == Succeeded || e.Found || e.FallbackExitCode != nil && *e.FallbackExitCode == 0
 }
 
-// Kind and its like name the events as the contract has them.
+// Kind and its like are the values of the JSON field "event" (docs/logs.md).
 func (*RunStarted) Kind() Kind       { return "run_started" }
 func (*TargetPending) Kind() Kind    { return "wait_pending" }
 func (*TargetsPending) Kind() Kind   { return "targets_pending" }

@@ -1,6 +1,6 @@
 package guard
 
-// This file shows what is known of a key (SPEC section 16, --status --key).
+// This file shows what is known of a key (docs/status.md, --status --key).
 
 import (
 	"time"

@@ -1,6 +1,6 @@
 package guard
 
-// This file remembers which values of rotated names have failed (SPEC section 14),
+// This file remembers which values of rotated names have failed (docs/rotation.md),
 // so that the runs on a key try them last.
 
 const (

@@ -1,5 +1,5 @@
 // Package history keeps a line about each run in a file, and computes what these
-// lines say (SPEC section 18).
+// lines say (docs/history.md).
 //
 // record.go is the record, fields.go its text, recorder.go makes it of events, parse.go
 // reads it. file.go appends lines, read.go reads files. report.go and

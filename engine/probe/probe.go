@@ -26,7 +26,7 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// Limit is how long one try lasts at most (the contract, section 11). It also
+// Limit is how long one try lasts at most (docs/targets.md). It also
 // holds where Spec.Timeout is 0 or greater.
 const Limit = 3 * time.Second
 

@@ -1,5 +1,5 @@
 // Package queue keeps letters: runs that were given up, and runs that are parked
-// until their next wait ends, so that they can be run again (SPEC section 17).
+// until their next wait ends, so that they can be run again (docs/letters.md).
 //
 // A letter is a directory whose letter.json holds the run, beside it the whole
 // standard input and the last part of each output. The package encodes letters,

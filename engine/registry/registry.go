@@ -1,5 +1,5 @@
 // Package registry is the runs that are alive, as others see them: a directory
-// with one record for each (SPEC section 16).
+// with one record for each (docs/status.md).
 //
 // A run writes its own record and no other. Who looks reads them all, and asks the
 // kernel whether the process that holds a record's lock lives. The name of a file

@@ -33,7 +33,7 @@ func NewJSON(w io.Writer, report func(error)) *JSON {
 	return &JSON{w: w, report: report}
 }
 
-// object is an event with the contract's field names, in its order; what does
+// object is an event with the field names of docs/logs.md, in its order; what does
 // not apply is nil or empty and left out.
 type object struct {
 	Time         string            `json:"time"`
@@ -90,7 +90,7 @@ type nullable struct{ ms *float64 }
 func (n *nullable) MarshalJSON() ([]byte, error) { return json.Marshal(n.ms) }
 
 // Emit writes one event. What only a person sees is left out: the
-// contract fixes the names that a machine sees.
+// names that a machine sees are those of docs/logs.md.
 func (s *JSON) Emit(e event.Event) {
 	switch e.(type) {
 	case *event.TargetPending, *event.TargetsPending, *event.InitialWait, *event.InitialWaited, *event.HookStarted, *event.SlotPending:

@@ -1,5 +1,5 @@
 // Package telemetry sends what happened in a run to Prometheus's textfile
-// collector, a StatsD server and an OpenTelemetry collector (SPEC section 18).
+// collector, a StatsD server and an OpenTelemetry collector (docs/metrics.md).
 //
 // Recorder collects the run from its events. Nothing is opened, resolved or
 // read before the run has ended; Send then does everything at once. Encoding is

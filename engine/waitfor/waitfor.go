@@ -56,13 +56,13 @@ type Wait struct {
 }
 
 const (
-	// beat is how often the targets that are still waited for are reported (SPEC section 11).
+	// beat is how often the targets that are still waited for are reported (docs/targets.md).
 	beat = 10 * time.Second
 	// firstBeat is the time of the first report, unless a try has ended before.
 	firstBeat = 200 * time.Millisecond
 	// triesEnd is how long the tries under way may take to end after a signal. On
 	// a machine with time to spare they need a few milliseconds, and the program
-	// is gone within the 50 that it has (SPEC section 6). On one without, leaving
+	// is gone within the 50 that it has (docs/processes.md). On one without, leaving
 	// no process behind matters more: this is only for what hangs in the kernel.
 	triesEnd = 2 * time.Second
 )

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/retrysh/retry/engine/history"
@@ -81,12 +80,12 @@ func drawing(g *history.Group) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg width="%d" height="%d" role="img" aria-label="%s">`, step*len(g.Spark), height, spark(g))
 	for i, share := range g.Spark {
-		class, tall := "fill", 2+share*(height-2)
-		switch {
-		case math.IsNaN(share):
-			class, tall = "gap", 1
-		case share == 0:
-			class = "base"
+		class, tall := "gap", 1.0
+		if share != nil {
+			class, tall = "fill", 2+*share*(height-2)
+			if *share == 0 {
+				class = "base"
+			}
 		}
 		fmt.Fprintf(&b, `<rect class="%s" x="%d" y="%.1f" width="%d" height="%.1f"/>`, class, i*step, height-tall, width, tall)
 	}

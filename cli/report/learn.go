@@ -45,7 +45,7 @@ func Learn(c mode.Call) int {
 		}
 	}
 	if g.JSON() {
-		return c.Print(code, func(w *os.File) error { return lessonsJSON(w, lessons, bad) })
+		return c.Print(code, func(w *os.File) error { return text.WriteJSON(w, map[string]any{"lessons": lessons, "bad_lines": bad}) })
 	}
 	badLines(&c, bad)
 	if code != exitcodes.OK {
@@ -73,54 +73,24 @@ func blocks(w io.Writer, lessons []*history.Lesson) error {
 // evidence says on what a rule rests.
 func evidence(l *history.Lesson) string {
 	const percent = 100
-	text := fmt.Sprintf("%d of %d runs recovered (90 %% interval of the share: %.0f to %.0f %%)", l.Recovered, l.Recovered+l.NotRecovered, percent*l.Low, percent*l.High)
+	evidence := fmt.Sprintf("%d of %d runs recovered (90 %% interval of the share: %.0f to %.0f %%)", l.Recovered, l.Recovered+l.NotRecovered, percent*l.Low, percent*l.High)
 	for _, more := range []struct {
 		n    int
 		text string
 	}{{l.Censored, "%d ended before an answer"}, {l.CommonMode, "%d are not counted, since other names failed in the same hour"}} {
 		if more.n > 0 {
-			text += "; " + fmt.Sprintf(more.text, more.n)
+			evidence += "; " + fmt.Sprintf(more.text, more.n)
 		}
 	}
-	text += fmt.Sprintf("; in %d days", l.Days)
+	evidence += fmt.Sprintf("; in %d days", l.Days)
 	if l.Commits > 0 {
-		text += fmt.Sprintf(" and %d commits", l.Commits)
+		evidence += fmt.Sprintf(" and %d commits", l.Commits)
 	}
 	if l.RecoveryP50 != nil && l.Verdict == event.Transient {
-		text += fmt.Sprintf("; recovery took %s in half of them and %s in 90 %%", message.Duration(milliseconds(*l.RecoveryP50)), message.Duration(milliseconds(*l.RecoveryP90)))
+		evidence += fmt.Sprintf("; recovery took %s in half of them and %s in 90 %%", message.Duration(milliseconds(*l.RecoveryP50)), message.Duration(milliseconds(*l.RecoveryP90)))
 	}
 	if l.GivenP50 != nil && l.Verdict == event.Permanent {
-		text += fmt.Sprintf("; half of them were given %s or more", message.Duration(milliseconds(*l.GivenP50)))
+		evidence += fmt.Sprintf("; half of them were given %s or more", message.Duration(milliseconds(*l.GivenP50)))
 	}
-	return text
-}
-
-// lesson is one as JSON has it.
-type lesson struct {
-	FP           string        `json:"fp"`
-	Tool         string        `json:"tool"`
-	Verdict      event.Verdict `json:"verdict"`
-	Recovered    int           `json:"recovered"`
-	NotRecovered int           `json:"not_recovered"`
-	Censored     int           `json:"censored"`
-	CommonMode   int           `json:"common_mode"`
-	Low          float64       `json:"low"`
-	High         float64       `json:"high"`
-	Days         int           `json:"days"`
-	Commits      int           `json:"commits"`
-	RecoveryP50  *float64      `json:"recovery_p50_ms"`
-	RecoveryP90  *float64      `json:"recovery_p90_ms"`
-	GivenP50     *float64      `json:"given_p50_ms"`
-	Rule         string        `json:"rule"`
-}
-
-func lessonsJSON(w io.Writer, lessons []*history.Lesson, bad int) error {
-	all := make([]lesson, 0, len(lessons))
-	for _, l := range lessons {
-		all = append(all, lesson{
-			l.FP, l.Tool, l.Verdict, l.Recovered, l.NotRecovered, l.Censored, l.CommonMode, l.Low, l.High, l.Days, l.Commits,
-			l.RecoveryP50, l.RecoveryP90, l.GivenP50, l.Rule,
-		})
-	}
-	return text.WriteJSON(w, map[string]any{"lessons": all, "bad_lines": bad})
+	return evidence
 }

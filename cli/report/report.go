@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -103,79 +104,39 @@ func (d *document) period() string {
 	return " in the last " + message.Limit(d.ages)
 }
 
-// group is one as JSON has it.
-type group struct {
-	Group        string     `json:"group"`
-	Class        string     `json:"class"`
-	Runs         int        `json:"runs"`
-	FirstAttempt int        `json:"first_attempt"`
-	Recovered    int        `json:"recovered"`
-	GaveUp       int        `json:"gave_up"`
-	Retried      int        `json:"retried"`
-	WilsonLow    float64    `json:"wilson_low"`
-	LostMS       float64    `json:"lost_ms"`
-	Spark        []*float64 `json:"spark"`
-}
-
-// warning is one as JSON has it.
-type warning struct {
-	Kind  string  `json:"kind"`
-	Value float64 `json:"value"`
-	Limit float64 `json:"limit"`
-}
-
 // whole is the report as JSON has it.
 type whole struct {
-	Since            *string        `json:"since"`
-	Runs             int            `json:"runs"`
-	Succeeded        int            `json:"succeeded"`
-	FirstAttempt     int            `json:"first_attempt"`
-	Recovered        int            `json:"recovered"`
-	Retried          int            `json:"retried"`
-	GaveUp           int            `json:"gave_up"`
-	Cancelled        int            `json:"cancelled"`
-	Refused          int            `json:"refused"`
-	Rehearsed        int            `json:"rehearsed"`
-	Nested           int            `json:"nested"`
-	SuccessByAttempt map[string]int `json:"success_by_attempt"`
-	FailedMS         float64        `json:"failed_ms"`
-	JitteredMS       float64        `json:"jittered_ms"`
-	SleptMS          float64        `json:"slept_ms"`
-	BadLines         int            `json:"bad_lines"`
-	Groups           []group        `json:"groups"`
-	Warnings         []warning      `json:"warnings"`
+	Since            *string           `json:"since"`
+	Runs             int               `json:"runs"`
+	Succeeded        int               `json:"succeeded"`
+	FirstAttempt     int               `json:"first_attempt"`
+	Recovered        int               `json:"recovered"`
+	Retried          int               `json:"retried"`
+	GaveUp           int               `json:"gave_up"`
+	Cancelled        int               `json:"cancelled"`
+	Refused          int               `json:"refused"`
+	Rehearsed        int               `json:"rehearsed"`
+	Nested           int               `json:"nested"`
+	SuccessByAttempt map[int]int       `json:"success_by_attempt"`
+	FailedMS         float64           `json:"failed_ms"`
+	JitteredMS       float64           `json:"jittered_ms"`
+	SleptMS          float64           `json:"slept_ms"`
+	BadLines         int               `json:"bad_lines"`
+	Groups           []*history.Group  `json:"groups"`
+	Warnings         []history.Warning `json:"warnings"`
 }
 
 func (d *document) json(w io.Writer) error {
 	r := whole{
 		Runs: d.Runs, Succeeded: d.Succeeded, FirstAttempt: d.FirstAttempt, Recovered: d.Recovered, Retried: d.Retried, GaveUp: d.GaveUp,
-		Cancelled: d.Cancelled, Refused: d.Refused, Rehearsed: d.Rehearsed, Nested: d.Nested, SuccessByAttempt: map[string]int{},
-		FailedMS: rounded(d.FailedMS), JitteredMS: rounded(d.JitteredMS), SleptMS: rounded(d.SleptMS), BadLines: d.bad, Groups: []group{}, Warnings: []warning{},
+		Cancelled: d.Cancelled, Refused: d.Refused, Rehearsed: d.Rehearsed, Nested: d.Nested, SuccessByAttempt: d.SuccessByAttempt,
+		FailedMS: d.FailedMS, JitteredMS: d.JitteredMS, SleptMS: d.SleptMS, BadLines: d.bad, Groups: d.Groups, Warnings: d.Warnings,
 	}
 	if !d.Since.IsZero() {
-		since := d.Since.UTC().Format(text.Timestamp)
-		r.Since = &since
-	}
-	for n, runs := range d.SuccessByAttempt {
-		r.SuccessByAttempt[strconv.Itoa(n)] = runs
-	}
-	for _, g := range d.Groups {
-		shown := group{g.Name, g.Class, g.Runs, g.FirstAttempt, g.Recovered, g.GaveUp, g.Retried, g.WilsonLow, rounded(g.LostMS), make([]*float64, len(g.Spark))}
-		for i := range g.Spark {
-			if !math.IsNaN(g.Spark[i]) {
-				shown.Spark[i] = &g.Spark[i]
-			}
-		}
-		r.Groups = append(r.Groups, shown)
-	}
-	for _, warned := range d.Warnings {
-		r.Warnings = append(r.Warnings, warning(warned))
+		r.Since = new(d.Since.UTC().Format(text.Timestamp))
 	}
 	return text.WriteJSON(w, r)
 }
-
-// rounded keeps three decimals: sums of numbers that have no more.
-func rounded(ms float64) float64 { return math.Round(ms*1000) / 1000 }
 
 // csv writes a line for each group. No cell of a name begins as a formula does.
 func (d *document) csv(w io.Writer) error {
@@ -189,7 +150,7 @@ func (d *document) csv(w io.Writer) error {
 		for _, n := range []int{g.Runs, g.FirstAttempt, g.Recovered, g.GaveUp, g.Retried} {
 			row = append(row, strconv.Itoa(n))
 		}
-		rows = append(rows, append(row, strconv.FormatFloat(g.WilsonLow, 'f', 6, 64), strconv.FormatFloat(rounded(g.LostMS), 'f', -1, 64)))
+		rows = append(rows, append(row, strconv.FormatFloat(g.WilsonLow, 'f', 6, 64), strconv.FormatFloat(g.LostMS, 'f', -1, 64)))
 	}
 	out := csv.NewWriter(w)
 	return errors.Join(out.WriteAll(rows), out.Error())
@@ -197,12 +158,7 @@ func (d *document) csv(w io.Writer) error {
 
 // byAttempt are the successes by the number of their attempt, the first first.
 func (d *document) byAttempt() (parts []string) {
-	var numbers []int
-	for n := range d.SuccessByAttempt {
-		numbers = append(numbers, n)
-	}
-	slices.Sort(numbers)
-	for _, n := range numbers {
+	for _, n := range slices.Sorted(maps.Keys(d.SuccessByAttempt)) {
 		parts = append(parts, fmt.Sprintf("%d at attempt %d", d.SuccessByAttempt[n], n))
 	}
 	const most = 8

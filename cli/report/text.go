@@ -25,12 +25,11 @@ const noRun = '·'
 func spark(g *history.Group) string {
 	var b strings.Builder
 	for _, share := range g.Spark {
-		switch {
-		case math.IsNaN(share):
-			b.WriteRune(noRun)
-		default:
-			b.WriteRune(bars[int(math.Ceil(share*float64(len(bars)-1)))])
+		bar := noRun
+		if share != nil {
+			bar = bars[int(math.Ceil(*share*float64(len(bars)-1)))]
 		}
+		b.WriteRune(bar)
 	}
 	return b.String()
 }

@@ -1,12 +1,13 @@
 // Package address reads the parts of addresses: users, hosts, ports and escapes
-// (RFC 3986). It does not use net/url, which quotes the whole address in its errors,
-// password included. No error of this package quotes what may be a password.
+// (RFC 3986). It does not parse by net/url, which quotes the whole address in its
+// errors, password included. No error of this package quotes what may be a password.
 package address
 
 import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -155,35 +156,26 @@ func checkLabel(s string) error {
 
 // Unescape replaces %XX by the byte it stands for (RFC 3986, section 2.1).
 func Unescape(s string) (string, error) {
-	if !strings.Contains(s, "%") {
-		return s, nil
+	plain, err := url.PathUnescape(s)
+	if err != nil {
+		return "", errEscape
 	}
-	out := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		if s[i] != '%' {
-			out = append(out, s[i])
-			continue
-		}
-		if err := CheckEscape(s[i:]); err != nil {
-			return "", err
-		}
-		b, _ := strconv.ParseUint(s[i+1:i+3], 16, 8)
-		out = append(out, byte(b))
-		i += 2
-	}
-	return string(out), nil
+	return plain, nil
 }
+
+var errEscape = errors.New("bad escape: two hexadecimal digits follow a %, and a % itself is written %25")
 
 // CheckEscape refuses a string that starts with '%' but not with %XX.
 func CheckEscape(s string) error {
 	if len(s) >= 3 && isHex(s[1]) && isHex(s[2]) {
 		return nil
 	}
-	return errors.New("bad escape: two hexadecimal digits follow a %, and a % itself is written %25")
+	return errEscape
 }
 
 func isHex(b byte) bool {
 	return '0' <= b && b <= '9' || 'a' <= b && b <= 'f' || 'A' <= b && b <= 'F'
 }
 
+// Escape is %XX for a byte.
 func Escape(b byte) string { return fmt.Sprintf("%%%02X", b) }

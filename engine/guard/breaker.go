@@ -1,6 +1,6 @@
 package guard
 
-// This file is the circuit breaker. Closed, it counts outcomes; open, it lets
+// This file is the circuit breaker. Closed, it counts outcomes; open, it
 // admits nothing for a time; half-open, it admits a few probes, and their outcomes
 // decide. A probe holds its place by a lease: a process that dies blocks others no
 // longer than that.
@@ -37,7 +37,7 @@ type Breaker struct {
 	// Min is the least number of outcomes for the rate, in a window of Window
 	// milliseconds.
 	Min, Window int64
-	// Open is how long it lets nothing through, in milliseconds.
+	// Open is how long it admits nothing, in milliseconds.
 	Open int64
 	// Probes is how many attempts are admitted at a time when it is half-open,
 	// and how many successes close it.
@@ -99,7 +99,7 @@ func (s *BreakerState) refusesCopy(b *Breaker, now int64) (Refusal, bool) {
 // openFor is how long a breaker stays open that opened n times in a row.
 func (b *Breaker) openFor(n int64) int64 { return min(n, longestOpen) * b.Open }
 
-// enter lets an attempt through that is not refused. A breaker that was open for
+// enter admits an attempt that is not refused. A breaker that was open for
 // long enough becomes half-open.
 func (s *BreakerState) enter(b *Breaker, pass *Pass, now int64) {
 	if b.Named() && s.Circuit == Open {
@@ -161,8 +161,7 @@ func (s *BreakerState) outcome(b *Breaker, outcome Outcome, now int64) {
 	}
 	w := window(&s.Windows, b.Window, now)
 	count(s.Windows, kind, now)
-	failed := w.sum(failures, parts)
-	total := failed + w.sum(successes, parts)
+	failed, total := w.failed()
 	if total >= b.Min && failed*million >= b.Rate*total {
 		s.open(failed, total, now)
 	}

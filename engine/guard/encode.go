@@ -62,8 +62,8 @@ func appendWindows(list []int64, all []Window) []int64 {
 	return list
 }
 
-// greatest is the greatest number in a list: Lua's numbers are exact up to there.
-const greatest = 1<<53 - 1
+// greatest is the greatest number in a list.
+const greatest = MaxID
 
 // reader takes numbers off the head of a list. A number that cannot be there
 // makes it bad, and every number after it 0.

@@ -3,7 +3,10 @@ package guard
 // This file counts slots, and holds what slots and a breaker's places have in
 // common: leases.
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Slots are the parameters of a limit of attempts at a time. N 0 is none.
 type Slots struct {
@@ -70,11 +73,7 @@ func holds(leases []Lease, id int64) bool {
 
 // earliest is when the first of some leases ends.
 func earliest(leases []Lease) int64 {
-	until := leases[0].Until
-	for _, l := range leases[1:] {
-		until = min(until, l.Until)
-	}
-	return until
+	return slices.MinFunc(leases, func(a, b Lease) int { return cmp.Compare(a.Until, b.Until) }).Until
 }
 
 // clampLeases shortens leases that a clock that was ahead made too long.

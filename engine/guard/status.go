@@ -3,6 +3,7 @@ package guard
 // This file shows what is known of a key (docs/status.md, --status --key).
 
 import (
+	"slices"
 	"time"
 
 	"github.com/retrysh/retry/engine/text"
@@ -63,9 +64,8 @@ func (s *Snapshot) Status(key string, g *Guards) Status {
 	case b.Circuit != Closed:
 		shown.Failures, shown.Outcomes = &b.Failures, &b.Outcomes
 	case g.Breaker.Named() && g.Breaker.Row == 0:
-		w := windowAt(b.Windows, g.Breaker.Window, now)
-		failed := w.sum(failures, parts)
-		total := failed + w.sum(successes, parts)
+		windows := slices.Clone(b.Windows)
+		failed, total := window(&windows, g.Breaker.Window, now).failed()
 		shown.Failures, shown.Outcomes = &failed, &total
 	}
 	if b.Circuit == Open && g.Breaker.Named() {
@@ -73,7 +73,8 @@ func (s *Snapshot) Status(key string, g *Guards) Status {
 		shown.OpenUntil = &until
 	}
 	if g.Budget.On {
-		w := windowAt(state.Budget, g.Budget.Window, now)
+		windows := slices.Clone(state.Budget)
+		w := window(&windows, g.Budget.Window, now)
 		view.Budget = &BudgetStatus{w.sum(retries, parts), ceilDiv(g.Budget.limit(w.sum(runs, parts), g.Priority), million)}
 	}
 	view.Slots.Held = s.Held
@@ -89,18 +90,6 @@ func (s *Snapshot) Status(key string, g *Guards) Status {
 		}
 	}
 	return view
-}
-
-// windowAt is a copy of the window of a width, with the slice of now as its newest.
-func windowAt(all []Window, width, now int64) Window {
-	w := Window{Width: width, Newest: slice(width, now)}
-	for i := range all {
-		if all[i].Width == width {
-			w = all[i]
-		}
-	}
-	w.advance(now)
-	return w
 }
 
 // Forgotten reports whether the state is unused for as long as it is worth keeping.

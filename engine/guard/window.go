@@ -67,6 +67,12 @@ func (w *Window) sum(kind, n int) int64 {
 	return total
 }
 
+// failed is how many outcomes were failures, and of how many.
+func (w *Window) failed() (failed, total int64) {
+	failed = w.sum(failures, parts)
+	return failed, failed + w.sum(successes, parts)
+}
+
 // window returns the window of a width. Where there is none, the one that was
 // not used for longest is replaced.
 func window(all *[]Window, width, now int64) *Window {

@@ -52,20 +52,28 @@ type hourName struct {
 	name string
 }
 
-// Lesson is what is known of a fingerprint.
+// Lesson is what is known of a fingerprint, with the names of --learn in JSON.
 type Lesson struct {
-	FP, Tool string
-	Verdict  event.Verdict // "" for none
+	FP      string        `json:"fp"`
+	Tool    string        `json:"tool"`
+	Verdict event.Verdict `json:"verdict"` // "" for none
 	// The plain counts of answers; CommonMode are those that do not count.
-	Recovered, NotRecovered, Censored, CommonMode int
-	Low, High                                     float64
-	Days, Commits                                 int
+	Recovered    int     `json:"recovered"`
+	NotRecovered int     `json:"not_recovered"`
+	Censored     int     `json:"censored"`
+	CommonMode   int     `json:"common_mode"`
+	Low          float64 `json:"low"`
+	High         float64 `json:"high"`
+	Days         int     `json:"days"`
+	Commits      int     `json:"commits"`
 	// RecoveryP50 and RecoveryP90 are milliseconds from the end of the first such
 	// failure to the start of the attempt that succeeded, GivenP50 the same to the
 	// end of the runs that did not recover; nil where there was none.
-	RecoveryP50, RecoveryP90, GivenP50 *float64
+	RecoveryP50 *float64 `json:"recovery_p50_ms"`
+	RecoveryP90 *float64 `json:"recovery_p90_ms"`
+	GivenP50    *float64 `json:"given_p50_ms"`
 	// Rule is a block for a rule file, "" where none is suggested.
-	Rule string
+	Rule string `json:"rule"`
 
 	line    string
 	last    Attempt // the last failure
@@ -172,7 +180,9 @@ func (l *Learner) Lessons() []*Lesson {
 	for _, lesson := range l.lessons {
 		lesson.Tool, lesson.line = lesson.last.toolAndLine()
 		l.weigh(lesson)
-		lesson.judge()
+		if lesson.Verdict != "" && (lesson.last.Rule == "" || lesson.last.Verdict != string(lesson.Verdict)) {
+			lesson.Rule = lesson.rule() // else the rule that decided says the same already
+		}
 		lessons = append(lessons, lesson)
 	}
 	slices.SortFunc(lessons, func(a, b *Lesson) int {
@@ -270,15 +280,6 @@ func quantile(values []float64, p float64) *float64 {
 	slices.Sort(values)
 	v := statistics.Quantile(values, p)
 	return &v
-}
-
-// judge suggests a rule, unless the one that decided says the same already.
-func (l *Lesson) judge() {
-	known := l.last.Rule != "" && l.last.Verdict == string(l.Verdict)
-	if l.Verdict == "" || known {
-		return
-	}
-	l.Rule = l.rule()
 }
 
 // rule is the block of a lesson, "" where a rule file cannot say it.

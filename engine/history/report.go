@@ -46,18 +46,24 @@ type Report struct {
 
 // Counts are those that the whole and each group have.
 type Counts struct {
-	Runs, FirstAttempt, Recovered, GaveUp, Retried int
+	Runs         int `json:"runs"`
+	FirstAttempt int `json:"first_attempt"`
+	Recovered    int `json:"recovered"`
+	GaveUp       int `json:"gave_up"`
+	Retried      int `json:"retried"`
 }
 
-// Group is the runs that have the same name, or the like.
+// Group is the runs that have the same name, or the like, with the names of --report
+// in JSON.
 type Group struct {
+	Name  string `json:"group"`
+	Class string `json:"class"`
 	Counts
-	Name, Class string
-	WilsonLow   float64 // lower end of the interval of recovered / runs
-	LostMS      float64 // failed attempts and waits
-	// Spark is the share of runs with a failed attempt in each part of the time;
-	// NaN where there was no run.
-	Spark []float64
+	WilsonLow float64 `json:"wilson_low"` // lower end of the interval of recovered / runs
+	LostMS    float64 `json:"lost_ms"`    // failed attempts and waits
+	// Spark is the share of runs with a failed attempt in each part of the time; nil
+	// where there was no run.
+	Spark []*float64 `json:"spark"`
 
 	succeeded int
 	moments   []int64 // of runs: twice the Unix milliseconds, and 1 where an attempt failed
@@ -65,8 +71,9 @@ type Group struct {
 
 // Warning is a figure that is beyond a limit.
 type Warning struct {
-	Kind         string
-	Value, Limit float64
+	Kind  string  `json:"kind"`
+	Value float64 `json:"value"`
+	Limit float64 `json:"limit"`
 }
 
 // GroupBy returns what groups runs by name, command, key, policy or commit.
@@ -230,7 +237,10 @@ func (r *Report) Finish(top int) (groups int) {
 	if start.IsZero() {
 		start = r.first
 	}
+	r.FailedMS, r.JitteredMS, r.SleptMS = rounded(r.FailedMS), rounded(r.JitteredMS), rounded(r.SleptMS)
+	r.Groups, r.Warnings = []*Group{}, []Warning{}
 	for _, g := range r.groups {
+		g.LostMS = rounded(g.LostMS)
 		g.WilsonLow, _ = statistics.Wilson(g.Recovered, g.Runs)
 		g.Class = g.class()
 		r.Groups = append(r.Groups, g)
@@ -259,6 +269,9 @@ func (r *Report) Finish(top int) (groups int) {
 	return groups
 }
 
+// rounded keeps three decimals: sums of numbers that have no more.
+func rounded(ms float64) float64 { return math.Round(ms*1000) / 1000 }
+
 func (g *Group) class() string {
 	switch {
 	case g.Recovered > 0:
@@ -276,7 +289,7 @@ func (g *Group) class() string {
 // drawSpark computes the shares of the parts of the time from start to now.
 func (g *Group) drawSpark(start, now int64) {
 	var runs, failed [sparkParts]int
-	g.Spark = make([]float64, sparkParts)
+	g.Spark = make([]*float64, sparkParts)
 	for _, moment := range g.moments {
 		part := sparkParts - 1
 		if at := moment >> 1; now > start {
@@ -286,9 +299,8 @@ func (g *Group) drawSpark(start, now int64) {
 		failed[part] += int(moment & 1)
 	}
 	for i := range g.Spark {
-		g.Spark[i] = math.NaN()
 		if runs[i] > 0 {
-			g.Spark[i] = float64(failed[i]) / float64(runs[i])
+			g.Spark[i] = new(float64(failed[i]) / float64(runs[i]))
 		}
 	}
 	g.moments = nil

@@ -137,16 +137,34 @@ func namesSecret(s string) bool {
 	return false
 }
 
-// maskNamed masks the values of names.
-func maskNamed(s string) string {
+// maskEach returns s with Mask in place of each secret. secretAt returns where one begins
+// and ends that is found at a place of s, of which done bytes are masked or passed; an
+// end that is not behind the beginning is where the search goes on.
+func maskEach(s string, secretAt func(i, done int) (from, to int)) string {
 	var clean strings.Builder
 	done := 0 // of s is in clean
-	quotes := quoteState{text: s}
 	for i := 0; i < len(s); {
+		from, to := secretAt(i, done)
+		if from < to {
+			clean.WriteString(s[done:from])
+			clean.WriteString(Mask)
+			done = to
+		}
+		i = max(to, i+1)
+	}
+	if done == 0 {
+		return s
+	}
+	return clean.String() + s[done:]
+}
+
+// maskNamed masks the values of names.
+func maskNamed(s string) string {
+	quotes := quoteState{text: s}
+	return maskEach(s, func(i, done int) (from, to int) {
 		n := secretName(s[i:])
 		if n == 0 {
-			i++
-			continue
+			return i, i
 		}
 		begin, end := i, i+n
 		for begin > done && isNameByte(s[begin-1]) {
@@ -156,18 +174,11 @@ func maskNamed(s string) string {
 			end++
 		}
 		v := named{text: s, begin: begin, end: end, quoted: quotes.openAt(begin)}
-		from, to := v.value()
-		i = end
-		if from < to {
-			clean.WriteString(s[done:from])
-			clean.WriteString(Mask)
-			done, i = to, to
+		if from, to = v.value(); from >= to {
+			return end, end
 		}
-	}
-	if done == 0 {
-		return s
-	}
-	return clean.String() + s[done:]
+		return from, to
+	})
 }
 
 // quoteState knows whether a place of a line is between double quotes.
@@ -311,11 +322,9 @@ func headerColon(s string, begin, end int) bool {
 
 // maskSchemes masks what follows the schemes Bearer and Basic of HTTP.
 func maskSchemes(s string) string {
-	var clean strings.Builder
-	done := 0
-	for i := 0; i < len(s); i++ {
-		if c := s[i] | 0x20; c != 'b' || i > 0 && isNameByte(s[i-1]) {
-			continue
+	return maskEach(s, func(i, _ int) (from, to int) {
+		if s[i]|0x20 != 'b' || i > 0 && isNameByte(s[i-1]) {
+			return i, i
 		}
 		for _, scheme := range []string{"bearer", "basic"} {
 			from := skipBlanks(s, i+len(scheme))
@@ -324,16 +333,11 @@ func maskSchemes(s string) string {
 			}
 			to := from + run(s[from:], "._~+/=-")
 			if value := s[from:to]; isCredential(value) || scheme == "bearer" && !followsBearer(value) {
-				clean.WriteString(s[done:from])
-				clean.WriteString(Mask)
-				done, i = to, to-1
+				return from, to
 			}
 		}
-	}
-	if done == 0 {
-		return s
-	}
-	return clean.String() + s[done:]
+		return i, i
+	})
 }
 
 // isCredential reports whether a word looks like base64 and not like a word of a
@@ -363,23 +367,12 @@ const leastToken = 3
 
 // maskTokens masks words with the shape of a token.
 func maskTokens(s string) string {
-	var clean strings.Builder
-	done := 0
-	for i := 0; i < len(s); i++ {
-		if i > 0 && (isNameByte(s[i-1]) && s[i-1] != '.') {
-			continue
+	return maskEach(s, func(i, _ int) (from, to int) {
+		if i > 0 && isNameByte(s[i-1]) && s[i-1] != '.' {
+			return i, i
 		}
-		if n := tokenAt(s[i:]); n > 0 {
-			clean.WriteString(s[done:i])
-			clean.WriteString(Mask)
-			done = i + n
-			i = done - 1
-		}
-	}
-	if done == 0 {
-		return s
-	}
-	return clean.String() + s[done:]
+		return i, i + tokenAt(s[i:])
+	})
 }
 
 // tokenAt returns the length of the token at the beginning of s, else 0.

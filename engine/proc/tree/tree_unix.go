@@ -280,15 +280,20 @@ func (t *Tree) members() ([]table.Process, bool) {
 	return alive, true
 }
 
-// signal sends sig to each member once, then CONT so that one that is stopped
-// can act on it, and returns how many are left to act.
+// kill sends sig, then CONT so that a process that is stopped can act on it.
+func kill(pid int, sig syscall.Signal) error {
+	err := syscall.Kill(pid, sig)
+	if err == nil && sig != syscall.SIGKILL {
+		_ = syscall.Kill(pid, syscall.SIGCONT)
+	}
+	return err
+}
+
+// signal sends sig to each member once, and returns how many are left to act.
 func (t *Tree) signal(sig syscall.Signal, to func(table.Process) bool) (left int) {
 	covered := false
 	if t.group && !t.reaped && to == nil {
-		covered = syscall.Kill(-t.leader, sig) == nil
-		if covered && sig != syscall.SIGKILL {
-			_ = syscall.Kill(-t.leader, syscall.SIGCONT)
-		}
+		covered = kill(-t.leader, sig) == nil
 	}
 	alive, listed := t.members()
 	if !listed {
@@ -304,12 +309,9 @@ func (t *Tree) signal(sig syscall.Signal, to func(table.Process) bool) (left int
 			continue
 		}
 		t.asked[p.Pid] = true
-		err := syscall.Kill(p.Pid, sig)
-		if err == syscall.EPERM {
+		if kill(p.Pid, sig) == syscall.EPERM {
 			refused++
 			t.refusing[p.Pid] = true
-		} else if err == nil && sig != syscall.SIGKILL {
-			_ = syscall.Kill(p.Pid, syscall.SIGCONT)
 		}
 	}
 	t.reportRefused(refused)
@@ -368,9 +370,7 @@ func (t *Tree) signalBlindly(sig syscall.Signal, covered bool) int {
 	for _, pid := range t.strays() {
 		if !t.asked[pid] || sig == syscall.SIGKILL {
 			t.asked[pid] = true
-			if syscall.Kill(pid, sig) == nil && sig != syscall.SIGKILL {
-				_ = syscall.Kill(pid, syscall.SIGCONT)
-			}
+			_ = kill(pid, sig)
 		}
 	}
 	if covered {
@@ -378,12 +378,7 @@ func (t *Tree) signalBlindly(sig syscall.Signal, covered bool) int {
 	}
 	if !t.reaped && (!t.asked[t.leader] || sig == syscall.SIGKILL) {
 		t.asked[t.leader] = true
-		switch syscall.Kill(t.leader, sig) {
-		case nil:
-			if sig != syscall.SIGKILL {
-				_ = syscall.Kill(t.leader, syscall.SIGCONT)
-			}
-		case syscall.EPERM:
+		if kill(t.leader, sig) == syscall.EPERM {
 			t.refusing[t.leader] = true
 			t.reportRefused(1)
 		}

@@ -90,8 +90,7 @@ func rehearsalOf(o *option.Options, rows *rehearsedRows, stop <-chan attempt.Sig
 	return e
 }
 
-// notRun stands for the command, of which nobody can tell what it would do: it ends
-// the run.
+// notRun stands for the command, whose result is not known: it ends the run.
 type notRun struct{}
 
 // Start starts nothing.

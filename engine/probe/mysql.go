@@ -66,17 +66,17 @@ func judgeMySQLError(b []byte) error {
 	if len(words) >= 6 && words[0] == '#' { // an SQL state
 		words = words[6:]
 	}
-	if mysqlTakesNobody(code) {
-		return said(string(words), takesNobody)
+	if mysqlAcceptsNone(code) {
+		return said(string(words), acceptsNone)
 	}
 	return nil
 }
 
-// mysqlTakesNobody reports whether an error (MySQL's documentation, "Error
-// Message Reference") is about everybody: no memory (1037, 1038), no connection
+// mysqlAcceptsNone reports whether an error (MySQL's documentation, "Error
+// Message Reference") concerns every client: no memory (1037, 1038), no connection
 // (1040), no resources (1041), a shutdown (1053), no thread (1135), or a
 // router's server that is down (2003).
-func mysqlTakesNobody(code uint16) bool {
+func mysqlAcceptsNone(code uint16) bool {
 	switch code {
 	case 1037, 1038, 1040, 1041, 1053, 1135, 2003:
 		return true

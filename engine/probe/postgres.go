@@ -95,17 +95,17 @@ func judgePostgresError(fields string) error {
 	switch {
 	case code == "":
 		return errNotPostgres
-	case postgresTakesNobody(code):
-		return said(words, takesNobody)
+	case postgresAcceptsNone(code):
+		return said(words, acceptsNone)
 	}
 	return nil
 }
 
-// postgresTakesNobody reports whether an SQL state (PostgreSQL's documentation,
-// "PostgreSQL Error Codes") is about everybody: cannot_connect_now while it
+// postgresAcceptsNone reports whether an SQL state (PostgreSQL's documentation,
+// "PostgreSQL Error Codes") concerns every client: cannot_connect_now while it
 // starts, stops or recovers, its two shutdowns, and the class of resources that
 // it lacks, connections among them.
-func postgresTakesNobody(code string) bool {
+func postgresAcceptsNone(code string) bool {
 	return code == "57P03" || code == "57P01" || code == "57P02" || strings.HasPrefix(code, "53")
 }
 
@@ -124,7 +124,7 @@ func oldPostgresError(r *bufio.Reader) error {
 		b = append(b, c)
 	}
 	if words := oneLine(string(b)); strings.Contains(words, " ") {
-		return said(words, takesNobody)
+		return said(words, acceptsNone)
 	}
 	return errNotPostgres
 }

@@ -39,17 +39,17 @@ func readRedis(r *bufio.Reader) ([]byte, error) {
 		}
 		return nil, errNotRedis
 	}
-	if redisTakesNobody(line) {
+	if redisAcceptsNone(line) {
 		return nil, said(line, "")
 	}
 	return nil, nil
 }
 
-// redisTakesNobody reports whether an error is about everybody, by its first
+// redisAcceptsNone reports whether an error concerns every client, by its first
 // word: it reads its data (LOADING), it is a replica that lacks them
 // (MASTERDOWN), a script keeps it from answering (BUSY), or no connection is
 // left.
-func redisTakesNobody(line string) bool {
+func redisAcceptsNone(line string) bool {
 	code, _, _ := strings.Cut(line, " ")
 	switch code {
 	case "LOADING", "MASTERDOWN", "BUSY":

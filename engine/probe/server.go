@@ -109,8 +109,8 @@ func cut(err error) error {
 
 func isEnd(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
-// takesNobody is said of a server that gives no reason.
-const takesNobody = "the server takes no connections now"
+// acceptsNone is said of a server that gives no reason.
+const acceptsNone = "the server takes no connections now"
 
 // said is an answer that says why no client is accepted at the moment, in the
 // server's own words, or in others where it has none.

@@ -161,8 +161,8 @@ func (a *running) catchMore() {
 	a.resize() // what came before was not caught
 }
 
-// resize has the command's terminals follow the user's. The user's has told the
-// foreground group of its new size before they had it, so the group is told again.
+// resize has the command's terminals follow the user's. The foreground group
+// was signalled before they had the new size, so it is signalled again.
 func (a *running) resize() {
 	if a.streams != nil && a.streams.Resize() && a.foreground {
 		_ = syscall.Kill(0, syscall.SIGWINCH)

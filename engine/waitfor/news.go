@@ -52,7 +52,7 @@ func (r *wait) learn(n news) {
 	if n.try.Success {
 		s.ready = true
 		s.Reason = ""
-		if s.told || !r.OnlyNews {
+		if s.reported || !r.OnlyNews {
 			r.emit(&event.TargetReady{Target: s.Target, After: time.Since(r.started)})
 			r.emitPending(false)
 		}
@@ -62,10 +62,10 @@ func (r *wait) learn(n news) {
 	if reason == "" {
 		reason = n.try.Reason
 	}
-	isNews := !s.told || r.gist(n.target, reason) != r.gist(n.target, s.Reason)
+	isNews := !s.reported || r.gist(n.target, reason) != r.gist(n.target, s.Reason)
 	s.Reason = reason
 	if isNews && !n.try.Result.DeadlinePassed {
-		s.told = true
+		s.reported = true
 		r.emit(&event.TargetPending{Target: s.Target})
 		r.emitPending(false)
 	}

@@ -83,7 +83,7 @@ type wait struct {
 // state is what is known of a target.
 type state struct {
 	event.Target
-	told, ready bool
+	reported, ready bool
 }
 
 // Run waits until each target was once what is waited for, the time is up, or a

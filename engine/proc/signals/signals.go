@@ -47,7 +47,7 @@ type Signals struct {
 	// mine reports of a USR1 that it was sent to end a wait, and is never a command's.
 	mine atomic.Pointer[func() bool]
 	// stopping and going are called before the program stops with its job, and when
-	// it goes on; nil where nobody asked.
+	// it goes on; nil where that was not asked for.
 	stopping, going atomic.Pointer[func()]
 
 	mu      sync.Mutex // a leaf: only system calls while it is held

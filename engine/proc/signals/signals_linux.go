@@ -85,7 +85,7 @@ func unblock(sig syscall.Signal) {
 }
 
 // stopAsUncaught stops the program by the action that sig has without a handler:
-// none where nobody could continue it, as in an orphaned process group (setpgid(2)).
+// none where no process could continue it, as in an orphaned process group (setpgid(2)).
 // The signal goes to this thread, which acts on it before it goes on.
 func (s *Signals) stopAsUncaught(sig syscall.Signal) {
 	runtime.LockOSThread()

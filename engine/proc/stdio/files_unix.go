@@ -33,7 +33,7 @@ func closeFile(f File) { _ = unix.Close(f) }
 func newPipe() (read, write File, err error) {
 	var p [2]int
 	if err := pipe(p[:]); err != nil {
-		return nowhere, nowhere, fmt.Errorf("no pipe to be had: %w", err)
+		return nowhere, nowhere, fmt.Errorf("cannot make a pipe: %w", err)
 	}
 	return p[0], p[1], nil
 }
@@ -183,7 +183,7 @@ func openNull() (File, error) {
 }
 
 // awaitInput blocks until the input can be read. It never makes the input
-// non-blocking: that would change it for everybody who shares it. It reports
+// non-blocking: that would change it for every process that shares it. It reports
 // false where the command has ended or does not read any more.
 func (f *feeder) awaitInput() bool {
 	fds := poll(-1, pollFd(0, unix.POLLIN), pollFd(f.over.read, unix.POLLIN), pollFd(f.dst, 0))

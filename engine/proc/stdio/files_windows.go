@@ -31,7 +31,7 @@ func closeFile(f File) { _ = f.Close() }
 func newPipe() (read, write File, err error) {
 	read, write, err = os.Pipe()
 	if err != nil {
-		return nil, nil, fmt.Errorf("no pipe to be had: %w", err)
+		return nil, nil, fmt.Errorf("cannot make a pipe: %w", err)
 	}
 	return read, write, nil
 }

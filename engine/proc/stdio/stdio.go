@@ -174,7 +174,7 @@ func (s *Streams) openOutput(fd, to int, mode OutputMode, also io.Writer) error 
 }
 
 // pipe gives the command a pipe as fd, whose bytes go to dst and also; where dst is
-// a terminal, a pseudo-terminal, if there is one to be had.
+// a terminal, a pseudo-terminal, where the system has one.
 func (s *Streams) pipe(fd int, dst File, doing string, also io.Writer) (err error) {
 	var read, write File
 	terminal := dst != nowhere && isTerminal(dst)

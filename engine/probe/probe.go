@@ -14,6 +14,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -121,10 +122,10 @@ func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 		p.note = ""
 		result.ExitCode = exitcodes.OK
 	case errors.Is(ctx.Err(), context.Canceled):
-		result.Note = p.earlier("interrupted")
+		result.Note = cmp.Or(p.note, "interrupted")
 	case late && last:
 		result.ExitCode, result.DeadlinePassed = exitcodes.Timeout, true
-		result.Note = p.earlier(t.missing + " in time")
+		result.Note = cmp.Or(p.note, t.missing+" in time")
 	case late:
 		result.ExitCode, result.TimedOut = exitcodes.Timeout, true
 		p.note = t.missing + " within " + limit.String()
@@ -175,14 +176,6 @@ func (t *try) run(ctx context.Context) error {
 		return err
 	}
 	return t.target.check.run(ctx, t)
-}
-
-// earlier returns what the try before found, or else the given words.
-func (p *Probe) earlier(otherwise string) string {
-	if p.note != "" {
-		return p.note
-	}
-	return otherwise
 }
 
 // guard makes every read and write on conn fail once ctx ends. The function it

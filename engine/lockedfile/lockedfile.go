@@ -48,3 +48,25 @@ func (l *File) Lock(ctx context.Context) error {
 		}
 	}
 }
+
+// OpenLocked opens a file, made where it is missing, and locks it. One that was removed
+// meanwhile is made again.
+func OpenLocked(ctx context.Context, path string) (*File, error) {
+	for {
+		f, err := Open(path, true)
+		if err != nil {
+			return nil, err
+		}
+		removed := false
+		if err = f.Lock(ctx); err == nil {
+			removed, err = f.Check()
+		}
+		if err == nil && !removed {
+			return f, nil
+		}
+		f.Close()
+		if err != nil {
+			return nil, err
+		}
+	}
+}

@@ -80,7 +80,7 @@ func (e *Engine) takeValues(which *event.Which) rotate.Use {
 	e.rotation.next = nil
 	which.Use = use.ByName()
 	for name, value := range which.Use {
-		which.Use[name] = text.Masked(value)
+		which.Use[name] = text.MaskedArgs([]string{"--" + name, value})[1]
 	}
 	return use
 }

@@ -229,7 +229,12 @@ func (p *Parser) integer(to *int) bool {
 	return true
 }
 
-// number reads a number of 0 or more. One that is less, or beyond the range, counts as 0.
+// mostMillis is the longest time that is read, 30,000 years: no sum of times is
+// infinite.
+const mostMillis = 1e15
+
+// number reads a number from 0 to mostMillis. One that is less, or beyond the range of a
+// float64, counts as 0.
 func (p *Parser) number(to *float64) bool {
 	start, c := p.at, p.peek()
 	if c < '0' || c > '9' {
@@ -243,7 +248,7 @@ func (p *Parser) number(to *float64) bool {
 		return true
 	}
 	v, err := strconv.ParseFloat(string(p.b[start:p.at]), 64)
-	if *to = v; err != nil {
+	if *to = min(v, mostMillis); err != nil {
 		*to = 0
 	}
 	return true

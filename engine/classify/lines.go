@@ -39,7 +39,7 @@ func (r *Rule) weighs(kind lineKind) (s Strength, ok bool) {
 		return max(r.Strength-1, Weak), true
 	case kind == warningLine && r.general():
 		return 0, false
-	case kind == passingLine && r.general() && r.Verdict == event.Permanent && r.Strength < Decisive:
+	case kind == passingLine && r.Verdict == event.Permanent && r.Strength < Decisive:
 		return r.Strength - 1, r.Strength > Weak
 	}
 	return r.Strength, true

@@ -121,6 +121,9 @@ type limits struct{ right, stopped, retried float64 }
 // quoted are messages of a few lines. Outside and posted are samples of failures
 // that others recorded or wrote down without knowing the rules. Fresh was made for
 // the rules about content: two thirds of its permanent failures mislead.
+// Three in four failures of lured mislead: lured-1 and -2 are halves of one set, of which
+// the rules' authors looked at the first only, before -2 was judged; -3 and -4 were
+// written while the rules were improved.
 // In passing the output hides that a server was away.
 func TestSets(t *testing.T) {
 	for _, x := range []struct {
@@ -134,6 +137,7 @@ func TestSets(t *testing.T) {
 		{"outside", limits{.93, .035, .12}, limits{.93, .035, .12}},
 		{"posted", limits{.91, .03, .16}, limits{.88, .05, .20}},
 		{"fresh", limits{.95, .03, .08}, limits{.91, .04, .16}},
+		{"lured", limits{.94, .07, .05}, limits{.85, .12, .25}},
 		{"passing", limits{.85, .15, 0}, limits{.75, .25, 0}},
 	} {
 		var asIs, hidden rates

@@ -154,7 +154,11 @@ func variables(environ []string) kong.ResolverFunc {
 			return nil, nil
 		}
 		if f.IsSlice() {
-			return lines(value), nil
+			var all []any
+			for _, line := range Lines(value) {
+				all = append(all, line)
+			}
+			return all, nil
 		}
 		if err := OneOf(value, f.EnumSlice()); f.Enum != "" && err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -183,9 +187,9 @@ func noEnv(c *kong.Context) bool {
 	})
 }
 
-// lines are the values of a repeatable flag's variable, one a line.
-func lines(value string) []any {
-	var all []any
+// Lines are the values of a repeatable flag's variable, one a line. Blank lines are
+// ignored, as YAML's blocks end in one.
+func Lines(value string) (all []string) {
 	for line := range strings.Lines(value) {
 		if line = strings.TrimRight(line, "\r\n"); strings.TrimSpace(line) != "" {
 			all = append(all, line)

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/retrysh/retry/cli/mode"
 )
 
 // Source is where a setting comes from; a higher one has precedence over a lower one
@@ -128,10 +130,8 @@ func Environment(all []Flag, environ []string) (settings []Setting) {
 		switch {
 		case f == nil || !f.HasVariable():
 		case f.Repeats():
-			for line := range strings.Lines(value) {
-				if line = strings.TrimRight(line, "\r\n"); strings.TrimSpace(line) != "" {
-					settings = append(settings, Setting{f, line, name, FromEnvironment})
-				}
+			for _, line := range mode.Lines(value) {
+				settings = append(settings, Setting{f, line, name, FromEnvironment})
 			}
 		default:
 			settings = append(settings, Setting{f, value, name, FromEnvironment})

@@ -127,20 +127,8 @@ func (p *picture) frame(down time.Duration, height float64) {
 	fmt.Fprintf(p, "<path d=\"M%d %.1fH%d\" stroke=\"#999\"/>\n", svgLabels, p.y+height, svgWidth-svgMargin)
 	step, _ := fit(p.end, 10)
 	for at := time.Duration(0); at <= p.end; at += step {
-		p.text(p.x(at), p.y+height+15, `text-anchor="middle" fill="#666"`, roundly(at))
+		p.text(p.x(at), p.y+height+15, `text-anchor="middle" fill="#666"`, message.Limit(at))
 	}
-}
-
-// roundly leaves out the zeros of whole minutes and hours.
-func roundly(at time.Duration) string {
-	text := at.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }
 
 // escaped makes a text stand in XML, where control characters may not.

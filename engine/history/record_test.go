@@ -121,11 +121,14 @@ func TestNumber(t *testing.T) {
 		}
 		return v
 	}
-	for _, text := range []string{"0", "7", "1812.345", "0.001", "123456789012.345", "99999999999999.9", "1e3", "1.5E-3", "12345678901234567890"} {
+	for _, text := range []string{"0", "7", "1812.345", "0.001", "123456789012.345", "99999999999999.9", "1e3", "1.5E-3", "1e15"} {
 		want, err := strconv.ParseFloat(text, 64)
 		if got := number(text); err != nil || got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
+	}
+	if got := number("12345678901234567890"); got != mostMillis {
+		t.Errorf("a long time is read as %v", got)
 	}
 	for _, text := range []string{"1e999", "-1"} {
 		if got := number(text); got != 0 {

@@ -213,26 +213,11 @@ func (d *Dir) lock(id string, wait time.Duration) (*Claim, error) {
 func lockFile(path string, wait time.Duration) (*lockedfile.File, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
-	for {
-		f, err := lockedfile.Open(path, true)
-		if err != nil {
-			return nil, err
-		}
-		removed := false
-		if err = f.Lock(ctx); err == nil {
-			removed, err = f.Check()
-		}
-		if err == nil && !removed {
-			return f, nil
-		}
-		f.Close()
-		switch {
-		case errors.Is(err, lockedfile.ErrHeld):
-			return nil, ErrClaimed
-		case err != nil:
-			return nil, err
-		}
+	f, err := lockedfile.OpenLocked(ctx, path)
+	if errors.Is(err, lockedfile.ErrHeld) {
+		err = ErrClaimed
 	}
+	return f, err
 }
 
 // claimWait is how long the lock of a letter is tried for. A reader holds it for

@@ -82,7 +82,7 @@ func (e *Entry) Wake(send Send) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), wakeLimit)
 	defer cancel()
-	mark, err := lockMark(ctx, markOf(e.path))
+	mark, err := lockedfile.OpenLocked(ctx, markOf(e.path))
 	if err != nil {
 		return err
 	}
@@ -120,28 +120,6 @@ func (e *Entry) Wake(send Send) error {
 func (e *Entry) left() bool {
 	now, err := look(e.path)
 	return err != nil || now.NextAttemptAt == nil || now.Attempt != e.Attempt || !now.NextAttemptAt.Equal(e.NextAttemptAt.Time)
-}
-
-// lockMark makes the mark and locks it against others who wake the same run.
-func lockMark(ctx context.Context, path string) (*lockedfile.File, error) {
-	for {
-		mark, err := lockedfile.Open(path, true)
-		if err != nil {
-			return nil, err
-		}
-		if err = mark.Lock(ctx); err == nil {
-			var removed bool
-			if removed, err = mark.Check(); err == nil && !removed {
-				return mark, nil
-			}
-			mark.Unlock()
-		} else {
-			mark.Close()
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
 }
 
 // Cancel asks the program to end, and returns when it has: the kernel frees its lock

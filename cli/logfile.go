@@ -1,7 +1,7 @@
 package cli
 
-// This file opens --log-file so that it can never hold up the run: a pipe that
-// nobody reads is refused, and one whose reader is stuck is given up.
+// This file opens --log-file so that it can never hold up the run: a pipe
+// without a reader is refused, and one whose reader is stuck is given up.
 
 import (
 	"errors"
@@ -47,11 +47,11 @@ func nobodyThere(name string) error {
 	info, err := os.Stat(name)
 	switch {
 	case err == nil && info.Mode()&os.ModeNamedPipe != 0:
-		return fmt.Errorf("nobody reads the pipe %q", name)
+		return fmt.Errorf("the pipe %q has no reader", name)
 	case name == "/dev/tty":
 		return fmt.Errorf("%q: there is no terminal", name)
 	}
-	return fmt.Errorf("%q: there is no such device, or nobody listens", name)
+	return fmt.Errorf("%q: no such device, or no listener", name)
 }
 
 // Write appends one line.

@@ -38,7 +38,7 @@ type output struct {
 	says               bool // standard error is the log of a CI job, and not to be quiet
 }
 
-// endable is w for a program that can be ended though nobody reads w: signals
+// endable is w for a program that a signal ends also where w has no reader: signals
 // are caught before the first byte.
 func (out *output) endable(w io.Writer) io.Writer { return endable{w, out.signals.Notify} }
 
@@ -55,7 +55,7 @@ func (w endable) Write(p []byte) (int, error) {
 
 // newOutput opens what the run writes to. --quiet is about standard error: what
 // has been asked for in a file is written there. A log file that cannot be opened is
-// reported; the command is run all the same.
+// reported, and the command runs.
 func newOutput(o *option.Options, signals *proc.Signals) *output {
 	out := &output{signals: signals, options: o, inherits: o.Process.Stdin == proc.Inherit && !o.Quiet}
 	format := o.EventFormat
@@ -133,7 +133,7 @@ func (out *output) gitHubFiles() sink.GitHubFiles {
 	}
 	return sink.GitHubFiles{
 		Summary: offered("GITHUB_STEP_SUMMARY"), Output: offered("GITHUB_OUTPUT"),
-		Failed: func(err error) { out.complain("the runner is told nothing: %v", err) },
+		Failed: func(err error) { out.complain("cannot write the summary or outputs of the step: %v", err) },
 	}
 }
 
@@ -202,13 +202,13 @@ func (out *output) hint(e *event.RunFinished) {
 	}
 }
 
-// keepTail puts the last part of an output into a file for a hook. Where there can
-// be none, the hook is run without it, and that is told once.
+// keepTail puts the last part of an output into a file for a hook. If that
+// fails, the hook runs without it, and one warning says so.
 func (out *output) keepTail(data []byte) (path string, remove func(), err error) {
 	path, remove, err = keepTail(data)
 	if err != nil && !out.tailLost {
 		out.tailLost = true
-		out.complain("a hook is told no last output: %v", err)
+		out.complain("cannot store the last output for a hook: %v", err)
 	}
 	return path, remove, err
 }

@@ -91,8 +91,8 @@ func (w *waiting) target(t *probe.Target, gone bool, draw func() float64) waitfo
 	return waitfor.Target{Name: t.String(), Gone: gone, Numbers: t.IsCommand(), Starter: p, Draw: draw}
 }
 
-// exec runs the command of an exec: target. No process to be had at the moment
-// is a reason to wait, not to fail.
+// exec runs the command of an exec: target. A process that cannot be
+// created at the moment is a reason to wait, not to fail.
 func (w *waiting) exec(ctx context.Context, argv []string, output io.Writer) attempt.Result {
 	result := proc.Probe(ctx, argv, w.environ, output)
 	if result.Err != nil {
@@ -101,8 +101,8 @@ func (w *waiting) exec(ctx context.Context, argv []string, output io.Writer) att
 	return result
 }
 
-// lookUp looks for the command before the wait begins, so that nobody waits to
-// be told of a slip, unless it is waited for itself, --on-exit names the code
+// lookUp looks for the command before the wait begins, so that a
+// misspelt name is reported at once, unless it is waited for itself, --on-exit names the code
 // that it would have, or what is run is not known yet.
 func (w *waiting) lookUp() error {
 	o := w.o

@@ -197,8 +197,8 @@ func readPolicyFile(name string) (string, os.FileInfo, error) {
 	return string(data), info, err
 }
 
-// absent says that a file which nobody named is not there, or stands where this
-// user may not look, as /root does for a service that kept root's HOME.
+// absent reports whether a file of the default places does not exist, or is where
+// this user may not read, as /root is for a service that kept root's HOME.
 func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR)
 }

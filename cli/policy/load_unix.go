@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// ownedAlone says that the file belongs to root or the user, and that nobody
-// else may write it (StrictModes of sshd_config(5)).
+// ownedAlone reports whether the file belongs to root or the user, and no other
+// user may write it (StrictModes of sshd_config(5)).
 func ownedAlone(info os.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && (stat.Uid == 0 || int(stat.Uid) == os.Geteuid()) && info.Mode().Perm()&0o022 == 0

@@ -40,7 +40,7 @@ func drawOutage(herds []namedHerd) []byte {
 	p.markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 	height := svgHead + len(herds)*(svgLoad+svgGap) + svgDone + svgGap
 	o := herds[0].Outage
-	heading := fmt.Sprintf("%d runs against a server that is away for %s, then takes %s calls a second", o.Clients, message.Duration(o.Down), number(o.Capacity))
+	heading := fmt.Sprintf("%d clients of a server that is down for %s, then serves %s calls per second", o.Clients, message.Duration(o.Down), number(o.Capacity))
 	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" font-family="system-ui, sans-serif" font-size="12" fill="#222">`, svgWidth, height)
 	fmt.Fprintf(p, "\n<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", heading)
 	p.text(svgMargin, 30, `font-size="16" font-weight="600"`, heading)

@@ -40,8 +40,8 @@ type Attempt interface {
 	// that is ErrReaderGone ends the run as SIGPIPE would, any other as a
 	// failure of the program itself.
 	Settle(released bool) error
-	// Drop is called in place of Settle where nobody wants the output: what was
-	// held back goes nowhere. It is Settle(false) otherwise.
+	// Drop is called in place of Settle where the output is not wanted: held
+	// output is dropped. It is Settle(false) otherwise.
 	Drop()
 }
 
@@ -76,7 +76,7 @@ type Spec struct {
 	// time is none.
 	Deadline time.Time
 	// Stdout and Stderr receive a copy of what the attempt writes, in order
-	// and before Run returns. nil means that nobody reads the stream, and the
+	// and before Run returns. nil means that the stream is not read, and the
 	// attempt may have the program's own descriptor for it.
 	Stdout, Stderr io.Writer
 	// Alike says that Stdout and Stderr need not be distinguished: where both outputs
@@ -136,7 +136,7 @@ type Result struct {
 	// StartErr says why the command could not be started (ExitCode 126 or 127).
 	StartErr error
 	// Err says that the program itself failed around this attempt (no process,
-	// pipe or spool to be had, a full disk under its own writing). It ends the
+	// pipe or spool could be created, a full disk under its own writing). It ends the
 	// run with code 125.
 	Err error
 	// Note is one line of detail on a failure for a person, such as a probe's

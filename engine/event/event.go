@@ -93,7 +93,7 @@ type RunStarted struct {
 	// Key names what the guards protect; Policy and PolicySource the policy and
 	// its file and line. "" where there is none.
 	Key, Policy, PolicySource string
-	// PolicyUnasked says that nobody named the policy: it belongs to the command.
+	// PolicyUnasked says that the policy was chosen by its tools, not by name.
 	PolicyUnasked bool
 	// Deadline is when the run ends at the latest; the zero time is never.
 	Deadline time.Time
@@ -217,8 +217,8 @@ type RetryWaited struct {
 	Slept time.Duration
 }
 
-// GuardRefused tells that a guard lets no attempt, or no further copy of one,
-// through. RetryIn is when it will again, nil where nobody can know.
+// GuardRefused is a guard's refusal of an attempt, or of a further copy of one.
+// RetryIn is the time until it admits attempts again, nil where it is not known.
 type GuardRefused struct {
 	Header
 	Which

@@ -12,7 +12,7 @@ type fileCheck struct{ path string }
 
 func (c *fileCheck) run(ctx context.Context, t *try) error {
 	// A look at a file system whose server is gone cannot be broken off. The
-	// try ends all the same, and the next one waits for the same look, so that
+	// try still ends, and the next one waits for the same look, so that
 	// no more than one hangs.
 	if t.stat == nil {
 		done := make(chan error, 1)

@@ -23,7 +23,7 @@ type Outage struct {
 	Clients int
 	// Capacity is in calls a second, above 0.
 	Capacity float64
-	// Down is how long the server is away, from 0.
+	// Down is the duration of the outage, from time 0.
 	Down time.Duration
 	// AttemptTime is how long a call takes that waits for nothing.
 	AttemptTime time.Duration

@@ -448,7 +448,7 @@ func TestAChildGivesWayToNobody(t *testing.T) {
 	}
 }
 
-// Inside another retry, these variables speak of the outer run (SPEC section 1).
+// Inside another retry, these variables speak of the outer run (docs/environment.md).
 func TestVariablesOfTheOuterRun(t *testing.T) {
 	outer := strings.Fields(`idempotency-key policy key breaker budget tokens max-concurrent adaptive priority before-retry after-success after-give-up retry-with
 		fallback hook-timeout retry-when rotate hedge hedge-max rehearse rehearse-stdout rehearse-stderr wait-for`)

@@ -25,7 +25,7 @@ main: cli engine/proc/early
 exitcodes:
 cli: cli/human cli/letters cli/manual cli/mode cli/option cli/policy cli/report cli/show cli/status engine engine/attempt engine/waitfor engine/backoff engine/classify engine/classify/command engine/event engine/admission engine/history engine/hook engine/probe engine/proc engine/queue engine/registry engine/rehearse engine/sink engine/store engine/telemetry engine/message exitcodes engine/text
 cli/human: engine/event engine/message engine/text
-cli/letters: cli/mode engine/backoff engine/queue engine/message exitcodes engine/text
+cli/letters: cli/mode engine/backoff engine/lockedfile engine/queue engine/message exitcodes engine/text
 cli/manual: engine/text
 cli/mode: engine/message exitcodes engine/text
 cli/option: cli/manual cli/mode engine engine/attempt engine/backoff engine/classify engine/guard engine/hedge engine/hook engine/linematch engine/probe engine/proc engine/rehearse engine/rotate engine/simulate engine/store engine/telemetry engine/message exitcodes engine/text

@@ -23,6 +23,7 @@ import (
 
 	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/lockedfile"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/queue"
 	"github.com/retrysh/retry/engine/text"
@@ -40,15 +41,11 @@ func Path(value string) (string, error) {
 	if value != "" && value != "on" && value != "off" {
 		return filepath.Abs(value)
 	}
-	state := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) { // as the XDG Base Directory Specification has it
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", fmt.Errorf("there is no home directory for letters: %w; --dead-letter DIR names another one", err)
-		}
-		state = filepath.Join(home, ".local", "state")
+	path, err := lockedfile.StatePath("letters")
+	if err != nil {
+		return "", fmt.Errorf("there is no home directory for letters: %w; --dead-letter DIR names another one", err)
 	}
-	return filepath.Join(state, "retry", "letters"), nil
+	return path, nil
 }
 
 // list opens the directory, which is nil where there is none yet, and lists what

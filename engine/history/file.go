@@ -33,15 +33,10 @@ func Path(value string) (path string, own bool, err error) {
 	if value != "" && value != "on" && value != "off" {
 		return value, false, nil
 	}
-	state := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) { // as the XDG Base Directory Specification has it
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", true, fmt.Errorf("there is no home directory for a history: %w; --history FILE names another file", err)
-		}
-		state = filepath.Join(home, ".local", "state")
+	if path, err = lockedfile.StatePath("history.jsonl"); err != nil {
+		return "", true, fmt.Errorf("there is no home directory for a history: %w; --history FILE names another file", err)
 	}
-	return filepath.Join(state, "retry", "history.jsonl"), true, nil
+	return path, true, nil
 }
 
 // Append adds a line to the file that a value of --history stands for, made with

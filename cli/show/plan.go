@@ -44,12 +44,14 @@ func Plan(out io.Writer, o *option.Options) error {
 		fmt.Fprintln(w, needed(o.Outage, need))
 	}
 	fmt.Fprintln(w)
-	planTable(w, p)
+	at := planTable(w, p)
 	down := o.Outage
 	if down == 0 {
 		down = promise.OutlivesHalf
 	}
-	timeline(w, p, down)
+	if p.Attempts > 0 { // the table of unlimited attempts is cut
+		timeline(w, at, down)
+	}
 	return w.Flush()
 }
 
@@ -113,15 +115,17 @@ func outage(d time.Duration) string {
 	return message.Duration(d)
 }
 
-// planTable writes one line for each wait.
-func planTable(w *bufio.Writer, p engine.Policy) {
+// planTable writes one line for each wait, and returns the means of the times at
+// which the attempts begin, counted from the first.
+func planTable(w *bufio.Writer, p engine.Policy) []time.Duration {
 	if first := backoff.Add(p.InitialDelay, p.Splay); first > 0 {
 		fmt.Fprintf(w, "before attempt 1: %s to %s\n", message.Duration(p.InitialDelay), message.Duration(first))
 	}
 	fmt.Fprintf(w, "%-8s %12s %12s %12s %12s %16s\n", "wait", "plain", "least", "mean", "greatest", "worst case so far")
-	rows, late := 0, false
+	rows, late, at := 0, false, []time.Duration{0}
 	plan.Rows(p, func(r plan.Row) bool {
 		rows++
+		at = append(at, backoff.Add(at[len(at)-1], r.Mean))
 		mark := ""
 		if r.PastDeadline {
 			mark, late = " *", true
@@ -141,18 +145,14 @@ func planTable(w *bufio.Writer, p engine.Policy) {
 	if late {
 		fmt.Fprintf(w, "* where it would end past the deadline of %s, the wait is not begun\n", exact(p.Deadline))
 	}
+	return at
 }
 
 // timeline draws the attempts at the means of their times on a line, and the
-// outage below it. It draws nothing for unlimited attempts, whose table is cut.
-func timeline(w *bufio.Writer, p engine.Policy, outage time.Duration) {
-	at := []time.Duration{0}
-	plan.Rows(p, func(r plan.Row) bool {
-		at = append(at, backoff.Add(at[len(at)-1], r.Mean))
-		return true
-	})
+// outage below it.
+func timeline(w *bufio.Writer, at []time.Duration, outage time.Duration) {
 	end := at[len(at)-1]
-	if p.Attempts == 0 || end <= 0 || end == plan.Unlimited || outage == plan.Unlimited {
+	if end <= 0 || end == plan.Unlimited || outage == plan.Unlimited {
 		return
 	}
 	end = max(end, outage)

@@ -1,9 +1,11 @@
 package manual
 
-// This file prints the completion scripts. What they offer comes from the
-// grammar; the form for each shell is in completion_SHELL.go.
+// This file prints the completion scripts: pages/retry.SHELL, with the flags of the
+// grammar in the form of each shell. A script reads the flags as the program does, and
+// leaves the words after them to the completion of the command.
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -12,79 +14,135 @@ import (
 
 // Completion writes the script for one of the shells that the grammar lists.
 func (p *Pages) Completion(w io.Writer, shell string) error {
-	var b strings.Builder
-	madeBy, flags := "made by: retry --completion "+shell, p.commonFirst()
+	declare, or := inBash, "|"
 	switch shell {
-	case "bash":
-		fmt.Fprintf(&b, "# bash completion for retry; %s\n", madeBy)
-		completeInBash(&b, flags)
 	case "zsh":
-		fmt.Fprintf(&b, "#compdef retry\n# %s\n", madeBy) // zsh wants it to be the first line
-		completeInZsh(&b, flags)
+		declare = inZsh
 	case "fish":
-		fmt.Fprintf(&b, "# fish completion for retry; %s\n", madeBy)
-		completeInFish(&b, flags)
+		declare, or = inFish, " "
 	case "powershell":
-		fmt.Fprintf(&b, "# PowerShell completion for retry; %s\n", madeBy)
-		completeInPowerShell(&b, flags)
+		declare = inPowerShell
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	var names, valued []string
+	var flags, switches, letters string
+	for _, f := range p.commonFirst() {
+		names = append(names, "--"+f.Name)
+		flags += declare(f)
+		if f.IsBool() {
+			switches += f.letter()
+			continue
+		}
+		valued = append(valued, "--"+f.Name)
+		letters += f.letter()
+	}
+	return write(w, "retry."+shell, "@FLAGS@", flags, "@NAMES@", strings.Join(names, " "),
+		"@LONG@", strings.Join(valued, or), "@BOOL@", switches, "@VALUE@", letters)
 }
 
-// commonFirst are the flags with those in front that most people need, for the
-// shells that keep the order.
+// commonFirst are all flags, those of -h first, for the shells that keep the order.
 func (p *Pages) commonFirst() []Flag {
-	rank := func(f Flag) int {
-		for i, c := range Common {
-			if c.Name == f.Name {
-				return i
-			}
-		}
-		return len(Common)
+	rank, flags := map[string]int{}, p.flags()
+	for i, c := range common() {
+		rank[c.name] = i - len(flags)
 	}
-	flags := p.flags()
-	slices.SortStableFunc(flags, func(a, b Flag) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(flags, func(a, b Flag) int { return cmp.Compare(rank[a.Name], rank[b.Name]) })
 	return flags
 }
 
-// wantsFile reports whether a flag's value names a file.
-func wantsFile(f Flag) bool { return f.PlaceHolder == "FILE" }
+// isFile reports whether the value names a file.
+func (f Flag) isFile() bool { return f.PlaceHolder == "FILE" }
 
-// summary is the first sentence of a flag's help, without its default: a
-// completion has one line to say it in.
-func summary(f Flag) string {
+// letter is the short form, "" for none.
+func (f Flag) letter() string {
+	if f.Short == 0 {
+		return ""
+	}
+	return string(f.Short)
+}
+
+// written are all the ways to write the flag.
+func (f Flag) written() []string {
+	if f.Short == 0 {
+		return []string{"--" + f.Name}
+	}
+	return []string{"-" + f.letter(), "--" + f.Name}
+}
+
+// summary is the first sentence of the help, without the default.
+func (f Flag) summary() string {
 	text, _, _ := strings.Cut(f.Help, ". ")
 	text, _, _ = strings.Cut(text, " (default")
 	return strings.TrimSuffix(text, ".")
 }
 
-// shorts are the short flags that take a value, or those that take none.
-func shorts(flags []Flag, withValue bool) string {
-	var all strings.Builder
-	for _, f := range flags {
-		if f.Short != 0 && f.takesValue() == withValue {
-			all.WriteRune(f.Short)
-		}
+// inBash is the case of a flag whose values are known.
+func inBash(f Flag) string {
+	offer := "__retry_files"
+	if len(f.Words) > 0 {
+		offer = `__retry_reply -W "` + strings.Join(f.Words, " ") + `"`
+	} else if !f.isFile() {
+		return ""
 	}
-	return all.String()
+	return "        " + strings.Join(f.written(), "|") + ") " + offer + "; return ;;\n"
 }
 
-// longs are the long flags that take a value, with their dashes.
-func longs(flags []Flag) []string {
-	var all []string
-	for _, f := range flags {
-		if f.takesValue() {
-			all = append(all, "--"+f.Name)
-		}
+// inZsh is the specification for _arguments of each way to write a flag. An action
+// of a blank offers nothing.
+func inZsh(f Flag) string {
+	quote := strings.NewReplacer(`'`, `'\''`, `\`, `\\`, `[`, `\[`, `]`, `\]`, `:`, `\:`).Replace
+	excludes, value, action := "("+strings.Join(f.written(), " ")+")", "", " "
+	switch {
+	case f.isFile():
+		action = "_files"
+	case len(f.Words) > 0:
+		action = "(" + quote(strings.Join(f.Words, " ")) + ")"
 	}
-	return all
+	if f.IsSlice() {
+		excludes = "*"
+	}
+	if !f.IsBool() {
+		value = ":" + quote(f.PlaceHolder) + ":" + action
+	}
+	lines := ""
+	for _, name := range f.written() {
+		switch {
+		case f.IsBool():
+		case strings.HasPrefix(name, "--"):
+			name += "="
+		default:
+			name += "+"
+		}
+		lines += "        '" + excludes + name + "[" + quote(f.summary()) + "]" + value + "' \\\n"
+	}
+	return lines
 }
 
-// names are all the ways to write a flag.
-func names(f Flag) []string {
-	if f.Short == 0 {
-		return []string{"--" + f.Name}
+// inFish is the command that declares a flag.
+func inFish(f Flag) string {
+	quote := strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace
+	line := "complete -c retry -n __retry_in_flags"
+	if f.Short != 0 {
+		line += " -s " + f.letter()
 	}
-	return []string{"-" + string(f.Short), "--" + f.Name}
+	line += " -l " + f.Name
+	switch {
+	case f.isFile():
+		line += " -r -F"
+	case len(f.Words) > 0:
+		line += " -x -a '" + quote(strings.Join(f.Words, " ")) + "'"
+	case !f.IsBool():
+		line += " -x"
+	}
+	return line + " -d '" + quote(f.summary()) + "'\n"
+}
+
+// inPowerShell is the object of a flag.
+func inPowerShell(f Flag) string {
+	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+	var values []string
+	for _, v := range f.Words {
+		values = append(values, quote(v))
+	}
+	return fmt.Sprintf("        [pscustomobject]@{ Name = '--%s'; Short = '%s'; TakesValue = $%t; Values = @(%s); Help = %s }\n",
+		f.Name, f.letter(), !f.IsBool(), strings.Join(values, ", "), quote(f.summary()))
 }

@@ -4,7 +4,8 @@ package manual
 // written about each.
 
 import (
-	_ "embed"
+	"embed"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -23,6 +24,22 @@ import (
 //go:embed flags.txt
 var texts string
 
+// pages are texts with marks such as @FLAGS@, in whose place other texts are put.
+//
+//go:embed pages
+var pages embed.FS
+
+func page(name string) string {
+	text, _ := pages.ReadFile("pages/" + name) // tests print every page
+	return string(text)
+}
+
+// write writes a page; marks are pairs of a mark and its text.
+func write(w io.Writer, name string, marks ...string) error {
+	_, err := io.WriteString(w, strings.NewReplacer(marks...).Replace(page(name)))
+	return err
+}
+
 // Flag is a flag of kong's model, with its text.
 type Flag struct {
 	*kong.Flag
@@ -38,14 +55,6 @@ type Group struct {
 	Flags []Flag
 	// OwnGrammar says that the mode does not take the flags of a run.
 	OwnGrammar bool
-}
-
-// operands are what follows the mode, "" for nothing.
-func (g *Group) operands() string {
-	if f := g.Flags[0]; f.PlaceHolder != "" {
-		return " " + f.PlaceHolder
-	}
-	return ""
 }
 
 // Pages is what everything here is made from.
@@ -81,9 +90,8 @@ func New(run []*kong.Flag, modes map[string][]*kong.Flag, date string) *Pages {
 		case isText:
 			flag.Help = strings.TrimSpace(flag.Help + " " + text)
 		default:
-			group := &p.Groups[len(p.Groups)-1]
 			known := run
-			if own := modes[group.Mode]; own != nil {
+			if own := modes[p.Groups[len(p.Groups)-1].Mode]; own != nil {
 				known = own
 			}
 			flag = p.begin(line, known)
@@ -97,9 +105,8 @@ func New(run []*kong.Flag, modes map[string][]*kong.Flag, date string) *Pages {
 func (p *Pages) begin(head string, known []*kong.Flag) *Flag {
 	group := &p.Groups[len(p.Groups)-1]
 	name, placeholder, _ := strings.Cut(head, " ")
-	i := slices.IndexFunc(known, func(f *kong.Flag) bool { return f.Name == name })
 	f := &kong.Flag{Value: &kong.Value{Name: name, Tag: &kong.Tag{}, Target: reflect.ValueOf(new(bool)).Elem()}}
-	if i >= 0 {
+	if i := slices.IndexFunc(known, func(f *kong.Flag) bool { return f.Name == name }); i >= 0 {
 		f = known[i]
 	}
 	f.PlaceHolder, f.Help = placeholder, ""
@@ -108,15 +115,7 @@ func (p *Pages) begin(head string, known []*kong.Flag) *Flag {
 }
 
 // Placeholder is the placeholder of a flag's value, in the first text about it.
-func Placeholder(name string) string {
-	for line := range strings.Lines(texts) {
-		if head, placeholder, _ := strings.Cut(strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "@ "), " "); head == name {
-			placeholder, _, _ = strings.Cut(placeholder, ":")
-			return placeholder
-		}
-	}
-	return ""
-}
+func Placeholder(name string) string { return New(nil, nil, "").flag(name).PlaceHolder }
 
 // flags are those of all groups, each name once.
 func (p *Pages) flags() (all []Flag) {
@@ -130,5 +129,8 @@ func (p *Pages) flags() (all []Flag) {
 	return all
 }
 
-// takesValue reports whether a value follows the flag.
-func (f Flag) takesValue() bool { return !f.IsBool() }
+// flag is the first one of that name.
+func (p *Pages) flag(name string) Flag {
+	flags := p.flags()
+	return flags[slices.IndexFunc(flags, func(f Flag) bool { return f.Name == name })]
+}

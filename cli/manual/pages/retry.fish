@@ -1,13 +1,5 @@
-package manual
+# fish completion for retry; made by: retry --completion fish
 
-import (
-	"fmt"
-	"strings"
-)
-
-// The flags are read as the program itself reads them. Fish then completes
-// what is left as if it stood there alone.
-const fishScript = `
 # __retry_command prints the command's words before the cursor. Its status is
 # 1 while there are only flags, and 2 where a flag's value is due.
 function __retry_command
@@ -56,31 +48,4 @@ end
 
 complete -c retry -f
 complete -c retry -x -a '(__retry_complete_command)'
-`
-
-func quoteFish(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s)
-}
-
-func completeInFish(b *strings.Builder, flags []Flag) {
-	strings.NewReplacer(
-		"@LONG@", strings.Join(longs(flags), " "),
-		"@BOOL@", shorts(flags, false), "@VALUE@", shorts(flags, true),
-	).WriteString(b, fishScript)
-	for _, f := range flags {
-		b.WriteString("complete -c retry -n __retry_in_flags")
-		if f.Short != 0 {
-			b.WriteString(" -s " + string(f.Short))
-		}
-		b.WriteString(" -l " + f.Name)
-		switch words := f.Words; {
-		case wantsFile(f):
-			b.WriteString(" -r -F")
-		case len(words) > 0:
-			b.WriteString(" -x -a '" + quoteFish(strings.Join(words, " ")) + "'")
-		case f.takesValue():
-			b.WriteString(" -x")
-		}
-		fmt.Fprintf(b, " -d '%s'\n", quoteFish(summary(f)))
-	}
-}
+@FLAGS@

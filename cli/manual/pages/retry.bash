@@ -1,15 +1,5 @@
-package manual
+# bash completion for retry; made by: retry --completion bash
 
-import (
-	"strings"
-)
-
-// bashScript works from bash 3.2 on, which macOS has, with and without the
-// package bash-completion. Bash cuts words at "=" and ":", so they are glued
-// together first; the flags are then read as the program itself reads them,
-// and from the command's first word on the work is given to the command's own
-// completion.
-const bashScript = `
 _retry() {
     local IFS=$' \t\n' line=$COMP_LINE rest flag='' i n=0 cur
     local -a words=() first=()
@@ -48,11 +38,11 @@ _retry() {
     fi
     case $flag in
         "") ;;
-@VALUES@        *) return ;;
+@FLAGS@        *) return ;;
     esac
     if [[ $cur == -* ]]; then
         compopt -o nosort 2>/dev/null
-        __retry_reply -W "@FLAGS@"
+        __retry_reply -W "@NAMES@"
     else
         __retry_command "${first[n - 1]}"
     fi
@@ -103,24 +93,3 @@ __retry_command() {
 }
 
 complete -F _retry retry
-`
-
-func completeInBash(b *strings.Builder, flags []Flag) {
-	var all []string
-	var values strings.Builder
-	for _, f := range flags {
-		all = append(all, "--"+f.Name)
-		head := "        " + strings.Join(names(f), "|") + ") "
-		switch words := f.Words; {
-		case wantsFile(f):
-			values.WriteString(head + "__retry_files; return ;;\n")
-		case len(words) > 0:
-			values.WriteString(head + `__retry_reply -W "` + strings.Join(words, " ") + `"; return ;;` + "\n")
-		}
-	}
-	strings.NewReplacer(
-		"@LONG@", strings.Join(longs(flags), "|"),
-		"@BOOL@", shorts(flags, false), "@VALUE@", shorts(flags, true),
-		"@VALUES@", values.String(), "@FLAGS@", strings.Join(all, " "),
-	).WriteString(b, bashScript)
-}

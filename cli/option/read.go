@@ -20,6 +20,7 @@ import (
 
 	"github.com/retrysh/retry/cli/manual"
 	"github.com/retrysh/retry/cli/mode"
+	"github.com/retrysh/retry/engine/guard"
 )
 
 // Line is a command line that kong has read, as far as it could.
@@ -203,8 +204,11 @@ func (l *Line) mappers() (options []kong.Option) {
 	for _, kind := range []reflect.Kind{reflect.Bool, reflect.String, reflect.Int, reflect.Int64, reflect.Uint64, reflect.Float64, reflect.Struct, reflect.Slice} {
 		options = append(options, kong.KindMapper(kind, l))
 	}
-	// kong reads times its own way where it is not told otherwise.
-	return append(options, kong.TypeMapper(reflect.TypeFor[time.Duration](), l))
+	// kong reads times, and types with UnmarshalText, in its own way unless they have a mapper.
+	for _, v := range []any{time.Duration(0), guard.Breaker{}, guard.Budget{}, guard.Tokens{}, guard.Slots{}, guard.Priority(0)} {
+		options = append(options, kong.TypeMapper(reflect.TypeOf(v), l))
+	}
+	return options
 }
 
 // Decode reads a value, as kong.Mapper: of the command line, of lower sources as

@@ -5,6 +5,7 @@ package option
 // be valid; which flag it was is added where the flag is known.
 
 import (
+	"encoding"
 	"errors"
 	"fmt"
 	"math"
@@ -20,7 +21,6 @@ import (
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/classify"
-	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/linematch"
 	"github.com/retrysh/retry/engine/rehearse"
 	"github.com/retrysh/retry/engine/rotate"
@@ -51,16 +51,8 @@ func parse(to any, text string) (known bool, err error) {
 		*v, err = rotate.Parse(text)
 	case *rehearse.Steps:
 		*v, err = rehearse.Parse(text, signalNumber)
-	case *guard.Breaker:
-		*v, err = guard.ParseBreaker(text)
-	case *guard.Budget:
-		*v, err = guard.ParseBudget(text)
-	case *guard.Tokens:
-		*v, err = guard.ParseTokens(text)
-	case *guard.Slots:
-		*v, err = guard.ParseSlots(text)
-	case *guard.Priority:
-		*v, err = guard.ParsePriority(text)
+	case encoding.TextUnmarshaler:
+		err = v.UnmarshalText([]byte(text))
 	case *telemetry.StatsD:
 		*v, err = telemetry.ParseStatsD(text)
 	default:

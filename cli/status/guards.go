@@ -52,16 +52,16 @@ func (g *storeFlags) limited() (context.Context, context.CancelFunc) {
 
 // guardFlags are the parameters of guards, by which more is shown.
 type guardFlags struct {
-	Key     []string `sep:"none"`
-	Breaker breaker  `variable:"yes"`
-	Budget  budget   `variable:"yes"`
-	Tokens  tokens   `variable:"yes"`
+	Key     []string      `sep:"none"`
+	Breaker guard.Breaker `variable:"yes"`
+	Budget  guard.Budget  `variable:"yes"`
+	Tokens  guard.Tokens  `variable:"yes"`
 }
 
 // look returns what is known of the keys. Keys of which nothing is are left out.
 func (g *guardFlags) look(s Store, limited func() (context.Context, context.CancelFunc)) ([]guard.Status, error) {
 	known := []guard.Status{}
-	guards := guard.Guards{Breaker: g.Breaker.Breaker, Budget: g.Budget.Budget, Tokens: g.Tokens.Tokens}
+	guards := guard.Guards{Breaker: g.Breaker, Budget: g.Budget, Tokens: g.Tokens}
 	for _, key := range g.Key {
 		ctx, cancel := limited()
 		state, err := s.Look(ctx, key)
@@ -163,28 +163,8 @@ func Reset(c mode.Call, open Open) int {
 	})
 }
 
-// The values of flags, as a run reads them.
-type (
-	breaker  struct{ guard.Breaker }
-	budget   struct{ guard.Budget }
-	tokens   struct{ guard.Tokens }
-	duration time.Duration
-)
-
-func (b *breaker) UnmarshalText(text []byte) (err error) {
-	b.Breaker, err = guard.ParseBreaker(string(text))
-	return err
-}
-
-func (b *budget) UnmarshalText(text []byte) (err error) {
-	b.Budget, err = guard.ParseBudget(string(text))
-	return err
-}
-
-func (t *tokens) UnmarshalText(text []byte) (err error) {
-	t.Tokens, err = guard.ParseTokens(string(text))
-	return err
-}
+// duration is a time that is not 0.
+type duration time.Duration
 
 func (d *duration) UnmarshalText(text []byte) error {
 	v, err := backoff.ParseDuration(string(text))

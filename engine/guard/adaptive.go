@@ -5,16 +5,16 @@ package guard
 
 const (
 	// lookBack is how many outcomes are looked at, enough from how many on they
-	// say anything.
+	// limit attempts.
 	lookBack, enough = 100, 10
 	// unlimitedAttempts stands for --attempts where that has no limit.
 	unlimitedAttempts = 10
 )
 
-// AdaptiveLimit is how many attempts a run may make after so many successes in
+// adaptiveLimit is how many attempts a run may make after so many successes in
 // the last outcomes: 1 below half, all above nine tenths, between them 1 +
 // floor((attempts - 1) x (rate - 0.5) / 0.4).
-func AdaptiveLimit(attempts, succeeded, outcomes int64) int64 {
+func adaptiveLimit(attempts, succeeded, outcomes int64) int64 {
 	if attempts == 0 {
 		attempts = unlimitedAttempts
 	}
@@ -27,24 +27,23 @@ func AdaptiveLimit(attempts, succeeded, outcomes int64) int64 {
 	return 1 + (attempts-1)*(2*succeeded-outcomes)*5/(4*outcomes)
 }
 
-// adaptiveRefuses reports whether an attempt is one too many.
-func adaptiveRefuses(g *Guards, recent []bool, attempt int64) (Refusal, bool) {
-	if !g.Adaptive {
-		return Refusal{}, false
+// succeeded is how many of the last outcomes were successes.
+func (s *State) succeeded() (n int64) {
+	for _, success := range s.Recent {
+		n += success
 	}
-	succeeded := int64(0)
-	for _, ok := range recent {
-		if ok {
-			succeeded++
-		}
-	}
-	outcomes := int64(len(recent))
-	limit := AdaptiveLimit(g.Attempts, succeeded, outcomes)
-	return Refusal{Guard: KindAdaptive, RetryIn: -1, Figures: [3]int64{succeeded, outcomes, limit}}, attempt > limit
+	return n
 }
 
-// remember adds an outcome to those looked at.
-func (s *State) remember(success bool) {
+func (t *transaction) adaptiveRefuses() bool {
+	succeeded, outcomes := t.s.succeeded(), int64(len(t.s.Recent))
+	limit := adaptiveLimit(t.g.Attempts, succeeded, outcomes)
+	return t.g.Adaptive && t.r.Attempt > limit &&
+		t.refuse(Refusal{Guard: KindAdaptive, RetryIn: -1, Count: succeeded, Of: outcomes, Also: limit})
+}
+
+// remember adds an outcome to the last ones, 1 for a success.
+func (s *State) remember(success int64) {
 	if s.Recent = append(s.Recent, success); len(s.Recent) > lookBack {
 		s.Recent = s.Recent[1:]
 	}

@@ -2,11 +2,11 @@ package guard
 
 // This file is the circuit breaker. Closed, it counts outcomes; open, it
 // admits nothing for a time; half-open, it admits a few probes, and their outcomes
-// decide. A probe holds its place by a lease: a process that dies blocks others no
-// longer than that.
+// decide. A probe holds its place by a lease, so that a process that dies blocks
+// others for the time of a lease at most.
 
 // Circuit is the state of a breaker.
-type Circuit int
+type Circuit int64
 
 // The states of a breaker.
 const (
@@ -15,9 +15,7 @@ const (
 	HalfOpen
 )
 
-var circuitNames = [...]string{"closed", "open", "half_open"}
-
-func (c Circuit) String() string { return circuitNames[c] }
+func (c Circuit) String() string { return [...]string{"closed", "open", "half_open"}[c] }
 
 // longestOpen is the greatest multiple of Open that a breaker that opens again
 // and again stays open for (Envoy's outlier detection: base 30 s, at most 300 s).
@@ -30,10 +28,8 @@ const maxProbes = 64
 // Breaker are the parameters of a circuit breaker. Exactly one of Rate and Row
 // is set where it is named.
 type Breaker struct {
-	// Rate opens it, in failures per million outcomes.
-	Rate int64
-	// Row opens it, in failures one after another.
-	Row int64
+	// Rate opens it, in failures per million outcomes, Row by failures in a row.
+	Rate, Row int64
 	// Min is the least number of outcomes for the rate, in a window of Window
 	// milliseconds.
 	Min, Window int64
@@ -50,7 +46,7 @@ func (b *Breaker) Named() bool { return b.Rate > 0 || b.Row > 0 }
 // BreakerState is what is known of a breaker.
 type BreakerState struct {
 	Circuit Circuit
-	// Generation changes with the state and never comes again.
+	// Generation changes with the state and is never used again.
 	Generation int64
 	// Opened is when it opened, in milliseconds, Openings how often in a row.
 	Opened, Openings int64
@@ -64,73 +60,64 @@ type BreakerState struct {
 	Windows   []Window
 }
 
-// refuses reports whether an attempt would not be admitted. It changes
-// nothing but leases that have run out.
-func (s *BreakerState) refuses(b *Breaker, now int64) (Refusal, bool) {
+// breakerRefuses refuses an attempt, and a copy as long as the breaker is not closed.
+// It changes only leases that have run out.
+func (t *transaction) breakerRefuses() bool {
+	s, b := &t.s.Breaker, &t.g.Breaker
 	if !b.Named() || s.Circuit == Closed {
-		return Refusal{}, false
+		return false
 	}
-	refusal := Refusal{Guard: KindBreaker, Circuit: s.Circuit}
+	refusal, refuses := Refusal{Guard: KindBreaker, Circuit: s.Circuit}, t.r.Op == AdmitCopy
 	if s.Circuit == Open {
-		refusal.RetryIn = s.Opened + b.openFor(s.Openings) - now
-		refusal.Figures = [3]int64{s.Openings, s.Failures, s.Outcomes}
-		return refusal, refusal.RetryIn > 0
+		left := s.Opened + b.openFor(s.Openings) - t.now
+		refusal.RetryIn, refuses = max(left, 0), refuses || left > 0
+		refusal.Count, refusal.Of, refusal.Also = s.Failures, s.Outcomes, s.Openings
+	} else {
+		s.Probes = expire(s.Probes, t.now)
+		refusal.Count, refusal.Of = int64(len(s.Probes)), b.Probes
+		if refusal.Count > 0 {
+			refusal.RetryIn = earliest(s.Probes) - t.now
+		}
+		refuses = refuses || refusal.Count >= b.Probes
 	}
-	s.Probes = expire(s.Probes, now)
-	held := int64(len(s.Probes))
-	refusal.Figures = [3]int64{held, b.Probes}
-	if held > 0 {
-		refusal.RetryIn = earliest(s.Probes) - now
-	}
-	return refusal, held >= b.Probes
-}
-
-// refusesCopy reports whether a copy would not be admitted: none is started
-// while the breaker is not closed.
-func (s *BreakerState) refusesCopy(b *Breaker, now int64) (Refusal, bool) {
-	if !b.Named() || s.Circuit == Closed {
-		return Refusal{}, false
-	}
-	refusal, _ := s.refuses(b, now)
-	refusal.RetryIn = max(refusal.RetryIn, 0)
-	return refusal, true
+	return refuses && t.refuse(refusal)
 }
 
 // openFor is how long a breaker stays open that opened n times in a row.
 func (b *Breaker) openFor(n int64) int64 { return min(n, longestOpen) * b.Open }
 
-// enter admits an attempt that is not refused. A breaker that was open for
+// enterBreaker admits an attempt that is not refused. A breaker that was open for
 // long enough becomes half-open.
-func (s *BreakerState) enter(b *Breaker, pass *Pass, now int64) {
-	if b.Named() && s.Circuit == Open {
-		s.change(HalfOpen, now)
+func (t *transaction) enterBreaker() {
+	s, pass, named := &t.s.Breaker, &t.a.Pass, t.g.Breaker.Named()
+	if named && s.Circuit == Open {
+		s.change(HalfOpen, t.now)
 	}
-	if b.Named() && s.Circuit == HalfOpen {
-		s.Probes = append(s.Probes, Lease{pass.ID, now + LeaseFor})
+	if named && s.Circuit == HalfOpen {
+		s.Probes = append(s.Probes, Lease{pass.ID, t.now + LeaseFor})
 		pass.Place = true
 	}
 	pass.Generation = s.Generation
 }
 
-// report counts an outcome. That of an earlier generation, or of a probe whose
+// reportBreaker counts an outcome. That of an earlier generation, or of a probe whose
 // lease has run out, is dropped.
-func (s *BreakerState) report(b *Breaker, pass Pass, outcome Outcome, now int64) {
+func (t *transaction) reportBreaker() {
+	s, r := &t.s.Breaker, t.r
 	switch {
-	case pass.Generation != s.Generation:
+	case !t.g.Breaker.Named() || r.Pass.Generation != s.Generation:
 	case s.Circuit == HalfOpen:
-		s.probed(b, pass, outcome, now)
-	case s.Circuit == Closed && outcome != Neither:
-		s.outcome(b, outcome, now)
+		if s.Probes = expire(s.Probes, t.now); holds(s.Probes, r.Pass.ID) {
+			s.Probes = release(s.Probes, r.Pass.ID)
+			s.probed(&t.g.Breaker, r.Outcome, t.now)
+		}
+	case s.Circuit == Closed && r.Outcome != Neither:
+		s.outcome(&t.g.Breaker, r.Outcome, t.now)
 	}
 }
 
 // probed counts the outcome of a probe.
-func (s *BreakerState) probed(b *Breaker, pass Pass, outcome Outcome, now int64) {
-	s.Probes = expire(s.Probes, now)
-	if !holds(s.Probes, pass.ID) {
-		return
-	}
-	s.Probes = release(s.Probes, pass.ID)
+func (s *BreakerState) probed(b *Breaker, outcome Outcome, now int64) {
 	switch outcome {
 	case Success:
 		if s.Successes = min(s.Successes+1, greatest); s.Successes >= b.Probes {
@@ -145,12 +132,10 @@ func (s *BreakerState) probed(b *Breaker, pass Pass, outcome Outcome, now int64)
 // outcome counts while the breaker is closed, and opens it. After a success, too:
 // it may be the outcome that reaches the least number (as in resilience4j).
 func (s *BreakerState) outcome(b *Breaker, outcome Outcome, now int64) {
-	kind := successes
+	kind := failures
 	s.Row = min(s.Row+1, greatest)
-	if outcome == Failure {
-		kind = failures
-	} else {
-		s.Row = 0
+	if outcome == Success {
+		kind, s.Row = successes, 0
 	}
 	if b.Row > 0 {
 		count(s.Windows, kind, now)
@@ -176,17 +161,17 @@ func (s *BreakerState) open(failed, total, now int64) {
 }
 
 // change begins a new generation. Its number is the time, or one more where that
-// has been used, so that it does not come again after a state was forgotten.
+// has been used, so that it is not used again after a state was forgotten.
 func (s *BreakerState) change(to Circuit, now int64) {
 	s.Circuit, s.Generation = to, min(max(s.Generation+1, now), greatest)
 	s.Successes, s.Probes = 0, nil
 }
 
 // renew keeps a place for another lease, unless it is lost.
-func (s *BreakerState) renew(pass Pass, now int64) {
+func (s *BreakerState) renew(id, now int64) {
 	s.Probes = expire(s.Probes, now)
 	for i := range s.Probes {
-		if s.Probes[i].ID == pass.ID {
+		if s.Probes[i].ID == id {
 			s.Probes[i].Until = now + LeaseFor
 		}
 	}

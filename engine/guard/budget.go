@@ -19,28 +19,25 @@ type Budget struct {
 	Reserve int64
 }
 
-// refuses reports whether the window, whose newest slice is that of now, has no
-// place for another retry.
-func (b *Budget) refuses(w *Window, p Priority, now int64) (Refusal, bool) {
-	run, retried := w.sum(runs, parts), w.sum(retries, parts)
-	if b.pays(run, retried, p) {
-		return Refusal{}, false
+// budgetRefuses refuses a retry for which the window has no place left.
+func (t *transaction) budgetRefuses() bool {
+	w := window(&t.s.Budget, t.g.Budget.Window, t.now)
+	// pays reports whether the newest slices pay for one more retry: retries <
+	// share x max(min, ratio x runs).
+	pays := func(newest int) bool {
+		return w.sum(retries, newest)*million < t.g.Budget.limit(w.sum(runs, newest), t.g.Priority)
 	}
-	refusal := Refusal{Guard: KindBudget, RetryIn: -1, Figures: [3]int64{retried, run}}
+	if pays(parts) {
+		return false
+	}
+	refusal := Refusal{Guard: KindBudget, RetryIn: -1, Count: w.sum(retries, parts), Of: w.sum(runs, parts)}
 	for left := parts - 1; left >= 0; left-- {
-		if b.pays(w.sum(runs, left), w.sum(retries, left), p) {
-			begins := ceilDiv((w.Newest+int64(parts-left))*w.Width, parts)
-			refusal.RetryIn = begins - now
+		if pays(left) {
+			refusal.RetryIn = ceilDiv((w.Newest+int64(parts-left))*w.Width, parts) - t.now
 			break
 		}
 	}
-	return refusal, true
-}
-
-// pays reports whether so many runs pay for one more retry: retries <
-// share x max(min, ratio x runs).
-func (b *Budget) pays(run, retried int64, p Priority) bool {
-	return retried*million < b.limit(run, p)
+	return t.refuse(refusal)
 }
 
 // limit is share x max(min, ratio x runs) in millionths, rounded up. The product

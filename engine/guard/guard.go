@@ -2,10 +2,11 @@
 // the same thing: a circuit breaker, a retry budget, a token bucket, slots, and
 // a limit of attempts that follows the rate of successes.
 //
-// Everything is pure: a State, a Request and the time in milliseconds since the
+// The package is pure: a State, a Request and the time in milliseconds since the
 // Unix epoch give an Answer and change the State. All numbers are integers, so
 // that the Lua script that Redis runs (engine/store) answers alike. Each request
-// brings its own parameters, as Guards; the State holds counts only.
+// brings its own parameters, as Guards; the State holds counts only. The zero State
+// is that of a key that was never used.
 //
 // A run asks in this order:
 //
@@ -17,11 +18,8 @@
 //	Finish     when the run has ended
 //
 // Two operations have no run behind them: ValuesFailed shares which values of
-// --rotate have failed, Reset forgets a key. A Snapshot shows a State to a person
-// (Snapshot.Status).
-//
-// The zero State is that of a key that was never used. The package will never
-// read a clock, wait, draw a random number, or know where a State is kept.
+// --rotate have failed, Reset forgets a key. Snapshot.Status shows a State to a
+// person.
 package guard
 
 // Kind names a guard.
@@ -39,9 +37,9 @@ const (
 	KindStore
 )
 
-var kindNames = [...]string{"", "breaker", "budget", "tokens", "max-concurrent", "adaptive", "store"}
-
-func (k Kind) String() string { return kindNames[k] }
+func (k Kind) String() string {
+	return [...]string{"", "breaker", "budget", "tokens", "max-concurrent", "adaptive", "store"}[k]
+}
 
 // Priority says how much of a budget or a bucket a run sees.
 type Priority int
@@ -196,8 +194,15 @@ type Refusal struct {
 	RetryIn int64
 	// Circuit is the state of a breaker that refused.
 	Circuit Circuit
-	// Figures are what Reason puts into words.
-	Figures [3]int64
+	// Count, Of and Also are the figures of the reason. They are for
+	//
+	//	an open breaker  failures, outcomes, how often it opened in a row
+	//	a half-open one  probes under way, probes at a time
+	//	a budget         retries, runs
+	//	a bucket         millionths of a token left, the cost, millionths kept
+	//	slots            slots held, the limit
+	//	adaptive         successes, outcomes, the limit of attempts
+	Count, Of, Also int64
 	// Holder is who holds a slot, and since when, "" where that is not known.
 	Holder string
 }
@@ -211,20 +216,34 @@ type State struct {
 	// Budget counts runs and retries.
 	Budget []Window
 	Bucket Bucket
-	// Recent are the last outcomes, oldest first, true for a success.
-	Recent []bool
-	// Slots are leases.
-	Slots []Lease
+	// Recent are the last outcomes, oldest first, 1 for a success.
+	Recent []int64
+	Slots  []Lease
 	// Forgot is the generation that the last Reset began.
 	Forgot int64
-	// Failed are the values that failed lately: each a number, and until when the
-	// failure counts.
+	// Failed are the numbers of values that failed lately.
 	Failed []Lease
 }
 
-// Lease is something that is held until a time, in milliseconds.
-type Lease struct {
-	ID, Until int64
+// transaction is one request under way.
+type transaction struct {
+	g   *Guards
+	s   *State
+	r   *Request
+	now int64
+	a   Answer
+}
+
+var operations = [...]func(*transaction){
+	Permit:       (*transaction).permit,
+	Admit:        (*transaction).admit,
+	AdmitCopy:    (*transaction).admitCopy,
+	Report:       (*transaction).report,
+	Renew:        (*transaction).renew,
+	Withdraw:     func(t *transaction) { t.withdraw(t.r.Taken) },
+	Finish:       (*transaction).finish,
+	ValuesFailed: (*transaction).valuesFailed,
+	Reset:        (*transaction).reset,
 }
 
 // Do answers a request and changes the state.
@@ -234,34 +253,15 @@ func Do(g *Guards, s *State, r *Request, now int64) Answer {
 	}
 	s.clamp(now)
 	s.Used, s.Keep = now, max(s.Keep, g.keep(s))
-	a := Answer{From: s.Breaker.Circuit, Now: now}
-	switch r.Op {
-	case Permit:
-		a.Refusal, a.Taken = permit(g, s, r, now)
-	case Admit:
-		a.Refusal, a.Pass = admit(g, s, r, now)
-	case AdmitCopy:
-		a.Refusal, a.Taken, a.Pass = admitCopy(g, s, r, now)
-	case Report:
-		report(g, s, r, now)
-	case Renew:
-		renew(s, r, now)
-	case Withdraw:
-		withdraw(g, s, r.Taken, now)
-	case Finish:
-		finish(g, s, r, now)
-	case ValuesFailed:
-		s.valuesFailed(r.Values, now)
-	case Reset:
-		s.reset(now)
-	}
-	a.To = s.Breaker.Circuit
+	t := transaction{g, s, r, now, Answer{From: s.Breaker.Circuit, Now: now}}
+	operations[r.Op](&t)
 	s.Keep = max(s.Keep, g.keep(s))
-	return a
+	t.a.To = s.Breaker.Circuit
+	return t.a
 }
 
 // clamp makes what lies in the future count as now, so that a clock that was
-// ahead wedges nothing.
+// ahead blocks nothing.
 func (s *State) clamp(now int64) {
 	s.Breaker.Opened = min(s.Breaker.Opened, now)
 	s.Bucket.Stamp = min(s.Bucket.Stamp, now)
@@ -290,136 +290,127 @@ func (g *Guards) keep(s *State) int64 {
 	return keep
 }
 
-func permit(g *Guards, s *State, r *Request, now int64) (Refusal, Taken) {
-	if refusal, refused := s.Breaker.refuses(&g.Breaker, now); refused {
-		return refusal, Taken{}
-	}
-	if refusal, refused := adaptiveRefuses(g, s.Recent, r.Attempt); refused {
-		return refusal, Taken{}
-	}
-	return spend(g, s, r.TimedOut, now)
+// refuse answers with a refusal, and reports that there is one.
+func (t *transaction) refuse(r Refusal) bool {
+	t.a.Refusal = r
+	return true
 }
 
-// spend takes one retry from budget and bucket, or nothing from either.
-func spend(g *Guards, s *State, timedOut bool, now int64) (Refusal, Taken) {
-	taken := Taken{At: now}
-	if g.Budget.On {
-		w := window(&s.Budget, g.Budget.Window, now)
-		if refusal, refused := g.Budget.refuses(w, g.Priority, now); refused {
-			return refusal, Taken{}
-		}
+func (t *transaction) permit() { _ = t.breakerRefuses() || t.adaptiveRefuses() || t.retryRefused() }
+
+// retryRefused takes one retry from budget and bucket, or nothing from either.
+func (t *transaction) retryRefused() bool {
+	g, taken := t.g, Taken{At: t.now, Budget: t.g.Budget.On}
+	if g.Budget.On && t.budgetRefuses() {
+		return true
 	}
-	if t := &g.Tokens; t.Capacity > 0 {
-		taken.Cost = t.Cost
-		if timedOut {
-			taken.Cost = t.TimeoutCost
+	if g.Tokens.Capacity > 0 {
+		taken.Cost = g.Tokens.Cost
+		if t.r.TimedOut {
+			taken.Cost = g.Tokens.TimeoutCost
 		}
-		if refusal, refused := s.Bucket.take(t, taken.Cost, g.Priority, now); refused {
-			return refusal, Taken{}
+		if t.bucketRefuses(taken.Cost) {
+			return true
 		}
 	}
 	if g.Budget.On {
-		taken.Budget = true
-		count(s.Budget, retries, now)
+		count(t.s.Budget, retries, t.now)
 	}
-	return Refusal{}, taken
+	t.a.Taken = taken
+	return false
 }
 
-func admit(g *Guards, s *State, r *Request, now int64) (Refusal, Pass) {
-	refusal, refused := s.slotRefuses(g, r, now)
-	if refused && r.Waiting {
-		if open, is := s.Breaker.refuses(&g.Breaker, now); is && open.Circuit == Open {
-			refusal = open
-		} else {
-			return refusal, Pass{}
+func (t *transaction) admit() {
+	refused := t.slotRefuses()
+	if refused && t.r.Waiting {
+		noSlot := t.a.Refusal
+		if !t.breakerRefuses() || t.a.Refusal.Circuit != Open {
+			t.a.Refusal = noSlot
+			return
 		}
 	}
-	if !refused {
-		refusal, refused = s.Breaker.refuses(&g.Breaker, now)
+	if refused || t.breakerRefuses() {
+		t.withdraw(t.r.Taken)
+		return
 	}
-	if refused {
-		withdraw(g, s, r.Taken, now)
-		return refusal, Pass{}
+	t.enter()
+	if b := &t.g.Budget; b.On && t.r.Attempt == 1 {
+		window(&t.s.Budget, b.Window, t.now)
+		count(t.s.Budget, runs, t.now)
 	}
-	pass := s.enter(g, r, now)
-	if g.Budget.On && r.Attempt == 1 {
-		window(&s.Budget, g.Budget.Window, now)
-		count(s.Budget, runs, now)
-	}
-	return Refusal{}, pass
 }
 
-func admitCopy(g *Guards, s *State, r *Request, now int64) (Refusal, Taken, Pass) {
-	if refusal, refused := s.Breaker.refusesCopy(&g.Breaker, now); refused {
-		return refusal, Taken{}, Pass{}
+func (t *transaction) admitCopy() {
+	switch {
+	case t.breakerRefuses() || t.retryRefused():
+	case t.slotRefuses():
+		t.withdraw(t.a.Taken)
+		t.a.Taken = Taken{}
+	default:
+		t.enter()
 	}
-	refusal, taken := spend(g, s, r.TimedOut, now)
-	if refusal.Guard != None {
-		return refusal, Taken{}, Pass{}
-	}
-	if refusal, refused := s.slotRefuses(g, r, now); refused {
-		withdraw(g, s, taken, now)
-		return refusal, Taken{}, Pass{}
-	}
-	return Refusal{}, taken, s.enter(g, r, now)
 }
 
 // enter admits an attempt that no guard refuses.
-func (s *State) enter(g *Guards, r *Request, now int64) Pass {
-	pass := Pass{ID: r.ID}
-	s.takeSlot(g, r, &pass, now)
-	s.Breaker.enter(&g.Breaker, &pass, now)
-	return pass
+func (t *transaction) enter() {
+	t.a.Pass = Pass{ID: t.r.ID, Slot: t.wantsSlot()}
+	if t.a.Pass.Slot && t.r.Held < 0 {
+		t.s.Slots = append(t.s.Slots, Lease{t.r.ID, t.now + LeaseFor})
+	}
+	t.enterBreaker()
 }
 
-func report(g *Guards, s *State, r *Request, now int64) {
-	if g.Breaker.Named() {
-		s.Breaker.report(&g.Breaker, r.Pass, r.Outcome, now)
+func (t *transaction) report() {
+	r := t.r
+	t.reportBreaker()
+	if t.g.Adaptive && r.Outcome != Neither && r.Pass.Generation >= t.s.Forgot {
+		t.s.remember(int64(Failure - r.Outcome))
 	}
-	if g.Adaptive && r.Outcome != Neither && r.Pass.Generation >= s.Forgot {
-		s.remember(r.Outcome == Success)
-	}
-	if r.Pass.Slot {
-		s.Slots = release(s.Slots, r.Pass.ID)
-	}
+	t.freeSlot()
 }
 
-func renew(s *State, r *Request, now int64) {
-	if r.Pass.Place {
-		s.Breaker.renew(r.Pass, now)
-	}
-	if r.Pass.Slot {
-		s.renewSlot(r.Pass.ID, now)
+func (t *transaction) freeSlot() {
+	if t.r.Pass.Slot {
+		t.s.Slots = release(t.s.Slots, t.r.Pass.ID)
 	}
 }
 
-func withdraw(g *Guards, s *State, t Taken, now int64) {
-	if t.Budget && g.Budget.On {
-		takeBack(s.Budget, retries, t.At, now)
+func (t *transaction) renew() {
+	p := &t.r.Pass
+	if p.Place {
+		t.s.Breaker.renew(p.ID, t.now)
 	}
-	if t.Cost > 0 && g.Tokens.Capacity > 0 {
-		s.Bucket.give(&g.Tokens, t.Cost, now)
+	if p.Slot {
+		t.s.renewSlot(p.ID, t.now)
+	}
+}
+
+// withdraw gives back what a retry took.
+func (t *transaction) withdraw(taken Taken) {
+	if taken.Budget && t.g.Budget.On {
+		takeBack(t.s.Budget, retries, taken.At, t.now)
+	}
+	if taken.Cost > 0 && t.g.Tokens.Capacity > 0 {
+		t.s.Bucket.give(&t.g.Tokens, taken.Cost, t.now)
 	}
 }
 
 // finish gives back what the last retry of a run that succeeded took, or adds
 // what a success at once is worth (AWS's standard mode).
-func finish(g *Guards, s *State, r *Request, now int64) {
-	if g.Tokens.Capacity > 0 && r.Succeeded {
-		gift := r.Taken.Cost
-		if r.Attempt <= 1 {
-			gift = g.Tokens.Success
+func (t *transaction) finish() {
+	if t.g.Tokens.Capacity > 0 && t.r.Succeeded {
+		gift := t.r.Taken.Cost
+		if t.r.Attempt <= 1 {
+			gift = t.g.Tokens.Success
 		}
-		s.Bucket.give(&g.Tokens, gift, now)
+		t.s.Bucket.give(&t.g.Tokens, gift, t.now)
 	}
-	if r.Pass.Slot {
-		s.Slots = release(s.Slots, r.Pass.ID)
-	}
+	t.freeSlot()
 }
 
 // reset forgets everything but the slots that are held.
-func (s *State) reset(now int64) {
-	b := BreakerState{Generation: s.Breaker.Generation}
-	b.change(Closed, now)
-	*s = State{Used: now, Keep: s.Keep, Breaker: b, Forgot: b.Generation, Slots: s.Slots}
+func (t *transaction) reset() {
+	b := BreakerState{Generation: t.s.Breaker.Generation}
+	b.change(Closed, t.now)
+	*t.s = State{Used: t.now, Keep: t.s.Keep, Breaker: b, Forgot: b.Generation, Slots: t.s.Slots}
 }

@@ -1,42 +1,52 @@
 package guard
 
 import (
+	"encoding"
+	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 )
 
 func TestValuesAreRead(t *testing.T) {
-	breaker, err := ParseBreaker("12.5%, min=4,window=1m,open=1.5,probes=3")
-	if want := (Breaker{Rate: 125_000, Min: 4, Window: 60_000, Open: 1500, Probes: 3}); err != nil || breaker != want {
-		t.Errorf("%+v, %v", breaker, err)
+	for text, want := range map[string]any{
+		"12.5%, min=4,window=1m,open=1.5,probes=3": &Breaker{Rate: 125_000, Min: 4, Window: 60_000, Open: 1500, Probes: 3},
+		"5":                                      &Breaker{Row: 5, Open: 30_000, Probes: 1},
+		"0%":                                     &Budget{On: true, Min: 3, Window: 60_000},
+		"500,refill=0.5/s,reserve=20%,success=0": &Tokens{Capacity: 500, Cost: 5, TimeoutCost: 10, Refill: 500, Reserve: 200_000},
+		"4,wait=1m,of=retries":                   &Slots{N: 4, Wait: 60_000, Of: OfRetries},
+		"4,of=runs":                              &Slots{N: 4, Of: OfRuns},
+		"low":                                    pointer(Low),
+		"high":                                   pointer(High),
+		"normal":                                 pointer(Normal),
+	} {
+		got := reflect.New(reflect.TypeOf(want).Elem()).Interface()
+		if err := got.(encoding.TextUnmarshaler).UnmarshalText([]byte(text)); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
 	}
-	breaker, err = ParseBreaker("5")
-	if want := (Breaker{Row: 5, Open: 30_000, Probes: 1}); err != nil || breaker != want {
-		t.Errorf("%+v, %v", breaker, err)
-	}
-	budget, err := ParseBudget("0%")
-	if want := (Budget{On: true, Min: 3, Window: 60_000}); err != nil || budget != want {
-		t.Errorf("%+v, %v", budget, err)
-	}
-	tokens, err := ParseTokens("500,refill=0.5/s,reserve=20%,success=0")
-	if want := (Tokens{Capacity: 500, Cost: 5, TimeoutCost: 10, Refill: 500, Reserve: 200_000}); err != nil || tokens != want {
-		t.Errorf("%+v, %v", tokens, err)
-	}
-	slots, err := ParseSlots("4,wait=1m,of=retries")
-	if want := (Slots{N: 4, Wait: 60_000, Of: OfRetries}); err != nil || slots != want {
-		t.Errorf("%+v, %v", slots, err)
+}
+
+func pointer[T any](v T) *T { return &v }
+
+// TestSharesAreExact holds that each share with four decimals is read as it is
+// written, in parts per million.
+func TestSharesAreExact(t *testing.T) {
+	for n := range int64(million + 1) {
+		var b Budget
+		text := fmt.Sprintf("%d.%04d%%", n/10_000, n%10_000)
+		if err := b.UnmarshalText([]byte(text)); err != nil || b.Ratio != n {
+			t.Fatalf("%s: %d, %v", text, b.Ratio, err)
+		}
 	}
 }
 
 // TestValuesAreRefused holds that an error quotes what was typed and says what
 // would be right.
 func TestValuesAreRefused(t *testing.T) {
-	breaker := func(s string) error { _, err := ParseBreaker(s); return err }
-	budget := func(s string) error { _, err := ParseBudget(s); return err }
-	tokens := func(s string) error { _, err := ParseTokens(s); return err }
-	slots := func(s string) error { _, err := ParseSlots(s); return err }
+	breaker, budget, tokens, slots := new(Breaker), new(Budget), new(Tokens), new(Slots)
 	for _, c := range []struct {
-		read func(string) error
+		into encoding.TextUnmarshaler
 		text string
 		says string
 	}{
@@ -70,8 +80,9 @@ func TestValuesAreRefused(t *testing.T) {
 		{slots, "10001", `10000`},
 		{slots, "4,of=run", `of="run" is not known; it is attempts, retries or runs`},
 		{slots, "4,wait=-1", `negative`},
+		{new(Priority), "urgent", `"urgent" is not a priority; use low, normal or high`},
 	} {
-		if err := c.read(c.text); err == nil || !strings.Contains(err.Error(), c.says) {
+		if err := c.into.UnmarshalText([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q: %v, without %q", c.text, err, c.says)
 		}
 	}
@@ -82,17 +93,22 @@ func FuzzParse(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if b, err := ParseBreaker(s); err == nil && (b.Rate < 0 || b.Rate > million || b.Row < 0 || (b.Rate > 0) == (b.Row > 0) || b.Open < 1 || b.Probes < 1 || b.Probes > maxProbes || b.Rate > 0 && b.Window < minWindow) {
+		var b Breaker
+		var u Budget
+		var c Tokens
+		var n Slots
+		text := []byte(s)
+		if b.UnmarshalText(text) == nil && (b.Rate < 0 || b.Rate > million || b.Row < 0 || (b.Rate > 0) == (b.Row > 0) || b.Open < 1 || b.Probes < 1 || b.Probes > maxProbes || b.Rate > 0 && b.Window < minWindow) {
 			t.Errorf("%q: %+v", s, b)
 		}
-		if b, err := ParseBudget(s); err == nil && (b.Ratio < 0 || b.Ratio > million || b.Min < 0 || b.Window < minWindow || b.Window > maxDuration || b.Reserve < 0 || b.Reserve > million) {
-			t.Errorf("%q: %+v", s, b)
+		if u.UnmarshalText(text) == nil && (u.Ratio < 0 || u.Ratio > million || u.Min < 0 || u.Window < minWindow || u.Window > maxDuration || u.Reserve < 0 || u.Reserve > million) {
+			t.Errorf("%q: %+v", s, u)
 		}
-		if c, err := ParseTokens(s); err == nil && (c.Capacity < 1 || c.Cost < 1 || c.TimeoutCost < 1 || c.Success < 0 || c.Refill < 0) {
+		if c.UnmarshalText(text) == nil && (c.Capacity < 1 || c.Cost < 1 || c.TimeoutCost < 1 || c.Success < 0 || c.Refill < 0) {
 			t.Errorf("%q: %+v", s, c)
 		}
-		if c, err := ParseSlots(s); err == nil && (c.N < 1 || c.N > maxSlots || c.Wait < 0 || c.Wait > maxDuration) {
-			t.Errorf("%q: %+v", s, c)
+		if n.UnmarshalText(text) == nil && (n.N < 1 || n.N > maxSlots || n.Wait < 0 || n.Wait > maxDuration || n.Of < 0) {
+			t.Errorf("%q: %+v", s, n)
 		}
 	})
 }

@@ -100,7 +100,7 @@ func TestBucketStaysBetweenEmptyAndFull(t *testing.T) {
 				a := Do(g, &s, &Request{Op: Permit, Attempt: 2, TimedOut: r.IntN(2) == 0}, now)
 				if in := a.Refusal.RetryIn; a.Refusal.Guard != None && in >= 0 {
 					then := copyOf(t, &s)
-					if Do(g, &then, &Request{Op: Permit, Attempt: 2, TimedOut: a.Refusal.Figures[1] == c.TimeoutCost}, now+in).Refusal.Guard != None {
+					if Do(g, &then, &Request{Op: Permit, Attempt: 2, TimedOut: a.Refusal.Of == c.TimeoutCost}, now+in).Refusal.Guard != None {
 						t.Errorf("not let through after %d ms", in)
 					}
 				}

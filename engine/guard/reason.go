@@ -11,47 +11,41 @@ import (
 // Reason says which guard of a key refused, with its figures, and when it will
 // admit an attempt again.
 func (r *Refusal) Reason(g *Guards, key string) string {
-	f := r.Figures
 	switch r.Guard {
 	case KindBreaker:
-		return r.breakerReason(key)
+		if r.Circuit == HalfOpen {
+			return fmt.Sprintf("the breaker of %q is half-open, and %d of %s under way%s", key, r.Count, plural(r.Of, "probe is", "probes are"), r.again())
+		}
+		row := ""
+		if r.Also > 1 {
+			row = fmt.Sprintf(", and %s failed since", plural(r.Also-1, "probe", "probes"))
+		}
+		return fmt.Sprintf("the breaker of %q is open: %d of %s failed%s%s", key, r.Count, plural(r.Of, "attempt", "attempts"), row, r.again())
 	case KindBudget:
-		limit := g.Budget.limit(f[1], g.Priority)
 		return fmt.Sprintf("the retry budget of %q is spent: %s in the last %v, and the limit for %s is %s%s", key,
-			plural(f[0], "retry", "retries"), milliseconds(g.Budget.Window), plural(f[1], "run", "runs"), decimal(limit), r.again())
+			plural(r.Count, "retry", "retries"), milliseconds(g.Budget.Window), plural(r.Of, "run", "runs"),
+			decimal(g.Budget.limit(r.Of, g.Priority)), r.again())
 	case KindTokens:
 		kept := ""
-		if f[2] > 0 {
-			kept = fmt.Sprintf(" and has to leave %s", decimal(f[2]))
+		if r.Also > 0 {
+			kept = " and has to leave " + decimal(r.Also)
 		}
 		return fmt.Sprintf("the bucket of %q is too empty: it holds %s of %s, and a retry takes %d%s%s", key,
-			decimal(f[0]), plural(g.Tokens.Capacity, "token", "tokens"), f[1], kept, r.again())
+			decimal(r.Count), plural(g.Tokens.Capacity, "token", "tokens"), r.Of, kept, r.again())
 	case KindSlots:
 		holder := ""
-		switch {
-		case r.Holder != "" && f[0] > 1:
-			holder = fmt.Sprintf("; held by %s, and %d more", r.Holder, f[0]-1)
-		case r.Holder != "":
+		if r.Holder != "" {
 			holder = "; held by " + r.Holder
+			if r.Count > 1 {
+				holder += fmt.Sprintf(", and %d more", r.Count-1)
+			}
 		}
-		return fmt.Sprintf("no slot of %q is free: %d held, and --max-concurrent is %d%s", key, f[0], g.Slots.N, holder)
+		return fmt.Sprintf("no slot of %q is free: %d held, and --max-concurrent is %d%s", key, r.Count, g.Slots.N, holder)
 	case KindAdaptive:
-		return fmt.Sprintf("%q has had %d successes in the last %s: that is worth %s, not more", key, f[0],
-			plural(f[1], "attempt", "attempts"), plural(f[2], "attempt", "attempts"))
+		return fmt.Sprintf("%q has had %d successes in the last %s: that is worth %s, not more", key, r.Count,
+			plural(r.Of, "attempt", "attempts"), plural(r.Also, "attempt", "attempts"))
 	}
 	return ""
-}
-
-func (r *Refusal) breakerReason(key string) string {
-	f := r.Figures
-	if r.Circuit == HalfOpen {
-		return fmt.Sprintf("the breaker of %q is half-open, and %d of %s under way%s", key, f[0], plural(f[1], "probe is", "probes are"), r.again())
-	}
-	row := ""
-	if f[0] > 1 {
-		row = fmt.Sprintf(", and %s failed since", plural(f[0]-1, "probe", "probes"))
-	}
-	return fmt.Sprintf("the breaker of %q is open: %d of %s failed%s%s", key, f[1], plural(f[2], "attempt", "attempts"), row, r.again())
 }
 
 // again says when the guard will admit an attempt, where that is known.

@@ -1,7 +1,7 @@
 package guard
 
-// This file counts slots, and holds what slots and a breaker's places have in
-// common: leases.
+// This file holds what ends by itself, leases: slots, a breaker's places, and values
+// of rotated names that have failed (docs/rotation.md), which runs try last.
 
 import (
 	"cmp"
@@ -26,35 +26,56 @@ const (
 	OfRuns
 )
 
-// slotRefuses reports whether a slot is asked for and none is free. All slots of
-// a key are one pool: N are held, by any runs.
-func (s *State) slotRefuses(g *Guards, r *Request, now int64) (Refusal, bool) {
-	if !r.Slot || g.Slots.N == 0 {
-		return Refusal{}, false
-	}
-	held := r.Held
-	if held < 0 {
-		s.Slots = expire(s.Slots, now)
-		held = int64(len(s.Slots))
-	}
-	return Refusal{Guard: KindSlots, RetryIn: -1, Figures: [3]int64{held, g.Slots.N}}, held >= g.Slots.N
-}
+func (t *transaction) wantsSlot() bool { return t.r.Slot && t.g.Slots.N > 0 }
 
-// takeSlot takes a slot that is free.
-func (s *State) takeSlot(g *Guards, r *Request, pass *Pass, now int64) {
-	if !r.Slot || g.Slots.N == 0 {
-		return
+// slotRefuses refuses where a slot is asked for and none is free. All slots of
+// a key are one pool: N are held, by any runs.
+func (t *transaction) slotRefuses() bool {
+	if !t.wantsSlot() {
+		return false
 	}
-	pass.Slot = true
-	if r.Held < 0 {
-		s.Slots = append(s.Slots, Lease{r.ID, now + LeaseFor})
+	held := t.r.Held
+	if held < 0 {
+		t.s.Slots = expire(t.s.Slots, t.now)
+		held = int64(len(t.s.Slots))
 	}
+	return held >= t.g.Slots.N && t.refuse(Refusal{Guard: KindSlots, RetryIn: -1, Count: held, Of: t.g.Slots.N})
 }
 
 // renewSlot holds a slot for another lease. Where the lease was lost, the slot is
 // held again: what it stands for still runs.
 func (s *State) renewSlot(id, now int64) {
 	s.Slots = append(release(s.Slots, id), Lease{id, now + LeaseFor})
+}
+
+const (
+	// valuesFor is how long a value's failure counts, in milliseconds.
+	valuesFor = 30_000
+	// maxFailed is how many values are remembered: the last ones.
+	maxFailed = 100
+)
+
+// valuesFailed remembers that values have failed now.
+func (t *transaction) valuesFailed() {
+	failed := expire(t.s.Failed, t.now)
+	for _, v := range t.r.Values {
+		failed = append(release(failed, v), Lease{v, t.now + valuesFor})
+	}
+	t.s.Failed = failed[max(0, len(failed)-maxFailed):]
+}
+
+// FailedLately says which values have failed in the last 30 s.
+func (s *Snapshot) FailedLately(values []int64) []bool {
+	failed := make([]bool, len(values))
+	for i, v := range values {
+		failed[i] = slices.ContainsFunc(s.State.Failed, func(l Lease) bool { return l.ID == v && l.Until > s.Now })
+	}
+	return failed
+}
+
+// Lease is something that is held until a time, in milliseconds.
+type Lease struct {
+	ID, Until int64
 }
 
 // expire drops leases that have run out.

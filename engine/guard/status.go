@@ -84,24 +84,9 @@ func (s *Snapshot) Status(key string, g *Guards) Status {
 		left := max(float64(g.Tokens.Capacity)-view.Tokens.Missing, 0)
 		view.Tokens.Left = &left
 	}
-	for _, ok := range state.Recent {
-		if view.Adaptive.Outcomes++; ok {
-			view.Adaptive.Successes++
-		}
-	}
+	view.Adaptive.Successes, view.Adaptive.Outcomes = state.succeeded(), int64(len(state.Recent))
 	return view
 }
 
 // Forgotten reports whether the state is unused for as long as it is worth keeping.
 func (s *Snapshot) Forgotten() bool { return s.State.Used > 0 && s.Now-s.State.Used > s.State.Keep }
-
-// LeasedSlots is the number of slots whose leases have not run out.
-func (s *Snapshot) LeasedSlots() int64 {
-	n := int64(0)
-	for _, l := range s.State.Slots {
-		if l.Until > s.Now {
-			n++
-		}
-	}
-	return n
-}

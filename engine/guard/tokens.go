@@ -37,22 +37,23 @@ func (b *Bucket) refill(t *Tokens, now int64) {
 	}
 }
 
-// take pays for a retry, or takes nothing. What is reserved stays as the lower
-// part of the bucket: capacity x (1 - share).
-func (b *Bucket) take(t *Tokens, cost int64, p Priority, now int64) (Refusal, bool) {
-	b.refill(t, now)
-	left := t.Capacity*million - b.Missing
-	kept := t.Capacity * (2*million - p.Share(t.Reserve)) // in half millionths
+// bucketRefuses takes what a retry costs, or refuses. What is reserved stays as the
+// lower part of the bucket: capacity x (1 - share).
+func (t *transaction) bucketRefuses(cost int64) bool {
+	b, c := &t.s.Bucket, &t.g.Tokens
+	b.refill(c, t.now)
+	left := c.Capacity*million - b.Missing
+	kept := c.Capacity * (2*million - t.g.Priority.Share(c.Reserve)) // in half millionths
 	short := 2*cost*million + kept - 2*left
 	if short <= 0 {
 		b.Missing += cost * million
-		return Refusal{}, false
+		return false
 	}
-	refusal := Refusal{Guard: KindTokens, RetryIn: -1, Figures: [3]int64{max(left, 0), cost, kept / 2}}
-	if t.Refill > 0 && 2*cost*million+kept <= 2*t.Capacity*million {
-		refusal.RetryIn = ceilDiv(short, 2*t.Refill)
+	refusal := Refusal{Guard: KindTokens, RetryIn: -1, Count: max(left, 0), Of: cost, Also: kept / 2}
+	if c.Refill > 0 && 2*cost*million+kept <= 2*c.Capacity*million {
+		refusal.RetryIn = ceilDiv(short, 2*c.Refill)
 	}
-	return refusal, true
+	return t.refuse(refusal)
 }
 
 // give puts tokens back, never above the capacity.

@@ -61,11 +61,11 @@ func parse(t *testing.T, flag string) *Guards {
 	var err error
 	switch name {
 	case "--breaker":
-		g.Breaker, err = ParseBreaker(text)
+		err = g.Breaker.UnmarshalText([]byte(text))
 	case "--budget":
-		g.Budget, err = ParseBudget(text)
+		err = g.Budget.UnmarshalText([]byte(text))
 	case "--tokens":
-		g.Tokens, err = ParseTokens(text)
+		err = g.Tokens.UnmarshalText([]byte(text))
 	default:
 		t.Fatalf("flag %q", flag)
 	}
@@ -227,7 +227,7 @@ func TestTokensVectors(t *testing.T) {
 func TestAdaptiveVectors(t *testing.T) {
 	for _, v := range readVectors(t).Adaptive {
 		succeeded := int64(math.Round(v.Rate * 100))
-		if got := AdaptiveLimit(v.Attempts, succeeded, 100); got != v.Limit {
+		if got := adaptiveLimit(v.Attempts, succeeded, 100); got != v.Limit {
 			t.Errorf("%d attempts at a rate of %v: %d, not %d", v.Attempts, v.Rate, got, v.Limit)
 		}
 	}
@@ -237,8 +237,7 @@ func TestPriorityVectors(t *testing.T) {
 	for _, v := range readVectors(t).Priority {
 		for word, want := range v.Let {
 			g, s := parse(t, v.Flag), State{}
-			var err error
-			if g.Priority, err = ParsePriority(word); err != nil {
+			if err := g.Priority.UnmarshalText([]byte(word)); err != nil {
 				t.Fatal(err)
 			}
 			for range v.Runs {
@@ -264,8 +263,8 @@ func TestBreakerOpensForLongerEachTime(t *testing.T) {
 	}
 	for i, nth := range v.Nth {
 		refusal := attempt().Refusal
-		if want := v.Seconds[i] * 1000; refusal.RetryIn != want || refusal.Figures[0] != nth {
-			t.Fatalf("opening %d: open for %d ms, opened %d times, not %d ms", nth, refusal.RetryIn, refusal.Figures[0], want)
+		if want := v.Seconds[i] * 1000; refusal.RetryIn != want || refusal.Also != nth {
+			t.Fatalf("opening %d: open for %d ms, opened %d times, not %d ms", nth, refusal.RetryIn, refusal.Also, want)
 		}
 		now += refusal.RetryIn
 		Do(g, &s, &Request{Op: Report, Pass: attempt().Pass, Outcome: Failure}, now)

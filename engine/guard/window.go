@@ -4,7 +4,10 @@ package guard
 // slices. The slices begin at multiples of a tenth of the width since the epoch,
 // so that all processes agree on them.
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 const (
 	parts = 10
@@ -43,19 +46,15 @@ func (w *Window) advance(now int64) {
 	if moved == 0 {
 		return
 	}
-	w.Newest = current
-	var counts [parts][2]int64
-	for age := range int64(parts) {
-		at := min(max(age+moved, 0), parts)
-		if moved >= 0 && at < parts {
-			counts[at] = w.Counts[age]
-		} else if moved < 0 {
-			for kind := range counts[at] {
-				counts[at][kind] = min(counts[at][kind]+w.Counts[age][kind], maxCount)
+	before := w.Counts
+	w.Newest, w.Counts = current, [parts][2]int64{}
+	for age, counts := range before {
+		if at := max(int64(age)+moved, 0); at < parts {
+			for kind, n := range counts {
+				w.Counts[at][kind] = min(w.Counts[at][kind]+n, maxCount)
 			}
 		}
 	}
-	w.Counts = counts
 }
 
 // sum adds up the newest n slices; advance comes before it.
@@ -79,13 +78,8 @@ func window(all *[]Window, width, now int64) *Window {
 	i := slices.IndexFunc(*all, func(w Window) bool { return w.Width == width })
 	if i < 0 {
 		if len(*all) == maxWidths {
-			oldest := 0
-			for k := range *all {
-				if (*all)[k].Used < (*all)[oldest].Used {
-					oldest = k
-				}
-			}
-			*all = slices.Delete(*all, oldest, oldest+1)
+			oldest := slices.MinFunc(*all, func(a, b Window) int { return cmp.Compare(a.Used, b.Used) }).Width
+			*all = slices.DeleteFunc(*all, func(w Window) bool { return w.Width == oldest })
 		}
 		i = len(*all)
 		*all = append(*all, Window{Width: width, Newest: slice(width, now)})
@@ -112,8 +106,7 @@ func takeBack(all []Window, kind int, at, now int64) {
 	for i := range all {
 		w := &all[i]
 		w.advance(now)
-		age := max(w.Newest-slice(w.Width, at), 0)
-		if age < parts {
+		if age := max(w.Newest-slice(w.Width, at), 0); age < parts {
 			w.Counts[age][kind] = max(w.Counts[age][kind]-1, 0)
 		}
 	}

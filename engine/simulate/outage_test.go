@@ -184,7 +184,8 @@ func TestSameNumbersSameRun(t *testing.T) {
 // A budget of 10 % shows as 1.1 calls a client: a hundred retries for a thousand
 // runs within its window.
 func TestBudgetBoundsTheCalls(t *testing.T) {
-	budget, err := guard.ParseBudget("10%")
+	var budget guard.Budget
+	err := budget.UnmarshalText([]byte("10%"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +199,8 @@ func TestBudgetBoundsTheCalls(t *testing.T) {
 // A breaker lets all first calls through, since they begin together, and then
 // nothing: an open one refuses before a wait.
 func TestBreakerEndsTheCalls(t *testing.T) {
-	breaker, err := guard.ParseBreaker("50%")
+	var breaker guard.Breaker
+	err := breaker.UnmarshalText([]byte("50%"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +214,8 @@ func TestBreakerEndsTheCalls(t *testing.T) {
 // A breaker that opens again and again lets probes through, which close it once
 // the server is back. A probe of more than its lease renews it.
 func TestBreakerProbes(t *testing.T) {
-	breaker, err := guard.ParseBreaker("2,open=5s")
+	var breaker guard.Breaker
+	err := breaker.UnmarshalText([]byte("2,open=5s"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +237,8 @@ func TestBreakerProbes(t *testing.T) {
 }
 
 func TestTokensAndAdaptive(t *testing.T) {
-	tokens, err := guard.ParseTokens("500")
+	var tokens guard.Tokens
+	err := tokens.UnmarshalText([]byte("500"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +258,8 @@ func TestTokensAndAdaptive(t *testing.T) {
 // refused; with one they come in turn.
 func TestSlots(t *testing.T) {
 	run := func(value string, p engine.Policy) Herd {
-		slots, err := guard.ParseSlots(value)
+		var slots guard.Slots
+		err := slots.UnmarshalText([]byte(value))
 		if err != nil {
 			t.Fatal(err)
 		}

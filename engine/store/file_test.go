@@ -67,7 +67,7 @@ func TestNoUpdateIsLost(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if got := refusal(t, f).Figures[0]; got != 3200 {
+	if got := refusal(t, f).Count; got != 3200 {
 		t.Errorf("%d retries counted, not 3200", got)
 	}
 }
@@ -111,7 +111,7 @@ func TestADamagedRecordIsSetAside(t *testing.T) {
 			if err := os.WriteFile(path, raw, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if got := refusal(t, f).Figures[1]; got != 0 {
+			if got := refusal(t, f).Of; got != 0 {
 				t.Errorf("%d runs counted in a new record", got)
 			}
 			if len(*warnings) != 1 || !strings.Contains((*warnings)[0], path) {
@@ -121,7 +121,7 @@ func TestADamagedRecordIsSetAside(t *testing.T) {
 				t.Errorf("the copy: %d bytes, %v", len(kept), err)
 			}
 			do(t, f, budget, run)
-			if got := refusal(t, f).Figures[1]; got != 1 || len(*warnings) != 1 {
+			if got := refusal(t, f).Of; got != 1 || len(*warnings) != 1 {
 				t.Errorf("then %d runs, warnings %q", got, *warnings)
 			}
 		})

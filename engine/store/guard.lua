@@ -220,7 +220,7 @@ local function breakerRefuses()
   if not named or s.circuit == CLOSED then return nil, nil end
   if s.circuit == OPEN then
     local left = s.opened + min(s.openings, LONGEST) * g.open - now
-    local refusal = { BREAKER, left, OPEN, s.openings, s.failures, s.outcomes }
+    local refusal = { BREAKER, left, OPEN, s.failures, s.outcomes, s.openings }
     return left > 0 and refusal or nil, refusal
   end
   s.probes = expire(s.probes)

@@ -23,7 +23,7 @@ import (
 //go:embed guard.lua
 var script string
 
-const scriptSHA = "ac1a1eaaf7f6aada8876387deafb820f5590962c"
+const scriptSHA = "6f186f7d49af7664514d024b905943d59417c5d7"
 
 // Redis is a store on a server.
 type Redis struct {
@@ -65,7 +65,11 @@ func (s *Redis) Look(ctx context.Context, key string) (*guard.Snapshot, error) {
 	if err != nil || known.Forgotten() {
 		return nil, err
 	}
-	known.Held = known.LeasedSlots()
+	for _, l := range state.Slots {
+		if l.Until > list[0] {
+			known.Held++
+		}
+	}
 	return known, nil
 }
 
@@ -130,7 +134,7 @@ func readAnswer(n []int64) (a guard.Answer, damaged bool, err error) {
 	}
 	return guard.Answer{
 		Now: n[0], From: guard.Circuit(n[1]), To: guard.Circuit(n[2]),
-		Refusal: guard.Refusal{Guard: guard.Kind(n[4]), RetryIn: n[5], Circuit: guard.Circuit(n[6]), Figures: [3]int64(n[7:10])},
+		Refusal: guard.Refusal{Guard: guard.Kind(n[4]), RetryIn: n[5], Circuit: guard.Circuit(n[6]), Count: n[7], Of: n[8], Also: n[9]},
 		Taken:   guard.Taken{At: n[10], Budget: n[11] == 1, Cost: n[12]},
 		Pass:    guard.Pass{ID: n[13], Generation: n[14], Place: n[15] == 1, Slot: n[16] == 1},
 	}, n[3] == 1, nil

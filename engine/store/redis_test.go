@@ -332,7 +332,7 @@ func TestRedisHoldsManySlots(t *testing.T) {
 			t.Fatalf("slot %d: %+v", i, a.Refusal)
 		}
 	}
-	if a := take(1, many); a.Refusal.Guard != guard.KindSlots || a.Refusal.Figures[0] != many {
+	if a := take(1, many); a.Refusal.Guard != guard.KindSlots || a.Refusal.Count != many {
 		t.Errorf("%+v", a.Refusal)
 	}
 }

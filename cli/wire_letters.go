@@ -22,6 +22,7 @@ import (
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/engine/queue"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // keeper keeps one run. It is an engine.Letters, and a sink that sees when the run
@@ -163,7 +164,7 @@ func (k *keeper) letter(l *engine.Letter, outcome string) *queue.Letter {
 	letter := &queue.Letter{
 		Version: queue.Version, ID: queue.NewID(k.first, id.RunID), IdempotencyKey: queue.Text(id.Key), Name: queue.Text(name),
 		Command: queue.Texts(k.o.Command), Cwd: queue.Text(k.cwd), Umask: fmt.Sprintf("%04o", umask()), Policy: kept(k.o.Settings),
-		FirstFailedAt: queue.Time{Time: k.first}, Count: 1, Host: queue.Text(host), User: queue.Text(userName()),
+		FirstFailedAt: text.Time{Time: k.first}, Count: 1, Host: queue.Text(host), User: queue.Text(userName()),
 		EnvNames: []queue.Text{},
 	}
 	letter.Env, letter.EnvNames = keptVariables(id.Environ, k.o.Letters.Env)
@@ -189,15 +190,15 @@ func (k *keeper) describe(letter *queue.Letter, l *engine.Letter, outcome string
 		letter.Signal = &signal
 	}
 	letter.Attempts, letter.MaxAttempts = l.Attempts, k.o.Policy.Attempts
-	letter.LastFailedAt = queue.Time{Time: k.last}
+	letter.LastFailedAt = text.Time{Time: k.last}
 	letter.Rehearsed = k.rehearsed
 	letter.DueAt, letter.Schedule, letter.DeadlineAt = nil, nil, nil
 	if !l.Deadline.IsZero() {
-		letter.DeadlineAt = &queue.Time{Time: l.Deadline}
+		letter.DeadlineAt = &text.Time{Time: l.Deadline}
 	}
 	if outcome == "parked" {
 		letter.ExitCode = r.ExitCode
-		letter.DueAt = &queue.Time{Time: l.DueAt}
+		letter.DueAt = &text.Time{Time: l.DueAt}
 		letter.Schedule = &queue.Schedule{Step: l.Place.Step, PreviousMs: l.Place.Previous.Milliseconds(), WaitMs: d.Wait.Milliseconds(), Rotation: l.Rotation}
 	}
 }

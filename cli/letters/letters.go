@@ -345,7 +345,7 @@ func (v *view) detail(w io.Writer, e *queue.Entry) error {
 	row("last failure", l.LastFailedAt.String())
 	for _, at := range []struct {
 		name string
-		time *queue.Time
+		time *text.Time
 	}{{"due", l.DueAt}, {"deadline", l.DeadlineAt}} {
 		if at.time != nil {
 			row(at.name, at.time.String())

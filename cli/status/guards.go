@@ -14,7 +14,6 @@ import (
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/message"
-	"github.com/retrysh/retry/engine/registry"
 	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
@@ -102,10 +101,7 @@ func breakerCell(s *guard.Status, now time.Time) string {
 	b := &s.Breaker
 	parts := []string{strings.ReplaceAll(b.State, "_", "-")}
 	if b.OpenUntil != nil {
-		var until registry.Time
-		if until.UnmarshalJSON([]byte(`"`+*b.OpenUntil+`"`)) == nil {
-			parts[0] += " until " + clock(&until, now)
-		}
+		parts[0] += " until " + clock(b.OpenUntil, now)
 	}
 	if b.Failures != nil && b.Outcomes != nil {
 		parts = append(parts, fmt.Sprintf("%d of %d failed", *b.Failures, *b.Outcomes))

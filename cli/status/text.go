@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/registry"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // rows is the table of runs, a line each.
@@ -39,7 +40,7 @@ func next(e *registry.Entry, now time.Time) string {
 }
 
 // clock is a time of today, or a date and a time.
-func clock(t *registry.Time, now time.Time) string {
+func clock(t *text.Time, now time.Time) string {
 	switch {
 	case t == nil:
 		return "-"
@@ -64,7 +65,7 @@ func details(e *registry.Entry, now time.Time) [][]string {
 			table = append(table, []string{name, value})
 		}
 	}
-	at := func(name string, t *registry.Time) {
+	at := func(name string, t *text.Time) {
 		if t != nil {
 			row(name, clock(t, now))
 		}

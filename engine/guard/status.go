@@ -27,11 +27,10 @@ type Status struct {
 		State string `json:"state"`
 		// Failures of Outcomes are those of the window while the breaker is closed,
 		// else those that opened it.
-		Failures *int64 `json:"failures"`
-		Outcomes *int64 `json:"outcomes"`
-		Row      int64  `json:"failures_in_a_row"`
-		// OpenUntil is in RFC 3339 with milliseconds, UTC.
-		OpenUntil *string `json:"open_until"`
+		Failures  *int64     `json:"failures"`
+		Outcomes  *int64     `json:"outcomes"`
+		Row       int64      `json:"failures_in_a_row"`
+		OpenUntil *text.Time `json:"open_until"`
 	} `json:"breaker"`
 	Budget *BudgetStatus `json:"budget"`
 	Slots  struct {
@@ -69,8 +68,7 @@ func (s *Snapshot) Status(key string, g *Guards) Status {
 		shown.Failures, shown.Outcomes = &failed, &total
 	}
 	if b.Circuit == Open && g.Breaker.Named() {
-		until := time.UnixMilli(b.Opened + g.Breaker.openFor(b.Openings)).UTC().Format(text.Timestamp)
-		shown.OpenUntil = &until
+		shown.OpenUntil = &text.Time{Time: time.UnixMilli(b.Opened + g.Breaker.openFor(b.Openings))}
 	}
 	if g.Budget.On {
 		windows := slices.Clone(state.Budget)

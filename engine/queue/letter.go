@@ -55,10 +55,10 @@ type Letter struct {
 	Verdict        string            `json:"verdict"`
 	Attempts       int               `json:"attempts"`
 	MaxAttempts    int               `json:"max_attempts"` // 0: unlimited
-	FirstFailedAt  Time              `json:"first_failed_at"`
-	LastFailedAt   Time              `json:"last_failed_at"`
-	DueAt          *Time             `json:"due_at"`
-	DeadlineAt     *Time             `json:"deadline_at"`
+	FirstFailedAt  text.Time         `json:"first_failed_at"`
+	LastFailedAt   text.Time         `json:"last_failed_at"`
+	DueAt          *text.Time        `json:"due_at"`
+	DeadlineAt     *text.Time        `json:"deadline_at"`
 	Schedule       *Schedule         `json:"schedule"` // nil unless parked
 	Redrives       int               `json:"redrives"`
 	Count          int               `json:"count"` // runs that were joined to one letter
@@ -128,14 +128,6 @@ func convert[To, From ~string](from []From) []To {
 	}
 	return to
 }
-
-// Time is a moment, written in RFC 3339 with milliseconds, UTC.
-type Time struct{ time.Time }
-
-// MarshalJSON writes t.
-func (t Time) MarshalJSON() ([]byte, error) { return json.Marshal(t.String()) }
-
-func (t Time) String() string { return t.UTC().Format(text.Timestamp) }
 
 // NewID returns the id of the letter of a run whose first failure was at the
 // time: 20261124T015407Z-1b4e28ba.

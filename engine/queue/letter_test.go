@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/rotate"
+	"github.com/retrysh/retry/engine/text"
 )
 
 const (
@@ -24,7 +25,7 @@ func sample() *Letter {
 		Version: Version, ID: NewID(failedAt, sampleRun), RunID: sampleRun, IdempotencyKey: sampleRun, Name: "import",
 		Command: []Text{"sh", "-c", "exit 3"}, Cwd: "/srv", Umask: "0022", Policy: map[string][]Text{"attempts": {"2"}},
 		Outcome: "exhausted", ExitCode: 3, Reason: "exit 3", Verdict: "unknown", Attempts: 2, MaxAttempts: 2,
-		FirstFailedAt: Time{failedAt}, LastFailedAt: Time{failedAt.Add(time.Second)}, Count: 1,
+		FirstFailedAt: text.Time{Time: failedAt}, LastFailedAt: text.Time{Time: failedAt.Add(time.Second)}, Count: 1,
 		Env: map[string]Text{"PATH": "/bin"}, EnvNames: []Text{"HOME"}, Host: "h", User: "u",
 	}
 }
@@ -32,7 +33,7 @@ func sample() *Letter {
 // parkedSample is one of a run that waits until a minute after it failed.
 func parkedSample() *Letter {
 	l := sample()
-	due := Time{failedAt.Add(time.Minute)}
+	due := text.Time{Time: failedAt.Add(time.Minute)}
 	l.Outcome, l.DueAt, l.Schedule = "parked", &due, &Schedule{Step: 3, PreviousMs: 500, WaitMs: 59000}
 	return l
 }
@@ -87,7 +88,7 @@ func TestDecodeRefusesWhatCannotBeRun(t *testing.T) {
 		"a bad umask":          {func(l *Letter) { l.Umask = "0999" }, "umask"},
 		"a bad outcome":        {func(l *Letter) { l.Outcome = "succeeded" }, "outcome"},
 		"negative attempts":    {func(l *Letter) { l.Attempts = -1 }, "at least 0"},
-		"no time":              {func(l *Letter) { l.LastFailedAt = Time{} }, "when the run failed"},
+		"no time":              {func(l *Letter) { l.LastFailedAt = text.Time{} }, "when the run failed"},
 		"no digest":            {func(l *Letter) { l.Stdin.Present = true }, "what its input is"},
 		"a bad variable":       {func(l *Letter) { l.Env["A=B"] = "c" }, "not a variable"},
 		"a bad run":            {func(l *Letter) { l.RunID = "../../x" }, "run_id"},
@@ -146,7 +147,7 @@ func entries() []*Entry {
 	var all []*Entry
 	add := func(id, name, outcome string, redrives int, age time.Duration) {
 		l := parkedSample()
-		l.ID, l.Name, l.Redrives, l.FirstFailedAt = id, Text(name), redrives, Time{failedAt.Add(-age)}
+		l.ID, l.Name, l.Redrives, l.FirstFailedAt = id, Text(name), redrives, text.Time{Time: failedAt.Add(-age)}
 		if l.Outcome = outcome; outcome != "parked" {
 			l.Schedule, l.DueAt = nil, nil
 		}

@@ -7,11 +7,7 @@
 // what is shown. Nothing here sends a signal.
 package registry
 
-import (
-	"time"
-
-	"github.com/retrysh/retry/engine/text"
-)
+import "github.com/retrysh/retry/engine/text"
 
 // Status says what a run does.
 type Status string
@@ -26,54 +22,37 @@ const (
 
 // Run is what is shown of a run.
 type Run struct {
-	RunID         string    `json:"run_id"`
-	Name          string    `json:"name"`
-	PID           int       `json:"pid"`
-	Command       []string  `json:"command"`
-	Cwd           string    `json:"cwd"`
-	Status        Status    `json:"status"`
-	Attempt       int       `json:"attempt"`
-	MaxAttempts   int       `json:"max_attempts"`
-	StartedAt     *Time     `json:"started_at"`
-	DeadlineAt    *Time     `json:"deadline_at"`
-	NextAttemptAt *Time     `json:"next_attempt_at"`
-	NextDelayMS   *float64  `json:"next_delay_ms"`
-	LastExit      *int      `json:"last_exit"`
-	LastReason    *string   `json:"last_reason"`
-	Verdict       *string   `json:"verdict"`
-	Rule          *string   `json:"rule"`
-	Attempts      []Attempt `json:"attempts"`
-	Key           string    `json:"key"`
-	Policy        string    `json:"policy"`
-	Depth         int       `json:"depth"`
-	Host          string    `json:"host"`
+	RunID         string     `json:"run_id"`
+	Name          string     `json:"name"`
+	PID           int        `json:"pid"`
+	Command       []string   `json:"command"`
+	Cwd           string     `json:"cwd"`
+	Status        Status     `json:"status"`
+	Attempt       int        `json:"attempt"`
+	MaxAttempts   int        `json:"max_attempts"`
+	StartedAt     *text.Time `json:"started_at"`
+	DeadlineAt    *text.Time `json:"deadline_at"`
+	NextAttemptAt *text.Time `json:"next_attempt_at"`
+	NextDelayMS   *float64   `json:"next_delay_ms"`
+	LastExit      *int       `json:"last_exit"`
+	LastReason    *string    `json:"last_reason"`
+	Verdict       *string    `json:"verdict"`
+	Rule          *string    `json:"rule"`
+	Attempts      []Attempt  `json:"attempts"`
+	Key           string     `json:"key"`
+	Policy        string     `json:"policy"`
+	Depth         int        `json:"depth"`
+	Host          string     `json:"host"`
 }
 
 // Attempt is one of a run. What is not known before its end is nil until then.
 type Attempt struct {
-	Attempt   int     `json:"attempt"`
-	StartedAt *Time   `json:"started_at"`
-	EndedAt   *Time   `json:"ended_at,omitempty"`
-	ExitCode  *int    `json:"exit_code,omitempty"`
-	Reason    *string `json:"reason,omitempty"`
+	Attempt   int        `json:"attempt"`
+	StartedAt *text.Time `json:"started_at"`
+	EndedAt   *text.Time `json:"ended_at,omitempty"`
+	ExitCode  *int       `json:"exit_code,omitempty"`
+	Reason    *string    `json:"reason,omitempty"`
 }
 
 // mostAttempts are kept in a record.
 const mostAttempts = 32
-
-// Time is written with milliseconds, in UTC.
-type Time struct{ time.Time }
-
-// MarshalJSON writes the time.
-func (t Time) MarshalJSON() ([]byte, error) {
-	return t.UTC().AppendFormat(nil, `"`+text.Timestamp+`"`), nil
-}
-
-// UnmarshalJSON reads the time. Null is no time, and leaves it as it is.
-func (t *Time) UnmarshalJSON(b []byte) (err error) {
-	if string(b) == "null" {
-		return nil
-	}
-	t.Time, err = time.Parse(`"`+time.RFC3339+`"`, string(b))
-	return err
-}

@@ -16,6 +16,14 @@ import (
 // Timestamp is RFC 3339 with milliseconds.
 const Timestamp = "2006-01-02T15:04:05.000Z07:00"
 
+// Time is a moment, which JSON has as a Timestamp in UTC.
+type Time struct{ time.Time }
+
+// MarshalJSON writes t.
+func (t Time) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }
+
+func (t Time) String() string { return t.UTC().Format(Timestamp) }
+
 // WriteJSON writes v as one line of JSON, with <, > and & as they are.
 func WriteJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)

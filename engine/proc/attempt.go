@@ -142,9 +142,8 @@ func (a *running) endsBeforeStart() bool {
 // notStarted is the result where the program was asked to end before there was
 // a command to deal with it: the signal ends the program as in a wait.
 func (a *running) notStarted(cancelled attempt.Signal) {
-	n, _ := signals.NumberOf(cancelled)
 	a.result.Cancelled = cancelled
-	a.result.Signal, a.result.ExitCode = cancelled, exitcodes.OfSignal(n)
+	a.result.Signal, a.result.ExitCode = cancelled, signals.ExitCode(cancelled)
 }
 
 // failed is the result where the command could not be started.
@@ -390,11 +389,7 @@ func (a *running) contextEnded() {
 }
 
 // handleSignals handles the signals that have arrived.
-func (a *running) handleSignals() {
-	for d := a.signals.Next(a.inbox); d != nil; d = a.signals.Next(a.inbox) {
-		a.signals.Answer(d, a.handleSignal(d.Signal))
-	}
-}
+func (a *running) handleSignals() { a.signals.Handle(a.inbox, a.handleSignal) }
 
 // handleSignal handles one signal and reports whether it was the attempt's: what comes
 // after the command has ended is not. The terminal signals the command and the

@@ -131,7 +131,7 @@ func (a *running) look() (reap.Ending, bool) {
 		// pause. The second leaves a continuation the time to be caught.
 		a.at(time.Now().Add(2*settleTime), func() {
 			if !a.over && reap.StandsStill(a.pid) && a.contAt.Before(noticed) {
-				signals.StopSelf(sig)
+				_ = syscall.Kill(syscall.Getpid(), sig)
 			}
 		})
 	}

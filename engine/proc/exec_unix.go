@@ -31,8 +31,7 @@ func Exec(s *Signals, argv, env []string) (int, error) {
 	defer runtime.UnlockOSThread()
 	if sig := s.RestoreAll(); sig != "" {
 		signals.Die(sig)
-		n, _ := signals.NumberOf(sig)
-		return exitcodes.OfSignal(n), errors.New("ended by " + string(sig))
+		return signals.ExitCode(sig), errors.New("ended by " + string(sig))
 	}
 	reap.Orphans() // the command would not know them
 	err := spawn.Each(argv[0], func(path string) error {

@@ -74,15 +74,15 @@ func Accompany(s *Signals, p *os.Process, ended <-chan struct{}) (asked attempt.
 			return asked
 		case <-inbox.Arrived():
 		}
-		for d := s.Next(inbox); d != nil; d = s.Next(inbox) {
-			if signals.Ends(d.Signal) {
-				asked = signals.NameOf(d.Signal)
+		s.Handle(inbox, func(sig syscall.Signal) bool {
+			if signals.Ends(sig) {
+				asked = signals.NameOf(sig)
 			}
-			if !signals.Stops(d.Signal) && !signals.Continues(d.Signal) {
-				_ = p.Signal(d.Signal)
+			if !signals.Stops(sig) && !signals.Continues(sig) {
+				_ = p.Signal(sig)
 			}
-			s.Answer(d, true)
-		}
+			return true
+		})
 	}
 }
 

@@ -6,20 +6,10 @@ package note
 // is ever noted.
 const Can = false
 
-// Start does nothing here.
-func Start(int) {}
-
-// Stop does nothing here.
-func Stop(int) {}
-
-// On is false here.
-func On(int) bool { return false }
-
-// Ignored is not known here.
+func Start(int)        {}
+func Stop(int)         {}
+func On(int) bool      { return false }
 func Ignored(int) bool { return false }
-
-// Has is false here.
-func Has(int) bool { return false }
-
-// Take is false here.
-func Take(int) bool { return false }
+func Has(int) bool     { return false }
+func Take(int) bool    { return false }
+func Exit(int) bool    { return false }

@@ -18,23 +18,27 @@ import (
 	"github.com/retrysh/retry/engine/proc/note"
 )
 
+// dyingTime is far more than a signal takes from one thread to another.
+const dyingTime = 20 * time.Millisecond
+
 // Die ends the program by sig, so that its parent sees the signal:
 // without a core file of its own and without Go's stacks. It returns where
 // that cannot be (PID 1, signals that do not end a process); the caller then
 // exits with 128+n.
 func Die(sig attempt.Signal) {
 	n, ok := NumberOf(sig)
-	if !ok || syscall.Getpid() == 1 {
+	number := syscall.Signal(n)
+	if !ok || Stops(number) || number == syscall.SIGSTOP || syscall.Getpid() == 1 {
 		return
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	leaveNoCore()
-	number := syscall.Signal(n)
-	switch number {
-	case syscall.SIGSTOP, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU:
-		return
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_CORE, &limit) == nil {
+		limit.Cur = 0
+		_ = unix.Setrlimit(unix.RLIMIT_CORE, &limit)
 	}
+	notDumpable()
 	setDefault(number)
 	unblock(number)
 	raise(number)
@@ -42,34 +46,19 @@ func Die(sig attempt.Signal) {
 	time.Sleep(dyingTime)
 }
 
-// dyingTime is far more than a signal takes from one thread to another.
-const dyingTime = 20 * time.Millisecond
-
-func leaveNoCore() {
-	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_CORE, &limit) == nil {
-		limit.Cur = 0
-		_ = unix.Setrlimit(unix.RLIMIT_CORE, &limit)
-	}
-	notDumpable()
-}
-
 // RestoreAll gives every caught signal its default action, for good, and
 // returns the first one that asks for the end and has not been acted on.
 func (s *Signals) RestoreAll() attempt.Signal {
 	s.Notify()
-	s.mu.Lock()
-	s.starting = true // what is noted from now on is handed out below, and nowhere else
-	s.mu.Unlock()
+	s.setStarting(true) // what is noted from now on is handed out below, and nowhere else
 	s.more.Lock()
-	s.given = true
-	s.stopNoting(earlySignals)
-	caught := slices.Concat(endingSignals, earlySignals)
-	for sig := range s.extra {
-		caught = append(caught, sig)
+	s.restored = true
+	stopNoting(earlySignals)
+	for _, sig := range earlySignals {
+		s.added[sig] = true
 	}
-	for _, sig := range caught {
-		if !s.ignored[sig].Load() {
+	for sig := range s.added {
+		if !isIgnored(sig) {
 			restore(sig)
 		}
 	}
@@ -79,8 +68,8 @@ func (s *Signals) RestoreAll() attempt.Signal {
 	// the channel.
 	s.forgetEarly()
 	leaveHandlers()
-	for _, sig := range slices.Concat(endingSignals, coreSignals) {
-		if sig != meeting && note.Take(int(sig)) {
+	for _, sig := range takeNoted(slices.Concat(endingSignals, coreSignals)) {
+		if sig != meeting {
 			s.Dispatch(sig)
 		}
 	}
@@ -97,7 +86,34 @@ func (s *Signals) RestoreAll() attempt.Signal {
 // restore gives sig an action of the kernel's own. That is the default one but
 // where sig asks for the end of PID 1, which the kernel would not let it do.
 func restore(sig syscall.Signal) {
-	if !Ends(sig) || syscall.Getpid() != 1 || !setExit(sig) {
+	if !Ends(sig) || syscall.Getpid() != 1 || !note.Exit(int(sig)) {
 		setDefault(sig)
+	}
+}
+
+// lookEvery is how often Interruptible looks for a signal: far below the 50 ms
+// in which the program ends during a wait.
+const lookEvery = 10 * time.Millisecond
+
+// Interruptible calls f, which may be slow. A signal that asks for the end and comes
+// meanwhile, or has come before, ends the program as its default action does. It is
+// for before Listen.
+func Interruptible(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-look.C:
+		}
+		if sig, ok := FirstNoted(); ok {
+			exitBy(sig)
+		}
 	}
 }

@@ -36,14 +36,15 @@ func SignalOf(n int) (attempt.Signal, bool) {
 // NameOf returns the name of this system's signal n. The two that the C
 // library keeps for itself (32 and 33 on Linux) have only a number.
 func NameOf(n syscall.Signal) attempt.Signal {
-	if name := unix.SignalName(n); name != "" {
-		return attempt.Signal(name)
+	name := unix.SignalName(n)
+	switch over := int(n) - realTimeMin; {
+	case name != "":
+	case realTimeMin == 0 || over < 0:
+		name = "SIG" + strconv.Itoa(int(n))
+	case over == 0:
+		name = "SIGRTMIN"
+	default:
+		name = "SIGRTMIN+" + strconv.Itoa(over)
 	}
-	if realTimeMin > 0 && int(n) >= realTimeMin {
-		if int(n) == realTimeMin {
-			return "SIGRTMIN"
-		}
-		return attempt.Signal("SIGRTMIN+" + strconv.Itoa(int(n)-realTimeMin))
-	}
-	return attempt.Signal("SIG" + strconv.Itoa(int(n)))
+	return attempt.Signal(name)
 }

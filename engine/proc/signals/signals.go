@@ -4,16 +4,15 @@
 // program by a signal, so that its parent sees it.
 //
 // What a signal means for a command, and how it gets there, is the attempt's
-// matter; nothing here sends one to another process. SIGCHLD is
-// package reap's.
+// matter; nothing here sends one to another process. SIGCHLD is package reap's.
 //
 // Locks, in the order in which they may be taken: catcher.more, then Signals.mu.
 // Under the first only os/signal and package note are called, under the second
-// nothing but system calls and channels that never block.
+// only system calls are made, and channels used that never block.
 package signals
 
-// This file decides whose a caught signal is: that of the attempts that run, or
-// of the wait between them. How signals are caught is each system's own matter.
+// This file decides whether a caught signal belongs to the attempts that run, or
+// to the wait between them.
 
 import (
 	"os"
@@ -32,9 +31,8 @@ import (
 // and from the shell.
 const Same = 100 * time.Millisecond
 
-// Later is when signals begin to be handed to a command, unless one that asks for
-// the end comes before: the wait for the command ends with it. What ends sooner is
-// spared the cost.
+// Later is how long a command runs before signals are handed to it, unless one that
+// asks for the end comes before. A command that ends sooner is spared the cost.
 const Later = 3 * time.Millisecond
 
 // Signals catches signals. While attempts run they are the attempts'; otherwise
@@ -44,13 +42,10 @@ type Signals struct {
 	cancelled chan attempt.Signal
 	woken     chan struct{}
 
-	// mine reports of a USR1 that it was sent to end a wait, and is never a command's.
-	mine atomic.Pointer[func() bool]
-	// stopping and going are called before the program stops with its job, and when
-	// it goes on; nil where that was not asked for.
-	stopping, going atomic.Pointer[func()]
+	mine   atomic.Pointer[func() bool]
+	onStop atomic.Pointer[[2]func()] // called before the program stops with its job, and when it goes on
 
-	mu      sync.Mutex // a leaf: only system calls while it is held
+	mu      sync.Mutex // a leaf
 	running []*Inbox   // of the attempts that run
 	asked   attempt.Signal
 	last    map[syscall.Signal]time.Time
@@ -61,29 +56,25 @@ type Signals struct {
 type Inbox struct {
 	takes   bool          // signals that reach the program are the command's too
 	arrived chan struct{} // has a token where something waits
-	waiting []*Delivery   // guarded by Signals.mu
+	waiting []*delivery   // guarded by Signals.mu
 }
 
-// Delivery is one signal on its way to all attempts that run. Whose it was is
+// delivery is one signal on its way to all attempts that run. Whose it was is
 // known when the last of them has answered.
-type Delivery struct {
-	Signal syscall.Signal
-
-	open  int  // answers that are missing
-	taken bool // by one of them at least
+type delivery struct {
+	signal syscall.Signal
+	open   int  // answers that are missing
+	taken  bool // by one of them at least
 }
 
-// New is a place for signals that none reach, for commands that only answer a
-// question. Listen makes the one that they do.
+// New returns a place for signals that none reach, for commands that only answer a
+// question. Listen returns the one that they do.
 func New() *Signals {
-	return &Signals{
-		cancelled: make(chan attempt.Signal, 16), woken: make(chan struct{}, 1),
-		last: map[syscall.Signal]time.Time{},
-	}
+	return &Signals{cancelled: make(chan attempt.Signal, 16), woken: make(chan struct{}, 1), last: map[syscall.Signal]time.Time{}}
 }
 
 // Cancelled delivers, after Notify, the signals that ask the program to end
-// (INT, TERM, HUP, QUIT) and arrived while no command ran whose they were.
+// (INT, TERM, HUP, QUIT) and belonged to no attempt.
 func (s *Signals) Cancelled() <-chan attempt.Signal { return s.cancelled }
 
 // Woken delivers, after Notify, a USR1 that arrived while no command ran: the wait is over.
@@ -98,20 +89,15 @@ func (s *Signals) isMine(sig syscall.Signal) bool {
 	return wakes(sig) && mine != nil && (*mine)()
 }
 
-// wake ends the wait, if there is one.
-func (s *Signals) wake() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if slices.ContainsFunc(s.running, func(in *Inbox) bool { return in.takes }) {
-		return
-	}
+// offer sends v where the channel takes it at once.
+func offer[T any](to chan<- T, v T) {
 	select {
-	case s.woken <- struct{}{}:
+	case to <- v:
 	default:
 	}
 }
 
-// Enter makes in the inbox of an attempt that runs. Where the program has been
+// Enter adds the inbox of an attempt that runs. Where the program has been
 // asked to end, and that has not been received from Cancelled, it returns the
 // signal: no command is to be run. A copy beside another attempt also gets what
 // the other one has got.
@@ -132,12 +118,11 @@ func (s *Signals) Enter(in *Inbox, copy int) attempt.Signal {
 		default:
 		}
 	}
-	if s.asked != "" {
-		return s.asked
-	}
-	select {
-	case s.asked = <-s.cancelled:
-	default:
+	if s.asked == "" {
+		select {
+		case s.asked = <-s.cancelled:
+		default:
+		}
 	}
 	return s.asked
 }
@@ -146,12 +131,8 @@ func (s *Signals) Enter(in *Inbox, copy int) attempt.Signal {
 func (s *Signals) Leave(in *Inbox) {
 	s.mu.Lock()
 	s.running = slices.DeleteFunc(s.running, func(other *Inbox) bool { return other == in })
-	rest := in.waiting
-	in.waiting = nil
 	s.mu.Unlock()
-	for _, d := range rest {
-		s.Answer(d, false)
-	}
+	s.Handle(in, func(syscall.Signal) bool { return false })
 }
 
 // NewInbox is for one attempt. takes says that the signals that reach the program
@@ -161,9 +142,24 @@ func NewInbox(takes bool) *Inbox { return &Inbox{takes: takes, arrived: make(cha
 // Arrived has a token where something waits.
 func (in *Inbox) Arrived() <-chan struct{} { return in.arrived }
 
-// Next returns the oldest signal that waits in an inbox, nil for none. It has to
-// be answered.
-func (s *Signals) Next(in *Inbox) *Delivery {
+// Handle calls take for each signal that waits in an inbox, the oldest first. take
+// reports whether the signal was the attempt's: what comes after the command has
+// ended is not.
+func (s *Signals) Handle(in *Inbox, take func(syscall.Signal) bool) {
+	for d := s.next(in); d != nil; d = s.next(in) {
+		taken := take(d.signal)
+		s.mu.Lock()
+		d.open--
+		d.taken = d.taken || taken
+		last := d.open == 0
+		s.mu.Unlock()
+		if last {
+			s.conclude(d)
+		}
+	}
+}
+
+func (s *Signals) next(in *Inbox) *delivery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(in.waiting) == 0 {
@@ -174,69 +170,51 @@ func (s *Signals) Next(in *Inbox) *Delivery {
 	return d
 }
 
-// Answer says whether a signal was the attempt's: what comes after the command
-// has ended is not.
-func (s *Signals) Answer(d *Delivery, taken bool) {
-	s.mu.Lock()
-	d.open--
-	d.taken = d.taken || taken
-	last := d.open == 0
-	s.mu.Unlock()
-	if last {
-		s.conclude(d)
-	}
-}
-
 // Dispatch hands one signal to the attempts that run, or to the wait.
 func (s *Signals) Dispatch(sig syscall.Signal) {
-	if s.isMine(sig) {
-		s.wake()
-		return
-	}
-	d := &Delivery{Signal: sig}
+	mine := s.isMine(sig)
+	d := &delivery{signal: sig}
 	s.mu.Lock()
-	if s.repeated(sig, time.Now()) {
-		s.mu.Unlock()
-		return
+	switch {
+	case mine:
+		if !slices.ContainsFunc(s.running, func(in *Inbox) bool { return in.takes }) {
+			offer(s.woken, struct{}{})
+		}
+	case !s.repeated(sig):
+		s.deliverTo(d)
+		if d.open == 0 {
+			defer s.conclude(d)
+		}
 	}
+	s.mu.Unlock()
+}
+
+// deliverTo puts d into the inboxes of those that get it; s.mu is held.
+func (s *Signals) deliverTo(d *delivery) {
 	for _, in := range s.running {
-		if !in.takes && !Stops(sig) && !Continues(sig) {
+		if !in.takes && !Stops(d.signal) && !Continues(d.signal) {
 			continue
 		}
 		d.open++
 		in.waiting = append(in.waiting, d)
-		select {
-		case in.arrived <- struct{}{}:
-		default: // there is a token already
+		offer(in.arrived, struct{}{})
+		if Ends(d.signal) {
+			s.asked = NameOf(d.signal)
 		}
-		if Ends(sig) {
-			s.asked = NameOf(sig)
-		}
-	}
-	nobodys := d.open == 0
-	s.mu.Unlock()
-	if nobodys {
-		s.conclude(d)
 	}
 }
 
 // conclude deals with a signal of which all attempts know whether it was theirs.
-func (s *Signals) conclude(d *Delivery) {
-	switch sig := d.Signal; {
+func (s *Signals) conclude(d *delivery) {
+	switch sig := d.signal; {
 	case Stops(sig):
 		s.stop(sig) // when every command has been stopped
 	case d.taken:
 	case Ends(sig):
-		select {
-		case s.cancelled <- NameOf(sig):
-		default: // sixteen are waiting already
-		}
+		offer(s.cancelled, NameOf(sig))
 		time.AfterFunc(stuckTime, func() { s.endStuck(sig) })
 	case wakes(sig):
-		select {
-		case s.woken <- struct{}{}:
-		default:
-		}
+		offer(s.woken, struct{}{})
 	case slices.Contains(coreSignals, sig):
 		Die(NameOf(sig)) // as without a handler
 	}
@@ -245,35 +223,21 @@ func (s *Signals) conclude(d *Delivery) {
 // OnStop has stopping called before the terminal stops the program (Ctrl-Z), and
 // going when it goes on.
 func (s *Signals) OnStop(stopping, going func()) {
-	if s.stopping.Swap(&stopping) == nil {
+	if s.onStop.Swap(&[2]func(){stopping, going}) == nil {
 		s.catchStop()
 	}
-	s.going.Store(&going)
-}
-
-// stop stops the program.
-func (s *Signals) stop(sig syscall.Signal) {
-	stopping, going := s.stopping.Load(), s.going.Load()
-	if stopping == nil || going == nil {
-		StopSelf(sigStop)
-		return
-	}
-	(*stopping)()
-	s.stopAsUncaught(sig)
-	(*going)()
 }
 
 // repeated reports whether sig, which asks for the end, came a moment ago already.
 // Every other signal is passed on as often as it comes. s.mu is held.
-func (s *Signals) repeated(sig syscall.Signal, now time.Time) bool {
+func (s *Signals) repeated(sig syscall.Signal) bool {
 	if !Ends(sig) {
 		return false
 	}
-	before, seen := s.last[sig]
-	if seen && now.Sub(before) < Same {
+	if time.Since(s.last[sig]) < Same {
 		return true
 	}
-	s.last[sig] = now
+	s.last[sig] = time.Now()
 	return false
 }
 
@@ -291,8 +255,19 @@ func (s *Signals) endStuck(sig syscall.Signal) {
 		time.AfterFunc(stuckTime, func() { s.endStuck(sig) })
 		return
 	}
+	exitBy(sig)
+}
+
+// exitBy ends the program by sig, or by its code: PID 1 cannot die by a signal.
+func exitBy(sig syscall.Signal) {
 	Die(NameOf(sig))
-	os.Exit(exitcodes.OfSignal(int(sig))) // PID 1 cannot die by a signal
+	os.Exit(exitcodes.OfSignal(int(sig)))
+}
+
+// ExitCode is the code by which a shell shows a death by s.
+func ExitCode(s attempt.Signal) int {
+	n, _ := NumberOf(s)
+	return exitcodes.OfSignal(n)
 }
 
 // Ends reports whether sig asks a program to end.

@@ -5,14 +5,12 @@ package signals
 import (
 	"os"
 	"syscall"
+	"time"
 	"unsafe"
 )
 
 // There are no real-time signals on macOS.
-const (
-	realTimeMin = 0
-	realTimeMax = 0
-)
+const realTimeMin, realTimeMax = 0, 0
 
 // Forwarded are the signals, beyond those that ask for the end, that are passed
 // on to a command in a process group of its own. Those that stop a program come
@@ -22,18 +20,12 @@ func Forwarded() []syscall.Signal {
 		syscall.SIGINFO, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGTSTP)
 }
 
-// earlySignals are meant for the command, and may reach the program as soon as
-// the command has said that it handles them.
-var earlySignals = []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH}
-
-// coreSignals are passed on while a command runs and end the program otherwise.
-var coreSignals = []syscall.Signal{syscall.SIGABRT}
-
-// strayFaults are sent to the program as any other signal may be, by kill(1) say,
-// and look to Go's runtime as a fault of the program's own, which it answers by
-// printing its stacks until they are asked for. What the runtime itself has raised
-// it keeps.
-var strayFaults = []os.Signal{syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE}
+// These are explained for Linux.
+var (
+	earlySignals = []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH}
+	coreSignals  = []syscall.Signal{syscall.SIGABRT}
+	strayFaults  = []os.Signal{syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE}
+)
 
 // meeting is not sent here.
 const meeting = syscall.Signal(0)
@@ -50,15 +42,36 @@ func ignoredNow(sig syscall.Signal) bool {
 	return errno == 0 && old[0] == ignore
 }
 
-// setDefault gives sig its default action behind the back of Go's runtime.
+// setDefault gives sig its default action, of which Go's runtime knows nothing.
 func setDefault(sig syscall.Signal) {
 	var action rawAction
 	_, _, _ = syscall.RawSyscall(syscall.SYS_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&action)), 0)
 }
 
-// restoreAction has nothing to restore: Go's actions stay in place here.
-func restoreAction(syscall.Signal) {}
+// unblock removes sig from the calling thread's mask.
+func unblock(sig syscall.Signal) {
+	const sigUnblock = 2 // SIG_UNBLOCK of sys/signal.h
+	mask := uint32(1) << (uint(sig) - 1)
+	_, _, _ = syscall.RawSyscall(syscall.SYS___PTHREAD_SIGMASK, sigUnblock, uintptr(unsafe.Pointer(&mask)), 0)
+}
+
+// raise sends sig to the program.
+func raise(sig syscall.Signal) { _ = syscall.Kill(syscall.Getpid(), sig) }
+
+// awaitHandlers gives a handler that runs on another thread the time to end:
+// far more than it takes.
+func awaitHandlers() { time.Sleep(time.Millisecond) }
+func leaveHandlers() { awaitHandlers() }
 
 // stopAsUncaught stops the program: what it would read of Go's action here is not
 // what could be put back.
-func (s *Signals) stopAsUncaught(syscall.Signal) { StopSelf(sigStop) }
+func stopAsUncaught(syscall.Signal) { stopSelf() }
+
+// Handles is not known here.
+func Handles(int, syscall.Signal) bool { return false }
+
+// The following have nothing to do: the core limit is enough, and Go's actions stay
+// in place.
+func notDumpable()                 {}
+func restoreAction(syscall.Signal) {}
+func NoStacks()                    {}

@@ -3,10 +3,17 @@ package signals
 // This file holds what Linux alone knows about signals.
 
 import (
+	"bytes"
 	"os"
 	"runtime"
+	"strconv"
 	"syscall"
+	"time"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/retrysh/retry/engine/proc/note"
 )
 
 // The real-time signals as the C libraries count them (signal(7)): 32 and 33
@@ -44,11 +51,41 @@ var coreSignals = []syscall.Signal{syscall.SIGABRT, syscall.SIGTRAP, syscall.SIG
 // strayFaults are sent to the program as any other signal may be, by kill(1) say,
 // and look to Go's runtime as a fault of the program's own, which it answers by
 // printing its stacks until they are asked for. What the runtime itself has raised
-// it keeps. Those of faultSignals are not the runtime's any more.
+// it keeps: it turns its own into errors that code may recover from, as package fmt does.
 var strayFaults = []os.Signal{syscall.SIGSEGV, syscall.SIGBUS}
 
-// meeting is a signal that no kernel sends, and that Go's threads never block.
-const meeting = syscall.SIGSTKFLT
+// faultSignals are answered so too, and the runtime does not need them itself.
+var faultSignals = []syscall.Signal{syscall.SIGILL, syscall.SIGFPE}
+
+// putAside are the runtime's actions for signals that are caught later, where
+// these cannot be noted: catching a signal that the runtime handles already does
+// not put its action back.
+var putAside [realTimeMin]*rawAction
+
+// NoStacks lets the signals that make Go's runtime print its stacks end the
+// program as they end any other, QUIT and those of coreSignals after Listen or
+// RestoreDispositions. Call it first of all.
+func NoStacks() {
+	for _, sig := range faultSignals {
+		setDefault(sig)
+	}
+	for _, sig := range append([]syscall.Signal{syscall.SIGQUIT}, coreSignals...) {
+		if note.Can {
+			note.Start(int(sig))
+			continue
+		}
+		putAside[sig] = new(rawAction)
+		sigaction(sig, &rawAction{}, putAside[sig])
+	}
+}
+
+// restoreAction gives a signal back to the runtime, which hands it out from now
+// on.
+func restoreAction(sig syscall.Signal) {
+	if int(sig) < len(putAside) && putAside[sig] != nil {
+		sigaction(sig, putAside[sig], nil)
+	}
+}
 
 // rawAction is large enough for the kernel's sigaction on every architecture.
 // All zeros is the default action without flags.
@@ -57,7 +94,7 @@ type rawAction [32]uintptr
 // sigsetSize is the kernel's, in bytes, on all architectures but MIPS.
 const sigsetSize = 8
 
-// sigaction is rt_sigaction(2), behind the back of Go's runtime; either action
+// sigaction is rt_sigaction(2), of which Go's runtime knows nothing; either action
 // may be nil.
 func sigaction(sig syscall.Signal, action, old *rawAction) syscall.Errno {
 	_, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(action)), uintptr(unsafe.Pointer(old)), sigsetSize, 0, 0)
@@ -77,22 +114,124 @@ func ignoredNow(sig syscall.Signal) bool {
 // QUIT and its like.
 func setDefault(sig syscall.Signal) { sigaction(sig, &rawAction{}, nil) }
 
-// unblock lets sig through to the calling thread.
+// unblock removes sig from the calling thread's mask.
 func unblock(sig syscall.Signal) {
 	const sigUnblock = 1 // SIG_UNBLOCK of uapi/asm-generic/signal-defs.h
 	mask := uint64(1) << (uint(sig) - 1)
 	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, sigUnblock, uintptr(unsafe.Pointer(&mask)), 0, sigsetSize, 0, 0)
 }
 
+// raise sends sig to the calling thread.
+func raise(sig syscall.Signal) { _ = unix.Tgkill(unix.Getpid(), unix.Gettid(), sig) }
+
 // stopAsUncaught stops the program by the action that sig has without a handler:
 // none where no process could continue it, as in an orphaned process group (setpgid(2)).
 // The signal goes to this thread, which acts on it before it goes on.
-func (s *Signals) stopAsUncaught(sig syscall.Signal) {
+func stopAsUncaught(sig syscall.Signal) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var caught rawAction
 	if sigaction(sig, &rawAction{}, &caught) == 0 {
 		raise(sig)
 		sigaction(sig, &caught, nil)
+	}
+}
+
+// notDumpable keeps the kernel from dumping core even where a pipe handler
+// takes it whatever the limit (core(5)).
+func notDumpable() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
+
+// handlerLimit is how long awaitHandlers waits at most.
+const handlerLimit = 100 * time.Millisecond
+
+// awaitHandlers waits until no signal that asks for the end is on its way to a
+// handler, and no other thread is in one.
+func awaitHandlers() {
+	for end := time.Now().Add(handlerLimit); handling() && time.Now().Before(end); {
+		time.Sleep(50 * time.Microsecond)
+	}
+}
+
+// handling reports whether a signal waits for a thread to take it, or another
+// thread handles one: Go's handlers block all signals, while its threads never
+// block SEGV otherwise.
+func handling() bool {
+	const ending = 1<<(syscall.SIGINT-1) | 1<<(syscall.SIGQUIT-1) | 1<<(syscall.SIGTERM-1) | 1<<(syscall.SIGHUP-1)
+	for _, thread := range threads() {
+		status, err := os.ReadFile("/proc/self/task/" + strconv.Itoa(thread) + "/status")
+		if err != nil {
+			continue // the thread has ended
+		}
+		if signalMask(status, "SigBlk:\t")&(1<<(syscall.SIGSEGV-1)) != 0 || signalMask(status, "ShdPnd:\t")&ending != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// threads returns all threads but the calling one.
+func threads() (others []int) {
+	entries, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		time.Sleep(time.Millisecond)
+	}
+	for _, e := range entries {
+		if id, err := strconv.Atoi(e.Name()); err == nil && id != syscall.Gettid() {
+			others = append(others, id)
+		}
+	}
+	return others
+}
+
+// Handles reports whether a process has a handler for sig.
+func Handles(pid int, sig syscall.Signal) bool {
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	return err == nil && signalMask(status, "SigCgt:\t")&(1<<(sig-1)) != 0
+}
+
+// signalMask reads one line of a status file (proc(5)), 0 where it is not there.
+func signalMask(status []byte, name string) uint64 {
+	_, rest, _ := bytes.Cut(status, []byte(name))
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	mask, _ := strconv.ParseUint(string(line), 16, 64)
+	return mask
+}
+
+// meeting is a signal that no kernel sends, and that Go's threads never block.
+const meeting = syscall.SIGSTKFLT
+
+// leaveHandlers is awaitHandlers for before an exec, which ends the other
+// threads wherever they are, and a signal with them that one has taken and not
+// yet queued. A look at the masks cannot see a thread for which the kernel prepares
+// the handler: the signal is pending no more, and nothing is blocked yet. So every
+// thread runs a handler after the look, which takes too long for each attempt. Where
+// signals cannot be noted, one may be lost.
+func leaveHandlers() {
+	awaitHandlers()
+	if !note.Can {
+		return
+	}
+	// The handler stays: a signal that is taken late must not find Go's, which would
+	// print every stack.
+	note.Start(int(meeting))
+	end := time.Now().Add(handlerLimit)
+	for _, thread := range threads() {
+		meet(thread, end)
+	}
+}
+
+// meet returns when another thread has run a handler, and so has left every one
+// that it was in or on the way to, or at the end.
+func meet(thread int, end time.Time) {
+	note.Take(int(meeting))
+	defer note.Take(int(meeting)) // it was not meant for a command
+	err := unix.Tgkill(unix.Getpid(), thread, meeting)
+	for looks := 0; err == nil && !note.Has(int(meeting)) && time.Now().Before(end); looks++ {
+		if looks < 500 {
+			_, _, _ = syscall.RawSyscall(syscall.SYS_SCHED_YIELD, 0, 0, 0)
+			continue
+		}
+		time.Sleep(20 * time.Microsecond)
+		err = unix.Tgkill(unix.Getpid(), thread, 0) // it may have ended
 	}
 }

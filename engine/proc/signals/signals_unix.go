@@ -2,15 +2,13 @@
 
 package signals
 
-// This file is the sole owner of os/signal: it catches the signals that are
-// meant for the command or end the program, and says which it is.
+// This file catches the signals that are meant for the command or end the program.
 
 import (
 	"os"
 	"os/signal"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -25,23 +23,17 @@ var endingSignals = []syscall.Signal{syscall.SIGQUIT, syscall.SIGTERM, syscall.S
 // until they are waited for (package note), by Go's runtime from then on.
 type catcher struct {
 	caught   chan os.Signal
-	ignored  [mostSignals]atomic.Bool // at the start
-	catching sync.Once                // Notify
+	catching sync.Once // Notify
 
-	// more is held while signals are added, which takes a while; under it only
-	// os/signal and package note are called. extra are those that were added.
-	more  sync.Mutex
-	extra map[syscall.Signal]bool
-	given bool // no more are added (RestoreAll)
+	more     sync.Mutex // held while signals are added, which takes a while
+	added    map[syscall.Signal]bool
+	restored bool // no more are added (RestoreAll)
 
 	// turn has a token while a command is started in the foreground of a terminal:
 	// what is noted then is not handed out.
 	turn     chan struct{}
 	starting bool // guarded by Signals.mu
 }
-
-// mostSignals is more than any system has.
-const mostSignals = 128
 
 // Listen sees to it that no signal which asks for the end is lost from now on;
 // Notify hands them out. Those that were ignored when the program started (nohup)
@@ -50,38 +42,32 @@ const mostSignals = 128
 func Listen() *Signals {
 	s := New()
 	s.caught = make(chan os.Signal, 64)
-	s.extra = map[syscall.Signal]bool{}
+	s.added = map[syscall.Signal]bool{}
 	s.turn = make(chan struct{}, 1)
-	for _, sig := range endingSignals {
-		s.lookIgnored(sig)
-	}
-	if os.Getpid() == 1 {
+	switch {
+	case os.Getpid() == 1:
 		s.Notify()
 		go s.NotifyMore(earlySignals)
-	} else if !note.Can {
+	case !note.Can:
 		s.NotifyMore(earlySignals)
-	} else {
-		s.startNoting(endingSignals)
-		for _, sig := range earlySignals {
-			s.lookIgnored(sig)
-		}
-		s.startNoting(earlySignals)
+	default:
+		startNoting(endingSignals)
+		startNoting(earlySignals)
 	}
 	return s
 }
 
-// RestoreDispositions is Listen for a program that runs nothing: what asks for the end ends it,
-// and so does what has been noted by now (package early).
+// RestoreDispositions is Listen for a program that runs nothing: what asks for the end
+// ends it, and so does what has been noted by now (package early).
 func RestoreDispositions() {
-	for _, sig := range slices.Concat(endingSignals, earlySignals) {
+	all := slices.Concat(endingSignals, earlySignals)
+	for _, sig := range all {
 		if note.On(int(sig)) {
 			restore(sig)
 		}
 	}
-	for _, sig := range slices.Concat(endingSignals, earlySignals) {
-		if note.Has(int(sig)) {
-			Die(NameOf(sig))
-		}
+	for _, sig := range takeNoted(all) {
+		Die(NameOf(sig))
 	}
 	stray := make(chan os.Signal, 1)
 	signal.Notify(stray, strayFaults...)
@@ -95,10 +81,7 @@ func RestoreDispositions() {
 // a wait, or a command that has run for Later.
 func (s *Signals) Notify() {
 	s.catching.Do(func() {
-		for _, sig := range endingSignals {
-			s.notify(sig)
-		}
-		s.stopNoting(endingSignals)
+		s.add(endingSignals)
 		signal.Notify(s.caught, strayFaults...) // no system call: the runtime's handlers are in place
 		go s.deliver()
 		// This also hands out what was noted by a handler that was running when its
@@ -115,31 +98,65 @@ func (s *Signals) NotifyIfNoted() {
 	}
 }
 
+// NotifyMore catches what only a running command or a wait has a use for.
+func (s *Signals) NotifyMore(sigs []syscall.Signal) {
+	s.Notify()
+	s.add(sigs)
+	s.dispatchNoted()
+}
+
+func (s *Signals) add(sigs []syscall.Signal) {
+	s.more.Lock()
+	defer s.more.Unlock()
+	for _, sig := range sigs {
+		if s.restored || s.added[sig] {
+			continue
+		}
+		s.added[sig] = true
+		if !isIgnored(sig) {
+			signal.Notify(s.caught, sig)
+			restoreAction(sig)
+			note.Stop(int(sig))
+		}
+	}
+}
+
+// isIgnored reports whether sig was ignored at the start. Such a signal is never
+// caught, so that this does not change.
+func isIgnored(sig syscall.Signal) bool { return signal.Ignored(sig) || ignoredNow(sig) }
+
 // startNoting makes signals be noted, and nothing else, where this system has a way
 // to do it.
-func (s *Signals) startNoting(sigs []syscall.Signal) {
+func startNoting(sigs []syscall.Signal) {
 	for _, sig := range sigs {
-		if !s.ignored[sig].Load() {
+		if !isIgnored(sig) {
 			note.Start(int(sig))
 		}
 	}
 }
 
-// stopNoting ends what startNoting began.
-func (s *Signals) stopNoting(sigs []syscall.Signal) {
+func stopNoting(sigs []syscall.Signal) {
 	for _, sig := range sigs {
-		if !s.ignored[sig].Load() {
-			note.Stop(int(sig))
+		note.Stop(int(sig))
+	}
+}
+
+// takeNoted returns those of sigs that have been noted.
+func takeNoted(sigs []syscall.Signal) (noted []syscall.Signal) {
+	for _, sig := range sigs {
+		if note.Take(int(sig)) {
+			noted = append(noted, sig)
 		}
 	}
+	return noted
 }
 
 // dispatchNoted hands out what has been noted.
 func (s *Signals) dispatchNoted() {
 	var noted []syscall.Signal
 	s.mu.Lock()
-	if !s.starting { // what comes during a start is not meant
-		noted = takeNoted(endingSignals, takeNoted(earlySignals, nil))
+	if !s.starting {
+		noted = append(takeNoted(endingSignals), takeNoted(earlySignals)...)
 	}
 	s.mu.Unlock()
 	for _, sig := range noted {
@@ -147,18 +164,8 @@ func (s *Signals) dispatchNoted() {
 	}
 }
 
-// takeNoted puts those of sigs that have been noted before the rest.
-func takeNoted(sigs, rest []syscall.Signal) (noted []syscall.Signal) {
-	for _, sig := range sigs {
-		if note.Take(int(sig)) {
-			noted = append(noted, sig)
-		}
-	}
-	return append(noted, rest...)
-}
-
 // forgetEarly drops what was meant for a command when there was none, unless it
-// Ends a program.
+// ends a program.
 func (s *Signals) forgetEarly() {
 	for _, sig := range earlySignals {
 		if !note.Take(int(sig)) {
@@ -181,71 +188,26 @@ func FirstNoted() (sig syscall.Signal, ok bool) {
 	return 0, false
 }
 
-// lookIgnored looks whether sig was ignored at the start, which has to be asked
-// before Notify makes it forget.
-func (s *Signals) lookIgnored(sig syscall.Signal) {
-	if signal.Ignored(sig) || ignoredNow(sig) {
-		s.ignored[sig].Store(true)
-	}
-}
-
-func (s *Signals) notify(sig syscall.Signal) {
-	if !s.ignored[sig].Load() {
-		signal.Notify(s.caught, sig)
-		restoreAction(sig)
-	}
-}
-
-// NotifyMore catches what only a running command or a wait has a use for.
-func (s *Signals) NotifyMore(sigs []syscall.Signal) {
-	s.Notify()
-	s.add(sigs)
-	s.dispatchNoted()
-}
-
-func (s *Signals) add(sigs []syscall.Signal) {
-	s.more.Lock()
-	defer s.more.Unlock()
-	if s.given { // back, for good
-		return
-	}
-	for _, sig := range sigs {
-		if !s.extra[sig] {
-			s.extra[sig] = true
-			s.lookIgnored(sig)
-			s.notify(sig)
-			if slices.Contains(earlySignals, sig) {
-				s.stopNoting([]syscall.Signal{sig})
+func (s *Signals) deliver() {
+	for caught := range s.caught {
+		switch sig := caught.(type) {
+		case barrier:
+			close(sig)
+		case syscall.Signal:
+			if slices.Contains(strayFaults, caught) {
+				Die(NameOf(sig)) // as without a handler; PID 1 lives on
+			} else {
+				s.Dispatch(sig)
 			}
 		}
 	}
 }
 
-func (s *Signals) deliver() {
-	for sig := range s.caught {
-		if b, ok := sig.(barrier); ok {
-			close(b)
-			continue
-		}
-		n, ok := sig.(syscall.Signal)
-		switch {
-		case !ok:
-		case slices.Contains(strayFaults, sig):
-			Die(NameOf(n)) // as without a handler; PID 1 lives on
-		default:
-			s.Dispatch(n)
-		}
-	}
-}
-
-// barrier goes through the channel of caught signals: when it is closed, all
-// before it have been dispatched.
+// barrier is an os.Signal that goes through the channel of caught signals: when it
+// is closed, all before it have been dispatched.
 type barrier chan struct{}
 
-// Signal makes a barrier an os.Signal.
-func (barrier) Signal() {}
-
-// String makes a barrier an os.Signal.
+func (barrier) Signal()        {}
 func (barrier) String() string { return "barrier" }
 
 // flush returns when all signals caught so far have been dispatched.
@@ -253,6 +215,15 @@ func (s *Signals) flush() {
 	b := make(barrier)
 	s.caught <- b
 	<-b
+}
+
+// drain dispatches what Go's handlers have queued.
+func (s *Signals) drain() {
+	// Stop returns once Go's own queue has reached the channels.
+	passing := make(chan os.Signal, 1)
+	signal.Notify(passing, syscall.SIGTERM)
+	signal.Stop(passing)
+	s.flush()
 }
 
 // Settle returns when all signals that have reached the process by now have
@@ -268,10 +239,8 @@ func (s *Signals) Settle() {
 func (s *Signals) BeginStart() {
 	s.turn <- struct{}{}
 	s.Settle()
-	s.mu.Lock()
-	s.starting = true
-	s.mu.Unlock()
-	s.startNoting(endingSignals)
+	s.setStarting(true)
+	startNoting(endingSignals)
 	awaitHandlers()
 	s.drain()
 }
@@ -280,23 +249,18 @@ func (s *Signals) BeginStart() {
 // not have been there yet to get it. Where signals cannot be noted there is
 // nothing to distinguish the two, and that part is empty.
 func (s *Signals) EndStart() (meanwhile []syscall.Signal) {
-	s.stopNoting(endingSignals)
+	stopNoting(endingSignals)
 	awaitHandlers()
-	meanwhile = takeNoted(endingSignals, nil)
-	s.mu.Lock()
-	s.starting = false
-	s.mu.Unlock()
+	meanwhile = takeNoted(endingSignals)
+	s.setStarting(false)
 	<-s.turn
 	return meanwhile
 }
 
-// drain dispatches what Go's handlers have queued.
-func (s *Signals) drain() {
-	// Stop returns once Go's own queue has reached the channels.
-	passing := make(chan os.Signal, 1)
-	signal.Notify(passing, syscall.SIGTERM)
-	signal.Stop(passing)
-	s.flush()
+func (s *Signals) setStarting(starting bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.starting = starting
 }
 
 // Stops reports whether sig asks a program to stop (job control).
@@ -309,10 +273,20 @@ func Continues(sig syscall.Signal) bool { return sig == syscall.SIGCONT }
 // wakes reports whether sig ends a wait.
 func wakes(sig syscall.Signal) bool { return sig == syscall.SIGUSR1 }
 
-const sigStop = syscall.SIGSTOP
-
-// StopSelf stops the whole program; it returns after the next CONT.
-func StopSelf(sig syscall.Signal) { _ = syscall.Kill(syscall.Getpid(), sig) }
-
 // catchStop has the terminal's stop caught.
 func (s *Signals) catchStop() { s.NotifyMore([]syscall.Signal{syscall.SIGTSTP}) }
+
+// stop stops the program.
+func (s *Signals) stop(sig syscall.Signal) {
+	call := s.onStop.Load()
+	if call == nil {
+		stopSelf()
+		return
+	}
+	call[0]()
+	stopAsUncaught(sig)
+	call[1]()
+}
+
+// stopSelf returns after the next CONT.
+func stopSelf() { _ = syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) }

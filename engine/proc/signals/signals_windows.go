@@ -1,7 +1,7 @@
 package signals
 
-// This file is the sole owner of os/signal. Windows knows Ctrl-C and Ctrl-Break
-// (INT) and the closing of the console, logging off and shutting down (TERM).
+// This file catches signals. Windows knows Ctrl-C and Ctrl-Break (INT) and the closing
+// of the console, logging off and shutting down (TERM).
 
 import (
 	"os"
@@ -23,9 +23,6 @@ func SignalOf(n int) (attempt.Signal, bool) {
 	return attempt.Signal(name), ok
 }
 
-// RestoreDispositions does nothing here: a program that runs nothing ends by its console.
-func RestoreDispositions() {}
-
 // NameOf returns the name of a signal.
 func NameOf(n syscall.Signal) attempt.Signal {
 	name, _ := SignalOf(int(n))
@@ -33,29 +30,20 @@ func NameOf(n syscall.Signal) attempt.Signal {
 }
 
 // catcher is how signals are caught here: from the start, by Go's runtime.
-type catcher struct{ caught chan os.Signal }
+type catcher struct{}
 
 // Listen begins to catch the signals that end the program. Call it once, early.
 func Listen() *Signals {
 	s := New()
-	s.caught = make(chan os.Signal, 16)
-	signal.Notify(s.caught, os.Interrupt, syscall.SIGTERM)
+	caught := make(chan os.Signal, 16)
+	signal.Notify(caught, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		for sig := range s.caught {
-			if n, ok := sig.(syscall.Signal); ok {
-				s.Dispatch(n)
-			}
+		for sig := range caught {
+			s.Dispatch(sig.(syscall.Signal))
 		}
 	}()
 	return s
 }
-
-// Notify does nothing: Listen has done it.
-func (s *Signals) Notify() {}
-
-func (s *Signals) NotifyIfNoted() {}
-
-func (*Signals) forgetEarly() {}
 
 // coreSignals are none: there is no kill(2) here.
 var coreSignals []syscall.Signal
@@ -65,14 +53,18 @@ func Stops(syscall.Signal) bool     { return false }
 func Continues(syscall.Signal) bool { return false }
 func wakes(syscall.Signal) bool     { return false }
 
-const sigStop = syscall.Signal(0)
-
-func StopSelf(syscall.Signal) {}
-
 // Die returns at once: a process cannot die by a signal here. The caller exits
 // with 128+n.
 func Die(attempt.Signal) {}
 
-func (s *Signals) catchStop() {}
+// Interruptible calls f: no signal is noted before Listen.
+func Interruptible(f func()) { f() }
 
-func (s *Signals) stopAsUncaught(syscall.Signal) {}
+// The following have nothing to do: signals are caught from Listen on.
+func NoStacks()                      {}
+func RestoreDispositions()           {}
+func (*Signals) Notify()             {}
+func (*Signals) NotifyIfNoted()      {}
+func (*Signals) forgetEarly()        {}
+func (*Signals) catchStop()          {}
+func (*Signals) stop(syscall.Signal) {}

@@ -119,7 +119,7 @@ func (k *keeper) Keep(ctx context.Context, l *engine.Letter) string {
 // add writes a new letter, and prints what fails.
 func (k *keeper) add(ctx context.Context, l *engine.Letter, outcome string) string {
 	letter := k.letter(l, outcome)
-	content := queue.Content{Tails: [2][]byte{l.Evidence.Stdout, l.Evidence.Stderr}}
+	content := queue.Content{Tails: queue.Tails{l.Evidence.Stdout, l.Evidence.Stderr}}
 	ctx, cancel := context.WithTimeout(ctx, inputWait)
 	defer cancel()
 	var err error
@@ -266,7 +266,7 @@ func (r *redriven) replace(_ context.Context, l *engine.Letter, outcome string) 
 		changed.Redrives = 0
 	}
 	r.describe(&changed, l, outcome)
-	if err := r.claim.Replace(&changed, &[2][]byte{l.Evidence.Stdout, l.Evidence.Stderr}); err != nil {
+	if err := r.claim.Replace(&changed, &queue.Tails{l.Evidence.Stdout, l.Evidence.Stderr}); err != nil {
 		r.out.complain("the letter cannot be written: %v", err)
 		return ""
 	}

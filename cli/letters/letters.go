@@ -71,13 +71,10 @@ func unmatched(c *mode.Call, words []string) (code int) {
 	return code
 }
 
-// leftAlone reports the letters that cannot be used and are not chosen.
-func leftAlone(c *mode.Call, all, chosen []*queue.Entry) {
-	for _, e := range all {
-		if !e.Usable() && !slices.Contains(chosen, e) {
-			fmt.Fprintf(c.Stderr, "retry: --%s: letter %s is left as it is: %s\n", c.Name, e.ID, message.Printable(e.Problem.Error()))
-		}
-	}
+// refuse reports why nothing is done.
+func refuse(c *mode.Call, err error) int {
+	c.Fail(err)
+	return exitcodes.Rejected
 }
 
 // ListFlags is the grammar of --letters.
@@ -107,23 +104,18 @@ func List(c mode.Call) int {
 	if err := mode.Parse(c, &g); err != nil {
 		return c.Usage(err)
 	}
-	d, all, path, err := list(g.DeadLetter)
+	d, chosen, path, err := list(g.DeadLetter)
 	if err != nil {
 		return c.Fail(err)
 	}
-	chosen, code := all, exitcodes.OK
-	var detail *queue.Entry
+	v, code := view{d: d, limit: int(g.RedriveMax), now: time.Now()}, exitcodes.OK
 	if len(g.Words) > 0 {
 		var without []string
-		chosen, without, err = queue.Select(all, g.Words, nil, func(e *queue.Entry, _ string, byID bool) bool {
-			if byID && len(g.Words) == 1 {
-				detail = e
-			}
-			return true
-		})
+		chosen, without, err = queue.Select(chosen, g.Words, nil, nil)
 		if code = unmatched(&c, without); err != nil {
 			return refuse(&c, err)
 		}
+		v.detail = len(g.Words) == 1 && len(chosen) == 1 && chosen[0].ByID
 	}
 	slices.SortStableFunc(chosen, queue.Older)
 	if len(chosen) == 0 {
@@ -132,24 +124,17 @@ func List(c mode.Call) int {
 			fmt.Fprintln(c.Stderr, "retry: no letters")
 		}
 	}
-	v := view{d: d, limit: int(g.RedriveMax), now: time.Now()}
 	return c.Print(code, func(w *os.File) error {
 		switch {
 		case g.JSON():
-			return v.json(w, path, chosen, detail)
-		case detail != nil:
-			return v.detail(w, detail)
+			return v.json(w, path, chosen)
+		case v.detail:
+			return v.letter(w, chosen[0])
 		case len(chosen) == 0:
 			return nil
 		}
 		return mode.Table(w, c.Width(), v.rows(chosen))
 	})
-}
-
-// refuse reports why nothing is done.
-func refuse(c *mode.Call, err error) int {
-	c.Fail(err)
-	return exitcodes.Rejected
 }
 
 // DiscardFlags is the grammar of --discard.
@@ -180,11 +165,7 @@ func Discard(c mode.Call) int {
 	if err != nil {
 		return c.Fail(err)
 	}
-	named := map[*queue.Entry]bool{} // by its id
-	chosen, without, err := queue.Select(all, g.Words, []string{queue.AllWord}, func(e *queue.Entry, _ string, byID bool) bool {
-		named[e] = named[e] || byID
-		return true
-	})
+	chosen, without, err := queue.Select(all, g.Words, []string{queue.AllWord}, nil)
 	code := unmatched(&c, without)
 	if err != nil {
 		return refuse(&c, err)
@@ -194,7 +175,7 @@ func Discard(c mode.Call) int {
 		if time.Since(e.Last()) < least {
 			continue
 		}
-		if err := discard(d, e, named[e]); err != nil {
+		if err := discard(d, e); err != nil {
 			fmt.Fprintf(c.Stderr, "retry: --discard: letter %s is left: %s\n", e.ID, message.Printable(err.Error()))
 			code = exitcodes.Rejected
 			continue
@@ -215,8 +196,8 @@ func Discard(c mode.Call) int {
 
 // discard removes a letter. One that cannot be read has to be named by its id, and
 // one that another user may have written is not removed.
-func discard(d *queue.Dir, e *queue.Entry, named bool) error {
-	if e.Foreign || !e.Usable() && !named {
+func discard(d *queue.Dir, e *queue.Entry) error {
+	if e.Foreign || !e.Usable() && !e.ByID {
 		return e.Problem
 	}
 	claim, now, err := d.Claim(e.ID)
@@ -232,12 +213,13 @@ func discard(d *queue.Dir, e *queue.Entry, named bool) error {
 
 // view is how letters are shown.
 type view struct {
-	d     *queue.Dir
-	limit int // of redrives, from where on a letter is poison
-	now   time.Time
+	d      *queue.Dir
+	limit  int // of redrives, from where on a letter is poison
+	now    time.Time
+	detail bool // all of the one letter is shown
 }
 
-func (v *view) json(w io.Writer, path string, chosen []*queue.Entry, detail *queue.Entry) error {
+func (v *view) json(w io.Writer, path string, chosen []*queue.Entry) error {
 	shown, problems := []any{}, map[string]string{}
 	for _, e := range chosen {
 		if !e.Usable() {
@@ -256,9 +238,9 @@ func (v *view) json(w io.Writer, path string, chosen []*queue.Entry, detail *que
 		fields["command"], fields["reason"] = queue.Texts(masked(e)), queue.Text(text.Masked(string(e.Letter.Reason)))
 		fields["env"] = slices.Sorted(maps.Keys(e.Letter.Env))
 		fields["status"], fields["claimed"] = e.Letter.Status(v.limit), e.Claimed
-		if e == detail {
-			stdout, stderr := v.d.Tails(e)
-			fields["stdout_tail"], fields["stderr_tail"] = queue.Text(stdout), queue.Text(stderr)
+		if v.detail {
+			tails := v.d.Tails(e)
+			fields["stdout_tail"], fields["stderr_tail"] = queue.Text(tails[0]), queue.Text(tails[1])
 		}
 		shown = append(shown, fields)
 	}
@@ -314,73 +296,49 @@ func ago(d time.Duration) string {
 	return fmt.Sprintf("%ds", d/time.Second)
 }
 
-// detail shows all of one letter, and its tails.
-func (v *view) detail(w io.Writer, e *queue.Entry) error {
+// letter shows all of one letter, and its tails.
+func (v *view) letter(w io.Writer, e *queue.Entry) error {
 	if !e.Usable() {
-		return mode.Table(w, 0, [][]string{{"id", e.ID}, {"status", "unreadable"}, {"problem", e.Problem.Error()}})
+		return mode.Table(w, 0, mode.Pairs("id", e.ID, "status", "unreadable", "problem", e.Problem.Error()))
 	}
-	l := e.Letter
-	rows := [][]string{{"id", l.ID}, {"status", l.Status(v.limit)}}
-	row := func(name, value string) {
-		if value != "" {
-			rows = append(rows, []string{name, value})
-		}
+	l, rule, input, rehearsed := e.Letter, "", "not kept", ""
+	if l.Rule != nil {
+		rule = text.Masked(string(*l.Rule))
 	}
-	row("name", string(l.Name))
-	row("command", strings.Join(masked(e), " "))
-	row("directory", string(l.Cwd))
-	row("umask", l.Umask)
+	if l.Stdin.Present {
+		input = fmt.Sprintf("%d bytes, SHA-256 %s", l.Stdin.Bytes, l.Stdin.SHA256)
+	}
+	if l.Rehearsed {
+		rehearsed = "yes: a pretended failure"
+	}
+	cells := []string{
+		"id", l.ID, "status", l.Status(v.limit), "name", string(l.Name), "command", strings.Join(masked(e), " "),
+		"directory", string(l.Cwd), "umask", l.Umask,
+	}
 	for _, flag := range slices.Sorted(maps.Keys(l.Policy)) {
 		for _, value := range l.Policy[flag] {
-			row("policy", "--"+flag+" "+text.MaskedValue(flag, string(value)))
+			cells = append(cells, "policy", "--"+flag+" "+text.MaskedValue(flag, string(value)))
 		}
 	}
-	row("outcome", fmt.Sprintf("%s, exit code %d, after %s", l.Outcome, l.ExitCode, message.Attempts(l.Attempts)))
-	row("reason", text.Masked(string(l.Reason)))
-	if l.Rule != nil {
-		row("rule", text.Masked(string(*l.Rule)))
-	}
-	row("verdict", l.Verdict)
-	row("first failure", l.FirstFailedAt.String())
-	row("last failure", l.LastFailedAt.String())
-	for _, at := range []struct {
-		name string
-		time *text.Time
-	}{{"due", l.DueAt}, {"deadline", l.DeadlineAt}} {
-		if at.time != nil {
-			row(at.name, at.time.String())
-		}
-	}
-	row("redrives", fmt.Sprint(l.Redrives))
-	row("count", fmt.Sprint(l.Count))
-	if row("input", "not kept"); l.Stdin.Present {
-		rows[len(rows)-1][1] = fmt.Sprintf("%d bytes, SHA-256 %s", l.Stdin.Bytes, l.Stdin.SHA256)
-	}
-	row("variables", strings.Join(slices.Sorted(maps.Keys(l.Env)), " "))
-	row("names only", strings.Join(queue.Strings(l.EnvNames), " "))
-	row("idempotency key", string(l.IdempotencyKey))
-	row("run", l.RunID)
-	row("trace", l.TraceID)
-	row("host", string(l.User)+"@"+string(l.Host))
-	if l.Rehearsed {
-		row("rehearsed", "yes: a pretended failure")
-	}
-	if err := mode.Table(w, 0, rows); err != nil {
+	cells = append(cells,
+		"outcome", fmt.Sprintf("%s, exit code %d, after %s", l.Outcome, l.ExitCode, message.Attempts(l.Attempts)),
+		"reason", text.Masked(string(l.Reason)), "rule", rule, "verdict", l.Verdict,
+		"first failure", l.FirstFailedAt.String(), "last failure", l.LastFailedAt.String(),
+		"due", l.DueAt.String(), "deadline", l.DeadlineAt.String(),
+		"redrives", fmt.Sprint(l.Redrives), "count", fmt.Sprint(l.Count), "input", input,
+		"variables", strings.Join(slices.Sorted(maps.Keys(l.Env)), " "), "names only", strings.Join(queue.Strings(l.EnvNames), " "),
+		"idempotency key", string(l.IdempotencyKey), "run", l.RunID, "trace", l.TraceID,
+		"host", string(l.User)+"@"+string(l.Host), "rehearsed", rehearsed,
+	)
+	if err := mode.Table(w, 0, mode.Pairs(cells...)); err != nil {
 		return err
 	}
-	stdout, stderr := v.d.Tails(e)
-	for _, tail := range []struct {
-		name string
-		text []byte
-	}{{"standard output", stdout}, {"standard error", stderr}} {
-		if tail.text == nil {
+	for i, tail := range v.d.Tails(e) {
+		if tail == nil {
 			continue
 		}
-		lines := strings.Split(strings.TrimSuffix(string(tail.text), "\n"), "\n")
-		for i, line := range lines {
-			lines[i] = strings.Map(harmless, line)
-		}
-		if _, err := fmt.Fprintf(w, "\n%s:\n%s\n", tail.name, strings.Join(lines, "\n")); err != nil {
+		name := [...]string{"standard output", "standard error"}[i]
+		if _, err := fmt.Fprintf(w, "\n%s:\n%s\n", name, strings.Map(harmless, strings.TrimSuffix(string(tail), "\n"))); err != nil {
 			return err
 		}
 	}
@@ -389,7 +347,7 @@ func (v *view) detail(w io.Writer, e *queue.Entry) error {
 
 // harmless replaces what moves the cursor of a terminal.
 func harmless(r rune) rune {
-	if r != '\t' && unicode.IsControl(r) {
+	if r != '\t' && r != '\n' && unicode.IsControl(r) {
 		return ' '
 	}
 	return r

@@ -82,7 +82,11 @@ func (r *Redriving) Do() int {
 	}
 	unmatched(&r.Call, without)
 	if len(r.Words) == 0 || slices.Contains(r.Words, queue.DueWord) {
-		leftAlone(&r.Call, all, chosen)
+		for _, e := range all {
+			if !e.Usable() && !slices.Contains(chosen, e) {
+				fmt.Fprintf(r.Stderr, "retry: --redrive: letter %s is left as it is: %s\n", e.ID, message.Printable(e.Problem.Error()))
+			}
+		}
 	}
 	named := func(word string) bool {
 		return word != queue.DueWord && word != queue.FailedWord && word != queue.AllWord
@@ -144,12 +148,12 @@ func (r *Redriving) one(e *queue.Entry) (started bool) {
 	result.Reason = text.Masked(result.Reason)
 	r.results = append(r.results, result)
 	r.count[result.Result]++
-	r.tell(&result)
+	r.print(&result)
 	return started
 }
 
-// tell prints the result of a letter.
-func (r *Redriving) tell(result *Result) {
+// print prints the result of a letter.
+func (r *Redriving) print(result *Result) {
 	w, line := io.Writer(r.Stderr), fmt.Sprintf("letter %s %s", result.ID, result.Result)
 	switch {
 	case result.Result == dryRun && r.JSON, r.Quiet && result.ExitCode != nil, r.Quiet && result.Result == Skipped:

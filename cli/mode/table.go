@@ -5,6 +5,7 @@ package mode
 import (
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -51,6 +52,17 @@ func Table(w io.Writer, width int, rows [][]string) error {
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
+}
+
+// Pairs are the rows of a table of names and values, given in turn, without those
+// whose value is "".
+func Pairs(cells ...string) (rows [][]string) {
+	for pair := range slices.Chunk(cells, 2) {
+		if pair[1] != "" {
+			rows = append(rows, pair)
+		}
+	}
+	return rows
 }
 
 // Print writes what a mode was asked for to standard output, and returns code,

@@ -9,6 +9,9 @@ package lockedfile
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"time"
 )
 
@@ -69,4 +72,28 @@ func OpenLocked(ctx context.Context, path string) (*File, error) {
 			return nil, err
 		}
 	}
+}
+
+// OwnDir returns an error where a directory, as stat describes it, is not the user's
+// alone. It is made by mkdir where it is missing, unless that is nil.
+func OwnDir(path string, stat func(string) (fs.FileInfo, error), mkdir func(string, fs.FileMode) error) error {
+	info, err := stat(path)
+	if mkdir != nil && errors.Is(err, fs.ErrNotExist) {
+		if err = mkdir(path, 0o700); err == nil {
+			err = os.Chmod(path, 0o700) // without the umask
+		}
+		if err == nil || errors.Is(err, fs.ErrExist) { // made by another process
+			info, err = stat(path)
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%q is not a directory", path)
+	}
+	if err := Own(info); err != nil {
+		return fmt.Errorf("the directory %q %w", path, err)
+	}
+	return nil
 }

@@ -42,7 +42,7 @@ type crash struct {
 
 var crashes = map[string]crash{
 	"add": {true, func(d *Dir) error {
-		_, err := d.Add(sample(), Content{Stdin: strings.NewReader("in"), Tails: [2][]byte{[]byte("out"), []byte("err")}}, false, 10)
+		_, err := d.Add(sample(), Content{Stdin: strings.NewReader("in"), Tails: Tails{[]byte("out"), []byte("err")}}, false, 10)
 		return err
 	}, func(l *Letter, whole bool) error {
 		if l == nil && whole || l != nil && l.Stdin.Bytes != 2 {
@@ -54,7 +54,7 @@ var crashes = map[string]crash{
 		l := sample()
 		l.RunID = "2" + sampleRun[1:]
 		l.ID = NewID(failedAt, l.RunID)
-		_, err := d.Add(l, Content{Tails: [2][]byte{[]byte("out"), nil}}, true, 10)
+		_, err := d.Add(l, Content{Tails: Tails{[]byte("out"), nil}}, true, 10)
 		return err
 	}, func(l *Letter, whole bool) error {
 		if l == nil || whole && l.Count != 2 || l.Count == 2 != (l.RunID[0] == '2') {
@@ -115,7 +115,7 @@ func killAtEach(t *testing.T, strace, name string, c *crash, call string) {
 	for whole := false; !whole; {
 		d := openDir(t)
 		if !c.empty {
-			add(t, d, sample(), Content{Tails: [2][]byte{[]byte("before"), nil}})
+			add(t, d, sample(), Content{Tails: Tails{[]byte("before"), nil}})
 		}
 		cmd := exec.Command(strace, "-qq", "-o", os.DevNull, "-e", "trace="+call,
 			"-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, killed+1), os.Args[0])

@@ -1,19 +1,19 @@
 package queue
 
-// This file reads a directory of letters. Letters are named by their ids. Names
-// that begin with a dot and an id are the lock of a letter, and files that the
-// holder of that lock builds or removes.
+// This file reads a directory of letters, which are named by their ids. What begins
+// with a dot and an id is the lock of a letter, or a file that the holder of that
+// lock builds or removes.
 
 import (
-	"bytes"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/retrysh/retry/engine/lockedfile"
 )
@@ -26,19 +26,23 @@ const (
 	stderrTail = "stderr.tail"
 )
 
-// tails are the last parts of the outputs, in the order that they are given in.
+// tails are the last parts of the outputs, in the order of Tails.
 var tails = [2]string{stdoutTail, stderrTail}
 
-// What a name that begins with a dot and an id ends in.
+// Ends of the names that begin with a dot and an id.
 const (
 	lockEnd = ".lock"
 	newEnd  = ".new"  // a letter that is being built
 	goneEnd = ".gone" // one that is being removed
 )
 
-// largestLetter bounds letter.json: the words of a command and its environment
-// are at most some MiB (execve(2)).
-const largestLetter = 32 << 20
+const (
+	// largestLetter bounds letter.json: the words of a command and its environment
+	// are at most some MiB (execve(2)).
+	largestLetter = 32 << 20
+	// largestTail is what is shown of a file that holds the last part of an output.
+	largestTail = 64 << 10
+)
 
 // Dir is a directory of letters.
 type Dir struct{ path string }
@@ -51,30 +55,18 @@ func Open(path string, create bool) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := os.Stat(path)
-	if create && errors.Is(err, fs.ErrNotExist) {
-		err = makeDir(path)
-		if err == nil {
-			info, err = os.Stat(path)
-		}
+	makeDir := mkdir
+	if !create {
+		makeDir = nil
 	}
-	switch {
-	case err != nil:
+	if err := lockedfile.OwnDir(path, os.Stat, makeDir); err != nil {
 		return nil, err
-	case !info.IsDir():
-		return nil, fmt.Errorf("%q is not a directory", path)
-	}
-	if err := lockedfile.Own(info); err != nil {
-		return nil, fmt.Errorf("the directory %q %w", path, err)
 	}
 	return &Dir{path}, nil
 }
 
-func makeDir(path string) error {
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		return err
-	}
-	if err := os.Chmod(path, 0o700); err != nil { // without the umask
+func mkdir(path string, mode fs.FileMode) error {
+	if err := os.MkdirAll(path, mode); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(path))
@@ -89,20 +81,29 @@ func (d *Dir) in(id, file string) string { return filepath.Join(d.path, id, file
 // beside is the path of what lies beside a letter.
 func (d *Dir) beside(id, end string) string { return filepath.Join(d.path, "."+id+end) }
 
-// List returns all letters. It removes the files of writers that were killed.
-func (d *Dir) List() ([]*Entry, error) {
+// names are the ids of the letters, and the other names that are there.
+func (d *Dir) names() (ids, others []string, err error) {
 	files, err := os.ReadDir(d.path)
+	for _, f := range files {
+		if name := f.Name(); isID(name) {
+			ids = append(ids, name)
+		} else {
+			others = append(others, name)
+		}
+	}
+	return ids, others, err
+}
+
+// List returns all letters. It removes the files of writers that were killed.
+func (d *Dir) List() (all []*Entry, err error) {
+	ids, others, err := d.names()
 	if err != nil {
 		return nil, err
 	}
-	var all []*Entry
-	claimed := d.clear(files)
-	for _, f := range files {
-		if !isID(f.Name()) {
-			continue
-		}
-		if e := d.read(f.Name()); e.Problem != ErrGone {
-			e.Claimed = claimed[e.ID]
+	claimed := d.clear(others)
+	for _, id := range ids {
+		if e := d.read(id); e.Problem != ErrGone {
+			e.Claimed = claimed[id]
 			all = append(all, &e)
 		}
 	}
@@ -111,15 +112,11 @@ func (d *Dir) List() ([]*Entry, error) {
 
 // clear removes the files of writers that were killed, and returns the letters
 // whose lock is held.
-func (d *Dir) clear(files []fs.DirEntry) (held map[string]bool) {
+func (d *Dir) clear(others []string) (held map[string]bool) {
 	held = map[string]bool{}
-	for _, f := range files {
-		name, hidden := strings.CutPrefix(f.Name(), ".")
-		if !hidden || len(name) < beforeDash+1+runDigits || !isID(name[:beforeDash+1+runDigits]) {
-			continue
-		}
-		id := name[:beforeDash+1+runDigits]
-		if _, known := held[id]; known {
+	for _, name := range others {
+		id := name[1:min(1+idLength, len(name))]
+		if _, known := held[id]; known || name[0] != '.' || !isID(id) {
 			continue
 		}
 		c, err := d.lock(id, 0)
@@ -204,18 +201,14 @@ func readFile(path string, most int64) ([]byte, error) {
 	return data, err
 }
 
-// largestTail is what is shown of a file that holds the last part of an output.
-const largestTail = 64 << 10
-
-// Tails returns the last parts of standard output and standard error, nil for
-// what is not there.
-func (d *Dir) Tails(e *Entry) (stdout, stderr []byte) {
-	if e.Foreign {
-		return nil, nil
+// Tails returns the last parts of the outputs.
+func (d *Dir) Tails(e *Entry) (outputs Tails) {
+	for i, name := range tails {
+		if !e.Foreign {
+			outputs[i], _ = readFile(d.in(e.ID, name), largestTail)
+		}
 	}
-	stdout, _ = readFile(d.in(e.ID, stdoutTail), largestTail)
-	stderr, _ = readFile(d.in(e.ID, stderrTail), largestTail)
-	return stdout, stderr
+	return outputs
 }
 
 // Input opens the standard input of a letter, nil where none is kept.
@@ -226,12 +219,18 @@ func (d *Dir) Input(e *Entry) (*os.File, error) {
 	return os.OpenFile(d.in(e.ID, stdinFile), os.O_RDONLY|noFollow, 0)
 }
 
+// stdinOf describes an input of n bytes.
+func stdinOf(n int64, hash hash.Hash) Stdin {
+	return Stdin{Present: true, Bytes: n, SHA256: hex.EncodeToString(hash.Sum(nil))}
+}
+
 // CheckInput reads an input to its end, and says where it is not the one that
 // was kept.
 func (s *Stdin) CheckInput(f io.ReadSeeker) error {
-	kept, err := digest(io.Discard, f)
-	if err == nil && kept != *s {
-		err = fmt.Errorf("its input is not what it was: %d bytes, SHA-256 %s", kept.Bytes, kept.SHA256)
+	hash := sha256.New()
+	n, err := io.Copy(hash, f)
+	if read := stdinOf(n, hash); err == nil && read != *s {
+		err = fmt.Errorf("its input is not what it was: %d bytes, SHA-256 %s", n, read.SHA256)
 	}
 	if err == nil {
 		_, err = f.Seek(0, io.SeekStart)
@@ -241,27 +240,3 @@ func (s *Stdin) CheckInput(f io.ReadSeeker) error {
 
 // Seen reports whether what the entry was listed with is still what is there.
 func (d *Dir) Seen(e *Entry) bool { return d.read(e.ID).Stamp == e.Stamp }
-
-// find returns the letter of the same work as l, nil for none. A letter whose
-// text does not hold the key is not decoded.
-func (d *Dir) find(files []fs.DirEntry, l *Letter) *Letter {
-	key, err := l.IdempotencyKey.MarshalJSON()
-	if err != nil {
-		return nil
-	}
-	// What is not UTF-8 is laid out on lines of its own.
-	key = bytes.Trim(bytes.TrimPrefix(key, []byte(`{"base64":`)), "}\n")
-	for _, f := range files {
-		if !isID(f.Name()) {
-			continue
-		}
-		data, err := readFile(d.in(f.Name(), letterFile), largestLetter)
-		if err != nil || !bytes.Contains(data, key) {
-			continue
-		}
-		if e := d.read(f.Name()); e.Usable() && !e.Letter.Parked() && l.sameWork(e.Letter) {
-			return e.Letter
-		}
-	}
-	return nil
-}

@@ -56,7 +56,7 @@ func one(t *testing.T, d *Dir) Entry {
 func TestAddedLetterComesBackWhole(t *testing.T) {
 	d := openDir(t)
 	input := bytes.Repeat([]byte("input \xff\n"), 1<<17)
-	add(t, d, sample(), Content{Stdin: bytes.NewReader(input), Tails: [2][]byte{[]byte("out"), nil}})
+	add(t, d, sample(), Content{Stdin: bytes.NewReader(input), Tails: Tails{[]byte("out"), nil}})
 	if got, want := names(t, d), ".lock "+sampleID+" "+sampleID+"/letter.json "+sampleID+"/stdin "+sampleID+"/stdout.tail"; got != want {
 		t.Errorf("%s; want %s", got, want)
 	}
@@ -72,8 +72,8 @@ func TestAddedLetterComesBackWhole(t *testing.T) {
 	if err := e.Letter.Stdin.CheckInput(in); err != nil {
 		t.Error(err)
 	}
-	if out, errs := d.Tails(&e); string(out) != "out" || errs != nil {
-		t.Errorf("%q %q", out, errs)
+	if got := d.Tails(&e); string(got[0]) != "out" || got[1] != nil {
+		t.Errorf("%q", got)
 	}
 	if err := os.WriteFile(d.in(sampleID, stdinFile), []byte("other"), 0o600); err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestAddedLetterComesBackWhole(t *testing.T) {
 
 func TestLetterIsReplacedAndRemoved(t *testing.T) {
 	d := openDir(t)
-	add(t, d, sample(), Content{Tails: [2][]byte{[]byte("out"), []byte("err")}})
+	add(t, d, sample(), Content{Tails: Tails{[]byte("out"), []byte("err")}})
 	seen := one(t, d)
 	info, err := os.Stat(d.in(sampleID, letterFile))
 	if err != nil {
@@ -105,7 +105,7 @@ func TestLetterIsReplacedAndRemoved(t *testing.T) {
 		t.Error("not told as claimed")
 	}
 	e.Letter.Redrives = 7
-	if err := c.Replace(e.Letter, &[2][]byte{nil, []byte("new")}); err != nil {
+	if err := c.Replace(e.Letter, &Tails{nil, []byte("new")}); err != nil {
 		t.Fatal(err)
 	}
 	// The two may have come within the resolution of a file's time.
@@ -117,8 +117,8 @@ func TestLetterIsReplacedAndRemoved(t *testing.T) {
 	}
 	c.Release()
 	e = one(t, d)
-	if out, errs := d.Tails(&e); e.Letter.Redrives != 7 || e.Claimed || out != nil || string(errs) != "new" {
-		t.Errorf("%+v %q %q", e, out, errs)
+	if got := d.Tails(&e); e.Letter.Redrives != 7 || e.Claimed || got[0] != nil || string(got[1]) != "new" {
+		t.Errorf("%+v %q", e, got)
 	}
 	if c, _, err = d.Claim(sampleID); err != nil {
 		t.Fatal(err)
@@ -236,7 +236,7 @@ func TestManyAtOnce(t *testing.T) {
 				l := sample()
 				l.RunID = fmt.Sprintf("%08x%s", w*each+i, sampleRun[8:])
 				l.ID, l.IdempotencyKey = NewID(failedAt, l.RunID), Text(l.RunID)
-				if _, err := d.Add(l, Content{Tails: [2][]byte{[]byte("x"), nil}}, i%2 == 0, 1000); err != nil {
+				if _, err := d.Add(l, Content{Tails: Tails{[]byte("x"), nil}}, i%2 == 0, 1000); err != nil {
 					t.Error(err)
 				}
 			}

@@ -92,27 +92,26 @@ type Stdin struct {
 // {"base64": "..."}.
 type Text string
 
-type base64Text struct {
-	Base64 []byte `json:"base64"`
-}
-
 // MarshalJSON writes t.
 func (t Text) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
 	if utf8.ValidString(string(t)) {
-		return marshal(string(t), "")
+		err := text.WriteJSON(&b, string(t))
+		return b.Bytes(), err
 	}
-	return marshal(base64Text{[]byte(t)}, "")
+	err := text.WriteJSON(&b, map[string][]byte{"base64": []byte(t)})
+	return b.Bytes(), err
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (t *Text) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '{' {
-		var coded base64Text
-		err := json.Unmarshal(b, &coded)
-		*t = Text(coded.Base64)
-		return err
+	if len(b) == 0 || b[0] != '{' {
+		return json.Unmarshal(b, (*string)(t))
 	}
-	return json.Unmarshal(b, (*string)(t))
+	var coded struct{ Base64 []byte }
+	err := json.Unmarshal(b, &coded)
+	*t = Text(coded.Base64)
+	return err
 }
 
 // Texts are strings as a letter keeps them.
@@ -140,27 +139,27 @@ const (
 	idTime     = "20060102T150405Z"
 	beforeDash = len(idTime)
 	runDigits  = 8
+	idLength   = beforeDash + 1 + runDigits
+	hexDigits  = "0123456789abcdef"
 )
 
 // isID reports whether a file name is that of a letter.
 func isID(name string) bool {
-	if len(name) != beforeDash+1+runDigits || name[beforeDash] != '-' || strings.Trim(name[beforeDash+1:], "0123456789abcdef") != "" {
+	if len(name) != idLength || name[beforeDash] != '-' || strings.Trim(name[beforeDash+1:], hexDigits) != "" {
 		return false
 	}
 	_, err := time.Parse(idTime, name[:beforeDash])
 	return err == nil
 }
 
-// Encode returns the content of letter.json.
-func (l *Letter) Encode() ([]byte, error) { return marshal(l, "  ") }
-
-// marshal leaves <, > and & as they are: a person reads letters, too.
-func marshal(v any, indent string) ([]byte, error) {
+// Encode returns the content of letter.json, with <, > and & as they are: a person
+// reads letters, too.
+func (l *Letter) Encode() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", indent)
-	err := e.Encode(v)
+	e.SetIndent("", "  ")
+	err := e.Encode(l)
 	return b.Bytes(), err
 }
 
@@ -168,16 +167,14 @@ func marshal(v any, indent string) ([]byte, error) {
 // this program, the error says why, and the letter is what could be read of it.
 func Decode(id string, data []byte) (*Letter, error) {
 	l := new(Letter)
-	if err := json.Unmarshal(data, l); err != nil {
-		if l.Version != Version && l.Version != 0 {
-			err = fmt.Errorf("version %d; this program reads version %d", l.Version, Version)
-		}
-		return l, fmt.Errorf("letter.json: %w", err)
+	err := json.Unmarshal(data, l)
+	if err == nil || l.Version != 0 && l.Version != Version {
+		err = l.check(id)
 	}
-	if err := l.check(id); err != nil {
-		return l, fmt.Errorf("letter.json: %w", err)
+	if err != nil {
+		err = fmt.Errorf("letter.json: %w", err)
 	}
-	return l, nil
+	return l, err
 }
 
 // check refuses what no run of this program has written.
@@ -188,7 +185,7 @@ func (l *Letter) check(id string) error {
 		return fmt.Errorf("version %d; this program reads version %d", l.Version, Version)
 	case l.ID != id:
 		return fmt.Errorf("its id is %q, its directory is %q", l.ID, id)
-	case len(l.RunID) < runDigits || strings.Trim(l.RunID, "0123456789abcdef-") != "":
+	case len(l.RunID) < runDigits || strings.Trim(l.RunID, hexDigits+"-") != "":
 		return fmt.Errorf("run_id %q is not a run's id", l.RunID)
 	case len(l.Command) == 0 || l.Command[0] == "":
 		return errors.New("there is no command")
@@ -212,18 +209,12 @@ func (l *Letter) check(id string) error {
 			return fmt.Errorf("env: %q is not a variable", name)
 		}
 	}
-	if !l.Parked() {
-		return nil
-	}
-	if l.Schedule == nil || l.DueAt == nil || l.Attempts < 1 ||
-		l.Schedule.Step < 1 || l.Schedule.Step >= math.MaxInt32 || !milliseconds(l.Schedule.PreviousMs) || !milliseconds(l.Schedule.WaitMs) {
+	if s := l.Schedule; l.Parked() && (s == nil || l.DueAt == nil || l.Attempts < 1 || s.Step < 1 || s.Step >= math.MaxInt32 ||
+		min(s.PreviousMs, s.WaitMs) < 0 || max(s.PreviousMs, s.WaitMs) > math.MaxInt64/int64(time.Millisecond)) {
 		return errors.New("it does not say where the parked run goes on")
 	}
 	return nil
 }
-
-// milliseconds reports whether n of them are a duration.
-func milliseconds(n int64) bool { return n >= 0 && n <= math.MaxInt64/int64(time.Millisecond) }
 
 // Parked reports whether the run waits, and has not given up.
 func (l *Letter) Parked() bool { return l.Outcome == parked }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/retrysh/retry/engine/text"
 )
 
 // Entry is a letter as it was listed.
@@ -23,6 +25,8 @@ type Entry struct {
 	Foreign bool
 	// Claimed says that a run, or a process that it left, holds its lock.
 	Claimed bool
+	// ByID says that a word of Select was its id.
+	ByID bool
 	// Stamp changes with each run of the letter.
 	Stamp string
 }
@@ -33,27 +37,23 @@ func (e *Entry) Usable() bool { return e.Problem == nil }
 // leastDigits is how many digits behind the dash name a letter at least.
 const leastDigits = 4
 
-// find returns the letters that a word names: one by its id or by the first
-// digits behind its dash, else those whose name is the word or matches it as a
-// glob.
+// find returns the letters that a word names: one by its id or by the first digits
+// behind its dash, else those whose name is the word or matches it as a glob.
 func find(all []*Entry, word string) (found []*Entry, byID bool, err error) {
+	var ids []string
 	for _, e := range all {
 		if e.ID == word {
 			return []*Entry{e}, true, nil
 		}
 		if len(word) >= leastDigits && strings.HasPrefix(e.ID[beforeDash+1:], word) {
-			found = append(found, e)
+			found, ids = append(found, e), append(ids, e.ID)
 		}
 	}
-	switch len(found) {
+	switch len(ids) {
 	case 0:
 	case 1:
 		return found, true, nil
 	default:
-		var ids []string
-		for _, e := range found {
-			ids = append(ids, e.ID)
-		}
 		return nil, false, fmt.Errorf("%q stands for several letters: %s", word, strings.Join(ids, ", "))
 	}
 	for _, e := range all {
@@ -74,24 +74,18 @@ func Older(a, b *Entry) int {
 	return cmp.Or(a.first().Compare(b.first()), strings.Compare(a.ID, b.ID))
 }
 
-// first is when the run failed first.
-func (e *Entry) first() time.Time {
-	if e.Letter != nil && !e.Letter.FirstFailedAt.IsZero() {
-		return e.Letter.FirstFailedAt.Time
-	}
-	return e.named()
-}
+func (e *Entry) first() time.Time { return e.at(func(l *Letter) text.Time { return l.FirstFailedAt }) }
 
 // Last is when the run failed last.
-func (e *Entry) Last() time.Time {
-	if e.Letter != nil && !e.Letter.LastFailedAt.IsZero() {
-		return e.Letter.LastFailedAt.Time
-	}
-	return e.named()
-}
+func (e *Entry) Last() time.Time { return e.at(func(l *Letter) text.Time { return l.LastFailedAt }) }
 
-// named is the time in the letter's id, for one that cannot be read.
-func (e *Entry) named() time.Time {
+// at is a time of the letter, or the one in its id where the letter cannot be read.
+func (e *Entry) at(field func(*Letter) text.Time) time.Time {
+	if e.Letter != nil {
+		if t := field(e.Letter); !t.IsZero() {
+			return t.Time
+		}
+	}
 	t, _ := time.Parse(idTime, e.ID[:beforeDash])
 	return t
 }
@@ -102,9 +96,9 @@ const (
 )
 
 // Select returns the letters that words take, each once, and the words that name
-// none. A word of sets stands for all letters; takes chooses among the letters that a
-// word stands for, and is given whether that is by their id.
-func Select(all []*Entry, words, sets []string, takes func(e *Entry, word string, byID bool) bool) (chosen []*Entry, unmatched []string, err error) {
+// none. A word of sets stands for all letters. takes chooses among the letters that a
+// word stands for, other than by an id; nil takes all.
+func Select(all []*Entry, words, sets []string, takes func(e *Entry, word string) bool) (chosen []*Entry, unmatched []string, err error) {
 	for _, word := range words {
 		found, byID := all, false
 		if !slices.Contains(sets, word) {
@@ -116,7 +110,8 @@ func Select(all []*Entry, words, sets []string, takes func(e *Entry, word string
 			}
 		}
 		for _, e := range found {
-			if takes(e, word, byID) && !slices.Contains(chosen, e) {
+			e.ByID = e.ByID || byID
+			if (byID || takes == nil || takes(e, word)) && !slices.Contains(chosen, e) {
 				chosen = append(chosen, e)
 			}
 		}
@@ -130,8 +125,8 @@ func Redrivable(all []*Entry, words []string, now time.Time, limit int) (chosen 
 	if len(words) == 0 {
 		words = []string{DueWord}
 	}
-	chosen, unmatched, err = Select(all, words, []string{DueWord, FailedWord, AllWord}, func(e *Entry, word string, byID bool) bool {
-		return byID || e.taken(word, now, limit)
+	chosen, unmatched, err = Select(all, words, []string{DueWord, FailedWord, AllWord}, func(e *Entry, word string) bool {
+		return e.taken(word, now, limit)
 	})
 	slices.SortStableFunc(chosen, Older)
 	return chosen, unmatched, err
@@ -156,12 +151,12 @@ func (e *Entry) taken(word string, now time.Time, limit int) bool {
 type Rate time.Duration
 
 // UnmarshalText reads a rate such as 2/s, 30/m or 0.5/h.
-func (r *Rate) UnmarshalText(text []byte) error {
-	count, unit, _ := strings.Cut(string(text), "/")
+func (r *Rate) UnmarshalText(rate []byte) error {
+	count, unit, _ := strings.Cut(string(rate), "/")
 	n, err := strconv.ParseFloat(count, 64)
 	per, known := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}[unit]
 	if err != nil || !known || !(n > 0) || n > 1e9 || float64(per)/n > float64(10000*time.Hour) {
-		return fmt.Errorf("%q is not a rate; write a number above 0 and /s, /m or /h, as in 2/s", text)
+		return fmt.Errorf("%q is not a rate; write a number above 0 and /s, /m or /h, as in 2/s", rate)
 	}
 	*r = Rate(float64(per) / n)
 	return nil

@@ -22,7 +22,13 @@ type Time struct{ time.Time }
 // MarshalJSON writes t.
 func (t Time) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }
 
-func (t Time) String() string { return t.UTC().Format(Timestamp) }
+// String is "" for nil.
+func (t *Time) String() string {
+	if t == nil {
+		return ""
+	}
+	return t.UTC().Format(Timestamp)
+}
 
 // WriteJSON writes v as one line of JSON, with <, > and & as they are.
 func WriteJSON(w io.Writer, v any) error {

@@ -39,7 +39,7 @@ func newGate(w *option.Guarding, holder string, environ []string, tell func(even
 	if host != nil {
 		host.Warn, host.Holder = note(name), holder
 	}
-	c := admission.Config{
+	c := &admission.Config{
 		Key: w.Key, Guards: w.Guards, Closed: w.Closed, Timeout: w.Timeout, Clock: engine.System{}, Random: rand.Uint64, Emit: tell,
 	}
 	switch {

@@ -71,7 +71,7 @@ func readRehearsed(o *option.Options) error {
 // privateGate is the gate of a rehearsal: the guards of the run, asked of a state
 // that no other run shares.
 func privateGate(o *option.Options, clock engine.Clock, tell func(event.Event)) *admission.Gate {
-	return admission.New(admission.Config{
+	return admission.New(&admission.Config{
 		Key: o.Guarding.Key, Guards: o.Guarding.Guards, Clock: clock, Random: rand.Uint64, Emit: tell,
 		Primary: admission.Named{Store: &admission.Memory{Clock: clock}, Name: "rehearsal"},
 	})

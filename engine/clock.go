@@ -46,8 +46,16 @@ func NewArithmetic(now time.Time) *Arithmetic { return &Arithmetic{now: now} }
 // Now returns the time.
 func (c *Arithmetic) Now() time.Time { return c.now }
 
-// After goes ahead by d, and calls what is due on the way.
+// After goes ahead by d.
 func (c *Arithmetic) After(d time.Duration) <-chan time.Time {
+	c.Advance(d)
+	over := make(chan time.Time, 1)
+	over <- c.now
+	return over
+}
+
+// Advance goes ahead by d, and calls what is due on the way.
+func (c *Arithmetic) Advance(d time.Duration) {
 	end := c.now.Add(max(d, 0))
 	for len(c.tickers) > 0 {
 		t := slices.MinFunc(c.tickers, func(a, b *ticker) int { return a.next.Compare(b.next) })
@@ -58,9 +66,6 @@ func (c *Arithmetic) After(d time.Duration) <-chan time.Time {
 		t.call()
 	}
 	c.now = end
-	over := make(chan time.Time, 1)
-	over <- end
-	return over
 }
 
 // Every calls f each time that d has passed, until it is stopped.

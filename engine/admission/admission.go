@@ -75,7 +75,7 @@ func limited(ctx context.Context, d time.Duration) (context.Context, context.Can
 
 // Gate is an engine.Gate. Its methods are called one at a time.
 type Gate struct {
-	c Config
+	c *Config
 	// store is asked now; its Store is nil where the run goes on without guards.
 	store  Named
 	probed bool // the primary store was used once
@@ -105,7 +105,7 @@ type receipt struct {
 var _ engine.Gate = (*Gate)(nil)
 
 // New returns the gate of one run. It touches no store yet.
-func New(c Config) *Gate { return &Gate{c: c, store: c.Primary} }
+func New(c *Config) *Gate { return &Gate{c: c, store: c.Primary} }
 
 // Permit asks before the wait of a retry.
 func (g *Gate) Permit(ctx context.Context, a engine.Ask) *engine.Refusal {
@@ -151,19 +151,19 @@ func (g *Gate) giveBack(t receipt) {
 	}
 }
 
-// Admit asks last before an attempt. It waits for a slot as long as --max-concurrent
-// says, and not beyond ctx.
+// Admit asks for the attempt that is about to start. It waits for a slot as long as
+// --max-concurrent says, and not beyond ctx.
 func (g *Gate) Admit(ctx context.Context, a engine.Ask) (engine.Pass, *engine.Refusal) {
-	asking := g.Ask(a)
-	tell, told := g.c.Clock.Now().Add(tellAfter), ""
+	begun, reported := g.c.Clock.Now(), ""
+	until := begun.Add(time.Duration(g.c.Guards.Slots.Wait) * time.Millisecond)
 	for wait := firstPoll; ; wait = min(wait*3/2, longestPoll) {
-		pass, refusal, left := asking.Try(ctx)
+		pass, refusal, left := g.Try(ctx, a, until)
 		if left <= 0 {
 			return pass, refusal
 		}
-		if refusal.Reason != told && !g.c.Clock.Now().Before(tell) {
-			told = refusal.Reason
-			g.c.Emit(&event.SlotPending{Reason: told, Left: left})
+		if refusal.Reason != reported && g.c.Clock.Now().Sub(begun) >= reportAfter {
+			reported = refusal.Reason
+			g.c.Emit(&event.SlotPending{Reason: reported, Left: left})
 		}
 		select {
 		case <-g.c.Clock.After(min(wait/2+time.Duration(g.c.Random()%uint64(wait)), left)):
@@ -173,66 +173,58 @@ func (g *Gate) Admit(ctx context.Context, a engine.Ask) (engine.Pass, *engine.Re
 	}
 }
 
-// tellAfter is how long a slot is waited for before that is reported (docs/logs.md).
-const tellAfter = time.Second
+// reportAfter is how long a run waits for a slot before it reports that (docs/logs.md).
+const reportAfter = time.Second
 
-// The waits between asking for a slot grow from the first to the longest.
+// The interval between two polls for a slot grows from firstPoll to longestPoll.
 const firstPoll, longestPoll = time.Millisecond, 250 * time.Millisecond
 
-// Asking is an attempt that asks to be admitted, and may have to wait for a slot.
-type Asking struct {
-	gate    *Gate
-	pass    *pass
-	request guard.Request
-	retry   bool
-	until   time.Time
-}
-
-// Ask prepares Admit for callers that wait in their own way.
-func (g *Gate) Ask(a engine.Ask) *Asking {
-	return &Asking{
-		gate: g, pass: g.unasked(), retry: a.Attempt > 1,
-		request: guard.Request{Op: guard.Admit, Attempt: int64(a.Attempt), ID: g.id(), Slot: g.wantsSlot(a.Attempt), Held: -1},
-		until:   g.c.Clock.Now().Add(time.Duration(g.c.Guards.Slots.Wait) * time.Millisecond),
+// Try asks once for the attempt that is about to start. Where no slot is free, it
+// returns the time that is left until the given one; while that is more than 0, the
+// caller may ask again.
+func (g *Gate) Try(ctx context.Context, a engine.Ask, until time.Time) (engine.Pass, *engine.Refusal, time.Duration) {
+	p, c, retry, slot := g.unasked(), &g.c.Guards, a.Attempt > 1, g.wantsSlot(a.Attempt)
+	if c.Breaker.Named() || slot || c.Budget.On && !retry {
+		left := until.Sub(g.c.Clock.Now())
+		r := &guard.Request{Op: guard.Admit, Attempt: int64(a.Attempt), ID: g.id(), Slot: slot, Waiting: slot && left > 0, Held: -1}
+		if g.taken.from == g.store.Store {
+			r.Taken = g.taken.Taken
+		}
+		reply := g.ask(ctx, r)
+		switch {
+		case reply.refusal == nil:
+			p.held, p.lock, p.from = reply.Pass, reply.lock, reply.from
+		case r.Waiting && reply.Refusal.Guard == guard.KindSlots:
+			return nil, reply.refusal, left
+		default:
+			if reply.made {
+				g.taken = receipt{} // given back in the same transaction
+			}
+			return nil, reply.refusal, 0
+		}
 	}
+	if slot && c.Slots.Of == guard.OfRuns {
+		g.run = p.splitSlot()
+	}
+	g.admit(p, g.taken, retry)
+	g.admitted, g.taken = true, receipt{}
+	return p, nil, 0
 }
 
-// unasked is the pass of an attempt that no guard has to admit. Generations are
-// times, so that a later reset of the key is known to have come after.
+// unasked is the pass of an attempt that needs no answer of a guard. Generations are
+// times, so that an outcome from before a later reset of the key is recognised.
 func (g *Gate) unasked() *pass {
 	return &pass{gate: g, from: g.store.Store, held: guard.Pass{Generation: g.c.Clock.Now().UnixMilli()}}
 }
 
-// Try asks once. It lets the attempt through, or refuses; where there is no slot
-// but time is left, it may be called again.
-func (a *Asking) Try(ctx context.Context) (engine.Pass, *engine.Refusal, time.Duration) {
-	g, p, c := a.gate, a.pass, &a.gate.c.Guards
-	if c.Breaker.Named() || a.request.Slot || c.Budget.On && !a.retry {
-		left := a.until.Sub(g.c.Clock.Now())
-		a.request.Waiting = a.request.Slot && left > 0
-		a.request.Taken = guard.Taken{}
-		if g.taken.from == g.store.Store {
-			a.request.Taken = g.taken.Taken
-		}
-		reply := g.ask(ctx, &a.request)
-		switch {
-		case reply.refusal != nil && a.request.Waiting && reply.Refusal.Guard == guard.KindSlots:
-			return nil, reply.refusal, left
-		case reply.refusal != nil:
-			if reply.made {
-				g.taken = receipt{} // was given back in the same transaction
-			}
-			return nil, reply.refusal, 0
-		}
-		p.hold(reply.Pass, reply.lock, reply.from)
-	}
-	p.taken, p.before, p.retried = g.taken, g.last, g.retried
-	g.letThrough(a.retry)
-	if a.request.Slot && c.Slots.Of == guard.OfRuns {
-		g.run = p.splitSlot()
+// admit completes the pass of an attempt or copy that took something, and records
+// what the success of the run gives back.
+func (g *Gate) admit(p *pass, taken receipt, retry bool) {
+	p.taken, p.before, p.retried = taken, g.last, g.retried
+	if retry {
+		g.retried, g.last = true, taken
 	}
 	p.keep()
-	return p, nil, 0
 }
 
 // wantsSlot reports whether an attempt takes a slot. That of a run is taken once.
@@ -246,15 +238,6 @@ func (g *Gate) wantsSlot(attempt int) bool {
 		return attempt == 1
 	}
 	return true
-}
-
-// letThrough remembers what the success of the run gives back.
-func (g *Gate) letThrough(retry bool) {
-	g.admitted = true
-	if retry {
-		g.retried, g.last = true, g.taken
-	}
-	g.taken = receipt{}
 }
 
 // AdmitCopy asks for a copy beside an attempt that runs.
@@ -271,10 +254,8 @@ func (g *Gate) AdmitCopy(ctx context.Context, a engine.Ask) (engine.Pass, *engin
 	if reply.refusal != nil {
 		return nil, reply.refusal
 	}
-	p.hold(reply.Pass, reply.lock, reply.from)
-	p.keep()
-	p.taken, p.before, p.retried = receipt{reply.Taken, reply.from}, g.last, g.retried
-	g.retried, g.last = true, p.taken
+	p.held, p.lock, p.from = reply.Pass, reply.lock, reply.from
+	g.admit(p, receipt{reply.Taken, reply.from}, true)
 	return p, nil
 }
 

@@ -53,7 +53,7 @@ func (t *told) kinds() string {
 // newGate is a gate over stores; host may be nil.
 func newGate(g guard.Guards, primary, host *memory) (*Gate, *told) {
 	t := &told{}
-	c := Config{Key: "k", Guards: g, Primary: Named{primary, "primary"}, Timeout: time.Second, Clock: engine.System{}, Emit: t.tell}
+	c := &Config{Key: "k", Guards: g, Primary: Named{primary, "primary"}, Timeout: time.Second, Clock: engine.System{}, Emit: t.tell}
 	if host != nil {
 		c.Host = Named{host, "host"}
 	}

@@ -27,10 +27,6 @@ type pass struct {
 // renewEvery is how often a lease is renewed: two may be late or lost.
 const renewEvery = guard.LeaseFor / 3 * time.Millisecond
 
-func (p *pass) hold(held guard.Pass, lock Lock, from Store) {
-	p.held, p.lock, p.from = held, lock, from
-}
-
 // splitSlot takes the slot away from an attempt, for the run to hold.
 func (p *pass) splitSlot() *pass {
 	run := &pass{gate: p.gate, lock: p.lock, from: p.from, held: guard.Pass{ID: p.held.ID, Slot: p.held.Slot}}
@@ -52,7 +48,7 @@ func (p *pass) keep() {
 	if p.from == nil || !held.Place && !held.Slot {
 		return
 	}
-	c := &p.gate.c
+	c := p.gate.c
 	from := p.from
 	p.stop = every(c.Clock, renewEvery, func() {
 		// A renewal that fails is tried again the next time.

@@ -1,12 +1,11 @@
 package simulate
 
 // This file is the model of aws-arch-backoff-simulator (src/backoff_simulator.py,
-// 2015), which stands behind the AWS Architecture Blog's "Exponential Backoff
-// And Jitter": clients that race for one row under optimistic concurrency
-// control. A client reads the row's version and writes the row; the write
-// succeeds if the version is still the one that was read. Each of the four hops
-// over the network takes |N(10, 2)| ms. After write n has failed, the next try's
-// first hop takes a wait longer, of base 5 ms and cap 2 s.
+// 2015), the source of the figures in the AWS Architecture Blog's "Exponential Backoff
+// And Jitter": clients that race for one row under optimistic concurrency control. A
+// client reads the version of the row and writes the row; the write succeeds if the
+// version is still the same. Each of the four network hops takes |N(10, 2)| ms. A
+// failed write is followed by a wait of base 5 ms and cap 2 s.
 
 import (
 	"math"
@@ -21,10 +20,9 @@ type Random interface {
 	NormFloat64() float64 // normal, mean 0, standard deviation 1
 }
 
-// Rival is how the clients of a race wait after a failed write.
+// Rival is how the clients of a race wait after a failed write. That named none retries
+// at once, exponential has no jitter.
 type Rival struct {
-	// Name is what the row calls it: the first, none, retries at once, and
-	// exponential has no jitter.
 	Name     string
 	Schedule backoff.Schedule
 }
@@ -52,15 +50,14 @@ func Rivals() []Rival {
 	}
 }
 
-// Race is what came of a race, in the mean of its trials.
+// Race is the mean result of several trials: the time until the last client is done,
+// and the number of writes, failed ones included.
 type Race struct {
-	// Time is when the last client has its answer.
-	Time time.Duration
-	// Calls are writes, failed ones included.
+	Time  time.Duration
 	Calls float64
 }
 
-// Contend lets clients race for the row again and again, trials times.
+// Contend simulates trials races of so many clients.
 func (r *Rival) Contend(clients, trials int, random Random) Race {
 	elapsed, calls := 0.0, 0
 	race := race{schedule: &r.Schedule, random: random, rivals: make([]rival, clients)}
@@ -87,20 +84,18 @@ type rival struct {
 	previous        time.Duration
 }
 
-// What reaches the server. Two hops lie between the two, since what happens at
-// the client takes no time.
+// What reaches the server. There are two hops between them: the client takes no time.
 const (
 	reads action = iota
 	writes
 )
 
-// hop is how long a message takes.
+// hop is the duration of one hop.
 func (r *race) hop() time.Duration {
 	return time.Duration(math.Abs(float64(hopMean) + float64(hopDeviation)*r.random.NormFloat64()))
 }
 
-// run returns when the last client has its answer, and how many writes that
-// took.
+// run returns the result of one trial.
 func (r *race) run() (end time.Duration, calls int) {
 	for i := range r.rivals {
 		r.rivals[i] = rival{previous: r.schedule.First()}

@@ -1,56 +1,61 @@
+// Package simulate simulates many clients at once: an outage of a server that can
+// take so many calls a second and what follows it, and a race for one row.
+//
+// The clients decide by engine.Decide, wait by the schedules of backoff and ask the
+// guards through admission, as runs of the program do; a heap of events drives them.
+// Random numbers are an argument, so that the same numbers give the same result. The
+// package does not sleep, read a clock or print, and does not say which policy is best.
 package simulate
 
 // This file is the model of an outage: all clients fail at the same moment, and
-// come back to one server by their policy.
+// call one server again by their policy.
 
 import (
 	"math"
 	"time"
 
 	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/admission"
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/guard"
 )
 
-// Outage is a server and what happens to it. All clients make their first call
-// at 0, which fails at once. Any other call that begins before Down is over
-// fails after AttemptTime. From then on each admitted call takes 1/Capacity of
-// the server, first come, first served, and ends AttemptTime after it began to
-// be served.
+// Outage describes a server and its outage. All clients make their first call at 0,
+// which fails at once. Any other call that begins before Down is over fails after
+// AttemptTime. From then on each accepted call takes 1/Capacity of the server, first
+// come, first served, and ends AttemptTime after its service began.
 type Outage struct {
 	// Clients is at least 1.
 	Clients int
-	// Capacity is in calls a second, above 0.
+	// Capacity is in calls per second, above 0.
 	Capacity float64
 	// Down is the duration of the outage, from time 0.
 	Down time.Duration
-	// AttemptTime is how long a call takes that waits for nothing.
+	// AttemptTime is the duration of a call that does not wait for the server.
 	AttemptTime time.Duration
-	// Queue is the longest that a call may wait to be served; one that would
-	// wait longer is rejected: it takes nothing from the server, and fails after
-	// AttemptTime.
+	// Queue is the longest wait for the server. A call that would wait longer is
+	// rejected: it uses no capacity, and fails after AttemptTime.
 	Queue time.Duration
 }
 
-// Herd is what came of all clients.
+// Herd is the result for all clients.
 type Herd struct {
 	Outage Outage
-	// Finished clients got their answer, at FinishedAt from 0, in order. GaveUp
-	// had no attempt or no time left, Refused were stopped by a guard. LeftOut
-	// were still at it when the simulation ended, at End.
+	// Finished clients succeeded, at FinishedAt from 0, in order. GaveUp had no
+	// attempt or no time left, Refused were ended by a guard. LeftOut were still
+	// running when the simulation ended, at End.
 	Finished, GaveUp, Refused, LeftOut int
 	FinishedAt                         []time.Duration
-	// RefusedBy says which guards refused how many.
+	// RefusedBy is the number of refusals by guard.
 	RefusedBy map[string]int
 	End       time.Duration
-	// Calls are all calls, the first ones included; Load has them by when they
-	// began, where there were any.
+	// Calls is the number of all calls, the first ones included; Load has them by
+	// the tenth of a second in which they began, without empty tenths.
 	Calls int
 	Load  []Tenth
-	// PeakDown and PeakBack are the greatest numbers of calls begun in a tenth
-	// of a second, times ten, before the server is back and from then on. The
-	// first calls are not in them.
+	// PeakDown and PeakBack are the greatest numbers of calls begun in a tenth of a
+	// second, times ten, during the outage and after it, without the first calls.
 	PeakDown, PeakBack int
 }
 
@@ -61,21 +66,20 @@ type Tenth struct {
 	Calls int
 }
 
-// tenth is what a peak is taken over.
+// tenth is the time over which a peak is taken.
 const tenth = time.Second / 10
 
-// A simulation ends after mostCalls calls for each of its clients, or after
-// leastCalls where that is more, and at Horizon: unlimited attempts would go on
-// for ever, and a load of more seconds fits no page.
+// A simulation ends after mostCalls calls for each client, or after leastCalls where
+// that is more, and at Horizon: unlimited attempts would never end, and a load of
+// more seconds fits no page.
 const (
 	mostCalls  = 20
 	leastCalls = 5_000_000
-	// Horizon is the end of time.
-	Horizon = 100 * 24 * time.Hour
+	Horizon    = 100 * 24 * time.Hour
 )
 
-// Quantile is when a share of the clients that finish had done so, the last of
-// them for 1; false where none does.
+// Quantile is the time by which a share of the finished clients had finished, 1 for
+// the last of them; false where none has.
 func (h *Herd) Quantile(share float64) (time.Duration, bool) {
 	if h.Finished == 0 {
 		return 0, false
@@ -84,8 +88,8 @@ func (h *Herd) Quantile(share float64) (time.Duration, bool) {
 	return h.FinishedAt[min(max(rank, 1), h.Finished)-1], true
 }
 
-// BestPossible is when the last client would be done if the server had been
-// busy from the end of the outage on, and with nothing else.
+// BestPossible is when the last client would finish if the server worked at full
+// capacity from the end of the outage on, for successful calls only.
 func (o *Outage) BestPossible() time.Duration {
 	return backoff.Add(o.Down, backoff.FromFloat(float64(o.Clients)/o.Capacity*float64(time.Second)))
 }
@@ -94,8 +98,7 @@ func (o *Outage) BestPossible() time.Duration {
 const (
 	begins       action = iota // its wait is over
 	ends                       // its call has ended
-	slotTimesOut               // it has waited for a slot for long enough
-	leaseRenews                // it renews a lease; who is then a ticker
+	slotTimesOut               // its wait for a slot has reached its limit
 )
 
 // client is one run of the program.
@@ -103,6 +106,9 @@ type client struct {
 	state  engine.State
 	begun  time.Duration
 	result callResult
+	gate   *admission.Gate // nil where no guard is named
+	pass   engine.Pass
+	until  time.Duration // the end of its wait for a slot, 0 where it does not wait
 }
 
 // callResult is the result of a call.
@@ -122,18 +128,22 @@ type herd struct {
 	draw    func() float64
 	clients []client
 	agenda  agenda
-	guarded *guarded // nil where no guard is named
-	// idle is when the server has done all that it has admitted, in nanoseconds.
+	// idle is when the server has done all that it has accepted, in nanoseconds.
 	idle float64
 	// peak is the tenth of a second that Load ends with, split at the end of the
 	// outage.
-	peak Tenth
+	peak   Tenth
+	guards guards
 }
 
-// moment is a time of the simulation as the engine counts it.
-func moment(at time.Duration) time.Time { return time.Unix(0, int64(at)) }
+// epoch is when a simulation begins, in milliseconds since the Unix epoch: a
+// multiple of every usual window of the guards.
+const epoch = 1_800_000_000_000
 
-// Run follows the clients, each under policy p and all under the guards g, until
+// moment is a time of the simulation for the engine and the guards.
+func moment(at time.Duration) time.Time { return time.UnixMilli(epoch).Add(at) }
+
+// Run simulates the clients, each under policy p and all under the guards g, until
 // none is left or the simulation has to end. Every number that draw returns is
 // uniform in [0, 1).
 func (o Outage) Run(p engine.Policy, g guard.Guards, draw func() float64) Herd {
@@ -142,19 +152,18 @@ func (o Outage) Run(p engine.Policy, g guard.Guards, draw func() float64) Herd {
 
 // run is Run with a limit of calls.
 func (o Outage) run(p engine.Policy, g guard.Guards, draw func() float64, limit int) Herd {
-	// What a call comes to is the server's, whatever the rules make of a real
-	// command's result.
+	// The model alone gives the result of a call, without the rules on the output
+	// and exit code of a command.
 	p.Rules, p.Consecutive, p.UntilFailure = engine.Rules{}, 0, false
 	h := &herd{Herd: Herd{Outage: o, RefusedBy: map[string]int{}}, policy: p, draw: draw, clients: make([]client, o.Clients)}
-	if g.Any() {
-		h.guard(g)
-	}
-	first := engine.State{Attempt: 1, Step: 1, Previous: p.Schedule.First()}
+	first := client{state: engine.State{Attempt: 1, Step: 1, Previous: p.Schedule.First()}, result: fails}
 	if p.Deadline > 0 {
-		first.Deadline = moment(p.Deadline)
+		first.state.Deadline = moment(p.Deadline)
 	}
+	gate := h.guards.begin(g)
 	for i := range h.clients {
-		h.clients[i] = client{state: first, result: fails}
+		h.clients[i] = first
+		h.clients[i].gate = gate()
 		if h.admit(0, int32(i)) {
 			h.count(0)
 			h.agenda.enter(0, int32(i), ends)
@@ -165,27 +174,26 @@ func (o Outage) run(p engine.Policy, g guard.Guards, draw func() float64, limit 
 		if now.at > Horizon {
 			break
 		}
+		h.guards.clock.Advance(now.at - h.End)
 		h.End = now.at
-		h.happen(now)
+		switch now.what {
+		case begins:
+			h.begin(now.at, now.who)
+		case ends:
+			h.end(now.at, now.who)
+		case slotTimesOut:
+			h.endSlotWait(now.at, now.who)
+		}
 	}
 	h.Finished = len(h.FinishedAt)
 	h.LeftOut = o.Clients - h.Finished - h.GaveUp - h.Refused
 	return h.Herd
 }
 
-// happen lets one thing happen.
-func (h *herd) happen(now entry) {
-	switch now.what {
-	case begins:
-		if h.admit(now.at, now.who) {
-			h.call(now.at, now.who)
-		}
-	case ends:
-		h.end(now.at, now.who)
-	case slotTimesOut:
-		h.endSlotWait(now.at, now.who)
-	case leaseRenews:
-		h.guarded.clock.tick(now.who)
+// begin makes a call, if the guards admit it.
+func (h *herd) begin(now time.Duration, who int32) {
+	if h.admit(now, who) {
+		h.call(now, who)
 	}
 }
 
@@ -214,15 +222,15 @@ func (h *herd) call(now time.Duration, who int32) {
 	h.agenda.enter(backoff.Add(now, took), who, ends)
 }
 
-// serve says what the server makes of a call, and how long that takes.
+// serve sets the result of a call and returns how long it takes.
 func (h *herd) serve(now time.Duration, c *client) time.Duration {
 	o := &h.Outage
 	c.result = fails
 	if now < o.Down {
-		h.PeakDown = max(h.PeakDown, h.rush(now, 2*int(now/tenth)))
+		h.PeakDown = max(h.PeakDown, h.rate(2*int(now/tenth)))
 		return o.AttemptTime
 	}
-	h.PeakBack = max(h.PeakBack, h.rush(now, 2*int(now/tenth)+1))
+	h.PeakBack = max(h.PeakBack, h.rate(2*int(now/tenth)+1))
 	served := max(float64(now), h.idle)
 	waits := served - float64(now)
 	if waits > float64(o.Queue) {
@@ -233,9 +241,9 @@ func (h *herd) serve(now time.Duration, c *client) time.Duration {
 	return backoff.Add(backoff.FromFloat(waits), o.AttemptTime)
 }
 
-// rush counts a call into its tenth of a second, and returns how many that is a
-// second. What is before the end of the outage and what is after it do not mix.
-func (h *herd) rush(now time.Duration, part int) int {
+// rate counts a call into its tenth of a second, and returns the calls per second of
+// that. Calls before and after the end of the outage are counted apart.
+func (h *herd) rate(part int) int {
 	if h.peak.At != part {
 		h.peak = Tenth{At: part}
 	}
@@ -243,7 +251,7 @@ func (h *herd) rush(now time.Duration, part int) int {
 	return h.peak.Calls * int(time.Second/tenth)
 }
 
-// end judges a call that has ended, as a run does.
+// end decides what follows a call that has ended, as a run does.
 func (h *herd) end(now time.Duration, who int32) {
 	c := &h.clients[who]
 	r := attempt.Result{Duration: now - c.begun}
@@ -254,18 +262,21 @@ func (h *herd) end(now time.Duration, who int32) {
 		r.TimedOut = true // which every policy retries
 	}
 	d := engine.Decide(&h.policy, c.state, r, engine.Evidence{}, moment(now), h.draw())
-	r.TimedOut = c.result == timesOut
-	goesOn := h.report(now, who, &d, r)
+	h.report(now, c, d.Counts)
 	switch {
-	case goesOn:
+	case d.Retry && h.permit(now, who):
 		c.state = d.Next
 		h.agenda.enter(backoff.Add(now, d.Wait), who, begins)
 	case d.Retry: // a guard refused
 	case d.Accepted:
 		h.FinishedAt = append(h.FinishedAt, now)
-		h.leave(now, who, true)
+		h.leave(now, c, true)
 	default:
-		h.GaveUp++
-		h.leave(now, who, false)
+		h.giveUp(now, c)
 	}
+}
+
+func (h *herd) giveUp(now time.Duration, c *client) {
+	h.GaveUp++
+	h.leave(now, c, false)
 }

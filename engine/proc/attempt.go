@@ -240,8 +240,8 @@ func (a *running) handle(done <-chan struct{}, finished func() bool) {
 		case <-moved:
 		case <-a.inbox.Arrived():
 			a.handleSignals()
-		case t := <-a.streams.Troubles:
-			a.troubled(t)
+		case err := <-a.streams.Troubles:
+			a.troubled(err)
 		case <-a.ctxDone:
 			a.ctxDone = nil
 			a.contextEnded()
@@ -337,15 +337,15 @@ func (a *running) skipGrace() {
 }
 
 // troubled deals with what the streams report.
-func (a *running) troubled(t stdio.Trouble) {
-	if t.ReaderGone {
+func (a *running) troubled(err error) {
+	if err == attempt.ErrReaderGone {
 		a.result.ReaderGone = true
 		if !a.over {
 			a.pass(a.signal) // as a cancel does
 		}
 		return
 	}
-	a.fail(t.Err)
+	a.fail(err)
 }
 
 // fail ends the attempt since the program itself cannot go on.

@@ -1,9 +1,22 @@
 package stdio
 
+// This file is what macOS alone offers for descriptors.
+
 import (
+	"bytes"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
+)
+
+const (
+	fionread               = 0x4004667f // FIONREAD of sys/filio.h: _IOR('f', 127, int)
+	getTermios, setTermios = unix.TIOCGETA, unix.TIOCSETA
+
+	// pollNoReader is what poll(2) reports for a pipe without a reader: POLLHUP, as
+	// for one without a writer.
+	pollNoReader = unix.POLLERR | unix.POLLHUP
 )
 
 // pipe holds the fork lock, since the ends are inheritable for a moment.
@@ -18,23 +31,39 @@ func pipe(p []int) error {
 	return nil
 }
 
-// fionread is FIONREAD of sys/filio.h: _IOR('f', 127, int).
-const fionread = 0x4004667f
-
-// pollNoReader is what poll(2) reports for a pipe without a reader: POLLHUP, as
-// for one without a writer.
-const pollNoReader = unix.POLLERR | unix.POLLHUP
-
-// widen has nothing to set here.
-func widen(int) {}
-
 func openUnnamed(dir string) (int, error) { return openRemoved(dir) }
 
-// openMemory has no counterpart here.
-func openMemory() (int, error) { return -1, unix.ENOSYS }
-
-// copyInKernel has none either: sendfile sends to sockets only.
+// The following have no counterpart here: sendfile(2) sends to sockets only, and
+// /dev/fd shares the position.
+func widen(int)                                            {}
+func openMemory() (int, error)                             { return nowhere, unix.ENOSYS }
 func copyInKernel(int, int, *int64) (done bool, err error) { return false, nil }
+func reopen() (File, error)                                { return nowhere, unix.ENOSYS }
 
-// reopen has no counterpart: /dev/fd shares the position.
-func reopen() (File, error) { return -1, unix.ENOSYS }
+// openPty opens both ends of a pseudo-terminal as posix_openpt(3), grantpt(3),
+// unlockpt(3) and ptsname(3) do.
+func openPty() (master, slave File, err error) {
+	if master, err = unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0); err != nil {
+		return nowhere, nowhere, err
+	}
+	var name [128]byte // the size that TIOCPTYGNAME has in its number
+	for _, request := range []uint{unix.TIOCPTYGRANT, unix.TIOCPTYUNLK, unix.TIOCPTYGNAME} {
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(master), uintptr(request), uintptr(unsafe.Pointer(&name[0]))); errno != 0 {
+			closeFile(master)
+			return nowhere, nowhere, errno
+		}
+	}
+	path, _, _ := bytes.Cut(name[:], []byte{0})
+	if slave, err = unix.Open(string(path), unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0); err != nil {
+		closeFile(master)
+	}
+	return master, slave, err
+}
+
+// keys are not passed on here: programs that read them through an output are named
+// in docs/streams.md.
+type keys struct{}
+
+func watchModes(File, *unix.Termios)               {}
+func (p *Pump) readTerminal(b []byte) (int, error) { return readFile(p.src, b) }
+func (*Pump) modesBack()                           {}

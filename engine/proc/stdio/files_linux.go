@@ -2,12 +2,19 @@ package stdio
 
 // This file is what Linux alone offers for descriptors.
 
-import "golang.org/x/sys/unix"
+import (
+	"strconv"
 
-const fionread = unix.TIOCINQ
+	"golang.org/x/sys/unix"
+)
 
-// pollNoReader is what poll(2) reports for a pipe without a reader.
-const pollNoReader = unix.POLLERR
+const (
+	fionread               = unix.TIOCINQ
+	getTermios, setTermios = unix.TCGETS, unix.TCSETS
+
+	// pollNoReader is what poll(2) reports for a pipe without a reader.
+	pollNoReader = unix.POLLERR
+)
 
 func pipe(p []int) error { return unix.Pipe2(p, unix.O_CLOEXEC) }
 
@@ -32,10 +39,10 @@ func openUnnamed(dir string) (int, error) {
 
 func openMemory() (int, error) {
 	fd, err := unix.MemfdCreate("retry", unix.MFD_CLOEXEC)
-	if err == nil {
-		_, err = unix.FcntlInt(uintptr(fd), unix.F_SETFL, unix.O_APPEND)
+	if err != nil {
+		return fd, err
 	}
-	return fd, err
+	return appending(fd)
 }
 
 // kernelChunk is how much one call moves at most; the kernel's own limit is
@@ -53,15 +60,31 @@ func copyInKernel(dst, file int, offset *int64) (done bool, err error) {
 			_ = poll(-1, pollFd(dst, unix.POLLOUT))
 		case err == unix.EINVAL, err == unix.ENOSYS: // a terminal, or a file open for appending
 			return false, nil
-		case err != nil:
+		case err != nil, n == 0:
 			return true, err
-		case n == 0:
-			return true, nil
 		}
 	}
 }
 
 // reopen opens the file that is standard input anew.
-func reopen() (File, error) {
-	return unix.Open("/proc/self/fd/0", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+func reopen() (File, error) { return unix.Open("/proc/self/fd/0", unix.O_RDONLY|unix.O_CLOEXEC, 0) }
+
+const openTerminal = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
+
+// openPty opens both ends of a pseudo-terminal (pts(4)).
+func openPty() (master, slave File, err error) {
+	if master, err = unix.Open("/dev/ptmx", openTerminal, 0); err != nil {
+		return nowhere, nowhere, err
+	}
+	n, err := unix.IoctlGetInt(master, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(master, unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		slave, err = unix.Open("/dev/pts/"+strconv.Itoa(n), openTerminal, 0)
+	}
+	if err != nil {
+		closeFile(master)
+	}
+	return master, slave, err
 }

@@ -58,45 +58,44 @@ func newInputPipe() (read, write File, err error) {
 
 // readFile reads once; errAgain where there is nothing yet. A terminal that has
 // gone (EIO) has ended.
-func readFile(f File, b []byte) (int, error) {
-	n, err := unix.Read(f, b)
-	return n, readError(n, err)
-}
+func readFile(f File, b []byte) (int, error) { return readResult(unix.Read(f, b)) }
 
-func readError(n int, err error) error {
+func readResult(n int, err error) (int, error) {
 	switch {
 	case err == unix.EINTR, err == unix.EAGAIN:
-		return errAgain
+		return 0, errAgain
 	case err == unix.EIO, err == nil && n == 0:
-		return io.EOF
+		return 0, io.EOF
 	}
-	return err
+	return max(n, 0), err
 }
 
 func readAt(f File, b []byte, offset int64) (int, error) {
 	for {
 		n, err := unix.Pread(f, b, offset)
-		switch {
-		case err == unix.EINTR:
-		case err != nil:
-			return 0, err
-		case n == 0:
-			return 0, io.EOF
-		default:
-			return n, nil
+		if err == nil && n == 0 {
+			err = io.EOF
+		}
+		if err != unix.EINTR {
+			return max(n, 0), err
 		}
 	}
 }
 
 // writeAll writes b. A shared descriptor may be non-blocking through no fault of
 // ours.
-func writeAll(f File, b []byte) error {
+func writeAll(f File, b []byte) error { return writeUntil(f, b, nowhere) }
+
+// writeUntil is writeAll, which ends with EPIPE when stop can be read.
+func writeUntil(f File, b []byte, stop File) error {
 	for len(b) > 0 {
 		n, err := unix.Write(f, b)
 		switch {
 		case err == unix.EINTR:
 		case err == unix.EAGAIN:
-			_ = poll(-1, pollFd(f, unix.POLLOUT))
+			if poll(-1, pollFd(f, unix.POLLOUT), pollFd(stop, unix.POLLIN))[1].Revents != 0 {
+				return unix.EPIPE
+			}
 		case err != nil:
 			return err
 		default:
@@ -109,7 +108,7 @@ func writeAll(f File, b []byte) error {
 // isGone reports whether a write failed because there is no reader.
 func isGone(err error) bool { return errors.Is(err, unix.EPIPE) }
 
-// pending returns how many bytes a pipe holds.
+// pending returns how many bytes a pipe holds, 0 where that is not known.
 func pending(f File) int {
 	n, err := unix.IoctlGetInt(f, fionread)
 	if err != nil {
@@ -118,26 +117,27 @@ func pending(f File) int {
 	return n
 }
 
+// pollFd is for poll, which ignores nowhere.
 func pollFd(fd int, events int16) unix.PollFd { return unix.PollFd{Fd: int32(fd), Events: events} }
 
 // poll waits for one of fds, for ms milliseconds or for ever (-1).
 func poll(ms int, fds ...unix.PollFd) []unix.PollFd {
 	for {
-		_, err := unix.Poll(fds, ms)
-		if err != unix.EINTR {
+		if _, err := unix.Poll(fds, ms); err != unix.EINTR {
 			return fds
 		}
 	}
 }
 
-// awaitReadable blocks until f can be read or over is called, or for limit where
-// over has been called already.
-func awaitReadable(f File, over *wake, limit time.Duration) {
-	if limit < 0 {
-		_ = poll(-1, pollFd(f, unix.POLLIN), pollFd(over.read, unix.POLLIN))
+// awaitReadable blocks until there may be something to read or over is called, or,
+// where it has been, until what an orphan is given has passed.
+func awaitReadable(f File, over *wake) {
+	if isClosed(over.called) {
+		rest := max(0, Drain-time.Since(over.at))
+		_ = poll(int(rest/time.Millisecond)+1, pollFd(f, unix.POLLIN))
 		return
 	}
-	_ = poll(int(limit/time.Millisecond)+1, pollFd(f, unix.POLLIN))
+	_ = poll(-1, pollFd(f, unix.POLLIN), pollFd(over.read, unix.POLLIN))
 }
 
 // NoReader reports whether standard output is a pipe or socket without a reader.
@@ -191,24 +191,7 @@ func (f *feeder) awaitInput() bool {
 }
 
 // write gives b to the command as fast as the command takes it.
-func (f *feeder) write(b []byte) error {
-	for len(b) > 0 {
-		n, err := unix.Write(f.dst, b)
-		switch {
-		case err == unix.EINTR:
-		case err == unix.EAGAIN:
-			fds := poll(-1, pollFd(f.dst, unix.POLLOUT), pollFd(f.over.read, unix.POLLIN))
-			if fds[1].Revents != 0 {
-				return unix.EPIPE
-			}
-		case err != nil:
-			return err
-		default:
-			b = b[n:]
-		}
-	}
-	return nil
-}
+func (f *feeder) write(b []byte) error { return writeUntil(f.dst, b, f.over.read) }
 
 // openSpool opens a file without a name in the directory for temporary files,
 // open for reading and appending: two processes that write to it do not write
@@ -227,7 +210,7 @@ func openSpool() (File, error) {
 	return nowhere, fmt.Errorf("no temporary file in %q: %w; set TMPDIR to another directory", dir, err)
 }
 
-// openRemoved opens a file and takes its name away at once.
+// openRemoved opens a file and removes its name at once.
 func openRemoved(dir string) (File, error) {
 	f, err := os.CreateTemp(dir, "retry-*")
 	if err != nil {
@@ -241,9 +224,11 @@ func openRemoved(dir string) (File, error) {
 	if err != nil {
 		return nowhere, err
 	}
-	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
-	if err == nil {
-		_, err = unix.FcntlInt(uintptr(fd), unix.F_SETFL, (flags|unix.O_APPEND)&^unix.O_NONBLOCK)
-	}
-	return fd, err
+	return appending(fd)
+}
+
+// appending makes f append, and block.
+func appending(f File) (File, error) {
+	_, err := unix.FcntlInt(uintptr(f), unix.F_SETFL, unix.O_APPEND)
+	return f, err
 }

@@ -37,8 +37,7 @@ func newPipe() (read, write File, err error) {
 }
 
 func newOutputPipe() (read, write File, err error) { return newPipe() }
-
-func newInputPipe() (read, write File, err error) { return newPipe() }
+func newInputPipe() (read, write File, err error)  { return newPipe() }
 
 func readFile(f File, b []byte) (int, error) {
 	n, err := f.Read(b)
@@ -74,12 +73,6 @@ func pending(f File) int {
 	return int(n)
 }
 
-// awaitReadable is not needed: reading blocks.
-func awaitReadable(File, *wake, time.Duration) {}
-
-// NoReader cannot be asked here.
-func NoReader() bool { return false }
-
 // orphanLook is how often a pipe is looked at that an orphan holds.
 const orphanLook = 10 * time.Millisecond
 
@@ -99,14 +92,15 @@ func (p *Pump) watchOrphans() {
 	}()
 }
 
-// wakeable does nothing: there is no polling.
+// There is no polling: reading blocks, and so does writing.
 type wakeable struct{}
 
-func (wakeable) open() error { return nil }
-
-func (wakeable) call() {}
-
-func (wakeable) close() {}
+func (wakeable) open() error           { return nil }
+func (wakeable) call()                 {}
+func (wakeable) close()                {}
+func awaitReadable(File, *wake)        {}
+func (f *feeder) awaitInput() bool     { return true }
+func (f *feeder) write(b []byte) error { return writeAll(f.dst, b) }
 
 // position returns where standard input stands, and whether it is a file that can
 // be read from there again.
@@ -124,59 +118,50 @@ func seek(f File, offset int64) error {
 	return err
 }
 
-// reopen has no counterpart: a duplicate shares the position.
-func reopen() (File, error) { return nil, errors.ErrUnsupported }
-
 func openNull() (File, error) { return os.Open(os.DevNull) }
-
-// awaitInput has nothing to wait for: reading waits.
-func (f *feeder) awaitInput() bool { return true }
-
-func (f *feeder) write(b []byte) error { return writeAll(f.dst, b) }
 
 // openSpool opens a temporary file that the system removes when it is closed,
 // however the program ends.
 func openSpool() (File, error) {
+	f, err := openTemporary()
+	if err != nil {
+		return nil, fmt.Errorf("no temporary file in %q: %w; set TMP to another directory", os.TempDir(), err)
+	}
+	return f, nil
+}
+
+func openTemporary() (File, error) {
 	f, err := os.CreateTemp("", "retry-*")
 	if err != nil {
-		return nil, noSpool(err)
+		return nil, err
 	}
 	name := f.Name()
 	_ = f.Close()
 	path, err := windows.UTF16PtrFromString(name)
 	if err != nil {
-		return nil, noSpool(err)
+		return nil, err
 	}
 	const share = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
 	h, err := windows.CreateFile(path, windows.GENERIC_READ|windows.GENERIC_WRITE, share, nil, windows.OPEN_EXISTING,
 		windows.FILE_ATTRIBUTE_TEMPORARY|windows.FILE_FLAG_DELETE_ON_CLOSE, 0)
 	if err != nil {
 		_ = os.Remove(name)
-		return nil, noSpool(err)
+		return nil, err
 	}
 	return os.NewFile(uintptr(h), name), nil
 }
 
-func noSpool(err error) error {
-	return fmt.Errorf("no temporary file in %q: %w; set TMP to another directory", os.TempDir(), err)
-}
-
-// isTerminal reports false: a console is read through a pipe.
-func isTerminal(File) bool { return false }
-
-func newTerminal(File) (read, write File, err error) { return nil, nil, errors.ErrUnsupported }
-
-// terminalHolds is not used: there are no pseudo-terminals here.
+// The following have no counterpart here: a console is read through a pipe, and a
+// duplicate of a handle shares the position.
 const terminalHolds = 0
-
-// sameFile cannot be asked here.
-func sameFile(File, File) bool { return false }
-
-// copyInKernel has no counterpart here.
-func copyInKernel(File, File, *int64) (done bool, err error) { return false, nil }
 
 type keys struct{}
 
-func (p *Pump) readTerminal(b []byte) (int, error) { return readFile(p.src, b) }
-
-func (*Pump) modesBack() {}
+func isTerminal(File) bool                                   { return false }
+func newTerminal(File) (read, write File, err error)         { return nil, nil, errors.ErrUnsupported }
+func (p *Pump) readTerminal(b []byte) (int, error)           { return readFile(p.src, b) }
+func (*Pump) modesBack()                                     {}
+func NoReader() bool                                         { return false }
+func sameFile(File, File) bool                               { return false }
+func copyInKernel(File, File, *int64) (done bool, err error) { return false, nil }
+func reopen() (File, error)                                  { return nil, errors.ErrUnsupported }

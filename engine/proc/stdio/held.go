@@ -22,7 +22,7 @@ func newHeld(fd int) (*Held, error) {
 	if err != nil {
 		return nil, fmt.Errorf("holding %s: %w", names[fd], err)
 	}
-	return &Held{file: file, fd: fd}, nil
+	return &Held{file, fd}, nil
 }
 
 // Drop forgets the output.
@@ -39,12 +39,10 @@ func (h *Held) Release(accepted bool) error {
 	}
 	err := copyOut(standard(to), h.file)
 	switch {
-	case err == nil:
+	case err == nil, isGone(err) && to == 2:
 		return nil
-	case isGone(err) && to == 1:
+	case isGone(err):
 		return attempt.ErrReaderGone
-	case isGone(err): // standard error has no reader either
-		return nil
 	}
 	return fmt.Errorf("writing %s: %w", names[to], err)
 }

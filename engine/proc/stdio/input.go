@@ -45,7 +45,7 @@ func (in *Input) All(ctx context.Context) (io.Reader, error) {
 	case !in.replays:
 		return nil, nil
 	case in.spool == nil:
-		return io.NewSectionReader(&fileSource{offset: in.offset}, 0, math.MaxInt64), nil
+		return io.NewSectionReader(fileSource(in.offset), 0, math.MaxInt64), nil
 	}
 	over, err := newWake()
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Streams) openInput(in *Input, p Plan) error {
 		if err != nil {
 			return err
 		}
-		s.child[0], s.closing = f, append(s.closing, f)
+		s.give(0, f)
 	case p.In == Replay && in.spool != nil:
 		return s.feed(in.spool)
 	case p.In == Replay && p.Beside:
@@ -92,12 +92,12 @@ func (s *Streams) openInput(in *Input, p Plan) error {
 func (s *Streams) openAgain(offset int64) error {
 	if f, err := reopen(); err == nil {
 		if seek(f, offset) == nil {
-			s.child[0], s.closing = f, append(s.closing, f)
+			s.give(0, f)
 			return nil
 		}
 		closeFile(f)
 	}
-	return s.feed(&fileSource{offset: offset})
+	return s.feed(fileSource(offset))
 }
 
 // feed gives the command a pipe that a feeder writes to.
@@ -106,37 +106,34 @@ func (s *Streams) feed(from source) error {
 	if err != nil {
 		return err
 	}
-	s.child[0], s.closing = read, append(s.closing, read)
-	s.feeder = &feeder{from: from, dst: write, over: s.over, fail: s.fail, done: make(chan struct{})}
+	s.give(0, read)
+	s.feeder = &feeder{from: from, dst: write, over: s.over, troubles: s.Troubles, done: make(chan struct{})}
 	return nil
 }
 
 // source is where a feeder takes the input from.
 type source interface {
-	// ReadAt fills b from offset on: io.EOF where there will be nothing more, and
-	// 0 where more has to be awaited first.
-	io.ReaderAt
-	// await returns when there may be more than offset. It reports false where f
-	// is not to go on.
-	await(f *feeder, buf []byte, offset int64) (bool, error)
+	// next reads into b from offset on, and waits until there is something: io.EOF
+	// where there will be nothing more, or f is not to go on.
+	next(f *feeder, b []byte, offset int64) (int, error)
 }
 
-// fileSource is a seekable file that is standard input, read from offset on.
-type fileSource struct{ offset int64 }
+// fileSource is a seekable file that is standard input, read from that offset on.
+type fileSource int64
 
 // ReadAt reads the file.
-func (s *fileSource) ReadAt(b []byte, offset int64) (int, error) {
-	n, err := readAt(standard(0), b, s.offset+offset)
+func (s fileSource) ReadAt(b []byte, offset int64) (int, error) {
+	n, err := readAt(standard(0), b, int64(s)+offset)
 	if n > 0 {
 		err = nil
 	}
 	return n, err
 }
 
-func (s *fileSource) await(*feeder, []byte, int64) (bool, error) { return true, nil }
+func (s fileSource) next(_ *feeder, b []byte, offset int64) (int, error) { return s.ReadAt(b, offset) }
 
 // spool is what has been read of a live input so far: in memory at first, then
-// in a file without a name. Each of those who read it has its own pace; the one
+// in a file without a name. Each of those that read it has its own pace; the one
 // that is ahead, and has the turn, reads the input for all.
 type spool struct {
 	turn chan struct{} // has a token while a feeder reads the input
@@ -151,66 +148,70 @@ type spool struct {
 
 // ReadAt reads what has been kept.
 func (s *spool) ReadAt(b []byte, offset int64) (int, error) {
+	n, _, err := s.kept(b, offset)
+	return n, err
+}
+
+// kept is ReadAt; where it returns 0, more is closed when there may be more.
+func (s *spool) kept(b []byte, offset int64) (n int, more <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case offset >= s.size && s.ended:
-		return 0, io.EOF
+		return 0, nil, io.EOF
 	case offset >= s.size:
-		return 0, nil
+		return 0, s.more, nil
 	case s.file == nowhere:
-		return copy(b, s.memory[offset:]), nil
+		return copy(b, s.memory[offset:]), nil, nil
 	}
-	n, err := readAt(s.file, b[:min(int64(len(b)), s.size-offset)], offset)
+	n, err = readAt(s.file, b[:min(int64(len(b)), s.size-offset)], offset)
 	if n > 0 {
 		err = nil
 	}
-	return n, err
+	return n, nil, err
 }
 
-// beyond reports whether there is more than offset, and else returns what is
-// closed when there is.
-func (s *spool) beyond(offset int64) (bool, <-chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.size > offset || s.ended, s.more
-}
-
-func (s *spool) await(f *feeder, buf []byte, offset int64) (bool, error) {
-	there, more := s.beyond(offset)
-	if there {
-		return true, nil
+func (s *spool) next(f *feeder, b []byte, offset int64) (int, error) {
+	for {
+		n, more, err := s.kept(b, offset)
+		if n > 0 || err != nil {
+			return n, err
+		}
+		select {
+		case <-more:
+			continue
+		case <-f.over.called:
+			return 0, io.EOF
+		case s.turn <- struct{}{}:
+		}
+		switch {
+		case isClosed(more): // it came while the turn was another's
+		case f.awaitInput():
+			err = s.grow(b)
+		default:
+			err = io.EOF
+		}
+		<-s.turn
+		if err != nil {
+			return 0, err
+		}
 	}
-	select {
-	case <-more:
-		return true, nil
-	case <-f.over.called:
-		return false, nil
-	case s.turn <- struct{}{}:
-	}
-	defer func() { <-s.turn }()
-	if there, _ := s.beyond(offset); there { // it came while the turn was another's
-		return true, nil
-	}
-	if !f.awaitInput() {
-		return false, nil
-	}
-	return true, s.grow(buf)
 }
 
 // rest reads the input to its end.
 func (s *spool) rest(f *feeder) error {
-	buf := make([]byte, pumpBuffer)
-	for {
-		s.mu.Lock()
-		size, ended := s.size, s.ended
-		s.mu.Unlock()
-		if ended {
+	s.mu.Lock()
+	offset := s.size
+	s.mu.Unlock()
+	for b := make([]byte, pumpBuffer); ; {
+		n, err := s.next(f, b, offset)
+		if err == io.EOF {
 			return nil
 		}
-		if goOn, err := s.await(f, buf, size); err != nil || !goOn {
+		if err != nil {
 			return err
 		}
+		offset += int64(n)
 	}
 }
 
@@ -218,74 +219,60 @@ func (s *spool) rest(f *feeder) error {
 // read or has ended, and keeps it. The caller has the turn.
 func (s *spool) grow(buf []byte) error {
 	n, err := readFile(standard(0), buf)
-	switch {
-	case err == errAgain:
+	if err == errAgain {
 		return nil
-	case err == io.EOF:
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.ended = true
-		s.signal()
-		return nil
-	case err != nil:
+	}
+	if err != nil && err != io.EOF {
 		return fmt.Errorf("reading standard input: %w", err)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = err == io.EOF
 	if err := s.keep(buf[:n]); err != nil {
 		return fmt.Errorf("keeping standard input for the next attempt: %w", err)
 	}
+	close(s.more)
+	s.more = make(chan struct{})
 	return nil
 }
 
-// signal wakes the feeders that wait for more; s.mu is held.
-func (s *spool) signal() {
-	close(s.more)
-	s.more = make(chan struct{})
-}
-
+// keep adds b; s.mu is held.
 func (s *spool) keep(b []byte) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.file == nowhere && len(s.memory)+len(b) <= spoolMemory:
-		s.memory = append(s.memory, b...)
-	case s.file == nowhere:
+	if s.file == nowhere && len(s.memory)+len(b) > spoolMemory {
 		file, err := openSpool()
+		if err == nil {
+			err = writeAll(file, s.memory)
+		}
 		if err != nil {
 			return err
 		}
-		if err := writeAll(file, s.memory); err != nil {
-			return err
-		}
 		s.file, s.memory = file, nil
-		fallthrough
-	default:
-		if err := writeAll(s.file, b); err != nil {
-			return err
-		}
+	}
+	if s.file == nowhere {
+		s.memory = append(s.memory, b...)
+	} else if err := writeAll(s.file, b); err != nil {
+		return err
 	}
 	s.size += int64(len(b))
-	s.signal()
 	return nil
 }
 
 // feeder writes the input to one command, first what was kept, then what comes.
 type feeder struct {
-	from source
-	dst  File
-	over *wake
-	fail func(error)
-	done chan struct{}
+	from     source
+	dst      File
+	over     *wake
+	troubles chan<- error
+	done     chan struct{}
 }
 
 // wait waits for a feeder after the command, and reports whether it has ended:
 // a terminal's reader may be stuck where another process took the bytes.
 func (f *feeder) wait() bool {
-	timer := time.NewTimer(Drain)
-	defer timer.Stop()
 	select {
 	case <-f.done:
 		return true
-	case <-timer.C:
+	case <-time.After(Drain):
 		return false
 	}
 }
@@ -294,27 +281,18 @@ func (f *feeder) run() {
 	defer close(f.done)
 	defer closeFile(f.dst)
 	buf := make([]byte, pumpBuffer)
-	var offset int64
-	for f.over.at.Load() == nil {
-		n, err := f.from.ReadAt(buf, offset)
-		if err == io.EOF {
-			return
-		}
-		if err == nil && n == 0 {
-			goOn := false
-			if goOn, err = f.from.await(f, buf, offset); err == nil && !goOn {
-				return
-			}
-		}
-		if err == nil && n > 0 {
-			err = f.write(buf[:n])
+	for offset := int64(0); !isClosed(f.over.called); {
+		n, err := f.from.next(f, buf, offset)
+		if err == nil {
 			offset += int64(n)
+			err = f.write(buf[:n])
 		}
-		if isGone(err) { // the command has read all that it wanted
+		switch {
+		case err == nil:
+		case err == io.EOF, isGone(err): // the command has read all that there is, or that it wanted
 			return
-		}
-		if err != nil {
-			f.fail(err)
+		default:
+			f.troubles <- err
 			<-f.over.called // the command must not take what it has got for all that there is
 			return
 		}

@@ -16,10 +16,9 @@ import (
 // stands for it.
 type keys struct {
 	set    bool
-	before unix.Termios // the user's terminal
-	passes bool         // keys are watched
-	over   wakeable     // ends that
-	ended  chan struct{}
+	before unix.Termios  // the user's terminal
+	over   wakeable      // ends the passing of keys
+	ended  chan struct{} // closed then; nil where no keys are passed
 }
 
 // watchModes makes changes of a pseudo-terminal's modes visible to its reader
@@ -35,8 +34,8 @@ func watchModes(master File, modes *unix.Termios) {
 func (p *Pump) readTerminal(b []byte) (int, error) {
 	var kind [1]byte
 	for {
-		n, err := unix.Readv(p.src, [][]byte{kind[:], b})
-		switch err = readError(n, err); {
+		n, err := readResult(unix.Readv(p.src, [][]byte{kind[:], b}))
+		switch {
 		case err != nil:
 			return 0, err
 		case kind[0] == unix.TIOCPKT_DATA && n > 1:
@@ -69,7 +68,7 @@ func (p *Pump) modesChanged() {
 	modes := k.before
 	modes.Iflag, modes.Lflag, modes.Cc = now.Iflag, now.Lflag&^unix.EXTPROC, now.Cc
 	_ = unix.IoctlSetTermios(p.dst, setTermios, &modes)
-	if !k.passes {
+	if k.ended == nil {
 		k.start(p.dst, p.src)
 	}
 }
@@ -81,11 +80,11 @@ func (p *Pump) modesBack() {
 		return
 	}
 	k.set = false
-	if k.passes {
-		k.passes = false
+	if k.ended != nil {
 		k.over.call()
 		<-k.ended
 		k.over.close()
+		k.ended = nil
 	}
 	_ = unix.IoctlSetTermios(p.dst, setTermios, &k.before)
 }
@@ -105,9 +104,10 @@ func (k *keys) start(user, master File) {
 		closeFile(own)
 		return
 	}
-	k.passes, k.ended = true, make(chan struct{})
+	ended := make(chan struct{})
+	k.ended = ended
 	go func() {
-		defer close(k.ended)
+		defer close(ended)
 		defer closeFile(own)
 		typed := make([]byte, 256)
 		over := pollFd(k.over.read, unix.POLLIN)

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
 )
 
 // Pump moves what a command writes: first to its destination, then to the writer
@@ -19,9 +21,8 @@ type Pump struct {
 	doing    string    // for errors
 	also     io.Writer // may be nil
 	over     *wake
-	gone     func()
-	fail     func(error)
 	activity *activity // may be nil
+	troubles chan<- error
 
 	ending  sync.Once
 	done    chan struct{}
@@ -29,7 +30,7 @@ type Pump struct {
 	busy    atomic.Bool  // it passes on what it has read
 	dropped atomic.Bool  // the attempt is over
 	mu      sync.Mutex   // guards src against Resize; held while also is written to, which calls nothing here
-	behind  *behind
+	behind  behind
 }
 
 // piece is the most that is written at once: less than a pump reads, so that a
@@ -40,14 +41,7 @@ const piece = 64 << 10
 func (p *Pump) Done() <-chan struct{} { return p.done }
 
 // HasEnded reports whether Done is closed.
-func (p *Pump) HasEnded() bool {
-	select {
-	case <-p.done:
-		return true
-	default:
-		return false
-	}
-}
+func (p *Pump) HasEnded() bool { return isClosed(p.done) }
 
 // Passed is the number of pieces written to the destination. While it does not grow,
 // the reader reads nothing.
@@ -65,28 +59,24 @@ func (p *Pump) end() { p.ending.Do(func() { close(p.done) }) }
 
 func (p *Pump) run() {
 	defer p.end()
-	p.behind = &behind{read: p.readAlong}
 	defer p.behind.finish()
 	defer p.close()
 	buf := make([]byte, pumpBuffer)
 	left := -1 // what was in the pipe when the command had ended; -1 before
 	for {
-		over := p.over.at.Load()
-		if over != nil && left < 0 {
+		if left < 0 && isClosed(p.over.called) {
 			if left = pending(p.src); p.terminal {
 				left = terminalHolds
 			}
 		}
-		if left == 0 && time.Since(*over) >= Drain {
+		if left == 0 && time.Since(p.over.at) >= Drain {
 			return
 		}
 		n, err := p.read(buf)
 		switch {
 		case err == errAgain:
-			if left > 0 {
-				left = 0
-			}
-			p.await(over)
+			left = min(left, 0)
+			awaitReadable(p.src, p.over)
 		case err != nil:
 			return
 		default:
@@ -97,7 +87,7 @@ func (p *Pump) run() {
 				return
 			}
 			if p.also != nil {
-				buf = p.behind.take(buf, n)
+				buf = p.behind.take(buf, n, p.readAlong)
 			}
 		}
 	}
@@ -120,29 +110,18 @@ func (p *Pump) read(b []byte) (int, error) {
 	return readFile(p.src, b)
 }
 
-// await blocks until there may be something to read, or the command has ended, or
-// what an orphan is given has passed.
-func (p *Pump) await(over *time.Time) {
-	rest := time.Duration(-1)
-	if over != nil {
-		rest = max(0, Drain-time.Since(*over))
-	}
-	awaitReadable(p.src, p.over, rest)
-}
-
 // take passes b on, and reports whether to go on. The command is not idle
 // meanwhile.
 func (p *Pump) take(b []byte) bool {
 	p.busy.Store(true)
 	defer p.busy.Store(false)
-	if p.activity == nil {
-		return p.pass(b)
+	if a := p.activity; a != nil {
+		a.passing.Add(1)
+		defer func() {
+			a.last.Store(time.Now().UnixNano())
+			a.passing.Add(-1)
+		}()
 	}
-	p.activity.passing.Add(1)
-	defer func() {
-		p.activity.last.Store(time.Now().UnixNano())
-		p.activity.passing.Add(-1)
-	}()
 	return p.pass(b)
 }
 
@@ -153,14 +132,12 @@ func (p *Pump) pass(b []byte) bool {
 	}
 	for len(b) > 0 {
 		n := min(len(b), piece)
-		err := writeAll(p.dst, b[:n])
-		switch {
-		case err == nil:
-		case isGone(err):
-			p.gone()
-			return false
-		default:
-			p.fail(fmt.Errorf("%s: %w", p.doing, err))
+		if err := writeAll(p.dst, b[:n]); err != nil {
+			if !isGone(err) {
+				p.troubles <- fmt.Errorf("%s: %w", p.doing, err)
+			} else if p.dst == standard(1) {
+				p.troubles <- attempt.ErrReaderGone
+			}
 			return false
 		}
 		b = b[n:]
@@ -171,7 +148,7 @@ func (p *Pump) pass(b []byte) bool {
 	return true
 }
 
-// readAlong hands b to the reader.
+// readAlong hands b to the second writer.
 func (p *Pump) readAlong(b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -180,12 +157,11 @@ func (p *Pump) readAlong(b []byte) {
 	}
 }
 
-// behind reads along on a thread of its own while the pump moves the next bytes.
-// It is started only by an amount that is worth a thread: a command that writes
-// line by line would pay for a hand-over with each of them.
+// behind writes to the second writer on a thread of its own while the pump moves the
+// next bytes. It is started only by an amount that is worth a thread: a command that
+// writes line by line would pay for a hand-over with each of them.
 type behind struct {
-	read    func([]byte)
-	queue   chan []byte
+	queue   chan []byte // nil until it is started
 	free    chan []byte
 	pending atomic.Int32
 	ended   chan struct{}
@@ -194,46 +170,44 @@ type behind struct {
 const (
 	// pumpBuffer is how much a pump reads at once.
 	pumpBuffer = 256 << 10
-	// buffers are how many a pump has at most: one that is filled, one that is
-	// read along, and the rest between the two.
+	// buffers are how many a pump has at most: one that is filled, one that the second
+	// writer has, and the rest between the two.
 	buffers = 4
-	// worthHandingOver takes about as long to read along as waking a thread does.
+	// worthHandingOver takes about as long to write as waking a thread does.
 	worthHandingOver = 32 << 10
 )
 
-// take has the first n bytes of buf read along and returns the buffer to fill
+// take has the first n bytes of buf written and returns the buffer to fill
 // next. The order is kept.
-func (b *behind) take(buf []byte, n int) []byte {
+func (b *behind) take(buf []byte, n int, write func([]byte)) []byte {
 	if n < worthHandingOver && b.pending.Load() == 0 {
-		b.read(buf[:n])
+		write(buf[:n])
 		return buf
 	}
 	if b.queue == nil {
-		b.start()
+		b.start(write)
 	}
 	b.pending.Add(1)
 	b.queue <- buf[:n]
 	return <-b.free
 }
 
-func (b *behind) start() {
-	b.queue = make(chan []byte, buffers)
-	b.free = make(chan []byte, buffers)
-	b.ended = make(chan struct{})
+func (b *behind) start(write func([]byte)) {
+	b.queue, b.free, b.ended = make(chan []byte, buffers), make(chan []byte, buffers), make(chan struct{})
 	for range buffers - 1 {
 		b.free <- make([]byte, pumpBuffer)
 	}
 	go func() {
 		defer close(b.ended)
 		for filled := range b.queue {
-			b.read(filled)
+			write(filled)
 			b.pending.Add(-1)
 			b.free <- filled[:cap(filled)]
 		}
 	}()
 }
 
-// finish returns when all has been read along.
+// finish returns when all has been written.
 func (b *behind) finish() {
 	if b.queue != nil {
 		close(b.queue)

@@ -53,9 +53,9 @@ func TestPumpKeepsTheOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	along := sha256.New()
+	troubles := make(chan error, 1)
 	p := &Pump{
-		src: read, dst: int(passed.Fd()), also: uneven{along, random}, over: over, done: make(chan struct{}),
-		gone: func() { t.Error("the reader is gone") }, fail: func(err error) { t.Error(err) },
+		src: read, dst: int(passed.Fd()), also: uneven{along, random}, over: over, done: make(chan struct{}), troubles: troubles,
 	}
 	go p.run()
 	bursts := rand.New(rand.NewPCG(3, 4))
@@ -71,6 +71,9 @@ func TestPumpKeepsTheOrder(t *testing.T) {
 	case <-p.done:
 	case <-time.After(20 * time.Second):
 		t.Fatal("the pump has not ended")
+	}
+	if len(troubles) > 0 {
+		t.Error(<-troubles)
 	}
 	if p.behind.queue == nil {
 		t.Error("nothing was handed over")

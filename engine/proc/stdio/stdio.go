@@ -4,8 +4,7 @@
 // back until the caller says where it goes, and gives any number of processes the
 // same input from its first byte.
 //
-// It starts and ends no process, catches no signal and judges nothing. Errors
-// while bytes are copied are sent on a channel that never blocks.
+// It starts and ends no process, catches no signal and judges nothing.
 //
 // The spool has a lock, a leaf: only system calls are made while it is held. A pump
 // has one that it holds while it calls the second writer, so that Drop can guarantee
@@ -64,38 +63,29 @@ type Plan struct {
 	Question bool
 }
 
-// Trouble is an error while bytes are copied: standard output has no reader any
-// more, or else Err.
-type Trouble struct {
-	ReaderGone bool
-	Err        error
-}
-
 // Streams are the standard streams of one process.
 type Streams struct {
-	// Troubles delivers errors while bytes are copied.
-	Troubles <-chan Trouble
+	// Troubles delivers errors while bytes are copied, one for each stream at most:
+	// attempt.ErrReaderGone where standard output has no reader any more. It is nil
+	// where no bytes are copied.
+	Troubles chan error
 	// NoTerminal is why a command has a pipe in place of a terminal, nil where it
 	// has none.
 	NoTerminal error
 
-	troubles chan Trouble
 	child    [3]File // what the command gets
 	closing  []File  // those of them that are closed once it has started
 	feeder   *feeder
 	pumps    []*Pump
-	outputs  []*Held
-	over     *wake     // nil where no bytes are moved
+	held     []*Held
+	over     *wake     // nil where no bytes are copied
 	activity *activity // nil unless LastByte is used
 }
-
-// mostTroubles is how many there can be: one of each stream.
-const mostTroubles = 3
 
 // names are the streams' own.
 var names = [3]string{"standard input", "standard output", "standard error"}
 
-// Open makes what one process needs. The error says what could not be had.
+// Open makes what one process needs.
 func Open(in *Input, p Plan) (*Streams, error) {
 	s := &Streams{child: [3]File{standard(0), standard(1), standard(2)}}
 	if p.Timed {
@@ -108,37 +98,30 @@ func Open(in *Input, p Plan) (*Streams, error) {
 	return s, nil
 }
 
-func (s *Streams) open(in *Input, p Plan) error {
-	replays := p.In == Replay && (in.spool != nil || p.Beside)
-	if replays || p.Timed || p.Stdout != nil || p.Stderr != nil || p.Out == Hold || p.Err == Hold {
-		over, err := newWake()
-		if err != nil {
+func (s *Streams) open(in *Input, p Plan) (err error) {
+	reads := p.Timed || p.Stdout != nil || p.Stderr != nil
+	if reads || p.Out == Hold || p.Err == Hold || p.In == Replay && (in.spool != nil || p.Beside) {
+		if s.over, err = newWake(); err != nil {
 			return err
 		}
-		s.over = over
-		s.troubles = make(chan Trouble, mostTroubles)
-		s.Troubles = s.troubles
+		s.Troubles = make(chan error, len(names))
 	}
 	if err := s.openInput(in, p); err != nil {
 		return err
 	}
-	if p.Question {
-		if err := s.pipe(1, nowhere, "", p.Stdout); err != nil {
+	switch {
+	case p.Question:
+		err = s.pipe(1, nowhere, "", p.Stdout)
+	case reads && p.Alike && p.Out == Stream && p.Err == Stream && sameFile(standard(p.OutTo), standard(2)):
+		err = s.openOutput(1, p.OutTo, Stream, each(p.Stdout, p.Stderr))
+	default:
+		if err := s.openOutput(1, p.OutTo, p.Out, p.Stdout); err != nil {
 			return err
 		}
-		s.child[2] = s.child[1]
-		return nil
+		return s.openOutput(2, 2, p.Err, p.Stderr)
 	}
-	reads := p.Timed || p.Stdout != nil || p.Stderr != nil
-	if reads && p.Alike && p.Out == Stream && p.Err == Stream && sameFile(standard(p.OutTo), standard(2)) {
-		err := s.openOutput(1, p.OutTo, Stream, each(p.Stdout, p.Stderr))
-		s.child[2] = s.child[1]
-		return err
-	}
-	if err := s.openOutput(1, p.OutTo, p.Out, p.Stdout); err != nil {
-		return err
-	}
-	return s.openOutput(2, 2, p.Err, p.Stderr)
+	s.child[2] = s.child[1]
+	return err
 }
 
 // each writes to both writers, each of which may be nil.
@@ -163,7 +146,7 @@ func (s *Streams) openOutput(fd, to int, mode OutputMode, also io.Writer) error 
 		if err != nil {
 			return err
 		}
-		s.outputs = append(s.outputs, h)
+		s.held = append(s.held, h)
 		dst, doing = h.file, fmt.Sprintf("holding %s in a file in %q", names[fd], os.TempDir())
 	}
 	if also == nil && mode != Hold && s.activity == nil {
@@ -187,28 +170,23 @@ func (s *Streams) pipe(fd int, dst File, doing string, also io.Writer) (err erro
 			return err
 		}
 	}
-	s.child[fd] = write
-	s.closing = append(s.closing, write)
+	s.give(fd, write)
 	s.pumps = append(s.pumps, &Pump{
-		src: read, dst: dst, terminal: terminal, doing: doing, also: also, over: s.over, activity: s.activity, done: make(chan struct{}),
-		gone: func() {
-			if dst == standard(1) {
-				s.troubles <- Trouble{ReaderGone: true}
-			}
-		},
-		fail: s.fail,
+		src: read, dst: dst, terminal: terminal, doing: doing, also: also,
+		over: s.over, activity: s.activity, troubles: s.Troubles, done: make(chan struct{}),
 	})
 	return nil
 }
 
-func (s *Streams) fail(err error) { s.troubles <- Trouble{Err: err} }
+// give has the command get f as fd; the program closes it then.
+func (s *Streams) give(fd int, f File) { s.child[fd], s.closing = f, append(s.closing, f) }
 
 // Files are what the command gets as 0, 1 and 2.
 func (s *Streams) Files() [3]File { return s.child }
 
 // Start closes the command's ends and begins to copy.
 func (s *Streams) Start() {
-	s.closeOthers()
+	s.closeGiven()
 	for _, p := range s.pumps {
 		go p.run()
 	}
@@ -217,30 +195,28 @@ func (s *Streams) Start() {
 	}
 }
 
-func (s *Streams) closeOthers() {
+func (s *Streams) closeGiven() {
 	for _, f := range s.closing {
 		closeFile(f)
 	}
-	s.closing = nil
 }
 
 // Close undoes Open where no command has started.
 func (s *Streams) Close() {
-	s.closeOthers()
+	s.closeGiven()
 	for _, p := range s.pumps {
 		closeFile(p.src)
 	}
 	if s.feeder != nil {
 		closeFile(s.feeder.dst)
 	}
-	for _, h := range s.outputs {
-		closeFile(h.file)
+	for _, h := range s.Held() {
+		h.Drop()
 	}
 	if s.over != nil {
 		s.over.call()
 		s.over.close()
 	}
-	s.outputs = nil
 }
 
 // Finish says that the command has ended, and reports whether there is anything
@@ -272,12 +248,12 @@ func (s *Streams) Pumps() []*Pump { return s.pumps }
 
 // Held returns the outputs that are held back, and forgets them.
 func (s *Streams) Held() []*Held {
-	held := s.outputs
-	s.outputs = nil
+	held := s.held
+	s.held = nil
 	return held
 }
 
-// activity is when the command has written last, for who waits for it to write.
+// activity is when the command has written last, for a caller that waits for it to write.
 type activity struct {
 	last    atomic.Int64 // Unix nanoseconds
 	passing atomic.Int32 // pumps that wait for the reader of what was written
@@ -298,8 +274,8 @@ func (s *Streams) LastByte(since time.Time) time.Time {
 // wake signals to all pumps and feeders that the command has ended.
 type wake struct {
 	wakeable
-	called chan struct{}             // closed then
-	at     atomic.Pointer[time.Time] // when that was, nil before
+	called chan struct{} // closed then
+	at     time.Time     // when that was
 }
 
 func newWake() (*wake, error) {
@@ -307,12 +283,18 @@ func newWake() (*wake, error) {
 	return w, w.wakeable.open()
 }
 
-// call is for one goroutine.
+// call is called once.
 func (w *wake) call() {
-	if w.at.Load() == nil {
-		now := time.Now()
-		w.at.Store(&now)
-		close(w.called)
-		w.wakeable.call()
+	w.at = time.Now()
+	close(w.called)
+	w.wakeable.call()
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }

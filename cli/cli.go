@@ -102,7 +102,7 @@ func read(argv, environ []string) (*option.Options, error) {
 	l, err := option.Read(table, argv, variables)
 	switch {
 	case l.Asks("help"):
-		return &option.Options{Help: true, Brief: l.Word("help").Text == "-h", HelpOn: l.HelpOn()}, nil
+		return &option.Options{Help: true, Brief: l.Word("help").Word == "-h", HelpOn: l.HelpOn()}, nil
 	case l.Asks("version") || l.Asks("man"):
 		return &option.Options{Version: l.Asks("version"), Man: l.Asks("man")}, nil
 	case err != nil:

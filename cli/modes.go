@@ -60,18 +60,18 @@ func callOf(modes []ownMode, argv []string) (*modeCall, error) {
 		known = append(append(known, option.Switch(modes[i].name)), option.FlagsOf(reflect.TypeOf(modes[i].grammar).Elem())...)
 	}
 	first := "" // a mode of a run, which came before
-	for _, w := range option.ReadNames(known, argv).Given {
+	for _, w := range option.ReadNames(known, argv) {
 		switch m := modeNamed(modes, argv[w.At]); {
 		case m != nil && first != "":
-			return nil, option.Usage(w.Text, fmt.Errorf("cannot be used with %s; give only one of them", first))
+			return nil, option.Usage(w.Word, fmt.Errorf("cannot be used with %s; give only one of them", first))
 		case m != nil:
 			before, after := argv[:w.At], argv[w.At+1:]
 			if second := secondMode(modes, after); second != "" {
-				return nil, option.Usage(w.Text, fmt.Errorf("cannot be used with %s; give only one of them", second))
+				return nil, option.Usage(w.Word, fmt.Errorf("cannot be used with %s; give only one of them", second))
 			}
 			return &modeCall{*m, slices.Concat(before, after), option.AsksForHelp(before) || option.AsksForHelp(after)}, nil
-		case first == "" && option.IsRunMode(w.Flag) && !w.Off && !w.Flag.Is("help"):
-			first = w.Text
+		case first == "" && option.IsRunMode(w.Flag) && !w.Off() && !w.Flag.Is("help"):
+			first = w.Word
 		}
 	}
 	return nil, nil

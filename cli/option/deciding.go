@@ -48,5 +48,5 @@ func (r *resolver) explanation() *explanation {
 	if !r.given("exit") {
 		r.fail("explain", errors.New("needs the result that it judges: --exit CODE, or --exit SIGKILL, and --stderr-file FILE for what the command wrote"))
 	}
-	return &explanation{Result: g.Exit.Result, StdoutFile: string(g.StdoutFile), StderrFile: string(g.StderrFile), At: g.At.at}
+	return &explanation{Result: g.Exit, StdoutFile: string(g.StdoutFile), StderrFile: string(g.StderrFile), At: g.At}
 }

@@ -20,7 +20,10 @@ func parseTarget(s string) (*WaitTarget, error) { return probe.Parse(s) }
 func LooksLikeTarget(s string) bool             { return probe.LooksLike(s) }
 func IsCommandTarget(s string) bool             { return probe.IsCommand(s) }
 
-func parseStore(s string) (storeAddress, error) { return store.ParseAddress(s) }
+func parseStore(s string) (*storeAddress, error) {
+	a, err := store.ParseAddress(s)
+	return &a, err
+}
 
 // signalNumber and signalNamed are this system's numbers of signals.
 func signalNumber(s attempt.Signal) (int, bool) { return proc.NumberOf(s) }

@@ -61,7 +61,7 @@ func Behind(table []Flag, command []string) (before, flags []string) {
 		}
 		l, err := Read(table, command[i:], nil)
 		of := func(test func(*Flag) bool) bool {
-			return slices.ContainsFunc(l.Given, func(w Given) bool { return test(w.Flag) })
+			return slices.ContainsFunc(l.Settings, func(s Setting) bool { return test(s.Flag) })
 		}
 		if err == nil && len(l.Command) == 0 && of(func(f *Flag) bool { return !f.IsBool() }) && !of(func(f *Flag) bool { return !f.HasVariable() }) {
 			return command[:i], command[i:]

@@ -10,10 +10,12 @@ package option
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/guard"
@@ -31,35 +33,15 @@ import (
 // (docs/environment.md); mode the modes that have the flag for themselves. They are
 // short, since kong parses those of the flags in use at every start.
 type grammar struct {
-	loopFlags
-	waitFlags
-	limitFlags
-	decideFlags
-	streamFlags
-	classifyFlags
-	targetFlags
-	aroundFlags
-	guardFlags
-	outputFlags
-	telemetryFlags
-	letterFlags
-	historyFlags
-	policyFlags
-	modeFlags
-	explainFlags
-	simulateFlags
-}
-
-type loopFlags struct {
+	// The loop.
 	Attempts     attemptCount `default:"5" short:"n"`
 	Repeat       count
 	Consecutive  count `default:"1"`
 	UntilFailure bool
 	FlakyExit    exitCode    `default:"0"`
 	Shell        shellScript `short:"c" variable:"-"`
-}
 
-type waitFlags struct {
+	// The wait between attempts.
 	Backoff      string         `default:"exponential" enum:"exponential,linear,constant,fibonacci"`
 	Base         time.Duration  `default:"1s"`
 	Cap          time.Duration  `default:"30s"`
@@ -71,17 +53,15 @@ type waitFlags struct {
 	Splay        time.Duration `default:"0"`
 	ResetAfter   time.Duration `default:"0"`
 	Seed         seed
-}
 
-type limitFlags struct {
+	// Time limits.
 	Timeout     time.Duration `default:"0" short:"t"`
 	IdleTimeout time.Duration `default:"0"`
 	Deadline    time.Duration `default:"0"`
 	KillAfter   time.Duration `default:"5s" short:"k"`
 	Signal      signalName    `default:"TERM" short:"s"`
-}
 
-type decideFlags struct {
+	// Success, retry or stop.
 	SuccessOnExit []classify.Exits
 	UntilStdout   []*linematch.Pattern
 	UntilStderr   []*linematch.Pattern
@@ -93,38 +73,34 @@ type decideFlags struct {
 	OnExit        []classify.Exits
 	OnStdout      []*linematch.Pattern
 	OnStderr      []*linematch.Pattern
-}
 
-type streamFlags struct {
+	// Processes and streams.
 	KillLeftovers  bool
 	Stdin          string         `default:"inherit" enum:"inherit,replay,null"`
 	Stdout         string         `default:"stream" enum:"stream,hold"`
 	Stderr         string         `default:"stream" enum:"stream,hold"`
 	IdempotencyKey idempotencyKey `nested:"-"`
 	Nested         string         `default:"warn" enum:"warn,once,allow"`
-}
 
-type classifyFlags struct {
+	// Classification of failures.
 	Classify   string `default:"any" enum:"any,smart,strict"`
 	Rules      []fileName
 	RetryAfter retryAfter
 	MaxHint    time.Duration `default:"5m"`
-}
 
-type targetFlags struct {
-	WaitFor     []targetFlag  `nested:"-"`
-	WaitGone    []targetFlag  `nested:"-"`
+	// Waiting for targets.
+	WaitFor     []*WaitTarget `nested:"-"`
+	WaitGone    []*WaitTarget `nested:"-"`
 	WaitTimeout time.Duration `default:"60s"`
 	Exec        bool          `variable:"-"`
-}
 
-type aroundFlags struct {
+	// Hooks, rehearsals, copies and rotated values.
 	BeforeRetry    []shellScript  `nested:"-"`
 	AfterSuccess   shellScript    `nested:"-"`
 	AfterGiveUp    shellScript    `nested:"-"`
 	RetryWith      shellScript    `nested:"-"`
 	Fallback       shellScript    `nested:"-"`
-	RetryWhen      targetFlag     `nested:"-"`
+	RetryWhen      *WaitTarget    `nested:"-"`
 	HookTimeout    time.Duration  `default:"60s" nested:"-"`
 	Rehearse       rehearse.Steps `nested:"-"`
 	RehearseStdout fileName       `nested:"-"`
@@ -132,9 +108,8 @@ type aroundFlags struct {
 	Hedge          aboveZero      `nested:"-"`
 	HedgeMax       count          `default:"1" nested:"-"`
 	Rotate         []rotate.List  `nested:"-"`
-}
 
-type guardFlags struct {
+	// Guards.
 	Key           key            `nested:"-"`
 	Breaker       guard.Breaker  `nested:"-"`
 	Budget        guard.Budget   `nested:"-"`
@@ -142,49 +117,41 @@ type guardFlags struct {
 	MaxConcurrent guard.Slots    `nested:"-"`
 	Adaptive      bool           `nested:"-"`
 	Priority      guard.Priority `default:"normal" nested:"-"`
-	Store         storeURL
+	Store         *storeAddress
 	StoreTimeout  aboveZero `default:"250ms"`
 	StoreFail     string    `default:"" enum:",open,closed"`
-}
 
-type letterFlags struct {
-	DeadLetter    fileName      `default:"off" nested:"-"`
-	DeadLetterEnv []nameList    `nested:"-"`
-	DeadLetterMax count         `default:"1000" nested:"-"`
-	Park          time.Duration `default:"0" nested:"-"`
-}
-
-type historyFlags struct {
-	History fileName `default:"off"`
-}
-
-type outputFlags struct {
-	Quiet     bool   `short:"q"`
-	Verbose   bool   `short:"v"`
-	Color     string `default:"auto" enum:"auto,always,never"`
-	LogFormat string `default:"text" enum:"text,json,github,gitlab,auto"`
-	LogFile   fileName
-	Name      runName `nested:"-"`
-
+	// Output.
+	Quiet      bool   `short:"q"`
+	Verbose    bool   `short:"v"`
+	Color      string `default:"auto" enum:"auto,always,never"`
+	LogFormat  string `default:"text" enum:"text,json,github,gitlab,auto"`
+	LogFile    fileName
+	Name       runName `nested:"-"`
 	Timestamps bool
-}
 
-type telemetryFlags struct {
+	// Telemetry.
 	MetricsFile promFile
 	Statsd      telemetry.StatsD
 	Otlp        otlpTarget
 	OtlpTimeout aboveZero `default:"1s"`
 	OtlpArgs    bool
-}
 
-type policyFlags struct {
+	// Dead letters.
+	DeadLetter    fileName      `default:"off" nested:"-"`
+	DeadLetterEnv []nameList    `nested:"-"`
+	DeadLetterMax count         `default:"1000" nested:"-"`
+	Park          time.Duration `default:"0" nested:"-"`
+
+	// History.
+	History fileName `default:"off"`
+
+	// Sources of settings.
 	Policy string `nested:"-"`
 	Config []string
 	NoEnv  bool `variable:"-"`
-}
 
-// modeFlags select a mode, in place of a run.
-type modeFlags struct {
+	// Modes, which take the place of a run.
 	Help        bool   `short:"h" variable:"-"`
 	Version     bool   `short:"V" variable:"-"`
 	Man         bool   `variable:"-"`
@@ -193,16 +160,14 @@ type modeFlags struct {
 	Explain     bool   `variable:"-"`
 	PrintPolicy bool   `variable:"-"`
 	Simulate    string `default:"" enum:",outage,contention" variable:"-"`
-}
 
-type explainFlags struct {
-	Exit       judgedResult `variable:"-" mode:"explain"`
-	StdoutFile fileName     `variable:"-" mode:"explain"`
-	StderrFile fileName     `variable:"-" mode:"explain"`
-	At         unixTime     `variable:"-" mode:"explain"`
-}
+	// Of --explain.
+	Exit       attempt.Result `variable:"-" mode:"explain"`
+	StdoutFile fileName       `variable:"-" mode:"explain"`
+	StderrFile fileName       `variable:"-" mode:"explain"`
+	At         time.Time      `variable:"-" mode:"explain"`
 
-type simulateFlags struct {
+	// Of --simulate.
 	Clients     clientCount   `default:"1000" variable:"-" mode:"simulate"`
 	Capacity    callRate      `default:"100" variable:"-" mode:"simulate"`
 	Outage      time.Duration `default:"30s" variable:"-" mode:"simulate plan"`
@@ -215,44 +180,31 @@ type simulateFlags struct {
 
 // Flag is one field of the grammar.
 type Flag struct {
+	name  string
 	field reflect.StructField
-	Index [2]int // of its section, and in it
 }
 
 // Table are the flags of the grammar, in its order.
 func Table() []Flag { return FlagsOf(reflect.TypeFor[grammar]()) }
 
-// FlagsOf are the flags of a grammar whose sections are embedded.
+// FlagsOf are the flags of a grammar, whose sections may be embedded.
 func FlagsOf(t reflect.Type) []Flag {
-	all := make([]Flag, 0, 128)
+	all := make([]Flag, 0, t.NumField())
 	for i := range t.NumField() {
-		section := t.Field(i)
-		switch {
-		case section.Anonymous:
-			for j := range section.Type.NumField() {
-				all = append(all, Flag{section.Type.Field(j), [2]int{i, j}})
-			}
-		case !strings.HasPrefix(string(section.Tag), "arg:"): // the words of a mode
-			all = append(all, Flag{section, [2]int{i, -1}})
+		switch field := t.Field(i); {
+		case field.Anonymous:
+			all = append(all, FlagsOf(field.Type)...)
+		case !strings.HasPrefix(string(field.Tag), "arg:"): // the words of a mode
+			all = append(all, Flag{dashed(field.Name), field})
 		}
 	}
 	return all
 }
 
-// Switch is a flag without a value, by its name, which is one word.
-func Switch(name string) Flag {
-	return Flag{field: reflect.StructField{Name: strings.ToUpper(name[:1]) + name[1:], Type: reflect.TypeFor[bool]()}}
-}
-
-// in is the flag's value in a grammar.
-func (f *Flag) in(g *grammar) reflect.Value {
-	return reflect.ValueOf(g).Elem().Field(f.Index[0]).Field(f.Index[1])
-}
-
-// Name is the flag without dashes, as kong makes it of a field: OnExit is on-exit.
-func (f *Flag) Name() string {
-	b := make([]byte, 0, len(f.field.Name)+4)
-	for i, c := range []byte(f.field.Name) { // all are ASCII
+// dashed is the name that kong gives to the flag of a field: OnExit is on-exit.
+func dashed(field string) string {
+	b := make([]byte, 0, len(field)+4)
+	for i, c := range []byte(field) { // all are ASCII
 		if 'A' <= c && c <= 'Z' {
 			if i > 0 {
 				b = append(b, '-')
@@ -264,26 +216,19 @@ func (f *Flag) Name() string {
 	return string(b)
 }
 
-// Is reports whether the flag has that name. It allocates nothing.
-func (f *Flag) Is(name string) bool {
-	at := 0
-	for i, c := range []byte(f.field.Name) {
-		if 'A' <= c && c <= 'Z' {
-			if i > 0 {
-				if at == len(name) || name[at] != '-' {
-					return false
-				}
-				at++
-			}
-			c += 'a' - 'A'
-		}
-		if at == len(name) || name[at] != c {
-			return false
-		}
-		at++
-	}
-	return at == len(name)
+// Switch is a flag without a value, by its name, which is one word.
+func Switch(name string) Flag {
+	return Flag{name, reflect.StructField{Name: strings.ToUpper(name[:1]) + name[1:], Type: reflect.TypeFor[bool]()}}
 }
+
+// in is the flag's value in a grammar.
+func (f *Flag) in(g *grammar) reflect.Value {
+	return reflect.ValueOf(g).Elem().FieldByIndex(f.field.Index)
+}
+
+// Name is the flag without dashes.
+func (f *Flag) Name() string        { return f.name }
+func (f *Flag) Is(name string) bool { return f.name == name }
 
 func (f *Flag) Preset() string { return f.field.Tag.Get("default") }
 func (f *Flag) IsBool() bool   { return f.field.Type.Kind() == reflect.Bool }
@@ -297,7 +242,7 @@ func (f *Flag) Repeats() bool {
 func (f *Flag) HasVariable() bool { return f.field.Tag.Get("variable") == "" }
 
 func (f *Flag) Variable() string {
-	return "RETRY_" + strings.ToUpper(strings.ReplaceAll(f.Name(), "-", "_"))
+	return "RETRY_" + strings.ToUpper(strings.ReplaceAll(f.name, "-", "_"))
 }
 
 // IsOfOuterRun reports whether the flag's variable belongs to the outer run, inside
@@ -306,11 +251,10 @@ func (f *Flag) IsOfOuterRun() bool { return f.field.Tag.Get("nested") != "" }
 
 // short is the flag's letter, 0 for none.
 func (f *Flag) short() rune {
-	letter, _ := utf8.DecodeRuneInString(f.field.Tag.Get("short"))
-	if letter == utf8.RuneError {
-		return 0
+	if letter, size := utf8.DecodeRuneInString(f.field.Tag.Get("short")); size > 0 {
+		return letter
 	}
-	return letter
+	return 0
 }
 
 // words are those that the grammar lists for a flag, nil where any value may do.
@@ -318,18 +262,24 @@ func (f *Flag) words() []string {
 	return strings.FieldsFunc(f.field.Tag.Get("enum"), func(c rune) bool { return c == ',' })
 }
 
+// runModes are the flags that take the place of a run, and take its flags.
+var runModes = []string{"help", "version", "man", "completion", "plan", "explain", "print-policy", "simulate"}
+
+// IsRunMode reports whether a flag asks for a mode that takes the flags of a run.
+func IsRunMode(f *Flag) bool { return slices.Contains(runModes, f.name) }
+
+// ByName is the flag of that name, nil for none.
 func ByName(all []Flag, name string) *Flag {
-	for i := range all {
-		if all[i].Is(name) {
-			return &all[i]
-		}
-	}
-	return nil
+	return first(all, func(f *Flag) bool { return f.name == name })
 }
 
 func byShort(all []Flag, letter rune) *Flag {
+	return first(all, func(f *Flag) bool { return f.short() == letter })
+}
+
+func first(all []Flag, is func(*Flag) bool) *Flag {
 	for i := range all {
-		if all[i].short() == letter {
+		if is(&all[i]) {
 			return &all[i]
 		}
 	}

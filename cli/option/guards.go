@@ -22,7 +22,7 @@ type Guarding struct {
 // guarding resolves the section on guards.
 func (r *resolver) guarding() Guarding {
 	g := r.g
-	w := Guarding{Key: string(g.Key), Guards: r.guards(), Address: g.Store.storeAddress, Timeout: time.Duration(g.StoreTimeout)}
+	w := Guarding{Key: string(g.Key), Guards: r.guards(), Address: g.Store, Timeout: time.Duration(g.StoreTimeout)}
 	w.Closed = g.StoreFail == "closed" || g.StoreFail == "" && w.Guards.Slots.N > 0
 	return w
 }

@@ -122,7 +122,7 @@ func (l *Redrive) Options(kept map[string][]string, command []string) (*Options,
 			return nil, fmt.Errorf("policy: this program has no flag --%s for a policy", name)
 		}
 		for _, value := range values {
-			settings = append(settings, Setting{f, value, "--" + name, FromPolicy})
+			settings = append(settings, Setting{Flag: f, Value: value, Word: "--" + name, Source: FromPolicy})
 		}
 	}
 	line, err := Read(table, l.run, Merge(settings, l.below))

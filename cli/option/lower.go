@@ -23,14 +23,17 @@ const (
 	FromCommandLine
 )
 
-// Setting is one flag as it was given. word is how the user named it, for
-// messages.
+// Setting is one flag as it was given.
 type Setting struct {
 	Flag   *Flag
 	Value  string
-	Word   string
+	Word   string // how the user named the flag
 	Source Source
+	At     int // which word of the command line it is
 }
+
+// Off reports whether a switch was given "=false" or the like.
+func (s *Setting) Off() bool { return s.Value == "false" && s.Flag.IsBool() }
 
 // Last returns the setting of that flag that counts, nil for none.
 func Last(settings []Setting, name string) *Setting {
@@ -93,21 +96,23 @@ func Merge(lower, higher []Setting) []Setting {
 	return append(slices.DeleteFunc(slices.Clone(lower), overridden), higher...)
 }
 
+// exclusive are flags of which the first cannot be in force together with the others.
+var exclusive = [][]string{
+	{"repeat", "attempts", "consecutive", "until-failure", "hedge"},
+	{"delays", "backoff", "base", "factor"},
+	{"quiet", "verbose"},
+}
+
 // contradicted returns the flags that cannot be in force together with this one.
 func contradicted(name string) []string {
-	switch name {
-	case "repeat":
-		return []string{"attempts", "consecutive", "until-failure", "hedge"}
-	case "attempts", "consecutive", "until-failure", "hedge":
-		return []string{"repeat"}
-	case "delays":
-		return []string{"backoff", "base", "factor"}
-	case "backoff", "base", "factor":
-		return []string{"delays"}
-	case "quiet":
-		return []string{"verbose"}
-	case "verbose":
-		return []string{"quiet"}
+	for _, flags := range exclusive {
+		switch slices.Index(flags, name) {
+		case -1:
+		case 0:
+			return flags[1:]
+		default:
+			return flags[:1]
+		}
 	}
 	return nil
 }
@@ -131,10 +136,10 @@ func Environment(all []Flag, environ []string) (settings []Setting) {
 		case f == nil || !f.HasVariable():
 		case f.Repeats():
 			for _, line := range mode.Lines(value) {
-				settings = append(settings, Setting{f, line, name, FromEnvironment})
+				settings = append(settings, Setting{Flag: f, Value: line, Word: name, Source: FromEnvironment})
 			}
 		default:
-			settings = append(settings, Setting{f, value, name, FromEnvironment})
+			settings = append(settings, Setting{Flag: f, Value: value, Word: name, Source: FromEnvironment})
 		}
 	}
 	if nested {

@@ -30,41 +30,37 @@ type Line struct {
 	next  int   // of argv, that kong has not read yet
 	wrong error // the first value that is not valid
 
-	// Given are the flags of the command line, in their order.
-	Given []Given
 	// Before are the words before the command, nil where "--" ends them.
 	Before, Command []string
-	// Grammar has the values, and Settings where they come from.
-	Grammar  *grammar
+	// Settings are what was given, first that of the command line, in its order.
 	Settings []Setting
-}
-
-// Given is a flag of the command line, as the user wrote it.
-type Given struct {
-	Flag *Flag
-	Text string // "-n" or "--attempts"
-	At   int    // of the words
-	Off  bool   // a switch that was given "=false" or the like
+	Grammar  *grammar
 }
 
 // Read has kong read the words, with the settings of lower sources for the flags
 // that are not on the line. Where there is an error, the line is what came before.
 func Read(all []Flag, argv []string, below []Setting) (*Line, error) {
 	l := &Line{all: all, argv: argv}
-	used, hot, err := l.parse(below)
+	used, bound := l.mayName()
+	for _, s := range below {
+		if !slices.ContainsFunc(used, func(f *Flag) bool { return f.name == s.Flag.name }) { // it may be of another table
+			used = append(used, s.Flag)
+		}
+	}
+	hot, err := l.parse(used, bound, below)
 	if err != nil {
 		return l, err
 	}
 	l.Grammar = defaults(all)
-	for i, f := range used {
-		f.in(l.Grammar).Set(hot.Field(i))
+	for _, s := range l.Settings {
+		s.Flag.in(l.Grammar).Set(hot.FieldByName(s.Flag.field.Name))
 	}
 	return l, nil
 }
 
 // ReadNames has kong read words by the names of flags alone, of several grammars:
-// any value will do.
-func ReadNames(all []Flag, argv []string) *Line {
+// any value will do. It returns the flags that were given.
+func ReadNames(all []Flag, argv []string) []Setting {
 	shapes := make([]Flag, len(all))
 	for i := range all {
 		f := reflect.StructField{Name: all[i].field.Name, Type: reflect.TypeFor[string]()}
@@ -74,27 +70,16 @@ func ReadNames(all []Flag, argv []string) *Line {
 		if letter := all[i].short(); letter != 0 && byShort(all, letter) == &all[i] {
 			f.Tag = reflect.StructTag(`short:"` + string(letter) + `"`)
 		}
-		shapes[i].field = f
+		shapes[i] = Flag{all[i].name, f}
 	}
 	l := &Line{all: shapes, argv: argv}
-	_, _, _ = l.parse(nil)
-	return l
-}
-
-// parse has kong fill a struct of the flags that may be meant.
-func (l *Line) parse(below []Setting) (used []*Flag, hot reflect.Value, err error) {
 	used, bound := l.mayName()
-	for _, s := range below {
-		if !slices.ContainsFunc(used, func(f *Flag) bool { return f.field.Name == s.Flag.field.Name }) { // it may be of another table
-			used = append(used, s.Flag)
-		}
-	}
-	hot, err = l.fill(used, bound, below)
-	return used, hot, err
+	_, _ = l.parse(used, bound, nil)
+	return l.Settings
 }
 
-// fill has kong read the words before bound into a struct of flags.
-func (l *Line) fill(used []*Flag, bound int, below []Setting) (hot reflect.Value, err error) {
+// parse has kong read the words before bound into a struct of flags.
+func (l *Line) parse(used []*Flag, bound int, below []Setting) (hot reflect.Value, err error) {
 	fields := make([]reflect.StructField, 0, len(used)+1)
 	for _, f := range used {
 		fields = append(fields, reflect.StructField{Name: f.field.Name, Type: f.field.Type, Tag: f.field.Tag})
@@ -117,18 +102,18 @@ func (l *Line) fill(used []*Flag, bound int, below []Setting) (hot reflect.Value
 func (l *Line) mayName() (used []*Flag, bound int) {
 	value := false // the word may be that of the flag before it
 	for i, word := range l.argv {
-		dashed := len(word) > 1 && word[0] == '-'
-		if word == "--" || !dashed && !value {
+		var flags []*Flag
+		switch dashed := len(word) > 1 && word[0] == '-'; {
+		case word == "--", !dashed && !value:
 			return used, i + 1
-		}
-		value = false
-		if dashed {
-			var flags []*Flag
+		case dashed:
 			flags, value = named(l.all, word)
-			for _, f := range flags {
-				if !slices.Contains(used, f) {
-					used = append(used, f)
-				}
+		default:
+			value = false
+		}
+		for _, f := range flags {
+			if !slices.Contains(used, f) {
+				used = append(used, f)
 			}
 		}
 	}
@@ -160,25 +145,23 @@ func named(all []Flag, word string) (flags []*Flag, takesNext bool) {
 // Asks reports whether the last word about a switch, or any about a flag with a
 // value, asks for it.
 func (l *Line) Asks(name string) bool {
-	w := l.Word(name)
-	return w != nil && !w.Off
+	s := l.Word(name)
+	return s != nil && !s.Off()
 }
 
-// Word is the last one about a flag, nil for none.
-func (l *Line) Word(name string) *Given {
-	for i := len(l.Given) - 1; i >= 0; i-- {
-		if l.Given[i].Flag.Is(name) {
-			return &l.Given[i]
-		}
+// Word is the last one of the command line about a flag, nil for none.
+func (l *Line) Word(name string) *Setting {
+	if s := Last(l.Settings, name); s != nil && s.Source == FromCommandLine {
+		return s
 	}
 	return nil
 }
 
 // HelpOn is the first mode of the line that has flags for itself, "" for none.
 func (l *Line) HelpOn() string {
-	for _, w := range l.Given {
-		if w.Flag.Is("explain") || w.Flag.Is("simulate") {
-			return w.Flag.Name()
+	for _, s := range l.Settings {
+		if s.Flag.Is("explain") || s.Flag.Is("simulate") {
+			return s.Flag.name
 		}
 	}
 	return ""
@@ -193,78 +176,73 @@ func (l *Line) explain(err error) error {
 		return errors.New(err.Error()) // without kong's exit code
 	}
 	err = unknownFlag(l.all, l.argv[l.next])
-	if i := slices.IndexFunc(l.Given, func(w Given) bool { return IsRunMode(w.Flag) && !w.Off }); i >= 0 {
-		return Usage(l.Given[i].Text, err)
+	if i := slices.IndexFunc(l.Settings, func(s Setting) bool { return IsRunMode(s.Flag) && !s.Off() }); i >= 0 {
+		return Usage(l.Settings[i].Word, err)
 	}
 	return err
 }
 
 // mappers register the line as kong's mapper for every kind of value that a flag has.
 func (l *Line) mappers() (options []kong.Option) {
-	for _, kind := range []reflect.Kind{reflect.Bool, reflect.String, reflect.Int, reflect.Int64, reflect.Uint64, reflect.Float64, reflect.Struct, reflect.Slice} {
+	for _, kind := range []reflect.Kind{reflect.Bool, reflect.String, reflect.Int, reflect.Int64, reflect.Uint64, reflect.Float64, reflect.Struct, reflect.Slice, reflect.Pointer} {
 		options = append(options, kong.KindMapper(kind, l))
 	}
 	// kong reads times, and types with UnmarshalText, in its own way unless they have a mapper.
-	for _, v := range []any{time.Duration(0), guard.Breaker{}, guard.Budget{}, guard.Tokens{}, guard.Slots{}, guard.Priority(0)} {
+	for _, v := range []any{time.Duration(0), time.Time{}, guard.Breaker{}, guard.Budget{}, guard.Tokens{}, guard.Slots{}, guard.Priority(0)} {
 		options = append(options, kong.TypeMapper(reflect.TypeOf(v), l))
 	}
 	return options
 }
 
-// Decode reads a value, as kong.Mapper: of the command line, of lower sources as
-// lower has answered, or a default.
+// Decode reads a value, as kong.Mapper: of the command line, or of lower sources as
+// lower has answered. Defaults are those of the grammar.
 func (l *Line) Decode(c *kong.DecodeContext, target reflect.Value) error {
-	if c.Value.Flag == nil {
-		l.command(c.Scan)
-		return nil
-	}
 	token := c.Scan.Peek()
-	if below, ok := token.Value.([]Setting); ok {
+	below, isBelow := token.Value.([]Setting)
+	switch {
+	case c.Value.Flag == nil:
+		l.command(c.Scan)
+	case isBelow:
 		c.Scan.Pop()
 		l.take(target, below)
-		return nil
-	}
-	f := ByName(l.all, c.Value.Name)
-	if target.Addr().Pointer() == c.Value.Target.Addr().Pointer() { // a default, "" for none
-		if preset := c.Scan.Pop().String(); preset != "" {
-			return set(target, &Setting{Flag: f, Value: preset})
-		}
-		return nil
-	}
-	l.given(f, token, c.Scan.Len())
-	given := Setting{Flag: f, Value: "true", Word: l.Given[len(l.Given)-1].Text, Source: FromCommandLine}
-	switch {
-	case f.IsBool() && token.Type != kong.FlagValueToken:
-	case token.IsValue():
-		given.Value = c.Scan.Pop().String()
-		if value, equals := strings.CutPrefix(given.Value, "="); equals && token.Type == kong.ShortFlagTailToken {
-			if strconv.Quote(value) != `"`+value+`"` {
-				value = manual.Placeholder(f.Name())
-			}
-			return Usage(given.Word, fmt.Errorf("%q: a short flag takes no \"=\"; write %s %s", given.Value, given.Word, value))
-		}
-	case IsRunMode(f) && AsksForHelp([]string{token.String()}): // of the mode
-		return nil
+	case target.Addr().Pointer() == c.Value.Target.Addr().Pointer():
+		c.Scan.Pop() // a default
 	default:
-		return valueMissing(&given, token)
+		return l.given(ByName(l.all, c.Value.Name), c.Scan, target)
 	}
-	l.next = len(l.Before) - c.Scan.Len()
-	l.Given[len(l.Given)-1].Off = f.IsBool() && Truth(given.Value) == "false"
-	l.take(target, []Setting{given})
 	return nil
 }
 
-// given notes a flag of the command line; next is the token after its name, and left
-// the number of tokens from it on.
-func (l *Line) given(f *Flag, next kong.Token, left int) {
-	w := Given{Flag: f, At: len(l.Before) - left}
-	if next.Type != kong.FlagValueToken && next.Type != kong.ShortFlagTailToken { // which are the rest of its word
-		w.At--
+// given reads a flag of the command line, from the token after its name on.
+func (l *Line) given(f *Flag, scan *kong.Scanner, target reflect.Value) error {
+	token := scan.Peek()
+	s := Setting{Flag: f, Value: "true", Word: "--" + f.name, Source: FromCommandLine, At: len(l.Before) - scan.Len()}
+	if token.Type != kong.FlagValueToken && token.Type != kong.ShortFlagTailToken { // which are the rest of its word
+		s.At--
 	}
-	if w.Text = "-" + string(f.short()); strings.HasPrefix(l.argv[w.At], "--") {
-		w.Text = "--" + f.Name()
+	if !strings.HasPrefix(l.argv[s.At], "--") {
+		s.Word = "-" + string(f.short())
 	}
-	l.Given = append(l.Given, w)
+	switch {
+	case f.IsBool() && token.Type != kong.FlagValueToken:
+	case token.IsValue():
+		s.Value = scan.Pop().String()
+		if value, equals := strings.CutPrefix(s.Value, "="); equals && token.Type == kong.ShortFlagTailToken {
+			if strconv.Quote(value) != `"`+value+`"` {
+				value = manual.Placeholder(f.name)
+			}
+			return Usage(s.Word, fmt.Errorf("%q: a short flag takes no \"=\"; write %s %s", s.Value, s.Word, value))
+		}
+	case IsRunMode(f) && AsksForHelp([]string{token.String()}): // of the mode
+		s.Value = ""
+		l.Settings = append(l.Settings, s)
+		return nil
+	default:
+		return valueMissing(&s, token)
+	}
+	l.next = len(l.Before) - scan.Len()
+	l.take(target, []Setting{s})
+	return nil
 }
 
 // command notes where the command begins.
@@ -287,7 +265,7 @@ func (l *Line) take(target reflect.Value, given []Setting) {
 			s.Value = truth
 		}
 		if err := set(target, s); err != nil {
-			l.fail(&UsageError{s.Word, err})
+			l.fail(Usage(s.Word, err))
 		}
 	}
 	l.Settings = append(l.Settings, given...)
@@ -346,16 +324,10 @@ func Fill(all []Flag, settings []Setting) (*grammar, error) {
 	for i := range settings {
 		s := &settings[i]
 		if err := set(s.Flag.in(g), s); err != nil {
-			return nil, &UsageError{s.Word, err}
+			return nil, Usage(s.Word, err)
 		}
 	}
 	return g, nil
-}
-
-// IsRunMode reports whether a flag asks for a mode that takes the flags of a run.
-func IsRunMode(f *Flag) bool {
-	_, is := reflect.TypeFor[modeFlags]().FieldByName(f.field.Name)
-	return is
 }
 
 // AsksForHelp looks at the words before "--".

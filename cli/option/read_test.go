@@ -168,7 +168,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		whole := &Line{all: table, argv: argv}
-		if _, err := whole.fill(each(table), len(argv), nil); err != nil || words(whole.Settings) != words(l.Settings) || !slices.Equal(whole.Command, l.Command) || (whole.Before == nil) != (l.Before == nil) {
+		if _, err := whole.parse(each(table), len(argv), nil); err != nil || words(whole.Settings) != words(l.Settings) || !slices.Equal(whole.Command, l.Command) || (whole.Before == nil) != (l.Before == nil) {
 			t.Fatalf("%q: kong reads %q, %q of all flags and words, %v; and %q, %q of those in use", argv, words(whole.Settings), whole.Command, err, words(l.Settings), l.Command)
 		}
 		if !slices.Equal(l.Command, argv[len(argv)-len(l.Command):]) {

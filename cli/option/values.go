@@ -1,7 +1,7 @@
 package option
 
-// This file gives the values of flags their meaning: a type a kind of value,
-// with a method that reads it from text. Errors quote the text and say what would
+// This file gives the values of flags their meaning: a type a kind of value, and
+// one function that reads them all from text. Errors quote the text and say what would
 // be valid; which flag it was is added where the flag is known.
 
 import (
@@ -28,15 +28,51 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// setter is a value that is read from text.
-type setter interface{ Set(text string) error }
+type (
+	attemptCount int // 0 for no limit
+	count        int // at least 1
+	clientCount  int // of a simulation
+	trialCount   int
+	exitCode     int
+	seed         uint64
+	factor       float64       // of exponential delays
+	callRate     float64       // calls a second, as in 100 or 100/s
+	aboveZero    time.Duration // more than 0
+	delays       backoff.List  // separated by commas
+	nameList     []string      // of variables, and globs on them, separated by commas
 
-// parse reads a value whose type says how; known reports whether it does. A type of
-// another package is read by that package.
+	fileName       string
+	shellScript    string // the shell checks its syntax
+	idempotencyKey string
+	key            string // of what guards protect
+	runName        string
+	promFile       string         // that Prometheus's textfile collector reads
+	otlpTarget     string         // auto or the address of a collector
+	signalName     attempt.Signal // of this system, by its name or, as timeout(1) has it, its number
+
+	// retryAfter is auto, off or a regular expression.
+	retryAfter struct {
+		off bool
+		re  *regexp.Regexp
+	}
+)
+
+// latestTime bounds a time in seconds: it is in the year 5138.
+const latestTime = 1e11 - 1e-3
+
+// longestKey is the greatest length of a key, in code points.
+const longestKey = 200
+
+// The slowest and the fastest server that a simulation knows. A call takes at
+// least a nanosecond.
+const (
+	leastCapacity = 0.001
+	mostCapacity  = 1e9
+)
+
+// parse reads a value by its type. It does not know plain switches, texts and lists.
 func parse(to any, text string) (known bool, err error) {
 	switch v := to.(type) {
-	case setter:
-		err = v.Set(text)
 	case *time.Duration: // 0 or more
 		*v, err = backoff.ParseDuration(text)
 	case *backoff.Jitter:
@@ -55,228 +91,120 @@ func parse(to any, text string) (known bool, err error) {
 		err = v.UnmarshalText([]byte(text))
 	case *telemetry.StatsD:
 		*v, err = telemetry.ParseStatsD(text)
+	case **WaitTarget:
+		*v, err = parseTarget(text)
+	case **storeAddress:
+		*v, err = parseStore(text)
+	case *attempt.Result:
+		*v, err = parseResult(text)
+	case *signalName:
+		*v, err = parseSignal(text)
+	case *retryAfter:
+		*v, err = parseRetryAfter(text)
+	case *delays:
+		*v, err = parseDelays(text)
+	case *nameList:
+		*v, err = parseNames(text)
+	default:
+		if known, err = parseNumber(to, text); !known {
+			return parseText(to, text)
+		}
+	}
+	return true, err
+}
+
+// parseNumber reads numbers.
+func parseNumber(to any, text string) (known bool, err error) {
+	const whole = "a whole number"
+	switch v := to.(type) {
+	case *attemptCount: // 2^31 - 1 is the greatest number that an int holds on every system
+		if err = integer(v, text, whole, 0, math.MaxInt32); err != nil {
+			err = fmt.Errorf("%w; 0 is unlimited", err)
+		}
+	case *count:
+		err = integer(v, text, whole, 1, math.MaxInt32)
+	case *clientCount:
+		err = integer(v, text, whole, 1, mostClients)
+	case *trialCount:
+		err = integer(v, text, whole, 1, mostTrials)
+	case *exitCode:
+		err = integer(v, text, "an exit code", 0, math.MaxUint8)
+	case *seed:
+		err = integer(v, text, whole, 0, math.MaxUint64)
+	case *factor:
+		*v, err = decimal[factor](text, "", 1, math.MaxFloat64, "a number of at least 1, such as 2 or 1.5")
+	case *callRate:
+		*v, err = decimal[callRate](text, "/s", leastCapacity, mostCapacity, fmt.Sprintf("a number of calls a second from %v to %d, such as 100", leastCapacity, int(mostCapacity)))
+	case *time.Time:
+		var seconds float64
+		seconds, err = decimal[float64](text, "", -latestTime, latestTime, "a Unix time in seconds, such as 1795213573")
+		*v = time.UnixMilli(int64(seconds * 1000))
+	case *aboveZero:
+		var d time.Duration
+		if d, err = backoff.ParseDuration(text); err == nil && d == 0 {
+			err = fmt.Errorf("%q leaves no time; use a duration above 0, such as 250ms", text)
+		}
+		*v = aboveZero(d)
 	default:
 		return false, nil
 	}
 	return true, err
 }
 
-// assign stores what a function has read, and returns its error.
-func assign[T any](to *T, v T, err error) error {
-	*to = v
-	return err
-}
-
-// aboveZero is a duration above 0.
-type aboveZero time.Duration
-
-func (d *aboveZero) Set(text string) error {
-	v, err := backoff.ParseDuration(text)
-	if err == nil && v == 0 {
-		err = fmt.Errorf("%q leaves no time; use a duration above 0, such as 250ms", text)
-	}
-	return assign(d, aboveZero(v), err)
-}
-
-// attemptCount is a number of attempts, 0 for no limit. 2^31 - 1 is the greatest
-// number that an int holds on every system.
-type attemptCount int
-
-func (n *attemptCount) Set(text string) error {
-	v, err := strconv.ParseUint(text, 10, 31)
-	if err != nil {
-		return fmt.Errorf("%q is not a whole number from 0 to %d; 0 is unlimited", text, math.MaxInt32)
-	}
-	return assign(n, attemptCount(v), nil)
-}
-
-// count is a number of at least 1, clientCount and trialCount those of a
-// simulation.
-type (
-	count       int
-	clientCount int
-	trialCount  int
-)
-
-func (n *count) Set(text string) error       { return setCount(n, text, math.MaxInt32) }
-func (n *clientCount) Set(text string) error { return setCount(n, text, mostClients) }
-func (n *trialCount) Set(text string) error  { return setCount(n, text, mostTrials) }
-
-func setCount[T ~int](n *T, text string, most uint64) error {
-	v, err := strconv.ParseUint(text, 10, 31)
-	if err != nil || v < 1 || v > most {
-		return fmt.Errorf("%q is not a whole number from 1 to %d", text, most)
-	}
-	return assign(n, T(v), nil)
-}
-
-type exitCode int
-
-func (c *exitCode) Set(text string) error {
-	v, err := strconv.ParseUint(text, 10, 8)
-	if err != nil {
-		return fmt.Errorf("%q is not an exit code from 0 to 255", text)
-	}
-	return assign(c, exitCode(v), nil)
-}
-
-// factor is what exponential delays are multiplied by.
-type factor float64
-
-func (f *factor) Set(text string) error {
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(v >= 1) || math.IsInf(v, 0) {
-		return fmt.Errorf("%q is not a number of at least 1, such as 2 or 1.5", text)
-	}
-	return assign(f, factor(v), nil)
-}
-
-// delays are separated by commas.
-type delays backoff.List
-
-func (l *delays) Set(text string) error {
-	*l = nil
-	for item := range strings.SplitSeq(text, ",") {
-		d, err := backoff.ParseDuration(strings.TrimSpace(item))
-		if err != nil {
-			return fmt.Errorf("%w; separate several by commas, as in 1s,5s,30s", err)
+// parseText reads what remains text.
+func parseText(to any, text string) (known bool, err error) {
+	switch v := to.(type) {
+	case *fileName:
+		*v, err = fileName(text), notEmpty(text, "a file name")
+	case *shellScript:
+		*v, err = shellScript(text), notEmpty(text, "a shell command; write it as in 'make clean'")
+	case *idempotencyKey:
+		*v, err = idempotencyKey(text), notEmpty(text, "a key; give any text, such as a build number")
+	case *key:
+		*v, err = key(text), printable(text, "a key", "name what the guards protect, such as npm or db-prod", longestKey)
+	case *runName:
+		*v, err = runName(text), printable(text, "a name", "call the run as what it does, such as backup", engine.LongestName)
+		if text == "all" {
+			err = errors.New(`"all" is not a name: it means every run; use another one, such as backup`)
 		}
-		*l = append(*l, d)
+	case *promFile:
+		*v, err = promFile(text), telemetry.CheckMetricsFile(text)
+	case *otlpTarget:
+		*v, err = otlpTarget(text), telemetry.CheckOTLP(text)
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+// integer reads a number within bounds.
+func integer[T ~int | ~uint64](to *T, text, what string, least, most uint64) error {
+	v, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || v < least || v > most {
+		return fmt.Errorf("%q is not %s from %d to %d", text, what, least, most)
+	}
+	*to = T(v)
+	return nil
+}
+
+// decimal reads a number within bounds, which may have a unit behind it.
+func decimal[T ~float64](text, unit string, least, most float64, what string) (T, error) {
+	v, err := strconv.ParseFloat(strings.TrimSuffix(text, unit), 64)
+	if err != nil || !(v >= least && v <= most) {
+		return 0, fmt.Errorf("%q is not %s", text, what)
+	}
+	return T(v), nil
+}
+
+func notEmpty(text, what string) error {
+	if text == "" {
+		return errors.New(`"" is not ` + what)
 	}
 	return nil
 }
 
-type seed uint64
-
-func (s *seed) Set(text string) error {
-	v, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		return fmt.Errorf("%q is not a whole number from 0 to %d", text, uint64(math.MaxUint64))
-	}
-	return assign(s, seed(v), nil)
-}
-
-// signalName is a signal of this system by its name or, as timeout(1) has it, its
-// number.
-type signalName attempt.Signal
-
-func (s *signalName) Set(text string) error {
-	var v attempt.Signal
-	var known bool
-	if n, err := strconv.Atoi(text); err == nil {
-		v, known = signalNamed(n)
-	} else {
-		if v, err = attempt.ParseSignal(text); err != nil {
-			return err
-		}
-		_, known = signalNumber(v)
-	}
-	if !known {
-		return fmt.Errorf("this system has no signal %q; use one such as TERM, INT, HUP or KILL", text)
-	}
-	return assign(s, signalName(v), nil)
-}
-
-// retryAfter is auto, off or a regular expression.
-type retryAfter struct {
-	off bool
-	re  *regexp.Regexp
-}
-
-func (r *retryAfter) Set(text string) error {
-	*r = retryAfter{off: text == "off"}
-	switch text {
-	case "auto", "off":
-		return nil
-	case "":
-		return errors.New(`"" is not auto, off or a regular expression`)
-	}
-	re, err := regexp.Compile(text)
-	if err != nil {
-		_, err = linematch.Parse(text) // says it in one line
-	}
-	return assign(&r.re, re, err)
-}
-
-// promFile is a file that Prometheus's textfile collector reads.
-type promFile string
-
-func (n *promFile) Set(text string) error {
-	return assign(n, promFile(text), telemetry.CheckMetricsFile(text))
-}
-
-// otlpTarget is auto or the address of a collector.
-type otlpTarget string
-
-func (u *otlpTarget) Set(text string) error {
-	return assign(u, otlpTarget(text), telemetry.CheckOTLP(text))
-}
-
-// fileName is not empty.
-type fileName string
-
-func (n *fileName) Set(text string) error {
-	if text == "" {
-		return errors.New(`"" is not a file name`)
-	}
-	return assign(n, fileName(text), nil)
-}
-
-// shellScript is a command of the shell, which checks its syntax.
-type shellScript string
-
-func (s *shellScript) Set(text string) error {
-	if text == "" {
-		return errors.New(`"" is not a shell command; write it as in 'make clean'`)
-	}
-	return assign(s, shellScript(text), nil)
-}
-
-type idempotencyKey string
-
-func (k *idempotencyKey) Set(text string) error {
-	if text == "" {
-		return errors.New(`"" is not a key; give any text, such as a build number`)
-	}
-	return assign(k, idempotencyKey(text), nil)
-}
-
-// targetFlag is a target that is waited for.
-type targetFlag struct{ *WaitTarget }
-
-func (t *targetFlag) Set(text string) error {
-	v, err := parseTarget(text)
-	return assign(&t.WaitTarget, v, err)
-}
-
-// key names what guards protect.
-type key string
-
-// longestKey is the greatest length of a key, in code points.
-const longestKey = 200
-
-func (k *key) Set(text string) error {
-	if text == "" {
-		return errors.New(`"" is not a key; name what the guards protect, such as npm or db-prod`)
-	}
-	return assign(k, key(text), printable(text, "a key", longestKey))
-}
-
-// runName is what a run is called.
-type runName string
-
-func (n *runName) Set(text string) error {
-	switch text {
-	case "":
-		return errors.New(`"" is not a name; call the run as what it does, such as backup`)
-	case "all":
-		return errors.New(`"all" is not a name: it means every run; use another one, such as backup`)
-	}
-	return assign(n, runName(text), printable(text, "a name", engine.LongestName))
-}
-
-// printable refuses a text that is too long or has control characters in it.
-func printable(text, what string, longest int) error {
+// printable refuses a text that is empty, too long or has control characters in it.
+func printable(text, what, hint string, longest int) error {
 	if n := utf8.RuneCountInString(text); n > longest {
 		return fmt.Errorf("%q has %d characters; %s has at most %d", text, n, what, longest)
 	}
@@ -285,74 +213,73 @@ func printable(text, what string, longest int) error {
 			return fmt.Errorf("%q is not printable, at byte %d; %s is 1 to %d printable characters", text, i, what, longest)
 		}
 	}
-	return nil
+	return notEmpty(text, what+"; "+hint)
 }
 
-type storeURL struct{ *storeAddress }
-
-func (u *storeURL) Set(text string) error {
-	v, err := parseStore(text)
-	return assign(&u.storeAddress, &v, err)
+func parseDelays(text string) (all delays, err error) {
+	for item := range strings.SplitSeq(text, ",") {
+		d, err := backoff.ParseDuration(strings.TrimSpace(item))
+		if err != nil {
+			return nil, fmt.Errorf("%w; separate several by commas, as in 1s,5s,30s", err)
+		}
+		all = append(all, d)
+	}
+	return all, nil
 }
 
-// judgedResult is an exit code or a signal, which --explain judges.
-type judgedResult struct{ attempt.Result }
+func parseNames(text string) (nameList, error) {
+	names := strings.Split(text, ",")
+	for _, name := range names {
+		if _, err := path.Match(name, ""); err != nil || name == "" || strings.Contains(name, "=") {
+			return nil, fmt.Errorf("%q is not a variable's name or a glob on names, as in AWS_PROFILE,PG*", name)
+		}
+	}
+	return names, nil
+}
 
-func (r *judgedResult) Set(text string) error {
+func parseRetryAfter(text string) (retryAfter, error) {
+	switch text {
+	case "auto", "off":
+		return retryAfter{off: text == "off"}, nil
+	case "":
+		return retryAfter{}, errors.New(`"" is not auto, off or a regular expression`)
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		_, err = linematch.Parse(text) // says it in one line
+	}
+	return retryAfter{re: re}, err
+}
+
+func parseSignal(text string) (signalName, error) {
+	var s attempt.Signal
+	var known bool
+	if n, err := strconv.Atoi(text); err == nil {
+		s, known = signalNamed(n)
+	} else {
+		if s, err = attempt.ParseSignal(text); err != nil {
+			return "", err
+		}
+		_, known = signalNumber(s)
+	}
+	if !known {
+		return "", fmt.Errorf("this system has no signal %q; use one such as TERM, INT, HUP or KILL", text)
+	}
+	return signalName(s), nil
+}
+
+// parseResult reads an exit code or a signal, which --explain judges.
+func parseResult(text string) (r attempt.Result, err error) {
 	if code, err := strconv.ParseUint(text, 10, 8); err == nil {
-		r.Result = attempt.Result{ExitCode: int(code)}
-		return nil
+		return attempt.Result{ExitCode: int(code)}, nil
 	}
 	signal, err := attempt.ParseSignal(text)
 	if err != nil {
-		return fmt.Errorf("%q is not an exit code from 0 to 255 or a signal such as SIGKILL", text)
+		return r, fmt.Errorf("%q is not an exit code from 0 to 255 or a signal such as SIGKILL", text)
 	}
 	number, known := signalNumber(signal)
 	if !known {
-		return fmt.Errorf("this system has no signal %q", text)
+		return r, fmt.Errorf("this system has no signal %q", text)
 	}
-	r.Result = attempt.Result{Signal: signal, ExitCode: exitcodes.OfSignal(number)}
-	return nil
-}
-
-// unixTime is given in seconds.
-type unixTime struct{ at time.Time }
-
-func (t *unixTime) Set(text string) error {
-	seconds, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(math.Abs(seconds) < 1e11) {
-		return fmt.Errorf("%q is not a Unix time in seconds, such as 1795213573", text)
-	}
-	return assign(&t.at, time.UnixMilli(int64(seconds*1000)), nil)
-}
-
-// nameList are names of variables, and globs on them, separated by commas.
-type nameList []string
-
-func (l *nameList) Set(text string) error {
-	*l = strings.Split(text, ",")
-	for _, name := range *l {
-		if _, err := path.Match(name, ""); err != nil || name == "" || strings.Contains(name, "=") {
-			return fmt.Errorf("%q is not a variable's name or a glob on names, as in AWS_PROFILE,PG*", name)
-		}
-	}
-	return nil
-}
-
-// callRate is a number of calls a second, as in 100 or 100/s.
-type callRate float64
-
-// The slowest and the fastest server that a simulation knows. A call takes at
-// least a nanosecond.
-const (
-	leastCapacity = 0.001
-	mostCapacity  = 1e9
-)
-
-func (c *callRate) Set(text string) error {
-	v, err := strconv.ParseFloat(strings.TrimSuffix(text, "/s"), 64)
-	if err != nil || !(v >= leastCapacity && v <= mostCapacity) {
-		return fmt.Errorf("%q is not a number of calls a second from %v to %d, such as 100", text, leastCapacity, int(mostCapacity))
-	}
-	return assign(c, callRate(v), nil)
+	return attempt.Result{Signal: signal, ExitCode: exitcodes.OfSignal(number)}, nil
 }

@@ -15,12 +15,12 @@ type Target struct {
 func (r *resolver) waiting(o *Options) {
 	g := r.g
 	for _, t := range g.WaitFor {
-		o.Targets = append(o.Targets, Target{WaitTarget: t.WaitTarget})
+		o.Targets = append(o.Targets, Target{WaitTarget: t})
 	}
 	for _, t := range g.WaitGone {
-		o.Targets = append(o.Targets, Target{WaitTarget: t.WaitTarget, Gone: true})
+		o.Targets = append(o.Targets, Target{WaitTarget: t, Gone: true})
 	}
-	o.RetryWhen, o.WaitTimeout = g.RetryWhen.WaitTarget, g.WaitTimeout
+	o.RetryWhen, o.WaitTimeout = g.RetryWhen, g.WaitTimeout
 	o.Tries = o.Policy.Schedule
 	if !r.given("base") && !r.given("delays") {
 		o.Tries.Base = targetBase

@@ -139,7 +139,7 @@ func gaveWay(name, value string, s backoff.Schedule) bool {
 func given(f *option.Flag, settings []option.Setting) shownFlag {
 	entry := shownFlag{flag: f}
 	for _, s := range settings {
-		if s.Flag.Index != f.Index {
+		if !s.Flag.Is(f.Name()) {
 			continue
 		}
 		if !f.Repeats() {

@@ -19,11 +19,11 @@ import (
 // register adds the run's record. It is the first sink, so that the record is up to date
 // before the run reports anything.
 func (out *output) register(o *option.Options, letter *redriven, signals *proc.Signals) *registry.Record {
-	record := &registry.Record{Config: registry.Config{
+	record := &registry.Record{
 		Places: func() []registry.Place { return registry.Places(os.LookupEnv) },
 		Named:  o.Name != "",
 		Note:   out.note,
-	}}
+	}
 	if !letter.goesOn() {
 		record.Targets = len(o.Targets)
 	}

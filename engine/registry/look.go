@@ -1,10 +1,12 @@
 package registry
 
-// This file looks at the records of other processes. It takes no lock.
+// This file reads the records of other processes. It takes no lock.
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,12 +17,11 @@ import (
 	"github.com/retrysh/retry/engine/lockedfile"
 )
 
-// What the names of files end in behind a run's id: a record, one that is being
-// made, and the mark of a process that wakes the run.
+// The ends of file names, behind a run's id.
 const (
 	recordEnd = ".json"
-	newEnd    = ".new"
-	wakeEnd   = ".wake"
+	newEnd    = ".new"  // a record that is being made
+	wakeEnd   = ".wake" // the mark of a process that wakes the run
 )
 
 // Entry is a record as it was found.
@@ -39,7 +40,11 @@ type Entry struct {
 // Lives reports whether the run's program does.
 func (e *Entry) Lives() bool { return e.Status != Lost }
 
-// began is the time that entries are sorted by.
+// Older orders runs by their start.
+func Older(a, b *Entry) int {
+	return cmp.Or(a.began().Compare(b.began()), strings.Compare(a.RunID, b.RunID))
+}
+
 func (e *Entry) began() time.Time {
 	if e.StartedAt != nil {
 		return e.StartedAt.Time
@@ -47,23 +52,15 @@ func (e *Entry) began() time.Time {
 	return e.changed
 }
 
-// Older says which of two runs began first.
-func Older(a, b *Entry) int {
-	return cmp.Or(a.began().Compare(b.began()), strings.Compare(a.RunID, b.RunID))
-}
-
 // List returns all records of the user, the oldest first. Places that cannot be
-// used are passed over.
+// used are ignored.
 func List(all []Place) []Entry {
 	var found []Entry
 	for _, p := range all {
 		if p.use(false) != nil {
 			continue
 		}
-		files, err := os.ReadDir(p.Path)
-		if err != nil {
-			continue
-		}
+		files, _ := os.ReadDir(p.Path)
 		for _, f := range files {
 			if id, ok := strings.CutSuffix(f.Name(), recordEnd); !ok || !isRunID(id) {
 				continue
@@ -97,38 +94,33 @@ func (e *Entry) Remove() {
 	}
 }
 
-// isRunID reports whether s is a UUID in small letters.
+// isRunID reports whether s is a UUID in lower case.
 func isRunID(s string) bool {
-	const form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
-	if len(s) != len(form) {
-		return false
-	}
-	for i := range len(s) {
-		hex := s[i] >= '0' && s[i] <= '9' || s[i] >= 'a' && s[i] <= 'f'
-		if (form[i] == '-') != (s[i] == '-') || form[i] == 'x' && !hex {
-			return false
+	zeros := strings.Map(func(r rune) rune {
+		if strings.ContainsRune("0123456789abcdef", r) {
+			return '0'
 		}
-	}
-	return true
+		return r
+	}, s)
+	return zeros == "00000000-0000-0000-0000-000000000000"
 }
 
 // errNotOurs says that a file is no record.
 var errNotOurs = errors.New("is not a regular file of this user")
 
-// look looks at a record. It opens nothing that it might have to wait for. One that
-// is gone is fs.ErrNotExist.
-func look(path string) (Entry, error) {
-	for tries := 0; ; tries++ {
-		e, removed, err := lookOnce(path)
-		if !removed || tries == 3 {
-			return e, err
-		}
+// look reads a record. It opens no file that it might have to wait for. Where there is
+// none, the error is fs.ErrNotExist.
+func look(path string) (e Entry, err error) {
+	removed := true
+	for tries := 0; removed && tries < 4; tries++ {
+		e, removed, err = lookOnce(path)
 	}
+	return e, err
 }
 
 // lookOnce reports also that the file was removed, or replaced, meanwhile.
 func lookOnce(path string) (e Entry, removed bool, err error) {
-	e = Entry{path: path}
+	e = Entry{path: path, Run: Run{Command: []string{}, Attempts: []Attempt{}}}
 	info, err := os.Lstat(path)
 	switch {
 	case err != nil:
@@ -157,12 +149,6 @@ func lookOnce(path string) (e Entry, removed bool, err error) {
 		}
 	}
 	e.RunID = strings.TrimSuffix(filepath.Base(path), recordEnd)
-	if e.Command == nil {
-		e.Command = []string{}
-	}
-	if e.Attempts == nil {
-		e.Attempts = []Attempt{}
-	}
 	switch {
 	case !held:
 		e.Status, e.NextAttemptAt, e.NextDelayMS = Lost, nil, nil
@@ -175,20 +161,37 @@ func lookOnce(path string) (e Entry, removed bool, err error) {
 	return e, false, nil
 }
 
-// rereads are how often a record is read that a process is about to change: it may
-// write both slots while they are read.
-const rereads = 20
+const (
+	// largestRecord is how much of a file is read.
+	largestRecord = 2*slotSize + 1<<20
+	// rereads is how often a record with a lock is read: its process may write both
+	// slots meanwhile.
+	rereads = 20
+)
 
+// read reads the file of the entry, and reports whether it could.
 func (e *Entry) read(file *lockedfile.File, held bool) bool {
 	for range rereads {
-		if raw, err := read(file); err == nil && decode(raw, &e.Run) {
+		run := e.Run
+		raw, err := io.ReadAll(io.NewSectionReader(file, 0, largestRecord))
+		if err == nil && decode(raw, &run) {
+			e.Run = run
 			return true
 		}
-		e.Run = Run{}
 		if !held {
-			return false
+			break
 		}
 		time.Sleep(time.Millisecond)
 	}
 	return false
+}
+
+// decode reads a record, and reports whether one of its slots is whole and the rest
+// can be read.
+func decode(raw []byte, run *Run) bool {
+	if len(raw) < 2*slotSize {
+		return false
+	}
+	state, _, _, ok := lockedfile.Latest(raw[:2*slotSize], magic)
+	return ok && json.Unmarshal(raw[2*slotSize:], run) == nil && json.Unmarshal(state, run) == nil
 }

@@ -3,9 +3,7 @@ package registry
 // This file says where records are.
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -14,75 +12,50 @@ import (
 
 // Place is a directory that may hold records.
 type Place struct {
-	Path string
-	// parents says that the directories above are made too; above that the one
-	// above has to be there, and the user's own.
-	parents, above bool
+	Path    string
+	parents bool // the directories above are made too
+	above   bool // the one above has to be there, and be the user's own
 }
 
 // Variable names the directory, in place of all others; empty, there is none.
 const Variable = "RETRY_RUNTIME_DIR"
 
-// Places are where a run of this user is registered, the first that can be used,
-// and where others look for it.
+// Places are where readers look for the runs of this user. A run is registered in the
+// first that can be used.
 func Places(lookup func(string) (string, bool)) []Place {
 	if path, ok := lookup(Variable); ok {
 		if path == "" {
 			return nil
 		}
-		if whole, err := filepath.Abs(path); err == nil {
-			path = whole
+		if absolute, err := filepath.Abs(path); err == nil {
+			path = absolute
 		}
 		return []Place{{Path: path, parents: true}}
 	}
 	return places(func(name string) string { value, _ := lookup(name); return value })
 }
 
-// use checks that the directory is the user's alone, and makes it where it is not
-// there.
+// use checks that the directory is the user's alone. With create, it is made where it
+// is missing, also by another run at the same time.
 func (p *Place) use(create bool) error {
 	if p.above {
-		info, err := os.Stat(filepath.Dir(p.Path))
+		above := filepath.Dir(p.Path)
+		info, err := os.Stat(above)
 		switch {
 		case err != nil:
 			return err
 		case !info.IsDir():
-			return fmt.Errorf("%q is not a directory", filepath.Dir(p.Path))
+			return fmt.Errorf("%q is not a directory", above)
 		}
 		if err := lockedfile.OwnedBy(info, os.Geteuid()); err != nil {
-			return fmt.Errorf("%q %w", filepath.Dir(p.Path), err)
-		}
-	}
-	info, err := os.Lstat(p.Path)
-	if create && errors.Is(err, fs.ErrNotExist) {
-		if err = p.create(); err == nil {
-			info, err = os.Lstat(p.Path)
+			return fmt.Errorf("%q %w", above, err)
 		}
 	}
 	switch {
-	case err != nil:
-		return err
-	case !info.IsDir():
-		return fmt.Errorf("%q is not a directory", p.Path)
+	case !create:
+		return lockedfile.OwnDir(p.Path, os.Lstat, nil)
+	case p.parents:
+		return lockedfile.OwnDir(p.Path, os.Lstat, os.MkdirAll)
 	}
-	if err := lockedfile.Own(info); err != nil {
-		return fmt.Errorf("the directory %q %w", p.Path, err)
-	}
-	return nil
-}
-
-// create makes the directory. Another run may do so at the same time.
-func (p *Place) create() error {
-	make := os.Mkdir
-	if p.parents {
-		make = os.MkdirAll
-	}
-	err := make(p.Path, 0o700)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err == nil {
-		err = os.Chmod(p.Path, 0o700) // whatever the umask has left of it
-	}
-	return err
+	return lockedfile.OwnDir(p.Path, os.Lstat, os.Mkdir)
 }

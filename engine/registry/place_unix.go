@@ -5,6 +5,7 @@ package registry
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 )
 
@@ -13,27 +14,29 @@ const whyUnreachable = "its program is in another PID namespace and cannot be si
 
 // places are those of the user that the process runs as.
 func places(variable func(string) string) []Place {
-	uid := os.Geteuid()
-	user := strconv.Itoa(uid)
-	var all []Place
-	add := func(p Place) {
-		for _, known := range all {
-			if known.Path == p.Path {
-				return
-			}
+	user, root := strconv.Itoa(os.Geteuid()), ""
+	if user == "0" {
+		root = "/run/retry"
+	}
+	below := func(dir, name string) string {
+		if !filepath.IsAbs(dir) {
+			return ""
 		}
-		all = append(all, p)
+		return filepath.Join(dir, name)
 	}
-	if dir := variable("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
-		add(Place{Path: filepath.Join(dir, "retry"), above: true})
+	candidates := []Place{
+		{Path: below(variable("XDG_RUNTIME_DIR"), "retry"), above: true},
+		{Path: "/run/user/" + user + "/retry", above: true},
+		{Path: root},
+		{Path: below(variable("TMPDIR"), "retry-"+user)},
+		{Path: "/tmp/retry-" + user},
 	}
-	add(Place{Path: "/run/user/" + user + "/retry", above: true})
-	if uid == 0 {
-		add(Place{Path: "/run/retry"})
+	var all []Place
+	for _, p := range candidates {
+		known := slices.ContainsFunc(all, func(other Place) bool { return other.Path == p.Path })
+		if p.Path != "" && !known {
+			all = append(all, p)
+		}
 	}
-	if dir := variable("TMPDIR"); filepath.IsAbs(dir) {
-		add(Place{Path: filepath.Join(dir, "retry-"+user)})
-	}
-	add(Place{Path: "/tmp/retry-" + user})
 	return all
 }

@@ -1,6 +1,6 @@
 package registry
 
-// This file reaches the program of a run: it ends its wait, or the run.
+// This file ends the wait of a run, or the run, by signals to its program.
 
 import (
 	"context"
@@ -15,13 +15,13 @@ import (
 	"github.com/retrysh/retry/engine/lockedfile"
 )
 
-// Send sends a signal to a process, where meant still says that it is the one: pids
-// are used again.
+// Send sends a signal to a process if meant still reports that it is the one: pids
+// are reused.
 type Send func(pid int, meant func() bool, s attempt.Signal) error
 
 const (
 	poll = 2 * time.Millisecond
-	// wakeLimit and cancelLimit are how long the run may take.
+	// The run may take so long.
 	wakeLimit   = 2 * time.Second
 	cancelLimit = 10 * time.Second
 )
@@ -50,8 +50,8 @@ func (r *Record) TakeMark() bool {
 	return mark != nil && os.Remove(*mark) == nil
 }
 
-// Yield waits, when the record is removed, until no process is about to wake the run:
-// the process is to become another program, which a USR1 might end.
+// Yield waits until no process is about to wake the run. It is called when the record
+// is removed and before the process becomes another program, which a USR1 might end.
 func (r *Record) Yield() {
 	mark := r.mark.Load()
 	if mark == nil {
@@ -89,22 +89,23 @@ func (e *Entry) Wake(send Send) error {
 	defer mark.Unlock()
 	// The mark is there first: a run that becomes another program removes its record
 	// and then waits until there is no mark.
-	if e.left() {
-		_ = os.Remove(markOf(e.path))
-		return nil
+	sent := !e.left()
+	if sent {
+		err = send(e.Holder, e.meant, "SIGUSR1")
 	}
-	if err := send(e.Holder, e.meant, "SIGUSR1"); err != nil {
+	if !sent || err != nil {
 		_ = os.Remove(markOf(e.path))
 		if e.left() {
-			return nil
+			err = nil
 		}
 		return err
 	}
 	for ctx.Err() == nil {
 		taken, err := mark.Check()
-		if left := e.left(); left && (taken || err != nil) {
+		switch left := e.left(); {
+		case left && (taken || err != nil):
 			return nil
-		} else if left && !e.meant() {
+		case left && !e.meant():
 			_ = os.Remove(markOf(e.path))
 			return nil
 		}

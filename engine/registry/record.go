@@ -1,6 +1,9 @@
 package registry
 
-// This file is a run that keeps its own record.
+// This file is a run that keeps its own record: two slots (package lockedfile) with
+// what changes, and behind them what does not. Both are JSON objects with the fields
+// of Run. They are written by text.JSON: the first json.Marshal of a process takes
+// longer than all of a registration.
 
 import (
 	"context"
@@ -14,8 +17,21 @@ import (
 	"github.com/retrysh/retry/engine/text"
 )
 
-// Config says how a run is registered.
-type Config struct {
+var magic = lockedfile.Magic{'r', 'e', 't', 'r', 'y', ' ', 'r', '1'}
+
+const (
+	// mostAttempts are kept in a record, and slotSize holds them with reasons of
+	// longestReason bytes.
+	mostAttempts  = 32
+	slotSize      = 16 << 10
+	longestReason = 200
+	// longestCommand is how much of a command a record holds, in bytes.
+	longestCommand = 64 << 10
+)
+
+// Record is the record of this process's run, a sink of the engine. It touches
+// nothing before the first retry of a run without a name.
+type Record struct {
 	// Places says where records may be; the first that can be used is taken.
 	Places func() []Place
 	// Named says that the run was given a name, and is registered from its start.
@@ -24,12 +40,7 @@ type Config struct {
 	Targets int
 	// Note is given one line, once, about why the run cannot be registered.
 	Note func(line string)
-}
 
-// Record is the record of this process's run, a sink of the engine. It touches
-// nothing before the first retry of a run without a name.
-type Record struct {
-	Config
 	on       bool // the run is to be registered
 	run      *event.RunStarted
 	status   Status
@@ -38,7 +49,7 @@ type Record struct {
 	delay    time.Duration // that length
 	attempts []past
 	failed   *event.AttemptFinished // the last failure
-	copy     *event.AttemptFinished // of a hedged attempt, which may go on
+	copy     *event.AttemptFinished // of a hedged attempt, which may continue
 
 	file     *lockedfile.File // nil where there is none
 	path     string
@@ -47,16 +58,13 @@ type Record struct {
 	mark     atomic.Pointer[string]
 }
 
-// past is an attempt that has begun.
+// past is an attempt that has begun. ended is nil while it runs.
 type past struct {
-	number         int
-	started, ended time.Time
-	exitCode       int
-	reason         string
-	masked         bool
+	begun *event.AttemptStarted
+	ended *event.AttemptFinished
 }
 
-// Emit notes what the run does.
+// Emit brings the record up to date.
 func (r *Record) Emit(ev event.Event) {
 	now := ev.Head().Time
 	switch e := ev.(type) {
@@ -108,13 +116,13 @@ func (r *Record) change(status Status) {
 }
 
 func (r *Record) begin(e *event.AttemptStarted) {
-	if n := len(r.attempts); n > 0 && r.attempts[n-1].number == e.Attempt {
-		return // a further copy
+	if n := len(r.attempts); n > 0 && r.attempts[n-1].begun.Attempt == e.Attempt {
+		return // another copy
 	}
 	if len(r.attempts) == mostAttempts {
 		r.attempts = r.attempts[:copy(r.attempts, r.attempts[1:])]
 	}
-	r.attempts = append(r.attempts, past{number: e.Attempt, started: e.Time})
+	r.attempts = append(r.attempts, past{begun: e})
 	r.attempt = e.Attempt
 	r.on = r.on || e.Attempt > 1
 	r.change(Running)
@@ -126,8 +134,7 @@ func (r *Record) finish(e *event.AttemptFinished) {
 	if e == nil || len(r.attempts) == 0 {
 		return
 	}
-	p := &r.attempts[len(r.attempts)-1]
-	p.ended, p.exitCode, p.reason, p.masked = e.Time, e.Result.ExitCode, e.Reason, false
+	r.attempts[len(r.attempts)-1].ended = e
 	if !e.Success {
 		r.failed = e
 	}
@@ -152,18 +159,14 @@ func (r *Record) state() []byte {
 		}
 	}
 	o.Open("attempts", '[')
-	for i := range r.attempts {
-		p := &r.attempts[i]
+	for _, p := range r.attempts {
 		o.Open("", '{')
-		o.Number("attempt", float64(p.number))
-		o.Time("started_at", p.started)
-		if !p.ended.IsZero() {
-			if !p.masked {
-				p.reason, p.masked = cut(text.Masked(p.reason), longestReason), true
-			}
-			o.Time("ended_at", p.ended)
-			o.Number("exit_code", float64(p.exitCode))
-			o.String("reason", p.reason)
+		o.Number("attempt", float64(p.begun.Attempt))
+		o.Time("started_at", p.begun.Time)
+		if e := p.ended; e != nil {
+			o.Time("ended_at", e.Time)
+			o.Number("exit_code", float64(e.Result.ExitCode))
+			o.String("reason", cut(text.Masked(e.Reason), longestReason))
 		}
 		o.Close('}')
 	}
@@ -183,14 +186,12 @@ func (r *Record) rest() []byte {
 	o.String("name", e.Name)
 	o.Number("pid", float64(os.Getpid()))
 	o.Open("command", '[')
-	room := longestCommand
+	left := longestCommand
 	for _, word := range text.MaskedArgs(e.Command) {
-		if len(word) > room {
-			o.String("", cut(word, room))
+		o.String("", cut(word, left))
+		if left -= len(word); left < 0 {
 			break
 		}
-		o.String("", word)
-		room -= len(word)
 	}
 	o.Close(']')
 	o.String("cwd", cwd)
@@ -208,30 +209,40 @@ func (r *Record) rest() []byte {
 }
 
 // write brings the record up to date, and makes it where there is none or its
-// directory was cleaned away. One that can no longer be written is removed: it
-// would be wrong.
+// directory was cleaned away. One that can no longer be written would be wrong, and is
+// removed.
 func (r *Record) write() {
 	if !r.on {
 		return
 	}
-	if r.file == nil {
-		r.register()
-		return
-	}
-	slot := r.seal()
-	_, err := r.file.WriteAt(slot, int64(r.sequence%2)*slotSize)
-	removed := false
-	if err == nil {
-		removed, err = r.file.Check()
-	}
-	switch {
-	case err != nil:
-		r.giveUp(err)
-	case removed:
+	if r.file != nil {
+		slot := r.seal()
+		_, err := r.file.WriteAt(slot, int64(r.sequence%2)*slotSize)
+		removed := false
+		if err == nil {
+			removed, err = r.file.Check()
+		}
+		if err == nil && !removed {
+			return
+		}
+		_ = os.Remove(r.path)
 		r.file.Close()
 		r.file = nil
-		r.register()
+		if err != nil {
+			r.note(err)
+			return
+		}
 	}
+	var err error
+	for _, place := range r.Places() {
+		if err = place.use(true); err == nil {
+			err = r.create(place.Path)
+		}
+		if err == nil {
+			return
+		}
+	}
+	r.note(err)
 }
 
 // seal is the next slot. Where not all attempts fit into it, the oldest are left
@@ -247,22 +258,8 @@ func (r *Record) seal() []byte {
 	return slot
 }
 
-// register makes the record in the first place that can be used.
-func (r *Record) register() {
-	var err error
-	for _, place := range r.Places() {
-		if err = place.use(true); err != nil {
-			continue
-		}
-		if err = r.create(place.Path); err == nil {
-			return
-		}
-	}
-	r.note(err)
-}
-
 // create makes the record under another name, so that a reader finds all of it or
-// nothing. It is written whole, so that later writes need no room on the disk.
+// nothing. It is written whole, so that later writes need no more of the disk.
 func (r *Record) create(dir string) error {
 	path := filepath.Join(dir, r.run.RunID+recordEnd)
 	made := filepath.Join(dir, "."+r.run.RunID+newEnd)
@@ -290,13 +287,6 @@ func (r *Record) create(dir string) error {
 	return nil
 }
 
-func (r *Record) giveUp(err error) {
-	_ = os.Remove(r.path)
-	r.file.Close()
-	r.file = nil
-	r.note(err)
-}
-
 func (r *Record) note(err error) {
 	if err != nil && !r.noted {
 		r.noted = true
@@ -311,4 +301,12 @@ func (r *Record) remove() {
 	if r.file != nil {
 		_ = os.Remove(r.path)
 	}
+}
+
+// cut shortens a text to so many bytes.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return text.Cut(s, most) + "…"
 }

@@ -24,10 +24,10 @@ func at(seconds, attempt int) event.Header {
 // newRecord is a record below a directory of the test.
 func newRecord(t testing.TB, named bool) *Record {
 	dir := filepath.Join(t.TempDir(), "run")
-	return &Record{Config: Config{
+	return &Record{
 		Named: named, Places: func() []Place { return []Place{{Path: dir, parents: true}} },
 		Note: func(line string) { t.Error(line) },
-	}}
+	}
 }
 
 func started() *event.RunStarted {
@@ -169,7 +169,7 @@ func TestNoPlace(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := &Record{Config: Config{Named: true, Places: func() []Place { return place }, Note: func(line string) { notes = append(notes, line) }}}
+	r := &Record{Named: true, Places: func() []Place { return place }, Note: func(line string) { notes = append(notes, line) }}
 	r.Emit(started())
 	r.Emit(&event.AttemptStarted{Header: at(0, 1)})
 	if len(notes) != 1 || !strings.Contains(notes[0], file) {
@@ -211,7 +211,7 @@ func TestIsRunID(t *testing.T) {
 func BenchmarkRegister(b *testing.B) {
 	dir := b.TempDir()
 	for b.Loop() {
-		r := Record{Config: Config{Named: true, Places: func() []Place { return []Place{{Path: dir}} }}}
+		r := Record{Named: true, Places: func() []Place { return []Place{{Path: dir}} }}
 		r.Emit(started())
 		r.Emit(&event.RunFinished{})
 		r.file.Close()

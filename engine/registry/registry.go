@@ -1,10 +1,10 @@
-// Package registry is the runs that are alive, as others see them: a directory
+// Package registry shows the runs that are alive to other processes: a directory
 // with one record for each (docs/status.md).
 //
-// A run writes its own record and no other. Who looks reads them all, and asks the
-// kernel whether the process that holds a record's lock lives. The name of a file
-// says whether it is a record, its lock whether its program lives, its content only
-// what is shown. Nothing here sends a signal.
+// A run writes its own record and no other. A reader reads all, and asks the kernel
+// which process holds a record's lock. The name of a file says whether it is a record,
+// its lock whether its program lives, its content only what is shown. Nothing here
+// sends a signal.
 package registry
 
 import "github.com/retrysh/retry/engine/text"
@@ -45,14 +45,11 @@ type Run struct {
 	Host          string     `json:"host"`
 }
 
-// Attempt is one of a run. What is not known before its end is nil until then.
+// Attempt is one attempt of a run.
 type Attempt struct {
 	Attempt   int        `json:"attempt"`
 	StartedAt *text.Time `json:"started_at"`
-	EndedAt   *text.Time `json:"ended_at,omitempty"`
-	ExitCode  *int       `json:"exit_code,omitempty"`
+	EndedAt   *text.Time `json:"ended_at,omitempty"`  // nil until it has ended
+	ExitCode  *int       `json:"exit_code,omitempty"` // and so are these
 	Reason    *string    `json:"reason,omitempty"`
 }
-
-// mostAttempts are kept in a record.
-const mostAttempts = 32

@@ -87,8 +87,6 @@ func parse(to any, text string) (known bool, err error) {
 		*v, err = rotate.Parse(text)
 	case *rehearse.Steps:
 		*v, err = rehearse.Parse(text, signalNumber)
-	case encoding.TextUnmarshaler:
-		err = v.UnmarshalText([]byte(text))
 	case *telemetry.StatsD:
 		*v, err = telemetry.ParseStatsD(text)
 	case **WaitTarget:
@@ -106,9 +104,10 @@ func parse(to any, text string) (known bool, err error) {
 	case *nameList:
 		*v, err = parseNames(text)
 	default:
-		if known, err = parseNumber(to, text); !known {
-			return parseText(to, text)
+		if known, err = parseNumber(to, text); known {
+			return true, err
 		}
+		return parseText(to, text)
 	}
 	return true, err
 }
@@ -171,6 +170,8 @@ func parseText(to any, text string) (known bool, err error) {
 		*v, err = promFile(text), telemetry.CheckMetricsFile(text)
 	case *otlpTarget:
 		*v, err = otlpTarget(text), telemetry.CheckOTLP(text)
+	case encoding.TextUnmarshaler: // the guards
+		err = v.UnmarshalText([]byte(text))
 	default:
 		return false, nil
 	}

@@ -44,32 +44,30 @@ func (g *storeFlags) open(c *mode.Call, open Open) (Store, error) {
 	return s, err
 }
 
-// limited is the time that the store may take for one key.
-func (g *storeFlags) limited() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), time.Duration(g.StoreTimeout))
+// ask calls the store for a key, within the time that it may take.
+func (g *storeFlags) ask(key string, call func(ctx context.Context, key string) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(g.StoreTimeout))
+	defer cancel()
+	if err := call(ctx, key); err != nil {
+		return fmt.Errorf("key %q: %w", key, err)
+	}
+	return nil
 }
 
-// guardFlags are the parameters of guards, by which more is shown.
-type guardFlags struct {
-	Key     []string      `sep:"none"`
-	Breaker guard.Breaker `variable:"yes"`
-	Budget  guard.Budget  `variable:"yes"`
-	Tokens  guard.Tokens  `variable:"yes"`
-}
-
-// look returns what is known of the keys. Keys of which nothing is are left out.
-func (g *guardFlags) look(s Store, limited func() (context.Context, context.CancelFunc)) ([]guard.Status, error) {
+// guards returns what is known of the keys. Keys of which nothing is known are left out.
+func (f *Flags) guards(s Store) ([]guard.Status, error) {
 	known := []guard.Status{}
-	guards := guard.Guards{Breaker: g.Breaker, Budget: g.Budget, Tokens: g.Tokens}
-	for _, key := range g.Key {
-		ctx, cancel := limited()
-		state, err := s.Look(ctx, key)
-		cancel()
+	guards := guard.Guards{Breaker: f.Breaker, Budget: f.Budget, Tokens: f.Tokens}
+	for _, key := range f.Key {
+		err := f.ask(key, func(ctx context.Context, key string) error {
+			state, err := s.Look(ctx, key)
+			if state != nil && err == nil {
+				known = append(known, state.Status(key, &guards))
+			}
+			return err
+		})
 		if err != nil {
-			return known, fmt.Errorf("key %q: %w", key, err)
-		}
-		if state != nil {
-			known = append(known, state.Status(key, &guards))
+			return known, err
 		}
 	}
 	return known, nil
@@ -134,11 +132,8 @@ func Reset(c mode.Call, open Open) int {
 	}
 	code, reset := exitcodes.OK, []string{}
 	for _, key := range g.Keys {
-		ctx, cancel := g.limited()
-		err := s.Reset(ctx, key)
-		cancel()
-		if err != nil {
-			code = c.Fail(fmt.Errorf("key %q: %w", key, err))
+		if err := g.ask(key, s.Reset); err != nil {
+			code = c.Fail(err)
 			continue
 		}
 		reset = append(reset, key)

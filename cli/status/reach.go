@@ -43,8 +43,7 @@ func Cancel(c mode.Call, send registry.Send) int {
 	return reach(c, "cancelled", func(e *registry.Entry) error { return e.Cancel(send) })
 }
 
-// reach does the same with each run that is named, side by side, and prints what
-// came of it.
+// reach does the same with each run that is named, in parallel, and prints the results.
 func reach(c mode.Call, done string, do func(*registry.Entry) error) int {
 	var g ReachFlags
 	if err := mode.Parse(c, &g); err != nil {
@@ -64,15 +63,12 @@ func reach(c mode.Call, done string, do func(*registry.Entry) error) int {
 		code = exitcodes.Rejected
 		fmt.Fprintf(c.Stderr, "retry: --%s: %s\n", c.Name, message.Printable(r.Reason))
 	}
-	if g.JSON() {
-		return c.Print(code, func(w *os.File) error { return text.WriteJSON(w, map[string]any{"runs": results}) })
-	}
-	if g.Quiet {
-		return code
-	}
 	return c.Print(code, func(w *os.File) error {
+		if g.JSON() {
+			return text.WriteJSON(w, map[string]any{"runs": results})
+		}
 		for i := range results {
-			if r := &results[i]; r.Done {
+			if r := &results[i]; r.Done && !g.Quiet {
 				if _, err := fmt.Fprintf(w, "%s %s %s\n", done, r.RunID[:shortID], message.Printable(r.Name)); err != nil {
 					return err
 				}
@@ -82,45 +78,49 @@ func reach(c mode.Call, done string, do func(*registry.Entry) error) int {
 	})
 }
 
+// about is the result of a word that names a run.
+func about(word string, e *registry.Entry) result {
+	return result{ID: word, RunID: e.RunID, Name: e.Name, run: e}
+}
+
 // resolve finds the runs that the words name. Where a word names several that live,
 // none is to be reached.
-func resolve(all []registry.Entry, words []string) []result {
-	var results []result
+func resolve(all []*registry.Entry, words []string) (results []result) {
 	ambiguous := ""
 	for _, word := range words {
 		var named []*registry.Entry
+		var ids []string
 		var lost *registry.Entry
-		for i := range all {
-			switch e := &all[i]; {
+		for _, e := range all {
+			switch {
 			case word != allWord && !matches(e, word):
 			case e.Lives():
-				named = append(named, e)
+				named, ids = append(named, e), append(ids, e.RunID)
 			default:
 				lost = e
 			}
 		}
-		switch r := (result{ID: word}); {
-		case word == allWord:
+		r := result{ID: word}
+		switch {
+		case word == allWord && len(named) > 0:
 			for _, e := range named {
-				results = append(results, result{ID: e.RunID[:shortID], RunID: e.RunID, Name: e.Name, run: e})
+				results = append(results, about(e.RunID[:shortID], e))
 			}
-			if len(named) == 0 {
-				r.Reason = "no run lives"
-				results = append(results, r)
-			}
+			continue
+		case word == allWord:
+			r.Reason = "no run lives"
 		case len(named) == 1:
-			results = append(results, result{ID: word, RunID: named[0].RunID, Name: named[0].Name, run: named[0]})
+			r = about(word, named[0])
 		case len(named) > 1:
-			r.Reason = fmt.Sprintf("%q names %d runs, and nothing is done: %s", word, len(named), ids(named))
+			r.Reason = fmt.Sprintf("%q names %d runs, and nothing is done: %s", word, len(named), strings.Join(ids, " "))
 			ambiguous = word
-			results = append(results, r)
 		case lost != nil:
-			r.RunID, r.Name, r.Reason = lost.RunID, lost.Name, fmt.Sprintf("the run %q is lost: its program is gone", word)
-			results = append(results, r)
+			r = about(word, lost)
+			r.run, r.Reason = nil, fmt.Sprintf("the run %q is lost: its program is gone", word)
 		default:
 			r.Reason = noRun(word)
-			results = append(results, r)
 		}
+		results = append(results, r)
 	}
 	for i := range results {
 		if r := &results[i]; ambiguous != "" && r.run != nil {
@@ -130,34 +130,21 @@ func resolve(all []registry.Entry, words []string) []result {
 	return results
 }
 
-func ids(runs []*registry.Entry) string {
-	var all []string
-	for _, e := range runs {
-		all = append(all, e.RunID)
-	}
-	return strings.Join(all, " ")
-}
-
-// each reaches the runs side by side, each once.
+// each reaches the runs in parallel, each once.
 func each(results []result, do func(*registry.Entry) error) {
-	var all sync.WaitGroup
-	done := map[*registry.Entry]*error{}
+	reached := map[*registry.Entry]func() error{}
 	for i := range results {
-		e := results[i].run
-		if e == nil || done[e] != nil {
-			continue
+		if e := results[i].run; e != nil && reached[e] == nil {
+			reached[e] = sync.OnceValue(func() error { return do(e) })
+			go reached[e]()
 		}
-		err := new(error)
-		done[e] = err
-		all.Go(func() { *err = do(e) })
 	}
-	all.Wait()
 	for i := range results {
 		r := &results[i]
 		if r.run == nil {
 			continue
 		}
-		err := *done[r.run]
+		err := reached[r.run]()
 		if r.Done = err == nil; !r.Done {
 			r.Reason = fmt.Sprintf("%s (%s): %s", r.Name, r.RunID[:shortID], err)
 		}

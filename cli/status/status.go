@@ -38,18 +38,22 @@ func matches(e *registry.Entry, word string) bool {
 }
 
 // list returns the records of the user.
-func list() []registry.Entry { return registry.List(registry.Places(os.LookupEnv)) }
+func list() []*registry.Entry { return registry.List(registry.Places(os.LookupEnv)) }
 
 // Flags is the grammar of --status.
 type Flags struct {
 	mode.Common
 	storeFlags
-	guardFlags
-	Watch bool
-	IDs   []string `arg:"" optional:"" name:"id"`
+	Key []string `sep:"none"`
+	// More is known of guards whose parameters are given.
+	Breaker guard.Breaker `variable:"yes"`
+	Budget  guard.Budget  `variable:"yes"`
+	Tokens  guard.Tokens  `variable:"yes"`
+	Watch   bool
+	IDs     []string `arg:"" optional:"" name:"id"`
 }
 
-// shown is what one look has found.
+// shown is what was found at one time.
 type shown struct {
 	runs   []*registry.Entry
 	detail bool // all of the one run is shown
@@ -100,33 +104,27 @@ type view struct {
 // look finds what is asked for. before is what was seen already: of its runs the
 // lost ones stay, and its guards where the store cannot be used now.
 func (v *view) look(before *shown) (s *shown, err error) {
-	s = &shown{}
-	all := list()
-	for i := range all {
-		if e := &all[i]; len(v.IDs) == 0 || slices.ContainsFunc(v.IDs, func(word string) bool { return word == allWord || matches(e, word) }) {
-			s.runs = append(s.runs, e)
-		}
+	s = &shown{runs: list()}
+	if len(v.IDs) > 0 {
+		s.runs = slices.DeleteFunc(s.runs, func(e *registry.Entry) bool {
+			return !slices.ContainsFunc(v.IDs, func(word string) bool { return word == allWord || matches(e, word) })
+		})
 	}
 	if before != nil {
-		s.keep(before)
+		for _, e := range before.runs {
+			if !e.Lives() && !slices.ContainsFunc(s.runs, func(other *registry.Entry) bool { return other.RunID == e.RunID }) {
+				s.runs = append(s.runs, e)
+			}
+		}
 	}
 	slices.SortStableFunc(s.runs, registry.Older)
 	s.detail = len(v.IDs) == 1 && len(s.runs) == 1
 	if v.store != nil {
-		if s.guards, err = v.guardFlags.look(v.store, v.limited); err != nil && before != nil {
+		if s.guards, err = v.guards(v.store); err != nil && before != nil {
 			s.guards = before.guards
 		}
 	}
 	return s, err
-}
-
-// keep keeps the lost runs that were seen before.
-func (s *shown) keep(before *shown) {
-	for _, e := range before.runs {
-		if !e.Lives() && !slices.ContainsFunc(s.runs, func(other *registry.Entry) bool { return other.RunID == e.RunID }) {
-			s.runs = append(s.runs, e)
-		}
-	}
 }
 
 // complain reports the words that name no run, or else that there is nothing to show.
@@ -166,23 +164,21 @@ func useUp(s *shown) {
 	}
 }
 
-// object is the JSON of --status.
-type object struct {
-	Runs   []registry.Run `json:"runs"`
-	Guards []guard.Status `json:"guards"`
-}
-
-func (s *shown) object() object {
-	o := object{Runs: []registry.Run{}, Guards: append([]guard.Status{}, s.guards...)}
+// json is the object of --status.
+func (s *shown) json() any {
+	runs := []registry.Run{}
 	for _, e := range s.runs {
-		o.Runs = append(o.Runs, e.Run)
+		runs = append(runs, e.Run)
 	}
-	return o
+	return struct {
+		Runs   []registry.Run `json:"runs"`
+		Guards []guard.Status `json:"guards"`
+	}{runs, append([]guard.Status{}, s.guards...)}
 }
 
 func (v *view) print(w io.Writer, s *shown) error {
 	if v.JSON() {
-		return text.WriteJSON(w, s.object())
+		return text.WriteJSON(w, s.json())
 	}
 	now, width := time.Now(), v.c.Width()
 	var tables [][][]string
@@ -197,9 +193,7 @@ func (v *view) print(w io.Writer, s *shown) error {
 	}
 	for i, table := range tables {
 		if i > 0 {
-			if _, err := io.WriteString(w, "\n"); err != nil {
-				return err
-			}
+			_, _ = io.WriteString(w, "\n")
 		}
 		if err := mode.Table(w, width, table); err != nil {
 			return err
@@ -227,14 +221,18 @@ func (v *view) watch() int {
 		if err := v.print(&frame, s); err != nil {
 			return v.c.Fail(err)
 		}
-		state, err := json.Marshal(s.object())
+		state, err := json.Marshal(s.json())
 		if err != nil {
 			return v.c.Fail(err)
 		}
 		switch {
 		case inPlace:
+			clear := "" // the lines that were drawn
+			if lines > 0 {
+				clear = fmt.Sprintf("\x1b[%dA\x1b[J", lines)
+			}
 			text := fit(frame.Bytes(), v.c)
-			_, err = fmt.Fprintf(v.c.Stdout, "%s%s", up(lines), text)
+			_, err = fmt.Fprintf(v.c.Stdout, "%s%s", clear, text)
 			lines = bytes.Count(text, []byte("\n"))
 		case !bytes.Equal(state, last):
 			_, err = v.c.Stdout.Write(frame.Bytes())
@@ -253,14 +251,6 @@ func (v *view) watch() int {
 		before, last = s, state
 		time.Sleep(tick)
 	}
-}
-
-// up moves to the first of the lines that were drawn, and clears them.
-func up(lines int) string {
-	if lines == 0 {
-		return ""
-	}
-	return fmt.Sprintf("\x1b[%dA\x1b[J", lines)
 }
 
 // fit cuts a frame to the height of the terminal: what has scrolled away cannot be

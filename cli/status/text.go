@@ -3,10 +3,12 @@ package status
 // This file shows runs to a person.
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/engine/registry"
 	"github.com/retrysh/retry/engine/text"
 )
@@ -16,7 +18,7 @@ func rows(runs []*registry.Entry, now time.Time) [][]string {
 	table := [][]string{{"ID", "NAME", "STATUS", "ATTEMPT", "NEXT IN", "SINCE", "LAST FAILURE"}}
 	for _, e := range runs {
 		table = append(table, []string{
-			e.RunID[:shortID], e.Name, string(e.Status), position(e.Attempt, e.MaxAttempts), next(e, now), clock(e.StartedAt, now), orEmpty(e.LastReason),
+			e.RunID[:shortID], e.Name, string(e.Status), position(e.Attempt, e.MaxAttempts), next(e, now), cmp.Or(clock(e.StartedAt, now), "-"), show(e.LastReason),
 		})
 	}
 	return table
@@ -39,66 +41,51 @@ func next(e *registry.Entry, now time.Time) string {
 	return (max(left, 0) + time.Second - 1).Truncate(time.Second).String()
 }
 
-// clock is a time of today, or a date and a time.
+// clock is a time of today, or a date and a time, "" for nil.
 func clock(t *text.Time, now time.Time) string {
 	switch {
 	case t == nil:
-		return "-"
+		return ""
 	case t.Local().Format(time.DateOnly) == now.Local().Format(time.DateOnly):
 		return t.Local().Format(time.TimeOnly)
 	}
 	return t.Local().Format(time.DateTime)
 }
 
-func orEmpty(s *string) string {
-	if s == nil {
+// show is a value, "" for nil.
+func show[T any](p *T) string {
+	if p == nil {
 		return ""
 	}
-	return *s
+	return fmt.Sprint(*p)
 }
 
 // details is all of one run.
 func details(e *registry.Entry, now time.Time) [][]string {
-	table := [][]string{{"run id", e.RunID}}
-	row := func(name, value string) {
-		if value != "" {
-			table = append(table, []string{name, value})
-		}
-	}
-	at := func(name string, t *text.Time) {
-		if t != nil {
-			row(name, clock(t, now))
-		}
-	}
+	record, signals, depth := "", "", ""
 	if e.Unreadable {
-		row("record", "cannot be read: it is damaged, or of another version of this program")
+		record = "cannot be read: it is damaged, or of another version of this program"
 	}
 	if err := e.Unreachable(); e.Lives() && err != nil {
-		row("signals", err.Error())
+		signals = err.Error()
 	}
-	row("pid", fmt.Sprint(e.PID))
-	row("command", strings.Join(e.Command, " "))
-	row("directory", e.Cwd)
-	row("host", e.Host)
-	at("deadline", e.DeadlineAt)
-	at("next attempt", e.NextAttemptAt)
-	if e.LastExit != nil {
-		row("last exit", fmt.Sprint(*e.LastExit))
-	}
-	row("verdict", orEmpty(e.Verdict))
-	row("rule", orEmpty(e.Rule))
-	row("key", e.Key)
-	row("policy", e.Policy)
 	if e.Depth > 1 {
-		row("depth", fmt.Sprint(e.Depth))
+		depth = fmt.Sprint(e.Depth)
+	}
+	cells := []string{
+		"run id", e.RunID, "record", record, "signals", signals, "pid", fmt.Sprint(e.PID), "command", strings.Join(e.Command, " "),
+		"directory", e.Cwd, "host", e.Host, "deadline", clock(e.DeadlineAt, now), "next attempt", clock(e.NextAttemptAt, now),
+		"last exit", show(e.LastExit), "verdict", show(e.Verdict), "rule", show(e.Rule), "key", e.Key, "policy", e.Policy, "depth", depth,
 	}
 	for i := range e.Attempts {
 		a := &e.Attempts[i]
-		value := "since " + clock(a.StartedAt, now)
+		value := clock(a.StartedAt, now)
 		if a.EndedAt != nil && a.StartedAt != nil {
-			value = fmt.Sprintf("%s, %s: %s", clock(a.StartedAt, now), a.EndedAt.Sub(a.StartedAt.Time).Round(time.Millisecond), orEmpty(a.Reason))
+			value += fmt.Sprintf(", %s: %s", a.EndedAt.Sub(a.StartedAt.Time).Round(time.Millisecond), show(a.Reason))
+		} else {
+			value = "since " + value
 		}
-		row(fmt.Sprintf("attempt %d", a.Attempt), value)
+		cells = append(cells, fmt.Sprintf("attempt %d", a.Attempt), value)
 	}
-	return table
+	return mode.Pairs(cells...)
 }

@@ -54,8 +54,8 @@ func (e *Entry) began() time.Time {
 
 // List returns all records of the user, the oldest first. Places that cannot be
 // used are ignored.
-func List(all []Place) []Entry {
-	var found []Entry
+func List(all []Place) []*Entry {
+	var found []*Entry
 	for _, p := range all {
 		if p.use(false) != nil {
 			continue
@@ -66,17 +66,17 @@ func List(all []Place) []Entry {
 				continue
 			}
 			if e, err := look(filepath.Join(p.Path, f.Name())); err == nil {
-				found = add(found, e)
+				found = add(found, &e)
 			}
 		}
 	}
-	slices.SortStableFunc(found, func(a, b Entry) int { return Older(&a, &b) })
+	slices.SortStableFunc(found, Older)
 	return found
 }
 
 // add adds a record. Of two of one run, one that lives counts.
-func add(found []Entry, e Entry) []Entry {
-	i := slices.IndexFunc(found, func(other Entry) bool { return other.RunID == e.RunID })
+func add(found []*Entry, e *Entry) []*Entry {
+	i := slices.IndexFunc(found, func(other *Entry) bool { return other.RunID == e.RunID })
 	switch {
 	case i < 0:
 		return append(found, e)

@@ -38,7 +38,7 @@ engine/attempt:
 engine/waitfor: engine engine/attempt engine/classify engine/event
 engine/backoff: engine/text
 engine/blockfile:
-engine/classify: engine/attempt engine/blockfile engine/classify/command engine/event engine/retryafter engine/linematch exitcodes
+engine/classify: engine/attempt engine/blockfile engine/classify/command engine/event engine/retryafter engine/linematch exitcodes engine/text
 engine/classify/command:
 engine/event: engine/attempt
 engine/admission: engine engine/event engine/guard

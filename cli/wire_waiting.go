@@ -114,7 +114,7 @@ func (w *waiting) lookUp() error {
 		return nil
 	}
 	result := attempt.Result{ExitCode: exitcodes.Of(err), StartErr: err}
-	if _, named := o.Policy.Rules.OnExit.MatchCode(result); named && !o.Exec {
+	if o.Policy.Rules.OnExit.MatchCode(result) && !o.Exec {
 		return nil
 	}
 	return err

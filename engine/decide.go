@@ -184,10 +184,8 @@ func firstRow(rules *Rules, argv []string, r attempt.Result, e Evidence, now tim
 		return stop(event.Deadline, event.Unknown, "", "the deadline passed")
 	}
 	// Row 3: it could not be started.
-	if r.StartErr != nil {
-		if _, named := rules.OnExit.MatchCode(r); !named {
-			return stop(event.Stopped, event.Permanent, "", Describe(r))
-		}
+	if r.StartErr != nil && !rules.OnExit.MatchCode(r) {
+		return stop(event.Stopped, event.Permanent, "", Describe(r))
 	}
 	// Row 4: success.
 	reason, failed := failure(rules, r, e)

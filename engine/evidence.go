@@ -117,7 +117,7 @@ type stream struct {
 	name     string
 	patterns *Patterns
 	matcher  *linematch.Matcher
-	tail     *classify.Tail
+	tail     classify.Tail
 	head     []byte // the first headSize bytes
 	size     int64
 }
@@ -127,7 +127,7 @@ type stream struct {
 const headSize = 8 << 10
 
 func newStream(name string, p *Patterns) *stream {
-	s := &stream{name: name, patterns: p, tail: classify.NewTail(classify.TailSize)}
+	s := &stream{name: name, patterns: p}
 	if p.any() {
 		var all []*linematch.Pattern
 		for _, group := range [][]*linematch.Pattern{p.Until, p.FailOn, p.StopOn, p.On} {

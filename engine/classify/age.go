@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/retrysh/retry/engine/text"
 )
 
 // The lines around a match in which the time is looked for: tools print the
@@ -30,11 +32,12 @@ var heldForms = sync.OnceValue(func() (f struct{ ago, clock, span, moment *regex
 	f.ago = regexp.MustCompile(`(?i)\b((?:about |over |almost )?(?:an?|\d[\d.]*) ?(?:d|h|m|s|ms|sec|min|seconds?|minutes?|hours?|days?|weeks?|months?|years?)(?:[ ,]{0,2}\d[\d.]* ?(?:h|m|s|ms|sec|min|seconds?|minutes?|hours?|days?))*) ago\b`)
 	f.clock = regexp.MustCompile(`\b(?:(\d+):)?(\d+):(\d\d) ago\b`)
 	f.span = regexp.MustCompile(`(?i)(an?|\d[\d.]*) ?([a-z]+)`)
+	const month = `(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*`
 	f.moment = regexp.MustCompile(`(?i)\b(?:created|since|acquired|locked|held|started|taken|obtained|lockedat|date|when)\b.{0,80}?\b(` +
 		`\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d(?:\.\d+)?)? ?(?:z\b|utc\b|gmt\b|[+-]\d\d:?\d\d)?)?|` +
 		`\d{1,2}/\d{1,2}/\d{2,4},? \d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?|` +
-		`\d{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{4}(?:,? \d\d:\d\d(?::\d\d)?)?(?: ?(?:utc|gmt|[+-]\d{4}))?|` +
-		`(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{1,2},? (?:\d{4},? )?\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?(?: (?:utc|gmt))?(?: \d{4})?)`)
+		`\d{1,2} ` + month + ` \d{4}(?:,? \d\d:\d\d(?::\d\d)?)?(?: ?(?:utc|gmt|[+-]\d{4}))?|` +
+		month + ` \d{1,2},? (?:\d{4},? )?\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?(?: (?:utc|gmt))?(?: \d{4})?)`)
 	return f
 })
 
@@ -54,28 +57,28 @@ func (o *output) held(start, end int, now time.Time) (age time.Duration, ok bool
 			_, end = o.line(end + 1)
 		}
 	}
-	forms := heldForms()
-	if m := forms.ago.FindStringSubmatch(o.text[start:end]); m != nil {
+	forms, near := heldForms(), o.text[start:end]
+	if m := forms.ago.FindStringSubmatch(near); m != nil {
 		for _, part := range forms.span.FindAllStringSubmatch(m[1], -1) {
 			n, err := strconv.ParseFloat(part[1], 64)
 			if err != nil {
 				n = 1 // "an hour"
 			}
-			age += time.Duration(n * float64(spanOf(strings.ToLower(part[2]))))
+			age += time.Duration(n * float64(unit(strings.ToLower(part[2]))))
 		}
 		return age, true
 	}
-	if m := forms.clock.FindStringSubmatch(o.text[start:end]); m != nil { // yum and DNF, hours:minutes:seconds
+	if m := forms.clock.FindStringSubmatch(near); m != nil { // yum and DNF, hours:minutes:seconds
 		age, _ = time.ParseDuration(cmp.Or(m[1], "0") + "h" + m[2] + "m" + m[3] + "s")
 		return age, true
 	}
-	for _, m := range forms.moment.FindAllStringSubmatch(o.text[start:end], -1) {
-		if strings.Contains(lowerASCII(m[0]), "expire") {
+	for _, m := range forms.moment.FindAllStringSubmatch(near, -1) {
+		if strings.Contains(strings.ToLower(m[0]), "expire") {
 			continue // a lease says until when
 		}
-		if when, sure, read := readMoment(m[1]); read {
+		if when, zone, read := readMoment(m[1]); read {
 			since := now.Sub(when)
-			if !sure {
+			if !zone {
 				since -= zones
 			}
 			age, ok = max(age, since), true
@@ -84,48 +87,37 @@ func (o *output) held(start, end int, now time.Time) (age time.Duration, ok bool
 	return age, ok
 }
 
-// spanOf returns the length of a unit by any of its names.
-func spanOf(unit string) time.Duration {
+// unit returns the length of a unit by any of its names in heldForms.
+func unit(name string) time.Duration {
+	const day = 24 * time.Hour
+	length, known := text.Unit(name)
 	switch {
-	case unit == "ms":
-		return time.Millisecond
-	case strings.HasPrefix(unit, "mo"):
-		return 30 * 24 * time.Hour
-	case unit[0] == 's':
-		return time.Second
-	case unit[0] == 'm':
-		return time.Minute
-	case unit[0] == 'h':
-		return time.Hour
-	case unit[0] == 'd':
-		return 24 * time.Hour
-	case unit[0] == 'w':
-		return 7 * 24 * time.Hour
-	case unit[0] == 'y':
-		return 365 * 24 * time.Hour
+	case known:
+		return length
+	case name[0] == 'y':
+		return 365 * day
 	}
-	return 0
+	return 30 * day // a month
 }
 
-// momentLayouts are the forms of moments, those with a zone first: RFC 3339 and
-// how Go, Java (in the English locale), C and people write them.
-var momentLayouts = []struct {
-	layout string
-	zone   bool
-}{
-	{"2006-01-02T15:04:05Z07:00", true}, {"2006-01-02T15:04:05Z0700", true}, {"2006-01-02 15:04:05 Z0700", true}, {"2006-01-02 15:04:05Z07:00", true}, {"2006-01-02 15:04:05 Z07:00", true},
-	{"2006-01-02 15:04:05 MST", true}, {"2006-01-02 15:04 MST", true}, {"2 Jan 2006 15:04:05 Z0700", true}, {"2 Jan 2006 15:04:05 MST", true}, {"Jan 2 15:04:05 MST 2006", true},
-	{"2006-01-02T15:04:05", false}, {"2006-01-02T15:04", false}, {"2006-01-02 15:04:05", false}, {"2006-01-02 15:04", false}, {"2006-01-02", false},
-	{"1/2/06 3:04 PM", false}, {"1/2/06 3:04:05 PM", false}, {"1/2/2006 3:04:05 PM", false}, {"1/2/2006 3:04 PM", false}, {"1/2/06 15:04", false}, {"1/2/2006 15:04:05", false}, {"1/2/2006 15:04", false},
-	{"2 Jan 2006 15:04:05", false}, {"2 Jan 2006 15:04", false}, {"2 Jan 2006", false}, {"Jan 2 15:04:05 2006", false}, {"Jan 2 2006 15:04:05", false}, {"Jan 2 2006 3:04:05 PM", false}, {"Jan 2 2006 15:04", false},
-}
+// The parts of a moment: how RFC 3339, Go, Java (in the English locale), C and people
+// write them. A year may follow C's time.
+var (
+	dates  = []string{"2006-01-02", "1/2/06", "1/2/2006", "2 Jan 2006", "Jan 2 2006", "Jan 2"}
+	clocks = []string{"", " 15:04", " 15:04:05", "T15:04", "T15:04:05", " 3:04 PM", " 3:04:05 PM"}
+	ends   = []string{"Z07:00", "Z0700", " Z07:00", " Z0700", " MST", " MST 2006", "", " 2006"}
+)
 
 // readMoment reads a moment; zone is false where it names no time zone.
 func readMoment(s string) (when time.Time, zone, ok bool) {
 	s = strings.TrimSpace(strings.ReplaceAll(strings.ToUpper(s), ",", ""))
-	for _, l := range momentLayouts {
-		if t, err := time.Parse(l.layout, s); err == nil {
-			return t, l.zone, true
+	for _, date := range dates {
+		for _, clock := range clocks {
+			for _, end := range ends {
+				if t, err := time.Parse(date+clock+end, s); err == nil && t.Year() > 0 {
+					return t, end != "" && end != " 2006", true
+				}
+			}
 		}
 	}
 	return time.Time{}, false, false

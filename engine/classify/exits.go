@@ -1,11 +1,12 @@
 package classify
 
-// This file reads and applies EXITS lists, such as "75,100-110,KILL,timeout":
-// which results of an attempt a rule speaks of.
+// This file reads and applies lists of results, such as "75,100-110,KILL,timeout":
+// the EXITS of flags, and the exit lines of rules.
 
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,18 +17,10 @@ import (
 // Exits is a list of results, in the order in which they were written.
 type Exits []exit
 
-type exitKind int
-
-const (
-	exitCodes   exitKind = iota // codes from low to high
-	exitSignal                  // ended by one signal, or by any where it is ""
-	exitTimeout                 // ended by --timeout
-	exitAny                     // any non-zero result
-)
-
+// exit is a range of codes, a signal, or one of the words timeout, signal and any.
 type exit struct {
-	text      string
-	kind      exitKind
+	text      string // as it was written
+	codes     bool
 	low, high int
 	signal    attempt.Signal
 }
@@ -39,9 +32,27 @@ func ParseExits(list string) (Exits, error) {
 	if strings.TrimSpace(list) == "" {
 		return nil, fmt.Errorf("%q names no exit; use codes (75), ranges (100-110), signals (KILL), timeout, signal or any", list)
 	}
-	var exits Exits
+	return parseExits(list, "timeout", "signal", "any")
+}
+
+func parseExits(list string, words ...string) (exits Exits, err error) {
 	for item := range strings.SplitSeq(list, ",") {
-		e, err := parseExit(strings.TrimSpace(item))
+		item = strings.TrimSpace(item)
+		e := exit{text: item}
+		switch {
+		case item == "":
+			return nil, errors.New("an item of the list is empty; separate items by single commas, as in 75,111")
+		case slices.Contains(words, item):
+		case item[0] >= '0' && item[0] <= '9':
+			e.codes = true
+			e.low, e.high, err = parseCodes(item)
+		default:
+			if e.signal, err = attempt.ParseSignal(item); err != nil {
+				valid := append([]string{"a code from 0 to 255", "a range (100-110)", "a signal (KILL)"}, words...)
+				last := len(valid) - 1
+				err = fmt.Errorf("%q is not an exit; use %s or %s", item, strings.Join(valid[:last], ", "), valid[last])
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -50,86 +61,62 @@ func ParseExits(list string) (Exits, error) {
 	return exits, nil
 }
 
-func parseExit(item string) (exit, error) {
-	switch item {
-	case "":
-		return exit{}, errors.New("an item of the list is empty; separate items by single commas, as in 75,111")
-	case "timeout":
-		return exit{text: item, kind: exitTimeout}, nil
-	case "any":
-		return exit{text: item, kind: exitAny}, nil
-	case "signal":
-		return exit{text: item, kind: exitSignal}, nil
-	}
-	if item[0] >= '0' && item[0] <= '9' {
-		return parseCodes(item)
-	}
-	signal, err := attempt.ParseSignal(item)
-	if err != nil {
-		return exit{}, fmt.Errorf("%q is not an exit; use a code from 0 to 255, a range (100-110), a signal (KILL), timeout, signal or any", item)
-	}
-	return exit{text: item, kind: exitSignal, signal: signal}, nil
-}
-
-func parseCodes(item string) (exit, error) {
-	low, high, isRange := strings.Cut(item, "-")
+func parseCodes(item string) (low, high int, err error) {
+	from, to, isRange := strings.Cut(item, "-")
 	if !isRange {
-		high = low
+		to = from
 	}
-	e := exit{text: item, kind: exitCodes}
-	for _, end := range []struct {
-		text string
-		code *int
-	}{{low, &e.low}, {high, &e.high}} {
-		code, err := strconv.ParseUint(end.text, 10, 8)
-		if err != nil {
-			return exit{}, fmt.Errorf("%q is not an exit code; codes are whole numbers from 0 to 255, ranges are written 100-110", item)
-		}
-		*end.code = int(code)
+	first, err1 := strconv.ParseUint(from, 10, 8)
+	last, err2 := strconv.ParseUint(to, 10, 8)
+	switch {
+	case err1 != nil || err2 != nil:
+		return 0, 0, fmt.Errorf("%q is not an exit code; codes are whole numbers from 0 to 255, ranges are written 100-110", item)
+	case first > last:
+		return 0, 0, fmt.Errorf("the range %q ends before it begins; did you mean %d-%d?", item, last, first)
 	}
-	if e.low > e.high {
-		return exit{}, fmt.Errorf("the range %q ends before it begins; did you mean %d-%d?", item, e.high, e.low)
-	}
-	return e, nil
+	return int(first), int(last), nil
 }
 
 // Match returns the first item that names r, as it was written, and whether
 // there is one.
 func (x Exits) Match(r attempt.Result) (item string, ok bool) {
-	for _, e := range x {
-		if e.matches(r) {
-			return e.text, true
-		}
+	i := slices.IndexFunc(x, func(e exit) bool { return e.matches(r) })
+	if i < 0 {
+		return "", false
 	}
-	return "", false
+	return x[i].text, true
 }
 
-// MatchCode is Match by codes and ranges alone: the words and signals do not
-// count.
-func (x Exits) MatchCode(r attempt.Result) (item string, ok bool) {
-	for _, e := range x {
-		if e.kind == exitCodes && e.matches(r) {
-			return e.text, true
-		}
-	}
-	return "", false
+// MatchCode reports whether a code or a range names r. Words and signals do not count.
+func (x Exits) MatchCode(r attempt.Result) bool {
+	return slices.ContainsFunc(x, func(e exit) bool { return e.codes && e.matches(r) })
 }
 
-// matches: an attempt that hit its limit is named by timeout, 124 and any
-// alone, whatever its command then exited with; 137 names a death by KILL as
-// much as the exit code 137.
+// matches: timeout, 124 and any alone name an attempt that hit its limit, whatever its
+// command then exited with; 137 names a death by KILL as well as the exit code 137.
 func (e exit) matches(r attempt.Result) bool {
+	code := r.ExitCode
 	if r.TimedOut {
-		return e.kind == exitTimeout || e.kind == exitAny || e.kind == exitCodes && e.low <= exitcodes.Timeout && exitcodes.Timeout <= e.high
+		code = exitcodes.Timeout
 	}
-	switch e.kind {
-	case exitCodes:
-		return e.low <= r.ExitCode && r.ExitCode <= e.high
-	case exitSignal:
-		return r.Signal != "" && (e.signal == "" || e.signal == r.Signal)
-	case exitAny:
-		return r.ExitCode != 0
-	default:
-		return false
+	switch {
+	case e.codes:
+		return e.low <= code && code <= e.high
+	case e.text == "any":
+		return code != 0
+	case e.text == "timeout":
+		return r.TimedOut
 	}
+	return !r.TimedOut && r.Signal != "" && (e.signal == "" || e.signal == r.Signal)
+}
+
+// evidence reports whether the result is one that a rule names: a code alone does not
+// stand for a signal, but 128+n does, by which a shell shows that signal n ended a
+// command of its own.
+func (e exit) evidence(r attempt.Result) bool {
+	if e.codes {
+		return r.Signal == "" && e.low <= r.ExitCode && r.ExitCode <= e.high
+	}
+	n, portable := exitcodes.SignalNumber(string(e.signal))
+	return r.Signal == e.signal || r.Signal == "" && portable && r.ExitCode == exitcodes.OfSignal(n)
 }

@@ -61,11 +61,11 @@ func TestExitsMatchCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, ok := x.MatchCode(attempt.Result{ExitCode: 127}); got != "120-127" || !ok {
-		t.Errorf("MatchCode(127) = %q, %v; want the range, not any", got, ok)
+	if !x.MatchCode(attempt.Result{ExitCode: 127}) {
+		t.Error("127 is not named by 120-127")
 	}
-	if got, ok := x.MatchCode(attempt.Result{ExitCode: 1}); ok {
-		t.Errorf("MatchCode(1) = %q, want none", got)
+	if x.MatchCode(attempt.Result{ExitCode: 1}) {
+		t.Error("1 is named by any")
 	}
 }
 

@@ -50,11 +50,11 @@ func newFilter(rules []*Rule, names []string) *filter {
 		for _, p := range r.patterns {
 			c := candidate{i, p, f.patterns}
 			f.patterns++
-			set := p.required()
-			if set == nil {
+			if p.literals == "" {
 				f.loose = append(f.loose, c)
+				continue
 			}
-			for _, literal := range set {
+			for literal := range strings.SplitSeq(p.literals, "\t") {
 				f.add(c, literal)
 			}
 		}

@@ -29,6 +29,7 @@ package classify
 // A failure on which no rule matches is unknown.
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -36,6 +37,7 @@ import (
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/classify/command"
 	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // Failure is a failed attempt and the end of what it wrote.
@@ -74,13 +76,11 @@ type Match struct {
 	Stream, Line string
 }
 
-// finding is one rule that matched, and where.
+// finding is a rule that matched, and where.
 type finding struct {
-	rule  *Rule
-	layer int
-	index int
-	line  int // where the line starts, -1 for the exit code alone
-	match Match
+	Match
+	layer, index int
+	at           int // where the line starts, -1 for the exit code alone
 	// strength is the rule's, less one step where the line is discounted.
 	strength Strength
 	// yielded is set where other evidence replaces this one.
@@ -105,111 +105,36 @@ func (t *Table) Judge(f Failure) Judgement {
 	if f.Result.TimedOut {
 		return Judgement{Verdict: event.Transient, Rule: "attempt-timeout", Reason: "the attempt ran into its time limit", CodeOnly: true}
 	}
-	out := newOutput(f.Stdout, f.Stderr)
-	found := t.byRules(f, out)
+	found := t.search(f)
 	if len(found) == 0 {
 		return Judgement{Verdict: event.Unknown, Reason: "no rule knows this failure"}
 	}
 	best := found[0]
-	j := Judgement{Verdict: best.rule.Verdict, Rule: best.rule.ID, Reason: best.rule.Reason, CodeOnly: best.line < 0}
+	j := Judgement{Verdict: best.Rule.Verdict, Rule: best.Rule.ID, Reason: best.Rule.Reason, CodeOnly: best.at < 0}
 	for _, f := range found {
-		j.Matches = append(j.Matches, f.match)
+		j.Matches = append(j.Matches, f.Match)
 	}
 	return j
 }
 
-// byRules returns every rule that matches, the weightiest first.
-func (t *Table) byRules(f Failure, out *output) []finding {
-	names, _ := command.Chain(f.Argv)
-	found := t.search(names, f, out)
-	slices.SortFunc(found, weigh)
-	return found
-}
-
-// search returns every rule that matches, each with its last line.
-func (t *Table) search(names []string, f Failure, out *output) []finding {
-	var found []finding
-	about := make([]bool, len(t.rules))
-	for i, r := range t.rules {
-		about[i] = r.applies(names, f.Result)
-		if about[i] && len(r.patterns) == 0 {
-			f := finding{rule: r, layer: t.layer[i], index: i, line: -1, match: Match{Rule: r}, strength: r.Strength}
-			if r.Strength == Weak {
-				f.strength-- // any line says more than a number that means many things
-			}
-			found = append(found, f)
-			about[i] = false
-		}
+// search returns every rule that matches, each with its last line, the weightiest first.
+func (t *Table) search(f Failure) []finding {
+	s := newSearching(t, f)
+	if len(f.Stdout)+len(f.Stderr) > 0 {
+		s.lines()
 	}
-	if len(f.Stdout)+len(f.Stderr) == 0 {
-		return found
-	}
-	index := t.filterFor(names)
-	s := searching{
-		table: t, about: about, found: found, out: out, budget: maxMatched,
-		now: f.Now, tries: make([]int, index.patterns), last: make([]int, index.patterns), discounted: map[int]finding{},
-	}
-	index.walk(s.out.lower, about, s.try)
-	for _, c := range index.loose {
-		s.tryLines(c)
-	}
-	for i, f := range s.discounted {
-		if s.about[i] {
-			s.found = append(s.found, f)
-		}
-	}
-	settle(s.found)
+	slices.SortFunc(s.found, weigh)
 	return s.found
-}
-
-// settle marks the findings that yield to another one, and counts the links of
-// lines that speak for different verdicts.
-func settle(found []finding) {
-	for i := range found {
-		f := &found[i]
-		if slices.ContainsFunc(found, func(g finding) bool { return g.line == f.line && g.rule.Verdict != f.rule.Verdict }) {
-			f.link = strings.Count(f.match.Line[:f.rule.matchEnd(f.match.Line)], ": ")
-		}
-		f.beaten = slices.ContainsFunc(found, func(g finding) bool {
-			return g.line == f.line && g.strength >= f.strength && slices.Contains(g.rule.Over, f.rule.ID)
-		})
-		f.yielded = slices.ContainsFunc(found, func(g finding) bool {
-			return g.strength == Decisive && slices.Contains(g.rule.Over, f.rule.ID)
-		})
-		if f.rule.Yields == "" || f.yielded {
-			continue
-		}
-		end := f.rule.matchEnd(f.match.Line)
-		f.yielded = slices.ContainsFunc(found, func(g finding) bool {
-			return g.line == f.line && g.rule.Verdict == f.rule.Yields && g.rule.matchEnd(g.match.Line) > end
-		})
-	}
-}
-
-// matchEnd is where the last match of the rule's patterns on the line ends.
-func (r *Rule) matchEnd(line string) int {
-	if r.general() {
-		line = masked(line)
-	}
-	end, lower := 0, lowerASCII(line)
-	for _, p := range r.patterns {
-		if !p.mayMatch(lower) {
-			continue
-		}
-		for _, loc := range p.compiled().FindAllStringIndex(line, -1) {
-			end = max(end, loc[1])
-		}
-	}
-	return end
 }
 
 // searching is the state of one search over an output.
 type searching struct {
-	table *Table
-	about []bool // the rules that are still looked for
-	out   *output
-	now   time.Time
-	found []finding
+	table  *Table
+	names  []string
+	wanted []bool // the rules that are still looked for
+	out    *output
+	now    time.Time
+	found  []finding
 	// tries counts the lines that a pattern was tried on; last is where the
 	// last of them ended. Both are by the candidate's number.
 	tries, last []int
@@ -219,11 +144,87 @@ type searching struct {
 	discounted map[int]finding
 }
 
+// newSearching begins a search with the rules to which the exit code is enough.
+func newSearching(t *Table, f Failure) *searching {
+	names, _ := command.Chain(f.Argv)
+	s := &searching{
+		table: t, names: names, wanted: make([]bool, len(t.rules)), out: newOutput(f.Stdout, f.Stderr), now: f.Now,
+		budget: maxMatched, discounted: map[int]finding{},
+	}
+	for i, r := range t.rules {
+		applies := r.applies(names, f.Result)
+		s.wanted[i] = applies && len(r.patterns) > 0
+		if applies && !s.wanted[i] {
+			found := finding{Match: Match{Rule: r}, layer: t.layer(i), index: i, at: -1, strength: r.Strength}
+			if r.Strength == Weak {
+				found.strength-- // any line says more than a number that means many things
+			}
+			s.found = append(s.found, found)
+		}
+	}
+	return s
+}
+
+// lines searches the output.
+func (s *searching) lines() {
+	index := s.table.filterFor(s.names)
+	s.tries, s.last = make([]int, index.patterns), make([]int, index.patterns)
+	index.walk(s.out.lower, s.wanted, s.try)
+	for _, c := range index.loose {
+		s.tryLines(c)
+	}
+	for i, f := range s.discounted {
+		if s.wanted[i] {
+			s.found = append(s.found, f)
+		}
+	}
+	settle(s.found)
+}
+
+// settle marks the findings that yield to another one, and counts the links of
+// lines that speak for different verdicts.
+func settle(found []finding) {
+	for i := range found {
+		f := &found[i]
+		any := func(is func(g finding) bool) bool { return slices.ContainsFunc(found, is) }
+		names := func(g finding) bool { return slices.Contains(g.Rule.Over, f.Rule.ID) }
+		if any(func(g finding) bool { return g.at == f.at && g.Rule.Verdict != f.Rule.Verdict }) {
+			f.link = strings.Count(f.Line[:f.matchEnd()], ": ")
+		}
+		f.beaten = any(func(g finding) bool { return g.at == f.at && g.strength >= f.strength && names(g) })
+		f.yielded = any(func(g finding) bool { return g.strength == Decisive && names(g) })
+		if f.Rule.Yields != "" && !f.yielded {
+			end := f.matchEnd()
+			f.yielded = any(func(g finding) bool { return g.at == f.at && g.Rule.Verdict == f.Rule.Yields && g.matchEnd() > end })
+		}
+	}
+}
+
+// matchEnd is where the last match of the rule's patterns on its line ends.
+func (m *Match) matchEnd() int {
+	line := m.Line
+	if m.Rule.general() {
+		line = masked(line)
+	}
+	end, lower := 0, text.Lower(line)
+	for _, p := range m.Rule.patterns {
+		if p.mayMatch(lower) {
+			for _, at := range p.compiled().FindAllStringIndex(line, -1) {
+				end = max(end, at[1])
+			}
+		}
+	}
+	return end
+}
+
 // try holds a pattern against the line around position at. It returns false
 // once the budget is spent.
 func (s *searching) try(c candidate, at int) bool {
-	if s.table.rules[c.rule].general() && s.out.masked[at] != s.out.text[at] {
-		return true // the literal stands in an address
+	r, visible := s.table.rules[c.rule], s.out.text
+	if r.general() {
+		if visible = s.out.masked; visible[at] != s.out.text[at] {
+			return true // the literal stands in an address
+		}
 	}
 	start, end := s.out.around(at)
 	if s.last[c.number] == end || s.tries[c.number] >= maxTries {
@@ -234,16 +235,11 @@ func (s *searching) try(c candidate, at int) bool {
 		return true // a line of minified source would use up the budget
 	}
 	s.tries[c.number]++
-	r := s.table.rules[c.rule]
-	text := s.out.text
-	if r.general() {
-		text = s.out.masked
-	}
-	if r.Stream == "stdout" && at >= s.out.stderr || r.Stream == "stderr" && at < s.out.stderr {
+	if r.Stream != "" && r.Stream != s.out.stream(at) {
 		return true
 	}
 	s.budget -= end - start + 1
-	line := text[start:end]
+	line := visible[start:end]
 	if c.pattern.compiled().MatchString(line) && !r.excepts(line, s.out.lower[start:end]) {
 		s.match(c.rule, start, end)
 	}
@@ -252,19 +248,16 @@ func (s *searching) try(c candidate, at int) bool {
 
 // match records that a rule matches the line from start to end.
 func (s *searching) match(rule, start, end int) {
-	r := s.table.rules[rule]
-	found := Match{Rule: r, Stream: "stderr", Line: s.out.text[start:end]}
-	if start < s.out.stderr {
-		found.Stream = "stdout"
-	}
-	whole, _ := s.out.line(start)
-	f := finding{rule: r, layer: s.table.layer[rule], index: rule, line: whole, match: found, strength: r.Strength}
-	kind := s.out.kind(start, end)
+	r, kind := s.table.rules[rule], s.out.kind(start, end)
 	strength, ok := r.weighs(kind)
 	if !ok {
 		return
 	}
-	f.strength = strength
+	whole, _ := s.out.line(start)
+	f := finding{
+		Match: Match{Rule: r, Stream: s.out.stream(start), Line: s.out.text[start:end]},
+		layer: s.table.layer(rule), index: rule, at: whole, strength: strength,
+	}
 	if kind == warningLine && r.general() {
 		if _, ok := s.discounted[rule]; !ok {
 			s.discounted[rule] = f
@@ -272,30 +265,30 @@ func (s *searching) match(rule, start, end int) {
 		return
 	}
 	if r.Stale > 0 {
-		f = f.aged(s.out.held(start, end, s.now))
+		f.settleAge(s.out.held(start, end, s.now))
 	}
-	s.about[rule] = false // later lines come first, so this is the rule's last
+	s.wanted[rule] = false // later lines come first, so this is the rule's last
 	s.found = append(s.found, f)
 }
 
-// aged settles the matter where the output says for how long a lock is held.
-func (f finding) aged(age time.Duration, known bool) finding {
+// settleAge makes a finding decisive where the output says for how long a lock is held,
+// and permanent where that is too long.
+func (f *finding) settleAge(age time.Duration, known bool) {
 	if !known {
-		return f
+		return
 	}
 	f.strength = Decisive
-	if age > f.rule.Stale {
-		old := *f.rule
+	if age > f.Rule.Stale {
+		old := *f.Rule
 		old.Verdict, old.Strength = event.Permanent, Decisive
 		old.Reason += "; it is held for more than " + age.Round(time.Minute).String() + ", so its holder is probably gone and the lock has to be removed by hand"
-		f.rule, f.match.Rule = &old, &old
+		f.Rule = &old
 	}
-	return f
 }
 
 // tryLines holds a pattern without literals against the last lines.
 func (s *searching) tryLines(c candidate) {
-	for end := len(s.out.text); end > 0 && s.about[c.rule] && s.tries[c.number] < maxTries && s.budget > 0; {
+	for end := len(s.out.text); end > 0 && s.wanted[c.rule] && s.tries[c.number] < maxTries && s.budget > 0; {
 		start, _ := s.out.around(end)
 		if start < end {
 			s.try(c, start)
@@ -310,45 +303,34 @@ func (r *Rule) excepts(line, lower string) bool {
 	return slices.ContainsFunc(r.unless, func(p *pattern) bool { return p.mayMatch(lower) && p.compiled().MatchString(line) })
 }
 
-// weakest are the verdicts in the order in which weak evidence counts.
-var weakest = []event.Verdict{event.Transient, event.Unknown, event.Permanent}
-
 // weigh sorts the finding that counts for more to the front. See the order at
 // the top of this file.
 func weigh(a, b finding) int {
-	if a.yielded != b.yielded {
-		return first(b.yielded)
-	}
-	if a.layer != b.layer {
-		return a.layer - b.layer
-	}
-	if a.strength != b.strength {
-		return int(b.strength - a.strength)
-	}
-	if a.strength <= Weak {
-		if d := slices.Index(weakest, a.rule.Verdict) - slices.Index(weakest, b.rule.Verdict); d != 0 {
-			return d
-		}
-	}
-	if at, bt := len(a.rule.Tools) > 0, len(b.rule.Tools) > 0; at != bt {
-		return first(at)
-	}
-	if a.line != b.line {
-		return b.line - a.line
-	}
-	if a.beaten != b.beaten {
-		return first(b.beaten)
-	}
-	if a.link != b.link {
-		return b.link - a.link
-	}
-	return a.index - b.index
+	return cmp.Or(
+		number(a.yielded)-number(b.yielded),
+		a.layer-b.layer,
+		int(b.strength-a.strength),
+		a.price()-b.price(),
+		number(len(b.Rule.Tools) > 0)-number(len(a.Rule.Tools) > 0),
+		b.at-a.at,
+		number(a.beaten)-number(b.beaten),
+		b.link-a.link,
+		a.index-b.index,
+	)
 }
 
-// first is -1 for true, 1 for false.
-func first(yes bool) int {
-	if yes {
-		return -1
+// price is the place of weak evidence in the order of what a mistake costs, 0 for other
+// evidence.
+func (f *finding) price() int {
+	if f.strength > Weak {
+		return 0
 	}
-	return 1
+	return slices.Index([]event.Verdict{event.Transient, event.Unknown, event.Permanent}, f.Rule.Verdict)
+}
+
+func number(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
 }

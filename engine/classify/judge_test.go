@@ -108,8 +108,8 @@ func TestFilterMissesNothing(t *testing.T) {
 		names, _ := command.Chain(f.Argv)
 		var got, want []string
 		out := newOutput(f.Stdout, f.Stderr)
-		for _, found := range table.search(names, f, out) {
-			got = append(got, found.rule.ID)
+		for _, found := range table.search(f) {
+			got = append(got, found.Rule.ID)
 		}
 		for _, r := range table.Rules() {
 			if r.applies(names, f.Result) && (len(r.patterns) == 0 || matchesSomewhere(r, out)) {
@@ -147,15 +147,8 @@ func matchesSomewhere(r *Rule, out *output) bool {
 func TestJudgeIsBounded(t *testing.T) {
 	for name, text := range tails() {
 		f := Failure{Argv: []string{"curl"}, Result: attempt.Result{ExitCode: 1}, Stdout: text, Stderr: text}
-		names, _ := command.Chain(f.Argv)
-		table := BuiltIn()
-		s := searching{table: table, about: make([]bool, len(table.rules)), out: newOutput(f.Stdout, f.Stderr), budget: maxMatched, discounted: map[int]finding{}}
-		index := table.filterFor(names)
-		s.tries, s.last = make([]int, index.patterns), make([]int, index.patterns)
-		for i, r := range table.rules {
-			s.about[i] = r.applies(names, f.Result) && len(r.patterns) > 0
-		}
-		index.walk(s.out.lower, s.about, s.try)
+		s := newSearching(BuiltIn(), f)
+		s.lines()
 		if s.budget < -2*maxLine {
 			t.Errorf("%s: %d bytes matched past the budget", name, -s.budget)
 		}
@@ -226,11 +219,11 @@ func TestWeighIsAnOrder(t *testing.T) {
 	table := BuiltIn()
 	for _, r := range readSet(t, "recordings") {
 		f := r.failure()
-		found := table.byRules(f, newOutput(f.Stdout, f.Stderr))
+		found := table.search(f)
 		for i, a := range found {
 			for j, b := range found {
 				if i < j && weigh(a, b) > 0 || i > j && weigh(a, b) < 0 {
-					t.Errorf("%s: %s counts for less than %s, which stands behind it", r.ID, a.rule.ID, b.rule.ID)
+					t.Errorf("%s: %s counts for less than %s, which stands behind it", r.ID, a.Rule.ID, b.Rule.ID)
 				}
 			}
 		}

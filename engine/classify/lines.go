@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/retrysh/retry/engine/blockfile"
 	"github.com/retrysh/retry/engine/event"
@@ -35,10 +34,8 @@ func (r *Rule) weighs(kind lineKind) (s Strength, ok bool) {
 		return r.Strength, r.OnContent
 	case kind == handledLine && r.general():
 		return 0, false
-	case kind == warningLine && r.general() && (r.Strength > Weak || r.Verdict != event.Permanent):
-		return max(r.Strength-1, Weak), true
 	case kind == warningLine && r.general():
-		return 0, false
+		return max(r.Strength-1, Weak), r.Strength > Weak || r.Verdict != event.Permanent
 	case kind == passingLine && r.Verdict == event.Permanent && r.Strength < Decisive:
 		return r.Strength - 1, r.Strength > Weak
 	}
@@ -47,9 +44,12 @@ func (r *Rule) weighs(kind lineKind) (s Strength, ok bool) {
 
 // shape is one way to recognise a kind of line: all of its conditions hold.
 type shape struct {
-	kind                                             lineKind
-	match, unless, above, below, later, after, under []*pattern
+	kind       lineKind
+	conditions [len(conditions)][]*pattern
 }
+
+// conditions are the keys of a shape's patterns; see rules/lines.kinds.
+var conditions = [...]string{"match", "unless", "above", "below", "later", "after", "under"}
 
 // maxAround is how many lines above or below a line are read for what it belongs to.
 const maxAround = 12
@@ -57,101 +57,82 @@ const maxAround = 12
 //go:embed rules/lines.kinds
 var kindsFile string
 
-// shapes are the built-in shapes, in their order.
-var shapes = sync.OnceValue(func() []*shape {
-	list, _ := parseShapes(kindsFile) // a test proves the file valid
-	return list
-})
-
-// parseShapes reads a file of shapes.
-func parseShapes(text string) (list []*shape, err error) {
+// parseShapes reads a file of shapes, and their patterns as newPattern does.
+func parseShapes(text string, literals *string) (list []*shape, err error) {
 	var s *shape
 	for line := range blockfile.Lines(text) {
-		switch line.Key {
-		case "":
+		switch i := slices.Index(conditions[:], line.Key); {
+		case line.Key == "":
 			s = nil
-			continue
-		case "lines":
+		case line.Key == "lines":
 			s = &shape{kind: lineKind(line.Value)}
 			list = append(list, s)
-			continue
+		case s == nil || i < 0:
+			return nil, fmt.Errorf("line %d: unknown key %q", line.Number, line.Key)
+		default:
+			p, err := newPattern(line.Value, line.Number, literals)
+			if err != nil {
+				return nil, fmt.Errorf("line %d: %w", line.Number, err)
+			}
+			s.conditions[i] = append(s.conditions[i], p)
 		}
-		to := s.condition(line.Key)
-		if to == nil {
-			return nil, fmt.Errorf("line %d: %q is not known here", line.Number, line.Key)
-		}
-		*to = append(*to, &pattern{text: line.Value, lineNum: line.Number})
 	}
 	return list, nil
 }
 
-// condition returns the shape's patterns of that name, nil for an unknown one.
-func (s *shape) condition(name string) *[]*pattern {
-	if s == nil {
-		return nil
-	}
-	return map[string]*[]*pattern{"match": &s.match, "unless": &s.unless, "above": &s.above, "below": &s.below, "later": &s.later, "after": &s.after, "under": &s.under}[name]
-}
-
-// patterns returns all of the shape's patterns, in the order of the literals' file.
-func (s *shape) patterns() []*pattern {
-	return slices.Concat(s.match, s.unless, s.above, s.below, s.later, s.after, s.under)
-}
-
 // kind says what the line is that begins at start. It remembers the answer.
 func (o *output) kind(start, end int) lineKind {
-	if kind, known := o.kinds[start]; known {
+	kind, known := o.kinds[start]
+	if known {
 		return kind
 	}
-	if o.kinds == nil {
-		o.kinds = map[int]lineKind{}
-	}
-	kind := plainLine
-	for _, s := range shapes() {
-		if s.fits(o, start, end) {
-			kind = s.kind
-			break
-		}
+	first, last := o.line(start)
+	_, shapes := builtIn()
+	if i := slices.IndexFunc(shapes, func(s *shape) bool { return s.fits(o, start, end, first, last) }); i >= 0 {
+		kind = shapes[i].kind
 	}
 	o.kinds[start] = kind
 	return kind
 }
 
-func (s *shape) fits(o *output, start, end int) bool {
-	if len(s.match) > 0 && !o.matches(s.match, start, end) || o.matches(s.unless, start, end) {
-		return false
+// fits reports whether the text from start to end is of the shape, which is part of the
+// line from first to last.
+func (s *shape) fits(o *output, start, end, first, last int) bool {
+	for i, list := range s.conditions {
+		if len(list) == 0 {
+			continue
+		}
+		ok := false
+		switch conditions[i] {
+		case "match":
+			ok = o.matches(list, start, end)
+		case "unless":
+			ok = !o.matches(list, start, end)
+		case "above":
+			if first > 0 {
+				from, to := o.line(first - 1)
+				ok = o.matches(list, from, to)
+			}
+		case "below":
+			ok = o.matchesBelow(list, last, 1)
+		case "later":
+			ok = o.matchesBelow(list, last, maxAround)
+		case "after", "under":
+			ok = o.matchesAbove(list, first, start, conditions[i] == "under")
+		}
+		if !ok {
+			return false
+		}
 	}
-	first, last := o.line(start)
-	if len(s.above) > 0 {
-		if first == 0 {
-			return false
-		}
-		if from, to := o.line(first - 1); !o.matches(s.above, from, to) {
-			return false
-		}
-	}
-	if len(s.below) > 0 {
-		if last >= len(o.text) {
-			return false
-		}
-		if from, to := o.line(last + 1); !o.matches(s.below, from, to) {
-			return false
-		}
-	}
-	return (len(s.later) == 0 || o.matchesBelow(s.later, last)) &&
-		(len(s.after) == 0 || o.matchesAbove(s.after, first, start, false)) &&
-		(len(s.under) == 0 || o.matchesAbove(s.under, first, start, true))
+	return true
 }
 
 // matches reports whether one of the patterns matches the text from start to end.
 func (o *output) matches(list []*pattern, start, end int) bool {
 	end = min(end, start+maxLine)
-	for _, p := range list {
-		if p.mayMatch(o.lower[start:end]) && p.compiled().MatchString(o.text[start:end]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(p *pattern) bool {
+		return p.mayMatch(o.lower[start:end]) && p.compiled().MatchString(o.text[start:end])
+	})
 }
 
 // matchesAbove reports whether one of the patterns matches a line above the one
@@ -175,10 +156,10 @@ func (o *output) matchesAbove(list []*pattern, first, start int, less bool) bool
 	return false
 }
 
-// matchesBelow reports whether one of the patterns matches a line below the one
-// that ends at last.
-func (o *output) matchesBelow(list []*pattern, last int) bool {
-	for n := 0; n < maxAround && last < len(o.text); n++ {
+// matchesBelow reports whether one of the patterns matches one of so many lines below
+// the one that ends at last.
+func (o *output) matchesBelow(list []*pattern, last, lines int) bool {
+	for ; lines > 0 && last < len(o.text); lines-- {
 		from, to := o.line(last + 1)
 		if o.matches(list, from, to) {
 			return true
@@ -202,9 +183,4 @@ func columns(line string) int {
 		}
 	}
 	return n
-}
-
-// holds reports whether one of the words stands in the line.
-func holds(line string, words ...string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(line, w) })
 }

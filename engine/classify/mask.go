@@ -8,46 +8,50 @@ package classify
 // neither a login nor a token has failed. A name in quotes behind a word, as in
 // "unknown variable 'timeout'", is hidden too.
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // masked returns the text with the letters of addresses, absolute paths and quoted
 // names replaced by x, byte for byte. Digits, the dots and slashes, and a file's suffix
 // are left.
 func masked(text string) string {
 	var b []byte
-	for i := 0; i < len(text); i++ {
-		if end := quotedName(text, i); end > 0 {
-			if b == nil {
-				b = []byte(text)
-			}
-			hide(b[i:end])
-			i = end
-			continue
-		}
-		if text[i] != '/' || i > 0 && !strings.ContainsRune(" \t\n\"'`=([<,:.~", rune(text[i-1])) {
-			continue
-		}
-		end := i
-		address := i+1 < len(text) && text[i+1] == '/'
-		for end < len(text) && (!endsPath(text[end]) || address && text[end] == ':' && end+1 < len(text) && text[end+1] > ' ') {
-			end++
-		}
-		last := i + strings.LastIndexByte(text[i:end], '/')
-		if dot := strings.IndexByte(text[last:end], '.'); dot > 0 && !address {
-			last += dot
-		} else {
-			last = end
-		}
-		if b == nil {
+	for i := 0; i < len(text); {
+		hide, next := hidden(text, i)
+		if hide > i && b == nil {
 			b = []byte(text)
 		}
-		hide(b[i:last])
-		i = max(i, end-1)
+		for j := i; j < hide; j++ {
+			if isLetter(text[j]) {
+				b[j] = 'x'
+			}
+		}
+		i = max(i+1, next)
 	}
-	if b == nil {
-		return text
+	return cmp.Or(string(b), text)
+}
+
+// hidden returns where that ends which is hidden from i on, and where the search goes
+// on; both are 0 where nothing is.
+func hidden(text string, i int) (hide, next int) {
+	if text[i] != '/' || i > 0 && strings.IndexByte(" \t\n\"'`=([<,:.~", text[i-1]) < 0 {
+		hide = quotedName(text, i)
+		return hide, hide + 1
 	}
-	return string(b)
+	end, name := i, i
+	address := strings.HasPrefix(text[i:], "//")
+	for end < len(text) && (!endsPath(text[end]) || address && text[end] == ':' && end+1 < len(text) && text[end+1] > ' ') {
+		if text[end] == '/' {
+			name = end
+		}
+		end++
+	}
+	if dot := strings.IndexByte(text[name:end], '.'); dot > 0 && !address {
+		return name + dot, end
+	}
+	return end, end
 }
 
 // quotedName returns where a name ends whose opening quote stands at i, behind a
@@ -65,14 +69,6 @@ func quotedName(text string, i int) int {
 		}
 	}
 	return 0
-}
-
-func hide(b []byte) {
-	for i, c := range b {
-		if isLetter(c) {
-			b[i] = 'x'
-		}
-	}
 }
 
 // endsPath reports whether a path or an address ends before the byte.

@@ -4,9 +4,11 @@ package classify
 // escape sequences, with \r as a line's end too (progress bars).
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/retrysh/retry/engine/linematch"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // output is the text of both streams, standard output first, so that a later
@@ -26,25 +28,16 @@ func newOutput(stdout, stderr []byte) *output {
 	b := make([]byte, 0, len(stdout)+len(stderr)+1)
 	b = append(linematch.Visible(b, stdout), '\n')
 	split := len(b)
-	b = linematch.Visible(b, stderr)
-	for i, c := range b {
-		if c == '\r' {
-			b[i] = '\n'
-		}
-	}
-	text := string(b)
-	return &output{text: text, lower: lowerASCII(text), masked: masked(text), stderr: split}
+	b = bytes.ReplaceAll(linematch.Visible(b, stderr), []byte{'\r'}, []byte{'\n'})
+	return &output{text: string(b), lower: string(text.Lower(b)), masked: masked(string(b)), stderr: split, kinds: map[int]lineKind{}}
 }
 
-// lowerASCII keeps every byte's place, which strings.ToLower does not promise.
-func lowerASCII(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
+// stream names the stream that position i is in.
+func (o *output) stream(i int) string {
+	if i < o.stderr {
+		return "stdout"
 	}
-	return string(b)
+	return "stderr"
 }
 
 // line returns where the line around position i begins and ends.

@@ -41,7 +41,7 @@ func phrases(t testing.TB, path string) (all []string) {
 }
 
 func TestPhrases(t *testing.T) {
-	table := hiding(BuiltIn(), nil)
+	table := BuiltIn()
 	for _, x := range []struct {
 		path string
 		want event.Verdict
@@ -96,7 +96,7 @@ var statusIn = []string{
 }
 
 func TestStatuses(t *testing.T) {
-	table := hiding(BuiltIn(), nil)
+	table := BuiltIn()
 	var total, right, opposite int
 	for _, x := range []struct {
 		code   string

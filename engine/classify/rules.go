@@ -4,7 +4,7 @@ package classify
 // The file format is read in rules_parse.go; the built-in data is rules/*.rules.
 
 import (
-	_ "embed"
+	"embed"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,7 +14,6 @@ import (
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
-	"github.com/retrysh/retry/exitcodes"
 )
 
 // Strength says how much a rule's evidence weighs. The zero value is Plain.
@@ -32,15 +31,21 @@ const (
 	Decisive
 )
 
+// strengths are the words of rule files for them.
+var strengths = []string{"weak", "plain", "decisive"}
+
+// String is the strength as a rule file has it.
+func (s Strength) String() string { return strengths[max(s, Weak)-Weak] }
+
 // Rule is one entry of the table.
 type Rule struct {
 	// ID is the rule's name in events and in --explain, unique in a table.
 	ID string
-	// Tools are the commands that the rule is about, as Command names them;
+	// Tools are the commands that the rule is about, by their plain names;
 	// empty is any command.
 	Tools []string
 	// Exits are the results that the rule is about; empty is any failure.
-	Exits []ExitRange
+	Exits Exits
 	// Stream is "stdout" or "stderr", "" for both.
 	Stream string
 	// Verdict is the judgement, Strength its weight.
@@ -63,11 +68,10 @@ type Rule struct {
 	// matches, and one that it must not match.
 	Yes, No []string
 
-	patterns []*pattern
-	unless   []*pattern
-	builtIn  bool
-	file     string
-	line     int
+	patterns, unless []*pattern
+	builtIn          bool
+	file             string
+	line             int
 }
 
 // general reports whether the rule is a built-in one about any command: it does
@@ -78,55 +82,29 @@ func (r *Rule) general() bool { return r.builtIn && len(r.Tools) == 0 }
 // built-in table's files are in "built-in/".
 func (r *Rule) Where() string { return r.file + ":" + strconv.Itoa(r.line) }
 
-// String is the strength as a rule file has it.
-func (s Strength) String() string {
-	switch {
-	case s < Plain:
-		return "weak"
-	case s > Plain:
-		return "decisive"
-	}
-	return "plain"
-}
-
-// ExitRange is a range of exit codes, both ends included, or one signal.
-type ExitRange struct {
-	First, Last int
-	Signal      attempt.Signal
-}
-
 // pattern is a regular expression that is compiled when its literals were
 // seen for the first time.
 type pattern struct {
-	text    string
-	lineNum int
-	once    sync.Once
-	re      *regexp.Regexp
-	// found are the literals that requiredLiterals finds, divided by tabs,
-	// once known is set.
-	found string
-	known bool
-}
-
-// required returns the literals of which every match contains one, or nil.
-func (p *pattern) required() []string {
-	if !p.known {
-		return requiredLiterals(p.text)
-	}
-	if p.found == "" {
-		return nil
-	}
-	return strings.Split(p.found, "\t")
+	text string
+	line int
+	// literals are what requiredLiterals finds, divided by tabs; "" is none.
+	literals string
+	once     sync.Once
+	re       *regexp.Regexp
 }
 
 // mayMatch says whether the line, in lower case, has one of the literals that the
 // pattern needs. Where it has none, the pattern need not be compiled.
 func (p *pattern) mayMatch(lower string) bool {
-	literals := p.required()
-	return literals == nil || holds(lower, literals...)
+	for literal := range strings.SplitSeq(p.literals, "\t") {
+		if strings.Contains(lower, literal) {
+			return true
+		}
+	}
+	return false
 }
 
-// compiled returns the expression, which ParseRules (or, for the built-in
+// compiled returns the expression, which newPattern (or, for the built-in
 // rules, a test) has found to be valid.
 func (p *pattern) compiled() *regexp.Regexp {
 	p.once.Do(func() { p.re = regexp.MustCompile(foldCase + p.text) })
@@ -142,7 +120,7 @@ const foldCase = "(?i)"
 // failure.
 type Table struct {
 	rules []*Rule
-	layer []int // of the rule with the same index
+	tops  []int // where each layer but the first begins
 
 	// One run judges one command: the filter for its rules is kept.
 	mu       sync.Mutex
@@ -150,99 +128,39 @@ type Table struct {
 	filter   *filter
 }
 
-// The built-in files, as strings: embed.FS would hand out copies.
-var (
-	//go:embed rules/general-http.rules
-	generalHTTP string
-	//go:embed rules/general-local.rules
-	generalLocal string
-	//go:embed rules/general-network.rules
-	generalNetwork string
-	//go:embed rules/general-protocols.rules
-	generalProtocols string
-	//go:embed rules/general-tests.rules
-	generalTests string
-	//go:embed rules/tools-cloud.rules
-	toolsCloud string
-	//go:embed rules/tools-packages.rules
-	toolsPackages string
-	//go:embed rules/tools-servers.rules
-	toolsServers string
-	//go:embed rules/tools-system.rules
-	toolsSystem string
-	//go:embed rules/tools-transfer.rules
-	toolsTransfer string
-	//go:embed rules/tools-vcs.rules
-	toolsVCS string
-)
-
-// builtInFiles are those files in their order, by name. A test proves that none
-// is missing.
-var builtInFiles = []struct {
-	name string
-	text *string
-}{
-	{"general-http.rules", &generalHTTP},
-	{"general-local.rules", &generalLocal},
-	{"general-network.rules", &generalNetwork},
-	{"general-protocols.rules", &generalProtocols},
-	{"general-tests.rules", &generalTests},
-	{"tools-cloud.rules", &toolsCloud},
-	{"tools-packages.rules", &toolsPackages},
-	{"tools-servers.rules", &toolsServers},
-	{"tools-system.rules", &toolsSystem},
-	{"tools-transfer.rules", &toolsTransfer},
-	{"tools-vcs.rules", &toolsVCS},
-}
+//go:embed rules/*.rules
+var builtInFiles embed.FS
 
 // literalsFile holds the required literals of each built-in pattern, divided by
-// tabs, a line each in the patterns' order, a rule's "unless" after its "match":
-// finding them takes longer than all of the judging. A test proves the file
-// current and writes it anew when asked to (go test ./engine/classify -run TestLiteralsAreCurrent -update).
+// tabs, a line each in the patterns' order: finding them takes longer than all of the
+// judging. A test proves the file current and writes it anew when asked to
+// (go test ./engine/classify -run TestLiteralsAreCurrent -update).
 //
 //go:embed literals.tsv
 var literalsFile string
 
-// BuiltIn returns the built-in table. Nothing of it is read before the first
-// call.
-var BuiltIn = sync.OnceValue(readBuiltIn)
+// builtIn reads the built-in rules and shapes. A test proves the files valid, so that
+// a run need not compile each pattern.
+var builtIn = sync.OnceValues(readBuiltIn)
 
-func readBuiltIn() *Table {
-	var rules []*Rule
-	for _, f := range builtInFiles {
-		// The files are proved valid by a test, so that a run need not compile
-		// each pattern to check it.
-		if p, err := parseRules("built-in/"+f.name, *f.text, false); err == nil {
-			rules = append(rules, p.rules...)
+func readBuiltIn() (*Table, []*shape) {
+	t, literals := &Table{}, literalsFile
+	files, _ := builtInFiles.ReadDir("rules")
+	for _, f := range files {
+		data, _ := builtInFiles.ReadFile("rules/" + f.Name())
+		if p, err := parseRules("built-in/"+f.Name(), string(data), &literals); err == nil {
+			t.rules = append(t.rules, p.rules...)
 		}
 	}
-	for _, r := range rules {
-		r.builtIn = true
-	}
-	knowLiterals(rules, literalsFile)
-	return newTable(rules, make([]int, len(rules)))
+	shapes, _ := parseShapes(kindsFile, &literals)
+	return t, shapes
 }
 
-// knowLiterals gives each pattern the literals that the file holds for it.
-func knowLiterals(rules []*Rule, file string) {
-	for _, p := range allPatterns(rules, shapes()) {
-		p.found, file, p.known = strings.Cut(file, "\n")
-	}
-}
-
-// allPatterns returns the patterns in the order of the literals' file.
-func allPatterns(rules []*Rule, shapes []*shape) (all []*pattern) {
-	for _, r := range rules {
-		all = append(append(all, r.patterns...), r.unless...)
-	}
-	for _, s := range shapes {
-		all = append(all, s.patterns()...)
-	}
-	return all
-}
-
-func newTable(rules []*Rule, layer []int) *Table {
-	return &Table{rules: rules, layer: layer}
+// BuiltIn returns the built-in table. Nothing of it is read before the first
+// call.
+func BuiltIn() *Table {
+	t, _ := builtIn()
+	return t
 }
 
 // filterFor returns the filter for the rules that are about the commands.
@@ -258,18 +176,22 @@ func (t *Table) filterFor(names []string) *filter {
 // Rules returns the rules in their order.
 func (t *Table) Rules() []*Rule { return t.rules }
 
+// layer returns the layer of the rule with the index.
+func (t *Table) layer(index int) int {
+	n := 0
+	for n < len(t.tops) && t.tops[n] <= index {
+		n++
+	}
+	return n
+}
+
 // Over returns a table in which the rules of t come before those of base.
 func (t *Table) Over(base *Table) *Table {
-	top := 0
-	for _, l := range t.layer {
-		top = max(top, l+1)
+	tops := append(slices.Clone(t.tops), len(t.rules))
+	for _, top := range base.tops {
+		tops = append(tops, len(t.rules)+top)
 	}
-	rules := append(append([]*Rule(nil), t.rules...), base.rules...)
-	layer := append([]int(nil), t.layer...)
-	for _, l := range base.layer {
-		layer = append(layer, l+top)
-	}
-	return newTable(rules, layer)
+	return &Table{rules: slices.Concat(t.rules, base.rules), tops: tops}
 }
 
 // isAbout says whether the rule is about one of the commands.
@@ -278,52 +200,11 @@ func (r *Rule) isAbout(names []string) bool {
 }
 
 // applies says whether the rule is about these commands (as command.Chain gives
-// them)
-// and this result. An exit code is the last command's; what is written may be
+// them) and this result. An exit code is the last command's; what is written may be
 // any of theirs.
 func (r *Rule) applies(names []string, res attempt.Result) bool {
 	if len(r.patterns) == 0 {
 		names = names[max(0, len(names)-1):]
 	}
-	if !r.isAbout(names) {
-		return false
-	}
-	if len(r.Exits) == 0 {
-		return true
-	}
-	for _, e := range r.Exits {
-		if e.holds(res) {
-			return true
-		}
-	}
-	return false
-}
-
-func (e ExitRange) holds(res attempt.Result) bool {
-	if e.Signal != "" {
-		code := shellCode(e.Signal)
-		return res.Signal == e.Signal || res.Signal == "" && code != 0 && code == res.ExitCode
-	}
-	return res.Signal == "" && e.First <= res.ExitCode && res.ExitCode <= e.Last
-}
-
-// String is the range as a rule file has it.
-func (e ExitRange) String() string {
-	switch {
-	case e.Signal != "":
-		return string(e.Signal)
-	case e.First == e.Last:
-		return strconv.Itoa(e.First)
-	}
-	return strconv.Itoa(e.First) + "-" + strconv.Itoa(e.Last)
-}
-
-// shellCode is 128+n, by which a shell shows that signal n ended a command of
-// its own; 0 for signals whose number is not portable.
-func shellCode(s attempt.Signal) int {
-	n, portable := exitcodes.SignalNumber(string(s))
-	if !portable {
-		return 0
-	}
-	return exitcodes.OfSignal(n)
+	return r.isAbout(names) && (len(r.Exits) == 0 || slices.ContainsFunc(r.Exits, func(e exit) bool { return e.evidence(res) }))
 }

@@ -29,14 +29,10 @@ func requiredLiterals(text string) []string {
 	if err != nil {
 		return nil
 	}
-	return minimal(required(re))
-}
-
-// minimal leaves out what occurs only where a shorter literal of the set does:
-// "rate limits" beside "rate limit".
-func minimal(set []string) []string {
 	var kept []string
+	set := required(re)
 	for _, s := range set {
+		// What holds a shorter literal of the set adds nothing: "rate limits" beside "rate limit".
 		covered := slices.ContainsFunc(set, func(other string) bool { return other != s && strings.Contains(s, other) })
 		if !covered && !slices.Contains(kept, s) {
 			kept = append(kept, s)
@@ -57,15 +53,7 @@ func required(re *syntax.Regexp) []string {
 			return required(re.Sub[0])
 		}
 	case syntax.OpAlternate:
-		var all []string
-		for _, sub := range re.Sub {
-			set := required(sub)
-			if set == nil {
-				return nil
-			}
-			all = append(all, set...)
-		}
-		return usable(all)
+		return usable(union(re.Sub, required))
 	case syntax.OpConcat:
 		return requiredOfConcat(re.Sub)
 	}
@@ -75,8 +63,7 @@ func required(re *syntax.Regexp) []string {
 // requiredOfConcat returns the best set of any run of subexpressions: the one
 // whose shortest literal is longest, the last of those: numbers after words
 // tell more.
-func requiredOfConcat(subs []*syntax.Regexp) []string {
-	var best []string
+func requiredOfConcat(subs []*syntax.Regexp) (best []string) {
 	offer := func(set []string) {
 		if set = usable(set); set != nil && shortest(set) >= shortest(best) {
 			best = set
@@ -85,17 +72,15 @@ func requiredOfConcat(subs []*syntax.Regexp) []string {
 	run := []string{""}
 	for _, sub := range subs {
 		set := exact(sub)
-		if product := cross(run, set); product != nil {
-			run = product
-			continue
+		product := cross(run, set)
+		if product == nil {
+			offer(run)
+			if product = set; set == nil {
+				offer(required(sub))
+				product = []string{""}
+			}
 		}
-		offer(run)
-		run = []string{""}
-		if set != nil {
-			run = set
-		} else {
-			offer(required(sub))
-		}
+		run = product
 	}
 	offer(run)
 	return best
@@ -106,10 +91,8 @@ func requiredOfConcat(subs []*syntax.Regexp) []string {
 func exact(re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpLiteral:
-		for _, r := range re.Rune {
-			if r >= 0x80 && unicode.SimpleFold(r) != r {
-				return nil // the lower case of the text is that of ASCII
-			}
+		if slices.ContainsFunc(re.Rune, foldsBeyondASCII) {
+			return nil
 		}
 		return []string{strings.ToLower(string(re.Rune))}
 	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
@@ -123,38 +106,28 @@ func exact(re *syntax.Regexp) []string {
 	case syntax.OpCharClass:
 		return exactClass(re.Rune)
 	case syntax.OpAlternate:
-		var all []string
-		for _, sub := range re.Sub {
-			set := exact(sub)
-			if set == nil || len(all)+len(set) > maxLiterals {
-				return nil
-			}
-			all = append(all, set...)
-		}
-		return all
+		return union(re.Sub, exact)
 	case syntax.OpConcat:
 		run := []string{""}
 		for _, sub := range re.Sub {
-			if run = cross(run, exact(sub)); run == nil {
-				return nil
-			}
+			run = cross(run, exact(sub))
 		}
 		return run
 	}
 	return nil
 }
 
+// foldsBeyondASCII reports whether a character has another case that is not among the
+// lower-case letters of ASCII, which the lower case of the text is limited to.
+func foldsBeyondASCII(r rune) bool { return r >= 0x80 && unicode.SimpleFold(r) != r }
+
 // exactClass returns the members of a small character class.
-func exactClass(ranges []rune) []string {
-	var set []string
+func exactClass(ranges []rune) (set []string) {
 	for i := 0; i+1 < len(ranges); i += 2 {
-		if ranges[i+1]-ranges[i] > maxClass {
-			return nil
-		}
 		for r := ranges[i]; r <= ranges[i+1]; r++ {
 			switch {
 			case 'A' <= r && r <= 'Z', r == 'ſ', r == '\u212a': // other cases of members that are there too
-			case r < ' ', r >= 0x80 && unicode.SimpleFold(r) != r || len(set) == maxClass:
+			case r < ' ', foldsBeyondASCII(r), len(set) == maxClass:
 				return nil
 			default:
 				set = append(set, string(r))
@@ -164,36 +137,45 @@ func exactClass(ranges []rune) []string {
 	return set
 }
 
+// union returns the sets of all the subexpressions together, nil where one has none or
+// they are too many.
+func union(subs []*syntax.Regexp, of func(*syntax.Regexp) []string) (all []string) {
+	for _, sub := range subs {
+		set := of(sub)
+		if set == nil || len(all)+len(set) > maxLiterals {
+			return nil
+		}
+		all = append(all, set...)
+	}
+	return all
+}
+
 // cross returns every string of a followed by every string of b, or nil where
 // one of them is nil or they are too many.
-func cross(a, b []string) []string {
-	if a == nil || b == nil || len(a)*len(b) > maxLiterals {
+func cross(a, b []string) (product []string) {
+	if len(a)*len(b) > maxLiterals {
 		return nil
 	}
-	out := make([]string, 0, len(a)*len(b))
 	for _, x := range a {
 		for _, y := range b {
-			out = append(out, x+y)
+			product = append(product, x+y)
 		}
 	}
-	return out
+	return product
 }
 
 // usable returns the set if the filter can look for all of it, else nil.
 func usable(set []string) []string {
-	if len(set) == 0 || len(set) > maxLiterals || shortest(set) < minLiteral {
+	if len(set) > maxLiterals || shortest(set) < minLiteral {
 		return nil
 	}
 	return set
 }
 
+// shortest returns the length of the shortest string of the set, 0 for none.
 func shortest(set []string) int {
 	if len(set) == 0 {
 		return 0
 	}
-	n := len(set[0])
-	for _, s := range set[1:] {
-		n = min(n, len(s))
-	}
-	return n
+	return len(slices.MinFunc(set, func(a, b string) int { return len(a) - len(b) }))
 }

@@ -38,11 +38,9 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/blockfile"
 	"github.com/retrysh/retry/engine/event"
 )
@@ -50,27 +48,29 @@ import (
 // ParseRules reads a rule file; name is its name in errors, which also give
 // the line. Every pattern is compiled to prove it valid.
 func ParseRules(name string, data []byte) (*Table, error) {
-	p, err := parseRules(name, string(data), true)
+	p, err := parseRules(name, string(data), nil)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.references(); err != nil {
-		return nil, err
+	for _, over := range p.overs {
+		if _, ok := p.ids[over.id]; !ok && !slices.ContainsFunc(BuiltIn().Rules(), func(r *Rule) bool { return r.ID == over.id }) {
+			return nil, fmt.Errorf("%s:%d: over %q: there is no such rule in this file, nor in the built-in table", name, over.line, over.id)
+		}
 	}
-	return newTable(p.rules, make([]int, len(p.rules))), nil
+	return &Table{rules: p.rules}, nil
 }
 
 // parser is the state of reading one file.
 type parser struct {
-	file  string
-	check bool // compile each pattern
-	line  int
-	rule  *Rule // the block that is being read, or nil
-	other bool  // a block for others is being read
-	rules []*Rule
-	ids   map[string]int // the line of each rule
-	keys  map[string]int // the line of each key of the block that may stand once
-	overs []reference    // what the rules name after over
+	file     string
+	literals *string // of the patterns to come in a built-in file, else nil
+	line     int
+	rule     *Rule // the block that is being read, or nil
+	other    bool  // a block for others is being read
+	rules    []*Rule
+	ids      map[string]int // the line of each rule
+	keys     map[string]int // the line of each key of the block that may stand once
+	overs    []reference    // what the rules name after over
 }
 
 // reference is the ID of a rule, named on a line.
@@ -79,8 +79,8 @@ type reference struct {
 	line int
 }
 
-func parseRules(file, data string, check bool) (*parser, error) {
-	p := &parser{file: file, check: check, ids: map[string]int{}}
+func parseRules(file, data string, literals *string) (*parser, error) {
+	p := &parser{file: file, literals: literals, ids: map[string]int{}}
 	for line := range blockfile.Lines(data) {
 		p.line = line.Number
 		if err := p.read(line.Key, line.Value); err != nil {
@@ -93,25 +93,12 @@ func parseRules(file, data string, check bool) (*parser, error) {
 	return p, nil
 }
 
-// references proves that each rule named after over exists.
-func (p *parser) references() error {
-	for _, ref := range p.overs {
-		if _, ok := p.ids[ref.id]; !ok && !slices.ContainsFunc(BuiltIn().Rules(), func(r *Rule) bool { return r.ID == ref.id }) {
-			return fmt.Errorf("%s:%d: over %q: there is no such rule in this file, nor in the built-in table", p.file, ref.line, ref.id)
-		}
-	}
-	return nil
-}
-
 // read takes one line of the file.
 func (p *parser) read(key, value string) error {
 	switch key {
-	case "", "policy", "include":
+	case "", "policy", "include", "rule":
 		p.other = key == "policy"
-		return p.finish()
-	case "rule":
-		p.other = false
-		if err := p.finish(); err != nil {
+		if err := p.finish(); err != nil || key != "rule" {
 			return err
 		}
 	}
@@ -139,7 +126,7 @@ func (p *parser) begin(id string) error {
 	}
 	p.ids[id] = p.line
 	p.keys = map[string]int{}
-	p.rule = &Rule{ID: id, file: p.file, line: p.line}
+	p.rule = &Rule{ID: id, builtIn: p.literals != nil, file: p.file, line: p.line}
 	return nil
 }
 
@@ -157,12 +144,13 @@ func (p *parser) field(key, value string) (err error) {
 	case "tools":
 		r.Tools = append(r.Tools, strings.Fields(value)...)
 	case "exit":
-		err = p.exits(value)
-	case "stream":
-		if value != "stdout" && value != "stderr" {
-			return fmt.Errorf("stream %q: use stdout or stderr, or leave it out for both", value)
+		var exits Exits
+		if exits, err = parseExits(value); err != nil {
+			err = fmt.Errorf("exit: %w", err)
 		}
-		r.Stream = value
+		r.Exits = append(r.Exits, exits...)
+	case "stream":
+		r.Stream, err = oneOf(key, value, "stdout or stderr, or leave it out for both", "stdout", "stderr")
 	case "match":
 		r.patterns, err = p.pattern(r.patterns, value)
 	case "unless":
@@ -170,7 +158,8 @@ func (p *parser) field(key, value string) (err error) {
 	case "verdict":
 		r.Verdict, err = parseVerdict(value)
 	case "strength":
-		r.Strength, err = parseStrength(value)
+		value, err = oneOf(key, value, "weak, plain or decisive", strengths...)
+		r.Strength = Strength(slices.Index(strengths, value)) + Weak
 	case "over":
 		for id := range strings.FieldsSeq(value) {
 			r.Over = append(r.Over, id)
@@ -183,10 +172,8 @@ func (p *parser) field(key, value string) (err error) {
 			err = fmt.Errorf("stale %q: use a duration such as 1h", value)
 		}
 	case "on":
-		if value != string(contentLine) {
-			return fmt.Errorf("on %q: use content, or leave it out", value)
-		}
 		r.OnContent = true
+		_, err = oneOf(key, lineKind(value), "content, or leave it out", contentLine)
 	case "reason":
 		r.Reason = value
 	case "source":
@@ -222,65 +209,39 @@ func (p *parser) finish() error {
 	return nil
 }
 
+func parseVerdict(value string) (event.Verdict, error) {
+	return oneOf("verdict", event.Verdict(value), "transient, permanent or unknown", event.Transient, event.Permanent, event.Unknown)
+}
+
+// oneOf returns the value, which must be one of those that are valid.
+func oneOf[T ~string](key string, value T, hint string, valid ...T) (T, error) {
+	if !slices.Contains(valid, value) {
+		return "", fmt.Errorf("%s %q: use %s", key, value, hint)
+	}
+	return value, nil
+}
+
 func (p *parser) pattern(list []*pattern, text string) ([]*pattern, error) {
-	if p.check {
-		if _, err := regexp.Compile(foldCase + text); err != nil {
-			// The error's own text quotes the pattern with foldCase before it.
-			var fault *syntax.Error
-			if errors.As(err, &fault) {
-				err = errors.New(fault.Code.String())
-			}
-			return nil, fmt.Errorf("pattern %q: %w", text, err)
-		}
-	}
-	return append(list, &pattern{text: text, lineNum: p.line}), nil
+	more, err := newPattern(text, p.line, p.literals)
+	return append(list, more), err
 }
 
-// exits reads a list of codes, ranges and signals.
-func (p *parser) exits(list string) error {
-	for word := range strings.SplitSeq(list, ",") {
-		word = strings.TrimSpace(word)
-		if word == "" {
-			return fmt.Errorf("exit list %q has an empty entry", list)
-		}
-		if word[0] < '0' || word[0] > '9' {
-			sig, err := attempt.ParseSignal(word)
-			if err != nil {
-				return fmt.Errorf("exit %w", err)
-			}
-			p.rule.Exits = append(p.rule.Exits, ExitRange{Signal: sig})
-			continue
-		}
-		from, to, ranged := strings.Cut(word, "-")
-		if !ranged {
-			to = from
-		}
-		first, err1 := strconv.Atoi(from)
-		last, err2 := strconv.Atoi(to)
-		if err1 != nil || err2 != nil || first < 0 || last > 255 || first > last {
-			return fmt.Errorf("exit %q: use a code from 0 to 255, a range such as 100-110, or a signal such as KILL", word)
-		}
-		p.rule.Exits = append(p.rule.Exits, ExitRange{First: first, Last: last})
+// newPattern returns a pattern. The next line of literals is its own; where that is nil
+// the pattern is a user's, and is compiled to prove it valid.
+func newPattern(text string, line int, literals *string) (*pattern, error) {
+	p := &pattern{text: text, line: line}
+	if literals != nil {
+		p.literals, *literals, _ = strings.Cut(*literals, "\n")
+		return p, nil
 	}
-	return nil
-}
-
-func parseVerdict(s string) (event.Verdict, error) {
-	switch v := event.Verdict(s); v {
-	case event.Transient, event.Permanent, event.Unknown:
-		return v, nil
+	if _, err := regexp.Compile(foldCase + text); err != nil {
+		// The error's own text quotes the pattern with foldCase before it.
+		var fault *syntax.Error
+		if errors.As(err, &fault) {
+			err = errors.New(fault.Code.String())
+		}
+		return nil, fmt.Errorf("pattern %q: %w", text, err)
 	}
-	return "", fmt.Errorf("verdict %q: use transient, permanent or unknown", s)
-}
-
-func parseStrength(s string) (Strength, error) {
-	switch s {
-	case "weak":
-		return Weak, nil
-	case "plain":
-		return Plain, nil
-	case "decisive":
-		return Decisive, nil
-	}
-	return Plain, fmt.Errorf("strength %q: use weak, plain or decisive", s)
+	p.literals = strings.Join(requiredLiterals(text), "\t")
+	return p, nil
 }

@@ -29,7 +29,7 @@ func TestTail(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tail := NewTail(tt.size)
+			tail := Tail{size: tt.size}
 			for _, w := range tt.writes {
 				if n, err := tail.Write([]byte(w)); n != len(w) || err != nil {
 					t.Fatalf("Write(%q) = %d, %v", w, n, err)
@@ -48,7 +48,7 @@ func TestTailIsTheEnd(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		size := 1 + rng.IntN(20)
-		tail := NewTail(size)
+		tail := Tail{size: size}
 		var all []byte
 		for range rng.IntN(8) {
 			p := make([]byte, rng.IntN(30))
@@ -91,7 +91,7 @@ func BenchmarkTail(b *testing.B) {
 	text := bytes.Repeat([]byte("2026-07-14T12:00:00Z INFO worker[7] processed batch 42 in 17 ms\n"), 1<<14)
 	for _, chunk := range []int{100, 4 << 10, 256 << 10} {
 		b.Run(fmt.Sprint(chunk), func(b *testing.B) {
-			tail := NewTail(0)
+			var tail Tail
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {

@@ -81,6 +81,18 @@ func OneLine(s string) string {
 	return strings.TrimSpace(Printable(strings.ToValidUTF8(s, "\uFFFD")))
 }
 
+// Lower returns s with the letters A to Z in lower case. Every byte keeps its place,
+// which strings.ToLower does not promise.
+func Lower[T string | []byte](s T) T {
+	lower := append([]byte(nil), s...)
+	for i, c := range lower {
+		if 'A' <= c && c <= 'Z' {
+			lower[i] = c + 'a' - 'A'
+		}
+	}
+	return T(lower)
+}
+
 // Milliseconds is a duration in milliseconds, with what is below one as decimals.
 func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 

@@ -33,7 +33,7 @@ cli/policy: cli/option engine/backoff engine/blockfile engine/classify engine/cl
 cli/report: cli/mode engine/backoff engine/event engine/history engine/message engine/text exitcodes
 cli/show: cli/option engine engine/backoff engine/classify engine/event engine/plan engine/simulate engine/message engine/text
 cli/status: cli/mode engine/backoff engine/guard engine/message engine/registry exitcodes engine/text
-engine: engine/attempt engine/backoff engine/classify engine/classify/command engine/event engine/hedge engine/retryafter engine/hook engine/linematch engine/rotate engine/statistics engine/message exitcodes engine/text
+engine: engine/attempt engine/backoff engine/classify engine/classify/command engine/event engine/guard engine/hedge engine/retryafter engine/hook engine/linematch engine/rotate engine/statistics engine/message exitcodes engine/text
 engine/attempt:
 engine/waitfor: engine engine/attempt engine/classify engine/event
 engine/backoff: engine/text

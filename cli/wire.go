@@ -154,15 +154,8 @@ func build(o *option.Options, letter *redriven, environ []string, signals *proc.
 	}
 	if o.Guarding.Key != "" {
 		e.About.Key = o.Guarding.Key
-		guarded, rotates := o.Guarding.Guards.Any(), len(o.Policy.Rotate) > 0
-		if guarded || rotates {
-			g := gateOf(o, environ, e.GateEvent)
-			if guarded {
-				e.Gate = g
-			}
-			if rotates {
-				e.Values = g
-			}
+		if o.Guarding.Guards.Any() || len(o.Policy.Rotate) > 0 {
+			e.Gate = gateOf(o, environ, e.GateEvent)
 		}
 	}
 	nest(o, e, out)
@@ -278,8 +271,8 @@ func nest(o *option.Options, e *engine.Engine, out *output) {
 }
 
 // tooLate ends a run that the retry around it leaves no time.
-func tooLate(context.Context, time.Time, func(event.Event)) (engine.Decision, bool) {
-	return engine.TimedOut("the outer retry's deadline has passed; nothing is run"), false
+func tooLate(context.Context, time.Time, func(event.Event)) *engine.Decision {
+	return new(engine.TimedOut("the outer retry's deadline has passed; nothing is run"))
 }
 
 // latestExpiry is the year 5138 in Unix seconds. What is later is no limit.

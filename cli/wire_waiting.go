@@ -34,10 +34,10 @@ type waiting struct {
 }
 
 // untilReady waits for all targets before attempt 1, as engine.Before.
-func (w *waiting) untilReady(ctx context.Context, deadline time.Time, emit func(event.Event)) (engine.Decision, bool) {
+func (w *waiting) untilReady(ctx context.Context, deadline time.Time, emit func(event.Event)) *engine.Decision {
 	o := w.o
 	if err := w.lookUp(); err != nil {
-		return cannotRun(err), false
+		return cannotRun(err)
 	}
 	wait := w.wait(o.Tries, deadline)
 	for i, t := range o.Targets {
@@ -45,20 +45,20 @@ func (w *waiting) untilReady(ctx context.Context, deadline time.Time, emit func(
 	}
 	switch r := wait.Run(ctx, emit); {
 	case r.Cancelled != "":
-		return engine.CancelledBy(r.Cancelled), false
+		return new(engine.CancelledBy(r.Cancelled))
 	case !r.Ready:
 		reason := "not all targets became ready, and the command was not run"
 		if len(o.Command) == 0 {
 			reason = "not all targets became ready"
 		}
-		return engine.TimedOut(reason), false
+		return new(engine.TimedOut(reason))
 	}
 	if o.Exec {
 		if err := proc.LookUp(o.Command[0]); err != nil {
-			return cannotRun(err), false
+			return cannotRun(err)
 		}
 	}
-	return engine.Decision{}, true
+	return nil
 }
 
 // whenReady waits for the target of --retry-when, by the run's own schedule.
@@ -136,8 +136,8 @@ func holds(t option.Target, command string) bool {
 }
 
 // cannotRun is how a run ends whose command is not there to be run.
-func cannotRun(err error) engine.Decision {
-	return engine.Decision{Outcome: event.Failed, Reason: text.Masked(err.Error()), NotStarted: true, End: engine.End{Code: exitcodes.Of(err)}}
+func cannotRun(err error) *engine.Decision {
+	return &engine.Decision{Outcome: event.Failed, Reason: text.Masked(err.Error()), NotStarted: true, End: engine.End{Code: exitcodes.Of(err)}}
 }
 
 // withoutTargets is the environment of a command that --exec becomes: one that is

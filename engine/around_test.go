@@ -120,16 +120,23 @@ func TestHooksInOrder(t *testing.T) {
 	}
 }
 
-// closedGate lets nothing through.
-type closedGate struct{}
+// openGate admits everything.
+type openGate struct{}
 
-func (closedGate) Permit(context.Context, Ask) *Refusal { return nil }
-func (closedGate) Withdraw()                            {}
-func (closedGate) Admit(context.Context, Ask) (Pass, *Refusal) {
-	return nil, &Refusal{Guard: "breaker", Reason: "open"}
+func (openGate) Permit(context.Context, Ask) *event.GuardRefused            { return nil }
+func (openGate) Withdraw()                                                  {}
+func (openGate) Admit(context.Context, Ask) (Pass, *event.GuardRefused)     { return nil, nil }
+func (openGate) AdmitCopy(context.Context, Ask) (Pass, *event.GuardRefused) { return nil, nil }
+func (openGate) Finish(bool)                                                {}
+func (openGate) FailedLately(context.Context, []string) []bool              { return nil }
+func (openGate) Failed([]string)                                            {}
+
+// closedGate refuses everything.
+type closedGate struct{ openGate }
+
+func (closedGate) Admit(context.Context, Ask) (Pass, *event.GuardRefused) {
+	return nil, &event.GuardRefused{Guard: "breaker", Reason: "open"}
 }
-func (closedGate) AdmitCopy(context.Context, Ask) (Pass, *Refusal) { return nil, nil }
-func (closedGate) Finish(bool)                                     {}
 
 // A signal ends a hook and the run at once; nothing follows, whichever hook it
 // was.

@@ -12,6 +12,7 @@ import (
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/retryafter"
 	"github.com/retrysh/retry/engine/text"
@@ -42,7 +43,7 @@ type Decision struct {
 	// for. Where Retry is not set, the run ends as Outcome says.
 	Accepted, Retry bool
 	// Counts says what the attempt counts as for a Gate.
-	Counts Counted
+	Counts guard.Outcome
 	// NotStarted says that there was no command to start, ReaderGone that the
 	// run ends since standard output has no reader left.
 	NotStarted, ReaderGone bool

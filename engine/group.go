@@ -11,6 +11,7 @@ import (
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/hedge"
 	"github.com/retrysh/retry/exitcodes"
 )
@@ -18,7 +19,6 @@ import (
 // group is one hedged attempt.
 type group struct {
 	e     *Engine
-	last  *lastAttempt // the attempt before this one
 	begun time.Time
 	plan  hedge.Group
 
@@ -42,13 +42,13 @@ type group struct {
 // admission is a gate's answer.
 type admission struct {
 	pass    Pass
-	refusal *Refusal
+	refusal *event.GuardRefused
 }
 
 // hedged runs the command in copies, judges them and emits their events.
-func (e *Engine) hedged(ctx context.Context, last *lastAttempt, pass Pass) (Decision, attempt.Result) {
+func (e *Engine) hedged(ctx context.Context, pass Pass) (Decision, attempt.Result) {
 	g := &group{
-		e: e, last: last, begun: e.now(), plan: hedge.New(e.Policy.Hedge),
+		e: e, begun: e.now(), plan: hedge.New(e.Policy.Hedge),
 		ended: make(chan *trial), admitted: make(chan admission), events: make(chan event.Event),
 	}
 	g.ctx, g.cancel = context.WithCancelCause(ctx)
@@ -127,7 +127,7 @@ func (g *group) close() {
 func (g *group) start(pass Pass) {
 	t := new(trial)
 	number := g.plan.Start(g.e.since(g.begun))
-	*t = g.e.start(g.ctx, g.last, event.Which{Hedged: true, Copy: number}, pass)
+	*t = g.e.start(g.ctx, event.Which{Hedged: true, Copy: number}, pass)
 	g.running++
 	go func() {
 		g.e.await(t)
@@ -164,8 +164,8 @@ func (g *group) answered(a admission) {
 	case g.e.passes(0): // it was cut short
 		g.close()
 	default:
-		which := event.Which{Hedged: true, Copy: g.plan.Started()}
-		g.e.emit(&event.GuardRefused{Which: which, Guard: a.refusal.Guard, Key: a.refusal.Key, Reason: a.refusal.Reason, RetryIn: a.refusal.RetryIn})
+		a.refusal.Which = event.Which{Hedged: true, Copy: g.plan.Started()}
+		g.e.emit(a.refusal)
 		g.plan.Pass(g.e.since(g.begun))
 		g.closed = g.running == 0
 	}
@@ -278,6 +278,6 @@ func (g *group) awaitLosers() {
 // lost forgets a copy that has not been judged.
 func (g *group) lost(t *trial) {
 	t.handle.Drop()
-	g.e.report(t, CountsNot)
+	g.e.report(t, guard.Neither)
 	g.e.emit(&event.AttemptCancelled{Which: t.which, Result: t.result})
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/hedge"
 	"github.com/retrysh/retry/engine/rotate"
 )
@@ -463,12 +464,13 @@ func TestHedgeAndConsecutive(t *testing.T) {
 // keeper is a gate that counts, answers slowly, and lets so many copies
 // through.
 type keeper struct {
+	openGate
 	copies  int
 	takes   time.Duration
 	tell    func(event.Event)
 	mu      sync.Mutex // locked while somebody asks or tells
 	asked   []Ask
-	reports []Counted
+	reports []guard.Outcome
 	open    int
 }
 
@@ -479,15 +481,12 @@ func (k *keeper) busy() func() {
 	return k.mu.Unlock
 }
 
-func (k *keeper) Permit(context.Context, Ask) *Refusal { return nil }
-func (k *keeper) Withdraw()                            {}
-func (k *keeper) Finish(bool)                          {}
-func (k *keeper) Admit(context.Context, Ask) (Pass, *Refusal) {
+func (k *keeper) Admit(context.Context, Ask) (Pass, *event.GuardRefused) {
 	k.open++
 	return (*ticket)(k), nil
 }
 
-func (k *keeper) AdmitCopy(ctx context.Context, a Ask) (Pass, *Refusal) {
+func (k *keeper) AdmitCopy(ctx context.Context, a Ask) (Pass, *event.GuardRefused) {
 	defer k.busy()()
 	k.asked = append(k.asked, a)
 	if k.tell != nil {
@@ -496,10 +495,10 @@ func (k *keeper) AdmitCopy(ctx context.Context, a Ask) (Pass, *Refusal) {
 	select {
 	case <-time.After(k.takes):
 	case <-ctx.Done():
-		return nil, &Refusal{Guard: "store", Reason: "nobody wants to know"}
+		return nil, &event.GuardRefused{Guard: "store", Reason: "nobody wants to know"}
 	}
 	if k.copies == 0 {
-		return nil, &Refusal{Guard: "budget", Reason: "no"}
+		return nil, &event.GuardRefused{Guard: "budget", Reason: "no"}
 	}
 	k.copies--
 	k.open++
@@ -510,14 +509,14 @@ type ticket keeper
 
 func (p *ticket) Inherit() []uintptr { return nil }
 
-func (p *ticket) Report(c Counted) {
+func (p *ticket) Report(c guard.Outcome) {
 	defer (*keeper)(p).busy()()
 	p.open--
 	p.reports = append(p.reports, c)
 }
 
 // Drop is counted as a report: what was taken is the gate's business.
-func (p *ticket) Drop() { p.Report(CountsNot) }
+func (p *ticket) Drop() { p.Report(guard.Neither) }
 
 // Guards are asked for every copy, without holding up those that run, and told
 // of each what it counts as: ended losers count neither way.
@@ -528,33 +527,33 @@ func TestHedgeAsksTheGate(t *testing.T) {
 		parts   []part
 		started []int
 		asked   []Ask
-		reports []Counted
+		reports []guard.Outcome
 		kinds   string
 	}{
 		{
 			"slow answers do not hold up the winner",
 			&keeper{copies: 9, takes: 400 * ms}, []part{{after: 200 * ms, result: exit0}},
-			[]int{0}, []Ask{{1, false}}, []Counted{CountsSuccess}, "",
+			[]int{0}, []Ask{{1, false}}, []guard.Outcome{guard.Success}, "",
 		},
 		{
 			"a failure while the gate is asked",
 			&keeper{copies: 1, takes: 200 * ms}, []part{{after: 150 * ms, result: exit1}, {after: 10 * ms, result: exit1}},
-			[]int{0, 300}, []Ask{{1, false}, {1, false}}, []Counted{CountsFailure, CountsFailure}, "guard_refused",
+			[]int{0, 300}, []Ask{{1, false}, {1, false}}, []guard.Outcome{guard.Failure, guard.Failure}, "guard_refused",
 		},
 		{
 			"a loser counts neither way",
 			&keeper{copies: 2}, []part{{after: ever}, {after: 50 * ms, result: exit1}, {after: 10 * ms, result: exit0}},
-			[]int{0, 100, 150}, []Ask{{1, false}, {1, false}}, []Counted{CountsFailure, CountsSuccess, CountsNot}, "attempt_cancelled",
+			[]int{0, 100, 150}, []Ask{{1, false}, {1, false}}, []guard.Outcome{guard.Failure, guard.Success, guard.Neither}, "attempt_cancelled",
 		},
 		{
 			"a refused copy has had its turn",
 			&keeper{copies: 0}, []part{{after: 450 * ms, result: exit0}},
-			[]int{0}, []Ask{{1, false}, {1, false}}, []Counted{CountsSuccess}, "guard_refused guard_refused",
+			[]int{0}, []Ask{{1, false}, {1, false}}, []guard.Outcome{guard.Success}, "guard_refused guard_refused",
 		},
 		{
 			"refused when nothing runs",
 			&keeper{copies: 0}, []part{{after: 50 * ms, result: exit1}},
-			[]int{0}, []Ask{{1, false}}, []Counted{CountsFailure}, "guard_refused",
+			[]int{0}, []Ask{{1, false}}, []guard.Outcome{guard.Failure}, "guard_refused",
 		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -584,7 +583,7 @@ func TestGateKnowsOfTimeouts(t *testing.T) {
 		e.Gate, e.Policy.Timeout = k, time.Second
 		e.Run(context.Background())
 		checkCopies(t, s, r)
-		if !slices.Equal(k.asked, []Ask{{1, true}}) || !slices.Equal(k.reports, []Counted{CountsFailure, CountsSuccess}) {
+		if !slices.Equal(k.asked, []Ask{{1, true}}) || !slices.Equal(k.reports, []guard.Outcome{guard.Failure, guard.Success}) {
 			t.Errorf("asked %v, told %v", k.asked, k.reports)
 		}
 	})

@@ -15,7 +15,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/classify/command"
 	"github.com/retrysh/retry/engine/hook"
 )
@@ -102,14 +101,6 @@ func newSpan(random func() uint64) string { return fmt.Sprintf("%016x", random()
 
 func isHex(s string, digits int) bool {
 	return len(s) == digits && strings.Trim(s, "0123456789abcdef") == ""
-}
-
-// lastAttempt is what an attempt sees of the one before; its zero value stands for
-// none.
-type lastAttempt struct {
-	decision Decision
-	result   attempt.Result
-	waited   time.Duration
 }
 
 // set are the variables that environ sets or unsets.

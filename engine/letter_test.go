@@ -44,25 +44,37 @@ func (k *postman) Keep(_ context.Context, l *Letter) string {
 
 // gateOf lets everything through but one call.
 type gateOf struct {
-	calls  []string
-	refuse string
+	openGate
+	permitted bool
+	calls     []string
+	refuse    string
 }
 
-func (g *gateOf) call(what string, a Ask) *Refusal {
+func (g *gateOf) call(what string, a Ask) *event.GuardRefused {
 	g.calls = append(g.calls, fmt.Sprint(what, " ", a.Attempt))
 	if g.refuse == g.calls[len(g.calls)-1] {
-		return &Refusal{Guard: "breaker", Reason: "open"}
+		return &event.GuardRefused{Guard: "breaker", Reason: "open"}
 	}
 	return nil
 }
 
-func (g *gateOf) Permit(_ context.Context, a Ask) *Refusal { return g.call("permit", a) }
+func (g *gateOf) Permit(_ context.Context, a Ask) *event.GuardRefused {
+	refusal := g.call("permit", a)
+	g.permitted = refusal == nil
+	return refusal
+}
 
-func (g *gateOf) Admit(_ context.Context, a Ask) (Pass, *Refusal) { return nil, g.call("admit", a) }
+func (g *gateOf) Admit(_ context.Context, a Ask) (Pass, *event.GuardRefused) {
+	refusal := g.call("admit", a)
+	g.permitted = g.permitted && refusal != nil
+	return nil, refusal
+}
 
-func (g *gateOf) AdmitCopy(_ context.Context, a Ask) (Pass, *Refusal) { return nil, g.call("copy", a) }
-
-func (g *gateOf) Withdraw() { g.calls = append(g.calls, "withdraw") }
+func (g *gateOf) Withdraw() {
+	if g.permitted {
+		g.calls = append(g.calls, "withdraw")
+	}
+}
 
 func (g *gateOf) Finish(succeeded bool) { g.calls = append(g.calls, fmt.Sprint("finish ", succeeded)) }
 

@@ -17,6 +17,7 @@ import (
 
 // gossip is what other runs know.
 type gossip struct {
+	openGate
 	failed []string
 	takes  time.Duration
 	asked  int
@@ -41,7 +42,7 @@ func (g *gossip) Failed(values []string) { g.told = append(g.told, strings.Join(
 
 func rotating(t *testing.T, e *Engine, g *gossip, words string, lists ...string) {
 	t.Helper()
-	e.Argv, e.Values = strings.Fields(words), g
+	e.Argv, e.Gate = strings.Fields(words), g
 	for _, text := range lists {
 		l, err := rotate.Parse(text)
 		if err != nil {
@@ -95,7 +96,7 @@ func TestNobodyIsAskedInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, _, _ := newEngine(exit1)
 		g := &gossip{}
-		e.Values = g
+		e.Gate = g
 		e.Run(context.Background())
 		if g.asked != 0 || g.told != nil {
 			t.Errorf("asked %d times, told %q", g.asked, g.told)

@@ -1,6 +1,18 @@
+// Package engine runs a command again and again until it succeeds, until another
+// attempt makes no sense, or until no attempt or time is left.
+//
+//   - Decide is a pure function of policy, state, result of an attempt, time and one
+//     random number. It returns what follows: accept, stop, or wait.
+//   - Run is the loop: attempt, decide, emit events, wait.
+//   - What the loop uses are interfaces and channels: attempt.Starter starts attempts (a
+//     process in proc, a check in probe), Sink gets the events, Signals delivers
+//     signals, Clock is the time. Tests run hours of waiting in microseconds.
+//
+// The engine never touches a process, a file, the network or the environment. The
+// schedule of --plan comes from the same Decide.
 package engine
 
-// This file is the loop: attempt, decide, emit events, wait.
+// This file is the loop.
 
 import (
 	"context"
@@ -10,6 +22,7 @@ import (
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/hook"
 	"github.com/retrysh/retry/engine/rotate"
 	"github.com/retrysh/retry/exitcodes"
@@ -18,20 +31,19 @@ import (
 // Sink gets the events of a run, in order.
 type Sink interface {
 	Emit(event.Event)
-	// Close is called once, after the last event: what is not yet written or sent
-	// has as long as ctx lasts. The sink reports its failure itself.
+	// Close is called once, after the last event. Until ctx ends the sink may write and
+	// send what is left. It reports its failure itself.
 	Close(ctx context.Context) error
 }
 
-// Signals is how a person, or an init system, reaches the program between
-// attempts.
+// Signals delivers signals while no attempt runs.
 type Signals struct {
 	// Cancelled delivers the signal that asks the program to end.
 	Cancelled <-chan attempt.Signal
 	// Woken ends a wait early.
 	Woken <-chan struct{}
-	// Notify, if not nil, is called before the channels are looked at; they need
-	// not deliver sooner.
+	// Notify, if not nil, is called before the channels are read; they need not
+	// deliver earlier.
 	Notify func()
 }
 
@@ -45,114 +57,130 @@ type Engine struct {
 	Signals  Signals
 	// Gate, if not nil, is asked before each attempt.
 	Gate Gate
-	// Values, if not nil, shares with other runs which values have failed.
-	Values Values
-	// Expires is the deadline of the retry around this one, read on the
-	// monotonic clock: nothing goes on past it. The zero time is none.
+	// Expires is the deadline of the retry around this one, on the monotonic clock.
+	// The zero time is none.
 	Expires time.Time
-	// Draw returns a random number, uniform in [0, 1). It is called once for
-	// each attempt, once for a splay and once for each rotation that begins at
-	// random.
+	// Draw returns a random number, uniform in [0, 1). It is called once for each
+	// attempt, for a splay, and for each rotation that begins at random.
 	Draw func() float64
-	// WaitOnly ends the run when Before is done: there is no command, or the caller
-	// starts it and it is only named here.
+	// WaitOnly ends the run after Before: there is no command, or the caller starts it.
 	WaitOnly bool
-	// Before, if not nil, is what must be waited for before attempt 1. It
-	// emits its progress through emit, and returns whether the run goes on or
-	// else how it ends.
-	Before func(ctx context.Context, deadline time.Time, emit func(event.Event)) (Decision, bool)
-	// Hooks are the shell strings around the attempts.
+	// Before, if not nil, waits before attempt 1. It emits its progress through emit,
+	// and returns how the run ends, nil if it goes on.
+	Before func(ctx context.Context, deadline time.Time, emit func(event.Event)) *Decision
+	// When, if not nil, waits before each attempt but the first.
+	When  When
 	Hooks hook.Set
-	// When, if not nil, is what must be ready before each attempt but the first.
-	When When
-	// From is where in the schedule the run begins; its zero value stands for
-	// wait number 1.
+	// From is where in the schedule the run begins; the zero value is the first wait.
 	From Place
-	// Resume, if not nil, is what has been of the run before it was parked: it goes
-	// on with the guards that a retry asks.
+	// Resume, if not nil, is the run before it was parked. It goes on like a retry.
 	Resume *Resume
-	// Letters, if not nil, keeps the run when it ends without success, or for
-	// later.
+	// Letters, if not nil, keeps the run when it ends without success, or parks it.
 	Letters Letters
-	// Inherit are descriptors that the command holds as long as it runs.
+	// Inherit are descriptors that the command inherits.
 	Inherit []uintptr
-	// About is what run_started says of the run beside the command.
-	About About
-	// CloseLimit is how long Sink.Close may take: 0 where it has nothing to wait
-	// for.
+	About   About
+	// CloseLimit is how long Sink.Close may take, 0 where it has nothing to wait for.
 	CloseLimit time.Duration
-	// Clock is where the time comes from; nil is the system's.
+	// Clock is the time; nil is the system's.
 	Clock Clock
 
-	started    time.Time
-	deadline   time.Time
-	state      State
-	attempts   int
-	rotation   rotation
-	gateEvents chan event.Event // events of the gate while copies run
-	lastResult lastResult
-	tally      tally // of --repeat
+	started, deadline time.Time
+	state             State
+	attempts          int
+	last, before      lastAttempt // the last attempt that ended, and the one before it
+	rotation          rotate.Rotation
+	gateEvents        chan event.Event // events of the gate while copies run
+	tally             tally            // of --repeat
 }
 
-// About names what a run belongs to; "" where there is none.
+// About is what run_started says of the run beside the command; "" for none.
 type About struct {
-	// Name is what the run is called; "" stands for NameOf its command. Letter is
-	// the dead letter that is run again.
+	// Name is the run's name; "" stands for NameOf its command. Letter is the dead
+	// letter that is run again.
 	Name, Letter              string
 	Key, Policy, PolicySource string
 	// PolicyUnasked says that the policy was chosen by the command's name.
 	PolicyUnasked bool
 }
 
-// Run runs the command until it is decided that no attempt follows, and says
-// how the program ends.
+// lastAttempt is an attempt that has ended; its zero value stands for none.
+type lastAttempt struct {
+	decision Decision
+	result   attempt.Result
+	evidence Evidence
+	use      rotate.Use
+	waited   time.Duration // after it
+}
+
+// Run runs the command until no attempt follows, and returns how the program ends.
 func (e *Engine) Run(ctx context.Context) End {
 	e.begin()
-	if d, ready := e.prepare(ctx); !ready || e.WaitOnly {
-		return e.finish(ctx, d)
+	end := e.prepare(ctx)
+	switch {
+	case end != nil:
+	case e.WaitOnly:
+		end = &Decision{Outcome: event.Succeeded}
+	case e.Resume != nil:
+		end = e.permit(ctx)
 	}
-	var last lastAttempt
-	if d := e.resume(ctx, &last); d != nil {
-		return e.finish(ctx, *d)
+	for end == nil {
+		end = e.once(ctx)
 	}
-	for {
-		if d := e.failedElsewhere(ctx); d != nil {
-			return e.finish(ctx, *d)
-		}
-		if d := e.beforeAttempt(ctx, &last); d != nil {
-			return e.finish(ctx, *d)
-		}
-		pass, refused := e.admit(ctx, &last)
-		if refused != nil {
-			return e.finish(ctx, *refused)
-		}
-		d, result := e.attempt(ctx, &last, pass)
-		if result.NotRun && e.attempts > 1 {
-			return e.finish(ctx, e.tooLate(last.decision, last.result))
-		}
-		if !d.Retry {
-			return e.finish(ctx, d)
-		}
-		last = lastAttempt{decision: d, result: result}
-		if end := e.wait(ctx, &last); end != nil {
-			return e.finish(ctx, *end)
-		}
-	}
+	return e.finish(ctx, *end)
 }
 
-// tooLate gives up on the last attempt since there is no time for the next,
-// unless a signal asked for the end first.
-func (e *Engine) tooLate(d Decision, result attempt.Result) Decision {
+// once makes one attempt and waits for the next. It returns how the run ends, nil if
+// it goes on.
+func (e *Engine) once(ctx context.Context) *Decision {
+	if end := e.failedElsewhere(ctx); end != nil {
+		return end
+	}
+	if e.attempts > 0 {
+		if end := e.untilReady(ctx); end != nil {
+			return end
+		}
+		if end := e.beforeRetry(ctx); end != nil {
+			return end
+		}
+	}
+	pass, end := e.admit(ctx)
+	if end != nil {
+		return end
+	}
+	d, result := e.attempt(ctx, pass)
+	switch {
+	case result.NotRun && e.attempts > 1:
+		return e.tooLate(passedInWait)
+	case !d.Retry:
+		return &d
+	}
+	e.last.decision = d
+	return e.wait(ctx)
+}
+
+// passedInWait is why no attempt follows a wait that took too long.
+const passedInWait = "the deadline passed during the wait"
+
+// tooLate is how a run ends that has no time for another attempt. A signal that has
+// come meanwhile has precedence.
+func (e *Engine) tooLate(why string) *Decision {
 	if signal := e.askedToEnd(); signal != "" {
-		return CancelledBy(signal)
+		return new(CancelledBy(signal))
 	}
-	d.Accepted = false
-	giveUp(&d, event.Deadline, "the deadline passed during the wait")
-	d.End = end(result, d.Outcome)
-	return d
+	return e.giveUp(event.Deadline, why)
 }
 
-// begin fixes the deadline and emits run_started.
+// giveUp is how a run ends that gives up after an attempt: as that one did.
+func (e *Engine) giveUp(outcome event.Outcome, why string) *Decision {
+	d := e.last.decision
+	d.Accepted = false
+	giveUp(&d, outcome, why)
+	d.End = end(e.last.result, outcome)
+	return &d
+}
+
+// begin sets the deadline and emits run_started.
 func (e *Engine) begin() {
 	if e.Clock == nil {
 		e.Clock = System{}
@@ -169,8 +197,8 @@ func (e *Engine) begin() {
 		from = Place{Step: 1, Previous: e.Policy.Schedule.First()}
 	}
 	e.state = State{Attempt: 1, Step: from.Step, Previous: from.Previous, Deadline: e.deadline, Argv: e.Argv}
-	e.rotation.begin(e.Policy.Rotate, e.Draw)
-	e.countEarlier()
+	e.rotation = rotate.New(e.Policy.Rotate, e.Draw)
+	e.resume()
 	name := e.About.Name
 	if name == "" {
 		name = NameOf(e.Argv)
@@ -196,18 +224,18 @@ type trial struct {
 	evidence Evidence
 }
 
-// attempt runs the command once, judges the result and emits its events.
-func (e *Engine) attempt(ctx context.Context, last *lastAttempt, pass Pass) (Decision, attempt.Result) {
-	select { // a wake-up that came as the wait ended has got what it asked for
+// attempt runs the command once, decides what follows and emits the events.
+func (e *Engine) attempt(ctx context.Context, pass Pass) (Decision, attempt.Result) {
+	select { // a wake-up from the end of the wait is not kept for the next one
 	case <-e.Signals.Woken:
 	default:
 	}
 	e.attempts++
-	e.lastResult.before = *last
+	e.before = e.last
 	if e.Policy.Hedge.Max > 1 {
-		return e.hedged(ctx, last, pass)
+		return e.hedged(ctx, pass)
 	}
-	t := e.start(ctx, last, event.Which{}, pass)
+	t := e.start(ctx, event.Which{}, pass)
 	e.await(&t)
 	d := e.settle(&t)
 	e.report(&t, d.Counts)
@@ -219,7 +247,7 @@ func (e *Engine) attempt(ctx context.Context, last *lastAttempt, pass Pass) (Dec
 }
 
 // start starts the command.
-func (e *Engine) start(ctx context.Context, last *lastAttempt, which event.Which, pass Pass) trial {
+func (e *Engine) start(ctx context.Context, which event.Which, pass Pass) trial {
 	use := e.takeValues(&which)
 	if e.Identity.Trace.ID != "" {
 		which.SpanID = newSpan(e.Identity.Random)
@@ -231,14 +259,14 @@ func (e *Engine) start(ctx context.Context, last *lastAttempt, which event.Which
 	}
 	e.emit(&event.AttemptStarted{Which: which, Timeout: e.Policy.Timeout, Rehearsed: e.pretends(), Repeats: e.Policy.Repeat, Failed: len(e.tally.failed)})
 	spec := attempt.Spec{
-		Number: e.attempts, Copy: which.Copy, Argv: run, Env: e.environ(last, e.attempts, t.variables(), e.deadline, which.SpanID),
+		Number: e.attempts, Copy: which.Copy, Argv: run, Env: e.environ(&e.before, e.attempts, t.variables(), e.deadline, which.SpanID),
 		Timeout: e.Policy.Timeout, IdleTimeout: e.Policy.IdleTimeout, Deadline: e.deadline,
 		Stdout: t.watch.Stdout(), Stderr: t.watch.Stderr(), Alike: !e.Policy.Rules.Stdout.any() && !e.Policy.Rules.Stderr.any(),
+		Inherit: e.Inherit,
 	}
 	if which.Hedged {
 		spec.Streams = attempt.Held
 	}
-	spec.Inherit = e.Inherit
 	if pass != nil {
 		spec.Inherit = slices.Concat(e.Inherit, pass.Inherit())
 	}
@@ -246,7 +274,7 @@ func (e *Engine) start(ctx context.Context, last *lastAttempt, which event.Which
 	return t
 }
 
-// pretends reports whether the starter does not run this attempt.
+// pretends reports whether the starter rehearses this attempt.
 func (e *Engine) pretends() bool {
 	p, ok := e.Starter.(interface{ Pretends(n int) bool })
 	return ok && p.Pretends(e.attempts)
@@ -255,12 +283,17 @@ func (e *Engine) pretends() bool {
 // await waits for the end of an attempt.
 func (e *Engine) await(t *trial) {
 	t.result = t.handle.Wait()
-	t.result.Limit = e.limitOf(t.result)
+	switch r := &t.result; {
+	case r.TimedOut && r.Idle:
+		r.Limit = e.Policy.IdleTimeout
+	case r.TimedOut:
+		r.Limit = e.Policy.Timeout
+	}
 	t.evidence = t.watch.Close()
 }
 
-// settle decides what follows an attempt and sends its output to where it
-// belongs. Where that cannot be written, this decides.
+// settle decides what follows an attempt and writes its output where it belongs. If
+// that fails, the failure decides.
 func (e *Engine) settle(t *trial) Decision {
 	e.state.Argv = t.argv
 	d := Decide(&e.Policy, e.state, t.result, t.evidence, e.now(), e.Draw())
@@ -272,20 +305,20 @@ func (e *Engine) settle(t *trial) Decision {
 		d = Decide(&e.Policy, e.state, t.result, t.evidence, e.now(), 0)
 	}
 	if !t.result.NotRun {
-		e.lastResult.use, e.lastResult.result, e.lastResult.evidence = t.use, t.result, t.evidence
+		e.last = lastAttempt{decision: d, result: t.result, evidence: t.evidence, use: t.use}
 	}
-	if t.use != nil && d.NotYet() {
+	if d.NotYet() {
 		e.rotation.Stay(t.use)
 	}
 	return d
 }
 
-// report gives the result of an attempt to the gate and to the rotation.
-func (e *Engine) report(t *trial, c Counted) {
+// report reports the result of an attempt to the gate and to the rotation.
+func (e *Engine) report(t *trial, counts guard.Outcome) {
 	if t.pass != nil {
-		t.pass.Report(c)
+		t.pass.Report(counts)
 	}
-	e.putValues(t.use, c == CountsFailure)
+	e.putValues(t.use, counts == guard.Failure)
 }
 
 // emitFinished emits attempt_finished.
@@ -296,36 +329,29 @@ func (e *Engine) emitFinished(t *trial, d *Decision) {
 	})
 }
 
-// limitOf is the limit by which an attempt timed out.
-func (e *Engine) limitOf(r attempt.Result) time.Duration {
-	switch {
-	case r.TimedOut && r.Idle:
-		return e.Policy.IdleTimeout
-	case r.TimedOut:
-		return e.Policy.Timeout
-	}
-	return 0
-}
-
 // CancelledBy is how a run ends by a signal that came while no attempt ran.
 func CancelledBy(signal attempt.Signal) Decision {
 	return Decision{Outcome: event.Cancelled, Reason: "cancelled by " + string(signal), End: endBy(signal)}
 }
 
-// TimedOut is how a run ends whose time was up before it came to an attempt.
+// TimedOut is how a run ends that has no time for an attempt.
 func TimedOut(reason string) Decision {
 	return Decision{Outcome: event.Deadline, Reason: reason, End: End{Code: exitcodes.Timeout}}
 }
 
 // finish runs what follows the last attempt and emits run_finished.
 func (e *Engine) finish(ctx context.Context, d Decision) End {
+	if e.Gate != nil {
+		e.Gate.Withdraw()
+	}
 	d, fallback := e.conclude(ctx, d)
 	if e.Gate != nil {
 		e.Gate.Finish(d.Outcome == event.Succeeded)
 	}
 	e.emit(&event.RunFinished{
 		Outcome: d.Outcome, Command: e.Argv, Attempts: e.attempts, ExitCode: d.End.Code,
-		Verdict: d.Verdict, Reason: d.Reason, Ended: d.Ended, Known: d.Known, CodeOnly: d.CodeOnly, Rule: d.Rule, ByRule: d.ByRule, Why: d.Why, Advice: d.Advice, HasHint: d.HasHint, Hint: d.Hint,
+		Verdict: d.Verdict, Reason: d.Reason, Ended: d.Ended, Known: d.Known, CodeOnly: d.CodeOnly, Rule: d.Rule, ByRule: d.ByRule,
+		Why: d.Why, Advice: d.Advice, HasHint: d.HasHint, Hint: d.Hint,
 		FallbackExitCode: fallback, Found: d.Found, Repeated: e.repeated(),
 		ReaderGone: d.ReaderGone, NotStarted: d.NotStarted, Letter: d.Letter, DueAt: d.DueAt,
 	})
@@ -337,8 +363,7 @@ func (e *Engine) finish(ctx context.Context, d Decision) End {
 // ms (docs/processes.md).
 const cancelledClose = 40 * time.Millisecond
 
-// close has the sinks write and send the rest, until that takes too long or a
-// signal asks for the end.
+// close closes the sinks, until their limit or a signal.
 func (e *Engine) close(ctx context.Context, cancelled bool) {
 	if e.CloseLimit == 0 {
 		_ = e.Sink.Close(ctx)
@@ -353,7 +378,7 @@ func (e *Engine) close(ctx context.Context, cancelled bool) {
 	e.interruptible(ctx, func(ctx context.Context) { _ = e.Sink.Close(ctx) })
 }
 
-// emit adds what every event has.
+// emit completes the header of an event and passes it on.
 func (e *Engine) emit(ev event.Event) {
 	h := ev.Head()
 	h.Time = e.now()

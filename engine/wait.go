@@ -12,12 +12,11 @@ import (
 	"github.com/retrysh/retry/engine/event"
 )
 
-// prepare does what comes before attempt 1. Where the run does not go on, the
-// decision says how it ends; without a command, this was all.
-func (e *Engine) prepare(ctx context.Context) (Decision, bool) {
+// prepare waits before attempt 1. It returns how the run ends, nil if it goes on.
+func (e *Engine) prepare(ctx context.Context) *Decision {
 	if e.Before != nil {
-		if d, ready := e.Before(ctx, e.deadline, e.emit); !ready {
-			return d, false
+		if end := e.Before(ctx, e.deadline, e.emit); end != nil {
+			return end
 		}
 	}
 	p := &e.Policy
@@ -29,54 +28,45 @@ func (e *Engine) prepare(ctx context.Context) (Decision, bool) {
 	}
 	if e.passes(first) {
 		if signal := e.askedToEnd(); signal != "" {
-			return CancelledBy(signal), false
+			return new(CancelledBy(signal))
 		}
-		return TimedOut("the deadline leaves no time for an attempt"), false
+		return new(TimedOut("the deadline leaves no time for an attempt"))
 	}
 	if first > 0 {
 		e.emit(&event.InitialWait{Wait: first})
 		if _, signal := e.sleep(ctx, first); signal != "" {
-			return CancelledBy(signal), false
+			return new(CancelledBy(signal))
 		}
 		e.emit(&event.InitialWaited{})
 	}
 	if signal := e.cancelled(); signal != "" {
-		return CancelledBy(signal), false
+		return new(CancelledBy(signal))
 	}
-	return Decision{Outcome: event.Succeeded}, true
+	return nil
 }
 
-// wait waits as the last decision says. Where the run does not go on, the
-// decision that it returns says how it ends.
-func (e *Engine) wait(ctx context.Context, last *lastAttempt) *Decision {
-	if end := e.park(ctx, last); end != nil {
+// wait waits as the last decision says. It returns how the run ends, nil if it goes on.
+func (e *Engine) wait(ctx context.Context) *Decision {
+	if end := e.park(ctx); end != nil {
 		return end
 	}
-	if end := e.permit(ctx, last); end != nil {
+	if end := e.permit(ctx); end != nil {
 		return end
 	}
-	d := &last.decision
+	d := &e.last.decision
 	wait := event.Wait{Delay: d.Delay, Jittered: d.Wait, HasHint: d.HasHint, Hint: d.Hint, NotYet: d.NotYet()}
 	e.emit(&event.RetryScheduled{Wait: wait, IgnoredHint: d.IgnoredHint})
 	slept, signal := e.sleep(ctx, d.Wait)
 	if signal != "" {
-		return e.withdraw(CancelledBy(signal))
+		return new(CancelledBy(signal))
 	}
 	e.emit(&event.RetryWaited{Wait: wait, Slept: slept})
 	if e.passes(0) {
-		return e.withdraw(e.tooLate(last.decision, last.result))
+		return e.tooLate(passedInWait)
 	}
 	e.state = d.Next
-	last.waited = min(slept, d.Wait)
+	e.last.waited = min(slept, d.Wait)
 	return nil
-}
-
-// withdraw gives back what Permit took, since no attempt follows.
-func (e *Engine) withdraw(d Decision) *Decision {
-	if e.Gate != nil {
-		e.Gate.Withdraw()
-	}
-	return &d
 }
 
 // passes reports whether a wait of d would end past the deadline.

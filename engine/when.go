@@ -1,8 +1,7 @@
 package engine
 
-// This file waits for what must be ready before another attempt makes sense
-// (--retry-when, docs/targets.md): no attempt is spent on what is known to be
-// down.
+// This file waits for the target of --retry-when (docs/targets.md) before another
+// attempt.
 
 import (
 	"context"
@@ -13,27 +12,25 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// When waits until another attempt makes sense. Its waits are those of the
-// schedule from at on; none is begun that would pass the deadline (the zero
-// time is none). It emits its progress through emit. It reads the signals
-// itself, and consumes one that has come.
+// When waits until another attempt makes sense, by the schedule from at on. It begins no
+// wait that would pass the deadline (the zero time is none), emits its progress through
+// emit, and reads the signals itself.
 type When func(ctx context.Context, at Place, deadline time.Time, emit func(event.Event)) Readiness
 
-// Place is where in its schedule a run is.
+// Place is where in its schedule a run is: the number of the next wait, from 1, and the
+// wait before it.
 type Place struct {
-	// Step is the number of the next wait, from 1; Previous is the wait before
-	// it.
 	Step     int
 	Previous time.Duration
 }
 
-// Readiness is what came of waiting for what is to be ready.
+// Readiness is the result of such a wait.
 type Readiness struct {
 	Ready bool
 	// Cancelled is the signal that asked for the end, "" for none.
 	Cancelled attempt.Signal
-	// DeadlinePassed says that the deadline left no time, where it was not
-	// ready; otherwise the limit of the wait itself passed. Why says it in words.
+	// DeadlinePassed says that the deadline ended the wait, not its own limit. Why says
+	// so in words.
 	DeadlinePassed bool
 	Why            string
 	// Place is where in the schedule the run goes on, Waited how long it took.
@@ -41,32 +38,27 @@ type Readiness struct {
 	Waited time.Duration
 }
 
-// Place is where in its schedule the run is. It is for when the run has ended.
+// Place is where in its schedule the run was when it ended.
 func (e *Engine) Place() Place { return Place{e.state.Step, e.state.Previous} }
 
-// untilReady waits as When says. Where the run does not go on, the decision
-// says how it ends.
-func (e *Engine) untilReady(ctx context.Context, last *lastAttempt) *Decision {
+// untilReady waits as When says. It returns how the run ends, nil if it goes on.
+func (e *Engine) untilReady(ctx context.Context) *Decision {
 	if e.When == nil {
 		return nil
 	}
 	r := e.When(ctx, e.Place(), e.deadline, e.emit)
 	e.state.Step, e.state.Previous = r.Place.Step, r.Place.Previous
-	last.waited += r.Waited
+	e.last.waited += r.Waited
 	switch {
 	case r.Cancelled != "":
-		return e.withdraw(CancelledBy(r.Cancelled))
+		return new(CancelledBy(r.Cancelled))
 	case r.Ready:
 		return nil
 	}
-	d := last.decision
-	d.Accepted = false
-	giveUp(&d, event.Deadline, r.Why)
-	if r.DeadlinePassed {
-		d.End = end(last.result, d.Outcome)
-	} else { // the code is not that of the last attempt, and neither is the cause
+	d := e.giveUp(event.Deadline, r.Why)
+	if !r.DeadlinePassed { // neither code nor cause are those of the last attempt
 		d.End = End{Code: exitcodes.Timeout}
 		d.Ended, d.Known, d.CodeOnly, d.ByRule = r.Why, "", false, false
 	}
-	return e.withdraw(d)
+	return d
 }

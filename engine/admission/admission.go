@@ -108,7 +108,7 @@ var _ engine.Gate = (*Gate)(nil)
 func New(c *Config) *Gate { return &Gate{c: c, store: c.Primary} }
 
 // Permit asks before the wait of a retry.
-func (g *Gate) Permit(ctx context.Context, a engine.Ask) *engine.Refusal {
+func (g *Gate) Permit(ctx context.Context, a engine.Ask) *event.GuardRefused {
 	if !g.asksRetry() {
 		return nil
 	}
@@ -153,7 +153,7 @@ func (g *Gate) giveBack(t receipt) {
 
 // Admit asks for the attempt that is about to start. It waits for a slot as long as
 // --max-concurrent says, and not beyond ctx.
-func (g *Gate) Admit(ctx context.Context, a engine.Ask) (engine.Pass, *engine.Refusal) {
+func (g *Gate) Admit(ctx context.Context, a engine.Ask) (engine.Pass, *event.GuardRefused) {
 	begun, reported := g.c.Clock.Now(), ""
 	until := begun.Add(time.Duration(g.c.Guards.Slots.Wait) * time.Millisecond)
 	for wait := firstPoll; ; wait = min(wait*3/2, longestPoll) {
@@ -182,7 +182,7 @@ const firstPoll, longestPoll = time.Millisecond, 250 * time.Millisecond
 // Try asks once for the attempt that is about to start. Where no slot is free, it
 // returns the time that is left until the given one; while that is more than 0, the
 // caller may ask again.
-func (g *Gate) Try(ctx context.Context, a engine.Ask, until time.Time) (engine.Pass, *engine.Refusal, time.Duration) {
+func (g *Gate) Try(ctx context.Context, a engine.Ask, until time.Time) (engine.Pass, *event.GuardRefused, time.Duration) {
 	p, c, retry, slot := g.unasked(), &g.c.Guards, a.Attempt > 1, g.wantsSlot(a.Attempt)
 	if c.Breaker.Named() || slot || c.Budget.On && !retry {
 		left := until.Sub(g.c.Clock.Now())
@@ -241,7 +241,7 @@ func (g *Gate) wantsSlot(attempt int) bool {
 }
 
 // AdmitCopy asks for a copy beside an attempt that runs.
-func (g *Gate) AdmitCopy(ctx context.Context, a engine.Ask) (engine.Pass, *engine.Refusal) {
+func (g *Gate) AdmitCopy(ctx context.Context, a engine.Ask) (engine.Pass, *event.GuardRefused) {
 	c := &g.c.Guards
 	slot := c.Slots.N > 0 && c.Slots.Of != guard.OfRuns
 	p := g.unasked()
@@ -263,7 +263,7 @@ func (g *Gate) AdmitCopy(ctx context.Context, a engine.Ask) (engine.Pass, *engin
 func (g *Gate) Finish(succeeded bool) {
 	g.Withdraw()
 	if g.run != nil {
-		g.run.Report(engine.CountsNot)
+		g.run.Report(guard.Neither)
 	}
 	if !succeeded || !g.admitted || g.c.Guards.Tokens.Capacity == 0 {
 		return

@@ -94,9 +94,9 @@ func TestASlotIsWaitedFor(t *testing.T) {
 		if took := time.Since(start); took != 20*time.Second {
 			t.Errorf("waited %v, not 20s", took)
 		}
-		time.AfterFunc(15*time.Second, func() { pass.Report(engine.CountsSuccess) })
+		time.AfterFunc(15*time.Second, func() { pass.Report(guard.Success) })
 		start = time.Now()
-		admit(t, waiter, first).Report(engine.CountsSuccess)
+		admit(t, waiter, first).Report(guard.Success)
 		if took := time.Since(start); took < 15*time.Second || took > 15250*time.Millisecond {
 			t.Errorf("let through after %v, where the slot was free after 15s", took)
 		}
@@ -111,7 +111,7 @@ func TestAnOpenBreakerEndsTheWaitForASlot(t *testing.T) {
 		pass := admit(t, holder, first)
 		other, _ := newGate(guard.Guards{Breaker: oneRow}, m, nil)
 		fails := admit(t, other, first)
-		time.AfterFunc(5*time.Second, func() { fails.Report(engine.CountsFailure) })
+		time.AfterFunc(5*time.Second, func() { fails.Report(guard.Failure) })
 		waiter, _ := newGate(g, m, nil)
 		start := time.Now()
 		_, refusal := waiter.Admit(t.Context(), first)
@@ -121,7 +121,7 @@ func TestAnOpenBreakerEndsTheWaitForASlot(t *testing.T) {
 		if took := time.Since(start); took > 5250*time.Millisecond {
 			t.Errorf("it took %v", took)
 		}
-		pass.Report(engine.CountsSuccess)
+		pass.Report(guard.Success)
 	})
 }
 
@@ -143,7 +143,7 @@ func TestAContextThatEndsEndsTheWait(t *testing.T) {
 		if n := m.state.Budget[0].Counts; n != [10][2]int64{} || told.kinds() != "" {
 			t.Errorf("after withdrawing: %v, events %q", n, told.kinds())
 		}
-		pass.Report(engine.CountsSuccess)
+		pass.Report(guard.Success)
 	})
 }
 
@@ -151,7 +151,7 @@ func TestLeasesAreRenewedUntilTheReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
 		g, _ := newGate(guard.Guards{Slots: oneIn, Breaker: oneRow}, m, nil)
-		admit(t, g, first).Report(engine.CountsFailure)
+		admit(t, g, first).Report(guard.Failure)
 		time.Sleep(time.Minute)
 		pass := admit(t, g, first) // a probe
 		time.Sleep(10 * time.Minute)
@@ -159,13 +159,13 @@ func TestLeasesAreRenewedUntilTheReport(t *testing.T) {
 		if _, refusal := other.Admit(t.Context(), first); refusal == nil {
 			t.Error("the slot was lost")
 		}
-		pass.Report(engine.CountsSuccess)
+		pass.Report(guard.Success)
 		if m.state.Breaker.Circuit != guard.Closed {
 			t.Error("the probe's outcome was lost")
 		}
 		calls := len(m.calls)
 		time.Sleep(time.Minute)
-		admit(t, other, first).Report(engine.CountsSuccess)
+		admit(t, other, first).Report(guard.Success)
 		if len(m.calls) != calls+2 {
 			t.Errorf("asked %v after the report", m.calls[calls:])
 		}
@@ -177,14 +177,14 @@ func TestTheSlotOfARunIsHeldToItsEnd(t *testing.T) {
 		m := &memory{}
 		g, _ := newGate(guard.Guards{Slots: guard.Slots{N: 1, Of: guard.OfRuns}}, m, nil)
 		other, _ := newGate(guard.Guards{Slots: oneIn}, m, nil)
-		admit(t, g, first).Report(engine.CountsFailure)
+		admit(t, g, first).Report(guard.Failure)
 		time.Sleep(time.Hour)
 		if _, refusal := other.Admit(t.Context(), first); refusal == nil {
 			t.Error("free in the wait")
 		}
-		admit(t, g, second).Report(engine.CountsSuccess)
+		admit(t, g, second).Report(guard.Success)
 		g.Finish(true)
-		admit(t, other, first).Report(engine.CountsSuccess)
+		admit(t, other, first).Report(guard.Success)
 	})
 }
 
@@ -192,20 +192,20 @@ func TestTokensAreGivenBackBySuccess(t *testing.T) {
 	m := &memory{}
 	missing := func() int64 { return m.state.Bucket.Missing / 1_000_000 }
 	g, _ := newGate(guard.Guards{Tokens: full}, m, nil)
-	admit(t, g, first).Report(engine.CountsFailure)
+	admit(t, g, first).Report(guard.Failure)
 	if g.Permit(t.Context(), engine.Ask{Attempt: 2, TimedOut: true}) != nil || missing() != 10 {
 		t.Fatalf("%d missing after a timeout", missing())
 	}
-	admit(t, g, second).Report(engine.CountsSuccess)
+	admit(t, g, second).Report(guard.Success)
 	if g.Finish(true); missing() != 0 {
 		t.Errorf("%d missing after a success", missing())
 	}
 	g, _ = newGate(guard.Guards{Tokens: full}, m, nil)
-	admit(t, g, first).Report(engine.CountsFailure)
+	admit(t, g, first).Report(guard.Failure)
 	if g.Permit(t.Context(), second) != nil {
 		t.Fatal("refused")
 	}
-	admit(t, g, second).Report(engine.CountsFailure)
+	admit(t, g, second).Report(guard.Failure)
 	if g.Finish(false); missing() != 5 {
 		t.Errorf("%d missing after a failure", missing())
 	}
@@ -213,7 +213,7 @@ func TestTokensAreGivenBackBySuccess(t *testing.T) {
 	if refusal := g.Permit(t.Context(), engine.Ask{Attempt: 2, TimedOut: true}); refusal == nil || missing() != 5 {
 		t.Errorf("%+v, %d missing", refusal, missing())
 	}
-	admit(t, g, first).Report(engine.CountsSuccess)
+	admit(t, g, first).Report(guard.Success)
 	if g.Finish(true); missing() != 4 {
 		t.Errorf("%d missing after a success at once", missing())
 	}
@@ -228,14 +228,14 @@ func TestAPassThatIsNotUsedIsGivenBack(t *testing.T) {
 	for _, used := range []bool{false, true} {
 		m := &memory{}
 		g, _ := newGate(guard.Guards{Tokens: full}, m, nil)
-		admit(t, g, first).Report(engine.CountsFailure)
+		admit(t, g, first).Report(guard.Failure)
 		if refusal := g.Permit(t.Context(), second); refusal != nil {
 			t.Fatal(refusal)
 		}
 		pass, left := admit(t, g, second), int64(0)
 		if used {
 			left = 5
-			pass.Report(engine.CountsNot)
+			pass.Report(guard.Neither)
 		} else {
 			pass.Drop()
 		}
@@ -261,7 +261,7 @@ func TestADroppedCopyIsNotGivenBackTwice(t *testing.T) {
 	}
 	m.state.Bucket.Missing += 3_000_000 // by others
 	copy.Drop()
-	one.Report(engine.CountsSuccess)
+	one.Report(guard.Success)
 	if g.Finish(true); m.state.Bucket.Missing != 2_000_000 { // a success at once gives one
 		t.Errorf("%d missing", m.state.Bucket.Missing)
 	}
@@ -359,8 +359,8 @@ func TestACopyIsARetry(t *testing.T) {
 	if len(m.state.Slots) != 2 {
 		t.Errorf("%d slots", len(m.state.Slots))
 	}
-	one.Report(engine.CountsNot)
-	two.Report(engine.CountsSuccess)
+	one.Report(guard.Neither)
+	two.Report(guard.Success)
 	g.Finish(true)
 	if len(m.state.Slots) != 0 || m.state.Bucket.Missing != 0 {
 		t.Errorf("%d slots, %d missing", len(m.state.Slots), m.state.Bucket.Missing)
@@ -371,7 +371,7 @@ func TestNoCopyIsStartedWhileTheBreakerIsNotClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
 		g, told := newGate(guard.Guards{Breaker: oneRow}, m, nil)
-		admit(t, g, first).Report(engine.CountsFailure)
+		admit(t, g, first).Report(guard.Failure)
 		if _, refusal := g.AdmitCopy(t.Context(), first); refusal == nil || refusal.Guard != "breaker" {
 			t.Errorf("open: %+v", refusal)
 		}
@@ -380,7 +380,7 @@ func TestNoCopyIsStartedWhileTheBreakerIsNotClosed(t *testing.T) {
 		if _, refusal := g.AdmitCopy(t.Context(), first); refusal == nil || refusal.Guard != "breaker" {
 			t.Errorf("half-open: %+v", refusal)
 		}
-		probe.Report(engine.CountsSuccess)
+		probe.Report(guard.Success)
 		if _, refusal := g.AdmitCopy(t.Context(), first); refusal != nil {
 			t.Errorf("closed: %+v", refusal)
 		}
@@ -395,7 +395,7 @@ var errDown = errors.New("down")
 func TestARunGoesOnWithTheHostsStore(t *testing.T) {
 	m, host := &memory{fails: errDown}, &memory{}
 	g, told := newGate(guard.Guards{Budget: oneTry}, m, host)
-	admit(t, g, first).Report(engine.CountsFailure)
+	admit(t, g, first).Report(guard.Failure)
 	m.fails = nil // it stays with the host's
 	if g.Permit(t.Context(), second) != nil || g.Permit(t.Context(), second) == nil {
 		t.Error("the host's store was not asked")
@@ -415,7 +415,7 @@ func TestARunGoesOnWithoutGuards(t *testing.T) {
 		if attempt > 0 && g.Permit(t.Context(), engine.Ask{Attempt: attempt + 1}) != nil {
 			t.Fatal("refused")
 		}
-		admit(t, g, engine.Ask{Attempt: attempt + 1}).Report(engine.CountsFailure)
+		admit(t, g, engine.Ask{Attempt: attempt + 1}).Report(guard.Failure)
 	}
 	g.Finish(true)
 	if len(m.calls) != 1 || len(host.calls) != 1 || told.kinds() != "store_failed" {
@@ -434,7 +434,7 @@ func TestAReportGoesToTheStoreThatLetTheAttemptThrough(t *testing.T) {
 	if g.Permit(t.Context(), second) != nil { // the host's store is asked from here on
 		t.Fatal("refused")
 	}
-	pass.Report(engine.CountsFailure)
+	pass.Report(guard.Failure)
 	if last := m.calls[len(m.calls)-1]; last != guard.Report || told.kinds() != "store_failed" {
 		t.Errorf("%v, %v, events %q", m.calls, host.calls, told.kinds())
 	}
@@ -451,7 +451,7 @@ func TestClosedRefuses(t *testing.T) {
 	m.fails = nil
 	pass := admit(t, g, first)
 	m.fails = errDown
-	if pass.Report(engine.CountsFailure); told.kinds() != "store_failed" {
+	if pass.Report(guard.Failure); told.kinds() != "store_failed" {
 		t.Errorf("a report that failed: events %q", told.kinds())
 	}
 }
@@ -470,7 +470,7 @@ func TestANoteOfARenewalIsToldByTheRun(t *testing.T) {
 		if len(told.events) != 0 {
 			t.Error("told by the renewal")
 		}
-		if pass.Report(engine.CountsSuccess); told.kinds() != "store_failed" {
+		if pass.Report(guard.Success); told.kinds() != "store_failed" {
 			t.Errorf("events %q", told.kinds())
 		}
 	})
@@ -489,7 +489,7 @@ func TestFailuresAreCounted(t *testing.T) {
 		calls := len(m.calls)
 		g, told := newGate(guard.Guards{Breaker: oneRow}, m, &memory{})
 		g.c.Health = h
-		admit(t, g, first).Report(engine.CountsSuccess)
+		admit(t, g, first).Report(guard.Success)
 		return told, len(m.calls) - calls
 	}
 	for i := range 5 {
@@ -521,7 +521,7 @@ func TestARunAsksOnlyWhatItNames(t *testing.T) {
 	} {
 		m := &memory{}
 		g, _ := newGate(c.guards, m, nil)
-		admit(t, g, first).Report(engine.CountsSuccess)
+		admit(t, g, first).Report(guard.Success)
 		g.Finish(true)
 		names := map[guard.Op]string{guard.Admit: "admit", guard.Report: "report", guard.Finish: "finish"}
 		var got []string

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/guard"
 )
@@ -22,7 +21,7 @@ type reply struct {
 	from Store // that answered; nil where the run goes on without guards
 	// refusal is what the loop gets, nil where no guard refused. made says that
 	// the store did what was asked.
-	refusal *engine.Refusal
+	refusal *event.GuardRefused
 	made    bool
 }
 
@@ -51,8 +50,8 @@ func (g *Gate) ask(ctx context.Context, r *guard.Request) reply {
 }
 
 // cutShort is the refusal where the answer is not waited for.
-func (g *Gate) cutShort() *engine.Refusal {
-	return &engine.Refusal{Guard: guard.KindStore.String(), Key: g.c.Key, Reason: "the wait for the store was cut short"}
+func (g *Gate) cutShort() *event.GuardRefused {
+	return &event.GuardRefused{Guard: guard.KindStore.String(), Key: g.c.Key, Reason: "the wait for the store was cut short"}
 }
 
 // withGrace is ctx, done a moment later: what a store has been asked for it may
@@ -87,13 +86,13 @@ func (g *Gate) try(ctx context.Context, s Named, r *guard.Request) (guard.Answer
 }
 
 // failed counts a failure of the store, and refuses where the run asks for that.
-func (g *Gate) failed(err error) *engine.Refusal {
+func (g *Gate) failed(err error) *event.GuardRefused {
 	g.count(err)
 	if !g.c.Closed {
 		return nil
 	}
 	reason := fmt.Sprintf("the store %s cannot be used: %v", g.store.Name, err)
-	return &engine.Refusal{Guard: guard.KindStore.String(), Key: g.c.Key, Reason: reason}
+	return &event.GuardRefused{Guard: guard.KindStore.String(), Key: g.c.Key, Reason: reason}
 }
 
 func (g *Gate) count(err error) {
@@ -194,11 +193,11 @@ func (g *Gate) emitChange(a *guard.Answer) {
 }
 
 // refusal is what the loop gets for a refusal, nil for none.
-func (g *Gate) refusal(r *guard.Refusal) *engine.Refusal {
+func (g *Gate) refusal(r *guard.Refusal) *event.GuardRefused {
 	if r.Guard == guard.None {
 		return nil
 	}
-	refusal := &engine.Refusal{Guard: r.Guard.String(), Key: g.c.Key, Reason: r.Reason(&g.c.Guards, g.c.Key)}
+	refusal := &event.GuardRefused{Guard: r.Guard.String(), Key: g.c.Key, Reason: r.Reason(&g.c.Guards, g.c.Key)}
 	if r.RetryIn >= 0 {
 		in := time.Duration(r.RetryIn) * time.Millisecond
 		refusal.RetryIn = &in

@@ -98,18 +98,11 @@ func (p *pass) Inherit() []uintptr {
 }
 
 // Report reports the outcome of the attempt, and frees what it held.
-func (p *pass) Report(counted engine.Counted) {
+func (p *pass) Report(outcome guard.Outcome) {
 	if p.stop != nil {
 		p.stop() // a renewal that came after the report would take the slot again
 	}
 	g, held := p.gate, p.leased()
-	outcome := guard.Neither
-	switch counted {
-	case engine.CountsSuccess:
-		outcome = guard.Success
-	case engine.CountsFailure:
-		outcome = guard.Failure
-	}
 	counts := outcome != guard.Neither && (g.c.Guards.Breaker.Named() || g.c.Guards.Adaptive)
 	if p.from != nil && (counts || held.Place || held.Slot) {
 		g.report(p.from, &guard.Request{Op: guard.Report, Pass: held, Outcome: outcome})
@@ -124,7 +117,7 @@ func (p *pass) Report(counted engine.Counted) {
 // took.
 func (p *pass) Drop() {
 	g, taken := p.gate, p.taken
-	p.Report(engine.CountsNot)
+	p.Report(guard.Neither)
 	g.giveBack(taken)
 	g.retried, g.last = p.retried, p.before
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/fnv"
 
-	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/guard"
 )
 
@@ -15,8 +14,6 @@ import (
 type looker interface {
 	Look(ctx context.Context, key string) (*guard.Snapshot, error)
 }
-
-var _ engine.Values = (*Gate)(nil)
 
 // FailedLately says which values have failed for the runs with this key in the
 // last 30 s. Where the store cannot be used it returns nil, and a warning says so:

@@ -1,18 +1,19 @@
-// Package rotate says which value of a list an attempt uses: one mirror, then
-// the next.
+// Package rotate chooses the value of a list that an attempt uses: one mirror, then the
+// next.
 //
-// A value that has failed comes again when all others have failed as often, as
-// HAProxy's "option redispatch" and Envoy's previous_hosts have it, but with no
-// way to run out of values. The package is plain bookkeeping; it will never
-// draw a random number, read the clock or judge an attempt.
+// A value that has failed is used again when all others have failed as often, as with
+// HAProxy's "option redispatch" and Envoy's previous_hosts, but the values never run out.
+// The package keeps counts; it does not draw random numbers, read the clock or judge an
+// attempt.
 package rotate
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
 
-// List is a name with the values that it takes, at least one.
+// List is a name with its values, at least one.
 type List struct {
 	Name   string
 	Values []string
@@ -20,14 +21,13 @@ type List struct {
 	Random bool
 }
 
-// Variable is the variable that holds the value for the command: RETRY_USE_ and the
-// name in capitals, "-" as "_".
+// Variable is the variable of the command's environment that has the value: RETRY_USE_
+// and the name in capitals, "-" as "_".
 func (l *List) Variable() string {
 	return "RETRY_USE_" + strings.ToUpper(strings.ReplaceAll(l.Name, "-", "_"))
 }
 
-// Use are the values of one attempt or copy, one for each list, in order. nil is
-// none.
+// Use are the values of one attempt or copy, one for each list, in order; nil for none.
 type Use []Value
 
 // Value is a value in use.
@@ -50,57 +50,91 @@ func (u Use) ByName() map[string]string {
 }
 
 // Variables are the entries for the command's environment, NAME=VALUE.
-func (u Use) Variables() []string {
+func (u Use) Variables() []string { return u.entries((*List).Variable) }
+
+// Values are the values, each written NAME=VALUE.
+func (u Use) Values() []string { return u.entries(func(l *List) string { return l.Name }) }
+
+func (u Use) entries(name func(*List) string) []string {
 	var entries []string
 	for _, v := range u {
-		entries = append(entries, v.Variable()+"="+v.Text)
+		entries = append(entries, name(v.List)+"="+v.Text)
 	}
 	return entries
 }
 
-// Rotation is where each list stands in a run.
+// Rotation is the state of the lists in a run; the zero value has no list.
 type Rotation struct {
 	wheels []wheel
 	stay   Use
 }
 
-// wheel is where one list stands.
+// wheel is the state of one list.
 type wheel struct {
 	*List
-	next     int   // comes first among equals
-	failures []int // of each value
-	using    []int // attempts that run with it
+	next      int    // comes first among equals
+	failures  []int  // of each value
+	using     []int  // attempts that run with it
+	elsewhere []bool // failed for other runs; nil for none
 }
 
-// New returns a rotation at its start. draw is called once for each list that
-// begins at random, for a number uniform in [0, 1).
-func New(lists []List, draw func() float64) *Rotation {
-	r := &Rotation{wheels: make([]wheel, len(lists))}
+// New returns a rotation at its start. draw is called once for each list that begins at
+// random, and returns a number uniform in [0, 1).
+func New(lists []List, draw func() float64) (r Rotation) {
 	for i := range lists {
 		n := len(lists[i].Values)
 		w := wheel{List: &lists[i], failures: make([]int, n), using: make([]int, n)}
 		if w.Random {
 			w.next = min(int(draw()*float64(n)), n-1)
 		}
-		r.wheels[i] = w
+		r.wheels = append(r.wheels, w)
 	}
 	return r
 }
 
-// Take returns the values of the attempt or copy that starts now: of each list
-// the value that has failed least, counting an attempt under way as a failure;
-// among these one that is not sick; among these the next in order. sick says
-// which values have failed for others; nil is none. Put ends the use.
-func (r *Rotation) Take(sick func(name, value string) bool) Use {
-	use := r.stay
-	r.stay = nil
-	if use == nil {
-		use = make(Use, len(r.wheels))
-		for i := range r.wheels {
-			w := &r.wheels[i]
-			use[i] = w.value(w.pick(sick))
+// Values are all values of all lists, each written NAME=VALUE.
+func (r *Rotation) Values() []string {
+	var all []string
+	for i := range r.wheels {
+		for _, value := range r.wheels[i].Values {
+			all = append(all, r.wheels[i].Name+"="+value)
 		}
 	}
+	return all
+}
+
+// SetFailedElsewhere sets which of Values failed for other runs; nil is none.
+func (r *Rotation) SetFailedElsewhere(failed []bool) {
+	for i := range r.wheels {
+		w := &r.wheels[i]
+		w.elsewhere = nil
+		if failed != nil {
+			n := len(w.Values)
+			w.elsewhere, failed = failed[:n], failed[n:]
+		}
+	}
+}
+
+// Next returns what Take will return.
+func (r *Rotation) Next() Use {
+	if r.stay != nil || len(r.wheels) == 0 {
+		return r.stay
+	}
+	use := make(Use, len(r.wheels))
+	for i := range r.wheels {
+		w := &r.wheels[i]
+		index := w.pick()
+		use[i] = Value{w.List, w.Values[index], index}
+	}
+	return use
+}
+
+// Take returns the values of the attempt or copy that starts now: of each list the value
+// that has failed least, where an attempt under way counts as a failure; among these one
+// that has not failed for other runs; among these the next in order. Put ends the use.
+func (r *Rotation) Take() Use {
+	use := r.Next()
+	r.stay = nil
 	for i, v := range use {
 		w := &r.wheels[i]
 		w.using[v.index]++
@@ -109,22 +143,21 @@ func (r *Rotation) Take(sick func(name, value string) bool) Use {
 	return use
 }
 
-func (w *wheel) value(index int) Value { return Value{w.List, w.Values[index], index} }
-
 // pick returns the index of the value that is next.
-func (w *wheel) pick(sick func(name, value string) bool) int {
-	best, rank := w.next, [2]int{}
-	for step := range w.Values {
-		i := (w.next + step) % len(w.Values)
-		this := [2]int{w.failures[i] + w.using[i], 0}
-		if sick != nil && sick(w.Name, w.Values[i]) {
-			this[1] = 1
+func (w *wheel) pick() int {
+	elsewhere := func(i int) int {
+		if w.elsewhere != nil && w.elsewhere[i] {
+			return 1
 		}
-		if step == 0 || slices.Compare(this[:], rank[:]) < 0 {
-			best, rank = i, this
-		}
+		return 0
 	}
-	return best
+	order := make([]int, len(w.Values))
+	for step := range order {
+		order[step] = (w.next + step) % len(order)
+	}
+	return slices.MinFunc(order, func(a, b int) int {
+		return cmp.Or(w.failures[a]+w.using[a]-w.failures[b]-w.using[b], elsewhere(a)-elsewhere(b))
+	})
 }
 
 // Put ends a use; failed says that the attempt failed with it.
@@ -137,15 +170,22 @@ func (r *Rotation) Put(use Use, failed bool) {
 	}
 }
 
-// Standing is where a list stands between two attempts: the index of the value
-// that comes first among equals, and how often each has failed.
+// Stay has the next Take return the values of use, which is over: more successes are
+// needed.
+func (r *Rotation) Stay(use Use) { r.stay = use }
+
+// Standing is the state of a list between two attempts: the index of the value that comes
+// first among equals, and how often each has failed.
 type Standing struct {
 	Next     int   `json:"next"`
 	Failures []int `json:"failures"`
 }
 
-// Standings returns where each list stands, by its name.
+// Standings returns the state of each list, by its name; nil for none.
 func (r *Rotation) Standings() map[string]Standing {
+	if len(r.wheels) == 0 {
+		return nil
+	}
 	all := map[string]Standing{}
 	for i := range r.wheels {
 		w := &r.wheels[i]
@@ -154,8 +194,8 @@ func (r *Rotation) Standings() map[string]Standing {
 	return all
 }
 
-// Resume goes on where each list stood. A list with another number of values
-// begins at its start.
+// Resume restores the state of each list. A list with another number of values begins at
+// its start.
 func (r *Rotation) Resume(all map[string]Standing) {
 	for i := range r.wheels {
 		w := &r.wheels[i]
@@ -165,7 +205,3 @@ func (r *Rotation) Resume(all map[string]Standing) {
 		}
 	}
 }
-
-// Stay has the next Take return the values of use, which is over: more
-// successes are asked for.
-func (r *Rotation) Stay(use Use) { r.stay = use }

@@ -3,7 +3,6 @@ package rotate
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"testing/quick"
@@ -25,39 +24,38 @@ func parse(t *testing.T, texts ...string) []List {
 func half() float64 { return 0.5 }
 
 // turn takes the values of one attempt that fails.
-func turn(r *Rotation, sick func(name, value string) bool) string {
-	use := r.Take(sick)
+func turn(r *Rotation) string {
+	use := r.Take()
 	r.Put(use, true)
 	return use[0].Text
 }
 
-func turns(r *Rotation, n int, sick func(name, value string) bool) string {
+func turns(r *Rotation, n int) string {
 	var got []string
 	for range n {
-		got = append(got, turn(r, sick))
+		got = append(got, turn(r))
 	}
 	return strings.Join(got, " ")
 }
 
 func TestOrder(t *testing.T) {
-	sick := func(values ...string) func(name, value string) bool {
-		return func(_, value string) bool { return slices.Contains(values, value) }
-	}
 	for _, test := range []struct {
-		list string
-		sick func(name, value string) bool
-		want string
+		list      string
+		elsewhere []bool // has failed
+		want      string
 	}{
 		{"M=a,b,c", nil, "a b c a b c a"},
 		{"M=a", nil, "a a a a a a a"},
 		{"M@=a,b,c", nil, "b c a b c a b"}, // 0.5 of 3 is the second
 		{"M@=a,b,c,d", nil, "c d a b c d a"},
-		{"M=a,b,c", sick("a"), "b c a b c a b"},
-		{"M=a,b,c", sick("a", "b"), "c a b c a b c"},
-		{"M=a,b,c", sick("a", "b", "c"), "a b c a b c a"},
-		{"M@=a,b,c", sick("b"), "c a b c a b c"},
+		{"M=a,b,c", []bool{true, false, false}, "b c a b c a b"},
+		{"M=a,b,c", []bool{true, true, false}, "c a b c a b c"},
+		{"M=a,b,c", []bool{true, true, true}, "a b c a b c a"},
+		{"M@=a,b,c", []bool{false, true, false}, "c a b c a b c"},
 	} {
-		if got := turns(New(parse(t, test.list), half), 7, test.sick); got != test.want {
+		r := New(parse(t, test.list), half)
+		r.SetFailedElsewhere(test.elsewhere)
+		if got := turns(&r, 7); got != test.want {
 			t.Errorf("%s: %s, want %s", test.list, got, test.want)
 		}
 	}
@@ -69,12 +67,14 @@ func TestRandomStart(t *testing.T) {
 	lists := parse(t, "M@=a,b,c,d,e")
 	counts := map[string]int{}
 	for i := range 1000 {
-		counts[turn(New(lists, func() float64 { return float64(i) / 1000 }), nil)]++
+		r := New(lists, func() float64 { return float64(i) / 1000 })
+		counts[turn(&r)]++
 	}
 	if want := map[string]int{"a": 200, "b": 200, "c": 200, "d": 200, "e": 200}; !maps.Equal(counts, want) {
 		t.Errorf("first values: %v", counts)
 	}
-	if got := turn(New(lists, func() float64 { return 0.9999999999999999 }), nil); got != "e" {
+	r := New(lists, func() float64 { return 0.9999999999999999 })
+	if got := turn(&r); got != "e" {
 		t.Errorf("the greatest number gives %s", got)
 	}
 }
@@ -83,37 +83,42 @@ func TestRandomStart(t *testing.T) {
 // any; what one of them failed with comes again last.
 func TestCopiesTakeTheNext(t *testing.T) {
 	r := New(parse(t, "M=a,b,c"), half)
-	first, second := r.Take(nil), r.Take(nil)
+	first, second := r.Take(), r.Take()
 	if first[0].Text != "a" || second[0].Text != "b" {
 		t.Errorf("copies use %s and %s", first[0].Text, second[0].Text)
 	}
 	r.Put(second, true)
-	third := r.Take(nil)
-	fourth := r.Take(nil) // all are in use or have failed: the next in order
+	third := r.Take()
+	fourth := r.Take() // all are in use or have failed: the next in order
 	if third[0].Text != "c" || fourth[0].Text != "a" {
 		t.Errorf("then %s and %s", third[0].Text, fourth[0].Text)
 	}
 	r.Put(fourth, false)
 	r.Put(third, true)
 	r.Put(first, false) // lost, which is not a failure
-	if got := turns(r, 3, nil); got != "a b c" {
+	if got := turns(&r, 3); got != "a b c" {
 		t.Errorf("the next attempts use %s", got)
 	}
 }
 
 // A value with which an attempt succeeded stays while more successes are asked
-// for, whoever it is sick for.
+// for, also where it has failed for other runs.
 func TestStay(t *testing.T) {
 	r := New(parse(t, "M=a,b,c"), half)
-	lost, won := r.Take(nil), r.Take(nil)
+	lost, won := r.Take(), r.Take()
 	r.Put(won, false)
 	r.Put(lost, false)
 	r.Stay(won)
-	use := r.Take(func(_, value string) bool { return value == "b" })
+	r.SetFailedElsewhere([]bool{false, true, false})
+	if next := r.Next(); next[0].Text != "b" {
+		t.Errorf("the next is %s", next[0].Text)
+	}
+	use := r.Take()
 	if use[0].Text != "b" {
 		t.Errorf("after a success with b: %s", use[0].Text)
 	}
-	if second := r.Take(nil); second[0].Text != "c" {
+	r.SetFailedElsewhere(nil)
+	if second := r.Take(); second[0].Text != "c" {
 		t.Errorf("its copy uses %s", second[0].Text)
 	}
 }
@@ -129,7 +134,7 @@ func TestFailedComesLast(t *testing.T) {
 		r := New([]List{{Name: "M", Values: values}}, half)
 		failures := map[string]int{}
 		for _, failed := range results {
-			use := r.Take(nil)
+			use := r.Take()
 			for _, v := range values {
 				if failures[v] < failures[use[0].Text] {
 					return false
@@ -153,7 +158,7 @@ func TestSeveralLists(t *testing.T) {
 	r := New(parse(t, "host=a,b", "PORT=1,2,3"), half)
 	var got []string
 	for range 4 {
-		use := r.Take(nil)
+		use := r.Take()
 		r.Put(use, true)
 		got = append(got, use.Words([]string{"{host}:{PORT}"})[0])
 	}

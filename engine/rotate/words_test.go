@@ -8,7 +8,7 @@ import (
 )
 
 func TestWords(t *testing.T) {
-	use := New(parse(t, "HOST=a.example,b", "my-port={HOST}", "x=1"), half).Take(nil)
+	use := taken(New(parse(t, "HOST=a.example,b", "my-port={HOST}", "x=1"), half))
 	for word, want := range map[string]string{
 		"https://{HOST}/":           "https://a.example/",
 		"{HOST}{HOST}":              "a.examplea.example",
@@ -41,7 +41,7 @@ func TestWords(t *testing.T) {
 // Words that hold no name are the same slice, and those of the caller are never
 // written to.
 func TestWordsAreNotTouched(t *testing.T) {
-	use := New(parse(t, "HOST=a"), half).Take(nil)
+	use := taken(New(parse(t, "HOST=a"), half))
 	words := []string{"curl", "{HOST}", "{}"}
 	if got := use.Words(words); !slices.Equal(got, []string{"curl", "a", "{}"}) || words[1] != "{HOST}" {
 		t.Errorf("%q became %q", words, got)
@@ -126,7 +126,7 @@ func FuzzWords(f *testing.F) {
 			}
 			return values[found]
 		})
-		if got := New(lists, half).Take(nil).Words([]string{word})[0]; got != want {
+		if got := taken(New(lists, half)).Words([]string{word})[0]; got != want {
 			t.Errorf("%q becomes %q, want %q", word, got, want)
 		}
 	})
@@ -151,3 +151,5 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func taken(r Rotation) Use { return r.Take() }

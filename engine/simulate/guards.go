@@ -104,7 +104,7 @@ func (h *herd) wake(now time.Duration, all bool) {
 
 // report reports the result of a call. A breaker that it has changed may end waits
 // for a slot.
-func (h *herd) report(now time.Duration, c *client, counts engine.Counted) {
+func (h *herd) report(now time.Duration, c *client, counts guard.Outcome) {
 	if c.gate == nil {
 		return
 	}
@@ -121,7 +121,7 @@ func (h *herd) permit(now time.Duration, who int32) bool {
 }
 
 // goesOn reports whether no guard refused; else the run ends.
-func (h *herd) goesOn(now time.Duration, c *client, refusal *engine.Refusal) bool {
+func (h *herd) goesOn(now time.Duration, c *client, refusal *event.GuardRefused) bool {
 	if refusal != nil {
 		h.Refused++
 		h.RefusedBy[refusal.Guard]++

@@ -2,13 +2,14 @@ package proc
 
 // This file is one attempt: a handle whose state belongs to a single goroutine,
 // the one that calls Start and then Wait. Other goroutines send it messages: the
-// signals through its inbox, the pumps through troubles, the reaper and the
+// signals through its inbox, the pumps through Troubles, the reaper and the
 // escalation through a channel each.
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 	"time"
 
@@ -21,6 +22,10 @@ import (
 
 // killAfterInterrupts is how many INT and TERM together kill the tree at once.
 const killAfterInterrupts = 3
+
+// readerGrace is how long the reader of what a captured pipe still holds may take
+// nothing after a time limit has ended the attempt.
+const readerGrace = 2 * time.Second
 
 // running is one attempt.
 type running struct {
@@ -36,6 +41,7 @@ type running struct {
 	result      attempt.Result
 
 	started    time.Time // just before the command was started
+	launched   bool      // it has been
 	over       bool      // the command itself has ended
 	interrupts int       // INT and TERM so far
 	expired    time.Time // when a limit began to end the tree
@@ -50,6 +56,7 @@ type running struct {
 
 	alarms  []alarm
 	timer   *time.Timer
+	moved   <-chan struct{} // the state of the command may have changed
 	ctxDone <-chan struct{}
 }
 
@@ -63,26 +70,27 @@ type alarm struct {
 // when the thread that started it ends, which Go's threads do only together with
 // a goroutine that is locked to them: one that calls Start must never end so.
 func (r *Runner) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
-	a := r.newAttempt(ctx, spec)
-	a.getsSignals = spec.Streams == attempt.Configured || spec.Streams == attempt.Held
-	a.inbox = signals.NewInbox(a.getsSignals)
+	a := r.newAttempt(ctx, spec, spec.Streams == attempt.Configured || spec.Streams == attempt.Held)
 	a.prepare(spec.Streams == attempt.Configured)
 	a.result.Cancelled = r.signals.Enter(a.inbox, spec.Copy)
 	a.start()
 	return a
 }
 
-func (r *Runner) newAttempt(ctx context.Context, spec attempt.Spec) *running {
+func (r *Runner) newAttempt(ctx context.Context, spec attempt.Spec, getsSignals bool) *running {
 	return &running{
 		Runner: r, ctx: ctx, spec: spec, begun: time.Now(), grace: r.cfg.KillAfter,
-		inbox: signals.NewInbox(false), killNow: make(chan struct{}),
+		getsSignals: getsSignals, inbox: signals.NewInbox(getsSignals), killNow: make(chan struct{}),
 	}
 }
 
 // start starts the command, unless there is a reason not to.
 func (a *running) start() {
-	if !a.spec.Deadline.IsZero() && !time.Now().Before(a.spec.Deadline) {
-		a.tooLate()
+	if d := a.spec.Deadline; !d.IsZero() && !time.Now().Before(d) {
+		// A signal that has come ends the program as in a wait.
+		if a.signals.NotifyIfNoted(); !a.endsBeforeStart() {
+			a.result = attempt.Result{DeadlinePassed: true, NotRun: true, ExitCode: exitcodes.Timeout}
+		}
 		return
 	}
 	streams, err := stdio.Open(a.stdin, a.plan())
@@ -92,13 +100,13 @@ func (a *running) start() {
 	}
 	a.streams = streams
 	if err := streams.NoTerminal; err != nil {
-		a.notes.say("pty", "no pseudo-terminal ("+err.Error()+"): output is read through a pipe")
+		a.notes.say("no pseudo-terminal (" + err.Error() + "): output is read through a pipe")
 	}
-	if !a.launch() {
+	if a.launched = a.launch(); a.launched {
+		streams.Start()
+	} else {
 		streams.Close()
-		return
 	}
-	streams.Start()
 }
 
 // plan says where the streams of the attempt lead.
@@ -118,16 +126,6 @@ func (a *running) plan() stdio.Plan {
 	return p
 }
 
-// tooLate is the result where there was no time to start. A signal that has
-// come ends the program as in a wait.
-func (a *running) tooLate() {
-	a.signals.NotifyIfNoted()
-	if a.endsBeforeStart() {
-		return
-	}
-	a.result = attempt.Result{DeadlinePassed: true, NotRun: true, ExitCode: exitcodes.Timeout}
-}
-
 // endsBeforeStart handles what has arrived, and reports whether the program was asked
 // to end.
 func (a *running) endsBeforeStart() bool {
@@ -141,9 +139,8 @@ func (a *running) endsBeforeStart() bool {
 
 // notStarted is the result where the program was asked to end before there was
 // a command to deal with it: the signal ends the program as in a wait.
-func (a *running) notStarted(cancelled attempt.Signal) {
-	a.result.Cancelled = cancelled
-	a.result.Signal, a.result.ExitCode = cancelled, signals.ExitCode(cancelled)
+func (a *running) notStarted(by attempt.Signal) {
+	a.result.Cancelled, a.result.Signal, a.result.ExitCode = by, by, signals.ExitCode(by)
 }
 
 // failed is the result where the command could not be started.
@@ -156,21 +153,22 @@ func (a *running) failed(err error) {
 	}
 }
 
-// Wait says what came of the attempt. A signal that asks the program to end is
+// Wait returns what came of the attempt. A signal that asks the program to end is
 // in Result.Cancelled if it came before the command had ended; one that came
 // later comes out of Signals.Cancelled, where the caller has to look before it
 // goes on.
 func (a *running) Wait() attempt.Result {
-	if a.isStarted() {
+	if a.launched {
 		how, over := a.awaitBriefly()
 		if !over {
 			a.arm()
 			a.handle(nil, func() bool { how, over = a.look(); return over })
 		}
 		a.finish(how)
-	}
-	if a.result.Duration == 0 { // it did not start
+	} else {
 		a.over = true
+	}
+	if a.result.Duration == 0 {
 		a.result.Duration = time.Since(a.begun)
 	}
 	a.signals.Leave(a.inbox)
@@ -181,11 +179,9 @@ func (a *running) Wait() attempt.Result {
 
 // awaitBriefly waits as long as nothing else has to be done than to wait, and
 // reports whether the command has ended by then. Timers, and other threads to
-// run them, cost a short command more than its own start.
+// run them, cost a short command more than its own start. In the foreground the
+// terminal may send something.
 func (a *running) awaitBriefly() (reap.Ending, bool) {
-	if a.ctx.Err() != nil {
-		return reap.Ending{}, false
-	}
 	limit := signals.Later
 	for _, t := range []time.Duration{a.spec.Timeout, a.spec.IdleTimeout} {
 		if t > 0 {
@@ -195,13 +191,16 @@ func (a *running) awaitBriefly() (reap.Ending, bool) {
 	if !a.spec.Deadline.IsZero() {
 		limit = min(limit, time.Until(a.spec.Deadline))
 	}
-	return a.awaitUntil(limit - time.Since(a.started))
+	if limit -= time.Since(a.started); limit <= 0 || a.foreground || a.ctx.Err() != nil {
+		return reap.Ending{}, false
+	}
+	return a.AwaitUntil(limit)
 }
 
 // arm sets the alarms for what may end the attempt early, and has signals caught.
 func (a *running) arm() {
 	a.catch()
-	a.listen()
+	a.moved, a.ctxDone = a.Moved(), a.ctx.Done()
 	if a.getsSignals {
 		a.at(a.started.Add(signals.Later), a.catchMore)
 	}
@@ -214,7 +213,6 @@ func (a *running) arm() {
 	if d := a.spec.Deadline; !d.IsZero() {
 		a.at(d, func() { a.expire(&a.result.DeadlinePassed, a.signal) })
 	}
-	a.ctxDone = a.ctx.Done()
 }
 
 // catch has signals handed out, of which a probe gets none.
@@ -226,18 +224,16 @@ func (a *running) catch() {
 
 func (a *running) at(t time.Time, ring func()) { a.alarms = append(a.alarms, alarm{t, ring}) }
 
+func (a *running) after(d time.Duration, ring func()) { a.at(time.Now().Add(d), ring) }
+
 // handle takes one message after the other until finished says so or done is
 // closed. It is the only place where the attempt waits.
 func (a *running) handle(done <-chan struct{}, finished func() bool) {
 	for !finished() {
-		moved := a.moved()
-		if a.over {
-			moved = nil
-		}
 		select {
 		case <-done:
 			return
-		case <-moved:
+		case <-a.moved:
 		case <-a.inbox.Arrived():
 			a.handleSignals()
 		case err := <-a.streams.Troubles:
@@ -256,24 +252,18 @@ func (a *running) clock() <-chan time.Time {
 	if len(a.alarms) == 0 {
 		return nil
 	}
-	next := a.alarms[0].at
-	for _, other := range a.alarms[1:] {
-		if other.at.Before(next) {
-			next = other.at
-		}
-	}
+	next := time.Until(slices.MinFunc(a.alarms, func(x, y alarm) int { return x.at.Compare(y.at) }).at)
 	if a.timer == nil {
-		a.timer = time.NewTimer(time.Until(next))
+		a.timer = time.NewTimer(next)
 	} else {
-		a.timer.Reset(time.Until(next))
+		a.timer.Reset(next)
 	}
 	return a.timer.C
 }
 
 // ring does what is due.
 func (a *running) ring() {
-	now := time.Now()
-	alarms := a.alarms
+	now, alarms := time.Now(), a.alarms
 	a.alarms = nil
 	for _, due := range alarms {
 		if due.at.After(now) {
@@ -289,12 +279,12 @@ func (a *running) ring() {
 // asked to end, as by an outer retry with the same deadline, is not asked again,
 // but killed after the grace.
 func (a *running) expire(mark *bool, sig syscall.Signal) {
-	if a.over || a.hasEnded() {
+	if a.over || a.HasEnded() {
 		return
 	}
 	*mark = true
 	if sig != syscall.SIGKILL && time.Since(a.passed) < signals.Same {
-		a.at(time.Now().Add(a.grace), func() { a.expire(mark, syscall.SIGKILL) })
+		a.after(a.grace, func() { a.expire(mark, syscall.SIGKILL) })
 		return
 	}
 	a.expired = time.Now()
@@ -304,12 +294,12 @@ func (a *running) expire(mark *bool, sig syscall.Signal) {
 // checkIdle ends an attempt that has written nothing for too long. One that
 // waits for the reader of what it has written is not idle.
 func (a *running) checkIdle() {
-	last := a.streams.LastByte(a.started)
-	if due := last.Add(a.spec.IdleTimeout); time.Now().Before(due) {
+	due := a.streams.LastByte(a.started).Add(a.spec.IdleTimeout)
+	if time.Now().Before(due) {
 		a.at(due, a.checkIdle)
 		return
 	}
-	a.result.Idle = !a.over && !a.hasEnded()
+	a.result.Idle = !a.over && !a.HasEnded()
 	a.expire(&a.result.TimedOut, a.signal)
 }
 
@@ -319,12 +309,11 @@ func (a *running) escalate(sig syscall.Signal) {
 	if a.escalated != nil {
 		return
 	}
-	done := make(chan struct{})
+	done, grace := make(chan struct{}), a.grace
 	a.escalated = done
-	grace := a.grace
 	go func() {
 		defer close(done)
-		a.endTree(sig, grace, a.killNow)
+		a.End(sig, grace, a.killNow)
 	}()
 }
 
@@ -336,26 +325,19 @@ func (a *running) skipGrace() {
 	}
 }
 
-// troubled deals with what the streams report.
+// troubled deals with an error of the streams.
 func (a *running) troubled(err error) {
-	if err == attempt.ErrReaderGone {
+	switch {
+	case err == attempt.ErrReaderGone:
 		a.result.ReaderGone = true
 		if !a.over {
 			a.pass(a.signal) // as a cancel does
 		}
-		return
-	}
-	a.fail(err)
-}
-
-// fail ends the attempt since the program itself cannot go on.
-func (a *running) fail(err error) {
-	if a.result.Err != nil {
-		return
-	}
-	a.result.Err = err
-	if !a.over {
-		a.escalate(a.signal)
+	case a.result.Err == nil: // the program itself cannot go on
+		a.result.Err = err
+		if !a.over {
+			a.escalate(a.signal)
+		}
 	}
 }
 
@@ -367,11 +349,11 @@ func (a *running) contextEnded() {
 	cause := context.Cause(a.ctx)
 	switch {
 	case a.probe:
-		if a.hasEnded() {
+		if a.HasEnded() {
 			return
 		}
 		a.result.TimedOut = true
-		a.noteTree() // once the leader has ended, nothing leads to what left its group
+		a.Remember() // once the leader has ended, nothing leads to what left its group
 		if errors.Is(a.ctx.Err(), context.Canceled) {
 			a.grace = cancelGrace
 		}
@@ -381,11 +363,15 @@ func (a *running) contextEnded() {
 		a.result.Err = cause
 	}
 	if a.spec.KillAtOnce {
-		a.skipGrace()
-		a.escalate(syscall.SIGKILL)
-		return
+		a.killAtOnce()
+	} else {
+		a.escalate(a.signal)
 	}
-	a.escalate(a.signal)
+}
+
+func (a *running) killAtOnce() {
+	a.skipGrace()
+	a.escalate(syscall.SIGKILL)
 }
 
 // handleSignals handles the signals that have arrived.
@@ -397,11 +383,11 @@ func (a *running) handleSignals() { a.signals.Handle(a.inbox, a.handleSignal) }
 // sees it (awaitTerminal).
 func (a *running) handleSignal(sig syscall.Signal) bool {
 	switch {
-	case a.over || !a.foreground && a.isStarted() && a.hasEnded():
+	case a.over || !a.foreground && a.launched && a.HasEnded():
 		return a.handleLateSignal(sig)
 	case signals.Ends(sig):
 		a.cancel(sig)
-	default:
+	case a.launched:
 		a.forward(sig)
 	}
 	return true
@@ -413,9 +399,11 @@ func (a *running) cancel(sig syscall.Signal) {
 	if a.result.Cancelled == "" {
 		a.result.Cancelled = signals.NameOf(sig)
 	}
-	sent := sig == a.signal && time.Since(a.expired) < signals.Same // by a limit, which an outer retry has as well
-	a.passCancel(sig, sent)
-	a.countInterrupt(sig)
+	if a.launched {
+		sent := sig == a.signal && time.Since(a.expired) < signals.Same // by a limit, which an outer retry has as well
+		a.passCancel(sig, sent)
+		a.countInterrupt(sig)
+	}
 }
 
 // countInterrupt counts; the third time the tree is killed at once.
@@ -423,10 +411,8 @@ func (a *running) countInterrupt(sig syscall.Signal) {
 	if sig != syscall.SIGINT && sig != syscall.SIGTERM {
 		return
 	}
-	a.interrupts++
-	if a.interrupts >= killAfterInterrupts && a.isStarted() {
-		a.skipGrace()
-		a.escalate(syscall.SIGKILL)
+	if a.interrupts++; a.interrupts >= killAfterInterrupts {
+		a.killAtOnce()
 	}
 }
 
@@ -449,7 +435,7 @@ func (a *running) handleLateSignal(sig syscall.Signal) bool {
 // it last, since until then no other process can have its pid.
 func (a *running) finish(how reap.Ending) {
 	a.awaitTerminal(how)
-	a.over = true
+	a.over, a.moved = true, nil
 	a.result.Duration = time.Since(a.begun) // what it leaves in a pipe is not its time
 	a.unknown(how)
 	if a.foreground && a.result.Cancelled == "" && (how.Signal == syscall.SIGINT || how.Signal == syscall.SIGQUIT) {
@@ -462,11 +448,11 @@ func (a *running) finish(how reap.Ending) {
 	if a.escalated != nil {
 		a.handle(a.escalated, never)
 	}
-	if a.getsSignals && (a.cfg.KillLeftovers || a.isShared()) {
-		a.noteTree() // Settle will need it
+	if a.getsSignals && (a.cfg.KillLeftovers || a.IsShared()) {
+		a.Remember() // Settle will need it
 	}
 	a.drain(sweep || a.unwanted || a.probe && a.result.TimedOut)
-	a.conclude(a.reapLeader())
+	a.conclude(a.Reap())
 }
 
 func never() bool { return false }
@@ -479,10 +465,10 @@ func (a *running) drain(unwanted bool) {
 	if !a.streams.Finish() {
 		return
 	}
-	a.at(time.Now().Add(signals.Later), a.catch) // so that a signal can end this
+	a.after(signals.Later, a.catch) // so that a signal can end this
 	late := false
 	if unwanted {
-		a.at(time.Now().Add(stdio.Drain), func() { late = true })
+		a.after(stdio.Drain, func() { late = true })
 	}
 	limited := !unwanted && (a.result.TimedOut || a.result.DeadlinePassed)
 	for _, p := range a.streams.Pumps() {
@@ -505,12 +491,10 @@ func (a *running) drain(unwanted bool) {
 // within the readerGrace.
 func (a *running) watchReader(p *stdio.Pump, stuck *bool) {
 	passed := p.Passed()
-	a.at(time.Now().Add(readerGrace), func() {
-		if p.Passed() == passed {
-			*stuck = true
-			return
+	a.after(readerGrace, func() {
+		if *stuck = p.Passed() == passed; !*stuck {
+			a.watchReader(p, stuck)
 		}
-		a.watchReader(p, stuck)
 	})
 }
 
@@ -550,15 +534,14 @@ func (a *running) conclude(how reap.Ending) {
 // attempt left running is ended under KillLeftovers. The error says that the
 // output could not be written; errors.Is(err, attempt.ErrReaderGone) that its
 // reader has gone.
-func (a *running) Settle(released bool) error {
+func (a *running) Settle(released bool) (first error) {
 	a.endLeftovers(released)
 	held := a.held()
 	if len(held) > 0 {
 		a.signals.Notify() // the reader may be blocked
 	}
-	var first error
 	for _, h := range held {
-		if err := h.Release(released); err != nil && first == nil {
+		if err := h.Release(released); first == nil {
 			first = err
 		}
 	}
@@ -584,8 +567,8 @@ func (a *running) held() []*stdio.Held {
 // endLeftovers ends what a rejected attempt left running, where that is asked for,
 // and forgets the process.
 func (a *running) endLeftovers(released bool) {
-	if a.isStarted() && a.getsSignals && !released && a.cfg.KillLeftovers {
-		a.endTree(a.signal, a.grace, nil)
+	if a.launched && a.getsSignals && !released && a.cfg.KillLeftovers {
+		a.End(a.signal, a.grace, nil)
 		a.report.flush()
 	}
 	a.dispose()

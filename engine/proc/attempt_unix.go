@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/retrysh/retry/engine/proc/reap"
 	"github.com/retrysh/retry/engine/proc/signals"
 	"github.com/retrysh/retry/engine/proc/spawn"
@@ -18,9 +20,8 @@ import (
 
 // command is the process of one attempt.
 type command struct {
-	pid        int // 0 until the command has started
-	child      *reap.Child
-	tree       *tree.Tree
+	*tree.Tree
+	pid        int
 	foreground bool // it shares the process group that has the terminal
 	forGroup   bool // what the terminal sends its foreground is for the command's whole group
 
@@ -35,21 +36,13 @@ const settleTime = 20 * time.Millisecond
 // prepare looks at what is there before the command. shares says that it may
 // stay in the program's process group.
 func (a *running) prepare(shares bool) {
-	if a.probe {
-		return
-	}
 	terminal := ForegroundTerminal()
 	a.foreground, a.forGroup = shares && terminal, a.getsSignals && !shares && terminal
-	a.tree = tree.New(!a.foreground, a.spec.Env, a.report.say)
+	a.Tree = tree.New(!a.foreground, a.spec.Env, a.report.say)
 	if a.foreground {
 		a.signals.Notify() // what the terminal sends has reached the command already
 	}
 }
-
-func (a *running) isStarted() bool { return a.pid != 0 }
-
-// hasEnded reports whether the command has ended, which may not have been noticed yet.
-func (a *running) hasEnded() bool { return reap.HasEnded(a.pid) }
 
 // launch starts the command, unless the program has been asked to end already,
 // and reports whether it did.
@@ -64,7 +57,7 @@ func (a *running) launch() bool {
 	started := a.fork()
 	missed := a.signals.EndStart()
 	if started {
-		a.passMissed(missed)
+		a.noteMissed(missed)
 	}
 	for _, sig := range missed {
 		a.signals.Dispatch(sig)
@@ -91,29 +84,14 @@ func (a *running) fork() bool {
 		a.failed(err)
 		return false
 	}
-	a.child, a.pid = c, c.Pid()
+	a.pid = c.Pid()
 	if a.probe {
-		a.tree = tree.Below(c, a.report.say) // its orphans are not the program's
+		a.Tree = tree.Below(c, a.report.say) // its orphans are not the program's
 	} else {
-		a.tree.Lead(c)
+		a.Lead(c)
 	}
 	return true
 }
-
-// awaitUntil waits until the command has ended, for limit at most, where nothing
-// else has to be done. In the foreground the terminal may have something to say.
-func (a *running) awaitUntil(limit time.Duration) (reap.Ending, bool) {
-	if a.foreground {
-		return reap.Ending{}, false
-	}
-	return reap.AwaitUntil(a.pid, limit)
-}
-
-// listen makes changes of the command's state send a token from now on.
-func (a *running) listen() { reap.Listen() }
-
-// moved has a token when the state of some child may have changed.
-func (a *running) moved() <-chan struct{} { return a.child.Moved() }
 
 // look returns how the command has ended, and whether it has; it leaves it
 // unreaped. In the foreground of a terminal the program stops with the command,
@@ -129,9 +107,9 @@ func (a *running) look() (reap.Ending, bool) {
 		noticed := time.Now().Add(-2 * settleTime)
 		// Where the whole group was stopped, so is this program, in the first
 		// pause. The second leaves a continuation the time to be caught.
-		a.at(time.Now().Add(2*settleTime), func() {
+		a.after(2*settleTime, func() {
 			if !a.over && reap.StandsStill(a.pid) && a.contAt.Before(noticed) {
-				_ = syscall.Kill(syscall.Getpid(), sig)
+				_ = syscall.Kill(unix.Getpid(), sig)
 			}
 		})
 	}
@@ -164,7 +142,7 @@ func (a *running) catchMore() {
 // resize has the command's terminals follow the user's. The foreground group
 // was signalled before they had the new size, so it is signalled again.
 func (a *running) resize() {
-	if a.streams != nil && a.streams.Resize() && a.foreground {
+	if a.streams.Resize() && a.foreground {
 		_ = syscall.Kill(0, syscall.SIGWINCH)
 	}
 }
@@ -182,7 +160,12 @@ func (a *running) passCancel(sig syscall.Signal, sent bool) {
 		}
 		a.passed = time.Now()
 	}
-	a.resume()
+	// A command that is stopped has to act on it, as timeout(1) sees to: a background
+	// job that was stopped for reading the terminal would outlive a hang-up
+	// otherwise, and one that stopped itself a Ctrl-C.
+	if reap.StandsStill(a.pid) {
+		a.passToGroup(syscall.SIGCONT)
+	}
 }
 
 // forward passes on a signal that ends nothing.
@@ -191,23 +174,23 @@ func (a *running) forward(sig syscall.Signal) {
 		a.resize()
 	}
 	switch {
+	case a.foreground && (signals.Stops(sig) || sig == syscall.SIGWINCH):
+		// The terminal has signalled the whole group itself.
 	case signals.Stops(sig):
-		a.stopGroup(sig)
+		a.passToGroup(sig) // the program stops when every attempt has done this
 	case signals.Continues(sig):
 		a.contAt = time.Now()
-		a.continueAll()
-	case sig == syscall.SIGWINCH && a.foreground:
-		// The terminal has signalled the whole group itself.
+		a.continueCommand()
 	default:
 		a.pass(sig)
 	}
 }
 
-// passMissed says which signals of the terminal have to be passed on that came
+// noteMissed notes which signals of the terminal have to be passed on that came
 // while the command was being started. One that did reach it has ended it, since
 // it was too young to have a handler. If it has one by now, then this program was
 // slow and the signal most likely came late, after the handler, and so reached it.
-func (a *running) passMissed(missed []syscall.Signal) {
+func (a *running) noteMissed(missed []syscall.Signal) {
 	a.missed = map[syscall.Signal]bool{}
 	for _, sig := range missed {
 		a.missed[sig] = !signals.Handles(a.pid, sig)
@@ -217,88 +200,39 @@ func (a *running) passMissed(missed []syscall.Signal) {
 // pass sends sig to the command itself, as a kill of the pid would without the
 // program in between.
 func (a *running) pass(sig syscall.Signal) {
-	if a.pid == 0 {
-		return
-	}
 	if syscall.Kill(a.pid, sig) == syscall.EPERM {
-		a.report.say("refused", "could not signal the command: operation not permitted")
+		a.report.say("could not signal the command: operation not permitted")
 	}
 }
 
-// passToGroup sends sig to the command's whole group, as the terminal would if the
-// group had it.
+// passToGroup sends sig to the command, with its group where that is its own.
 func (a *running) passToGroup(sig syscall.Signal) {
-	if a.pid != 0 {
-		_ = syscall.Kill(-a.pid, sig)
-	}
-}
-
-// resume lets a command that stands still act on what it was sent, as timeout(1)
-// does: a background job that was stopped for reading the terminal would
-// outlive a hang-up otherwise, and one that stopped itself a Ctrl-C.
-func (a *running) resume() {
-	if a.pid != 0 && reap.StandsStill(a.pid) {
-		a.continueCommand()
-	}
-}
-
-// continueCommand continues the command, with its group where that is its own.
-func (a *running) continueCommand() {
-	if a.foreground {
-		_ = syscall.Kill(a.pid, syscall.SIGCONT)
-		return
-	}
-	_ = syscall.Kill(-a.pid, syscall.SIGCONT)
-}
-
-// stopGroup stops the command's group; the program itself stops when every
-// attempt has done that. In the foreground the terminal has stopped the command.
-func (a *running) stopGroup(sig syscall.Signal) {
-	if !a.foreground && a.pid != 0 {
-		_ = syscall.Kill(-a.pid, sig)
-	}
-}
-
-// continueAll lets a command go on that stands still. In the foreground the
-// shell continues the whole group, so only one that was left behind needs it.
-func (a *running) continueAll() {
-	if a.pid == 0 {
-		return
-	}
+	pid := a.pid
 	if !a.foreground {
-		a.continueCommand()
+		pid = -pid
+	}
+	_ = syscall.Kill(pid, sig)
+}
+
+// continueCommand continues a command that is stopped. In the foreground the
+// shell continues the whole group, so only one that was left behind needs it.
+func (a *running) continueCommand() {
+	if !a.foreground {
+		a.passToGroup(syscall.SIGCONT)
 		return
 	}
-	a.at(time.Now().Add(settleTime), func() {
+	a.after(settleTime, func() {
 		if !a.over && reap.StandsStill(a.pid) {
-			_ = syscall.Kill(a.pid, syscall.SIGCONT)
+			a.passToGroup(syscall.SIGCONT)
 		}
 	})
-}
-
-// endTree ends the whole tree and returns when that is done. One goroutine at a
-// time has the tree.
-func (a *running) endTree(sig syscall.Signal, grace time.Duration, now <-chan struct{}) {
-	a.tree.End(sig, grace, now)
-}
-
-// noteTree looks for what belongs to the tree, which is easier while its leader
-// still holds the process group.
-func (a *running) noteTree() { a.tree.Look() }
-
-// isShared reports whether other attempts ran beside this one.
-func (a *running) isShared() bool { return a.tree.IsShared() }
-
-// reapLeader gives the command's pid away, and says how the command ended.
-func (a *running) reapLeader() reap.Ending {
-	return a.tree.Reap()
 }
 
 // dispose sees to it that orphans are reaped while no command runs, where there
 // are any descendants that could become one.
 func (a *running) dispose() {
-	if a.tree != nil {
-		a.tree.Close()
+	if a.Tree != nil {
+		a.Close()
 	}
 	if !a.probe && reap.LivingChildren() {
 		reap.Listen()
@@ -306,5 +240,12 @@ func (a *running) dispose() {
 	}
 }
 
-// listenForOrphans has orphans reaped as they end.
-func listenForOrphans() { reap.Listen() }
+// Listen sees to it that no signal which asks for the end is lost from now on.
+// Call it once, early: as PID 1 a signal that is not caught is lost.
+func Listen() *Signals {
+	s := signals.Listen()
+	if unix.Getpid() == 1 {
+		reap.Listen() // every orphan of the container comes here
+	}
+	return s
+}

@@ -11,24 +11,15 @@ import (
 	"golang.org/x/sys/windows"
 
 	"github.com/retrysh/retry/engine/proc/reap"
+	"github.com/retrysh/retry/engine/proc/signals"
 	"github.com/retrysh/retry/engine/proc/spawn"
 	"github.com/retrysh/retry/exitcodes"
 )
 
 // command is the process of one attempt.
 type command struct {
-	child      *spawn.Process // nil until it has started
-	exited     chan struct{}  // closed when it has ended; nil before listen
-	foreground bool           // never: a process has no terminal of its own here
-}
-
-func (a *running) prepare(bool) {}
-
-func (a *running) isStarted() bool { return a.child != nil }
-
-func (a *running) hasEnded() bool {
-	_, over := a.child.Wait(0)
-	return over
+	*spawn.Process      // nil until it has started
+	foreground     bool // never: a process has no terminal of its own here
 }
 
 // launch starts the command, unless the program has been asked to end already,
@@ -43,34 +34,11 @@ func (a *running) launch() bool {
 		a.failed(err)
 		return false
 	}
-	a.child = c
+	a.Process = c
 	return true
 }
 
-func (a *running) awaitUntil(limit time.Duration) (reap.Ending, bool) {
-	if limit < 0 {
-		return reap.Ending{}, false
-	}
-	return a.child.Wait(uint32(limit / time.Millisecond))
-}
-
-// listen makes the end of the command close exited.
-func (a *running) listen() {
-	exited := make(chan struct{})
-	a.exited = exited
-	go func() {
-		defer close(exited)
-		a.child.Wait(windows.INFINITE)
-	}()
-}
-
-func (a *running) moved() <-chan struct{} { return a.exited }
-
-func (a *running) look() (reap.Ending, bool) { return a.child.Wait(0) }
-
-func (a *running) awaitTerminal(reap.Ending) {}
-
-func (a *running) catchMore() {}
+func (a *running) look() (reap.Ending, bool) { return a.AwaitUntil(0) }
 
 // passCancel asks the command to end. Its own console group does not get the
 // console's Ctrl-C.
@@ -84,48 +52,25 @@ func (a *running) passCancel(sig syscall.Signal, sent bool) {
 // pass asks the command's group to end, by the one event that can be sent to one.
 // One that shares no console with the program cannot be asked: it is ended.
 func (a *running) pass(syscall.Signal) {
-	if a.child != nil && a.child.Interrupt() != nil {
+	if a.Interrupt() != nil {
 		a.escalate(syscall.SIGKILL)
 	}
 }
 
-func (a *running) forward(syscall.Signal) {}
-
-// endTree asks the command's group to end by Ctrl-Break and, after the grace,
-// ends the job. It returns when that is done.
-func (a *running) endTree(sig syscall.Signal, grace time.Duration, now <-chan struct{}) {
-	const look = 10 * time.Millisecond
-	if sig != syscall.SIGKILL && a.child.Interrupt() == nil {
-		for limit := time.Now().Add(grace); a.child.Living() > 0 && time.Now().Before(limit); {
-			select {
-			case <-now:
-				limit = time.Now()
-			case <-time.After(look):
-			}
-		}
-	}
-	for a.child.Terminate(); a.child.Living() > 0; a.child.Terminate() {
-		time.Sleep(look)
-	}
-}
-
-func (a *running) noteTree() {}
-
-func (a *running) isShared() bool { return false }
-
-func (a *running) reapLeader() reap.Ending {
-	how, _ := a.child.Wait(0)
-	return how
-}
-
 func (a *running) dispose() {
-	if a.exited != nil { // until then a goroutine waits for the process
-		<-a.exited
-	}
-	if a.child != nil {
-		a.child.Close()
+	if a.Process != nil {
+		a.Close()
 	}
 }
+
+// There are no terminals of its own and no job control here.
+func (a *running) prepare(bool)              {}
+func (a *running) awaitTerminal(reap.Ending) {}
+func (a *running) catchMore()                {}
+func (a *running) forward(syscall.Signal)    {}
+
+// Listen begins to catch the signals that end the program. Call it once, early.
+func Listen() *Signals { return signals.Listen() }
 
 // LookUp returns the error that Exec would end with for a command that is not
 // there.
@@ -149,6 +94,3 @@ func Exec(_ *Signals, argv, env []string) (int, error) {
 	}
 	return how.Code, nil
 }
-
-// listenForOrphans does nothing: processes are not reaped here.
-func listenForOrphans() {}

@@ -33,9 +33,8 @@ func Probe(ctx context.Context, argv, env []string, output io.Writer) attempt.Re
 	if err != nil {
 		return attempt.Result{Err: err, ExitCode: exitcodes.Failure}
 	}
-	a := r.newAttempt(ctx, attempt.Spec{Argv: argv, Env: env, Stdout: output})
+	a := r.newAttempt(ctx, attempt.Spec{Argv: argv, Env: env, Stdout: output}, false)
 	a.probe = true
-	a.prepare(false)
 	a.start()
 	result := a.Wait()
 	_ = a.Settle(true) // nothing is held

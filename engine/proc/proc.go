@@ -13,12 +13,12 @@
 //
 // # Locks
 //
-// What several goroutines share has one owner, who takes messages, or a lock that
+// What several goroutines share has one owner, which takes messages, or a lock that
 // is a leaf: while it is held, system calls are made and package note is called,
 // channels are sent to that never block, and nothing is reported. These are
 // the reporter's here, reap's, tree's list of trees, Signals.mu, and a spool's and
-// a pump's in stdio; the pump's is held while its reader along is called, which imports
-// no package of ours. The one order there is: the lock under which signals are added in
+// a pump's in stdio; the pump's is held while its second writer is called, which imports
+// no package of ours. The only order: the lock under which signals are added in
 // package signals comes before Signals.mu.
 package proc
 
@@ -61,16 +61,12 @@ type Config struct {
 	KillAfter time.Duration
 	// KillLeftovers ends what a failed attempt left running.
 	KillLeftovers bool
-	// Report takes one plain line for the user, at most once for the same
-	// thing; nil drops it. It may be called from any goroutine.
+	// Report takes one plain line for the user, that a process may not be signalled,
+	// at most once in a run; nil drops it. It may be called from any goroutine.
 	Report func(string)
-	// Note is Report for what is no trouble.
+	// Note is Report for what is no trouble: that there is no pseudo-terminal.
 	Note func(string)
 }
-
-// readerGrace is how long the reader of what a captured pipe still holds may take
-// nothing after a time limit has ended the attempt.
-const readerGrace = 2 * time.Second
 
 // Runner runs the attempts of one run, any number at a time.
 type Runner struct {
@@ -91,7 +87,10 @@ func New(cfg Config, s *Signals) (*Runner, error) {
 	if !ok {
 		return nil, fmt.Errorf("this system has no signal %q", string(cfg.Signal))
 	}
-	return &Runner{cfg: cfg, signal: syscall.Signal(n), signals: s, report: &reporter{to: cfg.Report}, notes: &reporter{to: cfg.Note}, stdin: stdio.OpenInput(cfg.Stdin)}, nil
+	return &Runner{
+		cfg: cfg, signal: syscall.Signal(n), signals: s, stdin: stdio.OpenInput(cfg.Stdin),
+		report: &reporter{to: cfg.Report}, notes: &reporter{to: cfg.Note},
+	}, nil
 }
 
 // Input returns all of a standard input that attempts replay, from its first byte:
@@ -102,64 +101,36 @@ func (r *Runner) Input(ctx context.Context) (io.Reader, error) { return r.stdin.
 // ErrUnended says that standard input has not ended in time.
 var ErrUnended = stdio.ErrUnended
 
-// reporter writes one line about each thing for the user, on a goroutine of its
-// own and without a lock: its caller may be handling a signal, and the write may
-// block on its reader or lead back into the signal code.
+// reporter writes one line for the user, the first, on a goroutine of its own and
+// without a lock: its caller may be handling a signal, and the write may block on its
+// reader or lead back into the signal code.
 type reporter struct {
 	to func(string)
 
-	mu         sync.Mutex // a leaf: nothing is called while it is held
-	said       map[string]bool
-	waiting    []string
-	delivering chan struct{} // closed when all has been delivered; nil where nothing waits
+	mu      sync.Mutex    // a leaf: nothing is called while it is held
+	written chan struct{} // closed when the line has been; nil before there is one
 }
 
-// say reports line unless something was reported about the same thing.
-func (r *reporter) say(thing, line string) {
-	if r.to == nil {
-		return
-	}
+func (r *reporter) say(line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.said[thing] {
+	if r.to == nil || r.written != nil {
 		return
 	}
-	if r.said == nil {
-		r.said = map[string]bool{}
-	}
-	r.said[thing] = true
-	r.waiting = append(r.waiting, line)
-	if r.delivering == nil {
-		r.delivering = make(chan struct{})
-		go r.deliver()
-	}
+	written := make(chan struct{})
+	r.written = written
+	go func() {
+		defer close(written)
+		r.to(line)
+	}()
 }
 
-// deliver reports what waits.
-func (r *reporter) deliver() {
-	for {
-		r.mu.Lock()
-		lines := r.waiting
-		r.waiting = nil
-		if len(lines) == 0 {
-			close(r.delivering)
-			r.delivering = nil
-			r.mu.Unlock()
-			return
-		}
-		r.mu.Unlock()
-		for _, line := range lines {
-			r.to(line)
-		}
-	}
-}
-
-// flush returns when all that was said has been delivered.
+// flush returns when what was said has been written.
 func (r *reporter) flush() {
 	r.mu.Lock()
-	telling := r.delivering
+	written := r.written
 	r.mu.Unlock()
-	if telling != nil {
-		<-telling
+	if written != nil {
+		<-written
 	}
 }

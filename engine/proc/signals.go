@@ -14,26 +14,13 @@ import (
 // Signals are the signals that reach the program.
 type Signals = signals.Signals
 
-// Listen sees to it that no signal which asks for the end is lost from now on.
-// Call it once, early: as PID 1 a signal that is not caught is lost.
-func Listen() *Signals {
-	s := signals.Listen()
-	if os.Getpid() == 1 {
-		listenForOrphans() // every one of the container comes here
-	}
-	return s
-}
-
-// NoStacks keeps Go's runtime from answering a signal by printing its stacks. Call
-// it first of all.
-func NoStacks() { signals.NoStacks() }
-
-// RestoreDispositions is Listen for a program that runs nothing.
-func RestoreDispositions() { signals.RestoreDispositions() }
-
-// Interruptible calls f, which a signal may end together with the program. It is
-// for before Listen.
-func Interruptible(f func()) { signals.Interruptible(f) }
+// Package signals explains these.
+func NoStacks()                             { signals.NoStacks() }
+func RestoreDispositions()                  { signals.RestoreDispositions() }
+func Interruptible(f func())                { signals.Interruptible(f) }
+func Die(sig attempt.Signal)                { signals.Die(sig) }
+func NumberOf(s attempt.Signal) (int, bool) { return signals.NumberOf(s) }
+func SignalOf(n int) (attempt.Signal, bool) { return signals.SignalOf(n) }
 
 // SignalTo sends a signal to another process, in two steps since pids are used
 // again: it takes hold of the process (on Linux by a pidfd), then asks whether that
@@ -54,9 +41,6 @@ func SignalTo(pid int, meant func() bool, s attempt.Signal) error {
 	}
 	return process.Signal(syscall.Signal(n))
 }
-
-// Die ends the program by a signal, and returns where that cannot be.
-func Die(sig attempt.Signal) { signals.Die(sig) }
 
 // Accompany passes the signals that reach the program on to a process of its own,
 // but for those of job control, until the process has ended. It returns the last
@@ -85,10 +69,3 @@ func Accompany(s *Signals, p *os.Process, ended <-chan struct{}) (asked attempt.
 		})
 	}
 }
-
-// NumberOf returns this system's number of a signal, and whether it has it.
-func NumberOf(s attempt.Signal) (int, bool) { return signals.NumberOf(s) }
-
-// SignalOf returns the signal with a number on this system, and whether there is
-// one.
-func SignalOf(n int) (attempt.Signal, bool) { return signals.SignalOf(n) }

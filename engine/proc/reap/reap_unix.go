@@ -14,6 +14,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/retrysh/retry/engine/proc/table"
 )
 
 // Child is a child that has an owner, who waits for it.
@@ -30,11 +32,12 @@ func (c *Child) Moved() <-chan struct{} { return c.moved }
 
 // What this process knows of its children.
 var (
-	mu        sync.Mutex // a leaf; held over fork and entry, so that no status is lost
-	owned     []*Child
-	early     = map[int]Ending{} // those of owned whose status has been taken already
-	adopts    bool               // the program is a child subreaper
-	listening bool
+	mu     sync.Mutex // a leaf; held over fork and entry, so that no status is lost
+	owned  []*Child
+	early  = map[int]Ending{} // those of owned whose status has been taken already
+	adopts bool               // the program is a child subreaper
+
+	listening sync.Once
 )
 
 // Adopt makes the orphans of whatever is forked from now on come here, where the
@@ -42,9 +45,7 @@ var (
 func Adopt() {
 	mu.Lock()
 	defer mu.Unlock()
-	if !adopts {
-		adopts = becomeSubreaper()
-	}
+	adopts = adopts || becomeSubreaper()
 }
 
 // Adopting reports whether orphans come here.
@@ -57,22 +58,17 @@ func Adopting() bool {
 // Listen sends the owners a token when the state of a child changes, and reaps
 // orphans as they end, from now on.
 func Listen() {
-	mu.Lock()
-	begins := !listening
-	listening = true
-	mu.Unlock()
-	if !begins {
-		return
-	}
-	// A token that waits stands for all that has changed until it is taken.
-	changed := make(chan os.Signal, 1)
-	signal.Notify(changed, syscall.SIGCHLD)
-	go func() {
-		for range changed {
-			Orphans()
-			notifyOwners()
-		}
-	}()
+	listening.Do(func() {
+		// A token that waits stands for all that has changed until it is taken.
+		changed := make(chan os.Signal, 1)
+		signal.Notify(changed, syscall.SIGCHLD)
+		go func() {
+			for range changed {
+				Orphans()
+				notifyOwners()
+			}
+		}()
+	})
 }
 
 // notifyOwners sends the owners a token: the state of some child has changed.
@@ -249,4 +245,34 @@ func look(pid, states int) (siginfo, error) {
 func HasEnded(pid int) bool {
 	info, err := look(pid, unix.WEXITED)
 	return err != nil || info.pid != 0
+}
+
+// Look returns how a child has ended, and whether it has; it leaves it unreaped. On
+// macOS the signal that ended it is known only where own says that the child is in the
+// program's own process group.
+func Look(pid int, own bool) (Ending, bool) {
+	info, err := look(pid, unix.WEXITED)
+	switch {
+	case err != nil:
+		return Ending{Err: err}, true
+	case info.pid == 0:
+		return Ending{}, false
+	}
+	return info.ending(own), true
+}
+
+// StoppedBy returns what has stopped a child, once for each time.
+func StoppedBy(pid int) (syscall.Signal, bool) {
+	info, err := waitid(idPid, pid, unix.WSTOPPED|unix.WNOHANG)
+	return syscall.Signal(info.status), err == nil && info.pid != 0
+}
+
+// StandsStill reports whether a child is stopped.
+func StandsStill(pid int) bool {
+	info, err := look(pid, unix.WSTOPPED)
+	if err == nil && info.pid != 0 {
+		return true
+	}
+	p, ok := table.Stat(pid)
+	return ok && p.Stopped
 }

@@ -1,6 +1,6 @@
 package reap
 
-// This file looks at children without reaping them, through waitid(2).
+// This file holds what Linux alone knows about children.
 
 import (
 	"bytes"
@@ -10,8 +10,6 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/retrysh/retry/engine/proc/table"
 )
 
 // siginfo is the kernel's siginfo_t as waitid(2) fills it: three integers, then
@@ -28,7 +26,7 @@ type siginfo struct {
 // cldExited is a value of siginfo.code for SIGCHLD, from uapi/asm-generic/siginfo.h.
 const cldExited = 1
 
-func (i *siginfo) ending() Ending {
+func (i *siginfo) ending(bool) Ending {
 	if i.code == cldExited {
 		return Ending{Code: int(i.status) & 0xff}
 	}
@@ -135,9 +133,6 @@ func LivingGroup(pgid int) bool {
 // whether it has; it leaves the child unreaped. It may return early: a signal
 // is a reason to.
 func AwaitUntil(pid int, limit time.Duration) (Ending, bool) {
-	if limit <= 0 {
-		return Ending{}, false
-	}
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil { // Linux before 5.3
 		return Ending{}, false
@@ -149,30 +144,5 @@ func AwaitUntil(pid int, limit time.Duration) (Ending, bool) {
 		return Ending{}, false
 	}
 	info, err := look(pid, unix.WEXITED)
-	return info.ending(), err == nil && int(info.pid) == pid
-}
-
-// Look returns how a child has ended, and whether it has; it leaves it unreaped.
-func Look(pid int, _ bool) (Ending, bool) {
-	info, err := look(pid, unix.WEXITED)
-	if err != nil {
-		return Ending{Err: err}, true
-	}
-	return info.ending(), info.pid != 0
-}
-
-// StoppedBy returns what has stopped a child, once for each time.
-func StoppedBy(pid int) (syscall.Signal, bool) {
-	info, err := waitid(idPid, pid, unix.WSTOPPED|unix.WNOHANG)
-	return syscall.Signal(info.status), err == nil && info.pid != 0
-}
-
-// StandsStill reports whether a child is stopped.
-func StandsStill(pid int) bool {
-	info, err := look(pid, unix.WSTOPPED)
-	if err == nil && info.pid != 0 {
-		return true
-	}
-	p, ok := table.Stat(pid)
-	return ok && p.Stopped
+	return info.ending(false), err == nil && int(info.pid) == pid
 }

@@ -4,14 +4,17 @@ package spawn
 // can be ended with it.
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
+	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -29,11 +32,12 @@ type Process struct {
 	pid     uint32
 	process windows.Handle
 	job     windows.Handle
+	exited  chan struct{} // closed when it has ended; nil before Moved
 }
 
 // Start starts argv with the given files as its standard streams, in a job and
-// a console process group of its own.
-// inherit are handles that the process gets too, under their own numbers.
+// a console process group of its own. inherit are handles that the process gets too,
+// under their own numbers. The error is an *exitcodes.Error.
 func Start(argv, env []string, files [3]*os.File, inherit []uintptr) (*Process, error) {
 	path, err := LookUp(argv[0])
 	if err != nil {
@@ -41,7 +45,7 @@ func Start(argv, env []string, files [3]*os.File, inherit []uintptr) (*Process, 
 	}
 	job, err := newJob()
 	if err != nil {
-		return nil, &exitcodes.Error{Code: exitcodes.Failure, Err: err}
+		return nil, coded(exitcodes.Failure, err)
 	}
 	c := &Process{job: job}
 	starting.Lock()
@@ -57,22 +61,24 @@ func Start(argv, env []string, files [3]*os.File, inherit []uintptr) (*Process, 
 	return c, nil
 }
 
+func coded(code int, err error) error { return &exitcodes.Error{Code: code, Err: err} }
+
 func LookUp(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	switch {
 	case err == nil || errors.Is(err, exec.ErrDot):
 		return path, nil
 	case errors.Is(err, os.ErrPermission):
-		return "", &exitcodes.Error{Code: exitcodes.NotExecutable, Err: fmt.Errorf("%q: cannot be executed: %w", name, err)}
+		return "", coded(exitcodes.NotExecutable, fmt.Errorf("%q: cannot be executed: %w", name, err))
 	}
 	if info, err := os.Stat(name); err == nil && strings.ContainsAny(name, `\/`) {
 		why := "its name does not end as PATHEXT asks for"
 		if info.IsDir() {
 			why = "is a directory"
 		}
-		return "", &exitcodes.Error{Code: exitcodes.NotExecutable, Err: fmt.Errorf("%q: cannot be executed: %s", name, why)}
+		return "", coded(exitcodes.NotExecutable, fmt.Errorf("%q: cannot be executed: %s", name, why))
 	}
-	return "", &exitcodes.Error{Code: exitcodes.NotFound, Err: fmt.Errorf("%q: not found in PATH", name)}
+	return "", coded(exitcodes.NotFound, fmt.Errorf("%q: not found in PATH", name))
 }
 
 // newJob makes a job that ends with its last handle, that is with this program.
@@ -81,14 +87,18 @@ func newJob() (windows.Handle, error) {
 	if err != nil {
 		return 0, fmt.Errorf("creating a job object: %w", err)
 	}
-	var info windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
-	info.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
-	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
-	if err != nil {
+	if err := limitJob(job, windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE); err != nil {
 		_ = windows.CloseHandle(job)
 		return 0, fmt.Errorf("setting up a job object: %w", err)
 	}
 	return job, nil
+}
+
+func limitJob(job windows.Handle, flags uint32) error {
+	var info windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
+	info.BasicLimitInformation.LimitFlags = flags
+	_, err := windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	return err
 }
 
 // create starts the process suspended, so that it starts nothing before it is
@@ -98,7 +108,7 @@ func (c *Process) create(path string, argv, env []string, files [3]*os.File) err
 	for i, f := range files {
 		h, err := inheritable(f)
 		if err != nil {
-			return &exitcodes.Error{Code: exitcodes.Failure, Err: err}
+			return coded(exitcodes.Failure, err)
 		}
 		defer func() { _ = windows.CloseHandle(h) }()
 		handles[i] = h
@@ -112,34 +122,34 @@ func (c *Process) create(path string, argv, env []string, files [3]*os.File) err
 		err = attributes.Update(windows.PROC_THREAD_ATTRIBUTE_HANDLE_LIST, unsafe.Pointer(&handles), unsafe.Sizeof(handles))
 	}
 	if err != nil {
-		return &exitcodes.Error{Code: exitcodes.Failure, Err: fmt.Errorf("handing on the standard streams: %w", err)}
+		return coded(exitcodes.Failure, fmt.Errorf("handing on the standard streams: %w", err))
 	}
 	startup := windows.StartupInfoEx{ProcThreadAttributeList: attributes.List()}
 	startup.Cb, startup.Flags = uint32(unsafe.Sizeof(startup)), windows.STARTF_USESTDHANDLES
 	startup.StdInput, startup.StdOutput, startup.StdErr = handles[0], handles[1], handles[2]
 	app, err := windows.UTF16PtrFromString(path)
 	if err != nil {
-		return &exitcodes.Error{Code: exitcodes.NotFound, Err: err}
+		return coded(exitcodes.NotFound, err)
 	}
 	line, err := windows.UTF16PtrFromString(commandLine(argv))
 	if err != nil {
-		return &exitcodes.Error{Code: exitcodes.NotExecutable, Err: err}
+		return coded(exitcodes.NotExecutable, err)
 	}
 	block, err := environment(env)
 	if err != nil {
-		return &exitcodes.Error{Code: exitcodes.Failure, Err: err}
+		return coded(exitcodes.Failure, err)
 	}
 	var info windows.ProcessInformation
 	flags := uint32(windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_UNICODE_ENVIRONMENT | windows.EXTENDED_STARTUPINFO_PRESENT)
 	if err := windows.CreateProcess(app, line, nil, nil, true, flags, block, nil, &startup.StartupInfo, &info); err != nil {
-		return &exitcodes.Error{Code: exitcodes.NotExecutable, Err: fmt.Errorf("%q: cannot be executed: %w", path, err)}
+		return coded(exitcodes.NotExecutable, fmt.Errorf("%q: cannot be executed: %w", path, err))
 	}
 	c.pid, c.process = info.ProcessId, info.Process
 	defer func() { _ = windows.CloseHandle(info.Thread) }()
 	if err := windows.AssignProcessToJobObject(c.job, c.process); err != nil {
 		_ = windows.TerminateProcess(c.process, exitcodes.Failure)
 		_ = windows.CloseHandle(c.process)
-		return &exitcodes.Error{Code: exitcodes.Failure, Err: fmt.Errorf("putting %q into its job: %w", path, err)}
+		return coded(exitcodes.Failure, fmt.Errorf("putting %q into its job: %w", path, err))
 	}
 	_, err = windows.ResumeThread(info.Thread)
 	return err
@@ -170,8 +180,8 @@ func inheritable(f *os.File) (windows.Handle, error) {
 // environment makes the block that CreateProcess takes: sorted without regard
 // to case, each entry and the whole ended by a zero.
 func environment(env []string) (*uint16, error) {
-	sorted := append([]string(nil), env...)
-	sort.SliceStable(sorted, func(i, j int) bool { return strings.ToUpper(sorted[i]) < strings.ToUpper(sorted[j]) })
+	sorted := slices.Clone(env)
+	slices.SortStableFunc(sorted, func(a, b string) int { return cmp.Compare(strings.ToUpper(a), strings.ToUpper(b)) })
 	var block []uint16
 	for _, entry := range sorted {
 		text, err := windows.UTF16FromString(entry)
@@ -205,8 +215,60 @@ func (c *Process) Interrupt() error {
 	return windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, c.pid)
 }
 
-// Living returns how many processes of the job are left.
-func (c *Process) Living() int {
+// AwaitUntil is Wait with a duration.
+func (c *Process) AwaitUntil(limit time.Duration) (reap.Ending, bool) {
+	return c.Wait(uint32(limit / time.Millisecond))
+}
+
+// HasEnded reports whether the process has ended.
+func (c *Process) HasEnded() bool {
+	_, over := c.Wait(0)
+	return over
+}
+
+// Reap returns how the process has ended.
+func (c *Process) Reap() reap.Ending {
+	how, _ := c.Wait(0)
+	return how
+}
+
+// Moved returns what is closed when the process has ended.
+func (c *Process) Moved() <-chan struct{} {
+	c.exited = make(chan struct{})
+	go func() {
+		defer close(c.exited)
+		_, _ = c.Wait(windows.INFINITE)
+	}()
+	return c.exited
+}
+
+// Remember has nothing to note, and IsShared is false: a job holds all that the process
+// has started, and nothing else.
+func (c *Process) Remember()      {}
+func (c *Process) IsShared() bool { return false }
+
+// End asks the process group to end by Ctrl-Break and, after the grace or when now is
+// closed, ends the job. It returns when that is done.
+func (c *Process) End(sig syscall.Signal, grace time.Duration, now <-chan struct{}) {
+	const look = 10 * time.Millisecond
+	if sig != syscall.SIGKILL && c.Interrupt() == nil {
+		for limit := time.Now().Add(grace); c.living() > 0 && time.Now().Before(limit); {
+			select {
+			case <-now:
+				limit = time.Now()
+			case <-time.After(look):
+			}
+		}
+	}
+	for c.terminate(); c.living() > 0; c.terminate() {
+		time.Sleep(look)
+	}
+}
+
+func (c *Process) terminate() { _ = windows.TerminateJobObject(c.job, uint32(exitcodes.OfSignal(9))) }
+
+// living returns how many processes of the job are left.
+func (c *Process) living() int {
 	var info struct {
 		times      [4]int64
 		faults     uint32
@@ -221,13 +283,13 @@ func (c *Process) Living() int {
 	return int(info.active)
 }
 
-func (c *Process) Terminate() { _ = windows.TerminateJobObject(c.job, uint32(exitcodes.OfSignal(9))) }
-
-// Close lets go of the process. What it left behind lives on unless the job's
-// limits still say otherwise.
+// Close frees the process. What it left behind lives on: the limit by which the job
+// ends with its last handle is removed.
 func (c *Process) Close() {
-	var info windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
-	_, _ = windows.SetInformationJobObject(c.job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	if c.exited != nil { // until then a goroutine waits for the process
+		<-c.exited
+	}
+	_ = limitJob(c.job, 0)
 	_ = windows.CloseHandle(c.job)
 	_ = windows.CloseHandle(c.process)
 }

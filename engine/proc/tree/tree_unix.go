@@ -1,9 +1,12 @@
 //go:build unix
 
+// Package tree finds the processes that an attempt has started, and ends them all, also
+// after the leader has ended: stopped ones, those in another process group or session,
+// orphans, and those that start new ones as fast as they are killed. Where several
+// attempts run at once it ends the processes of its own attempt only.
+//
+// Its caller decides when. On Windows a job does this (package spawn).
 package tree
-
-// This file ends what an attempt has started: the whole tree, also after its
-// leader has ended, also what moved to another process group or session.
 
 import (
 	"fmt"
@@ -58,7 +61,7 @@ type Tree struct {
 	sessions map[int]bool
 	child    *reap.Child // the leader
 	marks    []string    // entries of the environment that only this tree has
-	report   func(thing, line string)
+	report   func(line string)
 
 	listed   bool           // there is a process table
 	reaped   bool           // the leader's pid may be another process's now
@@ -67,14 +70,26 @@ type Tree struct {
 	asked    map[int]bool   // members that got the first signal
 	refusing map[int]bool   // members that this program may not signal
 
-	homeGroup, homeSession int // the program's
-	shared                 atomic.Bool
+	shared atomic.Bool
+}
+
+// home returns the program's own process group and session.
+var home = sync.OnceValues(func() (group, session int) {
+	session, _ = unix.Getsid(0)
+	return unix.Getpgrp(), session
+})
+
+// isForeign reports whether p is in a session that is not the program's; on macOS that
+// is not known.
+func isForeign(p table.Process) bool {
+	_, session := home()
+	return p.Sid != session && p.Sid != 0
 }
 
 // New notes what is there before an attempt; group says that its command will lead
 // a process group. What distinguishes its environment from others is taken from env.
-// report takes one line about each thing, and does not block.
-func New(group bool, env []string, report func(thing, line string)) *Tree {
+// report takes a line for the user, and does not block.
+func New(group bool, env []string, report func(line string)) *Tree {
 	t := &Tree{root: os.Getpid(), group: group, marks: marksOf(env), report: report}
 	t.enter()
 	if !reap.LivingChildren() {
@@ -90,10 +105,9 @@ func New(group bool, env []string, report func(thing, line string)) *Tree {
 		}
 		return t
 	}
-	own, _ := sessionOf(list, t.root)
-	for _, p := range t.allBelow(list) {
+	for _, p := range t.below(list, true) {
 		t.before[p.Pid] = p.Start
-		if p.Sid != own {
+		if isForeign(p) {
 			t.sessions[p.Sid] = true
 		}
 	}
@@ -134,15 +148,25 @@ func (t *Tree) Lead(c *reap.Child) { t.child, t.leader = c, c.Pid() }
 
 // Below is the tree of a child that leads a process group, and of nothing that
 // has lost its parent: the program is no subreaper for it.
-func Below(c *reap.Child, report func(thing, line string)) *Tree {
+func Below(c *reap.Child, report func(line string)) *Tree {
 	t := &Tree{root: c.Pid(), group: true, report: report}
 	t.Lead(c)
 	return t
 }
 
-// Look looks for what belongs to the tree, which is easier while its leader still
-// holds the process group.
-func (t *Tree) Look() { _, _ = t.members() }
+// Moved returns what has a token, from now on, when the leader's state may have changed.
+func (t *Tree) Moved() <-chan struct{} {
+	reap.Listen()
+	return t.child.Moved()
+}
+
+// HasEnded reports whether the leader has ended, which may not have been noticed yet.
+func (t *Tree) HasEnded() bool { return t.reaped || reap.HasEnded(t.leader) }
+
+// AwaitUntil waits for the leader, for limit at most (reap.AwaitUntil).
+func (t *Tree) AwaitUntil(limit time.Duration) (reap.Ending, bool) {
+	return reap.AwaitUntil(t.leader, limit)
+}
 
 // Reap takes the status of the leader, whose pid is given away with it.
 func (t *Tree) Reap() reap.Ending {
@@ -150,36 +174,20 @@ func (t *Tree) Reap() reap.Ending {
 	return reap.Reap(t.child)
 }
 
-func sessionOf(list []table.Process, pid int) (int, bool) {
-	for _, p := range list {
-		if p.Pid == pid {
-			return p.Sid, true
-		}
-	}
-	return 0, false
-}
+// Remember looks for what belongs to the tree, which is easier while its leader still
+// holds the process group.
+func (t *Tree) Remember() { _, _ = t.members() }
 
-// descendants returns what descends from the root, leaving out what was there
-// before and what belongs, or may belong, to another attempt.
-func (t *Tree) descendants(list []table.Process) []table.Process {
-	if !t.IsShared() {
-		return t.allBelow(list)
-	}
-	return t.below(list, func(p table.Process) bool { return p.Ppid != t.root || p.Pid == t.leader || t.claims(p) })
-}
-
-// allBelow is descendants where no other tree is.
-func (t *Tree) allBelow(list []table.Process) []table.Process {
-	return t.below(list, func(table.Process) bool { return true })
-}
-
-func (t *Tree) below(list []table.Process, ours func(table.Process) bool) (found []table.Process) {
-	others := map[int]bool{}
-	for _, pid := range reap.Owned() {
-		others[pid] = pid != t.leader
-	}
+// below returns what descends from the root, leaving out what was there before and
+// what belongs, or, unless all is asked for, may belong to another attempt.
+func (t *Tree) below(list []table.Process, all bool) (found []table.Process) {
+	owned := reap.Owned()
 	descend(byParent(list), t.root, func(p table.Process) bool {
-		if start, was := t.before[p.Pid]; was && start == p.Start || t.sessions[p.Sid] || others[p.Pid] || !ours(p) {
+		switch {
+		case has(t.before, p), t.sessions[p.Sid]:
+			return false
+		case p.Pid == t.leader:
+		case slices.Contains(owned, p.Pid), !all && p.Ppid == t.root && !t.claims(p):
 			return false
 		}
 		found = append(found, p)
@@ -188,29 +196,30 @@ func (t *Tree) below(list []table.Process, ours func(table.Process) bool) (found
 	return found
 }
 
+// has reports whether a process is among some that are known by their start.
+func has(some map[int]uint64, p table.Process) bool {
+	start, there := some[p.Pid]
+	return there && start == p.Start
+}
+
 // claims reports whether an orphan is this tree's and not that of another attempt
 // beside it: it was seen in the tree before, or is in a process group or session
 // of one that was, or has in its environment what only this tree was given. A process
 // of which none of this holds, such as a daemon with an environment of its own that
 // was not seen before its parent ended, is left alone.
 func (t *Tree) claims(p table.Process) bool {
-	if start, known := t.known[p.Pid]; known && start == p.Start {
-		return true
-	}
-	if t.group && p.Pgid == t.leader || t.own[p.Pgid] || t.own[p.Sid] {
-		return true
-	}
-	return len(t.marks) > 0 && !p.Dead && table.HasInEnvironment(p.Pid, t.marks)
+	return has(t.known, p) || t.group && p.Pgid == t.leader || t.own[p.Pgid] || t.own[p.Sid] ||
+		len(t.marks) > 0 && !p.Dead && table.HasInEnvironment(p.Pid, t.marks)
 }
 
 // remember notes a member, and the process group and session that it is in, where
 // these are not the program's.
 func (t *Tree) remember(p table.Process) {
 	t.known[p.Pid] = p.Start
-	if p.Pgid != t.homeGroup {
+	if group, _ := home(); p.Pgid != group {
 		t.own[p.Pgid] = true
 	}
-	if p.Sid != t.homeSession && p.Sid != 0 {
+	if isForeign(p) {
 		t.own[p.Sid] = true
 	}
 }
@@ -260,18 +269,13 @@ func (t *Tree) members() ([]table.Process, bool) {
 	}
 	if t.known == nil {
 		t.known, t.own = map[int]uint64{}, map[int]bool{}
-		t.homeGroup = unix.Getpgrp()
-		t.homeSession, _ = unix.Getsid(0)
 	}
-	for _, p := range t.descendants(list) {
+	for _, p := range t.below(list, !t.IsShared()) {
 		t.remember(p)
 	}
 	var alive []table.Process
 	for _, p := range list {
-		start, known := t.known[p.Pid]
-		ours := known && start == p.Start
-		ours = ours || p.Pid == t.leader && !t.reaped
-		ours = ours || t.group && !t.reaped && p.Pgid == t.leader
+		ours := has(t.known, p) || !t.reaped && (p.Pid == t.leader || t.group && p.Pgid == t.leader)
 		if ours && !p.Dead {
 			t.remember(p)
 			alive = append(alive, p)
@@ -345,7 +349,7 @@ func underAnother(alive []table.Process) map[int]bool {
 // that group that were not there before. What has a living parent becomes one
 // when that has ended.
 func (t *Tree) strays() (pids []int) {
-	if t.group || t.root != os.Getpid() || !t.reaped && !reap.HasEnded(t.leader) {
+	if t.group || t.root != os.Getpid() || !t.HasEnded() {
 		return nil
 	}
 	owners := reap.Owned()
@@ -390,12 +394,12 @@ func (t *Tree) signalBlindly(sig syscall.Signal, covered bool) int {
 }
 
 func (t *Tree) reportRefused(n int) {
-	switch n {
-	case 0:
-	case 1:
-		t.report("refused", "could not signal a process of the command: operation not permitted")
-	default:
-		t.report("refused", fmt.Sprintf("could not signal %d processes of the command: operation not permitted", n))
+	what := "a process"
+	if n > 1 {
+		what = fmt.Sprint(n, " processes")
+	}
+	if n > 0 {
+		t.report("could not signal " + what + " of the command: operation not permitted")
 	}
 }
 
@@ -406,12 +410,7 @@ func (t *Tree) alone() bool {
 	if t.root != os.Getpid() || len(t.before) > 0 || !t.listed || !reap.Adopting() || t.IsShared() {
 		return false
 	}
-	for _, pid := range reap.Owned() {
-		if pid != t.leader {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(reap.Owned(), func(pid int) bool { return pid != t.leader })
 }
 
 // alive reports whether anything of the tree lives.
@@ -424,10 +423,10 @@ func (t *Tree) alive() bool {
 	}
 	for range 2 { // see alone
 		alive, listed := t.members()
-		if !listed {
-			return !t.reaped && (!reap.HasEnded(t.leader) || t.group && reap.LivingGroup(t.leader)) || len(t.strays()) > 0
-		}
-		if len(alive) > 0 {
+		switch {
+		case !listed:
+			return !t.HasEnded() || !t.reaped && t.group && reap.LivingGroup(t.leader) || len(t.strays()) > 0
+		case len(alive) > 0:
 			return true
 		}
 	}
@@ -440,7 +439,7 @@ func (t *Tree) alive() bool {
 // waits for in any case. What it has ended is reaped by then.
 func (t *Tree) End(sig syscall.Signal, grace time.Duration, now <-chan struct{}) {
 	defer reap.Orphans()
-	if (t.reaped || reap.HasEnded(t.leader)) && !t.alive() {
+	if t.HasEnded() && !t.alive() {
 		return
 	}
 	t.asked, t.refusing = map[int]bool{}, map[int]bool{}
@@ -450,7 +449,7 @@ func (t *Tree) End(sig syscall.Signal, grace time.Duration, now <-chan struct{})
 	for p := (polling{begun: time.Now()}); ; {
 		found := len(t.asked)
 		left := t.signal(syscall.SIGKILL, nil)
-		if left == 0 && len(t.refusing) > 0 && (t.reaped || reap.HasEnded(t.leader)) {
+		if left == 0 && len(t.refusing) > 0 && t.HasEnded() {
 			return
 		}
 		if t.alone() {
@@ -469,8 +468,7 @@ func (t *Tree) End(sig syscall.Signal, grace time.Duration, now <-chan struct{})
 // ask gives the tree its chance to end by itself and reports whether it did.
 func (t *Tree) ask(sig syscall.Signal, grace time.Duration, now <-chan struct{}) bool {
 	begun := table.Now()
-	limit := time.NewTimer(grace)
-	defer limit.Stop()
+	limit := time.After(grace)
 	t.signal(sig, nil)
 	for p := (polling{begun: time.Now()}); t.alive(); {
 		reap.Orphans() // whole generations may pass until then
@@ -482,16 +480,13 @@ func (t *Tree) ask(sig syscall.Signal, grace time.Duration, now <-chan struct{})
 				return !t.asked[p.Pid] && !covered && p.Start < begun
 			})
 		}
-		look := time.NewTimer(p.pause())
 		select {
-		case <-limit.C:
-			look.Stop()
-			return false
+		case <-time.After(p.pause()):
+			continue
+		case <-limit:
 		case <-now:
-			look.Stop()
-			return false
-		case <-look.C:
 		}
+		return false
 	}
 	return true
 }

@@ -25,10 +25,11 @@ import (
 // Level is how much is written.
 type Level int
 
-// The levels: failures and the end; nothing; every start and wait as well.
+// The levels: errors of the program itself; failures and the end; every start and
+// wait as well.
 const (
-	Normal Level = iota
-	Quiet
+	Quiet Level = iota - 1
+	Normal
 	Verbose
 )
 
@@ -38,7 +39,7 @@ type Options struct {
 	Color bool
 	// Screen is the terminal that w writes to, nil where it is none.
 	Screen Screen
-	// Name returns what lines call the run, "" for nothing. nil is nothing.
+	// Name returns what lines call the run, "" for nothing.
 	Name func() string
 	// Timestamps puts the time before each line.
 	Timestamps bool
@@ -47,38 +48,22 @@ type Options struct {
 	Failed func(error)
 }
 
-// Screen is a terminal on which a line may be drawn and redrawn.
-type Screen interface {
-	// Width returns the columns, and 0 where nothing should be drawn now; Height
-	// the rows, 0 where they are not known.
-	Width() int
-	Height() int
-	// Status reports whether it may be shown beside what the command writes which
-	// attempt runs.
-	Status() bool
-	// Claim asks for the right to draw, and reports whether it was given: until
-	// Release no other run gets it.
-	Claim() bool
-	Release()
-}
-
 // Sink writes events for a person.
 type Sink struct {
 	options Options
 
-	writing sync.Mutex // a leaf: guards w against the countdown, and what follows
+	writing sync.Mutex // a leaf: guards w against Hide, and what follows
 	w       io.Writer
 	failed  bool
 	shown   string // what is drawn now, "" for nothing
-	undo    string // what takes it away
+	undo    string // what erases it
 	hidden  bool   // while the program is stopped
 
-	telling   sync.Mutex // guards what follows: a complaint may come at any time
-	claimed   bool       // the terminal is this run's to draw on
-	countdown *countdown
-	status    *status
-	finished  *event.AttemptFinished // the last one that failed, written with what follows it
-	policy    string                 // chosen by the command's name, written with the first failure
+	emitting sync.Mutex             // guards what follows: a complaint may come at any time
+	claimed  bool                   // the terminal is this run's to draw on
+	timer    *time.Timer            // redraws what is drawn
+	finished *event.AttemptFinished // the last one that failed, written with what follows it
+	policy   string                 // chosen by the command's name, written with the first failure
 }
 
 // New returns a sink that writes to w.
@@ -88,12 +73,14 @@ func New(w io.Writer, options Options) *Sink {
 
 // Emit writes one event.
 func (s *Sink) Emit(e event.Event) {
-	s.telling.Lock()
-	defer s.telling.Unlock()
+	s.emitting.Lock()
+	defer s.emitting.Unlock()
 	s.clear()
-	s.rehearsed(e)
+	if e, ok := e.(*event.AttemptFinished); ok && e.Result.Rehearsed {
+		s.line(faint, "%s", message.Rehearsal(e)) // at every level
+	}
 	if s.options.Level == Quiet {
-		s.ownTrouble(e)
+		s.ownFailure(e)
 		return
 	}
 	switch e := e.(type) {
@@ -101,7 +88,7 @@ func (s *Sink) Emit(e event.Event) {
 		s.policy = message.Unasked(e)
 	case *event.InitialWait:
 		s.detail("first try in %s", message.Duration(e.Wait))
-		s.startCountdown("first try", e.Wait)
+		s.countdown(e.Wait, func(left string) string { return "first try in " + left })
 	case *event.RetryScheduled:
 		s.failedAttempt(e)
 		if e.IgnoredHint != "" {
@@ -110,143 +97,51 @@ func (s *Sink) Emit(e event.Event) {
 		if e.NotYet {
 			s.detail("attempt %s succeeded; %s", message.Position(&e.Header), message.Next(&e.Wait, true))
 		}
-		s.startCountdown("next try", e.Jittered)
+		s.countdown(e.Jittered, func(left string) string { return "next try in " + left })
 	case *event.RetryWaited:
 		s.detail("waited %s (%s before jitter, %s after, %s slept)",
 			message.Duration(e.Slept), message.Duration(e.Delay), message.Duration(e.Jittered), message.Duration(e.Slept))
-	case *event.HookStarted, *event.HookFinished:
-		s.hook(e)
+	case *event.HookStarted:
+		s.failedAttempt(nil) // first, as the hook may write lines of its own
+		s.detail("%s starts", e.Hook)
+	case *event.HookFinished:
+		if e.Reason == "" {
+			s.detail("%s took %s", e.Hook, message.Duration(e.Duration))
+		} else {
+			s.line(warning, "%s failed after %s: %s", e.Hook, message.Duration(e.Duration), e.Reason)
+		}
 	case *event.StoreFailed:
 		s.line(warning, "the store %s: %s", e.Store, e.Reason)
-	case *event.SlotPending:
-		s.slot(e)
 	case *event.BreakerChanged:
 		s.detail("the breaker of %q was %s and is %s", e.Key, e.From, e.To)
 	case *event.RunFinished:
 		s.end(e)
 	default:
 		s.attempt(e)
-		s.target(e)
+		s.waiting(e)
 	}
 }
 
-// attempt writes events of attempts and their copies.
+// attempt writes events of attempts and their copies. A failure is kept until it is
+// known what follows it. Of a hedged attempt that is the last copy to end; the others
+// have a line in verbose mode.
 func (s *Sink) attempt(e event.Event) {
 	switch e := e.(type) {
 	case *event.AttemptStarted:
 		s.detail("attempt %s starts%s", trial(&e.Header, &e.Which), using(e.Use))
-		s.startStatus(e)
+		s.status(e)
 	case *event.AttemptFinished:
-		s.copyFinished(e)
-	case *event.AttemptCancelled, *event.GuardRefused:
-		s.copyEvent(e)
-	}
-}
-
-// target writes events of targets that are waited for.
-func (s *Sink) target(e event.Event) {
-	switch e := e.(type) {
-	case *event.TargetReady:
-		s.line(good, "%s", message.TargetReady(e))
-	case *event.TargetPending:
-		if s.options.Level == Verbose || !s.claim() {
-			s.line(faint, "waiting for %s", message.Pending(&e.Target))
+		s.finished = nil
+		if !e.Success {
+			s.finished = e
 		}
-	case *event.TargetsPending:
-		s.targets(e)
-	case *event.TargetFailed:
-		s.line(bad, "%s", message.TargetFailed(e))
-	}
-}
-
-// detail writes a line in verbose mode only.
-func (s *Sink) detail(format string, args ...any) {
-	if s.options.Level == Verbose {
-		s.line(faint, format, args...)
-	}
-}
-
-// hook writes the start and the end of a hook. The result of the attempt before it
-// comes first, as the hook may write lines of its own.
-func (s *Sink) hook(e event.Event) {
-	switch e := e.(type) {
-	case *event.HookStarted:
-		s.failedAttempt(nil)
-		s.detail("%s starts", e.Hook)
-	case *event.HookFinished:
-		if e.Reason == "" {
-			s.detail("%s took %s", e.Hook, message.Duration(e.Duration))
-			return
+		switch {
+		case !e.Hedged:
+		case e.Success:
+			s.detail("attempt %s succeeded after %s", trial(&e.Header, &e.Which), message.Duration(e.Result.Duration))
+		default:
+			s.detail("attempt %s failed after %s: %s", trial(&e.Header, &e.Which), message.Duration(e.Result.Duration), e.Reason)
 		}
-		s.line(warning, "%s failed after %s: %s", e.Hook, message.Duration(e.Duration), e.Reason)
-	}
-}
-
-// rehearsed writes a line about a pretended attempt, at every level.
-func (s *Sink) rehearsed(e event.Event) {
-	if e, ok := e.(*event.AttemptFinished); ok && e.Result.Rehearsed {
-		s.line(faint, "%s", message.Rehearsal(e))
-	}
-}
-
-// ownTrouble writes what is written under Quiet: that the program itself
-// failed, or had nothing to start. Without it a shell would have said that.
-func (s *Sink) ownTrouble(e event.Event) {
-	if e, ok := e.(*event.RunFinished); ok && e.Outcome != event.Succeeded && (e.Outcome == event.Failed || e.NotStarted) {
-		s.line(bad, "%s", e.Reason)
-	}
-}
-
-// Note writes a line that is no error, in verbose mode.
-func (s *Sink) Note(text string) {
-	s.telling.Lock()
-	defer s.telling.Unlock()
-	s.detail("%s", text)
-}
-
-// Say writes a line that is no error, unless the level is Quiet.
-func (s *Sink) Say(text string) {
-	s.telling.Lock()
-	defer s.telling.Unlock()
-	if s.options.Level != Quiet {
-		s.clear()
-		s.line(faint, "%s", text)
-	}
-}
-
-// Complain writes an error of the program itself, at every level.
-func (s *Sink) Complain(text string) {
-	s.telling.Lock()
-	defer s.telling.Unlock()
-	s.clear()
-	s.line(bad, "%s", text)
-}
-
-// Close erases the countdown, if one is running.
-func (s *Sink) Close(context.Context) error {
-	s.telling.Lock()
-	defer s.telling.Unlock()
-	s.clear()
-	return nil
-}
-
-// failedAttempt writes the last failed attempt and what follows it; next is nil
-// where nothing does.
-func (s *Sink) failedAttempt(next *event.RetryScheduled) {
-	e := s.finished
-	if e == nil {
-		return
-	}
-	s.finished = nil
-	title, text := message.Failure(e, next, s.options.Level == Verbose)
-	s.line(warning, "%s %s%s", title, text, s.policy)
-	s.policy = ""
-}
-
-// copyEvent writes the fate of a copy of a hedged attempt, where details are
-// asked for.
-func (s *Sink) copyEvent(e event.Event) {
-	switch e := e.(type) {
 	case *event.AttemptCancelled:
 		s.detail("attempt %s has lost and was ended after %s", trial(&e.Header, &e.Which), message.Duration(e.Result.Duration))
 	case *event.GuardRefused:
@@ -256,20 +151,77 @@ func (s *Sink) copyEvent(e event.Event) {
 	}
 }
 
-// copyFinished keeps a failure until it is known what follows it. Of a hedged
-// attempt that is the last copy to end; the others have a line in verbose mode.
-func (s *Sink) copyFinished(e *event.AttemptFinished) {
-	s.finished = nil
-	if !e.Success {
-		s.finished = e
+// waiting writes what is waited for: live on a terminal, elsewhere with a line now
+// and then.
+func (s *Sink) waiting(e event.Event) {
+	switch e := e.(type) {
+	case *event.TargetReady:
+		s.line(good, "%s", message.TargetReady(e))
+	case *event.TargetFailed:
+		s.line(bad, "%s", message.TargetFailed(e))
+	case *event.TargetPending:
+		if s.options.Level == Verbose || !s.claim() {
+			s.line(faint, "waiting for %s", message.Pending(&e.Target))
+		}
+	case *event.TargetsPending:
+		switch {
+		case s.claim():
+			s.targets(e)
+		case e.Beat:
+			s.line(faint, "%s", message.StillPending(e))
+		}
+	case *event.SlotPending:
+		if !s.claim() {
+			s.line(faint, "%s", message.SlotPending(e, message.Duration(e.Left.Round(time.Second))))
+			return
+		}
+		s.countdown(e.Left, func(left string) string { return message.Printable(message.SlotPending(e, left)) })
 	}
-	switch {
-	case s.options.Level != Verbose || !e.Hedged:
-	case e.Success:
-		s.line(faint, "attempt %s succeeded after %s", trial(&e.Header, &e.Which), message.Duration(e.Result.Duration))
-	default:
-		s.line(faint, "attempt %s failed after %s: %s", trial(&e.Header, &e.Which), message.Duration(e.Result.Duration), e.Reason)
+}
+
+// ownFailure writes what is written under Quiet: that the program itself
+// failed, or had nothing to start. Without it a shell would have said that.
+func (s *Sink) ownFailure(e event.Event) {
+	if e, ok := e.(*event.RunFinished); ok && e.Outcome != event.Succeeded && (e.Outcome == event.Failed || e.NotStarted) {
+		s.line(bad, "%s", e.Reason)
 	}
+}
+
+// Note writes a line that is no error, in verbose mode.
+func (s *Sink) Note(text string) { s.print(Verbose, faint, text) }
+
+// Say writes a line that is no error, unless the level is Quiet.
+func (s *Sink) Say(text string) { s.print(Normal, faint, text) }
+
+// Complain writes an error of the program itself, at every level.
+func (s *Sink) Complain(text string) { s.print(Quiet, bad, text) }
+
+func (s *Sink) print(least Level, shade color.Attribute, text string) {
+	s.emitting.Lock()
+	defer s.emitting.Unlock()
+	if s.options.Level >= least {
+		s.clear()
+		s.line(shade, "%s", text)
+	}
+}
+
+// Close erases what is drawn.
+func (s *Sink) Close(context.Context) error {
+	s.emitting.Lock()
+	defer s.emitting.Unlock()
+	s.clear()
+	return nil
+}
+
+// failedAttempt writes the last failed attempt and what follows it; next is nil
+// where nothing does.
+func (s *Sink) failedAttempt(next *event.RetryScheduled) {
+	if s.finished == nil {
+		return
+	}
+	title, text := message.Failure(s.finished, next, s.options.Level == Verbose)
+	s.line(warning, "%s %s%s", title, text, s.policy)
+	s.finished, s.policy = nil, ""
 }
 
 func (s *Sink) end(e *event.RunFinished) {
@@ -317,18 +269,16 @@ const (
 	faint   = color.Faint
 )
 
-// paint colours a row where the options ask for it. The library's own choice,
-// which follows standard output, does not count.
-func (s *Sink) paint(shade color.Attribute, row string) string {
-	c := color.New(shade)
-	if c.DisableColor(); s.options.Color {
-		c.EnableColor()
+// detail writes a line in verbose mode only.
+func (s *Sink) detail(format string, args ...any) {
+	if s.options.Level == Verbose {
+		s.line(faint, format, args...)
 	}
-	return c.Sprint(row)
 }
 
 // line writes one line, on a terminal as several that end at words. What came
-// from the command or the user is made to stay on it.
+// from the command or the user is made to stay on it. The colour library's own
+// choice, which follows standard output, does not count.
 func (s *Sink) line(shade color.Attribute, format string, args ...any) {
 	line := s.prefix() + message.Printable(fmt.Sprintf(format, args...))
 	if s.options.Timestamps {
@@ -338,22 +288,37 @@ func (s *Sink) line(shade color.Attribute, format string, args ...any) {
 	if s.options.Screen != nil {
 		width = s.options.Screen.Width()
 	}
+	c := color.New(shade)
+	if c.DisableColor(); s.options.Color {
+		c.EnableColor()
+	}
 	var b strings.Builder
 	for _, row := range wrap(line, width) {
-		b.WriteString(s.paint(shade, row) + "\n")
+		b.WriteString(c.Sprint(row) + "\n")
 	}
-	s.write(b.String())
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	s.put(b.String())
 }
 
 // prefix begins every line. It names the run where it was given a name, or others
 // write to the same terminal.
 func (s *Sink) prefix() string {
-	if s.options.Name != nil {
-		if name := s.options.Name(); name != "" {
-			return "retry[" + message.Printable(name) + "]: "
-		}
+	if name := s.options.Name(); name != "" {
+		return "retry[" + message.Printable(name) + "]: "
 	}
 	return "retry: "
+}
+
+// put writes; s.writing is held.
+func (s *Sink) put(text string) {
+	if text == "" {
+		return
+	}
+	if _, err := io.WriteString(s.w, text); err != nil && !s.failed && s.options.Failed != nil {
+		s.failed = true
+		s.options.Failed(err)
+	}
 }
 
 // indent stands before what follows on further rows.
@@ -395,21 +360,4 @@ func columnsOf(r rune) int {
 		return 2
 	}
 	return 1
-}
-
-func (s *Sink) write(text string) {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	s.put(text)
-}
-
-// put writes; s.writing is held.
-func (s *Sink) put(text string) {
-	if text == "" {
-		return
-	}
-	if _, err := io.WriteString(s.w, text); err != nil && !s.failed && s.options.Failed != nil {
-		s.failed = true
-		s.options.Failed(err)
-	}
 }

@@ -1,0 +1,253 @@
+package human
+
+// This file draws on a terminal: the countdown of a wait and the targets that are
+// waited for, on the current line, and which attempt runs, on the last row. Whatever
+// is drawn is redrawn in place by a timer, and erased before anything else is written.
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/message"
+)
+
+// Screen is a terminal on which a line may be drawn and redrawn.
+type Screen interface {
+	// Width returns the columns, and 0 where nothing should be drawn now; Height
+	// the rows, 0 where they are not known.
+	Width() int
+	Height() int
+	// Status reports whether it may be shown beside what the command writes which
+	// attempt runs.
+	Status() bool
+	// Claim asks for the right to draw, and reports whether it was given: until
+	// Release no other run gets it.
+	Claim() bool
+	Release()
+}
+
+// claim reports whether a line can be redrawn now: the terminal is to be seen, and
+// no other run draws on it.
+func (s *Sink) claim() bool {
+	if s.options.Screen != nil && !s.claimed && s.options.Screen.Width() > 0 {
+		s.claimed = s.options.Screen.Claim()
+	}
+	return s.claimed
+}
+
+// draw has a function draw after a time. It returns when it is to draw again, 0 for
+// never. Without a terminal nothing is drawn, so that a sleeping program never wakes up.
+func (s *Sink) draw(after time.Duration, redraw func() time.Duration) {
+	var timer *time.Timer
+	timer = time.AfterFunc(after, func() {
+		s.emitting.Lock()
+		defer s.emitting.Unlock()
+		if s.timer != timer {
+			return
+		}
+		if next := redraw(); next > 0 {
+			timer.Reset(next)
+		}
+	})
+	s.timer = timer
+}
+
+// clear erases whatever is drawn, and lets another run draw.
+func (s *Sink) clear() {
+	if s.timer != nil {
+		s.timer.Stop()
+		s.timer = nil
+	}
+	s.show("", "")
+	if s.claimed {
+		s.claimed = false
+		s.options.Screen.Release()
+	}
+}
+
+// show writes what draws something, and keeps it and what erases it, for when the
+// program is stopped. An empty drawing erases the last one.
+func (s *Sink) show(drawing, undo string) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	written := drawing
+	if drawing == "" {
+		written = s.undo
+	}
+	if s.shown, s.undo = drawing, undo; !s.hidden {
+		s.put(written)
+	}
+}
+
+// erase clears what was drawn from the first column on (ECMA-48, ED and EL).
+// The cursor waits in that column, so that this holds where a narrower terminal
+// has folded the line.
+const erase = "\x1b[J\r\x1b[K"
+
+// countdown draws a text with the time that is left of a wait.
+func (s *Sink) countdown(wait time.Duration, text func(left string) string) {
+	if wait <= 0 || !s.claim() {
+		return
+	}
+	prefix, end := s.prefix(), time.Now().Add(wait)
+	redraw := func() time.Duration {
+		left := time.Until(end)
+		if left <= 0 {
+			return 0
+		}
+		s.overwrite(prefix + text(remaining(left)))
+		return untilChange(left)
+	}
+	s.draw(redraw(), redraw)
+}
+
+// targets draws the targets that are waited for, behind the time that is left, since
+// the end of a long line is cut.
+func (s *Sink) targets(e *event.TargetsPending) {
+	var texts []string
+	for i := range e.Pending {
+		texts = append(texts, message.Pending(&e.Pending[i]))
+	}
+	text := message.Printable(strings.Join(texts, "; "))
+	if !e.Limited {
+		s.overwrite(s.prefix() + "waiting for " + text)
+		return
+	}
+	s.countdown(e.Left, func(left string) string { return "waiting (" + left + " left) for " + text })
+}
+
+// overwrite writes text over what stood there, on the rows below too: a terminal that
+// has become narrower has folded it. It is cut to one column less than the
+// terminal has, since a line that wraps cannot be erased.
+func (s *Sink) overwrite(text string) {
+	if width := s.options.Screen.Width(); width > 0 {
+		s.show(erase+fit(text, width-1)+"\r", erase)
+	}
+}
+
+// fit cuts text to so many columns.
+func fit(text string, columns int) string {
+	for i, r := range text {
+		if columns -= columnsOf(r); columns < 0 {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// step is how often the countdown changes: tenths of a second in the last ten
+// seconds, seconds before.
+func step(left time.Duration) time.Duration {
+	if left <= 10*time.Second {
+		return 100 * time.Millisecond
+	}
+	return time.Second
+}
+
+// remaining rounds up, so that the countdown never shows 0 while it waits.
+func remaining(left time.Duration) string {
+	unit := step(left)
+	left = (left + unit - 1) / unit * unit
+	text := left.String()
+	if unit < time.Second && !strings.Contains(text, ".") && left >= time.Second {
+		text = strings.TrimSuffix(text, "s") + ".0s"
+	}
+	return text
+}
+
+// untilChange is the time after which remaining shows another text.
+func untilChange(left time.Duration) time.Duration {
+	unit := step(left)
+	if rest := left % unit; rest > 0 {
+		return rest
+	}
+	return unit
+}
+
+// statusAfter is how long an attempt runs before it is shown (docs/logs.md),
+// statusLook how often the size of the terminal is looked at.
+const (
+	statusAfter = time.Second
+	statusLook  = 200 * time.Millisecond
+)
+
+// leastHeight is the lowest terminal that has a row to spare.
+const leastHeight = 4
+
+// The cursor's place is saved and restored (DECSC, DECRC), since setting the
+// margins (DECSTBM) moves it. A step down and up again makes room on the last row
+// (IND, RI). What is behind the cursor is the row and nothing else.
+const (
+	makeRoom      = "\x1bD\x1bM"
+	saveCursor    = "\x1b7"
+	restoreCursor = "\x1b8"
+	giveBack      = saveCursor + "\x1b[r" + restoreCursor + "\x1b[J"
+)
+
+// status shows the attempt when it has run for a while, and at once where attempts
+// are counted. The command writes when it likes, so the terminal's last row is set
+// apart: what the command writes scrolls above it, as in the margins that apt sets for
+// its progress. Where the command has taken the screen, the row is given back.
+func (s *Sink) status(e *event.AttemptStarted) {
+	if s.options.Screen == nil {
+		return
+	}
+	text := "attempt " + message.Position(&e.Header) + " runs"
+	if e.Timeout > 0 {
+		text += ", for " + message.Limit(e.Timeout) + " at most"
+	}
+	if e.Repeats {
+		text = fmt.Sprintf("%s, %d failed", message.Position(&e.Header), e.Failed)
+	}
+	var drawnWidth, drawnHeight int
+	redraw := func() time.Duration {
+		if !s.options.Screen.Status() {
+			s.clear()
+			return 0
+		}
+		width, height := s.options.Screen.Width(), s.options.Screen.Height()
+		if width == drawnWidth && height == drawnHeight || width < leastWidth || height < leastHeight || !s.claim() {
+			return statusLook
+		}
+		if drawnWidth > 0 {
+			s.show("", "")
+		}
+		drawnWidth, drawnHeight = width, height
+		s.show(makeRoom+saveCursor+fmt.Sprintf("\x1b[1;%dr\x1b[%d;1H", height-1, height)+fit(s.prefix()+text, width-1)+restoreCursor, giveBack)
+		return statusLook
+	}
+	after := statusAfter
+	if e.Repeats {
+		after = redraw()
+	}
+	if after > 0 {
+		s.draw(after, redraw)
+	}
+}
+
+// Hide erases what is drawn, since the program is about to be stopped. It waits for a
+// write for at most hideLimit: that of a stopped terminal does not end.
+func (s *Sink) Hide() {
+	for end := time.Now().Add(hideLimit); !s.writing.TryLock(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			return
+		}
+	}
+	defer s.writing.Unlock()
+	s.hidden = true
+	s.put(s.undo)
+}
+
+const hideLimit = 50 * time.Millisecond
+
+// Unhide draws it again.
+func (s *Sink) Unhide() {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if s.hidden && s.options.Screen.Width() > 0 {
+		s.put(s.shown)
+	}
+	s.hidden = false
+}

@@ -3,6 +3,7 @@ package cli
 // This file keeps a run as a letter (docs/letters.md).
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -25,8 +26,7 @@ import (
 	"github.com/retrysh/retry/engine/text"
 )
 
-// keeper keeps one run. It is an engine.Letters, and a sink that sees when the run
-// failed.
+// keeper keeps one run. It is an engine.Letters, and a sink.
 type keeper struct {
 	o      *option.Options
 	out    *output
@@ -48,7 +48,7 @@ func keepsLetters(o *option.Options) bool {
 	return o.Letters.Dir != "off" && !o.Exec && len(o.Command) > 0
 }
 
-// captureTails has both outputs captured for a letter, each where it is no terminal.
+// captureTails captures each output for a letter, unless it is a terminal.
 func captureTails(o *option.Options) {
 	if keepsLetters(o) {
 		r := &o.Policy.Rules
@@ -56,8 +56,8 @@ func captureTails(o *option.Options) {
 	}
 }
 
-// keepLetters has the run of e kept, or taken from its letter. A directory is taken
-// against the working directory now.
+// keepLetters sets up what keeps the run of e as a letter, or runs the letter r. A
+// relative directory is resolved now.
 func keepLetters(o *option.Options, r *redriven, e *engine.Engine, runner *proc.Runner, out *output) {
 	k := &keeper{o: o, e: e, runner: runner, out: out}
 	switch {
@@ -77,7 +77,7 @@ func keepLetters(o *option.Options, r *redriven, e *engine.Engine, runner *proc.
 	}
 }
 
-// Emit notes when the run failed, and prints at its end where the letter is.
+// Emit records when the run failed, and prints at its end where the letter is.
 func (k *keeper) Emit(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.AttemptFinished:
@@ -96,7 +96,7 @@ func (k *keeper) Emit(ev event.Event) {
 	}
 }
 
-// Close has nothing to do.
+// Close does nothing.
 func (k *keeper) Close(context.Context) error { return nil }
 
 // Park keeps a run in place of a long wait.
@@ -155,17 +155,16 @@ func (k *keeper) letter(l *engine.Letter, outcome string) *queue.Letter {
 	if now := time.Now(); k.first.IsZero() { // nothing ran
 		k.first, k.last = now, now
 	}
-	id := &k.e.Identity
-	name := k.e.About.Name
-	if name == "" {
-		name = engine.NameOf(k.o.Command)
+	id, policy := &k.e.Identity, map[string][]queue.Text{}
+	for flag, values := range option.Kept(k.o.Settings) {
+		policy[flag] = queue.Texts(values)
 	}
+	name := cmp.Or(k.e.About.Name, engine.NameOf(k.o.Command))
 	host, _ := os.Hostname()
 	letter := &queue.Letter{
 		Version: queue.Version, ID: queue.NewID(k.first, id.RunID), IdempotencyKey: queue.Text(id.Key), Name: queue.Text(name),
-		Command: queue.Texts(k.o.Command), Cwd: queue.Text(k.cwd), Umask: fmt.Sprintf("%04o", umask()), Policy: kept(k.o.Settings),
+		Command: queue.Texts(k.o.Command), Cwd: queue.Text(k.cwd), Umask: fmt.Sprintf("%04o", umask()), Policy: policy,
 		FirstFailedAt: text.Time{Time: k.first}, Count: 1, Host: queue.Text(host), User: queue.Text(userName()),
-		EnvNames: []queue.Text{},
 	}
 	letter.Env, letter.EnvNames = keptVariables(id.Environ, k.o.Letters.Env)
 	k.describe(letter, l, outcome)
@@ -203,18 +202,8 @@ func (k *keeper) describe(letter *queue.Letter, l *engine.Letter, outcome string
 	}
 }
 
-// kept are the settings of the run as a letter has them.
-func kept(settings []option.Setting) map[string][]queue.Text {
-	policy := map[string][]queue.Text{}
-	for name, values := range option.Kept(settings) {
-		policy[name] = queue.Texts(values)
-	}
-	return policy
-}
-
 // keptVariables are the variables whose values a letter keeps, and the names of the
-// others: secrets change, and do not belong in files. What the program sets for a
-// command is in neither.
+// others, which may be secrets. What the program sets for a command is in neither.
 func keptVariables(environ, more []string) (env map[string]queue.Text, names []queue.Text) {
 	keep := append([]string{"PATH", "LANG", "LC_*", "TZ"}, more...)
 	env, names = map[string]queue.Text{}, []queue.Text{}
@@ -255,8 +244,8 @@ type redriven struct {
 	pipe   *os.File // the redriver reads the result from it
 }
 
-// replace keeps the last failure, or the wait, in the run's own letter. One that was
-// refused stays as it was.
+// replace writes the last failure, or the wait, to the run's letter. The letter of a run
+// that was refused stays as it was.
 func (r *redriven) replace(_ context.Context, l *engine.Letter, outcome string) string {
 	if l.Decision.Outcome == event.Refused {
 		return r.before.ID
@@ -274,7 +263,7 @@ func (r *redriven) replace(_ context.Context, l *engine.Letter, outcome string) 
 	return changed.ID
 }
 
-// Emit notes how the run ends.
+// Emit records how the run ends.
 func (r *redriven) Emit(ev event.Event) {
 	r.keeper.Emit(ev)
 	end, ok := ev.(*event.RunFinished)
@@ -292,8 +281,11 @@ func (r *redriven) Emit(ev event.Event) {
 		err = r.claim.Remove()
 	case end.Outcome == event.Parked:
 		r.result.Result, r.result.Reason = letters.Parked, "until "+end.DueAt.Format(time.DateTime)
-	case end.Outcome == event.Cancelled, end.Outcome == event.Refused, end.Outcome == event.Failed:
-		r.result.Result = map[event.Outcome]string{event.Cancelled: letters.Cancelled, event.Refused: letters.Refused, event.Failed: letters.Failed}[end.Outcome]
+	case end.Outcome == event.Cancelled, end.Outcome == event.Refused:
+		r.result.Result = string(end.Outcome)
+		err = r.claim.Replace(r.before, nil)
+	case end.Outcome == event.Failed:
+		r.result.Result = letters.Failed
 		err = r.claim.Replace(r.before, nil)
 	default:
 		r.result.Result = letters.Failed
@@ -302,16 +294,16 @@ func (r *redriven) Emit(ev event.Event) {
 			d := &engine.Decision{Reason: end.Reason, Verdict: end.Verdict, Rule: end.Rule, Why: end.Why, End: engine.End{Code: end.ExitCode}}
 			r.replace(context.Background(), &engine.Letter{Decision: d, Attempts: end.Attempts, Evidence: &engine.Evidence{}}, string(end.Outcome))
 		}
-		r.tellMissing()
+		r.printMissing()
 	}
 	if err != nil {
 		r.out.complain("the letter %s stays as it is: %v", r.before.ID, err)
 	}
 }
 
-// tellMissing names the variables that were set when the run first failed and are
-// not now.
-func (r *redriven) tellMissing() {
+// printMissing prints the variables that were set when the run first failed and are
+// not set now.
+func (r *redriven) printMissing() {
 	var missing []string
 	for _, name := range queue.Strings(r.before.EnvNames) {
 		if !slices.ContainsFunc(r.e.Identity.Environ, func(entry string) bool { return strings.HasPrefix(entry, name+"=") }) {
@@ -323,7 +315,7 @@ func (r *redriven) tellMissing() {
 	}
 }
 
-// resume makes the engine take up a parked run, or run what was given up once more.
+// resume makes the engine continue a parked run, or run again what was given up.
 func (r *redriven) resume(now time.Time) {
 	e, l := r.e, r.before
 	e.Identity.Key, e.About.Name, e.About.Letter = string(l.IdempotencyKey), string(l.Name), l.ID

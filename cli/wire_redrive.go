@@ -187,15 +187,32 @@ func (r *redriven) prepare(l *option.Redrive, id, stamp, dir string) (*option.Op
 		return nil, err
 	case e.Stamp != stamp:
 		return nil, fmt.Errorf("%w: another redriver has run it", queue.ErrGone)
-	case !e.Usable():
-		return nil, fmt.Errorf("the letter is left as it is: %w", e.Problem)
 	}
 	r.before = e.Letter
+	var o *option.Options
+	if err = e.Problem; err == nil {
+		o, err = options(l, e.Letter)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the letter is left as it is: %w", err)
+	}
+	o.Letters.Dir = d.Path()
 	letter := *e.Letter
+	letter.Redrives++
+	if err := r.claim.Replace(&letter, nil); err != nil {
+		return nil, fmt.Errorf("the letter cannot be written, so it is not run: %w", err)
+	}
 	r.letter = &letter
-	if s := &letter.Stdin; s.Present {
-		if err := s.CheckInput(os.Stdin); err != nil {
-			return nil, fmt.Errorf("the letter is left as it is: %w", err)
+	mask, _ := strconv.ParseUint(letter.Umask, 8, 16) // it was checked
+	setUmask(int(mask))
+	return o, nil
+}
+
+// options are those of a letter's run. They set its working directory and variables.
+func options(l *option.Redrive, letter *queue.Letter) (*option.Options, error) {
+	if letter.Stdin.Present {
+		if err := letter.Stdin.CheckInput(os.Stdin); err != nil {
+			return nil, err
 		}
 	}
 	policy := map[string][]string{}
@@ -203,25 +220,15 @@ func (r *redriven) prepare(l *option.Redrive, id, stamp, dir string) (*option.Op
 		policy[name] = queue.Strings(values)
 	}
 	o, err := l.Options(policy, queue.Strings(letter.Command))
-	if err != nil {
-		return nil, fmt.Errorf("the letter is left as it is: %w", err)
-	}
-	o.Letters.Dir = d.Path()
-	if err := os.Chdir(string(letter.Cwd)); err != nil {
-		return nil, fmt.Errorf("the letter is left as it is: %w", err)
+	if err == nil {
+		err = os.Chdir(string(letter.Cwd))
 	}
 	for name, value := range letter.Env {
-		if err := os.Setenv(name, string(value)); err != nil {
-			return nil, err
+		if err == nil {
+			err = os.Setenv(name, string(value))
 		}
 	}
-	letter.Redrives++
-	if err := r.claim.Replace(r.letter, nil); err != nil {
-		return nil, fmt.Errorf("the letter cannot be written, so it is not run: %w", err)
-	}
-	mask, _ := strconv.ParseUint(letter.Umask, 8, 16) // it was checked
-	setUmask(int(mask))
-	return o, nil
+	return o, err
 }
 
 // report sends the result of the letter to the redriver, which may have ended.

@@ -1,8 +1,8 @@
 // Package letters is the modes that show, run again and remove dead letters
 // (docs/letters.md): --letters, --redrive and --discard.
 //
-// It selects and prints; the run of a letter is a process of its own, which the
-// caller starts. It never writes a letter, but removes those of --discard.
+// It selects letters, prints them, and removes those of --discard. The caller starts
+// the run of a letter, which is a process of its own.
 package letters
 
 import (
@@ -48,8 +48,7 @@ func Path(value string) (string, error) {
 	return path, nil
 }
 
-// list opens the directory, which is nil where there is none yet, and lists what
-// is in it.
+// list opens the directory and lists its letters. d is nil where it does not exist.
 func list(value string) (d *queue.Dir, all []*queue.Entry, path string, err error) {
 	if path, err = Path(value); err != nil {
 		return nil, nil, "", err
@@ -211,7 +210,6 @@ func discard(d *queue.Dir, e *queue.Entry) error {
 	return claim.Remove()
 }
 
-// view is how letters are shown.
 type view struct {
 	d      *queue.Dir
 	limit  int // of redrives, from where on a letter is poison
@@ -247,10 +245,9 @@ func (v *view) json(w io.Writer, path string, chosen []*queue.Entry) error {
 	return text.WriteJSON(w, map[string]any{"letters": shown, "dir": path, "problems": problems})
 }
 
-// masked are the words of the command as they are shown.
+// masked is the command as it is shown.
 func masked(e *queue.Entry) []string { return text.MaskedArgs(queue.Strings(e.Letter.Command)) }
 
-// rows is the table of letters.
 func (v *view) rows(chosen []*queue.Entry) [][]string {
 	rows := [][]string{{"ID", "STATUS", "AGE", "DUE", "COUNT", "REDRIVES", "COMMAND", "LAST FAILURE"}}
 	for _, e := range chosen {
@@ -271,7 +268,6 @@ func (v *view) rows(chosen []*queue.Entry) [][]string {
 	return rows
 }
 
-// due says when a parked run goes on.
 func (v *view) due(l *queue.Letter) string {
 	switch {
 	case !l.Parked():
@@ -282,7 +278,7 @@ func (v *view) due(l *queue.Letter) string {
 	return "in " + ago(l.DueAt.Sub(v.now))
 }
 
-// ago is a time in the greatest unit that it has one of.
+// ago is a duration in its greatest unit that is at least 2.
 func ago(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch d = max(d, 0); {

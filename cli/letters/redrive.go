@@ -40,8 +40,8 @@ type Result struct {
 
 // Runner runs letters.
 type Runner interface {
-	// Run runs a letter in a process of its own and waits for it. Its standard
-	// input is stdin, nil for none. Of the result, id and command need not be set.
+	// Run runs a letter in a process and waits for it. stdin is nil for none. The
+	// caller sets the id and the command of the result.
 	Run(e *queue.Entry, stdin *os.File) Result
 	// Sleep waits for d, and reports whether a signal has asked for the end.
 	Sleep(d time.Duration) (ended bool)
@@ -55,8 +55,7 @@ type RedriveFlags struct {
 	Words      []string `arg:"" optional:""`
 }
 
-// Redriving is one use of --redrive: its flags, and those of a run that say where
-// letters are and how to speak.
+// Redriving is one use of --redrive: its own flags, and some flags of a run.
 type Redriving struct {
 	mode.Call
 	RedriveFlags
@@ -173,7 +172,6 @@ func (r *Redriving) print(result *Result) {
 // longestCommand is how much of a command a line has, in characters.
 const longestCommand = 100
 
-// sum prints how many letters had each result.
 func (r *Redriving) sum() {
 	if len(r.results) == 0 || r.Quiet || r.DryRun {
 		return

@@ -73,7 +73,6 @@ func (f *Flags) guards(s Store) ([]guard.Status, error) {
 	return known, nil
 }
 
-// guardRows is the table of guards.
 func guardRows(all []guard.Status, now time.Time) [][]string {
 	table := [][]string{{"KEY", "BREAKER", "BUDGET", "TOKENS", "SLOTS", "LAST ATTEMPTS"}}
 	for i := range all {

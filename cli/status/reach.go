@@ -22,7 +22,6 @@ type ReachFlags struct {
 	IDs []string `arg:"" optional:"" name:"id"`
 }
 
-// result is what came of one ID.
 type result struct {
 	ID     string `json:"id"`
 	RunID  string `json:"run_id"` // "" where it names no run

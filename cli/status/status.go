@@ -1,8 +1,8 @@
 // Package status is the modes that look at runs from outside (docs/status.md) and
 // reach them: --status, --wake, --cancel and --reset.
 //
-// It selects and prints. What is known of a run is read by package registry; the
-// caller says how a process is signalled and how a store is opened.
+// It selects and prints what package registry reads. The caller provides the means to
+// signal a process and to open a store.
 package status
 
 import (
@@ -37,7 +37,6 @@ func matches(e *registry.Entry, word string) bool {
 	return word == e.Name && word != "" || len(word) >= leastID && strings.HasPrefix(e.RunID, strings.ToLower(word))
 }
 
-// list returns the records of the user.
 func list() []*registry.Entry { return registry.List(registry.Places(os.LookupEnv)) }
 
 // Flags is the grammar of --status.
@@ -60,7 +59,6 @@ type shown struct {
 	guards []guard.Status
 }
 
-// lives reports whether one of the runs does.
 func (s *shown) lives() bool { return slices.ContainsFunc(s.runs, (*registry.Entry).Lives) }
 
 // Show is --status.
@@ -101,8 +99,8 @@ type view struct {
 	store Store // nil where no guards are asked for
 }
 
-// look finds what is asked for. before is what was seen already: of its runs the
-// lost ones stay, and its guards where the store cannot be used now.
+// look finds what is asked for. Of what was seen before, lost runs stay, and the guards
+// where the store cannot be used now.
 func (v *view) look(before *shown) (s *shown, err error) {
 	s = &shown{runs: list()}
 	if len(v.IDs) > 0 {
@@ -155,7 +153,7 @@ func noRun(word string) string {
 	return fmt.Sprintf("no run has the name %q or an id that begins with it", word)
 }
 
-// useUp removes the records of lost runs that were shown.
+// useUp removes the records of the lost runs that were shown.
 func useUp(s *shown) {
 	for _, e := range s.runs {
 		if !e.Lives() {
@@ -253,8 +251,8 @@ func (v *view) watch() int {
 	}
 }
 
-// fit cuts a frame to the height of the terminal: what has scrolled away cannot be
-// drawn anew.
+// fit cuts a frame to the height of the terminal: lines that have scrolled away cannot be
+// drawn again.
 func fit(frame []byte, c *mode.Call) []byte {
 	_, height, err := term.GetSize(int(c.Stdout.Fd()))
 	if err != nil || height < 2 {

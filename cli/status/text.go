@@ -13,7 +13,6 @@ import (
 	"github.com/retrysh/retry/engine/text"
 )
 
-// rows is the table of runs, a line each.
 func rows(runs []*registry.Entry, now time.Time) [][]string {
 	table := [][]string{{"ID", "NAME", "STATUS", "ATTEMPT", "NEXT IN", "SINCE", "LAST FAILURE"}}
 	for _, e := range runs {
@@ -60,7 +59,6 @@ func show[T any](p *T) string {
 	return fmt.Sprint(*p)
 }
 
-// details is all of one run.
 func details(e *registry.Entry, now time.Time) [][]string {
 	record, signals, depth := "", "", ""
 	if e.Unreadable {

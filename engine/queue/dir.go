@@ -47,9 +47,8 @@ const (
 // Dir is a directory of letters.
 type Dir struct{ path string }
 
-// Open returns the directory, which has to belong to the user alone. A relative
-// path is resolved now. With create, a directory that does not exist is made;
-// otherwise the error is fs.ErrNotExist.
+// Open returns a directory, which has to belong to the user alone. With create, it is
+// made where it is missing; otherwise the error is fs.ErrNotExist.
 func Open(path string, create bool) (*Dir, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -72,7 +71,6 @@ func mkdir(path string, mode fs.FileMode) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// Path is where the directory is.
 func (d *Dir) Path() string { return d.path }
 
 // in is the path of a file of a letter, "" for the letter's own.
@@ -141,8 +139,8 @@ func (d *Dir) read(id string) Entry {
 	return e
 }
 
-// fill reads the letter of an entry. No link is followed, and no file that belongs to
-// another user, or that others may write, is read.
+// fill reads the letter of an entry, but no link, and no file that belongs to another
+// user or that others may write.
 func (d *Dir) fill(e *Entry) error {
 	info, err := own(d.in(e.ID, ""), fs.ModeDir)
 	for _, name := range [...]string{stdinFile, stdoutTail, stderrTail, letterFile} {
@@ -159,7 +157,7 @@ func (d *Dir) fill(e *Entry) error {
 	if err != nil {
 		return err
 	}
-	// Two changes within the resolution of a file's time have one time.
+	// Two changes may be within the resolution of a file's time.
 	e.Stamp = fmt.Sprintf("%d %x", info.ModTime().UnixNano(), sha256.Sum256(data))
 	if e.Letter, err = Decode(e.ID, data); err != nil || !e.Letter.Stdin.Present {
 		return err
@@ -224,8 +222,7 @@ func stdinOf(n int64, hash hash.Hash) Stdin {
 	return Stdin{Present: true, Bytes: n, SHA256: hex.EncodeToString(hash.Sum(nil))}
 }
 
-// CheckInput reads an input to its end, and says where it is not the one that
-// was kept.
+// CheckInput reads an input to its end. It is an error if it is not the one that was kept.
 func (s *Stdin) CheckInput(f io.ReadSeeker) error {
 	hash := sha256.New()
 	n, err := io.Copy(hash, f)
@@ -238,5 +235,5 @@ func (s *Stdin) CheckInput(f io.ReadSeeker) error {
 	return err
 }
 
-// Seen reports whether what the entry was listed with is still what is there.
+// Seen reports whether the letter is as it was when it was listed.
 func (d *Dir) Seen(e *Entry) bool { return d.read(e.ID).Stamp == e.Stamp }

@@ -1,12 +1,11 @@
 // Package queue keeps letters: runs that were given up, and runs that are parked
 // until their next wait ends, so that they can be run again (docs/letters.md).
 //
-// A letter is a directory whose letter.json holds the run, beside it the whole
-// standard input and the last part of each output. The package encodes letters,
-// selects them, and keeps their directory. Every change is written to other names
-// and renamed, so that a reader sees a whole letter or none, also after a writer
-// was killed. Each letter has a lock, which the command of a redriven letter
-// inherits. The package never runs a command and never reads the clock.
+// A letter is a directory with the run in letter.json, the whole standard input and
+// the last part of each output. Every change is written to other names and renamed, so
+// that a reader sees a whole letter or none, also after a writer was killed. Each
+// letter has a lock, which the command of a redriven letter inherits. The package never
+// runs a command and never reads the clock.
 package queue
 
 import (
@@ -29,7 +28,7 @@ import (
 // Version is the format of letter.json that this program reads and writes.
 const Version = 1
 
-// outcomes are those of the runs that are kept.
+// The outcomes of the runs that are kept.
 const (
 	parked   = "parked"
 	outcomes = "exhausted stopped deadline refused " + parked
@@ -77,7 +76,7 @@ type Schedule struct {
 	Step       int   `json:"step"`
 	PreviousMs int64 `json:"previous_ms"`
 	WaitMs     int64 `json:"wait_ms"`
-	// Rotation is where each list of --rotate stands, by name.
+	// Rotation is the position in each list of --rotate, by name.
 	Rotation map[string]rotate.Standing `json:"rotation,omitempty"`
 }
 
@@ -88,11 +87,9 @@ type Stdin struct {
 	SHA256  string `json:"sha256"` // hexadecimal, "" where none is kept
 }
 
-// Text is a string that need not be UTF-8: what is not is written
-// {"base64": "..."}.
+// Text is a string. One that is not UTF-8 is written {"base64": "..."}.
 type Text string
 
-// MarshalJSON writes t.
 func (t Text) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	if utf8.ValidString(string(t)) {
@@ -103,7 +100,6 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
 func (t *Text) UnmarshalJSON(b []byte) error {
 	if len(b) == 0 || b[0] != '{' {
 		return json.Unmarshal(b, (*string)(t))
@@ -152,8 +148,7 @@ func isID(name string) bool {
 	return err == nil
 }
 
-// Encode returns the content of letter.json, with <, > and & as they are: a person
-// reads letters, too.
+// Encode returns the content of letter.json, for a person to read as well.
 func (l *Letter) Encode() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -219,14 +214,13 @@ func (l *Letter) check(id string) error {
 // Parked reports whether the run waits, and has not given up.
 func (l *Letter) Parked() bool { return l.Outcome == parked }
 
-// Due reports whether a parked run goes on now: its wait is over, or the clock
-// was set back.
+// Due reports whether the wait of a parked run is over, or the clock was set back.
 func (l *Letter) Due(now time.Time) bool {
 	return l.Parked() && l.DueAt != nil && (!now.Before(l.DueAt.Time) || now.Before(l.LastFailedAt.Time))
 }
 
-// Status is what becomes of a letter: poison where it was redriven as often as
-// limit says (0: no limit), else parked or failed.
+// Status is poison for a letter that was redriven limit times (0: no limit), else
+// parked or failed.
 func (l *Letter) Status(limit int) string {
 	switch {
 	case limit > 0 && l.Redrives >= limit:
@@ -237,15 +231,13 @@ func (l *Letter) Status(limit int) string {
 	return "failed"
 }
 
-// sameWork reports whether two runs with a given idempotency key are one piece of
-// work.
+// sameWork reports whether two runs with a given idempotency key do the same work.
 func (l *Letter) sameWork(other *Letter) bool {
 	return l.IdempotencyKey == other.IdempotencyKey && slices.Equal(l.Command, other.Command) &&
 		l.Cwd == other.Cwd && l.Stdin == other.Stdin
 }
 
-// join makes l, the letter of a new run, that of the work that already has a
-// letter.
+// join makes l, the letter of a new run, replace the one of the same work.
 func (l *Letter) join(old *Letter) {
 	l.ID, l.FirstFailedAt, l.Redrives, l.Count = old.ID, old.FirstFailedAt, old.Redrives, old.Count+1
 }

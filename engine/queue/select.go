@@ -1,6 +1,6 @@
 package queue
 
-// This file selects letters by the words of a mode, and paces their starts.
+// This file selects letters by the words of a mode.
 
 import (
 	"cmp"
@@ -16,19 +16,13 @@ import (
 
 // Entry is a letter as it was listed.
 type Entry struct {
-	ID string
-	// Letter is what could be read, nil for nothing; Problem says why it cannot be
-	// used, nil where it can.
-	Letter  *Letter
-	Problem error
-	// Foreign says that another user may have written it: it is not changed.
-	Foreign bool
-	// Claimed says that a run, or a process that it left, holds its lock.
-	Claimed bool
-	// ByID says that a word of Select was its id.
-	ByID bool
-	// Stamp changes with each run of the letter.
-	Stamp string
+	ID      string
+	Letter  *Letter // what could be read, nil for nothing
+	Problem error   // why it cannot be used, nil where it can
+	Foreign bool    // another user may have written it: it is not changed
+	Claimed bool    // a run, or a process that it left, holds its lock
+	ByID    bool    // a word of Select was its id
+	Stamp   string  // changes with each run of the letter
 }
 
 // Usable reports whether the letter could be read whole.
@@ -96,8 +90,8 @@ const (
 )
 
 // Select returns the letters that words take, each once, and the words that name
-// none. A word of sets stands for all letters. takes chooses among the letters that a
-// word stands for, other than by an id; nil takes all.
+// none. A word of sets names all letters. takes chooses among the letters that a word
+// names other than by an id; nil takes all.
 func Select(all []*Entry, words, sets []string, takes func(e *Entry, word string) bool) (chosen []*Entry, unmatched []string, err error) {
 	for _, word := range words {
 		found, byID := all, false
@@ -119,8 +113,7 @@ func Select(all []*Entry, words, sets []string, takes func(e *Entry, word string
 	return chosen, unmatched, nil
 }
 
-// Redrivable is Select for the words of --redrive, oldest first. limit is
-// --redrive-max.
+// Redrivable is Select for --redrive, oldest first. limit is --redrive-max.
 func Redrivable(all []*Entry, words []string, now time.Time, limit int) (chosen []*Entry, unmatched []string, err error) {
 	if len(words) == 0 {
 		words = []string{DueWord}
@@ -132,8 +125,8 @@ func Redrivable(all []*Entry, words []string, now time.Time, limit int) (chosen 
 	return chosen, unmatched, err
 }
 
-// taken reports whether a word that is no id takes the letter. What cannot be
-// read is taken to have failed.
+// taken reports whether a word that is no id takes the letter. One that cannot be read
+// counts as failed.
 func (e *Entry) taken(word string, now time.Time, limit int) bool {
 	l := e.Letter
 	switch {

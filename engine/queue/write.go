@@ -1,8 +1,8 @@
 package queue
 
-// This file changes a directory of letters. A writer holds the lock of the letter
-// that it builds, replaces or removes. A new letter gets its name under the lock of
-// the directory, so that one writer at a time counts letters and compares keys.
+// This file changes a directory of letters. A writer holds the lock of the letter that
+// it builds, replaces or removes. It names a new letter under the lock of the directory,
+// so that one writer at a time counts letters and compares keys.
 
 import (
 	"bytes"
@@ -22,8 +22,7 @@ import (
 
 // Content is what lies beside letter.json.
 type Content struct {
-	// Stdin is the whole standard input; nil: none is kept.
-	Stdin io.Reader
+	Stdin io.Reader // the whole standard input; nil: none is kept
 	Tails Tails
 }
 
@@ -48,9 +47,8 @@ const (
 	claimWait = 50 * time.Millisecond
 )
 
-// Add keeps a new letter and returns its id. Where joins is set, and a letter of
-// the same work is there, that one gets the new details instead. A directory with
-// most letters takes no other one.
+// Add keeps a new letter and returns its id. With joins, a letter of the same work gets
+// the new details instead. A directory holds at most so many letters.
 func (d *Dir) Add(l *Letter, c Content, joins bool, most int) (id string, err error) {
 	ids, others, err := d.names()
 	if err != nil {
@@ -121,15 +119,14 @@ func (c *Claim) build(l *Letter, content Content) error {
 }
 
 // join gives an unclaimed letter of the same work the details of l, and returns its
-// id, "" where there is none. The caller holds the directory's lock. A letter whose
-// text does not hold the key is not decoded.
+// id, "" where there is none. The caller holds the directory's lock.
 func (d *Dir) join(ids []string, l *Letter, outputs Tails) (id string, err error) {
 	same := func(e Entry) bool { return e.Usable() && !e.Letter.Parked() && l.sameWork(e.Letter) }
 	key, err := l.IdempotencyKey.MarshalJSON()
 	if err != nil {
 		return "", err
 	}
-	// What is not UTF-8 is on a line of its own in a letter.
+	// Only a letter whose text holds the key is decoded. In base64 it has a line of its own.
 	key = bytes.Trim(bytes.TrimPrefix(key, []byte(`{"base64":`)), "}\n")
 	for _, id := range ids {
 		data, err := readFile(d.in(id, letterFile), largestLetter)
@@ -162,8 +159,7 @@ type Claim struct {
 	file *lockedfile.File
 }
 
-// Claim locks a letter for a run, and reads it then. The error is ErrClaimed or
-// ErrGone as a rule.
+// Claim locks a letter for a run, and then reads it.
 func (d *Dir) Claim(id string) (*Claim, Entry, error) {
 	c, err := d.lock(id, claimWait)
 	if err != nil {

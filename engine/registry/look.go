@@ -27,17 +27,13 @@ const (
 // Entry is a record as it was found.
 type Entry struct {
 	Run
-	// Holder is the process that holds its lock, 0 or less where it is in another
-	// PID namespace and cannot be seen.
-	Holder int
-	// Unreadable says that the record is damaged, or of another version.
-	Unreadable bool
+	Holder     int  // of its lock, 0 or less for a process in another PID namespace
+	Unreadable bool // it is damaged, or of another version
 
 	path    string
 	changed time.Time
 }
 
-// Lives reports whether the run's program does.
 func (e *Entry) Lives() bool { return e.Status != Lost }
 
 // Older orders runs by their start.
@@ -105,7 +101,6 @@ func isRunID(s string) bool {
 	return zeros == "00000000-0000-0000-0000-000000000000"
 }
 
-// errNotOurs says that a file is no record.
 var errNotOurs = errors.New("is not a regular file of this user")
 
 // look reads a record. It opens no file that it might have to wait for. Where there is

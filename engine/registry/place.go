@@ -1,7 +1,5 @@
 package registry
 
-// This file says where records are.
-
 import (
 	"fmt"
 	"os"

@@ -40,11 +40,10 @@ func (e *Entry) Unreachable() error {
 	return nil
 }
 
-// markOf is the file that says that a USR1 is for the program, and not for its
-// command.
+// markOf is the file which says that a USR1 is for the program, not for its command.
 func markOf(path string) string { return strings.TrimSuffix(path, recordEnd) + wakeEnd }
 
-// TakeMark reports whether a USR1 that has come was sent to end a wait.
+// TakeMark reports whether a USR1 was sent to end a wait.
 func (r *Record) TakeMark() bool {
 	mark := r.mark.Load()
 	return mark != nil && os.Remove(*mark) == nil
@@ -65,8 +64,8 @@ func (r *Record) Yield() {
 }
 
 // Wake ends the wait that the run is in, and returns when the run has left it. One
-// process at a time wakes a run, so that each USR1 finds a mark: a mark that the
-// program has not taken stays for the signal that is on its way.
+// process at a time wakes a run, so that each USR1 finds a mark. A mark that the program
+// has not taken stays for the signal that is under way.
 func (e *Entry) Wake(send Send) error {
 	switch {
 	case e.NextAttemptAt != nil:
@@ -123,8 +122,8 @@ func (e *Entry) left() bool {
 	return err != nil || now.NextAttemptAt == nil || now.Attempt != e.Attempt || !now.NextAttemptAt.Equal(e.NextAttemptAt.Time)
 }
 
-// Cancel asks the program to end, and returns when it has: the kernel frees its lock
-// then. A program that was stopped is continued.
+// Cancel asks the program to end, and returns when the kernel has freed its lock. A
+// program that was stopped is continued.
 func (e *Entry) Cancel(send Send) error {
 	if err := e.Unreachable(); err != nil {
 		return err

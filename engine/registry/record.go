@@ -1,9 +1,8 @@
 package registry
 
-// This file is a run that keeps its own record: two slots (package lockedfile) with
-// what changes, and behind them what does not. Both are JSON objects with the fields
-// of Run. They are written by text.JSON: the first json.Marshal of a process takes
-// longer than all of a registration.
+// This file writes the record of this process's run: two slots (package lockedfile)
+// with what changes, and behind them what does not. Both are JSON objects with fields of
+// Run, by text.JSON: the first json.Marshal of a process takes longer than a registration.
 
 import (
 	"context"
@@ -20,26 +19,20 @@ import (
 var magic = lockedfile.Magic{'r', 'e', 't', 'r', 'y', ' ', 'r', '1'}
 
 const (
-	// mostAttempts are kept in a record, and slotSize holds them with reasons of
-	// longestReason bytes.
-	mostAttempts  = 32
-	slotSize      = 16 << 10
-	longestReason = 200
-	// longestCommand is how much of a command a record holds, in bytes.
-	longestCommand = 64 << 10
+	// A slot holds so many attempts with reasons of so many bytes.
+	mostAttempts   = 32
+	slotSize       = 16 << 10
+	longestReason  = 200
+	longestCommand = 64 << 10 // what is kept of it, in bytes
 )
 
 // Record is the record of this process's run, a sink of the engine. It touches
 // nothing before the first retry of a run without a name.
 type Record struct {
-	// Places says where records may be; the first that can be used is taken.
-	Places func() []Place
-	// Named says that the run was given a name, and is registered from its start.
-	Named bool
-	// Targets is how many are waited for before attempt 1.
-	Targets int
-	// Note is given one line, once, about why the run cannot be registered.
-	Note func(line string)
+	Places  func() []Place    // the first that can be used is taken
+	Named   bool              // the run is registered from its start
+	Targets int               // that are waited for before attempt 1
+	Note    func(line string) // is called once, where the run cannot be registered
 
 	on       bool // the run is to be registered
 	run      *event.RunStarted
@@ -101,10 +94,9 @@ func (r *Record) Emit(ev event.Event) {
 	}
 }
 
-// Close has nothing to do: the lock is the process's, for its life.
+// Close does nothing: the process holds the lock for its life.
 func (r *Record) Close(context.Context) error { return nil }
 
-// wait notes a wait of known length.
 func (r *Record) wait(now time.Time, d time.Duration) {
 	r.status, r.next, r.delay = Waiting, now.Add(d), d
 	r.write()
@@ -128,7 +120,7 @@ func (r *Record) begin(e *event.AttemptStarted) {
 	r.change(Running)
 }
 
-// finish notes the end of an attempt, nil for none.
+// finish records the end of an attempt, nil for none.
 func (r *Record) finish(e *event.AttemptFinished) {
 	r.copy = nil
 	if e == nil || len(r.attempts) == 0 {
@@ -208,9 +200,8 @@ func (r *Record) rest() []byte {
 	return o.B
 }
 
-// write brings the record up to date, and makes it where there is none or its
-// directory was cleaned away. One that can no longer be written would be wrong, and is
-// removed.
+// write brings the record up to date, and makes it where there is none or it was
+// removed. One that can no longer be written would be wrong, and is removed.
 func (r *Record) write() {
 	if !r.on {
 		return
@@ -245,8 +236,7 @@ func (r *Record) write() {
 	r.note(err)
 }
 
-// seal is the next slot. Where not all attempts fit into it, the oldest are left
-// out.
+// seal is the next slot, with as many of the last attempts as fit into it.
 func (r *Record) seal() []byte {
 	slot := r.state()
 	for len(slot) > slotSize && len(r.attempts) > 1 {
@@ -294,8 +284,8 @@ func (r *Record) note(err error) {
 	}
 }
 
-// remove removes the record. The lock stays, so that a reader that has it open
-// learns when the program has ended.
+// remove removes the record. The lock stays: a reader that has the file open waits for
+// the program's end by it.
 func (r *Record) remove() {
 	r.on = false
 	if r.file != nil {

@@ -9,10 +9,9 @@ package registry
 
 import "github.com/retrysh/retry/engine/text"
 
-// Status says what a run does.
 type Status string
 
-// The states of a run.
+// What a run does.
 const (
 	Pending Status = "pending" // it waits for targets
 	Waiting Status = "waiting" // before the next attempt
@@ -20,7 +19,6 @@ const (
 	Lost    Status = "lost"    // its program is gone
 )
 
-// Run is what is shown of a run.
 type Run struct {
 	RunID         string     `json:"run_id"`
 	Name          string     `json:"name"`
@@ -45,7 +43,6 @@ type Run struct {
 	Host          string     `json:"host"`
 }
 
-// Attempt is one attempt of a run.
 type Attempt struct {
 	Attempt   int        `json:"attempt"`
 	StartedAt *text.Time `json:"started_at"`

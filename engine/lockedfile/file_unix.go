@@ -8,18 +8,15 @@ package lockedfile
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"syscall"
 )
 
-// File is a file that can be locked.
+// File is a file that can be locked. It is no os.File, which the runtime's poller
+// would have to know.
 type File struct{ fd int }
-
-// What every open has: no symbolic link is followed, and no FIFO waited for.
-const noFollow = syscall.O_CLOEXEC | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
 // Open opens a file of ours. A symbolic link is not followed.
 func Open(path string, create bool) (*File, error) {
@@ -42,18 +39,24 @@ func Create(path string) (*File, error) {
 // View opens a file to look at it.
 func View(path string) (*File, error) { return open(path, syscall.O_RDONLY) }
 
-func open(path string, flags int) (*File, error) {
-	for {
-		fd, err := syscall.Open(path, flags|noFollow, 0o600)
-		switch err {
-		case nil:
-			return &File{fd}, nil
-		case syscall.EINTR:
-			continue
-		case syscall.ELOOP:
-			err = errors.New("is a symbolic link, which is not followed")
-		}
+// open follows no symbolic link, and does not wait for the other end of a FIFO.
+func open(path string, flags int) (file *File, err error) {
+	flags |= syscall.O_CLOEXEC | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+	file = new(File)
+	again(func() { file.fd, err = syscall.Open(path, flags, 0o600) }, &err)
+	if err == syscall.ELOOP {
+		err = errors.New("is a symbolic link, which is not followed")
+	}
+	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return file, nil
+}
+
+// again makes a system call until no signal interrupts it.
+func again(call func(), err *error) {
+	for call(); *err == syscall.EINTR; {
+		call()
 	}
 }
 
@@ -72,19 +75,13 @@ func (l *File) Unlock() {
 // Close closes the file.
 func (l *File) Close() { _ = syscall.Close(l.fd) }
 
-// TryLock reports whether the lock was free. EWOULDBLOCK says that it was not.
-func (l *File) TryLock() (bool, error) {
-	for {
-		switch err := syscall.Flock(l.fd, syscall.LOCK_EX|syscall.LOCK_NB); err {
-		case nil:
-			return true, nil
-		case syscall.EWOULDBLOCK:
-			return false, nil
-		case syscall.EINTR:
-		default:
-			return false, os.NewSyscallError("flock", err)
-		}
+// TryLock reports whether the lock was free.
+func (l *File) TryLock() (locked bool, err error) {
+	again(func() { err = syscall.Flock(l.fd, syscall.LOCK_EX|syscall.LOCK_NB) }, &err)
+	if err == syscall.EWOULDBLOCK {
+		return false, nil
 	}
+	return err == nil, os.NewSyscallError("flock", err)
 }
 
 // Check refuses what is not a file of ours, and reports whether it was removed
@@ -103,31 +100,6 @@ func (l *File) Check() (removed bool, err error) {
 	return st.Nlink == 0, checkOwner(st.Uid)
 }
 
-// checkOwner refuses what another user could have put there.
-func checkOwner(uid uint32) error {
-	if uid != 0 && uid != uint32(os.Geteuid()) {
-		return fmt.Errorf("belongs to user %d; it has to be ours or root's", uid)
-	}
-	return nil
-}
-
-// CheckDir refuses a directory that another user could have put there.
-func CheckDir(path string) error {
-	var st syscall.Stat_t
-	err := syscall.Lstat(path, &st)
-	switch {
-	case err != nil:
-	case st.Mode&syscall.S_IFMT != syscall.S_IFDIR:
-		err = syscall.ENOTDIR
-	default:
-		err = checkOwner(st.Uid)
-	}
-	if err != nil {
-		return &fs.PathError{Op: "use", Path: path, Err: err}
-	}
-	return nil
-}
-
 // ReadAt reads as pread does. The end of the file is io.EOF.
 func (l *File) ReadAt(b []byte, offset int64) (int, error) {
 	return l.whole(b, offset, syscall.Pread, io.EOF)
@@ -140,8 +112,7 @@ func (l *File) WriteAt(b []byte, offset int64) (int, error) {
 
 // whole goes on where a call did less than it was asked for. none is the error
 // for a call that does nothing.
-func (l *File) whole(b []byte, offset int64, call func(int, []byte, int64) (int, error), none error) (int, error) {
-	done := 0
+func (l *File) whole(b []byte, offset int64, call func(int, []byte, int64) (int, error), none error) (done int, err error) {
 	for done < len(b) {
 		n, err := call(l.fd, b[done:], offset+int64(done))
 		switch {

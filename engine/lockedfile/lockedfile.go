@@ -1,9 +1,6 @@
 // Package lockedfile is files that several processes share: opened without
 // following a link, checked for their owner, and locked by the kernel, which
 // frees the lock when a process dies.
-//
-// It is a leaf. It never says what a file holds, beyond the two slots of a record
-// of fixed size.
 package lockedfile
 
 import (
@@ -18,10 +15,15 @@ import (
 // ErrHeld says that another process holds a lock.
 var ErrHeld = errors.New("another process holds its lock")
 
+// Foreign says why a file may be another user's.
+type Foreign string
+
+func (e Foreign) Error() string { return string(e) }
+
 // A lock is tried some times in a row: a transaction takes a few microseconds, in
 // which a process on another core ends its own. Then waits follow that grow from
-// the first to the longest. Who has waited for patience of them has the short
-// waits again, so that none of many who want the lock is left behind.
+// the first to the longest. After patience of them the short waits begin again, so
+// that none of many processes that want the lock waits for ever.
 const (
 	spins                  = 40
 	firstPoll, longestPoll = time.Millisecond, 10 * time.Millisecond
@@ -52,11 +54,11 @@ func (l *File) Lock(ctx context.Context) error {
 	}
 }
 
-// OpenLocked opens a file, made where it is missing, and locks it. One that was removed
-// meanwhile is made again.
-func OpenLocked(ctx context.Context, path string) (*File, error) {
+// OpenLocked opens a file, and makes it where create says so, and locks it. One that
+// was removed meanwhile is opened again.
+func OpenLocked(ctx context.Context, path string, create bool) (*File, error) {
 	for {
-		f, err := Open(path, true)
+		f, err := Open(path, create)
 		if err != nil {
 			return nil, err
 		}

@@ -4,11 +4,6 @@ package lockedfile
 
 import "io/fs"
 
-// Foreign says why a file may be another user's.
-type Foreign string
-
-func (e Foreign) Error() string { return string(e) }
-
 // Own has nothing to ask: files belong to whom their directory does.
 func Own(fs.FileInfo) error { return nil }
 

@@ -200,7 +200,7 @@ func (d *Dir) sweep(id string) error {
 func lockFile(path string, wait time.Duration) (*lockedfile.File, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
-	f, err := lockedfile.OpenLocked(ctx, path)
+	f, err := lockedfile.OpenLocked(ctx, path, true)
 	if errors.Is(err, lockedfile.ErrHeld) {
 		err = ErrClaimed
 	}

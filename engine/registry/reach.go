@@ -81,7 +81,7 @@ func (e *Entry) Wake(send Send) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), wakeLimit)
 	defer cancel()
-	mark, err := lockedfile.OpenLocked(ctx, markOf(e.path))
+	mark, err := lockedfile.OpenLocked(ctx, markOf(e.path), true)
 	if err != nil {
 		return err
 	}

@@ -10,9 +10,11 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/retrysh/retry/engine/guard"
@@ -28,7 +30,8 @@ type File struct {
 	// while no record is locked.
 	Warn func(line string)
 	// Holder is written into each slot that is taken, and shown to runs that find none free.
-	Holder string
+	Holder  string
+	checked atomic.Bool // the directory
 }
 
 // NewFile is the store of a host in a directory, which holds one folder for each
@@ -43,46 +46,38 @@ func NewFile(dir, host string) *File {
 
 // Do answers a request in one transaction. Where it takes a slot, that comes as
 // a Lock.
-func (f *File) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error) {
-	var answer guard.Answer
+func (f *File) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (answer guard.Answer, lock Lock, err error) {
 	var slot *lockedfile.File
-	var holder string
 	path := f.path(key)
-	err := f.update(ctx, path, key, func(rec *record) error {
+	err = f.update(ctx, path, key, func(rec *record) (err error) {
 		var state guard.State
-		if rec.list != nil {
-			var err error
+		if len(rec.list) > 0 {
 			if state, err = guard.Read(rec.list); err != nil {
 				rec.setAside(path)
 			}
 		}
-		request := *r
+		request, holder := *r, ""
 		if r.Slot && (r.Op == guard.Admit || r.Op == guard.AdmitCopy) {
-			var err error
-			if slot, request.Held, holder, err = takeSlot(path, g.Slots.N); err != nil {
+			if slot, request.Held, holder, err = slots(path, g.Slots.N, true); err != nil {
 				return err
 			}
 		}
 		answer = guard.Do(g, &state, &request, f.Now())
-		switch answer.Refusal.Guard {
-		case guard.KindSlots:
+		switch {
+		case answer.Refusal.Guard == guard.KindSlots:
 			answer.Refusal.Holder = holder
-		case guard.None:
-			if slot != nil {
-				writeHolder(slot, f.Holder+" since "+time.UnixMilli(f.Now()).Format(time.DateTime))
-			}
+		case answer.Refusal.Guard == guard.None && slot != nil:
+			writeHolder(slot, f.Holder+" since "+time.UnixMilli(f.Now()).Format(time.DateTime))
 		}
 		rec.list = state.Append(rec.list[:0])
 		return nil
 	})
-	if slot == nil {
-		return answer, nil, err
-	}
-	if err != nil || answer.Refusal.Guard != guard.None {
+	if slot != nil && (err != nil || answer.Refusal.Guard != guard.None) {
 		slot.Unlock()
-		return answer, nil, err
+	} else if slot != nil {
+		lock = slot
 	}
-	return answer, slot, nil
+	return answer, lock, err
 }
 
 // Look returns what is known of a key, nil where nothing is. It holds the lock of the
@@ -98,17 +93,15 @@ func (f *File) Look(ctx context.Context, key string) (*guard.Snapshot, error) {
 		return nil, err
 	}
 	defer file.Unlock()
-	rec := newRecord()
-	defer records.Put(rec)
-	if err := rec.read(file); err != nil || rec.list == nil && !rec.damaged {
+	var rec record
+	if err := rec.read(file); err != nil || len(rec.list) == 0 && !rec.damaged {
 		return nil, err
 	}
-	state, err := guard.Read(rec.list)
-	if err != nil {
+	known := &guard.Snapshot{Now: f.Now()}
+	if known.State, err = guard.Read(rec.list); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	known := &guard.Snapshot{State: state, Now: f.Now()}
-	if known.Held, err = heldSlots(path); err != nil || known.Forgotten() && known.Held == 0 {
+	if _, known.Held, _, err = slots(path, math.MaxInt64, false); err != nil || known.Forgotten() && known.Held == 0 {
 		return nil, err
 	}
 	return known, nil
@@ -147,8 +140,8 @@ func hash(text string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// update reads a record under its lock, and writes what change makes of it.
-// One that is new gets the name of its key behind it, for a person to find it by.
+// update reads a record under its lock, and writes what change makes of it. Behind a
+// new record stands the name of its key, by which a person finds it.
 func (f *File) update(ctx context.Context, path, name string, change func(*record) error) error {
 	file, err := f.lock(ctx, path, true)
 	if err != nil {
@@ -170,47 +163,43 @@ func (f *File) update(ctx context.Context, path, name string, change func(*recor
 	if rec.aside != "" {
 		f.Warn(rec.aside)
 	}
-	if err == nil && len(rec.raw) == 0 {
+	if err == nil && rec.size == 0 {
 		f.sweep()
 	}
 	return err
 }
 
-// lock opens a record and locks it, and makes it where create says so. It tries until
-// ctx is done.
+// lock opens a record and locks it. Where create says so it makes it and its
+// directory. It tries until ctx is done.
 func (f *File) lock(ctx context.Context, path string, create bool) (*lockedfile.File, error) {
-	for {
-		file, err := f.open(path, create)
-		if err != nil {
-			return nil, err
+	if err := f.checkDir(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	file, err := lockedfile.OpenLocked(ctx, path, create)
+	if create && errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(f.dir, 0o700); err == nil {
+			err = f.checkDir()
 		}
-		if err = file.Lock(ctx); err == nil {
-			var removed bool
-			if removed, err = file.Check(); err == nil && !removed {
-				return file, nil
-			}
-		}
-		file.Close()
-		if errors.Is(err, lockedfile.ErrHeld) {
-			err = fmt.Errorf("%w: %w", errTimeout, err)
-		}
-		if err != nil {
-			return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
+		if err == nil {
+			file, err = lockedfile.OpenLocked(ctx, path, create)
 		}
 	}
+	if errors.Is(err, lockedfile.ErrHeld) {
+		err = fmt.Errorf("%w: %w", errTimeout, err)
+	}
+	if err != nil && !errors.As(err, new(*fs.PathError)) {
+		err = &fs.PathError{Op: "lock", Path: path, Err: err}
+	}
+	return file, err
 }
 
-// open opens a record. Where create says so it makes it and its directory.
-func (f *File) open(path string, create bool) (*lockedfile.File, error) {
-	file, err := lockedfile.Open(path, false)
-	if !create || !errors.Is(err, fs.ErrNotExist) {
-		return file, err
+// checkDir refuses the directory of another user, and one that all may write. It looks
+// once.
+func (f *File) checkDir() error {
+	if f.checked.Load() {
+		return nil
 	}
-	if err := os.MkdirAll(f.dir, 0o700); err != nil {
-		return nil, err
-	}
-	if err := lockedfile.CheckDir(f.dir); err != nil {
-		return nil, err
-	}
-	return lockedfile.Open(path, true)
+	err := lockedfile.CheckDir(f.dir)
+	f.checked.Store(err == nil)
+	return err
 }

@@ -20,21 +20,17 @@ const (
 // healthVersion is that of the list: version, failures in a row, time of the last.
 const healthVersion = 1
 
-func (f *File) healthPath(name string) string {
-	return filepath.Join(f.dir, healthPrefix+hash(name))
-}
-
 // healthPrefix begins no record of a key: those end in a hash alone.
 const healthPrefix = "_store-"
 
-// LeaveAlone reports whether the store of a name failed too often lately. It
-// takes no lock: a record that is just being written reads as the one before.
+// LeaveAlone reports whether the store of a name failed too often lately.
 func (f *File) LeaveAlone(name string) bool {
 	failures, last := f.health(name)
 	gone := f.Now() - last
 	return failures >= enoughFailures && 0 <= gone && gone < pause
 }
 
+// health takes no lock: a record that is just being written reads as the one before.
 func (f *File) health(name string) (failures, last int64) {
 	file, err := lockedfile.Open(f.healthPath(name), false)
 	if err != nil {
@@ -42,7 +38,14 @@ func (f *File) health(name string) (failures, last int64) {
 	}
 	defer file.Close()
 	var r record
-	if r.read(file) != nil || len(r.list) != 3 || r.list[0] != healthVersion {
+	if r.read(file) != nil {
+		return 0, 0
+	}
+	return r.health()
+}
+
+func (r *record) health() (failures, last int64) {
+	if len(r.list) != 3 || r.list[0] != healthVersion {
 		return 0, 0
 	}
 	return r.list[1], r.list[2]
@@ -51,11 +54,8 @@ func (f *File) health(name string) (failures, last int64) {
 // Failed counts a failure of the store of a name.
 func (f *File) Failed(ctx context.Context, name string) error {
 	return f.update(ctx, f.healthPath(name), name, func(r *record) error {
-		failures := int64(0)
-		if len(r.list) == 3 {
-			failures = r.list[1]
-		}
-		r.list = []int64{healthVersion, min(failures+1, enoughFailures), f.Now()}
+		failures, _ := r.health()
+		r.list = append(r.list[:0], healthVersion, min(failures+1, enoughFailures), f.Now())
 		return nil
 	})
 }
@@ -66,7 +66,9 @@ func (f *File) Succeeded(ctx context.Context, name string) error {
 		return nil
 	}
 	return f.update(ctx, f.healthPath(name), name, func(r *record) error {
-		r.list = []int64{healthVersion, 0, 0}
+		r.list = append(r.list[:0], healthVersion, 0, 0)
 		return nil
 	})
 }
+
+func (f *File) healthPath(name string) string { return filepath.Join(f.dir, healthPrefix+hash(name)) }

@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"sync"
 
@@ -24,15 +25,13 @@ var magic = lockedfile.Magic{'r', 'e', 't', 'r', 'y', ' ', 'g', '2'}
 
 // record is a record as it was read, and what is to be written.
 type record struct {
-	raw      []byte
-	list     []int64 // nil for a record that was never written
+	buffer   [recordSize]byte
+	size     int     // of what was read
+	list     []int64 // empty for a record that was never written
 	sequence uint64
 	slot     int // that is written next
 	damaged  bool
 	aside    string // says that the record was set aside
-	// in and out are the buffers for raw and for what is written, numbers that for list.
-	in, out [recordSize]byte
-	numbers []int64
 }
 
 // records keeps the buffers of records: a process that makes one transaction after another
@@ -42,7 +41,7 @@ var records = sync.Pool{New: func() any { return new(record) }}
 // newRecord returns one that is empty.
 func newRecord() *record {
 	r := records.Get().(*record)
-	r.raw, r.list, r.sequence, r.slot, r.damaged, r.aside = nil, nil, 0, 0, false, ""
+	r.size, r.list, r.sequence, r.slot, r.damaged, r.aside = 0, r.list[:0], 0, 0, false, ""
 	return r
 }
 
@@ -53,60 +52,48 @@ type readerWriter interface {
 }
 
 // read reads a record. One that is empty is new; one whose slots are both bad is
-// damaged. The slot that says to be the later one is looked at first, and most
-// often alone.
+// damaged.
 func (r *record) read(file readerWriter) error {
-	n, err := file.ReadAt(r.in[:], 0)
+	n, err := file.ReadAt(r.buffer[:], 0)
 	if err != nil && err != io.EOF {
 		return err
 	}
-	r.raw = r.in[:n]
-	clear(r.in[n:])
-	payload, sequence, next, ok := lockedfile.Latest(r.in[:], magic)
-	if ok {
-		r.list, ok = numbersIn(payload, &r.numbers)
+	r.size = n
+	clear(r.buffer[n:])
+	payload, sequence, next, ok := lockedfile.Latest(r.buffer[:], magic)
+	for ok && len(payload) > 0 {
+		n, size := binary.Uvarint(payload)
+		ok = size > 0 && n <= math.MaxInt64
+		r.list, payload = append(r.list, int64(n)), payload[max(size, 0):]
 	}
 	if ok {
 		r.sequence, r.slot = sequence, next
-		return nil
+	} else {
+		r.list, r.damaged = r.list[:0], len(bytes.Trim(r.buffer[:n], "\x00")) > 0
 	}
-	r.damaged = len(bytes.Trim(r.raw, "\x00")) > 0
 	return nil
-}
-
-// numbersIn reads a payload into the buffer for its numbers.
-func numbersIn(payload []byte, room *[]int64) (list []int64, ok bool) {
-	list = (*room)[:0]
-	if list == nil {
-		list = make([]int64, 0, 128)
-	}
-	for len(payload) > 0 {
-		n, size := binary.Uvarint(payload)
-		if size <= 0 || n > 1<<63-1 {
-			return nil, false
-		}
-		list, payload = append(list, int64(n)), payload[size:]
-	}
-	*room = list
-	return list, true
 }
 
 // write writes the list into the older slot. A new record is written whole, so
 // that later writes need no space on the disk, and the name behind it.
 func (r *record) write(file readerWriter, name string) error {
-	b := r.out[:lockedfile.HeadSize]
+	whole := r.size < recordSize
+	if whole {
+		clear(r.buffer[:])
+		r.slot = 0
+	}
+	begin := r.slot * slotSize
+	b := r.buffer[begin:][:lockedfile.HeadSize]
 	for _, n := range r.list {
 		if b = binary.AppendUvarint(b, uint64(n)); len(b) > slotSize {
 			return fmt.Errorf("a state of %d numbers does not fit into its record", len(r.list))
 		}
 	}
 	lockedfile.Seal(b, magic, r.sequence+1)
-	if len(r.raw) < recordSize {
-		clear(r.out[len(b):])
-		_, err := file.WriteAt(append(r.out[:], name...), 0)
-		return err
+	if whole {
+		b = append(r.buffer[:], name...)
 	}
-	_, err := file.WriteAt(b, int64(r.slot)*slotSize)
+	_, err := file.WriteAt(b, int64(begin))
 	return err
 }
 
@@ -115,9 +102,9 @@ func (r *record) write(file readerWriter, name string) error {
 func (r *record) setAside(path string) {
 	copied := path + ".damaged"
 	_ = os.Remove(copied)
-	r.aside = fmt.Sprintf("the record %s cannot be read; it begins anew, and a copy is in %s", path, copied)
-	if err := os.WriteFile(copied, r.raw, 0o600); err != nil {
-		r.aside = fmt.Sprintf("the record %s cannot be read; it begins anew", path)
+	r.aside = fmt.Sprintf("the record %s cannot be read; it begins anew", path)
+	if os.WriteFile(copied, r.buffer[:r.size], 0o600) == nil {
+		r.aside += ", and a copy is in " + copied
 	}
-	r.list = nil
+	r.list = r.list[:0]
 }

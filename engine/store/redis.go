@@ -7,12 +7,15 @@ import (
 	"context"
 	"crypto/tls"
 	_ "embed"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/retrysh/retry/engine/guard"
 )
@@ -23,38 +26,47 @@ import (
 //go:embed guard.lua
 var script string
 
-const scriptSHA = "6f186f7d49af7664514d024b905943d59417c5d7"
+const scriptSHA = "87e58255a25211831844799be5edd47833ee2b8c"
 
 // Redis is a store on a server.
 type Redis struct {
 	address *Address
 	// Warn is given one line about what is wrong but stops nothing.
 	Warn func(line string)
+	kept atomic.Pointer[client] // for the next call
 }
 
 // Do answers a request in one transaction.
 func (s *Redis) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error) {
-	numbers, err := s.call(ctx, keys(key), arguments(g, r))
+	names := keys(key)
+	numbers, err := s.run(ctx, []string{"EVALSHA", scriptSHA, "2", names[0], names[1], packed(arguments(g, r))})
 	if err != nil {
-		return guard.Answer{}, nil, s.explain(ctx, err)
+		return guard.Answer{}, nil, err
 	}
 	answer, damaged, err := readAnswer(numbers)
 	if damaged {
-		s.Warn(fmt.Sprintf("the record %s cannot be read; it begins anew, and was renamed to %s", keys(key)[0], keys(key)[1]))
+		s.Warn(fmt.Sprintf("the record %s cannot be read; it begins anew, and was renamed to %s", names[0], names[1]))
 	}
 	return answer, nil, err
 }
 
-// lookScript returns the time of the server and what is at a key.
-const lookScript = "local t = redis.call('TIME')\n" +
-	"return string.format('%.0f ', t[1] * 1000 + math.floor(t[2] / 1000)) .. string.sub(redis.call('GET', KEYS[1]) or '', 41)"
+// lookScript returns the time of the server and the state at a key.
+const lookScript = `
+local time, text = redis.call('TIME'), redis.call('GET', KEYS[1])
+local list = {}
+if text then
+  local whole, state = pcall(cmsgpack.unpack, string.sub(text, 41))
+  list = whole and type(state) == 'table' and state or { 0 }
+end
+table.insert(list, 1, time[1] * 1000 + math.floor(time[2] / 1000))
+return list`
 
 // Look returns what is known of a key, nil where nothing is.
 func (s *Redis) Look(ctx context.Context, key string) (*guard.Snapshot, error) {
 	list, err := s.run(ctx, []string{"EVAL", lookScript, "1", keys(key)[0]})
 	switch {
 	case err != nil:
-		return nil, s.explain(ctx, err)
+		return nil, err
 	case len(list) == 0:
 		return nil, errReply
 	case len(list) == 1:
@@ -107,12 +119,13 @@ func arguments(g *guard.Guards, r *guard.Request) []int64 {
 	}, r.Values...)
 }
 
-// decimals writes numbers as one argument. A client that has not logged in may send
-// ten arguments at most, and the error would be about that, not about the login.
-func decimals(numbers []int64) string {
-	b := make([]byte, 0, 6*len(numbers))
+// packed writes numbers as one argument, a list in MessagePack. A client that has not
+// logged in may send ten arguments at most, and the error would be about that, not
+// about the login.
+func packed(numbers []int64) string {
+	b := binary.BigEndian.AppendUint16([]byte{0xdc}, uint16(len(numbers))) // a list
 	for _, n := range numbers {
-		b = append(strconv.AppendInt(b, n, 10), ' ')
+		b = binary.BigEndian.AppendUint64(append(b, 0xd3), uint64(n)) // an integer
 	}
 	return string(b)
 }
@@ -123,9 +136,6 @@ func bit(b bool) int64 {
 	}
 	return 0
 }
-
-// errReply says that a reply is not what the script answers.
-var errReply = errors.New("answers what no Redis does")
 
 // readAnswer reads what guard.lua returns.
 func readAnswer(n []int64) (a guard.Answer, damaged bool, err error) {
@@ -140,53 +150,83 @@ func readAnswer(n []int64) (a guard.Answer, damaged bool, err error) {
 	}, n[3] == 1, nil
 }
 
-// call runs the script.
-func (s *Redis) call(ctx context.Context, keys [2]string, numbers []int64) ([]int64, error) {
-	return s.run(ctx, []string{"EVALSHA", scriptSHA, "2", keys[0], keys[1], decimals(numbers)})
-}
+// maxHops is how often a cluster's redirects are followed.
+const maxHops = 3
 
 // run runs a command, on another server where a cluster says so. A redirect as the
 // answer to a login is not followed: the password is for the server that the user
 // has named.
-func (s *Redis) run(ctx context.Context, words []string) ([]int64, error) {
+func (s *Redis) run(ctx context.Context, words []string) (list []int64, err error) {
 	host, asking := s.address.Host, false
-	for hop := 0; ; hop++ {
-		list, err := s.callAt(ctx, host, asking, words)
+	for range 1 + maxHops {
+		list, err = s.runAt(ctx, host, asking, words)
 		reply, ok := err.(replyError) //nolint:errorlint // one that is wrapped came before the command
-		if !ok || hop == maxHops {
-			return list, err
+		if !ok {
+			break
 		}
-		to, ask, moved := reply.redirect(host)
-		if !moved {
-			return list, err
+		if host, asking, ok = reply.redirect(host); !ok {
+			break
 		}
-		host, asking = to, ask
 	}
+	return list, explain(ctx, err)
 }
 
-// maxHops is how often a cluster's redirects are followed.
-const maxHops = 3
-
-// callAt runs a command on one server, whose every step ends with ctx.
-func (s *Redis) callAt(ctx context.Context, host string, asking bool, words []string) ([]int64, error) {
-	conn, err := s.dial(ctx, host)
-	if err != nil {
-		return nil, err
+// runAt runs a command on one server, whose every step ends with ctx. Where the
+// connection that was kept is broken it dials again. The command may have been run
+// then, but for that the server has to break down between the command and its answer.
+func (s *Redis) runAt(ctx context.Context, host string, asking bool, words []string) (list []int64, err error) {
+	c := s.kept.Swap(nil)
+	reused := c != nil && c.host == host
+	if reused {
+		list, err = s.runOn(ctx, c, nil, asking, words)
+	} else if c != nil {
+		_ = c.conn.Close()
 	}
-	defer func() { _ = conn.Close() }()
-	deadline, _ := ctx.Deadline()
-	_ = conn.SetDeadline(deadline)
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	c, before := newClient(conn), s.greeting()
-	var again [][]string
-	if asking {
-		again = [][]string{{"ASKING"}}
-	}
-	list, err := c.call(append(before, again...), words)
-	if reply, ok := err.(replyError); ok && reply.is("NOSCRIPT") { //nolint:errorlint // as in run
-		list, err = c.call(again, append([]string{"EVAL", script}, words[2:]...))
+	if !reused || err != nil && isBroken(err) && ctx.Err() == nil {
+		conn, err := s.dial(ctx, host)
+		if err != nil {
+			return nil, err
+		}
+		return s.runOn(ctx, newClient(conn, host), s.greeting(), asking, words)
 	}
 	return list, err
+}
+
+// runOn runs a command on a connection, and keeps that if it is whole.
+func (s *Redis) runOn(ctx context.Context, c *client, greeting [][]string, asking bool, words []string) ([]int64, error) {
+	deadline, _ := ctx.Deadline()
+	_ = c.conn.SetDeadline(deadline)
+	stop := context.AfterFunc(ctx, func() { _ = c.conn.Close() })
+	var ask [][]string
+	if asking {
+		ask = [][]string{{"ASKING"}}
+	}
+	list, err := c.call(append(greeting, ask...), words)
+	reply, answered := err.(replyError) //nolint:errorlint // as in run
+	if answered && reply.is("NOSCRIPT") {
+		list, err = c.call(ask, append([]string{"EVAL", script}, words[2:]...))
+	}
+	if stop() && (err == nil || answered) && c.in.Buffered() == 0 {
+		s.keep(c)
+	} else {
+		_ = c.conn.Close()
+	}
+	return list, err
+}
+
+// keepFor is short: a run may wait for hours, and a server has a limit of clients.
+var keepFor = time.Second
+
+// keep keeps a connection for the next call.
+func (s *Redis) keep(c *client) {
+	time.AfterFunc(keepFor, func() {
+		if s.kept.CompareAndSwap(c, nil) {
+			_ = c.conn.Close()
+		}
+	})
+	if other := s.kept.Swap(c); other != nil {
+		_ = other.conn.Close()
+	}
 }
 
 // greeting is what comes first on a new connection.
@@ -206,26 +246,26 @@ func (s *Redis) greeting() (words [][]string) {
 func (s *Redis) dial(ctx context.Context, host string) (net.Conn, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, s.address.Network, host)
-	if err == nil && s.address.TLS {
-		name, _, _ := net.SplitHostPort(host)
-		secure := tls.Client(conn, &tls.Config{ServerName: name, MinVersion: tls.VersionTLS12})
-		if err := secure.HandshakeContext(ctx); err != nil {
-			_ = conn.Close()
-			return nil, fmt.Errorf("TLS: %w", err)
-		}
-		conn = secure
+	if err != nil || !s.address.TLS {
+		return conn, err
 	}
-	return conn, err
+	name, _, _ := net.SplitHostPort(host)
+	secure := tls.Client(conn, &tls.Config{ServerName: name, MinVersion: tls.VersionTLS12})
+	if err := secure.HandshakeContext(ctx); err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("TLS: %w", err)
+	}
+	return secure, nil
 }
 
 // explain says what to do about an error, in place of how it came about.
-func (s *Redis) explain(ctx context.Context, err error) error {
+func explain(ctx context.Context, err error) error {
 	var reply replyError
 	var op *net.OpError
 	switch {
 	case errors.As(err, &reply):
 		return reply.explain(err)
-	case errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() != nil:
+	case err != nil && ctx.Err() != nil, errors.Is(err, os.ErrDeadlineExceeded):
 		return errTimeout
 	case errors.As(err, &op) && op.Err != nil:
 		return op.Err

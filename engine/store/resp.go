@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,12 +17,13 @@ import (
 // client is one connection to a server.
 type client struct {
 	conn net.Conn
+	host string
 	in   *bufio.Reader
 	out  []byte
 }
 
-func newClient(conn net.Conn) *client {
-	return &client{conn: conn, in: bufio.NewReaderSize(conn, longestLine)}
+func newClient(conn net.Conn, host string) *client {
+	return &client{conn: conn, host: host, in: bufio.NewReaderSize(conn, longestLine)}
 }
 
 // call sends commands at once, and returns the last one's reply. An error of one
@@ -64,73 +67,55 @@ func (c *client) flush() error {
 }
 
 const (
-	// longestLine bounds a line, longestList the numbers of a list and longestText
-	// a text: a server that is something else may send anything.
+	// longestLine bounds a line, longestList the numbers of a list: a server that is
+	// something else may send anything.
 	longestLine = 4096
-	longestList = 64
-	longestText = 1 << 20
+	longestList = 1 << 16
 )
 
-// reply reads a reply: a status, a number, a list of numbers, or a text of decimal
-// words. An error of the server is a replyError.
-func (c *client) reply() ([]int64, error) {
-	kind, rest, err := c.line()
-	if err != nil {
-		return nil, err
-	}
-	switch kind {
-	case '+':
-		return nil, nil
-	case '-':
-		return nil, replyError(rest)
-	case ':':
-		n, err := strconv.ParseInt(rest, 10, 64)
-		if err != nil {
-			return nil, errReply
-		}
-		return []int64{n}, nil
-	case '*':
-		return c.list(rest)
-	case '$':
-		return c.text(rest)
-	}
-	return nil, errReply
+// errReply says that a reply is not what the script answers, errClosed that there is
+// none.
+var (
+	errReply  = errors.New("answers what no Redis does")
+	errClosed = errors.New("the connection was closed before there was an answer")
+)
+
+// isBroken reports whether an error is that of a connection that the other end has
+// closed.
+func isBroken(err error) bool {
+	_, ofNetwork := errors.AsType[*net.OpError](err)
+	return err == errClosed || ofNetwork && !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-func (c *client) list(length string) ([]int64, error) {
-	n, err := strconv.Atoi(length)
-	if err != nil || n < 0 || n > longestList {
+// reply reads a reply: a status, a number, or a list of numbers. An error of the
+// server is a replyError.
+func (c *client) reply() ([]int64, error) {
+	kind, rest, err := c.line()
+	switch {
+	case err != nil:
+		return nil, err
+	case kind == '+':
+		return nil, nil
+	case kind == '-':
+		return nil, replyError(rest)
+	}
+	n, err := strconv.ParseInt(rest, 10, 64)
+	if err == nil && kind == ':' {
+		return []int64{n}, nil
+	}
+	if err != nil || kind != '*' || n < 0 || n > longestList {
 		return nil, errReply
 	}
-	list := make([]int64, n)
-	for i := range list {
+	var list []int64
+	for range n {
 		kind, rest, err := c.line()
 		if err != nil {
 			return nil, err
 		}
-		if list[i], err = strconv.ParseInt(rest, 10, 64); err != nil || kind != ':' {
+		if n, err = strconv.ParseInt(rest, 10, 64); err != nil || kind != ':' {
 			return nil, errReply
 		}
-	}
-	return list, nil
-}
-
-func (c *client) text(length string) ([]int64, error) {
-	n, err := strconv.Atoi(length)
-	if err != nil || n < 0 || n > longestText {
-		return nil, errReply
-	}
-	text := make([]byte, n+len("\r\n"))
-	if _, err := io.ReadFull(c.in, text); err != nil {
-		return nil, err
-	}
-	var list []int64
-	for word := range strings.FieldsSeq(string(text)) {
-		number, err := strconv.ParseInt(word, 10, 64)
-		if err != nil {
-			return nil, errReply
-		}
-		list = append(list, number)
+		list = append(list, n)
 	}
 	return list, nil
 }
@@ -138,17 +123,14 @@ func (c *client) text(length string) ([]int64, error) {
 // line reads a line without its end, and takes its first byte off.
 func (c *client) line() (kind byte, rest string, err error) {
 	b, err := c.in.ReadSlice('\n')
+	text := strings.TrimRight(string(b), "\r\n")
 	switch {
-	case errors.Is(err, bufio.ErrBufferFull):
+	case err == io.EOF:
+		return 0, "", errClosed
+	case err == bufio.ErrBufferFull || err == nil && text == "":
 		return 0, "", errReply
-	case errors.Is(err, io.EOF):
-		return 0, "", errors.New("the connection was closed before there was an answer")
 	case err != nil:
 		return 0, "", err
-	}
-	text := strings.TrimRight(string(b), "\r\n")
-	if text == "" {
-		return 0, "", errReply
 	}
 	return text[0], text[1:], nil
 }
@@ -158,10 +140,10 @@ type replyError string
 
 func (e replyError) Error() string { return strconv.Quote(string(e)) }
 
-// is reports whether the first word is the one given.
-func (e replyError) is(word string) bool {
+// is reports whether the first word is one of those given.
+func (e replyError) is(words ...string) bool {
 	first, _, _ := strings.Cut(string(e), " ")
-	return first == word
+	return slices.Contains(words, first)
 }
 
 // redirect reads "MOVED slot host:port" and "ASK slot host:port", by which a
@@ -169,7 +151,7 @@ func (e replyError) is(word string) bool {
 // that of the server that was asked.
 func (e replyError) redirect(from string) (host string, asking, is bool) {
 	words := strings.Fields(string(e))
-	if len(words) != 3 || !e.is("MOVED") && !e.is("ASK") {
+	if len(words) != 3 || !e.is("MOVED", "ASK") {
 		return "", false, false
 	}
 	host = words[2]
@@ -182,19 +164,20 @@ func (e replyError) redirect(from string) (host string, asking, is bool) {
 
 // explain says what an error of the server means to the user who gave its address.
 func (e replyError) explain(err error) error {
-	lacks := e.is("NOPERM") ||
-		e.is("ERR") && strings.Contains(string(e), "can't run this command") // Redis 6, inside a script
-	switch {
-	case e.is("WRONGPASS"), e.is("ERR") && strings.Contains(string(e), "invalid password"):
-		return fmt.Errorf("refuses the user or the password: %w", err)
+	says := ""
+	switch text := string(e); {
+	case e.is("WRONGPASS"), e.is("ERR") && strings.Contains(text, "invalid password"):
+		says = "refuses the user or the password"
 	case e.is("NOAUTH"):
-		return fmt.Errorf("asks for a password, write redis://user:password@...: %w", err)
-	case lacks:
-		return fmt.Errorf("the user lacks a permission (~retry:* +eval +evalsha +get +set +time +rename +pexpire): %w", err)
+		says = "asks for a password, write redis://user:password@..."
+	case e.is("NOPERM"), e.is("ERR") && strings.Contains(text, "can't run this command"): // Redis 6, inside a script
+		says = "the user lacks a permission (~retry:* +eval +evalsha +get +set +time +rename +pexpire)"
 	case e.is("READONLY"):
-		return fmt.Errorf("is a replica, which cannot be written to: %w", err)
-	case e.is("LOADING"), e.is("BUSY"), e.is("MASTERDOWN"), e.is("CLUSTERDOWN"), e.is("TRYAGAIN"):
-		return fmt.Errorf("is not ready: %w", err)
+		says = "is a replica, which cannot be written to"
+	case e.is("LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"):
+		says = "is not ready"
+	default:
+		return fmt.Errorf("answers %w", err)
 	}
-	return fmt.Errorf("answers %w", err)
+	return fmt.Errorf("%s: %w", says, err)
 }

@@ -39,10 +39,9 @@ func (f *File) sweep() {
 	}
 }
 
-// remove removes a record that is forgotten, or is one of what counts for a short
-// time only, and its slots, unless a
-// process holds one. A process that has opened the record meanwhile finds it without
-// a link when it has the lock, and opens it again.
+// remove removes a record that is forgotten, or counts for a short time only, and its
+// slots, unless a process holds one. A process that has opened the record meanwhile
+// finds it without a link when it has the lock, and opens it again.
 func (f *File) remove(path string, short bool) {
 	file, err := lockedfile.Open(path, false)
 	if err != nil {
@@ -59,35 +58,17 @@ func (f *File) remove(path string, short bool) {
 	if r.read(file) != nil || !short && !forgotten(r.list, f.Now()) {
 		return
 	}
-	slots, free := lockSlots(path)
-	if free {
-		for i := range slots {
-			_ = os.Remove(slotPath(path, int64(i)))
-		}
-		_ = os.Remove(path + ".damaged")
-		_ = os.Remove(path)
+	if _, held, _, err := slots(path, 1, false); held > 0 || err != nil {
+		return
 	}
-	for _, slot := range slots {
-		slot.Unlock()
+	for n := int64(0); os.Remove(slotPath(path, n)) == nil; n++ {
 	}
+	_ = os.Remove(path + ".damaged")
+	_ = os.Remove(path)
 }
 
 // forgotten reports whether a state is unused for as long as it is worth
 // keeping: the second and third number of its list (guard.State.Append).
 func forgotten(list []int64, now int64) bool {
 	return len(list) < 3 || now-list[1] > list[2]
-}
-
-// lockSlots locks all slots of a record, which is locked.
-func lockSlots(path string) (slots []*lockedfile.File, free bool) {
-	free = true
-	_, err := eachSlot(path, func(slot *lockedfile.File, isFree bool) bool {
-		if free = isFree; free {
-			slots = append(slots, slot)
-		} else {
-			slot.Close()
-		}
-		return free
-	})
-	return slots, free && err == nil
 }

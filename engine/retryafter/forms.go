@@ -4,10 +4,42 @@ package retryafter
 // order of preference.
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
+
+// finder is one form of hint.
+type finder struct {
+	source string
+	// word is in lower case and part of every match; the pattern is tried on
+	// the text around it only, which reaches over this many more lines.
+	word    string
+	lines   int
+	pattern lazy
+	// limited: a field that stands on every answer, and is believed where the
+	// output shows a limit.
+	limited bool
+	// read turns a match into a wait, or none, and says what was wrong.
+	read func(m [][]byte, now time.Time) (time.Duration, string)
+	// find, where a form needs more than its last match, takes the place of
+	// all of the above but the source.
+	find func(o *shown, now time.Time) (time.Duration, string)
+}
+
+// lazy compiles a pattern, without regard to case, at its first use.
+type lazy struct {
+	pattern  string
+	once     sync.Once
+	compiled *regexp.Regexp
+}
+
+func (l *lazy) get() *regexp.Regexp {
+	l.once.Do(func() { l.compiled = regexp.MustCompile("(?i)" + l.pattern) })
+	return l.compiled
+}
 
 // number is a decimal number as headers and sentences have it.
 const number = `-?\d+(?:\.\d+)?`
@@ -21,7 +53,12 @@ var finders = []finder{
 		// a JSON field Discord's, Slack's and Microsoft Graph's.
 		source: "Retry-After", word: "retry",
 		pattern: lazy{pattern: `(?:^|[^a-z0-9_-])(?:x-)?(?:ms-)?retry[-_]?after(?:[-_]?(ms|millis(?:econds)?|s|secs|seconds))?\\?["']?\s*[:=]\s*[^\s\w-]{0,4}(-?[\w][^"'\]}<\r\n]{0,63})`},
-		read:    readRetryAfter,
+		read: func(m [][]byte, now time.Time) (time.Duration, string) {
+			if strings.HasPrefix(strings.ToLower(string(m[1])), "m") {
+				return readValue(string(m[2]), time.Millisecond, now)
+			}
+			return readValue(string(m[2]), time.Second, now)
+		},
 	},
 	{
 		// google.rpc.RetryInfo (error_details.proto), in JSON form.
@@ -40,7 +77,7 @@ var finders = []finder{
 		// gRPC proposal A6; a negative number asks not to try again.
 		source: "grpc-retry-pushback-ms", word: "grpc-retry-pushback-ms",
 		pattern: lazy{pattern: `grpc-retry-pushback-ms["']?\s*[:=]\s*[\["']*(` + number + `)`},
-		read: func(m [][]byte, now time.Time, _ *output) (time.Duration, string) {
+		read: func(m [][]byte, now time.Time) (time.Duration, string) {
 			return readNumber(string(m[1]), time.Millisecond, now)
 		},
 	},
@@ -53,47 +90,37 @@ var finders = []finder{
 		limited: true,
 	},
 	{
-		// See buckets.go.
 		source: "rate limit reset", find: findReset,
 	},
 	{
 		source: "retry in", word: "try",
-		pattern: lazy{pattern: `(.*)\b(?:try|retry)(?: again| later| (?:your|the|this) (?:request|operation|command|call|login))?(?: in| after)(?: about| approximately| at least| ~)?:? (.{1,64})`},
+		pattern: lazy{pattern: `.*\b(?:try|retry)(?: again| later| (?:your|the|this) (?:request|operation|command|call|login))?(?: in| after)(?: about| approximately| at least| ~)?:? (.{1,64})`},
 		read:    readSentence,
 	},
 	{
 		source: "retry in", word: "try",
-		pattern: lazy{pattern: `(.*)\b(?:wait|sleep)(?: for)?(?: about| at least)? (.{1,48}?) (?:before|and(?: then)?|then)(?: you)? (?:try|retry)`},
+		pattern: lazy{pattern: `.*\b(?:wait|sleep)(?: for)?(?: about| at least)? (.{1,48}?) (?:before|and(?: then)?|then)(?: you)? (?:try|retry)`},
 		read:    readSentence,
 	},
 	{
 		// Django REST framework, exceptions.Throttled.
 		source: "available in", word: "expected available in",
-		pattern: lazy{pattern: `()expected available in (.{1,48})`},
+		pattern: lazy{pattern: `expected available in (.{1,48})`},
 		read:    readSentence,
 	},
 }
 
-func readRetryAfter(m [][]byte, now time.Time, _ *output) (time.Duration, string) {
-	unit := time.Second
-	if suffix := strings.ToLower(string(m[1])); strings.HasPrefix(suffix, "m") {
-		unit = time.Millisecond
-	}
-	return readValue(string(m[2]), unit, now)
-}
-
-func readSeconds(m [][]byte, now time.Time, _ *output) (time.Duration, string) {
+func readSeconds(m [][]byte, now time.Time) (time.Duration, string) {
 	return readNumber(string(m[1]), time.Second, now)
 }
 
 // readProto adds seconds and nanoseconds (google.protobuf.Duration).
-func readProto(m [][]byte, now time.Time, _ *output) (time.Duration, string) {
-	if len(m[1]) == 0 && len(m[2]) == 0 {
+func readProto(m [][]byte, now time.Time) (wait time.Duration, trouble string) {
+	if len(m[1])+len(m[2]) == 0 {
 		return none, ""
 	}
-	wait, trouble := time.Duration(0), ""
 	if len(m[1]) > 0 {
-		wait, trouble = readNumber(string(m[1]), time.Second, now)
+		wait, trouble = readSeconds(m, now)
 	}
 	if nanos, err := strconv.ParseInt(string(m[2]), 10, 32); err == nil && wait >= 0 {
 		wait += time.Duration(nanos)
@@ -103,15 +130,14 @@ func readProto(m [][]byte, now time.Time, _ *output) (time.Duration, string) {
 
 // readSentence reads "try again in 7.5s", "retry after 2 minutes". A number
 // needs its unit here: "retry after 3 attempts" is not about time.
-func readSentence(m [][]byte, now time.Time, _ *output) (time.Duration, string) {
+func readSentence(m [][]byte, now time.Time) (time.Duration, string) {
 	if client.get().Match(m[0]) {
 		return none, ""
 	}
-	value := string(m[2])
-	if when, ok := parseDate(trimValue(value)); ok {
+	if when, ok := parseDate(trimValue(string(m[1]))); ok {
 		return until(when, now)
 	}
-	if wait, ok := parsePhrase(value); ok {
+	if wait, ok := parsePhrase(string(m[1])); ok {
 		return believe(wait)
 	}
 	return none, ""

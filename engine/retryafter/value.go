@@ -14,31 +14,30 @@ import (
 // maxDigits is more than any epoch in nanoseconds needs.
 const maxDigits = 19
 
+// value begins with a decimal number; a word may follow it directly (1e3, 0x1F).
+var value = lazy{pattern: `^(` + number + `)(\w)?`}
+
 // readValue reads a number in the unit, an epoch, a duration or a date.
 func readValue(s string, unit time.Duration, now time.Time) (time.Duration, string) {
 	s = trimValue(s)
 	if when, ok := parseDate(s); ok {
 		return until(when, now)
 	}
-	digits := leadingNumber.get().FindString(s)
-	if digits == "" {
+	m := value.get().FindStringSubmatch(s)
+	if m == nil {
 		return none, "is neither a number nor a date"
 	}
 	if wait, ok := parsePhrase(s); ok {
 		return believe(wait)
 	}
-	if rest := s[len(digits):]; rest != "" && isWordByte(rest[0]) {
-		return none, "is neither a number nor a date" // 1e3, 0x1F
+	if m[2] != "" {
+		return none, "is neither a number nor a date"
 	}
-	return readNumber(digits, unit, now)
+	return readNumber(m[1], unit, now)
 }
 
-func isWordByte(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
-}
-
-// leadingNumber is the decimal number that a value begins with.
-var leadingNumber = lazy{pattern: "^" + number}
+// trimValue removes what stands around a value in headers and JSON.
+func trimValue(s string) string { return strings.Trim(s, " \t\"'[](){}\\,;") }
 
 // Numbers from these on are moments, not spans: 10^9 seconds are 31 years, and
 // as an epoch September 2001.
@@ -90,94 +89,61 @@ func believe(wait time.Duration) (time.Duration, string) {
 }
 
 // dateLayouts are the three forms of HTTP-date (RFC 9110, section 5.6.7), RFC
-// 3339, and the form in which Boulder (Let's Encrypt) says when a limit ends.
+// 3339 with and without its colon and zone, and the form in which Boulder (Let's
+// Encrypt) says when a limit ends.
 var dateLayouts = []string{
 	"Mon, 2 Jan 2006 15:04:05 GMT",
 	"Monday, 02-Jan-06 15:04:05 GMT",
 	time.ANSIC,
 	time.RFC3339,
+	"2006-01-02T15:04:05Z0700",
+	"2006-01-02T15:04:05",
 	"2006-01-02 15:04:05Z07:00",
 	"2006-01-02 15:04:05 UTC",
-	"2006-01-02T15:04:05",
 }
 
-// parseDate reads a date at the beginning of s; what follows it is ignored.
+// parseDate reads a date at the beginning of s; what follows it is ignored, but for a
+// digit.
 func parseDate(s string) (time.Time, bool) {
 	if len(s) < 19 || len(s) > 200 || !strings.Contains(s, ":") {
 		return time.Time{}, false
 	}
 	for _, layout := range dateLayouts {
-		end := len(s)
-		switch {
-		case strings.HasSuffix(layout, "GMT"), strings.HasSuffix(layout, "UTC"):
-			zone := layout[len(layout)-3:]
-			i := strings.Index(strings.ToUpper(s), zone)
-			if i < 0 {
-				continue
-			}
-			end = i + 3
-		case layout == time.ANSIC:
-			end = min(end, len(time.ANSIC))
-		default:
-			end = strings.IndexFunc(s, func(r rune) bool { return !strings.ContainsRune("0123456789-:TtZz+.", r) })
-			if layout[10] == ' ' && end == 10 {
-				if end = strings.IndexFunc(s[11:], func(r rune) bool { return !strings.ContainsRune("0123456789-:Zz+.", r) }); end >= 0 {
-					end += 11
-				}
-			}
-			if end < 0 {
-				end = len(s)
-			}
-			for end > 0 && (s[end-1] == '.' || s[end-1] == ':') {
-				end--
-			}
+		when, err := time.Parse(layout, s)
+		if e, ok := err.(*time.ParseError); ok && strings.HasPrefix(e.Message, ": extra text") && strings.IndexByte("0123456789", e.ValueElem[0]) < 0 {
+			when, err = time.Parse(layout, strings.TrimSuffix(s, e.ValueElem))
 		}
-		if end > len(s) {
-			continue
-		}
-		if t, err := time.Parse(layout, s[:end]); err == nil {
-			return t, true
+		if err == nil {
+			return when, true
 		}
 	}
 	return time.Time{}, false
 }
 
+// span is one part of a duration in words.
+var span = lazy{pattern: `^[ ,"'(~]*(?:and )?(?:(` + number + `)|(?:a|one) ) *([a-z]+)(?:\(s\))?`}
+
 // parsePhrase reads a duration at the beginning of s: "7.5s", "1m30s", "2
 // minutes", "1 minute and 30 seconds", "a minute". What follows is ignored.
-func parsePhrase(s string) (time.Duration, bool) {
-	var total time.Duration
-	found := false
+func parsePhrase(s string) (total time.Duration, found bool) {
 	for range 4 { // days, hours, minutes, seconds
-		s = strings.TrimLeft(s, " ,\"'(~")
-		s = strings.TrimPrefix(s, "and ")
-		digits := leadingNumber.get().FindString(s)
-		rest := s[len(digits):]
-		if digits == "" {
-			switch {
-			case strings.HasPrefix(s, "a "):
-				digits, rest = "1", s[2:]
-			case strings.HasPrefix(s, "one "):
-				digits, rest = "1", s[4:]
-			default:
-				return total, found
-			}
+		m := span.get().FindStringSubmatch(s)
+		if m == nil {
+			break
 		}
-		rest = strings.TrimLeft(rest, " ")
-		n := 0
-		for n < len(rest) && (rest[n]|0x20 >= 'a' && rest[n]|0x20 <= 'z') {
-			n++
-		}
-		unit, ok := text.Unit(strings.ToLower(rest[:n]))
+		unit, ok := text.Unit(strings.ToLower(m[2]))
 		if !ok {
-			return total, found
+			break
 		}
-		value, err := strconv.ParseFloat(digits, 64)
-		if err != nil || value < 0 || value*unit.Seconds() > 10*MaxBelieved.Seconds() {
+		n := 1.0
+		if m[1] != "" {
+			n, _ = strconv.ParseFloat(m[1], 64)
+		}
+		if n < 0 || n*unit.Seconds() > 10*MaxBelieved.Seconds() {
 			return 0, false
 		}
-		total += time.Duration(value * float64(unit))
-		found = true
-		s = strings.TrimPrefix(rest[n:], "(s)")
+		total, found = total+time.Duration(n*float64(unit)), true
+		s = s[len(m[0]):]
 	}
 	return total, found
 }

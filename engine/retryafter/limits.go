@@ -1,0 +1,163 @@
+package retryafter
+
+// This file reads the reset fields of rate limits. A service may have several
+// limits ("buckets": requests, tokens, by the minute, by the day), each with
+// its own remaining and reset field, and shows all of them on every answer, on
+// an ordinary 404 too. Only those of a limit that is used up say how long to wait.
+
+import (
+	"bytes"
+	"strings"
+	"time"
+)
+
+// resetField is a reset field, from where its name begins: GitHub, GitLab,
+// Discord and many others (x-ratelimit-reset), Twitter and Okta
+// (x-rate-limit-reset), the older IETF draft (ratelimit-reset); with the bucket
+// behind it OpenAI and Groq (x-ratelimit-reset-tokens), Cerebras
+// (x-ratelimit-reset-requests-day); with the bucket in front of it Anthropic
+// (anthropic-ratelimit-tokens-reset).
+var resetField = lazy{pattern: fieldStart + `reset((?:-[a-z_]+)*)\\?["']?\s*[:=]\s*[\[("'\\]*(-?\w[^"'\]}<\r\n]{0,63})`}
+
+// remainingField is the counter that belongs to it.
+var remainingField = lazy{pattern: fieldStart + `remaining((?:-[a-z_]+)*)\\?["']?\s*[:=]\s*[\[("'\\]*(\d+)`}
+
+const fieldStart = `^(?:[a-z0-9]+-)*?rate-?limit-((?:[a-z_]+-)*)`
+
+const noLimit = "stands on an answer that shows no limit reached"
+
+// findReset returns the wait until the limit that was hit resets. Of one
+// bucket the last field counts; one with something left is not believed; among
+// those that are used up the longest wait counts, since the request needs them
+// all; without a counter that says so, the last field does.
+func findReset(o *shown, now time.Time) (time.Duration, string) {
+	longest, last, trouble := none, none, ""
+	var left map[string]bool
+	seen := map[string]bool{}
+	for at := range o.occurrences("-reset") {
+		f, ok := o.field(&resetField, at)
+		if !ok {
+			continue
+		}
+		if !o.limited() && !o.isBare() {
+			return none, noLimit
+		}
+		if left == nil {
+			left = o.somethingLeft()
+		}
+		if seen[f.bucket] {
+			continue
+		}
+		wait, fault := readValue(f.value, f.unit, now)
+		some, known := left[f.bucket]
+		if some && f.bucket != "" {
+			wait, fault = none, "is that of a limit with something left ("+f.bucket+")"
+		}
+		if trouble == "" {
+			trouble = fault
+		}
+		if wait < 0 {
+			continue
+		}
+		seen[f.bucket] = true
+		if known && !some {
+			longest = max(longest, wait)
+		} else if last < 0 {
+			last = wait
+		}
+	}
+	if longest >= 0 {
+		return longest, trouble
+	}
+	return last, trouble
+}
+
+// somethingLeft says of each bucket with a counter whether that is above zero.
+func (o *shown) somethingLeft() map[string]bool {
+	left := map[string]bool{}
+	for at := range o.occurrences("remaining") {
+		if f, ok := o.field(&remainingField, at); ok {
+			if _, later := left[f.bucket]; !later {
+				left[f.bucket] = strings.Trim(f.value, "0") != ""
+			}
+		}
+	}
+	return left
+}
+
+// field is a field of a rate limit: its bucket, "" for the only one, its value, and the
+// unit of that.
+type field struct {
+	bucket, value string
+	unit          time.Duration
+}
+
+// nameBytes are the bytes of a field's name in lower case.
+const nameBytes = "abcdefghijklmnopqrstuvwxyz0123456789-_"
+
+// field matches the pattern from where the name around position i begins: a
+// line may hold many fields (Go prints a header as one map). "after" (Discord) and
+// units in the name are no bucket.
+func (o *shown) field(pattern *lazy, i int) (f field, ok bool) {
+	start := max(0, i-before)
+	start += len(bytes.TrimRight(o.lower[start:i], nameBytes))
+	m := pattern.get().FindSubmatch(o.plain[start:o.end(i, 0)])
+	if m == nil {
+		return f, false
+	}
+	f.value, f.unit = string(m[3]), time.Second
+	var words []string
+	for word := range strings.SplitSeq(strings.ToLower(string(m[1])+string(m[2])), "-") {
+		switch word {
+		case "ms":
+			f.unit = time.Millisecond
+		case "", "after", "at", "in", "time", "seconds":
+		default:
+			words = append(words, word)
+		}
+	}
+	f.bucket = strings.Join(words, "-")
+	return f, true
+}
+
+// What shows that a limit was hit.
+var (
+	// limitWords say that a refusal is about a rate.
+	limitWords = lazy{pattern: `rate.?limit|too many requests|throttl|quota|slow ?down|secondary rate|abuse detection`}
+	// limitStatus is a status that may speak of a rate.
+	limitStatus = lazy{pattern: status + `(403|503)\b`}
+	// tooMany is the status that always does (RFC 6585, section 4).
+	tooMany = lazy{pattern: `\b429\b|too many requests`}
+	// anyStatus is a status of whatever meaning.
+	anyStatus = lazy{pattern: status + `[1-5]\d\d\b|\b[1-5]\d\d [a-z]{2}`}
+	// noneLeft is the counter at nothing.
+	noneLeft = lazy{pattern: `rate-?limit-(?:[a-z_]+-)*remaining[a-z_-]*["']?\s*[:=]\s*[\["']*0\b|\bratelimit["']?\s*:.*?(?:\bremaining=0\b|;\s*r=0\b)`}
+)
+
+const status = `\b(?:http/[0-9.]+ |status(?: ?code)?[ :=]*|error[ :]*|http |code[" :=]*)`
+
+// findLimit says whether the output shows that a limit was hit.
+func (o *shown) findLimit() bool {
+	shows := func(pattern *lazy, words ...string) bool {
+		for _, w := range words {
+			for at := range o.occurrences(w) {
+				if pattern.get().Match(o.window(at, 0)) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	if shows(&noneLeft, "-remaining", "ratelimit:", "ratelimit\":") || shows(&tooMany, "429", "too many requests") {
+		return true
+	}
+	prose := bytes.ReplaceAll(o.lower, []byte("x-ratelimit"), nil)
+	prose = bytes.ReplaceAll(prose, []byte("ratelimit-"), nil)
+	return shows(&limitStatus, "403", "503") && limitWords.get().Match(prose)
+}
+
+// isBare says whether the output shows neither a status nor a counter: then a
+// reset field was written out by itself, to be followed.
+func (o *shown) isBare() bool {
+	return !bytes.Contains(o.lower, []byte("remaining")) && !anyStatus.get().Match(o.lower)
+}

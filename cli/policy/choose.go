@@ -88,7 +88,8 @@ func (l *policyLoader) loadAll(environ []string, named *option.Setting, given []
 		if name == "" {
 			continue
 		}
-		if err := l.load(name); err != nil && !absent(err) {
+		// A mistake within the file is one even where it is that an included file is absent.
+		if err := l.load(name); err != nil && (!absent(err) || errors.As(err, new(*fileError))) {
 			return inFile(err)
 		}
 	}

@@ -4,7 +4,7 @@
 // Main goes from words to an exit code in four steps: read, resolve, run, code. The
 // package and those below it are the only ones that know flags. It never decides
 // about an attempt, which is the engine's task, and the process exits in main only
-// (a death by signal apart).
+// (except for a death by signal).
 package cli
 
 import (
@@ -18,6 +18,7 @@ import (
 	"github.com/retrysh/retry/cli/policy"
 	"github.com/retrysh/retry/cli/show"
 	"github.com/retrysh/retry/engine/message"
+	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
@@ -25,73 +26,64 @@ import (
 // Main runs the program with the process's arguments and environment, and
 // returns the code to exit with.
 func Main() int {
-	calm()
+	proc.NoStacks()
 	argv, environ := os.Args[1:], os.Environ()
-	if m, err := callOf(ownModes(), argv); m != nil || err != nil {
-		letSignalsAct()
-		if err != nil {
-			refuse(err)
-			return exitcodes.Of(err)
+	var o *option.Options
+	own, err := callOf(ownModes(), argv)
+	if own == nil && err == nil {
+		if o, err = read(argv, environ); err == nil && printOf(o) == nil {
+			return run(o, nil)
 		}
-		return m.do(environ)
 	}
-	o, err := read(argv, environ)
-	if err == nil && runs(o) {
-		return run(o, nil)
-	}
-	letSignalsAct()
-	if err != nil {
+	proc.RestoreDispositions()
+	switch {
+	case err != nil:
 		refuse(err)
 		return exitcodes.Of(err)
+	case own != nil:
+		return own.do(environ)
 	}
-	for _, m := range modes {
-		if m.asked(o) {
-			for _, line := range o.Idle {
-				if !o.Quiet {
-					complain(line)
-				}
-			}
-			return exitcodes.Of(toStdout(func(w io.Writer) error { return m.print(w, o) }))
+	for _, line := range o.Idle {
+		if !o.Quiet {
+			complain(line)
 		}
 	}
-	return exitcodes.OK
+	return exitcodes.Of(failed(printOf(o)(os.Stdout, o)))
 }
 
-// modes are what the program does in place of a run: each prints something.
-var modes = []struct {
-	asked func(*option.Options) bool
-	print func(io.Writer, *option.Options) error
-}{
-	{func(o *option.Options) bool { return o.Help }, printHelp},
-	{func(o *option.Options) bool { return o.Version }, printVersion},
-	{func(o *option.Options) bool { return o.Man }, printMan},
-	{func(o *option.Options) bool { return o.Completion != "" }, printCompletion},
-	{func(o *option.Options) bool { return o.Chosen != nil && o.Chosen.All != nil }, policy.List},
-	{func(o *option.Options) bool { return o.PrintPolicy }, policy.Print},
-	{func(o *option.Options) bool { return o.Plan && o.Rehearsal != nil }, printRehearsal},
-	{func(o *option.Options) bool { return o.Plan }, show.Plan},
-	{func(o *option.Options) bool { return o.Explain != nil }, withRules(show.Explain)},
-	{func(o *option.Options) bool { return o.Simulation != nil }, show.Simulate},
-}
-
-// withRules reads the rule files before something is shown by them.
-func withRules(print func(io.Writer, *option.Options) error) func(io.Writer, *option.Options) error {
-	return func(w io.Writer, o *option.Options) error {
-		if err := readRuleFiles(o); err != nil {
-			return err
-		}
-		return print(w, o)
+// printOf is what the program prints in place of a run, nil for a run.
+func printOf(o *option.Options) func(io.Writer, *option.Options) error {
+	switch {
+	case o.Help:
+		return printHelp
+	case o.Version:
+		return printVersion
+	case o.Man:
+		return printMan
+	case o.Completion != "":
+		return printCompletion
+	case o.Chosen != nil && o.Chosen.All != nil:
+		return policy.List
+	case o.PrintPolicy:
+		return policy.Print
+	case o.Plan && o.Rehearsal != nil:
+		return printRehearsal
+	case o.Plan:
+		return show.Plan
+	case o.Explain != nil:
+		return explain
+	case o.Simulation != nil:
+		return show.Simulate
 	}
+	return nil
 }
 
-// runs reports whether anything is to be run or waited for.
-func runs(o *option.Options) bool {
-	for _, m := range modes {
-		if m.asked(o) {
-			return false
-		}
+// explain reads the rule files before a result is judged by them.
+func explain(w io.Writer, o *option.Options) error {
+	if err := readRuleFiles(o); err != nil {
+		return err
 	}
-	return true
+	return show.Explain(w, o)
 }
 
 // read turns words into options. --help and its like count whatever else is wrong
@@ -128,14 +120,13 @@ func read(argv, environ []string) (*option.Options, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Chosen = chosen
+	o.Chosen, o.Own = chosen, l.Before
 	if o.Verbose {
 		o.Sources = option.Sources(l.Settings)
 	}
 	if !l.Asks("no-env") {
 		o.Idle = append(o.Idle, option.Misnamed(table, environ)...)
 	}
-	o.Own = l.Before
 	if o.Simulation != nil {
 		err = compare(o, table, environ)
 	}
@@ -164,10 +155,6 @@ func compare(o *option.Options, table []option.Flag, environ []string) error {
 	return nil
 }
 
-// toStdout writes what was asked for by name to standard output; a disk that is
-// full is an error.
-func toStdout(print func(io.Writer) error) error { return failed(print(os.Stdout)) }
-
 // failed prints an error that ends the program before anything has run.
 func failed(err error) error {
 	switch {
@@ -187,7 +174,7 @@ func complain(line string) {
 
 // refuse prints why nothing is run, and where the flags are described.
 func refuse(err error) {
-	fmt.Fprintf(os.Stderr, "retry: %s\n%s\n", message.Printable(shorten(text.Masked(err.Error()))), "Try 'retry -h' for the flags that most people need, 'retry --help' for all.")
+	fmt.Fprintf(os.Stderr, "retry: %s\nTry 'retry -h' for the flags that most people need, 'retry --help' for all.\n", message.Printable(shorten(text.Masked(err.Error()))))
 }
 
 // longestLine is how much of an error is shown; values may be huge.

@@ -4,8 +4,8 @@ package cli
 // command line (docs/flags.md).
 
 import (
+	"cmp"
 	"fmt"
-	"io"
 	"os"
 	"reflect"
 	"slices"
@@ -52,42 +52,33 @@ type modeCall struct {
 // callOf finds the mode of a command line, nil for none: its first flag that is one.
 // The flags before it may be of any grammar.
 func callOf(modes []ownMode, argv []string) (*modeCall, error) {
-	if !slices.ContainsFunc(argv, func(word string) bool { return modeNamed(modes, word) != nil }) {
+	isMode := func(word string) bool { return modeNamed(modes, word) != nil }
+	if !slices.ContainsFunc(argv, isMode) {
 		return nil, nil
 	}
 	known := option.Table()
 	for i := range modes {
 		known = append(append(known, option.Switch(modes[i].name)), option.FlagsOf(reflect.TypeOf(modes[i].grammar).Elem())...)
 	}
-	first := "" // a mode of a run, which came before
+	other := "" // a second mode: one of a run before this one, or one after it
 	for _, w := range option.ReadNames(known, argv) {
-		switch m := modeNamed(modes, argv[w.At]); {
-		case m != nil && first != "":
-			return nil, option.Usage(w.Word, fmt.Errorf("cannot be used with %s; give only one of them", first))
-		case m != nil:
-			before, after := argv[:w.At], argv[w.At+1:]
-			if second := secondMode(modes, after); second != "" {
-				return nil, option.Usage(w.Word, fmt.Errorf("cannot be used with %s; give only one of them", second))
+		m := modeNamed(modes, argv[w.At])
+		if m == nil {
+			if other == "" && option.IsRunMode(w.Flag) && !w.Off() && !w.Flag.Is("help") {
+				other = w.Word
 			}
-			return &modeCall{*m, slices.Concat(before, after), option.AsksForHelp(before) || option.AsksForHelp(after)}, nil
-		case first == "" && option.IsRunMode(w.Flag) && !w.Off() && !w.Flag.Is("help"):
-			first = w.Word
+			continue
 		}
+		before, after := argv[:w.At], argv[w.At+1:]
+		if i := slices.IndexFunc(after, func(word string) bool { return word == "--" || isMode(word) }); i >= 0 && after[i] != "--" {
+			other = cmp.Or(other, after[i])
+		}
+		if other != "" {
+			return nil, option.Usage(w.Word, fmt.Errorf("cannot be used with %s; give only one of them", other))
+		}
+		return &modeCall{*m, slices.Concat(before, after), option.AsksForHelp(before) || option.AsksForHelp(after)}, nil
 	}
 	return nil, nil
-}
-
-// secondMode is the first word before "--" that is a mode, "" for none.
-func secondMode(modes []ownMode, words []string) string {
-	for _, word := range words {
-		switch {
-		case word == "--":
-			return ""
-		case modeNamed(modes, word) != nil:
-			return word
-		}
-	}
-	return ""
 }
 
 func modeNamed(modes []ownMode, word string) *ownMode {
@@ -101,7 +92,7 @@ func modeNamed(modes []ownMode, word string) *ownMode {
 // do runs the mode, or shows its help.
 func (m *modeCall) do(environ []string) int {
 	if m.help {
-		return exitcodes.Of(toStdout(func(w io.Writer) error { return printHelp(w, &option.Options{HelpOn: m.name}) }))
+		return exitcodes.Of(failed(printHelp(os.Stdout, &option.Options{HelpOn: m.name})))
 	}
 	return m.run(mode.Call{Name: m.name, Args: m.args, Environ: environ, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr})
 }

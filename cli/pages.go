@@ -1,9 +1,13 @@
 package cli
 
-// This file prints help, manual page and completions.
+// This file prints help, manual page, completions and version.
 
 import (
+	"cmp"
+	"fmt"
 	"io"
+	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -27,7 +31,8 @@ func pages() (*manual.Pages, error) {
 		}
 		modes[m.name] = model.Model.Flags
 	}
-	day, _, _ := strings.Cut(originOf().date, "T")
+	_, _, date := build()
+	day, _, _ := strings.Cut(date, "T")
 	return manual.New(run, modes, day), nil
 }
 
@@ -55,3 +60,29 @@ var (
 		return p.Help(w)
 	})
 )
+
+// build says what build this is, as the Go tool records it in every binary, so that go
+// install, go build in a clone and a release say the same of the same source. commit
+// and date are "" where it was not built in a clone.
+func build() (version, commit, date string) {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = info.Main.Version
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				commit = s.Value
+			case "vcs.time":
+				date = s.Value
+			}
+		}
+	}
+	return cmp.Or(version, "(devel)"), commit, date
+}
+
+// printVersion writes version, commit, date, Go and platform on one line.
+func printVersion(w io.Writer, _ *option.Options) error {
+	version, commit, date := build()
+	_, err := fmt.Fprintf(w, "retry %s (%s, %s) %s %s/%s\n",
+		version, cmp.Or(commit, "unknown commit"), cmp.Or(date, "unknown date"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
+}

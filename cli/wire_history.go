@@ -7,49 +7,41 @@ import (
 	"os"
 	"strings"
 
-	"github.com/retrysh/retry/cli/option"
-	"github.com/retrysh/retry/engine"
 	tool "github.com/retrysh/retry/engine/classify/command"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/history"
 )
 
-// historian is the sink that writes the line when the run has ended.
-type historian struct {
-	history.Recorder
-	value string // of --history
-	out   *output
-}
+// emitter is a sink that has nothing to close.
+type emitter func(event.Event)
 
-// keepHistory has the run of e recorded, where --history asks for it.
-func keepHistory(o *option.Options, r *redriven, e *engine.Engine, out *output) {
+func (emit emitter) Emit(e event.Event)     { emit(e) }
+func (emitter) Close(context.Context) error { return nil }
+
+// keepHistory has the run recorded, where --history asks for it.
+func (w *wiring) keepHistory() {
+	o, id := w.o, &w.e.Identity
 	if o.History == "off" {
 		return
 	}
-	h := &historian{value: o.History, out: out}
-	h.Tool = func() string { name, _ := tool.Find(o.Command); return name }
+	h := &history.Recorder{
+		ParentRunID: id.ParentRunID, Commit: firstSet(commitVariables), CI: systemOfCI(),
+		UntilFailure: o.Policy.UntilFailure, Repeat: o.Policy.Repeat, Redriven: w.letter != nil,
+		Tool: func() string { name, _ := tool.Find(o.Command); return name },
+	}
 	h.Cwd, _ = os.Getwd()
 	h.Host, _ = os.Hostname()
-	h.Commit, h.CI = firstSet(commitVariables), systemOfCI()
-	h.UntilFailure, h.Repeat, h.Redriven = o.Policy.UntilFailure, o.Policy.Repeat, r != nil
-	h.ParentRunID = e.Identity.ParentRunID
-	if h.ParentRunID == "" && e.Identity.Depth > 1 {
+	if h.ParentRunID == "" && id.Depth > 1 {
 		h.ParentRunID = os.Getenv("RETRY_RUN_ID")
 	}
-	out.sinks = append(out.sinks, h)
-}
-
-// Emit writes the line after the last event.
-func (h *historian) Emit(ev event.Event) {
-	if record := h.Recorder.Emit(ev); record != nil {
-		if err := history.Append(h.value, record.Encode()); err != nil {
-			h.out.complain("the run is not in the history: %v", err)
+	w.out.sinks = append(w.out.sinks, emitter(func(e event.Event) {
+		if record := h.Emit(e); record != nil { // after the last event
+			if err := history.Append(o.History, record.Encode()); err != nil {
+				w.out.complain("the run is not in the history: %v", err)
+			}
 		}
-	}
+	}))
 }
-
-// Close has nothing to do.
-func (h *historian) Close(context.Context) error { return nil }
 
 // commitVariables are those in which CI systems name the commit.
 var commitVariables = []string{"GITHUB_SHA", "CI_COMMIT_SHA", "BUILDKITE_COMMIT", "CIRCLE_SHA1", "GIT_COMMIT", "BUILD_SOURCEVERSION"}
@@ -66,13 +58,13 @@ func firstSet(variables []string) string {
 // systemOfCI is the CI system that the program runs in, by the variable that each
 // sets for its jobs; "" for none.
 func systemOfCI() string {
-	for _, system := range [...]struct{ variable, name string }{
+	for _, system := range [...][2]string{
 		{"GITHUB_ACTIONS", "github"}, {"GITLAB_CI", "gitlab"}, {"BUILDKITE", "buildkite"}, {"CIRCLECI", "circleci"}, {"JENKINS_URL", "jenkins"},
 		{"TF_BUILD", "azure"}, {"TEAMCITY_VERSION", "teamcity"}, {"TRAVIS", "travis"}, {"BITBUCKET_BUILD_NUMBER", "bitbucket"}, {"DRONE", "drone"},
 		{"CODEBUILD_BUILD_ID", "codebuild"}, {"APPVEYOR", "appveyor"}, {"CIRRUS_CI", "cirrus"},
 	} {
-		if os.Getenv(system.variable) != "" {
-			return system.name
+		if os.Getenv(system[0]) != "" {
+			return system[1]
 		}
 	}
 	return ""

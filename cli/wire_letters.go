@@ -26,17 +26,13 @@ import (
 	"github.com/retrysh/retry/engine/text"
 )
 
-// keeper keeps one run. It is an engine.Letters, and a sink.
+// keeper keeps one run, as engine.Letters.
 type keeper struct {
-	o      *option.Options
-	out    *output
-	runner *proc.Runner
-	e      *engine.Engine
-	dir    string
-	cwd    string
-	cwdErr error
+	*wiring
+	dir, cwd string
+	cwdErr   error
 
-	// write keeps the run and returns its letter, "" where it cannot.
+	// write keeps the run and returns the id of its letter, "" where it cannot.
 	write       func(ctx context.Context, l *engine.Letter, outcome string) string
 	first, last time.Time // failures
 	rehearsed   bool
@@ -56,29 +52,31 @@ func captureTails(o *option.Options) {
 	}
 }
 
-// keepLetters sets up what keeps the run of e as a letter, or runs the letter r. A
+// keepLetters sets up what keeps the run as a letter, or runs a letter again. A
 // relative directory is resolved now.
-func keepLetters(o *option.Options, r *redriven, e *engine.Engine, runner *proc.Runner, out *output) {
-	k := &keeper{o: o, e: e, runner: runner, out: out}
-	switch {
+func (w *wiring) keepLetters() {
+	k := &keeper{wiring: w}
+	see := k.see
+	switch r := w.letter; {
 	case r != nil:
-		r.keeper, k.write = k, r.replace
+		r.keeper, k.write, see = k, r.replace, r.see
 		r.resume(time.Now())
-		e.Letters, out.sinks = r, append(out.sinks, r)
-	case keepsLetters(o):
+	case keepsLetters(w.o):
 		var err error
-		if k.dir, err = letters.Path(o.Letters.Dir); err != nil {
-			out.complain("no letter will be kept: %v", err)
+		if k.dir, err = letters.Path(w.o.Letters.Dir); err != nil {
+			w.out.complain("no letter will be kept: %v", err)
 			return
 		}
 		k.cwd, k.cwdErr = os.Getwd()
 		k.write = k.add
-		e.Letters, out.sinks = k, append(out.sinks, k)
+	default:
+		return
 	}
+	w.e.Letters, w.out.sinks = k, append(w.out.sinks, emitter(see))
 }
 
-// Emit records when the run failed, and prints at its end where the letter is.
-func (k *keeper) Emit(ev event.Event) {
+// see records when the run failed, and prints at its end where the letter is.
+func (k *keeper) see(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.AttemptFinished:
 		if ev.Success {
@@ -91,13 +89,10 @@ func (k *keeper) Emit(ev event.Event) {
 		k.rehearsed = k.rehearsed || ev.Result.Rehearsed
 	case *event.RunFinished:
 		if k.where != "" {
-			k.out.say("%s", k.where)
+			k.out.say(k.where)
 		}
 	}
 }
-
-// Close does nothing.
-func (k *keeper) Close(context.Context) error { return nil }
 
 // Park keeps a run in place of a long wait.
 func (k *keeper) Park(ctx context.Context, l *engine.Letter) string {
@@ -155,16 +150,16 @@ func (k *keeper) letter(l *engine.Letter, outcome string) *queue.Letter {
 	if now := time.Now(); k.first.IsZero() { // nothing ran
 		k.first, k.last = now, now
 	}
-	id, policy := &k.e.Identity, map[string][]queue.Text{}
-	for flag, values := range option.Kept(k.o.Settings) {
-		policy[flag] = queue.Texts(values)
-	}
-	name := cmp.Or(k.e.About.Name, engine.NameOf(k.o.Command))
+	id := &k.e.Identity
 	host, _ := os.Hostname()
 	letter := &queue.Letter{
-		Version: queue.Version, ID: queue.NewID(k.first, id.RunID), IdempotencyKey: queue.Text(id.Key), Name: queue.Text(name),
-		Command: queue.Texts(k.o.Command), Cwd: queue.Text(k.cwd), Umask: fmt.Sprintf("%04o", umask()), Policy: policy,
+		Version: queue.Version, ID: queue.NewID(k.first, id.RunID), IdempotencyKey: queue.Text(id.Key),
+		Name:    queue.Text(cmp.Or(k.e.About.Name, engine.NameOf(k.o.Command))),
+		Command: queue.Texts(k.o.Command), Cwd: queue.Text(k.cwd), Umask: fmt.Sprintf("%04o", umask()), Policy: map[string][]queue.Text{},
 		FirstFailedAt: text.Time{Time: k.first}, Count: 1, Host: queue.Text(host), User: queue.Text(userName()),
+	}
+	for name, values := range option.Kept(k.o.Settings) {
+		letter.Policy[name] = queue.Texts(values)
 	}
 	letter.Env, letter.EnvNames = keptVariables(id.Environ, k.o.Letters.Env)
 	k.describe(letter, l, outcome)
@@ -176,21 +171,13 @@ func (k *keeper) describe(letter *queue.Letter, l *engine.Letter, outcome string
 	d, r := l.Decision, &l.Result
 	letter.RunID, letter.TraceID = k.e.Identity.RunID, k.e.Identity.Trace.ID
 	letter.Outcome, letter.ExitCode, letter.TimedOut = outcome, d.End.Code, r.TimedOut || r.DeadlinePassed
-	letter.Reason, letter.Verdict, letter.Rule, letter.Signal = queue.Text(d.Reason), string(d.Verdict), nil, nil
-	if d.Rule != "" {
-		rule := queue.Text(d.Rule)
-		letter.Rule = &rule
-	}
+	letter.Reason, letter.Verdict = queue.Text(d.Reason), string(d.Verdict)
 	if d.Why != "" {
 		letter.Reason += queue.Text("; " + d.Why)
 	}
-	if r.Signal != "" {
-		signal := string(r.Signal)
-		letter.Signal = &signal
-	}
+	letter.Rule, letter.Signal = given(queue.Text(d.Rule)), given(string(r.Signal))
 	letter.Attempts, letter.MaxAttempts = l.Attempts, k.o.Policy.Attempts
-	letter.LastFailedAt = text.Time{Time: k.last}
-	letter.Rehearsed = k.rehearsed
+	letter.LastFailedAt, letter.Rehearsed = text.Time{Time: k.last}, k.rehearsed
 	letter.DueAt, letter.Schedule, letter.DeadlineAt = nil, nil, nil
 	if !l.Deadline.IsZero() {
 		letter.DeadlineAt = &text.Time{Time: l.Deadline}
@@ -200,6 +187,14 @@ func (k *keeper) describe(letter *queue.Letter, l *engine.Letter, outcome string
 		letter.DueAt = &text.Time{Time: l.DueAt}
 		letter.Schedule = &queue.Schedule{Step: l.Place.Step, PreviousMs: l.Place.Previous.Milliseconds(), WaitMs: d.Wait.Milliseconds(), Rotation: l.Rotation}
 	}
+}
+
+// given is a value in JSON, nil where there is none.
+func given[T ~string](value T) *T {
+	if value == "" {
+		return nil
+	}
+	return &value
 }
 
 // keptVariables are the variables whose values a letter keeps, and the names of the
@@ -238,7 +233,7 @@ type redriven struct {
 	*keeper
 	claim  *queue.Claim
 	before *queue.Letter // as it was
-	letter *queue.Letter // with one redrive more
+	after  *queue.Letter // with one redrive more
 	kept   bool
 	result letters.Result
 	pipe   *os.File // the redriver reads the result from it
@@ -250,7 +245,7 @@ func (r *redriven) replace(_ context.Context, l *engine.Letter, outcome string) 
 	if l.Decision.Outcome == event.Refused {
 		return r.before.ID
 	}
-	changed := *r.letter
+	changed := *r.after
 	if outcome == "parked" {
 		changed.Redrives = 0
 	}
@@ -259,18 +254,18 @@ func (r *redriven) replace(_ context.Context, l *engine.Letter, outcome string) 
 		r.out.complain("the letter cannot be written: %v", err)
 		return ""
 	}
-	r.letter, r.kept = &changed, true
+	r.after, r.kept = &changed, true
 	return changed.ID
 }
 
-// Emit records how the run ends.
-func (r *redriven) Emit(ev event.Event) {
-	r.keeper.Emit(ev)
+// see also records how the run ends.
+func (r *redriven) see(ev event.Event) {
+	r.keeper.see(ev)
 	end, ok := ev.(*event.RunFinished)
 	if !ok {
 		return
 	}
-	r.result = letters.Result{ExitCode: &end.ExitCode, Reason: end.Reason}
+	r.result = letters.Result{Result: letters.Failed, ExitCode: &end.ExitCode, Reason: end.Reason}
 	if end.Why != "" {
 		r.result.Reason += "; " + end.Why
 	}
@@ -281,37 +276,26 @@ func (r *redriven) Emit(ev event.Event) {
 		err = r.claim.Remove()
 	case end.Outcome == event.Parked:
 		r.result.Result, r.result.Reason = letters.Parked, "until "+end.DueAt.Format(time.DateTime)
-	case end.Outcome == event.Cancelled, end.Outcome == event.Refused:
-		r.result.Result = string(end.Outcome)
-		err = r.claim.Replace(r.before, nil)
-	case end.Outcome == event.Failed:
-		r.result.Result = letters.Failed
+	case end.Outcome == event.Cancelled, end.Outcome == event.Refused, end.Outcome == event.Failed:
+		if end.Outcome != event.Failed {
+			r.result.Result = string(end.Outcome)
+		}
 		err = r.claim.Replace(r.before, nil)
 	default:
-		r.result.Result = letters.Failed
 		if !r.kept { // nothing was started
 			r.last = end.Time
 			d := &engine.Decision{Reason: end.Reason, Verdict: end.Verdict, Rule: end.Rule, Why: end.Why, End: engine.End{Code: end.ExitCode}}
 			r.replace(context.Background(), &engine.Letter{Decision: d, Attempts: end.Attempts, Evidence: &engine.Evidence{}}, string(end.Outcome))
 		}
-		r.printMissing()
+		missing := slices.DeleteFunc(queue.Strings(r.before.EnvNames), func(name string) bool {
+			return slices.ContainsFunc(r.e.Identity.Environ, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
+		})
+		if len(missing) > 0 {
+			r.out.complain("not set now, and set when the run first failed: %s", strings.Join(missing, " "))
+		}
 	}
 	if err != nil {
 		r.out.complain("the letter %s stays as it is: %v", r.before.ID, err)
-	}
-}
-
-// printMissing prints the variables that were set when the run first failed and are
-// not set now.
-func (r *redriven) printMissing() {
-	var missing []string
-	for _, name := range queue.Strings(r.before.EnvNames) {
-		if !slices.ContainsFunc(r.e.Identity.Environ, func(entry string) bool { return strings.HasPrefix(entry, name+"=") }) {
-			missing = append(missing, name)
-		}
-	}
-	if len(missing) > 0 {
-		r.out.complain("not set now, and set when the run first failed: %s", strings.Join(missing, " "))
 	}
 }
 
@@ -345,8 +329,8 @@ func (r *redriven) resume(now time.Time) {
 	if l.Signal != nil {
 		e.Resume.Last.Signal = attempt.Signal(*l.Signal)
 	}
-	given := option.Last(r.o.Settings, "deadline")
-	if end := l.DeadlineAt; end != nil && (given == nil || given.Source != option.FromCommandLine) {
+	limit := option.Last(r.o.Settings, "deadline")
+	if end := l.DeadlineAt; end != nil && (limit == nil || limit.Source != option.FromCommandLine) {
 		e.Policy.Deadline = 0
 		if until := now.Add(end.Sub(now)); e.Expires.IsZero() || until.Before(e.Expires) {
 			e.Expires = until

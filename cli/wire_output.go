@@ -1,17 +1,17 @@
 package cli
 
-// This file opens what a run tells its events to: standard error, a log file,
-// and the files that a CI job is offered.
+// This file opens what the events of a run are written to: standard error, a log file,
+// the files that a CI job offers, and telemetry.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
-
-	"golang.org/x/term"
+	"time"
 
 	"github.com/retrysh/retry/cli/human"
 	"github.com/retrysh/retry/cli/option"
@@ -20,53 +20,53 @@ import (
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/engine/sink"
+	"github.com/retrysh/retry/engine/telemetry"
 	"github.com/retrysh/retry/exitcodes"
 )
 
 // output is every sink of a run, and the program's own complaints.
 type output struct {
+	o       *option.Options
+	signals *proc.Signals
 	sinks   []engine.Sink
-	tell    func(complaint string) // on standard error, in its format
+	warn    func(complaint string) // on standard error, in its format
 	person  *human.Sink            // nil where standard error is for a machine
 	logFile *logFile
-	options *option.Options
-	// inherits says that a person would have to know of a used up input, and
-	// hadInput that there was some before attempt 1.
+	// inherits says that a person has to know of a used up input, and hadInput that
+	// there was some before attempt 1.
 	inherits, hadInput bool
-	signals            *proc.Signals
 	tailLost           bool // a hook has not got the last output
-	says               bool // standard error is the log of a CI job, and not to be quiet
+	ciLog              bool // standard error is the log of a CI job, and --quiet was not given
 }
 
 // endable is w for a program that a signal ends also where w has no reader: signals
 // are caught before the first byte.
-func (out *output) endable(w io.Writer) io.Writer { return endable{w, out.signals.Notify} }
-
-type endable struct {
-	io.Writer
-	catch func()
+func (out *output) endable(w io.Writer) io.Writer {
+	return writer(func(p []byte) (int, error) {
+		out.signals.Notify()
+		return w.Write(p)
+	})
 }
 
-// Write is that of the writer within.
-func (w endable) Write(p []byte) (int, error) {
-	w.catch()
-	return w.Writer.Write(p)
-}
+// writer is an io.Writer of one function.
+type writer func([]byte) (int, error)
+
+func (write writer) Write(p []byte) (int, error) { return write(p) }
 
 // newOutput opens what the run writes to. --quiet is about standard error: what
 // has been asked for in a file is written there. A log file that cannot be opened is
 // reported, and the command runs.
 func newOutput(o *option.Options, signals *proc.Signals) *output {
-	out := &output{signals: signals, options: o, inherits: o.Process.Stdin == proc.Inherit && !o.Quiet}
+	out := &output{o: o, signals: signals, inherits: o.Process.Stdin == proc.Inherit && !o.Quiet}
 	format := o.EventFormat
 	if format == "auto" {
 		format = jobFormat()
 	}
 	if o.LogFile == "" {
-		out.toStderr(format, o)
+		out.toStderr(format)
 		return out
 	}
-	out.toStderr("text", o)
+	out.toStderr("text")
 	file, err := openLog(o.LogFile)
 	if err != nil {
 		out.complain("no log is kept: %v", err)
@@ -74,41 +74,47 @@ func newOutput(o *option.Options, signals *proc.Signals) *output {
 	}
 	out.logFile = file
 	failed := func(err error) { out.complain("the log is incomplete: %v", err) }
-	var s engine.Sink
-	if w := out.endable(file); format == "text" {
-		s = human.New(w, human.Options{Level: level(false, o.Verbose), Name: func() string { return o.Name }, Timestamps: o.Timestamps, Failed: failed})
+	w := out.endable(file)
+	if format == "text" {
+		options := out.forPerson(false)
+		options.Failed = failed
+		out.sinks = append(out.sinks, human.New(w, options))
 	} else {
-		s, _ = out.toMachine(format, w, false, failed)
+		out.toMachine(format, w, false, failed)
 	}
-	out.sinks = append(out.sinks, s)
 	return out
 }
 
 // toStderr writes events and complaints to standard error. Where that cannot be
 // written, nothing can report it.
-func (out *output) toStderr(format string, o *option.Options) {
-	var s engine.Sink
-	if w := out.endable(os.Stderr); format == "text" {
-		out.person = human.New(w, out.onStderr(o))
-		s, out.tell = out.person, out.person.Complain
-	} else {
-		s, out.tell = out.toMachine(format, w, o.Quiet, func(error) {})
-		out.says = format != "json" && !o.Quiet
+func (out *output) toStderr(format string) {
+	w := out.endable(os.Stderr)
+	if format == "text" {
+		out.person = human.New(w, out.onStderr())
+		out.sinks, out.warn = append(out.sinks, out.person), out.person.Complain
+		return
 	}
-	out.sinks = append(out.sinks, s)
+	out.warn = out.toMachine(format, w, out.o.Quiet, func(error) {})
+	out.ciLog = format != "json" && !out.o.Quiet
 }
 
-// toMachine is the sink of a format for machines, and what writes a complaint there.
-func (out *output) toMachine(format string, w io.Writer, quiet bool, failed func(error)) (engine.Sink, func(string)) {
+// toMachine adds the sink of a format for machines, and returns what writes a
+// complaint there.
+func (out *output) toMachine(format string, w io.Writer, quiet bool, failed func(error)) (complain func(string)) {
+	var s engine.Sink
 	switch format {
 	case "github":
 		g := sink.NewGitHub(w, sink.CIOptions{Quiet: quiet, Failed: failed}, out.gitHubFiles())
-		return g, g.Complain
+		s, complain = g, g.Complain
 	case "gitlab":
-		g := sink.NewGitLab(w, sink.CIOptions{Quiet: quiet, Plain: plainLog(out.options.Color), Failed: failed})
-		return g, g.Complain
+		plain := out.o.Color == "never" || out.o.Color == "auto" && os.Getenv("NO_COLOR") != ""
+		g := sink.NewGitLab(w, sink.CIOptions{Quiet: quiet, Plain: plain, Failed: failed})
+		s, complain = g, g.Complain
+	default:
+		s, complain = sink.NewJSON(w, failed), func(line string) { io.WriteString(w, "retry: "+message.Printable(line)+"\n") }
 	}
-	return sink.NewJSON(w, failed), func(line string) { io.WriteString(w, "retry: "+message.Printable(line)+"\n") }
+	out.sinks = append(out.sinks, s)
+	return complain
 }
 
 // jobFormat is the log format of the CI job that the program runs in, by the
@@ -127,7 +133,7 @@ func jobFormat() string {
 func (out *output) gitHubFiles() sink.GitHubFiles {
 	offered := func(variable string) io.Writer {
 		if name := os.Getenv(variable); name != "" {
-			return out.endable(appended(name))
+			return out.endable(writer(func(p []byte) (int, error) { return appendTo(name, p) }))
 		}
 		return nil
 	}
@@ -137,32 +143,26 @@ func (out *output) gitHubFiles() sink.GitHubFiles {
 	}
 }
 
-// appended is a file that every write opens and appends to.
-type appended string
-
-// Write appends p, on a line of its own where the last line has no end.
-func (name appended) Write(p []byte) (int, error) {
-	file, err := os.OpenFile(string(name), os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o666)
+// appendTo opens a file and appends p, on a line of its own where the last line has no
+// end.
+func appendTo(name string, p []byte) (int, error) {
+	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
 		return 0, err
 	}
-	written := p
+	before := 0
 	if end, err := file.Seek(-1, io.SeekEnd); err == nil {
 		last := make([]byte, 1)
 		if n, _ := file.ReadAt(last, end); n == 1 && last[0] != '\n' {
-			written = append([]byte{'\n'}, p...)
+			p, before = append([]byte{'\n'}, p...), 1
 		}
 	}
-	n, err := file.Write(written)
-	n -= len(written) - len(p)
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
-	return n, err
+	n, err := file.Write(p)
+	return n - before, cmp.Or(err, file.Close())
 }
 
-// Emit tells every sink, and a person what was probably meant: where there was
-// no command, and where attempt 2 has no input left to read.
+// Emit passes an event to every sink. A person also learns what was probably meant
+// where there was no command, and where attempt 2 has no input left to read.
 func (out *output) Emit(e event.Event) {
 	for _, s := range out.sinks {
 		s.Emit(e)
@@ -180,75 +180,61 @@ func (out *output) Emit(e event.Event) {
 			out.complain("attempt 1 has used up standard input; --stdin replay gives every attempt the same")
 		}
 	case *event.RunFinished:
-		out.hint(e)
+		if hint := out.hint(e); hint != "" {
+			out.complain("%s", hint)
+		}
 	}
 }
 
-// hint tells a person at the end what was probably meant.
-func (out *output) hint(e *event.RunFinished) {
-	if e.Worked() || out.person == nil {
-		return
-	}
-	hint := ""
+// hint is what was probably meant by a run that failed, "" for nothing.
+func (out *output) hint(e *event.RunFinished) string {
 	switch {
+	case e.Worked() || out.person == nil:
 	case e.NotStarted && e.ExitCode == exitcodes.NotFound:
-		hint = notFoundHint(out.options)
-	case out.options.Quiet:
+		return notFoundHint(out.o)
+	case out.o.Quiet:
 	case slices.Contains([]event.Outcome{event.Exhausted, event.Stopped, event.Deadline}, e.Outcome):
-		hint = failedHint(out.options, e.ExitCode)
+		return failedHint(out.o, e.ExitCode)
 	}
-	if hint != "" {
-		out.complain("%s", hint)
-	}
+	return ""
 }
 
-// keepTail puts the last part of an output into a file for a hook. If that
-// fails, the hook runs without it, and one warning says so.
+// keepTail puts the last part of an output into a file for a hook, which only this
+// user may read. If that fails, the hook runs without it, and one warning says so.
 func (out *output) keepTail(data []byte) (path string, remove func(), err error) {
-	path, remove, err = keepTail(data)
-	if err != nil && !out.tailLost {
+	f, err := os.CreateTemp("", "retry-tail-")
+	if err == nil {
+		path, remove = f.Name(), func() { _ = os.Remove(f.Name()) }
+		_, err = f.Write(data)
+		if err = cmp.Or(err, f.Close()); err == nil {
+			return path, remove, nil
+		}
+		remove()
+	}
+	if !out.tailLost {
 		out.tailLost = true
 		out.complain("cannot store the last output for a hook: %v", err)
 	}
-	return path, remove, err
+	return "", nil, err
 }
 
-// keepTail is that, in a file that only this user may read.
-func keepTail(data []byte) (path string, remove func(), err error) {
-	f, err := os.CreateTemp("", "retry-tail-")
-	if err != nil {
-		return "", nil, err
-	}
-	remove = func() { _ = os.Remove(f.Name()) }
-	_, err = f.Write(data)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		remove()
-		return "", nil, err
-	}
-	return f.Name(), remove, nil
-}
-
-// note tells a person something that is no trouble, in verbose mode.
+// note writes a line of verbose mode that is not a failure.
 func (out *output) note(line string) {
 	if out.person != nil {
 		out.person.Note(line)
 	}
 }
 
-// complain tells of a trouble of the program's own; --quiet does not silence
-// it.
-func (out *output) complain(format string, args ...any) { out.tell(fmt.Sprintf(format, args...)) }
+// complain reports a failure of the program's own; --quiet does not silence it.
+func (out *output) complain(format string, args ...any) { out.warn(fmt.Sprintf(format, args...)) }
 
 // say writes a line that --quiet silences, and that machines get by events.
-func (out *output) say(format string, args ...any) {
-	switch line := fmt.Sprintf(format, args...); {
+func (out *output) say(line string) {
+	switch {
 	case out.person != nil:
 		out.person.Say(line)
-	case out.says:
-		out.tell(line)
+	case out.ciLog:
+		out.warn(line)
 	}
 }
 
@@ -264,33 +250,20 @@ func (out *output) Close(ctx context.Context) error {
 	return failed
 }
 
-// level is how much a person is told.
-func level(quiet, verbose bool) human.Level {
-	switch {
-	case quiet:
-		return human.Quiet
-	case verbose:
-		return human.Verbose
-	}
-	return human.Normal
-}
+// telemetryMargin is what a lock of the metrics file or a name of a server may
+// take where the collector's limit is shorter.
+const telemetryMargin = 1500 * time.Millisecond
 
-// colored reports whether lines for a person are coloured: on a terminal that
-// can, unless the user has set NO_COLOR (no-color.org).
-func colored(when string) bool {
-	switch when {
-	case "auto":
-		fd := int(os.Stderr.Fd())
-		return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(fd) && proc.ShowsColors(fd)
-	case "always":
-		proc.ShowsColors(int(os.Stderr.Fd()))
-		return true
+// addTelemetry adds the sink for --metrics-file, --statsd and --otlp.
+func (w *wiring) addTelemetry() {
+	c, out := w.o.Telemetry, w.out
+	if c.MetricsFile == "" && c.OTLP == "" && c.StatsD == (telemetry.StatsD{}) || w.o.Exec {
+		return
 	}
-	return false
-}
-
-// plainLog reports whether a log that shows colours, and is no terminal, is to
-// have none.
-func plainLog(when string) bool {
-	return when == "never" || when == "auto" && os.Getenv("NO_COLOR") != ""
+	c.Lookup, c.Note, c.Complain = os.Getenv, out.note, func(string) {}
+	if !w.o.Quiet {
+		c.Complain = func(line string) { out.complain("%s", line) }
+	}
+	out.sinks = append(out.sinks, &telemetry.Sink{Config: c})
+	w.e.CloseLimit = c.OTLPTimeout + telemetryMargin
 }

@@ -66,16 +66,14 @@ type starter struct {
 
 // Sleep waits for d, or until a signal asks for the end, and reports whether one has.
 func (s *starter) Sleep(d time.Duration) (ended bool) {
-	if s.asked == "" && d > 0 {
-		select {
-		case s.asked = <-s.signals.Cancelled():
-		case <-time.After(d):
-		}
-	}
 	if s.asked == "" {
 		select {
 		case s.asked = <-s.signals.Cancelled():
-		default:
+		case <-time.After(d):
+			select { // select takes any of two that are ready
+			case s.asked = <-s.signals.Cancelled():
+			default:
+			}
 		}
 	}
 	return s.asked != ""
@@ -202,7 +200,7 @@ func (r *redriven) prepare(l *option.Redrive, id, stamp, dir string) (*option.Op
 	if err := r.claim.Replace(&letter, nil); err != nil {
 		return nil, fmt.Errorf("the letter cannot be written, so it is not run: %w", err)
 	}
-	r.letter = &letter
+	r.after = &letter
 	mask, _ := strconv.ParseUint(letter.Umask, 8, 16) // it was checked
 	setUmask(int(mask))
 	return o, nil

@@ -1,68 +1,74 @@
 package cli
 
-// This file puts a rehearsal in place of the command.
+// This file puts a rehearsal in place of the command, and prints --plan --rehearse:
+// the decisions of a rehearsed run, without waits and without running anything.
 
 import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
+	"time"
 
+	"github.com/retrysh/retry/cli/input"
 	"github.com/retrysh/retry/cli/option"
+	"github.com/retrysh/retry/cli/show"
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/admission"
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/hook"
+	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/engine/rehearse"
+	"github.com/retrysh/retry/engine/text"
 )
 
-// rehearsing returns a starter whose attempts pretend.
+// rehearsing returns a starter whose attempts are rehearsed.
 func rehearsing(o *option.Options, real attempt.Starter, signals engine.Signals) *rehearse.Starter {
+	output := func(name string, to *os.File, mode proc.OutputMode) rehearse.Output {
+		out := rehearse.Output{To: to, Rejected: os.Stderr, Held: mode == proc.Hold}
+		if name != "" { // it is opened anew for each attempt
+			out.Open = func() (io.ReadCloser, error) { return os.Open(name) }
+		}
+		return out
+	}
 	return &rehearse.Starter{
 		Steps: o.Rehearsal.Steps, Real: real, Draw: draw(o, 1), Number: proc.NumberOf,
-		Stdout:    rehearse.Output{Open: opener(o.Rehearsal.Stdout), To: os.Stdout, Rejected: os.Stderr, Held: o.Process.Stdout == proc.Hold},
-		Stderr:    rehearse.Output{Open: opener(o.Rehearsal.Stderr), To: os.Stderr, Rejected: os.Stderr, Held: o.Process.Stderr == proc.Hold},
+		Stdout:    output(o.Rehearsal.Stdout, os.Stdout, o.Process.Stdout),
+		Stderr:    output(o.Rehearsal.Stderr, os.Stderr, o.Process.Stderr),
 		Cancelled: signals.Cancelled, Catch: signals.Notify, Clock: engine.System{},
 	}
 }
 
-// opener opens a file anew for each attempt, nil where there is none.
-func opener(name string) func() (io.ReadCloser, error) {
-	if name == "" {
-		return nil
-	}
-	return func() (io.ReadCloser, error) { return os.Open(name) }
-}
-
-// readRehearsed proves that what attempts shall write can be read. It is called
-// before signals are caught, since a pipe may keep it waiting.
-func readRehearsed(o *option.Options) error {
+// checkRehearsed returns an error where what attempts write cannot be read, by each
+// attempt from its first byte.
+func checkRehearsed(o *option.Options) error {
 	if o.Rehearsal == nil {
 		return nil
 	}
-	for _, f := range []struct {
-		flag string
-		name *string
-	}{{"--rehearse-stdout", &o.Rehearsal.Stdout}, {"--rehearse-stderr", &o.Rehearsal.Stderr}} {
-		if *f.name == "" {
+	for _, f := range [][2]string{{"--rehearse-stdout", o.Rehearsal.Stdout}, {"--rehearse-stderr", o.Rehearsal.Stderr}} {
+		if f[1] == "" {
 			continue
 		}
-		info, err := os.Stat(*f.name)
-		switch {
-		case err != nil:
-		case info.IsDir():
-			err = fmt.Errorf("%q is a directory", *f.name)
-		case !info.Mode().IsRegular() && *f.name != os.DevNull:
-			err = fmt.Errorf("%q is not a regular file, and each attempt reads it from its first byte", *f.name)
-		default:
+		info, err := os.Stat(f[1])
+		if err == nil {
+			if err = input.Regular(f[1], info); err != nil && !info.IsDir() {
+				err = fmt.Errorf("%w, and each attempt reads it from its first byte", err)
+			}
+		}
+		if err == nil {
 			var file *os.File
-			if file, err = os.Open(*f.name); err == nil {
+			if file, err = os.Open(f[1]); err == nil {
 				err = file.Close()
 			}
 		}
 		if err != nil {
-			return option.Usage(f.flag, err)
+			return option.Usage(f[0], err)
 		}
 	}
 	return nil
@@ -70,9 +76,204 @@ func readRehearsed(o *option.Options) error {
 
 // privateGate is the gate of a rehearsal: the guards of the run, asked of a state
 // that no other run shares.
-func privateGate(o *option.Options, clock engine.Clock, tell func(event.Event)) *admission.Gate {
+func privateGate(o *option.Options, clock engine.Clock, emit func(event.Event)) *admission.Gate {
 	return admission.New(&admission.Config{
-		Key: o.Guarding.Key, Guards: o.Guarding.Guards, Clock: clock, Random: rand.Uint64, Emit: tell,
+		Key: o.Guarding.Key, Guards: o.Guarding.Guards, Clock: clock, Random: rand.Uint64, Emit: emit,
 		Primary: admission.Named{Store: &admission.Memory{Clock: clock}, Name: "rehearsal"},
 	})
+}
+
+// printRehearsal runs the rehearsal by a clock on which waits take no time, and
+// prints one line for each attempt.
+func printRehearsal(out io.Writer, o *option.Options) error {
+	if err := checkRehearsed(o); err != nil {
+		return err
+	}
+	if err := readRuleFiles(o); err != nil {
+		return err
+	}
+	r := &rehearsal{w: bufio.NewWriter(out), json: o.LogFormat == "json", unlimited: o.Policy.Attempts == 0, stop: make(chan attempt.Signal, 1)}
+	if r.json {
+		r.w.WriteString(`{"rehearsal":[`)
+	}
+	r.engine(o).Run(context.Background())
+	switch {
+	case r.failed != nil:
+		return r.failed
+	case r.json:
+		r.w.WriteString("]}\n")
+	case r.count == 0:
+		fmt.Fprintln(r.w, "no attempt: the deadline leaves no time for one")
+	case r.unlimited && r.count == mostRows:
+		fmt.Fprintln(r.w, "and so on: attempts are unlimited")
+	}
+	return r.w.Flush()
+}
+
+// rehearsal is a sink that prints each attempt once it is known what follows it.
+type rehearsal struct {
+	w               *bufio.Writer
+	json, unlimited bool
+	stop            chan attempt.Signal
+	row             *rehearsedRow // of the attempt that is not printed yet
+	count           int
+	done            bool
+	failed          error
+}
+
+// mostRows is how many attempts are printed where they are unlimited.
+const mostRows = 100
+
+// rehearsedRow is one attempt of --plan --rehearse in JSON.
+type rehearsedRow struct {
+	Attempt   int      `json:"attempt"`
+	StartsMS  float64  `json:"starts_ms"`
+	Decision  string   `json:"decision"` // success, retry, stop, run (the command would be) or refused
+	ExitCode  *int     `json:"exit_code,omitempty"`
+	Signal    string   `json:"signal,omitempty"`
+	TimedOut  bool     `json:"timed_out,omitempty"`
+	Verdict   string   `json:"verdict,omitempty"`
+	Rule      string   `json:"rule,omitempty"`
+	Reason    string   `json:"reason,omitempty"`
+	WaitMS    *float64 `json:"wait_ms,omitempty"`
+	Outcome   string   `json:"outcome,omitempty"`
+	EndCode   *int     `json:"end_exit_code,omitempty"`
+	Rehearsed bool     `json:"rehearsed"`
+}
+
+// engine is the run, with the guards asked of a private state.
+func (r *rehearsal) engine(o *option.Options) *engine.Engine {
+	clock, signals := engine.NewArithmetic(time.Now()), engine.Signals{Cancelled: r.stop}
+	starter := rehearsing(o, notRun{}, signals)
+	starter.Clock = clock
+	for _, output := range []*rehearse.Output{&starter.Stdout, &starter.Stderr} {
+		output.To, output.Held = io.Discard, false
+	}
+	e := &engine.Engine{
+		Policy: o.Policy, Argv: o.Command, Starter: starter, Sink: r, Signals: signals, Draw: draw(o, 0), Clock: clock,
+		Hooks: hook.Set{RetryWith: o.Hooks.RetryWith},
+	}
+	if o.Guarding.Key != "" && o.Guarding.Guards.Any() {
+		e.Gate = privateGate(o, clock, e.GateEvent)
+	}
+	return e
+}
+
+// notRun stands for the command, whose result is not known: it ends the run.
+type notRun struct{}
+
+// Start starts nothing.
+func (notRun) Start(context.Context, attempt.Spec) attempt.Attempt {
+	return attempt.Call(func() attempt.Result { return attempt.Result{Cancelled: "SIGTERM"} })
+}
+
+// Emit adds an event to the row of its attempt.
+func (r *rehearsal) Emit(e event.Event) {
+	if r.done {
+		return
+	}
+	row := r.row
+	switch e := e.(type) {
+	case *event.AttemptStarted:
+		r.row = &rehearsedRow{Attempt: e.Attempt, StartsMS: show.Milliseconds(e.Elapsed)}
+		if !e.Rehearsed {
+			r.row.Decision = "run"
+			r.print()
+			r.done = true
+		}
+	case *event.AttemptFinished:
+		result := &e.Result
+		row.Rehearsed, row.ExitCode, row.Signal, row.TimedOut = true, &result.ExitCode, string(result.Signal), result.TimedOut
+		row.Verdict, row.Rule, row.Reason = string(e.Verdict), e.Rule, e.Reason
+		if row.Decision = "stop"; e.Success {
+			row.Decision = "success"
+		}
+	case *event.RetryScheduled:
+		wait := show.Milliseconds(e.Jittered)
+		row.Decision, row.WaitMS = "retry", &wait
+		r.print()
+		if r.unlimited && r.count == mostRows {
+			r.end()
+		}
+	case *event.GuardRefused:
+		if row == nil {
+			r.row = &rehearsedRow{Attempt: e.Attempt + 1, StartsMS: show.Milliseconds(e.Elapsed)}
+		}
+		r.row.refused(e.Reason)
+		r.print()
+		r.done = true
+	case *event.RunFinished:
+		if row != nil {
+			row.Outcome, row.EndCode = string(e.Outcome), &e.ExitCode
+			if e.Why != "" {
+				row.Reason += "; " + e.Why
+			}
+			r.print()
+		}
+		if e.Outcome == event.Failed {
+			r.failed = errors.Join(r.failed, errors.New(e.Reason))
+		}
+	}
+}
+
+// Close has nothing left to print.
+func (r *rehearsal) Close(context.Context) error { return nil }
+
+// refused is for an attempt that a guard does not permit, or after which it permits
+// no other.
+func (row *rehearsedRow) refused(why string) {
+	row.Decision, row.Outcome, row.EndCode = "refused", string(event.Refused), row.ExitCode
+	if row.Reason != "" {
+		why = row.Reason + "; " + why
+	}
+	row.Reason = why
+}
+
+// print prints the row. Where that fails nothing follows.
+func (r *rehearsal) print() {
+	if r.json {
+		var line bytes.Buffer
+		if r.failed = text.WriteJSON(&line, r.row); r.row.Attempt > 1 {
+			r.w.WriteByte(',')
+		}
+		r.w.Write(bytes.TrimSpace(line.Bytes()))
+	} else {
+		fmt.Fprintf(r.w, "attempt %d at %s: %s\n", r.row.Attempt, duration(r.row.StartsMS), message.Printable(r.row.text()))
+		r.failed = r.w.Flush()
+	}
+	r.count++
+	r.row = nil
+	if r.failed != nil {
+		r.end()
+	}
+}
+
+// end ends the run, which is before a wait, or over.
+func (r *rehearsal) end() {
+	r.done = true
+	select {
+	case r.stop <- "SIGTERM":
+	default:
+	}
+}
+
+func duration(ms float64) string {
+	return message.Duration(time.Duration(ms * float64(time.Millisecond)))
+}
+
+// text is the row for a person.
+func (row *rehearsedRow) text() string {
+	line := row.Reason
+	if row.Rule != "" {
+		line += " [" + row.Rule + "]"
+	}
+	switch {
+	case row.Decision == "run":
+		return "the command is run, and what follows depends on it"
+	case row.Decision == "retry":
+		return line + "; next try in " + duration(*row.WaitMS)
+	case row.EndCode == nil:
+		return line + "; " + row.Outcome
+	}
+	return fmt.Sprintf("%s; %s, exit code %d", line, row.Outcome, *row.EndCode)
 }

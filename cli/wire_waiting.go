@@ -26,32 +26,23 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// waiting is what the waits of a run share.
-type waiting struct {
-	o       *option.Options
-	environ []string
-	signals engine.Signals
-}
-
 // untilReady waits for all targets before attempt 1, as engine.Before.
-func (w *waiting) untilReady(ctx context.Context, deadline time.Time, emit func(event.Event)) *engine.Decision {
+func (w *wiring) untilReady(ctx context.Context, deadline time.Time, emit func(event.Event)) *engine.Decision {
 	o := w.o
 	if err := w.lookUp(); err != nil {
 		return cannotRun(err)
 	}
-	wait := w.wait(o.Tries, deadline)
+	wait := w.waitFor(o.Tries, deadline)
 	for i, t := range o.Targets {
 		wait.Targets = append(wait.Targets, w.target(t.WaitTarget, t.Gone, draw(o, uint64(i)+1)))
 	}
 	switch r := wait.Run(ctx, emit); {
 	case r.Cancelled != "":
 		return new(engine.CancelledBy(r.Cancelled))
+	case !r.Ready && len(o.Command) == 0:
+		return new(engine.TimedOut("not all targets became ready"))
 	case !r.Ready:
-		reason := "not all targets became ready, and the command was not run"
-		if len(o.Command) == 0 {
-			reason = "not all targets became ready"
-		}
-		return new(engine.TimedOut(reason))
+		return new(engine.TimedOut("not all targets became ready, and the command was not run"))
 	}
 	if o.Exec {
 		if err := proc.LookUp(o.Command[0]); err != nil {
@@ -62,10 +53,10 @@ func (w *waiting) untilReady(ctx context.Context, deadline time.Time, emit func(
 }
 
 // whenReady waits for the target of --retry-when, by the run's own schedule.
-func (w *waiting) whenReady(draw func() float64) engine.When {
-	target := w.target(w.o.RetryWhen, false, draw)
+func (w *wiring) whenReady() engine.When {
+	target := w.target(w.o.RetryWhen, false, w.e.Draw)
 	return func(ctx context.Context, at engine.Place, deadline time.Time, emit func(event.Event)) engine.Readiness {
-		wait := w.wait(w.o.Policy.Schedule, deadline)
+		wait := w.waitFor(w.o.Policy.Schedule, deadline)
 		wait.Targets, wait.From, wait.OnlyNews = []waitfor.Target{target}, at, true
 		r := wait.Run(ctx, emit)
 		r.Why = fmt.Sprintf("%s did not become ready within %s", target.Name, message.Limit(w.o.WaitTimeout))
@@ -76,14 +67,14 @@ func (w *waiting) whenReady(draw func() float64) engine.When {
 	}
 }
 
-func (w *waiting) wait(schedule backoff.Schedule, deadline time.Time) *waitfor.Wait {
+func (w *wiring) waitFor(schedule backoff.Schedule, deadline time.Time) *waitfor.Wait {
 	return &waitfor.Wait{
 		Policy: engine.Policy{Schedule: schedule, Timeout: probe.Limit},
-		Limit:  w.o.WaitTimeout, Deadline: deadline, Signals: w.signals, Random: rand.Uint64,
+		Limit:  w.o.WaitTimeout, Deadline: deadline, Signals: w.e.Signals, Random: rand.Uint64,
 	}
 }
 
-func (w *waiting) target(t *probe.Target, gone bool, draw func() float64) waitfor.Target {
+func (w *wiring) target(t *probe.Target, gone bool, draw func() float64) waitfor.Target {
 	p := probe.New(t, w.exec)
 	if gone {
 		p.UntilGone()
@@ -91,9 +82,9 @@ func (w *waiting) target(t *probe.Target, gone bool, draw func() float64) waitfo
 	return waitfor.Target{Name: t.String(), Gone: gone, Numbers: t.IsCommand(), Starter: p, Draw: draw}
 }
 
-// exec runs the command of an exec: target. A process that cannot be
-// created at the moment is a reason to wait, not to fail.
-func (w *waiting) exec(ctx context.Context, argv []string, output io.Writer) attempt.Result {
+// exec runs the command of an exec: target. A process that cannot be created at the
+// moment is a reason to wait, not to fail.
+func (w *wiring) exec(ctx context.Context, argv []string, output io.Writer) attempt.Result {
 	result := proc.Probe(ctx, argv, w.environ, output)
 	if result.Err != nil {
 		result.Err, result.StartErr = nil, result.Err
@@ -101,21 +92,19 @@ func (w *waiting) exec(ctx context.Context, argv []string, output io.Writer) att
 	return result
 }
 
-// lookUp looks for the command before the wait begins, so that a
-// misspelt name is reported at once, unless it is waited for itself, --on-exit names the code
-// that it would have, or what is run is not known yet.
-func (w *waiting) lookUp() error {
+// lookUp looks for the command before the wait begins, so that a misspelt name is
+// reported at once, unless it is waited for itself, --on-exit names the code that it
+// would have, or what is run is not known yet.
+func (w *wiring) lookUp() error {
 	o := w.o
 	if len(o.Command) == 0 || len(o.Policy.Rotate) > 0 || o.Rehearsal != nil || slices.ContainsFunc(o.Targets, func(t option.Target) bool { return holds(t, o.Command[0]) }) {
 		return nil
 	}
 	err := proc.LookUp(o.Command[0])
-	if err == nil {
-		return nil
-	}
-	result := attempt.Result{ExitCode: exitcodes.Of(err), StartErr: err}
-	if o.Policy.Rules.OnExit.MatchCode(result) && !o.Exec {
-		return nil
+	if err != nil && !o.Exec {
+		if o.Policy.Rules.OnExit.MatchCode(attempt.Result{ExitCode: exitcodes.Of(err), StartErr: err}) {
+			return nil
+		}
 	}
 	return err
 }
@@ -135,7 +124,7 @@ func holds(t option.Target, command string) bool {
 	return err == nil && filepath.IsLocal(below)
 }
 
-// cannotRun is how a run ends whose command is not there to be run.
+// cannotRun is how a run ends whose command cannot be found or run.
 func cannotRun(err error) *engine.Decision {
 	return &engine.Decision{Outcome: event.Failed, Reason: text.Masked(err.Error()), NotStarted: true, End: engine.End{Code: exitcodes.Of(err)}}
 }
@@ -144,7 +133,6 @@ func cannotRun(err error) *engine.Decision {
 // a retry itself need not wait again for what this one has waited for.
 func withoutTargets(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return name == "RETRY_WAIT_FOR" || name == "RETRY_WAIT_GONE"
+		return strings.HasPrefix(entry, "RETRY_WAIT_FOR=") || strings.HasPrefix(entry, "RETRY_WAIT_GONE=")
 	})
 }

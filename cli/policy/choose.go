@@ -2,8 +2,7 @@
 // environment and the defaults, and prints all settings in force as a policy.
 package policy
 
-// This file finds the policy in force: a source of settings between the
-// environment and the defaults.
+// This file finds the policy in force.
 //
 // Files are named by --config or RETRY_CONFIG, or else are the user's and the
 // host's own, at most one of each; the first definition of a name counts, and
@@ -31,55 +30,56 @@ var builtInPolicies string
 // builtInFile is how that text is named in places.
 const builtInFile = "built-in/policies"
 
-// Choose reads the policy files that there are, and returns the policy
-// that was asked for or else belongs to the command.
+// Choose reads the policy files, and returns the policy that was asked for or else
+// belongs to the command.
 func Choose(table []option.Flag, environ []string, given []option.Setting, command []string) (*option.InForce, error) {
-	l := policyLoader{table: table}
-	if err := l.loadAll(environ, option.Last(given, "config"), given); err != nil {
+	s := policySet{table: table}
+	if err := s.loadAll(environ, given); err != nil {
 		return nil, err
 	}
-	chosen := &option.InForce{Rules: l.set.rules}
-	if len(l.set.ignored) > 0 {
-		chosen.Warning = fmt.Sprintf("not read, since users other than its owner can write it or it belongs to another user: %s", strings.Join(l.set.ignored, ", "))
+	chosen := &option.InForce{Rules: s.rules}
+	if len(s.ignored) > 0 {
+		chosen.Warning = "not read, since users other than its owner can write it or it belongs to another user: " + strings.Join(s.ignored, ", ")
 	}
 	asked := option.Last(given, "policy")
-	if asked == nil && len(l.set.policies) == 0 {
+	if asked == nil && len(s.policies) == 0 {
 		return chosen, nil
 	}
-	if err := l.set.addBuiltIn(table); err != nil {
+	own := s.policies
+	if err := s.addBuiltIn(); err != nil {
 		return nil, err
 	}
-	if err := l.set.check(table); err != nil {
+	if err := s.check(own); err != nil {
 		return nil, err
 	}
 	var def *policyDef
 	if asked == nil {
-		def = l.set.belonging(command, chosen)
-	} else if def = l.set.find(asked.Value); def == nil && asked.Value == "list" && asked.Source == option.FromCommandLine && len(command) == 0 {
-		chosen.All = l.set.all()
-		return chosen, nil
-	} else if def == nil {
-		return nil, option.Usage(asked.Word, l.set.unknown(asked.Value))
-	}
-	if def == nil {
-		return chosen, nil
+		if def = s.belonging(command, chosen); def == nil {
+			return chosen, nil
+		}
+	} else if def = s.byName[asked.Value]; def == nil {
+		if asked.Value == "list" && asked.Source == option.FromCommandLine && len(command) == 0 {
+			chosen.All = s.all()
+			return chosen, nil
+		}
+		return nil, option.Usage(asked.Word, s.unknown(asked.Value))
 	}
 	chosen.Name, chosen.Source, chosen.Unasked = def.name, def.place.String(), asked == nil
 	var err error
-	chosen.Settings, err = l.set.flatten(def)
+	chosen.Settings, err = s.flatten(def)
 	return chosen, err
 }
 
-// loadAll reads the files that were named, or else those that are the user's
-// and the host's own.
-func (l *policyLoader) loadAll(environ []string, named *option.Setting, given []option.Setting) error {
-	if named != nil {
-		return l.loadNamed(named, given)
+// loadAll reads the files that were named, which must exist, or else those that are the
+// user's and the host's own.
+func (s *policySet) loadAll(environ []string, given []option.Setting) error {
+	if option.Last(given, "config") != nil {
+		return s.loadNamed(given)
 	}
 	if slices.Contains(environ, "RETRY_CONFIG=") && option.Last(given, "no-env") == nil {
 		return nil
 	}
-	l.unasked = true
+	s.unasked = true
 	own := variable(environ, "XDG_CONFIG_HOME")
 	if !filepath.IsAbs(own) {
 		own = ownPolicies(environ)
@@ -88,47 +88,38 @@ func (l *policyLoader) loadAll(environ []string, named *option.Setting, given []
 		if name == "" {
 			continue
 		}
-		// A mistake within the file is one even where it is that an included file is absent.
-		if err := l.load(name); err != nil && (!absent(err) || errors.As(err, new(*fileError))) {
-			return inFile(err)
+		switch err := s.load(name); {
+		case err == nil, absent(err):
+		case hasPlace(err):
+			return err
+		default:
+			return fmt.Errorf("policies: %w", err)
 		}
 	}
 	return nil
 }
 
-// loadNamed reads the files that were named. They must exist.
-func (l *policyLoader) loadNamed(named *option.Setting, given []option.Setting) error {
-	for _, s := range given {
-		if !s.Flag.Is("config") {
+// loadNamed reads the files that were named.
+func (s *policySet) loadNamed(given []option.Setting) error {
+	for _, config := range given {
+		if !config.Flag.Is("config") {
 			continue
 		}
-		files := []string{s.Value}
-		if s.Source == option.FromEnvironment {
-			files = filepath.SplitList(s.Value)
-		} else if s.Value == "" {
-			return option.Usage(s.Word, errors.New(`"" is not a file name`))
+		files := []string{config.Value}
+		if config.Source == option.FromEnvironment {
+			files = slices.DeleteFunc(filepath.SplitList(config.Value), func(name string) bool { return name == "" })
+		} else if config.Value == "" {
+			return option.Usage(config.Word, errors.New(`"" is not a file name`))
 		}
 		for _, name := range files {
-			if name == "" {
-				continue
-			}
-			if err := l.load(name); err != nil {
-				if errors.As(err, new(*fileError)) {
-					return err
-				}
-				return option.Usage(s.Word, err)
+			if err := s.load(name); hasPlace(err) {
+				return err
+			} else if err != nil {
+				return option.Usage(config.Word, err)
 			}
 		}
 	}
 	return nil
-}
-
-// inFile makes any error one of a policy file.
-func inFile(err error) error {
-	if errors.As(err, new(*fileError)) {
-		return err
-	}
-	return &fileError{fmt.Errorf("policies: %w", err)}
 }
 
 // variable returns the value of an environment variable, "" for none.
@@ -149,36 +140,28 @@ func below(folder string, names ...string) string {
 	return filepath.Join(append([]string{folder}, names...)...)
 }
 
-// addBuiltIn puts the built-in policies behind all others.
-func (s *policySet) addBuiltIn(table []option.Flag) error {
-	p := policyParser{table: table, file: builtInFile}
+// addBuiltIn adds the built-in policies, behind all others.
+func (s *policySet) addBuiltIn() error {
+	p := policyParser{table: s.table, file: builtInFile}
 	blocks, err := p.parse(builtInPolicies)
 	for _, b := range blocks {
-		b.policy.builtIn = true
-		s.policies = append(s.policies, b.policy)
+		s.add(b.policy)
 	}
 	return err
 }
 
-// check checks every policy, used or not. A test checks the built-in ones.
-func (s *policySet) check(table []option.Flag) error {
-	s.index()
-	for _, def := range s.policies {
-		if def.builtIn {
-			break // they come last
-		}
+// check checks policies, used or not. A test checks the built-in ones.
+func (s *policySet) check(policies []*policyDef) error {
+	for _, def := range policies {
 		settings, err := s.flatten(def)
 		if err != nil {
 			return err
 		}
-		if err := option.Prove(table, def.settings); err != nil {
+		if err := option.Prove(s.table, def.settings); err != nil {
 			return &fileError{err}
 		}
-		if len(def.tools) == 0 {
-			continue
-		}
 		for _, setting := range settings {
-			if err := harmless(setting); err != nil {
+			if err := harmless(setting); err != nil && len(def.tools) > 0 {
 				return def.place.fault("policy %q: %w", def.name, err)
 			}
 		}
@@ -203,7 +186,7 @@ func (s *policySet) flatten(def *policyDef) ([]option.Setting, error) {
 	settings := def.settings
 	seen := []string{def.name}
 	for def.parent != "" {
-		parent := s.find(def.parent)
+		parent := s.byName[def.parent]
 		if parent == nil {
 			return nil, def.parentAt.fault("inherit: %w", s.unknown(def.parent))
 		}
@@ -227,9 +210,9 @@ func (s *policySet) flatten(def *policyDef) ([]option.Setting, error) {
 // unknown is the error for a name that no policy has; it lists those that exist.
 func (s *policySet) unknown(name string) error {
 	var names []string
-	for _, p := range s.policies {
-		if !slices.Contains(names, p.name) {
-			names = append(names, p.name)
+	for _, def := range s.policies {
+		if s.byName[def.name] == def {
+			names = append(names, def.name)
 		}
 	}
 	for _, other := range names {
@@ -245,7 +228,7 @@ func (s *policySet) unknown(name string) error {
 func (s *policySet) belonging(argv []string, chosen *option.InForce) *policyDef {
 	names := command.Names(argv)
 	for _, def := range s.policies {
-		if s.find(def.name) != def || !slices.ContainsFunc(def.tools, func(tool string) bool { return isTool(tool, names) }) {
+		if s.byName[def.name] != def || !slices.ContainsFunc(def.tools, func(tool string) bool { return isTool(tool, names) }) {
 			continue
 		}
 		if def.trusted {
@@ -260,10 +243,8 @@ func (s *policySet) belonging(argv []string, chosen *option.InForce) *policyDef 
 
 // isTool reports whether a word after tools names the command.
 func isTool(tool string, names []string) bool {
-	for _, name := range names {
-		if ok, err := path.Match(tool, name); ok && err == nil {
-			return true
-		}
-	}
-	return slices.Contains(names, command.Plain(tool))
+	return slices.Contains(names, command.Plain(tool)) || slices.ContainsFunc(names, func(name string) bool {
+		ok, _ := path.Match(tool, name)
+		return ok
+	})
 }

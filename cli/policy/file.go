@@ -22,7 +22,6 @@ import (
 
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine/blockfile"
-	"github.com/retrysh/retry/exitcodes"
 )
 
 // policyDef is one policy as it was written.
@@ -35,7 +34,6 @@ type policyDef struct {
 	tools    []string
 	// trusted says that only root and the user can write its file.
 	trusted bool
-	builtIn bool
 }
 
 // place is a line of a policy file.
@@ -54,10 +52,8 @@ func (p place) fault(format string, args ...any) error {
 // fileError is a mistake in a policy file, with its place.
 type fileError struct{ error }
 
-func (e *fileError) Unwrap() error { return e.error }
-
-// ExitCode is that of a usage error.
-func (e *fileError) ExitCode() int { return exitcodes.Failure }
+// hasPlace reports whether an error names the file and line of a mistake.
+func hasPlace(err error) bool { return errors.As(err, new(*fileError)) }
 
 // policyBlock is a policy, or an include where that is nil.
 type policyBlock struct {
@@ -72,7 +68,7 @@ type policyParser struct {
 	file     string
 	blocks   []policyBlock
 	policy   *policyDef // that is being read, or nil
-	other    bool       // a rule is being read
+	inRule   bool       // a rule is being read
 	hasRules bool
 	names    map[string]int // the line of each policy
 	flags    map[string]int // the line of each key of the policy that is being read
@@ -82,11 +78,7 @@ type policyParser struct {
 func (p *policyParser) parse(text string) ([]policyBlock, error) {
 	p.names = map[string]int{}
 	for line := range blockfile.Lines(text) {
-		at := place{p.file, line.Number}
-		if strings.Contains(line.Key, "\x00") || strings.Contains(line.Value, "\x00") {
-			return nil, at.fault("holds a NUL byte, which no flag can have")
-		}
-		if err := p.line(at, line.Key, line.Value); err != nil {
+		if err := p.line(place{p.file, line.Number}, line.Key, line.Value); err != nil {
 			return nil, err
 		}
 	}
@@ -95,27 +87,24 @@ func (p *policyParser) parse(text string) ([]policyBlock, error) {
 
 // line takes one line.
 func (p *policyParser) line(at place, key, value string) error {
+	if strings.Contains(key+value, "\x00") {
+		return at.fault("holds a NUL byte, which no flag can have")
+	}
 	switch key {
-	case "":
-		p.policy, p.other = nil, false
-		return nil
-	case "rule":
-		p.policy, p.other, p.hasRules = nil, true, true
-		return nil
-	case "include", "policy":
-		p.policy, p.other = nil, false
-		if value == "" {
-			return at.fault("%q needs a value", key)
-		}
-		if key == "policy" {
-			return p.begin(at, value)
-		}
-		p.blocks = append(p.blocks, policyBlock{include: value, place: at})
-		return nil
+	case "", "rule", "include", "policy": // they end a block
+		p.policy, p.inRule = nil, key == "rule"
+		p.hasRules = p.hasRules || p.inRule
 	}
 	switch {
-	case p.other:
+	case key == "" || p.inRule:
 		return nil
+	case (key == "include" || key == "policy") && value == "":
+		return at.fault("%q needs a value", key)
+	case key == "include":
+		p.blocks = append(p.blocks, policyBlock{include: value, place: at})
+		return nil
+	case key == "policy":
+		return p.begin(at, value)
 	case p.policy == nil:
 		return at.fault("%q is outside of any block; begin one with a line such as \"policy my-name\"", key)
 	}
@@ -136,8 +125,7 @@ func (p *policyParser) begin(at place, name string) error {
 	return nil
 }
 
-// checkPolicyName refuses what would be trouble in a list of names or in a
-// message.
+// checkPolicyName refuses what would be ambiguous in a list of names or a message.
 func checkPolicyName(name string) error {
 	for i, c := range name {
 		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || i > 0 && (c == '-' || c == '.')) {

@@ -14,7 +14,7 @@ import (
 // all are the policies that --policy can name, in the order in which they are found.
 func (s *policySet) all() (all []option.Known) {
 	for _, def := range s.policies {
-		if s.find(def.name) == def {
+		if s.byName[def.name] == def {
 			all = append(all, option.Known{Name: def.name, Source: def.place.String(), Inherit: def.parent, Tools: def.tools})
 		}
 	}

@@ -136,10 +136,10 @@ func folder(t *testing.T, files map[string]string) string {
 
 // names loads a file of dir and returns the names of the policies in order.
 func names(dir, file string) (string, error) {
-	l := policyLoader{table: option.Table()}
+	l := policySet{table: option.Table()}
 	err := l.load(filepath.Join(dir, file))
 	var all []string
-	for _, p := range l.set.policies {
+	for _, p := range l.policies {
 		all = append(all, p.name)
 	}
 	return strings.Join(all, " "), err
@@ -415,15 +415,15 @@ func FuzzPolicyFile(f *testing.F) {
 		p := policyParser{table: table, file: "f"}
 		blocks, err := p.parse(text)
 		if err == nil {
-			var set policySet
+			set := policySet{table: table}
 			for _, b := range blocks {
 				if b.policy != nil {
-					set.policies = append(set.policies, b.policy)
+					set.add(b.policy)
 				} else if b.include == "" {
 					t.Fatal("an include of nothing")
 				}
 			}
-			err = set.check(table)
+			err = set.check(set.policies)
 		}
 		if err != nil && (!strings.HasPrefix(err.Error(), "f:") || strings.Contains(err.Error(), "\n")) {
 			t.Fatalf("%q: %q", text, err)

@@ -1,12 +1,15 @@
 package show
 
-// This file is --simulate contention: time and calls of clients that race for
+// This file is --simulate contention: the time and the calls of clients that race for
 // one row, by how they wait.
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
+	"time"
 
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine/message"
@@ -19,46 +22,45 @@ type contentionRow struct {
 	Jitter  string  `json:"jitter"`
 	TimeMS  float64 `json:"time_ms"`
 	Calls   float64 `json:"calls"`
-	race    simulate.Race
+	time    time.Duration
 }
 
 // printContention runs the races, each with random numbers of its own.
 func printContention(out io.Writer, o *option.Options) error {
-	numbers := o.Simulation.Rivals()
-	rivals := simulate.Rivals()
-	rows := make([]contentionRow, len(numbers)*len(rivals))
+	numbers, rivals, trials := o.Simulation.Rivals(), simulate.Rivals(), o.Simulation.Trials
+	kinds := len(rivals)
+	rows := make([]contentionRow, len(numbers)*kinds)
 	each(len(rows), func(i int) {
-		clients, rival := numbers[i/len(rivals)], &rivals[i%len(rivals)]
-		race := rival.Contend(clients, o.Simulation.Trials, Random(o, uint64(i)))
-		rows[i] = contentionRow{clients, rival.Name, Milliseconds(race.Time), race.Calls, race}
+		clients, rival := numbers[i/kinds], &rivals[i%kinds]
+		race := rival.Contend(clients, trials, Random(o, uint64(i)))
+		rows[i] = contentionRow{clients, rival.Name, Milliseconds(race.Time), race.Calls, race.Time}
 	})
 	if o.LogFormat == "json" {
 		return encodeRows(out, rows)
 	}
 	w := bufio.NewWriter(out)
-	tellContention(w, rows[len(rows)-len(rivals):], o.Simulation.Trials)
-	contentionTable(w, rows, len(rivals))
+	most := rows[len(rows)-kinds:] // the races of the most clients
+	first := slices.MinFunc(most, func(a, b contentionRow) int { return cmp.Compare(a.time, b.time) })
+	fewest := slices.MinFunc(most, func(a, b contentionRow) int { return cmp.Compare(a.Calls, b.Calls) })
+	fmt.Fprintf(w, "Clients race for one row: each reads its version, and writes if that has not changed.\n")
+	fmt.Fprintf(w, "Of %d, those with %s are done first, after %s; those with %s make the fewest calls, %s.\n",
+		first.Clients, first.waiting(), message.Duration(first.time), fewest.waiting(), number(fewest.Calls))
+	fmt.Fprintf(w, "The time until the last is done, and the writes of all, in the mean of %d %s:\n\n", trials, verb(trials, "trial", "trials"))
+	fmt.Fprintf(w, "%7s", "clients")
+	for _, r := range most {
+		fmt.Fprintf(w, "  %14s", r.Jitter)
+	}
+	for i, r := range rows {
+		if i%kinds == 0 {
+			fmt.Fprintf(w, "\n%7d", r.Clients)
+		}
+		fmt.Fprintf(w, "  %8s %5s", message.Duration(r.time), number(r.Calls))
+	}
+	fmt.Fprintln(w)
 	return w.Flush()
 }
 
-// tellContention says who is best among the most clients.
-func tellContention(w io.Writer, rows []contentionRow, trials int) {
-	first, fewest := rows[0], rows[0]
-	for _, r := range rows {
-		if r.race.Time < first.race.Time {
-			first = r
-		}
-		if r.Calls < fewest.Calls {
-			fewest = r
-		}
-	}
-	fmt.Fprintf(w, "Clients race for one row: each reads its version, and writes if that has not changed.\n")
-	fmt.Fprintf(w, "Of %d, those with %s are done first, after %s; those with %s make the fewest calls, %s.\n",
-		rows[0].Clients, first.waiting(), message.Duration(first.race.Time), fewest.waiting(), number(fewest.Calls))
-	fmt.Fprintf(w, "The time until the last is done, and the writes of all, in the mean of %d %s:\n\n", trials, verb(trials, "trial", "trials"))
-}
-
-// waiting is the kind of waiting in words.
+// waiting names the kind of wait.
 func (r *contentionRow) waiting() string {
 	switch r.Jitter {
 	case "none":
@@ -67,19 +69,4 @@ func (r *contentionRow) waiting() string {
 		return "no jitter"
 	}
 	return r.Jitter + " jitter"
-}
-
-// contentionTable writes one line for each number of clients.
-func contentionTable(w io.Writer, rows []contentionRow, kinds int) {
-	fmt.Fprintf(w, "%7s", "clients")
-	for _, r := range rows[:kinds] {
-		fmt.Fprintf(w, "  %14s", r.Jitter)
-	}
-	for i, r := range rows {
-		if i%kinds == 0 {
-			fmt.Fprintf(w, "\n%7d", r.Clients)
-		}
-		fmt.Fprintf(w, "  %8s %5s", message.Duration(r.race.Time), number(r.Calls))
-	}
-	fmt.Fprintln(w)
 }

@@ -85,7 +85,11 @@ func survived(p engine.Policy, promise plan.Promise) string {
 	case half == most:
 		return fmt.Sprintf("survives an outage of %s (if attempts fail at once)", message.Duration(half))
 	}
-	return fmt.Sprintf("survives an outage of %s in 50%% of runs, of %s in 99%% (if attempts fail at once)", outage(half), message.Duration(most))
+	usual := "any length"
+	if half != plan.Unlimited {
+		usual = message.Duration(half)
+	}
+	return fmt.Sprintf("survives an outage of %s in 50%% of runs, of %s in 99%% (if attempts fail at once)", usual, message.Duration(most))
 }
 
 // needed says which flags survive the outage in 99 % of runs.
@@ -107,14 +111,6 @@ func needed(outage time.Duration, need *plan.Need) string {
 	return "to survive an outage of " + message.Limit(outage) + " in 99% of runs: " + strings.Join(ways, ", or ")
 }
 
-// outage is a duration that may be without limit.
-func outage(d time.Duration) string {
-	if d == plan.Unlimited {
-		return "any length"
-	}
-	return message.Duration(d)
-}
-
 // planTable writes one line for each wait, and returns the means of the times at
 // which the attempts begin, counted from the first.
 func planTable(w *bufio.Writer, p engine.Policy) []time.Duration {
@@ -122,9 +118,8 @@ func planTable(w *bufio.Writer, p engine.Policy) []time.Duration {
 		fmt.Fprintf(w, "before attempt 1: %s to %s\n", message.Duration(p.InitialDelay), message.Duration(first))
 	}
 	fmt.Fprintf(w, "%-8s %12s %12s %12s %12s %16s\n", "wait", "plain", "least", "mean", "greatest", "worst case so far")
-	rows, late, at := 0, false, []time.Duration{0}
+	late, at := false, []time.Duration{0}
 	plan.Rows(p, func(r plan.Row) bool {
-		rows++
 		at = append(at, backoff.Add(at[len(at)-1], r.Mean))
 		mark := ""
 		if r.PastDeadline {
@@ -134,11 +129,15 @@ func planTable(w *bufio.Writer, p engine.Policy) []time.Duration {
 			exact(r.Plain), exact(r.Least), exact(r.Mean), exact(r.Greatest), exact(r.WorstCase), mark)
 		return err == nil
 	})
+	attempts, most := len(at), p.Attempts // most is that of the table
+	if most == 0 {
+		most = plan.UnlimitedRows + 1
+	}
 	switch {
 	case p.Attempts == 1:
 		fmt.Fprintln(w, "no wait: there is one attempt only")
-	case p.Deadline > 0 && (p.Attempts == 0 || rows < p.Attempts-1) && (p.Attempts > 0 || rows < plan.UnlimitedRows):
-		fmt.Fprintf(w, "wait %d would end past the deadline of %s, so attempt %d is the last\n", rows+1, exact(p.Deadline), rows+1)
+	case p.Deadline > 0 && attempts < most:
+		fmt.Fprintf(w, "wait %d would end past the deadline of %s, so attempt %[1]d is the last\n", attempts, exact(p.Deadline))
 	case p.Attempts == 0:
 		fmt.Fprintln(w, "and so on: attempts are unlimited")
 	}
@@ -184,7 +183,7 @@ type plannedNeed struct {
 	DeadlineMS *float64 `json:"needed_deadline_ms"`
 }
 
-// plannedWait is one wait of it, in milliseconds.
+// plannedWait is one wait, in milliseconds.
 type plannedWait struct {
 	Wait       int     `json:"wait"`
 	DelayMS    float64 `json:"delay_ms"`
@@ -203,10 +202,8 @@ func planJSON(out io.Writer, p engine.Policy, promise plan.Promise, need *plan.N
 		}
 	}
 	plan.Rows(p, func(r plan.Row) bool {
-		all.Waits = append(all.Waits, plannedWait{
-			Wait: r.Number, DelayMS: Milliseconds(r.Plain), LeastMS: Milliseconds(r.Least), MeanMS: Milliseconds(r.Mean),
-			GreatestMS: Milliseconds(r.Greatest), WorstSoFar: Milliseconds(r.WorstCase),
-		})
+		all.Waits = append(all.Waits, plannedWait{r.Number, Milliseconds(r.Plain), Milliseconds(r.Least), Milliseconds(r.Mean),
+			Milliseconds(r.Greatest), Milliseconds(r.WorstCase)})
 		return true
 	})
 	return json.NewEncoder(out).Encode(all)

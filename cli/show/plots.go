@@ -5,10 +5,12 @@ package show
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,13 +44,9 @@ func canvasOf(out io.Writer) canvas {
 	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
 		plain.columns = min(max(width-labelWidth-1, 20), 150)
 	}
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if locale := strings.ToUpper(os.Getenv(name)); locale != "" {
-			if strings.Contains(locale, "UTF-8") || strings.Contains(locale, "UTF8") {
-				return canvas{plain.columns, []rune(" ▁▂▃▄▅▆▇█"), '│', '╌'}
-			}
-			break
-		}
+	locale := strings.ToUpper(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG")))
+	if strings.Contains(locale, "UTF-8") || strings.Contains(locale, "UTF8") {
+		return canvas{plain.columns, []rune(" ▁▂▃▄▅▆▇█"), '│', '╌'}
 	}
 	return plain
 }
@@ -92,73 +90,56 @@ func (p *plot) draw(w io.Writer, c canvas) {
 	}
 }
 
-// axis writes the times below plots of bars of this width.
-func axis(w io.Writer, bars int, width time.Duration) {
-	end := message.Duration(width * time.Duration(bars))
-	fmt.Fprintf(w, "%*s%s%*s\n", labelWidth+1, "", "0", max(bars-1, len(end)+1), end)
+// barWidths are times that a person can count in, in tenths of a second: that is how
+// finely calls are counted.
+var barWidths = []time.Duration{
+	1, 2, 3, 5, 10, 20, 30, 40, 50, 60, 80, 100, 120, 150, 200, 300, 400, 600, 1200, 1800, 3000, 6000, 9000, 12000, 18000,
+	36000, 72000, 108000, 216000, 432000, 864000, 1728000,
 }
 
-// barWidths are times that a person can count in, a tenth of a second first: that
-// is how finely calls are counted.
-var barWidths = []time.Duration{
-	time.Second / 10, time.Second / 5, 3 * time.Second / 10, time.Second / 2,
-	time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second, 5 * time.Second, 6 * time.Second, 8 * time.Second,
-	10 * time.Second, 12 * time.Second, 15 * time.Second, 20 * time.Second, 30 * time.Second, 40 * time.Second,
-	time.Minute, 2 * time.Minute, 3 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 20 * time.Minute, 30 * time.Minute,
-	time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour, 48 * time.Hour,
-}
+const tenth = time.Second / 10
 
 // fit returns the width of a bar, and how many there are, so that they reach to
 // the end.
 func fit(end time.Duration, columns int) (time.Duration, int) {
-	for _, width := range barWidths {
-		if n := int(end/width) + 1; n <= columns {
-			return width, n
+	for _, tenths := range barWidths {
+		if n := int(end/(tenths*tenth)) + 1; n <= columns {
+			return tenths * tenth, n
 		}
 	}
-	width := end/time.Duration(columns) + 1
-	return width, columns
+	return end/time.Duration(columns) + 1, columns
 }
 
-// ends is when the last herd is done.
-func ends(herds []namedHerd) time.Duration {
-	end := time.Duration(0)
-	for i := range herds {
-		end = max(end, herds[i].End)
-	}
-	return end
-}
-
-// load is the calls a second in each bar.
-func (h *namedHerd) load(width time.Duration, bars int) []float64 {
-	load := make([]float64, bars)
-	for _, t := range h.Load {
-		if at := int(time.Duration(t.At) * (time.Second / 10) / width); at < bars {
-			load[at] += float64(t.Calls) / width.Seconds()
-		}
-	}
-	return load
+// endOf is when the last herd is done.
+func endOf(herds []namedHerd) time.Duration {
+	return slices.MaxFunc(herds, func(a, b namedHerd) int { return cmp.Compare(a.End, b.End) }).End
 }
 
 // What is drawn of the load is at least leastTop and at most mostTop times the
 // capacity: what happens near it matters, and the peaks are in the text.
 const leastTop, mostTop = 1.5, 5
 
-// topLoad is the load of a bar of full height.
-func topLoad(loads [][]float64, capacity float64) float64 {
-	most := leastTop * capacity
-	for _, load := range loads {
-		for _, calls := range load[min(1, len(load)):] {
-			most = max(most, calls)
+// loads are the calls per second of each herd in bars of this width, and the load of
+// a bar of full height.
+func loads(herds []namedHerd, width time.Duration, bars int) (all [][]float64, top float64) {
+	capacity := herds[0].Outage.Capacity
+	top = leastTop * capacity
+	for i := range herds {
+		load := make([]float64, bars)
+		for _, t := range herds[i].Load {
+			if at := int(time.Duration(t.At) * tenth / width); at < bars {
+				load[at] += float64(t.Calls) / width.Seconds()
+			}
 		}
+		top = max(top, slices.Max(append(load[1:], 0)))
+		all = append(all, load)
 	}
-	return min(most, mostTop*capacity)
+	return all, min(top, mostTop*capacity)
 }
 
 // finished is the share of the runs that have finished by the end of each bar.
 func (h *namedHerd) finished(width time.Duration, bars int) []float64 {
-	share := make([]float64, bars)
-	done := 0
+	share, done := make([]float64, bars), 0
 	for i := range share {
 		for done < h.Finished && h.FinishedAt[done] < width*time.Duration(i+1) {
 			done++
@@ -171,37 +152,26 @@ func (h *namedHerd) finished(width time.Duration, bars int) []float64 {
 // plotOutage draws the load over time and the finished over time, all herds to
 // the same scale.
 func plotOutage(w *bufio.Writer, herds []namedHerd, c canvas) {
-	width, bars := fit(ends(herds), c.columns)
+	width, bars := fit(endOf(herds), c.columns)
 	height := 6
 	if len(herds) > 1 {
 		height = 3
 	}
-	capacity := herds[0].Outage.Capacity
-	var all [][]float64
-	for i := range herds {
-		all = append(all, herds[i].load(width, bars))
+	plots := func(p plot, bars func(i int) []float64) {
+		for i := range herds {
+			if len(herds) > 1 {
+				fmt.Fprintf(w, "%*s%s\n", labelWidth+1, "", message.Printable(herds[i].name))
+			}
+			p.bars = bars(i)
+			p.draw(w, c)
+		}
+		end := message.Duration(width * time.Duration(len(p.bars)))
+		fmt.Fprintf(w, "%*s%s%*s\n", labelWidth+1, "", "0", max(len(p.bars)-1, len(end)+1), end)
 	}
-	load := plot{top: topLoad(all, capacity), mark: capacity, height: height, label: number}
+	all, top := loads(herds, width, bars)
 	fmt.Fprintf(w, "\nCalls per second in intervals of %s, cut off above; the line is the capacity.\n", message.Duration(width))
-	for i := range herds {
-		title(w, herds, i)
-		load.bars = all[i]
-		load.draw(w, c)
-	}
-	axis(w, bars, width)
+	plots(plot{top: top, mark: herds[0].Outage.Capacity, height: height, label: number}, func(i int) []float64 { return all[i] })
 	fmt.Fprintf(w, "\nRuns that have finished.\n")
-	done := plot{top: 1, height: height, label: func(x float64) string { return strconv.Itoa(int(100*x)) + "%" }}
-	for i := range herds {
-		title(w, herds, i)
-		done.bars = herds[i].finished(width, bars)
-		done.draw(w, c)
-	}
-	axis(w, bars, width)
-}
-
-// title names a herd where there are several.
-func title(w io.Writer, herds []namedHerd, i int) {
-	if len(herds) > 1 {
-		fmt.Fprintf(w, "%*s%s\n", labelWidth+1, "", message.Printable(herds[i].name))
-	}
+	percent := func(x float64) string { return strconv.Itoa(int(100*x)) + "%" }
+	plots(plot{top: 1, height: height, label: percent}, func(i int) []float64 { return herds[i].finished(width, bars) })
 }

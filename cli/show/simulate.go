@@ -1,10 +1,11 @@
 package show
 
-// This file is --simulate: it follows many runs through arithmetic time and says
-// what became of them, in sentences, as a table and as plots, or as one object.
+// This file is --simulate: it simulates many runs and prints their results as
+// sentences, a table and plots, or as one JSON object.
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -24,7 +25,7 @@ import (
 	"github.com/retrysh/retry/engine/text"
 )
 
-// Simulate follows what was asked for, and prints.
+// Simulate runs the simulation and prints it.
 func Simulate(out io.Writer, o *option.Options) error {
 	if o.Simulation.Contention {
 		return printContention(out, o)
@@ -43,7 +44,7 @@ func Simulate(out io.Writer, o *option.Options) error {
 		return outageJSON(out, herds)
 	}
 	w := bufio.NewWriter(out)
-	tellOutage(w, herds)
+	summary(w, herds)
 	outageTable(w, herds)
 	plotOutage(w, herds, canvasOf(out))
 	return w.Flush()
@@ -58,8 +59,7 @@ func Random(o *option.Options, stream uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, stream))
 }
 
-// each does the n parts of some work, as many at a time as there are
-// processors.
+// each does the n parts of some work, as many at a time as there are processors.
 func each(n int, work func(i int)) {
 	var wg sync.WaitGroup
 	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -73,15 +73,17 @@ func each(n int, work func(i int)) {
 	wg.Wait()
 }
 
-// namedHerd is what came of the runs of one policy.
+// namedHerd is the result of the runs of one policy.
 type namedHerd struct {
 	name string
 	simulate.Herd
 }
 
-// tellOutage says what a person needs to know first: how many finish, the load
-// against the capacity, when it is over, and what it takes.
-func tellOutage(w io.Writer, herds []namedHerd) {
+// plainWidth is how wide the text is where there is no terminal.
+const plainWidth = 80
+
+// summary writes the sentences about each herd.
+func summary(w io.Writer, herds []namedHerd) {
 	o := herds[0].Outage
 	fmt.Fprintf(w, "%d %s at time 0. The server is down for %s, then serves %s calls per second.\n\n",
 		o.Clients, verb(o.Clients, "client fails", "clients fail"), message.Duration(o.Down), number(o.Capacity))
@@ -98,7 +100,7 @@ func tellOutage(w io.Writer, herds []namedHerd) {
 	fmt.Fprintln(w)
 }
 
-// sentences describe what came of a herd.
+// sentences describe the result of a herd.
 func (h *namedHerd) sentences() []string {
 	all := []string{
 		h.fates() + ".",
@@ -126,20 +128,14 @@ func (h *namedHerd) fates() string {
 	if h.GaveUp > 0 {
 		text += fmt.Sprintf(", %d %s up", h.GaveUp, verb(h.GaveUp, "gives", "give"))
 	}
-	if h.Refused > 0 {
-		text += fmt.Sprintf(", %d %s refused by %s", h.Refused, verb(h.Refused, "is", "are"), h.refusers())
+	if h.Refused > 0 { // by the guards, those of the most runs first
+		guards := slices.SortedFunc(maps.Keys(h.RefusedBy), func(a, b string) int { return cmp.Or(h.RefusedBy[b]-h.RefusedBy[a], cmp.Compare(a, b)) })
+		text += fmt.Sprintf(", %d %s refused by %s", h.Refused, verb(h.Refused, "is", "are"), strings.Join(guards, " and "))
 	}
 	if h.LeftOut > 0 {
 		text += fmt.Sprintf(", %d %s still running when the simulation ends", h.LeftOut, verb(h.LeftOut, "is", "are"))
 	}
 	return text
-}
-
-// refusers are the guards that refused, those of the most runs first.
-func (h *namedHerd) refusers() string {
-	kinds := slices.Sorted(maps.Keys(h.RefusedBy))
-	slices.SortStableFunc(kinds, func(a, b string) int { return h.RefusedBy[b] - h.RefusedBy[a] })
-	return strings.Join(kinds, " and ")
 }
 
 // peak writes a load in units of the capacity.
@@ -167,34 +163,32 @@ func number(x float64) string {
 	return strconv.FormatFloat(x, 'g', 3, 64)
 }
 
-// outageTable writes one line for each herd, its columns as wide as they need to
-// be.
+// outageTable writes one line for each herd, in columns as wide as they need to be.
 func outageTable(w io.Writer, herds []namedHerd) {
 	rows := [][]string{{"name", "finish", "gave up", "refused", "calls", "down/s", "back/s", "p50", "p99", "last"}}
 	for i := range herds {
 		h := &herds[i]
-		quantile := func(share float64) string {
+		row := []string{message.Printable(h.name), strconv.Itoa(h.Finished), strconv.Itoa(h.GaveUp), strconv.Itoa(h.Refused),
+			number(h.callsEach()), strconv.Itoa(h.PeakDown), strconv.Itoa(h.PeakBack)}
+		for _, share := range []float64{0.5, 0.99, 1} {
+			cell := "-"
 			if at, any := h.Quantile(share); any {
-				return message.Duration(at)
+				cell = message.Duration(at)
 			}
-			return "-"
+			row = append(row, cell)
 		}
-		rows = append(rows, []string{
-			message.Printable(h.name), strconv.Itoa(h.Finished), strconv.Itoa(h.GaveUp), strconv.Itoa(h.Refused), number(h.callsEach()),
-			strconv.Itoa(h.PeakDown), strconv.Itoa(h.PeakBack), quantile(0.5), quantile(0.99), quantile(1),
-		})
+		rows = append(rows, row)
+	}
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
 	}
 	for _, row := range rows {
-		for column, cell := range row {
-			width := 0
-			for _, other := range rows {
-				width = max(width, utf8.RuneCountInString(other[column]))
-			}
-			if column == 0 {
-				fmt.Fprintf(w, "%-*s", width, cell)
-			} else {
-				fmt.Fprintf(w, "  %*s", width, cell)
-			}
+		fmt.Fprintf(w, "%-*s", widths[0], row[0])
+		for i, cell := range row[1:] {
+			fmt.Fprintf(w, "  %*s", widths[i+1], cell)
 		}
 		fmt.Fprintln(w)
 	}
@@ -225,19 +219,13 @@ func outageJSON(out io.Writer, herds []namedHerd) error {
 	for i := range herds {
 		h := &herds[i]
 		quantile := func(share float64) *float64 {
-			at, any := h.Quantile(share)
-			if !any {
-				return nil
+			if at, any := h.Quantile(share); any {
+				return limitMS(at)
 			}
-			ms := Milliseconds(at)
-			return &ms
+			return nil
 		}
-		rows[i] = outageRow{
-			Name: h.name, Clients: h.Outage.Clients, Finished: h.Finished, GaveUp: h.GaveUp, Refused: h.Refused, LeftOut: h.LeftOut,
-			Calls: h.Calls, CallsPerClient: h.callsEach(), PeakDown: h.PeakDown, PeakBack: h.PeakBack,
-			P50MS: quantile(0.5), P99MS: quantile(0.99), LastMS: quantile(1),
-			BestPossibleMS: Milliseconds(h.Outage.BestPossible()), Load: h.perSecond(),
-		}
+		rows[i] = outageRow{h.name, h.Outage.Clients, h.Finished, h.GaveUp, h.Refused, h.LeftOut, h.Calls, h.callsEach(), h.PeakDown, h.PeakBack,
+			quantile(0.5), quantile(0.99), quantile(1), Milliseconds(h.Outage.BestPossible()), h.perSecond()}
 	}
 	return encodeRows(out, rows)
 }
@@ -262,6 +250,3 @@ func (h *namedHerd) perSecond() []int {
 	}
 	return load
 }
-
-// plainWidth is how wide the text is where there is no terminal.
-const plainWidth = 80

@@ -129,7 +129,8 @@ func TestBarsHoldAllCalls(t *testing.T) {
 	for _, h := range simulated(t, "--clients", "300", "-n", "9", "--compare", "jitter") {
 		width, bars := fit(h.End, 70)
 		sum := 0.0
-		for _, rate := range h.load(width, bars) {
+		all, _ := loads([]namedHerd{h}, width, bars)
+		for _, rate := range all[0] {
 			sum += rate * width.Seconds()
 		}
 		done := h.finished(width, bars)

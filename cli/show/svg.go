@@ -29,15 +29,13 @@ func shade(i int) string { return shades[i%len(shades)] }
 // picture is an SVG file under way; its time goes from 0 at the left to end.
 type picture struct {
 	strings.Builder
-	end    time.Duration
-	y      float64 // the top of the next panel
-	markup *strings.Replacer
+	end time.Duration
+	y   float64 // the top of the next panel
 }
 
 // drawOutage returns the file.
 func drawOutage(herds []namedHerd) []byte {
-	p := &picture{end: max(ends(herds), time.Second/10), y: svgHead}
-	p.markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
+	p := &picture{end: max(endOf(herds), tenth), y: svgHead}
 	height := svgHead + len(herds)*(svgLoad+svgGap) + svgDone + svgGap
 	o := herds[0].Outage
 	heading := fmt.Sprintf("%d clients of a server that is down for %s, then serves %s calls per second", o.Clients, message.Duration(o.Down), number(o.Capacity))
@@ -46,13 +44,9 @@ func drawOutage(herds []namedHerd) []byte {
 	p.text(svgMargin, 30, `font-size="16" font-weight="600"`, heading)
 	p.text(svgMargin, 50, `fill="#666"`, "Calls per second. The dashed line is the capacity, grey is the outage. Higher values are cut off.")
 	width, bars := fit(p.end, svgBars)
-	var loads [][]float64
+	all, top := loads(herds, width, bars)
 	for i := range herds {
-		loads = append(loads, herds[i].load(width, bars))
-	}
-	top := topLoad(loads, o.Capacity)
-	for i := range herds {
-		p.loadPanel(&herds[i], loads[i], top, width, shade(i))
+		p.loadPanel(&herds[i], all[i], top, width, shade(i))
 	}
 	p.donePanel(herds)
 	p.WriteString("</svg>\n")
@@ -93,7 +87,7 @@ func (p *picture) donePanel(herds []namedHerd) {
 	if len(herds) > 1 {
 		fmt.Fprintf(p, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\" font-weight=\"600\">", svgWidth-svgMargin-14, p.y-6)
 		for i, h := range herds {
-			fmt.Fprintf(p, "<tspan dx=\"14\" fill=\"%s\">%s</tspan>", shade(i), p.escaped(h.name))
+			fmt.Fprintf(p, "<tspan dx=\"14\" fill=\"%s\">%s</tspan>", shade(i), escaped(h.name))
 		}
 		p.WriteString("</text>\n")
 	}
@@ -131,10 +125,12 @@ func (p *picture) frame(down time.Duration, height float64) {
 	}
 }
 
-// escaped makes a text stand in XML, where control characters may not.
-func (p *picture) escaped(text string) string { return p.markup.Replace(message.Printable(text)) }
+var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
+
+// escaped is a text for XML, which allows no control characters.
+func escaped(text string) string { return markup.Replace(message.Printable(text)) }
 
 // text writes a line, from or around a point on its baseline.
 func (p *picture) text(x, y float64, attributes, line string) {
-	fmt.Fprintf(p, "<text x=\"%.1f\" y=\"%.1f\" %s>%s</text>\n", x, y, attributes, p.escaped(line))
+	fmt.Fprintf(p, "<text x=\"%.1f\" y=\"%.1f\" %s>%s</text>\n", x, y, attributes, escaped(line))
 }

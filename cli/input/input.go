@@ -1,0 +1,55 @@
+// Package input reads the files that a user names on the command line.
+package input
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// patience is how long a named pipe may have no writer.
+const patience = 5 * time.Second
+
+// Open opens a file for reading. open(2) of a named pipe waits for a writer, for as
+// long as it takes; Open returns an error where there is still none after some time.
+func Open(name string) (*os.File, error) {
+	if info, err := os.Stat(name); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		return os.Open(name)
+	}
+	var f *os.File
+	var err error
+	opened := make(chan struct{})
+	go func() {
+		f, err = os.Open(name)
+		close(opened)
+	}()
+	select {
+	case <-opened:
+		return f, err
+	case <-time.After(patience):
+		return nil, fmt.Errorf("the pipe %q has no writer", name)
+	}
+}
+
+// ReadAll reads what is left of f. More than that many bytes are an error; what says
+// what the file should hold.
+func ReadAll(f *os.File, most int, what string) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
+	if err == nil && len(data) > most {
+		err = fmt.Errorf("%q has more than %d MiB, which %s do not", f.Name(), most>>20, what)
+	}
+	return data, err
+}
+
+// Regular is an error where a file that exists cannot be read from its first byte
+// again: it is neither a regular file nor the null device.
+func Regular(name string, info os.FileInfo) error {
+	switch {
+	case info.IsDir():
+		return fmt.Errorf("%q is a directory", name)
+	case !info.Mode().IsRegular() && name != os.DevNull:
+		return fmt.Errorf("%q is not a regular file", name)
+	}
+	return nil
+}

@@ -1,6 +1,6 @@
 package plan
 
-// This file says what a run needs to outlive an outage.
+// This file computes what a run needs to survive an outage.
 
 import (
 	"math"
@@ -12,18 +12,17 @@ import (
 	"github.com/retrysh/retry/engine/backoff"
 )
 
-// Need is the least that lets 99 of 100 runs outlive an outage.
+// Need is the least that lets 99 of 100 runs survive an outage.
 type Need struct {
-	// Attempts is the least number of them with the rest of the policy as it is, 0
-	// where no number is enough.
+	// Attempts is the least number with the rest of the policy as it is, 0 where no
+	// number is enough.
 	Attempts int
-	// Deadline is the least one with unlimited attempts, Unlimited where none is
-	// enough.
+	// Deadline is the least one with unlimited attempts, Unlimited where none is enough.
 	Deadline time.Duration
 }
 
-// Needs works out what p needs to outlive an outage. Each call of draw begins the
-// same random numbers again.
+// Needs computes what p needs to survive an outage. Each call of draw begins the same
+// random numbers again.
 func Needs(p engine.Policy, outage time.Duration, draw func() func() float64) Need {
 	need := Need{Deadline: Unlimited}
 	if p.UntilFailure { // its first failure is the end
@@ -53,9 +52,9 @@ func percentile[T int | time.Duration](all []T, share float64) T {
 	return all[min(int(math.Ceil(share*float64(len(all))))-1, len(all)-1)]
 }
 
-// passages follows runs whose attempts fail at once until they have waited
-// through the outage: how many attempts each has begun by then, and when, counted
-// from the start of the run. There are none where a run does not get there.
+// passages follows runs whose attempts fail at once until they have waited through the
+// outage. It returns how many attempts each has begun by then, and when that was, from the
+// start of the run; nothing where a run does not get there.
 func passages(p *engine.Policy, outage time.Duration, draw func() float64) (attempts []int, ends []time.Duration) {
 	start := time.Unix(0, 0)
 	for total := 0; len(ends) < fewestRuns || len(ends) < mostRuns && total < mostDecisions; total++ {
@@ -69,23 +68,21 @@ func passages(p *engine.Policy, outage time.Duration, draw func() float64) (atte
 			s, sum = d.Next, backoff.Add(sum, d.Wait)
 		}
 		attempts, ends = append(attempts, s.Attempt), append(ends, backoff.Add(before, sum))
-		if p.Schedule.Jitter.Kind == backoff.None && p.Splay == 0 { // one run is like another
+		if deterministic(p) {
 			break
 		}
 	}
 	return attempts, ends
 }
 
-// least is the least number of attempts that is enough, near a guess; 0 where none
-// is. More are never less.
+// least is the least number of attempts that is enough, searched from a guess; 0 where
+// none is. More attempts are never worse.
 func least(guess int, enough func(n int) bool) int {
-	for n := guess; ; n-- { // from enough down to what is not
-		if n == 0 || !enough(n) {
-			if n < guess {
-				return n + 1
-			}
-			break
+	if enough(guess) {
+		for guess > 1 && enough(guess-1) {
+			guess--
 		}
+		return guess
 	}
 	for n, step := guess, 1; n < MostAttempts; step *= 2 {
 		low := n

@@ -1,10 +1,8 @@
-// Package plan works out the waits of a policy, and what it promises, without
+// Package plan computes the waits of a policy, and the outages that they cover, without
 // running anything.
 //
-// It decides as the engine does (engine.DecideRetry), over arithmetic time, so that
-// the plan cannot differ from what a run would do. It knows nothing of how long the
-// attempts themselves take: they count as instantaneous. It will never format
-// or print.
+// It decides by engine.DecideRetry over arithmetic time, so that the plan cannot differ
+// from a run. Attempts count as instantaneous. The package does not format or print.
 package plan
 
 import (
@@ -20,59 +18,45 @@ import (
 type Row struct {
 	// Number counts waits from 1; wait n follows attempt n.
 	Number int
-	// Plain is the delay before jitter; Least, Mean and Greatest are what
-	// jitter can make of it.
+	// Plain is the delay before jitter; Least, Mean and Greatest are after jitter.
 	Plain, Least, Mean, Greatest time.Duration
-	// WorstCase is the sum of the greatest waits up to here.
+	// WorstCase is the sum of the greatest waits so far.
 	WorstCase time.Duration
-	// PastDeadline says that the worst case would pass the deadline, so that
-	// the run may give up before this wait.
+	// PastDeadline says that WorstCase passes the deadline, so that the run may give up
+	// before this wait.
 	PastDeadline bool
 }
 
 // UnlimitedRows is how many waits are shown where attempts are unlimited.
 const UnlimitedRows = 10
 
-// draws is how finely a mean is taken over the random number, and over the
-// wait before where jitter depends on it: by the midpoint rule, which is exact
-// for all that is linear in the random number.
-const draws = 64
-
-// Rows calls yield for each wait of the schedule, until yield returns false or
-// the run would end even with the least waits.
+// Rows calls yield for each wait of the schedule, until yield returns false or the run
+// would end even with the least waits.
 func Rows(p engine.Policy, yield func(Row) bool) {
 	p = waitsOf(p)
-	start := time.Unix(0, 0)
-	first := engine.State{Attempt: 1, Step: 1, Previous: p.Schedule.First()}
-	deadline := time.Time{}
+	start, mean := time.Unix(0, 0), means(&p.Schedule)
+	least := engine.State{Attempt: 1, Step: 1, Previous: p.Schedule.First()}
+	greatest := least
 	if p.Deadline > 0 {
-		deadline = start.Add(p.Deadline)
+		least.Deadline = start.Add(p.Deadline)
 	}
-	least, greatest := walker{first, 0}, walker{first, backoff.Add(p.InitialDelay, p.Splay)}
-	least.elapsed = p.InitialDelay
-	before := []time.Duration{first.Previous}
+	shortest, longest := p.InitialDelay, backoff.Add(p.InitialDelay, p.Splay)
 	for n := 1; p.Attempts > 0 || n <= UnlimitedRows; n++ {
-		row := Row{Number: n}
-		low := decide(&p, least.state, start.Add(least.elapsed), deadline, 0)
+		low := engine.DecideRetry(&p, least, start.Add(shortest), 0)
 		if !low.Retry {
 			return
 		}
-		high := decide(&p, greatest.state, start.Add(greatest.elapsed), time.Time{}, 1)
-		row.Plain, row.Least, row.Greatest = high.Delay, low.Wait, high.Wait
-		row.Mean, before = mean(&p, least.state, before)
-		least.step(low)
-		greatest.step(high)
-		row.WorstCase = greatest.elapsed
-		row.PastDeadline = p.Deadline > 0 && greatest.elapsed > p.Deadline
-		if !yield(row) {
+		high := engine.DecideRetry(&p, greatest, start.Add(longest), 1)
+		least, greatest = low.Next, high.Next
+		shortest, longest = backoff.Add(shortest, low.Wait), backoff.Add(longest, high.Wait)
+		if !yield(Row{n, high.Delay, low.Wait, mean(n), high.Wait, longest, p.Deadline > 0 && longest > p.Deadline}) {
 			return
 		}
 	}
 }
 
-// waitsOf is the policy with what matters to its waits alone, if every attempt
-// fails at once. A run that hunts a failure waits for exactly base after each
-// success.
+// waitsOf is the part of a policy that determines its waits if every attempt fails at
+// once. A run that hunts a failure waits for exactly base after each success.
 func waitsOf(p engine.Policy) engine.Policy {
 	p.Rules, p.ResetAfter = engine.Rules{}, 0
 	if p.UntilFailure {
@@ -83,47 +67,44 @@ func waitsOf(p engine.Policy) engine.Policy {
 	return p
 }
 
-// walker follows one path through the schedule.
-type walker struct {
-	state   engine.State
-	elapsed time.Duration
-}
+// draws is the number of random numbers that a mean is taken over, and of waits before
+// where the jitter depends on those: by the midpoint rule, which is exact for all that is
+// linear in the random number.
+const draws = 64
 
-func (w *walker) step(d engine.Decision) {
-	w.state, w.elapsed = d.Next, backoff.Add(w.elapsed, d.Wait)
-}
-
-// decide asks the engine about a failure that every policy retries.
-func decide(p *engine.Policy, s engine.State, now, deadline time.Time, u float64) engine.Decision {
-	s.Deadline = deadline
-	return engine.DecideRetry(p, s, now, u)
-}
-
-// mean returns the mean wait and the distribution of this wait, given that of
-// the wait before as equally likely values.
-func mean(p *engine.Policy, s engine.State, before []time.Duration) (time.Duration, []time.Duration) {
-	var waits []time.Duration
-	total := 0.0
-	for _, previous := range before {
-		s.Previous = previous
-		for i := range draws {
-			d := decide(p, s, time.Unix(0, 0), time.Time{}, (float64(i)+0.5)/draws)
-			waits = append(waits, d.Next.Previous)
-			total += float64(d.Wait)
+// means returns a function for the mean of wait n. It is called for 1, 2, ... in order,
+// since the distribution of a decorrelated wait depends on that of the wait before. That
+// distribution converges; from then on the mean stays.
+func means(s *backoff.Schedule) func(n int) time.Duration {
+	mean, before, converged := time.Duration(0), []time.Duration{s.First()}, false
+	return func(n int) time.Duration {
+		if converged {
+			return mean
 		}
-	}
-	average := backoff.FromFloat(math.Round(total / float64(len(waits))))
-	if p.Schedule.Jitter.Kind != backoff.Decorrelated {
-		return average, before
-	}
-	slices.Sort(waits)
-	var after []time.Duration
-	for cell := range slices.Chunk(waits, (len(waits)+draws-1)/draws) {
-		sum := 0.0
-		for _, w := range cell {
-			sum += float64(w)
+		var waits []time.Duration
+		for _, previous := range before {
+			for i := range draws {
+				waits = append(waits, s.Wait(n, previous, (float64(i)+0.5)/draws))
+			}
 		}
-		after = append(after, backoff.FromFloat(sum/float64(len(cell))))
+		mean = backoff.FromFloat(math.Round(average(waits)))
+		if s.Jitter.Kind != backoff.Decorrelated {
+			return mean
+		}
+		slices.Sort(waits)
+		var after []time.Duration // draws equally likely values
+		for cell := range slices.Chunk(waits, len(before)) {
+			after = append(after, backoff.FromFloat(average(cell)))
+		}
+		converged, before = slices.Equal(before, after), after
+		return mean
 	}
-	return average, after
+}
+
+func average(all []time.Duration) float64 {
+	sum := 0.0
+	for _, d := range all {
+		sum += float64(d)
+	}
+	return sum / float64(len(all))
 }

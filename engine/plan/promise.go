@@ -1,7 +1,6 @@
 package plan
 
-// This file says what a policy promises before anything is run: how long a run
-// can take, and which outage it outlives.
+// This file computes how long a run can take and which outages it survives.
 
 import (
 	"slices"
@@ -11,28 +10,25 @@ import (
 	"github.com/retrysh/retry/engine/backoff"
 )
 
-// Unlimited stands for a duration that has no limit.
+// Unlimited stands for a duration without limit.
 const Unlimited = backoff.Longest
 
-// Promise is what a policy promises, whatever the command does. A run outlives
-// an outage of D when it still begins an attempt D or more after attempt 1, if
-// every attempt fails at once.
+// Promise is what a policy guarantees for any command. A run survives an outage of D if,
+// with attempts that fail at once, it begins an attempt D or more after attempt 1.
 type Promise struct {
-	// Longest is how long all can take: every attempt up to Policy.Timeout, the
-	// waits before and between them at their greatest, or Policy.Deadline where
-	// that is less. Unlimited where nothing limits it.
+	// Longest is the longest possible run: every attempt takes Policy.Timeout, all waits
+	// are at their greatest; or Policy.Deadline where that is less.
 	Longest time.Duration
-	// OutlivesHalf and OutlivesMost are the outages that half and 99 of 100
-	// runs outlive: the median and the first percentile of the sum of the
-	// waits. Unlimited where a run goes on for ever.
+	// OutlivesHalf and OutlivesMost are the outages that half and 99 of 100 runs
+	// survive: the median and the first percentile of the sum of the waits.
 	OutlivesHalf, OutlivesMost time.Duration
 }
 
-// most is the share of runs that do not outlive Promise.OutlivesMost.
+// most is the share of runs that do not survive Promise.OutlivesMost.
 const most = 0.01
 
-// Promises works out what p promises. The outages are those of simulated runs;
-// draw returns their random numbers, uniform in [0, 1).
+// Promises computes the promise of p. The outages are those of simulated runs; draw
+// returns their random numbers, uniform in [0, 1).
 func Promises(p engine.Policy, draw func() float64) Promise {
 	untilFailure := p.UntilFailure
 	p = waitsOf(p)
@@ -50,7 +46,7 @@ func Promises(p engine.Policy, draw func() float64) Promise {
 	return promise
 }
 
-// longest adds up all that is limited.
+// longest is the sum of everything that is limited.
 func longest(p *engine.Policy) time.Duration {
 	limit := Unlimited
 	if p.Deadline > 0 {
@@ -59,22 +55,19 @@ func longest(p *engine.Policy) time.Duration {
 	if p.Attempts == 0 || p.Timeout == 0 {
 		return limit
 	}
-	all := backoff.Add(p.InitialDelay, p.Splay)
+	all := backoff.Add(backoff.Add(p.InitialDelay, p.Splay), p.Timeout)
 	wait := p.Schedule.First()
-	for n := 1; n <= p.Attempts; n++ {
-		all = backoff.Add(all, p.Timeout)
-		if n < p.Attempts {
-			wait = p.Schedule.Wait(n, wait, 1)
-			all = backoff.Add(all, wait)
-		}
+	for n := 1; n < p.Attempts; n++ {
+		wait = p.Schedule.Wait(n, wait, 1)
+		all = backoff.Add(backoff.Add(all, wait), p.Timeout)
 	}
 	return min(all, limit)
 }
 
 // Runs are simulated until they have taken mostDecisions together, but at least
-// fewestRuns and at most mostRuns: the first percentile of mostRuns is within
-// 0.0007 of probability (two standard errors of a binomial share). A run under a
-// deadline that is not over after MostAttempts counts as one that reaches it.
+// fewestRuns and at most mostRuns: the first percentile of mostRuns is within 0.0007 of
+// probability (two standard errors of a binomial share). A run under a deadline that is
+// not over after MostAttempts counts as one that reaches it.
 const (
 	mostDecisions = 500_000
 	mostRuns      = 100_000
@@ -84,11 +77,16 @@ const (
 // MostAttempts is the greatest number of attempts that a plan is made for.
 const MostAttempts = 10_000
 
-// outlived is what many runs outlive, in order, each decided on as a run decides.
-// Runs come in pairs, of which the second draws 1-u where the first drew u: the
-// median of waits that are spread evenly around their mean is exact then.
+// deterministic reports whether all runs are alike.
+func deterministic(p *engine.Policy) bool {
+	return p.Schedule.Jitter.Kind == backoff.None && p.Splay == 0
+}
+
+// outlived is what many runs survive, in order. Runs come in pairs, of which the second
+// draws 1-u where the first drew u: the median of waits that are spread evenly around
+// their mean is exact then.
 func outlived(p *engine.Policy, draw func() float64) (all []time.Duration) {
-	if p.Schedule.Jitter.Kind == backoff.None && p.Splay == 0 { // one run is like another
+	if deterministic(p) {
 		d, _ := outlives(p, draw)
 		return []time.Duration{d}
 	}
@@ -115,18 +113,18 @@ func outlived(p *engine.Policy, draw func() float64) (all []time.Duration) {
 	return all
 }
 
-// outlives follows one run whose attempts fail at once, and returns the sum of
-// its waits and how many decisions it took.
+// outlives follows one run whose attempts fail at once, and returns the sum of its waits
+// and the number of decisions.
 func outlives(p *engine.Policy, draw func() float64) (sum time.Duration, decisions int) {
-	start, room := time.Unix(0, 0), Unlimited // what the deadline leaves after attempt 1
+	start, left := time.Unix(0, 0), Unlimited // of the deadline after attempt 1
 	s := engine.State{Attempt: 1, Step: 1, Previous: p.Schedule.First()}
 	if p.Deadline > 0 {
 		before := backoff.Add(p.InitialDelay, backoff.FromFloat(float64(p.Splay)*draw()))
 		if before > p.Deadline {
 			return 0, 1 // it begins no attempt at all
 		}
-		room = p.Deadline - before
-		s.Deadline = start.Add(room)
+		left = p.Deadline - before
+		s.Deadline = start.Add(left)
 	}
 	for n := 1; n <= MostAttempts; n++ {
 		d := engine.DecideRetry(p, s, start.Add(sum), draw())
@@ -135,5 +133,5 @@ func outlives(p *engine.Policy, draw func() float64) (sum time.Duration, decisio
 		}
 		s, sum = d.Next, backoff.Add(sum, d.Wait)
 	}
-	return room, MostAttempts
+	return left, MostAttempts
 }

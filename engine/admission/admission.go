@@ -1,12 +1,10 @@
 // Package admission asks the guards of a key for a run, in the order of docs/guards.md,
-// reports the outcome to them, and decides what to do when their store cannot be
-// used.
+// reports outcomes to them, and decides what to do when their store cannot be used.
 //
-// It holds what a run holds: what its last retry took, the slot of the run, the
-// leases of its attempts. What is decided is decided by engine/guard, where the
-// state is kept is the store's business. The package will never run a command,
-// hold up a run for longer than its limits, or touch a store that no guard of
-// the run needs.
+// It keeps what a run holds: what its last retry took, the slot of the run, the leases of
+// its attempts. engine/guard decides; a Store keeps the state. The package does not run
+// commands, does not delay a run beyond its limits, and does not touch a store that no
+// guard of the run needs.
 package admission
 
 import (
@@ -24,13 +22,13 @@ type Lock = interface {
 	Unlock()
 }
 
-// Store answers one request on one key as one transaction. It returns soon after
-// ctx is done. A slot comes as a Lock where the kernel holds it.
+// Store answers one request on one key as one transaction. It returns soon after ctx is
+// done. A slot that the kernel holds is returned as a Lock.
 type Store interface {
 	Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error)
 }
 
-// Health counts the failures of stores in a row, by name.
+// Health counts consecutive failures of stores, by name.
 type Health interface {
 	LeaveAlone(name string) bool
 	Failed(ctx context.Context, name string) error
@@ -43,21 +41,20 @@ type Named struct {
 	Name string
 }
 
-// Config says what is asked and where.
+// Config is what a gate asks and where.
 type Config struct {
 	Key    string
 	Guards guard.Guards
-	// Primary is asked first. Host is where the run goes on when it fails; its
-	// Store is nil where there is none, or where it is the primary one itself.
+	// Primary is asked first. Host is used after Primary has failed; its Store is nil
+	// where there is none, or where Primary is the same.
 	Primary, Host Named
-	// Health counts the primary store's failures; nil counts none.
+	// Health counts failures of Primary; nil counts none.
 	Health Health
 	// Closed refuses when the store cannot be used; else the run goes on.
 	Closed bool
 	// Timeout limits each transaction; 0 is none.
 	Timeout time.Duration
-	// Clock is where the time comes from. One that has Every
-	// also says when leases are renewed.
+	// Clock is the time. If it has Every, that renews leases.
 	Clock engine.Clock
 	// Random returns 64 random bits.
 	Random func() uint64
@@ -73,30 +70,28 @@ func limited(ctx context.Context, d time.Duration) (context.Context, context.Can
 	return context.WithTimeout(ctx, d)
 }
 
-// Gate is an engine.Gate. Its methods are called one at a time.
+// Gate is the engine.Gate of one run.
 type Gate struct {
 	c *Config
 	// store is asked now; its Store is nil where the run goes on without guards.
 	store  Named
-	probed bool // the primary store was used once
+	probed bool // Primary was used once
 	warned bool
-	// slow says that the store did not answer the last time before a signal, or the
-	// deadline, cut that short.
+	// slow says that a signal or the deadline ended the last request before its answer.
 	slow bool
 	// valuesLost says that the store failed to share values of rotated names.
 	valuesLost bool
 	// taken is what the last Permit took and was not given back, last what the last
 	// retry or copy took.
 	taken, last receipt
-	// admitted and retried say that an attempt, and a retry or copy, was let
-	// through.
+	// admitted and retried say that an attempt, and a retry or copy, was admitted.
 	admitted, retried bool
 	// run holds the slot of the run.
 	run   *pass
 	notes notes
 }
 
-// receipt is what was taken, and from whom.
+// receipt is what was taken, and from which store.
 type receipt struct {
 	guard.Taken
 	from Store
@@ -109,7 +104,8 @@ func New(c *Config) *Gate { return &Gate{c: c, store: c.Primary} }
 
 // Permit asks before the wait of a retry.
 func (g *Gate) Permit(ctx context.Context, a engine.Ask) *event.GuardRefused {
-	if !g.asksRetry() {
+	c := &g.c.Guards
+	if !c.Breaker.Named() && !c.Budget.On && c.Tokens.Capacity == 0 && !c.Adaptive {
 		return nil
 	}
 	reply := g.ask(ctx, &guard.Request{Op: guard.Permit, Attempt: int64(a.Attempt), TimedOut: a.TimedOut})
@@ -119,19 +115,13 @@ func (g *Gate) Permit(ctx context.Context, a engine.Ask) *event.GuardRefused {
 	return reply.refusal
 }
 
-// asksRetry reports whether there is a guard that a retry asks before its wait.
-func (g *Gate) asksRetry() bool {
-	c := &g.c.Guards
-	return c.Breaker.Named() || c.Budget.On || c.Tokens.Capacity > 0 || c.Adaptive
-}
-
-// withdrawLimit is the longest that giving back may take, and graceLimit an answer
-// of which the run has no use any more: one that is cancelled in a wait ends within
+// withdrawLimit is the longest that giving back may take, graceLimit the longest wait for
+// an answer that the run no longer needs: a run that is cancelled in a wait ends within
 // 50 ms.
 const withdrawLimit, graceLimit = 40 * time.Millisecond, 20 * time.Millisecond
 
-// Withdraw gives back what the last Permit took. A store that is too slow for
-// that leaves it taken.
+// Withdraw gives back what the last Permit took. If the store is too slow for that, it
+// stays taken.
 func (g *Gate) Withdraw() {
 	t := g.taken
 	g.taken = receipt{}
@@ -179,9 +169,9 @@ const reportAfter = time.Second
 // The interval between two polls for a slot grows from firstPoll to longestPoll.
 const firstPoll, longestPoll = time.Millisecond, 250 * time.Millisecond
 
-// Try asks once for the attempt that is about to start. Where no slot is free, it
-// returns the time that is left until the given one; while that is more than 0, the
-// caller may ask again.
+// Try asks once for the attempt that is about to start. Where no slot is free, it returns
+// the time that is left until the given one; while that is more than 0, the caller may ask
+// again.
 func (g *Gate) Try(ctx context.Context, a engine.Ask, until time.Time) (engine.Pass, *event.GuardRefused, time.Duration) {
 	p, c, retry, slot := g.unasked(), &g.c.Guards, a.Attempt > 1, g.wantsSlot(a.Attempt)
 	if c.Breaker.Named() || slot || c.Budget.On && !retry {
@@ -217,8 +207,8 @@ func (g *Gate) unasked() *pass {
 	return &pass{gate: g, from: g.store.Store, held: guard.Pass{Generation: g.c.Clock.Now().UnixMilli()}}
 }
 
-// admit completes the pass of an attempt or copy that took something, and records
-// what the success of the run gives back.
+// admit completes the pass of an attempt or copy, and records what the success of the run
+// gives back.
 func (g *Gate) admit(p *pass, taken receipt, retry bool) {
 	p.taken, p.before, p.retried = taken, g.last, g.retried
 	if retry {
@@ -227,30 +217,21 @@ func (g *Gate) admit(p *pass, taken receipt, retry bool) {
 	p.keep()
 }
 
-// wantsSlot reports whether an attempt takes a slot. That of a run is taken once.
+// wantsSlot reports whether an attempt takes a slot. The slot of a run is taken once.
 func (g *Gate) wantsSlot(attempt int) bool {
-	switch s := &g.c.Guards.Slots; {
-	case s.N == 0:
-		return false
-	case s.Of == guard.OfRetries:
-		return attempt > 1
-	case s.Of == guard.OfRuns:
-		return attempt == 1
-	}
-	return true
+	s := &g.c.Guards.Slots
+	return s.N > 0 && (s.Of == guard.OfAttempts || s.Of == guard.OfRetries && attempt > 1 || s.Of == guard.OfRuns && attempt == 1)
 }
 
 // AdmitCopy asks for a copy beside an attempt that runs.
 func (g *Gate) AdmitCopy(ctx context.Context, a engine.Ask) (engine.Pass, *event.GuardRefused) {
-	c := &g.c.Guards
+	p, c := g.unasked(), &g.c.Guards
 	slot := c.Slots.N > 0 && c.Slots.Of != guard.OfRuns
-	p := g.unasked()
 	if !c.Breaker.Named() && !c.Budget.On && c.Tokens.Capacity == 0 && !slot {
 		return p, nil
 	}
-	reply := g.ask(ctx, &guard.Request{
-		Op: guard.AdmitCopy, Attempt: int64(a.Attempt), TimedOut: a.TimedOut, ID: g.id(), Slot: slot, Held: -1,
-	})
+	r := &guard.Request{Op: guard.AdmitCopy, Attempt: int64(a.Attempt), TimedOut: a.TimedOut, ID: g.id(), Slot: slot, Held: -1}
+	reply := g.ask(ctx, r)
 	if reply.refusal != nil {
 		return nil, reply.refusal
 	}
@@ -259,7 +240,7 @@ func (g *Gate) AdmitCopy(ctx context.Context, a engine.Ask) (engine.Pass, *event
 	return p, nil
 }
 
-// Finish is called when the run has ended.
+// Finish reports the end of the run.
 func (g *Gate) Finish(succeeded bool) {
 	g.Withdraw()
 	if g.run != nil {

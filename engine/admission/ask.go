@@ -1,7 +1,7 @@
 package admission
 
-// This file speaks to the store, and does what the run asks for when that fails:
-// go on with the host's own store, then without guards, or refuse.
+// This file makes requests of the store. When the store fails, the run goes on with the
+// host's own store, then without guards, or it is refused.
 
 import (
 	"context"
@@ -14,19 +14,19 @@ import (
 	"github.com/retrysh/retry/engine/guard"
 )
 
-// reply is what came of a request.
+// reply is the result of a request.
 type reply struct {
 	guard.Answer
 	lock Lock
 	from Store // that answered; nil where the run goes on without guards
-	// refusal is what the loop gets, nil where no guard refused. made says that
-	// the store did what was asked.
+	// refusal is nil where no guard refused. made says that the store has carried out
+	// the request.
 	refusal *event.GuardRefused
 	made    bool
 }
 
-// ask makes a request of the store that is asked now. A context that is done is
-// not a failure of the store: then it refuses, and no event says so.
+// ask makes a request of the store in use. When ctx ends the request, that is a refusal,
+// not a failure of the store.
 func (g *Gate) ask(ctx context.Context, r *guard.Request) reply {
 	if g.store.Store == nil {
 		return reply{}
@@ -35,11 +35,12 @@ func (g *Gate) ask(ctx context.Context, r *guard.Request) reply {
 	answer, lock, err := g.try(patient, g.store, r)
 	done()
 	if g.slow = err != nil && ctx.Err() != nil; g.slow {
-		return reply{refusal: g.cutShort()}
+		return reply{refusal: g.unusable("the wait for the store was cut short")}
 	}
 	if err != nil {
-		if refusal := g.failed(err); refusal != nil {
-			return reply{refusal: refusal}
+		g.count(err)
+		if g.c.Closed {
+			return reply{refusal: g.unusable(fmt.Sprintf("the store %s cannot be used: %v", g.store.Name, err))}
 		}
 		if answer, lock, err = g.fallBack(ctx, r, err); err != nil {
 			return reply{}
@@ -49,13 +50,13 @@ func (g *Gate) ask(ctx context.Context, r *guard.Request) reply {
 	return reply{answer, lock, g.store.Store, g.refusal(&answer.Refusal), true}
 }
 
-// cutShort is the refusal where the answer is not waited for.
-func (g *Gate) cutShort() *event.GuardRefused {
-	return &event.GuardRefused{Guard: guard.KindStore.String(), Key: g.c.Key, Reason: "the wait for the store was cut short"}
+// unusable is a refusal since the store does not answer.
+func (g *Gate) unusable(reason string) *event.GuardRefused {
+	return &event.GuardRefused{Guard: guard.KindStore.String(), Key: g.c.Key, Reason: reason}
 }
 
-// withGrace is ctx, done a moment later: what a store has been asked for it may
-// grant later, and what the run does not know of it cannot give back.
+// withGrace is ctx, done graceLimit later: the store may still grant the request, and
+// only a run that knows of it can give it back.
 func withGrace(ctx context.Context) (patient context.Context, done func()) {
 	if ctx.Done() == nil {
 		return ctx, func() {}
@@ -85,27 +86,18 @@ func (g *Gate) try(ctx context.Context, s Named, r *guard.Request) (guard.Answer
 	return answer, lock, err
 }
 
-// failed counts a failure of the store, and refuses where the run asks for that.
-func (g *Gate) failed(err error) *event.GuardRefused {
-	g.count(err)
-	if !g.c.Closed {
-		return nil
-	}
-	reason := fmt.Sprintf("the store %s cannot be used: %v", g.store.Name, err)
-	return &event.GuardRefused{Guard: guard.KindStore.String(), Key: g.c.Key, Reason: reason}
-}
-
+// count counts a failure of the primary store.
 func (g *Gate) count(err error) {
 	if g.c.Health == nil || g.store != g.c.Primary || errors.Is(err, errLeftAlone) {
 		return
 	}
 	ctx, cancel := limited(context.Background(), g.c.Timeout)
 	defer cancel()
-	_ = g.c.Health.Failed(ctx, g.store.Name) // where it cannot be counted, nothing is left alone
+	_ = g.c.Health.Failed(ctx, g.store.Name) // a failure that cannot be counted has no effect
 }
 
-// fallBack goes on with the host's store, or without guards, for the rest of the
-// run. What was taken from the store that failed is not given back to another.
+// fallBack goes on with the host's store, or without guards, for the rest of the run.
+// What was taken from the failed store is not given back to another.
 func (g *Gate) fallBack(ctx context.Context, r *guard.Request, cause error) (guard.Answer, Lock, error) {
 	from := g.store.Name
 	request := *r
@@ -125,22 +117,21 @@ func (g *Gate) fallBack(ctx context.Context, r *guard.Request, cause error) (gua
 	return answer, lock, err
 }
 
-// notes are what stores say while they work, also for a renewal beside the run.
-// The lock guards the list alone.
+// notes are messages of stores, also from renewals in other goroutines. The lock guards
+// the list alone.
 type notes struct {
 	mu   sync.Mutex
 	list []event.StoreFailed
 }
 
-// Note keeps a line that the store of a name says. It is emitted when the run
-// next asks or reports something.
+// Note keeps a message of the store of a name, until the next request or report of the
+// run emits it.
 func (g *Gate) Note(name, line string) {
 	g.notes.mu.Lock()
 	defer g.notes.mu.Unlock()
 	g.notes.list = append(g.notes.list, event.StoreFailed{Store: name, Reason: line})
 }
 
-// emitNotes emits what was noted.
 func (g *Gate) emitNotes() {
 	g.notes.mu.Lock()
 	list := g.notes.list
@@ -159,21 +150,21 @@ func (g *Gate) warn(name, reason string) {
 	}
 }
 
-// report makes a report to the store that let an attempt through. Where that
-// fails, it is lost, and a warning says so.
+// report makes a report to the store that admitted an attempt. A report that fails is
+// lost, with a warning.
 func (g *Gate) report(to Store, r *guard.Request) {
 	ctx, cancel := limited(context.Background(), g.c.Timeout)
 	defer cancel()
 	answer, _, err := to.Do(ctx, g.c.Key, &g.c.Guards, r)
 	g.emitNotes()
-	if err == nil {
-		g.emitChange(&answer)
+	if err != nil {
+		g.lost(to, err, "what came of the attempt is not counted")
 		return
 	}
-	g.lost(to, err, "what came of the attempt is not counted")
+	g.emitChange(&answer)
 }
 
-// lost counts a failure of a store and warns of what it cost.
+// lost counts a failure of a store, and warns of the consequence.
 func (g *Gate) lost(to Store, err error, what string) {
 	if to == g.store.Store {
 		g.count(err)
@@ -192,15 +183,14 @@ func (g *Gate) emitChange(a *guard.Answer) {
 	}
 }
 
-// refusal is what the loop gets for a refusal, nil for none.
+// refusal is a guard's refusal for the loop, nil for none.
 func (g *Gate) refusal(r *guard.Refusal) *event.GuardRefused {
 	if r.Guard == guard.None {
 		return nil
 	}
 	refusal := &event.GuardRefused{Guard: r.Guard.String(), Key: g.c.Key, Reason: r.Reason(&g.c.Guards, g.c.Key)}
 	if r.RetryIn >= 0 {
-		in := time.Duration(r.RetryIn) * time.Millisecond
-		refusal.RetryIn = &in
+		refusal.RetryIn = new(time.Duration(r.RetryIn) * time.Millisecond)
 	}
 	return refusal
 }

@@ -1,8 +1,5 @@
 package admission
 
-// This file is a store that one process keeps for itself: for rehearsals, so that
-// what is pretended opens no breaker for others, and for simulations.
-
 import (
 	"context"
 	"sync"
@@ -11,9 +8,9 @@ import (
 	"github.com/retrysh/retry/engine/guard"
 )
 
-// Memory is a store of one key.
+// Memory is a store of one key in memory, for one process: for rehearsals, whose outcomes
+// must not open a breaker of other runs, and for simulations.
 type Memory struct {
-	// Clock is where the time comes from.
 	Clock engine.Clock
 
 	mu    sync.Mutex
@@ -21,7 +18,7 @@ type Memory struct {
 	held  int64 // slots
 }
 
-// Do answers a request. A slot is a lock that no other process can hold.
+// Do answers a request. A slot is a lock without a descriptor.
 func (m *Memory) Do(_ context.Context, _ string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -35,23 +32,21 @@ func (m *Memory) Do(_ context.Context, _ string, g *guard.Guards, r *guard.Reque
 	return answer, slot{m}, nil
 }
 
-// Held is how many slots are held.
+// Held is the number of slots that are held.
 func (m *Memory) Held() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.held
 }
 
-// slot is one that a Memory has lent.
+// slot is a slot of a Memory.
 type slot struct{ from *Memory }
 
-// noDescriptor is that of a lock which no file stands for.
+// noDescriptor is that of a lock without a file.
 const noDescriptor = ^uintptr(0)
 
-// Descriptor is none.
 func (slot) Descriptor() uintptr { return noDescriptor }
 
-// Unlock gives the slot back.
 func (s slot) Unlock() {
 	s.from.mu.Lock()
 	defer s.from.mu.Unlock()

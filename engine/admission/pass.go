@@ -1,7 +1,7 @@
 package admission
 
-// This file is what an attempt holds while it runs: a slot, and a probe's place.
-// What is held by a lease is renewed until the attempt has ended.
+// This file is what an attempt holds while it runs: a slot, and a place of a half-open
+// breaker. What is held by a lease is renewed until the attempt has ended.
 
 import (
 	"context"
@@ -16,18 +16,15 @@ type pass struct {
 	gate  *Gate
 	held  guard.Pass
 	taken receipt // by the retry or copy
-	// before and retried are what the gate knew of the last retry before it.
+	// before and retried are Gate.last and Gate.retried from before this pass.
 	before  receipt
 	retried bool
 	lock    Lock
-	from    Store  // nil: there is no report
+	from    Store  // gets the report; nil for none
 	stop    func() // ends the renewals
 }
 
-// renewEvery is how often a lease is renewed: two may be late or lost.
-const renewEvery = guard.LeaseFor / 3 * time.Millisecond
-
-// splitSlot takes the slot away from an attempt, for the run to hold.
+// splitSlot moves the slot of an attempt to a pass of the run.
 func (p *pass) splitSlot() *pass {
 	run := &pass{gate: p.gate, lock: p.lock, from: p.from, held: guard.Pass{ID: p.held.ID, Slot: p.held.Slot}}
 	p.lock, p.held.Slot = nil, false
@@ -35,12 +32,15 @@ func (p *pass) splitSlot() *pass {
 	return run
 }
 
-// leased is what is held by a lease: a slot is not where the kernel holds it.
+// leased is what is held by a lease: not a slot that the kernel holds.
 func (p *pass) leased() guard.Pass {
 	held := p.held
 	held.Slot = held.Slot && p.lock == nil
 	return held
 }
+
+// renewEvery is the interval of renewals: two of a lease may be late or lost.
+const renewEvery = guard.LeaseFor / 3 * time.Millisecond
 
 // keep renews what is held by a lease.
 func (p *pass) keep() {
@@ -48,18 +48,16 @@ func (p *pass) keep() {
 	if p.from == nil || !held.Place && !held.Slot {
 		return
 	}
-	c := p.gate.c
-	from := p.from
+	c, from := p.gate.c, p.from
 	p.stop = every(c.Clock, renewEvery, func() {
-		// A renewal that fails is tried again the next time.
 		ctx, cancel := limited(context.Background(), c.Timeout)
 		defer cancel()
+		// A renewal that fails is repeated at the next interval.
 		_, _, _ = from.Do(ctx, c.Key, &c.Guards, &guard.Request{Op: guard.Renew, Pass: held, Held: -1})
 	})
 }
 
-// every calls f each time that d has passed, until it is stopped: then it has
-// returned for the last time.
+// every calls f at an interval until stop is called; f has returned when stop returns.
 func every(c engine.Clock, d time.Duration, f func()) (stop func()) {
 	if c, ok := c.(interface {
 		Every(d time.Duration, f func()) (stop func())
@@ -83,7 +81,7 @@ func every(c engine.Clock, d time.Duration, f func()) (stop func()) {
 	return func() { close(over); <-stopped }
 }
 
-// Inherit are the descriptors of the slots that the command holds with us.
+// Inherit are the descriptors of slots that the command inherits.
 func (p *pass) Inherit() []uintptr {
 	var fds []uintptr
 	for _, held := range []*pass{p, p.gate.run} {
@@ -100,7 +98,7 @@ func (p *pass) Inherit() []uintptr {
 // Report reports the outcome of the attempt, and frees what it held.
 func (p *pass) Report(outcome guard.Outcome) {
 	if p.stop != nil {
-		p.stop() // a renewal that came after the report would take the slot again
+		p.stop() // a renewal after the report would take the slot again
 	}
 	g, held := p.gate, p.leased()
 	counts := outcome != guard.Neither && (g.c.Guards.Breaker.Named() || g.c.Guards.Adaptive)
@@ -113,8 +111,7 @@ func (p *pass) Report(outcome guard.Outcome) {
 	p.from, p.lock, p.stop = nil, nil, nil
 }
 
-// Drop frees what an attempt held that was not started, and gives back what it
-// took.
+// Drop frees what an attempt held that was not started, and gives back what it took.
 func (p *pass) Drop() {
 	g, taken := p.gate, p.taken
 	p.Report(guard.Neither)

@@ -1,6 +1,6 @@
 package admission
 
-// This file shares which values of rotated names have failed.
+// This file shares with other runs which values of rotated names have failed.
 
 import (
 	"context"
@@ -12,12 +12,13 @@ import (
 
 // looker is a store that other runs use as well.
 type looker interface {
+	Store
 	Look(ctx context.Context, key string) (*guard.Snapshot, error)
 }
 
-// FailedLately says which values have failed for the runs with this key in the
-// last 30 s. Where the store cannot be used it returns nil, and a warning says so:
-// the order of values is no reason to refuse a run.
+// FailedLately reports which values have failed for the runs with this key in the last
+// 30 s. If the store cannot be used it warns and returns nil: the order of values is no
+// reason to refuse a run.
 func (g *Gate) FailedLately(ctx context.Context, values []string) []bool {
 	s, shared := g.store.Store.(looker)
 	if !shared || g.valuesLost || !g.probed && g.c.Health != nil && g.c.Health.LeaveAlone(g.store.Name) {
@@ -27,15 +28,15 @@ func (g *Gate) FailedLately(ctx context.Context, values []string) []bool {
 	defer cancel()
 	known, err := s.Look(limits, g.c.Key)
 	if err != nil && ctx.Err() == nil {
-		g.unknown(err)
+		g.loseValues(err)
 	}
 	if err != nil || known == nil {
 		return nil
 	}
-	return known.FailedLately(numbersOf(values))
+	return known.FailedLately(hashes(values))
 }
 
-// Failed says that an attempt has failed with the values.
+// Failed records that an attempt has failed with the values.
 func (g *Gate) Failed(values []string) {
 	s, shared := g.store.Store.(looker)
 	if !shared || g.valuesLost {
@@ -43,13 +44,13 @@ func (g *Gate) Failed(values []string) {
 	}
 	ctx, cancel := limited(context.Background(), g.c.Timeout)
 	defer cancel()
-	if _, _, err := s.(Store).Do(ctx, g.c.Key, &g.c.Guards, &guard.Request{Op: guard.ValuesFailed, Values: numbersOf(values)}); err != nil {
-		g.unknown(err)
+	if _, _, err := s.Do(ctx, g.c.Key, &g.c.Guards, &guard.Request{Op: guard.ValuesFailed, Values: hashes(values)}); err != nil {
+		g.loseValues(err)
 	}
 }
 
-// numbersOf are the numbers that stand for values in a store.
-func numbersOf(values []string) []int64 {
+// hashes are the numbers by which a store knows the values.
+func hashes(values []string) []int64 {
 	numbers := make([]int64, len(values))
 	for i, value := range values {
 		h := fnv.New64a()
@@ -59,9 +60,8 @@ func numbersOf(values []string) []int64 {
 	return numbers
 }
 
-// unknown counts a failure of the store and warns. The rest of the run goes on
-// without.
-func (g *Gate) unknown(err error) {
+// loseValues counts a failure of the store and warns. The run shares no more values.
+func (g *Gate) loseValues(err error) {
 	g.valuesLost = true
 	g.count(err)
 	g.warn(g.store.Name, fmt.Sprintf("%v; which values failed for other runs is not known", err))

@@ -8,7 +8,6 @@
 package rotate
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 )
@@ -145,19 +144,22 @@ func (r *Rotation) Take() Use {
 
 // pick returns the index of the value that is next.
 func (w *wheel) pick() int {
-	elsewhere := func(i int) int {
-		if w.elsewhere != nil && w.elsewhere[i] {
-			return 1
+	best := w.next
+	for step := range w.Values {
+		if i := (w.next + step) % len(w.Values); w.rank(i) < w.rank(best) {
+			best = i
 		}
-		return 0
 	}
-	order := make([]int, len(w.Values))
-	for step := range order {
-		order[step] = (w.next + step) % len(order)
+	return best
+}
+
+// rank is lowest for the value to use.
+func (w *wheel) rank(i int) int {
+	rank := 2 * (w.failures[i] + w.using[i])
+	if w.elsewhere != nil && w.elsewhere[i] {
+		rank++
 	}
-	return slices.MinFunc(order, func(a, b int) int {
-		return cmp.Or(w.failures[a]+w.using[a]-w.failures[b]-w.using[b], elsewhere(a)-elsewhere(b))
-	})
+	return rank
 }
 
 // Put ends a use; failed says that the attempt failed with it.

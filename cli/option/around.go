@@ -1,8 +1,8 @@
 package option
 
-// This file resolves what runs around attempts and in their place: copies
-// (docs/hedging.md), values that rotate (docs/rotation.md), hooks (docs/hooks.md)
-// and rehearsals (docs/rehearsal.md).
+// This file resolves what runs around attempts and in their place: targets
+// (docs/targets.md), copies (docs/hedging.md), values that rotate (docs/rotation.md),
+// hooks (docs/hooks.md), rehearsals (docs/rehearsal.md) and guards (docs/guards.md).
 
 import (
 	"errors"
@@ -10,34 +10,67 @@ import (
 	"math"
 	"time"
 
+	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/hedge"
 	"github.com/retrysh/retry/engine/hook"
 	"github.com/retrysh/retry/engine/rehearse"
 	"github.com/retrysh/retry/engine/rotate"
 )
 
+// Target is one that is waited for before attempt 1.
+type Target struct {
+	*WaitTarget
+	Gone bool // until it is no longer ready
+}
+
+// The base and the cap of the waits between two tries of a target.
+const (
+	targetBase = 100 * time.Millisecond
+	targetCap  = time.Second
+)
+
+// waiting resolves the section on waiting, then running, and --retry-when, which
+// has the same targets.
+func (r *resolver) waiting(o *Options) {
+	g := r.g
+	for _, t := range g.WaitFor {
+		o.Targets = append(o.Targets, Target{t, false})
+	}
+	for _, t := range g.WaitGone {
+		o.Targets = append(o.Targets, Target{t, true})
+	}
+	o.RetryWhen, o.WaitTimeout = g.RetryWhen, g.WaitTimeout
+	o.Tries = o.Policy.Schedule
+	if !r.given("base") && !r.given("delays") {
+		o.Tries.Base, o.Tries.Curve = targetBase, curve(g.Backoff, targetBase, float64(g.Factor))
+	}
+	if !r.given("cap") {
+		o.Tries.Cap = targetCap
+	}
+}
+
 // hedging resolves --hedge, --hedge-max and --rotate.
 func (r *resolver) hedging(o *Options) {
+	most := r.last("hedge-max")
 	switch {
 	case r.given("hedge"):
 		o.Policy.Hedge = hedge.Policy{Delay: time.Duration(r.g.Hedge), Max: 1 + int(r.g.HedgeMax)}
 		if r.g.HedgeMax == math.MaxInt32 {
-			r.fail("hedge-max", fmt.Errorf("%q is more than %d", r.text("hedge-max"), math.MaxInt32-1))
+			r.fail("hedge-max", fmt.Errorf("%q is more than %d", most.Value, math.MaxInt32-1))
 		}
 		// The streams of every copy pass through the program.
 		o.Policy.Rules.Hints.HeldStdout, o.Policy.Rules.Hints.HeldStderr = true, true
-	case r.from("hedge-max") == FromCommandLine:
+	case most.Source == FromCommandLine:
 		r.fail("hedge-max", errors.New("is valid with --hedge only, which says when a copy starts"))
 	}
-	o.Policy.Rotate = r.rotation(o.Command)
+	o.Policy.Rotate = r.rotation(o.Command, o.Hooks)
 }
 
-// rotation reads the lists of values, each of which the command must use.
-func (r *resolver) rotation(command []string) []rotate.List {
+// rotation reads the lists of values, each of which the command or a hook must use.
+func (r *resolver) rotation(command []string, h hook.Set) []rotate.List {
 	byVariable := map[string]string{}
-	g := r.g
-	scripts := append(plain(g.BeforeRetry), string(g.RetryWith), string(g.AfterSuccess), string(g.AfterGiveUp), string(g.Fallback))
-	for _, l := range g.Rotate {
+	scripts := append([]string{h.RetryWith, h.AfterSuccess, h.AfterGiveUp, h.Fallback}, h.BeforeRetry...)
+	for _, l := range r.g.Rotate {
 		switch other, twice := byVariable[l.Variable()]; {
 		case twice && other == l.Name:
 			r.fail("rotate", fmt.Errorf("%q is declared twice; give all its values at once, as in %[1]s=a,b", l.Name))
@@ -49,24 +82,20 @@ func (r *resolver) rotation(command []string) []rotate.List {
 			r.fail("rotate", l.CheckUsed(command, scripts...))
 		}
 	}
-	return g.Rotate
+	return r.g.Rotate
 }
 
-// hooks resolves the shell strings. Their syntax is left to the shell.
-func (r *resolver) hooks(h *hook.Set) {
+// hooks resolves the shell strings.
+func (r *resolver) hooks() hook.Set {
 	g := r.g
-	*h = hook.Set{
-		BeforeRetry: plain(g.BeforeRetry), AfterSuccess: string(g.AfterSuccess), AfterGiveUp: string(g.AfterGiveUp), RetryWith: string(g.RetryWith), Fallback: string(g.Fallback),
+	h := hook.Set{
+		AfterSuccess: string(g.AfterSuccess), AfterGiveUp: string(g.AfterGiveUp), RetryWith: string(g.RetryWith), Fallback: string(g.Fallback),
 		Limit: g.HookTimeout,
 	}
-}
-
-// plain are scripts as text.
-func plain(scripts []shellScript) (all []string) {
-	for _, s := range scripts {
-		all = append(all, string(s))
+	for _, script := range g.BeforeRetry {
+		h.BeforeRetry = append(h.BeforeRetry, string(script))
 	}
-	return all
+	return h
 }
 
 // rehearsal is what attempts pretend.
@@ -79,7 +108,7 @@ type rehearsal struct {
 func (r *resolver) rehearsal() *rehearsal {
 	g := r.g
 	for _, flag := range []string{"rehearse-stdout", "rehearse-stderr"} {
-		if !r.given("rehearse") && r.from(flag) == FromCommandLine {
+		if !r.given("rehearse") && r.last(flag).Source == FromCommandLine {
 			r.fail(flag, errors.New("is valid with --rehearse only, whose attempts write it"))
 		}
 	}
@@ -92,4 +121,37 @@ func (r *resolver) rehearsal() *rehearsal {
 		r.fail("rehearse", errors.New("cannot be used with --hedge: pretended copies would all end alike"))
 	}
 	return &rehearsal{Steps: g.Rehearse, Stdout: string(g.RehearseStdout), Stderr: string(g.RehearseStderr)}
+}
+
+// Guarding is the configuration of the guards of a run.
+type Guarding struct {
+	Key    string // "" for none
+	Guards guard.Guards
+	// Address is where the state is, nil for the host's own files.
+	Address *storeAddress
+	Timeout time.Duration
+	Closed  bool
+}
+
+// guarding resolves the section on guards, which processes and machines share.
+func (r *resolver) guarding() Guarding {
+	g := r.g
+	w := Guarding{Key: string(g.Key), Guards: r.guards(), Address: g.Store, Timeout: time.Duration(g.StoreTimeout)}
+	w.Closed = g.StoreFail == "closed" || g.StoreFail == "" && w.Guards.Slots.N > 0
+	return w
+}
+
+// guards resolves the guards themselves. The runs of a simulation share them
+// without a key.
+func (r *resolver) guards() guard.Guards {
+	g := r.g
+	for _, flag := range []string{"breaker", "budget", "tokens", "max-concurrent", "adaptive"} {
+		if r.given(flag) && g.Key == "" && g.Simulate == "" && !r.partial && (flag != "adaptive" || g.Adaptive) {
+			r.fail(flag, errors.New("needs --key NAME, which says what is protected, such as --key npm"))
+		}
+	}
+	return guard.Guards{
+		Breaker: g.Breaker, Budget: g.Budget, Tokens: g.Tokens, Slots: g.MaxConcurrent,
+		Adaptive: g.Adaptive, Priority: g.Priority, Attempts: int64(g.Attempts),
+	}
 }

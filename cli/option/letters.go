@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"time"
 )
@@ -77,27 +76,25 @@ func ReadRedrive(args, environ []string) (*Redrive, *grammar, []Setting, error) 
 		return slices.Contains(notRedriven[:], f.Name()) || !f.HasVariable() && !f.Is("no-env")
 	})
 	l := &Redrive{}
-	for i := 0; i < len(args); i++ {
-		word := args[i]
+	at := 0
+	for ; at < len(args) && args[at] != "--"; at++ {
+		word := args[at]
 		var flags []*Flag
 		takesNext := false
-		if len(word) > 1 && word[0] == '-' && word != "--" {
+		if len(word) > 1 && word[0] == '-' {
 			flags, takesNext = named(table, word)
 		}
-		switch {
-		case word == "--":
-			l.Own = append(l.Own, args[i:]...)
-			i = len(args)
-		case flags == nil:
+		if flags == nil {
 			l.Own = append(l.Own, word)
-		default:
-			l.run = append(l.run, word)
-			if takesNext && i+1 < len(args) && args[i+1] != "--" {
-				i++
-				l.run = append(l.run, args[i])
-			}
+			continue
+		}
+		l.run = append(l.run, word)
+		if takesNext && at+1 < len(args) && args[at+1] != "--" {
+			at++
+			l.run = append(l.run, args[at])
 		}
 	}
+	l.Own = append(l.Own, args[at:]...)
 	l.below = slices.DeleteFunc(Environment(table, environ), func(s Setting) bool { return !s.Flag.isOfOutput() })
 	line, err := Read(table, l.run, l.below)
 	g, settings := line.Grammar, line.Settings
@@ -140,29 +137,27 @@ func (l *Redrive) Options(kept map[string][]string, command []string) (*Options,
 }
 
 // absolute names the files that are not a letter's by their whole path.
-func absolute(g *grammar, settings []Setting) error {
+func absolute(g *grammar, settings []Setting) (err error) {
 	for _, s := range settings {
-		v := s.Flag.in(g)
 		if s.Source < FromEnvironment || s.Flag.Is("dead-letter") || s.Flag.Is("history") && (s.Value == "on" || s.Value == "off") {
 			continue
 		}
-		names := []reflect.Value{v}
-		if s.Flag.Repeats() {
-			names = nil
-			for i := range v.Len() {
-				names = append(names, v.Index(i))
+		switch v := s.Flag.in(g).Addr().Interface().(type) {
+		case *fileName:
+			err = errors.Join(err, inFull(v))
+		case *promFile:
+			err = errors.Join(err, inFull(v))
+		case *[]fileName:
+			for i := range *v {
+				err = errors.Join(err, inFull(&(*v)[i]))
 			}
-		}
-		for _, name := range names {
-			if name.Type() != reflect.TypeFor[fileName]() && name.Type() != reflect.TypeFor[promFile]() {
-				continue
-			}
-			path, err := filepath.Abs(name.String())
-			if err != nil {
-				return err
-			}
-			name.SetString(path)
 		}
 	}
-	return nil
+	return err
+}
+
+func inFull[T ~string](name *T) error {
+	path, err := filepath.Abs(string(*name))
+	*name = T(path)
+	return err
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/hook"
@@ -95,42 +96,26 @@ type resolver struct {
 
 func (r *resolver) fail(flag string, err error) {
 	if r.err == nil && err != nil {
-		r.err = &UsageError{r.word(flag), err}
+		r.err = Usage(r.last(flag).Word, err)
 	}
 }
 
 func (r *resolver) given(flag string) bool { return Last(r.settings, flag) != nil }
 
-// word is how the user named a flag.
-func (r *resolver) word(flag string) string {
+// last is the setting of a flag that counts. That of a default has no source.
+func (r *resolver) last(flag string) Setting {
 	if s := Last(r.settings, flag); s != nil {
-		return s.Word
+		return *s
 	}
-	return "--" + flag
-}
-
-// from is where a flag's value comes from, 0 for its default.
-func (r *resolver) from(flag string) Source {
-	if s := Last(r.settings, flag); s != nil {
-		return s.Source
-	}
-	return 0
-}
-
-// text is a flag's value as it was given.
-func (r *resolver) text(flag string) string {
-	if s := Last(r.settings, flag); s != nil {
-		return s.Value
-	}
-	return ""
+	return Setting{Word: "--" + flag}
 }
 
 // Resolve checks what the flags mean together.
 func Resolve(g *grammar, settings []Setting, command []string) (*Options, error) {
 	r := &resolver{g: g, settings: settings}
 	o := &Options{
-		Command: ToRun(g, command), Settings: settings, Exec: g.Exec, Quiet: g.Quiet, Verbose: g.Verbose, LogFile: string(g.LogFile), RuleVia: r.word("rules"), HedgeVia: r.word("hedge"),
-		Plan: g.Plan, PrintPolicy: g.PrintPolicy, Key: string(g.IdempotencyKey),
+		Command: ToRun(g, command), Settings: settings, Exec: g.Exec, Quiet: g.Quiet, Verbose: g.Verbose, LogFile: string(g.LogFile),
+		RuleVia: r.last("rules").Word, HedgeVia: r.last("hedge").Word, Plan: g.Plan, PrintPolicy: g.PrintPolicy, Key: string(g.IdempotencyKey),
 	}
 	for _, name := range g.Rules {
 		o.Rules = append(o.Rules, string(name))
@@ -152,16 +137,18 @@ func (r *resolver) modes() {
 	first := ""
 	for _, s := range r.settings {
 		modes := strings.Fields(s.Flag.field.Tag.Get("mode"))
-		only := "is valid with --" + strings.Join(modes, " and --") + " only"
-		switch name := s.Flag.Name(); {
-		case IsRunMode(s.Flag) && s.Value != "false" && first != "" && first != name:
-			r.fail(name, fmt.Errorf("cannot be used with --%s; give only one of them", first))
+		switch name := s.Flag.name; {
 		case IsRunMode(s.Flag) && s.Value != "false":
+			if first != "" && first != name {
+				r.fail(name, fmt.Errorf("cannot be used with --%s; give only one of them", first))
+			}
 			first = name
 		case len(modes) == 0 || slices.ContainsFunc(modes, r.given):
-		case first != "":
-			r.fail(name, fmt.Errorf("%s, not with --%s", only, first))
 		default:
+			only := "is valid with --" + strings.Join(modes, " and --") + " only"
+			if first != "" {
+				only += ", not with --" + first
+			}
 			r.fail(name, errors.New(only))
 		}
 	}
@@ -169,18 +156,39 @@ func (r *resolver) modes() {
 
 // values resolves the flags of a policy, section by section.
 func (r *resolver) values(o *Options) {
+	g := r.g
 	r.policy(&o.Policy)
 	r.judging(&o.Policy.Rules)
-	r.process(&o.Process)
+	o.Process.KillAfter, o.Process.KillLeftovers, o.Process.Signal = g.KillAfter, g.KillLeftovers, attempt.Signal(g.Signal)
+	setStreams(&o.Process, g.Stdin, g.Stdout, g.Stderr)
 	r.waiting(o)
+	o.Hooks = r.hooks()
 	r.hedging(o)
 	o.Guarding = r.guarding()
-	r.hooks(&o.Hooks)
 	o.Rehearsal = r.rehearsal()
-	o.Letters, o.History = r.letters(), string(r.g.History)
+	o.Letters, o.History = r.letters(), string(g.History)
 	r.saying(o)
-	o.Nested = r.g.Nested
-	o.Seed, o.HasSeed = uint64(r.g.Seed), r.given("seed")
+	o.Nested = g.Nested
+	o.Seed, o.HasSeed = uint64(g.Seed), r.given("seed")
+}
+
+// explanation is what --explain is given to judge.
+type explanation struct {
+	Result                 attempt.Result
+	StdoutFile, StderrFile string
+	At                     time.Time // zero: now
+}
+
+// explanation resolves what --explain judges (docs/classify.md).
+func (r *resolver) explanation() *explanation {
+	g := r.g
+	if !g.Explain {
+		return nil
+	}
+	if !r.given("exit") {
+		r.fail("explain", errors.New("needs the result that it judges: --exit CODE, or --exit SIGKILL, and --stderr-file FILE for what the command wrote"))
+	}
+	return &explanation{Result: g.Exit, StdoutFile: string(g.StdoutFile), StderrFile: string(g.StderrFile), At: g.At}
 }
 
 // saying resolves the section on what the program says.
@@ -253,4 +261,43 @@ func Prove(table []Flag, settings []Setting) error {
 	r := &resolver{g: g, settings: settings, partial: true}
 	r.values(new(Options))
 	return r.err
+}
+
+// ofAttempts are flags about attempts, of which --exec makes none.
+var ofAttempts = []string{
+	"attempts", "consecutive", "until-failure", "flaky-exit", "reset-after", "timeout", "idle-timeout", "kill-leftovers",
+	"stdin", "stdout", "stderr", "success-on-exit", "on-exit", "stop-on-exit", "until-stdout", "until-stderr", "fail-on-stdout", "fail-on-stderr",
+	"on-stdout", "on-stderr", "stop-on-stdout", "stop-on-stderr", "classify", "rules", "retry-after", "max-hint", "idempotency-key",
+	"before-retry", "after-success", "retry-with", "retry-when", "breaker", "budget", "tokens", "max-concurrent", "adaptive", "dead-letter", "park",
+	"metrics-file", "statsd", "otlp", "otlp-timeout", "otlp-args",
+}
+
+// withoutEffect returns a line for each group of flags that do nothing in this run.
+func (r *resolver) withoutEffect(o *Options) (lines []string) {
+	g := r.g
+	if words := r.typed(ofAttempts...); g.Exec && len(words) > 0 {
+		lines = append(lines, "no effect with --exec, which becomes the command and makes no attempts: "+strings.Join(words, ", "))
+	}
+	if o.Plan && g.Exec {
+		lines = append(lines, "--exec has no effect with --plan, which runs nothing")
+	}
+	words := r.typed("key", "store", "store-timeout", "store-fail", "priority")
+	if len(words) > 0 && !o.Guarding.Guards.Any() && !(o.Guarding.Key != "" && len(o.Policy.Rotate) > 0) && !o.PrintPolicy {
+		lines = append(lines, "no effect without a guard (--breaker, --budget, --tokens, --max-concurrent, --adaptive): "+strings.Join(words, ", "))
+	}
+	limited := o.Policy.Timeout > 0 || o.Policy.IdleTimeout > 0 || o.Policy.Deadline > 0 || o.Policy.Hedge.Max > 1
+	if number := r.last("signal"); number.Source == FromCommandLine && !limited && strings.Trim(number.Value, "0123456789") == "" {
+		lines = append(lines, fmt.Sprintf("%s %s is the signal that ends an attempt at its limit, and there is no limit; a wait of %[2]s s before attempt 2 is --base %[2]s", number.Word, number.Value))
+	}
+	return lines
+}
+
+// typed are those of the flags that the command line has, as it names them.
+func (r *resolver) typed(flags ...string) (words []string) {
+	for _, flag := range flags {
+		if s := r.last(flag); s.Source == FromCommandLine {
+			words = append(words, s.Word)
+		}
+	}
+	return words
 }

@@ -57,7 +57,7 @@ func (r *resolver) simulation(o *Options) *simulation {
 		r.without(outageFlags, outageOnly)
 		if r.given("clients") {
 			if s.clients = int(g.Clients); s.clients > mostRivals {
-				r.fail("clients", fmt.Errorf("%q is not a whole number from 1 to %d", r.text("clients"), mostRivals))
+				r.fail("clients", fmt.Errorf("%q is not a whole number from 1 to %d", r.last("clients").Value, mostRivals))
 			}
 		}
 		s.Trials = int(g.Trials)
@@ -142,12 +142,10 @@ func (r *resolver) herds(name string, values []string) (herds []herdPolicy) {
 
 // jitterName is how a jitter is written.
 func jitterName(j backoff.Jitter) string {
-	for _, name := range []string{"full", "equal", "decorrelated", "none"} {
-		if named, _ := backoff.ParseJitter(name); named == j {
-			return name
-		}
+	if j.Kind == backoff.Percent {
+		return strconv.FormatFloat(j.P, 'g', -1, 64) + "%"
 	}
-	return strconv.FormatFloat(j.P, 'g', -1, 64) + "%"
+	return map[backoff.JitterKind]string{backoff.Full: "full", backoff.Equal: "equal", backoff.Decorrelated: "decorrelated", backoff.None: "none"}[j.Kind]
 }
 
 // Herd resolves the policy of a simulation.

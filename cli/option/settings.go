@@ -1,7 +1,8 @@
 package option
 
-// This file reads the settings of lower sources, variables and policies, for what
-// the command line leaves open.
+// This file has the settings and their sources: the command line, variables and
+// policies. kong asks for those of the lower sources where the command line leaves a
+// flag open.
 
 import (
 	"slices"
@@ -166,4 +167,24 @@ func Truth(value string) string {
 		return "false"
 	}
 	return ""
+}
+
+// Sources returns a line for each place that a setting comes from.
+func Sources(settings []Setting) []string {
+	var lines []string
+	for _, place := range []struct {
+		name   string
+		source Source
+	}{{"from the policy", FromPolicy}, {"from the environment", FromEnvironment}, {"from the command line", FromCommandLine}} {
+		var words []string
+		for _, s := range settings {
+			if max(s.Source, FromPolicy) == place.source && !slices.Contains(words, s.Word) {
+				words = append(words, s.Word) // the values may be secrets
+			}
+		}
+		if len(words) > 0 {
+			lines = append(lines, place.name+": "+strings.Join(words, ", "))
+		}
+	}
+	return lines
 }

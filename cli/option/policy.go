@@ -1,15 +1,15 @@
 package option
 
-// This file resolves the loop, the wait, the limits, and the processes of attempts
-// (docs/processes.md, docs/streams.md).
+// This file resolves the policy of attempts: the loop, the wait, the limits, and
+// success, retry or stop (docs/deciding.md).
 
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/retrysh/retry/engine"
-	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/message"
 )
@@ -25,7 +25,7 @@ func (r *resolver) policy(p *engine.Policy) {
 	if len(g.Delays) > 0 {
 		s.Curve, s.Base = backoff.List(g.Delays), g.Delays[0] // the base of decorrelated jitter
 		if !r.given("jitter") {
-			s.Jitter, _ = backoff.ParseJitter("none")
+			s.Jitter = backoff.Jitter{Kind: backoff.None}
 		}
 	}
 	r.repeat(p)
@@ -41,7 +41,7 @@ func (r *resolver) repeat(p *engine.Policy) {
 		return
 	}
 	for _, other := range []string{"attempts", "consecutive", "until-failure", "exec", "hedge"} {
-		if s := Last(r.settings, other); s != nil && s.Value != "false" {
+		if s := r.last(other); s.Source > 0 && s.Value != "false" {
 			r.fail("repeat", fmt.Errorf("cannot be used with %s; give only one of them", s.Word))
 		}
 	}
@@ -50,8 +50,7 @@ func (r *resolver) repeat(p *engine.Policy) {
 	if !r.given("base") {
 		s.Base = 0
 	}
-	s.Curve, s.MinDelay = backoff.Constant{Base: s.Base}, 0
-	s.Jitter, _ = backoff.ParseJitter("none")
+	s.Curve, s.MinDelay, s.Jitter = backoff.Constant{Base: s.Base}, 0, backoff.Jitter{Kind: backoff.None}
 }
 
 // curve is a curve of the grammar by its name.
@@ -79,49 +78,51 @@ func (r *resolver) successes(p *engine.Policy) {
 	}
 }
 
-// bounds resolves base, cap and floor of the waits (docs/deciding.md). A cap that
-// was not given is never below base, floor and delays; of a given one and what
-// contradicts it, the one of the lower source is ignored.
-func (r *resolver) bounds(s *backoff.Schedule) {
-	g := r.g
-	s.Base, s.Cap, s.MinDelay = g.Base, g.Cap, g.MinDelay
-	capped := r.given("cap")
-	for _, low := range []struct {
-		flag  string
-		value *time.Duration
-	}{{"base", &s.Base}, {"min-delay", &s.MinDelay}} {
-		if !capped || !r.given(low.flag) || *low.value <= s.Cap || low.flag == "base" && len(g.Delays) > 0 {
-			continue
-		}
-		switch {
-		case r.from("cap") == r.from(low.flag):
-			r.fail("cap", fmt.Errorf("%q is less than %s %s; give a longer one, or none", r.text("cap"), r.word(low.flag), message.Limit(*low.value)))
-		case r.from("cap") < r.from(low.flag):
-			capped = false
-		default:
-			*low.value = 0
-			if low.flag == "base" {
-				*low.value = min(defaultBase, s.Cap)
-			}
-		}
-	}
-	if !capped {
-		s.Cap = max(defaultCap, s.Base, s.MinDelay)
-		for _, d := range g.Delays {
-			s.Cap = max(s.Cap, d)
-		}
-	}
-}
-
 // The defaults in place of a base or a cap that is ignored.
 const (
 	defaultBase = time.Second
 	defaultCap  = 30 * time.Second
 )
 
-// process resolves the sections on processes and streams.
-func (r *resolver) process(c *processConfig) {
+// bounds resolves base, cap and floor of the waits. A cap that was not given is never
+// below base, floor and delays; of a given one and what contradicts it, the one of the
+// lower source is ignored.
+func (r *resolver) bounds(s *backoff.Schedule) {
+	g, limit := r.g, r.last("cap")
+	s.Base, s.Cap, s.MinDelay = g.Base, g.Cap, g.MinDelay
+	for _, low := range []struct {
+		flag   string
+		value  *time.Duration
+		preset time.Duration
+	}{{"base", &s.Base, defaultBase}, {"min-delay", &s.MinDelay, 0}} {
+		given := r.last(low.flag)
+		switch {
+		case limit.Source == 0 || given.Source == 0 || *low.value <= s.Cap || low.flag == "base" && len(g.Delays) > 0:
+		case limit.Source == given.Source:
+			r.fail("cap", fmt.Errorf("%q is less than %s %s; give a longer one, or none", limit.Value, given.Word, message.Limit(*low.value)))
+		case limit.Source < given.Source:
+			limit.Source = 0
+		default:
+			*low.value = min(low.preset, s.Cap)
+		}
+	}
+	if limit.Source == 0 {
+		s.Cap = slices.Max(append([]time.Duration{defaultCap, s.Base, s.MinDelay}, g.Delays...))
+	}
+}
+
+// judging resolves the sections on success, retry or stop.
+func (r *resolver) judging(rules *engine.Rules) {
 	g := r.g
-	c.KillAfter, c.KillLeftovers, c.Signal = g.KillAfter, g.KillLeftovers, attempt.Signal(g.Signal)
-	setStreams(c, g.Stdin, g.Stdout, g.Stderr)
+	rules.SuccessOnExit, rules.StopOnExit, rules.OnExit = slices.Concat(g.SuccessOnExit...), slices.Concat(g.StopOnExit...), slices.Concat(g.OnExit...)
+	rules.Stdout = engine.Patterns{Until: g.UntilStdout, FailOn: g.FailOnStdout, StopOn: g.StopOnStdout, On: g.OnStdout}
+	rules.Stderr = engine.Patterns{Until: g.UntilStderr, FailOn: g.FailOnStderr, StopOn: g.StopOnStderr, On: g.OnStderr}
+	rules.Mode = map[string]engine.Mode{"any": engine.Any, "smart": engine.Smart, "strict": engine.Strict}[g.Classify]
+	if len(g.Rules) > 0 && !r.given("classify") {
+		rules.Mode = engine.Smart // rules have no other use
+	}
+	if after := g.RetryAfter; !after.off {
+		rules.Hints = engine.Hints{Use: true, Capture: r.given("retry-after"), Pattern: after.re}
+	}
+	rules.Hints.HeldStdout, rules.Hints.HeldStderr = g.Stdout == "hold", g.Stderr == "hold"
 }

@@ -1,0 +1,217 @@
+package option
+
+// This file suggests what was meant by words that are no flag, by variables that are
+// those of no flag, and by flags behind the command.
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/retrysh/retry/cli/manual"
+	"github.com/retrysh/retry/engine"
+)
+
+// unknownFlag is the error for a word that is no flag, with suggestions.
+func unknownFlag(table []Flag, word string) error {
+	near := Suggest(table, word)
+	switch len(near) {
+	case 0:
+		return fmt.Errorf("unknown flag %q; write -- before a command that begins with a dash", word)
+	case 1:
+		return fmt.Errorf("unknown flag %q, did you mean %s?", word, near[0])
+	}
+	return fmt.Errorf("unknown flag %q, did you mean one of %s?", word, strings.Join(near, ", "))
+}
+
+// valueMissing is the error for a flag without its value: what is in the value's
+// place, and how the flag is written.
+func valueMissing(s *Setting, token kong.Token) error {
+	name, what := s.Flag.Name(), "the command line ends here"
+	if !token.IsEOL() {
+		what = fmt.Sprintf("%q begins with a dash", token)
+		if token.Value == "--" {
+			what = `"--" ends the flags`
+		}
+	}
+	text := fmt.Sprintf("needs a value, and %s; write %s %s", what, s.Word, manual.Placeholder(name))
+	if preset := s.Flag.Preset(); preset != "" && preset != "0" { // which leaves a limit away
+		text += ", as in " + s.Word + " " + preset
+	}
+	if !token.IsEOL() {
+		text += fmt.Sprintf("; --%s=%s gives it that value", name, token)
+	}
+	return &UsageError{s.Word, errors.New(text)}
+}
+
+// elsewhere are names that other programs give to what is written otherwise here:
+// curl, wget, timeout, and the common retry tools and libraries. A line is what to
+// write, several ways separated by "or", and the names.
+//
+//go:embed elsewhere.txt
+var elsewhere string
+
+// calledElsewhere is what to write for a name of another program's, nil where it
+// is not known. A name may go together with its value.
+func calledElsewhere(name, value string) (ways []string) {
+	for line := range strings.Lines(elsewhere) {
+		write, names, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		switch all := strings.Fields(names); {
+		case slices.Contains(all, name+"="+value):
+			return quoted(write)
+		case slices.Contains(all, name):
+			ways = quoted(write)
+		}
+	}
+	return ways
+}
+
+func quoted(ways string) []string {
+	return strings.Split(`"`+strings.ReplaceAll(ways, " or ", `"|"`)+`"`, "|")
+}
+
+// shortestName is from where on a name is long enough to be near another one.
+const shortestName = 3
+
+// Suggest returns the flags, quoted, that an unknown word may mean: the same
+// name written otherwise, what other programs call so, or names that differ
+// by a letter or two or go on after the word.
+func Suggest(table []Flag, word string) []string {
+	name, value, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
+	if ways := calledElsewhere(name, value); ways != nil {
+		return ways
+	}
+	if len(name) < shortestName {
+		return nil
+	}
+	if ByName(table, name) != nil {
+		return []string{`"--` + name + `"`}
+	}
+	var near []string
+	for i := range table {
+		if known := table[i].Name(); strings.HasPrefix(known, name) || Distance(known, name) <= 2 {
+			near = append(near, `"--`+known+`"`)
+		}
+	}
+	return near
+}
+
+// Misnamed returns a line for each variable that was probably meant for a flag and
+// sets none: one or two letters off, or set for commands by the program itself
+// (docs/environment.md).
+func Misnamed(table []Flag, environ []string) (lines []string) {
+	nested, limit := false, false
+	var known []string
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, "RETRY_") || value == "" {
+			continue
+		}
+		nested, limit = nested || name == "RETRY_DEPTH", limit || name == "RETRY_MAX_ATTEMPTS"
+		if flagOf(table, name) != nil || engine.SetsVariable(name) {
+			continue
+		}
+		if known == nil {
+			known = variables(table)
+		}
+		if other := nearest(name, known); other != "" {
+			lines = append(lines, fmt.Sprintf("%s is not the variable of a flag and is ignored; did you mean %s?", name, other))
+		}
+	}
+	if limit && !nested {
+		lines = append(lines, "RETRY_MAX_ATTEMPTS is set for commands and does not limit attempts; did you mean RETRY_ATTEMPTS?")
+	}
+	return lines
+}
+
+// variables are those of all flags.
+func variables(table []Flag) (all []string) {
+	for i := range table {
+		if table[i].HasVariable() {
+			all = append(all, table[i].Variable())
+		}
+	}
+	return all
+}
+
+// nearest returns the variable that differs least, "" if there is none: by a letter
+// or two, of a short one by a letter or by the order of its letters.
+func nearest(name string, known []string) string {
+	near, least := "", farther+1
+	for _, other := range known {
+		d := Distance(name, other)
+		if short := len(other) <= len("RETRY_")+shortVariable; short && d == farther && !sameLetters(name, other) {
+			continue
+		}
+		if d < least {
+			near, least = other, d
+		}
+	}
+	return near
+}
+
+// shortVariable is the length, behind RETRY_, up to which two letters are half of a
+// name.
+const shortVariable = 4
+
+func sameLetters(a, b string) bool {
+	x, y := []byte(a), []byte(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return string(x) == string(y)
+}
+
+// farther is the distance from which on names are not alike.
+const farther = 2
+
+// Distance is the number of letters to insert, delete or replace (Levenshtein);
+// of words whose lengths alone set them apart, some number above farther.
+func Distance(a, b string) int {
+	if d := len(a) - len(b); d > farther || -d > farther {
+		return farther + 1
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// mostBehind is how many words at the end of a command may be flags of a run.
+const mostBehind = 16
+
+// Behind splits a command whose last words are flags of a run: they were probably
+// meant for retry. Switches alone, such as -v, are most often meant for the
+// command, and do not count.
+func Behind(table []Flag, command []string) (before, flags []string) {
+	for i := max(1, len(command)-mostBehind); i < len(command); i++ {
+		if len(command[i]) < 2 || command[i][0] != '-' {
+			continue
+		}
+		l, err := Read(table, command[i:], nil)
+		of := func(test func(*Flag) bool) bool {
+			return slices.ContainsFunc(l.Settings, func(s Setting) bool { return test(s.Flag) })
+		}
+		if err == nil && len(l.Command) == 0 && of(func(f *Flag) bool { return !f.IsBool() }) && !of(func(f *Flag) bool { return !f.HasVariable() }) {
+			return command[:i], command[i:]
+		}
+	}
+	return command, nil
+}

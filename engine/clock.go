@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Clock is where a run takes its time from.
+// Clock is the time of a run.
 type Clock interface {
 	Now() time.Time
 	// After returns a channel that delivers once d has passed.
@@ -26,8 +26,7 @@ func (System) After(d time.Duration) <-chan time.Time { return time.After(d) }
 func (e *Engine) now() time.Time                  { return e.Clock.Now() }
 func (e *Engine) since(t time.Time) time.Duration { return e.now().Sub(t) }
 
-// Arithmetic is a clock that goes ahead by each wait at once, so that a run of
-// hours takes microseconds. It is for one goroutine at a time.
+// Arithmetic is a clock on which waits take no time. One goroutine at a time may use it.
 type Arithmetic struct {
 	now     time.Time
 	tickers []*ticker

@@ -1,7 +1,7 @@
 package engine
 
-// This file decides what follows an attempt: the order of decisions of
-// docs/deciding.md, one function a step. Everything is pure.
+// This file decides what follows an attempt, in the order of docs/deciding.md. All of it
+// is pure.
 
 import (
 	"fmt"
@@ -21,16 +21,14 @@ import (
 
 // State is where in a run the decision is taken.
 type State struct {
-	// Attempt is the number of the attempt that has just ended, from 1.
-	Attempt int
-	// Step is the number of the next wait in the schedule, from 1.
-	Step int
-	// Previous is the wait before, as decorrelated jitter needs it.
-	Previous time.Duration
+	// Attempt is the number of the attempt that has just ended, Step that of the next
+	// wait in the schedule, both from 1. Previous is the wait before.
+	Attempt, Step int
+	Previous      time.Duration
 	// Deadline is when everything ends; the zero time is none.
 	Deadline time.Time
-	// Successes counts the successes in a row up to the attempt before, Failures
-	// all failed attempts up to it.
+	// Successes counts the successes in a row up to the attempt before, Failures all
+	// failed attempts up to it.
 	Successes, Failures int
 	// Argv is the command, by whose name failures are recognised.
 	Argv []string
@@ -38,52 +36,44 @@ type State struct {
 
 // Decision says what follows an attempt.
 type Decision struct {
-	// Accepted says that the attempt succeeded. Retry says that another
-	// attempt follows after Wait: also a success where more of them are asked
-	// for. Where Retry is not set, the run ends as Outcome says.
+	// Accepted says that the attempt succeeded, Retry that another one follows after
+	// Wait: also after a success, where more are needed. Otherwise the run ends.
 	Accepted, Retry bool
-	// Counts says what the attempt counts as for a Gate.
+	// Counts is the outcome of the attempt for the guards.
 	Counts guard.Outcome
-	// NotStarted says that there was no command to start, ReaderGone that the
-	// run ends since standard output has no reader left.
-	NotStarted, ReaderGone bool
-	// Found says that the failure was hunted for.
-	Found bool
-	// Verdict, Rule and Reason say what was decided on and why.
-	Verdict event.Verdict
-	Rule    string
-	Reason  string
-	// Ended and Known are the parts of Reason: how the attempt ended, and what is
-	// known of such a failure. CodeOnly says that Ended says no more than the
-	// exit code. Unnamed says that no --on-* rule names the failure.
-	Ended, Known      string
-	CodeOnly, Unnamed bool
-	// ByRule says that Rule decided; else it only names the failure.
-	ByRule bool
+	// NotStarted says that there was no command to start, ReaderGone that standard
+	// output has no reader left, Found that --until-failure has found a failure.
+	NotStarted, ReaderGone, Found bool
+	// Reason says why, in words: Ended, how the attempt ended, and Known, what is known
+	// of such a failure. ByRule says that Rule decided; else it only names the failure.
+	// CodeOnly says that Ended is no more than the exit code, Unnamed that no --on-* rule
+	// names the failure.
+	Verdict                    event.Verdict
+	Rule, Reason, Ended, Known string
+	ByRule, CodeOnly, Unnamed  bool
 	// Line is the line of the output that decided on a failure, or else the last.
 	Line string
 
-	// Delay is the plain delay, Wait what to wait, Hint what the server asked
-	// for where HasHint is set. IgnoredHint says which hint was not believed.
+	// Delay is the plain delay, Wait the time to wait, Hint what the server asked for if
+	// HasHint is set. IgnoredHint says which hint was implausible.
 	Delay, Wait, Hint time.Duration
 	HasHint           bool
 	IgnoredHint       string
 	// Next is the state for the attempt that follows.
 	Next State
 
-	// Outcome and End say how the run ends where no attempt follows, Why says
-	// why, where that is more than the outcome. Advice is one more line for a
-	// person.
+	// Outcome and End are how the run ends if no attempt follows. Why says why, where
+	// that is more than the outcome. Advice is one more line for a person.
 	Outcome     event.Outcome
 	End         End
 	Why, Advice string
-	// Letter is what the run has become, "" for none; DueAt is when one that is
-	// parked goes on.
+	// Letter is the letter that the run has become, "" for none; DueAt is when a parked
+	// run goes on.
 	Letter string
 	DueAt  time.Time
 }
 
-// NotYet says that the attempt succeeded and another one follows.
+// NotYet reports whether the attempt succeeded and another one follows.
 func (d *Decision) NotYet() bool { return d.Accepted && d.Retry }
 
 // End is how the program ends: dying by Signal where that is set and possible,
@@ -93,8 +83,8 @@ type End struct {
 	Signal attempt.Signal
 }
 
-// Decide judges what came of an attempt and says what follows. The random
-// number u is uniform in [0, 1).
+// Decide judges the result of an attempt and returns what follows. The random number u
+// is uniform in [0, 1).
 func Decide(p *Policy, s State, r attempt.Result, e Evidence, now time.Time, u float64) Decision {
 	d := judge(&p.Rules, s.Argv, r, e, now)
 	d.Counts = counted(&d, r)
@@ -107,7 +97,7 @@ func Decide(p *Policy, s State, r attempt.Result, e Evidence, now time.Time, u f
 	switch {
 	case d.Accepted:
 		count(&d, p, s, now)
-	case p.UntilFailure && (d.Retry || d.Outcome == event.Stopped): // what was hunted for
+	case p.UntilFailure && (d.Retry || d.Outcome == event.Stopped):
 		d.Retry, d.Found, d.Outcome, d.Advice = false, !d.NotStarted, event.Stopped, ""
 	case d.Retry:
 		schedule(&d, p, s, r, e, now, u)
@@ -122,9 +112,9 @@ func Decide(p *Policy, s State, r attempt.Result, e Evidence, now time.Time, u f
 	return d
 }
 
-// count decides what follows a success: the end, or another attempt after
-// exactly base where more successes in a row, or a failure, are asked for
-// (docs/deciding.md). The schedule of failures stays where it is.
+// count decides what follows a success: the end, or another attempt after exactly base
+// if more successes in a row, or a failure, are needed. The schedule of failures stays
+// where it is.
 func count(d *Decision, p *Policy, s State, now time.Time) {
 	s.Successes++
 	if !p.UntilFailure && s.Successes >= p.Consecutive {
@@ -148,12 +138,12 @@ func count(d *Decision, p *Policy, s State, now time.Time) {
 	d.Retry, d.Next = true, s
 }
 
-// passing says why a wait is not begun.
+// passing is why a wait is not begun.
 func passing(wait time.Duration) string {
 	return fmt.Sprintf("a wait of %v would pass the deadline", wait.Round(time.Millisecond))
 }
 
-// judge judges an attempt, and names the line of its output behind a failure.
+// judge judges an attempt, and finds the line of its output behind a failure.
 func judge(rules *Rules, argv []string, r attempt.Result, e Evidence, now time.Time) Decision {
 	d := firstRow(rules, argv, r, e, now)
 	if !d.Accepted {
@@ -162,26 +152,18 @@ func judge(rules *Rules, argv []string, r attempt.Result, e Evidence, now time.T
 	return d
 }
 
-// firstRow applies the order of docs/deciding.md: the first row that applies decides.
+// firstRow applies the rows of docs/deciding.md: the first that applies decides.
 func firstRow(rules *Rules, argv []string, r attempt.Result, e Evidence, now time.Time) Decision {
-	known := func() classify.Judgement {
-		j := rules.Table().Judge(classify.Failure{Argv: argv, Result: r, Stdout: e.Stdout, Stderr: e.Stderr, Now: now})
-		j.Reason = text.Masked(j.Reason) // it may quote the output
-		return j
-	}
-	if r.Err != nil {
+	switch {
+	case r.Err != nil:
 		return stop(event.Failed, event.Unknown, "", text.Masked(r.Err.Error()))
-	}
-	// Row 1: the program was asked to end. A reader that has gone asks for the
-	// same.
-	if r.Cancelled != "" {
+	// Row 1: the program was asked to end, or its reader has gone.
+	case r.Cancelled != "":
 		return stop(event.Cancelled, event.Unknown, "", "cancelled by "+string(r.Cancelled))
-	}
-	if r.ReaderGone {
+	case r.ReaderGone:
 		return stop(event.Cancelled, event.Unknown, "", "standard output has no reader left")
-	}
 	// Row 2: no time is left.
-	if r.DeadlinePassed {
+	case r.DeadlinePassed:
 		return stop(event.Deadline, event.Unknown, "", "the deadline passed")
 	}
 	// Row 3: it could not be started.
@@ -200,7 +182,7 @@ func firstRow(rules *Rules, argv []string, r attempt.Result, e Evidence, now tim
 	if e.Stop != "" {
 		return stop(event.Stopped, event.Permanent, e.Stop, reason)
 	}
-	// Row 6: the attempt hit its own limit.
+	// Row 6: the attempt reached its own limit.
 	switch {
 	case r.TimedOut && r.Idle:
 		return again(event.Transient, "--idle-timeout", reason)
@@ -214,11 +196,12 @@ func firstRow(rules *Rules, argv []string, r attempt.Result, e Evidence, now tim
 	if e.Retry != "" {
 		return again(event.Transient, e.Retry, reason)
 	}
-	return judgeByTable(rules, known(), reason)
+	known := rules.Table().Judge(classify.Failure{Argv: argv, Result: r, Stdout: e.Stdout, Stderr: e.Stderr, Now: now})
+	known.Reason = text.Masked(known.Reason) // it may quote the output
+	return judgeByTable(rules, known, reason)
 }
 
-// judgeByTable is what is left when no rule of the user's speaks of the
-// failure.
+// judgeByTable applies the last rows, for a failure that no rule of the user names.
 func judgeByTable(rules *Rules, known classify.Judgement, reason string) Decision {
 	guess := known.Verdict == event.Permanent && known.CodeOnly
 	d := again(known.Verdict, known.Rule, reason)
@@ -231,7 +214,7 @@ func judgeByTable(rules *Rules, known classify.Judgement, reason string) Decisio
 		d.Reason += ": " + known.Reason
 	}
 	switch {
-	case rules.hasRetryRule(): // Row 8: the user has said what is worth it.
+	case rules.hasRetryRule(): // Row 8: the user has named what is retried.
 		d.Retry, d.Outcome, d.Unnamed, d.Why = false, event.Stopped, true, "no --on-* rule names it"
 	case rules.Mode == Smart && known.Verdict == event.Permanent,
 		rules.Mode == Strict && known.Verdict != event.Transient: // Row 9.
@@ -240,15 +223,12 @@ func judgeByTable(rules *Rules, known classify.Judgement, reason string) Decisio
 			d.Why = "--classify strict retries only what is known to be transient"
 		}
 	case rules.Mode == Any && guess:
-		// What the code alone suggests is no reason to retry, so it is an advice
-		// at the end.
 		d.Advice = "--classify smart would not retry this (" + known.Reason + ")"
 	}
 	return d
 }
 
-// failure says in words what came of the attempt and whether that is a
-// failure.
+// failure describes the result of the attempt, and reports whether that is a failure.
 func failure(rules *Rules, r attempt.Result, e Evidence) (reason string, failed bool) {
 	reason = Describe(r)
 	named := r.ExitCode == exitcodes.OK && !r.TimedOut
@@ -268,7 +248,7 @@ func failure(rules *Rules, r attempt.Result, e Evidence) (reason string, failed 
 	return reason, false
 }
 
-// Describe says in words how an attempt ended.
+// Describe returns in words how an attempt ended.
 func Describe(r attempt.Result) string {
 	switch {
 	case r.StartErr != nil:
@@ -297,16 +277,15 @@ func again(verdict event.Verdict, rule, reason string) Decision {
 	return Decision{Retry: true, Verdict: verdict, Rule: rule, ByRule: rule != "", Reason: reason, Ended: reason}
 }
 
-// DecideRetry is the part of Decide that follows a failure which is to be retried,
-// for callers to whom the failure does not matter.
+// DecideRetry is the part of Decide that follows a failure which is retried.
 func DecideRetry(p *Policy, s State, now time.Time, u float64) Decision {
 	d := Decision{Retry: true}
 	schedule(&d, p, s, attempt.Result{}, Evidence{}, now, u)
 	return d
 }
 
-// schedule sets the wait of a decision to retry, or turns it into giving up
-// where no attempt or no time is left.
+// schedule sets the wait of a decision to retry, or gives up if no attempt or no time is
+// left.
 func schedule(d *Decision, p *Policy, s State, r attempt.Result, e Evidence, now time.Time, u float64) {
 	if p.Attempts > 0 && s.Attempt >= p.Attempts {
 		d.Retry, d.Outcome = false, event.Exhausted
@@ -322,8 +301,8 @@ func schedule(d *Decision, p *Policy, s State, r attempt.Result, e Evidence, now
 	found, ok, ignored := FindHint(&p.Rules.Hints, e, now)
 	d.IgnoredHint = ignored
 	if ok {
-		// Full jitter over one plain delay on top, so that many clients that
-		// were given the same moment do not return together.
+		// Full jitter over one plain delay is added, so that clients that were given
+		// the same moment do not return together.
 		d.HasHint, d.Hint = true, found.Wait
 		d.Wait = max(backoff.Add(found.Wait, backoff.FromFloat(u*float64(d.Delay))), p.Schedule.MinDelay)
 	}
@@ -339,8 +318,8 @@ func giveUp(d *Decision, outcome event.Outcome, why string) {
 	d.Retry, d.Outcome, d.Why, d.Advice = false, outcome, why, ""
 }
 
-// FindHint looks for a wait that the server asked for, in standard error before
-// standard output. ignored says which hint was not believed.
+// FindHint looks for a wait that the server asked for, in standard error before standard
+// output. ignored says which hint was implausible.
 func FindHint(h *Hints, e Evidence, now time.Time) (found retryafter.Hint, ok bool, ignored string) {
 	if !h.Use {
 		return retryafter.Hint{}, false, ""
@@ -366,13 +345,13 @@ func FindHint(h *Hints, e Evidence, now time.Time) (found retryafter.Hint, ok bo
 	return retryafter.Hint{}, false, ignored
 }
 
-// endBy ends a run by a signal, with the shells' code for it.
+// endBy is the end by a signal, with the shells' code for it.
 func endBy(signal attempt.Signal) End {
 	number, _ := exitcodes.SignalNumber(string(signal))
 	return End{Code: exitcodes.OfSignal(number), Signal: signal}
 }
 
-// end says how the program ends when it gives up on r.
+// end is how the program ends when it gives up on r.
 func end(r attempt.Result, outcome event.Outcome) End {
 	own := End{Code: r.ExitCode}
 	if r.Signal != "" && !r.TimedOut && !r.DeadlinePassed {
@@ -384,8 +363,8 @@ func end(r attempt.Result, outcome event.Outcome) End {
 	case r.ReaderGone:
 		return endBy("SIGPIPE")
 	case outcome == event.Cancelled && r.ExitCode != exitcodes.OK && (r.Cancelled == "SIGINT" || r.Cancelled == "SIGQUIT"):
-		// The shells' wait-and-cooperate rule: who catches INT and exits 0 has
-		// dealt with it, everyone else was ended by it.
+		// The shells' wait-and-cooperate rule: a command that catches INT and exits 0
+		// has handled it, any other was ended by it.
 		return endBy(r.Cancelled)
 	case outcome == event.Cancelled:
 		return own

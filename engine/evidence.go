@@ -1,7 +1,7 @@
 package engine
 
-// This file watches what an attempt writes and keeps, in bounded memory, what
-// the decision needs of it.
+// This file reads what an attempt writes and keeps, in bounded memory, what the decision
+// needs.
 
 import (
 	"bytes"
@@ -14,15 +14,15 @@ import (
 	"github.com/retrysh/retry/engine/text"
 )
 
-// Evidence is what the output of one attempt said, in the words of the rules.
+// Evidence is what the output of one attempt says about its result.
 type Evidence struct {
-	// Missing is an --until-* rule that no line matched; Fail, Stop and Retry
-	// are the first rule of their kind that a line matched. Each is the flag
-	// with its pattern, or "".
+	// Missing is an --until-* rule that no line matched; Fail, Stop and Retry are the
+	// first rule of their kind that a line matched. Each is the flag with its pattern,
+	// or "".
 	Missing, Fail, Stop, Retry string
-	// Stdout and Stderr are the last part of each stream, nil where it was not
-	// captured. StdoutHead and StderrHead are the first part of one that did not
-	// fit: an answer's header stands before its body.
+	// Stdout and Stderr are the last part of each stream, nil where it was not captured.
+	// StdoutHead and StderrHead are the first part of one that did not fit: the header
+	// of a response precedes its body.
 	Stdout, Stderr         []byte
 	StdoutHead, StderrHead []byte
 
@@ -35,8 +35,7 @@ type matched struct {
 	tail    []byte
 }
 
-// line returns the last line that the pattern matches, "" where the tail has lost
-// it.
+// line returns the last line that the pattern matches, "" where the tail has lost it.
 func (m *matched) line() string {
 	if m.pattern == nil {
 		return ""
@@ -44,9 +43,8 @@ func (m *matched) line() string {
 	return lastLine(m.tail, regexp.MustCompile(m.pattern.String()).MatchString) // Parse has accepted it
 }
 
-// line returns the line that decided on a failure, by a pattern or the rule table,
-// or else the last line that was captured, of standard error before standard
-// output.
+// line returns the line that decided on a failure, by a pattern or the rule table, or else
+// the last line that was captured, of standard error before standard output.
 func (e *Evidence) line(d *Decision) string {
 	by := &e.fail
 	switch {
@@ -66,8 +64,8 @@ func (e *Evidence) line(d *Decision) string {
 	return line
 }
 
-// lastLine returns the last line of output, without escape sequences and the blanks
-// at its ends, that is what is looked for; "" for none.
+// lastLine returns the last line of output that is what is looked for, without escape
+// sequences and surrounding blanks; "" for none.
 func lastLine(output []byte, is func(line string) bool) string {
 	for len(output) > 0 {
 		i := bytes.LastIndexAny(output, "\r\n")
@@ -79,7 +77,7 @@ func lastLine(output []byte, is func(line string) bool) string {
 	return ""
 }
 
-// Watch reads the output of one attempt as it streams by.
+// Watch reads the output of one attempt.
 type Watch struct {
 	out, err *stream
 }
@@ -97,14 +95,13 @@ func (r *Rules) NewWatch() *Watch {
 	return w
 }
 
-// Stdout and Stderr take the streams' bytes; they are nil where the
-// stream is not read.
+// Stdout returns the writer for standard output, nil where that is not read.
 func (w *Watch) Stdout() io.Writer { return w.out.writer() }
 
-// Stderr is the other stream's writer; see Stdout.
+// Stderr returns the writer for standard error, nil where that is not read.
 func (w *Watch) Stderr() io.Writer { return w.err.writer() }
 
-// Close ends both streams and returns what they said.
+// Close ends both streams and returns the evidence.
 func (w *Watch) Close() Evidence {
 	var e Evidence
 	e.Stdout, e.Stderr = w.out.close(&e), w.err.close(&e)
@@ -112,7 +109,7 @@ func (w *Watch) Close() Evidence {
 	return e
 }
 
-// stream watches one output stream. A nil stream is not captured.
+// stream is one output stream. A nil stream is not read.
 type stream struct {
 	name     string
 	patterns *Patterns
@@ -122,8 +119,8 @@ type stream struct {
 	size     int64
 }
 
-// headSize is as much as servers allow for a header as a rule (nginx,
-// large_client_header_buffers; Apache, LimitRequestFieldSize).
+// headSize is the usual limit of servers for a header (nginx, large_client_header_buffers;
+// Apache, LimitRequestFieldSize).
 const headSize = 8 << 10
 
 func newStream(name string, p *Patterns) *stream {
@@ -150,14 +147,14 @@ func (s *stream) Write(p []byte) (int, error) {
 	if s.matcher != nil {
 		s.matcher.Write(p)
 	}
-	if room := headSize - len(s.head); room > 0 {
-		s.head = append(s.head, p[:min(room, len(p))]...)
+	if left := headSize - len(s.head); left > 0 {
+		s.head = append(s.head, p[:min(left, len(p))]...)
 	}
 	s.size += int64(len(p))
 	return s.tail.Write(p)
 }
 
-// beginning returns the first part of what the tail has lost the beginning of.
+// beginning returns the first part of the stream, nil where the tail has it.
 func (s *stream) beginning() []byte {
 	if s == nil || s.size <= classify.TailSize {
 		return nil
@@ -165,7 +162,7 @@ func (s *stream) beginning() []byte {
 	return s.head
 }
 
-// close adds what the stream said to e and returns its last part.
+// close adds the patterns that matched to e, and returns the last part of the stream.
 func (s *stream) close(e *Evidence) []byte {
 	if s == nil {
 		return nil
@@ -197,7 +194,7 @@ func (s *stream) close(e *Evidence) []byte {
 	return s.tail.Bytes()
 }
 
-// excerptLimit is the most of a pattern that is shown: the words reach a line for a
-// person and a variable of the next attempt, for which the kernel has a limit of its
-// own (execve(2), MAX_ARG_STRLEN).
+// excerptLimit is the most of a pattern that is shown. It is part of a line for a person
+// and of a variable of the next attempt, which the kernel limits (execve(2),
+// MAX_ARG_STRLEN).
 const excerptLimit = 120

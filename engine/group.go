@@ -1,9 +1,8 @@
 package engine
 
-// This file runs a hedged attempt (docs/hedging.md): copies of a command side by
-// side, of which one decides. To the loop they are one attempt. The goroutine of
-// the run owns all that is here; each copy is awaited in a goroutine of its own,
-// and so is the gate's answer.
+// This file runs a hedged attempt (docs/hedging.md): copies of a command side by side, of
+// which one decides. For the loop they are one attempt. The goroutine of the run owns all
+// state here; other goroutines only wait for a copy or for the gate.
 
 import (
 	"context"
@@ -34,12 +33,12 @@ type group struct {
 	reports   []func()         // for the gate, once it has answered
 
 	closed   bool           // no more copies start
-	timedOut bool           // the copy that failed last did so by a limit
-	best     *trial         // decides where no other copy does; it has been emitted
-	signal   attempt.Signal // asked for the end while no copy ran
+	timedOut bool           // the last copy that failed was ended by a limit
+	best     *trial         // decides if no other copy does; it has been emitted
+	signal   attempt.Signal // came while no copy ran
 }
 
-// admission is a gate's answer.
+// admission is the answer of a gate.
 type admission struct {
 	pass    Pass
 	refusal *event.GuardRefused
@@ -92,8 +91,8 @@ func (g *group) decider() *trial {
 	}
 }
 
-// proceed starts the next copy if it is due, or asks for it, and says how long
-// the one after it is to be waited for, if there is one.
+// proceed starts the next copy if it is due, or asks for it. It returns the time until the
+// one after it, if there is one.
 func (g *group) proceed() (wait time.Duration, more bool) {
 	due, more := g.plan.Due()
 	if g.closed || g.asking || !more {
@@ -115,7 +114,7 @@ func (g *group) proceed() (wait time.Duration, more bool) {
 	return due - g.e.since(g.begun), more
 }
 
-// close has no more copies start.
+// close lets no more copies start.
 func (g *group) close() {
 	g.closed = true
 	if g.asking {
@@ -146,8 +145,8 @@ func (g *group) ask() {
 	}()
 }
 
-// answered starts the copy that was admitted. Where none was, its turn has
-// passed; where nothing runs beside it, the attempt has failed.
+// answered starts the copy that was admitted. A copy that was refused counts as one of
+// the copies; if no other runs, the attempt has failed.
 func (g *group) answered(a admission) {
 	g.asking, g.e.gateEvents = false, nil
 	g.cancelAsk()
@@ -171,7 +170,7 @@ func (g *group) answered(a admission) {
 	}
 }
 
-// stopAsking withdraws what is asked for.
+// stopAsking ends a request to the gate.
 func (g *group) stopAsking() {
 	g.close()
 	for g.asking {
@@ -184,10 +183,9 @@ func (g *group) stopAsking() {
 	}
 }
 
-// decides judges a copy that has ended and reports whether it decides: by a
-// success, or by a failure that no other copy could mend. What would be retried
-// has the next copy start. A signal or the deadline ends every copy, and all are
-// waited for.
+// decides judges a copy that has ended and reports whether it decides: by a success, or by
+// a failure that is not retried. After another failure the next copy starts at once. A
+// signal or the deadline ends every copy, and all are waited for.
 func (g *group) decides(t *trial) bool {
 	d := judge(&g.e.Policy.Rules, t.argv, t.result, t.evidence, g.e.now())
 	d.Counts = counted(&d, t.result)
@@ -214,10 +212,9 @@ func (g *group) decides(t *trial) bool {
 	return false
 }
 
-// outranks says whether the result of a copy stands for the attempt in place of
-// that of one which ended before: the last one does, but a signal counts more
-// than the deadline, and that more than a failure. Of those that dealt with a
-// signal, the first to exit with 0 does.
+// outranks reports whether the result of a copy stands for the attempt in place of that
+// of an earlier one: the last one does, but a signal has precedence over the deadline, and
+// that over a failure. The first copy that handles a signal and exits with 0 stands.
 func outranks(r, before attempt.Result) bool {
 	rank := func(r attempt.Result) int {
 		switch {
@@ -236,8 +233,8 @@ func outranks(r, before attempt.Result) bool {
 	return rank(r) >= rank(before)
 }
 
-// settle decides what follows, by the copy that stands for the attempt. How
-// long the attempt took is counted from its first copy.
+// settle decides what follows, by the copy that stands for the attempt. The attempt began
+// with its first copy.
 func (g *group) settle(t *trial) Decision {
 	if g.best != nil && g.best != t {
 		g.best.handle.Drop()
@@ -252,8 +249,8 @@ func (g *group) settle(t *trial) Decision {
 	return d
 }
 
-// emitFinished reports a judged copy and emits its event. The gate gets the report
-// after it has answered, since it is never called twice at once.
+// emitFinished reports a judged copy and emits its event. The gate gets the report after
+// its answer, since it is never called twice at once.
 func (g *group) emitFinished(t *trial, d *Decision) {
 	if g.asking {
 		g.reports = append(g.reports, func() { g.e.report(t, d.Counts) })
@@ -263,8 +260,8 @@ func (g *group) emitFinished(t *trial, d *Decision) {
 	g.e.emitFinished(t, d)
 }
 
-// awaitLosers waits for the copies that are ended since another one decided. A
-// signal that reached them came after the attempt, as in a wait.
+// awaitLosers waits for the copies that are ended since another one decided. A signal that
+// reached them came after the attempt, as in a wait.
 func (g *group) awaitLosers() {
 	for ; g.running > 0; g.running-- {
 		t := <-g.ended
@@ -275,7 +272,7 @@ func (g *group) awaitLosers() {
 	}
 }
 
-// lost forgets a copy that has not been judged.
+// lost drops a copy that is not judged.
 func (g *group) lost(t *trial) {
 	t.handle.Drop()
 	g.e.report(t, guard.Neither)

@@ -1,8 +1,7 @@
 package engine
 
-// This file builds what the command sees of the run in its environment, so
-// that it can tell attempts apart, be idempotent, keep to the deadline and
-// continue a trace.
+// This file builds the environment of the command: with it the command can distinguish
+// attempts, be idempotent, keep to the deadline and continue a trace.
 
 import (
 	"cmp"
@@ -23,20 +22,18 @@ import (
 type Identity struct {
 	// Environ is the program's own environment.
 	Environ []string
-	// RunID is a random UUID, Key the idempotency key, Depth 1 and one more
-	// inside another retry. ParentRunID is the run that this one repeats, "" for
-	// none.
+	// RunID is a random UUID, Key the idempotency key, Depth 1 or one more than that of
+	// the retry around it. ParentRunID is the run that this one repeats, "" for none.
 	RunID, Key, ParentRunID string
 	Depth                   int
 	Trace                   Trace
-	// Random returns 64 random bits, for span ids. Without it attempts get no
-	// environment: they are not processes.
+	// Random returns 64 random bits, for span ids. Without it attempts get no environment:
+	// they are not processes.
 	Random func() uint64
 }
 
-// Trace is a W3C trace context: its ID and flags, 32 and 2 hexadecimal digits,
-// the span of the run and that of who started it, 16 each; Parent is "" where the
-// trace begins here.
+// Trace is a W3C trace context: its ID and flags, 32 and 2 hexadecimal digits, the span of
+// the run and that of its parent, 16 each; Parent is "" where the trace begins here.
 type Trace struct {
 	ID, Flags, Span, Parent string
 }
@@ -55,15 +52,14 @@ func NewRunID(random func() uint64) string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// knownFlags are sampled and, since level 2, random-trace-id; what is not known
-// has to be 0 (W3C Trace Context, section 3.2.2.5).
+// knownFlags are sampled and, since level 2, random-trace-id; others have to be 0 (W3C
+// Trace Context, section 3.2.2.5).
 const knownFlags = 0b11
 
 // LongestName is the most code points that the name of a run has (docs/status.md).
 const LongestName = 64
 
-// NameOf is what a run is called that was given no name: as its command, or wait
-// where it has none.
+// NameOf is the name of a run that was given none: that of its command, or wait.
 func NameOf(argv []string) string {
 	if len(argv) == 0 {
 		return "wait"
@@ -82,9 +78,9 @@ func NameOf(argv []string) string {
 	return cmp.Or(name, "-")
 }
 
-// ContinueTrace reads a traceparent header (W3C Trace Context, section 3.2.2),
-// and begins a sampled trace where there is none or it is not valid: a command
-// that samples as its parent does would otherwise record nothing.
+// ContinueTrace reads a traceparent header (W3C Trace Context, section 3.2.2). If there is
+// none or it is not valid, it begins a sampled trace: a command that samples as its parent
+// does would otherwise record nothing.
 func ContinueTrace(traceparent string, random func() uint64) Trace {
 	if fields := strings.Split(traceparent, "-"); len(fields) >= 4 &&
 		isHex(fields[0], 2) && fields[0] != "ff" && (len(fields) == 4 || fields[0] != "00") &&
@@ -116,12 +112,11 @@ func SetsVariable(name string) bool {
 	return slices.Contains(set, name) || slices.Contains(hook.Variables, name) || name == "RETRY_COPY" || strings.HasPrefix(name, "RETRY_USE_")
 }
 
-// traceState is dropped where its trace is not continued (section 3.3 of the
-// same).
+// traceState is dropped if its trace is not continued (section 3.3 of the same).
 const traceState = "TRACESTATE"
 
-// environ returns what attempt n sees, or a hook that speaks of it: last is the
-// attempt before it, own what only it sees, span its place in the trace.
+// environ returns the environment of attempt n or of its hook: last is the attempt before
+// it, own what only it sees, span its place in the trace.
 func (e *Engine) environ(last *lastAttempt, n int, own []string, deadline time.Time, span string) []string {
 	id := &e.Identity
 	if id.Random == nil {
@@ -151,16 +146,15 @@ func (e *Engine) environ(last *lastAttempt, n int, own []string, deadline time.T
 	}
 	if !deadline.IsZero() {
 		now := e.now()
-		// Rounded, since the clocks that the two terms are read from differ by
-		// nanoseconds, and an inner retry passes on what it was given.
+		// Rounded, since the clocks of the two terms differ by nanoseconds, and an inner
+		// retry passes on what it was given.
 		expires := now.Add(deadline.Sub(now)).Round(time.Millisecond).UnixMilli()
 		env = append(env, fmt.Sprintf("RETRY_EXPIRES_AT=%d.%03d", expires/1000, expires%1000))
 	}
 	return env
 }
 
-// variables are what only a copy, or an attempt whose words rotate, sees: which
-// copy it is, and the values of the names.
+// variables are those of a copy (its number) and of rotated names (their values).
 func (t *trial) variables() []string {
 	var own []string
 	if t.which.Hedged {
@@ -179,8 +173,8 @@ func isSet(entries []string, name string) bool {
 	return false
 }
 
-// oneLine makes a reason fit for a variable: a rule may quote anything that
-// the user typed, and NUL cannot stand in an environment.
+// oneLine makes a reason fit for a variable: a rule may quote anything that the user
+// typed, and an environment has no NUL.
 func oneLine(s string) string {
 	return strings.NewReplacer("\n", " ", "\r", " ", "\x00", " ").Replace(s)
 }

@@ -1,7 +1,6 @@
 package engine
 
-// This file holds what the user asked for, resolved: the policy is fixed when
-// the program starts and never changes during a run.
+// This file is the policy of a run. It is fixed when the program starts.
 
 import (
 	"regexp"
@@ -14,48 +13,43 @@ import (
 	"github.com/retrysh/retry/engine/rotate"
 )
 
-// Policy says how often to try, how long to wait and what is worth trying
-// again. A duration of 0 switches its limit off.
+// Policy says how often to try, how long to wait and what to retry. A duration of 0 is no
+// limit.
 type Policy struct {
-	// Attempts is the greatest number of runs, the first included; 0 is
-	// unlimited.
+	// Attempts is the greatest number of attempts, the first included; 0 is unlimited.
 	Attempts int
-	// Schedule gives the waits between attempts.
 	Schedule backoff.Schedule
-	// InitialDelay and a uniform part of Splay are waited for before attempt 1.
+	// InitialDelay and a uniform part of Splay are the wait before attempt 1.
 	InitialDelay, Splay time.Duration
 	// ResetAfter starts the schedule again after an attempt that ran this long.
 	ResetAfter time.Duration
-	// Timeout limits one attempt, IdleTimeout the time in which it writes
-	// nothing, Deadline everything, waits included.
+	// Timeout limits one attempt, IdleTimeout a time without output, Deadline
+	// everything, waits included.
 	Timeout, IdleTimeout, Deadline time.Duration
-	// Consecutive is how many successes in a row end the run; 0 and 1 are the
-	// same. UntilFailure turns that round: only a failure ends it.
+	// Consecutive is how many successes in a row end the run; 0 is 1. With UntilFailure
+	// only a failure ends it.
 	Consecutive  int
 	UntilFailure bool
-	// Repeat makes all Attempts, base apart, and counts those that fail.
+	// Repeat makes all Attempts, with Schedule.Base between them, and counts failures.
 	Repeat bool
 	// FlakyExit is the code of a run that succeeded after a failed attempt.
 	FlakyExit int
-	// Hedge says when an attempt gets copies, Rotate which values its words take.
+	// Hedge says when an attempt gets copies, Rotate which values its words have.
 	Hedge  hedge.Policy
 	Rotate []rotate.List
 	// MaxHint is the longest wait that a server may ask for.
 	MaxHint time.Duration
-	// Rules judge an attempt.
-	Rules Rules
+	Rules   Rules
 }
 
-// Rules say which results are successes, which are worth another attempt and
-// which are not.
+// Rules say which results are successes, which are retried and which are not.
 type Rules struct {
 	SuccessOnExit, StopOnExit, OnExit classify.Exits
 	Stdout, Stderr                    Patterns
-	// Mode decides where no rule of the user's does, by Table, which is asked
-	// for at the first failure: reading it costs more than a start.
+	// Mode decides where no rule of the user does, by Table. That is called at the first
+	// failure: to read it takes longer than to start the program.
 	Mode  Mode
 	Table func() *classify.Table
-	// Hints says where to look for a wait that the server asked for.
 	Hints Hints
 	// KeepStdout and KeepStderr say that the end of a stream is kept in a letter.
 	KeepStdout, KeepStderr bool
@@ -80,20 +74,18 @@ const (
 	Strict             // retry only what is known to be transient
 )
 
-// Hints says how the output of a failed attempt is searched for a wait that
-// the server asked for.
+// Hints says how the output of a failed attempt is searched for a wait that the server
+// asked for.
 type Hints struct {
-	// Use switches the search on, Capture captures output for its sake alone.
+	// Use switches the search on, Capture captures output for it alone.
 	Use, Capture bool
-	// HeldStdout and HeldStderr say that a stream is held back, and so passes
-	// through the program anyway.
+	// HeldStdout and HeldStderr say that a stream is held back, and so is read anyway.
 	HeldStdout, HeldStderr bool
 	// Pattern replaces the known forms where it is not nil.
 	Pattern *regexp.Regexp
 }
 
-// hasRetryRule reports whether any --on-* rule was given: then nothing else is
-// retried.
+// hasRetryRule reports whether any --on-* rule was given: then nothing else is retried.
 func (r *Rules) hasRetryRule() bool {
 	return len(r.OnExit)+len(r.Stdout.On)+len(r.Stderr.On) > 0
 }

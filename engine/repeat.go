@@ -1,7 +1,7 @@
 package engine
 
-// This file counts how often a command fails (--repeat, docs/flaky.md): every
-// attempt is followed by the next one, whatever came of it.
+// This file counts how often a command fails (--repeat, docs/flaky.md). The next attempt
+// follows any result.
 
 import (
 	"slices"
@@ -13,14 +13,13 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// measures reports whether the result says how often the command fails: it was run,
-// and nothing but its own limits ended it.
+// measures reports whether the result counts: the command was run, and nothing but its own
+// limits ended it.
 func measures(r *attempt.Result) bool {
 	return r.Err == nil && r.StartErr == nil && r.Cancelled == "" && !r.ReaderGone && !r.DeadlinePassed && !r.NotRun
 }
 
-// repeat decides what follows a measured attempt: the next one after base, or the
-// end.
+// repeat decides what follows a measured attempt: the next one after base, or the end.
 func repeat(d *Decision, p *Policy, s State, r *attempt.Result, now time.Time) {
 	if d.Retry, d.Advice, d.Why = false, "", ""; !measures(r) {
 		if d.NotStarted {
@@ -48,7 +47,7 @@ func repeat(d *Decision, p *Policy, s State, r *attempt.Result, now time.Time) {
 	}
 }
 
-// tally is what has been measured.
+// tally is the measurement.
 type tally struct {
 	failed    []int // attempts
 	durations []float64
@@ -64,7 +63,7 @@ func (t *tally) add(n int, r *attempt.Result, accepted bool) {
 	}
 }
 
-// repeated is the tally as run_finished has it, nil without --repeat.
+// repeated is the tally for run_finished, nil without --repeat.
 func (e *Engine) repeated() *event.Repeated {
 	if !e.Policy.Repeat {
 		return nil

@@ -1,7 +1,7 @@
 package engine
 
-// This file waits: before attempt 1, between attempts, and for whatever else
-// may take its time while no attempt runs. A signal ends each of these waits.
+// This file waits before attempt 1, between attempts, and for other operations while no
+// attempt runs. A signal ends each of these waits.
 
 import (
 	"context"
@@ -74,11 +74,11 @@ func (e *Engine) passes(d time.Duration) bool {
 	return !e.deadline.IsZero() && d > e.deadline.Sub(e.now())
 }
 
-// sleep waits for d, or until it is woken or cancelled, and says how long that
-// was and by which signal it was cancelled.
+// sleep waits for d, or until it is woken or cancelled. It returns how long that was and
+// the signal that cancelled it.
 func (e *Engine) sleep(ctx context.Context, d time.Duration) (time.Duration, attempt.Signal) {
 	start := e.now()
-	if signal := e.askedToEnd(); signal != "" { // it beats a wait of 0
+	if signal := e.askedToEnd(); signal != "" { // it ends even a wait of 0
 		return 0, signal
 	}
 	select {
@@ -92,8 +92,8 @@ func (e *Engine) sleep(ctx context.Context, d time.Duration) (time.Duration, att
 	return e.since(start), ""
 }
 
-// during calls f, whose context ends at the deadline and when a signal asks for
-// the end, and returns that signal when f has returned.
+// during calls f, whose context ends at the deadline and when a signal asks for the end.
+// It returns that signal when f has returned.
 func (e *Engine) during(ctx context.Context, f func(context.Context)) attempt.Signal {
 	ctx, cancel := e.limited(ctx)
 	defer cancel()
@@ -111,19 +111,14 @@ func (e *Engine) interruptible(ctx context.Context, f func(context.Context)) att
 	go func() { defer close(done); f(ctx) }()
 	short := time.NewTimer(uncaught)
 	defer short.Stop()
-	signal := attempt.Signal("")
-	select {
-	case <-done:
-		return ""
-	case signal = <-e.Signals.Cancelled:
-	case <-short.C:
-		signal = e.askedToEnd()
-	}
-	if signal == "" {
+	var signal attempt.Signal
+	for signal == "" {
 		select {
 		case <-done:
 			return ""
 		case signal = <-e.Signals.Cancelled:
+		case <-short.C:
+			signal = e.askedToEnd()
 		}
 	}
 	cancel()
@@ -131,9 +126,9 @@ func (e *Engine) interruptible(ctx context.Context, f func(context.Context)) att
 	return signal
 }
 
-// uncaught is how long something may take before signals are caught for it: to
-// catch them takes long (docs/performance.md). One that comes meanwhile is noted, and
-// found before the command is started.
+// uncaught is how long an operation may take before signals are caught for it, which takes
+// long (docs/performance.md). A signal that comes meanwhile is recorded, and found before
+// the command is started.
 const uncaught = 5 * time.Millisecond
 
 // limited is ctx with the deadline of the run.
@@ -144,7 +139,7 @@ func (e *Engine) limited(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeout(ctx, e.deadline.Sub(e.now()))
 }
 
-// cancelled returns a signal that has come already, "" for none.
+// cancelled returns a signal that has come, "" for none.
 func (e *Engine) cancelled() attempt.Signal {
 	select {
 	case signal := <-e.Signals.Cancelled:
@@ -154,7 +149,7 @@ func (e *Engine) cancelled() attempt.Signal {
 	}
 }
 
-// askedToEnd is cancelled for where signals need not be caught yet.
+// askedToEnd is cancelled, after it has had signals caught.
 func (e *Engine) askedToEnd() attempt.Signal {
 	if e.Signals.Notify != nil {
 		e.Signals.Notify()

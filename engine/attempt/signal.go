@@ -1,11 +1,12 @@
 package attempt
 
-// This file names signals. The pure rooms know a signal by its name, since
-// numbers differ between systems (USR1 is 10 on Linux and 30 on macOS); the
-// rooms at the edge translate.
+// This file names signals. Pure packages know a signal by its name, since numbers differ
+// between systems (USR1 is 10 on Linux and 30 on macOS).
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,28 +15,19 @@ import (
 // signal. Real-time signals are "SIGRTMIN", "SIGRTMIN+1" and so on.
 type Signal string
 
-// signalNames are the signals that a user may name: POSIX.1-2017 <signal.h>
-// and what Linux (signal(7)) and the BSDs add to it. Those that a system does
-// not have can be named there and match nothing.
+// signalNames are the signals that a user may name: POSIX.1-2017 <signal.h> and the
+// additions of Linux (signal(7)) and the BSDs. One that a system does not have matches
+// nothing there.
 var signalNames = []string{
 	"ABRT", "ALRM", "BUS", "CHLD", "CONT", "EMT", "FPE", "HUP", "ILL", "INFO", "INT", "IO", "IOT", "KILL", "PIPE", "POLL", "PROF", "PWR", "QUIT", "SEGV",
 	"STKFLT", "STOP", "SYS", "TERM", "TRAP", "TSTP", "TTIN", "TTOU", "URG", "USR1", "USR2", "VTALRM", "WINCH", "XCPU", "XFSZ", "RTMIN", "RTMAX",
 }
 
-// firstName returns the name that results carry of a signal that has two on
-// Linux.
-func firstName(name string) string {
-	switch name {
-	case "IOT":
-		return "ABRT"
-	case "POLL":
-		return "IO"
-	}
-	return name
-}
+// firstNames are the names in results of signals that have two on Linux.
+var firstNames = map[string]string{"IOT": "ABRT", "POLL": "IO"}
 
-// realTimeSignals is how many signals Linux has from SIGRTMIN (34, as glibc
-// counts) to SIGRTMAX (64), both included.
+// realTimeSignals is the number of signals of Linux from SIGRTMIN (34, as glibc counts) to
+// SIGRTMAX (64), both included.
 const realTimeSignals = 31
 
 // ParseSignal reads a signal's name with or without SIG, in any case
@@ -45,33 +37,25 @@ func ParseSignal(s string) (Signal, error) {
 	if n, ok := realTime(name); ok {
 		return realTimeSignal(n), nil
 	}
-	for _, known := range signalNames {
-		if name == known {
-			return Signal("SIG" + firstName(name)), nil
-		}
+	if slices.Contains(signalNames, name) {
+		return Signal("SIG" + cmp.Or(firstNames[name], name)), nil
 	}
 	return "", fmt.Errorf("%q is not a signal name; use one such as TERM, INT, HUP or KILL", s)
 }
 
 // realTime reads RTMIN, RTMAX, RTMIN+n and RTMAX-n as an offset from RTMIN.
 func realTime(name string) (int, bool) {
-	base, rest := 0, ""
-	switch {
-	case strings.HasPrefix(name, "RTMIN"):
-		rest = name[len("RTMIN"):]
-	case strings.HasPrefix(name, "RTMAX"):
-		base, rest = realTimeSignals-1, name[len("RTMAX"):]
-	default:
-		return 0, false
+	base := 0
+	rest, found := strings.CutPrefix(name, "RTMIN")
+	if !found {
+		base = realTimeSignals - 1
+		rest, found = strings.CutPrefix(name, "RTMAX")
 	}
-	if rest == "" {
-		return base, true
-	}
-	if rest[0] != '+' && rest[0] != '-' {
-		return 0, false
+	if !found || rest == "" {
+		return base, found
 	}
 	n, err := strconv.Atoi(rest)
-	if err != nil || base+n < 0 || base+n >= realTimeSignals {
+	if err != nil || rest[0] != '+' && rest[0] != '-' || base+n < 0 || base+n >= realTimeSignals {
 		return 0, false
 	}
 	return base + n, true

@@ -1,10 +1,9 @@
-// Package waitfor waits until targets are ready, or gone: all side by side, each
-// by an engine of its own, whose attempts are tries of the target. There is no
-// second loop.
+// Package waitfor waits until targets are ready, or gone: all at the same time, each by an
+// engine of its own, whose attempts are tries of the target.
 //
-// One goroutine, that of Run, looks at the signals, keeps what is known of each
-// target and emits the events; the engines send it what they find. The package will
-// never know how a target is tried, nor end anything but its own tries.
+// The goroutine of Run reads the signals, keeps the state of each target and emits the
+// events; the engines send it their results. The package does not know how a target is
+// tried, and ends nothing but its own tries.
 package waitfor
 
 import (
@@ -17,57 +16,55 @@ import (
 	"github.com/retrysh/retry/engine/event"
 )
 
-// Target is one thing that is waited for.
+// Target is waited for.
 type Target struct {
-	// Name is how it is shown.
 	Name string
-	// Gone says that it is waited for until it is no longer ready; the tries of
+	// Gone says that the wait ends when the target is no longer ready. The tries of
 	// Starter succeed then.
 	Gone bool
-	// Numbers says that numbers in its reasons are no news, since a command may
-	// well say what time it is, or its pid.
+	// Numbers says that reasons that differ in their numbers alone are the same: a command
+	// may print the time or its pid.
 	Numbers bool
-	// Starter tries it once. A failure's Note is its reason.
+	// Starter tries it once. The Note of a failure is its reason.
 	Starter attempt.Starter
 	// Draw returns a random number, uniform in [0, 1), once for each try.
 	Draw func() float64
 }
 
-// Wait is what is waited for, and how.
+// Wait is a wait for targets.
 type Wait struct {
-	// Targets are not none. With one target Signals.Woken ends a wait between
-	// two tries; with several there is no one wait to end.
+	// Targets are at least one. With one target Signals.Woken ends a wait between two
+	// tries.
 	Targets []Target
-	// Policy is that of the tries: as many as there is time for.
+	// Policy is that of the tries; their number is not limited.
 	Policy engine.Policy
 	// From is where in the schedule the tries begin.
 	From engine.Place
-	// Limit is for how long it waits; 0 is for ever. It cuts a wait between two
-	// tries short.
+	// Limit is the longest wait; 0 is none. It ends a wait between two tries early.
 	Limit time.Duration
-	// Deadline is when the run ends; the zero time is none. No wait is begun
-	// that would pass it.
+	// Deadline is when the run ends; the zero time is none. No wait between two tries is
+	// begun that would pass it.
 	Deadline time.Time
 	// OnlyNews says that a target which is ready at once is not reported.
 	OnlyNews bool
 	Signals  engine.Signals
-	// Random is what an engine wants for its identity.
+	// Random is engine.Identity.Random.
 	Random func() uint64
 }
 
 const (
-	// beat is how often the targets that are still waited for are reported (docs/targets.md).
-	beat = 10 * time.Second
-	// firstBeat is the time of the first report, unless a try has ended before.
-	firstBeat = 200 * time.Millisecond
-	// triesEnd is how long the tries under way may take to end after a signal. On
-	// a machine with time to spare they need a few milliseconds, and the program
-	// is gone within the 50 that it has (docs/processes.md). On one without, leaving
-	// no process behind matters more: this is only for what hangs in the kernel.
+	// reportEvery is the interval of reports of missing targets (docs/targets.md).
+	reportEvery = 10 * time.Second
+	// firstReport is the time of the first report, unless a try has ended before.
+	firstReport = 200 * time.Millisecond
+	// triesEnd is how long the tries under way may take to end after a signal. Usually
+	// they need a few milliseconds, and the program ends within 50 ms
+	// (docs/processes.md). The limit is for a process that hangs in the kernel: to leave
+	// none behind matters more than the 50 ms.
 	triesEnd = 2 * time.Second
 )
 
-// wait is one that is under way.
+// wait is a wait under way.
 type wait struct {
 	*Wait
 	started time.Time
@@ -76,32 +73,38 @@ type wait struct {
 	engines []*engine.Engine
 	states  []state
 	left    int // engines that run
-	news    chan news
+	results chan result
 	over    chan struct{} // closed when the wait is over
 }
 
-// state is what is known of a target.
+// state is the state of a target.
 type state struct {
 	event.Target
 	reported, ready bool
 }
 
-// Run waits until each target was once what is waited for, the time is up, or a
-// signal asks for the end.
+// Run waits until each target was once ready (or gone), the time is up, or a signal asks
+// for the end.
 func (w *Wait) Run(ctx context.Context, emit func(event.Event)) engine.Readiness {
 	if w.Signals.Notify != nil {
 		w.Signals.Notify()
 	}
-	r := &wait{Wait: w, started: time.Now(), emit: emit, news: make(chan news), over: make(chan struct{})}
+	r := &wait{Wait: w, started: time.Now(), emit: emit, results: make(chan result), over: make(chan struct{})}
 	defer close(r.over)
-	ctx, cancel := r.limit(ctx)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if r.Limit > 0 { // also ends a try under way
+		r.end = r.started.Add(r.Limit)
+		limited, stop := context.WithDeadline(ctx, r.end)
+		defer stop()
+		ctx = limited
+	}
 	r.start(ctx)
 	var woken <-chan struct{}
 	if len(w.Targets) > 1 {
-		woken = w.Signals.Woken
+		woken = w.Signals.Woken // has no effect
 	}
-	tick := time.NewTimer(firstBeat)
+	tick := time.NewTimer(firstReport)
 	defer tick.Stop()
 	for r.left > 0 {
 		select {
@@ -110,67 +113,51 @@ func (w *Wait) Run(ctx context.Context, emit func(event.Event)) engine.Readiness
 			cancel()
 			r.drain()
 			return engine.Readiness{Cancelled: signal}
-		case n := <-r.news:
-			r.learn(n)
+		case n := <-r.results:
+			r.take(n)
 		case <-tick.C:
-			r.emitPending(time.Since(r.started) >= beat)
-			tick.Reset(beat - time.Since(r.started)%beat)
+			r.emitPending(time.Since(r.started) >= reportEvery)
+			tick.Reset(reportEvery - time.Since(r.started)%reportEvery)
 		}
 	}
-	return r.result()
+	return r.finish()
 }
 
-// limit bounds the wait. A try that is under way when the time is up is ended.
-func (r *wait) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	if r.Limit > 0 {
-		r.end = r.started.Add(r.Limit)
-		return context.WithDeadline(ctx, r.end)
-	}
-	return context.WithCancel(ctx)
-}
-
-// start starts the engines.
+// start starts an engine for each target. Signals are read by Run alone.
 func (r *wait) start(ctx context.Context) {
-	r.states = make([]state, len(r.Targets))
-	for i, target := range r.Targets {
+	r.states, r.left = make([]state, len(r.Targets)), len(r.Targets)
+	for i := range r.Targets {
+		target := &r.Targets[i]
 		r.states[i].Name, r.states[i].Gone = target.Name, target.Gone
-		r.engines = append(r.engines, r.engine(i))
+		e := &engine.Engine{
+			Policy: r.Policy, Argv: []string{target.Name}, Starter: target.Starter, Sink: &sink{r, i}, Draw: target.Draw,
+			Identity: engine.Identity{Random: r.Random}, From: r.From, Expires: r.Deadline,
+		}
+		e.Policy.Attempts, e.Policy.Rules = 0, engine.Rules{Table: noRules}
+		if len(r.Targets) == 1 {
+			e.Signals.Woken = r.Signals.Woken
+		}
+		r.engines = append(r.engines, e)
 	}
-	r.left = len(r.engines)
 	for i, e := range r.engines {
 		go func() {
 			e.Run(ctx)
-			r.send(news{target: i, ended: true})
+			r.send(result{target: i, ended: true})
 		}()
 	}
 }
 
-// engine is the loop of one target. What a signal asks for is for Run.
-func (r *wait) engine(i int) *engine.Engine {
-	target := &r.Targets[i]
-	e := &engine.Engine{
-		Policy: r.Policy, Argv: []string{target.Name}, Starter: target.Starter, Sink: &listener{r, i}, Draw: target.Draw,
-		Identity: engine.Identity{Random: r.Random}, From: r.From, Expires: r.Deadline,
-	}
-	e.Policy.Attempts = 0
-	e.Policy.Rules = engine.Rules{Table: noRules}
-	if len(r.Targets) == 1 {
-		e.Signals.Woken = r.Signals.Woken
-	}
-	return e
-}
-
-// noRules is a table that knows no failure: every one is tried again.
+// noRules is a table that knows no failure: every one is retried.
 func noRules() *classify.Table { return &classify.Table{} }
 
-// drain waits until the tries under way have ended, and reports none of them:
-// what a signal has cut short is no news of a target.
+// drain waits until the tries under way have ended, without a report: a try that a signal
+// has ended says nothing of its target.
 func (r *wait) drain() {
 	late := time.NewTimer(triesEnd)
 	defer late.Stop()
 	for r.left > 0 {
 		select {
-		case n := <-r.news:
+		case n := <-r.results:
 			if n.ended {
 				r.left--
 			}
@@ -180,24 +167,21 @@ func (r *wait) drain() {
 	}
 }
 
-// result says what came of it; where not all is well, there is one event for
-// each target that is not, with its last error.
-func (r *wait) result() engine.Readiness {
-	result := engine.Readiness{Ready: true, Waited: time.Since(r.started), Place: r.engines[0].Place()}
+// finish returns the result, and reports each target that is not ready with its last error.
+func (r *wait) finish() engine.Readiness {
+	all := engine.Readiness{Ready: true, Waited: time.Since(r.started), Place: r.engines[0].Place()}
 	for i := range r.states {
 		s := &r.states[i]
 		if s.ready {
 			continue
 		}
-		result.Ready = false
+		all.Ready = false
 		if s.Reason == "" {
 			s.Reason = "was not tried"
 		}
 		r.emit(&event.TargetFailed{Target: s.Target})
 	}
 	limited := !r.end.IsZero() && !time.Now().Before(r.end)
-	if !result.Ready && !r.Deadline.IsZero() && !(limited && r.end.Before(r.Deadline)) {
-		result.DeadlinePassed = true
-	}
-	return result
+	all.DeadlinePassed = !all.Ready && !r.Deadline.IsZero() && !(limited && r.end.Before(r.Deadline))
+	return all
 }

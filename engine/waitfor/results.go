@@ -1,8 +1,9 @@
 package waitfor
 
-// This file collects what the engines of the targets find, and emits the events.
+// This file collects the results of the engines, and emits the events.
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -10,69 +11,65 @@ import (
 	"github.com/retrysh/retry/engine/event"
 )
 
-// news is what an engine has found out about its target, or that it has ended.
-type news struct {
+// result is that of a try of a target, or says that its engine has ended.
+type result struct {
 	target int
 	try    *event.AttemptFinished
 	ended  bool
 }
 
-// send hands over news until the wait is over.
-func (r *wait) send(n news) {
+// send passes on a result until the wait is over.
+func (r *wait) send(n result) {
 	select {
-	case r.news <- n:
+	case r.results <- n:
 	case <-r.over:
 	}
 }
 
-// listener is the sink of one target's engine.
-type listener struct {
+// sink is that of the engine of one target.
+type sink struct {
 	wait   *wait
 	target int
 }
 
-// Emit hands over what came of a try.
-func (l *listener) Emit(e event.Event) {
+// Emit passes on the result of a try.
+func (s *sink) Emit(e event.Event) {
 	if try, ok := e.(*event.AttemptFinished); ok {
-		l.wait.send(news{target: l.target, try: try})
+		s.wait.send(result{target: s.target, try: try})
 	}
 }
 
 // Close has nothing to do.
-func (l *listener) Close(context.Context) error { return nil }
+func (s *sink) Close(context.Context) error { return nil }
 
-// learn takes in news, and emits an event where they change something. The reason of a try that
-// the limit of the wait cut short is reported at the end, with those of all others.
-func (r *wait) learn(n news) {
+// take records a result, and emits an event if it changes something. The reason of a try
+// that the limit of the wait ended is reported at the end, with those of all others.
+func (r *wait) take(n result) {
 	if n.ended {
 		r.left--
 		return
 	}
 	s := &r.states[n.target]
 	if n.try.Success {
-		s.ready = true
-		s.Reason = ""
+		s.ready, s.Reason = true, ""
 		if s.reported || !r.OnlyNews {
 			r.emit(&event.TargetReady{Target: s.Target, After: time.Since(r.started)})
 			r.emitPending(false)
 		}
 		return
 	}
-	reason := n.try.Result.Note
-	if reason == "" {
-		reason = n.try.Reason
-	}
-	isNews := !s.reported || r.gist(n.target, reason) != r.gist(n.target, s.Reason)
+	reason := cmp.Or(n.try.Result.Note, n.try.Reason)
+	isNew := !s.reported || r.compared(n.target, reason) != r.compared(n.target, s.Reason)
 	s.Reason = reason
-	if isNews && !n.try.Result.DeadlinePassed {
+	if isNew && !n.try.Result.DeadlinePassed {
 		s.reported = true
 		r.emit(&event.TargetPending{Target: s.Target})
 		r.emitPending(false)
 	}
 }
 
-// gist is what counts as news in a reason.
-func (r *wait) gist(target int, reason string) string {
+// compared is the part of a reason whose change is reported.
+func (r *wait) compared(target int, reason string) string {
 	if !r.Targets[target].Numbers {
 		return reason
 	}

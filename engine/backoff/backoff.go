@@ -1,9 +1,7 @@
-// Package backoff computes how long to wait before the next attempt: a curve
-// gives the plain delay, a cap bounds it, a jitter spreads it.
+// Package backoff computes the wait before the next attempt: a curve gives the plain
+// delay, a cap limits it, a jitter spreads it.
 //
-// Every function is pure: the wait's number and the random number come in as
-// arguments, so that each formula can be held against its definition in
-// microseconds. The package will never sleep, draw or read a clock.
+// Every function is pure: the number of the wait and the random number are arguments.
 //
 // With base 100ms, factor 2 and cap 1s, the plain delays of the curves are:
 //
@@ -19,31 +17,28 @@ import (
 	"time"
 )
 
-// Longest is the longest delay that can be expressed, about 292 years. Every
-// formula ends here rather than overflow.
+// Longest is the longest duration, about 292 years. No formula overflows beyond it.
 const Longest = time.Duration(math.MaxInt64)
 
-// Curve gives the plain delay of wait number n, counted from 1, before cap and
-// jitter. It is defined for every n from 1 on, never negative, and grows to
-// Longest rather than overflow.
+// Curve gives the plain delay of wait n, from 1, before cap and jitter. It is never
+// negative, and at most Longest.
 type Curve interface {
 	Delay(n int) time.Duration
 }
 
-// Schedule is everything that turns a wait's number into a wait.
+// Schedule determines the waits.
 type Schedule struct {
 	Curve  Curve
 	Jitter Jitter
-	// Base is the first delay of the curve and the least of a decorrelated
-	// draw. Cap bounds every wait but a MinDelay above it. Both are 0 or more.
+	// Base is the first delay of the curve and the least decorrelated wait. Cap is the
+	// greatest wait, unless MinDelay is greater. Both are 0 or more.
 	Base, Cap time.Duration
-	// MinDelay is a floor under the jittered wait.
+	// MinDelay is the least wait after jitter.
 	MinDelay time.Duration
 }
 
-// Plain returns the capped delay of wait n before jitter. Decorrelated jitter
-// uses no curve: there it is the greatest wait that can be drawn after the
-// wait previous.
+// Plain returns the capped delay of wait n before jitter. Decorrelated jitter uses no
+// curve: there it is the greatest wait that can follow the wait previous.
 func (s *Schedule) Plain(n int, previous time.Duration) time.Duration {
 	if s.Jitter.Kind == Decorrelated {
 		return min(s.decorrelatedLimit(previous), s.Cap)
@@ -51,9 +46,8 @@ func (s *Schedule) Plain(n int, previous time.Duration) time.Duration {
 	return min(s.Curve.Delay(n), s.Cap)
 }
 
-// Wait returns the jittered wait number n. The random number u is uniform in
-// [0, 1). The wait before it, previous, matters to decorrelated jitter only;
-// First is the previous wait of the first.
+// Wait returns wait n after jitter. The random number u is uniform in [0, 1). The wait
+// before, previous, matters to decorrelated jitter only; First is that of the first.
 func (s *Schedule) Wait(n int, previous time.Duration, u float64) time.Duration {
 	d := s.Plain(n, previous)
 	if s.Jitter.Kind == Decorrelated {
@@ -64,10 +58,10 @@ func (s *Schedule) Wait(n int, previous time.Duration, u float64) time.Duration 
 	return max(d, s.MinDelay)
 }
 
-// First is what stands for the wait before the first one.
+// First stands for the wait before the first one.
 func (s *Schedule) First() time.Duration { return s.Base }
 
-// decorrelatedLimit is three times the wait before, and never under base.
+// decorrelatedLimit is three times the wait before, at least base.
 func (s *Schedule) decorrelatedLimit(previous time.Duration) time.Duration {
 	if previous > Longest/3 {
 		return Longest
@@ -75,8 +69,8 @@ func (s *Schedule) decorrelatedLimit(previous time.Duration) time.Duration {
 	return max(3*previous, s.Base)
 }
 
-// between returns low + u x (high - low), within [low, high] whatever the
-// rounding of large numbers does.
+// between returns low + u x (high - low), within [low, high] also after the rounding of
+// large numbers.
 func between(low, high time.Duration, u float64) time.Duration {
 	d := low + FromFloat(u*float64(high-low))
 	if d < low || d > high {
@@ -85,7 +79,7 @@ func between(low, high time.Duration, u float64) time.Duration {
 	return d
 }
 
-// Add adds two delays of 0 or more, and returns Longest rather than overflow.
+// Add adds two delays of 0 or more, up to Longest.
 func Add(a, b time.Duration) time.Duration {
 	if a > Longest-b {
 		return Longest
@@ -93,15 +87,13 @@ func Add(a, b time.Duration) time.Duration {
 	return a + b
 }
 
-// FromFloat converts a number of nanoseconds, with anything beyond Longest
-// (and what is not a number, as infinity times zero) held within [0, Longest].
+// FromFloat converts a number of nanoseconds, limited to [0, Longest]. NaN is 0.
 func FromFloat(ns float64) time.Duration {
 	switch {
 	case ns >= math.MaxInt64:
 		return Longest
 	case ns > 0:
 		return time.Duration(ns)
-	default:
-		return 0
 	}
+	return 0
 }

@@ -24,9 +24,9 @@ func (l Linear) Delay(n int) time.Duration {
 	return l.Base * time.Duration(n)
 }
 
-// Exponential is base x factor^(n-1), the truncated exponential backoff of
-// IEEE 802.3 and of the AWS Architecture Blog, "Exponential Backoff And
-// Jitter" (2015). Factor is at least 1.
+// Exponential is base x factor^(n-1), the truncated exponential backoff of IEEE 802.3 and
+// of the AWS Architecture Blog, "Exponential Backoff And Jitter" (2015). Factor is at least
+// 1.
 type Exponential struct {
 	Base   time.Duration
 	Factor float64
@@ -40,12 +40,11 @@ func (e Exponential) Delay(n int) time.Duration {
 	return FromFloat(float64(e.Base) * math.Pow(e.Factor, float64(n-1)))
 }
 
-// Fibonacci is base x 1, 1, 2, 3, 5, ...: it grows by the golden ratio, 1.618,
-// where the exponential curve doubles.
+// Fibonacci is base x 1, 1, 2, 3, 5, ...
 type Fibonacci struct{ Base time.Duration }
 
-// Delay returns base times the n-th Fibonacci number. The numbers pass Longest
-// before the 93rd, so that the loop is short for any n.
+// Delay returns base times the n-th Fibonacci number. The loop is short for any n: the
+// 93rd is beyond Longest.
 func (f Fibonacci) Delay(n int) time.Duration {
 	d, next := f.Base, f.Base
 	for i := 1; i < n && d < Longest && d > 0; i++ {

@@ -1,7 +1,6 @@
 package backoff
 
-// This file reads durations as users of sleep, timeout, systemd and Go write
-// them.
+// This file reads durations as users of sleep, timeout, systemd and Go write them.
 
 import (
 	"fmt"
@@ -13,10 +12,10 @@ import (
 	"github.com/retrysh/retry/engine/text"
 )
 
-// ParseDuration reads a Go duration ("250ms", "1m30s"), one with the units of
-// sleep and systemd ("10sec", "5min", "1d12h"), or a bare number of seconds
-// ("5", "0.5"). It refuses negative durations and those beyond Longest; what is
-// more than 0 but less than a nanosecond is a nanosecond.
+// ParseDuration reads a Go duration ("250ms", "1m30s"), one with the units of sleep and
+// systemd ("10sec", "5min", "1d12h"), or a number of seconds ("5", "0.5"). It refuses
+// negative durations and those beyond Longest. Anything above 0 is at least a nanosecond,
+// since 0 means no limit.
 func ParseDuration(s string) (time.Duration, error) {
 	word, minus := strings.CutPrefix(s, "-")
 	d, err := time.ParseDuration(word)
@@ -30,7 +29,7 @@ func ParseDuration(s string) (time.Duration, error) {
 		return 0, fmt.Errorf("%q is not a duration; use one such as 250ms, 5s, 1m30s or 1d, or a number of seconds", s)
 	case minus && more:
 		return 0, fmt.Errorf("%q is negative; use a duration of 0 or more, such as 250ms or 5s", s)
-	case more: // 0 means no limit, which is not what a very small one means
+	case more:
 		return max(d, 1), nil
 	}
 	return d, nil

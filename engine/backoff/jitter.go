@@ -1,12 +1,12 @@
 package backoff
 
-// This file holds the jitters: how a plain delay becomes a wait, so that many
-// clients that failed together do not return together. Full, equal and
-// decorrelated jitter are those of the AWS Architecture Blog, "Exponential
-// Backoff And Jitter" (2015).
+// This file holds the jitters, which spread the waits of clients that failed at the same
+// time. Full, equal and decorrelated jitter are those of the AWS Architecture Blog,
+// "Exponential Backoff And Jitter" (2015).
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,11 +25,13 @@ const (
 	Decorrelated
 	// None is d.
 	None
-	// Percent is d' x (1 - P/100 + u x 2P/100) with d' = min(d, cap/(1 + P/100)):
-	// the greatest wait is then cap itself, instead of half of all draws being
-	// cut off there.
+	// Percent is d' x (1 - P/100 + u x 2P/100) with d' = min(d, cap/(1 + P/100)): no wait
+	// is above cap, and waits do not pile up there.
 	Percent
 )
+
+// kindNames are the names of the kinds but Percent, in their order.
+var kindNames = []string{"full", "equal", "decorrelated", "none"}
 
 // Jitter is a way to spread a delay, with P in [0, 100] for Percent.
 type Jitter struct {
@@ -37,18 +39,11 @@ type Jitter struct {
 	P    float64
 }
 
-// ParseJitter reads full, equal, decorrelated, none or a percentage such as
-// "25%" from 0% to 100%.
+// ParseJitter reads full, equal, decorrelated, none or a percentage such as "25%" from 0%
+// to 100%.
 func ParseJitter(s string) (Jitter, error) {
-	switch s {
-	case "full":
-		return Jitter{Kind: Full}, nil
-	case "equal":
-		return Jitter{Kind: Equal}, nil
-	case "decorrelated":
-		return Jitter{Kind: Decorrelated}, nil
-	case "none":
-		return Jitter{Kind: None}, nil
+	if kind := slices.Index(kindNames, s); kind >= 0 {
+		return Jitter{Kind: JitterKind(kind)}, nil
 	}
 	number, isPercent := strings.CutSuffix(s, "%")
 	p, err := strconv.ParseFloat(number, 64)
@@ -58,8 +53,8 @@ func ParseJitter(s string) (Jitter, error) {
 	return Jitter{}, fmt.Errorf("%q is not a jitter; use full, equal, decorrelated, none, or a percentage from 0%% to 100%% such as 25%%", s)
 }
 
-// spread applies every jitter but Decorrelated, which needs the wait before.
-// The delay d is at most limit already.
+// spread applies every jitter but Decorrelated, which needs the wait before. The delay d
+// is at most limit.
 func (j Jitter) spread(d, limit time.Duration, u float64) time.Duration {
 	switch j.Kind {
 	case Full:
@@ -70,7 +65,6 @@ func (j Jitter) spread(d, limit time.Duration, u float64) time.Duration {
 		p := j.P / 100
 		d = min(d, FromFloat(float64(limit)/(1+p)))
 		return min(between(FromFloat(float64(d)*(1-p)), FromFloat(float64(d)*(1+p)), u), limit)
-	default:
-		return d
 	}
+	return d
 }

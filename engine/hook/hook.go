@@ -1,14 +1,11 @@
-// Package hook runs shell strings around the attempts of a run: before a
-// retry, after the end, and in place of giving up.
+// Package hook runs shell strings around the attempts of a run: before a retry, after the
+// end, and in place of giving up.
 //
-// A hook is a command through the same Starter as attempts, in a process group
-// of its own: at its limit, and when it is cancelled, its whole tree is killed.
-// It gets all information through its environment; no shell string is built from
-// data, so that an error text cannot become a command. The package runs one hook;
-// when it runs, and what its result means for the run, is the engine's decision.
+// A hook is started like an attempt, in a process group of its own; at its limit, and when
+// it is cancelled, its whole tree is killed. It gets all information through its
+// environment: no shell string is built from data, so that an error text cannot become a
+// command. The engine decides when a hook runs and what its result means for the run.
 package hook
-
-// This file says what hooks there are, and runs one.
 
 import (
 	"context"
@@ -22,7 +19,7 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// Name is what a hook is called in events and in RETRY_HOOK.
+// Name is the name of a hook in events and in RETRY_HOOK.
 type Name string
 
 // The hooks.
@@ -37,18 +34,17 @@ const (
 type Set struct {
 	BeforeRetry               []string
 	AfterSuccess, AfterGiveUp string
-	// RetryWith takes the place of the command from attempt 2 on, Fallback that
-	// of giving up.
+	// RetryWith replaces the command from attempt 2 on, Fallback runs in place of giving up.
 	RetryWith, Fallback string
 	// Limit is for each hook and the fallback; 0 is none.
 	Limit time.Duration
-	// Keep puts the last part of an output into a file and returns its path, and
-	// what removes it.
+	// Keep puts the last part of an output into a file, and returns its path and a function
+	// that removes it.
 	Keep func(data []byte) (path string, remove func(), err error)
 }
 
-// Shell are the words that run a string: "$@" in it are the words of argv, and
-// it is called retry in the shell's messages. Windows has no such words.
+// Shell are the words that run a string: "$@" in it are the words of argv (not on
+// Windows), and the shell's messages call it retry.
 func Shell(script string, argv []string) []string {
 	if runtime.GOOS == "windows" {
 		argv = nil
@@ -56,14 +52,13 @@ func Shell(script string, argv []string) []string {
 	return text.Shell(script, argv)
 }
 
-// Done is what came of a hook.
+// Done is the result of a hook.
 type Done struct {
-	// Code is its exit code, 124 where its limit passed, 128+n where a signal
-	// ended it.
+	// Code is its exit code, 124 if its limit passed, 128+n if a signal ended it.
 	Code int
-	// Failure says in one line what went wrong, "" where nothing did.
+	// Failure says in one line what went wrong, "" for nothing.
 	Failure string
-	// Asked says that it exited by itself, so that Code is its own word.
+	// Asked says that it exited by itself, so that Code is its own.
 	Asked    bool
 	Duration time.Duration
 	// ReaderGone says that a fallback's output has no reader left.
@@ -95,11 +90,11 @@ func (s *Set) Run(ctx context.Context, starter attempt.Starter, name Name, scrip
 	return s.judge(name, r)
 }
 
-// EndNow is the exit code by which --before-retry ends the run: EX_TEMPFAIL of
-// sysexits.h, with which borgmatic's hooks ask for the same.
+// EndNow is the exit code by which --before-retry ends the run: EX_TEMPFAIL of sysexits.h,
+// as for borgmatic's hooks.
 const EndNow = 75
 
-// judge says what came of a hook.
+// judge makes a Done of a result.
 func (s *Set) judge(name Name, r attempt.Result) Done {
 	d := Done{Code: r.ExitCode, Duration: r.Duration, ReaderGone: r.ReaderGone}
 	switch {

@@ -1,6 +1,6 @@
 package hook
 
-// This file builds the variables that a hook gets beside those of an attempt.
+// This file builds the variables of a hook, beside those of an attempt.
 
 import (
 	"strconv"
@@ -17,15 +17,13 @@ var Variables = []string{
 type Info struct {
 	Exit                                   int
 	Signal, Reason, Verdict, Rule, Outcome string
-	// NextDelay is the plain delay that follows the attempt to come, should that
-	// fail, 0 for none.
+	// NextDelay is the plain delay after the attempt to come, if that fails; 0 for none.
 	NextDelay time.Duration
-	// Stdout and Stderr are the last part of what it wrote, nil where that was
-	// not captured.
+	// Stdout and Stderr are the last part of its output, nil if that was not captured.
 	Stdout, Stderr []byte
 }
 
-// Environ returns the variables, and what removes the files that they name. A
+// Environ returns the variables, and a function that removes the files that they name. A
 // file that cannot be written is not named.
 func (s *Set) Environ(name Name, t *Info) (env []string, remove func()) {
 	env = []string{

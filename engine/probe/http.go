@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/textproto"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -159,18 +160,12 @@ func (c *httpCheck) accepts(status int) bool {
 	if len(c.statuses) == 0 {
 		return status >= 200 && status <= 299
 	}
-	for _, s := range c.statuses {
-		if status >= s.low && status <= s.high {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.statuses, func(s span) bool { return status >= s.low && status <= s.high })
 }
 
 func statusNote(status int) string {
 	note := "status " + strconv.Itoa(status)
-	switch status {
-	case 301, 302, 303, 307, 308:
+	if slices.Contains([]int{301, 302, 303, 307, 308}, status) {
 		note += " (redirects are not followed)"
 	}
 	return note

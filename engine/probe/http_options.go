@@ -55,30 +55,27 @@ func parseOptions(fragment string, secure bool) (httpOptions, error) {
 }
 
 func (o *httpOptions) option(name, value string, hasValue, secure bool) (err error) {
-	switch name {
-	case "status":
+	switch {
+	case name == "status":
 		o.statuses, err = parseStatuses(value)
-	case "body":
-		if value == "" {
-			return errors.New("bad #body: the regular expression is missing")
-		}
+	case name == "body" && value == "":
+		err = errors.New("bad #body: the regular expression is missing")
+	case name == "body":
 		if o.body, err = regexp.Compile(value); err != nil {
-			return fmt.Errorf("bad #body %s: %s", text.Quote(value), text.Cut(oneLine(strings.TrimPrefix(err.Error(), "error parsing regexp: ")), maxLine))
+			err = fmt.Errorf("bad #body %s: %s", text.Quote(value), text.Cut(oneLine(strings.TrimPrefix(err.Error(), "error parsing regexp: ")), maxLine))
 		}
-	case "method":
+	case name == "method":
 		o.method, err = parseMethod(value)
-	case "header":
+	case name == "header":
 		err = o.header(value)
-	case "insecure":
-		if hasValue {
-			return errors.New("#insecure takes no value")
-		}
-		if !secure {
-			return errors.New("#insecure goes with https:// only")
-		}
+	case name == "insecure" && hasValue:
+		err = errors.New("#insecure takes no value")
+	case name == "insecure" && !secure:
+		err = errors.New("#insecure goes with https:// only")
+	case name == "insecure":
 		o.insecure = true
 	default:
-		return fmt.Errorf("unknown option %s: %s", text.Quote(text.MaskedAddress("#"+name)), validOptions)
+		err = fmt.Errorf("unknown option %s: %s", text.Quote(text.MaskedAddress("#"+name)), validOptions)
 	}
 	return err
 }
@@ -96,25 +93,28 @@ func parseMethod(s string) (string, error) {
 // header reads Name: value. The value is not shown in an error: it may be a
 // secret.
 func (o *httpOptions) header(s string) error {
-	const valid = "valid is #header=Name: value"
+	const valid = "; valid is #header=Name: value"
 	name, value, ok := strings.Cut(s, ":")
 	value = strings.Trim(value, " \t")
+	quoted, wrong := text.Quote(name), ""
 	switch {
 	case !ok:
-		return errors.New("bad #header: the colon behind its name is missing; " + valid)
+		wrong = "the colon behind its name is missing" + valid
 	case name == "":
-		return errors.New("bad #header: the name is missing; " + valid)
+		wrong = "the name is missing" + valid
 	case !isToken(name):
-		return errors.New("bad #header: what stands before the colon is not a name of a header; " + valid)
+		wrong = "what stands before the colon is not a name of a header" + valid
 	case value == "":
-		return fmt.Errorf("bad #header: %s has no value; %s", text.Quote(name), valid)
+		wrong = quoted + " has no value" + valid
 	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
-		return fmt.Errorf("bad #header: the value of %s holds a control character", text.Quote(name))
-	case framesRequest(name):
-		return fmt.Errorf("bad #header: %s is not yours to set, since the request has no body and its connection is closed", text.Quote(name))
+		wrong = "the value of " + quoted + " holds a control character"
+	case slices.Contains(framing, strings.ToLower(name)):
+		wrong = quoted + " is not yours to set, since the request has no body and its connection is closed"
+	case o.headers.Get(name) != "":
+		wrong = quoted + " is given twice"
 	}
-	if o.headers.Get(name) != "" {
-		return fmt.Errorf("bad #header: %s is given twice", text.Quote(name))
+	if wrong != "" {
+		return errors.New("bad #header: " + wrong)
 	}
 	if o.headers == nil {
 		o.headers = http.Header{}
@@ -123,16 +123,9 @@ func (o *httpOptions) header(s string) error {
 	return nil
 }
 
-// framesRequest reports whether a header says where a request ends or what
-// becomes of its connection (RFC 9110, sections 7.6.1 and 7.8; RFC 9112,
-// section 6).
-func framesRequest(name string) bool {
-	switch strings.ToLower(name) {
-	case "connection", "content-length", "transfer-encoding", "trailer", "te", "upgrade", "expect", "keep-alive":
-		return true
-	}
-	return false
-}
+// framing are the headers that say where a request ends or what becomes of its
+// connection (RFC 9110, sections 7.6.1 and 7.8; RFC 9112, section 6).
+var framing = []string{"connection", "content-length", "transfer-encoding", "trailer", "te", "upgrade", "expect", "keep-alive"}
 
 // parseStatuses reads codes and ranges, comma separated.
 func parseStatuses(s string) ([]span, error) {

@@ -3,9 +3,10 @@ package probe
 // This file makes the request of an http address.
 
 import (
-	"encoding/base64"
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -27,9 +28,7 @@ func parseHTTP(s string, secure bool) (check, error) {
 	if err := c.ask(rest, c.hostHeader(), user); err != nil {
 		return nil, err
 	}
-	if c.port == "" {
-		c.port = c.defaultPort()
-	}
+	c.port = cmp.Or(c.port, c.defaultPort())
 	return c, nil
 }
 
@@ -37,7 +36,10 @@ func parseHTTP(s string, secure bool) (check, error) {
 // and behind a colon that of the request, with its slash.
 func parseHTTPUnix(s string) (check, error) {
 	const valid = "http+unix:///path.sock:/health"
-	end := pathEnd(s)
+	end := len(s)
+	if i := strings.IndexAny(s, "?#"); i >= 0 {
+		end = i
+	}
 	socket, rest := s[:end], s[end:]
 	if at := strings.Index(socket, ":/"); at >= 0 {
 		socket, rest = socket[:at], s[at+1:]
@@ -45,23 +47,12 @@ func parseHTTPUnix(s string) (check, error) {
 	if strings.HasSuffix(socket, ":") {
 		return nil, fmt.Errorf("the path of the request is missing; valid is %s", valid)
 	}
-	path, err := parsePath(socket, valid)
-	if err == nil {
-		err = checkSocket(path, valid)
-	}
+	path, err := parseSocket(socket, valid)
 	if err != nil {
 		return nil, err
 	}
 	c := &httpCheck{endpoint: endpoint{socket: path}}
 	return c, c.ask(rest, "localhost", "")
-}
-
-// pathEnd returns where the query or the options of an address begin.
-func pathEnd(s string) int {
-	if end := strings.IndexAny(s, "?#"); end >= 0 {
-		return end
-	}
-	return len(s)
 }
 
 // ask reads path, query and options, and makes the request.
@@ -77,23 +68,25 @@ func (c *httpCheck) ask(s, host, user string) (err error) {
 		return err
 	}
 	fields := http.Header{"User-Agent": {"retry"}, "Accept": {"*/*"}, "Accept-Encoding": {"identity"}}
-	for name, value := range c.headers {
-		fields[name] = value
+	maps.Copy(fields, c.headers)
+	c.request = &http.Request{Method: c.method, URL: uri, Host: cmp.Or(fields.Get("Host"), host), Header: fields, Close: true}
+	if user == "" {
+		return nil
 	}
-	if given := fields.Get("Host"); given != "" {
-		host = given
+	if fields.Get("Authorization") != "" {
+		return errors.New("bad #header: \"Authorization\" is that of the user before the host already")
 	}
-	if user != "" {
-		if fields.Get("Authorization") != "" {
-			return errors.New("bad #header: \"Authorization\" is that of the user before the host already")
-		}
-		credentials, err := basic(user)
-		if err != nil {
-			return err
-		}
-		fields.Set("Authorization", "Basic "+credentials)
+	name, password, _ := strings.Cut(user, ":")
+	if name == "" && password == "" {
+		return errors.New("the user before the @ is missing")
 	}
-	c.request = &http.Request{Method: c.method, URL: uri, Host: host, Header: fields, Close: true}
+	if name, err = address.Unescape(name); err != nil {
+		return err
+	}
+	if password, err = address.Unescape(password); err != nil {
+		return err
+	}
+	c.request.SetBasicAuth(name, password)
 	return nil
 }
 
@@ -126,24 +119,6 @@ func serverName(host string) string {
 	return host
 }
 
-// basic returns user:password, %XX decoded, as Basic authentication has it
-// (RFC 7617, section 2).
-func basic(user string) (string, error) {
-	name, password, _ := strings.Cut(user, ":")
-	if name == "" && password == "" {
-		return "", errors.New("the user before the @ is missing")
-	}
-	name, err := address.Unescape(name)
-	if err != nil {
-		return "", err
-	}
-	password, err = address.Unescape(password)
-	if err != nil {
-		return "", err
-	}
-	return base64.StdEncoding.EncodeToString([]byte(name + ":" + password)), nil
-}
-
 // requestTarget reads path and query. Spaces and bytes above ASCII may stand for
 // their %XX.
 func requestTarget(s string) (*url.URL, error) {
@@ -151,20 +126,19 @@ func requestTarget(s string) (*url.URL, error) {
 		s = "/" + s
 	}
 	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
+	for i, c := range []byte(s) {
+		switch {
 		case c == '%':
 			if err := address.CheckEscape(s[i:]); err != nil {
 				return nil, err
 			}
-			b.WriteByte(c)
 		case c < ' ' || c == 0x7f:
 			return nil, fmt.Errorf("a control character cannot be in an address; write %s", address.Escape(c))
 		case c == ' ' || c >= 0x80:
 			b.WriteString(address.Escape(c))
-		default:
-			b.WriteByte(c)
+			continue
 		}
+		b.WriteByte(c)
 	}
 	return url.ParseRequestURI(b.String())
 }

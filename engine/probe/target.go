@@ -6,7 +6,6 @@ package probe
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -20,19 +19,18 @@ type Target struct {
 	check check
 }
 
-// String returns the target as it was typed, but for the secrets in it (a
-// password, the values of a query and of headers), which are shown as xxxxx
-// since the text goes to logs.
+// String returns the target as it was typed, with its secrets masked: a password, the
+// values of a query and of headers.
 func (t *Target) String() string { return t.text }
 
 // IsCommand reports whether the target is a command to run (exec:).
 func (t *Target) IsCommand() bool { return IsCommand(t.text) }
 
 // IsCommand reports whether s is a target that is a command to run.
-func IsCommand(s string) bool {
-	kind, ok := kindOf(s)
-	return ok && kind == "exec"
-}
+func IsCommand(s string) bool { return kindOf(s) == "exec" }
+
+// LooksLike reports whether a word is meant for a target: it begins as one.
+func LooksLike(word string) bool { return kindOf(word) != "" }
 
 // File returns the path of a file:// target, "" for any other.
 func (t *Target) File() string {
@@ -49,26 +47,8 @@ const maxTarget = 16 << 10
 // forms lists the valid targets, for messages.
 const forms = "tcp://host:port, http://host/, https://host/, http+unix:///path.sock:/, unix:///path, file:///path, dns://name, postgres://host:port, redis://host:port, mysql://host:port or exec:command"
 
-// Parse reads a target:
-//
-//	tcp://host:port              ready when it accepts a connection
-//	http://host/path             ready when it answers 2xx; https:// likewise
-//	http+unix:///path.sock:/path the same through a socket
-//	unix:///path                 ready when the (stream) socket accepts a connection
-//	file:///path                 ready when the file exists, whatever it is
-//	dns://name                   ready when the name has an address
-//	postgres://host:port         ready when a database server takes connections;
-//	                             redis:// and mysql:// likewise
-//	exec:shell command           ready when the command exits 0
-//
-// Behind http addresses, options follow after '#', joined by '&':
-// status=200-399,404 (the statuses that are ready), body=REGEX (the body,
-// read whole or to its first MiB, must match as well), method=HEAD,
-// header=Name: value (repeatable), insecure (https only: any certificate will
-// do). user:password@ before the host is sent as Basic authentication. In
-// paths, options and user:password, %XX stands for a byte, as in any URL; an
-// IPv6 address goes in brackets. An error names what was typed and what would
-// be valid.
+// Parse reads a target of one of the forms in docs/targets.md. An error names what was
+// typed and what would be valid.
 func Parse(s string) (*Target, error) {
 	c, err := parse(s)
 	if err != nil {
@@ -77,40 +57,35 @@ func Parse(s string) (*Target, error) {
 	return &Target{text: text.MaskedAddress(s), check: c}, nil
 }
 
-// LooksLike reports whether a word is meant for a target: it begins as one.
-func LooksLike(word string) bool {
-	_, ok := kindOf(word)
-	return ok
-}
-
-// kindOf returns which kind of target s begins as, in small letters.
-func kindOf(s string) (string, bool) {
+// kindOf returns which kind of target s begins as, in small letters, "" for none.
+func kindOf(s string) string {
 	if _, ok := cutPrefixFold(s, "exec:"); ok {
-		return "exec", true
+		return "exec"
 	}
 	scheme, _, ok := strings.Cut(s, "://")
-	scheme = strings.ToLower(scheme)
-	switch scheme {
+	switch scheme = strings.ToLower(scheme); scheme {
 	case "tcp", "http", "https", "http+unix", "unix", "file", "dns", "postgres", "postgresql", "redis", "mysql":
-		return scheme, ok
+		if ok {
+			return scheme
+		}
 	}
-	return scheme, false
+	return ""
 }
 
 func parse(s string) (check, error) {
-	kind, ok := kindOf(s)
-	if ok && kind == "exec" {
+	kind := kindOf(s)
+	if kind == "exec" {
 		return parseExec(s[len("exec:"):])
 	}
 	if len(s) > maxTarget {
 		return nil, fmt.Errorf("it has %d bytes; an address has at most %d", len(s), maxTarget)
 	}
-	_, rest, isAddress := strings.Cut(s, "://")
+	scheme, rest, isAddress := strings.Cut(s, "://")
 	switch {
 	case !isAddress:
 		return nil, errors.New(withoutScheme(s))
-	case !ok:
-		return nil, fmt.Errorf("%s is not a kind of target; valid are %s", text.Quote(text.MaskedAddress(kind)), forms)
+	case kind == "":
+		return nil, fmt.Errorf("%s is not a kind of target; valid are %s", text.Quote(text.MaskedAddress(strings.ToLower(scheme))), forms)
 	}
 	switch kind {
 	case "tcp":
@@ -120,9 +95,11 @@ func parse(s string) (check, error) {
 	case "http+unix":
 		return parseHTTPUnix(rest)
 	case "unix":
-		return parseUnix(rest)
+		path, err := parseSocket(rest, "unix:///path")
+		return &endpoint{socket: path}, err
 	case "file":
-		return parseFile(rest)
+		path, err := parsePath(rest, "file:///path")
+		return &fileCheck{path: path}, err
 	case "dns":
 		return parseDNS(rest)
 	}
@@ -131,20 +108,22 @@ func parse(s string) (check, error) {
 
 // withoutScheme says what a target without a scheme may have been meant for.
 func withoutScheme(s string) string {
-	if host, port, ok := strings.Cut(s, ":"); ok && address.CheckHost(host) == nil && address.CheckPort(port) == nil {
-		return "it names no kind; for a port write " + strconv.Quote("tcp://"+s)
-	}
-	switch {
+	what, form := "", ""
+	switch host, port, _ := strings.Cut(s, ":"); {
+	case address.CheckHost(host) == nil && address.CheckPort(port) == nil:
+		what, form = "a port", "tcp://"+s
 	case strings.HasPrefix(s, "/"):
-		return "it names no kind; for a file write " + text.Quote("file://"+s)
+		what, form = "a file", "file://"+s
 	case strings.HasPrefix(s, "./"), strings.HasPrefix(s, "../"):
-		return "it names no kind; for a file write " + text.Quote("file://$PWD/"+strings.TrimPrefix(s, "./"))
+		what, form = "a file", "file://$PWD/"+strings.TrimPrefix(s, "./")
 	case address.CheckPort(s) == nil:
-		return "it names no kind; for a port of this machine write " + strconv.Quote("tcp://localhost:"+s)
+		what, form = "a port of this machine", "tcp://localhost:"+s
 	case s != "" && address.CheckHost(s) == nil && !strings.Contains(s, ":"):
-		return "it names no kind; for a port of this host write " + strconv.Quote("tcp://"+s+":PORT")
+		what, form = "a port of this host", "tcp://"+s+":PORT"
+	default:
+		return "valid are " + forms
 	}
-	return "valid are " + forms
+	return "it names no kind; for " + what + " write " + text.Quote(form)
 }
 
 func parseTCP(s string) (check, error) {
@@ -174,61 +153,42 @@ func parseDNS(s string) (check, error) {
 	return &dnsCheck{name: s}, nil
 }
 
-func parseUnix(s string) (check, error) {
-	path, err := parsePath(s, "unix:///path")
-	if err == nil {
-		err = checkSocket(path, "unix:///path")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &endpoint{socket: path}, nil
-}
-
-// checkSocket refuses a path that no socket can have.
-func checkSocket(path, valid string) error {
-	if strings.Trim(path, `/\`) == "" {
-		return fmt.Errorf("the path is missing; valid is %s", valid)
-	}
+// parseSocket reads the path of a socket.
+func parseSocket(s, valid string) (string, error) {
+	path, err := parsePath(s, valid)
 	// The kernel's limit for a socket's address, its closing NUL included.
-	if most := len(syscall.RawSockaddrUnix{}.Path) - 1; len(path) > most {
-		return fmt.Errorf("the path has %d bytes; a socket's has at most %d", len(path), most)
+	most := len(syscall.RawSockaddrUnix{}.Path) - 1
+	switch {
+	case err != nil:
+		return "", err
+	case strings.Trim(path, `/\`) == "":
+		return "", fmt.Errorf("the path is missing; valid is %s", valid)
+	case len(path) > most:
+		return "", fmt.Errorf("the path has %d bytes; a socket's has at most %d", len(path), most)
 	}
-	return nil
-}
-
-func parseFile(s string) (check, error) {
-	path, err := parsePath(s, "file:///path")
-	if err != nil {
-		return nil, err
-	}
-	return &fileCheck{path: path}, nil
+	return path, nil
 }
 
 // parsePath reads the /path behind unix:// and file://.
 func parsePath(s, valid string) (string, error) {
-	scheme, _, _ := strings.Cut(valid, "://")
 	// RFC 8089, section 2: a file URL may name localhost.
 	if rest, ok := cutPrefixFold(s, "localhost/"); ok {
 		s = "/" + rest
 	}
-	if s == "" {
+	scheme, _, _ := strings.Cut(valid, "://")
+	switch i := strings.IndexAny(s, "?#"); {
+	case s == "":
 		return "", fmt.Errorf("the path is missing; valid is %s", valid)
-	}
-	if !strings.HasPrefix(s, "/") {
+	case !strings.HasPrefix(s, "/"):
 		return "", fmt.Errorf("%s is not an absolute path; valid is %s", text.Quote(text.MaskedAddress(s)), valid)
-	}
-	if i := strings.IndexAny(s, "?#"); i >= 0 {
+	case i >= 0:
 		return "", fmt.Errorf("%s:// takes no options; a %q in a path is written %s", scheme, s[i:i+1], address.Escape(s[i]))
 	}
 	path, err := address.Unescape(s)
-	if err != nil {
-		return "", err
+	if err == nil && strings.IndexByte(path, 0) >= 0 {
+		err = errors.New("a path cannot hold a NUL")
 	}
-	if strings.IndexByte(path, 0) >= 0 {
-		return "", errors.New("a path cannot hold a NUL")
-	}
-	return localPath(path), nil
+	return localPath(path), err
 }
 
 func parseExec(command string) (check, error) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"slices"
 	"time"
 )
 
@@ -40,7 +41,7 @@ func (e *endpoint) dial(ctx context.Context, t *try) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", e.socket)
 	}
-	t.missing = "name does not resolve"
+	t.missing = unresolved
 	addrs, err := t.lookup(ctx, e.host)
 	if err != nil {
 		return nil, err
@@ -72,7 +73,12 @@ func race(ctx context.Context, addrs []netip.Addr, port string) (net.Conn, error
 		select {
 		case <-next.C:
 			if started < len(addrs) {
-				go func(addr netip.Addr) { results <- connect(ctx, addr, port) }(addrs[started])
+				address := net.JoinHostPort(addrs[started].String(), port)
+				go func() {
+					d := net.Dialer{KeepAlive: -1}
+					conn, err := d.DialContext(ctx, "tcp", address)
+					results <- dialed{conn, err}
+				}()
 				started++
 				next.Reset(wait)
 			}
@@ -82,19 +88,15 @@ func race(ctx context.Context, addrs []netip.Addr, port string) (net.Conn, error
 				go closeRest(results, started-ended)
 				return d.conn, nil
 			}
-			worst = telling(worst, d.err)
+			// A host without IPv6 refuses every IPv6 address, which is not why the
+			// target is not ready.
+			if worst == nil || slices.Contains([]string{noNetwork, noLocalAddress}, systemNote(worst)) {
+				worst = d.err
+			}
 			next.Reset(0)
 		}
 	}
 	return nil, worst
-}
-
-// connect connects to one address. net.Dialer sees to it that a connection to
-// a free port of this machine is not answered by the connecting socket itself.
-func connect(ctx context.Context, addr netip.Addr, port string) dialed {
-	d := net.Dialer{KeepAlive: -1}
-	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(addr.String(), port))
-	return dialed{conn, err}
 }
 
 // closeRest closes the connections that lost the race.
@@ -104,17 +106,4 @@ func closeRest(results <-chan dialed, n int) {
 			_ = d.conn.Close()
 		}
 	}
-}
-
-// telling returns the error that says more: a host without IPv6 refuses every
-// IPv6 address, which is not why the target is not ready.
-func telling(a, b error) error {
-	if a == nil {
-		return b
-	}
-	switch systemNote(a) {
-	case noNetwork, noLocalAddress:
-		return b
-	}
-	return a
 }

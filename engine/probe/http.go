@@ -48,16 +48,11 @@ func (c *httpCheck) run(ctx context.Context, t *try) error {
 		}
 	}
 	t.missing = "no answer"
-	// A peer may answer and close before it has read everything, so what counts is
-	// the reading. http.Transport would refuse an answer that comes before the
-	// request has been sent.
+	// http.Transport would refuse an answer that comes before the request has been sent.
 	writeErr := c.request.Write(conn)
 	answer, err := readAnswer(conn, c.request)
-	if err != nil && writeErr != nil && !errors.As(err, new(plain)) {
-		return writeErr
-	}
 	if err != nil {
-		return err
+		return worse(err, writeErr)
 	}
 	return c.judge(answer, t)
 }

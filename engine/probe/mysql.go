@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"slices"
 )
 
 const (
@@ -35,29 +36,34 @@ func readMySQL(r *bufio.Reader) ([]byte, error) {
 	if size == 0 || size >= maxMySQL {
 		return nil, errNotMySQL
 	}
-	packet := make([]byte, 4+size)
 	// Refused by its first byte, a peer that talks something else is not waited
 	// for until it has sent that much: a greeting begins with the protocol's
 	// version, an error with 0xff.
 	if first, err := r.Peek(5); err == nil && first[4] != 10 && first[4] != 9 && first[4] != 0xff {
 		return nil, errNotMySQL
 	}
+	packet := make([]byte, 4+size)
 	if _, err := io.ReadFull(r, packet); err != nil {
 		return nil, cut(err)
 	}
 	body := packet[4:]
-	if body[0] == 0xff {
-		return nil, judgeMySQLError(body[1:])
-	}
 	end := bytes.IndexByte(body, 0)
-	if end < 2 {
+	switch {
+	case body[0] == 0xff:
+		return nil, judgeMySQLError(body[1:])
+	case end < 2:
 		return nil, errNotMySQL
 	}
 	return mysqlAnswer(mysqlPlugin(body[end+1:])), nil
 }
 
-// judgeMySQLError tells an error that concerns every client from one that concerns
-// this client.
+// mysqlAcceptsNone are the errors that concern every client (MySQL's documentation,
+// "Error Message Reference"): no memory (1037, 1038), no connection (1040), no
+// resources (1041), a shutdown (1053), no thread (1135), or a router's server that is
+// down (2003).
+var mysqlAcceptsNone = []uint16{1037, 1038, 1040, 1041, 1053, 1135, 2003}
+
+// judgeMySQLError accepts an error that concerns this client only.
 func judgeMySQLError(b []byte) error {
 	if len(b) < 2 {
 		return errNotMySQL
@@ -66,22 +72,10 @@ func judgeMySQLError(b []byte) error {
 	if len(words) >= 6 && words[0] == '#' { // an SQL state
 		words = words[6:]
 	}
-	if mysqlAcceptsNone(code) {
+	if slices.Contains(mysqlAcceptsNone, code) {
 		return said(string(words), acceptsNone)
 	}
 	return nil
-}
-
-// mysqlAcceptsNone reports whether an error (MySQL's documentation, "Error
-// Message Reference") concerns every client: no memory (1037, 1038), no connection
-// (1040), no resources (1041), a shutdown (1053), no thread (1135), or a
-// router's server that is down (2003).
-func mysqlAcceptsNone(code uint16) bool {
-	switch code {
-	case 1037, 1038, 1040, 1041, 1053, 1135, 2003:
-		return true
-	}
-	return false
 }
 
 // mysqlPlugin returns how the server would have a client log in, from what
@@ -90,18 +84,14 @@ func mysqlAcceptsNone(code uint16) bool {
 // of the salt, 10 reserved bytes, the rest of the salt, the plugin.
 func mysqlPlugin(b []byte) string {
 	const salt = 4 + 8 + 1 + 2 + 1 + 2 + 2
-	if len(b) < salt+1 {
-		return mysqlNative
+	if len(b) > salt {
+		start := salt + 1 + 10 + max(13, int(b[salt])-8)
+		name, _, ok := bytes.Cut(b[min(start, len(b)):], []byte{0})
+		if ok && len(name) > 0 && len(name) <= 64 {
+			return string(name)
+		}
 	}
-	start := salt + 1 + 10 + max(13, int(b[salt])-8)
-	if len(b) <= start {
-		return mysqlNative
-	}
-	name, _, ok := bytes.Cut(b[start:], []byte{0})
-	if !ok || len(name) == 0 || len(name) > 64 {
-		return mysqlNative
-	}
-	return string(name)
+	return mysqlNative
 }
 
 // mysqlAnswer returns the answer to a greeting of a client without a password.

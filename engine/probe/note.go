@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -49,6 +50,8 @@ func noteOf(err error) string {
 	return innermost(err)
 }
 
+const unresolved = "name does not resolve"
+
 // Notes that say nothing about the target, only about this end.
 const (
 	noNetwork      = "network is unreachable"
@@ -58,33 +61,25 @@ const (
 // systemNote says what an error of the system under err means, "" if there is
 // none that is known.
 func systemNote(err error) string {
-	if errno, ok := errors.AsType[syscall.Errno](err); ok {
-		return errnoNote(errno)
-	}
-	return ""
+	errno, _ := errors.AsType[syscall.Errno](err)
+	return errnoNote(errno)
 }
 
 // isOurs reports whether an error is about this machine and not about the
 // target: it has no network, or none of what a connection takes.
 func isOurs(err error) bool {
-	switch systemNote(err) {
-	case noNetwork, noLocalAddress:
-		return true
-	}
-	errno, ok := errors.AsType[syscall.Errno](err)
-	return ok && isShortage(errno)
+	errno, _ := errors.AsType[syscall.Errno](err)
+	return slices.Contains(shortages, errno) || slices.Contains([]string{noNetwork, noLocalAddress}, errnoNote(errno))
 }
 
 func nameNote(err *net.DNSError) string {
 	switch {
 	case err.IsNotFound:
-		return "name does not resolve"
+		return unresolved
 	case err.IsTimeout || strings.Contains(err.Err, "connection refused"):
-		return "name does not resolve: no answer from the name server"
-	default:
-		// SERVFAIL and its like, and servers out of reach.
-		return "name does not resolve: the name server failed"
+		return unresolved + ": no answer from the name server"
 	}
+	return unresolved + ": the name server failed" // SERVFAIL and its like, and servers out of reach
 }
 
 // handshakeNote says why a TLS handshake failed.
@@ -98,7 +93,7 @@ func handshakeNote(err error) string {
 	if note := systemNote(err); note != "" {
 		return note
 	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if isEnd(err) {
 		return "closed during the TLS handshake"
 	}
 	return tlsNote(err.Error())

@@ -75,8 +75,10 @@ func readPostgres(r *bufio.Reader) ([]byte, error) {
 	return []byte("X\x00\x00\x00\x04"), err
 }
 
-// judgePostgresError tells an error that concerns every client from one that concerns
-// this client, which only a login could avoid.
+// judgePostgresError accepts an error that concerns this client only, which a login
+// could avoid. For every client are (PostgreSQL's documentation, "PostgreSQL Error
+// Codes") cannot_connect_now while it starts, stops or recovers, its two shutdowns,
+// and the class of resources that it lacks, connections among them.
 func judgePostgresError(fields string) error {
 	code, words := "", ""
 	for len(fields) > 1 && fields[0] != 0 {
@@ -95,18 +97,10 @@ func judgePostgresError(fields string) error {
 	switch {
 	case code == "":
 		return errNotPostgres
-	case postgresAcceptsNone(code):
+	case code == "57P03", code == "57P01", code == "57P02", strings.HasPrefix(code, "53"):
 		return said(words, acceptsNone)
 	}
 	return nil
-}
-
-// postgresAcceptsNone reports whether an SQL state (PostgreSQL's documentation,
-// "PostgreSQL Error Codes") concerns every client: cannot_connect_now while it
-// starts, stops or recovers, its two shutdowns, and the class of resources that
-// it lacks, connections among them.
-func postgresAcceptsNone(code string) bool {
-	return code == "57P03" || code == "57P01" || code == "57P02" || strings.HasPrefix(code, "53")
 }
 
 // oldPostgresError reads an error without a length, which a server sends that

@@ -2,10 +2,9 @@
 // port that accepts, an address that answers, a socket, a file, a name, a
 // database that takes connections, a command that succeeds.
 //
-// A Probe runs like any other attempt, so the engine's one loop does the
-// waiting: there is no loop, no back-off and no clock of its own here. A try
+// A Probe runs like any other attempt, so the engine's loop does the waiting. A try
 // ends within its limits whatever the other side does (a black hole, a peer
-// that says nothing, one that drips a byte a second), and at once when its
+// that sends nothing, one that sends a byte a second), and at once when its
 // context ends.
 //
 // It speaks to the target itself: the environment's proxies are not used, and
@@ -56,8 +55,7 @@ func New(t *Target, exec Exec) *Probe {
 // UntilGone makes a try succeed when the target is not ready: refused, closed, not
 // found, or an answer that says so. A try that finds the target ready fails, also
 // where its time is over by then. One that ran into a limit, or that could not look
-// (no network, no descriptor, no process), says nothing and fails. It returns the
-// probe.
+// (no network, no descriptor, no process), fails too. It returns the probe.
 func (p *Probe) UntilGone() *Probe {
 	p.gone = true
 	return p
@@ -71,31 +69,26 @@ type check interface {
 // try is one try under way.
 type try struct {
 	*Probe
-	// missing is what the try waits for at the moment: what to say if the
-	// time runs out now.
-	missing string
-	// result is what an exec: target's command left; its Err and Cancelled
-	// are passed on.
-	result attempt.Result
+	missing string         // what the try waits for at the moment
+	result  attempt.Result // of an exec: target's command
 }
 
-// Run tries the target once, within spec.Timeout (at most Limit) and
-// spec.Deadline; the rest of spec is not used. ExitCode is 0 where the target
+// Run tries the target once, within spec.Timeout (at most Limit), spec.Deadline and
+// that of ctx; the rest of spec is not used. ExitCode is 0 where the target
 // is ready, 1 where it is not, and 124 where the time ran out. Note is the
 // reason in one short line that stays the same as long as the reason does: no
-// local ports, no times of day.
-//
-// A deadline of ctx is taken like spec.Deadline. A try that either, or the end
-// of ctx, cut short has learnt nothing, so its Note is that of the try before,
-// where there was one.
+// local ports, no times of day. The Note of a try that the deadline, or the end of
+// ctx, cut short is that of the try before, where there was one.
 func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 	start := time.Now()
 	limit := spec.Timeout
 	if limit <= 0 || limit > Limit {
 		limit = Limit
 	}
-	end := start.Add(limit)
-	deadline := soonest(ctx, spec.Deadline)
+	end, deadline := start.Add(limit), spec.Deadline
+	if d, ok := ctx.Deadline(); ok && (deadline.IsZero() || d.Before(deadline)) {
+		deadline = d
+	}
 	last := !deadline.IsZero() && deadline.Before(end)
 	if last {
 		end = deadline
@@ -104,38 +97,37 @@ func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 	defer cancel()
 
 	t := &try{Probe: p, missing: "no answer"}
-	err := t.run(limited)
+	err := limited.Err()
+	if err == nil {
+		err = p.target.check.run(limited, t)
+	}
 	now := time.Now()
 	// The network's own timers may be ahead of the context's.
 	late := !now.Before(end) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
-	result := attempt.Result{
-		ExitCode:  exitcodes.Rejected,
-		Duration:  now.Sub(start),
-		Err:       t.result.Err,
-		Cancelled: t.result.Cancelled,
-	}
+	result := attempt.Result{Duration: now.Sub(start), Err: t.result.Err, Cancelled: t.result.Cancelled}
 	switch {
 	case err == nil && p.gone:
 		p.note = "still ready"
-		result.Note = p.note
 	case err == nil:
 		p.note = ""
-		result.ExitCode = exitcodes.OK
+		return result
 	case errors.Is(ctx.Err(), context.Canceled):
 		result.Note = cmp.Or(p.note, "interrupted")
 	case late && last:
-		result.ExitCode, result.DeadlinePassed = exitcodes.Timeout, true
+		result.DeadlinePassed = true
 		result.Note = cmp.Or(p.note, t.missing+" in time")
 	case late:
-		result.ExitCode, result.TimedOut = exitcodes.Timeout, true
+		result.TimedOut = true
 		p.note = t.missing + " within " + limit.String()
-		result.Note = p.note
 	case p.gone && !t.couldNotLook(err):
 		p.note = ""
-		result.ExitCode = exitcodes.OK
+		return result
 	default:
 		p.note = noteOf(err)
-		result.Note = p.note
+	}
+	result.ExitCode, result.Note = exitcodes.Rejected, cmp.Or(result.Note, p.note)
+	if result.TimedOut || result.DeadlinePassed {
+		result.ExitCode = exitcodes.Timeout
 	}
 	return result
 }
@@ -156,26 +148,9 @@ func (t *try) couldNotLook(err error) bool {
 	return isOurs(err) || ok && network.Timeout()
 }
 
-// soonest returns the deadline of ctx or the one given, whichever comes first;
-// the zero time is none.
-func soonest(ctx context.Context, deadline time.Time) time.Time {
-	if d, ok := ctx.Deadline(); ok && (deadline.IsZero() || d.Before(deadline)) {
-		return d
-	}
-	return deadline
-}
-
 // Start prepares one try, as the engine's loop wants it.
 func (p *Probe) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
 	return attempt.Call(func() attempt.Result { return p.Run(ctx, spec) })
-}
-
-// run tries the target unless no time is left for it.
-func (t *try) run(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return t.target.check.run(ctx, t)
 }
 
 // guard makes every read and write on conn fail once ctx ends. The function it

@@ -6,7 +6,7 @@ package probe
 
 import (
 	"bufio"
-	"errors"
+	"slices"
 	"strings"
 )
 
@@ -26,20 +26,13 @@ func readRedis(r *bufio.Reader) ([]byte, error) {
 		return nil, errNotRedis
 	}
 	b, err := r.ReadSlice('\n')
+	line := strings.TrimRight(string(b), "\r\n")
 	switch {
-	case errors.Is(err, bufio.ErrBufferFull):
+	case err == bufio.ErrBufferFull, err == nil && first == '+' && !strings.EqualFold(line, "PONG"):
 		return nil, errNotRedis
 	case err != nil:
 		return nil, cut(err)
-	}
-	line := strings.TrimRight(string(b), "\r\n")
-	if first == '+' {
-		if strings.EqualFold(line, "PONG") {
-			return nil, nil
-		}
-		return nil, errNotRedis
-	}
-	if redisAcceptsNone(line) {
+	case first == '-' && redisAcceptsNone(line):
 		return nil, said(line, "")
 	}
 	return nil, nil
@@ -51,9 +44,5 @@ func readRedis(r *bufio.Reader) ([]byte, error) {
 // left.
 func redisAcceptsNone(line string) bool {
 	code, _, _ := strings.Cut(line, " ")
-	switch code {
-	case "LOADING", "MASTERDOWN", "BUSY":
-		return true
-	}
-	return strings.HasPrefix(line, "ERR max number of clients reached")
+	return slices.Contains([]string{"LOADING", "MASTERDOWN", "BUSY"}, code) || strings.HasPrefix(line, "ERR max number of clients reached")
 }

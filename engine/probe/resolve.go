@@ -65,7 +65,7 @@ func sooner(t time.Time) time.Time {
 type dnsCheck struct{ name string }
 
 func (c *dnsCheck) run(ctx context.Context, t *try) error {
-	t.missing = "name does not resolve"
+	t.missing = unresolved
 	_, err := t.lookup(ctx, c.name)
 	return err
 }
@@ -87,7 +87,7 @@ func (t *try) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}, nil
 	}
 	if err == nil {
-		err = plain("name does not resolve")
+		err = plain(unresolved)
 	}
 	return nil, err
 }

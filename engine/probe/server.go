@@ -30,8 +30,7 @@ type serverCheck struct {
 // parseServer reads [user[:password]@]host[:port][/database][?options], as the
 // clients of a server take it. The password is not used, nor are the options.
 func parseServer(s, scheme string) (check, error) {
-	c := &serverCheck{}
-	port := "5432"
+	c, port := &serverCheck{}, "5432"
 	switch scheme {
 	case "redis":
 		port, c.first, c.judge = "6379", []byte(redisPing), readRedis
@@ -45,16 +44,16 @@ func parseServer(s, scheme string) (check, error) {
 	if strings.Contains(path, "#") {
 		return nil, fmt.Errorf("%s:// takes no options behind a '#'; valid is %s://host:%s", scheme, scheme, port)
 	}
-	path, _, _ = strings.Cut(path, "?")
+	path, _, _ = strings.Cut(strings.TrimPrefix(path, "/"), "?")
 	if c.host, c.port, err = address.HostPort(authority); err != nil {
 		return nil, err
 	}
 	c.port = cmp.Or(c.port, port)
-	name, _, _ := strings.Cut(user, ":")
-	if user, err = serverWord(name, "user"); err != nil {
+	user, _, _ = strings.Cut(user, ":")
+	if user, err = serverWord(user, "user"); err != nil {
 		return nil, err
 	}
-	database, err := serverWord(strings.TrimPrefix(path, "/"), "database")
+	database, err := serverWord(path, "database")
 	if err != nil {
 		return nil, err
 	}
@@ -67,13 +66,10 @@ func parseServer(s, scheme string) (check, error) {
 // serverWord decodes a user or a database.
 func serverWord(s, what string) (string, error) {
 	word, err := address.Unescape(s)
-	switch {
-	case err != nil:
-		return "", err
-	case strings.IndexByte(word, 0) >= 0:
-		return "", fmt.Errorf("a %s cannot hold a NUL", what)
+	if err == nil && strings.IndexByte(word, 0) >= 0 {
+		err = fmt.Errorf("a %s cannot hold a NUL", what)
 	}
-	return word, nil
+	return word, err
 }
 
 // run connects, sends first, and has the answer judged.
@@ -85,18 +81,22 @@ func (c *serverCheck) run(ctx context.Context, t *try) error {
 	defer func() { _ = conn.Close() }()
 	defer guard(ctx, conn)()
 	t.missing = "no answer"
-	// A server may answer and close before it has read everything, so what
-	// counts is the reading.
 	_, writeErr := conn.Write(c.first)
 	last, err := c.judge(bufio.NewReader(conn))
-	switch {
-	case err == nil:
+	if err == nil {
 		_, _ = conn.Write(last)
 		return nil
-	case writeErr != nil && !errors.As(err, new(plain)):
+	}
+	return worse(err, writeErr)
+}
+
+// worse is why there is no good answer. A peer may answer and close before it has read
+// everything, so an answer counts more than the error of the writing.
+func worse(readErr, writeErr error) error {
+	if writeErr != nil && !errors.As(readErr, new(plain)) {
 		return writeErr
 	}
-	return err
+	return readErr
 }
 
 // cut turns an end of input in the middle of an answer into words.

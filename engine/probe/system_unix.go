@@ -39,11 +39,5 @@ func errnoNote(errno syscall.Errno) string {
 	return ""
 }
 
-// isShortage reports whether an error says that this machine lacks something.
-func isShortage(errno syscall.Errno) bool {
-	switch errno {
-	case syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM:
-		return true
-	}
-	return false
-}
+// shortages are the errors that say that this machine lacks something.
+var shortages = []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM}

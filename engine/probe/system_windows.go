@@ -42,12 +42,6 @@ func errnoNote(errno syscall.Errno) string {
 	return ""
 }
 
-// isShortage reports whether an error says that this machine lacks something:
+// shortages are the errors that say that this machine lacks something:
 // ERROR_NOT_ENOUGH_MEMORY, WSAEMFILE, WSAENOBUFS.
-func isShortage(errno syscall.Errno) bool {
-	switch errno {
-	case 8, 10024, 10055:
-		return true
-	}
-	return false
-}
+var shortages = []syscall.Errno{8, 10024, 10055}

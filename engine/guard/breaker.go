@@ -33,8 +33,7 @@ type Breaker struct {
 	// Min is the least number of outcomes for the rate, in a window of Window
 	// milliseconds.
 	Min, Window int64
-	// Open is how long it admits nothing, in milliseconds.
-	Open int64
+	Open        int64 // how long it admits nothing, in milliseconds
 	// Probes is how many attempts are admitted at a time when it is half-open,
 	// and how many successes close it.
 	Probes int64
@@ -45,19 +44,14 @@ func (b *Breaker) Named() bool { return b.Rate > 0 || b.Row > 0 }
 
 // BreakerState is what is known of a breaker.
 type BreakerState struct {
-	Circuit Circuit
-	// Generation changes with the state and is never used again.
-	Generation int64
-	// Opened is when it opened, in milliseconds, Openings how often in a row.
-	Opened, Openings int64
-	// Failures of Outcomes opened it.
-	Failures, Outcomes int64
-	// Row is the number of failures since the last success.
-	Row int64
-	// Successes is how many probes have succeeded, Probes who still holds a place.
-	Successes int64
-	Probes    []Lease
-	Windows   []Window
+	Circuit            Circuit
+	Generation         int64 // changes with the state and is never used again
+	Opened, Openings   int64 // when it opened, in milliseconds, and how often in a row
+	Failures, Outcomes int64 // that opened it
+	Row                int64 // failures since the last success
+	Successes          int64 // of probes
+	Probes             []Lease
+	Windows            []Window // of failures and successes
 }
 
 // breakerRefuses refuses an attempt, and a copy as long as the breaker is not closed.

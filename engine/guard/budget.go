@@ -8,15 +8,11 @@ const million = 1_000_000
 
 // Budget are the parameters of a retry budget.
 type Budget struct {
-	On bool
-	// Ratio is how many retries a million runs pay for.
-	Ratio int64
-	// Min is how many retries the window always allows.
-	Min int64
-	// Window is its width in milliseconds.
-	Window int64
-	// Reserve is what only runs of high priority may use, in parts per million.
-	Reserve int64
+	On      bool
+	Ratio   int64 // retries that a million runs pay for
+	Min     int64 // retries that the window always allows
+	Window  int64 // its width in milliseconds
+	Reserve int64 // for runs of high priority only, in parts per million
 }
 
 // budgetRefuses refuses a retry for which the window has no place left.

@@ -60,9 +60,7 @@ type Guards struct {
 	Tokens   Tokens
 	Slots    Slots
 	Adaptive bool
-	// Attempts is the most attempts of the run, 0 for no limit. Adaptive alone
-	// looks at it.
-	Attempts int64
+	Attempts int64 // of the run at most, 0 for no limit; for Adaptive
 	Priority Priority
 }
 
@@ -111,15 +109,13 @@ const (
 	Failure
 )
 
-// Request is one question or report. What an operation does not name, it does
-// not look at.
+// Request is one question or report.
 type Request struct {
 	Op Op
 	// Attempt is the number of the attempt to come, from 1, in Permit and Admit,
 	// and how many there were in Finish. Copies count.
 	Attempt int64
-	// TimedOut says that the attempt before was ended by a limit: Permit then
-	// asks for the greater cost.
+	// TimedOut, of the attempt before, makes Permit take the greater cost.
 	TimedOut bool
 	// ID names what Admit and AdmitCopy take. It is random, from 1 to MaxID.
 	ID int64
@@ -133,15 +129,11 @@ type Request struct {
 	Held int64
 	// Taken is what Permit took. Admit gives it back where it refuses, Withdraw
 	// always, Finish the tokens where the run succeeded.
-	Taken Taken
-	// Pass is what Admit or AdmitCopy gave, in Report, Renew and Finish.
-	Pass Pass
-	// Outcome is what Report says.
-	Outcome Outcome
-	// Succeeded says in Finish that the run did.
-	Succeeded bool
-	// Values are the numbers that stand for values, 1 to MaxID, in ValuesFailed.
-	Values []int64
+	Taken     Taken
+	Pass      Pass    // of Admit or AdmitCopy, in Report, Renew and Finish
+	Outcome   Outcome // in Report
+	Succeeded bool    // the run, in Finish
+	Values    []int64 // that stand for values, 1 to MaxID, in ValuesFailed
 }
 
 // MaxID is the greatest ID. Lua's numbers are exact up to there.
@@ -149,12 +141,9 @@ const MaxID = 1<<53 - 1
 
 // Taken is what a retry took from budget and bucket.
 type Taken struct {
-	// At is when, in milliseconds.
-	At int64
-	// Budget says that it is counted in the budget.
-	Budget bool
-	// Cost is what it took from the bucket, in tokens.
-	Cost int64
+	At     int64 // when, in milliseconds
+	Budget bool  // it is counted in the budget
+	Cost   int64 // in tokens
 }
 
 // Pass is what an attempt holds.
@@ -173,17 +162,13 @@ type Pass struct {
 // milliseconds.
 const LeaseFor = 10_000
 
-// Answer is what came of a Request.
+// Answer is the result of a Request.
 type Answer struct {
-	// Refusal says which guard refused; its Guard is None where none did.
-	Refusal Refusal
-	// Taken and Pass are what was taken.
-	Taken Taken
-	Pass  Pass
-	// From and To differ where this request changed the breaker.
-	From, To Circuit
-	// Now is the time of the store, in milliseconds.
-	Now int64
+	Refusal  Refusal // its Guard is None where no guard refused
+	Taken    Taken
+	Pass     Pass
+	From, To Circuit // they differ where this request changed the breaker
+	Now      int64   // the time of the store, in milliseconds
 }
 
 // Refusal says which guard refused, and its figures.
@@ -213,16 +198,12 @@ type State struct {
 	// keeping from then on, in milliseconds.
 	Used, Keep int64
 	Breaker    BreakerState
-	// Budget counts runs and retries.
-	Budget []Window
-	Bucket Bucket
-	// Recent are the last outcomes, oldest first, 1 for a success.
-	Recent []int64
-	Slots  []Lease
-	// Forgot is the generation that the last Reset began.
-	Forgot int64
-	// Failed are the numbers of values that failed lately.
-	Failed []Lease
+	Budget     []Window // of runs and retries
+	Bucket     Bucket
+	Recent     []int64 // the last outcomes, oldest first, 1 for a success
+	Slots      []Lease
+	Forgot     int64   // the generation that the last Reset began
+	Failed     []Lease // the numbers of values that failed lately
 }
 
 // transaction is one request under way.

@@ -13,10 +13,8 @@ import (
 // nothing.
 type Snapshot struct {
 	State State
-	// Held is the number of slots that are held.
-	Held int64
-	// Now is the time of the store, in milliseconds.
-	Now int64
+	Held  int64 // slots
+	Now   int64 // the time of the store, in milliseconds
 }
 
 // Status is what is known of a key, with the names of --status in JSON. What depends

@@ -6,11 +6,8 @@ package guard
 // Tokens are the parameters of a token bucket. Capacity 0 is none.
 type Tokens struct {
 	Capacity, Cost, TimeoutCost, Success int64
-	// Refill is in thousandths of a token a second.
-	Refill int64
-	// Reserve is the part that only runs of high priority may use, in parts per
-	// million.
-	Reserve int64
+	Refill                               int64 // in thousandths of a token a second
+	Reserve                              int64 // for runs of high priority only, in parts per million
 }
 
 // Bucket is what is known of a token bucket. It holds what is missing, so that

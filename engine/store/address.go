@@ -4,6 +4,7 @@ package store
 // whole address in its errors, password included.
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -14,21 +15,17 @@ import (
 	"github.com/retrysh/retry/engine/text"
 )
 
-// Address says where a store is.
+// Address says where a store is: in a directory, or on a server.
 type Address struct {
-	// Dir is a directory; then everything else but Name is empty.
-	Dir string
-	// Network is tcp or unix, Host what is dialled there.
-	Network, Host string
+	Dir           string // then everything else but Name is empty
+	Network, Host string // tcp or unix, and what is dialled there
 	// TLS says that the connection is encrypted; the server's certificate must
 	// have the name of the host.
 	TLS bool
 	// User and Password are what AUTH is given; a User of "" is the default one.
 	User, Password string
-	// DB is the number for SELECT.
-	DB int
-	// Name is the address for a person, with its password masked.
-	Name string
+	DB             int    // for SELECT
+	Name           string // the address for a person, with its password masked
 }
 
 // forms lists the valid addresses, for messages.
@@ -43,89 +40,68 @@ const forms = "file:DIR, redis://[user:password@]host:port[/db], rediss://... or
 //
 // In user, password and path, %XX stands for a byte. No error has the password in
 // it.
-func ParseAddress(s string) (Address, error) {
+func ParseAddress(s string) (a Address, err error) {
 	scheme, rest, _ := strings.Cut(s, ":")
-	var a Address
-	var err error
 	switch scheme = strings.ToLower(scheme); scheme {
 	case "file":
-		a, err = fileAddress(rest)
+		err = a.file(rest)
 	case "redis", "rediss", "redis+unix":
-		a, err = redisAddress(scheme, rest)
+		a.Name = text.MaskedAddress(scheme + ":" + rest)
+		err = a.redis(scheme, rest)
 	default:
 		err = errors.New("is not the address of a store")
 	}
 	if err != nil {
 		return Address{}, fmt.Errorf("%q %w; use %s", text.MaskedAddress(s), err, forms)
 	}
-	if a.Name == "" {
-		a.Name = text.MaskedAddress(scheme + ":" + rest)
-	}
 	return a, nil
 }
 
-func fileAddress(dir string) (Address, error) {
-	if path, is := strings.CutPrefix(dir, "//"); is { // file:///dir has an empty host
-		if !strings.HasPrefix(path, "/") {
-			return Address{}, errors.New("names a host, which file: does not have")
-		}
-		dir = path
+func (a *Address) file(dir string) error {
+	path, hasHost := strings.CutPrefix(dir, "//") // file:///dir has an empty host
+	switch {
+	case hasHost && !strings.HasPrefix(path, "/"):
+		return errors.New("names a host, which file: does not have")
+	case path == "":
+		return errors.New("names no directory")
 	}
-	if dir == "" {
-		return Address{}, errors.New("names no directory")
-	}
-	return Address{Dir: dir, Name: "file:" + dir}, nil
+	a.Dir, a.Name = path, "file:"+path
+	return nil
 }
 
-func redisAddress(scheme, rest string) (Address, error) {
-	a := Address{Network: "tcp", TLS: scheme == "rediss"}
+func (a *Address) redis(scheme, rest string) (err error) {
 	rest, slashes := strings.CutPrefix(rest, "//")
 	if !slashes {
-		return a, errors.New("lacks // behind the colon")
+		return errors.New("lacks // behind the colon")
 	}
-	var err error
-	if at := loginEnd(rest); at > 0 {
-		if err = a.login(rest[:at-1]); err != nil {
-			return a, err
+	// The host begins behind the last @: a password may hold one, and a slash, too. The
+	// path of a socket may hold one where nothing is before it.
+	if at := strings.LastIndexByte(rest, '@'); at >= 0 && !strings.HasPrefix(rest, "/") {
+		user, password, _ := strings.Cut(rest[:at], ":")
+		rest = rest[at+1:]
+		if password == "" {
+			return errors.New("lacks a password; write user:password@, or :password@ for the default user")
 		}
-		rest = rest[at:]
+		if a.User, err = unescape(user); err == nil {
+			a.Password, err = unescape(password)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if scheme == "redis+unix" {
-		err = a.socket(rest)
-	} else {
-		err = a.server(rest)
+		return a.socket(rest)
 	}
-	return a, err
+	a.Network, a.TLS = "tcp", scheme == "rediss"
+	return a.server(rest)
 }
 
-// loginEnd is where the host begins, behind the last @: a password may hold one,
-// and a slash, too. The path of a socket may hold one where nothing is before it.
-func loginEnd(rest string) int {
-	if strings.HasPrefix(rest, "/") {
-		return 0
+func unescape(s string) (string, error) {
+	s, err := address.Unescape(s)
+	if err != nil {
+		err = fmt.Errorf("is wrong: %w", err)
 	}
-	return strings.LastIndexByte(rest, '@') + 1
-}
-
-// login reads user:password.
-func (a *Address) login(text string) error {
-	user, password, found := strings.Cut(text, ":")
-	if !found || password == "" {
-		return errors.New("lacks a password; write user:password@, or :password@ for the default user")
-	}
-	var err error
-	if a.User, err = address.Unescape(user); err == nil {
-		a.Password, err = address.Unescape(password)
-	}
-	return wrong(err)
-}
-
-// wrong says what is wrong with a part of the address.
-func wrong(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("is wrong: %w", err)
+	return s, err
 }
 
 // server reads host[:port][/db].
@@ -133,25 +109,20 @@ func (a *Address) server(text string) error {
 	if strings.Contains(text, "?") {
 		return errors.New("has a query; the password stands before the host, the database behind it")
 	}
-	host, db, found := strings.Cut(text, "/")
-	if found && db != "" {
-		if err := a.database(db); err != nil {
-			return err
-		}
+	host, db, _ := strings.Cut(text, "/")
+	if err := a.database(cmp.Or(db, "0")); err != nil {
+		return err
 	}
 	name, port, err := address.HostPort(host)
-	switch {
-	case err != nil:
-		return wrong(err)
-	case port == "":
-		port = "6379"
+	if err != nil {
+		return fmt.Errorf("is wrong: %w", err)
 	}
-	a.Host = net.JoinHostPort(name, port)
+	a.Host = net.JoinHostPort(name, cmp.Or(port, "6379"))
 	return nil
 }
 
 // socket reads /path[?db=N].
-func (a *Address) socket(text string) error {
+func (a *Address) socket(text string) (err error) {
 	a.Network = "unix"
 	path, query, found := strings.Cut(text, "?")
 	if found {
@@ -163,14 +134,10 @@ func (a *Address) socket(text string) error {
 			return err
 		}
 	}
-	var err error
-	if a.Host, err = address.Unescape(path); err != nil {
-		return wrong(err)
+	if a.Host, err = unescape(path); err == nil && (!strings.HasPrefix(path, "/") || path == "/") {
+		err = errors.New("names no path of a socket")
 	}
-	if !strings.HasPrefix(path, "/") || path == "/" {
-		return errors.New("names no path of a socket")
-	}
-	return nil
+	return err
 }
 
 // database reads the number of a database: a server may have up to 2^31 - 1.

@@ -7,21 +7,11 @@
 // Slots are kernel locks on files, which the command inherits, and leases in
 // Redis.
 //
-// A store is opened by Open, or NewFile for the directory of a host. To show what is
-// known of a key (--status --key), look at it; nil says that nothing is:
+// A store is opened by Open, or NewFile for the directory of a host. Look and
+// guard.Snapshot.Status show what is known of a key (--status --key), Reset forgets it.
 //
-//	s := store.Open(&address, host, func(string) {})
-//	known, err := s.Look(ctx, key)
-//	if known != nil {
-//		status := known.Status(key, &guards) // the fields of --status in JSON
-//	}
-//
-// Look changes nothing and takes no slot. Reset forgets a key (--reset); slots that
-// are held stay held.
-//
-// Every error says what to do about it, and no call lasts longer than its context.
-// The package never decides what a failure of a store means to a run, repeats a
-// transaction that may have been made, or shows a password.
+// Every error says what to do about it and shows no password. No call lasts longer than
+// its context. What the failure of a store means to a run is for engine/admission.
 package store
 
 import (

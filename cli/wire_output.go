@@ -40,11 +40,25 @@ type output struct {
 }
 
 // endable is w for a program that a signal ends also where w has no reader: signals
-// are caught before the first byte.
-func (out *output) endable(w io.Writer) io.Writer {
+// are caught before the first byte. The first error of w is given to report.
+func (out *output) endable(w io.Writer, report func(error)) io.Writer {
+	w = reporting(w, report)
 	return writer(func(p []byte) (int, error) {
 		out.signals.Notify()
 		return w.Write(p)
+	})
+}
+
+// reporting is w, whose first error is given to report.
+func reporting(w io.Writer, report func(error)) io.Writer {
+	return writer(func(p []byte) (int, error) {
+		n, err := w.Write(p)
+		if err != nil && report != nil {
+			first := report
+			report = nil
+			first(err)
+		}
+		return n, err
 	})
 }
 
@@ -73,14 +87,11 @@ func newOutput(o *option.Options, signals *proc.Signals) *output {
 		return out
 	}
 	out.logFile = file
-	failed := func(err error) { out.complain("the log is incomplete: %v", err) }
-	w := out.endable(file)
+	w := out.endable(file, func(err error) { out.complain("the log is incomplete: %v", err) })
 	if format == "text" {
-		options := out.forPerson(false)
-		options.Failed = failed
-		out.sinks = append(out.sinks, human.New(w, options))
+		out.sinks = append(out.sinks, human.New(w, out.forPerson(false)))
 	} else {
-		out.toMachine(format, w, false, failed)
+		out.toMachine(format, w, false)
 	}
 	return out
 }
@@ -88,30 +99,30 @@ func newOutput(o *option.Options, signals *proc.Signals) *output {
 // toStderr writes events and complaints to standard error. Where that cannot be
 // written, nothing can report it.
 func (out *output) toStderr(format string) {
-	w := out.endable(os.Stderr)
+	w := out.endable(os.Stderr, nil)
 	if format == "text" {
 		out.person = human.New(w, out.onStderr())
 		out.sinks, out.warn = append(out.sinks, out.person), out.person.Complain
 		return
 	}
-	out.warn = out.toMachine(format, w, out.o.Quiet, func(error) {})
+	out.warn = out.toMachine(format, w, out.o.Quiet)
 	out.ciLog = format != "json" && !out.o.Quiet
 }
 
 // toMachine adds the sink of a format for machines, and returns what writes a
 // complaint there.
-func (out *output) toMachine(format string, w io.Writer, quiet bool, failed func(error)) (complain func(string)) {
+func (out *output) toMachine(format string, w io.Writer, quiet bool) (complain func(string)) {
 	var s engine.Sink
 	switch format {
 	case "github":
-		g := sink.NewGitHub(w, sink.CIOptions{Quiet: quiet, Failed: failed}, out.gitHubFiles())
+		g := sink.NewGitHub(w, sink.CIOptions{Quiet: quiet}, out.gitHubFiles())
 		s, complain = g, g.Complain
 	case "gitlab":
 		plain := out.o.Color == "never" || out.o.Color == "auto" && os.Getenv("NO_COLOR") != ""
-		g := sink.NewGitLab(w, sink.CIOptions{Quiet: quiet, Plain: plain, Failed: failed})
+		g := sink.NewGitLab(w, sink.CIOptions{Quiet: quiet, Plain: plain})
 		s, complain = g, g.Complain
 	default:
-		s, complain = sink.NewJSON(w, failed), func(line string) { io.WriteString(w, "retry: "+message.Printable(line)+"\n") }
+		s, complain = sink.NewJSON(w), func(line string) { io.WriteString(w, "retry: "+message.Printable(line)+"\n") }
 	}
 	out.sinks = append(out.sinks, s)
 	return complain
@@ -133,14 +144,13 @@ func jobFormat() string {
 func (out *output) gitHubFiles() sink.GitHubFiles {
 	offered := func(variable string) io.Writer {
 		if name := os.Getenv(variable); name != "" {
-			return out.endable(writer(func(p []byte) (int, error) { return appendTo(name, p) }))
+			return out.endable(writer(func(p []byte) (int, error) { return appendTo(name, p) }), func(err error) {
+				out.complain("cannot write the summary or outputs of the step: %v", err)
+			})
 		}
 		return nil
 	}
-	return sink.GitHubFiles{
-		Summary: offered("GITHUB_STEP_SUMMARY"), Output: offered("GITHUB_OUTPUT"),
-		Failed: func(err error) { out.complain("cannot write the summary or outputs of the step: %v", err) },
-	}
+	return sink.GitHubFiles{Summary: offered("GITHUB_STEP_SUMMARY"), Output: offered("GITHUB_OUTPUT")}
 }
 
 // appendTo opens a file and appends p, on a line of its own where the last line has no

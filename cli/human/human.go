@@ -43,9 +43,6 @@ type Options struct {
 	Name func() string
 	// Timestamps puts the time before each line.
 	Timestamps bool
-	// Failed is given the first error of the writer. nil ignores it: where
-	// standard error itself cannot be written, there is no place to report it.
-	Failed func(error)
 }
 
 // Sink writes events for a person.
@@ -54,7 +51,6 @@ type Sink struct {
 
 	writing sync.Mutex // a leaf: guards w against Hide, and what follows
 	w       io.Writer
-	failed  bool
 	shown   string // what is drawn now, "" for nothing
 	undo    string // what erases it
 	hidden  bool   // while the program is stopped
@@ -312,12 +308,8 @@ func (s *Sink) prefix() string {
 
 // put writes; s.writing is held.
 func (s *Sink) put(text string) {
-	if text == "" {
-		return
-	}
-	if _, err := io.WriteString(s.w, text); err != nil && !s.failed && s.options.Failed != nil {
-		s.failed = true
-		s.options.Failed(err)
+	if text != "" {
+		_, _ = io.WriteString(s.w, text)
 	}
 }
 

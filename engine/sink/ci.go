@@ -31,9 +31,6 @@ type CIOptions struct {
 	Quiet bool
 	// Plain leaves out colours.
 	Plain bool
-	// Failed is given the first error of the log. It must not complain to the
-	// same sink.
-	Failed func(error)
 }
 
 // ci writes a run to a CI log. What differs between runners is in dialect.
@@ -43,7 +40,6 @@ type ci struct {
 
 	mu       sync.Mutex // a complaint may come at any time
 	w        io.Writer
-	failed   bool
 	command  string                 // as it is shown
 	policy   string                 // one that applies unasked, named with the first failure
 	open     bool                   // a fold
@@ -169,12 +165,7 @@ func (s *ci) end(e *event.RunFinished) {
 	}
 }
 
-func (s *ci) write(text string) {
-	if _, err := io.WriteString(s.w, text); err != nil && !s.failed {
-		s.failed = true
-		s.options.Failed(err)
-	}
-}
+func (s *ci) write(text string) { _, _ = io.WriteString(s.w, text) }
 
 // shown is a command for a person to recognise.
 func shown(argv []string) string { return inert(strings.Join(text.MaskedArgs(argv), " ")) }

@@ -3,7 +3,6 @@ package sink
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -93,13 +92,11 @@ func readerLines(text string) []string {
 	return strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\n")
 }
 
-func ignore(error) {}
-
 // checkGitHub runs a hostile text through the sink and looks at the log and
 // the files as the runner does.
 func checkGitHub(t *testing.T, text string) {
 	var log, table, output bytes.Buffer
-	s := NewGitHub(&log, CIOptions{Failed: ignore}, GitHubFiles{Summary: &table, Output: &output, Failed: ignore})
+	s := NewGitHub(&log, CIOptions{}, GitHubFiles{Summary: &table, Output: &output})
 	for _, e := range run(text) {
 		s.Emit(e)
 	}
@@ -150,7 +147,7 @@ func FuzzGitHubObeysNobodyElse(f *testing.F) {
 // bytes.
 func checkGitLab(t *testing.T, text string) {
 	var log bytes.Buffer
-	s := NewGitLab(&log, CIOptions{Failed: ignore})
+	s := NewGitLab(&log, CIOptions{})
 	for _, e := range run(text) {
 		s.Emit(e)
 	}
@@ -182,7 +179,7 @@ func FuzzGitLabObeysNobodyElse(f *testing.F) {
 func TestJSONHoldsNoCommand(t *testing.T) {
 	for _, text := range hostile {
 		var log bytes.Buffer
-		s := NewJSON(&log, func(err error) { t.Error(err) })
+		s := NewJSON(&log)
 		for _, e := range run(text) {
 			s.Emit(e)
 		}
@@ -203,7 +200,7 @@ func TestJSONHoldsNoCommand(t *testing.T) {
 
 func TestGitHubTellsARun(t *testing.T) {
 	var log, table bytes.Buffer
-	s := NewGitHub(&log, CIOptions{Failed: ignore}, GitHubFiles{Summary: &table, Failed: ignore})
+	s := NewGitHub(&log, CIOptions{}, GitHubFiles{Summary: &table})
 	for _, e := range []event.Event{
 		&event.RunStarted{Command: []string{"deploy", "-x"}},
 		at(1, &event.AttemptStarted{}),
@@ -236,7 +233,7 @@ func TestGitHubTellsARun(t *testing.T) {
 // not.
 func TestGitHubTableIsBounded(t *testing.T) {
 	var table bytes.Buffer
-	s := NewGitHub(&bytes.Buffer{}, CIOptions{Failed: ignore}, GitHubFiles{Summary: &table, Failed: ignore})
+	s := NewGitHub(&bytes.Buffer{}, CIOptions{}, GitHubFiles{Summary: &table})
 	worst := strings.Repeat("<", 2*longestText)
 	s.Emit(&event.RunStarted{Command: []string{worst}})
 	for n := 1; n <= 1000; n++ {
@@ -251,27 +248,10 @@ func TestGitHubTableIsBounded(t *testing.T) {
 	}
 }
 
-// broken fails every write.
-type broken struct{}
-
-func (broken) Write([]byte) (int, error) { return 0, errors.New("no space left") }
-
-func TestCITroubleIsReported(t *testing.T) {
-	var logs, files int
-	s := NewGitHub(broken{}, CIOptions{Failed: func(error) { logs++ }},
-		GitHubFiles{Summary: broken{}, Output: broken{}, Failed: func(error) { files++ }})
-	for _, e := range run("exit 7") {
-		s.Emit(e)
-	}
-	if logs != 1 || files != 2 {
-		t.Errorf("told %d times of the log, %d times of the files; want 1 and 2", logs, files)
-	}
-}
-
 // TestQuietTellsOwnTroubleOnly, and leaves the files to the runner.
 func TestQuietTellsOwnTroubleOnly(t *testing.T) {
 	var log, output bytes.Buffer
-	s := NewGitHub(&log, CIOptions{Quiet: true, Failed: ignore}, GitHubFiles{Output: &output, Failed: ignore})
+	s := NewGitHub(&log, CIOptions{Quiet: true}, GitHubFiles{Output: &output})
 	for _, e := range run("exit 7") {
 		s.Emit(e)
 	}
@@ -292,7 +272,7 @@ func TestQuietTellsOwnTroubleOnly(t *testing.T) {
 // TestNobodyReadsAnyMore: an end by SIGPIPE is silent.
 func TestNobodyReadsAnyMore(t *testing.T) {
 	var log bytes.Buffer
-	s := NewGitLab(&log, CIOptions{Failed: ignore})
+	s := NewGitLab(&log, CIOptions{})
 	s.Emit(at(1, &event.AttemptStarted{}))
 	log.Reset()
 	s.Emit(at(1, &event.AttemptFinished{Reason: "no reader", Result: attempt.Result{ReaderGone: true}}))

@@ -22,16 +22,11 @@ import (
 // several programs that append to one file do not mix.
 type JSON struct {
 	w      io.Writer
-	report func(error)
 	buffer bytes.Buffer
-	failed bool
 }
 
-// NewJSON returns a sink that writes to w. The first error of w is given to
-// report.
-func NewJSON(w io.Writer, report func(error)) *JSON {
-	return &JSON{w: w, report: report}
-}
+// NewJSON returns a sink that writes to w.
+func NewJSON(w io.Writer) *JSON { return &JSON{w: w} }
 
 // object is an event with the field names of docs/logs.md, in its order; what does
 // not apply is nil or empty and left out.
@@ -97,13 +92,8 @@ func (s *JSON) Emit(e event.Event) {
 		return
 	}
 	s.buffer.Reset()
-	err := text.WriteJSON(&s.buffer, objectOf(e))
-	if err == nil {
-		_, err = s.w.Write(noCommand(s.buffer.Bytes()))
-	}
-	if err != nil && !s.failed {
-		s.failed = true
-		s.report(err)
+	if err := text.WriteJSON(&s.buffer, objectOf(e)); err == nil {
+		_, _ = s.w.Write(noCommand(s.buffer.Bytes()))
 	}
 }
 

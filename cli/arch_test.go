@@ -97,12 +97,12 @@ var system = []string{"", "cli", "cli/human", "cli/input", "cli/letters", "cli/m
 
 var bans = []ban{
 	{"os", system, "a pure package is tested by tables and fuzzing in microseconds; only some packages touch the system"},
-	{"net", []string{"engine/probe", "engine/store", "engine/telemetry"}, "only probes, stores and telemetry speak to the network"},
+	{"net", []string{"engine/probe", "engine/store", "engine/telemetry"}, "only probes, stores and telemetry use the network"},
 	{"os/signal", []string{"engine/proc/signals", "engine/proc/reap", "engine/proc/proctest", "testdata/benchmark"}, "signals have one owner, or one of two loses them"},
 	{"os/exec", []string{"engine/proc/proctest", "testdata/benchmark", "testdata/flakyserver"}, "its second clone costs every start, and its Wait hangs on an orphan that holds a pipe"},
-	{"net/http", []string{"engine/probe", "engine/telemetry", "testdata/flakyserver"}, "only what speaks HTTP needs it"},
-	{"log", nil, "what is told goes through events"},
-	{"log/slog", nil, "what is told goes through events"},
+	{"net/http", []string{"engine/probe", "engine/telemetry", "testdata/flakyserver"}, "only HTTP clients need it"},
+	{"log", nil, "output goes through events"},
+	{"log/slog", nil, "output goes through events"},
 	{"math/rand", nil, "math/rand/v2 draws as well and starts faster"},
 	{"math/rand/v2", []string{"cli", "cli/show", "engine/operation", "testdata/benchmark"}, "random numbers are arguments everywhere else"},
 	{"github.com/alecthomas/kong", []string{"cli", "cli/manual", "cli/mode", "cli/option"}, "only the user interface knows flags"},

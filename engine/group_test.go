@@ -26,7 +26,7 @@ import (
 )
 
 // part is what one copy does: its result, after a time; what it takes to end
-// when it is told to; how writing its output goes.
+// when it is ended; how writing its output goes.
 type part struct {
 	after, dying time.Duration
 	deaf         bool // no deadline ends it
@@ -141,7 +141,7 @@ func newHedged(most int, delay time.Duration, parts ...part) (*Engine, *troupe, 
 }
 
 // checkCopies checks what holds in every hedged run: each copy has one start
-// and one end that is told, its output went somewhere, once, and of each attempt
+// and one event of its end, its output went somewhere, once, and of each attempt
 // at most one copy was released or rejected.
 func checkCopies(t *testing.T, s *troupe, r *record) {
 	t.Helper()
@@ -291,7 +291,7 @@ func TestHedgeOfFailures(t *testing.T) {
 	})
 }
 
-// What would not be retried ends the group, whoever else runs.
+// What would not be retried ends the group, also beside others that run.
 func TestHedgeIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, s, r := newHedged(3, 100*ms, part{after: ever}, part{after: 50 * ms, result: exit75})
@@ -346,7 +346,7 @@ func TestHedgeLimits(t *testing.T) {
 }
 
 // A signal reaches all copies, and each has the time that it needs; the first
-// that exits with 0 speaks for the attempt, else the last to end.
+// that exits with 0 decides the attempt, else the last to end.
 func TestHedgeIsCancelled(t *testing.T) {
 	for _, test := range []struct {
 		parts []part
@@ -467,8 +467,8 @@ type keeper struct {
 	openGate
 	copies  int
 	takes   time.Duration
-	tell    func(event.Event)
-	mu      sync.Mutex // locked while somebody asks or tells
+	emit    func(event.Event)
+	mu      sync.Mutex // locked during a call
 	asked   []Ask
 	reports []guard.Outcome
 	open    int
@@ -489,13 +489,13 @@ func (k *keeper) Admit(context.Context, Ask) (Pass, *event.GuardRefused) {
 func (k *keeper) AdmitCopy(ctx context.Context, a Ask) (Pass, *event.GuardRefused) {
 	defer k.busy()()
 	k.asked = append(k.asked, a)
-	if k.tell != nil {
-		k.tell(&event.BreakerChanged{})
+	if k.emit != nil {
+		k.emit(&event.BreakerChanged{})
 	}
 	select {
 	case <-time.After(k.takes):
 	case <-ctx.Done():
-		return nil, &event.GuardRefused{Guard: "store", Reason: "nobody wants to know"}
+		return nil, &event.GuardRefused{Guard: "store", Reason: "not needed any more"}
 	}
 	if k.copies == 0 {
 		return nil, &event.GuardRefused{Guard: "budget", Reason: "no"}
@@ -518,8 +518,8 @@ func (p *ticket) Report(c guard.Outcome) {
 // Drop is counted as a report: what was taken is the gate's business.
 func (p *ticket) Drop() { p.Report(guard.Neither) }
 
-// Guards are asked for every copy, without holding up those that run, and told
-// of each what it counts as: ended losers count neither way.
+// Guards are asked for every copy, without delay for those that run, and get a
+// report of each: ended losers count neither way.
 func TestHedgeAsksTheGate(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -562,7 +562,7 @@ func TestHedgeAsksTheGate(t *testing.T) {
 			e.Run(context.Background())
 			checkCopies(t, s, r)
 			if !slices.Equal(s.startedAt(), test.started) || !slices.Equal(test.keeper.asked, test.asked) || !slices.Equal(test.keeper.reports, test.reports) || test.keeper.open != 0 {
-				t.Errorf("%s: started %v, asked %v, told %v, %d passes left", test.name, s.startedAt(), test.keeper.asked, test.keeper.reports, test.keeper.open)
+				t.Errorf("%s: started %v, asked %v, reports %v, %d passes left", test.name, s.startedAt(), test.keeper.asked, test.keeper.reports, test.keeper.open)
 			}
 			kinds := strings.Fields(r.kinds())
 			kinds = slices.DeleteFunc(kinds, func(k string) bool {
@@ -584,7 +584,7 @@ func TestGateKnowsOfTimeouts(t *testing.T) {
 		e.Run(context.Background())
 		checkCopies(t, s, r)
 		if !slices.Equal(k.asked, []Ask{{1, true}}) || !slices.Equal(k.reports, []guard.Outcome{guard.Failure, guard.Success}) {
-			t.Errorf("asked %v, told %v", k.asked, k.reports)
+			t.Errorf("asked %v, reports %v", k.asked, k.reports)
 		}
 	})
 }
@@ -626,7 +626,7 @@ func TestHedgeEnvironment(t *testing.T) {
 			t.Errorf("spans: %v", seen)
 		}
 		if started := r.events[2].(*event.AttemptStarted); started.Copy != 1 || started.Use["host"] != "b" {
-			t.Errorf("told: %+v", started)
+			t.Errorf("started: %+v", started)
 		}
 	})
 }
@@ -660,7 +660,7 @@ func TestHedgeStress(t *testing.T) {
 			var k *keeper
 			if random.IntN(3) == 0 {
 				k = &keeper{copies: random.IntN(6), takes: upTo(200 * ms)}
-				e.Gate, k.tell = k, e.GateEvent
+				e.Gate, k.emit = k, e.GateEvent
 			}
 			if random.IntN(3) == 0 {
 				time.AfterFunc(upTo(2*time.Second), func() {

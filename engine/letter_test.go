@@ -1,7 +1,7 @@
 package engine
 
 // This file parks a run, gives runs up and takes one up again: what those who keep
-// runs are told, when, and what the command sees after it.
+// runs get, when, and what the command sees after it.
 
 import (
 	"context"

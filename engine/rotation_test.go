@@ -15,16 +15,16 @@ import (
 	"github.com/retrysh/retry/engine/rotate"
 )
 
-// gossip is what other runs know.
-type gossip struct {
+// others are the other runs.
+type others struct {
 	openGate
 	failed []string
 	takes  time.Duration
 	asked  int
-	told   []string
+	shared []string
 }
 
-func (g *gossip) FailedLately(ctx context.Context, values []string) []bool {
+func (g *others) FailedLately(ctx context.Context, values []string) []bool {
 	g.asked++
 	select {
 	case <-time.After(g.takes):
@@ -38,9 +38,9 @@ func (g *gossip) FailedLately(ctx context.Context, values []string) []bool {
 	return failed
 }
 
-func (g *gossip) Failed(values []string) { g.told = append(g.told, strings.Join(values, " ")) }
+func (g *others) Failed(values []string) { g.shared = append(g.shared, strings.Join(values, " ")) }
 
-func rotating(t *testing.T, e *Engine, g *gossip, words string, lists ...string) {
+func rotating(t *testing.T, e *Engine, g *others, words string, lists ...string) {
 	t.Helper()
 	e.Argv, e.Gate = strings.Fields(words), g
 	for _, text := range lists {
@@ -55,7 +55,7 @@ func rotating(t *testing.T, e *Engine, g *gossip, words string, lists ...string)
 func TestValuesThatFailedForOthersComeLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, s, r := newEngine(exit1, exit1, exit0)
-		g := &gossip{failed: []string{"M=a", "P=2"}}
+		g := &others{failed: []string{"M=a", "P=2"}}
 		rotating(t, e, g, "curl {M}:{P}", "M=a,b", "P=1,2,3")
 		e.Run(context.Background())
 		var words []string
@@ -65,11 +65,11 @@ func TestValuesThatFailedForOthersComeLast(t *testing.T) {
 		if !slices.Equal(words, []string{"b:1", "a:3", "b:2"}) {
 			t.Errorf("the attempts ran %v", words)
 		}
-		if g.asked != 3 || !slices.Equal(g.told, []string{"M=b P=1", "M=a P=3"}) {
-			t.Errorf("asked %d times, told %q", g.asked, g.told)
+		if g.asked != 3 || !slices.Equal(g.shared, []string{"M=b P=1", "M=a P=3"}) {
+			t.Errorf("asked %d times, shared %q", g.asked, g.shared)
 		}
 		if started := r.events[1].(*event.AttemptStarted); started.Use["M"] != "b" || started.Use["P"] != "1" {
-			t.Errorf("told: %+v", started.Which)
+			t.Errorf("started: %+v", started.Which)
 		}
 	})
 }
@@ -78,7 +78,7 @@ func TestValuesThatFailedForOthersComeLast(t *testing.T) {
 func TestSignalWhileOthersAreAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, s, r := newEngine(exit0)
-		rotating(t, e, &gossip{takes: time.Hour}, "curl {M}", "M=a,b")
+		rotating(t, e, &others{takes: time.Hour}, "curl {M}", "M=a,b")
 		cancelled := make(chan attempt.Signal, 1)
 		e.Signals.Cancelled = cancelled
 		time.AfterFunc(20*time.Millisecond, func() { cancelled <- "SIGINT" })
@@ -90,16 +90,16 @@ func TestSignalWhileOthersAreAsked(t *testing.T) {
 	})
 }
 
-// Without names nobody is asked, and without anybody to ask the list is taken
+// Without names the gate is not asked, and without a gate the list is taken
 // in order.
-func TestNobodyIsAskedInVain(t *testing.T) {
+func TestNoValuesAreAskedForWithoutNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, _, _ := newEngine(exit1)
-		g := &gossip{}
+		g := &others{}
 		e.Gate = g
 		e.Run(context.Background())
-		if g.asked != 0 || g.told != nil {
-			t.Errorf("asked %d times, told %q", g.asked, g.told)
+		if g.asked != 0 || g.shared != nil {
+			t.Errorf("asked %d times, shared %q", g.asked, g.shared)
 		}
 	})
 }

@@ -1,6 +1,6 @@
 package engine
 
-// This file holds the waits that a run really takes, as its events tell them,
+// This file holds the waits that a run really takes, by its events,
 // against the contract's table: every curve under every jitter, many seeds. The
 // formulas themselves are tested in package backoff; here it is the loop that
 // must give them the right wait's number and the wait before.

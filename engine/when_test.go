@@ -12,7 +12,7 @@ import (
 )
 
 // What When waits is a part of the wait: the schedule goes on behind it, and
-// the next attempt is told of all of it.
+// the next attempt sees all of it.
 func TestWhenGoesOnInTheSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, s, r := newEngine(exit1, exit1, exit0)
@@ -66,7 +66,7 @@ func TestWhenEndsTheRun(t *testing.T) {
 	})
 }
 
-// Nobody asks before attempt 1, nor after the last.
+// It is not called before attempt 1, nor after the last.
 func TestWhenIsForRetriesOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
@@ -101,7 +101,7 @@ func TestWhenComesBeforeTheHooks(t *testing.T) {
 		}
 		e.Run(context.Background())
 		if !ready {
-			t.Error("nobody asked")
+			t.Error("it was not called")
 		}
 	})
 }

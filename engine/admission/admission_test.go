@@ -37,29 +37,29 @@ func (m *memory) Do(ctx context.Context, _ string, g *guard.Guards, r *guard.Req
 	return guard.Do(g, &m.state, r, time.Now().UnixMilli()), nil, ctx.Err()
 }
 
-// told collects events.
-type told struct{ events []event.Event }
+// recorder collects events.
+type recorder struct{ events []event.Event }
 
-func (t *told) tell(e event.Event) { t.events = append(t.events, e) }
+func (r *recorder) emit(e event.Event) { r.events = append(r.events, e) }
 
-func (t *told) kinds() string {
+func (r *recorder) kinds() string {
 	var all []string
-	for _, e := range t.events {
+	for _, e := range r.events {
 		all = append(all, string(e.Kind()))
 	}
 	return strings.Join(all, " ")
 }
 
 // newGate is a gate over stores; host may be nil.
-func newGate(g guard.Guards, primary, host *memory) (*Gate, *told) {
-	t := &told{}
-	c := &Config{Key: "k", Guards: g, Primary: Named{primary, "primary"}, Timeout: time.Second, Clock: engine.System{}, Emit: t.tell}
+func newGate(g guard.Guards, primary, host *memory) (*Gate, *recorder) {
+	r := &recorder{}
+	c := &Config{Key: "k", Guards: g, Primary: Named{primary, "primary"}, Timeout: time.Second, Clock: engine.System{}, Emit: r.emit}
 	if host != nil {
 		c.Host = Named{host, "host"}
 	}
 	n := uint64(0)
 	c.Random = func() uint64 { n += 1 << 20; return n }
-	return New(c), t
+	return New(c), r
 }
 
 var (
@@ -98,7 +98,7 @@ func TestASlotIsWaitedFor(t *testing.T) {
 		start = time.Now()
 		admit(t, waiter, first).Report(guard.Success)
 		if took := time.Since(start); took < 15*time.Second || took > 15250*time.Millisecond {
-			t.Errorf("let through after %v, where the slot was free after 15s", took)
+			t.Errorf("admitted after %v, where the slot was free after 15s", took)
 		}
 	})
 }
@@ -130,18 +130,18 @@ func TestAContextThatEndsEndsTheWait(t *testing.T) {
 		m := &memory{}
 		holder, _ := newGate(guard.Guards{Slots: oneIn}, m, nil)
 		pass := admit(t, holder, first)
-		g, told := newGate(guard.Guards{Slots: guard.Slots{N: 1, Wait: 60_000}, Budget: oneTry}, m, nil)
+		g, emitted := newGate(guard.Guards{Slots: guard.Slots{N: 1, Wait: 60_000}, Budget: oneTry}, m, nil)
 		if refusal := g.Permit(t.Context(), second); refusal != nil {
 			t.Fatal(refusal)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, refusal := g.Admit(ctx, second); refusal == nil {
-			t.Error("let through")
+			t.Error("admitted")
 		}
 		g.Withdraw()
-		if n := m.state.Budget[0].Counts; n != [10][2]int64{} || told.kinds() != "" {
-			t.Errorf("after withdrawing: %v, events %q", n, told.kinds())
+		if n := m.state.Budget[0].Counts; n != [10][2]int64{} || emitted.kinds() != "" {
+			t.Errorf("after withdrawing: %v, events %q", n, emitted.kinds())
 		}
 		pass.Report(guard.Success)
 	})
@@ -222,7 +222,7 @@ func TestTokensAreGivenBackBySuccess(t *testing.T) {
 	}
 }
 
-// A retry that was let through, and is not started since a signal came beside it,
+// A retry that was admitted, and is not started since a signal came beside it,
 // is given back; one that has ended is spent.
 func TestAPassThatIsNotUsedIsGivenBack(t *testing.T) {
 	for _, used := range []bool{false, true} {
@@ -278,21 +278,21 @@ func (slow) Do(ctx context.Context, _ string, _ *guard.Guards, r *guard.Request)
 	return guard.Answer{}, nil, ctx.Err()
 }
 
-func TestGivingBackHoldsUpNobody(t *testing.T) {
+func TestGivingBackDelaysNoRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, told := newGate(guard.Guards{Budget: oneTry}, nil, nil)
+		g, emitted := newGate(guard.Guards{Budget: oneTry}, nil, nil)
 		g.store.Store, g.c.Primary.Store = slow{}, slow{}
 		if g.Permit(t.Context(), second) != nil {
 			t.Fatal("refused")
 		}
 		start := time.Now()
-		if g.Withdraw(); time.Since(start) > 40*time.Millisecond || told.kinds() != "" {
-			t.Errorf("%v, events %q", time.Since(start), told.kinds())
+		if g.Withdraw(); time.Since(start) > 40*time.Millisecond || emitted.kinds() != "" {
+			t.Errorf("%v, events %q", time.Since(start), emitted.kinds())
 		}
 	})
 }
 
-// late is a store that answers after a while, whoever waits.
+// late is a store that answers after a while.
 type late struct {
 	memory
 	after time.Duration
@@ -309,13 +309,13 @@ func (l *late) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Req
 }
 
 // What was asked for when a signal came, and granted, is given back; and a store
-// that does not answer then holds up nobody.
-func TestWhatIsGrantedTooLateIsGivenBack(t *testing.T) {
+// that does not answer then delays no run.
+func TestGrantsThatComeTooLateAreGivenBack(t *testing.T) {
 	guards := guard.Guards{Breaker: oneRow, Budget: guard.Budget{On: true, Min: 5, Window: 60_000}, Slots: guard.Slots{N: 5}}
 	for _, after := range []time.Duration{10 * time.Millisecond, time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			store := &late{after: after}
-			g, told := newGate(guards, nil, nil)
+			g, emitted := newGate(guards, nil, nil)
 			g.store.Store, g.c.Primary.Store = store, store
 			cut := func(ask func(context.Context) engine.Pass) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
@@ -338,8 +338,8 @@ func TestWhatIsGrantedTooLateIsGivenBack(t *testing.T) {
 			for _, slice := range store.state.Budget[0].Counts {
 				retries += slice[1]
 			}
-			if len(store.state.Slots) != 0 || retries != 0 || told.kinds() != "" {
-				t.Errorf("%d slots, counts %v, events %q", len(store.state.Slots), store.state.Budget[0].Counts, told.kinds())
+			if len(store.state.Slots) != 0 || retries != 0 || emitted.kinds() != "" {
+				t.Errorf("%d slots, counts %v, events %q", len(store.state.Slots), store.state.Budget[0].Counts, emitted.kinds())
 			}
 		})
 	}
@@ -370,7 +370,7 @@ func TestACopyIsARetry(t *testing.T) {
 func TestNoCopyIsStartedWhileTheBreakerIsNotClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
-		g, told := newGate(guard.Guards{Breaker: oneRow}, m, nil)
+		g, emitted := newGate(guard.Guards{Breaker: oneRow}, m, nil)
 		admit(t, g, first).Report(guard.Failure)
 		if _, refusal := g.AdmitCopy(t.Context(), first); refusal == nil || refusal.Guard != "breaker" {
 			t.Errorf("open: %+v", refusal)
@@ -384,8 +384,8 @@ func TestNoCopyIsStartedWhileTheBreakerIsNotClosed(t *testing.T) {
 		if _, refusal := g.AdmitCopy(t.Context(), first); refusal != nil {
 			t.Errorf("closed: %+v", refusal)
 		}
-		if told.kinds() != "breaker_changed breaker_changed breaker_changed" {
-			t.Errorf("events %q", told.kinds())
+		if emitted.kinds() != "breaker_changed breaker_changed breaker_changed" {
+			t.Errorf("events %q", emitted.kinds())
 		}
 	})
 }
@@ -394,23 +394,23 @@ var errDown = errors.New("down")
 
 func TestARunGoesOnWithTheHostsStore(t *testing.T) {
 	m, host := &memory{fails: errDown}, &memory{}
-	g, told := newGate(guard.Guards{Budget: oneTry}, m, host)
+	g, emitted := newGate(guard.Guards{Budget: oneTry}, m, host)
 	admit(t, g, first).Report(guard.Failure)
 	m.fails = nil // it stays with the host's
 	if g.Permit(t.Context(), second) != nil || g.Permit(t.Context(), second) == nil {
 		t.Error("the host's store was not asked")
 	}
-	if len(m.calls) != 1 || len(host.calls) != 3 || told.kinds() != "store_failed" {
-		t.Errorf("%v, %v, events %q", m.calls, host.calls, told.kinds())
+	if len(m.calls) != 1 || len(host.calls) != 3 || emitted.kinds() != "store_failed" {
+		t.Errorf("%v, %v, events %q", m.calls, host.calls, emitted.kinds())
 	}
-	if e := told.events[0].(*event.StoreFailed); e.Store != "primary" || e.Reason != "down; going on with host" {
+	if e := emitted.events[0].(*event.StoreFailed); e.Store != "primary" || e.Reason != "down; going on with host" {
 		t.Errorf("%+v", e)
 	}
 }
 
 func TestARunGoesOnWithoutGuards(t *testing.T) {
 	m, host := &memory{fails: errDown}, &memory{fails: errDown}
-	g, told := newGate(guard.Guards{Breaker: oneRow, Budget: oneTry, Slots: oneIn, Tokens: full}, m, host)
+	g, emitted := newGate(guard.Guards{Breaker: oneRow, Budget: oneTry, Slots: oneIn, Tokens: full}, m, host)
 	for attempt := range 9 {
 		if attempt > 0 && g.Permit(t.Context(), engine.Ask{Attempt: attempt + 1}) != nil {
 			t.Fatal("refused")
@@ -418,31 +418,31 @@ func TestARunGoesOnWithoutGuards(t *testing.T) {
 		admit(t, g, engine.Ask{Attempt: attempt + 1}).Report(guard.Failure)
 	}
 	g.Finish(true)
-	if len(m.calls) != 1 || len(host.calls) != 1 || told.kinds() != "store_failed" {
-		t.Errorf("%v, %v, events %q", m.calls, host.calls, told.kinds())
+	if len(m.calls) != 1 || len(host.calls) != 1 || emitted.kinds() != "store_failed" {
+		t.Errorf("%v, %v, events %q", m.calls, host.calls, emitted.kinds())
 	}
-	if reason := told.events[0].(*event.StoreFailed).Reason; reason != "down; going on without guards" {
+	if reason := emitted.events[0].(*event.StoreFailed).Reason; reason != "down; going on without guards" {
 		t.Error(reason)
 	}
 }
 
-func TestAReportGoesToTheStoreThatLetTheAttemptThrough(t *testing.T) {
+func TestAReportGoesToTheStoreThatAdmittedTheAttempt(t *testing.T) {
 	m, host := &memory{}, &memory{}
-	g, told := newGate(guard.Guards{Breaker: guard.Breaker{Row: 9, Open: 1, Probes: 1}, Budget: oneTry}, m, host)
+	g, emitted := newGate(guard.Guards{Breaker: guard.Breaker{Row: 9, Open: 1, Probes: 1}, Budget: oneTry}, m, host)
 	pass := admit(t, g, first)
 	m.fails = errDown
 	if g.Permit(t.Context(), second) != nil { // the host's store is asked from here on
 		t.Fatal("refused")
 	}
 	pass.Report(guard.Failure)
-	if last := m.calls[len(m.calls)-1]; last != guard.Report || told.kinds() != "store_failed" {
-		t.Errorf("%v, %v, events %q", m.calls, host.calls, told.kinds())
+	if last := m.calls[len(m.calls)-1]; last != guard.Report || emitted.kinds() != "store_failed" {
+		t.Errorf("%v, %v, events %q", m.calls, host.calls, emitted.kinds())
 	}
 }
 
 func TestClosedRefuses(t *testing.T) {
 	m := &memory{fails: errDown}
-	g, told := newGate(guard.Guards{Breaker: oneRow}, m, &memory{})
+	g, emitted := newGate(guard.Guards{Breaker: oneRow}, m, &memory{})
 	g.c.Closed = true
 	_, refusal := g.Admit(t.Context(), first)
 	if refusal == nil || refusal.Guard != "store" || refusal.Reason != "the store primary cannot be used: down" || refusal.RetryIn != nil {
@@ -451,27 +451,27 @@ func TestClosedRefuses(t *testing.T) {
 	m.fails = nil
 	pass := admit(t, g, first)
 	m.fails = errDown
-	if pass.Report(guard.Failure); told.kinds() != "store_failed" {
-		t.Errorf("a report that failed: events %q", told.kinds())
+	if pass.Report(guard.Failure); emitted.kinds() != "store_failed" {
+		t.Errorf("a report that failed: events %q", emitted.kinds())
 	}
 }
 
-// TestANoteOfARenewalIsToldByTheRun lets a store say something while a lease is
+// TestANoteOfARenewalIsEmittedByTheRun lets a store say something while a lease is
 // renewed: events come from the goroutine of the run alone.
-func TestANoteOfARenewalIsToldByTheRun(t *testing.T) {
+func TestANoteOfARenewalIsEmittedByTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
-		g, told := newGate(guard.Guards{Slots: oneIn}, m, nil)
+		g, emitted := newGate(guard.Guards{Slots: oneIn}, m, nil)
 		pass := admit(t, g, first)
 		m.mu.Lock()
 		m.says = func() { g.Note("primary", "a record was damaged") }
 		m.mu.Unlock()
 		time.Sleep(4 * time.Second)
-		if len(told.events) != 0 {
-			t.Error("told by the renewal")
+		if len(emitted.events) != 0 {
+			t.Error("emitted by the renewal")
 		}
-		if pass.Report(guard.Success); told.kinds() != "store_failed" {
-			t.Errorf("events %q", told.kinds())
+		if pass.Report(guard.Success); emitted.kinds() != "store_failed" {
+			t.Errorf("events %q", emitted.kinds())
 		}
 	})
 }
@@ -485,23 +485,23 @@ func (h *health) Succeeded(context.Context, string) error { h.failures = 0; retu
 
 func TestFailuresAreCounted(t *testing.T) {
 	m, h := &memory{fails: errDown}, &health{}
-	run := func() (*told, int) {
+	run := func() (*recorder, int) {
 		calls := len(m.calls)
-		g, told := newGate(guard.Guards{Breaker: oneRow}, m, &memory{})
+		g, emitted := newGate(guard.Guards{Breaker: oneRow}, m, &memory{})
 		g.c.Health = h
 		admit(t, g, first).Report(guard.Success)
-		return told, len(m.calls) - calls
+		return emitted, len(m.calls) - calls
 	}
 	for i := range 5 {
-		told, calls := run()
-		if asked := i < 3; told.kinds() != "store_failed" || (calls == 1) != asked {
-			t.Errorf("run %d: %d calls, events %q", i+1, calls, told.kinds())
+		emitted, calls := run()
+		if asked := i < 3; emitted.kinds() != "store_failed" || (calls == 1) != asked {
+			t.Errorf("run %d: %d calls, events %q", i+1, calls, emitted.kinds())
 		}
 	}
 	h.failures = 2
 	m.fails = nil
-	if told, _ := run(); h.failures != 0 || told.kinds() != "" {
-		t.Errorf("%d failures after a success, events %q", h.failures, told.kinds())
+	if emitted, _ := run(); h.failures != 0 || emitted.kinds() != "" {
+		t.Errorf("%d failures after a success, events %q", h.failures, emitted.kinds())
 	}
 }
 

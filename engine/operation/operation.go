@@ -1,10 +1,9 @@
-// Package operation retries functions: a registry for programs that call what
-// may fail, and want to know how it goes.
+// Package operation retries functions, and keeps a registry of their state.
 //
-// An operation is known by its id. Its loop is engine's, its waits are
-// engine/backoff's, as for a command of the program; an attempt is a call of the
-// function. The package will never start a process, open a connection or write
-// anything, and the program does not link it.
+// An operation has an id. Its loop is that of package engine, its waits those of
+// engine/backoff, as for a command of the program; an attempt is a call of the function. The
+// package does not start processes, open connections or write, and the program does not link
+// it.
 package operation
 
 import (
@@ -14,17 +13,16 @@ import (
 	"time"
 )
 
-// Status says how far an operation has come.
+// Status is the state of an operation.
 type Status int
 
-// An operation that was never executed, and one whose first attempt is under
-// way, is pending.
+// The states of an operation.
 const (
-	Pending   Status = iota
-	Retrying         // an attempt has failed, and another one follows
-	Succeeded        // an attempt has succeeded
-	Failed           // the last attempt has failed
-	Cancelled        // it was asked to end
+	Pending   Status = iota // it was never executed, or its first attempt is under way
+	Retrying                // an attempt has failed, and another one follows
+	Succeeded               // an attempt has succeeded
+	Failed                  // the last attempt has failed
+	Cancelled               // it was asked to end
 )
 
 var statusNames = [...]string{"PENDING", "RETRYING", "SUCCEEDED", "FAILED", "CANCELLED"}
@@ -37,25 +35,25 @@ func (s Status) String() string {
 	return statusNames[s]
 }
 
-// Registry holds operations by their ids. It is safe for concurrent use, and no
-// id waits for another. Make one with New.
+// Registry holds operations by their ids. It is safe for concurrent use, and no id waits
+// for another. Make one with New.
 type Registry struct {
-	// mu guards policy and records, never a call of a function. A record's own
-	// lock is taken after it, or without it.
+	// mu guards policy and records. It is not held during a call of a function. A record's
+	// own lock is taken after it, or without it.
 	mu      sync.Mutex
 	policy  Policy
 	records map[string]*record
 }
 
-// New returns an empty registry. It panics, with the field and its value, if p
-// makes no sense.
+// New returns an empty registry. It panics, with the field and its value, if p is not
+// valid.
 func New(p Policy) *Registry {
 	p.check()
 	return &Registry{policy: p, records: map[string]*record{}}
 }
 
-// Configure sets the policy of the operations that start from now on. It panics,
-// with the field and its value, if p makes no sense.
+// Configure sets the policy of the operations that start from now on. It panics, with the
+// field and its value, if p is not valid.
 func (r *Registry) Configure(p Policy) {
 	p.check()
 	r.mu.Lock()
@@ -63,15 +61,15 @@ func (r *Registry) Configure(p Policy) {
 	r.policy = p
 }
 
-// Execute calls f until it returns true without an error, until no retry is
-// left, or until ctx ends or Cancel is called. It reports whether f succeeded,
-// which it does also where it succeeds although it was asked to end.
+// Execute calls f until it returns true without an error, until no retry is left, or until
+// ctx ends or Cancel is called. It reports whether f succeeded, also if that was after it
+// was asked to end.
 //
-// f gets a context that ends with ctx and by Cancel. (false, nil) is a failure
-// without an error; a panic is a failure with one.
+// f gets a context that ends with ctx and by Cancel. (false, nil) is a failure without an
+// error; a panic is a failure with one.
 //
-// What was known of the id is forgotten. An operation of this id that is under
-// way is waited for, unless ctx ends before: so f cannot execute its own id.
+// The previous state of the id is deleted. Execute waits for an operation of the same id
+// that is under way, until ctx ends; so f cannot execute its own id.
 func (r *Registry) Execute(ctx context.Context, id string, f func(context.Context) (bool, error)) bool {
 	policy, record := r.open(id)
 	select {
@@ -83,8 +81,7 @@ func (r *Registry) Execute(ctx context.Context, id string, f func(context.Contex
 	return record.execute(ctx, policy, f)
 }
 
-// open returns the policy in force and the record of an id, a new one where
-// there is none.
+// open returns the current policy and the record of an id, a new one if there is none.
 func (r *Registry) open(id string) (Policy, *record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,7 +93,7 @@ func (r *Registry) open(id string) (Policy, *record) {
 	return r.policy, known
 }
 
-// find returns the record of an id, an empty one where there is none.
+// find returns the record of an id, an empty one if there is none.
 func (r *Registry) find(id string) *record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -106,24 +103,23 @@ func (r *Registry) find(id string) *record {
 	return new(record)
 }
 
-// Status says how far the operation has come; Pending where it is not known.
+// Status returns the state of the operation; Pending if the id is not known.
 func (r *Registry) Status(id string) Status {
 	return look(r, id, func(k *known) Status { return k.status })
 }
 
-// Attempts returns how often the function was called.
+// Attempts returns the number of calls of the function.
 func (r *Registry) Attempts(id string) int {
 	return look(r, id, func(k *known) int { return len(k.times) })
 }
 
-// LastError returns the error of the last attempt that failed; nil where it
-// failed without one, or none has failed.
+// LastError returns the error of the last attempt that failed; nil if it failed without
+// one, or none has failed.
 func (r *Registry) LastError(id string) error {
 	return look(r, id, func(k *known) error { return k.err })
 }
 
-// NextDelay returns the wait that is under way before the next attempt, 0 where
-// there is none.
+// NextDelay returns the wait under way before the next attempt, 0 for none.
 func (r *Registry) NextDelay(id string) time.Duration {
 	return look(r, id, func(k *known) time.Duration { return k.next })
 }
@@ -133,7 +129,7 @@ func (r *Registry) Timestamps(id string) []time.Time {
 	return look(r, id, func(k *known) []time.Time { return append([]time.Time(nil), k.times...) })
 }
 
-// look reads what is known of an id.
+// look reads the state of an id.
 func look[T any](r *Registry, id string, get func(*known) T) T {
 	record := r.find(id)
 	record.mu.Lock()
@@ -141,8 +137,8 @@ func look[T any](r *Registry, id string, get func(*known) T) T {
 	return get(&record.known)
 }
 
-// Cancel ends the operation that is under way: a wait at once, a function by its
-// context, and no attempt follows. It does nothing where none is.
+// Cancel ends the operation under way, if there is one: a wait at once, a function by its
+// context, and no attempt follows.
 func (r *Registry) Cancel(id string) {
 	record := r.find(id)
 	record.mu.Lock()
@@ -153,8 +149,7 @@ func (r *Registry) Cancel(id string) {
 	}
 }
 
-// Reset forgets the id. An operation that is under way goes on, unknown to the
-// registry.
+// Reset deletes the id. An operation under way goes on, unknown to the registry.
 func (r *Registry) Reset(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

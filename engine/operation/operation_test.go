@@ -161,9 +161,9 @@ func TestCancelInAWait(t *testing.T) {
 			t.Errorf("next delay %v", r.NextDelay("a"))
 		}
 		r.Cancel("a") // of what has ended
-		r.Cancel("nobody")
+		r.Cancel("unknown")
 		expect(t, r, "a", Cancelled, 1, errDown)
-		expect(t, r, "nobody", Pending, 0, nil)
+		expect(t, r, "unknown", Pending, 0, nil)
 	})
 }
 

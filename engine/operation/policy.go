@@ -1,6 +1,6 @@
 package operation
 
-// This file is the policy of operations, and how it reads to the engine.
+// This file is the policy of operations.
 
 import (
 	"fmt"
@@ -12,25 +12,24 @@ import (
 	"github.com/retrysh/retry/engine/classify"
 )
 
-// Policy says how often an operation is tried again, and how long it waits
-// before. Before retry n (1, 2, ...) that is
+// Policy says how often an operation is retried, and how long it waits. The wait before
+// retry n (1, 2, ...) is
 //
 //	d' x uniform in [1 - Jitter, 1 + Jitter]
 //	d' = min(InitialDelay x Multiplier^(n-1), MaxDelay / (1 + Jitter))
 //
-// so that no wait is longer than MaxDelay, and waits are not piled up there.
+// so that no wait is longer than MaxDelay, and waits do not pile up there.
 type Policy struct {
 	// MaxRetries is how many attempts may follow the first: 3 is four attempts.
 	MaxRetries int
 	// InitialDelay and MaxDelay are 0 or more, MaxDelay at least InitialDelay.
 	InitialDelay, MaxDelay time.Duration
-	// Multiplier is at least 1. Jitter is from 0 to 1: 0.1 is 10 % around the
-	// delay.
+	// Multiplier is at least 1. Jitter is from 0 to 1: 0.1 is 10 % around the delay.
 	Multiplier, Jitter float64
 }
 
-// check panics if the policy makes no sense. Where nothing is retried, the
-// fields of the wait may be left out.
+// check panics if the policy is not valid. Without retries, the fields of the wait may be
+// left out.
 func (p *Policy) check() {
 	switch {
 	case p.MaxRetries < 0:
@@ -50,10 +49,10 @@ func refuse(field string, value any, valid string) {
 	panic(fmt.Sprintf("operation: Policy.%s is %v; it is %s", field, value, valid))
 }
 
-// everyFailure has a failure retried without a look at the rules for commands.
+// everyFailure retries a failure without the rules for commands.
 var everyFailure, _ = classify.ParseExits("any")
 
-// engine is the policy as the engine reads it.
+// engine is the policy for the engine.
 func (p *Policy) engine() engine.Policy {
 	return engine.Policy{
 		Attempts: min(p.MaxRetries, math.MaxInt-1) + 1,

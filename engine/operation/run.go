@@ -1,7 +1,6 @@
 package operation
 
-// This file is one execution: an engine whose attempts call the function, and
-// the record of what it does.
+// This file is one execution: an engine whose attempts call the function, and its record.
 
 import (
 	"context"
@@ -16,16 +15,15 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// record is an id's place in the registry.
+// record is that of an id.
 type record struct {
-	// turn is held by the execution under way.
-	turn chan struct{}
-	mu   sync.Mutex // guards what follows
+	turn chan struct{} // held by the execution under way
+	mu   sync.Mutex    // guards what follows
 	known
-	cancel context.CancelFunc // nil while nothing is under way
+	cancel context.CancelFunc // nil if nothing is under way
 }
 
-// known is what is known of the last execution of an id.
+// known is the state of the last execution of an id.
 type known struct {
 	status Status
 	times  []time.Time
@@ -33,15 +31,15 @@ type known struct {
 	next   time.Duration
 }
 
-// update changes what is known.
+// update changes the state.
 func (r *record) update(change func(*known)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change(&r.known)
 }
 
-// loops are engines that have run: one takes 2 KB, which is most of what an
-// operation that succeeds at once would leave to the garbage collector.
+// loops are engines that have run. One takes 3 KB, which is most of the garbage of an
+// operation that succeeds at once.
 var loops = sync.Pool{New: func() any { return new(engine.Engine) }}
 
 // execute runs f under p; the record's turn is held.
@@ -71,7 +69,7 @@ type execution struct {
 	outcome event.Outcome
 }
 
-// status is how the execution has ended.
+// status is the state at the end of the execution.
 func (e *execution) status() Status {
 	switch e.outcome {
 	case event.Succeeded:
@@ -82,7 +80,7 @@ func (e *execution) status() Status {
 	return Failed
 }
 
-// Emit takes over what the registry is asked for.
+// Emit updates the record.
 func (e *execution) Emit(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.RetryScheduled:
@@ -92,13 +90,13 @@ func (e *execution) Emit(ev event.Event) {
 	}
 }
 
-// Close has nothing left to take over.
+// Close has nothing to do.
 func (e *execution) Close(context.Context) error { return nil }
 
-// asked delivers to the engine that a context ended, as it has no signal.
+// asked is the signal for the engine that a context ended.
 const asked attempt.Signal = "SIGTERM"
 
-// Start makes an attempt of one call.
+// Start starts an attempt, which is one call.
 func (e *execution) Start(ctx context.Context, _ attempt.Spec) attempt.Attempt {
 	return attempt.Call(func() attempt.Result { return e.call(ctx) })
 }
@@ -123,7 +121,7 @@ func (e *execution) call(ctx context.Context) attempt.Result {
 	return result
 }
 
-// protect calls f, and makes an error of a panic.
+// protect calls f, and returns a panic as an error.
 func protect(ctx context.Context, f func(context.Context) (bool, error)) (ok bool, err error) {
 	defer func() {
 		switch cause := recover().(type) {

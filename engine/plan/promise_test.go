@@ -75,7 +75,7 @@ func TestDeadlineCutsTheOutage(t *testing.T) {
 	if got != again || got.Longest != 60*second || got.OutlivesHalf > 55*second || got.OutlivesHalf < 30*second || got.OutlivesMost >= got.OutlivesHalf {
 		t.Errorf("%v, then %v", got, again)
 	}
-	for _, base := range []time.Duration{0, time.Millisecond} { // more waits than anybody follows
+	for _, base := range []time.Duration{0, time.Millisecond} { // more waits than are simulated
 		p := exponential(0, backoff.Jitter{Kind: backoff.Full}, base)
 		p.Schedule.Base, p.Schedule.Curve, p.Deadline = base, backoff.Constant{Base: base}, 24*time.Hour
 		if got := Promises(p, seeded(1)); got.OutlivesMost != 24*time.Hour {

@@ -1,7 +1,7 @@
 package rehearse
 
-// This file acts out the steps: a Starter whose attempts wait and write, and
-// start nothing. What no step speaks of goes to the real one.
+// This file is a Starter whose attempts wait and write by the steps, and start nothing.
+// Hooks, and attempts without a step, are really run.
 
 import (
 	"context"
@@ -19,48 +19,43 @@ import (
 // Starter starts attempts that pretend.
 type Starter struct {
 	Steps Steps
-	// Real starts what is really run: hooks, and attempts after the list.
+	// Real starts what is really run.
 	Real attempt.Starter
-	// Draw returns a random number, uniform in [0, 1). It is called once for each
-	// attempt whose step has a chance.
+	// Draw returns a random number, uniform in [0, 1). It is called once for each attempt
+	// whose step has a chance.
 	Draw func() float64
 	// Stdout and Stderr are what a pretended attempt writes.
 	Stdout, Stderr Output
-	// Cancelled delivers the signal that asks the program to end. Catch, if not
-	// nil, is called before it is looked at.
+	// Cancelled delivers the signal that asks the program to end. Catch, if not nil, is
+	// called before it is read.
 	Cancelled <-chan attempt.Signal
 	Catch     func()
 	// Number returns a signal's number.
 	Number func(attempt.Signal) (int, bool)
-	// Clock is where the time comes from.
-	Clock engine.Clock
+	Clock  engine.Clock
 
-	asked int // the attempt that was asked for last
-	step  Step
-	does  bool
+	number   int // of the last attempt
+	step     Step
+	pretends bool // by its step
 }
 
 // Output is what a pretended attempt writes to a stream.
 type Output struct {
-	// Open returns it from its first byte on; nil is nothing.
+	// Open opens it; nil is nothing.
 	Open func() (io.ReadCloser, error)
-	// To is the program's own stream, Rejected where output that was held back
-	// goes after a failure. Held says that it is held back.
+	// To is the program's own stream, Rejected the destination of held output after a
+	// failure. Held says that it is held back.
 	To, Rejected io.Writer
 	Held         bool
 }
 
-// Pretends reports whether attempt n is not run, and draws for it.
+// Pretends reports whether attempt n is not run.
 func (s *Starter) Pretends(n int) bool {
-	if s.asked != n {
-		u := 0.0
-		if !s.Steps.Certain(n) {
-			u = s.Draw()
-		}
-		s.asked = n
-		s.step, s.does = s.Steps.At(n, u)
+	if s.number != n {
+		s.number = n
+		s.step, s.pretends = s.Steps.At(n, s.Draw)
 	}
-	return s.does
+	return s.pretends
 }
 
 // Start starts an attempt, or pretends to.
@@ -78,11 +73,11 @@ type pretended struct {
 	spec    attempt.Spec
 	step    Step
 
-	mu   sync.Mutex // guards what follows
-	over bool       // the output is not read any more
+	mu   sync.Mutex // guards over
+	over bool       // the output is no longer read
 }
 
-// Wait writes and waits as the step has it.
+// Wait writes and waits by the step.
 func (p *pretended) Wait() attempt.Result {
 	begun := p.starter.Clock.Now()
 	r := p.act(begun)
@@ -97,7 +92,11 @@ func (p *pretended) act(begun time.Time) attempt.Result {
 			return attempt.Result{ExitCode: exitcodes.Timeout, DeadlinePassed: true, NotRun: true}
 		}
 	}
-	defer p.close()
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.over = true
+	}()
 	r, takes := p.step.outcome(p.spec.Timeout, p.spec.IdleTimeout, left)
 	written := p.write()
 	if takes <= 0 && written == nil {
@@ -106,8 +105,8 @@ func (p *pretended) act(begun time.Time) attempt.Result {
 	return p.wait(r, takes, written)
 }
 
-// wait lets the attempt last, and its output be read. A signal or the end of the
-// context ends both.
+// wait waits for the duration of the attempt and for its output. A signal or the end of
+// the context ends both.
 func (p *pretended) wait(r attempt.Result, takes time.Duration, written <-chan error) attempt.Result {
 	s := p.starter
 	if s.Catch != nil {
@@ -131,8 +130,8 @@ func (p *pretended) wait(r attempt.Result, takes time.Duration, written <-chan e
 	return r
 }
 
-// write writes both streams, and says when that is done; nil where there is
-// nothing to write.
+// write writes both streams. The channel delivers the result; it is nil if there is nothing
+// to write.
 func (p *pretended) write() <-chan error {
 	s := p.starter
 	if s.Stdout.Open == nil && s.Stderr.Open == nil {
@@ -140,53 +139,53 @@ func (p *pretended) write() <-chan error {
 	}
 	written := make(chan error, 1)
 	go func() {
-		if err := s.Stdout.write(p.listening(p.spec.Stdout)); err != nil {
-			written <- fmt.Errorf("standard output of a rehearsal: %w", err)
-			return
-		}
-		err := s.Stderr.write(p.listening(p.spec.Stderr))
-		if err != nil {
-			err = fmt.Errorf("standard error of a rehearsal: %w", err)
+		err := p.writeTo(&s.Stdout, p.spec.Stdout, "output")
+		if err == nil {
+			err = p.writeTo(&s.Stderr, p.spec.Stderr, "error")
 		}
 		written <- err
 	}()
 	return written
 }
 
-// listening is the watcher of a stream as long as the attempt lasts: a writer that
-// was stuck may go on when it has been ended.
-func (p *pretended) listening(watcher io.Writer) io.Writer {
-	if watcher == nil {
-		return nil
+// writeTo writes all of an output to the watcher and, unless it is held back, to the
+// program's own stream.
+func (p *pretended) writeTo(o *Output, watcher io.Writer, name string) error {
+	var to []io.Writer
+	if watcher != nil {
+		to = append(to, &watched{p, watcher})
 	}
-	return &listener{p, watcher}
+	if !o.Held {
+		to = append(to, o.To)
+	}
+	err := o.copy(to...)
+	if err != nil {
+		err = fmt.Errorf("standard %s of a rehearsal: %w", name, err)
+	}
+	return err
 }
 
-type listener struct {
+// watched is the watcher of a stream until the attempt has ended: a writer that was blocked
+// may continue after that.
+type watched struct {
 	p  *pretended
 	to io.Writer
 }
 
-func (l *listener) Write(b []byte) (int, error) {
-	l.p.mu.Lock()
-	defer l.p.mu.Unlock()
-	if l.p.over {
+func (w *watched) Write(b []byte) (int, error) {
+	w.p.mu.Lock()
+	defer w.p.mu.Unlock()
+	if w.p.over {
 		return 0, context.Canceled
 	}
-	return l.to.Write(b)
+	return w.to.Write(b)
 }
 
-func (p *pretended) close() {
-	p.mu.Lock()
-	p.over = true
-	p.mu.Unlock()
-}
-
-// outcome is what the step comes to under limits, 0 for none, and how long that
-// takes. left is the time to the deadline, negative for none.
+// outcome is the result of the step under limits, 0 for none, and how long it takes. left
+// is the time to the deadline, negative for none.
 func (s *Step) outcome(timeout, idle, left time.Duration) (attempt.Result, time.Duration) {
 	r, takes := s.Result, s.Takes
-	// All is written at once, so that the rest is silence.
+	// All output is written at the start; the idle time begins there.
 	for _, limit := range []struct {
 		after time.Duration
 		idle  bool
@@ -202,20 +201,7 @@ func (s *Step) outcome(timeout, idle, left time.Duration) (attempt.Result, time.
 	return r, takes
 }
 
-// write gives all of the output to the watcher and, unless it is held back, to
-// the program's own stream.
-func (o *Output) write(watcher io.Writer) error {
-	var to []io.Writer
-	if watcher != nil {
-		to = append(to, watcher)
-	}
-	if !o.Held {
-		to = append(to, o.To)
-	}
-	return o.copy(to)
-}
-
-func (o *Output) copy(to []io.Writer) error {
+func (o *Output) copy(to ...io.Writer) error {
 	if o.Open == nil || len(to) == 0 {
 		return nil
 	}
@@ -239,10 +225,10 @@ func (p *pretended) Settle(released bool) error {
 		if !released {
 			to = o.Rejected
 		}
-		failed = errors.Join(failed, o.copy([]io.Writer{to}))
+		failed = errors.Join(failed, o.copy(to))
 	}
 	return failed
 }
 
-// Drop has nothing to do: what was held back was never copied.
+// Drop has nothing to do: held output was never copied.
 func (p *pretended) Drop() {}

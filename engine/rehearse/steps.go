@@ -1,13 +1,11 @@
-// Package rehearse simulates attempts by a list of results, so that every path of
-// a policy can be tried without running the command.
+// Package rehearse simulates attempts by a list of results, so that every path of a policy
+// can be tried without running the command.
 //
-// The list has a step for each attempt, as the fault injection of fail(9) has.
-// Parsing and looking up steps is pure: the random number is an argument. The
-// Starter returns the result of a step in place of a process's. It never judges a
-// result.
+// The list has a step for each attempt, like the fault injection of fail(9). The Starter
+// returns the result of a step in place of that of a process, without a judgement.
 package rehearse
 
-// This file reads a list of steps and says which step is whose.
+// This file reads a list of steps.
 
 import (
 	"errors"
@@ -22,31 +20,28 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// Step is what one attempt, or several in a row, pretend.
+// Step is for one attempt, or several in a row.
 type Step struct {
-	// Chance is the probability that an attempt pretends, from 0 to 1;
-	// otherwise its command is run.
+	// Chance is the probability that an attempt pretends, from 0 to 1; otherwise its
+	// command is run.
 	Chance float64
-	// Times is for how many attempts in a row the step stands, 0 for all that
-	// follow.
+	// Times is the number of attempts, 0 for all that follow.
 	Times int
 	// Run says that the command is run. The fields below are not set then.
 	Run bool
-	// Result is what the attempt seems to have come to: a code, a signal, or
-	// TimedOut.
+	// Result is that of the attempt: a code, a signal, or TimedOut.
 	Result attempt.Result
-	// Takes is how long the attempt lasts. A limit of the attempt may be
-	// shorter.
+	// Takes is how long the attempt lasts. A limit of the attempt may be shorter.
 	Takes time.Duration
 }
 
-// Steps are what the attempts of a run pretend, in their order. After the last
-// step the command is run.
+// Steps are those of the attempts of a run, in order. After the last step the command is
+// run.
 type Steps []Step
 
-// Parse reads STEPS: a comma-separated list of [P%][N*]RESULT[:D], where RESULT
-// is a code from 0 to 255, a signal's name, timeout or run, and ** in place of
-// N* is for ever. Number returns a signal's number on this system.
+// Parse reads STEPS: a comma-separated list of [P%][N*]RESULT[:D], where RESULT is a code
+// from 0 to 255, a signal's name, timeout or run, and ** in place of N* is for ever. Number
+// returns a signal's number on this system.
 func Parse(list string, number func(attempt.Signal) (int, bool)) (Steps, error) {
 	var steps Steps
 	for item := range strings.SplitSeq(list, ",") {
@@ -123,27 +118,15 @@ func (s *Step) pretend(result string, number func(attempt.Signal) (int, bool)) e
 	return nil
 }
 
-// At returns what attempt n, from 1, pretends, and false where the command is
-// run. The random number u is uniform in [0, 1).
-func (s Steps) At(n int, u float64) (Step, bool) {
-	step, ok := s.step(n)
-	return step, ok && !step.Run && u < step.Chance
-}
-
-// Certain reports whether what becomes of attempt n does not hang on a random
-// number.
-func (s Steps) Certain(n int) bool {
-	step, ok := s.step(n)
-	return !ok || step.Run || step.Chance <= 0 || step.Chance >= 1
-}
-
-// step finds the step of attempt n.
-func (s Steps) step(n int) (Step, bool) {
+// At returns the step of attempt n, from 1, and false if the command is run. It calls draw
+// for a random number, uniform in [0, 1), only if the step depends on one.
+func (s Steps) At(n int, draw func() float64) (Step, bool) {
 	for _, step := range s {
-		if step.Times == 0 || n <= step.Times {
-			return step, true
+		if step.Times > 0 && n > step.Times {
+			n -= step.Times
+			continue
 		}
-		n -= step.Times
+		return step, !step.Run && step.Chance > 0 && (step.Chance >= 1 || draw() < step.Chance)
 	}
 	return Step{}, false
 }

@@ -93,10 +93,10 @@ func TestAt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		attempt  int
-		u        float64
-		code     int // -1: run
-		uncertan bool
+		attempt   int
+		u         float64
+		code      int // -1: run
+		uncertain bool
 	}{
 		{1, 0.99, 75, false},
 		{2, 0.29, 1, true}, {2, 0.3, -1, true},
@@ -105,16 +105,17 @@ func TestAt(t *testing.T) {
 		{5, 0, -1, false}, // 0 % never pretends
 		{1 << 30, 0, -1, false},
 	} {
-		step, pretends := steps.At(test.attempt, test.u)
+		certain := true
+		step, pretends := steps.At(test.attempt, func() float64 { certain = false; return test.u })
 		code := -1
 		if pretends {
 			code = step.Result.ExitCode
 		}
-		if code != test.code || steps.Certain(test.attempt) == test.uncertan {
-			t.Errorf("attempt %d, u %v: %d, certain %v", test.attempt, test.u, code, steps.Certain(test.attempt))
+		if code != test.code || certain == test.uncertain {
+			t.Errorf("attempt %d, u %v: %d, certain %v", test.attempt, test.u, code, certain)
 		}
 	}
-	if _, pretends := steps[:1].At(2, 0); pretends {
+	if _, pretends := steps[:1].At(2, nil); pretends {
 		t.Error("after the list the command is run")
 	}
 }
@@ -139,7 +140,7 @@ func FuzzParse(f *testing.F) {
 		if n < 1 || !(u >= 0 && u < 1) {
 			return
 		}
-		step, pretends := steps.At(n, u)
+		step, pretends := steps.At(n, func() float64 { return u })
 		switch r := step.Result; {
 		case !pretends:
 		case step.Run || step.Chance <= u || step.Takes < 0 || r.ExitCode < 0 || r.ExitCode > 255 || (r.Signal != "") != (r.ExitCode > 128 && r.Signal != ""):

@@ -113,7 +113,7 @@ func TestQuantiles(t *testing.T) {
 		}
 	}
 	if _, ok := (&Herd{}).Quantile(0.5); ok {
-		t.Error("nobody has a median")
+		t.Error("no client has a median")
 	}
 }
 
@@ -246,7 +246,7 @@ func TestTokensAndAdaptive(t *testing.T) {
 	if h := o.Run(jittered(5, backoff.Full), guard.Guards{Tokens: tokens}, seeded()); h.Calls != 1100 || h.RefusedBy[guard.KindTokens.String()] != 1000 {
 		t.Errorf("tokens: %d calls, %v", h.Calls, h.RefusedBy)
 	}
-	// The first nine failures say nothing yet; from the tenth on nobody retries.
+	// The first nine failures say nothing yet; from the tenth on no client retries.
 	if h := o.Run(jittered(5, backoff.Full), guard.Guards{Adaptive: true, Attempts: 5}, seeded()); h.Calls != 1000 || h.Refused != 1000 {
 		if h.Calls > 1036 {
 			t.Errorf("adaptive: %d calls, %v", h.Calls, h.RefusedBy)

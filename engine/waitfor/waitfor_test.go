@@ -25,10 +25,10 @@ type target struct {
 	ends    time.Duration // how long a try that is broken off takes to end
 }
 
-// waiting is a wait under test, and what it told.
+// waiting is a wait under test, and its events.
 type waiting struct {
 	Wait
-	told    []string
+	events  []string
 	beats   []time.Duration
 	started time.Time
 	tried   []*target
@@ -82,11 +82,11 @@ func (w *waiting) run() engine.Readiness {
 	return w.Run(context.Background(), func(e event.Event) {
 		switch e := e.(type) {
 		case *event.TargetPending:
-			w.told = append(w.told, fmt.Sprintf("%s: %s", e.Name, e.Reason))
+			w.events = append(w.events, fmt.Sprintf("%s: %s", e.Name, e.Reason))
 		case *event.TargetReady:
-			w.told = append(w.told, fmt.Sprintf("%s ready after %v", e.Name, e.After))
+			w.events = append(w.events, fmt.Sprintf("%s ready after %v", e.Name, e.After))
 		case *event.TargetFailed:
-			w.told = append(w.told, fmt.Sprintf("%s failed: %s", e.Name, e.Reason))
+			w.events = append(w.events, fmt.Sprintf("%s failed: %s", e.Name, e.Reason))
 		case *event.TargetsPending:
 			if e.Beat {
 				w.beats = append(w.beats, time.Since(w.started))
@@ -94,7 +94,7 @@ func (w *waiting) run() engine.Readiness {
 				for _, p := range e.Pending {
 					names = append(names, p.Name)
 				}
-				w.told = append(w.told, fmt.Sprintf("%s left: %s (%v)", strings.Join(names, " "), e.Left, e.Limited))
+				w.events = append(w.events, fmt.Sprintf("%s left: %s (%v)", strings.Join(names, " "), e.Left, e.Limited))
 			}
 		}
 	})
@@ -123,14 +123,14 @@ func TestSideBySide(t *testing.T) {
 		check(t, "a", w.at(0), ms(0, 100, 300, 700))
 		check(t, "b", w.at(1), ms(0))
 		check(t, "c", w.at(2), ms(0, 350))
-		check(t, "told", w.told, []string{"a: down", "b ready after 50ms", "c: down", "c ready after 600ms", "a ready after 700ms"})
+		check(t, "events", w.events, []string{"a: down", "b ready after 50ms", "c: down", "c ready after 600ms", "a ready after 700ms"})
 		if !r.Ready || r.Waited != 700*time.Millisecond {
 			t.Errorf("result %+v", r)
 		}
 	})
 }
 
-// Each change of a state is told once, not each try; of a command's words
+// Each change of a state is reported once, not each try; of a command's words
 // numbers do not count.
 func TestOnlyNewsAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -138,8 +138,8 @@ func TestOnlyNewsAreTold(t *testing.T) {
 		w := newWaiting(&target{name: "a", ready: 7, reasons: reasons}, &target{name: "b", ready: 7, reasons: reasons})
 		w.Targets[1].Numbers = true
 		w.run()
-		slices.Sort(w.told)
-		check(t, "told", w.told, []string{"a ready after 3.5s", "a: x 1", "a: x 1", "a: x 2", "a: y", "b ready after 3.5s", "b: x 1", "b: x 1", "b: y"})
+		slices.Sort(w.events)
+		check(t, "events", w.events, []string{"a ready after 3.5s", "a: x 1", "a: x 1", "a: x 2", "a: y", "b ready after 3.5s", "b: x 1", "b: x 1", "b: y"})
 	})
 }
 
@@ -151,7 +151,7 @@ func TestLimit(t *testing.T) {
 		w.Limit = 1200 * time.Millisecond
 		r := w.run()
 		check(t, "a", w.at(0), ms(0, 100, 300, 700))
-		check(t, "told", w.told, []string{"a: down", "c ready after 1ms", "a failed: down", "b failed: interrupted"})
+		check(t, "events", w.events, []string{"a: down", "c ready after 1ms", "a failed: down", "b failed: interrupted"})
 		if r.Ready || r.DeadlinePassed || r.Waited != w.Limit {
 			t.Errorf("result %+v", r)
 		}
@@ -176,7 +176,7 @@ func TestDeadline(t *testing.T) {
 		if r := w.run(); r.Ready || !r.DeadlinePassed || len(w.at(0)) != 0 {
 			t.Errorf("result %+v", r)
 		}
-		check(t, "told", w.told, []string{"a failed: was not tried"})
+		check(t, "events", w.events, []string{"a failed: was not tried"})
 		// The limit comes first.
 		w = newWaiting(&target{name: "a"})
 		w.Deadline, w.Limit = time.Now().Add(time.Hour), 650*time.Millisecond
@@ -201,7 +201,7 @@ func TestPlace(t *testing.T) {
 }
 
 // A signal ends the wait as soon as the tries have ended, and what it cut short
-// is not told. One that hangs is not waited for.
+// is not reported. One that hangs is not waited for.
 func TestSignal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct{ ends, after time.Duration }{{20 * time.Millisecond, 520 * time.Millisecond}, {time.Minute, 2500 * time.Millisecond}} {
@@ -210,7 +210,7 @@ func TestSignal(t *testing.T) {
 			w.Signals = engine.Signals{Cancelled: signals}
 			time.AfterFunc(500*time.Millisecond, func() { signals <- "SIGTERM" })
 			r := w.run()
-			check(t, "told", w.told, []string{"a: down"})
+			check(t, "events", w.events, []string{"a: down"})
 			if r.Ready || r.Cancelled != "SIGTERM" || time.Since(w.started) != c.after {
 				t.Errorf("result %+v after %v", r, time.Since(w.started))
 			}
@@ -238,20 +238,20 @@ func TestWoken(t *testing.T) {
 	})
 }
 
-// Every ten seconds it is told what is missing and how long is left.
+// Every ten seconds an event says what is missing and how long is left.
 func TestBeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWaiting(&target{name: "a"}, &target{name: "b", ready: 20})
 		w.Limit = 35 * time.Second
 		w.run()
 		check(t, "beats", w.beats, []string{"10s", "20s", "30s"})
-		check(t, "told", w.told[2:], []string{"a b left: 25s (true)", "b ready after 16.5s", "a left: 15s (true)", "a left: 5s (true)", "a failed: down"})
+		check(t, "events", w.events[2:], []string{"a b left: 25s (true)", "b ready after 16.5s", "a left: 15s (true)", "a left: 5s (true)", "a failed: down"})
 		w = newWaiting(&target{name: "a", ready: 15})
 		w.run()
-		check(t, "told", w.told[1:], []string{"a left: 0s (false)", "a ready after 11.5s"})
+		check(t, "events", w.events[1:], []string{"a left: 0s (false)", "a ready after 11.5s"})
 		w = newWaiting(&target{name: "a", ready: 15})
 		w.Deadline, w.Limit = time.Now().Add(20*time.Second), time.Hour
 		w.run()
-		check(t, "told", w.told[1:2], []string{"a left: 10s (true)"})
+		check(t, "events", w.events[1:2], []string{"a left: 10s (true)"})
 	})
 }

@@ -1,7 +1,7 @@
 package operation
 
-// This file holds the room to its walls: functions need no processes, and the
-// program no registry of functions.
+// This file checks the imports: functions need no processes, and the program needs no
+// registry of functions.
 
 import (
 	"os"
@@ -31,11 +31,11 @@ func linked(t *testing.T, path string) (ours []string) {
 	return ours
 }
 
-func TestNoEdgeRoomIsLinked(t *testing.T) {
+func TestNoSystemPackageIsLinked(t *testing.T) {
 	for _, name := range linked(t, module+"/engine/operation") {
-		room := strings.TrimPrefix(name, module+"/")
+		path := strings.TrimPrefix(name, module+"/")
 		for _, edge := range []string{"cli", "engine/proc", "engine/probe", "engine/sink", "engine/store"} {
-			if room == edge || strings.HasPrefix(room, edge+"/") {
+			if path == edge || strings.HasPrefix(path, edge+"/") {
 				t.Errorf("%s is linked", name)
 			}
 		}

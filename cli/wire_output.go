@@ -21,6 +21,7 @@ import (
 	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/engine/sink"
 	"github.com/retrysh/retry/engine/telemetry"
+	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -236,7 +237,9 @@ func (out *output) note(line string) {
 }
 
 // complain reports a failure of the program's own; --quiet does not silence it.
-func (out *output) complain(format string, args ...any) { out.warn(fmt.Sprintf(format, args...)) }
+func (out *output) complain(format string, args ...any) {
+	out.warn(text.Masked(fmt.Sprintf(format, args...)))
+}
 
 // say writes a line that --quiet silences, and that machines get by events.
 func (out *output) say(line string) {

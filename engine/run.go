@@ -15,6 +15,7 @@ package engine
 // This file is the loop.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -25,6 +26,7 @@ import (
 	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/hook"
 	"github.com/retrysh/retry/engine/rotate"
+	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -199,14 +201,10 @@ func (e *Engine) begin() {
 	e.state = State{Attempt: 1, Step: from.Step, Previous: from.Previous, Deadline: e.deadline, Argv: e.Argv}
 	e.rotation = rotate.New(e.Policy.Rotate, e.Draw)
 	e.resume()
-	name := e.About.Name
-	if name == "" {
-		name = NameOf(e.Argv)
-	}
 	id := &e.Identity
 	e.emit(&event.RunStarted{
-		Command: e.Argv, Name: name, Depth: id.Depth, SpanID: id.Trace.Span, ParentSpanID: id.Trace.Parent, Sampled: id.Trace.Sampled(),
-		Letter: e.About.Letter, ParentRunID: id.ParentRunID, Key: e.About.Key,
+		Command: e.Argv, Name: text.Masked(cmp.Or(e.About.Name, NameOf(e.Argv))), Depth: id.Depth, SpanID: id.Trace.Span, ParentSpanID: id.Trace.Parent, Sampled: id.Trace.Sampled(),
+		Letter: e.About.Letter, ParentRunID: id.ParentRunID, Key: text.Masked(e.About.Key),
 		Policy: e.About.Policy, PolicySource: e.About.PolicySource, PolicyUnasked: e.About.PolicyUnasked,
 		Deadline: e.deadline,
 	})

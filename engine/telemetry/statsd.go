@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/retrysh/retry/engine/text"
 )
 
 // The largest datagrams, in bytes: what an Ethernet frame carries by UDP, and
@@ -33,19 +35,19 @@ const (
 type StatsD struct{ network, address string }
 
 // ParseStatsD reads HOST:PORT, unix:///path or unix:/path.
-func ParseStatsD(text string) (StatsD, error) {
-	if path, is := strings.CutPrefix(text, "unix:"); is {
+func ParseStatsD(s string) (StatsD, error) {
+	if path, is := strings.CutPrefix(s, "unix:"); is {
 		path = strings.TrimPrefix(path, "//")
 		if !strings.HasPrefix(path, "/") || strings.Trim(path, "/") == "" {
-			return StatsD{}, fmt.Errorf("%q is not an address; write HOST:PORT or unix:///path", text)
+			return StatsD{}, fmt.Errorf("%q is not an address; write HOST:PORT or unix:///path", text.MaskedAddress(s))
 		}
 		return StatsD{"unixgram", path}, nil
 	}
-	host, port, err := net.SplitHostPort(text)
+	host, port, err := net.SplitHostPort(s)
 	if n, e := strconv.ParseUint(port, 10, 16); err != nil || e != nil || n == 0 || host == "" || strings.ContainsAny(host, "/@ ") {
-		return StatsD{}, fmt.Errorf("%q is not an address; write HOST:PORT or unix:///path", text)
+		return StatsD{}, fmt.Errorf("%q is not an address; write HOST:PORT or unix:///path", text.MaskedAddress(s))
 	}
-	return StatsD{"udp", text}, nil
+	return StatsD{"udp", s}, nil
 }
 
 // send sends the run's lines.

@@ -10,16 +10,27 @@ package text
 // of a name) or by its own shape. Where in doubt it is masked: a text that shows too
 // little can be looked up, a secret in a log cannot be taken back.
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Mask stands for a secret.
 const Mask = "xxxxx"
 
+const (
+	letters       = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	digits        = "0123456789"
+	alphanumerics = letters + digits
+	nameBytes     = alphanumerics + "_-."
+)
+
 // Masked returns s with its secrets replaced by Mask: the passwords of addresses, the
 // values of names that hold password, token or the like (NAME=value, --name value,
-// "name: value"), what follows Bearer and Basic, and words with the shape of a token.
+// "name: value"), what follows Bearer and Basic, words with the shape of a token, and
+// the password of mysql -pPASSWORD.
 func Masked(s string) string {
-	return maskTokens(maskSchemes(maskNamed(maskLogins(s))))
+	return maskEach(maskEach(maskEach(maskNamed(maskLogins(s)), credentialAt), tokenAt), optionAt)
 }
 
 // MaskedArgs returns the words of a command with their secrets masked. Words without
@@ -32,7 +43,7 @@ func MaskedArgs(argv []string) []string {
 			continue
 		}
 		if &shown[0] == &argv[0] {
-			shown = append([]string(nil), argv...)
+			shown = slices.Clone(argv)
 		}
 		shown[i] = clean
 	}
@@ -42,15 +53,18 @@ func MaskedArgs(argv []string) []string {
 // maskArg masks a word of a command: all of it behind a flag whose name says that a
 // secret follows, and all of a value behind such a name; a script (sh -c) is a text.
 func maskArg(argv []string, i int) string {
-	word := argv[i]
-	script := false
+	word, before := argv[i], ""
 	if i > 0 {
-		before := argv[i-1]
-		if word != "" && isSecretFlag(before) && !looksLikeFlag(word) {
-			return Mask
-		}
-		script = len(before) > 1 && before[0] == '-' && before[1] != '-' && before[len(before)-1] == 'c'
+		before = argv[i-1]
 	}
+	isFlag := len(before) > 2 && before[0] == '-' && before != notSecret && namesSecret(before) && strings.Trim(before, nameBytes) == ""
+	if isFlag && word != "" && !looksLikeFlag(word) {
+		return Mask
+	}
+	if len(word) > 2 && word[:2] == "-p" && takesPassword(argv[:i]) {
+		return "-p" + Mask
+	}
+	script := len(before) > 1 && before[0] == '-' && before[1] != '-' && before[len(before)-1] == 'c'
 	if at := assignment(word); !script && at > 0 && at < len(word) {
 		return word[:at] + Mask
 	}
@@ -60,14 +74,9 @@ func maskArg(argv []string, i int) string {
 // assignment returns where the value begins in a word that is NAME=value or
 // "Name: value" with the name of a secret, 0 for any other word.
 func assignment(word string) int {
-	end := 0
-	for end < len(word) && isNameByte(word[end]) {
-		end++
-	}
-	if end == len(word) || !namesSecret(word[:end]) {
-		return 0
-	}
+	end := run(word, nameBytes)
 	switch {
+	case end == len(word) || !namesSecret(word[:end]):
 	case word[end] == '=':
 		return end + 1
 	case word[end] == ':' && headerColon(word, 0, end):
@@ -76,53 +85,30 @@ func assignment(word string) int {
 	return 0
 }
 
-// isSecretFlag reports whether a word is a flag whose value is the next word, and a
-// secret.
-func isSecretFlag(word string) bool {
-	return len(word) > 2 && word[0] == '-' && word != notSecret && namesSecret(word) &&
-		strings.IndexFunc(word, func(r rune) bool { return r >= 0x80 || !isNameByte(byte(r)) }) < 0
-}
-
 // looksLikeFlag reports whether a word is a flag and no value: -x, --name, --name=x.
 func looksLikeFlag(word string) bool {
-	if strings.HasPrefix(word, "--") {
-		return len(word) > 2 && isLetter(word[2])
+	if name, long := strings.CutPrefix(word, "--"); long {
+		return name != "" && isIn(letters, name[0])
 	}
-	return len(word) == 2 && word[0] == '-' && isLetter(word[1])
+	return len(word) == 2 && word[0] == '-' && isIn(letters, word[1])
 }
 
 // notSecret is a flag of this program: a guard that is named after its bucket.
 const notSecret = "--tokens"
 
-// secretNames are what the name of a secret holds, in small letters. A name of two
-// words may be written with -, _, a blank or nothing between them.
-var (
-	secretNames = []string{"password", "passwd", "passphrase", "secret", "token", "credential", "authorization", "cookie"}
-	keyNames    = []string{"api", "access", "private"} // followed by "key"
-)
+// secretNames are what the name of a secret holds, in small letters.
+var secretNames = []string{
+	"password", "passwd", "passphrase", "secret", "token", "credential", "authorization", "cookie",
+	"apikey", "api-key", "api_key", "api key", "accesskey", "access-key", "access_key", "access key", "privatekey", "private-key", "private_key", "private key",
+}
 
 // secretName returns the length of the name of a secret at the beginning of s, else 0.
 func secretName(s string) int {
-	switch s[0] | 0x20 {
-	case 'p', 's', 't', 'c', 'a':
-	default:
-		return 0
-	}
-	for _, name := range secretNames {
-		if hasPrefixFold(s, name) {
-			return len(name)
-		}
-	}
-	for _, name := range keyNames {
-		if !hasPrefixFold(s, name) {
-			continue
-		}
-		n := len(name)
-		if n < len(s) && strings.IndexByte("-_ ", s[n]) >= 0 {
-			n++
-		}
-		if hasPrefixFold(s[n:], "key") {
-			return n + len("key")
+	if isIn("pstca", s[0]|0x20) {
+		for _, name := range secretNames {
+			if hasPrefixFold(s, name) {
+				return len(name)
+			}
 		}
 	}
 	return 0
@@ -138,16 +124,15 @@ func namesSecret(s string) bool {
 }
 
 // maskEach returns s with Mask in place of each secret. secretAt returns where one begins
-// and ends that is found at a place of s, of which done bytes are masked or passed; an
-// end that is not behind the beginning is where the search goes on.
-func maskEach(s string, secretAt func(i, done int) (from, to int)) string {
+// and ends that is found at a place of s; an end that is not behind the beginning is
+// where the search goes on.
+func maskEach(s string, secretAt func(s string, i int) (from, to int)) string {
 	var clean strings.Builder
 	done := 0 // of s is in clean
 	for i := 0; i < len(s); {
-		from, to := secretAt(i, done)
+		from, to := secretAt(s, i)
 		if from < to {
-			clean.WriteString(s[done:from])
-			clean.WriteString(Mask)
+			clean.WriteString(s[done:from] + Mask)
 			done = to
 		}
 		i = max(to, i+1)
@@ -160,45 +145,33 @@ func maskEach(s string, secretAt func(i, done int) (from, to int)) string {
 
 // maskNamed masks the values of names.
 func maskNamed(s string) string {
-	quotes := quoteState{text: s}
-	return maskEach(s, func(i, done int) (from, to int) {
+	passed := 0            // what a name can not begin before
+	at, quoted := 0, false // whether the place is between double quotes on its line
+	return maskEach(s, func(s string, i int) (from, to int) {
 		n := secretName(s[i:])
 		if n == 0 {
 			return i, i
 		}
-		begin, end := i, i+n
-		for begin > done && isNameByte(s[begin-1]) {
-			begin--
+		v := named{text: s, begin: i, end: i + n}
+		v.end += run(s[v.end:], nameBytes)
+		for v.begin > passed && isIn(nameBytes, s[v.begin-1]) {
+			v.begin--
 		}
-		for end < len(s) && isNameByte(s[end]) {
-			end++
+		for ; at < v.begin; at++ {
+			switch s[at] {
+			case '"':
+				quoted = quoted != (at == 0 || s[at-1] != '\\')
+			case '\n':
+				quoted = false
+			}
 		}
-		v := named{text: s, begin: begin, end: end, quoted: quotes.openAt(begin)}
+		v.quoted = quoted
 		if from, to = v.value(); from >= to {
-			return end, end
+			return v.end, v.end
 		}
+		passed = to
 		return from, to
 	})
-}
-
-// quoteState knows whether a place of a line is between double quotes.
-type quoteState struct {
-	text string
-	at   int
-	open bool
-}
-
-// openAt must be asked in ascending order.
-func (q *quoteState) openAt(place int) bool {
-	for ; q.at < place; q.at++ {
-		switch q.text[q.at] {
-		case '"':
-			q.open = q.open != (q.at == 0 || q.text[q.at-1] != '\\')
-		case '\n':
-			q.open = false
-		}
-	}
-	return q.open
 }
 
 // named is the name of a secret in a text.
@@ -211,36 +184,26 @@ type named struct {
 // value returns where the value of the name begins and ends; they are equal where it
 // has none.
 func (n *named) value() (from, to int) {
-	s, name := n.text, n.text[n.begin:n.end]
-	i := n.end
-	for i < len(s) && strings.IndexByte(`]"'\`, s[i]) >= 0 {
-		i++
-	}
+	s := n.text
+	i := n.end + run(s[n.end:], `]"'\`)
 	closed := i > n.end // as in "name": value
 	j := skipBlanks(s, i)
+	rest := s[j:]
 	switch {
-	case j == len(s):
+	case rest == "" || strings.HasPrefix(rest, "=="): // a comparison
 		return 0, 0
-	case s[j] == '=':
-		from = j + 1
-		if from < len(s) && s[from] == '=' {
-			return 0, 0 // a comparison
-		}
-		if from < len(s) && s[from] == '>' {
-			from++
-		}
-		if j > i || from > j+1 { // NAME= at the end of a word has no value
-			from = skipBlanks(s, from)
-		}
-		return n.extent(from, false)
-	case i == j && s[i] == ':' && (closed || headerColon(s, n.begin, n.end)):
-		from = skipBlanks(s, i+1)
-		return n.extent(from, !closed && n.isHeader())
-	case i == j || closed || name[0] != '-' || name == notSecret:
+	case strings.HasPrefix(rest, "=>"):
+		return n.extent(skipBlanks(s, j+2), false)
+	case rest[0] == '=' && j == i: // NAME= at the end of a word has no value
+		return n.extent(j+1, false)
+	case rest[0] == '=':
+		return n.extent(skipBlanks(s, j+1), false)
+	case rest[0] == ':' && j == i && (closed || headerColon(s, n.begin, n.end)):
+		return n.extent(skipBlanks(s, i+1), !closed && n.isHeader())
+	case i == j || closed || s[n.begin] != '-' || s[n.begin:n.end] == notSecret:
 		return 0, 0
 	}
-	from, to = n.extent(j, false)
-	if looksLikeFlag(s[from:to]) {
+	if from, to = n.extent(j, false); looksLikeFlag(s[from:to]) {
 		return 0, 0
 	}
 	return from, to
@@ -248,21 +211,14 @@ func (n *named) value() (from, to int) {
 
 // isHeader reports whether the value is the rest of the line: that of a header.
 func (n *named) isHeader() bool {
-	for i := n.begin; i < n.end; i++ {
-		if hasPrefixFold(n.text[i:], "authorization") || hasPrefixFold(n.text[i:], "cookie") {
-			return true
-		}
-	}
+	name := strings.ToLower(n.text[n.begin:n.end])
 	before := strings.TrimRight(n.text[:n.begin], " \t<>*")
-	return before == "" || strings.IndexByte("\n\"'=", before[len(before)-1]) >= 0
+	return strings.Contains(name, "authorization") || strings.Contains(name, "cookie") || before == "" || isIn("\n\"'=", before[len(before)-1])
 }
 
 // extent returns where a value ends that begins at from.
 func (n *named) extent(from int, line bool) (int, int) {
 	s := n.text
-	if from == len(s) {
-		return from, from
-	}
 	for _, quote := range []string{`\"`, `"`, `'`} {
 		if inside, ok := strings.CutPrefix(s[from:], quote); ok && !(line && n.quoted) {
 			from += len(quote)
@@ -284,10 +240,7 @@ func (n *named) extent(from int, line bool) (int, int) {
 	case opening == '?' || opening == '&':
 		ends += "&;#"
 	}
-	to := len(s)
-	if n := strings.IndexAny(s[from:], ends); n >= 0 {
-		to = from + n
-	}
+	to := from + until(s[from:], ends)
 	for to > from && to < len(s) && s[to] == '"' && s[to-1] == '\\' {
 		to-- // of an escaped quote
 	}
@@ -311,33 +264,26 @@ func quotedEnd(s, quote string) int {
 // not behind a path (token.go:12, /run/secret: not found), and in "::".
 func headerColon(s string, begin, end int) bool {
 	name := s[begin:end]
-	switch {
-	case strings.HasPrefix(s[end+1:], ":"), strings.Contains(name, "."), name == "tokens", name == notSecret:
-		return false
-	case begin > 0 && (s[begin-1] == '/' || s[begin-1] == '\\'):
-		return false
-	}
-	return true
+	return !strings.HasPrefix(s[end+1:], ":") && !strings.Contains(name, ".") && name != "tokens" && name != notSecret &&
+		(begin == 0 || !isIn(`/\`, s[begin-1]))
 }
 
-// maskSchemes masks what follows the schemes Bearer and Basic of HTTP.
-func maskSchemes(s string) string {
-	return maskEach(s, func(i, _ int) (from, to int) {
-		if s[i]|0x20 != 'b' || i > 0 && isNameByte(s[i-1]) {
-			return i, i
-		}
-		for _, scheme := range []string{"bearer", "basic"} {
-			from := skipBlanks(s, i+len(scheme))
-			if !hasPrefixFold(s[i:], scheme) || from == i+len(scheme) {
-				continue
-			}
-			to := from + run(s[from:], "._~+/=-")
-			if value := s[from:to]; isCredential(value) || scheme == "bearer" && !followsBearer(value) {
-				return from, to
-			}
-		}
+// credentialAt finds what follows the schemes Bearer and Basic of HTTP.
+func credentialAt(s string, i int) (from, to int) {
+	if s[i]|0x20 != 'b' || i > 0 && isIn(nameBytes, s[i-1]) {
 		return i, i
-	})
+	}
+	for _, scheme := range []string{"bearer", "basic"} {
+		if !hasPrefixFold(s[i:], scheme) {
+			continue
+		}
+		from = skipBlanks(s, i+len(scheme))
+		to = from + run(s[from:], alphanumerics+"._~+/=-")
+		if value := s[from:to]; from > i+len(scheme) && (isCredential(value) || scheme == "bearer" && !slices.Contains(afterBearer, strings.ToLower(strings.TrimRight(value, ".")))) {
+			return from, to
+		}
+	}
+	return i, i
 }
 
 // isCredential reports whether a word looks like base64 and not like a word of a
@@ -346,14 +292,10 @@ func isCredential(word string) bool {
 	return len(word) >= 4 && strings.ContainsAny(word[1:], "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789=+")
 }
 
-// followsBearer reports whether a word is what texts about the scheme go on with.
-func followsBearer(word string) bool {
-	switch strings.ToLower(strings.TrimRight(word, ".")) {
-	case "", "=", "-", "token", "tokens", "auth", "authentication", "authorization", "realm", "realm=", "error", "scheme",
-		"credential", "credentials", "header", "is", "was", "not", "and", "or", "in", "for", "of":
-		return true
-	}
-	return false
+// afterBearer are the words with which texts about the scheme go on.
+var afterBearer = []string{
+	"", "=", "-", "token", "tokens", "auth", "authentication", "authorization", "realm", "realm=", "error", "scheme",
+	"credential", "credentials", "header", "is", "was", "not", "and", "or", "in", "for", "of",
 }
 
 // tokenShapes are how the tokens of services begin.
@@ -365,63 +307,65 @@ var tokenShapes = []string{
 // leastToken is how long a token is at least behind its shape.
 const leastToken = 3
 
-// maskTokens masks words with the shape of a token.
-func maskTokens(s string) string {
-	return maskEach(s, func(i, _ int) (from, to int) {
-		if i > 0 && isNameByte(s[i-1]) && s[i-1] != '.' {
-			return i, i
-		}
-		return i, i + tokenAt(s[i:])
+// tokenAt finds a word with the shape of a token.
+func tokenAt(s string, i int) (from, to int) {
+	if i > 0 && s[i-1] != '.' && isIn(nameBytes, s[i-1]) {
+		return i, i
+	}
+	at := slices.IndexFunc(tokenShapes, func(shape string) bool { return strings.HasPrefix(s[i:], shape) })
+	if at < 0 {
+		return i, i
+	}
+	shape := tokenShapes[at]
+	rest := s[i+len(shape):]
+	word := strings.TrimRight(rest[:run(rest, nameBytes)], ".") // without the end of a sentence
+	plain := strings.Trim(word, "abcdefghijklmnopqrstuvwxyz_") == ""
+	isName := shape[len(shape)-1] == '_' && plain && (strings.Contains(word, "_") || strings.HasPrefix(rest[len(word):], "=")) // npm_config_registry
+	if len(word) < leastToken || isName {
+		return i, i
+	}
+	return i, i + len(shape) + len(word)
+}
+
+// lookBack is how far before -pPASSWORD the command is looked for.
+const lookBack = 256
+
+// optionAt finds the password of -pPASSWORD in a command.
+func optionAt(s string, i int) (from, to int) {
+	if !strings.HasPrefix(s[i:], "-p") || i == 0 || !isIn(" \t", s[i-1]) {
+		return i, i
+	}
+	command := s[max(0, i-lookBack):i]
+	if !takesPassword(strings.Fields(command[strings.LastIndexAny(command, ";|&\n")+1:])) {
+		return i, i
+	}
+	n := named{text: s, begin: i}
+	return n.extent(i+2, false)
+}
+
+// takesPassword reports whether one of the words is a command that takes a password as
+// -pPASSWORD.
+func takesPassword(words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool {
+		name := word[strings.LastIndexAny(word, `/\`)+1:]
+		return strings.HasPrefix(name, "mysql") || strings.HasPrefix(name, "mariadb") || name == "sshpass"
 	})
 }
 
-// tokenAt returns the length of the token at the beginning of s, else 0.
-func tokenAt(s string) int {
-	for _, shape := range tokenShapes {
-		rest, ok := strings.CutPrefix(s, shape)
-		if !ok {
-			continue
-		}
-		n := run(rest, "_.-")
-		for n > 0 && rest[n-1] == '.' {
-			n-- // of a sentence
-		}
-		if n < leastToken {
-			return 0
-		}
-		plain := strings.Trim(rest[:n], "abcdefghijklmnopqrstuvwxyz_") == ""
-		if shape[len(shape)-1] == '_' && plain && (strings.Contains(rest[:n], "_") || strings.HasPrefix(rest[n:], "=")) {
-			return 0 // a name, as npm_config_registry is
-		}
-		return len(shape) + n
-	}
-	return 0
-}
+// run returns how many bytes s begins with that are in the set.
+func run(s, set string) int { return len(s) - len(strings.TrimLeft(s, set)) }
 
-// run returns how many letters, digits and bytes of more s begins with.
-func run(s, more string) int {
-	for i := range len(s) {
-		if !isAlphanumeric(s[i]) && strings.IndexByte(more, s[i]) < 0 {
-			return i
-		}
+// until returns where the first byte of s is that is in the set, its length where none is.
+func until(s, set string) int {
+	if i := strings.IndexAny(s, set); i >= 0 {
+		return i
 	}
 	return len(s)
 }
 
-func skipBlanks(s string, i int) int {
-	for i < len(s) && (s[i] == ' ' || s[i] == '\t') {
-		i++
-	}
-	return min(i, len(s))
-}
+func skipBlanks(s string, i int) int { return i + run(s[i:], " \t") }
 
-func isNameByte(b byte) bool {
-	return isAlphanumeric(b) || b == '_' || b == '-' || b == '.'
-}
-
-func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
-
-func isAlphanumeric(b byte) bool { return isLetter(b) || '0' <= b && b <= '9' }
+func isIn(set string, b byte) bool { return strings.IndexByte(set, b) >= 0 }
 
 func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)

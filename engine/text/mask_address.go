@@ -2,95 +2,78 @@ package text
 
 // This file masks the secrets of addresses.
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // maskLogins masks the passwords of the addresses in a text.
 func maskLogins(s string) string {
 	if !strings.Contains(s, ":") {
 		return s
 	}
+	return eachPart(s, " \t\r\n\"`<>", func(word string) string {
+		parts := strings.Split(word, "://")
+		if len(parts) == 1 {
+			return maskWithoutScheme(word)
+		}
+		before := parts[0]
+		for i, part := range parts[1:] {
+			end := len(part) // where the next address begins
+			if i+2 < len(parts) {
+				end -= len(scheme(part))
+			}
+			parts[i+1] = maskLogin(scheme(before), part[:end]) + part[end:]
+			before = part
+		}
+		return strings.Join(parts, "://")
+	})
+}
+
+// eachPart returns s with each of the parts between the separators replaced.
+func eachPart(s, separators string, replace func(part string) string) string {
 	var clean strings.Builder
 	for s != "" {
-		end := strings.IndexAny(s, " \t\r\n\"`<>")
-		if end < 0 {
-			end = len(s)
-		}
-		clean.WriteString(maskWord(s[:end]))
-		next := end
-		for next < len(s) && strings.IndexByte(" \t\r\n\"`<>", s[next]) >= 0 {
-			next++
-		}
+		end := until(s, separators)
+		clean.WriteString(replace(s[:end]))
+		next := min(end+1, len(s))
 		clean.WriteString(s[end:next])
 		s = s[next:]
 	}
 	return clean.String()
 }
 
-// maskWord masks the passwords in a text without blanks.
-func maskWord(s string) string {
-	if !strings.Contains(s, "://") {
-		return maskWithoutScheme(s)
-	}
-	var clean strings.Builder
-	for s != "" {
-		scheme, rest, _ := cutScheme(s)
-		end := len(rest) // where the next address begins
-		if before, _, more := strings.Cut(rest, "://"); more {
-			end = len(before) - schemeLen(before)
-		}
-		clean.WriteString(s[:len(s)-len(rest)])
-		clean.WriteString(maskLogin(scheme, rest[:end]))
-		s = rest[end:]
-	}
-	return clean.String()
-}
-
-// cutScheme cuts s behind its first "://", and returns the scheme before that.
-func cutScheme(s string) (scheme, rest string, ok bool) {
-	before, rest, ok := strings.Cut(s, "://")
-	return strings.ToLower(before[len(before)-schemeLen(before):]), rest, ok
-}
-
-// schemeLen is the length of the scheme that s ends with (RFC 3986, section 3.1).
-func schemeLen(s string) int {
-	for i := len(s); i > 0; i-- {
-		if c := s[i-1]; !isAlphanumeric(c) && c != '+' && c != '-' && c != '.' {
-			return len(s) - i
-		}
-	}
-	return len(s)
-}
+// scheme returns the scheme that s ends with (RFC 3986, section 3.1).
+func scheme(s string) string { return s[len(strings.TrimRight(s, alphanumerics+"+-.")):] }
 
 // maskLogin masks the password in what follows scheme://. A slash, '?' or '#' in a
 // password should have been escaped; it looks like a host and a port then, which is
 // not a number.
 func maskLogin(scheme, s string) string {
-	end := strings.IndexAny(s, "/?#")
-	if end < 0 {
-		end = len(s)
-	}
-	at := strings.LastIndexByte(s[:end], '@')
-	if at < 0 && (badPort(s[:end]) || strings.HasPrefix(scheme, "redis") && end > 0) {
+	scheme = strings.ToLower(scheme)
+	authority := s[:until(s, "/?#")]
+	at := strings.LastIndexByte(authority, '@')
+	if at < 0 && (badPort(authority) || strings.HasPrefix(scheme, "redis") && authority != "") {
 		at = strings.LastIndexByte(s, '@')
 	}
 	if at >= 0 {
 		return maskUser(scheme, s[:at]) + s[at:]
 	}
-	if user, _, _ := strings.Cut(s[:end], ":"); badPort(s[:end]) { // user:password without a host
-		return user + ":" + Mask + s[end:]
+	if user, _, _ := strings.Cut(authority, ":"); badPort(authority) { // user:password without a host
+		return user + ":" + Mask + s[len(authority):]
 	}
 	return s
 }
 
-// maskUser masks a login. A user without a password is a token for HTTP, and a slip for Redis.
+// maskUser masks a login. A user without a password is a token for HTTP and FTP, and a
+// slip for Redis.
 func maskUser(scheme, login string) string {
 	user, password, colon := strings.Cut(login, ":")
 	http := strings.Contains(scheme, "http")
-	token := http || strings.HasPrefix(scheme, "redis")
 	switch {
 	case login == "[user:password": // of a message that says what is valid
 		return login
-	case user != "" && token && !colon:
+	case user != "" && !colon && (http || strings.HasPrefix(scheme, "ftp") || strings.HasPrefix(scheme, "redis")):
 		return Mask
 	case user != "" && http && (password == "" || password == "x-oauth-basic"):
 		return Mask + ":" + password
@@ -107,11 +90,9 @@ func badPort(authority string) bool {
 	if !ok || strings.HasPrefix(authority, "[") {
 		return false
 	}
-	rest := strings.TrimLeft(port, "0123456789")
+	rest := strings.TrimLeft(port, digits)
 	switch {
-	case rest == "", len(rest) < len(port) && strings.IndexByte(":;,.)|&}]'\\", rest[0]) >= 0:
-		return false
-	case rest[0] == '{', rest[0] == '%':
+	case rest == "", len(rest) < len(port) && isIn(":;,.)|&}]'\\", rest[0]), rest[0] == '{', rest[0] == '%':
 		return false
 	case rest[0] == '$':
 		return strings.Trim(rest, "${}()'\\.,;:ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != ""
@@ -119,18 +100,17 @@ func badPort(authority string) bool {
 	return !strings.EqualFold(strings.TrimRight(rest, ".,;:)]'\\["), "port")
 }
 
+// notUsers are what stands before a colon in what has an @ and is no login.
+var notUsers = []string{"mailto", "sip", "sips", "acct", "xmpp", "pkg", "npm"}
+
 // maskWithoutScheme masks user:password@host.
 func maskWithoutScheme(s string) string {
 	at := strings.LastIndexByte(s, '@')
-	if at < 0 || at+1 == len(s) || !isAlphanumeric(s[at+1]) && s[at+1] != '[' || strings.HasPrefix(s[at:], "@sha") {
+	if at < 0 || at+1 == len(s) || !isIn(alphanumerics+"[", s[at+1]) || strings.HasPrefix(s[at:], "@sha") {
 		return s
 	}
-	user, password, ok := strings.Cut(s[:at], ":")
-	if !ok || password == "" || password == Mask || strings.ContainsAny(user, "@/") || strings.Contains(password, "/") {
-		return s
-	}
-	switch strings.ToLower(user) {
-	case "mailto", "sip", "sips", "acct", "xmpp", "pkg", "npm":
+	user, password, _ := strings.Cut(s[:at], ":")
+	if password == "" || password == Mask || strings.ContainsAny(user, "@/") || strings.Contains(password, "/") || slices.Contains(notUsers, strings.ToLower(user)) {
 		return s
 	}
 	return user + ":" + Mask + s[at:]
@@ -143,26 +123,63 @@ func MaskedAddress(s string) string {
 	if hasPrefixFold(s, "exec:") && !strings.HasPrefix(s[len("exec:"):], "//") {
 		return Masked(s)
 	}
-	scheme, rest, ok := cutScheme(s)
-	if ok && len(scheme)+len("://")+len(rest) == len(s) {
-		rest = s[:len(s)-len(rest)] + maskLogin(scheme, rest)
-	} else if rest = s; strings.Contains(s, "@") {
-		rest = maskUnknownLogin(s)
+	before, rest, ok := strings.Cut(s, "://")
+	if ok && scheme(before) == before {
+		s = before + "://" + maskLogin(before, rest)
+	} else if at := strings.LastIndexByte(s, '@'); at >= 0 {
+		user, _, colon := strings.Cut(s[:at], ":")
+		s = Mask + s[at:]
+		if colon && !strings.Contains(user, "/") {
+			s = user + ":" + s
+		}
 	}
-	rest, options, hasOptions := strings.Cut(rest, "#")
-	rest, query, hasQuery := strings.Cut(rest, "?")
+	address, options, hasOptions := strings.Cut(s, "#")
+	address, query, hasQuery := strings.Cut(address, "?")
 	if hasQuery {
-		rest += "?" + maskFields(query, "&;", func(name, value string) string {
-			if name == "db" && strings.Trim(value, "0123456789") == "" {
-				return value
-			}
-			return Mask
-		})
+		address += "?" + eachPart(query, "&;", maskQuery)
 	}
 	if hasOptions {
-		rest += "#" + maskFields(options, "&", maskOption)
+		address += "#" + eachPart(options, "&", maskOption)
 	}
-	return maskTokens(rest)
+	return maskEach(address, tokenAt)
+}
+
+// maskQuery masks a field of a query, but for the number of a database.
+func maskQuery(field string) string {
+	if number, ok := strings.CutPrefix(field, "db="); ok && strings.Trim(number, digits) == "" {
+		return field
+	}
+	return maskField(field)
+}
+
+// maskField masks the value of a field, and a field that has none.
+func maskField(field string) string {
+	name, value, named := strings.Cut(field, "=")
+	switch {
+	case field == "", named && value == "":
+		return field
+	case !named:
+		return Mask
+	}
+	return name + "=" + Mask
+}
+
+// maskOption masks the value of an option of a target. One without a value is shown
+// where it is a name.
+func maskOption(field string) string {
+	name, value, named := strings.Cut(field, "=")
+	switch strings.ToLower(name) {
+	case "status", "method", "body":
+		return field
+	case "header":
+		if header, _, ok := strings.Cut(value, ":"); ok && strings.Trim(header, nameBytes) == "" {
+			return name + "=" + header + ": " + Mask
+		}
+	}
+	if !named && len(name) <= len("insecure")+2 && strings.Trim(name, letters) == "" {
+		return field
+	}
+	return maskField(field)
 }
 
 // MaskedValue returns the value of a flag of this program as it may be shown.
@@ -172,57 +189,4 @@ func MaskedValue(flag, value string) string {
 		return MaskedAddress(value)
 	}
 	return Masked(value)
-}
-
-// maskUnknownLogin masks what stands before the last @ of an address without a
-// scheme.
-func maskUnknownLogin(s string) string {
-	at := strings.LastIndexByte(s, '@')
-	if user, _, ok := strings.Cut(s[:at], ":"); ok && !strings.Contains(user, "/") {
-		return user + ":" + Mask + s[at:]
-	}
-	return Mask + s[at:]
-}
-
-// maskFields masks the values of fields, and fields that have none.
-func maskFields(s, separators string, mask func(name, value string) string) string {
-	var clean strings.Builder
-	for s != "" {
-		end := strings.IndexAny(s, separators)
-		if end < 0 {
-			end = len(s)
-		}
-		name, value, hasValue := strings.Cut(s[:end], "=")
-		switch {
-		case hasValue && value != "":
-			clean.WriteString(name + "=" + mask(name, value))
-		case hasValue:
-			clean.WriteString(name + "=")
-		case name != "":
-			clean.WriteString(mask("", name))
-		}
-		if s = s[end:]; s != "" {
-			clean.WriteByte(s[0])
-			s = s[1:]
-		}
-	}
-	return clean.String()
-}
-
-// maskOption masks the value of an option of a target. One without a value is shown
-// where it is a name.
-func maskOption(name, value string) string {
-	switch strings.ToLower(name) {
-	case "status", "method", "body":
-		return value
-	case "header":
-		if header, _, ok := strings.Cut(value, ":"); ok && run(header, "-_.") == len(header) {
-			return header + ": " + Mask
-		}
-	case "":
-		if len(value) <= len("insecure")+2 && strings.IndexFunc(value, func(r rune) bool { return r >= 0x80 || !isLetter(byte(r)) }) < 0 {
-			return value
-		}
-	}
-	return Mask
 }

@@ -47,7 +47,7 @@ func TestEmptyImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("runs", func(t *testing.T) { (&emptyImage{t, root}).runs() })
-	t.Run("speaks", func(t *testing.T) { (&emptyImage{t, root}).speaks() })
+	t.Run("connects", func(t *testing.T) { (&emptyImage{t, root}).connects() })
 }
 
 // result is what came of a run.
@@ -110,16 +110,16 @@ func (i *emptyImage) runs() {
 	i.want(i.run("", nil, "--wait-for", "exec:true", "--wait-timeout", "50ms"), 124, "", `"/bin/sh": not found`)
 }
 
-// It resolves names by itself and speaks TLS, given the addresses of name
+// It resolves names by itself and uses TLS, given the addresses of name
 // servers and the certificates of authorities.
-func (i *emptyImage) speaks() {
+func (i *emptyImage) connects() {
 	// The network is this thread's alone, and goes with it.
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		runtime.LockOSThread()
 		if err := loopbackOnly(); err != nil {
-			i.Log("not run, no network namespace to be had: ", err)
+			i.Log("not run, no network namespace is available: ", err)
 			return
 		}
 		i.resolves()

@@ -49,11 +49,11 @@ func TestHookRecipes(t *testing.T) {
 		func(t *testing.T, k *kitchen) {
 			k.run(t, "exit 0", 0)
 			k.run(t, "exit 7", 7)
-			k.heard(t, `^GET /ping/0\?rid=[0-9a-f-]{36} $`, `^GET /ping/7\?rid=[0-9a-f-]{36} $`)
+			k.received(t, `^GET /ping/0\?rid=[0-9a-f-]{36} $`, `^GET /ping/7\?rid=[0-9a-f-]{36} $`)
 		},
 		func(t *testing.T, k *kitchen) {
 			k.run(t, `echo '"quoted" $(touch injected)' >&2; exit 3`, 3)
-			k.heard(t, `^POST /chat \{\s*"text": "./deploy.sh failed 3 times: exit 3"\s*\}\s*$`)
+			k.received(t, `^POST /chat \{\s*"text": "./deploy.sh failed 3 times: exit 3"\s*\}\s*$`)
 		},
 		func(t *testing.T, k *kitchen) {
 			if out := k.run(t, "test $RETRY_ATTEMPT = 3", 0); strings.Count(out, "docker logs --tail 20 db") != 2 {
@@ -199,7 +199,7 @@ func (k *kitchen) holds(t *testing.T, name, want string) {
 	}
 }
 
-func (k *kitchen) heard(t *testing.T, patterns ...string) {
+func (k *kitchen) received(t *testing.T, patterns ...string) {
 	t.Helper()
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -9,7 +9,7 @@ package cli
 // with its code, or 128+n where a signal ended it. Kinds:
 //
 //	tcp, tcp6        accepts and closes
-//	refuse           a port where nobody listens
+//	refuse           a port without a listener
 //	hole             a port that neither accepts nor refuses (Linux)
 //	silent           accepts, and says nothing
 //	half             accepts, begins an answer, and says no more
@@ -185,7 +185,7 @@ func answerAsked(conn net.Conn, line string) {
 	}
 }
 
-// databaseAnswers are what databases say to a client's greeting; MySQL's speak
+// databaseAnswers are what databases answer to a client's greeting; MySQL sends its own
 // first.
 var databaseAnswers = map[string]string{
 	"postgres/ready":    "R\x00\x00\x00\x08\x00\x00\x00\x00",

@@ -118,7 +118,7 @@ func onlyChild(t *testing.T, pid int) int {
 // during an attempt, or between two; nothing follows it.
 func TestNoTermIsLostAsPidOne(t *testing.T) {
 	if ok, _ := condition("namespaces"); !ok {
-		t.Skip("no PID namespace to be had")
+		t.Skip("no PID namespace is available")
 	}
 	retry := program(t)
 	dir := t.TempDir()

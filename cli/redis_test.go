@@ -43,12 +43,12 @@ func redisMain() {
 	os.Exit(code)
 }
 
-// listening waits until somebody accepts on a socket.
+// listening waits until a process accepts on a socket.
 func listening(socket string) error {
 	for end := time.Now().Add(awaitLimit); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if conn, err := net.Dial("unix", socket); err == nil {
 			return conn.Close()
 		}
 	}
-	return fmt.Errorf("nobody listens on %s", socket)
+	return fmt.Errorf("no process listens on %s", socket)
 }

@@ -51,8 +51,8 @@ var commands = map[string]func(){
 
 func TestMain(m *testing.M) { testscript.Main(inSession{m}, commands) }
 
-// inSession runs the tests where no terminal and no disposition of whoever
-// started them is theirs.
+// inSession runs the tests in a session of their own, without a terminal and with default
+// dispositions.
 type inSession struct{ *testing.M }
 
 func (s inSession) Run() int {
@@ -109,7 +109,7 @@ func runScript(t *testing.T, file string) {
 		Setup: func(env *testscript.Env) error {
 			// The scripts hold for the defaults, not for a developer's own
 			// variables; under the race detector a program sleeps for a second
-			// before it exits, unless told not to.
+			// before it exits, unless a variable forbids it.
 			env.Setenv("GORACE", "atexit_sleep_ms=10")
 			env.Setenv(registry.Variable, "")
 			// The limit ends what the script started, and it would wait on for

@@ -15,7 +15,7 @@ import (
 )
 
 // No variable that the program sets for a command is the variable of a flag, but
-// for the idempotency key, and those that speak of the outer run stay there.
+// for the idempotency key, and those that are meant for the outer run stay there.
 func TestVariablesOfCommandsAreNoFlags(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("env is Unix's")
@@ -43,7 +43,7 @@ func TestVariablesOfCommandsAreNoFlags(t *testing.T) {
 	}
 	for _, name := range append([]string{"RETRY_ATTEMPT", "RETRY_DEPTH", "RETRY_LAST_REASON", "RETRY_EXPIRES_AT", "RETRY_USE_A_B"}, hook.Variables...) {
 		if !set[name] {
-			t.Errorf("nobody saw %s; they saw %v", name, slices.Sorted(maps.Keys(set)))
+			t.Errorf("no command saw %s; they saw %v", name, slices.Sorted(maps.Keys(set)))
 		}
 	}
 	table := option.Table()

@@ -59,7 +59,7 @@ func TestWindows(t *testing.T) {
 		"replay":               (*wine).replay,
 		"null input":           (*wine).nullInput,
 		"wait for":             (*wine).waitFor,
-		"wait in vain":         (*wine).waitInVain,
+		"wait until the limit": (*wine).waitUntilLimit,
 		"json":                 (*wine).json,
 		"status":               (*wine).status,
 		"Ctrl-C":               (*wine).ctrlC,
@@ -284,7 +284,7 @@ func (w *wine) noneLives(t *testing.T) {
 			return
 		}
 		if !ended(t, holder) {
-			t.Error("a process lives on that was to be ended")
+			t.Error("a process is alive that was to be ended")
 		}
 		_ = holder.Close()
 	}
@@ -359,7 +359,7 @@ func (w *wine) timeout(t *testing.T) {
 	(<-got).want(t, 124, "", "timed out")
 	for i, holder := range tree {
 		if !ended(t, holder) {
-			t.Errorf("process %d lives on", i)
+			t.Errorf("process %d is alive", i)
 		}
 	}
 	w.run(t, "-n", "2", "--base", "1ms", "--timeout", "300ms", "--kill-after", "0", "--", "command", "hold", at).want(t, 124, "", "attempt 2 of 2")
@@ -372,7 +372,7 @@ func (w *wine) deadline(t *testing.T) {
 	w.noneLives(t)
 }
 
-// What a command leaves lives on, unless it is to be ended.
+// Processes that a command leaves stay alive, unless they are to be ended.
 func (w *wine) leftovers(t *testing.T) {
 	at := w.holders.Addr().String()
 	w.run(t, "-n", "1", "--", "command", "spawn", "hold", at, "exit", "3").want(t, 3, "")
@@ -397,7 +397,7 @@ func (w *wine) killed(t *testing.T) {
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	if !ended(t, holder) {
-		t.Error("the command lives on")
+		t.Error("the command is alive")
 	}
 }
 
@@ -412,7 +412,7 @@ func (w *wine) patterns(t *testing.T) {
 func (w *wine) hold(t *testing.T) {
 	w.run(t, "-n", "3", "--base", "1ms", "--stdout", "hold", "-c", "echo %RETRY_ATTEMPT%& if %RETRY_ATTEMPT%==3 (exit 0) else (exit 1)").
 		want(t, 0, "3\r\n", "1\r\n", "2\r\n", "succeeded after 3 attempts")
-	w.run(t, "-n", "1", "--stdout", "hold", "--stderr", "hold", "--", "command", "out", "lost", "err", "told", "exit", "1").want(t, 1, "", "lost", "told")
+	w.run(t, "-n", "1", "--stdout", "hold", "--stderr", "hold", "--", "command", "out", "lost", "err", "kept", "exit", "1").want(t, 1, "", "lost", "kept")
 }
 
 // A slow copy is overtaken: its whole tree is ended, and its output goes nowhere.
@@ -427,7 +427,7 @@ func (w *wine) hedge(t *testing.T) {
 	(<-got).want(t, 0, "copy 1\r\n")
 	for i, holder := range tree {
 		if !ended(t, holder) {
-			t.Errorf("process %d lives on", i)
+			t.Errorf("process %d is alive", i)
 		}
 	}
 	w.run(t, "-n", "1", "--stdin", "null", "--hedge", "1h", "--hedge-max", "2", "-c", "echo %RETRY_COPY%& exit 3").want(t, 3, "", "2\r\n", "exit 3")
@@ -498,7 +498,7 @@ func (w *wine) waitFor(t *testing.T) {
 	got.want(t, 0, "run", "tcp://"+at+" is ready", server.URL+" is ready", "file:///Z:"+file+" is ready", "dns://localhost is ready", "exec:")
 }
 
-func (w *wine) waitInVain(t *testing.T) {
+func (w *wine) waitUntilLimit(t *testing.T) {
 	free, err := freePort()
 	if err != nil {
 		t.Fatal(err)
@@ -558,7 +558,7 @@ func (w *wine) ctrlC(t *testing.T) {
 	got := w.press(t, func() { holder = w.holder(t) }, "-n", "3", "--", "command", "trap", "hold", w.holders.Addr().String())
 	got.want(t, 130, "", "cancelled by SIGINT")
 	if !ended(t, holder) {
-		t.Error("the command lives on")
+		t.Error("the command is alive")
 	}
 }
 

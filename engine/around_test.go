@@ -96,7 +96,7 @@ func TestHooksInOrder(t *testing.T) {
 			s.hooks["before1"], e.Hooks.Fallback = exit75, ""
 		}, []attempt.Result{exit1}, "attempt before1 gave up", event.Stopped, 1},
 		{"cancelled", nil, []attempt.Result{{ExitCode: 143, Signal: "SIGTERM", Cancelled: "SIGTERM"}}, "attempt", event.Cancelled, 143},
-		{"the program failed", nil, []attempt.Result{{Err: fmt.Errorf("no room")}}, "attempt", event.Failed, 125},
+		{"the program failed", nil, []attempt.Result{{Err: fmt.Errorf("no memory")}}, "attempt", event.Failed, 125},
 		{"the deadline passes in a hook", func(e *Engine, s *stage) {
 			e.Policy.Deadline, s.took["before1"], e.Hooks.Fallback = 10*time.Second, time.Hour, ""
 		}, []attempt.Result{exit75}, "attempt before1 gave up", event.Deadline, 75},

@@ -448,7 +448,7 @@ func TestAChildGivesWayToNobody(t *testing.T) {
 	}
 }
 
-// Inside another retry, these variables speak of the outer run (docs/environment.md).
+// Inside another retry, these variables are meant for the outer run (docs/environment.md).
 func TestVariablesOfTheOuterRun(t *testing.T) {
 	outer := strings.Fields(`idempotency-key policy key breaker budget tokens max-concurrent adaptive priority before-retry after-success after-give-up retry-with
 		fallback hook-timeout retry-when rotate hedge hedge-max rehearse rehearse-stdout rehearse-stderr wait-for`)
@@ -521,7 +521,7 @@ func TestCIOutlivesHalfAMinute(t *testing.T) {
 		t.Fatal(err)
 	}
 	if half := plan.Promises(o.Policy, rand.New(rand.NewPCG(1, 0)).Float64).OutlivesHalf; half.Seconds() < 30 {
-		t.Errorf("ci outlives %v in half of the runs", half)
+		t.Errorf("ci survives %v in half of the runs", half)
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/retrysh/retry/engine/event"
 )
 
-// An old lock is permanent, a young one passes; what cannot be told stays what
-// the rule says.
+// An old lock is permanent, a young one transient. Where the age is unknown, the rule
+// decides.
 func TestLocksHaveAnAge(t *testing.T) {
 	now := time.Date(2026, 3, 1, 8, 0, 30, 0, time.UTC)
 	for _, c := range []struct {

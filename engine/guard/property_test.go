@@ -23,7 +23,7 @@ func histories(t *testing.T, n uint64, f func(t *testing.T, r *rand.Rand)) {
 	}
 }
 
-// happened is a run or a retry that was let through, by the number of its slice.
+// happened is a run or a retry that was permitted, by the number of its slice.
 type happened struct {
 	slice int64
 	retry bool
@@ -53,7 +53,7 @@ func TestBudgetNeverLetsMoreIntoAWindow(t *testing.T) {
 			}
 			// The definition: retries < max(min, ratio x runs).
 			if want := float64(retries) < max(float64(b.Min), float64(b.Ratio)*float64(runs)/1e6); let != want {
-				t.Errorf("%+v: %d runs, %d retries: let through %v", b, runs, retries, let)
+				t.Errorf("%+v: %d runs, %d retries: permitted %v", b, runs, retries, let)
 				return
 			}
 			if let {
@@ -77,10 +77,10 @@ func TestBudgetTellsWhenItWillLetThrough(t *testing.T) {
 		}
 		before, then := copyOf(t, &s), copyOf(t, &s)
 		if Do(g, &before, &Request{Op: Permit, Attempt: 2}, now+a.Refusal.RetryIn-1).Refusal.Guard == None {
-			t.Errorf("let through before %d ms", a.Refusal.RetryIn)
+			t.Errorf("permitted before %d ms", a.Refusal.RetryIn)
 		}
 		if Do(g, &then, &Request{Op: Permit, Attempt: 2}, now+a.Refusal.RetryIn).Refusal.Guard != None {
-			t.Errorf("not let through after %d ms", a.Refusal.RetryIn)
+			t.Errorf("not permitted after %d ms", a.Refusal.RetryIn)
 		}
 	})
 }
@@ -101,7 +101,7 @@ func TestBucketStaysBetweenEmptyAndFull(t *testing.T) {
 				if in := a.Refusal.RetryIn; a.Refusal.Guard != None && in >= 0 {
 					then := copyOf(t, &s)
 					if Do(g, &then, &Request{Op: Permit, Attempt: 2, TimedOut: a.Refusal.Of == c.TimeoutCost}, now+in).Refusal.Guard != None {
-						t.Errorf("not let through after %d ms", in)
+						t.Errorf("not permitted after %d ms", in)
 					}
 				}
 			}
@@ -161,9 +161,8 @@ func TestBreakerNeverLetsMoreProbesThrough(t *testing.T) {
 	})
 }
 
-// TestEveryStateIsLeftWithoutAnOutcome lets all who hold something die: after
-// what the refusal says, or the longest time open and a lease, somebody is let
-// through.
+// TestEveryStateIsLeftWithoutAnOutcome: all who hold something die. After the time in the
+// refusal, or the longest time open and a lease, a request is permitted.
 func TestEveryStateIsLeftWithoutAnOutcome(t *testing.T) {
 	histories(t, 2000, func(t *testing.T, r *rand.Rand) {
 		g, s := randomGuards(r), State{}
@@ -172,7 +171,7 @@ func TestEveryStateIsLeftWithoutAnOutcome(t *testing.T) {
 			now -= r.Int64N(2 * 60 * 60 * 1000)
 		}
 		longest := longestOpen*g.Breaker.Open + LeaseFor
-		Do(g, &s, &Request{Op: Withdraw}, now) // somebody looks
+		Do(g, &s, &Request{Op: Withdraw}, now) // another run reads the state
 		then := copyOf(t, &s)
 		if a := Do(g, &then, &Request{Op: Admit, Attempt: 2, ID: 1, Slot: true, Held: -1}, now+longest); a.Refusal.Guard != None {
 			t.Errorf("refused after %d ms: %+v", longest, a.Refusal)
@@ -182,10 +181,10 @@ func TestEveryStateIsLeftWithoutAnOutcome(t *testing.T) {
 			return
 		}
 		if a.Refusal.RetryIn < 0 || a.Refusal.RetryIn > longest {
-			t.Errorf("lets through in %d ms", a.Refusal.RetryIn)
+			t.Errorf("permits in %d ms", a.Refusal.RetryIn)
 		}
 		if a := Do(g, &s, &Request{Op: Admit, Attempt: 2, ID: 1, Held: -1}, now+a.Refusal.RetryIn); a.Refusal.Guard != None {
-			t.Errorf("refused at the time that was told: %+v", a.Refusal)
+			t.Errorf("refused at the time that was given: %+v", a.Refusal)
 		}
 	})
 }
@@ -208,7 +207,7 @@ func TestSlotsNeverExceedTheLimit(t *testing.T) {
 				}
 				a := Do(&limit, &s, &Request{Op: Admit, Attempt: 1, ID: id + 1, Slot: true, Held: -1}, now)
 				if let := a.Refusal.Guard == None; let != (held < limit.Slots.N) {
-					t.Errorf("%d held, limit %d: let through %v", held, limit.Slots.N, let)
+					t.Errorf("%d held, limit %d: permitted %v", held, limit.Slots.N, let)
 				} else if let {
 					until[id+1] = now + LeaseFor
 				}

@@ -106,7 +106,7 @@ func compare(sources []string, output string, l limits, cut func() int) string {
 }
 
 // Patterns stand one a line; a pattern that holds U+FFFD is left out, because
-// package regexp tells it from bytes that are not UTF-8 in some places only.
+// package regexp distinguishes it from bytes that are not UTF-8 in some places only.
 func FuzzMatcher(f *testing.F) {
 	for _, seed := range []struct{ patterns, output string }{
 		{"^$\nfoo.*bar\n(?i)timeout", "foo\r\n\r\nbar TIMEOUT"},
@@ -197,7 +197,7 @@ func (w writer) output() string {
 }
 
 // Seen is what the reference says, whatever the chunks: so it cannot depend on
-// them. RETRY_FUZZ_TIME=5m goes on for that long.
+// them. RETRY_FUZZ_TIME=5m runs for that long.
 func TestMatcherIsTheReference(t *testing.T) {
 	end := time.Now().Add(300 * time.Millisecond)
 	if d, err := time.ParseDuration(os.Getenv("RETRY_FUZZ_TIME")); err == nil {

@@ -177,7 +177,7 @@ func TestResetForgets(t *testing.T) {
 			t.Error("failed")
 		}
 		expect(t, r, "a", Succeeded, 1, nil)
-		// What is under way goes on, unknown.
+		// A call that runs continues, unknown.
 		done := make(chan bool)
 		go func() { done <- r.Execute(t.Context(), "a", failing(2)) }()
 		synctest.Wait()

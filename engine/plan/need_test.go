@@ -34,11 +34,11 @@ func TestNeeds(t *testing.T) {
 	for _, c := range []struct {
 		attempts int
 		deadline time.Duration
-		outlives bool
+		survives bool
 	}{{need.Attempts, 0, true}, {need.Attempts - 1, 0, false}, {0, need.Deadline + 2*second, true}, {0, need.Deadline - 2*second, false}} {
 		p.Attempts, p.Deadline = c.attempts, c.deadline
-		if got := Promises(p, seeded(2)).OutlivesMost; (got >= 2*time.Minute) != c.outlives {
-			t.Errorf("%d attempts and a deadline of %v outlive %v, of needed %v", c.attempts, c.deadline, got, need)
+		if got := Promises(p, seeded(2)).OutlivesMost; (got >= 2*time.Minute) != c.survives {
+			t.Errorf("%d attempts and a deadline of %v survive %v, of needed %v", c.attempts, c.deadline, got, need)
 		}
 	}
 	if n := least(math.MaxInt8, func(n int) bool { return n >= 5000 }); n != 5000 {

@@ -75,7 +75,7 @@ func TestUntilGoneAtTheLimit(t *testing.T) {
 // A try that was cut short has found out nothing.
 func TestUntilGoneIsNotKnown(t *testing.T) {
 	t.Parallel()
-	l := listen(t, "tcp", "127.0.0.1:0") // the kernel accepts, nobody speaks
+	l := listen(t, "tcp", "127.0.0.1:0") // the kernel accepts, and nothing is sent
 	silent := newProbe(t, "http://"+l.Addr().String()).UntilGone()
 	if got := silent.Run(t.Context(), attempt.Spec{Deadline: time.Now().Add(20 * time.Millisecond)}); !got.DeadlinePassed || got.ExitCode != 124 {
 		t.Errorf("at the deadline %+v", got)

@@ -13,7 +13,7 @@ import (
 	"github.com/retrysh/retry/engine/attempt"
 )
 
-// failing fails as it is told.
+// failing fails with its error.
 type failing struct{ err error }
 
 func (f failing) run(context.Context, *try) error { return f.err }

@@ -63,7 +63,7 @@ func TestAnswers(t *testing.T) {
 		{"a folded header", "HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n", "", 0, ""},
 		{"interim answers", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 500 No\r\n\r\n", "", 1, "status 500"},
 		{"an interim answer only", "HTTP/1.1 100 Continue\r\n\r\n", "", 1, "closed without an answer"},
-		{"a switch nobody asked for", "HTTP/1.1 101 Switching\r\n\r\n", "", 1, "status 101"},
+		{"a switch that was not requested", "HTTP/1.1 101 Switching\r\n\r\n", "", 1, "status 101"},
 		{"HTTP/2", "\x00\x00\x12\x04\x00\x00\x00\x00\x00", "", 1, "answer is not HTTP/1"},
 		{"HTTP/2 as text", "HTTP/2 200\r\n\r\n", "", 1, "answer is not HTTP/1"},
 		{"SSH", "SSH-2.0-OpenSSH_9.2\r\n", "", 1, "answer is not HTTP/1"},
@@ -252,7 +252,7 @@ func TestCancelEarly(t *testing.T) {
 	}()
 	handshake := newProbe(t, "https://"+l.Addr().String())
 	names := newNameServer(t, silence)
-	names.tell(asked)
+	names.notify(asked)
 	name := newProbe(t, "dns://db.example.")
 	name.resolver = resolver(names)
 	for _, p := range []*Probe{handshake, name} {

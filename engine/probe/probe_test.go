@@ -51,8 +51,8 @@ func listen(t *testing.T, network, address string) net.Listener {
 	return l
 }
 
-// deafPort returns an address of loopback where nobody listens and, since a
-// connection has it, nobody will.
+// deafPort returns an address of loopback without a listener. A connection has the
+// port, so that no other process will listen there.
 func deafPort(t *testing.T) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", listen(t, "tcp", "127.0.0.1:0").Addr().String())
@@ -204,7 +204,7 @@ func TestExec(t *testing.T) {
 // The limits here leave a busy machine time to connect.
 func TestSilentPeer(t *testing.T) {
 	t.Parallel()
-	l := listen(t, "tcp", "127.0.0.1:0") // the kernel accepts, nobody speaks
+	l := listen(t, "tcp", "127.0.0.1:0") // the kernel accepts, and nothing is sent
 	for _, c := range []struct{ target, note string }{
 		{"http://" + l.Addr().String(), "no answer within 250ms"},
 		{"https://" + l.Addr().String(), "no TLS handshake within 250ms"},

@@ -49,7 +49,7 @@ type daemon struct {
 	user *syscall.SysProcAttr // PostgreSQL does not run as root
 }
 
-// newDaemon returns a directory for a server, which belongs to nobody where
+// newDaemon returns a directory for a server, which belongs to user nobody where
 // the test runs as root, and a free port.
 func newDaemon(t *testing.T) *daemon {
 	t.Helper()
@@ -181,7 +181,7 @@ func TestRealPostgres(t *testing.T) {
 	stop := d.start(t, server, args...)
 	const starting = "the database system is starting up"
 	d.until(t, target, "", "connection refused", starting)
-	d.until(t, "postgresql://nobody-knows-me:secret@127.0.0.1:PORT/nothing", "")
+	d.until(t, "postgresql://unknown:secret@127.0.0.1:PORT/nothing", "")
 	free := d.occupy(t, 5, postgresStartup("postgres", ""))
 	d.until(t, target, "sorry, too many clients already")
 	free()
@@ -189,8 +189,8 @@ func TestRealPostgres(t *testing.T) {
 	stop(syscall.SIGINT)
 	d.until(t, target, "connection refused")
 
-	// It asks for a password, and takes nobody from here without TLS: that is
-	// for the command.
+	// It asks for a password, and refuses clients without TLS: the command handles
+	// both.
 	hba := filepath.Join(data, "pg_hba.conf")
 	for _, rule := range []string{"host all all all scram-sha-256\n", "hostssl all all all trust\n"} {
 		if err := os.WriteFile(hba, []byte(rule), 0o644); err != nil {
@@ -201,7 +201,7 @@ func TestRealPostgres(t *testing.T) {
 		stop(syscall.SIGINT)
 	}
 
-	// A standby that nobody may read from never comes up for clients.
+	// A standby without reads never accepts clients.
 	if err := os.WriteFile(filepath.Join(data, "standby.signal"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestRealRedis(t *testing.T) {
 	stop = d.start(t, server, args...)
 	d.until(t, target, "", "connection refused")
 	commands.WriteString("SAVE\r\nPING\r\n")
-	d.tell(t, commands.String(), "+PONG\r\n")
+	d.send(t, commands.String(), "+PONG\r\n")
 	stop(syscall.SIGTERM)
 	slow := append(args, "--key-load-delay", "500", "--loading-process-events-interval-bytes", "1024")
 	stop = d.start(t, server, slow...)
@@ -247,8 +247,8 @@ func TestRealRedis(t *testing.T) {
 	d.until(t, target, "", "connection refused")
 }
 
-// tell sends commands and reads to the last answer.
-func (d *daemon) tell(t *testing.T, commands, last string) {
+// send sends commands and reads to the last answer.
+func (d *daemon) send(t *testing.T, commands, last string) {
 	t.Helper()
 	conn, err := net.DialTimeout("tcp", "127.0.0.1:"+d.port, realLimit)
 	if err != nil {
@@ -319,7 +319,7 @@ func TestRealPostgresAgrees(t *testing.T) {
 	stop := d.start(t, server, "-D", data, "-p", d.port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+d.dir)
 	d.until(t, "postgres://127.0.0.1:PORT", "", "connection refused", "the database system is starting up")
 	agrees(0)
-	// A smart shutdown waits for those who are in, and lets in nobody else.
+	// A smart shutdown waits for the clients that are connected, and refuses others.
 	free := d.occupy(t, 1, postgresStartup("postgres", ""))
 	go stop(syscall.SIGTERM)
 	d.until(t, "postgres://127.0.0.1:PORT", "the database system is shutting down", "")

@@ -34,7 +34,7 @@ type nameServer struct {
 	zone map[string][]netip.Addr
 	// code is what is answered for a name that is not in zone.
 	code byte
-	// asked, where it is set, is told of every question.
+	// asked, where it is set, gets a value for each question.
 	asked chan<- struct{}
 }
 
@@ -50,8 +50,8 @@ func newNameServer(t *testing.T, code byte) *nameServer {
 	return s
 }
 
-// tell has every question told to asked.
-func (s *nameServer) tell(asked chan<- struct{}) {
+// notify sets the channel that gets a value for each question.
+func (s *nameServer) notify(asked chan<- struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked = asked
@@ -227,7 +227,7 @@ func TestDialServer(t *testing.T) {
 		_ = conn.Close()
 	}
 	if _, err := dialServer(t.Context(), "tcp", deafPort(t)); err == nil {
-		t.Error("connected to nobody")
+		t.Error("connected to a port without a listener")
 	}
 	for _, deadline := range []time.Time{time.Unix(1, 0), time.Now().Add(serverLimit / 2)} {
 		if got := sooner(deadline); !got.Equal(deadline) {

@@ -14,13 +14,12 @@ import (
 	"github.com/retrysh/retry/engine/attempt"
 )
 
-// fakeServer hands what a client says first to answer, or "" after a while
-// without a word, and goes on until the client hangs up. It returns the address
-// and what the client said.
-func fakeServer(t *testing.T, speaksFirst bool, answer func(net.Conn)) (string, <-chan string) {
+// fakeServer waits for the first bytes of a client, for a while, and calls answer. It
+// then reads until the client closes. It returns the address and what clients sent.
+func fakeServer(t *testing.T, sendsFirst bool, answer func(net.Conn)) (string, <-chan string) {
 	t.Helper()
 	l := listen(t, "tcp", "127.0.0.1:0")
-	heard := make(chan string, 100)
+	received := make(chan string, 100)
 	go func() {
 		for {
 			conn, err := l.Accept()
@@ -31,17 +30,17 @@ func fakeServer(t *testing.T, speaksFirst bool, answer func(net.Conn)) (string, 
 				defer func() { _ = conn.Close() }()
 				first := make([]byte, 4096)
 				n := 0
-				if !speaksFirst {
+				if !sendsFirst {
 					n, _ = conn.Read(first)
 				}
 				answer(conn)
 				_ = conn.(*net.TCPConn).CloseWrite()
 				rest, _ := io.ReadAll(conn)
-				heard <- string(first[:n]) + string(rest)
+				received <- string(first[:n]) + string(rest)
 			}()
 		}
 	}()
-	return l.Addr().String(), heard
+	return l.Addr().String(), received
 }
 
 // pgMessage returns a message of PostgreSQL's protocol.
@@ -155,8 +154,8 @@ func TestServerAnswers(t *testing.T) {
 	}
 }
 
-// A server that keeps the connection is judged by what it has said: by the
-// first byte where that tells.
+// A server that keeps the connection is judged by what it has sent: by the first byte
+// where that is enough.
 func TestServerKeepsConnection(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ scheme, answer, note string }{
@@ -205,7 +204,7 @@ func TestSilentServer(t *testing.T) {
 // What is said to a server is what its clients say.
 func TestServerHears(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ target, answer, heard string }{
+	for _, c := range []struct{ target, answer, received string }{
 		{"postgres://HOST", saslRequest, "\x00\x00\x00\x17\x00\x03\x00\x00user\x00postgres\x00\x00X\x00\x00\x00\x04"},
 		{"postgresql://m%65:secret@HOST/shop?sslmode=disable", saslRequest, "\x00\x00\x00\x1f\x00\x03\x00\x00user\x00me\x00database\x00shop\x00\x00X\x00\x00\x00\x04"},
 		{"postgres://HOST", pgFail("57P03", "starting"), "\x00\x00\x00\x17\x00\x03\x00\x00user\x00postgres\x00\x00"},
@@ -213,15 +212,15 @@ func TestServerHears(t *testing.T) {
 		{"mysql://me:secret@HOST/shop", greeting, "\x3d\x00\x00\x01\x00\x82\x08\x00\x00\x00\x00\x01\x21" + strings.Repeat("\x00", 23) + "retry\x00\x00mysql_native_password\x00"},
 		{"mysql://HOST", myFail(1040, "Too many connections"), ""},
 	} {
-		address, heard := fakeServer(t, strings.HasPrefix(c.target, "mysql"), func(conn net.Conn) { _, _ = io.WriteString(conn, c.answer) })
+		address, received := fakeServer(t, strings.HasPrefix(c.target, "mysql"), func(conn net.Conn) { _, _ = io.WriteString(conn, c.answer) })
 		_ = once(t, strings.Replace(c.target, "HOST", address, 1))
 		select {
-		case got := <-heard:
-			if got != c.heard {
-				t.Errorf("%s is told %q, want %q", c.target, got, c.heard)
+		case got := <-received:
+			if got != c.received {
+				t.Errorf("%s sent %q, want %q", c.target, got, c.received)
 			}
 		case <-time.After(30 * time.Second):
-			t.Fatal("the server did not hear the end")
+			t.Fatal("the client did not close the connection")
 		}
 	}
 }

@@ -54,7 +54,7 @@ func TestBlackHole(t *testing.T) {
 		p := newProbe(t, scheme+"://127.0.0.2:"+port)
 		want(t, p.Run(t.Context(), attempt.Spec{Timeout: 30 * time.Millisecond}), 124, "no connection within 30ms")
 	}
-	// Even with no time to speak of, every address has its turn.
+	// Every address is tried, even with hardly any time.
 	l, err := net.Listen("tcp", "127.0.0.1:"+port)
 	if err != nil {
 		t.Skip(err)

@@ -82,7 +82,7 @@ func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 func TestExecFails(t *testing.T) {
 	t.Parallel()
 	p := newProbe(t, "exec:true")
-	failure := errors.New("no process to be had")
+	failure := errors.New("no process can be started")
 	p.exec = func(context.Context, []string, io.Writer) attempt.Result {
 		return attempt.Result{ExitCode: 125, Err: failure, Cancelled: "SIGTERM"}
 	}
@@ -110,7 +110,7 @@ func TestFileNotes(t *testing.T) {
 	want(t, once(t, "file://"+pipe), 0, "") // looked at, not opened
 }
 
-// A datagram socket exists, but has nobody who accepts.
+// A datagram socket exists, but accepts no connection.
 func TestDatagramSocket(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")

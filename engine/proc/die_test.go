@@ -130,7 +130,7 @@ func sleeping(t *testing.T, seconds string) bool {
 
 func TestPidOne(t *testing.T) {
 	if exec.Command("unshare", "--pid", "--fork", "--mount-proc", "true").Run() != nil {
-		t.Skip("no pid namespace to be had")
+		t.Skip("no PID namespace is available")
 	}
 	in := func(d *driven) *driven {
 		d.Path, d.Args = "/usr/bin/env", append([]string{"env", "unshare", "--pid", "--fork", "--kill-child", "--mount-proc"}, d.Args...)

@@ -36,7 +36,7 @@ type orders struct {
 
 	Argv     []string
 	Env      []string // nil is the driver's own
-	Attempts int      // 0 is 1; goes on until an exit of 0
+	Attempts int      // 0 is 1; until an exit of 0
 	Pause    time.Duration
 	Timeout  time.Duration
 	Deadline time.Duration

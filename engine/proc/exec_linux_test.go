@@ -35,7 +35,7 @@ func TestSignalJustBeforeExec(t *testing.T) {
 			continue
 		}
 		if exec.Command("unshare", "--pid", "--fork", "--mount-proc", "true").Run() != nil {
-			t.Log("not as PID 1: no pid namespace to be had")
+			t.Log("not as PID 1: no PID namespace is available")
 			continue
 		}
 		d = order(t, orders{Hesitate: true})

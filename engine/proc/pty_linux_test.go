@@ -30,7 +30,7 @@ func openTerminal(t *testing.T) *terminal {
 	t.Helper()
 	master, slave, err := proctest.Terminal(80)
 	if err != nil {
-		t.Skipf("no pseudo-terminal to be had: %v", err)
+		t.Skipf("no pseudo-terminal is available: %v", err)
 	}
 	term := &terminal{t: t, master: master, slave: slave}
 	t.Cleanup(func() { _ = master.Close(); _ = slave.Close() })

@@ -73,7 +73,7 @@ func (d *driven) kill(sig syscall.Signal) {
 	}
 }
 
-// counting is a command that counts a signal until it has been told to end.
+// counting is a command that counts a signal until a file ends it.
 func counting(dir, name string) string {
 	return fmt.Sprintf(`trap 'echo %[2]s >>%[1]s/got' %[2]s; touch %[1]s/up; while ! [ -e %[1]s/end ]; do sleep 0.01; done; exit 3`, dir, name)
 }
@@ -173,7 +173,7 @@ func TestThirdTimeKills(t *testing.T) {
 		t.Errorf("%+v; %s", res, d.end())
 	}
 	if lives(pid) {
-		t.Error("a descendant lives on")
+		t.Error("a descendant is still alive")
 	}
 }
 
@@ -191,7 +191,7 @@ func TestRemainsOfACancelAreEnded(t *testing.T) {
 		t.Errorf("%+v; %s", res, d.end())
 	}
 	if lives(pid) {
-		t.Error("what the cancelled command left lives on")
+		t.Error("a process that the cancelled command left is still alive")
 	}
 }
 
@@ -406,13 +406,13 @@ func TestDeathTakesTheCommandAlong(t *testing.T) {
 	eventually(t, "the command is dead", func() bool { return !lives(pid) })
 }
 
-// A signal goes to the process that was meant, and to nobody once that has ended
+// A signal goes to the process that was meant, and to none once that has ended
 // or another one has its pid.
 func TestSignalTo(t *testing.T) {
 	d := order(t, orders{Argv: []string{"sleep", "100"}})
 	d.start()
 	if err := SignalTo(d.Process.Pid, func() bool { return false }, "SIGTERM"); !errors.Is(err, os.ErrProcessDone) {
-		t.Errorf("somebody else: %v", err)
+		t.Errorf("another process: %v", err)
 	}
 	if err := SignalTo(d.Process.Pid, func() bool { return true }, "SIGTERM"); err != nil {
 		t.Error(err)

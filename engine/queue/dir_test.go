@@ -102,7 +102,7 @@ func TestLetterIsReplacedAndRemoved(t *testing.T) {
 		t.Errorf("claimed twice: %v", err)
 	}
 	if e := one(t, d); !e.Claimed {
-		t.Error("not told as claimed")
+		t.Error("not shown as claimed")
 	}
 	e.Letter.Redrives = 7
 	if err := c.Replace(e.Letter, &Tails{nil, []byte("new")}); err != nil {

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// guarded are what a run with a breaker and a budget asks and tells.
+// guarded are the guards of a run with a breaker and a budget.
 var guarded = &guard.Guards{
 	Breaker: guard.Breaker{Rate: 500_000, Min: 10, Window: 60_000, Open: 30_000, Probes: 1},
 	Budget:  guard.Budget{On: true, Ratio: 100_000, Min: 3, Window: 60_000},
@@ -81,7 +81,7 @@ func stores(b *testing.B) map[string]string {
 	return stores
 }
 
-// BenchmarkOneRun tells the median and the 99th percentile of a run's two
+// BenchmarkOneRun reports the median and the 99th percentile of a run's two
 // transactions.
 func BenchmarkOneRun(b *testing.B) {
 	for name, address := range stores(b) {

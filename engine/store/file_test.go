@@ -47,7 +47,7 @@ var (
 	retry   = guard.Request{Op: guard.Permit, Attempt: 2}
 )
 
-// refusal is what a budget without room says, with what it has counted.
+// refusal is that of a budget that is used up, with what it has counted.
 func refusal(t *testing.T, f *File) guard.Refusal {
 	t.Helper()
 	a, _ := do(t, f, &guard.Guards{Budget: guard.Budget{On: true, Window: budget.Budget.Window}}, retry)

@@ -88,7 +88,7 @@ func TestLookAndReset(t *testing.T) {
 			mustDo(t, s, guard.Request{Op: guard.Report, Pass: held, Outcome: guard.Success})
 		}
 		failed := a.Pass
-		failed.Slot = false // it goes on
+		failed.Slot = false // it continues
 		mustDo(t, s, guard.Request{Op: guard.Report, Pass: failed, Outcome: guard.Failure})
 		check(new(guard.Guards), `{"key":"key","breaker":{"state":"open","failures":1,"outcomes":2,"failures_in_a_row":0,"open_until":null},`+
 			`"budget":null,"slots":{"held":1},"tokens":{"missing":5,"left":null},"adaptive":{"successes":1,"outcomes":2}}`)

@@ -118,14 +118,14 @@ func TestGoAndLuaAnswerAlike(t *testing.T) {
 	if strings.Count(script, "redis.call('TIME')") != 1 {
 		t.Fatal("the script does not read the time once")
 	}
-	told := load(strings.Replace(script, reads, "local time = { arg[#arg - 1], arg[#arg] }", 1))
+	given := load(strings.Replace(script, reads, "local time = { arg[#arg - 1], arg[#arg] }", 1))
 	const beside = 25 // that ask at the same time
 	for first := 0; first < n; first += beside {
 		var histories []*history
 		for seed := first; seed < first+beside; seed++ {
 			h := newHistory(seed, c, own)
 			if seed%2 == 1 {
-				h.script, h.clock = told, time.Now().UnixMilli()
+				h.script, h.clock = given, time.Now().UnixMilli()
 			}
 			histories = append(histories, h)
 		}

@@ -9,7 +9,7 @@
 //
 // All binaries are run from copies, since a file as the linker wrote it starts
 // slower than a copy of it. Files go to a directory under TMPDIR, which needs
-// room for -size MiB.
+// space for -size MiB.
 package main
 
 import (

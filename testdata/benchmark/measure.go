@@ -208,7 +208,7 @@ func switches(pid int) (n int64) {
 	return n
 }
 
-// receiverArg makes this program a command that tells when a signal has come.
+// receiverArg makes this program a command that prints when a signal has come.
 const receiverArg = "receive-signals"
 
 func receive() {

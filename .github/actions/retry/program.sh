@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Puts the program into the runner's tool cache and tells the next step where it
-# is. A release is fetched only where checksums.txt beside this file lists it,
+# Puts the program into the runner's tool cache and passes its path to the
+# next step. A release is fetched only where checksums.txt beside this file lists it,
 # and unpacked only where its SHA-256 is the listed one.
 #
 #   RETRYSH_PROGRAM    a program to use as it is

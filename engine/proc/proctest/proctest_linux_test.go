@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { os.Exit(Run(m)) }
 // limit bounds what is only reached when something has failed.
 const limit = 30 * time.Second
 
-// role tells this binary, started by a test of its own, what to be.
+// role is the variable by which a test starts this binary as another process.
 const role = "PROCTEST_ROLE"
 
 // TestInside is what the tests below start: it looks at what a process that it
@@ -38,7 +38,7 @@ func TestInside(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(limit)
-		t.Error("nobody ended it")
+		t.Error("it was not ended")
 	}
 }
 
@@ -122,7 +122,7 @@ func TestEndReachesTheTests(t *testing.T) {
 			_, err = out.Read(buffer)
 		}
 		if os.IsTimeout(err) {
-			t.Errorf("%v: the tests live on", sig)
+			t.Errorf("%v: the tests are still running", sig)
 		}
 		_ = out.Close()
 	}

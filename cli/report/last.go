@@ -34,17 +34,17 @@ func Last(c mode.Call) int {
 	if err != nil {
 		return c.Fail(err)
 	}
-	var line []byte
-	bad, err := history.Read(sources, func(r *history.Record, text []byte) {
+	line := ""
+	bad, err := history.Read(sources, func(r *history.Record, text string) {
 		if (g.Name == "" || r.Name == g.Name) && r.Failed() {
-			line = append(line[:0], text...)
+			line = text
 		}
 	})
 	if err != nil {
 		return c.Fail(err)
 	}
 	badLines(&c, bad)
-	if line == nil {
+	if line == "" {
 		what := "no run has failed"
 		if g.Name != "" {
 			what = fmt.Sprintf("no run of the name %q has failed", message.Printable(g.Name))
@@ -53,11 +53,11 @@ func Last(c mode.Call) int {
 	}
 	return c.Print(exitcodes.OK, func(w *os.File) error {
 		if g.JSON() {
-			_, err := w.Write(append(line, '\n'))
+			_, err := fmt.Fprintln(w, line)
 			return err
 		}
 		var r history.Record
-		new(history.Parser).Parse(line, &r)
+		history.Parse(line, &r)
 		return explain(w, &r, now())
 	})
 }
@@ -151,8 +151,8 @@ func attempts(r *history.Record) [][]string {
 		if !a.Success {
 			end = ended(a)
 		}
-		if a.Waited {
-			wait = message.Duration(milliseconds(a.SleptMS))
+		if a.SleptMS != nil {
+			wait = message.Duration(milliseconds(*a.SleptMS))
 		}
 		if a.Rule != "" {
 			why += " [" + a.Rule + "]"

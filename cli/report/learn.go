@@ -34,7 +34,7 @@ func Learn(c mode.Call) int {
 		return c.Fail(err)
 	}
 	learner := history.NewLearner(now())
-	bad, err := history.Runs(sources, false, learner.Add)
+	bad, err := history.Runs(sources, learner.Add)
 	if err != nil {
 		return c.Fail(err)
 	}

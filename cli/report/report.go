@@ -38,9 +38,7 @@ type ReportFlags struct {
 type document struct {
 	*history.Report
 	by   string
-	left int // groups that are not shown
-	bad  int
-	now  time.Time
+	left int           // groups that are not shown
 	ages time.Duration // of the oldest run, as it was asked for
 }
 
@@ -62,17 +60,16 @@ func Report(c mode.Call) int {
 	if err != nil {
 		return c.Fail(err)
 	}
-	d := document{by: g.By, now: now(), ages: since}
-	d.Report = history.NewReport(d.now, since, history.GroupBy(g.By))
-	if d.bad, err = history.Runs(sources, g.By == "command", d.Add); err != nil {
+	d := document{by: g.By, ages: since}
+	d.Report = history.NewReport(now(), since, g.By)
+	if d.BadLines, err = history.Runs(sources, d.Add); err != nil {
 		return c.Fail(err)
 	}
-	d.left = d.Finish(int(min(g.Top, math.MaxInt32)))
-	d.left -= len(d.Groups)
+	d.left = d.Finish(int(min(g.Top, math.MaxInt32))) - len(d.Groups)
 	code := exitcodes.OK
 	if d.Runs == 0 {
 		if format == "text" {
-			badLines(&c, d.bad)
+			badLines(&c, d.BadLines)
 			return none(&c, sources, path, "no run to report"+d.period())
 		}
 		code = exitcodes.Rejected
@@ -80,7 +77,7 @@ func Report(c mode.Call) int {
 	return c.Print(code, func(w *os.File) error {
 		switch format {
 		case "json":
-			return d.json(w)
+			return text.WriteJSON(w, d.Report)
 		case "csv":
 			return d.csv(w)
 		case "markdown":
@@ -94,7 +91,7 @@ func Report(c mode.Call) int {
 
 // period says of which time the report is.
 func (d *document) period() string {
-	if d.Since.IsZero() {
+	if d.Since == nil {
 		return ""
 	}
 	const day = 24 * time.Hour
@@ -102,40 +99,6 @@ func (d *document) period() string {
 		return fmt.Sprintf(" in the last %d days", d.ages/day)
 	}
 	return " in the last " + message.Limit(d.ages)
-}
-
-// whole is the report as JSON has it.
-type whole struct {
-	Since            *string           `json:"since"`
-	Runs             int               `json:"runs"`
-	Succeeded        int               `json:"succeeded"`
-	FirstAttempt     int               `json:"first_attempt"`
-	Recovered        int               `json:"recovered"`
-	Retried          int               `json:"retried"`
-	GaveUp           int               `json:"gave_up"`
-	Cancelled        int               `json:"cancelled"`
-	Refused          int               `json:"refused"`
-	Rehearsed        int               `json:"rehearsed"`
-	Nested           int               `json:"nested"`
-	SuccessByAttempt map[int]int       `json:"success_by_attempt"`
-	FailedMS         float64           `json:"failed_ms"`
-	JitteredMS       float64           `json:"jittered_ms"`
-	SleptMS          float64           `json:"slept_ms"`
-	BadLines         int               `json:"bad_lines"`
-	Groups           []*history.Group  `json:"groups"`
-	Warnings         []history.Warning `json:"warnings"`
-}
-
-func (d *document) json(w io.Writer) error {
-	r := whole{
-		Runs: d.Runs, Succeeded: d.Succeeded, FirstAttempt: d.FirstAttempt, Recovered: d.Recovered, Retried: d.Retried, GaveUp: d.GaveUp,
-		Cancelled: d.Cancelled, Refused: d.Refused, Rehearsed: d.Rehearsed, Nested: d.Nested, SuccessByAttempt: d.SuccessByAttempt,
-		FailedMS: d.FailedMS, JitteredMS: d.JitteredMS, SleptMS: d.SleptMS, BadLines: d.bad, Groups: d.Groups, Warnings: d.Warnings,
-	}
-	if !d.Since.IsZero() {
-		r.Since = new(d.Since.UTC().Format(text.Timestamp))
-	}
-	return text.WriteJSON(w, r)
 }
 
 // csv writes a line for each group. No cell of a name begins as a formula does.
@@ -183,8 +146,8 @@ func (d *document) sentences() []string {
 	if d.Rehearsed+d.Nested > 0 {
 		all = append(all, fmt.Sprintf("Not counted: %d rehearsed, %d nested.", d.Rehearsed, d.Nested))
 	}
-	if d.bad > 0 {
-		all = append(all, strings.ToUpper(skipped(d.bad)[:1])+skipped(d.bad)[1:]+".")
+	if d.BadLines > 0 { // begins with a number
+		all = append(all, skipped(d.BadLines)+".")
 	}
 	if d.left > 0 {
 		all = append(all, fmt.Sprintf("%d more are not shown; --top 0 shows all.", d.left))
@@ -199,8 +162,8 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// says puts a warning into words.
-func says(w history.Warning) string {
+// describe puts a warning into words.
+func describe(w history.Warning) string {
 	const percent = 100
 	value, limit := w.Value*percent, w.Limit*percent
 	switch w.Kind {
@@ -212,9 +175,10 @@ func says(w history.Warning) string {
 	return fmt.Sprintf("%.1f %% of the runs waited for more than 5 s (limit %.0f %%).", value, limit)
 }
 
-// header are the columns of the table of groups, cells those of a group.
+// header are the columns of the table of groups. cells are those of a group, but for the
+// first and the last.
 func (d *document) header() []string {
-	return []string{d.by, "class", "runs", "first attempt", "recovered", "gave up", "retried", "recovered at least", "lost"}
+	return []string{d.by, "class", "runs", "first attempt", "recovered", "gave up", "retried", "recovered at least", "lost", "failed attempts over time"}
 }
 
 func cells(g *history.Group) []string {

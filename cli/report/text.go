@@ -97,7 +97,7 @@ func (d *document) text(w io.Writer, width int, colored bool) error {
 		if i == 0 {
 			b.WriteString("\n")
 		}
-		b.WriteString(paint(color.FgYellow, "Warning: "+says(warned)) + "\n")
+		b.WriteString(paint(color.FgYellow, "Warning: "+describe(warned)) + "\n")
 	}
 	_, err := w.Write(b.Bytes())
 	return err
@@ -112,10 +112,10 @@ func (d *document) markdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Retries\n\n%s\n\n", strings.Join(d.sentences(), " "))
 	for _, warned := range d.Warnings {
-		fmt.Fprintf(&b, "> ⚠️ %s\n\n", says(warned))
+		fmt.Fprintf(&b, "> ⚠️ %s\n\n", describe(warned))
 	}
 	if len(d.Groups) > 0 {
-		header := append(d.header(), "failed attempts over time")
+		header := d.header()
 		fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(header, " | "), strings.Repeat(" --- |", len(header)))
 	}
 	const space = 1 << 10 // for what is said of the rest

@@ -17,8 +17,8 @@ func BenchmarkReport(b *testing.B) {
 	}
 	b.SetBytes(int64(text.Len()))
 	for b.Loop() {
-		report := NewReport(start, 0, GroupBy("name"))
-		bad, err := Runs([]Source{{Stdin: bytes.NewReader(text.Bytes())}}, false, report.Add)
+		report := NewReport(start, 0, "name")
+		bad, err := Runs([]Source{{Stdin: bytes.NewReader(text.Bytes())}}, report.Add)
 		if report.Finish(0); err != nil || bad != 0 || report.Runs != runs {
 			b.Fatalf("%d runs, %d bad lines, %v", report.Runs, bad, err)
 		}

@@ -35,7 +35,7 @@ func TestAppendByMany(t *testing.T) {
 		t.Fatalf("%d files, %v", len(sources), err)
 	}
 	runs := 0
-	bad, err := Runs(sources, false, func(*Record) { runs++ })
+	bad, err := Runs(sources, func(*Record) { runs++ })
 	if err != nil || bad != 0 || runs != writers*lines {
 		t.Errorf("%d runs of %d, %d bad lines, %v", runs, writers*lines, bad, err)
 	}
@@ -92,7 +92,7 @@ func TestReadCountsWhatIsNoRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	var runs []string
-	bad, err := Runs([]Source{{Path: path}, {Stdin: strings.NewReader(line)}}, false, func(r *Record) { runs = append(runs, r.RunID) })
+	bad, err := Runs([]Source{{Path: path}, {Stdin: strings.NewReader(line)}}, func(r *Record) { runs = append(runs, r.RunID) })
 	if got := strings.Join(runs, " "); err != nil || bad != 3 || got != "a b" {
 		t.Errorf("runs %q, %d bad lines, %v", got, bad, err)
 	}
@@ -106,7 +106,7 @@ func TestRunsJoinsWhatWasParked(t *testing.T) {
 	failed, ok := `{"exit_code":1,"success":false}`, `{"exit_code":0,"success":true}`
 	text := part(0, "parked", failed) + part(1, "parked", failed) + part(2, "succeeded", failed, ok)
 	count := 0
-	_, err := Runs([]Source{{Stdin: strings.NewReader(text + text)}}, false, func(r *Record) {
+	_, err := Runs([]Source{{Stdin: strings.NewReader(text + text)}}, func(r *Record) {
 		count++
 		if r.Outcome != "succeeded" || r.AttemptCount != 4 || len(r.Attempts) != 4 || r.WaitedMS != 15 || r.Time.Second() != 0 {
 			t.Errorf("%+v", r)

@@ -37,19 +37,21 @@ const (
 type Learner struct {
 	now     time.Time
 	lessons map[string]*Lesson
-	names   map[string]*nameCount
-	hours   map[hourName]*nameCount
-	// failing says for each hour, by the names that mostly succeed, whether more than
-	// half of the name's runs of that hour gave up. It is set once all runs are known.
-	failing map[int64]map[string]bool
+	names   map[string]*counts
+	hours   map[int64]map[*counts]*counts // by the counts of a name, those of one hour
 }
 
-// nameCount counts the runs of a name; in all or in an hour.
-type nameCount struct{ runs, succeeded, gaveUp int }
+// counts are the runs of a name; in all or in an hour.
+type counts struct{ runs, succeeded, gaveUp int }
 
-type hourName struct {
-	hour int64
-	name string
+func (c *counts) add(d *run) {
+	c.runs++
+	if d.succeeded {
+		c.succeeded++
+	}
+	if d.gaveUp {
+		c.gaveUp++
+	}
 }
 
 // Lesson is what is known of a fingerprint, with the names of --learn in JSON.
@@ -83,8 +85,8 @@ type Lesson struct {
 // answer is what a run says about a fingerprint.
 type answer struct {
 	at     int64 // Unix milliseconds
-	name   string
-	commit string
+	name   *counts
+	commit uint64 // its hash, 0 for none
 	kind   answerKind
 	ms     float64 // recovery, or how long it was given; NaN where it is not known
 }
@@ -99,47 +101,48 @@ const (
 
 // NewLearner returns a learner for answers of up to now.
 func NewLearner(now time.Time) *Learner {
-	return &Learner{now: now, lessons: map[string]*Lesson{}, names: map[string]*nameCount{}, hours: map[hourName]*nameCount{}}
+	return &Learner{now: now, lessons: map[string]*Lesson{}, names: map[string]*counts{}, hours: map[int64]map[*counts]*counts{}}
 }
 
 // Add takes the answers of a run.
 func (l *Learner) Add(r *Record) {
-	d, counts := digest(r, l.now)
-	if !counts {
+	d, counted := digest(r, l.now)
+	if !counted {
 		return
 	}
-	for _, c := range []*nameCount{entry(l.names, r.Name), entry(l.hours, hourName{hourOf(d.at.UnixMilli()), r.Name})} {
-		c.runs++
-		if d.succeeded {
-			c.succeeded++
-		}
-		if d.gaveUp {
-			c.gaveUp++
-		}
+	name := l.names[r.Name]
+	if name == nil {
+		name = new(counts)
+		l.names[strings.Clone(r.Name)] = name
 	}
+	hour := hourOf(d.at.UnixMilli())
+	if l.hours[hour] == nil {
+		l.hours[hour] = map[*counts]*counts{}
+	}
+	if l.hours[hour][name] == nil {
+		l.hours[hour][name] = new(counts)
+	}
+	name.add(&d)
+	l.hours[hour][name].add(&d)
 	for i := range r.Attempts {
 		a := &r.Attempts[i]
-		if a.Success || a.FP == "" {
+		if a.Success || a.FP == "" || l.lessons[a.FP] == nil && len(l.lessons) >= mostLessons {
 			continue
 		}
-		if l.lessons[a.FP] == nil && len(l.lessons) >= mostLessons {
-			continue
+		lesson := l.lessons[a.FP]
+		if lesson == nil {
+			lesson = &Lesson{FP: strings.Clone(a.FP)}
+			l.lessons[lesson.FP] = lesson
 		}
-		lesson := entry(l.lessons, a.FP)
-		lesson.FP, lesson.last = a.FP, *a
+		lesson.last = Attempt{
+			ExitCode: a.ExitCode, Signal: strings.Clone(a.Signal), TimedOut: a.TimedOut, Verdict: strings.Clone(a.Verdict), Rule: strings.Clone(a.Rule), FP: lesson.FP,
+		}
 		if !slices.ContainsFunc(r.Attempts[:i], func(b Attempt) bool { return !b.Success && b.FP == a.FP }) {
-			lesson.answers = append(lesson.answers, answerOf(r, &d, i))
+			answer := answerOf(r, &d, i)
+			answer.name = name
+			lesson.answers = append(lesson.answers, answer)
 		}
 	}
-}
-
-func entry[K comparable, V any](m map[K]*V, key K) *V {
-	v := m[key]
-	if v == nil {
-		v = new(V)
-		m[key] = v
-	}
-	return v
 }
 
 func hourOf(ms int64) int64 { return ms / time.Hour.Milliseconds() }
@@ -147,7 +150,10 @@ func hourOf(ms int64) int64 { return ms / time.Hour.Milliseconds() }
 // answerOf is the answer of a run about the failure of attempt i, the first of its
 // kind.
 func answerOf(r *Record, d *run, i int) answer {
-	a := answer{at: d.at.UnixMilli(), name: r.Name, commit: r.Commit, kind: censored, ms: math.NaN()}
+	a := answer{at: d.at.UnixMilli(), kind: censored, ms: math.NaN()}
+	if r.Commit != "" {
+		a.commit = hash(r.Commit)
+	}
 	last := len(r.Attempts) - 1
 	since := 0.0 // from the end of that failure to the end of the last attempt
 	for j := i; j <= last; j++ {
@@ -155,7 +161,7 @@ func answerOf(r *Record, d *run, i int) answer {
 			since += r.Attempts[j].MS
 		}
 		if j < last || !d.succeeded {
-			since += r.Attempts[j].SleptMS
+			since += valueOf(r.Attempts[j].SleptMS)
 		}
 	}
 	switch outcome := event.Outcome(r.Outcome); {
@@ -175,7 +181,6 @@ func answerOf(r *Record, d *run, i int) answer {
 
 // Lessons are what all runs say, those with the most answers first.
 func (l *Learner) Lessons() []*Lesson {
-	l.findCommonMode()
 	lessons := make([]*Lesson, 0, len(l.lessons))
 	for _, lesson := range l.lessons {
 		lesson.Tool, lesson.line = lesson.last.toolAndLine()
@@ -193,30 +198,16 @@ func (l *Learner) Lessons() []*Lesson {
 
 func (l *Lesson) total() int { return l.Recovered + l.NotRecovered + l.Censored + l.CommonMode }
 
-// findCommonMode finds for each hour the names that mostly succeed and ran then,
-// and whether more than half of the runs of each gave up.
-func (l *Learner) findCommonMode() {
-	l.failing = map[int64]map[string]bool{}
-	for at, c := range l.hours {
-		if all := l.names[at.name]; 2*all.succeeded > all.runs {
-			if l.failing[at.hour] == nil {
-				l.failing[at.hour] = map[string]bool{}
-			}
-			l.failing[at.hour][at.name] = 2*c.gaveUp > c.runs
-		}
-	}
-}
-
-// inCommonMode reports whether most of the other names failed in the hour of an
-// answer: the cause was outside the command.
+// inCommonMode reports whether most of the other names that mostly succeed failed in the
+// hour of an answer: the cause was outside the command.
 func (l *Learner) inCommonMode(a *answer) bool {
 	others, failed := 0, 0
-	for name, gaveUp := range l.failing[hourOf(a.at)] {
-		if name == a.name {
+	for name, hour := range l.hours[hourOf(a.at)] {
+		if name == a.name || 2*name.succeeded <= name.runs {
 			continue
 		}
 		others++
-		if gaveUp {
+		if 2*hour.gaveUp > hour.runs {
 			failed++
 		}
 	}
@@ -228,7 +219,7 @@ func (l *Learner) inCommonMode(a *answer) bool {
 func (l *Learner) weigh(lesson *Lesson) {
 	var weights [2]float64
 	var times [2][]float64
-	commits := map[string]bool{}
+	commits := map[uint64]bool{}
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	for i := range lesson.answers {
 		a := &lesson.answers[i]
@@ -237,7 +228,7 @@ func (l *Learner) weigh(lesson *Lesson) {
 			continue
 		}
 		first, last = min(first, a.at), max(last, a.at)
-		if a.commit != "" {
+		if a.commit != 0 {
 			commits[a.commit] = true
 		}
 		if a.kind == censored {

@@ -14,7 +14,7 @@ const day = 24 * time.Hour
 
 // failing is a run of a name, so long ago, whose first attempt failed.
 func failing(name string, ago time.Duration, outcome event.Outcome, change func(*Record)) *Record {
-	failed := Attempt{ExitCode: 7, MS: 10, Verdict: "unknown", FP: name + " 7: refused by <addr>", Waited: true, SleptMS: 100}
+	failed := Attempt{ExitCode: 7, MS: 10, Verdict: "unknown", FP: name + " 7: refused by <addr>", SleptMS: new(100.0)}
 	r := &Record{Version: 1, RunID: fmt.Sprint(name, ago), Depth: 1, Name: name, Time: start.Add(-ago), Outcome: string(outcome), Attempts: []Attempt{failed, failed}}
 	switch outcome {
 	case event.Succeeded:

@@ -10,9 +10,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
 	"slices"
-
-	"github.com/retrysh/retry/engine/event"
+	"sync"
 )
 
 // largestRead is the longest line that is read.
@@ -50,141 +50,123 @@ func InForce(value string) (sources []Source, path string, err error) {
 	return sources, path, nil
 }
 
-// Read calls f with each record of the sources and its line; both hold until f
-// returns. A line that stands in several sources is read once. It returns how many
-// lines are no records.
-func Read(sources []Source, f func(r *Record, line []byte)) (bad int, err error) {
-	var r Record
+// Read calls f with each record of the sources and its line, in their order. The record,
+// but for its texts, holds until f returns. A line that stands in several sources is read
+// once. It returns how many lines are no records. Lines are parsed on all processors.
+func Read(sources []Source, f func(r *Record, line string)) (bad int, err error) {
 	read := readRuns{}
-	err = new(Parser).each(sources, func() *Record { return &r }, func(line []byte, ok bool) {
-		switch {
-		case !ok:
-			bad++
-		case read.isNew(&r):
-			f(&r, line)
-		}
-	})
-	return bad, err
-}
-
-// readRuns are the runs that were read, by a hash of their ids: when one that is
-// parked started, 0 for one that has ended.
-type readRuns map[uint64]int64
-
-// isNew reports whether the record is none of a run that was read, or what followed
-// when it had been parked.
-func (seen readRuns) isNew(r *Record) bool {
-	id, parked := hash(r.RunID), int64(0)
-	if r.parked() {
-		parked = r.Time.UnixMilli()
-	}
-	if before, again := seen[id]; again && (before == 0 || before == r.Time.UnixMilli()) {
-		return false
-	}
-	seen[id] = parked
-	return true
-}
-
-// Runs calls f with each run, as far as Report and Learner look at it: with its
-// command where commands are asked for. One that was parked and went on is one run.
-// The lines are read on one processor while f works on another.
-func Runs(sources []Source, commands bool, f func(*Record)) (bad int, err error) {
-	parked := map[string]*Record{}
-	read := readRuns{}
-	full, free := make(chan *batch, batches), make(chan *batch, batches)
-	for range batches {
-		free <- &batch{records: make([]Record, batchSize)}
-	}
+	batches := make(chan *batch, 2*runtime.GOMAXPROCS(0))
+	free := sync.Pool{New: func() any { return &batch{parsed: make(chan struct{}, 1)} }}
 	go func() {
-		p := Parser{counting: true, commands: commands}
-		err = p.fill(sources, full, free)
-		close(full)
+		err = fill(sources, &free, batches)
+		close(batches)
 	}()
-	for b := range full {
-		bad += b.bad
-		for i := range b.records[:b.n] {
-			r := &b.records[i]
-			if !read.isNew(r) {
-				continue
+	for b := range batches {
+		<-b.parsed
+		for i := range b.records {
+			switch r := &b.records[i]; {
+			case r.Version == 0:
+				bad++
+			case read.isNew(r):
+				f(r, b.lines[i])
 			}
-			if before := parked[r.RunID]; before != nil {
-				r = before.goesOn(r)
-				delete(parked, r.RunID)
-			}
-			if r.parked() {
-				kept := *r
-				kept.Command, kept.Attempts = slices.Clone(r.Command), slices.Clone(r.Attempts)
-				parked[r.RunID] = &kept
-				continue
-			}
-			f(r)
 		}
-		free <- b
-	}
-	for _, r := range parked {
-		f(r)
+		b.lines, b.size = b.lines[:0], 0
+		free.Put(b)
 	}
 	return bad, err
 }
 
-// batch is a number of records that are handed over at once.
+// batch is a number of lines, and their records. What is none has no version.
 type batch struct {
+	lines   []string
+	size    int // of both in memory, about
 	records []Record
-	n, bad  int
+	parsed  chan struct{}
 }
 
 const (
-	batches   = 4
-	batchSize = 256
+	recordSize = 512
+	batchSize  = 256 << 10
 )
 
-// fill reads records into batches from free, and sends them to full.
-func (p *Parser) fill(sources []Source, full chan<- *batch, free <-chan *batch) error {
-	b := <-free
-	err := p.each(sources, func() *Record { return &b.records[b.n] }, func(_ []byte, ok bool) {
-		if ok {
-			b.n++
-		} else {
-			b.bad++
-		}
-		if b.n == batchSize {
-			full <- b
-			b = <-free
-			b.n, b.bad = 0, 0
-		}
-	})
-	full <- b
-	return err
-}
-
-// each calls f with each line that is not empty, and whether it is a record, which
-// is parsed into what to returns.
-func (p *Parser) each(sources []Source, to func() *Record, f func(line []byte, ok bool)) error {
+// fill sends the lines of the sources that are not empty.
+func fill(sources []Source, free *sync.Pool, batches chan<- *batch) error {
 	buffer := bufio.NewReaderSize(nil, largestRead+1)
 	for _, s := range sources {
+		b := free.Get().(*batch)
+		send := func() {
+			go b.parse()
+			batches <- b
+		}
 		err := eachLine(s, buffer, func(line []byte, whole bool) {
-			if line = bytes.TrimSpace(line); len(line) > 0 || !whole {
-				f(line, whole && p.Parse(line, to()))
+			if line = bytes.TrimSpace(line); whole && len(line) == 0 {
+				return
+			}
+			if !whole {
+				line = nil
+			}
+			b.lines, b.size = append(b.lines, string(line)), b.size+recordSize+len(line)
+			if b.size > batchSize {
+				send()
+				b = free.Get().(*batch)
 			}
 		})
-		if err != nil {
+		if send(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *Record) parked() bool { return r.Outcome == string(event.Parked) }
+func (b *batch) parse() {
+	b.records = slices.Grow(b.records[:0], len(b.lines))[:len(b.lines)]
+	for i, line := range b.lines {
+		if r := &b.records[i]; !Parse(line, r) {
+			r.Version = 0
+		}
+	}
+	b.parsed <- struct{}{}
+}
 
-// goesOn is a parked run with what followed.
-func (r *Record) goesOn(rest *Record) *Record {
-	whole := *rest
-	whole.Time, whole.Attempts = r.Time, append(r.Attempts, rest.Attempts...)
-	whole.AttemptCount += r.AttemptCount
-	whole.ElapsedMS += r.ElapsedMS
-	whole.WaitedMS += r.WaitedMS
-	whole.Cut = r.Cut || rest.Cut
-	return &whole
+// readRuns are hashes of the ids of the runs that have ended, and of the ids and times
+// of those that were parked.
+type readRuns map[uint64]struct{}
+
+// isNew reports whether the record was not read before.
+func (read readRuns) isNew(r *Record) bool {
+	id := hash(r.RunID)
+	_, again := read[id]
+	if r.parked() && !again {
+		id = hash(r.RunID + r.Time.String())
+		_, again = read[id]
+	}
+	if !again {
+		read[id] = struct{}{}
+	}
+	return !again
+}
+
+// Runs calls f with each run. One that was parked and went on is one run.
+func Runs(sources []Source, f func(*Record)) (bad int, err error) {
+	parked := map[string]*Record{}
+	bad, err = Read(sources, func(r *Record, _ string) {
+		if before := parked[r.RunID]; before != nil {
+			r = before.goesOn(r)
+			delete(parked, r.RunID)
+		}
+		if r.parked() {
+			kept := *r
+			kept.Command, kept.Attempts = slices.Clone(r.Command), slices.Clone(r.Attempts)
+			parked[r.RunID] = &kept
+			return
+		}
+		f(r)
+	})
+	for _, r := range parked {
+		f(r)
+	}
+	return bad, err
 }
 
 func hash(s string) uint64 {

@@ -1,10 +1,10 @@
 // Package history keeps a line about each run in a file, and computes what these
 // lines say (docs/history.md).
 //
-// record.go is the record, fields.go its text, recorder.go makes it of events, parse.go
-// reads it. file.go appends lines, read.go reads files. report.go and
-// learn.go are pure statistics over records. The package runs nothing, and shows
-// nothing: cli/report does.
+// record.go is the record, encode.go and parse.go its text, recorder.go makes it of
+// events. file.go appends lines, read.go reads files. report.go and learn.go are pure
+// statistics over records. The package runs nothing, and shows nothing: cli/report
+// does.
 package history
 
 import (
@@ -17,75 +17,77 @@ import (
 // version is that of the record's format.
 const version = 1
 
-// longestLine is the size of the largest line with its newlines; mostAttempts is
-// how many attempts a line holds.
-const (
-	longestLine  = 64 << 10
-	mostAttempts = 100
-)
+// mostAttempts is how many attempts a line holds.
+const mostAttempts = 100
 
-// Record is what is kept of a run. What does not apply is zero.
+// Record is what is kept of a run. What does not apply is zero. The tags are those of
+// encoding/json, which is too slow to read them.
 type Record struct {
-	Version      int
-	Time         time.Time // when the run started
-	RunID        string
-	ParentRunID  string // of the retry around it, or of the letter's last run
-	Depth        int
-	Name         string
-	Command      []string // secrets masked
-	Cwd          string
-	Key, Policy  string
-	Outcome      string
-	ExitCode     int
-	Attempts     []Attempt
-	AttemptCount int
-	ElapsedMS    float64
-	WaitedMS     float64 // as slept
-	Commit, CI   string
-	Host         string
-	UntilFailure bool
-	Repeat       bool // --repeat: failures and successes are counted, none is retried
-	Rehearsed    bool
-	Redriven     bool
-	Cut          bool // something was left out, or shortened
+	Version      int       `json:"v"`
+	Time         time.Time `json:"time"` // when the run started
+	RunID        string    `json:"run_id"`
+	ParentRunID  string    `json:"parent_run_id,omitempty"` // of the retry around it, or of the letter's last run
+	Depth        int       `json:"depth"`
+	Name         string    `json:"name,omitempty"`
+	Command      []string  `json:"command,omitempty"` // secrets masked
+	Cwd          string    `json:"cwd,omitempty"`
+	Key          string    `json:"key,omitempty"`
+	Policy       string    `json:"policy,omitempty"`
+	Outcome      string    `json:"outcome,omitempty"`
+	ExitCode     int       `json:"exit_code"`
+	Attempts     []Attempt `json:"attempts"`
+	AttemptCount int       `json:"attempt_count"`
+	ElapsedMS    float64   `json:"elapsed_ms"`
+	WaitedMS     float64   `json:"waited_ms"` // as slept
+	Commit       string    `json:"commit,omitempty"`
+	CI           string    `json:"ci,omitempty"`
+	Host         string    `json:"host,omitempty"`
+	UntilFailure bool      `json:"until_failure,omitempty"`
+	Repeat       bool      `json:"repeat,omitempty"` // --repeat: failures and successes are counted, none is retried
+	Rehearsed    bool      `json:"rehearsed,omitempty"`
+	Redriven     bool      `json:"redriven,omitempty"`
+	Cut          bool      `json:"cut,omitempty"` // something was left out, or shortened
 }
 
 // Attempt is one attempt of a record.
 type Attempt struct {
-	ExitCode int
-	Signal   string
-	TimedOut bool
-	MS       float64
-	Success  bool
+	ExitCode int     `json:"exit_code"`
+	Signal   string  `json:"signal,omitempty"`
+	TimedOut bool    `json:"timed_out,omitempty"`
+	MS       float64 `json:"ms"`
+	Success  bool    `json:"success"`
 	// Verdict, Rule, Reason and FP, the fingerprint, are those of a failure.
-	Verdict, Rule, Reason, FP string
-	// Waited says that a wait followed, JitteredMS as scheduled and SleptMS as slept.
-	Waited              bool
-	JitteredMS, SleptMS float64
+	Verdict string `json:"verdict,omitempty"`
+	Rule    string `json:"rule,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+	FP      string `json:"fp,omitempty"`
+	// The wait that followed, as scheduled and as slept; nil where none did.
+	JitteredMS *float64 `json:"jittered_ms,omitempty"`
+	SleptMS    *float64 `json:"slept_ms,omitempty"`
 }
 
-// Encode returns the record as a line with its newline, of at most 64 KiB. Where
-// it is longer, the longest texts are cut.
-func (r *Record) Encode() []byte {
-	if len(r.Attempts) > mostAttempts {
-		kept := append([]Attempt(nil), r.Attempts[:mostAttempts/2]...)
-		short := *r
-		short.Attempts, short.Cut = append(kept, r.Attempts[len(r.Attempts)-mostAttempts/2:]...), true
-		r = &short
+// valueOf is a number that may be missing.
+func valueOf(n *float64) float64 {
+	if n == nil {
+		return 0
 	}
-	const newlines = 2 // one of its own, and one before it where the last line is torn
-	fields := r.fields()
-	line := appendFields(nil, fields[:], longestLine) // what that cuts makes the line too long
-	for limit := longestLine / 4; len(line)+newlines > longestLine; limit /= 2 {
-		short := *r
-		short.Cut = true
-		fields = short.fields()
-		line = appendFields(line[:0], fields[:], limit)
-	}
-	return append(line, '\n')
+	return *n
 }
 
 // Failed reports whether the run did not succeed, or only after a failed attempt.
 func (r *Record) Failed() bool {
 	return r.Outcome != string(event.Succeeded) || slices.ContainsFunc(r.Attempts, func(a Attempt) bool { return !a.Success })
+}
+
+func (r *Record) parked() bool { return r.Outcome == string(event.Parked) }
+
+// goesOn is a parked run with what followed.
+func (r *Record) goesOn(rest *Record) *Record {
+	whole := *rest
+	whole.Time, whole.Attempts = r.Time, append(r.Attempts, rest.Attempts...)
+	whole.AttemptCount += r.AttemptCount
+	whole.ElapsedMS += r.ElapsedMS
+	whole.WaitedMS += r.WaitedMS
+	whole.Cut = r.Cut || rest.Cut
+	return &whole
 }

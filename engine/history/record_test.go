@@ -22,7 +22,7 @@ func full() *Record {
 		Cwd: "/tmp", Key: "k", Policy: "p", Outcome: "exhausted", ExitCode: 3, AttemptCount: 2, ElapsedMS: 12.345, WaitedMS: 1,
 		Commit: "c", CI: "github", Host: "h", UntilFailure: true, Repeat: true, Rehearsed: true, Redriven: true,
 		Attempts: []Attempt{
-			{ExitCode: 137, Signal: "SIGKILL", MS: 0.001, Verdict: "unknown", Rule: "r", Reason: "why", FP: "a SIGKILL", Waited: true, JitteredMS: 2, SleptMS: 3.5},
+			{ExitCode: 137, Signal: "SIGKILL", MS: 0.001, Verdict: "unknown", Rule: "r", Reason: "why", FP: "a SIGKILL", JitteredMS: new(2.0), SleptMS: new(3.5)},
 			{ExitCode: 0, MS: 7, Success: true, TimedOut: true},
 		},
 	}
@@ -38,9 +38,12 @@ func TestEncodeIsJSONAndParsesBack(t *testing.T) {
 	if fields["name"] != want.Name || fields["time"] != "2026-11-24T01:54:07.123Z" || fields["exit_code"] != 3.0 {
 		t.Errorf("%s", line)
 	}
-	var got Record
-	if !new(Parser).Parse(line[:len(line)-1], &got) || !reflect.DeepEqual(&got, want) {
+	var got, decoded Record
+	if !Parse(string(line[:len(line)-1]), &got) || !reflect.DeepEqual(&got, want) {
 		t.Errorf("parsed back:\n%+v\nwant\n%+v", got, want)
+	}
+	if err := json.Unmarshal(line, &decoded); err != nil || !reflect.DeepEqual(&decoded, want) {
+		t.Errorf("decoded:\n%+v\nwant\n%+v, %v", decoded, want, err)
 	}
 }
 
@@ -74,7 +77,7 @@ func TestEncodeCuts(t *testing.T) {
 			change(r)
 			line := r.Encode()
 			var got Record
-			if len(line) >= 64<<10 || !new(Parser).Parse(line[:len(line)-1], &got) || !got.Cut || len(got.Attempts) > 100 {
+			if len(line) >= 64<<10 || !Parse(string(line[:len(line)-1]), &got) || !got.Cut || len(got.Attempts) > 100 {
 				t.Errorf("%d bytes, cut %v, %d attempts", len(line), got.Cut, len(got.Attempts))
 			}
 			if strings.Contains(string(line), "\uFFFD") != (name == "no UTF-8") {
@@ -107,7 +110,7 @@ func TestParseRefusesWhatIsNoRecord(t *testing.T) {
 		`[]`: false, ``: false, `null`: false,
 		`{"v":1,"run_id":"i","outcome":"o","x":` + strings.Repeat("[", 1<<20) + `}`: false,
 	} {
-		if got := new(Parser).Parse([]byte(line), &Record{}); got != want {
+		if got := Parse(line, &Record{}); got != want {
 			t.Errorf("%.80q: %v", line, got)
 		}
 	}
@@ -115,8 +118,8 @@ func TestParseRefusesWhatIsNoRecord(t *testing.T) {
 
 func TestNumber(t *testing.T) {
 	number := func(text string) (v float64) {
-		p := Parser{b: []byte(text)}
-		if !p.number(&v) || p.at != len(text) {
+		p := parser{s: text}
+		if !p.value(&v) || p.at != len(text) {
 			t.Errorf("%s is not read", text)
 		}
 		return v
@@ -144,7 +147,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(`{"v":2e400,"run_id":"i","outcome":"o"}`)
 	f.Fuzz(func(t *testing.T, line string) {
 		var r Record
-		ok := new(Parser).Parse([]byte(line), &r)
+		ok := Parse(line, &r)
 		if ok && !json.Valid([]byte(line)) {
 			t.Fatalf("%q is taken for JSON", line)
 		}
@@ -238,8 +241,8 @@ func TestRecorder(t *testing.T) {
 		Version: 1, Time: start, RunID: "i", Depth: 1, Name: "n", Command: []string{"tool", "http://u:xxxxx@h/"}, Outcome: "cancelled", ExitCode: 130, Host: "h",
 		AttemptCount: 2, ElapsedMS: 18, WaitedMS: 16,
 		Attempts: []Attempt{
-			{ExitCode: 3, MS: 1, Verdict: "unknown", Reason: "exit", FP: "tool 3: line <n>", Waited: true, JitteredMS: 5, SleptMS: 6},
-			{MS: 1, Success: true, Waited: true, JitteredMS: 1000, SleptMS: 10},
+			{ExitCode: 3, MS: 1, Verdict: "unknown", Reason: "exit", FP: "tool 3: line <n>", JitteredMS: new(5.0), SleptMS: new(6.0)},
+			{MS: 1, Success: true, JitteredMS: new(1000.0), SleptMS: new(10.0)},
 		},
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -260,7 +263,7 @@ func TestRecorderKeepsOneOfEachAttempt(t *testing.T) {
 	got := r.Emit(&event.RunFinished{Outcome: event.Exhausted})
 	var parsed Record
 	line := got.Encode()
-	if !new(Parser).Parse(line[:len(line)-1], &parsed) || parsed.AttemptCount != 1000 || len(parsed.Attempts) != 100 || !parsed.Cut {
+	if !Parse(string(line[:len(line)-1]), &parsed) || parsed.AttemptCount != 1000 || len(parsed.Attempts) != 100 || !parsed.Cut {
 		t.Fatalf("%d attempts of %d, cut %v", len(parsed.Attempts), parsed.AttemptCount, parsed.Cut)
 	}
 	if !parsed.Attempts[0].Success || parsed.Attempts[49].ExitCode != 50 || parsed.Attempts[50].ExitCode != 951%256 || parsed.Attempts[99].ExitCode != 1000%256 {

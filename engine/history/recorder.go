@@ -43,7 +43,7 @@ func (r *Recorder) Emit(ev event.Event) *Record {
 	case *event.RetryScheduled:
 		if n := len(r.record.Attempts); n > 0 {
 			a := &r.record.Attempts[n-1]
-			a.Waited, a.JitteredMS, r.waiting = true, text.Milliseconds(e.Jittered), e.Time
+			a.JitteredMS, a.SleptMS, r.waiting = new(text.Milliseconds(e.Jittered)), new(0.0), e.Time
 		}
 	case *event.RetryWaited:
 		r.slept(e.Slept)
@@ -92,7 +92,7 @@ func (r *Recorder) finished(e *event.AttemptFinished) {
 // slept takes note of the end of a wait.
 func (r *Recorder) slept(d time.Duration) {
 	if n := len(r.record.Attempts); n > 0 {
-		r.record.Attempts[n-1].SleptMS = text.Milliseconds(d)
+		r.record.Attempts[n-1].SleptMS = new(text.Milliseconds(d))
 	}
 	r.record.WaitedMS += text.Milliseconds(d)
 	r.waiting = time.Time{}

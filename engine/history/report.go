@@ -11,62 +11,58 @@ import (
 
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/statistics"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // sparkParts is how many equal parts of the time a spark line has.
 const sparkParts = 24
 
-// The classes of a group, in the order in which they are tried.
-const (
-	Flaky      = "flaky"
-	Broken     = "broken"
-	NotRetried = "not retried"
-	Failing    = "failing"
-	Steady     = "steady"
-)
-
-// Report counts runs. Its exported fields are the result when Finish has returned.
+// Report counts runs. Its exported fields are the result when Finish has returned, with
+// the names of --report in JSON.
 type Report struct {
-	Counts
-	Since                         time.Time // zero: all
-	Succeeded, Cancelled, Refused int
-	Rehearsed, Nested             int
-	SuccessByAttempt              map[int]int
-	FailedMS, JitteredMS, SleptMS float64
-	Groups                        []*Group
-	Warnings                      []Warning
+	Since            *string     `json:"since"` // nil: all
+	Runs             int         `json:"runs"`
+	Succeeded        int         `json:"succeeded"`
+	FirstAttempt     int         `json:"first_attempt"`
+	Recovered        int         `json:"recovered"`
+	Retried          int         `json:"retried"`
+	GaveUp           int         `json:"gave_up"`
+	Cancelled        int         `json:"cancelled"`
+	Refused          int         `json:"refused"`
+	Rehearsed        int         `json:"rehearsed"`
+	Nested           int         `json:"nested"`
+	SuccessByAttempt map[int]int `json:"success_by_attempt"`
+	FailedMS         float64     `json:"failed_ms"`
+	JitteredMS       float64     `json:"jittered_ms"`
+	SleptMS          float64     `json:"slept_ms"`
+	BadLines         int         `json:"bad_lines"` // set by the caller
+	Groups           []*Group    `json:"groups"`
+	Warnings         []Warning   `json:"warnings"`
 
-	now              time.Time
-	groupOf          func(*Record) string
+	now, since       time.Time
+	by               string
 	groups           map[string]*Group
 	first            time.Time // of the counted runs
 	second, secondOK int       // attempts 2 after a failure, and their successes
 	waitedLong       int
 }
 
-// Counts are those that the whole and each group have.
-type Counts struct {
-	Runs         int `json:"runs"`
-	FirstAttempt int `json:"first_attempt"`
-	Recovered    int `json:"recovered"`
-	GaveUp       int `json:"gave_up"`
-	Retried      int `json:"retried"`
-}
-
-// Group is the runs that have the same name, or the like, with the names of --report
-// in JSON.
+// Group is the runs that have the same name, or the like.
 type Group struct {
-	Name  string `json:"group"`
-	Class string `json:"class"`
-	Counts
-	WilsonLow float64 `json:"wilson_low"` // lower end of the interval of recovered / runs
-	LostMS    float64 `json:"lost_ms"`    // failed attempts and waits
+	Name         string  `json:"group"`
+	Class        string  `json:"class"`
+	Runs         int     `json:"runs"`
+	FirstAttempt int     `json:"first_attempt"`
+	Recovered    int     `json:"recovered"`
+	GaveUp       int     `json:"gave_up"`
+	Retried      int     `json:"retried"`
+	WilsonLow    float64 `json:"wilson_low"` // lower end of the interval of recovered / runs
+	LostMS       float64 `json:"lost_ms"`    // failed attempts and waits
 	// Spark is the share of runs with a failed attempt in each part of the time; nil
 	// where there was no run.
 	Spark []*float64 `json:"spark"`
 
-	succeeded int
-	moments   []int64 // of runs: twice the Unix milliseconds, and 1 where an attempt failed
+	moments []int64 // of runs: twice the Unix milliseconds, and 1 where an attempt failed
 }
 
 // Warning is a figure that is beyond a limit.
@@ -76,31 +72,39 @@ type Warning struct {
 	Limit float64 `json:"limit"`
 }
 
-// GroupBy returns what groups runs by name, command, key, policy or commit.
-func GroupBy(what string) func(*Record) string {
-	return func(r *Record) string {
-		switch what {
-		case "command":
-			return strings.Join(r.Command, " ")
-		case "key":
-			return r.Key
-		case "policy":
-			return r.Policy
-		case "commit":
-			return r.Commit
-		}
-		return r.Name
-	}
-}
-
-// NewReport counts the runs of the time since then until now, all where since is
-// 0.
-func NewReport(now time.Time, since time.Duration, groupOf func(*Record) string) *Report {
-	r := &Report{now: now, groupOf: groupOf, groups: map[string]*Group{}, SuccessByAttempt: map[int]int{}}
+// NewReport counts the runs of the time since then until now, all where since is 0, by
+// name, command, key, policy or commit.
+func NewReport(now time.Time, since time.Duration, by string) *Report {
+	r := &Report{now: now, by: by, groups: map[string]*Group{}, SuccessByAttempt: map[int]int{}}
 	if since > 0 {
-		r.Since = now.Add(-since)
+		r.since = now.Add(-since)
+		r.Since = new(r.since.UTC().Format(text.Timestamp))
 	}
 	return r
+}
+
+// group returns the group of a run.
+func (r *Report) group(record *Record) *Group {
+	name := record.Name
+	switch r.by {
+	case "command":
+		name = strings.Join(record.Command, " ")
+	case "key":
+		name = record.Key
+	case "policy":
+		name = record.Policy
+	case "commit":
+		name = record.Commit
+	}
+	if r.groups[name] == nil && len(r.groups) >= mostGroups {
+		name = otherGroup
+	}
+	g := r.groups[name]
+	if g == nil {
+		g = &Group{Name: strings.Clone(name)}
+		r.groups[g.Name] = g
+	}
+	return g
 }
 
 // run is what the statistics know of a run.
@@ -129,8 +133,8 @@ func digest(r *Record, now time.Time) (run, bool) {
 			d.failed++
 			d.failedMS += a.MS
 		}
-		d.jittered += a.JitteredMS
-		d.slept += a.SleptMS
+		d.jittered += valueOf(a.JitteredMS)
+		d.slept += valueOf(a.SleptMS)
 	}
 	if r.Cut {
 		d.failed += d.attempts - len(r.Attempts) // those in the middle, taken for failures
@@ -142,7 +146,7 @@ func digest(r *Record, now time.Time) (run, bool) {
 // Add counts a run.
 func (r *Report) Add(record *Record) {
 	d, counts := digest(record, r.now)
-	if d.at.Before(r.Since) {
+	if d.at.Before(r.since) {
 		return
 	}
 	switch {
@@ -154,22 +158,9 @@ func (r *Report) Add(record *Record) {
 	if !counts {
 		return
 	}
-	name := r.groupOf(record)
-	if r.groups[name] == nil && len(r.groups) >= mostGroups {
-		name = otherGroup
-	}
-	g := r.groups[name]
-	if g == nil {
-		g = &Group{Name: strings.Clone(name)}
-		r.groups[name] = g
-	}
-	r.count(&d)
+	r.count(record, &d)
+	g := r.group(record)
 	g.count(&d)
-	r.whole(record, &d)
-	g.LostMS += d.failedMS + d.slept
-	if d.succeeded {
-		g.succeeded++
-	}
 	if d.at.IsZero() {
 		return // no time is known
 	}
@@ -183,26 +174,26 @@ func (r *Report) Add(record *Record) {
 	g.moments = append(g.moments, moment)
 }
 
-func (c *Counts) count(d *run) {
-	c.Runs++
+func (g *Group) count(d *run) {
+	g.Runs++
 	switch {
 	case d.succeeded && d.failed == 0:
-		c.FirstAttempt++
+		g.FirstAttempt++
 	case d.succeeded:
-		c.Recovered++
+		g.Recovered++
 	case d.gaveUp:
-		c.GaveUp++
+		g.GaveUp++
 	}
 	if d.failed > 0 && d.attempts > 1 {
-		c.Retried++
+		g.Retried++
 	}
+	g.LostMS += d.failedMS + d.slept
 }
 
-// whole counts what the groups do not have.
-func (r *Report) whole(record *Record, d *run) {
+// count counts what is not the sum of the groups.
+func (r *Report) count(record *Record, d *run) {
 	switch event.Outcome(record.Outcome) {
 	case event.Succeeded:
-		r.Succeeded++
 		r.SuccessByAttempt[d.failed+1]++
 	case event.Cancelled:
 		r.Cancelled++
@@ -233,7 +224,7 @@ const (
 // Finish computes what needs all runs. It keeps the first groups, all where top is
 // 0, and returns how many there are.
 func (r *Report) Finish(top int) (groups int) {
-	start := r.Since
+	start := r.since
 	if start.IsZero() {
 		start = r.first
 	}
@@ -244,7 +235,13 @@ func (r *Report) Finish(top int) (groups int) {
 		g.WilsonLow, _ = statistics.Wilson(g.Recovered, g.Runs)
 		g.Class = g.class()
 		r.Groups = append(r.Groups, g)
+		r.Runs += g.Runs
+		r.FirstAttempt += g.FirstAttempt
+		r.Recovered += g.Recovered
+		r.Retried += g.Retried
+		r.GaveUp += g.GaveUp
 	}
+	r.Succeeded = r.FirstAttempt + r.Recovered
 	slices.SortFunc(r.Groups, func(a, b *Group) int {
 		return cmp.Or(cmp.Compare(b.WilsonLow, a.WilsonLow), cmp.Compare(b.GaveUp, a.GaveUp), cmp.Compare(a.Name, b.Name))
 	})
@@ -272,16 +269,23 @@ func (r *Report) Finish(top int) (groups int) {
 // rounded keeps three decimals: sums of numbers that have no more.
 func rounded(ms float64) float64 { return math.Round(ms*1000) / 1000 }
 
+// Two of the classes of a group.
+const (
+	Flaky  = "flaky"
+	Steady = "steady"
+)
+
+// class is the first that holds.
 func (g *Group) class() string {
 	switch {
 	case g.Recovered > 0:
 		return Flaky
-	case g.succeeded == 0 && g.GaveUp > 0:
-		return Broken
+	case g.FirstAttempt == 0 && g.GaveUp > 0:
+		return "broken"
 	case g.GaveUp > 0 && g.Retried == 0:
-		return NotRetried
+		return "not retried"
 	case g.GaveUp > 0:
-		return Failing
+		return "failing"
 	}
 	return Steady
 }

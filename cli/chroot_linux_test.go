@@ -105,9 +105,9 @@ func (i *emptyImage) runs() {
 	i.want(i.run("", nil, "-n", "1", "--timeout", "100ms", "--", "/retry", "--wait-for", "file:///no", "--wait-timeout", "0"), 124, "", "timed out")
 	i.want(i.run("", nil, "--", "nothing"), 127, "", "not found in PATH")
 	i.want(i.run("", nil, "--stdin", "null", "--", "/retry", "--version"), 125, "", "/dev/null")
-	i.want(i.run("", nil, "--wait-for", "exec:true", "--wait-timeout", "50ms"), 124, "", "opening /dev/null: no such file")
+	i.want(i.run("", nil, "--wait-for", "exec:true", "--wait-timeout", "1s"), 124, "", "opening /dev/null: no such file")
 	i.write("dev/null", "")
-	i.want(i.run("", nil, "--wait-for", "exec:true", "--wait-timeout", "50ms"), 124, "", `"/bin/sh": not found`)
+	i.want(i.run("", nil, "--wait-for", "exec:true", "--wait-timeout", "1s"), 124, "", `"/bin/sh": not found`)
 }
 
 // It resolves names by itself and uses TLS, given the addresses of name

@@ -54,14 +54,10 @@ func Main() int {
 // printOf is what the program prints in place of a run, nil for a run.
 func printOf(o *option.Options) func(io.Writer, *option.Options) error {
 	switch {
-	case o.Help:
-		return printHelp
 	case o.Version:
 		return printVersion
-	case o.Man:
-		return printMan
-	case o.Completion != "":
-		return printCompletion
+	case o.Help || o.Man || o.Completion != "":
+		return printPage
 	case o.Chosen != nil && o.Chosen.All != nil:
 		return policy.List
 	case o.PrintPolicy:

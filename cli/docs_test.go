@@ -37,7 +37,7 @@ var helpBlock = regexp.MustCompile("(?s)```text\nUsage: .*?```\n")
 // TestFlagsPage holds docs/flags.md to the grammar.
 func TestFlagsPage(t *testing.T) {
 	var help bytes.Buffer
-	if err := printHelp(&help, new(option.Options)); err != nil {
+	if err := printPage(&help, new(option.Options)); err != nil {
 		t.Fatal(err)
 	}
 	page := filepath.Join("..", "docs", "flags.md")
@@ -67,7 +67,7 @@ func TestFlagsPageHoldsOneHelp(t *testing.T) {
 
 func TestHelpFitsEightyColumns(t *testing.T) {
 	var help bytes.Buffer
-	if err := printHelp(&help, new(option.Options)); err != nil {
+	if err := printPage(&help, new(option.Options)); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(help.String()) {

@@ -32,7 +32,7 @@ func openLog(name string) (*logFile, error) {
 	}
 	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o666)
 	if errors.Is(err, syscall.ENXIO) {
-		return nil, nobodyThere(name)
+		return nil, noReader(name)
 	}
 	if err != nil {
 		return nil, err
@@ -40,10 +40,10 @@ func openLog(name string) (*logFile, error) {
 	return &logFile{file: file}, nil
 }
 
-// nobodyThere says what ENXIO means: of a FIFO that it has no reader (open(2),
+// noReader says what ENXIO means: of a FIFO that it has no reader (open(2),
 // O_NONBLOCK), of a device that there is none behind its name, as of /dev/tty in
 // a process without a terminal (tty(4)).
-func nobodyThere(name string) error {
+func noReader(name string) error {
 	info, err := os.Stat(name)
 	switch {
 	case err == nil && info.Mode()&os.ModeNamedPipe != 0:

@@ -92,7 +92,7 @@ func modeNamed(modes []ownMode, word string) *ownMode {
 // do runs the mode, or shows its help.
 func (m *modeCall) do(environ []string) int {
 	if m.help {
-		return exitcodes.Of(failed(printHelp(os.Stdout, &option.Options{HelpOn: m.name})))
+		return exitcodes.Of(failed(printPage(os.Stdout, &option.Options{HelpOn: m.name})))
 	}
 	return m.run(mode.Call{Name: m.name, Args: m.args, Environ: environ, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr})
 }

@@ -36,30 +36,23 @@ func pages() (*manual.Pages, error) {
 	return manual.New(run, modes, day), nil
 }
 
-// printer makes one of the pages something that a mode prints.
-func printer(print func(*manual.Pages, io.Writer, *option.Options) error) func(io.Writer, *option.Options) error {
-	return func(w io.Writer, o *option.Options) error {
-		p, err := pages()
-		if err != nil {
-			return err
-		}
-		return print(p, w, o)
+// printPage prints the help, the manual page or a completion script.
+func printPage(w io.Writer, o *option.Options) error {
+	p, err := pages()
+	switch {
+	case err != nil:
+		return err
+	case o.Man:
+		return p.Man(w)
+	case o.Completion != "":
+		return p.Completion(w, o.Completion)
+	case o.HelpOn != "":
+		return p.ModeHelp(w, o.HelpOn)
+	case o.Brief:
+		return p.Brief(w)
 	}
+	return p.Help(w)
 }
-
-var (
-	printMan        = printer(func(p *manual.Pages, w io.Writer, _ *option.Options) error { return p.Man(w) })
-	printCompletion = printer(func(p *manual.Pages, w io.Writer, o *option.Options) error { return p.Completion(w, o.Completion) })
-	printHelp       = printer(func(p *manual.Pages, w io.Writer, o *option.Options) error {
-		switch {
-		case o.HelpOn != "":
-			return p.ModeHelp(w, o.HelpOn)
-		case o.Brief:
-			return p.Brief(w)
-		}
-		return p.Help(w)
-	})
-)
 
 // build says what build this is, as the Go tool records it in every binary, so that go
 // install, go build in a clone and a release say the same of the same source. commit

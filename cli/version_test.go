@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/retrysh/retry/cli/option"
 )
 
 // TestVersionOfATaggedClone builds what stands here as a clone at a tag does,
@@ -92,7 +94,7 @@ func goEnv(t *testing.T, name string) string {
 // escape.
 func TestManualPageIsSafeRoff(t *testing.T) {
 	var page bytes.Buffer
-	if err := printMan(&page, nil); err != nil {
+	if err := printPage(&page, &option.Options{Man: true}); err != nil {
 		t.Fatal(err)
 	}
 	request := regexp.MustCompile(`^\.(TH|SH|SS|TP|PP|B|BR|I|RI|EX|EE)( |$)`)

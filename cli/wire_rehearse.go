@@ -199,7 +199,12 @@ func (r *rehearsal) Emit(e event.Event) {
 		if row == nil {
 			r.row = &rehearsedRow{Attempt: e.Attempt + 1, StartsMS: show.Milliseconds(e.Elapsed)}
 		}
-		r.row.refused(e.Reason)
+		row = r.row
+		row.Decision, row.Outcome, row.EndCode = "refused", string(event.Refused), row.ExitCode
+		if row.Reason != "" {
+			row.Reason += "; "
+		}
+		row.Reason += e.Reason
 		r.print()
 		r.done = true
 	case *event.RunFinished:
@@ -218,16 +223,6 @@ func (r *rehearsal) Emit(e event.Event) {
 
 // Close has nothing left to print.
 func (r *rehearsal) Close(context.Context) error { return nil }
-
-// refused is for an attempt that a guard does not permit, or after which it permits
-// no other.
-func (row *rehearsedRow) refused(why string) {
-	row.Decision, row.Outcome, row.EndCode = "refused", string(event.Refused), row.ExitCode
-	if row.Reason != "" {
-		why = row.Reason + "; " + why
-	}
-	row.Reason = why
-}
 
 // print prints the row. Where that fails nothing follows.
 func (r *rehearsal) print() {

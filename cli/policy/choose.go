@@ -210,15 +210,11 @@ func (s *policySet) flatten(def *policyDef) ([]option.Setting, error) {
 // unknown is the error for a name that no policy has; it lists those that exist.
 func (s *policySet) unknown(name string) error {
 	var names []string
-	for _, def := range s.policies {
-		if s.byName[def.name] == def {
-			names = append(names, def.name)
+	for _, other := range s.all() {
+		if option.Distance(name, other.Name) <= 2 && len(name) > 2 {
+			return fmt.Errorf("there is no policy %q, did you mean %q?", name, other.Name)
 		}
-	}
-	for _, other := range names {
-		if option.Distance(name, other) <= 2 && len(name) > 2 {
-			return fmt.Errorf("there is no policy %q, did you mean %q?", name, other)
-		}
+		names = append(names, other.Name)
 	}
 	return fmt.Errorf("there is no policy %q; there are %s (retry --policy list prints where each is defined)", name, strings.Join(names, ", "))
 }
@@ -247,4 +243,14 @@ func isTool(tool string, names []string) bool {
 		ok, _ := path.Match(tool, name)
 		return ok
 	})
+}
+
+// all are the policies that --policy can name, in the order in which they are found.
+func (s *policySet) all() (all []option.Known) {
+	for _, def := range s.policies {
+		if s.byName[def.name] == def {
+			all = append(all, option.Known{Name: def.name, Source: def.place.String(), Inherit: def.parent, Tools: def.tools})
+		}
+	}
+	return all
 }

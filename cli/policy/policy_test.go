@@ -375,7 +375,7 @@ func TestPrintedPolicyReadsBack(t *testing.T) {
 		}
 		o.Chosen, o.Settings = &option.InForce{}, settings
 		var first bytes.Buffer
-		if err := printPolicyText(&first, table, o); err != nil {
+		if err := printText(&first, o); err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
 		p := policyParser{table: table, file: "f"}

@@ -1,11 +1,13 @@
 package policy
 
-// This file is --print-policy: all settings in force, in the syntax of a policy
-// file, so that what it prints can be read back.
+// This file prints policies: the list of those that can be asked for, and for
+// --print-policy all settings in force, in the syntax of a policy file, so that what it
+// prints can be read back.
 
 import (
 	"bufio"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,36 +20,55 @@ import (
 	"github.com/retrysh/retry/engine/text"
 )
 
+// List prints each policy and where it is defined.
+func List(out io.Writer, o *option.Options) error {
+	all := o.Chosen.All
+	if o.LogFormat == "json" {
+		return json.NewEncoder(out).Encode(map[string]any{"policies": all})
+	}
+	width := 0
+	for _, p := range all {
+		width = max(width, len(p.Name))
+	}
+	var b strings.Builder
+	for _, p := range all {
+		fmt.Fprintf(&b, "%-*s  %s", width, p.Name, p.Source)
+		if p.Inherit != "" {
+			b.WriteString("  inherits " + p.Inherit)
+		}
+		if len(p.Tools) > 0 {
+			b.WriteString("  applies to " + strings.Join(p.Tools, " "))
+		}
+		b.WriteByte('\n')
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
 // shownFlag is a flag with its values and where they come from.
 type shownFlag struct {
 	flag   *option.Flag
 	values []string
 	source option.Source
 	origin string
-	// aside is not a value but a remark on one, for a comment.
-	aside bool
+	aside  bool // a remark for a comment, not a value
 }
 
 // Print writes the settings in force, the given ones first. log-format json of a
 // policy is about the events of a run, not about this output.
 func Print(out io.Writer, o *option.Options) error {
-	table := option.Table()
 	if s := option.Last(o.Settings, "log-format"); s != nil && s.Source > option.FromPolicy && o.LogFormat == "json" {
-		return printPolicyJSON(out, table, o)
+		return printJSON(out, o)
 	}
-	return printPolicyText(out, table, o)
+	return printText(out, o)
 }
 
-// printPolicyText writes one block, under comments that name the origins.
-func printPolicyText(out io.Writer, table []option.Flag, o *option.Options) error {
-	name := o.Chosen.Name
-	if name == "" {
-		name = "current"
-	}
+// printText writes one block, under comments that name the origins.
+func printText(out io.Writer, o *option.Options) error {
 	w := bufio.NewWriter(out)
-	fmt.Fprintf(w, "policy %s\n", name)
+	fmt.Fprintf(w, "policy %s\n", cmp.Or(o.Chosen.Name, "current"))
 	origin := ""
-	for _, f := range settingsInForce(table, o) {
+	for _, f := range settingsInForce(o) {
 		if f.origin != origin {
 			origin = f.origin
 			fmt.Fprintf(w, "# %s\n", strings.ReplaceAll(origin, "\n", " "))
@@ -80,48 +101,52 @@ func writable(value string) error {
 	return nil
 }
 
-// printPolicyJSON writes one object: a flag that may be repeated has a list of
-// values, a flag without a value is true or false, all others are text.
-func printPolicyJSON(out io.Writer, table []option.Flag, o *option.Options) error {
+// printJSON writes one object: a flag that may be repeated has a list of values, a flag
+// without a value is true or false, all others are text.
+func printJSON(out io.Writer, o *option.Options) error {
 	type entry struct {
 		Value  any    `json:"value"`
 		Origin string `json:"origin"`
 	}
 	object := map[string]entry{}
-	for _, f := range settingsInForce(table, o) {
-		e := entry{Origin: f.origin}
+	for _, f := range settingsInForce(o) {
 		var shown []string
 		for _, value := range f.values {
 			shown = append(shown, text.MaskedValue(f.flag.Name(), value))
 		}
-		switch {
-		case f.flag.Repeats():
+		e := entry{shown[0], f.origin}
+		if f.flag.Repeats() {
 			e.Value = shown
-		case f.flag.IsBool():
+		} else if f.flag.IsBool() {
 			e.Value = shown[0] == "true"
-		default:
-			e.Value = shown[0]
 		}
 		object[f.flag.Name()] = e
 	}
 	return text.WriteJSON(out, object)
 }
 
-// settingsInForce returns every flag of policy that has a value, from the
-// highest source to the lowest.
-func settingsInForce(table []option.Flag, o *option.Options) []shownFlag {
-	var all []shownFlag
-	for i := range table {
-		f := &table[i]
+// settingsInForce returns every flag of policy that has a value, from the highest
+// source to the lowest.
+func settingsInForce(o *option.Options) (all []shownFlag) {
+	for _, f := range option.Table() {
 		if !f.HasVariable() || f.Is("policy") || f.Is("config") {
 			continue
 		}
-		if entry := given(f, o.Settings); len(entry.values) > 0 {
-			entry.aside = gaveWay(f.Name(), entry.values[0], o.Policy.Schedule)
-			all = append(all, entry)
-		} else if entry := preset(f, o); len(entry.values) > 0 {
-			all = append(all, entry)
+		entry := shownFlag{flag: &f, origin: "default"}
+		if values, s := given(&f, o.Settings); s != nil {
+			entry.values, entry.source, entry.aside = values, s.Source, gaveWay(f.Name(), values[0], o.Policy.Schedule)
+			switch entry.origin = s.Word; {
+			case s.Source == option.FromCommandLine:
+				entry.origin = "command line"
+			case s.Source != option.FromEnvironment:
+				entry.origin = strings.TrimSuffix(s.Word, ": "+f.Name())
+			}
+		} else if value, aside := preset(&f, o); value != "" {
+			entry.values, entry.aside = []string{value}, aside
+		} else {
+			continue
 		}
+		all = append(all, entry)
 	}
 	slices.SortStableFunc(all, func(a, b shownFlag) int { return cmp.Compare(b.source, a.source) })
 	return all
@@ -130,74 +155,47 @@ func settingsInForce(table []option.Flag, o *option.Options) []shownFlag {
 // gaveWay reports whether a bound of the waits is not what was given: one of a
 // higher source contradicts it. Beside that one it would be a mistake.
 func gaveWay(name, value string, s backoff.Schedule) bool {
-	shownFlag, ok := map[string]time.Duration{"base": s.Base, "cap": s.Cap, "min-delay": s.MinDelay}[name]
+	used, ok := map[string]time.Duration{"base": s.Base, "cap": s.Cap, "min-delay": s.MinDelay}[name]
 	d, err := backoff.ParseDuration(value)
-	return ok && err == nil && d != shownFlag
+	return ok && err == nil && d != used
 }
 
-// given returns what was set, nothing where the flag was left alone.
-func given(f *option.Flag, settings []option.Setting) shownFlag {
-	entry := shownFlag{flag: f}
-	for _, s := range settings {
-		if !s.Flag.Is(f.Name()) {
-			continue
-		}
-		if !f.Repeats() {
-			entry.values = nil
-		}
-		if entry.values = append(entry.values, s.Value); len(entry.values) > 1 {
-			continue // shown with the first line
-		}
-		entry.source = s.Source
-		switch s.Source {
-		case option.FromCommandLine:
-			entry.origin = "command line"
-		case option.FromEnvironment:
-			entry.origin = s.Word
+// given returns the values of a flag, and the setting that they come from: the first
+// of a flag that may be repeated. It is nil where the flag was not set.
+func given(f *option.Flag, settings []option.Setting) (values []string, from *option.Setting) {
+	for i := range settings {
+		switch s := &settings[i]; {
+		case !s.Flag.Is(f.Name()):
+		case f.Repeats() && from != nil:
+			values = append(values, s.Value)
 		default:
-			entry.origin = strings.TrimSuffix(s.Word, ": "+f.Name())
+			values, from = []string{s.Value}, s
 		}
 	}
-	return entry
+	return values, from
 }
 
-// preset returns the default of a flag, as it is beside those that were given:
-// a default that would mean something else once it is given is left out.
-func preset(f *option.Flag, o *option.Options) shownFlag {
-	entry := shownFlag{flag: f, origin: "default"}
+// preset returns the default of a flag beside the flags that were given, "" where it
+// would mean something else once it is given. aside says that it is only a remark.
+func preset(f *option.Flag, o *option.Options) (value string, aside bool) {
 	set := func(name string) bool { return option.Last(o.Settings, name) != nil }
-	value := f.Preset()
-	switch f.Name() {
-	case "attempts", "consecutive":
-		if set("repeat") {
-			return entry
-		}
-	case "backoff", "base", "factor":
-		if set("delays") || f.Is("base") && set("repeat") {
-			return entry
-		}
-		s := o.Policy.Schedule
-		entry.aside = f.Is("base") && (len(o.Targets) > 0 || s.Base > s.Cap)
-	case "cap":
-		value = o.Policy.Schedule.Cap.String()
-		entry.aside = len(o.Targets) > 0
-	case "jitter":
-		if set("delays") {
-			value = "none"
-		}
-	case "classify":
-		if set("rules") {
-			value = "smart"
-		}
-	case "log-format":
-		value = o.EventFormat
-		entry.aside = set("log-file") // it follows from that
+	is := func(names ...string) bool { return slices.Contains(names, f.Name()) }
+	s := o.Policy.Schedule
+	switch {
+	case f.IsBool():
+		return "false", false
+	case is("attempts", "consecutive", "base") && set("repeat"), is("backoff", "base", "factor") && set("delays"):
+		return "", false
+	case is("base"):
+		return f.Preset(), len(o.Targets) > 0 || s.Base > s.Cap
+	case is("cap"):
+		return s.Cap.String(), len(o.Targets) > 0
+	case is("jitter") && set("delays"):
+		return "none", false
+	case is("classify") && set("rules"):
+		return "smart", false
+	case is("log-format"):
+		return o.EventFormat, set("log-file") // it follows from that
 	}
-	if f.IsBool() {
-		value = "false"
-	}
-	if value != "" {
-		entry.values = []string{value}
-	}
-	return entry
+	return f.Preset(), false
 }

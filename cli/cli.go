@@ -1,10 +1,9 @@
 // Package cli is the program's user interface: it reads the command line and the
 // environment, resolves them to a policy, and runs it or prints what was asked for.
 //
-// Main goes from words to an exit code in four steps: read, resolve, run, code. The
-// package and those below it are the only ones that know flags. It never decides
-// about an attempt, which is the engine's task, and the process exits in main only
-// (except for a death by signal).
+// The package and those below it are the only ones that know flags. It never decides
+// about an attempt, which is the engine's task. The process exits in main only, except
+// for a death by signal.
 package cli
 
 import (
@@ -23,8 +22,7 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// Main runs the program with the process's arguments and environment, and
-// returns the code to exit with.
+// Main runs the program and returns the code to exit with.
 func Main() int {
 	proc.NoStacks()
 	argv, environ := os.Args[1:], os.Environ()
@@ -163,7 +161,7 @@ func failed(err error) error {
 	return err
 }
 
-// complain prints a line of the program's own where there is no run.
+// complain prints a line where there is no run.
 func complain(line string) {
 	fmt.Fprintf(os.Stderr, "retry: %s\n", message.Printable(text.Masked(line)))
 }

@@ -1,7 +1,6 @@
 package cli
 
-// This file suggests what was meant where there was no command to start, or the run
-// has failed.
+// This file suggests what was meant where no command was found or the run has failed.
 
 import (
 	"fmt"
@@ -25,8 +24,7 @@ var builtins = []string{
 	"readonly", "return", "set", "shift", "shopt", "source", "times", "trap", "type", "typeset", "ulimit", "umask", "unalias", "unset", "wait", "while", "for", "until", "function", "declare",
 }
 
-// notFoundHint suggests what a command that is not found was meant to be, "" for
-// nothing.
+// notFoundHint suggests what a command that is not found was meant to be, or "".
 func notFoundHint(o *option.Options) string {
 	argv := o.Command
 	first := argv[0]
@@ -64,13 +62,11 @@ func notFoundHint(o *option.Options) string {
 	return ""
 }
 
-// shortLimit is a limit of an attempt below which a number without a unit may have
-// been meant for something else.
+// shortLimit is the limit below which a number may have been meant for attempts.
 const shortLimit = 10 * time.Second
 
-// failedHint suggests what was meant where a run has failed, "" for nothing: flags of
-// this program behind the command, and a limit that was meant as a number of
-// attempts.
+// failedHint suggests what was meant where a run has failed, or "": flags of this program
+// behind the command, and a limit that was meant as a number of attempts.
 func failedHint(o *option.Options, code int) string {
 	if o.Own != nil && option.Last(o.Settings, "shell") == nil {
 		if before, flags := option.Behind(option.Table(), o.Command); flags != nil {
@@ -110,8 +106,7 @@ func shown(words []string) string {
 	return strings.Join(all, " ")
 }
 
-// pasted is a word whose first dash a program for text has replaced by a longer
-// one: an em dash replaces two.
+// pasted is a word whose first dash was replaced by a longer one, as text programs do.
 func pasted(word string) string {
 	rest := strings.TrimLeft(word, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212")
 	switch {
@@ -123,7 +118,6 @@ func pasted(word string) string {
 	return "--" + rest
 }
 
-// isMode reports whether the word is a mode without its dashes.
 func isMode(word string) bool {
 	f := option.ByName(option.Table(), word)
 	return f != nil && option.IsRunMode(f) || slices.ContainsFunc(ownModes(), func(m ownMode) bool { return m.name == word })

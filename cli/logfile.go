@@ -40,9 +40,8 @@ func openLog(name string) (*logFile, error) {
 	return &logFile{file: file}, nil
 }
 
-// noReader says what ENXIO means: of a FIFO that it has no reader (open(2),
-// O_NONBLOCK), of a device that there is none behind its name, as of /dev/tty in
-// a process without a terminal (tty(4)).
+// noReader says what ENXIO means: a FIFO has no reader (open(2), O_NONBLOCK), a device
+// does not exist, as /dev/tty in a process without a terminal (tty(4)).
 func noReader(name string) error {
 	info, err := os.Stat(name)
 	switch {
@@ -54,7 +53,6 @@ func noReader(name string) error {
 	return fmt.Errorf("%q: no such device, or no listener", name)
 }
 
-// Write appends one line.
 func (l *logFile) Write(line []byte) (int, error) {
 	if l.stuck {
 		return 0, os.ErrDeadlineExceeded
@@ -65,7 +63,6 @@ func (l *logFile) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the file.
 func (l *logFile) Close() error {
 	if l.own {
 		return nil

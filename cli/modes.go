@@ -19,14 +19,13 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// ownMode is one of them. Grammar is a pointer to its struct for kong.
 type ownMode struct {
 	name    string
 	run     func(mode.Call) int
-	grammar any
+	grammar any // a pointer to its struct for kong
 }
 
-// ownModes is the table of them; each has a text in manual/flags.txt.
+// ownModes is the table of these modes; each has a text in manual/flags.txt.
 func ownModes() []ownMode {
 	return []ownMode{
 		{"status", showStatus, new(status.Flags)},
@@ -49,8 +48,7 @@ type modeCall struct {
 	help bool
 }
 
-// callOf finds the mode of a command line, nil for none: its first flag that is one.
-// The flags before it may be of any grammar.
+// callOf finds the first mode of a command line, nil for none, behind flags of any grammar.
 func callOf(modes []ownMode, argv []string) (*modeCall, error) {
 	isMode := func(word string) bool { return modeNamed(modes, word) != nil }
 	if !slices.ContainsFunc(argv, isMode) {

@@ -16,8 +16,7 @@ import (
 	"github.com/retrysh/retry/cli/option"
 )
 
-// pages returns what help, manual page and completions are made from: kong's
-// whole model of the flags.
+// pages is what is made from kong's whole model of the flags.
 func pages() (*manual.Pages, error) {
 	run, err := option.Model()
 	if err != nil {
@@ -36,7 +35,6 @@ func pages() (*manual.Pages, error) {
 	return manual.New(run, modes, day), nil
 }
 
-// printPage prints the help, the manual page or a completion script.
 func printPage(w io.Writer, o *option.Options) error {
 	p, err := pages()
 	switch {
@@ -54,9 +52,8 @@ func printPage(w io.Writer, o *option.Options) error {
 	return p.Help(w)
 }
 
-// build says what build this is, as the Go tool records it in every binary, so that go
-// install, go build in a clone and a release say the same of the same source. commit
-// and date are "" where it was not built in a clone.
+// build is what the Go tool records in every binary, so that go install, go build and a
+// release say the same of the same source. commit and date are "" outside of a clone.
 func build() (version, commit, date string) {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		version = info.Main.Version
@@ -72,7 +69,6 @@ func build() (version, commit, date string) {
 	return cmp.Or(version, "(devel)"), commit, date
 }
 
-// printVersion writes version, commit, date, Go and platform on one line.
 func printVersion(w io.Writer, _ *option.Options) error {
 	version, commit, date := build()
 	_, err := fmt.Fprintf(w, "retry %s (%s, %s) %s %s/%s\n",

@@ -2,15 +2,13 @@
 
 package cli
 
-// This file is what a process hands down here: its umask, and a pipe by which a
-// redriver learns what came of a letter.
+// This file is what a process inherits: its umask, and the pipe for a letter's result.
 
 import (
 	"os"
 	"syscall"
 )
 
-// umask returns the process's umask.
 func umask() int {
 	mask := syscall.Umask(0o077)
 	syscall.Umask(mask)
@@ -19,8 +17,7 @@ func umask() int {
 
 func setUmask(mask int) { syscall.Umask(mask) }
 
-// handDown gives a process to be started a pipe, and returns the number that it
-// has there.
+// handDown gives a process to be started a pipe, and returns its number there.
 func handDown(attr *os.ProcAttr, pipe *os.File) uintptr {
 	attr.Files = append(attr.Files, pipe)
 	return uintptr(len(attr.Files) - 1)

@@ -7,12 +7,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// umask and setUmask have no equal here.
+// Windows has no umask.
 func umask() int   { return 0o022 }
 func setUmask(int) {}
 
-// handDown gives a process to be started a pipe, and returns its handle, which is
-// the same there.
+// handDown gives a process to be started a pipe, and returns its handle there.
 func handDown(attr *os.ProcAttr, pipe *os.File) uintptr {
 	h := pipe.Fd()
 	_ = windows.SetHandleInformation(windows.Handle(h), windows.HANDLE_FLAG_INHERIT, windows.HANDLE_FLAG_INHERIT)

@@ -36,9 +36,8 @@ type wiring struct {
 	e       *engine.Engine
 }
 
-// run does the program's main job and returns the code to exit with, unless it dies
-// by the signal that ended the command. letter is the letter that is run again, nil
-// for none.
+// run runs the command and returns the code to exit with, unless the program dies by
+// the signal that ended the command. letter is what is run again, nil for a new run.
 func run(o *option.Options, letter *redriven) int {
 	captureTails(o)
 	for _, prepare := range []func(*option.Options) error{enoughFiles, readRuleFiles, checkRehearsed} {
@@ -158,8 +157,8 @@ func (w *wiring) build() (err error) {
 	return nil
 }
 
-// draw is the random numbers of a run, which --seed makes repeatable. The waits are
-// stream 0: what else is drawn does not change them.
+// draw is the random numbers of a run, which --seed makes repeatable. Waits are stream 0,
+// so that nothing else that is drawn changes them.
 func draw(o *option.Options, stream uint64) func() float64 {
 	if o.HasSeed {
 		return rand.New(rand.NewPCG(o.Seed, stream)).Float64
@@ -167,8 +166,7 @@ func draw(o *option.Options, stream uint64) func() float64 {
 	return rand.Float64
 }
 
-// readRuleFiles reads the user's rules, if there are any. A signal ends the program
-// while a file is slow.
+// readRuleFiles reads the user's rules. A signal ends the program while a file is slow.
 func readRuleFiles(o *option.Options) (err error) {
 	o.Policy.Rules.Table = classify.BuiltIn
 	if len(o.Rules)+len(o.Chosen.Rules) > 0 {
@@ -177,9 +175,8 @@ func readRuleFiles(o *option.Options) (err error) {
 	return err
 }
 
-// ruleTable is the built-in rules under those of policy files, where --classify asks
-// for rules, under those of --rules. The built-in ones are read when the table is
-// asked for.
+// ruleTable is the built-in rules, read when they are needed, under those of policy
+// files, where --classify asks for rules, under those of --rules.
 func ruleTable(o *option.Options) (func() *classify.Table, error) {
 	var own []*classify.Table // each over those before it
 	if o.Policy.Rules.Mode != engine.Any {

@@ -25,7 +25,7 @@ func (w *wiring) keepHistory() {
 		return
 	}
 	h := &history.Recorder{
-		ParentRunID: id.ParentRunID, Commit: firstSet(commitVariables), CI: systemOfCI(),
+		ParentRunID: id.ParentRunID, Commit: commitOfCI(), CI: systemOfCI(),
 		UntilFailure: o.Policy.UntilFailure, Repeat: o.Policy.Repeat, Redriven: w.letter != nil,
 		Tool: func() string { name, _ := tool.Find(o.Command); return name },
 	}
@@ -43,11 +43,9 @@ func (w *wiring) keepHistory() {
 	}))
 }
 
-// commitVariables are those in which CI systems name the commit.
-var commitVariables = []string{"GITHUB_SHA", "CI_COMMIT_SHA", "BUILDKITE_COMMIT", "CIRCLE_SHA1", "GIT_COMMIT", "BUILD_SOURCEVERSION"}
-
-func firstSet(variables []string) string {
-	for _, name := range variables {
+// commitOfCI is the commit of the job, by the variable in which its CI system names it.
+func commitOfCI() string {
+	for _, name := range []string{"GITHUB_SHA", "CI_COMMIT_SHA", "BUILDKITE_COMMIT", "CIRCLE_SHA1", "GIT_COMMIT", "BUILD_SOURCEVERSION"} {
 		if value := strings.TrimSpace(os.Getenv(name)); value != "" {
 			return value
 		}
@@ -55,8 +53,7 @@ func firstSet(variables []string) string {
 	return ""
 }
 
-// systemOfCI is the CI system that the program runs in, by the variable that each
-// sets for its jobs; "" for none.
+// systemOfCI is the CI system of the job, by the variable that it sets, or "".
 func systemOfCI() string {
 	for _, system := range [...][2]string{
 		{"GITHUB_ACTIONS", "github"}, {"GITLAB_CI", "gitlab"}, {"BUILDKITE", "buildkite"}, {"CIRCLECI", "circleci"}, {"JENKINS_URL", "jenkins"},

@@ -94,7 +94,7 @@ func (k *keeper) see(ev event.Event) {
 	}
 }
 
-// Park keeps a run in place of a long wait.
+// Park implements engine.Letters.
 func (k *keeper) Park(ctx context.Context, l *engine.Letter) string {
 	if limit := k.o.Letters.Park; limit == 0 || l.Decision.Wait <= limit {
 		return ""
@@ -106,7 +106,7 @@ func (k *keeper) Park(ctx context.Context, l *engine.Letter) string {
 	return id
 }
 
-// Keep keeps a run that has been given up.
+// Keep implements engine.Letters.
 func (k *keeper) Keep(ctx context.Context, l *engine.Letter) string {
 	return k.write(ctx, l, string(l.Decision.Outcome))
 }
@@ -145,7 +145,6 @@ func (k *keeper) add(ctx context.Context, l *engine.Letter, outcome string) stri
 // inputWait is how long the rest of an input is read.
 const inputWait = 10 * time.Second
 
-// letter describes the run.
 func (k *keeper) letter(l *engine.Letter, outcome string) *queue.Letter {
 	if now := time.Now(); k.first.IsZero() { // nothing ran
 		k.first, k.last = now, now
@@ -258,7 +257,7 @@ func (r *redriven) replace(_ context.Context, l *engine.Letter, outcome string) 
 	return changed.ID
 }
 
-// see also records how the run ends.
+// see also records how the run ends, and removes or restores its letter.
 func (r *redriven) see(ev event.Event) {
 	r.keeper.see(ev)
 	end, ok := ev.(*event.RunFinished)

@@ -68,9 +68,8 @@ type writer func([]byte) (int, error)
 
 func (write writer) Write(p []byte) (int, error) { return write(p) }
 
-// newOutput opens what the run writes to. --quiet is about standard error: what
-// has been asked for in a file is written there. A log file that cannot be opened is
-// reported, and the command runs.
+// newOutput opens what the run writes to. --quiet is about standard error, not about a
+// log file. One that cannot be opened is reported, and the command runs.
 func newOutput(o *option.Options, signals *proc.Signals) *output {
 	out := &output{o: o, signals: signals, inherits: o.Process.Stdin == proc.Inherit && !o.Quiet}
 	format := o.EventFormat
@@ -97,8 +96,7 @@ func newOutput(o *option.Options, signals *proc.Signals) *output {
 	return out
 }
 
-// toStderr writes events and complaints to standard error. Where that cannot be
-// written, nothing can report it.
+// toStderr writes events and complaints to standard error, whose errors have no reader.
 func (out *output) toStderr(format string) {
 	w := out.endable(os.Stderr, nil)
 	if format == "text" {
@@ -110,8 +108,7 @@ func (out *output) toStderr(format string) {
 	out.ciLog = format != "json" && !out.o.Quiet
 }
 
-// toMachine adds the sink of a format for machines, and returns what writes a
-// complaint there.
+// toMachine adds a sink for machines, and returns what writes a complaint there.
 func (out *output) toMachine(format string, w io.Writer, quiet bool) (complain func(string)) {
 	var s engine.Sink
 	switch format {
@@ -129,8 +126,7 @@ func (out *output) toMachine(format string, w io.Writer, quiet bool) (complain f
 	return complain
 }
 
-// jobFormat is the log format of the CI job that the program runs in, by the
-// variable that each system sets for its jobs.
+// jobFormat is the log format of the CI job, by the variable that its system sets.
 func jobFormat() string {
 	switch {
 	case os.Getenv("GITHUB_ACTIONS") == "true":
@@ -154,8 +150,7 @@ func (out *output) gitHubFiles() sink.GitHubFiles {
 	return sink.GitHubFiles{Summary: offered("GITHUB_STEP_SUMMARY"), Output: offered("GITHUB_OUTPUT")}
 }
 
-// appendTo opens a file and appends p, on a line of its own where the last line has no
-// end.
+// appendTo opens a file and appends p, on a new line where the last one has no end.
 func appendTo(name string, p []byte) (int, error) {
 	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
@@ -251,7 +246,6 @@ func (out *output) say(line string) {
 	}
 }
 
-// Close closes every sink, and the log file.
 func (out *output) Close(ctx context.Context) error {
 	var failed error
 	for _, s := range out.sinks {
@@ -267,7 +261,6 @@ func (out *output) Close(ctx context.Context) error {
 // take where the collector's limit is shorter.
 const telemetryMargin = 1500 * time.Millisecond
 
-// addTelemetry adds the sink for --metrics-file, --statsd and --otlp.
 func (w *wiring) addTelemetry() {
 	c, out := w.o.Telemetry, w.out
 	if c.MetricsFile == "" && c.OTLP == "" && c.StatsD == (telemetry.StatsD{}) || w.o.Exec {

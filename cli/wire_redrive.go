@@ -24,8 +24,7 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// letterVariable names the letter that a process is to run: its id, its stamp and
-// the pipe for its result, parted by slashes.
+// letterVariable is the letter to run: ID/STAMP/PIPE, the last for its result.
 const letterVariable = "_RETRY_LETTER"
 
 // redrive is --redrive, and in the process that it starts the run of one letter.
@@ -98,8 +97,7 @@ func (s *starter) Run(e *queue.Entry, stdin *os.File) letters.Result {
 	return readResult(result, state)
 }
 
-// start starts the process for a letter, and returns the pipe that its result
-// comes through.
+// start starts the process for a letter, and returns the pipe for its result.
 func (s *starter) start(e *queue.Entry, stdin *os.File) (*os.Process, *os.File, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -130,8 +128,7 @@ func (s *starter) start(e *queue.Entry, stdin *os.File) (*os.Process, *os.File, 
 	return p, read, err
 }
 
-// readResult returns the result that a process has sent, or how the process ended
-// without one.
+// readResult returns what a process has sent, or how it ended without a result.
 func readResult(pipe io.Reader, state *os.ProcessState) letters.Result {
 	var result letters.Result
 	if err := json.NewDecoder(pipe).Decode(&result); err != nil {
@@ -143,7 +140,6 @@ func readResult(pipe io.Reader, state *os.ProcessState) letters.Result {
 	return result
 }
 
-// runLetter runs one letter in this process.
 func runLetter(l *option.Redrive, target, dir string) int {
 	_ = os.Unsetenv(letterVariable)
 	parts := strings.Split(target, "/")
@@ -167,8 +163,7 @@ func runLetter(l *option.Redrive, target, dir string) int {
 	return exitcodes.Failure
 }
 
-// prepare claims a letter and makes this process that of its run. Until all is
-// ready the letter is left as it is.
+// prepare claims a letter for this process. The letter does not change until all is ready.
 func (r *redriven) prepare(l *option.Redrive, id, stamp, dir string) (*option.Options, error) {
 	path, err := letters.Path(dir)
 	if err != nil {

@@ -45,8 +45,7 @@ func rehearsing(o *option.Options, real attempt.Starter, signals engine.Signals)
 	}
 }
 
-// checkRehearsed returns an error where what attempts write cannot be read, by each
-// attempt from its first byte.
+// checkRehearsed checks that each attempt can read what it writes from the first byte.
 func checkRehearsed(o *option.Options) error {
 	if o.Rehearsal == nil {
 		return nil
@@ -74,8 +73,7 @@ func checkRehearsed(o *option.Options) error {
 	return nil
 }
 
-// privateGate is the gate of a rehearsal: the guards of the run, asked of a state
-// that no other run shares.
+// privateGate is the gate of a rehearsal: its state is shared with no other run.
 func privateGate(o *option.Options, clock engine.Clock, emit func(event.Event)) *admission.Gate {
 	return admission.New(&admission.Config{
 		Key: o.Guarding.Key, Guards: o.Guarding.Guards, Clock: clock, Random: rand.Uint64, Emit: emit,
@@ -83,8 +81,7 @@ func privateGate(o *option.Options, clock engine.Clock, emit func(event.Event)) 
 	})
 }
 
-// printRehearsal runs the rehearsal by a clock on which waits take no time, and
-// prints one line for each attempt.
+// printRehearsal runs the rehearsal on a clock on which waits take no time.
 func printRehearsal(out io.Writer, o *option.Options) error {
 	if err := checkRehearsed(o); err != nil {
 		return err
@@ -162,7 +159,6 @@ func (r *rehearsal) engine(o *option.Options) *engine.Engine {
 // notRun stands for the command, whose result is not known: it ends the run.
 type notRun struct{}
 
-// Start starts nothing.
 func (notRun) Start(context.Context, attempt.Spec) attempt.Attempt {
 	return attempt.Call(func() attempt.Result { return attempt.Result{Cancelled: "SIGTERM"} })
 }
@@ -221,7 +217,6 @@ func (r *rehearsal) Emit(e event.Event) {
 	}
 }
 
-// Close has nothing left to print.
 func (r *rehearsal) Close(context.Context) error { return nil }
 
 // print prints the row. Where that fails nothing follows.

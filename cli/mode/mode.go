@@ -21,11 +21,8 @@ import (
 
 // Call is one use of a mode.
 type Call struct {
-	// Name is the mode's flag without dashes, such as "status".
-	Name string
-	// Args are the words of the command line but the mode's own flag.
-	Args []string
-	// Environ is the program's environment.
+	Name                  string   // the mode's flag without dashes, such as "status"
+	Args                  []string // all words but the mode's own flag
 	Environ               []string
 	Stdin, Stdout, Stderr *os.File
 }
@@ -39,7 +36,6 @@ type Common struct {
 	NoEnv     bool
 }
 
-// JSON reports whether the output is one JSON object.
 func (c *Common) JSON() bool { return c.LogFormat == "json" }
 
 // Parse fills the grammar, a pointer to a struct, from the call's words. A
@@ -92,19 +88,18 @@ func OneOf(value string, words []string) error {
 
 // Usage reports a usage error of the mode and returns its exit code.
 func (c Call) Usage(err error) int {
-	fmt.Fprintf(c.Stderr, "retry: --%s: %s\nTry 'retry --%s --help'.\n", c.Name, message.Printable(text.Masked(err.Error())), c.Name)
-	return exitcodes.Failure
+	code := c.Fail(err)
+	fmt.Fprintf(c.Stderr, "Try 'retry --%s --help'.\n", c.Name)
+	return code
 }
 
-// Fail reports an error that is not the command line's and returns the exit
-// code of the program's own failures.
+// Fail reports any other error and returns the code of the program's own failures.
 func (c Call) Fail(err error) int {
 	fmt.Fprintf(c.Stderr, "retry: --%s: %s\n", c.Name, message.Printable(text.Masked(err.Error())))
 	return exitcodes.Failure
 }
 
-// flagsFirst sorts the words: kong reads the words of a list only where they are
-// adjacent.
+// flagsFirst sorts the words: kong reads a list only where its words are adjacent.
 func flagsFirst(known []*kong.Flag, args []string) []string {
 	var flags, words []string
 	for i := 0; i < len(args); i++ {
@@ -143,14 +138,14 @@ func takesNext(known []*kong.Flag, word string) bool {
 // variables resolves the flags that have a RETRY_ variable. Empty variables
 // are ignored, and a log format that the modes do not know counts as text.
 func variables(environ []string) kong.ResolverFunc {
-	_, nested := lookup(environ, "RETRY_DEPTH")
+	nested := slices.ContainsFunc(environ, func(entry string) bool { return strings.HasPrefix(entry, "RETRY_DEPTH=") })
 	return func(c *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) {
 		if !f.Tag.Has("variable") || f.Tag.Get("nested") == "-" && nested || noEnv(c) {
 			return nil, nil
 		}
 		name := "RETRY_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
-		value, ok := lookup(environ, name)
-		if value = strings.TrimRight(value, "\r\n"); !ok || strings.TrimSpace(value) == "" || f.Name == "log-format" && value != "json" {
+		value := strings.TrimRight(Variable(environ, name), "\r\n")
+		if strings.TrimSpace(value) == "" || f.Name == "log-format" && value != "json" {
 			return nil, nil
 		}
 		if f.IsSlice() {
@@ -167,16 +162,15 @@ func variables(environ []string) kong.ResolverFunc {
 	}
 }
 
-func lookup(environ []string, name string) (value string, ok bool) {
-	for _, entry := range environ {
-		if v, is := strings.CutPrefix(entry, name+"="); is {
-			value, ok = v, true
-		}
+// Variable is the value of a variable, "" where it is not set.
+func Variable(environ []string, name string) string {
+	i := slices.IndexFunc(environ, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
+	if i < 0 {
+		return ""
 	}
-	return value, ok
+	return environ[i][len(name)+1:]
 }
 
-// noEnv reports whether the command line has --no-env.
 func noEnv(c *kong.Context) bool {
 	return slices.ContainsFunc(c.Path, func(p *kong.Path) bool {
 		if p.Flag == nil || p.Flag.Name != "no-env" {

@@ -24,9 +24,8 @@ func (c Call) Width() int {
 	return max(width, 0)
 }
 
-// Table writes rows of cells in columns that are as wide as their widest cell.
-// Control characters in a cell are blanks. A line is cut to width characters; 0
-// cuts nothing.
+// Table writes rows of cells in columns, with control characters as blanks. A line is cut
+// to width characters; 0 cuts nothing.
 func Table(w io.Writer, width int, rows [][]string) error {
 	var widths []int
 	for _, row := range rows {
@@ -54,8 +53,7 @@ func Table(w io.Writer, width int, rows [][]string) error {
 	return err
 }
 
-// Pairs are the rows of a table of names and values, given in turn, without those
-// whose value is "".
+// Pairs are the rows of a table of names and values in turn, without those of no value.
 func Pairs(cells ...string) (rows [][]string) {
 	for pair := range slices.Chunk(cells, 2) {
 		if pair[1] != "" {
@@ -65,8 +63,7 @@ func Pairs(cells ...string) (rows [][]string) {
 	return rows
 }
 
-// Print writes what a mode was asked for to standard output, and returns code,
-// or that of the program's own failures where the output cannot be written.
+// Print writes to standard output, and returns code or that of a failed write.
 func (c Call) Print(code int, print func(w *os.File) error) int {
 	if err := print(c.Stdout); err != nil {
 		return c.Fail(err)
@@ -74,6 +71,5 @@ func (c Call) Print(code int, print func(w *os.File) error) int {
 	return code
 }
 
-// Colored reports whether the output is coloured, where --color is when: by the
-// rules of fatih/color for standard output.
+// Colored reports whether the output is coloured: auto by the rules of fatih/color.
 func (c Call) Colored(when string) bool { return when == "always" || when == "auto" && !color.NoColor }

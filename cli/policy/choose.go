@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine/classify/command"
 )
@@ -70,8 +71,7 @@ func Choose(table []option.Flag, environ []string, given []option.Setting, comma
 	return chosen, err
 }
 
-// loadAll reads the files that were named, which must exist, or else those that are the
-// user's and the host's own.
+// loadAll reads the files that were named, or else the user's and the host's own.
 func (s *policySet) loadAll(environ []string, given []option.Setting) error {
 	if option.Last(given, "config") != nil {
 		return s.loadNamed(given)
@@ -80,7 +80,7 @@ func (s *policySet) loadAll(environ []string, given []option.Setting) error {
 		return nil
 	}
 	s.unasked = true
-	own := variable(environ, "XDG_CONFIG_HOME")
+	own := mode.Variable(environ, "XDG_CONFIG_HOME")
 	if !filepath.IsAbs(own) {
 		own = ownPolicies(environ)
 	}
@@ -99,7 +99,7 @@ func (s *policySet) loadAll(environ []string, given []option.Setting) error {
 	return nil
 }
 
-// loadNamed reads the files that were named.
+// loadNamed reads the files that were named, which must exist.
 func (s *policySet) loadNamed(given []option.Setting) error {
 	for _, config := range given {
 		if !config.Flag.Is("config") {
@@ -120,16 +120,6 @@ func (s *policySet) loadNamed(given []option.Setting) error {
 		}
 	}
 	return nil
-}
-
-// variable returns the value of an environment variable, "" for none.
-func variable(environ []string, name string) string {
-	for _, entry := range environ {
-		if value, ok := strings.CutPrefix(entry, name); ok && strings.HasPrefix(value, "=") {
-			return value[1:]
-		}
-	}
-	return ""
 }
 
 // below returns a path below a folder, "" where that is not an absolute one.
@@ -169,8 +159,8 @@ func (s *policySet) check(policies []*policyDef) error {
 	return nil
 }
 
-// harmless refuses what a policy that applies by itself may not do: run a command of
-// its own, write a file, or send to an address.
+// harmless refuses what a policy that applies by itself may not do: run a command, write
+// a file, or send to an address.
 func harmless(s option.Setting) error {
 	switch name := s.Flag.Name(); {
 	case slices.Contains([]string{"before-retry", "after-success", "after-give-up", "retry-with", "fallback", "log-file", "metrics-file", "statsd", "otlp", "otlp-timeout", "otlp-args"}, name):
@@ -219,8 +209,7 @@ func (s *policySet) unknown(name string) error {
 	return fmt.Errorf("there is no policy %q; there are %s (retry --policy list prints where each is defined)", name, strings.Join(names, ", "))
 }
 
-// belonging returns the first policy whose tools name the command of argv, nil for
-// none.
+// belonging returns the first policy whose tools name the command, nil for none.
 func (s *policySet) belonging(argv []string, chosen *option.InForce) *policyDef {
 	names := command.Names(argv)
 	for _, def := range s.policies {
@@ -237,7 +226,6 @@ func (s *policySet) belonging(argv []string, chosen *option.InForce) *policyDef 
 	return nil
 }
 
-// isTool reports whether a word after tools names the command.
 func isTool(tool string, names []string) bool {
 	return slices.Contains(names, command.Plain(tool)) || slices.ContainsFunc(names, func(name string) bool {
 		ok, _ := path.Match(tool, name)

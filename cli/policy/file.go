@@ -36,7 +36,6 @@ type policyDef struct {
 	trusted bool
 }
 
-// place is a line of a policy file.
 type place struct {
 	file string
 	line int
@@ -74,7 +73,6 @@ type policyParser struct {
 	flags    map[string]int // the line of each key of the policy that is being read
 }
 
-// parse reads the file's text.
 func (p *policyParser) parse(text string) ([]policyBlock, error) {
 	p.names = map[string]int{}
 	for line := range blockfile.Lines(text) {
@@ -85,7 +83,6 @@ func (p *policyParser) parse(text string) ([]policyBlock, error) {
 	return p.blocks, nil
 }
 
-// line takes one line.
 func (p *policyParser) line(at place, key, value string) error {
 	if strings.Contains(key+value, "\x00") {
 		return at.fault("holds a NUL byte, which no flag can have")
@@ -111,7 +108,6 @@ func (p *policyParser) line(at place, key, value string) error {
 	return p.field(at, key, value)
 }
 
-// begin takes the first line of a policy.
 func (p *policyParser) begin(at place, name string) error {
 	if err := checkPolicyName(name); err != nil {
 		return at.fault("policy %w", err)
@@ -127,18 +123,16 @@ func (p *policyParser) begin(at place, name string) error {
 
 // checkPolicyName refuses what would be ambiguous in a list of names or a message.
 func checkPolicyName(name string) error {
-	for i, c := range name {
-		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || i > 0 && (c == '-' || c == '.')) {
-			return fmt.Errorf("%q is not a name; use letters, digits, and - . _ between them", name)
-		}
-	}
-	if name == "" {
+	const inside = "-.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+	switch {
+	case name == "":
 		return errors.New(`"" is not a name`)
+	case strings.Trim(name, inside) != "" || name[0] == '-' || name[0] == '.':
+		return fmt.Errorf("%q is not a name; use letters, digits, and - . _ between them", name)
 	}
 	return nil
 }
 
-// field takes one line of a policy's block.
 func (p *policyParser) field(at place, key, value string) error {
 	def := p.policy
 	first, again := p.flags[key]

@@ -31,7 +31,6 @@ type policySet struct {
 	files, stack []os.FileInfo // all that were read, and those that are being read
 }
 
-// add appends a policy.
 func (s *policySet) add(def *policyDef) {
 	s.policies = append(s.policies, def)
 	if s.byName == nil {
@@ -93,8 +92,7 @@ func (s *policySet) load(name string) error {
 	return nil
 }
 
-// include reads the files that a line names, at its place. A mistake within one of them
-// has a place of its own.
+// include reads the files that a line names, at its place.
 func (s *policySet) include(from string, b policyBlock) error {
 	names, err := included(from, b.include)
 	for _, name := range names {
@@ -163,8 +161,7 @@ func included(from, pattern string) ([]string, error) {
 	return names, nil
 }
 
-// readPolicyFile reads a regular file, or the null device. It opens a named pipe
-// without waiting for a writer, and refuses it.
+// readPolicyFile reads a regular file, or the null device. It never waits for a writer.
 func readPolicyFile(name string) (string, os.FileInfo, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -5,6 +5,8 @@ package policy
 import (
 	"os"
 	"syscall"
+
+	"github.com/retrysh/retry/cli/mode"
 )
 
 // ownedAlone reports whether the file belongs to root or the user, and no other
@@ -17,6 +19,5 @@ func ownedAlone(info os.FileInfo) bool {
 // sharedPolicies is where a host has policies for all its users.
 func sharedPolicies([]string) string { return "/etc/retry/policies" }
 
-// ownPolicies is the folder of a user's own settings (XDG Base Directory
-// Specification).
-func ownPolicies(environ []string) string { return below(variable(environ, "HOME"), ".config") }
+// ownPolicies is the folder of a user's own settings (XDG Base Directory Specification).
+func ownPolicies(environ []string) string { return below(mode.Variable(environ, "HOME"), ".config") }

@@ -92,7 +92,6 @@ func Explain(w io.Writer, o *option.Options) error {
 	return x.print(w)
 }
 
-// match takes over what the table knows of the failure.
 func (x *explained) match(table *classify.Table, f classify.Failure) {
 	for _, m := range table.Judge(f).Matches {
 		r := m.Rule
@@ -105,7 +104,6 @@ func (x *explained) match(table *classify.Table, f classify.Failure) {
 	}
 }
 
-// decide takes over what a run would do.
 func (x *explained) decide(o *option.Options, d engine.Decision) {
 	x.Why, x.Advice, x.hintUsed = because(o, &d), d.Advice, d.HasHint
 	if x.Advice == "" && !d.Unnamed && d.Why != x.Why {
@@ -124,7 +122,6 @@ func (x *explained) decide(o *option.Options, d engine.Decision) {
 	}
 }
 
-// wait takes over a hint.
 func (x *explained) wait(hint time.Duration) {
 	ms := text.Milliseconds(hint)
 	x.HintMS = &ms
@@ -164,7 +161,6 @@ func shortLine(line string) string {
 	return line
 }
 
-// feed copies the file to the watch, piece by piece.
 func feed(name string, into io.Writer) error {
 	if name == "" {
 		return nil
@@ -178,7 +174,6 @@ func feed(name string, into io.Writer) error {
 	return err
 }
 
-// print writes the judgement for a person.
 func (x *explained) print(w io.Writer) error {
 	var b strings.Builder
 	row := func(name, value string) {

@@ -274,16 +274,16 @@ func (d *dfa) step(threads []uint32, context uint8, c int) uint8 {
 		in := &d.insts[t]
 		switch {
 		case !d.alive[in.pattern]:
-		case in.op == opRune:
+		case in.op == syntax.InstRune:
 			if !d.member(in.arg, c) {
 				break
 			}
-			if d.insts[in.out].op != opRune {
+			if d.insts[in.out].op != syntax.InstRune {
 				d.follow(in.out)
 			} else if d.next.add(in.out) {
 				d.threads = append(d.threads, in.out)
 			}
-		case in.empty&^holds == 0:
+		case syntax.EmptyOp(in.arg)&^holds == 0:
 			d.explore(in.out, holds, c)
 		}
 	}
@@ -293,7 +293,7 @@ func (d *dfa) step(threads []uint32, context uint8, c int) uint8 {
 		return atStart
 	case c == classCR:
 		return atStart | afterReturn
-	case len(d.word) > 0 && d.word[c]:
+	case d.isWord(c):
 		return afterWord
 	}
 	return 0
@@ -308,14 +308,10 @@ func (d *dfa) holds(context uint8, c int) syntax.EmptyOp {
 	if c < firstClass {
 		holds |= endOps
 	}
-	if len(d.word) > 0 {
-		if d.word[c] != (context&afterWord != 0) {
-			holds |= syntax.EmptyWordBoundary
-		} else {
-			holds |= syntax.EmptyNoWordBoundary
-		}
+	if d.isWord(c) != (context&afterWord != 0) {
+		return holds | syntax.EmptyWordBoundary
 	}
-	return holds
+	return holds | syntax.EmptyNoWordBoundary
 }
 
 // begin adds to next what the patterns' starts lead to.
@@ -356,10 +352,10 @@ func (d *dfa) join(threads, hits []uint32) {
 // explore follows pc where all conditions are known, through a rune of class c.
 func (d *dfa) explore(pc uint32, holds syntax.EmptyOp, c int) {
 	d.spread(&d.now, pc, func(_ uint32, in *inst) bool {
-		if in.op == opRune && d.member(in.arg, c) {
+		if in.op == syntax.InstRune && d.member(in.arg, c) {
 			d.follow(in.out)
 		}
-		return in.op == opEmpty && in.empty&^holds == 0
+		return in.op == syntax.InstEmptyWidth && syntax.EmptyOp(in.arg)&^holds == 0
 	})
 }
 
@@ -367,7 +363,7 @@ func (d *dfa) explore(pc uint32, holds syntax.EmptyOp, c int) {
 // rune makes a thread wait; the line's start has gone by.
 func (d *dfa) follow(pc uint32) {
 	d.spread(&d.next, pc, func(pc uint32, in *inst) bool {
-		if in.op == opRune || in.empty&beginOps == 0 {
+		if in.op == syntax.InstRune || syntax.EmptyOp(in.arg)&beginOps == 0 {
 			d.threads = append(d.threads, pc)
 		}
 		return false
@@ -384,13 +380,13 @@ func (d *dfa) spread(set *sparse, pc uint32, goesOn func(pc uint32, in *inst) bo
 			continue
 		}
 		switch in := &d.insts[pc]; in.op {
-		case opAlt:
+		case syntax.InstAlt:
 			stack = append(stack, in.arg, in.out)
-		case opNop:
+		case syntax.InstNop:
 			stack = append(stack, in.out)
-		case opMatch:
+		case syntax.InstMatch:
 			d.hits = append(d.hits, in.pattern)
-		case opEmpty, opRune:
+		case syntax.InstEmptyWidth, syntax.InstRune:
 			d.stack = stack[len(stack):] // for follow
 			if goesOn(pc, in) {
 				stack = append(stack, in.out)

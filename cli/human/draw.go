@@ -19,8 +19,8 @@ type Screen interface {
 	// the rows, 0 where they are not known.
 	Width() int
 	Height() int
-	// Status reports whether it may be shown beside what the command writes which
-	// attempt runs.
+	// Status reports whether the running attempt may be shown beside the output of
+	// the command.
 	Status() bool
 	// Claim asks for the right to draw, and reports whether it was given: until
 	// Release no other run gets it.
@@ -28,8 +28,8 @@ type Screen interface {
 	Release()
 }
 
-// claim reports whether a line can be redrawn now: the terminal is to be seen, and
-// no other run draws on it.
+// claim reports whether a line can be redrawn now: the program is in the foreground,
+// and no other run draws on the terminal.
 func (s *Sink) claim() bool {
 	if s.options.Screen != nil && !s.claimed && s.options.Screen.Width() > 0 {
 		s.claimed = s.options.Screen.Claim()
@@ -103,7 +103,7 @@ func (s *Sink) countdown(wait time.Duration, text func(left string) string) {
 	s.draw(redraw(), redraw)
 }
 
-// targets draws the targets that are waited for, behind the time that is left, since
+// targets draws the targets that are waited for, after the time that is left, since
 // the end of a long line is cut.
 func (s *Sink) targets(e *event.TargetsPending) {
 	var texts []string
@@ -178,7 +178,7 @@ const leastHeight = 4
 
 // The cursor's place is saved and restored (DECSC, DECRC), since setting the
 // margins (DECSTBM) moves it. A step down and up again makes room on the last row
-// (IND, RI). What is behind the cursor is the row and nothing else.
+// (IND, RI). After the cursor there is only the row.
 const (
 	makeRoom      = "\x1bD\x1bM"
 	saveCursor    = "\x1b7"
@@ -186,10 +186,10 @@ const (
 	giveBack      = saveCursor + "\x1b[r" + restoreCursor + "\x1b[J"
 )
 
-// status shows the attempt when it has run for a while, and at once where attempts
-// are counted. The command writes when it likes, so the terminal's last row is set
-// apart: what the command writes scrolls above it, as in the margins that apt sets for
-// its progress. Where the command has taken the screen, the row is given back.
+// status shows the attempt after statusAfter, and at once if attempts are counted. The
+// command may write at any time, so the last row of the terminal is reserved and the
+// output of the command scrolls above it, within margins such as apt sets for its
+// progress. If the command takes the screen, the row is given back.
 func (s *Sink) status(e *event.AttemptStarted) {
 	if s.options.Screen == nil {
 		return

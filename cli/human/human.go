@@ -76,7 +76,9 @@ func (s *Sink) Emit(e event.Event) {
 		s.line(faint, "%s", message.Rehearsal(e)) // at every level
 	}
 	if s.options.Level == Quiet {
-		s.ownFailure(e)
+		if e, ok := e.(*event.RunFinished); ok && e.OwnFailure() {
+			s.line(bad, "%s", e.Reason)
+		}
 		return
 	}
 	switch e := e.(type) {
@@ -119,8 +121,7 @@ func (s *Sink) Emit(e event.Event) {
 }
 
 // attempt writes events of attempts and their copies. A failure is kept until it is
-// known what follows it. Of a hedged attempt that is the last copy to end; the others
-// have a line in verbose mode.
+// known what follows it; of a hedged attempt, only that of the last copy to end.
 func (s *Sink) attempt(e event.Event) {
 	switch e := e.(type) {
 	case *event.AttemptStarted:
@@ -147,8 +148,8 @@ func (s *Sink) attempt(e event.Event) {
 	}
 }
 
-// waiting writes what is waited for: live on a terminal, elsewhere with a line now
-// and then.
+// waiting writes what is waited for: live on a terminal, elsewhere by a line at
+// intervals.
 func (s *Sink) waiting(e event.Event) {
 	switch e := e.(type) {
 	case *event.TargetReady:
@@ -172,14 +173,6 @@ func (s *Sink) waiting(e event.Event) {
 			return
 		}
 		s.countdown(e.Left, func(left string) string { return message.Printable(message.SlotPending(e, left)) })
-	}
-}
-
-// ownFailure writes what is written under Quiet: that the program itself
-// failed, or had nothing to start. Without it a shell would have said that.
-func (s *Sink) ownFailure(e event.Event) {
-	if e, ok := e.(*event.RunFinished); ok && e.Outcome != event.Succeeded && (e.Outcome == event.Failed || e.NotStarted) {
-		s.line(bad, "%s", e.Reason)
 	}
 }
 
@@ -210,7 +203,7 @@ func (s *Sink) Close(context.Context) error {
 }
 
 // failedAttempt writes the last failed attempt and what follows it; next is nil
-// where nothing does.
+// if nothing does.
 func (s *Sink) failedAttempt(next *event.RetryScheduled) {
 	if s.finished == nil {
 		return
@@ -240,7 +233,7 @@ func (s *Sink) end(e *event.RunFinished) {
 	s.line(shade, "%s%s", message.End(e), s.policy)
 }
 
-// trial is position, and which copy.
+// trial is the position of an attempt, and which copy it is.
 func trial(h *event.Header, w *event.Which) string {
 	if w.Hedged {
 		return fmt.Sprintf("%s, copy %d,", message.Position(h), w.Copy)
@@ -248,7 +241,7 @@ func trial(h *event.Header, w *event.Which) string {
 	return message.Position(h)
 }
 
-// using says which values the words have.
+// using lists the rotated values of an attempt.
 func using(use map[string]string) string {
 	var text string
 	for _, name := range slices.Sorted(maps.Keys(use)) {
@@ -272,9 +265,9 @@ func (s *Sink) detail(format string, args ...any) {
 	}
 }
 
-// line writes one line, on a terminal as several that end at words. What came
-// from the command or the user is made to stay on it. The colour library's own
-// choice, which follows standard output, does not count.
+// line writes one line, which a terminal gets wrapped at words. Control characters
+// from the command or the user are replaced. The colour library's own choice, which
+// follows standard output, is overridden.
 func (s *Sink) line(shade color.Attribute, format string, args ...any) {
 	line := s.prefix() + message.Printable(fmt.Sprintf(format, args...))
 	if s.options.Timestamps {
@@ -313,7 +306,7 @@ func (s *Sink) put(text string) {
 	}
 }
 
-// indent stands before what follows on further rows.
+// indent begins each row after the first.
 const indent = "       "
 
 // leastWidth is the narrowest terminal that lines are wrapped for.
@@ -328,7 +321,7 @@ func wrap(text string, width int) []string {
 	}
 	var rows []string
 	for {
-		end, columns := -1, 0 // the last blank that a row can end at, and what stands before
+		end, columns := -1, 0 // the last blank that a row can end at, and the columns before
 		for i, r := range text {
 			if r == ' ' && i > len(indent) && (columns < width || end < 0) {
 				end = i

@@ -184,10 +184,10 @@ type Flag struct {
 	field reflect.StructField
 }
 
-// Table are the flags of the grammar, in its order.
+// Table returns the flags of the grammar, in its order.
 func Table() []Flag { return FlagsOf(reflect.TypeFor[grammar]()) }
 
-// FlagsOf are the flags of a grammar, whose sections may be embedded.
+// FlagsOf returns the flags of a grammar, those of embedded structs included.
 func FlagsOf(t reflect.Type) []Flag {
 	all := make([]Flag, 0, t.NumField())
 	for i := range t.NumField() {
@@ -216,7 +216,7 @@ func dashed(field string) string {
 	return string(b)
 }
 
-// Switch is a flag without a value, by its name, which is one word.
+// Switch returns a flag without a value; its name is one word.
 func Switch(name string) Flag {
 	return Flag{name, reflect.StructField{Name: strings.ToUpper(name[:1]) + name[1:], Type: reflect.TypeFor[bool]()}}
 }
@@ -262,13 +262,13 @@ func (f *Flag) words() []string {
 	return strings.FieldsFunc(f.field.Tag.Get("enum"), func(c rune) bool { return c == ',' })
 }
 
-// runModes are the flags that take the place of a run, and take its flags.
+// runModes are the modes that take the flags of a run.
 var runModes = []string{"help", "version", "man", "completion", "plan", "explain", "print-policy", "simulate"}
 
 // IsRunMode reports whether a flag asks for a mode that takes the flags of a run.
 func IsRunMode(f *Flag) bool { return slices.Contains(runModes, f.name) }
 
-// ByName is the flag of that name, nil for none.
+// ByName returns the flag of that name, nil for none.
 func ByName(all []Flag, name string) *Flag {
 	return first(all, func(f *Flag) bool { return f.name == name })
 }

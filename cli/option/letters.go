@@ -65,15 +65,14 @@ type Redrive struct {
 }
 
 // notRedriven are flags of a run that the letter alone sets.
-var notRedriven = [...]string{
+var notRedriven = []string{
 	"stdin", "idempotency-key", "rehearse", "rehearse-stdout", "rehearse-stderr", "name", "policy", "config", "dead-letter-env", "dead-letter-max",
 }
 
-// ReadRedrive parses the words of --redrive. Of the variables, those about output
-// and the directory of letters count.
+// ReadRedrive parses the words of --redrive. Only the variables about output are used.
 func ReadRedrive(args, environ []string) (*Redrive, *grammar, []Setting, error) {
 	table := slices.DeleteFunc(Table(), func(f Flag) bool {
-		return slices.Contains(notRedriven[:], f.Name()) || !f.HasVariable() && !f.Is("no-env")
+		return slices.Contains(notRedriven, f.Name()) || !f.HasVariable() && !f.Is("no-env")
 	})
 	l := &Redrive{}
 	at := 0
@@ -107,9 +106,9 @@ func ReadRedrive(args, environ []string) (*Redrive, *grammar, []Setting, error) 
 	return l, g, settings, err
 }
 
-// Options are those of the run of a letter: what the letter keeps, under the
-// variables about output, under the flags of --redrive. Files that these
-// name are taken against the working directory of now.
+// Options returns the options for the run of a letter. In rising precedence they come
+// from the letter, the variables about output, and the flags of --redrive. File names
+// of the last two are relative to the current working directory.
 func (l *Redrive) Options(kept map[string][]string, command []string) (*Options, error) {
 	table := Table()
 	var settings []Setting
@@ -136,7 +135,7 @@ func (l *Redrive) Options(kept map[string][]string, command []string) (*Options,
 	return o, err
 }
 
-// absolute names the files that are not a letter's by their whole path.
+// absolute makes the file names absolute that do not come from a letter.
 func absolute(g *grammar, settings []Setting) (err error) {
 	for _, s := range settings {
 		if s.Source < FromEnvironment || s.Flag.Is("dead-letter") || s.Flag.Is("history") && (s.Value == "on" || s.Value == "off") {

@@ -88,8 +88,8 @@ func (e *UsageError) ExitCode() int { return exitcodes.Failure }
 type resolver struct {
 	g        *grammar
 	settings []Setting // all that were given and are in force
-	// partial says that these are the settings of a policy alone; what they need
-	// besides may come from other sources.
+	// partial is set for the settings of a policy alone; flags that they need may come
+	// from other sources.
 	partial bool
 	err     error
 }
@@ -102,7 +102,7 @@ func (r *resolver) fail(flag string, err error) {
 
 func (r *resolver) given(flag string) bool { return Last(r.settings, flag) != nil }
 
-// last is the setting of a flag that counts. That of a default has no source.
+// last returns the setting in force of a flag. A default has no source.
 func (r *resolver) last(flag string) Setting {
 	if s := Last(r.settings, flag); s != nil {
 		return *s
@@ -167,7 +167,7 @@ func (r *resolver) values(o *Options) {
 	o.Guarding = r.guarding()
 	o.Rehearsal = r.rehearsal()
 	o.Letters, o.History = r.letters(), string(g.History)
-	r.saying(o)
+	r.output(o)
 	o.Nested = g.Nested
 	o.Seed, o.HasSeed = uint64(g.Seed), r.given("seed")
 }
@@ -191,8 +191,8 @@ func (r *resolver) explanation() *explanation {
 	return &explanation{Result: g.Exit, StdoutFile: string(g.StdoutFile), StderrFile: string(g.StderrFile), At: g.At}
 }
 
-// saying resolves the section on what the program says.
-func (r *resolver) saying(o *Options) {
+// output resolves the sections on output and telemetry.
+func (r *resolver) output(o *Options) {
 	o.Color, o.LogFormat, o.EventFormat, o.Name = r.g.Color, r.g.LogFormat, r.g.LogFormat, string(r.g.Name)
 	o.Timestamps = r.g.Timestamps
 	if r.given("log-file") && !r.given("log-format") {

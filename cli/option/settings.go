@@ -36,7 +36,7 @@ type Setting struct {
 // Off reports whether a switch was given "=false" or the like.
 func (s *Setting) Off() bool { return s.Value == "false" && s.Flag.IsBool() }
 
-// Last returns the setting of that flag that counts, nil for none.
+// Last returns the setting in force of a flag, nil for none.
 func Last(settings []Setting, name string) *Setting {
 	for i := len(settings) - 1; i >= 0; i-- {
 		if settings[i].Flag.Is(name) {
@@ -49,8 +49,8 @@ func Last(settings []Setting, name string) *Setting {
 // MostAncestors is the greatest length of a chain of inheritance.
 const MostAncestors = 50
 
-// lower answers, as a resolver, with the settings of lower sources for the flags that
-// the command line does not have. --help and its like use none.
+// lower is a resolver of kong: it returns the settings of lower sources for the flags
+// that the command line does not set. --help and the like use none.
 func (l *Line) lower(settings []Setting) kong.Resolver {
 	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) {
 		given := slices.DeleteFunc(slices.Clone(settings), func(s Setting) bool { return !s.Flag.Is(f.Name) })
@@ -97,7 +97,7 @@ func Merge(lower, higher []Setting) []Setting {
 	return append(slices.DeleteFunc(slices.Clone(lower), overridden), higher...)
 }
 
-// exclusive are flags of which the first cannot be in force together with the others.
+// exclusive lists flags; the first of a row excludes the others.
 var exclusive = [][]string{
 	{"repeat", "attempts", "consecutive", "until-failure", "hedge"},
 	{"delays", "backoff", "base", "factor"},

@@ -48,15 +48,15 @@ func valueMissing(s *Setting, token kong.Token) error {
 	return &UsageError{s.Word, errors.New(text)}
 }
 
-// elsewhere are names that other programs give to what is written otherwise here:
-// curl, wget, timeout, and the common retry tools and libraries. A line is what to
-// write, several ways separated by "or", and the names.
+// elsewhere lists flags by the names that they have in other programs: curl, wget,
+// timeout, and the common retry tools and libraries. A line is what to write here,
+// several ways separated by "or", and the names.
 //
 //go:embed elsewhere.txt
 var elsewhere string
 
-// calledElsewhere is what to write for a name of another program's, nil where it
-// is not known. A name may go together with its value.
+// calledElsewhere returns what to write for a name of another program, nil if it
+// is not known. Some names mean another flag together with a value.
 func calledElsewhere(name, value string) (ways []string) {
 	for line := range strings.Lines(elsewhere) {
 		write, names, _ := strings.Cut(strings.TrimSpace(line), ": ")
@@ -106,7 +106,6 @@ func Suggest(table []Flag, word string) []string {
 // (docs/environment.md).
 func Misnamed(table []Flag, environ []string) (lines []string) {
 	nested, limit := false, false
-	var known []string
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
 		if !strings.HasPrefix(name, "RETRY_") || value == "" {
@@ -116,10 +115,7 @@ func Misnamed(table []Flag, environ []string) (lines []string) {
 		if flagOf(table, name) != nil || engine.SetsVariable(name) {
 			continue
 		}
-		if known == nil {
-			known = variables(table)
-		}
-		if other := nearest(name, known); other != "" {
+		if other := nearest(table, name); other != "" {
 			lines = append(lines, fmt.Sprintf("%s is not the variable of a flag and is ignored; did you mean %s?", name, other))
 		}
 	}
@@ -129,26 +125,14 @@ func Misnamed(table []Flag, environ []string) (lines []string) {
 	return lines
 }
 
-// variables are those of all flags.
-func variables(table []Flag) (all []string) {
-	for i := range table {
-		if table[i].HasVariable() {
-			all = append(all, table[i].Variable())
-		}
-	}
-	return all
-}
-
 // nearest returns the variable that differs least, "" if there is none: by a letter
 // or two, of a short one by a letter or by the order of its letters.
-func nearest(name string, known []string) string {
+func nearest(table []Flag, name string) string {
 	near, least := "", farther+1
-	for _, other := range known {
-		d := Distance(name, other)
-		if short := len(other) <= len("RETRY_")+shortVariable; short && d == farther && !sameLetters(name, other) {
-			continue
-		}
-		if d < least {
+	for i := range table {
+		other := table[i].Variable()
+		d, short := Distance(name, other), len(other) <= len("RETRY_")+shortVariable
+		if table[i].HasVariable() && d < least && (d < farther || !short || sameLetters(name, other)) {
 			near, least = other, d
 		}
 	}
@@ -169,8 +153,8 @@ func sameLetters(a, b string) bool {
 // farther is the distance from which on names are not alike.
 const farther = 2
 
-// Distance is the number of letters to insert, delete or replace (Levenshtein);
-// of words whose lengths alone set them apart, some number above farther.
+// Distance is the number of letters to insert, delete or replace (Levenshtein). If
+// the lengths differ by more than farther, it is some number above that.
 func Distance(a, b string) int {
 	if d := len(a) - len(b); d > farther || -d > farther {
 		return farther + 1

@@ -301,6 +301,12 @@ func (e *RunFinished) Worked() bool {
 	return e.Outcome == Succeeded || e.Found || e.FallbackExitCode != nil && *e.FallbackExitCode == 0
 }
 
+// OwnFailure reports whether the program itself failed, or had no command to start:
+// --quiet does not silence that, since a shell would have said it as well.
+func (e *RunFinished) OwnFailure() bool {
+	return e.Outcome != Succeeded && (e.Outcome == Failed || e.NotStarted)
+}
+
 // Kind and its like are the values of the JSON field "event" (docs/logs.md).
 func (*RunStarted) Kind() Kind       { return "run_started" }
 func (*TargetPending) Kind() Kind    { return "wait_pending" }

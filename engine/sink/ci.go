@@ -73,7 +73,7 @@ func (s *ci) Emit(e event.Event) {
 		s.write("retry: " + inert(message.Rehearsal(e)) + "\n")
 	}
 	if s.options.Quiet {
-		if e, ok := e.(*event.RunFinished); ok && e.Outcome != event.Succeeded && (e.Outcome == event.Failed || e.NotStarted) {
+		if e, ok := e.(*event.RunFinished); ok && e.OwnFailure() {
 			s.end(e)
 		}
 		return

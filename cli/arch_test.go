@@ -29,12 +29,12 @@ cli/input:
 cli/letters: cli/mode engine/backoff engine/lockedfile engine/queue engine/message exitcodes engine/text
 cli/manual: engine/text
 cli/mode: engine/message exitcodes engine/text
-cli/option: cli/manual cli/mode engine engine/attempt engine/backoff engine/classify engine/guard engine/hedge engine/hook engine/linematch engine/probe engine/proc engine/rehearse engine/rotate engine/simulate engine/store engine/telemetry engine/message exitcodes engine/text
+cli/option: cli/manual cli/mode engine engine/attempt engine/backoff engine/classify engine/guard engine/hook engine/linematch engine/probe engine/proc engine/rehearse engine/rotate engine/simulate engine/store engine/telemetry engine/message exitcodes engine/text
 cli/policy: cli/input cli/mode cli/option engine/backoff engine/blockfile engine/classify engine/classify/command engine/text
 cli/report: cli/mode engine/backoff engine/event engine/history engine/message engine/text exitcodes
 cli/show: cli/input cli/option engine engine/backoff engine/classify engine/event engine/plan engine/simulate engine/message engine/text
 cli/status: cli/mode engine/backoff engine/guard engine/message engine/registry exitcodes engine/text
-engine: engine/attempt engine/backoff engine/classify engine/classify/command engine/event engine/guard engine/hedge engine/retryafter engine/hook engine/linematch engine/rotate engine/statistics engine/message exitcodes engine/text
+engine: engine/attempt engine/backoff engine/classify engine/classify/command engine/event engine/guard engine/retryafter engine/hook engine/linematch engine/rotate engine/statistics engine/message exitcodes engine/text
 engine/attempt:
 engine/waitfor: engine engine/attempt engine/classify engine/event
 engine/backoff: engine/text
@@ -44,7 +44,6 @@ engine/classify/command:
 engine/event: engine/attempt
 engine/admission: engine engine/event engine/guard
 engine/guard: engine/backoff engine/text
-engine/hedge:
 engine/history: engine/event engine/lockedfile engine/statistics engine/text
 engine/retryafter: engine/linematch engine/text
 engine/hook: engine/attempt exitcodes engine/text
@@ -212,7 +211,7 @@ func TestFoldersAreSmall(t *testing.T) {
 }
 
 // pure packages never read the clock: time is an argument.
-var pure = []string{"engine/attempt", "engine/backoff", "engine/blockfile", "engine/classify", "engine/classify/command", "engine/event", "engine/guard", "engine/hedge", "engine/retryafter", "engine/statistics", "engine/linematch", "engine/plan", "engine/rotate", "engine/simulate", "engine/message", "engine/address", "engine/text"}
+var pure = []string{"engine/attempt", "engine/backoff", "engine/blockfile", "engine/classify", "engine/classify/command", "engine/event", "engine/guard", "engine/retryafter", "engine/statistics", "engine/linematch", "engine/plan", "engine/rotate", "engine/simulate", "engine/message", "engine/address", "engine/text"}
 
 func TestPurePackagesNeverReadTheClock(t *testing.T) {
 	clock := regexp.MustCompile(`\btime\.(Now|Sleep|After|AfterFunc|NewTimer|NewTicker|Tick|Since|Until)\(`)

@@ -5,6 +5,8 @@ package engine
 
 import (
 	"context"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/retrysh/retry/engine/classify/command"
@@ -20,15 +22,15 @@ func (e *Engine) beforeRetry(ctx context.Context) *Decision {
 		return nil
 	}
 	use := e.rotation.Next()
-	info := e.hookInfo(&e.last.decision)
-	info.Outcome = ""
+	next := time.Duration(0) // after the attempt to come, if that fails
 	if p := &e.Policy; p.Attempts == 0 || e.state.Attempt < p.Attempts {
-		info.NextDelay = p.Schedule.Plain(e.state.Step, e.state.Previous)
+		next = p.Schedule.Plain(e.state.Step, e.state.Previous)
 	}
 	env := e.environ(&e.last, e.attempts+1, use.Variables(), e.deadline, e.Identity.Trace.Span)
+	env = append(env, e.hookVariables(&e.last.decision, "", next)...)
 	for _, script := range e.Hooks.BeforeRetry {
 		var done hook.Done
-		run := func(ctx context.Context) { done = e.hook(ctx, hook.BeforeRetry, script, use.Words(e.Argv), env, info) }
+		run := func(ctx context.Context) { done = e.hook(ctx, hook.BeforeRetry, script, use.Words(e.Argv), env) }
 		signal := e.during(ctx, run)
 		switch {
 		case signal != "":
@@ -71,7 +73,8 @@ func (e *Engine) conclude(ctx context.Context, d Decision) (Decision, *int) {
 	}
 	// The deadline does not limit these hooks.
 	env := e.environ(&e.before, e.attempts, e.last.use.Variables(), time.Time{}, e.Identity.Trace.Span)
-	words, info := e.last.use.Words(e.Argv), e.hookInfo(&d)
+	env = append(env, e.hookVariables(&d, d.Outcome, 0)...)
+	words := e.last.use.Words(e.Argv)
 	var done hook.Done
 	for _, h := range []struct {
 		name   hook.Name
@@ -80,7 +83,7 @@ func (e *Engine) conclude(ctx context.Context, d Decision) (Decision, *int) {
 		if h.script == "" {
 			continue
 		}
-		if signal := e.interruptible(ctx, func(ctx context.Context) { done = e.hook(ctx, h.name, h.script, words, env, info) }); signal != "" {
+		if signal := e.interruptible(ctx, func(ctx context.Context) { done = e.hook(ctx, h.name, h.script, words, env) }); signal != "" {
 			end := CancelledBy(signal)
 			end.Letter = d.Letter
 			return end, nil
@@ -103,26 +106,31 @@ func (e *Engine) conclude(ctx context.Context, d Decision) (Decision, *int) {
 }
 
 // hook runs one hook and emits its events.
-func (e *Engine) hook(ctx context.Context, name hook.Name, script string, words, env []string, info hook.Info) hook.Done {
-	own, remove := e.Hooks.Environ(name, &info)
+func (e *Engine) hook(ctx context.Context, name hook.Name, script string, words, env []string) hook.Done {
+	tails, remove := e.Hooks.Tails(e.last.evidence.Stdout, e.last.evidence.Stderr)
 	defer remove()
 	e.emit(&event.HookStarted{Hook: string(name)})
-	done := e.Hooks.Run(ctx, e.Starter, name, script, words, append(env[:len(env):len(env)], own...))
+	done := e.Hooks.Run(ctx, e.Starter, name, script, words, slices.Concat(env, tails, []string{"RETRY_HOOK=" + string(name)}))
 	e.emit(&event.HookFinished{Hook: string(name), ExitCode: done.Code, Duration: done.Duration, Reason: done.Failure})
 	return done
 }
 
-// hookInfo describes the last attempt, and how the run ends, for hooks.
-func (e *Engine) hookInfo(d *Decision) hook.Info {
+// hookVariables describe the last attempt, and how the run ends, for hooks.
+func (e *Engine) hookVariables(d *Decision, outcome event.Outcome, next time.Duration) []string {
 	r := &e.last.result
-	t := hook.Info{
-		Exit: r.ExitCode, Signal: string(r.Signal), Reason: oneLine(d.Reason), Verdict: string(d.Verdict), Rule: oneLine(d.Rule), Outcome: string(d.Outcome),
-		Stdout: e.last.evidence.Stdout, Stderr: e.last.evidence.Stderr,
-	}
+	exit := r.ExitCode
 	if e.attempts == 0 {
-		t.Exit = d.End.Code
+		exit = d.End.Code
 	}
-	return t
+	return []string{
+		"RETRY_RESULT_EXIT=" + strconv.Itoa(exit),
+		"RETRY_RESULT_SIGNAL=" + string(r.Signal),
+		"RETRY_RESULT_REASON=" + oneLine(d.Reason),
+		"RETRY_RESULT_VERDICT=" + string(d.Verdict),
+		"RETRY_RESULT_RULE=" + oneLine(d.Rule),
+		"RETRY_RESULT_OUTCOME=" + string(outcome),
+		"RETRY_NEXT_DELAY_MS=" + strconv.FormatInt(next.Milliseconds(), 10),
+	}
 }
 
 // retryWith are the words that are run in place of the command, and those by which a

@@ -1,17 +1,22 @@
 package engine
 
 // This file runs a hedged attempt (docs/hedging.md): copies of a command side by side, of
-// which one decides. For the loop they are one attempt. The goroutine of the run owns all
-// state here; other goroutines only wait for a copy or for the gate.
+// which one decides. For the loop they are one attempt. An attempt that has not ended after
+// a delay gets a second copy, then a third: what is slow now and then is rarely slow twice
+// (Dean and Barroso, "The Tail at Scale", 2013). The rule is that of gRPC (proposal A6,
+// "Hedging policy"), without its limit of 5 copies.
+//
+// The goroutine of the run owns all state here; other goroutines only wait for a copy or
+// for the gate.
 
 import (
 	"context"
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/guard"
-	"github.com/retrysh/retry/engine/hedge"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -19,7 +24,10 @@ import (
 type group struct {
 	e     *Engine
 	begun time.Time
-	plan  hedge.Group
+	// started copies run or have run, refused ones were not admitted. The next one is due
+	// at a time since begun.
+	started, refused int
+	due              time.Duration
 
 	ctx     context.Context // of the copies
 	cancel  context.CancelCauseFunc
@@ -47,7 +55,7 @@ type admission struct {
 // hedged runs the command in copies, judges them and emits their events.
 func (e *Engine) hedged(ctx context.Context, pass Pass) (Decision, attempt.Result) {
 	g := &group{
-		e: e, begun: e.now(), plan: hedge.New(e.Policy.Hedge),
+		e: e, begun: e.now(),
 		ended: make(chan *trial), admitted: make(chan admission), events: make(chan event.Event),
 	}
 	g.ctx, g.cancel = context.WithCancelCause(ctx)
@@ -94,11 +102,10 @@ func (g *group) decider() *trial {
 // proceed starts the next copy if it is due, or asks for it. It returns the time until the
 // one after it, if there is one.
 func (g *group) proceed() (wait time.Duration, more bool) {
-	due, more := g.plan.Due()
-	if g.closed || g.asking || !more {
+	if g.closed || g.asking || !g.more() {
 		return 0, false
 	}
-	if wait = due - g.e.since(g.begun); wait > 0 {
+	if wait = g.due - g.e.since(g.begun); wait > 0 {
 		return wait, true
 	}
 	switch g.signal = g.e.askedToEnd(); {
@@ -110,9 +117,15 @@ func (g *group) proceed() (wait time.Duration, more bool) {
 		return 0, false
 	}
 	g.start(nil)
-	due, more = g.plan.Due()
-	return due - g.e.since(g.begun), more
+	return g.due - g.e.since(g.begun), g.more()
 }
+
+// more reports whether another copy may follow. A refused one counts, so that a guard which
+// refuses is not asked without end.
+func (g *group) more() bool { return g.started+g.refused < g.e.Policy.Hedge.Max }
+
+// delay makes the next copy due a delay from now.
+func (g *group) delay() { g.due = backoff.Add(g.e.since(g.begun), g.e.Policy.Hedge.Delay) }
 
 // close lets no more copies start.
 func (g *group) close() {
@@ -124,9 +137,9 @@ func (g *group) close() {
 
 // start starts the next copy.
 func (g *group) start(pass Pass) {
-	t := new(trial)
-	number := g.plan.Start(g.e.since(g.begun))
-	*t = g.e.start(g.ctx, event.Which{Hedged: true, Copy: number}, pass)
+	g.delay()
+	t := new(g.e.start(g.ctx, event.Which{Hedged: true, Copy: g.started}, pass))
+	g.started++
 	g.running++
 	go func() {
 		g.e.await(t)
@@ -145,8 +158,8 @@ func (g *group) ask() {
 	}()
 }
 
-// answered starts the copy that was admitted. A copy that was refused counts as one of
-// the copies; if no other runs, the attempt has failed.
+// answered starts the copy that was admitted. After a refusal with no other copy running,
+// the attempt has failed.
 func (g *group) answered(a admission) {
 	g.asking, g.e.gateEvents = false, nil
 	g.cancelAsk()
@@ -163,9 +176,10 @@ func (g *group) answered(a admission) {
 	case g.e.passes(0): // it was cut short
 		g.close()
 	default:
-		a.refusal.Which = event.Which{Hedged: true, Copy: g.plan.Started()}
+		a.refusal.Which = event.Which{Hedged: true, Copy: g.started}
 		g.e.emit(a.refusal)
-		g.plan.Pass(g.e.since(g.begun))
+		g.refused++
+		g.delay()
 		g.closed = g.running == 0
 	}
 }
@@ -196,7 +210,7 @@ func (g *group) decides(t *trial) bool {
 		return false
 	case d.Retry:
 		g.timedOut = t.result.TimedOut
-		g.plan.Fail(g.e.since(g.begun))
+		g.due = g.e.since(g.begun)
 	case t.result.Cancelled != "", d.Outcome == event.Deadline:
 		g.close()
 	default:

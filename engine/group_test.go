@@ -21,7 +21,6 @@ import (
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/guard"
-	"github.com/retrysh/retry/engine/hedge"
 	"github.com/retrysh/retry/engine/rotate"
 )
 
@@ -49,6 +48,7 @@ type fake struct {
 // troupe is a starter of copies, which play their parts in the order in which
 // they start; the last part is repeated.
 type troupe struct {
+	most   int // copies
 	parts  []part
 	copies []*fake
 	signal chan attempt.Signal // closed when it has reached all copies
@@ -133,9 +133,9 @@ const (
 
 func newHedged(most int, delay time.Duration, parts ...part) (*Engine, *troupe, *record) {
 	e, _, r := newEngine()
-	s := &troupe{parts: parts, signal: make(chan attempt.Signal)}
+	s := &troupe{parts: parts, most: most, signal: make(chan attempt.Signal)}
 	e.Starter = s
-	e.Policy.Hedge = hedge.Policy{Delay: delay, Max: most}
+	e.Policy.Hedge = Hedge{Delay: delay, Max: most}
 	e.Policy.Attempts = 1
 	return e, s, r
 }
@@ -145,7 +145,7 @@ func newHedged(most int, delay time.Duration, parts ...part) (*Engine, *troupe, 
 // at most one copy was released or rejected.
 func checkCopies(t *testing.T, s *troupe, r *record) {
 	t.Helper()
-	open, settled := map[string]bool{}, map[int]string{}
+	open, settled, numbers := map[string]bool{}, map[int]string{}, map[int]int{}
 	for _, ev := range r.events {
 		at := func(w event.Which) string { return fmt.Sprint(ev.Head().Attempt, ".", w.Copy) }
 		switch ev := ev.(type) {
@@ -168,6 +168,10 @@ func checkCopies(t *testing.T, s *troupe, r *record) {
 		}
 	}
 	for _, f := range s.copies {
+		if f.spec.Copy != numbers[f.spec.Number] || f.spec.Copy >= s.most {
+			t.Errorf("copy %d of attempt %d came after %d others, with at most %d", f.spec.Copy, f.spec.Number, numbers[f.spec.Number], s.most)
+		}
+		numbers[f.spec.Number]++
 		switch f.fate {
 		case "":
 			t.Errorf("copy %d of attempt %d was never settled", f.spec.Copy, f.spec.Number)
@@ -180,9 +184,9 @@ func checkCopies(t *testing.T, s *troupe, r *record) {
 	}
 }
 
-// The cases of gRPC's proposal A6; see engine/hedge/testdata.
+// The cases of gRPC's proposal A6; see testdata/hedging.json.
 func TestHedgeVectors(t *testing.T) {
-	data, err := os.ReadFile("hedge/testdata/hedging.json")
+	data, err := os.ReadFile("testdata/hedging.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,6 +238,18 @@ func TestHedgeVectors(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A delay beyond all times never ends.
+func TestLongestDelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, s, r := newHedged(2, math.MaxInt64, part{after: ever, result: exit0})
+		time.Sleep(time.Second)
+		e.Run(context.Background())
+		if checkCopies(t, s, r); len(s.copies) != 1 {
+			t.Errorf("%d copies", len(s.copies))
+		}
+	})
 }
 
 func TestHedgeReleasesTheWinnerAlone(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/classify"
-	"github.com/retrysh/retry/engine/hedge"
 	"github.com/retrysh/retry/engine/linematch"
 	"github.com/retrysh/retry/engine/rotate"
 )
@@ -35,11 +34,19 @@ type Policy struct {
 	// FlakyExit is the code of a run that succeeded after a failed attempt.
 	FlakyExit int
 	// Hedge says when an attempt gets copies, Rotate which values its words have.
-	Hedge  hedge.Policy
+	Hedge  Hedge
 	Rotate []rotate.List
 	// MaxHint is the longest wait that a server may ask for.
 	MaxHint time.Duration
 	Rules   Rules
+}
+
+// Hedge says how an attempt is hedged; the zero value is not.
+type Hedge struct {
+	// Delay is the time from the start of a copy to that of the next.
+	Delay time.Duration
+	// Max is the greatest number of copies, the first included.
+	Max int
 }
 
 // Rules say which results are successes, which are retried and which are not.

@@ -10,8 +10,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/guard"
-	"github.com/retrysh/retry/engine/hedge"
 	"github.com/retrysh/retry/engine/hook"
 	"github.com/retrysh/retry/engine/rehearse"
 	"github.com/retrysh/retry/engine/rotate"
@@ -54,7 +54,7 @@ func (r *resolver) hedging(o *Options) {
 	most := r.last("hedge-max")
 	switch {
 	case r.given("hedge"):
-		o.Policy.Hedge = hedge.Policy{Delay: time.Duration(r.g.Hedge), Max: 1 + int(r.g.HedgeMax)}
+		o.Policy.Hedge = engine.Hedge{Delay: time.Duration(r.g.Hedge), Max: 1 + int(r.g.HedgeMax)}
 		if r.g.HedgeMax == math.MaxInt32 {
 			r.fail("hedge-max", fmt.Errorf("%q is more than %d", most.Value, math.MaxInt32-1))
 		}

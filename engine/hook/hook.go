@@ -121,3 +121,30 @@ func (s *Set) judge(name Name, r attempt.Result) Done {
 	}
 	return d
 }
+
+// Variables are those that only hooks see.
+var Variables = []string{
+	"RETRY_HOOK", "RETRY_RESULT_EXIT", "RETRY_RESULT_SIGNAL", "RETRY_RESULT_REASON", "RETRY_RESULT_VERDICT", "RETRY_RESULT_RULE", "RETRY_RESULT_OUTCOME",
+	"RETRY_NEXT_DELAY_MS", "RETRY_TAIL_STDOUT", "RETRY_TAIL_STDERR",
+}
+
+// Tails puts the ends of both outputs into files; nil is an output that was not captured. It
+// returns the variables that name the files, and a function that removes them. A file that
+// cannot be written is not named.
+func (s *Set) Tails(stdout, stderr []byte) (env []string, remove func()) {
+	var removes []func()
+	variables := []string{"RETRY_TAIL_STDOUT=", "RETRY_TAIL_STDERR="}
+	for i, data := range [][]byte{stdout, stderr} {
+		if data == nil || s.Keep == nil {
+			continue
+		}
+		if path, remove, err := s.Keep(data); err == nil {
+			env, removes = append(env, variables[i]+path), append(removes, remove)
+		}
+	}
+	return env, func() {
+		for _, remove := range removes {
+			remove()
+		}
+	}
+}

@@ -132,7 +132,7 @@ func (w *wiring) build() (err error) {
 		Draw:     draw(o, 0),
 		Identity: identity(o, w.environ),
 		Hooks:    o.Hooks,
-		About:    engine.About{Name: o.Name, Key: o.Guarding.Key, Policy: o.Chosen.Name, PolicySource: o.Chosen.Source, PolicyUnasked: o.Chosen.Unasked},
+		About:    event.RunStarted{Name: o.Name, Key: o.Guarding.Key, Policy: o.Chosen.Name, PolicySource: o.Chosen.Source, PolicyUnasked: o.Chosen.Unasked},
 	}
 	w.e, e.Hooks.Keep = e, out.keepTail
 	if o.Exec {

@@ -21,10 +21,9 @@ import (
 
 // State is where in a run the decision is taken.
 type State struct {
-	// Attempt is the number of the attempt that has just ended, Step that of the next
-	// wait in the schedule, both from 1. Previous is the wait before.
-	Attempt, Step int
-	Previous      time.Duration
+	// Attempt is the number of the attempt that has just ended, from 1.
+	Attempt int
+	Place
 	// Deadline is when everything ends; the zero time is none.
 	Deadline time.Time
 	// Successes counts the successes in a row up to the attempt before, Failures all
@@ -32,6 +31,18 @@ type State struct {
 	Successes, Failures int
 	// Argv is the command, by whose name failures are recognised.
 	Argv []string
+}
+
+// Place is where in its schedule a run is: the number of the next wait, from 1, and the
+// wait before it.
+type Place struct {
+	Step     int
+	Previous time.Duration
+}
+
+// First is the state of attempt 1.
+func (p *Policy) First() State {
+	return State{Attempt: 1, Place: Place{Step: 1, Previous: p.Schedule.First()}}
 }
 
 // Decision says what follows an attempt.
@@ -292,12 +303,12 @@ func schedule(d *Decision, p *Policy, s State, r attempt.Result, e Evidence, now
 		return
 	}
 	if p.ResetAfter > 0 && r.Duration >= p.ResetAfter {
-		s.Step, s.Previous = 1, p.Schedule.First()
+		s.Place = p.First().Place
 	}
 	d.Delay = p.Schedule.Plain(s.Step, s.Previous)
 	drawn := p.Schedule.Wait(s.Step, s.Previous, u)
 	d.Wait = drawn
-	d.Next = State{Attempt: s.Attempt + 1, Step: s.Step + 1, Previous: drawn, Deadline: s.Deadline, Failures: s.Failures + 1, Argv: s.Argv}
+	d.Next = State{Attempt: s.Attempt + 1, Place: Place{s.Step + 1, drawn}, Deadline: s.Deadline, Failures: s.Failures + 1, Argv: s.Argv}
 	found, ok, ignored := FindHint(&p.Rules.Hints, e, now)
 	d.IgnoredHint = ignored
 	if ok {

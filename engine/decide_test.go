@@ -154,7 +154,7 @@ func TestDecideOrder(t *testing.T) {
 				}
 				p.Rules.Stderr.On = []*linematch.Pattern{pattern}
 			}
-			d := Decide(&p, State{Attempt: 1, Step: 1}, c.result, c.evidence, time.Unix(0, 0), 0)
+			d := Decide(&p, State{Attempt: 1, Place: Place{Step: 1}}, c.result, c.evidence, time.Unix(0, 0), 0)
 			got := string(d.Outcome)
 			if d.Retry {
 				got = "retry"
@@ -199,7 +199,7 @@ func TestDecideWaitsAndLimits(t *testing.T) {
 		{"floor", func(p *Policy, _ *State, _ *attempt.Result) { p.Schedule.MinDelay = 3 * time.Second }, "", 3 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p, s, r := testPolicy(), State{Attempt: 1, Step: 1}, exit1
+			p, s, r := testPolicy(), State{Attempt: 1, Place: Place{Step: 1}}, exit1
 			c.change(&p, &s, &r)
 			d := Decide(&p, s, r, Evidence{}, start, 0)
 			if d.Retry != (c.want == "") || !d.Retry && d.Outcome != c.want || d.Retry && d.Wait != c.wait {
@@ -228,7 +228,7 @@ func TestDecideHints(t *testing.T) {
 		{"past the deadline", "< Retry-After: 60\n", 0, 30 * time.Second, event.Deadline, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p, s := testPolicy(), State{Attempt: 1, Step: 1}
+			p, s := testPolicy(), State{Attempt: 1, Place: Place{Step: 1}}
 			p.Rules.Hints.Use = true
 			if c.deadline > 0 {
 				s.Deadline = now.Add(c.deadline)
@@ -244,7 +244,7 @@ func TestDecideHints(t *testing.T) {
 func TestDecideDrawsStayWithinTheCap(t *testing.T) {
 	p := testPolicy()
 	p.Attempts, p.Schedule.Jitter = 0, backoff.Jitter{Kind: backoff.Full}
-	s := State{Attempt: 1, Step: 1}
+	s := State{Attempt: 1, Place: Place{Step: 1}}
 	for range 200 {
 		d := Decide(&p, s, exit1, Evidence{}, time.Unix(0, 0), math.Nextafter(1, 0))
 		if !d.Retry || d.Wait > d.Delay || d.Delay > p.Schedule.Cap {

@@ -125,7 +125,8 @@ func (e *Engine) environ(last *lastAttempt, n int, own []string, deadline time.T
 	env := make([]string, 0, len(id.Environ)+len(set)+len(own))
 	for _, entry := range id.Environ {
 		name, _, _ := strings.Cut(entry, "=")
-		if !slices.Contains(set, name) && !slices.Contains(hook.Variables, name) && !isSet(own, name) && (name != traceState || id.Trace.Parent != "") {
+		if !slices.Contains(set, name) && !slices.Contains(hook.Variables, name) && !slices.ContainsFunc(own, func(entry string) bool { return strings.HasPrefix(entry, name+"=") }) &&
+			(name != traceState || id.Trace.Parent != "") {
 			env = append(env, entry)
 		}
 	}
@@ -161,16 +162,6 @@ func (t *trial) variables() []string {
 		own = append(own, "RETRY_COPY="+strconv.Itoa(t.which.Copy))
 	}
 	return append(own, t.use.Variables()...)
-}
-
-// isSet reports whether one of the entries sets the variable.
-func isSet(entries []string, name string) bool {
-	for _, entry := range entries {
-		if set, _, _ := strings.Cut(entry, "="); set == name {
-			return true
-		}
-	}
-	return false
 }
 
 // oneLine makes a reason fit for a variable: a rule may quote anything that the user

@@ -73,7 +73,7 @@ func (e *Engine) park(ctx context.Context) *Decision {
 	if e.Letters == nil || d.NotYet() || e.Policy.Repeat {
 		return nil
 	}
-	parked := e.letter(&d, Place{d.Next.Step, d.Next.Previous})
+	parked := e.letter(&d, d.Next.Place)
 	parked.DueAt = e.now().Add(d.Wait)
 	signal := e.interruptible(ctx, func(ctx context.Context) { letter = e.Letters.Park(ctx, parked) })
 	switch {
@@ -92,7 +92,7 @@ func (e *Engine) keep(ctx context.Context, d *Decision) {
 	if e.Letters == nil || !d.givenUp() || d.NotStarted || e.WaitOnly || e.attempts == 0 && d.Outcome != event.Refused {
 		return
 	}
-	if signal := e.interruptible(ctx, func(ctx context.Context) { d.Letter = e.Letters.Keep(ctx, e.letter(d, e.Place())) }); signal != "" {
+	if signal := e.interruptible(ctx, func(ctx context.Context) { d.Letter = e.Letters.Keep(ctx, e.letter(d, e.state.Place)) }); signal != "" {
 		letter := d.Letter
 		*d = CancelledBy(signal)
 		d.Letter = letter

@@ -81,7 +81,9 @@ type Engine struct {
 	Letters Letters
 	// Inherit are descriptors that the command inherits.
 	Inherit []uintptr
-	About   About
+	// About has Name, Letter, Key and the policy of the event run_started; Name "" stands
+	// for NameOf the command. The engine sets the rest.
+	About event.RunStarted
 	// CloseLimit is how long Sink.Close may take, 0 where it has nothing to wait for.
 	CloseLimit time.Duration
 	// Clock is the time; nil is the system's.
@@ -94,16 +96,6 @@ type Engine struct {
 	rotation          rotate.Rotation
 	gateEvents        chan event.Event // events of the gate while copies run
 	tally             tally            // of --repeat
-}
-
-// About is what run_started says of the run beside the command; "" for none.
-type About struct {
-	// Name is the run's name; "" stands for NameOf its command. Letter is the dead
-	// letter that is run again.
-	Name, Letter              string
-	Key, Policy, PolicySource string
-	// PolicyUnasked says that the policy was chosen by the command's name.
-	PolicyUnasked bool
 }
 
 // lastAttempt is an attempt that has ended; its zero value stands for none.
@@ -194,20 +186,18 @@ func (e *Engine) begin() {
 	if !e.Expires.IsZero() && (e.deadline.IsZero() || e.Expires.Before(e.deadline)) {
 		e.deadline = e.Expires
 	}
-	from := e.From
-	if from.Step == 0 {
-		from = Place{Step: 1, Previous: e.Policy.Schedule.First()}
+	e.state = e.Policy.First()
+	if e.From.Step > 0 {
+		e.state.Place = e.From
 	}
-	e.state = State{Attempt: 1, Step: from.Step, Previous: from.Previous, Deadline: e.deadline, Argv: e.Argv}
+	e.state.Deadline, e.state.Argv = e.deadline, e.Argv
 	e.rotation = rotate.New(e.Policy.Rotate, e.Draw)
 	e.resume()
-	id := &e.Identity
-	e.emit(&event.RunStarted{
-		Command: e.Argv, Name: text.Masked(cmp.Or(e.About.Name, NameOf(e.Argv))), Depth: id.Depth, SpanID: id.Trace.Span, ParentSpanID: id.Trace.Parent, Sampled: id.Trace.Sampled(),
-		Letter: e.About.Letter, ParentRunID: id.ParentRunID, Key: text.Masked(e.About.Key),
-		Policy: e.About.Policy, PolicySource: e.About.PolicySource, PolicyUnasked: e.About.PolicyUnasked,
-		Deadline: e.deadline,
-	})
+	id, started := &e.Identity, e.About
+	started.Name, started.Key = text.Masked(cmp.Or(started.Name, NameOf(e.Argv))), text.Masked(started.Key)
+	started.Command, started.Depth, started.ParentRunID, started.Deadline = e.Argv, id.Depth, id.ParentRunID, e.deadline
+	started.SpanID, started.ParentSpanID, started.Sampled = id.Trace.Span, id.Trace.Parent, id.Trace.Sampled()
+	e.emit(&started)
 }
 
 // trial is an attempt, or a copy of a hedged one.

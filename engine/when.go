@@ -17,13 +17,6 @@ import (
 // emit, and reads the signals itself.
 type When func(ctx context.Context, at Place, deadline time.Time, emit func(event.Event)) Readiness
 
-// Place is where in its schedule a run is: the number of the next wait, from 1, and the
-// wait before it.
-type Place struct {
-	Step     int
-	Previous time.Duration
-}
-
 // Readiness is the result of such a wait.
 type Readiness struct {
 	Ready bool
@@ -39,15 +32,15 @@ type Readiness struct {
 }
 
 // Place is where in its schedule the run was when it ended.
-func (e *Engine) Place() Place { return Place{e.state.Step, e.state.Previous} }
+func (e *Engine) Place() Place { return e.state.Place }
 
 // untilReady waits as When says. It returns how the run ends, nil if it goes on.
 func (e *Engine) untilReady(ctx context.Context) *Decision {
 	if e.When == nil {
 		return nil
 	}
-	r := e.When(ctx, e.Place(), e.deadline, e.emit)
-	e.state.Step, e.state.Previous = r.Place.Step, r.Place.Previous
+	r := e.When(ctx, e.state.Place, e.deadline, e.emit)
+	e.state.Place = r.Place
 	e.last.waited += r.Waited
 	switch {
 	case r.Cancelled != "":

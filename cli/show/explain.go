@@ -66,7 +66,8 @@ func Explain(w io.Writer, o *option.Options) error {
 		now = time.Now()
 	}
 	evidence := watch.Close()
-	state := engine.State{Attempt: 1, Step: 1, Previous: o.Policy.Schedule.First(), Argv: o.Command}
+	state := o.Policy.First()
+	state.Argv = o.Command
 	if o.Policy.Deadline > 0 {
 		state.Deadline = now.Add(o.Policy.Deadline) // as if the run had begun now
 	}

@@ -59,7 +59,7 @@ func passages(p *engine.Policy, outage time.Duration, draw func() float64) (atte
 	start := time.Unix(0, 0)
 	for total := 0; len(ends) < fewestRuns || len(ends) < mostRuns && total < mostDecisions; total++ {
 		before := backoff.Add(p.InitialDelay, backoff.FromFloat(float64(p.Splay)*draw()))
-		s, sum := engine.State{Attempt: 1, Step: 1, Previous: p.Schedule.First()}, time.Duration(0)
+		s, sum := p.First(), time.Duration(0)
 		for ; sum < outage; total++ {
 			if s.Attempt == MostAttempts {
 				return nil, nil

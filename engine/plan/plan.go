@@ -35,7 +35,7 @@ const UnlimitedRows = 10
 func Rows(p engine.Policy, yield func(Row) bool) {
 	p = waitsOf(p)
 	start, mean := time.Unix(0, 0), means(&p.Schedule)
-	least := engine.State{Attempt: 1, Step: 1, Previous: p.Schedule.First()}
+	least := p.First()
 	greatest := least
 	if p.Deadline > 0 {
 		least.Deadline = start.Add(p.Deadline)

@@ -117,7 +117,7 @@ func outlived(p *engine.Policy, draw func() float64) (all []time.Duration) {
 // and the number of decisions.
 func outlives(p *engine.Policy, draw func() float64) (sum time.Duration, decisions int) {
 	start, left := time.Unix(0, 0), Unlimited // of the deadline after attempt 1
-	s := engine.State{Attempt: 1, Step: 1, Previous: p.Schedule.First()}
+	s := p.First()
 	if p.Deadline > 0 {
 		before := backoff.Add(p.InitialDelay, backoff.FromFloat(float64(p.Splay)*draw()))
 		if before > p.Deadline {

@@ -1,16 +1,16 @@
 package rotate
 
-// This file puts values into the words of a command, and reads lists from the
-// text that a user writes.
+// This file reads lists, and puts values into the words of a command.
 
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// Parse reads "NAME=a,b,c", or "NAME@=a,b,c" to begin at random. Blanks around
-// a value do not belong to it; a comma cannot.
+// Parse reads "NAME=a,b,c", or "NAME@=a,b,c" to begin at random. Blanks around a value are
+// removed; a value has no comma.
 func Parse(text string) (List, error) {
 	name, values, found := strings.Cut(text, "=")
 	if !found {
@@ -35,21 +35,15 @@ func inName(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
-// Words returns the words with each {NAME} replaced by its value; words itself
-// where there is nothing to replace. Values are not looked at again. What stands
-// after a $ is a variable of the shell and left alone, as is every other brace.
+// Words returns the words with each {NAME} replaced by its value, once. After a $ it is a
+// variable of the shell and stays, as does every other brace.
 func (u Use) Words(words []string) []string {
-	var replaced []string
-	for i, word := range words {
-		if text := u.word(word); text != word {
-			if replaced == nil {
-				replaced = append(replaced, words...)
-			}
-			replaced[i] = text
-		}
-	}
-	if replaced == nil {
+	if len(u) == 0 {
 		return words
+	}
+	replaced := slices.Clone(words)
+	for i, word := range words {
+		replaced[i] = u.word(word)
 	}
 	return replaced
 }
@@ -79,25 +73,19 @@ func (l *List) standsAt(word string, i int) bool {
 	return found && strings.HasPrefix(rest, "}") && (i == 0 || word[i-1] != '$')
 }
 
-// CheckUsed returns an error where nothing learns the value: neither {NAME} nor
-// the name of the variable stands in the words of the command, nor the latter in
-// the scripts around it, in which nothing is replaced.
+// CheckUsed returns an error if the value is not used: the words of the command have
+// neither {NAME} nor the name of the variable, and the scripts around it, in which nothing
+// is replaced, do not have the latter.
 func (l *List) CheckUsed(words []string, scripts ...string) error {
 	shell := false
-	for _, word := range words {
+	for n, word := range slices.Concat(words, scripts) {
+		command := n < len(words)
 		for i := range len(word) {
-			if l.standsAt(word, i) || l.variableAt(word, i) {
+			if command && l.standsAt(word, i) || l.variableAt(word, i) {
 				return nil
 			}
 		}
-		shell = shell || strings.Contains(word, "${"+l.Name+"}")
-	}
-	for _, script := range scripts {
-		for i := range len(script) {
-			if l.variableAt(script, i) {
-				return nil
-			}
-		}
+		shell = shell || command && strings.Contains(word, "${"+l.Name+"}")
 	}
 	if shell {
 		return fmt.Errorf("${%s} in the command is a variable of the shell; write {%[1]s}, or $%s", l.Name, l.Variable())

@@ -156,7 +156,7 @@ func (o Outage) run(p engine.Policy, g guard.Guards, draw func() float64, limit 
 	// and exit code of a command.
 	p.Rules, p.Consecutive, p.UntilFailure = engine.Rules{}, 0, false
 	h := &herd{Herd: Herd{Outage: o, RefusedBy: map[string]int{}}, policy: p, draw: draw, clients: make([]client, o.Clients)}
-	first := client{state: engine.State{Attempt: 1, Step: 1, Previous: p.Schedule.First()}, result: fails}
+	first := client{state: p.First(), result: fails}
 	if p.Deadline > 0 {
 		first.state.Deadline = moment(p.Deadline)
 	}

@@ -123,7 +123,7 @@ func (i *emptyImage) connects() {
 			return
 		}
 		i.resolves()
-		i.speaksTLS()
+		i.usesTLS()
 		i.keepsDocumentation()
 	}()
 	<-done
@@ -208,7 +208,7 @@ func serveNames(conn net.PacketConn, asked *atomic.Int32) {
 	}
 }
 
-func (i *emptyImage) speaksTLS() {
+func (i *emptyImage) usesTLS() {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	l, err := net.Listen("tcp", "127.0.0.1:443")
 	if err != nil {

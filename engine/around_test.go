@@ -161,7 +161,7 @@ func TestASignalEndsAHook(t *testing.T) {
 	}
 }
 
-func TestWhatHooksAreTold(t *testing.T) {
+func TestWhatHooksGet(t *testing.T) {
 	killed := attempt.Result{ExitCode: 137, Signal: "SIGKILL"}
 	kept := map[string]string{}
 	keep := func(data []byte) (string, func(), error) {

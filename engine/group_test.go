@@ -649,7 +649,7 @@ func TestHedgeEnvironment(t *testing.T) {
 
 // TestHedgeStress runs thousands of groups of random copies under random
 // limits, signals and gates: what checkCopies promises holds for each, every
-// copy is gone before the run goes on, and the code is that of the end.
+// copy is gone before the run continues, and the code is that of the end.
 func TestHedgeStress(t *testing.T) {
 	random := rand.New(rand.NewPCG(17, 0))
 	upTo := func(d time.Duration) time.Duration { return time.Duration(random.Int64N(int64(d))) }

@@ -251,7 +251,7 @@ func TestRunEndsWhenOutputCannotBeSettled(t *testing.T) {
 	})
 }
 
-func TestRunTellsTheCommandWhereItStands(t *testing.T) {
+func TestEnvironmentOfTheCommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, s, _ := newEngine(killed, exit0)
 		e.Policy.Deadline = time.Minute

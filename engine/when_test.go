@@ -11,7 +11,7 @@ import (
 	"github.com/retrysh/retry/engine/hook"
 )
 
-// What When waits is a part of the wait: the schedule goes on behind it, and
+// The wait of When is a part of the wait: the schedule continues after it, and
 // the next attempt sees all of it.
 func TestWhenGoesOnInTheSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

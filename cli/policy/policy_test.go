@@ -433,7 +433,7 @@ func FuzzPolicyFile(f *testing.F) {
 
 // A child stands over what it inherits: its cap takes a base above it away, and
 // two lines of one policy that contradict each other are a mistake.
-func TestAChildGivesWayToNobody(t *testing.T) {
+func TestAChildHasPrecedence(t *testing.T) {
 	dir := folder(t, map[string]string{"main": "policy child\ninherit parent\ncap 2s\n\npolicy parent\nbase 10s\n"})
 	c, err := chosen(dir, "child", "true")
 	if err != nil {
@@ -467,7 +467,7 @@ func TestVariablesOfTheOuterRun(t *testing.T) {
 }
 
 // The table of built-in policies holds what --plan computes, for each of them.
-func TestBuiltInPoliciesOutlive(t *testing.T) {
+func TestBuiltInPoliciesSurvive(t *testing.T) {
 	table := option.Table()
 	p := policyParser{table: table, file: builtInFile}
 	blocks, err := p.parse(builtInPolicies)
@@ -509,7 +509,7 @@ func TestBuiltInPoliciesOutlive(t *testing.T) {
 }
 
 // What the contract asks of ci.
-func TestCIOutlivesHalfAMinute(t *testing.T) {
+func TestCISurvivesHalfAMinute(t *testing.T) {
 	table := option.Table()
 	given := []option.Setting{settingOf(table, "policy", "ci", "--policy", option.FromCommandLine)}
 	c, err := Choose(table, []string{"RETRY_CONFIG="}, given, nil)

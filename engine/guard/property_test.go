@@ -63,7 +63,7 @@ func TestBudgetNeverLetsMoreIntoAWindow(t *testing.T) {
 	})
 }
 
-func TestBudgetTellsWhenItWillLetThrough(t *testing.T) {
+func TestBudgetSaysWhenItWillPermit(t *testing.T) {
 	histories(t, 1000, func(t *testing.T, r *rand.Rand) {
 		g := &Guards{Budget: Budget{On: true, Ratio: r.Int64N(million), Min: r.Int64N(4), Window: 10 + r.Int64N(5000)}}
 		s, now := State{}, epoch+r.Int64N(10_000)

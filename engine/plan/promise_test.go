@@ -62,7 +62,7 @@ func TestPromises(t *testing.T) {
 	}
 }
 
-// No run outlives more than its deadline leaves, and none that has an attempt
+// No run survives a longer outage than its deadline leaves, and none that has an attempt
 // past an outage counts as ended by it.
 func TestDeadlineCutsTheOutage(t *testing.T) {
 	if testing.Short() {
@@ -79,7 +79,7 @@ func TestDeadlineCutsTheOutage(t *testing.T) {
 		p := exponential(0, backoff.Jitter{Kind: backoff.Full}, base)
 		p.Schedule.Base, p.Schedule.Curve, p.Deadline = base, backoff.Constant{Base: base}, 24*time.Hour
 		if got := Promises(p, seeded(1)); got.OutlivesMost != 24*time.Hour {
-			t.Errorf("base %v: outlives %v", base, got.OutlivesMost)
+			t.Errorf("base %v: survives %v", base, got.OutlivesMost)
 		}
 	}
 }

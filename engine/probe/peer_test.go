@@ -271,7 +271,7 @@ func TestCancelEarly(t *testing.T) {
 }
 
 // What the deadline cut short says nothing new, so the last known error stays.
-func TestNoteOutlivesDeadline(t *testing.T) {
+func TestNoteRemainsAfterDeadline(t *testing.T) {
 	t.Parallel()
 	stop := make(chan struct{})
 	var asked atomic.Int32

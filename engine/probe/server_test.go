@@ -202,7 +202,7 @@ func TestSilentServer(t *testing.T) {
 }
 
 // What is said to a server is what its clients say.
-func TestServerHears(t *testing.T) {
+func TestServerReceives(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ target, answer, received string }{
 		{"postgres://HOST", saslRequest, "\x00\x00\x00\x17\x00\x03\x00\x00user\x00postgres\x00\x00X\x00\x00\x00\x04"},

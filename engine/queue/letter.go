@@ -70,7 +70,7 @@ type Letter struct {
 	Rehearsed      bool              `json:"rehearsed"`
 }
 
-// Schedule is where a parked run goes on: the number of its next wait, the wait
+// Schedule is where a parked run continues: the number of its next wait, the wait
 // before it, and the wait that it was parked for.
 type Schedule struct {
 	Step       int   `json:"step"`
@@ -206,7 +206,7 @@ func (l *Letter) check(id string) error {
 	}
 	if s := l.Schedule; l.Parked() && (s == nil || l.DueAt == nil || l.Attempts < 1 || s.Step < 1 || s.Step >= math.MaxInt32 ||
 		min(s.PreviousMs, s.WaitMs) < 0 || max(s.PreviousMs, s.WaitMs) > math.MaxInt64/int64(time.Millisecond)) {
-		return errors.New("it does not say where the parked run goes on")
+		return errors.New("it does not say where the parked run continues")
 	}
 	return nil
 }

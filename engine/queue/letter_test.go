@@ -92,9 +92,9 @@ func TestDecodeRefusesWhatCannotBeRun(t *testing.T) {
 		"no digest":            {func(l *Letter) { l.Stdin.Present = true }, "what its input is"},
 		"a bad variable":       {func(l *Letter) { l.Env["A=B"] = "c" }, "not a variable"},
 		"a bad run":            {func(l *Letter) { l.RunID = "../../x" }, "run_id"},
-		"parked without a due": {func(l *Letter) { l.Outcome = "parked" }, "goes on"},
-		"parked without a run": {func(l *Letter) { *l = *parkedSample(); l.Attempts = 0 }, "goes on"},
-		"an endless wait":      {func(l *Letter) { *l = *parkedSample(); l.Schedule.WaitMs = 1 << 62 }, "goes on"},
+		"parked without a due": {func(l *Letter) { l.Outcome = "parked" }, "continues"},
+		"parked without a run": {func(l *Letter) { *l = *parkedSample(); l.Attempts = 0 }, "continues"},
+		"an endless wait":      {func(l *Letter) { *l = *parkedSample(); l.Schedule.WaitMs = 1 << 62 }, "continues"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := sample()
@@ -177,7 +177,7 @@ func TestRedrivable(t *testing.T) {
 		{words: "*port", after: time.Second, want: "1b4e28ba"},
 		{words: "in[1]", want: "bbbbbbbb"},
 		{words: "1b4f", want: ""},
-		{words: "20261124T015407Z-cccccccc nobody", want: "cccccccc", unmatched: "nobody"},
+		{words: "20261124T015407Z-cccccccc unknown", want: "cccccccc", unmatched: "unknown"},
 		{words: "1b4", unmatched: "1b4"},
 		{words: "1b4e", err: `"1b4e" stands for several letters: 20261124T015407Z-1b4e28ba, 20261124T015407Z-1b4e0000`},
 	} {

@@ -130,13 +130,13 @@ func checkGitHub(t *testing.T, text string) {
 	}
 }
 
-func TestGitHubObeysNobodyElse(t *testing.T) {
+func TestGitHubHasNoOtherCommands(t *testing.T) {
 	for _, text := range hostile {
 		checkGitHub(t, text)
 	}
 }
 
-func FuzzGitHubObeysNobodyElse(f *testing.F) {
+func FuzzGitHubHasNoOtherCommands(f *testing.F) {
 	for _, text := range hostile {
 		f.Add(text)
 	}
@@ -161,13 +161,13 @@ func checkGitLab(t *testing.T, text string) {
 	}
 }
 
-func TestGitLabObeysNobodyElse(t *testing.T) {
+func TestGitLabHasNoOtherMarkers(t *testing.T) {
 	for _, text := range hostile {
 		checkGitLab(t, text)
 	}
 }
 
-func FuzzGitLabObeysNobodyElse(f *testing.F) {
+func FuzzGitLabHasNoOtherMarkers(f *testing.F) {
 	for _, text := range hostile {
 		f.Add(text)
 	}
@@ -198,7 +198,7 @@ func TestJSONHoldsNoCommand(t *testing.T) {
 	}
 }
 
-func TestGitHubTellsARun(t *testing.T) {
+func TestGitHubShowsARun(t *testing.T) {
 	var log, table bytes.Buffer
 	s := NewGitHub(&log, CIOptions{}, GitHubFiles{Summary: &table})
 	for _, e := range []event.Event{
@@ -248,8 +248,8 @@ func TestGitHubTableIsBounded(t *testing.T) {
 	}
 }
 
-// TestQuietTellsOwnTroubleOnly, and leaves the files to the runner.
-func TestQuietTellsOwnTroubleOnly(t *testing.T) {
+// TestQuietPrintsOwnErrorsOnly, and leaves the files to the runner.
+func TestQuietPrintsOwnErrorsOnly(t *testing.T) {
 	var log, output bytes.Buffer
 	s := NewGitHub(&log, CIOptions{Quiet: true}, GitHubFiles{Output: &output})
 	for _, e := range run("exit 7") {
@@ -269,8 +269,8 @@ func TestQuietTellsOwnTroubleOnly(t *testing.T) {
 	}
 }
 
-// TestNobodyReadsAnyMore: an end by SIGPIPE is silent.
-func TestNobodyReadsAnyMore(t *testing.T) {
+// TestReaderHasGone: an end by SIGPIPE is silent.
+func TestReaderHasGone(t *testing.T) {
 	var log bytes.Buffer
 	s := NewGitLab(&log, CIOptions{})
 	s.Emit(at(1, &event.AttemptStarted{}))

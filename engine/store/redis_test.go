@@ -492,7 +492,7 @@ func TestASecondReplyIsNotTaken(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsNotReadyIsTold(t *testing.T) {
+func TestAServerThatIsNotReadyIsReported(t *testing.T) {
 	for line, says := range map[string]string{
 		"LOADING Redis is loading the dataset in memory": "is not ready",
 		"MASTERDOWN Link with MASTER is down":            "is not ready",
@@ -509,7 +509,7 @@ func TestAServerThatIsNotReadyIsTold(t *testing.T) {
 
 func pointer[T any](v T, err error) (*T, error) { return &v, err }
 
-func TestAServerThatIsNotRedisIsTold(t *testing.T) {
+func TestAServerThatIsNotRedisIsReported(t *testing.T) {
 	for name, reply := range map[string]string{
 		"a web server":   "HTTP/1.1 400 Bad Request\r\n\r\n",
 		"nothing":        "",

@@ -132,7 +132,7 @@ func TestSideBySide(t *testing.T) {
 
 // Each change of a state is reported once, not each try; of a command's words
 // numbers do not count.
-func TestOnlyNewsAreTold(t *testing.T) {
+func TestOnlyChangesAreReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reasons := []string{"x 1", "x 1", "x 2", "y", "y", "x 1"}
 		w := newWaiting(&target{name: "a", ready: 7, reasons: reasons}, &target{name: "b", ready: 7, reasons: reasons})

@@ -9,7 +9,7 @@
 #   RETRY_BASE_URL     a mirror of https://github.com/retrysh/retry/releases
 #
 # Nothing is installed unless its SHA-256 is the one that checksums.txt lists.
-# What was there before stays until the new binary has run once beside it.
+# The old binary stays until the new one has run once.
 set -eu
 
 say() { printf 'retry: %s\n' "$*"; }
@@ -40,8 +40,8 @@ platform() {
 	esac
 }
 
-# download fetches address $1 to file $2. Where it begins with https, no step of
-# the way may be anything else if curl is here.
+# download fetches address $1 to file $2. For https, curl follows no redirect to
+# another protocol.
 download() {
 	case $1 in
 	https:*) only='=https' ;;
@@ -110,8 +110,8 @@ put_in_place() {
 	staged=
 }
 
-# put_page puts file $1 of the archive in place as $2, unless it cannot: the
-# binary is there by then, and it works without.
+# put_page installs file $1 of the archive as $2. A failure is ignored: the binary
+# is installed by then, and works without.
 put_page() {
 	[ -f "$scratch/$1" ] && [ ! -d "$2" ] && mkdir -p "${2%/*}" 2>/dev/null || return 0
 	staged="$2.new.$$"
@@ -123,9 +123,9 @@ put_page() {
 	staged=
 }
 
-# put_pages puts in place what man and the shells that are here can show.
-# Nothing is made beside a bin that has no share, but for the user's own; zsh
-# has no directory of the user's own.
+# put_pages installs the pages for man and for the shells that are installed.
+# Without a share directory beside bin, only the user's own is made; zsh has no
+# directory of the user's own.
 put_pages() {
 	HOME=${HOME:-}
 	case $dir in

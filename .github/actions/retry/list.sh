@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Adds the archives of a release to the lists of the GitHub action and the GitLab
 # template: list.sh VERSION <CHECKSUMS, where CHECKSUMS is the release's own list.
-# The newest version stands last.
+# The newest version is the last.
 set -euo pipefail
 
 version=${1:?usage: list.sh VERSION <CHECKSUMS}

@@ -36,7 +36,7 @@ func dialServer(ctx context.Context, network, address string) (net.Conn, error) 
 	if err != nil {
 		return nil, err
 	}
-	// The resolver tells by its type whether a connection keeps packets apart.
+	// By its type the resolver knows whether a connection keeps packets apart.
 	if udp, ok := conn.(*net.UDPConn); ok {
 		return &packetServer{udp}, nil
 	}

@@ -133,7 +133,7 @@ func safe(text string, most int) string {
 	return name[:min(len(name), most)]
 }
 
-// hash is FNV-1a in 128 bits: it tells names apart and is no protection.
+// hash is FNV-1a in 128 bits: it distinguishes names and is no protection.
 func hash(text string) string {
 	h := fnv.New128a()
 	_, _ = h.Write([]byte(text))

@@ -95,10 +95,7 @@ func (s *Redis) Reset(ctx context.Context, key string) error {
 // They have one hash tag, so that a cluster has them in one place; a brace in the
 // key is escaped, since it would end the tag.
 func keys(key string) [2]string {
-	if strings.ContainsAny(key, "%{}") {
-		key = strings.NewReplacer("%", "%25", "{", "%7B", "}", "%7D").Replace(key)
-	}
-	name := "retry:{" + key + "}"
+	name := "retry:{" + strings.NewReplacer("%", "%25", "{", "%7B", "}", "%7D").Replace(key) + "}"
 	return [2]string{name, name + ":damaged"}
 }
 
@@ -231,14 +228,14 @@ func (s *Redis) keep(c *client) {
 
 // greeting is what comes first on a new connection.
 func (s *Redis) greeting() (words [][]string) {
-	switch a := s.address; {
-	case a.User != "":
+	a := s.address
+	if a.User != "" {
 		words = append(words, []string{"AUTH", a.User, a.Password})
-	case a.Password != "":
+	} else if a.Password != "" {
 		words = append(words, []string{"AUTH", a.Password})
 	}
-	if s.address.DB != 0 {
-		words = append(words, []string{"SELECT", strconv.Itoa(s.address.DB)})
+	if a.DB != 0 {
+		words = append(words, []string{"SELECT", strconv.Itoa(a.DB)})
 	}
 	return words
 }

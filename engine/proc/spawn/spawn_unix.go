@@ -48,31 +48,24 @@ func Each(name string, try func(path string) error) error {
 			dir = "." // an empty element is the current directory (POSIX)
 		}
 		file := dir + "/" + name
-		if errno := unix.Access(file, unix.X_OK); errno != nil {
-			if errno == unix.EACCES && denied == nil {
-				denied = describe(name, file, syscall.EACCES)
-			}
+		err := unix.Access(file, unix.X_OK)
+		switch {
+		case err == nil:
+			err = try(file)
+		case err != unix.EACCES:
 			continue
 		}
-		err := try(file)
-		switch {
-		case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EACCES):
-			if denied == nil {
-				denied = describe(name, file, err)
-			}
-		default:
+		if !errors.Is(err, syscall.ENOENT) && !errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, syscall.EACCES) {
 			return describe(name, file, err)
+		}
+		if denied == nil {
+			denied = describe(name, file, err)
 		}
 	}
 	if denied != nil {
 		return denied
 	}
 	return startError(exitcodes.NotFound, "%q: not found in PATH", name)
-}
-
-func exists(file string) bool {
-	var st unix.Stat_t
-	return unix.Stat(file, &st) == nil
 }
 
 func startError(code int, format string, args ...any) error {
@@ -82,33 +75,25 @@ func startError(code int, format string, args ...any) error {
 // describe puts what exec said about file into words and a code: 127 for what
 // is not there, 126 for what cannot be executed, as POSIX and env(1) have it.
 func describe(name, file string, err error) error {
-	var coded *exitcodes.Error
-	switch {
-	case err == nil, errors.As(err, &coded), errors.As(err, new(Interrupted)):
+	if err == nil || errors.As(err, new(*exitcodes.Error)) || errors.As(err, new(Interrupted)) {
 		return err
+	}
+	info, statErr := os.Stat(file)
+	switch {
 	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return startError(exitcodes.Failure, "%q: the system has no process to start it in: %w", name, err)
-	case errors.Is(err, syscall.ENOENT) && exists(file):
-		return startError(exitcodes.NotFound, "%q: its interpreter %swas not found", file, quoted(Interpreter(file)))
+	case errors.Is(err, syscall.ENOENT) && statErr == nil:
+		interpreter := Interpreter(file)
+		if interpreter != "" {
+			interpreter = strconv.Quote(interpreter) + " "
+		}
+		return startError(exitcodes.NotFound, "%q: its interpreter %swas not found", file, interpreter)
 	case errors.Is(err, syscall.ENOENT):
 		return startError(exitcodes.NotFound, "%q: not found", name)
-	case isDirectory(file):
+	case statErr == nil && info.IsDir():
 		return startError(exitcodes.NotExecutable, "%q: is a directory", file)
 	}
 	return startError(exitcodes.NotExecutable, "%q: cannot be executed: %w", file, err)
-}
-
-func isDirectory(file string) bool {
-	info, err := os.Stat(file)
-	return err == nil && info.IsDir()
-}
-
-// quoted returns a word that is there quoted and followed by a space.
-func quoted(word string) string {
-	if word == "" {
-		return ""
-	}
-	return strconv.Quote(word) + " "
 }
 
 // Interpreter returns the interpreter that a script names in its first line, ""
@@ -122,15 +107,11 @@ func Interpreter(file string) string {
 	head := make([]byte, 256) // the kernel reads no more (BINPRM_BUF_SIZE)
 	n, _ := f.Read(head)
 	line, script := bytes.CutPrefix(head[:n], []byte("#!"))
-	if !script {
-		return ""
-	}
 	line, _, _ = bytes.Cut(line, []byte("\n"))
-	fields := strings.Fields(string(line))
-	if len(fields) == 0 {
-		return ""
+	if fields := strings.Fields(string(line)); script && len(fields) > 0 {
+		return fields[0]
 	}
-	return fields[0]
+	return ""
 }
 
 // Interrupted is why no command was started.

@@ -3,7 +3,11 @@ package table
 // This file lists processes through sysctl(3). Orphans go to launchd, so only
 // what still descends from the command, or is in its process group, is found.
 
-import "golang.org/x/sys/unix"
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
 
 func List() ([]Process, error) {
 	table, err := unix.SysctlKinfoProcSlice("kern.proc.all")
@@ -36,13 +40,7 @@ func fromTable(k *unix.KinfoProc) Process {
 }
 
 // Now is the present in microseconds since 1970.
-func Now() uint64 {
-	var t unix.Timeval
-	if unix.Gettimeofday(&t) != nil {
-		return 0
-	}
-	return uint64(t.Sec)*1e6 + uint64(t.Usec)
-}
+func Now() uint64 { return uint64(time.Now().UnixMicro()) }
 
 // Values of a process's state from sys/proc.h.
 const (

@@ -89,24 +89,14 @@ func parseStat(line []byte) (Process, bool) {
 	}
 	// Field numbers count from 1 in proc(5); the state is number 3.
 	var fields [23]uint64
-	rest := line[closed+1:]
-	field, inside, state := 2, false, byte(0)
-	for _, c := range rest {
-		switch {
-		case c == ' ' || c == '\n':
-			inside = false
-			continue
-		case !inside:
-			inside = true
-			field++
-		}
-		if field >= len(fields) {
-			break
-		}
-		if field == 3 {
-			state = c
-		} else if '0' <= c && c <= '9' { // the sign of -1 (no terminal) is of no interest
-			fields[field] = fields[field]*10 + uint64(c-'0')
+	var state byte
+	field := 2
+	for word := range bytes.FieldsSeq(line[closed+1:]) {
+		switch field++; field {
+		case 3:
+			state = word[0]
+		case 4, 5, 6, 20, 22:
+			fields[field], _ = strconv.ParseUint(string(word), 10, 64)
 		}
 	}
 	pid, err := strconv.Atoi(string(line[:open]))
@@ -115,8 +105,8 @@ func parseStat(line []byte) (Process, bool) {
 	}
 	return Process{
 		Pid: pid, Ppid: int(fields[4]), Pgid: int(fields[5]), Sid: int(fields[6]), Start: fields[22],
-		// A process whose first thread has ended looks like a zombie while
-		// others run on (field 20 counts the threads).
+		// A process whose first thread has ended looks like a zombie while others run
+		// (field 20 counts the threads).
 		Dead:    (state == 'Z' || state == 'X') && fields[20] <= 1,
 		Stopped: state == 'T',
 	}, true

@@ -353,6 +353,7 @@ func (a *running) contextEnded() {
 			return
 		}
 		a.result.TimedOut = true
+		signals.Ending.Add(1)
 		a.Remember() // once the leader has ended, nothing leads to what left its group
 		if errors.Is(a.ctx.Err(), context.Canceled) {
 			a.grace = cancelGrace

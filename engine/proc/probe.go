@@ -37,6 +37,9 @@ func Probe(ctx context.Context, argv, env []string, output io.Writer) attempt.Re
 	a.probe = true
 	a.start()
 	result := a.Wait()
+	if result.TimedOut {
+		signals.Ending.Add(-1)
+	}
 	_ = a.Settle(true) // nothing is held
 	return result
 }

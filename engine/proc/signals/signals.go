@@ -244,18 +244,25 @@ func (s *Signals) repeated(sig syscall.Signal) bool {
 // stuckTime is far more than the program needs to end once it was asked to.
 const stuckTime = 500 * time.Millisecond
 
+// Ending counts the commands that only answer a question and are being ended, which
+// may take longer.
+var Ending atomic.Int32
+
 // endStuck ends the program where it has been asked to and no command runs,
 // but it is still there: it is blocked in a write that is not read, in which every
 // program without a handler can be ended.
 func (s *Signals) endStuck(sig syscall.Signal) {
-	s.mu.Lock()
-	busy := len(s.running) > 0
-	s.mu.Unlock()
-	if busy {
+	if s.isBusy() {
 		time.AfterFunc(stuckTime, func() { s.endStuck(sig) })
 		return
 	}
 	exitBy(sig)
+}
+
+func (s *Signals) isBusy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.running) > 0 || Ending.Load() > 0
 }
 
 // exitBy ends the program by sig, or by its code: PID 1 cannot die by a signal.

@@ -35,3 +35,24 @@ func TestNamesBothWays(t *testing.T) {
 		}
 	}
 }
+
+// A program that is asked to end is not stuck while it ends what runs beside its
+// attempts.
+func TestBusy(t *testing.T) {
+	s, in := New(), NewInbox(false)
+	check := func(when string, want bool) {
+		t.Helper()
+		if got := s.isBusy(); got != want {
+			t.Errorf("%s: %v, want %v", when, got, want)
+		}
+	}
+	check("idle", false)
+	Ending.Add(1)
+	check("a probe is being ended", true)
+	Ending.Add(-1)
+	check("it has been", false)
+	s.Enter(in, 0)
+	check("an attempt runs", true)
+	s.Leave(in)
+	check("it has left", false)
+}

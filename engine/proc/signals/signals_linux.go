@@ -48,18 +48,16 @@ var earlySignals = []syscall.Signal{
 // stacks until they are caught (NoStacks).
 var coreSignals = []syscall.Signal{syscall.SIGABRT, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGSTKFLT}
 
-// strayFaults are sent to the program as any other signal may be, by kill(1) say,
-// and look to Go's runtime as a fault of the program's own, which it answers by
-// printing its stacks until they are asked for. What the runtime itself has raised
-// it keeps: it turns its own into errors that code may recover from, as package fmt does.
+// strayFaults, sent by kill(1) say, look to Go's runtime as faults of the program's
+// own, which it answers by printing its stacks until they are caught. Those that it
+// has raised itself it keeps: code may recover from them, as package fmt does.
 var strayFaults = []os.Signal{syscall.SIGSEGV, syscall.SIGBUS}
 
 // faultSignals are answered so too, and the runtime does not need them itself.
 var faultSignals = []syscall.Signal{syscall.SIGILL, syscall.SIGFPE}
 
-// putAside are the runtime's actions for signals that are caught later, where
-// these cannot be noted: catching a signal that the runtime handles already does
-// not put its action back.
+// putAside are the runtime's actions for signals that are caught later, where these
+// cannot be noted: catching one does not restore the runtime's action.
 var putAside [realTimeMin]*rawAction
 
 // NoStacks lets the signals that make Go's runtime print its stacks end the
@@ -79,8 +77,7 @@ func NoStacks() {
 	}
 }
 
-// restoreAction gives a signal back to the runtime, which hands it out from now
-// on.
+// restoreAction gives a signal back to the runtime.
 func restoreAction(sig syscall.Signal) {
 	if int(sig) < len(putAside) && putAside[sig] != nil {
 		sigaction(sig, putAside[sig], nil)
@@ -101,17 +98,14 @@ func sigaction(sig syscall.Signal, action, old *rawAction) syscall.Errno {
 	return errno
 }
 
-// ignoredNow asks the kernel whether sig is ignored. Go leaves the job-control
-// signals alone until they are asked for, so for these it is the inherited
-// state.
+// ignoredNow asks the kernel whether sig is ignored.
 func ignoredNow(sig syscall.Signal) bool {
 	const ignore = 1 // SIG_IGN
 	var now rawAction
 	return sigaction(sig, nil, &now) == 0 && now[0] == ignore
 }
 
-// setDefault gives sig its default action, which Go offers no way to do for
-// QUIT and its like.
+// setDefault gives sig its default action, which Go cannot do for QUIT and its like.
 func setDefault(sig syscall.Signal) { sigaction(sig, &rawAction{}, nil) }
 
 // unblock removes sig from the calling thread's mask.
@@ -200,12 +194,11 @@ func signalMask(status []byte, name string) uint64 {
 // meeting is a signal that no kernel sends, and that Go's threads never block.
 const meeting = syscall.SIGSTKFLT
 
-// leaveHandlers is awaitHandlers for before an exec, which ends the other
-// threads wherever they are, and a signal with them that one has taken and not
-// yet queued. A look at the masks cannot see a thread for which the kernel prepares
-// the handler: the signal is pending no more, and nothing is blocked yet. So every
-// thread runs a handler after the look, which takes too long for each attempt. Where
-// signals cannot be noted, one may be lost.
+// leaveHandlers is awaitHandlers for before an exec, which ends the other threads, and
+// a signal with them that one has taken and not yet queued. The masks do not show a
+// thread for which the kernel prepares the handler: the signal is no longer pending, and
+// nothing is blocked yet. So every thread runs a handler after the look, which takes too
+// long for each attempt. Where signals cannot be noted, one may be lost.
 func leaveHandlers() {
 	awaitHandlers()
 	if !note.Can {

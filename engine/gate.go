@@ -1,6 +1,7 @@
 package engine
 
-// This file asks the guards, through a gate.
+// This file asks the guards, through a gate, and shares which values of rotated names
+// (docs/rotation.md) failed.
 
 import (
 	"context"
@@ -67,6 +68,20 @@ func counted(d *Decision, r attempt.Result) guard.Outcome {
 		return guard.Failure
 	}
 	return guard.Neither
+}
+
+// failedElsewhere asks before each attempt which values failed for other runs. It returns
+// how the run ends, nil if it goes on.
+func (e *Engine) failedElsewhere(ctx context.Context) *Decision {
+	if e.Gate == nil || len(e.Policy.Rotate) == 0 {
+		return nil
+	}
+	var failed []bool
+	if signal := e.during(ctx, func(ctx context.Context) { failed = e.Gate.FailedLately(ctx, e.rotation.Values()) }); signal != "" {
+		return new(CancelledBy(signal))
+	}
+	e.rotation.SetFailedElsewhere(failed)
+	return nil
 }
 
 func (e *Engine) ask() Ask { return Ask{Attempt: e.attempts + 1, TimedOut: e.last.result.TimedOut} }

@@ -262,6 +262,17 @@ func (e *Engine) start(ctx context.Context, which event.Which, pass Pass) trial 
 	return t
 }
 
+// takeValues takes the values of the attempt or copy that starts now, and sets them in
+// which, without secrets.
+func (e *Engine) takeValues(which *event.Which) rotate.Use {
+	use := e.rotation.Take()
+	which.Use = use.ByName()
+	for name, value := range which.Use {
+		which.Use[name] = text.MaskedArgs([]string{"--" + name, value})[1]
+	}
+	return use
+}
+
 // pretends reports whether the starter rehearses this attempt.
 func (e *Engine) pretends() bool {
 	p, ok := e.Starter.(interface{ Pretends(n int) bool })
@@ -306,7 +317,11 @@ func (e *Engine) report(t *trial, counts guard.Outcome) {
 	if t.pass != nil {
 		t.pass.Report(counts)
 	}
-	e.putValues(t.use, counts == guard.Failure)
+	failed := counts == guard.Failure
+	e.rotation.Put(t.use, failed)
+	if failed && t.use != nil && e.Gate != nil {
+		e.Gate.Failed(t.use.Values())
+	}
 }
 
 // emitFinished emits attempt_finished.

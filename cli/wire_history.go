@@ -27,7 +27,7 @@ func (w *wiring) keepHistory() {
 	h := &history.Recorder{
 		ParentRunID: id.ParentRunID, Commit: commitOfCI(), CI: systemOfCI(),
 		UntilFailure: o.Policy.UntilFailure, Repeat: o.Policy.Repeat, Redriven: w.letter != nil,
-		Tool: func() string { name, _ := tool.Find(o.Command); return name },
+		Tool: func() string { return tool.Find(o.Command) },
 	}
 	h.Cwd, _ = os.Getwd()
 	h.Host, _ = os.Hostname()

@@ -137,7 +137,7 @@ func (e *Engine) hookVariables(d *Decision, outcome event.Outcome, next time.Dur
 // failure is recognised: the command's own where the shell string begins with them.
 func (e *Engine) retryWith(words []string) (run, judged []string) {
 	run = hook.Shell(e.Hooks.RetryWith, words)
-	if name, _ := command.Find(run); name == "$@" {
+	if name := command.Find(run); name == "$@" {
 		return run, words
 	}
 	return run, run

@@ -64,7 +64,7 @@ func NameOf(argv []string) string {
 	if len(argv) == 0 {
 		return "wait"
 	}
-	name, _ := command.Find(argv)
+	name := command.Find(argv)
 	n := 0
 	name = strings.Map(func(r rune) rune {
 		switch n++; {

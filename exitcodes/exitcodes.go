@@ -7,7 +7,10 @@
 // once.
 package exitcodes
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 // The program's own codes. Every other code is the command's own.
 const (
@@ -36,33 +39,24 @@ func OfSignal(n int) int { return signalBase + n }
 
 // signals are those whose numbers are the same on every system that the program is
 // built for: POSIX (kill) says so of HUP, INT, QUIT, ABRT, KILL, ALRM and TERM.
-var signals = [...]struct {
-	name   string
-	number int
-}{
-	{"SIGHUP", 1}, {"SIGINT", 2}, {"SIGQUIT", 3}, {"SIGILL", 4}, {"SIGTRAP", 5}, {"SIGABRT", 6}, {"SIGFPE", 8}, {"SIGKILL", 9},
-	{"SIGSEGV", 11}, {"SIGPIPE", 13}, {"SIGALRM", 14}, {"SIGTERM", 15},
+var signals = [...]string{
+	1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 8: "SIGFPE", 9: "SIGKILL",
+	11: "SIGSEGV", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM",
 }
 
 // SignalNumber returns the number of a signal that has the same one everywhere, by
 // its name such as "SIGTERM", and whether it is one of these.
 func SignalNumber(name string) (int, bool) {
-	for _, s := range signals {
-		if s.name == name {
-			return s.number, true
-		}
-	}
-	return 0, false
+	n := max(0, slices.Index(signals[:], name))
+	return n, n > 0
 }
 
 // SignalName is SignalNumber the other way round.
 func SignalName(number int) (string, bool) {
-	for _, s := range signals {
-		if s.number == number {
-			return s.name, true
-		}
+	if number < 0 || number >= len(signals) {
+		return "", false
 	}
-	return "", false
+	return signals[number], signals[number] != ""
 }
 
 // Error is an error that knows the code to exit with.

@@ -146,7 +146,7 @@ type searching struct {
 
 // newSearching begins a search with the rules to which the exit code is enough.
 func newSearching(t *Table, f Failure) *searching {
-	names, _ := command.Chain(f.Argv)
+	names := command.Chain(f.Argv)
 	s := &searching{
 		table: t, names: names, wanted: make([]bool, len(t.rules)), out: newOutput(f.Stdout, f.Stderr), now: f.Now,
 		budget: maxMatched, discounted: map[int]finding{},

@@ -105,7 +105,7 @@ func TestFilterMissesNothing(t *testing.T) {
 	records := readSet(t, "recordings")
 	for i := 0; i < len(records); i += 15 {
 		f := records[i].failure()
-		names, _ := command.Chain(f.Argv)
+		names := command.Chain(f.Argv)
 		var got, want []string
 		out := newOutput(f.Stdout, f.Stderr)
 		for _, found := range table.search(f) {

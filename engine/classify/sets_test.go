@@ -59,8 +59,7 @@ func readSet(tb testing.TB, name string) (records []record) {
 // commands are the record's commands. A table keeps its filter for one list of them,
 // so that records of one list stand together.
 func (r *record) commands() []string {
-	names, _ := command.Chain(r.Argv)
-	return names
+	return command.Chain(r.Argv)
 }
 
 // rates counts judged failures.

@@ -8,8 +8,10 @@
 package message
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -64,19 +66,14 @@ func Limit(d time.Duration) string {
 // next one starts stand first, the cause and the rule behind them. next is nil
 // where none follows.
 func Failure(e *event.AttemptFinished, next *event.RetryScheduled, verbose bool) (title, text string) {
-	title = "attempt " + Position(&e.Header) + " failed"
-	ended, cause := e.Ended, e.Known
-	if ended == "" {
-		ended = e.Reason
-	}
-	text = "after " + Duration(e.Result.Duration) + ": " + ended
+	text = "after " + Duration(e.Result.Duration) + ": " + cmp.Or(e.Ended, e.Reason)
 	if next != nil && next.Jittered > 0 {
 		text += "; " + Next(&next.Wait, verbose)
 	}
-	if cause != "" {
-		text += ": " + cause
+	if e.Known != "" {
+		text += ": " + e.Known
 	}
-	return title, text + Ruled(e.Rule, e.ByRule)
+	return "attempt " + Position(&e.Header) + " failed", text + Ruled(e.Rule, e.ByRule)
 }
 
 // Unasked names a policy that applies unasked, in brackets behind the first line
@@ -90,11 +87,7 @@ func Unasked(e *event.RunStarted) string {
 
 // Rehearsal describes an attempt that was pretended.
 func Rehearsal(e *event.AttemptFinished) string {
-	ended := e.Ended
-	if ended == "" {
-		ended = e.Reason
-	}
-	return "rehearsal: attempt " + Position(&e.Header) + " was not run, pretending " + ended
+	return "rehearsal: attempt " + Position(&e.Header) + " was not run, pretending " + cmp.Or(e.Ended, e.Reason)
 }
 
 // Next says when the next attempt starts.
@@ -132,13 +125,14 @@ func End(e *event.RunFinished) string {
 	case e.Outcome == event.Parked:
 		return fmt.Sprintf("parked %s, until %s, with exit code %d", after, e.DueAt.Local().Format(time.DateTime), e.ExitCode)
 	case e.FallbackExitCode != nil && *e.FallbackExitCode == 0:
-		return "the fallback succeeded " + after + because(cause(e))
+		return "the fallback succeeded " + after + cause(e)
 	case e.Found:
-		return fmt.Sprintf("found a failure %s with exit code %d%s%s", after, e.ExitCode, because(cause(e)), rule)
-	case e.Attempts == 0 && len(e.Command) == 0:
-		return fmt.Sprintf("%s (after %s, exit code %d)", e.Reason, Duration(e.Elapsed), e.ExitCode)
+		return fmt.Sprintf("found a failure %s with exit code %d%s%s", after, e.ExitCode, cause(e), rule)
 	case e.Attempts == 0:
-		return fmt.Sprintf("%s (%s, after %s, exit code %d)", e.Reason, command, Duration(e.Elapsed), e.ExitCode)
+		if command != "" {
+			command += ", "
+		}
+		return fmt.Sprintf("%s (%safter %s, exit code %d)", e.Reason, command, Duration(e.Elapsed), e.ExitCode)
 	case e.Outcome == event.Cancelled, e.Outcome == event.Failed:
 		return fmt.Sprintf("%s, %s, with exit code %d", e.Reason, after, e.ExitCode)
 	}
@@ -146,7 +140,7 @@ func End(e *event.RunFinished) string {
 	if e.Attempts > 1 {
 		after = fmt.Sprintf(" after %s in %s", Attempts(e.Attempts), Duration(e.Elapsed))
 	}
-	text := fmt.Sprintf("%s failed with exit %d%s%s%s", command, e.ExitCode, after, because(cause(e)), rule)
+	text := fmt.Sprintf("%s failed with exit %d%s%s%s", command, e.ExitCode, after, cause(e), rule)
 	if e.FallbackExitCode != nil {
 		text += "; the fallback failed"
 	}
@@ -168,17 +162,15 @@ func measured(e *event.RunFinished) string {
 	n := r.Passed + r.Failed
 	text := fmt.Sprintf("%d of %d passed", r.Passed, n)
 	if r.Failed > 0 {
-		text += fmt.Sprintf(", %d failed (", r.Failed)
-		for i, number := range r.FailedAttempts[:min(r.Failed, mostNamed)] {
-			if i > 0 {
-				text += ", "
-			}
-			text += fmt.Sprint(number)
+		var numbers []string
+		for _, number := range r.FailedAttempts[:min(r.Failed, mostNamed)] {
+			numbers = append(numbers, strconv.Itoa(number))
 		}
-		if more := r.Failed - mostNamed; more > 0 {
-			text += fmt.Sprintf(" and %d more", more)
+		more := ""
+		if n := r.Failed - mostNamed; n > 0 {
+			more = fmt.Sprintf(" and %d more", n)
 		}
-		text += ")"
+		text += fmt.Sprintf(", %d failed (%s%s)", r.Failed, strings.Join(numbers, ", "), more)
 	}
 	text += fmt.Sprintf("; %.3g %% failed, 95 %% interval %.3g to %.3g %%; median %s, longest %s",
 		percent*float64(r.Failed)/float64(n), percent*r.FailedLow, percent*r.FailedHigh, Duration(r.Median), Duration(r.Longest))
@@ -186,11 +178,7 @@ func measured(e *event.RunFinished) string {
 	case e.Outcome == event.Succeeded:
 		return text
 	case e.Outcome != event.Exhausted:
-		reason := e.Reason
-		if e.Why != "" {
-			reason = e.Why
-		}
-		text = reason + "; " + text
+		text = cmp.Or(e.Why, e.Reason) + "; " + text
 	}
 	return fmt.Sprintf("%s; exit code %d", text, e.ExitCode)
 }
@@ -219,24 +207,16 @@ func Command(argv []string) string {
 	return string(line)
 }
 
-func because(cause string) string {
-	if cause == "" {
-		return ""
-	}
-	return ": " + cause
-}
-
-// cause is why the last attempt failed, where that is more than the exit code.
+// cause is why the last attempt failed, behind a colon, where that is more than the exit
+// code.
 func cause(e *event.RunFinished) string {
-	switch {
-	case e.Known != "":
-		return e.Known
-	case e.CodeOnly && e.Ended == fmt.Sprintf("exit %d", e.ExitCode):
+	if e.Known == "" && e.CodeOnly && e.Ended == fmt.Sprintf("exit %d", e.ExitCode) {
 		return ""
-	case e.Ended != "":
-		return e.Ended
 	}
-	return e.Reason
+	if text := cmp.Or(e.Known, e.Ended, e.Reason); text != "" {
+		return ": " + text
+	}
+	return ""
 }
 
 // Printable replaces control characters, which could move the cursor or start

@@ -18,14 +18,14 @@ import (
 // maxWrappers bounds how many wrappers are looked through.
 const maxWrappers = 16
 
-// Find returns the plain name (see Plain) and the arguments of the command that
-// argv runs. The name is "" where argv has none.
-func Find(argv []string) (name string, args []string) {
-	names, args := Chain(argv)
+// Find returns the plain name (see Plain) of the command that argv runs, "" where argv has
+// none.
+func Find(argv []string) string {
+	names := Chain(argv)
 	if len(names) == 0 {
-		return "", nil
+		return ""
 	}
-	return names[len(names)-1], args
+	return names[len(names)-1]
 }
 
 // Names returns what the command that argv runs is called: its plain name, and
@@ -35,22 +35,18 @@ func Names(argv []string) []string {
 	if len(names) == 0 {
 		return nil
 	}
-	plain, name := names[len(names)-1], written[strings.LastIndexAny(written, `/\`)+1:]
-	if plain == name {
-		return []string{plain}
-	}
-	return []string{plain, name}
+	return slices.Compact([]string{names[len(names)-1], written[strings.LastIndexAny(written, `/\`)+1:]})
 }
 
 // Chain returns the plain names of all commands on the way to the one that argv
-// runs, that one last, and its arguments: a runner such as npx can fail on its
-// own account before the command has begun.
-func Chain(argv []string) (names, args []string) {
-	names, _, args = walk(argv)
-	return names, args
+// runs, that one last: a runner such as npx can fail on its own account before the
+// command has begun.
+func Chain(argv []string) []string {
+	names, _, _ := walk(argv)
+	return names
 }
 
-// walk is Chain that also returns the last command as it was written.
+// walk is Chain that also returns the last command as it was written, and its arguments.
 func walk(argv []string) (names []string, written string, args []string) {
 	for depth := 0; depth < maxWrappers && len(argv) > 0; depth++ {
 		written = argv[0]
@@ -73,8 +69,6 @@ func unwrap(name string, args []string) []string {
 	switch name {
 	case "sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish":
 		return shellCommand(args)
-	case "busybox", "toybox":
-		return applet(args)
 	case "env":
 		return envCommand(args)
 	case "python", "pypy":
@@ -116,9 +110,7 @@ func inner(before, valued string, args []string) []string {
 		case word == "ARG":
 			return args[1:]
 		case word == "A=b":
-			for len(args) > 0 && assigns(args[0]) {
-				args = args[1:]
-			}
+			args = skipAssignments(args)
 		case word == args[0]:
 			args = args[1:]
 		default:
@@ -144,13 +136,14 @@ func skipFlags(args []string, valued string) []string {
 }
 
 // takesValue says whether the flag's value is the next word.
-func takesValue(flag, valued string) bool {
-	for known := range strings.FieldsSeq(valued) {
-		if flag == known {
-			return true
-		}
+func takesValue(flag, valued string) bool { return slices.Contains(strings.Fields(valued), flag) }
+
+// skipAssignments drops leading words such as A=b.
+func skipAssignments(args []string) []string {
+	for len(args) > 0 && assigns(args[0]) {
+		args = args[1:]
 	}
-	return false
+	return args
 }
 
 // assigns says whether the word sets a variable, as in A=b.
@@ -162,40 +155,23 @@ func assigns(word string) bool {
 	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == ""
 }
 
-// applet reads busybox CMD.
-func applet(args []string) []string {
-	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
-		return nil
-	}
-	return args
-}
-
 // envCommand reads env [flags] [A=b]... CMD, with -S for a whole command line.
 func envCommand(args []string) []string {
 	for len(args) > 0 {
 		word := args[0]
 		switch {
-		case word == "-S" || word == "--split-string":
-			if len(args) < 2 {
-				return nil
+		case strings.HasPrefix(word, "-S"), strings.HasPrefix(word, "--split-string"):
+			line := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(word, "-S"), "--split-string"), "=")
+			if line == "" && len(args) > 1 {
+				line, args = args[1], args[1:]
 			}
-			words, ok := splitSimple(args[1])
-			if !ok {
-				return nil
-			}
-			return envCommand(append(words, args[2:]...))
-		case strings.HasPrefix(word, "-S"), strings.HasPrefix(word, "--split-string="):
-			words, ok := splitSimple(strings.TrimPrefix(strings.TrimPrefix(word, "--split-string="), "-S"))
+			words, ok := splitSimple(line)
 			if !ok {
 				return nil
 			}
 			return envCommand(append(words, args[1:]...))
 		case word == "--":
-			args = args[1:]
-			for len(args) > 0 && assigns(args[0]) {
-				args = args[1:]
-			}
-			return args
+			return skipAssignments(args[1:])
 		case takesValue(word, "-u -C --unset --chdir") && len(args) > 1:
 			args = args[2:]
 		case strings.HasPrefix(word, "-"), assigns(word):

@@ -64,7 +64,8 @@ func TestFind(t *testing.T) {
 		{nil, "", ""},
 		{[]string{""}, "", ""},
 	} {
-		name, args := Find(c.argv)
+		_, _, args := walk(c.argv)
+		name := Find(c.argv)
 		if name != c.name || strings.Join(args, " ") != c.args {
 			t.Errorf("Find(%q) = %q %q, want %q %q", c.argv, name, args, c.name, c.args)
 		}
@@ -73,7 +74,7 @@ func TestFind(t *testing.T) {
 
 func TestFindIsBounded(t *testing.T) {
 	argv := slices.Repeat([]string{"nice"}, 10000)
-	if name, _ := Find(argv); name != "nice" {
+	if name := Find(argv); name != "nice" {
 		t.Errorf("got %q", name)
 	}
 }
@@ -87,11 +88,12 @@ func FuzzFind(f *testing.F) {
 	f.Add("sh\x00-c\x00'' 0 0 0")
 	f.Fuzz(func(t *testing.T, words string) {
 		argv := strings.Split(words, "\x00")
-		name, args := Find(argv)
+		name := Find(argv)
+		_, _, args := walk(argv)
 		if len(args) > 0 && name == "" && argv[0] != "" && Plain(argv[0]) != "" && len(args) >= len(argv) {
 			t.Errorf("Find(%q) = %q %q", argv, name, args)
 		}
-		if again, _ := Find(argv); again != name {
+		if again := Find(argv); again != name {
 			t.Errorf("Find(%q) is %q, then %q", argv, name, again)
 		}
 	})

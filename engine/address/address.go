@@ -167,14 +167,8 @@ var errEscape = errors.New("bad escape: two hexadecimal digits follow a %, and a
 
 // CheckEscape refuses a string that starts with '%' but not with %XX.
 func CheckEscape(s string) error {
-	if len(s) >= 3 && isHex(s[1]) && isHex(s[2]) {
-		return nil
-	}
-	return errEscape
-}
-
-func isHex(b byte) bool {
-	return '0' <= b && b <= '9' || 'a' <= b && b <= 'f' || 'A' <= b && b <= 'F'
+	_, err := Unescape(s[:min(3, len(s))])
+	return err
 }
 
 // Escape is %XX for a byte.

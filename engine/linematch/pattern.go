@@ -6,6 +6,7 @@ package linematch
 import (
 	"fmt"
 	"regexp/syntax"
+	"strconv"
 	"strings"
 )
 
@@ -40,49 +41,43 @@ func (p *Pattern) program() *syntax.Prog {
 // String returns the pattern as the user wrote it.
 func (p *Pattern) String() string { return p.src }
 
-// patternError says what err, from regexp/syntax, means to a user who does
-// not read Go. Expr is the part of src that the parser stopped at.
+// faults are the errors of regexp/syntax in the words of a user who does not read Go. %q and
+// %s stand for the part of the pattern that the parser stopped at.
+var faults = []struct {
+	code syntax.ErrorCode
+	why  string
+}{
+	{syntax.ErrMissingParen, "a ( is not closed"},
+	{syntax.ErrUnexpectedParen, `a ) has no (; to match one, write \)`},
+	{syntax.ErrMissingBracket, "the [ at %q is not closed"},
+	{syntax.ErrTrailingBackslash, `it ends in a single \; to match one, write \\`},
+	{syntax.ErrMissingRepeatArgument, `nothing stands before %q; to match the character, write \%s`},
+	{syntax.ErrInvalidRepeatOp, "%q repeats a repetition"},
+	{syntax.ErrInvalidRepeatSize, "the repeat count in %q is out of order, or with those within it above 1000"},
+	{syntax.ErrInvalidCharRange, "the range %q runs backwards or has no end"},
+	{syntax.ErrInvalidCharClass, "%q is not a character class"},
+	{syntax.ErrInvalidEscape, "%q is not an escape sequence (there are no back-references)"},
+	{syntax.ErrInvalidPerlOp, "%q is not complete, or not supported (there is no look-ahead or look-behind)"},
+	{syntax.ErrInvalidNamedCapture, "%q is not a valid group name, or is used twice"},
+	{syntax.ErrInvalidUTF8, "it is not valid UTF-8"},
+	{syntax.ErrNestingDepth, "it nests too deeply"},
+	{syntax.ErrLarge, "it is too large"},
+}
+
+// patternError says what err, from regexp/syntax, means.
 func patternError(src string, err error) error {
 	e, ok := err.(*syntax.Error)
 	if !ok {
 		return fmt.Errorf("pattern %q: %w", src, err)
 	}
-	why := fmt.Sprintf("%s at %q", e.Code, e.Expr)
-	switch e.Code {
-	case syntax.ErrMissingParen:
-		why = "a ( is not closed"
-	case syntax.ErrUnexpectedParen:
-		why = `a ) has no (; to match one, write \)`
-	case syntax.ErrMissingBracket:
-		why = fmt.Sprintf("the [ at %q is not closed", e.Expr)
-	case syntax.ErrTrailingBackslash:
-		why = `it ends in a single \; to match one, write \\`
-	case syntax.ErrMissingRepeatArgument:
-		why = fmt.Sprintf(`nothing stands before %q; to match the character, write \%s`, e.Expr, e.Expr)
-	case syntax.ErrInvalidRepeatOp:
-		why = fmt.Sprintf("%q repeats a repetition", e.Expr)
-	case syntax.ErrInvalidRepeatSize:
-		why = fmt.Sprintf("the repeat count in %q is out of order, or with those within it above 1000", e.Expr)
-	case syntax.ErrInvalidCharRange:
-		if strings.HasPrefix(e.Expr, `\p`) || strings.HasPrefix(e.Expr, `\P`) {
-			why = fmt.Sprintf("%q is not a Unicode class", e.Expr)
-			break
+	why := string(e.Code) + " at %q"
+	for _, fault := range faults {
+		if fault.code == e.Code {
+			why = fault.why
 		}
-		why = fmt.Sprintf("the range %q runs backwards or has no end", e.Expr)
-	case syntax.ErrInvalidCharClass:
-		why = fmt.Sprintf("%q is not a character class", e.Expr)
-	case syntax.ErrInvalidEscape:
-		why = fmt.Sprintf("%q is not an escape sequence (there are no back-references)", e.Expr)
-	case syntax.ErrInvalidPerlOp:
-		why = fmt.Sprintf("%q is not complete, or not supported (there is no look-ahead or look-behind)", e.Expr)
-	case syntax.ErrInvalidNamedCapture:
-		why = fmt.Sprintf("%q is not a valid group name, or is used twice", e.Expr)
-	case syntax.ErrInvalidUTF8:
-		why = "it is not valid UTF-8"
-	case syntax.ErrNestingDepth:
-		why = "it nests too deeply"
-	case syntax.ErrLarge:
-		why = "it is too large"
 	}
-	return fmt.Errorf("pattern %q: %s", src, why)
+	if e.Code == syntax.ErrInvalidCharRange && (strings.HasPrefix(e.Expr, `\p`) || strings.HasPrefix(e.Expr, `\P`)) {
+		why = "%q is not a Unicode class"
+	}
+	return fmt.Errorf("pattern %q: %s", src, strings.NewReplacer("%q", strconv.Quote(e.Expr), "%s", e.Expr).Replace(why))
 }

@@ -41,8 +41,8 @@ var heldForms = sync.OnceValue(func() (f struct{ ago, clock, span, moment *regex
 	return f
 })
 
-// held returns for how long the lock is held of which the line from start to
-// end speaks; ok is false where nothing near it says so.
+// held returns for how long the lock is held that the line from start to end
+// reports; ok is false where nothing near it says so.
 func (o *output) held(start, end int, now time.Time) (age time.Duration, ok bool) {
 	if now.IsZero() {
 		return 0, false

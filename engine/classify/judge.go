@@ -87,7 +87,7 @@ type finding struct {
 	yielded bool
 	// beaten is set where a rule that matches the same line names this one after "over".
 	beaten bool
-	// link is how many colons stand before the evidence, on a line that speaks for
+	// link is how many colons stand before the evidence, on a line with evidence for
 	// different verdicts.
 	link int
 }
@@ -182,7 +182,7 @@ func (s *searching) lines() {
 }
 
 // settle marks the findings that yield to another one, and counts the links of
-// lines that speak for different verdicts.
+// lines with evidence for different verdicts.
 func settle(found []finding) {
 	for i := range found {
 		f := &found[i]

@@ -62,7 +62,7 @@ func required(re *syntax.Regexp) []string {
 
 // requiredOfConcat returns the best set of any run of subexpressions: the one
 // whose shortest literal is longest, the last of those: numbers after words
-// tell more.
+// are rarer.
 func requiredOfConcat(subs []*syntax.Regexp) (best []string) {
 	offer := func(set []string) {
 		if set = usable(set); set != nil && shortest(set) >= shortest(best) {

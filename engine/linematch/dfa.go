@@ -185,8 +185,8 @@ func (d *dfa) forget() {
 	}
 }
 
-// full reports whether there is no room for a state of n threads more. A few
-// states always have room: those in lane, and one that is new.
+// full reports whether a new state of n threads does not fit. A few states always
+// do: those in lane, and a new one.
 func (d *dfa) full(n int) bool {
 	if len(d.states) <= 2*lanes {
 		return false

@@ -124,7 +124,7 @@ func (o *shown) field(pattern *lazy, i int) (f field, ok bool) {
 var (
 	// limitWords say that a refusal is about a rate.
 	limitWords = lazy{pattern: `rate.?limit|too many requests|throttl|quota|slow ?down|secondary rate|abuse detection`}
-	// limitStatus is a status that may speak of a rate.
+	// limitStatus is a status that may be about a rate.
 	limitStatus = lazy{pattern: status + `(403|503)\b`}
 	// tooMany is the status that always does (RFC 6585, section 4).
 	tooMany = lazy{pattern: `\b429\b|too many requests`}

@@ -4,12 +4,17 @@
 --
 -- KEYS[1] holds the state, a list of numbers (guard.State.Append), KEYS[2] is
 -- where a state that cannot be read is set aside. ARGV[1] is the list of numbers
--- that redis.go names. Lists are MessagePack, which Redis reads and writes in a tenth
--- of the time that decimal words take. Everything is an integer below 2^53.
+-- that redis.go names. Lists are decimal words. Everything is an integer below 2^53.
 
 local floor, min, max = math.floor, math.min, math.max
 
-local arg = cmsgpack.unpack(ARGV[1])
+local function numbersIn(text, from)
+  local list = {}
+  for word in string.gmatch(string.sub(text, from), '%d+') do list[#list + 1] = tonumber(word) end
+  return list
+end
+
+local arg = numbersIn(ARGV[1], 1)
 local op = arg[1]
 local g = {
   rate = arg[2], row = arg[3], min = arg[4], window = arg[5], open = arg[6], probes = arg[7],
@@ -50,7 +55,7 @@ end
 -- front of the numbers is cheaper than a look at each of them.
 local function read(text)
   assert(redis.sha1hex(string.sub(text, SUM + 1)) == string.sub(text, 1, SUM))
-  local list, at = cmsgpack.unpack(string.sub(text, SUM + 1)), 0
+  local list, at = numbersIn(text, SUM + 1), 0
   local function numbers(n)
     at = at + n
     return unpack(list, at - n + 1, at)
@@ -81,37 +86,25 @@ local function read(text)
 end
 
 local function write(s)
-  local list = { 2, s.used, s.keep, s.circuit, s.generation, s.opened, s.openings, s.failures, s.outcomes, s.row, s.successes }
-  local size = #list
-  local function add(n)
-    size = size + 1
-    list[size] = n
-  end
-  local function addAll(all)
-    for i = 1, #all do list[size + i] = all[i] end
-    size = size + #all
-  end
+  local parts = {}
+  local function add(...) parts[#parts + 1] = string.format(string.rep('%.0f ', select('#', ...)), ...) end
+  add(2, s.used, s.keep, s.circuit, s.generation, s.opened, s.openings, s.failures, s.outcomes, s.row, s.successes)
   local function leases(all)
     add(#all)
-    for i = 1, #all do addAll(all[i]) end
+    for _, l in ipairs(all) do add(l[1], l[2]) end
   end
   local function windows(all)
     add(#all)
-    for i = 1, #all do
-      local w = all[i]
-      addAll({ w.width, w.used, w.newest })
-      addAll(w.counts)
-    end
+    for _, w in ipairs(all) do add(w.width, w.used, w.newest, unpack(w.counts)) end
   end
   leases(s.probes)
   windows(s.windows)
   windows(s.budget)
-  addAll({ s.missing, s.stamp, #s.recent })
-  addAll(s.recent)
+  add(s.missing, s.stamp, #s.recent, unpack(s.recent))
   leases(s.slots)
   add(s.forgot)
   leases(s.failed)
-  local text = cmsgpack.pack(list)
+  local text = table.concat(parts)
   return redis.sha1hex(text) .. text
 end
 

@@ -7,15 +7,12 @@ import (
 	"context"
 	"crypto/tls"
 	_ "embed"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"strconv"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	"github.com/retrysh/retry/engine/guard"
 )
@@ -26,20 +23,19 @@ import (
 //go:embed guard.lua
 var script string
 
-const scriptSHA = "87e58255a25211831844799be5edd47833ee2b8c"
+const scriptSHA = "6f186f7d49af7664514d024b905943d59417c5d7"
 
 // Redis is a store on a server.
 type Redis struct {
 	address *Address
 	// Warn is given one line about what is wrong but stops nothing.
 	Warn func(line string)
-	kept atomic.Pointer[client] // for the next call
 }
 
 // Do answers a request in one transaction.
 func (s *Redis) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error) {
 	names := keys(key)
-	numbers, err := s.run(ctx, []string{"EVALSHA", scriptSHA, "2", names[0], names[1], packed(arguments(g, r))})
+	numbers, err := s.run(ctx, []string{"EVALSHA", scriptSHA, "2", names[0], names[1], decimals(arguments(g, r))})
 	if err != nil {
 		return guard.Answer{}, nil, err
 	}
@@ -52,13 +48,9 @@ func (s *Redis) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Re
 
 // lookScript returns the time of the server and the state at a key.
 const lookScript = `
-local time, text = redis.call('TIME'), redis.call('GET', KEYS[1])
-local list = {}
-if text then
-  local whole, state = pcall(cmsgpack.unpack, string.sub(text, 41))
-  list = whole and type(state) == 'table' and state or { 0 }
-end
-table.insert(list, 1, time[1] * 1000 + math.floor(time[2] / 1000))
+local time = redis.call('TIME')
+local list = { time[1] * 1000 + math.floor(time[2] / 1000) }
+for word in string.gmatch(string.sub(redis.call('GET', KEYS[1]) or '', 41), '%S+') do list[#list + 1] = tonumber(word) or -1 end
 return list`
 
 // Look returns what is known of a key, nil where nothing is.
@@ -116,13 +108,12 @@ func arguments(g *guard.Guards, r *guard.Request) []int64 {
 	}, r.Values...)
 }
 
-// packed writes numbers as one argument, a list in MessagePack. A client that has not
-// logged in may send ten arguments at most, and the error would be about that, not
-// about the login.
-func packed(numbers []int64) string {
-	b := binary.BigEndian.AppendUint16([]byte{0xdc}, uint16(len(numbers))) // a list
+// decimals writes numbers as one argument. A client that has not logged in may send
+// ten arguments at most, and the error would be about that, not about the login.
+func decimals(numbers []int64) string {
+	b := make([]byte, 0, 6*len(numbers))
 	for _, n := range numbers {
-		b = binary.BigEndian.AppendUint64(append(b, 0xd3), uint64(n)) // an integer
+		b = append(strconv.AppendInt(b, n, 10), ' ')
 	}
 	return string(b)
 }
@@ -168,62 +159,26 @@ func (s *Redis) run(ctx context.Context, words []string) (list []int64, err erro
 	return list, explain(ctx, err)
 }
 
-// runAt runs a command on one server, whose every step ends with ctx. Where the
-// connection that was kept is broken it dials again. The command may have been run
-// then, but for that the server has to break down between the command and its answer.
-func (s *Redis) runAt(ctx context.Context, host string, asking bool, words []string) (list []int64, err error) {
-	c := s.kept.Swap(nil)
-	reused := c != nil && c.host == host
-	if reused {
-		list, err = s.runOn(ctx, c, nil, asking, words)
-	} else if c != nil {
-		_ = c.conn.Close()
+// runAt runs a command on one server, whose every step ends with ctx.
+func (s *Redis) runAt(ctx context.Context, host string, asking bool, words []string) ([]int64, error) {
+	conn, err := s.dial(ctx, host)
+	if err != nil {
+		return nil, err
 	}
-	if !reused || err != nil && isBroken(err) && ctx.Err() == nil {
-		conn, err := s.dial(ctx, host)
-		if err != nil {
-			return nil, err
-		}
-		return s.runOn(ctx, newClient(conn, host), s.greeting(), asking, words)
-	}
-	return list, err
-}
-
-// runOn runs a command on a connection, and keeps that if it is whole.
-func (s *Redis) runOn(ctx context.Context, c *client, greeting [][]string, asking bool, words []string) ([]int64, error) {
+	defer func() { _ = conn.Close() }()
 	deadline, _ := ctx.Deadline()
-	_ = c.conn.SetDeadline(deadline)
-	stop := context.AfterFunc(ctx, func() { _ = c.conn.Close() })
+	_ = conn.SetDeadline(deadline)
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	c := newClient(conn)
 	var ask [][]string
 	if asking {
 		ask = [][]string{{"ASKING"}}
 	}
-	list, err := c.call(append(greeting, ask...), words)
-	reply, answered := err.(replyError) //nolint:errorlint // as in run
-	if answered && reply.is("NOSCRIPT") {
+	list, err := c.call(append(s.greeting(), ask...), words)
+	if reply, ok := err.(replyError); ok && reply.is("NOSCRIPT") { //nolint:errorlint // as in run
 		list, err = c.call(ask, append([]string{"EVAL", script}, words[2:]...))
 	}
-	if stop() && (err == nil || answered) && c.in.Buffered() == 0 {
-		s.keep(c)
-	} else {
-		_ = c.conn.Close()
-	}
 	return list, err
-}
-
-// keepFor is short: a run may wait for hours, and a server has a limit of clients.
-var keepFor = time.Second
-
-// keep keeps a connection for the next call.
-func (s *Redis) keep(c *client) {
-	time.AfterFunc(keepFor, func() {
-		if s.kept.CompareAndSwap(c, nil) {
-			_ = c.conn.Close()
-		}
-	})
-	if other := s.kept.Swap(c); other != nil {
-		_ = other.conn.Close()
-	}
 }
 
 // greeting is what comes first on a new connection.

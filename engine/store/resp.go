@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,13 +16,12 @@ import (
 // client is one connection to a server.
 type client struct {
 	conn net.Conn
-	host string
 	in   *bufio.Reader
 	out  []byte
 }
 
-func newClient(conn net.Conn, host string) *client {
-	return &client{conn: conn, host: host, in: bufio.NewReaderSize(conn, longestLine)}
+func newClient(conn net.Conn) *client {
+	return &client{conn: conn, in: bufio.NewReaderSize(conn, longestLine)}
 }
 
 // call sends commands at once, and returns the last one's reply. An error of one
@@ -73,19 +71,8 @@ const (
 	longestList = 1 << 16
 )
 
-// errReply says that a reply is not what the script answers, errClosed that there is
-// none.
-var (
-	errReply  = errors.New("answers what no Redis does")
-	errClosed = errors.New("the connection was closed before there was an answer")
-)
-
-// isBroken reports whether an error is that of a connection that the other end has
-// closed.
-func isBroken(err error) bool {
-	_, ofNetwork := errors.AsType[*net.OpError](err)
-	return err == errClosed || ofNetwork && !errors.Is(err, os.ErrDeadlineExceeded)
-}
+// errReply says that a reply is not what the script answers.
+var errReply = errors.New("answers what no Redis does")
 
 // reply reads a reply: a status, a number, or a list of numbers. An error of the
 // server is a replyError.
@@ -126,7 +113,7 @@ func (c *client) line() (kind byte, rest string, err error) {
 	text := strings.TrimRight(string(b), "\r\n")
 	switch {
 	case err == io.EOF:
-		return 0, "", errClosed
+		return 0, "", errors.New("the connection was closed before there was an answer")
 	case err == bufio.ErrBufferFull || err == nil && text == "":
 		return 0, "", errReply
 	case err != nil:

@@ -5,7 +5,6 @@ package telemetry
 // .../configuration/sdk-environment-variables).
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/url"
@@ -41,15 +40,16 @@ func CheckOTLP(value string) error {
 
 // endpoint reads an http or https address.
 func endpoint(text string) (*url.URL, error) {
+	const hint = "write http://host:4318, https://host:4318 or auto"
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || !strings.Contains(text, "://"):
-		if !strings.ContainsAny(text, "@?") { // it holds no password
-			return nil, fmt.Errorf("%q is not an address; write http://host:4318, https://host:4318 or auto", text)
+		if strings.ContainsAny(text, "@?") { // it may hold a password
+			return nil, errors.New("is not an address; " + hint)
 		}
-		return nil, errors.New("is not an address; write http://host:4318, https://host:4318 or auto")
+		return nil, fmt.Errorf("%q is not an address; %s", text, hint)
 	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, fmt.Errorf("%q is not a scheme; write http://host:4318, https://host:4318 or auto", u.Scheme)
+		return nil, fmt.Errorf("%q is not a scheme; %s", u.Scheme, hint)
 	case u.Hostname() == "":
 		return nil, errors.New("has no host; write http://host:4318 or auto")
 	}
@@ -71,6 +71,16 @@ const (
 type reader struct {
 	lookup          func(string) string
 	warnings, notes []string
+}
+
+// of returns the variable of a signal, or else the common one, and its value.
+func (r *reader) of(signal, what string) (name, value string) {
+	name = "OTEL_EXPORTER_OTLP_" + signal + "_" + what
+	if value = r.lookup(name); value == "" {
+		name = "OTEL_EXPORTER_OTLP_" + what
+		value = r.lookup(name)
+	}
+	return name, value
 }
 
 func (r *reader) warn(format string, args ...any) {
@@ -103,9 +113,7 @@ func otlpFrom(c *Config, r *reader) *OTLP {
 		}
 	}
 	o.headers = r.headers()
-	if o.certificate = r.lookup("OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE"); o.certificate == "" {
-		o.certificate = r.lookup("OTEL_EXPORTER_OTLP_CERTIFICATE")
-	}
+	_, o.certificate = r.of(forTraces, "CERTIFICATE")
 	o.resource = r.resource()
 	return o
 }
@@ -125,12 +133,7 @@ func (r *reader) target(flag, signal string) *url.URL {
 		}
 		return u.JoinPath(path)
 	}
-	name := "OTEL_EXPORTER_OTLP_" + signal + "_ENDPOINT"
-	text, base := r.lookup(name), false
-	if text == "" {
-		name, base = "OTEL_EXPORTER_OTLP_ENDPOINT", true
-		text = r.lookup(name)
-	}
+	name, text := r.of(signal, "ENDPOINT")
 	if text == "" {
 		r.notes = append(r.notes, "--otlp auto: neither OTEL_EXPORTER_OTLP_ENDPOINT nor OTEL_EXPORTER_OTLP_"+signal+"_ENDPOINT is set; no "+strings.ToLower(signal)+" are sent")
 		return nil
@@ -143,7 +146,7 @@ func (r *reader) target(flag, signal string) *url.URL {
 		r.warn("%s: %v; nothing is sent", name, err)
 		return nil
 	}
-	if base {
+	if name == "OTEL_EXPORTER_OTLP_ENDPOINT" { // a base
 		u = u.JoinPath(path)
 	}
 	return u
@@ -151,12 +154,7 @@ func (r *reader) target(flag, signal string) *url.URL {
 
 // protocol reports whether the variables leave HTTP as the protocol.
 func (r *reader) protocol(signal string) bool {
-	name := "OTEL_EXPORTER_OTLP_" + signal + "_PROTOCOL"
-	text := r.lookup(name)
-	if text == "" {
-		name = "OTEL_EXPORTER_OTLP_PROTOCOL"
-		text = r.lookup(name)
-	}
+	name, text := r.of(signal, "PROTOCOL")
 	switch text {
 	case "", "http/json", "http/protobuf": // a receiver of HTTP takes both
 		return true
@@ -221,13 +219,4 @@ func (r *reader) resource() [][2]string {
 		service = name
 	}
 	return append([][2]string{{"service.name", service}}, others...)
-}
-
-// basic is the Authorization header of an address's userinfo, "" for none.
-func basic(u *url.URL) string {
-	if u.User == nil {
-		return ""
-	}
-	password, _ := u.User.Password()
-	return "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password))
 }

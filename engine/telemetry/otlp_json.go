@@ -19,27 +19,34 @@ type (
 	list   []any
 )
 
-func attribute(key, value string) any {
-	return object{"key": key, "value": object{"stringValue": value}}
-}
-func integer(key string, value int) any {
-	return object{"key": key, "value": object{"intValue": strconv.Itoa(value)}}
-}
-func double(key string, value float64) any {
-	return object{"key": key, "value": object{"doubleValue": value}}
-}
-func boolean(key string, value bool) any {
-	return object{"key": key, "value": object{"boolValue": value}}
+// attribute is a key with a value of OTLP.
+func attribute(key string, value any) object {
+	kind := "stringValue"
+	switch v := value.(type) {
+	case int:
+		kind, value = "intValue", strconv.Itoa(v)
+	case float64:
+		kind = "doubleValue"
+	case bool:
+		kind = "boolValue"
+	case []string:
+		words := list{}
+		for _, word := range v {
+			words = append(words, object{"stringValue": word})
+		}
+		kind, value = "arrayValue", object{"values": words}
+	}
+	return object{"key": key, "value": object{kind: value}}
 }
 
-// optional adds the texts that are not empty: key, value, key, value.
-func (l list) optional(pairs ...string) list {
+// attributes are those of key, value, key, value, without the texts that are empty.
+func attributes(pairs ...any) (all list) {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
-			l = append(l, attribute(pairs[i], pairs[i+1]))
+			all = append(all, attribute(pairs[i].(string), pairs[i+1]))
 		}
 	}
-	return l
+	return all
 }
 
 func nanoseconds(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
@@ -54,11 +61,11 @@ const (
 )
 
 func (o *OTLP) resourceAttributes() object {
-	var attributes list
+	var all list
 	for _, a := range o.resource {
-		attributes = append(attributes, attribute(a[0], a[1]))
+		all = append(all, attribute(a[0], a[1]))
 	}
-	return object{"attributes": attributes}
+	return object{"attributes": all}
 }
 
 func scope() object { return object{"name": "retry"} }
@@ -76,37 +83,31 @@ func (o *OTLP) spans(r *Run) ([]byte, error) {
 }
 
 func (o *OTLP) runSpan(r *Run) object {
-	attributes := list{
-		integer("retry.attempts", r.attemptCount), integer("retry.max_attempts", r.maxAttempts), integer("process.exit.code", r.exitCode),
-		attribute("retry.outcome", string(r.outcome)), attribute("retry.run_id", r.runID), attribute("retry.name", r.name),
-	}
-	attributes = attributes.optional("retry.verdict", r.verdict, "retry.rule", r.rule, "retry.policy", r.policy, "retry.key", r.key)
-	failed := r.outcome != event.Succeeded && r.outcome != event.Cancelled && r.outcome != "parked"
+	all := attributes("retry.attempts", r.attemptCount, "retry.max_attempts", r.maxAttempts, "process.exit.code", r.exitCode,
+		"retry.outcome", string(r.outcome), "retry.run_id", r.runID, "retry.name", r.name,
+		"retry.verdict", r.verdict, "retry.rule", r.rule, "retry.policy", r.policy, "retry.key", r.key)
+	failed := r.outcome != event.Succeeded && r.outcome != event.Cancelled && r.outcome != event.Parked
 	if failed {
-		attributes = attributes.optional("error.type", r.errorType())
+		all = append(all, attribute("error.type", r.errorType()))
 	}
 	if r.rehearsed {
-		attributes = append(attributes, boolean("retry.rehearsed", true))
+		all = append(all, attribute("retry.rehearsed", true))
 	}
 	if o.args {
-		var words list
-		for _, word := range r.command {
-			words = append(words, object{"stringValue": word})
-		}
-		attributes = append(attributes, object{"key": "process.command_args", "value": object{"arrayValue": object{"values": words}}})
+		all = append(all, attribute("process.command_args", r.command))
 	}
 	var events list
 	for _, w := range r.waits {
-		a := list{double("retry.delay_ms", inMS(w.delay)), double("retry.jittered_ms", inMS(w.jittered))}
+		a := attributes("retry.delay_ms", inMS(w.delay), "retry.jittered_ms", inMS(w.jittered))
 		if w.slept != nil {
-			a = append(a, double("retry.slept_ms", inMS(*w.slept)))
+			a = append(a, attribute("retry.slept_ms", inMS(*w.slept)))
 		}
 		events = append(events, object{"timeUnixNano": nanoseconds(r.at(w.started)), "name": "retry.wait", "attributes": a})
 	}
 	span := object{
 		"traceId": r.traceID, "spanId": r.spanID, "name": "retry " + r.name, "kind": kindInternal,
 		"startTimeUnixNano": nanoseconds(r.started), "endTimeUnixNano": nanoseconds(r.at(r.ended)),
-		"attributes": attributes, "droppedEventsCount": r.droppedWaits,
+		"attributes": all, "droppedEventsCount": r.droppedWaits,
 	}
 	if events != nil {
 		span["events"] = events
@@ -129,15 +130,15 @@ func (r *Run) errorType() string {
 }
 
 func (r *Run) attemptSpan(t *tried) object {
-	attributes := list{integer("retry.attempt", t.number)}
+	all := attributes("retry.attempt", t.number)
 	if t.hedged {
-		attributes = append(attributes, integer("retry.copy", t.copy))
+		all = append(all, attribute("retry.copy", t.copy))
 	}
-	attributes = append(attributes, attribute("retry.result", t.result), attribute("retry.run_id", r.runID), attribute("retry.name", r.name), integer("process.exit.code", t.exitCode))
-	attributes = attributes.optional("retry.verdict", t.verdict, "retry.rule", t.rule, "error.type", t.errorType)
+	all = append(all, attributes("retry.result", t.result, "retry.run_id", r.runID, "retry.name", r.name, "process.exit.code", t.exitCode,
+		"retry.verdict", t.verdict, "retry.rule", t.rule, "error.type", t.errorType)...)
 	span := object{
 		"traceId": r.traceID, "spanId": t.spanID, "parentSpanId": r.spanID, "name": r.name, "kind": kindClient,
-		"startTimeUnixNano": nanoseconds(r.at(t.started)), "endTimeUnixNano": nanoseconds(r.at(t.ended)), "attributes": attributes,
+		"startTimeUnixNano": nanoseconds(r.at(t.started)), "endTimeUnixNano": nanoseconds(r.at(t.ended)), "attributes": all,
 	}
 	if t.result != success && !t.lost {
 		span["status"] = object{"code": statusError, "message": t.message}
@@ -151,20 +152,20 @@ const temporalityDelta = 1
 
 // metrics encodes what the run adds to the metrics.
 func (o *OTLP) metricsJSON(r *Run) ([]byte, error) {
-	point := func(attributes list) object {
-		return object{"attributes": append(list{attribute("retry.name", r.name)}, attributes...), "startTimeUnixNano": nanoseconds(r.started), "timeUnixNano": nanoseconds(r.at(r.ended))}
+	point := func(pairs ...any) object {
+		return object{"attributes": attributes(append([]any{"retry.name", r.name}, pairs...)...), "startTimeUnixNano": nanoseconds(r.started), "timeUnixNano": nanoseconds(r.at(r.ended))}
 	}
 	sum := func(name string, label string, counts map[string]int) object {
 		var points list
 		for _, key := range slices.Sorted(maps.Keys(counts)) {
-			p := point(list{attribute(label, key)})
+			p := point(label, key)
 			p["asInt"] = strconv.Itoa(counts[key])
 			points = append(points, p)
 		}
 		return object{"name": name, "sum": object{"dataPoints": points, "aggregationTemporality": temporalityDelta, "isMonotonic": true}}
 	}
-	distribution := func(name, unit string, h histogram, attributes ...any) object {
-		p := point(attributes)
+	distribution := func(name, unit string, h histogram, pairs ...any) object {
+		p := point(pairs...)
 		counts := list{}
 		for _, n := range h.counts {
 			counts = append(counts, strconv.Itoa(n))
@@ -175,10 +176,9 @@ func (o *OTLP) metricsJSON(r *Run) ([]byte, error) {
 	var runs, took histogram
 	runs.add(attemptBounds, float64(r.attemptCount))
 	took.add(durationBounds, r.elapsed().Seconds())
-	outcome := attribute("retry.outcome", string(r.outcome))
 	all := list{
 		sum("retry.runs", "retry.outcome", map[string]int{string(r.outcome): 1}),
-		distribution("retry.run.attempts", "", runs, outcome),
+		distribution("retry.run.attempts", "", runs, "retry.outcome", string(r.outcome)),
 		distribution("retry.run.duration", "s", took),
 	}
 	if len(r.results) > 0 {

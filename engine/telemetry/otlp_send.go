@@ -82,8 +82,9 @@ func (o *OTLP) post(ctx context.Context, client *http.Client, u *url.URL, r *Run
 	if err != nil {
 		return fmt.Errorf("%s: bad address", shown)
 	}
-	if authorization := basic(u); authorization != "" {
-		request.Header.Set("Authorization", authorization)
+	if u.User != nil {
+		password, _ := u.User.Password()
+		request.SetBasicAuth(u.User.Username(), password)
 	}
 	for _, h := range o.headers {
 		request.Header.Set(h[0], h[1])

@@ -143,7 +143,7 @@ func (s *Sink) attempt(e event.Event) {
 		s.detail("attempt %s has lost and was ended after %s", trial(&e.Header, &e.Which), message.Duration(e.Result.Duration))
 	case *event.GuardRefused:
 		if e.Hedged { // that of an attempt is written at the end
-			s.detail("attempt %s was not let through: %s", trial(&e.Header, &e.Which), e.Reason)
+			s.detail("attempt %s was refused: %s", trial(&e.Header, &e.Which), e.Reason)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package guard decides whether an attempt may start, for all runs that speak to
+// Package guard decides whether an attempt may start, for all runs that use
 // the same thing: a circuit breaker, a retry budget, a token bucket, slots, and
 // a limit of attempts that follows the rate of successes.
 //

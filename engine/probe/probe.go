@@ -7,7 +7,7 @@
 // that sends nothing, one that sends a byte a second), and at once when its
 // context ends.
 //
-// It speaks to the target itself: the environment's proxies are not used, and
+// It connects to the target itself: the environment's proxies are not used, and
 // redirects are not followed. It never logs in to a database: it says what a
 // client says first, and judges the answer.
 package probe

@@ -1,6 +1,6 @@
 package sink
 
-// This file speaks to GitHub Actions: workflow commands in the log, a table in
+// This file writes for GitHub Actions: workflow commands in the log, a table in
 // the step's summary, outputs of the step.
 
 import (

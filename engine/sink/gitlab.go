@@ -1,6 +1,6 @@
 package sink
 
-// This file speaks to GitLab CI, whose log knows collapsible sections and
+// This file writes for GitLab CI, whose log knows collapsible sections and
 // colours, and no annotations.
 
 import (

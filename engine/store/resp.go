@@ -1,6 +1,6 @@
 package store
 
-// This file speaks RESP2, as far as a script with integers needs it.
+// This file is a client of RESP2, as far as a script with integers needs it.
 
 import (
 	"bufio"

@@ -14,7 +14,7 @@
 //	parent WORD...    runs a command and prints its code
 //	spawn WORD WORD   runs itself with two words, and does not wait for it
 //	trap              ignores Ctrl-C and Ctrl-Break from now on
-//	yes               prints lines, and does not care whether anybody reads
+//	yes               prints lines, and does not check whether its output is read
 package main
 
 import (

@@ -28,7 +28,7 @@ cli/human: engine/event engine/message engine/text
 cli/input:
 cli/letters: cli/mode engine/backoff engine/lockedfile engine/queue engine/message exitcodes engine/text
 cli/manual: engine/text
-cli/mode: engine/message exitcodes engine/text
+cli/mode: cli/manual engine/message exitcodes engine/text
 cli/option: cli/manual cli/mode engine engine/attempt engine/backoff engine/classify engine/guard engine/hook engine/linematch engine/probe engine/proc engine/rehearse engine/rotate engine/simulate engine/store engine/telemetry engine/message exitcodes engine/text
 cli/policy: cli/input cli/mode cli/option engine/backoff engine/blockfile engine/classify engine/classify/command engine/text
 cli/report: cli/mode engine/backoff engine/event engine/history engine/message engine/text exitcodes

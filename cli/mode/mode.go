@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/retrysh/retry/cli/manual"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
@@ -46,7 +47,11 @@ func Parse(c Call, grammar any) error {
 	if err != nil {
 		return err
 	}
-	if err := Fill(parser, flagsFirst(parser.Model.Flags, c.Args)); err != nil {
+	words, err := flagsFirst(parser.Model.Flags, c.Args)
+	if err == nil {
+		err = Fill(parser, words)
+	}
+	if err != nil {
 		return err
 	}
 	for _, f := range parser.Model.Flags {
@@ -100,8 +105,8 @@ func (c Call) Fail(err error) int {
 }
 
 // flagsFirst sorts the words: kong reads a list only where its words are adjacent.
-func flagsFirst(known []*kong.Flag, args []string) []string {
-	var flags, words []string
+func flagsFirst(known []*kong.Flag, args []string) (flags []string, err error) {
+	var words []string
 	for i := 0; i < len(args); i++ {
 		switch word := args[i]; {
 		case word == "--":
@@ -111,28 +116,54 @@ func flagsFirst(known []*kong.Flag, args []string) []string {
 			words = append(words, word)
 		default:
 			flags = append(flags, word)
-			if takesNext(known, word) && i+1 < len(args) && args[i+1] != "--" {
-				i++
-				flags = append(flags, args[i])
+			f := takesNext(known, word)
+			if f == nil {
+				continue
 			}
+			if i++; i == len(args) || len(args[i]) > 1 && args[i][0] == '-' {
+				if !strings.HasPrefix(word, "--") {
+					word = "-" + string(f.Short)
+				}
+				return nil, fmt.Errorf("%s: %w", word, ValueMissing(f.Name, word, "", args[i:]))
+			}
+			flags = append(flags, args[i])
 		}
 	}
-	return append(append(flags, "--"), words...)
+	return append(append(flags, "--"), words...), nil
 }
 
-// takesNext reports whether the value of a flag is the word after it.
-func takesNext(known []*kong.Flag, word string) bool {
-	if name, long := strings.CutPrefix(word, "--"); long {
-		i := slices.IndexFunc(known, func(f *kong.Flag) bool { return f.Name == name })
-		return i >= 0 && !known[i].IsBool()
+// takesNext returns the flag whose value is the word after this one, nil for none.
+func takesNext(known []*kong.Flag, word string) *kong.Flag {
+	name, long := strings.CutPrefix(word, "--")
+	if !long {
+		name = word[1:]
 	}
-	for at, short := range word[1:] {
-		i := slices.IndexFunc(known, func(f *kong.Flag) bool { return f.Short == short })
-		if i < 0 || !known[i].IsBool() {
-			return i >= 0 && at == len(word)-2
+	for at, letter := range name {
+		i := slices.IndexFunc(known, func(f *kong.Flag) bool { return long && f.Name == name || !long && f.Short == letter })
+		switch {
+		case i < 0 || !known[i].IsBool() && !long && at < len(name)-1:
+			return nil
+		case !known[i].IsBool():
+			return known[i]
 		}
 	}
-	return false
+	return nil
+}
+
+// ValueMissing is the error for a flag without its value: what is in the value's place,
+// and how the flag, here as word, is written. Rest are the words behind it.
+func ValueMissing(name, word, example string, rest []string) error {
+	what, equals := "the command line ends here", ""
+	if len(rest) > 0 {
+		what, equals = fmt.Sprintf("%q begins with a dash", rest[0]), fmt.Sprintf("; --%s=%s gives it that value", name, rest[0])
+		if rest[0] == "--" {
+			what = `"--" ends the flags`
+		}
+	}
+	if example != "" {
+		example = ", as in " + word + " " + example
+	}
+	return fmt.Errorf("needs a value, and %s; write %s %s%s%s", what, word, manual.Placeholder(name), example, equals)
 }
 
 // variables resolves the flags that have a RETRY_ variable. Empty variables

@@ -5,14 +5,13 @@ package option
 
 import (
 	_ "embed"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
-	"github.com/retrysh/retry/cli/manual"
+	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/engine"
 )
 
@@ -28,24 +27,17 @@ func unknownFlag(table []Flag, word string) error {
 	return fmt.Errorf("unknown flag %q, did you mean one of %s?", word, strings.Join(near, ", "))
 }
 
-// valueMissing is the error for a flag without its value: what is in the value's
-// place, and how the flag is written.
+// valueMissing is the error for a flag without its value, before token.
 func valueMissing(s *Setting, token kong.Token) error {
-	name, what := s.Flag.Name(), "the command line ends here"
+	var rest []string
 	if !token.IsEOL() {
-		what = fmt.Sprintf("%q begins with a dash", token)
-		if token.Value == "--" {
-			what = `"--" ends the flags`
-		}
+		rest = []string{token.String()}
 	}
-	text := fmt.Sprintf("needs a value, and %s; write %s %s", what, s.Word, manual.Placeholder(name))
-	if preset := s.Flag.Preset(); preset != "" && preset != "0" { // which leaves a limit away
-		text += ", as in " + s.Word + " " + preset
+	preset := s.Flag.Preset()
+	if preset == "0" { // no limit
+		preset = ""
 	}
-	if !token.IsEOL() {
-		text += fmt.Sprintf("; --%s=%s gives it that value", name, token)
-	}
-	return &UsageError{s.Word, errors.New(text)}
+	return &UsageError{s.Word, mode.ValueMissing(s.Flag.Name(), s.Word, preset, rest)}
 }
 
 // elsewhere lists flags by the names that they have in other programs: curl, wget,

@@ -199,7 +199,11 @@ func (n *named) value() (from, to int) {
 	case rest[0] == '=':
 		return n.extent(skipBlanks(s, j+1), false)
 	case rest[0] == ':' && j == i && (closed || headerColon(s, n.begin, n.end)):
-		return n.extent(skipBlanks(s, i+1), !closed && n.isHeader())
+		from = skipBlanks(s, i+1)
+		if slices.ContainsFunc(fileErrors, func(why string) bool { return strings.HasPrefix(s[from:], why) }) {
+			return 0, 0
+		}
+		return n.extent(from, !closed && n.isHeader())
 	case i == j || closed || s[n.begin] != '-' || s[n.begin:n.end] == notSecret:
 		return 0, 0
 	}
@@ -208,6 +212,10 @@ func (n *named) value() (from, to int) {
 	}
 	return from, to
 }
+
+// fileErrors follow the name of a file or command, as in "get-token": not found; they
+// are no values.
+var fileErrors = []string{"not found", "cannot be executed", "its interpreter ", "is a directory", "no such file or directory", "permission denied"}
 
 // isHeader reports whether the value is the rest of the line: that of a header.
 func (n *named) isHeader() bool {

@@ -85,6 +85,7 @@ func TestMaskedKeeps(t *testing.T) {
 		"redis://[user:password@]host:port[/db]", "write user:password@, or :password@", "http://localhost:$PORT/", "http://h:{port}/", "http://[::1]:80/",
 		"nginx:1.25@sha256:0123456789abcdef", "mailto:me@example.org", "npm:react@18", "registry/x:y@1",
 		"token.go:12: syntax error", "test_token::test_x", "/run/secrets/db_password: no such file", "open secrets.yaml: permission denied",
+		`"get-token": not found in PATH`, `"/etc/passwd": cannot be executed: permission denied`, "open my-secret: no such file or directory",
 		"token == nil", "TOKEN= cmd", "--token", "password", "password:", "--password --verbose",
 		"--tokens: \"x\" is not a number", "--tokens 500", "tokens: 3 left", "Basic authentication failed", "Bearer token is missing", "Bearer",
 		"npm_config_registry=x", "hf_hub_download failed", "ask-me sk-x", "task-sk-button", "eyJ", "ghp_",

@@ -1,5 +1,5 @@
-// This file's subject is running an automaton over text: its states are made
-// when they are first needed, and forgotten when there are too many.
+// This file makes the states of an automaton when they are first needed, and forgets
+// them when there are too many.
 
 package linematch
 
@@ -10,26 +10,25 @@ import (
 )
 
 const (
-	// tableSize is how many transitions a dfa keeps: 16 bits reach them all, so
-	// that the inner loop needs no bounds check. 128 KiB.
+	// tableSize is the number of transitions of a dfa, 128 KiB: with a number of 16 bits
+	// the inner loop needs no bounds check.
 	tableSize = 1 << 16
-	// arenaMax limits the threads of all states together, 1 MiB, and reachMax
-	// those that begin at a pattern's start.
+	// arenaMax limits the threads of all states, 1 MiB, reachMax those of the starts.
 	arenaMax = 1 << 18
 	reachMax = 1 << 18
-	// thrash is how many bytes a state must serve, on average, before all are
-	// forgotten: one costs about 1 us to make, a byte about 1 ns without.
+	// thrash is how many bytes a state must serve on average: to make one costs about
+	// 1 us, a byte without states about 1 ns.
 	thrash = 64
-	// uncachedMin is for how many bytes one pattern whose states thrash is run
-	// without them; it doubles each time, up to uncachedMax.
+	// uncachedMin is for how many bytes one pattern is run without states; it doubles
+	// each time, up to uncachedMax.
 	uncachedMin = 1 << 20
 	uncachedMax = 1 << 30
-	// lanes is how many parts of a text are run side by side, which hides the
-	// latency of the two look-ups that a byte costs.
+	// lanes is how many parts of a text are run side by side, which hides the latency
+	// of the two look-ups for a byte.
 	lanes = 4
 )
 
-// What a state knows of what stands before it.
+// The context of a state: what precedes it.
 const (
 	afterWord   = 1 << iota // a word rune
 	atStart                 // nothing: the line begins
@@ -37,12 +36,10 @@ const (
 	contexts    = 4         // of the first two together
 )
 
-// dfa runs the patterns of an nfa that are alive. A state is the set of threads
-// that wait for a rune, or for what the next rune says of a word's or the
-// line's end; the threads that begin at the present position are never part of
-// it, so that a state is small even if the patterns are ten thousand words.
-//
-// A match is never kept in a state: it kills its pattern.
+// dfa runs the patterns of an nfa that are alive; a match kills its pattern. A state is
+// the set of threads that wait for a rune, or for the condition that the next rune
+// decides. Threads that begin at the present position are not part of it, so a state is
+// small even if the patterns are ten thousand words.
 type dfa struct {
 	*nfa
 	limits  limits
@@ -50,38 +47,33 @@ type dfa struct {
 	live    int
 	matched func(pattern int)
 
-	// A state's number is the place of its row in table. Row 0 is all zeros:
-	// a transition to 0 is unknown, and stays 0 whatever follows.
+	// A state's number is the place of its row in table. Row 0 is all zeros, so an
+	// unknown transition, which is 0, stays 0 whatever follows.
 	stride int
 	table  *[tableSize]uint16
 	states []dfaState
 	arena  []uint32
 	index  []uint16 // hash table of the states, open addressing
-	// lane has the states that are in use and survive when the others are
-	// forgotten. Between two calls lane[0] is where the text stands.
+	// lane has the states in use, which are not forgotten. Between two calls lane[0] is
+	// that of the text.
 	lane [lanes]uint16
 
-	// reach has, by context and class, what the patterns' starts lead to.
+	// reach is, by context and class, what the starts lead to.
 	reach     []reach
 	reachSize int
 
-	// What step works on: instructions explored before and after the rune, the
-	// threads that come out, the patterns that matched.
+	// Of step: instructions explored before and after the rune, the threads that
+	// result, the patterns that matched.
 	now, next sparse
 	threads   []uint32
 	stack     []uint32
 	hits      []uint32
 
-	// age counts how often the states were forgotten.
-	age int
-
-	// bytes counts the text that was run; forgot is its count when the states
-	// were last forgotten, uncached how much more is to be run without states.
-	bytes, forgot int64
-	uncached      int64
-	penalty       int64
-	// split asks the owner to divide the patterns among two automata.
-	split bool
+	age int // how often the states were forgotten
+	// bytes counts the text that was run, forgot when the states were last forgotten.
+	// uncached is how much more is run without states, penalty how much next time.
+	bytes, forgot, uncached, penalty int64
+	split                            bool // the owner is to divide the patterns among two automata
 }
 
 type dfaState struct {
@@ -95,9 +87,7 @@ type reach struct {
 }
 
 // sparse is a set of instructions that is emptied at no cost.
-type sparse struct {
-	dense, where []uint32
-}
+type sparse struct{ dense, where []uint32 }
 
 func (s *sparse) add(pc uint32) bool {
 	if w := s.where[pc]; int(w) < len(s.dense) && s.dense[w] == pc {
@@ -108,8 +98,8 @@ func (s *sparse) add(pc uint32) bool {
 	return true
 }
 
-// newDFA returns an automaton for the patterns of n that alive names; it calls
-// matched for each that matches, once. It takes alive over.
+// newDFA returns an automaton for the patterns of n that are alive; the slice is its own
+// then. It calls matched once for each that matches.
 func newDFA(n *nfa, l limits, alive []bool, matched func(int)) *dfa {
 	d := &dfa{nfa: n, limits: l, alive: alive, matched: matched, stride: min(n.classes, 256), penalty: uncachedMin}
 	for _, s := range n.starts {
@@ -120,53 +110,40 @@ func newDFA(n *nfa, l limits, alive []bool, matched func(int)) *dfa {
 	d.table = new([tableSize]uint16)
 	d.now.where = make([]uint32, len(n.insts))
 	d.next.where = make([]uint32, len(n.insts))
-	d.index = make([]uint16, hashSize(tableSize/d.stride))
+	d.index = make([]uint16, 1<<(bits.Len(uint(tableSize/d.stride))+1)) // half full at most
 	d.reach = make([]reach, contexts*n.classes)
 	d.states = append(d.states, dfaState{})
 	d.lane[0] = d.intern(nil, atStart)
 	return d
 }
 
-// hashSize returns a power of two that holds n states at half load.
-func hashSize(n int) int { return 1 << (bits.Len(uint(n)) + 1) }
-
-// kill ends the trying of a pattern. States that still have threads of it are
-// harmless: step skips them.
+// kill removes a pattern. States may still have threads of it, which step skips.
 func (d *dfa) kill(pattern int) {
 	if d.alive[pattern] {
 		d.alive[pattern] = false
 		d.live--
-		d.forgetReach()
+		clear(d.reach)
+		d.reachSize = 0
 	}
 }
 
-// halve takes half of the patterns away and returns another automaton for
-// them, which stands at the same place of the same text.
+// halve removes half of the patterns, and returns an automaton for them at the same
+// place of the text.
 func (d *dfa) halve() *dfa {
 	d.split, d.uncached, d.penalty = false, 0, uncachedMin
 	alive := make([]bool, len(d.alive))
-	moved := 0
-	for i := range d.alive {
-		if d.alive[i] && 2*moved < d.live {
+	for i, left := 0, (d.live+1)/2; left > 0; i++ {
+		if d.alive[i] {
 			alive[i] = true
-			moved++
+			d.kill(i)
+			left--
 		}
 	}
 	other := newDFA(d.nfa, d.limits, alive, d.matched)
 	st := d.states[int(d.lane[0])/d.stride]
 	other.lane[0] = other.intern(d.arena[st.lo:st.hi], st.context)
-	for i := range alive {
-		if alive[i] {
-			d.kill(i)
-		}
-	}
 	d.forget()
 	return other
-}
-
-func (d *dfa) forgetReach() {
-	clear(d.reach)
-	d.reachSize = 0
 }
 
 // forget drops all states but those in lane.
@@ -175,8 +152,7 @@ func (d *dfa) forget() {
 	clear(d.table[:min(len(d.states)*d.stride, tableSize)])
 	clear(d.index)
 	old, arena := d.states, d.arena
-	d.states = append([]dfaState(nil), dfaState{})
-	d.arena = nil
+	d.states, d.arena = []dfaState{{}}, nil
 	for i, s := range d.lane {
 		if s != 0 {
 			st := old[int(s)/d.stride]
@@ -185,16 +161,13 @@ func (d *dfa) forget() {
 	}
 }
 
-// full reports whether a new state of n threads does not fit. A few states always
-// do: those in lane, and a new one.
+// full reports whether a new state of n threads does not fit. Those in lane and a new
+// one always do.
 func (d *dfa) full(n int) bool {
-	if len(d.states) <= 2*lanes {
-		return false
-	}
-	return (len(d.states)+1)*d.stride > d.limits.table || len(d.arena)+n > arenaMax
+	return len(d.states) > 2*lanes && ((len(d.states)+1)*d.stride > d.limits.table || len(d.arena)+n > arenaMax)
 }
 
-// intern returns the state with these threads, which are sorted.
+// intern returns the state of threads, which are sorted.
 func (d *dfa) intern(threads []uint32, context uint8) uint16 {
 	h := uint32(context) + 0x9e3779b9
 	for _, t := range threads {
@@ -222,8 +195,8 @@ func (d *dfa) intern(threads []uint32, context uint8) uint16 {
 	return id
 }
 
-// overflow forgets the states, and where they have served too little decides
-// to go without them: several patterns are divided, one alone is run uncached.
+// overflow forgets the states. If they have served too few bytes, several patterns are
+// divided, and one alone is run without states.
 func (d *dfa) overflow() {
 	if d.bytes-d.forgot < thrash*int64(len(d.states)) {
 		d.uncached = d.penalty
@@ -234,7 +207,7 @@ func (d *dfa) overflow() {
 	d.forget()
 }
 
-// advance returns the state after the one given and a rune of class c.
+// advance returns the state after another one and a rune of class c.
 func (d *dfa) advance(from uint16, c int) uint16 {
 	st := d.states[int(from)/d.stride]
 	context := d.step(d.arena[st.lo:st.hi], st.context, c)
@@ -250,7 +223,7 @@ func (d *dfa) advance(from uint16, c int) uint16 {
 	return to
 }
 
-// report kills the patterns that have matched and reports them.
+// report kills and reports the patterns that have matched.
 func (d *dfa) report() {
 	for _, p := range d.hits {
 		if d.alive[p] {
@@ -261,9 +234,8 @@ func (d *dfa) report() {
 	d.hits = d.hits[:0]
 }
 
-// step turns the threads given into those after a rune of class c, leaves
-// them in d.threads and the patterns that matched in d.hits, and returns the
-// new context.
+// step computes the threads after a rune of class c, into d.threads, the patterns that
+// matched, into d.hits, and the new context.
 func (d *dfa) step(threads []uint32, context uint8, c int) uint8 {
 	d.restart()
 	if context&afterReturn != 0 && c == classLF {
@@ -299,7 +271,7 @@ func (d *dfa) step(threads []uint32, context uint8, c int) uint8 {
 	return 0
 }
 
-// holds returns the conditions that are true before a rune of class c.
+// holds returns the conditions that are met before a rune of class c.
 func (d *dfa) holds(context uint8, c int) syntax.EmptyOp {
 	var holds syntax.EmptyOp
 	if context&atStart != 0 {
@@ -314,7 +286,7 @@ func (d *dfa) holds(context uint8, c int) syntax.EmptyOp {
 	return holds | syntax.EmptyNoWordBoundary
 }
 
-// begin adds to next what the patterns' starts lead to.
+// begin adds what the starts lead to.
 func (d *dfa) begin(context uint8, holds syntax.EmptyOp, c int) {
 	r := &d.reach[int(context)*d.classes+c]
 	if r.done {
@@ -349,7 +321,7 @@ func (d *dfa) join(threads, hits []uint32) {
 	d.hits = append(d.hits, hits...)
 }
 
-// explore follows pc where all conditions are known, through a rune of class c.
+// explore follows pc through a rune of class c; all conditions are known.
 func (d *dfa) explore(pc uint32, holds syntax.EmptyOp, c int) {
 	d.spread(&d.now, pc, func(_ uint32, in *inst) bool {
 		if in.op == syntax.InstRune && d.member(in.arg, c) {
@@ -359,8 +331,8 @@ func (d *dfa) explore(pc uint32, holds syntax.EmptyOp, c int) {
 	})
 }
 
-// follow adds the threads behind pc, after a rune. What is asked of the next
-// rune makes a thread wait; the line's start has gone by.
+// follow adds the threads at pc, after a rune. A condition on the next rune makes a
+// thread wait; the line's start has passed.
 func (d *dfa) follow(pc uint32) {
 	d.spread(&d.next, pc, func(pc uint32, in *inst) bool {
 		if in.op == syntax.InstRune || syntax.EmptyOp(in.arg)&beginOps == 0 {
@@ -370,7 +342,7 @@ func (d *dfa) follow(pc uint32) {
 	})
 }
 
-// spread adds to set what pc leads to. At a rune or a condition, goesOn decides.
+// spread adds to set what pc leads to, behind a rune or a condition if goesOn says so.
 func (d *dfa) spread(set *sparse, pc uint32, goesOn func(pc uint32, in *inst) bool) {
 	stack := append(d.stack[:0], pc)
 	for len(stack) > 0 {

@@ -1,13 +1,11 @@
-// This file's subject is terminal escape sequences: which bytes a terminal
-// would not show, so that a pattern does not see them either.
+// This file removes terminal escape sequences, which patterns do not see.
 
 package linematch
 
 import "bytes"
 
-// escapeMax is how many bytes an escape sequence may have after its
-// introducer. Titles, links and colours are far shorter; inline pictures are
-// longer, and are matched as the text that they are made of.
+// escapeMax is how many bytes an escape sequence may have after its introducer. Titles,
+// links and colours are far shorter; inline pictures are longer, and are matched as text.
 const escapeMax = 4096
 
 const escape = 0x1b
@@ -21,21 +19,17 @@ const escape = 0x1b
 //	ESC 0x20-0x2f... final          character sets and the like
 //	ESC final                       the two-byte ones
 //
-// A control sequence ends, without its final byte, before the first byte that
-// cannot be part of it. A string ends, too, before an ESC that begins another
-// sequence. CAN and SUB end both. A string that is open at the line's end, or
-// after escapeMax bytes, never was one: only its introducer is removed. So no
-// sequence reaches into another line, and none swallows what follows it.
+// A control sequence also ends before a byte that cannot be part of it, a string before
+// an ESC that begins another sequence. CAN and SUB end both. Of a string that is open at
+// the line's end, or after escapeMax bytes, only the introducer is removed. So no sequence
+// reaches into another line.
 //
-// The one-byte C1 controls are no introducers, neither raw (0x9b and 0x9d are
-// in the middle of ordinary UTF-8) nor as UTF-8 (C2 9D is what a closing
-// quotation mark becomes when it is encoded twice, which is common in logs;
-// nothing common writes U+009B).
+// The one-byte C1 controls are no introducers: 0x9b and 0x9d occur within UTF-8, and as
+// UTF-8 (C2 9D) a control is most often a quotation mark that was encoded twice.
 type stripper struct {
 	state escapeState
-	// n counts the bytes since the introducer, and body holds those of a string.
-	n    int
-	body []byte
+	n     int    // bytes since the introducer
+	body  []byte // those of a string
 }
 
 type escapeState uint8
@@ -52,20 +46,18 @@ const (
 	bell       = 0x07
 )
 
-// Visible appends to dst what is left of a whole text once its escape
-// sequences are removed.
+// Visible appends a whole text to dst without its escape sequences.
 func Visible(dst, text []byte) []byte {
 	var s stripper
 	return s.flush(s.strip(dst, text))
 }
 
-// idle reports whether p can be taken as it is: no sequence is open and none
-// begins in it.
+// idle reports whether no sequence is open and none begins in p.
 func (s *stripper) idle(p []byte) bool {
 	return s.state == inText && bytes.IndexByte(p, escape) < 0
 }
 
-// strip appends to dst what is left of p.
+// strip appends p to dst without escape sequences.
 func (s *stripper) strip(dst, p []byte) []byte {
 	for i := 0; i < len(p); {
 		if s.state == inText {
@@ -75,11 +67,10 @@ func (s *stripper) strip(dst, p []byte) []byte {
 			}
 			dst = append(dst, p[i:i+k]...)
 			i += k + 1
-			if n := control(p[i:]); n > 0 {
-				i += n
-				continue
+			n := control(p[i:])
+			if i += n; n == 0 {
+				s.state, s.n = inEscape, 0
 			}
-			s.state, s.n = inEscape, 0
 			continue
 		}
 		var taken bool
@@ -90,8 +81,8 @@ func (s *stripper) strip(dst, p []byte) []byte {
 	return dst
 }
 
-// control returns how many bytes after an ESC make a control sequence, the
-// usual one, 0 where it is none or not all of it is there.
+// control returns the length, behind ESC, of a control sequence, which is the usual one:
+// 0 if it is none, or not complete.
 func control(p []byte) int {
 	if len(p) == 0 || p[0] != '[' {
 		return 0
@@ -108,8 +99,7 @@ func control(p []byte) int {
 	return 0
 }
 
-// next takes one byte inside a sequence; it reports false where the sequence
-// ended before that byte.
+// next takes one byte of a sequence, and reports false if the sequence ended before it.
 func (s *stripper) next(dst []byte, b byte) ([]byte, bool) {
 	if b == cancelled || b == substitute {
 		s.end()
@@ -158,7 +148,7 @@ func (s *stripper) introduce(b byte) bool {
 	case b >= 0x20 && b <= 0x2f:
 		s.state = inCharset
 	case b == escape:
-		// The second one may introduce something.
+		// It may begin a sequence.
 	case b >= 0x30 && b <= 0x7e:
 		s.end()
 	default:
@@ -169,7 +159,7 @@ func (s *stripper) introduce(b byte) bool {
 	return true
 }
 
-// flush ends a sequence that was none, appending what a string held to dst.
+// flush ends what was no sequence, and appends its text to dst.
 func (s *stripper) flush(dst []byte) []byte {
 	dst = append(dst, s.body...)
 	s.end()

@@ -1,5 +1,5 @@
-// This file's subject is the automaton of a set of patterns: the programs of
-// regexp/syntax side by side, over classes of runes that no pattern distinguishes.
+// This file compiles patterns: the programs of regexp/syntax side by side, over classes
+// of runes that no pattern distinguishes.
 
 package linematch
 

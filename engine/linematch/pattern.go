@@ -1,5 +1,4 @@
-// This file's subject is a user's pattern: what is accepted, and how an error
-// in it is reported.
+// This file reads patterns and explains the errors in them.
 
 package linematch
 
@@ -10,19 +9,15 @@ import (
 	"strings"
 )
 
-// Pattern is a compiled pattern of --on-stdout, --until-stderr and their like:
-// a Go regular expression (RE2 syntax, https://github.com/google/re2/wiki/Syntax).
+// Pattern is a Go regular expression (RE2 syntax, https://github.com/google/re2/wiki/Syntax).
 // It may be shared between matchers and goroutines.
 type Pattern struct {
 	src string
 	re  *syntax.Regexp
 }
 
-// Parse reads src as a Go regular expression. The error quotes src and
-// says in one line what is wrong with it.
-//
-// A pattern is tried on one line at a time, never across a line's end: one
-// that needs a line feed, as `a\nb` does, is accepted and matches nothing.
+// Parse reads a Go regular expression. Its error quotes src and is one line. A pattern is
+// tried on one line at a time: `a\nb` is accepted and matches nothing.
 func Parse(src string) (*Pattern, error) {
 	re, err := syntax.Parse(src, syntax.Perl)
 	if err != nil {
@@ -31,8 +26,8 @@ func Parse(src string) (*Pattern, error) {
 	return &Pattern{src: src, re: re}, nil
 }
 
-// program compiles the pattern. Simplify copies what it changes, so that a
-// Pattern may be shared; Compile fails for no expression that Parse returned.
+// program compiles the pattern. Simplify copies what it changes; Compile does not fail
+// after Parse.
 func (p *Pattern) program() *syntax.Prog {
 	prog, _ := syntax.Compile(p.re.Simplify())
 	return prog
@@ -41,8 +36,8 @@ func (p *Pattern) program() *syntax.Prog {
 // String returns the pattern as the user wrote it.
 func (p *Pattern) String() string { return p.src }
 
-// faults are the errors of regexp/syntax in the words of a user who does not read Go. %q and
-// %s stand for the part of the pattern that the parser stopped at.
+// faults are the errors of regexp/syntax in words for users. %q and %s are the part of the
+// pattern where the parser stopped.
 var faults = []struct {
 	code syntax.ErrorCode
 	why  string
@@ -64,7 +59,7 @@ var faults = []struct {
 	{syntax.ErrLarge, "it is too large"},
 }
 
-// patternError says what err, from regexp/syntax, means.
+// patternError explains an error of regexp/syntax.
 func patternError(src string, err error) error {
 	e, ok := err.(*syntax.Error)
 	if !ok {

@@ -1,5 +1,4 @@
-// This file's subject is the inner loops over text: cached states, several
-// lanes of them, and the slow way without states.
+// This file has the inner loops over text: one lane of states, several, and none.
 
 package linematch
 
@@ -9,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// run takes text that ends between two runes from lane[0] to lane[0], in
-// several lanes where that pays.
+// run runs text that ends between two runes, in several lanes if that is faster.
 func (d *dfa) run(p []byte) {
 	if d.live == 0 {
 		return
@@ -22,7 +20,7 @@ func (d *dfa) run(p []byte) {
 	}
 }
 
-// runOne is run in one lane.
+// runOne is run in lane[0].
 func (d *dfa) runOne(p []byte) {
 	s, table, class := d.lane[0], d.table, &d.nfa.bytes
 	end := d.bytes + int64(len(p))
@@ -51,8 +49,8 @@ func (d *dfa) runOne(p []byte) {
 	d.lane[0], d.bytes = s, end
 }
 
-// careful takes text from state s until it has made a transition that the
-// inner loops do not know, and returns the state and how many bytes it took.
+// careful runs text from state s until it has made a transition that the inner loops
+// cannot. It returns the state and the number of bytes.
 func (d *dfa) careful(p []byte, s uint16) (uint16, int) {
 	for i := 0; i < len(p); {
 		c, n := d.classAt(p[i:])
@@ -73,8 +71,8 @@ func (d *dfa) careful(p []byte, s uint16) (uint16, int) {
 	return s, len(p)
 }
 
-// classAt returns the class of the rune at the start of p, and its length. A
-// byte that is not UTF-8 is U+FFFD of length 1, as in package regexp.
+// classAt returns the class and the length of the first rune. A byte that is not UTF-8
+// is U+FFFD of length 1, as in package regexp.
 func (d *dfa) classAt(p []byte) (int, int) {
 	if p[0] < utf8.RuneSelf {
 		return int(d.nfa.bytes[p[0]]), 1
@@ -83,8 +81,8 @@ func (d *dfa) classAt(p []byte) (int, int) {
 	return d.classOf(r), n
 }
 
-// cutLines divides text into parts of about the same length, of which all but
-// the first begin a line. It reports false where that is not worth it.
+// cutLines divides text of at least so many bytes into parts of about the same length.
+// All but the first begin a line.
 func cutLines(p []byte, least int) (part [lanes][]byte, ok bool) {
 	if len(p) < least {
 		return part, false
@@ -101,8 +99,7 @@ func cutLines(p []byte, least int) (part [lanes][]byte, ok bool) {
 	return part, true
 }
 
-// runLanes runs the parts side by side, and one by one what remains when the
-// first has come to its end.
+// runLanes runs the parts side by side until the shortest ends, then the rest one by one.
 func (d *dfa) runLanes(part *[lanes][]byte) {
 	total := 0
 	for k := range part {
@@ -140,9 +137,8 @@ func (d *dfa) runLanes(part *[lanes][]byte) {
 	d.bytes = end
 }
 
-// together takes the lanes as far as the table goes, at the same pace. It
-// returns, by lane, 0 where the next transitions are not all known, and false
-// where a lane has come to its end.
+// together runs the lanes, at the same pace, as far as the table goes. It returns 0 for
+// a lane whose next transitions are not all known, and false if a lane has ended.
 func (d *dfa) together(part *[lanes][]byte) (next [lanes]uint16, more bool) {
 	table, class := d.table, &d.nfa.bytes
 	n := min(len(part[0]), len(part[1]), len(part[2]), len(part[3]))
@@ -171,7 +167,7 @@ func (d *dfa) together(part *[lanes][]byte) (next [lanes]uint16, more bool) {
 	return next, more
 }
 
-// simulate is runOne without states: the set of threads is computed for each rune.
+// simulate is runOne without states: it computes the threads after each rune.
 func (d *dfa) simulate(p []byte) {
 	d.uncached -= int64(len(p))
 	st := d.states[int(d.lane[0])/d.stride]

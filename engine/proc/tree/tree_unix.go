@@ -2,10 +2,8 @@
 
 // Package tree finds the processes that an attempt has started, and ends them all, also
 // after the leader has ended: stopped ones, those in another process group or session,
-// orphans, and those that start new ones as fast as they are killed. Where several
-// attempts run at once it ends the processes of its own attempt only.
-//
-// Its caller decides when. On Windows a job does this (package spawn).
+// orphans, and those that start new ones as fast as they are killed. It leaves the
+// processes of attempts that run beside it. On Windows a job does this (package spawn).
 package tree
 
 import (
@@ -24,10 +22,9 @@ import (
 	"github.com/retrysh/retry/engine/proc/table"
 )
 
-// polling says when to look again at a tree that was asked to end: soon at first,
-// since most commands obey at once, and never more than a tenth later than need
-// be, while a stubborn one stays cheap. Listing all processes is for every
-// fourth look where a cheaper question can be asked in between.
+// polling says when to look again at a tree that was asked to end: at first soon, since
+// most commands end at once, then after a tenth of the time that has passed. Every fourth
+// look lists all processes.
 type polling struct {
 	begun time.Time
 	looks int
@@ -47,26 +44,24 @@ func (p *polling) thorough() bool { return p.looks%4 == 0 }
 
 // Tree is the processes of one attempt. It belongs to one goroutine at a time.
 type Tree struct {
-	// root is the process whose descendants belong to the tree: this program
-	// for an attempt (orphans come back to it), the leader for a probe.
-	root int
-	// leader is the command itself; group says that it leads a process group
-	// of its own.
-	leader int
-	group  bool
-	// before are the processes that earlier attempts, or the program that this
-	// process ran before, have left: not this attempt's. Neither are their
-	// sessions, nor what they start.
+	// root is the process whose descendants belong to the tree: this program for an
+	// attempt, since it adopts orphans, the leader for a probe.
+	root   int
+	leader int         // the command
+	child  *reap.Child // the same
+	group  bool        // the leader leads a process group of its own
+	// before are processes with their start times that earlier attempts, or the program
+	// that this process ran before, have left. They, their sessions and descendants do
+	// not belong to the tree.
 	before   map[int]uint64
 	sessions map[int]bool
-	child    *reap.Child // the leader
-	marks    []string    // entries of the environment that only this tree has
+	marks    []string // entries of the environment that only this tree has
 	report   func(line string)
 
 	listed   bool           // there is a process table
-	reaped   bool           // the leader's pid may be another process's now
-	known    map[int]uint64 // members seen so far, with their start
-	own      map[int]bool   // their process groups and sessions, but for the program's
+	reaped   bool           // another process may have the leader's pid
+	known    map[int]uint64 // members seen so far, with their start times
+	own      map[int]bool   // their process groups and sessions, without the program's
 	asked    map[int]bool   // members that got the first signal
 	refusing map[int]bool   // members that this program may not signal
 
@@ -79,16 +74,16 @@ var home = sync.OnceValues(func() (group, session int) {
 	return unix.Getpgrp(), session
 })
 
-// isForeign reports whether p is in a session that is not the program's; on macOS that
-// is not known.
+// isForeign reports whether p is in another session than the program, which macOS does
+// not say.
 func isForeign(p table.Process) bool {
 	_, session := home()
 	return p.Sid != session && p.Sid != 0
 }
 
-// New notes what is there before an attempt; group says that its command will lead
-// a process group. What distinguishes its environment from others is taken from env.
-// report takes a line for the user, and does not block.
+// New notes the processes that exist before an attempt with the environment env, whose
+// command will lead a process group if group is set. report takes a line for the user, and
+// does not block.
 func New(group bool, env []string, report func(line string)) *Tree {
 	t := &Tree{root: os.Getpid(), group: group, marks: marksOf(env), report: report}
 	t.enter()
@@ -114,8 +109,7 @@ func New(group bool, env []string, report func(line string)) *Tree {
 	return t
 }
 
-// beside are the trees that there are now; those that were there together are
-// shared.
+// beside are the open trees. Those that were open at the same time are shared.
 var beside struct {
 	mu    sync.Mutex // a leaf
 	trees []*Tree
@@ -132,54 +126,53 @@ func (t *Tree) enter() {
 	}
 }
 
-// Close says that the tree is not asked for any more.
+// Close ends the use of the tree.
 func (t *Tree) Close() {
 	beside.mu.Lock()
 	defer beside.mu.Unlock()
 	beside.trees = slices.DeleteFunc(beside.trees, func(other *Tree) bool { return other == t })
 }
 
-// IsShared reports whether others were there with the tree, so that an orphan may
-// be another's.
+// IsShared reports whether an orphan may belong to another tree.
 func (t *Tree) IsShared() bool { return t.shared.Load() }
 
 // Lead makes a child the tree's leader.
 func (t *Tree) Lead(c *reap.Child) { t.child, t.leader = c, c.Pid() }
 
-// Below is the tree of a child that leads a process group, and of nothing that
-// has lost its parent: the program is no subreaper for it.
+// Below is the tree of a child that leads a process group, without orphans: the program
+// does not adopt them.
 func Below(c *reap.Child, report func(line string)) *Tree {
 	t := &Tree{root: c.Pid(), group: true, report: report}
 	t.Lead(c)
 	return t
 }
 
-// Moved returns what has a token, from now on, when the leader's state may have changed.
+// Moved returns a channel that has a token when the leader's state may have changed.
 func (t *Tree) Moved() <-chan struct{} {
 	reap.Listen()
 	return t.child.Moved()
 }
 
-// HasEnded reports whether the leader has ended, which may not have been noticed yet.
+// HasEnded reports whether the leader has ended.
 func (t *Tree) HasEnded() bool { return t.reaped || reap.HasEnded(t.leader) }
 
-// AwaitUntil waits for the leader, for limit at most (reap.AwaitUntil).
+// AwaitUntil waits for the leader, at most for limit.
 func (t *Tree) AwaitUntil(limit time.Duration) (reap.Ending, bool) {
 	return reap.AwaitUntil(t.leader, limit)
 }
 
-// Reap takes the status of the leader, whose pid is given away with it.
+// Reap takes the status of the leader, whose pid is free then.
 func (t *Tree) Reap() reap.Ending {
 	t.reaped = true
 	return reap.Reap(t.child)
 }
 
-// Remember looks for what belongs to the tree, which is easier while its leader still
-// holds the process group.
+// Remember notes the members, which are easier to find while the leader has its process
+// group.
 func (t *Tree) Remember() { _, _ = t.members() }
 
-// below returns what descends from the root, leaving out what was there before and
-// what belongs, or, unless all is asked for, may belong to another attempt.
+// below returns the descendants of the root, without those from before, those of another
+// attempt and, unless all is set, those that may be of another attempt.
 func (t *Tree) below(list []table.Process, all bool) (found []table.Process) {
 	owned := reap.Owned()
 	descend(byParent(list), t.root, func(p table.Process) bool {
@@ -196,24 +189,23 @@ func (t *Tree) below(list []table.Process, all bool) (found []table.Process) {
 	return found
 }
 
-// has reports whether a process is among some that are known by their start.
+// has reports whether a process is among some with their start times.
 func has(some map[int]uint64, p table.Process) bool {
 	start, there := some[p.Pid]
 	return there && start == p.Start
 }
 
-// claims reports whether an orphan is this tree's and not that of another attempt
-// beside it: it was seen in the tree before, or is in a process group or session
-// of one that was, or has in its environment what only this tree was given. A process
-// of which none of this holds, such as a daemon with an environment of its own that
-// was not seen before its parent ended, is left alone.
+// claims reports whether an orphan is this tree's and not that of another attempt: it was
+// seen in the tree, or is in a process group or session of one that was, or has the marks
+// in its environment. Any other, such as a daemon with an environment of its own that was
+// not seen before its parent ended, is left.
 func (t *Tree) claims(p table.Process) bool {
 	return has(t.known, p) || t.group && p.Pgid == t.leader || t.own[p.Pgid] || t.own[p.Sid] ||
 		len(t.marks) > 0 && !p.Dead && table.HasInEnvironment(p.Pid, t.marks)
 }
 
-// remember notes a member, and the process group and session that it is in, where
-// these are not the program's.
+// remember notes a member, and its process group and session if they are not the
+// program's.
 func (t *Tree) remember(p table.Process) {
 	t.known[p.Pid] = p.Start
 	if group, _ := home(); p.Pgid != group {
@@ -224,7 +216,7 @@ func (t *Tree) remember(p table.Process) {
 	}
 }
 
-// marksOf picks the entries that distinguish an attempt's environment.
+// marksOf returns the entries that distinguish an attempt's environment.
 func marksOf(env []string) (marks []string) {
 	for _, entry := range env {
 		for _, name := range []string{"RETRY_RUN_ID=", "RETRY_ATTEMPT=", "RETRY_COPY=", "TRACEPARENT="} {
@@ -244,14 +236,11 @@ func byParent(list []table.Process) map[int][]table.Process {
 	return m
 }
 
-// descend visits what descends from pid, parents first; what descends from one
-// that visit turns down is left out.
+// descend visits the descendants of pid, parents first, without those of a process for
+// which visit returns false.
 func descend(byParent map[int][]table.Process, pid int, visit func(table.Process) bool) {
-	queue := []int{pid}
-	for len(queue) > 0 {
-		parent := queue[0]
-		queue = queue[1:]
-		for _, p := range byParent[parent] {
+	for queue := []int{pid}; len(queue) > 0; queue = queue[1:] {
+		for _, p := range byParent[queue[0]] {
 			if visit(p) {
 				queue = append(queue, p.Pid)
 			}
@@ -259,8 +248,8 @@ func descend(byParent map[int][]table.Process, pid int, visit func(table.Process
 	}
 }
 
-// members returns the living processes of the tree. Without a process table
-// (no /proc) it returns none and false.
+// members returns the living processes of the tree, false without a process table
+// (/proc).
 func (t *Tree) members() ([]table.Process, bool) {
 	list, err := table.List()
 	t.listed = err == nil
@@ -284,7 +273,7 @@ func (t *Tree) members() ([]table.Process, bool) {
 	return alive, true
 }
 
-// kill sends sig, then CONT so that a process that is stopped can act on it.
+// kill sends sig, then CONT: a stopped process handles no signal.
 func kill(pid int, sig syscall.Signal) error {
 	err := syscall.Kill(pid, sig)
 	if err == nil && sig != syscall.SIGKILL {
@@ -293,7 +282,8 @@ func kill(pid int, sig syscall.Signal) error {
 	return err
 }
 
-// signal sends sig to each member once, and returns how many are left to act.
+// signal sends sig to each member, or those for which to returns true, and returns the
+// number of members that this program may signal.
 func (t *Tree) signal(sig syscall.Signal, to func(table.Process) bool) (left int) {
 	covered := false
 	if t.group && !t.reaped && to == nil {
@@ -327,9 +317,9 @@ func (t *Tree) signal(sig syscall.Signal, to func(table.Process) bool) (left int
 	return left
 }
 
-// underAnother returns those of alive that descend from another retry among
-// them. It passes the signal on and ends its own tree; who gets a signal twice
-// takes the second for impatience (terraform lets go of its lock then).
+// underAnother returns those of alive that descend from another retry among them, which
+// passes the signal on. A process that gets it twice may stop without cleaning up
+// (terraform).
 func underAnother(alive []table.Process) map[int]bool {
 	found := map[int]bool{}
 	under := byParent(alive)
@@ -344,10 +334,9 @@ func underAnother(alive []table.Process) map[int]bool {
 	return found
 }
 
-// strays returns the tree's orphans where there is no process table and the
-// command shares the program's process group: those children of the program in
-// that group that were not there before. What has a living parent becomes one
-// when that has ended.
+// strays returns the orphans if there is no process table and the command is in the
+// program's process group: the children of the program in that group that were not there
+// before.
 func (t *Tree) strays() (pids []int) {
 	if t.group || t.root != os.Getpid() || !t.HasEnded() {
 		return nil
@@ -368,8 +357,8 @@ func (t *Tree) strays() (pids []int) {
 	return pids
 }
 
-// signalBlindly is signal where only the group is known, or, without one, the
-// leader and then the orphans.
+// signalBlindly is signal without a process table: it reaches the group or the leader,
+// and the orphans.
 func (t *Tree) signalBlindly(sig syscall.Signal, covered bool) int {
 	for _, pid := range t.strays() {
 		if !t.asked[pid] || sig == syscall.SIGKILL {
@@ -403,9 +392,8 @@ func (t *Tree) reportRefused(n int) {
 	}
 }
 
-// alone reports whether every living child of this program is the tree's, so
-// that the kernel can say at once whether any is left. A listing cannot: it may
-// miss a process whose parent ended meanwhile.
+// alone reports whether every living child of this program is the tree's. Then the kernel
+// can say whether one is left; a listing may miss a process whose parent ended meanwhile.
 func (t *Tree) alone() bool {
 	if t.root != os.Getpid() || len(t.before) > 0 || !t.listed || !reap.Adopting() || t.IsShared() {
 		return false
@@ -413,7 +401,7 @@ func (t *Tree) alone() bool {
 	return !slices.ContainsFunc(reap.Owned(), func(pid int) bool { return pid != t.leader })
 }
 
-// alive reports whether anything of the tree lives.
+// alive reports whether a process of the tree lives.
 func (t *Tree) alive() bool {
 	if t.root == os.Getpid() && !reap.LivingChildren() {
 		return false
@@ -433,10 +421,9 @@ func (t *Tree) alive() bool {
 	return false
 }
 
-// End asks the tree to end with sig, and kills what still lives after grace,
-// or as soon as now is closed; with a grace of 0 that is right after sig. It
-// returns when nothing is left but what this program may not signal; the leader it
-// waits for in any case. What it has ended is reaped by then.
+// End sends sig to the tree, and kills what still lives after grace or when now is closed.
+// It returns when the leader has ended, and all others that this program may signal. They
+// are reaped then.
 func (t *Tree) End(sig syscall.Signal, grace time.Duration, now <-chan struct{}) {
 	defer reap.Orphans()
 	if t.HasEnded() && !t.alive() {
@@ -456,7 +443,7 @@ func (t *Tree) End(sig syscall.Signal, grace time.Duration, now <-chan struct{})
 			reap.KillOrphans()
 		}
 		if len(t.asked) > found && p.looks > 0 {
-			continue // it starts new ones as fast as they are killed: no rest
+			continue // without a pause, since it starts new ones
 		}
 		time.Sleep(p.pause())
 		if !t.alive() {
@@ -465,7 +452,7 @@ func (t *Tree) End(sig syscall.Signal, grace time.Duration, now <-chan struct{})
 	}
 }
 
-// ask gives the tree its chance to end by itself and reports whether it did.
+// ask sends sig, and reports whether the tree has ended in time.
 func (t *Tree) ask(sig syscall.Signal, grace time.Duration, now <-chan struct{}) bool {
 	begun := table.Now()
 	limit := time.After(grace)
@@ -473,8 +460,8 @@ func (t *Tree) ask(sig syscall.Signal, grace time.Duration, now <-chan struct{})
 	for p := (polling{begun: time.Now()}); t.alive(); {
 		reap.Orphans() // whole generations may pass until then
 		if p.thorough() && p.looks > 0 {
-			// What was missed in the first pass gets its signal. What was started
-			// after that is left alone: it may be the command's own tidying up.
+			// Those that the first pass missed get the signal. Those that started
+			// later do not: they may be the command's own cleaning up.
 			t.signal(sig, func(p table.Process) bool {
 				covered := t.group && p.Pgid == t.leader
 				return !t.asked[p.Pid] && !covered && p.Start < begun

@@ -1,6 +1,6 @@
 package stdio
 
-// This file is what macOS alone offers for descriptors.
+// This file has calls that only macOS has.
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ const (
 	pollNoReader = unix.POLLERR | unix.POLLHUP
 )
 
-// pipe holds the fork lock, since the ends are inheritable for a moment.
+// pipe holds the fork lock while the ends can be inherited.
 func pipe(p []int) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
@@ -60,8 +60,7 @@ func openPty() (master, slave File, err error) {
 	return master, slave, err
 }
 
-// keys are not passed on here: programs that read them through an output are named
-// in docs/streams.md.
+// keys are not passed on; docs/streams.md names programs that read them from an output.
 type keys struct{}
 
 func watchModes(File, *unix.Termios)               {}

@@ -1,6 +1,6 @@
 package stdio
 
-// This file is what Linux alone offers for descriptors.
+// This file has calls that only Linux has.
 
 import (
 	"strconv"
@@ -18,17 +18,17 @@ const (
 
 func pipe(p []int) error { return unix.Pipe2(p, unix.O_CLOEXEC) }
 
-// pipeSize is what a captured pipe may hold. 1 MiB, the most that a user without
-// privileges is given, is no faster, and 64 of these are all that the user may
-// have before every further pipe shrinks to a page (pipe(7), pipe-user-pages-soft).
+// pipeSize is what a captured pipe may hold. 1 MiB, the most without privileges, is no
+// faster, and with 64 of these a user's further pipes shrink to a page (pipe(7),
+// pipe-user-pages-soft).
 const pipeSize = 256 << 10
 
-// widen makes a pipe hold more, so that the command and the pump take turns
-// less often. A user who has used up the allowance keeps the size that it has.
+// widen makes a pipe hold more, for fewer switches between command and pump. If the user's
+// limit is reached, the size stays.
 func widen(fd int) { _, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, pipeSize) }
 
-// openUnnamed opens a file that never had a name, where the file system knows
-// how (open(2), O_TMPFILE).
+// openUnnamed opens a file that never had a name, if the file system can (open(2),
+// O_TMPFILE).
 func openUnnamed(dir string) (int, error) {
 	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_APPEND|unix.O_CLOEXEC, 0o600)
 	if err == unix.EOPNOTSUPP || err == unix.EISDIR {
@@ -45,12 +45,11 @@ func openMemory() (int, error) {
 	return appending(fd)
 }
 
-// kernelChunk is how much one call moves at most; the kernel's own limit is
-// just under 2 GiB (sendfile(2)).
+// kernelChunk is the most for one call; the kernel's limit is just under 2 GiB
+// (sendfile(2)).
 const kernelChunk = 1 << 30
 
-// copyInKernel moves file to dst from offset on and reports whether that was
-// all; if not, the rest from offset is left to be read and written.
+// copyInKernel copies file to dst from offset on, and reports whether that was all.
 func copyInKernel(dst, file int, offset *int64) (done bool, err error) {
 	for {
 		n, err := unix.Sendfile(dst, file, offset, kernelChunk)
@@ -66,7 +65,7 @@ func copyInKernel(dst, file int, offset *int64) (done bool, err error) {
 	}
 }
 
-// reopen opens the file that is standard input anew.
+// reopen opens the file that is standard input again.
 func reopen() (File, error) { return unix.Open("/proc/self/fd/0", unix.O_RDONLY|unix.O_CLOEXEC, 0) }
 
 const openTerminal = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC

@@ -2,9 +2,8 @@
 
 package stdio
 
-// This file is what Unix does with a descriptor. Plain descriptors are used and
-// not Go's own files: these end the program by SIGPIPE when standard output has
-// no reader, and make what they can non-blocking.
+// This file has the descriptors of Unix. Go's own files would end the program by SIGPIPE
+// if standard output has no reader, and become non-blocking where they can.
 
 import (
 	"errors"
@@ -22,14 +21,14 @@ type File = int
 // nowhere is a File that nothing is written to.
 const nowhere File = -1
 
-// errAgain says that there is nothing to be read yet.
+// errAgain says that there is nothing to read yet.
 var errAgain = errors.New("nothing to read yet")
 
 func standard(fd int) File { return fd }
 
 func closeFile(f File) { _ = unix.Close(f) }
 
-// newPipe makes a pipe whose ends no child inherits unasked.
+// newPipe makes a pipe whose ends are close-on-exec.
 func newPipe() (read, write File, err error) {
 	var p [2]int
 	if err := pipe(p[:]); err != nil {
@@ -38,8 +37,7 @@ func newPipe() (read, write File, err error) {
 	return p[0], p[1], nil
 }
 
-// newOutputPipe makes a pipe to be read without blocking. The command's end blocks:
-// the two are separate descriptions.
+// newOutputPipe makes a pipe that is read without blocking; the command's end blocks.
 func newOutputPipe() (read, write File, err error) {
 	if read, write, err = newPipe(); err == nil {
 		widen(read)
@@ -48,7 +46,7 @@ func newOutputPipe() (read, write File, err error) {
 	return read, write, err
 }
 
-// newInputPipe makes a pipe to be written without blocking.
+// newInputPipe makes a pipe that is written without blocking.
 func newInputPipe() (read, write File, err error) {
 	if read, write, err = newPipe(); err == nil {
 		_ = unix.SetNonblock(write, true)
@@ -56,8 +54,7 @@ func newInputPipe() (read, write File, err error) {
 	return read, write, err
 }
 
-// readFile reads once; errAgain where there is nothing yet. A terminal that has
-// gone (EIO) has ended.
+// readFile reads once; errAgain if there is nothing yet. EIO is the end of a terminal.
 func readFile(f File, b []byte) (int, error) { return readResult(unix.Read(f, b)) }
 
 func readResult(n int, err error) (int, error) {
@@ -82,8 +79,7 @@ func readAt(f File, b []byte, offset int64) (int, error) {
 	}
 }
 
-// writeAll writes b. A shared descriptor may be non-blocking through no fault of
-// ours.
+// writeAll writes b. Another process may have made a shared descriptor non-blocking.
 func writeAll(f File, b []byte) error { return writeUntil(f, b, nowhere) }
 
 // writeUntil is writeAll, which ends with EPIPE when stop can be read.
@@ -105,10 +101,10 @@ func writeUntil(f File, b []byte, stop File) error {
 	return nil
 }
 
-// isGone reports whether a write failed because there is no reader.
+// isGone reports whether a write failed without a reader.
 func isGone(err error) bool { return errors.Is(err, unix.EPIPE) }
 
-// pending returns how many bytes a pipe holds, 0 where that is not known.
+// pending returns how many bytes a pipe holds, 0 if that is not known.
 func pending(f File) int {
 	n, err := unix.IoctlGetInt(f, fionread)
 	if err != nil {
@@ -117,10 +113,10 @@ func pending(f File) int {
 	return n
 }
 
-// pollFd is for poll, which ignores nowhere.
+// pollFd is for poll(2), which ignores nowhere.
 func pollFd(fd int, events int16) unix.PollFd { return unix.PollFd{Fd: int32(fd), Events: events} }
 
-// poll waits for one of fds, for ms milliseconds or for ever (-1).
+// poll waits for one of fds, for ms milliseconds or without limit (-1).
 func poll(ms int, fds ...unix.PollFd) []unix.PollFd {
 	for {
 		if _, err := unix.Poll(fds, ms); err != unix.EINTR {
@@ -129,8 +125,8 @@ func poll(ms int, fds ...unix.PollFd) []unix.PollFd {
 	}
 }
 
-// awaitReadable blocks until there may be something to read or over is called, or,
-// where it has been, until what an orphan is given has passed.
+// awaitReadable blocks until there may be something to read, or until over is called, or,
+// if it has been, until Drain has passed.
 func awaitReadable(f File, over *wake) {
 	if isClosed(over.called) {
 		rest := max(0, Drain-time.Since(over.at))
@@ -143,10 +139,10 @@ func awaitReadable(f File, over *wake) {
 // NoReader reports whether standard output is a pipe or socket without a reader.
 func NoReader() bool { return poll(0, pollFd(1, 0))[0].Revents&pollNoReader != 0 }
 
-// watchOrphans is not needed here: the pump itself polls.
+// watchOrphans does nothing: the pump itself polls.
 func (*Pump) watchOrphans() {}
 
-// wakeable is a pipe: closing its writing end wakes everything that polls it.
+// wakeable is a pipe: closing its writing end wakes all that poll it.
 type wakeable struct{ read, write File }
 
 func (w *wakeable) open() (err error) {
@@ -158,8 +154,8 @@ func (w *wakeable) call() { closeFile(w.write) }
 
 func (w *wakeable) close() { closeFile(w.read) }
 
-// position returns where standard input stands, and whether it is a file that can
-// be read from there again.
+// position returns the offset of standard input, and whether it is a file that can be
+// read from there again.
 func position() (int64, bool) {
 	var st unix.Stat_t
 	if unix.Fstat(0, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
@@ -182,20 +178,18 @@ func openNull() (File, error) {
 	return f, nil
 }
 
-// awaitInput blocks until the input can be read. It never makes the input
-// non-blocking: that would change it for every process that shares it. It reports
-// false where the command has ended or does not read any more.
+// awaitInput blocks until the input can be read, without making it non-blocking for the
+// processes that share it. It returns false if the command has ended or closed its input.
 func (f *feeder) awaitInput() bool {
 	fds := poll(-1, pollFd(0, unix.POLLIN), pollFd(f.over.read, unix.POLLIN), pollFd(f.dst, 0))
 	return fds[1].Revents == 0 && fds[2].Revents&pollNoReader == 0
 }
 
-// write gives b to the command as fast as the command takes it.
+// write writes b to the command.
 func (f *feeder) write(b []byte) error { return writeUntil(f.dst, b, f.over.read) }
 
-// openSpool opens a file without a name in the directory for temporary files,
-// open for reading and appending: two processes that write to it do not write
-// over one another.
+// openSpool opens a file without a name in the directory for temporary files. It appends,
+// so that two processes do not overwrite each other's output.
 func openSpool() (File, error) {
 	dir := os.TempDir()
 	fd, err := openUnnamed(dir)

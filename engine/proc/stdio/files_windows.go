@@ -1,7 +1,7 @@
 package stdio
 
-// This file is what Windows does with a file. An anonymous pipe cannot be polled:
-// reading it blocks, and a caller that stops waiting leaves the reading goroutine behind.
+// This file has the files of Windows. An anonymous pipe cannot be polled: reading it
+// blocks, and a caller that stops waiting leaves the reading goroutine behind.
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ type File = *os.File
 // nowhere is a File that nothing is written to.
 var nowhere File
 
-// errAgain says that there is nothing to be read yet; here reading waits instead.
+// errAgain is not used: reading blocks.
 var errAgain = errors.New("nothing to read yet")
 
 func standard(fd int) File { return [...]File{os.Stdin, os.Stdout, os.Stderr}[fd] }
@@ -54,7 +54,7 @@ func writeAll(f File, b []byte) error {
 	return err
 }
 
-// isGone reports whether a write failed because there is no reader.
+// isGone reports whether a write failed without a reader.
 func isGone(err error) bool {
 	const noData, notConnected = syscall.Errno(232), syscall.Errno(233) // ERROR_NO_DATA, ERROR_PIPE_NOT_CONNECTED: the other end is closed
 	return errors.Is(err, syscall.ERROR_BROKEN_PIPE) || errors.Is(err, noData) || errors.Is(err, notConnected)
@@ -73,11 +73,11 @@ func pending(f File) int {
 	return int(n)
 }
 
-// orphanLook is how often a pipe is looked at that an orphan holds.
+// orphanLook is the interval between two looks at a pipe that an orphan holds.
 const orphanLook = 10 * time.Millisecond
 
-// watchOrphans lets a pump end that waits for what an orphan may write, when all
-// that was there has been passed on and the orphan's time has passed.
+// watchOrphans ends a pump that waits for an orphan, after Drain and when all has been
+// written.
 func (p *Pump) watchOrphans() {
 	go func() {
 		over := time.Now()
@@ -102,8 +102,8 @@ func awaitReadable(File, *wake)        {}
 func (f *feeder) awaitInput() bool     { return true }
 func (f *feeder) write(b []byte) error { return writeAll(f.dst, b) }
 
-// position returns where standard input stands, and whether it is a file that can
-// be read from there again.
+// position returns the offset of standard input, and whether it is a file that can be
+// read from there again.
 func position() (int64, bool) {
 	info, err := os.Stdin.Stat()
 	if err != nil || !info.Mode().IsRegular() {
@@ -120,8 +120,7 @@ func seek(f File, offset int64) error {
 
 func openNull() (File, error) { return os.Open(os.DevNull) }
 
-// openSpool opens a temporary file that the system removes when it is closed,
-// however the program ends.
+// openSpool opens a temporary file that the system removes when it is closed.
 func openSpool() (File, error) {
 	f, err := openTemporary()
 	if err != nil {

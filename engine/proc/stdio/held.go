@@ -1,8 +1,7 @@
 package stdio
 
-// This file keeps what a command writes until it has been judged, in a file
-// without a name, so that memory stays small and nothing is left behind however
-// the program ends.
+// This file keeps what a command writes until it has been judged, in a file without a
+// name: memory stays small, and no file remains however the program ends.
 
 import (
 	"fmt"
@@ -25,12 +24,11 @@ func newHeld(fd int) (*Held, error) {
 	return &Held{file, fd}, nil
 }
 
-// Drop forgets the output.
+// Drop drops the output.
 func (h *Held) Drop() { closeFile(h.file) }
 
-// Release writes the output to where it belongs, or to standard error where the
-// attempt was rejected. The error is attempt.ErrReaderGone where standard output
-// has no reader.
+// Release writes the output to its destination, or to standard error if the attempt was
+// rejected. The error is attempt.ErrReaderGone if standard output has no reader.
 func (h *Held) Release(accepted bool) error {
 	defer h.Drop()
 	to := h.fd
@@ -47,7 +45,7 @@ func (h *Held) Release(accepted bool) error {
 	return fmt.Errorf("writing %s: %w", names[to], err)
 }
 
-// copyOut writes all of file to dst, in the kernel where it can.
+// copyOut writes all of file to dst, in the kernel if that works.
 func copyOut(dst, file File) error {
 	var offset int64
 	if done, err := copyInKernel(dst, file, &offset); done {

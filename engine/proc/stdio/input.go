@@ -35,11 +35,11 @@ func OpenInput(mode InputMode) *Input {
 	return in
 }
 
-// ErrUnended says that standard input has not ended in time.
+// ErrUnended says that standard input did not end in time.
 var ErrUnended = errors.New("standard input has not ended")
 
-// All returns the whole input from its first byte on, nil where nothing is replayed.
-// What has not been read yet is read until ctx is done.
+// All returns the whole input, which it reads until ctx is done; nil if it is not
+// replayed.
 func (in *Input) All(ctx context.Context) (io.Reader, error) {
 	switch {
 	case !in.replays:
@@ -86,9 +86,8 @@ func (s *Streams) openInput(in *Input, p Plan) error {
 	return nil
 }
 
-// openAgain gives the command a description of its own of the file that is
-// standard input, since processes beside one another would share the position.
-// Where the file may not be opened again, the command is fed from it.
+// openAgain opens the file that is standard input for the command, so that processes do
+// not share the position. If that fails, the command gets a pipe.
 func (s *Streams) openAgain(offset int64) error {
 	if f, err := reopen(); err == nil {
 		if seek(f, offset) == nil {
@@ -100,7 +99,7 @@ func (s *Streams) openAgain(offset int64) error {
 	return s.feed(fileSource(offset))
 }
 
-// feed gives the command a pipe that a feeder writes to.
+// feed gives the command a pipe with a feeder.
 func (s *Streams) feed(from source) error {
 	read, write, err := newInputPipe()
 	if err != nil {
@@ -113,8 +112,8 @@ func (s *Streams) feed(from source) error {
 
 // source is where a feeder takes the input from.
 type source interface {
-	// next reads into b from offset on, and waits until there is something: io.EOF
-	// where there will be nothing more, or f is not to go on.
+	// next reads into b from offset on, and waits until there is something. It returns
+	// io.EOF at the end, or if f is to stop.
 	next(f *feeder, b []byte, offset int64) (int, error)
 }
 
@@ -132,9 +131,8 @@ func (s fileSource) ReadAt(b []byte, offset int64) (int, error) {
 
 func (s fileSource) next(_ *feeder, b []byte, offset int64) (int, error) { return s.ReadAt(b, offset) }
 
-// spool is what has been read of a live input so far: in memory at first, then
-// in a file without a name. Each of those that read it has its own pace; the one
-// that is ahead, and has the turn, reads the input for all.
+// spool is what has been read of an input, in memory and then in a file without a name. Of
+// its readers, the one that is ahead and has the turn reads the input for all.
 type spool struct {
 	turn chan struct{} // has a token while a feeder reads the input
 
@@ -142,8 +140,8 @@ type spool struct {
 	memory []byte
 	file   File // nowhere while memory is enough
 	size   int64
-	ended  bool          // the input has no more
-	more   chan struct{} // closed, and replaced, when the above have changed
+	ended  bool
+	more   chan struct{} // closed, and replaced, when the above change
 }
 
 // ReadAt reads what has been kept.
@@ -152,7 +150,7 @@ func (s *spool) ReadAt(b []byte, offset int64) (int, error) {
 	return n, err
 }
 
-// kept is ReadAt; where it returns 0, more is closed when there may be more.
+// kept is ReadAt. If it returns 0, more is closed when there may be more.
 func (s *spool) kept(b []byte, offset int64) (n int, more <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,8 +213,8 @@ func (s *spool) rest(f *feeder) error {
 	}
 }
 
-// grow reads once from the program's standard input, which has something to
-// read or has ended, and keeps it. The caller has the turn.
+// grow reads once from the program's standard input, which does not block, and keeps it.
+// The caller has the turn.
 func (s *spool) grow(buf []byte) error {
 	n, err := readFile(standard(0), buf)
 	if err == errAgain {
@@ -257,7 +255,7 @@ func (s *spool) keep(b []byte) error {
 	return nil
 }
 
-// feeder writes the input to one command, first what was kept, then what comes.
+// feeder writes the input to one command.
 type feeder struct {
 	from     source
 	dst      File
@@ -266,8 +264,8 @@ type feeder struct {
 	done     chan struct{}
 }
 
-// wait waits for a feeder after the command, and reports whether it has ended:
-// a terminal's reader may be stuck where another process took the bytes.
+// wait waits for a feeder after the command, and reports whether it has ended: its read of
+// a terminal may block, if another process has taken the bytes.
 func (f *feeder) wait() bool {
 	select {
 	case <-f.done:
@@ -289,11 +287,11 @@ func (f *feeder) run() {
 		}
 		switch {
 		case err == nil:
-		case err == io.EOF, isGone(err): // the command has read all that there is, or that it wanted
+		case err == io.EOF, isGone(err): // the command has closed its input, or has it all
 			return
 		default:
 			f.troubles <- err
-			<-f.over.called // the command must not take what it has got for all that there is
+			<-f.over.called // until then the command must not see the end of its input
 			return
 		}
 	}

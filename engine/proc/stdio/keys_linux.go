@@ -1,9 +1,8 @@
 package stdio
 
-// This file lets a program that reads keys set the modes of a pseudo-terminal that
-// is its output, as it would set those of the user's terminal: ncurses does so
-// through standard output and reads standard input, less(1) and more(1) do so through
-// standard error and read that.
+// This file applies the modes that a program which reads keys sets on its output to the
+// user's terminal: ncurses sets them on standard output and reads standard input, less(1)
+// and more(1) use standard error for both.
 
 import (
 	"fmt"
@@ -12,13 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keys is the user's terminal while a command has set the modes of the one that
-// stands for it.
+// keys is the user's terminal while a command has set its modes.
 type keys struct {
 	set    bool
 	before unix.Termios  // the user's terminal
 	over   wakeable      // ends the passing of keys
-	ended  chan struct{} // closed then; nil where no keys are passed
+	ended  chan struct{} // closed then; nil if none are passed
 }
 
 // watchModes makes changes of a pseudo-terminal's modes visible to its reader
@@ -29,8 +27,7 @@ func watchModes(master File, modes *unix.Termios) {
 	}
 }
 
-// readTerminal reads once, as readFile does. The first byte of a packet says whether
-// it holds data.
+// readTerminal is readFile; the first byte of a packet says whether it holds data.
 func (p *Pump) readTerminal(b []byte) (int, error) {
 	var kind [1]byte
 	for {
@@ -49,8 +46,8 @@ func (p *Pump) readTerminal(b []byte) (int, error) {
 // tiocpktIoctl is TIOCPKT_IOCTL of asm-generic/ioctls.h.
 const tiocpktIoctl = 64
 
-// modesChanged gives the user's terminal the modes of a program that reads keys, and
-// its own again when the program has set the usual ones.
+// modesChanged gives the user's terminal the modes of a program that reads keys, or its
+// own again.
 func (p *Pump) modesChanged() {
 	now, err := unix.IoctlGetTermios(p.src, getTermios)
 	if err != nil || now.Lflag&unix.ICANON != 0 {
@@ -89,12 +86,12 @@ func (p *Pump) modesBack() {
 	_ = unix.IoctlSetTermios(p.dst, setTermios, &k.before)
 }
 
-// takenIn is how long the first key is left for a reader of standard input. If it is
-// still there afterwards, the command reads keys from its output.
+// takenIn is for how long the first key is left to a reader of standard input. If it is
+// still there then, the command reads keys from its output.
 const takenIn = 300 * time.Millisecond
 
-// start passes keys on, unless another process reads them. It opens the terminal
-// again, since that description may be non-blocking; the shell shares the other.
+// start passes keys on, unless another process reads them. It opens the terminal again: a
+// description that is shared with the shell must not be non-blocking.
 func (k *keys) start(user, master File) {
 	own, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", user), unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {

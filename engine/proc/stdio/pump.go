@@ -12,8 +12,7 @@ import (
 	"github.com/retrysh/retry/engine/attempt"
 )
 
-// Pump moves what a command writes: first to its destination, then to the writer
-// also.
+// Pump copies what a command writes to its destination, then to the writer also.
 type Pump struct {
 	src, dst File
 	terminal bool      // src is a pseudo-terminal that stands for dst
@@ -26,28 +25,27 @@ type Pump struct {
 
 	ending  sync.Once
 	done    chan struct{}
-	passed  atomic.Int64 // pieces that dst has taken
-	busy    atomic.Bool  // it passes on what it has read
-	dropped atomic.Bool  // the attempt is over
-	mu      sync.Mutex   // guards src against Resize; held while also is written to, which calls nothing here
+	passed  atomic.Int64 // pieces written to dst
+	busy    atomic.Bool  // it is writing what it has read
+	dropped atomic.Bool  // the attempt has ended
+	mu      sync.Mutex   // guards src against Resize; held while also, which calls nothing here, is written to
 	behind  behind
 }
 
-// piece is the most that is written at once: less than a pump reads, so that a
-// slow reader, of 32 KiB a second within 2 s, can be distinguished from none.
+// piece is the most that is written at once. A reader of 32 KiB a second takes one within
+// 2 s, which distinguishes it from none.
 const piece = 64 << 10
 
-// Done is closed when everything has been copied to both.
+// Done is closed when all has been copied.
 func (p *Pump) Done() <-chan struct{} { return p.done }
 
 // HasEnded reports whether Done is closed.
 func (p *Pump) HasEnded() bool { return isClosed(p.done) }
 
-// Passed is the number of pieces written to the destination. While it does not grow,
-// the reader reads nothing.
+// Passed is the number of pieces written to the destination.
 func (p *Pump) Passed() int64 { return p.passed.Load() }
 
-// Drop stops a blocked pump from writing any more. The second writer is not used
+// Drop ends the writing of a pump, which may be blocked. The second writer is not used
 // after it returns.
 func (p *Pump) Drop() {
 	p.dropped.Store(true)
@@ -62,7 +60,7 @@ func (p *Pump) run() {
 	defer p.behind.finish()
 	defer p.close()
 	buf := make([]byte, pumpBuffer)
-	left := -1 // what was in the pipe when the command had ended; -1 before
+	left := -1 // of what was in the pipe at the end of the command; -1 before
 	for {
 		if left < 0 && isClosed(p.over.called) {
 			if left = pending(p.src); p.terminal {
@@ -87,7 +85,7 @@ func (p *Pump) run() {
 				return
 			}
 			if p.also != nil {
-				buf = p.behind.take(buf, n, p.readAlong)
+				buf = p.behind.take(buf, n, p.passAlso)
 			}
 		}
 	}
@@ -102,7 +100,7 @@ func (p *Pump) close() {
 	p.src = nowhere
 }
 
-// read reads once; errAgain where there is nothing yet.
+// read reads once; errAgain if there is nothing yet.
 func (p *Pump) read(b []byte) (int, error) {
 	if p.terminal {
 		return p.readTerminal(b)
@@ -110,8 +108,7 @@ func (p *Pump) read(b []byte) (int, error) {
 	return readFile(p.src, b)
 }
 
-// take passes b on, and reports whether to go on. The command is not idle
-// meanwhile.
+// take is pass, during which the command is not idle.
 func (p *Pump) take(b []byte) bool {
 	p.busy.Store(true)
 	defer p.busy.Store(false)
@@ -125,7 +122,7 @@ func (p *Pump) take(b []byte) bool {
 	return p.pass(b)
 }
 
-// pass writes b to where it belongs and reports whether to go on.
+// pass writes b to dst, and reports whether to go on.
 func (p *Pump) pass(b []byte) bool {
 	if p.dst == nowhere {
 		return !p.dropped.Load()
@@ -148,8 +145,8 @@ func (p *Pump) pass(b []byte) bool {
 	return true
 }
 
-// readAlong hands b to the second writer.
-func (p *Pump) readAlong(b []byte) {
+// passAlso writes b to the second writer.
+func (p *Pump) passAlso(b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.dropped.Load() {
@@ -157,9 +154,9 @@ func (p *Pump) readAlong(b []byte) {
 	}
 }
 
-// behind writes to the second writer on a thread of its own while the pump moves the
-// next bytes. It is started only by an amount that is worth a thread: a command that
-// writes line by line would pay for a hand-over with each of them.
+// behind writes to the second writer on a thread of its own while the pump copies the next
+// bytes. Only an amount that is worth it starts the thread: to hand over each line of a
+// command costs more than to write it.
 type behind struct {
 	queue   chan []byte // nil until it is started
 	free    chan []byte
@@ -170,15 +167,14 @@ type behind struct {
 const (
 	// pumpBuffer is how much a pump reads at once.
 	pumpBuffer = 256 << 10
-	// buffers are how many a pump has at most: one that is filled, one that the second
-	// writer has, and the rest between the two.
+	// buffers is how many a pump has: one that is filled, one that is written, and the
+	// rest between the two.
 	buffers = 4
 	// worthHandingOver takes about as long to write as waking a thread does.
 	worthHandingOver = 32 << 10
 )
 
-// take has the first n bytes of buf written and returns the buffer to fill
-// next. The order is kept.
+// take writes the first n bytes of buf, in order, and returns the buffer to fill next.
 func (b *behind) take(buf []byte, n int, write func([]byte)) []byte {
 	if n < worthHandingOver && b.pending.Load() == 0 {
 		write(buf[:n])

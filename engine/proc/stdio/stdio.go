@@ -1,14 +1,10 @@
 // Package stdio connects the standard streams of a process: to the program's own
-// descriptors where the bytes are not needed, else through pipes or pseudo-terminals,
-// whose bytes are first passed on and then given to a second writer. It holds output
-// back until the caller says where it goes, and gives any number of processes the
-// same input from its first byte.
+// descriptors, or through pipes and pseudo-terminals to these and a second writer. It
+// holds output back until the caller says where it goes, and gives any number of processes
+// the same input from its first byte. It starts and ends no process and handles no signal.
 //
-// It starts and ends no process, catches no signal and judges nothing.
-//
-// The spool has a lock, a leaf: only system calls are made while it is held. A pump
-// has one that it holds while it calls the second writer, so that Drop can guarantee
-// that the writer is not used afterwards.
+// The spool has a lock, a leaf: only system calls are made while it is held. A pump holds
+// one while it calls the second writer, so that the writer is not used after Drop.
 package stdio
 
 import (
@@ -38,8 +34,8 @@ const (
 	Hold                     // when the attempt has been judged
 )
 
-// Drain is how long, after the command itself has ended, a captured pipe is read
-// on for what an orphan may still write.
+// Drain is for how long after the end of the command a captured pipe is read, since
+// orphans may still write.
 const Drain = 200 * time.Millisecond
 
 // Plan says how to connect one process.
@@ -48,44 +44,36 @@ type Plan struct {
 	Out, Err OutputMode
 	// OutTo is where standard output leads: 1, or 2 for standard error.
 	OutTo int
-	// Stdout and Stderr receive a copy of what is written, in order; nil is
-	// no receiver.
+	// Stdout and Stderr, if not nil, receive a copy of what is written, in order.
 	Stdout, Stderr io.Writer
-	// Beside says that other processes may read the same input at the same time.
-	Beside bool
-	// Timed says that LastByte will be asked, so both outputs are read.
-	Timed bool
-	// Alike says that Stdout and Stderr need not be distinguished: where both outputs
-	// lead to the same file, one channel carries them in order, and each writer
-	// gets all of it.
-	Alike bool
-	// Question has both outputs go to Stdout, and nowhere else.
-	Question bool
+	Beside         bool // other processes may read the same input at the same time
+	Timed          bool // LastByte is used, so both outputs are read
+	// Alike says that each writer may receive both outputs, through one pipe that keeps
+	// their order, if they lead to the same file.
+	Alike    bool
+	Question bool // both outputs go to Stdout only
 }
 
 // Streams are the standard streams of one process.
 type Streams struct {
-	// Troubles delivers errors while bytes are copied, one for each stream at most:
-	// attempt.ErrReaderGone where standard output has no reader any more. It is nil
-	// where no bytes are copied.
+	// Troubles delivers at most one error for each stream that is copied, among them
+	// attempt.ErrReaderGone. It is nil if none is.
 	Troubles chan error
-	// NoTerminal is why a command has a pipe in place of a terminal, nil where it
-	// has none.
+	// NoTerminal says why a command has a pipe in place of a terminal.
 	NoTerminal error
 
-	child    [3]File // what the command gets
-	closing  []File  // those of them that are closed once it has started
+	child    [3]File // of the command
+	closing  []File  // those of them that the program closes after its start
 	feeder   *feeder
 	pumps    []*Pump
 	held     []*Held
-	over     *wake     // nil where no bytes are copied
+	over     *wake     // nil if no stream is copied
 	activity *activity // nil unless LastByte is used
 }
 
-// names are the streams' own.
 var names = [3]string{"standard input", "standard output", "standard error"}
 
-// Open makes what one process needs.
+// Open makes the streams of one process.
 func Open(in *Input, p Plan) (*Streams, error) {
 	s := &Streams{child: [3]File{standard(0), standard(1), standard(2)}}
 	if p.Timed {
@@ -135,10 +123,10 @@ func each(a, b io.Writer) io.Writer {
 	return io.MultiWriter(a, b)
 }
 
-// openOutput decides where the command's descriptor fd leads. To hold it back, the
-// command could be given the file itself, at half the time for 1 GiB: but then
-// a failed write to a full disk is not noticed, nor the end of
-// what its children still write, and it may lock or truncate the file.
+// openOutput decides where the command's descriptor fd leads. Output that is held back
+// takes a pipe: the file itself would take half the time for 1 GiB, but the command may
+// lock or truncate it, and neither a full disk nor the end of what children write would be
+// noticed.
 func (s *Streams) openOutput(fd, to int, mode OutputMode, also io.Writer) error {
 	dst, doing := standard(to), "writing "+names[to]
 	if mode == Hold {
@@ -156,8 +144,8 @@ func (s *Streams) openOutput(fd, to int, mode OutputMode, also io.Writer) error 
 	return s.pipe(fd, dst, doing, also)
 }
 
-// pipe gives the command a pipe as fd, whose bytes go to dst and also; where dst is
-// a terminal, a pseudo-terminal, where the system has one.
+// pipe gives the command a pipe as fd, or a pseudo-terminal if dst is a terminal. Its
+// bytes go to dst and also.
 func (s *Streams) pipe(fd int, dst File, doing string, also io.Writer) (err error) {
 	var read, write File
 	terminal := dst != nowhere && isTerminal(dst)
@@ -178,10 +166,10 @@ func (s *Streams) pipe(fd int, dst File, doing string, also io.Writer) (err erro
 	return nil
 }
 
-// give has the command get f as fd; the program closes it then.
+// give makes f the command's descriptor fd.
 func (s *Streams) give(fd int, f File) { s.child[fd], s.closing = f, append(s.closing, f) }
 
-// Files are what the command gets as 0, 1 and 2.
+// Files are the command's descriptors 0, 1 and 2.
 func (s *Streams) Files() [3]File { return s.child }
 
 // Start closes the command's ends and begins to copy.
@@ -201,7 +189,7 @@ func (s *Streams) closeGiven() {
 	}
 }
 
-// Close undoes Open where no command has started.
+// Close undoes Open if no command has started.
 func (s *Streams) Close() {
 	s.closeGiven()
 	for _, p := range s.pumps {
@@ -219,8 +207,7 @@ func (s *Streams) Close() {
 	}
 }
 
-// Finish says that the command has ended, and reports whether there is anything
-// to be waited for.
+// Finish says that the command has ended, and reports whether a stream is copied.
 func (s *Streams) Finish() bool {
 	if s.over == nil {
 		return false
@@ -238,12 +225,12 @@ func (s *Streams) Release() {
 	for _, p := range s.pumps {
 		all = all && p.HasEnded()
 	}
-	if all { // what was left behind may still wait for it
+	if all { // else one may still wait for it
 		s.over.close()
 	}
 }
 
-// Pumps are what moves the outputs.
+// Pumps copy the outputs.
 func (s *Streams) Pumps() []*Pump { return s.pumps }
 
 // Held returns the outputs that are held back, and forgets them.
@@ -253,14 +240,14 @@ func (s *Streams) Held() []*Held {
 	return held
 }
 
-// activity is when the command has written last, for a caller that waits for it to write.
+// activity is when the command has written last.
 type activity struct {
 	last    atomic.Int64 // Unix nanoseconds
 	passing atomic.Int32 // pumps that wait for the reader of what was written
 }
 
-// LastByte returns when the command wrote last, not before since. While its bytes
-// wait for their reader, that is now.
+// LastByte returns when the command wrote last, or since if that is later. It is now
+// while its bytes wait for their reader.
 func (s *Streams) LastByte(since time.Time) time.Time {
 	if s.activity.passing.Load() > 0 {
 		return time.Now()

@@ -2,14 +2,13 @@
 
 package stdio
 
-// This file gives a command a pseudo-terminal for its output where the program's
-// own stream is a terminal. It is used for output only: it is the controlling
-// terminal of no process, and nothing is typed on it.
+// This file gives a command a pseudo-terminal for its output if the program's own stream
+// is a terminal. It is the controlling terminal of no process.
 
 import "golang.org/x/sys/unix"
 
-// terminalHolds is more than a pseudo-terminal holds of what was written to it:
-// what the kernel has not yet passed on is not counted by pending.
+// terminalHolds is more than a pseudo-terminal holds, of which pending does not count what
+// the kernel has not yet passed on.
 const terminalHolds = 64 << 10
 
 func isTerminal(f File) bool {
@@ -17,17 +16,15 @@ func isTerminal(f File) bool {
 	return err == nil
 }
 
-// EditsLines reports whether the terminal edits lines itself (termios(3),
-// ICANON): programs that draw their own screen, or read key by key, switch that
-// off.
+// EditsLines reports whether the terminal edits lines (termios(3), ICANON), which programs
+// that draw their own screen or read keys switch off.
 func EditsLines(fd int) bool {
 	modes, err := unix.IoctlGetTermios(fd, getTermios)
 	return err == nil && modes.Lflag&unix.ICANON != 0
 }
 
-// newTerminal opens a pseudo-terminal with the modes and the size of the terminal
-// f. It does not process output (OPOST): the bytes pass unchanged, and f
-// processes them.
+// newTerminal opens a pseudo-terminal with the modes and the size of the terminal f, which
+// alone processes output (OPOST).
 func newTerminal(f File) (read, write File, err error) {
 	modes, err := unix.IoctlGetTermios(f, getTermios)
 	if err != nil {
@@ -48,8 +45,7 @@ func newTerminal(f File) (read, write File, err error) {
 	return read, write, nil
 }
 
-// copySize gives a terminal the size of another, and reports whether it had a
-// different one before.
+// copySize gives a terminal the size of another, and reports whether it had another.
 func copySize(to, from File) bool {
 	size, err := unix.IoctlGetWinsize(from, unix.TIOCGWINSZ)
 	if err != nil {
@@ -59,8 +55,8 @@ func copySize(to, from File) bool {
 	return err == nil && *old != *size && unix.IoctlSetWinsize(to, unix.TIOCSWINSZ, size) == nil
 }
 
-// Resize gives the pseudo-terminals the size of the terminals that they stand for,
-// and reports whether one of them had a different size.
+// Resize gives the pseudo-terminals the size of their terminals, and reports whether one
+// had another.
 func (s *Streams) Resize() (changed bool) {
 	for _, p := range s.pumps {
 		p.mu.Lock()

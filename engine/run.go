@@ -157,10 +157,14 @@ func (e *Engine) once(ctx context.Context) *Decision {
 const passedInWait = "the deadline passed during the wait"
 
 // tooLate is how a run ends that has no time for another attempt. A signal that has
-// come meanwhile has precedence.
+// come meanwhile has precedence. With --until-failure all attempts have succeeded.
 func (e *Engine) tooLate(why string) *Decision {
 	if signal := e.askedToEnd(); signal != "" {
 		return new(CancelledBy(signal))
+	}
+	if d := e.last.decision; e.Policy.UntilFailure && d.Accepted {
+		d.Retry = false
+		return &d
 	}
 	return e.giveUp(event.Deadline, why)
 }

@@ -111,6 +111,17 @@ func TestRunThatIsTooLateForAnAttempt(t *testing.T) {
 	})
 }
 
+// Nothing has failed when the deadline passes between two attempts.
+func TestRunUntilFailureThatIsTooLateForAnAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, _, r := newEngine(exit0, attempt.Result{DeadlinePassed: true, NotRun: true, ExitCode: 124})
+		e.Policy.UntilFailure = true
+		if end := e.Run(context.Background()); end != (End{}) || r.last().Outcome != event.Succeeded {
+			t.Errorf("ended with %+v: %+v", end, r.last())
+		}
+	})
+}
+
 func TestRunGivesUpWithTheLastCode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, s, r := newEngine(exit1, exit75)

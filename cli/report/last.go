@@ -65,24 +65,14 @@ func Last(c mode.Call) int {
 // explain shows a run in one screen. Its lines are not cut: the reasons stand at
 // their ends.
 func explain(w io.Writer, r *history.Record, now time.Time) error {
-	rows := [][]string{{"run", headline(r)}}
-	row := func(name, value string) {
-		if value != "" {
-			rows = append(rows, []string{name, value})
-		}
-	}
-	row("command", strings.Join(r.Command, " "))
+	when := ""
 	if !r.Time.IsZero() {
-		row("when", r.Time.Local().Format("2006-01-02 15:04:05 MST")+", "+message.Duration(max(0, now.Sub(r.Time)).Round(time.Second))+" ago; it took "+message.Duration(milliseconds(r.ElapsedMS)))
+		when = r.Time.Local().Format("2006-01-02 15:04:05 MST") + ", " + message.Duration(max(0, now.Sub(r.Time)).Round(time.Second)) + " ago; it took " + message.Duration(milliseconds(r.ElapsedMS))
 	}
-	row("where", strings.TrimPrefix(strings.Join([]string{r.Cwd, r.Host}, " on "), " on "))
-	row("policy", r.Policy)
-	row("key", r.Key)
-	row("commit", r.Commit)
-	row("ci", r.CI)
-	row("run id", r.RunID)
-	row("inside run", r.ParentRunID)
-	row("note", notes(r))
+	rows := mode.Pairs(
+		"run", headline(r), "command", strings.Join(r.Command, " "), "when", when,
+		"where", strings.TrimPrefix(strings.Join([]string{r.Cwd, r.Host}, " on "), " on "),
+		"policy", r.Policy, "key", r.Key, "commit", r.Commit, "ci", r.CI, "run id", r.RunID, "inside run", r.ParentRunID, "note", notes(r))
 	if err := mode.Table(w, 0, rows); err != nil || len(r.Attempts) == 0 {
 		return err
 	}

@@ -120,7 +120,7 @@ func enoughFiles(o *option.Options) error {
 func (w *wiring) build() (err error) {
 	o, out := w.o, w.out
 	if o.Policy.Hedge.Max > 1 && o.Process.Stdin == proc.Inherit && len(o.Command) > 0 && !proc.NullInput() {
-		return option.Usage(o.HedgeVia, errors.New("copies cannot share standard input; give each the same with --stdin replay, or none with --stdin null"))
+		return option.Usage(option.Last(o.Settings, "hedge").Word, errors.New("copies cannot share standard input; give each the same with --stdin replay, or none with --stdin null"))
 	}
 	o.Process.Report, o.Process.Note = func(line string) { out.complain("%s", line) }, out.note
 	if w.runner, err = proc.New(o.Process, w.signals); err != nil {
@@ -186,7 +186,7 @@ func ruleTable(o *option.Options) (func() *classify.Table, error) {
 	for _, name := range o.Rules {
 		rules, err := policy.ReadRules(name)
 		if err != nil {
-			return nil, option.Usage(o.RuleVia, err)
+			return nil, option.Usage(option.Last(o.Settings, "rules").Word, err)
 		}
 		own = append(own, rules...)
 	}

@@ -26,13 +26,11 @@ type Options struct {
 	Process processConfig
 	Command []string
 
-	Seed     uint64
-	HasSeed  bool
-	Key      string
-	Nested   string // warn, once or allow
-	Rules    []string
-	RuleVia  string // how the user named --rules
-	HedgeVia string // and --hedge
+	Seed    uint64
+	HasSeed bool
+	Key     string
+	Nested  string // warn, once or allow
+	Rules   []string
 
 	Targets     []Target
 	RetryWhen   *WaitTarget // nil: none
@@ -115,7 +113,7 @@ func Resolve(g *grammar, settings []Setting, command []string) (*Options, error)
 	r := &resolver{g: g, settings: settings}
 	o := &Options{
 		Command: ToRun(g, command), Settings: settings, Exec: g.Exec, Quiet: g.Quiet, Verbose: g.Verbose, LogFile: string(g.LogFile),
-		RuleVia: r.last("rules").Word, HedgeVia: r.last("hedge").Word, Plan: g.Plan, PrintPolicy: g.PrintPolicy, Key: string(g.IdempotencyKey),
+		Plan: g.Plan, PrintPolicy: g.PrintPolicy, Key: string(g.IdempotencyKey),
 	}
 	for _, name := range g.Rules {
 		o.Rules = append(o.Rules, string(name))

@@ -1,6 +1,5 @@
 // Package address reads the parts of addresses: users, hosts, ports and escapes
-// (RFC 3986). It does not parse by net/url, which quotes the whole address in its
-// errors, password included. No error of this package quotes what may be a password.
+// (RFC 3986). Its errors never quote what may be a password, as those of net/url do.
 package address
 
 import (
@@ -14,8 +13,8 @@ import (
 	"github.com/retrysh/retry/engine/text"
 )
 
-// SplitUser splits an address into user[:password] ("" if there is none), host
-// and port, and what stands behind them, from its first slash or '?' on.
+// SplitUser splits an address into user[:password], "" for none, host and port, and the
+// rest from the first slash, '?' or '#' on.
 func SplitUser(s string) (user, authority, path string, err error) {
 	end := authorityEnd(s)
 	authority, path = s[:end], s[end:]
@@ -30,8 +29,8 @@ func SplitUser(s string) (user, authority, path string, err error) {
 	return user, authority, path, nil
 }
 
-// UserEnd returns where the '@' behind user:password stands, -1 if there is none. A
-// password with a slash, '?' or '#' looks like a port that is not a number.
+// UserEnd returns the place of the '@' behind user:password, -1 for none. A password with
+// a slash, '?' or '#' looks like a port that is not a number.
 func UserEnd(s string) int {
 	authority := s[:authorityEnd(s)]
 	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
@@ -44,7 +43,7 @@ func UserEnd(s string) int {
 	return -1
 }
 
-// authorityEnd returns where user, host and port end.
+// authorityEnd returns the end of user, host and port.
 func authorityEnd(s string) int {
 	if end := strings.IndexAny(s, "/?#"); end >= 0 {
 		return end
@@ -52,8 +51,8 @@ func authorityEnd(s string) int {
 	return len(s)
 }
 
-// HostPort splits host:port, where the port may be missing ("") and an IPv6
-// address is in brackets. The host comes back without them.
+// HostPort splits host:port. The port may be missing (""). An IPv6 address is in brackets,
+// which it removes.
 func HostPort(s string) (host, port string, err error) {
 	if rest, ok := strings.CutPrefix(s, "["); ok {
 		return bracketed(rest)
@@ -71,8 +70,8 @@ func HostPort(s string) (host, port string, err error) {
 	return host, port, err
 }
 
-// bracketed reads what follows the opening bracket of an IPv6 address. A zone
-// may be written as in a URL (%25eth0, RFC 6874) or as everywhere else (%eth0).
+// bracketed reads an IPv6 address behind its opening bracket. A zone is written as in a URL
+// (%25eth0, RFC 6874) or as everywhere else (%eth0).
 func bracketed(s string) (host, port string, err error) {
 	inside, rest, ok := strings.Cut(s, "]")
 	if !ok {
@@ -95,7 +94,7 @@ func bracketed(s string) (host, port string, err error) {
 	return inside, port, CheckPort(port)
 }
 
-// CheckPort refuses what is no TCP port. What is no number is not quoted: it may be a
+// CheckPort refuses what is no TCP port, and quotes only numbers: the rest may be a
 // password.
 func CheckPort(s string) error {
 	n, err := strconv.ParseUint(s, 10, 16)
@@ -108,9 +107,9 @@ func CheckPort(s string) error {
 	return nil
 }
 
-// CheckHost refuses what can be neither an IPv4 address nor a name: a name has
-// at most 253 bytes in labels of 1 to 63 (RFC 1035, section 2.3.4), a final
-// dot aside; underscores are not in the RFC but in use.
+// CheckHost refuses what is neither an IPv4 address nor a name. A name has at most 253
+// bytes without a final dot, in labels of 1 to 63 (RFC 1035, section 2.3.4). Underscores
+// are not in the RFC but in use.
 func CheckHost(s string) error {
 	if s == "" {
 		return errors.New("the host is missing")
@@ -128,7 +127,7 @@ func CheckHost(s string) error {
 	if len(name) > 253 {
 		return fmt.Errorf("bad host %s: a name has at most 253 bytes", text.Quote(s))
 	}
-	// No top-level domain is a number: it is an address with a slip in it.
+	// No top-level domain is a number.
 	if n := len(labels); n > 1 && strings.Trim(labels[n-1], "0123456789") == "" {
 		return fmt.Errorf("bad host %q: not an IPv4 address", s)
 	}
@@ -154,7 +153,7 @@ func checkLabel(s string) error {
 	return nil
 }
 
-// Unescape replaces %XX by the byte it stands for (RFC 3986, section 2.1).
+// Unescape replaces %XX by its byte (RFC 3986, section 2.1).
 func Unescape(s string) (string, error) {
 	plain, err := url.PathUnescape(s)
 	if err != nil {

@@ -1,7 +1,7 @@
 package text
 
-// This file writes JSON. The first json.Marshal of a process builds its encoders by
-// reflection, which takes longer than a record of a run: that is written by hand.
+// This file writes JSON. Records of a run are written by hand, since the first json.Marshal
+// of a process builds its encoders by reflection, which takes longer.
 
 import (
 	"encoding/json"
@@ -16,7 +16,7 @@ import (
 // Timestamp is RFC 3339 with milliseconds.
 const Timestamp = "2006-01-02T15:04:05.000Z07:00"
 
-// Time is a moment, which JSON has as a Timestamp in UTC.
+// Time is written as a Timestamp in UTC.
 type Time struct{ time.Time }
 
 // MarshalJSON writes t.
@@ -37,8 +37,8 @@ func WriteJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// JSON appends the parts of a JSON value to B, one after the other. A part has the name
-// of its field, or none as an element of an array.
+// JSON appends the parts of a JSON value to B. A part has the name of its field, or none as
+// an element of an array.
 type JSON struct{ B []byte }
 
 // Key begins a field, or an element. What B held before the value ends with a zero byte.

@@ -1,14 +1,10 @@
 package text
 
-// This file masks secrets in what is shown, recorded or logged.
+// This file masks secrets in what is shown, recorded or logged: Masked in a text,
+// MaskedArgs in the words of a command, MaskedAddress in an address.
 //
-//	Masked         a text, or a word alone: a reason, an error, a line
-//	MaskedArgs     the words of a command
-//	MaskedAddress  a word that is known to be an address: of a target, of a store
-//
-// A secret is found by what stands around it (the password of an address, the value
-// of a name) or by its own shape. Where in doubt it is masked: a text that shows too
-// little can be looked up, a secret in a log cannot be taken back.
+// A secret is found by its context (the password of an address, the value of a name) or by
+// its own shape. In doubt it is masked.
 
 import (
 	"slices"
@@ -25,16 +21,15 @@ const (
 	nameBytes     = alphanumerics + "_-."
 )
 
-// Masked returns s with its secrets replaced by Mask: the passwords of addresses, the
-// values of names that hold password, token or the like (NAME=value, --name value,
-// "name: value"), what follows Bearer and Basic, words with the shape of a token, and
-// the password of mysql -pPASSWORD.
+// Masked returns s with Mask in place of secrets: passwords of addresses, values of names
+// such as password and token (NAME=value, --name value, "name: value"), credentials behind
+// Bearer and Basic, words with the shape of a token, and mysql -pPASSWORD.
 func Masked(s string) string {
 	return maskEach(maskEach(maskEach(maskNamed(maskLogins(s)), credentialAt), tokenAt), optionAt)
 }
 
-// MaskedArgs returns the words of a command with their secrets masked. Words without
-// a secret are argv itself.
+// MaskedArgs returns the words of a command with their secrets masked: argv itself if
+// there are none.
 func MaskedArgs(argv []string) []string {
 	shown := argv
 	for i, word := range argv {
@@ -50,8 +45,8 @@ func MaskedArgs(argv []string) []string {
 	return shown
 }
 
-// maskArg masks a word of a command: all of it behind a flag whose name says that a
-// secret follows, and all of a value behind such a name; a script (sh -c) is a text.
+// maskArg masks a word of a command: all of it behind a flag with the name of a secret, and
+// the value in NAME=value. A script (sh -c) is a text.
 func maskArg(argv []string, i int) string {
 	word, before := argv[i], ""
 	if i > 0 {
@@ -71,8 +66,8 @@ func maskArg(argv []string, i int) string {
 	return Masked(word)
 }
 
-// assignment returns where the value begins in a word that is NAME=value or
-// "Name: value" with the name of a secret, 0 for any other word.
+// assignment returns where the value begins in NAME=value or "Name: value" with the name
+// of a secret, 0 in any other word.
 func assignment(word string) int {
 	end := run(word, nameBytes)
 	switch {
@@ -85,7 +80,7 @@ func assignment(word string) int {
 	return 0
 }
 
-// looksLikeFlag reports whether a word is a flag and no value: -x, --name, --name=x.
+// looksLikeFlag reports whether a word is a flag: -x, --name, --name=x.
 func looksLikeFlag(word string) bool {
 	if name, long := strings.CutPrefix(word, "--"); long {
 		return name != "" && isIn(letters, name[0])
@@ -93,16 +88,16 @@ func looksLikeFlag(word string) bool {
 	return len(word) == 2 && word[0] == '-' && isIn(letters, word[1])
 }
 
-// notSecret is a flag of this program: a guard that is named after its bucket.
+// notSecret is a flag of this program, of a token bucket.
 const notSecret = "--tokens"
 
-// secretNames are what the name of a secret holds, in small letters.
+// secretNames are parts of the names of secrets, in lower case.
 var secretNames = []string{
 	"password", "passwd", "passphrase", "secret", "token", "credential", "authorization", "cookie",
 	"apikey", "api-key", "api_key", "api key", "accesskey", "access-key", "access_key", "access key", "privatekey", "private-key", "private_key", "private key",
 }
 
-// secretName returns the length of the name of a secret at the beginning of s, else 0.
+// secretName returns the length of such a part at the beginning of s, 0 for none.
 func secretName(s string) int {
 	if isIn("pstca", s[0]|0x20) {
 		for _, name := range secretNames {
@@ -123,9 +118,9 @@ func namesSecret(s string) bool {
 	return false
 }
 
-// maskEach returns s with Mask in place of each secret. secretAt returns where one begins
-// and ends that is found at a place of s; an end that is not behind the beginning is
-// where the search goes on.
+// maskEach returns s with Mask in place of each secret. secretAt returns where the secret
+// that is found at a place of s begins and ends; if there is none, to is where the search
+// continues.
 func maskEach(s string, secretAt func(s string, i int) (from, to int)) string {
 	var clean strings.Builder
 	done := 0 // of s is in clean
@@ -181,8 +176,7 @@ type named struct {
 	quoted     bool // it stands between double quotes
 }
 
-// value returns where the value of the name begins and ends; they are equal where it
-// has none.
+// value returns where the value of the name begins and ends, the same place for none.
 func (n *named) value() (from, to int) {
 	s := n.text
 	i := n.end + run(s[n.end:], `]"'\`)
@@ -217,14 +211,14 @@ func (n *named) value() (from, to int) {
 // are no values.
 var fileErrors = []string{"not found", "cannot be executed", "its interpreter ", "is a directory", "no such file or directory", "permission denied"}
 
-// isHeader reports whether the value is the rest of the line: that of a header.
+// isHeader reports whether the value is that of a header: the rest of the line.
 func (n *named) isHeader() bool {
 	name := strings.ToLower(n.text[n.begin:n.end])
 	before := strings.TrimRight(n.text[:n.begin], " \t<>*")
 	return strings.Contains(name, "authorization") || strings.Contains(name, "cookie") || before == "" || isIn("\n\"'=", before[len(before)-1])
 }
 
-// extent returns where a value ends that begins at from.
+// extent returns the begin and end of a value at from.
 func (n *named) extent(from int, line bool) (int, int) {
 	s := n.text
 	for _, quote := range []string{`\"`, `"`, `'`} {
@@ -268,15 +262,15 @@ func quotedEnd(s, quote string) int {
 	return len(s)
 }
 
-// headerColon reports whether the colon at end parts a name from its value. It does
-// not behind a path (token.go:12, /run/secret: not found), and in "::".
+// headerColon reports whether the colon at end separates a name from its value, unlike
+// that behind a path (token.go:12, /run/secret: not found), and "::".
 func headerColon(s string, begin, end int) bool {
 	name := s[begin:end]
 	return !strings.HasPrefix(s[end+1:], ":") && !strings.Contains(name, ".") && name != "tokens" && name != notSecret &&
 		(begin == 0 || !isIn(`/\`, s[begin-1]))
 }
 
-// credentialAt finds what follows the schemes Bearer and Basic of HTTP.
+// credentialAt finds a credential behind the schemes Bearer and Basic of HTTP.
 func credentialAt(s string, i int) (from, to int) {
 	if s[i]|0x20 != 'b' || i > 0 && isIn(nameBytes, s[i-1]) {
 		return i, i
@@ -294,13 +288,12 @@ func credentialAt(s string, i int) (from, to int) {
 	return i, i
 }
 
-// isCredential reports whether a word looks like base64 and not like a word of a
-// language.
+// isCredential reports whether a word looks like base64 and not like English.
 func isCredential(word string) bool {
 	return len(word) >= 4 && strings.ContainsAny(word[1:], "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789=+")
 }
 
-// afterBearer are the words with which texts about the scheme go on.
+// afterBearer are words that follow the scheme's name in English.
 var afterBearer = []string{
 	"", "=", "-", "token", "tokens", "auth", "authentication", "authorization", "realm", "realm=", "error", "scheme",
 	"credential", "credentials", "header", "is", "was", "not", "and", "or", "in", "for", "of",
@@ -312,7 +305,7 @@ var tokenShapes = []string{
 	"xapp-", "AKIA", "ASIA", "AIza", "ya29.", "sk-", "sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_", "npm_", "hf_", "pypi-", "dckr_pat_", "dop_v1_", "shpat_", "SG.", "eyJ",
 }
 
-// leastToken is how long a token is at least behind its shape.
+// leastToken is the least length of a token behind its shape.
 const leastToken = 3
 
 // tokenAt finds a word with the shape of a token.
@@ -335,7 +328,7 @@ func tokenAt(s string, i int) (from, to int) {
 	return i, i + len(shape) + len(word)
 }
 
-// lookBack is how far before -pPASSWORD the command is looked for.
+// lookBack is how many bytes before -pPASSWORD may have the command.
 const lookBack = 256
 
 // optionAt finds the password of -pPASSWORD in a command.
@@ -360,10 +353,10 @@ func takesPassword(words []string) bool {
 	})
 }
 
-// run returns how many bytes s begins with that are in the set.
+// run returns the number of bytes at the beginning of s that are in the set.
 func run(s, set string) int { return len(s) - len(strings.TrimLeft(s, set)) }
 
-// until returns where the first byte of s is that is in the set, its length where none is.
+// until returns the place of the first byte of s in the set, or the length of s.
 func until(s, set string) int {
 	if i := strings.IndexAny(s, set); i >= 0 {
 		return i

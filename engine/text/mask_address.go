@@ -46,9 +46,8 @@ func eachPart(s, separators string, replace func(part string) string) string {
 // scheme returns the scheme that s ends with (RFC 3986, section 3.1).
 func scheme(s string) string { return s[len(strings.TrimRight(s, alphanumerics+"+-.")):] }
 
-// maskLogin masks the password in what follows scheme://. A slash, '?' or '#' in a
-// password should have been escaped; it looks like a host and a port then, which is
-// not a number.
+// maskLogin masks the password in what follows scheme://. A password with a slash, '?' or
+// '#', which should be escaped, looks like a port that is not a number.
 func maskLogin(scheme, s string) string {
 	scheme = strings.ToLower(scheme)
 	authority := s[:until(s, "/?#")]
@@ -65,13 +64,13 @@ func maskLogin(scheme, s string) string {
 	return s
 }
 
-// maskUser masks a login. A user without a password is a token for HTTP and FTP, and a
-// slip for Redis.
+// maskUser masks a login. A user without a password is masked for HTTP and FTP, where it
+// may be a token, and for Redis.
 func maskUser(scheme, login string) string {
 	user, password, colon := strings.Cut(login, ":")
 	http := strings.Contains(scheme, "http")
 	switch {
-	case login == "[user:password": // of a message that says what is valid
+	case login == "[user:password": // of this program's messages
 		return login
 	case user != "" && !colon && (http || strings.HasPrefix(scheme, "ftp") || strings.HasPrefix(scheme, "redis")):
 		return Mask
@@ -83,8 +82,8 @@ func maskUser(scheme, login string) string {
 	return user + ":" + Mask
 }
 
-// badPort reports whether an authority has a port that cannot be one, nor stand for
-// one: $PORT, {port}.
+// badPort reports whether an authority has a port that is neither a number nor a
+// placeholder such as $PORT or {port}.
 func badPort(authority string) bool {
 	_, port, ok := strings.Cut(authority, ":")
 	if !ok || strings.HasPrefix(authority, "[") {
@@ -100,7 +99,7 @@ func badPort(authority string) bool {
 	return !strings.EqualFold(strings.TrimRight(rest, ".,;:)]'\\["), "port")
 }
 
-// notUsers are what stands before a colon in what has an @ and is no login.
+// notUsers are schemes of addresses that have an @ and no login.
 var notUsers = []string{"mailto", "sip", "sips", "acct", "xmpp", "pkg", "npm"}
 
 // maskWithoutScheme masks user:password@host.
@@ -116,9 +115,8 @@ func maskWithoutScheme(s string) string {
 	return user + ":" + Mask + s[at:]
 }
 
-// MaskedAddress returns an address with its secrets replaced by Mask: the login, the
-// values of its query, and of its options all but those that hold no secret. A target
-// exec:COMMAND is masked as a text.
+// MaskedAddress returns an address with Mask in place of the login, the values of its
+// query, and those of options that may be secret. A target exec:COMMAND is a text.
 func MaskedAddress(s string) string {
 	if hasPrefixFold(s, "exec:") && !strings.HasPrefix(s[len("exec:"):], "//") {
 		return Masked(s)
@@ -144,7 +142,7 @@ func MaskedAddress(s string) string {
 	return maskEach(address, tokenAt)
 }
 
-// maskQuery masks a field of a query, but for the number of a database.
+// maskQuery masks a field of a query, except the number of a database.
 func maskQuery(field string) string {
 	if number, ok := strings.CutPrefix(field, "db="); ok && strings.Trim(number, digits) == "" {
 		return field
@@ -152,7 +150,7 @@ func maskQuery(field string) string {
 	return maskField(field)
 }
 
-// maskField masks the value of a field, and a field that has none.
+// maskField masks the value of a field, or a field without one.
 func maskField(field string) string {
 	name, value, named := strings.Cut(field, "=")
 	switch {
@@ -164,8 +162,7 @@ func maskField(field string) string {
 	return name + "=" + Mask
 }
 
-// maskOption masks the value of an option of a target. One without a value is shown
-// where it is a name.
+// maskOption masks the value of an option of a target. It shows a name without a value.
 func maskOption(field string) string {
 	name, value, named := strings.Cut(field, "=")
 	switch strings.ToLower(name) {
@@ -182,7 +179,7 @@ func maskOption(field string) string {
 	return maskField(field)
 }
 
-// MaskedValue returns the value of a flag of this program as it may be shown.
+// MaskedValue masks the value of a flag of this program.
 func MaskedValue(flag, value string) string {
 	switch flag {
 	case "wait-for", "wait-gone", "retry-when", "store", "otlp", "statsd":

@@ -1,8 +1,6 @@
-// Package text holds the helpers for text that several packages need: secrets
-// masked, long text cut and wrapped, escape sequences removed.
-//
-// Every function is pure, and works on bytes that need not be UTF-8. The package
-// imports the standard library only, so every other package may import it.
+// Package text masks secrets, cuts, wraps and cleans text, and writes JSON. Its functions
+// take text that need not be UTF-8. It imports the standard library only, so every other
+// package may import it.
 package text
 
 import (
@@ -13,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// longestQuote bounds what Quote shows, in bytes.
+// longestQuote is the limit of Quote, in bytes.
 const longestQuote = 200
 
 // Quote quotes a word in an error, or the beginning of a long one.
@@ -24,7 +22,7 @@ func Quote(s string) string {
 	return strconv.Quote(Cut(s, longestQuote)) + "..."
 }
 
-// Cut returns the beginning of s, at most so many bytes, cut between characters.
+// Cut returns at most so many bytes of s, cut between characters.
 func Cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -35,8 +33,7 @@ func Cut(s string, most int) string {
 	return s[:most]
 }
 
-// CutMiddle returns s with its middle replaced by " ... " where it is longer than so
-// many bytes.
+// CutMiddle replaces the middle of s by " ... " if s is longer than so many bytes.
 func CutMiddle(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -65,7 +62,7 @@ func Wrap(s string, width int) []string {
 	return append(lines, line)
 }
 
-// Printable replaces control characters by blanks, and line separators.
+// Printable replaces control characters and line separators by blanks.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' {
@@ -75,14 +72,13 @@ func Printable(s string) string {
 	}, s)
 }
 
-// OneLine makes s fit for one line: what is not UTF-8 is replaced by U+FFFD, control
-// characters by blanks; blanks at the ends are removed.
+// OneLine is Printable, with U+FFFD for what is not UTF-8, and without blanks at the ends.
 func OneLine(s string) string {
 	return strings.TrimSpace(Printable(strings.ToValidUTF8(s, "\uFFFD")))
 }
 
-// Lower returns s with the letters A to Z in lower case. Every byte keeps its place,
-// which strings.ToLower does not promise.
+// Lower returns s with A to Z in lower case. Unlike with strings.ToLower, every byte keeps
+// its place.
 func Lower[T string | []byte](s T) T {
 	lower := append([]byte(nil), s...)
 	for i, c := range lower {
@@ -93,12 +89,11 @@ func Lower[T string | []byte](s T) T {
 	return T(lower)
 }
 
-// Milliseconds is a duration in milliseconds, with what is below one as decimals.
+// Milliseconds is a duration in milliseconds, with decimals.
 func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// Shell is the command by which the system's shell runs a script: args are its
-// positional parameters from $1 on, and $0 is the name of this program (POSIX, sh -c).
-// The shell of Windows gets them as words behind the script.
+// Shell is the command for a script in the system's shell: args are its positional
+// parameters from $1 on, $0 is "retry" (POSIX, sh -c). In Windows args follow the script.
 func Shell(script string, args []string) []string {
 	if runtime.GOOS == "windows" {
 		return append([]string{"cmd", "/c", script}, args...)

@@ -2,8 +2,8 @@ package text
 
 import "time"
 
-// Unit returns the length of a unit of time, by the names that Go, sleep(1),
-// systemd.time(7) and servers have for it, up to the week.
+// Unit returns the length of a unit of time by the names of Go, sleep(1), systemd.time(7)
+// and servers.
 func Unit(name string) (time.Duration, bool) {
 	switch name {
 	case "ns", "nsec":

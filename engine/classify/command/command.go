@@ -1,12 +1,7 @@
-// Package command finds the program that a command line runs.
-//
-// Other programs may stand before it: wrappers with flags of their own (sudo -u
-// x, timeout 5), runners (npx, bundle exec), a shell with one simple command,
-// docker exec. wrappers.table lists them. A shell script of more than one
-// simple command is reported as the shell, because any of its commands may have
-// failed.
-//
-// The package is pure: it never looks for the program on the system.
+// Package command finds the program that a command line runs, through wrappers with flags
+// of their own (sudo -u x, timeout 5), runners (npx, bundle exec), docker exec, all of
+// wrappers.table, and a shell with one simple command. Of a longer script it returns the
+// shell, because any of its commands may have failed. The package is pure.
 package command
 
 import (
@@ -15,11 +10,11 @@ import (
 	"strings"
 )
 
-// maxWrappers bounds how many wrappers are looked through.
+// maxWrappers limits the nesting of wrappers.
 const maxWrappers = 16
 
-// Find returns the plain name (see Plain) of the command that argv runs, "" where argv has
-// none.
+// Find returns the plain name (see Plain) of the command that argv runs, "" if argv is
+// empty.
 func Find(argv []string) string {
 	names := Chain(argv)
 	if len(names) == 0 {
@@ -28,8 +23,8 @@ func Find(argv []string) string {
 	return names[len(names)-1]
 }
 
-// Names returns what the command that argv runs is called: its plain name, and
-// the name as it was written, without directory, where that is another one.
+// Names returns the plain name of the command that argv runs, and the name as it was
+// written, without directory, if they differ.
 func Names(argv []string) []string {
 	names, written, _ := walk(argv)
 	if len(names) == 0 {
@@ -38,15 +33,14 @@ func Names(argv []string) []string {
 	return slices.Compact([]string{names[len(names)-1], written[strings.LastIndexAny(written, `/\`)+1:]})
 }
 
-// Chain returns the plain names of all commands on the way to the one that argv
-// runs, that one last: a runner such as npx can fail on its own account before the
-// command has begun.
+// Chain returns the plain names of the wrappers of argv, and of the command that it runs
+// last: a runner such as npx can fail before the command has begun.
 func Chain(argv []string) []string {
 	names, _, _ := walk(argv)
 	return names
 }
 
-// walk is Chain that also returns the last command as it was written, and its arguments.
+// walk is Chain, and returns the last command as it was written, and its arguments.
 func walk(argv []string) (names []string, written string, args []string) {
 	for depth := 0; depth < maxWrappers && len(argv) > 0; depth++ {
 		written = argv[0]
@@ -56,15 +50,14 @@ func walk(argv []string) (names []string, written string, args []string) {
 			argv = nil // no command has an empty name: the failure is the wrapper's own
 		}
 		if len(argv) > 0 && (name == "python" || name == "pypy") {
-			continue // python -m pytest is pytest, and nothing else
+			continue // python -m pytest is pytest alone
 		}
 		names = append(names, name)
 	}
 	return names, written, args
 }
 
-// unwrap returns the command within a wrapper's arguments, nil if name is no
-// wrapper or nothing is within.
+// unwrap returns the command in the arguments of the wrapper name, nil for none.
 func unwrap(name string, args []string) []string {
 	switch name {
 	case "sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish":
@@ -85,14 +78,14 @@ func unwrap(name string, args []string) []string {
 	return nil
 }
 
-// wrappers is the table of commands that run another one. A line is read when it is
-// needed, so that a run costs no table.
+// wrappers is the table of commands that run another one. Lines are read when needed, so
+// a start does not parse it.
 //
 //go:embed wrappers.table
 var wrappers string
 
-// inner returns the command within args, of which a line of the table says what
-// stands before it; nil where they do not fit.
+// inner returns the command within args, nil if before, what a line of the table says
+// precedes it, does not match.
 func inner(before, valued string, args []string) []string {
 	for word := range strings.FieldsSeq(before) {
 		if word == "--" {
@@ -135,7 +128,7 @@ func skipFlags(args []string, valued string) []string {
 	return args
 }
 
-// takesValue says whether the flag's value is the next word.
+// takesValue reports whether the flag's value is the next word.
 func takesValue(flag, valued string) bool { return slices.Contains(strings.Fields(valued), flag) }
 
 // skipAssignments drops leading words such as A=b.
@@ -146,7 +139,7 @@ func skipAssignments(args []string) []string {
 	return args
 }
 
-// assigns says whether the word sets a variable, as in A=b.
+// assigns reports whether the word sets a variable, as in A=b.
 func assigns(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
 	if !ok || name == "" || '0' <= name[0] && name[0] <= '9' {
@@ -188,7 +181,7 @@ func moduleCommand(args []string) []string {
 	for i, word := range args {
 		switch {
 		case word == "-m" && i+1 < len(args):
-			return append([]string{args[i+1]}, args[i+2:]...)
+			return args[i+1:]
 		case strings.HasPrefix(word, "-m") && len(word) > 2:
 			return append([]string{word[2:]}, args[i+1:]...)
 		case word == "-c" || !strings.HasPrefix(word, "-") || word == "-":

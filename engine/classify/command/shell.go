@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// shellCommand returns the one simple command that a shell is given with -c,
-// nil for a script file, for interactive shells and for everything that is
-// more than a simple command.
+// shellCommand returns the simple command of sh -c, nil for any other script, a script
+// file and interactive shells.
 func shellCommand(args []string) []string {
 	command := false
 	for len(args) > 0 {
@@ -33,9 +32,8 @@ func shellCommand(args []string) []string {
 	return simpleCommand(args[0])
 }
 
-// simpleCommand returns the words of a script that is one simple command:
-// without pipes, lists, substitutions and compound commands. Assignments
-// before it, exec and redirections are dropped.
+// simpleCommand returns the words of a script that is one simple command, without
+// assignments before it, exec and redirections.
 func simpleCommand(script string) []string {
 	words, ok := splitSimple(script)
 	if !ok {
@@ -50,17 +48,14 @@ func simpleCommand(script string) []string {
 	return words
 }
 
-// shellWords begin something that is not a simple command, or name a builtin
-// whose failure is the script's own.
+// shellWords begin a compound command, or name a builtin whose failure is the script's.
 var shellWords = []string{
 	"if", "for", "while", "until", "case", "select", "function", "{", "}", "!", "[[", "((",
 	"eval", ".", "source", "exit", "return", "trap", "set", "cd", "export", "time", "coproc", "then", "do",
 }
 
-// splitSimple splits a command line into words as a POSIX shell does (quotes,
-// backslashes); ok is false where it holds anything that makes it more than
-// one simple command. Redirections are dropped; a word with a parameter keeps
-// its text.
+// splitSimple splits one simple command into words as a POSIX shell does; ok is false for
+// anything else. It drops redirections, and does not expand parameters.
 func splitSimple(line string) (words []string, ok bool) {
 	s := splitter{line: strings.TrimSpace(line)}
 	for s.i < len(s.line) {
@@ -78,7 +73,7 @@ type splitter struct {
 	i     int
 	words []string
 	word  strings.Builder
-	open  bool // a word is being read, maybe an empty quoted one
+	open  bool // a word has begun, maybe an empty quoted one
 	skip  bool // the next word is the target of a redirection
 }
 
@@ -98,8 +93,8 @@ func (s *splitter) add(text string) {
 	s.open = true
 }
 
-// step reads one character, or one quoted piece; false where the line is not
-// one simple command.
+// step reads a character or a quoted piece, and returns false if the line is not one
+// simple command.
 func (s *splitter) step() bool {
 	c, rest := s.line[s.i], s.line[s.i+1:]
 	s.i++
@@ -143,8 +138,7 @@ func (s *splitter) step() bool {
 	return true
 }
 
-// doubleQuoted reads up to the closing quote (POSIX Shell Command Language,
-// 2.2.3).
+// doubleQuoted reads to the closing quote (POSIX Shell Command Language, 2.2.3).
 func (s *splitter) doubleQuoted(rest string) bool {
 	s.open = true
 	for j := 0; j < len(rest); j++ {
@@ -164,8 +158,8 @@ func (s *splitter) doubleQuoted(rest string) bool {
 	return false
 }
 
-// redirection drops an operator and the file descriptor before it, and marks
-// the word after it. Here-documents and process substitutions are refused.
+// redirection drops an operator and the file descriptor before it, and marks the word
+// after it. It refuses here-documents and process substitutions.
 func (s *splitter) redirection(rest string) bool {
 	if strings.HasPrefix(rest, "(") || s.line[s.i-1] == '<' && strings.HasPrefix(rest, "<") {
 		return false

@@ -1,32 +1,17 @@
-// Package guard decides whether an attempt may start, for all runs that use
-// the same thing: a circuit breaker, a retry budget, a token bucket, slots, and
-// a limit of attempts that follows the rate of successes.
+// Package guard decides whether an attempt may start, for all runs on one key: a circuit
+// breaker, a retry budget, a token bucket, slots, and a limit of attempts that follows the
+// rate of successes.
 //
-// The package is pure: a State, a Request and the time in milliseconds since the
-// Unix epoch give an Answer and change the State. All numbers are integers, so
-// that the Lua script that Redis runs (engine/store) answers alike. Each request
-// brings its own parameters, as Guards; the State holds counts only. The zero State
-// is that of a key that was never used.
-//
-// A run asks in this order:
-//
-//	Admit      before attempt 1, and before each later one, when its wait is over
-//	Report     when the attempt has ended
-//	Permit     before the wait that leads to a retry
-//	Withdraw   where no attempt follows what was permitted
-//	AdmitCopy  before a copy of an attempt that runs (hedging)
-//	Finish     when the run has ended
-//
-// Two operations have no run behind them: ValuesFailed shares which values of
-// --rotate have failed, Reset forgets a key. Snapshot.Status shows a State to a
-// person.
+// The package is pure: Do takes a State, a Request and the time in milliseconds since the
+// Unix epoch, changes the State and returns an Answer. All numbers are integers, so that
+// the Lua script for Redis (engine/store) computes the same. The parameters, Guards, come
+// with each request; the State holds counts only, and is zero for a new key.
 package guard
 
 // Kind names a guard.
 type Kind int
 
-// The guards, and the store that their state is in: it refuses where it cannot
-// be used.
+// The guards, and their store, which refuses if it cannot be used.
 const (
 	None Kind = iota
 	KindBreaker
@@ -41,19 +26,17 @@ func (k Kind) String() string {
 	return [...]string{"", "breaker", "budget", "tokens", "max-concurrent", "adaptive", "store"}[k]
 }
 
-// Priority says how much of a budget or a bucket a run sees.
+// Priority says how much of a budget or a bucket a run may use.
 type Priority int
 
-// The priorities. High sees everything, Normal all but the reserve, Low half of
-// what Normal sees.
+// The priorities. High may use everything, Normal all but the reserve, Low half of that.
 const (
 	Normal Priority = iota
 	Low
 	High
 )
 
-// Guards are the parameters of the guards that one run names. The zero value
-// names none.
+// Guards are the parameters of the guards of a run. The zero value is none.
 type Guards struct {
 	Breaker  Breaker
 	Budget   Budget
@@ -64,44 +47,31 @@ type Guards struct {
 	Priority Priority
 }
 
-// Any reports whether a guard is named.
+// Any reports whether there is a guard.
 func (g *Guards) Any() bool {
 	return g.Breaker.Named() || g.Budget.On || g.Tokens.Capacity > 0 || g.Slots.N > 0 || g.Adaptive
 }
 
-// Op is what is asked or reported.
+// Op is an operation: one transaction on one State.
 type Op int
 
-// The operations, each one transaction on one State.
+// The operations, each with the guards that it asks.
 const (
-	// Permit asks before the wait of a retry: breaker (taking no place),
-	// adaptive, budget and tokens, which take.
-	Permit Op = iota
-	// Admit asks last before an attempt: slots and breaker, which take. The first
-	// attempt counts the run.
-	Admit
-	// AdmitCopy asks for a copy beside an attempt that runs: the breaker, which
-	// must be closed, budget, tokens, and a slot.
-	AdmitCopy
-	// Report says how an attempt ended, and gives its slot back.
-	Report
-	// Renew keeps what a Pass holds for another lease.
-	Renew
-	// Withdraw gives back what Permit took.
-	Withdraw
-	// Finish says that the run has ended: refunds, and the slot of a run.
-	Finish
-	// ValuesFailed says that values of rotated names have failed now.
-	ValuesFailed
-	// Reset forgets everything but the slots that are held. An outcome of an
-	// attempt that was admitted before does not count any more.
-	Reset
+	Permit       Op = iota // before the wait of a retry: breaker, adaptive; takes from budget and tokens
+	Admit                  // before each attempt: takes a slot, and a place of the breaker; counts the run
+	AdmitCopy              // before a copy of an attempt (hedging): breaker, budget, tokens, slots
+	Report                 // after an attempt: its outcome; gives its slot back
+	Renew                  // keeps what a Pass holds for another lease
+	Withdraw               // gives back what Permit took if no attempt follows
+	Finish                 // after the run: refunds tokens, gives the slot of a run back
+	ValuesFailed           // values of rotated names have failed
+	Reset                  // drops all but the slots in use, and outcomes of attempts admitted before
 )
 
 // Outcome is how an attempt ended.
 type Outcome int
 
-// The outcomes. Neither counts neither way: cancelled, could not be started, or
+// The outcomes. Neither is for an attempt that was cancelled, could not be started, or
 // failed by the client's own fault.
 const (
 	Neither Outcome = iota
@@ -112,23 +82,20 @@ const (
 // Request is one question or report.
 type Request struct {
 	Op Op
-	// Attempt is the number of the attempt to come, from 1, in Permit and Admit,
-	// and how many there were in Finish. Copies count.
-	Attempt int64
-	// TimedOut, of the attempt before, makes Permit take the greater cost.
-	TimedOut bool
-	// ID names what Admit and AdmitCopy take. It is random, from 1 to MaxID.
-	ID int64
-	// Slot asks Admit and AdmitCopy for a slot.
-	Slot bool
-	// Waiting says that Admit is asked again where there is no slot: then nothing
-	// is given back, and an open breaker refuses first.
+	// Attempt is the number of the next attempt, from 1, in Permit and Admit, and the
+	// number of all, with copies, in Finish.
+	Attempt  int64
+	TimedOut bool  // the attempt before, for which Permit takes the greater cost
+	ID       int64 // of what Admit and AdmitCopy take, random, from 1 to MaxID
+	Slot     bool  // Admit and AdmitCopy need a slot
+	// Waiting says that Admit is repeated if there is no slot: nothing is given back then,
+	// and an open breaker has precedence.
 	Waiting bool
-	// Held is the number of slots that are held where the store counts them;
-	// negative where the State does, by leases.
+	// Held is the number of slots in use if the store counts them; negative if the State
+	// does, by leases.
 	Held int64
-	// Taken is what Permit took. Admit gives it back where it refuses, Withdraw
-	// always, Finish the tokens where the run succeeded.
+	// Taken is what Permit took. Admit gives it back if it refuses, Withdraw always, Finish
+	// the tokens if the run succeeded.
 	Taken     Taken
 	Pass      Pass    // of Admit or AdmitCopy, in Report, Renew and Finish
 	Outcome   Outcome // in Report
@@ -136,7 +103,7 @@ type Request struct {
 	Values    []int64 // that stand for values, 1 to MaxID, in ValuesFailed
 }
 
-// MaxID is the greatest ID. Lua's numbers are exact up to there.
+// MaxID is the greatest ID, the limit of exact numbers in Lua.
 const MaxID = 1<<53 - 1
 
 // Taken is what a retry took from budget and bucket.
@@ -149,36 +116,33 @@ type Taken struct {
 // Pass is what an attempt holds.
 type Pass struct {
 	ID int64
-	// Generation is that of the breaker at the time. For the breaker an outcome
-	// counts only if it has not changed since, for the rate of successes if the key
-	// was not reset since.
+	// Generation is that of the breaker at the time. An outcome counts for the breaker if
+	// it has not changed since, for the rate of successes if there was no Reset since.
 	Generation int64
-	// Place says that the attempt holds a probe's place, Slot that it holds a
-	// slot. Both are leases where the State counts them.
+	// Place says that the attempt holds a probe's place, Slot that it holds a slot. Both
+	// are leases if the State counts them.
 	Place, Slot bool
 }
 
-// LeaseFor is how long a place or a slot is held without being renewed, in
-// milliseconds.
+// LeaseFor is the time of a place or a slot without Renew, in milliseconds.
 const LeaseFor = 10_000
 
 // Answer is the result of a Request.
 type Answer struct {
-	Refusal  Refusal // its Guard is None where no guard refused
+	Refusal  Refusal // Guard is None for no refusal
 	Taken    Taken
 	Pass     Pass
-	From, To Circuit // they differ where this request changed the breaker
+	From, To Circuit // of the breaker, before and after
 	Now      int64   // the time of the store, in milliseconds
 }
 
 // Refusal says which guard refused, and its figures.
 type Refusal struct {
 	Guard Kind
-	// RetryIn is when it will admit an attempt again, in milliseconds from now, if
-	// no other run asks; negative where that is not known.
+	// RetryIn is when it will admit an attempt again if no other run asks, in
+	// milliseconds; negative if that is not known.
 	RetryIn int64
-	// Circuit is the state of a breaker that refused.
-	Circuit Circuit
+	Circuit Circuit // of a breaker that refused
 	// Count, Of and Also are the figures of the reason. They are for
 	//
 	//	an open breaker  failures, outcomes, how often it opened in a row
@@ -188,21 +152,21 @@ type Refusal struct {
 	//	slots            slots held, the limit
 	//	adaptive         successes, outcomes, the limit of attempts
 	Count, Of, Also int64
-	// Holder is who holds a slot, and since when, "" where that is not known.
+	// Holder is the holder of a slot, and since when; "" if that is not known.
 	Holder string
 }
 
 // State is what all runs on one key share.
 type State struct {
-	// Used is when the state was last used, Keep how long it is worth
-	// keeping from then on, in milliseconds.
+	// Used is when the state was last used, Keep for how long it matters after that, in
+	// milliseconds.
 	Used, Keep int64
 	Breaker    BreakerState
 	Budget     []Window // of runs and retries
 	Bucket     Bucket
 	Recent     []int64 // the last outcomes, oldest first, 1 for a success
 	Slots      []Lease
-	Forgot     int64   // the generation that the last Reset began
+	Forgot     int64   // the generation since the last Reset
 	Failed     []Lease // the numbers of values that failed lately
 }
 
@@ -227,7 +191,7 @@ var operations = [...]func(*transaction){
 	Reset:        (*transaction).reset,
 }
 
-// Do answers a request and changes the state.
+// Do performs a request.
 func Do(g *Guards, s *State, r *Request, now int64) Answer {
 	if s.Used > 0 && now-s.Used > s.Keep {
 		*s = State{}
@@ -241,8 +205,7 @@ func Do(g *Guards, s *State, r *Request, now int64) Answer {
 	return t.a
 }
 
-// clamp makes what lies in the future count as now, so that a clock that was
-// ahead blocks nothing.
+// clamp replaces times in the future, of a clock that was ahead, by now.
 func (s *State) clamp(now int64) {
 	s.Breaker.Opened = min(s.Breaker.Opened, now)
 	s.Bucket.Stamp = min(s.Bucket.Stamp, now)
@@ -255,8 +218,8 @@ func (s *State) clamp(now int64) {
 // day is the least time that an unused state is kept, in milliseconds.
 const day = 24 * 60 * 60 * 1000
 
-// keep is how long the state matters to these guards: never less than twice the
-// window, the longest time open, or the refill of what is missing.
+// keep is for how long the state matters to these guards: at least twice the window, the
+// longest time open, and the refill of what is missing.
 func (g *Guards) keep(s *State) int64 {
 	keep := int64(day)
 	if g.Breaker.Named() {
@@ -271,7 +234,7 @@ func (g *Guards) keep(s *State) int64 {
 	return keep
 }
 
-// refuse answers with a refusal, and reports that there is one.
+// refuse sets the refusal, and returns true.
 func (t *transaction) refuse(r Refusal) bool {
 	t.a.Refusal = r
 	return true
@@ -279,7 +242,7 @@ func (t *transaction) refuse(r Refusal) bool {
 
 func (t *transaction) permit() { _ = t.breakerRefuses() || t.adaptiveRefuses() || t.retryRefused() }
 
-// retryRefused takes one retry from budget and bucket, or nothing from either.
+// retryRefused takes a retry from both budget and bucket, or from neither.
 func (t *transaction) retryRefused() bool {
 	g, taken := t.g, Taken{At: t.now, Budget: t.g.Budget.On}
 	if g.Budget.On && t.budgetRefuses() {
@@ -376,8 +339,8 @@ func (t *transaction) withdraw(taken Taken) {
 	}
 }
 
-// finish gives back what the last retry of a run that succeeded took, or adds
-// what a success at once is worth (AWS's standard mode).
+// finish gives back what the last retry of a run that succeeded took, or adds the reward
+// for a success without a retry (AWS's standard mode).
 func (t *transaction) finish() {
 	if t.g.Tokens.Capacity > 0 && t.r.Succeeded {
 		gift := t.r.Taken.Cost
@@ -389,7 +352,6 @@ func (t *transaction) finish() {
 	t.freeSlot()
 }
 
-// reset forgets everything but the slots that are held.
 func (t *transaction) reset() {
 	b := BreakerState{Generation: t.s.Breaker.Generation}
 	b.change(Closed, t.now)

@@ -1,9 +1,8 @@
 package proc
 
-// This file is one attempt: a handle whose state belongs to a single goroutine,
-// the one that calls Start and then Wait. Other goroutines send it messages: the
-// signals through its inbox, the pumps through Troubles, the reaper and the
-// escalation through a channel each.
+// This file is one attempt. Its state belongs to the goroutine that calls Start and then
+// Wait. Others send it messages: the signals through its inbox, the pumps through Troubles,
+// the reaper and the escalation through a channel each.
 
 import (
 	"context"
@@ -23,17 +22,17 @@ import (
 // killAfterInterrupts is how many INT and TERM together kill the tree at once.
 const killAfterInterrupts = 3
 
-// readerGrace is how long the reader of what a captured pipe still holds may take
-// nothing after a time limit has ended the attempt.
+// readerGrace is how long the reader of the output may read nothing after a time limit has
+// ended the attempt.
 const readerGrace = 2 * time.Second
 
 // running is one attempt.
 type running struct {
 	*Runner
-	command     // the process, as this system has it
+	command     // the process on this system
 	ctx         context.Context
 	spec        attempt.Spec
-	probe       bool // a question, whose time limit is the context
+	probe       bool // its time limit is the context
 	getsSignals bool // the signals that reach the program are the command's
 	inbox       *signals.Inbox
 	streams     *stdio.Streams // nil until they are open
@@ -41,18 +40,18 @@ type running struct {
 	result      attempt.Result
 
 	started    time.Time // just before the command was started
-	launched   bool      // it has been
+	launched   bool      // it was started
 	over       bool      // the command itself has ended
 	interrupts int       // INT and TERM so far
 	expired    time.Time // when a limit began to end the tree
-	passed     time.Time // when a signal that asks for the end was passed on
+	passed     time.Time // when a signal that asks for the end was forwarded
 	abandoned  bool      // the rest of the output is not wanted
 	unwanted   bool      // another copy has decided
 
-	grace     time.Duration // between asking the tree to end and killing it
+	grace     time.Duration // from the first signal to the tree until KILL
 	escalated chan struct{} // closed when the tree has been ended; nil before that begins
-	killNow   chan struct{} // closed when the tree is to be killed at once
-	skipped   bool
+	killNow   chan struct{} // closed to kill the tree at once
+	skipped   bool          // killNow is closed
 
 	alarms  []alarm
 	timer   *time.Timer
@@ -60,15 +59,14 @@ type running struct {
 	ctxDone <-chan struct{}
 }
 
-// alarm is something to do at a time.
+// alarm calls ring at a time.
 type alarm struct {
 	at   time.Time
 	ring func()
 }
 
-// Start starts one attempt; any number may be under way. The command is killed
-// when the thread that started it ends, which Go's threads do only together with
-// a goroutine that is locked to them: one that calls Start must never end so.
+// Start starts one attempt, any number at a time. The command is killed when the thread
+// that started it ends, so a goroutine that calls Start must not end locked to its thread.
 func (r *Runner) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
 	a := r.newAttempt(ctx, spec, spec.Streams == attempt.Configured || spec.Streams == attempt.Held)
 	a.prepare(spec.Streams == attempt.Configured)
@@ -84,10 +82,10 @@ func (r *Runner) newAttempt(ctx context.Context, spec attempt.Spec, getsSignals 
 	}
 }
 
-// start starts the command, unless there is a reason not to.
+// start starts the command before the deadline.
 func (a *running) start() {
 	if d := a.spec.Deadline; !d.IsZero() && !time.Now().Before(d) {
-		// A signal that has come ends the program as in a wait.
+		// A signal that has arrived ends the program as in a wait.
 		if a.signals.NotifyIfNoted(); !a.endsBeforeStart() {
 			a.result = attempt.Result{DeadlinePassed: true, NotRun: true, ExitCode: exitcodes.Timeout}
 		}
@@ -126,8 +124,8 @@ func (a *running) plan() stdio.Plan {
 	return p
 }
 
-// endsBeforeStart handles what has arrived, and reports whether the program was asked
-// to end.
+// endsBeforeStart handles signals that have arrived, and reports whether one asks for the
+// end.
 func (a *running) endsBeforeStart() bool {
 	a.handleSignals()
 	if a.result.Cancelled == "" {
@@ -137,13 +135,13 @@ func (a *running) endsBeforeStart() bool {
 	return true
 }
 
-// notStarted is the result where the program was asked to end before there was
-// a command to deal with it: the signal ends the program as in a wait.
+// notStarted is the result if a signal asked for the end before there was a command: it
+// ends the program as in a wait.
 func (a *running) notStarted(by attempt.Signal) {
 	a.result.Cancelled, a.result.Signal, a.result.ExitCode = by, by, signals.ExitCode(by)
 }
 
-// failed is the result where the command could not be started.
+// failed is the result if the command could not be started.
 func (a *running) failed(err error) {
 	a.result.ExitCode = exitcodes.Of(err)
 	if a.result.ExitCode == exitcodes.Failure {
@@ -153,10 +151,9 @@ func (a *running) failed(err error) {
 	}
 }
 
-// Wait returns what came of the attempt. A signal that asks the program to end is
-// in Result.Cancelled if it came before the command had ended; one that came
-// later comes out of Signals.Cancelled, where the caller has to look before it
-// goes on.
+// Wait returns the result. A signal that asks for the end is in Result.Cancelled if it came
+// before the end of the command; a later one is in Signals.Cancelled, which the caller has
+// to read before it continues.
 func (a *running) Wait() attempt.Result {
 	if a.launched {
 		how, over := a.awaitBriefly()
@@ -173,14 +170,13 @@ func (a *running) Wait() attempt.Result {
 	}
 	a.signals.Leave(a.inbox)
 	a.notes.flush()
-	a.report.flush() // when signals count as in a wait again, so that a stuck reader can be interrupted
+	a.report.flush() // after Leave, so that a signal ends the program if the reader blocks
 	return a.result
 }
 
-// awaitBriefly waits as long as nothing else has to be done than to wait, and
-// reports whether the command has ended by then. Timers, and other threads to
-// run them, cost a short command more than its own start. In the foreground the
-// terminal may send something.
+// awaitBriefly waits while nothing else is to be done, and reports whether the command has
+// ended. Timers and the threads that run them cost more than the start of a short command.
+// In the foreground the terminal may send signals.
 func (a *running) awaitBriefly() (reap.Ending, bool) {
 	limit := signals.Later
 	for _, t := range []time.Duration{a.spec.Timeout, a.spec.IdleTimeout} {
@@ -197,7 +193,7 @@ func (a *running) awaitBriefly() (reap.Ending, bool) {
 	return a.AwaitUntil(limit)
 }
 
-// arm sets the alarms for what may end the attempt early, and has signals caught.
+// arm sets the alarms of the limits, and begins to handle signals.
 func (a *running) arm() {
 	a.catch()
 	a.moved, a.ctxDone = a.Moved(), a.ctx.Done()
@@ -215,7 +211,7 @@ func (a *running) arm() {
 	}
 }
 
-// catch has signals handed out, of which a probe gets none.
+// catch begins to handle signals, which a probe does not get.
 func (a *running) catch() {
 	if !a.probe {
 		a.signals.Notify()
@@ -226,8 +222,8 @@ func (a *running) at(t time.Time, ring func()) { a.alarms = append(a.alarms, ala
 
 func (a *running) after(d time.Duration, ring func()) { a.at(time.Now().Add(d), ring) }
 
-// handle takes one message after the other until finished says so or done is
-// closed. It is the only place where the attempt waits.
+// handle handles messages until finished returns true or done is closed. The attempt waits
+// nowhere else.
 func (a *running) handle(done <-chan struct{}, finished func() bool) {
 	for !finished() {
 		select {
@@ -247,7 +243,7 @@ func (a *running) handle(done <-chan struct{}, finished func() bool) {
 	}
 }
 
-// clock fires when the next alarm is due; it is nil where there is none.
+// clock fires when the next alarm is due; it is nil without one.
 func (a *running) clock() <-chan time.Time {
 	if len(a.alarms) == 0 {
 		return nil
@@ -261,7 +257,7 @@ func (a *running) clock() <-chan time.Time {
 	return a.timer.C
 }
 
-// ring does what is due.
+// ring calls the alarms that are due.
 func (a *running) ring() {
 	now, alarms := time.Now(), a.alarms
 	a.alarms = nil
@@ -274,10 +270,9 @@ func (a *running) ring() {
 	}
 }
 
-// expire ends the attempt by sig since its time is up. A command that has ended
-// by itself has not been late, whatever it left behind. One that has just been
-// asked to end, as by an outer retry with the same deadline, is not asked again,
-// but killed after the grace.
+// expire ends the attempt by sig at a limit, unless the command has ended. One that has
+// just got such a signal, as from an outer retry with the same deadline, does not get it
+// twice, and is killed after the grace.
 func (a *running) expire(mark *bool, sig syscall.Signal) {
 	if a.over || a.HasEnded() {
 		return
@@ -291,8 +286,8 @@ func (a *running) expire(mark *bool, sig syscall.Signal) {
 	a.escalate(sig)
 }
 
-// checkIdle ends an attempt that has written nothing for too long. One that
-// waits for the reader of what it has written is not idle.
+// checkIdle ends an attempt that has written nothing for too long, unless its output waits
+// for a reader.
 func (a *running) checkIdle() {
 	due := a.streams.LastByte(a.started).Add(a.spec.IdleTimeout)
 	if time.Now().Before(due) {
@@ -303,8 +298,8 @@ func (a *running) checkIdle() {
 	a.expire(&a.result.TimedOut, a.signal)
 }
 
-// escalate ends the whole tree, once: sig, and KILL for what lives after the
-// grace. It takes the tree along until it is done.
+// escalate ends the whole tree, once: by sig, and by KILL after the grace. The tree belongs
+// to its goroutine until then.
 func (a *running) escalate(sig syscall.Signal) {
 	if a.escalated != nil {
 		return
@@ -317,7 +312,7 @@ func (a *running) escalate(sig syscall.Signal) {
 	}()
 }
 
-// skipGrace has the tree killed at once, where it is being ended or will be.
+// skipGrace kills the tree at once, if it is being ended or when it will be.
 func (a *running) skipGrace() {
 	if !a.skipped {
 		a.skipped = true
@@ -325,7 +320,7 @@ func (a *running) skipGrace() {
 	}
 }
 
-// troubled deals with an error of the streams.
+// troubled handles an error of the streams.
 func (a *running) troubled(err error) {
 	switch {
 	case err == attempt.ErrReaderGone:
@@ -341,7 +336,7 @@ func (a *running) troubled(err error) {
 	}
 }
 
-// contextEnded ends the attempt since its context has.
+// contextEnded ends the attempt after its context.
 func (a *running) contextEnded() {
 	if a.over {
 		return
@@ -354,7 +349,7 @@ func (a *running) contextEnded() {
 		}
 		a.result.TimedOut = true
 		signals.Ending.Add(1)
-		a.Remember() // once the leader has ended, nothing leads to what left its group
+		a.Remember() // a process that left the group is not found after the leader's end
 		if errors.Is(a.ctx.Err(), context.Canceled) {
 			a.grace = cancelGrace
 		}
@@ -378,10 +373,9 @@ func (a *running) killAtOnce() {
 // handleSignals handles the signals that have arrived.
 func (a *running) handleSignals() { a.signals.Handle(a.inbox, a.handleSignal) }
 
-// handleSignal handles one signal and reports whether it was the attempt's: what comes
-// after the command has ended is not. The terminal signals the command and the
-// program at once, and the command may act on it and end before the program
-// sees it (awaitTerminal).
+// handleSignal handles one signal, and reports whether it was the attempt's: one after the
+// end of the command is not. But the terminal signals command and program at once, and the
+// command may end before the program gets the signal (awaitTerminal).
 func (a *running) handleSignal(sig syscall.Signal) bool {
 	switch {
 	case a.over || !a.foreground && a.launched && a.HasEnded():
@@ -394,8 +388,7 @@ func (a *running) handleSignal(sig syscall.Signal) bool {
 	return true
 }
 
-// cancel notes that the program was asked to end. The command gets the signal
-// once.
+// cancel notes that a signal asked for the end, and forwards it once.
 func (a *running) cancel(sig syscall.Signal) {
 	if a.result.Cancelled == "" {
 		a.result.Cancelled = signals.NameOf(sig)
@@ -407,7 +400,7 @@ func (a *running) cancel(sig syscall.Signal) {
 	}
 }
 
-// countInterrupt counts; the third time the tree is killed at once.
+// countInterrupt kills the tree at the third INT or TERM.
 func (a *running) countInterrupt(sig syscall.Signal) {
 	if sig != syscall.SIGINT && sig != syscall.SIGTERM {
 		return
@@ -417,23 +410,23 @@ func (a *running) countInterrupt(sig syscall.Signal) {
 	}
 }
 
-// handleLateSignal handles a signal that came after the command had ended, while its
-// tree was being ended or its output read.
+// handleLateSignal handles a signal after the end of the command, while its tree is ended
+// or its output read.
 func (a *running) handleLateSignal(sig syscall.Signal) bool {
 	if !signals.Ends(sig) {
 		return false
 	}
 	a.abandoned = true
 	if a.result.Cancelled == "" {
-		a.skipGrace() // nothing more is to be waited for
+		a.skipGrace()
 		return false
 	}
 	a.countInterrupt(sig)
 	return true
 }
 
-// finish deals with what remains after the command itself has ended, and reaps
-// it last, since until then no other process can have its pid.
+// finish ends the tree and the output after the end of the command, and reaps the command
+// last: until then no other process can have its pid.
 func (a *running) finish(how reap.Ending) {
 	a.awaitTerminal(how)
 	a.over, a.moved = true, nil
@@ -458,10 +451,9 @@ func (a *running) finish(how reap.Ending) {
 
 func never() bool { return false }
 
-// drain has the rest of the output passed on and read along: all that was in the
-// pipes by the command's end, and for stdio.Drain what orphans still write.
-// Unwanted output gets no more than that time. A time limit that has ended the
-// attempt does not wait for a reader that takes nothing.
+// drain waits for the rest of the output: all that was in the pipes at the end of the
+// command, and what orphans write within stdio.Drain. Unwanted output has only that time.
+// After a time limit it does not wait for a reader that reads nothing.
 func (a *running) drain(unwanted bool) {
 	if !a.streams.Finish() {
 		return
@@ -488,8 +480,7 @@ func (a *running) drain(unwanted bool) {
 	}
 }
 
-// watchReader sets stuck when the reader of what p passes on has taken nothing
-// within the readerGrace.
+// watchReader sets stuck when the reader of p's output has read nothing within readerGrace.
 func (a *running) watchReader(p *stdio.Pump, stuck *bool) {
 	passed := p.Passed()
 	a.after(readerGrace, func() {
@@ -499,8 +490,7 @@ func (a *running) watchReader(p *stdio.Pump, stuck *bool) {
 	})
 }
 
-// unknown has the program fail where it cannot be known how the command ended:
-// that is no success.
+// unknown makes the program fail if it is not known how the command ended.
 func (a *running) unknown(how reap.Ending) {
 	if how.Err != nil && a.result.Err == nil {
 		a.result.Err = fmt.Errorf("waiting for the command: %w", how.Err)
@@ -530,11 +520,8 @@ func (a *running) conclude(how reap.Ending) {
 	}
 }
 
-// Settle takes the verdict. Held output goes to where it belongs if the run
-// succeeds with the attempt, and to standard error otherwise; what a rejected
-// attempt left running is ended under KillLeftovers. The error says that the
-// output could not be written; errors.Is(err, attempt.ErrReaderGone) that its
-// reader has gone.
+// Settle writes held output to its destination, or to standard error unless the run
+// succeeds with the attempt. With KillLeftovers it ends the processes of a rejected one.
 func (a *running) Settle(released bool) (first error) {
 	a.endLeftovers(released)
 	held := a.held()
@@ -549,7 +536,7 @@ func (a *running) Settle(released bool) (first error) {
 	return first
 }
 
-// Drop is Settle(false) where the output is not wanted.
+// Drop is Settle(false) without the output.
 func (a *running) Drop() {
 	a.endLeftovers(false)
 	for _, h := range a.held() {
@@ -565,8 +552,8 @@ func (a *running) held() []*stdio.Held {
 	return a.streams.Held()
 }
 
-// endLeftovers ends what a rejected attempt left running, where that is asked for,
-// and forgets the process.
+// endLeftovers ends what a rejected attempt left running, with KillLeftovers, and disposes
+// of the process.
 func (a *running) endLeftovers(released bool) {
 	if a.launched && a.getsSignals && !released && a.cfg.KillLeftovers {
 		a.End(a.signal, a.grace, nil)

@@ -194,6 +194,8 @@ func preset(f *option.Flag, o *option.Options) (value string, aside bool) {
 		return "none", false
 	case is("classify") && set("rules"):
 		return "smart", false
+	case is("dead-letter"):
+		return o.Letters.Dir, false // on with --park
 	case is("log-format"):
 		return o.EventFormat, set("log-file") // it follows from that
 	}

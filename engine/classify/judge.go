@@ -1,32 +1,26 @@
 package classify
 
-// This file weighs the evidence.
+// This file judges a failure. All rules for the command and its result are applied to the
+// exit code and to each line of the output. Of those that match, the first in this order
+// decides:
 //
-// All rules that are about the command and its result are held against the
-// exit code and against each line of the output. Of those that match, one
-// decides, by the first of these criteria that differs:
-//
-//  1. A table layered over another one (a user's rules) comes first.
-//  2. Decisive evidence before plain, plain before weak, and the weak evidence
-//     of an exit code alone last.
-//  3. Among weak evidence transient before unknown before permanent, since a
-//     wasted attempt costs less than giving up on something that would have worked.
+//  1. A table layered over another one (a user's rules) first.
+//  2. Decisive before plain before weak evidence, and that of an exit code alone last.
+//  3. Of weak evidence transient before unknown before permanent: a wasted attempt costs
+//     less than to give up what would have worked.
 //  4. A rule for the command before a rule for any command.
-//  5. The later line before the earlier: what a tool says last is nearer to
-//     why it failed. Standard error counts as later than standard output, and
-//     the exit code alone as earlier than every line.
-//  6. On one line, a rule that no other one there names after "over" (a decisive
-//     rule beats those that it names on every line), and then the evidence that
-//     stands behind more colons: Go and Rust wrap an error as "what was done: why
-//     it failed", so the cause is the innermost.
-//  7. The order of the rules in their files. A test proves that this alone never
-//     decides between two verdicts on the rules' examples.
+//  5. The later line first: the last output of a tool is nearer to the cause. Standard
+//     error is later than standard output, the exit code earlier than every line.
+//  6. On one line, a rule that no other one there names after "over" (a decisive rule
+//     beats those that it names on every line), then the evidence behind more colons: Go
+//     and Rust write an error as "what was done: why it failed".
+//  7. The order of the rules in their files. A test checks that this never decides between
+//     two verdicts on the rules' examples.
 //
-// The kind of a line changes what it is worth (lines.go). A rule that yields to a
-// verdict comes last of all where a rule of that verdict matches the same line
-// further on, as in "deploy.sh:12: error: connection refused". A lock that the output says to be old is permanent (age.go).
-//
-// A failure on which no rule matches is unknown.
+// The kind of a line changes its strength (lines.go). A rule that yields to a verdict is
+// last if a rule of that verdict matches further on in its line, as in
+// "deploy.sh:12: error: connection refused". A lock that is old by the output is permanent
+// (age.go). If no rule matches, the failure is unknown.
 
 import (
 	"cmp"
@@ -44,35 +38,29 @@ import (
 type Failure struct {
 	Argv   []string
 	Result attempt.Result
-	// Stdout and Stderr are the tails of the streams, as they were written;
-	// nil where nothing was captured. Up to 64 KiB each is meant; more works
-	// and takes longer.
+	// Stdout and Stderr are the tails of the streams, usually up to 64 KiB; nil if not
+	// captured.
 	Stdout, Stderr []byte
-	// Now is the time against which times in the output are read; the zero value
-	// leaves them unread.
+	// Now is the present for times in the output; with the zero value they are not read.
 	Now time.Time
 }
 
 // Judgement says what is known of a failure.
 type Judgement struct {
 	Verdict event.Verdict
-	// Rule is the ID of the rule that decided, "" if none did, and Reason its
-	// words.
+	// Rule is the ID of the rule that decided, "" for none, and Reason its words.
 	Rule, Reason string
-	// CodeOnly is set where the command's name and its exit code or signal
-	// were enough: the output was not needed.
+	// CodeOnly says that the rule needed no output.
 	CodeOnly bool
-	// Matches are the rules that matched, the weightiest first: the first one
-	// decided.
+	// Matches are the rules that matched. The first one decided.
 	Matches []Match
 }
 
 // Match is a rule that matched a failure.
 type Match struct {
 	Rule *Rule
-	// Stream is "stdout" or "stderr", and Line what the rule matched there, the
-	// last of several; both are "" where the exit code or signal was enough.
-	// Of a line longer than 2 KiB it is a piece.
+	// Stream is "stdout" or "stderr", and Line the last line there that matches, a part of
+	// it above 2 KiB. Both are "" if the rule needed no output.
 	Stream, Line string
 }
 
@@ -80,27 +68,22 @@ type Match struct {
 type finding struct {
 	Match
 	layer, index int
-	at           int // where the line starts, -1 for the exit code alone
-	// strength is the rule's, less one step where the line is discounted.
-	strength Strength
-	// yielded is set where other evidence replaces this one.
-	yielded bool
-	// beaten is set where a rule that matches the same line names this one after "over".
-	beaten bool
-	// link is how many colons stand before the evidence, on a line with evidence for
-	// different verdicts.
-	link int
+	at           int      // where the line starts, -1 for the exit code alone
+	strength     Strength // of the rule, less one step on a discounted line
+	yielded      bool     // other evidence replaces this one
+	beaten       bool     // a rule that matches the same line names this one after "over"
+	link         int      // colons before the evidence, on a line with different verdicts
 }
 
-// The bounds of matching, the last lines first: how many candidate lines one
-// pattern is tried on, and how many bytes all patterns are tried on together.
-// Without them an output made of the rules' own words would take a second.
+// The limits of matching, from the last line on: of the lines that one pattern is tried
+// on, and of the bytes for all patterns. Without them an output of the rules' own words
+// would take a second.
 const (
 	maxTries   = 16
 	maxMatched = 24 << 10
 )
 
-// Judge says whether the failure is worth a retry.
+// Judge judges a failure.
 func (t *Table) Judge(f Failure) Judgement {
 	if f.Result.TimedOut {
 		return Judgement{Verdict: event.Transient, Rule: "attempt-timeout", Reason: "the attempt ran into its time limit", CodeOnly: true}
@@ -117,7 +100,7 @@ func (t *Table) Judge(f Failure) Judgement {
 	return j
 }
 
-// search returns every rule that matches, each with its last line, the weightiest first.
+// search returns the rules that match, each with its last line, in the order of weigh.
 func (t *Table) search(f Failure) []finding {
 	s := newSearching(t, f)
 	if len(f.Stdout)+len(f.Stderr) > 0 {
@@ -135,16 +118,14 @@ type searching struct {
 	out    *output
 	now    time.Time
 	found  []finding
-	// tries counts the lines that a pattern was tried on; last is where the
-	// last of them ended. Both are by the candidate's number.
+	// tries counts, by the candidate's number, the lines that a pattern was tried on; last
+	// is the end of the last of them.
 	tries, last []int
-	// budget is how many bytes may still be matched.
-	budget int
-	// discounted are what matched on a discounted line only, by rule.
-	discounted map[int]finding
+	budget      int             // bytes that may still be matched
+	discounted  map[int]finding // by rule, those that match on a discounted line only
 }
 
-// newSearching begins a search with the rules to which the exit code is enough.
+// newSearching begins a search with the rules that need no output.
 func newSearching(t *Table, f Failure) *searching {
 	names := command.Chain(f.Argv)
 	s := &searching{
@@ -157,7 +138,7 @@ func newSearching(t *Table, f Failure) *searching {
 		if applies && !s.wanted[i] {
 			found := finding{Match: Match{Rule: r}, layer: t.layer(i), index: i, at: -1, strength: r.Strength}
 			if r.Strength == Weak {
-				found.strength-- // any line says more than a number that means many things
+				found.strength-- // a code has many meanings, so any line has precedence
 			}
 			s.found = append(s.found, found)
 		}
@@ -200,7 +181,7 @@ func settle(found []finding) {
 	}
 }
 
-// matchEnd is where the last match of the rule's patterns on its line ends.
+// matchEnd is the end of the last match on the line.
 func (m *Match) matchEnd() int {
 	line := m.Line
 	if m.Rule.general() {
@@ -217,8 +198,8 @@ func (m *Match) matchEnd() int {
 	return end
 }
 
-// try holds a pattern against the line around position at. It returns false
-// once the budget is spent.
+// try tries a pattern on the line around position at. It returns false if the budget is
+// spent.
 func (s *searching) try(c candidate, at int) bool {
 	r, visible := s.table.rules[c.rule], s.out.text
 	if r.general() {
@@ -271,8 +252,8 @@ func (s *searching) match(rule, start, end int) {
 	s.found = append(s.found, f)
 }
 
-// settleAge makes a finding decisive where the output says for how long a lock is held,
-// and permanent where that is too long.
+// settleAge makes a finding decisive if the output says for how long a lock is held, and
+// permanent if that is too long.
 func (f *finding) settleAge(age time.Duration, known bool) {
 	if !known {
 		return
@@ -286,7 +267,7 @@ func (f *finding) settleAge(age time.Duration, known bool) {
 	}
 }
 
-// tryLines holds a pattern without literals against the last lines.
+// tryLines tries a pattern without literals on the last lines.
 func (s *searching) tryLines(c candidate) {
 	for end := len(s.out.text); end > 0 && s.wanted[c.rule] && s.tries[c.number] < maxTries && s.budget > 0; {
 		start, _ := s.out.around(end)
@@ -297,14 +278,12 @@ func (s *searching) tryLines(c candidate) {
 	}
 }
 
-// excepts says whether one of the rule's unless patterns matches the line, which
-// is given in lower case, too.
+// excepts reports whether one of the rule's unless patterns matches the line.
 func (r *Rule) excepts(line, lower string) bool {
 	return slices.ContainsFunc(r.unless, func(p *pattern) bool { return p.mayMatch(lower) && p.compiled().MatchString(line) })
 }
 
-// weigh sorts the finding that counts for more to the front. See the order at
-// the top of this file.
+// weigh compares findings by the order at the top of this file.
 func weigh(a, b finding) int {
 	return cmp.Or(
 		number(a.yielded)-number(b.yielded),
@@ -319,8 +298,7 @@ func weigh(a, b finding) int {
 	)
 }
 
-// price is the place of weak evidence in the order of what a mistake costs, 0 for other
-// evidence.
+// price orders weak evidence by the cost of a mistake; it is 0 for other evidence.
 func (f *finding) price() int {
 	if f.strength > Weak {
 		return 0

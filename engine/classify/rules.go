@@ -1,7 +1,7 @@
 package classify
 
-// This file holds the rule table: what a rule is and how tables are layered.
-// The file format is read in rules_parse.go; the built-in data is rules/*.rules.
+// This file has the rule table and its layers. rules_parse.go reads the files, of which
+// rules/*.rules are built in.
 
 import (
 	"embed"
@@ -21,13 +21,11 @@ type Strength int
 
 // The strengths, from the lightest.
 const (
-	// Weak evidence reads like a conclusion that several causes share, such
-	// as "not found": any other evidence beats it.
+	// Weak evidence has several causes, such as "not found": any other evidence beats it.
 	Weak Strength = iota - 1
 	// Plain evidence names the cause.
 	Plain
-	// Decisive evidence settles the matter wherever it stands in the output,
-	// such as a full disk or an exhausted rate limit.
+	// Decisive evidence decides on any line, such as a full disk or a rate limit.
 	Decisive
 )
 
@@ -39,33 +37,23 @@ func (s Strength) String() string { return strengths[max(s, Weak)-Weak] }
 
 // Rule is one entry of the table.
 type Rule struct {
-	// ID is the rule's name in events and in --explain, unique in a table.
-	ID string
-	// Tools are the commands that the rule is about, by their plain names;
-	// empty is any command.
-	Tools []string
-	// Exits are the results that the rule is about; empty is any failure.
-	Exits Exits
-	// Stream is "stdout" or "stderr", "" for both.
-	Stream string
-	// Verdict is the judgement, Strength its weight.
-	Verdict  event.Verdict
-	Strength Strength
-	// OnContent is set for a rule that also reads lines that quote something.
-	OnContent bool
-	// Over names rules that this one beats where both match the same line.
-	Over []string
-	// Yields is a verdict, or "": the rule counts least of all on a line where
-	// a rule of that verdict matches behind this one.
+	ID        string   // in events and in --explain, unique in a table
+	Tools     []string // plain names of the rule's commands; empty is any
+	Exits     Exits    // results that the rule is for; empty is any failure
+	Stream    string   // "stdout" or "stderr", "" for both
+	Verdict   event.Verdict
+	Strength  Strength
+	OnContent bool     // it also reads lines that quote text
+	Over      []string // rules that this one beats if both match the same line
+	// Yields is a verdict, or "": the rule counts least of all on a line where a rule of
+	// that verdict matches behind it.
 	Yields event.Verdict
-	// Stale is for how long a lock may be held, where the output says since when;
-	// one that is older is permanent. 0 is no lock.
+	// Stale is for how long a lock may be held, if the output says since when; an older one
+	// is permanent. 0 is no lock.
 	Stale time.Duration
-	// Reason says in a user's words what happened; Source names where the
-	// meaning of the evidence is written down.
+	// Reason says in a user's words what happened, Source where that is documented.
 	Reason, Source string
-	// Yes and No are examples: an output line (or "exit N") that the rule
-	// matches, and one that it must not match.
+	// Yes and No are example lines (or "exit N") that the rule matches and does not.
 	Yes, No []string
 
 	patterns, unless []*pattern
@@ -74,16 +62,14 @@ type Rule struct {
 	line             int
 }
 
-// general reports whether the rule is a built-in one about any command: it does
-// not see what stands in addresses and paths.
+// general reports whether the rule is a built-in one for any command, which does not match
+// in addresses and paths.
 func (r *Rule) general() bool { return r.builtIn && len(r.Tools) == 0 }
 
-// Where is the file and line at which the rule stands, as FILE:LINE; the
-// built-in table's files are in "built-in/".
+// Where is the rule's FILE:LINE; the files of the built-in table are in "built-in/".
 func (r *Rule) Where() string { return r.file + ":" + strconv.Itoa(r.line) }
 
-// pattern is a regular expression that is compiled when its literals were
-// seen for the first time.
+// pattern is a regular expression that is compiled when a literal of it occurs.
 type pattern struct {
 	text string
 	line int
@@ -93,8 +79,8 @@ type pattern struct {
 	re       *regexp.Regexp
 }
 
-// mayMatch says whether the line, in lower case, has one of the literals that the
-// pattern needs. Where it has none, the pattern need not be compiled.
+// mayMatch reports whether the line, in lower case, has one of the literals that a match
+// needs.
 func (p *pattern) mayMatch(lower string) bool {
 	for literal := range strings.SplitSeq(p.literals, "\t") {
 		if strings.Contains(lower, literal) {
@@ -104,25 +90,23 @@ func (p *pattern) mayMatch(lower string) bool {
 	return false
 }
 
-// compiled returns the expression, which newPattern (or, for the built-in
-// rules, a test) has found to be valid.
+// compiled returns the expression. newPattern, or a test for the built-in rules, has
+// checked it.
 func (p *pattern) compiled() *regexp.Regexp {
 	p.once.Do(func() { p.re = regexp.MustCompile(foldCase + p.text) })
 	return p.re
 }
 
-// foldCase makes every pattern blind to case: tools change it freely between
-// versions.
+// foldCase makes patterns ignore case, which tools change between versions.
 const foldCase = "(?i)"
 
-// Table is a set of rules, in layers: the rules of an earlier layer come
-// before those of a later one, whatever their strength. The zero Table knows no
-// failure.
+// Table is a set of rules, in layers: those of an earlier layer have precedence, whatever
+// their strength.
 type Table struct {
 	rules []*Rule
 	tops  []int // where each layer but the first begins
 
-	// One run judges one command: the filter for its rules is kept.
+	// The filter of the last command is kept.
 	mu       sync.Mutex
 	commands []string
 	filter   *filter
@@ -131,16 +115,15 @@ type Table struct {
 //go:embed rules/*.rules
 var builtInFiles embed.FS
 
-// literalsFile holds the required literals of each built-in pattern, divided by
-// tabs, a line each in the patterns' order: finding them takes longer than all of the
-// judging. A test proves the file current and writes it anew when asked to
-// (go test ./engine/classify -run TestLiteralsAreCurrent -update).
+// literalsFile has the required literals of each built-in pattern, one line each in the
+// patterns' order, separated by tabs: to find them takes longer than to judge. A test
+// compares the file and, with -update, writes it (TestLiteralsAreCurrent).
 //
 //go:embed literals.tsv
 var literalsFile string
 
-// builtIn reads the built-in rules and shapes. A test proves the files valid, so that
-// a run need not compile each pattern.
+// builtIn reads the built-in rules and shapes. A test checks them, so that a run need not
+// compile each pattern.
 var builtIn = sync.OnceValues(readBuiltIn)
 
 func readBuiltIn() (*Table, []*shape) {
@@ -156,14 +139,13 @@ func readBuiltIn() (*Table, []*shape) {
 	return t, shapes
 }
 
-// BuiltIn returns the built-in table. Nothing of it is read before the first
-// call.
+// BuiltIn returns the built-in table, which the first call reads.
 func BuiltIn() *Table {
 	t, _ := builtIn()
 	return t
 }
 
-// filterFor returns the filter for the rules that are about the commands.
+// filterFor returns the filter for the rules of the commands.
 func (t *Table) filterFor(names []string) *filter {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -194,14 +176,13 @@ func (t *Table) Over(base *Table) *Table {
 	return &Table{rules: slices.Concat(t.rules, base.rules), tops: tops}
 }
 
-// isAbout says whether the rule is about one of the commands.
+// isAbout reports whether the rule is for one of the commands.
 func (r *Rule) isAbout(names []string) bool {
 	return len(r.Tools) == 0 || slices.ContainsFunc(names, func(name string) bool { return slices.Contains(r.Tools, name) })
 }
 
-// applies says whether the rule is about these commands (as command.Chain gives
-// them) and this result. An exit code is the last command's; what is written may be
-// any of theirs.
+// applies reports whether the rule is for these commands, of command.Chain, and this
+// result. An exit code is the last command's; output may be of any of them.
 func (r *Rule) applies(names []string, res attempt.Result) bool {
 	if len(r.patterns) == 0 {
 		names = names[max(0, len(names)-1):]

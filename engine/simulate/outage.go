@@ -1,10 +1,9 @@
-// Package simulate simulates many clients at once: an outage of a server that can
-// take so many calls a second and what follows it, and a race for one row.
+// Package simulate simulates many clients at once: an outage of a server of limited
+// capacity, and a race for one row.
 //
-// The clients decide by engine.Decide, wait by the schedules of backoff and ask the
-// guards through admission, as runs of the program do; a heap of events drives them.
-// Random numbers are an argument, so that the same numbers give the same result. The
-// package does not sleep, read a clock or print, and does not say which policy is best.
+// The clients use engine.Decide, the schedules of backoff and the guards through admission,
+// as runs of the program do; a heap of events drives them. The package is pure: random
+// numbers are an argument.
 package simulate
 
 // This file is the model of an outage: all clients fail at the same moment, and
@@ -21,21 +20,17 @@ import (
 	"github.com/retrysh/retry/engine/guard"
 )
 
-// Outage describes a server and its outage. All clients make their first call at 0,
-// which fails at once. Any other call that begins before Down is over fails after
-// AttemptTime. From then on each accepted call takes 1/Capacity of the server, first
-// come, first served, and ends AttemptTime after its service began.
+// Outage describes a server and its outage. The first call of each client fails at time 0,
+// any other that begins before Down after AttemptTime. Then each accepted call takes
+// 1/Capacity of the server, first come, first served, and ends AttemptTime after its
+// service began.
 type Outage struct {
-	// Clients is at least 1.
-	Clients int
-	// Capacity is in calls per second, above 0.
-	Capacity float64
-	// Down is the duration of the outage, from time 0.
-	Down time.Duration
-	// AttemptTime is the duration of a call that does not wait for the server.
-	AttemptTime time.Duration
-	// Queue is the longest wait for the server. A call that would wait longer is
-	// rejected: it uses no capacity, and fails after AttemptTime.
+	Clients     int           // at least 1
+	Capacity    float64       // in calls per second, above 0
+	Down        time.Duration // of the outage, from time 0
+	AttemptTime time.Duration // of a call that does not wait for the server
+	// Queue is the longest wait for the server. A call that would wait longer is rejected:
+	// it uses no capacity, and fails after AttemptTime.
 	Queue time.Duration
 }
 
@@ -47,15 +42,14 @@ type Herd struct {
 	// running when the simulation ended, at End.
 	Finished, GaveUp, Refused, LeftOut int
 	FinishedAt                         []time.Duration
-	// RefusedBy is the number of refusals by guard.
-	RefusedBy map[string]int
-	End       time.Duration
-	// Calls is the number of all calls, the first ones included; Load has them by
-	// the tenth of a second in which they began, without empty tenths.
+	RefusedBy                          map[string]int // refusals by guard
+	End                                time.Duration
+	// Calls is the number of all calls. Load has them by the tenth of a second in which
+	// they began, without empty tenths.
 	Calls int
 	Load  []Tenth
-	// PeakDown and PeakBack are the greatest numbers of calls begun in a tenth of a
-	// second, times ten, during the outage and after it, without the first calls.
+	// PeakDown and PeakBack are the greatest rates, in calls a second over a tenth of one,
+	// during the outage and after it, without the first calls.
 	PeakDown, PeakBack int
 }
 
@@ -69,17 +63,16 @@ type Tenth struct {
 // tenth is the time over which a peak is taken.
 const tenth = time.Second / 10
 
-// A simulation ends after mostCalls calls for each client, or after leastCalls where
-// that is more, and at Horizon: unlimited attempts would never end, and a load of
-// more seconds fits no page.
+// A simulation ends after mostCalls calls for each client, or after leastCalls if that is
+// more, and at Horizon: unlimited attempts would never end.
 const (
 	mostCalls  = 20
 	leastCalls = 5_000_000
 	Horizon    = 100 * 24 * time.Hour
 )
 
-// Quantile is the time by which a share of the finished clients had finished, 1 for
-// the last of them; false where none has.
+// Quantile is the time by which a share of the finished clients had finished; false if
+// none has.
 func (h *Herd) Quantile(share float64) (time.Duration, bool) {
 	if h.Finished == 0 {
 		return 0, false
@@ -88,8 +81,8 @@ func (h *Herd) Quantile(share float64) (time.Duration, bool) {
 	return h.FinishedAt[min(max(rank, 1), h.Finished)-1], true
 }
 
-// BestPossible is when the last client would finish if the server worked at full
-// capacity from the end of the outage on, for successful calls only.
+// BestPossible is when the last client would finish if the server used its full capacity
+// after the outage for successful calls.
 func (o *Outage) BestPossible() time.Duration {
 	return backoff.Add(o.Down, backoff.FromFloat(float64(o.Clients)/o.Capacity*float64(time.Second)))
 }

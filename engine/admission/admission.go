@@ -2,9 +2,7 @@
 // reports outcomes to them, and decides what to do when their store cannot be used.
 //
 // It keeps what a run holds: what its last retry took, the slot of the run, the leases of
-// its attempts. engine/guard decides; a Store keeps the state. The package does not run
-// commands, does not delay a run beyond its limits, and does not touch a store that no
-// guard of the run needs.
+// its attempts. engine/guard decides; a Store keeps the state.
 package admission
 
 import (
@@ -45,12 +43,12 @@ type Named struct {
 type Config struct {
 	Key    string
 	Guards guard.Guards
-	// Primary is asked first. Host is used after Primary has failed; its Store is nil
-	// where there is none, or where Primary is the same.
+	// Primary is used until it fails, then Host. The Store of Host is nil if there is none,
+	// or if it is Primary.
 	Primary, Host Named
 	// Health counts failures of Primary; nil counts none.
 	Health Health
-	// Closed refuses when the store cannot be used; else the run goes on.
+	// Closed refuses if the store cannot be used.
 	Closed bool
 	// Timeout limits each transaction; 0 is none.
 	Timeout time.Duration
@@ -73,7 +71,7 @@ func limited(ctx context.Context, d time.Duration) (context.Context, context.Can
 // Gate is the engine.Gate of one run.
 type Gate struct {
 	c *Config
-	// store is asked now; its Store is nil where the run goes on without guards.
+	// store is the one in use; its Store is nil if the run continues without guards.
 	store  Named
 	probed bool // Primary was used once
 	warned bool
@@ -115,13 +113,11 @@ func (g *Gate) Permit(ctx context.Context, a engine.Ask) *event.GuardRefused {
 	return reply.refusal
 }
 
-// withdrawLimit is the longest that giving back may take, graceLimit the longest wait for
-// an answer that the run no longer needs: a run that is cancelled in a wait ends within
-// 50 ms.
+// withdrawLimit is the limit of giving back, graceLimit that of a wait for an answer that
+// is not needed: a run that is cancelled in a wait ends within 50 ms.
 const withdrawLimit, graceLimit = 40 * time.Millisecond, 20 * time.Millisecond
 
-// Withdraw gives back what the last Permit took. If the store is too slow for that, it
-// stays taken.
+// Withdraw gives back what the last Permit took, unless the store is too slow.
 func (g *Gate) Withdraw() {
 	t := g.taken
 	g.taken = receipt{}

@@ -1,9 +1,8 @@
 package retryafter
 
-// This file reads the reset fields of rate limits. A service may have several
-// limits ("buckets": requests, tokens, by the minute, by the day), each with
-// its own remaining and reset field, and shows all of them on every answer, on
-// an ordinary 404 too. Only those of a limit that is used up say how long to wait.
+// This file reads the reset fields of rate limits. A service may have several limits
+// ("buckets": requests, tokens, by the minute, by the day), each with a remaining and a
+// reset field, and send them in every answer. Only those of a limit that is used up count.
 
 import (
 	"bytes"
@@ -11,12 +10,10 @@ import (
 	"time"
 )
 
-// resetField is a reset field, from where its name begins: GitHub, GitLab,
-// Discord and many others (x-ratelimit-reset), Twitter and Okta
-// (x-rate-limit-reset), the older IETF draft (ratelimit-reset); with the bucket
-// behind it OpenAI and Groq (x-ratelimit-reset-tokens), Cerebras
-// (x-ratelimit-reset-requests-day); with the bucket in front of it Anthropic
-// (anthropic-ratelimit-tokens-reset).
+// resetField is a reset field: x-ratelimit-reset (GitHub, GitLab, Discord and many others),
+// x-rate-limit-reset (Twitter, Okta), ratelimit-reset (the older IETF draft), with a bucket
+// x-ratelimit-reset-tokens (OpenAI, Groq), x-ratelimit-reset-requests-day (Cerebras) and
+// anthropic-ratelimit-tokens-reset.
 var resetField = lazy{pattern: fieldStart + `reset((?:-[a-z_]+)*)\\?["']?\s*[:=]\s*[\[("'\\]*(-?\w[^"'\]}<\r\n]{0,63})`}
 
 // remainingField is the counter that belongs to it.
@@ -26,10 +23,9 @@ const fieldStart = `^(?:[a-z0-9]+-)*?rate-?limit-((?:[a-z_]+-)*)`
 
 const noLimit = "stands on an answer that shows no limit reached"
 
-// findReset returns the wait until the limit that was hit resets. Of one
-// bucket the last field counts; one with something left is not believed; among
-// those that are used up the longest wait counts, since the request needs them
-// all; without a counter that says so, the last field does.
+// findReset returns the wait until the limit that was hit resets. Of one bucket the last
+// field counts, of several that are used up the longest wait, since the request needs all.
+// A bucket that is not used up does not count. Without counters the last field does.
 func findReset(o *shown, now time.Time) (time.Duration, string) {
 	longest, last, trouble := none, none, ""
 	var left map[string]bool
@@ -72,7 +68,7 @@ func findReset(o *shown, now time.Time) (time.Duration, string) {
 	return last, trouble
 }
 
-// somethingLeft says of each bucket with a counter whether that is above zero.
+// somethingLeft returns, for each bucket with a counter, whether that is above 0.
 func (o *shown) somethingLeft() map[string]bool {
 	left := map[string]bool{}
 	for at := range o.occurrences("remaining") {
@@ -95,9 +91,9 @@ type field struct {
 // nameBytes are the bytes of a field's name in lower case.
 const nameBytes = "abcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// field matches the pattern from where the name around position i begins: a
-// line may hold many fields (Go prints a header as one map). "after" (Discord) and
-// units in the name are no bucket.
+// field matches the pattern at the begin of the name around position i: a line may have
+// many fields (Go prints a header as one map). "after" (Discord) and units in the name are
+// no bucket.
 func (o *shown) field(pattern *lazy, i int) (f field, ok bool) {
 	start := max(0, i-before)
 	start += len(bytes.TrimRight(o.lower[start:i], nameBytes))
@@ -120,23 +116,22 @@ func (o *shown) field(pattern *lazy, i int) (f field, ok bool) {
 	return f, true
 }
 
-// What shows that a limit was hit.
+// The signs that a limit was hit.
 var (
-	// limitWords say that a refusal is about a rate.
+	// limitWords are of refusals because of a rate.
 	limitWords = lazy{pattern: `rate.?limit|too many requests|throttl|quota|slow ?down|secondary rate|abuse detection`}
-	// limitStatus is a status that may be about a rate.
+	// limitStatus is a status that may be because of a rate.
 	limitStatus = lazy{pattern: status + `(403|503)\b`}
-	// tooMany is the status that always does (RFC 6585, section 4).
-	tooMany = lazy{pattern: `\b429\b|too many requests`}
-	// anyStatus is a status of whatever meaning.
+	// tooMany is the status that always is (RFC 6585, section 4).
+	tooMany   = lazy{pattern: `\b429\b|too many requests`}
 	anyStatus = lazy{pattern: status + `[1-5]\d\d\b|\b[1-5]\d\d [a-z]{2}`}
-	// noneLeft is the counter at nothing.
+	// noneLeft is a counter of 0.
 	noneLeft = lazy{pattern: `rate-?limit-(?:[a-z_]+-)*remaining[a-z_-]*["']?\s*[:=]\s*[\["']*0\b|\bratelimit["']?\s*:.*?(?:\bremaining=0\b|;\s*r=0\b)`}
 )
 
 const status = `\b(?:http/[0-9.]+ |status(?: ?code)?[ :=]*|error[ :]*|http |code[" :=]*)`
 
-// findLimit says whether the output shows that a limit was hit.
+// findLimit reports whether the output shows that a limit was hit.
 func (o *shown) findLimit() bool {
 	shows := func(pattern *lazy, words ...string) bool {
 		for _, w := range words {
@@ -156,8 +151,8 @@ func (o *shown) findLimit() bool {
 	return shows(&limitStatus, "403", "503") && limitWords.get().Match(prose)
 }
 
-// isBare says whether the output shows neither a status nor a counter: then a
-// reset field was written out by itself, to be followed.
+// isBare reports whether the output has neither a status nor a counter: then a reset field
+// was written on purpose.
 func (o *shown) isBare() bool {
 	return !bytes.Contains(o.lower, []byte("remaining")) && !anyStatus.get().Match(o.lower)
 }

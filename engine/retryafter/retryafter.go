@@ -1,15 +1,10 @@
 // Package retryafter reads from a failed command's output when a server asked to be
-// tried again.
+// tried again: Retry-After (RFC 9110, section 10.2.3) in headers and JSON, the rate-limit
+// reset fields of the large services and of the IETF draft, gRPC's RetryInfo and push-back,
+// and sentences for the reader ("try again in 7.5s"). A client's notice of its own back-off
+// ("retrying in 2s") is no hint.
 //
-// What it believes: Retry-After (RFC 9110, section 10.2.3) as headers and JSON
-// fields show it, the rate-limit reset fields of the large services and of the
-// IETF draft, gRPC's RetryInfo and push-back, and sentences that address the
-// reader ("try again in 7.5s"). What it never takes for a hint: a client's
-// notice of its own back-off ("retrying in 2s", "will retry in 5s").
-//
-// The package is pure: the time against which dates are read is an argument.
-// It limits nothing by policy; whether a hint is too long to follow is for the
-// caller to say.
+// The package is pure. The caller decides whether a hint is too long.
 package retryafter
 
 import (
@@ -25,33 +20,28 @@ import (
 
 // Hint is what a server asked for.
 type Hint struct {
-	// Wait is how long it asked to wait, from the time given to Find; 0 where
-	// it named a moment that has passed.
+	// Wait is the wait from now; 0 for a time that has passed.
 	Wait time.Duration
-	// Source names where that stood, such as "Retry-After".
+	// Source is the form of the hint, such as "Retry-After".
 	Source string
 }
 
-// MaxBelieved is the longest wait that is believed: longer ones are broken
-// clocks, other units or jokes. Quotas by the month do exist.
+// MaxBelieved is the longest plausible wait, of a quota by the month: longer ones are wrong
+// clocks or other units.
 const MaxBelieved = 31 * 24 * time.Hour
 
-// maxSeen bounds how many occurrences of one word are looked at, the last ones
-// first.
+// maxSeen is how many occurrences of one word are read, from the last on.
 const maxSeen = 64
 
-// none stands for a wait that was not read.
+// none is no wait.
 const none time.Duration = -1
 
-// Find reads what a server asked for from the output of a failed attempt; now
-// is the time against which dates are read.
+// Find reads what a server asked for from the output of a failed attempt.
 //
-// Among several forms the order is Retry-After, gRPC, rate-limit reset,
-// sentence; among several of one form the last counts, among the resets of
-// several limits the longest of those that are used up. ignored says in words
-// which hint-like thing was seen and not taken as it stood: one that is absurd
-// or malformed is dropped; a moment in the past counts as a wait of 0, since
-// the server does not mind being asked now. It is "" if there was none.
+// Of several forms the order is Retry-After, gRPC, rate-limit reset, sentence; of several
+// of one form the last counts, of the resets of several limits the longest of those that
+// are used up. A time in the past is a wait of 0. ignored says in words which hint was not
+// plausible, or not used as it is; "" for none.
 func Find(output []byte, now time.Time) (h Hint, ok bool, ignored string) {
 	plain := linematch.Visible(nil, output)
 	o := &shown{plain: plain, lower: text.Lower(plain)}
@@ -73,8 +63,8 @@ func Find(output []byte, now time.Time) (h Hint, ok bool, ignored string) {
 	return Hint{}, false, ignored
 }
 
-// last returns the last wait of this form that can be read, and the first
-// trouble met on the way there.
+// last returns the last wait of this form that can be read, and the first problem with
+// later ones.
 func (f *finder) last(o *shown, now time.Time) (wait time.Duration, ignored string) {
 	for at := range o.occurrences(f.word) {
 		m := f.pattern.get().FindSubmatch(o.window(at, f.lines))
@@ -95,10 +85,9 @@ func (f *finder) last(o *shown, now time.Time) (wait time.Duration, ignored stri
 	return none, ignored
 }
 
-// FindPattern reads the last match of re in the text: the first capture group
-// that takes part in it, or the whole match where re has no group, as seconds,
-// as a Go duration, as a duration in words, or as a date. The results are those
-// of Find.
+// FindPattern is Find for a pattern. It reads the last match of re, the first capture group
+// in it or the whole without a group, as seconds, a Go duration, a duration in words or a
+// date.
 func FindPattern(re *regexp.Regexp, output []byte, now time.Time) (h Hint, ok bool, ignored string) {
 	for _, m := range slices.Backward(re.FindAllSubmatch(output, -1)) {
 		value := m[0]
@@ -125,7 +114,7 @@ type shown struct {
 	limited      func() bool // whether it shows that a limit was hit
 }
 
-// occurrences yields where the word stands, from the end of the text.
+// occurrences yields the places of the word, from the last on.
 func (o *shown) occurrences(word string) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		rest := o.lower
@@ -145,15 +134,14 @@ const (
 	after  = 240
 )
 
-// window returns the line around position i, cut where it is long, and so
-// many lines after it.
+// window returns the line around position i, cut if it is long, and so many lines after it.
 func (o *shown) window(i, lines int) []byte {
 	start := max(0, i-before)
 	start += bytes.LastIndexAny(o.plain[start:i], "\r\n") + 1
 	return o.plain[start:o.end(i, lines)]
 }
 
-// end returns where a line ends that is so many lines after position i.
+// end returns the end of the line that is so many lines after position i.
 func (o *shown) end(i, lines int) int {
 	limit := min(len(o.plain), i+after)
 	for ; ; i++ {

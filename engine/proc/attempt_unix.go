@@ -2,8 +2,8 @@
 
 package proc
 
-// This file is the process of an attempt as Unix has it: a leader with its tree,
-// which may share the terminal's foreground with the program.
+// This file is the process of an attempt on Unix: a leader with its tree, which may share
+// the terminal's foreground with the program.
 
 import (
 	"errors"
@@ -25,27 +25,26 @@ type command struct {
 	foreground bool // it shares the process group that has the terminal
 	forGroup   bool // what the terminal sends its foreground is for the command's whole group
 
-	missed map[syscall.Signal]bool // the terminal sent it when the command was not there yet
-	contAt time.Time               // when CONT came last
+	missed map[syscall.Signal]bool // the terminal sent it before the command could get it
+	contAt time.Time               // of the last CONT
 }
 
-// settleTime is what a stop or a continuation of a whole process group takes to
-// reach all its members.
+// settleTime is how long a stop or a continuation takes to reach a whole process group.
 const settleTime = 20 * time.Millisecond
 
-// prepare looks at what is there before the command. shares says that it may
-// stay in the program's process group.
+// prepare notes what exists before the command, which with shares may stay in the program's
+// process group.
 func (a *running) prepare(shares bool) {
 	terminal := ForegroundTerminal()
 	a.foreground, a.forGroup = shares && terminal, a.getsSignals && !shares && terminal
 	a.Tree = tree.New(!a.foreground, a.spec.Env, a.report.say)
 	if a.foreground {
-		a.signals.Notify() // what the terminal sends has reached the command already
+		a.signals.Notify() // the terminal signals the command itself
 	}
 }
 
-// launch starts the command, unless the program has been asked to end already,
-// and reports whether it did.
+// launch starts the command, unless a signal has asked for the end, and reports whether it
+// did.
 func (a *running) launch() bool {
 	if !a.foreground {
 		if !a.probe {
@@ -65,8 +64,7 @@ func (a *running) launch() bool {
 	return started
 }
 
-// fork is launch without the terminal. What arrives after the look at the inbox
-// waits there until the command can get it.
+// fork is launch without the terminal. A signal that arrives meanwhile stays in the inbox.
 func (a *running) fork() bool {
 	if a.endsBeforeStart() {
 		return false
@@ -93,10 +91,10 @@ func (a *running) fork() bool {
 	return true
 }
 
-// look returns how the command has ended, and whether it has; it leaves it
-// unreaped. In the foreground of a terminal the program stops with the command,
-// so that the shell gets its prompt back; unless the whole group was stopped,
-// which a continuation ends for both, or no shell would notice and continue it.
+// look returns how the command has ended, and whether it has, without reaping it. In the
+// foreground of a terminal the program stops with the command, so that the shell shows its
+// prompt; unless the whole group was stopped, which a continuation ends for both, or no
+// shell would continue it.
 func (a *running) look() (reap.Ending, bool) {
 	how, over := reap.Look(a.pid, a.foreground)
 	if over || !a.foreground {
@@ -105,8 +103,8 @@ func (a *running) look() (reap.Ending, bool) {
 	if sig, stopped := reap.StoppedBy(a.pid); stopped && underJobControl() {
 		// The report may itself have waited for the continuation.
 		noticed := time.Now().Add(-2 * settleTime)
-		// Where the whole group was stopped, so is this program, in the first
-		// pause. The second leaves a continuation the time to be caught.
+		// If the whole group was stopped, this program is stopped in the first pause. In
+		// the second a continuation arrives.
 		a.after(2*settleTime, func() {
 			if !a.over && reap.StandsStill(a.pid) && a.contAt.Before(noticed) {
 				_ = syscall.Kill(unix.Getpid(), sig)
@@ -116,8 +114,7 @@ func (a *running) look() (reap.Ending, bool) {
 	return how, false
 }
 
-// awaitTerminal lets a signal of the terminal arrive that may be why the
-// command has failed.
+// awaitTerminal waits for a signal of the terminal that may have ended the command.
 func (a *running) awaitTerminal(how reap.Ending) {
 	if a.foreground && how != (reap.Ending{}) {
 		a.signals.Settle()
@@ -125,9 +122,8 @@ func (a *running) awaitTerminal(how reap.Ending) {
 	}
 }
 
-// catchMore has caught what only a running command has a use for. In the
-// foreground the terminal's stop has reached the command already, and stops the
-// program as well.
+// catchMore begins to handle signals that only a command uses. In the foreground the
+// terminal stops command and program itself.
 func (a *running) catchMore() {
 	var more []syscall.Signal
 	for _, sig := range signals.Forwarded() {
@@ -136,19 +132,19 @@ func (a *running) catchMore() {
 		}
 	}
 	a.signals.NotifyMore(more)
-	a.resize() // what came before was not caught
+	a.resize() // an earlier signal was not handled
 }
 
-// resize has the command's terminals follow the user's. The foreground group
-// was signalled before they had the new size, so it is signalled again.
+// resize gives the command's terminals the size of the user's. The foreground group got its
+// signal before that, so it is signalled again.
 func (a *running) resize() {
 	if a.streams.Resize() && a.foreground {
 		_ = syscall.Kill(0, syscall.SIGWINCH)
 	}
 }
 
-// passCancel passes on a signal that asks for the end, unless the command has
-// got it: the terminal sends its own to the whole foreground group.
+// passCancel forwards a signal that asks for the end, unless the command has got it: the
+// terminal signals the whole foreground group.
 func (a *running) passCancel(sig syscall.Signal, sent bool) {
 	terminals := a.foreground && sig != syscall.SIGTERM
 	if !terminals && !sent || a.missed[sig] {
@@ -160,22 +156,21 @@ func (a *running) passCancel(sig syscall.Signal, sent bool) {
 		}
 		a.passed = time.Now()
 	}
-	// A command that is stopped has to act on it, as timeout(1) sees to: a background
-	// job that was stopped for reading the terminal would outlive a hang-up
-	// otherwise, and one that stopped itself a Ctrl-C.
+	// A stopped command is continued to handle it, as by timeout(1). Else a background job
+	// that was stopped for reading the terminal would survive a hang-up.
 	if reap.StandsStill(a.pid) {
 		a.passToGroup(syscall.SIGCONT)
 	}
 }
 
-// forward passes on a signal that ends nothing.
+// forward forwards any other signal.
 func (a *running) forward(sig syscall.Signal) {
 	if sig == syscall.SIGWINCH || signals.Continues(sig) {
 		a.resize()
 	}
 	switch {
 	case a.foreground && (signals.Stops(sig) || sig == syscall.SIGWINCH):
-		// The terminal has signalled the whole group itself.
+		// The terminal has signalled the whole group.
 	case signals.Stops(sig):
 		a.passToGroup(sig) // the program stops when every attempt has done this
 	case signals.Continues(sig):
@@ -186,10 +181,9 @@ func (a *running) forward(sig syscall.Signal) {
 	}
 }
 
-// noteMissed notes which signals of the terminal have to be passed on that came
-// while the command was being started. One that did reach it has ended it, since
-// it was too young to have a handler. If it has one by now, then this program was
-// slow and the signal most likely came late, after the handler, and so reached it.
+// noteMissed notes which of the terminal's signals during the start of the command have to
+// be forwarded. One that reached it has ended it, unless it had a handler: if it has one
+// now, the signal most likely came after that.
 func (a *running) noteMissed(missed []syscall.Signal) {
 	a.missed = map[syscall.Signal]bool{}
 	for _, sig := range missed {
@@ -197,15 +191,14 @@ func (a *running) noteMissed(missed []syscall.Signal) {
 	}
 }
 
-// pass sends sig to the command itself, as a kill of the pid would without the
-// program in between.
+// pass sends sig to the command itself.
 func (a *running) pass(sig syscall.Signal) {
 	if syscall.Kill(a.pid, sig) == syscall.EPERM {
 		a.report.say("could not signal the command: operation not permitted")
 	}
 }
 
-// passToGroup sends sig to the command, with its group where that is its own.
+// passToGroup sends sig to the command, and to its group if it leads one.
 func (a *running) passToGroup(sig syscall.Signal) {
 	pid := a.pid
 	if !a.foreground {
@@ -214,8 +207,8 @@ func (a *running) passToGroup(sig syscall.Signal) {
 	_ = syscall.Kill(pid, sig)
 }
 
-// continueCommand continues a command that is stopped. In the foreground the
-// shell continues the whole group, so only one that was left behind needs it.
+// continueCommand continues a stopped command. In the foreground the shell continues the
+// whole group, so only a command that is still stopped then needs it.
 func (a *running) continueCommand() {
 	if !a.foreground {
 		a.passToGroup(syscall.SIGCONT)
@@ -228,8 +221,7 @@ func (a *running) continueCommand() {
 	})
 }
 
-// dispose sees to it that orphans are reaped while no command runs, where there
-// are any descendants that could become one.
+// dispose reaps orphans, also later while no command runs if there are descendants.
 func (a *running) dispose() {
 	if a.Tree != nil {
 		a.Close()
@@ -240,12 +232,12 @@ func (a *running) dispose() {
 	}
 }
 
-// Listen sees to it that no signal which asks for the end is lost from now on.
-// Call it once, early: as PID 1 a signal that is not caught is lost.
+// Listen begins to note signals. Call it once, early: as PID 1 a signal without a handler
+// is lost.
 func Listen() *Signals {
 	s := signals.Listen()
 	if unix.Getpid() == 1 {
-		reap.Listen() // every orphan of the container comes here
+		reap.Listen() // it adopts every orphan of the container
 	}
 	return s
 }

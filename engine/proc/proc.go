@@ -1,25 +1,22 @@
-// Package proc runs attempts as real processes: any number at a time, each a handle
-// whose state belongs to one goroutine. The rule behind it is that what would happen
-// without the program happens with it: the command has the program's own
-// descriptors wherever the bytes are not needed, the signals that reach the program
-// reach the command, and only a timeout, the deadline or a cancel adds anything.
+// Package proc runs attempts as processes: any number at a time, each a handle whose state
+// belongs to one goroutine. A command behaves as without the program: it has the program's
+// own descriptors if the bytes are not needed, and gets the signals that reach the program.
+// Only a timeout, the deadline or a cancel adds to that.
 //
-// It judges nothing and never retries. Descendants that left the command's process
-// group are found through /proc and a child subreaper, so on systems without these
-// only the process group is ended.
+// Descendants that left the command's process group are found through /proc and a child
+// subreaper; on systems without these only the process group is ended.
 //
 // The packages below it import one way: table, reap, tree; note, signals; stdio; spawn
 // over reap, signals and stdio; this one over all.
 //
 // # Locks
 //
-// What several goroutines share has one owner, which takes messages, or a lock that
-// is a leaf: while it is held, system calls are made and package note is called,
-// channels are sent to that never block, and nothing is reported. These are
-// the reporter's here, reap's, tree's list of trees, Signals.mu, and a spool's and
-// a pump's in stdio; the pump's is held while its second writer is called, which imports
-// no package of ours. The only order: the lock under which signals are added in
-// package signals comes before Signals.mu.
+// State that goroutines share has one owner, which takes messages, or a lock that is a
+// leaf: under it only system calls are made, package note is called, and channels are sent
+// to that never block. These are the reporter's here, reap's, tree's list of trees,
+// Signals.mu, and a spool's and a pump's in stdio; under the pump's its second writer is
+// called. The only order: the lock under which signals are added in package signals comes
+// before Signals.mu.
 package proc
 
 import (
@@ -54,18 +51,12 @@ const (
 type Config struct {
 	Stdin          StdinMode
 	Stdout, Stderr OutputMode
-	// Signal asks an attempt to end; "" is SIGTERM.
-	Signal attempt.Signal
-	// KillAfter is how long after Signal what still lives gets SIGKILL; 0 is
-	// right after it.
-	KillAfter time.Duration
-	// KillLeftovers ends what a failed attempt left running.
-	KillLeftovers bool
-	// Report takes one plain line for the user, that a process may not be signalled,
-	// at most once in a run; nil drops it. It may be called from any goroutine.
-	Report func(string)
-	// Note is Report for what is no trouble: that there is no pseudo-terminal.
-	Note func(string)
+	Signal         attempt.Signal // ends an attempt; "" is SIGTERM
+	KillAfter      time.Duration  // from Signal to SIGKILL
+	KillLeftovers  bool           // ends what a failed attempt left running
+	// Report, if not nil, takes a line for the user, that a process may not be signalled,
+	// at most once in a run and from any goroutine; Note that there is no pseudo-terminal.
+	Report, Note func(string)
 }
 
 // Runner runs the attempts of one run, any number at a time.
@@ -78,7 +69,7 @@ type Runner struct {
 	stdin   *stdio.Input
 }
 
-// New prepares a run. The error says which part of cfg this system cannot do.
+// New prepares a run. The error says which part of cfg this system does not have.
 func New(cfg Config, s *Signals) (*Runner, error) {
 	if cfg.Signal == "" {
 		cfg.Signal = "SIGTERM"
@@ -93,17 +84,15 @@ func New(cfg Config, s *Signals) (*Runner, error) {
 	}, nil
 }
 
-// Input returns all of a standard input that attempts replay, from its first byte:
-// what none of them has read is read now, until ctx is done. It is nil where
-// attempts replay nothing. Call it when none runs.
+// Input returns the whole standard input that attempts replay, which it reads until ctx is
+// done; nil if they do not. Call it when none runs.
 func (r *Runner) Input(ctx context.Context) (io.Reader, error) { return r.stdin.All(ctx) }
 
 // ErrUnended says that standard input has not ended in time.
 var ErrUnended = stdio.ErrUnended
 
-// reporter writes one line for the user, the first, on a goroutine of its own and
-// without a lock: its caller may be handling a signal, and the write may block on its
-// reader or lead back into the signal code.
+// reporter writes the first line for the user on a goroutine of its own and without a lock:
+// the caller may handle a signal, and the write may block or call the signal code.
 type reporter struct {
 	to func(string)
 
@@ -125,7 +114,7 @@ func (r *reporter) say(line string) {
 	}()
 }
 
-// flush returns when what was said has been written.
+// flush returns when the line has been written.
 func (r *reporter) flush() {
 	r.mu.Lock()
 	written := r.written

@@ -12,11 +12,9 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -80,21 +78,8 @@ func refuse(c *mode.Call, err error) int {
 type ListFlags struct {
 	mode.Common
 	Where
-	RedriveMax Limit    `default:"5"`
-	Words      []string `arg:"" optional:""`
-}
-
-// Limit is a number of redrives, 0 for no limit.
-type Limit int
-
-// UnmarshalText reads a limit.
-func (l *Limit) UnmarshalText(text []byte) error {
-	n, err := strconv.ParseUint(string(text), 10, 31)
-	if err != nil {
-		return fmt.Errorf("%q is not a whole number from 0 to %d; 0 is no limit", text, math.MaxInt32)
-	}
-	*l = Limit(n)
-	return nil
+	RedriveMax mode.Limit `default:"5"`
+	Words      []string   `arg:"" optional:""`
 }
 
 // List is --letters.

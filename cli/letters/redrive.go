@@ -49,7 +49,7 @@ type Runner interface {
 
 // RedriveFlags is the grammar of what --redrive has beside the flags of a run.
 type RedriveFlags struct {
-	RedriveMax Limit `default:"5"`
+	RedriveMax mode.Limit `default:"5"`
 	Rate       queue.Rate
 	DryRun     bool
 	Words      []string `arg:"" optional:""`

@@ -8,8 +8,10 @@ package mode
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -221,4 +223,17 @@ func Lines(value string) (all []string) {
 		}
 	}
 	return all
+}
+
+// Limit is a greatest number, 0 for no limit.
+type Limit int
+
+// UnmarshalText reads a limit.
+func (l *Limit) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseUint(string(text), 10, 31)
+	if err != nil {
+		return fmt.Errorf("%q is not a whole number from 0 to %d; 0 is no limit", text, math.MaxInt32)
+	}
+	*l = Limit(n)
+	return nil
 }

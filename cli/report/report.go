@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -27,11 +26,11 @@ import (
 type ReportFlags struct {
 	mode.Common
 	Where
-	Since  string   `default:"7d"`
-	By     string   `default:"name" enum:"name,command,key,policy,commit"`
-	Format string   `default:"text" enum:"text,markdown,html,json,csv"`
-	Top    uint     `default:"20"`
-	Files  []string `arg:"" optional:""`
+	Since  string     `default:"7d"`
+	By     string     `default:"name" enum:"name,command,key,policy,commit"`
+	Format string     `default:"text" enum:"text,markdown,html,json,csv"`
+	Top    mode.Limit `default:"20"`
+	Files  []string   `arg:"" optional:""`
 }
 
 // document is a report that is to be printed.
@@ -65,7 +64,7 @@ func Report(c mode.Call) int {
 	if d.BadLines, err = history.Runs(sources, d.Add); err != nil {
 		return c.Fail(err)
 	}
-	d.left = d.Finish(int(min(g.Top, math.MaxInt32))) - len(d.Groups)
+	d.left = d.Finish(int(g.Top)) - len(d.Groups)
 	code := exitcodes.OK
 	if d.Runs == 0 {
 		if format == "text" {

@@ -78,7 +78,9 @@ type Lesson struct {
 	Rule string `json:"rule"`
 
 	line    string
-	last    Attempt // the last failure
+	last    Attempt // the failure that is last by time; records come in no order
+	lastAt  time.Time
+	lastRun string
 	answers []answer
 }
 
@@ -134,8 +136,11 @@ func (l *Learner) Add(r *Record) {
 			lesson = &Lesson{FP: strings.Clone(a.FP)}
 			l.lessons[lesson.FP] = lesson
 		}
-		lesson.last = Attempt{
-			ExitCode: a.ExitCode, Signal: strings.Clone(a.Signal), TimedOut: a.TimedOut, Verdict: strings.Clone(a.Verdict), Rule: strings.Clone(a.Rule), FP: lesson.FP,
+		if lesson.lastRun == "" || cmp.Or(d.at.Compare(lesson.lastAt), strings.Compare(r.RunID, lesson.lastRun)) >= 0 {
+			lesson.lastAt, lesson.lastRun = d.at, strings.Clone(r.RunID)
+			lesson.last = Attempt{
+				ExitCode: a.ExitCode, Signal: strings.Clone(a.Signal), TimedOut: a.TimedOut, Verdict: strings.Clone(a.Verdict), Rule: strings.Clone(a.Rule), FP: lesson.FP,
+			}
 		}
 		if !slices.ContainsFunc(r.Attempts[:i], func(b Attempt) bool { return !b.Success && b.FP == a.FP }) {
 			answer := answerOf(r, &d, i)

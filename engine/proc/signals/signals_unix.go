@@ -46,6 +46,7 @@ func Listen() *Signals {
 	s.turn = make(chan struct{}, 1)
 	switch {
 	case os.Getpid() == 1:
+		startNoting(earlySignals) // until they are caught: what PID 1 has no handler for is lost
 		s.Notify()
 		go s.NotifyMore(earlySignals)
 	case !note.Can:

@@ -11,13 +11,9 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-
-	"github.com/retrysh/retry/engine/text"
 )
 
 // mostNames is how many names a file has; what comes later counts as otherName.
@@ -47,43 +43,30 @@ func families() []family {
 	}
 }
 
-// metrics are the values of a file: by family, then by labels as they are written. A
-// counter or gauge has one value; a histogram a cumulative count for each bound and for
-// +Inf, then the sum.
+// metrics are the values of a file: by family, then by label values joined by
+// separator. A counter or gauge has one value; a histogram a cumulative count
+// for each bound and for +Inf, then the sum.
 type metrics map[string]map[string][]float64
 
-// nameLabel is the first label of a series. sample is a line of a file: the metric with
-// its ending, the labels but for le, le, the value.
-var (
-	nameLabel = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^name="` + labelValue + `"`) })
-	sample    = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(\w+?)(_bucket|_sum|_count)?\{(name="` + labelValue + `"(?:,(outcome|result|guard)="` + labelValue + `")?)(?:,le="([^"]*)")?\} (\S+)$`)
-	})
-)
-
-const labelValue = `(?:[^"\\]|\\[\\"n])*`
-
-// escaped is a label with its value, in which nothing else is escaped.
-func escaped(label, value string) string {
-	return label + `="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(value) + `"`
-}
+const separator = "\xff" // in no UTF-8 text
 
 // add counts a run.
 func (m metrics) add(r *Run) {
 	names := map[string]bool{}
 	for _, series := range m {
 		for key := range series {
-			names[nameLabel().FindString(key)] = true
+			name, _, _ := strings.Cut(key, separator)
+			names[name] = true
 		}
 	}
-	name, other := escaped("name", r.name), escaped("name", otherName)
-	delete(names, other)
+	name := r.name
+	delete(names, otherName)
 	if !names[name] && len(names) >= mostNames {
-		name = other
+		name = otherName
 	}
-	outcome := name + "," + escaped("outcome", string(r.outcome))
-	count := func(family string, n int, labels string) { m.series(family, labels, 1, 0)[0] += float64(n) }
-	observe := func(family string, h histogram, labels string) {
+	outcome := string(r.outcome)
+	count := func(family string, n int, labels ...string) { m.series(family, labels, 1, 0)[0] += float64(n) }
+	observe := func(family string, h histogram, labels ...string) {
 		if h.counts == nil {
 			return
 		}
@@ -97,29 +80,30 @@ func (m metrics) add(r *Run) {
 	var attempts, took histogram
 	attempts.add(attemptBounds, float64(r.attemptCount))
 	took.add(durationBounds, r.elapsed().Seconds())
-	count("retry_runs_total", 1, outcome)
+	count("retry_runs_total", 1, name, outcome)
 	for result, n := range r.results {
-		count("retry_attempts_total", n, name+","+escaped("result", result))
+		count("retry_attempts_total", n, name, result)
 	}
 	for guard, n := range r.refused {
-		count("retry_refused_total", n, name+","+escaped("guard", guard))
+		count("retry_refused_total", n, name, guard)
 	}
-	observe("retry_run_attempts", attempts, outcome)
+	observe("retry_run_attempts", attempts, name, outcome)
 	observe("retry_run_duration_seconds", took, name)
 	observe("retry_delay_seconds", r.delays, name)
 	observe("retry_attempt_duration_seconds", r.durations, name)
-	m.series("retry_last_run_timestamp_seconds", outcome, 1, 0)[0] = float64(r.at(r.ended).UnixMilli()) / 1000
+	m.series("retry_last_run_timestamp_seconds", []string{name, outcome}, 1, 0)[0] = float64(r.at(r.ended).UnixMilli()) / 1000
 }
 
 // series returns the values of one series; a new one has n of them, each missing.
-func (m metrics) series(family, labels string, n int, missing float64) []float64 {
+func (m metrics) series(family string, labels []string, n int, missing float64) []float64 {
+	key := strings.Join(labels, separator)
 	if m[family] == nil {
 		m[family] = map[string][]float64{}
 	}
-	if m[family][labels] == nil {
-		m[family][labels] = slices.Repeat([]float64{missing}, n)
+	if m[family][key] == nil {
+		m[family][key] = slices.Repeat([]float64{missing}, n)
 	}
-	return m[family][labels]
+	return m[family][key]
 }
 
 // encode writes the metrics in the text format: families in a fixed order,
@@ -132,8 +116,8 @@ func (m metrics) encode() []byte {
 			continue
 		}
 		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n", f.name, f.help, f.name, f.kind)
-		for _, labels := range slices.Sorted(maps.Keys(series)) {
-			values := series[labels]
+		for _, key := range slices.Sorted(maps.Keys(series)) {
+			labels, values := f.labelled(strings.Split(key, separator)), series[key]
 			if f.bounds == nil {
 				fmt.Fprintf(&b, "%s{%s} %s\n", f.name, labels, number(values[0]))
 				continue
@@ -156,6 +140,16 @@ func (f *family) le(i int) string {
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// labelled writes labels with their values escaped.
+func (f *family) labelled(values []string) string {
+	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+	parts := make([]string, len(f.labels))
+	for i, label := range f.labels {
+		parts[i] = label + `="` + escape.Replace(values[i]) + `"`
+	}
+	return strings.Join(parts, ",")
+}
 
 var errNotOurs = errors.New("is not a file that this program has written")
 
@@ -182,58 +176,103 @@ func decode(data []byte) (metrics, error) {
 	return m, nil
 }
 
-// line reads one line of a file. What a histogram lacks stays NaN.
+// line reads one line of a file.
 func (m metrics) line(known []family, seen map[string]bool, line string) error {
-	find := func(name string) *family {
-		if i := slices.IndexFunc(known, func(f family) bool { return f.name == name }); i >= 0 {
-			return &known[i]
+	if comment, is := strings.CutPrefix(line, "# "); is {
+		fields := strings.SplitN(comment, " ", 3)
+		i := slices.IndexFunc(known, func(f family) bool { return len(fields) == 3 && f.name == fields[1] })
+		if i < 0 || fields[0] != "HELP" && (fields[0] != "TYPE" || fields[2] != known[i].kind) {
+			return fmt.Errorf("unexpected comment %q", line)
 		}
 		return nil
 	}
-	if comment, is := strings.CutPrefix(line, "# "); is {
-		fields := strings.SplitN(comment, " ", 3)
-		if len(fields) == 3 {
-			if f := find(fields[1]); f != nil && (fields[0] == "HELP" || fields[0] == "TYPE" && fields[2] == f.kind) {
+	name, rest, found := strings.Cut(line, "{")
+	i := slices.IndexFunc(known, func(f family) bool { return f.holds(name) })
+	if !found || i < 0 {
+		return fmt.Errorf("unexpected metric %q", name)
+	}
+	f := &known[i]
+	labels := f.labels
+	if name == f.name+"_bucket" {
+		labels = append(slices.Clone(labels), "le")
+	}
+	values, rest, err := labelValues(labels, rest)
+	if err != nil {
+		return err
+	}
+	value, err := strconv.ParseFloat(strings.TrimPrefix(rest, " "), 64)
+	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) || value < 0 {
+		return fmt.Errorf("%q is not a value", rest)
+	}
+	id := name + separator + strings.Join(values, separator)
+	if seen[id] {
+		return fmt.Errorf("%q stands twice", name)
+	}
+	seen[id] = true
+	return m.set(f, name, values, value)
+}
+
+// holds reports whether a line with this name belongs to the family.
+func (f *family) holds(name string) bool {
+	if f.bounds == nil {
+		return name == f.name
+	}
+	return name == f.name+"_bucket" || name == f.name+"_sum" || name == f.name+"_count"
+}
+
+// set takes one value of a series. What a histogram lacks stays NaN.
+func (m metrics) set(f *family, name string, labels []string, value float64) error {
+	if f.bounds == nil {
+		m.series(f.name, labels, 1, 0)[0] = value
+		return nil
+	}
+	values := m.series(f.name, labels[:len(f.labels)], len(f.bounds)+2, math.NaN())
+	switch name {
+	case f.name + "_sum":
+		values[len(values)-1] = value
+	case f.name + "_bucket":
+		for i := range len(f.bounds) + 1 {
+			if f.le(i) == labels[len(labels)-1] {
+				values[i] = value
 				return nil
 			}
 		}
-		return fmt.Errorf("unexpected comment %q", line)
-	}
-	parts := sample().FindStringSubmatch(line)
-	if parts == nil {
-		return fmt.Errorf("unexpected line %q", text.Cut(line, 100))
-	}
-	name, ending, labels, second, le := parts[1], parts[2], parts[3], parts[4], parts[5]
-	f := find(name)
-	if f == nil || (f.bounds == nil) != (ending == "") || (le == "") == (ending == "_bucket") || second != strings.Join(f.labels[1:], "") {
-		return fmt.Errorf("unexpected metric %q", name+ending)
-	}
-	value, err := strconv.ParseFloat(parts[6], 64)
-	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) || value < 0 {
-		return fmt.Errorf("%q is not a value", parts[6])
-	}
-	id := line[:len(line)-len(parts[6])]
-	if seen[id] {
-		return fmt.Errorf("%q stands twice", name+ending)
-	}
-	seen[id] = true
-	if f.bounds == nil {
-		m.series(name, labels, 1, 0)[0] = value
-		return nil
-	}
-	values := m.series(name, labels, len(f.bounds)+2, math.NaN())
-	at := len(values) - 1 // of the sum
-	if ending == "_bucket" {
-		at = 0
-		for at <= len(f.bounds) && f.le(at) != le {
-			at++
-		}
-		if at > len(f.bounds) {
-			return fmt.Errorf("unexpected bucket %q", le)
-		}
-	}
-	if ending != "_count" {
-		values[at] = value
+		return fmt.Errorf("unexpected bucket %q", labels[len(labels)-1])
 	}
 	return nil
+}
+
+// labelValues reads `name="v",le="1"} ` with these labels in this order.
+func labelValues(labels []string, text string) (values []string, rest string, err error) {
+	for i, label := range labels {
+		if i > 0 {
+			text = strings.TrimPrefix(text, ",")
+		}
+		after, ok := strings.CutPrefix(text, label+`="`)
+		if !ok {
+			return nil, "", fmt.Errorf("label %s is missing", label)
+		}
+		var b strings.Builder
+		for after != "" && after[0] != '"' {
+			n := 1
+			switch {
+			case strings.HasPrefix(after, `\n`):
+				b.WriteByte('\n')
+				n = 2
+			case strings.HasPrefix(after, `\\`), strings.HasPrefix(after, `\"`):
+				b.WriteByte(after[1])
+				n = 2
+			default:
+				b.WriteByte(after[0])
+			}
+			after = after[n:]
+		}
+		values = append(values, b.String())
+		text = strings.TrimPrefix(after, `"`)
+	}
+	rest, ok := strings.CutPrefix(text, "} ")
+	if !ok {
+		return nil, "", errors.New("labels do not end")
+	}
+	return values, rest, nil
 }

@@ -90,10 +90,10 @@ func TestNamesAreLimited(t *testing.T) {
 	if n := len(m["retry_runs_total"]); n != mostNames+1 {
 		t.Errorf("%d names", n)
 	}
-	if got := m["retry_runs_total"][`name="_other",outcome="deadline"`]; len(got) != 1 || got[0] != 5 {
+	if got := m["retry_runs_total"][otherName+separator+"deadline"]; len(got) != 1 || got[0] != 5 {
 		t.Errorf("%s has %v runs", otherName, got)
 	}
-	if got := m["retry_runs_total"][`name="name3",outcome="deadline"`][0]; got != 2 {
+	if got := m["retry_runs_total"]["name3"+separator+"deadline"][0]; got != 2 {
 		t.Errorf("name3 has %v runs", got)
 	}
 }

@@ -18,7 +18,6 @@ const logPatience = time.Second
 type logFile struct {
 	file  *os.File
 	stuck bool
-	own   bool // a stream of the program's, which stays open
 }
 
 // openLog opens the log for appending. Where it is the program's own standard
@@ -27,7 +26,7 @@ type logFile struct {
 func openLog(name string) (*logFile, error) {
 	for _, own := range []*os.File{os.Stdout, os.Stderr} {
 		if info, err := own.Stat(); name == own.Name() && err == nil && info.Mode().IsRegular() {
-			return &logFile{file: own, own: true}, nil
+			return &logFile{file: own}, nil
 		}
 	}
 	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o666)
@@ -61,11 +60,4 @@ func (l *logFile) Write(line []byte) (int, error) {
 	n, err := l.file.Write(line)
 	l.stuck = errors.Is(err, os.ErrDeadlineExceeded)
 	return n, err
-}
-
-func (l *logFile) Close() error {
-	if l.own {
-		return nil
-	}
-	return l.file.Close()
 }

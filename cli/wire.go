@@ -127,7 +127,7 @@ func (w *wiring) build() (err error) {
 		return err
 	}
 	e := &engine.Engine{
-		Policy: o.Policy, Argv: o.Command, WaitOnly: o.Exec || len(o.Command) == 0, Starter: w.runner, Sink: out,
+		Policy: o.Policy, Argv: o.Command, WaitOnly: o.Exec || len(o.Command) == 0, Starter: w.runner, Emit: out.emit,
 		Signals:  engine.Signals{Cancelled: w.signals.Cancelled(), Woken: w.signals.Woken(), Notify: w.signals.Notify},
 		Draw:     draw(o, 0),
 		Identity: identity(o, w.environ),

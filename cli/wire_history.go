@@ -3,7 +3,6 @@ package cli
 // This file has a run write a line into the history (docs/history.md).
 
 import (
-	"context"
 	"os"
 	"strings"
 
@@ -11,12 +10,6 @@ import (
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/history"
 )
-
-// emitter is a sink that has nothing to close.
-type emitter func(event.Event)
-
-func (emit emitter) Emit(e event.Event)     { emit(e) }
-func (emitter) Close(context.Context) error { return nil }
 
 // keepHistory has the run recorded, where --history asks for it.
 func (w *wiring) keepHistory() {
@@ -34,13 +27,13 @@ func (w *wiring) keepHistory() {
 	if h.ParentRunID == "" && id.Depth > 1 {
 		h.ParentRunID = os.Getenv("RETRY_RUN_ID")
 	}
-	w.out.sinks = append(w.out.sinks, emitter(func(e event.Event) {
+	w.out.sinks = append(w.out.sinks, func(e event.Event) {
 		if record := h.Emit(e); record != nil { // after the last event
 			if err := history.Append(o.History, record.Encode()); err != nil {
 				w.out.complain("the run is not in the history: %v", err)
 			}
 		}
-	}))
+	})
 }
 
 // commitOfCI is the commit of the job, by the variable in which its CI system names it.

@@ -72,7 +72,7 @@ func (w *wiring) keepLetters() {
 	default:
 		return
 	}
-	w.e.Letters, w.out.sinks = k, append(w.out.sinks, emitter(see))
+	w.e.Letters, w.out.sinks = k, append(w.out.sinks, see)
 }
 
 // see records when the run failed, and prints at its end where the letter is.

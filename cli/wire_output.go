@@ -5,8 +5,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,7 +13,6 @@ import (
 
 	"github.com/retrysh/retry/cli/human"
 	"github.com/retrysh/retry/cli/option"
-	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/proc"
@@ -29,10 +26,9 @@ import (
 type output struct {
 	o       *option.Options
 	signals *proc.Signals
-	sinks   []engine.Sink
+	sinks   []func(event.Event)
 	warn    func(complaint string) // on standard error, in its format
 	person  *human.Sink            // nil where standard error is for a machine
-	logFile *logFile
 	// inherits says that a person has to know of a used up input, and hadInput that
 	// there was some before attempt 1.
 	inherits, hadInput bool
@@ -86,10 +82,9 @@ func newOutput(o *option.Options, signals *proc.Signals) *output {
 		out.complain("no log is kept: %v", err)
 		return out
 	}
-	out.logFile = file
 	w := out.endable(file, func(err error) { out.complain("the log is incomplete: %v", err) })
 	if format == "text" {
-		out.sinks = append(out.sinks, human.New(w, out.forPerson(false)))
+		out.sinks = append(out.sinks, human.New(w, out.forPerson(false)).Emit)
 	} else {
 		out.toMachine(format, w, false)
 	}
@@ -101,7 +96,7 @@ func (out *output) toStderr(format string) {
 	w := out.endable(os.Stderr, nil)
 	if format == "text" {
 		out.person = human.New(w, out.onStderr())
-		out.sinks, out.warn = append(out.sinks, out.person), out.person.Complain
+		out.sinks, out.warn = append(out.sinks, out.person.Emit), out.person.Complain
 		return
 	}
 	out.warn = out.toMachine(format, w, out.o.Quiet)
@@ -110,19 +105,19 @@ func (out *output) toStderr(format string) {
 
 // toMachine adds a sink for machines, and returns what writes a complaint there.
 func (out *output) toMachine(format string, w io.Writer, quiet bool) (complain func(string)) {
-	var s engine.Sink
+	var emit func(event.Event)
 	switch format {
 	case "github":
 		g := sink.NewGitHub(w, sink.CIOptions{Quiet: quiet}, out.gitHubFiles())
-		s, complain = g, g.Complain
+		emit, complain = g.Emit, g.Complain
 	case "gitlab":
 		plain := out.o.Color == "never" || out.o.Color == "auto" && os.Getenv("NO_COLOR") != ""
 		g := sink.NewGitLab(w, sink.CIOptions{Quiet: quiet, Plain: plain})
-		s, complain = g, g.Complain
+		emit, complain = g.Emit, g.Complain
 	default:
-		s, complain = sink.NewJSON(w), func(line string) { io.WriteString(w, "retry: "+message.Printable(line)+"\n") }
+		emit, complain = sink.NewJSON(w).Emit, func(line string) { io.WriteString(w, "retry: "+message.Printable(line)+"\n") }
 	}
-	out.sinks = append(out.sinks, s)
+	out.sinks = append(out.sinks, emit)
 	return complain
 }
 
@@ -167,11 +162,11 @@ func appendTo(name string, p []byte) (int, error) {
 	return n - before, cmp.Or(err, file.Close())
 }
 
-// Emit passes an event to every sink. A person also learns what was probably meant
+// emit passes an event to every sink. A person also learns what was probably meant
 // where there was no command, and where attempt 2 has no input left to read.
-func (out *output) Emit(e event.Event) {
-	for _, s := range out.sinks {
-		s.Emit(e)
+func (out *output) emit(e event.Event) {
+	for _, emit := range out.sinks {
+		emit(e)
 	}
 	switch e := e.(type) {
 	case *event.AttemptStarted:
@@ -246,17 +241,6 @@ func (out *output) say(line string) {
 	}
 }
 
-func (out *output) Close(ctx context.Context) error {
-	var failed error
-	for _, s := range out.sinks {
-		failed = errors.Join(failed, s.Close(ctx))
-	}
-	if out.logFile != nil {
-		failed = errors.Join(failed, out.logFile.Close())
-	}
-	return failed
-}
-
 // telemetryMargin is what a lock of the metrics file or a name of a server may
 // take where the collector's limit is shorter.
 const telemetryMargin = 1500 * time.Millisecond
@@ -270,6 +254,7 @@ func (w *wiring) addTelemetry() {
 	if !w.o.Quiet {
 		c.Complain = func(line string) { out.complain("%s", line) }
 	}
-	out.sinks = append(out.sinks, &telemetry.Sink{Config: c})
-	w.e.CloseLimit = c.OTLPTimeout + telemetryMargin
+	t := &telemetry.Sink{Config: c}
+	out.sinks = append(out.sinks, t.Emit)
+	w.e.Close, w.e.CloseLimit = t.Send, c.OTLPTimeout+telemetryMargin
 }

@@ -107,7 +107,7 @@ func printRehearsal(out io.Writer, o *option.Options) error {
 	return r.w.Flush()
 }
 
-// rehearsal is a sink that prints each attempt once it is known what follows it.
+// rehearsal prints each attempt once it is known what follows it.
 type rehearsal struct {
 	w               *bufio.Writer
 	json, unlimited bool
@@ -147,7 +147,7 @@ func (r *rehearsal) engine(o *option.Options) *engine.Engine {
 		output.To, output.Held = io.Discard, false
 	}
 	e := &engine.Engine{
-		Policy: o.Policy, Argv: o.Command, Starter: starter, Sink: r, Signals: signals, Draw: draw(o, 0), Clock: clock,
+		Policy: o.Policy, Argv: o.Command, Starter: starter, Emit: r.emit, Signals: signals, Draw: draw(o, 0), Clock: clock,
 		Hooks: hook.Set{RetryWith: o.Hooks.RetryWith},
 	}
 	if o.Guarding.Key != "" && o.Guarding.Guards.Any() {
@@ -163,8 +163,8 @@ func (notRun) Start(context.Context, attempt.Spec) attempt.Attempt {
 	return attempt.Call(func() attempt.Result { return attempt.Result{Cancelled: "SIGTERM"} })
 }
 
-// Emit adds an event to the row of its attempt.
-func (r *rehearsal) Emit(e event.Event) {
+// emit adds an event to the row of its attempt.
+func (r *rehearsal) emit(e event.Event) {
 	if r.done {
 		return
 	}
@@ -216,8 +216,6 @@ func (r *rehearsal) Emit(e event.Event) {
 		}
 	}
 }
-
-func (r *rehearsal) Close(context.Context) error { return nil }
 
 // print prints the row. Where that fails nothing follows.
 func (r *rehearsal) print() {

@@ -99,7 +99,7 @@ func (w *wiring) register() *registry.Record {
 	if !w.letter.goesOn() {
 		record.Targets = len(w.o.Targets)
 	}
-	w.out.sinks = slices.Insert(w.out.sinks, 0, engine.Sink(record))
+	w.out.sinks = slices.Insert(w.out.sinks, 0, record.Emit)
 	w.signals.Mine(record.TakeMark)
 	return record
 }

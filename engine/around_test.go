@@ -53,7 +53,7 @@ func staged(t *testing.T, hooks hook.Set, prepare func(*Engine, *stage), results
 	var end End
 	synctest.Test(t, func(*testing.T) {
 		e, _, _ := newEngine()
-		s.results, e.Starter, e.Sink, e.Hooks = results, s, r, hooks
+		s.results, e.Starter, e.Emit, e.Hooks = results, s, r.Emit, hooks
 		e.Argv = []string{"cmd", "a b"}
 		if prepare != nil {
 			prepare(e, s)

@@ -155,12 +155,12 @@ func TestGivenUpRunIsKept(t *testing.T) {
 			var order []string
 			k := &postman{during: func() { order = append(order, "keep") }}
 			e.Letters = k
-			e.Sink = sinkFunc(func(ev event.Event) {
+			e.Emit = func(ev event.Event) {
 				r.Emit(ev)
 				if h, ok := ev.(*event.HookStarted); ok {
 					order = append(order, h.Hook)
 				}
-			})
+			}
 			e.Run(context.Background())
 			if letter := r.last().Letter; len(k.kept) != c.kept || strings.Join(order, " ") != c.order || letter != strings.Repeat("kept-1", c.kept) {
 				t.Errorf("%s: kept %d, letter %q, in the order %q", c.name, len(k.kept), letter, order)
@@ -168,11 +168,6 @@ func TestGivenUpRunIsKept(t *testing.T) {
 		})
 	}
 }
-
-type sinkFunc func(event.Event)
-
-func (f sinkFunc) Emit(e event.Event)          { f(e) }
-func (f sinkFunc) Close(context.Context) error { return nil }
 
 func TestSpans(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -210,20 +205,7 @@ func TestNameOfARun(t *testing.T) {
 	}
 }
 
-// slowSink is closed when its context ends.
-type slowSink struct {
-	record
-	took time.Duration
-}
-
-func (s *slowSink) Close(ctx context.Context) error {
-	begun := time.Now()
-	<-ctx.Done()
-	s.took = time.Since(begun)
-	return nil
-}
-
-func TestSinksAreClosedInTime(t *testing.T) {
+func TestCloseEndsInTime(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		result attempt.Result
@@ -236,13 +218,19 @@ func TestSinksAreClosedInTime(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			e, _, _ := newEngine(c.result)
-			s, cancelled := &slowSink{}, make(chan attempt.Signal, 1)
-			e.Sink, e.CloseLimit, e.Signals.Cancelled = s, time.Second, cancelled
+			cancelled := make(chan attempt.Signal, 1)
+			e.CloseLimit, e.Signals.Cancelled = time.Second, cancelled
+			var took time.Duration
+			e.Close = func(ctx context.Context) {
+				begun := time.Now()
+				<-ctx.Done()
+				took = time.Since(begun)
+			}
 			if c.signal {
 				time.AfterFunc(10*time.Millisecond, func() { cancelled <- "SIGTERM" })
 			}
-			if end := e.Run(context.Background()); s.took != c.want || end.Code != c.result.ExitCode {
-				t.Errorf("%s: closed after %v, ended with %+v", c.name, s.took, end)
+			if end := e.Run(context.Background()); took != c.want || end.Code != c.result.ExitCode {
+				t.Errorf("%s: closed after %v, ended with %+v", c.name, took, end)
 			}
 		})
 	}

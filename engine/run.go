@@ -4,9 +4,9 @@
 //   - Decide is a pure function of policy, state, result of an attempt, time and one
 //     random number. It returns what follows: accept, stop, or wait.
 //   - Run is the loop: attempt, decide, emit events, wait.
-//   - What the loop uses are interfaces and channels: attempt.Starter starts attempts (a
-//     process in proc, a check in probe), Sink gets the events, Signals delivers
-//     signals, Clock is the time. Tests run hours of waiting in microseconds.
+//   - What the loop uses are arguments: attempt.Starter starts attempts (a process in
+//     proc, a check in probe), Emit gets the events, Signals delivers signals, Clock is
+//     the time. Tests run hours of waiting in microseconds.
 //
 // The engine never touches a process, a file, the network or the environment. The
 // schedule of --plan comes from the same Decide.
@@ -30,14 +30,6 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// Sink gets the events of a run, in order.
-type Sink interface {
-	Emit(event.Event)
-	// Close is called once, after the last event. Until ctx ends the sink may write and
-	// send what is left. It reports its failure itself.
-	Close(ctx context.Context) error
-}
-
 // Signals delivers signals while no attempt runs.
 type Signals struct {
 	// Cancelled delivers the signal that asks the program to end.
@@ -55,8 +47,9 @@ type Engine struct {
 	Argv     []string
 	Identity Identity
 	Starter  attempt.Starter
-	Sink     Sink
-	Signals  Signals
+	// Emit gets the events of the run, in order.
+	Emit    func(event.Event)
+	Signals Signals
 	// Gate, if not nil, is asked before each attempt.
 	Gate Gate
 	// Expires is the deadline of the retry around this one, on the monotonic clock.
@@ -84,7 +77,9 @@ type Engine struct {
 	// About has Name, Letter, Key and the policy of the event run_started; Name "" stands
 	// for NameOf the command. The engine sets the rest.
 	About event.RunStarted
-	// CloseLimit is how long Sink.Close may take, 0 where it has nothing to wait for.
+	// Close, if not nil, is called after the last event. It may send what is left for
+	// CloseLimit, until its context ends, and reports its failure itself.
+	Close      func(ctx context.Context)
 	CloseLimit time.Duration
 	// Clock is the time; nil is the system's.
 	Clock Clock
@@ -362,28 +357,21 @@ func (e *Engine) finish(ctx context.Context, d Decision) End {
 		FallbackExitCode: fallback, Found: d.Found, Repeated: e.repeated(),
 		ReaderGone: d.ReaderGone, NotStarted: d.NotStarted, Letter: d.Letter, DueAt: d.DueAt,
 	})
-	e.close(ctx, d.Outcome == event.Cancelled)
+	if e.Close != nil {
+		limit := e.CloseLimit
+		if d.Outcome == event.Cancelled {
+			limit = min(limit, cancelledClose)
+		}
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		e.interruptible(ctx, e.Close)
+	}
 	return d.End
 }
 
-// cancelledClose is how long the sinks of a cancelled run have: it ends within 50
-// ms (docs/processes.md).
+// cancelledClose is the limit of Close after a cancelled run, which ends within 50 ms
+// (docs/processes.md).
 const cancelledClose = 40 * time.Millisecond
-
-// close closes the sinks, until their limit or a signal.
-func (e *Engine) close(ctx context.Context, cancelled bool) {
-	if e.CloseLimit == 0 {
-		_ = e.Sink.Close(ctx)
-		return
-	}
-	limit := e.CloseLimit
-	if cancelled {
-		limit = min(limit, cancelledClose)
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	e.interruptible(ctx, func(ctx context.Context) { _ = e.Sink.Close(ctx) })
-}
 
 // emit completes the header of an event and passes it on.
 func (e *Engine) emit(ev event.Event) {
@@ -392,5 +380,5 @@ func (e *Engine) emit(ev event.Event) {
 	h.Elapsed = h.Time.Sub(e.started)
 	h.RunID, h.TraceID = e.Identity.RunID, e.Identity.Trace.ID
 	h.Attempt, h.MaxAttempts = e.attempts, e.Policy.Attempts
-	e.Sink.Emit(ev)
+	e.Emit(ev)
 }

@@ -49,10 +49,8 @@ func (s *script) Settle(released bool) error {
 
 func (s *script) Drop() {}
 
-// record is a sink that keeps everything.
+// record keeps every event.
 type record struct{ events []event.Event }
-
-func (r *record) Close(context.Context) error { return nil }
 
 func (r *record) Emit(e event.Event) { r.events = append(r.events, e) }
 
@@ -69,7 +67,7 @@ func (r *record) last() *event.RunFinished { return r.events[len(r.events)-1].(*
 func newEngine(results ...attempt.Result) (*Engine, *script, *record) {
 	s, r := &script{results: results}, &record{}
 	return &Engine{
-		Policy: testPolicy(), Argv: []string{"true"}, Starter: s, Sink: r, Draw: func() float64 { return 0.5 },
+		Policy: testPolicy(), Argv: []string{"true"}, Starter: s, Emit: r.Emit, Draw: func() float64 { return 0.5 },
 		Identity: Identity{RunID: "id", Key: "key", Depth: 1, Trace: Trace{ID: "0af7651916cd43dd8448eb211c80319c", Flags: "01"}, Random: func() uint64 { return 7 }},
 	}, s, r
 }

@@ -6,7 +6,6 @@
 package human
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -192,14 +191,6 @@ func (s *Sink) print(least Level, shade color.Attribute, text string) {
 		s.clear()
 		s.line(shade, "%s", text)
 	}
-}
-
-// Close erases what is drawn.
-func (s *Sink) Close(context.Context) error {
-	s.emitting.Lock()
-	defer s.emitting.Unlock()
-	s.clear()
-	return nil
 }
 
 // failedAttempt writes the last failed attempt and what follows it; next is nil

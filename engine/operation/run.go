@@ -56,13 +56,13 @@ func (r *record) execute(ctx context.Context, p Policy, f func(context.Context) 
 		r.status, r.next, r.cancel = e.status(), 0, nil
 	}()
 	loop := loops.Get().(*engine.Engine)
-	*loop = engine.Engine{Policy: p.engine(), Starter: e, Sink: e, Draw: rand.Float64}
+	*loop = engine.Engine{Policy: p.engine(), Starter: e, Emit: e.emit, Draw: rand.Float64}
 	loop.Run(ctx)
 	loops.Put(loop)
 	return e.outcome == event.Succeeded
 }
 
-// execution is the starter and the sink of one execution's engine.
+// execution is the starter of one execution's engine, and gets its events.
 type execution struct {
 	record  *record
 	f       func(context.Context) (bool, error)
@@ -80,8 +80,8 @@ func (e *execution) status() Status {
 	return Failed
 }
 
-// Emit updates the record.
-func (e *execution) Emit(ev event.Event) {
+// emit updates the record.
+func (e *execution) emit(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.RetryScheduled:
 		e.record.update(func(k *known) { k.status, k.next = Retrying, ev.Jittered })
@@ -89,9 +89,6 @@ func (e *execution) Emit(ev event.Event) {
 		e.outcome = ev.Outcome
 	}
 }
-
-// Close has nothing to do.
-func (e *execution) Close(context.Context) error { return nil }
 
 // asked is the signal for the engine that a context ended.
 const asked attempt.Signal = "SIGTERM"

@@ -96,8 +96,6 @@ func (failing) Settle(bool) error { return nil }
 
 type waits []time.Duration
 
-func (w *waits) Close(context.Context) error { return nil }
-
 func (w *waits) Emit(e event.Event) {
 	if e, ok := e.(*event.RetryScheduled); ok {
 		*w = append(*w, e.Jittered)
@@ -122,7 +120,7 @@ func TestPlanMatchesRuns(t *testing.T) {
 		for range int(runs) {
 			synctest.Test(t, func(t *testing.T) {
 				var got waits
-				e := engine.Engine{Policy: p, Argv: []string{"x"}, Starter: failing{}, Sink: &got, Draw: r.Float64, Identity: engine.Identity{Random: r.Uint64}}
+				e := engine.Engine{Policy: p, Argv: []string{"x"}, Starter: failing{}, Emit: got.Emit, Draw: r.Float64, Identity: engine.Identity{Random: r.Uint64}}
 				e.Run(context.Background())
 				for i, w := range got {
 					if w < plan[i].Least || w > plan[i].Greatest {

@@ -5,7 +5,6 @@ package registry
 // Run, by text.JSON: the first json.Marshal of a process takes longer than a registration.
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -93,9 +92,6 @@ func (r *Record) Emit(ev event.Event) {
 		r.remove()
 	}
 }
-
-// Close does nothing: the process holds the lock for its life.
-func (r *Record) Close(context.Context) error { return nil }
 
 func (r *Record) wait(now time.Time, d time.Duration) {
 	r.status, r.next, r.delay = Waiting, now.Add(d), d

@@ -10,7 +10,6 @@ package sink
 // is folded by the lines before and after it.
 
 import (
-	"context"
 	"io"
 	"strings"
 	"sync"
@@ -61,9 +60,6 @@ func (s *ci) Complain(text string) {
 	defer s.mu.Unlock()
 	s.write(s.dialect.warning("retry", inert(text)))
 }
-
-// Close has nothing left to write.
-func (s *ci) Close(context.Context) error { return nil }
 
 // Emit writes one event.
 func (s *ci) Emit(e event.Event) {

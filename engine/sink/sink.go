@@ -8,7 +8,6 @@ package sink
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"time"
@@ -96,9 +95,6 @@ func (s *JSON) Emit(e event.Event) {
 		_, _ = s.w.Write(noCommand(s.buffer.Bytes()))
 	}
 }
-
-// Close has nothing left to write.
-func (s *JSON) Close(context.Context) error { return nil }
 
 // noCommand writes "##" as "#\u0023", which is the same string: the runner of
 // GitHub Actions looks for its old commands, "##[name]", anywhere in a line

@@ -27,18 +27,18 @@ type Config struct {
 	Complain, Note func(string)
 }
 
-// Sink records a run and sends it when it is closed.
+// Sink records a run and sends it.
 type Sink struct {
 	Recorder
 	Config Config
 }
 
-// Close sends the run to all that it is configured for, side by side. The end of
+// Send sends the run to all that it is configured for, side by side. The end of
 // ctx drops what is not yet sent.
-func (s *Sink) Close(ctx context.Context) error {
+func (s *Sink) Send(ctx context.Context) {
 	r := &s.run
 	if r.ended.IsZero() {
-		return nil
+		return
 	}
 	complain := s.Config.Complain
 	if r.outcome == event.Cancelled {
@@ -57,10 +57,9 @@ func (s *Sink) Close(ctx context.Context) error {
 				complain(fmt.Sprintf("%s: %v", job.flag, err))
 			}
 		case <-ctx.Done():
-			return nil
+			return
 		}
 	}
-	return nil
 }
 
 // job is one of the three that are sent.

@@ -255,7 +255,7 @@ func sent(c Config, r *Run) (complaints []string) {
 	}
 	s := &Sink{Config: c}
 	s.run = *r
-	_ = s.Close(context.Background())
+	s.Send(context.Background())
 	return complaints
 }
 

@@ -4,7 +4,6 @@ package waitfor
 
 import (
 	"cmp"
-	"context"
 	"strings"
 	"time"
 
@@ -26,21 +25,14 @@ func (r *wait) send(n result) {
 	}
 }
 
-// sink is that of the engine of one target.
-type sink struct {
-	wait   *wait
-	target int
-}
-
-// Emit passes on the result of a try.
-func (s *sink) Emit(e event.Event) {
-	if try, ok := e.(*event.AttemptFinished); ok {
-		s.wait.send(result{target: s.target, try: try})
+// emitter passes on the results of the tries of one target.
+func (r *wait) emitter(target int) func(event.Event) {
+	return func(e event.Event) {
+		if try, ok := e.(*event.AttemptFinished); ok {
+			r.send(result{target: target, try: try})
+		}
 	}
 }
-
-// Close has nothing to do.
-func (s *sink) Close(context.Context) error { return nil }
 
 // take records a result, and emits an event if it changes something. The reason of a try
 // that the limit of the wait ended is reported at the end, with those of all others.

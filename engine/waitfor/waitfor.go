@@ -130,7 +130,7 @@ func (r *wait) start(ctx context.Context) {
 		target := &r.Targets[i]
 		r.states[i].Name, r.states[i].Gone = target.Name, target.Gone
 		e := &engine.Engine{
-			Policy: r.Policy, Argv: []string{target.Name}, Starter: target.Starter, Sink: &sink{r, i}, Draw: target.Draw,
+			Policy: r.Policy, Argv: []string{target.Name}, Starter: target.Starter, Emit: r.emitter(i), Draw: target.Draw,
 			Identity: engine.Identity{Random: r.Random}, From: r.From, Expires: r.Deadline,
 		}
 		e.Policy.Attempts, e.Policy.Rules = 0, engine.Rules{Table: noRules}

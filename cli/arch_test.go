@@ -52,16 +52,13 @@ engine/lockedfile:
 engine/operation: engine engine/attempt engine/backoff engine/classify engine/event exitcodes
 engine/plan: engine engine/backoff
 engine/probe: engine/attempt engine/text engine/address engine/linematch exitcodes
-engine/proc: engine/attempt engine/proc/reap engine/proc/signals engine/proc/spawn engine/proc/stdio engine/proc/table engine/proc/tree exitcodes
+engine/proc: engine/attempt engine/proc/process engine/proc/signals engine/proc/stdio exitcodes
 engine/proc/early: engine/proc/note
 engine/proc/note:
 engine/proc/proctest:
-engine/proc/reap: engine/proc/table
 engine/proc/signals: engine/attempt engine/proc/note exitcodes
-engine/proc/spawn: engine/proc/reap engine/proc/signals engine/proc/stdio exitcodes
+engine/proc/process: engine/proc/signals engine/proc/stdio exitcodes
 engine/proc/stdio: engine/attempt
-engine/proc/table:
-engine/proc/tree: engine/proc/reap engine/proc/table
 engine/simulate: engine engine/attempt engine/backoff engine/event engine/admission engine/guard
 engine/rehearse: engine engine/attempt engine/backoff exitcodes
 engine/queue: engine/lockedfile engine/rotate engine/text
@@ -92,12 +89,12 @@ type ban struct {
 }
 
 // system are the packages that may touch the system.
-var system = []string{"", "cli", "cli/human", "cli/input", "cli/letters", "cli/mode", "cli/policy", "cli/report", "cli/show", "cli/status", "engine/history", "engine/lockedfile", "engine/probe", "engine/proc", "engine/proc/proctest", "engine/proc/reap", "engine/proc/signals", "engine/proc/spawn", "engine/proc/stdio", "engine/proc/table", "engine/proc/tree", "engine/queue", "engine/registry", "engine/store", "engine/telemetry", "testdata/benchmark", "testdata/flakyserver"}
+var system = []string{"", "cli", "cli/human", "cli/input", "cli/letters", "cli/mode", "cli/policy", "cli/report", "cli/show", "cli/status", "engine/history", "engine/lockedfile", "engine/probe", "engine/proc", "engine/proc/proctest", "engine/proc/process", "engine/proc/signals", "engine/proc/stdio", "engine/queue", "engine/registry", "engine/store", "engine/telemetry", "testdata/benchmark", "testdata/flakyserver"}
 
 var bans = []ban{
 	{"os", system, "a pure package is tested by tables and fuzzing in microseconds; only some packages touch the system"},
 	{"net", []string{"engine/probe", "engine/store", "engine/telemetry"}, "only probes, stores and telemetry use the network"},
-	{"os/signal", []string{"engine/proc/signals", "engine/proc/reap", "engine/proc/proctest", "testdata/benchmark"}, "signals have one owner, or one of two loses them"},
+	{"os/signal", []string{"engine/proc/signals", "engine/proc/process", "engine/proc/proctest", "testdata/benchmark"}, "signals have one owner, or one of two loses them"},
 	{"os/exec", []string{"engine/proc/proctest", "testdata/benchmark", "testdata/flakyserver"}, "its second clone costs every start, and its Wait hangs on an orphan that holds a pipe"},
 	{"net/http", []string{"engine/probe", "engine/telemetry", "testdata/flakyserver"}, "only HTTP clients need it"},
 	{"log", nil, "output goes through events"},

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
-	"github.com/retrysh/retry/engine/proc/reap"
+	"github.com/retrysh/retry/engine/proc/process"
 	"github.com/retrysh/retry/engine/proc/signals"
 	"github.com/retrysh/retry/engine/proc/stdio"
 	"github.com/retrysh/retry/exitcodes"
@@ -156,12 +156,11 @@ func (a *running) failed(err error) {
 // to read before it continues.
 func (a *running) Wait() attempt.Result {
 	if a.launched {
-		how, over := a.awaitBriefly()
-		if !over {
+		if !a.awaitBriefly() {
 			a.arm()
-			a.handle(nil, func() bool { how, over = a.look(); return over })
+			a.handle(nil, a.look)
 		}
-		a.finish(how)
+		a.finish()
 	} else {
 		a.over = true
 	}
@@ -177,7 +176,7 @@ func (a *running) Wait() attempt.Result {
 // awaitBriefly waits while nothing else is to be done, and reports whether the command has
 // ended. Timers and the threads that run them cost more than the start of a short command.
 // In the foreground the terminal may send signals.
-func (a *running) awaitBriefly() (reap.Ending, bool) {
+func (a *running) awaitBriefly() bool {
 	limit := signals.Later
 	for _, t := range []time.Duration{a.spec.Timeout, a.spec.IdleTimeout} {
 		if t > 0 {
@@ -188,7 +187,7 @@ func (a *running) awaitBriefly() (reap.Ending, bool) {
 		limit = min(limit, time.Until(a.spec.Deadline))
 	}
 	if limit -= time.Since(a.started); limit <= 0 || a.foreground || a.ctx.Err() != nil {
-		return reap.Ending{}, false
+		return false
 	}
 	return a.AwaitUntil(limit)
 }
@@ -375,7 +374,7 @@ func (a *running) handleSignals() { a.signals.Handle(a.inbox, a.handleSignal) }
 
 // handleSignal handles one signal, and reports whether it was the attempt's: one after the
 // end of the command is not. But the terminal signals command and program at once, and the
-// command may end before the program gets the signal (awaitTerminal).
+// command may end before the program gets the signal (endedInForeground).
 func (a *running) handleSignal(sig syscall.Signal) bool {
 	switch {
 	case a.over || !a.foreground && a.launched && a.HasEnded():
@@ -427,14 +426,12 @@ func (a *running) handleLateSignal(sig syscall.Signal) bool {
 
 // finish ends the tree and the output after the end of the command, and reaps the command
 // last: until then no other process can have its pid.
-func (a *running) finish(how reap.Ending) {
-	a.awaitTerminal(how)
+func (a *running) finish() {
+	if a.foreground { // its pid names no group of its own
+		a.endedInForeground(a.Reap())
+	}
 	a.over, a.moved = true, nil
 	a.result.Duration = time.Since(a.begun) // what it leaves in a pipe is not its time
-	a.unknown(how)
-	if a.foreground && a.result.Cancelled == "" && (how.Signal == syscall.SIGINT || how.Signal == syscall.SIGQUIT) {
-		a.result.Cancelled = signals.NameOf(how.Signal)
-	}
 	sweep := a.result.Cancelled != "" || a.result.ReaderGone || a.result.Err != nil
 	if sweep {
 		a.escalate(a.signal)
@@ -490,17 +487,12 @@ func (a *running) watchReader(p *stdio.Pump, stuck *bool) {
 	})
 }
 
-// unknown makes the program fail if it is not known how the command ended.
-func (a *running) unknown(how reap.Ending) {
-	if how.Err != nil && a.result.Err == nil {
-		a.result.Err = fmt.Errorf("waiting for the command: %w", how.Err)
-	}
-}
-
 // conclude fills in the result.
-func (a *running) conclude(how reap.Ending) {
-	a.unknown(how)
+func (a *running) conclude(how process.Ending) {
 	res := &a.result
+	if how.Err != nil && res.Err == nil {
+		res.Err = fmt.Errorf("waiting for the command: %w", how.Err)
+	}
 	res.ExitCode = how.Code
 	if how.Signal != 0 {
 		res.Signal = signals.NameOf(how.Signal)

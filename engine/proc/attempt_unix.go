@@ -12,16 +12,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/retrysh/retry/engine/proc/reap"
+	"github.com/retrysh/retry/engine/proc/process"
 	"github.com/retrysh/retry/engine/proc/signals"
-	"github.com/retrysh/retry/engine/proc/spawn"
-	"github.com/retrysh/retry/engine/proc/tree"
 )
 
 // command is the process of one attempt.
 type command struct {
-	*tree.Tree
-	pid        int
+	*process.Tree
 	foreground bool // it shares the process group that has the terminal
 	forGroup   bool // what the terminal sends its foreground is for the command's whole group
 
@@ -35,9 +32,13 @@ const settleTime = 20 * time.Millisecond
 // prepare notes what exists before the command, which with shares may stay in the program's
 // process group.
 func (a *running) prepare(shares bool) {
+	if a.probe {
+		a.Tree = process.NewProbe(a.report.say)
+		return
+	}
 	terminal := ForegroundTerminal()
 	a.foreground, a.forGroup = shares && terminal, a.getsSignals && !shares && terminal
-	a.Tree = tree.New(!a.foreground, a.spec.Env, a.report.say)
+	a.Tree = process.New(!a.foreground, a.spec.Env, a.report.say)
 	if a.foreground {
 		a.signals.Notify() // the terminal signals the command itself
 	}
@@ -69,56 +70,51 @@ func (a *running) fork() bool {
 	if a.endsBeforeStart() {
 		return false
 	}
-	if !a.probe {
-		reap.Adopt()
-	}
 	a.started = time.Now()
-	c, err := spawn.Start(a.spec.Argv, a.spec.Env, a.streams.Files(), !a.foreground, a.spec.Inherit)
-	if asked, ok := errors.AsType[spawn.Interrupted](err); ok {
+	err := a.Tree.Start(a.spec.Argv, a.spec.Env, a.streams.Files(), a.spec.Inherit)
+	if asked, ok := errors.AsType[process.Interrupted](err); ok {
 		a.notStarted(signals.NameOf(asked.By))
 		return false
 	}
 	if err != nil {
 		a.failed(err)
-		return false
 	}
-	a.pid = c.Pid()
-	if a.probe {
-		a.Tree = tree.Below(c, a.report.say) // its orphans are not the program's
-	} else {
-		a.Lead(c)
-	}
-	return true
+	return err == nil
 }
 
-// look returns how the command has ended, and whether it has, without reaping it. In the
-// foreground of a terminal the program stops with the command, so that the shell shows its
-// prompt; unless the whole group was stopped, which a continuation ends for both, or no
-// shell would continue it.
-func (a *running) look() (reap.Ending, bool) {
-	how, over := reap.Look(a.pid, a.foreground)
-	if over || !a.foreground {
-		return how, over
+// look reports whether the command has ended. In the foreground of a terminal the program
+// stops with the command, so that the shell shows its prompt; unless the whole group was
+// stopped, which a continuation ends for both, or no shell would continue it.
+func (a *running) look() bool {
+	if a.HasEnded() {
+		return true
 	}
-	if sig, stopped := reap.StoppedBy(a.pid); stopped && underJobControl() {
+	if !a.foreground {
+		return false
+	}
+	if sig, stopped := a.StoppedBy(); stopped && underJobControl() {
 		// The report may itself have waited for the continuation.
 		noticed := time.Now().Add(-2 * settleTime)
 		// If the whole group was stopped, this program is stopped in the first pause. In
 		// the second a continuation arrives.
 		a.after(2*settleTime, func() {
-			if !a.over && reap.StandsStill(a.pid) && a.contAt.Before(noticed) {
+			if a.IsStopped() && a.contAt.Before(noticed) {
 				_ = syscall.Kill(unix.Getpid(), sig)
 			}
 		})
 	}
-	return how, false
+	return false
 }
 
-// awaitTerminal waits for a signal of the terminal that may have ended the command.
-func (a *running) awaitTerminal(how reap.Ending) {
-	if a.foreground && how != (reap.Ending{}) {
-		a.signals.Settle()
-		a.handleSignals()
+// endedInForeground waits for a signal of the terminal that may have ended the command.
+func (a *running) endedInForeground(how process.Ending) {
+	if how == (process.Ending{}) {
+		return
+	}
+	a.signals.Settle()
+	a.handleSignals()
+	if a.result.Cancelled == "" && (how.Signal == syscall.SIGINT || how.Signal == syscall.SIGQUIT) {
+		a.result.Cancelled = signals.NameOf(how.Signal)
 	}
 }
 
@@ -150,7 +146,7 @@ func (a *running) passCancel(sig syscall.Signal, sent bool) {
 	if !terminals && !sent || a.missed[sig] {
 		delete(a.missed, sig)
 		if a.forGroup && sig != syscall.SIGTERM {
-			a.passToGroup(sig)
+			a.SignalGroup(sig)
 		} else {
 			a.pass(sig)
 		}
@@ -158,8 +154,8 @@ func (a *running) passCancel(sig syscall.Signal, sent bool) {
 	}
 	// A stopped command is continued to handle it, as by timeout(1). Else a background job
 	// that was stopped for reading the terminal would survive a hang-up.
-	if reap.StandsStill(a.pid) {
-		a.passToGroup(syscall.SIGCONT)
+	if a.IsStopped() {
+		a.SignalGroup(syscall.SIGCONT)
 	}
 }
 
@@ -172,7 +168,7 @@ func (a *running) forward(sig syscall.Signal) {
 	case a.foreground && (signals.Stops(sig) || sig == syscall.SIGWINCH):
 		// The terminal has signalled the whole group.
 	case signals.Stops(sig):
-		a.passToGroup(sig) // the program stops when every attempt has done this
+		a.SignalGroup(sig) // the program stops when every attempt has done this
 	case signals.Continues(sig):
 		a.contAt = time.Now()
 		a.continueCommand()
@@ -187,36 +183,27 @@ func (a *running) forward(sig syscall.Signal) {
 func (a *running) noteMissed(missed []syscall.Signal) {
 	a.missed = map[syscall.Signal]bool{}
 	for _, sig := range missed {
-		a.missed[sig] = !signals.Handles(a.pid, sig)
+		a.missed[sig] = !signals.Handles(a.Pid(), sig)
 	}
 }
 
 // pass sends sig to the command itself.
 func (a *running) pass(sig syscall.Signal) {
-	if syscall.Kill(a.pid, sig) == syscall.EPERM {
+	if a.Signal(sig) == syscall.EPERM {
 		a.report.say("could not signal the command: operation not permitted")
 	}
-}
-
-// passToGroup sends sig to the command, and to its group if it leads one.
-func (a *running) passToGroup(sig syscall.Signal) {
-	pid := a.pid
-	if !a.foreground {
-		pid = -pid
-	}
-	_ = syscall.Kill(pid, sig)
 }
 
 // continueCommand continues a stopped command. In the foreground the shell continues the
 // whole group, so only a command that is still stopped then needs it.
 func (a *running) continueCommand() {
 	if !a.foreground {
-		a.passToGroup(syscall.SIGCONT)
+		a.SignalGroup(syscall.SIGCONT)
 		return
 	}
 	a.after(settleTime, func() {
-		if !a.over && reap.StandsStill(a.pid) {
-			a.passToGroup(syscall.SIGCONT)
+		if a.IsStopped() {
+			a.SignalGroup(syscall.SIGCONT)
 		}
 	})
 }
@@ -226,9 +213,9 @@ func (a *running) dispose() {
 	if a.Tree != nil {
 		a.Close()
 	}
-	if !a.probe && reap.LivingChildren() {
-		reap.Listen()
-		reap.Orphans()
+	if !a.probe && process.LivingChildren() {
+		process.Listen()
+		process.Orphans()
 	}
 }
 
@@ -237,7 +224,7 @@ func (a *running) dispose() {
 func Listen() *Signals {
 	s := signals.Listen()
 	if unix.Getpid() == 1 {
-		reap.Listen() // it adopts every orphan of the container
+		process.Listen() // it adopts every orphan of the container
 	}
 	return s
 }

@@ -10,16 +10,15 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"github.com/retrysh/retry/engine/proc/reap"
+	"github.com/retrysh/retry/engine/proc/process"
 	"github.com/retrysh/retry/engine/proc/signals"
-	"github.com/retrysh/retry/engine/proc/spawn"
 	"github.com/retrysh/retry/exitcodes"
 )
 
 // command is the process of one attempt.
 type command struct {
-	*spawn.Process      // nil until it has started
-	foreground     bool // never: a process has no terminal of its own here
+	*process.Process      // nil until it has started
+	foreground       bool // never: a process has no terminal of its own here
 }
 
 // launch starts the command, unless the program has been asked to end already,
@@ -29,7 +28,7 @@ func (a *running) launch() bool {
 		return false
 	}
 	a.started = time.Now()
-	c, err := spawn.Start(a.spec.Argv, a.spec.Env, a.streams.Files(), a.spec.Inherit)
+	c, err := process.Start(a.spec.Argv, a.spec.Env, a.streams.Files())
 	if err != nil {
 		a.failed(err)
 		return false
@@ -38,7 +37,7 @@ func (a *running) launch() bool {
 	return true
 }
 
-func (a *running) look() (reap.Ending, bool) { return a.AwaitUntil(0) }
+func (a *running) look() bool { return a.HasEnded() }
 
 // passCancel asks the command to end. Its own console group does not get the
 // console's Ctrl-C.
@@ -64,10 +63,10 @@ func (a *running) dispose() {
 }
 
 // There are no terminals of its own and no job control here.
-func (a *running) prepare(bool)              {}
-func (a *running) awaitTerminal(reap.Ending) {}
-func (a *running) catchMore()                {}
-func (a *running) forward(syscall.Signal)    {}
+func (a *running) prepare(bool)                     {}
+func (a *running) endedInForeground(process.Ending) {}
+func (a *running) catchMore()                       {}
+func (a *running) forward(syscall.Signal)           {}
 
 // Listen begins to catch the signals that end the program. Call it once, early.
 func Listen() *Signals { return signals.Listen() }
@@ -75,7 +74,7 @@ func Listen() *Signals { return signals.Listen() }
 // LookUp returns the error that Exec would end with for a command that is not
 // there.
 func LookUp(name string) error {
-	_, err := spawn.LookUp(name)
+	_, err := process.LookUp(name)
 	return err
 }
 
@@ -83,7 +82,7 @@ func LookUp(name string) error {
 // it runs the command and returns its code. The error says why it could not, and
 // then the code is that of the error.
 func Exec(_ *Signals, argv, env []string) (int, error) {
-	c, err := spawn.Start(argv, env, [3]*os.File{os.Stdin, os.Stdout, os.Stderr}, nil)
+	c, err := process.Start(argv, env, [3]*os.File{os.Stdin, os.Stdout, os.Stderr})
 	if err != nil {
 		return exitcodes.Of(err), err
 	}

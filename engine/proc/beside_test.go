@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
-	"github.com/retrysh/retry/engine/proc/table"
+	"github.com/retrysh/retry/engine/proc/process"
 )
 
 // driveCopies runs the same command several times at once.
@@ -311,13 +311,13 @@ func (turn round) run(r *Runner, env []string) error {
 // nothing where it was ended.
 func (turn round) check(n int, res attempt.Result) error {
 	marks := []string{"RETRY_ATTEMPT=" + filepath.Base(turn.dir), fmt.Sprintf("RETRY_COPY=%d", n), "DIR=" + turn.dir}
-	list, err := table.List()
+	list, err := process.List()
 	if err != nil {
 		return err
 	}
 	var alive []int
 	for _, p := range list {
-		if !p.Dead && table.HasInEnvironment(p.Pid, marks) {
+		if !p.Dead && process.HasInEnvironment(p.Pid, marks) {
 			alive = append(alive, p.Pid)
 			kill(p.Pid)
 		}

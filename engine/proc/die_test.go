@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/retrysh/retry/engine/proc/table"
+	"github.com/retrysh/retry/engine/proc/process"
 )
 
 // tries is how often a race is run: many where the environment asks for it.
@@ -112,7 +112,7 @@ func TestRandomSignals(t *testing.T) {
 // sleeping reports whether a process sleeps for that many seconds.
 func sleeping(t *testing.T, seconds string) bool {
 	t.Helper()
-	list, err := table.List()
+	list, err := process.List()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestPidOne(t *testing.T) {
 }
 
 func childOf(pid int) int {
-	list, _ := table.List()
+	list, _ := process.List()
 	for _, p := range list {
 		if p.Ppid == pid {
 			return p.Pid

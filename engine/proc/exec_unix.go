@@ -11,9 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/retrysh/retry/engine/proc/reap"
+	"github.com/retrysh/retry/engine/proc/process"
 	"github.com/retrysh/retry/engine/proc/signals"
-	"github.com/retrysh/retry/engine/proc/spawn"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -33,11 +32,11 @@ func Exec(s *Signals, argv, env []string) (int, error) {
 		signals.Die(sig)
 		return signals.ExitCode(sig), errors.New("ended by " + string(sig))
 	}
-	reap.Orphans() // the command would not know them
-	err := spawn.Each(argv[0], func(path string) error {
+	process.Orphans() // the command would not know them
+	err := process.Each(argv[0], func(path string) error {
 		err := syscall.Exec(path, argv, env)
 		if err == syscall.ENOEXEC {
-			err = syscall.Exec(spawn.Shell, append([]string{spawn.Shell, path}, argv[1:]...), env)
+			err = syscall.Exec(process.Shell, append([]string{process.Shell, path}, argv[1:]...), env)
 		}
 		return err
 	})
@@ -47,7 +46,7 @@ func Exec(s *Signals, argv, env []string) (int, error) {
 // LookUp returns the error that Exec would end with for a command that is not
 // there, or that is not to be executed.
 func LookUp(name string) error {
-	return spawn.Each(name, func(path string) error {
+	return process.Each(name, func(path string) error {
 		var file unix.Stat_t
 		if err := unix.Stat(path, &file); err != nil {
 			return err
@@ -58,7 +57,7 @@ func LookUp(name string) error {
 		if err := unix.Access(path, unix.X_OK); err != nil {
 			return err
 		}
-		if script := spawn.Interpreter(path); script != "" {
+		if script := process.Interpreter(path); script != "" {
 			return unix.Stat(script, &file)
 		}
 		return nil

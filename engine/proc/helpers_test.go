@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/retrysh/retry/engine/proc/table"
+	"github.com/retrysh/retry/engine/proc/process"
 )
 
 // limit bounds every wait of the tests, on a machine that is busy with others.
@@ -65,7 +65,7 @@ func within(t *testing.T, f *os.File) {
 
 // killSession kills what is in the session of a driver.
 func killSession(sid int) {
-	list, _ := table.List()
+	list, _ := process.List()
 	for _, p := range list {
 		if p.Sid == sid {
 			kill(p.Pid)

@@ -35,6 +35,7 @@ func Probe(ctx context.Context, argv, env []string, output io.Writer) attempt.Re
 	}
 	a := r.newAttempt(ctx, attempt.Spec{Argv: argv, Env: env, Stdout: output}, false)
 	a.probe = true
+	a.prepare(false)
 	a.start()
 	result := a.Wait()
 	if result.TimedOut {

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/retrysh/retry/engine/proc/process"
 	"github.com/retrysh/retry/engine/proc/proctest"
-	"github.com/retrysh/retry/engine/proc/table"
 )
 
 // terminal is a pseudo-terminal with a job-control shell, or a driver, in it.
@@ -241,6 +241,6 @@ func TestContinueOfTheProgramAloneReachesTheCommand(t *testing.T) {
 }
 
 func parentOf(pid int) int {
-	p, _ := table.Stat(pid)
+	p, _ := process.Stat(pid)
 	return p.Ppid
 }

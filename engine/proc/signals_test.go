@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/retrysh/retry/engine/proc/process"
 	"github.com/retrysh/retry/engine/proc/signals"
-	"github.com/retrysh/retry/engine/proc/table"
 )
 
 // background keeps a driver out of the foreground of whatever terminal the
@@ -343,7 +343,7 @@ func endMany(t *testing.T) time.Duration {
 
 // descendants counts the living processes below pid.
 func descendants(pid int) (n int) {
-	list, err := table.List()
+	list, err := process.List()
 	if err != nil {
 		return 0
 	}
@@ -384,7 +384,7 @@ func TestZombiesAreReapedInWaits(t *testing.T) {
 	d.start()
 	d.await(dir + "/report")
 	eventually(t, "no child is left", func() bool {
-		list, _ := table.List()
+		list, _ := process.List()
 		for _, p := range list {
 			if p.Ppid == d.Process.Pid {
 				return false

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/retrysh/retry/engine/proc/process"
 	"github.com/retrysh/retry/engine/proc/stdio"
-	"github.com/retrysh/retry/engine/proc/table"
 )
 
 // ForegroundTerminal reports whether the program is in the foreground process
@@ -57,7 +57,7 @@ func besideOthers() bool {
 	if self == group {
 		return false
 	}
-	all, err := table.List()
+	all, err := process.List()
 	if err != nil {
 		return false
 	}
@@ -74,7 +74,7 @@ func besideOthers() bool {
 		}
 		return pid == above
 	}
-	return slices.ContainsFunc(all, func(p table.Process) bool {
+	return slices.ContainsFunc(all, func(p process.Entry) bool {
 		return p.Pgid == group && !p.Dead && !below(p.Pid, self) && !below(self, p.Pid)
 	})
 }

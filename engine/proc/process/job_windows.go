@@ -1,44 +1,35 @@
-package spawn
+package process
 
 // This file starts a process inside a job object, so that whatever it starts
 // can be ended with it.
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
 
-	"github.com/retrysh/retry/engine/proc/reap"
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// starting serialises the starts of processes, each of which inherits all that is
-// inheritable at that moment. Only system calls are made while it is held.
-var starting sync.Mutex
-
 // Process is a process with its job, which takes all that it starts along.
 type Process struct {
-	pid     uint32
+	pid     int
 	process windows.Handle
 	job     windows.Handle
 	exited  chan struct{} // closed when it has ended; nil before Moved
 }
 
 // Start starts argv with the given files as its standard streams, in a job and
-// a console process group of its own. inherit are handles that the process gets too,
-// under their own numbers. The error is an *exitcodes.Error.
-func Start(argv, env []string, files [3]*os.File, inherit []uintptr) (*Process, error) {
+// a console process group of its own. The error is an *exitcodes.Error.
+func Start(argv, env []string, files [3]*os.File) (*Process, error) {
 	path, err := LookUp(argv[0])
 	if err != nil {
 		return nil, err
@@ -48,12 +39,6 @@ func Start(argv, env []string, files [3]*os.File, inherit []uintptr) (*Process, 
 		return nil, coded(exitcodes.Failure, err)
 	}
 	c := &Process{job: job}
-	starting.Lock()
-	defer starting.Unlock()
-	for _, h := range inherit {
-		_ = windows.SetHandleInformation(windows.Handle(h), windows.HANDLE_FLAG_INHERIT, windows.HANDLE_FLAG_INHERIT)
-		defer func() { _ = windows.SetHandleInformation(windows.Handle(h), windows.HANDLE_FLAG_INHERIT, 0) }()
-	}
 	if err := c.create(path, argv, env, files); err != nil {
 		_ = windows.CloseHandle(job)
 		return nil, err
@@ -63,6 +48,7 @@ func Start(argv, env []string, files [3]*os.File, inherit []uintptr) (*Process, 
 
 func coded(code int, err error) error { return &exitcodes.Error{Code: code, Err: err} }
 
+// LookUp finds a command. The error is an *exitcodes.Error.
 func LookUp(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	switch {
@@ -101,58 +87,31 @@ func limitJob(job windows.Handle, flags uint32) error {
 	return err
 }
 
+// resume continues a process that was created suspended.
+var resume = windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess")
+
 // create starts the process suspended, so that it starts nothing before it is
 // in the job.
 func (c *Process) create(path string, argv, env []string, files [3]*os.File) error {
-	var handles [3]windows.Handle
-	for i, f := range files {
-		h, err := inheritable(f)
-		if err != nil {
-			return coded(exitcodes.Failure, err)
-		}
-		defer func() { _ = windows.CloseHandle(h) }()
-		handles[i] = h
-	}
-	// It inherits these handles and no other: both ends of a pipe from os.Pipe
-	// are inheritable, and a command with the end that feeds it never sees the
-	// end of its input.
-	attributes, err := windows.NewProcThreadAttributeList(1)
-	if err == nil {
-		defer attributes.Delete()
-		err = attributes.Update(windows.PROC_THREAD_ATTRIBUTE_HANDLE_LIST, unsafe.Pointer(&handles), unsafe.Sizeof(handles))
-	}
+	pid, process, err := syscall.StartProcess(path, argv, &syscall.ProcAttr{
+		Env: env, Files: []uintptr{files[0].Fd(), files[1].Fd(), files[2].Fd()},
+		Sys: &syscall.SysProcAttr{CmdLine: commandLine(argv), CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP},
+	})
 	if err != nil {
-		return coded(exitcodes.Failure, fmt.Errorf("handing on the standard streams: %w", err))
-	}
-	startup := windows.StartupInfoEx{ProcThreadAttributeList: attributes.List()}
-	startup.Cb, startup.Flags = uint32(unsafe.Sizeof(startup)), windows.STARTF_USESTDHANDLES
-	startup.StdInput, startup.StdOutput, startup.StdErr = handles[0], handles[1], handles[2]
-	app, err := windows.UTF16PtrFromString(path)
-	if err != nil {
-		return coded(exitcodes.NotFound, err)
-	}
-	line, err := windows.UTF16PtrFromString(commandLine(argv))
-	if err != nil {
-		return coded(exitcodes.NotExecutable, err)
-	}
-	block, err := environment(env)
-	if err != nil {
-		return coded(exitcodes.Failure, err)
-	}
-	var info windows.ProcessInformation
-	flags := uint32(windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_UNICODE_ENVIRONMENT | windows.EXTENDED_STARTUPINFO_PRESENT)
-	if err := windows.CreateProcess(app, line, nil, nil, true, flags, block, nil, &startup.StartupInfo, &info); err != nil {
 		return coded(exitcodes.NotExecutable, fmt.Errorf("%q: cannot be executed: %w", path, err))
 	}
-	c.pid, c.process = info.ProcessId, info.Process
-	defer func() { _ = windows.CloseHandle(info.Thread) }()
-	if err := windows.AssignProcessToJobObject(c.job, c.process); err != nil {
+	c.pid, c.process = pid, windows.Handle(process)
+	if err = windows.AssignProcessToJobObject(c.job, c.process); err == nil {
+		if status, _, _ := resume.Call(process); status != 0 {
+			err = windows.NTStatus(status)
+		}
+	}
+	if err != nil {
 		_ = windows.TerminateProcess(c.process, exitcodes.Failure)
 		_ = windows.CloseHandle(c.process)
 		return coded(exitcodes.Failure, fmt.Errorf("putting %q into its job: %w", path, err))
 	}
-	_, err = windows.ResumeThread(info.Thread)
-	return err
+	return nil
 }
 
 // commandLine writes argv as the one string that a process gets. cmd.exe takes
@@ -167,67 +126,39 @@ func commandLine(argv []string) string {
 	return windows.ComposeCommandLine(argv[:1]) + ` /s /c "` + strings.TrimRight(strings.Join(words, " "), " ") + `"`
 }
 
-func inheritable(f *os.File) (windows.Handle, error) {
-	self := windows.CurrentProcess()
-	var h windows.Handle
-	err := windows.DuplicateHandle(self, windows.Handle(f.Fd()), self, &h, 0, true, windows.DUPLICATE_SAME_ACCESS)
-	if err != nil {
-		return 0, fmt.Errorf("handing on %s: %w", f.Name(), err)
-	}
-	return h, nil
-}
-
-// environment makes the block that CreateProcess takes: sorted without regard
-// to case, each entry and the whole ended by a zero.
-func environment(env []string) (*uint16, error) {
-	sorted := slices.Clone(env)
-	slices.SortStableFunc(sorted, func(a, b string) int { return cmp.Compare(strings.ToUpper(a), strings.ToUpper(b)) })
-	var block []uint16
-	for _, entry := range sorted {
-		text, err := windows.UTF16FromString(entry)
-		if err != nil {
-			return nil, fmt.Errorf("environment entry %q: %w", entry, err)
-		}
-		block = append(block, text...)
-	}
-	block = append(block, 0, 0)
-	return &block[0], nil
-}
-
 // Wait waits for the process to end, for ms milliseconds at most, and reports
 // whether it has.
-func (c *Process) Wait(ms uint32) (reap.Ending, bool) {
+func (c *Process) Wait(ms uint32) (Ending, bool) {
 	event, err := windows.WaitForSingleObject(c.process, ms)
 	if err != nil {
-		return reap.Ending{Err: err}, true
+		return Ending{Err: err}, true
 	}
 	if event != windows.WAIT_OBJECT_0 {
-		return reap.Ending{}, false
+		return Ending{}, false
 	}
 	var code uint32
 	err = windows.GetExitCodeProcess(c.process, &code)
-	return reap.Ending{Code: int(code), Err: err}, true
+	return Ending{Code: int(code), Err: err}, true
 }
 
 // Interrupt sends Ctrl-Break to the process group, the one event that can be
 // sent to a group.
 func (c *Process) Interrupt() error {
-	return windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, c.pid)
+	return windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(c.pid))
 }
 
-// AwaitUntil is Wait with a duration.
-func (c *Process) AwaitUntil(limit time.Duration) (reap.Ending, bool) {
-	return c.Wait(uint32(limit / time.Millisecond))
-}
-
-// HasEnded reports whether the process has ended.
-func (c *Process) HasEnded() bool {
-	_, over := c.Wait(0)
+// AwaitUntil waits until the process has ended, at most for limit, and reports whether it
+// has.
+func (c *Process) AwaitUntil(limit time.Duration) bool {
+	_, over := c.Wait(uint32(limit / time.Millisecond))
 	return over
 }
 
+// HasEnded reports whether the process has ended.
+func (c *Process) HasEnded() bool { return c.AwaitUntil(0) }
+
 // Reap returns how the process has ended.
-func (c *Process) Reap() reap.Ending {
+func (c *Process) Reap() Ending {
 	how, _ := c.Wait(0)
 	return how
 }

@@ -1,4 +1,4 @@
-package table
+package process
 
 // This file lists processes through /proc.
 
@@ -15,8 +15,8 @@ import (
 // ticksPerSecond is USER_HZ, 100 on every architecture that Go knows (proc(5)).
 const ticksPerSecond = 100
 
-// Now is the present in ticks since boot.
-func Now() uint64 {
+// ticks is the present in ticks since boot.
+func ticks() uint64 {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil {
 		return 0
@@ -24,33 +24,25 @@ func Now() uint64 {
 	return uint64(time.Duration(ts.Nano()) / (time.Second / ticksPerSecond))
 }
 
-// scan is shared by all scans, one at a time.
-var scan struct {
-	sync.Mutex
-	names [16 << 10]byte
-	stat  [1 << 10]byte
-}
-
 // List returns the processes that /proc shows.
-func List() ([]Process, error) {
-	scan.Lock()
-	defer scan.Unlock()
+func List() ([]Entry, error) {
 	dir, err := unix.Open("/proc", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = unix.Close(dir) }()
-	var list []Process
+	var list []Entry
 	var names []string
+	var entries [16 << 10]byte
 	for {
-		n, err := unix.ReadDirent(dir, scan.names[:])
+		n, err := unix.ReadDirent(dir, entries[:])
 		if err == unix.EINTR {
 			continue
 		}
 		if err != nil || n <= 0 {
 			break
 		}
-		_, _, names = unix.ParseDirent(scan.names[:n], -1, names[:0])
+		_, _, names = unix.ParseDirent(entries[:n], -1, names[:0])
 		for _, name := range names {
 			if name[0] < '1' || name[0] > '9' {
 				continue
@@ -67,25 +59,26 @@ func List() ([]Process, error) {
 }
 
 // readStat reads one /proc/PID/stat (proc(5)).
-func readStat(dir int, name string) (Process, bool) {
+func readStat(dir int, name string) (Entry, bool) {
 	fd, err := unix.Openat(dir, name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return Process{}, false
+		return Entry{}, false
 	}
-	n, err := unix.Read(fd, scan.stat[:])
+	var stat [1 << 10]byte
+	n, err := unix.Read(fd, stat[:])
 	_ = unix.Close(fd)
 	if err != nil || n <= 0 {
-		return Process{}, false
+		return Entry{}, false
 	}
-	return parseStat(scan.stat[:n])
+	return parseStat(stat[:n])
 }
 
 // parseStat reads what follows the command's name, which may itself hold
 // spaces and parentheses.
-func parseStat(line []byte) (Process, bool) {
+func parseStat(line []byte) (Entry, bool) {
 	open, closed := bytes.IndexByte(line, ' '), bytes.LastIndexByte(line, ')')
 	if open < 0 || closed < 0 {
-		return Process{}, false
+		return Entry{}, false
 	}
 	// Field numbers count from 1 in proc(5); the state is number 3.
 	var fields [23]uint64
@@ -101,9 +94,9 @@ func parseStat(line []byte) (Process, bool) {
 	}
 	pid, err := strconv.Atoi(string(line[:open]))
 	if err != nil || field < 22 {
-		return Process{}, false
+		return Entry{}, false
 	}
-	return Process{
+	return Entry{
 		Pid: pid, Ppid: int(fields[4]), Pgid: int(fields[5]), Sid: int(fields[6]), Start: fields[22],
 		// A process whose first thread has ended looks like a zombie while others run
 		// (field 20 counts the threads).
@@ -113,17 +106,15 @@ func parseStat(line []byte) (Process, bool) {
 }
 
 // Stat looks at one process.
-func Stat(pid int) (Process, bool) {
-	scan.Lock()
-	defer scan.Unlock()
+func Stat(pid int) (Entry, bool) {
 	return readStat(unix.AT_FDCWD, "/proc/"+strconv.Itoa(pid)+"/stat")
 }
 
 // ownFile is what this program runs from.
 var ownFile = sync.OnceValues(func() (os.FileInfo, error) { return os.Stat("/proc/self/exe") })
 
-// IsAnother reports whether the process runs this very program.
-func IsAnother(pid int) bool {
+// isAnother reports whether the process runs this very program.
+func isAnother(pid int) bool {
 	own, err := ownFile()
 	if err != nil {
 		return false

@@ -1,4 +1,4 @@
-package table
+package process
 
 // This file lists processes through sysctl(3). Orphans go to launchd, so only
 // what still descends from the command, or is in its process group, is found.
@@ -9,12 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func List() ([]Process, error) {
+// List returns all processes.
+func List() ([]Entry, error) {
 	table, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {
 		return nil, err
 	}
-	list := make([]Process, 0, len(table))
+	list := make([]Entry, 0, len(table))
 	for i := range table {
 		list = append(list, fromTable(&table[i]))
 	}
@@ -22,25 +23,25 @@ func List() ([]Process, error) {
 }
 
 // Stat looks at one process.
-func Stat(pid int) (Process, bool) {
+func Stat(pid int) (Entry, bool) {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil {
-		return Process{}, false
+		return Entry{}, false
 	}
 	return fromTable(k), true
 }
 
-func fromTable(k *unix.KinfoProc) Process {
+func fromTable(k *unix.KinfoProc) Entry {
 	t := k.Proc.P_starttime
-	return Process{
+	return Entry{
 		Pid: int(k.Proc.P_pid), Ppid: int(k.Eproc.Ppid), Pgid: int(k.Eproc.Pgid),
 		Start: uint64(t.Sec)*1e6 + uint64(t.Usec),
 		Dead:  k.Proc.P_stat == stateZombie, Stopped: k.Proc.P_stat == stateStopped,
 	}
 }
 
-// Now is the present in microseconds since 1970.
-func Now() uint64 { return uint64(time.Now().UnixMicro()) }
+// ticks is the present in microseconds since 1970.
+func ticks() uint64 { return uint64(time.Now().UnixMicro()) }
 
 // Values of a process's state from sys/proc.h.
 const (
@@ -48,8 +49,8 @@ const (
 	stateZombie  = 5
 )
 
-// IsAnother would have to compare paths here, which may have changed.
-func IsAnother(int) bool { return false }
+// isAnother would have to compare paths here, which may have changed.
+func isAnother(int) bool { return false }
 
 // HasInEnvironment is not asked here: orphans are not this program's.
 func HasInEnvironment(int, []string) bool { return false }

@@ -1,8 +1,8 @@
 //go:build unix
 
-package spawn
+package process
 
-// This file finds the command as execvp(3) does and starts it.
+// This file finds a command as execvp(3) does.
 
 import (
 	"bytes"
@@ -15,9 +15,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/retrysh/retry/engine/proc/reap"
-	"github.com/retrysh/retry/engine/proc/signals"
-	"github.com/retrysh/retry/engine/proc/stdio"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -119,25 +116,3 @@ type Interrupted struct{ By syscall.Signal }
 
 // Error says by what.
 func (i Interrupted) Error() string { return "cancelled by " + i.By.String() }
-
-// Start starts argv with the given descriptors as 0, 1 and 2, and inherit under
-// their own numbers. The error is an *exitcodes.Error: 126, 127, or 125 where the
-// system had no process to give; or Interrupted.
-func Start(argv, env []string, files [3]stdio.File, ownGroup bool, inherit []uintptr) (c *reap.Child, err error) {
-	attr := &syscall.ProcAttr{
-		Env: env, Files: []uintptr{uintptr(files[0]), uintptr(files[1]), uintptr(files[2])}, Sys: sysProcAttr(ownGroup),
-	}
-	err = Each(argv[0], func(path string) error {
-		// The last look before the kernel's own, which hands what the terminal
-		// sends during a fork to both processes.
-		if sig, ok := signals.FirstNoted(); ok {
-			return Interrupted{sig}
-		}
-		c, err = reap.Fork(path, argv, attr, inherit)
-		if err == syscall.ENOEXEC {
-			c, err = reap.Fork(Shell, append([]string{Shell, path}, argv[1:]...), attr, inherit)
-		}
-		return err
-	})
-	return c, err
-}

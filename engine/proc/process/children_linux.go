@@ -1,0 +1,101 @@
+package process
+
+// This file holds what Linux alone knows about children.
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// sysProcAttr asks the kernel to kill the command when this thread dies, which
+// is when the program does.
+func sysProcAttr(ownGroup bool) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: ownGroup, Pdeathsig: syscall.SIGKILL}
+}
+
+// pidField is the index of the pid in siginfo_t: it follows three integers, aligned as a
+// pointer is.
+const pidField = 2 + unsafe.Sizeof(uintptr(0))/4
+
+// becomeSubreaper makes orphans come to this process.
+func becomeSubreaper() bool {
+	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil
+}
+
+// endedChild returns a child that has ended, 0 for none.
+func endedChild() int {
+	pid, _, _ := waitid(unix.P_ALL, 0, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT)
+	return pid
+}
+
+// children returns the children of the program's first thread, which orphans become,
+// zombies as well (proc(5), task/TID/children): two dozen microseconds, where a table of
+// all processes takes a millisecond and more.
+func children() (pids []int) {
+	list, _ := os.ReadFile("/proc/self/task/" + strconv.Itoa(os.Getpid()) + "/children")
+	for field := range bytes.FieldsSeq(list) {
+		if pid, err := strconv.Atoi(string(field)); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// probeChildren returns the children that the kernel admits to when it is asked
+// of each pid there can be, without /proc: those from first on that are likely,
+// and all others only where there are more. A process gets the next free pid, so
+// what a child starts is most likely found soon after it.
+func probeChildren(first int) (pids []int) {
+	const (
+		pidLimit = 1 << 22 // PID_MAX_LIMIT of linux/threads.h
+		likely   = 1 << 16
+	)
+	probe := func(from, to int) {
+		for pid := from; pid < to; pid++ {
+			if _, _, err := look(pid, unix.WEXITED|unix.WSTOPPED); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	if !LivingChildren() {
+		return nil
+	}
+	if probe(max(first, 1), first+likely); first > 0 && len(pids) > 1 {
+		return pids // the one is the command itself
+	}
+	probe(first+likely, pidLimit)
+	probe(1, first)
+	return pids
+}
+
+// LivingChildren reports whether any child is alive. A zombie is passed over
+// where exits are not asked for, so that ECHILD means that all have ended; and
+// since orphans come to a subreaper, no child means no descendant.
+func LivingChildren() bool { return living(unix.P_ALL, 0) }
+
+// livingGroup is LivingChildren for the children in one process group.
+func livingGroup(pgid int) bool { return living(unix.P_PGID, pgid) }
+
+func living(kind, id int) bool {
+	_, _, err := waitid(kind, id, unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT)
+	return err == nil
+}
+
+// awaitUntil waits until a child may have ended, at most for limit, and reports whether it
+// may.
+func awaitUntil(pid int, limit time.Duration) bool {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil { // Linux before 5.3
+		return false
+	}
+	timeout := unix.NsecToTimespec(int64(limit))
+	n, _ := unix.Ppoll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, &timeout, nil)
+	_ = unix.Close(fd)
+	return n > 0
+}

@@ -1,0 +1,262 @@
+//go:build unix
+
+package process
+
+// This file forks children and reaps them.
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/retrysh/retry/engine/proc/signals"
+	"github.com/retrysh/retry/engine/proc/stdio"
+)
+
+// What this process knows of its children.
+var (
+	mu     sync.Mutex // a leaf; held over fork and entry, so that no status is lost
+	trees  []*Tree    // from New to Close
+	adopts bool       // orphans come here: the program is a child subreaper
+
+	listening sync.Once
+)
+
+// leads reports whether the tree has a leader that is not yet reaped; mu is held.
+func (t *Tree) leads() bool { return t.leader != 0 && !t.reaped }
+
+// isOwned reports whether a child leads a tree; mu is held.
+func isOwned(pid int) bool {
+	return slices.ContainsFunc(trees, func(t *Tree) bool { return t.leads() && t.leader == pid })
+}
+
+// leaders returns the children that lead a tree.
+func leaders() (pids []int) {
+	mu.Lock()
+	defer mu.Unlock()
+	for _, t := range trees {
+		if t.leads() {
+			pids = append(pids, t.leader)
+		}
+	}
+	return pids
+}
+
+// Listen sends the owners of trees a token when the state of a child changes, and reaps
+// orphans as they end, from now on.
+func Listen() {
+	listening.Do(func() {
+		// A token that waits stands for all that has changed until it is taken.
+		changed := make(chan os.Signal, 1)
+		signal.Notify(changed, syscall.SIGCHLD)
+		go func() {
+			for range changed {
+				Orphans()
+				notifyOwners()
+			}
+		}()
+	})
+}
+
+func notifyOwners() {
+	mu.Lock()
+	defer mu.Unlock()
+	for _, t := range trees {
+		select {
+		case t.moved <- struct{}{}:
+		default: // there is a token already
+		}
+	}
+}
+
+// Start starts argv as the leader, with the given descriptors as 0, 1 and 2, and inherit
+// under their own numbers. The error is an *exitcodes.Error: 126, 127, or 125 where the
+// system had no process to give; or Interrupted.
+func (t *Tree) Start(argv, env []string, files [3]stdio.File, inherit []uintptr) error {
+	attr := &syscall.ProcAttr{
+		Env: env, Files: []uintptr{uintptr(files[0]), uintptr(files[1]), uintptr(files[2])}, Sys: sysProcAttr(t.group),
+	}
+	return Each(argv[0], func(path string) error {
+		// The last look before the kernel's own, which hands what the terminal
+		// sends during a fork to both processes.
+		if sig, ok := signals.FirstNoted(); ok {
+			return Interrupted{sig}
+		}
+		err := t.fork(path, argv, attr, inherit)
+		if err == syscall.ENOEXEC {
+			err = t.fork(Shell, append([]string{Shell, path}, argv[1:]...), attr, inherit)
+		}
+		return err
+	})
+}
+
+func (t *Tree) fork(path string, argv []string, attr *syscall.ProcAttr, inherit []uintptr) (err error) {
+	mu.Lock()
+	defer mu.Unlock()
+	if !t.probe && !adopts {
+		adopts = becomeSubreaper()
+	}
+	for _, fd := range inherit {
+		_, _ = unix.FcntlInt(fd, unix.F_SETFD, 0)
+	}
+	t.leader, err = syscall.ForkExec(path, argv, attr)
+	for _, fd := range inherit {
+		_, _ = unix.FcntlInt(fd, unix.F_SETFD, unix.FD_CLOEXEC)
+	}
+	return err
+}
+
+// Pid is the leader's process id, until Reap no other process's.
+func (t *Tree) Pid() int { return t.leader }
+
+// Moved returns a channel that has a token when the leader's state may have changed.
+func (t *Tree) Moved() <-chan struct{} {
+	Listen()
+	return t.moved
+}
+
+// HasEnded reports whether the leader has ended.
+func (t *Tree) HasEnded() bool { return t.reaped || hasEnded(t.leader) }
+
+// AwaitUntil waits until the leader has ended, at most for limit, and reports whether it
+// has. It may return early: a signal is a reason to.
+func (t *Tree) AwaitUntil(limit time.Duration) bool {
+	return awaitUntil(t.leader, limit) && hasEnded(t.leader)
+}
+
+// Reap takes the status of the leader, which has ended, and gives its pid away. Then it
+// reaps the orphans that the leader hid: a look at all children always shows the first
+// that ended.
+func (t *Tree) Reap() Ending {
+	if !t.reaped {
+		mu.Lock()
+		t.ending, t.reaped = wait4(t.leader), true
+		mu.Unlock()
+		Orphans()
+	}
+	return t.ending
+}
+
+// StoppedBy returns what has stopped the leader, once for each time.
+func (t *Tree) StoppedBy() (syscall.Signal, bool) {
+	pid, status, err := waitid(idPid, t.leader, unix.WSTOPPED|unix.WNOHANG)
+	return syscall.Signal(status), err == nil && pid != 0
+}
+
+// IsStopped reports whether the leader is stopped.
+func (t *Tree) IsStopped() bool {
+	if t.reaped {
+		return false
+	}
+	pid, _, err := look(t.leader, unix.WSTOPPED)
+	if err == nil && pid != 0 {
+		return true
+	}
+	p, ok := Stat(t.leader)
+	return ok && p.Stopped
+}
+
+// Orphans reaps all orphans that have ended. A process that does not adopt has
+// none: its other children belong to the program that it ran before.
+func Orphans() {
+	mu.Lock()
+	defer mu.Unlock()
+	if !adopts && os.Getpid() != 1 {
+		return
+	}
+	pid := endedChild()
+	for ; pid != 0 && !isOwned(pid); pid = endedChild() {
+		if wait4(pid).Err != nil { // it would be asked for again and again
+			return
+		}
+	}
+	if pid == 0 {
+		return
+	}
+	// A child that leads a tree hides those behind it.
+	for _, pid := range children() {
+		if !isOwned(pid) {
+			_ = wait4(pid)
+		}
+	}
+}
+
+// idleRounds is how often killOrphans looks again without finding anything new.
+const idleRounds = 20
+
+// killOrphans kills every child that leads no tree, and what it has started meanwhile, as
+// fast as it can. What forks a successor and exits, again and again, is gone when a table
+// of all processes has been read; but its successor is an orphan, and those the kernel
+// lists apart.
+func killOrphans() {
+	mu.Lock()
+	defer mu.Unlock()
+	killed := map[int]bool{}
+	for idle := 0; idle < idleRounds; idle++ {
+		for _, pid := range children() {
+			if isOwned(pid) {
+				continue
+			}
+			if err := syscall.Kill(pid, syscall.SIGKILL); err == nil && !killed[pid] {
+				killed[pid], idle = true, 0
+			}
+			_ = wait4(pid)
+		}
+	}
+}
+
+// wait4 takes the status of a child that has ended.
+func wait4(pid int) Ending {
+	var status syscall.WaitStatus
+	for {
+		got, err := syscall.Wait4(pid, &status, syscall.WNOHANG, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			return Ending{Err: os.NewSyscallError("wait4", err)}
+		case got != pid:
+			return Ending{Err: errors.New("it has not ended")}
+		case status.Signaled():
+			return Ending{Signal: status.Signal()}
+		default:
+			return Ending{Code: status.ExitStatus()}
+		}
+	}
+}
+
+// idPid is P_PID of sys/wait.h.
+const idPid = 1
+
+// waitid calls waitid(2), again if it was interrupted, and returns the child, 0 for none,
+// and its status.
+func waitid(kind, id, options int) (pid, status int, err error) {
+	var info [32]int32 // siginfo_t
+	for {
+		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, uintptr(kind), uintptr(id), uintptr(unsafe.Pointer(&info)), uintptr(options), 0, 0)
+		switch errno {
+		case 0:
+			return int(info[pidField]), int(info[pidField+2]), nil
+		case syscall.EINTR:
+		default:
+			return 0, 0, errno
+		}
+	}
+}
+
+// look looks whether a child is in one of the states, without reaping it.
+func look(child, states int) (pid, status int, err error) {
+	return waitid(idPid, child, states|unix.WNOHANG|unix.WNOWAIT)
+}
+
+// hasEnded reports whether a child has ended, without reaping it.
+func hasEnded(child int) bool {
+	pid, _, err := look(child, unix.WEXITED)
+	return err != nil || pid != 0
+}

@@ -163,7 +163,7 @@ func checkCopies(t *testing.T, s *troupe, r *record) {
 			delete(open, at(ev.Which))
 		case *event.RetryScheduled, *event.RunFinished:
 			if len(open) > 0 {
-				t.Errorf("%s while copies run: %v", ev.Kind(), open)
+				t.Errorf("%s while copies run: %v", kind(ev), open)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -57,9 +58,15 @@ func (r *record) Emit(e event.Event) { r.events = append(r.events, e) }
 func (r *record) kinds() string {
 	var kinds []string
 	for _, e := range r.events {
-		kinds = append(kinds, string(e.Kind()))
+		kinds = append(kinds, kind(e))
 	}
 	return strings.Join(kinds, " ")
+}
+
+// kind is the name of an event's type, as in run_started.
+func kind(e event.Event) string {
+	name := strings.TrimPrefix(fmt.Sprintf("%T", e), "*event.")
+	return strings.ToLower(regexp.MustCompile(`\B[A-Z]`).ReplaceAllString(name, "_$0"))
 }
 
 func (r *record) last() *event.RunFinished { return r.events[len(r.events)-1].(*event.RunFinished) }

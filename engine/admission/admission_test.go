@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -45,7 +46,7 @@ func (r *recorder) emit(e event.Event) { r.events = append(r.events, e) }
 func (r *recorder) kinds() string {
 	var all []string
 	for _, e := range r.events {
-		all = append(all, string(e.Kind()))
+		all = append(all, strings.TrimPrefix(fmt.Sprintf("%T", e), "*event."))
 	}
 	return strings.Join(all, " ")
 }
@@ -384,7 +385,7 @@ func TestNoCopyIsStartedWhileTheBreakerIsNotClosed(t *testing.T) {
 		if _, refusal := g.AdmitCopy(t.Context(), first); refusal != nil {
 			t.Errorf("closed: %+v", refusal)
 		}
-		if emitted.kinds() != "breaker_changed breaker_changed breaker_changed" {
+		if emitted.kinds() != "BreakerChanged BreakerChanged BreakerChanged" {
 			t.Errorf("events %q", emitted.kinds())
 		}
 	})
@@ -400,7 +401,7 @@ func TestARunGoesOnWithTheHostsStore(t *testing.T) {
 	if g.Permit(t.Context(), second) != nil || g.Permit(t.Context(), second) == nil {
 		t.Error("the host's store was not asked")
 	}
-	if len(m.calls) != 1 || len(host.calls) != 3 || emitted.kinds() != "store_failed" {
+	if len(m.calls) != 1 || len(host.calls) != 3 || emitted.kinds() != "StoreFailed" {
 		t.Errorf("%v, %v, events %q", m.calls, host.calls, emitted.kinds())
 	}
 	if e := emitted.events[0].(*event.StoreFailed); e.Store != "primary" || e.Reason != "down; going on with host" {
@@ -418,7 +419,7 @@ func TestARunGoesOnWithoutGuards(t *testing.T) {
 		admit(t, g, engine.Ask{Attempt: attempt + 1}).Report(guard.Failure)
 	}
 	g.Finish(true)
-	if len(m.calls) != 1 || len(host.calls) != 1 || emitted.kinds() != "store_failed" {
+	if len(m.calls) != 1 || len(host.calls) != 1 || emitted.kinds() != "StoreFailed" {
 		t.Errorf("%v, %v, events %q", m.calls, host.calls, emitted.kinds())
 	}
 	if reason := emitted.events[0].(*event.StoreFailed).Reason; reason != "down; going on without guards" {
@@ -435,7 +436,7 @@ func TestAReportGoesToTheStoreThatAdmittedTheAttempt(t *testing.T) {
 		t.Fatal("refused")
 	}
 	pass.Report(guard.Failure)
-	if last := m.calls[len(m.calls)-1]; last != guard.Report || emitted.kinds() != "store_failed" {
+	if last := m.calls[len(m.calls)-1]; last != guard.Report || emitted.kinds() != "StoreFailed" {
 		t.Errorf("%v, %v, events %q", m.calls, host.calls, emitted.kinds())
 	}
 }
@@ -451,7 +452,7 @@ func TestClosedRefuses(t *testing.T) {
 	m.fails = nil
 	pass := admit(t, g, first)
 	m.fails = errDown
-	if pass.Report(guard.Failure); emitted.kinds() != "store_failed" {
+	if pass.Report(guard.Failure); emitted.kinds() != "StoreFailed" {
 		t.Errorf("a report that failed: events %q", emitted.kinds())
 	}
 }
@@ -470,7 +471,7 @@ func TestANoteOfARenewalIsEmittedByTheRun(t *testing.T) {
 		if len(emitted.events) != 0 {
 			t.Error("emitted by the renewal")
 		}
-		if pass.Report(guard.Success); emitted.kinds() != "store_failed" {
+		if pass.Report(guard.Success); emitted.kinds() != "StoreFailed" {
 			t.Errorf("events %q", emitted.kinds())
 		}
 	})
@@ -494,7 +495,7 @@ func TestFailuresAreCounted(t *testing.T) {
 	}
 	for i := range 5 {
 		emitted, calls := run()
-		if asked := i < 3; emitted.kinds() != "store_failed" || (calls == 1) != asked {
+		if asked := i < 3; emitted.kinds() != "StoreFailed" || (calls == 1) != asked {
 			t.Errorf("run %d: %d calls, events %q", i+1, calls, emitted.kinds())
 		}
 	}

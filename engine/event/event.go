@@ -12,14 +12,8 @@ import (
 	"github.com/retrysh/retry/engine/attempt"
 )
 
-// Kind is the kind of an event, the JSON field "event".
-type Kind string
-
 // Event is a pointer to one of the structs below.
-type Event interface {
-	Kind() Kind
-	Head() *Header
-}
+type Event interface{ Head() *Header }
 
 // Header is what every event has.
 type Header struct {
@@ -306,24 +300,3 @@ func (e *RunFinished) Worked() bool {
 func (e *RunFinished) OwnFailure() bool {
 	return e.Outcome != Succeeded && (e.Outcome == Failed || e.NotStarted)
 }
-
-// Kind and its like are the values of the JSON field "event" (docs/logs.md).
-func (*RunStarted) Kind() Kind       { return "run_started" }
-func (*TargetPending) Kind() Kind    { return "wait_pending" }
-func (*TargetsPending) Kind() Kind   { return "targets_pending" }
-func (*TargetReady) Kind() Kind      { return "wait_ready" }
-func (*TargetFailed) Kind() Kind     { return "wait_failed" }
-func (*InitialWait) Kind() Kind      { return "initial_wait" }
-func (*InitialWaited) Kind() Kind    { return "initial_waited" }
-func (*AttemptStarted) Kind() Kind   { return "attempt_started" }
-func (*AttemptFinished) Kind() Kind  { return "attempt_finished" }
-func (*AttemptCancelled) Kind() Kind { return "attempt_cancelled" }
-func (*RetryScheduled) Kind() Kind   { return "retry_scheduled" }
-func (*RetryWaited) Kind() Kind      { return "retry_waited" }
-func (*GuardRefused) Kind() Kind     { return "guard_refused" }
-func (*SlotPending) Kind() Kind      { return "slot_pending" }
-func (*BreakerChanged) Kind() Kind   { return "breaker_changed" }
-func (*StoreFailed) Kind() Kind      { return "store_failed" }
-func (*HookStarted) Kind() Kind      { return "hook_started" }
-func (*HookFinished) Kind() Kind     { return "hook_finished" }
-func (*RunFinished) Kind() Kind      { return "run_finished" }

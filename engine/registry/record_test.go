@@ -94,7 +94,7 @@ func TestRecord(t *testing.T) {
 	} {
 		r.Emit(step.event)
 		if got := shown(t, r); got != step.want {
-			t.Errorf("step %d: %s\n%s; want\n%s", i, step.event.Kind(), got, step.want)
+			t.Errorf("step %d: %T\n%s; want\n%s", i, step.event, got, step.want)
 		}
 	}
 }

@@ -83,15 +83,14 @@ type nullable struct{ ms *float64 }
 // MarshalJSON writes the number or null.
 func (n *nullable) MarshalJSON() ([]byte, error) { return json.Marshal(n.ms) }
 
-// Emit writes one event. What only a person sees is left out: the
-// names that a machine sees are those of docs/logs.md.
+// Emit writes one event, unless it is for a person only.
 func (s *JSON) Emit(e event.Event) {
-	switch e.(type) {
-	case *event.TargetPending, *event.TargetsPending, *event.InitialWait, *event.InitialWaited, *event.HookStarted, *event.SlotPending:
+	o := objectOf(e)
+	if o.Event == "" {
 		return
 	}
 	s.buffer.Reset()
-	if err := text.WriteJSON(&s.buffer, objectOf(e)); err == nil {
+	if err := text.WriteJSON(&s.buffer, o); err == nil {
 		_, _ = s.w.Write(noCommand(s.buffer.Bytes()))
 	}
 }
@@ -110,33 +109,31 @@ func noCommand(line []byte) []byte {
 // texts.
 const nanoseconds = "2006-01-02T15:04:05.000000000Z07:00"
 
+// objectOf is an event as an object. Its Event is "" for an event that only a person sees.
 func objectOf(e event.Event) object {
 	h := e.Head()
-	o := object{
-		Time: h.Time.Format(nanoseconds), RunID: h.RunID, Event: string(e.Kind()), TraceID: h.TraceID,
-		ElapsedMS: text.Milliseconds(h.Elapsed),
-	}
+	o := object{Time: h.Time.Format(nanoseconds), RunID: h.RunID, TraceID: h.TraceID, ElapsedMS: text.Milliseconds(h.Elapsed)}
 	switch e := e.(type) {
 	case *event.RunStarted:
-		o.Command, o.MaxAttempts = text.MaskedArgs(e.Command), &e.MaxAttempts
+		o.Event, o.Command, o.MaxAttempts = "run_started", text.MaskedArgs(e.Command), &e.MaxAttempts
 		o.Name, o.Letter, o.ParentRunID = e.Name, e.Letter, e.ParentRunID
 		o.Key, o.Policy, o.PolicySource = e.Key, e.Policy, e.PolicySource
 	case *event.TargetReady:
-		o.Target, o.Gone = e.Name, e.Gone
+		o.Event, o.Target, o.Gone = "wait_ready", e.Name, e.Gone
 	case *event.TargetFailed:
-		o.Target, o.Gone, o.Reason = e.Name, e.Gone, e.Reason
+		o.Event, o.Target, o.Gone, o.Reason = "wait_failed", e.Name, e.Gone, e.Reason
 	case *event.GuardRefused:
 		o.which(&e.Which)
-		o.Guard, o.Key, o.Reason, o.RetryInMS = e.Guard, e.Key, e.Reason, &nullable{}
+		o.Event, o.Guard, o.Key, o.Reason, o.RetryInMS = "guard_refused", e.Guard, e.Key, e.Reason, &nullable{}
 		if e.RetryIn != nil {
 			o.RetryInMS.ms = pointer(*e.RetryIn)
 		}
 	case *event.BreakerChanged:
-		o.Key, o.From, o.To = e.Key, e.From, e.To
+		o.Event, o.Key, o.From, o.To = "breaker_changed", e.Key, e.From, e.To
 	case *event.StoreFailed:
-		o.Store, o.Reason = e.Store, e.Reason
+		o.Event, o.Store, o.Reason = "store_failed", e.Store, e.Reason
 	case *event.HookFinished:
-		o.Hook, o.ExitCode, o.DurationMS, o.Reason = e.Hook, &e.ExitCode, pointer(e.Duration), e.Reason
+		o.Event, o.Hook, o.ExitCode, o.DurationMS, o.Reason = "hook_finished", e.Hook, &e.ExitCode, pointer(e.Duration), e.Reason
 	case *event.RunFinished:
 		o.finish(e)
 	default:
@@ -152,19 +149,21 @@ func (o *object) attempt(e event.Event) {
 	switch e := e.(type) {
 	case *event.AttemptStarted:
 		o.which(&e.Which)
-		o.Rehearsed = e.Rehearsed
+		o.Event, o.Rehearsed = "attempt_started", e.Rehearsed
 	case *event.AttemptFinished:
 		o.which(&e.Which)
 		o.result(&e.Result)
-		o.Verdict, o.Reason, o.Rule = string(e.Verdict), e.Reason, e.Rule
+		o.Event, o.Verdict, o.Reason, o.Rule = "attempt_finished", string(e.Verdict), e.Reason, e.Rule
 	case *event.AttemptCancelled:
+		o.Event = "attempt_cancelled"
 		o.which(&e.Which)
 		o.result(&e.Result)
 	case *event.RetryScheduled:
+		o.Event = "retry_scheduled"
 		o.wait(&e.Wait)
 	case *event.RetryWaited:
 		o.wait(&e.Wait)
-		o.SleptMS = pointer(e.Slept)
+		o.Event, o.SleptMS = "retry_waited", pointer(e.Slept)
 	}
 }
 
@@ -188,7 +187,7 @@ func (o *object) wait(w *event.Wait) {
 }
 
 func (o *object) finish(e *event.RunFinished) {
-	o.Outcome, o.Attempts, o.ExitCode = string(e.Outcome), &e.Attempts, &e.ExitCode
+	o.Event, o.Outcome, o.Attempts, o.ExitCode = "run_finished", string(e.Outcome), &e.Attempts, &e.ExitCode
 	o.Verdict, o.Reason, o.Rule, o.FallbackCode = string(e.Verdict), e.Reason, e.Rule, e.FallbackExitCode
 	if e.Why != "" {
 		o.Reason += "; " + e.Why

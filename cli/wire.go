@@ -230,7 +230,7 @@ func (w *wiring) nest() {
 		if left <= 0 {
 			e.Hooks = hook.Set{}
 			e.Before = func(context.Context, time.Time, func(event.Event)) *engine.Decision {
-				return new(engine.TimedOut("the outer retry's deadline has passed; nothing is run"))
+				return engine.TimedOut("the outer retry's deadline has passed; nothing is run")
 			}
 		}
 	}

@@ -96,7 +96,7 @@ func (k *keeper) see(ev event.Event) {
 
 // Park implements engine.Letters.
 func (k *keeper) Park(ctx context.Context, l *engine.Letter) string {
-	if limit := k.o.Letters.Park; limit == 0 || l.Decision.Wait <= limit {
+	if limit := k.o.Letters.Park; limit == 0 || l.Decision.Jittered <= limit {
 		return ""
 	}
 	id := k.write(ctx, l, "parked")
@@ -184,7 +184,7 @@ func (k *keeper) describe(letter *queue.Letter, l *engine.Letter, outcome string
 	if outcome == "parked" {
 		letter.ExitCode = r.ExitCode
 		letter.DueAt = &text.Time{Time: l.DueAt}
-		letter.Schedule = &queue.Schedule{Step: l.Place.Step, PreviousMs: l.Place.Previous.Milliseconds(), WaitMs: d.Wait.Milliseconds(), Rotation: l.Rotation}
+		letter.Schedule = &queue.Schedule{Step: l.Place.Step, PreviousMs: l.Place.Previous.Milliseconds(), WaitMs: d.Jittered.Milliseconds(), Rotation: l.Rotation}
 	}
 }
 
@@ -283,7 +283,7 @@ func (r *redriven) see(ev event.Event) {
 	default:
 		if !r.kept { // nothing was started
 			r.last = end.Time
-			d := &engine.Decision{Reason: end.Reason, Verdict: end.Verdict, Rule: end.Rule, Why: end.Why, End: engine.End{Code: end.ExitCode}}
+			d := &engine.Decision{Ending: end.Ending, End: engine.End{Code: end.ExitCode}}
 			r.replace(context.Background(), &engine.Letter{Decision: d, Attempts: end.Attempts, Evidence: &engine.Evidence{}}, string(end.Outcome))
 		}
 		missing := slices.DeleteFunc(queue.Strings(r.before.EnvNames), func(name string) bool {
@@ -315,19 +315,21 @@ func (r *redriven) resume(now time.Time) {
 		e.Identity.Trace.Parent = ""
 	}
 	wait := time.Duration(l.Schedule.WaitMs) * time.Millisecond
-	e.From = engine.Place{Step: l.Schedule.Step, Previous: time.Duration(l.Schedule.PreviousMs) * time.Millisecond}
-	e.Resume = &engine.Resume{
-		Attempts: l.Attempts, Reason: string(l.Reason), Verdict: event.Verdict(l.Verdict),
-		Last:     attempt.Result{ExitCode: l.ExitCode, TimedOut: l.TimedOut, Rehearsed: l.Rehearsed},
+	last := event.Judgement{Reason: string(l.Reason), Ended: string(l.Reason), Verdict: event.Verdict(l.Verdict)}
+	e.Resume = &engine.Letter{
+		Attempts: l.Attempts, Decision: &engine.Decision{},
+		Result:   attempt.Result{ExitCode: l.ExitCode, TimedOut: l.TimedOut, Rehearsed: l.Rehearsed},
 		Rotation: l.Schedule.Rotation,
+		Place:    engine.Place{Step: l.Schedule.Step, Previous: time.Duration(l.Schedule.PreviousMs) * time.Millisecond},
 		Waited:   min(wait, max(0, now.Sub(l.DueAt.Add(-wait)))),
 	}
 	if l.Rule != nil {
-		e.Resume.Rule = string(*l.Rule)
+		last.Rule, last.ByRule = string(*l.Rule), true
 	}
 	if l.Signal != nil {
-		e.Resume.Last.Signal = attempt.Signal(*l.Signal)
+		e.Resume.Result.Signal = attempt.Signal(*l.Signal)
 	}
+	e.Resume.Decision.Judgement = last
 	limit := option.Last(r.o.Settings, "deadline")
 	if end := l.DeadlineAt; end != nil && (limit == nil || limit.Source != option.FromCommandLine) {
 		e.Policy.Deadline = 0

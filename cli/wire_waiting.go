@@ -38,11 +38,11 @@ func (w *wiring) untilReady(ctx context.Context, deadline time.Time, emit func(e
 	}
 	switch r := wait.Run(ctx, emit); {
 	case r.Cancelled != "":
-		return new(engine.CancelledBy(r.Cancelled))
+		return engine.CancelledBy(r.Cancelled)
 	case !r.Ready && len(o.Command) == 0:
-		return new(engine.TimedOut("not all targets became ready"))
+		return engine.TimedOut("not all targets became ready")
 	case !r.Ready:
-		return new(engine.TimedOut("not all targets became ready, and the command was not run"))
+		return engine.TimedOut("not all targets became ready, and the command was not run")
 	}
 	if o.Exec {
 		if err := proc.LookUp(o.Command[0]); err != nil {
@@ -126,7 +126,9 @@ func holds(t option.Target, command string) bool {
 
 // cannotRun is how a run ends whose command cannot be found or run.
 func cannotRun(err error) *engine.Decision {
-	return &engine.Decision{Outcome: event.Failed, Reason: text.Masked(err.Error()), NotStarted: true, End: engine.End{Code: exitcodes.Of(err)}}
+	d := engine.Ended(event.Failed, text.Masked(err.Error()), engine.End{Code: exitcodes.Of(err)})
+	d.NotStarted = true
+	return d
 }
 
 // withoutTargets is the environment of a command that --exec becomes: one that is

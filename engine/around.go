@@ -34,7 +34,7 @@ func (e *Engine) beforeRetry(ctx context.Context) *Decision {
 		signal := e.during(ctx, run)
 		switch {
 		case signal != "":
-			return new(CancelledBy(signal))
+			return CancelledBy(signal)
 		case !e.deadline.IsZero() && !e.now().Before(e.deadline):
 			return e.tooLate("the deadline passed during --before-retry")
 		case done.Asked && done.Code == hook.EndNow:
@@ -86,7 +86,7 @@ func (e *Engine) conclude(ctx context.Context, d Decision) (Decision, *int) {
 		if signal := e.interruptible(ctx, func(ctx context.Context) { done = e.hook(ctx, h.name, h.script, words, env) }); signal != "" {
 			end := CancelledBy(signal)
 			end.Letter = d.Letter
-			return end, nil
+			return *end, nil
 		}
 	}
 	if fallback == "" {

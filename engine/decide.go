@@ -48,44 +48,18 @@ func (p *Policy) First() State {
 // Decision says what follows an attempt.
 type Decision struct {
 	// Accepted says that the attempt succeeded, Retry that another one follows after
-	// Wait: also after a success, where more are needed. Otherwise the run ends.
+	// Jittered: also after a success, where more are needed. Otherwise the run ends.
 	Accepted, Retry bool
+	// Unnamed says that no --on-* rule names the failure.
+	Unnamed bool
 	// Counts is the outcome of the attempt for the guards.
 	Counts guard.Outcome
-	// NotStarted says that there was no command to start, ReaderGone that standard
-	// output has no reader left, Found that --until-failure has found a failure.
-	NotStarted, ReaderGone, Found bool
-	// Reason says why, in words: Ended, how the attempt ended, and Known, what is known
-	// of such a failure. ByRule says that Rule decided; else it only names the failure.
-	// CodeOnly says that Ended is no more than the exit code, Unnamed that no --on-* rule
-	// names the failure.
-	Verdict                    event.Verdict
-	Rule, Reason, Ended, Known string
-	ByRule, CodeOnly, Unnamed  bool
-	// Line is the line of the output that decided on a failure, or else the last.
-	Line string
-
-	// Delay is the plain delay, Wait the time to wait, Hint what the server asked for if
-	// HasHint is set. IgnoredHint says which hint was implausible.
-	Delay, Wait, Hint time.Duration
-	HasHint           bool
-	IgnoredHint       string
 	// Next is the state for the attempt that follows.
 	Next State
-
-	// Outcome and End are how the run ends if no attempt follows. Why says why, where
-	// that is more than the outcome. Advice is one more line for a person.
-	Outcome     event.Outcome
-	End         End
-	Why, Advice string
-	// Letter is the letter that the run has become, "" for none; DueAt is when a parked
-	// run goes on.
-	Letter string
-	DueAt  time.Time
+	// Ending and End are how the run ends if no attempt follows.
+	event.Ending
+	End End
 }
-
-// NotYet reports whether the attempt succeeded and another one follows.
-func (d *Decision) NotYet() bool { return d.Accepted && d.Retry }
 
 // End is how the program ends: dying by Signal where that is set and possible,
 // with Code otherwise. Code is 128+n where Signal is set.
@@ -138,15 +112,26 @@ func count(d *Decision, p *Policy, s State, now time.Time) {
 		}
 		return
 	}
-	d.Delay, d.Wait = p.Schedule.Base, p.Schedule.Base
-	if !s.Deadline.IsZero() && d.Wait > s.Deadline.Sub(now) {
+	base := p.Schedule.Base
+	if s.late(base, now) {
 		if !p.UntilFailure {
-			d.Outcome, d.Why = event.Deadline, passing(d.Wait)
+			d.Outcome, d.Why = event.Deadline, passing(base)
 		}
 		return
 	}
+	d.follow(base, s)
+}
+
+// follow has another attempt follow after exactly base.
+func (d *Decision) follow(base time.Duration, s State) {
 	s.Attempt++
+	d.Delay, d.Jittered, d.NotYet = base, base, d.Accepted
 	d.Retry, d.Next = true, s
+}
+
+// late reports whether a wait would end past the deadline.
+func (s *State) late(wait time.Duration, now time.Time) bool {
+	return !s.Deadline.IsZero() && wait > s.Deadline.Sub(now)
 }
 
 // passing is why a wait is not begun.
@@ -184,7 +169,9 @@ func firstRow(rules *Rules, argv []string, r attempt.Result, e Evidence, now tim
 	// Row 4: success.
 	reason, failed := failure(rules, r, e)
 	if !failed {
-		return Decision{Accepted: true, Outcome: event.Succeeded, Reason: reason, Ended: reason}
+		d := stop(event.Succeeded, "", "", reason)
+		d.Accepted = true
+		return d
 	}
 	// Row 5: a rule says stop.
 	if item, ok := rules.StopOnExit.Match(r); ok {
@@ -281,11 +268,15 @@ func Describe(r attempt.Result) string {
 }
 
 func stop(outcome event.Outcome, verdict event.Verdict, rule, reason string) Decision {
-	return Decision{Outcome: outcome, Verdict: verdict, Rule: rule, ByRule: rule != "", Reason: reason, Ended: reason}
+	d := again(verdict, rule, reason)
+	d.Retry, d.Outcome = false, outcome
+	return d
 }
 
 func again(verdict event.Verdict, rule, reason string) Decision {
-	return Decision{Retry: true, Verdict: verdict, Rule: rule, ByRule: rule != "", Reason: reason, Ended: reason}
+	d := Decision{Retry: true}
+	d.Judgement = event.Judgement{Verdict: verdict, Rule: rule, ByRule: rule != "", Reason: reason, Ended: reason}
+	return d
 }
 
 // DecideRetry is the part of Decide that follows a failure which is retried.
@@ -307,7 +298,7 @@ func schedule(d *Decision, p *Policy, s State, r attempt.Result, e Evidence, now
 	}
 	d.Delay = p.Schedule.Plain(s.Step, s.Previous)
 	drawn := p.Schedule.Wait(s.Step, s.Previous, u)
-	d.Wait = drawn
+	d.Jittered = drawn
 	d.Next = State{Attempt: s.Attempt + 1, Place: Place{s.Step + 1, drawn}, Deadline: s.Deadline, Failures: s.Failures + 1, Argv: s.Argv}
 	found, ok, ignored := FindHint(&p.Rules.Hints, e, now)
 	d.IgnoredHint = ignored
@@ -315,13 +306,13 @@ func schedule(d *Decision, p *Policy, s State, r attempt.Result, e Evidence, now
 		// Full jitter over one plain delay is added, so that clients that were given
 		// the same moment do not return together.
 		d.HasHint, d.Hint = true, found.Wait
-		d.Wait = max(backoff.Add(found.Wait, backoff.FromFloat(u*float64(d.Delay))), p.Schedule.MinDelay)
+		d.Jittered = max(backoff.Add(found.Wait, backoff.FromFloat(u*float64(d.Delay))), p.Schedule.MinDelay)
 	}
 	switch {
 	case d.HasHint && d.Hint > p.MaxHint:
 		giveUp(d, event.Stopped, fmt.Sprintf("the server asks for a wait of %v, longer than --max-hint %v", d.Hint, p.MaxHint))
-	case !s.Deadline.IsZero() && d.Wait > s.Deadline.Sub(now):
-		giveUp(d, event.Deadline, passing(d.Wait))
+	case s.late(d.Jittered, now):
+		giveUp(d, event.Deadline, passing(d.Jittered))
 	}
 }
 

@@ -202,8 +202,8 @@ func TestDecideWaitsAndLimits(t *testing.T) {
 			p, s, r := testPolicy(), State{Attempt: 1, Place: Place{Step: 1}}, exit1
 			c.change(&p, &s, &r)
 			d := Decide(&p, s, r, Evidence{}, start, 0)
-			if d.Retry != (c.want == "") || !d.Retry && d.Outcome != c.want || d.Retry && d.Wait != c.wait {
-				t.Errorf("retry %v wait %v outcome %q, want wait %v outcome %q", d.Retry, d.Wait, d.Outcome, c.wait, c.want)
+			if d.Retry != (c.want == "") || !d.Retry && d.Outcome != c.want || d.Retry && d.Jittered != c.wait {
+				t.Errorf("retry %v wait %v outcome %q, want wait %v outcome %q", d.Retry, d.Jittered, d.Outcome, c.wait, c.want)
 			}
 			if d.Retry && d.Next.Attempt != s.Attempt+1 {
 				t.Errorf("next attempt is %d", d.Next.Attempt)
@@ -234,8 +234,8 @@ func TestDecideHints(t *testing.T) {
 				s.Deadline = now.Add(c.deadline)
 			}
 			d := Decide(&p, s, exit1, Evidence{Stderr: []byte(c.stderr)}, now, c.u)
-			if !d.HasHint || d.Retry != (c.want == "") || !d.Retry && d.Outcome != c.want || d.Retry && d.Wait != c.wait {
-				t.Errorf("hint %v, retry %v wait %v outcome %q (%s)", d.HasHint, d.Retry, d.Wait, d.Outcome, d.Why)
+			if !d.HasHint || d.Retry != (c.want == "") || !d.Retry && d.Outcome != c.want || d.Retry && d.Jittered != c.wait {
+				t.Errorf("hint %v, retry %v wait %v outcome %q (%s)", d.HasHint, d.Retry, d.Jittered, d.Outcome, d.Why)
 			}
 		})
 	}
@@ -247,7 +247,7 @@ func TestDecideDrawsStayWithinTheCap(t *testing.T) {
 	s := State{Attempt: 1, Place: Place{Step: 1}}
 	for range 200 {
 		d := Decide(&p, s, exit1, Evidence{}, time.Unix(0, 0), math.Nextafter(1, 0))
-		if !d.Retry || d.Wait > d.Delay || d.Delay > p.Schedule.Cap {
+		if !d.Retry || d.Jittered > d.Delay || d.Delay > p.Schedule.Cap {
 			t.Fatalf("attempt %d: %+v", s.Attempt, d)
 		}
 		s = d.Next

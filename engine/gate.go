@@ -78,7 +78,7 @@ func (e *Engine) failedElsewhere(ctx context.Context) *Decision {
 	}
 	var failed []bool
 	if signal := e.during(ctx, func(ctx context.Context) { failed = e.Gate.FailedLately(ctx, e.rotation.Values()) }); signal != "" {
-		return new(CancelledBy(signal))
+		return CancelledBy(signal)
 	}
 	e.rotation.SetFailedElsewhere(failed)
 	return nil
@@ -109,7 +109,7 @@ func (e *Engine) admit(ctx context.Context) (pass Pass, end *Decision) {
 		pass.Drop()
 	case refusal == nil || signal != "" || !e.passes(0):
 	case e.attempts == 0:
-		return nil, new(TimedOut("the deadline passed while waiting for " + refusal.Guard))
+		return nil, TimedOut("the deadline passed while waiting for " + refusal.Guard)
 	default:
 		return nil, e.tooLate(passedInWait)
 	}
@@ -121,13 +121,13 @@ func (e *Engine) admit(ctx context.Context) (pass Pass, end *Decision) {
 func (e *Engine) refused(signal attempt.Signal, refusal *event.GuardRefused) *Decision {
 	switch {
 	case signal != "":
-		return new(CancelledBy(signal))
+		return CancelledBy(signal)
 	case refusal == nil:
 		return nil
 	}
 	e.emit(refusal)
 	if e.attempts == 0 {
-		return &Decision{Outcome: event.Refused, Reason: refusal.Reason, End: End{Code: exitcodes.Refused}}
+		return Ended(event.Refused, refusal.Reason, End{Code: exitcodes.Refused})
 	}
 	return e.giveUp(event.Refused, refusal.Reason)
 }

@@ -66,7 +66,7 @@ func (e *Engine) hedged(ctx context.Context, pass Pass) (Decision, attempt.Resul
 	d := g.settle(t)
 	g.awaitLosers()
 	if g.signal != "" && t.result.Cancelled == "" && (d.Retry || !d.Accepted) {
-		d = CancelledBy(g.signal)
+		d = *CancelledBy(g.signal)
 	}
 	return d, t.result
 }

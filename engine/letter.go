@@ -39,42 +39,30 @@ type Letter struct {
 	// Deadline is when the run ends; the zero time is none. DueAt is when a parked run
 	// goes on.
 	Deadline, DueAt time.Time
-}
-
-// Resume is what a parked run did before.
-type Resume struct {
-	// Attempts were made, all failed. Last is the result of the last one; Reason, Rule
-	// and Verdict are its judgement.
-	Attempts     int
-	Last         attempt.Result
-	Reason, Rule string
-	Verdict      event.Verdict
-	// Waited is how much of its wait has passed.
+	// Waited is how much of its wait has passed when a parked run goes on.
 	Waited time.Duration
-	// Rotation is the state of each rotated name; nil for none.
-	Rotation map[string]rotate.Standing
 }
 
-// resume restores the state of a parked run.
+// resume restores the state of a parked run, whose attempts all failed.
 func (e *Engine) resume() {
-	r := e.Resume
-	if r == nil {
+	l := e.Resume
+	if l == nil {
 		return
 	}
-	e.attempts, e.last = r.Attempts, lastAttempt{decision: again(r.Verdict, r.Rule, r.Reason), result: r.Last, waited: r.Waited}
-	e.state.Attempt, e.state.Failures = r.Attempts+1, r.Attempts
-	e.rotation.Resume(r.Rotation)
+	e.attempts, e.last = l.Attempts, lastAttempt{decision: *l.Decision, result: l.Result, waited: l.Waited}
+	e.state.Attempt, e.state.Failures, e.state.Place = l.Attempts+1, l.Attempts, l.Place
+	e.rotation.Resume(l.Rotation)
 }
 
 // park offers the run to Letters before a wait. It returns how the run ends, nil if it
 // waits.
 func (e *Engine) park(ctx context.Context) *Decision {
 	d, letter := e.last.decision, ""
-	if e.Letters == nil || d.NotYet() || e.Policy.Repeat {
+	if e.Letters == nil || d.NotYet || e.Policy.Repeat {
 		return nil
 	}
 	parked := e.letter(&d, d.Next.Place)
-	parked.DueAt = e.now().Add(d.Wait)
+	parked.DueAt = e.now().Add(d.Jittered)
 	signal := e.interruptible(ctx, func(ctx context.Context) { letter = e.Letters.Park(ctx, parked) })
 	switch {
 	case letter != "":
@@ -82,7 +70,7 @@ func (e *Engine) park(ctx context.Context) *Decision {
 		d.End = End{Code: exitcodes.Refused}
 		return &d
 	case signal != "":
-		return new(CancelledBy(signal))
+		return CancelledBy(signal)
 	}
 	return nil
 }
@@ -94,7 +82,7 @@ func (e *Engine) keep(ctx context.Context, d *Decision) {
 	}
 	if signal := e.interruptible(ctx, func(ctx context.Context) { d.Letter = e.Letters.Keep(ctx, e.letter(d, e.state.Place)) }); signal != "" {
 		letter := d.Letter
-		*d = CancelledBy(signal)
+		*d = *CancelledBy(signal)
 		d.Letter = letter
 	}
 }

@@ -28,7 +28,7 @@ type postman struct {
 }
 
 func (k *postman) Park(_ context.Context, l *Letter) string {
-	if l.Decision.Wait < k.longest {
+	if l.Decision.Jittered < k.longest {
 		return ""
 	}
 	k.parked = append(k.parked, *l)
@@ -92,16 +92,16 @@ func TestParkedRunGoesOn(t *testing.T) {
 			t.Fatalf("ended with %+v: %+v", end, r.last())
 		}
 		l := k.parked[0]
-		if l.Attempts != 2 || l.Result.ExitCode != 75 || l.Place.Step != 3 || l.Decision.Wait != 2*time.Second || len(k.kept) > 0 {
+		if l.Attempts != 2 || l.Result.ExitCode != 75 || l.Place.Step != 3 || l.Decision.Jittered != 2*time.Second || len(k.kept) > 0 {
 			t.Errorf("letter: %+v", l)
 		}
 		if !slices.Equal(g.calls, []string{"admit 1", "permit 2", "admit 2", "finish false"}) {
 			t.Errorf("the gate saw %q", g.calls)
 		}
 		again, s2, r2 := newEngine(exit1, exit0)
-		again.Policy, again.Gate, again.Argv, again.From = policy, &gateOf{}, e.Argv, l.Place
+		again.Policy, again.Gate, again.Argv, again.Resume = policy, &gateOf{}, e.Argv, &l
 		again.Policy.InitialDelay = time.Hour
-		again.Resume = &Resume{Attempts: l.Attempts, Last: l.Result, Reason: l.Decision.Reason, Waited: l.Decision.Wait, Rotation: l.Rotation}
+		l.Waited = l.Decision.Jittered
 		if end := again.Run(context.Background()); end.Code != 0 || r2.last().Attempts != 4 {
 			t.Fatalf("ended with %+v: %+v", end, r2.last())
 		}
@@ -123,7 +123,7 @@ func TestParkedRunIsTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, s, r := newEngine(exit0)
 		e.Expires = time.Now().Add(-time.Second)
-		e.Resume = &Resume{Attempts: 2, Last: exit75}
+		e.Resume = &Letter{Decision: &Decision{}, Attempts: 2, Result: exit75}
 		if end := e.Run(context.Background()); end.Code != 124 || r.last().Outcome != event.Deadline || r.last().Attempts != 2 || len(s.started) > 0 {
 			t.Errorf("ended with %+v: %+v", end, r.last())
 		}

@@ -32,11 +32,9 @@ func repeat(d *Decision, p *Policy, s State, r *attempt.Result, now time.Time) {
 		s.Failures++
 	}
 	wait := p.Schedule.Base
-	switch late := !s.Deadline.IsZero() && wait > s.Deadline.Sub(now); {
+	switch late := s.late(wait, now); {
 	case s.Attempt < p.Attempts && !late:
-		s.Attempt++
-		d.Delay, d.Wait = wait, wait
-		d.Retry, d.Next = true, s
+		d.follow(wait, s)
 	case late:
 		giveUp(d, event.Deadline, passing(wait))
 		d.End = End{Code: exitcodes.Timeout}

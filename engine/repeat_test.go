@@ -39,7 +39,7 @@ func TestDecideRepeat(t *testing.T) {
 		"a wait within the deadline": {attempt: 1, deadline: now.Add(time.Minute), retry: true},
 	} {
 		d := Decide(p, State{Attempt: c.attempt, Failures: c.failures, Deadline: c.deadline}, c.result, Evidence{}, now, 0.5)
-		if d.Retry != c.retry || !c.retry && (d.Outcome != c.outcome || d.End.Code != c.code) || c.retry && (d.Wait != time.Second || d.Next.Attempt != c.attempt+1) {
+		if d.Retry != c.retry || !c.retry && (d.Outcome != c.outcome || d.End.Code != c.code) || c.retry && (d.Jittered != time.Second || d.Next.Attempt != c.attempt+1) {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}

@@ -69,7 +69,7 @@ type Engine struct {
 	// From is where in the schedule the run begins; the zero value is the first wait.
 	From Place
 	// Resume, if not nil, is the run before it was parked. It goes on like a retry.
-	Resume *Resume
+	Resume *Letter
 	// Letters, if not nil, keeps the run when it ends without success, or parks it.
 	Letters Letters
 	// Inherit are descriptors that the command inherits.
@@ -109,7 +109,7 @@ func (e *Engine) Run(ctx context.Context) End {
 	switch {
 	case end != nil:
 	case e.WaitOnly:
-		end = &Decision{Outcome: event.Succeeded}
+		end = Ended(event.Succeeded, "", End{})
 	case e.Resume != nil:
 		end = e.permit(ctx)
 	}
@@ -155,7 +155,7 @@ const passedInWait = "the deadline passed during the wait"
 // come meanwhile has precedence. With --until-failure all attempts have succeeded.
 func (e *Engine) tooLate(why string) *Decision {
 	if signal := e.askedToEnd(); signal != "" {
-		return new(CancelledBy(signal))
+		return CancelledBy(signal)
 	}
 	if d := e.last.decision; e.Policy.UntilFailure && d.Accepted {
 		d.Retry = false
@@ -305,7 +305,7 @@ func (e *Engine) settle(t *trial) Decision {
 	if !t.result.NotRun {
 		e.last = lastAttempt{decision: d, result: t.result, evidence: t.evidence, use: t.use}
 	}
-	if d.NotYet() {
+	if d.NotYet {
 		e.rotation.Stay(t.use)
 	}
 	return d
@@ -325,20 +325,22 @@ func (e *Engine) report(t *trial, counts guard.Outcome) {
 
 // emitFinished emits attempt_finished.
 func (e *Engine) emitFinished(t *trial, d *Decision) {
-	e.emit(&event.AttemptFinished{
-		Which: t.which, Result: t.result, Success: d.Accepted, NotYet: d.NotYet(),
-		Verdict: d.Verdict, Reason: d.Reason, Ended: d.Ended, Known: d.Known, Rule: d.Rule, ByRule: d.ByRule, Line: d.Line,
-	})
+	e.emit(&event.AttemptFinished{Which: t.which, Result: t.result, Success: d.Accepted, Judgement: d.Judgement})
+}
+
+// Ended is how a run ends for a reason other than an attempt's result.
+func Ended(outcome event.Outcome, reason string, end End) *Decision {
+	return &Decision{Ending: event.Ending{Outcome: outcome, Judgement: event.Judgement{Reason: reason}}, End: end}
 }
 
 // CancelledBy is how a run ends by a signal that came while no attempt ran.
-func CancelledBy(signal attempt.Signal) Decision {
-	return Decision{Outcome: event.Cancelled, Reason: "cancelled by " + string(signal), End: endBy(signal)}
+func CancelledBy(signal attempt.Signal) *Decision {
+	return Ended(event.Cancelled, "cancelled by "+string(signal), endBy(signal))
 }
 
 // TimedOut is how a run ends that has no time for an attempt.
-func TimedOut(reason string) Decision {
-	return Decision{Outcome: event.Deadline, Reason: reason, End: End{Code: exitcodes.Timeout}}
+func TimedOut(reason string) *Decision {
+	return Ended(event.Deadline, reason, End{Code: exitcodes.Timeout})
 }
 
 // finish runs what follows the last attempt and emits run_finished.
@@ -351,11 +353,8 @@ func (e *Engine) finish(ctx context.Context, d Decision) End {
 		e.Gate.Finish(d.Outcome == event.Succeeded)
 	}
 	e.emit(&event.RunFinished{
-		Outcome: d.Outcome, Command: e.Argv, Attempts: e.attempts, ExitCode: d.End.Code,
-		Verdict: d.Verdict, Reason: d.Reason, Ended: d.Ended, Known: d.Known, CodeOnly: d.CodeOnly, Rule: d.Rule, ByRule: d.ByRule,
-		Why: d.Why, Advice: d.Advice, HasHint: d.HasHint, Hint: d.Hint,
-		FallbackExitCode: fallback, Found: d.Found, Repeated: e.repeated(),
-		ReaderGone: d.ReaderGone, NotStarted: d.NotStarted, Letter: d.Letter, DueAt: d.DueAt,
+		Ending: d.Ending, Command: e.Argv, Attempts: e.attempts, ExitCode: d.End.Code,
+		FallbackExitCode: fallback, Repeated: e.repeated(),
 	})
 	if e.Close != nil {
 		limit := e.CloseLimit

@@ -30,19 +30,19 @@ func (e *Engine) prepare(ctx context.Context) *Decision {
 	}
 	if e.passes(first) {
 		if signal := e.askedToEnd(); signal != "" {
-			return new(CancelledBy(signal))
+			return CancelledBy(signal)
 		}
-		return new(TimedOut("the deadline leaves no time for an attempt"))
+		return TimedOut("the deadline leaves no time for an attempt")
 	}
 	if first > 0 {
 		e.emit(&event.InitialWait{Wait: first})
 		if _, signal := e.sleep(ctx, first); signal != "" {
-			return new(CancelledBy(signal))
+			return CancelledBy(signal)
 		}
 		e.emit(&event.InitialWaited{})
 	}
 	if signal := e.cancelled(); signal != "" {
-		return new(CancelledBy(signal))
+		return CancelledBy(signal)
 	}
 	return nil
 }
@@ -56,18 +56,17 @@ func (e *Engine) wait(ctx context.Context) *Decision {
 		return end
 	}
 	d := &e.last.decision
-	wait := event.Wait{Delay: d.Delay, Jittered: d.Wait, HasHint: d.HasHint, Hint: d.Hint, NotYet: d.NotYet()}
-	e.emit(&event.RetryScheduled{Wait: wait, IgnoredHint: d.IgnoredHint})
-	slept, signal := e.sleep(ctx, d.Wait)
+	e.emit(&event.RetryScheduled{Wait: d.Wait})
+	slept, signal := e.sleep(ctx, d.Jittered)
 	if signal != "" {
-		return new(CancelledBy(signal))
+		return CancelledBy(signal)
 	}
-	e.emit(&event.RetryWaited{Wait: wait, Slept: slept})
+	e.emit(&event.RetryWaited{Wait: d.Wait, Slept: slept})
 	if e.passes(0) {
 		return e.tooLate(passedInWait)
 	}
 	e.state = d.Next
-	e.last.waited = min(slept, d.Wait)
+	e.last.waited = min(slept, d.Jittered)
 	return nil
 }
 
@@ -103,7 +102,7 @@ func (e *Engine) untilReady(ctx context.Context) *Decision {
 	e.last.waited += r.Waited
 	switch {
 	case r.Cancelled != "":
-		return new(CancelledBy(r.Cancelled))
+		return CancelledBy(r.Cancelled)
 	case r.Ready:
 		return nil
 	}
@@ -117,7 +116,7 @@ func (e *Engine) untilReady(ctx context.Context) *Decision {
 
 // passes reports whether a wait of d would end past the deadline.
 func (e *Engine) passes(d time.Duration) bool {
-	return !e.deadline.IsZero() && d > e.deadline.Sub(e.now())
+	return e.state.late(d, e.now())
 }
 
 // sleep waits for d, or until it is woken or cancelled. It returns how long that was and

@@ -54,6 +54,19 @@ const (
 	Unknown   Verdict = "unknown"
 )
 
+// Judgement is what is known of the result of an attempt.
+type Judgement struct {
+	Verdict Verdict
+	// Reason is one line in words: Ended, how the attempt ended, and Known, what is known
+	// of such a failure. Rule is the rule that decided or, without ByRule, that names the
+	// failure. "" for none. CodeOnly says that Ended is no more than the exit code.
+	Reason, Ended, Known, Rule string
+	ByRule, CodeOnly           bool
+	// Line is the line of the output that decided on a failure, or else the last one
+	// captured, without escape sequences; "" for none.
+	Line string
+}
+
 // Which identifies a copy of an attempt, and the values of its rotated names.
 type Which struct {
 	// SpanID is its span, which the command sees in TRACEPARENT; "" if it was not started
@@ -154,19 +167,9 @@ type AttemptStarted struct {
 type AttemptFinished struct {
 	Header
 	Which
-	Result attempt.Result
-	// Success says that the attempt was accepted, NotYet that more successes in a row
-	// are needed.
-	Success, NotYet bool
-	Verdict         Verdict
-	// Reason is one line in words: Ended, how the attempt ended, and Known, what is known
-	// of such a failure. Rule is the rule that decided or, without ByRule, that names the
-	// failure. "" for none.
-	Reason, Ended, Known, Rule string
-	ByRule                     bool
-	// Line is the line of the output that decided on a failure, or else the last one
-	// captured, without escape sequences; "" for none.
-	Line string
+	Judgement
+	Result  attempt.Result
+	Success bool // it was accepted
 }
 
 // AttemptCancelled reports that a copy of a hedged attempt was ended since another one
@@ -180,9 +183,10 @@ type AttemptCancelled struct {
 // Wait describes a wait between attempts.
 type Wait struct {
 	// Delay is the plain delay, Jittered the wait after jitter, Hint what the server asked
-	// for if HasHint is set.
+	// for if HasHint is set. IgnoredHint says in words which hint was implausible.
 	Delay, Jittered, Hint time.Duration
 	HasHint               bool
+	IgnoredHint           string
 	// NotYet says that the wait follows a success.
 	NotYet bool
 }
@@ -191,8 +195,6 @@ type Wait struct {
 type RetryScheduled struct {
 	Header
 	Wait
-	// IgnoredHint says in words which hint was implausible.
-	IgnoredHint string
 }
 
 // RetryWaited reports that a wait has ended; Slept is the time that passed.
@@ -256,37 +258,36 @@ type Repeated struct {
 	Median, Longest       time.Duration // of an attempt
 }
 
+// Ending is how a run ends.
+type Ending struct {
+	Judgement // of the last attempt
+	Wait      // that would follow
+	Outcome   Outcome
+	// Why says why no attempt followed, if that is more than the outcome. Advice is one
+	// more line for a person. "" for none.
+	Why, Advice string
+	// ReaderGone says that standard output has no reader left: the run ends as by SIGPIPE,
+	// without a message. NotStarted says that there was no command to start, Found that
+	// --until-failure has found a failure.
+	ReaderGone, NotStarted, Found bool
+	// Letter is the letter that the run has become, "" for none; DueAt is when a parked run
+	// goes on.
+	Letter string
+	DueAt  time.Time
+}
+
 // RunFinished is the last event of a run.
 type RunFinished struct {
 	Header
-	Outcome Outcome
+	Ending
 	// Command is nil where there was none.
 	Command []string
 	// Attempts is the number of attempts, ExitCode the program's own.
 	Attempts, ExitCode int
-	// Verdict, Reason, Ended, Known, Rule and ByRule are the last attempt's; CodeOnly says
-	// that Ended is no more than its exit code.
-	Verdict                    Verdict
-	Reason, Ended, Known, Rule string
-	CodeOnly, ByRule           bool
-	// Why says why no attempt followed, if that is more than the outcome. Advice is one
-	// more line for a person. "" for none.
-	Why, Advice string
-	HasHint     bool
-	Hint        time.Duration
-	// ReaderGone says that standard output has no reader left: the run ends as by SIGPIPE,
-	// without a message. NotStarted says that there was no command to start.
-	ReaderGone, NotStarted bool
 	// FallbackExitCode is that of the fallback, nil if none ran.
 	FallbackExitCode *int
-	// Found says that --until-failure has found a failure.
-	Found bool
 	// Repeated is nil without --repeat.
 	Repeated *Repeated
-	// Letter is the dead letter that the run has become, "" for none; DueAt is when a
-	// parked run goes on.
-	Letter string
-	DueAt  time.Time
 }
 
 // Worked reports whether the user got what was asked for: a success, also of the fallback,

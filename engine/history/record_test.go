@@ -219,7 +219,10 @@ func TestRecorder(t *testing.T) {
 	}
 	finished := func(n int, at time.Duration, code int) *event.AttemptFinished {
 		return &event.AttemptFinished{
-			Header: h(n, at), Result: attempt.Result{ExitCode: code, Duration: time.Millisecond}, Success: code == 0, Verdict: event.Unknown, Reason: "exit", Line: "line 7",
+			Header:    h(n, at),
+			Result:    attempt.Result{ExitCode: code, Duration: time.Millisecond},
+			Success:   code == 0,
+			Judgement: event.Judgement{Verdict: event.Unknown, Reason: "exit", Line: "line 7"},
 		}
 	}
 	r := &Recorder{Host: "h", Tool: func() string { return "tool" }}
@@ -231,7 +234,7 @@ func TestRecorder(t *testing.T) {
 		&event.RetryWaited{Header: h(1, 7*time.Millisecond), Slept: 6 * time.Millisecond},
 		&event.AttemptStarted{Header: h(2, 7*time.Millisecond)}, finished(2, 8*time.Millisecond, 0),
 		&event.RetryScheduled{Header: h(2, 8*time.Millisecond), Wait: event.Wait{Jittered: time.Second}},
-		&event.RunFinished{Header: h(2, 18*time.Millisecond), Outcome: event.Cancelled, ExitCode: 130},
+		&event.RunFinished{Header: h(2, 18*time.Millisecond), ExitCode: 130, Ending: event.Ending{Outcome: event.Cancelled}},
 	} {
 		if got = r.Emit(ev); got != nil {
 			break
@@ -260,7 +263,7 @@ func TestRecorderKeepsOneOfEachAttempt(t *testing.T) {
 	for n := 2; n <= 1000; n++ {
 		r.Emit(&event.AttemptFinished{Header: event.Header{Attempt: n}, Result: attempt.Result{ExitCode: n % 256}})
 	}
-	got := r.Emit(&event.RunFinished{Outcome: event.Exhausted})
+	got := r.Emit(&event.RunFinished{Ending: event.Ending{Outcome: event.Exhausted}})
 	var parsed Record
 	line := got.Encode()
 	if !Parse(string(line[:len(line)-1]), &parsed) || parsed.AttemptCount != 1000 || len(parsed.Attempts) != 100 || !parsed.Cut {

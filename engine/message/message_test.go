@@ -20,11 +20,11 @@ func TestFailureSaysResultAndNextWaitFirst(t *testing.T) {
 		verbose bool
 		want    string
 	}{
-		{event.AttemptFinished{Header: h, Result: ran, Ended: "exit 7"}, nil, false, "attempt 2 of 5 failed|after 13ms: exit 7"},
-		{event.AttemptFinished{Header: h, Result: ran, Ended: "exit 7"}, next, false, "attempt 2 of 5 failed|after 13ms: exit 7; next try in 850ms"},
-		{event.AttemptFinished{Header: h, Result: ran, Ended: "exit 7", Known: "not connected", Rule: "curl-connect", ByRule: true}, next, true, "attempt 2 of 5 failed|after 13ms: exit 7; next try in 850ms (2s before jitter): not connected [curl-connect]"},
-		{event.AttemptFinished{Header: event.Header{Attempt: 9}, Result: ran, Ended: "exit 22", Known: "limited", Rule: "http-429", ByRule: true}, hinted, true, "attempt 9 failed|after 13ms: exit 22; next try in 7s (it asked for 6s): limited [http-429]"},
-		{event.AttemptFinished{Header: h, Result: ran, Reason: "x"}, nil, false, "attempt 2 of 5 failed|after 13ms: x"},
+		{event.AttemptFinished{Header: h, Result: ran, Judgement: event.Judgement{Ended: "exit 7"}}, nil, false, "attempt 2 of 5 failed|after 13ms: exit 7"},
+		{event.AttemptFinished{Header: h, Result: ran, Judgement: event.Judgement{Ended: "exit 7"}}, next, false, "attempt 2 of 5 failed|after 13ms: exit 7; next try in 850ms"},
+		{event.AttemptFinished{Header: h, Result: ran, Judgement: event.Judgement{Ended: "exit 7", Known: "not connected", Rule: "curl-connect", ByRule: true}}, next, true, "attempt 2 of 5 failed|after 13ms: exit 7; next try in 850ms (2s before jitter): not connected [curl-connect]"},
+		{event.AttemptFinished{Header: event.Header{Attempt: 9}, Result: ran, Judgement: event.Judgement{Ended: "exit 22", Known: "limited", Rule: "http-429", ByRule: true}}, hinted, true, "attempt 9 failed|after 13ms: exit 22; next try in 7s (it asked for 6s): limited [http-429]"},
+		{event.AttemptFinished{Header: h, Result: ran, Judgement: event.Judgement{Reason: "x"}}, nil, false, "attempt 2 of 5 failed|after 13ms: x"},
 	} {
 		title, text := Failure(&c.e, c.next, c.verbose)
 		if got := title + "|" + text; got != c.want {
@@ -37,18 +37,18 @@ func TestEndNamesTheCodeAndTheCause(t *testing.T) {
 	h := event.Header{Elapsed: 2300 * time.Millisecond}
 	npm := []string{"npm", "ci"}
 	for want, e := range map[string]event.RunFinished{
-		"succeeded after 2 attempts of npm ci in 2.3s":                                          {Outcome: event.Succeeded, Attempts: 2},
-		"succeeded after 2 attempts of npm ci in 2.3s, with exit code 9":                        {Outcome: event.Succeeded, Attempts: 2, ExitCode: 9},
-		"npm ci failed with exit 7 and was not retried":                                         {Outcome: event.Exhausted, Attempts: 1, ExitCode: 7, Ended: "exit 7", CodeOnly: true},
-		"npm ci failed with exit 1 and was not retried: package not found [npm-code]":           {Outcome: event.Stopped, Attempts: 1, ExitCode: 1, Ended: "exit 1", CodeOnly: true, Known: "package not found", Rule: "npm-code", ByRule: true},
-		"npm ci failed with exit 7 after 3 attempts in 2.3s: not connected":                     {Outcome: event.Exhausted, Attempts: 3, ExitCode: 7, Ended: "exit 7", CodeOnly: true, Known: "not connected", Rule: "x"},
-		"npm ci failed with exit 124 after 3 attempts in 2.3s: timed out after 10m [--timeout]": {Outcome: event.Exhausted, Attempts: 3, ExitCode: 124, Ended: "timed out after 10m", Rule: "--timeout", ByRule: true},
-		"npm ci failed with exit 7 after 3 attempts in 2.3s; too late; do that":                 {Outcome: event.Deadline, Attempts: 3, ExitCode: 7, Ended: "exit 7", CodeOnly: true, Why: "too late", Advice: "do that"},
-		"npm ci failed with exit 9 after 3 attempts in 2.3s: exit 7; the fallback failed":       {Outcome: event.Exhausted, Attempts: 3, ExitCode: 9, Ended: "exit 7", CodeOnly: true, FallbackExitCode: new(int(9))},
-		"cancelled by SIGTERM, after 1 attempt of npm ci in 2.3s, with exit code 143":           {Outcome: event.Cancelled, Attempts: 1, ExitCode: 143, Reason: "cancelled by SIGTERM"},
-		"the fallback succeeded after 2 attempts of npm ci in 2.3s: lost":                       {Outcome: event.Exhausted, Attempts: 2, FallbackExitCode: new(int), CodeOnly: true, Known: "lost"},
-		"found a failure after 2 attempts of npm ci in 2.3s with exit code 3":                   {Outcome: event.Stopped, Attempts: 2, ExitCode: 3, Ended: "exit 3", Found: true, CodeOnly: true},
-		"no slot (npm ci, after 2.3s, exit code 75)":                                            {Outcome: event.Refused, ExitCode: 75, Reason: "no slot"},
+		"succeeded after 2 attempts of npm ci in 2.3s":                                          {Attempts: 2, Ending: event.Ending{Outcome: event.Succeeded}},
+		"succeeded after 2 attempts of npm ci in 2.3s, with exit code 9":                        {Attempts: 2, ExitCode: 9, Ending: event.Ending{Outcome: event.Succeeded}},
+		"npm ci failed with exit 7 and was not retried":                                         {Attempts: 1, ExitCode: 7, Ending: event.Ending{Outcome: event.Exhausted, Judgement: event.Judgement{Ended: "exit 7", CodeOnly: true}}},
+		"npm ci failed with exit 1 and was not retried: package not found [npm-code]":           {Attempts: 1, ExitCode: 1, Ending: event.Ending{Outcome: event.Stopped, Judgement: event.Judgement{Ended: "exit 1", CodeOnly: true, Known: "package not found", Rule: "npm-code", ByRule: true}}},
+		"npm ci failed with exit 7 after 3 attempts in 2.3s: not connected":                     {Attempts: 3, ExitCode: 7, Ending: event.Ending{Outcome: event.Exhausted, Judgement: event.Judgement{Ended: "exit 7", CodeOnly: true, Known: "not connected", Rule: "x"}}},
+		"npm ci failed with exit 124 after 3 attempts in 2.3s: timed out after 10m [--timeout]": {Attempts: 3, ExitCode: 124, Ending: event.Ending{Outcome: event.Exhausted, Judgement: event.Judgement{Ended: "timed out after 10m", Rule: "--timeout", ByRule: true}}},
+		"npm ci failed with exit 7 after 3 attempts in 2.3s; too late; do that":                 {Attempts: 3, ExitCode: 7, Ending: event.Ending{Outcome: event.Deadline, Why: "too late", Advice: "do that", Judgement: event.Judgement{Ended: "exit 7", CodeOnly: true}}},
+		"npm ci failed with exit 9 after 3 attempts in 2.3s: exit 7; the fallback failed":       {Attempts: 3, ExitCode: 9, FallbackExitCode: new(int(9)), Ending: event.Ending{Outcome: event.Exhausted, Judgement: event.Judgement{Ended: "exit 7", CodeOnly: true}}},
+		"cancelled by SIGTERM, after 1 attempt of npm ci in 2.3s, with exit code 143":           {Attempts: 1, ExitCode: 143, Ending: event.Ending{Outcome: event.Cancelled, Judgement: event.Judgement{Reason: "cancelled by SIGTERM"}}},
+		"the fallback succeeded after 2 attempts of npm ci in 2.3s: lost":                       {Attempts: 2, FallbackExitCode: new(int), Ending: event.Ending{Outcome: event.Exhausted, Judgement: event.Judgement{CodeOnly: true, Known: "lost"}}},
+		"found a failure after 2 attempts of npm ci in 2.3s with exit code 3":                   {Attempts: 2, ExitCode: 3, Ending: event.Ending{Outcome: event.Stopped, Found: true, Judgement: event.Judgement{Ended: "exit 3", CodeOnly: true}}},
+		"no slot (npm ci, after 2.3s, exit code 75)":                                            {ExitCode: 75, Ending: event.Ending{Outcome: event.Refused, Judgement: event.Judgement{Reason: "no slot"}}},
 	} {
 		e.Header, e.Command = h, npm
 		if got := End(&e); got != want {

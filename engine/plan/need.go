@@ -65,7 +65,7 @@ func passages(p *engine.Policy, outage time.Duration, draw func() float64) (atte
 				return nil, nil
 			}
 			d := engine.DecideRetry(p, s, start.Add(sum), draw())
-			s, sum = d.Next, backoff.Add(sum, d.Wait)
+			s, sum = d.Next, backoff.Add(sum, d.Jittered)
 		}
 		attempts, ends = append(attempts, s.Attempt), append(ends, backoff.Add(before, sum))
 		if deterministic(p) {

@@ -48,8 +48,8 @@ func Rows(p engine.Policy, yield func(Row) bool) {
 		}
 		high := engine.DecideRetry(&p, greatest, start.Add(longest), 1)
 		least, greatest = low.Next, high.Next
-		shortest, longest = backoff.Add(shortest, low.Wait), backoff.Add(longest, high.Wait)
-		if !yield(Row{n, high.Delay, low.Wait, mean(n), high.Wait, longest, p.Deadline > 0 && longest > p.Deadline}) {
+		shortest, longest = backoff.Add(shortest, low.Jittered), backoff.Add(longest, high.Jittered)
+		if !yield(Row{n, high.Delay, low.Jittered, mean(n), high.Jittered, longest, p.Deadline > 0 && longest > p.Deadline}) {
 			return
 		}
 	}

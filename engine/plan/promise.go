@@ -131,7 +131,7 @@ func outlives(p *engine.Policy, draw func() float64) (sum time.Duration, decisio
 		if !d.Retry {
 			return sum, n
 		}
-		s, sum = d.Next, backoff.Add(sum, d.Wait)
+		s, sum = d.Next, backoff.Add(sum, d.Jittered)
 	}
 	return left, MostAttempts
 }

@@ -35,7 +35,7 @@ func started() *event.RunStarted {
 }
 
 func failure(seconds, n int, reason string) *event.AttemptFinished {
-	return &event.AttemptFinished{Header: at(seconds, n), Result: attempt.Result{ExitCode: 7}, Verdict: event.Transient, Reason: reason, Rule: "net-reset"}
+	return &event.AttemptFinished{Header: at(seconds, n), Result: attempt.Result{ExitCode: 7}, Judgement: event.Judgement{Verdict: event.Transient, Reason: reason, Rule: "net-reset"}}
 }
 
 // shown reads the record as others do, as JSON without what differs from machine to

@@ -259,7 +259,7 @@ func (h *herd) end(now time.Duration, who int32) {
 	switch {
 	case d.Retry && h.permit(now, who):
 		c.state = d.Next
-		h.agenda.enter(backoff.Add(now, d.Wait), who, begins)
+		h.agenda.enter(backoff.Add(now, d.Jittered), who, begins)
 	case d.Retry: // a guard refused
 	case d.Accepted:
 		h.FinishedAt = append(h.FinishedAt, now)

@@ -30,10 +30,10 @@ func run(hostile string) []event.Event {
 	}
 	for n := 1; n <= 3; n++ {
 		events = append(events, at(n, &event.AttemptStarted{}),
-			at(n, &event.AttemptFinished{Reason: hostile, Rule: hostile, Result: attempt.Result{ExitCode: 7, Duration: 1500 * time.Millisecond}}),
+			at(n, &event.AttemptFinished{Result: attempt.Result{ExitCode: 7, Duration: 1500 * time.Millisecond}, Judgement: event.Judgement{Reason: hostile, Rule: hostile}}),
 			at(n, &event.RetryScheduled{Wait: event.Wait{Jittered: 20 * time.Millisecond}}))
 	}
-	events = append(events, &event.RunFinished{Header: event.Header{Elapsed: 5 * time.Second}, Outcome: event.Exhausted, Command: []string{hostile}, Attempts: 3, ExitCode: 7, Reason: hostile, Rule: hostile, Advice: hostile})
+	events = append(events, &event.RunFinished{Header: event.Header{Elapsed: 5 * time.Second}, Command: []string{hostile}, Attempts: 3, ExitCode: 7, Ending: event.Ending{Outcome: event.Exhausted, Advice: hostile, Judgement: event.Judgement{Reason: hostile, Rule: hostile}}})
 	for _, e := range events {
 		h := e.Head()
 		h.MaxAttempts, h.RunID, h.Time = 3, "18ee0bc9-0000-4000-8000-000000000000", time.Unix(1795222483, 0)
@@ -204,11 +204,11 @@ func TestGitHubShowsARun(t *testing.T) {
 	for _, e := range []event.Event{
 		&event.RunStarted{Command: []string{"deploy", "-x"}},
 		at(1, &event.AttemptStarted{}),
-		at(1, &event.AttemptFinished{Reason: "exit 75: 50% done", Rule: "on-exit", ByRule: true, Result: attempt.Result{Duration: 65 * time.Second}}),
+		at(1, &event.AttemptFinished{Result: attempt.Result{Duration: 65 * time.Second}, Judgement: event.Judgement{Reason: "exit 75: 50% done", Rule: "on-exit", ByRule: true}}),
 		at(1, &event.RetryScheduled{Wait: event.Wait{Jittered: 1234 * time.Millisecond}}),
 		at(2, &event.AttemptStarted{}),
 		at(2, &event.AttemptFinished{Success: true, Result: attempt.Result{Duration: time.Second}}),
-		&event.RunFinished{Header: event.Header{Elapsed: 70 * time.Second}, Outcome: event.Succeeded, Command: []string{"deploy", "-x"}, Attempts: 2},
+		&event.RunFinished{Header: event.Header{Elapsed: 70 * time.Second}, Command: []string{"deploy", "-x"}, Attempts: 2, Ending: event.Ending{Outcome: event.Succeeded}},
 	} {
 		s.Emit(e)
 	}
@@ -237,9 +237,9 @@ func TestGitHubTableIsBounded(t *testing.T) {
 	worst := strings.Repeat("<", 2*longestText)
 	s.Emit(&event.RunStarted{Command: []string{worst}})
 	for n := 1; n <= 1000; n++ {
-		s.Emit(at(n, &event.AttemptFinished{Reason: worst, Rule: worst}))
+		s.Emit(at(n, &event.AttemptFinished{Judgement: event.Judgement{Reason: worst, Rule: worst}}))
 	}
-	s.Emit(&event.RunFinished{Outcome: event.Cancelled, Attempts: 1000, Reason: worst})
+	s.Emit(&event.RunFinished{Attempts: 1000, Ending: event.Ending{Outcome: event.Cancelled, Judgement: event.Judgement{Reason: worst}}})
 	if table.Len() > 1<<20 {
 		t.Errorf("%d bytes", table.Len())
 	}
@@ -263,7 +263,7 @@ func TestQuietPrintsOwnErrorsOnly(t *testing.T) {
 		t.Errorf("the complaint is %q", got)
 	}
 	log.Reset()
-	s.Emit(&event.RunFinished{Outcome: event.Stopped, NotStarted: true, Command: []string{"x"}, Attempts: 1, ExitCode: 127, Reason: "not found"})
+	s.Emit(&event.RunFinished{Command: []string{"x"}, Attempts: 1, ExitCode: 127, Ending: event.Ending{Outcome: event.Stopped, NotStarted: true, Judgement: event.Judgement{Reason: "not found"}}})
 	if got := log.String(); got != "::error title=retry%3A stopped::x failed with exit 127 and was not retried: not found\n" {
 		t.Errorf("it writes %q", got)
 	}
@@ -275,8 +275,8 @@ func TestReaderHasGone(t *testing.T) {
 	s := NewGitLab(&log, CIOptions{})
 	s.Emit(at(1, &event.AttemptStarted{}))
 	log.Reset()
-	s.Emit(at(1, &event.AttemptFinished{Reason: "no reader", Result: attempt.Result{ReaderGone: true}}))
-	s.Emit(&event.RunFinished{Outcome: event.Cancelled, ReaderGone: true, Attempts: 1, Reason: "no reader"})
+	s.Emit(at(1, &event.AttemptFinished{Result: attempt.Result{ReaderGone: true}, Judgement: event.Judgement{Reason: "no reader"}}))
+	s.Emit(&event.RunFinished{Attempts: 1, Ending: event.Ending{Outcome: event.Cancelled, ReaderGone: true, Judgement: event.Judgement{Reason: "no reader"}}})
 	if strings.Contains(log.String(), "no reader") {
 		t.Errorf("it writes %q", log.String())
 	}

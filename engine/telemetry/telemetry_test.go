@@ -35,18 +35,18 @@ func recorded(name string) *Run {
 	}
 	emit(0, 0, &event.RunStarted{Name: name, Sampled: true, SpanID: "00000000000000aa", ParentSpanID: "00000000000000bb", Command: []string{"curl", "-f"}})
 	emit(0, 1, &event.AttemptStarted{Which: event.Which{SpanID: "01"}})
-	emit(time.Second, 1, &event.AttemptFinished{Which: event.Which{SpanID: "01"}, Result: ended(7, time.Second), Verdict: event.Transient, Rule: "curl", Ended: "exit 7"})
+	emit(time.Second, 1, &event.AttemptFinished{Which: event.Which{SpanID: "01"}, Result: ended(7, time.Second), Judgement: event.Judgement{Verdict: event.Transient, Rule: "curl", Ended: "exit 7"}})
 	emit(time.Second, 1, &event.RetryScheduled{Wait: event.Wait{Delay: time.Second, Jittered: 400 * time.Millisecond}})
 	emit(1400*time.Millisecond, 1, &event.RetryWaited{Slept: 400 * time.Millisecond})
 	for copy := range 2 {
 		emit(1400*time.Millisecond, 2, &event.AttemptStarted{Which: event.Which{Hedged: true, Copy: copy, SpanID: fmt.Sprint("2", copy)}})
 	}
-	emit(2*time.Second, 2, &event.AttemptFinished{Which: event.Which{Hedged: true, Copy: 1}, Success: true, NotYet: true, Result: ended(0, 500*time.Millisecond)})
+	emit(2*time.Second, 2, &event.AttemptFinished{Which: event.Which{Hedged: true, Copy: 1}, Success: true, Result: ended(0, 500*time.Millisecond)})
 	emit(2*time.Second, 2, &event.AttemptCancelled{Which: event.Which{Hedged: true}, Result: attempt.Result{ExitCode: 143, Signal: "SIGTERM", Duration: 600 * time.Millisecond}})
 	emit(2*time.Second, 2, &event.GuardRefused{Guard: "budget"})
 	emit(2*time.Second, 3, &event.AttemptStarted{})
 	emit(2*time.Second, 3, &event.AttemptFinished{Result: attempt.Result{NotRun: true, DeadlinePassed: true, ExitCode: 124}})
-	emit(2500*time.Millisecond, 3, &event.RunFinished{Outcome: event.Deadline, Attempts: 2, ExitCode: 124})
+	emit(2500*time.Millisecond, 3, &event.RunFinished{Attempts: 2, ExitCode: 124, Ending: event.Ending{Outcome: event.Deadline}})
 	return &r.run
 }
 

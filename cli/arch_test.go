@@ -23,18 +23,18 @@ var allowed = func() map[string][]string {
 	for line := range strings.Lines(`
 main: cli engine/proc/early
 exitcodes:
-cli: cli/human cli/input cli/letters cli/manual cli/mode cli/option cli/policy cli/report cli/show cli/status engine engine/attempt engine/waitfor engine/backoff engine/classify engine/classify/command engine/event engine/admission engine/history engine/hook engine/probe engine/proc engine/queue engine/registry engine/rehearse engine/sink engine/store engine/telemetry engine/message exitcodes engine/text
+cli: cli/human cli/input cli/letters cli/manual cli/mode cli/option cli/policy cli/report cli/show cli/status engine engine/attempt engine/waitfor engine/backoff engine/classify engine/classify/command engine/event engine/admission engine/history engine/probe engine/proc engine/queue engine/registry engine/rehearse engine/sink engine/store engine/telemetry engine/message exitcodes engine/text
 cli/human: engine/event engine/message engine/text
 cli/input:
 cli/letters: cli/mode engine/backoff engine/lockedfile engine/queue engine/message exitcodes engine/text
 cli/manual: engine/text
 cli/mode: cli/manual engine/message exitcodes engine/text
-cli/option: cli/manual cli/mode engine engine/attempt engine/backoff engine/classify engine/guard engine/hook engine/linematch engine/probe engine/proc engine/rehearse engine/rotate engine/simulate engine/store engine/telemetry engine/message exitcodes engine/text
+cli/option: cli/manual cli/mode engine engine/attempt engine/backoff engine/classify engine/guard engine/linematch engine/probe engine/proc engine/rehearse engine/rotate engine/simulate engine/store engine/telemetry engine/message exitcodes engine/text
 cli/policy: cli/input cli/mode cli/option engine/backoff engine/blockfile engine/classify engine/classify/command engine/text
 cli/report: cli/mode engine/backoff engine/event engine/history engine/message engine/text exitcodes
 cli/show: cli/input cli/option engine engine/backoff engine/classify engine/event engine/plan engine/simulate engine/message engine/text
 cli/status: cli/mode engine/backoff engine/guard engine/message engine/registry exitcodes engine/text
-engine: engine/attempt engine/backoff engine/classify engine/classify/command engine/event engine/guard engine/retryafter engine/hook engine/linematch engine/rotate engine/statistics engine/message exitcodes engine/text
+engine: engine/attempt engine/backoff engine/classify engine/classify/command engine/event engine/guard engine/retryafter engine/linematch engine/rotate engine/statistics engine/message exitcodes engine/text
 engine/attempt:
 engine/waitfor: engine engine/attempt engine/classify engine/event
 engine/backoff: engine/text
@@ -46,7 +46,6 @@ engine/admission: engine engine/event engine/guard
 engine/guard: engine/backoff engine/text
 engine/history: engine/event engine/lockedfile engine/statistics engine/text
 engine/retryafter: engine/linematch engine/text
-engine/hook: engine/attempt exitcodes engine/text
 engine/linematch:
 engine/lockedfile:
 engine/operation: engine engine/attempt engine/backoff engine/classify engine/event exitcodes

@@ -11,7 +11,6 @@ import (
 
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine"
-	"github.com/retrysh/retry/engine/hook"
 )
 
 // No variable that the program sets for a command is the variable of a flag, but
@@ -41,7 +40,11 @@ func TestVariablesOfCommandsAreNoFlags(t *testing.T) {
 			set[name] = true
 		}
 	}
-	for _, name := range append([]string{"RETRY_ATTEMPT", "RETRY_DEPTH", "RETRY_LAST_REASON", "RETRY_EXPIRES_AT", "RETRY_USE_A_B"}, hook.Variables...) {
+	for _, name := range []string{
+		"RETRY_ATTEMPT", "RETRY_DEPTH", "RETRY_LAST_REASON", "RETRY_EXPIRES_AT", "RETRY_USE_A_B",
+		"RETRY_HOOK", "RETRY_RESULT_EXIT", "RETRY_RESULT_SIGNAL", "RETRY_RESULT_REASON", "RETRY_RESULT_VERDICT", "RETRY_RESULT_RULE",
+		"RETRY_RESULT_OUTCOME", "RETRY_NEXT_DELAY_MS", "RETRY_TAIL_STDOUT", "RETRY_TAIL_STDERR",
+	} {
 		if !set[name] {
 			t.Errorf("no command saw %s; they saw %v", name, slices.Sorted(maps.Keys(set)))
 		}

@@ -20,7 +20,6 @@ import (
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/event"
-	"github.com/retrysh/retry/engine/hook"
 	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/exitcodes"
 )
@@ -228,7 +227,7 @@ func (w *wiring) nest() {
 	if left, limited := untilExpiry(os.Getenv("RETRY_EXPIRES_AT"), now); limited {
 		e.Expires = now.Add(left)
 		if left <= 0 {
-			e.Hooks = hook.Set{}
+			e.Hooks = engine.Hooks{}
 			e.Before = func(context.Context, time.Time, func(event.Event)) *engine.Decision {
 				return engine.TimedOut("the outer retry's deadline has passed; nothing is run")
 			}

@@ -21,7 +21,6 @@ import (
 	"github.com/retrysh/retry/engine/admission"
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
-	"github.com/retrysh/retry/engine/hook"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/engine/rehearse"
@@ -148,7 +147,7 @@ func (r *rehearsal) engine(o *option.Options) *engine.Engine {
 	}
 	e := &engine.Engine{
 		Policy: o.Policy, Argv: o.Command, Starter: starter, Emit: r.emit, Signals: signals, Draw: draw(o, 0), Clock: clock,
-		Hooks: hook.Set{RetryWith: o.Hooks.RetryWith},
+		Hooks: engine.Hooks{RetryWith: o.Hooks.RetryWith},
 	}
 	if o.Guarding.Key != "" && o.Guarding.Guards.Any() {
 		e.Gate = privateGate(o, clock, e.GateEvent)

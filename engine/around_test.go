@@ -14,7 +14,6 @@ import (
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
-	"github.com/retrysh/retry/engine/hook"
 )
 
 // stage plays the command's results and those of shell strings, by the string.
@@ -47,7 +46,7 @@ func (s *stage) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
 }
 
 // staged runs an engine over a stage.
-func staged(t *testing.T, hooks hook.Set, prepare func(*Engine, *stage), results ...attempt.Result) (*stage, *record, End) {
+func staged(t *testing.T, hooks Hooks, prepare func(*Engine, *stage), results ...attempt.Result) (*stage, *record, End) {
 	t.Helper()
 	s, r := &stage{hooks: map[string]attempt.Result{}, took: map[string]time.Duration{}}, &record{}
 	var end End
@@ -74,7 +73,7 @@ func variable(spec attempt.Spec, name string) string {
 }
 
 func TestHooksInOrder(t *testing.T) {
-	all := hook.Set{BeforeRetry: []string{"before1", "before2"}, AfterSuccess: "success", AfterGiveUp: "gave up", Fallback: "fallback", Limit: time.Minute}
+	all := Hooks{BeforeRetry: []string{"before1", "before2"}, AfterSuccess: "success", AfterGiveUp: "gave up", Fallback: "fallback", Limit: time.Minute}
 	for _, test := range []struct {
 		name    string
 		prepare func(*Engine, *stage)
@@ -147,7 +146,7 @@ func TestASignalEndsAHook(t *testing.T) {
 			results = []attempt.Result{exit1}
 		}
 		var start, ended time.Time
-		s, r, end := staged(t, hook.Set{BeforeRetry: []string{"before"}, AfterSuccess: "success", AfterGiveUp: "gave up", Fallback: "fallback"}, func(e *Engine, s *stage) {
+		s, r, end := staged(t, Hooks{BeforeRetry: []string{"before"}, AfterSuccess: "success", AfterGiveUp: "gave up", Fallback: "fallback"}, func(e *Engine, s *stage) {
 			start, s.took[which] = time.Now(), time.Hour
 			e.Policy.Attempts = 2
 			cancelled := make(chan attempt.Signal, 1)
@@ -169,13 +168,13 @@ func TestWhatHooksGet(t *testing.T) {
 		kept[name] = string(data)
 		return name, func() { kept[name] += " removed" }, nil
 	}
-	s, _, _ := staged(t, hook.Set{BeforeRetry: []string{"before"}, AfterGiveUp: "gave up", Fallback: "fallback", Keep: keep}, func(e *Engine, s *stage) {
+	s, _, _ := staged(t, Hooks{BeforeRetry: []string{"before"}, AfterGiveUp: "gave up", Fallback: "fallback", Keep: keep}, func(e *Engine, s *stage) {
 		e.Policy.Attempts, e.Policy.Deadline = 3, time.Hour
 		e.Policy.Rules.Hints.Capture = true
 		e.Identity.Environ = []string{"HOME=/h", "RETRY_HOOK=outer", "RETRY_RESULT_EXIT=9", "RETRY_TAIL_STDOUT=outer"}
 	}, exit75, killed, exit1)
 	for _, spec := range s.specs {
-		for _, name := range hook.Variables {
+		for _, name := range set[slices.Index(set, "RETRY_HOOK"):] {
 			if value := variable(spec, name); value != "-" {
 				t.Errorf("an attempt sees %s=%s", name, value)
 			}
@@ -219,7 +218,7 @@ func TestWhatHooksGet(t *testing.T) {
 
 // From attempt 2 on another command runs, judged as the command is.
 func TestRetryWith(t *testing.T) {
-	s, r, _ := staged(t, hook.Set{RetryWith: `"$@" --resume`}, func(e *Engine, _ *stage) { e.Policy.Attempts = 2 }, exit1)
+	s, r, _ := staged(t, Hooks{RetryWith: `"$@" --resume`}, func(e *Engine, _ *stage) { e.Policy.Attempts = 2 }, exit1)
 	if got := strings.Join(s.specs[0].Argv, "|"); got != "cmd|a b" {
 		t.Error(got)
 	}

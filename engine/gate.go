@@ -77,11 +77,9 @@ func (e *Engine) failedElsewhere(ctx context.Context) *Decision {
 		return nil
 	}
 	var failed []bool
-	if signal := e.during(ctx, func(ctx context.Context) { failed = e.Gate.FailedLately(ctx, e.rotation.Values()) }); signal != "" {
-		return CancelledBy(signal)
-	}
+	end := e.during(ctx, e.state.Deadline, func(ctx context.Context) { failed = e.Gate.FailedLately(ctx, e.rotation.Values()) })
 	e.rotation.SetFailedElsewhere(failed)
-	return nil
+	return end
 }
 
 func (e *Engine) ask() Ask { return Ask{Attempt: e.attempts + 1, TimedOut: e.last.result.TimedOut} }
@@ -92,8 +90,11 @@ func (e *Engine) permit(ctx context.Context) *Decision {
 		return nil
 	}
 	var refusal *event.GuardRefused
-	signal := e.during(ctx, func(ctx context.Context) { refusal = e.Gate.Permit(ctx, e.ask()) })
-	return e.refused(signal, refusal)
+	end := e.during(ctx, e.state.Deadline, func(ctx context.Context) { refusal = e.Gate.Permit(ctx, e.ask()) })
+	if end != nil || refusal == nil {
+		return end
+	}
+	return e.refused(refusal)
 }
 
 // admit asks the gate for the next attempt. It returns how the run ends, nil if it goes
@@ -103,28 +104,24 @@ func (e *Engine) admit(ctx context.Context) (pass Pass, end *Decision) {
 		return nil, nil
 	}
 	var refusal *event.GuardRefused
-	signal := e.during(ctx, func(ctx context.Context) { pass, refusal = e.Gate.Admit(ctx, e.ask()) })
+	end = e.during(ctx, e.state.Deadline, func(ctx context.Context) { pass, refusal = e.Gate.Admit(ctx, e.ask()) })
 	switch {
-	case pass != nil && signal != "": // both came at the same time
+	case end != nil && pass != nil: // both came at the same time
 		pass.Drop()
-	case refusal == nil || signal != "" || !e.passes(0):
+		return nil, end
+	case end != nil, refusal == nil:
+		return pass, end
+	case !e.passes(0):
+		return nil, e.refused(refusal)
 	case e.attempts == 0:
 		return nil, TimedOut("the deadline passed while waiting for " + refusal.Guard)
-	default:
-		return nil, e.tooLate(passedInWait)
 	}
-	return pass, e.refused(signal, refusal)
+	return nil, e.tooLate(passedInWait)
 }
 
-// refused is how a run ends that a signal or a guard ended: in the latter case as its
-// last attempt did, or with Refused where nothing ran.
-func (e *Engine) refused(signal attempt.Signal, refusal *event.GuardRefused) *Decision {
-	switch {
-	case signal != "":
-		return CancelledBy(signal)
-	case refusal == nil:
-		return nil
-	}
+// refused is how a run ends that a guard ended: as its last attempt did, or with Refused
+// where nothing ran.
+func (e *Engine) refused(refusal *event.GuardRefused) *Decision {
 	e.emit(refusal)
 	if e.attempts == 0 {
 		return Ended(event.Refused, refusal.Reason, End{Code: exitcodes.Refused})
@@ -132,11 +129,11 @@ func (e *Engine) refused(signal attempt.Signal, refusal *event.GuardRefused) *De
 	return e.giveUp(event.Refused, refusal.Reason)
 }
 
-// GateEvent emits an event of the gate. Only the gate's methods call it: the goroutine
-// of the run waits for them, or receives from gateEvents meanwhile.
+// GateEvent emits an event of the gate, after the gate's answer where copies run meanwhile.
+// Only the gate's methods call it.
 func (e *Engine) GateEvent(ev event.Event) {
-	if e.gateEvents != nil {
-		e.gateEvents <- ev
+	if e.asking {
+		e.gateEvents = append(e.gateEvents, ev)
 		return
 	}
 	e.emit(ev)

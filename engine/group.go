@@ -34,16 +34,14 @@ type group struct {
 	running int
 	ended   chan *trial
 
-	asking    bool // the gate is asked for the next copy
 	cancelAsk context.CancelFunc
 	admitted  chan admission
-	events    chan event.Event // of the gate meanwhile
-	reports   []func()         // for the gate, once it has answered
+	reports   []func() // for the gate, once it has answered
 
-	closed   bool           // no more copies start
-	timedOut bool           // the last copy that failed was ended by a limit
-	best     *trial         // decides if no other copy does; it has been emitted
-	signal   attempt.Signal // came while no copy ran
+	closed   bool      // no more copies start
+	timedOut bool      // the last copy that failed was ended by a limit
+	best     *trial    // decides if no other copy does; it has been emitted
+	end      *Decision // by a signal that came while no copy ran
 }
 
 // admission is the answer of a gate.
@@ -56,17 +54,20 @@ type admission struct {
 func (e *Engine) hedged(ctx context.Context, pass Pass) (Decision, attempt.Result) {
 	g := &group{
 		e: e, begun: e.now(),
-		ended: make(chan *trial), admitted: make(chan admission), events: make(chan event.Event),
+		ended: make(chan *trial), admitted: make(chan admission),
 	}
 	g.ctx, g.cancel = context.WithCancelCause(ctx)
 	g.start(pass)
 	t := g.decider()
 	g.cancel(attempt.ErrLost)
-	g.stopAsking()
+	g.close()
+	if e.asking {
+		g.answered(<-g.admitted)
+	}
 	d := g.settle(t)
 	g.awaitLosers()
-	if g.signal != "" && t.result.Cancelled == "" && (d.Retry || !d.Accepted) {
-		d = *CancelledBy(g.signal)
+	if g.end != nil && t.result.Cancelled == "" && (d.Retry || !d.Accepted) {
+		d = *g.end
 	}
 	return d, t.result
 }
@@ -75,7 +76,7 @@ func (e *Engine) hedged(ctx context.Context, pass Pass) (Decision, attempt.Resul
 func (g *group) decider() *trial {
 	for {
 		wait, more := g.proceed()
-		if !more && g.running == 0 && !g.asking {
+		if !more && g.running == 0 && !g.e.asking {
 			return g.best
 		}
 		var due <-chan time.Time
@@ -91,9 +92,8 @@ func (g *group) decider() *trial {
 			}
 		case a := <-g.admitted:
 			g.answered(a)
-		case ev := <-g.events:
-			g.e.emit(ev)
-		case g.signal = <-g.e.Signals.Cancelled:
+		case signal := <-g.e.Signals.Cancelled:
+			g.end = CancelledBy(signal)
 			g.close()
 		}
 	}
@@ -102,14 +102,14 @@ func (g *group) decider() *trial {
 // proceed starts the next copy if it is due, or asks for it. It returns the time until the
 // one after it, if there is one.
 func (g *group) proceed() (wait time.Duration, more bool) {
-	if g.closed || g.asking || !g.more() {
+	if g.closed || g.e.asking || !g.more() {
 		return 0, false
 	}
 	if wait = g.due - g.e.since(g.begun); wait > 0 {
 		return wait, true
 	}
-	switch g.signal = g.e.askedToEnd(); {
-	case g.signal != "", g.e.passes(0):
+	switch g.end = g.e.askedToEnd(); {
+	case g.end != nil, g.e.passes(0):
 		g.close()
 		return 0, false
 	case g.e.Gate != nil:
@@ -130,7 +130,7 @@ func (g *group) delay() { g.due = backoff.Add(g.e.since(g.begun), g.e.Policy.Hed
 // close lets no more copies start.
 func (g *group) close() {
 	g.closed = true
-	if g.asking {
+	if g.e.asking {
 		g.cancelAsk()
 	}
 }
@@ -149,8 +149,8 @@ func (g *group) start(pass Pass) {
 
 // ask asks the gate for the next copy, while the others run on.
 func (g *group) ask() {
-	ctx, cancel := g.e.limited(g.ctx)
-	g.asking, g.cancelAsk, g.e.gateEvents = true, cancel, g.events
+	ctx, cancel := g.e.limited(g.ctx, g.e.state.Deadline)
+	g.e.asking, g.cancelAsk = true, cancel
 	gate, ask := g.e.Gate, Ask{Attempt: g.e.attempts, TimedOut: g.timedOut}
 	go func() {
 		pass, refusal := gate.AdmitCopy(ctx, ask)
@@ -161,8 +161,12 @@ func (g *group) ask() {
 // answered starts the copy that was admitted. After a refusal with no other copy running,
 // the attempt has failed.
 func (g *group) answered(a admission) {
-	g.asking, g.e.gateEvents = false, nil
+	g.e.asking = false
 	g.cancelAsk()
+	for _, ev := range g.e.gateEvents {
+		g.e.emit(ev)
+	}
+	g.e.gateEvents = nil
 	for _, report := range g.reports {
 		report()
 	}
@@ -181,19 +185,6 @@ func (g *group) answered(a admission) {
 		g.refused++
 		g.delay()
 		g.closed = g.running == 0
-	}
-}
-
-// stopAsking ends a request to the gate.
-func (g *group) stopAsking() {
-	g.close()
-	for g.asking {
-		select {
-		case a := <-g.admitted:
-			g.answered(a)
-		case ev := <-g.events:
-			g.e.emit(ev)
-		}
 	}
 }
 
@@ -266,7 +257,7 @@ func (g *group) settle(t *trial) Decision {
 // emitFinished reports a judged copy and emits its event. The gate gets the report after
 // its answer, since it is never called twice at once.
 func (g *group) emitFinished(t *trial, d *Decision) {
-	if g.asking {
+	if g.e.asking {
 		g.reports = append(g.reports, func() { g.e.report(t, d.Counts) })
 	} else {
 		g.e.report(t, d.Counts)
@@ -279,8 +270,8 @@ func (g *group) emitFinished(t *trial, d *Decision) {
 func (g *group) awaitLosers() {
 	for ; g.running > 0; g.running-- {
 		t := <-g.ended
-		if g.signal == "" {
-			g.signal = t.result.Cancelled
+		if signal := t.result.Cancelled; g.end == nil && signal != "" {
+			g.end = CancelledBy(signal)
 		}
 		g.lost(t)
 	}

@@ -15,7 +15,6 @@ import (
 	"unicode"
 
 	"github.com/retrysh/retry/engine/classify/command"
-	"github.com/retrysh/retry/engine/hook"
 )
 
 // Identity names a run, the same in every attempt.
@@ -99,17 +98,20 @@ func isHex(s string, digits int) bool {
 	return len(s) == digits && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// set are the variables that environ sets or unsets.
+// set are the variables that environ sets or unsets. Those behind TRACEPARENT are for
+// hooks.
 var set = []string{
 	"RETRY_ATTEMPT", "RETRY_MAX_ATTEMPTS", "RETRY_RUN_ID", "RETRY_IDEMPOTENCY_KEY",
 	"RETRY_LAST_EXIT", "RETRY_LAST_REASON", "RETRY_DELAY_MS", "RETRY_EXPIRES_AT",
 	"RETRY_DEPTH", "RETRY_PARENT_RUN_ID", "TRACEPARENT",
+	"RETRY_HOOK", "RETRY_RESULT_EXIT", "RETRY_RESULT_SIGNAL", "RETRY_RESULT_REASON", "RETRY_RESULT_VERDICT", "RETRY_RESULT_RULE",
+	"RETRY_RESULT_OUTCOME", "RETRY_NEXT_DELAY_MS", "RETRY_TAIL_STDOUT", "RETRY_TAIL_STDERR",
 }
 
 // SetsVariable reports whether the program sets a variable of this name for the
 // command.
 func SetsVariable(name string) bool {
-	return slices.Contains(set, name) || slices.Contains(hook.Variables, name) || name == "RETRY_COPY" || strings.HasPrefix(name, "RETRY_USE_")
+	return slices.Contains(set, name) || name == "RETRY_COPY" || strings.HasPrefix(name, "RETRY_USE_")
 }
 
 // traceState is dropped if its trace is not continued (section 3.3 of the same).
@@ -125,7 +127,7 @@ func (e *Engine) environ(last *lastAttempt, n int, own []string, deadline time.T
 	env := make([]string, 0, len(id.Environ)+len(set)+len(own))
 	for _, entry := range id.Environ {
 		name, _, _ := strings.Cut(entry, "=")
-		if !slices.Contains(set, name) && !slices.Contains(hook.Variables, name) && !slices.ContainsFunc(own, func(entry string) bool { return strings.HasPrefix(entry, name+"=") }) &&
+		if !slices.Contains(set, name) && !slices.ContainsFunc(own, func(entry string) bool { return strings.HasPrefix(entry, name+"=") }) &&
 			(name != traceState || id.Trace.Parent != "") {
 			env = append(env, entry)
 		}

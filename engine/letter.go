@@ -63,16 +63,13 @@ func (e *Engine) park(ctx context.Context) *Decision {
 	}
 	parked := e.letter(&d, d.Next.Place)
 	parked.DueAt = e.now().Add(d.Jittered)
-	signal := e.interruptible(ctx, func(ctx context.Context) { letter = e.Letters.Park(ctx, parked) })
-	switch {
-	case letter != "":
-		d.Retry, d.Outcome, d.Letter, d.DueAt = false, event.Parked, letter, parked.DueAt
-		d.End = End{Code: exitcodes.Refused}
-		return &d
-	case signal != "":
-		return CancelledBy(signal)
+	end := e.during(ctx, time.Time{}, func(ctx context.Context) { letter = e.Letters.Park(ctx, parked) })
+	if letter == "" {
+		return end
 	}
-	return nil
+	d.Retry, d.Outcome, d.Letter, d.DueAt = false, event.Parked, letter, parked.DueAt
+	d.End = End{Code: exitcodes.Refused}
+	return &d
 }
 
 // keep offers to Letters a run that was given up.
@@ -80,16 +77,12 @@ func (e *Engine) keep(ctx context.Context, d *Decision) {
 	if e.Letters == nil || !d.givenUp() || d.NotStarted || e.WaitOnly || e.attempts == 0 && d.Outcome != event.Refused {
 		return
 	}
-	if signal := e.interruptible(ctx, func(ctx context.Context) { d.Letter = e.Letters.Keep(ctx, e.letter(d, e.state.Place)) }); signal != "" {
-		letter := d.Letter
-		*d = *CancelledBy(signal)
-		d.Letter = letter
-	}
+	d.replace(e.during(ctx, time.Time{}, func(ctx context.Context) { d.Letter = e.Letters.Keep(ctx, e.letter(d, e.state.Place)) }))
 }
 
 func (e *Engine) letter(d *Decision, at Place) *Letter {
 	return &Letter{
 		Decision: d, Result: e.last.result, Evidence: &e.last.evidence, Attempts: e.attempts, Place: at,
-		Rotation: e.rotation.Standings(), Deadline: e.deadline,
+		Rotation: e.rotation.Standings(), Deadline: e.state.Deadline,
 	}
 }

@@ -24,7 +24,6 @@ import (
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/guard"
-	"github.com/retrysh/retry/engine/hook"
 	"github.com/retrysh/retry/engine/rotate"
 	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
@@ -65,7 +64,7 @@ type Engine struct {
 	Before func(ctx context.Context, deadline time.Time, emit func(event.Event)) *Decision
 	// When, if not nil, waits before each attempt but the first.
 	When  When
-	Hooks hook.Set
+	Hooks Hooks
 	// From is where in the schedule the run begins; the zero value is the first wait.
 	From Place
 	// Resume, if not nil, is the run before it was parked. It goes on like a retry.
@@ -84,13 +83,16 @@ type Engine struct {
 	// Clock is the time; nil is the system's.
 	Clock Clock
 
-	started, deadline time.Time
-	state             State
-	attempts          int
-	last, before      lastAttempt // the last attempt that ended, and the one before it
-	rotation          rotate.Rotation
-	gateEvents        chan event.Event // events of the gate while copies run
-	tally             tally            // of --repeat
+	started      time.Time
+	state        State
+	attempts     int
+	last, before lastAttempt // the last attempt that ended, and the one before it
+	rotation     rotate.Rotation
+	tally        tally // of --repeat
+	// asking says that another goroutine asks the gate, and gateEvents holds its events
+	// meanwhile.
+	asking     bool
+	gateEvents []event.Event
 }
 
 // lastAttempt is an attempt that has ended; its zero value stands for none.
@@ -116,7 +118,7 @@ func (e *Engine) Run(ctx context.Context) End {
 	for end == nil {
 		end = e.once(ctx)
 	}
-	return e.finish(ctx, *end)
+	return e.finish(ctx, end)
 }
 
 // once makes one attempt and waits for the next. It returns how the run ends, nil if
@@ -154,8 +156,8 @@ const passedInWait = "the deadline passed during the wait"
 // tooLate is how a run ends that has no time for another attempt. A signal that has
 // come meanwhile has precedence. With --until-failure all attempts have succeeded.
 func (e *Engine) tooLate(why string) *Decision {
-	if signal := e.askedToEnd(); signal != "" {
-		return CancelledBy(signal)
+	if end := e.askedToEnd(); end != nil {
+		return end
 	}
 	if d := e.last.decision; e.Policy.UntilFailure && d.Accepted {
 		d.Retry = false
@@ -179,22 +181,22 @@ func (e *Engine) begin() {
 		e.Clock = System{}
 	}
 	e.started = e.now()
-	if d := e.Policy.Deadline; d > 0 {
-		e.deadline = e.started.Add(d)
-	}
-	if !e.Expires.IsZero() && (e.deadline.IsZero() || e.Expires.Before(e.deadline)) {
-		e.deadline = e.Expires
-	}
 	e.state = e.Policy.First()
 	if e.From.Step > 0 {
 		e.state.Place = e.From
 	}
-	e.state.Deadline, e.state.Argv = e.deadline, e.Argv
+	end := &e.state.Deadline
+	if d := e.Policy.Deadline; d > 0 {
+		*end = e.started.Add(d)
+	}
+	if !e.Expires.IsZero() && (end.IsZero() || e.Expires.Before(*end)) {
+		*end = e.Expires
+	}
 	e.rotation = rotate.New(e.Policy.Rotate, e.Draw)
 	e.resume()
 	id, started := &e.Identity, e.About
 	started.Name, started.Key = text.Masked(cmp.Or(started.Name, NameOf(e.Argv))), text.Masked(started.Key)
-	started.Command, started.Depth, started.ParentRunID, started.Deadline = e.Argv, id.Depth, id.ParentRunID, e.deadline
+	started.Command, started.Depth, started.ParentRunID, started.Deadline = e.Argv, id.Depth, id.ParentRunID, *end
 	started.SpanID, started.ParentSpanID, started.Sampled = id.Trace.Span, id.Trace.Parent, id.Trace.Sampled()
 	e.emit(&started)
 }
@@ -235,7 +237,11 @@ func (e *Engine) attempt(ctx context.Context, pass Pass) (Decision, attempt.Resu
 
 // start starts the command.
 func (e *Engine) start(ctx context.Context, which event.Which, pass Pass) trial {
-	use := e.takeValues(&which)
+	use := e.rotation.Take()
+	which.Use = use.ByName()
+	for name, value := range which.Use {
+		which.Use[name] = text.MaskedArgs([]string{"--" + name, value})[1]
+	}
 	if e.Identity.Trace.ID != "" {
 		which.SpanID = newSpan(e.Identity.Random)
 	}
@@ -244,10 +250,12 @@ func (e *Engine) start(ctx context.Context, which event.Which, pass Pass) trial 
 	if e.attempts > 1 && e.Hooks.RetryWith != "" {
 		run, t.argv = e.retryWith(run)
 	}
-	e.emit(&event.AttemptStarted{Which: which, Timeout: e.Policy.Timeout, Rehearsed: e.pretends(), Repeats: e.Policy.Repeat, Failed: len(e.tally.failed)})
+	p, mayPretend := e.Starter.(interface{ Pretends(n int) bool })
+	pretends := mayPretend && p.Pretends(e.attempts)
+	e.emit(&event.AttemptStarted{Which: which, Timeout: e.Policy.Timeout, Rehearsed: pretends, Repeats: e.Policy.Repeat, Failed: len(e.tally.failed)})
 	spec := attempt.Spec{
-		Number: e.attempts, Copy: which.Copy, Argv: run, Env: e.environ(&e.before, e.attempts, t.variables(), e.deadline, which.SpanID),
-		Timeout: e.Policy.Timeout, IdleTimeout: e.Policy.IdleTimeout, Deadline: e.deadline,
+		Number: e.attempts, Copy: which.Copy, Argv: run, Env: e.environ(&e.before, e.attempts, t.variables(), e.state.Deadline, which.SpanID),
+		Timeout: e.Policy.Timeout, IdleTimeout: e.Policy.IdleTimeout, Deadline: e.state.Deadline,
 		Stdout: t.watch.Stdout(), Stderr: t.watch.Stderr(), Alike: !e.Policy.Rules.Stdout.any() && !e.Policy.Rules.Stderr.any(),
 		Inherit: e.Inherit,
 	}
@@ -259,23 +267,6 @@ func (e *Engine) start(ctx context.Context, which event.Which, pass Pass) trial 
 	}
 	t.handle = e.Starter.Start(ctx, spec)
 	return t
-}
-
-// takeValues takes the values of the attempt or copy that starts now, and sets them in
-// which, without secrets.
-func (e *Engine) takeValues(which *event.Which) rotate.Use {
-	use := e.rotation.Take()
-	which.Use = use.ByName()
-	for name, value := range which.Use {
-		which.Use[name] = text.MaskedArgs([]string{"--" + name, value})[1]
-	}
-	return use
-}
-
-// pretends reports whether the starter rehearses this attempt.
-func (e *Engine) pretends() bool {
-	p, ok := e.Starter.(interface{ Pretends(n int) bool })
-	return ok && p.Pretends(e.attempts)
 }
 
 // await waits for the end of an attempt.
@@ -344,11 +335,11 @@ func TimedOut(reason string) *Decision {
 }
 
 // finish runs what follows the last attempt and emits run_finished.
-func (e *Engine) finish(ctx context.Context, d Decision) End {
+func (e *Engine) finish(ctx context.Context, d *Decision) End {
 	if e.Gate != nil {
 		e.Gate.Withdraw()
 	}
-	d, fallback := e.conclude(ctx, d)
+	fallback := e.conclude(ctx, d)
 	if e.Gate != nil {
 		e.Gate.Finish(d.Outcome == event.Succeeded)
 	}
@@ -361,9 +352,7 @@ func (e *Engine) finish(ctx context.Context, d Decision) End {
 		if d.Outcome == event.Cancelled {
 			limit = min(limit, cancelledClose)
 		}
-		ctx, cancel := context.WithTimeout(ctx, limit)
-		defer cancel()
-		e.interruptible(ctx, e.Close)
+		e.during(ctx, e.now().Add(limit), e.Close)
 	}
 	return d.End
 }

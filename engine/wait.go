@@ -17,7 +17,7 @@ import (
 // prepare waits before attempt 1. It returns how the run ends, nil if it goes on.
 func (e *Engine) prepare(ctx context.Context) *Decision {
 	if e.Before != nil {
-		if end := e.Before(ctx, e.deadline, e.emit); end != nil {
+		if end := e.Before(ctx, e.state.Deadline, e.emit); end != nil {
 			return end
 		}
 	}
@@ -29,22 +29,19 @@ func (e *Engine) prepare(ctx context.Context) *Decision {
 		first = backoff.Add(first, backoff.FromFloat(float64(p.Splay)*e.Draw()))
 	}
 	if e.passes(first) {
-		if signal := e.askedToEnd(); signal != "" {
-			return CancelledBy(signal)
+		if end := e.askedToEnd(); end != nil {
+			return end
 		}
 		return TimedOut("the deadline leaves no time for an attempt")
 	}
 	if first > 0 {
 		e.emit(&event.InitialWait{Wait: first})
-		if _, signal := e.sleep(ctx, first); signal != "" {
-			return CancelledBy(signal)
+		if _, end := e.sleep(ctx, first); end != nil {
+			return end
 		}
 		e.emit(&event.InitialWaited{})
 	}
-	if signal := e.cancelled(); signal != "" {
-		return CancelledBy(signal)
-	}
-	return nil
+	return e.cancelled()
 }
 
 // wait waits as the last decision says. It returns how the run ends, nil if it goes on.
@@ -57,9 +54,9 @@ func (e *Engine) wait(ctx context.Context) *Decision {
 	}
 	d := &e.last.decision
 	e.emit(&event.RetryScheduled{Wait: d.Wait})
-	slept, signal := e.sleep(ctx, d.Jittered)
-	if signal != "" {
-		return CancelledBy(signal)
+	slept, end := e.sleep(ctx, d.Jittered)
+	if end != nil {
+		return end
 	}
 	e.emit(&event.RetryWaited{Wait: d.Wait, Slept: slept})
 	if e.passes(0) {
@@ -97,7 +94,7 @@ func (e *Engine) untilReady(ctx context.Context) *Decision {
 	if e.When == nil {
 		return nil
 	}
-	r := e.When(ctx, e.state.Place, e.deadline, e.emit)
+	r := e.When(ctx, e.state.Place, e.state.Deadline, e.emit)
 	e.state.Place = r.Place
 	e.last.waited += r.Waited
 	switch {
@@ -119,56 +116,50 @@ func (e *Engine) passes(d time.Duration) bool {
 	return e.state.late(d, e.now())
 }
 
-// sleep waits for d, or until it is woken or cancelled. It returns how long that was and
-// the signal that cancelled it.
-func (e *Engine) sleep(ctx context.Context, d time.Duration) (time.Duration, attempt.Signal) {
+// sleep waits for d, or until it is woken or cancelled. It returns how long that was, and
+// how the run ends if it was cancelled.
+func (e *Engine) sleep(ctx context.Context, d time.Duration) (time.Duration, *Decision) {
 	start := e.now()
-	if signal := e.askedToEnd(); signal != "" { // it ends even a wait of 0
-		return 0, signal
+	if end := e.askedToEnd(); end != nil { // it ends even a wait of 0
+		return 0, end
 	}
 	select {
 	case <-e.Clock.After(d):
 	case <-e.Signals.Woken:
 	case signal := <-e.Signals.Cancelled:
-		return e.since(start), signal
+		return 0, CancelledBy(signal)
 	case <-ctx.Done():
-		return e.since(start), "SIGTERM"
+		return 0, CancelledBy("SIGTERM")
 	}
-	return e.since(start), ""
+	return e.since(start), nil
 }
 
-// during calls f, whose context ends at the deadline and when a signal asks for the end.
-// It returns that signal when f has returned.
-func (e *Engine) during(ctx context.Context, f func(context.Context)) attempt.Signal {
-	ctx, cancel := e.limited(ctx)
-	defer cancel()
-	return e.interruptible(ctx, f)
-}
-
-// interruptible is during without the deadline.
-func (e *Engine) interruptible(ctx context.Context, f func(context.Context)) attempt.Signal {
-	if signal := e.cancelled(); signal != "" {
-		return signal
+// during calls f, whose context ends at the deadline (the zero time is none) and when a
+// signal asks for the end. When f has returned, it returns how the run ends by that signal.
+func (e *Engine) during(ctx context.Context, deadline time.Time, f func(context.Context)) *Decision {
+	if end := e.cancelled(); end != nil {
+		return end
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := e.limited(ctx, deadline)
 	defer cancel()
 	done := make(chan struct{})
 	go func() { defer close(done); f(ctx) }()
 	short := time.NewTimer(uncaught)
 	defer short.Stop()
-	var signal attempt.Signal
-	for signal == "" {
+	var end *Decision
+	for end == nil {
 		select {
 		case <-done:
-			return ""
-		case signal = <-e.Signals.Cancelled:
+			return nil
+		case signal := <-e.Signals.Cancelled:
+			end = CancelledBy(signal)
 		case <-short.C:
-			signal = e.askedToEnd()
+			end = e.askedToEnd()
 		}
 	}
 	cancel()
 	<-done
-	return signal
+	return end
 }
 
 // uncaught is how long an operation may take before signals are caught for it, which takes
@@ -176,26 +167,26 @@ func (e *Engine) interruptible(ctx context.Context, f func(context.Context)) att
 // the command is started.
 const uncaught = 5 * time.Millisecond
 
-// limited is ctx with the deadline of the run.
-func (e *Engine) limited(ctx context.Context) (context.Context, context.CancelFunc) {
-	if e.deadline.IsZero() {
+// limited is ctx with a deadline, unless that is the zero time.
+func (e *Engine) limited(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
+	if deadline.IsZero() {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeout(ctx, e.deadline.Sub(e.now()))
+	return context.WithTimeout(ctx, deadline.Sub(e.now()))
 }
 
-// cancelled returns a signal that has come, "" for none.
-func (e *Engine) cancelled() attempt.Signal {
+// cancelled is how the run ends by a signal that has come, nil for none.
+func (e *Engine) cancelled() *Decision {
 	select {
 	case signal := <-e.Signals.Cancelled:
-		return signal
+		return CancelledBy(signal)
 	default:
-		return ""
+		return nil
 	}
 }
 
 // askedToEnd is cancelled, after it has had signals caught.
-func (e *Engine) askedToEnd() attempt.Signal {
+func (e *Engine) askedToEnd() *Decision {
 	if e.Signals.Notify != nil {
 		e.Signals.Notify()
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/event"
-	"github.com/retrysh/retry/engine/hook"
 )
 
 // The wait of When is a part of the wait: the schedule continues after it, and
@@ -91,7 +90,7 @@ func TestWhenComesBeforeTheHooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, s, _ := newEngine(exit1, exit0, exit0)
 		ready := false
-		e.Hooks = hook.Set{BeforeRetry: []string{"true"}}
+		e.Hooks = Hooks{BeforeRetry: []string{"true"}}
 		e.When = func(_ context.Context, at Place, _ time.Time, _ func(event.Event)) Readiness {
 			if len(s.started) != 1 {
 				t.Errorf("%d were started before", len(s.started))

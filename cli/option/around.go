@@ -12,7 +12,6 @@ import (
 
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/guard"
-	"github.com/retrysh/retry/engine/hook"
 	"github.com/retrysh/retry/engine/rehearse"
 	"github.com/retrysh/retry/engine/rotate"
 )
@@ -67,7 +66,7 @@ func (r *resolver) hedging(o *Options) {
 }
 
 // rotation reads the lists of values, each of which the command or a hook must use.
-func (r *resolver) rotation(command []string, h hook.Set) []rotate.List {
+func (r *resolver) rotation(command []string, h engine.Hooks) []rotate.List {
 	byVariable := map[string]string{}
 	scripts := append([]string{h.RetryWith, h.AfterSuccess, h.AfterGiveUp, h.Fallback}, h.BeforeRetry...)
 	for _, l := range r.g.Rotate {
@@ -86,9 +85,9 @@ func (r *resolver) rotation(command []string, h hook.Set) []rotate.List {
 }
 
 // hooks resolves the shell strings.
-func (r *resolver) hooks() hook.Set {
+func (r *resolver) hooks() engine.Hooks {
 	g := r.g
-	h := hook.Set{
+	h := engine.Hooks{
 		AfterSuccess: string(g.AfterSuccess), AfterGiveUp: string(g.AfterGiveUp), RetryWith: string(g.RetryWith), Fallback: string(g.Fallback),
 		Limit: g.HookTimeout,
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/classify"
-	"github.com/retrysh/retry/engine/hook"
 	"github.com/retrysh/retry/engine/telemetry"
 	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
@@ -40,7 +39,7 @@ type Options struct {
 	Idle        []string // lines about settings that have no effect
 	Own         []string // the program's own words, nil where "--" ends them
 
-	Hooks     hook.Set
+	Hooks     engine.Hooks
 	Rehearsal *rehearsal // nil for none
 
 	Quiet, Verbose bool

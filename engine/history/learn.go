@@ -115,7 +115,7 @@ func (l *Learner) Add(r *Record) {
 	name := l.names[r.Name]
 	if name == nil {
 		name = new(counts)
-		l.names[strings.Clone(r.Name)] = name
+		l.names[r.Name] = name
 	}
 	hour := hourOf(d.at.UnixMilli())
 	if l.hours[hour] == nil {
@@ -133,14 +133,11 @@ func (l *Learner) Add(r *Record) {
 		}
 		lesson := l.lessons[a.FP]
 		if lesson == nil {
-			lesson = &Lesson{FP: strings.Clone(a.FP)}
+			lesson = &Lesson{FP: a.FP}
 			l.lessons[lesson.FP] = lesson
 		}
 		if lesson.lastRun == "" || cmp.Or(d.at.Compare(lesson.lastAt), strings.Compare(r.RunID, lesson.lastRun)) >= 0 {
-			lesson.lastAt, lesson.lastRun = d.at, strings.Clone(r.RunID)
-			lesson.last = Attempt{
-				ExitCode: a.ExitCode, Signal: strings.Clone(a.Signal), TimedOut: a.TimedOut, Verdict: strings.Clone(a.Verdict), Rule: strings.Clone(a.Rule), FP: lesson.FP,
-			}
+			lesson.last, lesson.lastAt, lesson.lastRun = *a, d.at, r.RunID
 		}
 		if !slices.ContainsFunc(r.Attempts[:i], func(b Attempt) bool { return !b.Success && b.FP == a.FP }) {
 			answer := answerOf(r, &d, i)

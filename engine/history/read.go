@@ -50,8 +50,8 @@ func InForce(value string) (sources []Source, path string, err error) {
 	return sources, path, nil
 }
 
-// Read calls f with each record of the sources and its line, in their order. The record,
-// but for its texts, holds until f returns. A line that stands in several sources is read
+// Read calls f with each record of the sources and its line, in their order. The record's
+// slices hold until f returns. A line that stands in several sources is read
 // once. It returns how many lines are no records. Lines are parsed on all processors.
 func Read(sources []Source, f func(r *Record, line string)) (bad int, err error) {
 	read := readRuns{}

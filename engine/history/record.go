@@ -21,7 +21,7 @@ const version = 1
 const mostAttempts = 100
 
 // Record is what is kept of a run. What does not apply is zero. The tags are those of
-// encoding/json, which is too slow to read them.
+// encoding/json; parse.go reads them faster.
 type Record struct {
 	Version      int       `json:"v"`
 	Time         time.Time `json:"time"` // when the run started

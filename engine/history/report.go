@@ -101,7 +101,7 @@ func (r *Report) group(record *Record) *Group {
 	}
 	g := r.groups[name]
 	if g == nil {
-		g = &Group{Name: strings.Clone(name)}
+		g = &Group{Name: name}
 		r.groups[g.Name] = g
 	}
 	return g

@@ -8,7 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -35,7 +35,7 @@ type running struct {
 	probe       bool // its time limit is the context
 	getsSignals bool // the signals that reach the program are the command's
 	inbox       *signals.Inbox
-	streams     *stdio.Streams // nil until they are open
+	streams     *stdio.Streams
 	begun       time.Time
 	result      attempt.Result
 
@@ -50,19 +50,12 @@ type running struct {
 
 	grace     time.Duration // from the first signal to the tree until KILL
 	escalated chan struct{} // closed when the tree has been ended; nil before that begins
-	killNow   chan struct{} // closed to kill the tree at once
-	skipped   bool          // killNow is closed
+	killNow   chan struct{} // closed by skipGrace
+	skipGrace func()        // kills the tree at once, if it is being ended or when it will be
 
-	alarms  []alarm
-	timer   *time.Timer
-	moved   <-chan struct{} // the state of the command may have changed
-	ctxDone <-chan struct{}
-}
-
-// alarm calls ring at a time.
-type alarm struct {
-	at   time.Time
-	ring func()
+	moved <-chan struct{} // the state of the command may have changed
+	due   chan func()     // is called by handle
+	ended chan struct{}   // closed when no more is due
 }
 
 // Start starts one attempt, any number at a time. The command is killed when the thread
@@ -76,9 +69,12 @@ func (r *Runner) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
 }
 
 func (r *Runner) newAttempt(ctx context.Context, spec attempt.Spec, getsSignals bool) *running {
+	killNow := make(chan struct{})
 	return &running{
-		Runner: r, ctx: ctx, spec: spec, begun: time.Now(), grace: r.cfg.KillAfter,
-		getsSignals: getsSignals, inbox: signals.NewInbox(getsSignals), killNow: make(chan struct{}),
+		Runner: r, ctx: ctx, spec: spec, begun: time.Now(), grace: r.cfg.KillAfter, streams: new(stdio.Streams),
+		getsSignals: getsSignals, inbox: signals.NewInbox(getsSignals),
+		killNow: killNow, skipGrace: sync.OnceFunc(func() { close(killNow) }),
+		due: make(chan func()), ended: make(chan struct{}),
 	}
 }
 
@@ -167,6 +163,7 @@ func (a *running) Wait() attempt.Result {
 	if a.result.Duration == 0 {
 		a.result.Duration = time.Since(a.begun)
 	}
+	close(a.ended)
 	a.signals.Leave(a.inbox)
 	a.notes.flush()
 	a.report.flush() // after Leave, so that a signal ends the program if the reader blocks
@@ -195,7 +192,8 @@ func (a *running) awaitBriefly() bool {
 // arm sets the alarms of the limits, and begins to handle signals.
 func (a *running) arm() {
 	a.catch()
-	a.moved, a.ctxDone = a.Moved(), a.ctx.Done()
+	a.moved = a.Moved()
+	when(a, a.ctx.Done(), a.contextEnded)
 	if a.getsSignals {
 		a.at(a.started.Add(signals.Later), a.catchMore)
 	}
@@ -217,9 +215,24 @@ func (a *running) catch() {
 	}
 }
 
-func (a *running) at(t time.Time, ring func()) { a.alarms = append(a.alarms, alarm{t, ring}) }
+// when has the attempt's goroutine call f when c is closed or has a value.
+func when[T any](a *running, c <-chan T, f func()) {
+	go func() {
+		select {
+		case <-c:
+		case <-a.ended:
+			return
+		}
+		select {
+		case a.due <- f:
+		case <-a.ended:
+		}
+	}()
+}
 
-func (a *running) after(d time.Duration, ring func()) { a.at(time.Now().Add(d), ring) }
+func (a *running) at(t time.Time, f func()) { a.after(time.Until(t), f) }
+
+func (a *running) after(d time.Duration, f func()) { when(a, time.After(d), f) }
 
 // handle handles messages until finished returns true or done is closed. The attempt waits
 // nowhere else.
@@ -233,38 +246,8 @@ func (a *running) handle(done <-chan struct{}, finished func() bool) {
 			a.handleSignals()
 		case err := <-a.streams.Troubles:
 			a.troubled(err)
-		case <-a.ctxDone:
-			a.ctxDone = nil
-			a.contextEnded()
-		case <-a.clock():
-			a.ring()
-		}
-	}
-}
-
-// clock fires when the next alarm is due; it is nil without one.
-func (a *running) clock() <-chan time.Time {
-	if len(a.alarms) == 0 {
-		return nil
-	}
-	next := time.Until(slices.MinFunc(a.alarms, func(x, y alarm) int { return x.at.Compare(y.at) }).at)
-	if a.timer == nil {
-		a.timer = time.NewTimer(next)
-	} else {
-		a.timer.Reset(next)
-	}
-	return a.timer.C
-}
-
-// ring calls the alarms that are due.
-func (a *running) ring() {
-	now, alarms := time.Now(), a.alarms
-	a.alarms = nil
-	for _, due := range alarms {
-		if due.at.After(now) {
-			a.alarms = append(a.alarms, due)
-		} else {
-			due.ring()
+		case f := <-a.due:
+			f()
 		}
 	}
 }
@@ -309,14 +292,6 @@ func (a *running) escalate(sig syscall.Signal) {
 		defer close(done)
 		a.End(sig, grace, a.killNow)
 	}()
-}
-
-// skipGrace kills the tree at once, if it is being ended or when it will be.
-func (a *running) skipGrace() {
-	if !a.skipped {
-		a.skipped = true
-		close(a.killNow)
-	}
 }
 
 // troubled handles an error of the streams.
@@ -516,7 +491,7 @@ func (a *running) conclude(how process.Ending) {
 // succeeds with the attempt. With KillLeftovers it ends the processes of a rejected one.
 func (a *running) Settle(released bool) (first error) {
 	a.endLeftovers(released)
-	held := a.held()
+	held := a.streams.Held()
 	if len(held) > 0 {
 		a.signals.Notify() // the reader may be blocked
 	}
@@ -531,17 +506,9 @@ func (a *running) Settle(released bool) (first error) {
 // Drop is Settle(false) without the output.
 func (a *running) Drop() {
 	a.endLeftovers(false)
-	for _, h := range a.held() {
+	for _, h := range a.streams.Held() {
 		h.Drop()
 	}
-}
-
-// held are the outputs that are held back.
-func (a *running) held() []*stdio.Held {
-	if a.streams == nil {
-		return nil
-	}
-	return a.streams.Held()
 }
 
 // endLeftovers ends what a rejected attempt left running, with KillLeftovers, and disposes

@@ -13,17 +13,16 @@
 //
 // State that goroutines share has one owner, which takes messages, or a lock that is a
 // leaf: under it only system calls are made, package note is called, and channels are sent
-// to that never block. These are the reporter's here, that of package process, Signals.mu,
-// and a spool's and a pump's in stdio; under the pump's its second writer is called. The
-// only order: the lock under which signals are added in package signals comes before
-// Signals.mu.
+// to that never block. These are that of package process, Signals.mu, and a spool's and a
+// pump's in stdio; under the pump's its second writer is called. The only order: the lock
+// under which signals are added in package signals comes before Signals.mu.
 package proc
 
 import (
 	"context"
 	"fmt"
 	"io"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -88,26 +87,18 @@ func New(cfg Config, s *Signals) (*Runner, error) {
 // done; nil if they do not. Call it when none runs.
 func (r *Runner) Input(ctx context.Context) (io.Reader, error) { return r.stdin.All(ctx) }
 
-// ErrUnended says that standard input has not ended in time.
-var ErrUnended = stdio.ErrUnended
-
 // reporter writes the first line for the user on a goroutine of its own and without a lock:
 // the caller may handle a signal, and the write may block or call the signal code.
 type reporter struct {
-	to func(string)
-
-	mu      sync.Mutex    // a leaf: nothing is called while it is held
-	written chan struct{} // closed when the line has been; nil before there is one
+	to      func(string)
+	written atomic.Pointer[chan struct{}] // closed when the line has been; nil before there is one
 }
 
 func (r *reporter) say(line string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.to == nil || r.written != nil {
+	written := make(chan struct{})
+	if r.to == nil || !r.written.CompareAndSwap(nil, &written) {
 		return
 	}
-	written := make(chan struct{})
-	r.written = written
 	go func() {
 		defer close(written)
 		r.to(line)
@@ -116,10 +107,7 @@ func (r *reporter) say(line string) {
 
 // flush returns when the line has been written.
 func (r *reporter) flush() {
-	r.mu.Lock()
-	written := r.written
-	r.mu.Unlock()
-	if written != nil {
-		<-written
+	if written := r.written.Load(); written != nil {
+		<-*written
 	}
 }

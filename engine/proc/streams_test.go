@@ -210,7 +210,7 @@ func TestAllOfTheInput(t *testing.T) {
 	d.start()
 	d.wait() // though the input is still open
 	_ = in.Close()
-	if d.Stdout.String() != ErrUnended.Error()+"\n" || d.end() != "exit status 3" {
+	if d.Stdout.String() != "standard input has not ended\n" || d.end() != "exit status 3" {
 		t.Errorf("from an open pipe: %q, %s", d.Stdout.String(), d.end())
 	}
 }

@@ -35,9 +35,6 @@ func OpenInput(mode InputMode) *Input {
 	return in
 }
 
-// ErrUnended says that standard input did not end in time.
-var ErrUnended = errors.New("standard input has not ended")
-
 // All returns the whole input, which it reads until ctx is done; nil if it is not
 // replayed.
 func (in *Input) All(ctx context.Context) (io.Reader, error) {
@@ -61,7 +58,7 @@ func (in *Input) All(ctx context.Context) (io.Reader, error) {
 	case err := <-ended:
 		return io.NewSectionReader(in.spool, 0, math.MaxInt64), err
 	case <-ctx.Done():
-		return nil, ErrUnended
+		return nil, errors.New("standard input has not ended")
 	}
 }
 

@@ -22,14 +22,25 @@ var ends = []os.Signal{syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.
 // so that a child would inherit that.
 var others = []os.Signal{syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGWINCH}
 
-// exposed reports whether the process has a controlling terminal, or was
-// started with a signal ignored or blocked.
-func exposed() bool {
-	if terminal, err := os.Open("/dev/tty"); err == nil {
-		_ = terminal.Close()
-		return true
+// inside marks the environment of the tests that run in the session. Set by
+// hand it keeps them where they are, under a debugger say.
+const inside = "PROCTEST_INSIDE"
+
+// Run runs the tests of m and returns their exit code. It runs the test binary again as
+// the leader of a new session, with every signal at its default action and none blocked:
+// that one runs the tests, and this one passes on what asks it to end. No process that the
+// tests start inherits another descriptor than the standard ones from this one's parent.
+func Run(m M) int {
+	closeOnExec()
+	if _, set := os.LookupEnv(inside); set {
+		_ = os.Unsetenv(inside) // what the tests start decides for itself
+		return m.Run()
 	}
-	return signal.Ignored(syscall.SIGHUP) || signal.Ignored(syscall.SIGINT) || masked()
+	code, err := again()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "proctest:", err)
+	}
+	return code
 }
 
 // closeOnExec keeps the descriptors behind the standard ones from what this
@@ -44,7 +55,7 @@ func closeOnExec() {
 }
 
 // again runs the test binary as the leader of a session and returns its code.
-func again() int {
+func again() (int, error) {
 	runtime.LockOSThread() // the mask and the parent-death signal are a thread's
 	asked := make(chan os.Signal, 8)
 	// A signal that is handled is at its default action after an exec (execve(2)).
@@ -53,28 +64,23 @@ func again() int {
 	unmask()
 	self, err := os.Executable()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "proctest:", err)
-		return 1
+		return 1, err
 	}
-	cmd := &exec.Cmd{Path: self, Args: os.Args, Env: append(os.Environ(), inside+"=1"), SysProcAttr: leader()}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd := &exec.Cmd{
+		Path: self, Args: os.Args, Env: append(os.Environ(), inside+"=1"), SysProcAttr: leader(),
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+	}
 	if err := cmd.Start(); err != nil {
-		fmt.Fprintln(os.Stderr, "proctest:", err)
-		return 1
+		return 1, err
 	}
 	go func() {
 		for sig := range asked {
 			_ = syscall.Kill(-cmd.Process.Pid, sig.(syscall.Signal))
 		}
 	}()
-	err = cmd.Wait()
-	how, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
-	switch {
-	case !ok:
-		fmt.Fprintln(os.Stderr, "proctest:", err)
-		return 1
-	case how.Signaled():
-		return 128 + int(how.Signal())
+	_ = cmd.Wait() // how it ended says everything
+	if how := cmd.ProcessState.Sys().(syscall.WaitStatus); how.Signaled() {
+		return 128 + int(how.Signal()), nil
 	}
-	return how.ExitStatus()
+	return cmd.ProcessState.ExitCode(), nil
 }

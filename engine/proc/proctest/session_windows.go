@@ -1,9 +1,5 @@
 package proctest
 
-// exposed is false: there are no sessions and no dispositions here.
-func exposed() bool { return false }
-
-// closeOnExec does nothing: a child inherits the handles that it is given.
-func closeOnExec() {}
-
-func again() int { return 1 }
+// Run runs the tests of m and returns their exit code. There are no sessions and no
+// dispositions here, and a child inherits only the handles that it is given.
+func Run(m M) int { return m.Run() }

@@ -37,10 +37,10 @@ func rehearsing(o *option.Options, real attempt.Starter, signals engine.Signals)
 		return out
 	}
 	return &rehearse.Starter{
-		Steps: o.Rehearsal.Steps, Real: real, Draw: draw(o, 1), Number: proc.NumberOf,
-		Stdout:    output(o.Rehearsal.Stdout, os.Stdout, o.Process.Stdout),
-		Stderr:    output(o.Rehearsal.Stderr, os.Stderr, o.Process.Stderr),
-		Cancelled: signals.Cancelled, Catch: signals.Notify, Clock: engine.System{},
+		Steps: o.Rehearsal.Steps, Real: real, Draw: draw(o, 1),
+		Stdout:  output(o.Rehearsal.Stdout, os.Stdout, o.Process.Stdout),
+		Stderr:  output(o.Rehearsal.Stderr, os.Stderr, o.Process.Stderr),
+		Signals: signals, Clock: engine.System{},
 	}
 }
 

@@ -9,6 +9,7 @@ package operation
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -103,39 +104,29 @@ func (r *Registry) find(id string) *record {
 	return new(record)
 }
 
-// Status returns the state of the operation; Pending if the id is not known.
-func (r *Registry) Status(id string) Status {
-	return look(r, id, func(k *known) Status { return k.status })
-}
-
-// Attempts returns the number of calls of the function.
-func (r *Registry) Attempts(id string) int {
-	return look(r, id, func(k *known) int { return len(k.times) })
-}
-
-// LastError returns the error of the last attempt that failed; nil if it failed without
-// one, or none has failed.
-func (r *Registry) LastError(id string) error {
-	return look(r, id, func(k *known) error { return k.err })
-}
-
-// NextDelay returns the wait under way before the next attempt, 0 for none.
-func (r *Registry) NextDelay(id string) time.Duration {
-	return look(r, id, func(k *known) time.Duration { return k.next })
-}
-
-// Timestamps returns when each attempt began.
-func (r *Registry) Timestamps(id string) []time.Time {
-	return look(r, id, func(k *known) []time.Time { return append([]time.Time(nil), k.times...) })
-}
-
-// look reads the state of an id.
-func look[T any](r *Registry, id string, get func(*known) T) T {
+// look returns the state of an id.
+func (r *Registry) look(id string) known {
 	record := r.find(id)
 	record.mu.Lock()
 	defer record.mu.Unlock()
-	return get(&record.known)
+	return record.known
 }
+
+// Status returns the state of the operation; Pending if the id is not known.
+func (r *Registry) Status(id string) Status { return r.look(id).status }
+
+// Attempts returns the number of calls of the function.
+func (r *Registry) Attempts(id string) int { return len(r.look(id).times) }
+
+// LastError returns the error of the last attempt that failed; nil if it failed without
+// one, or none has failed.
+func (r *Registry) LastError(id string) error { return r.look(id).err }
+
+// NextDelay returns the wait under way before the next attempt, 0 for none.
+func (r *Registry) NextDelay(id string) time.Duration { return r.look(id).next }
+
+// Timestamps returns when each attempt began.
+func (r *Registry) Timestamps(id string) []time.Time { return slices.Clone(r.look(id).times) }
 
 // Cancel ends the operation under way, if there is one: a wait at once, a function by its
 // context, and no attempt follows.

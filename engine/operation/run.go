@@ -15,10 +15,13 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// record is that of an id.
+// record is the state of an id, and the starter of its engine.
 type record struct {
-	turn chan struct{} // held by the execution under way
-	mu   sync.Mutex    // guards what follows
+	turn chan struct{} // held by the execution under way, which has f and end
+	f    func(context.Context) (bool, error)
+	end  Status
+
+	mu sync.Mutex // guards what follows
 	known
 	cancel context.CancelFunc // nil if nothing is under way
 }
@@ -32,10 +35,10 @@ type known struct {
 }
 
 // update changes the state.
-func (r *record) update(change func(*known)) {
+func (r *record) update(change func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	change(&r.known)
+	change()
 }
 
 // loops are engines that have run. One takes 3 KB, which is most of the garbage of an
@@ -46,47 +49,28 @@ var loops = sync.Pool{New: func() any { return new(engine.Engine) }}
 func (r *record) execute(ctx context.Context, p Policy, f func(context.Context) (bool, error)) (succeeded bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r.mu.Lock()
-	r.known, r.cancel = known{}, cancel
-	r.mu.Unlock()
-	e := &execution{record: r, f: f, outcome: event.Failed}
-	defer func() { // also where f ends its goroutine
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.status, r.next, r.cancel = e.status(), 0, nil
-	}()
+	r.update(func() { r.known, r.cancel = known{}, cancel })
+	r.f, r.end = f, Failed
+	defer r.update(func() { r.f, r.status, r.next, r.cancel = nil, r.end, 0, nil }) // also where f ends its goroutine
 	loop := loops.Get().(*engine.Engine)
-	*loop = engine.Engine{Policy: p.engine(), Starter: e, Emit: e.emit, Draw: rand.Float64}
+	*loop = engine.Engine{Policy: p.engine(), Starter: r, Emit: r.emit, Draw: rand.Float64}
 	loop.Run(ctx)
 	loops.Put(loop)
-	return e.outcome == event.Succeeded
+	return r.end == Succeeded
 }
 
-// execution is the starter of one execution's engine, and gets its events.
-type execution struct {
-	record  *record
-	f       func(context.Context) (bool, error)
-	outcome event.Outcome
-}
-
-// status is the state at the end of the execution.
-func (e *execution) status() Status {
-	switch e.outcome {
-	case event.Succeeded:
-		return Succeeded
-	case event.Cancelled:
-		return Cancelled
-	}
-	return Failed
-}
-
-// emit updates the record.
-func (e *execution) emit(ev event.Event) {
+// emit records a wait, and how the execution ends.
+func (r *record) emit(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.RetryScheduled:
-		e.record.update(func(k *known) { k.status, k.next = Retrying, ev.Jittered })
+		r.update(func() { r.status, r.next = Retrying, ev.Jittered })
 	case *event.RunFinished:
-		e.outcome = ev.Outcome
+		switch ev.Outcome {
+		case event.Succeeded:
+			r.end = Succeeded
+		case event.Cancelled:
+			r.end = Cancelled
+		}
 	}
 }
 
@@ -94,23 +78,23 @@ func (e *execution) emit(ev event.Event) {
 const asked attempt.Signal = "SIGTERM"
 
 // Start starts an attempt, which is one call.
-func (e *execution) Start(ctx context.Context, _ attempt.Spec) attempt.Attempt {
-	return attempt.Call(func() attempt.Result { return e.call(ctx) })
+func (r *record) Start(ctx context.Context, _ attempt.Spec) attempt.Attempt {
+	return attempt.Call(func() attempt.Result { return r.call(ctx) })
 }
 
 // call calls the function, unless its context has ended already.
-func (e *execution) call(ctx context.Context) attempt.Result {
+func (r *record) call(ctx context.Context) attempt.Result {
 	if ctx.Err() != nil {
 		return attempt.Result{ExitCode: exitcodes.OfSignal(15), Cancelled: asked}
 	}
 	begun := time.Now()
-	e.record.update(func(k *known) { k.times, k.next = append(k.times, begun), 0 })
-	ok, err := protect(ctx, e.f)
+	r.update(func() { r.times, r.next = append(r.times, begun), 0 })
+	ok, err := protect(ctx, r.f)
 	result := attempt.Result{Note: "failed", Duration: time.Since(begun)}
 	if ok && err == nil {
 		return result
 	}
-	e.record.update(func(k *known) { k.err = err })
+	r.update(func() { r.err = err })
 	result.ExitCode = exitcodes.Rejected
 	if ctx.Err() != nil {
 		result.Cancelled = asked

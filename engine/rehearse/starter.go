@@ -5,10 +5,8 @@ package rehearse
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	"github.com/retrysh/retry/engine"
@@ -26,13 +24,9 @@ type Starter struct {
 	Draw func() float64
 	// Stdout and Stderr are what a pretended attempt writes.
 	Stdout, Stderr Output
-	// Cancelled delivers the signal that asks the program to end. Catch, if not nil, is
-	// called before it is read.
-	Cancelled <-chan attempt.Signal
-	Catch     func()
-	// Number returns a signal's number.
-	Number func(attempt.Signal) (int, bool)
-	Clock  engine.Clock
+	// Signals delivers the signal that asks the program to end.
+	Signals engine.Signals
+	Clock   engine.Clock
 
 	number   int // of the last attempt
 	step     Step
@@ -63,25 +57,22 @@ func (s *Starter) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt 
 	if spec.Streams != attempt.Configured || !s.Pretends(spec.Number) {
 		return s.Real.Start(ctx, spec)
 	}
-	return &pretended{starter: s, ctx: ctx, spec: spec, step: s.step}
+	return &pretended{Starter: s, ctx: ctx, spec: spec, step: s.step}
 }
 
 // pretended is one attempt.
 type pretended struct {
-	starter *Starter
-	ctx     context.Context
-	spec    attempt.Spec
-	step    Step
-
-	mu   sync.Mutex // guards over
-	over bool       // the output is no longer read
+	*Starter
+	ctx  context.Context
+	spec attempt.Spec
+	step Step
 }
 
 // Wait writes and waits by the step.
 func (p *pretended) Wait() attempt.Result {
-	begun := p.starter.Clock.Now()
+	begun := p.Clock.Now()
 	r := p.act(begun)
-	r.Rehearsed, r.Duration = true, p.starter.Clock.Now().Sub(begun)
+	r.Rehearsed, r.Duration = true, p.Clock.Now().Sub(begun)
 	return r
 }
 
@@ -92,93 +83,90 @@ func (p *pretended) act(begun time.Time) attempt.Result {
 			return attempt.Result{ExitCode: exitcodes.Timeout, DeadlinePassed: true, NotRun: true}
 		}
 	}
-	defer func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.over = true
-	}()
 	r, takes := p.step.outcome(p.spec.Timeout, p.spec.IdleTimeout, left)
-	written := p.write()
-	if takes <= 0 && written == nil {
-		return r
+	if p.Stdout.Open == nil && p.Stderr.Open == nil {
+		if takes <= 0 {
+			return r
+		}
+		return p.wait(r, takes, nil)
 	}
+	if err := p.write(p.spec.Stdout, p.spec.Stderr); err != nil {
+		return failed(err)
+	}
+	written := make(chan error, 1)
+	go func() { written <- p.write(p.Stdout.direct(), p.Stderr.direct()) }() // a reader may block it
 	return p.wait(r, takes, written)
 }
 
-// wait waits for the duration of the attempt and for its output. A signal or the end of
-// the context ends both.
+func failed(err error) attempt.Result {
+	return attempt.Result{ExitCode: exitcodes.Failure, Err: err}
+}
+
+// wait waits for the duration of the attempt and for its output, nil for none. A signal or
+// the end of the context ends both.
 func (p *pretended) wait(r attempt.Result, takes time.Duration, written <-chan error) attempt.Result {
-	s := p.starter
-	if s.Catch != nil {
-		s.Catch()
+	if p.Signals.Notify != nil {
+		p.Signals.Notify()
 	}
-	for over := s.Clock.After(takes); over != nil || written != nil; {
+	for over := p.Clock.After(takes); over != nil || written != nil; {
 		select {
 		case <-over:
 			over = nil
 		case err := <-written:
 			if written = nil; err != nil {
-				return attempt.Result{ExitCode: exitcodes.Failure, Err: err}
+				return failed(err)
 			}
-		case signal := <-s.Cancelled: // the command would die by it
-			n, _ := s.Number(signal)
+		case signal := <-p.Signals.Cancelled: // the command would die by it
+			n, _ := exitcodes.SignalNumber(string(signal))
 			return attempt.Result{ExitCode: exitcodes.OfSignal(n), Signal: signal, Cancelled: signal}
 		case <-p.ctx.Done():
-			return attempt.Result{ExitCode: exitcodes.Failure, Err: context.Cause(p.ctx)}
+			return failed(context.Cause(p.ctx))
 		}
 	}
 	return r
 }
 
-// write writes both streams. The channel delivers the result; it is nil if there is nothing
-// to write.
-func (p *pretended) write() <-chan error {
-	s := p.starter
-	if s.Stdout.Open == nil && s.Stderr.Open == nil {
-		return nil
+// write writes each output to a writer, nil for none.
+func (s *Starter) write(stdout, stderr io.Writer) error {
+	if err := s.Stdout.copy(stdout); err != nil {
+		return fmt.Errorf("standard output of a rehearsal: %w", err)
 	}
-	written := make(chan error, 1)
-	go func() {
-		err := p.writeTo(&s.Stdout, p.spec.Stdout, "output")
-		if err == nil {
-			err = p.writeTo(&s.Stderr, p.spec.Stderr, "error")
-		}
-		written <- err
-	}()
-	return written
+	if err := s.Stderr.copy(stderr); err != nil {
+		return fmt.Errorf("standard error of a rehearsal: %w", err)
+	}
+	return nil
 }
 
-// writeTo writes all of an output to the watcher and, unless it is held back, to the
-// program's own stream.
-func (p *pretended) writeTo(o *Output, watcher io.Writer, name string) error {
-	var to []io.Writer
-	if watcher != nil {
-		to = append(to, &watched{p, watcher})
+func (o *Output) copy(to io.Writer) error {
+	if o.Open == nil || to == nil {
+		return nil
 	}
-	if !o.Held {
-		to = append(to, o.To)
-	}
-	err := o.copy(to...)
+	from, err := o.Open()
 	if err != nil {
-		err = fmt.Errorf("standard %s of a rehearsal: %w", name, err)
+		return err
 	}
+	defer func() { _ = from.Close() }()
+	_, err = io.Copy(to, from)
 	return err
 }
 
-// watched is the watcher of a stream until the attempt has ended: a writer that was blocked
-// may continue after that.
-type watched struct {
-	p  *pretended
-	to io.Writer
+// direct is the program's own stream, nil for an output that is held back.
+func (o *Output) direct() io.Writer {
+	if o.Held {
+		return nil
+	}
+	return o.To
 }
 
-func (w *watched) Write(b []byte) (int, error) {
-	w.p.mu.Lock()
-	defer w.p.mu.Unlock()
-	if w.p.over {
-		return 0, context.Canceled
+// held is where an output goes that was held back, nil for any other.
+func (o *Output) held(released bool) io.Writer {
+	switch {
+	case !o.Held:
+		return nil
+	case released:
+		return o.To
 	}
-	return w.to.Write(b)
+	return o.Rejected
 }
 
 // outcome is the result of the step under limits, 0 for none, and how long it takes. left
@@ -186,13 +174,10 @@ func (w *watched) Write(b []byte) (int, error) {
 func (s *Step) outcome(timeout, idle, left time.Duration) (attempt.Result, time.Duration) {
 	r, takes := s.Result, s.Takes
 	// All output is written at the start; the idle time begins there.
-	for _, limit := range []struct {
-		after time.Duration
-		idle  bool
-	}{{timeout, false}, {idle, true}} {
-		if limit.after > 0 && takes > limit.after {
-			takes = limit.after
-			r = attempt.Result{ExitCode: exitcodes.Timeout, TimedOut: true, Idle: limit.idle}
+	for i, limit := range []time.Duration{timeout, idle} {
+		if limit > 0 && takes > limit {
+			takes = limit
+			r = attempt.Result{ExitCode: exitcodes.Timeout, TimedOut: true, Idle: i == 1}
 		}
 	}
 	if left >= 0 && takes > left {
@@ -201,33 +186,9 @@ func (s *Step) outcome(timeout, idle, left time.Duration) (attempt.Result, time.
 	return r, takes
 }
 
-func (o *Output) copy(to ...io.Writer) error {
-	if o.Open == nil || len(to) == 0 {
-		return nil
-	}
-	from, err := o.Open()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = from.Close() }()
-	_, err = io.Copy(io.MultiWriter(to...), from)
-	return err
-}
-
 // Settle writes what was held back.
 func (p *pretended) Settle(released bool) error {
-	var failed error
-	for _, o := range []*Output{&p.starter.Stdout, &p.starter.Stderr} {
-		if !o.Held {
-			continue
-		}
-		to := o.To
-		if !released {
-			to = o.Rejected
-		}
-		failed = errors.Join(failed, o.copy(to))
-	}
-	return failed
+	return p.write(p.Stdout.held(released), p.Stderr.held(released))
 }
 
 // Drop has nothing to do: held output was never copied.

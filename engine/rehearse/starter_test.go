@@ -29,7 +29,7 @@ func starter(t *testing.T, list string) (*Starter, *real) {
 		t.Fatal(err)
 	}
 	r := &real{}
-	return &Starter{Steps: steps, Real: r, Draw: func() float64 { t.Error("a random number was drawn"); return 0 }, Number: number, Clock: engine.System{}}, r
+	return &Starter{Steps: steps, Real: r, Draw: func() float64 { t.Error("a random number was drawn"); return 0 }, Clock: engine.System{}}, r
 }
 
 func TestStarterFollowsTheSteps(t *testing.T) {
@@ -123,9 +123,9 @@ func TestAPretendedAttemptCanBeEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := starter(t, "**0:1h")
 		cancelled := make(chan attempt.Signal, 1)
-		s.Cancelled = cancelled
+		s.Signals.Cancelled = cancelled
 		caught := 0
-		s.Catch = func() { caught++ }
+		s.Signals.Notify = func() { caught++ }
 		time.AfterFunc(time.Minute, func() { cancelled <- "SIGTERM" })
 		r := s.Start(context.Background(), attempt.Spec{Number: 1}).Wait()
 		if r.Cancelled != "SIGTERM" || r.Signal != "SIGTERM" || r.ExitCode != 143 || r.Duration != time.Minute || caught != 1 {

@@ -23,12 +23,10 @@ import (
 // Step is for one attempt, or several in a row.
 type Step struct {
 	// Chance is the probability that an attempt pretends, from 0 to 1; otherwise its
-	// command is run.
+	// command is run, as by the step run, whose fields below are not set.
 	Chance float64
 	// Times is the number of attempts, 0 for all that follow.
 	Times int
-	// Run says that the command is run. The fields below are not set then.
-	Run bool
 	// Result is that of the attempt: a code, a signal, or TimedOut.
 	Result attempt.Result
 	// Takes is how long the attempt lasts. A limit of the attempt may be shorter.
@@ -87,8 +85,7 @@ func parseStep(item string, number func(attempt.Signal) (int, bool)) (Step, erro
 		}
 	}
 	if result == "run" {
-		step.Run = true
-		if timed {
+		if step.Chance = 0; timed {
 			return step, errors.New("run takes as long as the command does; leave the duration out")
 		}
 		return step, nil
@@ -126,7 +123,7 @@ func (s Steps) At(n int, draw func() float64) (Step, bool) {
 			n -= step.Times
 			continue
 		}
-		return step, !step.Run && step.Chance > 0 && (step.Chance >= 1 || draw() < step.Chance)
+		return step, step.Chance > 0 && (step.Chance >= 1 || draw() < step.Chance)
 	}
 	return Step{}, false
 }

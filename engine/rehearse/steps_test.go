@@ -28,7 +28,7 @@ func TestParse(t *testing.T) {
 	times := func(n int, s Step) Step { s.Times = n; return s }
 	chance := func(p float64, s Step) Step { s.Chance = p; return s }
 	takes := func(d time.Duration, s Step) Step { s.Takes = d; return s }
-	run := Step{Chance: 1, Times: 1, Run: true}
+	run := Step{Times: 1}
 	kill := Step{Chance: 1, Times: 1, Result: attempt.Result{Signal: "SIGKILL", ExitCode: 137}}
 	timeout := Step{Chance: 1, Times: 1, Result: attempt.Result{TimedOut: true, ExitCode: 124}}
 	for list, want := range map[string]Steps{
@@ -143,7 +143,7 @@ func FuzzParse(f *testing.F) {
 		step, pretends := steps.At(n, func() float64 { return u })
 		switch r := step.Result; {
 		case !pretends:
-		case step.Run || step.Chance <= u || step.Takes < 0 || r.ExitCode < 0 || r.ExitCode > 255 || (r.Signal != "") != (r.ExitCode > 128 && r.Signal != ""):
+		case step.Chance <= u || step.Takes < 0 || r.ExitCode < 0 || r.ExitCode > 255 || (r.Signal != "") != (r.ExitCode > 128 && r.Signal != ""):
 			t.Fatalf("%q: attempt %d pretends %+v", list, n, step)
 		}
 	})

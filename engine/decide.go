@@ -4,6 +4,7 @@ package engine
 // is pure.
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -73,7 +74,6 @@ type End struct {
 func Decide(p *Policy, s State, r attempt.Result, e Evidence, now time.Time, u float64) Decision {
 	d := judge(&p.Rules, s.Argv, r, e, now)
 	d.Counts = counted(&d, r)
-	d.CodeOnly = d.Ended == Describe(r) && r.Signal == "" && !r.TimedOut && r.Note == "" && r.StartErr == nil
 	d.NotStarted, d.ReaderGone = r.StartErr != nil, r.ReaderGone && r.Cancelled == ""
 	if p.Repeat {
 		repeat(&d, p, s, &r, now)
@@ -300,13 +300,10 @@ func schedule(d *Decision, p *Policy, s State, r attempt.Result, e Evidence, now
 	drawn := p.Schedule.Wait(s.Step, s.Previous, u)
 	d.Jittered = drawn
 	d.Next = State{Attempt: s.Attempt + 1, Place: Place{s.Step + 1, drawn}, Deadline: s.Deadline, Failures: s.Failures + 1, Argv: s.Argv}
-	found, ok, ignored := FindHint(&p.Rules.Hints, e, now)
-	d.IgnoredHint = ignored
-	if ok {
+	if d.Hint, d.HasHint, d.IgnoredHint = FindHint(&p.Rules.Hints, e, now); d.HasHint {
 		// Full jitter over one plain delay is added, so that clients that were given
 		// the same moment do not return together.
-		d.HasHint, d.Hint = true, found.Wait
-		d.Jittered = max(backoff.Add(found.Wait, backoff.FromFloat(u*float64(d.Delay))), p.Schedule.MinDelay)
+		d.Jittered = max(backoff.Add(d.Hint, backoff.FromFloat(u*float64(d.Delay))), p.Schedule.MinDelay)
 	}
 	switch {
 	case d.HasHint && d.Hint > p.MaxHint:
@@ -322,29 +319,28 @@ func giveUp(d *Decision, outcome event.Outcome, why string) {
 
 // FindHint looks for a wait that the server asked for, in standard error before standard
 // output. ignored says which hint was implausible.
-func FindHint(h *Hints, e Evidence, now time.Time) (found retryafter.Hint, ok bool, ignored string) {
+func FindHint(h *Hints, e Evidence, now time.Time) (wait time.Duration, ok bool, ignored string) {
 	if !h.Use {
-		return retryafter.Hint{}, false, ""
+		return 0, false, ""
 	}
 	for _, stream := range [][2][]byte{{e.StderrHead, e.Stderr}, {e.StdoutHead, e.Stdout}} {
 		text := stream[1]
 		if head := stream[0]; head != nil {
 			text = slices.Concat(head, []byte("\n"), text)
 		}
-		var unbelieved string
+		find := retryafter.Find
 		if h.Pattern != nil {
-			found, ok, unbelieved = retryafter.FindPattern(h.Pattern, text, now)
-		} else {
-			found, ok, unbelieved = retryafter.Find(text, now)
+			find = func(text []byte, now time.Time) (retryafter.Hint, bool, string) {
+				return retryafter.FindPattern(h.Pattern, text, now)
+			}
 		}
+		hint, ok, unbelieved := find(text, now)
 		if ok {
-			return found, true, ""
+			return hint.Wait, true, ""
 		}
-		if ignored == "" {
-			ignored = unbelieved
-		}
+		ignored = cmp.Or(ignored, unbelieved)
 	}
-	return retryafter.Hint{}, false, ignored
+	return 0, false, ignored
 }
 
 // endBy is the end by a signal, with the shells' code for it.

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"io"
 	"regexp"
+	"slices"
 
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/linematch"
@@ -26,42 +27,23 @@ type Evidence struct {
 	Stdout, Stderr         []byte
 	StdoutHead, StderrHead []byte
 
-	fail, stop, retry matched
-}
-
-// matched is a pattern that a line matched, and the end of its stream.
-type matched struct {
-	pattern *linematch.Pattern
-	tail    []byte
-}
-
-// line returns the last line that the pattern matches, "" where the tail has lost it.
-func (m *matched) line() string {
-	if m.pattern == nil {
-		return ""
-	}
-	return lastLine(m.tail, regexp.MustCompile(m.pattern.String()).MatchString) // Parse has accepted it
+	// The last lines that matched Fail, Stop and Retry, "" where the tail has lost them.
+	failLine, stopLine, retryLine string
 }
 
 // line returns the line that decided on a failure, by a pattern or the rule table, or else
 // the last line that was captured, of standard error before standard output.
 func (e *Evidence) line(d *Decision) string {
-	by := &e.fail
-	switch {
-	case d.Rule == "":
-	case d.Rule == e.Stop:
-		by = &e.stop
-	case d.Rule == e.Retry:
-		by = &e.retry
+	by := e.failLine
+	switch d.Rule {
+	case "":
+	case e.Stop:
+		by = e.stopLine
+	case e.Retry:
+		by = e.retryLine
 	}
-	line := cmp.Or(by.line(), d.Line)
 	any := func(line string) bool { return line != "" }
-	for _, tail := range [][]byte{e.Stderr, e.Stdout} {
-		if line == "" {
-			line = lastLine(tail, any)
-		}
-	}
-	return line
+	return cmp.Or(by, d.Line, lastLine(e.Stderr, any), lastLine(e.Stdout, any))
 }
 
 // lastLine returns the last line of output that is what is looked for, without escape
@@ -79,6 +61,9 @@ func lastLine(output []byte, is func(line string) bool) string {
 
 // Watch reads the output of one attempt.
 type Watch struct {
+	// Stdout and Stderr are the writers for the output, nil for a stream that is not read.
+	Stdout, Stderr io.Writer
+
 	out, err *stream
 }
 
@@ -88,24 +73,20 @@ func (r *Rules) NewWatch() *Watch {
 	w := new(Watch)
 	if stdout {
 		w.out = newStream("stdout", &r.Stdout)
+		w.Stdout = w.out
 	}
 	if stderr {
 		w.err = newStream("stderr", &r.Stderr)
+		w.Stderr = w.err
 	}
 	return w
 }
 
-// Stdout returns the writer for standard output, nil where that is not read.
-func (w *Watch) Stdout() io.Writer { return w.out.writer() }
-
-// Stderr returns the writer for standard error, nil where that is not read.
-func (w *Watch) Stderr() io.Writer { return w.err.writer() }
-
 // Close ends both streams and returns the evidence.
 func (w *Watch) Close() Evidence {
 	var e Evidence
-	e.Stdout, e.Stderr = w.out.close(&e), w.err.close(&e)
-	e.StdoutHead, e.StderrHead = w.out.beginning(), w.err.beginning()
+	e.Stdout, e.StdoutHead = w.out.close(&e)
+	e.Stderr, e.StderrHead = w.err.close(&e)
 	return e
 }
 
@@ -126,18 +107,7 @@ const headSize = 8 << 10
 func newStream(name string, p *Patterns) *stream {
 	s := &stream{name: name, patterns: p}
 	if p.any() {
-		var all []*linematch.Pattern
-		for _, group := range [][]*linematch.Pattern{p.Until, p.FailOn, p.StopOn, p.On} {
-			all = append(all, group...)
-		}
-		s.matcher = linematch.New(all)
-	}
-	return s
-}
-
-func (s *stream) writer() io.Writer {
-	if s == nil {
-		return nil
+		s.matcher = linematch.New(slices.Concat(p.Until, p.FailOn, p.StopOn, p.On))
 	}
 	return s
 }
@@ -154,44 +124,47 @@ func (s *stream) Write(p []byte) (int, error) {
 	return s.tail.Write(p)
 }
 
-// beginning returns the first part of the stream, nil where the tail has it.
-func (s *stream) beginning() []byte {
-	if s == nil || s.size <= classify.TailSize {
-		return nil
+// close adds the patterns that matched to e. It returns the last part of the stream, and
+// the first part where that is not in the last.
+func (s *stream) close(e *Evidence) (tail, head []byte) {
+	if s == nil {
+		return nil, nil
 	}
-	return s.head
+	tail = s.tail.Bytes()
+	if s.matcher != nil {
+		s.matcher.Close()
+		s.match(e, tail)
+	}
+	if s.size > classify.TailSize {
+		head = s.head
+	}
+	return tail, head
 }
 
-// close adds the patterns that matched to e, and returns the last part of the stream.
-func (s *stream) close(e *Evidence) []byte {
-	if s == nil {
-		return nil
-	}
-	if s.matcher == nil {
-		return s.tail.Bytes()
-	}
-	s.matcher.Close()
+// match adds the patterns that matched.
+func (s *stream) match(e *Evidence, tail []byte) {
 	i := 0
 	for _, group := range []struct {
-		flag     string
-		patterns []*linematch.Pattern
-		seen     bool
-		into     *string
-		by       *matched
+		flag       string
+		patterns   []*linematch.Pattern
+		seen       bool
+		into, line *string
 	}{
-		{"--until-", s.patterns.Until, false, &e.Missing, new(matched)},
-		{"--fail-on-", s.patterns.FailOn, true, &e.Fail, &e.fail},
-		{"--stop-on-", s.patterns.StopOn, true, &e.Stop, &e.stop},
-		{"--on-", s.patterns.On, true, &e.Retry, &e.retry},
+		{"--until-", s.patterns.Until, false, &e.Missing, nil},
+		{"--fail-on-", s.patterns.FailOn, true, &e.Fail, &e.failLine},
+		{"--stop-on-", s.patterns.StopOn, true, &e.Stop, &e.stopLine},
+		{"--on-", s.patterns.On, true, &e.Retry, &e.retryLine},
 	} {
 		for _, p := range group.patterns {
 			if s.matcher.Seen(i) == group.seen && *group.into == "" {
-				*group.into, *group.by = group.flag+s.name+" "+text.CutMiddle(p.String(), excerptLimit), matched{p, s.tail.Bytes()}
+				*group.into = group.flag + s.name + " " + text.CutMiddle(p.String(), excerptLimit)
+				if group.line != nil {
+					*group.line = lastLine(tail, regexp.MustCompile(p.String()).MatchString) // Parse has accepted it
+				}
 			}
 			i++
 		}
 	}
-	return s.tail.Bytes()
 }
 
 // excerptLimit is the most of a pattern that is shown. It is part of a line for a person

@@ -254,8 +254,8 @@ func TestLineOfAFailure(t *testing.T) {
 			rules.Stderr.On = []*linematch.Pattern{p}
 		}
 		watch := rules.NewWatch()
-		_, _ = watch.Stdout().Write([]byte(c.stdout))
-		_, _ = watch.Stderr().Write([]byte(c.stderr))
+		_, _ = watch.Stdout.Write([]byte(c.stdout))
+		_, _ = watch.Stderr.Write([]byte(c.stderr))
 		if d := judge(&rules, []string{"x"}, exit1, watch.Close(), time.Time{}); d.Line != c.want {
 			t.Errorf("%+v: line %q, rule %q", c, d.Line, d.Rule)
 		}

@@ -256,7 +256,7 @@ func (e *Engine) start(ctx context.Context, which event.Which, pass Pass) trial 
 	spec := attempt.Spec{
 		Number: e.attempts, Copy: which.Copy, Argv: run, Env: e.environ(&e.before, e.attempts, t.variables(), e.state.Deadline, which.SpanID),
 		Timeout: e.Policy.Timeout, IdleTimeout: e.Policy.IdleTimeout, Deadline: e.state.Deadline,
-		Stdout: t.watch.Stdout(), Stderr: t.watch.Stderr(), Alike: !e.Policy.Rules.Stdout.any() && !e.Policy.Rules.Stderr.any(),
+		Stdout: t.watch.Stdout, Stderr: t.watch.Stderr, Alike: !e.Policy.Rules.Stdout.any() && !e.Policy.Rules.Stderr.any(),
 		Inherit: e.Inherit,
 	}
 	if which.Hedged {

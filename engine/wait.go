@@ -106,7 +106,7 @@ func (e *Engine) untilReady(ctx context.Context) *Decision {
 	d := e.giveUp(event.Deadline, r.Why)
 	if !r.DeadlinePassed { // neither code nor cause are those of the last attempt
 		d.End = End{Code: exitcodes.Timeout}
-		d.Ended, d.Known, d.CodeOnly, d.ByRule = r.Why, "", false, false
+		d.Ended, d.Known, d.ByRule = r.Why, "", false
 	}
 	return d
 }

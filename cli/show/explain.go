@@ -56,7 +56,7 @@ func Explain(w io.Writer, o *option.Options) error {
 	for _, file := range []struct {
 		flag, name string
 		into       io.Writer
-	}{{"--stdout-file", o.Explain.StdoutFile, watch.Stdout()}, {"--stderr-file", o.Explain.StderrFile, watch.Stderr()}} {
+	}{{"--stdout-file", o.Explain.StdoutFile, watch.Stdout}, {"--stderr-file", o.Explain.StderrFile, watch.Stderr}} {
 		if err := feed(file.name, file.into); err != nil {
 			return option.Usage(file.flag, err)
 		}
@@ -76,7 +76,7 @@ func Explain(w io.Writer, o *option.Options) error {
 	if !d.Accepted {
 		x.match(rules.Table(), classify.Failure{Argv: o.Command, Result: result, Stdout: evidence.Stdout, Stderr: evidence.Stderr, Now: now})
 		if hint, ok, _ := engine.FindHint(&rules.Hints, evidence, now); ok {
-			x.wait(hint.Wait)
+			x.wait(hint)
 		}
 	}
 	// The verdict considers all output, the decision what a run with these flags reads.

@@ -59,9 +59,9 @@ type Judgement struct {
 	Verdict Verdict
 	// Reason is one line in words: Ended, how the attempt ended, and Known, what is known
 	// of such a failure. Rule is the rule that decided or, without ByRule, that names the
-	// failure. "" for none. CodeOnly says that Ended is no more than the exit code.
+	// failure. "" for none.
 	Reason, Ended, Known, Rule string
-	ByRule, CodeOnly           bool
+	ByRule                     bool
 	// Line is the line of the output that decided on a failure, or else the last one
 	// captured, without escape sequences; "" for none.
 	Line string

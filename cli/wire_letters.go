@@ -26,14 +26,14 @@ import (
 	"github.com/retrysh/retry/engine/text"
 )
 
-// keeper keeps one run, as engine.Letters.
+// keeper keeps one run, as engine.Keep.
 type keeper struct {
 	*wiring
 	dir, cwd string
 	cwdErr   error
 
 	// write keeps the run and returns the id of its letter, "" where it cannot.
-	write       func(ctx context.Context, l *engine.Letter, outcome string) string
+	write       func(ctx context.Context, l *engine.Letter) string
 	first, last time.Time // failures
 	rehearsed   bool
 	where       string // the line that says where the letter is
@@ -72,7 +72,7 @@ func (w *wiring) keepLetters() {
 	default:
 		return
 	}
-	w.e.Letters, w.out.sinks = k, append(w.out.sinks, see)
+	w.e.Keep, w.out.sinks = k.keep, append(w.out.sinks, see)
 }
 
 // see records when the run failed, and prints at its end where the letter is.
@@ -94,26 +94,22 @@ func (k *keeper) see(ev event.Event) {
 	}
 }
 
-// Park implements engine.Letters.
-func (k *keeper) Park(ctx context.Context, l *engine.Letter) string {
-	if limit := k.o.Letters.Park; limit == 0 || l.Decision.Jittered <= limit {
+// keep parks the run if its wait is long enough, or keeps one that was given up.
+func (k *keeper) keep(ctx context.Context, l *engine.Letter) string {
+	parks, limit := l.Decision.Outcome == event.Parked, k.o.Letters.Park
+	if parks && (limit == 0 || l.Decision.Jittered <= limit) {
 		return ""
 	}
-	id := k.write(ctx, l, "parked")
-	if id == "" {
+	id := k.write(ctx, l)
+	if parks && id == "" {
 		k.out.complain("the run is not parked and waits here")
 	}
 	return id
 }
 
-// Keep implements engine.Letters.
-func (k *keeper) Keep(ctx context.Context, l *engine.Letter) string {
-	return k.write(ctx, l, string(l.Decision.Outcome))
-}
-
 // add writes a new letter, and prints what fails.
-func (k *keeper) add(ctx context.Context, l *engine.Letter, outcome string) string {
-	letter := k.letter(l, outcome)
+func (k *keeper) add(ctx context.Context, l *engine.Letter) string {
+	letter := k.letter(l)
 	content := queue.Content{Tails: queue.Tails{l.Evidence.Stdout, l.Evidence.Stderr}}
 	ctx, cancel := context.WithTimeout(ctx, inputWait)
 	defer cancel()
@@ -132,7 +128,7 @@ func (k *keeper) add(ctx context.Context, l *engine.Letter, outcome string) stri
 	}
 	id := ""
 	if err == nil {
-		id, err = d.Add(letter, content, k.o.Key != "" && outcome != "parked", k.o.Letters.Most)
+		id, err = d.Add(letter, content, k.o.Key != "" && l.Decision.Outcome != event.Parked, k.o.Letters.Most)
 	}
 	if err != nil {
 		k.out.complain("no letter is kept: %v", err)
@@ -145,7 +141,7 @@ func (k *keeper) add(ctx context.Context, l *engine.Letter, outcome string) stri
 // inputWait is how long the rest of an input is read.
 const inputWait = 10 * time.Second
 
-func (k *keeper) letter(l *engine.Letter, outcome string) *queue.Letter {
+func (k *keeper) letter(l *engine.Letter) *queue.Letter {
 	if now := time.Now(); k.first.IsZero() { // nothing ran
 		k.first, k.last = now, now
 	}
@@ -161,15 +157,15 @@ func (k *keeper) letter(l *engine.Letter, outcome string) *queue.Letter {
 		letter.Policy[name] = queue.Texts(values)
 	}
 	letter.Env, letter.EnvNames = keptVariables(id.Environ, k.o.Letters.Env)
-	k.describe(letter, l, outcome)
+	k.describe(letter, l)
 	return letter
 }
 
 // describe gives a letter the details of the last run.
-func (k *keeper) describe(letter *queue.Letter, l *engine.Letter, outcome string) {
+func (k *keeper) describe(letter *queue.Letter, l *engine.Letter) {
 	d, r := l.Decision, &l.Result
 	letter.RunID, letter.TraceID = k.e.Identity.RunID, k.e.Identity.Trace.ID
-	letter.Outcome, letter.ExitCode, letter.TimedOut = outcome, d.End.Code, r.TimedOut || r.DeadlinePassed
+	letter.Outcome, letter.ExitCode, letter.TimedOut = string(d.Outcome), d.End.Code, r.TimedOut || r.DeadlinePassed
 	letter.Reason, letter.Verdict = queue.Text(d.Reason), string(d.Verdict)
 	if d.Why != "" {
 		letter.Reason += queue.Text("; " + d.Why)
@@ -181,9 +177,9 @@ func (k *keeper) describe(letter *queue.Letter, l *engine.Letter, outcome string
 	if !l.Deadline.IsZero() {
 		letter.DeadlineAt = &text.Time{Time: l.Deadline}
 	}
-	if outcome == "parked" {
+	if d.Outcome == event.Parked {
 		letter.ExitCode = r.ExitCode
-		letter.DueAt = &text.Time{Time: l.DueAt}
+		letter.DueAt = &text.Time{Time: d.DueAt}
 		letter.Schedule = &queue.Schedule{Step: l.Place.Step, PreviousMs: l.Place.Previous.Milliseconds(), WaitMs: d.Jittered.Milliseconds(), Rotation: l.Rotation}
 	}
 }
@@ -240,15 +236,15 @@ type redriven struct {
 
 // replace writes the last failure, or the wait, to the run's letter. The letter of a run
 // that was refused stays as it was.
-func (r *redriven) replace(_ context.Context, l *engine.Letter, outcome string) string {
+func (r *redriven) replace(_ context.Context, l *engine.Letter) string {
 	if l.Decision.Outcome == event.Refused {
 		return r.before.ID
 	}
 	changed := *r.after
-	if outcome == "parked" {
+	if l.Decision.Outcome == event.Parked {
 		changed.Redrives = 0
 	}
-	r.describe(&changed, l, outcome)
+	r.describe(&changed, l)
 	if err := r.claim.Replace(&changed, &queue.Tails{l.Evidence.Stdout, l.Evidence.Stderr}); err != nil {
 		r.out.complain("the letter cannot be written: %v", err)
 		return ""
@@ -284,7 +280,7 @@ func (r *redriven) see(ev event.Event) {
 		if !r.kept { // nothing was started
 			r.last = end.Time
 			d := &engine.Decision{Ending: end.Ending, End: engine.End{Code: end.ExitCode}}
-			r.replace(context.Background(), &engine.Letter{Decision: d, Attempts: end.Attempts, Evidence: &engine.Evidence{}}, string(end.Outcome))
+			r.replace(context.Background(), &engine.Letter{Decision: d, Attempts: end.Attempts, Evidence: &engine.Evidence{}})
 		}
 		missing := slices.DeleteFunc(queue.Strings(r.before.EnvNames), func(name string) bool {
 			return slices.ContainsFunc(r.e.Identity.Environ, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })

@@ -13,20 +13,9 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// Letters keeps runs. Its contexts end when a signal asks for the end.
-type Letters interface {
-	// Park is called before a wait that follows a failure, and before the guards are
-	// asked. If it keeps the run for later, it returns the id of the letter, and the run
-	// ends; else "".
-	Park(ctx context.Context, l *Letter) string
-	// Keep is called for a run that has been given up, after at least one attempt or by
-	// a refusal. It returns the id of the letter, "" for none.
-	Keep(ctx context.Context, l *Letter) string
-}
-
 // Letter is the content of a letter: the last attempt of a run and its state.
 type Letter struct {
-	// Decision is how the run ends; for Park, the decision to retry.
+	// Decision is how the run ends. With the outcome Parked it has the wait.
 	Decision *Decision
 	// Result and Evidence are those of the last attempt, with the tails of its output.
 	Result   attempt.Result
@@ -36,9 +25,8 @@ type Letter struct {
 	Place Place
 	// Rotation is the state of each rotated name; nil for none.
 	Rotation map[string]rotate.Standing
-	// Deadline is when the run ends; the zero time is none. DueAt is when a parked run
-	// goes on.
-	Deadline, DueAt time.Time
+	// Deadline is when the run ends; the zero time is none.
+	Deadline time.Time
 	// Waited is how much of its wait has passed when a parked run goes on.
 	Waited time.Duration
 }
@@ -54,30 +42,27 @@ func (e *Engine) resume() {
 	e.rotation.Resume(l.Rotation)
 }
 
-// park offers the run to Letters before a wait. It returns how the run ends, nil if it
+// park offers to keep the run in place of a wait. It returns how the run ends, nil if it
 // waits.
 func (e *Engine) park(ctx context.Context) *Decision {
-	d, letter := e.last.decision, ""
-	if e.Letters == nil || d.NotYet || e.Policy.Repeat {
+	d := e.last.decision
+	if e.Keep == nil || d.NotYet || e.Policy.Repeat {
 		return nil
 	}
-	parked := e.letter(&d, d.Next.Place)
-	parked.DueAt = e.now().Add(d.Jittered)
-	end := e.during(ctx, time.Time{}, func(ctx context.Context) { letter = e.Letters.Park(ctx, parked) })
-	if letter == "" {
+	d.Retry, d.Outcome, d.End, d.DueAt = false, event.Parked, End{Code: exitcodes.Refused}, e.now().Add(d.Jittered)
+	end := e.during(ctx, time.Time{}, func(ctx context.Context) { d.Letter = e.Keep(ctx, e.letter(&d, d.Next.Place)) })
+	if d.Letter == "" {
 		return end
 	}
-	d.Retry, d.Outcome, d.Letter, d.DueAt = false, event.Parked, letter, parked.DueAt
-	d.End = End{Code: exitcodes.Refused}
 	return &d
 }
 
-// keep offers to Letters a run that was given up.
+// keep offers to keep a run that was given up.
 func (e *Engine) keep(ctx context.Context, d *Decision) {
-	if e.Letters == nil || !d.givenUp() || d.NotStarted || e.WaitOnly || e.attempts == 0 && d.Outcome != event.Refused {
+	if e.Keep == nil || !d.givenUp() || d.NotStarted || e.WaitOnly || e.attempts == 0 && d.Outcome != event.Refused {
 		return
 	}
-	d.replace(e.during(ctx, time.Time{}, func(ctx context.Context) { d.Letter = e.Letters.Keep(ctx, e.letter(d, e.state.Place)) }))
+	d.replace(e.during(ctx, time.Time{}, func(ctx context.Context) { d.Letter = e.Keep(ctx, e.letter(d, e.state.Place)) }))
 }
 
 func (e *Engine) letter(d *Decision, at Place) *Letter {

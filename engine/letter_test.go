@@ -27,15 +27,15 @@ type postman struct {
 	during  func()
 }
 
-func (k *postman) Park(_ context.Context, l *Letter) string {
-	if l.Decision.Jittered < k.longest {
+func (k *postman) keep(_ context.Context, l *Letter) string {
+	switch {
+	case l.Decision.Outcome != event.Parked:
+	case l.Decision.Jittered < k.longest:
 		return ""
+	default:
+		k.parked = append(k.parked, *l)
+		return "parked-1"
 	}
-	k.parked = append(k.parked, *l)
-	return "parked-1"
-}
-
-func (k *postman) Keep(_ context.Context, l *Letter) string {
 	if k.kept = append(k.kept, *l); k.during != nil {
 		k.during()
 	}
@@ -86,7 +86,7 @@ func TestParkedRunGoesOn(t *testing.T) {
 		policy := e.Policy
 		policy.Attempts, policy.Schedule.Jitter = 5, backoff.Jitter{Kind: backoff.None}
 		policy.Rotate = []rotate.List{{Name: "m", Values: []string{"a", "b", "c"}}}
-		e.Policy, e.Letters, e.Gate, e.Argv = policy, k, g, []string{"get", "{m}"}
+		e.Policy, e.Keep, e.Gate, e.Argv = policy, k.keep, g, []string{"get", "{m}"}
 		start := time.Now()
 		if end := e.Run(context.Background()); end.Code != 75 || r.last().Outcome != event.Parked || r.last().Letter != "parked-1" || !r.last().DueAt.Equal(start.Add(3*time.Second)) {
 			t.Fatalf("ended with %+v: %+v", end, r.last())
@@ -154,7 +154,7 @@ func TestGivenUpRunIsKept(t *testing.T) {
 			c.change(e)
 			var order []string
 			k := &postman{during: func() { order = append(order, "keep") }}
-			e.Letters = k
+			e.Keep = k.keep
 			e.Emit = func(ev event.Event) {
 				r.Emit(ev)
 				if h, ok := ev.(*event.HookStarted); ok {

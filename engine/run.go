@@ -69,8 +69,11 @@ type Engine struct {
 	From Place
 	// Resume, if not nil, is the run before it was parked. It goes on like a retry.
 	Resume *Letter
-	// Letters, if not nil, keeps the run when it ends without success, or parks it.
-	Letters Letters
+	// Keep, if not nil, keeps the run as a letter and returns its id, "" for none. It is
+	// called for a run that was given up, after at least one attempt or by a refusal, and,
+	// before the guards are asked, for a wait that follows a failure: the run is parked
+	// then, unless there is no letter. Its context ends when a signal asks for the end.
+	Keep func(ctx context.Context, l *Letter) string
 	// Inherit are descriptors that the command inherits.
 	Inherit []uintptr
 	// About has Name, Letter, Key and the policy of the event run_started; Name "" stands

@@ -4,16 +4,14 @@ package probe
 // which answer is ready.
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"io"
-	"math"
 	"net"
 	"net/http"
 	"net/textproto"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,33 +30,96 @@ type httpCheck struct {
 }
 
 func (c *httpCheck) run(ctx context.Context, t *try) error {
-	raw, err := c.dial(ctx, t)
+	conn, err := c.dial(ctx, t)
 	if err != nil {
 		return err
 	}
-	// The TLS layer is not closed: that would wait up to 5 s for a peer that
-	// has stopped reading.
-	defer func() { _ = raw.Close() }()
-	defer guard(ctx, raw)()
-	conn := raw
+	x := &exchange{Conn: conn, stream: conn, written: make(chan error, 1)}
+	defer func() { _ = x.Close() }()
 	if c.tls {
 		t.missing = "no TLS handshake"
-		if conn, err = c.handshake(raw, t); err != nil {
-			return err
+		if x.stream, err = c.handshake(ctx, conn, t); err != nil {
+			return &handshakeError{err}
 		}
 	}
-	t.missing = "no answer"
-	// http.Transport would refuse an answer that comes before the request has been sent.
-	writeErr := c.request.Write(conn)
-	answer, err := readAnswer(conn, c.request)
-	if err != nil {
-		return worse(err, writeErr)
-	}
-	return c.judge(answer, t)
+	return c.ask(ctx, x, t)
+}
+
+func (c *httpCheck) handshake(ctx context.Context, conn net.Conn, t *try) (net.Conn, error) {
+	secure := tls.Client(conn, &tls.Config{
+		RootCAs:            t.roots,
+		ServerName:         strings.TrimSuffix(serverName(c.host), "."),
+		NextProtos:         []string{"http/1.1"},
+		InsecureSkipVerify: c.insecure, //nolint:gosec // asked for by #insecure
+	})
+	return secure, secure.HandshakeContext(ctx)
 }
 
 // maxHead bounds status lines and headers together, interim answers included.
 const maxHead = 64 << 10
+
+// ask sends the request on a connection and judges the answer.
+func (c *httpCheck) ask(ctx context.Context, conn net.Conn, t *try) error {
+	t.missing = "no answer"
+	transport := &http.Transport{
+		DialContext:            func(context.Context, string, string) (net.Conn, error) { return conn, nil },
+		MaxResponseHeaderBytes: maxHead,
+	}
+	answer, err := transport.RoundTrip(c.request.WithContext(ctx))
+	if err != nil {
+		return malformed(err, errNotHTTP)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if answer.ProtoMajor != 1 || answer.StatusCode < 100 {
+		return errNotHTTP
+	}
+	return c.judge(answer, t)
+}
+
+// exchange is the connection of one request, for http.Transport: that would refuse an answer that
+// comes before the request has been written, and wait for a whole line of what is not HTTP.
+type exchange struct {
+	net.Conn               // the TLS layer is not closed: that would wait up to 5 s for a peer that has stopped reading
+	stream   io.ReadWriter // the connection, or TLS on it
+	written  chan error    // gets the result of the first write
+	begun    bool          // an answer has begun
+}
+
+// Write returns no error: a peer may answer and close before it has read everything.
+func (x *exchange) Write(b []byte) (int, error) {
+	_, err := x.stream.Write(b)
+	x.allowRead(err)
+	return len(b), nil
+}
+
+func (x *exchange) allowRead(err error) {
+	select {
+	case x.written <- err:
+	default:
+	}
+}
+
+func (x *exchange) Read(b []byte) (int, error) {
+	if x.begun {
+		return x.stream.Read(b)
+	}
+	writeErr := <-x.written
+	n, err := x.stream.Read(b)
+	switch x.begun = true; {
+	case n == 0:
+		return 0, cmp.Or(writeErr, err)
+	case b[0] == 0x15, b[0] == 0x16: // a TLS alert or handshake
+		return 0, errLooksTLS
+	case b[0] != 'H':
+		return 0, errNotHTTP
+	}
+	return n, err
+}
+
+func (x *exchange) Close() error {
+	x.allowRead(net.ErrClosed)
+	return x.Conn.Close()
+}
 
 // What a peer can do wrong.
 const (
@@ -70,64 +131,21 @@ const (
 	errTruncated = plain("closed before the end of its answer")
 )
 
-// readAnswer reads up to the end of the headers of the final answer. Interim answers
-// (1xx) are skipped; 101 is none, since the request did not ask to switch.
-func readAnswer(conn io.Reader, request *http.Request) (*http.Response, error) {
-	head := &io.LimitedReader{R: conn, N: maxHead}
-	r := bufio.NewReader(head)
-	first, err := r.Peek(1)
-	switch { // a peer that talks something else may never send a whole line
-	case err != nil:
-		return nil, err
-	case first[0] == 0x15, first[0] == 0x16: // a TLS alert or handshake
-		return nil, errLooksTLS
-	case first[0] != 'H':
-		return nil, errNotHTTP
-	}
-	for {
-		answer, err := http.ReadResponse(r, request)
-		switch {
-		case err != nil && head.N <= 0:
-			return nil, errHeadSize
-		case err != nil:
-			return nil, malformed(err, errNotHTTP)
-		case answer.ProtoMajor != 1 || answer.StatusCode < 100:
-			return nil, errNotHTTP
-		case answer.StatusCode >= 200 || answer.StatusCode == http.StatusSwitchingProtocols:
-			head.N = math.MaxInt64
-			return answer, nil
-		}
-		if _, err := r.Peek(1); err != nil {
-			return nil, err
-		}
-	}
-}
-
 // malformed says what an error of net/http means: otherwise, where it is neither one
 // of the network nor known.
 func malformed(err error, otherwise plain) error {
+	words := err.Error()
 	switch {
-	case isEnd(err):
+	case errors.Is(err, io.ErrUnexpectedEOF):
 		return errTruncated
-	case errors.As(err, new(net.Error)), errors.Is(err, net.ErrClosed), errors.Is(err, os.ErrDeadlineExceeded):
-		return err
-	case errors.As(err, new(textproto.ProtocolError)), strings.Contains(err.Error(), "Content-Length"), strings.Contains(err.Error(), "transfer encoding"):
+	case strings.Contains(words, "headers exceeded"):
+		return errHeadSize
+	case errors.As(err, new(textproto.ProtocolError)), strings.Contains(words, "Content-Length"), strings.Contains(words, "transfer encoding"):
 		return errHead
+	case errors.As(err, new(plain)), errors.As(err, new(net.Error)), errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed):
+		return err
 	}
 	return otherwise
-}
-
-func (c *httpCheck) handshake(conn net.Conn, t *try) (net.Conn, error) {
-	secure := tls.Client(conn, &tls.Config{
-		RootCAs:            t.roots,
-		ServerName:         strings.TrimSuffix(serverName(c.host), "."),
-		NextProtos:         []string{"http/1.1"},
-		InsecureSkipVerify: c.insecure, //nolint:gosec // asked for by #insecure
-	})
-	if err := secure.Handshake(); err != nil {
-		return nil, &handshakeError{err}
-	}
-	return secure, nil
 }
 
 // judge decides whether the answer is the one that is waited for.

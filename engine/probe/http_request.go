@@ -29,7 +29,7 @@ func parseHTTP(s string, secure bool) (check, error) {
 	if c.host, c.port, err = address.HostPort(authority); err != nil {
 		return nil, err
 	}
-	if err := c.ask(rest, c.hostHeader(), user); err != nil {
+	if err := c.setRequest(rest, c.hostHeader(), user); err != nil {
 		return nil, err
 	}
 	c.port = cmp.Or(c.port, c.defaultPort())
@@ -56,24 +56,24 @@ func parseHTTPUnix(s string) (check, error) {
 		return nil, err
 	}
 	c := &httpCheck{endpoint: endpoint{socket: path}}
-	return c, c.ask(rest, "localhost", "")
+	return c, c.setRequest(rest, "localhost", "")
 }
 
-// ask reads path, query and options, and makes the request.
-func (c *httpCheck) ask(s, host, user string) (err error) {
+// setRequest reads path, query and options, and makes the request.
+func (c *httpCheck) setRequest(s, host, user string) (err error) {
 	path, fragment, hasOptions := strings.Cut(s, "#")
 	if hasOptions {
 		if c.httpOptions, err = parseOptions(fragment, c.tls); err != nil {
 			return err
 		}
 	}
-	uri, err := requestTarget(path)
+	uri, err := requestURL(host, path)
 	if err != nil {
 		return err
 	}
 	fields := http.Header{"User-Agent": {"retry"}, "Accept": {"*/*"}, "Accept-Encoding": {"identity"}}
 	maps.Copy(fields, c.headers)
-	c.request = &http.Request{Method: c.method, URL: uri, Host: cmp.Or(fields.Get("Host"), host), Header: fields, Close: true}
+	c.request = &http.Request{Method: c.method, URL: uri, Host: fields.Get("Host"), Header: fields, Close: true}
 	if user == "" {
 		return nil
 	}
@@ -123,28 +123,30 @@ func serverName(host string) string {
 	return host
 }
 
-// requestTarget reads path and query. Spaces and bytes above ASCII may stand for
-// their %XX.
-func requestTarget(s string) (*url.URL, error) {
-	if !strings.HasPrefix(s, "/") {
-		s = "/" + s
+// requestURL reads path and query. Spaces and bytes above ASCII may stand for their %XX.
+func requestURL(host, s string) (*url.URL, error) {
+	if _, err := address.Unescape(s); err != nil {
+		return nil, err
 	}
 	var b strings.Builder
-	for i, c := range []byte(s) {
+	if !strings.HasPrefix(s, "/") {
+		b.WriteByte('/')
+	}
+	for _, c := range []byte(s) {
 		switch {
-		case c == '%':
-			if err := address.CheckEscape(s[i:]); err != nil {
-				return nil, err
-			}
 		case c < ' ' || c == 0x7f:
 			return nil, fmt.Errorf("a control character cannot be in an address; write %s", address.Escape(c))
 		case c == ' ' || c >= 0x80:
 			b.WriteString(address.Escape(c))
-			continue
+		default:
+			b.WriteByte(c)
 		}
-		b.WriteByte(c)
 	}
-	return url.ParseRequestURI(b.String())
+	u, err := url.ParseRequestURI(b.String())
+	if err == nil {
+		u.Scheme, u.Host = "http", host // for http.Transport, which is given the connection
+	}
+	return u, err
 }
 
 const validOptions = "valid are #status=200-399, #body=REGEX, #method=HEAD, #header=Name: value and #insecure, joined by & (a & in a value is written %26)"

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"regexp"
@@ -62,7 +63,7 @@ func TestAnswers(t *testing.T) {
 		{"bare line feeds", "HTTP/1.1 200 OK\nA: b\n\n", "", 0, ""},
 		{"a folded header", "HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n", "", 0, ""},
 		{"interim answers", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 500 No\r\n\r\n", "", 1, "status 500"},
-		{"an interim answer only", "HTTP/1.1 100 Continue\r\n\r\n", "", 1, "closed without an answer"},
+		{"an interim answer only", "HTTP/1.1 100 Continue\r\n\r\n", "", 1, "closed before the end of its answer"},
 		{"a switch that was not requested", "HTTP/1.1 101 Switching\r\n\r\n", "", 1, "status 101"},
 		{"HTTP/2", "\x00\x00\x12\x04\x00\x00\x00\x00\x00", "", 1, "answer is not HTTP/1"},
 		{"HTTP/2 as text", "HTTP/2 200\r\n\r\n", "", 1, "answer is not HTTP/1"},
@@ -204,6 +205,7 @@ func TestEarlyAnswer(t *testing.T) {
 		}
 	}()
 	want(t, once(t, "http://"+l.Addr().String()), 1, "status 429")
+	want(t, once(t, "http://"+l.Addr().String()+"#header=X: "+strings.Repeat("x", 12<<10)), 1, "status 429")
 }
 
 // A cancelled try ends at once, wherever it is.
@@ -315,17 +317,31 @@ func FuzzResponse(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, input []byte) {
-		check := &httpCheck{httpOptions: httpOptions{body: regexp.MustCompile("^$"), statuses: []span{{0, 999}}}}
-		answer, err := readAnswer(bytes.NewReader(input), &http.Request{Method: "GET"})
-		if err == nil {
-			if answer.StatusCode < 200 && answer.StatusCode != 101 || answer.StatusCode > 999 {
-				t.Fatalf("status %d", answer.StatusCode)
-			}
-			err = check.judge(answer, new(try))
+		request, err := http.NewRequest(http.MethodGet, "http://h", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask := func(options httpOptions) error {
+			check := &httpCheck{request: request, httpOptions: options}
+			conn := &exchange{Conn: recorded{}, stream: struct {
+				io.Reader
+				io.Writer
+			}{bytes.NewReader(input), io.Discard}, written: make(chan error, 1)}
+			return check.ask(t.Context(), conn, new(try))
 		}
 		// Input that ends can only end in words or at its end.
+		err = ask(httpOptions{body: regexp.MustCompile("^$"), statuses: []span{{0, 999}}})
 		if err != nil && !errors.As(err, new(plain)) && !errors.Is(err, io.EOF) {
 			t.Fatalf("error %v", err)
 		}
+		// The status is a final one, or a switch of protocols.
+		if ask(httpOptions{statuses: []span{{0, 100}, {102, 199}, {1000, math.MaxInt}}}) == nil {
+			t.Fatal("an interim answer, or none, counts")
+		}
 	})
 }
+
+// recorded is a connection that can only be closed.
+type recorded struct{ net.Conn }
+
+func (recorded) Close() error { return nil }

@@ -153,14 +153,5 @@ func (p *Probe) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
 	return attempt.Call(func() attempt.Result { return p.Run(ctx, spec) })
 }
 
-// guard makes every read and write on conn fail once ctx ends. The function it
-// returns takes the guard away.
-func guard(ctx context.Context, conn net.Conn) func() bool {
-	return context.AfterFunc(ctx, func() {
-		// A time long past: what blocks now returns now.
-		_ = conn.SetDeadline(time.Unix(1, 0))
-	})
-}
-
 // errNoExec is what an exec: target says in a program that runs no commands.
 var errNoExec = errors.New("commands cannot be run here")

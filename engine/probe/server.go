@@ -79,24 +79,17 @@ func (c *serverCheck) run(ctx context.Context, t *try) error {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	defer guard(ctx, conn)()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	t.missing = "no answer"
 	_, writeErr := conn.Write(c.first)
 	last, err := c.judge(bufio.NewReader(conn))
-	if err == nil {
+	switch {
+	case err == nil:
 		_, _ = conn.Write(last)
-		return nil
-	}
-	return worse(err, writeErr)
-}
-
-// worse is why there is no good answer. A peer may answer and close before it has read
-// everything, so an answer counts more than the error of the writing.
-func worse(readErr, writeErr error) error {
-	if writeErr != nil && !errors.As(readErr, new(plain)) {
+	case writeErr != nil && !errors.As(err, new(plain)): // a peer may answer and close before it has read
 		return writeErr
 	}
-	return readErr
+	return err
 }
 
 // cut turns an end of input in the middle of an answer into words.

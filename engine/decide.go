@@ -164,7 +164,7 @@ func firstRow(rules *Rules, argv []string, r attempt.Result, e Evidence, now tim
 	}
 	// Row 3: it could not be started.
 	if r.StartErr != nil && !rules.OnExit.MatchCode(r) {
-		return stop(event.Stopped, event.Permanent, "", Describe(r))
+		return stop(event.Stopped, event.Permanent, "", describe(r))
 	}
 	// Row 4: success.
 	reason, failed := failure(rules, r, e)
@@ -228,7 +228,7 @@ func judgeByTable(rules *Rules, known classify.Judgement, reason string) Decisio
 
 // failure describes the result of the attempt, and reports whether that is a failure.
 func failure(rules *Rules, r attempt.Result, e Evidence) (reason string, failed bool) {
-	reason = Describe(r)
+	reason = describe(r)
 	named := r.ExitCode == exitcodes.OK && !r.TimedOut
 	if len(rules.SuccessOnExit) > 0 {
 		_, named = rules.SuccessOnExit.Match(r)
@@ -246,8 +246,8 @@ func failure(rules *Rules, r attempt.Result, e Evidence) (reason string, failed 
 	return reason, false
 }
 
-// Describe returns in words how an attempt ended.
-func Describe(r attempt.Result) string {
+// describe returns in words how an attempt ended.
+func describe(r attempt.Result) string {
 	switch {
 	case r.StartErr != nil:
 		return text.Masked(r.StartErr.Error()) // it quotes the command's name
@@ -257,8 +257,6 @@ func Describe(r attempt.Result) string {
 		return "timed out after " + message.Limit(r.Limit)
 	case r.TimedOut:
 		return "timed out"
-	case r.DeadlinePassed:
-		return "ended by the deadline"
 	case r.Signal != "":
 		return "killed by " + string(r.Signal)
 	case r.Note != "":

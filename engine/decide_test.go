@@ -262,8 +262,8 @@ func TestReasonsAreOneLineAndNameWhatHappened(t *testing.T) {
 		{exit1, "exit 1"}, {killed, "SIGKILL"}, {timedOut, "timed out"}, {notFound, "not found"},
 		{attempt.Result{ExitCode: 1, Note: "connection refused"}, "connection refused"},
 	} {
-		if got := Describe(c.result); !strings.Contains(got, c.want) || strings.Contains(got, "\n") {
-			t.Errorf("Describe(%+v) = %q, want %q in it", c.result, got, c.want)
+		if got := describe(c.result); !strings.Contains(got, c.want) || strings.Contains(got, "\n") {
+			t.Errorf("describe(%+v) = %q, want %q in it", c.result, got, c.want)
 		}
 	}
 }

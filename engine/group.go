@@ -35,8 +35,8 @@ type group struct {
 	ended   chan *trial
 
 	cancelAsk context.CancelFunc
-	admitted  chan admission
-	reports   []func() // for the gate, once it has answered
+	admitted  chan func() // handles the answer of the gate
+	reports   []func()    // for the gate, once it has answered
 
 	closed   bool      // no more copies start
 	timedOut bool      // the last copy that failed was ended by a limit
@@ -44,17 +44,11 @@ type group struct {
 	end      *Decision // by a signal that came while no copy ran
 }
 
-// admission is the answer of a gate.
-type admission struct {
-	pass    Pass
-	refusal *event.GuardRefused
-}
-
 // hedged runs the command in copies, judges them and emits their events.
-func (e *Engine) hedged(ctx context.Context, pass Pass) (Decision, attempt.Result) {
+func (e *Engine) hedged(ctx context.Context, pass Pass) *trial {
 	g := &group{
 		e: e, begun: e.now(),
-		ended: make(chan *trial), admitted: make(chan admission),
+		ended: make(chan *trial), admitted: make(chan func()),
 	}
 	g.ctx, g.cancel = context.WithCancelCause(ctx)
 	g.start(pass)
@@ -62,14 +56,14 @@ func (e *Engine) hedged(ctx context.Context, pass Pass) (Decision, attempt.Resul
 	g.cancel(attempt.ErrLost)
 	g.close()
 	if e.asking {
-		g.answered(<-g.admitted)
+		(<-g.admitted)()
 	}
-	d := g.settle(t)
+	g.settle(t)
 	g.awaitLosers()
-	if g.end != nil && t.result.Cancelled == "" && (d.Retry || !d.Accepted) {
-		d = *g.end
+	if d := &t.decision; g.end != nil && t.result.Cancelled == "" && (d.Retry || !d.Accepted) {
+		*d = *g.end
 	}
-	return d, t.result
+	return t
 }
 
 // decider runs the copies until one of them decides, and returns it.
@@ -90,8 +84,8 @@ func (g *group) decider() *trial {
 			if g.decides(t) {
 				return t
 			}
-		case a := <-g.admitted:
-			g.answered(a)
+		case answered := <-g.admitted:
+			answered()
 		case signal := <-g.e.Signals.Cancelled:
 			g.end = CancelledBy(signal)
 			g.close()
@@ -138,7 +132,7 @@ func (g *group) close() {
 // start starts the next copy.
 func (g *group) start(pass Pass) {
 	g.delay()
-	t := new(g.e.start(g.ctx, event.Which{Hedged: true, Copy: g.started}, pass))
+	t := g.e.start(g.ctx, event.Which{Hedged: true, Copy: g.started}, pass)
 	g.started++
 	g.running++
 	go func() {
@@ -154,13 +148,13 @@ func (g *group) ask() {
 	gate, ask := g.e.Gate, Ask{Attempt: g.e.attempts, TimedOut: g.timedOut}
 	go func() {
 		pass, refusal := gate.AdmitCopy(ctx, ask)
-		g.admitted <- admission{pass, refusal}
+		g.admitted <- func() { g.answered(pass, refusal) }
 	}()
 }
 
 // answered starts the copy that was admitted. After a refusal with no other copy running,
 // the attempt has failed.
-func (g *group) answered(a admission) {
+func (g *group) answered(pass Pass, refusal *event.GuardRefused) {
 	g.e.asking = false
 	g.cancelAsk()
 	for _, ev := range g.e.gateEvents {
@@ -172,16 +166,16 @@ func (g *group) answered(a admission) {
 	}
 	g.reports = nil
 	switch {
-	case a.refusal == nil && !g.closed:
-		g.start(a.pass)
-	case g.closed && a.pass != nil:
-		a.pass.Drop()
+	case refusal == nil && !g.closed:
+		g.start(pass)
+	case g.closed && pass != nil:
+		pass.Drop()
 	case g.closed:
 	case g.e.passes(0): // it was cut short
 		g.close()
 	default:
-		a.refusal.Which = event.Which{Hedged: true, Copy: g.started}
-		g.e.emit(a.refusal)
+		refusal.Which = event.Which{Hedged: true, Copy: g.started}
+		g.e.emit(refusal)
 		g.refused++
 		g.delay()
 		g.closed = g.running == 0
@@ -192,8 +186,9 @@ func (g *group) answered(a admission) {
 // a failure that is not retried. After another failure the next copy starts at once. A
 // signal or the deadline ends every copy, and all are waited for.
 func (g *group) decides(t *trial) bool {
-	d := judge(&g.e.Policy.Rules, t.argv, t.result, t.evidence, g.e.now())
-	d.Counts = counted(&d, t.result)
+	d := &t.decision
+	*d = judge(&g.e.Policy.Rules, t.argv, t.result, t.evidence, g.e.now())
+	d.Counts = counted(d, t.result)
 	switch {
 	case t.result.NotRun && t.which.Copy > 0: // the deadline came before its start
 		g.close()
@@ -207,7 +202,7 @@ func (g *group) decides(t *trial) bool {
 	default:
 		return true
 	}
-	g.emitFinished(t, &d)
+	g.emitFinished(t)
 	if g.best == nil || outranks(t.result, g.best.result) {
 		t, g.best = g.best, t
 	}
@@ -240,29 +235,29 @@ func outranks(r, before attempt.Result) bool {
 
 // settle decides what follows, by the copy that stands for the attempt. The attempt began
 // with its first copy.
-func (g *group) settle(t *trial) Decision {
+func (g *group) settle(t *trial) {
 	if g.best != nil && g.best != t {
 		g.best.handle.Drop()
 	}
 	shown := *t
 	t.result.Duration = g.e.since(g.begun)
-	d := g.e.settle(t)
+	g.e.settle(t)
 	if t != g.best {
-		shown.result.ReaderGone, shown.result.Err = t.result.ReaderGone, t.result.Err
-		g.emitFinished(&shown, &d)
+		shown.result.ReaderGone, shown.result.Err, shown.decision = t.result.ReaderGone, t.result.Err, t.decision
+		g.emitFinished(&shown)
 	}
-	return d
 }
 
 // emitFinished reports a judged copy and emits its event. The gate gets the report after
 // its answer, since it is never called twice at once.
-func (g *group) emitFinished(t *trial, d *Decision) {
+func (g *group) emitFinished(t *trial) {
+	report := func() { g.e.report(t, t.decision.Counts) }
 	if g.e.asking {
-		g.reports = append(g.reports, func() { g.e.report(t, d.Counts) })
+		g.reports = append(g.reports, report)
 	} else {
-		g.e.report(t, d.Counts)
+		report()
 	}
-	g.e.emitFinished(t, d)
+	g.e.emitFinished(t)
 }
 
 // awaitLosers waits for the copies that are ended since another one decided. A signal that

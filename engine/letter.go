@@ -37,7 +37,7 @@ func (e *Engine) resume() {
 	if l == nil {
 		return
 	}
-	e.attempts, e.last = l.Attempts, lastAttempt{decision: *l.Decision, result: l.Result, waited: l.Waited}
+	e.attempts, e.last = l.Attempts, trial{decision: *l.Decision, result: l.Result, waited: l.Waited}
 	e.state.Attempt, e.state.Failures, e.state.Place = l.Attempts+1, l.Attempts, l.Place
 	e.rotation.Resume(l.Rotation)
 }

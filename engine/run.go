@@ -89,22 +89,13 @@ type Engine struct {
 	started      time.Time
 	state        State
 	attempts     int
-	last, before lastAttempt // the last attempt that ended, and the one before it
+	last, before trial // the last attempt that ended, and the one before it
 	rotation     rotate.Rotation
 	tally        tally // of --repeat
 	// asking says that another goroutine asks the gate, and gateEvents holds its events
 	// meanwhile.
 	asking     bool
 	gateEvents []event.Event
-}
-
-// lastAttempt is an attempt that has ended; its zero value stands for none.
-type lastAttempt struct {
-	decision Decision
-	result   attempt.Result
-	evidence Evidence
-	use      rotate.Use
-	waited   time.Duration // after it
 }
 
 // Run runs the command until no attempt follows, and returns how the program ends.
@@ -142,14 +133,13 @@ func (e *Engine) once(ctx context.Context) *Decision {
 	if end != nil {
 		return end
 	}
-	d, result := e.attempt(ctx, pass)
+	t := e.attempt(ctx, pass)
 	switch {
-	case result.NotRun && e.attempts > 1:
+	case t.result.NotRun && e.attempts > 1:
 		return e.tooLate(passedInWait)
-	case !d.Retry:
-		return &d
+	case !t.decision.Retry:
+		return &t.decision
 	}
-	e.last.decision = d
 	return e.wait(ctx)
 }
 
@@ -204,7 +194,7 @@ func (e *Engine) begin() {
 	e.emit(&started)
 }
 
-// trial is an attempt, or a copy of a hedged one.
+// trial is an attempt, or a copy of a hedged one. The zero value stands for none.
 type trial struct {
 	which    event.Which
 	argv     []string
@@ -214,10 +204,12 @@ type trial struct {
 	handle   attempt.Attempt
 	result   attempt.Result
 	evidence Evidence
+	decision Decision
+	waited   time.Duration // after it
 }
 
 // attempt runs the command once, decides what follows and emits the events.
-func (e *Engine) attempt(ctx context.Context, pass Pass) (Decision, attempt.Result) {
+func (e *Engine) attempt(ctx context.Context, pass Pass) *trial {
 	select { // a wake-up from the end of the wait is not kept for the next one
 	case <-e.Signals.Woken:
 	default:
@@ -228,18 +220,18 @@ func (e *Engine) attempt(ctx context.Context, pass Pass) (Decision, attempt.Resu
 		return e.hedged(ctx, pass)
 	}
 	t := e.start(ctx, event.Which{}, pass)
-	e.await(&t)
-	d := e.settle(&t)
-	e.report(&t, d.Counts)
+	e.await(t)
+	e.settle(t)
+	e.report(t, t.decision.Counts)
 	if e.Policy.Repeat {
-		e.tally.add(e.attempts, &t.result, d.Accepted)
+		e.tally.add(e.attempts, &t.result, t.decision.Accepted)
 	}
-	e.emitFinished(&t, &d)
-	return d, t.result
+	e.emitFinished(t)
+	return t
 }
 
 // start starts the command.
-func (e *Engine) start(ctx context.Context, which event.Which, pass Pass) trial {
+func (e *Engine) start(ctx context.Context, which event.Which, pass Pass) *trial {
 	use := e.rotation.Take()
 	which.Use = use.ByName()
 	for name, value := range which.Use {
@@ -248,7 +240,7 @@ func (e *Engine) start(ctx context.Context, which event.Which, pass Pass) trial 
 	if e.Identity.Trace.ID != "" {
 		which.SpanID = newSpan(e.Identity.Random)
 	}
-	t := trial{which: which, argv: use.Words(e.Argv), use: use, watch: e.Policy.Rules.NewWatch(), pass: pass}
+	t := &trial{which: which, argv: use.Words(e.Argv), use: use, watch: e.Policy.Rules.NewWatch(), pass: pass}
 	run := t.argv
 	if e.attempts > 1 && e.Hooks.RetryWith != "" {
 		run, t.argv = e.retryWith(run)
@@ -286,23 +278,24 @@ func (e *Engine) await(t *trial) {
 
 // settle decides what follows an attempt and writes its output where it belongs. If
 // that fails, the failure decides.
-func (e *Engine) settle(t *trial) Decision {
+func (e *Engine) settle(t *trial) {
 	e.state.Argv = t.argv
-	d := Decide(&e.Policy, e.state, t.result, t.evidence, e.now(), e.Draw())
+	d := &t.decision
+	*d = Decide(&e.Policy, e.state, t.result, t.evidence, e.now(), e.Draw())
 	if err := t.handle.Settle(!d.Retry && (d.Outcome == event.Succeeded || d.End.Code == exitcodes.OK)); err != nil {
 		t.result.ReaderGone = errors.Is(err, attempt.ErrReaderGone)
 		if !t.result.ReaderGone {
 			t.result.Err = err
 		}
-		d = Decide(&e.Policy, e.state, t.result, t.evidence, e.now(), 0)
+		*d = Decide(&e.Policy, e.state, t.result, t.evidence, e.now(), 0)
 	}
 	if !t.result.NotRun {
-		e.last = lastAttempt{decision: d, result: t.result, evidence: t.evidence, use: t.use}
+		e.last = *t
+		e.last.watch, e.last.handle = nil, nil // they hold buffers
 	}
 	if d.NotYet {
 		e.rotation.Stay(t.use)
 	}
-	return d
 }
 
 // report reports the result of an attempt to the gate and to the rotation.
@@ -318,8 +311,8 @@ func (e *Engine) report(t *trial, counts guard.Outcome) {
 }
 
 // emitFinished emits attempt_finished.
-func (e *Engine) emitFinished(t *trial, d *Decision) {
-	e.emit(&event.AttemptFinished{Which: t.which, Result: t.result, Success: d.Accepted, Judgement: d.Judgement})
+func (e *Engine) emitFinished(t *trial) {
+	e.emit(&event.AttemptFinished{Which: t.which, Result: t.result, Success: t.decision.Accepted, Judgement: t.decision.Judgement})
 }
 
 // Ended is how a run ends for a reason other than an attempt's result.

@@ -34,8 +34,8 @@ const realTimeSignals = 31
 // ("kill", "SIGTERM", "RTMIN+2").
 func ParseSignal(s string) (Signal, error) {
 	name := strings.TrimPrefix(strings.ToUpper(s), "SIG")
-	if n, ok := realTime(name); ok {
-		return realTimeSignal(n), nil
+	if signal, ok := realTime(name); ok {
+		return signal, nil
 	}
 	if slices.Contains(signalNames, name) {
 		return Signal("SIG" + cmp.Or(firstNames[name], name)), nil
@@ -43,27 +43,24 @@ func ParseSignal(s string) (Signal, error) {
 	return "", fmt.Errorf("%q is not a signal name; use one such as TERM, INT, HUP or KILL", s)
 }
 
-// realTime reads RTMIN, RTMAX, RTMIN+n and RTMAX-n as an offset from RTMIN.
-func realTime(name string) (int, bool) {
-	base := 0
+// realTime reads RTMIN, RTMAX, RTMIN+n and RTMAX-n.
+func realTime(name string) (Signal, bool) {
+	n := 0
 	rest, found := strings.CutPrefix(name, "RTMIN")
 	if !found {
-		base = realTimeSignals - 1
+		n = realTimeSignals - 1
 		rest, found = strings.CutPrefix(name, "RTMAX")
 	}
-	if !found || rest == "" {
-		return base, found
+	if rest != "" {
+		offset, err := strconv.Atoi(rest)
+		n += offset
+		found = found && err == nil && (rest[0] == '+' || rest[0] == '-')
 	}
-	n, err := strconv.Atoi(rest)
-	if err != nil || rest[0] != '+' && rest[0] != '-' || base+n < 0 || base+n >= realTimeSignals {
-		return 0, false
+	switch {
+	case !found || n < 0 || n >= realTimeSignals:
+		return "", false
+	case n == 0:
+		return "SIGRTMIN", true
 	}
-	return base + n, true
-}
-
-func realTimeSignal(offset int) Signal {
-	if offset == 0 {
-		return "SIGRTMIN"
-	}
-	return Signal("SIGRTMIN+" + strconv.Itoa(offset))
+	return Signal("SIGRTMIN+" + strconv.Itoa(n)), true
 }

@@ -1,10 +1,9 @@
-// Package message puts what happens in a run into words, for people and for the
-// logs of CI systems alike.
+// Package message puts what happens in a run into words, for people and for the logs of CI
+// systems alike.
 //
-// Every function is pure: an event in, a text without line breaks of its own
-// out. What comes from outside (a reason may quote the command's output) is
-// passed on as it is; who writes it makes it fit for the place (Printable). The
-// package will never write, colour or wrap anything.
+// Every function is pure: an event in, a text without line breaks of its own out. What
+// comes from outside (a reason may quote the command's output) is passed on as it is; who
+// writes it makes it printable.
 package message
 
 import (

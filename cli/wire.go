@@ -133,7 +133,7 @@ func (w *wiring) build() (err error) {
 		Hooks:    o.Hooks,
 		About:    event.RunStarted{Name: o.Name, Key: o.Guarding.Key, Policy: o.Chosen.Name, PolicySource: o.Chosen.Source, PolicyUnasked: o.Chosen.Unasked},
 	}
-	w.e, e.Hooks.Keep = e, out.keepTail
+	w.e, e.Hooks.Tails = e, out.keepTails
 	if o.Exec {
 		e.Hooks.AfterSuccess = "" // the run ends where the command begins
 	}

@@ -200,23 +200,35 @@ func (out *output) hint(e *event.RunFinished) string {
 	return ""
 }
 
-// keepTail puts the last part of an output into a file for a hook, which only this
-// user may read. If that fails, the hook runs without it, and one warning says so.
-func (out *output) keepTail(data []byte) (path string, remove func(), err error) {
-	f, err := os.CreateTemp("", "retry-tail-")
-	if err == nil {
-		path, remove = f.Name(), func() { _ = os.Remove(f.Name()) }
-		_, err = f.Write(data)
-		if err = cmp.Or(err, f.Close()); err == nil {
-			return path, remove, nil
+// keepTails puts the end of each output into a file for a hook, which only this user may
+// read; nil is an output that was not captured. If that fails, the hook runs without it,
+// and one warning says so.
+func (out *output) keepTails(stdout, stderr []byte) (env []string, remove func()) {
+	var names []string
+	variables := []string{"RETRY_TAIL_STDOUT=", "RETRY_TAIL_STDERR="}
+	for i, data := range [][]byte{stdout, stderr} {
+		if data == nil {
+			continue
 		}
-		remove()
+		f, err := os.CreateTemp("", "retry-tail-")
+		if err == nil {
+			names = append(names, f.Name())
+			_, err = f.Write(data)
+			err = cmp.Or(err, f.Close())
+		}
+		switch {
+		case err == nil:
+			env = append(env, variables[i]+f.Name())
+		case !out.tailLost:
+			out.tailLost = true
+			out.complain("cannot store the last output for a hook: %v", err)
+		}
 	}
-	if !out.tailLost {
-		out.tailLost = true
-		out.complain("cannot store the last output for a hook: %v", err)
+	return env, func() {
+		for _, name := range names {
+			_ = os.Remove(name)
+		}
 	}
-	return "", nil, err
 }
 
 // note writes a line of verbose mode that is not a failure.

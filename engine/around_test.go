@@ -163,12 +163,12 @@ func TestASignalEndsAHook(t *testing.T) {
 func TestWhatHooksGet(t *testing.T) {
 	killed := attempt.Result{ExitCode: 137, Signal: "SIGKILL"}
 	kept := map[string]string{}
-	keep := func(data []byte) (string, func(), error) {
+	tails := func(stdout, stderr []byte) ([]string, func()) {
 		name := fmt.Sprintf("file%d", len(kept))
-		kept[name] = string(data)
-		return name, func() { kept[name] += " removed" }, nil
+		kept[name] = string(stdout) + string(stderr)
+		return []string{"RETRY_TAIL_STDOUT=" + name}, func() { kept[name] += " removed" }
 	}
-	s, _, _ := staged(t, Hooks{BeforeRetry: []string{"before"}, AfterGiveUp: "gave up", Fallback: "fallback", Keep: keep}, func(e *Engine, s *stage) {
+	s, _, _ := staged(t, Hooks{BeforeRetry: []string{"before"}, AfterGiveUp: "gave up", Fallback: "fallback", Tails: tails}, func(e *Engine, s *stage) {
 		e.Policy.Attempts, e.Policy.Deadline = 3, time.Hour
 		e.Policy.Rules.Hints.Capture = true
 		e.Identity.Environ = []string{"HOME=/h", "RETRY_HOOK=outer", "RETRY_RESULT_EXIT=9", "RETRY_TAIL_STDOUT=outer"}

@@ -102,24 +102,16 @@ func Decide(p *Policy, s State, r attempt.Result, e Evidence, now time.Time, u f
 // where it is.
 func count(d *Decision, p *Policy, s State, now time.Time) {
 	s.Successes++
-	if !p.UntilFailure && s.Successes >= p.Consecutive {
-		return
+	base, last := p.Schedule.Base, p.Attempts > 0 && s.Attempt >= p.Attempts
+	switch late := s.late(base, now); {
+	case p.UntilFailure && (last || late), !p.UntilFailure && s.Successes >= p.Consecutive:
+	case last:
+		d.Outcome, d.Why = event.Exhausted, fmt.Sprintf("%d of %d successes in a row", s.Successes, p.Consecutive)
+	case late:
+		d.Outcome, d.Why = event.Deadline, passing(base)
+	default:
+		d.follow(base, s)
 	}
-	if p.Attempts > 0 && s.Attempt >= p.Attempts {
-		if !p.UntilFailure {
-			d.Outcome = event.Exhausted
-			d.Why = fmt.Sprintf("%d of %d successes in a row", s.Successes, p.Consecutive)
-		}
-		return
-	}
-	base := p.Schedule.Base
-	if s.late(base, now) {
-		if !p.UntilFailure {
-			d.Outcome, d.Why = event.Deadline, passing(base)
-		}
-		return
-	}
-	d.follow(base, s)
 }
 
 // follow has another attempt follow after exactly base.

@@ -190,6 +190,12 @@ func TestDecideWaitsAndLimits(t *testing.T) {
 		}, "", 30 * time.Second},
 		{"ends at the deadline", func(_ *Policy, s *State, _ *attempt.Result) { s.Deadline = start.Add(time.Second) }, "", time.Second},
 		{"would pass the deadline", func(_ *Policy, s *State, _ *attempt.Result) { s.Deadline = start.Add(time.Second - 1) }, event.Deadline, 0},
+		{"another success would pass the deadline", func(p *Policy, s *State, r *attempt.Result) {
+			*r, p.Consecutive, s.Deadline = exit0, 2, start.Add(time.Second-1)
+		}, event.Deadline, 0},
+		{"until a failure, no time is left", func(p *Policy, s *State, r *attempt.Result) {
+			*r, p.UntilFailure, s.Deadline = exit0, true, start.Add(time.Second-1)
+		}, event.Succeeded, 0},
 		{"long run resets", func(p *Policy, s *State, r *attempt.Result) {
 			p.ResetAfter, s.Step, r.Duration = time.Minute, 4, time.Minute
 		}, "", time.Second},

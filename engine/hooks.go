@@ -29,9 +29,10 @@ type Hooks struct {
 	RetryWith, Fallback string
 	// Limit is for each hook and the fallback, whose whole tree is killed then; 0 is none.
 	Limit time.Duration
-	// Keep puts the last part of an output into a file, and returns its path and a function
-	// that removes it.
-	Keep func(data []byte) (path string, remove func(), err error)
+	// Tails, if not nil, puts the ends of both outputs into files; nil is an output that was
+	// not captured. It returns the variables that name the files, and a function that removes
+	// them.
+	Tails func(stdout, stderr []byte) (env []string, remove func())
 }
 
 // The names of hooks in events and in RETRY_HOOK.
@@ -135,8 +136,12 @@ func (d *Decision) replace(cancelled *Decision) {
 // line what went wrong, "" for nothing.
 func (e *Engine) hook(ctx context.Context, name, script string, words, env []string) attempt.Result {
 	h := &e.Hooks
-	tails, remove := h.tails(e.last.evidence.Stdout, e.last.evidence.Stderr)
-	defer remove()
+	var tails []string
+	if h.Tails != nil {
+		var remove func()
+		tails, remove = h.Tails(e.last.evidence.Stdout, e.last.evidence.Stderr)
+		defer remove()
+	}
 	e.emit(&event.HookStarted{Hook: name})
 	spec := attempt.Spec{
 		Argv: shell(script, words), Env: slices.Concat(env, tails, []string{"RETRY_HOOK=" + name}),
@@ -181,27 +186,6 @@ func (h *Hooks) judge(name string, r *attempt.Result) {
 		r.Note = "killed by " + string(r.Signal)
 	case r.ExitCode != exitcodes.OK && !(name == beforeRetry && r.ExitCode == endNow):
 		r.Note = fmt.Sprintf("exit %d", r.ExitCode)
-	}
-}
-
-// tails puts the ends of both outputs into files; nil is an output that was not captured. It
-// returns the variables that name the files, and a function that removes them. A file that
-// cannot be written is not named.
-func (h *Hooks) tails(stdout, stderr []byte) (env []string, remove func()) {
-	var removes []func()
-	variables := []string{"RETRY_TAIL_STDOUT=", "RETRY_TAIL_STDERR="}
-	for i, data := range [][]byte{stdout, stderr} {
-		if data == nil || h.Keep == nil {
-			continue
-		}
-		if path, remove, err := h.Keep(data); err == nil {
-			env, removes = append(env, variables[i]+path), append(removes, remove)
-		}
-	}
-	return env, func() {
-		for _, remove := range removes {
-			remove()
-		}
 	}
 }
 

@@ -157,15 +157,6 @@ func (e *Engine) environ(last *trial, n int, own []string, deadline time.Time, s
 	return env
 }
 
-// variables are those of a copy (its number) and of rotated names (their values).
-func (t *trial) variables() []string {
-	var own []string
-	if t.which.Hedged {
-		own = append(own, "RETRY_COPY="+strconv.Itoa(t.which.Copy))
-	}
-	return append(own, t.use.Variables()...)
-}
-
 // oneLine makes a reason fit for a variable: a rule may quote anything that the user
 // typed, and an environment has no NUL.
 func oneLine(s string) string {

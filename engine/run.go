@@ -19,6 +19,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
@@ -248,8 +249,12 @@ func (e *Engine) start(ctx context.Context, which event.Which, pass Pass) *trial
 	p, mayPretend := e.Starter.(interface{ Pretends(n int) bool })
 	pretends := mayPretend && p.Pretends(e.attempts)
 	e.emit(&event.AttemptStarted{Which: which, Timeout: e.Policy.Timeout, Rehearsed: pretends, Repeats: e.Policy.Repeat, Failed: len(e.tally.failed)})
+	own := use.Variables()
+	if which.Hedged {
+		own = append(own, "RETRY_COPY="+strconv.Itoa(which.Copy))
+	}
 	spec := attempt.Spec{
-		Number: e.attempts, Copy: which.Copy, Argv: run, Env: e.environ(&e.before, e.attempts, t.variables(), e.state.Deadline, which.SpanID),
+		Number: e.attempts, Copy: which.Copy, Argv: run, Env: e.environ(&e.before, e.attempts, own, e.state.Deadline, which.SpanID),
 		Timeout: e.Policy.Timeout, IdleTimeout: e.Policy.IdleTimeout, Deadline: e.state.Deadline,
 		Stdout: t.watch.Stdout, Stderr: t.watch.Stderr, Alike: !e.Policy.Rules.Stdout.any() && !e.Policy.Rules.Stderr.any(),
 		Inherit: e.Inherit,

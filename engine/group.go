@@ -16,7 +16,6 @@ import (
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/event"
-	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -36,7 +35,7 @@ type group struct {
 
 	cancelAsk context.CancelFunc
 	admitted  chan func() // handles the answer of the gate
-	reports   []func()    // for the gate, once it has answered
+	reports   []*trial    // for the gate, once it has answered
 
 	closed   bool      // no more copies start
 	timedOut bool      // the last copy that failed was ended by a limit
@@ -161,8 +160,8 @@ func (g *group) answered(pass Pass, refusal *event.GuardRefused) {
 		g.e.emit(ev)
 	}
 	g.e.gateEvents = nil
-	for _, report := range g.reports {
-		report()
+	for _, t := range g.reports {
+		g.e.report(t)
 	}
 	g.reports = nil
 	switch {
@@ -251,11 +250,10 @@ func (g *group) settle(t *trial) {
 // emitFinished reports a judged copy and emits its event. The gate gets the report after
 // its answer, since it is never called twice at once.
 func (g *group) emitFinished(t *trial) {
-	report := func() { g.e.report(t, t.decision.Counts) }
 	if g.e.asking {
-		g.reports = append(g.reports, report)
+		g.reports = append(g.reports, t)
 	} else {
-		report()
+		g.e.report(t)
 	}
 	g.e.emitFinished(t)
 }
@@ -275,6 +273,6 @@ func (g *group) awaitLosers() {
 // lost drops a copy that is not judged.
 func (g *group) lost(t *trial) {
 	t.handle.Drop()
-	g.e.report(t, guard.Neither)
+	g.e.report(t) // as neither
 	g.e.emit(&event.AttemptCancelled{Which: t.which, Result: t.result})
 }

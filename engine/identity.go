@@ -5,8 +5,6 @@ package engine
 
 import (
 	"cmp"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
@@ -42,13 +40,8 @@ func (t *Trace) Sampled() bool { return t.Flags == "01" || t.Flags == "03" }
 
 // NewRunID returns a random UUID, version 4 (RFC 9562, section 5.4).
 func NewRunID(random func() uint64) string {
-	var b [16]byte
-	binary.BigEndian.PutUint64(b[:8], random())
-	binary.BigEndian.PutUint64(b[8:], random())
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	h := hex.EncodeToString(b[:])
-	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+	high, low := random()&^0xf000|0x4000, random()&(1<<62-1)|1<<63
+	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", high>>32, high>>16&0xffff, high&0xffff, low>>48, low&(1<<48-1))
 }
 
 // knownFlags are sampled and, since level 2, random-trace-id; others have to be 0 (W3C

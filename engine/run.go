@@ -223,7 +223,7 @@ func (e *Engine) attempt(ctx context.Context, pass Pass) *trial {
 	t := e.start(ctx, event.Which{}, pass)
 	e.await(t)
 	e.settle(t)
-	e.report(t, t.decision.Counts)
+	e.report(t)
 	if e.Policy.Repeat {
 		e.tally.add(e.attempts, &t.result, t.decision.Accepted)
 	}
@@ -304,11 +304,11 @@ func (e *Engine) settle(t *trial) {
 }
 
 // report reports the result of an attempt to the gate and to the rotation.
-func (e *Engine) report(t *trial, counts guard.Outcome) {
+func (e *Engine) report(t *trial) {
 	if t.pass != nil {
-		t.pass.Report(counts)
+		t.pass.Report(t.decision.Counts)
 	}
-	failed := counts == guard.Failure
+	failed := t.decision.Counts == guard.Failure
 	e.rotation.Put(t.use, failed)
 	if failed && t.use != nil && e.Gate != nil {
 		e.Gate.Failed(t.use.Values())

@@ -74,7 +74,7 @@ func printOf(o *option.Options) func(io.Writer, *option.Options) error {
 
 // explain reads the rule files before a result is judged by them.
 func explain(w io.Writer, o *option.Options) error {
-	if err := readRuleFiles(o); err != nil {
+	if err := readRuleFiles(o, nil); err != nil {
 		return err
 	}
 	return show.Explain(w, o)

@@ -39,12 +39,13 @@ type wiring struct {
 // the signal that ended the command. letter is what is run again, nil for a new run.
 func run(o *option.Options, letter *redriven) int {
 	captureTails(o)
-	for _, prepare := range []func(*option.Options) error{enoughFiles, readRuleFiles, checkRehearsed} {
+	signals := proc.Listen()
+	readRules := func(o *option.Options) error { return readRuleFiles(o, signals) }
+	for _, prepare := range []func(*option.Options) error{enoughFiles, readRules, checkRehearsed} {
 		if err := prepare(o); err != nil {
 			return exitcodes.Of(failed(err))
 		}
 	}
-	signals := proc.Listen()
 	w := &wiring{o: o, letter: letter, environ: os.Environ(), signals: signals, out: newOutput(o, signals)}
 	if !o.Quiet {
 		for _, line := range append([]string{o.Chosen.Warning}, o.Idle...) {
@@ -166,10 +167,10 @@ func draw(o *option.Options, stream uint64) func() float64 {
 }
 
 // readRuleFiles reads the user's rules. A signal ends the program while a file is slow.
-func readRuleFiles(o *option.Options) (err error) {
+func readRuleFiles(o *option.Options, signals *proc.Signals) (err error) {
 	o.Policy.Rules.Table = classify.BuiltIn
 	if len(o.Rules)+len(o.Chosen.Rules) > 0 {
-		proc.Interruptible(func() { o.Policy.Rules.Table, err = ruleTable(o) })
+		signals.Interruptible(func() { o.Policy.Rules.Table, err = ruleTable(o) })
 	}
 	return err
 }

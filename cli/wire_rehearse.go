@@ -85,7 +85,7 @@ func printRehearsal(out io.Writer, o *option.Options) error {
 	if err := checkRehearsed(o); err != nil {
 		return err
 	}
-	if err := readRuleFiles(o); err != nil {
+	if err := readRuleFiles(o, nil); err != nil {
 		return err
 	}
 	r := &rehearsal{w: bufio.NewWriter(out), json: o.LogFormat == "json", unlimited: o.Policy.Attempts == 0, stop: make(chan attempt.Signal, 1)}

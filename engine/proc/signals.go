@@ -17,7 +17,6 @@ type Signals = signals.Signals
 // Package signals explains these.
 func NoStacks()                             { signals.NoStacks() }
 func RestoreDispositions()                  { signals.RestoreDispositions() }
-func Interruptible(f func())                { signals.Interruptible(f) }
 func Die(sig attempt.Signal)                { signals.Die(sig) }
 func NumberOf(s attempt.Signal) (int, bool) { return signals.NumberOf(s) }
 func SignalOf(n int) (attempt.Signal, bool) { return signals.SignalOf(n) }

@@ -86,7 +86,7 @@ func (t *Tree) Start(argv, env []string, files [3]stdio.File, inherit []uintptr)
 	return Each(argv[0], func(path string) error {
 		// The last look before the kernel's own, which hands what the terminal
 		// sends during a fork to both processes.
-		if sig, ok := signals.FirstNoted(); ok {
+		if sig := signals.FirstNoted(); sig != 0 {
 			return Interrupted{sig}
 		}
 		err := t.fork(path, argv, attr, inherit)

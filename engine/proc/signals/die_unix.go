@@ -40,7 +40,7 @@ func Die(sig attempt.Signal) {
 	}
 	notDumpable()
 	setDefault(number)
-	unblock(number)
+	unblock()
 	raise(number)
 	// Where the system cannot address a thread, another one may have to take it.
 	time.Sleep(dyingTime)
@@ -88,32 +88,5 @@ func (s *Signals) RestoreAll() attempt.Signal {
 func restore(sig syscall.Signal) {
 	if !Ends(sig) || syscall.Getpid() != 1 || !note.Exit(int(sig)) {
 		setDefault(sig)
-	}
-}
-
-// lookEvery is how often Interruptible looks for a signal: far below the 50 ms
-// in which the program ends during a wait.
-const lookEvery = 10 * time.Millisecond
-
-// Interruptible calls f, which may be slow. A signal that asks for the end and comes
-// meanwhile, or has come before, ends the program as its default action does. It is
-// for before Listen.
-func Interruptible(f func()) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f()
-	}()
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
-	for {
-		select {
-		case <-done:
-			return
-		case <-look.C:
-		}
-		if sig, ok := FirstNoted(); ok {
-			exitBy(sig)
-		}
 	}
 }

@@ -256,7 +256,7 @@ func (s *Signals) endStuck(sig syscall.Signal) {
 		time.AfterFunc(stuckTime, func() { s.endStuck(sig) })
 		return
 	}
-	exitBy(sig)
+	exitBy(NameOf(sig))
 }
 
 func (s *Signals) isBusy() bool {
@@ -265,10 +265,30 @@ func (s *Signals) isBusy() bool {
 	return len(s.running) > 0 || Ending.Load() > 0
 }
 
+// Interruptible calls f, which may be slow, before the first attempt. A signal that asks
+// for the end ends the program meanwhile, also if s is nil: no signal is caught then.
+func (s *Signals) Interruptible(f func()) {
+	if s == nil {
+		f()
+		return
+	}
+	defer time.AfterFunc(Later, s.Notify).Stop()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	select {
+	case <-done:
+	case sig := <-s.cancelled:
+		exitBy(sig)
+	}
+}
+
 // exitBy ends the program by sig, or by its code: PID 1 cannot die by a signal.
-func exitBy(sig syscall.Signal) {
-	Die(NameOf(sig))
-	os.Exit(exitcodes.OfSignal(int(sig)))
+func exitBy(sig attempt.Signal) {
+	Die(sig)
+	os.Exit(ExitCode(sig))
 }
 
 // ExitCode is the code by which a shell shows a death by s.

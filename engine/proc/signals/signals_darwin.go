@@ -34,25 +34,18 @@ const meeting = syscall.Signal(0)
 // with the handler; all zeros is the default action without flags.
 type rawAction [8]uintptr
 
-// ignoredNow asks the kernel whether sig is ignored.
-func ignoredNow(sig syscall.Signal) bool {
-	const ignore = 1 // SIG_IGN
-	var old rawAction
-	_, _, errno := syscall.RawSyscall(syscall.SYS_SIGACTION, uintptr(sig), 0, uintptr(unsafe.Pointer(&old)))
-	return errno == 0 && old[0] == ignore
+// sigaction is sigaction(2), of which Go's runtime knows nothing; either action may be
+// nil.
+func sigaction(sig syscall.Signal, action, old *rawAction) syscall.Errno {
+	_, _, errno := syscall.RawSyscall(syscall.SYS_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(action)), uintptr(unsafe.Pointer(old)))
+	return errno
 }
 
-// setDefault gives sig its default action, of which Go's runtime knows nothing.
-func setDefault(sig syscall.Signal) {
-	var action rawAction
-	_, _, _ = syscall.RawSyscall(syscall.SYS_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&action)), 0)
-}
-
-// unblock removes sig from the calling thread's mask.
-func unblock(sig syscall.Signal) {
-	const sigUnblock = 2 // SIG_UNBLOCK of sys/signal.h
-	mask := uint32(1) << (uint(sig) - 1)
-	_, _, _ = syscall.RawSyscall(syscall.SYS___PTHREAD_SIGMASK, sigUnblock, uintptr(unsafe.Pointer(&mask)), 0)
+// unblock empties the calling thread's mask.
+func unblock() {
+	const sigSetMask = 3 // SIG_SETMASK of sys/signal.h
+	var mask uint32
+	_, _, _ = syscall.RawSyscall(syscall.SYS___PTHREAD_SIGMASK, sigSetMask, uintptr(unsafe.Pointer(&mask)), 0)
 }
 
 // raise sends sig to the program.

@@ -53,34 +53,27 @@ var coreSignals = []syscall.Signal{syscall.SIGABRT, syscall.SIGTRAP, syscall.SIG
 // has raised itself it keeps: code may recover from them, as package fmt does.
 var strayFaults = []os.Signal{syscall.SIGSEGV, syscall.SIGBUS}
 
-// faultSignals are answered so too, and the runtime does not need them itself.
-var faultSignals = []syscall.Signal{syscall.SIGILL, syscall.SIGFPE}
-
-// putAside are the runtime's actions for signals that are caught later, where these
-// cannot be noted: catching one does not restore the runtime's action.
-var putAside [realTimeMin]*rawAction
-
 // NoStacks lets the signals that make Go's runtime print its stacks end the
 // program as they end any other, QUIT and those of coreSignals after Listen or
 // RestoreDispositions. Call it first of all.
 func NoStacks() {
-	for _, sig := range faultSignals {
-		setDefault(sig)
-	}
+	setDefault(syscall.SIGILL) // the runtime does not need these two itself
+	setDefault(syscall.SIGFPE)
 	for _, sig := range append([]syscall.Signal{syscall.SIGQUIT}, coreSignals...) {
 		if note.Can {
 			note.Start(int(sig))
-			continue
+		} else {
+			setDefault(sig)
 		}
-		putAside[sig] = new(rawAction)
-		sigaction(sig, &rawAction{}, putAside[sig])
 	}
 }
 
-// restoreAction gives a signal back to the runtime.
+// restoreAction gives a signal the action of Go's runtime, which catching it does not
+// restore, and which all signals share with URG.
 func restoreAction(sig syscall.Signal) {
-	if int(sig) < len(putAside) && putAside[sig] != nil {
-		sigaction(sig, putAside[sig], nil)
+	var runtimes rawAction
+	if !note.Can && sigaction(syscall.SIGURG, nil, &runtimes) == 0 {
+		sigaction(sig, &runtimes, nil)
 	}
 }
 
@@ -88,32 +81,16 @@ func restoreAction(sig syscall.Signal) {
 // All zeros is the default action without flags.
 type rawAction [32]uintptr
 
-// sigsetSize is the kernel's, in bytes, on all architectures but MIPS.
-const sigsetSize = 8
-
 // sigaction is rt_sigaction(2), of which Go's runtime knows nothing; either action
 // may be nil.
 func sigaction(sig syscall.Signal, action, old *rawAction) syscall.Errno {
+	const sigsetSize = 8 // in bytes, on all architectures but MIPS
 	_, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(action)), uintptr(unsafe.Pointer(old)), sigsetSize, 0, 0)
 	return errno
 }
 
-// ignoredNow asks the kernel whether sig is ignored.
-func ignoredNow(sig syscall.Signal) bool {
-	const ignore = 1 // SIG_IGN
-	var now rawAction
-	return sigaction(sig, nil, &now) == 0 && now[0] == ignore
-}
-
-// setDefault gives sig its default action, which Go cannot do for QUIT and its like.
-func setDefault(sig syscall.Signal) { sigaction(sig, &rawAction{}, nil) }
-
-// unblock removes sig from the calling thread's mask.
-func unblock(sig syscall.Signal) {
-	const sigUnblock = 1 // SIG_UNBLOCK of uapi/asm-generic/signal-defs.h
-	mask := uint64(1) << (uint(sig) - 1)
-	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, sigUnblock, uintptr(unsafe.Pointer(&mask)), 0, sigsetSize, 0, 0)
-}
+// unblock empties the calling thread's mask.
+func unblock() { _ = unix.PthreadSigmask(unix.SIG_SETMASK, &unix.Sigset_t{}, nil) }
 
 // raise sends sig to the calling thread.
 func raise(sig syscall.Signal) { _ = unix.Tgkill(unix.Getpid(), unix.Gettid(), sig) }

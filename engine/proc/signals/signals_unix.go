@@ -29,9 +29,9 @@ type catcher struct {
 	added    map[syscall.Signal]bool
 	restored bool // no more are added (RestoreAll)
 
-	// turn has a token while a command is started in the foreground of a terminal:
-	// what is noted then is not handed out.
-	turn     chan struct{}
+	// turn is held while a command is started in the foreground of a terminal: what is
+	// noted then is not handed out.
+	turn     sync.Mutex
 	starting bool // guarded by Signals.mu
 }
 
@@ -43,7 +43,6 @@ func Listen() *Signals {
 	s := New()
 	s.caught = make(chan os.Signal, 64)
 	s.added = map[syscall.Signal]bool{}
-	s.turn = make(chan struct{}, 1)
 	switch {
 	case os.Getpid() == 1:
 		startNoting(earlySignals) // until they are caught: what PID 1 has no handler for is lost
@@ -94,7 +93,7 @@ func (s *Signals) Notify() {
 
 // NotifyIfNoted is Notify where something that asks for the end has come.
 func (s *Signals) NotifyIfNoted() {
-	if _, ok := FirstNoted(); ok {
+	if FirstNoted() != 0 {
 		s.Notify()
 	}
 }
@@ -124,7 +123,14 @@ func (s *Signals) add(sigs []syscall.Signal) {
 
 // isIgnored reports whether sig was ignored at the start. Such a signal is never
 // caught, so that this does not change.
-func isIgnored(sig syscall.Signal) bool { return signal.Ignored(sig) || ignoredNow(sig) }
+func isIgnored(sig syscall.Signal) bool {
+	const ignore = 1 // SIG_IGN
+	var now rawAction
+	return sigaction(sig, nil, &now) == 0 && now[0] == ignore
+}
+
+// setDefault gives sig its default action, which Go cannot do for QUIT and its like.
+func setDefault(sig syscall.Signal) { sigaction(sig, &rawAction{}, nil) }
 
 // startNoting makes signals be noted, and nothing else, where this system has a way
 // to do it.
@@ -179,14 +185,14 @@ func (s *Signals) forgetEarly() {
 	}
 }
 
-// FirstNoted returns a signal that came and has not been handed out.
-func FirstNoted() (sig syscall.Signal, ok bool) {
-	for _, sig := range endingSignals {
-		if note.Has(int(sig)) {
-			return sig, true
-		}
+// FirstNoted returns a signal that asks for the end and has not been handed out, 0 for
+// none.
+func FirstNoted() syscall.Signal {
+	i := slices.IndexFunc(endingSignals, func(sig syscall.Signal) bool { return note.Has(int(sig)) })
+	if i < 0 {
+		return 0
 	}
-	return 0, false
+	return endingSignals[i]
 }
 
 func (s *Signals) deliver() {
@@ -238,7 +244,7 @@ func (s *Signals) Settle() {
 // BeginStart returns when all that the terminal sent before the start of a command
 // in its foreground has been dispatched; from then on what it sends is noted.
 func (s *Signals) BeginStart() {
-	s.turn <- struct{}{}
+	s.turn.Lock()
 	s.Settle()
 	s.setStarting(true)
 	startNoting(endingSignals)
@@ -254,7 +260,7 @@ func (s *Signals) EndStart() (meanwhile []syscall.Signal) {
 	awaitHandlers()
 	meanwhile = takeNoted(endingSignals)
 	s.setStarting(false)
-	<-s.turn
+	s.turn.Unlock()
 	return meanwhile
 }
 

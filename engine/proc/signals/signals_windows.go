@@ -57,9 +57,6 @@ func wakes(syscall.Signal) bool     { return false }
 // with 128+n.
 func Die(attempt.Signal) {}
 
-// Interruptible calls f: no signal is noted before Listen.
-func Interruptible(f func()) { f() }
-
 // The following have nothing to do: signals are caught from Listen on.
 func NoStacks()                      {}
 func RestoreDispositions()           {}

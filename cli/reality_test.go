@@ -138,7 +138,7 @@ func TestSimulationIsReal(t *testing.T) {
 	compareReal(t, "calls", float64(s.calls), meanOf(herds, func(h *simulate.Herd) float64 { return float64(h.Calls) }))
 	real := simulate.Herd{Finished: len(took), FinishedAt: took}
 	for _, share := range []float64{0.25, 0.5, 0.75, 0.99, 1} {
-		at := func(h *simulate.Herd) float64 { at, _ := h.Quantile(share); return at.Seconds() }
+		at := func(h *simulate.Herd) float64 { return time.Duration(*h.Quantile(share)).Seconds() }
 		compareReal(t, fmt.Sprintf("%v of the runs finished after", share), at(&real), meanOf(herds, at))
 	}
 }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/retrysh/retry/cli/input"
 	"github.com/retrysh/retry/cli/option"
-	"github.com/retrysh/retry/cli/show"
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/admission"
 	"github.com/retrysh/retry/engine/attempt"
@@ -123,7 +122,7 @@ const mostRows = 100
 // rehearsedRow is one attempt of --plan --rehearse in JSON.
 type rehearsedRow struct {
 	Attempt   int      `json:"attempt"`
-	StartsMS  float64  `json:"starts_ms"`
+	Starts    text.MS  `json:"starts_ms"`
 	Decision  string   `json:"decision"` // success, retry, stop, run (the command would be) or refused
 	ExitCode  *int     `json:"exit_code,omitempty"`
 	Signal    string   `json:"signal,omitempty"`
@@ -131,7 +130,7 @@ type rehearsedRow struct {
 	Verdict   string   `json:"verdict,omitempty"`
 	Rule      string   `json:"rule,omitempty"`
 	Reason    string   `json:"reason,omitempty"`
-	WaitMS    *float64 `json:"wait_ms,omitempty"`
+	Wait      *text.MS `json:"wait_ms,omitempty"`
 	Outcome   string   `json:"outcome,omitempty"`
 	EndCode   *int     `json:"end_exit_code,omitempty"`
 	Rehearsed bool     `json:"rehearsed"`
@@ -170,7 +169,7 @@ func (r *rehearsal) emit(e event.Event) {
 	row := r.row
 	switch e := e.(type) {
 	case *event.AttemptStarted:
-		r.row = &rehearsedRow{Attempt: e.Attempt, StartsMS: show.Milliseconds(e.Elapsed)}
+		r.row = &rehearsedRow{Attempt: e.Attempt, Starts: text.MS(e.Elapsed)}
 		if !e.Rehearsed {
 			r.row.Decision = "run"
 			r.print()
@@ -184,15 +183,14 @@ func (r *rehearsal) emit(e event.Event) {
 			row.Decision = "success"
 		}
 	case *event.RetryScheduled:
-		wait := show.Milliseconds(e.Jittered)
-		row.Decision, row.WaitMS = "retry", &wait
+		row.Decision, row.Wait = "retry", new(text.MS(e.Jittered))
 		r.print()
 		if r.unlimited && r.count == mostRows {
 			r.end()
 		}
 	case *event.GuardRefused:
 		if row == nil {
-			r.row = &rehearsedRow{Attempt: e.Attempt + 1, StartsMS: show.Milliseconds(e.Elapsed)}
+			r.row = &rehearsedRow{Attempt: e.Attempt + 1, Starts: text.MS(e.Elapsed)}
 		}
 		row = r.row
 		row.Decision, row.Outcome, row.EndCode = "refused", string(event.Refused), row.ExitCode
@@ -225,7 +223,7 @@ func (r *rehearsal) print() {
 		}
 		r.w.Write(bytes.TrimSpace(line.Bytes()))
 	} else {
-		fmt.Fprintf(r.w, "attempt %d at %s: %s\n", r.row.Attempt, duration(r.row.StartsMS), message.Printable(r.row.text()))
+		fmt.Fprintf(r.w, "attempt %d at %s: %s\n", r.row.Attempt, message.Duration(time.Duration(r.row.Starts)), message.Printable(r.row.text()))
 		r.failed = r.w.Flush()
 	}
 	r.count++
@@ -244,10 +242,6 @@ func (r *rehearsal) end() {
 	}
 }
 
-func duration(ms float64) string {
-	return message.Duration(time.Duration(ms * float64(time.Millisecond)))
-}
-
 // text is the row for a person.
 func (row *rehearsedRow) text() string {
 	line := row.Reason
@@ -258,7 +252,7 @@ func (row *rehearsedRow) text() string {
 	case row.Decision == "run":
 		return "the command is run, and what follows depends on it"
 	case row.Decision == "retry":
-		return line + "; next try in " + duration(*row.WaitMS)
+		return line + "; next try in " + message.Duration(time.Duration(*row.Wait))
 	case row.EndCode == nil:
 		return line + "; " + row.Outcome
 	}

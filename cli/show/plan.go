@@ -7,7 +7,6 @@ package show
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -19,6 +18,7 @@ import (
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/plan"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // Plan writes the longest run, the outages that are survived, one line for each
@@ -119,16 +119,15 @@ func planTable(w *bufio.Writer, p engine.Policy) []time.Duration {
 	}
 	fmt.Fprintf(w, "%-8s %12s %12s %12s %12s %16s\n", "wait", "plain", "least", "mean", "greatest", "worst case so far")
 	late, at := false, []time.Duration{0}
-	plan.Rows(p, func(r plan.Row) bool {
-		at = append(at, backoff.Add(at[len(at)-1], r.Mean))
+	for _, r := range plan.Rows(p) {
+		at = append(at, backoff.Add(at[len(at)-1], time.Duration(r.Mean)))
 		mark := ""
 		if r.PastDeadline {
 			mark, late = " *", true
 		}
-		_, err := fmt.Fprintf(w, "%-8d %12s %12s %12s %12s %17s%s\n", r.Number,
+		fmt.Fprintf(w, "%-8d %12s %12s %12s %12s %17s%s\n", r.Number,
 			exact(r.Plain), exact(r.Least), exact(r.Mean), exact(r.Greatest), exact(r.WorstCase), mark)
-		return err == nil
-	})
+	}
 	attempts, most := len(at), p.Attempts // most is that of the table
 	if most == 0 {
 		most = plan.UnlimitedRows + 1
@@ -168,60 +167,36 @@ func timeline(w *bufio.Writer, at []time.Duration, outage time.Duration) {
 	}
 }
 
-// planned is the JSON object; null is what has no limit.
-type planned struct {
-	Longest *float64 `json:"longest_ms"`
-	Half    *float64 `json:"outlives_half_ms"`
-	Most    *float64 `json:"outlives_99_of_100_ms"`
-	*plannedNeed
-	Waits []plannedWait `json:"waits"`
-}
-
-// plannedNeed is what outlives the outage that was named.
-type plannedNeed struct {
-	Attempts   *int     `json:"needed_attempts"`
-	DeadlineMS *float64 `json:"needed_deadline_ms"`
-}
-
-// plannedWait is one wait, in milliseconds.
-type plannedWait struct {
-	Wait       int     `json:"wait"`
-	DelayMS    float64 `json:"delay_ms"`
-	LeastMS    float64 `json:"least_ms"`
-	MeanMS     float64 `json:"mean_ms"`
-	GreatestMS float64 `json:"greatest_ms"`
-	WorstSoFar float64 `json:"worst_so_far_ms"`
-}
-
 func planJSON(out io.Writer, p engine.Policy, promise plan.Promise, need *plan.Need) error {
-	all := planned{limitMS(promise.Longest), limitMS(promise.OutlivesHalf), limitMS(promise.OutlivesMost), nil, []plannedWait{}}
+	type needed struct {
+		Attempts *int     `json:"needed_attempts"`
+		Deadline *text.MS `json:"needed_deadline_ms"`
+	}
+	all := struct {
+		Longest *text.MS `json:"longest_ms"`
+		Half    *text.MS `json:"outlives_half_ms"`
+		Most    *text.MS `json:"outlives_99_of_100_ms"`
+		*needed
+		Waits []plan.Row `json:"waits"`
+	}{limit(promise.Longest), limit(promise.OutlivesHalf), limit(promise.OutlivesMost), nil, plan.Rows(p)}
 	if need != nil {
-		all.plannedNeed = &plannedNeed{DeadlineMS: limitMS(need.Deadline)}
+		all.needed = &needed{Deadline: limit(need.Deadline)}
 		if need.Attempts > 0 {
 			all.Attempts = &need.Attempts
 		}
 	}
-	plan.Rows(p, func(r plan.Row) bool {
-		all.Waits = append(all.Waits, plannedWait{r.Number, Milliseconds(r.Plain), Milliseconds(r.Least), Milliseconds(r.Mean),
-			Milliseconds(r.Greatest), Milliseconds(r.WorstCase)})
-		return true
-	})
-	return json.NewEncoder(out).Encode(all)
+	return text.WriteJSON(out, all)
 }
 
-// limitMS is a duration in milliseconds, or nil where there is no limit.
-func limitMS(d time.Duration) *float64 {
+// limit is nil where there is none.
+func limit(d time.Duration) *text.MS {
 	if d == plan.Unlimited {
 		return nil
 	}
-	ms := Milliseconds(d)
-	return &ms
-}
-
-// Milliseconds is a duration to the microsecond, in milliseconds.
-func Milliseconds(d time.Duration) float64 {
-	return float64(d.Round(time.Microsecond)) / float64(time.Millisecond)
+	return new(text.MS(d))
 }
 
 // exact shows a duration to the microsecond.
-func exact(d time.Duration) string { return d.Round(time.Microsecond).String() }
+func exact[D time.Duration | text.MS](d D) string {
+	return time.Duration(d).Round(time.Microsecond).String()
+}

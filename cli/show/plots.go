@@ -18,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/retrysh/retry/engine/message"
+	"github.com/retrysh/retry/engine/simulate"
 )
 
 // canvas is what is drawn on.
@@ -111,8 +112,8 @@ func fit(end time.Duration, columns int) (time.Duration, int) {
 }
 
 // endOf is when the last herd is done.
-func endOf(herds []namedHerd) time.Duration {
-	return slices.MaxFunc(herds, func(a, b namedHerd) int { return cmp.Compare(a.End, b.End) }).End
+func endOf(herds []simulate.Herd) time.Duration {
+	return slices.MaxFunc(herds, func(a, b simulate.Herd) int { return cmp.Compare(a.End, b.End) }).End
 }
 
 // What is drawn of the load is at least leastTop and at most mostTop times the
@@ -121,12 +122,12 @@ const leastTop, mostTop = 1.5, 5
 
 // loads are the calls per second of each herd in bars of this width, and the load of
 // a bar of full height.
-func loads(herds []namedHerd, width time.Duration, bars int) (all [][]float64, top float64) {
+func loads(herds []simulate.Herd, width time.Duration, bars int) (all [][]float64, top float64) {
 	capacity := herds[0].Outage.Capacity
 	top = leastTop * capacity
 	for i := range herds {
 		load := make([]float64, bars)
-		for _, t := range herds[i].Load {
+		for _, t := range herds[i].Tenths {
 			if at := int(time.Duration(t.At) * tenth / width); at < bars {
 				load[at] += float64(t.Calls) / width.Seconds()
 			}
@@ -138,7 +139,7 @@ func loads(herds []namedHerd, width time.Duration, bars int) (all [][]float64, t
 }
 
 // finished is the share of the runs that have finished by the end of each bar.
-func (h *namedHerd) finished(width time.Duration, bars int) []float64 {
+func finished(h *simulate.Herd, width time.Duration, bars int) []float64 {
 	share, done := make([]float64, bars), 0
 	for i := range share {
 		for done < h.Finished && h.FinishedAt[done] < width*time.Duration(i+1) {
@@ -151,7 +152,7 @@ func (h *namedHerd) finished(width time.Duration, bars int) []float64 {
 
 // plotOutage draws the load over time and the finished over time, all herds to
 // the same scale.
-func plotOutage(w *bufio.Writer, herds []namedHerd, c canvas) {
+func plotOutage(w *bufio.Writer, herds []simulate.Herd, c canvas) {
 	width, bars := fit(endOf(herds), c.columns)
 	height := 6
 	if len(herds) > 1 {
@@ -160,7 +161,7 @@ func plotOutage(w *bufio.Writer, herds []namedHerd, c canvas) {
 	plots := func(p plot, bars func(i int) []float64) {
 		for i := range herds {
 			if len(herds) > 1 {
-				fmt.Fprintf(w, "%*s%s\n", labelWidth+1, "", message.Printable(herds[i].name))
+				fmt.Fprintf(w, "%*s%s\n", labelWidth+1, "", message.Printable(herds[i].Name))
 			}
 			p.bars = bars(i)
 			p.draw(w, c)
@@ -173,5 +174,5 @@ func plotOutage(w *bufio.Writer, herds []namedHerd, c canvas) {
 	plots(plot{top: top, mark: herds[0].Outage.Capacity, height: height, label: number}, func(i int) []float64 { return all[i] })
 	fmt.Fprintf(w, "\nRuns that have finished.\n")
 	percent := func(x float64) string { return strconv.Itoa(int(100*x)) + "%" }
-	plots(plot{top: 1, height: height, label: percent}, func(i int) []float64 { return herds[i].finished(width, bars) })
+	plots(plot{top: 1, height: height, label: percent}, func(i int) []float64 { return finished(&herds[i], width, bars) })
 }

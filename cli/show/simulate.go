@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/retrysh/retry/cli/option"
@@ -30,10 +31,11 @@ func Simulate(out io.Writer, o *option.Options) error {
 	if o.Simulation.Contention {
 		return printContention(out, o)
 	}
-	herds := make([]namedHerd, len(o.Simulation.Herds))
+	herds := make([]simulate.Herd, len(o.Simulation.Herds))
 	each(len(herds), func(i int) {
 		h := &o.Simulation.Herds[i]
-		herds[i] = namedHerd{h.Name, o.Simulation.Outage.Run(h.Policy, h.Guards, Random(o, 0).Float64)}
+		herds[i] = o.Simulation.Outage.Run(h.Policy, h.Guards, Random(o, 0).Float64)
+		herds[i].Name = h.Name
 	})
 	if name := o.Simulation.Svg; name != "" {
 		if err := os.WriteFile(name, drawOutage(herds), 0o666); err != nil {
@@ -41,7 +43,7 @@ func Simulate(out io.Writer, o *option.Options) error {
 		}
 	}
 	if o.LogFormat == "json" {
-		return outageJSON(out, herds)
+		return encodeRows(out, herds)
 	}
 	w := bufio.NewWriter(out)
 	summary(w, herds)
@@ -73,25 +75,19 @@ func each(n int, work func(i int)) {
 	wg.Wait()
 }
 
-// namedHerd is the result of the runs of one policy.
-type namedHerd struct {
-	name string
-	simulate.Herd
-}
-
 // plainWidth is how wide the text is where there is no terminal.
 const plainWidth = 80
 
 // summary writes the sentences about each herd.
-func summary(w io.Writer, herds []namedHerd) {
+func summary(w io.Writer, herds []simulate.Herd) {
 	o := herds[0].Outage
 	fmt.Fprintf(w, "%d %s at time 0. The server is down for %s, then serves %s calls per second.\n\n",
 		o.Clients, verb(o.Clients, "client fails", "clients fail"), message.Duration(o.Down), number(o.Capacity))
-	paragraphs := herds[0].sentences()
+	paragraphs := sentences(&herds[0])
 	if len(herds) > 1 {
 		paragraphs = nil
 		for i := range herds {
-			paragraphs = append(paragraphs, message.Printable(herds[i].name)+": "+strings.Join(herds[i].sentences(), " "))
+			paragraphs = append(paragraphs, message.Printable(herds[i].Name)+": "+strings.Join(sentences(&herds[i]), " "))
 		}
 	}
 	for _, paragraph := range paragraphs {
@@ -101,15 +97,15 @@ func summary(w io.Writer, herds []namedHerd) {
 }
 
 // sentences describe the result of a herd.
-func (h *namedHerd) sentences() []string {
+func sentences(h *simulate.Herd) []string {
 	all := []string{
-		h.fates() + ".",
-		fmt.Sprintf("Peak load: %s while it is down, %s when it is up again.", h.peak(h.PeakDown), h.peak(h.PeakBack)),
+		fates(h) + ".",
+		fmt.Sprintf("Peak load: %s while it is down, %s when it is up again.", peak(h, h.PeakDown), peak(h, h.PeakBack)),
 	}
-	if last, any := h.Quantile(1); any {
-		all = append(all, fmt.Sprintf("The last one finishes at %s; the best possible time is %s.", message.Duration(last), message.Duration(h.Outage.BestPossible())))
+	if h.Last != nil {
+		all = append(all, fmt.Sprintf("The last one finishes at %s; the best possible time is %s.", at(h.Last), at(&h.BestPossible)))
 	}
-	all = append(all, fmt.Sprintf("%s calls per client.", number(h.callsEach())))
+	all = append(all, fmt.Sprintf("%s calls per client.", number(h.CallsEach)))
 	if h.LeftOut > 0 {
 		all = append(all, fmt.Sprintf("The simulation ends at %s, after %d calls.", message.Duration(h.End), h.Calls))
 	}
@@ -117,7 +113,7 @@ func (h *namedHerd) sentences() []string {
 }
 
 // fates says how the runs end.
-func (h *namedHerd) fates() string {
+func fates(h *simulate.Herd) string {
 	if h.Finished == h.Outage.Clients {
 		return fmt.Sprintf("All %d finish", h.Finished)
 	}
@@ -139,14 +135,20 @@ func (h *namedHerd) fates() string {
 }
 
 // peak writes a load in units of the capacity.
-func (h *namedHerd) peak(load int) string {
+func peak(h *simulate.Herd, load int) string {
 	if load == 0 {
 		return "no calls"
 	}
 	return fmt.Sprintf("%d calls per second (%s times the capacity)", load, number(float64(load)/h.Outage.Capacity))
 }
 
-func (h *namedHerd) callsEach() float64 { return float64(h.Calls) / float64(h.Outage.Clients) }
+// at shows a time, "-" for none.
+func at(d *text.MS) string {
+	if d == nil {
+		return "-"
+	}
+	return message.Duration(time.Duration(*d))
+}
 
 func verb(n int, one, many string) string {
 	if n == 1 {
@@ -164,20 +166,12 @@ func number(x float64) string {
 }
 
 // outageTable writes one line for each herd, in columns as wide as they need to be.
-func outageTable(w io.Writer, herds []namedHerd) {
+func outageTable(w io.Writer, herds []simulate.Herd) {
 	rows := [][]string{{"name", "finish", "gave up", "refused", "calls", "down/s", "back/s", "p50", "p99", "last"}}
 	for i := range herds {
 		h := &herds[i]
-		row := []string{message.Printable(h.name), strconv.Itoa(h.Finished), strconv.Itoa(h.GaveUp), strconv.Itoa(h.Refused),
-			number(h.callsEach()), strconv.Itoa(h.PeakDown), strconv.Itoa(h.PeakBack)}
-		for _, share := range []float64{0.5, 0.99, 1} {
-			cell := "-"
-			if at, any := h.Quantile(share); any {
-				cell = message.Duration(at)
-			}
-			row = append(row, cell)
-		}
-		rows = append(rows, row)
+		rows = append(rows, []string{message.Printable(h.Name), strconv.Itoa(h.Finished), strconv.Itoa(h.GaveUp), strconv.Itoa(h.Refused),
+			number(h.CallsEach), strconv.Itoa(h.PeakDown), strconv.Itoa(h.PeakBack), at(h.P50), at(h.P99), at(h.Last)})
 	}
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -194,42 +188,6 @@ func outageTable(w io.Writer, herds []namedHerd) {
 	}
 }
 
-// outageRow is one herd of the JSON object.
-type outageRow struct {
-	Name           string   `json:"name"`
-	Clients        int      `json:"clients"`
-	Finished       int      `json:"finished"`
-	GaveUp         int      `json:"gave_up"`
-	Refused        int      `json:"refused"`
-	LeftOut        int      `json:"left_out,omitempty"`
-	Calls          int      `json:"calls"`
-	CallsPerClient float64  `json:"calls_per_client"`
-	PeakDown       int      `json:"peak_down_per_s"`
-	PeakBack       int      `json:"peak_back_per_s"`
-	P50MS          *float64 `json:"p50_ms"`
-	P99MS          *float64 `json:"p99_ms"`
-	LastMS         *float64 `json:"last_ms"`
-	BestPossibleMS float64  `json:"best_possible_ms"`
-	Load           []int    `json:"load"`
-}
-
-// outageJSON writes one object with a row for each herd.
-func outageJSON(out io.Writer, herds []namedHerd) error {
-	rows := make([]outageRow, len(herds))
-	for i := range herds {
-		h := &herds[i]
-		quantile := func(share float64) *float64 {
-			if at, any := h.Quantile(share); any {
-				return limitMS(at)
-			}
-			return nil
-		}
-		rows[i] = outageRow{h.name, h.Outage.Clients, h.Finished, h.GaveUp, h.Refused, h.LeftOut, h.Calls, h.callsEach(), h.PeakDown, h.PeakBack,
-			quantile(0.5), quantile(0.99), quantile(1), Milliseconds(h.Outage.BestPossible()), h.perSecond()}
-	}
-	return encodeRows(out, rows)
-}
-
 // encodeRows writes an object with these rows. A name may hold anything.
 func encodeRows[T any](out io.Writer, rows []T) error {
 	w := bufio.NewWriter(out)
@@ -237,16 +195,4 @@ func encodeRows[T any](out io.Writer, rows []T) error {
 		return err
 	}
 	return w.Flush()
-}
-
-// perSecond is the load in each second, up to the last call.
-func (h *namedHerd) perSecond() []int {
-	if len(h.Load) == 0 {
-		return []int{}
-	}
-	load := make([]int, h.Load[len(h.Load)-1].At/10+1)
-	for _, tenth := range h.Load {
-		load[tenth.At/10] += tenth.Calls
-	}
-	return load
 }

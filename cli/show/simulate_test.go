@@ -25,7 +25,7 @@ import (
 var redraw = goflag.Bool("update", false, "draw docs/simulation.svg anew")
 
 // simulated reads a command line and follows its herds.
-func simulated(t *testing.T, words ...string) []namedHerd {
+func simulated(t *testing.T, words ...string) []simulate.Herd {
 	t.Helper()
 	table := option.Table()
 	l, err := option.Read(table, append([]string{"--simulate", "outage"}, words...), nil)
@@ -36,9 +36,11 @@ func simulated(t *testing.T, words ...string) []namedHerd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var herds []namedHerd
+	var herds []simulate.Herd
 	for _, h := range o.Simulation.Herds {
-		herds = append(herds, namedHerd{h.Name, o.Simulation.Outage.Run(h.Policy, h.Guards, Random(o, 0).Float64)})
+		herd := o.Simulation.Outage.Run(h.Policy, h.Guards, Random(o, 0).Float64)
+		herd.Name = h.Name
+		herds = append(herds, herd)
 	}
 	return herds
 }
@@ -73,7 +75,7 @@ func TestPictureIsXML(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
 		herds := simulated(t, "--clients", "20", "--outage", time.Duration(r.Int64N(int64(time.Minute))).String(), "-n", "3")
-		herds[0].name = "<b> & \"x\"\x07\x1b[31m ]]>"
+		herds[0].Name = "<b> & \"x\"\x07\x1b[31m ]]>"
 		herds = append(herds, herds[0])
 		decoder := xml.NewDecoder(bytes.NewReader(drawOutage(herds)))
 		names := 0
@@ -129,21 +131,21 @@ func TestBarsHoldAllCalls(t *testing.T) {
 	for _, h := range simulated(t, "--clients", "300", "-n", "9", "--compare", "jitter") {
 		width, bars := fit(h.End, 70)
 		sum := 0.0
-		all, _ := loads([]namedHerd{h}, width, bars)
+		all, _ := loads([]simulate.Herd{h}, width, bars)
 		for _, rate := range all[0] {
 			sum += rate * width.Seconds()
 		}
-		done := h.finished(width, bars)
+		done := finished(&h, width, bars)
 		if int(sum+0.5) != h.Calls || done[bars-1] != float64(h.Finished)/300 {
-			t.Errorf("%s: %v of %d calls, %v of %d finished", h.name, sum, h.Calls, done[bars-1], h.Finished)
+			t.Errorf("%s: %v of %d calls, %v of %d finished", h.Name, sum, h.Calls, done[bars-1], h.Finished)
 		}
 	}
 }
 
 func TestSentences(t *testing.T) {
-	h := namedHerd{"x", simulate.Herd{Outage: simulate.Outage{Clients: 1, Capacity: 1}, LeftOut: 1, Calls: 7, End: time.Hour}}
+	h := &simulate.Herd{Outage: simulate.Outage{Clients: 1, Capacity: 1}, LeftOut: 1, Calls: 7, CallsEach: 7, End: time.Hour}
 	want := "None of 1 finishes, 1 is still running when the simulation ends. Peak load: no calls while it is down, no calls when it is up again. 7 calls per client. The simulation ends at 1h0m0s, after 7 calls."
-	if got := strings.Join(h.sentences(), " "); got != want {
+	if got := strings.Join(sentences(h), " "); got != want {
 		t.Errorf("%s", got)
 	}
 	for x, want := range map[float64]string{0: "0", 1.5: "1.5", 6.952: "6.95", 123.4: "123", 99.96: "100", 1234567: "1234567", 0.8721: "0.872"} {

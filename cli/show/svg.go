@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/message"
+	"github.com/retrysh/retry/engine/simulate"
 )
 
 // All lengths are in pixels.
@@ -34,7 +35,7 @@ type picture struct {
 }
 
 // drawOutage returns the file.
-func drawOutage(herds []namedHerd) []byte {
+func drawOutage(herds []simulate.Herd) []byte {
 	p := &picture{end: max(endOf(herds), tenth), y: svgHead}
 	height := svgHead + len(herds)*(svgLoad+svgGap) + svgDone + svgGap
 	o := herds[0].Outage
@@ -54,13 +55,13 @@ func drawOutage(herds []namedHerd) []byte {
 }
 
 // loadPanel draws the calls a second of one herd.
-func (p *picture) loadPanel(h *namedHerd, load []float64, top float64, width time.Duration, colour string) {
+func (p *picture) loadPanel(h *simulate.Herd, load []float64, top float64, width time.Duration, colour string) {
 	low := p.y + svgLoad
 	up := func(calls float64) float64 { return low - min(calls/top, 1)*svgLoad }
 	p.frame(h.Outage.Down, svgLoad)
-	p.text(svgLabels, p.y-6, fmt.Sprintf(`font-weight="600" fill="%s"`, colour), h.name)
+	p.text(svgLabels, p.y-6, fmt.Sprintf(`font-weight="600" fill="%s"`, colour), h.Name)
 	p.text(svgWidth-svgMargin, p.y-6, `text-anchor="end" fill="#666"`, fmt.Sprintf("%s · peaks of %d/s and %d/s · %s calls each",
-		h.fates(), h.PeakDown, h.PeakBack, number(h.callsEach())))
+		fates(h), h.PeakDown, h.PeakBack, number(h.CallsEach)))
 	path := p.staircase(low, width, load, up)
 	fmt.Fprintf(p, "<path d=\"%sV%.1fZ\" fill=\"%s\"/>\n", path, low, colour)
 	fmt.Fprintf(p, "<path d=\"M%d %.1fH%d\" stroke=\"#222\" stroke-dasharray=\"5 4\" fill=\"none\"/>\n", svgLabels, up(h.Outage.Capacity), svgWidth-svgMargin)
@@ -71,7 +72,7 @@ func (p *picture) loadPanel(h *namedHerd, load []float64, top float64, width tim
 
 // donePanel draws the share of each herd that has finished, in at most a step for
 // each pixel.
-func (p *picture) donePanel(herds []namedHerd) {
+func (p *picture) donePanel(herds []simulate.Herd) {
 	p.frame(herds[0].Outage.Down, svgDone)
 	p.text(svgLabels, p.y-6, `font-weight="600"`, "Runs that have finished")
 	for share := 0; share <= 100; share += 25 {
@@ -81,13 +82,13 @@ func (p *picture) donePanel(herds []namedHerd) {
 	}
 	width := p.end/svgPlot + 1
 	for i := range herds {
-		path := p.staircase(p.y+svgDone, width, herds[i].finished(width, svgPlot), func(share float64) float64 { return p.y + svgDone*(1-share) })
+		path := p.staircase(p.y+svgDone, width, finished(&herds[i], width, svgPlot), func(share float64) float64 { return p.y + svgDone*(1-share) })
 		fmt.Fprintf(p, "<path d=\"%s\" stroke=\"%s\" stroke-width=\"2\" fill=\"none\"/>\n", path, shade(i))
 	}
 	if len(herds) > 1 {
 		fmt.Fprintf(p, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\" font-weight=\"600\">", svgWidth-svgMargin-14, p.y-6)
 		for i, h := range herds {
-			fmt.Fprintf(p, "<tspan dx=\"14\" fill=\"%s\">%s</tspan>", shade(i), escaped(h.name))
+			fmt.Fprintf(p, "<tspan dx=\"14\" fill=\"%s\">%s</tspan>", shade(i), escaped(h.Name))
 		}
 		p.WriteString("</text>\n")
 	}

@@ -12,27 +12,31 @@ import (
 
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/text"
 )
 
-// Row is one wait of the schedule.
+// Row is one wait of the schedule, with the names of --plan in JSON.
 type Row struct {
 	// Number counts waits from 1; wait n follows attempt n.
-	Number int
+	Number int `json:"wait"`
 	// Plain is the delay before jitter; Least, Mean and Greatest are after jitter.
-	Plain, Least, Mean, Greatest time.Duration
+	Plain    text.MS `json:"delay_ms"`
+	Least    text.MS `json:"least_ms"`
+	Mean     text.MS `json:"mean_ms"`
+	Greatest text.MS `json:"greatest_ms"`
 	// WorstCase is the sum of the greatest waits so far.
-	WorstCase time.Duration
+	WorstCase text.MS `json:"worst_so_far_ms"`
 	// PastDeadline says that WorstCase passes the deadline, so that the run may give up
 	// before this wait.
-	PastDeadline bool
+	PastDeadline bool `json:"-"`
 }
 
 // UnlimitedRows is how many waits are shown where attempts are unlimited.
 const UnlimitedRows = 10
 
-// Rows calls yield for each wait of the schedule, until yield returns false or the run
-// would end even with the least waits.
-func Rows(p engine.Policy, yield func(Row) bool) {
+// Rows are the waits of the schedule, until the run would end even with the least ones.
+func Rows(p engine.Policy) []Row {
+	rows := []Row{}
 	p = waitsOf(p)
 	start, mean := time.Unix(0, 0), means(&p.Schedule)
 	least := p.First()
@@ -44,15 +48,15 @@ func Rows(p engine.Policy, yield func(Row) bool) {
 	for n := 1; p.Attempts > 0 || n <= UnlimitedRows; n++ {
 		low := engine.DecideRetry(&p, least, start.Add(shortest), 0)
 		if !low.Retry {
-			return
+			break
 		}
 		high := engine.DecideRetry(&p, greatest, start.Add(longest), 1)
 		least, greatest = low.Next, high.Next
 		shortest, longest = backoff.Add(shortest, low.Jittered), backoff.Add(longest, high.Jittered)
-		if !yield(Row{n, high.Delay, low.Jittered, mean(n), high.Jittered, longest, p.Deadline > 0 && longest > p.Deadline}) {
-			return
-		}
+		rows = append(rows, Row{n, text.MS(high.Delay), text.MS(low.Jittered), text.MS(mean(n)), text.MS(high.Jittered),
+			text.MS(longest), p.Deadline > 0 && longest > p.Deadline})
 	}
+	return rows
 }
 
 // waitsOf is the part of a policy that determines its waits if every attempt fails at

@@ -13,9 +13,11 @@ import (
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/text"
 )
 
-const ms = time.Millisecond
+// ms is without a type: a constant of it is a time.Duration or a text.MS.
+const ms = 1_000_000
 
 func policy(kind backoff.JitterKind) engine.Policy {
 	return engine.Policy{
@@ -24,11 +26,6 @@ func policy(kind backoff.JitterKind) engine.Policy {
 			Curve: backoff.Exponential{Base: 100 * ms, Factor: 2}, Base: 100 * ms, Cap: 500 * ms, Jitter: backoff.Jitter{Kind: kind, P: 50},
 		},
 	}
-}
-
-func rows(p engine.Policy) (all []Row) {
-	Rows(p, func(r Row) bool { all = append(all, r); return true })
-	return all
 }
 
 func TestRows(t *testing.T) {
@@ -47,18 +44,18 @@ func TestRows(t *testing.T) {
 		}},
 		{"percent", backoff.Percent, []Row{
 			{1, 100 * ms, 50 * ms, 100 * ms, 150 * ms, 150 * ms, false}, {2, 200 * ms, 100 * ms, 200 * ms, 300 * ms, 450 * ms, false},
-			{3, 400 * ms, 166667 * time.Microsecond, 333333 * time.Microsecond, 500 * ms, 950 * ms, false},
-			{4, 500 * ms, 166667 * time.Microsecond, 333333 * time.Microsecond, 500 * ms, 1450 * ms, false},
+			{3, 400 * ms, 166_667_000, 333_333_000, 500 * ms, 950 * ms, false},
+			{4, 500 * ms, 166_667_000, 333_333_000, 500 * ms, 1450 * ms, false},
 		}},
 	} {
-		got := rows(policy(c.kind))
+		got := Rows(policy(c.kind))
 		if len(got) != len(c.want) {
 			t.Fatalf("%s: %d rows, want %d", c.name, len(got), len(c.want))
 		}
 		for i, w := range c.want {
 			g := got[i]
-			for _, pair := range [][2]time.Duration{{g.Plain, w.Plain}, {g.Least, w.Least}, {g.Mean, w.Mean}, {g.Greatest, w.Greatest}, {g.WorstCase, w.WorstCase}} {
-				if diff := pair[0] - pair[1]; diff < -time.Microsecond || diff > time.Microsecond {
+			for _, pair := range [][2]text.MS{{g.Plain, w.Plain}, {g.Least, w.Least}, {g.Mean, w.Mean}, {g.Greatest, w.Greatest}, {g.WorstCase, w.WorstCase}} {
+				if diff := pair[0] - pair[1]; diff < -ms/1000 || diff > ms/1000 {
 					t.Errorf("%s row %d: %+v, want %+v", c.name, i+1, g, w)
 					break
 				}
@@ -70,19 +67,19 @@ func TestRows(t *testing.T) {
 func TestRowsEnd(t *testing.T) {
 	p := policy(backoff.None)
 	p.Attempts = 0
-	if got := len(rows(p)); got != 10 {
+	if got := len(Rows(p)); got != 10 {
 		t.Errorf("unlimited attempts: %d rows, want the first ten", got)
 	}
 	p.Attempts = 1
-	if got := len(rows(p)); got != 0 {
+	if got := len(Rows(p)); got != 0 {
 		t.Errorf("one attempt: %d rows", got)
 	}
 	p.Attempts, p.Deadline = 5, 300*ms
-	if got := rows(p); len(got) != 2 || got[1].PastDeadline {
+	if got := Rows(p); len(got) != 2 || got[1].PastDeadline {
 		t.Errorf("deadline 300ms: %+v, want the two waits that end by then", got)
 	}
 	p.Schedule.Jitter.Kind = backoff.Full
-	if got := rows(p); len(got) != 4 || got[1].PastDeadline || !got[2].PastDeadline {
+	if got := Rows(p); len(got) != 4 || got[1].PastDeadline || !got[2].PastDeadline {
 		t.Errorf("deadline 300ms with full jitter: %+v, want four waits, the last two marked", got)
 	}
 }
@@ -114,7 +111,7 @@ func TestPlanMatchesRuns(t *testing.T) {
 		p := policy(kind)
 		p.Schedule.MinDelay = 60 * ms
 		p.Rules.Table = classify.BuiltIn
-		plan := rows(p)
+		plan := Rows(p)
 		sums := make([]float64, len(plan))
 		r := rand.New(rand.NewPCG(1, uint64(kind)))
 		for range int(runs) {
@@ -123,7 +120,7 @@ func TestPlanMatchesRuns(t *testing.T) {
 				e := engine.Engine{Policy: p, Argv: []string{"x"}, Starter: failing{}, Emit: got.Emit, Draw: r.Float64, Identity: engine.Identity{Random: r.Uint64}}
 				e.Run(context.Background())
 				for i, w := range got {
-					if w < plan[i].Least || w > plan[i].Greatest {
+					if w < time.Duration(plan[i].Least) || w > time.Duration(plan[i].Greatest) {
 						t.Fatalf("jitter %d wait %d: %v outside %v to %v", kind, i+1, w, plan[i].Least, plan[i].Greatest)
 					}
 					sums[i] += float64(w)

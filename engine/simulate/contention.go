@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // Random draws random numbers; math/rand/v2's Rand is one.
@@ -51,10 +52,13 @@ func Rivals() []Rival {
 }
 
 // Race is the mean result of several trials: the time until the last client is done,
-// and the number of writes, failed ones included.
+// and the number of writes, failed ones included. The names are those of --simulate in
+// JSON.
 type Race struct {
-	Time  time.Duration
-	Calls float64
+	Clients int     `json:"clients"`
+	Jitter  string  `json:"jitter"`
+	Time    text.MS `json:"time_ms"`
+	Calls   float64 `json:"calls"`
 }
 
 // Contend simulates trials races of so many clients.
@@ -66,7 +70,7 @@ func (r *Rival) Contend(clients, trials int, random Random) Race {
 		elapsed += float64(end)
 		calls += writes
 	}
-	return Race{time.Duration(math.Round(elapsed / float64(trials))), float64(calls) / float64(trials)}
+	return Race{clients, r.Name, text.MS(math.Round(elapsed / float64(trials))), float64(calls) / float64(trials)}
 }
 
 // race is one trial.

@@ -56,7 +56,7 @@ func TestContentionIsTheOriginals(t *testing.T) {
 			trials = 100
 		}
 		got := r.Contend(want.Clients, trials, rand.New(rand.NewPCG(1, uint64(i))))
-		time, calls := got.Time.Seconds()*1000/want.TimeMS-1, got.Calls/want.Calls-1
+		time, calls := time.Duration(got.Time).Seconds()*1000/want.TimeMS-1, got.Calls/want.Calls-1
 		if limit := 0.03 * math.Sqrt(1000/float64(trials)); math.Abs(time) > limit || math.Abs(calls) > limit {
 			t.Errorf("%d clients, %s: %v and %.1f calls, %+.1f %% and %+.1f %% off", want.Clients, want.Jitter, got.Time, got.Calls, 100*time, 100*calls)
 		}
@@ -65,7 +65,7 @@ func TestContentionIsTheOriginals(t *testing.T) {
 
 func TestOneClientHasNoRival(t *testing.T) {
 	for _, r := range Rivals() {
-		if got := r.Contend(1, 1000, rand.New(rand.NewPCG(1, 0))); got.Calls != 1 || (got.Time-4*hopMean).Abs() > hopMean/10 {
+		if got := r.Contend(1, 1000, rand.New(rand.NewPCG(1, 0))); got.Calls != 1 || (time.Duration(got.Time)-4*hopMean).Abs() > hopMean/10 {
 			t.Errorf("%s: %+v", r.Name, got)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/guard"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // Outage describes a server and its outage. The first call of each client fails at time 0,
@@ -34,23 +35,40 @@ type Outage struct {
 	Queue time.Duration
 }
 
-// Herd is the result for all clients.
+// Herd is the result for all clients, with the names of --simulate in JSON.
 type Herd struct {
-	Outage Outage
+	// Name is the caller's.
+	Name    string `json:"name"`
+	Clients int    `json:"clients"`
 	// Finished clients succeeded, at FinishedAt from 0, in order. GaveUp had no
 	// attempt or no time left, Refused were ended by a guard. LeftOut were still
 	// running when the simulation ended, at End.
-	Finished, GaveUp, Refused, LeftOut int
-	FinishedAt                         []time.Duration
-	RefusedBy                          map[string]int // refusals by guard
-	End                                time.Duration
-	// Calls is the number of all calls. Load has them by the tenth of a second in which
-	// they began, without empty tenths.
-	Calls int
-	Load  []Tenth
+	Finished   int             `json:"finished"`
+	GaveUp     int             `json:"gave_up"`
+	Refused    int             `json:"refused"`
+	LeftOut    int             `json:"left_out,omitempty"`
+	FinishedAt []time.Duration `json:"-"`
+	RefusedBy  map[string]int  `json:"-"` // refusals by guard
+	End        time.Duration   `json:"-"`
+	// Calls is the number of all calls.
+	Calls     int     `json:"calls"`
+	CallsEach float64 `json:"calls_per_client"`
 	// PeakDown and PeakBack are the greatest rates, in calls a second over a tenth of one,
 	// during the outage and after it, without the first calls.
-	PeakDown, PeakBack int
+	PeakDown int `json:"peak_down_per_s"`
+	PeakBack int `json:"peak_back_per_s"`
+	// P50, P99 and Last are when these shares of the finished had finished; nil if none has.
+	P50  *text.MS `json:"p50_ms"`
+	P99  *text.MS `json:"p99_ms"`
+	Last *text.MS `json:"last_ms"`
+	// BestPossible is when the last client would finish if the server used its full
+	// capacity after the outage for successful calls.
+	BestPossible text.MS `json:"best_possible_ms"`
+	// Load has the calls by the second in which they began, Tenths by the tenth of a
+	// second, without empty tenths.
+	Load   []int   `json:"load"`
+	Tenths []Tenth `json:"-"`
+	Outage Outage  `json:"-"`
 }
 
 // Tenth is a tenth of a second in which calls began.
@@ -71,20 +89,14 @@ const (
 	Horizon    = 100 * 24 * time.Hour
 )
 
-// Quantile is the time by which a share of the finished clients had finished; false if
-// none has.
-func (h *Herd) Quantile(share float64) (time.Duration, bool) {
+// Quantile is the time by which a share of the finished clients had finished; nil if none
+// has.
+func (h *Herd) Quantile(share float64) *text.MS {
 	if h.Finished == 0 {
-		return 0, false
+		return nil
 	}
 	rank := int(math.Ceil(share * float64(h.Finished)))
-	return h.FinishedAt[min(max(rank, 1), h.Finished)-1], true
-}
-
-// BestPossible is when the last client would finish if the server used its full capacity
-// after the outage for successful calls.
-func (o *Outage) BestPossible() time.Duration {
-	return backoff.Add(o.Down, backoff.FromFloat(float64(o.Clients)/o.Capacity*float64(time.Second)))
+	return new(text.MS(h.FinishedAt[min(max(rank, 1), h.Finished)-1]))
 }
 
 // What happens to a client.
@@ -123,7 +135,7 @@ type herd struct {
 	agenda  agenda
 	// idle is when the server has done all that it has accepted, in nanoseconds.
 	idle float64
-	// peak is the tenth of a second that Load ends with, split at the end of the
+	// peak is the tenth of a second that Tenths ends with, split at the end of the
 	// outage.
 	peak   Tenth
 	guards guards
@@ -178,9 +190,23 @@ func (o Outage) run(p engine.Policy, g guard.Guards, draw func() float64, limit 
 			h.endSlotWait(now.at, now.who)
 		}
 	}
-	h.Finished = len(h.FinishedAt)
-	h.LeftOut = o.Clients - h.Finished - h.GaveUp - h.Refused
+	h.sum()
 	return h.Herd
+}
+
+// sum sets the figures that follow from others.
+func (h *Herd) sum() {
+	o := &h.Outage
+	h.Clients, h.Finished = o.Clients, len(h.FinishedAt)
+	h.LeftOut = o.Clients - h.Finished - h.GaveUp - h.Refused
+	h.CallsEach = float64(h.Calls) / float64(o.Clients)
+	h.P50, h.P99, h.Last = h.Quantile(0.5), h.Quantile(0.99), h.Quantile(1)
+	h.BestPossible = text.MS(backoff.Add(o.Down, backoff.FromFloat(float64(o.Clients)/o.Capacity*float64(time.Second))))
+	h.Load = []int{}
+	for _, t := range h.Tenths {
+		h.Load = append(h.Load, make([]int, t.At/10+1-len(h.Load))...)
+		h.Load[t.At/10] += t.Calls
+	}
 }
 
 // begin makes a call, if the guards admit it.
@@ -194,10 +220,10 @@ func (h *herd) begin(now time.Duration, who int32) {
 func (h *herd) count(at time.Duration) {
 	h.Calls++
 	t := int(at / tenth)
-	if n := len(h.Load); n == 0 || h.Load[n-1].At != t {
-		h.Load = append(h.Load, Tenth{At: t})
+	if n := len(h.Tenths); n == 0 || h.Tenths[n-1].At != t {
+		h.Tenths = append(h.Tenths, Tenth{At: t})
 	}
-	h.Load[len(h.Load)-1].Calls++
+	h.Tenths[len(h.Tenths)-1].Calls++
 }
 
 // call makes a call.

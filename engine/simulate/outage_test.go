@@ -96,23 +96,22 @@ func TestPeaksAreOfTenths(t *testing.T) {
 
 func TestBestPossible(t *testing.T) {
 	o := Outage{Clients: 1000, Capacity: 100, Down: 30 * time.Second}
-	if got := o.BestPossible(); got != 40*time.Second {
-		t.Errorf("%v", got)
-	}
-	o.Capacity = 1e-300
-	if got := o.BestPossible(); got != backoff.Longest {
-		t.Errorf("%v", got)
+	for capacity, want := range map[float64]time.Duration{100: 40 * time.Second, 1e-300: backoff.Longest} {
+		o.Capacity = capacity
+		if got := o.Run(engine.Policy{Attempts: 1}, guard.Guards{}, seeded()).BestPossible; time.Duration(got) != want {
+			t.Errorf("capacity %v: %v, want %v", capacity, got, want)
+		}
 	}
 }
 
 func TestQuantiles(t *testing.T) {
 	h := Herd{Finished: 200, FinishedAt: times(200, 1, 1)}
 	for share, want := range map[float64]time.Duration{0.5: 100, 0.99: 198, 1: 200, 0: 1} {
-		if got, ok := h.Quantile(share); got != want || !ok {
-			t.Errorf("%v: %v", share, got)
+		if got := h.Quantile(share); time.Duration(*got) != want {
+			t.Errorf("%v: %v", share, *got)
 		}
 	}
-	if _, ok := (&Herd{}).Quantile(0.5); ok {
+	if (&Herd{}).Quantile(0.5) != nil {
 		t.Error("no client has a median")
 	}
 }
@@ -156,13 +155,13 @@ func TestOutageAddsUp(t *testing.T) {
 			t.Fatalf("%+v: %d finished, %d gave up, %d left out", o, h.Finished, h.GaveUp, h.LeftOut)
 		}
 		calls, last := 0, -1
-		for _, l := range h.Load {
+		for _, l := range h.Tenths {
 			if l.At <= last || l.Calls == 0 {
-				t.Fatalf("load %v", h.Load)
+				t.Fatalf("load %v", h.Tenths)
 			}
 			calls, last = calls+l.Calls, l.At
 		}
-		if calls != h.Calls || h.Load[0].Calls < o.Clients {
+		if calls != h.Calls || h.Tenths[0].Calls < o.Clients {
 			t.Fatalf("the load has %d calls of %d", calls, h.Calls)
 		}
 		for i, at := range h.FinishedAt {
@@ -272,7 +271,7 @@ func TestSlots(t *testing.T) {
 	}
 	if h := run("3,wait=10s", p); h.Finished != 10 || h.Calls != 20 {
 		t.Errorf("wait: %d finished, %d calls", h.Finished, h.Calls)
-	} else if last, _ := h.Quantile(1); last < 2400*ms || last > 2500*ms {
+	} else if last := time.Duration(*h.Last); last < 2400*ms || last > 2500*ms {
 		t.Errorf("four rounds of 100 ms end at %v", last)
 	}
 	if h := run("3,wait=150ms,of=retries", p); h.Finished != 6 || h.Refused != 4 {

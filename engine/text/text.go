@@ -92,6 +92,15 @@ func Lower[T string | []byte](s T) T {
 // Milliseconds is a duration in milliseconds, with decimals.
 func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
+// MS is a duration that JSON has in milliseconds, rounded to the microsecond.
+type MS time.Duration
+
+// MarshalJSON writes d.
+func (d MS) MarshalJSON() ([]byte, error) {
+	rounded := time.Duration(d).Round(time.Microsecond)
+	return strconv.AppendFloat(nil, float64(rounded)/float64(time.Millisecond), 'f', -1, 64), nil
+}
+
 // Shell is the command for a script in the system's shell: args are its positional
 // parameters from $1 on, $0 is "retry" (POSIX, sh -c). In Windows args follow the script.
 func Shell(script string, args []string) []string {

@@ -24,9 +24,8 @@ func (s *State) Append(list []int64) []int64 {
 }
 
 // Read reads what Append wrote. The error is ErrDamaged.
-func Read(list []int64) (State, error) {
+func Read(list []int64) (s State, err error) {
 	c := codec{list: list, reads: true}
-	var s State
 	if s.visit(&c); c.bad || len(c.list) > 0 {
 		return State{}, ErrDamaged
 	}
@@ -40,63 +39,56 @@ type codec struct {
 	reads, bad bool
 }
 
-func (c *codec) number(n *int64, most int64) {
-	switch {
-	case !c.reads:
-		c.list = append(c.list, *n)
-	case c.bad || len(c.list) == 0 || c.list[0] < 0 || c.list[0] > most:
-		*n, c.bad = 0, true
-	default:
-		*n, c.list = c.list[0], c.list[1:]
-	}
-}
-
-func (c *codec) numbers(most int64, all ...*int64) {
+func (c *codec) numbers(all ...*int64) {
 	for _, n := range all {
-		c.number(n, most)
+		switch {
+		case !c.reads:
+			c.list = append(c.list, *n)
+		case c.bad || len(c.list) == 0 || c.list[0] < 0 || c.list[0] > greatest:
+			*n, c.bad = 0, true
+		default:
+			*n, c.list = c.list[0], c.list[1:]
+		}
 	}
 }
 
-// each visits the elements of a slice.
-func each[T any](c *codec, all *[]T, most int64, visit func(*T)) {
+// each visits the elements of a slice, of which each has one number or more.
+func each[T any](c *codec, all *[]T, visit func(*T)) {
 	n := int64(len(*all))
-	if c.number(&n, most); c.reads {
-		*all = make([]T, n)
+	if c.numbers(&n); c.reads {
+		c.bad = c.bad || n > int64(len(c.list))
+		*all = make([]T, min(n, int64(len(c.list))))
 	}
 	for i := range *all {
 		visit(&(*all)[i])
 	}
 }
 
-func (c *codec) leases(all *[]Lease, most int64) {
-	each(c, all, most, func(l *Lease) { c.numbers(greatest, &l.ID, &l.Until) })
+func (c *codec) leases(all *[]Lease) {
+	each(c, all, func(l *Lease) { c.numbers(&l.ID, &l.Until) })
 }
 
 func (c *codec) windows(all *[]Window) {
-	each(c, all, maxWidths, func(w *Window) {
-		c.number(&w.Width, maxDuration)
+	each(c, all, func(w *Window) {
+		c.numbers(&w.Width, &w.Used, &w.Newest)
 		c.bad = c.bad || w.Width == 0
-		c.numbers(greatest, &w.Used, &w.Newest)
 		for i := range w.Counts {
-			c.numbers(maxCount, &w.Counts[i][0], &w.Counts[i][1])
+			c.numbers(&w.Counts[i][0], &w.Counts[i][1])
 		}
 	})
 }
 
 func (s *State) visit(c *codec) {
 	b, format := &s.Breaker, int64(version)
-	c.number(&format, version)
-	c.bad = c.bad || format != version
-	c.numbers(greatest, &s.Used, &s.Keep)
-	c.number((*int64)(&b.Circuit), int64(HalfOpen))
-	c.numbers(greatest, &b.Generation, &b.Opened, &b.Openings, &b.Failures, &b.Outcomes, &b.Row, &b.Successes)
-	c.leases(&b.Probes, maxProbes)
+	c.numbers(&format, &s.Used, &s.Keep, (*int64)(&b.Circuit), &b.Generation, &b.Opened, &b.Openings, &b.Failures,
+		&b.Outcomes, &b.Row, &b.Successes)
+	c.bad = c.bad || format != version || b.Circuit > HalfOpen
+	c.leases(&b.Probes)
 	c.windows(&b.Windows)
 	c.windows(&s.Budget)
-	c.number(&s.Bucket.Missing, maxNumber*million)
-	c.number(&s.Bucket.Stamp, greatest)
-	each(c, &s.Recent, lookBack, func(n *int64) { c.number(n, 1) })
-	c.leases(&s.Slots, maxSlots)
-	c.number(&s.Forgot, greatest)
-	c.leases(&s.Failed, maxFailed)
+	c.numbers(&s.Bucket.Missing, &s.Bucket.Stamp)
+	each(c, &s.Recent, func(n *int64) { c.numbers(n) })
+	c.leases(&s.Slots)
+	c.numbers(&s.Forgot)
+	c.leases(&s.Failed)
 }

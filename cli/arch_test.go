@@ -49,7 +49,7 @@ engine/retryafter: engine/linematch engine/text
 engine/linematch:
 engine/lockedfile:
 engine/operation: engine engine/attempt engine/backoff engine/classify engine/event exitcodes
-engine/plan: engine engine/backoff
+engine/plan: engine engine/backoff engine/text
 engine/probe: engine/attempt engine/text engine/address engine/linematch exitcodes
 engine/proc: engine/attempt engine/proc/process engine/proc/signals engine/proc/stdio exitcodes
 engine/proc/early: engine/proc/note
@@ -58,7 +58,7 @@ engine/proc/proctest:
 engine/proc/signals: engine/attempt engine/proc/note exitcodes
 engine/proc/process: engine/proc/signals engine/proc/stdio exitcodes
 engine/proc/stdio: engine/attempt
-engine/simulate: engine engine/attempt engine/backoff engine/event engine/admission engine/guard
+engine/simulate: engine engine/attempt engine/backoff engine/event engine/admission engine/guard engine/text
 engine/rehearse: engine engine/attempt engine/backoff exitcodes
 engine/queue: engine/lockedfile engine/rotate engine/text
 engine/registry: engine/attempt engine/event engine/lockedfile engine/text

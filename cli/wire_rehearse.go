@@ -39,7 +39,7 @@ func rehearsing(o *option.Options, real attempt.Starter, signals engine.Signals)
 		Steps: o.Rehearsal.Steps, Real: real, Draw: draw(o, 1),
 		Stdout:  output(o.Rehearsal.Stdout, os.Stdout, o.Process.Stdout),
 		Stderr:  output(o.Rehearsal.Stderr, os.Stderr, o.Process.Stderr),
-		Signals: signals, Clock: engine.System{},
+		Signals: signals,
 	}
 }
 
@@ -72,7 +72,7 @@ func checkRehearsed(o *option.Options) error {
 }
 
 // privateGate is the gate of a rehearsal: its state is shared with no other run.
-func privateGate(o *option.Options, clock engine.Clock, emit func(event.Event)) *admission.Gate {
+func privateGate(o *option.Options, clock *engine.Clock, emit func(event.Event)) *admission.Gate {
 	return admission.New(&admission.Config{
 		Key: o.Guarding.Key, Guards: o.Guarding.Guards, Clock: clock, Random: rand.Uint64, Emit: emit,
 		Primary: admission.Named{Store: &admission.Memory{Clock: clock}, Name: "rehearsal"},
@@ -138,7 +138,7 @@ type rehearsedRow struct {
 
 // engine is the run, with the guards asked of a private state.
 func (r *rehearsal) engine(o *option.Options) *engine.Engine {
-	clock, signals := engine.NewArithmetic(time.Now()), engine.Signals{Cancelled: r.stop}
+	clock, signals := engine.NewClock(time.Now()), engine.Signals{Cancelled: r.stop}
 	starter := rehearsing(o, notRun{}, signals)
 	starter.Clock = clock
 	for _, output := range []*rehearse.Output{&starter.Stdout, &starter.Stderr} {

@@ -27,7 +27,7 @@ import (
 func (w *wiring) gate() (g *admission.Gate) {
 	o, where := w.o, w.o.Guarding.Address
 	if o.Rehearsal != nil {
-		return privateGate(o, engine.System{}, w.e.GateEvent)
+		return privateGate(o, nil, w.e.GateEvent)
 	}
 	note := func(name string) func(string) { return func(line string) { g.Note(name, line) } }
 	holder := fmt.Sprintf("%s (pid %d)", cmp.Or(o.Name, engine.NameOf(o.Command)), os.Getpid())
@@ -37,7 +37,7 @@ func (w *wiring) gate() (g *admission.Gate) {
 	}
 	c := &admission.Config{
 		Key: o.Guarding.Key, Guards: o.Guarding.Guards, Closed: o.Guarding.Closed, Timeout: o.Guarding.Timeout,
-		Clock: engine.System{}, Random: rand.Uint64, Emit: w.e.GateEvent,
+		Random: rand.Uint64, Emit: w.e.GateEvent,
 	}
 	switch {
 	case where == nil && host == nil:

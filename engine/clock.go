@@ -1,33 +1,15 @@
 package engine
 
-// This file is the engine's clock, and one on which waits take no time.
+// This file is the clock of a run.
 
 import (
 	"slices"
 	"time"
 )
 
-// Clock is the time of a run.
-type Clock interface {
-	Now() time.Time
-	// After returns a channel that delivers once d has passed.
-	After(d time.Duration) <-chan time.Time
-}
-
-// System is the system's clock.
-type System struct{}
-
-// Now returns the time.
-func (System) Now() time.Time { return time.Now() }
-
-// After waits.
-func (System) After(d time.Duration) <-chan time.Time { return time.After(d) }
-
-func (e *Engine) now() time.Time                  { return e.Clock.Now() }
-func (e *Engine) since(t time.Time) time.Duration { return e.now().Sub(t) }
-
-// Arithmetic is a clock on which waits take no time. One goroutine at a time may use it.
-type Arithmetic struct {
+// Clock is the time of a run. Nil is the system's; NewClock returns one on which waits take
+// no time, and which one goroutine at a time may use.
+type Clock struct {
 	now     time.Time
 	tickers []*ticker
 }
@@ -39,14 +21,22 @@ type ticker struct {
 	call  func()
 }
 
-// NewArithmetic returns a clock that begins at now.
-func NewArithmetic(now time.Time) *Arithmetic { return &Arithmetic{now: now} }
+// NewClock returns a clock that begins at now.
+func NewClock(now time.Time) *Clock { return &Clock{now: now} }
 
 // Now returns the time.
-func (c *Arithmetic) Now() time.Time { return c.now }
+func (c *Clock) Now() time.Time {
+	if c == nil {
+		return time.Now()
+	}
+	return c.now
+}
 
-// After goes ahead by d.
-func (c *Arithmetic) After(d time.Duration) <-chan time.Time {
+// After returns a channel that delivers once d has passed.
+func (c *Clock) After(d time.Duration) <-chan time.Time {
+	if c == nil {
+		return time.After(d)
+	}
 	c.Advance(d)
 	over := make(chan time.Time, 1)
 	over <- c.now
@@ -54,7 +44,7 @@ func (c *Arithmetic) After(d time.Duration) <-chan time.Time {
 }
 
 // Advance goes ahead by d, and calls what is due on the way.
-func (c *Arithmetic) Advance(d time.Duration) {
+func (c *Clock) Advance(d time.Duration) {
 	end := c.now.Add(max(d, 0))
 	for len(c.tickers) > 0 {
 		t := slices.MinFunc(c.tickers, func(a, b *ticker) int { return a.next.Compare(b.next) })
@@ -67,11 +57,32 @@ func (c *Arithmetic) Advance(d time.Duration) {
 	c.now = end
 }
 
-// Every calls f each time that d has passed, until it is stopped.
-func (c *Arithmetic) Every(d time.Duration, f func()) (stop func()) {
-	t := &ticker{c.now.Add(d), d, f}
-	c.tickers = append(c.tickers, t)
-	return func() {
-		c.tickers = slices.DeleteFunc(c.tickers, func(other *ticker) bool { return other == t })
+// Every calls f each time that d has passed, until stop is called; f has returned when stop
+// returns.
+func (c *Clock) Every(d time.Duration, f func()) (stop func()) {
+	if c != nil {
+		t := &ticker{c.now.Add(d), d, f}
+		c.tickers = append(c.tickers, t)
+		return func() {
+			c.tickers = slices.DeleteFunc(c.tickers, func(other *ticker) bool { return other == t })
+		}
 	}
+	over, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		ticker := time.NewTicker(d)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-over:
+				return
+			case <-ticker.C:
+				f()
+			}
+		}
+	}()
+	return func() { close(over); <-stopped }
 }
+
+func (e *Engine) now() time.Time                  { return e.Clock.Now() }
+func (e *Engine) since(t time.Time) time.Duration { return e.now().Sub(t) }

@@ -85,7 +85,7 @@ type Engine struct {
 	Close      func(ctx context.Context)
 	CloseLimit time.Duration
 	// Clock is the time; nil is the system's.
-	Clock Clock
+	Clock *Clock
 
 	started      time.Time
 	state        State
@@ -171,9 +171,6 @@ func (e *Engine) giveUp(outcome event.Outcome, why string) *Decision {
 
 // begin sets the deadline and emits run_started.
 func (e *Engine) begin() {
-	if e.Clock == nil {
-		e.Clock = System{}
-	}
 	e.started = e.now()
 	e.state = e.Policy.First()
 	if e.From.Step > 0 {

@@ -52,8 +52,8 @@ type Config struct {
 	Closed bool
 	// Timeout limits each transaction; 0 is none.
 	Timeout time.Duration
-	// Clock is the time. If it has Every, that renews leases.
-	Clock engine.Clock
+	// Clock is the time; nil is the system's.
+	Clock *engine.Clock
 	// Random returns 64 random bits.
 	Random func() uint64
 	// Emit gets changes of the breaker and failures of the store.

@@ -54,7 +54,7 @@ func (r *recorder) kinds() string {
 // newGate is a gate over stores; host may be nil.
 func newGate(g guard.Guards, primary, host *memory) (*Gate, *recorder) {
 	r := &recorder{}
-	c := &Config{Key: "k", Guards: g, Primary: Named{primary, "primary"}, Timeout: time.Second, Clock: engine.System{}, Emit: r.emit}
+	c := &Config{Key: "k", Guards: g, Primary: Named{primary, "primary"}, Timeout: time.Second, Emit: r.emit}
 	if host != nil {
 		c.Host = Named{host, "host"}
 	}

@@ -11,7 +11,7 @@ import (
 // Memory is a store of one key in memory, for one process: for rehearsals, whose outcomes
 // must not open a breaker of other runs, and for simulations.
 type Memory struct {
-	Clock engine.Clock
+	Clock *engine.Clock
 
 	mu    sync.Mutex
 	state guard.State

@@ -7,7 +7,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/guard"
 )
 
@@ -49,36 +48,12 @@ func (p *pass) keep() {
 		return
 	}
 	c, from := p.gate.c, p.from
-	p.stop = every(c.Clock, renewEvery, func() {
+	p.stop = c.Clock.Every(renewEvery, func() {
 		ctx, cancel := limited(context.Background(), c.Timeout)
 		defer cancel()
 		// A renewal that fails is repeated at the next interval.
 		_, _, _ = from.Do(ctx, c.Key, &c.Guards, &guard.Request{Op: guard.Renew, Pass: held, Held: -1})
 	})
-}
-
-// every calls f at an interval until stop is called; f has returned when stop returns.
-func every(c engine.Clock, d time.Duration, f func()) (stop func()) {
-	if c, ok := c.(interface {
-		Every(d time.Duration, f func()) (stop func())
-	}); ok {
-		return c.Every(d, f)
-	}
-	over, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		ticker := time.NewTicker(d)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-over:
-				return
-			case <-ticker.C:
-				f()
-			}
-		}
-	}()
-	return func() { close(over); <-stopped }
 }
 
 // Inherit are the descriptors of slots that the command inherits.

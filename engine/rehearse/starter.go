@@ -26,7 +26,7 @@ type Starter struct {
 	Stdout, Stderr Output
 	// Signals delivers the signal that asks the program to end.
 	Signals engine.Signals
-	Clock   engine.Clock
+	Clock   *engine.Clock
 
 	number   int // of the last attempt
 	step     Step

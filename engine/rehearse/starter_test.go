@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/attempt"
 )
 
@@ -29,7 +28,7 @@ func starter(t *testing.T, list string) (*Starter, *real) {
 		t.Fatal(err)
 	}
 	r := &real{}
-	return &Starter{Steps: steps, Real: r, Draw: func() float64 { t.Error("a random number was drawn"); return 0 }, Clock: engine.System{}}, r
+	return &Starter{Steps: steps, Real: r, Draw: func() float64 { t.Error("a random number was drawn"); return 0 }}, r
 }
 
 func TestStarterFollowsTheSteps(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 
 // guards are the state that all clients share.
 type guards struct {
-	clock   *engine.Arithmetic // renews leases
+	clock   *engine.Clock // renews leases
 	store   *admission.Memory
 	slots   guard.Slots
 	changed bool    // the breaker has changed
@@ -25,7 +25,7 @@ type guards struct {
 
 // begin returns a function that makes the gate of a client, nil without guards.
 func (s *guards) begin(g guard.Guards) func() *admission.Gate {
-	s.clock = engine.NewArithmetic(moment(0))
+	s.clock = engine.NewClock(moment(0))
 	if !g.Any() {
 		return func() *admission.Gate { return nil }
 	}

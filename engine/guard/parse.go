@@ -3,6 +3,7 @@ package guard
 // This file reads the values of flags: VALUE[,name=value...].
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -29,21 +30,21 @@ const (
 func (b *Breaker) UnmarshalText(text []byte) error {
 	*b = Breaker{Open: 30_000, Probes: 1}
 	v := split(text)
-	if strings.HasSuffix(v.head, "%") {
+	if number := v.options[head]; strings.HasSuffix(number, "%") {
 		b.Min, b.Window = 10, 60_000
-		v.rate("a rate of failures", v.head, 1, &b.Rate)
-		v.count("min", 1, maxNumber, &b.Min)
+		v.rate(head, "a rate of failures", 1, &b.Rate)
+		v.count("min", "", 1, maxNumber, &b.Min)
 		v.duration("window", minWindow, &b.Window)
 	} else {
-		v.number("a rate of failures such as 50%, or a number of failures in a row", v.head, 1, maxNumber, &b.Row)
+		v.count(head, "a rate of failures such as 50%, or a number of failures in a row", 1, maxNumber, &b.Row)
 		for _, name := range []string{"min", "window"} {
 			if _, given := v.option(name); given {
-				v.fail("%s= belongs to a rate such as 50%%; %q failures in a row have none", name, v.head)
+				v.fail("%s= belongs to a rate such as 50%%; %q failures in a row have none", name, number)
 			}
 		}
 	}
 	v.duration("open", 1, &b.Open)
-	v.count("probes", 1, maxProbes, &b.Probes)
+	v.count("probes", "", 1, maxProbes, &b.Probes)
 	return v.finish()
 }
 
@@ -51,10 +52,10 @@ func (b *Breaker) UnmarshalText(text []byte) error {
 func (b *Budget) UnmarshalText(text []byte) error {
 	*b = Budget{On: true, Min: 3, Window: 60_000}
 	v := split(text)
-	v.rate("a share of the runs", v.head, 0, &b.Ratio)
-	v.count("min", 0, maxNumber, &b.Min)
+	v.rate(head, "a share of the runs", 0, &b.Ratio)
+	v.count("min", "", 0, maxNumber, &b.Min)
 	v.duration("window", minWindow, &b.Window)
-	v.share("reserve", &b.Reserve)
+	v.rate("reserve", "", 0, &b.Reserve)
 	return v.finish()
 }
 
@@ -63,12 +64,17 @@ func (b *Budget) UnmarshalText(text []byte) error {
 func (t *Tokens) UnmarshalText(text []byte) error {
 	*t = Tokens{Cost: 5, TimeoutCost: 10, Success: 1}
 	v := split(text)
-	v.number("a number of tokens", v.head, 1, maxNumber, &t.Capacity)
-	v.count("cost", 1, maxNumber, &t.Cost)
-	v.count("timeout-cost", 1, maxNumber, &t.TimeoutCost)
-	v.count("success", 0, maxNumber, &t.Success)
-	v.refill("refill", &t.Refill)
-	v.share("reserve", &t.Reserve)
+	v.count(head, "a number of tokens", 1, maxNumber, &t.Capacity)
+	v.count("cost", "", 1, maxNumber, &t.Cost)
+	v.count("timeout-cost", "", 1, maxNumber, &t.TimeoutCost)
+	v.count("success", "", 0, maxNumber, &t.Success)
+	if refill, given := v.option("refill"); given { // in thousandths
+		var ok bool
+		if t.Refill, ok = scaled(strings.TrimSuffix(refill, "/s"), maxNumber, 1000); !ok {
+			v.fail("refill=%q is not tokens a second such as 10/s (0/s to %d/s)", refill, maxNumber)
+		}
+	}
+	v.rate("reserve", "", 0, &t.Reserve)
 	return v.finish()
 }
 
@@ -76,7 +82,7 @@ func (t *Tokens) UnmarshalText(text []byte) error {
 func (s *Slots) UnmarshalText(text []byte) error {
 	*s = Slots{}
 	v := split(text)
-	v.number("a number of attempts at a time", v.head, 1, maxSlots, &s.N)
+	v.count(head, "a number of attempts at a time", 1, maxSlots, &s.N)
 	v.duration("wait", 0, &s.Wait)
 	if of, given := v.option("of"); given {
 		if s.Of = Of(slices.Index([]string{"attempts", "retries", "runs"}, of)); s.Of < 0 {
@@ -96,16 +102,18 @@ func (p *Priority) UnmarshalText(text []byte) error {
 
 // value is a flag's value taken apart. It keeps the first error.
 type value struct {
-	head    string
 	names   []string // of the options, as they were given
 	options map[string]string
-	known   []string // the names that were asked for
+	known   []string // the names that were asked for, head first
 	err     error
 }
 
+// head is the name of what stands before the options.
+const head = ","
+
 func split(text []byte) *value {
 	words := strings.Split(string(text), ",")
-	v := &value{head: strings.TrimSpace(words[0]), options: map[string]string{}}
+	v := &value{options: map[string]string{head: strings.TrimSpace(words[0])}}
 	for _, word := range words[1:] {
 		name, text, found := strings.Cut(word, "=")
 		name = strings.TrimSpace(name)
@@ -135,56 +143,38 @@ func (v *value) option(name string) (text string, given bool) {
 func (v *value) finish() error {
 	for _, name := range v.names {
 		if !slices.Contains(v.known, name) {
-			v.fail("%q is not known here; the names are %s", name+"=", strings.Join(v.known, ", "))
+			v.fail("%q is not known here; the names are %s", name+"=", strings.Join(v.known[1:], ", "))
 		}
 	}
 	return v.err
 }
 
-// number reads a count. what says in an error what text is not.
-func (v *value) number(what, text string, least, most int64, into *int64) {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < least || n > most || text[0] == '+' {
-		v.fail("%q is not %s (%d to %d)", text, what, least, most)
+// count reads a number. what says in an error what the text is not, "" for a count.
+func (v *value) count(name, what string, least, most int64, into *int64) {
+	text, given := v.option(name)
+	if !given {
 		return
 	}
-	*into = n
-}
-
-func (v *value) count(name string, least, most int64, into *int64) {
-	if text, given := v.option(name); given {
-		v.number("a count for "+name+"=", text, least, most, into)
+	var err error
+	if *into, err = strconv.ParseInt(text, 10, 64); err != nil || *into < least || *into > most || text[0] == '+' {
+		v.fail("%q is not %s (%d to %d)", text, cmp.Or(what, "a count for "+name+"="), least, most)
 	}
 }
 
-// rate reads a percentage in parts per million.
-func (v *value) rate(what, text string, least int64, into *int64) {
+// rate reads a percentage in parts per million; what is as in count, "" for a share.
+func (v *value) rate(name, what string, least int64, into *int64) {
+	text, given := v.option(name)
+	if !given {
+		return
+	}
 	digits, percent := strings.CutSuffix(text, "%")
-	if n, ok := scaled(digits, 100, million/100); ok && percent && n >= least {
-		*into = n
-		return
-	}
-	from := "0%"
-	if least > 0 {
-		from = "above 0%"
-	}
-	v.fail("%q is not %s such as 10%% (%s to 100%%)", text, what, from)
-}
-
-func (v *value) share(name string, into *int64) {
-	if text, given := v.option(name); given {
-		v.rate("a share for "+name+"=", text, 0, into)
-	}
-}
-
-// refill reads tokens a second, such as "10/s" or "0.5/s", in thousandths.
-func (v *value) refill(name string, into *int64) {
-	if text, given := v.option(name); given {
-		n, ok := scaled(strings.TrimSuffix(text, "/s"), maxNumber, 1000)
-		if !ok {
-			v.fail("%s=%q is not tokens a second such as 10/s (0/s to %d/s)", name, text, maxNumber)
+	n, ok := scaled(digits, 100, million/100)
+	if *into = n; !ok || !percent || n < least {
+		from := "0%"
+		if least > 0 {
+			from = "above 0%"
 		}
-		*into = n
+		v.fail("%q is not %s such as 10%% (%s to 100%%)", text, cmp.Or(what, "a share for "+name+"="), from)
 	}
 }
 
@@ -211,11 +201,9 @@ func (v *value) duration(name string, least int64, into *int64) {
 	d, err := backoff.ParseDuration(text)
 	if err != nil {
 		v.fail("%s= %w", name, err)
-		return
 	}
-	n := ceilDiv(int64(min(d, (maxDuration+1)*time.Millisecond)), int64(time.Millisecond))
-	if n < least || n > maxDuration {
+	*into = ceilDiv(int64(min(d, (maxDuration+1)*time.Millisecond)), int64(time.Millisecond))
+	if *into < least || *into > maxDuration {
 		v.fail("%s=%q is not from %v to 365 days", name, text, milliseconds(least))
 	}
-	*into = n
 }

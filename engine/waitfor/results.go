@@ -10,26 +10,20 @@ import (
 	"github.com/retrysh/retry/engine/event"
 )
 
-// result is that of a try of a target, or says that its engine has ended.
+// result is that of a try of a target.
 type result struct {
 	target int
 	try    *event.AttemptFinished
-	ended  bool
 }
 
-// send passes on a result until the wait is over.
-func (r *wait) send(n result) {
-	select {
-	case r.results <- n:
-	case <-r.over:
-	}
-}
-
-// emitter passes on the results of the tries of one target.
+// emitter passes on the results of the tries of one target, until the wait is over.
 func (r *wait) emitter(target int) func(event.Event) {
 	return func(e event.Event) {
 		if try, ok := e.(*event.AttemptFinished); ok {
-			r.send(result{target: target, try: try})
+			select {
+			case r.results <- result{target, try}:
+			case <-r.over:
+			}
 		}
 	}
 }
@@ -37,10 +31,6 @@ func (r *wait) emitter(target int) func(event.Event) {
 // take records a result, and emits an event if it changes something. The reason of a try
 // that the limit of the wait ended is reported at the end, with those of all others.
 func (r *wait) take(n result) {
-	if n.ended {
-		r.left--
-		return
-	}
 	s := &r.states[n.target]
 	if n.try.Success {
 		s.ready, s.Reason = true, ""

@@ -8,6 +8,7 @@ package waitfor
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/retrysh/retry/engine"
@@ -70,10 +71,9 @@ type wait struct {
 	started time.Time
 	end     time.Time // of Limit, the zero time for none
 	emit    func(event.Event)
-	engines []*engine.Engine
+	first   *engine.Engine
 	states  []state
-	left    int // engines that run
-	results chan result
+	results chan result   // closed when the engines have ended
 	over    chan struct{} // closed when the wait is over
 }
 
@@ -106,26 +106,29 @@ func (w *Wait) Run(ctx context.Context, emit func(event.Event)) engine.Readiness
 	}
 	tick := time.NewTimer(firstReport)
 	defer tick.Stop()
-	for r.left > 0 {
+	for {
 		select {
 		case <-woken:
 		case signal := <-w.Signals.Cancelled:
 			cancel()
 			r.drain()
 			return engine.Readiness{Cancelled: signal}
-		case n := <-r.results:
+		case n, more := <-r.results:
+			if !more {
+				return r.finish()
+			}
 			r.take(n)
 		case <-tick.C:
 			r.emitPending(time.Since(r.started) >= reportEvery)
 			tick.Reset(reportEvery - time.Since(r.started)%reportEvery)
 		}
 	}
-	return r.finish()
 }
 
 // start starts an engine for each target. Signals are read by Run alone.
 func (r *wait) start(ctx context.Context) {
-	r.states, r.left = make([]state, len(r.Targets)), len(r.Targets)
+	var running sync.WaitGroup
+	r.states = make([]state, len(r.Targets))
 	for i := range r.Targets {
 		target := &r.Targets[i]
 		r.states[i].Name, r.states[i].Gone = target.Name, target.Gone
@@ -137,14 +140,15 @@ func (r *wait) start(ctx context.Context) {
 		if len(r.Targets) == 1 {
 			e.Signals.Woken = r.Signals.Woken
 		}
-		r.engines = append(r.engines, e)
+		if r.first == nil {
+			r.first = e
+		}
+		running.Go(func() { e.Run(ctx) })
 	}
-	for i, e := range r.engines {
-		go func() {
-			e.Run(ctx)
-			r.send(result{target: i, ended: true})
-		}()
-	}
+	go func() {
+		running.Wait()
+		close(r.results)
+	}()
 }
 
 // noRules is a table that knows no failure: every one is retried.
@@ -153,15 +157,13 @@ func noRules() *classify.Table { return &classify.Table{} }
 // drain waits until the tries under way have ended, without a report: a try that a signal
 // has ended says nothing of its target.
 func (r *wait) drain() {
-	late := time.NewTimer(triesEnd)
-	defer late.Stop()
-	for r.left > 0 {
+	for late := time.After(triesEnd); ; {
 		select {
-		case n := <-r.results:
-			if n.ended {
-				r.left--
+		case _, more := <-r.results:
+			if !more {
+				return
 			}
-		case <-late.C:
+		case <-late:
 			return
 		}
 	}
@@ -169,7 +171,7 @@ func (r *wait) drain() {
 
 // finish returns the result, and reports each target that is not ready with its last error.
 func (r *wait) finish() engine.Readiness {
-	all := engine.Readiness{Ready: true, Waited: time.Since(r.started), Place: r.engines[0].Place()}
+	all := engine.Readiness{Ready: true, Waited: time.Since(r.started), Place: r.first.Place()}
 	for i := range r.states {
 		s := &r.states[i]
 		if s.ready {

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/retrysh/retry/engine"
-	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/simulate"
 )
@@ -69,7 +68,7 @@ func (r *resolver) simulation(o *Options) *simulation {
 		Clients: int(g.Clients), Capacity: float64(g.Capacity), Down: g.Outage,
 		AttemptTime: g.AttemptTime, Queue: g.Queue,
 	}
-	s.Herds = []herdPolicy{{jitterName(o.Policy.Schedule.Jitter), o.Policy, o.Guarding.Guards}}
+	s.Herds = []herdPolicy{{o.Policy.Schedule.Jitter.String(), o.Policy, o.Guarding.Guards}}
 	switch {
 	case !r.given("compare"):
 	case g.Compare == "jitter":
@@ -138,14 +137,6 @@ func (r *resolver) herds(name string, values []string) (herds []herdPolicy) {
 		}
 	}
 	return herds
-}
-
-// jitterName is how a jitter is written.
-func jitterName(j backoff.Jitter) string {
-	if j.Kind == backoff.Percent {
-		return strconv.FormatFloat(j.P, 'g', -1, 64) + "%"
-	}
-	return map[backoff.JitterKind]string{backoff.Full: "full", backoff.Equal: "equal", backoff.Decorrelated: "decorrelated", backoff.None: "none"}[j.Kind]
 }
 
 // Herd resolves the policy of a simulation.

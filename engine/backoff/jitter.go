@@ -53,6 +53,14 @@ func ParseJitter(s string) (Jitter, error) {
 	return Jitter{}, fmt.Errorf("%q is not a jitter; use full, equal, decorrelated, none, or a percentage from 0%% to 100%% such as 25%%", s)
 }
 
+// String is what ParseJitter reads.
+func (j Jitter) String() string {
+	if j.Kind == Percent {
+		return strconv.FormatFloat(j.P, 'g', -1, 64) + "%"
+	}
+	return kindNames[j.Kind]
+}
+
 // spread applies every jitter but Decorrelated, which needs the wait before. The delay d
 // is at most limit.
 func (j Jitter) spread(d, limit time.Duration, u float64) time.Duration {

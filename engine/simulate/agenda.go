@@ -30,41 +30,29 @@ type agenda struct {
 // enter adds what happens to who at a time.
 func (a *agenda) enter(at time.Duration, who int32, what action) {
 	a.entered++
-	e := entry{at, a.entered, who, what}
-	a.heap = append(a.heap, e)
-	i := len(a.heap) - 1
-	for i > 0 {
-		parent := (i - 1) / 2
-		if !e.before(&a.heap[parent]) {
-			break
-		}
-		a.heap[i] = a.heap[parent]
-		i = parent
+	a.heap = append(a.heap, entry{at, a.entered, who, what})
+	for i := len(a.heap) - 1; i > 0 && a.heap[i].before(&a.heap[(i-1)/2]); i = (i - 1) / 2 {
+		a.swap(i, (i-1)/2)
 	}
-	a.heap[i] = e
 }
 
 // next takes the earliest event; there is one.
 func (a *agenda) next() entry {
-	first := a.heap[0]
-	end := len(a.heap) - 1
-	last := a.heap[end]
+	first, end := a.heap[0], len(a.heap)-1
+	a.swap(0, end)
 	a.heap = a.heap[:end]
-	i := 0
-	for child := 1; child < end; child = 2*i + 1 {
+	for i, child := 0, 1; child < end; i, child = child, 2*child+1 {
 		if right := child + 1; right < end && a.heap[right].before(&a.heap[child]) {
 			child = right
 		}
-		if !a.heap[child].before(&last) {
+		if !a.heap[child].before(&a.heap[i]) {
 			break
 		}
-		a.heap[i] = a.heap[child]
-		i = child
-	}
-	if end > 0 {
-		a.heap[i] = last
+		a.swap(i, child)
 	}
 	return first
 }
+
+func (a *agenda) swap(i, j int) { a.heap[i], a.heap[j] = a.heap[j], a.heap[i] }
 
 func (a *agenda) empty() bool { return len(a.heap) == 0 }

@@ -38,8 +38,11 @@ func (c *httpCheck) run(ctx context.Context, t *try) error {
 	defer func() { _ = x.Close() }()
 	if c.tls {
 		t.missing = "no TLS handshake"
-		if x.stream, err = c.handshake(ctx, conn, t); err != nil {
-			return &handshakeError{err}
+		if x.stream, err = c.handshake(ctx, conn, t); isEnd(err) {
+			return plain("closed during the TLS handshake")
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return c.ask(ctx, x, t)

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -21,12 +20,6 @@ type plain string
 
 func (e plain) Error() string { return string(e) }
 
-// handshakeError is an error of the TLS handshake.
-type handshakeError struct{ err error }
-
-func (e *handshakeError) Error() string { return e.err.Error() }
-func (e *handshakeError) Unwrap() error { return e.err }
-
 // noteOf returns one line that says what err means.
 func noteOf(err error) string {
 	if words, ok := errors.AsType[plain](err); ok {
@@ -35,8 +28,11 @@ func noteOf(err error) string {
 	if name, ok := errors.AsType[*net.DNSError](err); ok {
 		return nameNote(name)
 	}
-	if handshake, ok := errors.AsType[*handshakeError](err); ok {
-		return handshakeNote(handshake.err)
+	if errors.As(err, new(tls.RecordHeaderError)) {
+		return "the peer does not speak TLS"
+	}
+	if bad, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return "certificate is not trusted: " + certificateNote(bad.Err)
 	}
 	if note := systemNote(err); note != "" {
 		return note
@@ -44,10 +40,14 @@ func noteOf(err error) string {
 	if errors.Is(err, io.EOF) {
 		return "closed without an answer"
 	}
-	if text := err.Error(); strings.Contains(text, "tls: ") {
-		return tlsNote(text)
+	words := err.Error()
+	if i := strings.LastIndex(words, "tls: "); i >= 0 {
+		return "TLS failed: " + oneLine(words[i+len("tls: "):])
 	}
-	return innermost(err)
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		err = inner // the ones around it add addresses
+	}
+	return oneLine(err.Error())
 }
 
 const unresolved = "name does not resolve"
@@ -82,31 +82,6 @@ func nameNote(err *net.DNSError) string {
 	return unresolved + ": the name server failed" // SERVFAIL and its like, and servers out of reach
 }
 
-// handshakeNote says why a TLS handshake failed.
-func handshakeNote(err error) string {
-	if errors.As(err, new(tls.RecordHeaderError)) {
-		return "the peer does not speak TLS"
-	}
-	if bad, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return "certificate is not trusted: " + certificateNote(bad.Err)
-	}
-	if note := systemNote(err); note != "" {
-		return note
-	}
-	if isEnd(err) {
-		return "closed during the TLS handshake"
-	}
-	return tlsNote(err.Error())
-}
-
-// tlsNote returns what crypto/tls says without its prefixes.
-func tlsNote(text string) string {
-	if i := strings.LastIndex(text, "tls: "); i >= 0 {
-		text = text[i+len("tls: "):]
-	}
-	return "TLS failed: " + oneLine(text)
-}
-
 const addInsecure = " (add #insecure to accept it)"
 
 // certificateNote says what is wrong with a certificate.
@@ -134,18 +109,4 @@ func certificateNote(err error) string {
 func noRoots() bool {
 	roots, err := x509.SystemCertPool()
 	return err == nil && roots.Equal(x509.NewCertPool())
-}
-
-// innermost returns the words of the error under the ones that add addresses.
-func innermost(err error) string {
-	if op, ok := errors.AsType[*net.OpError](err); ok && op.Err != nil {
-		err = op.Err
-	}
-	if path, ok := errors.AsType[*os.PathError](err); ok {
-		err = path.Err
-	}
-	if call, ok := errors.AsType[*os.SyscallError](err); ok {
-		err = call.Err
-	}
-	return oneLine(err.Error())
 }

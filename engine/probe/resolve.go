@@ -29,35 +29,15 @@ func newResolver() *net.Resolver {
 	}
 }
 
-// dialServer connects to a name server.
+// dialServer connects to a name server. The connection fails once serverLimit is over. It is
+// what Dial returns: by its type the resolver knows whether it keeps packets apart.
 func dialServer(ctx context.Context, network, address string) (net.Conn, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		time.AfterFunc(serverLimit, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }) // long past
 	}
-	// By its type the resolver knows whether a connection keeps packets apart.
-	if udp, ok := conn.(*net.UDPConn); ok {
-		return &packetServer{udp}, nil
-	}
-	return &streamServer{conn}, nil
-}
-
-// packetServer and streamServer are connections to a name server whose
-// deadlines are never later than serverLimit from now.
-type (
-	packetServer struct{ *net.UDPConn }
-	streamServer struct{ net.Conn }
-)
-
-func (c *packetServer) SetDeadline(t time.Time) error { return c.UDPConn.SetDeadline(sooner(t)) }
-func (c *streamServer) SetDeadline(t time.Time) error { return c.Conn.SetDeadline(sooner(t)) }
-
-func sooner(t time.Time) time.Time {
-	if limit := time.Now().Add(serverLimit); t.IsZero() || t.After(limit) {
-		return limit
-	}
-	return t
+	return conn, err
 }
 
 // dnsCheck resolves a name as the command would: /etc/hosts, then the name

@@ -229,12 +229,4 @@ func TestDialServer(t *testing.T) {
 	if _, err := dialServer(t.Context(), "tcp", deafPort(t)); err == nil {
 		t.Error("connected to a port without a listener")
 	}
-	for _, deadline := range []time.Time{time.Unix(1, 0), time.Now().Add(serverLimit / 2)} {
-		if got := sooner(deadline); !got.Equal(deadline) {
-			t.Errorf("sooner(%v) = %v", deadline, got)
-		}
-	}
-	if sooner(time.Time{}).IsZero() {
-		t.Error("no deadline")
-	}
 }

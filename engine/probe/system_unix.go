@@ -12,31 +12,24 @@ func localPath(path string) string { return path }
 
 // errnoNote says what an error of the system means, "" if it is not known.
 func errnoNote(errno syscall.Errno) string {
-	switch errno {
-	case syscall.ECONNREFUSED:
-		return "connection refused"
-	case syscall.ECONNRESET, syscall.ECONNABORTED, syscall.EPIPE:
-		return "connection reset"
-	case syscall.EHOSTUNREACH, syscall.EHOSTDOWN:
-		return "no route to host"
-	case syscall.ENETUNREACH, syscall.ENETDOWN:
-		return noNetwork
-	case syscall.EADDRNOTAVAIL:
-		return noLocalAddress
-	case syscall.ETIMEDOUT:
-		return "no answer"
-	case syscall.EACCES, syscall.EPERM:
-		return "permission denied"
-	case syscall.ENOENT:
-		return "no such file"
-	case syscall.ENOTDIR:
-		return "no such file: a part of its path is not a directory"
-	case syscall.EPROTOTYPE:
-		return "not a stream socket"
-	case syscall.EAGAIN:
-		return "does not accept: its queue is full"
-	}
-	return ""
+	return map[syscall.Errno]string{
+		syscall.ECONNREFUSED:  "connection refused",
+		syscall.ECONNRESET:    "connection reset",
+		syscall.ECONNABORTED:  "connection reset",
+		syscall.EPIPE:         "connection reset",
+		syscall.EHOSTUNREACH:  "no route to host",
+		syscall.EHOSTDOWN:     "no route to host",
+		syscall.ENETUNREACH:   noNetwork,
+		syscall.ENETDOWN:      noNetwork,
+		syscall.EADDRNOTAVAIL: noLocalAddress,
+		syscall.ETIMEDOUT:     "no answer",
+		syscall.EACCES:        "permission denied",
+		syscall.EPERM:         "permission denied",
+		syscall.ENOENT:        "no such file",
+		syscall.ENOTDIR:       "no such file: a part of its path is not a directory",
+		syscall.EPROTOTYPE:    "not a stream socket",
+		syscall.EAGAIN:        "does not accept: its queue is full",
+	}[errno]
 }
 
 // shortages are the errors that say that this machine lacks something.

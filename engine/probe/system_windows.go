@@ -21,25 +21,21 @@ func localPath(path string) string {
 // errnoNote says what an error of the system means, "" if it is not known. The
 // numbers from 10000 are Winsock's (Windows Sockets Error Codes).
 func errnoNote(errno syscall.Errno) string {
-	switch errno {
-	case 10061:
-		return "connection refused"
-	case 10053, 10054:
-		return "connection reset"
-	case 10064, 10065:
-		return "no route to host"
-	case 10050, 10051:
-		return noNetwork
-	case 10049:
-		return noLocalAddress
-	case 10060:
-		return "no answer"
-	case 10013, syscall.ERROR_ACCESS_DENIED:
-		return "permission denied"
-	case syscall.ERROR_FILE_NOT_FOUND, syscall.ERROR_PATH_NOT_FOUND:
-		return "no such file"
-	}
-	return ""
+	return map[syscall.Errno]string{
+		10061:                        "connection refused",
+		10053:                        "connection reset",
+		10054:                        "connection reset",
+		10064:                        "no route to host",
+		10065:                        "no route to host",
+		10050:                        noNetwork,
+		10051:                        noNetwork,
+		10049:                        noLocalAddress,
+		10060:                        "no answer",
+		10013:                        "permission denied",
+		syscall.ERROR_ACCESS_DENIED:  "permission denied",
+		syscall.ERROR_FILE_NOT_FOUND: "no such file",
+		syscall.ERROR_PATH_NOT_FOUND: "no such file",
+	}[errno]
 }
 
 // shortages are the errors that say that this machine lacks something:

@@ -9,46 +9,31 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/retrysh/retry/engine/text"
 )
 
+const digits = "0123456789"
+
 // SplitUser splits an address into user[:password], "" for none, host and port, and the
 // rest from the first slash, '?' or '#' on.
 func SplitUser(s string) (user, authority, path string, err error) {
-	end := authorityEnd(s)
-	authority, path = s[:end], s[end:]
-	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
-		user, authority = authority[:at], authority[at+1:]
-		if user == "" {
-			return "", "", "", errors.New("the user before the @ is missing")
-		}
-	} else if UserEnd(s) >= 0 {
-		return "", "", "", fmt.Errorf("a %q before the @ is written %s", s[end:end+1], Escape(s[end]))
-	}
-	return user, authority, path, nil
-}
-
-// UserEnd returns the place of the '@' behind user:password, -1 for none. A password with
-// a slash, '?' or '#' looks like a port that is not a number.
-func UserEnd(s string) int {
-	authority := s[:authorityEnd(s)]
-	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
-		return at
-	}
-	_, port, ok := strings.Cut(authority, ":")
-	if ok && !strings.HasPrefix(authority, "[") && strings.Trim(port, "0123456789") != "" {
-		return strings.LastIndexByte(s, '@')
-	}
-	return -1
-}
-
-// authorityEnd returns the end of user, host and port.
-func authorityEnd(s string) int {
+	authority = s
 	if end := strings.IndexAny(s, "/?#"); end >= 0 {
-		return end
+		authority, path = s[:end], s[end:]
 	}
-	return len(s)
+	if at := strings.LastIndexByte(authority, '@'); at > 0 {
+		return authority[:at], authority[at+1:], path, nil
+	} else if at == 0 {
+		return "", "", "", errors.New("the user before the @ is missing")
+	}
+	// A password with a slash, '?' or '#' looks like a port that is not a number.
+	_, port, _ := strings.Cut(authority, ":")
+	if !strings.HasPrefix(authority, "[") && strings.Trim(port, digits) != "" && strings.Contains(path, "@") {
+		return "", "", "", fmt.Errorf("a %q before the @ is written %s", path[:1], Escape(path[0]))
+	}
+	return "", authority, path, nil
 }
 
 // HostPort splits host:port. The port may be missing (""). An IPv6 address is in brackets,
@@ -99,7 +84,7 @@ func bracketed(s string) (host, port string, err error) {
 func CheckPort(s string) error {
 	n, err := strconv.ParseUint(s, 10, 16)
 	switch {
-	case strings.Trim(s, "0123456789") != "" || s == "":
+	case strings.Trim(s, digits) != "" || s == "":
 		return errors.New("bad port: valid are 1 to 65535")
 	case err != nil || n == 0:
 		return fmt.Errorf("bad port %s: valid are 1 to 65535", text.Quote(s))
@@ -128,46 +113,35 @@ func CheckHost(s string) error {
 		return fmt.Errorf("bad host %s: a name has at most 253 bytes", text.Quote(s))
 	}
 	// No top-level domain is a number.
-	if n := len(labels); n > 1 && strings.Trim(labels[n-1], "0123456789") == "" {
+	if n := len(labels); n > 1 && strings.Trim(labels[n-1], digits) == "" {
 		return fmt.Errorf("bad host %q: not an IPv4 address", s)
 	}
 	return nil
 }
 
 func checkLabel(s string) error {
-	if s == "" {
+	rest := strings.TrimLeft(s, digits+"-_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	switch bad, _ := utf8.DecodeRuneInString(rest); {
+	case s == "":
 		return errors.New("an empty part between its dots")
-	}
-	if len(s) > 63 {
+	case len(s) > 63:
 		return errors.New("a part between dots has at most 63 bytes")
+	case rest == "":
+		return nil
+	case bad >= utf8.RuneSelf:
+		return errors.New("write a name in another script in its ASCII form, which begins with xn--")
+	default:
+		return fmt.Errorf("%q cannot be in a name", bad)
 	}
-	for _, r := range s {
-		switch {
-		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '-', r == '_':
-		case r >= 0x80:
-			return errors.New("write a name in another script in its ASCII form, which begins with xn--")
-		default:
-			return fmt.Errorf("%q cannot be in a name", r)
-		}
-	}
-	return nil
 }
 
 // Unescape replaces %XX by its byte (RFC 3986, section 2.1).
 func Unescape(s string) (string, error) {
 	plain, err := url.PathUnescape(s)
 	if err != nil {
-		return "", errEscape
+		return "", errors.New("bad escape: two hexadecimal digits follow a %, and a % itself is written %25")
 	}
 	return plain, nil
-}
-
-var errEscape = errors.New("bad escape: two hexadecimal digits follow a %, and a % itself is written %25")
-
-// CheckEscape refuses a string that starts with '%' but not with %XX.
-func CheckEscape(s string) error {
-	_, err := Unescape(s[:min(3, len(s))])
-	return err
 }
 
 // Escape is %XX for a byte.

@@ -127,13 +127,14 @@ func withoutScheme(s string) string {
 }
 
 func parseTCP(s string) (check, error) {
-	if address.UserEnd(s) >= 0 {
+	user, authority, rest, err := address.SplitUser(s)
+	switch {
+	case user != "" || err != nil:
 		return nil, errors.New("no user goes with a port; valid is tcp://host:port")
+	case rest != "":
+		return nil, fmt.Errorf("nothing goes behind the port, not %s; valid is tcp://host:port", text.Quote(text.MaskedAddress(rest)))
 	}
-	if i := strings.IndexAny(s, "/?#"); i >= 0 {
-		return nil, fmt.Errorf("nothing goes behind the port, not %s; valid is tcp://host:port", text.Quote(text.MaskedAddress(s[i:])))
-	}
-	host, port, err := address.HostPort(s)
+	host, port, err := address.HostPort(authority)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,9 @@ import (
 	"syscall"
 )
 
+// NoFollow are flags of open: no symbolic link is followed, and no FIFO waited for.
+const NoFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+
 // File is a file that can be locked. It is no os.File, which the runtime's poller
 // would have to know.
 type File struct{ fd int }
@@ -39,11 +42,9 @@ func Create(path string) (*File, error) {
 // View opens a file to look at it.
 func View(path string) (*File, error) { return open(path, syscall.O_RDONLY) }
 
-// open follows no symbolic link, and does not wait for the other end of a FIFO.
 func open(path string, flags int) (file *File, err error) {
-	flags |= syscall.O_CLOEXEC | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 	file = new(File)
-	again(func() { file.fd, err = syscall.Open(path, flags, 0o600) }, &err)
+	again(func() { file.fd, err = syscall.Open(path, flags|syscall.O_CLOEXEC|NoFollow, 0o600) }, &err)
 	if err == syscall.ELOOP {
 		err = errors.New("is a symbolic link, which is not followed")
 	}

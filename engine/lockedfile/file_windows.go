@@ -13,6 +13,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// NoFollow is a flag of open: no symbolic link is followed.
+const NoFollow = windows.O_FILE_FLAG_OPEN_REPARSE_POINT
+
 // File is a file that can be locked.
 type File struct{ *os.File }
 

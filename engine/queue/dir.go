@@ -187,7 +187,7 @@ func own(path string, kind fs.FileMode) (fs.FileInfo, error) {
 
 // readFile reads a file of at most so many bytes.
 func readFile(path string, most int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|lockedfile.NoFollow, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ func (d *Dir) Input(e *Entry) (*os.File, error) {
 	if e.Letter == nil || !e.Letter.Stdin.Present {
 		return nil, nil
 	}
-	return os.OpenFile(d.in(e.ID, stdinFile), os.O_RDONLY|noFollow, 0)
+	return os.OpenFile(d.in(e.ID, stdinFile), os.O_RDONLY|lockedfile.NoFollow, 0)
 }
 
 // stdinOf describes an input of n bytes.

@@ -264,6 +264,20 @@ func (c *Claim) Remove() error {
 	return os.RemoveAll(gone)
 }
 
+// syncDir writes the names in a directory to the disk. NTFS logs names itself.
+func syncDir(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	_ = d.Close()
+	return err
+}
+
 // batch makes files that only the user may read, until an error. They stay open until
 // sync: a sync of each as it is written would cost a commit of the journal each.
 type batch struct {
@@ -276,7 +290,7 @@ func (b *batch) write(path string, content io.Reader) (n int64) {
 	if b.err != nil {
 		return 0
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|lockedfile.NoFollow, 0o600)
 	if err == nil {
 		b.open = append(b.open, f)
 		err = f.Chmod(0o600) // without the umask

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -38,7 +39,11 @@ func CheckMetricsFile(name string) error {
 func addToFile(ctx context.Context, name string, r *Run) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, lockLimit, fmt.Errorf("%q: not locked within %v", name, lockLimit))
 	defer cancel()
-	lock, err := lockCurrent(ctx, lockName(name))
+	lockName := name
+	if runtime.GOOS == "windows" { // where a file that is open cannot be replaced
+		lockName += ".lock"
+	}
+	lock, err := lockCurrent(ctx, lockName)
 	if err != nil {
 		return err
 	}
@@ -92,7 +97,7 @@ func lockCurrent(ctx context.Context, name string) (*os.File, error) {
 // openRegular opens a file, made if it is missing, that is neither a link nor
 // anything else than a regular file. It never waits for one.
 func openRegular(name string) (*os.File, error) {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|withoutFollowing, fileMode)
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|lockedfile.NoFollow, fileMode)
 	if err != nil {
 		if info, e := os.Lstat(name); e == nil && !info.Mode().IsRegular() {
 			return nil, notRegular(name)

@@ -6,20 +6,27 @@ import (
 	"testing"
 )
 
-// TestReporting: the first error of a writer is reported, and only that.
-func TestReporting(t *testing.T) {
-	full := errors.New("no space left")
+// full is a writer that has no space left.
+type full struct{}
+
+var errFull = errors.New("no space left")
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+// TestChannel: the first error of a writer is reported, and only that.
+func TestChannel(t *testing.T) {
 	var reported []error
-	w := reporting(writer(func([]byte) (int, error) { return 0, full }), func(err error) { reported = append(reported, err) })
+	notified := 0
+	c := &channel{full{}, func() { notified++ }, func(err error) { reported = append(reported, err) }}
 	for range 3 {
-		if _, err := io.WriteString(w, "x"); err != full {
+		if _, err := io.WriteString(c, "x"); err != errFull {
 			t.Errorf("the error is %v", err)
 		}
 	}
-	if len(reported) != 1 || reported[0] != full {
-		t.Errorf("reported: %v", reported)
+	if len(reported) != 1 || reported[0] != errFull || notified == 0 {
+		t.Errorf("reported: %v; signals are caught: %v", reported, notified > 0)
 	}
-	if _, err := io.WriteString(reporting(writer(func([]byte) (int, error) { return 0, full }), nil), "x"); err != full {
+	if _, err := io.WriteString(&channel{full{}, func() {}, nil}, "x"); err != errFull {
 		t.Errorf("without a report the error is %v", err)
 	}
 }

@@ -36,33 +36,23 @@ type output struct {
 	ciLog              bool // standard error is the log of a CI job, and --quiet was not given
 }
 
-// endable is w for a program that a signal ends also where w has no reader: signals
-// are caught before the first byte. The first error of w is given to report.
-func (out *output) endable(w io.Writer, report func(error)) io.Writer {
-	w = reporting(w, report)
-	return writer(func(p []byte) (int, error) {
-		out.signals.Notify()
-		return w.Write(p)
-	})
+// channel is a writer for a program that a signal ends also where it has no reader:
+// signals are caught before the first byte.
+type channel struct {
+	io.Writer
+	notify func()
+	report func(error) // takes the first error, nil where it has no reader
 }
 
-// reporting is w, whose first error is given to report.
-func reporting(w io.Writer, report func(error)) io.Writer {
-	return writer(func(p []byte) (int, error) {
-		n, err := w.Write(p)
-		if err != nil && report != nil {
-			first := report
-			report = nil
-			first(err)
-		}
-		return n, err
-	})
+func (c *channel) Write(p []byte) (int, error) {
+	c.notify()
+	n, err := c.Writer.Write(p)
+	if report := c.report; err != nil && report != nil {
+		c.report = nil
+		report(err)
+	}
+	return n, err
 }
-
-// writer is an io.Writer of one function.
-type writer func([]byte) (int, error)
-
-func (write writer) Write(p []byte) (int, error) { return write(p) }
 
 // newOutput opens what the run writes to. --quiet is about standard error, not about a
 // log file. One that cannot be opened is reported, and the command runs.
@@ -72,35 +62,30 @@ func newOutput(o *option.Options, signals *proc.Signals) *output {
 	if format == "auto" {
 		format = jobFormat()
 	}
+	stderr := &channel{Writer: os.Stderr, notify: signals.Notify}
+	if format == "text" || o.LogFile != "" {
+		out.person = out.onStderr(stderr)
+		out.sinks = append(out.sinks, out.person.Emit)
+		out.warn = func(line string) { out.person.Print(human.Quiet, line) }
+	} else {
+		out.warn = out.toMachine(format, stderr, o.Quiet)
+		out.ciLog = format != "json" && !o.Quiet
+	}
 	if o.LogFile == "" {
-		out.toStderr(format)
 		return out
 	}
-	out.toStderr("text")
 	file, err := openLog(o.LogFile)
 	if err != nil {
 		out.complain("no log is kept: %v", err)
 		return out
 	}
-	w := out.endable(file, func(err error) { out.complain("the log is incomplete: %v", err) })
+	w := &channel{file, signals.Notify, func(err error) { out.complain("the log is incomplete: %v", err) }}
 	if format == "text" {
-		out.sinks = append(out.sinks, human.New(w, out.forPerson(false)).Emit)
+		out.sinks = append(out.sinks, out.forPerson(w, false).Emit)
 	} else {
 		out.toMachine(format, w, false)
 	}
 	return out
-}
-
-// toStderr writes events and complaints to standard error, whose errors have no reader.
-func (out *output) toStderr(format string) {
-	w := out.endable(os.Stderr, nil)
-	if format == "text" {
-		out.person = human.New(w, out.onStderr())
-		out.sinks, out.warn = append(out.sinks, out.person.Emit), out.person.Complain
-		return
-	}
-	out.warn = out.toMachine(format, w, out.o.Quiet)
-	out.ciLog = format != "json" && !out.o.Quiet
 }
 
 // toMachine adds a sink for machines, and returns what writes a complaint there.
@@ -136,18 +121,21 @@ func jobFormat() string {
 func (out *output) gitHubFiles() sink.GitHubFiles {
 	offered := func(variable string) io.Writer {
 		if name := os.Getenv(variable); name != "" {
-			return out.endable(writer(func(p []byte) (int, error) { return appendTo(name, p) }), func(err error) {
+			return &channel{jobFile(name), out.signals.Notify, func(err error) {
 				out.complain("cannot write the summary or outputs of the step: %v", err)
-			})
+			}}
 		}
 		return nil
 	}
 	return sink.GitHubFiles{Summary: offered("GITHUB_STEP_SUMMARY"), Output: offered("GITHUB_OUTPUT")}
 }
 
-// appendTo opens a file and appends p, on a new line where the last one has no end.
-func appendTo(name string, p []byte) (int, error) {
-	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o666)
+// jobFile is a file that other steps of a CI job append to as well.
+type jobFile string
+
+// Write appends p, on a new line where the last one has no end.
+func (name jobFile) Write(p []byte) (int, error) {
+	file, err := os.OpenFile(string(name), os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
 		return 0, err
 	}
@@ -234,7 +222,7 @@ func (out *output) keepTails(stdout, stderr []byte) (env []string, remove func()
 // note writes a line of verbose mode that is not a failure.
 func (out *output) note(line string) {
 	if out.person != nil {
-		out.person.Note(line)
+		out.person.Print(human.Verbose, line)
 	}
 }
 
@@ -247,7 +235,7 @@ func (out *output) complain(format string, args ...any) {
 func (out *output) say(line string) {
 	switch {
 	case out.person != nil:
-		out.person.Say(line)
+		out.person.Print(human.Normal, line)
 	case out.ciLog:
 		out.warn(line)
 	}

@@ -3,6 +3,7 @@ package cli
 // This file writes for a person, and draws on the terminal.
 
 import (
+	"io"
 	"os"
 
 	"golang.org/x/term"
@@ -13,39 +14,39 @@ import (
 	"github.com/retrysh/retry/engine/proc"
 )
 
-// forPerson says how events are written for a person.
-func (out *output) forPerson(quiet bool) human.Options {
+// forPerson writes events for a person.
+func (out *output) forPerson(w io.Writer, quiet bool) *human.Sink {
 	o := out.o
-	options := human.Options{Name: func() string { return o.Name }, Timestamps: o.Timestamps}
+	s := &human.Sink{W: w, Name: func() string { return o.Name }, Timestamps: o.Timestamps}
 	switch {
 	case quiet:
-		options.Level = human.Quiet
+		s.Level = human.Quiet
 	case o.Verbose:
-		options.Level = human.Verbose
+		s.Level = human.Verbose
 	}
-	return options
+	return s
 }
 
-// onStderr is that for standard error. Where it is a terminal, and other runs write
+// onStderr does so on standard error. Where it is a terminal, and other runs write
 // to it too, lines name the run.
-func (out *output) onStderr() human.Options {
+func (out *output) onStderr(w io.Writer) *human.Sink {
 	fd := int(os.Stderr.Fd())
-	options := out.forPerson(out.o.Quiet)
-	options.Color = colored(out.o.Color, fd)
+	s := out.forPerson(w, out.o.Quiet)
+	s.Color = colored(out.o.Color, fd)
 	if os.Getenv("TERM") == "dumb" || !term.IsTerminal(fd) {
-		return options
+		return s
 	}
 	shared := proc.OpenScreen(fd)
-	options.Screen = &screen{fd: fd, Screen: shared, out: out}
+	s.Screen = &screen{fd: fd, Screen: shared, out: out}
 	if out.o.Name == "" {
-		options.Name = func() string {
+		s.Name = func() string {
 			if shared.Crowded() {
 				return engine.NameOf(out.o.Command)
 			}
 			return ""
 		}
 	}
-	return options
+	return s
 }
 
 // colored reports whether lines for a person are coloured: on a terminal that
@@ -67,22 +68,17 @@ type screen struct {
 	out *output
 }
 
-// Width returns 0 in a background job, which does not draw on the terminal of the job
-// in the foreground.
-func (s *screen) Width() int {
+// Size has no columns in a background job, which does not draw on the terminal of the
+// job in the foreground.
+func (s *screen) Size() (columns, rows int) {
 	if !proc.ForegroundTerminal() {
-		return 0
+		return 0, 0
 	}
-	if width, _, err := term.GetSize(s.fd); err == nil && width > 0 {
-		return width
+	columns, rows, _ = term.GetSize(s.fd)
+	if columns <= 0 {
+		columns = manual.Width
 	}
-	return manual.Width
-}
-
-// Height is the number of rows, 0 where it cannot be known.
-func (s *screen) Height() int {
-	_, height, _ := term.GetSize(s.fd)
-	return max(height, 0)
+	return columns, rows
 }
 
 // Status reports whether the terminal edits lines itself, so that no program draws a

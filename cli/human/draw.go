@@ -5,6 +5,7 @@ package human
 // is drawn is redrawn in place by a timer, and erased before anything else is written.
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -15,10 +16,9 @@ import (
 
 // Screen is a terminal on which a line may be drawn and redrawn.
 type Screen interface {
-	// Width returns the columns, and 0 where nothing should be drawn now; Height
-	// the rows, 0 where they are not known.
-	Width() int
-	Height() int
+	// Size returns the columns, 0 where nothing should be drawn now, and the rows, 0
+	// where they are not known.
+	Size() (columns, rows int)
 	// Status reports whether the running attempt may be shown beside the output of
 	// the command.
 	Status() bool
@@ -28,11 +28,20 @@ type Screen interface {
 	Release()
 }
 
+// columns are those of the terminal, 0 where nothing can be drawn now.
+func (s *Sink) columns() int {
+	if s.Screen == nil {
+		return 0
+	}
+	columns, _ := s.Screen.Size()
+	return columns
+}
+
 // claim reports whether a line can be redrawn now: the program is in the foreground,
 // and no other run draws on the terminal.
 func (s *Sink) claim() bool {
-	if s.options.Screen != nil && !s.claimed && s.options.Screen.Width() > 0 {
-		s.claimed = s.options.Screen.Claim()
+	if !s.claimed && s.columns() > 0 {
+		s.claimed = s.Screen.Claim()
 	}
 	return s.claimed
 }
@@ -63,7 +72,7 @@ func (s *Sink) clear() {
 	s.show("", "")
 	if s.claimed {
 		s.claimed = false
-		s.options.Screen.Release()
+		s.Screen.Release()
 	}
 }
 
@@ -97,8 +106,9 @@ func (s *Sink) countdown(wait time.Duration, text func(left string) string) {
 		if left <= 0 {
 			return 0
 		}
-		s.overwrite(prefix + text(remaining(left)))
-		return untilChange(left)
+		shown, change := remaining(left)
+		s.overwrite(prefix + text(shown))
+		return change
 	}
 	s.draw(redraw(), redraw)
 }
@@ -122,8 +132,8 @@ func (s *Sink) targets(e *event.TargetsPending) {
 // has become narrower has folded it. It is cut to one column less than the
 // terminal has, since a line that wraps cannot be erased.
 func (s *Sink) overwrite(text string) {
-	if width := s.options.Screen.Width(); width > 0 {
-		s.show(erase+fit(text, width-1)+"\r", erase)
+	if columns := s.columns(); columns > 0 {
+		s.show(erase+fit(text, columns-1)+"\r", erase)
 	}
 }
 
@@ -137,33 +147,20 @@ func fit(text string, columns int) string {
 	return text
 }
 
-// step is how often the countdown changes: tenths of a second in the last ten
-// seconds, seconds before.
-func step(left time.Duration) time.Duration {
+// remaining is a time that is left, and the time after which its text changes: tenths of
+// a second in the last ten seconds, seconds before. It is rounded up, so that the
+// countdown never shows 0 while it waits.
+func remaining(left time.Duration) (text string, change time.Duration) {
+	unit := time.Second
 	if left <= 10*time.Second {
-		return 100 * time.Millisecond
+		unit = 100 * time.Millisecond
 	}
-	return time.Second
-}
-
-// remaining rounds up, so that the countdown never shows 0 while it waits.
-func remaining(left time.Duration) string {
-	unit := step(left)
-	left = (left + unit - 1) / unit * unit
-	text := left.String()
-	if unit < time.Second && !strings.Contains(text, ".") && left >= time.Second {
-		text = strings.TrimSuffix(text, "s") + ".0s"
+	change = cmp.Or(left%unit, unit)
+	left = (left + unit - 1).Truncate(unit)
+	if unit < time.Second && left >= time.Second {
+		return fmt.Sprintf("%.1fs", left.Seconds()), change
 	}
-	return text
-}
-
-// untilChange is the time after which remaining shows another text.
-func untilChange(left time.Duration) time.Duration {
-	unit := step(left)
-	if rest := left % unit; rest > 0 {
-		return rest
-	}
-	return unit
+	return left.String(), change
 }
 
 // statusAfter is how long an attempt runs before it is shown (docs/logs.md),
@@ -173,8 +170,8 @@ const (
 	statusLook  = 200 * time.Millisecond
 )
 
-// leastHeight is the lowest terminal that has a row to spare.
-const leastHeight = 4
+// leastRows is the lowest terminal that has a row to spare.
+const leastRows = 4
 
 // The cursor's place is saved and restored (DECSC, DECRC), since setting the
 // margins (DECSTBM) moves it. A step down and up again makes room on the last row
@@ -191,7 +188,7 @@ const (
 // output of the command scrolls above it, within margins such as apt sets for its
 // progress. If the command takes the screen, the row is given back.
 func (s *Sink) status(e *event.AttemptStarted) {
-	if s.options.Screen == nil {
+	if s.Screen == nil {
 		return
 	}
 	text := "attempt " + message.Position(&e.Header) + " runs"
@@ -201,21 +198,21 @@ func (s *Sink) status(e *event.AttemptStarted) {
 	if e.Repeats {
 		text = fmt.Sprintf("%s, %d failed", message.Position(&e.Header), e.Failed)
 	}
-	var drawnWidth, drawnHeight int
+	var drawnColumns, drawnRows int
 	redraw := func() time.Duration {
-		if !s.options.Screen.Status() {
+		if !s.Screen.Status() {
 			s.clear()
 			return 0
 		}
-		width, height := s.options.Screen.Width(), s.options.Screen.Height()
-		if width == drawnWidth && height == drawnHeight || width < leastWidth || height < leastHeight || !s.claim() {
+		columns, rows := s.Screen.Size()
+		if columns == drawnColumns && rows == drawnRows || columns < leastColumns || rows < leastRows || !s.claim() {
 			return statusLook
 		}
-		if drawnWidth > 0 {
+		if drawnColumns > 0 {
 			s.show("", "")
 		}
-		drawnWidth, drawnHeight = width, height
-		s.show(makeRoom+saveCursor+fmt.Sprintf("\x1b[1;%dr\x1b[%d;1H", height-1, height)+fit(s.prefix()+text, width-1)+restoreCursor, giveBack)
+		drawnColumns, drawnRows = columns, rows
+		s.show(makeRoom+saveCursor+fmt.Sprintf("\x1b[1;%dr\x1b[%d;1H", rows-1, rows)+fit(s.prefix()+text, columns-1)+restoreCursor, giveBack)
 		return statusLook
 	}
 	after := statusAfter
@@ -246,7 +243,7 @@ const hideLimit = 50 * time.Millisecond
 func (s *Sink) Unhide() {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	if s.hidden && s.options.Screen.Width() > 0 {
+	if s.hidden && s.columns() > 0 {
 		s.put(s.shown)
 	}
 	s.hidden = false

@@ -32,24 +32,19 @@ const (
 	Verbose
 )
 
-// Options say how events are written.
-type Options struct {
+// Sink writes events for a person.
+type Sink struct {
 	Level Level
 	Color bool
-	// Screen is the terminal that w writes to, nil where it is none.
+	// Screen is the terminal that W writes to, nil where it is none.
 	Screen Screen
 	// Name returns what lines call the run, "" for nothing.
 	Name func() string
 	// Timestamps puts the time before each line.
 	Timestamps bool
-}
 
-// Sink writes events for a person.
-type Sink struct {
-	options Options
-
-	writing sync.Mutex // a leaf: guards w against Hide, and what follows
-	w       io.Writer
+	writing sync.Mutex // a leaf: guards W against Hide, and what follows
+	W       io.Writer
 	shown   string // what is drawn now, "" for nothing
 	undo    string // what erases it
 	hidden  bool   // while the program is stopped
@@ -61,11 +56,6 @@ type Sink struct {
 	policy   string                 // chosen by the command's name, written with the first failure
 }
 
-// New returns a sink that writes to w.
-func New(w io.Writer, options Options) *Sink {
-	return &Sink{w: w, options: options}
-}
-
 // Emit writes one event.
 func (s *Sink) Emit(e event.Event) {
 	s.emitting.Lock()
@@ -74,7 +64,7 @@ func (s *Sink) Emit(e event.Event) {
 	if e, ok := e.(*event.AttemptFinished); ok && e.Result.Rehearsed {
 		s.line(faint, "%s", message.Rehearsal(e)) // at every level
 	}
-	if s.options.Level == Quiet {
+	if s.Level == Quiet {
 		if e, ok := e.(*event.RunFinished); ok && e.OwnFailure() {
 			s.line(bad, "%s", e.Reason)
 		}
@@ -156,7 +146,7 @@ func (s *Sink) waiting(e event.Event) {
 	case *event.TargetFailed:
 		s.line(bad, "%s", message.TargetFailed(e))
 	case *event.TargetPending:
-		if s.options.Level == Verbose || !s.claim() {
+		if s.Level == Verbose || !s.claim() {
 			s.line(faint, "waiting for %s", message.Pending(&e.Target))
 		}
 	case *event.TargetsPending:
@@ -175,22 +165,20 @@ func (s *Sink) waiting(e event.Event) {
 	}
 }
 
-// Note writes a line that is no error, in verbose mode.
-func (s *Sink) Note(text string) { s.print(Verbose, faint, text) }
-
-// Say writes a line that is no error, unless the level is Quiet.
-func (s *Sink) Say(text string) { s.print(Normal, faint, text) }
-
-// Complain writes an error of the program itself, at every level.
-func (s *Sink) Complain(text string) { s.print(Quiet, bad, text) }
-
-func (s *Sink) print(least Level, shade color.Attribute, text string) {
+// Print writes a line where the level is at least this one. At Quiet it is an error of
+// the program itself.
+func (s *Sink) Print(least Level, text string) {
 	s.emitting.Lock()
 	defer s.emitting.Unlock()
-	if s.options.Level >= least {
-		s.clear()
-		s.line(shade, "%s", text)
+	if s.Level < least {
+		return
 	}
+	shade := faint
+	if least == Quiet {
+		shade = bad
+	}
+	s.clear()
+	s.line(shade, "%s", text)
 }
 
 // failedAttempt writes the last failed attempt and what follows it; next is nil
@@ -199,7 +187,7 @@ func (s *Sink) failedAttempt(next *event.RetryScheduled) {
 	if s.finished == nil {
 		return
 	}
-	title, text := message.Failure(s.finished, next, s.options.Level == Verbose)
+	title, text := message.Failure(s.finished, next, s.Level == Verbose)
 	s.line(warning, "%s %s%s", title, text, s.policy)
 	s.finished, s.policy = nil, ""
 }
@@ -251,7 +239,7 @@ const (
 
 // detail writes a line in verbose mode only.
 func (s *Sink) detail(format string, args ...any) {
-	if s.options.Level == Verbose {
+	if s.Level == Verbose {
 		s.line(faint, format, args...)
 	}
 }
@@ -261,19 +249,15 @@ func (s *Sink) detail(format string, args ...any) {
 // follows standard output, is overridden.
 func (s *Sink) line(shade color.Attribute, format string, args ...any) {
 	line := s.prefix() + message.Printable(fmt.Sprintf(format, args...))
-	if s.options.Timestamps {
+	if s.Timestamps {
 		line = time.Now().Format(text.Timestamp) + " " + line
 	}
-	width := 0
-	if s.options.Screen != nil {
-		width = s.options.Screen.Width()
-	}
 	c := color.New(shade)
-	if c.DisableColor(); s.options.Color {
+	if c.DisableColor(); s.Color {
 		c.EnableColor()
 	}
 	var b strings.Builder
-	for _, row := range wrap(line, width) {
+	for _, row := range wrap(line, s.columns()) {
 		b.WriteString(c.Sprint(row) + "\n")
 	}
 	s.writing.Lock()
@@ -284,7 +268,7 @@ func (s *Sink) line(shade color.Attribute, format string, args ...any) {
 // prefix begins every line. It names the run where it was given a name, or others
 // write to the same terminal.
 func (s *Sink) prefix() string {
-	if name := s.options.Name(); name != "" {
+	if name := s.Name(); name != "" {
 		return "retry[" + message.Printable(name) + "]: "
 	}
 	return "retry: "
@@ -293,21 +277,21 @@ func (s *Sink) prefix() string {
 // put writes; s.writing is held.
 func (s *Sink) put(text string) {
 	if text != "" {
-		_, _ = io.WriteString(s.w, text)
+		_, _ = io.WriteString(s.W, text)
 	}
 }
 
 // indent begins each row after the first.
 const indent = "       "
 
-// leastWidth is the narrowest terminal that lines are wrapped for.
-const leastWidth = len(indent) + 5
+// leastColumns is the narrowest terminal that lines are wrapped for.
+const leastColumns = len(indent) + 5
 
 // wrap breaks text at blanks into rows of less than width columns: one that ends
 // in the last column makes some terminals leave an empty row. A longer word
 // stays whole, to be copied. A width of 0 breaks nothing.
 func wrap(text string, width int) []string {
-	if width < leastWidth {
+	if width < leastColumns {
 		return []string{text}
 	}
 	var rows []string

@@ -28,10 +28,10 @@ type ownMode struct {
 // ownModes is the table of these modes; each has a text in manual/flags.txt.
 func ownModes() []ownMode {
 	return []ownMode{
-		{"status", showStatus, new(status.Flags)},
+		{"status", status.Show, new(status.Flags)},
 		{"wake", wake, new(status.ReachFlags)},
 		{"cancel", cancel, new(status.ReachFlags)},
-		{"reset", reset, new(status.ResetFlags)},
+		{"reset", status.Reset, new(status.ResetFlags)},
 		{"letters", letters.List, new(letters.ListFlags)},
 		{"redrive", redrive, new(letters.RedriveFlags)},
 		{"discard", letters.Discard, new(letters.DiscardFlags)},

@@ -1,17 +1,13 @@
 package cli
 
 // This file puts the guards of a run together with the stores that their state is in,
-// registers the run for the modes that look at it from outside (docs/status.md), and
-// gives these modes what they need of the system.
+// and registers the run for the modes that look at it from outside (docs/status.md).
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 
 	"github.com/retrysh/retry/cli/mode"
@@ -29,63 +25,31 @@ func (w *wiring) gate() (g *admission.Gate) {
 	if o.Rehearsal != nil {
 		return privateGate(o, nil, w.e.GateEvent)
 	}
-	note := func(name string) func(string) { return func(line string) { g.Note(name, line) } }
-	holder := fmt.Sprintf("%s (pid %d)", cmp.Or(o.Name, engine.NameOf(o.Command)), os.Getpid())
-	host, name := hostStore()
-	if host != nil {
-		host.Warn, host.Holder = note(name), holder
+	open := func(a *store.Address) admission.Named {
+		s := store.Open(a, func(line string) { g.Note(a.Name, line) })
+		if f, ok := s.(*store.File); ok {
+			f.Holder = fmt.Sprintf("%s (pid %d)", cmp.Or(o.Name, engine.NameOf(o.Command)), os.Getpid())
+		}
+		return admission.Named{Store: s, Name: a.Name}
 	}
 	c := &admission.Config{
 		Key: o.Guarding.Key, Guards: o.Guarding.Guards, Closed: o.Guarding.Closed, Timeout: o.Guarding.Timeout,
 		Random: rand.Uint64, Emit: w.e.GateEvent,
 	}
-	switch {
-	case where == nil && host == nil:
-		c.Primary = admission.Named{Store: store.Unusable{Err: errNoHome}, Name: "of this host"}
+	switch host, err := store.OfHost(); {
+	case where == nil && err != nil:
+		c.Primary = admission.Named{Store: store.Unusable{Err: err}, Name: "of this host"}
 	case where == nil:
-		c.Primary = admission.Named{Store: host, Name: name}
+		c.Primary = open(&host)
 	default:
-		c.Primary = admission.Named{Store: store.Open(where, hostName(), note(where.Name)), Name: where.Name}
-		if host != nil {
-			c.Host, c.Health = admission.Named{Store: host, Name: name}, host
+		c.Primary = open(where)
+		if err == nil {
+			c.Host = open(&host)
+			c.Health = c.Host.Store.(*store.File)
 		}
-	}
-	if f, ok := c.Primary.Store.(*store.File); ok {
-		f.Holder = holder
 	}
 	g = admission.New(c)
 	return g
-}
-
-var errNoHome = errors.New("neither XDG_STATE_HOME nor HOME names a directory for the state; give --store")
-
-// hostStore is the default store of the host, nil where no variable says where it is
-// (XDG Base Directory Specification).
-func hostStore() (*store.File, string) {
-	absolute := func(variable string) string { // any other path counts as unset
-		if path := os.Getenv(variable); filepath.IsAbs(path) {
-			return path
-		}
-		return ""
-	}
-	dir := absolute("XDG_STATE_HOME")
-	if home := absolute("HOME"); dir == "" && home != "" {
-		dir = filepath.Join(home, ".local", "state")
-	}
-	if dir == "" && runtime.GOOS == "windows" {
-		dir = absolute("LocalAppData")
-	}
-	if dir == "" {
-		return nil, ""
-	}
-	dir = filepath.Join(dir, "retry")
-	return store.NewFile(dir, hostName()), "file:" + dir
-}
-
-// hostName names the folder of this host.
-func hostName() string {
-	name, _ := os.Hostname()
-	return cmp.Or(name, "localhost")
 }
 
 // register adds the run's record. It is the first sink, so that the record is up to
@@ -104,21 +68,5 @@ func (w *wiring) register() *registry.Record {
 	return record
 }
 
-func showStatus(c mode.Call) int { return status.Show(c, openStore) }
-func reset(c mode.Call) int      { return status.Reset(c, openStore) }
-func wake(c mode.Call) int       { return status.Wake(c, proc.SignalTo) }
-func cancel(c mode.Call) int     { return status.Cancel(c, proc.SignalTo) }
-
-// openStore opens the store at an address, "" for that of the host.
-func openStore(address string, warn func(string)) (status.Store, error) {
-	if address != "" {
-		a, err := store.ParseAddress(address)
-		return store.Open(&a, hostName(), warn), err
-	}
-	host, _ := hostStore()
-	if host == nil {
-		return nil, errNoHome
-	}
-	host.Warn = warn
-	return host, nil
-}
+func wake(c mode.Call) int   { return status.Wake(c, proc.SignalTo) }
+func cancel(c mode.Call) int { return status.Cancel(c, proc.SignalTo) }

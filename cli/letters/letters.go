@@ -62,7 +62,7 @@ func list(value string) (d *queue.Dir, all []*queue.Entry, path string, err erro
 // unmatched reports the words that name no letter, and returns the exit code.
 func unmatched(c *mode.Call, words []string) (code int) {
 	for _, word := range words {
-		fmt.Fprintf(c.Stderr, "retry: --%s: no letter is %q or has a name that matches it\n", c.Name, message.Printable(word))
+		c.Complain(fmt.Sprintf("no letter is %q or has a name that matches it", message.Printable(word)))
 		code = exitcodes.Rejected
 	}
 	return code
@@ -160,7 +160,7 @@ func Discard(c mode.Call) int {
 			continue
 		}
 		if err := discard(d, e); err != nil {
-			fmt.Fprintf(c.Stderr, "retry: --discard: letter %s is left: %s\n", e.ID, message.Printable(err.Error()))
+			c.Complain(fmt.Sprintf("letter %s is left: %s", e.ID, err))
 			code = exitcodes.Rejected
 			continue
 		}

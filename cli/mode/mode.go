@@ -102,8 +102,13 @@ func (c Call) Usage(err error) int {
 
 // Fail reports any other error and returns the code of the program's own failures.
 func (c Call) Fail(err error) int {
-	fmt.Fprintf(c.Stderr, "retry: --%s: %s\n", c.Name, message.Printable(text.Masked(err.Error())))
+	c.Complain(text.Masked(err.Error()))
 	return exitcodes.Failure
+}
+
+// Complain prints a line about the mode.
+func (c Call) Complain(line string) {
+	fmt.Fprintf(c.Stderr, "retry: --%s: %s\n", c.Name, message.Printable(line))
 }
 
 // flagsFirst sorts the words: kong reads a list only where its words are adjacent.

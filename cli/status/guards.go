@@ -14,18 +14,10 @@ import (
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/message"
+	"github.com/retrysh/retry/engine/store"
 	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
-
-// Store is where the state of guards is.
-type Store interface {
-	Look(ctx context.Context, key string) (*guard.Snapshot, error)
-	Reset(ctx context.Context, key string) error
-}
-
-// Open opens the store at an address, "" for the host's own, and touches nothing yet.
-type Open func(address string, warn func(line string)) (Store, error)
 
 // storeFlags say where the state of guards is.
 type storeFlags struct {
@@ -33,15 +25,16 @@ type storeFlags struct {
 	StoreTimeout duration `default:"250ms" variable:"yes"`
 }
 
-// open opens the store. Its warnings go to standard error.
-func (g *storeFlags) open(c *mode.Call, open Open) (Store, error) {
-	s, err := open(g.Store, func(line string) {
-		fmt.Fprintf(c.Stderr, "retry: --%s: %s\n", c.Name, message.Printable(line))
-	})
-	if err != nil && g.Store != "" {
-		err = fmt.Errorf("--store: %w", err)
+// open opens the store, that of the host where none is named. Its warnings go to standard
+// error.
+func (g *storeFlags) open(c *mode.Call) (store.Store, error) {
+	a, err := store.OfHost()
+	if g.Store != "" {
+		if a, err = store.ParseAddress(g.Store); err != nil {
+			err = fmt.Errorf("--store: %w", err)
+		}
 	}
-	return s, err
+	return store.Open(&a, c.Complain), err
 }
 
 // ask calls the store for a key, within the time that it may take.
@@ -55,7 +48,7 @@ func (g *storeFlags) ask(key string, call func(ctx context.Context, key string) 
 }
 
 // guards returns what is known of the keys. Keys of which nothing is known are left out.
-func (f *Flags) guards(s Store) ([]guard.Status, error) {
+func (f *Flags) guards(s store.Store) ([]guard.Status, error) {
 	known := []guard.Status{}
 	guards := guard.Guards{Breaker: f.Breaker, Budget: f.Budget, Tokens: f.Tokens}
 	for _, key := range f.Key {
@@ -117,7 +110,7 @@ type ResetFlags struct {
 }
 
 // Reset is --reset.
-func Reset(c mode.Call, open Open) int {
+func Reset(c mode.Call) int {
 	var g ResetFlags
 	if err := mode.Parse(c, &g); err != nil {
 		return c.Usage(err)
@@ -125,7 +118,7 @@ func Reset(c mode.Call, open Open) int {
 	if len(g.Keys) == 0 {
 		return c.Usage(errors.New("needs a key: the --key of the guards that are to forget"))
 	}
-	s, err := g.open(&c, open)
+	s, err := g.open(&c)
 	if err != nil {
 		return c.Usage(err)
 	}

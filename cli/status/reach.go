@@ -60,7 +60,7 @@ func reach(c mode.Call, done string, do func(*registry.Entry) error) int {
 			continue
 		}
 		code = exitcodes.Rejected
-		fmt.Fprintf(c.Stderr, "retry: --%s: %s\n", c.Name, message.Printable(r.Reason))
+		c.Complain(r.Reason)
 	}
 	return c.Print(code, func(w *os.File) error {
 		if g.JSON() {

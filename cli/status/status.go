@@ -1,8 +1,8 @@
 // Package status is the modes that look at runs from outside (docs/status.md) and
 // reach them: --status, --wake, --cancel and --reset.
 //
-// It selects and prints what package registry reads. The caller provides the means to
-// signal a process and to open a store.
+// It selects and prints what packages registry and store read. The caller provides the
+// means to signal a process.
 package status
 
 import (
@@ -19,8 +19,8 @@ import (
 
 	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/engine/guard"
-	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/registry"
+	"github.com/retrysh/retry/engine/store"
 	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
@@ -62,14 +62,14 @@ type shown struct {
 func (s *shown) lives() bool { return slices.ContainsFunc(s.runs, (*registry.Entry).Lives) }
 
 // Show is --status.
-func Show(c mode.Call, open Open) int {
+func Show(c mode.Call) int {
 	v := view{c: &c}
 	if err := mode.Parse(c, &v.Flags); err != nil {
 		return c.Usage(err)
 	}
 	if len(v.Key) > 0 {
 		var err error
-		if v.store, err = v.open(&c, open); err != nil {
+		if v.store, err = v.open(&c); err != nil {
 			return c.Usage(err)
 		}
 	}
@@ -96,7 +96,7 @@ func Show(c mode.Call, open Open) int {
 type view struct {
 	Flags
 	c     *mode.Call
-	store Store // nil where no guards are asked for
+	store store.Store // nil where no guards are asked for
 }
 
 // look finds what is asked for. Of what was seen before, lost runs stay, and the guards
@@ -133,7 +133,7 @@ func (v *view) complain(s *shown) {
 	nothing := len(s.runs)+len(s.guards) == 0 && !v.JSON()
 	for _, word := range v.IDs {
 		if word != allWord && !slices.ContainsFunc(s.runs, func(e *registry.Entry) bool { return matches(e, word) }) {
-			fmt.Fprintf(v.c.Stderr, "retry: --%s: %s\n", v.c.Name, message.Printable(noRun(word)))
+			v.c.Complain(noRun(word))
 			nothing = false
 		}
 	}

@@ -8,6 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -55,6 +58,29 @@ func ParseAddress(s string) (a Address, err error) {
 		return Address{}, fmt.Errorf("%q %w; use %s", text.MaskedAddress(s), err, forms)
 	}
 	return a, nil
+}
+
+// OfHost is the address of the default store of the host. It fails where no variable
+// says where it is (XDG Base Directory Specification).
+func OfHost() (a Address, err error) {
+	absolute := func(variable string) string { // any other path counts as unset
+		if path := os.Getenv(variable); filepath.IsAbs(path) {
+			return path
+		}
+		return ""
+	}
+	dir := absolute("XDG_STATE_HOME")
+	if home := absolute("HOME"); dir == "" && home != "" {
+		dir = filepath.Join(home, ".local", "state")
+	}
+	if dir == "" && runtime.GOOS == "windows" {
+		dir = absolute("LocalAppData")
+	}
+	if dir == "" {
+		return a, errors.New("neither XDG_STATE_HOME nor HOME names a directory for the state; give --store")
+	}
+	dir = filepath.Join(dir, "retry")
+	return Address{Dir: dir, Name: "file:" + dir}, nil
 }
 
 func (a *Address) file(dir string) error {

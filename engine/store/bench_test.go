@@ -46,7 +46,7 @@ func openAny(address string) doer {
 	if err != nil {
 		panic(err)
 	}
-	return Open(&a, "host", func(string) {})
+	return Open(&a, func(string) {})
 }
 
 // both makes a run's two transactions.

@@ -270,7 +270,7 @@ func (h *history) answer() (a guard.Answer, list []int64, err error) {
 	return a, list[1:], nil
 }
 
-func redisAt(a *Address) *Redis { return Open(a, "", func(string) {}).(*Redis) }
+func redisAt(a *Address) *Redis { return Open(a, func(string) {}).(*Redis) }
 
 // newRedis is a store on a server of its own, and a connection to that.
 func newRedis(t *testing.T, login string, flags ...string) (*Redis, *client) {

@@ -7,7 +7,7 @@
 // Slots are kernel locks on files, which the command inherits, and leases in
 // Redis.
 //
-// A store is opened by Open, or NewFile for the directory of a host. Look and
+// A store is opened by Open. Look and
 // guard.Snapshot.Status show what is known of a key (--status --key), Reset forgets it.
 //
 // Every error says what to do about it and shows no password. No call lasts longer than
@@ -15,8 +15,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"os"
 
 	"github.com/retrysh/retry/engine/guard"
 )
@@ -41,13 +43,14 @@ type Store interface {
 	Reset(ctx context.Context, key string) error
 }
 
-// Open is the store at an address. It touches nothing yet. Host names the folder in a
-// directory; warn is given one line about what is wrong but stops nothing.
-func Open(a *Address, host string, warn func(line string)) Store {
+// Open is the store at an address. It touches nothing yet. warn is given one line about
+// what is wrong but stops nothing.
+func Open(a *Address, warn func(line string)) Store {
 	if a.Dir == "" {
 		return &Redis{address: a, Warn: warn}
 	}
-	f := NewFile(a.Dir, host)
+	host, _ := os.Hostname()
+	f := NewFile(a.Dir, cmp.Or(host, "localhost"))
 	f.Warn = warn
 	return f
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,15 +14,15 @@ import (
 
 // Each flag has a text, and each text a flag.
 func TestTexts(t *testing.T) {
-	p, err := pages()
-	if err != nil {
-		t.Fatal(err)
-	}
 	shown := map[string]bool{}
-	for _, group := range p.Groups {
+	for _, group := range pages().Groups {
+		known := option.Table()
+		if i := slices.IndexFunc(ownModes(), func(m ownMode) bool { return m.name == group.Mode }); i >= 0 {
+			known = append(option.FlagsOf(reflect.TypeOf(ownModes()[i].grammar).Elem()), option.Switch(group.Mode))
+		}
 		for i, f := range group.Flags {
-			own := i == 0 && group.Mode != "" && slices.ContainsFunc(ownModes(), func(m ownMode) bool { return m.name == f.Name })
-			if f.Help == "" || !own && f.Value.Mapper == nil || (f.PlaceHolder == "") != f.IsBool() && !own {
+			own := i == 0 && group.OwnGrammar
+			if f.Help == "" || option.ByName(known, f.Name) == nil || (f.PlaceHolder == "") != f.IsBool && !own {
 				t.Errorf("--%s: help %q, placeholder %q", f.Name, f.Help, f.PlaceHolder)
 			}
 			shown[f.Name] = true

@@ -6,40 +6,36 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"strings"
-
-	"github.com/alecthomas/kong"
 
 	"github.com/retrysh/retry/cli/manual"
 	"github.com/retrysh/retry/cli/option"
 )
 
-// pages is what is made from kong's whole model of the flags.
-func pages() (*manual.Pages, error) {
-	run, err := option.Model()
-	if err != nil {
-		return nil, err
-	}
-	modes := map[string][]*kong.Flag{}
+// pages is what is made from the flags of all grammars.
+func pages() *manual.Pages {
+	modes := map[string][]manual.Flag{}
 	for _, m := range ownModes() {
-		model, err := kong.New(m.grammar, kong.NoDefaultHelp())
-		if err != nil {
-			return nil, err
-		}
-		modes[m.name] = model.Model.Flags
+		modes[m.name] = described(option.FlagsOf(reflect.TypeOf(m.grammar).Elem()))
 	}
 	_, _, date := build()
 	day, _, _ := strings.Cut(date, "T")
-	return manual.New(run, modes, day), nil
+	return manual.New(described(option.Table()), modes, day)
+}
+
+func described(flags []option.Flag) (all []manual.Flag) {
+	for _, f := range flags {
+		all = append(all, manual.Flag{Name: f.Name(), Short: f.Short(), Default: f.Preset(), IsBool: f.IsBool(), Repeats: f.Repeats(), Words: f.Words()})
+	}
+	return all
 }
 
 func printPage(w io.Writer, o *option.Options) error {
-	p, err := pages()
+	p := pages()
 	switch {
-	case err != nil:
-		return err
 	case o.Man:
 		return p.Man(w)
 	case o.Completion != "":

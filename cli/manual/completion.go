@@ -28,7 +28,7 @@ func (p *Pages) Completion(w io.Writer, shell string) error {
 	for _, f := range p.commonFirst() {
 		names = append(names, "--"+f.Name)
 		flags += declare(f)
-		if f.IsBool() {
+		if f.IsBool {
 			switches += f.letter()
 			continue
 		}
@@ -97,16 +97,16 @@ func inZsh(f Flag) string {
 	case len(f.Words) > 0:
 		action = "(" + quote(strings.Join(f.Words, " ")) + ")"
 	}
-	if f.IsSlice() {
+	if f.Repeats {
 		excludes = "*"
 	}
-	if !f.IsBool() {
+	if !f.IsBool {
 		value = ":" + quote(f.PlaceHolder) + ":" + action
 	}
 	lines := ""
 	for _, name := range f.written() {
 		switch {
-		case f.IsBool():
+		case f.IsBool:
 		case strings.HasPrefix(name, "--"):
 			name += "="
 		default:
@@ -130,7 +130,7 @@ func inFish(f Flag) string {
 		line += " -r -F"
 	case len(f.Words) > 0:
 		line += " -x -a '" + quote(strings.Join(f.Words, " ")) + "'"
-	case !f.IsBool():
+	case !f.IsBool:
 		line += " -x"
 	}
 	return line + " -d '" + quote(f.summary()) + "'\n"
@@ -144,5 +144,5 @@ func inPowerShell(f Flag) string {
 		values = append(values, quote(v))
 	}
 	return fmt.Sprintf("        [pscustomobject]@{ Name = '--%s'; Short = '%s'; TakesValue = $%t; Values = @(%s); Help = %s }\n",
-		f.Name, f.letter(), !f.IsBool(), strings.Join(values, ", "), quote(f.summary()))
+		f.Name, f.letter(), !f.IsBool, strings.Join(values, ", "), quote(f.summary()))
 }

@@ -1,16 +1,12 @@
 package manual
 
-// This file joins the flags, as kong's models have them, with the text that is
-// written about each.
+// This file joins the flags of the grammars with the text that is written about each.
 
 import (
 	"embed"
 	"io"
-	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/alecthomas/kong"
 )
 
 // texts describes each flag, by group:
@@ -40,10 +36,15 @@ func write(w io.Writer, name string, marks ...string) error {
 	return err
 }
 
-// Flag is a flag of kong's model, with its text.
+// Flag is a flag with its text.
 type Flag struct {
-	*kong.Flag
-	Words []string // that completion offers
+	Name            string
+	Short           rune // 0 for none
+	Default         string
+	IsBool, Repeats bool
+	Words           []string // that the grammar knows, or completion offers
+
+	PlaceHolder, Help string
 }
 
 // Group is a section of the flags.
@@ -67,7 +68,7 @@ type Pages struct {
 
 // New joins the flags of a run, and by their names those of modes that have a
 // grammar of their own, with the texts.
-func New(run []*kong.Flag, modes map[string][]*kong.Flag, date string) *Pages {
+func New(run []Flag, modes map[string][]Flag, date string) *Pages {
 	p := &Pages{Date: date}
 	var flag *Flag
 	for line := range strings.Lines(texts) {
@@ -102,15 +103,15 @@ func New(run []*kong.Flag, modes map[string][]*kong.Flag, date string) *Pages {
 
 // begin adds a flag to the last group. A mode with a grammar of its own is no
 // flag of a run: it is shown as a switch.
-func (p *Pages) begin(head string, known []*kong.Flag) *Flag {
+func (p *Pages) begin(head string, known []Flag) *Flag {
 	group := &p.Groups[len(p.Groups)-1]
 	name, placeholder, _ := strings.Cut(head, " ")
-	f := &kong.Flag{Value: &kong.Value{Name: name, Tag: &kong.Tag{}, Target: reflect.ValueOf(new(bool)).Elem()}}
-	if i := slices.IndexFunc(known, func(f *kong.Flag) bool { return f.Name == name }); i >= 0 {
+	f := Flag{Name: name, IsBool: true}
+	if i := slices.IndexFunc(known, func(f Flag) bool { return f.Name == name }); i >= 0 {
 		f = known[i]
 	}
-	f.PlaceHolder, f.Help = placeholder, ""
-	group.Flags = append(group.Flags, Flag{Flag: f, Words: strings.FieldsFunc(f.Enum, func(c rune) bool { return c == ',' })})
+	f.PlaceHolder = placeholder
+	group.Flags = append(group.Flags, f)
 	return &group.Flags[len(group.Flags)-1]
 }
 

@@ -249,16 +249,16 @@ func (f *Flag) Variable() string {
 // another retry.
 func (f *Flag) IsOfOuterRun() bool { return f.field.Tag.Get("nested") != "" }
 
-// short is the flag's letter, 0 for none.
-func (f *Flag) short() rune {
+// Short is the flag's letter, 0 for none.
+func (f *Flag) Short() rune {
 	if letter, size := utf8.DecodeRuneInString(f.field.Tag.Get("short")); size > 0 {
 		return letter
 	}
 	return 0
 }
 
-// words are those that the grammar lists for a flag, nil where any value may do.
-func (f *Flag) words() []string {
+// Words are those that the grammar lists for a flag, nil where any value may do.
+func (f *Flag) Words() []string {
 	return strings.FieldsFunc(f.field.Tag.Get("enum"), func(c rune) bool { return c == ',' })
 }
 
@@ -274,7 +274,7 @@ func ByName(all []Flag, name string) *Flag {
 }
 
 func byShort(all []Flag, letter rune) *Flag {
-	return first(all, func(f *Flag) bool { return f.short() == letter })
+	return first(all, func(f *Flag) bool { return f.Short() == letter })
 }
 
 func first(all []Flag, is func(*Flag) bool) *Flag {

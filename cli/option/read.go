@@ -14,21 +14,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/retrysh/retry/cli/manual"
 	"github.com/retrysh/retry/cli/mode"
-	"github.com/retrysh/retry/engine/guard"
 )
 
 // Line is a command line that kong has read, as far as it could.
 type Line struct {
-	all   []Flag
-	argv  []string
-	next  int   // of argv, that kong has not read yet
-	wrong error // the first value that is not valid
+	all  []Flag
+	argv []string
+	next int // of argv, that kong has not read yet
 
 	// Before are the words before the command, nil where "--" ends them.
 	Before, Command []string
@@ -37,64 +34,61 @@ type Line struct {
 	Grammar  *grammar
 }
 
-// Read has kong read the words, with the settings of lower sources for the flags
+// Read has kong read the words, and adds the settings of lower sources for the flags
 // that are not on the line. Where there is an error, the line is what came before.
 func Read(all []Flag, argv []string, below []Setting) (*Line, error) {
 	l := &Line{all: all, argv: argv}
-	used, bound := l.mayName()
-	for _, s := range below {
-		if !slices.ContainsFunc(used, func(f *Flag) bool { return f.name == s.Flag.name }) { // it may be of another table
-			used = append(used, s.Flag)
-		}
+	wrong := l.parse(l.mayName())
+	if wrong == nil {
+		l.Settings = append(l.Settings, leftOpen(l.used(below), l.Settings)...)
 	}
-	hot, err := l.parse(used, bound, below)
-	if err != nil {
-		return l, err
+	g, err := Fill(all, l.Settings)
+	l.Grammar = g
+	if err == nil && wrong != nil {
+		err = l.explain(wrong)
 	}
-	l.Grammar = defaults(all)
-	for _, s := range l.Settings {
-		s.Flag.in(l.Grammar).Set(hot.FieldByName(s.Flag.field.Name))
-	}
-	return l, nil
+	return l, err
 }
 
-// ReadNames has kong read words by the names of flags alone, of several grammars:
-// any value will do. It returns the flags that were given.
+// ReadNames has kong read words by the flags of several grammars. It returns those
+// that were given, with any value.
 func ReadNames(all []Flag, argv []string) []Setting {
-	shapes := make([]Flag, len(all))
-	for i := range all {
-		f := reflect.StructField{Name: all[i].field.Name, Type: reflect.TypeFor[string]()}
-		if all[i].IsBool() {
-			f.Type = reflect.TypeFor[bool]()
-		}
-		if letter := all[i].short(); letter != 0 && byShort(all, letter) == &all[i] {
-			f.Tag = reflect.StructTag(`short:"` + string(letter) + `"`)
-		}
-		shapes[i] = Flag{all[i].name, f}
-	}
-	l := &Line{all: shapes, argv: argv}
-	used, bound := l.mayName()
-	_, _ = l.parse(used, bound, nil)
+	l := &Line{all: all, argv: argv}
+	_ = l.parse(l.mayName())
 	return l.Settings
 }
 
-// parse has kong read the words before bound into a struct of flags.
-func (l *Line) parse(used []*Flag, bound int, below []Setting) (hot reflect.Value, err error) {
+// parse has kong read the words before bound into a struct of flags. It has switches
+// and texts only, since Fill reads the values.
+func (l *Line) parse(used []*Flag, bound int) error {
 	fields := make([]reflect.StructField, 0, len(used)+1)
 	for _, f := range used {
-		fields = append(fields, reflect.StructField{Name: f.field.Name, Type: f.field.Type, Tag: f.field.Tag})
+		field := reflect.StructField{Name: f.field.Name, Type: reflect.TypeFor[string]()}
+		if f.IsBool() {
+			field.Type = reflect.TypeFor[bool]()
+		}
+		if letter := f.Short(); letter != 0 && byShort(l.all, letter) == f {
+			field.Tag = reflect.StructTag(`short:"` + string(letter) + `"`)
+		}
+		fields = append(fields, field)
 	}
 	fields = append(fields, reflect.StructField{Name: "Command", Type: reflect.TypeFor[[]string](), Tag: `arg:"" optional:"" passthrough:"partial"`})
-	hot = reflect.New(reflect.StructOf(fields))
-	parser, err := kong.New(hot.Interface(), append(l.mappers(), kong.NoDefaultHelp(), kong.Exit(func(int) {}), kong.Resolvers(l.lower(below)))...)
+	options := []kong.Option{kong.NoDefaultHelp(), kong.Exit(func(int) {})}
+	for _, kind := range []reflect.Kind{reflect.Bool, reflect.String, reflect.Slice} {
+		options = append(options, kong.KindMapper(kind, l))
+	}
+	parser, err := kong.New(reflect.New(reflect.StructOf(fields)).Interface(), options...)
 	if err != nil {
-		return hot, err
+		return err
 	}
 	l.Before = l.argv[:bound:bound]
-	if err := mode.Fill(parser, l.Before); err != nil {
-		l.fail(l.explain(err))
+	// kong's Parse would also look for hooks and validators by the names of methods, for
+	// which the linker keeps every exported method of every type: 1.3 MB of the program.
+	c, err := kong.Trace(parser, l.Before)
+	if err == nil {
+		err = c.Error
 	}
-	return hot.Elem(), l.wrong
+	return err
 }
 
 // mayName returns the flags that words may name, each once, and the number of words
@@ -182,46 +176,24 @@ func (l *Line) explain(err error) error {
 	return err
 }
 
-// mappers register the line as kong's mapper for every kind of value that a flag has.
-func (l *Line) mappers() (options []kong.Option) {
-	for _, kind := range []reflect.Kind{reflect.Bool, reflect.String, reflect.Int, reflect.Int64, reflect.Uint64, reflect.Float64, reflect.Struct, reflect.Slice, reflect.Pointer} {
-		options = append(options, kong.KindMapper(kind, l))
+// Decode notes a flag of the command line, or the command, as kong.Mapper.
+func (l *Line) Decode(c *kong.DecodeContext, _ reflect.Value) error {
+	if c.Value.Flag != nil {
+		return l.given(ByName(l.all, c.Value.Name), c.Scan)
 	}
-	// kong reads times, and types with UnmarshalText, in its own way unless they have a mapper.
-	for _, v := range []any{time.Duration(0), time.Time{}, guard.Breaker{}, guard.Budget{}, guard.Tokens{}, guard.Slots{}, guard.Priority(0)} {
-		options = append(options, kong.TypeMapper(reflect.TypeOf(v), l))
-	}
-	return options
-}
-
-// Decode reads a value, as kong.Mapper: of the command line, or of lower sources as
-// lower has answered. Defaults are those of the grammar.
-func (l *Line) Decode(c *kong.DecodeContext, target reflect.Value) error {
-	token := c.Scan.Peek()
-	below, isBelow := token.Value.([]Setting)
-	switch {
-	case c.Value.Flag == nil:
-		l.command(c.Scan)
-	case isBelow:
-		c.Scan.Pop()
-		l.take(target, below)
-	case target.Addr().Pointer() == c.Value.Target.Addr().Pointer():
-		c.Scan.Pop() // a default
-	default:
-		return l.given(ByName(l.all, c.Value.Name), c.Scan, target)
-	}
+	l.command(c.Scan)
 	return nil
 }
 
 // given reads a flag of the command line, from the token after its name on.
-func (l *Line) given(f *Flag, scan *kong.Scanner, target reflect.Value) error {
+func (l *Line) given(f *Flag, scan *kong.Scanner) error {
 	token := scan.Peek()
 	s := Setting{Flag: f, Value: "true", Word: "--" + f.name, Source: FromCommandLine, At: len(l.Before) - scan.Len()}
 	if token.Type != kong.FlagValueToken && token.Type != kong.ShortFlagTailToken { // which are the rest of its word
 		s.At--
 	}
 	if !strings.HasPrefix(l.argv[s.At], "--") {
-		s.Word = "-" + string(f.short())
+		s.Word = "-" + string(f.Short())
 	}
 	switch {
 	case f.IsBool() && token.Type != kong.FlagValueToken:
@@ -235,13 +207,11 @@ func (l *Line) given(f *Flag, scan *kong.Scanner, target reflect.Value) error {
 		}
 	case IsRunMode(f) && AsksForHelp([]string{token.String()}): // of the mode
 		s.Value = ""
-		l.Settings = append(l.Settings, s)
-		return nil
 	default:
 		return valueMissing(&s, token)
 	}
 	l.next = len(l.Before) - scan.Len()
-	l.take(target, []Setting{s})
+	l.Settings = append(l.Settings, s)
 	return nil
 }
 
@@ -257,40 +227,20 @@ func (l *Line) command(scan *kong.Scanner) {
 	}
 }
 
-// take sets a field of the grammar to the values of settings.
-func (l *Line) take(target reflect.Value, given []Setting) {
-	for i := range given {
-		s := &given[i]
-		if truth := Truth(s.Value); target.Kind() == reflect.Bool && truth != "" {
-			s.Value = truth
-		}
-		if err := set(target, s); err != nil {
-			l.fail(Usage(s.Word, err))
-		}
-	}
-	l.Settings = append(l.Settings, given...)
-}
-
-// fail keeps the first error. kong continues, since --help and its like count
-// whatever else is wrong.
-func (l *Line) fail(err error) {
-	if l.wrong == nil {
-		l.wrong = err
-	}
-}
-
 // set sets a field of the grammar to the value of a setting, and appends to it where
-// the flag may be repeated.
+// the flag may be repeated. The value of a switch becomes true or false.
 func set(target reflect.Value, s *Setting) error {
 	if known, err := parse(target.Addr().Interface(), s.Value); known {
 		return err
 	}
 	switch target.Kind() {
 	case reflect.Bool:
-		if s.Value != "true" && s.Value != "false" {
+		truth := Truth(s.Value)
+		if truth == "" {
 			return fmt.Errorf("%q is not true or false", s.Value)
 		}
-		target.SetBool(s.Value == "true")
+		s.Value = truth
+		target.SetBool(truth == "true")
 	case reflect.Slice:
 		element := reflect.New(target.Type().Elem()).Elem()
 		if err := set(element, s); err != nil {
@@ -298,7 +248,7 @@ func set(target reflect.Value, s *Setting) error {
 		}
 		target.Set(reflect.Append(target, element))
 	default:
-		if err := mode.OneOf(s.Value, s.Flag.words()); err != nil {
+		if err := mode.OneOf(s.Value, s.Flag.Words()); err != nil {
 			return err
 		}
 		target.SetString(s.Value)
@@ -336,14 +286,4 @@ func AsksForHelp(words []string) bool {
 		words = words[:end]
 	}
 	return slices.Contains(words, "--help") || slices.Contains(words, "-h")
-}
-
-// Model is kong's, of all flags of a run.
-func Model() ([]*kong.Flag, error) {
-	l := &Line{all: Table()}
-	parser, err := kong.New(new(grammar), append(l.mappers(), kong.NoDefaultHelp())...)
-	if err != nil {
-		return nil, err
-	}
-	return parser.Model.Flags, nil
 }

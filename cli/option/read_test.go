@@ -95,7 +95,19 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// Every default can be read, and is what kong's own model has.
+// A zero of a higher source replaces what contradicts it, as any other value does.
+func TestMergeZero(t *testing.T) {
+	table := Table()
+	setting := func(name, value string, from Source) Setting {
+		return Setting{Flag: ByName(table, name), Value: value, Source: from}
+	}
+	lower := []Setting{setting("delays", "7s", FromPolicy), setting("verbose", "true", FromPolicy)}
+	if got := words(Merge(lower, []Setting{setting("base", "0", FromEnvironment), setting("quiet", "0", FromEnvironment)})); got != "verbose=true base=0 quiet=0" {
+		t.Error(got)
+	}
+}
+
+// Every default can be read.
 func TestDefaults(t *testing.T) {
 	table := Table()
 	for i := range table {
@@ -168,7 +180,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		whole := &Line{all: table, argv: argv}
-		if _, err := whole.parse(each(table), len(argv), nil); err != nil || words(whole.Settings) != words(l.Settings) || !slices.Equal(whole.Command, l.Command) || (whole.Before == nil) != (l.Before == nil) {
+		if err := whole.parse(each(table), len(argv)); err != nil || words(whole.Settings) != words(l.Settings) || !slices.Equal(whole.Command, l.Command) || (whole.Before == nil) != (l.Before == nil) {
 			t.Fatalf("%q: kong reads %q, %q of all flags and words, %v; and %q, %q of those in use", argv, words(whole.Settings), whole.Command, err, words(l.Settings), l.Command)
 		}
 		if !slices.Equal(l.Command, argv[len(argv)-len(l.Command):]) {

@@ -1,14 +1,11 @@
 package option
 
 // This file has the settings and their sources: the command line, variables and
-// policies. kong asks for those of the lower sources where the command line leaves a
-// flag open.
+// policies. Those of the lower sources count where the command line leaves a flag open.
 
 import (
 	"slices"
 	"strings"
-
-	"github.com/alecthomas/kong"
 
 	"github.com/retrysh/retry/cli/mode"
 )
@@ -34,7 +31,7 @@ type Setting struct {
 }
 
 // Off reports whether a switch was given "=false" or the like.
-func (s *Setting) Off() bool { return s.Value == "false" && s.Flag.IsBool() }
+func (s *Setting) Off() bool { return s.Flag.IsBool() && Truth(s.Value) == "false" }
 
 // Last returns the setting in force of a flag, nil for none.
 func Last(settings []Setting, name string) *Setting {
@@ -49,18 +46,13 @@ func Last(settings []Setting, name string) *Setting {
 // MostAncestors is the greatest length of a chain of inheritance.
 const MostAncestors = 50
 
-// lower is a resolver of kong: it returns the settings of lower sources for the flags
-// that the command line does not set. --help and the like use none.
-func (l *Line) lower(settings []Setting) kong.Resolver {
-	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) {
-		given := slices.DeleteFunc(slices.Clone(settings), func(s Setting) bool { return !s.Flag.Is(f.Name) })
-		if len(given) == 0 || slices.ContainsFunc(contradicted(f.Name), l.Asks) || slices.ContainsFunc(aboutProgram, l.Asks) {
-			return nil, nil
-		}
-		if given[0].Source == FromEnvironment && (l.Asks("no-env") || idle(f.Name, settings, l.Asks)) {
-			return nil, nil
-		}
-		return given, nil
+// used returns the settings of lower sources that are used beside the command line.
+func (l *Line) used(below []Setting) []Setting {
+	if slices.ContainsFunc(aboutProgram, l.Asks) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(below), func(s Setting) bool {
+		return s.Source == FromEnvironment && (l.Asks("no-env") || idle(s.Flag.name, below, l.Asks))
 	})
 }
 
@@ -81,20 +73,20 @@ func idle(name string, settings []Setting, onLine func(string) bool) bool {
 	return len(needs) > 0 && !slices.ContainsFunc(needs, func(other string) bool { return onLine(other) || Last(settings, other) != nil })
 }
 
-// Merge puts the settings of a higher source over those of a lower one: a flag of
-// the higher source replaces that of the lower one, and those that contradict it.
+// Merge puts the settings of a higher source over those of a lower one.
 func Merge(lower, higher []Setting) []Setting {
-	if len(lower) == 0 {
-		return higher
-	}
-	overridden := func(s Setting) bool {
-		name := s.Flag.Name()
-		return Last(higher, name) != nil || slices.ContainsFunc(contradicted(name), func(other string) bool {
+	return append(leftOpen(lower, higher), higher...)
+}
+
+// leftOpen returns the settings of a lower source that stay in force: a flag of the
+// higher source replaces that of the lower one, and those that contradict it.
+func leftOpen(lower, higher []Setting) []Setting {
+	return slices.DeleteFunc(slices.Clone(lower), func(s Setting) bool {
+		return Last(higher, s.Flag.name) != nil || slices.ContainsFunc(contradicted(s.Flag.name), func(other string) bool {
 			h := Last(higher, other)
-			return h != nil && Truth(h.Value) != "false"
+			return h != nil && !h.Off()
 		})
-	}
-	return append(slices.DeleteFunc(slices.Clone(lower), overridden), higher...)
+	})
 }
 
 // exclusive lists flags; the first of a row excludes the others.

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
 
 	"github.com/retrysh/retry/engine/lockedfile"
 )
@@ -30,7 +33,35 @@ func Places(lookup func(string) (string, bool)) []Place {
 		}
 		return []Place{{Path: path, parents: true}}
 	}
-	return places(func(name string) string { value, _ := lookup(name); return value })
+	below := func(variable, name string) string {
+		dir, _ := lookup(variable)
+		if !filepath.IsAbs(dir) {
+			return ""
+		}
+		return filepath.Join(dir, name)
+	}
+	user, root := strconv.Itoa(os.Geteuid()), ""
+	if user == "0" {
+		root = "/run/retry"
+	}
+	candidates := []Place{
+		{Path: below("XDG_RUNTIME_DIR", "retry"), above: true},
+		{Path: "/run/user/" + user + "/retry", above: true},
+		{Path: root},
+		{Path: below("TMPDIR", "retry-"+user)},
+		{Path: "/tmp/retry-" + user},
+	}
+	if runtime.GOOS == "windows" {
+		candidates = []Place{{Path: below("LocalAppData", filepath.Join("retry", "run")), parents: true}}
+	}
+	var all []Place
+	for _, p := range candidates {
+		known := slices.ContainsFunc(all, func(other Place) bool { return other.Path == p.Path })
+		if p.Path != "" && !known {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // use checks that the directory is the user's alone. With create, it is made where it

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 
@@ -34,10 +35,13 @@ func (e *Entry) meant() bool {
 
 // Unreachable says why the program cannot be signalled, nil where it can.
 func (e *Entry) Unreachable() error {
-	if e.Holder <= 0 {
-		return errors.New(whyUnreachable)
+	switch {
+	case e.Holder > 0:
+		return nil
+	case runtime.GOOS == "windows": // whose lock does not name its holder
+		return errors.New("Windows has no signal that its program would handle")
 	}
-	return nil
+	return errors.New("its program is in another PID namespace and cannot be signalled from here")
 }
 
 // markOf is the file which says that a USR1 is for the program, not for its command.

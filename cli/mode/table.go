@@ -3,11 +3,12 @@ package mode
 // This file prints tables.
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
-	"unicode/utf8"
+	"text/tabwriter"
 
 	"github.com/fatih/color"
 	"golang.org/x/term"
@@ -27,23 +28,17 @@ func (c Call) Width() int {
 // Table writes rows of cells in columns, with control characters as blanks. A line is cut
 // to width characters; 0 cuts nothing.
 func Table(w io.Writer, width int, rows [][]string) error {
-	var widths []int
+	var table, text strings.Builder
+	columns := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
 			row[i] = message.Printable(cell)
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 		}
+		fmt.Fprintln(columns, strings.Join(row, "\t"))
 	}
-	var text strings.Builder
-	for _, row := range rows {
-		var line strings.Builder
-		for i, cell := range row {
-			line.WriteString(cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
-		}
-		cut := []rune(strings.TrimRight(line.String(), " "))
+	_ = columns.Flush()
+	for line := range strings.Lines(table.String()) {
+		cut := []rune(strings.TrimRight(line, " \n"))
 		if width > 0 && len(cut) > width {
 			cut = append(cut[:width-1], '…')
 		}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,9 +50,9 @@ func (e *Entry) began() time.Time {
 }
 
 // List returns all records of the user, the oldest first. Places that cannot be
-// used are ignored.
+// used are ignored. Of two records of one run, one that lives counts.
 func List(all []Place) []*Entry {
-	var found []*Entry
+	found := map[string]*Entry{}
 	for _, p := range all {
 		if p.use(false) != nil {
 			continue
@@ -61,25 +62,13 @@ func List(all []Place) []*Entry {
 			if id, ok := strings.CutSuffix(f.Name(), recordEnd); !ok || !isRunID(id) {
 				continue
 			}
-			if e, err := look(filepath.Join(p.Path, f.Name())); err == nil {
-				found = add(found, &e)
+			e, err := look(filepath.Join(p.Path, f.Name()))
+			if other := found[e.RunID]; err == nil && (other == nil || !other.Lives()) {
+				found[e.RunID] = &e
 			}
 		}
 	}
-	slices.SortStableFunc(found, Older)
-	return found
-}
-
-// add adds a record. Of two of one run, one that lives counts.
-func add(found []*Entry, e *Entry) []*Entry {
-	i := slices.IndexFunc(found, func(other *Entry) bool { return other.RunID == e.RunID })
-	switch {
-	case i < 0:
-		return append(found, e)
-	case !found[i].Lives():
-		found[i] = e
-	}
-	return found
+	return slices.SortedFunc(maps.Values(found), Older)
 }
 
 // Remove removes a record that is lost.

@@ -30,20 +30,14 @@ func widen(fd int) { _, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, pipeSi
 // openUnnamed opens a file that never had a name, if the file system can (open(2),
 // O_TMPFILE).
 func openUnnamed(dir string) (int, error) {
-	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_APPEND|unix.O_CLOEXEC, 0o600)
+	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 	if err == unix.EOPNOTSUPP || err == unix.EISDIR {
 		return openRemoved(dir)
 	}
 	return fd, err
 }
 
-func openMemory() (int, error) {
-	fd, err := unix.MemfdCreate("retry", unix.MFD_CLOEXEC)
-	if err != nil {
-		return fd, err
-	}
-	return appending(fd)
-}
+func openMemory() (int, error) { return unix.MemfdCreate("retry", unix.MFD_CLOEXEC) }
 
 // kernelChunk is the most for one call; the kernel's limit is just under 2 GiB
 // (sendfile(2)).
@@ -57,7 +51,7 @@ func copyInKernel(dst, file int, offset *int64) (done bool, err error) {
 		case err == unix.EINTR:
 		case err == unix.EAGAIN:
 			_ = poll(-1, pollFd(dst, unix.POLLOUT))
-		case err == unix.EINVAL, err == unix.ENOSYS: // a terminal, or a file open for appending
+		case err == unix.EINVAL, err == unix.ENOSYS: // dst is a terminal, or appends
 			return false, nil
 		case err != nil, n == 0:
 			return true, err

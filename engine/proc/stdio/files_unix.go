@@ -37,22 +37,8 @@ func newPipe() (read, write File, err error) {
 	return p[0], p[1], nil
 }
 
-// newOutputPipe makes a pipe that is read without blocking; the command's end blocks.
-func newOutputPipe() (read, write File, err error) {
-	if read, write, err = newPipe(); err == nil {
-		widen(read)
-		_ = unix.SetNonblock(read, true)
-	}
-	return read, write, err
-}
-
-// newInputPipe makes a pipe that is written without blocking.
-func newInputPipe() (read, write File, err error) {
-	if read, write, err = newPipe(); err == nil {
-		_ = unix.SetNonblock(write, true)
-	}
-	return read, write, err
-}
+// unblock makes the program's end of a pipe non-blocking; the command's end blocks.
+func unblock(f File) { _ = unix.SetNonblock(f, true) }
 
 // readFile reads once; errAgain if there is nothing yet. EIO is the end of a terminal.
 func readFile(f File, b []byte) (int, error) { return readResult(unix.Read(f, b)) }
@@ -154,17 +140,6 @@ func (w *wakeable) call() { closeFile(w.write) }
 
 func (w *wakeable) close() { closeFile(w.read) }
 
-// position returns the offset of standard input, and whether it is a file that can be
-// read from there again.
-func position() (int64, bool) {
-	var st unix.Stat_t
-	if unix.Fstat(0, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return 0, false
-	}
-	offset, err := unix.Seek(0, 0, unix.SEEK_CUR)
-	return offset, err == nil
-}
-
 func seek(f File, offset int64) error {
 	_, err := unix.Seek(f, offset, unix.SEEK_SET)
 	return err
@@ -188,8 +163,7 @@ func (f *feeder) awaitInput() bool {
 // write writes b to the command.
 func (f *feeder) write(b []byte) error { return writeUntil(f.dst, b, f.over.read) }
 
-// openSpool opens a file without a name in the directory for temporary files. It appends,
-// so that two processes do not overwrite each other's output.
+// openSpool opens a file without a name in the directory for temporary files.
 func openSpool() (File, error) {
 	dir := os.TempDir()
 	fd, err := openUnnamed(dir)
@@ -214,15 +188,5 @@ func openRemoved(dir string) (File, error) {
 	if err := os.Remove(f.Name()); err != nil {
 		return nowhere, err
 	}
-	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 3)
-	if err != nil {
-		return nowhere, err
-	}
-	return appending(fd)
-}
-
-// appending makes f append, and block.
-func appending(f File) (File, error) {
-	_, err := unix.FcntlInt(uintptr(f), unix.F_SETFL, unix.O_APPEND)
-	return f, err
+	return unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 3)
 }

@@ -36,9 +36,6 @@ func newPipe() (read, write File, err error) {
 	return read, write, nil
 }
 
-func newOutputPipe() (read, write File, err error) { return newPipe() }
-func newInputPipe() (read, write File, err error)  { return newPipe() }
-
 func readFile(f File, b []byte) (int, error) {
 	n, err := f.Read(b)
 	if n > 0 {
@@ -98,20 +95,11 @@ type wakeable struct{}
 func (wakeable) open() error           { return nil }
 func (wakeable) call()                 {}
 func (wakeable) close()                {}
+func unblock(File)                     {}
+func widen(File)                       {}
 func awaitReadable(File, *wake)        {}
 func (f *feeder) awaitInput() bool     { return true }
 func (f *feeder) write(b []byte) error { return writeAll(f.dst, b) }
-
-// position returns the offset of standard input, and whether it is a file that can be
-// read from there again.
-func position() (int64, bool) {
-	info, err := os.Stdin.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return 0, false
-	}
-	offset, err := os.Stdin.Seek(0, io.SeekCurrent)
-	return offset, err == nil
-}
 
 func seek(f File, offset int64) error {
 	_, err := f.Seek(offset, io.SeekStart)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"sync"
 	"time"
 )
@@ -25,12 +26,15 @@ type Input struct {
 // OpenInput looks at standard input for processes that get it in mode.
 func OpenInput(mode InputMode) *Input {
 	in := &Input{replays: mode == Replay}
-	if in.replays {
-		offset, seekable := position()
-		in.offset = offset
-		if !seekable {
-			in.spool = &spool{file: nowhere, turn: make(chan struct{}, 1), more: make(chan struct{})}
-		}
+	if !in.replays {
+		return in
+	}
+	info, err := os.Stdin.Stat()
+	if err == nil && info.Mode().IsRegular() {
+		in.offset, err = os.Stdin.Seek(0, io.SeekCurrent)
+	}
+	if err != nil || !info.Mode().IsRegular() {
+		in.spool = &spool{file: nowhere, turn: make(chan struct{}, 1), more: make(chan struct{})}
 	}
 	return in
 }
@@ -49,14 +53,17 @@ func (in *Input) All(ctx context.Context) (io.Reader, error) {
 		return nil, err
 	}
 	defer over.call()
-	ended := make(chan error, 1)
+	troubles := make(chan error, 1)
+	f := &feeder{from: in.spool, offset: in.spool.length(), dst: nowhere, over: over, troubles: troubles, done: make(chan struct{})}
 	go func() {
 		defer over.close()
-		ended <- in.spool.rest(&feeder{dst: nowhere, over: over})
+		f.run()
 	}()
 	select {
-	case err := <-ended:
-		return io.NewSectionReader(in.spool, 0, math.MaxInt64), err
+	case <-f.done:
+		return io.NewSectionReader(in.spool, 0, math.MaxInt64), nil
+	case err := <-troubles:
+		return nil, err
 	case <-ctx.Done():
 		return nil, errors.New("standard input has not ended")
 	}
@@ -98,10 +105,11 @@ func (s *Streams) openAgain(offset int64) error {
 
 // feed gives the command a pipe with a feeder.
 func (s *Streams) feed(from source) error {
-	read, write, err := newInputPipe()
+	read, write, err := newPipe()
 	if err != nil {
 		return err
 	}
+	unblock(write)
 	s.give(0, read)
 	s.feeder = &feeder{from: from, dst: write, over: s.over, troubles: s.Troubles, done: make(chan struct{})}
 	return nil
@@ -193,21 +201,11 @@ func (s *spool) next(f *feeder, b []byte, offset int64) (int, error) {
 	}
 }
 
-// rest reads the input to its end.
-func (s *spool) rest(f *feeder) error {
+// length is how much has been kept.
+func (s *spool) length() int64 {
 	s.mu.Lock()
-	offset := s.size
-	s.mu.Unlock()
-	for b := make([]byte, pumpBuffer); ; {
-		n, err := s.next(f, b, offset)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		offset += int64(n)
-	}
+	defer s.mu.Unlock()
+	return s.size
 }
 
 // grow reads once from the program's standard input, which does not block, and keeps it.
@@ -252,10 +250,11 @@ func (s *spool) keep(b []byte) error {
 	return nil
 }
 
-// feeder writes the input to one command.
+// feeder writes the input, from an offset on, to one command, or only reads it.
 type feeder struct {
 	from     source
-	dst      File
+	offset   int64
+	dst      File // may be nowhere
 	over     *wake
 	troubles chan<- error
 	done     chan struct{}
@@ -276,10 +275,10 @@ func (f *feeder) run() {
 	defer close(f.done)
 	defer closeFile(f.dst)
 	buf := make([]byte, pumpBuffer)
-	for offset := int64(0); !isClosed(f.over.called); {
-		n, err := f.from.next(f, buf, offset)
-		if err == nil {
-			offset += int64(n)
+	for !isClosed(f.over.called) {
+		n, err := f.from.next(f, buf, f.offset)
+		f.offset += int64(n)
+		if err == nil && f.dst != nowhere {
 			err = f.write(buf[:n])
 		}
 		switch {

@@ -154,10 +154,12 @@ func (s *Streams) pipe(fd int, dst File, doing string, also io.Writer) (err erro
 		terminal = s.NoTerminal == nil
 	}
 	if !terminal {
-		if read, write, err = newOutputPipe(); err != nil {
+		if read, write, err = newPipe(); err != nil {
 			return err
 		}
+		widen(read)
 	}
+	unblock(read)
 	s.give(fd, write)
 	s.pumps = append(s.pumps, &Pump{
 		src: read, dst: dst, terminal: terminal, doing: doing, also: also,

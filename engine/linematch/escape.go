@@ -2,7 +2,10 @@
 
 package linematch
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // escapeMax is how many bytes an escape sequence may have after its introducer. Titles,
 // links and colours are far shorter; inline pictures are longer, and are matched as text.
@@ -27,24 +30,8 @@ const escape = 0x1b
 // The one-byte C1 controls are no introducers: 0x9b and 0x9d occur within UTF-8, and as
 // UTF-8 (C2 9D) a control is most often a quotation mark that was encoded twice.
 type stripper struct {
-	state escapeState
-	n     int    // bytes since the introducer
-	body  []byte // those of a string
+	open []byte // a sequence without its end, from its ESC on
 }
-
-type escapeState uint8
-
-const (
-	inText     escapeState = iota
-	inEscape               // after ESC
-	inCharset              // after ESC and intermediate bytes
-	inControl              // after ESC [
-	inCommand              // after ESC ]
-	inString               // after ESC P, X, ^ or _
-	cancelled  = 0x18
-	substitute = 0x1a
-	bell       = 0x07
-)
 
 // Visible appends a whole text to dst without its escape sequences.
 func Visible(dst, text []byte) []byte {
@@ -54,118 +41,84 @@ func Visible(dst, text []byte) []byte {
 
 // idle reports whether no sequence is open and none begins in p.
 func (s *stripper) idle(p []byte) bool {
-	return s.state == inText && bytes.IndexByte(p, escape) < 0
+	return len(s.open) == 0 && bytes.IndexByte(p, escape) < 0
 }
 
 // strip appends p to dst without escape sequences.
 func (s *stripper) strip(dst, p []byte) []byte {
-	for i := 0; i < len(p); {
-		if s.state == inText {
-			k := bytes.IndexByte(p[i:], escape)
-			if k < 0 {
-				return append(dst, p[i:]...)
-			}
-			dst = append(dst, p[i:i+k]...)
-			i += k + 1
-			n := control(p[i:])
-			if i += n; n == 0 {
-				s.state, s.n = inEscape, 0
-			}
-			continue
+	if len(s.open) > 0 {
+		p = append(s.open, p...)
+		s.open = p[:0]
+	}
+	for {
+		i := bytes.IndexByte(p, escape)
+		if i < 0 {
+			return append(dst, p...)
 		}
-		var taken bool
-		if dst, taken = s.next(dst, p[i]); taken {
-			i++
+		dst, p = append(dst, p[:i]...), p[i:]
+		n, whole := sequence(p)
+		if !whole {
+			s.open = append(s.open, p...)
+			return dst
 		}
+		p = p[n:]
 	}
-	return dst
-}
-
-// control returns the length, behind ESC, of a control sequence, which is the usual one:
-// 0 if it is none, or not complete.
-func control(p []byte) int {
-	if len(p) == 0 || p[0] != '[' {
-		return 0
-	}
-	for i, b := range p[1:min(len(p), escapeMax)] {
-		switch {
-		case b >= 0x20 && b <= 0x3f:
-		case b >= 0x40 && b <= 0x7e:
-			return i + 2
-		default:
-			return 0
-		}
-	}
-	return 0
-}
-
-// next takes one byte of a sequence, and reports false if the sequence ended before it.
-func (s *stripper) next(dst []byte, b byte) ([]byte, bool) {
-	if b == cancelled || b == substitute {
-		s.end()
-		return dst, true
-	}
-	if s.n++; s.n > escapeMax {
-		return s.flush(dst), false
-	}
-	switch s.state {
-	case inEscape:
-		return dst, s.introduce(b)
-	case inCharset, inControl:
-		final := byte(0x30)
-		if s.state == inControl {
-			final = 0x40
-		}
-		if b < 0x20 || b >= final {
-			s.end()
-			return dst, b >= final && b <= 0x7e
-		}
-	default:
-		switch {
-		case b == '\n' || b == '\r':
-			return s.flush(dst), false
-		case b == escape:
-			s.end()
-			s.state = inEscape
-		case b == bell && s.state == inCommand:
-			s.end()
-		default:
-			s.body = append(s.body, b)
-		}
-	}
-	return dst, true
-}
-
-// introduce takes the byte after ESC.
-func (s *stripper) introduce(b byte) bool {
-	switch {
-	case b == '[':
-		s.state = inControl
-	case b == ']':
-		s.state = inCommand
-	case b == 'P' || b == 'X' || b == '^' || b == '_':
-		s.state = inString
-	case b >= 0x20 && b <= 0x2f:
-		s.state = inCharset
-	case b == escape:
-		// It may begin a sequence.
-	case b >= 0x30 && b <= 0x7e:
-		s.end()
-	default:
-		s.end()
-		return false
-	}
-	s.n = 0
-	return true
 }
 
 // flush ends what was no sequence, and appends its text to dst.
 func (s *stripper) flush(dst []byte) []byte {
-	dst = append(dst, s.body...)
-	s.end()
+	if len(s.open) > 2 && isString(s.open[1]) {
+		dst = append(dst, s.open[2:]...)
+	}
+	s.open = nil
 	return dst
 }
 
-func (s *stripper) end() {
-	s.state, s.n, s.body = inText, 0, s.body[:0]
+// sequence returns how many bytes to remove of the sequence that p begins with; whole is
+// false where its end may be behind p.
+func sequence(p []byte) (n int, whole bool) {
+	if len(p) < 2 {
+		return 0, false
+	}
+	switch b := p[1]; {
+	case b == '[':
+		return finalByte(p, 2, 0x40)
+	case isString(b):
+		ends := "\x1b\x18\x1a\r\n\a"
+		if b != ']' {
+			ends = ends[:5] // without BEL
+		}
+		switch i := 2 + bytes.IndexAny(p[2:min(len(p), 2+escapeMax)], ends); {
+		case i < 2:
+			return 2, len(p) >= 2+escapeMax
+		case p[i] == '\r' || p[i] == '\n':
+			return 2, true
+		case p[i] == escape:
+			return i, true
+		default:
+			return i + 1, true
+		}
+	case b < 0x30:
+		return finalByte(p, 1, 0x30)
+	case b <= 0x7e:
+		return 2, true
+	}
+	return 1, true
+}
+
+// isString reports whether the byte after ESC begins a string.
+func isString(b byte) bool { return strings.IndexByte("]PX^_", b) >= 0 }
+
+// finalByte returns the end of a sequence whose bytes from i on are below final, but for
+// the last.
+func finalByte(p []byte, i int, final byte) (n int, whole bool) {
+	most := i + escapeMax
+	for i < min(len(p), most) && p[i] >= 0x20 && p[i] < final {
+		i++
+	}
+	if i < len(p) && i < most && (p[i] >= final && p[i] <= 0x7e || p[i] == 0x18 || p[i] == 0x1a) {
+		i++
+		return i, true
+	}
+	return i, i < len(p) || i == most
 }

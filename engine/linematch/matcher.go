@@ -7,16 +7,12 @@
 //	nfa.go      the programs of package regexp/syntax
 //
 // Memory is bounded whatever the output, and no line is held: 64 KiB for a block without
-// escape sequences, and for an automaton of usual patterns about 150 KiB, at most 2.5 MiB.
-// Where their states thrash there may be as many automata as patterns.
+// escape sequences, and for the automaton of usual patterns about 150 KiB, at most about 4 MiB.
 //
 // The package is pure, and does not interpret a match.
 package linematch
 
-import (
-	"slices"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // limits are sizes. Only tests have others than usual.
 type limits struct {
@@ -40,28 +36,29 @@ type Matcher struct {
 	limits   limits
 	patterns []*Pattern
 	seen     []bool
-	left     int // patterns not seen
 
 	stripper stripper
 	text     []byte // a block without escape sequences
 	rune     []byte // the first bytes of a rune that is not complete
 	open     bool   // the last line has no end
-	all      []*dfa // nil before the first text
+	dfa      *dfa   // nil before the first text
 }
 
 // New returns a Matcher for the patterns, which Seen counts from 0.
 func New(patterns []*Pattern) *Matcher {
-	return &Matcher{limits: usual, patterns: patterns, seen: make([]bool, len(patterns)), left: len(patterns)}
+	return &Matcher{limits: usual, patterns: patterns, seen: make([]bool, len(patterns))}
 }
 
-// Seen reports whether pattern i has matched a line. A last line without an end counts
-// after Close.
+// Seen reports whether pattern i has matched a line that has ended; after Close, any line.
 func (m *Matcher) Seen(i int) bool { return m.seen[i] }
+
+// done reports whether all patterns have matched.
+func (m *Matcher) done() bool { return len(m.seen) == 0 || m.dfa != nil && m.dfa.left == 0 }
 
 // Write matches the lines that p ends. It never fails, and neither changes nor keeps p.
 func (m *Matcher) Write(p []byte) (int, error) {
 	n := len(p)
-	for len(p) > 0 && m.left > 0 {
+	for len(p) > 0 && !m.done() {
 		b := p[:min(len(p), m.limits.block)]
 		p = p[len(b):]
 		if !m.stripper.idle(b) {
@@ -75,19 +72,19 @@ func (m *Matcher) Write(p []byte) (int, error) {
 
 // Close ends the stream and its last line. Write must not follow.
 func (m *Matcher) Close() {
-	if m.left == 0 {
-		return
-	}
 	m.feed(m.stripper.flush(nil))
 	if m.open {
-		m.run(append(m.rune, '\n'))
+		m.dfa.run(append(m.rune, '\n'))
 	}
 }
 
 // feed takes text without escape sequences.
 func (m *Matcher) feed(text []byte) {
-	if len(text) == 0 {
+	if len(text) == 0 || m.done() {
 		return
+	}
+	if m.dfa == nil {
+		m.dfa = newDFA(m.patterns, m.limits, m.seen)
 	}
 	last := text[len(text)-1]
 	m.open = last != '\n' && last != '\r'
@@ -95,39 +92,13 @@ func (m *Matcher) feed(text []byte) {
 		m.rune = append(m.rune, text[0])
 		text = text[1:]
 		if n := fullRunes(m.rune); n > 0 {
-			m.run(m.rune[:n])
+			m.dfa.run(m.rune[:n])
 			m.rune = append(m.rune[:0], m.rune[n:]...)
 		}
 	}
 	n := fullRunes(text)
-	m.run(text[:n])
+	m.dfa.run(text[:n])
 	m.rune = append(m.rune, text[n:]...)
-}
-
-// run runs text that ends between two runes through the automata. One that asks for it
-// is replaced by two for half of its patterns each.
-func (m *Matcher) run(text []byte) {
-	if m.all == nil {
-		alive := slices.Repeat([]bool{true}, len(m.patterns))
-		m.all = []*dfa{newDFA(newNFA(m.patterns), m.limits, alive, m.see)}
-	}
-	for _, d := range m.all {
-		d.run(text)
-	}
-	for i := 0; i < len(m.all); i++ {
-		switch d := m.all[i]; {
-		case d.split:
-			m.all = append(m.all, d.halve())
-		case d.live == 0:
-			m.all = slices.Delete(m.all, i, i+1)
-			i--
-		}
-	}
-}
-
-func (m *Matcher) see(pattern int) {
-	m.seen[pattern] = true
-	m.left--
 }
 
 // fullRunes returns how many bytes of text are whole runes, or are not UTF-8. The

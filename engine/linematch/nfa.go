@@ -4,7 +4,6 @@
 package linematch
 
 import (
-	"encoding/binary"
 	"regexp/syntax"
 	"slices"
 	"unicode"
@@ -22,150 +21,106 @@ const (
 // nfa is the programs of some patterns. It never changes once it is made.
 type nfa struct {
 	insts  []inst
-	starts []start
-	// members has words words for each class: a bit for each set of runes that its
-	// runes are in. No set holds the classes below firstClass.
-	members []uint64
-	words   int
-	// classes counts the classes. bytes has the class of each byte; bounds and
-	// boundClass have those of the runes above ASCII: class i reaches from
-	// bounds[i] up to the next.
-	classes    int
+	starts []uint32 // where the program of each pattern begins
+	// runes has a rune of each class, -1 for the line's ends. bytes has the class of each
+	// byte; bounds and boundClass have those of the runes above ASCII: class i reaches
+	// from bounds[i] up to the next.
+	runes      []rune
 	bytes      [256]uint8
 	bounds     []rune
 	boundClass []uint16
-	// word is the set of the word runes, if a pattern asks for a word's edge.
-	word     uint32
-	asksWord bool
+	asksWord   bool // a pattern asks for a word's edge
 }
 
-// start is where the program of a pattern, counted by the matcher, begins.
-type start struct{ pattern, pc uint32 }
-
-// inst is one of InstAlt, InstNop, InstRune (arg is a set of runes), InstEmptyWidth (arg
-// is what must hold), InstMatch and InstFail.
 type inst struct {
-	op                syntax.InstOp
-	pattern, out, arg uint32
+	syntax.Inst
+	pattern int
 }
-
-const (
-	beginOps = syntax.EmptyBeginLine | syntax.EmptyBeginText
-	endOps   = syntax.EmptyEndLine | syntax.EmptyEndText
-	wordOps  = syntax.EmptyWordBoundary | syntax.EmptyNoWordBoundary
-)
 
 // newNFA compiles the patterns.
 func newNFA(patterns []*Pattern) *nfa {
 	n := &nfa{}
-	sets := runeSets{ids: map[setKey]uint32{}}
+	var sets []*syntax.Inst // of runes, each once
+	known := map[string]bool{}
 	for i, p := range patterns {
 		prog := p.program()
 		base := uint32(len(n.insts))
-		n.starts = append(n.starts, start{uint32(i), base + uint32(prog.Start)})
-		for _, from := range prog.Inst {
-			in := inst{op: from.Op, pattern: uint32(i), out: base + from.Out, arg: from.Arg}
-			switch from.Op {
+		n.starts = append(n.starts, base+uint32(prog.Start))
+		for k := range prog.Inst {
+			in := &prog.Inst[k]
+			in.Out += base
+			switch in.Op {
 			case syntax.InstAlt, syntax.InstAltMatch:
-				in.op, in.arg = syntax.InstAlt, base+from.Arg
+				in.Op, in.Arg = syntax.InstAlt, base+in.Arg
 			case syntax.InstCapture:
-				in.op = syntax.InstNop
+				in.Op = syntax.InstNop
 			case syntax.InstEmptyWidth:
-				n.asksWord = n.asksWord || syntax.EmptyOp(from.Arg)&wordOps != 0
-			case syntax.InstRune, syntax.InstRune1:
-				fold := len(from.Rune) == 1 && syntax.Flags(from.Arg)&syntax.FoldCase != 0
-				in.op, in.arg = syntax.InstRune, sets.add(from.Rune, fold)
-			case syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
-				// No line holds a line feed.
-				in.op, in.arg = syntax.InstRune, sets.add([]rune{0, unicode.MaxRune}, false)
+				n.asksWord = n.asksWord || syntax.EmptyOp(in.Arg)&(syntax.EmptyWordBoundary|syntax.EmptyNoWordBoundary) != 0
+			case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+				in.Op = syntax.InstRune
+				if key := string(rune(in.Arg)) + string(in.Rune); !known[key] {
+					known[key] = true
+					sets = append(sets, in)
+				}
 			}
-			n.insts = append(n.insts, in)
+			n.insts = append(n.insts, inst{*in, i})
 		}
 	}
 	if n.asksWord {
-		n.word = sets.add([]rune{'0', '9', 'A', 'Z', '_', '_', 'a', 'z'}, false)
+		sets = append(sets, &syntax.Inst{Op: syntax.InstRune, Rune: []rune{'0', '9', 'A', 'Z', '_', '_', 'a', 'z'}})
 	}
-	n.classify(sets.list)
+	n.classify(sets)
 	return n
 }
 
-// runeSets numbers the different sets of runes, each a list of pairs.
-type runeSets struct {
-	list [][]rune
-	ids  map[setKey]uint32
-}
-
-type setKey struct {
-	runes string
-	fold  bool
-}
-
-// add returns the number of a set: a list of pairs, or one rune, with its other cases
-// where it folds.
-func (s *runeSets) add(set []rune, fold bool) uint32 {
-	key := setKey{string(set), fold}
-	if id, ok := s.ids[key]; ok {
-		return id
-	}
-	if r := set[0]; len(set) == 1 {
-		set = []rune{r, r}
-		for f := unicode.SimpleFold(r); fold && f != r; f = unicode.SimpleFold(f) {
-			set = append(set, f, f)
-		}
-	}
-	id := uint32(len(s.list))
-	s.list, s.ids[key] = append(s.list, set), id
-	return id
-}
-
-// classify cuts the runes where a set begins or ends. Intervals between two cuts that are
-// in the same sets are a class, those with an ASCII rune first.
-func (n *nfa) classify(sets [][]rune) {
+// cuts returns the runes at which a set begins or ends.
+func cuts(sets []*syntax.Inst) []rune {
 	cuts := []rune{0, '\n', '\n' + 1, '\r', '\r' + 1, 0x80}
 	for _, set := range sets {
-		for i := 0; i < len(set); i += 2 {
-			cuts = append(cuts, set[i], set[i+1]+1)
+		if r := set.Rune[0]; len(set.Rune) == 1 { // with its other cases where it folds
+			cuts = append(cuts, r, r+1)
+			for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+				cuts = append(cuts, f, f+1)
+			}
+			continue
+		}
+		for i := 0; i < len(set.Rune); i += 2 {
+			cuts = append(cuts, set.Rune[i], set.Rune[i+1]+1)
 		}
 	}
 	slices.Sort(cuts)
-	cuts = slices.Compact(cuts)
-	if cuts[len(cuts)-1] > unicode.MaxRune {
-		cuts = cuts[:len(cuts)-1]
+	if cuts = slices.Compact(cuts); cuts[len(cuts)-1] > unicode.MaxRune {
+		return cuts[:len(cuts)-1]
 	}
-	n.words = (len(sets) + 63) / 64
-	in := make([]uint64, n.words*len(cuts)) // the sets of each interval
-	for id, set := range sets {
-		for k := 0; k < len(set); k += 2 {
-			i, _ := slices.BinarySearch(cuts, set[k])
-			for ; i < len(cuts) && cuts[i] <= set[k+1]; i++ {
-				in[i*n.words+id/64] |= 1 << (id % 64)
-			}
-		}
-	}
-	n.classes, n.members = firstClass, make([]uint64, n.words*firstClass)
+	return cuts
+}
+
+// classify divides the runes into classes: intervals between two cuts that are in the same
+// sets are one.
+func (n *nfa) classify(sets []*syntax.Inst) {
+	n.runes = []rune{classLF: -1, classCR: -1, classHigh: -1}
 	for b := 0x80; b < 256; b++ {
 		n.bytes[b] = classHigh
 	}
-	named, key := map[string]int{}, []byte(nil)
+	classes, key := map[string]int{}, make([]byte, len(sets))
+	cuts := cuts(sets)
 	for i, low := range cuts {
-		class := classLF
-		switch low {
-		case '\n':
-		case '\r':
+		for k, set := range sets {
+			key[k] = 0
+			if set.MatchRune(low) {
+				key[k] = 1
+			}
+		}
+		class, known := classes[string(key)]
+		switch {
+		case low == '\n':
+			class = classLF
+		case low == '\r':
 			class = classCR
-		default:
-			sets := in[i*n.words : (i+1)*n.words]
-			key = key[:0]
-			for _, word := range sets {
-				key = binary.LittleEndian.AppendUint64(key, word)
-			}
-			known := false
-			if class, known = named[string(key)]; !known {
-				class = n.classes
-				named[string(key)] = class
-				n.classes++
-				n.members = append(n.members, sets...)
-			}
+		case !known:
+			class = len(n.runes)
+			classes[string(key)] = class
+			n.runes = append(n.runes, low)
 		}
 		high := rune(0x80)
 		if i+1 < len(cuts) {
@@ -188,12 +143,3 @@ func (n *nfa) classOf(r rune) int {
 	}
 	return int(n.boundClass[i])
 }
-
-// member reports whether the runes of class c are in the set.
-func (n *nfa) member(set uint32, c int) bool {
-	return n.members[c*n.words+int(set/64)]>>(set%64)&1 != 0
-}
-
-// isWord reports whether class c is of word runes; it is false where no pattern asks for
-// a word's edge.
-func (n *nfa) isWord(c int) bool { return n.asksWord && n.member(n.word, c) }

@@ -46,7 +46,7 @@ func redrive(c mode.Call) int {
 	}
 	starter := &starter{signals: proc.Listen(), json: r.JSON}
 	starter.signals.Notify()
-	r.Runner = starter
+	r.Run, r.Sleep = starter.run, starter.sleep
 	code := r.Do()
 	if starter.asked != "" {
 		proc.Die(starter.asked)
@@ -63,8 +63,8 @@ type starter struct {
 	asked   attempt.Signal // to end, "" unless a signal has
 }
 
-// Sleep waits for d, or until a signal asks for the end, and reports whether one has.
-func (s *starter) Sleep(d time.Duration) (ended bool) {
+// sleep waits for d, or until a signal asks for the end, and reports whether one has.
+func (s *starter) sleep(d time.Duration) (ended bool) {
 	if s.asked == "" {
 		select {
 		case s.asked = <-s.signals.Cancelled():
@@ -78,8 +78,8 @@ func (s *starter) Sleep(d time.Duration) (ended bool) {
 	return s.asked != ""
 }
 
-// Run runs a letter in a process, and passes signals on to it.
-func (s *starter) Run(e *queue.Entry, stdin *os.File) letters.Result {
+// run runs a letter in a process, and passes signals on to it.
+func (s *starter) run(e *queue.Entry, stdin *os.File) letters.Result {
 	p, result, err := s.start(e, stdin)
 	if err != nil {
 		return letters.Result{Result: letters.Failed, Reason: "no process for its run: " + err.Error()}

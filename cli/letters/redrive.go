@@ -38,15 +38,6 @@ type Result struct {
 	Command  []queue.Text `json:"command"` // masked
 }
 
-// Runner runs letters.
-type Runner interface {
-	// Run runs a letter in a process and waits for it. stdin is nil for none. The
-	// caller sets the id and the command of the result.
-	Run(e *queue.Entry, stdin *os.File) Result
-	// Sleep waits for d, and reports whether a signal has asked for the end.
-	Sleep(d time.Duration) (ended bool)
-}
-
 // RedriveFlags is the grammar of what --redrive has beside the flags of a run.
 type RedriveFlags struct {
 	RedriveMax mode.Limit `default:"5"`
@@ -61,7 +52,11 @@ type Redriving struct {
 	RedriveFlags
 	Dir         string // a value of --dead-letter
 	JSON, Quiet bool
-	Runner      Runner
+	// Run runs a letter in a process and waits for it. stdin is nil for none. The id and
+	// the command of the result are set here.
+	Run func(e *queue.Entry, stdin *os.File) Result
+	// Sleep waits for d, and reports whether a signal has asked for the end.
+	Sleep func(d time.Duration) (ended bool)
 
 	d       *queue.Dir
 	results []Result
@@ -95,7 +90,7 @@ func (r *Redriving) Do() int {
 	}
 	var next time.Time // before which --rate starts no run
 	for _, e := range chosen {
-		if r.Runner.Sleep(time.Until(next)) {
+		if r.Sleep(time.Until(next)) {
 			break
 		}
 		if begun := time.Now(); r.one(e) {
@@ -138,7 +133,7 @@ func (r *Redriving) one(e *queue.Entry) (started bool) {
 		result.Result = dryRun
 	default:
 		started = true
-		result = r.Runner.Run(e, stdin)
+		result = r.Run(e, stdin)
 	}
 	result.ID, result.Command = e.ID, []queue.Text{}
 	if e.Letter != nil {

@@ -38,7 +38,7 @@ func (w *wiring) gate() (g *admission.Gate) {
 	}
 	switch host, err := store.OfHost(); {
 	case where == nil && err != nil:
-		c.Primary = admission.Named{Store: store.Unusable{Err: err}, Name: "of this host"}
+		c.Primary = admission.Named{Store: &store.File{Err: err}, Name: "of this host"}
 	case where == nil:
 		c.Primary = open(&host)
 	default:

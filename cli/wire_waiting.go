@@ -79,7 +79,7 @@ func (w *wiring) target(t *probe.Target, gone bool, draw func() float64) waitfor
 	if gone {
 		p.UntilGone()
 	}
-	return waitfor.Target{Name: t.String(), Gone: gone, Numbers: t.IsCommand(), Starter: p, Draw: draw}
+	return waitfor.Target{Name: t.String(), Gone: gone, Numbers: probe.IsCommand(t.String()), Starter: p, Draw: draw}
 }
 
 // exec runs the command of an exec: target. A process that cannot be created at the

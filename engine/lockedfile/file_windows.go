@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"time"
 
 	"golang.org/x/sys/windows"
 )
@@ -98,8 +97,6 @@ func CheckDir(path string) error {
 	}
 	return err
 }
-
-func sleep(d time.Duration) { time.Sleep(d) }
 
 // Own has nothing to ask: files belong to whom their directory does.
 func Own(fs.FileInfo) error { return nil }

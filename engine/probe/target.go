@@ -23,9 +23,6 @@ type Target struct {
 // values of a query and of headers.
 func (t *Target) String() string { return t.text }
 
-// IsCommand reports whether the target is a command to run (exec:).
-func (t *Target) IsCommand() bool { return IsCommand(t.text) }
-
 // IsCommand reports whether s is a target that is a command to run.
 func IsCommand(s string) bool { return kindOf(s) == "exec" }
 

@@ -30,7 +30,9 @@ type File struct {
 	// while no record is locked.
 	Warn func(line string)
 	// Holder is written into each slot that is taken, and shown to runs that find none free.
-	Holder  string
+	Holder string
+	// Err is why the store cannot be used at all, nil where it can.
+	Err     error
 	checked atomic.Bool // the directory
 }
 
@@ -196,8 +198,8 @@ func (f *File) lock(ctx context.Context, path string, create bool) (*lockedfile.
 // checkDir refuses the directory of another user, and one that all may write. It looks
 // once.
 func (f *File) checkDir() error {
-	if f.checked.Load() {
-		return nil
+	if f.Err != nil || f.checked.Load() {
+		return f.Err
 	}
 	err := lockedfile.CheckDir(f.dir)
 	f.checked.Store(err == nil)

@@ -57,14 +57,3 @@ func Open(a *Address, warn func(line string)) Store {
 
 // errTimeout says that a store did not answer in time.
 var errTimeout = errors.New("no answer in time")
-
-// Unusable is a store that cannot be used, and says why.
-type Unusable struct{ Err error }
-
-// Do fails.
-func (u Unusable) Do(context.Context, string, *guard.Guards, *guard.Request) (guard.Answer, Lock, error) {
-	return guard.Answer{}, nil, u.Err
-}
-
-// Look fails.
-func (u Unusable) Look(context.Context, string) (*guard.Snapshot, error) { return nil, u.Err }

@@ -294,7 +294,6 @@ func (a *running) escalate(sig syscall.Signal) {
 	}()
 }
 
-// troubled handles an error of the streams.
 func (a *running) troubled(err error) {
 	switch {
 	case err == attempt.ErrReaderGone:
@@ -344,7 +343,6 @@ func (a *running) killAtOnce() {
 	a.escalate(syscall.SIGKILL)
 }
 
-// handleSignals handles the signals that have arrived.
 func (a *running) handleSignals() { a.signals.Handle(a.inbox, a.handleSignal) }
 
 // handleSignal handles one signal, and reports whether it was the attempt's: one after the
@@ -462,7 +460,6 @@ func (a *running) watchReader(p *stdio.Pump, stuck *bool) {
 	})
 }
 
-// conclude fills in the result.
 func (a *running) conclude(how process.Ending) {
 	res := &a.result
 	if how.Err != nil && res.Err == nil {

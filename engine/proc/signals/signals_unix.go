@@ -148,7 +148,6 @@ func stopNoting(sigs []syscall.Signal) {
 	}
 }
 
-// takeNoted returns those of sigs that have been noted.
 func takeNoted(sigs []syscall.Signal) (noted []syscall.Signal) {
 	for _, sig := range sigs {
 		if note.Take(int(sig)) {
@@ -158,7 +157,6 @@ func takeNoted(sigs []syscall.Signal) (noted []syscall.Signal) {
 	return noted
 }
 
-// dispatchNoted hands out what has been noted.
 func (s *Signals) dispatchNoted() {
 	var noted []syscall.Signal
 	s.mu.Lock()
@@ -280,10 +278,8 @@ func Continues(sig syscall.Signal) bool { return sig == syscall.SIGCONT }
 // wakes reports whether sig ends a wait.
 func wakes(sig syscall.Signal) bool { return sig == syscall.SIGUSR1 }
 
-// catchStop has the terminal's stop caught.
 func (s *Signals) catchStop() { s.NotifyMore([]syscall.Signal{syscall.SIGTSTP}) }
 
-// stop stops the program.
 func (s *Signals) stop(sig syscall.Signal) {
 	call := s.onStop.Load()
 	if call == nil {

@@ -103,7 +103,6 @@ func (s *Streams) openAgain(offset int64) error {
 	return s.feed(fileSource(offset))
 }
 
-// feed gives the command a pipe with a feeder.
 func (s *Streams) feed(from source) error {
 	read, write, err := newPipe()
 	if err != nil {
@@ -201,7 +200,6 @@ func (s *spool) next(f *feeder, b []byte, offset int64) (int, error) {
 	}
 }
 
-// length is how much has been kept.
 func (s *spool) length() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

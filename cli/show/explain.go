@@ -23,7 +23,7 @@ type explained struct {
 	Rule     string   `json:"rule"`
 	Reason   string   `json:"reason"`
 	Decision string   `json:"decision"`
-	HintMS   *float64 `json:"hint_ms"`
+	Hint     *text.MS `json:"hint_ms"`
 	// Why says what the decision follows from, Advice what the program would add at
 	// the end of a run.
 	Why    string `json:"why,omitempty"`
@@ -76,7 +76,7 @@ func Explain(w io.Writer, o *option.Options) error {
 	if !d.Accepted {
 		x.match(rules.Table(), classify.Failure{Argv: o.Command, Result: result, Stdout: evidence.Stdout, Stderr: evidence.Stderr, Now: now})
 		if hint, ok, _ := engine.FindHint(&rules.Hints, evidence, now); ok {
-			x.wait(hint)
+			x.Hint = new(text.MS(hint))
 		}
 	}
 	// The verdict considers all output, the decision what a run with these flags reads.
@@ -111,7 +111,7 @@ func (x *explained) decide(o *option.Options, d engine.Decision) {
 		x.Advice = d.Why
 	}
 	if d.HasHint {
-		x.wait(d.Hint)
+		x.Hint = new(text.MS(d.Hint))
 	}
 	switch {
 	case d.Accepted:
@@ -121,11 +121,6 @@ func (x *explained) decide(o *option.Options, d engine.Decision) {
 	default:
 		x.Decision = "stop"
 	}
-}
-
-func (x *explained) wait(hint time.Duration) {
-	ms := text.Milliseconds(hint)
-	x.HintMS = &ms
 }
 
 // because says what the decision follows from.
@@ -198,8 +193,8 @@ func (x *explained) print(w io.Writer) error {
 	row("decision", x.Decision)
 	row("why", x.Why)
 	row("note", x.Advice)
-	if x.HintMS != nil {
-		hint := "wait at least " + time.Duration(*x.HintMS*float64(time.Millisecond)).String()
+	if x.Hint != nil {
+		hint := "wait at least " + exact(*x.Hint)
 		if x.Decision == "retry" && !x.hintUsed {
 			hint += ", if it were read: --retry-after auto, --classify smart or a pattern has the output read"
 		}

@@ -111,7 +111,6 @@ func fit(end time.Duration, columns int) (time.Duration, int) {
 	return end/time.Duration(columns) + 1, columns
 }
 
-// endOf is when the last herd is done.
 func endOf(herds []simulate.Herd) time.Duration {
 	return slices.MaxFunc(herds, func(a, b simulate.Herd) int { return cmp.Compare(a.End, b.End) }).End
 }

@@ -96,7 +96,6 @@ func summary(w io.Writer, herds []simulate.Herd) {
 	fmt.Fprintln(w)
 }
 
-// sentences describe the result of a herd.
 func sentences(h *simulate.Herd) []string {
 	all := []string{
 		fates(h) + ".",
@@ -112,7 +111,6 @@ func sentences(h *simulate.Herd) []string {
 	return all
 }
 
-// fates says how the runs end.
 func fates(h *simulate.Herd) string {
 	if h.Finished == h.Outage.Clients {
 		return fmt.Sprintf("All %d finish", h.Finished)
@@ -188,7 +186,6 @@ func outageTable(w io.Writer, herds []simulate.Herd) {
 	}
 }
 
-// encodeRows writes an object with these rows. A name may hold anything.
 func encodeRows[T any](out io.Writer, rows []T) error {
 	w := bufio.NewWriter(out)
 	if err := text.WriteJSON(w, map[string][]T{"rows": rows}); err != nil {

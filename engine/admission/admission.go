@@ -255,5 +255,4 @@ func (g *Gate) Finish(succeeded bool) {
 	}
 }
 
-// id names a lease.
 func (g *Gate) id() int64 { return int64(g.c.Random()>>11) | 1 }

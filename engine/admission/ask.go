@@ -86,7 +86,6 @@ func (g *Gate) try(ctx context.Context, s Named, r *guard.Request) (guard.Answer
 	return answer, lock, err
 }
 
-// count counts a failure of the primary store.
 func (g *Gate) count(err error) {
 	if g.c.Health == nil || g.store != g.c.Primary || errors.Is(err, errLeftAlone) {
 		return
@@ -183,7 +182,6 @@ func (g *Gate) emitChange(a *guard.Answer) {
 	}
 }
 
-// refusal is a guard's refusal for the loop, nil for none.
 func (g *Gate) refusal(r *guard.Refusal) *event.GuardRefused {
 	if r.Guard == guard.None {
 		return nil

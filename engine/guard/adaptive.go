@@ -27,7 +27,6 @@ func adaptiveLimit(attempts, succeeded, outcomes int64) int64 {
 	return 1 + (attempts-1)*(2*succeeded-outcomes)*5/(4*outcomes)
 }
 
-// succeeded is how many of the last outcomes were successes.
 func (s *State) succeeded() (n int64) {
 	for _, success := range s.Recent {
 		n += success

@@ -110,7 +110,6 @@ func (t *transaction) reportBreaker() {
 	}
 }
 
-// probed counts the outcome of a probe.
 func (s *BreakerState) probed(b *Breaker, outcome Outcome, now int64) {
 	switch outcome {
 	case Success:

@@ -234,7 +234,6 @@ func (g *Guards) keep(s *State) int64 {
 	return keep
 }
 
-// refuse sets the refusal, and returns true.
 func (t *transaction) refuse(r Refusal) bool {
 	t.a.Refusal = r
 	return true

@@ -78,12 +78,10 @@ type Lease struct {
 	ID, Until int64
 }
 
-// expire drops leases that have run out.
 func expire(leases []Lease, now int64) []Lease {
 	return slices.DeleteFunc(leases, func(l Lease) bool { return l.Until <= now })
 }
 
-// release drops the lease of an ID.
 func release(leases []Lease, id int64) []Lease {
 	return slices.DeleteFunc(leases, func(l Lease) bool { return l.ID == id })
 }
@@ -92,7 +90,6 @@ func holds(leases []Lease, id int64) bool {
 	return slices.ContainsFunc(leases, func(l Lease) bool { return l.ID == id })
 }
 
-// earliest is when the first of some leases ends.
 func earliest(leases []Lease) int64 {
 	return slices.MinFunc(leases, func(a, b Lease) int { return cmp.Compare(a.Until, b.Until) }).Until
 }

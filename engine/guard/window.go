@@ -66,7 +66,6 @@ func (w *Window) sum(kind, n int) int64 {
 	return total
 }
 
-// failed is how many outcomes were failures, and of how many.
 func (w *Window) failed() (failed, total int64) {
 	failed = w.sum(failures, parts)
 	return failed, failed + w.sum(successes, parts)

@@ -216,7 +216,6 @@ func (h *herd) begin(now time.Duration, who int32) {
 	}
 }
 
-// count counts a call.
 func (h *herd) count(at time.Duration) {
 	h.Calls++
 	t := int(at / tenth)
@@ -226,7 +225,6 @@ func (h *herd) count(at time.Duration) {
 	h.Tenths[len(h.Tenths)-1].Calls++
 }
 
-// call makes a call.
 func (h *herd) call(now time.Duration, who int32) {
 	h.count(now)
 	c := &h.clients[who]

@@ -36,7 +36,7 @@ func CheckMetricsFile(name string) error {
 }
 
 // addToFile counts the run in the file.
-func addToFile(ctx context.Context, name string, r *Run) error {
+func addToFile(ctx context.Context, name string, r *run) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, lockLimit, fmt.Errorf("%q: not locked within %v", name, lockLimit))
 	defer cancel()
 	lockName := name
@@ -64,7 +64,7 @@ func addToFile(ctx context.Context, name string, r *Run) error {
 	if err != nil {
 		return fmt.Errorf("%q %w; it is left as it is", name, err)
 	}
-	m.add(r)
+	m.add(r.metrics)
 	return replace(name, m.encode())
 }
 

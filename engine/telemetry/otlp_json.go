@@ -6,12 +6,11 @@ package telemetry
 
 import (
 	"encoding/json"
-	"maps"
-	"slices"
 	"strconv"
 	"time"
 
 	"github.com/retrysh/retry/engine/event"
+	"github.com/retrysh/retry/engine/text"
 )
 
 type (
@@ -71,7 +70,7 @@ func (o *OTLP) resourceAttributes() object {
 func scope() object { return object{"name": "retry"} }
 
 // spans encodes the run's span and those of its attempts.
-func (o *OTLP) spans(r *Run) ([]byte, error) {
+func (o *OTLP) spans(r *run) ([]byte, error) {
 	spans := list{o.runSpan(r)}
 	for i := range r.attempts {
 		spans = append(spans, r.attemptSpan(&r.attempts[i]))
@@ -82,11 +81,12 @@ func (o *OTLP) spans(r *Run) ([]byte, error) {
 	}}})
 }
 
-func (o *OTLP) runSpan(r *Run) object {
-	all := attributes("retry.attempts", r.attemptCount, "retry.max_attempts", r.maxAttempts, "process.exit.code", r.exitCode,
-		"retry.outcome", string(r.outcome), "retry.run_id", r.runID, "retry.name", r.name,
-		"retry.verdict", r.verdict, "retry.rule", r.rule, "retry.policy", r.policy, "retry.key", r.key)
-	failed := r.outcome != event.Succeeded && r.outcome != event.Cancelled && r.outcome != event.Parked
+func (o *OTLP) runSpan(r *run) object {
+	e, outcome := r.end, string(r.end.Outcome)
+	all := attributes("retry.attempts", e.Attempts, "retry.max_attempts", r.start.MaxAttempts, "process.exit.code", e.ExitCode,
+		"retry.outcome", outcome, "retry.run_id", r.start.RunID, "retry.name", r.name,
+		"retry.verdict", string(e.Verdict), "retry.rule", e.Rule, "retry.policy", r.start.Policy, "retry.key", r.start.Key)
+	failed := e.Outcome != event.Succeeded && e.Outcome != event.Cancelled && e.Outcome != event.Parked
 	if failed {
 		all = append(all, attribute("error.type", r.errorType()))
 	}
@@ -94,54 +94,54 @@ func (o *OTLP) runSpan(r *Run) object {
 		all = append(all, attribute("retry.rehearsed", true))
 	}
 	if o.args {
-		all = append(all, attribute("process.command_args", r.command))
+		all = append(all, attribute("process.command_args", text.MaskedArgs(r.start.Command)))
 	}
 	var events list
 	for _, w := range r.waits {
-		a := attributes("retry.delay_ms", inMS(w.delay), "retry.jittered_ms", inMS(w.jittered))
+		a := attributes("retry.delay_ms", inMS(w.Delay), "retry.jittered_ms", inMS(w.Jittered))
 		if w.slept != nil {
 			a = append(a, attribute("retry.slept_ms", inMS(*w.slept)))
 		}
-		events = append(events, object{"timeUnixNano": nanoseconds(r.at(w.started)), "name": "retry.wait", "attributes": a})
+		events = append(events, object{"timeUnixNano": nanoseconds(r.at(w.Time)), "name": "retry.wait", "attributes": a})
 	}
 	span := object{
-		"traceId": r.traceID, "spanId": r.spanID, "name": "retry " + r.name, "kind": kindInternal,
-		"startTimeUnixNano": nanoseconds(r.started), "endTimeUnixNano": nanoseconds(r.at(r.ended)),
+		"traceId": r.start.TraceID, "spanId": r.start.SpanID, "name": "retry " + r.name, "kind": kindInternal,
+		"startTimeUnixNano": nanoseconds(r.start.Time), "endTimeUnixNano": nanoseconds(r.at(e.Time)),
 		"attributes": all, "droppedEventsCount": r.droppedWaits,
 	}
 	if events != nil {
 		span["events"] = events
 	}
-	if r.parentSpanID != "" {
-		span["parentSpanId"] = r.parentSpanID
+	if r.start.ParentSpanID != "" {
+		span["parentSpanId"] = r.start.ParentSpanID
 	}
 	if failed {
-		span["status"] = object{"code": statusError, "message": string(r.outcome)}
+		span["status"] = object{"code": statusError, "message": outcome}
 	}
 	return span
 }
 
 // errorType is that of the last attempt, or the outcome where nothing ran.
-func (r *Run) errorType() string {
-	if n := len(r.attempts); n > 0 && r.attempts[n-1].errorType != "" {
-		return r.attempts[n-1].errorType
+func (r *run) errorType() string {
+	if n := len(r.attempts); n > 0 && r.attempts[n-1].result != success {
+		return r.attempts[n-1].errorType()
 	}
-	return string(r.outcome)
+	return string(r.end.Outcome)
 }
 
-func (r *Run) attemptSpan(t *tried) object {
-	all := attributes("retry.attempt", t.number)
-	if t.hedged {
-		all = append(all, attribute("retry.copy", t.copy))
+func (r *run) attemptSpan(t *tried) object {
+	all := attributes("retry.attempt", t.Attempt)
+	if t.Hedged {
+		all = append(all, attribute("retry.copy", t.Copy))
 	}
-	all = append(all, attributes("retry.result", t.result, "retry.run_id", r.runID, "retry.name", r.name, "process.exit.code", t.exitCode,
-		"retry.verdict", t.verdict, "retry.rule", t.rule, "error.type", t.errorType)...)
+	all = append(all, attributes("retry.result", t.result, "retry.run_id", r.start.RunID, "retry.name", r.name, "process.exit.code", t.Result.ExitCode,
+		"retry.verdict", string(t.Verdict), "retry.rule", t.Rule, "error.type", t.errorType())...)
 	span := object{
-		"traceId": r.traceID, "spanId": t.spanID, "parentSpanId": r.spanID, "name": r.name, "kind": kindClient,
-		"startTimeUnixNano": nanoseconds(r.at(t.started)), "endTimeUnixNano": nanoseconds(r.at(t.ended)), "attributes": all,
+		"traceId": r.start.TraceID, "spanId": t.SpanID, "parentSpanId": r.start.SpanID, "name": r.name, "kind": kindClient,
+		"startTimeUnixNano": nanoseconds(r.at(t.started)), "endTimeUnixNano": nanoseconds(r.at(t.started.Add(t.Result.Duration))), "attributes": all,
 	}
 	if t.result != success && !t.lost {
-		span["status"] = object{"code": statusError, "message": t.message}
+		span["status"] = object{"code": statusError, "message": t.Ended}
 	}
 	return span
 }
@@ -150,48 +150,48 @@ func (r *Run) attemptSpan(t *tried) object {
 // (metrics.proto).
 const temporalityDelta = 1
 
-// metrics encodes what the run adds to the metrics.
-func (o *OTLP) metricsJSON(r *Run) ([]byte, error) {
-	point := func(pairs ...any) object {
-		return object{"attributes": attributes(append([]any{"retry.name", r.name}, pairs...)...), "startTimeUnixNano": nanoseconds(r.started), "timeUnixNano": nanoseconds(r.at(r.ended))}
-	}
-	sum := func(name string, label string, counts map[string]int) object {
+// metricsJSON encodes what the run adds to the metrics.
+func (o *OTLP) metricsJSON(r *run) ([]byte, error) {
+	var all list
+	for i := range families[:lastRun] { // without the gauge
+		f := &families[i]
 		var points list
-		for _, key := range slices.Sorted(maps.Keys(counts)) {
-			p := point(label, key)
-			p["asInt"] = strconv.Itoa(counts[key])
-			points = append(points, p)
+		for _, s := range r.metrics.of(i) {
+			points = append(points, r.point(f, s))
 		}
-		return object{"name": name, "sum": object{"dataPoints": points, "aggregationTemporality": temporalityDelta, "isMonotonic": true}}
-	}
-	distribution := func(name, unit string, h histogram, pairs ...any) object {
-		p := point(pairs...)
-		counts := list{}
-		for _, n := range h.counts {
-			counts = append(counts, strconv.Itoa(n))
+		if points == nil {
+			continue
 		}
-		p["count"], p["sum"], p["bucketCounts"], p["explicitBounds"] = strconv.Itoa(h.total()), h.sum, counts, h.bounds
-		return object{"name": name, "unit": unit, "histogram": object{"dataPoints": list{p}, "aggregationTemporality": temporalityDelta}}
-	}
-	var runs, took histogram
-	runs.add(attemptBounds, float64(r.attemptCount))
-	took.add(durationBounds, r.elapsed().Seconds())
-	all := list{
-		sum("retry.runs", "retry.outcome", map[string]int{string(r.outcome): 1}),
-		distribution("retry.run.attempts", "", runs, "retry.outcome", string(r.outcome)),
-		distribution("retry.run.duration", "s", took),
-	}
-	if len(r.results) > 0 {
-		all = append(all, sum("retry.attempts", "retry.result", r.results), distribution("retry.attempt.duration", "s", r.durations))
-	}
-	if len(r.refused) > 0 {
-		all = append(all, sum("retry.refused", "retry.guard", r.refused))
-	}
-	if r.delays.counts != nil {
-		all = append(all, distribution("retry.delay", "s", r.delays))
+		name, unit := f.otlp()
+		data := object{"dataPoints": points, "aggregationTemporality": temporalityDelta}
+		if f.bounds == nil {
+			data["isMonotonic"] = true
+			all = append(all, object{"name": name, "sum": data})
+			continue
+		}
+		all = append(all, object{"name": name, "unit": unit, "histogram": data})
 	}
 	return json.Marshal(object{"resourceMetrics": list{object{
 		"resource":     o.resourceAttributes(),
 		"scopeMetrics": list{object{"scope": scope(), "metrics": all}},
 	}}})
+}
+
+// point is the data point of a series.
+func (r *run) point(f *family, s series) object {
+	values := r.metrics[s]
+	p := object{
+		"attributes":        attributes("retry.name", s.name, "retry."+f.label, s.label),
+		"startTimeUnixNano": nanoseconds(r.start.Time), "timeUnixNano": nanoseconds(r.at(r.end.Time)),
+	}
+	if f.bounds == nil {
+		p["asInt"] = number(values[0])
+		return p
+	}
+	counts, below := list{}, 0.0
+	for _, n := range values[:len(values)-1] {
+		counts, below = append(counts, number(n-below)), n
+	}
+	p["count"], p["sum"], p["bucketCounts"], p["explicitBounds"] = number(below), values[len(values)-1], counts, f.bounds
+	return p
 }

@@ -30,7 +30,7 @@ const (
 
 // send posts the spans and the metrics side by side and returns one error for
 // both.
-func (o *OTLP) send(ctx context.Context, r *Run) error {
+func (o *OTLP) send(ctx context.Context, r *run) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout, fmt.Errorf("no answer within %v", o.timeout))
 	defer cancel()
 	roots, err := o.roots()
@@ -44,7 +44,7 @@ func (o *OTLP) send(ctx context.Context, r *Run) error {
 	}
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	var posts []func() error
-	if o.traces != nil && r.sampled {
+	if o.traces != nil && r.start.Sampled {
 		posts = append(posts, func() error { return o.post(ctx, client, o.traces, r, o.spans) })
 	}
 	if o.metrics != nil && !r.rehearsed {
@@ -70,7 +70,7 @@ func (o *OTLP) roots() (*x509.CertPool, error) {
 }
 
 // post sends one request.
-func (o *OTLP) post(ctx context.Context, client *http.Client, u *url.URL, r *Run, encode func(*Run) ([]byte, error)) error {
+func (o *OTLP) post(ctx context.Context, client *http.Client, u *url.URL, r *run, encode func(*run) ([]byte, error)) error {
 	body, err := encode(r)
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ type Config struct {
 
 // Sink records a run and sends it.
 type Sink struct {
-	Recorder
+	run
 	Config Config
 }
 
@@ -37,11 +37,11 @@ type Sink struct {
 // ctx drops what is not yet sent.
 func (s *Sink) Send(ctx context.Context) {
 	r := &s.run
-	if r.ended.IsZero() {
+	if r.end == nil {
 		return
 	}
 	complain := s.Config.Complain
-	if r.outcome == event.Cancelled {
+	if r.end.Outcome == event.Cancelled {
 		complain = func(string) {}
 	}
 	jobs := s.jobs(ctx, r)
@@ -68,7 +68,7 @@ type job struct {
 	send func() error
 }
 
-func (s *Sink) jobs(ctx context.Context, r *Run) (jobs []job) {
+func (s *Sink) jobs(ctx context.Context, r *run) (jobs []job) {
 	c := &s.Config
 	if c.MetricsFile != "" && !r.rehearsed {
 		jobs = append(jobs, job{"--metrics-file", func() error { return addToFile(ctx, c.MetricsFile, r) }})

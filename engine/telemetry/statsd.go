@@ -8,9 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -51,7 +49,7 @@ func ParseStatsD(s string) (StatsD, error) {
 }
 
 // send sends the run's lines.
-func (s StatsD) send(ctx context.Context, r *Run) error {
+func (s StatsD) send(ctx context.Context, r *run) error {
 	dialer := net.Dialer{Timeout: resolveLimit}
 	conn, err := dialer.DialContext(ctx, s.network, s.address)
 	if err != nil {
@@ -77,11 +75,11 @@ func (s StatsD) send(ctx context.Context, r *Run) error {
 }
 
 // statsd returns the run's lines.
-func (r *Run) statsd() []string {
-	name, outcome := tag(r.name), tag(string(r.outcome))
+func (r *run) statsd() []string {
+	name, outcome := tag(r.name), tag(string(r.end.Outcome))
 	lines := []string{fmt.Sprintf("retry.runs:1|c|#name:%s,outcome:%s", name, outcome)}
-	for _, result := range slices.Sorted(maps.Keys(r.results)) {
-		lines = append(lines, fmt.Sprintf("retry.attempts:%d|c|#name:%s,result:%s", r.results[result], name, result))
+	for _, s := range r.metrics.of(attempts) {
+		lines = append(lines, fmt.Sprintf("retry.attempts:%s|c|#name:%s,result:%s", number(r.metrics[s][0]), name, s.label))
 	}
 	lines = append(lines, fmt.Sprintf("retry.run.duration:%s|ms|#name:%s,outcome:%s", milliseconds(r.elapsed()), name, outcome))
 	rate := ""

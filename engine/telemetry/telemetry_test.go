@@ -22,9 +22,9 @@ import (
 )
 
 // recorded is a run of three attempts, the second of them hedged, that ends well.
-func recorded(name string) *Run {
+func recorded(name string) *run {
 	start := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
-	r := &Recorder{}
+	r := &run{}
 	emit := func(after time.Duration, n int, e event.Event) {
 		h := e.Head()
 		h.Time, h.RunID, h.TraceID, h.Attempt, h.MaxAttempts = start.Add(after), "run", "0123456789abcdef0123456789abcdef", n, 5
@@ -47,14 +47,14 @@ func recorded(name string) *Run {
 	emit(2*time.Second, 3, &event.AttemptStarted{})
 	emit(2*time.Second, 3, &event.AttemptFinished{Result: attempt.Result{NotRun: true, DeadlinePassed: true, ExitCode: 124}})
 	emit(2500*time.Millisecond, 3, &event.RunFinished{Attempts: 2, ExitCode: 124, Ending: event.Ending{Outcome: event.Deadline}})
-	return &r.run
+	return r
 }
 
 func TestMetrics(t *testing.T) {
 	m := metrics{}
-	m.add(recorded(`a"b\c` + "\n"))
-	m.add(recorded("plain"))
-	m.add(recorded("plain"))
+	m.add(recorded(`a"b\c` + "\n").metrics)
+	m.add(recorded("plain").metrics)
+	m.add(recorded("plain").metrics)
 	text := string(m.encode())
 	for _, line := range []string{
 		`retry_runs_total{name="plain",outcome="deadline"} 2`,
@@ -84,16 +84,16 @@ func TestMetrics(t *testing.T) {
 func TestNamesAreLimited(t *testing.T) {
 	m := metrics{}
 	for i := range mostNames + 5 {
-		m.add(recorded(fmt.Sprint("name", i)))
+		m.add(recorded(fmt.Sprint("name", i)).metrics)
 	}
-	m.add(recorded("name3"))
-	if n := len(m["retry_runs_total"]); n != mostNames+1 {
+	m.add(recorded("name3").metrics)
+	if n := len(m.of(runs)); n != mostNames+1 {
 		t.Errorf("%d names", n)
 	}
-	if got := m["retry_runs_total"][otherName+separator+"deadline"]; len(got) != 1 || got[0] != 5 {
+	if got := m[series{runs, otherName, "deadline"}]; len(got) != 1 || got[0] != 5 {
 		t.Errorf("%s has %v runs", otherName, got)
 	}
-	if got := m["retry_runs_total"]["name3"+separator+"deadline"][0]; got != 2 {
+	if got := m[series{runs, "name3", "deadline"}][0]; got != 2 {
 		t.Errorf("name3 has %v runs", got)
 	}
 }
@@ -151,7 +151,7 @@ func TestManyWritersLoseNothing(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	m := metrics{}
-	m.add(recorded("a\n\"b\\"))
+	m.add(recorded("a\n\"b\\").metrics)
 	f.Add(m.encode())
 	f.Add([]byte(`retry_runs_total{name="a",outcome="b"} 1e3` + "\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -181,14 +181,16 @@ func TestStatsD(t *testing.T) {
 }
 
 func TestManyWaitsAreSampled(t *testing.T) {
-	r := &Recorder{run: Run{every: 1}}
+	r := &run{}
+	r.Emit(&event.RunStarted{Command: []string{"x"}})
 	for i := range 350 {
-		r.waited(time.Duration(i+1) * time.Millisecond)
+		r.hasWaited(time.Duration(i+1) * time.Millisecond)
 	}
-	if r.run.every != 4 || len(r.run.samples) != 87 || r.run.samples[0] != 4*time.Millisecond || r.run.samples[86] != 348*time.Millisecond {
-		t.Errorf("every %d, %v", r.run.every, r.run.samples)
+	if r.every != 4 || len(r.samples) != 87 || r.samples[0] != 4*time.Millisecond || r.samples[86] != 348*time.Millisecond {
+		t.Errorf("every %d, %v", r.every, r.samples)
 	}
-	if last := r.run.statsd(); !strings.HasSuffix(last[len(last)-1], "retry.delay:348|ms|@0.25|#name:") {
+	r.Emit(&event.RunFinished{})
+	if last := r.statsd(); !strings.HasSuffix(last[len(last)-1], "retry.delay:348|ms|@0.25|#name:") {
 		t.Errorf("%q", last[len(last)-1])
 	}
 }
@@ -245,7 +247,7 @@ func variables(pairs ...string) func(string) string {
 }
 
 // sent sends a run and returns what was complained of.
-func sent(c Config, r *Run) (complaints []string) {
+func sent(c Config, r *run) (complaints []string) {
 	c.Complain, c.Note = func(s string) { complaints = append(complaints, s) }, func(string) {}
 	if c.Lookup == nil {
 		c.Lookup = variables()
@@ -382,7 +384,7 @@ func hijack(w http.ResponseWriter, text string) {
 
 func TestACancelledRunIsSilent(t *testing.T) {
 	r := recorded("a")
-	r.outcome = event.Cancelled
+	r.end.Outcome = event.Cancelled
 	l, err := net.Listen("tcp", "127.0.0.1:0") // accepts and never answers
 	if err != nil {
 		t.Fatal(err)

@@ -151,11 +151,9 @@ func (s *Signals) Handle(in *Inbox, take func(syscall.Signal) bool) {
 		s.mu.Lock()
 		d.open--
 		d.taken = d.taken || taken
-		last := d.open == 0
+		then := s.conclude(d)
 		s.mu.Unlock()
-		if last {
-			s.conclude(d)
-		}
+		then()
 	}
 }
 
@@ -173,7 +171,7 @@ func (s *Signals) next(in *Inbox) *delivery {
 // Dispatch hands one signal to the attempts that run, or to the wait.
 func (s *Signals) Dispatch(sig syscall.Signal) {
 	mine := s.isMine(sig)
-	d := &delivery{signal: sig}
+	d, then := &delivery{signal: sig}, func() {}
 	s.mu.Lock()
 	switch {
 	case mine:
@@ -182,11 +180,10 @@ func (s *Signals) Dispatch(sig syscall.Signal) {
 		}
 	case !s.repeated(sig):
 		s.deliverTo(d)
-		if d.open == 0 {
-			defer s.conclude(d)
-		}
+		then = s.conclude(d)
 	}
 	s.mu.Unlock()
+	then()
 }
 
 // deliverTo puts d into the inboxes of those that get it; s.mu is held.
@@ -204,20 +201,25 @@ func (s *Signals) deliverTo(d *delivery) {
 	}
 }
 
-// conclude deals with a signal of which all attempts know whether it was theirs.
-func (s *Signals) conclude(d *delivery) {
-	switch sig := d.signal; {
+// conclude deals with a signal when all attempts that got it know whether it was theirs,
+// and returns what follows without the lock. s.mu is held since the delivery: an attempt
+// that enters later finds the signal in cancelled.
+func (s *Signals) conclude(d *delivery) (then func()) {
+	sig := d.signal
+	switch {
+	case d.open > 0:
 	case Stops(sig):
-		s.stop(sig) // when every command has been stopped
+		return func() { s.stop(sig) } // when every command has been stopped
 	case d.taken:
 	case Ends(sig):
 		offer(s.cancelled, NameOf(sig))
-		time.AfterFunc(stuckTime, func() { s.endStuck(sig) })
+		return func() { time.AfterFunc(stuckTime, func() { s.endStuck(sig) }) }
 	case wakes(sig):
 		offer(s.woken, struct{}{})
 	case slices.Contains(coreSignals, sig):
-		Die(NameOf(sig)) // as without a handler
+		return func() { Die(NameOf(sig)) } // as without a handler
 	}
+	return func() {}
 }
 
 // OnStop has stopping called before the terminal stops the program (Ctrl-Z), and

@@ -3,6 +3,8 @@
 package signals
 
 import (
+	"runtime"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -55,4 +57,25 @@ func TestBusy(t *testing.T) {
 	check("an attempt runs", true)
 	s.Leave(in)
 	check("it has left", false)
+}
+
+// A signal that comes while an attempt enters reaches the attempt, or keeps it from
+// starting its command.
+func TestSignalWhileEntering(t *testing.T) {
+	Ending.Add(1) // the program is not ended by what no attempt takes
+	for i := range 20000 {
+		s, in, done := New(), NewInbox(true), make(chan struct{})
+		go func() {
+			defer close(done)
+			s.Dispatch(syscall.SIGTERM)
+		}()
+		if i%2 == 0 {
+			runtime.Gosched()
+		}
+		asked := s.Enter(in, 0)
+		<-done
+		if d := s.next(in); asked == "" && d == nil {
+			t.Fatalf("round %d: the signal is lost", i)
+		}
+	}
 }

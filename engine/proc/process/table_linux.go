@@ -135,15 +135,23 @@ func HasInEnvironment(pid int, entries []string) bool {
 	return true
 }
 
-// environment reads /proc/PID/environ (proc(5)), which is empty for a moment while
-// the process executes another program.
-func environment(pid int) (text []byte) {
-	for range 5 {
-		var err error
-		if text, err = os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ"); err != nil || len(text) > 0 {
-			break
+// longestExec is how long a process may take to execute another program, most of it
+// without a processor on a busy machine.
+const longestExec = 100 * time.Millisecond
+
+// environment reads /proc/PID/environ (proc(5)). Like cmdline it is empty while the process
+// executes another program; alone, it is that of a program without variables.
+func environment(pid int) []byte {
+	dir := "/proc/" + strconv.Itoa(pid)
+	for limit := time.Now().Add(longestExec); ; time.Sleep(200 * time.Microsecond) {
+		text, err := os.ReadFile(dir + "/environ")
+		if err != nil || len(text) > 0 {
+			return text
 		}
-		time.Sleep(200 * time.Microsecond)
+		words, err := os.ReadFile(dir + "/cmdline")
+		if err != nil || len(words) > 0 || time.Now().After(limit) {
+			text, _ = os.ReadFile(dir + "/environ") // the program may have been executed meanwhile
+			return text
+		}
 	}
-	return text
 }

@@ -5,6 +5,7 @@ package process
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -47,10 +48,10 @@ func children() (pids []int) {
 	return pids
 }
 
-// probeChildren returns the children that the kernel admits to when it is asked
-// of each pid there can be, without /proc: those from first on that are likely,
-// and all others only where there are more. A process gets the next free pid, so
-// what a child starts is most likely found soon after it.
+// probeChildren returns the children that the kernel admits to when it is asked of each
+// pid there can be, without /proc: those from first, the command, on that are likely, and
+// all others only where none but first is among these. A process gets the next free pid,
+// so what a child starts is most likely found soon after it.
 func probeChildren(first int) (pids []int) {
 	const (
 		pidLimit = 1 << 22 // PID_MAX_LIMIT of linux/threads.h
@@ -66,8 +67,9 @@ func probeChildren(first int) (pids []int) {
 	if !LivingChildren() {
 		return nil
 	}
-	if probe(max(first, 1), first+likely); first > 0 && len(pids) > 1 {
-		return pids // the one is the command itself
+	probe(max(first, 1), first+likely)
+	if first > 0 && slices.ContainsFunc(pids, func(pid int) bool { return pid != first }) {
+		return pids
 	}
 	probe(first+likely, pidLimit)
 	probe(1, first)

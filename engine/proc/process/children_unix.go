@@ -188,6 +188,15 @@ func Orphans() {
 	}
 }
 
+// reapOrphan reaps a child that has ended, unless it leads a tree.
+func reapOrphan(pid int) {
+	mu.Lock()
+	defer mu.Unlock()
+	if !isOwned(pid) {
+		_ = wait4(pid)
+	}
+}
+
 // idleRounds is how often killOrphans looks again without finding anything new.
 const idleRounds = 20
 

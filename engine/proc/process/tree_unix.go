@@ -123,7 +123,11 @@ func (t *Tree) IsShared() bool { return t.shared.Load() }
 
 // Remember notes the members, which are easier to find while the leader has its process
 // group.
-func (t *Tree) Remember() { t.members() }
+func (t *Tree) Remember() {
+	if list, err := List(); err == nil {
+		t.membersOf(list)
+	}
+}
 
 // Signal sends sig to the leader, unless it has been reaped.
 func (t *Tree) Signal(sig syscall.Signal) error { return t.send(t.leader, sig) }
@@ -205,11 +209,15 @@ func marksOf(env []string) (marks []string) {
 }
 
 // members returns the living processes of the tree.
-func (t *Tree) members() (alive []Entry) {
+func (t *Tree) members() []Entry {
 	list, err := List()
 	if t.listed = err == nil; !t.listed {
 		return t.membersWithoutTable()
 	}
+	return t.membersOf(list)
+}
+
+func (t *Tree) membersOf(list []Entry) (alive []Entry) {
 	if t.known == nil {
 		t.known, t.own = map[int]uint64{}, map[int]bool{}
 	}
@@ -238,14 +246,13 @@ func (t *Tree) membersWithoutTable() (alive []Entry) {
 	case !t.HasEnded():
 		return []Entry{{Pid: t.leader}}
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	for _, pid := range probeChildren(t.leader) {
-		if _, was := t.before[pid]; was || isOwned(pid) {
+	owned := leaders()
+	for _, pid := range probeChildren(t.leader) { // without the lock: it may take a second
+		if _, was := t.before[pid]; was || slices.Contains(owned, pid) {
 			continue
 		}
 		if hasEnded(pid) {
-			_ = wait4(pid)
+			reapOrphan(pid)
 		} else if group, err := unix.Getpgid(pid); err == nil && group == unix.Getpgrp() {
 			alive = append(alive, Entry{Pid: pid})
 		}
@@ -330,7 +337,7 @@ func (t *Tree) alive() bool {
 	if !t.probe && !LivingChildren() {
 		return false
 	}
-	return t.alone() || len(t.members()) > 0 || len(t.members()) > 0 // twice: see alone
+	return t.alone() || len(t.members()) > 0 || t.listed && len(t.members()) > 0 // twice: see alone
 }
 
 // End sends sig to the tree, and kills what still lives after grace or when now is closed.

@@ -25,7 +25,7 @@ main: cli engine/proc/early
 exitcodes:
 cli: cli/human cli/input cli/letters cli/manual cli/mode cli/option cli/policy cli/report cli/show cli/status engine engine/attempt engine/waitfor engine/backoff engine/classify engine/classify/command engine/event engine/admission engine/history engine/probe engine/proc engine/queue engine/registry engine/rehearse engine/sink engine/store engine/telemetry engine/message exitcodes engine/text
 cli/human: engine/event engine/message engine/text
-cli/input:
+cli/input: engine/text
 cli/letters: cli/mode engine/backoff engine/lockedfile engine/queue engine/message exitcodes engine/text
 cli/manual: engine/text
 cli/mode: cli/manual engine/message exitcodes engine/text

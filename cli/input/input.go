@@ -3,9 +3,10 @@ package input
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"time"
+
+	"github.com/retrysh/retry/engine/text"
 )
 
 // patience is how long a named pipe may have no writer.
@@ -35,8 +36,8 @@ func Open(name string) (*os.File, error) {
 // ReadAll reads what is left of f. More than that many bytes are an error; what says
 // what the file should hold.
 func ReadAll(f *os.File, most int, what string) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
-	if err == nil && len(data) > most {
+	data, more, err := text.ReadUpTo(f, int64(most))
+	if more {
 		err = fmt.Errorf("%q has more than %d MiB, which %s do not", f.Name(), most>>20, what)
 	}
 	return data, err

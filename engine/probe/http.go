@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/retrysh/retry/engine/text"
 )
 
 // maxBody is how much of a body #body looks at.
@@ -160,13 +162,13 @@ func (c *httpCheck) judge(answer *http.Response, t *try) error {
 		return nil
 	}
 	t.missing = "no complete answer"
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxBody+1))
+	body, more, err := text.ReadUpTo(answer.Body, maxBody)
 	switch {
-	case len(body) <= maxBody && err != nil:
+	case err != nil:
 		return malformed(err, errBody)
-	case c.body.Match(body[:min(len(body), maxBody)]):
+	case c.body.Match(body):
 		return nil
-	case len(body) > maxBody:
+	case more:
 		return plain("body does not match in its first MiB")
 	}
 	return plain("body does not match")

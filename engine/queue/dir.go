@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 
 	"github.com/retrysh/retry/engine/lockedfile"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // The files of a letter.
@@ -192,8 +193,8 @@ func readFile(path string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most {
+	data, more, err := text.ReadUpTo(f, most)
+	if more {
 		err = fmt.Errorf("%s has more than %d bytes", filepath.Base(path), most)
 	}
 	return data, err

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/lockedfile"
+	"github.com/retrysh/retry/engine/text"
 )
 
 const (
@@ -52,12 +52,12 @@ func addToFile(ctx context.Context, name string, r *run) error {
 	if err != nil {
 		return err
 	}
-	data, err := io.ReadAll(io.LimitReader(f, largestFile+1))
+	data, more, err := text.ReadUpTo(f, largestFile)
 	_ = f.Close()
 	if err != nil {
 		return err
 	}
-	if len(data) > largestFile {
+	if more {
 		return fmt.Errorf("%q is larger than %d MiB; it is left as it is", name, largestFile>>20)
 	}
 	m, err := decode(data)

@@ -12,13 +12,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/retrysh/retry/engine/text"
 )
 
 // mostAnswer is how many bytes of an answer's head, and of its body, are read;
@@ -95,7 +96,7 @@ func (o *OTLP) post(ctx context.Context, client *http.Client, u *url.URL, r *run
 		return fmt.Errorf("%s: %s", shown, quoted(reasonOf(ctx, err).Error()))
 	}
 	defer func() { _ = response.Body.Close() }()
-	answer, _ := io.ReadAll(io.LimitReader(response.Body, mostAnswer))
+	answer, _, _ := text.ReadUpTo(response.Body, mostAnswer)
 	return judge(shown, response.StatusCode, answer)
 }
 

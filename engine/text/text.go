@@ -4,6 +4,7 @@
 package text
 
 import (
+	"io"
 	"runtime"
 	"strconv"
 	"strings"
@@ -108,4 +109,14 @@ func Shell(script string, args []string) []string {
 		return append([]string{"cmd", "/c", script}, args...)
 	}
 	return append([]string{"/bin/sh", "-c", script, "retry"}, args...)
+}
+
+// ReadUpTo reads r to its end, but at most so many bytes, and reports whether there is more.
+// More is no error; what was read before an error is returned as well.
+func ReadUpTo(r io.Reader, most int64) (data []byte, more bool, err error) {
+	data, err = io.ReadAll(io.LimitReader(r, most+1))
+	if int64(len(data)) > most {
+		return data[:most], true, nil
+	}
+	return data, false, err
 }

@@ -1,9 +1,12 @@
 package text
 
 import (
+	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 	"unicode/utf8"
 )
@@ -93,5 +96,25 @@ func TestWriteJSON(t *testing.T) {
 	var b strings.Builder
 	if err := WriteJSON(&b, map[string]string{"a": "<&>"}); err != nil || b.String() != "{\"a\":\"<&>\"}\n" {
 		t.Errorf("%q, %v", b.String(), err)
+	}
+}
+
+func TestReadUpTo(t *testing.T) {
+	failing := errors.New("broken")
+	for _, c := range []struct {
+		r    io.Reader
+		data string
+		more bool
+		err  error
+	}{
+		{strings.NewReader("abc"), "abc", false, nil},
+		{strings.NewReader("abcd"), "abcd", false, nil},
+		{strings.NewReader("abcde"), "abcd", true, nil},
+		{io.MultiReader(strings.NewReader("ab"), iotest.ErrReader(failing)), "ab", false, failing},
+		{io.MultiReader(strings.NewReader("abcde"), iotest.ErrReader(failing)), "abcd", true, nil},
+	} {
+		if data, more, err := ReadUpTo(c.r, 4); string(data) != c.data || more != c.more || err != c.err {
+			t.Errorf("%q, %v, %v; want %q, %v, %v", data, more, err, c.data, c.more, c.err)
+		}
 	}
 }

@@ -16,8 +16,13 @@ func sysProcAttr(ownGroup bool) *syscall.SysProcAttr {
 // pidField is the index of the pid in siginfo_t (sys/signal.h).
 const pidField = 3
 
-// children returns the children that are there now, zombies as well.
-func children() (pids []int) {
+type childList struct{}
+
+func openChildList() childList { return childList{} }
+func (childList) close()       {}
+
+// read returns the children that are there now, zombies as well.
+func (childList) read() (pids []int) {
 	list, _ := List()
 	for _, p := range list {
 		if p.Ppid == os.Getpid() {

@@ -4,7 +4,6 @@ package process
 
 import (
 	"bytes"
-	"os"
 	"slices"
 	"strconv"
 	"syscall"
@@ -35,17 +34,41 @@ func endedChild() int {
 	return pid
 }
 
-// children returns the children of the program's first thread, which orphans become,
-// zombies as well (proc(5), task/TID/children): two dozen microseconds, where a table of
-// all processes takes a millisecond and more.
-func children() (pids []int) {
-	list, _ := os.ReadFile("/proc/self/task/" + strconv.Itoa(os.Getpid()) + "/children")
-	for field := range bytes.FieldsSeq(list) {
+// childList is the kernel's list of the children of the program's first thread (proc(5),
+// task/TID/children), which orphans become: two dozen microseconds, where a table of all
+// processes takes a millisecond and more. It stays open, and is read without garbage: a
+// chain of processes that fork a successor and exit is as fast as a look.
+type childList struct {
+	fd   int // -1 where the kernel keeps no such list
+	line [4 << 10]byte
+	pids []int
+}
+
+func openChildList() *childList {
+	fd, err := unix.Open("/proc/self/task/"+strconv.Itoa(unix.Getpid())+"/children", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		fd = -1
+	}
+	return &childList{fd: fd}
+}
+
+func (c *childList) close() { _ = unix.Close(c.fd) }
+
+// read returns the children that are there now, zombies as well: the first few hundred.
+// The result is good until the next call.
+func (c *childList) read() []int {
+	c.pids = c.pids[:0]
+	n, err := unix.Pread(c.fd, c.line[:], 0)
+	if err != nil || n <= 0 {
+		return nil
+	}
+	whole := c.line[:bytes.LastIndexByte(c.line[:n], ' ')+1] // a number may be cut at the end
+	for field := range bytes.FieldsSeq(whole) {
 		if pid, err := strconv.Atoi(string(field)); err == nil {
-			pids = append(pids, pid)
+			c.pids = append(c.pids, pid)
 		}
 	}
-	return pids
+	return c.pids
 }
 
 // probeChildren returns the children that the kernel admits to when it is asked of each

@@ -181,7 +181,9 @@ func Orphans() {
 		return
 	}
 	// A child that leads a tree hides those behind it.
-	for _, pid := range children() {
+	list := openChildList()
+	defer list.close()
+	for _, pid := range list.read() {
 		if !isOwned(pid) {
 			_ = wait4(pid)
 		}
@@ -207,9 +209,11 @@ const idleRounds = 20
 func killOrphans() {
 	mu.Lock()
 	defer mu.Unlock()
+	list := openChildList()
+	defer list.close()
 	killed := map[int]bool{}
 	for idle := 0; idle < idleRounds; idle++ {
-		for _, pid := range children() {
+		for _, pid := range list.read() {
 			if isOwned(pid) {
 				continue
 			}

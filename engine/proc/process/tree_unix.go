@@ -124,7 +124,8 @@ func (t *Tree) IsShared() bool { return t.shared.Load() }
 // Remember notes the members, which are easier to find while the leader has its process
 // group.
 func (t *Tree) Remember() {
-	if list, err := List(); err == nil {
+	list, err := List()
+	if t.listed = err == nil; t.listed { // without a table it takes too long
 		t.membersOf(list)
 	}
 }

@@ -35,13 +35,14 @@ func (e *Entry) meant() bool {
 
 // Unreachable says why the program cannot be signalled, nil where it can.
 func (e *Entry) Unreachable() error {
-	switch {
-	case e.Holder > 0:
+	if e.Holder > 0 {
 		return nil
-	case runtime.GOOS == "windows": // whose lock does not name its holder
-		return errors.New("Windows has no signal that its program would handle")
 	}
-	return errors.New("its program is in another PID namespace and cannot be signalled from here")
+	why := "its program is in another PID namespace and cannot be signalled from here"
+	if runtime.GOOS == "windows" { // whose lock does not name its holder
+		why = "Windows has no signal that its program would handle"
+	}
+	return errors.New(why)
 }
 
 // markOf is the file which says that a USR1 is for the program, not for its command.

@@ -123,12 +123,7 @@ func (t *Tree) IsShared() bool { return t.shared.Load() }
 
 // Remember notes the members, which are easier to find while the leader has its process
 // group.
-func (t *Tree) Remember() {
-	list, err := List()
-	if t.listed = err == nil; t.listed { // without a table it takes too long
-		t.membersOf(list)
-	}
-}
+func (t *Tree) Remember() { t.listMembers() }
 
 // Signal sends sig to the leader, unless it has been reaped.
 func (t *Tree) Signal(sig syscall.Signal) error { return t.send(t.leader, sig) }
@@ -211,14 +206,19 @@ func marksOf(env []string) (marks []string) {
 
 // members returns the living processes of the tree.
 func (t *Tree) members() []Entry {
-	list, err := List()
-	if t.listed = err == nil; !t.listed {
+	alive := t.listMembers()
+	if !t.listed {
 		return t.membersWithoutTable()
 	}
-	return t.membersOf(list)
+	return alive
 }
 
-func (t *Tree) membersOf(list []Entry) (alive []Entry) {
+// listMembers is members by the process table, if there is one.
+func (t *Tree) listMembers() (alive []Entry) {
+	list, err := List()
+	if t.listed = err == nil; !t.listed {
+		return nil
+	}
 	if t.known == nil {
 		t.known, t.own = map[int]uint64{}, map[int]bool{}
 	}

@@ -60,7 +60,10 @@ func (f *family) labelled(s series) string {
 	return labels
 }
 
-var errNotOurs = errors.New("is not a file that this program has written")
+var (
+	errNotOurs    = errors.New("is not a file that this program has written")
+	errUnexpected = errors.New("unexpected")
+)
 
 // decode reads what encode has written. Anything else is an error.
 func decode(data []byte) (metrics, error) {
@@ -69,7 +72,11 @@ func decode(data []byte) (metrics, error) {
 		if line == "" {
 			continue
 		}
-		if err := m.line(seen, line); err != nil {
+		err := m.line(seen, line)
+		if errors.Is(err, errUnexpected) {
+			err = fmt.Errorf("%w %s", err, text.Quote(line))
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%w: line %d: %w", errNotOurs, n+1, err)
 		}
 	}
@@ -84,12 +91,11 @@ func decode(data []byte) (metrics, error) {
 
 // line reads one line of a file.
 func (m metrics) line(seen map[string]bool, line string) error {
-	unexpected := fmt.Errorf("unexpected %s", text.Quote(line))
 	if comment, is := strings.CutPrefix(line, "# "); is {
 		words := strings.SplitN(comment, " ", 3)
 		i := slices.IndexFunc(families[:], func(f family) bool { return len(words) == 3 && f.name == words[1] })
 		if i < 0 || words[0] != "HELP" && (words[0] != "TYPE" || words[2] != families[i].kind) {
-			return unexpected
+			return errUnexpected
 		}
 		return nil
 	}
@@ -97,18 +103,18 @@ func (m metrics) line(seen map[string]bool, line string) error {
 	id := line[:end]
 	value, err := strconv.ParseFloat(line[min(end+1, len(line)):], 64)
 	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) || value < 0 {
-		return unexpected
+		return errUnexpected
 	}
 	name, labels, _ := strings.Cut(id, "{")
 	i, part := partOf(name)
 	if i < 0 {
-		return unexpected
+		return errUnexpected
 	}
 	if seen[id] {
 		return fmt.Errorf("%s stands twice", text.Quote(id))
 	}
 	seen[id] = true
-	return m.set(i, part, labels, value, unexpected)
+	return m.set(i, part, labels, value)
 }
 
 // partOf returns the family to which a line with this name belongs, and what it holds
@@ -124,12 +130,12 @@ func partOf(name string) (family int, part string) {
 }
 
 // set takes one value of a series.
-func (m metrics) set(i int, part, labels string, value float64, unexpected error) error {
+func (m metrics) set(i int, part, labels string, value float64) error {
 	f := &families[i]
 	s, le := series{family: i}, ""
 	ok := label(&labels, "name", &s.name) && (f.label == "" || label(&labels, f.label, &s.label)) && (part != "_bucket" || label(&labels, "le", &le))
 	if !ok || labels != "}" {
-		return unexpected
+		return errUnexpected
 	}
 	values, at := m.values(s, math.NaN()), 0
 	switch part {
@@ -142,7 +148,7 @@ func (m metrics) set(i int, part, labels string, value float64, unexpected error
 			at++
 		}
 		if f.le(at) != le {
-			return unexpected
+			return errUnexpected
 		}
 	}
 	values[at] = value

@@ -137,7 +137,7 @@ func HasInEnvironment(pid int, entries []string) bool {
 
 // longestExec is how long a process may take to execute another program, most of it
 // without a processor on a busy machine.
-const longestExec = 100 * time.Millisecond
+const longestExec = time.Second
 
 // environment reads /proc/PID/environ (proc(5)). Like cmdline it is empty while the process
 // executes another program; alone, it is that of a program without variables.

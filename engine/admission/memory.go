@@ -18,13 +18,18 @@ type Memory struct {
 	held  int64 // slots
 }
 
-// Do answers a request. A slot is a lock without a descriptor.
+// Do answers a request. A slot is a lock without a descriptor. A place of the breaker lasts
+// until its report, since what holds it lives as long as the Memory does.
 func (m *Memory) Do(_ context.Context, _ string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	request := *r
 	request.Held = m.held
-	answer := guard.Do(g, &m.state, &request, m.Clock.Now().UnixMilli())
+	now := m.Clock.Now().UnixMilli()
+	for i := range m.state.Breaker.Probes {
+		m.state.Breaker.Probes[i].Until = now + guard.LeaseFor
+	}
+	answer := guard.Do(g, &m.state, &request, now)
 	if !answer.Pass.Slot {
 		return answer, nil, nil
 	}

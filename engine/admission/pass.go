@@ -41,19 +41,29 @@ func (p *pass) leased() guard.Pass {
 // renewEvery is the interval of renewals: two of a lease may be late or lost.
 const renewEvery = guard.LeaseFor / 3 * time.Millisecond
 
-// keep renews what is held by a lease.
+// keep renews what is held by a lease until stop returns. That of a Memory does not end.
 func (p *pass) keep() {
 	held := p.leased()
-	if p.from == nil || !held.Place && !held.Slot {
+	if _, lasts := p.from.(*Memory); lasts || p.from == nil || !held.Place && !held.Slot {
 		return
 	}
 	c, from := p.gate.c, p.from
-	p.stop = c.Clock.Every(renewEvery, func() {
-		ctx, cancel := limited(context.Background(), c.Timeout)
-		defer cancel()
-		// A renewal that fails is repeated at the next interval.
-		_, _, _ = from.Do(ctx, c.Key, &c.Guards, &guard.Request{Op: guard.Renew, Pass: held, Held: -1})
-	})
+	over, stopped, ticker := make(chan struct{}), make(chan struct{}), time.NewTicker(renewEvery)
+	p.stop = func() { ticker.Stop(); close(over); <-stopped }
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-over:
+				return
+			case <-ticker.C:
+				ctx, cancel := limited(context.Background(), c.Timeout)
+				// A renewal that fails is repeated at the next interval.
+				_, _, _ = from.Do(ctx, c.Key, &c.Guards, &guard.Request{Op: guard.Renew, Pass: held, Held: -1})
+				cancel()
+			}
+		}
+	}()
 }
 
 // Inherit are the descriptors of slots that the command inherits.

@@ -78,7 +78,7 @@ func Append(value string, line []byte) error {
 // openCurrent opens the file. A large one is renamed first.
 func openCurrent(path string) (*os.File, int64, error) {
 	for tries := 0; ; tries++ {
-		f, size, err := openRegular(path)
+		f, size, err := openAppend(path)
 		if err != nil || size <= largestFile || tries > olderFiles {
 			return f, size, err
 		}
@@ -89,36 +89,20 @@ func openCurrent(path string) (*os.File, int64, error) {
 	}
 }
 
-// openRegular opens a regular file, made where it is missing. It never waits for
-// one.
-func openRegular(path string) (*os.File, int64, error) {
-	open := func() (*os.File, error) {
-		return os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|withoutWaiting, fileMode)
-	}
-	f, err := open()
+// openAppend opens the file, made with its directory where it is missing.
+func openAppend(path string) (*os.File, int64, error) {
+	const flags = os.O_RDWR | os.O_APPEND | os.O_CREATE
+	f, info, err := lockedfile.OpenRegular(path, flags, fileMode)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(filepath.Dir(path), dirMode); err == nil {
-			f, err = open()
+			f, info, err = lockedfile.OpenRegular(path, flags, fileMode)
 		}
 	}
 	if err != nil {
-		if info, e := os.Stat(path); e == nil && !info.Mode().IsRegular() {
-			err = notRegular(path)
-		}
-		return nil, 0, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = notRegular(path)
-	}
-	if err != nil {
-		_ = f.Close()
 		return nil, 0, err
 	}
 	return f, info.Size(), nil
 }
-
-func notRegular(path string) error { return fmt.Errorf("%q is not a regular file", path) }
 
 // rotate renames a large file, unless it is behind a symbolic link or cannot be
 // renamed. It reports whether path may name another file now.

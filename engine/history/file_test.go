@@ -122,7 +122,7 @@ func TestLockEnds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.jsonl")
 	var files [2]*os.File
 	for i := range files {
-		f, _, err := openRegular(path)
+		f, _, err := openAppend(path)
 		if err != nil {
 			t.Fatal(err)
 		}

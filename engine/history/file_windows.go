@@ -6,8 +6,6 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-const withoutWaiting = 0
-
 // onNetwork is left open: a file opened to append is written under the server's
 // lock (SMB2 WRITE at the end of file).
 func onNetwork(*os.File) bool { return false }

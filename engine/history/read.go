@@ -13,6 +13,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+
+	"github.com/retrysh/retry/engine/lockedfile"
 )
 
 // largestRead is the longest line that is read.
@@ -40,7 +42,7 @@ func InForce(value string) (sources []Source, path string, err error) {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case err == nil && !info.Mode().IsRegular():
-			err = notRegular(names[i])
+			err = lockedfile.NotRegular(names[i])
 		}
 		if err != nil {
 			return nil, path, err

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -75,6 +76,32 @@ func OpenLocked(ctx context.Context, path string, create bool) (*File, error) {
 		}
 	}
 }
+
+// OpenRegular opens a regular file as os.OpenFile does. It never waits for a FIFO.
+func OpenRegular(path string, flags int, mode fs.FileMode) (*os.File, fs.FileInfo, error) {
+	stat := os.Stat
+	if flags&NoFollow == NoFollow {
+		stat = os.Lstat
+	}
+	var info fs.FileInfo
+	f, err := os.OpenFile(path, flags|syscall.O_NONBLOCK, mode)
+	if err == nil {
+		info, err = f.Stat()
+	} else if at, e := stat(path); e == nil && !at.Mode().IsRegular() {
+		info, err = at, nil
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		err = NotRegular(path)
+	}
+	if err != nil {
+		_ = f.Close() // of nil as well
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// NotRegular is the error for a path that names no regular file.
+func NotRegular(path string) error { return fmt.Errorf("%q is not a regular file", path) }
 
 // OwnDir returns an error where a directory, as stat describes it, is not the user's
 // alone. It is made by mkdir where it is missing, unless that is nil.

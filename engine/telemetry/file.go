@@ -48,7 +48,7 @@ func addToFile(ctx context.Context, name string, r *run) error {
 		return err
 	}
 	defer func() { _ = lock.Close() }()
-	f, err := openRegular(name)
+	f, err := open(name)
 	if err != nil {
 		return err
 	}
@@ -68,11 +68,17 @@ func addToFile(ctx context.Context, name string, r *run) error {
 	return replace(name, m.encode())
 }
 
+// open opens the file, made if it is missing. No link is followed.
+func open(name string) (*os.File, error) {
+	f, _, err := lockedfile.OpenRegular(name, os.O_RDWR|os.O_CREATE|lockedfile.NoFollow, fileMode)
+	return f, err
+}
+
 // lockCurrent opens the file and locks it. Where it was replaced meanwhile, the
 // new one is locked.
 func lockCurrent(ctx context.Context, name string) (*os.File, error) {
 	for {
-		f, err := openRegular(name)
+		f, err := open(name)
 		if err != nil {
 			return nil, err
 		}
@@ -92,27 +98,6 @@ func lockCurrent(ctx context.Context, name string) (*os.File, error) {
 			return nil, context.Cause(ctx)
 		}
 	}
-}
-
-// openRegular opens a file, made if it is missing, that is neither a link nor
-// anything else than a regular file. It never waits for one.
-func openRegular(name string) (*os.File, error) {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|lockedfile.NoFollow, fileMode)
-	if err != nil {
-		if info, e := os.Lstat(name); e == nil && !info.Mode().IsRegular() {
-			return nil, notRegular(name)
-		}
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		_ = f.Close()
-		return nil, errors.Join(err, notRegular(name))
-	}
-	return f, nil
-}
-
-func notRegular(name string) error {
-	return fmt.Errorf("%q is not a regular file; it is left as it is", name)
 }
 
 // replace writes the file aside, under one name that the collector does not

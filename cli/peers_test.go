@@ -118,10 +118,13 @@ var peerKinds = map[string]func(name, detail string) (string, error){
 			holdOn(conn)
 		})
 	},
-	"refuse": func(string, string) (string, error) { return freePort() },
-	"hole":   func(string, string) (string, error) { return blackHole() },
+	"refuse": func(string, string) (string, error) {
+		at, _, _, err := boundSocket()
+		return at, err
+	},
+	"hole": func(string, string) (string, error) { return blackHole() },
 	"late": func(_, file string) (string, error) {
-		at, err := freePort()
+		at, _, free, err := boundSocket()
 		go func() {
 			for {
 				if _, err := os.Stat(file); err == nil {
@@ -129,6 +132,7 @@ var peerKinds = map[string]func(name, detail string) (string, error){
 				}
 				time.Sleep(time.Millisecond)
 			}
+			peerNeeds(free())
 			_, err := listenAt("tcp", at, hangUp)
 			peerNeeds(err)
 		}()
@@ -249,30 +253,37 @@ func holdOn(conn net.Conn) {
 	_ = conn.Close()
 }
 
-// freePort returns an address that refuses connections.
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// boundSocket returns an address that refuses connections. No other process gets it,
+// since a socket is bound to it, which does not listen. What is started does not inherit
+// the socket.
+func boundSocket() (at string, listen, free func() error, err error) {
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
-		return "", err
+		return "", nil, nil, err
 	}
-	return l.Addr().String(), l.Close()
+	syscall.CloseOnExec(fd)
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		return "", nil, nil, err
+	}
+	name, err := syscall.Getsockname(fd)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	listen = func() error { return syscall.Listen(fd, 0) }
+	free = func() error { return syscall.Close(fd) }
+	return "127.0.0.1:" + strconv.Itoa(name.(*syscall.SockaddrInet4).Port), listen, free, nil
 }
 
 // blackHole returns a port whose queue is full, as behind a firewall that drops
 // what comes.
 func blackHole() (string, error) {
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	at, listen, _, err := boundSocket()
+	if err == nil {
+		err = listen()
+	}
 	if err != nil {
 		return "", err
 	}
-	if err := errors.Join(syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), syscall.Listen(fd, 0)); err != nil {
-		return "", err
-	}
-	name, err := syscall.Getsockname(fd)
-	if err != nil {
-		return "", err
-	}
-	at := "127.0.0.1:" + strconv.Itoa(name.(*syscall.SockaddrInet4).Port)
 	for range 10 {
 		conn, err := net.DialTimeout("tcp", at, 200*time.Millisecond)
 		if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {

@@ -499,7 +499,7 @@ func (w *wine) waitFor(t *testing.T) {
 }
 
 func (w *wine) waitUntilLimit(t *testing.T) {
-	free, err := freePort()
+	free, _, _, err := boundSocket()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,6 @@ engine/probe: engine/attempt engine/text engine/address engine/linematch exitcod
 engine/proc: engine/attempt engine/proc/process engine/proc/signals engine/proc/stdio exitcodes
 engine/proc/early: engine/proc/note
 engine/proc/note:
-engine/proc/proctest:
 engine/proc/signals: engine/attempt engine/proc/note exitcodes
 engine/proc/process: engine/proc/signals engine/proc/stdio exitcodes
 engine/proc/stdio: engine/attempt
@@ -88,13 +87,13 @@ type ban struct {
 }
 
 // system are the packages that may touch the system.
-var system = []string{"", "cli", "cli/human", "cli/input", "cli/letters", "cli/mode", "cli/policy", "cli/report", "cli/show", "cli/status", "engine/history", "engine/lockedfile", "engine/probe", "engine/proc", "engine/proc/proctest", "engine/proc/process", "engine/proc/signals", "engine/proc/stdio", "engine/queue", "engine/registry", "engine/store", "engine/telemetry", "testdata/benchmark", "testdata/flakyserver"}
+var system = []string{"", "cli", "cli/human", "cli/input", "cli/letters", "cli/mode", "cli/policy", "cli/report", "cli/show", "cli/status", "engine/history", "engine/lockedfile", "engine/probe", "engine/proc", "engine/proc/process", "engine/proc/signals", "engine/proc/stdio", "engine/queue", "engine/registry", "engine/store", "engine/telemetry", "testdata/benchmark", "testdata/flakyserver"}
 
 var bans = []ban{
 	{"os", system, "a pure package is tested by tables and fuzzing in microseconds; only some packages touch the system"},
 	{"net", []string{"engine/probe", "engine/store", "engine/telemetry"}, "only probes, stores and telemetry use the network"},
-	{"os/signal", []string{"engine/proc/signals", "engine/proc/process", "engine/proc/proctest", "testdata/benchmark"}, "signals have one owner, or one of two loses them"},
-	{"os/exec", []string{"engine/proc/proctest", "testdata/benchmark", "testdata/flakyserver"}, "its second clone costs every start, and its Wait hangs on an orphan that holds a pipe"},
+	{"os/signal", []string{"engine/proc/signals", "engine/proc/process", "testdata/benchmark"}, "signals have one owner, or one of two loses them"},
+	{"os/exec", []string{"testdata/benchmark", "testdata/flakyserver"}, "its second clone costs every start, and its Wait hangs on an orphan that holds a pipe"},
 	{"net/http", []string{"engine/probe", "engine/telemetry", "testdata/flakyserver"}, "only HTTP clients need it"},
 	{"log", nil, "output goes through events"},
 	{"log/slog", nil, "output goes through events"},

@@ -32,7 +32,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/retrysh/retry/engine/proc/proctest"
 	"github.com/retrysh/retry/engine/registry"
 )
 
@@ -65,7 +64,7 @@ func (s inSession) Run() int {
 	if err := os.Setenv(registry.Variable, ""); err != nil { // the runs of tests are not the user's
 		panic(err)
 	}
-	return proctest.Run(s.M)
+	return runInSession(s.M)
 }
 
 // scriptLimit bounds each script. Only one that hangs reaches it.

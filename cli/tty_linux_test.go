@@ -20,7 +20,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/retrysh/retry/engine/proc/proctest"
+	"golang.org/x/sys/unix"
+
+	"github.com/retrysh/retry/engine/proc/stdio"
 )
 
 type typing struct{ text, keys string }
@@ -55,9 +57,19 @@ func fatal(err error) {
 	os.Exit(99)
 }
 
+// openTerminal returns both ends of a new pseudo-terminal with 24 lines of the given columns.
+func openTerminal(columns int) (master, slave *os.File, err error) {
+	one, other, err := stdio.OpenPty()
+	if err != nil {
+		return nil, nil, err
+	}
+	master, slave = os.NewFile(uintptr(one), "master"), os.NewFile(uintptr(other), "slave")
+	return master, slave, unix.IoctlSetWinsize(one, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)})
+}
+
 // onTerminal runs argv and returns what the terminal was sent and the code.
 func onTerminal(argv []string, columns int, typings []typing) (shown string, code int) {
-	master, slave, err := proctest.Terminal(columns)
+	master, slave, err := openTerminal(columns)
 	if err != nil {
 		fatal(err)
 	}

@@ -58,7 +58,7 @@ func TestEachCopyGetsEverySignalOnce(t *testing.T) {
 	dir := t.TempDir()
 	script := `trap 'echo USR1 >>` + dir + `/got$RETRY_COPY' USR1; trap 'echo TERM >>` + dir + `/got$RETRY_COPY; seen=1' TERM
 		echo x >>` + dir + `/up$RETRY_COPY; until [ "$seen" ]; do sleep 0.01; done; echo copy $RETRY_COPY; exit $((RETRY_COPY + 3))`
-	d := order(t, orders{Argv: sh(script), Copies: 3}).background()
+	d := order(t, orders{Argv: sh(script), Copies: 3})
 	d.start()
 	for n := range 3 {
 		d.await(fmt.Sprintf("%s/up%d", dir, n))
@@ -96,7 +96,7 @@ func TestEachCopyGetsEverySignalOnce(t *testing.T) {
 func TestCopiesStopAndGoOnTogether(t *testing.T) {
 	dir := t.TempDir()
 	script := `echo $$ >` + dir + `/pid$RETRY_COPY; while ! [ -e ` + dir + `/end ]; do :; done`
-	d := order(t, orders{Argv: sh(script), Copies: 2}).background()
+	d := order(t, orders{Argv: sh(script), Copies: 2})
 	d.start()
 	pids := []int{readPid(t, dir+"/pid0"), readPid(t, dir+"/pid1")}
 	d.awaitCatching()
@@ -153,7 +153,7 @@ func TestHooksStandAside(t *testing.T) {
 	}
 	// A signal is not the hook's: it counts as in a wait.
 	dir := t.TempDir()
-	d := order(t, orders{Argv: sh(counting(dir, "TERM")), Streams: attempt.Aside, Attempts: 2, Pause: time.Minute}).background()
+	d := order(t, orders{Argv: sh(counting(dir, "TERM")), Streams: attempt.Aside, Attempts: 2, Pause: time.Minute})
 	d.signalWhen(dir+"/up", syscall.SIGTERM)
 	time.Sleep(20 * time.Millisecond) // for a wrong delivery to show
 	touch(t, dir+"/end")
@@ -228,7 +228,7 @@ func TestTwoAtATime(t *testing.T) {
 	if raceEnabled {
 		rounds = tries(500)
 	}
-	d := order(t, orders{Rounds: rounds, Stdin: Replay, KillAfter: 10 * time.Second}).background()
+	d := order(t, orders{Rounds: rounds, Stdin: Replay, KillAfter: 10 * time.Second})
 	d.limit = 5 * time.Minute
 	d.Stdin = strings.NewReader("the same input\n")
 	d.start()

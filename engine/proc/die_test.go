@@ -49,7 +49,7 @@ func TestExecReplacesTheProgram(t *testing.T) {
 func TestNoTermIsLostAroundExec(t *testing.T) {
 	t.Parallel()
 	for i := range tries(60) {
-		d := order(t, orders{Argv: []string{"sleep", "60"}, Exec: true}).background()
+		d := order(t, orders{Argv: []string{"sleep", "60"}, Exec: true})
 		d.start()
 		time.Sleep(time.Duration(rand.Int64N(int64(8 * time.Millisecond))))
 		d.kill(syscall.SIGTERM)
@@ -65,7 +65,7 @@ func TestNoTermIsLostAroundExec(t *testing.T) {
 func TestNoTermIsLostAtTheStart(t *testing.T) {
 	t.Parallel()
 	for i := range tries(60) {
-		d := order(t, orders{Argv: []string{"sleep", "60"}, Attempts: 2}).background()
+		d := order(t, orders{Argv: []string{"sleep", "60"}, Attempts: 2})
 		d.start()
 		time.Sleep(time.Duration(rand.Int64N(int64(10 * time.Millisecond))))
 		d.kill(syscall.SIGTERM)
@@ -89,7 +89,7 @@ func TestRandomSignals(t *testing.T) {
 		o := modes[i%len(modes)]
 		o.Argv = sh("sleep " + mark + " & setsid sleep " + mark + " & sleep 0.005; wait")
 		o.Attempts = 2
-		d := order(t, o).background()
+		d := order(t, o)
 		d.start()
 		time.Sleep(time.Duration(rand.Int64N(int64(25 * time.Millisecond))))
 		sig := signals[rand.IntN(len(signals))]
@@ -151,7 +151,7 @@ func TestPidOne(t *testing.T) {
 		"during a wait":     {Argv: sh("touch $F; exit 1"), Attempts: 3, Pause: time.Minute},
 	} {
 		file := t.TempDir() + "/up"
-		d := in(order(t, o)).background()
+		d := in(order(t, o))
 		d.Env = append(d.Env, "F="+file)
 		d.start()
 		d.await(file)

@@ -14,13 +14,13 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
-	"github.com/retrysh/retry/engine/proc/proctest"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -66,10 +66,18 @@ type outcome struct {
 }
 
 func TestMain(m *testing.M) {
-	if os.Getenv(driverEnv) == "" {
-		os.Exit(proctest.Run(m))
+	if os.Getenv(driverEnv) != "" {
+		os.Exit(driver())
 	}
-	os.Exit(driver())
+	// What is caught here is at its default action in a driver (execve(2)). These may be
+	// ignored, by nohup(1) or a shell, and Go leaves that so.
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGWINCH)
+	os.Exit(m.Run())
 }
 
 func driver() int {
@@ -261,7 +269,8 @@ type driven struct {
 	Stdout, Stderr bytes.Buffer  // filled by wait
 }
 
-// order makes a driver that has not started yet.
+// order makes a driver that has not started yet, in a session of its own: out of the
+// foreground of whatever terminal the tests run in.
 func order(t *testing.T, o orders) *driven {
 	t.Helper()
 	if o.Report == "" {
@@ -275,6 +284,7 @@ func order(t *testing.T, o orders) *driven {
 	d.Env = append(os.Environ(), driverEnv+"="+string(text), "GORACE=atexit_sleep_ms=0", "GOTRACEBACK=all")
 	d.out, d.err = tempFile(t), tempFile(t)
 	d.Cmd.Stdout, d.Cmd.Stderr = d.out, d.err
+	d.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	return d
 }
 

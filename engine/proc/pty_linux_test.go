@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/proc/process"
-	"github.com/retrysh/retry/engine/proc/proctest"
+	"github.com/retrysh/retry/engine/proc/stdio"
 )
 
 // terminal is a pseudo-terminal with a job-control shell, or a driver, in it.
@@ -28,12 +28,12 @@ type terminal struct {
 
 func openTerminal(t *testing.T) *terminal {
 	t.Helper()
-	master, slave, err := proctest.Terminal(80)
+	master, slave, err := stdio.OpenPty()
 	if err != nil {
 		t.Skipf("no pseudo-terminal is available: %v", err)
 	}
-	term := &terminal{t: t, master: master, slave: slave}
-	t.Cleanup(func() { _ = master.Close(); _ = slave.Close() })
+	term := &terminal{t: t, master: os.NewFile(uintptr(master), "master"), slave: os.NewFile(uintptr(slave), "slave")}
+	t.Cleanup(func() { _ = term.master.Close(); _ = term.slave.Close() })
 	go term.read()
 	return term
 }

@@ -20,13 +20,6 @@ import (
 	"github.com/retrysh/retry/engine/proc/signals"
 )
 
-// background keeps a driver out of the foreground of whatever terminal the
-// tests run in.
-func (d *driven) background() *driven {
-	d.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	return d
-}
-
 // signalWhen starts the driver, waits until file is there and signals it.
 func (d *driven) signalWhen(file string, sigs ...syscall.Signal) {
 	d.t.Helper()
@@ -102,7 +95,7 @@ func TestCancelReachesTheCommandOnce(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			sig := syscall.Signal(map[string]int{"TERM": 15, "HUP": 1, "INT": 2, "QUIT": 3}[name])
-			d := order(t, orders{Argv: sh(counting(dir, name)), Attempts: 3}).background()
+			d := order(t, orders{Argv: sh(counting(dir, name)), Attempts: 3})
 			d.signalWhen(dir+"/up", sig)
 			time.Sleep(10 * time.Millisecond) // within the 100 ms that count as one
 			d.kill(sig)
@@ -129,7 +122,7 @@ func TestSignalsThatEndNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			d := order(t, orders{Argv: sh(counting(dir, name))}).background()
+			d := order(t, orders{Argv: sh(counting(dir, name))})
 			d.signalWhen(dir+"/up", sig)
 			eventually(t, "the signal", func() bool { return got(t, dir) == name })
 			touch(t, dir+"/end")
@@ -144,7 +137,7 @@ func TestSignalsThatEndNothing(t *testing.T) {
 func TestSignalsThatAreNeverPassedOn(t *testing.T) {
 	dir := t.TempDir()
 	script := "trap 'echo URG >>" + dir + "/got' URG; trap 'echo PIPE >>" + dir + "/got' PIPE; " + counting(dir, "USR2")
-	d := order(t, orders{Argv: sh(script)}).background()
+	d := order(t, orders{Argv: sh(script)})
 	d.signalWhen(dir+"/up", syscall.SIGURG, syscall.SIGCHLD, syscall.SIGPIPE, syscall.SIGUSR2)
 	eventually(t, "the last signal", func() bool { return strings.Contains(got(t, dir), "USR2") })
 	touch(t, dir+"/end")
@@ -157,7 +150,7 @@ func TestSignalsThatAreNeverPassedOn(t *testing.T) {
 func TestThirdTimeKills(t *testing.T) {
 	dir := t.TempDir()
 	script := "trap '' INT TERM; touch " + dir + "/up; (trap '' TERM; setsid sleep 60 & echo $! >" + dir + "/pid; sleep 60) & while :; do sleep 60; done"
-	d := order(t, orders{Argv: sh(script), Attempts: 3, KillAfter: time.Minute}).background()
+	d := order(t, orders{Argv: sh(script), Attempts: 3, KillAfter: time.Minute})
 	d.signalWhen(dir + "/up")
 	pid := readPid(t, dir+"/pid")
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
@@ -181,7 +174,7 @@ func TestRemainsOfACancelAreEnded(t *testing.T) {
 	dir := t.TempDir()
 	script := "setsid sh -c 'echo $$ >" + dir + "/pid; trap \"\" TERM; while :; do sleep 1; done' & " +
 		"trap 'exit 0' TERM; touch " + dir + "/up; while :; do sleep 0.01; done"
-	d := order(t, orders{Argv: sh(script), KillAfter: 200 * time.Millisecond}).background()
+	d := order(t, orders{Argv: sh(script), KillAfter: 200 * time.Millisecond})
 	d.start()
 	pid := readPid(t, dir+"/pid")
 	d.await(dir + "/up")
@@ -198,7 +191,7 @@ func TestRemainsOfACancelAreEnded(t *testing.T) {
 func TestTimeoutAppliesDuringACancel(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	d := order(t, orders{Argv: sh("trap '' TERM; touch " + dir + "/up; while :; do sleep 0.01; done"), Timeout: 2 * time.Second}).background()
+	d := order(t, orders{Argv: sh("trap '' TERM; touch " + dir + "/up; while :; do sleep 0.01; done"), Timeout: 2 * time.Second})
 	d.signalWhen(dir+"/up", syscall.SIGTERM)
 	d.wait()
 	if res := d.only(); res.Cancelled != "SIGTERM" || !res.TimedOut {
@@ -212,7 +205,7 @@ func TestSignalInAWait(t *testing.T) {
 	}
 	within := func(sig syscall.Signal, end string) time.Duration {
 		dir := t.TempDir()
-		d := order(t, orders{Argv: []string{"false"}, Attempts: 2, Pause: time.Minute, Report: dir + "/report"}).background()
+		d := order(t, orders{Argv: []string{"false"}, Attempts: 2, Pause: time.Minute, Report: dir + "/report"})
 		d.start()
 		d.await(dir + "/report")
 		begun := time.Now()
@@ -238,7 +231,7 @@ func TestSignalInAWait(t *testing.T) {
 
 func TestWake(t *testing.T) {
 	dir := t.TempDir()
-	d := order(t, orders{Argv: []string{"false"}, Attempts: 2, Pause: time.Minute, Report: dir + "/report"}).background()
+	d := order(t, orders{Argv: []string{"false"}, Attempts: 2, Pause: time.Minute, Report: dir + "/report"})
 	d.start()
 	d.await(dir + "/report")
 	// One that comes before the wait has begun ends nothing.
@@ -255,7 +248,6 @@ func TestIgnoredStaysIgnored(t *testing.T) {
 	d := order(t, orders{Argv: sh("grep SigIgn /proc/self/status >" + dir + "/mask; touch " + dir + "/up; while ! [ -e " + dir + "/end ]; do sleep 0.01; done")})
 	args := append([]string{"-c", `trap "" HUP INT TSTP; exec "$@"`, "sh"}, d.Args...)
 	d.Path, d.Args = "/bin/sh", append([]string{"sh"}, args...)
-	d.background()
 	d.signalWhen(dir+"/up", syscall.SIGHUP, syscall.SIGINT)
 	d.kill(syscall.SIGTSTP)
 	time.Sleep(20 * time.Millisecond) // for a wrong delivery to show
@@ -286,7 +278,7 @@ func TestCommandInheritsTheMaskAndLimits(t *testing.T) {
 
 func TestStopWithoutATerminal(t *testing.T) {
 	dir := t.TempDir()
-	d := order(t, orders{Argv: sh("sleep 60 & echo $! >" + dir + "/pid; touch " + dir + "/up; wait")}).background()
+	d := order(t, orders{Argv: sh("sleep 60 & echo $! >" + dir + "/pid; touch " + dir + "/up; wait")})
 	d.start()
 	pid := readPid(t, dir+"/pid")
 	d.awaitCatching()
@@ -328,7 +320,7 @@ func endMany(t *testing.T) time.Duration {
 	t.Helper()
 	dir := t.TempDir()
 	script := `i=0; while [ $i -lt 200 ]; do setsid sleep 60 & i=$((i+1)); done; touch ` + dir + `/up; sleep 60`
-	d := order(t, orders{Argv: sh(script), KillAfter: time.Minute}).background()
+	d := order(t, orders{Argv: sh(script), KillAfter: time.Minute})
 	d.start()
 	d.await(dir + "/up")
 	eventually(t, "all sessions", func() bool { return descendants(d.Process.Pid) >= 201 })
@@ -380,7 +372,7 @@ func TestStatusesAreNotMixedUp(t *testing.T) {
 
 func TestZombiesAreReapedInWaits(t *testing.T) {
 	dir := t.TempDir()
-	d := order(t, orders{Argv: sh("(sleep 0.2 & sleep 0.3 &); exit 1"), Attempts: 2, Pause: time.Minute, Report: dir + "/report"}).background()
+	d := order(t, orders{Argv: sh("(sleep 0.2 & sleep 0.3 &); exit 1"), Attempts: 2, Pause: time.Minute, Report: dir + "/report"})
 	d.start()
 	d.await(dir + "/report")
 	eventually(t, "no child is left", func() bool {
@@ -398,7 +390,7 @@ func TestZombiesAreReapedInWaits(t *testing.T) {
 
 func TestDeathTakesTheCommandAlong(t *testing.T) {
 	pidFile := filepath.Join(t.TempDir(), "pid")
-	d := order(t, orders{Argv: sh("echo $$ >" + pidFile + "; exec sleep 60")}).background()
+	d := order(t, orders{Argv: sh("echo $$ >" + pidFile + "; exec sleep 60")})
 	d.start()
 	pid := readPid(t, pidFile)
 	d.kill(syscall.SIGKILL)

@@ -48,7 +48,7 @@ func TestSlowReaderMissesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Cmd.Stdout = w
-	d.background().start()
+	d.start()
 	_ = w.Close()
 	within(t, r)
 	time.Sleep(500 * time.Millisecond) // far beyond what an orphan is given
@@ -247,7 +247,7 @@ func TestReaderGone(t *testing.T) {
 		{Argv: sh("echo held"), Stdout: Hold},
 	} {
 		o.Attempts = 3
-		d := order(t, o).background()
+		d := order(t, o)
 		r, w, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
@@ -273,7 +273,7 @@ func TestFullDisk(t *testing.T) {
 			t.Skip(err)
 		}
 		o.Attempts, o.KillAfter = 3, time.Second
-		d := order(t, o).background()
+		d := order(t, o)
 		d.Cmd.Stdout = full
 		d.start()
 		d.wait()

@@ -40,9 +40,9 @@ func openMemory() (int, error)                             { return nowhere, uni
 func copyInKernel(int, int, *int64) (done bool, err error) { return false, nil }
 func reopen() (File, error)                                { return nowhere, unix.ENOSYS }
 
-// openPty opens both ends of a pseudo-terminal as posix_openpt(3), grantpt(3),
+// OpenPty opens both ends of a pseudo-terminal as posix_openpt(3), grantpt(3),
 // unlockpt(3) and ptsname(3) do.
-func openPty() (master, slave File, err error) {
+func OpenPty() (master, slave File, err error) {
 	if master, err = unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0); err != nil {
 		return nowhere, nowhere, err
 	}

@@ -64,8 +64,8 @@ func reopen() (File, error) { return unix.Open("/proc/self/fd/0", unix.O_RDONLY|
 
 const openTerminal = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
 
-// openPty opens both ends of a pseudo-terminal (pts(4)).
-func openPty() (master, slave File, err error) {
+// OpenPty opens both ends of a pseudo-terminal (pts(4)).
+func OpenPty() (master, slave File, err error) {
 	if master, err = unix.Open("/dev/ptmx", openTerminal, 0); err != nil {
 		return nowhere, nowhere, err
 	}

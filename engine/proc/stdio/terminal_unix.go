@@ -30,7 +30,7 @@ func newTerminal(f File) (read, write File, err error) {
 	if err != nil {
 		return nowhere, nowhere, err
 	}
-	if read, write, err = openPty(); err != nil {
+	if read, write, err = OpenPty(); err != nil {
 		return nowhere, nowhere, err
 	}
 	modes.Oflag &^= unix.OPOST

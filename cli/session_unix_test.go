@@ -1,8 +1,10 @@
 //go:build unix
 
-package proctest
+package cli
 
-// This file runs the test binary again in a session of its own.
+// This file runs the test binary again in a session of its own, so that neither the
+// terminal, nor the dispositions, nor the open files of its parent decide what the scripts
+// see.
 
 import (
 	"fmt"
@@ -12,33 +14,34 @@ import (
 	"runtime"
 	"strconv"
 	"syscall"
+	"testing"
 )
 
-// ends are the signals that ask a test run to end: a terminal sends the first
+// endingSignals are the signals that ask a test run to end: a terminal sends the first
 // two and the last, go test the third at its time limit.
-var ends = []os.Signal{syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTERM}
+var endingSignals = []os.Signal{syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTERM}
 
-// others are ignored by some who start programs, and left alone by the runtime,
+// otherSignals are ignored by some who start programs, and left alone by the runtime,
 // so that a child would inherit that.
-var others = []os.Signal{syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGWINCH}
+var otherSignals = []os.Signal{syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGWINCH}
 
-// inside marks the environment of the tests that run in the session. Set by
+// insideSession marks the environment of the tests that run in the session. Set by
 // hand it keeps them where they are, under a debugger say.
-const inside = "PROCTEST_INSIDE"
+const insideSession = "SCRIPTS_INSIDE_SESSION"
 
-// Run runs the tests of m and returns their exit code. It runs the test binary again as
+// runInSession runs the tests of m and returns their exit code. It runs the test binary again as
 // the leader of a new session, with every signal at its default action and none blocked:
 // that one runs the tests, and this one passes on what asks it to end. No process that the
 // tests start inherits another descriptor than the standard ones from this one's parent.
-func Run(m M) int {
+func runInSession(m *testing.M) int {
 	closeOnExec()
-	if _, set := os.LookupEnv(inside); set {
-		_ = os.Unsetenv(inside) // what the tests start decides for itself
+	if _, set := os.LookupEnv(insideSession); set {
+		_ = os.Unsetenv(insideSession) // what the tests start decides for itself
 		return m.Run()
 	}
-	code, err := again()
+	code, err := runAgain()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "proctest:", err)
+		fmt.Fprintln(os.Stderr, "session:", err)
 	}
 	return code
 }
@@ -54,20 +57,20 @@ func closeOnExec() {
 	}
 }
 
-// again runs the test binary as the leader of a session and returns its code.
-func again() (int, error) {
+// runAgain runs the test binary as the leader of a session and returns its code.
+func runAgain() (int, error) {
 	runtime.LockOSThread() // the mask and the parent-death signal are a thread's
 	asked := make(chan os.Signal, 8)
 	// A signal that is handled is at its default action after an exec (execve(2)).
-	signal.Notify(make(chan os.Signal, 1), others...)
-	signal.Notify(asked, ends...)
+	signal.Notify(make(chan os.Signal, 1), otherSignals...)
+	signal.Notify(asked, endingSignals...)
 	unmask()
 	self, err := os.Executable()
 	if err != nil {
 		return 1, err
 	}
 	cmd := &exec.Cmd{
-		Path: self, Args: os.Args, Env: append(os.Environ(), inside+"=1"), SysProcAttr: leader(),
+		Path: self, Args: os.Args, Env: append(os.Environ(), insideSession+"=1"), SysProcAttr: sessionLeader(),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	}
 	if err := cmd.Start(); err != nil {

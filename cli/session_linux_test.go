@@ -1,4 +1,6 @@
-package proctest
+package cli
+
+// This file holds the part of the session of the tests that is Linux's, and its tests.
 
 import (
 	"os"
@@ -8,20 +10,26 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-func TestMain(m *testing.M) { os.Exit(Run(m)) }
+// sessionLeader makes the tests lead a session, and end when the process that waits
+// for them is killed (prctl(2), PR_SET_PDEATHSIG).
+func sessionLeader() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+}
 
-// limit bounds what is only reached when something has failed.
-const limit = 30 * time.Second
+// unmask blocks no signal of the calling thread; a child inherits its mask.
+func unmask() { _ = unix.PthreadSigmask(unix.SIG_SETMASK, &unix.Sigset_t{}, nil) }
 
-// role is the variable by which a test starts this binary as another process.
-const role = "PROCTEST_ROLE"
+// sessionFile is the variable by which a test starts this binary as another process.
+const sessionFile = "SCRIPTS_SESSION_FILE"
 
-// TestInside is what the tests below start: it looks at what a process that it
+// TestInsideSession is what the tests below start: it looks at what a process that it
 // starts inherits, and stays where it is asked to.
-func TestInside(t *testing.T) {
-	file := os.Getenv(role)
+func TestInsideSession(t *testing.T) {
+	file := os.Getenv(sessionFile)
 	if file == "" {
 		t.Skip("is run by the other tests")
 	}
@@ -30,67 +38,67 @@ func TestInside(t *testing.T) {
 	if want := "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n"; err != nil || string(inherited) != want {
 		t.Errorf("what the tests start has %q, %v; want %q", inherited, err, want)
 	}
-	if value, set := os.LookupEnv(inside); set {
-		t.Errorf("what the tests start would see %s=%s", inside, value)
+	if value, set := os.LookupEnv(insideSession); set {
+		t.Errorf("what the tests start would see %s=%s", insideSession, value)
 	}
 	if _, err := os.Stat(file + ".stay"); err == nil {
 		if err := os.WriteFile(file, []byte("up"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(limit)
+		time.Sleep(awaitLimit)
 		t.Error("it was not ended")
 	}
 }
 
-// inner is a run of TestInside by this binary, words before it.
-func inner(t *testing.T, file string, words ...string) *exec.Cmd {
+// innerTest is a run of TestInsideSession by this binary, words before it.
+func innerTest(t *testing.T, file string, words ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	argv := append(words, self, "-test.run=^TestInside$", "-test.v")
+	argv := append(words, self, "-test.run=^TestInsideSession$", "-test.v")
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Env = append(os.Environ(), role+"="+file, "GORACE=atexit_sleep_ms=10")
-	cmd.WaitDelay = limit
+	cmd.Env = append(os.Environ(), sessionFile+"="+file, "GORACE=atexit_sleep_ms=10")
+	cmd.WaitDelay = awaitLimit
 	return cmd
 }
 
-func passes(t *testing.T, cmd *exec.Cmd) {
+func passesInside(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "--- PASS: TestInside") {
+	if err != nil || !strings.Contains(string(out), "--- PASS: TestInsideSession") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
-func TestSignalsAtTheirDefault(t *testing.T) {
+func TestSessionHasDefaultSignals(t *testing.T) {
 	for _, trap := range []string{"HUP", "INT QUIT", "TSTP TTIN TTOU", "CHLD WINCH PIPE TERM"} {
-		passes(t, inner(t, "none", "/bin/sh", "-c", `trap "" `+trap+`; exec "$@"`, "sh"))
+		passesInside(t, innerTest(t, "none", "/bin/sh", "-c", `trap "" `+trap+`; exec "$@"`, "sh"))
 	}
 	if env, err := exec.LookPath("env"); err == nil && exec.Command(env, "--block-signal=TERM", "true").Run() == nil {
-		passes(t, inner(t, "none", env, "--block-signal"))
+		passesInside(t, innerTest(t, "none", env, "--block-signal"))
 	}
 }
 
-func TestNoFile(t *testing.T) {
-	passes(t, inner(t, "none", "/bin/sh", "-c", `exec 9</dev/null; exec "$@"`, "sh"))
+func TestSessionHasNoFile(t *testing.T) {
+	passesInside(t, innerTest(t, "none", "/bin/sh", "-c", `exec 9</dev/null; exec "$@"`, "sh"))
 }
 
-func TestNoTerminal(t *testing.T) {
-	master, slave, err := Terminal(80)
+func TestSessionHasNoTerminal(t *testing.T) {
+	master, slave, err := openTerminal(80)
 	if err != nil {
 		t.Skip(err)
 	}
 	defer func() { _ = master.Close() }()
-	cmd := inner(t, "none")
+	cmd := innerTest(t, "none")
 	cmd.Stdin, cmd.SysProcAttr = slave, &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	passes(t, cmd)
+	passesInside(t, cmd)
 	_ = slave.Close()
 }
 
 // What asks the tests to end reaches them, and KILL takes them along.
-func TestEndReachesTheTests(t *testing.T) {
+func TestSessionIsEnded(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
 		file := filepath.Join(t.TempDir(), "up")
 		if err := os.WriteFile(file+".stay", nil, 0o600); err != nil {
@@ -101,21 +109,21 @@ func TestEndReachesTheTests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd := inner(t, file, "/bin/sh", "-c", `trap "" HUP; exec "$@"`, "sh")
+		cmd := innerTest(t, file, "/bin/sh", "-c", `trap "" HUP; exec "$@"`, "sh")
 		cmd.Stdout = in
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
 		_ = in.Close()
 		begun := time.Now()
-		for _, err := os.Stat(file); err != nil && time.Since(begun) < limit; _, err = os.Stat(file) {
+		for _, err := os.Stat(file); err != nil && time.Since(begun) < awaitLimit; _, err = os.Stat(file) {
 			time.Sleep(2 * time.Millisecond)
 		}
 		if err := cmd.Process.Signal(sig); err != nil {
 			t.Error(err)
 		}
 		_ = cmd.Wait()
-		if err := out.SetReadDeadline(time.Now().Add(limit)); err != nil {
+		if err := out.SetReadDeadline(time.Now().Add(awaitLimit)); err != nil {
 			t.Fatal(err)
 		}
 		for buffer := make([]byte, 512); err == nil; {

@@ -82,7 +82,7 @@ func (e *Engine) failedElsewhere(ctx context.Context) *Decision {
 	return end
 }
 
-func (e *Engine) ask() Ask { return Ask{Attempt: e.attempts + 1, TimedOut: e.last.result.TimedOut} }
+func (e *Engine) next() Ask { return Ask{Attempt: e.attempts + 1, TimedOut: e.last.result.TimedOut} }
 
 // permit asks the gate before a wait. It returns how the run ends, nil if it goes on.
 func (e *Engine) permit(ctx context.Context) *Decision {
@@ -90,25 +90,31 @@ func (e *Engine) permit(ctx context.Context) *Decision {
 		return nil
 	}
 	var refusal *event.GuardRefused
-	end := e.during(ctx, e.state.Deadline, func(ctx context.Context) { refusal = e.Gate.Permit(ctx, e.ask()) })
+	end := e.during(ctx, e.state.Deadline, func(ctx context.Context) { refusal = e.Gate.Permit(ctx, e.next()) })
 	if end != nil || refusal == nil {
 		return end
 	}
 	return e.refused(refusal)
 }
 
+// ask asks the gate for an attempt or a copy. It returns how the run ends, nil if it goes on.
+func (e *Engine) ask(ctx context.Context, admit func(context.Context) (Pass, *event.GuardRefused)) (pass Pass, refusal *event.GuardRefused, end *Decision) {
+	if e.Gate == nil {
+		return nil, nil, nil
+	}
+	end = e.during(ctx, e.state.Deadline, func(ctx context.Context) { pass, refusal = admit(ctx) })
+	if end != nil && pass != nil { // both came at the same time
+		pass.Drop()
+		pass = nil
+	}
+	return pass, refusal, end
+}
+
 // admit asks the gate for the next attempt. It returns how the run ends, nil if it goes
 // on.
-func (e *Engine) admit(ctx context.Context) (pass Pass, end *Decision) {
-	if e.Gate == nil {
-		return nil, nil
-	}
-	var refusal *event.GuardRefused
-	end = e.during(ctx, e.state.Deadline, func(ctx context.Context) { pass, refusal = e.Gate.Admit(ctx, e.ask()) })
+func (e *Engine) admit(ctx context.Context) (Pass, *Decision) {
+	pass, refusal, end := e.ask(ctx, func(ctx context.Context) (Pass, *event.GuardRefused) { return e.Gate.Admit(ctx, e.next()) })
 	switch {
-	case end != nil && pass != nil: // both came at the same time
-		pass.Drop()
-		return nil, end
 	case end != nil, refusal == nil:
 		return pass, end
 	case !e.passes(0):
@@ -129,12 +135,5 @@ func (e *Engine) refused(refusal *event.GuardRefused) *Decision {
 	return e.giveUp(event.Refused, refusal.Reason)
 }
 
-// GateEvent emits an event of the gate, after the gate's answer where copies run meanwhile.
-// Only the gate's methods call it.
-func (e *Engine) GateEvent(ev event.Event) {
-	if e.asking {
-		e.gateEvents = append(e.gateEvents, ev)
-		return
-	}
-	e.emit(ev)
-}
+// GateEvent emits an event of the gate. Only the gate's methods call it.
+func (e *Engine) GateEvent(ev event.Event) { e.emit(ev) }

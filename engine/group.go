@@ -6,8 +6,8 @@ package engine
 // (Dean and Barroso, "The Tail at Scale", 2013). The rule is that of gRPC (proposal A6,
 // "Hedging policy"), without its limit of 5 copies.
 //
-// The goroutine of the run owns all state here; other goroutines only wait for a copy or
-// for the gate.
+// The goroutine of the run owns all state here; other goroutines only wait for a copy, and
+// judge it.
 
 import (
 	"context"
@@ -29,15 +29,13 @@ type group struct {
 	due              time.Duration
 
 	ctx     context.Context // of the copies
-	cancel  context.CancelCauseFunc
 	running int
 	ended   chan *trial
+	// more ends when no more copies start, by close or as soon as a copy has ended which is
+	// not retried.
+	more  context.Context
+	close context.CancelFunc
 
-	cancelAsk context.CancelFunc
-	admitted  chan func() // handles the answer of the gate
-	reports   []*trial    // for the gate, once it has answered
-
-	closed   bool      // no more copies start
 	timedOut bool      // the last copy that failed was ended by a limit
 	best     *trial    // decides if no other copy does; it has been emitted
 	end      *Decision // by a signal that came while no copy ran
@@ -45,18 +43,14 @@ type group struct {
 
 // hedged runs the command in copies, judges them and emits their events.
 func (e *Engine) hedged(ctx context.Context, pass Pass) *trial {
-	g := &group{
-		e: e, begun: e.now(),
-		ended: make(chan *trial), admitted: make(chan func()),
-	}
-	g.ctx, g.cancel = context.WithCancelCause(ctx)
+	g := &group{e: e, begun: e.now(), ended: make(chan *trial)}
+	ctx, cancel := context.WithCancelCause(ctx)
+	g.ctx = ctx
+	g.more, g.close = context.WithCancel(ctx)
+	defer g.close()
 	g.start(pass)
 	t := g.decider()
-	g.cancel(attempt.ErrLost)
-	g.close()
-	if e.asking {
-		(<-g.admitted)()
-	}
+	cancel(attempt.ErrLost)
 	g.settle(t)
 	g.awaitLosers()
 	if d := &t.decision; g.end != nil && t.result.Cancelled == "" && (d.Retry || !d.Accepted) {
@@ -68,13 +62,16 @@ func (e *Engine) hedged(ctx context.Context, pass Pass) *trial {
 // decider runs the copies until one of them decides, and returns it.
 func (g *group) decider() *trial {
 	for {
-		wait, more := g.proceed()
-		if !more && g.running == 0 && !g.e.asking {
-			return g.best
-		}
 		var due <-chan time.Time
-		if more {
-			due = g.e.Clock.After(wait)
+		if g.mayStart() {
+			if wait := g.due - g.e.since(g.begun); wait > 0 {
+				due = g.e.Clock.After(wait)
+			} else {
+				g.next()
+				continue
+			}
+		} else if g.running == 0 {
+			return g.best
 		}
 		select {
 		case <-due:
@@ -83,8 +80,6 @@ func (g *group) decider() *trial {
 			if g.decides(t) {
 				return t
 			}
-		case answered := <-g.admitted:
-			answered()
 		case signal := <-g.e.Signals.Cancelled:
 			g.end = CancelledBy(signal)
 			g.close()
@@ -92,41 +87,42 @@ func (g *group) decider() *trial {
 	}
 }
 
-// proceed starts the next copy if it is due, or asks for it. It returns the time until the
-// one after it, if there is one.
-func (g *group) proceed() (wait time.Duration, more bool) {
-	if g.closed || g.e.asking || !g.more() {
-		return 0, false
-	}
-	if wait = g.due - g.e.since(g.begun); wait > 0 {
-		return wait, true
-	}
-	switch g.end = g.e.askedToEnd(); {
-	case g.end != nil, g.e.passes(0):
-		g.close()
-		return 0, false
-	case g.e.Gate != nil:
-		g.ask()
-		return 0, false
-	}
-	g.start(nil)
-	return g.due - g.e.since(g.begun), g.more()
+// mayStart reports whether another copy may follow. A refused one counts, so that a guard
+// which refuses is not asked without end.
+func (g *group) mayStart() bool {
+	return g.more.Err() == nil && g.started+g.refused < g.e.Policy.Hedge.Max
 }
 
-// more reports whether another copy may follow. A refused one counts, so that a guard which
-// refuses is not asked without end.
-func (g *group) more() bool { return g.started+g.refused < g.e.Policy.Hedge.Max }
+// next starts the copy that is due, if the gate admits it. After a refusal with no other copy
+// running, the attempt has failed.
+func (g *group) next() {
+	if g.end = g.e.askedToEnd(); g.end != nil || g.e.passes(0) {
+		g.close()
+		return
+	}
+	pass, refusal, end := g.e.ask(g.more, func(ctx context.Context) (Pass, *event.GuardRefused) {
+		return g.e.Gate.AdmitCopy(ctx, Ask{Attempt: g.e.attempts, TimedOut: g.timedOut})
+	})
+	switch {
+	case end != nil, refusal != nil && g.e.passes(0): // it was cut short
+		g.end = end
+		g.close()
+	case g.more.Err() == nil && refusal == nil:
+		g.start(pass)
+	case pass != nil:
+		pass.Drop()
+	case g.more.Err() == nil:
+		refusal.Which = event.Which{Hedged: true, Copy: g.started}
+		g.e.emit(refusal)
+		g.refused++
+		if g.delay(); g.running == 0 {
+			g.close()
+		}
+	}
+}
 
 // delay makes the next copy due a delay from now.
 func (g *group) delay() { g.due = backoff.Add(g.e.since(g.begun), g.e.Policy.Hedge.Delay) }
-
-// close lets no more copies start.
-func (g *group) close() {
-	g.closed = true
-	if g.e.asking {
-		g.cancelAsk()
-	}
-}
 
 // start starts the next copy.
 func (g *group) start(pass Pass) {
@@ -136,72 +132,31 @@ func (g *group) start(pass Pass) {
 	g.running++
 	go func() {
 		g.e.await(t)
+		t.decision = judge(&g.e.Policy.Rules, t.argv, t.result, t.evidence, g.e.now())
+		if !t.decision.Retry {
+			g.close()
+		}
 		g.ended <- t
 	}()
 }
 
-// ask asks the gate for the next copy, while the others run on.
-func (g *group) ask() {
-	ctx, cancel := g.e.limited(g.ctx, g.e.state.Deadline)
-	g.e.asking, g.cancelAsk = true, cancel
-	gate, ask := g.e.Gate, Ask{Attempt: g.e.attempts, TimedOut: g.timedOut}
-	go func() {
-		pass, refusal := gate.AdmitCopy(ctx, ask)
-		g.admitted <- func() { g.answered(pass, refusal) }
-	}()
-}
-
-// answered starts the copy that was admitted. After a refusal with no other copy running,
-// the attempt has failed.
-func (g *group) answered(pass Pass, refusal *event.GuardRefused) {
-	g.e.asking = false
-	g.cancelAsk()
-	for _, ev := range g.e.gateEvents {
-		g.e.emit(ev)
-	}
-	g.e.gateEvents = nil
-	for _, t := range g.reports {
-		g.e.report(t)
-	}
-	g.reports = nil
-	switch {
-	case refusal == nil && !g.closed:
-		g.start(pass)
-	case g.closed && pass != nil:
-		pass.Drop()
-	case g.closed:
-	case g.e.passes(0): // it was cut short
-		g.close()
-	default:
-		refusal.Which = event.Which{Hedged: true, Copy: g.started}
-		g.e.emit(refusal)
-		g.refused++
-		g.delay()
-		g.closed = g.running == 0
-	}
-}
-
-// decides judges a copy that has ended and reports whether it decides: by a success, or by
-// a failure that is not retried. After another failure the next copy starts at once. A
-// signal or the deadline ends every copy, and all are waited for.
+// decides reports whether a copy that has ended decides: by a success, or by a failure that
+// is not retried. After another failure the next copy starts at once. A signal or the
+// deadline ends every copy, and all are waited for.
 func (g *group) decides(t *trial) bool {
 	d := &t.decision
-	*d = judge(&g.e.Policy.Rules, t.argv, t.result, t.evidence, g.e.now())
 	d.Counts = counted(d, t.result)
 	switch {
 	case t.result.NotRun && t.which.Copy > 0: // the deadline came before its start
-		g.close()
 		g.lost(t)
 		return false
 	case d.Retry:
 		g.timedOut = t.result.TimedOut
 		g.due = g.e.since(g.begun)
-	case t.result.Cancelled != "", d.Outcome == event.Deadline:
-		g.close()
-	default:
+	case t.result.Cancelled == "" && d.Outcome != event.Deadline:
 		return true
 	}
-	g.emitFinished(t)
+	g.e.finished(t)
 	if g.best == nil || outranks(t.result, g.best.result) {
 		t, g.best = g.best, t
 	}
@@ -243,19 +198,8 @@ func (g *group) settle(t *trial) {
 	g.e.settle(t)
 	if t != g.best {
 		shown.result.ReaderGone, shown.result.Err, shown.decision = t.result.ReaderGone, t.result.Err, t.decision
-		g.emitFinished(&shown)
+		g.e.finished(&shown)
 	}
-}
-
-// emitFinished reports a judged copy and emits its event. The gate gets the report after
-// its answer, since it is never called twice at once.
-func (g *group) emitFinished(t *trial) {
-	if g.e.asking {
-		g.reports = append(g.reports, t)
-	} else {
-		g.e.report(t)
-	}
-	g.e.emitFinished(t)
 }
 
 // awaitLosers waits for the copies that are ended since another one decided. A signal that

@@ -93,10 +93,6 @@ type Engine struct {
 	last, before trial // the last attempt that ended, and the one before it
 	rotation     rotate.Rotation
 	tally        tally // of --repeat
-	// asking says that another goroutine asks the gate, and gateEvents holds its events
-	// meanwhile.
-	asking     bool
-	gateEvents []event.Event
 }
 
 // Run runs the command until no attempt follows, and returns how the program ends.
@@ -220,11 +216,10 @@ func (e *Engine) attempt(ctx context.Context, pass Pass) *trial {
 	t := e.start(ctx, event.Which{}, pass)
 	e.await(t)
 	e.settle(t)
-	e.report(t)
 	if e.Policy.Repeat {
 		e.tally.add(e.attempts, &t.result, t.decision.Accepted)
 	}
-	e.emitFinished(t)
+	e.finished(t)
 	return t
 }
 
@@ -312,8 +307,9 @@ func (e *Engine) report(t *trial) {
 	}
 }
 
-// emitFinished emits attempt_finished.
-func (e *Engine) emitFinished(t *trial) {
+// finished reports a judged attempt and emits attempt_finished.
+func (e *Engine) finished(t *trial) {
+	e.report(t)
 	e.emit(&event.AttemptFinished{Which: t.which, Result: t.result, Success: t.decision.Accepted, Judgement: t.decision.Judgement})
 }
 

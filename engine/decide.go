@@ -43,7 +43,7 @@ type Place struct {
 
 // First is the state of attempt 1.
 func (p *Policy) First() State {
-	return State{Attempt: 1, Place: Place{Step: 1, Previous: p.Schedule.First()}}
+	return State{Attempt: 1, Place: Place{Step: 1, Previous: p.Schedule.Base}}
 }
 
 // Decision says what follows an attempt.

@@ -32,7 +32,7 @@ func exits(t *testing.T, list string) classify.Exits {
 func testPolicy() Policy {
 	return Policy{
 		Attempts: 5, MaxHint: 5 * time.Minute,
-		Schedule: backoff.Schedule{Curve: backoff.Exponential{Base: time.Second, Factor: 2}, Base: time.Second, Cap: 30 * time.Second, Jitter: backoff.Jitter{Kind: backoff.None}},
+		Schedule: backoff.Schedule{Curve: backoff.Exponential(2), Base: time.Second, Cap: 30 * time.Second, Jitter: backoff.Jitter{Kind: backoff.None}},
 		Rules:    Rules{Table: classify.BuiltIn},
 	}
 }

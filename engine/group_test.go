@@ -663,7 +663,7 @@ func TestHedgeStress(t *testing.T) {
 			}
 			e, s, r := newHedged(2+random.IntN(4), upTo(300*ms)+1, parts...)
 			e.Policy.Attempts = 1 + random.IntN(3)
-			e.Policy.Schedule.Curve = backoff.Constant{Base: upTo(time.Second)}
+			e.Policy.Schedule.Curve, e.Policy.Schedule.Base = backoff.Constant, upTo(time.Second)
 			e.Policy.Rules.StopOnExit, _ = classify.ParseExits("75")
 			cancelled := make(chan attempt.Signal, 1)
 			e.Signals.Cancelled = cancelled

@@ -161,7 +161,7 @@ func TestRunEndsByASignalDuringAWait(t *testing.T) {
 func TestRunSeesASignalBeforeAWaitOfZero(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, s, _ := newEngine(exit1)
-		e.Policy.Schedule.Curve = backoff.Constant{}
+		e.Policy.Schedule.Curve, e.Policy.Schedule.Base = backoff.Constant, 0
 		cancelled := make(chan attempt.Signal, 1)
 		e.Signals.Cancelled = cancelled
 		cancelled <- "SIGTERM"

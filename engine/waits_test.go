@@ -47,10 +47,10 @@ func TestWaitsOfARunKeepToTheTable(t *testing.T) {
 		curve  backoff.Curve
 		factor [7]float64 // of base, for the waits 1 to 7
 	}{
-		"exponential": {backoff.Exponential{Base: waitsBase, Factor: 2}, [7]float64{1, 2, 4, 8, 16, 32, 64}},
-		"linear":      {backoff.Linear{Base: waitsBase}, [7]float64{1, 2, 3, 4, 5, 6, 7}},
-		"constant":    {backoff.Constant{Base: waitsBase}, [7]float64{1, 1, 1, 1, 1, 1, 1}},
-		"fibonacci":   {backoff.Fibonacci{Base: waitsBase}, [7]float64{1, 1, 2, 3, 5, 8, 13}},
+		"exponential": {backoff.Exponential(2), [7]float64{1, 2, 4, 8, 16, 32, 64}},
+		"linear":      {backoff.Linear, [7]float64{1, 2, 3, 4, 5, 6, 7}},
+		"constant":    {backoff.Constant, [7]float64{1, 1, 1, 1, 1, 1, 1}},
+		"fibonacci":   {backoff.Fibonacci, [7]float64{1, 1, 2, 3, 5, 8, 13}},
 	}
 	jitters := []backoff.Jitter{{Kind: backoff.Full}, {Kind: backoff.Equal}, {Kind: backoff.Decorrelated}, {Kind: backoff.None}, {Kind: backoff.Percent, P: 25}, {Kind: backoff.Percent, P: 100}}
 	for name, c := range curves {

@@ -41,7 +41,7 @@ func (r *resolver) waiting(o *Options) {
 	o.RetryWhen, o.WaitTimeout = g.RetryWhen, g.WaitTimeout
 	o.Tries = o.Policy.Schedule
 	if !r.given("base") && !r.given("delays") {
-		o.Tries.Base, o.Tries.Curve = targetBase, curve(g.Backoff, targetBase, float64(g.Factor))
+		o.Tries.Base, o.Tries.Curve = targetBase, r.curve()
 	}
 	if !r.given("cap") {
 		o.Tries.Cap = targetCap

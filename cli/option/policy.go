@@ -21,7 +21,7 @@ func (r *resolver) policy(p *engine.Policy) {
 	r.successes(p)
 	s := &p.Schedule
 	r.bounds(s)
-	s.Curve, s.Jitter = curve(g.Backoff, s.Base, float64(g.Factor)), g.Jitter
+	s.Curve, s.Jitter = r.curve(), g.Jitter
 	if len(g.Delays) > 0 {
 		s.Curve, s.Base = backoff.List(g.Delays), g.Delays[0] // the base of decorrelated jitter
 		if !r.given("jitter") {
@@ -50,20 +50,14 @@ func (r *resolver) repeat(p *engine.Policy) {
 	if !r.given("base") {
 		s.Base = 0
 	}
-	s.Curve, s.MinDelay, s.Jitter = backoff.Constant{Base: s.Base}, 0, backoff.Jitter{Kind: backoff.None}
+	s.Curve, s.MinDelay, s.Jitter = backoff.Constant, 0, backoff.Jitter{Kind: backoff.None}
 }
 
-// curve is a curve of the grammar by its name.
-func curve(name string, base time.Duration, factor float64) backoff.Curve {
-	switch name {
-	case "linear":
-		return backoff.Linear{Base: base}
-	case "constant":
-		return backoff.Constant{Base: base}
-	case "fibonacci":
-		return backoff.Fibonacci{Base: base}
-	}
-	return backoff.Exponential{Base: base, Factor: factor}
+// curve is the curve that --backoff names.
+func (r *resolver) curve() backoff.Curve {
+	return map[string]backoff.Curve{
+		"linear": backoff.Linear, "constant": backoff.Constant, "fibonacci": backoff.Fibonacci, "exponential": backoff.Exponential(float64(r.g.Factor)),
+	}[r.g.Backoff]
 }
 
 // successes resolves how many successes, or which failure, end a run.

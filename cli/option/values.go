@@ -35,11 +35,11 @@ type (
 	trialCount   int
 	exitCode     int
 	seed         uint64
-	factor       float64       // of exponential delays
-	callRate     float64       // calls a second, as in 100 or 100/s
-	aboveZero    time.Duration // more than 0
-	delays       backoff.List  // separated by commas
-	nameList     []string      // of variables, and globs on them, separated by commas
+	factor       float64         // of exponential delays
+	callRate     float64         // calls a second, as in 100 or 100/s
+	aboveZero    time.Duration   // more than 0
+	delays       []time.Duration // separated by commas
+	nameList     []string        // of variables, and globs on them, separated by commas
 
 	fileName       string
 	shellScript    string // the shell checks its syntax

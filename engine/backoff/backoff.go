@@ -20,10 +20,43 @@ import (
 // Longest is the longest duration, about 292 years. No formula overflows beyond it.
 const Longest = time.Duration(math.MaxInt64)
 
-// Curve gives the plain delay of wait n, from 1, before cap and jitter. It is never
+// Curve returns the plain delay of wait n, from 1, before cap and jitter. It is never
 // negative, and at most Longest.
-type Curve interface {
-	Delay(n int) time.Duration
+type Curve func(base time.Duration, n int) time.Duration
+
+// Constant is base, always.
+func Constant(base time.Duration, _ int) time.Duration { return base }
+
+// Linear is base x n.
+func Linear(base time.Duration, n int) time.Duration {
+	if base > 0 && time.Duration(n) > Longest/base {
+		return Longest
+	}
+	return base * time.Duration(n)
+}
+
+// Exponential is base x factor^(n-1), the truncated exponential backoff of IEEE 802.3 and
+// of the AWS Architecture Blog, "Exponential Backoff And Jitter" (2015). The factor is at
+// least 1.
+func Exponential(factor float64) Curve {
+	return func(base time.Duration, n int) time.Duration {
+		return FromFloat(float64(base) * math.Pow(factor, float64(n-1)))
+	}
+}
+
+// Fibonacci is base x 1, 1, 2, 3, 5, ... The loop is short for any n: the 93rd number is
+// beyond Longest.
+func Fibonacci(base time.Duration, n int) time.Duration {
+	d, next := base, base
+	for i := 1; i < n && d < Longest && d > 0; i++ {
+		d, next = next, Add(d, next)
+	}
+	return d
+}
+
+// List gives delays one by one and repeats the last. It is never empty.
+func List(delays []time.Duration) Curve {
+	return func(_ time.Duration, n int) time.Duration { return delays[min(n, len(delays))-1] }
 }
 
 // Schedule determines the waits.
@@ -43,23 +76,34 @@ func (s *Schedule) Plain(n int, previous time.Duration) time.Duration {
 	if s.Jitter.Kind == Decorrelated {
 		return min(s.decorrelatedLimit(previous), s.Cap)
 	}
-	return min(s.Curve.Delay(n), s.Cap)
+	return min(s.Curve(s.Base, n), s.Cap)
 }
 
 // Wait returns wait n after jitter. The random number u is uniform in [0, 1). The wait
-// before, previous, matters to decorrelated jitter only; First is that of the first.
+// before, previous, matters to decorrelated jitter only; Base stands for that before the
+// first.
 func (s *Schedule) Wait(n int, previous time.Duration, u float64) time.Duration {
-	d := s.Plain(n, previous)
-	if s.Jitter.Kind == Decorrelated {
-		d = min(between(s.Base, s.decorrelatedLimit(previous), u), s.Cap)
-	} else {
-		d = s.Jitter.spread(d, s.Cap, u)
-	}
-	return max(d, s.MinDelay)
+	low, high := s.bounds(n, previous)
+	return max(min(between(low, high, u), s.Cap), s.MinDelay)
 }
 
-// First stands for the wait before the first one.
-func (s *Schedule) First() time.Duration { return s.Base }
+// bounds returns the least and the greatest wait n by its jitter.
+func (s *Schedule) bounds(n int, previous time.Duration) (low, high time.Duration) {
+	d := s.Plain(n, previous)
+	switch s.Jitter.Kind {
+	case Full:
+		return 0, d
+	case Equal:
+		return d / 2, d
+	case Decorrelated:
+		return s.Base, s.decorrelatedLimit(previous)
+	case Percent:
+		p := s.Jitter.P / 100
+		d = min(d, FromFloat(float64(s.Cap)/(1+p)))
+		return FromFloat(float64(d) * (1 - p)), FromFloat(float64(d) * (1 + p))
+	}
+	return d, d
+}
 
 // decorrelatedLimit is three times the wait before, at least base.
 func (s *Schedule) decorrelatedLimit(previous time.Duration) time.Duration {

@@ -17,19 +17,20 @@ func TestCurvesTable(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		curve Curve
+		base  time.Duration
 		want  []time.Duration
 	}{
-		{"exponential", Exponential{100 * ms, 2}, []time.Duration{100 * ms, 200 * ms, 400 * ms, 800 * ms, 1600 * ms, 3200 * ms}},
-		{"exponential 1.5", Exponential{100 * ms, 1.5}, []time.Duration{100 * ms, 150 * ms, 225 * ms, 337500 * time.Microsecond}},
-		{"exponential 1", Exponential{100 * ms, 1}, []time.Duration{100 * ms, 100 * ms, 100 * ms}},
-		{"linear", Linear{100 * ms}, []time.Duration{100 * ms, 200 * ms, 300 * ms, 400 * ms}},
-		{"constant", Constant{100 * ms}, []time.Duration{100 * ms, 100 * ms, 100 * ms}},
-		{"fibonacci", Fibonacci{100 * ms}, []time.Duration{100 * ms, 100 * ms, 200 * ms, 300 * ms, 500 * ms, 800 * ms, 1300 * ms}},
-		{"list", List{time.Second, 5 * time.Second}, []time.Duration{time.Second, 5 * time.Second, 5 * time.Second}},
-		{"zero base", Exponential{0, 2}, []time.Duration{0, 0, 0}},
+		{"exponential", Exponential(2), 100 * ms, []time.Duration{100 * ms, 200 * ms, 400 * ms, 800 * ms, 1600 * ms, 3200 * ms}},
+		{"exponential 1.5", Exponential(1.5), 100 * ms, []time.Duration{100 * ms, 150 * ms, 225 * ms, 337500 * time.Microsecond}},
+		{"exponential 1", Exponential(1), 100 * ms, []time.Duration{100 * ms, 100 * ms, 100 * ms}},
+		{"linear", Linear, 100 * ms, []time.Duration{100 * ms, 200 * ms, 300 * ms, 400 * ms}},
+		{"constant", Constant, 100 * ms, []time.Duration{100 * ms, 100 * ms, 100 * ms}},
+		{"fibonacci", Fibonacci, 100 * ms, []time.Duration{100 * ms, 100 * ms, 200 * ms, 300 * ms, 500 * ms, 800 * ms, 1300 * ms}},
+		{"list", List([]time.Duration{time.Second, 5 * time.Second}), 0, []time.Duration{time.Second, 5 * time.Second, 5 * time.Second}},
+		{"zero base", Exponential(2), 0, []time.Duration{0, 0, 0}},
 	} {
 		for i, want := range c.want {
-			if got := c.curve.Delay(i + 1); got != want {
+			if got := c.curve(c.base, i+1); got != want {
 				t.Errorf("%s: Delay(%d) = %v, want %v", c.name, i+1, got, want)
 			}
 		}
@@ -60,14 +61,14 @@ func TestCurvesFollowTheirDefinition(t *testing.T) {
 	}
 	for range 3000 {
 		base, n := anyBase(r), anyCount(r)
-		if got, want := (Linear{base}).Delay(n), held(new(big.Int).Mul(big.NewInt(int64(base)), big.NewInt(int64(n)))); got != want {
+		if got, want := Linear(base, n), held(new(big.Int).Mul(big.NewInt(int64(base)), big.NewInt(int64(n)))); got != want {
 			t.Fatalf("linear base %d n %d: %d, want %d", base, n, got, want)
 		}
 		a, b := big.NewInt(1), big.NewInt(1)
 		for range min(n, 200) - 1 {
 			a, b = b, new(big.Int).Add(a, b)
 		}
-		if got, want := (Fibonacci{base}).Delay(n), held(a.Mul(a, big.NewInt(int64(base)))); got != want {
+		if got, want := Fibonacci(base, n), held(a.Mul(a, big.NewInt(int64(base)))); got != want {
 			t.Fatalf("fibonacci base %d n %d: %d, want %d", base, n, got, want)
 		}
 		factor := anyFactor(r)
@@ -77,7 +78,7 @@ func TestCurvesFollowTheirDefinition(t *testing.T) {
 			x.Mul(x, big.NewFloat(factor))
 		}
 		want, _ := x.Float64()
-		got := (Exponential{base, factor}).Delay(small)
+		got := Exponential(factor)(base, small)
 		if want >= math.MaxInt64 {
 			if float64(got) < math.MaxInt64*(1-1e-9) {
 				t.Fatalf("exponential base %d factor %v n %d: %d, want the longest", base, factor, small, got)
@@ -92,10 +93,10 @@ func TestCurvesNeverShrinkOrOverflow(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 20000 {
 		base, n := anyBase(r), anyCount(r)
-		for _, c := range []Curve{Exponential{base, anyFactor(r)}, Linear{base}, Constant{base}, Fibonacci{base}} {
-			before, d := c.Delay(max(1, n-1)), c.Delay(n)
+		for i, c := range []Curve{Exponential(anyFactor(r)), Linear, Constant, Fibonacci} {
+			before, d := c(base, max(1, n-1)), c(base, n)
 			if before < 0 || d < before {
-				t.Fatalf("%#v: Delay(%d) = %d, Delay(%d) = %d", c, max(1, n-1), before, n, d)
+				t.Fatalf("curve %d, base %d: delay %d is %d, delay %d is %d", i, base, max(1, n-1), before, n, d)
 			}
 		}
 	}
@@ -115,7 +116,7 @@ func TestWaitStaysWithinCap(t *testing.T) {
 	for range 50000 {
 		base := anyBase(r)
 		s := Schedule{Base: base, Cap: anyBase(r), Jitter: anyJitter(r)}
-		s.Curve = []Curve{Exponential{base, anyFactor(r)}, Linear{base}, Constant{base}, Fibonacci{base}, List{base}}[r.IntN(5)]
+		s.Curve = []Curve{Exponential(anyFactor(r)), Linear, Constant, Fibonacci, List([]time.Duration{base})}[r.IntN(5)]
 		n, previous := anyCount(r), anyBase(r)
 		if w := s.Wait(n, previous, anyU(r)); w < 0 || w > s.Cap {
 			t.Fatalf("%+v: Wait(%d, %d) = %d outside [0, %d]", s, n, previous, w, s.Cap)
@@ -147,7 +148,7 @@ func TestJitterIsUniform(t *testing.T) {
 		{"100%", Schedule{Jitter: Jitter{Percent, 100}, Cap: 30 * d}, 0, 2 * d},
 		{"decorrelated", Schedule{Jitter: Jitter{Kind: Decorrelated}, Base: 500 * ms, Cap: 30 * d}, 500 * ms, 3 * d},
 	} {
-		c.s.Curve = Constant{d}
+		c.s.Curve = func(time.Duration, int) time.Duration { return d }
 		r := rand.New(rand.NewPCG(7, 8))
 		const draws, cells = 100000, 20
 		var count [cells]int
@@ -170,9 +171,9 @@ func TestJitterIsUniform(t *testing.T) {
 
 func TestDecorrelatedFollowsItsRecurrence(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
-	s := Schedule{Curve: Constant{0}, Base: 100 * ms, Cap: 30 * time.Second, Jitter: Jitter{Kind: Decorrelated}}
+	s := Schedule{Curve: Constant, Base: 100 * ms, Cap: 30 * time.Second, Jitter: Jitter{Kind: Decorrelated}}
 	for range 200 {
-		previous := s.First()
+		previous := s.Base
 		for n := 1; n < 30; n++ {
 			u := r.Float64()
 			want := min(float64(s.Cap), float64(s.Base)+u*(3*float64(previous)-float64(s.Base)))
@@ -186,7 +187,7 @@ func TestDecorrelatedFollowsItsRecurrence(t *testing.T) {
 }
 
 func TestNoJitterIsPlain(t *testing.T) {
-	s := Schedule{Curve: Linear{time.Second}, Cap: 3 * time.Second, Jitter: Jitter{Kind: None}}
+	s := Schedule{Curve: Linear, Base: time.Second, Cap: 3 * time.Second, Jitter: Jitter{Kind: None}}
 	for n, want := range []time.Duration{1, 2, 3, 3, 3} {
 		if got := s.Wait(n+1, 0, 0.99); got != want*time.Second {
 			t.Errorf("Wait(%d) = %v, want %v", n+1, got, want*time.Second)

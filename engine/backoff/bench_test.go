@@ -10,8 +10,8 @@ import (
 func BenchmarkWait(b *testing.B) {
 	const base = 100 * time.Millisecond
 	for name, curve := range map[string]Curve{
-		"exponential": Exponential{Base: base, Factor: 1.5}, "linear": Linear{Base: base},
-		"constant": Constant{Base: base}, "fibonacci": Fibonacci{Base: base},
+		"exponential": Exponential(1.5), "linear": Linear,
+		"constant": Constant, "fibonacci": Fibonacci,
 	} {
 		b.Run(name, func(b *testing.B) {
 			s := Schedule{Curve: curve, Base: base, Cap: time.Hour, Jitter: Jitter{Kind: Full}}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/retrysh/retry/engine/text"
 )
@@ -37,21 +38,21 @@ func ParseDuration(s string) (time.Duration, error) {
 
 // terms reads a number of seconds, or numbers each with a unit.
 func terms(s string) (time.Duration, error) {
-	total := 0.0
-	for rest := s; ; {
-		number, name, after := term(rest)
-		size, known := text.Unit(name)
-		if name == "" && rest == s && after == "" { // seconds without a unit stand alone
-			size, known = time.Second, true
+	total, rest := 0.0, s
+	for begin := true; begin || rest != ""; begin = false {
+		value, after, err := number(rest)
+		if err != nil {
+			return 0, err
 		}
-		value, err := strconv.ParseFloat(number, 64)
-		if err != nil || !known || strings.Contains(number, "_") {
+		if begin && after == "" { // seconds without a unit stand alone
+			after = "s"
+		}
+		rest = strings.TrimLeftFunc(after, unicode.IsLetter)
+		size, known := text.Unit(strings.TrimSuffix(after, rest))
+		if !known {
 			return 0, strconv.ErrSyntax
 		}
 		total += value * float64(size)
-		if rest = after; rest == "" {
-			break
-		}
 	}
 	if total >= math.MaxInt64 {
 		return 0, strconv.ErrRange
@@ -59,27 +60,15 @@ func terms(s string) (time.Duration, error) {
 	return time.Duration(math.Round(total)), nil
 }
 
-// term splits the first number and its unit off.
-func term(s string) (number, unit, rest string) {
-	i := 0
-	for i < len(s) && (s[i] >= '0' && s[i] <= '9' || s[i] == '.' || s[i] == '_' || exponent(s, i)) {
-		i++
+// number splits off the longest number without a sign that s begins with.
+func number(s string) (value float64, rest string, err error) {
+	end := len(s) - len(strings.TrimLeft(s, "0123456789.eE+-"))
+	if strings.HasPrefix(s, "+") || strings.HasPrefix(s, "-") {
+		end = 0
 	}
-	number, s = s[:i], s[i:]
-	if i = strings.IndexAny(s, "0123456789.+-_"); i < 0 {
-		i = len(s)
+	value, err = strconv.ParseFloat(s[:end], 64)
+	for ; err != nil && end > 0; end-- {
+		value, err = strconv.ParseFloat(s[:end-1], 64)
 	}
-	return number, s[:i], s[i:]
-}
-
-// exponent reports whether s[i] belongs to an exponent: 1e3, 1e-3.
-func exponent(s string, i int) bool {
-	digit := func(i int) bool { return i < len(s) && s[i] >= '0' && s[i] <= '9' }
-	switch s[i] {
-	case 'e', 'E':
-		return i > 0 && (digit(i+1) || i+1 < len(s) && (s[i+1] == '-' || s[i+1] == '+') && digit(i+2))
-	case '-', '+':
-		return i > 0 && (s[i-1] == 'e' || s[i-1] == 'E') && digit(i+1)
-	}
-	return false
+	return value, s[end:], err
 }

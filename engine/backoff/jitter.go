@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // JitterKind names a way to spread a delay.
@@ -59,20 +58,4 @@ func (j Jitter) String() string {
 		return strconv.FormatFloat(j.P, 'g', -1, 64) + "%"
 	}
 	return kindNames[j.Kind]
-}
-
-// spread applies every jitter but Decorrelated, which needs the wait before. The delay d
-// is at most limit.
-func (j Jitter) spread(d, limit time.Duration, u float64) time.Duration {
-	switch j.Kind {
-	case Full:
-		return between(0, d, u)
-	case Equal:
-		return between(d/2, d, u)
-	case Percent:
-		p := j.P / 100
-		d = min(d, FromFloat(float64(limit)/(1+p)))
-		return min(between(FromFloat(float64(d)*(1-p)), FromFloat(float64(d)*(1+p)), u), limit)
-	}
-	return d
 }

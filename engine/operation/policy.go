@@ -58,7 +58,7 @@ func (p *Policy) engine() engine.Policy {
 		Attempts: min(p.MaxRetries, math.MaxInt-1) + 1,
 		Rules:    engine.Rules{OnExit: everyFailure},
 		Schedule: backoff.Schedule{
-			Curve:  backoff.Exponential{Base: p.InitialDelay, Factor: p.Multiplier},
+			Curve:  backoff.Exponential(p.Multiplier),
 			Base:   p.InitialDelay,
 			Cap:    p.MaxDelay,
 			Jitter: backoff.Jitter{Kind: backoff.Percent, P: 100 * p.Jitter},

@@ -66,7 +66,7 @@ func waitsOf(p engine.Policy) engine.Policy {
 	if p.UntilFailure {
 		base := p.Schedule.Base
 		p.UntilFailure = false
-		p.Schedule = backoff.Schedule{Curve: backoff.Constant{Base: base}, Base: base, Cap: base, Jitter: backoff.Jitter{Kind: backoff.None}}
+		p.Schedule = backoff.Schedule{Curve: backoff.Constant, Base: base, Cap: base, Jitter: backoff.Jitter{Kind: backoff.None}}
 	}
 	return p
 }
@@ -80,7 +80,7 @@ const draws = 64
 // since the distribution of a decorrelated wait depends on that of the wait before. That
 // distribution converges; from then on the mean stays.
 func means(s *backoff.Schedule) func(n int) time.Duration {
-	mean, before, converged := time.Duration(0), []time.Duration{s.First()}, false
+	mean, before, converged := time.Duration(0), []time.Duration{s.Base}, false
 	return func(n int) time.Duration {
 		if converged {
 			return mean

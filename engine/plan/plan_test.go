@@ -23,7 +23,7 @@ func policy(kind backoff.JitterKind) engine.Policy {
 	return engine.Policy{
 		Attempts: 5,
 		Schedule: backoff.Schedule{
-			Curve: backoff.Exponential{Base: 100 * ms, Factor: 2}, Base: 100 * ms, Cap: 500 * ms, Jitter: backoff.Jitter{Kind: kind, P: 50},
+			Curve: backoff.Exponential(2), Base: 100 * ms, Cap: 500 * ms, Jitter: backoff.Jitter{Kind: kind, P: 50},
 		},
 	}
 }

@@ -56,7 +56,7 @@ func longest(p *engine.Policy) time.Duration {
 		return limit
 	}
 	all := backoff.Add(backoff.Add(p.InitialDelay, p.Splay), p.Timeout)
-	wait := p.Schedule.First()
+	wait := p.Schedule.Base
 	for n := 1; n < p.Attempts; n++ {
 		wait = p.Schedule.Wait(n, wait, 1)
 		all = backoff.Add(backoff.Add(all, wait), p.Timeout)

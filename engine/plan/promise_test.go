@@ -17,7 +17,7 @@ const second = time.Second
 // exponential is a policy of a base of 1s.
 func exponential(attempts int, jitter backoff.Jitter, limit time.Duration) engine.Policy {
 	return engine.Policy{Attempts: attempts, Schedule: backoff.Schedule{
-		Curve: backoff.Exponential{Base: second, Factor: 2}, Base: second, Cap: limit, Jitter: jitter,
+		Curve: backoff.Exponential(2), Base: second, Cap: limit, Jitter: jitter,
 	}}
 }
 
@@ -27,7 +27,7 @@ func TestPromises(t *testing.T) {
 	none, full := backoff.Jitter{Kind: backoff.None}, backoff.Jitter{Kind: backoff.Full}
 	constant := func(attempts int, base time.Duration) engine.Policy {
 		p := exponential(attempts, none, time.Hour)
-		p.Schedule.Curve, p.Schedule.Base = backoff.Constant{Base: base}, base
+		p.Schedule.Curve, p.Schedule.Base = backoff.Constant, base
 		return p
 	}
 	with := func(p engine.Policy, change func(*engine.Policy)) engine.Policy { change(&p); return p }
@@ -77,7 +77,7 @@ func TestDeadlineCutsTheOutage(t *testing.T) {
 	}
 	for _, base := range []time.Duration{0, time.Millisecond} { // more waits than are simulated
 		p := exponential(0, backoff.Jitter{Kind: backoff.Full}, base)
-		p.Schedule.Base, p.Schedule.Curve, p.Deadline = base, backoff.Constant{Base: base}, 24*time.Hour
+		p.Schedule.Base, p.Schedule.Curve, p.Deadline = base, backoff.Constant, 24*time.Hour
 		if got := Promises(p, seeded(1)); got.OutlivesMost != 24*time.Hour {
 			t.Errorf("base %v: survives %v", base, got.OutlivesMost)
 		}

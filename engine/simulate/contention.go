@@ -38,16 +38,15 @@ const (
 // Rivals are the kinds of waiting that the model compares. Its exponential
 // delay is min(cap, base x 2^n): the first is twice the base.
 func Rivals() []Rival {
-	exponential := backoff.Exponential{Base: 2 * contentionBase, Factor: 2}
-	rival := func(name string, curve backoff.Curve, kind backoff.JitterKind) Rival {
-		return Rival{name, backoff.Schedule{Curve: curve, Base: contentionBase, Cap: contentionCap, Jitter: backoff.Jitter{Kind: kind}}}
+	rival := func(name string, base time.Duration, kind backoff.JitterKind) Rival {
+		return Rival{name, backoff.Schedule{Curve: backoff.Exponential(2), Base: base, Cap: contentionCap, Jitter: backoff.Jitter{Kind: kind}}}
 	}
 	return []Rival{
-		rival("none", backoff.Constant{}, backoff.None),
-		rival("exponential", exponential, backoff.None),
-		rival("full", exponential, backoff.Full),
-		rival("equal", exponential, backoff.Equal),
-		rival("decorrelated", exponential, backoff.Decorrelated),
+		rival("none", 0, backoff.None),
+		rival("exponential", contentionBase, backoff.None),
+		rival("full", contentionBase, backoff.Full),
+		rival("equal", contentionBase, backoff.Equal),
+		rival("decorrelated", contentionBase, backoff.Decorrelated),
 	}
 }
 
@@ -102,7 +101,7 @@ func (r *race) hop() time.Duration {
 // run returns the result of one trial.
 func (r *race) run() (end time.Duration, calls int) {
 	for i := range r.rivals {
-		r.rivals[i] = rival{previous: r.schedule.First()}
+		r.rivals[i] = rival{previous: r.schedule.Base}
 		r.agenda.enter(r.hop(), int32(i), reads)
 	}
 	version := 0
@@ -122,7 +121,7 @@ func (r *race) run() (end time.Duration, calls int) {
 			continue
 		}
 		c.failed++
-		c.previous = r.schedule.Wait(c.failed, c.previous, r.random.Float64())
+		c.previous = r.schedule.Wait(c.failed+1, c.previous, r.random.Float64())
 		r.agenda.enter(answered+c.previous+r.hop(), now.who, reads)
 	}
 	return end, calls

@@ -28,7 +28,7 @@ func after(waits ...time.Duration) engine.Policy {
 // jittered is a policy of base 1s and cap 30s.
 func jittered(attempts int, kind backoff.JitterKind) engine.Policy {
 	return engine.Policy{Attempts: attempts, Schedule: backoff.Schedule{
-		Curve: backoff.Exponential{Base: time.Second, Factor: 2}, Base: time.Second, Cap: 30 * time.Second, Jitter: backoff.Jitter{Kind: kind},
+		Curve: backoff.Exponential(2), Base: time.Second, Cap: 30 * time.Second, Jitter: backoff.Jitter{Kind: kind},
 	}}
 }
 
@@ -126,12 +126,12 @@ func TestSimulationEnds(t *testing.T) {
 		policy  engine.Policy
 		attempt time.Duration
 	}{
-		{"by the horizon", engine.Policy{Schedule: backoff.Schedule{Curve: backoff.Constant{Base: time.Hour}, Cap: time.Hour}}, time.Second},
+		{"by the horizon", engine.Policy{Schedule: backoff.Schedule{Curve: backoff.Constant, Base: time.Hour, Cap: time.Hour}}, time.Second},
 		{"by the calls", engine.Policy{}, 0},
-		{"by a wait beyond all times", engine.Policy{Attempts: 5, Schedule: backoff.Schedule{Curve: backoff.Constant{Base: backoff.Longest}, Cap: backoff.Longest, Jitter: backoff.Jitter{Kind: backoff.None}}}, time.Second},
+		{"by a wait beyond all times", engine.Policy{Attempts: 5, Schedule: backoff.Schedule{Curve: backoff.Constant, Base: backoff.Longest, Cap: backoff.Longest, Jitter: backoff.Jitter{Kind: backoff.None}}}, time.Second},
 	} {
 		if c.policy.Schedule.Curve == nil {
-			c.policy.Schedule.Curve = backoff.Constant{}
+			c.policy.Schedule.Curve = backoff.Constant
 		}
 		o.AttemptTime = c.attempt
 		h := o.run(c.policy, guard.Guards{}, seeded(), 100_000)

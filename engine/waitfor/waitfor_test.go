@@ -36,7 +36,7 @@ type waiting struct {
 
 func newWaiting(targets ...*target) *waiting {
 	w := &waiting{started: time.Now(), tried: targets}
-	w.Policy.Schedule = backoff.Schedule{Jitter: backoff.Jitter{Kind: backoff.None}, Curve: backoff.Exponential{Base: 100 * time.Millisecond, Factor: 2}, Base: 100 * time.Millisecond, Cap: time.Second}
+	w.Policy.Schedule = backoff.Schedule{Jitter: backoff.Jitter{Kind: backoff.None}, Curve: backoff.Exponential(2), Base: 100 * time.Millisecond, Cap: time.Second}
 	w.Policy.Timeout = 3 * time.Second
 	w.Random = func() uint64 { return 1 }
 	for _, t := range targets {

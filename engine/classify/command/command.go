@@ -16,11 +16,10 @@ const maxWrappers = 16
 // Find returns the plain name (see Plain) of the command that argv runs, "" if argv is
 // empty.
 func Find(argv []string) string {
-	names := Chain(argv)
-	if len(names) == 0 {
-		return ""
+	if names := Chain(argv); len(names) > 0 {
+		return names[len(names)-1]
 	}
-	return names[len(names)-1]
+	return ""
 }
 
 // Names returns the plain name of the command that argv runs, and the name as it was
@@ -121,15 +120,12 @@ func skipFlags(args []string, valued string) []string {
 		if flag == "--" {
 			break
 		}
-		if takesValue(flag, valued) && len(args) > 0 {
-			args = args[1:]
+		if slices.Contains(strings.Fields(valued), flag) {
+			args = args[min(1, len(args)):]
 		}
 	}
 	return args
 }
-
-// takesValue reports whether the flag's value is the next word.
-func takesValue(flag, valued string) bool { return slices.Contains(strings.Fields(valued), flag) }
 
 // skipAssignments drops leading words such as A=b.
 func skipAssignments(args []string) []string {
@@ -150,27 +146,26 @@ func assigns(word string) bool {
 
 // envCommand reads env [flags] [A=b]... CMD, with -S for a whole command line.
 func envCommand(args []string) []string {
-	for len(args) > 0 {
-		word := args[0]
+	for i := 0; i < len(args); i++ {
+		word := args[i]
+		line, long := strings.CutPrefix(word, "--split-string")
+		line, short := strings.CutPrefix(line, "-S")
 		switch {
-		case strings.HasPrefix(word, "-S"), strings.HasPrefix(word, "--split-string"):
-			line := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(word, "-S"), "--split-string"), "=")
-			if line == "" && len(args) > 1 {
-				line, args = args[1], args[1:]
+		case long || short:
+			rest := args[i+1:]
+			if line = strings.TrimPrefix(line, "="); line == "" && len(rest) > 0 {
+				line, rest = rest[0], rest[1:]
 			}
-			words, ok := splitSimple(line)
-			if !ok {
-				return nil
+			if words := splitSimple(line); words != nil {
+				return envCommand(append(words, rest...))
 			}
-			return envCommand(append(words, args[1:]...))
+			return nil
 		case word == "--":
-			return skipAssignments(args[1:])
-		case takesValue(word, "-u -C --unset --chdir") && len(args) > 1:
-			args = args[2:]
-		case strings.HasPrefix(word, "-"), assigns(word):
-			args = args[1:]
-		default:
-			return args
+			return skipAssignments(args[i+1:])
+		case slices.Contains([]string{"-u", "-C", "--unset", "--chdir"}, word):
+			i++ // its value
+		case !strings.HasPrefix(word, "-") && !assigns(word):
+			return args[i:]
 		}
 	}
 	return nil
@@ -179,14 +174,51 @@ func envCommand(args []string) []string {
 // moduleCommand reads python -m MODULE; a script of its own stays python.
 func moduleCommand(args []string) []string {
 	for i, word := range args {
-		switch {
-		case word == "-m" && i+1 < len(args):
-			return args[i+1:]
-		case strings.HasPrefix(word, "-m") && len(word) > 2:
-			return append([]string{word[2:]}, args[i+1:]...)
-		case word == "-c" || !strings.HasPrefix(word, "-") || word == "-":
-			return nil
+		if module, ok := strings.CutPrefix(word, "-m"); ok {
+			return append(strings.Fields(module), args[i+1:]...)
+		}
+		if word == "-c" || word == "-" || !strings.HasPrefix(word, "-") {
+			break
 		}
 	}
 	return nil
+}
+
+// versioned are commands that are often installed with a version in their
+// name (python3.11, gcc-12, php8.2).
+var versioned = []string{
+	"python", "pypy", "pip", "ruby", "gem", "bundle", "perl", "cpan", "php", "lua",
+	"luarocks", "node", "gcc", "g++", "cpp", "gfortran", "clang", "clang++", "clang-tidy", "lld",
+	"gpg", "java", "go", "idle", "pydoc", "easy_install", "pytest", "tclsh", "erl",
+	"automake", "autoconf", "psql", "pg_dump", "pg_restore", "mysql", "postgres", "swift", "cmake",
+	"ctest", "ansible", "tox", "terraform", "kubectl", "helm", "guile", "svn", "hg", "mongo",
+}
+
+// sameCommand are second names of one program.
+var sameCommand = []struct{ name, plain string }{
+	{"nodejs", "node"}, {"py", "python"}, {"py.test", "pytest"}, {"gmake", "make"}, {"gtar", "tar"}, {"ggrep", "grep"}, {"gsed", "sed"}, {"gawk", "awk"}, {"mawk", "awk"},
+	{"gdate", "date"}, {"bsdtar", "tar"}, {"https", "http"}, {"xhs", "xh"}, {"bundler", "bundle"}, {"mysqlsh-client", "mysql"}, {"mvnw", "mvn"}, {"gradlew", "gradle"},
+	{"tofu", "terraform"}, {"opentofu", "terraform"}, {"terragrunt", "terraform"}, {"docker-compose", "docker"}, {"valkey-cli", "redis-cli"}, {"keydb-cli", "redis-cli"},
+	{"yarnpkg", "yarn"}, {"pip-compile", "pip"}, {"pip-sync", "pip"}, {"netcat", "nc"}, {"nc.openbsd", "nc"}, {"nc.traditional", "nc"}, {"gunzip", "gzip"}, {"zcat", "gzip"},
+	{"kubectl.docker", "kubectl"}, {"egrep", "grep"}, {"fgrep", "grep"}, {"ldapmodify", "ldapadd"}, {"oc", "kubectl"}, {"mamba", "conda"}, {"micromamba", "conda"},
+	{"git-remote-https", "git"}, {"aptitude", "apt-get"}, {"apt", "apt-get"}, {"yum", "dnf"}, {"microdnf", "dnf"}, {"mailx", "mail"}, {"nmake", "make"},
+}
+
+// Plain returns a command's name without directory, suffix (.exe) and version
+// (python3.11 is python). A program with several names has one plain name (apt is
+// apt-get).
+func Plain(path string) string {
+	name := path[strings.LastIndexAny(path, `/\`)+1:]
+	for _, suffix := range []string{".exe", ".cmd", ".bat", ".EXE", ".CMD", ".BAT"} {
+		name = strings.TrimSuffix(name, suffix)
+	}
+	if base := strings.TrimRight(strings.TrimRight(name, "0123456789."), "-"); base != name && slices.Contains(versioned, base) {
+		name = base
+	}
+	for _, same := range sameCommand {
+		if same.name == name {
+			return same.plain
+		}
+	}
+	return name
 }

@@ -21,23 +21,22 @@ import (
 
 type ownMode struct {
 	name    string
-	run     func(mode.Call) int
-	grammar any // a pointer to its struct for kong
+	grammar mode.Mode
 }
 
 // ownModes is the table of these modes; each has a text in manual/flags.txt.
 func ownModes() []ownMode {
 	return []ownMode{
-		{"status", status.Show, new(status.Flags)},
-		{"wake", wake, new(status.ReachFlags)},
-		{"cancel", cancel, new(status.ReachFlags)},
-		{"reset", status.Reset, new(status.ResetFlags)},
-		{"letters", letters.List, new(letters.ListFlags)},
-		{"redrive", redrive, new(letters.RedriveFlags)},
-		{"discard", letters.Discard, new(letters.DiscardFlags)},
-		{"last", report.Last, new(report.LastFlags)},
-		{"report", report.Report, new(report.ReportFlags)},
-		{"learn", report.Learn, new(report.LearnFlags)},
+		{"status", new(status.Status)},
+		{"wake", reach()},
+		{"cancel", reach()},
+		{"reset", new(status.Reset)},
+		{"letters", new(letters.List)},
+		{"redrive", new(redrive)},
+		{"discard", new(letters.Discard)},
+		{"last", new(report.Last)},
+		{"report", new(report.Report)},
+		{"learn", new(report.Learn)},
 	}
 }
 
@@ -92,5 +91,9 @@ func (m *modeCall) do(environ []string) int {
 	if m.help {
 		return exitcodes.Of(failed(printPage(os.Stdout, &option.Options{HelpOn: m.name})))
 	}
-	return m.run(mode.Call{Name: m.name, Args: m.args, Environ: environ, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr})
+	c := mode.Call{Name: m.name, Args: m.args, Environ: environ, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	if m.name == "redrive" {
+		c.OfRun = option.OfRedrive()
+	}
+	return mode.Run(c, m.grammar)
 }

@@ -39,9 +39,10 @@ func TestTexts(t *testing.T) {
 type sampleMode struct {
 	mode.Common
 	Since string
-	Key   []string `sep:"none" short:"K"`
-	Words []string `arg:"" optional:""`
+	Key   []string `short:"K"`
 }
+
+func (*sampleMode) Run() int { return 0 }
 
 func TestCallOf(t *testing.T) {
 	modes := []ownMode{{name: "sample", grammar: new(sampleMode)}, {name: "other", grammar: new(sampleMode)}}

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/cli/letters"
-	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/proc"
@@ -28,59 +27,49 @@ import (
 const letterVariable = "_RETRY_LETTER"
 
 // redrive is --redrive, and in the process that it starts the run of one letter.
-func redrive(c mode.Call) int {
-	r := &letters.Redriving{Call: c}
-	l, g, settings, err := option.ReadRedrive(c.Args, c.Environ)
-	if err == nil {
-		err = mode.Parse(mode.Call{Args: l.Own}, &r.RedriveFlags)
-	}
-	if err != nil {
-		return c.Usage(err)
-	}
-	r.Dir, r.JSON, r.Quiet = string(g.DeadLetter), g.LogFormat == "json", g.Quiet
-	if option.Last(settings, "dead-letter") == nil && !g.NoEnv {
-		r.Dir = os.Getenv("RETRY_DEAD_LETTER")
-	}
+type redrive struct {
+	letters.Redrive
+	signals *proc.Signals
+	asked   attempt.Signal // to end, "" unless a signal has
+}
+
+// Run runs letters, or in a process that it has started one letter.
+func (r *redrive) Run() int {
 	if target := os.Getenv(letterVariable); target != "" {
-		return runLetter(l, target, r.Dir)
+		return r.letter(target)
 	}
-	starter := &starter{signals: proc.Listen(), json: r.JSON}
-	starter.signals.Notify()
-	r.Run, r.Sleep = starter.run, starter.sleep
-	code := r.Do()
-	if starter.asked != "" {
-		proc.Die(starter.asked)
-		n, _ := exitcodes.SignalNumber(string(starter.asked))
+	r.signals = proc.Listen()
+	r.signals.Notify()
+	code := r.RunLetters(r.run, r.sleep)
+	if r.asked != "" {
+		if err := r.Flush(); err != nil {
+			r.Fail(err)
+		}
+		proc.Die(r.asked)
+		n, _ := exitcodes.SignalNumber(string(r.asked))
 		code = exitcodes.OfSignal(n)
 	}
 	return code
 }
 
-// starter starts the program itself for each letter.
-type starter struct {
-	signals *proc.Signals
-	json    bool
-	asked   attempt.Signal // to end, "" unless a signal has
-}
-
 // sleep waits for d, or until a signal asks for the end, and reports whether one has.
-func (s *starter) sleep(d time.Duration) (ended bool) {
-	if s.asked == "" {
+func (r *redrive) sleep(d time.Duration) (ended bool) {
+	if r.asked == "" {
 		select {
-		case s.asked = <-s.signals.Cancelled():
+		case r.asked = <-r.signals.Cancelled():
 		case <-time.After(d):
 			select { // select takes any of two that are ready
-			case s.asked = <-s.signals.Cancelled():
+			case r.asked = <-r.signals.Cancelled():
 			default:
 			}
 		}
 	}
-	return s.asked != ""
+	return r.asked != ""
 }
 
 // run runs a letter in a process, and passes signals on to it.
-func (s *starter) run(e *queue.Entry, stdin *os.File) letters.Result {
-	p, result, err := s.start(e, stdin)
+func (r *redrive) run(e *queue.Entry, stdin *os.File) letters.Result {
+	p, result, err := r.start(e, stdin)
 	if err != nil {
 		return letters.Result{Result: letters.Failed, Reason: "no process for its run: " + err.Error()}
 	}
@@ -91,14 +80,14 @@ func (s *starter) run(e *queue.Entry, stdin *os.File) letters.Result {
 		state, _ = p.Wait()
 		close(ended)
 	}()
-	if asked := proc.Accompany(s.signals, p, ended); asked != "" {
-		s.asked = asked
+	if asked := proc.Accompany(r.signals, p, ended); asked != "" {
+		r.asked = asked
 	}
 	return readResult(result, state)
 }
 
 // start starts the process for a letter, and returns the pipe for its result.
-func (s *starter) start(e *queue.Entry, stdin *os.File) (*os.Process, *os.File, error) {
+func (r *redrive) start(e *queue.Entry, stdin *os.File) (*os.Process, *os.File, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, nil, err
@@ -115,7 +104,7 @@ func (s *starter) start(e *queue.Entry, stdin *os.File) (*os.Process, *os.File, 
 	}
 	defer func() { _ = write.Close() }()
 	stdout := os.Stdout
-	if s.json {
+	if r.JSON() {
 		stdout = os.Stderr
 	}
 	attr := &os.ProcAttr{Files: []*os.File{stdin, stdout, os.Stderr}}
@@ -140,32 +129,33 @@ func readResult(pipe io.Reader, state *os.ProcessState) letters.Result {
 	return result
 }
 
-func runLetter(l *option.Redrive, target, dir string) int {
+// letter runs the letter that a redriver has started this process for.
+func (r *redrive) letter(target string) int {
 	_ = os.Unsetenv(letterVariable)
 	parts := strings.Split(target, "/")
 	number, err := strconv.ParseUint(parts[len(parts)-1], 10, 64)
 	if len(parts) != 3 || err != nil {
 		return exitcodes.Of(failed(fmt.Errorf("%s is the program's own variable; unset it", letterVariable)))
 	}
-	r := &redriven{pipe: handedDown(uintptr(number))}
-	o, err := r.prepare(l, parts[0], parts[1], dir)
+	l := &redriven{pipe: handedDown(uintptr(number))}
+	o, err := l.prepare(r, parts[0], parts[1])
 	if err == nil {
-		return run(o, r)
+		return run(o, l)
 	}
-	if r.claim != nil {
-		r.claim.Release()
+	if l.claim != nil {
+		l.claim.Release()
 	}
-	r.result = letters.Result{Result: letters.Failed, Reason: err.Error()}
+	l.result = letters.Result{Result: letters.Failed, Reason: err.Error()}
 	if errors.Is(err, queue.ErrClaimed) || errors.Is(err, queue.ErrGone) {
-		r.result.Result = letters.Skipped
+		l.result.Result = letters.Skipped
 	}
-	r.report()
+	l.report()
 	return exitcodes.Failure
 }
 
 // prepare claims a letter for this process. The letter does not change until all is ready.
-func (r *redriven) prepare(l *option.Redrive, id, stamp, dir string) (*option.Options, error) {
-	path, err := letters.Path(dir)
+func (r *redriven) prepare(by *redrive, id, stamp string) (*option.Options, error) {
+	path, err := letters.Path(by.DeadLetter)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +174,7 @@ func (r *redriven) prepare(l *option.Redrive, id, stamp, dir string) (*option.Op
 	r.before = e.Letter
 	var o *option.Options
 	if err = e.Problem; err == nil {
-		o, err = options(l, e.Letter)
+		o, err = options(by, e.Letter)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the letter is left as it is: %w", err)
@@ -202,7 +192,7 @@ func (r *redriven) prepare(l *option.Redrive, id, stamp, dir string) (*option.Op
 }
 
 // options are those of a letter's run. They set its working directory and variables.
-func options(l *option.Redrive, letter *queue.Letter) (*option.Options, error) {
+func options(by *redrive, letter *queue.Letter) (*option.Options, error) {
 	if letter.Stdin.Present {
 		if err := letter.Stdin.CheckInput(os.Stdin); err != nil {
 			return nil, err
@@ -212,7 +202,10 @@ func options(l *option.Redrive, letter *queue.Letter) (*option.Options, error) {
 	for name, values := range letter.Policy {
 		policy[name] = queue.Strings(values)
 	}
-	o, err := l.Options(policy, queue.Strings(letter.Command))
+	if by.NoEnv {
+		by.Environ = nil
+	}
+	o, err := option.Redriven(by.Given, by.Environ, policy, queue.Strings(letter.Command))
 	if err == nil {
 		err = os.Chdir(string(letter.Cwd))
 	}

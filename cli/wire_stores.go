@@ -10,7 +10,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/cli/status"
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/admission"
@@ -68,5 +67,4 @@ func (w *wiring) register() *registry.Record {
 	return record
 }
 
-func wake(c mode.Call) int   { return status.Wake(c, proc.SignalTo) }
-func cancel(c mode.Call) int { return status.Cancel(c, proc.SignalTo) }
+func reach() *status.Reach { return &status.Reach{Send: proc.SignalTo} }

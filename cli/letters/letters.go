@@ -6,13 +6,12 @@
 package letters
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,9 +27,13 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// Where is the flag that says where the letters are.
-type Where struct {
-	DeadLetter string `variable:"yes"`
+// Flags are those of every mode for letters.
+type Flags struct {
+	mode.Common
+	DeadLetter string
+
+	d    *queue.Dir // nil where it does not exist
+	path string
 }
 
 // Path is the directory that a value of --dead-letter stands for, taken against
@@ -46,136 +49,122 @@ func Path(value string) (string, error) {
 	return path, nil
 }
 
-// list opens the directory and lists its letters. d is nil where it does not exist.
-func list(value string) (d *queue.Dir, all []*queue.Entry, path string, err error) {
-	if path, err = Path(value); err != nil {
-		return nil, nil, "", err
+// list opens the directory and lists its letters.
+func (g *Flags) list() (all []*queue.Entry, err error) {
+	if g.path, err = Path(g.DeadLetter); err != nil {
+		return nil, err
 	}
-	if d, err = queue.Open(path, false); err == nil {
-		all, err = d.List()
+	if g.d, err = queue.Open(g.path, false); err == nil {
+		all, err = g.d.List()
 	} else if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	return d, all, path, err
+	return all, err
 }
 
 // unmatched reports the words that name no letter, and returns the exit code.
-func unmatched(c *mode.Call, words []string) (code int) {
+func (g *Flags) unmatched(words []string) (code int) {
 	for _, word := range words {
-		c.Complain(fmt.Sprintf("no letter is %q or has a name that matches it", message.Printable(word)))
+		g.Complain(fmt.Sprintf("no letter is %q or has a name that matches it", message.Printable(word)))
 		code = exitcodes.Rejected
 	}
 	return code
 }
 
 // refuse reports why nothing is done.
-func refuse(c *mode.Call, err error) int {
-	c.Fail(err)
+func (g *Flags) refuse(err error) int {
+	g.Fail(err)
 	return exitcodes.Rejected
 }
 
-// ListFlags is the grammar of --letters.
-type ListFlags struct {
-	mode.Common
-	Where
-	RedriveMax mode.Limit `default:"5"`
-	Words      []string   `arg:"" optional:""`
+// List is --letters.
+type List struct {
+	Flags
+	RedriveMax mode.Limit `default:"5" variable:"-"`
+
+	now    time.Time
+	detail bool // all of the one letter is shown
 }
 
-// List is --letters.
-func List(c mode.Call) int {
-	var g ListFlags
-	if err := mode.Parse(c, &g); err != nil {
-		return c.Usage(err)
-	}
-	d, chosen, path, err := list(g.DeadLetter)
+// Run shows letters.
+func (g *List) Run() int {
+	chosen, err := g.list()
 	if err != nil {
-		return c.Fail(err)
+		return g.Fail(err)
 	}
-	v, code := view{d: d, limit: int(g.RedriveMax), now: time.Now()}, exitcodes.OK
+	code := exitcodes.OK
+	g.now = time.Now()
 	if len(g.Words) > 0 {
 		var without []string
 		chosen, without, err = queue.Select(chosen, g.Words, nil, nil)
-		if code = unmatched(&c, without); err != nil {
-			return refuse(&c, err)
+		if code = g.unmatched(without); err != nil {
+			return g.refuse(err)
 		}
-		v.detail = len(g.Words) == 1 && len(chosen) == 1 && chosen[0].ByID
+		g.detail = len(g.Words) == 1 && len(chosen) == 1 && chosen[0].ByID
 	}
 	slices.SortStableFunc(chosen, queue.Older)
 	if len(chosen) == 0 {
 		code = exitcodes.Rejected
-		if len(g.Words) == 0 && !g.Quiet && !g.JSON() {
-			fmt.Fprintln(c.Stderr, "retry: no letters")
-		}
 	}
-	return c.Print(code, func(w *os.File) error {
-		switch {
-		case g.JSON():
-			return v.json(w, path, chosen)
-		case v.detail:
-			return v.letter(w, chosen[0])
-		case len(chosen) == 0:
-			return nil
-		}
-		return mode.Table(w, c.Width(), v.rows(chosen))
-	})
-}
-
-// DiscardFlags is the grammar of --discard.
-type DiscardFlags struct {
-	mode.Common
-	Where
-	OlderThan string
-	Words     []string `arg:"" optional:""`
+	switch {
+	case g.JSON():
+		return g.json(code, chosen)
+	case g.detail:
+		g.letter(chosen[0])
+	case len(chosen) > 0:
+		g.Print(mode.Table(g.Width(), g.rows(chosen)))
+	case len(g.Words) == 0 && !g.Quiet:
+		fmt.Fprintln(g.Stderr, "retry: no letters")
+	}
+	return code
 }
 
 // Discard is --discard.
-func Discard(c mode.Call) int {
-	var g DiscardFlags
-	if err := mode.Parse(c, &g); err != nil {
-		return c.Usage(err)
-	}
+type Discard struct {
+	Flags
+	OlderThan string `variable:"-"`
+}
+
+// Run removes letters.
+func (g *Discard) Run() int {
 	if len(g.Words) == 0 {
-		return c.Usage(errors.New("needs a word: a letter's id, a name, a glob on names, or all"))
+		return g.Usage(errors.New("needs a word: a letter's id, a name, a glob on names, or all"))
 	}
 	var least time.Duration // since the last failure
 	if g.OlderThan != "" {
 		var err error
 		if least, err = backoff.ParseDuration(g.OlderThan); err != nil {
-			return c.Usage(fmt.Errorf("--older-than: %w", err))
+			return g.Usage(fmt.Errorf("--older-than: %w", err))
 		}
 	}
-	d, all, _, err := list(g.DeadLetter)
+	all, err := g.list()
 	if err != nil {
-		return c.Fail(err)
+		return g.Fail(err)
 	}
 	chosen, without, err := queue.Select(all, g.Words, []string{queue.AllWord}, nil)
-	code := unmatched(&c, without)
+	code := g.unmatched(without)
 	if err != nil {
-		return refuse(&c, err)
+		return g.refuse(err)
 	}
 	discarded := []string{}
 	for _, e := range chosen {
 		if time.Since(e.Last()) < least {
 			continue
 		}
-		if err := discard(d, e); err != nil {
-			c.Complain(fmt.Sprintf("letter %s is left: %s", e.ID, err))
+		if err := discard(g.d, e); err != nil {
+			g.Complain(fmt.Sprintf("letter %s is left: %s", e.ID, err))
 			code = exitcodes.Rejected
 			continue
 		}
 		discarded = append(discarded, e.ID)
 	}
-	return c.Print(code, func(w *os.File) error {
-		switch {
-		case g.JSON():
-			return text.WriteJSON(w, map[string]any{"discarded": discarded})
-		case g.Quiet || len(discarded) == 0:
-			return nil
-		}
-		_, err := fmt.Fprintf(w, "discarded %s\n", strings.Join(discarded, " "))
-		return err
-	})
+	switch {
+	case g.JSON():
+		return g.PrintJSON(code, map[string]any{"discarded": discarded})
+	case !g.Quiet && len(discarded) > 0:
+		g.Print("discarded " + strings.Join(discarded, " ") + "\n")
+	}
+	return code
 }
 
 // discard removes a letter. One that cannot be read has to be named by its id, and
@@ -195,45 +184,35 @@ func discard(d *queue.Dir, e *queue.Entry) error {
 	return claim.Remove()
 }
 
-type view struct {
-	d      *queue.Dir
-	limit  int // of redrives, from where on a letter is poison
-	now    time.Time
-	detail bool // all of the one letter is shown
-}
-
-func (v *view) json(w io.Writer, path string, chosen []*queue.Entry) error {
+func (g *List) json(code int, chosen []*queue.Entry) int {
 	shown, problems := []any{}, map[string]string{}
 	for _, e := range chosen {
 		if !e.Usable() {
 			problems[e.ID] = e.Problem.Error()
 			continue
 		}
-		data, err := e.Letter.Encode()
-		if err != nil {
-			return err
-		}
 		fields := map[string]any{}
-		if err := json.Unmarshal(data, &fields); err != nil {
-			return err
+		data, err := e.Letter.Encode()
+		if err = cmp.Or(err, json.Unmarshal(data, &fields)); err != nil {
+			return g.Fail(err)
 		}
 		delete(fields, "policy")
 		fields["command"], fields["reason"] = queue.Texts(masked(e)), queue.Text(text.Masked(string(e.Letter.Reason)))
 		fields["env"] = slices.Sorted(maps.Keys(e.Letter.Env))
-		fields["status"], fields["claimed"] = e.Letter.Status(v.limit), e.Claimed
-		if v.detail {
-			tails := v.d.Tails(e)
+		fields["status"], fields["claimed"] = e.Letter.Status(int(g.RedriveMax)), e.Claimed
+		if g.detail {
+			tails := g.d.Tails(e)
 			fields["stdout_tail"], fields["stderr_tail"] = queue.Text(tails[0]), queue.Text(tails[1])
 		}
 		shown = append(shown, fields)
 	}
-	return text.WriteJSON(w, map[string]any{"letters": shown, "dir": path, "problems": problems})
+	return g.PrintJSON(code, map[string]any{"letters": shown, "dir": g.path, "problems": problems})
 }
 
 // masked is the command as it is shown.
 func masked(e *queue.Entry) []string { return text.MaskedArgs(queue.Strings(e.Letter.Command)) }
 
-func (v *view) rows(chosen []*queue.Entry) [][]string {
+func (g *List) rows(chosen []*queue.Entry) [][]string {
 	rows := [][]string{{"ID", "STATUS", "AGE", "DUE", "COUNT", "REDRIVES", "COMMAND", "LAST FAILURE"}}
 	for _, e := range chosen {
 		if !e.Usable() {
@@ -241,26 +220,26 @@ func (v *view) rows(chosen []*queue.Entry) [][]string {
 			continue
 		}
 		l := e.Letter
-		status := l.Status(v.limit)
+		status := l.Status(int(g.RedriveMax))
 		if e.Claimed {
 			status += " (running)"
 		}
 		rows = append(rows, []string{
-			e.ID, status, ago(v.now.Sub(l.FirstFailedAt.Time)), v.due(l), fmt.Sprint(l.Count), fmt.Sprint(l.Redrives),
+			e.ID, status, ago(g.now.Sub(l.FirstFailedAt.Time)), g.due(l), fmt.Sprint(l.Count), fmt.Sprint(l.Redrives),
 			strings.Join(masked(e), " "), text.Masked(string(l.Reason)),
 		})
 	}
 	return rows
 }
 
-func (v *view) due(l *queue.Letter) string {
+func (g *List) due(l *queue.Letter) string {
 	switch {
 	case !l.Parked():
 		return "-"
-	case l.Due(v.now):
+	case l.Due(g.now):
 		return "now"
 	}
-	return "in " + ago(l.DueAt.Sub(v.now))
+	return "in " + ago(l.DueAt.Sub(g.now))
 }
 
 // ago is a duration in its greatest unit that is at least 2.
@@ -278,9 +257,10 @@ func ago(d time.Duration) string {
 }
 
 // letter shows all of one letter, and its tails.
-func (v *view) letter(w io.Writer, e *queue.Entry) error {
+func (g *List) letter(e *queue.Entry) {
 	if !e.Usable() {
-		return mode.Table(w, 0, mode.Pairs("id", e.ID, "status", "unreadable", "problem", e.Problem.Error()))
+		g.Print(mode.Table(0, mode.Pairs("id", e.ID, "status", "unreadable", "problem", e.Problem.Error())))
+		return
 	}
 	l, rule, input, rehearsed := e.Letter, "", "not kept", ""
 	if l.Rule != nil {
@@ -293,7 +273,7 @@ func (v *view) letter(w io.Writer, e *queue.Entry) error {
 		rehearsed = "yes: a pretended failure"
 	}
 	cells := []string{
-		"id", l.ID, "status", l.Status(v.limit), "name", string(l.Name), "command", strings.Join(masked(e), " "),
+		"id", l.ID, "status", l.Status(int(g.RedriveMax)), "name", string(l.Name), "command", strings.Join(masked(e), " "),
 		"directory", string(l.Cwd), "umask", l.Umask,
 	}
 	for _, flag := range slices.Sorted(maps.Keys(l.Policy)) {
@@ -311,19 +291,13 @@ func (v *view) letter(w io.Writer, e *queue.Entry) error {
 		"idempotency key", string(l.IdempotencyKey), "run", l.RunID, "trace", l.TraceID,
 		"host", string(l.User)+"@"+string(l.Host), "rehearsed", rehearsed,
 	)
-	if err := mode.Table(w, 0, mode.Pairs(cells...)); err != nil {
-		return err
-	}
-	for i, tail := range v.d.Tails(e) {
-		if tail == nil {
-			continue
-		}
-		name := [...]string{"standard output", "standard error"}[i]
-		if _, err := fmt.Fprintf(w, "\n%s:\n%s\n", name, strings.Map(harmless, strings.TrimSuffix(string(tail), "\n"))); err != nil {
-			return err
+	g.Print(mode.Table(0, mode.Pairs(cells...)))
+	for i, tail := range g.d.Tails(e) {
+		if tail != nil {
+			name := [...]string{"standard output", "standard error"}[i]
+			g.Print("\n" + name + ":\n" + strings.Map(harmless, strings.TrimSuffix(string(tail), "\n")) + "\n")
 		}
 	}
-	return nil
 }
 
 // harmless replaces what moves the cursor of a terminal.

@@ -5,7 +5,6 @@ package letters
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -38,62 +37,50 @@ type Result struct {
 	Command  []queue.Text `json:"command"` // masked
 }
 
-// RedriveFlags is the grammar of what --redrive has beside the flags of a run.
-type RedriveFlags struct {
-	RedriveMax mode.Limit `default:"5"`
-	Rate       queue.Rate
-	DryRun     bool
-	Words      []string `arg:"" optional:""`
-}
+// Redrive is --redrive.
+type Redrive struct {
+	Flags
+	RedriveMax mode.Limit `default:"5" variable:"-"`
+	Rate       queue.Rate `variable:"-"`
+	DryRun     bool       `variable:"-"`
 
-// Redriving is one use of --redrive: its own flags, and some flags of a run.
-type Redriving struct {
-	mode.Call
-	RedriveFlags
-	Dir         string // a value of --dead-letter
-	JSON, Quiet bool
-	// Run runs a letter in a process and waits for it. stdin is nil for none. The id and
-	// the command of the result are set here.
-	Run func(e *queue.Entry, stdin *os.File) Result
-	// Sleep waits for d, and reports whether a signal has asked for the end.
-	Sleep func(d time.Duration) (ended bool)
-
-	d       *queue.Dir
 	results []Result
 	count   map[string]int
 }
 
-// Do redrives.
-func (r *Redriving) Do() int {
-	d, all, _, err := list(r.Dir)
+// RunLetters runs letters. run runs one in a process and waits for it; stdin is nil for
+// none, and the id and the command of the result are set here. sleep waits for d, and
+// reports whether a signal has asked for the end.
+func (r *Redrive) RunLetters(run func(e *queue.Entry, stdin *os.File) Result, sleep func(d time.Duration) (ended bool)) int {
+	all, err := r.list()
 	if err != nil {
 		return r.Fail(err)
 	}
-	r.d, r.results, r.count = d, []Result{}, map[string]int{}
+	r.results, r.count = []Result{}, map[string]int{}
 	chosen, without, err := queue.Redrivable(all, r.Words, time.Now(), int(r.RedriveMax))
 	if err != nil {
-		return refuse(&r.Call, err)
+		return r.refuse(err)
 	}
-	unmatched(&r.Call, without)
+	r.unmatched(without)
 	if len(r.Words) == 0 || slices.Contains(r.Words, queue.DueWord) {
 		for _, e := range all {
 			if !e.Usable() && !slices.Contains(chosen, e) {
-				fmt.Fprintf(r.Stderr, "retry: --redrive: letter %s is left as it is: %s\n", e.ID, message.Printable(e.Problem.Error()))
+				r.Complain("letter " + e.ID + " is left as it is: " + e.Problem.Error())
 			}
 		}
 	}
 	named := func(word string) bool {
 		return word != queue.DueWord && word != queue.FailedWord && word != queue.AllWord
 	}
-	if len(chosen) == 0 && len(without) == 0 && slices.ContainsFunc(r.Words, named) && !r.Quiet && !r.JSON {
-		fmt.Fprintln(r.Stderr, "retry: --redrive: nothing to run: the letters of that name are parked and not due, or poison; --letters shows them, and an id runs its letter now")
+	if len(chosen) == 0 && len(without) == 0 && slices.ContainsFunc(r.Words, named) && !r.Quiet && !r.JSON() {
+		r.Complain("nothing to run: the letters of that name are parked and not due, or poison; --letters shows them, and an id runs its letter now")
 	}
 	var next time.Time // before which --rate starts no run
 	for _, e := range chosen {
-		if r.Sleep(time.Until(next)) {
+		if sleep(time.Until(next)) {
 			break
 		}
-		if begun := time.Now(); r.one(e) {
+		if begun := time.Now(); r.one(e, run) {
 			next = begun.Add(time.Duration(r.Rate))
 		}
 	}
@@ -105,18 +92,16 @@ func (r *Redriving) Do() int {
 		code = exitcodes.Refused
 	}
 	r.sum()
-	return r.Print(code, func(w *os.File) error {
-		if !r.JSON {
-			return nil
-		}
-		return text.WriteJSON(w, map[string]any{
-			"redriven": r.results, Done: r.count[Done], Failed: r.count[Failed], Parked: r.count[Parked], Skipped: r.count[Skipped],
-		})
+	if !r.JSON() {
+		return code
+	}
+	return r.PrintJSON(code, map[string]any{
+		"redriven": r.results, Done: r.count[Done], Failed: r.count[Failed], Parked: r.count[Parked], Skipped: r.count[Skipped],
 	})
 }
 
 // one redrives a letter, and reports whether it was started.
-func (r *Redriving) one(e *queue.Entry) (started bool) {
+func (r *Redrive) one(e *queue.Entry, run func(e *queue.Entry, stdin *os.File) Result) (started bool) {
 	result := Result{Result: Skipped}
 	stdin, err := r.d.Input(e)
 	if stdin != nil {
@@ -133,7 +118,7 @@ func (r *Redriving) one(e *queue.Entry) (started bool) {
 		result.Result = dryRun
 	default:
 		started = true
-		result = r.Run(e, stdin)
+		result = run(e, stdin)
 	}
 	result.ID, result.Command = e.ID, []queue.Text{}
 	if e.Letter != nil {
@@ -147,10 +132,10 @@ func (r *Redriving) one(e *queue.Entry) (started bool) {
 }
 
 // print prints the result of a letter.
-func (r *Redriving) print(result *Result) {
-	w, line := io.Writer(r.Stderr), fmt.Sprintf("letter %s %s", result.ID, result.Result)
+func (r *Redrive) print(result *Result) {
+	w, line := r.Stderr, fmt.Sprintf("letter %s %s", result.ID, result.Result)
 	switch {
-	case result.Result == dryRun && r.JSON, r.Quiet && result.ExitCode != nil, r.Quiet && result.Result == Skipped:
+	case result.Result == dryRun && r.JSON(), r.Quiet && result.ExitCode != nil, r.Quiet && result.Result == Skipped:
 		return
 	case result.Result == dryRun:
 		w, line = r.Stdout, fmt.Sprintf("letter %s would be run", result.ID)
@@ -167,7 +152,7 @@ func (r *Redriving) print(result *Result) {
 // longestCommand is how much of a command a line has, in characters.
 const longestCommand = 100
 
-func (r *Redriving) sum() {
+func (r *Redrive) sum() {
 	if len(r.results) == 0 || r.Quiet || r.DryRun {
 		return
 	}

@@ -1,38 +1,65 @@
 package mode
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 )
 
 type sample struct {
 	Common
-	Store string   `variable:"yes" nested:"-"`
-	Key   []string `sep:"none"`
-	Top   int      `default:"20" short:"t"`
-	Since string
-	Words []string `arg:"" optional:""`
+	Store string
+	Key   []string `variable:"-"`
+	Top   Limit    `default:"20" short:"t" variable:"-"`
+	Since string   `variable:"-"`
 }
 
-func TestParse(t *testing.T) {
+func (s *sample) Run() int {
+	s.Print(fmt.Sprintf("%s%v|%s|%s|%q|%d|%t%t%t|%s\n", s.LogFormat, s.Words, s.Store, s.Color, s.Key, s.Top, s.Quiet, s.Verbose, s.NoEnv, s.Since))
+	return 1
+}
+
+// run runs the sample, and returns its output and complaints.
+func run(t *testing.T, args, environ string) (code int, stdout, stderr string) {
+	t.Helper()
+	c := Call{Name: "sample", Args: strings.Fields(args), Environ: strings.Fields(environ)}
+	var outputs [2]*os.File
+	for i := range outputs {
+		f, err := os.Create(filepath.Join(t.TempDir(), "output"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		outputs[i] = f
+	}
+	c.Stdout, c.Stderr = outputs[0], outputs[1]
+	code = Run(c, new(sample))
+	var texts [2]string
+	for i, f := range outputs {
+		text, err := os.ReadFile(f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[i] = string(text)
+	}
+	return code, texts[0], texts[1]
+}
+
+func TestRun(t *testing.T) {
 	for name, c := range map[string]struct {
-		args, environ string
-		want          sample
-		err           string
+		args, environ, want, err string
 	}{
-		"defaults":                 {want: sample{Top: 20}},
-		"words and flags mixed":    {args: "a --key k b -t 5 --key=l c", want: sample{Key: []string{"k", "l"}, Top: 5, Words: []string{"a", "b", "c"}}},
-		"-- ends the flags":        {args: "-q -- --key -x", want: sample{Common: Common{Quiet: true}, Top: 20, Words: []string{"--key", "-x"}}},
-		"a cluster":                {args: "-qvt 7 x", want: sample{Common: Common{Quiet: true, Verbose: true}, Top: 7, Words: []string{"x"}}},
-		"a variable":               {environ: "RETRY_STORE=file:s RETRY_KEY=no RETRY_TIMEOUT=broken", want: sample{Store: "file:s", Top: 20}},
-		"the command line wins":    {args: "--store file:a", environ: "RETRY_STORE=file:s", want: sample{Store: "file:a", Top: 20}},
-		"no variables":             {args: "--no-env", environ: "RETRY_STORE=file:s", want: sample{Common: Common{NoEnv: true}, Top: 20}},
-		"inside another retry":     {environ: "RETRY_STORE=file:s RETRY_DEPTH=1", want: sample{Top: 20}},
-		"another log format":       {environ: "RETRY_LOG_FORMAT=github", want: sample{Top: 20}},
-		"json by variable":         {environ: "RETRY_LOG_FORMAT=json", want: sample{Common: Common{LogFormat: "json"}, Top: 20}},
+		"defaults":                 {want: `text[]||auto|[]|20|falsefalsefalse|`},
+		"words and flags mixed":    {args: "a --key k b -t 5 --key=l c", want: `text[a b c]||auto|["k" "l"]|5|falsefalsefalse|`},
+		"-- ends the flags":        {args: "-q -- --key -x", want: `text[--key -x]||auto|[]|20|truefalsefalse|`},
+		"a cluster":                {args: "-qvt 7 x", want: `text[x]||auto|[]|7|truetruefalse|`},
+		"a variable":               {environ: "RETRY_STORE=file:s RETRY_KEY=no RETRY_TIMEOUT=broken", want: `text[]|file:s|auto|[]|20|falsefalsefalse|`},
+		"the command line wins":    {args: "--store file:a", environ: "RETRY_STORE=file:s", want: `text[]|file:a|auto|[]|20|falsefalsefalse|`},
+		"no variables":             {args: "--no-env", environ: "RETRY_STORE=file:s", want: `text[]||auto|[]|20|falsefalsetrue|`},
+		"another log format":       {environ: "RETRY_LOG_FORMAT=github", want: `text[]||auto|[]|20|falsefalsefalse|`},
+		"json by variable":         {environ: "RETRY_LOG_FORMAT=json", want: `json[]||auto|[]|20|falsefalsefalse|`},
 		"a log format of a run":    {args: "--log-format github", err: `--log-format: "github" is not text or json`},
 		"a bad variable":           {environ: "RETRY_COLOR=blue", err: `RETRY_COLOR: "blue" is not auto, always or never`},
 		"an unknown flag":          {args: "--tpo 3", err: "unknown flag --tpo"},
@@ -41,34 +68,17 @@ func TestParse(t *testing.T) {
 		"not a number":             {args: "--top many", err: `"many"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var got sample
-			err := Parse(Call{Name: "sample", Args: strings.Fields(c.args), Environ: strings.Fields(c.environ)}, &got)
-			if c.err != "" {
-				if err == nil || !strings.Contains(err.Error(), c.err) {
-					t.Fatalf("error %v; want one with %q", err, c.err)
-				}
-				return
-			}
-			if c.want.LogFormat == "" {
-				c.want.LogFormat = "text"
-			}
-			c.want.Color = "auto"
-			if err != nil || !reflect.DeepEqual(got, c.want) {
-				t.Errorf("%+v, %v; want %+v", got, err, c.want)
+			code, stdout, stderr := run(t, c.args, c.environ)
+			if c.err != "" && (code != 125 || stdout != "" || !strings.Contains(stderr, c.err)) || c.err == "" && (code != 1 || stdout != c.want+"\n" || stderr != "") {
+				t.Errorf("code %d, %q, %q; want %q %s", code, stdout, stderr, c.want, c.err)
 			}
 		})
 	}
 }
 
 func TestUsageNamesTheMode(t *testing.T) {
-	stderr, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := Call{Name: "sample", Args: []string{"--no-such"}, Stderr: stderr}
-	code := c.Usage(Parse(c, &sample{}))
-	text, err := os.ReadFile(stderr.Name())
-	if want := "retry: --sample: unknown flag --no-such\nTry 'retry --sample --help'.\n"; err != nil || code != 125 || string(text) != want {
-		t.Errorf("code %d, %v, %q; want %q", code, err, text, want)
+	const want = "retry: --sample: unknown flag --no-such\nTry 'retry --sample --help'.\n"
+	if code, stdout, stderr := run(t, "--no-such", ""); code != 125 || stdout != "" || stderr != want {
+		t.Errorf("code %d, %q, %q; want %q", code, stdout, stderr, want)
 	}
 }

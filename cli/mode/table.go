@@ -1,11 +1,9 @@
 package mode
 
-// This file prints tables.
+// This file prints.
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -14,10 +12,11 @@ import (
 	"golang.org/x/term"
 
 	"github.com/retrysh/retry/engine/message"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // Width is that of the terminal which standard output is, 0 where it is none.
-func (c Call) Width() int {
+func (c *Call) Width() int {
 	width, _, err := term.GetSize(int(c.Stdout.Fd()))
 	if err != nil {
 		return 0
@@ -25,9 +24,9 @@ func (c Call) Width() int {
 	return max(width, 0)
 }
 
-// Table writes rows of cells in columns, with control characters as blanks. A line is cut
+// Table is rows of cells in columns, with control characters as blanks. A line is cut
 // to width characters; 0 cuts nothing.
-func Table(w io.Writer, width int, rows [][]string) error {
+func Table(width int, rows [][]string) string {
 	var table, text strings.Builder
 	columns := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
@@ -44,8 +43,7 @@ func Table(w io.Writer, width int, rows [][]string) error {
 		}
 		text.WriteString(string(cut) + "\n")
 	}
-	_, err := io.WriteString(w, text.String())
-	return err
+	return text.String()
 }
 
 // Pairs are the rows of a table of names and values in turn, without those of no value.
@@ -58,13 +56,22 @@ func Pairs(cells ...string) (rows [][]string) {
 	return rows
 }
 
-// Print writes to standard output, and returns code or that of a failed write.
-func (c Call) Print(code int, print func(w *os.File) error) int {
-	if err := print(c.Stdout); err != nil {
+// Print adds to the output.
+func (c *Call) Print(text string) { c.Out.WriteString(text) }
+
+// PrintJSON adds an object, and returns code or that of a failure.
+func (c *Call) PrintJSON(code int, object any) int {
+	if err := text.WriteJSON(&c.Out, object); err != nil {
 		return c.Fail(err)
 	}
 	return code
 }
 
+// Flush writes the output so far.
+func (c *Call) Flush() error {
+	_, err := c.Out.WriteTo(c.Stdout)
+	return err
+}
+
 // Colored reports whether the output is coloured: auto by the rules of fatih/color.
-func (c Call) Colored(when string) bool { return when == "always" || when == "auto" && !color.NoColor }
+func (c *Common) Colored() bool { return c.Color == "always" || c.Color == "auto" && !color.NoColor }

@@ -192,9 +192,13 @@ func FlagsOf(t reflect.Type) []Flag {
 	all := make([]Flag, 0, t.NumField())
 	for i := range t.NumField() {
 		switch field := t.Field(i); {
+		case field.Tag == `kong:"-"`: // the call of a mode
 		case field.Anonymous:
-			all = append(all, FlagsOf(field.Type)...)
-		case !strings.HasPrefix(string(field.Tag), "arg:"): // the words of a mode
+			for _, f := range FlagsOf(field.Type) {
+				f.field.Index = append(field.Index, f.field.Index...)
+				all = append(all, f)
+			}
+		case field.IsExported():
 			all = append(all, Flag{dashed(field.Name), field})
 		}
 	}
@@ -222,9 +226,7 @@ func Switch(name string) Flag {
 }
 
 // in is the flag's value in a grammar.
-func (f *Flag) in(g *grammar) reflect.Value {
-	return reflect.ValueOf(g).Elem().FieldByIndex(f.field.Index)
-}
+func (f *Flag) in(grammar reflect.Value) reflect.Value { return grammar.FieldByIndex(f.field.Index) }
 
 // Name is the flag without dashes.
 func (f *Flag) Name() string        { return f.name }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"time"
 )
@@ -57,59 +58,20 @@ func (f *Flag) isOfOutput() bool {
 	return slices.Contains([]string{"quiet", "verbose", "color", "log-format", "log-file", "timestamps"}, f.Name())
 }
 
-// Redrive is the command line of --redrive: its own words, and the flags of a run.
-type Redrive struct {
-	Own   []string
-	run   []string
-	below []Setting
-}
-
 // notRedriven are flags of a run that the letter alone sets.
 var notRedriven = []string{
 	"stdin", "idempotency-key", "rehearse", "rehearse-stdout", "rehearse-stderr", "name", "policy", "config", "dead-letter-env", "dead-letter-max",
 }
 
-// ReadRedrive parses the words of --redrive. Only the variables about output are used.
-func ReadRedrive(args, environ []string) (*Redrive, *grammar, []Setting, error) {
-	table := slices.DeleteFunc(Table(), func(f Flag) bool {
-		return slices.Contains(notRedriven, f.Name()) || !f.HasVariable() && !f.Is("no-env")
-	})
-	l := &Redrive{}
-	at := 0
-	for ; at < len(args) && args[at] != "--"; at++ {
-		word := args[at]
-		var flags []*Flag
-		takesNext := false
-		if len(word) > 1 && word[0] == '-' {
-			flags, takesNext = named(table, word)
-		}
-		if flags == nil {
-			l.Own = append(l.Own, word)
-			continue
-		}
-		l.run = append(l.run, word)
-		if takesNext && at+1 < len(args) && args[at+1] != "--" {
-			at++
-			l.run = append(l.run, args[at])
-		}
-	}
-	l.Own = append(l.Own, args[at:]...)
-	l.below = slices.DeleteFunc(Environment(table, environ), func(s Setting) bool { return !s.Flag.isOfOutput() })
-	line, err := Read(table, l.run, l.below)
-	g, settings := line.Grammar, line.Settings
-	if line.Asks("no-env") {
-		l.below = nil
-	}
-	if format := Last(settings, "log-format"); err == nil && format != nil && format.Source == FromCommandLine && g.LogFormat != "text" && g.LogFormat != "json" {
-		err = Usage("--log-format", fmt.Errorf("%q is not text or json", g.LogFormat))
-	}
-	return l, g, settings, err
+// OfRedrive returns the flags of a run that --redrive has as well.
+func OfRedrive() []Flag {
+	return slices.DeleteFunc(Table(), func(f Flag) bool { return slices.Contains(notRedriven, f.name) || !f.HasVariable() })
 }
 
-// Options returns the options for the run of a letter. In rising precedence they come
-// from the letter, the variables about output, and the flags of --redrive. File names
-// of the last two are relative to the current working directory.
-func (l *Redrive) Options(kept map[string][]string, command []string) (*Options, error) {
+// Redriven returns the options for the run of a letter. In rising precedence they come
+// from the letter, the variables about output, and what was given to --redrive. File
+// names of the last two are relative to the current working directory.
+func Redriven(given []Setting, environ []string, kept map[string][]string, command []string) (*Options, error) {
 	table := Table()
 	var settings []Setting
 	for name, values := range kept {
@@ -121,14 +83,16 @@ func (l *Redrive) Options(kept map[string][]string, command []string) (*Options,
 			settings = append(settings, Setting{Flag: f, Value: value, Word: "--" + name, Source: FromPolicy})
 		}
 	}
-	line, err := Read(table, l.run, Merge(settings, l.below))
+	below := slices.DeleteFunc(Environment(table, environ), func(s Setting) bool { return !s.Flag.isOfOutput() })
+	settings = Merge(Merge(settings, below), given)
+	g, err := Fill(table, settings)
 	if err == nil {
-		err = absolute(line.Grammar, line.Settings)
+		err = absolute(g, settings)
 	}
 	if err != nil {
 		return nil, err
 	}
-	o, err := Resolve(line.Grammar, line.Settings, command)
+	o, err := Resolve(g, settings, command)
 	if err == nil {
 		o.Chosen = &InForce{}
 	}
@@ -141,7 +105,7 @@ func absolute(g *grammar, settings []Setting) (err error) {
 		if s.Source < FromEnvironment || s.Flag.Is("dead-letter") || s.Flag.Is("history") && (s.Value == "on" || s.Value == "off") {
 			continue
 		}
-		switch v := s.Flag.in(g).Addr().Interface().(type) {
+		switch v := s.Flag.in(reflect.ValueOf(g).Elem()).Addr().Interface().(type) {
 		case *fileName:
 			err = errors.Join(err, inFull(v))
 		case *promFile:

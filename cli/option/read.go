@@ -18,7 +18,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/retrysh/retry/cli/manual"
-	"github.com/retrysh/retry/cli/mode"
 )
 
 // Line is a command line that kong has read, as far as it could.
@@ -58,6 +57,58 @@ func ReadNames(all []Flag, argv []string) []Setting {
 	return l.Settings
 }
 
+// ReadMode reads the words of a mode into its grammar, a pointer to a struct of the
+// flags that it has, beside those of a run, whose settings it returns. Flags and words
+// may be in any order, and "--" ends the flags.
+func ReadMode(grammar any, ofRun []Flag, args, environ []string) (run []Setting, words []string, err error) {
+	to := reflect.ValueOf(grammar).Elem()
+	own := FlagsOf(to.Type())
+	l := &Line{all: slices.Concat(own, ofRun)}
+	l.argv, words = flagsFirst(l.all, args)
+	used, _ := l.mayName()
+	for i := range own { // all, from which kong suggests some for an unknown one
+		if f := &l.all[i]; !slices.Contains(used, f) {
+			used = append(used, f)
+		}
+	}
+	if err := l.parse(used, len(l.argv)); err != nil {
+		return nil, nil, err
+	}
+	below := slices.DeleteFunc(Environment(own, environ), func(s Setting) bool {
+		return s.Flag.Is("log-format") && s.Value != "json" // formats of a run count as text
+	})
+	ofMode := slices.DeleteFunc(Merge(l.used(below), l.Settings), func(s Setting) bool { return ByName(own, s.Flag.name) == nil })
+	if err := fill(to, own, ofMode); err != nil {
+		return nil, nil, err
+	}
+	for _, s := range l.Settings {
+		if s.Flag = ByName(ofRun, s.Flag.name); s.Flag != nil {
+			run = append(run, s)
+		}
+	}
+	_, err = Fill(ofRun, run)
+	return run, words, err
+}
+
+// flagsFirst sorts words: kong takes the first that is no flag for the command.
+func flagsFirst(all []Flag, args []string) (flags, words []string) {
+	for i := 0; i < len(args); i++ {
+		switch word := args[i]; {
+		case word == "--":
+			return flags, append(words, args[i+1:]...)
+		case len(word) < 2 || word[0] != '-':
+			words = append(words, word)
+		default:
+			flags = append(flags, word)
+			if _, takesNext := named(all, word); takesNext && i+1 < len(args) {
+				i++
+				flags = append(flags, args[i])
+			}
+		}
+	}
+	return flags, words
+}
+
 // parse has kong read the words before bound into a struct of flags. It has switches
 // and texts only, since Fill reads the values.
 func (l *Line) parse(used []*Flag, bound int) error {
@@ -87,6 +138,9 @@ func (l *Line) parse(used []*Flag, bound int) error {
 	c, err := kong.Trace(parser, l.Before)
 	if err == nil {
 		err = c.Error
+	}
+	if usage := new(UsageError); errors.As(err, &usage) {
+		return usage
 	}
 	return err
 }
@@ -163,8 +217,8 @@ func (l *Line) HelpOn() string {
 
 // explain returns the error of kong in the words of this program.
 func (l *Line) explain(err error) error {
-	if missing := new(UsageError); errors.As(err, &missing) {
-		return missing
+	if errors.As(err, new(*UsageError)) {
+		return err
 	}
 	if !strings.HasPrefix(err.Error(), "unknown flag") {
 		return errors.New(err.Error()) // without kong's exit code
@@ -248,7 +302,7 @@ func set(target reflect.Value, s *Setting) error {
 		}
 		target.Set(reflect.Append(target, element))
 	default:
-		if err := mode.OneOf(s.Value, s.Flag.Words()); err != nil {
+		if err := oneOf(s.Value, s.Flag.Words()); err != nil {
 			return err
 		}
 		target.SetString(s.Value)
@@ -256,28 +310,36 @@ func set(target reflect.Value, s *Setting) error {
 	return nil
 }
 
-// defaults returns the grammar with nothing given.
-func defaults(all []Flag) *grammar {
-	g := new(grammar)
-	for i := range all {
-		if preset := all[i].Preset(); preset != "" {
-			// A test proves that each can be read.
-			_ = set(all[i].in(g), &Setting{Flag: &all[i], Value: preset})
-		}
+// oneOf is an error where a value is none of the words.
+func oneOf(value string, words []string) error {
+	if slices.Contains(words, value) || len(words) == 0 {
+		return nil
 	}
-	return g
+	last := len(words) - 1
+	return fmt.Errorf("%q is not %s or %s", value, strings.Join(words[:last], ", "), words[last])
 }
 
 // Fill returns the grammar that settings alone give, the highest last.
 func Fill(all []Flag, settings []Setting) (*grammar, error) {
-	g := defaults(all)
-	for i := range settings {
-		s := &settings[i]
-		if err := set(s.Flag.in(g), s); err != nil {
-			return nil, Usage(s.Word, err)
+	g := new(grammar)
+	return g, fill(reflect.ValueOf(g).Elem(), all, settings)
+}
+
+// fill sets the defaults of a grammar, and then what was given.
+func fill(to reflect.Value, all []Flag, settings []Setting) error {
+	for i := range all {
+		if preset := all[i].Preset(); preset != "" {
+			// A test proves that each can be read.
+			_ = set(all[i].in(to), &Setting{Flag: &all[i], Value: preset})
 		}
 	}
-	return g, nil
+	for i := range settings {
+		s := &settings[i]
+		if err := set(s.Flag.in(to), s); err != nil {
+			return Usage(s.Word, err)
+		}
+	}
+	return nil
 }
 
 // AsksForHelp looks at the words before "--".

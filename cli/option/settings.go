@@ -6,8 +6,6 @@ package option
 import (
 	"slices"
 	"strings"
-
-	"github.com/retrysh/retry/cli/mode"
 )
 
 // Source is where a setting comes from; a higher one has precedence over a lower one
@@ -128,8 +126,10 @@ func Environment(all []Flag, environ []string) (settings []Setting) {
 		switch {
 		case f == nil || !f.HasVariable():
 		case f.Repeats():
-			for _, line := range mode.Lines(value) {
-				settings = append(settings, Setting{Flag: f, Value: line, Word: name, Source: FromEnvironment})
+			for line := range strings.Lines(value) {
+				if line = strings.TrimRight(line, "\r\n"); strings.TrimSpace(line) != "" {
+					settings = append(settings, Setting{Flag: f, Value: line, Word: name, Source: FromEnvironment})
+				}
 			}
 		default:
 			settings = append(settings, Setting{Flag: f, Value: value, Word: name, Source: FromEnvironment})
@@ -139,6 +139,15 @@ func Environment(all []Flag, environ []string) (settings []Setting) {
 		settings = slices.DeleteFunc(settings, func(s Setting) bool { return s.Flag.IsOfOuterRun() })
 	}
 	return settings
+}
+
+// Variable is the value of a variable, "" where it is not set.
+func Variable(environ []string, name string) string {
+	i := slices.IndexFunc(environ, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
+	if i < 0 {
+		return ""
+	}
+	return environ[i][len(name)+1:]
 }
 
 // flagOf returns the flag that a variable is named after, nil for none.

@@ -6,12 +6,13 @@ package option
 import (
 	_ "embed"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
-	"github.com/retrysh/retry/cli/mode"
+	"github.com/retrysh/retry/cli/manual"
 	"github.com/retrysh/retry/engine"
 )
 
@@ -27,17 +28,22 @@ func unknownFlag(table []Flag, word string) error {
 	return fmt.Errorf("unknown flag %q, did you mean one of %s?", word, strings.Join(near, ", "))
 }
 
-// valueMissing is the error for a flag without its value, before token.
+// valueMissing is the error for a flag without its value, before token: what is in the
+// value's place, and how the flag is written.
 func valueMissing(s *Setting, token kong.Token) error {
-	var rest []string
+	name, what, write := s.Flag.name, "the command line ends here", s.Word+" "+manual.Placeholder(s.Flag.name)
+	_, ofRun := reflect.TypeFor[grammar]().FieldByName(s.Flag.field.Name)
+	if preset := s.Flag.Preset(); ofRun && preset != "" && preset != "0" { // no limit
+		write += ", as in " + s.Word + " " + preset
+	}
 	if !token.IsEOL() {
-		rest = []string{token.String()}
+		what = fmt.Sprintf("%q begins with a dash", token)
+		if token.String() == "--" {
+			what = `"--" ends the flags`
+		}
+		write += fmt.Sprintf("; --%s=%s gives it that value", name, token)
 	}
-	preset := s.Flag.Preset()
-	if preset == "0" { // no limit
-		preset = ""
-	}
-	return &UsageError{s.Word, mode.ValueMissing(s.Flag.Name(), s.Word, preset, rest)}
+	return Usage(s.Word, fmt.Errorf("needs a value, and %s; write %s", what, write))
 }
 
 // elsewhere lists flags by the names that they have in other programs: curl, wget,

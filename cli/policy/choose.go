@@ -18,7 +18,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine/classify/command"
 )
@@ -80,7 +79,7 @@ func (s *policySet) loadAll(environ []string, given []option.Setting) error {
 		return nil
 	}
 	s.unasked = true
-	own := mode.Variable(environ, "XDG_CONFIG_HOME")
+	own := option.Variable(environ, "XDG_CONFIG_HOME")
 	if !filepath.IsAbs(own) {
 		own = ownPolicies(environ)
 	}

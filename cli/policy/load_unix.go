@@ -6,7 +6,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/retrysh/retry/cli/mode"
+	"github.com/retrysh/retry/cli/option"
 )
 
 // ownedAlone reports whether the file belongs to root or the user, and no other
@@ -20,4 +20,4 @@ func ownedAlone(info os.FileInfo) bool {
 func sharedPolicies([]string) string { return "/etc/retry/policies" }
 
 // ownPolicies is the folder of a user's own settings (XDG Base Directory Specification).
-func ownPolicies(environ []string) string { return below(mode.Variable(environ, "HOME"), ".config") }
+func ownPolicies(environ []string) string { return below(option.Variable(environ, "HOME"), ".config") }

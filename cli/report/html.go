@@ -5,10 +5,10 @@ package report
 // every exported method in the program.
 
 import (
+	"bytes"
 	_ "embed"
 	"fmt"
 	"html"
-	"io"
 	"strings"
 
 	"github.com/retrysh/retry/engine/history"
@@ -18,7 +18,7 @@ import (
 var page string
 
 // html prints the report.
-func (d *document) html(w io.Writer) error {
+func (d *document) html(w *bytes.Buffer) {
 	var sentences, cards, warnings, header, rows strings.Builder
 	for _, sentence := range d.sentences() {
 		fmt.Fprintf(&sentences, "<p>%s</p>\n", html.EscapeString(sentence))
@@ -42,9 +42,8 @@ func (d *document) html(w io.Writer) error {
 		}
 		fmt.Fprintf(&rows, "<td>%s</td></tr>\n", drawing(g))
 	}
-	_, err := strings.NewReplacer("{sentences}", sentences.String(), "{cards}", cards.String(), "{warnings}", warnings.String(), "{header}", header.String(),
+	_, _ = strings.NewReplacer("{sentences}", sentences.String(), "{cards}", cards.String(), "{warnings}", warnings.String(), "{header}", header.String(),
 		"{rows}", rows.String()).WriteString(w, page)
-	return err
 }
 
 // drawing is the spark line of a group as bars.

@@ -19,37 +19,42 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// Where is the flag that says where the history is.
-type Where struct {
-	History string `variable:"yes"`
+// Flags are those of every mode for the history.
+type Flags struct {
+	mode.Common
+	History string
+
+	sources []history.Source
+	path    string // of the history in force, also where there is none yet; "" for files that were named
 }
 
-// sources are the files that were named, - for standard input, or else the history
-// in force. Where there is none yet, path says where it would be.
-func (w *Where) sources(c *mode.Call, files []string) (sources []history.Source, path string, err error) {
+// find sets the sources: the files that were named, - for standard input, or else the
+// history in force.
+func (g *Flags) find(files []string) (err error) {
 	if len(files) == 0 {
-		return history.InForce(w.History)
+		g.sources, g.path, err = history.InForce(g.History)
 	}
 	for _, name := range files {
 		s := history.Source{Path: name}
 		if name == "-" {
-			s.Stdin = c.Stdin
+			s.Stdin = g.Stdin
 		}
-		sources = append(sources, s)
+		g.sources = append(g.sources, s)
 	}
-	return sources, "", nil
+	return err
 }
 
 // none reports on standard error that there is nothing to show, and returns the
 // exit code for that.
-func none(c *mode.Call, sources []history.Source, path, what string) int {
+func (g *Flags) none(what string) int {
+	where := message.Printable(short(g.path))
 	switch {
-	case len(sources) == 0:
-		fmt.Fprintf(c.Stderr, "retry: --%s: there is no history in %q; --history on keeps one\n", c.Name, message.Printable(short(path)))
-	case path != "":
-		fmt.Fprintf(c.Stderr, "retry: --%s: %s in %q\n", c.Name, what, message.Printable(short(path)))
+	case len(g.sources) == 0:
+		g.Complain(fmt.Sprintf("there is no history in %q; --history on keeps one", where))
+	case g.path != "":
+		g.Complain(fmt.Sprintf("%s in %q", what, where))
 	default:
-		fmt.Fprintf(c.Stderr, "retry: --%s: %s in what was read\n", c.Name, what)
+		g.Complain(what + " in what was read")
 	}
 	return exitcodes.Rejected
 }
@@ -65,9 +70,9 @@ func short(path string) string {
 }
 
 // badLines reports how many lines are no records.
-func badLines(c *mode.Call, n int) {
+func (g *Flags) badLines(n int) {
 	if n > 0 {
-		fmt.Fprintf(c.Stderr, "retry: --%s: %s\n", c.Name, skipped(n))
+		g.Complain(skipped(n))
 	}
 }
 

@@ -4,9 +4,8 @@ package report
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -17,69 +16,58 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// LastFlags is the grammar of --last.
-type LastFlags struct {
-	mode.Common
-	Where
-	Name string `arg:"" optional:""`
-}
-
 // Last is --last.
-func Last(c mode.Call) int {
-	var g LastFlags
-	if err := mode.Parse(c, &g); err != nil {
-		return c.Usage(err)
+type Last struct{ Flags }
+
+// Run shows the last run that failed.
+func (g *Last) Run() int {
+	if len(g.Words) > 1 {
+		return g.Usage(errors.New("unexpected argument " + g.Words[1]))
 	}
-	sources, path, err := g.sources(&c, nil)
-	if err != nil {
-		return c.Fail(err)
+	name := strings.Join(g.Words, "")
+	if err := g.find(nil); err != nil {
+		return g.Fail(err)
 	}
 	line := ""
-	bad, err := history.Read(sources, func(r *history.Record, text string) {
-		if (g.Name == "" || r.Name == g.Name) && r.Failed() {
+	bad, err := history.Read(g.sources, func(r *history.Record, text string) {
+		if (name == "" || r.Name == name) && r.Failed() {
 			line = text
 		}
 	})
 	if err != nil {
-		return c.Fail(err)
+		return g.Fail(err)
 	}
-	badLines(&c, bad)
-	if line == "" {
-		what := "no run has failed"
-		if g.Name != "" {
-			what = fmt.Sprintf("no run of the name %q has failed", message.Printable(g.Name))
-		}
-		return none(&c, sources, path, what)
-	}
-	return c.Print(exitcodes.OK, func(w *os.File) error {
-		if g.JSON() {
-			_, err := fmt.Fprintln(w, line)
-			return err
-		}
+	g.badLines(bad)
+	switch {
+	case line == "" && name == "":
+		return g.none("no run has failed")
+	case line == "":
+		return g.none(fmt.Sprintf("no run of the name %q has failed", message.Printable(name)))
+	case g.JSON():
+		g.Print(line + "\n")
+	default:
 		var r history.Record
 		history.Parse(line, &r)
-		return explain(w, &r, now())
-	})
+		g.Print(explain(&r, now()))
+	}
+	return exitcodes.OK
 }
 
 // explain shows a run in one screen. Its lines are not cut: the reasons stand at
 // their ends.
-func explain(w io.Writer, r *history.Record, now time.Time) error {
+func explain(r *history.Record, now time.Time) string {
 	when := ""
 	if !r.Time.IsZero() {
 		when = r.Time.Local().Format("2006-01-02 15:04:05 MST") + ", " + message.Duration(max(0, now.Sub(r.Time)).Round(time.Second)) + " ago; it took " + message.Duration(milliseconds(r.ElapsedMS))
 	}
-	rows := mode.Pairs(
+	text := mode.Table(0, mode.Pairs(
 		"run", headline(r), "command", strings.Join(r.Command, " "), "when", when,
 		"where", strings.TrimPrefix(strings.Join([]string{r.Cwd, r.Host}, " on "), " on "),
-		"policy", r.Policy, "key", r.Key, "commit", r.Commit, "ci", r.CI, "run id", r.RunID, "inside run", r.ParentRunID, "note", notes(r))
-	if err := mode.Table(w, 0, rows); err != nil || len(r.Attempts) == 0 {
-		return err
+		"policy", r.Policy, "key", r.Key, "commit", r.Commit, "ci", r.CI, "run id", r.RunID, "inside run", r.ParentRunID, "note", notes(r)))
+	if len(r.Attempts) > 0 {
+		text += "\n" + mode.Table(0, attempts(r))
 	}
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
-	}
-	return mode.Table(w, 0, attempts(r))
+	return text
 }
 
 // headline says what came of the run.

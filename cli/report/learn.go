@@ -4,39 +4,26 @@ package report
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
-	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/history"
 	"github.com/retrysh/retry/engine/message"
-	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// LearnFlags is the grammar of --learn.
-type LearnFlags struct {
-	mode.Common
-	Where
-	Files []string `arg:"" optional:""`
-}
-
 // Learn is --learn.
-func Learn(c mode.Call) int {
-	var g LearnFlags
-	if err := mode.Parse(c, &g); err != nil {
-		return c.Usage(err)
-	}
-	sources, path, err := g.sources(&c, g.Files)
-	if err != nil {
-		return c.Fail(err)
+type Learn struct{ Flags }
+
+// Run prints the rules that are suggested.
+func (g *Learn) Run() int {
+	if err := g.find(g.Words); err != nil {
+		return g.Fail(err)
 	}
 	learner := history.NewLearner(now())
-	bad, err := history.Runs(sources, learner.Add)
+	bad, err := history.Runs(g.sources, learner.Add)
 	if err != nil {
-		return c.Fail(err)
+		return g.Fail(err)
 	}
 	lessons, code := learner.Lessons(), exitcodes.Rejected
 	for _, l := range lessons {
@@ -45,29 +32,28 @@ func Learn(c mode.Call) int {
 		}
 	}
 	if g.JSON() {
-		return c.Print(code, func(w *os.File) error { return text.WriteJSON(w, map[string]any{"lessons": lessons, "bad_lines": bad}) })
+		return g.PrintJSON(code, map[string]any{"lessons": lessons, "bad_lines": bad})
 	}
-	badLines(&c, bad)
+	g.badLines(bad)
 	if code != exitcodes.OK {
-		return none(&c, sources, path, "no failure has a certain answer")
+		return g.none("no failure has a certain answer")
 	}
-	return c.Print(code, func(w *os.File) error { return blocks(w, lessons) })
+	g.Print(blocks(lessons))
+	return code
 }
 
-// blocks prints the rules that are suggested, each under its evidence.
-func blocks(w io.Writer, lessons []*history.Lesson) error {
-	var b strings.Builder
+// blocks are the rules, each under its evidence.
+func blocks(lessons []*history.Lesson) string {
+	var all []string
 	for _, l := range lessons {
-		if l.Rule == "" {
-			continue
+		if l.Rule != "" {
+			all = append(all, fmt.Sprintf("# %s\n# %s\n%s", message.Printable(l.FP), evidence(l), l.Rule))
 		}
-		fmt.Fprintf(&b, "# %s\n# %s\n%s\n", message.Printable(l.FP), evidence(l), l.Rule)
 	}
-	if b.Len() == 0 {
-		b.WriteString("# Nothing new: the rules say already what is certain.\n")
+	if all == nil {
+		return "# Nothing new: the rules say already what is certain.\n"
 	}
-	_, err := io.WriteString(w, strings.TrimSuffix(b.String(), "\n\n")+strings.Repeat("\n", min(1, strings.Count(b.String(), "\n\n"))))
-	return err
+	return strings.Join(all, "\n")
 }
 
 // evidence says on what a rule rests.

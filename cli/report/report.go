@@ -3,12 +3,10 @@ package report
 // This file is --report: what the history says about each command.
 
 import (
+	"bytes"
 	"encoding/csv"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,19 +16,16 @@ import (
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/history"
 	"github.com/retrysh/retry/engine/message"
-	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// ReportFlags is the grammar of --report.
-type ReportFlags struct {
-	mode.Common
-	Where
-	Since  string     `default:"7d"`
-	By     string     `default:"name" enum:"name,command,key,policy,commit"`
-	Format string     `default:"text" enum:"text,markdown,html,json,csv"`
-	Top    mode.Limit `default:"20"`
-	Files  []string   `arg:"" optional:""`
+// Report is --report.
+type Report struct {
+	Flags
+	Since  string     `default:"7d" variable:"-"`
+	By     string     `default:"name" enum:"name,command,key,policy,commit" variable:"-"`
+	Format string     `default:"text" enum:"text,markdown,html,json,csv" variable:"-"`
+	Top    mode.Limit `default:"20" variable:"-"`
 }
 
 // document is a report that is to be printed.
@@ -41,51 +36,46 @@ type document struct {
 	ages time.Duration // of the oldest run, as it was asked for
 }
 
-// Report is --report.
-func Report(c mode.Call) int {
-	var g ReportFlags
-	if err := mode.Parse(c, &g); err != nil {
-		return c.Usage(err)
-	}
+// Run prints the report.
+func (g *Report) Run() int {
 	since, err := backoff.ParseDuration(g.Since)
 	if err != nil {
-		return c.Usage(fmt.Errorf("--since: %w", err))
+		return g.Usage(fmt.Errorf("--since: %w", err))
 	}
 	format := g.Format
 	if format == "text" && g.JSON() {
 		format = "json"
 	}
-	sources, path, err := g.sources(&c, g.Files)
-	if err != nil {
-		return c.Fail(err)
+	if err := g.find(g.Words); err != nil {
+		return g.Fail(err)
 	}
 	d := document{by: g.By, ages: since}
 	d.Report = history.NewReport(now(), since, g.By)
-	if d.BadLines, err = history.Runs(sources, d.Add); err != nil {
-		return c.Fail(err)
+	if d.BadLines, err = history.Runs(g.sources, d.Add); err != nil {
+		return g.Fail(err)
 	}
 	d.left = d.Finish(int(g.Top)) - len(d.Groups)
 	code := exitcodes.OK
 	if d.Runs == 0 {
 		if format == "text" {
-			badLines(&c, d.BadLines)
-			return none(&c, sources, path, "no run to report"+d.period())
+			g.badLines(d.BadLines)
+			return g.none("no run to report" + d.period())
 		}
 		code = exitcodes.Rejected
 	}
-	return c.Print(code, func(w *os.File) error {
-		switch format {
-		case "json":
-			return text.WriteJSON(w, d.Report)
-		case "csv":
-			return d.csv(w)
-		case "markdown":
-			return d.markdown(w)
-		case "html":
-			return d.html(w)
-		}
-		return d.text(w, c.Width(), c.Colored(g.Color))
-	})
+	switch format {
+	case "json":
+		return g.PrintJSON(code, d.Report)
+	case "csv":
+		d.csv(&g.Out)
+	case "markdown":
+		d.markdown(&g.Out)
+	case "html":
+		d.html(&g.Out)
+	default:
+		d.text(&g.Out, g.Width(), g.Colored())
+	}
+	return code
 }
 
 // period says of which time the report is.
@@ -101,7 +91,7 @@ func (d *document) period() string {
 }
 
 // csv writes a line for each group. No cell of a name begins as a formula does.
-func (d *document) csv(w io.Writer) error {
+func (d *document) csv(w *bytes.Buffer) {
 	rows := [][]string{{"group", "class", "runs", "first_attempt", "recovered", "gave_up", "retried", "wilson_low", "lost_ms"}}
 	for _, g := range d.Groups {
 		name := message.Printable(g.Name)
@@ -114,8 +104,7 @@ func (d *document) csv(w io.Writer) error {
 		}
 		rows = append(rows, append(row, strconv.FormatFloat(g.WilsonLow, 'f', 6, 64), strconv.FormatFloat(g.LostMS, 'f', -1, 64)))
 	}
-	out := csv.NewWriter(w)
-	return errors.Join(out.WriteAll(rows), out.Error())
+	_ = csv.NewWriter(w).WriteAll(rows)
 }
 
 // byAttempt are the successes by the number of their attempt, the first first.

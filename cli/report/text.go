@@ -5,7 +5,6 @@ package report
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
@@ -64,8 +63,7 @@ func shadeOf(class string) color.Attribute {
 }
 
 // text prints the report for a person.
-func (d *document) text(w io.Writer, width int, colored bool) error {
-	var b, table bytes.Buffer
+func (d *document) text(b *bytes.Buffer, width int, colored bool) {
 	paint := func(shade color.Attribute, line string) string {
 		c := color.New(shade)
 		if c.DisableColor(); colored {
@@ -83,10 +81,7 @@ func (d *document) text(w io.Writer, width int, colored bool) error {
 		// What matters most stands first: a narrow terminal cuts the end.
 		rows = append(rows, []string{fit(d.named(g), nameWidth(width)), c[0], c[1], spark(g), c[3], c[4], c[5], c[2], c[6], c[7]})
 	}
-	if err := mode.Table(&table, width, rows); err != nil {
-		return err
-	}
-	for i, line := range strings.Split(strings.TrimSuffix(table.String(), "\n"), "\n") {
+	for i, line := range strings.Split(strings.TrimSuffix(mode.Table(width, rows), "\n"), "\n") {
 		shade := color.Bold
 		if i > 0 {
 			shade = shadeOf(d.Groups[i-1].Class)
@@ -99,8 +94,6 @@ func (d *document) text(w io.Writer, width int, colored bool) error {
 		}
 		b.WriteString(paint(color.FgYellow, "Warning: "+describe(warned)) + "\n")
 	}
-	_, err := w.Write(b.Bytes())
-	return err
 }
 
 // largestMarkdown is what GitHub takes for a step's summary (1 MiB), with a margin.
@@ -108,27 +101,24 @@ const largestMarkdown = 900 << 10
 
 // markdown prints the report for the summary of a CI job. What it leaves out for
 // want of space is said.
-func (d *document) markdown(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "## Retries\n\n%s\n\n", strings.Join(d.sentences(), " "))
+func (d *document) markdown(b *bytes.Buffer) {
+	fmt.Fprintf(b, "## Retries\n\n%s\n\n", strings.Join(d.sentences(), " "))
 	for _, warned := range d.Warnings {
-		fmt.Fprintf(&b, "> ⚠️ %s\n\n", describe(warned))
+		fmt.Fprintf(b, "> ⚠️ %s\n\n", describe(warned))
 	}
 	if len(d.Groups) > 0 {
 		header := d.header()
-		fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(header, " | "), strings.Repeat(" --- |", len(header)))
+		fmt.Fprintf(b, "| %s |\n|%s\n", strings.Join(header, " | "), strings.Repeat(" --- |", len(header)))
 	}
 	const space = 1 << 10 // for what is said of the rest
 	for i, g := range d.Groups {
 		row := fmt.Sprintf("| %s | %s | `%s` |\n", code(d.named(g)), strings.Join(cells(g), " | "), spark(g))
 		if b.Len()+len(row) > largestMarkdown-space {
-			fmt.Fprintf(&b, "\n%d more are left out, since a summary has at most %d KiB.\n", len(d.Groups)-i, largestMarkdown>>10)
+			fmt.Fprintf(b, "\n%d more are left out, since a summary has at most %d KiB.\n", len(d.Groups)-i, largestMarkdown>>10)
 			break
 		}
 		b.WriteString(row)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // code is a text as a code span in a table, in which nothing is a mention, a link

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -15,14 +14,13 @@ import (
 	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/store"
-	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
 
 // storeFlags say where the state of guards is.
 type storeFlags struct {
-	Store        string   `variable:"yes"`
-	StoreTimeout duration `default:"250ms" variable:"yes"`
+	Store        string
+	StoreTimeout duration `default:"250ms"`
 }
 
 // open opens the store, that of the host where none is named. Its warnings go to standard
@@ -48,11 +46,11 @@ func (g *storeFlags) ask(key string, call func(ctx context.Context, key string) 
 }
 
 // guards returns what is known of the keys. Keys of which nothing is known are left out.
-func (f *Flags) guards(s store.Store) ([]guard.Status, error) {
+func (g *Status) guards(s store.Store) ([]guard.Status, error) {
 	known := []guard.Status{}
-	guards := guard.Guards{Breaker: f.Breaker, Budget: f.Budget, Tokens: f.Tokens}
-	for _, key := range f.Key {
-		err := f.ask(key, func(ctx context.Context, key string) error {
+	guards := guard.Guards{Breaker: g.Breaker, Budget: g.Budget, Tokens: g.Tokens}
+	for _, key := range g.Key {
+		err := g.ask(key, func(ctx context.Context, key string) error {
 			state, err := s.Look(ctx, key)
 			if state != nil && err == nil {
 				known = append(known, state.Status(key, &guards))
@@ -102,48 +100,36 @@ func breakerCell(s *guard.Status, now time.Time) string {
 	return strings.Join(parts, ", ")
 }
 
-// ResetFlags is the grammar of --reset.
-type ResetFlags struct {
+// Reset is --reset.
+type Reset struct {
 	mode.Common
 	storeFlags
-	Keys []string `arg:"" optional:"" name:"key"`
 }
 
-// Reset is --reset.
-func Reset(c mode.Call) int {
-	var g ResetFlags
-	if err := mode.Parse(c, &g); err != nil {
-		return c.Usage(err)
+// Run has guards forget what they know.
+func (g *Reset) Run() int {
+	if len(g.Words) == 0 {
+		return g.Usage(errors.New("needs a key: the --key of the guards that are to forget"))
 	}
-	if len(g.Keys) == 0 {
-		return c.Usage(errors.New("needs a key: the --key of the guards that are to forget"))
-	}
-	s, err := g.open(&c)
+	s, err := g.open(&g.Call)
 	if err != nil {
-		return c.Usage(err)
+		return g.Usage(err)
 	}
 	code, reset := exitcodes.OK, []string{}
-	for _, key := range g.Keys {
+	for _, key := range g.Words {
 		if err := g.ask(key, s.Reset); err != nil {
-			code = c.Fail(err)
+			code = g.Fail(err)
 			continue
 		}
 		reset = append(reset, key)
+		if !g.Quiet && !g.JSON() {
+			g.Print("reset " + message.Printable(key) + "\n")
+		}
 	}
-	return c.Print(code, func(w *os.File) error {
-		if g.JSON() {
-			return text.WriteJSON(w, map[string]any{"reset": reset})
-		}
-		for _, key := range reset {
-			if g.Quiet {
-				break
-			}
-			if _, err := fmt.Fprintf(w, "reset %s\n", message.Printable(key)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	if g.JSON() {
+		return g.PrintJSON(code, map[string]any{"reset": reset})
+	}
+	return code
 }
 
 // duration is a time that is not 0.

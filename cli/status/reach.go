@@ -5,21 +5,19 @@ package status
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 
 	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/registry"
-	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// ReachFlags is the grammar of --wake and --cancel.
-type ReachFlags struct {
+// Reach is --wake and --cancel.
+type Reach struct {
 	mode.Common
-	IDs []string `arg:"" optional:"" name:"id"`
+	Send registry.Send `kong:"-"`
 }
 
 type result struct {
@@ -32,49 +30,31 @@ type result struct {
 	run *registry.Entry // to reach, nil for none
 }
 
-// Wake is --wake.
-func Wake(c mode.Call, send registry.Send) int {
-	return reach(c, "woken", func(e *registry.Entry) error { return e.Wake(send) })
-}
-
-// Cancel is --cancel.
-func Cancel(c mode.Call, send registry.Send) int {
-	return reach(c, "cancelled", func(e *registry.Entry) error { return e.Cancel(send) })
-}
-
-// reach does the same with each run that is named, in parallel, and prints the results.
-func reach(c mode.Call, done string, do func(*registry.Entry) error) int {
-	var g ReachFlags
-	if err := mode.Parse(c, &g); err != nil {
-		return c.Usage(err)
+// Run does the same with each run that is named, in parallel, and prints the results.
+func (g *Reach) Run() int {
+	if len(g.Words) == 0 {
+		return g.Usage(errors.New("needs an id: a run's name, 4 or more of the first characters of its id, or all"))
 	}
-	if len(g.IDs) == 0 {
-		return c.Usage(errors.New("needs an id: a run's name, 4 or more of the first characters of its id, or all"))
+	done, do := "woken", (*registry.Entry).Wake
+	if g.Name == "cancel" {
+		done, do = "cancelled", (*registry.Entry).Cancel
 	}
-	results := resolve(list(), g.IDs)
-	each(results, do)
+	results := resolve(list(), g.Words)
+	each(results, func(e *registry.Entry) error { return do(e, g.Send) })
 	code := exitcodes.OK
 	for i := range results {
-		r := &results[i]
-		if r.Done {
-			continue
+		switch r := &results[i]; {
+		case !r.Done:
+			code = exitcodes.Rejected
+			g.Complain(r.Reason)
+		case !g.Quiet && !g.JSON():
+			g.Print(done + " " + r.RunID[:shortID] + " " + message.Printable(r.Name) + "\n")
 		}
-		code = exitcodes.Rejected
-		c.Complain(r.Reason)
 	}
-	return c.Print(code, func(w *os.File) error {
-		if g.JSON() {
-			return text.WriteJSON(w, map[string]any{"runs": results})
-		}
-		for i := range results {
-			if r := &results[i]; r.Done && !g.Quiet {
-				if _, err := fmt.Fprintf(w, "%s %s %s\n", done, r.RunID[:shortID], message.Printable(r.Name)); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
+	if g.JSON() {
+		return g.PrintJSON(code, map[string]any{"runs": results})
+	}
+	return code
 }
 
 // about is the result of a word that names a run.

@@ -7,9 +7,9 @@ package status
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -39,17 +39,18 @@ func matches(e *registry.Entry, word string) bool {
 
 func list() []*registry.Entry { return registry.List(registry.Places(os.LookupEnv)) }
 
-// Flags is the grammar of --status.
-type Flags struct {
+// Status is --status.
+type Status struct {
 	mode.Common
 	storeFlags
-	Key []string `sep:"none"`
+	Key []string `variable:"-"`
 	// More is known of guards whose parameters are given.
-	Breaker guard.Breaker `variable:"yes"`
-	Budget  guard.Budget  `variable:"yes"`
-	Tokens  guard.Tokens  `variable:"yes"`
-	Watch   bool
-	IDs     []string `arg:"" optional:"" name:"id"`
+	Breaker guard.Breaker
+	Budget  guard.Budget
+	Tokens  guard.Tokens
+	Watch   bool `variable:"-"`
+
+	store store.Store // nil where no guards are asked for
 }
 
 // shown is what was found at one time.
@@ -61,51 +62,41 @@ type shown struct {
 
 func (s *shown) lives() bool { return slices.ContainsFunc(s.runs, (*registry.Entry).Lives) }
 
-// Show is --status.
-func Show(c mode.Call) int {
-	v := view{c: &c}
-	if err := mode.Parse(c, &v.Flags); err != nil {
-		return c.Usage(err)
-	}
-	if len(v.Key) > 0 {
+// Run shows runs and guards.
+func (g *Status) Run() int {
+	if len(g.Key) > 0 {
 		var err error
-		if v.store, err = v.open(&c); err != nil {
-			return c.Usage(err)
+		if g.store, err = g.open(&g.Call); err != nil {
+			return g.Usage(err)
 		}
 	}
-	if v.Watch {
-		return v.watch()
+	if g.Watch {
+		return g.watch()
 	}
-	s, failed := v.look(nil)
-	v.complain(s)
+	s, failed := g.look(nil)
+	g.complain(s)
 	code := exitcodes.OK
 	if len(s.runs)+len(s.guards) == 0 {
 		code = exitcodes.Rejected
 	}
-	if err := v.print(c.Stdout, s); err != nil {
-		return c.Fail(err)
+	err := cmp.Or(g.print(s), g.Flush())
+	if err == nil {
+		useUp(s)
+		err = failed
 	}
-	useUp(s)
-	if failed != nil {
-		return c.Fail(failed)
+	if err != nil {
+		return g.Fail(err)
 	}
 	return code
 }
 
-// view is one use of --status.
-type view struct {
-	Flags
-	c     *mode.Call
-	store store.Store // nil where no guards are asked for
-}
-
 // look finds what is asked for. Of what was seen before, lost runs stay, and the guards
 // where the store cannot be used now.
-func (v *view) look(before *shown) (s *shown, err error) {
+func (g *Status) look(before *shown) (s *shown, err error) {
 	s = &shown{runs: list()}
-	if len(v.IDs) > 0 {
+	if len(g.Words) > 0 {
 		s.runs = slices.DeleteFunc(s.runs, func(e *registry.Entry) bool {
-			return !slices.ContainsFunc(v.IDs, func(word string) bool { return word == allWord || matches(e, word) })
+			return !slices.ContainsFunc(g.Words, func(word string) bool { return word == allWord || matches(e, word) })
 		})
 	}
 	if before != nil {
@@ -116,9 +107,9 @@ func (v *view) look(before *shown) (s *shown, err error) {
 		}
 	}
 	slices.SortStableFunc(s.runs, registry.Older)
-	s.detail = len(v.IDs) == 1 && len(s.runs) == 1
-	if v.store != nil {
-		if s.guards, err = v.guards(v.store); err != nil && before != nil {
+	s.detail = len(g.Words) == 1 && len(s.runs) == 1
+	if g.store != nil {
+		if s.guards, err = g.guards(g.store); err != nil && before != nil {
 			s.guards = before.guards
 		}
 	}
@@ -126,22 +117,22 @@ func (v *view) look(before *shown) (s *shown, err error) {
 }
 
 // complain reports the words that name no run, or else that there is nothing to show.
-func (v *view) complain(s *shown) {
-	if v.Quiet {
+func (g *Status) complain(s *shown) {
+	if g.Quiet {
 		return
 	}
-	nothing := len(s.runs)+len(s.guards) == 0 && !v.JSON()
-	for _, word := range v.IDs {
+	nothing := len(s.runs)+len(s.guards) == 0 && !g.JSON()
+	for _, word := range g.Words {
 		if word != allWord && !slices.ContainsFunc(s.runs, func(e *registry.Entry) bool { return matches(e, word) }) {
-			v.c.Complain(noRun(word))
+			g.Complain(noRun(word))
 			nothing = false
 		}
 	}
 	switch {
-	case nothing && len(v.Key) > 0:
-		fmt.Fprintln(v.c.Stderr, "retry: no runs, and no guards with the key")
+	case nothing && len(g.Key) > 0:
+		fmt.Fprintln(g.Stderr, "retry: no runs, and no guards with the key")
 	case nothing:
-		fmt.Fprintln(v.c.Stderr, "retry: no runs")
+		fmt.Fprintln(g.Stderr, "retry: no runs")
 	}
 }
 
@@ -174,11 +165,11 @@ func (s *shown) json() any {
 	}{runs, append([]guard.Status{}, s.guards...)}
 }
 
-func (v *view) print(w io.Writer, s *shown) error {
-	if v.JSON() {
-		return text.WriteJSON(w, s.json())
+func (g *Status) print(s *shown) error {
+	if g.JSON() {
+		return text.WriteJSON(&g.Out, s.json())
 	}
-	now, width := time.Now(), v.c.Width()
+	now := time.Now()
 	var tables [][][]string
 	if len(s.runs) > 0 {
 		tables = append(tables, rows(s.runs, now))
@@ -191,11 +182,9 @@ func (v *view) print(w io.Writer, s *shown) error {
 	}
 	for i, table := range tables {
 		if i > 0 {
-			_, _ = io.WriteString(w, "\n")
+			g.Print("\n")
 		}
-		if err := mode.Table(w, width, table); err != nil {
-			return err
-		}
+		g.Print(mode.Table(g.Width(), table))
 	}
 	return nil
 }
@@ -205,43 +194,36 @@ const tick = time.Second
 
 // watch is --status --watch. On a terminal the tables are drawn in place; elsewhere
 // what has changed is printed, and a countdown is no change.
-func (v *view) watch() int {
-	inPlace := !v.JSON() && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(v.c.Stdout.Fd()))
+func (g *Status) watch() int {
+	inPlace := !g.JSON() && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(g.Stdout.Fd()))
 	var before *shown
 	var last []byte
-	lines := 0 // on the terminal
+	clear := "" // erases the lines that were drawn
 	for {
-		s, err := v.look(before)
+		s, err := g.look(before)
 		if err != nil && before == nil {
-			return v.c.Fail(err)
-		}
-		var frame bytes.Buffer
-		if err := v.print(&frame, s); err != nil {
-			return v.c.Fail(err)
+			return g.Fail(err)
 		}
 		state, err := json.Marshal(s.json())
-		if err != nil {
-			return v.c.Fail(err)
+		if err = cmp.Or(err, g.print(s)); err != nil {
+			return g.Fail(err)
 		}
 		switch {
 		case inPlace:
-			clear := "" // the lines that were drawn
-			if lines > 0 {
-				clear = fmt.Sprintf("\x1b[%dA\x1b[J", lines)
-			}
-			text := fit(frame.Bytes(), v.c)
-			_, err = fmt.Fprintf(v.c.Stdout, "%s%s", clear, text)
-			lines = bytes.Count(text, []byte("\n"))
-		case !bytes.Equal(state, last):
-			_, err = v.c.Stdout.Write(frame.Bytes())
+			frame := fit(g.Out.Bytes(), g.Stdout)
+			g.Out.Reset()
+			g.Print(clear + frame)
+			clear = fmt.Sprintf("\x1b[%dA\x1b[J", strings.Count(frame, "\n"))
+		case bytes.Equal(state, last):
+			g.Out.Reset()
 		}
-		if err != nil {
-			return v.c.Fail(err)
+		if err := g.Flush(); err != nil {
+			return g.Fail(err)
 		}
 		useUp(s)
 		switch {
 		case len(s.runs) == 0 && before == nil:
-			v.complain(s)
+			g.complain(s)
 			return exitcodes.Rejected
 		case !s.lives():
 			return exitcodes.OK
@@ -253,11 +235,11 @@ func (v *view) watch() int {
 
 // fit cuts a frame to the height of the terminal: lines that have scrolled away cannot be
 // drawn again.
-func fit(frame []byte, c *mode.Call) []byte {
-	_, height, err := term.GetSize(int(c.Stdout.Fd()))
-	if err != nil || height < 2 {
-		return frame
-	}
+func fit(frame []byte, terminal *os.File) string {
+	_, height, err := term.GetSize(int(terminal.Fd()))
 	lines := bytes.SplitAfter(frame, []byte("\n"))
-	return bytes.Join(lines[:min(len(lines), height-1)], nil)
+	if err == nil && height > 1 {
+		lines = lines[:min(len(lines), height-1)]
+	}
+	return string(bytes.Join(lines, nil))
 }

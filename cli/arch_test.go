@@ -150,7 +150,7 @@ func TestPureAndSystemPackageImports(t *testing.T) {
 }
 
 // edges touch the system. Of the user interface only cli.go, the files that build a
-// run, option/edge.go and the mode that looks into a store import them, so that options
+// run, option/values.go and the mode that looks into a store import them, so that options
 // are tested without processes, sockets and files.
 var edges = []string{"engine/probe", "engine/proc", "engine/sink", "engine/store"}
 
@@ -162,7 +162,7 @@ func TestOnlyWireFilesImportTheEdges(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, edge := range edges {
-			mayKnow := strings.HasPrefix(file, "wire") || file == "cli.go" || file == filepath.Join("option", "edge.go") || filepath.Dir(file) == "status" && edge == "engine/store"
+			mayKnow := strings.HasPrefix(file, "wire") || file == "cli.go" || file == filepath.Join("option", "values.go") || filepath.Dir(file) == "status" && edge == "engine/store"
 			switch known := strings.Contains(string(text), `"`+module+"/"+edge+`"`); {
 			case known && mayKnow:
 				wires++

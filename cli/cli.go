@@ -60,11 +60,11 @@ func printOf(o *option.Options) func(io.Writer, *option.Options) error {
 		return policy.List
 	case o.PrintPolicy:
 		return policy.Print
-	case o.Plan && o.Rehearsal != nil:
+	case o.Plan && o.Rehearse != nil:
 		return printRehearsal
 	case o.Plan:
 		return show.Plan
-	case o.Explain != nil:
+	case o.Explain:
 		return explain
 	case o.Simulation != nil:
 		return show.Simulate
@@ -86,15 +86,19 @@ func read(argv, environ []string) (*option.Options, error) {
 	table := option.Table()
 	variables := option.Environment(table, environ)
 	l, err := option.Read(table, argv, variables)
+	o := new(option.Options)
 	switch {
 	case l.Asks("help"):
-		return &option.Options{Help: true, Brief: l.Word("help").Word == "-h", HelpOn: l.HelpOn()}, nil
+		o.Help, o.Brief, o.HelpOn = true, l.Word("help").Word == "-h", l.HelpOn()
+		return o, nil
 	case l.Asks("version") || l.Asks("man"):
-		return &option.Options{Version: l.Asks("version"), Man: l.Asks("man")}, nil
+		o.Version, o.Man = l.Asks("version"), l.Asks("man")
+		return o, nil
 	case err != nil:
 		return nil, err
 	case l.Asks("completion"):
-		return &option.Options{Completion: l.Grammar.Completion}, nil
+		o.Completion = l.Grammar.Completion
+		return o, nil
 	case l.Asks("no-env"):
 		variables = nil
 	}
@@ -103,15 +107,15 @@ func read(argv, environ []string) (*option.Options, error) {
 		return nil, err
 	}
 	if chosen.All != nil {
-		return &option.Options{Chosen: chosen, LogFormat: l.Grammar.LogFormat}, nil
+		o.Chosen, o.LogFormat = chosen, l.Grammar.LogFormat
+		return o, nil
 	}
 	if len(chosen.Settings) > 0 {
 		if l, err = option.Read(table, argv, option.Merge(chosen.Settings, variables)); err != nil {
 			return nil, err
 		}
 	}
-	o, err := option.Resolve(l.Grammar, l.Settings, l.Command)
-	if err != nil {
+	if o, err = option.Resolve(l.Grammar, l.Settings, l.Command); err != nil {
 		return nil, err
 	}
 	o.Chosen, o.Own = chosen, l.Before

@@ -94,7 +94,9 @@ func goEnv(t *testing.T, name string) string {
 // escape.
 func TestManualPageIsSafeRoff(t *testing.T) {
 	var page bytes.Buffer
-	if err := printPage(&page, &option.Options{Man: true}); err != nil {
+	o := new(option.Options)
+	o.Man = true
+	if err := printPage(&page, o); err != nil {
 		t.Fatal(err)
 	}
 	request := regexp.MustCompile(`^\.(TH|SH|SS|TP|PP|B|BR|I|RI|EX|EE)( |$)`)

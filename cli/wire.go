@@ -132,13 +132,13 @@ func (w *wiring) build() (err error) {
 		Draw:     draw(o, 0),
 		Identity: identity(o, w.environ),
 		Hooks:    o.Hooks,
-		About:    event.RunStarted{Name: o.Name, Key: o.Guarding.Key, Policy: o.Chosen.Name, PolicySource: o.Chosen.Source, PolicyUnasked: o.Chosen.Unasked},
+		About:    event.RunStarted{Name: o.Name, Key: o.Key, Policy: o.Chosen.Name, PolicySource: o.Chosen.Source, PolicyUnasked: o.Chosen.Unasked},
 	}
 	w.e, e.Hooks.Tails = e, out.keepTails
 	if o.Exec {
 		e.Hooks.AfterSuccess = "" // the run ends where the command begins
 	}
-	if o.Rehearsal != nil {
+	if o.Rehearse != nil {
 		e.Starter = rehearsing(o, w.runner, e.Signals)
 	}
 	if len(o.Targets) > 0 && !w.letter.goesOn() {
@@ -147,7 +147,7 @@ func (w *wiring) build() (err error) {
 	if o.RetryWhen != nil {
 		e.When = w.whenReady()
 	}
-	if o.Guarding.Key != "" && (o.Guarding.Guards.Any() || len(o.Policy.Rotate) > 0) {
+	if o.Key != "" && (o.Guards.Any() || len(o.Policy.Rotate) > 0) {
 		e.Gate = w.gate()
 	}
 	w.nest()
@@ -160,7 +160,7 @@ func (w *wiring) build() (err error) {
 // draw is the random numbers of a run, which --seed makes repeatable. Waits are stream 0,
 // so that nothing else that is drawn changes them.
 func draw(o *option.Options, stream uint64) func() float64 {
-	if o.HasSeed {
+	if o.Given("seed") {
 		return rand.New(rand.NewPCG(o.Seed, stream)).Float64
 	}
 	return rand.Float64
@@ -202,7 +202,7 @@ func ruleTable(o *option.Options) (func() *classify.Table, error) {
 func identity(o *option.Options, environ []string) engine.Identity {
 	id := engine.NewRunID(rand.Uint64)
 	return engine.Identity{
-		Environ: environ, RunID: id, Key: cmp.Or(o.Key, id), Depth: 1,
+		Environ: environ, RunID: id, Key: cmp.Or(o.IdempotencyKey, id), Depth: 1,
 		Trace: engine.ContinueTrace(os.Getenv("TRACEPARENT"), rand.Uint64), Random: rand.Uint64,
 	}
 }

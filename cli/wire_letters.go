@@ -41,7 +41,7 @@ type keeper struct {
 
 // keepsLetters reports whether the run may become a letter.
 func keepsLetters(o *option.Options) bool {
-	return o.Letters.Dir != "off" && !o.Exec && len(o.Command) > 0
+	return o.DeadLetter != "off" && !o.Exec && len(o.Command) > 0
 }
 
 // captureTails captures each output for a letter, unless it is a terminal.
@@ -63,7 +63,7 @@ func (w *wiring) keepLetters() {
 		r.resume(time.Now())
 	case keepsLetters(w.o):
 		var err error
-		if k.dir, err = letters.Path(w.o.Letters.Dir); err != nil {
+		if k.dir, err = letters.Path(w.o.DeadLetter); err != nil {
 			w.out.complain("no letter will be kept: %v", err)
 			return
 		}
@@ -96,7 +96,7 @@ func (k *keeper) see(ev event.Event) {
 
 // keep parks the run if its wait is long enough, or keeps one that was given up.
 func (k *keeper) keep(ctx context.Context, l *engine.Letter) string {
-	parks, limit := l.Decision.Outcome == event.Parked, k.o.Letters.Park
+	parks, limit := l.Decision.Outcome == event.Parked, k.o.Park
 	if parks && (limit == 0 || l.Decision.Jittered <= limit) {
 		return ""
 	}
@@ -128,7 +128,7 @@ func (k *keeper) add(ctx context.Context, l *engine.Letter) string {
 	}
 	id := ""
 	if err == nil {
-		id, err = d.Add(letter, content, k.o.Key != "" && l.Decision.Outcome != event.Parked, k.o.Letters.Most)
+		id, err = d.Add(letter, content, k.o.IdempotencyKey != "" && l.Decision.Outcome != event.Parked, k.o.DeadLetterMax)
 	}
 	if err != nil {
 		k.out.complain("no letter is kept: %v", err)
@@ -156,7 +156,7 @@ func (k *keeper) letter(l *engine.Letter) *queue.Letter {
 	for name, values := range option.Kept(k.o.Settings) {
 		letter.Policy[name] = queue.Texts(values)
 	}
-	letter.Env, letter.EnvNames = keptVariables(id.Environ, k.o.Letters.Env)
+	letter.Env, letter.EnvNames = keptVariables(id.Environ, slices.Concat(k.o.DeadLetterEnv...))
 	k.describe(letter, l)
 	return letter
 }

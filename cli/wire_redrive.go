@@ -179,7 +179,7 @@ func (r *redriven) prepare(by *redrive, id, stamp string) (*option.Options, erro
 	if err != nil {
 		return nil, fmt.Errorf("the letter is left as it is: %w", err)
 	}
-	o.Letters.Dir = d.Path()
+	o.DeadLetter = d.Path()
 	letter := *e.Letter
 	letter.Redrives++
 	if err := r.claim.Replace(&letter, nil); err != nil {

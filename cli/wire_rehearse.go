@@ -36,19 +36,19 @@ func rehearsing(o *option.Options, real attempt.Starter, signals engine.Signals)
 		return out
 	}
 	return &rehearse.Starter{
-		Steps: o.Rehearsal.Steps, Real: real, Draw: draw(o, 1),
-		Stdout:  output(o.Rehearsal.Stdout, os.Stdout, o.Process.Stdout),
-		Stderr:  output(o.Rehearsal.Stderr, os.Stderr, o.Process.Stderr),
+		Steps: o.Rehearse, Real: real, Draw: draw(o, 1),
+		Stdout:  output(o.RehearseStdout, os.Stdout, o.Process.Stdout),
+		Stderr:  output(o.RehearseStderr, os.Stderr, o.Process.Stderr),
 		Signals: signals,
 	}
 }
 
 // checkRehearsed checks that each attempt can read what it writes from the first byte.
 func checkRehearsed(o *option.Options) error {
-	if o.Rehearsal == nil {
+	if o.Rehearse == nil {
 		return nil
 	}
-	for _, f := range [][2]string{{"--rehearse-stdout", o.Rehearsal.Stdout}, {"--rehearse-stderr", o.Rehearsal.Stderr}} {
+	for _, f := range [][2]string{{"--rehearse-stdout", o.RehearseStdout}, {"--rehearse-stderr", o.RehearseStderr}} {
 		if f[1] == "" {
 			continue
 		}
@@ -74,7 +74,7 @@ func checkRehearsed(o *option.Options) error {
 // privateGate is the gate of a rehearsal: its state is shared with no other run.
 func privateGate(o *option.Options, clock *engine.Clock, emit func(event.Event)) *admission.Gate {
 	return admission.New(&admission.Config{
-		Key: o.Guarding.Key, Guards: o.Guarding.Guards, Clock: clock, Random: rand.Uint64, Emit: emit,
+		Key: o.Key, Guards: o.Guards, Clock: clock, Random: rand.Uint64, Emit: emit,
 		Primary: admission.Named{Store: &admission.Memory{Clock: clock}, Name: "rehearsal"},
 	})
 }
@@ -148,7 +148,7 @@ func (r *rehearsal) engine(o *option.Options) *engine.Engine {
 		Policy: o.Policy, Argv: o.Command, Starter: starter, Emit: r.emit, Signals: signals, Draw: draw(o, 0), Clock: clock,
 		Hooks: engine.Hooks{RetryWith: o.Hooks.RetryWith},
 	}
-	if o.Guarding.Key != "" && o.Guarding.Guards.Any() {
+	if o.Key != "" && o.Guards.Any() {
 		e.Gate = privateGate(o, clock, e.GateEvent)
 	}
 	return e

@@ -20,8 +20,8 @@ import (
 
 // gate is the gate of a run whose guards have a key.
 func (w *wiring) gate() (g *admission.Gate) {
-	o, where := w.o, w.o.Guarding.Address
-	if o.Rehearsal != nil {
+	o, where := w.o, w.o.Store
+	if o.Rehearse != nil {
 		return privateGate(o, nil, w.e.GateEvent)
 	}
 	open := func(a *store.Address) admission.Named {
@@ -32,7 +32,7 @@ func (w *wiring) gate() (g *admission.Gate) {
 		return admission.Named{Store: s, Name: a.Name}
 	}
 	c := &admission.Config{
-		Key: o.Guarding.Key, Guards: o.Guarding.Guards, Closed: o.Guarding.Closed, Timeout: o.Guarding.Timeout,
+		Key: o.Key, Guards: o.Guards, Closed: o.Closed, Timeout: o.StoreTimeout,
 		Random: rand.Uint64, Emit: w.e.GateEvent,
 	}
 	switch host, err := store.OfHost(); {

@@ -27,19 +27,19 @@ import (
 
 // grammar holds what was given, defaults included.
 //
-// Tags: default comes first, short and enum are kong's; variable:"-" marks what
-// belongs to one call, and so has no variable and no place in a policy;
+// Tags: default comes first, short and enum are kong's; is says what kind of text,
+// number or duration it is, from and to bound a number (values.go); variable:"-" marks
+// what belongs to one call, and so has no variable and no place in a policy;
 // nested:"-" a flag whose variable belongs to the outer run inside another retry
-// (docs/environment.md); mode the modes that have the flag for themselves. They are
-// short, since kong parses those of the flags in use at every start.
+// (docs/environment.md); mode the modes that have the flag for themselves.
 type grammar struct {
 	// The loop.
-	Attempts     attemptCount `default:"5" short:"n"`
-	Repeat       count
-	Consecutive  count `default:"1"`
+	Attempts     int `default:"5" short:"n" from:"0"`
+	Repeat       int
+	Consecutive  int `default:"1"`
 	UntilFailure bool
-	FlakyExit    exitCode    `default:"0"`
-	Shell        shellScript `short:"c" variable:"-"`
+	FlakyExit    int    `default:"0" is:"an exit code" from:"0" to:"255"`
+	Shell        string `short:"c" is:"script" variable:"-"`
 
 	// The wait between attempts.
 	Backoff      string         `default:"exponential" enum:"exponential,linear,constant,fibonacci"`
@@ -52,14 +52,14 @@ type grammar struct {
 	InitialDelay time.Duration `default:"0"`
 	Splay        time.Duration `default:"0"`
 	ResetAfter   time.Duration `default:"0"`
-	Seed         seed
+	Seed         uint64
 
 	// Time limits.
-	Timeout     time.Duration `default:"0" short:"t"`
-	IdleTimeout time.Duration `default:"0"`
-	Deadline    time.Duration `default:"0"`
-	KillAfter   time.Duration `default:"5s" short:"k"`
-	Signal      signalName    `default:"TERM" short:"s"`
+	Timeout     time.Duration  `default:"0" short:"t"`
+	IdleTimeout time.Duration  `default:"0"`
+	Deadline    time.Duration  `default:"0"`
+	KillAfter   time.Duration  `default:"5s" short:"k"`
+	Signal      attempt.Signal `default:"TERM" short:"s"`
 
 	// Success, retry or stop.
 	SuccessOnExit []classify.Exits
@@ -76,15 +76,15 @@ type grammar struct {
 
 	// Processes and streams.
 	KillLeftovers  bool
-	Stdin          string         `default:"inherit" enum:"inherit,replay,null"`
-	Stdout         string         `default:"stream" enum:"stream,hold"`
-	Stderr         string         `default:"stream" enum:"stream,hold"`
-	IdempotencyKey idempotencyKey `nested:"-"`
-	Nested         string         `default:"warn" enum:"warn,once,allow"`
+	Stdin          string `default:"inherit" enum:"inherit,replay,null"`
+	Stdout         string `default:"stream" enum:"stream,hold"`
+	Stderr         string `default:"stream" enum:"stream,hold"`
+	IdempotencyKey string `is:"idempotency key" nested:"-"`
+	Nested         string `default:"warn" enum:"warn,once,allow"`
 
 	// Classification of failures.
-	Classify   string `default:"any" enum:"any,smart,strict"`
-	Rules      []fileName
+	Classify   string   `default:"any" enum:"any,smart,strict"`
+	Rules      []string `is:"file"`
 	RetryAfter retryAfter
 	MaxHint    time.Duration `default:"5m"`
 
@@ -95,22 +95,22 @@ type grammar struct {
 	Exec        bool          `variable:"-"`
 
 	// Hooks, rehearsals, copies and rotated values.
-	BeforeRetry    []shellScript  `nested:"-"`
-	AfterSuccess   shellScript    `nested:"-"`
-	AfterGiveUp    shellScript    `nested:"-"`
-	RetryWith      shellScript    `nested:"-"`
-	Fallback       shellScript    `nested:"-"`
+	BeforeRetry    []string       `is:"script" nested:"-"`
+	AfterSuccess   string         `is:"script" nested:"-"`
+	AfterGiveUp    string         `is:"script" nested:"-"`
+	RetryWith      string         `is:"script" nested:"-"`
+	Fallback       string         `is:"script" nested:"-"`
 	RetryWhen      *WaitTarget    `nested:"-"`
 	HookTimeout    time.Duration  `default:"60s" nested:"-"`
 	Rehearse       rehearse.Steps `nested:"-"`
-	RehearseStdout fileName       `nested:"-"`
-	RehearseStderr fileName       `nested:"-"`
-	Hedge          aboveZero      `nested:"-"`
-	HedgeMax       count          `default:"1" nested:"-"`
+	RehearseStdout string         `is:"file" nested:"-"`
+	RehearseStderr string         `is:"file" nested:"-"`
+	Hedge          time.Duration  `is:"above 0" nested:"-"`
+	HedgeMax       int            `default:"1" nested:"-"`
 	Rotate         []rotate.List  `nested:"-"`
 
 	// Guards.
-	Key           key            `nested:"-"`
+	Key           string         `is:"key" nested:"-"`
 	Breaker       guard.Breaker  `nested:"-"`
 	Budget        guard.Budget   `nested:"-"`
 	Tokens        guard.Tokens   `nested:"-"`
@@ -118,33 +118,33 @@ type grammar struct {
 	Adaptive      bool           `nested:"-"`
 	Priority      guard.Priority `default:"normal" nested:"-"`
 	Store         *storeAddress
-	StoreTimeout  aboveZero `default:"250ms"`
-	StoreFail     string    `default:"" enum:",open,closed"`
+	StoreTimeout  time.Duration `default:"250ms" is:"above 0"`
+	StoreFail     string        `default:"" enum:",open,closed"`
 
 	// Output.
 	Quiet      bool   `short:"q"`
 	Verbose    bool   `short:"v"`
 	Color      string `default:"auto" enum:"auto,always,never"`
 	LogFormat  string `default:"text" enum:"text,json,github,gitlab,auto"`
-	LogFile    fileName
-	Name       runName `nested:"-"`
+	LogFile    string `is:"file"`
+	Name       string `is:"name" nested:"-"`
 	Timestamps bool
 
 	// Telemetry.
-	MetricsFile promFile
+	MetricsFile string `is:"metrics file"`
 	Statsd      telemetry.StatsD
-	Otlp        otlpTarget
-	OtlpTimeout aboveZero `default:"1s"`
+	Otlp        string        `is:"collector"`
+	OtlpTimeout time.Duration `default:"1s" is:"above 0"`
 	OtlpArgs    bool
 
 	// Dead letters.
-	DeadLetter    fileName      `default:"off" nested:"-"`
+	DeadLetter    string        `default:"off" is:"file" nested:"-"`
 	DeadLetterEnv []nameList    `nested:"-"`
-	DeadLetterMax count         `default:"1000" nested:"-"`
+	DeadLetterMax int           `default:"1000" nested:"-"`
 	Park          time.Duration `default:"0" nested:"-"`
 
 	// History.
-	History fileName `default:"off"`
+	History string `default:"off" is:"file"`
 
 	// Sources of settings.
 	Policy string `nested:"-"`
@@ -163,19 +163,19 @@ type grammar struct {
 
 	// Of --explain.
 	Exit       attempt.Result `variable:"-" mode:"explain"`
-	StdoutFile fileName       `variable:"-" mode:"explain"`
-	StderrFile fileName       `variable:"-" mode:"explain"`
+	StdoutFile string         `is:"file" variable:"-" mode:"explain"`
+	StderrFile string         `is:"file" variable:"-" mode:"explain"`
 	At         time.Time      `variable:"-" mode:"explain"`
 
 	// Of --simulate.
-	Clients     clientCount   `default:"1000" variable:"-" mode:"simulate"`
+	Clients     int           `default:"1000" to:"1000000" variable:"-" mode:"simulate"`
 	Capacity    callRate      `default:"100" variable:"-" mode:"simulate"`
 	Outage      time.Duration `default:"30s" variable:"-" mode:"simulate plan"`
 	AttemptTime time.Duration `default:"50ms" variable:"-" mode:"simulate"`
 	Queue       time.Duration `default:"1s" variable:"-" mode:"simulate"`
 	Compare     string        `variable:"-" mode:"simulate"`
-	Trials      trialCount    `default:"100" variable:"-" mode:"simulate"`
-	Svg         fileName      `variable:"-" mode:"simulate"`
+	Trials      int           `default:"100" to:"100000" variable:"-" mode:"simulate"`
+	Svg         string        `is:"file" variable:"-" mode:"simulate"`
 }
 
 // Flag is one field of the grammar.
@@ -225,14 +225,18 @@ func Switch(name string) Flag {
 	return Flag{name, reflect.StructField{Name: strings.ToUpper(name[:1]) + name[1:], Type: reflect.TypeFor[bool]()}}
 }
 
-// in is the flag's value in a grammar.
-func (f *Flag) in(grammar reflect.Value) reflect.Value { return grammar.FieldByIndex(f.field.Index) }
+// in is the flag's place in a grammar.
+func (f *Flag) in(grammar reflect.Value) any {
+	return grammar.FieldByIndex(f.field.Index).Addr().Interface()
+}
+
+func (f *Flag) tag(key string) string { return f.field.Tag.Get(key) }
 
 // Name is the flag without dashes.
 func (f *Flag) Name() string        { return f.name }
 func (f *Flag) Is(name string) bool { return f.name == name }
 
-func (f *Flag) Preset() string { return f.field.Tag.Get("default") }
+func (f *Flag) Preset() string { return f.tag("default") }
 func (f *Flag) IsBool() bool   { return f.field.Type.Kind() == reflect.Bool }
 
 // Repeats reports whether the flag may be given several times.
@@ -241,7 +245,7 @@ func (f *Flag) Repeats() bool {
 }
 
 // HasVariable reports whether a variable can set the flag, and so a policy.
-func (f *Flag) HasVariable() bool { return f.field.Tag.Get("variable") == "" }
+func (f *Flag) HasVariable() bool { return f.tag("variable") == "" }
 
 func (f *Flag) Variable() string {
 	return "RETRY_" + strings.ToUpper(strings.ReplaceAll(f.name, "-", "_"))
@@ -249,11 +253,11 @@ func (f *Flag) Variable() string {
 
 // IsOfOuterRun reports whether the flag's variable belongs to the outer run, inside
 // another retry.
-func (f *Flag) IsOfOuterRun() bool { return f.field.Tag.Get("nested") != "" }
+func (f *Flag) IsOfOuterRun() bool { return f.tag("nested") != "" }
 
 // Short is the flag's letter, 0 for none.
 func (f *Flag) Short() rune {
-	if letter, size := utf8.DecodeRuneInString(f.field.Tag.Get("short")); size > 0 {
+	if letter, size := utf8.DecodeRuneInString(f.tag("short")); size > 0 {
 		return letter
 	}
 	return 0
@@ -261,7 +265,7 @@ func (f *Flag) Short() rune {
 
 // Words are those that the grammar lists for a flag, nil where any value may do.
 func (f *Flag) Words() []string {
-	return strings.FieldsFunc(f.field.Tag.Get("enum"), func(c rune) bool { return c == ',' })
+	return strings.FieldsFunc(f.tag("enum"), func(c rune) bool { return c == ',' })
 }
 
 // runModes are the modes that take the flags of a run.

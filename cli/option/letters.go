@@ -4,36 +4,17 @@ package option
 // flags of its run.
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
-	"reflect"
 	"slices"
-	"time"
 )
 
-// Letters configures dead letters and parked runs.
-type Letters struct {
-	Dir  string        // on, off or a directory
-	Most int           // letters in it
-	Env  []string      // variables, and globs on them, whose values are kept
-	Park time.Duration // the longest wait that is slept; 0: all are
-}
-
-// letters resolves the section on dead letters.
-func (r *resolver) letters() Letters {
-	l := Letters{Dir: string(r.g.DeadLetter), Most: int(r.g.DeadLetterMax), Park: r.g.Park}
-	for _, names := range r.g.DeadLetterEnv {
-		l.Env = append(l.Env, names...)
+// letters resolves the section on dead letters. A parked run is a letter.
+func (r *resolver) letters() {
+	if r.Park > 0 && !r.Given("dead-letter") {
+		r.DeadLetter = "on"
 	}
-	switch {
-	case l.Park == 0:
-	case !r.given("dead-letter"):
-		l.Dir = "on"
-	case l.Dir == "off":
-		r.fail("park", errors.New("cannot be used with --dead-letter off: a parked run is a letter; write --dead-letter on, or a directory"))
-	}
-	return l
+	r.refuse("park", r.Park > 0 && r.DeadLetter == "off", "cannot be used with --dead-letter off: a parked run is a letter; write --dead-letter on, or a directory")
 }
 
 // Kept returns the settings of a run that its letter keeps: not those about output,
@@ -87,7 +68,10 @@ func Redriven(given []Setting, environ []string, kept map[string][]string, comma
 	settings = Merge(Merge(settings, below), given)
 	g, err := Fill(table, settings)
 	if err == nil {
-		err = absolute(g, settings)
+		err = absolute(settings)
+	}
+	if err == nil {
+		g, err = Fill(table, settings)
 	}
 	if err != nil {
 		return nil, err
@@ -100,27 +84,14 @@ func Redriven(given []Setting, environ []string, kept map[string][]string, comma
 }
 
 // absolute makes the file names absolute that do not come from a letter.
-func absolute(g *grammar, settings []Setting) (err error) {
-	for _, s := range settings {
-		if s.Source < FromEnvironment || s.Flag.Is("dead-letter") || s.Flag.Is("history") && (s.Value == "on" || s.Value == "off") {
-			continue
-		}
-		switch v := s.Flag.in(reflect.ValueOf(g).Elem()).Addr().Interface().(type) {
-		case *fileName:
-			err = errors.Join(err, inFull(v))
-		case *promFile:
-			err = errors.Join(err, inFull(v))
-		case *[]fileName:
-			for i := range *v {
-				err = errors.Join(err, inFull(&(*v)[i]))
-			}
+func absolute(settings []Setting) (err error) {
+	for i := range settings {
+		s := &settings[i]
+		isFile := s.Flag.tag("is") == "file" || s.Flag.Is("metrics-file")
+		isWord := s.Flag.Is("dead-letter") || s.Flag.Is("history") && (s.Value == "on" || s.Value == "off")
+		if s.Source >= FromEnvironment && isFile && !isWord && err == nil {
+			s.Value, err = filepath.Abs(s.Value)
 		}
 	}
-	return err
-}
-
-func inFull[T ~string](name *T) error {
-	path, err := filepath.Abs(string(*name))
-	*name = T(path)
 	return err
 }

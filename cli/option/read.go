@@ -281,45 +281,8 @@ func (l *Line) command(scan *kong.Scanner) {
 	}
 }
 
-// set sets a field of the grammar to the value of a setting, and appends to it where
-// the flag may be repeated. The value of a switch becomes true or false.
-func set(target reflect.Value, s *Setting) error {
-	if known, err := parse(target.Addr().Interface(), s.Value); known {
-		return err
-	}
-	switch target.Kind() {
-	case reflect.Bool:
-		truth := Truth(s.Value)
-		if truth == "" {
-			return fmt.Errorf("%q is not true or false", s.Value)
-		}
-		s.Value = truth
-		target.SetBool(truth == "true")
-	case reflect.Slice:
-		element := reflect.New(target.Type().Elem()).Elem()
-		if err := set(element, s); err != nil {
-			return err
-		}
-		target.Set(reflect.Append(target, element))
-	default:
-		if err := oneOf(s.Value, s.Flag.Words()); err != nil {
-			return err
-		}
-		target.SetString(s.Value)
-	}
-	return nil
-}
-
-// oneOf is an error where a value is none of the words.
-func oneOf(value string, words []string) error {
-	if slices.Contains(words, value) || len(words) == 0 {
-		return nil
-	}
-	last := len(words) - 1
-	return fmt.Errorf("%q is not %s or %s", value, strings.Join(words[:last], ", "), words[last])
-}
-
-// Fill returns the grammar that settings alone give, the highest last.
+// Fill returns the grammar that settings alone give, the highest last. Where one is wrong,
+// those behind it do not count.
 func Fill(all []Flag, settings []Setting) (*grammar, error) {
 	g := new(grammar)
 	return g, fill(reflect.ValueOf(g).Elem(), all, settings)
@@ -330,12 +293,12 @@ func fill(to reflect.Value, all []Flag, settings []Setting) error {
 	for i := range all {
 		if preset := all[i].Preset(); preset != "" {
 			// A test proves that each can be read.
-			_ = set(all[i].in(to), &Setting{Flag: &all[i], Value: preset})
+			_ = parse(all[i].in(to), &Setting{Flag: &all[i], Value: preset})
 		}
 	}
 	for i := range settings {
 		s := &settings[i]
-		if err := set(s.Flag.in(to), s); err != nil {
+		if err := parse(s.Flag.in(to), s); err != nil {
 			return Usage(s.Word, err)
 		}
 	}

@@ -114,7 +114,7 @@ func TestDefaults(t *testing.T) {
 	for i := range table {
 		f := &table[i]
 		if preset := f.Preset(); preset != "" {
-			if err := set(f.in(reflect.ValueOf(new(grammar)).Elem()), &Setting{Flag: f, Value: preset}); err != nil {
+			if err := parse(f.in(reflect.ValueOf(new(grammar)).Elem()), &Setting{Flag: f, Value: preset}); err != nil {
 				t.Errorf("--%s: %v", f.Name(), err)
 			}
 		}

@@ -8,12 +8,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/retrysh/retry/engine"
-	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/classify"
+	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/telemetry"
 	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
@@ -21,52 +20,29 @@ import (
 
 // Options is everything that a run needs to know, checked.
 type Options struct {
+	grammar // what was given, defaults included; changed where flags say so together
+
 	Policy  engine.Policy
 	Process processConfig
 	Command []string
+	Targets []Target
+	Tries   backoff.Schedule // the waits between two tries of a target
+	Hooks   engine.Hooks
+	Guards  guard.Guards
+	Closed  bool // no attempt starts without the store of the guards
 
-	Seed    uint64
-	HasSeed bool
-	Key     string
-	Nested  string // warn, once or allow
-	Rules   []string
+	EventFormat string // that of the events of a run: JSON in a file, unless a format was given
+	Telemetry   telemetry.Config
 
-	Targets     []Target
-	RetryWhen   *WaitTarget // nil: none
-	WaitTimeout time.Duration
-	Tries       backoff.Schedule // the waits between two tries of a target
-	Exec        bool
-	Idle        []string // lines about settings that have no effect
-	Own         []string // the program's own words, nil where "--" ends them
+	Brief      bool   // one screen of the help
+	HelpOn     string // help on this mode alone, or ""
+	Simulation *simulation
 
-	Hooks     engine.Hooks
-	Rehearsal *rehearsal // nil for none
-
-	Quiet, Verbose bool
-	Sources        []string // lines that say where each flag comes from, in verbose mode
-	Color          string   // auto, always or never
-	LogFormat      string   // text, json, github, gitlab or auto
-	EventFormat    string   // the same for the events of a run: JSON in a file, unless a format was given
-	LogFile        string
-	Name           string // "" for none
-	Timestamps     bool
-	Telemetry      telemetry.Config
-
-	Plan, Help, Version, Man bool
-	Outage                   time.Duration // that --plan is to outlive; 0 for none
-	Brief                    bool          // one screen of the help
-	HelpOn                   string        // help on this mode alone, or ""
-	Completion               string        // a shell, or ""
-	Explain                  *explanation
-	Simulation               *simulation
-
-	Guarding Guarding
-	Letters  Letters
-	History  string // on, off or a file
-
-	Chosen      *InForce  // the policy in force
-	Settings    []Setting // all that were given, the policy's first
-	PrintPolicy bool
+	Chosen   *InForce  // the policy in force
+	Settings []Setting // all that were given and are in force, the policy's first
+	Sources  []string  // lines that say where each comes from, in verbose mode
+	Idle     []string  // lines about settings that have no effect
+	Own      []string  // the program's own words, nil where "--" ends them
 }
 
 // UsageError names the flag, or variable, that is wrong.
@@ -83,8 +59,7 @@ func (e *UsageError) ExitCode() int { return exitcodes.Failure }
 
 // resolver keeps the first error, so that resolve reads as a table.
 type resolver struct {
-	g        *grammar
-	settings []Setting // all that were given and are in force
+	*Options
 	// partial is set for the settings of a policy alone; flags that they need may come
 	// from other sources.
 	partial bool
@@ -97,11 +72,22 @@ func (r *resolver) fail(flag string, err error) {
 	}
 }
 
-func (r *resolver) given(flag string) bool { return Last(r.settings, flag) != nil }
+// refuse fails where what is said about a flag is wrong.
+func (r *resolver) refuse(flag string, wrong bool, format string, args ...any) {
+	if wrong {
+		r.fail(flag, fmt.Errorf(format, args...))
+	}
+}
+
+// Given reports whether a flag has a value that is not its default.
+func (o *Options) Given(flag string) bool { return Last(o.Settings, flag) != nil }
+
+// typed reports whether the command line has a flag.
+func (r *resolver) typed(flag string) bool { return r.last(flag).Source == FromCommandLine }
 
 // last returns the setting in force of a flag. A default has no source.
-func (r *resolver) last(flag string) Setting {
-	if s := Last(r.settings, flag); s != nil {
+func (o *Options) last(flag string) Setting {
+	if s := Last(o.Settings, flag); s != nil {
 		return *s
 	}
 	return Setting{Word: "--" + flag}
@@ -109,30 +95,23 @@ func (r *resolver) last(flag string) Setting {
 
 // Resolve checks what the flags mean together.
 func Resolve(g *grammar, settings []Setting, command []string) (*Options, error) {
-	r := &resolver{g: g, settings: settings}
-	o := &Options{
-		Command: ToRun(g, command), Settings: settings, Exec: g.Exec, Quiet: g.Quiet, Verbose: g.Verbose, LogFile: string(g.LogFile),
-		Plan: g.Plan, PrintPolicy: g.PrintPolicy, Key: string(g.IdempotencyKey),
-	}
-	for _, name := range g.Rules {
-		o.Rules = append(o.Rules, string(name))
-	}
-	r.values(o)
+	r := &resolver{Options: &Options{grammar: *g, Command: ToRun(g, command), Settings: settings}}
+	r.values()
 	r.modes()
-	o.Explain = r.explanation()
-	o.Simulation = r.simulation(o)
-	if r.given("outage") && g.Plan {
-		o.Outage = g.Outage
+	r.refuse("explain", r.Explain && !r.Given("exit"), "needs the result that it judges: --exit CODE, or --exit SIGKILL, and --stderr-file FILE for what the command wrote")
+	r.simulation()
+	if !r.Plan || !r.Given("outage") {
+		r.Outage = 0 // for --plan to outlive
 	}
-	r.together(o)
-	o.Idle = r.withoutEffect(o)
-	return o, r.err
+	r.together()
+	r.withoutEffect()
+	return r.Options, r.err
 }
 
 // modes refuses a second mode, and the flags of a mode that was not asked for.
 func (r *resolver) modes() {
 	first := ""
-	for _, s := range r.settings {
+	for _, s := range r.Settings {
 		modes := strings.Fields(s.Flag.field.Tag.Get("mode"))
 		switch name := s.Flag.name; {
 		case IsRunMode(s.Flag) && s.Value != "false":
@@ -140,7 +119,7 @@ func (r *resolver) modes() {
 				r.fail(name, fmt.Errorf("cannot be used with --%s; give only one of them", first))
 			}
 			first = name
-		case len(modes) == 0 || slices.ContainsFunc(modes, r.given):
+		case len(modes) == 0 || slices.ContainsFunc(modes, r.Given):
 		default:
 			only := "is valid with --" + strings.Join(modes, " and --") + " only"
 			if first != "" {
@@ -152,67 +131,42 @@ func (r *resolver) modes() {
 }
 
 // values resolves the flags of a policy, section by section.
-func (r *resolver) values(o *Options) {
-	g := r.g
-	r.policy(&o.Policy)
-	r.judging(&o.Policy.Rules)
-	o.Process.KillAfter, o.Process.KillLeftovers, o.Process.Signal = g.KillAfter, g.KillLeftovers, attempt.Signal(g.Signal)
-	setStreams(&o.Process, g.Stdin, g.Stdout, g.Stderr)
-	r.waiting(o)
-	o.Hooks = r.hooks()
-	r.hedging(o)
-	o.Guarding = r.guarding()
-	o.Rehearsal = r.rehearsal()
-	o.Letters, o.History = r.letters(), string(g.History)
-	r.output(o)
-	o.Nested = g.Nested
-	o.Seed, o.HasSeed = uint64(g.Seed), r.given("seed")
-}
-
-// explanation is what --explain is given to judge.
-type explanation struct {
-	Result                 attempt.Result
-	StdoutFile, StderrFile string
-	At                     time.Time // zero: now
-}
-
-// explanation resolves what --explain judges (docs/classify.md).
-func (r *resolver) explanation() *explanation {
-	g := r.g
-	if !g.Explain {
-		return nil
+func (r *resolver) values() {
+	r.policy()
+	r.judging(&r.Policy.Rules)
+	r.Process.KillAfter, r.Process.KillLeftovers, r.Process.Signal = r.KillAfter, r.KillLeftovers, r.Signal
+	setStreams(&r.Process, r.Stdin, r.Stdout, r.Stderr)
+	r.waiting()
+	r.Hooks = engine.Hooks{
+		BeforeRetry: r.BeforeRetry, AfterSuccess: r.AfterSuccess, AfterGiveUp: r.AfterGiveUp, RetryWith: r.RetryWith, Fallback: r.Fallback,
+		Limit: r.HookTimeout,
 	}
-	if !r.given("exit") {
-		r.fail("explain", errors.New("needs the result that it judges: --exit CODE, or --exit SIGKILL, and --stderr-file FILE for what the command wrote"))
-	}
-	return &explanation{Result: g.Exit, StdoutFile: string(g.StdoutFile), StderrFile: string(g.StderrFile), At: g.At}
+	r.hedging()
+	r.guards()
+	r.rehearsal()
+	r.letters()
+	r.output()
 }
 
 // output resolves the sections on output and telemetry.
-func (r *resolver) output(o *Options) {
-	o.Color, o.LogFormat, o.EventFormat, o.Name = r.g.Color, r.g.LogFormat, r.g.LogFormat, string(r.g.Name)
-	o.Timestamps = r.g.Timestamps
-	if r.given("log-file") && !r.given("log-format") {
-		o.EventFormat = "json"
+func (r *resolver) output() {
+	r.EventFormat = r.LogFormat
+	if r.Given("log-file") && !r.Given("log-format") {
+		r.EventFormat = "json"
 	}
-	o.Telemetry = telemetry.Config{
-		MetricsFile: string(r.g.MetricsFile), StatsD: r.g.Statsd, OTLP: string(r.g.Otlp),
-		OTLPTimeout: time.Duration(r.g.OtlpTimeout), OTLPTimeoutGiven: r.given("otlp-timeout"), OTLPArgs: r.g.OtlpArgs,
+	r.Telemetry = telemetry.Config{
+		MetricsFile: r.MetricsFile, StatsD: r.Statsd, OTLP: r.Otlp,
+		OTLPTimeout: r.OtlpTimeout, OTLPTimeoutGiven: r.Given("otlp-timeout"), OTLPArgs: r.OtlpArgs,
 	}
 }
 
 // together checks what flags mean beside one another.
-func (r *resolver) together(o *Options) {
-	switch {
-	case o.Outage > 0 && o.Rehearsal != nil:
-		r.fail("outage", errors.New("cannot be used with --rehearse, which sets the result of each attempt"))
-	case o.Exec && len(o.Command) == 0:
-		r.fail("exec", errors.New("needs a command to become, after --"))
-	case o.Exec && r.given("hedge"):
-		r.fail("hedge", errors.New("cannot be used with --exec, which becomes the command and makes no copies"))
-	case o.Exec && r.given("rotate"):
-		r.fail("rotate", errors.New("cannot be used with --exec, which becomes the command and makes no second attempt"))
-	case r.err == nil && len(o.Command) == 0 && len(o.Targets) == 0 && !o.Plan && !o.PrintPolicy && o.Explain == nil && o.Simulation == nil:
+func (r *resolver) together() {
+	r.refuse("outage", r.Outage > 0 && r.Rehearse != nil, "cannot be used with --rehearse, which sets the result of each attempt")
+	r.refuse("exec", r.Exec && len(r.Command) == 0, "needs a command to become, after --")
+	r.refuse("hedge", r.Exec && r.Given("hedge"), "cannot be used with --exec, which becomes the command and makes no copies")
+	r.refuse("rotate", r.Exec && r.Given("rotate"), "cannot be used with --exec, which becomes the command and makes no second attempt")
+	if r.err == nil && len(r.Command) == 0 && len(r.Targets) == 0 && !r.Plan && !r.PrintPolicy && !r.Explain && r.Simulation == nil {
 		r.err = errors.New("no command given; write it after the flags, as in: retry -n 3 -- curl -f http://localhost/")
 	}
 }
@@ -220,7 +174,7 @@ func (r *resolver) together(o *Options) {
 // ToRun is the command, which the shell runs where --shell was given.
 func ToRun(g *grammar, command []string) []string {
 	if g.Shell != "" {
-		return text.Shell(string(g.Shell), command)
+		return text.Shell(g.Shell, command)
 	}
 	return command
 }
@@ -248,15 +202,17 @@ type Known struct {
 	Tools   []string `json:"tools,omitempty"`
 }
 
-// Prove checks the settings of a policy by themselves. What they need besides may
-// come from other sources.
-func Prove(table []Flag, settings []Setting) error {
+// alone resolves settings by themselves. What they need besides may come from other
+// sources.
+func alone(table []Flag, settings []Setting) *resolver {
 	g, err := Fill(table, settings)
-	if err != nil {
-		return err
-	}
-	r := &resolver{g: g, settings: settings, partial: true}
-	r.values(new(Options))
+	return &resolver{Options: &Options{grammar: *g, Settings: settings}, partial: true, err: err}
+}
+
+// Prove checks the settings of a policy by themselves.
+func Prove(table []Flag, settings []Setting) error {
+	r := alone(table, settings)
+	r.values()
 	return r.err
 }
 
@@ -269,32 +225,31 @@ var ofAttempts = []string{
 	"metrics-file", "statsd", "otlp", "otlp-timeout", "otlp-args",
 }
 
-// withoutEffect returns a line for each group of flags that do nothing in this run.
-func (r *resolver) withoutEffect(o *Options) (lines []string) {
-	g := r.g
-	if words := r.typed(ofAttempts...); g.Exec && len(words) > 0 {
-		lines = append(lines, "no effect with --exec, which becomes the command and makes no attempts: "+strings.Join(words, ", "))
-	}
-	if o.Plan && g.Exec {
-		lines = append(lines, "--exec has no effect with --plan, which runs nothing")
-	}
-	words := r.typed("key", "store", "store-timeout", "store-fail", "priority")
-	if len(words) > 0 && !o.Guarding.Guards.Any() && !(o.Guarding.Key != "" && len(o.Policy.Rotate) > 0) && !o.PrintPolicy {
-		lines = append(lines, "no effect without a guard (--breaker, --budget, --tokens, --max-concurrent, --adaptive): "+strings.Join(words, ", "))
-	}
-	limited := o.Policy.Timeout > 0 || o.Policy.IdleTimeout > 0 || o.Policy.Deadline > 0 || o.Policy.Hedge.Max > 1
-	if number := r.last("signal"); number.Source == FromCommandLine && !limited && strings.Trim(number.Value, "0123456789") == "" {
-		lines = append(lines, fmt.Sprintf("%s %s is the signal that ends an attempt at its limit, and there is no limit; a wait of %[2]s s before attempt 2 is --base %[2]s", number.Word, number.Value))
-	}
-	return lines
-}
-
-// typed are those of the flags that the command line has, as it names them.
-func (r *resolver) typed(flags ...string) (words []string) {
-	for _, flag := range flags {
-		if s := r.last(flag); s.Source == FromCommandLine {
-			words = append(words, s.Word)
+// withoutEffect lists the groups of flags that do nothing in this run.
+func (r *resolver) withoutEffect() {
+	none := func(is bool, format string, args ...any) {
+		if is {
+			r.Idle = append(r.Idle, fmt.Sprintf(format, args...))
 		}
 	}
-	return words
+	words := r.words(ofAttempts...)
+	none(r.Exec && words != "", "no effect with --exec, which becomes the command and makes no attempts: %s", words)
+	none(r.Exec && r.Plan, "--exec has no effect with --plan, which runs nothing")
+	words = r.words("key", "store", "store-timeout", "store-fail", "priority")
+	none(words != "" && !r.Guards.Any() && !(r.Key != "" && len(r.Rotate) > 0) && !r.PrintPolicy,
+		"no effect without a guard (--breaker, --budget, --tokens, --max-concurrent, --adaptive): %s", words)
+	number, limited := r.last("signal"), r.Timeout > 0 || r.IdleTimeout > 0 || r.Deadline > 0 || r.Policy.Hedge.Max > 1
+	none(r.typed("signal") && !limited && strings.Trim(number.Value, "0123456789") == "",
+		"%s %s is the signal that ends an attempt at its limit, and there is no limit; a wait of %[2]s s before attempt 2 is --base %[2]s", number.Word, number.Value)
+}
+
+// words are those of the flags that the command line has, as it names them.
+func (r *resolver) words(flags ...string) string {
+	var words []string
+	for _, flag := range flags {
+		if r.typed(flag) {
+			words = append(words, r.last(flag).Word)
+		}
+	}
+	return strings.Join(words, ", ")
 }

@@ -3,8 +3,8 @@ package option
 // This file resolves what --simulate follows (docs/simulation.md).
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,15 +16,13 @@ import (
 
 // simulation is what --simulate was asked for.
 type simulation struct {
-	Contention bool
-	Outage     simulate.Outage
-	// clients of contention, 0 for all numbers; trials of each.
-	clients, Trials int
+	Outage simulate.Outage
 	// Herds are followed through the outage, one after another. Names are the
 	// policies that are compared with them.
 	Herds []herdPolicy
 	Names []string
-	Svg   string
+	// Rivals are the numbers of clients that race for one row, one after another.
+	Rivals []int
 }
 
 // herdPolicy is a policy of many runs.
@@ -37,66 +35,61 @@ type herdPolicy struct {
 // Limits of a simulation, by memory and by time: mostWork, in squares of clients
 // times trials, is half a minute of one processor.
 const (
-	mostClients                = 1_000_000
 	mostRivals                 = 1_000
-	mostTrials                 = 100_000
 	mostWork                   = 300_000_000
 	mostCompared               = 8
 	outageOnly, contentionOnly = "is valid with --simulate outage only", "is valid with --simulate contention only"
 )
 
 // simulation resolves the section on simulation.
-func (r *resolver) simulation(o *Options) *simulation {
-	g := r.g
-	if g.Simulate == "" {
-		return nil
+func (r *resolver) simulation() {
+	s := &simulation{}
+	switch r.Simulate {
+	case "outage":
+		r.outage(s)
+	case "contention":
+		r.contention(s)
+	default:
+		return
 	}
-	s := &simulation{Contention: g.Simulate == "contention", Svg: string(g.Svg)}
-	if s.Contention {
-		r.without(outageFlags, outageOnly)
-		if r.given("clients") {
-			if s.clients = int(g.Clients); s.clients > mostRivals {
-				r.fail("clients", fmt.Errorf("%q is not a whole number from 1 to %d", r.last("clients").Value, mostRivals))
-			}
-		}
-		s.Trials = int(g.Trials)
-		r.work(s)
-		return s
-	}
+	r.Simulation = s
+}
+
+func (r *resolver) outage(s *simulation) {
 	r.without([]string{"trials"}, contentionOnly)
 	s.Outage = simulate.Outage{
-		Clients: int(g.Clients), Capacity: float64(g.Capacity), Down: g.Outage,
-		AttemptTime: g.AttemptTime, Queue: g.Queue,
+		Clients: r.Clients, Capacity: float64(r.Capacity), Down: r.Outage, AttemptTime: r.AttemptTime, Queue: r.Queue,
 	}
-	s.Herds = []herdPolicy{{o.Policy.Schedule.Jitter.String(), o.Policy, o.Guarding.Guards}}
+	s.Herds = []herdPolicy{{r.Policy.Schedule.Jitter.String(), r.Policy, r.Guards}}
 	switch {
-	case !r.given("compare"):
-	case g.Compare == "jitter":
+	case !r.Given("compare"):
+	case r.Compare == "jitter":
 		s.Herds = r.herds("jitter", []string{"none", "10%", "equal", "full", "decorrelated"})
-	case g.Compare == "backoff" && r.given("delays"):
+	case r.Compare == "backoff" && r.Given("delays"):
 		r.fail("compare", errors.New(`"backoff" cannot be used with --delays, which replaces --backoff`))
-	case g.Compare == "backoff":
+	case r.Compare == "backoff":
 		s.Herds = r.herds("backoff", []string{"exponential", "linear", "constant", "fibonacci"})
 	default:
 		s.Herds[0].Name = "given"
-		s.Names = r.names(g.Compare)
+		s.Names = r.names()
 	}
-	return s
 }
 
-// work limits the time of a contention, which grows with the square of the clients
+// contention limits the time of a simulation, which grows with the square of the clients
 // and with the trials.
-func (r *resolver) work(s *simulation) {
+func (r *resolver) contention(s *simulation) {
+	r.without(outageFlags, outageOnly)
 	squares, among := 0, "10 to 190 clients"
-	for _, n := range s.Rivals() {
+	for n := 10; n <= 190; n += 10 {
+		s.Rivals = append(s.Rivals, n)
 		squares += n * n
 	}
-	if s.clients > 0 {
-		among = strconv.Itoa(s.clients) + " clients"
+	if r.Given("clients") {
+		r.refuse("clients", r.Clients > mostRivals, "%q is not a whole number from 1 to %d", r.last("clients").Value, mostRivals)
+		s.Rivals, squares, among = []int{r.Clients}, r.Clients*r.Clients, strconv.Itoa(r.Clients)+" clients"
 	}
-	if most := mostWork / max(squares, 1); s.Trials > most {
-		r.fail("trials", fmt.Errorf("\"%d\" trials of %s take minutes; give at most %d", s.Trials, among, most))
-	}
+	most := mostWork / max(squares, 1)
+	r.refuse("trials", r.Trials > most, "\"%d\" trials of %s take minutes; give at most %d", r.Trials, among, most)
 }
 
 // outageFlags have no meaning for a contention.
@@ -105,24 +98,18 @@ var outageFlags = []string{"capacity", "outage", "attempt-time", "queue", "compa
 // without refuses flags that have no meaning here.
 func (r *resolver) without(flags []string, why string) {
 	for _, flag := range flags {
-		if r.given(flag) {
-			r.fail(flag, errors.New(why))
-		}
+		r.refuse(flag, r.Given(flag), "%s", why)
 	}
 }
 
 // names reads names of policies, separated by commas.
-func (r *resolver) names(list string) []string {
-	names := strings.Split(list, ",")
+func (r *resolver) names() []string {
+	names := strings.Split(r.Compare, ",")
 	for i, name := range names {
 		names[i] = strings.TrimSpace(name)
-		if names[i] == "" {
-			r.fail("compare", fmt.Errorf("%q is not jitter, backoff, or names of policies such as ci,deploy", list))
-		}
+		r.refuse("compare", names[i] == "", "%q is not jitter, backoff, or names of policies such as ci,deploy", r.Compare)
 	}
-	if len(names) > mostCompared {
-		r.fail("compare", fmt.Errorf("%d policies are more than %d, the most that a plot can show", len(names), mostCompared))
-	}
+	r.refuse("compare", len(names) > mostCompared, "%d policies are more than %d, the most that a plot can show", len(names), mostCompared)
 	return names
 }
 
@@ -130,34 +117,17 @@ func (r *resolver) names(list string) []string {
 func (r *resolver) herds(name string, values []string) (herds []herdPolicy) {
 	table := Table()
 	for _, value := range values {
-		h, err := Herd(table, append(slices.Clone(r.settings), Setting{Flag: ByName(table, name), Value: value, Word: "--compare", Source: FromCommandLine}), value)
+		h, err := Herd(table, append(slices.Clone(r.Settings), Setting{Flag: ByName(table, name), Value: value, Word: "--compare", Source: FromCommandLine}), value)
 		herds = append(herds, h)
-		if r.err == nil {
-			r.err = err
-		}
+		r.err = cmp.Or(r.err, err)
 	}
 	return herds
 }
 
 // Herd resolves the policy of a simulation.
 func Herd(table []Flag, settings []Setting, name string) (herdPolicy, error) {
-	g, err := Fill(table, settings)
-	if err != nil {
-		return herdPolicy{}, err
-	}
-	h, r := herdPolicy{Name: name}, &resolver{g: g, settings: settings, partial: true}
-	r.policy(&h.Policy)
-	h.Guards = r.guards()
-	return h, r.err
-}
-
-// Rivals are the numbers of clients that race, one after another.
-func (s *simulation) Rivals() (numbers []int) {
-	if s.clients > 0 {
-		return []int{s.clients}
-	}
-	for n := 10; n <= 190; n += 10 {
-		numbers = append(numbers, n)
-	}
-	return numbers
+	r := alone(table, settings)
+	r.policy()
+	r.guards()
+	return herdPolicy{name, r.Policy, r.Guards}, r.err
 }

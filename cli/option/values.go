@@ -1,16 +1,20 @@
 package option
 
-// This file gives the values of flags their meaning: a type a kind of value, and
-// one function that reads them all from text. Errors quote the text and say what would
-// be valid; which flag it was is added where the flag is known.
+// This file gives the values of flags their meaning: by the type of the field, and
+// for texts, numbers and durations by its tags. Errors quote the text and say what would
+// be valid; which flag it was is added where the flag is known. No other file of this
+// package imports a package that touches the system.
 
 import (
+	"cmp"
 	"encoding"
 	"errors"
 	"fmt"
 	"math"
 	"path"
+	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,33 +26,24 @@ import (
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/linematch"
+	"github.com/retrysh/retry/engine/probe"
+	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/engine/rehearse"
 	"github.com/retrysh/retry/engine/rotate"
+	"github.com/retrysh/retry/engine/store"
 	"github.com/retrysh/retry/engine/telemetry"
 	"github.com/retrysh/retry/exitcodes"
 )
 
 type (
-	attemptCount int // 0 for no limit
-	count        int // at least 1
-	clientCount  int // of a simulation
-	trialCount   int
-	exitCode     int
-	seed         uint64
-	factor       float64         // of exponential delays
-	callRate     float64         // calls a second, as in 100 or 100/s
-	aboveZero    time.Duration   // more than 0
-	delays       []time.Duration // separated by commas
-	nameList     []string        // of variables, and globs on them, separated by commas
+	processConfig = proc.Config
+	WaitTarget    = probe.Target
+	storeAddress  = store.Address
 
-	fileName       string
-	shellScript    string // the shell checks its syntax
-	idempotencyKey string
-	key            string // of what guards protect
-	runName        string
-	promFile       string         // that Prometheus's textfile collector reads
-	otlpTarget     string         // auto or the address of a collector
-	signalName     attempt.Signal // of this system, by its name or, as timeout(1) has it, its number
+	delays   []time.Duration // separated by commas
+	factor   float64         // of exponential delays
+	callRate float64         // calls a second, as in 100 or 100/s
+	nameList []string        // of variables, and globs on them, separated by commas
 
 	// retryAfter is auto, off or a regular expression.
 	retryAfter struct {
@@ -56,6 +51,9 @@ type (
 		re  *regexp.Regexp
 	}
 )
+
+func LooksLikeTarget(s string) bool { return probe.LooksLike(s) }
+func IsCommandTarget(s string) bool { return probe.IsCommand(s) }
 
 // latestTime bounds a time in seconds: it is in the year 5138.
 const latestTime = 1e11 - 1e-3
@@ -70,13 +68,53 @@ const (
 	mostCapacity  = 1e9
 )
 
-// parse reads a value by its type. It does not know plain switches, texts and lists.
-func parse(to any, text string) (known bool, err error) {
+// parse reads the value of a setting. The value of a switch becomes true or false, and
+// that of a flag that may be repeated is added to those before it.
+func parse(to any, s *Setting) (err error) {
+	f, text := s.Flag, s.Value
 	switch v := to.(type) {
+	case *bool:
+		truth := Truth(text)
+		if truth == "" {
+			return fmt.Errorf("%q is not true or false", text)
+		}
+		s.Value, *v = truth, truth == "true"
+	case *string:
+		*v, err = text, checkText(f, text)
+	case *int:
+		// 2^31 - 1 is the greatest number that an int holds on every system.
+		err = integer(v, text, cmp.Or(f.tag("is"), "a whole number"), f.bound("from", 1), f.bound("to", math.MaxInt32))
+		if err != nil && f.Is("attempts") {
+			err = fmt.Errorf("%w; 0 is unlimited", err)
+		}
+	case *uint64:
+		err = integer(v, text, "a whole number", 0, math.MaxUint64)
+	case *factor:
+		*v, err = decimal[factor](text, "", 1, math.MaxFloat64, "a number of at least 1, such as 2 or 1.5")
+	case *callRate:
+		*v, err = decimal[callRate](text, "/s", leastCapacity, mostCapacity, fmt.Sprintf("a number of calls a second from %v to %d, such as 100", leastCapacity, int(mostCapacity)))
 	case *time.Duration: // 0 or more
-		*v, err = backoff.ParseDuration(text)
+		if *v, err = backoff.ParseDuration(text); err == nil && *v == 0 && f.tag("is") == "above 0" {
+			err = fmt.Errorf("%q leaves no time; use a duration above 0, such as 250ms", text)
+		}
+	case *time.Time:
+		var seconds float64
+		seconds, err = decimal[float64](text, "", -latestTime, latestTime, "a Unix time in seconds, such as 1795213573")
+		*v = time.UnixMilli(int64(seconds * 1000))
+	default:
+		return parseOwn(to, s)
+	}
+	return err
+}
+
+// parseOwn reads a value of a type of the program's own, or of a list.
+func parseOwn(to any, s *Setting) (err error) {
+	text := s.Value
+	switch v := to.(type) {
 	case *backoff.Jitter:
 		*v, err = backoff.ParseJitter(text)
+	case *delays:
+		*v, err = parseDelays(text)
 	case *classify.Exits:
 		*v, err = classify.ParseExits(text)
 	case **linematch.Pattern:
@@ -86,96 +124,73 @@ func parse(to any, text string) (known bool, err error) {
 	case *rotate.List:
 		*v, err = rotate.Parse(text)
 	case *rehearse.Steps:
-		*v, err = rehearse.Parse(text, signalNumber)
+		*v, err = rehearse.Parse(text, proc.NumberOf)
 	case *telemetry.StatsD:
 		*v, err = telemetry.ParseStatsD(text)
 	case **WaitTarget:
-		*v, err = parseTarget(text)
+		*v, err = probe.Parse(text)
 	case **storeAddress:
-		*v, err = parseStore(text)
+		*v = new(storeAddress)
+		**v, err = store.ParseAddress(text)
 	case *attempt.Result:
 		*v, err = parseResult(text)
-	case *signalName:
+	case *attempt.Signal:
 		*v, err = parseSignal(text)
 	case *retryAfter:
 		*v, err = parseRetryAfter(text)
-	case *delays:
-		*v, err = parseDelays(text)
 	case *nameList:
 		*v, err = parseNames(text)
-	default:
-		if known, err = parseNumber(to, text); known {
-			return true, err
-		}
-		return parseText(to, text)
-	}
-	return true, err
-}
-
-// parseNumber reads numbers.
-func parseNumber(to any, text string) (known bool, err error) {
-	const whole = "a whole number"
-	switch v := to.(type) {
-	case *attemptCount: // 2^31 - 1 is the greatest number that an int holds on every system
-		if err = integer(v, text, whole, 0, math.MaxInt32); err != nil {
-			err = fmt.Errorf("%w; 0 is unlimited", err)
-		}
-	case *count:
-		err = integer(v, text, whole, 1, math.MaxInt32)
-	case *clientCount:
-		err = integer(v, text, whole, 1, mostClients)
-	case *trialCount:
-		err = integer(v, text, whole, 1, mostTrials)
-	case *exitCode:
-		err = integer(v, text, "an exit code", 0, math.MaxUint8)
-	case *seed:
-		err = integer(v, text, whole, 0, math.MaxUint64)
-	case *factor:
-		*v, err = decimal[factor](text, "", 1, math.MaxFloat64, "a number of at least 1, such as 2 or 1.5")
-	case *callRate:
-		*v, err = decimal[callRate](text, "/s", leastCapacity, mostCapacity, fmt.Sprintf("a number of calls a second from %v to %d, such as 100", leastCapacity, int(mostCapacity)))
-	case *time.Time:
-		var seconds float64
-		seconds, err = decimal[float64](text, "", -latestTime, latestTime, "a Unix time in seconds, such as 1795213573")
-		*v = time.UnixMilli(int64(seconds * 1000))
-	case *aboveZero:
-		var d time.Duration
-		if d, err = backoff.ParseDuration(text); err == nil && d == 0 {
-			err = fmt.Errorf("%q leaves no time; use a duration above 0, such as 250ms", text)
-		}
-		*v = aboveZero(d)
-	default:
-		return false, nil
-	}
-	return true, err
-}
-
-// parseText reads what remains text.
-func parseText(to any, text string) (known bool, err error) {
-	switch v := to.(type) {
-	case *fileName:
-		*v, err = fileName(text), notEmpty(text, "a file name")
-	case *shellScript:
-		*v, err = shellScript(text), notEmpty(text, "a shell command; write it as in 'make clean'")
-	case *idempotencyKey:
-		*v, err = idempotencyKey(text), notEmpty(text, "a key; give any text, such as a build number")
-	case *key:
-		*v, err = key(text), printable(text, "a key", "name what the guards protect, such as npm or db-prod", longestKey)
-	case *runName:
-		*v, err = runName(text), printable(text, "a name", "call the run as what it does, such as backup", engine.LongestName)
-		if text == "all" {
-			err = errors.New(`"all" is not a name: it means every run; use another one, such as backup`)
-		}
-	case *promFile:
-		*v, err = promFile(text), telemetry.CheckMetricsFile(text)
-	case *otlpTarget:
-		*v, err = otlpTarget(text), telemetry.CheckOTLP(text)
 	case encoding.TextUnmarshaler: // the guards
 		err = v.UnmarshalText([]byte(text))
 	default:
-		return false, nil
+		list := reflect.ValueOf(to).Elem()
+		element := reflect.New(list.Type().Elem())
+		if err = parse(element.Interface(), s); err == nil {
+			list.Set(reflect.Append(list, element.Elem()))
+		}
 	}
-	return true, err
+	return err
+}
+
+// checkText checks what remains text.
+func checkText(f *Flag, text string) error {
+	switch f.tag("is") {
+	case "file":
+		return notEmpty(text, "a file name")
+	case "script": // the shell checks its syntax
+		return notEmpty(text, "a shell command; write it as in 'make clean'")
+	case "idempotency key":
+		return notEmpty(text, "a key; give any text, such as a build number")
+	case "key": // of what guards protect
+		return printable(text, "a key", "name what the guards protect, such as npm or db-prod", longestKey)
+	case "name":
+		if text == "all" {
+			return errors.New(`"all" is not a name: it means every run; use another one, such as backup`)
+		}
+		return printable(text, "a name", "call the run as what it does, such as backup", engine.LongestName)
+	case "metrics file": // that Prometheus's textfile collector reads
+		return telemetry.CheckMetricsFile(text)
+	case "collector":
+		return telemetry.CheckOTLP(text)
+	}
+	return oneOf(text, f.Words())
+}
+
+// oneOf is an error where a value is none of the words.
+func oneOf(value string, words []string) error {
+	if slices.Contains(words, value) || len(words) == 0 {
+		return nil
+	}
+	last := len(words) - 1
+	return fmt.Errorf("%q is not %s or %s", value, strings.Join(words[:last], ", "), words[last])
+}
+
+// bound is a bound of the tags, or else the usual one.
+func (f *Flag) bound(tag string, usual uint64) uint64 {
+	if n, err := strconv.ParseUint(f.tag(tag), 10, 64); err == nil {
+		return n
+	}
+	return usual
 }
 
 // integer reads a number within bounds.
@@ -252,21 +267,19 @@ func parseRetryAfter(text string) (retryAfter, error) {
 	return retryAfter{re: re}, err
 }
 
-func parseSignal(text string) (signalName, error) {
-	var s attempt.Signal
+// parseSignal reads a signal of this system by its name or, as timeout(1) has it, its
+// number.
+func parseSignal(text string) (s attempt.Signal, err error) {
 	var known bool
-	if n, err := strconv.Atoi(text); err == nil {
-		s, known = signalNamed(n)
-	} else {
-		if s, err = attempt.ParseSignal(text); err != nil {
-			return "", err
-		}
-		_, known = signalNumber(s)
+	if n, wrong := strconv.Atoi(text); wrong == nil {
+		s, known = proc.SignalOf(n)
+	} else if s, err = attempt.ParseSignal(text); err == nil {
+		_, known = proc.NumberOf(s)
 	}
-	if !known {
-		return "", fmt.Errorf("this system has no signal %q; use one such as TERM, INT, HUP or KILL", text)
+	if err == nil && !known {
+		err = fmt.Errorf("this system has no signal %q; use one such as TERM, INT, HUP or KILL", text)
 	}
-	return signalName(s), nil
+	return s, err
 }
 
 // parseResult reads an exit code or a signal, which --explain judges.
@@ -278,9 +291,16 @@ func parseResult(text string) (r attempt.Result, err error) {
 	if err != nil {
 		return r, fmt.Errorf("%q is not an exit code from 0 to 255 or a signal such as SIGKILL", text)
 	}
-	number, known := signalNumber(signal)
+	number, known := proc.NumberOf(signal)
 	if !known {
 		return r, fmt.Errorf("this system has no signal %q", text)
 	}
 	return attempt.Result{Signal: signal, ExitCode: exitcodes.OfSignal(number)}, nil
+}
+
+// setStreams takes over the words of --stdin, --stdout and --stderr.
+func setStreams(c *processConfig, stdin, stdout, stderr string) {
+	c.Stdin = map[string]proc.StdinMode{"inherit": proc.Inherit, "replay": proc.Replay, "null": proc.Null}[stdin]
+	output := map[string]proc.OutputMode{"stream": proc.Stream, "hold": proc.Hold}
+	c.Stdout, c.Stderr = output[stdout], output[stderr]
 }

@@ -195,7 +195,7 @@ func preset(f *option.Flag, o *option.Options) (value string, aside bool) {
 	case is("classify") && set("rules"):
 		return "smart", false
 	case is("dead-letter"):
-		return o.Letters.Dir, false // on with --park
+		return o.DeadLetter, false // on with --park
 	case is("log-format"):
 		return o.EventFormat, set("log-file") // it follows from that
 	}

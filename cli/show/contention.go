@@ -18,7 +18,7 @@ import (
 
 // printContention runs the races, each with random numbers of its own.
 func printContention(out io.Writer, o *option.Options) error {
-	numbers, rivals, trials := o.Simulation.Rivals(), simulate.Rivals(), o.Simulation.Trials
+	numbers, rivals, trials := o.Simulation.Rivals, simulate.Rivals(), o.Trials
 	kinds := len(rivals)
 	rows := make([]simulate.Race, len(numbers)*kinds)
 	each(len(rows), func(i int) {

@@ -49,19 +49,19 @@ type explainedRule struct {
 
 // Explain judges and prints; no process is started.
 func Explain(w io.Writer, o *option.Options) error {
-	rules, result := &o.Policy.Rules, o.Explain.Result
+	rules, result := &o.Policy.Rules, o.Exit
 	stdout, stderr := rules.Reads()
 	rules.Hints.Capture = true
 	watch := rules.NewWatch()
 	for _, file := range []struct {
 		flag, name string
 		into       io.Writer
-	}{{"--stdout-file", o.Explain.StdoutFile, watch.Stdout}, {"--stderr-file", o.Explain.StderrFile, watch.Stderr}} {
+	}{{"--stdout-file", o.StdoutFile, watch.Stdout}, {"--stderr-file", o.StderrFile, watch.Stderr}} {
 		if err := feed(file.name, file.into); err != nil {
 			return option.Usage(file.flag, err)
 		}
 	}
-	now := o.Explain.At
+	now := o.At
 	if now.IsZero() {
 		now = time.Now()
 	}

@@ -28,7 +28,7 @@ import (
 
 // Simulate runs the simulation and prints it.
 func Simulate(out io.Writer, o *option.Options) error {
-	if o.Simulation.Contention {
+	if o.Simulate == "contention" {
 		return printContention(out, o)
 	}
 	herds := make([]simulate.Herd, len(o.Simulation.Herds))
@@ -37,7 +37,7 @@ func Simulate(out io.Writer, o *option.Options) error {
 		herds[i] = o.Simulation.Outage.Run(h.Policy, h.Guards, Random(o, 0).Float64)
 		herds[i].Name = h.Name
 	})
-	if name := o.Simulation.Svg; name != "" {
+	if name := o.Svg; name != "" {
 		if err := os.WriteFile(name, drawOutage(herds), 0o666); err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func Simulate(out io.Writer, o *option.Options) error {
 // Random is what --seed makes repeatable: without it, the seed is fixed.
 func Random(o *option.Options, stream uint64) *rand.Rand {
 	seed := uint64(1)
-	if o.HasSeed {
+	if o.Given("seed") {
 		seed = o.Seed
 	}
 	return rand.New(rand.NewPCG(seed, stream))

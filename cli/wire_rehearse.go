@@ -19,6 +19,7 @@ import (
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/admission"
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/clock"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/proc"
@@ -72,10 +73,10 @@ func checkRehearsed(o *option.Options) error {
 }
 
 // privateGate is the gate of a rehearsal: its state is shared with no other run.
-func privateGate(o *option.Options, clock *engine.Clock, emit func(event.Event)) *admission.Gate {
+func privateGate(o *option.Options, now *clock.Clock) *admission.Gate {
 	return admission.New(&admission.Config{
-		Key: o.Key, Guards: o.Guards, Clock: clock, Random: rand.Uint64, Emit: emit,
-		Primary: admission.Named{Store: &admission.Memory{Clock: clock}, Name: "rehearsal"},
+		Key: o.Key, Guards: o.Guards, Clock: now, Random: rand.Uint64,
+		Primary: admission.Named{Store: &admission.Memory{Clock: now}, Name: "rehearsal"},
 	})
 }
 
@@ -138,18 +139,18 @@ type rehearsedRow struct {
 
 // engine is the run, with the guards asked of a private state.
 func (r *rehearsal) engine(o *option.Options) *engine.Engine {
-	clock, signals := engine.NewClock(time.Now()), engine.Signals{Cancelled: r.stop}
+	now, signals := clock.New(time.Now()), engine.Signals{Cancelled: r.stop}
 	starter := rehearsing(o, notRun{}, signals)
-	starter.Clock = clock
+	starter.Clock = now
 	for _, output := range []*rehearse.Output{&starter.Stdout, &starter.Stderr} {
 		output.To, output.Held = io.Discard, false
 	}
 	e := &engine.Engine{
-		Policy: o.Policy, Argv: o.Command, Starter: starter, Emit: r.emit, Signals: signals, Draw: draw(o, 0), Clock: clock,
+		Policy: o.Policy, Argv: o.Command, Starter: starter, Emit: r.emit, Signals: signals, Draw: draw(o, 0), Clock: now,
 		Hooks: engine.Hooks{RetryWith: o.Hooks.RetryWith},
 	}
 	if o.Key != "" && o.Guards.Any() {
-		e.Gate = privateGate(o, clock, e.GateEvent)
+		e.Gate = privateGate(o, now)
 	}
 	return e
 }

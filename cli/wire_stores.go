@@ -13,27 +13,33 @@ import (
 	"github.com/retrysh/retry/cli/status"
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/admission"
+	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/engine/registry"
 	"github.com/retrysh/retry/engine/store"
 )
 
 // gate is the gate of a run whose guards have a key.
-func (w *wiring) gate() (g *admission.Gate) {
+func (w *wiring) gate() *admission.Gate {
 	o, where := w.o, w.o.Store
 	if o.Rehearse != nil {
-		return privateGate(o, nil, w.e.GateEvent)
+		return privateGate(o, nil)
+	}
+	c := &admission.Config{
+		Key: o.Key, Guards: o.Guards, Closed: o.Closed, Timeout: o.StoreTimeout,
+		Random: rand.Uint64, Notes: make(chan event.Event, 10),
 	}
 	open := func(a *store.Address) admission.Named {
-		s := store.Open(a, func(line string) { g.Note(a.Name, line) })
+		s := store.Open(a, func(line string) {
+			select {
+			case c.Notes <- &event.StoreFailed{Store: a.Name, Reason: line}:
+			default: // enough was said
+			}
+		})
 		if f, ok := s.(*store.File); ok {
 			f.Holder = fmt.Sprintf("%s (pid %d)", cmp.Or(o.Name, engine.NameOf(o.Command)), os.Getpid())
 		}
 		return admission.Named{Store: s, Name: a.Name}
-	}
-	c := &admission.Config{
-		Key: o.Key, Guards: o.Guards, Closed: o.Closed, Timeout: o.StoreTimeout,
-		Random: rand.Uint64, Emit: w.e.GateEvent,
 	}
 	switch host, err := store.OfHost(); {
 	case where == nil && err != nil:
@@ -47,8 +53,7 @@ func (w *wiring) gate() (g *admission.Gate) {
 			c.Health = c.Host.Store.(*store.File)
 		}
 	}
-	g = admission.New(c)
-	return g
+	return admission.New(c)
 }
 
 // register adds the run's record. It is the first sink, so that the record is up to

@@ -104,7 +104,7 @@ func TestHooksInOrder(t *testing.T) {
 		{"the deadline does not hold for what follows", func(e *Engine, s *stage) {
 			e.Policy.Deadline, s.took["gave up"], s.took["fallback"] = 100*time.Millisecond, 10*time.Second, 10*time.Second
 		}, []attempt.Result{exit1}, "attempt gave up fallback", event.Deadline, 0},
-		{"refused at once", func(e *Engine, _ *stage) { e.Gate = closedGate{} }, nil, "gave up fallback", event.Refused, 0},
+		{"refused at once", func(e *Engine, _ *stage) { e.Gate = (&shop{refuse: "admit 1"}).gate() }, nil, "gave up fallback", event.Refused, 0},
 	} {
 		s, r, end := staged(t, all, test.prepare, test.results...)
 		if got := strings.Join(s.order, " "); got != test.order || r.last().Outcome != test.outcome || end.Code != test.code || r.last().ExitCode != test.code {
@@ -117,24 +117,6 @@ func TestHooksInOrder(t *testing.T) {
 			t.Errorf("%s: events %s", test.name, r.kinds())
 		}
 	}
-}
-
-// openGate admits everything.
-type openGate struct{}
-
-func (openGate) Permit(context.Context, Ask) *event.GuardRefused            { return nil }
-func (openGate) Withdraw()                                                  {}
-func (openGate) Admit(context.Context, Ask) (Pass, *event.GuardRefused)     { return nil, nil }
-func (openGate) AdmitCopy(context.Context, Ask) (Pass, *event.GuardRefused) { return nil, nil }
-func (openGate) Finish(bool)                                                {}
-func (openGate) FailedLately(context.Context, []string) []bool              { return nil }
-func (openGate) Failed([]string)                                            {}
-
-// closedGate refuses everything.
-type closedGate struct{ openGate }
-
-func (closedGate) Admit(context.Context, Ask) (Pass, *event.GuardRefused) {
-	return nil, &event.GuardRefused{Guard: "breaker", Reason: "open"}
 }
 
 // A signal ends a hook and the run at once; nothing follows, whichever hook it

@@ -13,6 +13,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/retrysh/retry/engine/admission"
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/event"
@@ -42,7 +43,7 @@ type group struct {
 }
 
 // hedged runs the command in copies, judges them and emits their events.
-func (e *Engine) hedged(ctx context.Context, pass Pass) *trial {
+func (e *Engine) hedged(ctx context.Context, pass *admission.Pass) *trial {
 	g := &group{e: e, begun: e.now(), ended: make(chan *trial)}
 	ctx, cancel := context.WithCancelCause(ctx)
 	g.ctx = ctx
@@ -100,8 +101,8 @@ func (g *group) next() {
 		g.close()
 		return
 	}
-	pass, refusal, end := g.e.ask(g.more, func(ctx context.Context) (Pass, *event.GuardRefused) {
-		return g.e.Gate.AdmitCopy(ctx, Ask{Attempt: g.e.attempts, TimedOut: g.timedOut})
+	pass, refusal, end := g.e.ask(g.more, func(ctx context.Context) (*admission.Pass, *event.GuardRefused) {
+		return g.e.Gate.AdmitCopy(ctx, g.e.attempts, g.timedOut)
 	})
 	switch {
 	case end != nil, refusal != nil && g.e.passes(0): // it was cut short
@@ -109,9 +110,9 @@ func (g *group) next() {
 		g.close()
 	case g.more.Err() == nil && refusal == nil:
 		g.start(pass)
-	case pass != nil:
+	case g.more.Err() != nil:
 		pass.Drop()
-	case g.more.Err() == nil:
+	default:
 		refusal.Which = event.Which{Hedged: true, Copy: g.started}
 		g.e.emit(refusal)
 		g.refused++
@@ -125,7 +126,7 @@ func (g *group) next() {
 func (g *group) delay() { g.due = backoff.Add(g.e.since(g.begun), g.e.Policy.Hedge.Delay) }
 
 // start starts the next copy.
-func (g *group) start(pass Pass) {
+func (g *group) start(pass *admission.Pass) {
 	g.delay()
 	t := g.e.start(g.ctx, event.Which{Hedged: true, Copy: g.started}, pass)
 	g.started++

@@ -11,7 +11,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -419,12 +418,12 @@ func TestSignalBetweenCopies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, s, r := newHedged(2, 100*ms, part{after: 50 * ms, result: exit1})
 		cancelled := make(chan attempt.Signal, 1)
-		e.Signals.Cancelled, e.Gate = cancelled, &keeper{copies: 9, takes: time.Hour}
+		e.Signals.Cancelled, e.Gate = cancelled, (&shop{copies: 9, takes: time.Hour}).gate()
 		time.AfterFunc(60*ms, func() { cancelled <- "SIGTERM" })
 		begun := time.Now()
 		end := e.Run(context.Background())
 		checkCopies(t, s, r)
-		if end.Signal != "SIGTERM" || r.last().Outcome != event.Cancelled || time.Since(begun) != 60*ms || s.fates() != "rejected" {
+		if end.Signal != "SIGTERM" || r.last().Outcome != event.Cancelled || time.Since(begun) != 80*ms || s.fates() != "rejected" {
 			t.Errorf("ended with %+v after %v, %s: %+v", end, time.Since(begun), s.fates(), r.last())
 		}
 	})
@@ -477,108 +476,51 @@ func TestHedgeAndConsecutive(t *testing.T) {
 	})
 }
 
-// keeper is a gate that counts, answers slowly, and lets so many copies
-// through.
-type keeper struct {
-	openGate
-	copies  int
-	takes   time.Duration
-	emit    func(event.Event)
-	mu      sync.Mutex // locked during a call
-	asked   []Ask
-	reports []guard.Outcome
-	open    int
-}
-
-func (k *keeper) busy() func() {
-	if !k.mu.TryLock() {
-		panic("the gate is called twice at once")
-	}
-	return k.mu.Unlock
-}
-
-func (k *keeper) Admit(context.Context, Ask) (Pass, *event.GuardRefused) {
-	k.open++
-	return (*ticket)(k), nil
-}
-
-func (k *keeper) AdmitCopy(ctx context.Context, a Ask) (Pass, *event.GuardRefused) {
-	defer k.busy()()
-	k.asked = append(k.asked, a)
-	if k.emit != nil {
-		k.emit(&event.BreakerChanged{})
-	}
-	select {
-	case <-time.After(k.takes):
-	case <-ctx.Done():
-		return nil, &event.GuardRefused{Guard: "store", Reason: "not needed any more"}
-	}
-	if k.copies == 0 {
-		return nil, &event.GuardRefused{Guard: "budget", Reason: "no"}
-	}
-	k.copies--
-	k.open++
-	return (*ticket)(k), nil
-}
-
-type ticket keeper
-
-func (p *ticket) Inherit() []uintptr { return nil }
-
-func (p *ticket) Report(c guard.Outcome) {
-	defer (*keeper)(p).busy()()
-	p.open--
-	p.reports = append(p.reports, c)
-}
-
-// Drop is counted as a report: what was taken is the gate's business.
-func (p *ticket) Drop() { p.Report(guard.Neither) }
-
 // Guards are asked for every copy, without delay for those that run, and get a
 // report of each: ended losers count neither way.
 func TestHedgeAsksTheGate(t *testing.T) {
 	for _, test := range []struct {
 		name    string
-		keeper  *keeper
+		shop    *shop
 		parts   []part
 		started []int
-		asked   []Ask
+		asked   []copyAsked
 		reports []guard.Outcome
 		kinds   string
 	}{
 		{
 			"slow answers do not hold up the winner",
-			&keeper{copies: 9, takes: 400 * ms}, []part{{after: 200 * ms, result: exit0}},
-			[]int{0}, []Ask{{1, false}}, []guard.Outcome{guard.Success}, "",
+			&shop{copies: 9, takes: 400 * ms}, []part{{after: 200 * ms, result: exit0}},
+			[]int{0}, []copyAsked{{1, false}}, []guard.Outcome{guard.Success}, "",
 		},
 		{
 			"a failure while the gate is asked",
-			&keeper{copies: 1, takes: 200 * ms}, []part{{after: 150 * ms, result: exit1}, {after: 10 * ms, result: exit1}},
-			[]int{0, 300}, []Ask{{1, false}, {1, false}}, []guard.Outcome{guard.Failure, guard.Failure}, "guard_refused",
+			&shop{copies: 1, takes: 200 * ms}, []part{{after: 150 * ms, result: exit1}, {after: 10 * ms, result: exit1}},
+			[]int{0, 300}, []copyAsked{{1, false}, {1, false}}, []guard.Outcome{guard.Failure, guard.Failure}, "guard_refused",
 		},
 		{
 			"a loser counts neither way",
-			&keeper{copies: 2}, []part{{after: ever}, {after: 50 * ms, result: exit1}, {after: 10 * ms, result: exit0}},
-			[]int{0, 100, 150}, []Ask{{1, false}, {1, false}}, []guard.Outcome{guard.Failure, guard.Success, guard.Neither}, "attempt_cancelled",
+			&shop{copies: 2}, []part{{after: ever}, {after: 50 * ms, result: exit1}, {after: 10 * ms, result: exit0}},
+			[]int{0, 100, 150}, []copyAsked{{1, false}, {1, false}}, []guard.Outcome{guard.Failure, guard.Success, guard.Neither}, "attempt_cancelled",
 		},
 		{
 			"a refused copy has had its turn",
-			&keeper{copies: 0}, []part{{after: 450 * ms, result: exit0}},
-			[]int{0}, []Ask{{1, false}, {1, false}}, []guard.Outcome{guard.Success}, "guard_refused guard_refused",
+			&shop{copies: 0}, []part{{after: 450 * ms, result: exit0}},
+			[]int{0}, []copyAsked{{1, false}, {1, false}}, []guard.Outcome{guard.Success}, "guard_refused guard_refused",
 		},
 		{
 			"refused when nothing runs",
-			&keeper{copies: 0}, []part{{after: 50 * ms, result: exit1}},
-			[]int{0}, []Ask{{1, false}}, []guard.Outcome{guard.Failure}, "guard_refused",
+			&shop{copies: 0}, []part{{after: 50 * ms, result: exit1}},
+			[]int{0}, []copyAsked{{1, false}}, []guard.Outcome{guard.Failure}, "guard_refused",
 		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			e, s, r := newHedged(3, 100*ms, test.parts...)
-			e.Gate = test.keeper
+			e.Gate = test.shop.gate()
 			e.Run(context.Background())
 			checkCopies(t, s, r)
-			if !slices.Equal(s.startedAt(), test.started) || !slices.Equal(test.keeper.asked, test.asked) || !slices.Equal(test.keeper.reports, test.reports) || test.keeper.open != 0 {
-				t.Errorf("%s: started %v, asked %v, reports %v, %d passes left", test.name, s.startedAt(), test.keeper.asked, test.keeper.reports, test.keeper.open)
+			if !slices.Equal(s.startedAt(), test.started) || !slices.Equal(test.shop.asked, test.asked) || !slices.Equal(test.shop.reports, test.reports) || test.shop.open != 0 {
+				t.Errorf("%s: started %v, asked %v, reports %v, %d passes left", test.name, s.startedAt(), test.shop.asked, test.shop.reports, test.shop.open)
 			}
 			kinds := strings.Fields(r.kinds())
 			kinds = slices.DeleteFunc(kinds, func(k string) bool {
@@ -595,11 +537,11 @@ func TestHedgeAsksTheGate(t *testing.T) {
 func TestGateKnowsOfTimeouts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, s, r := newHedged(2, time.Hour, part{after: ever}, part{result: exit0})
-		k := &keeper{copies: 1}
-		e.Gate, e.Policy.Timeout = k, time.Second
+		k := &shop{copies: 1}
+		e.Gate, e.Policy.Timeout = k.gate(), time.Second
 		e.Run(context.Background())
 		checkCopies(t, s, r)
-		if !slices.Equal(k.asked, []Ask{{1, true}}) || !slices.Equal(k.reports, []guard.Outcome{guard.Failure, guard.Success}) {
+		if !slices.Equal(k.asked, []copyAsked{{1, true}}) || !slices.Equal(k.reports, []guard.Outcome{guard.Failure, guard.Success}) {
 			t.Errorf("asked %v, reports %v", k.asked, k.reports)
 		}
 	})
@@ -673,10 +615,10 @@ func TestHedgeStress(t *testing.T) {
 			if random.IntN(3) == 0 {
 				e.Policy.Deadline = 1 + upTo(2*time.Second)
 			}
-			var k *keeper
+			var k *shop
 			if random.IntN(3) == 0 {
-				k = &keeper{copies: random.IntN(6), takes: upTo(200 * ms)}
-				e.Gate, k.emit = k, e.GateEvent
+				k = &shop{copies: random.IntN(6), takes: upTo(200 * ms)}
+				e.Gate = k.gate()
 			}
 			if random.IntN(3) == 0 {
 				time.AfterFunc(upTo(2*time.Second), func() {

@@ -5,7 +5,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -42,51 +41,15 @@ func (k *postman) keep(_ context.Context, l *Letter) string {
 	return "kept-1"
 }
 
-// gateOf lets everything through but one call.
-type gateOf struct {
-	openGate
-	permitted bool
-	calls     []string
-	refuse    string
-}
-
-func (g *gateOf) call(what string, a Ask) *event.GuardRefused {
-	g.calls = append(g.calls, fmt.Sprint(what, " ", a.Attempt))
-	if g.refuse == g.calls[len(g.calls)-1] {
-		return &event.GuardRefused{Guard: "breaker", Reason: "open"}
-	}
-	return nil
-}
-
-func (g *gateOf) Permit(_ context.Context, a Ask) *event.GuardRefused {
-	refusal := g.call("permit", a)
-	g.permitted = refusal == nil
-	return refusal
-}
-
-func (g *gateOf) Admit(_ context.Context, a Ask) (Pass, *event.GuardRefused) {
-	refusal := g.call("admit", a)
-	g.permitted = g.permitted && refusal != nil
-	return nil, refusal
-}
-
-func (g *gateOf) Withdraw() {
-	if g.permitted {
-		g.calls = append(g.calls, "withdraw")
-	}
-}
-
-func (g *gateOf) Finish(succeeded bool) { g.calls = append(g.calls, fmt.Sprint("finish ", succeeded)) }
-
 func TestParkedRunGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, s, r := newEngine(exit1, exit75, exit0)
 		k := &postman{longest: 2 * time.Second}
-		g := &gateOf{}
+		g, g2 := new(shop), new(shop)
 		policy := e.Policy
 		policy.Attempts, policy.Schedule.Jitter = 5, backoff.Jitter{Kind: backoff.None}
 		policy.Rotate = []rotate.List{{Name: "m", Values: []string{"a", "b", "c"}}}
-		e.Policy, e.Keep, e.Gate, e.Argv = policy, k.keep, g, []string{"get", "{m}"}
+		e.Policy, e.Keep, e.Gate, e.Argv = policy, k.keep, g.gate(), []string{"get", "{m}"}
 		start := time.Now()
 		if end := e.Run(context.Background()); end.Code != 75 || r.last().Outcome != event.Parked || r.last().Letter != "parked-1" || !r.last().DueAt.Equal(start.Add(3*time.Second)) {
 			t.Fatalf("ended with %+v: %+v", end, r.last())
@@ -95,11 +58,11 @@ func TestParkedRunGoesOn(t *testing.T) {
 		if l.Attempts != 2 || l.Result.ExitCode != 75 || l.Place.Step != 3 || l.Decision.Jittered != 2*time.Second || len(k.kept) > 0 {
 			t.Errorf("letter: %+v", l)
 		}
-		if !slices.Equal(g.calls, []string{"admit 1", "permit 2", "admit 2", "finish false"}) {
+		if !slices.Equal(g.calls, []string{"admit 1", "permit 2", "admit 2"}) {
 			t.Errorf("the gate saw %q", g.calls)
 		}
 		again, s2, r2 := newEngine(exit1, exit0)
-		again.Policy, again.Gate, again.Argv, again.Resume = policy, &gateOf{}, e.Argv, &l
+		again.Policy, again.Gate, again.Argv, again.Resume = policy, g2.gate(), e.Argv, &l
 		again.Policy.InitialDelay = time.Hour
 		l.Waited = l.Decision.Jittered
 		if end := again.Run(context.Background()); end.Code != 0 || r2.last().Attempts != 4 {
@@ -113,7 +76,7 @@ func TestParkedRunGoesOn(t *testing.T) {
 		if gap := s2.started[1].Sub(s2.started[0]); s2.started[0] != s.started[1] || gap != 4*time.Second {
 			t.Errorf("attempts at %v", s2.started)
 		}
-		if calls := again.Gate.(*gateOf).calls; !slices.Equal(calls, []string{"permit 3", "admit 3", "permit 4", "admit 4", "finish true"}) {
+		if calls := g2.calls; !slices.Equal(calls, []string{"permit 3", "admit 3", "permit 4", "admit 4", "finish"}) {
 			t.Errorf("the gate saw %q", calls)
 		}
 	})
@@ -131,7 +94,7 @@ func TestParkedRunIsTooLate(t *testing.T) {
 }
 
 func TestGivenUpRunIsKept(t *testing.T) {
-	refused := &gateOf{refuse: "admit 1"}
+	refused := (&shop{refuse: "admit 1"}).gate()
 	for _, c := range []struct {
 		name    string
 		results []attempt.Result

@@ -4,6 +4,7 @@ package engine
 
 import (
 	"context"
+	"hash/fnv"
 	"slices"
 	"strings"
 	"testing"
@@ -15,34 +16,19 @@ import (
 	"github.com/retrysh/retry/engine/rotate"
 )
 
-// others are the other runs.
-type others struct {
-	openGate
-	failed []string
-	takes  time.Duration
-	asked  int
-	shared []string
-}
-
-func (g *others) FailedLately(ctx context.Context, values []string) []bool {
-	g.asked++
-	select {
-	case <-time.After(g.takes):
-	case <-ctx.Done():
-		return nil
-	}
-	var failed []bool
+// numbers are those by which a store knows values.
+func numbers(values ...string) (all []int64) {
 	for _, v := range values {
-		failed = append(failed, slices.Contains(g.failed, v))
+		h := fnv.New64a()
+		h.Write([]byte(v))
+		all = append(all, int64(h.Sum64()>>11))
 	}
-	return failed
+	return all
 }
 
-func (g *others) Failed(values []string) { g.shared = append(g.shared, strings.Join(values, " ")) }
-
-func rotating(t *testing.T, e *Engine, g *others, words string, lists ...string) {
+func rotating(t *testing.T, e *Engine, g *shop, words string, lists ...string) {
 	t.Helper()
-	e.Argv, e.Gate = strings.Fields(words), g
+	e.Argv, e.Gate = strings.Fields(words), g.gate()
 	for _, text := range lists {
 		l, err := rotate.Parse(text)
 		if err != nil {
@@ -55,7 +41,7 @@ func rotating(t *testing.T, e *Engine, g *others, words string, lists ...string)
 func TestValuesThatFailedForOthersComeLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, s, r := newEngine(exit1, exit1, exit0)
-		g := &others{failed: []string{"M=a", "P=2"}}
+		g := &shop{others: numbers("M=a", "P=2")}
 		rotating(t, e, g, "curl {M}:{P}", "M=a,b", "P=1,2,3")
 		e.Run(context.Background())
 		var words []string
@@ -65,8 +51,8 @@ func TestValuesThatFailedForOthersComeLast(t *testing.T) {
 		if !slices.Equal(words, []string{"b:1", "a:3", "b:2"}) {
 			t.Errorf("the attempts ran %v", words)
 		}
-		if g.asked != 3 || !slices.Equal(g.shared, []string{"M=b P=1", "M=a P=3"}) {
-			t.Errorf("asked %d times, shared %q", g.asked, g.shared)
+		if g.looks != 3 || len(g.values) != 2 || !slices.Equal(g.values[0], numbers("M=b", "P=1")) || !slices.Equal(g.values[1], numbers("M=a", "P=3")) {
+			t.Errorf("asked %d times, shared %v", g.looks, g.values)
 		}
 		if started := r.events[1].(*event.AttemptStarted); started.Use["M"] != "b" || started.Use["P"] != "1" {
 			t.Errorf("started: %+v", started.Which)
@@ -78,7 +64,7 @@ func TestValuesThatFailedForOthersComeLast(t *testing.T) {
 func TestSignalWhileOthersAreAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, s, r := newEngine(exit0)
-		rotating(t, e, &others{takes: time.Hour}, "curl {M}", "M=a,b")
+		rotating(t, e, &shop{takes: time.Hour}, "curl {M}", "M=a,b")
 		cancelled := make(chan attempt.Signal, 1)
 		e.Signals.Cancelled = cancelled
 		time.AfterFunc(20*time.Millisecond, func() { cancelled <- "SIGINT" })
@@ -95,11 +81,11 @@ func TestSignalWhileOthersAreAsked(t *testing.T) {
 func TestNoValuesAreAskedForWithoutNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, _, _ := newEngine(exit1)
-		g := &others{}
-		e.Gate = g
+		g := new(shop)
+		e.Gate = g.gate()
 		e.Run(context.Background())
-		if g.asked != 0 || g.shared != nil {
-			t.Errorf("asked %d times, shared %q", g.asked, g.shared)
+		if g.looks != 0 || g.values != nil {
+			t.Errorf("asked %d times, shared %v", g.looks, g.values)
 		}
 	})
 }

@@ -22,7 +22,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/retrysh/retry/engine/admission"
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/clock"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/rotate"
@@ -50,8 +52,8 @@ type Engine struct {
 	// Emit gets the events of the run, in order.
 	Emit    func(event.Event)
 	Signals Signals
-	// Gate, if not nil, is asked before each attempt.
-	Gate Gate
+	// Gate, if not nil, is asked before each attempt. The engine sets its Emit.
+	Gate *admission.Gate
 	// Expires is the deadline of the retry around this one, on the monotonic clock.
 	// The zero time is none.
 	Expires time.Time
@@ -85,7 +87,7 @@ type Engine struct {
 	Close      func(ctx context.Context)
 	CloseLimit time.Duration
 	// Clock is the time; nil is the system's.
-	Clock *Clock
+	Clock *clock.Clock
 
 	started      time.Time
 	state        State
@@ -180,6 +182,9 @@ func (e *Engine) begin() {
 		*end = e.Expires
 	}
 	e.rotation = rotate.New(e.Policy.Rotate, e.Draw)
+	if e.Gate != nil {
+		e.Gate.Emit = e.emit
+	}
 	e.resume()
 	id, started := &e.Identity, e.About
 	started.Name, started.Key = text.Masked(cmp.Or(started.Name, NameOf(e.Argv))), text.Masked(started.Key)
@@ -194,7 +199,7 @@ type trial struct {
 	argv     []string
 	use      rotate.Use
 	watch    *Watch
-	pass     Pass
+	pass     *admission.Pass
 	handle   attempt.Attempt
 	result   attempt.Result
 	evidence Evidence
@@ -203,7 +208,7 @@ type trial struct {
 }
 
 // attempt runs the command once, decides what follows and emits the events.
-func (e *Engine) attempt(ctx context.Context, pass Pass) *trial {
+func (e *Engine) attempt(ctx context.Context, pass *admission.Pass) *trial {
 	select { // a wake-up from the end of the wait is not kept for the next one
 	case <-e.Signals.Woken:
 	default:
@@ -224,7 +229,7 @@ func (e *Engine) attempt(ctx context.Context, pass Pass) *trial {
 }
 
 // start starts the command.
-func (e *Engine) start(ctx context.Context, which event.Which, pass Pass) *trial {
+func (e *Engine) start(ctx context.Context, which event.Which, pass *admission.Pass) *trial {
 	use := e.rotation.Take()
 	which.Use = use.ByName()
 	for name, value := range which.Use {
@@ -249,13 +254,10 @@ func (e *Engine) start(ctx context.Context, which event.Which, pass Pass) *trial
 		Number: e.attempts, Copy: which.Copy, Argv: run, Env: e.environ(&e.before, e.attempts, own, e.state.Deadline, which.SpanID),
 		Timeout: e.Policy.Timeout, IdleTimeout: e.Policy.IdleTimeout, Deadline: e.state.Deadline,
 		Stdout: t.watch.Stdout, Stderr: t.watch.Stderr, Alike: !e.Policy.Rules.Stdout.any() && !e.Policy.Rules.Stderr.any(),
-		Inherit: e.Inherit,
+		Inherit: slices.Concat(e.Inherit, pass.Inherit()),
 	}
 	if which.Hedged {
 		spec.Streams = attempt.Held
-	}
-	if pass != nil {
-		spec.Inherit = slices.Concat(e.Inherit, pass.Inherit())
 	}
 	t.handle = e.Starter.Start(ctx, spec)
 	return t
@@ -297,9 +299,7 @@ func (e *Engine) settle(t *trial) {
 
 // report reports the result of an attempt to the gate and to the rotation.
 func (e *Engine) report(t *trial) {
-	if t.pass != nil {
-		t.pass.Report(t.decision.Counts)
-	}
+	t.pass.Report(t.decision.Counts)
 	failed := t.decision.Counts == guard.Failure
 	e.rotation.Put(t.use, failed)
 	if failed && t.use != nil && e.Gate != nil {
@@ -354,6 +354,9 @@ func (e *Engine) finish(ctx context.Context, d *Decision) End {
 // cancelledClose is the limit of Close after a cancelled run, which ends within 50 ms
 // (docs/processes.md).
 const cancelledClose = 40 * time.Millisecond
+
+func (e *Engine) now() time.Time                  { return e.Clock.Now() }
+func (e *Engine) since(t time.Time) time.Duration { return e.now().Sub(t) }
 
 // emit completes the header of an event and passes it on.
 func (e *Engine) emit(ev event.Event) {

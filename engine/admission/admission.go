@@ -1,5 +1,6 @@
 // Package admission asks the guards of a key for a run, in the order of docs/guards.md,
-// reports outcomes to them, and decides what to do when their store cannot be used.
+// reports outcomes to them, and decides what to do when their store cannot be used. It also
+// shares with other runs which values of rotated names (docs/rotation.md) failed.
 //
 // It keeps what a run holds: what its last retry took, the slot of the run, the leases of
 // its attempts. engine/guard decides; a Store keeps the state.
@@ -9,21 +10,16 @@ import (
 	"context"
 	"time"
 
-	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/clock"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/guard"
 )
 
-// Lock is a slot that the kernel holds.
-type Lock = interface {
-	Descriptor() uintptr
-	Unlock()
-}
-
-// Store answers one request on one key as one transaction. It returns soon after ctx is
-// done. A slot that the kernel holds is returned as a Lock.
+// Store answers one request on one key as one transaction, and tells what it knows of a key.
+// It returns soon after ctx is done.
 type Store interface {
-	Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error)
+	Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, guard.Lock, error)
+	Look(ctx context.Context, key string) (*guard.Snapshot, error)
 }
 
 // Health counts consecutive failures of stores, by name.
@@ -53,24 +49,21 @@ type Config struct {
 	// Timeout limits each transaction; 0 is none.
 	Timeout time.Duration
 	// Clock is the time; nil is the system's.
-	Clock *engine.Clock
+	Clock *clock.Clock
 	// Random returns 64 random bits.
 	Random func() uint64
-	// Emit gets changes of the breaker and failures of the store.
+	// Emit gets changes of the breaker, waits for a slot, and failures of the store.
 	Emit func(event.Event)
+	// Notes has messages of stores, also of requests by other goroutines. The next request
+	// or report of the run emits them.
+	Notes chan event.Event
 }
 
-// limited is ctx with a time limit, 0 for none.
-func limited(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	if d == 0 {
-		return ctx, func() {}
-	}
-	return context.WithTimeout(ctx, d)
-}
-
-// Gate is the engine.Gate of one run.
+// Gate admits the attempts of one run or refuses them. Its contexts end at the deadline of
+// the run and when a signal asks for the end; the gate stops waiting then. Its methods and
+// those of its passes are called one at a time.
 type Gate struct {
-	c *Config
+	*Config
 	// store is the one in use; its Store is nil if the run continues without guards.
 	store  Named
 	probed bool // Primary was used once
@@ -84,29 +77,26 @@ type Gate struct {
 	taken, last receipt
 	// admitted and retried say that an attempt, and a retry or copy, was admitted.
 	admitted, retried bool
-	// run holds the slot of the run.
-	run   *pass
-	notes notes
+	run               *Pass // holds the slot of the run
 }
 
 // receipt is what was taken, and from which store.
 type receipt struct {
 	guard.Taken
-	from Store
+	from Named
 }
 
-var _ engine.Gate = (*Gate)(nil)
-
 // New returns the gate of one run. It touches no store yet.
-func New(c *Config) *Gate { return &Gate{c: c, store: c.Primary} }
+func New(c *Config) *Gate { return &Gate{Config: c, store: c.Primary} }
 
-// Permit asks before the wait of a retry.
-func (g *Gate) Permit(ctx context.Context, a engine.Ask) *event.GuardRefused {
-	c := &g.c.Guards
+// Permit asks before the wait of a retry, attempt, and takes what a retry costs. timedOut
+// says that the attempt before ended by a limit of its own.
+func (g *Gate) Permit(ctx context.Context, attempt int, timedOut bool) *event.GuardRefused {
+	c := &g.Guards
 	if !c.Breaker.Named() && !c.Budget.On && c.Tokens.Capacity == 0 && !c.Adaptive {
 		return nil
 	}
-	reply := g.ask(ctx, &guard.Request{Op: guard.Permit, Attempt: int64(a.Attempt), TimedOut: a.TimedOut})
+	reply := g.ask(ctx, &guard.Request{Op: guard.Permit, Attempt: int64(attempt), TimedOut: timedOut})
 	if reply.refusal == nil {
 		g.taken = receipt{reply.Taken, reply.from}
 	}
@@ -117,7 +107,8 @@ func (g *Gate) Permit(ctx context.Context, a engine.Ask) *event.GuardRefused {
 // is not needed: a run that is cancelled in a wait ends within 50 ms.
 const withdrawLimit, graceLimit = 40 * time.Millisecond, 20 * time.Millisecond
 
-// Withdraw gives back what the last Permit took, unless the store is too slow.
+// Withdraw gives back what the last Permit took, unless the store is too slow. It is called
+// when the run makes no more attempts.
 func (g *Gate) Withdraw() {
 	t := g.taken
 	g.taken = receipt{}
@@ -125,34 +116,27 @@ func (g *Gate) Withdraw() {
 }
 
 func (g *Gate) giveBack(t receipt) {
-	if t.from == nil || !t.Budget && t.Cost == 0 || g.slow {
-		return
-	}
-	ctx, cancel := limited(context.Background(), min(g.c.Timeout, withdrawLimit))
-	defer cancel()
-	_, _, err := t.from.Do(ctx, g.c.Key, &g.c.Guards, &guard.Request{Op: guard.Withdraw, Taken: t.Taken})
-	g.emitNotes()
-	if err != nil && ctx.Err() == nil {
-		g.lost(t.from, err, "what the retry took is not given back")
+	if t.from.Store != nil && (t.Budget || t.Cost > 0) && !g.slow {
+		g.report(t.from, min(g.Timeout, withdrawLimit), &guard.Request{Op: guard.Withdraw, Taken: t.Taken})
 	}
 }
 
-// Admit asks for the attempt that is about to start. It waits for a slot as long as
+// Admit asks last before an attempt starts, the first included. It waits for a slot as long as
 // --max-concurrent says, and not beyond ctx.
-func (g *Gate) Admit(ctx context.Context, a engine.Ask) (engine.Pass, *event.GuardRefused) {
-	begun, reported := g.c.Clock.Now(), ""
-	until := begun.Add(time.Duration(g.c.Guards.Slots.Wait) * time.Millisecond)
+func (g *Gate) Admit(ctx context.Context, attempt int) (*Pass, *event.GuardRefused) {
+	begun, reported := g.Clock.Now(), ""
+	until := begun.Add(time.Duration(g.Guards.Slots.Wait) * time.Millisecond)
 	for wait := firstPoll; ; wait = min(wait*3/2, longestPoll) {
-		pass, refusal, left := g.Try(ctx, a, until)
+		pass, refusal, left := g.Try(ctx, attempt, until)
 		if left <= 0 {
 			return pass, refusal
 		}
-		if refusal.Reason != reported && g.c.Clock.Now().Sub(begun) >= reportAfter {
+		if refusal.Reason != reported && g.Clock.Now().Sub(begun) >= reportAfter {
 			reported = refusal.Reason
-			g.c.Emit(&event.SlotPending{Reason: reported, Left: left})
+			g.Emit(&event.SlotPending{Reason: reported, Left: left})
 		}
 		select {
-		case <-g.c.Clock.After(min(wait/2+time.Duration(g.c.Random()%uint64(wait)), left)):
+		case <-g.Clock.After(min(wait/2+time.Duration(g.Random()%uint64(wait)), left)):
 		case <-ctx.Done():
 			return nil, refusal
 		}
@@ -168,12 +152,12 @@ const firstPoll, longestPoll = time.Millisecond, 250 * time.Millisecond
 // Try asks once for the attempt that is about to start. Where no slot is free, it returns
 // the time that is left until the given one; while that is more than 0, the caller may ask
 // again.
-func (g *Gate) Try(ctx context.Context, a engine.Ask, until time.Time) (engine.Pass, *event.GuardRefused, time.Duration) {
-	p, c, retry, slot := g.unasked(), &g.c.Guards, a.Attempt > 1, g.wantsSlot(a.Attempt)
+func (g *Gate) Try(ctx context.Context, attempt int, until time.Time) (*Pass, *event.GuardRefused, time.Duration) {
+	p, c, retry, slot := g.unasked(), &g.Guards, attempt > 1, g.wantsSlot(attempt)
 	if c.Breaker.Named() || slot || c.Budget.On && !retry {
-		left := until.Sub(g.c.Clock.Now())
-		r := &guard.Request{Op: guard.Admit, Attempt: int64(a.Attempt), ID: g.id(), Slot: slot, Waiting: slot && left > 0, Held: -1}
-		if g.taken.from == g.store.Store {
+		left := until.Sub(g.Clock.Now())
+		r := &guard.Request{Op: guard.Admit, Attempt: int64(attempt), ID: g.id(), Slot: slot, Waiting: slot && left > 0, Held: -1}
+		if g.taken.from == g.store {
 			r.Taken = g.taken.Taken
 		}
 		reply := g.ask(ctx, r)
@@ -199,13 +183,13 @@ func (g *Gate) Try(ctx context.Context, a engine.Ask, until time.Time) (engine.P
 
 // unasked is the pass of an attempt that needs no answer of a guard. Generations are
 // times, so that an outcome from before a later reset of the key is recognised.
-func (g *Gate) unasked() *pass {
-	return &pass{gate: g, from: g.store.Store, held: guard.Pass{Generation: g.c.Clock.Now().UnixMilli()}}
+func (g *Gate) unasked() *Pass {
+	return &Pass{gate: g, from: g.store, held: guard.Pass{Generation: g.Clock.Now().UnixMilli()}}
 }
 
 // admit completes the pass of an attempt or copy, and records what the success of the run
 // gives back.
-func (g *Gate) admit(p *pass, taken receipt, retry bool) {
+func (g *Gate) admit(p *Pass, taken receipt, retry bool) {
 	p.taken, p.before, p.retried = taken, g.last, g.retried
 	if retry {
 		g.retried, g.last = true, taken
@@ -215,18 +199,19 @@ func (g *Gate) admit(p *pass, taken receipt, retry bool) {
 
 // wantsSlot reports whether an attempt takes a slot. The slot of a run is taken once.
 func (g *Gate) wantsSlot(attempt int) bool {
-	s := &g.c.Guards.Slots
+	s := &g.Guards.Slots
 	return s.N > 0 && (s.Of == guard.OfAttempts || s.Of == guard.OfRetries && attempt > 1 || s.Of == guard.OfRuns && attempt == 1)
 }
 
-// AdmitCopy asks for a copy beside an attempt that runs.
-func (g *Gate) AdmitCopy(ctx context.Context, a engine.Ask) (engine.Pass, *event.GuardRefused) {
-	p, c := g.unasked(), &g.c.Guards
+// AdmitCopy asks before a further copy of an attempt starts, and takes what a retry costs.
+// timedOut is that of Permit, for the copy before.
+func (g *Gate) AdmitCopy(ctx context.Context, attempt int, timedOut bool) (*Pass, *event.GuardRefused) {
+	p, c := g.unasked(), &g.Guards
 	slot := c.Slots.N > 0 && c.Slots.Of != guard.OfRuns
 	if !c.Breaker.Named() && !c.Budget.On && c.Tokens.Capacity == 0 && !slot {
 		return p, nil
 	}
-	r := &guard.Request{Op: guard.AdmitCopy, Attempt: int64(a.Attempt), TimedOut: a.TimedOut, ID: g.id(), Slot: slot, Held: -1}
+	r := &guard.Request{Op: guard.AdmitCopy, Attempt: int64(attempt), TimedOut: timedOut, ID: g.id(), Slot: slot, Held: -1}
 	reply := g.ask(ctx, r)
 	if reply.refusal != nil {
 		return nil, reply.refusal
@@ -242,17 +227,16 @@ func (g *Gate) Finish(succeeded bool) {
 	if g.run != nil {
 		g.run.Report(guard.Neither)
 	}
-	if !succeeded || !g.admitted || g.c.Guards.Tokens.Capacity == 0 {
+	if !succeeded || !g.admitted || g.Guards.Tokens.Capacity == 0 {
 		return
 	}
-	request := &guard.Request{Op: guard.Finish, Attempt: 1, Succeeded: true}
-	from := g.store.Store
+	r, from := &guard.Request{Op: guard.Finish, Attempt: 1, Succeeded: true}, g.store
 	if g.retried {
-		request.Attempt, request.Taken, from = 2, g.last.Taken, g.last.from
+		r.Attempt, r.Taken, from = 2, g.last.Taken, g.last.from
 	}
-	if from != nil {
-		g.report(from, request)
+	if from.Store != nil {
+		g.report(from, g.Timeout, r)
 	}
 }
 
-func (g *Gate) id() int64 { return int64(g.c.Random()>>11) | 1 }
+func (g *Gate) id() int64 { return int64(g.Random()>>11) | 1 }

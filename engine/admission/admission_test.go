@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/guard"
 )
@@ -24,7 +23,7 @@ type memory struct {
 	says  func() // once
 }
 
-func (m *memory) Do(ctx context.Context, _ string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error) {
+func (m *memory) Do(ctx context.Context, _ string, g *guard.Guards, r *guard.Request) (guard.Answer, guard.Lock, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.calls = append(m.calls, r.Op)
@@ -37,6 +36,8 @@ func (m *memory) Do(ctx context.Context, _ string, g *guard.Guards, r *guard.Req
 	}
 	return guard.Do(g, &m.state, r, time.Now().UnixMilli()), nil, ctx.Err()
 }
+
+func (*memory) Look(context.Context, string) (*guard.Snapshot, error) { return nil, nil }
 
 // recorder collects events.
 type recorder struct{ events []event.Event }
@@ -63,9 +64,9 @@ func newGate(g guard.Guards, primary, host *memory) (*Gate, *recorder) {
 	return New(c), r
 }
 
+const first, second = 1, 2
+
 var (
-	first  = engine.Ask{Attempt: 1}
-	second = engine.Ask{Attempt: 2}
 	oneRow = guard.Breaker{Row: 1, Open: 60_000, Probes: 1}
 	oneIn  = guard.Slots{N: 1}
 	full   = guard.Tokens{Capacity: 10, Cost: 5, TimeoutCost: 10, Success: 1}
@@ -73,9 +74,9 @@ var (
 )
 
 // admit lets an attempt through that must be.
-func admit(t *testing.T, g *Gate, a engine.Ask) engine.Pass {
+func admit(t *testing.T, g *Gate, attempt int) *Pass {
 	t.Helper()
-	pass, refusal := g.Admit(t.Context(), a)
+	pass, refusal := g.Admit(t.Context(), attempt)
 	if refusal != nil {
 		t.Fatalf("refused: %+v", refusal)
 	}
@@ -132,7 +133,7 @@ func TestAContextThatEndsEndsTheWait(t *testing.T) {
 		holder, _ := newGate(guard.Guards{Slots: oneIn}, m, nil)
 		pass := admit(t, holder, first)
 		g, emitted := newGate(guard.Guards{Slots: guard.Slots{N: 1, Wait: 60_000}, Budget: oneTry}, m, nil)
-		if refusal := g.Permit(t.Context(), second); refusal != nil {
+		if refusal := g.Permit(t.Context(), second, false); refusal != nil {
 			t.Fatal(refusal)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -194,7 +195,7 @@ func TestTokensAreGivenBackBySuccess(t *testing.T) {
 	missing := func() int64 { return m.state.Bucket.Missing / 1_000_000 }
 	g, _ := newGate(guard.Guards{Tokens: full}, m, nil)
 	admit(t, g, first).Report(guard.Failure)
-	if g.Permit(t.Context(), engine.Ask{Attempt: 2, TimedOut: true}) != nil || missing() != 10 {
+	if g.Permit(t.Context(), second, true) != nil || missing() != 10 {
 		t.Fatalf("%d missing after a timeout", missing())
 	}
 	admit(t, g, second).Report(guard.Success)
@@ -203,7 +204,7 @@ func TestTokensAreGivenBackBySuccess(t *testing.T) {
 	}
 	g, _ = newGate(guard.Guards{Tokens: full}, m, nil)
 	admit(t, g, first).Report(guard.Failure)
-	if g.Permit(t.Context(), second) != nil {
+	if g.Permit(t.Context(), second, false) != nil {
 		t.Fatal("refused")
 	}
 	admit(t, g, second).Report(guard.Failure)
@@ -211,7 +212,7 @@ func TestTokensAreGivenBackBySuccess(t *testing.T) {
 		t.Errorf("%d missing after a failure", missing())
 	}
 	g, _ = newGate(guard.Guards{Tokens: full}, m, nil)
-	if refusal := g.Permit(t.Context(), engine.Ask{Attempt: 2, TimedOut: true}); refusal == nil || missing() != 5 {
+	if refusal := g.Permit(t.Context(), second, true); refusal == nil || missing() != 5 {
 		t.Errorf("%+v, %d missing", refusal, missing())
 	}
 	admit(t, g, first).Report(guard.Success)
@@ -230,7 +231,7 @@ func TestAPassThatIsNotUsedIsGivenBack(t *testing.T) {
 		m := &memory{}
 		g, _ := newGate(guard.Guards{Tokens: full}, m, nil)
 		admit(t, g, first).Report(guard.Failure)
-		if refusal := g.Permit(t.Context(), second); refusal != nil {
+		if refusal := g.Permit(t.Context(), second, false); refusal != nil {
 			t.Fatal(refusal)
 		}
 		pass, left := admit(t, g, second), int64(0)
@@ -253,7 +254,7 @@ func TestADroppedCopyIsNotGivenBackTwice(t *testing.T) {
 	m := &memory{}
 	g, _ := newGate(guard.Guards{Tokens: full}, m, nil)
 	one := admit(t, g, first)
-	copy, refusal := g.AdmitCopy(t.Context(), first)
+	copy, refusal := g.AdmitCopy(t.Context(), first, false)
 	if refusal != nil {
 		t.Fatal(refusal)
 	}
@@ -271,7 +272,7 @@ func TestADroppedCopyIsNotGivenBackTwice(t *testing.T) {
 // slow answers when its time is up.
 type slow struct{}
 
-func (slow) Do(ctx context.Context, _ string, _ *guard.Guards, r *guard.Request) (guard.Answer, Lock, error) {
+func (slow) Do(ctx context.Context, _ string, _ *guard.Guards, r *guard.Request) (guard.Answer, guard.Lock, error) {
 	if r.Op == guard.Permit {
 		return guard.Answer{Taken: guard.Taken{Budget: true}}, nil, nil
 	}
@@ -279,11 +280,13 @@ func (slow) Do(ctx context.Context, _ string, _ *guard.Guards, r *guard.Request)
 	return guard.Answer{}, nil, ctx.Err()
 }
 
+func (slow) Look(context.Context, string) (*guard.Snapshot, error) { return nil, nil }
+
 func TestGivingBackDelaysNoRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, emitted := newGate(guard.Guards{Budget: oneTry}, nil, nil)
-		g.store.Store, g.c.Primary.Store = slow{}, slow{}
-		if g.Permit(t.Context(), second) != nil {
+		g.store.Store, g.Primary.Store = slow{}, slow{}
+		if g.Permit(t.Context(), second, false) != nil {
 			t.Fatal("refused")
 		}
 		start := time.Now()
@@ -299,7 +302,7 @@ type late struct {
 	after time.Duration
 }
 
-func (l *late) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error) {
+func (l *late) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, guard.Lock, error) {
 	answer, lock, err := l.memory.Do(context.Background(), key, g, r) // it has decided
 	select {
 	case <-time.After(l.after):
@@ -317,8 +320,8 @@ func TestGrantsThatComeTooLateAreGivenBack(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			store := &late{after: after}
 			g, emitted := newGate(guards, nil, nil)
-			g.store.Store, g.c.Primary.Store = store, store
-			cut := func(ask func(context.Context) engine.Pass) {
+			g.store.Store, g.Primary.Store = store, store
+			cut := func(ask func(context.Context) *Pass) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 				defer cancel()
 				start := time.Now()
@@ -329,9 +332,9 @@ func TestGrantsThatComeTooLateAreGivenBack(t *testing.T) {
 					t.Errorf("after %v: it took %v", after, took)
 				}
 			}
-			cut(func(ctx context.Context) engine.Pass { pass, _ := g.Admit(ctx, first); return pass })
-			cut(func(ctx context.Context) engine.Pass { pass, _ := g.AdmitCopy(ctx, first); return pass })
-			cut(func(ctx context.Context) engine.Pass { g.Permit(ctx, second); g.Withdraw(); return nil })
+			cut(func(ctx context.Context) *Pass { pass, _ := g.Admit(ctx, first); return pass })
+			cut(func(ctx context.Context) *Pass { pass, _ := g.AdmitCopy(ctx, first, false); return pass })
+			cut(func(ctx context.Context) *Pass { g.Permit(ctx, second, false); g.Withdraw(); return nil })
 			if after == time.Hour {
 				return // it has what it granted until its leases end
 			}
@@ -350,11 +353,11 @@ func TestACopyIsARetry(t *testing.T) {
 	m := &memory{}
 	g, _ := newGate(guard.Guards{Budget: oneTry, Tokens: full, Slots: guard.Slots{N: 2}}, m, nil)
 	one := admit(t, g, first)
-	two, refusal := g.AdmitCopy(t.Context(), first)
+	two, refusal := g.AdmitCopy(t.Context(), first, false)
 	if refusal != nil {
 		t.Fatal(refusal)
 	}
-	if _, refusal := g.AdmitCopy(t.Context(), first); refusal == nil || refusal.Guard != "budget" {
+	if _, refusal := g.AdmitCopy(t.Context(), first, false); refusal == nil || refusal.Guard != "budget" {
 		t.Errorf("%+v", refusal)
 	}
 	if len(m.state.Slots) != 2 {
@@ -373,16 +376,16 @@ func TestNoCopyIsStartedWhileTheBreakerIsNotClosed(t *testing.T) {
 		m := &memory{}
 		g, emitted := newGate(guard.Guards{Breaker: oneRow}, m, nil)
 		admit(t, g, first).Report(guard.Failure)
-		if _, refusal := g.AdmitCopy(t.Context(), first); refusal == nil || refusal.Guard != "breaker" {
+		if _, refusal := g.AdmitCopy(t.Context(), first, false); refusal == nil || refusal.Guard != "breaker" {
 			t.Errorf("open: %+v", refusal)
 		}
 		time.Sleep(time.Minute)
 		probe := admit(t, g, first)
-		if _, refusal := g.AdmitCopy(t.Context(), first); refusal == nil || refusal.Guard != "breaker" {
+		if _, refusal := g.AdmitCopy(t.Context(), first, false); refusal == nil || refusal.Guard != "breaker" {
 			t.Errorf("half-open: %+v", refusal)
 		}
 		probe.Report(guard.Success)
-		if _, refusal := g.AdmitCopy(t.Context(), first); refusal != nil {
+		if _, refusal := g.AdmitCopy(t.Context(), first, false); refusal != nil {
 			t.Errorf("closed: %+v", refusal)
 		}
 		if emitted.kinds() != "BreakerChanged BreakerChanged BreakerChanged" {
@@ -398,7 +401,7 @@ func TestARunGoesOnWithTheHostsStore(t *testing.T) {
 	g, emitted := newGate(guard.Guards{Budget: oneTry}, m, host)
 	admit(t, g, first).Report(guard.Failure)
 	m.fails = nil // it stays with the host's
-	if g.Permit(t.Context(), second) != nil || g.Permit(t.Context(), second) == nil {
+	if g.Permit(t.Context(), second, false) != nil || g.Permit(t.Context(), second, false) == nil {
 		t.Error("the host's store was not asked")
 	}
 	if len(m.calls) != 1 || len(host.calls) != 3 || emitted.kinds() != "StoreFailed" {
@@ -413,10 +416,10 @@ func TestARunGoesOnWithoutGuards(t *testing.T) {
 	m, host := &memory{fails: errDown}, &memory{fails: errDown}
 	g, emitted := newGate(guard.Guards{Breaker: oneRow, Budget: oneTry, Slots: oneIn, Tokens: full}, m, host)
 	for attempt := range 9 {
-		if attempt > 0 && g.Permit(t.Context(), engine.Ask{Attempt: attempt + 1}) != nil {
+		if attempt > 0 && g.Permit(t.Context(), attempt+1, false) != nil {
 			t.Fatal("refused")
 		}
-		admit(t, g, engine.Ask{Attempt: attempt + 1}).Report(guard.Failure)
+		admit(t, g, attempt+1).Report(guard.Failure)
 	}
 	g.Finish(true)
 	if len(m.calls) != 1 || len(host.calls) != 1 || emitted.kinds() != "StoreFailed" {
@@ -432,7 +435,7 @@ func TestAReportGoesToTheStoreThatAdmittedTheAttempt(t *testing.T) {
 	g, emitted := newGate(guard.Guards{Breaker: guard.Breaker{Row: 9, Open: 1, Probes: 1}, Budget: oneTry}, m, host)
 	pass := admit(t, g, first)
 	m.fails = errDown
-	if g.Permit(t.Context(), second) != nil { // the host's store is asked from here on
+	if g.Permit(t.Context(), second, false) != nil { // the host's store is asked from here on
 		t.Fatal("refused")
 	}
 	pass.Report(guard.Failure)
@@ -444,7 +447,7 @@ func TestAReportGoesToTheStoreThatAdmittedTheAttempt(t *testing.T) {
 func TestClosedRefuses(t *testing.T) {
 	m := &memory{fails: errDown}
 	g, emitted := newGate(guard.Guards{Breaker: oneRow}, m, &memory{})
-	g.c.Closed = true
+	g.Closed = true
 	_, refusal := g.Admit(t.Context(), first)
 	if refusal == nil || refusal.Guard != "store" || refusal.Reason != "the store primary cannot be used: down" || refusal.RetryIn != nil {
 		t.Errorf("%+v", refusal)
@@ -465,7 +468,8 @@ func TestANoteOfARenewalIsEmittedByTheRun(t *testing.T) {
 		g, emitted := newGate(guard.Guards{Slots: oneIn}, m, nil)
 		pass := admit(t, g, first)
 		m.mu.Lock()
-		m.says = func() { g.Note("primary", "a record was damaged") }
+		g.Notes = make(chan event.Event, 1)
+		m.says = func() { g.Notes <- &event.StoreFailed{Store: "primary", Reason: "a record was damaged"} }
 		m.mu.Unlock()
 		time.Sleep(4 * time.Second)
 		if len(emitted.events) != 0 {
@@ -489,7 +493,7 @@ func TestFailuresAreCounted(t *testing.T) {
 	run := func() (*recorder, int) {
 		calls := len(m.calls)
 		g, emitted := newGate(guard.Guards{Breaker: oneRow}, m, &memory{})
-		g.c.Health = h
+		g.Health = h
 		admit(t, g, first).Report(guard.Success)
 		return emitted, len(m.calls) - calls
 	}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/retrysh/retry/engine/event"
@@ -17,8 +16,8 @@ import (
 // reply is the result of a request.
 type reply struct {
 	guard.Answer
-	lock Lock
-	from Store // that answered; nil where the run goes on without guards
+	lock guard.Lock
+	from Named // that answered; its Store is nil where the run goes on without guards
 	// refusal is nil where no guard refused. made says that the store has carried out
 	// the request.
 	refusal *event.GuardRefused
@@ -39,7 +38,7 @@ func (g *Gate) ask(ctx context.Context, r *guard.Request) reply {
 	}
 	if err != nil {
 		g.count(err)
-		if g.c.Closed {
+		if g.Closed {
 			return reply{refusal: g.unusable(fmt.Sprintf("the store %s cannot be used: %v", g.store.Name, err))}
 		}
 		if answer, lock, err = g.fallBack(ctx, r, err); err != nil {
@@ -47,12 +46,12 @@ func (g *Gate) ask(ctx context.Context, r *guard.Request) reply {
 		}
 	}
 	g.emitChange(&answer)
-	return reply{answer, lock, g.store.Store, g.refusal(&answer.Refusal), true}
+	return reply{answer, lock, g.store, g.refusal(&answer.Refusal), true}
 }
 
 // unusable is a refusal since the store does not answer.
 func (g *Gate) unusable(reason string) *event.GuardRefused {
-	return &event.GuardRefused{Guard: guard.KindStore.String(), Key: g.c.Key, Reason: reason}
+	return &event.GuardRefused{Guard: guard.KindStore.String(), Key: g.Key, Reason: reason}
 }
 
 // withGrace is ctx, done graceLimit later: the store may still grant the request, and
@@ -70,74 +69,55 @@ func withGrace(ctx context.Context) (patient context.Context, done func()) {
 var errLeftAlone = errors.New("failed three times in a row and is left alone for 30s")
 
 // try makes a request within the time limit of the store.
-func (g *Gate) try(ctx context.Context, s Named, r *guard.Request) (guard.Answer, Lock, error) {
-	first := !g.probed && g.c.Health != nil && s == g.c.Primary
-	if first && g.c.Health.LeaveAlone(s.Name) {
+func (g *Gate) try(ctx context.Context, s Named, r *guard.Request) (guard.Answer, guard.Lock, error) {
+	first := !g.probed && g.Health != nil && s == g.Primary
+	if first && g.Health.LeaveAlone(s.Name) {
 		return guard.Answer{}, nil, errLeftAlone
 	}
-	ctx, cancel := limited(ctx, g.c.Timeout)
+	ctx, cancel := limited(ctx, g.Timeout)
 	defer cancel()
-	answer, lock, err := s.Do(ctx, g.c.Key, &g.c.Guards, r)
+	answer, lock, err := s.Do(ctx, g.Key, &g.Guards, r)
 	g.emitNotes()
 	if err == nil && first {
 		g.probed = true
-		_ = g.c.Health.Succeeded(ctx, s.Name)
+		_ = g.Health.Succeeded(ctx, s.Name)
 	}
 	return answer, lock, err
 }
 
 func (g *Gate) count(err error) {
-	if g.c.Health == nil || g.store != g.c.Primary || errors.Is(err, errLeftAlone) {
+	if g.Health == nil || g.store != g.Primary || errors.Is(err, errLeftAlone) {
 		return
 	}
-	ctx, cancel := limited(context.Background(), g.c.Timeout)
+	ctx, cancel := limited(context.Background(), g.Timeout)
 	defer cancel()
-	_ = g.c.Health.Failed(ctx, g.store.Name) // a failure that cannot be counted has no effect
+	_ = g.Health.Failed(ctx, g.store.Name) // a failure that cannot be counted has no effect
 }
 
 // fallBack goes on with the host's store, or without guards, for the rest of the run.
 // What was taken from the failed store is not given back to another.
-func (g *Gate) fallBack(ctx context.Context, r *guard.Request, cause error) (guard.Answer, Lock, error) {
+func (g *Gate) fallBack(ctx context.Context, r *guard.Request, cause error) (guard.Answer, guard.Lock, error) {
 	from := g.store.Name
 	request := *r
 	request.Taken = guard.Taken{}
 	g.taken = receipt{}
-	answer, lock, err := guard.Answer{}, Lock(nil), errors.New("there is no other store")
+	answer, lock, err := guard.Answer{}, guard.Lock(nil), errors.New("there is no other store")
 	next := "without guards"
-	if g.store == g.c.Primary && g.c.Host.Store != nil {
-		if answer, lock, err = g.try(ctx, g.c.Host, &request); err == nil {
-			next = "with " + g.c.Host.Name
+	if g.store == g.Primary && g.Host.Store != nil {
+		if answer, lock, err = g.try(ctx, g.Host, &request); err == nil {
+			next = "with " + g.Host.Name
 		}
 	}
-	if g.store = g.c.Host; err != nil {
+	if g.store = g.Host; err != nil {
 		g.store = Named{}
 	}
 	g.warn(from, fmt.Sprintf("%v; going on %s", cause, next))
 	return answer, lock, err
 }
 
-// notes are messages of stores, also from renewals in other goroutines. The lock guards
-// the list alone.
-type notes struct {
-	mu   sync.Mutex
-	list []event.StoreFailed
-}
-
-// Note keeps a message of the store of a name, until the next request or report of the
-// run emits it.
-func (g *Gate) Note(name, line string) {
-	g.notes.mu.Lock()
-	defer g.notes.mu.Unlock()
-	g.notes.list = append(g.notes.list, event.StoreFailed{Store: name, Reason: line})
-}
-
 func (g *Gate) emitNotes() {
-	g.notes.mu.Lock()
-	list := g.notes.list
-	g.notes.list = nil
-	g.notes.mu.Unlock()
-	for i := range list {
-		g.c.Emit(&list[i])
+	for len(g.Notes) > 0 {
+		g.Emit(<-g.Notes)
 	}
 }
 
@@ -145,40 +125,54 @@ func (g *Gate) emitNotes() {
 func (g *Gate) warn(name, reason string) {
 	if !g.warned {
 		g.warned = true
-		g.c.Emit(&event.StoreFailed{Store: name, Reason: reason})
+		g.Emit(&event.StoreFailed{Store: name, Reason: reason})
 	}
 }
 
-// report makes a report to the store that admitted an attempt. A report that fails is
-// lost, with a warning.
-func (g *Gate) report(to Store, r *guard.Request) {
-	ctx, cancel := limited(context.Background(), g.c.Timeout)
+// report makes a request whose answer the run does not depend on, and reports whether the
+// store has carried it out. One that fails is lost, with a warning, but not if what a retry
+// took is not given back in time.
+func (g *Gate) report(to Named, limit time.Duration, r *guard.Request) bool {
+	ctx, cancel := limited(context.Background(), limit)
 	defer cancel()
-	answer, _, err := to.Do(ctx, g.c.Key, &g.c.Guards, r)
+	answer, _, err := to.Do(ctx, g.Key, &g.Guards, r)
 	g.emitNotes()
-	if err != nil {
-		g.lost(to, err, "what came of the attempt is not counted")
-		return
+	switch {
+	case err == nil:
+		g.emitChange(&answer)
+	case r.Op != guard.Withdraw || ctx.Err() == nil:
+		g.lost(to, err, r.Op)
 	}
-	g.emitChange(&answer)
+	return err == nil
 }
 
 // lost counts a failure of a store, and warns of the consequence.
-func (g *Gate) lost(to Store, err error, what string) {
-	if to == g.store.Store {
+func (g *Gate) lost(to Named, err error, op guard.Op) {
+	if to == g.store {
 		g.count(err)
 	}
-	name := g.c.Primary.Name
-	if to != g.c.Primary.Store {
-		name = g.c.Host.Name
+	what := "what came of the attempt is not counted"
+	switch op {
+	case guard.Withdraw:
+		what = "what the retry took is not given back"
+	case guard.ValuesFailed:
+		what = "which values failed for other runs is not known"
 	}
-	g.warn(name, fmt.Sprintf("%v; %s", err, what))
+	g.warn(to.Name, fmt.Sprintf("%v; %s", err, what))
+}
+
+// limited is ctx with a time limit, 0 for none.
+func limited(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if d == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, d)
 }
 
 // emitChange reports that this run has changed the breaker.
 func (g *Gate) emitChange(a *guard.Answer) {
 	if a.From != a.To {
-		g.c.Emit(&event.BreakerChanged{Key: g.c.Key, From: a.From.String(), To: a.To.String()})
+		g.Emit(&event.BreakerChanged{Key: g.Key, From: a.From.String(), To: a.To.String()})
 	}
 }
 
@@ -186,7 +180,7 @@ func (g *Gate) refusal(r *guard.Refusal) *event.GuardRefused {
 	if r.Guard == guard.None {
 		return nil
 	}
-	refusal := &event.GuardRefused{Guard: r.Guard.String(), Key: g.c.Key, Reason: r.Reason(&g.c.Guards, g.c.Key)}
+	refusal := &event.GuardRefused{Guard: r.Guard.String(), Key: g.Key, Reason: r.Reason(&g.Guards, g.Key)}
 	if r.RetryIn >= 0 {
 		refusal.RetryIn = new(time.Duration(r.RetryIn) * time.Millisecond)
 	}

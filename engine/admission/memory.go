@@ -4,23 +4,23 @@ import (
 	"context"
 	"sync"
 
-	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/clock"
 	"github.com/retrysh/retry/engine/guard"
 )
 
 // Memory is a store of one key in memory, for one process: for rehearsals, whose outcomes
 // must not open a breaker of other runs, and for simulations.
 type Memory struct {
-	Clock *engine.Clock
+	Clock *clock.Clock
 
 	mu    sync.Mutex
 	state guard.State
 	held  int64 // slots
 }
 
-// Do answers a request. A slot is a lock without a descriptor. A place of the breaker lasts
-// until its report, since what holds it lives as long as the Memory does.
-func (m *Memory) Do(_ context.Context, _ string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error) {
+// Do answers a request. A place of the breaker lasts until its report, since what holds it
+// lives as long as the Memory does.
+func (m *Memory) Do(_ context.Context, _ string, g *guard.Guards, r *guard.Request) (guard.Answer, guard.Lock, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	request := *r
@@ -37,6 +37,9 @@ func (m *Memory) Do(_ context.Context, _ string, g *guard.Guards, r *guard.Reque
 	return answer, slot{m}, nil
 }
 
+// Look returns nothing: a Memory is shared with no other run.
+func (*Memory) Look(context.Context, string) (*guard.Snapshot, error) { return nil, nil }
+
 // Held is the number of slots that are held.
 func (m *Memory) Held() int64 {
 	m.mu.Lock()
@@ -46,11 +49,6 @@ func (m *Memory) Held() int64 {
 
 // slot is a slot of a Memory.
 type slot struct{ from *Memory }
-
-// noDescriptor is that of a lock without a file.
-const noDescriptor = ^uintptr(0)
-
-func (slot) Descriptor() uintptr { return noDescriptor }
 
 func (s slot) Unlock() {
 	s.from.mu.Lock()

@@ -10,29 +10,29 @@ import (
 	"github.com/retrysh/retry/engine/guard"
 )
 
-// pass is one attempt that was admitted.
-type pass struct {
+// Pass is one attempt that was admitted. Nil is one of a run without guards.
+type Pass struct {
 	gate  *Gate
 	held  guard.Pass
 	taken receipt // by the retry or copy
 	// before and retried are Gate.last and Gate.retried from before this pass.
 	before  receipt
 	retried bool
-	lock    Lock
-	from    Store  // gets the report; nil for none
+	lock    guard.Lock
+	from    Named  // gets the report; its Store is nil for none
 	stop    func() // ends the renewals
 }
 
 // splitSlot moves the slot of an attempt to a pass of the run.
-func (p *pass) splitSlot() *pass {
-	run := &pass{gate: p.gate, lock: p.lock, from: p.from, held: guard.Pass{ID: p.held.ID, Slot: p.held.Slot}}
+func (p *Pass) splitSlot() *Pass {
+	run := &Pass{gate: p.gate, lock: p.lock, from: p.from, held: guard.Pass{ID: p.held.ID, Slot: p.held.Slot}}
 	p.lock, p.held.Slot = nil, false
 	run.keep()
 	return run
 }
 
 // leased is what is held by a lease: not a slot that the kernel holds.
-func (p *pass) leased() guard.Pass {
+func (p *Pass) leased() guard.Pass {
 	held := p.held
 	held.Slot = held.Slot && p.lock == nil
 	return held
@@ -42,12 +42,12 @@ func (p *pass) leased() guard.Pass {
 const renewEvery = guard.LeaseFor / 3 * time.Millisecond
 
 // keep renews what is held by a lease until stop returns. That of a Memory does not end.
-func (p *pass) keep() {
+func (p *Pass) keep() {
 	held := p.leased()
-	if _, lasts := p.from.(*Memory); lasts || p.from == nil || !held.Place && !held.Slot {
+	if _, lasts := p.from.Store.(*Memory); lasts || p.from.Store == nil || !held.Place && !held.Slot {
 		return
 	}
-	c, from := p.gate.c, p.from
+	c, from := p.gate.Config, p.from
 	over, stopped, ticker := make(chan struct{}), make(chan struct{}), time.NewTicker(renewEvery)
 	p.stop = func() { ticker.Stop(); close(over); <-stopped }
 	go func() {
@@ -67,39 +67,46 @@ func (p *pass) keep() {
 }
 
 // Inherit are the descriptors of slots that the command inherits.
-func (p *pass) Inherit() []uintptr {
-	var fds []uintptr
-	for _, held := range []*pass{p, p.gate.run} {
-		if held == nil || held.lock == nil {
+func (p *Pass) Inherit() (fds []uintptr) {
+	if p == nil {
+		return nil
+	}
+	for _, held := range []*Pass{p, p.gate.run} {
+		if held == nil {
 			continue
 		}
-		if fd := held.lock.Descriptor(); fd != noDescriptor {
-			fds = append(fds, fd)
+		if file, ok := held.lock.(interface{ Descriptor() uintptr }); ok {
+			fds = append(fds, file.Descriptor())
 		}
 	}
 	return fds
 }
 
-// Report reports the outcome of the attempt, and frees what it held.
-func (p *pass) Report(outcome guard.Outcome) {
+// Report reports the outcome of the attempt, once, and frees what it held.
+func (p *Pass) Report(outcome guard.Outcome) {
+	if p == nil {
+		return
+	}
 	if p.stop != nil {
 		p.stop() // a renewal after the report would take the slot again
 	}
 	g, held := p.gate, p.leased()
-	counts := outcome != guard.Neither && (g.c.Guards.Breaker.Named() || g.c.Guards.Adaptive)
-	if p.from != nil && (counts || held.Place || held.Slot) {
-		g.report(p.from, &guard.Request{Op: guard.Report, Pass: held, Outcome: outcome})
+	counts := outcome != guard.Neither && (g.Guards.Breaker.Named() || g.Guards.Adaptive)
+	if p.from.Store != nil && (counts || held.Place || held.Slot) {
+		g.report(p.from, g.Timeout, &guard.Request{Op: guard.Report, Pass: held, Outcome: outcome})
 	}
 	if p.lock != nil { // after the outcome, which may open a breaker
 		p.lock.Unlock()
 	}
-	p.from, p.lock, p.stop = nil, nil, nil
+	p.from, p.lock, p.stop = Named{}, nil, nil
 }
 
-// Drop frees what an attempt held that was not started, and gives back what it took.
-func (p *pass) Drop() {
-	g, taken := p.gate, p.taken
-	p.Report(guard.Neither)
-	g.giveBack(taken)
-	g.retried, g.last = p.retried, p.before
+// Drop is called in place of Report for an attempt that was not started: it frees what the
+// attempt held, and gives back what it took.
+func (p *Pass) Drop() {
+	if p != nil {
+		p.Report(guard.Neither)
+		p.gate.giveBack(p.taken)
+		p.gate.retried, p.gate.last = p.retried, p.before
+	}
 }

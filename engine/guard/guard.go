@@ -124,6 +124,10 @@ type Pass struct {
 	Place, Slot bool
 }
 
+// Lock is a slot that no lease holds, but the kernel or the process. One that the command
+// inherits has a Descriptor.
+type Lock interface{ Unlock() }
+
 // LeaseFor is the time of a place or a slot without Renew, in milliseconds.
 const LeaseFor = 10_000
 

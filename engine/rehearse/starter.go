@@ -11,6 +11,7 @@ import (
 
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/clock"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -26,7 +27,7 @@ type Starter struct {
 	Stdout, Stderr Output
 	// Signals delivers the signal that asks the program to end.
 	Signals engine.Signals
-	Clock   *engine.Clock
+	Clock   *clock.Clock
 
 	number   int // of the last attempt
 	step     Step

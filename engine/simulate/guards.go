@@ -8,15 +8,15 @@ import (
 	"context"
 	"time"
 
-	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/admission"
+	"github.com/retrysh/retry/engine/clock"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/guard"
 )
 
 // guards are the state that all clients share.
 type guards struct {
-	clock   *engine.Clock // renews leases
+	clock   *clock.Clock // renews leases
 	store   *admission.Memory
 	slots   guard.Slots
 	changed bool    // the breaker has changed
@@ -25,7 +25,7 @@ type guards struct {
 
 // begin returns a function that makes the gate of a client, nil without guards.
 func (s *guards) begin(g guard.Guards) func() *admission.Gate {
-	s.clock = engine.NewClock(moment(0))
+	s.clock = clock.New(moment(0))
 	if !g.Any() {
 		return func() *admission.Gate { return nil }
 	}
@@ -56,7 +56,7 @@ func (h *herd) admit(now time.Duration, who int32) bool {
 	if begins {
 		c.until = now + time.Duration(h.guards.slots.Wait)*time.Millisecond
 	}
-	pass, refusal, left := c.gate.Try(context.Background(), engine.Ask{Attempt: c.state.Attempt}, moment(c.until))
+	pass, refusal, left := c.gate.Try(context.Background(), c.state.Attempt, moment(c.until))
 	if left > 0 {
 		if begins {
 			h.agenda.enter(h.slotLimit(c), who, slotTimesOut)
@@ -117,7 +117,7 @@ func (h *herd) report(now time.Duration, c *client, counts guard.Outcome) {
 func (h *herd) permit(now time.Duration, who int32) bool {
 	c := &h.clients[who]
 	return c.gate == nil ||
-		h.goesOn(now, c, c.gate.Permit(context.Background(), engine.Ask{Attempt: c.state.Attempt + 1, TimedOut: c.result == timesOut}))
+		h.goesOn(now, c, c.gate.Permit(context.Background(), c.state.Attempt+1, c.result == timesOut))
 }
 
 // goesOn reports whether no guard refused; else the run ends.

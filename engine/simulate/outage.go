@@ -112,7 +112,7 @@ type client struct {
 	begun  time.Duration
 	result callResult
 	gate   *admission.Gate // nil where no guard is named
-	pass   engine.Pass
+	pass   *admission.Pass
 	until  time.Duration // the end of its wait for a slot, 0 where it does not wait
 }
 

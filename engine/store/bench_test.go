@@ -38,7 +38,7 @@ var guarded = &guard.Guards{
 }
 
 type doer interface {
-	Do(context.Context, string, *guard.Guards, *guard.Request) (guard.Answer, Lock, error)
+	Do(context.Context, string, *guard.Guards, *guard.Request) (guard.Answer, guard.Lock, error)
 }
 
 func openAny(address string) doer {

@@ -48,7 +48,7 @@ func NewFile(dir, host string) *File {
 
 // Do answers a request in one transaction. Where it takes a slot, that comes as
 // a Lock.
-func (f *File) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (answer guard.Answer, lock Lock, err error) {
+func (f *File) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (answer guard.Answer, lock guard.Lock, err error) {
 	var slot *lockedfile.File
 	path := f.path(key)
 	err = f.update(ctx, path, key, func(rec *record) (err error) {

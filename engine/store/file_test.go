@@ -31,7 +31,7 @@ func newFile(t *testing.T) (*File, *[]string) {
 }
 
 // do makes a request that must not fail.
-func do(t *testing.T, f *File, g *guard.Guards, r guard.Request) (guard.Answer, Lock) {
+func do(t *testing.T, f *File, g *guard.Guards, r guard.Request) (guard.Answer, guard.Lock) {
 	t.Helper()
 	a, lock, err := f.Do(soon(t), "npm: the registry", g, &r)
 	if err != nil {
@@ -231,7 +231,7 @@ func TestAClockThatJumpsWedgesNothing(t *testing.T) {
 
 func TestSlotsAreOnePool(t *testing.T) {
 	f, _ := newFile(t)
-	take := func(n int64) Lock {
+	take := func(n int64) guard.Lock {
 		a, lock := do(t, f, &guard.Guards{Slots: guard.Slots{N: n}}, guard.Request{Op: guard.Admit, Attempt: 1, Slot: true})
 		if (lock == nil) != (a.Refusal.Guard == guard.KindSlots) {
 			t.Fatalf("lock %v, %+v", lock, a)
@@ -307,7 +307,7 @@ func TestForgottenRecordsAreRemoved(t *testing.T) {
 	now := time.Now().UnixMilli()
 	f.Now = func() int64 { return now }
 	slots := &guard.Guards{Slots: guard.Slots{N: 2}}
-	use := func(key string) Lock {
+	use := func(key string) guard.Lock {
 		_, lock, err := f.Do(soon(t), key, slots, &guard.Request{Op: guard.Admit, Attempt: 1, Slot: true})
 		if err != nil {
 			t.Fatal(err)

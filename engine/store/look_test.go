@@ -31,7 +31,7 @@ var watched = &guard.Guards{
 	Slots: guard.Slots{N: 2},
 }
 
-func mustDo(t *testing.T, s Store, r guard.Request) (guard.Answer, Lock) {
+func mustDo(t *testing.T, s Store, r guard.Request) (guard.Answer, guard.Lock) {
 	t.Helper()
 	a, lock, err := s.Do(soon(t), "key", watched, &r)
 	if err != nil {

@@ -33,7 +33,7 @@ type Redis struct {
 }
 
 // Do answers a request in one transaction.
-func (s *Redis) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error) {
+func (s *Redis) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, guard.Lock, error) {
 	names := keys(key)
 	numbers, err := s.run(ctx, []string{"EVALSHA", scriptSHA, "2", names[0], names[1], decimals(arguments(g, r))})
 	if err != nil {

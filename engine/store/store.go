@@ -23,20 +23,11 @@ import (
 	"github.com/retrysh/retry/engine/guard"
 )
 
-// Lock is a slot that the kernel holds for the program and for every process
-// that inherits its descriptor.
-type Lock = interface {
-	// Descriptor is close-on-exec in the program.
-	Descriptor() uintptr
-	// Unlock frees the slot, also for processes that have inherited it.
-	Unlock()
-}
-
 // Store is a store that is open.
 type Store interface {
-	// Do answers a request on a key. Where it takes a slot that the kernel holds,
-	// that comes as a Lock.
-	Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, Lock, error)
+	// Do answers a request on a key. Where it takes a slot that the kernel holds for the
+	// program and for every process that inherits its descriptor, that comes as a Lock.
+	Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, guard.Lock, error)
 	// Look returns what is known of a key, nil where nothing is.
 	Look(ctx context.Context, key string) (*guard.Snapshot, error)
 	// Reset forgets what is known of a key.

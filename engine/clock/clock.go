@@ -1,15 +1,14 @@
-package engine
-
-// This file is the clock of a run.
+// Package clock is the time of a run: the system's, or one on which waits take no time.
+package clock
 
 import "time"
 
-// Clock is the time of a run. Nil is the system's; NewClock returns one on which waits take
-// no time, and which one goroutine at a time may use.
+// Clock is a time that goes on by waits alone, for one goroutine at a time. Nil is the
+// system's.
 type Clock struct{ now time.Time }
 
-// NewClock returns a clock that begins at now.
-func NewClock(now time.Time) *Clock { return &Clock{now} }
+// New returns a clock that begins at now.
+func New(now time.Time) *Clock { return &Clock{now} }
 
 // Now returns the time.
 func (c *Clock) Now() time.Time {
@@ -32,6 +31,3 @@ func (c *Clock) After(d time.Duration) <-chan time.Time {
 
 // Advance goes ahead by d.
 func (c *Clock) Advance(d time.Duration) { c.now = c.now.Add(max(d, 0)) }
-
-func (e *Engine) now() time.Time                  { return e.Clock.Now() }
-func (e *Engine) since(t time.Time) time.Duration { return e.now().Sub(t) }

@@ -318,15 +318,9 @@ func FindHint(h *Hints, e Evidence, now time.Time) (wait time.Duration, ok bool,
 		if head := stream[0]; head != nil {
 			text = slices.Concat(head, []byte("\n"), text)
 		}
-		find := retryafter.Find
-		if h.Pattern != nil {
-			find = func(text []byte, now time.Time) (retryafter.Hint, bool, string) {
-				return retryafter.FindPattern(h.Pattern, text, now)
-			}
-		}
-		hint, ok, unbelieved := find(text, now)
+		wait, ok, unbelieved := retryafter.Find(h.Pattern, text, now)
 		if ok {
-			return hint.Wait, true, ""
+			return wait, true, ""
 		}
 		ignored = cmp.Or(ignored, unbelieved)
 	}

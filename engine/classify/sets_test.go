@@ -152,11 +152,11 @@ func (r *rates) within(t *testing.T, name string, l limits) {
 func TestHints(t *testing.T) {
 	var hints, read, claimed int
 	for _, r := range readSet(t, "corpus") {
-		h, found, _ := retryafter.Find([]byte(r.Stdout+"\n"+r.Stderr), time.Unix(int64(r.CapturedAt), 0))
+		wait, found, _ := retryafter.Find(nil, []byte(r.Stdout+"\n"+r.Stderr), time.Unix(int64(r.CapturedAt), 0))
 		claimed += number(found)
 		if want := r.RetryAfter; want != nil {
 			hints++
-			read += number(found && math.Abs(h.Wait.Seconds()-*want) <= max(1, 0.05**want, 3*float64(number(*want > 40))))
+			read += number(found && math.Abs(wait.Seconds()-*want) <= max(1, 0.05**want, 3*float64(number(*want > 40))))
 		}
 	}
 	if read < 17 || claimed > hints+1 {

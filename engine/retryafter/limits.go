@@ -6,6 +6,7 @@ package retryafter
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 	"time"
 )
@@ -49,9 +50,7 @@ func findReset(o *shown, now time.Time) (time.Duration, string) {
 		if some && f.bucket != "" {
 			wait, fault = none, "is that of a limit with something left ("+f.bucket+")"
 		}
-		if trouble == "" {
-			trouble = fault
-		}
+		trouble = cmp.Or(trouble, fault)
 		if wait < 0 {
 			continue
 		}

@@ -9,6 +9,7 @@ package retryafter
 
 import (
 	"bytes"
+	"cmp"
 	"regexp"
 	"slices"
 	"sync"
@@ -17,14 +18,6 @@ import (
 	"github.com/retrysh/retry/engine/linematch"
 	"github.com/retrysh/retry/engine/text"
 )
-
-// Hint is what a server asked for.
-type Hint struct {
-	// Wait is the wait from now; 0 for a time that has passed.
-	Wait time.Duration
-	// Source is the form of the hint, such as "Retry-After".
-	Source string
-}
 
 // MaxBelieved is the longest plausible wait, of a quota by the month: longer ones are wrong
 // clocks or other units.
@@ -36,13 +29,18 @@ const maxSeen = 64
 // none is no wait.
 const none time.Duration = -1
 
-// Find reads what a server asked for from the output of a failed attempt.
+// Find reads from the output of a failed attempt which wait a server asked for: 0 for a
+// time that has passed.
 //
 // Of several forms the order is Retry-After, gRPC, rate-limit reset, sentence; of several
 // of one form the last counts, of the resets of several limits the longest of those that
-// are used up. A time in the past is a wait of 0. ignored says in words which hint was not
-// plausible, or not used as it is; "" for none.
-func Find(output []byte, now time.Time) (h Hint, ok bool, ignored string) {
+// are used up. A pattern replaces the forms where it is not nil. ignored says in words
+// which hint was not plausible, or not used as it is; "" for none.
+func Find(pattern *regexp.Regexp, output []byte, now time.Time) (wait time.Duration, ok bool, ignored string) {
+	if pattern != nil {
+		wait, ignored = findPattern(pattern, output, now)
+		return wait, wait >= 0, ignored
+	}
 	plain := linematch.Visible(nil, output)
 	o := &shown{plain: plain, lower: text.Lower(plain)}
 	o.limited = sync.OnceValue(o.findLimit)
@@ -57,10 +55,10 @@ func Find(output []byte, now time.Time) (h Hint, ok bool, ignored string) {
 			ignored = f.source + " " + trouble
 		}
 		if wait >= 0 {
-			return Hint{Wait: wait, Source: f.source}, true, ignored
+			return wait, true, ignored
 		}
 	}
-	return Hint{}, false, ignored
+	return none, false, ignored
 }
 
 // last returns the last wait of this form that can be read, and the first problem with
@@ -75,9 +73,7 @@ func (f *finder) last(o *shown, now time.Time) (wait time.Duration, ignored stri
 		if !f.limited || o.limited() {
 			wait, trouble = f.read(m, now)
 		}
-		if ignored == "" {
-			ignored = trouble
-		}
+		ignored = cmp.Or(ignored, trouble)
 		if wait >= 0 {
 			return wait, ignored
 		}
@@ -85,27 +81,23 @@ func (f *finder) last(o *shown, now time.Time) (wait time.Duration, ignored stri
 	return none, ignored
 }
 
-// FindPattern is Find for a pattern. It reads the last match of re, the first capture group
-// in it or the whole without a group, as seconds, a Go duration, a duration in words or a
-// date.
-func FindPattern(re *regexp.Regexp, output []byte, now time.Time) (h Hint, ok bool, ignored string) {
+// findPattern reads the last match of re, the first capture group in it or the whole
+// without a group, as seconds, a Go duration, a duration in words or a date.
+func findPattern(re *regexp.Regexp, output []byte, now time.Time) (wait time.Duration, ignored string) {
 	for _, m := range slices.Backward(re.FindAllSubmatch(output, -1)) {
 		value := m[0]
-		if len(m) > 1 {
-			value = nil
-			if n := slices.IndexFunc(m[1:], func(group []byte) bool { return group != nil }); n >= 0 {
-				value = m[1+n]
-			}
+		if groups := m[1:]; len(groups) > 0 {
+			value = groups[max(0, slices.IndexFunc(groups, func(group []byte) bool { return group != nil }))]
 		}
 		wait, trouble := readValue(string(value), time.Second, now)
 		if trouble != "" && ignored == "" {
 			ignored = "the match of --retry-after " + trouble
 		}
 		if wait >= 0 {
-			return Hint{Wait: wait, Source: "pattern"}, true, ignored
+			return wait, ignored
 		}
 	}
-	return Hint{}, false, ignored
+	return none, ignored
 }
 
 // shown is the output without escape sequences, and its lower-case copy.

@@ -87,12 +87,8 @@ func TestFind(t *testing.T) {
 		{"nothing", "connection refused", none},
 		{"empty", "", none},
 	} {
-		h, ok, _ := Find([]byte(c.text), now)
-		if !ok {
-			h.Wait = none
-		}
-		if h.Wait != c.want {
-			t.Errorf("%s: Find(%q) = %v %q, want %v", c.name, c.text, h.Wait, h.Source, c.want)
+		if wait, ok, _ := Find(nil, []byte(c.text), now); wait != c.want || ok != (c.want != none) {
+			t.Errorf("%s: Find(%q) = %v, want %v", c.name, c.text, wait, c.want)
 		}
 	}
 }
@@ -109,8 +105,8 @@ func TestFindEpochs(t *testing.T) {
 		"HTTP 429\nx-ratelimit-reset: 1700000090.5":          90500 * time.Millisecond,
 		"x-ratelimit-remaining: 0\nx-ratelimit-reset: 60000": 60000 * time.Second,
 	} {
-		if h, ok, ignored := Find([]byte(text), now); !ok || h.Wait != want {
-			t.Errorf("Find(%q) = %v %v %q, want %v", text, h.Wait, ok, ignored, want)
+		if wait, ok, ignored := Find(nil, []byte(text), now); !ok || wait != want {
+			t.Errorf("Find(%q) = %v %v %q, want %v", text, wait, ok, ignored, want)
 		}
 	}
 }
@@ -127,7 +123,7 @@ func TestIgnoredSaysWhy(t *testing.T) {
 		"HTTP/1.1 404 Not Found\nx-ratelimit-reset: 30":                            "rate limit reset stands on an answer that shows no limit reached",
 		"Retry-After: 5": "",
 	} {
-		if _, _, ignored := Find([]byte(text), now); ignored != want {
+		if _, _, ignored := Find(nil, []byte(text), now); ignored != want {
 			t.Errorf("Find(%q) ignored %q, want %q", text, ignored, want)
 		}
 	}
@@ -149,12 +145,8 @@ func TestFindPattern(t *testing.T) {
 		{`in (\d+)s|after (\d+)s`, "after 9s, in 5s", 5 * time.Second},
 		{`(in|after) (\d+)s`, "in 5s", none},
 	} {
-		h, ok, _ := FindPattern(regexp.MustCompile(c.pattern), []byte(c.text), now)
-		if !ok {
-			h.Wait = none
-		}
-		if h.Wait != c.want {
-			t.Errorf("FindPattern(%q, %q) = %v, want %v", c.pattern, c.text, h.Wait, c.want)
+		if wait, ok, _ := Find(regexp.MustCompile(c.pattern), []byte(c.text), now); wait != c.want || ok != (c.want != none) {
+			t.Errorf("Find(%q, %q) = %v, want %v", c.pattern, c.text, wait, c.want)
 		}
 	}
 }
@@ -167,9 +159,9 @@ func FuzzFind(f *testing.F) {
 	f.Add("try again in 99999999999999999999999999d", int64(-1))
 	f.Add("\x1b[31mretry in a minute and 1e309s", int64(1<<40))
 	f.Fuzz(func(t *testing.T, text string, at int64) {
-		h, ok, _ := Find([]byte(text), time.Unix(at%(1<<40), 0))
-		if ok && (h.Wait < 0 || h.Wait > 2*MaxBelieved) {
-			t.Errorf("Find(%q) = %v", text, h.Wait)
+		wait, ok, _ := Find(nil, []byte(text), time.Unix(at%(1<<40), 0))
+		if ok && (wait < 0 || wait > 2*MaxBelieved) {
+			t.Errorf("Find(%q) = %v", text, wait)
 		}
 	})
 }

@@ -24,13 +24,10 @@ func readValue(s string, unit time.Duration, now time.Time) (time.Duration, stri
 		return until(when, now)
 	}
 	m := value.get().FindStringSubmatch(s)
-	if m == nil {
-		return none, "is neither a number nor a date"
-	}
-	if wait, ok := parsePhrase(s); ok {
+	if wait, ok := parsePhrase(s); ok && m != nil {
 		return believe(wait)
 	}
-	if m[2] != "" {
+	if m == nil || m[2] != "" {
 		return none, "is neither a number nor a date"
 	}
 	return readNumber(m[1], unit, now)

@@ -33,11 +33,20 @@ func Needs(p engine.Policy, outage time.Duration, draw func() func() float64) Ne
 		p.Attempts = n
 		return Promises(p, draw()).OutlivesMost >= outage
 	}
-	free := p
-	free.Attempts, free.Deadline = 0, 0
-	attempts, ends := passages(&free, outage, draw())
-	if attempts == nil {
-		return need
+	free, random := p, draw()
+	free.Attempts, free.Deadline = 0, Unlimited
+	var attempts []int
+	var ends []time.Duration
+	for total := 0; len(ends) < fewestRuns || len(ends) < mostRuns && total < mostDecisions; {
+		r := follow(&free, outage, random)
+		if r.attempts > MostAttempts || r.waited < outage {
+			return need
+		}
+		attempts, ends = append(attempts, r.attempts), append(ends, backoff.Add(r.before, r.waited))
+		total += r.attempts
+		if deterministic(&p) {
+			break
+		}
 	}
 	need.Deadline = (percentile(ends, 1-most) + time.Millisecond - 1).Truncate(time.Millisecond)
 	if unlimited := 0; enough(unlimited) {
@@ -52,29 +61,6 @@ func percentile[T int | time.Duration](all []T, share float64) T {
 	return all[min(int(math.Ceil(share*float64(len(all))))-1, len(all)-1)]
 }
 
-// passages follows runs whose attempts fail at once until they have waited through the
-// outage. It returns how many attempts each has begun by then, and when that was, from the
-// start of the run; nothing where a run does not get there.
-func passages(p *engine.Policy, outage time.Duration, draw func() float64) (attempts []int, ends []time.Duration) {
-	start := time.Unix(0, 0)
-	for total := 0; len(ends) < fewestRuns || len(ends) < mostRuns && total < mostDecisions; total++ {
-		before := backoff.Add(p.InitialDelay, backoff.FromFloat(float64(p.Splay)*draw()))
-		s, sum := p.First(), time.Duration(0)
-		for ; sum < outage; total++ {
-			if s.Attempt == MostAttempts {
-				return nil, nil
-			}
-			d := engine.DecideRetry(p, s, start.Add(sum), draw())
-			s, sum = d.Next, backoff.Add(sum, d.Jittered)
-		}
-		attempts, ends = append(attempts, s.Attempt), append(ends, backoff.Add(before, sum))
-		if deterministic(p) {
-			break
-		}
-	}
-	return attempts, ends
-}
-
 // least is the least number of attempts that is enough, searched from a guess; 0 where
 // none is. More attempts are never worse.
 func least(guess int, enough func(n int) bool) int {
@@ -84,11 +70,9 @@ func least(guess int, enough func(n int) bool) int {
 		}
 		return guess
 	}
-	for n, step := guess, 1; n < MostAttempts; step *= 2 {
-		low := n
-		n = min(n+step, MostAttempts)
-		if enough(n) {
-			return low + 1 + sort.Search(n-low-1, func(i int) bool { return enough(low + 1 + i) })
+	for low, step := guess, 1; low < MostAttempts; low, step = low+step, 2*step {
+		if high := min(low+step, MostAttempts); enough(high) {
+			return low + 1 + sort.Search(high-low-1, func(i int) bool { return enough(low + 1 + i) })
 		}
 	}
 	return 0

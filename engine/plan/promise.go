@@ -87,18 +87,17 @@ func deterministic(p *engine.Policy) bool {
 // their mean is exact then.
 func outlived(p *engine.Policy, draw func() float64) (all []time.Duration) {
 	if deterministic(p) {
-		d, _ := outlives(p, draw)
-		return []time.Duration{d}
+		return []time.Duration{follow(p, Unlimited, draw).waited}
 	}
 	var drawn []float64
 	for decisions := 0; len(all) < fewestRuns || len(all) < mostRuns && decisions < mostDecisions; {
 		drawn = drawn[:0]
-		first, n := outlives(p, func() float64 {
+		first := follow(p, Unlimited, func() float64 {
 			u := draw()
 			drawn = append(drawn, u)
 			return u
 		})
-		second, m := outlives(p, func() float64 {
+		second := follow(p, Unlimited, func() float64 {
 			if len(drawn) == 0 {
 				return draw()
 			}
@@ -106,32 +105,45 @@ func outlived(p *engine.Policy, draw func() float64) (all []time.Duration) {
 			drawn = drawn[1:]
 			return u
 		})
-		all = append(all, first, second)
-		decisions += n + m
+		all = append(all, first.waited, second.waited)
+		decisions += first.attempts + second.attempts
 	}
 	slices.Sort(all)
 	return all
 }
 
-// outlives follows one run whose attempts fail at once, and returns the sum of its waits
-// and the number of decisions.
-func outlives(p *engine.Policy, draw func() float64) (sum time.Duration, decisions int) {
+// run is a run whose attempts fail at once: what it has waited between them, how many it
+// has begun, and what it waits before the first under a deadline.
+type run struct {
+	waited   time.Duration
+	attempts int
+	before   time.Duration
+}
+
+// follow follows a run until it ends or has waited as long as the outage, or for more than
+// MostAttempts.
+func follow(p *engine.Policy, outage time.Duration, draw func() float64) (r run) {
 	start, left := time.Unix(0, 0), Unlimited // of the deadline after attempt 1
 	s := p.First()
 	if p.Deadline > 0 {
-		before := backoff.Add(p.InitialDelay, backoff.FromFloat(float64(p.Splay)*draw()))
-		if before > p.Deadline {
-			return 0, 1 // it begins no attempt at all
+		r.before = backoff.Add(p.InitialDelay, backoff.FromFloat(float64(p.Splay)*draw()))
+		if r.before > p.Deadline {
+			return run{attempts: 1} // it begins no attempt at all
 		}
-		left = p.Deadline - before
-		s.Deadline = start.Add(left)
+		if left = p.Deadline - r.before; p.Deadline < Unlimited {
+			s.Deadline = start.Add(left)
+		}
 	}
-	for n := 1; n <= MostAttempts; n++ {
-		d := engine.DecideRetry(p, s, start.Add(sum), draw())
+	for r.attempts = 1; r.waited < outage; r.attempts++ {
+		if r.attempts > MostAttempts {
+			r.waited = left
+			break
+		}
+		d := engine.DecideRetry(p, s, start.Add(r.waited), draw())
 		if !d.Retry {
-			return sum, n
+			break
 		}
-		s, sum = d.Next, backoff.Add(sum, d.Jittered)
+		s, r.waited = d.Next, backoff.Add(r.waited, d.Jittered)
 	}
-	return left, MostAttempts
+	return r
 }

@@ -48,7 +48,9 @@ func Needs(p engine.Policy, outage time.Duration, draw func() func() float64) Ne
 			break
 		}
 	}
-	need.Deadline = (percentile(ends, 1-most) + time.Millisecond - 1).Truncate(time.Millisecond)
+	if end := percentile(ends, 1-most); end < Unlimited-time.Second { // it can be rounded up
+		need.Deadline = (end + time.Millisecond - 1).Truncate(time.Millisecond)
+	}
 	if unlimited := 0; enough(unlimited) {
 		need.Attempts = least(percentile(attempts, 1-most), enough)
 	}

@@ -23,6 +23,7 @@ func TestNeeds(t *testing.T) {
 		{"nothing is to be outlived", exponential(5, none, 30*second), 0, Need{1, 0}},
 		{"the deadline is in the way", engine.Policy{Attempts: 5, Deadline: 30 * second, Schedule: exponential(5, none, 30*second).Schedule}, 31 * second, Need{0, 31 * second}},
 		{"no wait at all", engine.Policy{Schedule: backoff.Schedule{Curve: backoff.Constant, Jitter: none}}, second, Need{0, Unlimited}},
+		{"beyond all durations", exponential(70, none, Unlimited), 100_000 * 24 * time.Hour, Need{35, Unlimited}},
 		{"a hunt for a failure", engine.Policy{UntilFailure: true, Schedule: exponential(5, none, 30*second).Schedule}, second, Need{0, Unlimited}},
 	} {
 		if got := Needs(c.policy, c.outage, draw); got != c.want {

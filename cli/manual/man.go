@@ -16,7 +16,7 @@ const lastChange = "2026-11-22"
 // manWidth bounds the lines of the source, as mandoc's lint asks for.
 const manWidth = 72
 
-// Man writes the page.
+// Man writes the page: retry.1, in which a dash stands for a minus.
 func (p *Pages) Man(w io.Writer) error {
 	var flags strings.Builder
 	for _, group := range p.Groups {
@@ -26,48 +26,8 @@ func (p *Pages) Man(w io.Writer) error {
 		}
 	}
 	marks := strings.NewReplacer("@DATE@", cmp.Or(p.Date, lastChange), "@ABOUT@\n", roff(page("about.txt")), "@FLAGS@\n", flags.String(), "@EXAMPLES@\n", roff(page("examples.txt")))
-	_, err := io.WriteString(w, marks.Replace(manSource()))
+	_, err := io.WriteString(w, marks.Replace(strings.ReplaceAll(page("retry.1"), "-", `\-`)))
 	return err
-}
-
-// manSource sets the lines of man.txt: "# TITLE" begins a section and "= TERM" a
-// paragraph with a hanging tag, "| LINE" is shown as it stands, ".REQUEST" is man(7)'s
-// own, and any other line is a paragraph.
-func manSource() string {
-	var b strings.Builder
-	shown, plain := false, false // the lines before: shown as they stand, a paragraph
-	for line := range strings.Lines(page("man.txt")) {
-		line = strings.TrimSuffix(line, "\n")
-		literal, isLiteral := strings.CutPrefix(line, "|")
-		if shown && !isLiteral {
-			b.WriteString(".EE\n")
-		}
-		if isLiteral && !shown {
-			b.WriteString(".EX\n")
-		}
-		shown = isLiteral
-		title, isTitle := strings.CutPrefix(line, "# ")
-		term, isTerm := strings.CutPrefix(line, "= ")
-		switch {
-		case isLiteral:
-			b.WriteString(roff(strings.TrimPrefix(literal, " ")) + "\n")
-		case isTitle:
-			b.WriteString(".SH " + roff(title) + "\n")
-			plain = false
-		case isTerm:
-			b.WriteString(".TP\n\\fB" + roff(term) + "\\fR\n")
-			plain = false
-		case strings.HasPrefix(line, "."):
-			b.WriteString(line + "\n")
-		case line != "":
-			if plain {
-				b.WriteString(".PP\n")
-			}
-			plain = true
-			b.WriteString(roff(strings.Join(text.Wrap(line, manWidth), "\n")) + "\n")
-		}
-	}
-	return b.String()
 }
 
 func manFlag(b *strings.Builder, f Flag) {

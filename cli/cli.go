@@ -83,9 +83,8 @@ func explain(w io.Writer, o *option.Options) error {
 // read turns words into options. --help and its like count whatever else is wrong
 // on the line, in the user's files and in variables.
 func read(argv, environ []string) (*option.Options, error) {
-	table := option.Table()
-	variables := option.Environment(table, environ)
-	l, err := option.Read(table, argv, variables)
+	variables := option.Environment(option.Table(), environ)
+	l, err := option.Read(argv, variables)
 	o := new(option.Options)
 	switch {
 	case l.Asks("help"):
@@ -102,7 +101,7 @@ func read(argv, environ []string) (*option.Options, error) {
 	case l.Asks("no-env"):
 		variables = nil
 	}
-	chosen, err := policy.Choose(table, environ, l.Settings, option.ToRun(l.Grammar, l.Command))
+	chosen, err := policy.Choose(environ, l.Settings, option.ToRun(l.Grammar, l.Command))
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +110,7 @@ func read(argv, environ []string) (*option.Options, error) {
 		return o, nil
 	}
 	if len(chosen.Settings) > 0 {
-		if l, err = option.Read(table, argv, option.Merge(chosen.Settings, variables)); err != nil {
+		if l, err = option.Read(argv, option.Merge(chosen.Settings, variables)); err != nil {
 			return nil, err
 		}
 	}
@@ -123,28 +122,28 @@ func read(argv, environ []string) (*option.Options, error) {
 		o.Sources = option.Sources(l.Settings)
 	}
 	if !l.Asks("no-env") {
-		o.Idle = append(o.Idle, option.Misnamed(table, environ)...)
+		o.Idle = append(o.Idle, option.Misnamed(environ)...)
 	}
 	if o.Simulation != nil {
-		err = compare(o, table, environ)
+		err = compare(o, environ)
 	}
 	return o, err
 }
 
 // compare resolves the policies that a simulation compares, each without the flags
 // that were given. Without any, the row has the name of the policy in force.
-func compare(o *option.Options, table []option.Flag, environ []string) error {
+func compare(o *option.Options, environ []string) error {
 	s := o.Simulation
 	if len(s.Herds) == 1 && len(s.Names) == 0 && o.Chosen.Name != "" {
 		s.Herds[0].Name = o.Chosen.Name
 	}
 	for _, name := range s.Names {
-		asked := option.Setting{Flag: option.ByName(table, "policy"), Value: name, Word: "--compare", Source: option.FromCommandLine}
-		chosen, err := policy.Choose(table, environ, append(slices.Clone(o.Settings), asked), o.Command)
+		asked := option.Setting{Flag: option.ByName("policy"), Value: name, Word: "--compare", Source: option.FromCommandLine}
+		chosen, err := policy.Choose(environ, append(slices.Clone(o.Settings), asked), o.Command)
 		if err != nil {
 			return err
 		}
-		h, err := option.Herd(table, chosen.Settings, name)
+		h, err := option.Herd(chosen.Settings, name)
 		if err != nil {
 			return err
 		}

@@ -69,7 +69,7 @@ const shortLimit = 10 * time.Second
 // behind the command, and a limit that was meant as a number of attempts.
 func failedHint(o *option.Options, code int) string {
 	if o.Own != nil && option.Last(o.Settings, "shell") == nil {
-		if before, flags := option.Behind(option.Table(), o.Command); flags != nil {
+		if before, flags := option.Behind(o.Command); flags != nil {
 			return fmt.Sprintf("%s was passed to the command, since it is behind it; to pass it to retry write: %s", shown(flags), lineOf(append(o.Own, flags...), before))
 		}
 	}
@@ -84,7 +84,7 @@ func failedHint(o *option.Options, code int) string {
 // lineOf is the command line that was probably meant. Words that already have flags
 // of this program in front are a whole line.
 func lineOf(own, words []string) string {
-	l, _ := option.Read(option.Table(), words, nil)
+	l, _ := option.Read(words, nil)
 	own = append(slices.Clip(own), words[:len(words)-len(l.Command)]...)
 	own = slices.DeleteFunc(own, func(word string) bool { return word == "--" })
 	line := "retry"
@@ -119,7 +119,7 @@ func pasted(word string) string {
 }
 
 func isMode(word string) bool {
-	f := option.ByName(option.Table(), word)
+	f := option.ByName(word)
 	return f != nil && option.IsRunMode(f) || slices.ContainsFunc(ownModes(), func(m ownMode) bool { return m.name == word })
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/retrysh/retry/cli/letters"
+	"github.com/retrysh/retry/cli/manual"
 	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/cli/report"
@@ -53,9 +54,9 @@ func callOf(modes []ownMode, argv []string) (*modeCall, error) {
 	if !slices.ContainsFunc(argv, isMode) {
 		return nil, nil
 	}
-	known := option.Table()
+	known := slices.Clip(option.Table())
 	for i := range modes {
-		known = append(append(known, option.Switch(modes[i].name)), option.FlagsOf(reflect.TypeOf(modes[i].grammar).Elem())...)
+		known = append(append(known, manual.Switch(modes[i].name)), manual.FlagsOf(reflect.TypeOf(modes[i].grammar).Elem())...)
 	}
 	other := "" // a second mode: one of a run before this one, or one after it
 	for _, w := range option.ReadNames(known, argv) {

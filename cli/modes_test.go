@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/retrysh/retry/cli/manual"
 	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/cli/option"
 )
@@ -18,14 +19,14 @@ func TestTexts(t *testing.T) {
 	for _, group := range pages().Groups {
 		known := option.Table()
 		if i := slices.IndexFunc(ownModes(), func(m ownMode) bool { return m.name == group.Mode }); i >= 0 {
-			known = append(option.FlagsOf(reflect.TypeOf(ownModes()[i].grammar).Elem()), option.Switch(group.Mode))
+			known = append(manual.FlagsOf(reflect.TypeOf(ownModes()[i].grammar).Elem()), manual.Switch(group.Mode))
 		}
 		for i, f := range group.Flags {
 			own := i == 0 && group.OwnGrammar
-			if f.Help == "" || option.ByName(known, f.Name) == nil || (f.PlaceHolder == "") != f.IsBool && !own {
-				t.Errorf("--%s: help %q, placeholder %q", f.Name, f.Help, f.PlaceHolder)
+			if f.Help == "" || manual.ByName(known, f.Name()) == nil || (f.PlaceHolder == "") != f.IsBool() && !own {
+				t.Errorf("--%s: help %q, placeholder %q", f.Name(), f.Help, f.PlaceHolder)
 			}
-			shown[f.Name] = true
+			shown[f.Name()] = true
 		}
 	}
 	for _, f := range option.Table() {

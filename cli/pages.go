@@ -19,18 +19,11 @@ import (
 func pages() *manual.Pages {
 	modes := map[string][]manual.Flag{}
 	for _, m := range ownModes() {
-		modes[m.name] = described(option.FlagsOf(reflect.TypeOf(m.grammar).Elem()))
+		modes[m.name] = manual.FlagsOf(reflect.TypeOf(m.grammar).Elem())
 	}
 	_, _, date := build()
 	day, _, _ := strings.Cut(date, "T")
-	return manual.New(described(option.Table()), modes, day)
-}
-
-func described(flags []option.Flag) (all []manual.Flag) {
-	for _, f := range flags {
-		all = append(all, manual.Flag{Name: f.Name(), Short: f.Short(), Default: f.Preset(), IsBool: f.IsBool(), Repeats: f.Repeats(), Words: f.Words()})
-	}
-	return all
+	return manual.New(option.Table(), modes, day)
 }
 
 func printPage(w io.Writer, o *option.Options) error {

@@ -26,14 +26,14 @@ func (p *Pages) Completion(w io.Writer, shell string) error {
 	var names, valued []string
 	var flags, switches, letters string
 	for _, f := range p.commonFirst() {
-		names = append(names, "--"+f.Name)
+		names = append(names, "--"+f.name)
 		flags += declare(f)
-		if f.IsBool {
-			switches += f.letter()
+		if f.IsBool() {
+			switches += f.Short()
 			continue
 		}
-		valued = append(valued, "--"+f.Name)
-		letters += f.letter()
+		valued = append(valued, "--"+f.name)
+		letters += f.Short()
 	}
 	return write(w, "retry."+shell, "@FLAGS@", flags, "@NAMES@", strings.Join(names, " "),
 		"@LONG@", strings.Join(valued, or), "@BOOL@", switches, "@VALUE@", letters)
@@ -45,27 +45,19 @@ func (p *Pages) commonFirst() []Flag {
 	for i, c := range common() {
 		rank[c.name] = i - len(flags)
 	}
-	slices.SortStableFunc(flags, func(a, b Flag) int { return cmp.Compare(rank[a.Name], rank[b.Name]) })
+	slices.SortStableFunc(flags, func(a, b Flag) int { return cmp.Compare(rank[a.name], rank[b.name]) })
 	return flags
 }
 
 // isFile reports whether the value names a file.
 func (f Flag) isFile() bool { return f.PlaceHolder == "FILE" }
 
-// letter is the short form, "" for none.
-func (f Flag) letter() string {
-	if f.Short == 0 {
-		return ""
-	}
-	return string(f.Short)
-}
-
 // written are all the ways to write the flag.
 func (f Flag) written() []string {
-	if f.Short == 0 {
-		return []string{"--" + f.Name}
+	if f.Short() == "" {
+		return []string{"--" + f.name}
 	}
-	return []string{"-" + f.letter(), "--" + f.Name}
+	return []string{"-" + f.Short(), "--" + f.name}
 }
 
 // summary is the first sentence of the help, without the default.
@@ -78,8 +70,8 @@ func (f Flag) summary() string {
 // inBash is the case of a flag whose values are known.
 func inBash(f Flag) string {
 	offer := "__retry_files"
-	if len(f.Words) > 0 {
-		offer = `__retry_reply -W "` + strings.Join(f.Words, " ") + `"`
+	if len(f.Words()) > 0 {
+		offer = `__retry_reply -W "` + strings.Join(f.Words(), " ") + `"`
 	} else if !f.isFile() {
 		return ""
 	}
@@ -94,19 +86,19 @@ func inZsh(f Flag) string {
 	switch {
 	case f.isFile():
 		action = "_files"
-	case len(f.Words) > 0:
-		action = "(" + quote(strings.Join(f.Words, " ")) + ")"
+	case len(f.Words()) > 0:
+		action = "(" + quote(strings.Join(f.Words(), " ")) + ")"
 	}
-	if f.Repeats {
+	if f.Repeats() {
 		excludes = "*"
 	}
-	if !f.IsBool {
+	if !f.IsBool() {
 		value = ":" + quote(f.PlaceHolder) + ":" + action
 	}
 	lines := ""
 	for _, name := range f.written() {
 		switch {
-		case f.IsBool:
+		case f.IsBool():
 		case strings.HasPrefix(name, "--"):
 			name += "="
 		default:
@@ -121,16 +113,16 @@ func inZsh(f Flag) string {
 func inFish(f Flag) string {
 	quote := strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace
 	line := "complete -c retry -n __retry_in_flags"
-	if f.Short != 0 {
-		line += " -s " + f.letter()
+	if f.Short() != "" {
+		line += " -s " + f.Short()
 	}
-	line += " -l " + f.Name
+	line += " -l " + f.name
 	switch {
 	case f.isFile():
 		line += " -r -F"
-	case len(f.Words) > 0:
-		line += " -x -a '" + quote(strings.Join(f.Words, " ")) + "'"
-	case !f.IsBool:
+	case len(f.Words()) > 0:
+		line += " -x -a '" + quote(strings.Join(f.Words(), " ")) + "'"
+	case !f.IsBool():
 		line += " -x"
 	}
 	return line + " -d '" + quote(f.summary()) + "'\n"
@@ -140,9 +132,9 @@ func inFish(f Flag) string {
 func inPowerShell(f Flag) string {
 	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 	var values []string
-	for _, v := range f.Words {
+	for _, v := range f.Words() {
 		values = append(values, quote(v))
 	}
 	return fmt.Sprintf("        [pscustomobject]@{ Name = '--%s'; Short = '%s'; TakesValue = $%t; Values = @(%s); Help = %s }\n",
-		f.Name, f.letter(), !f.IsBool, strings.Join(values, ", "), quote(f.summary()))
+		f.name, f.Short(), !f.IsBool(), strings.Join(values, ", "), quote(f.summary()))
 }

@@ -6,6 +6,7 @@ package manual
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/retrysh/retry/engine/text"
@@ -53,9 +54,9 @@ func common() (all []commonFlag) {
 func (p *Pages) Brief(w io.Writer) error {
 	marks := []string{"@EXAMPLES@", page("examples.txt")}
 	for _, c := range common() {
-		f := p.flag(c.name)
-		if f.Default != "" && f.Default != "0" && c.name != "classify" {
-			c.text += " (" + f.Default + ")"
+		f := ByName(p.flags(), c.name)
+		if f.Preset() != "" && f.Preset() != "0" && c.name != "classify" {
+			c.text += " (" + f.Preset() + ")"
 		}
 		marks = append(marks, c.line, fmt.Sprintf("%-*s %s\n", helpIndent, f.head(), c.text))
 	}
@@ -64,36 +65,31 @@ func (p *Pages) Brief(w io.Writer) error {
 
 // ModeHelp writes the help of one mode.
 func (p *Pages) ModeHelp(w io.Writer, name string) error {
-	for _, group := range p.Groups {
-		if group.Mode != name {
-			continue
-		}
-		var b strings.Builder
-		mode, flags := group.Flags[0], group.Flags[1:]
-		fmt.Fprintf(&b, "Usage: retry --%s [FLAGS]\n\n%s\n", strings.TrimSpace(name+" "+mode.PlaceHolder), strings.Join(text.Wrap(mode.Help, Width), "\n"))
-		if len(flags) > 0 {
-			b.WriteString("\n")
-		}
-		for _, f := range flags {
-			writeFlag(&b, f)
-		}
-		if group.OwnGrammar {
-			b.WriteString(commonOfModes)
-		}
-		if !group.OwnGrammar || name == "redrive" {
-			b.WriteString("\nThe flags of a run: retry --help.\n")
-		}
-		_, err := io.WriteString(w, b.String())
-		return err
+	group := p.Groups[slices.IndexFunc(p.Groups, func(g Group) bool { return g.Mode == name })]
+	var b strings.Builder
+	mode, flags := group.Flags[0], group.Flags[1:]
+	fmt.Fprintf(&b, "Usage: retry --%s [FLAGS]\n\n%s\n", strings.TrimSpace(name+" "+mode.PlaceHolder), strings.Join(text.Wrap(mode.Help, Width), "\n"))
+	if len(flags) > 0 {
+		b.WriteString("\n")
 	}
-	return fmt.Errorf("there is no help about --%s", name)
+	for _, f := range flags {
+		writeFlag(&b, f)
+	}
+	if group.OwnGrammar {
+		b.WriteString(commonOfModes)
+	}
+	if !group.OwnGrammar || name == "redrive" {
+		b.WriteString("\nThe flags of a run: retry --help.\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // head is how the flag is written.
 func (f Flag) head() string {
-	head := "      --" + f.Name
-	if f.Short != 0 {
-		head = "  -" + f.letter() + ", --" + f.Name
+	head := "      --" + f.name
+	if f.Short() != "" {
+		head = "  -" + f.Short() + ", --" + f.name
 	}
 	return strings.TrimRight(head+" "+f.PlaceHolder, " ")
 }
@@ -112,8 +108,8 @@ func writeFlag(b *strings.Builder, f Flag) {
 
 // text is the help with the default.
 func (f Flag) text() string {
-	if f.Default != "" {
-		return f.Help + " (default " + f.Default + ")"
+	if f.Preset() != "" {
+		return f.Help + " (default " + f.Preset() + ")"
 	}
 	return f.Help
 }

@@ -5,7 +5,6 @@ package manual
 import (
 	"embed"
 	"io"
-	"slices"
 	"strings"
 )
 
@@ -34,17 +33,6 @@ func page(name string) string {
 func write(w io.Writer, name string, marks ...string) error {
 	_, err := io.WriteString(w, strings.NewReplacer(marks...).Replace(page(name)))
 	return err
-}
-
-// Flag is a flag with its text.
-type Flag struct {
-	Name            string
-	Short           rune // 0 for none
-	Default         string
-	IsBool, Repeats bool
-	Words           []string // that the grammar knows, or completion offers
-
-	PlaceHolder, Help string
 }
 
 // Group is a section of the flags.
@@ -87,7 +75,7 @@ func New(run []Flag, modes map[string][]Flag, date string) *Pages {
 			p.Groups = append(p.Groups, Group{Title: title, Mode: name, OwnGrammar: modes[name] != nil})
 			flag = p.begin(synopsis, run)
 		case isWords:
-			flag.Words = append(flag.Words, strings.Fields(words)...)
+			flag.offered = append(flag.offered, strings.Fields(words)...)
 		case isText:
 			flag.Help = strings.TrimSpace(flag.Help + " " + text)
 		default:
@@ -106,9 +94,9 @@ func New(run []Flag, modes map[string][]Flag, date string) *Pages {
 func (p *Pages) begin(head string, known []Flag) *Flag {
 	group := &p.Groups[len(p.Groups)-1]
 	name, placeholder, _ := strings.Cut(head, " ")
-	f := Flag{Name: name, IsBool: true}
-	if i := slices.IndexFunc(known, func(f Flag) bool { return f.Name == name }); i >= 0 {
-		f = known[i]
+	f := Switch(name)
+	if is := ByName(known, name); is != nil {
+		f = *is
 	}
 	f.PlaceHolder = placeholder
 	group.Flags = append(group.Flags, f)
@@ -116,22 +104,16 @@ func (p *Pages) begin(head string, known []Flag) *Flag {
 }
 
 // Placeholder is the placeholder of a flag's value, in the first text about it.
-func Placeholder(name string) string { return New(nil, nil, "").flag(name).PlaceHolder }
+func Placeholder(name string) string { return ByName(New(nil, nil, "").flags(), name).PlaceHolder }
 
 // flags are those of all groups, each name once.
 func (p *Pages) flags() (all []Flag) {
 	for _, group := range p.Groups {
 		for _, f := range group.Flags {
-			if !slices.ContainsFunc(all, func(other Flag) bool { return other.Name == f.Name }) {
+			if ByName(all, f.name) == nil {
 				all = append(all, f)
 			}
 		}
 	}
 	return all
-}
-
-// flag is the first one of that name.
-func (p *Pages) flag(name string) Flag {
-	flags := p.flags()
-	return flags[slices.IndexFunc(flags, func(f Flag) bool { return f.Name == name })]
 }

@@ -11,10 +11,10 @@ package option
 import (
 	"reflect"
 	"slices"
-	"strings"
+	"sync"
 	"time"
-	"unicode/utf8"
 
+	"github.com/retrysh/retry/cli/manual"
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/classify"
@@ -178,116 +178,21 @@ type grammar struct {
 	Svg         string        `is:"file" variable:"-" mode:"simulate"`
 }
 
-// Flag is one field of the grammar.
-type Flag struct {
-	name  string
-	field reflect.StructField
-}
+type Flag = manual.Flag
 
 // Table returns the flags of the grammar, in its order.
-func Table() []Flag { return FlagsOf(reflect.TypeFor[grammar]()) }
+var Table = sync.OnceValue(func() []Flag { return manual.FlagsOf(reflect.TypeFor[grammar]()) })
 
-// FlagsOf returns the flags of a grammar, those of embedded structs included.
-func FlagsOf(t reflect.Type) []Flag {
-	all := make([]Flag, 0, t.NumField())
-	for i := range t.NumField() {
-		switch field := t.Field(i); {
-		case field.Tag == `kong:"-"`: // the call of a mode
-		case field.Anonymous:
-			for _, f := range FlagsOf(field.Type) {
-				f.field.Index = append(field.Index, f.field.Index...)
-				all = append(all, f)
-			}
-		case field.IsExported():
-			all = append(all, Flag{dashed(field.Name), field})
-		}
-	}
-	return all
-}
+// ByName returns the flag of that name, nil for none.
+func ByName(name string) *Flag { return manual.ByName(Table(), name) }
 
-// dashed is the name that kong gives to the flag of a field: OnExit is on-exit.
-func dashed(field string) string {
-	b := make([]byte, 0, len(field)+4)
-	for i, c := range []byte(field) { // all are ASCII
-		if 'A' <= c && c <= 'Z' {
-			if i > 0 {
-				b = append(b, '-')
-			}
-			c += 'a' - 'A'
-		}
-		b = append(b, c)
-	}
-	return string(b)
-}
-
-// Switch returns a flag without a value; its name is one word.
-func Switch(name string) Flag {
-	return Flag{name, reflect.StructField{Name: strings.ToUpper(name[:1]) + name[1:], Type: reflect.TypeFor[bool]()}}
-}
-
-// in is the flag's place in a grammar.
-func (f *Flag) in(grammar reflect.Value) any {
-	return grammar.FieldByIndex(f.field.Index).Addr().Interface()
-}
-
-func (f *Flag) tag(key string) string { return f.field.Tag.Get(key) }
-
-// Name is the flag without dashes.
-func (f *Flag) Name() string        { return f.name }
-func (f *Flag) Is(name string) bool { return f.name == name }
-
-func (f *Flag) Preset() string { return f.tag("default") }
-func (f *Flag) IsBool() bool   { return f.field.Type.Kind() == reflect.Bool }
-
-// Repeats reports whether the flag may be given several times.
-func (f *Flag) Repeats() bool {
-	return f.field.Type.Kind() == reflect.Slice && f.field.Type.Name() == ""
-}
-
-// HasVariable reports whether a variable can set the flag, and so a policy.
-func (f *Flag) HasVariable() bool { return f.tag("variable") == "" }
-
-func (f *Flag) Variable() string {
-	return "RETRY_" + strings.ToUpper(strings.ReplaceAll(f.name, "-", "_"))
-}
-
-// IsOfOuterRun reports whether the flag's variable belongs to the outer run, inside
-// another retry.
-func (f *Flag) IsOfOuterRun() bool { return f.tag("nested") != "" }
-
-// Short is the flag's letter, 0 for none.
-func (f *Flag) Short() rune {
-	if letter, size := utf8.DecodeRuneInString(f.tag("short")); size > 0 {
-		return letter
-	}
-	return 0
-}
-
-// Words are those that the grammar lists for a flag, nil where any value may do.
-func (f *Flag) Words() []string {
-	return strings.FieldsFunc(f.tag("enum"), func(c rune) bool { return c == ',' })
+// in is a flag's place in a grammar.
+func in(grammar reflect.Value, f *Flag) any {
+	return grammar.FieldByIndex(f.Field.Index).Addr().Interface()
 }
 
 // runModes are the modes that take the flags of a run.
 var runModes = []string{"help", "version", "man", "completion", "plan", "explain", "print-policy", "simulate"}
 
 // IsRunMode reports whether a flag asks for a mode that takes the flags of a run.
-func IsRunMode(f *Flag) bool { return slices.Contains(runModes, f.name) }
-
-// ByName returns the flag of that name, nil for none.
-func ByName(all []Flag, name string) *Flag {
-	return first(all, func(f *Flag) bool { return f.name == name })
-}
-
-func byShort(all []Flag, letter rune) *Flag {
-	return first(all, func(f *Flag) bool { return f.Short() == letter })
-}
-
-func first(all []Flag, is func(*Flag) bool) *Flag {
-	for i := range all {
-		if is(&all[i]) {
-			return &all[i]
-		}
-	}
-	return nil
-}
+func IsRunMode(f *Flag) bool { return slices.Contains(runModes, f.Name()) }

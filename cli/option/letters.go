@@ -23,7 +23,7 @@ func Kept(settings []Setting) map[string][]string {
 	kept := map[string][]string{}
 	for _, s := range settings {
 		name := s.Flag.Name()
-		if !s.Flag.HasVariable() || s.Flag.isOfOutput() || slices.Contains([]string{"dead-letter", "dead-letter-max", "policy", "config"}, name) {
+		if !s.Flag.HasVariable() || isOfOutput(s.Flag) || slices.Contains([]string{"dead-letter", "dead-letter-max", "policy", "config"}, name) {
 			continue
 		}
 		if !s.Flag.Repeats() {
@@ -35,7 +35,7 @@ func Kept(settings []Setting) map[string][]string {
 }
 
 // isOfOutput reports whether the flag is about what the program prints (docs/logs.md).
-func (f *Flag) isOfOutput() bool {
+func isOfOutput(f *Flag) bool {
 	return slices.Contains([]string{"quiet", "verbose", "color", "log-format", "log-file", "timestamps"}, f.Name())
 }
 
@@ -46,17 +46,16 @@ var notRedriven = []string{
 
 // OfRedrive returns the flags of a run that --redrive has as well.
 func OfRedrive() []Flag {
-	return slices.DeleteFunc(Table(), func(f Flag) bool { return slices.Contains(notRedriven, f.name) || !f.HasVariable() })
+	return slices.DeleteFunc(slices.Clone(Table()), func(f Flag) bool { return slices.Contains(notRedriven, f.Name()) || !f.HasVariable() })
 }
 
 // Redriven returns the options for the run of a letter. In rising precedence they come
 // from the letter, the variables about output, and what was given to --redrive. File
 // names of the last two are relative to the current working directory.
 func Redriven(given []Setting, environ []string, kept map[string][]string, command []string) (*Options, error) {
-	table := Table()
 	var settings []Setting
 	for name, values := range kept {
-		f := ByName(table, name)
+		f := ByName(name)
 		if f == nil || !f.HasVariable() {
 			return nil, fmt.Errorf("policy: this program has no flag --%s for a policy", name)
 		}
@@ -64,15 +63,12 @@ func Redriven(given []Setting, environ []string, kept map[string][]string, comma
 			settings = append(settings, Setting{Flag: f, Value: value, Word: "--" + name, Source: FromPolicy})
 		}
 	}
-	below := slices.DeleteFunc(Environment(table, environ), func(s Setting) bool { return !s.Flag.isOfOutput() })
+	below := slices.DeleteFunc(Environment(Table(), environ), func(s Setting) bool { return !isOfOutput(s.Flag) })
 	settings = Merge(Merge(settings, below), given)
-	g, err := Fill(table, settings)
-	if err == nil {
-		err = absolute(settings)
+	if err := absolute(settings); err != nil {
+		return nil, err
 	}
-	if err == nil {
-		g, err = Fill(table, settings)
-	}
+	g, err := Fill(settings)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +83,7 @@ func Redriven(given []Setting, environ []string, kept map[string][]string, comma
 func absolute(settings []Setting) (err error) {
 	for i := range settings {
 		s := &settings[i]
-		isFile := s.Flag.tag("is") == "file" || s.Flag.Is("metrics-file")
+		isFile := s.Flag.Tag("is") == "file" || s.Flag.Is("metrics-file")
 		isWord := s.Flag.Is("dead-letter") || s.Flag.Is("history") && (s.Value == "on" || s.Value == "off")
 		if s.Source >= FromEnvironment && isFile && !isWord && err == nil {
 			s.Value, err = filepath.Abs(s.Value)

@@ -35,13 +35,13 @@ type Line struct {
 
 // Read has kong read the words, and adds the settings of lower sources for the flags
 // that are not on the line. Where there is an error, the line is what came before.
-func Read(all []Flag, argv []string, below []Setting) (*Line, error) {
-	l := &Line{all: all, argv: argv}
+func Read(argv []string, below []Setting) (*Line, error) {
+	l := &Line{all: Table(), argv: argv}
 	wrong := l.parse(l.mayName())
 	if wrong == nil {
 		l.Settings = append(l.Settings, leftOpen(l.used(below), l.Settings)...)
 	}
-	g, err := Fill(all, l.Settings)
+	g, err := Fill(l.Settings)
 	l.Grammar = g
 	if err == nil && wrong != nil {
 		err = l.explain(wrong)
@@ -62,7 +62,7 @@ func ReadNames(all []Flag, argv []string) []Setting {
 // may be in any order, and "--" ends the flags.
 func ReadMode(grammar any, ofRun []Flag, args, environ []string) (run []Setting, words []string, err error) {
 	to := reflect.ValueOf(grammar).Elem()
-	own := FlagsOf(to.Type())
+	own := manual.FlagsOf(to.Type())
 	l := &Line{all: slices.Concat(own, ofRun)}
 	l.argv, words = flagsFirst(l.all, args)
 	used, _ := l.mayName()
@@ -77,16 +77,16 @@ func ReadMode(grammar any, ofRun []Flag, args, environ []string) (run []Setting,
 	below := slices.DeleteFunc(Environment(own, environ), func(s Setting) bool {
 		return s.Flag.Is("log-format") && s.Value != "json" // formats of a run count as text
 	})
-	ofMode := slices.DeleteFunc(Merge(l.used(below), l.Settings), func(s Setting) bool { return ByName(own, s.Flag.name) == nil })
+	ofMode := slices.DeleteFunc(Merge(l.used(below), l.Settings), func(s Setting) bool { return manual.ByName(own, s.Flag.Name()) == nil })
 	if err := fill(to, own, ofMode); err != nil {
 		return nil, nil, err
 	}
 	for _, s := range l.Settings {
-		if s.Flag = ByName(ofRun, s.Flag.name); s.Flag != nil {
+		if s.Flag = manual.ByName(ofRun, s.Flag.Name()); s.Flag != nil {
 			run = append(run, s)
 		}
 	}
-	_, err = Fill(ofRun, run)
+	_, err = Fill(run)
 	return run, words, err
 }
 
@@ -114,12 +114,12 @@ func flagsFirst(all []Flag, args []string) (flags, words []string) {
 func (l *Line) parse(used []*Flag, bound int) error {
 	fields := make([]reflect.StructField, 0, len(used)+1)
 	for _, f := range used {
-		field := reflect.StructField{Name: f.field.Name, Type: reflect.TypeFor[string]()}
+		field := reflect.StructField{Name: f.Field.Name, Type: reflect.TypeFor[string]()}
 		if f.IsBool() {
 			field.Type = reflect.TypeFor[bool]()
 		}
-		if letter := f.Short(); letter != 0 && byShort(l.all, letter) == f {
-			field.Tag = reflect.StructTag(`short:"` + string(letter) + `"`)
+		if letter := f.Short(); letter != "" && manual.ByShort(l.all, letter) == f {
+			field.Tag = reflect.StructTag(`short:"` + letter + `"`)
 		}
 		fields = append(fields, field)
 	}
@@ -173,13 +173,13 @@ func (l *Line) mayName() (used []*Flag, bound int) {
 func named(all []Flag, word string) (flags []*Flag, takesNext bool) {
 	if strings.HasPrefix(word, "--") {
 		name, _, hasValue := strings.Cut(word[2:], "=")
-		if f := ByName(all, name); f != nil {
+		if f := manual.ByName(all, name); f != nil {
 			return []*Flag{f}, !f.IsBool() && !hasValue
 		}
 		return nil, false
 	}
 	for i, letter := range word[1:] {
-		f := byShort(all, letter)
+		f := manual.ByShort(all, string(letter))
 		if f == nil {
 			return nil, false
 		}
@@ -209,7 +209,7 @@ func (l *Line) Word(name string) *Setting {
 func (l *Line) HelpOn() string {
 	for _, s := range l.Settings {
 		if s.Flag.Is("explain") || s.Flag.Is("simulate") {
-			return s.Flag.name
+			return s.Flag.Name()
 		}
 	}
 	return ""
@@ -223,7 +223,7 @@ func (l *Line) explain(err error) error {
 	if !strings.HasPrefix(err.Error(), "unknown flag") {
 		return errors.New(err.Error()) // without kong's exit code
 	}
-	err = unknownFlag(l.all, l.argv[l.next])
+	err = unknownFlag(l.argv[l.next])
 	if i := slices.IndexFunc(l.Settings, func(s Setting) bool { return IsRunMode(s.Flag) && !s.Off() }); i >= 0 {
 		return Usage(l.Settings[i].Word, err)
 	}
@@ -233,7 +233,7 @@ func (l *Line) explain(err error) error {
 // Decode notes a flag of the command line, or the command, as kong.Mapper.
 func (l *Line) Decode(c *kong.DecodeContext, _ reflect.Value) error {
 	if c.Value.Flag != nil {
-		return l.given(ByName(l.all, c.Value.Name), c.Scan)
+		return l.given(manual.ByName(l.all, c.Value.Name), c.Scan)
 	}
 	l.command(c.Scan)
 	return nil
@@ -242,12 +242,12 @@ func (l *Line) Decode(c *kong.DecodeContext, _ reflect.Value) error {
 // given reads a flag of the command line, from the token after its name on.
 func (l *Line) given(f *Flag, scan *kong.Scanner) error {
 	token := scan.Peek()
-	s := Setting{Flag: f, Value: "true", Word: "--" + f.name, Source: FromCommandLine, At: len(l.Before) - scan.Len()}
+	s := Setting{Flag: f, Value: "true", Word: "--" + f.Name(), Source: FromCommandLine, At: len(l.Before) - scan.Len()}
 	if token.Type != kong.FlagValueToken && token.Type != kong.ShortFlagTailToken { // which are the rest of its word
 		s.At--
 	}
 	if !strings.HasPrefix(l.argv[s.At], "--") {
-		s.Word = "-" + string(f.Short())
+		s.Word = "-" + f.Short()
 	}
 	switch {
 	case f.IsBool() && token.Type != kong.FlagValueToken:
@@ -255,7 +255,7 @@ func (l *Line) given(f *Flag, scan *kong.Scanner) error {
 		s.Value = scan.Pop().String()
 		if value, equals := strings.CutPrefix(s.Value, "="); equals && token.Type == kong.ShortFlagTailToken {
 			if strconv.Quote(value) != `"`+value+`"` {
-				value = manual.Placeholder(f.name)
+				value = manual.Placeholder(f.Name())
 			}
 			return Usage(s.Word, fmt.Errorf("%q: a short flag takes no \"=\"; write %s %s", s.Value, s.Word, value))
 		}
@@ -283,9 +283,9 @@ func (l *Line) command(scan *kong.Scanner) {
 
 // Fill returns the grammar that settings alone give, the highest last. Where one is wrong,
 // those behind it do not count.
-func Fill(all []Flag, settings []Setting) (*grammar, error) {
+func Fill(settings []Setting) (*grammar, error) {
 	g := new(grammar)
-	return g, fill(reflect.ValueOf(g).Elem(), all, settings)
+	return g, fill(reflect.ValueOf(g).Elem(), Table(), settings)
 }
 
 // fill sets the defaults of a grammar, and then what was given.
@@ -293,12 +293,12 @@ func fill(to reflect.Value, all []Flag, settings []Setting) error {
 	for i := range all {
 		if preset := all[i].Preset(); preset != "" {
 			// A test proves that each can be read.
-			_ = parse(all[i].in(to), &Setting{Flag: &all[i], Value: preset})
+			_ = parse(in(to, &all[i]), &Setting{Flag: &all[i], Value: preset})
 		}
 	}
 	for i := range settings {
 		s := &settings[i]
-		if err := parse(s.Flag.in(to), s); err != nil {
+		if err := parse(in(to, s.Flag), s); err != nil {
 			return Usage(s.Word, err)
 		}
 	}

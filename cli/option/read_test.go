@@ -17,7 +17,6 @@ func words(settings []Setting) string {
 }
 
 func TestRead(t *testing.T) {
-	table := Table()
 	for _, c := range []struct {
 		argv    string
 		own     string // name=value, spaces between
@@ -43,7 +42,7 @@ func TestRead(t *testing.T) {
 		{"--idempotency-key \xff\xfe true", "idempotency-key=\xff\xfe", "true"},
 		{"", "", ""},
 	} {
-		l, err := Read(table, strings.Fields(c.argv), nil)
+		l, err := Read(strings.Fields(c.argv), nil)
 		if err != nil || words(l.Settings) != c.own || strings.Join(l.Command, " ") != c.command {
 			t.Errorf("%q: own %q command %q, %v", c.argv, words(l.Settings), l.Command, err)
 		}
@@ -54,7 +53,7 @@ func TestRead(t *testing.T) {
 		"--base -- true": `--base: needs a value, and "--" ends the flags`, "-qn": "-n: needs a value", "--base -1 true": `--base: needs a value, and "-1" begins with a dash`,
 		"-n=5 true": `-n: "=5": a short flag takes no "="; write -n 5`, "--quiet=maybe": `--quiet: "maybe" is not true or false`, "--quiet=": `--quiet: "" is not true or false`, "--base= true": `--base: "" is not a duration`,
 	} {
-		if _, err := Read(table, strings.Fields(argv), nil); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, err := Read(strings.Fields(argv), nil); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v, want %s", argv, err, want)
 		}
 	}
@@ -86,8 +85,7 @@ func TestEnvironment(t *testing.T) {
 		{"what nothing in force looks at", []string{"RETRY_WAIT_TIMEOUT=soon", "RETRY_HEDGE_MAX=0"}, "", ""},
 		{"and what something does", []string{"RETRY_WAIT_TIMEOUT=9s", "RETRY_HEDGE=2s"}, "--wait-for tcp://a:1", "wait-for=tcp://a:1 wait-timeout=9s hedge=2s"},
 	} {
-		table := Table()
-		l, err := Read(table, strings.Fields(c.argv), Environment(table, c.environ))
+		l, err := Read(strings.Fields(c.argv), Environment(Table(), c.environ))
 		if err != nil || words(l.Settings) != c.want {
 			t.Errorf("%s: %q, want %q; %v", c.name, words(l.Settings), c.want, err)
 		} else if g := l.Grammar; g.Backoff != "exponential" || g.Factor != 2 {
@@ -98,9 +96,8 @@ func TestEnvironment(t *testing.T) {
 
 // A zero of a higher source replaces what contradicts it, as any other value does.
 func TestMergeZero(t *testing.T) {
-	table := Table()
 	setting := func(name, value string, from Source) Setting {
-		return Setting{Flag: ByName(table, name), Value: value, Source: from}
+		return Setting{Flag: ByName(name), Value: value, Source: from}
 	}
 	lower := []Setting{setting("delays", "7s", FromPolicy), setting("verbose", "true", FromPolicy)}
 	if got := words(Merge(lower, []Setting{setting("base", "0", FromEnvironment), setting("quiet", "0", FromEnvironment)})); got != "verbose=true base=0 quiet=0" {
@@ -114,7 +111,7 @@ func TestDefaults(t *testing.T) {
 	for i := range table {
 		f := &table[i]
 		if preset := f.Preset(); preset != "" {
-			if err := parse(f.in(reflect.ValueOf(new(grammar)).Elem()), &Setting{Flag: f, Value: preset}); err != nil {
+			if err := parse(in(reflect.ValueOf(new(grammar)).Elem(), f), &Setting{Flag: f, Value: preset}); err != nil {
 				t.Errorf("--%s: %v", f.Name(), err)
 			}
 		}
@@ -131,7 +128,7 @@ func TestSuggest(t *testing.T) {
 		"--until=success": `"--attempts 0"`, "--until": `"--attempts 0" "--until-stdout" "--until-failure"`, "--lock": `"--max-concurrent 1,of=runs"`,
 		"-Z": "", "--n": "", "---": "", "--=": "", "-qx": "", "--no-quiet": "", "--\xff\xfe\xff": "", "--zzzzzzzz": "",
 	} {
-		if got := strings.Join(Suggest(table, word), " "); got != want {
+		if got := strings.Join(Suggest(word), " "); got != want {
 			t.Errorf("suggest(%q) = %s, want %s", word, got, want)
 		}
 	}
@@ -143,7 +140,7 @@ func TestSuggest(t *testing.T) {
 			}
 		}
 		for name := range strings.FieldsSeq(names) {
-			if ByName(table, name) != nil {
+			if ByName(name) != nil {
 				t.Errorf("elsewhere has %s, which is a flag", name)
 			}
 		}
@@ -173,7 +170,7 @@ func FuzzRead(f *testing.F) {
 			t.Skip("no argument holds NUL")
 		}
 		argv := strings.Split(text, " ")
-		l, err := Read(table, argv, nil)
+		l, err := Read(argv, nil)
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
 				t.Fatalf("%q: the error has several lines: %v", argv, err)
@@ -188,7 +185,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("%q: the command %q was touched", argv, l.Command)
 		}
 		g := l.Grammar
-		again, err := Fill(table, l.Settings)
+		again, err := Fill(l.Settings)
 		if err != nil || g.Attempts != again.Attempts || g.Base != again.Base || g.Quiet != again.Quiet || len(g.OnStderr) != len(again.OnStderr) {
 			t.Fatalf("%q: %v; %+v and %+v", argv, err, g, again)
 		}

@@ -112,8 +112,8 @@ func Resolve(g *grammar, settings []Setting, command []string) (*Options, error)
 func (r *resolver) modes() {
 	first := ""
 	for _, s := range r.Settings {
-		modes := strings.Fields(s.Flag.field.Tag.Get("mode"))
-		switch name := s.Flag.name; {
+		modes := strings.Fields(s.Flag.Field.Tag.Get("mode"))
+		switch name := s.Flag.Name(); {
 		case IsRunMode(s.Flag) && s.Value != "false":
 			if first != "" && first != name {
 				r.fail(name, fmt.Errorf("cannot be used with --%s; give only one of them", first))
@@ -204,14 +204,14 @@ type Known struct {
 
 // alone resolves settings by themselves. What they need besides may come from other
 // sources.
-func alone(table []Flag, settings []Setting) *resolver {
-	g, err := Fill(table, settings)
+func alone(settings []Setting) *resolver {
+	g, err := Fill(settings)
 	return &resolver{Options: &Options{grammar: *g, Settings: settings}, partial: true, err: err}
 }
 
 // Prove checks the settings of a policy by themselves.
-func Prove(table []Flag, settings []Setting) error {
-	r := alone(table, settings)
+func Prove(settings []Setting) error {
+	r := alone(settings)
 	r.values()
 	return r.err
 }

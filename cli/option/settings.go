@@ -6,6 +6,8 @@ package option
 import (
 	"slices"
 	"strings"
+
+	"github.com/retrysh/retry/cli/manual"
 )
 
 // Source is where a setting comes from; a higher one has precedence over a lower one
@@ -50,7 +52,7 @@ func (l *Line) used(below []Setting) []Setting {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(below), func(s Setting) bool {
-		return s.Source == FromEnvironment && (l.Asks("no-env") || idle(s.Flag.name, below, l.Asks))
+		return s.Source == FromEnvironment && (l.Asks("no-env") || idle(s.Flag.Name(), below, l.Asks))
 	})
 }
 
@@ -80,7 +82,7 @@ func Merge(lower, higher []Setting) []Setting {
 // higher source replaces that of the lower one, and those that contradict it.
 func leftOpen(lower, higher []Setting) []Setting {
 	return slices.DeleteFunc(slices.Clone(lower), func(s Setting) bool {
-		return Last(higher, s.Flag.name) != nil || slices.ContainsFunc(contradicted(s.Flag.name), func(other string) bool {
+		return Last(higher, s.Flag.Name()) != nil || slices.ContainsFunc(contradicted(s.Flag.Name()), func(other string) bool {
 			h := Last(higher, other)
 			return h != nil && !h.Off()
 		})
@@ -155,7 +157,7 @@ func flagOf(all []Flag, variable string) *Flag {
 	if variable != strings.ToUpper(variable) {
 		return nil
 	}
-	return ByName(all, strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(variable, "RETRY_"), "_", "-")))
+	return manual.ByName(all, strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(variable, "RETRY_"), "_", "-")))
 }
 
 // Truth reads what switches a flag without value on or off, as kong has it; ""

@@ -115,9 +115,8 @@ func (r *resolver) names() []string {
 
 // herds resolves the given flags once for each value of one flag.
 func (r *resolver) herds(name string, values []string) (herds []herdPolicy) {
-	table := Table()
 	for _, value := range values {
-		h, err := Herd(table, append(slices.Clone(r.Settings), Setting{Flag: ByName(table, name), Value: value, Word: "--compare", Source: FromCommandLine}), value)
+		h, err := Herd(append(slices.Clone(r.Settings), Setting{Flag: ByName(name), Value: value, Word: "--compare", Source: FromCommandLine}), value)
 		herds = append(herds, h)
 		r.err = cmp.Or(r.err, err)
 	}
@@ -125,8 +124,8 @@ func (r *resolver) herds(name string, values []string) (herds []herdPolicy) {
 }
 
 // Herd resolves the policy of a simulation.
-func Herd(table []Flag, settings []Setting, name string) (herdPolicy, error) {
-	r := alone(table, settings)
+func Herd(settings []Setting, name string) (herdPolicy, error) {
+	r := alone(settings)
 	r.policy()
 	r.guards()
 	return herdPolicy{name, r.Policy, r.Guards}, r.err

@@ -17,8 +17,8 @@ import (
 )
 
 // unknownFlag is the error for a word that is no flag, with suggestions.
-func unknownFlag(table []Flag, word string) error {
-	near := Suggest(table, word)
+func unknownFlag(word string) error {
+	near := Suggest(word)
 	switch len(near) {
 	case 0:
 		return fmt.Errorf("unknown flag %q; write -- before a command that begins with a dash", word)
@@ -31,8 +31,8 @@ func unknownFlag(table []Flag, word string) error {
 // valueMissing is the error for a flag without its value, before token: what is in the
 // value's place, and how the flag is written.
 func valueMissing(s *Setting, token kong.Token) error {
-	name, what, write := s.Flag.name, "the command line ends here", s.Word+" "+manual.Placeholder(s.Flag.name)
-	_, ofRun := reflect.TypeFor[grammar]().FieldByName(s.Flag.field.Name)
+	name, what, write := s.Flag.Name(), "the command line ends here", s.Word+" "+manual.Placeholder(s.Flag.Name())
+	_, ofRun := reflect.TypeFor[grammar]().FieldByName(s.Flag.Field.Name)
 	if preset := s.Flag.Preset(); ofRun && preset != "" && preset != "0" { // no limit
 		write += ", as in " + s.Word + " " + preset
 	}
@@ -78,7 +78,7 @@ const shortestName = 3
 // Suggest returns the flags, quoted, that an unknown word may mean: the same
 // name written otherwise, what other programs call so, or names that differ
 // by a letter or two or go on after the word.
-func Suggest(table []Flag, word string) []string {
+func Suggest(word string) []string {
 	name, value, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
 	name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
 	if ways := calledElsewhere(name, value); ways != nil {
@@ -87,12 +87,12 @@ func Suggest(table []Flag, word string) []string {
 	if len(name) < shortestName {
 		return nil
 	}
-	if ByName(table, name) != nil {
+	if ByName(name) != nil {
 		return []string{`"--` + name + `"`}
 	}
 	var near []string
-	for i := range table {
-		if known := table[i].Name(); strings.HasPrefix(known, name) || Distance(known, name) <= 2 {
+	for _, f := range Table() {
+		if known := f.Name(); strings.HasPrefix(known, name) || Distance(known, name) <= 2 {
 			near = append(near, `"--`+known+`"`)
 		}
 	}
@@ -102,7 +102,7 @@ func Suggest(table []Flag, word string) []string {
 // Misnamed returns a line for each variable that was probably meant for a flag and
 // sets none: one or two letters off, or set for commands by the program itself
 // (docs/environment.md).
-func Misnamed(table []Flag, environ []string) (lines []string) {
+func Misnamed(environ []string) (lines []string) {
 	nested, limit := false, false
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
@@ -110,10 +110,10 @@ func Misnamed(table []Flag, environ []string) (lines []string) {
 			continue
 		}
 		nested, limit = nested || name == "RETRY_DEPTH", limit || name == "RETRY_MAX_ATTEMPTS"
-		if flagOf(table, name) != nil || engine.SetsVariable(name) {
+		if flagOf(Table(), name) != nil || engine.SetsVariable(name) {
 			continue
 		}
-		if other := nearest(table, name); other != "" {
+		if other := nearest(name); other != "" {
 			lines = append(lines, fmt.Sprintf("%s is not the variable of a flag and is ignored; did you mean %s?", name, other))
 		}
 	}
@@ -125,12 +125,12 @@ func Misnamed(table []Flag, environ []string) (lines []string) {
 
 // nearest returns the variable that differs least, "" if there is none: by a letter
 // or two, of a short one by a letter or by the order of its letters.
-func nearest(table []Flag, name string) string {
+func nearest(name string) string {
 	near, least := "", farther+1
-	for i := range table {
-		other := table[i].Variable()
+	for _, f := range Table() {
+		other := f.Variable()
 		d, short := Distance(name, other), len(other) <= len("RETRY_")+shortVariable
-		if table[i].HasVariable() && d < least && (d < farther || !short || sameLetters(name, other)) {
+		if f.HasVariable() && d < least && (d < farther || !short || sameLetters(name, other)) {
 			near, least = other, d
 		}
 	}
@@ -182,12 +182,12 @@ const mostBehind = 16
 // Behind splits a command whose last words are flags of a run: they were probably
 // meant for retry. Switches alone, such as -v, are most often meant for the
 // command, and do not count.
-func Behind(table []Flag, command []string) (before, flags []string) {
+func Behind(command []string) (before, flags []string) {
 	for i := max(1, len(command)-mostBehind); i < len(command); i++ {
 		if len(command[i]) < 2 || command[i][0] != '-' {
 			continue
 		}
-		l, err := Read(table, command[i:], nil)
+		l, err := Read(command[i:], nil)
 		of := func(test func(*Flag) bool) bool {
 			return slices.ContainsFunc(l.Settings, func(s Setting) bool { return test(s.Flag) })
 		}

@@ -83,7 +83,7 @@ func parse(to any, s *Setting) (err error) {
 		*v, err = text, checkText(f, text)
 	case *int:
 		// 2^31 - 1 is the greatest number that an int holds on every system.
-		err = integer(v, text, cmp.Or(f.tag("is"), "a whole number"), f.bound("from", 1), f.bound("to", math.MaxInt32))
+		err = integer(v, text, cmp.Or(f.Tag("is"), "a whole number"), bound(f, "from", 1), bound(f, "to", math.MaxInt32))
 		if err != nil && f.Is("attempts") {
 			err = fmt.Errorf("%w; 0 is unlimited", err)
 		}
@@ -94,7 +94,7 @@ func parse(to any, s *Setting) (err error) {
 	case *callRate:
 		*v, err = decimal[callRate](text, "/s", leastCapacity, mostCapacity, fmt.Sprintf("a number of calls a second from %v to %d, such as 100", leastCapacity, int(mostCapacity)))
 	case *time.Duration: // 0 or more
-		if *v, err = backoff.ParseDuration(text); err == nil && *v == 0 && f.tag("is") == "above 0" {
+		if *v, err = backoff.ParseDuration(text); err == nil && *v == 0 && f.Tag("is") == "above 0" {
 			err = fmt.Errorf("%q leaves no time; use a duration above 0, such as 250ms", text)
 		}
 	case *time.Time:
@@ -154,7 +154,7 @@ func parseOwn(to any, s *Setting) (err error) {
 
 // checkText checks what remains text.
 func checkText(f *Flag, text string) error {
-	switch f.tag("is") {
+	switch f.Tag("is") {
 	case "file":
 		return notEmpty(text, "a file name")
 	case "script": // the shell checks its syntax
@@ -186,8 +186,8 @@ func oneOf(value string, words []string) error {
 }
 
 // bound is a bound of the tags, or else the usual one.
-func (f *Flag) bound(tag string, usual uint64) uint64 {
-	if n, err := strconv.ParseUint(f.tag(tag), 10, 64); err == nil {
+func bound(f *Flag, tag string, usual uint64) uint64 {
+	if n, err := strconv.ParseUint(f.Tag(tag), 10, 64); err == nil {
 		return n
 	}
 	return usual

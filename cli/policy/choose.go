@@ -32,8 +32,8 @@ const builtInFile = "built-in/policies"
 
 // Choose reads the policy files, and returns the policy that was asked for or else
 // belongs to the command.
-func Choose(table []option.Flag, environ []string, given []option.Setting, command []string) (*option.InForce, error) {
-	s := policySet{table: table}
+func Choose(environ []string, given []option.Setting, command []string) (*option.InForce, error) {
+	s := policySet{}
 	if err := s.loadAll(environ, given); err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func below(folder string, names ...string) string {
 
 // addBuiltIn adds the built-in policies, behind all others.
 func (s *policySet) addBuiltIn() error {
-	p := policyParser{table: s.table, file: builtInFile}
+	p := policyParser{file: builtInFile}
 	blocks, err := p.parse(builtInPolicies)
 	for _, b := range blocks {
 		s.add(b.policy)
@@ -146,7 +146,7 @@ func (s *policySet) check(policies []*policyDef) error {
 		if err != nil {
 			return err
 		}
-		if err := option.Prove(s.table, def.settings); err != nil {
+		if err := option.Prove(def.settings); err != nil {
 			return &fileError{err}
 		}
 		for _, setting := range settings {

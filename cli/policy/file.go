@@ -63,7 +63,6 @@ type policyBlock struct {
 
 // policyParser is the state of reading one file.
 type policyParser struct {
-	table    []option.Flag
 	file     string
 	blocks   []policyBlock
 	policy   *policyDef // that is being read, or nil
@@ -159,7 +158,7 @@ func (p *policyParser) field(at place, key, value string) error {
 		def.parent, def.parentAt = value, at
 		return nil
 	}
-	f := option.ByName(p.table, key)
+	f := option.ByName(key)
 	if f == nil {
 		return at.fault("%w", unknownKey(key))
 	}
@@ -195,7 +194,7 @@ func policyValue(f *option.Flag, value string) (string, error) {
 
 // unknownKey says which flag may have been meant.
 func unknownKey(key string) error {
-	near := option.Suggest(option.Table(), "--"+key)
+	near := option.Suggest("--" + key)
 	for i, name := range near {
 		near[i] = strings.Replace(name, `"--`, `"`, 1)
 	}

@@ -13,13 +13,11 @@ import (
 	"syscall"
 
 	"github.com/retrysh/retry/cli/input"
-	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine/classify"
 )
 
 // policySet is what policy files hold, in the order in which they are read.
 type policySet struct {
-	table    []option.Flag
 	policies []*policyDef
 	byName   map[string]*policyDef // the first of each name, which counts
 	rules    []*classify.Table
@@ -69,7 +67,7 @@ func (s *policySet) load(name string) error {
 	}
 	s.files, s.stack = append(s.files, info), append(s.stack, info)
 	defer func() { s.stack = s.stack[:len(s.stack)-1] }()
-	p := policyParser{table: s.table, file: name}
+	p := policyParser{file: name}
 	blocks, err := p.parse(text)
 	if err != nil {
 		return err
@@ -122,8 +120,8 @@ func ReadRules(name string) ([]*classify.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := policySet{table: option.Table()}
-	p := policyParser{table: s.table, file: name}
+	s := policySet{}
+	p := policyParser{file: name}
 	blocks, err := p.parse(string(data))
 	if err != nil {
 		return nil, err

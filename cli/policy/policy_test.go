@@ -29,7 +29,7 @@ func settingsOf(def *policyDef) string {
 }
 
 func TestPolicyFile(t *testing.T) {
-	p := policyParser{table: option.Table(), file: "f"}
+	p := policyParser{file: "f"}
 	blocks, err := p.parse(`
 # a comment
 include  conf.d/*.policies
@@ -107,7 +107,7 @@ func TestPolicyFileRefuses(t *testing.T) {
 		"policy a\nattempts 3":                    "",
 		"policy " + strings.Repeat("a", 70000):    "",
 	} {
-		p := policyParser{table: option.Table(), file: "f"}
+		p := policyParser{file: "f"}
 		_, err := p.parse(text)
 		switch {
 		case want == "" && err != nil, want != "" && (err == nil || !strings.Contains(err.Error(), want)):
@@ -136,7 +136,7 @@ func folder(t *testing.T, files map[string]string) string {
 
 // names loads a file of dir and returns the names of the policies in order.
 func names(dir, file string) (string, error) {
-	l := policySet{table: option.Table()}
+	l := policySet{}
 	err := l.load(filepath.Join(dir, file))
 	var all []string
 	for _, p := range l.policies {
@@ -211,12 +211,11 @@ func TestTooManyFilesAreRefused(t *testing.T) {
 // chosen reads the file main of dir as --config and returns the flags of the
 // policy in force.
 func chosen(dir, policy string, command ...string) (*option.InForce, error) {
-	table := option.Table()
-	given := []option.Setting{settingOf(table, "config", filepath.Join(dir, "main"), "--config", option.FromCommandLine)}
+	given := []option.Setting{settingOf("config", filepath.Join(dir, "main"), "--config", option.FromCommandLine)}
 	if policy != "" {
-		given = append(given, settingOf(table, "policy", policy, "--policy", option.FromCommandLine))
+		given = append(given, settingOf("policy", policy, "--policy", option.FromCommandLine))
 	}
-	return Choose(table, nil, given, command)
+	return Choose(nil, given, command)
 }
 
 func TestChoosePolicy(t *testing.T) {
@@ -311,8 +310,7 @@ func TestDefaultFiles(t *testing.T) {
 		t.Skip("paths are Unix's")
 	}
 	home := folder(t, map[string]string{".config/retry/policies": "policy mine\nattempts 7", "xdg/retry/policies": "policy mine\nattempts 8"})
-	table := option.Table()
-	mine := []option.Setting{settingOf(table, "policy", "mine", "--policy", option.FromCommandLine)}
+	mine := []option.Setting{settingOf("policy", "mine", "--policy", option.FromCommandLine)}
 	for _, test := range []struct {
 		environ []string
 		want    string // "" where there is no such policy
@@ -329,8 +327,8 @@ func TestDefaultFiles(t *testing.T) {
 		{[]string{"HOME=."}, ""},
 		{nil, ""},
 	} {
-		given := option.Merge(option.Environment(table, test.environ), mine)
-		c, err := Choose(table, test.environ, given, []string{"true"})
+		given := option.Merge(option.Environment(option.Table(), test.environ), mine)
+		c, err := Choose(test.environ, given, []string{"true"})
 		if (err == nil) != (test.want != "") {
 			t.Errorf("%q: %v", test.environ, err)
 		} else if err == nil && settingsOf(&policyDef{settings: c.Settings}) != test.want {
@@ -340,7 +338,7 @@ func TestDefaultFiles(t *testing.T) {
 	if err := os.Chmod(home+"/.config/retry/policies", 0o664); err != nil {
 		t.Fatal(err)
 	}
-	c, err := Choose(table, []string{"HOME=" + home}, nil, []string{"true"})
+	c, err := Choose([]string{"HOME=" + home}, nil, []string{"true"})
 	if err != nil || !strings.Contains(c.Warning, ".config/retry/policies") || len(c.Settings) > 0 {
 		t.Errorf("a file that others may write: %+v, %v", c, err)
 	}
@@ -355,7 +353,6 @@ func TestPrintedPolicyReadsBack(t *testing.T) {
 		"stop-on-stderr": {"denied|401", "a  b # c"}, "until-stdout": {"^ok$"}, "kill-leftovers": {"true", "false"}, "stdin": {"null"}, "stdout": {"hold"}, "classify": {"strict"},
 		"retry-after": {"off", `wait (\d+)`}, "max-hint": {"1h"}, "wait-for": {"tcp://localhost:80", "file:///x"}, "quiet": {"true"}, "verbose": {"true"}, "log-format": {"json", "text"}, "log-file": {"events"}, "nested": {"once"}, "seed": {"7"},
 	}
-	table := option.Table()
 	random := rand.New(rand.NewPCG(1, 2))
 	levels := []option.Source{option.FromPolicy, option.FromEnvironment, option.FromCommandLine}
 	for round := range 300 {
@@ -364,12 +361,12 @@ func TestPrintedPolicyReadsBack(t *testing.T) {
 			var here []option.Setting
 			for name, possible := range values {
 				for range random.IntN(3) / 2 * (1 + random.IntN(2)) {
-					here = append(here, settingOf(table, name, possible[random.IntN(len(possible))], "word", level))
+					here = append(here, settingOf(name, possible[random.IntN(len(possible))], "word", level))
 				}
 			}
 			settings = option.Merge(settings, here)
 		}
-		o, err := resolveAll(table, settings)
+		o, err := resolveAll(settings)
 		if err != nil {
 			continue
 		}
@@ -378,12 +375,12 @@ func TestPrintedPolicyReadsBack(t *testing.T) {
 		if err := printText(&first, o); err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
-		p := policyParser{table: table, file: "f"}
+		p := policyParser{file: "f"}
 		blocks, err := p.parse(first.String())
 		if err != nil {
 			t.Fatalf("round %d: %v in\n%s", round, err, first.String())
 		}
-		again, err := resolveAll(table, blocks[0].policy.settings)
+		again, err := resolveAll(blocks[0].policy.settings)
 		if err != nil {
 			t.Fatalf("round %d: %v in\n%s", round, err, first.String())
 		}
@@ -410,12 +407,11 @@ func FuzzPolicyFile(f *testing.F) {
 	f.Add("policy a\n\x00")
 	f.Add("\ufeffpolicy \xff\nbase \xfe")
 	f.Add(builtInPolicies)
-	table := option.Table()
 	f.Fuzz(func(t *testing.T, text string) {
-		p := policyParser{table: table, file: "f"}
+		p := policyParser{file: "f"}
 		blocks, err := p.parse(text)
 		if err == nil {
-			set := policySet{table: table}
+			set := policySet{}
 			for _, b := range blocks {
 				if b.policy != nil {
 					set.add(b.policy)
@@ -439,7 +435,7 @@ func TestAChildHasPrecedence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := resolveAll(option.Table(), c.Settings)
+	o, err := resolveAll(c.Settings)
 	if err != nil || o.Policy.Schedule.Cap.Seconds() != 2 || o.Policy.Schedule.Base.Seconds() > 2 {
 		t.Errorf("%+v, %v", o, err)
 	}
@@ -452,24 +448,22 @@ func TestAChildHasPrecedence(t *testing.T) {
 func TestVariablesOfTheOuterRun(t *testing.T) {
 	outer := strings.Fields(`idempotency-key policy key breaker budget tokens max-concurrent adaptive priority before-retry after-success after-give-up retry-with
 		fallback hook-timeout retry-when rotate hedge hedge-max rehearse rehearse-stdout rehearse-stderr wait-for`)
-	table := option.Table()
 	for _, name := range outer {
-		if f := option.ByName(table, name); f == nil {
+		if f := option.ByName(name); f == nil {
 			t.Logf("there is no --%s", name)
 		} else if !f.IsOfOuterRun() {
 			t.Errorf("the variable of --%s reaches a retry within", name)
 		}
 	}
 	environ := []string{"RETRY_DEPTH=1", "RETRY_POLICY=ci", "RETRY_BEFORE_RETRY=x", "RETRY_REHEARSE=75", "RETRY_ATTEMPTS=3"}
-	if got := option.Environment(table, environ); len(got) != 1 || !got[0].Flag.Is("attempts") {
+	if got := option.Environment(option.Table(), environ); len(got) != 1 || !got[0].Flag.Is("attempts") {
 		t.Errorf("%+v", got)
 	}
 }
 
 // The table of built-in policies holds what --plan computes, for each of them.
 func TestBuiltInPoliciesSurvive(t *testing.T) {
-	table := option.Table()
-	p := policyParser{table: table, file: builtInFile}
+	p := policyParser{file: builtInFile}
 	blocks, err := p.parse(builtInPolicies)
 	if err != nil {
 		t.Fatal(err)
@@ -486,7 +480,7 @@ func TestBuiltInPoliciesSurvive(t *testing.T) {
 	for _, b := range blocks {
 		name := b.policy.name
 		names = append(names, name)
-		o, err := resolveAll(table, b.policy.settings)
+		o, err := resolveAll(b.policy.settings)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -501,8 +495,8 @@ func TestBuiltInPoliciesSurvive(t *testing.T) {
 	}
 	for _, group := range manual.New(nil, nil, "").Groups {
 		for _, f := range group.Flags {
-			if f.Name == "policy" && !slices.Equal(f.Words, append(names, "list")) {
-				t.Errorf("the built-in policies are %s, completion offers %s", names, f.Words)
+			if f.Is("policy") && !slices.Equal(f.Words(), append(names, "list")) {
+				t.Errorf("the built-in policies are %s, completion offers %s", names, f.Words())
 			}
 		}
 	}
@@ -510,13 +504,12 @@ func TestBuiltInPoliciesSurvive(t *testing.T) {
 
 // What the contract asks of ci.
 func TestCISurvivesHalfAMinute(t *testing.T) {
-	table := option.Table()
-	given := []option.Setting{settingOf(table, "policy", "ci", "--policy", option.FromCommandLine)}
-	c, err := Choose(table, []string{"RETRY_CONFIG="}, given, nil)
+	given := []option.Setting{settingOf("policy", "ci", "--policy", option.FromCommandLine)}
+	c, err := Choose([]string{"RETRY_CONFIG="}, given, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := resolveAll(table, c.Settings)
+	o, err := resolveAll(c.Settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -526,14 +519,14 @@ func TestCISurvivesHalfAMinute(t *testing.T) {
 }
 
 // resolveAll resolves settings without a command line, for the command "true".
-func resolveAll(table []option.Flag, settings []option.Setting) (*option.Options, error) {
-	g, err := option.Fill(table, settings)
+func resolveAll(settings []option.Setting) (*option.Options, error) {
+	g, err := option.Fill(settings)
 	if err != nil {
 		return nil, err
 	}
 	return option.Resolve(g, settings, []string{"true"})
 }
 
-func settingOf(table []option.Flag, name, value, word string, from option.Source) option.Setting {
-	return option.Setting{Flag: option.ByName(table, name), Value: value, Word: word, Source: from}
+func settingOf(name, value, word string, from option.Source) option.Setting {
+	return option.Setting{Flag: option.ByName(name), Value: value, Word: word, Source: from}
 }

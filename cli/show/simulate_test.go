@@ -27,8 +27,7 @@ var redraw = goflag.Bool("update", false, "draw docs/simulation.svg anew")
 // simulated reads a command line and follows its herds.
 func simulated(t *testing.T, words ...string) []simulate.Herd {
 	t.Helper()
-	table := option.Table()
-	l, err := option.Read(table, append([]string{"--simulate", "outage"}, words...), nil)
+	l, err := option.Read(append([]string{"--simulate", "outage"}, words...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -147,10 +147,12 @@ func (k *keeper) letter(l *engine.Letter) *queue.Letter {
 	}
 	id := &k.e.Identity
 	host, _ := os.Hostname()
+	mask := proc.Umask(0o077) // the only way to read it
+	proc.Umask(mask)
 	letter := &queue.Letter{
 		Version: queue.Version, ID: queue.NewID(k.first, id.RunID), IdempotencyKey: queue.Text(id.Key),
 		Name:    queue.Text(cmp.Or(k.e.About.Name, engine.NameOf(k.o.Command))),
-		Command: queue.Texts(k.o.Command), Cwd: queue.Text(k.cwd), Umask: fmt.Sprintf("%04o", umask()), Policy: map[string][]queue.Text{},
+		Command: queue.Texts(k.o.Command), Cwd: queue.Text(k.cwd), Umask: fmt.Sprintf("%04o", mask), Policy: map[string][]queue.Text{},
 		FirstFailedAt: text.Time{Time: k.first}, Count: 1, Host: queue.Text(host), User: queue.Text(userName()),
 	}
 	for name, values := range option.Kept(k.o.Settings) {

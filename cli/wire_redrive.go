@@ -108,7 +108,7 @@ func (r *redrive) start(e *queue.Entry, stdin *os.File) (*os.Process, *os.File, 
 		stdout = os.Stderr
 	}
 	attr := &os.ProcAttr{Files: []*os.File{stdin, stdout, os.Stderr}}
-	number := handDown(attr, write)
+	number := proc.HandDown(attr, write)
 	attr.Env = append(os.Environ(), fmt.Sprintf("%s=%s/%s/%d", letterVariable, e.ID, e.Stamp, number))
 	p, err := os.StartProcess(self, os.Args, attr)
 	if err != nil {
@@ -137,7 +137,7 @@ func (r *redrive) letter(target string) int {
 	if len(parts) != 3 || err != nil {
 		return exitcodes.Of(failed(fmt.Errorf("%s is the program's own variable; unset it", letterVariable)))
 	}
-	l := &redriven{pipe: handedDown(uintptr(number))}
+	l := &redriven{pipe: proc.HandedDown(uintptr(number))}
 	o, err := l.prepare(r, parts[0], parts[1])
 	if err == nil {
 		return run(o, l)
@@ -187,7 +187,7 @@ func (r *redriven) prepare(by *redrive, id, stamp string) (*option.Options, erro
 	}
 	r.after = &letter
 	mask, _ := strconv.ParseUint(letter.Umask, 8, 16) // it was checked
-	setUmask(int(mask))
+	proc.Umask(int(mask))
 	return o, nil
 }
 

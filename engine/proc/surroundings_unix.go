@@ -3,7 +3,7 @@
 package proc
 
 // This file looks at what the program was started with: its terminal, its job, its
-// standard input and the limit of open files.
+// standard input, what it inherits and the limit of open files.
 
 import (
 	"fmt"
@@ -84,6 +84,21 @@ func EditsLines(fd int) bool { return stdio.EditsLines(fd) }
 
 // ShowsColors reports true: a terminal obeys escape sequences.
 func ShowsColors(int) bool { return true }
+
+// Umask sets the mask for new files, and returns the one before.
+func Umask(mask int) (before int) { return unix.Umask(mask) }
+
+// HandDown gives a process to be started a pipe, and returns its number there.
+func HandDown(attr *os.ProcAttr, pipe *os.File) uintptr {
+	attr.Files = append(attr.Files, pipe)
+	return uintptr(len(attr.Files) - 1)
+}
+
+// HandedDown is the pipe in the process that was started. No other gets it.
+func HandedDown(number uintptr) *os.File {
+	unix.CloseOnExec(int(number))
+	return os.NewFile(number, "result")
+}
 
 // InputUsedUp reports whether standard input is a file that has been read to its
 // end.

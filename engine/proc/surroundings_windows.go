@@ -1,9 +1,14 @@
 package proc
 
-// This file looks at what the program was started with: its console and its standard
-// input.
+// This file looks at what the program was started with: its console, its standard
+// input and what it inherits.
 
-import "golang.org/x/sys/windows"
+import (
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/windows"
+)
 
 // The following have no counterpart here: a process has no terminal of its own and no
 // job, what a console program does with its screen cannot be seen from outside, and a
@@ -13,7 +18,22 @@ func besideOthers() bool                 { return false }
 func EditsLines(int) bool                { return false }
 func InputUsedUp() bool                  { return false }
 func InputState() (waiting, ended bool)  { return false, false }
+func Umask(int) (before int)             { return 0o022 }
 func EnoughFiles(Config, int, int) error { return nil }
+
+// HandDown gives a process to be started a pipe, and returns its handle there.
+func HandDown(attr *os.ProcAttr, pipe *os.File) uintptr {
+	h := pipe.Fd()
+	_ = windows.SetHandleInformation(windows.Handle(h), windows.HANDLE_FLAG_INHERIT, windows.HANDLE_FLAG_INHERIT)
+	attr.Sys = &syscall.SysProcAttr{AdditionalInheritedHandles: []syscall.Handle{syscall.Handle(h)}}
+	return h
+}
+
+// HandedDown is the pipe in the process that was started. No other gets it.
+func HandedDown(number uintptr) *os.File {
+	_ = windows.SetHandleInformation(windows.Handle(number), windows.HANDLE_FLAG_INHERIT, 0)
+	return os.NewFile(number, "result")
+}
 
 // ShowsColors switches on that a console obeys escape sequences, which it prints
 // otherwise (learn.microsoft.com, "Console Virtual Terminal Sequences"), and

@@ -5,7 +5,6 @@ package report
 // every exported method in the program.
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"html"
@@ -18,32 +17,32 @@ import (
 var page string
 
 // html prints the report.
-func (d *document) html(w *bytes.Buffer) {
+func (r *Report) html() {
 	var sentences, cards, warnings, header, rows strings.Builder
-	for _, sentence := range d.sentences() {
+	for _, sentence := range r.sentences() {
 		fmt.Fprintf(&sentences, "<p>%s</p>\n", html.EscapeString(sentence))
 	}
 	for _, card := range []struct {
 		n    int
 		name string
-	}{{d.Runs, "runs"}, {d.FirstAttempt, "at attempt 1"}, {d.Recovered, "recovered"}, {d.GaveUp, "gave up"}, {d.Retried, "retried"}} {
+	}{{r.Runs, "runs"}, {r.FirstAttempt, "at attempt 1"}, {r.Recovered, "recovered"}, {r.GaveUp, "gave up"}, {r.Retried, "retried"}} {
 		fmt.Fprintf(&cards, "<div class=\"card\"><b>%d</b><span>%s</span></div>\n", card.n, card.name)
 	}
-	for _, w := range d.Warnings {
+	for _, w := range r.Warnings {
 		fmt.Fprintf(&warnings, "<p class=\"warning\">%s</p>\n", html.EscapeString(describe(w)))
 	}
-	for _, cell := range d.header() {
+	for _, cell := range r.header() {
 		fmt.Fprintf(&header, "<th>%s</th>", cell)
 	}
-	for _, g := range d.Groups {
-		fmt.Fprintf(&rows, "<tr><td><bdi>%s</bdi></td><td><span class=\"class %s\">%[2]s</span></td>", html.EscapeString(d.named(g)), strings.ReplaceAll(g.Class, " ", "-"))
+	for _, g := range r.Groups {
+		fmt.Fprintf(&rows, "<tr><td><bdi>%s</bdi></td><td><span class=\"class %s\">%[2]s</span></td>", html.EscapeString(r.named(g)), strings.ReplaceAll(g.Class, " ", "-"))
 		for _, cell := range cells(g)[1:] {
 			fmt.Fprintf(&rows, "<td>%s</td>", cell)
 		}
 		fmt.Fprintf(&rows, "<td>%s</td></tr>\n", drawing(g))
 	}
 	_, _ = strings.NewReplacer("{sentences}", sentences.String(), "{cards}", cards.String(), "{warnings}", warnings.String(), "{header}", header.String(),
-		"{rows}", rows.String()).WriteString(w, page)
+		"{rows}", rows.String()).WriteString(&r.Out, page)
 }
 
 // drawing is the spark line of a group as bars.

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,18 +74,18 @@ func explain(r *history.Record, now time.Time) string {
 // headline says what came of the run.
 func headline(r *history.Record) string {
 	code := fmt.Sprintf(" with exit code %d", r.ExitCode)
-	after := " after " + message.Attempts(max(r.AttemptCount, len(r.Attempts)))
+	did, why := "ended as "+r.Outcome, ""
 	switch event.Outcome(r.Outcome) {
 	case event.Succeeded:
-		return r.Name + " succeeded" + after
+		did, code = "succeeded", ""
 	case event.Exhausted:
-		return r.Name + " gave up" + after + code + ": no attempt was left"
+		did, why = "gave up", ": no attempt was left"
 	case event.Stopped:
-		return r.Name + " stopped" + after + code + ": the failure was not worth a retry"
+		did, why = "stopped", ": the failure was not worth a retry"
 	case event.Deadline:
-		return r.Name + " gave up" + after + code + ": no time was left"
+		did, why = "gave up", ": no time was left"
 	}
-	return r.Name + " ended as " + r.Outcome + after + code
+	return r.Name + " " + did + " after " + message.Attempts(max(r.AttemptCount, len(r.Attempts))) + code + why
 }
 
 // notes are what else a reader has to know of the run.
@@ -117,13 +118,6 @@ func attempts(r *history.Record) [][]string {
 		if i >= len(r.Attempts)/2 {
 			number += missing
 		}
-		switch {
-		case len(r.Attempts) > mostShown && i == mostShown/2:
-			rows = append(rows, []string{"...", fmt.Sprintf("%d more", len(r.Attempts)-mostShown+missing)})
-			continue
-		case len(r.Attempts) > mostShown && i > mostShown/2 && i < len(r.Attempts)-mostShown/2:
-			continue
-		}
 		a := &r.Attempts[i]
 		end, wait, why := "success", "-", a.Reason
 		if !a.Success {
@@ -136,6 +130,10 @@ func attempts(r *history.Record) [][]string {
 			why += " [" + a.Rule + "]"
 		}
 		rows = append(rows, []string{fmt.Sprint(number), end, message.Duration(milliseconds(a.MS)), wait, cmp.Or(a.Verdict, "-"), why})
+	}
+	if n := len(r.Attempts) - mostShown; n > 0 {
+		more := []string{"...", fmt.Sprintf("%d more", n+missing)}
+		rows = slices.Replace(rows, 1+mostShown/2, 1+mostShown/2+n, more)
 	}
 	return rows
 }

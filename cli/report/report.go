@@ -3,7 +3,6 @@ package report
 // This file is --report: what the history says about each command.
 
 import (
-	"bytes"
 	"encoding/csv"
 	"fmt"
 	"maps"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/cli/mode"
-	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/history"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/exitcodes"
@@ -22,78 +20,70 @@ import (
 // Report is --report.
 type Report struct {
 	Flags
-	Since  string     `default:"7d" variable:"-"`
-	By     string     `default:"name" enum:"name,command,key,policy,commit" variable:"-"`
-	Format string     `default:"text" enum:"text,markdown,html,json,csv" variable:"-"`
-	Top    mode.Limit `default:"20" variable:"-"`
-}
+	Since  time.Duration `default:"7d" variable:"-"`
+	By     string        `default:"name" enum:"name,command,key,policy,commit" variable:"-"`
+	Format string        `default:"text" enum:"text,markdown,html,json,csv" variable:"-"`
+	Top    mode.Limit    `default:"20" variable:"-"`
 
-// document is a report that is to be printed.
-type document struct {
-	*history.Report
-	by   string
-	left int           // groups that are not shown
-	ages time.Duration // of the oldest run, as it was asked for
+	*history.Report `kong:"-"`
+
+	left int // groups that are not shown
 }
 
 // Run prints the report.
-func (g *Report) Run() int {
-	since, err := backoff.ParseDuration(g.Since)
-	if err != nil {
-		return g.Usage(fmt.Errorf("--since: %w", err))
-	}
-	format := g.Format
-	if format == "text" && g.JSON() {
+func (r *Report) Run() int {
+	format := r.Format
+	if format == "text" && r.JSON() {
 		format = "json"
 	}
-	if err := g.find(g.Words); err != nil {
-		return g.Fail(err)
+	err := r.find(r.Words)
+	if err != nil {
+		return r.Fail(err)
 	}
-	d := document{by: g.By, ages: since}
-	d.Report = history.NewReport(now(), since, g.By)
-	if d.BadLines, err = history.Runs(g.sources, d.Add); err != nil {
-		return g.Fail(err)
+	r.Report = history.NewReport(now(), r.Since, r.By)
+	if r.BadLines, err = history.Runs(r.sources, r.Add); err != nil {
+		return r.Fail(err)
 	}
-	d.left = d.Finish(int(g.Top)) - len(d.Groups)
+	r.left = r.Finish(int(r.Top)) - len(r.Groups)
 	code := exitcodes.OK
-	if d.Runs == 0 {
+	if r.Runs == 0 {
 		if format == "text" {
-			g.badLines(d.BadLines)
-			return g.none("no run to report" + d.period())
+			r.badLines(r.BadLines)
+			return r.none("no run to report" + r.period())
 		}
 		code = exitcodes.Rejected
 	}
 	switch format {
 	case "json":
-		return g.PrintJSON(code, d.Report)
+		return r.PrintJSON(code, r.Report)
 	case "csv":
-		d.csv(&g.Out)
+		r.csv()
 	case "markdown":
-		d.markdown(&g.Out)
+		r.markdown()
 	case "html":
-		d.html(&g.Out)
+		r.html()
 	default:
-		d.text(&g.Out, g.Width(), g.Colored())
+		r.text()
 	}
 	return code
 }
 
 // period says of which time the report is.
-func (d *document) period() string {
-	if d.Since == nil {
+func (r *Report) period() string {
+	if r.Report.Since == nil {
 		return ""
 	}
 	const day = 24 * time.Hour
-	if d.ages%day == 0 && d.ages > day {
-		return fmt.Sprintf(" in the last %d days", d.ages/day)
+	if r.Since%day == 0 && r.Since > day {
+		return fmt.Sprintf(" in the last %d days", r.Since/day)
 	}
-	return " in the last " + message.Limit(d.ages)
+	return " in the last " + message.Limit(r.Since)
 }
 
 // csv writes a line for each group. No cell of a name begins as a formula does.
-func (d *document) csv(w *bytes.Buffer) {
+func (r *Report) csv() {
 	rows := [][]string{{"group", "class", "runs", "first_attempt", "recovered", "gave_up", "retried", "wilson_low", "lost_ms"}}
-	for _, g := range d.Groups {
+	for _, g := range r.Groups {
 		name := message.Printable(g.Name)
 		if strings.IndexAny(strings.TrimLeft(name, " "), "=+-@") == 0 {
 			name = "'" + name
@@ -104,13 +94,13 @@ func (d *document) csv(w *bytes.Buffer) {
 		}
 		rows = append(rows, append(row, strconv.FormatFloat(g.WilsonLow, 'f', 6, 64), strconv.FormatFloat(g.LostMS, 'f', -1, 64)))
 	}
-	_ = csv.NewWriter(w).WriteAll(rows)
+	_ = csv.NewWriter(&r.Out).WriteAll(rows)
 }
 
 // byAttempt are the successes by the number of their attempt, the first first.
-func (d *document) byAttempt() (parts []string) {
-	for _, n := range slices.Sorted(maps.Keys(d.SuccessByAttempt)) {
-		parts = append(parts, fmt.Sprintf("%d at attempt %d", d.SuccessByAttempt[n], n))
+func (r *Report) byAttempt() (parts []string) {
+	for _, n := range slices.Sorted(maps.Keys(r.SuccessByAttempt)) {
+		parts = append(parts, fmt.Sprintf("%d at attempt %d", r.SuccessByAttempt[n], n))
 	}
 	const most = 8
 	if len(parts) > most {
@@ -120,25 +110,25 @@ func (d *document) byAttempt() (parts []string) {
 }
 
 // sentences are the figures of the whole.
-func (d *document) sentences() []string {
-	all := []string{fmt.Sprintf("%s%s: %d succeeded at attempt 1, %d after a failure, %d gave up.", count(d.Runs, "run"), d.period(), d.FirstAttempt, d.Recovered, d.GaveUp)}
-	if d.Cancelled+d.Refused > 0 {
-		all = append(all, fmt.Sprintf("Cancelled: %d, refused: %d.", d.Cancelled, d.Refused))
+func (r *Report) sentences() []string {
+	all := []string{fmt.Sprintf("%s%s: %d succeeded at attempt 1, %d after a failure, %d gave up.", count(r.Runs, "run"), r.period(), r.FirstAttempt, r.Recovered, r.GaveUp)}
+	if r.Cancelled+r.Refused > 0 {
+		all = append(all, fmt.Sprintf("Cancelled: %d, refused: %d.", r.Cancelled, r.Refused))
 	}
-	if len(d.SuccessByAttempt) > 1 {
-		all = append(all, "Successes: "+strings.Join(d.byAttempt(), ", ")+".")
+	if len(r.SuccessByAttempt) > 1 {
+		all = append(all, "Successes: "+strings.Join(r.byAttempt(), ", ")+".")
 	}
-	if d.FailedMS+d.SleptMS > 0 {
-		all = append(all, fmt.Sprintf("Lost: %s in failed attempts, %s in waits (%s scheduled).", message.Duration(milliseconds(d.FailedMS)), message.Duration(milliseconds(d.SleptMS)), message.Duration(milliseconds(d.JitteredMS))))
+	if r.FailedMS+r.SleptMS > 0 {
+		all = append(all, fmt.Sprintf("Lost: %s in failed attempts, %s in waits (%s scheduled).", message.Duration(milliseconds(r.FailedMS)), message.Duration(milliseconds(r.SleptMS)), message.Duration(milliseconds(r.JitteredMS))))
 	}
-	if d.Rehearsed+d.Nested > 0 {
-		all = append(all, fmt.Sprintf("Not counted: %d rehearsed, %d nested.", d.Rehearsed, d.Nested))
+	if r.Rehearsed+r.Nested > 0 {
+		all = append(all, fmt.Sprintf("Not counted: %d rehearsed, %d nested.", r.Rehearsed, r.Nested))
 	}
-	if d.BadLines > 0 { // begins with a number
-		all = append(all, skipped(d.BadLines)+".")
+	if r.BadLines > 0 { // begins with a number
+		all = append(all, skipped(r.BadLines)+".")
 	}
-	if d.left > 0 {
-		all = append(all, fmt.Sprintf("%d more are not shown; --top 0 shows all.", d.left))
+	if r.left > 0 {
+		all = append(all, fmt.Sprintf("%d more are not shown; --top 0 shows all.", r.left))
 	}
 	return all
 }
@@ -165,8 +155,8 @@ func describe(w history.Warning) string {
 
 // header are the columns of the table of groups. cells are those of a group, but for the
 // first and the last.
-func (d *document) header() []string {
-	return []string{d.by, "class", "runs", "first attempt", "recovered", "gave up", "retried", "recovered at least", "lost", "failed attempts over time"}
+func (r *Report) header() []string {
+	return []string{r.By, "class", "runs", "first attempt", "recovered", "gave up", "retried", "recovered at least", "lost", "failed attempts over time"}
 }
 
 func cells(g *history.Group) []string {
@@ -178,9 +168,9 @@ func cells(g *history.Group) []string {
 }
 
 // named is what a group is called in a table.
-func (d *document) named(g *history.Group) string {
+func (r *Report) named(g *history.Group) string {
 	if g.Name == "" {
-		return "(no " + d.by + ")"
+		return "(no " + r.By + ")"
 	}
 	return message.Printable(g.Name)
 }

@@ -3,7 +3,6 @@ package report
 // This file prints the report for a terminal, and in Markdown for a CI system.
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"strings"
@@ -63,7 +62,8 @@ func shadeOf(class string) color.Attribute {
 }
 
 // text prints the report for a person.
-func (d *document) text(b *bytes.Buffer, width int, colored bool) {
+func (r *Report) text() {
+	b, width, colored := &r.Out, r.Width(), r.Colored()
 	paint := func(shade color.Attribute, line string) string {
 		c := color.New(shade)
 		if c.DisableColor(); colored {
@@ -71,24 +71,24 @@ func (d *document) text(b *bytes.Buffer, width int, colored bool) {
 		}
 		return c.Sprint(line)
 	}
-	for _, sentence := range d.sentences() {
+	for _, sentence := range r.sentences() {
 		b.WriteString(sentence + "\n")
 	}
 	b.WriteString("\n")
-	rows := [][]string{{strings.ToUpper(d.by), "CLASS", "RUNS", "FAILED OVER TIME", "RECOVERED", "GAVE UP", "RETRIED", "FIRST", "AT LEAST", "LOST"}}
-	for _, g := range d.Groups {
+	rows := [][]string{{strings.ToUpper(r.By), "CLASS", "RUNS", "FAILED OVER TIME", "RECOVERED", "GAVE UP", "RETRIED", "FIRST", "AT LEAST", "LOST"}}
+	for _, g := range r.Groups {
 		c := cells(g)
 		// What matters most stands first: a narrow terminal cuts the end.
-		rows = append(rows, []string{fit(d.named(g), nameWidth(width)), c[0], c[1], spark(g), c[3], c[4], c[5], c[2], c[6], c[7]})
+		rows = append(rows, []string{fit(r.named(g), nameWidth(width)), c[0], c[1], spark(g), c[3], c[4], c[5], c[2], c[6], c[7]})
 	}
 	for i, line := range strings.Split(strings.TrimSuffix(mode.Table(width, rows), "\n"), "\n") {
 		shade := color.Bold
 		if i > 0 {
-			shade = shadeOf(d.Groups[i-1].Class)
+			shade = shadeOf(r.Groups[i-1].Class)
 		}
 		b.WriteString(paint(shade, line) + "\n")
 	}
-	for i, warned := range d.Warnings {
+	for i, warned := range r.Warnings {
 		if i == 0 {
 			b.WriteString("\n")
 		}
@@ -101,20 +101,21 @@ const largestMarkdown = 900 << 10
 
 // markdown prints the report for the summary of a CI job. What it leaves out for
 // want of space is said.
-func (d *document) markdown(b *bytes.Buffer) {
-	fmt.Fprintf(b, "## Retries\n\n%s\n\n", strings.Join(d.sentences(), " "))
-	for _, warned := range d.Warnings {
+func (r *Report) markdown() {
+	b := &r.Out
+	fmt.Fprintf(b, "## Retries\n\n%s\n\n", strings.Join(r.sentences(), " "))
+	for _, warned := range r.Warnings {
 		fmt.Fprintf(b, "> ⚠️ %s\n\n", describe(warned))
 	}
-	if len(d.Groups) > 0 {
-		header := d.header()
+	if len(r.Groups) > 0 {
+		header := r.header()
 		fmt.Fprintf(b, "| %s |\n|%s\n", strings.Join(header, " | "), strings.Repeat(" --- |", len(header)))
 	}
 	const space = 1 << 10 // for what is said of the rest
-	for i, g := range d.Groups {
-		row := fmt.Sprintf("| %s | %s | `%s` |\n", code(d.named(g)), strings.Join(cells(g), " | "), spark(g))
+	for i, g := range r.Groups {
+		row := fmt.Sprintf("| %s | %s | `%s` |\n", code(r.named(g)), strings.Join(cells(g), " | "), spark(g))
 		if b.Len()+len(row) > largestMarkdown-space {
-			fmt.Fprintf(b, "\n%d more are left out, since a summary has at most %d KiB.\n", len(d.Groups)-i, largestMarkdown>>10)
+			fmt.Fprintf(b, "\n%d more are left out, since a summary has at most %d KiB.\n", len(r.Groups)-i, largestMarkdown>>10)
 			break
 		}
 		b.WriteString(row)

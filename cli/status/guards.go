@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/cli/mode"
-	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/store"
@@ -20,7 +19,7 @@ import (
 // storeFlags say where the state of guards is.
 type storeFlags struct {
 	Store        string
-	StoreTimeout duration `default:"250ms"`
+	StoreTimeout time.Duration `default:"250ms" is:"above 0"`
 }
 
 // open opens the store, that of the host where none is named. Its warnings go to standard
@@ -37,7 +36,7 @@ func (g *storeFlags) open(c *mode.Call) (store.Store, error) {
 
 // ask calls the store for a key, within the time that it may take.
 func (g *storeFlags) ask(key string, call func(ctx context.Context, key string) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(g.StoreTimeout))
+	ctx, cancel := context.WithTimeout(context.Background(), g.StoreTimeout)
 	defer cancel()
 	if err := call(ctx, key); err != nil {
 		return fmt.Errorf("key %q: %w", key, err)
@@ -130,16 +129,4 @@ func (g *Reset) Run() int {
 		return g.PrintJSON(code, map[string]any{"reset": reset})
 	}
 	return code
-}
-
-// duration is a time that is not 0.
-type duration time.Duration
-
-func (d *duration) UnmarshalText(text []byte) error {
-	v, err := backoff.ParseDuration(string(text))
-	if err == nil && v == 0 {
-		err = fmt.Errorf("%q leaves no time", text)
-	}
-	*d = duration(v)
-	return err
 }

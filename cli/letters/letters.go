@@ -19,7 +19,6 @@ import (
 	"unicode"
 
 	"github.com/retrysh/retry/cli/mode"
-	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/lockedfile"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/queue"
@@ -122,20 +121,13 @@ func (g *List) Run() int {
 // Discard is --discard.
 type Discard struct {
 	Flags
-	OlderThan string `variable:"-"`
+	OlderThan time.Duration `variable:"-"` // since the last failure
 }
 
 // Run removes letters.
 func (g *Discard) Run() int {
 	if len(g.Words) == 0 {
 		return g.Usage(errors.New("needs a word: a letter's id, a name, a glob on names, or all"))
-	}
-	var least time.Duration // since the last failure
-	if g.OlderThan != "" {
-		var err error
-		if least, err = backoff.ParseDuration(g.OlderThan); err != nil {
-			return g.Usage(fmt.Errorf("--older-than: %w", err))
-		}
 	}
 	all, err := g.list()
 	if err != nil {
@@ -148,7 +140,7 @@ func (g *Discard) Run() int {
 	}
 	discarded := []string{}
 	for _, e := range chosen {
-		if time.Since(e.Last()) < least {
+		if time.Since(e.Last()) < g.OlderThan {
 			continue
 		}
 		if err := discard(g.d, e); err != nil {

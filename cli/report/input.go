@@ -16,6 +16,7 @@ import (
 	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/engine/history"
 	"github.com/retrysh/retry/engine/message"
+	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -77,10 +78,7 @@ func (g *Flags) badLines(n int) {
 }
 
 func skipped(n int) string {
-	if n == 1 {
-		return "1 line is not a record and was skipped"
-	}
-	return fmt.Sprintf("%d lines are not records and were skipped", n)
+	return text.Count(n, "line is not a record and was skipped", "lines are not records and were skipped")
 }
 
 // now is the time in milliseconds, as records have it.

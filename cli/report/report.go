@@ -14,6 +14,7 @@ import (
 	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/engine/history"
 	"github.com/retrysh/retry/engine/message"
+	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -111,7 +112,7 @@ func (r *Report) byAttempt() (parts []string) {
 
 // sentences are the figures of the whole.
 func (r *Report) sentences() []string {
-	all := []string{fmt.Sprintf("%s%s: %d succeeded at attempt 1, %d after a failure, %d gave up.", count(r.Runs, "run"), r.period(), r.FirstAttempt, r.Recovered, r.GaveUp)}
+	all := []string{fmt.Sprintf("%s%s: %d succeeded at attempt 1, %d after a failure, %d gave up.", text.Count(r.Runs, "run", "runs"), r.period(), r.FirstAttempt, r.Recovered, r.GaveUp)}
 	if r.Cancelled+r.Refused > 0 {
 		all = append(all, fmt.Sprintf("Cancelled: %d, refused: %d.", r.Cancelled, r.Refused))
 	}
@@ -131,13 +132,6 @@ func (r *Report) sentences() []string {
 		all = append(all, fmt.Sprintf("%d more are not shown; --top 0 shows all.", r.left))
 	}
 	return all
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // describe puts a warning into words.

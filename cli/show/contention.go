@@ -14,6 +14,7 @@ import (
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/simulate"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // printContention runs the races, each with random numbers of its own.
@@ -25,7 +26,7 @@ func printContention(out io.Writer, o *option.Options) error {
 		rows[i] = rivals[i%kinds].Contend(numbers[i/kinds], trials, Random(o, uint64(i)))
 	})
 	if o.LogFormat == "json" {
-		return encodeRows(out, rows)
+		return text.WriteJSON(out, map[string]any{"rows": rows})
 	}
 	w := bufio.NewWriter(out)
 	most := rows[len(rows)-kinds:] // the races of the most clients
@@ -34,7 +35,7 @@ func printContention(out io.Writer, o *option.Options) error {
 	fmt.Fprintf(w, "Clients race for one row: each reads its version, and writes if that has not changed.\n")
 	fmt.Fprintf(w, "Of %d, those with %s are done first, after %s; those with %s make the fewest calls, %s.\n",
 		first.Clients, waiting(first.Jitter), message.Duration(time.Duration(first.Time)), waiting(fewest.Jitter), number(fewest.Calls))
-	fmt.Fprintf(w, "The time until the last is done, and the writes of all, in the mean of %d %s:\n\n", trials, verb(trials, "trial", "trials"))
+	fmt.Fprintf(w, "The time until the last is done, and the writes of all, in the mean of %s:\n\n", text.Count(trials, "trial", "trials"))
 	fmt.Fprintf(w, "%7s", "clients")
 	for _, r := range most {
 		fmt.Fprintf(w, "  %14s", r.Jitter)

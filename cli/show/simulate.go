@@ -43,7 +43,7 @@ func Simulate(out io.Writer, o *option.Options) error {
 		}
 	}
 	if o.LogFormat == "json" {
-		return encodeRows(out, herds)
+		return text.WriteJSON(out, map[string]any{"rows": herds})
 	}
 	w := bufio.NewWriter(out)
 	summary(w, herds)
@@ -81,8 +81,8 @@ const plainWidth = 80
 // summary writes the sentences about each herd.
 func summary(w io.Writer, herds []simulate.Herd) {
 	o := herds[0].Outage
-	fmt.Fprintf(w, "%d %s at time 0. The server is down for %s, then serves %s calls per second.\n\n",
-		o.Clients, verb(o.Clients, "client fails", "clients fail"), message.Duration(o.Down), number(o.Capacity))
+	fmt.Fprintf(w, "%s at time 0. The server is down for %s, then serves %s calls per second.\n\n",
+		text.Count(o.Clients, "client fails", "clients fail"), message.Duration(o.Down), number(o.Capacity))
 	paragraphs := sentences(&herds[0])
 	if len(herds) > 1 {
 		paragraphs = nil
@@ -115,21 +115,21 @@ func fates(h *simulate.Herd) string {
 	if h.Finished == h.Outage.Clients {
 		return fmt.Sprintf("All %d finish", h.Finished)
 	}
-	text := fmt.Sprintf("%d of %d finish", h.Finished, h.Outage.Clients)
+	all := fmt.Sprintf("%d of %d finish", h.Finished, h.Outage.Clients)
 	if h.Finished == 0 {
-		text = fmt.Sprintf("None of %d finishes", h.Outage.Clients)
+		all = fmt.Sprintf("None of %d finishes", h.Outage.Clients)
 	}
 	if h.GaveUp > 0 {
-		text += fmt.Sprintf(", %d %s up", h.GaveUp, verb(h.GaveUp, "gives", "give"))
+		all += ", " + text.Count(h.GaveUp, "gives", "give") + " up"
 	}
 	if h.Refused > 0 { // by the guards, those of the most runs first
 		guards := slices.SortedFunc(maps.Keys(h.RefusedBy), func(a, b string) int { return cmp.Or(h.RefusedBy[b]-h.RefusedBy[a], cmp.Compare(a, b)) })
-		text += fmt.Sprintf(", %d %s refused by %s", h.Refused, verb(h.Refused, "is", "are"), strings.Join(guards, " and "))
+		all += ", " + text.Count(h.Refused, "is", "are") + " refused by " + strings.Join(guards, " and ")
 	}
 	if h.LeftOut > 0 {
-		text += fmt.Sprintf(", %d %s still running when the simulation ends", h.LeftOut, verb(h.LeftOut, "is", "are"))
+		all += ", " + text.Count(h.LeftOut, "is", "are") + " still running when the simulation ends"
 	}
-	return text
+	return all
 }
 
 // peak writes a load in units of the capacity.
@@ -146,13 +146,6 @@ func at(d *text.MS) string {
 		return "-"
 	}
 	return message.Duration(time.Duration(*d))
-}
-
-func verb(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }
 
 // number shows three digits, and all those before the point.
@@ -184,12 +177,4 @@ func outageTable(w io.Writer, herds []simulate.Herd) {
 		}
 		fmt.Fprintln(w)
 	}
-}
-
-func encodeRows[T any](out io.Writer, rows []T) error {
-	w := bufio.NewWriter(out)
-	if err := text.WriteJSON(w, map[string][]T{"rows": rows}); err != nil {
-		return err
-	}
-	return w.Flush()
 }

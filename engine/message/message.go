@@ -27,12 +27,7 @@ func Position(h *event.Header) string {
 }
 
 // Attempts says how many there were.
-func Attempts(n int) string {
-	if n == 1 {
-		return "1 attempt"
-	}
-	return fmt.Sprintf("%d attempts", n)
-}
+func Attempts(n int) string { return text.Count(n, "attempt", "attempts") }
 
 // Duration rounds to what a person reads: three digits or so.
 func Duration(d time.Duration) string {

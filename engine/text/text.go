@@ -15,6 +15,14 @@ import (
 // longestQuote is the limit of Quote, in bytes.
 const longestQuote = 200
 
+// Count is a number with its word.
+func Count[N int | int64](n N, one, many string) string {
+	if n == 1 {
+		many = one
+	}
+	return strconv.FormatInt(int64(n), 10) + " " + many
+}
+
 // Quote quotes a word in an error, or the beginning of a long one.
 func Quote(s string) string {
 	if len(s) <= longestQuote {

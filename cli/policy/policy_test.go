@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // settingsOf reads one policy as flag=value words.
@@ -485,7 +486,7 @@ func TestBuiltInPoliciesSurvive(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		promise := plan.Promises(o.Policy, rand.New(rand.NewPCG(1, 0)).Float64)
-		half, most := message.Duration(promise.OutlivesHalf), message.Duration(promise.OutlivesMost)
+		half, most := message.Duration(time.Duration(promise.OutlivesHalf)), message.Duration(time.Duration(promise.OutlivesMost))
 		if row := rows[name]; len(row) != 2 || row[0] != half || row[1] != most {
 			t.Errorf("docs/policies.md says of %s %q, --plan %s and %s", name, row, half, most)
 		}
@@ -513,7 +514,7 @@ func TestCISurvivesHalfAMinute(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if half := plan.Promises(o.Policy, rand.New(rand.NewPCG(1, 0)).Float64).OutlivesHalf; half.Seconds() < 30 {
+	if half := plan.Promises(o.Policy, rand.New(rand.NewPCG(1, 0)).Float64).OutlivesHalf; time.Duration(half) < 30*time.Second {
 		t.Errorf("ci survives %v in half of the runs", half)
 	}
 }

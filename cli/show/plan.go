@@ -7,6 +7,7 @@ package show
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -32,25 +33,24 @@ func Plan(out io.Writer, o *option.Options) error {
 	promise := plan.Promises(p, draw())
 	var need *plan.Need
 	if o.Outage > 0 {
-		n := plan.Needs(p, o.Outage, draw)
-		need = &n
+		need = plan.Needs(p, o.Outage, draw)
 	}
 	if o.LogFormat == "json" {
-		return planJSON(out, p, promise, need)
+		return text.WriteJSON(out, struct {
+			plan.Promise
+			*plan.Need
+			Waits []plan.Row `json:"waits"`
+		}{promise, need, plan.Rows(p)})
 	}
 	w := bufio.NewWriter(out)
-	fmt.Fprintf(w, "%s\n%s\n", longestRun(p, promise.Longest), survived(p, promise))
+	fmt.Fprintf(w, "%s\n%s\n", longestRun(p, time.Duration(promise.Longest)), survived(p, promise))
 	if need != nil {
 		fmt.Fprintln(w, needed(o.Outage, need))
 	}
 	fmt.Fprintln(w)
 	at := planTable(w, p)
-	down := o.Outage
-	if down == 0 {
-		down = promise.OutlivesHalf
-	}
 	if p.Attempts > 0 { // the table of unlimited attempts is cut
-		timeline(w, at, down)
+		timeline(w, at, cmp.Or(o.Outage, time.Duration(promise.OutlivesHalf)))
 	}
 	return w.Flush()
 }
@@ -72,7 +72,7 @@ func longestRun(p engine.Policy, longest time.Duration) string {
 
 // survived says which outages the waits cover.
 func survived(p engine.Policy, promise plan.Promise) string {
-	half, most := promise.OutlivesHalf, promise.OutlivesMost
+	half, most := time.Duration(promise.OutlivesHalf), time.Duration(promise.OutlivesMost)
 	switch {
 	case p.UntilFailure:
 		return "survives no outage: --until-failure ends with the first failure"
@@ -95,10 +95,10 @@ func survived(p engine.Policy, promise plan.Promise) string {
 // needed says which flags survive the outage in 99 % of runs.
 func needed(outage time.Duration, need *plan.Need) string {
 	var ways []string
-	if need.Attempts > 0 {
-		ways = append(ways, fmt.Sprintf("--attempts %d", need.Attempts))
+	if need.Attempts != nil {
+		ways = append(ways, fmt.Sprintf("--attempts %d", *need.Attempts))
 	}
-	if d := need.Deadline; d < plan.Unlimited {
+	if d := time.Duration(need.Deadline); d < plan.Unlimited {
 		unit := time.Millisecond
 		if d >= time.Minute {
 			unit = time.Second
@@ -165,35 +165,6 @@ func timeline(w *bufio.Writer, at []time.Duration, outage time.Duration) {
 	if outage > 0 {
 		fmt.Fprintf(w, "%*s %s\n", labelWidth, "outage", strings.Repeat("#", column(outage)+1))
 	}
-}
-
-func planJSON(out io.Writer, p engine.Policy, promise plan.Promise, need *plan.Need) error {
-	type needed struct {
-		Attempts *int     `json:"needed_attempts"`
-		Deadline *text.MS `json:"needed_deadline_ms"`
-	}
-	all := struct {
-		Longest *text.MS `json:"longest_ms"`
-		Half    *text.MS `json:"outlives_half_ms"`
-		Most    *text.MS `json:"outlives_99_of_100_ms"`
-		*needed
-		Waits []plan.Row `json:"waits"`
-	}{limit(promise.Longest), limit(promise.OutlivesHalf), limit(promise.OutlivesMost), nil, plan.Rows(p)}
-	if need != nil {
-		all.needed = &needed{Deadline: limit(need.Deadline)}
-		if need.Attempts > 0 {
-			all.Attempts = &need.Attempts
-		}
-	}
-	return text.WriteJSON(out, all)
-}
-
-// limit is nil where there is none.
-func limit(d time.Duration) *text.MS {
-	if d == plan.Unlimited {
-		return nil
-	}
-	return new(text.MS(d))
 }
 
 // exact shows a duration to the microsecond.

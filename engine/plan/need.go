@@ -12,26 +12,27 @@ import (
 	"github.com/retrysh/retry/engine/backoff"
 )
 
-// Need is the least that lets 99 of 100 runs survive an outage.
+// Need is the least that lets 99 of 100 runs survive an outage, with the names of --plan in
+// JSON.
 type Need struct {
-	// Attempts is the least number with the rest of the policy as it is, 0 where no
+	// Attempts is the least number with the rest of the policy as it is, nil where no
 	// number is enough.
-	Attempts int
+	Attempts *int `json:"needed_attempts"`
 	// Deadline is the least one with unlimited attempts, Unlimited where none is enough.
-	Deadline time.Duration
+	Deadline Limit `json:"needed_deadline_ms"`
 }
 
 // Needs computes what p needs to survive an outage. Each call of draw begins the same
 // random numbers again.
-func Needs(p engine.Policy, outage time.Duration, draw func() func() float64) Need {
-	need := Need{Deadline: Unlimited}
+func Needs(p engine.Policy, outage time.Duration, draw func() func() float64) *Need {
+	need := &Need{Deadline: Unlimited}
 	if p.UntilFailure { // its first failure is the end
 		return need
 	}
 	p = waitsOf(p)
 	enough := func(n int) bool {
 		p.Attempts = n
-		return Promises(p, draw()).OutlivesMost >= outage
+		return time.Duration(Promises(p, draw()).OutlivesMost) >= outage
 	}
 	free, random := p, draw()
 	free.Attempts, free.Deadline = 0, Unlimited
@@ -49,10 +50,12 @@ func Needs(p engine.Policy, outage time.Duration, draw func() func() float64) Ne
 		}
 	}
 	if end := percentile(ends, 1-most); end < Unlimited-time.Second { // it can be rounded up
-		need.Deadline = (end + time.Millisecond - 1).Truncate(time.Millisecond)
+		need.Deadline = Limit((end + time.Millisecond - 1).Truncate(time.Millisecond))
 	}
 	if unlimited := 0; enough(unlimited) {
-		need.Attempts = least(percentile(attempts, 1-most), enough)
+		if n := least(percentile(attempts, 1-most), enough); n > 0 {
+			need.Attempts = &n
+		}
 	}
 	return need
 }

@@ -3,25 +3,41 @@ package plan
 // This file computes how long a run can take and which outages it survives.
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // Unlimited stands for a duration without limit.
-const Unlimited = backoff.Longest
+const Unlimited = math.MaxInt64
 
-// Promise is what a policy guarantees for any command. A run survives an outage of D if,
-// with attempts that fail at once, it begins an attempt D or more after attempt 1.
+// Limit is a duration, in JSON in milliseconds, or null where it is Unlimited.
+type Limit time.Duration
+
+// MarshalJSON writes l.
+func (l Limit) MarshalJSON() ([]byte, error) {
+	if l == Unlimited {
+		return []byte("null"), nil
+	}
+	return text.MS(l).MarshalJSON()
+}
+
+// Promise is what a policy guarantees for any command, with the names of --plan in JSON. A
+// run survives an outage of D if, with attempts that fail at once, it begins an attempt D or
+// more after attempt 1.
 type Promise struct {
 	// Longest is the longest possible run: every attempt takes Policy.Timeout, all waits
 	// are at their greatest; or Policy.Deadline where that is less.
-	Longest time.Duration
+	Longest Limit `json:"longest_ms"`
 	// OutlivesHalf and OutlivesMost are the outages that half and 99 of 100 runs
 	// survive: the median and the first percentile of the sum of the waits.
-	OutlivesHalf, OutlivesMost time.Duration
+	OutlivesHalf Limit `json:"outlives_half_ms"`
+	OutlivesMost Limit `json:"outlives_99_of_100_ms"`
 }
 
 // most is the share of runs that do not survive Promise.OutlivesMost.
@@ -32,7 +48,7 @@ const most = 0.01
 func Promises(p engine.Policy, draw func() float64) Promise {
 	untilFailure := p.UntilFailure
 	p = waitsOf(p)
-	promise := Promise{Longest: longest(&p)}
+	promise := Promise{Longest: Limit(longest(&p))}
 	switch {
 	case untilFailure: // its first failure is the end
 	case p.Attempts == 0 && p.Deadline == 0:
@@ -40,18 +56,15 @@ func Promises(p engine.Policy, draw func() float64) Promise {
 	default:
 		all := outlived(&p, draw)
 		low, high := all[(len(all)-1)/2], all[len(all)/2]
-		promise.OutlivesHalf = low + (high-low)/2
-		promise.OutlivesMost = all[int(most*float64(len(all)))]
+		promise.OutlivesHalf = Limit(low + (high-low)/2)
+		promise.OutlivesMost = Limit(all[int(most*float64(len(all)))])
 	}
 	return promise
 }
 
 // longest is the sum of everything that is limited.
 func longest(p *engine.Policy) time.Duration {
-	limit := Unlimited
-	if p.Deadline > 0 {
-		limit = p.Deadline
-	}
+	limit := cmp.Or(p.Deadline, Unlimited)
 	if p.Attempts == 0 || p.Timeout == 0 {
 		return limit
 	}
@@ -123,7 +136,7 @@ type run struct {
 // follow follows a run until it ends or has waited as long as the outage, or for more than
 // MostAttempts.
 func follow(p *engine.Policy, outage time.Duration, draw func() float64) (r run) {
-	start, left := time.Unix(0, 0), Unlimited // of the deadline after attempt 1
+	start, left := time.Unix(0, 0), time.Duration(Unlimited) // of the deadline after attempt 1
 	s := p.First()
 	if p.Deadline > 0 {
 		r.before = backoff.Add(p.InitialDelay, backoff.FromFloat(float64(p.Splay)*draw()))

@@ -30,7 +30,10 @@ import (
 // rehearsing returns a starter whose attempts are rehearsed.
 func rehearsing(o *option.Options, real attempt.Starter, signals engine.Signals) *rehearse.Starter {
 	output := func(name string, to *os.File, mode proc.OutputMode) rehearse.Output {
-		out := rehearse.Output{To: to, Rejected: os.Stderr, Held: mode == proc.Hold}
+		out := rehearse.Output{Direct: to}
+		if mode == proc.Hold {
+			out = rehearse.Output{Released: to, Rejected: os.Stderr}
+		}
 		if name != "" { // it is opened anew for each attempt
 			out.Open = func() (io.ReadCloser, error) { return os.Open(name) }
 		}
@@ -143,7 +146,7 @@ func (r *rehearsal) engine(o *option.Options) *engine.Engine {
 	starter := rehearsing(o, notRun{}, signals)
 	starter.Clock = now
 	for _, output := range []*rehearse.Output{&starter.Stdout, &starter.Stderr} {
-		output.To, output.Held = io.Discard, false
+		*output = rehearse.Output{Open: output.Open, Direct: io.Discard}
 	}
 	e := &engine.Engine{
 		Policy: o.Policy, Argv: o.Command, Starter: starter, Emit: r.emit, Signals: signals, Draw: draw(o, 0), Clock: now,

@@ -38,10 +38,9 @@ type Starter struct {
 type Output struct {
 	// Open opens it; nil is nothing.
 	Open func() (io.ReadCloser, error)
-	// To is the program's own stream, Rejected the destination of held output after a
-	// failure. Held says that it is held back.
-	To, Rejected io.Writer
-	Held         bool
+	// Direct is the destination, nil for output that is held back: that goes to Released
+	// after a success and to Rejected after a failure.
+	Direct, Released, Rejected io.Writer
 }
 
 // Pretends reports whether attempt n is not run.
@@ -95,7 +94,7 @@ func (p *pretended) act(begun time.Time) attempt.Result {
 		return failed(err)
 	}
 	written := make(chan error, 1)
-	go func() { written <- p.write(p.Stdout.direct(), p.Stderr.direct()) }() // a reader may block it
+	go func() { written <- p.write(p.Stdout.Direct, p.Stderr.Direct) }() // a reader may block it
 	return p.wait(r, takes, written)
 }
 
@@ -151,25 +150,6 @@ func (o *Output) copy(to io.Writer) error {
 	return err
 }
 
-// direct is the program's own stream, nil for an output that is held back.
-func (o *Output) direct() io.Writer {
-	if o.Held {
-		return nil
-	}
-	return o.To
-}
-
-// held is where an output goes that was held back, nil for any other.
-func (o *Output) held(released bool) io.Writer {
-	switch {
-	case !o.Held:
-		return nil
-	case released:
-		return o.To
-	}
-	return o.Rejected
-}
-
 // outcome is the result of the step under limits, 0 for none, and how long it takes. left
 // is the time to the deadline, negative for none.
 func (s *Step) outcome(timeout, idle, left time.Duration) (attempt.Result, time.Duration) {
@@ -189,7 +169,10 @@ func (s *Step) outcome(timeout, idle, left time.Duration) (attempt.Result, time.
 
 // Settle writes what was held back.
 func (p *pretended) Settle(released bool) error {
-	return p.write(p.Stdout.held(released), p.Stderr.held(released))
+	if released {
+		return p.write(p.Stdout.Released, p.Stderr.Released)
+	}
+	return p.write(p.Stdout.Rejected, p.Stderr.Rejected)
 }
 
 // Drop has nothing to do: held output was never copied.

@@ -155,7 +155,10 @@ func TestWhatAPretendedAttemptWrites(t *testing.T) {
 	} {
 		s, _ := starter(t, "75")
 		var stdout, stderr, watcher bytes.Buffer
-		s.Stdout = Output{Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("output")), nil }, To: &stdout, Rejected: &stderr, Held: test.held}
+		s.Stdout = Output{Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("output")), nil }, Direct: &stdout}
+		if test.held {
+			s.Stdout.Direct, s.Stdout.Released, s.Stdout.Rejected = nil, &stdout, &stderr
+		}
 		a := s.Start(context.Background(), attempt.Spec{Number: 1, Stdout: &watcher})
 		a.Wait()
 		if test.held && stdout.Len() > 0 {
@@ -169,7 +172,7 @@ func TestWhatAPretendedAttemptWrites(t *testing.T) {
 		}
 	}
 	s, _ := starter(t, "0")
-	s.Stderr = Output{Open: func() (io.ReadCloser, error) { return nil, errors.New("gone") }, To: io.Discard}
+	s.Stderr = Output{Open: func() (io.ReadCloser, error) { return nil, errors.New("gone") }, Direct: io.Discard}
 	if r := s.Start(context.Background(), attempt.Spec{Number: 1}).Wait(); r.Err == nil || !strings.Contains(r.Err.Error(), "standard error of a rehearsal: gone") {
 		t.Errorf("%+v", r)
 	}

@@ -7,7 +7,9 @@
 package waitfor
 
 import (
+	"cmp"
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -73,8 +75,7 @@ type wait struct {
 	emit    func(event.Event)
 	first   *engine.Engine
 	states  []state
-	results chan result   // closed when the engines have ended
-	over    chan struct{} // closed when the wait is over
+	results chan func() // each takes the result of a try; closed when the engines have ended
 }
 
 // state is the state of a target.
@@ -89,16 +90,9 @@ func (w *Wait) Run(ctx context.Context, emit func(event.Event)) engine.Readiness
 	if w.Signals.Notify != nil {
 		w.Signals.Notify()
 	}
-	r := &wait{Wait: w, started: time.Now(), emit: emit, results: make(chan result), over: make(chan struct{})}
-	defer close(r.over)
+	r := &wait{Wait: w, started: time.Now(), emit: emit, results: make(chan func())}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if r.Limit > 0 { // also ends a try under way
-		r.end = r.started.Add(r.Limit)
-		limited, stop := context.WithDeadline(ctx, r.end)
-		defer stop()
-		ctx = limited
-	}
 	r.start(ctx)
 	var woken <-chan struct{}
 	if len(w.Targets) > 1 {
@@ -113,11 +107,11 @@ func (w *Wait) Run(ctx context.Context, emit func(event.Event)) engine.Readiness
 			cancel()
 			r.drain()
 			return engine.Readiness{Cancelled: signal}
-		case n, more := <-r.results:
+		case take, more := <-r.results:
 			if !more {
 				return r.finish()
 			}
-			r.take(n)
+			take()
 		case <-tick.C:
 			r.emitPending(time.Since(r.started) >= reportEvery)
 			tick.Reset(reportEvery - time.Since(r.started)%reportEvery)
@@ -128,13 +122,26 @@ func (w *Wait) Run(ctx context.Context, emit func(event.Event)) engine.Readiness
 // start starts an engine for each target. Signals are read by Run alone.
 func (r *wait) start(ctx context.Context) {
 	var running sync.WaitGroup
+	tries, stop := ctx, func() {}
+	if r.Limit > 0 { // also ends a try under way
+		r.end = r.started.Add(r.Limit)
+		tries, stop = context.WithDeadline(ctx, r.end)
+	}
 	r.states = make([]state, len(r.Targets))
 	for i := range r.Targets {
 		target := &r.Targets[i]
 		r.states[i].Name, r.states[i].Gone = target.Name, target.Gone
 		e := &engine.Engine{
-			Policy: r.Policy, Argv: []string{target.Name}, Starter: target.Starter, Emit: r.emitter(i), Draw: target.Draw,
+			Policy: r.Policy, Argv: []string{target.Name}, Starter: target.Starter, Draw: target.Draw,
 			Identity: engine.Identity{Random: r.Random}, From: r.From, Expires: r.Deadline,
+			Emit: func(ev event.Event) {
+				if try, ok := ev.(*event.AttemptFinished); ok {
+					select {
+					case r.results <- func() { r.take(target, &r.states[i], try) }:
+					case <-ctx.Done():
+					}
+				}
+			},
 		}
 		e.Policy.Attempts, e.Policy.Rules = 0, engine.Rules{Table: noRules}
 		if len(r.Targets) == 1 {
@@ -143,10 +150,11 @@ func (r *wait) start(ctx context.Context) {
 		if r.first == nil {
 			r.first = e
 		}
-		running.Go(func() { e.Run(ctx) })
+		running.Go(func() { e.Run(tries) })
 	}
 	go func() {
 		running.Wait()
+		stop()
 		close(r.results)
 	}()
 }
@@ -186,4 +194,59 @@ func (r *wait) finish() engine.Readiness {
 	limited := !r.end.IsZero() && !time.Now().Before(r.end)
 	all.DeadlinePassed = !all.Ready && !r.Deadline.IsZero() && !(limited && r.end.Before(r.Deadline))
 	return all
+}
+
+// take records a result, and emits an event if it changes something. The reason of a try
+// that the limit of the wait ended is reported at the end, with those of all others.
+func (r *wait) take(target *Target, s *state, try *event.AttemptFinished) {
+	if try.Success {
+		s.ready, s.Reason = true, ""
+		if s.reported || !r.OnlyNews {
+			r.emit(&event.TargetReady{Target: s.Target, After: time.Since(r.started)})
+			r.emitPending(false)
+		}
+		return
+	}
+	reason := cmp.Or(try.Result.Note, try.Reason)
+	isNew := !s.reported || target.compared(reason) != target.compared(s.Reason)
+	s.Reason = reason
+	if isNew && !try.Result.DeadlinePassed {
+		s.reported = true
+		r.emit(&event.TargetPending{Target: s.Target})
+		r.emitPending(false)
+	}
+}
+
+// compared is the part of a reason whose change is reported.
+func (t *Target) compared(reason string) string {
+	if !t.Numbers {
+		return reason
+	}
+	return strings.Map(func(c rune) rune {
+		if c >= '0' && c <= '9' {
+			return -1
+		}
+		return c
+	}, reason)
+}
+
+// emitPending reports the targets that are still waited for, if there are any.
+func (r *wait) emitPending(beat bool) {
+	e := &event.TargetsPending{Beat: beat}
+	for i := range r.states {
+		if !r.states[i].ready {
+			e.Pending = append(e.Pending, r.states[i].Target)
+		}
+	}
+	if len(e.Pending) == 0 {
+		return
+	}
+	end := r.end
+	if end.IsZero() || !r.Deadline.IsZero() && r.Deadline.Before(end) {
+		end = r.Deadline
+	}
+	if !end.IsZero() {
+		e.Left, e.Limited = max(time.Until(end), 0), true
+	}
+	r.emit(e)
 }

@@ -180,12 +180,8 @@ func (h *Hooks) judge(name string, r *attempt.Result) {
 		if r.Note = r.Err.Error(); r.ExitCode == exitcodes.OK {
 			r.ExitCode = exitcodes.Failure
 		}
-	case r.StartErr != nil:
-		r.Note = r.StartErr.Error()
-	case r.Signal != "":
-		r.Note = "killed by " + string(r.Signal)
 	case r.ExitCode != exitcodes.OK && !(name == beforeRetry && r.ExitCode == endNow):
-		r.Note = fmt.Sprintf("exit %d", r.ExitCode)
+		r.Note = describe(*r)
 	}
 }
 

@@ -45,33 +45,26 @@ func repeat(d *Decision, p *Policy, s State, r *attempt.Result, now time.Time) {
 	}
 }
 
-// tally is the measurement.
-type tally struct {
-	failed    []int // attempts
-	durations []float64
-}
-
-func (t *tally) add(n int, r *attempt.Result, accepted bool) {
-	if !measures(r) {
-		return
-	}
-	t.durations = append(t.durations, float64(r.Duration))
-	if !accepted {
-		t.failed = append(t.failed, n)
+// measure adds an attempt to the measurement.
+func (e *Engine) measure(t *trial) {
+	if e.Policy.Repeat && measures(&t.result) {
+		e.durations = append(e.durations, float64(t.result.Duration))
+		if !t.decision.Accepted {
+			e.failed = append(e.failed, e.attempts)
+		}
 	}
 }
 
-// repeated is the tally for run_finished, nil without --repeat.
+// repeated is the measurement for run_finished, nil without --repeat.
 func (e *Engine) repeated() *event.Repeated {
 	if !e.Policy.Repeat {
 		return nil
 	}
-	t := &e.tally
-	n := len(t.durations)
-	all := &event.Repeated{Passed: n - len(t.failed), Failed: len(t.failed), FailedAttempts: t.failed}
-	all.FailedLow, all.FailedHigh = statistics.Wilson(all.Failed, n)
+	n, failed := len(e.durations), len(e.failed)
+	all := &event.Repeated{Passed: n - failed, Failed: failed, FailedAttempts: e.failed}
+	all.FailedLow, all.FailedHigh = statistics.Wilson(failed, n)
 	if n > 0 {
-		sorted := slices.Sorted(slices.Values(t.durations))
+		sorted := slices.Sorted(slices.Values(e.durations))
 		all.Median, all.Longest = time.Duration(statistics.Quantile(sorted, 0.5)), time.Duration(sorted[n-1])
 	}
 	return all

@@ -94,7 +94,10 @@ type Engine struct {
 	attempts     int
 	last, before trial // the last attempt that ended, and the one before it
 	rotation     rotate.Rotation
-	tally        tally // of --repeat
+	// durations are those of the attempts that --repeat measures, failed the numbers of
+	// those that failed.
+	durations []float64
+	failed    []int
 }
 
 // Run runs the command until no attempt follows, and returns how the program ends.
@@ -221,9 +224,7 @@ func (e *Engine) attempt(ctx context.Context, pass *admission.Pass) *trial {
 	t := e.start(ctx, event.Which{}, pass)
 	e.await(t)
 	e.settle(t)
-	if e.Policy.Repeat {
-		e.tally.add(e.attempts, &t.result, t.decision.Accepted)
-	}
+	e.measure(t)
 	e.finished(t)
 	return t
 }
@@ -245,7 +246,7 @@ func (e *Engine) start(ctx context.Context, which event.Which, pass *admission.P
 	}
 	p, mayPretend := e.Starter.(interface{ Pretends(n int) bool })
 	pretends := mayPretend && p.Pretends(e.attempts)
-	e.emit(&event.AttemptStarted{Which: which, Timeout: e.Policy.Timeout, Rehearsed: pretends, Repeats: e.Policy.Repeat, Failed: len(e.tally.failed)})
+	e.emit(&event.AttemptStarted{Which: which, Timeout: e.Policy.Timeout, Rehearsed: pretends, Repeats: e.Policy.Repeat, Failed: len(e.failed)})
 	own := use.Variables()
 	if which.Hedged {
 		own = append(own, "RETRY_COPY="+strconv.Itoa(which.Copy))

@@ -140,8 +140,13 @@ func (e *Engine) during(ctx context.Context, deadline time.Time, f func(context.
 	if end := e.cancelled(); end != nil {
 		return end
 	}
-	ctx, cancel := e.limited(ctx, deadline)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if !deadline.IsZero() {
+		limited, stop := context.WithTimeout(ctx, deadline.Sub(e.now()))
+		defer stop()
+		ctx = limited
+	}
 	done := make(chan struct{})
 	go func() { defer close(done); f(ctx) }()
 	short := time.NewTimer(uncaught)
@@ -166,14 +171,6 @@ func (e *Engine) during(ctx context.Context, deadline time.Time, f func(context.
 // long (docs/performance.md). A signal that comes meanwhile is recorded, and found before
 // the command is started.
 const uncaught = 5 * time.Millisecond
-
-// limited is ctx with a deadline, unless that is the zero time.
-func (e *Engine) limited(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
-	if deadline.IsZero() {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, deadline.Sub(e.now()))
-}
 
 // cancelled is how the run ends by a signal that has come, nil for none.
 func (e *Engine) cancelled() *Decision {

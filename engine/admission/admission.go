@@ -73,11 +73,11 @@ type Gate struct {
 	// valuesLost says that the store failed to share values of rotated names.
 	valuesLost bool
 	// taken is what the last Permit took and was not given back, last what the last
-	// retry or copy took.
-	taken, last receipt
-	// admitted and retried say that an attempt, and a retry or copy, was admitted.
-	admitted, retried bool
-	run               *Pass // holds the slot of the run
+	// retry or copy that was admitted took; nil for none.
+	taken    receipt
+	last     *receipt
+	admitted bool  // an attempt was
+	run      *Pass // holds the slot of the run
 }
 
 // receipt is what was taken, and from which store.
@@ -167,7 +167,7 @@ func (g *Gate) Try(ctx context.Context, attempt int, until time.Time) (*Pass, *e
 		case r.Waiting && reply.Refusal.Guard == guard.KindSlots:
 			return nil, reply.refusal, left
 		default:
-			if reply.made {
+			if reply.from.Store != nil {
 				g.taken = receipt{} // given back in the same transaction
 			}
 			return nil, reply.refusal, 0
@@ -190,9 +190,9 @@ func (g *Gate) unasked() *Pass {
 // admit completes the pass of an attempt or copy, and records what the success of the run
 // gives back.
 func (g *Gate) admit(p *Pass, taken receipt, retry bool) {
-	p.taken, p.before, p.retried = taken, g.last, g.retried
+	p.taken, p.before = taken, g.last
 	if retry {
-		g.retried, g.last = true, taken
+		g.last = &p.taken
 	}
 	p.keep()
 }
@@ -231,7 +231,7 @@ func (g *Gate) Finish(succeeded bool) {
 		return
 	}
 	r, from := &guard.Request{Op: guard.Finish, Attempt: 1, Succeeded: true}, g.store
-	if g.retried {
+	if g.last != nil {
 		r.Attempt, r.Taken, from = 2, g.last.Taken, g.last.from
 	}
 	if from.Store != nil {

@@ -17,11 +17,9 @@ import (
 type reply struct {
 	guard.Answer
 	lock guard.Lock
-	from Named // that answered; its Store is nil where the run goes on without guards
-	// refusal is nil where no guard refused. made says that the store has carried out
-	// the request.
+	from Named // that answered; its Store is nil for none, where the run goes on without guards
+	// refusal is nil where no guard refused.
 	refusal *event.GuardRefused
-	made    bool
 }
 
 // ask makes a request of the store in use. When ctx ends the request, that is a refusal,
@@ -46,7 +44,7 @@ func (g *Gate) ask(ctx context.Context, r *guard.Request) reply {
 		}
 	}
 	g.emitChange(&answer)
-	return reply{answer, lock, g.store, g.refusal(&answer.Refusal), true}
+	return reply{answer, lock, g.store, g.refusal(&answer.Refusal)}
 }
 
 // unusable is a refusal since the store does not answer.

@@ -12,15 +12,13 @@ import (
 
 // Pass is one attempt that was admitted. Nil is one of a run without guards.
 type Pass struct {
-	gate  *Gate
-	held  guard.Pass
-	taken receipt // by the retry or copy
-	// before and retried are Gate.last and Gate.retried from before this pass.
-	before  receipt
-	retried bool
-	lock    guard.Lock
-	from    Named  // gets the report; its Store is nil for none
-	stop    func() // ends the renewals
+	gate   *Gate
+	held   guard.Pass
+	taken  receipt  // by the retry or copy
+	before *receipt // Gate.last from before this pass
+	lock   guard.Lock
+	from   Named  // gets the report; its Store is nil for none
+	stop   func() // ends the renewals
 }
 
 // splitSlot moves the slot of an attempt to a pass of the run.
@@ -107,6 +105,6 @@ func (p *Pass) Drop() {
 	if p != nil {
 		p.Report(guard.Neither)
 		p.gate.giveBack(p.taken)
-		p.gate.retried, p.gate.last = p.retried, p.before
+		p.gate.last = p.before
 	}
 }

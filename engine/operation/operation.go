@@ -72,7 +72,7 @@ func (r *Registry) Configure(p Policy) {
 // The previous state of the id is deleted. Execute waits for an operation of the same id
 // that is under way, until ctx ends; so f cannot execute its own id.
 func (r *Registry) Execute(ctx context.Context, id string, f func(context.Context) (bool, error)) bool {
-	policy, record := r.open(id)
+	policy, record := r.find(id, true)
 	select {
 	case record.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -82,31 +82,24 @@ func (r *Registry) Execute(ctx context.Context, id string, f func(context.Contex
 	return record.execute(ctx, policy, f)
 }
 
-// open returns the current policy and the record of an id, a new one if there is none.
-func (r *Registry) open(id string) (Policy, *record) {
+// find returns the current policy and the record of an id. If there is none, it is an empty
+// one, which is kept if the operation is to be executed.
+func (r *Registry) find(id string, execute bool) (Policy, *record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known := r.records[id]
 	if known == nil {
 		known = &record{turn: make(chan struct{}, 1)}
-		r.records[id] = known
+		if execute {
+			r.records[id] = known
+		}
 	}
 	return r.policy, known
 }
 
-// find returns the record of an id, an empty one if there is none.
-func (r *Registry) find(id string) *record {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known := r.records[id]; known != nil {
-		return known
-	}
-	return new(record)
-}
-
 // look returns the state of an id.
 func (r *Registry) look(id string) known {
-	record := r.find(id)
+	_, record := r.find(id, false)
 	record.mu.Lock()
 	defer record.mu.Unlock()
 	return record.known
@@ -131,11 +124,7 @@ func (r *Registry) Timestamps(id string) []time.Time { return slices.Clone(r.loo
 // Cancel ends the operation under way, if there is one: a wait at once, a function by its
 // context, and no attempt follows.
 func (r *Registry) Cancel(id string) {
-	record := r.find(id)
-	record.mu.Lock()
-	cancel := record.cancel
-	record.mu.Unlock()
-	if cancel != nil {
+	if cancel := r.look(id).cancel; cancel != nil {
 		cancel()
 	}
 }

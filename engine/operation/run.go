@@ -23,7 +23,6 @@ type record struct {
 
 	mu sync.Mutex // guards what follows
 	known
-	cancel context.CancelFunc // nil if nothing is under way
 }
 
 // known is the state of the last execution of an id.
@@ -32,6 +31,7 @@ type known struct {
 	times  []time.Time
 	err    error
 	next   time.Duration
+	cancel context.CancelFunc // nil if nothing is under way
 }
 
 // update changes the state.
@@ -49,7 +49,7 @@ var loops = sync.Pool{New: func() any { return new(engine.Engine) }}
 func (r *record) execute(ctx context.Context, p Policy, f func(context.Context) (bool, error)) (succeeded bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r.update(func() { r.known, r.cancel = known{}, cancel })
+	r.update(func() { r.known = known{cancel: cancel} })
 	r.f, r.end = f, Failed
 	defer r.update(func() { r.f, r.status, r.next, r.cancel = nil, r.end, 0, nil }) // also where f ends its goroutine
 	loop := loops.Get().(*engine.Engine)

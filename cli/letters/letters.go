@@ -79,7 +79,7 @@ func (g *Flags) refuse(err error) int {
 // List is --letters.
 type List struct {
 	Flags
-	RedriveMax mode.Limit `default:"5" variable:"-"`
+	RedriveMax int `default:"5" from:"0" zero:"no limit" variable:"-"`
 
 	now    time.Time
 	detail bool // all of the one letter is shown
@@ -191,7 +191,7 @@ func (g *List) json(code int, chosen []*queue.Entry) int {
 		delete(fields, "policy")
 		fields["command"], fields["reason"] = queue.Texts(masked(e)), queue.Text(text.Masked(string(e.Letter.Reason)))
 		fields["env"] = slices.Sorted(maps.Keys(e.Letter.Env))
-		fields["status"], fields["claimed"] = e.Letter.Status(int(g.RedriveMax)), e.Claimed
+		fields["status"], fields["claimed"] = e.Letter.Status(g.RedriveMax), e.Claimed
 		if g.detail {
 			tails := g.d.Tails(e)
 			fields["stdout_tail"], fields["stderr_tail"] = queue.Text(tails[0]), queue.Text(tails[1])
@@ -212,7 +212,7 @@ func (g *List) rows(chosen []*queue.Entry) [][]string {
 			continue
 		}
 		l := e.Letter
-		status := l.Status(int(g.RedriveMax))
+		status := l.Status(g.RedriveMax)
 		if e.Claimed {
 			status += " (running)"
 		}
@@ -265,7 +265,7 @@ func (g *List) letter(e *queue.Entry) {
 		rehearsed = "yes: a pretended failure"
 	}
 	cells := []string{
-		"id", l.ID, "status", l.Status(int(g.RedriveMax)), "name", string(l.Name), "command", strings.Join(masked(e), " "),
+		"id", l.ID, "status", l.Status(g.RedriveMax), "name", string(l.Name), "command", strings.Join(masked(e), " "),
 		"directory", string(l.Cwd), "umask", l.Umask,
 	}
 	for _, flag := range slices.Sorted(maps.Keys(l.Policy)) {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/queue"
 	"github.com/retrysh/retry/engine/text"
@@ -40,7 +39,7 @@ type Result struct {
 // Redrive is --redrive.
 type Redrive struct {
 	Flags
-	RedriveMax mode.Limit `default:"5" variable:"-"`
+	RedriveMax int        `default:"5" from:"0" zero:"no limit" variable:"-"`
 	Rate       queue.Rate `variable:"-"`
 	DryRun     bool       `variable:"-"`
 
@@ -57,7 +56,7 @@ func (r *Redrive) RunLetters(run func(e *queue.Entry, stdin *os.File) Result, sl
 		return r.Fail(err)
 	}
 	r.results, r.count = []Result{}, map[string]int{}
-	chosen, without, err := queue.Redrivable(all, r.Words, time.Now(), int(r.RedriveMax))
+	chosen, without, err := queue.Redrivable(all, r.Words, time.Now(), r.RedriveMax)
 	if err != nil {
 		return r.refuse(err)
 	}

@@ -5,10 +5,8 @@ package mode
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -85,19 +83,6 @@ func (c *Call) Fail(err error) int {
 // Complain prints a line about the mode.
 func (c *Call) Complain(line string) {
 	fmt.Fprintf(c.Stderr, "retry: --%s: %s\n", c.Name, message.Printable(line))
-}
-
-// Limit is a greatest number, 0 for no limit.
-type Limit int
-
-// UnmarshalText reads a limit.
-func (l *Limit) UnmarshalText(text []byte) error {
-	n, err := strconv.ParseUint(string(text), 10, 31)
-	if err != nil {
-		return fmt.Errorf("%q is not a whole number from 0 to %d; 0 is no limit", text, math.MaxInt32)
-	}
-	*l = Limit(n)
-	return nil
 }
 
 // Width is that of the terminal which standard output is, 0 where it is none.

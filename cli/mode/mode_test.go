@@ -12,7 +12,7 @@ type sample struct {
 	Common
 	Store string
 	Key   []string `variable:"-"`
-	Top   Limit    `default:"20" short:"t" variable:"-"`
+	Top   int      `default:"20" short:"t" from:"0" zero:"no limit" variable:"-"`
 	Since string   `variable:"-"`
 }
 

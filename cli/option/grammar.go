@@ -28,13 +28,13 @@ import (
 // grammar holds what was given, defaults included.
 //
 // Tags: default comes first, short and enum are kong's; is says what kind of text,
-// number or duration it is, from and to bound a number (values.go); variable:"-" marks
-// what belongs to one call, and so has no variable and no place in a policy;
-// nested:"-" a flag whose variable belongs to the outer run inside another retry
-// (docs/environment.md); mode the modes that have the flag for themselves.
+// number or duration it is, from and to bound a number, zero says what 0 is
+// (values.go); variable:"-" marks what belongs to one call, and so has no variable and
+// no place in a policy; nested:"-" a flag whose variable belongs to the outer run inside
+// another retry (docs/environment.md); mode the modes that have the flag for themselves.
 type grammar struct {
 	// The loop.
-	Attempts     int `default:"5" short:"n" from:"0"`
+	Attempts     int `default:"5" short:"n" from:"0" zero:"unlimited"`
 	Repeat       int
 	Consecutive  int `default:"1"`
 	UntilFailure bool

@@ -84,8 +84,8 @@ func parse(to any, s *Setting) (err error) {
 	case *int:
 		// 2^31 - 1 is the greatest number that an int holds on every system.
 		err = integer(v, text, cmp.Or(f.Tag("is"), "a whole number"), bound(f, "from", 1), bound(f, "to", math.MaxInt32))
-		if err != nil && f.Is("attempts") {
-			err = fmt.Errorf("%w; 0 is unlimited", err)
+		if zero := f.Tag("zero"); err != nil && zero != "" {
+			err = fmt.Errorf("%w; 0 is %s", err, zero)
 		}
 	case *uint64:
 		err = integer(v, text, "a whole number", 0, math.MaxUint64)

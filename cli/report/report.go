@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/engine/history"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/text"
@@ -24,7 +23,7 @@ type Report struct {
 	Since  time.Duration `default:"7d" variable:"-"`
 	By     string        `default:"name" enum:"name,command,key,policy,commit" variable:"-"`
 	Format string        `default:"text" enum:"text,markdown,html,json,csv" variable:"-"`
-	Top    mode.Limit    `default:"20" variable:"-"`
+	Top    int           `default:"20" from:"0" zero:"no limit" variable:"-"`
 
 	*history.Report `kong:"-"`
 
@@ -45,7 +44,7 @@ func (r *Report) Run() int {
 	if r.BadLines, err = history.Runs(r.sources, r.Add); err != nil {
 		return r.Fail(err)
 	}
-	r.left = r.Finish(int(r.Top)) - len(r.Groups)
+	r.left = r.Finish(r.Top) - len(r.Groups)
 	code := exitcodes.OK
 	if r.Runs == 0 {
 		if format == "text" {

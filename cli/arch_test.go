@@ -30,7 +30,7 @@ cli/letters: cli/mode engine/lockedfile engine/queue engine/message exitcodes en
 cli/manual: engine/text
 cli/mode: cli/option engine/message exitcodes engine/text
 cli/option: cli/manual engine engine/attempt engine/backoff engine/classify engine/guard engine/linematch engine/probe engine/proc engine/rehearse engine/rotate engine/simulate engine/store engine/telemetry engine/message exitcodes engine/text
-cli/policy: cli/input cli/option engine/backoff engine/blockfile engine/classify engine/classify/command engine/text
+cli/policy: cli/input cli/option engine/blockfile engine/classify engine/classify/command engine/lockedfile engine/text
 cli/report: cli/mode engine/event engine/history engine/message engine/text exitcodes
 cli/show: cli/input cli/option engine engine/backoff engine/classify engine/event engine/plan engine/simulate engine/message engine/text
 cli/status: cli/mode engine/guard engine/message engine/registry engine/store exitcodes engine/text

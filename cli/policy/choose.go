@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -46,9 +47,7 @@ func Choose(environ []string, given []option.Setting, command []string) (*option
 		return chosen, nil
 	}
 	own := s.policies
-	if err := s.addBuiltIn(); err != nil {
-		return nil, err
-	}
+	s.addBuiltIn()
 	if err := s.check(own); err != nil {
 		return nil, err
 	}
@@ -79,15 +78,11 @@ func (s *policySet) loadAll(environ []string, given []option.Setting) error {
 		return nil
 	}
 	s.unasked = true
-	own := option.Variable(environ, "XDG_CONFIG_HOME")
-	if !filepath.IsAbs(own) {
-		own = ownPolicies(environ)
-	}
-	for _, name := range []string{below(own, "retry", "policies"), sharedPolicies(environ)} {
-		if name == "" {
+	for _, folder := range folders(environ) {
+		if !filepath.IsAbs(folder) {
 			continue
 		}
-		switch err := s.load(name); {
+		switch err := s.load(filepath.Join(folder, "retry", "policies")); {
 		case err == nil, absent(err):
 		case hasPlace(err):
 			return err
@@ -96,6 +91,19 @@ func (s *policySet) loadAll(environ []string, given []option.Setting) error {
 		}
 	}
 	return nil
+}
+
+// folders are those of the user's and of the host's settings (XDG Base Directory
+// Specification).
+func folders(environ []string) []string {
+	own, ofUser, ofHost := option.Variable(environ, "XDG_CONFIG_HOME"), filepath.Join(option.Variable(environ, "HOME"), ".config"), "/etc"
+	if runtime.GOOS == "windows" {
+		ofUser, ofHost = option.Variable(environ, "AppData"), option.Variable(environ, "ProgramData")
+	}
+	if filepath.IsAbs(own) {
+		ofUser = own
+	}
+	return []string{ofUser, ofHost}
 }
 
 // loadNamed reads the files that were named, which must exist.
@@ -121,22 +129,11 @@ func (s *policySet) loadNamed(given []option.Setting) error {
 	return nil
 }
 
-// below returns a path below a folder, "" where that is not an absolute one.
-func below(folder string, names ...string) string {
-	if !filepath.IsAbs(folder) {
-		return ""
-	}
-	return filepath.Join(append([]string{folder}, names...)...)
-}
-
 // addBuiltIn adds the built-in policies, behind all others.
-func (s *policySet) addBuiltIn() error {
+func (s *policySet) addBuiltIn() {
 	p := policyParser{file: builtInFile}
-	blocks, err := p.parse(builtInPolicies)
-	for _, b := range blocks {
-		s.add(b.policy)
-	}
-	return err
+	blocks, _ := p.parse(builtInPolicies) // a test checks them
+	_ = s.take(builtInFile, blocks, false)
 }
 
 // check checks policies, used or not. A test checks the built-in ones.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/retrysh/retry/cli/input"
 	"github.com/retrysh/retry/engine/classify"
+	"github.com/retrysh/retry/engine/lockedfile"
 )
 
 // policySet is what policy files hold, in the order in which they are read.
@@ -53,7 +54,8 @@ func (s *policySet) load(name string) error {
 		return err
 	}
 	same := func(other os.FileInfo) bool { return os.SameFile(other, info) }
-	trusted := ownedAlone(info)
+	// As StrictModes of sshd_config(5): root's, or the user's, and no other user may write it.
+	trusted := lockedfile.Own(info) == nil || lockedfile.OwnedBy(info, 0) == nil && info.Mode().Perm()&0o022 == 0
 	switch {
 	case slices.ContainsFunc(s.stack, same):
 		return fmt.Errorf("%q includes itself", name)
@@ -79,6 +81,11 @@ func (s *policySet) load(name string) error {
 		}
 		s.rules = append(s.rules, rules)
 	}
+	return s.take(name, blocks, trusted)
+}
+
+// take adds the policies of a file, and reads what it includes at its place.
+func (s *policySet) take(name string, blocks []policyBlock, trusted bool) error {
 	for _, b := range blocks {
 		if b.policy != nil {
 			b.policy.trusted = trusted
@@ -120,21 +127,13 @@ func ReadRules(name string) ([]*classify.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := policySet{}
-	p := policyParser{file: name}
+	s, p := policySet{rules: []*classify.Table{rules}}, policyParser{file: name}
 	blocks, err := p.parse(string(data))
-	if err != nil {
-		return nil, err
-	}
-	for _, b := range blocks {
-		if b.policy == nil {
-			if err := s.include(name, b); err != nil {
-				return nil, err
-			}
-		}
+	if err == nil {
+		err = s.take(name, blocks, false)
 	}
 	slices.Reverse(s.rules)
-	return append(s.rules, rules), nil
+	return s.rules, err
 }
 
 // included are the files that an include names, in lexical order. As in a shell, a star
@@ -170,11 +169,11 @@ func readPolicyFile(name string) (string, os.FileInfo, error) {
 	}
 	defer func() { _ = f.Close() }()
 	info, err := f.Stat()
-	if err == nil && name != os.DevNull {
+	if err == nil {
 		err = input.Regular(name, info)
 	}
-	if err != nil || name == os.DevNull {
-		return "", info, err
+	if err != nil {
+		return "", nil, err
 	}
 	data, err := input.ReadAll(f, largestPolicyFile, "policies")
 	return string(data), info, err

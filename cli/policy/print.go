@@ -13,10 +13,8 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/retrysh/retry/cli/option"
-	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/text"
 )
 
@@ -134,7 +132,10 @@ func settingsInForce(o *option.Options) (all []shownFlag) {
 		}
 		entry := shownFlag{flag: &f, origin: "default"}
 		if values, s := given(&f, o.Settings); s != nil {
-			entry.values, entry.source, entry.aside = values, s.Source, gaveWay(f.Name(), values[0], o.Policy.Schedule)
+			entry.values, entry.source = values, s.Source
+			// A bound of the waits is not used where one of a higher source contradicts it.
+			used := o.Policy.Schedule
+			entry.aside = f.Is("base") && o.Base != used.Base || f.Is("cap") && o.Cap != used.Cap || f.Is("min-delay") && o.MinDelay != used.MinDelay
 			switch entry.origin = s.Word; {
 			case s.Source == option.FromCommandLine:
 				entry.origin = "command line"
@@ -150,14 +151,6 @@ func settingsInForce(o *option.Options) (all []shownFlag) {
 	}
 	slices.SortStableFunc(all, func(a, b shownFlag) int { return cmp.Compare(b.source, a.source) })
 	return all
-}
-
-// gaveWay reports whether a bound of the waits is not what was given: one of a
-// higher source contradicts it. Beside that one it would be a mistake.
-func gaveWay(name, value string, s backoff.Schedule) bool {
-	used, ok := map[string]time.Duration{"base": s.Base, "cap": s.Cap, "min-delay": s.MinDelay}[name]
-	d, err := backoff.ParseDuration(value)
-	return ok && err == nil && d != used
 }
 
 // given returns the values of a flag, and the setting that they come from: the first

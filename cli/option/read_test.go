@@ -147,6 +147,19 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
+func TestNear(t *testing.T) {
+	for words, distance := range map[[2]string]int{
+		{"", ""}: 0, {"", "ab"}: 2, {"ab", "ab"}: 0, {"ab", "ba"}: 2, {"abc", "xbc"}: 1, {"abc", "abcx"}: 1, {"abc", "ac"}: 1, {"kitten", "sitting"}: 3,
+		{"saturday", "sunday"}: 3, {"aab", "ab"}: 1, {"aaaa", "aa"}: 2, {"abab", "baba"}: 2, {"flaw", "lawn"}: 2, {"ab", "cd"}: 2,
+	} {
+		for n := range 5 {
+			if Near(words[0], words[1], n) != (distance <= n) || Near(words[1], words[0], n) != (distance <= n) {
+				t.Errorf("%q differ by %d, and not within %d", words, distance, n)
+			}
+		}
+	}
+}
+
 // each are the flags of a table.
 func each(table []Flag) (all []*Flag) {
 	for i := range table {

@@ -92,7 +92,7 @@ func Suggest(word string) []string {
 	}
 	var near []string
 	for _, f := range Table() {
-		if known := f.Name(); strings.HasPrefix(known, name) || Distance(known, name) <= 2 {
+		if known := f.Name(); strings.HasPrefix(known, name) || Near(known, name, 2) {
 			near = append(near, `"--`+known+`"`)
 		}
 	}
@@ -126,54 +126,31 @@ func Misnamed(environ []string) (lines []string) {
 // nearest returns the variable that differs least, "" if there is none: by a letter
 // or two, of a short one by a letter or by the order of its letters.
 func nearest(name string) string {
-	near, least := "", farther+1
-	for _, f := range Table() {
-		other := f.Variable()
-		d, short := Distance(name, other), len(other) <= len("RETRY_")+shortVariable
-		if f.HasVariable() && d < least && (d < farther || !short || sameLetters(name, other)) {
-			near, least = other, d
-		}
-	}
-	return near
-}
-
-// shortVariable is the length, behind RETRY_, up to which two letters are half of a
-// name.
-const shortVariable = 4
-
-func sameLetters(a, b string) bool {
-	x, y := []byte(a), []byte(b)
-	slices.Sort(x)
-	slices.Sort(y)
-	return string(x) == string(y)
-}
-
-// farther is the distance from which on names are not alike.
-const farther = 2
-
-// Distance is the number of letters to insert, delete or replace (Levenshtein). If
-// the lengths differ by more than farther, it is some number above that.
-func Distance(a, b string) int {
-	if d := len(a) - len(b); d > farther || -d > farther {
-		return farther + 1
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
+	letters := func(s string) []string { return slices.Sorted(strings.SplitSeq(s, "")) }
+	for n := 1; n <= 2; n++ {
+		for _, f := range Table() {
+			other := f.Variable()
+			if f.HasVariable() && Near(name, other, n) && (n < 2 || len(other) > shortVariable || slices.Equal(letters(name), letters(other))) {
+				return other
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
 		}
 	}
-	return row[len(b)]
+	return ""
+}
+
+// shortVariable is the length up to which two letters are half of a name.
+const shortVariable = len("RETRY_") + 4
+
+// Near reports whether a is b after at most n insertions, deletions and replacements
+// of a letter (Levenshtein).
+func Near(a, b string, n int) bool {
+	for a != "" && b != "" && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	if a == "" || b == "" || n == 0 {
+		return len(a)+len(b) <= n
+	}
+	return Near(a[1:], b, n-1) || Near(a, b[1:], n-1) || Near(a[1:], b[1:], n-1)
 }
 
 // mostBehind is how many words at the end of a command may be flags of a run.

@@ -197,7 +197,7 @@ func (s *policySet) flatten(def *policyDef) ([]option.Setting, error) {
 func (s *policySet) unknown(name string) error {
 	var names []string
 	for _, other := range s.all() {
-		if option.Distance(name, other.Name) <= 2 && len(name) > 2 {
+		if option.Near(name, other.Name, 2) && len(name) > 2 {
 			return fmt.Errorf("there is no policy %q, did you mean %q?", name, other.Name)
 		}
 		names = append(names, other.Name)

@@ -67,9 +67,7 @@ func ReadMode(grammar any, ofRun []Flag, args, environ []string) (run []Setting,
 	l.argv, words = flagsFirst(l.all, args)
 	used, _ := l.mayName()
 	for i := range own { // all, from which kong suggests some for an unknown one
-		if f := &l.all[i]; !slices.Contains(used, f) {
-			used = append(used, f)
-		}
+		used = append(used, &l.all[i])
 	}
 	if err := l.parse(used, len(l.argv)); err != nil {
 		return nil, nil, err
@@ -113,7 +111,10 @@ func flagsFirst(all []Flag, args []string) (flags, words []string) {
 // and texts only, since Fill reads the values.
 func (l *Line) parse(used []*Flag, bound int) error {
 	fields := make([]reflect.StructField, 0, len(used)+1)
-	for _, f := range used {
+	for i, f := range used {
+		if slices.Contains(used[:i], f) {
+			continue
+		}
 		field := reflect.StructField{Name: f.Field.Name, Type: reflect.TypeFor[string]()}
 		if f.IsBool() {
 			field.Type = reflect.TypeFor[bool]()
@@ -145,8 +146,8 @@ func (l *Line) parse(used []*Flag, bound int) error {
 	return err
 }
 
-// mayName returns the flags that words may name, each once, and the number of words
-// for kong: all words after these are certainly the command's.
+// mayName returns the flags that words may name, and the number of words for kong: all
+// words after these are certainly the command's.
 func (l *Line) mayName() (used []*Flag, bound int) {
 	value := false // the word may be that of the flag before it
 	for i, word := range l.argv {
@@ -159,11 +160,7 @@ func (l *Line) mayName() (used []*Flag, bound int) {
 		default:
 			value = false
 		}
-		for _, f := range flags {
-			if !slices.Contains(used, f) {
-				used = append(used, f)
-			}
-		}
+		used = append(used, flags...)
 	}
 	return used, len(l.argv)
 }

@@ -124,17 +124,17 @@ func Environment(all []Flag, environ []string) (settings []Setting) {
 			continue
 		}
 		nested = nested || name == "RETRY_DEPTH"
-		f := flagOf(all, name)
-		switch {
-		case f == nil || !f.HasVariable():
-		case f.Repeats():
-			for line := range strings.Lines(value) {
-				if line = strings.TrimRight(line, "\r\n"); strings.TrimSpace(line) != "" {
-					settings = append(settings, Setting{Flag: f, Value: line, Word: name, Source: FromEnvironment})
-				}
+		f, parts := flagOf(all, name), 1
+		if f == nil || !f.HasVariable() {
+			continue
+		}
+		if f.Repeats() {
+			parts = -1
+		}
+		for _, line := range strings.SplitN(value, "\n", parts) {
+			if line = strings.TrimRight(line, "\r"); strings.TrimSpace(line) != "" {
+				settings = append(settings, Setting{Flag: f, Value: line, Word: name, Source: FromEnvironment})
 			}
-		default:
-			settings = append(settings, Setting{Flag: f, Value: value, Word: name, Source: FromEnvironment})
 		}
 	}
 	if nested {
@@ -173,20 +173,16 @@ func Truth(value string) string {
 }
 
 // Sources returns a line for each place that a setting comes from.
-func Sources(settings []Setting) []string {
-	var lines []string
-	for _, place := range []struct {
-		name   string
-		source Source
-	}{{"from the policy", FromPolicy}, {"from the environment", FromEnvironment}, {"from the command line", FromCommandLine}} {
+func Sources(settings []Setting) (lines []string) {
+	for i, place := range []string{"policy", "environment", "command line"} {
 		var words []string
 		for _, s := range settings {
-			if max(s.Source, FromPolicy) == place.source && !slices.Contains(words, s.Word) {
+			if max(s.Source, FromPolicy) == FromPolicy+Source(i) && !slices.Contains(words, s.Word) {
 				words = append(words, s.Word) // the values may be secrets
 			}
 		}
 		if len(words) > 0 {
-			lines = append(lines, place.name+": "+strings.Join(words, ", "))
+			lines = append(lines, "from the "+place+": "+strings.Join(words, ", "))
 		}
 	}
 	return lines

@@ -76,9 +76,7 @@ func (w *wiring) waitFor(schedule backoff.Schedule, deadline time.Time) *waitfor
 
 func (w *wiring) target(t *probe.Target, gone bool, draw func() float64) waitfor.Target {
 	p := probe.New(t, w.exec)
-	if gone {
-		p.UntilGone()
-	}
+	p.Gone = gone
 	return waitfor.Target{Name: t.String(), Gone: gone, Numbers: probe.IsCommand(t.String()), Starter: p, Draw: draw}
 }
 

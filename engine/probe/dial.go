@@ -1,12 +1,13 @@
 package probe
 
-// This file connects: tcp:// and unix:// targets, and the way to a server.
+// This file connects: dns://, tcp:// and unix:// targets, and the way to a server.
 
 import (
+	"cmp"
 	"context"
 	"net"
-	"net/netip"
-	"slices"
+	"runtime"
+	"strings"
 	"time"
 )
 
@@ -25,8 +26,8 @@ type endpoint struct {
 	socket     string // its path; then there is no host
 }
 
-func (e *endpoint) run(ctx context.Context, t *try) error {
-	conn, err := e.dial(ctx, t)
+func (e *endpoint) run(ctx context.Context, p *Probe) error {
+	conn, err := e.dial(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -35,18 +36,18 @@ func (e *endpoint) run(ctx context.Context, t *try) error {
 }
 
 // dial connects: to whichever address of the host answers first.
-func (e *endpoint) dial(ctx context.Context, t *try) (net.Conn, error) {
+func (e *endpoint) dial(ctx context.Context, p *Probe) (net.Conn, error) {
 	if e.socket != "" {
-		t.missing = "no connection"
+		p.missing = "no connection"
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", e.socket)
 	}
-	t.missing = unresolved
-	addrs, err := t.lookup(ctx, e.host)
+	p.missing = unresolved
+	addrs, err := p.lookup(ctx, e.host)
 	if err != nil {
 		return nil, err
 	}
-	t.missing = "no connection"
+	p.missing = "no connection"
 	return race(ctx, addrs[:min(len(addrs), maxAddresses)], e.port)
 }
 
@@ -58,7 +59,7 @@ type dialed struct {
 
 // race connects to the addresses in their order, the next one as soon as the
 // one before has failed or has had its time alone. The first connection wins.
-func race(ctx context.Context, addrs []netip.Addr, port string) (net.Conn, error) {
+func race(ctx context.Context, addrs []net.IPAddr, port string) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	wait := stagger
@@ -67,43 +68,96 @@ func race(ctx context.Context, addrs []netip.Addr, port string) (net.Conn, error
 	}
 	next := time.NewTimer(0)
 	defer next.Stop()
-	results := make(chan dialed, len(addrs))
+	results := make(chan dialed)
 	var worst error
 	for started, ended := 0, 0; ended < len(addrs); {
 		select {
 		case <-next.C:
 			if started < len(addrs) {
 				address := net.JoinHostPort(addrs[started].String(), port)
-				go func() {
-					d := net.Dialer{KeepAlive: -1}
-					conn, err := d.DialContext(ctx, "tcp", address)
-					results <- dialed{conn, err}
-				}()
+				go dial(ctx, address, results)
 				started++
 				next.Reset(wait)
 			}
 		case d := <-results:
-			ended++
 			if d.err == nil {
-				go closeRest(results, started-ended)
 				return d.conn, nil
 			}
 			// A host without IPv6 refuses every IPv6 address, which is not why the
 			// target is not ready.
-			if worst == nil || slices.Contains([]string{noNetwork, noLocalAddress}, systemNote(worst)) {
+			if worst == nil || isOurs(worst) {
 				worst = d.err
 			}
+			ended++
 			next.Reset(0)
+		case <-ctx.Done():
+			return nil, cmp.Or(worst, ctx.Err())
 		}
 	}
 	return nil, worst
 }
 
-// closeRest closes the connections that lost the race.
-func closeRest(results <-chan dialed, n int) {
-	for ; n > 0; n-- {
-		if d := <-results; d.conn != nil {
-			_ = d.conn.Close()
+// dial connects to an address, and closes the connection where another one has won.
+func dial(ctx context.Context, address string, results chan<- dialed) {
+	d := net.Dialer{KeepAlive: -1}
+	conn, err := d.DialContext(ctx, "tcp", address)
+	select {
+	case results <- dialed{conn, err}:
+	case <-ctx.Done():
+		if err == nil {
+			_ = conn.Close()
 		}
 	}
+}
+
+// serverLimit is how long one name server has for one question. The resolver's
+// own 5 s (resolv.conf(5), "timeout") is longer than a whole try: with a dead
+// first server, the second would never be asked.
+const serverLimit = time.Second
+
+// newResolver returns the resolver that the probes use. On Linux and its like
+// it is Go's own, which needs no C library and no file: /etc/hosts and
+// /etc/resolv.conf are read when they are there, again at most every 5 s, and
+// answers are not kept, so a name that starts to resolve is seen by the next
+// try (in /etc/hosts: within 5 s). macOS and Windows have several sources of
+// names, of which only the system's resolver knows.
+func newResolver() *net.Resolver {
+	return &net.Resolver{
+		PreferGo: runtime.GOOS != "darwin" && runtime.GOOS != "windows",
+		Dial:     dialServer,
+	}
+}
+
+// dialServer connects to a name server. The connection fails once serverLimit is over. It is
+// what Dial returns: by its type the resolver knows whether it keeps packets apart.
+func dialServer(ctx context.Context, network, address string) (net.Conn, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, network, address)
+	if err == nil {
+		time.AfterFunc(serverLimit, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }) // long past
+	}
+	return conn, err
+}
+
+// dnsCheck resolves a name as the command would: /etc/hosts, then the name
+// servers, with the search domains of a short name.
+type dnsCheck struct{ name string }
+
+func (c *dnsCheck) run(ctx context.Context, p *Probe) error {
+	p.missing = unresolved
+	_, err := p.lookup(ctx, c.name)
+	return err
+}
+
+// lookup returns the addresses of a host, never none without an error.
+func (p *Probe) lookup(ctx context.Context, host string) ([]net.IPAddr, error) {
+	addrs, err := p.resolver.LookupIPAddr(ctx, host)
+	switch {
+	case len(addrs) > 0:
+		return addrs, nil
+	// In an empty image there is no /etc/hosts to ask (RFC 6761, section 6.3).
+	case ctx.Err() == nil && strings.EqualFold(strings.TrimSuffix(host, "."), "localhost"):
+		return []net.IPAddr{{IP: net.IPv4(127, 0, 0, 1)}, {IP: net.IPv6loopback}}, nil
+	}
+	return nil, cmp.Or[error](err, plain(unresolved))
 }

@@ -12,16 +12,21 @@ import (
 	"github.com/retrysh/retry/engine/attempt"
 )
 
+func untilGone(p *Probe) *Probe {
+	p.Gone = true
+	return p
+}
+
 // A try that waits for a target to be gone succeeds when it is not ready.
 func TestUntilGone(t *testing.T) {
 	t.Parallel()
 	l := listen(t, "tcp", "127.0.0.1:0")
-	p := newProbe(t, "tcp://"+l.Addr().String()).UntilGone()
+	p := untilGone(newProbe(t, "tcp://"+l.Addr().String()))
 	want(t, p.Run(t.Context(), attempt.Spec{}), 1, "still ready")
-	want(t, newProbe(t, "tcp://"+deafPort(t)).UntilGone().Run(t.Context(), attempt.Spec{}), 0, "")
-	want(t, newProbe(t, "file://"+urlPath(filepath.Join(t.TempDir(), "none"))).UntilGone().Run(t.Context(), attempt.Spec{}), 0, "")
+	want(t, untilGone(newProbe(t, "tcp://"+deafPort(t))).Run(t.Context(), attempt.Spec{}), 0, "")
+	want(t, untilGone(newProbe(t, "file://"+urlPath(filepath.Join(t.TempDir(), "none")))).Run(t.Context(), attempt.Spec{}), 0, "")
 	// One that does not answer in the time of a try may be there.
-	silent := newProbe(t, "http://"+l.Addr().String()).UntilGone()
+	silent := untilGone(newProbe(t, "http://"+l.Addr().String()))
 	got := silent.Run(t.Context(), attempt.Spec{Timeout: 50 * time.Millisecond})
 	if want(t, got, 124, "no answer within 50ms"); !got.TimedOut {
 		t.Errorf("got %+v", got)
@@ -34,7 +39,7 @@ type slow struct {
 	err   error
 }
 
-func (s slow) run(context.Context, *try) error {
+func (s slow) run(context.Context, *Probe) error {
 	time.Sleep(s.after)
 	return s.err
 }
@@ -61,7 +66,7 @@ func TestUntilGoneAtTheLimit(t *testing.T) {
 			{slow{1, &net.DNSError{Err: "no answer", IsTimeout: true}}, 0, 0, 1, "name does not resolve: no answer from the name server"},
 			{slow{1, &net.DNSError{Err: "server misbehaving"}}, 0, 0, 1, "name does not resolve: the name server failed"},
 		} {
-			p := New(&Target{check: c.check}, nil).UntilGone()
+			p := untilGone(New(&Target{check: c.check}, nil))
 			ctx, cancel := t.Context(), func() {}
 			if c.wait > 0 {
 				ctx, cancel = context.WithTimeout(ctx, c.wait)
@@ -76,7 +81,7 @@ func TestUntilGoneAtTheLimit(t *testing.T) {
 func TestUntilGoneIsNotKnown(t *testing.T) {
 	t.Parallel()
 	l := listen(t, "tcp", "127.0.0.1:0") // the kernel accepts, and nothing is sent
-	silent := newProbe(t, "http://"+l.Addr().String()).UntilGone()
+	silent := untilGone(newProbe(t, "http://"+l.Addr().String()))
 	if got := silent.Run(t.Context(), attempt.Spec{Deadline: time.Now().Add(20 * time.Millisecond)}); !got.DeadlinePassed || got.ExitCode != 124 {
 		t.Errorf("at the deadline %+v", got)
 	}

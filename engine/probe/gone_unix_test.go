@@ -16,7 +16,7 @@ import (
 // failing fails with its error.
 type failing struct{ err error }
 
-func (f failing) run(context.Context, *try) error { return f.err }
+func (f failing) run(context.Context, *Probe) error { return f.err }
 
 // What this machine lacks says nothing about the target.
 func TestUntilGoneWithoutMeans(t *testing.T) {
@@ -33,7 +33,7 @@ func TestUntilGoneWithoutMeans(t *testing.T) {
 		{&net.OpError{Op: "dial", Err: syscall.ENETUNREACH}, 1, noNetwork},
 		{&net.OpError{Op: "dial", Err: syscall.EADDRNOTAVAIL}, 1, noLocalAddress},
 	} {
-		p := New(&Target{check: failing{c.err}}, nil).UntilGone()
+		p := untilGone(New(&Target{check: failing{c.err}}, nil))
 		want(t, p.Run(t.Context(), attempt.Spec{}), c.code, c.note)
 	}
 	target, err := Parse("exec:true")
@@ -51,7 +51,7 @@ func TestUntilGoneWithoutMeans(t *testing.T) {
 		{attempt.Result{ExitCode: 127}, 1, "command exited 127"},
 		{attempt.Result{ExitCode: 137, Signal: "SIGKILL"}, 1, "command ended by SIGKILL"},
 	} {
-		p := New(target, func(context.Context, []string, io.Writer) attempt.Result { return c.result }).UntilGone()
+		p := untilGone(New(target, func(context.Context, []string, io.Writer) attempt.Result { return c.result }))
 		want(t, p.Run(t.Context(), attempt.Spec{}), c.code, c.note)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/textproto"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,46 +27,44 @@ const maxBody = 1 << 20
 // ready unless #status names it: the target is what was typed.
 type httpCheck struct {
 	endpoint
-	tls     bool
-	request *http.Request
-	httpOptions
+	tls, insecure bool
+	request       *http.Request
+	statuses      []string       // and ranges, such as 200-299; empty: 2xx
+	body          *regexp.Regexp // nil: any
 }
 
-func (c *httpCheck) run(ctx context.Context, t *try) error {
-	conn, err := c.dial(ctx, t)
+func (c *httpCheck) run(ctx context.Context, p *Probe) error {
+	conn, err := c.dial(ctx, p)
 	if err != nil {
 		return err
 	}
 	x := &exchange{Conn: conn, stream: conn, written: make(chan error, 1)}
 	defer func() { _ = x.Close() }()
 	if c.tls {
-		t.missing = "no TLS handshake"
-		if x.stream, err = c.handshake(ctx, conn, t); isEnd(err) {
-			return plain("closed during the TLS handshake")
-		}
-		if err != nil {
-			return err
+		p.missing = "no TLS handshake"
+		secure := tls.Client(conn, &tls.Config{
+			RootCAs:            p.roots,
+			ServerName:         strings.TrimSuffix(serverName(c.host), "."),
+			NextProtos:         []string{"http/1.1"},
+			InsecureSkipVerify: c.insecure, //nolint:gosec // asked for by #insecure
+		})
+		x.stream = secure
+		if err = secure.HandshakeContext(ctx); isEnd(err) {
+			err = plain("closed during the TLS handshake")
 		}
 	}
-	return c.ask(ctx, x, t)
-}
-
-func (c *httpCheck) handshake(ctx context.Context, conn net.Conn, t *try) (net.Conn, error) {
-	secure := tls.Client(conn, &tls.Config{
-		RootCAs:            t.roots,
-		ServerName:         strings.TrimSuffix(serverName(c.host), "."),
-		NextProtos:         []string{"http/1.1"},
-		InsecureSkipVerify: c.insecure, //nolint:gosec // asked for by #insecure
-	})
-	return secure, secure.HandshakeContext(ctx)
+	if err != nil {
+		return err
+	}
+	return c.ask(ctx, x, p)
 }
 
 // maxHead bounds status lines and headers together, interim answers included.
 const maxHead = 64 << 10
 
 // ask sends the request on a connection and judges the answer.
-func (c *httpCheck) ask(ctx context.Context, conn net.Conn, t *try) error {
-	t.missing = "no answer"
+func (c *httpCheck) ask(ctx context.Context, conn net.Conn, p *Probe) error {
+	p.missing = "no answer"
 	transport := &http.Transport{
 		DialContext:            func(context.Context, string, string) (net.Conn, error) { return conn, nil },
 		MaxResponseHeaderBytes: maxHead,
@@ -78,7 +77,7 @@ func (c *httpCheck) ask(ctx context.Context, conn net.Conn, t *try) error {
 	if answer.ProtoMajor != 1 || answer.StatusCode < 100 {
 		return errNotHTTP
 	}
-	return c.judge(answer, t)
+	return c.judge(answer, p)
 }
 
 // exchange is the connection of one request, for http.Transport: that would refuse an answer that
@@ -154,14 +153,20 @@ func malformed(err error, otherwise plain) error {
 }
 
 // judge decides whether the answer is the one that is waited for.
-func (c *httpCheck) judge(answer *http.Response, t *try) error {
-	if !c.accepts(answer.StatusCode) {
-		return plain(statusNote(answer.StatusCode))
+func (c *httpCheck) judge(answer *http.Response, p *Probe) error {
+	status := strconv.Itoa(answer.StatusCode)
+	accepts := func(s string) bool { return status >= s[:3] && status <= s[len(s)-3:] }
+	switch {
+	case len(c.statuses) == 0 && status[0] == '2', slices.ContainsFunc(c.statuses, accepts):
+	case slices.Contains([]string{"301", "302", "303", "307", "308"}, status):
+		return plain("status " + status + " (redirects are not followed)")
+	default:
+		return plain("status " + status)
 	}
 	if c.body == nil {
 		return nil
 	}
-	t.missing = "no complete answer"
+	p.missing = "no complete answer"
 	body, more, err := text.ReadUpTo(answer.Body, maxBody)
 	switch {
 	case err != nil:
@@ -172,19 +177,4 @@ func (c *httpCheck) judge(answer *http.Response, t *try) error {
 		return plain("body does not match in its first MiB")
 	}
 	return plain("body does not match")
-}
-
-func (c *httpCheck) accepts(status int) bool {
-	if len(c.statuses) == 0 {
-		return status >= 200 && status <= 299
-	}
-	return slices.ContainsFunc(c.statuses, func(s span) bool { return status >= s.low && status <= s.high })
-}
-
-func statusNote(status int) string {
-	note := "status " + strconv.Itoa(status)
-	if slices.Contains([]int{301, 302, 303, 307, 308}, status) {
-		note += " (redirects are not followed)"
-	}
-	return note
 }

@@ -6,13 +6,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
+	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/retrysh/retry/engine/address"
@@ -25,15 +24,18 @@ func parseHTTP(s string, secure bool) (check, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &httpCheck{tls: secure}
+	c, port := &httpCheck{tls: secure}, "80"
+	if secure {
+		port = "443"
+	}
 	if c.host, c.port, err = address.HostPort(authority); err != nil {
 		return nil, err
 	}
-	if err := c.setRequest(rest, c.hostHeader(), user); err != nil {
-		return nil, err
-	}
-	c.port = cmp.Or(c.port, c.defaultPort())
-	return c, nil
+	c.port = cmp.Or(c.port, port)
+	// The Host header has brackets around an IPv6 address, no zone (it means nothing
+	// elsewhere: RFC 6874, section 4), and a port only where it is not the scheme's own.
+	host := strings.TrimSuffix(net.JoinHostPort(serverName(c.host), c.port), ":"+port)
+	return c, c.setRequest(rest, host, user)
 }
 
 // parseHTTPUnix reads what stands behind http+unix://: the path of the socket,
@@ -62,26 +64,27 @@ func parseHTTPUnix(s string) (check, error) {
 // setRequest reads path, query and options, and makes the request.
 func (c *httpCheck) setRequest(s, host, user string) (err error) {
 	path, fragment, hasOptions := strings.Cut(s, "#")
+	c.request = &http.Request{Header: http.Header{}, Close: true}
 	if hasOptions {
-		if c.httpOptions, err = parseOptions(fragment, c.tls); err != nil {
+		if err = c.options(fragment); err != nil {
 			return err
 		}
 	}
-	uri, err := requestURL(host, path)
-	if err != nil {
+	if c.request.URL, err = requestURL(host, path); err != nil {
 		return err
 	}
-	fields := http.Header{"User-Agent": {"retry"}, "Accept": {"*/*"}, "Accept-Encoding": {"identity"}}
-	maps.Copy(fields, c.headers)
-	c.request = &http.Request{Method: c.method, URL: uri, Host: fields.Get("Host"), Header: fields, Close: true}
-	if user == "" {
-		return nil
-	}
-	if fields.Get("Authorization") != "" {
-		return errors.New("bad #header: \"Authorization\" is that of the user before the host already")
+	fields := c.request.Header
+	c.request.Host = fields.Get("Host")
+	for name, value := range map[string]string{"User-Agent": "retry", "Accept": "*/*", "Accept-Encoding": "identity"} {
+		fields.Set(name, cmp.Or(fields.Get(name), value))
 	}
 	name, password, _ := strings.Cut(user, ":")
-	if name == "" && password == "" {
+	switch {
+	case user == "":
+		return nil
+	case fields.Get("Authorization") != "":
+		return errors.New("bad #header: \"Authorization\" is that of the user before the host already")
+	case user == ":":
 		return errors.New("the user before the @ is missing")
 	}
 	if name, err = address.Unescape(name); err != nil {
@@ -92,27 +95,6 @@ func (c *httpCheck) setRequest(s, host, user string) (err error) {
 	}
 	c.request.SetBasicAuth(name, password)
 	return nil
-}
-
-func (c *httpCheck) defaultPort() string {
-	if c.tls {
-		return "443"
-	}
-	return "80"
-}
-
-// hostHeader returns the host for the Host header: brackets around an
-// IPv6 address, no zone (it means nothing elsewhere: RFC 6874, section 4), and
-// a port only where it is not the scheme's own.
-func (c *httpCheck) hostHeader() string {
-	host := serverName(c.host)
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	if c.port == "" || c.port == c.defaultPort() {
-		return host
-	}
-	return host + ":" + c.port
 }
 
 // serverName returns the host without a zone.
@@ -151,81 +133,63 @@ func requestURL(host, s string) (*url.URL, error) {
 
 const validOptions = "valid are #status=200-399, #body=REGEX, #method=HEAD, #header=Name: value and #insecure, joined by & (a & in a value is written %26)"
 
-// httpOptions are what to ask for and which answer is ready.
-type httpOptions struct {
-	method   string // "": GET
-	headers  http.Header
-	insecure bool
-	statuses []span         // empty: 2xx
-	body     *regexp.Regexp // nil: any
-}
-
-// span is a range of statuses, both ends included.
-type span struct{ low, high int }
-
-// parseOptions reads what stands behind the '#'.
-func parseOptions(fragment string, secure bool) (httpOptions, error) {
-	var o httpOptions
+// options reads what stands behind the '#'.
+func (c *httpCheck) options(fragment string) error {
 	var seen []string
 	for option := range strings.SplitSeq(fragment, "&") {
 		name, value, hasValue := strings.Cut(option, "=")
 		if name != "header" && slices.Contains(seen, name) {
-			return o, fmt.Errorf("%s is given twice", text.Quote("#"+name))
+			return fmt.Errorf("%s is given twice", text.Quote("#"+name))
 		}
 		seen = append(seen, name)
 		value, err := address.Unescape(value)
 		if err != nil {
-			return o, fmt.Errorf("%s: %w", text.Quote("#"+name), err)
+			return fmt.Errorf("%s: %w", text.Quote("#"+name), err)
 		}
-		if err := o.option(name, value, hasValue, secure); err != nil {
-			return o, err
+		if err := c.option(name, value, hasValue); err != nil {
+			return err
 		}
 	}
-	if o.method == "HEAD" && o.body != nil {
-		return o, errors.New("#body does not go with #method=HEAD, whose answer has no body")
+	if c.request.Method == "HEAD" && c.body != nil {
+		return errors.New("#body does not go with #method=HEAD, whose answer has no body")
 	}
-	return o, nil
+	return nil
 }
 
-func (o *httpOptions) option(name, value string, hasValue, secure bool) (err error) {
+func (c *httpCheck) option(name, value string, hasValue bool) (err error) {
 	switch {
 	case name == "status":
-		o.statuses, err = parseStatuses(value)
+		c.statuses, err = parseStatuses(value)
 	case name == "body" && value == "":
 		err = errors.New("bad #body: the regular expression is missing")
 	case name == "body":
-		if o.body, err = regexp.Compile(value); err != nil {
+		if c.body, err = regexp.Compile(value); err != nil {
 			err = fmt.Errorf("bad #body %s: %s", text.Quote(value), text.Cut(oneLine(strings.TrimPrefix(err.Error(), "error parsing regexp: ")), maxLine))
 		}
 	case name == "method":
-		o.method, err = parseMethod(value)
+		c.request.Method = value
+		// A method is a token (RFC 9110, section 9.1), and those in use are in capitals.
+		// CONNECT asks a proxy, and its answer does not end.
+		if value == "" || len(value) > 20 || strings.Trim(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-") != "" || value == "CONNECT" {
+			err = fmt.Errorf("bad #method %s: valid are GET, HEAD, OPTIONS and their like, in capitals", text.Quote(value))
+		}
 	case name == "header":
-		err = o.header(value)
+		err = c.header(value)
 	case name == "insecure" && hasValue:
 		err = errors.New("#insecure takes no value")
-	case name == "insecure" && !secure:
+	case name == "insecure" && !c.tls:
 		err = errors.New("#insecure goes with https:// only")
 	case name == "insecure":
-		o.insecure = true
+		c.insecure = true
 	default:
 		err = fmt.Errorf("unknown option %s: %s", text.Quote(text.MaskedAddress("#"+name)), validOptions)
 	}
 	return err
 }
 
-// parseMethod refuses what no web server would take for a method: it is a
-// token (RFC 9110, section 9.1), and those in use are in capitals. CONNECT
-// asks a proxy, and its answer does not end.
-func parseMethod(s string) (string, error) {
-	if s == "" || len(s) > 20 || strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-") != "" || s == "CONNECT" {
-		return "", fmt.Errorf("bad #method %s: valid are GET, HEAD, OPTIONS and their like, in capitals", text.Quote(s))
-	}
-	return s, nil
-}
-
 // header reads Name: value. The value is not shown in an error: it may be a
 // secret.
-func (o *httpOptions) header(s string) error {
+func (c *httpCheck) header(s string) error {
 	const valid = "; valid is #header=Name: value"
 	name, value, ok := strings.Cut(s, ":")
 	value = strings.Trim(value, " \t")
@@ -235,7 +199,7 @@ func (o *httpOptions) header(s string) error {
 		wrong = "the colon behind its name is missing" + valid
 	case name == "":
 		wrong = "the name is missing" + valid
-	case !isToken(name):
+	case strings.Trim(name, tokenBytes) != "":
 		wrong = "what stands before the colon is not a name of a header" + valid
 	case value == "":
 		wrong = quoted + " has no value" + valid
@@ -243,51 +207,34 @@ func (o *httpOptions) header(s string) error {
 		wrong = "the value of " + quoted + " holds a control character"
 	case slices.Contains(framing, strings.ToLower(name)):
 		wrong = quoted + " is not yours to set, since the request has no body and its connection is closed"
-	case o.headers.Get(name) != "":
+	case c.request.Header.Get(name) != "":
 		wrong = quoted + " is given twice"
 	}
 	if wrong != "" {
 		return errors.New("bad #header: " + wrong)
 	}
-	if o.headers == nil {
-		o.headers = http.Header{}
-	}
-	o.headers.Set(name, value)
+	c.request.Header.Set(name, value)
 	return nil
 }
+
+// tokenBytes are what the name of a header can hold (RFC 9110, section 5.6.2).
+const tokenBytes = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 // framing are the headers that say where a request ends or what becomes of its
 // connection (RFC 9110, sections 7.6.1 and 7.8; RFC 9112, section 6).
 var framing = []string{"connection", "content-length", "transfer-encoding", "trailer", "te", "upgrade", "expect", "keep-alive"}
 
+// statusForm is a final status, or a range of them: 1xx never ends a request, and there
+// is none above 599 (RFC 9110, section 15).
+const statusForm = `^[2-5][0-9]{2}(-[2-5][0-9]{2})?$`
+
 // parseStatuses reads codes and ranges, comma separated.
-func parseStatuses(s string) ([]span, error) {
-	var list []span
-	for part := range strings.SplitSeq(s, ",") {
-		first, second, isRange := strings.Cut(part, "-")
-		if !isRange {
-			second = first
-		}
-		low, high := statusCode(first), statusCode(second)
-		if low == 0 || low > high {
+func parseStatuses(s string) ([]string, error) {
+	list := strings.Split(s, ",")
+	for _, part := range list {
+		if valid, _ := regexp.MatchString(statusForm, part); !valid || part[:3] > part[len(part)-3:] {
 			return nil, fmt.Errorf("bad #status %s: valid are codes from 200 to 599 and ranges of them, as in 200-399,404", text.Quote(s))
 		}
-		list = append(list, span{low, high})
 	}
 	return list, nil
-}
-
-// statusCode reads a final status, 0 for what is none: 1xx never ends a request, and
-// there is none above 599 (RFC 9110, section 15).
-func statusCode(s string) int {
-	n, err := strconv.ParseUint(s, 10, 16)
-	if err != nil || len(s) != 3 || n < 200 || n > 599 {
-		return 0
-	}
-	return int(n)
-}
-
-// isToken reports whether s can be a header's name (RFC 9110, section 5.6.2).
-func isToken(s string) bool {
-	return s != "" && strings.Trim(s, "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") == ""
 }

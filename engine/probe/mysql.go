@@ -17,8 +17,6 @@ const (
 	// mysqlUser is the name of no account, so that no account is locked for logins that
 	// fail.
 	mysqlUser = "retry"
-	// mysqlNative is a plugin that every server knows by name.
-	mysqlNative = "mysql_native_password"
 )
 
 // readMySQL judges the first packet; a nil error is ready. What it returns is
@@ -27,9 +25,6 @@ const (
 func readMySQL(r *bufio.Reader) ([]byte, error) {
 	head, err := r.Peek(4)
 	if err != nil {
-		if len(head) > 0 {
-			err = cut(err)
-		}
 		return nil, err
 	}
 	size := int(head[0]) | int(head[1])<<8 | int(head[2])<<16
@@ -42,11 +37,11 @@ func readMySQL(r *bufio.Reader) ([]byte, error) {
 	if first, err := r.Peek(5); err == nil && first[4] != 10 && first[4] != 9 && first[4] != 0xff {
 		return nil, errNotMySQL
 	}
-	packet := make([]byte, 4+size)
-	if _, err := io.ReadFull(r, packet); err != nil {
-		return nil, cut(err)
+	body := make([]byte, 4+size)
+	if _, err := io.ReadFull(r, body); err != nil {
+		return nil, err
 	}
-	body := packet[4:]
+	body = body[4:]
 	end := bytes.IndexByte(body, 0)
 	switch {
 	case body[0] == 0xff:
@@ -73,7 +68,7 @@ func judgeMySQLError(b []byte) error {
 		words = words[6:]
 	}
 	if slices.Contains(mysqlAcceptsNone, code) {
-		return said(string(words), acceptsNone)
+		return said(string(words))
 	}
 	return nil
 }
@@ -91,7 +86,7 @@ func mysqlPlugin(b []byte) string {
 			return string(name)
 		}
 	}
-	return mysqlNative
+	return "mysql_native_password" // which every server knows by name
 }
 
 // mysqlAnswer returns the answer to a greeting of a client without a password.

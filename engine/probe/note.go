@@ -34,7 +34,8 @@ func noteOf(err error) string {
 	if bad, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return "certificate is not trusted: " + certificateNote(bad.Err)
 	}
-	if note := systemNote(err); note != "" {
+	errno, _ := errors.AsType[syscall.Errno](err)
+	if note := errnoNote(errno); note != "" {
 		return note
 	}
 	if errors.Is(err, io.EOF) {
@@ -57,13 +58,6 @@ const (
 	noNetwork      = "network is unreachable"
 	noLocalAddress = "no local address to connect from"
 )
-
-// systemNote says what an error of the system under err means, "" if there is
-// none that is known.
-func systemNote(err error) string {
-	errno, _ := errors.AsType[syscall.Errno](err)
-	return errnoNote(errno)
-}
 
 // isOurs reports whether an error is about this machine and not about the
 // target: it has no network, or none of what a connection takes.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net"
 	"net/http"
 	"regexp"
@@ -321,21 +320,21 @@ func FuzzResponse(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ask := func(options httpOptions) error {
-			check := &httpCheck{request: request, httpOptions: options}
+		ask := func(check *httpCheck) error {
+			check.request = request
 			conn := &exchange{Conn: recorded{}, stream: struct {
 				io.Reader
 				io.Writer
 			}{bytes.NewReader(input), io.Discard}, written: make(chan error, 1)}
-			return check.ask(t.Context(), conn, new(try))
+			return check.ask(t.Context(), conn, new(Probe))
 		}
 		// Input that ends can only end in words or at its end.
-		err = ask(httpOptions{body: regexp.MustCompile("^$"), statuses: []span{{0, 999}}})
+		err = ask(&httpCheck{body: regexp.MustCompile("^$"), statuses: []string{"000-999"}})
 		if err != nil && !errors.As(err, new(plain)) && !errors.Is(err, io.EOF) {
 			t.Fatalf("error %v", err)
 		}
 		// The status is a final one, or a switch of protocols.
-		if ask(httpOptions{statuses: []span{{0, 100}, {102, 199}, {1000, math.MaxInt}}}) == nil {
+		if ask(&httpCheck{statuses: []string{"000-100", "102-199"}}) == nil {
 			t.Fatal("an interim answer, or none, counts")
 		}
 	})

@@ -7,15 +7,11 @@ package probe
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
-	"errors"
 	"io"
 	"strings"
 )
-
-// defaultPostgresUser is a role that nearly every server has, so that nothing
-// is written to its log about a role that does not exist.
-const defaultPostgresUser = "postgres"
 
 // Bounds on the first message of the answer: libpq takes anything else for
 // something that is not PostgreSQL (fe-connect.c).
@@ -28,12 +24,11 @@ const (
 
 const errNotPostgres = plain("answer is not PostgreSQL's")
 
-// postgresStartup returns the start-up message. Where no database is named, it
-// is the user's.
+// postgresStartup returns the start-up message. Where no database is named, it is the
+// user's. Nearly every server has the role postgres: another one would be named in its log
+// as one that does not exist.
 func postgresStartup(user, database string) []byte {
-	if user == "" {
-		user = defaultPostgresUser
-	}
+	user = cmp.Or(user, "postgres")
 	b := binary.BigEndian.AppendUint32(make([]byte, 4), 3<<16) // the protocol: 3.0
 	b = append(b, "user\x00"+user+"\x00"...)
 	if database != "" {
@@ -47,16 +42,13 @@ func postgresStartup(user, database string) []byte {
 // readPostgres judges the answer to a start-up message; a nil error is ready. What
 // it returns is Terminate: otherwise the server's log has a connection that was lost.
 func readPostgres(r *bufio.Reader) ([]byte, error) {
-	kind, err := r.ReadByte()
-	if err != nil {
-		return nil, err
-	}
+	kind, _ := r.ReadByte()
 	if kind != 'R' && kind != 'E' {
 		return nil, errNotPostgres
 	}
 	head, err := r.Peek(4)
 	if err != nil {
-		return nil, cut(err)
+		return nil, err
 	}
 	size := binary.BigEndian.Uint32(head)
 	switch {
@@ -67,7 +59,7 @@ func readPostgres(r *bufio.Reader) ([]byte, error) {
 	}
 	body := make([]byte, size)
 	if _, err := io.ReadFull(r, body); err != nil {
-		return nil, cut(err)
+		return nil, err
 	}
 	if kind == 'E' {
 		err = judgePostgresError(string(body[4:]))
@@ -98,7 +90,7 @@ func judgePostgresError(fields string) error {
 	case code == "":
 		return errNotPostgres
 	case code == "57P03", code == "57P01", code == "57P02", strings.HasPrefix(code, "53"):
-		return said(words, acceptsNone)
+		return said(words)
 	}
 	return nil
 }
@@ -106,19 +98,12 @@ func judgePostgresError(fields string) error {
 // oldPostgresError reads an error without a length, which a server sends that
 // cannot even start a process for the connection (postmaster.c): a line.
 func oldPostgresError(r *bufio.Reader) error {
-	var b []byte
-	for len(b) < maxPostgresWords {
-		c, err := r.ReadByte()
-		if errors.Is(err, io.EOF) || err == nil && (c == '\n' || c == 0) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		b = append(b, c)
+	b, err := bufio.NewReader(io.LimitReader(r, maxPostgresWords)).ReadString('\n')
+	if err != nil && err != io.EOF {
+		return err
 	}
-	if words := oneLine(string(b)); strings.Contains(words, " ") {
-		return said(words, acceptsNone)
+	if words := oneLine(b); strings.Contains(words, " ") {
+		return said(words)
 	}
 	return errNotPostgres
 }

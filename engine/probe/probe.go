@@ -42,9 +42,15 @@ type Probe struct {
 	exec     Exec
 	resolver *net.Resolver
 	roots    *x509.CertPool // nil: the system's, SSL_CERT_FILE and SSL_CERT_DIR
-	gone     bool           // a try succeeds when the target is not ready
 	note     string         // what the last complete try found
 	stat     chan error     // a look at a file that has not come back yet
+	missing  string         // what the try under way waits for
+	result   attempt.Result // of its exec: target's command
+	// Gone makes a try succeed when the target is not ready: refused, closed, not found,
+	// or an answer that says so. A try that finds the target ready fails, also where its
+	// time is over by then. One that ran into a limit, or that could not look (no network,
+	// no descriptor, no process), fails too.
+	Gone bool
 }
 
 // New returns a probe of t. exec may be nil where t is not an exec: target.
@@ -52,25 +58,9 @@ func New(t *Target, exec Exec) *Probe {
 	return &Probe{target: t, exec: exec, resolver: newResolver()}
 }
 
-// UntilGone makes a try succeed when the target is not ready: refused, closed, not
-// found, or an answer that says so. A try that finds the target ready fails, also
-// where its time is over by then. One that ran into a limit, or that could not look
-// (no network, no descriptor, no process), fails too. It returns the probe.
-func (p *Probe) UntilGone() *Probe {
-	p.gone = true
-	return p
-}
-
 // check is what one kind of target does in one try; nil means ready.
 type check interface {
-	run(ctx context.Context, t *try) error
-}
-
-// try is one try under way.
-type try struct {
-	*Probe
-	missing string         // what the try waits for at the moment
-	result  attempt.Result // of an exec: target's command
+	run(ctx context.Context, p *Probe) error
 }
 
 // Run tries the target once, within spec.Timeout (at most Limit), spec.Deadline and
@@ -81,10 +71,7 @@ type try struct {
 // ctx, cut short is that of the try before, where there was one.
 func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 	start := time.Now()
-	limit := spec.Timeout
-	if limit <= 0 || limit > Limit {
-		limit = Limit
-	}
+	limit := min(cmp.Or(spec.Timeout, Limit), Limit)
 	end, deadline := start.Add(limit), spec.Deadline
 	if d, ok := ctx.Deadline(); ok && (deadline.IsZero() || d.Before(deadline)) {
 		deadline = d
@@ -96,17 +83,17 @@ func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 	limited, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
 
-	t := &try{Probe: p, missing: "no answer"}
+	p.missing, p.result = "no answer", attempt.Result{}
 	err := limited.Err()
 	if err == nil {
-		err = p.target.check.run(limited, t)
+		err = p.target.check.run(limited, p)
 	}
 	now := time.Now()
 	// The network's own timers may be ahead of the context's.
 	late := !now.Before(end) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded)
-	result := attempt.Result{Duration: now.Sub(start), Err: t.result.Err, Cancelled: t.result.Cancelled}
+	result := attempt.Result{Duration: now.Sub(start), Err: p.result.Err, Cancelled: p.result.Cancelled}
 	switch {
-	case err == nil && p.gone:
+	case err == nil && p.Gone:
 		p.note = "still ready"
 	case err == nil:
 		p.note = ""
@@ -115,11 +102,11 @@ func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 		result.Note = cmp.Or(p.note, "interrupted")
 	case late && last:
 		result.DeadlinePassed = true
-		result.Note = cmp.Or(p.note, t.missing+" in time")
+		result.Note = cmp.Or(p.note, p.missing+" in time")
 	case late:
 		result.TimedOut = true
-		p.note = t.missing + " within " + limit.String()
-	case p.gone && !t.couldNotLook(err):
+		p.note = p.missing + " within " + limit.String()
+	case p.Gone && !p.couldNotLook(err):
 		p.note = ""
 		return result
 	default:
@@ -135,8 +122,8 @@ func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 // couldNotLook reports whether the error of a try says nothing about the target:
 // this machine lacks what the try takes, a name server did not answer, or an exec:
 // target's command was not run, was not found, or was ended from outside.
-func (t *try) couldNotLook(err error) bool {
-	r := t.result
+func (p *Probe) couldNotLook(err error) bool {
+	r := p.result
 	if r.Err != nil || r.StartErr != nil || r.Cancelled != "" || r.TimedOut || r.DeadlinePassed || r.Signal != "" ||
 		r.ExitCode == exitcodes.NotExecutable || r.ExitCode == exitcodes.NotFound {
 		return true
@@ -152,6 +139,3 @@ func (t *try) couldNotLook(err error) bool {
 func (p *Probe) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
 	return attempt.Call(func() attempt.Result { return p.Run(ctx, spec) })
 }
-
-// errNoExec is what an exec: target says in a program that runs no commands.
-var errNoExec = errors.New("commands cannot be run here")

@@ -15,13 +15,14 @@ const (
 	errNotRedis = plain("answer is not Redis's")
 )
 
+// redisAcceptsNone begins the errors that concern every client: the server reads its data,
+// is a replica that lacks them, runs a script, or has no connection left.
+var redisAcceptsNone = []string{"LOADING", "MASTERDOWN", "BUSY", "ERR max number of clients reached"}
+
 // readRedis judges the answer to PING; nil is ready. An error that asks for a
 // password is ready: a server that has one asks for it even while it loads.
 func readRedis(r *bufio.Reader) ([]byte, error) {
-	first, err := r.ReadByte()
-	if err != nil {
-		return nil, err
-	}
+	first, _ := r.ReadByte()
 	if first != '+' && first != '-' {
 		return nil, errNotRedis
 	}
@@ -31,18 +32,9 @@ func readRedis(r *bufio.Reader) ([]byte, error) {
 	case err == bufio.ErrBufferFull, err == nil && first == '+' && !strings.EqualFold(line, "PONG"):
 		return nil, errNotRedis
 	case err != nil:
-		return nil, cut(err)
-	case first == '-' && redisAcceptsNone(line):
-		return nil, said(line, "")
+		return nil, err
+	case first == '-' && slices.ContainsFunc(redisAcceptsNone, func(begin string) bool { return strings.HasPrefix(line+" ", begin+" ") }):
+		return nil, said(line)
 	}
 	return nil, nil
-}
-
-// redisAcceptsNone reports whether an error concerns every client, by its first
-// word: it reads its data (LOADING), it is a replica that lacks them
-// (MASTERDOWN), a script keeps it from answering (BUSY), or no connection is
-// left.
-func redisAcceptsNone(line string) bool {
-	code, _, _ := strings.Cut(line, " ")
-	return slices.Contains([]string{"LOADING", "MASTERDOWN", "BUSY"}, code) || strings.HasPrefix(line, "ERR max number of clients reached")
 }

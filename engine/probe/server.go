@@ -22,8 +22,8 @@ import (
 type serverCheck struct {
 	endpoint
 	first []byte // what a client says first
-	// judge reads the answer; a nil error is ready. Then last is what a client says
-	// before it goes.
+	// judge reads an answer, of which there is a byte; a nil error is ready. Then last is
+	// what a client says before it goes.
 	judge func(*bufio.Reader) (last []byte, err error)
 }
 
@@ -50,10 +50,10 @@ func parseServer(s, scheme string) (check, error) {
 	}
 	c.port = cmp.Or(c.port, port)
 	user, _, _ = strings.Cut(user, ":")
-	if user, err = serverWord(user, "user"); err != nil {
+	if user, err = unescape(user, "user"); err != nil {
 		return nil, err
 	}
-	database, err := serverWord(path, "database")
+	database, err := unescape(path, "database")
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +63,8 @@ func parseServer(s, scheme string) (check, error) {
 	return c, nil
 }
 
-// serverWord decodes a user or a database.
-func serverWord(s, what string) (string, error) {
+// unescape decodes a part of an address that is what.
+func unescape(s, what string) (string, error) {
 	word, err := address.Unescape(s)
 	if err == nil && strings.IndexByte(word, 0) >= 0 {
 		err = fmt.Errorf("a %s cannot hold a NUL", what)
@@ -73,16 +73,22 @@ func serverWord(s, what string) (string, error) {
 }
 
 // run connects, sends first, and has the answer judged.
-func (c *serverCheck) run(ctx context.Context, t *try) error {
-	conn, err := c.dial(ctx, t)
+func (c *serverCheck) run(ctx context.Context, p *Probe) error {
+	conn, err := c.dial(ctx, p)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	t.missing = "no answer"
+	p.missing = "no answer"
 	_, writeErr := conn.Write(c.first)
-	last, err := c.judge(bufio.NewReader(conn))
+	answer := bufio.NewReader(conn)
+	var last []byte
+	if _, err = answer.Peek(1); err == nil {
+		if last, err = c.judge(answer); isEnd(err) {
+			err = errTruncated
+		}
+	}
 	switch {
 	case err == nil:
 		_, _ = conn.Write(last)
@@ -92,25 +98,11 @@ func (c *serverCheck) run(ctx context.Context, t *try) error {
 	return err
 }
 
-// cut turns an end of input in the middle of an answer into words.
-func cut(err error) error {
-	if isEnd(err) {
-		return errTruncated
-	}
-	return err
-}
-
 func isEnd(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
-
-// acceptsNone is said of a server that gives no reason.
-const acceptsNone = "the server takes no connections now"
 
 // said is an answer that says why no client is accepted at the moment, in the
 // server's own words, or in others where it has none.
-func said(words, otherwise string) error {
-	words = oneLine(words)
-	if words == "" {
-		words = otherwise
-	}
+func said(words string) error {
+	words = cmp.Or(oneLine(words), "the server takes no connections now")
 	return plain(strings.TrimSpace(text.Cut(text.Masked(words), maxLine)))
 }

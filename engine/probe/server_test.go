@@ -253,7 +253,7 @@ func FuzzServers(f *testing.F) {
 		_, postgres := readPostgres(reader())
 		_, redis := readRedis(reader())
 		for _, err := range []error{mysql, postgres, redis} {
-			if err == nil || errors.Is(err, io.EOF) && len(input) == 0 {
+			if err == nil || isEnd(err) {
 				continue
 			}
 			if words, ok := errors.AsType[plain](err); !ok || oneLine(string(words)) != string(words) || words == "" || len(words) > maxLine {

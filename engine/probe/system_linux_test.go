@@ -6,7 +6,6 @@ package probe
 import (
 	"errors"
 	"net"
-	"net/netip"
 	"strconv"
 	"syscall"
 	"testing"
@@ -60,8 +59,8 @@ func TestBlackHole(t *testing.T) {
 		t.Skip(err)
 	}
 	defer func() { _ = l.Close() }()
-	hole := netip.MustParseAddr("127.0.0.2")
-	conn, err := race(t.Context(), []netip.Addr{hole, hole, hole, netip.MustParseAddr("127.0.0.1")}, port)
+	hole := net.IPAddr{IP: net.IPv4(127, 0, 0, 2)}
+	conn, err := race(t.Context(), []net.IPAddr{hole, hole, hole, {IP: net.IPv4(127, 0, 0, 1)}}, port)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,13 +2,7 @@
 
 package probe
 
-// What differs between systems: the shell, how a path is written, and which
-// number an error has.
-
 import "syscall"
-
-// localPath returns a URL's path as the system writes it.
-func localPath(path string) string { return path }
 
 // errnoNote says what an error of the system means, "" if it is not known.
 func errnoNote(errno syscall.Errno) string {

@@ -2,21 +2,7 @@
 
 package probe
 
-// What differs between systems: the shell, how a path is written, and which
-// number an error has.
-
-import (
-	"path/filepath"
-	"syscall"
-)
-
-// localPath returns a URL's path as the system writes it: /C:/x is C:\x.
-func localPath(path string) string {
-	if len(path) > 2 && path[2] == ':' {
-		path = path[1:]
-	}
-	return filepath.FromSlash(path)
-}
+import "syscall"
 
 // errnoNote says what an error of the system means, "" if it is not known. The
 // numbers from 10000 are Winsock's (Windows Sockets Error Codes).

@@ -6,6 +6,8 @@ package probe
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 
@@ -182,11 +184,11 @@ func parsePath(s, valid string) (string, error) {
 	case i >= 0:
 		return "", fmt.Errorf("%s:// takes no options; a %q in a path is written %s", scheme, s[i:i+1], address.Escape(s[i]))
 	}
-	path, err := address.Unescape(s)
-	if err == nil && strings.IndexByte(path, 0) >= 0 {
-		err = errors.New("a path cannot hold a NUL")
+	path, err := unescape(s, "path")
+	if runtime.GOOS == "windows" && len(path) > 2 && path[2] == ':' {
+		path = path[1:] // /C:/x is C:\x
 	}
-	return localPath(path), err
+	return filepath.FromSlash(path), err
 }
 
 func parseExec(command string) (check, error) {

@@ -1,32 +1,54 @@
 package probe
 
-// exec: targets.
+// This file is file:// and exec: targets.
 
 import (
+	"cmp"
 	"context"
+	"os"
 	"strconv"
-	"sync"
 
 	"github.com/retrysh/retry/engine/linematch"
 	"github.com/retrysh/retry/engine/text"
 )
 
-// maxLine bounds how much is kept of a line that a command writes.
+// fileCheck looks whether a path exists; a link that leads nowhere does not.
+type fileCheck struct{ path string }
+
+func (c *fileCheck) run(ctx context.Context, p *Probe) error {
+	// A look at a file system whose server is gone cannot be broken off. The try still
+	// ends, and the next one waits for the same look, so that no more than one hangs.
+	if p.stat == nil {
+		done := make(chan error, 1)
+		p.stat = done
+		go func() {
+			_, err := os.Stat(c.path)
+			done <- err
+		}()
+	}
+	select {
+	case err := <-p.stat:
+		p.stat = nil
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// maxLine bounds how much is kept of a line that a command or a server writes.
 const maxLine = 200
 
 // execCheck runs a command by the system's shell.
 type execCheck struct{ command string }
 
-func (c *execCheck) run(ctx context.Context, t *try) error {
-	if t.exec == nil {
-		return errNoExec
-	}
-	t.missing = "command not done"
+func (c *execCheck) run(ctx context.Context, p *Probe) error {
+	p.missing = "command not done"
 	var last lastLine
-	t.result = t.exec(ctx, text.Shell(c.command, nil), &last)
-	r, line := t.result, last.text()
+	p.result = p.exec(ctx, text.Shell(c.command, nil), &last)
+	last.end()
+	r, line := p.result, text.Masked(last.text)
 	if line != "" {
-		t.missing = line + ": command not done"
+		p.missing = line + ": command not done"
 	}
 	switch {
 	case r.Err != nil:
@@ -47,13 +69,11 @@ func (c *execCheck) run(ctx context.Context, t *try) error {
 // lastLine keeps the last line with something in it of all that is written to
 // it, in bounded memory.
 type lastLine struct {
-	mu         sync.Mutex
-	line, past []byte
+	line []byte
+	text string
 }
 
 func (l *lastLine) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	for _, b := range p {
 		switch {
 		case b == '\n' || b == '\r':
@@ -67,17 +87,7 @@ func (l *lastLine) Write(p []byte) (int, error) {
 
 // end closes a line; an empty one does not count.
 func (l *lastLine) end() {
-	if oneLine(string(l.line)) != "" {
-		l.past = append(l.past[:0], l.line...)
-	}
-	l.line = l.line[:0]
-}
-
-func (l *lastLine) text() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.end()
-	return text.Masked(oneLine(string(l.past)))
+	l.text, l.line = cmp.Or(oneLine(string(l.line)), l.text), l.line[:0]
 }
 
 // oneLine makes s fit for a line of a terminal, without escape sequences.

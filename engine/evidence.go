@@ -59,38 +59,24 @@ func lastLine(output []byte, is func(line string) bool) string {
 	return ""
 }
 
-// Watch reads the output of one attempt.
-type Watch struct {
-	// Stdout and Stderr are the writers for the output, nil for a stream that is not read.
-	Stdout, Stderr io.Writer
-
-	out, err *stream
-}
+// Watch reads the output of one attempt: its writers are nil for a stream that is not read.
+type Watch struct{ Stdout, Stderr io.Writer }
 
 // NewWatch returns a watch for one attempt.
 func (r *Rules) NewWatch() *Watch {
 	stdout, stderr := r.Reads()
-	w := new(Watch)
-	if stdout {
-		w.out = newStream("stdout", &r.Stdout)
-		w.Stdout = w.out
-	}
-	if stderr {
-		w.err = newStream("stderr", &r.Stderr)
-		w.Stderr = w.err
-	}
-	return w
+	return &Watch{newStream(stdout, "stdout", &r.Stdout), newStream(stderr, "stderr", &r.Stderr)}
 }
 
 // Close ends both streams and returns the evidence.
 func (w *Watch) Close() Evidence {
 	var e Evidence
-	e.Stdout, e.StdoutHead = w.out.close(&e)
-	e.Stderr, e.StderrHead = w.err.close(&e)
+	e.Stdout, e.StdoutHead = e.add(w.Stdout)
+	e.Stderr, e.StderrHead = e.add(w.Stderr)
 	return e
 }
 
-// stream is one output stream. A nil stream is not read.
+// stream is one output stream.
 type stream struct {
 	name     string
 	patterns *Patterns
@@ -104,7 +90,10 @@ type stream struct {
 // Apache, LimitRequestFieldSize).
 const headSize = 8 << 10
 
-func newStream(name string, p *Patterns) *stream {
+func newStream(read bool, name string, p *Patterns) io.Writer {
+	if !read {
+		return nil
+	}
 	s := &stream{name: name, patterns: p}
 	if p.any() {
 		s.matcher = linematch.New(slices.Concat(p.Until, p.FailOn, p.StopOn, p.On))
@@ -124,14 +113,14 @@ func (s *stream) Write(p []byte) (int, error) {
 	return s.tail.Write(p)
 }
 
-// close adds the patterns that matched to e. It returns the last part of the stream, and
-// the first part where that is not in the last.
-func (s *stream) close(e *Evidence) (tail, head []byte) {
-	if s == nil {
+// add ends a stream and adds the patterns that matched. It returns the last part of the
+// stream, and the first part where that is not in the last.
+func (e *Evidence) add(w io.Writer) (tail, head []byte) {
+	s, read := w.(*stream)
+	if !read {
 		return nil, nil
 	}
-	tail = s.tail.Bytes()
-	if s.matcher != nil {
+	if tail = s.tail.Bytes(); s.matcher != nil {
 		s.matcher.Close()
 		s.match(e, tail)
 	}

@@ -182,10 +182,7 @@ func outranks(r, before attempt.Result) bool {
 		}
 		return 0
 	}
-	if rank(before) == 3 {
-		return false
-	}
-	return rank(r) >= rank(before)
+	return rank(before) < 3 && rank(r) >= rank(before)
 }
 
 // settle decides what follows, by the copy that stands for the attempt. The attempt began

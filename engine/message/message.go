@@ -207,10 +207,7 @@ func cause(e *event.RunFinished) string {
 	if e.Known == "" && e.Ended == fmt.Sprintf("exit %d", e.ExitCode) {
 		return ""
 	}
-	if text := cmp.Or(e.Known, e.Ended, e.Reason); text != "" {
-		return ": " + text
-	}
-	return ""
+	return ": " + cmp.Or(e.Known, e.Ended, e.Reason)
 }
 
 // wanted is what a target is waited for to be.

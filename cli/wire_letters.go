@@ -48,7 +48,8 @@ func keepsLetters(o *option.Options) bool {
 func captureTails(o *option.Options) {
 	if keepsLetters(o) {
 		r := &o.Policy.Rules
-		r.KeepStdout, r.KeepStderr = !term.IsTerminal(int(os.Stdout.Fd())), !term.IsTerminal(int(os.Stderr.Fd()))
+		r.ReadStdout = r.ReadStdout || !term.IsTerminal(int(os.Stdout.Fd()))
+		r.ReadStderr = r.ReadStderr || !term.IsTerminal(int(os.Stderr.Fd()))
 	}
 }
 

@@ -152,7 +152,7 @@ func TestWhatHooksGet(t *testing.T) {
 	}
 	s, _, _ := staged(t, Hooks{BeforeRetry: []string{"before"}, AfterGiveUp: "gave up", Fallback: "fallback", Tails: tails}, func(e *Engine, s *stage) {
 		e.Policy.Attempts, e.Policy.Deadline = 3, time.Hour
-		e.Policy.Rules.Hints.Capture = true
+		e.Policy.Rules.ReadStdout, e.Policy.Rules.ReadStderr = true, true
 		e.Identity.Environ = []string{"HOME=/h", "RETRY_HOOK=outer", "RETRY_RESULT_EXIT=9", "RETRY_TAIL_STDOUT=outer"}
 	}, exit75, killed, exit1)
 	for _, spec := range s.specs {

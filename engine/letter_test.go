@@ -208,7 +208,7 @@ func TestLineOfAFailure(t *testing.T) {
 		{"one\n", "\x1b[31mred\x1b[0m \r\n\n", "", "red"},
 		{"", "first: busy\nsecond: busy\nlast\n", "busy", "second: busy"},
 	} {
-		rules := Rules{Hints: Hints{Capture: true}, Table: testPolicy().Rules.Table}
+		rules := Rules{ReadStdout: true, ReadStderr: true, Table: testPolicy().Rules.Table}
 		if c.pattern != "" {
 			p, err := linematch.Parse(c.pattern)
 			if err != nil {

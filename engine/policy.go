@@ -58,8 +58,9 @@ type Rules struct {
 	Mode  Mode
 	Table func() *classify.Table
 	Hints Hints
-	// KeepStdout and KeepStderr say that the end of a stream is kept in a letter.
-	KeepStdout, KeepStderr bool
+	// ReadStdout and ReadStderr say that a stream is read without a rule on it, for a hint
+	// or a letter.
+	ReadStdout, ReadStderr bool
 }
 
 // Patterns are the rules on one output stream of the command.
@@ -84,10 +85,7 @@ const (
 // Hints says how the output of a failed attempt is searched for a wait that the server
 // asked for.
 type Hints struct {
-	// Use switches the search on, Capture captures output for it alone.
-	Use, Capture bool
-	// HeldStdout and HeldStderr say that a stream is held back, and so is read anyway.
-	HeldStdout, HeldStderr bool
+	Use bool
 	// Pattern replaces the known forms where it is not nil.
 	Pattern *regexp.Regexp
 }
@@ -99,7 +97,6 @@ func (r *Rules) hasRetryRule() bool {
 
 // Reads reports which streams a run under these rules has to read.
 func (r *Rules) Reads() (stdout, stderr bool) {
-	both := r.Mode != Any || r.Hints.Capture
-	return both || r.KeepStdout || r.Stdout.any() || r.Hints.Use && r.Hints.HeldStdout,
-		both || r.KeepStderr || r.Stderr.any() || r.Hints.Use && r.Hints.HeldStderr
+	both := r.Mode != Any
+	return both || r.ReadStdout || r.Stdout.any(), both || r.ReadStderr || r.Stderr.any()
 }

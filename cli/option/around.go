@@ -46,8 +46,6 @@ func (r *resolver) hedging() {
 	if r.Given("hedge") {
 		r.Policy.Hedge = engine.Hedge{Delay: r.Hedge, Max: 1 + r.HedgeMax}
 		r.refuse("hedge-max", r.HedgeMax == math.MaxInt32, "%q is more than %d", r.last("hedge-max").Value, math.MaxInt32-1)
-		// The streams of every copy pass through the program.
-		r.Policy.Rules.Hints.HeldStdout, r.Policy.Rules.Hints.HeldStderr = true, true
 	}
 	r.refuse("hedge-max", !r.Given("hedge") && r.typed("hedge-max"), "is valid with --hedge only, which says when a copy starts")
 	r.rotation()

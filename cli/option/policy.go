@@ -110,7 +110,9 @@ func (r *resolver) judging(rules *engine.Rules) {
 		rules.Mode = engine.Smart // rules have no other use
 	}
 	if after := r.RetryAfter; !after.off {
-		rules.Hints = engine.Hints{Use: true, Capture: r.Given("retry-after"), Pattern: after.re}
+		rules.Hints = engine.Hints{Use: true, Pattern: after.re}
+		// What passes through the program anyway, as all of a copy does, is read.
+		both := r.Given("retry-after") || r.Given("hedge")
+		rules.ReadStdout, rules.ReadStderr = both || r.Stdout == "hold", both || r.Stderr == "hold"
 	}
-	rules.Hints.HeldStdout, rules.Hints.HeldStderr = r.Stdout == "hold", r.Stderr == "hold"
 }

@@ -393,7 +393,7 @@ func TestPrintedPolicyReadsBack(t *testing.T) {
 
 // effect is what a run under o does, in words.
 func effect(o *option.Options) string {
-	text := fmt.Sprintf("%+v %v %v %+v %v %+v %v %v", o.Policy.Schedule, o.Policy.Attempts, o.Policy.Deadline, o.Policy.Rules.Hints, o.Policy.Rules.Mode, o.Process, o.Quiet, o.LogFormat)
+	text := fmt.Sprintf("%+v %v %v %+v %v %v %v %+v %v %v", o.Policy.Schedule, o.Policy.Attempts, o.Policy.Deadline, o.Policy.Rules.Hints, o.Policy.Rules.ReadStdout, o.Policy.Rules.ReadStderr, o.Policy.Rules.Mode, o.Process, o.Quiet, o.LogFormat)
 	if len(o.Targets) > 0 {
 		text += o.Tries.Cap.String()
 	}

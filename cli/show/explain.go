@@ -51,7 +51,7 @@ type explainedRule struct {
 func Explain(w io.Writer, o *option.Options) error {
 	rules, result := &o.Policy.Rules, o.Exit
 	stdout, stderr := rules.Reads()
-	rules.Hints.Capture = true
+	rules.ReadStdout, rules.ReadStderr = true, true
 	watch := rules.NewWatch()
 	for _, file := range []struct {
 		flag, name string

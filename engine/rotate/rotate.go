@@ -64,17 +64,23 @@ func (u Use) entries(name func(*List) string) []string {
 
 // Rotation is the state of the lists in a run; the zero value has no list.
 type Rotation struct {
-	wheels []wheel
+	wheels []*wheel
 	stay   Use
 }
 
 // wheel is the state of one list.
 type wheel struct {
 	*List
-	next      int    // comes first among equals
-	failures  []int  // of each value
-	using     []int  // attempts that run with it
-	elsewhere []bool // failed for other runs; nil for none
+	Standing
+	using     []int  // attempts that run with each value
+	elsewhere []bool // which failed for other runs; empty for none
+}
+
+// Standing is the state of a list between two attempts: the index of the value that comes
+// first among equals, and how often each has failed.
+type Standing struct {
+	Next     int   `json:"next"`
+	Failures []int `json:"failures"`
 }
 
 // New returns a rotation at its start. draw is called once for each list that begins at
@@ -82,9 +88,9 @@ type wheel struct {
 func New(lists []List, draw func() float64) (r Rotation) {
 	for i := range lists {
 		n := len(lists[i].Values)
-		w := wheel{List: &lists[i], failures: make([]int, n), using: make([]int, n)}
+		w := &wheel{List: &lists[i], Standing: Standing{Failures: make([]int, n)}, using: make([]int, n)}
 		if w.Random {
-			w.next = min(int(draw()*float64(n)), n-1)
+			w.Next = min(int(draw()*float64(n)), n-1)
 		}
 		r.wheels = append(r.wheels, w)
 	}
@@ -94,9 +100,9 @@ func New(lists []List, draw func() float64) (r Rotation) {
 // Values are all values of all lists, each written NAME=VALUE.
 func (r *Rotation) Values() []string {
 	var all []string
-	for i := range r.wheels {
-		for _, value := range r.wheels[i].Values {
-			all = append(all, r.wheels[i].Name+"="+value)
+	for _, w := range r.wheels {
+		for _, value := range w.Values {
+			all = append(all, w.Name+"="+value)
 		}
 	}
 	return all
@@ -104,13 +110,9 @@ func (r *Rotation) Values() []string {
 
 // SetFailedElsewhere sets which of Values failed for other runs; nil is none.
 func (r *Rotation) SetFailedElsewhere(failed []bool) {
-	for i := range r.wheels {
-		w := &r.wheels[i]
-		w.elsewhere = nil
-		if failed != nil {
-			n := len(w.Values)
-			w.elsewhere, failed = failed[:n], failed[n:]
-		}
+	for _, w := range r.wheels {
+		n := min(len(w.Values), len(failed))
+		w.elsewhere, failed = failed[:n], failed[n:]
 	}
 }
 
@@ -120,8 +122,7 @@ func (r *Rotation) Next() Use {
 		return r.stay
 	}
 	use := make(Use, len(r.wheels))
-	for i := range r.wheels {
-		w := &r.wheels[i]
+	for i, w := range r.wheels {
 		index := w.pick()
 		use[i] = Value{w.List, w.Values[index], index}
 	}
@@ -135,18 +136,18 @@ func (r *Rotation) Take() Use {
 	use := r.Next()
 	r.stay = nil
 	for i, v := range use {
-		w := &r.wheels[i]
+		w := r.wheels[i]
 		w.using[v.index]++
-		w.next = (v.index + 1) % len(w.Values)
+		w.Next = (v.index + 1) % len(w.Values)
 	}
 	return use
 }
 
 // pick returns the index of the value that is next.
 func (w *wheel) pick() int {
-	best := w.next
+	best := w.Next
 	for step := range w.Values {
-		if i := (w.next + step) % len(w.Values); w.rank(i) < w.rank(best) {
+		if i := (w.Next + step) % len(w.Values); w.rank(i) < w.rank(best) {
 			best = i
 		}
 	}
@@ -155,8 +156,8 @@ func (w *wheel) pick() int {
 
 // rank is lowest for the value to use.
 func (w *wheel) rank(i int) int {
-	rank := 2 * (w.failures[i] + w.using[i])
-	if w.elsewhere != nil && w.elsewhere[i] {
+	rank := 2 * (w.Failures[i] + w.using[i])
+	if len(w.elsewhere) > 0 && w.elsewhere[i] {
 		rank++
 	}
 	return rank
@@ -167,7 +168,7 @@ func (r *Rotation) Put(use Use, failed bool) {
 	for i, v := range use {
 		r.wheels[i].using[v.index]--
 		if failed {
-			r.wheels[i].failures[v.index]++
+			r.wheels[i].Failures[v.index]++
 		}
 	}
 }
@@ -176,22 +177,14 @@ func (r *Rotation) Put(use Use, failed bool) {
 // needed.
 func (r *Rotation) Stay(use Use) { r.stay = use }
 
-// Standing is the state of a list between two attempts: the index of the value that comes
-// first among equals, and how often each has failed.
-type Standing struct {
-	Next     int   `json:"next"`
-	Failures []int `json:"failures"`
-}
-
 // Standings returns the state of each list, by its name; nil for none.
 func (r *Rotation) Standings() map[string]Standing {
 	if len(r.wheels) == 0 {
 		return nil
 	}
 	all := map[string]Standing{}
-	for i := range r.wheels {
-		w := &r.wheels[i]
-		all[w.Name] = Standing{w.next, slices.Clone(w.failures)}
+	for _, w := range r.wheels {
+		all[w.Name] = Standing{w.Next, slices.Clone(w.Failures)}
 	}
 	return all
 }
@@ -199,11 +192,9 @@ func (r *Rotation) Standings() map[string]Standing {
 // Resume restores the state of each list. A list with another number of values begins at
 // its start.
 func (r *Rotation) Resume(all map[string]Standing) {
-	for i := range r.wheels {
-		w := &r.wheels[i]
+	for _, w := range r.wheels {
 		if at, n := all[w.Name], len(w.Values); len(at.Failures) == n && at.Next >= 0 && at.Next < n {
-			w.next = at.Next
-			copy(w.failures, at.Failures)
+			w.Standing = Standing{at.Next, slices.Clone(at.Failures)}
 		}
 	}
 }

@@ -3,8 +3,8 @@ package rotate
 // This file reads lists, and puts values into the words of a command.
 
 import (
-	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -18,7 +18,7 @@ func Parse(text string) (List, error) {
 	}
 	var l List
 	l.Name, l.Random = strings.CutSuffix(name, "@")
-	if l.Name == "" || strings.ContainsFunc(l.Name, func(c rune) bool { return c > 0x7f || !inName(byte(c)) }) {
+	if l.Name == "" || strings.TrimLeft(l.Name, nameBytes) != "" {
 		return List{}, fmt.Errorf("%q is not a name; a name has letters, digits, _ and - only, as in HOST=a,b", l.Name)
 	}
 	for value := range strings.SplitSeq(values, ",") {
@@ -31,9 +31,8 @@ func Parse(text string) (List, error) {
 	return l, nil
 }
 
-func inName(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
-}
+// nameBytes are the bytes of a name.
+const nameBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
 // Words returns the words with each {NAME} replaced by its value, once. After a $ it is a
 // variable of the shell and stays, as does every other brace.
@@ -41,62 +40,38 @@ func (u Use) Words(words []string) []string {
 	if len(u) == 0 {
 		return words
 	}
-	replaced := slices.Clone(words)
+	var pairs []string
+	for _, v := range u {
+		pairs = append(pairs, "$"+v.place(), "$"+v.place(), v.place(), v.Text)
+	}
+	values, replaced := strings.NewReplacer(pairs...), slices.Clone(words)
 	for i, word := range words {
-		replaced[i] = u.word(word)
+		replaced[i] = values.Replace(word)
 	}
 	return replaced
 }
 
-func (u Use) word(word string) string {
-	var b strings.Builder
-	done := 0
-	for i := range len(word) {
-		if i < done || word[i] != '{' {
-			continue
-		}
-		for _, v := range u {
-			if v.standsAt(word, i) {
-				b.WriteString(word[done:i])
-				b.WriteString(v.Text)
-				done = i + len(v.Name) + len("{}")
-				break
-			}
-		}
-	}
-	return b.String() + word[done:]
-}
-
-// standsAt reports whether {NAME} stands at byte i of word.
-func (l *List) standsAt(word string, i int) bool {
-	rest, found := strings.CutPrefix(word[i:], "{"+l.Name)
-	return found && strings.HasPrefix(rest, "}") && (i == 0 || word[i-1] != '$')
-}
+// place is where the value goes in a word.
+func (l *List) place() string { return "{" + l.Name + "}" }
 
 // CheckUsed returns an error if the value is not used: the words of the command have
 // neither {NAME} nor the name of the variable, and the scripts around it, in which nothing
 // is replaced, do not have the latter.
 func (l *List) CheckUsed(words []string, scripts ...string) error {
 	shell := false
-	for n, word := range slices.Concat(words, scripts) {
-		command := n < len(words)
-		for i := range len(word) {
-			if command && l.standsAt(word, i) || l.variableAt(word, i) {
-				return nil
-			}
+	for _, word := range words {
+		others := strings.ReplaceAll(word, "$"+l.place(), "$")
+		if strings.Contains(others, l.place()) {
+			return nil
 		}
-		shell = shell || command && strings.Contains(word, "${"+l.Name+"}")
+		shell = shell || others != word
+	}
+	variable := regexp.MustCompile(`\b` + l.Variable() + `\b`)
+	if slices.ContainsFunc(slices.Concat(words, scripts), variable.MatchString) {
+		return nil
 	}
 	if shell {
 		return fmt.Errorf("${%s} in the command is a variable of the shell; write {%[1]s}, or $%s", l.Name, l.Variable())
 	}
-	return errors.New("{" + l.Name + "} does not stand in the command; write it where the value goes, or hand it on, as in: env HOST={" + l.Name + "} COMMAND")
+	return fmt.Errorf("%s does not stand in the command; write it where the value goes, or hand it on, as in: env HOST=%[1]s COMMAND", l.place())
 }
-
-// variableAt reports whether the name of the variable stands at byte i of word.
-func (l *List) variableAt(word string, i int) bool {
-	rest, found := strings.CutPrefix(word[i:], l.Variable())
-	return found && (rest == "" || !inVariable(rest[0])) && (i == 0 || !inVariable(word[i-1]))
-}
-
-func inVariable(c byte) bool { return c != '-' && inName(c) }

@@ -54,5 +54,3 @@ func (a *agenda) next() entry {
 }
 
 func (a *agenda) swap(i, j int) { a.heap[i], a.heap[j] = a.heap[j], a.heap[i] }
-
-func (a *agenda) empty() bool { return len(a.heap) == 0 }

@@ -105,7 +105,7 @@ func (r *race) run() (end time.Duration, calls int) {
 		r.agenda.enter(r.hop(), int32(i), reads)
 	}
 	version := 0
-	for !r.agenda.empty() {
+	for len(r.agenda.heap) > 0 {
 		now := r.agenda.next()
 		c := &r.rivals[now.who]
 		if now.what == reads {

@@ -102,22 +102,9 @@ func (h *herd) wake(now time.Duration, all bool) {
 	h.guards.waiting = append(queue, h.guards.waiting...)
 }
 
-// report reports the result of a call. A breaker that it has changed may end waits
-// for a slot.
-func (h *herd) report(now time.Duration, c *client, counts guard.Outcome) {
-	if c.gate == nil {
-		return
-	}
-	h.guards.changed = false
-	c.pass.Report(counts)
-	h.wake(now, h.guards.changed)
-}
-
 // permit asks for a retry, before its wait.
-func (h *herd) permit(now time.Duration, who int32) bool {
-	c := &h.clients[who]
-	return c.gate == nil ||
-		h.goesOn(now, c, c.gate.Permit(context.Background(), c.state.Attempt+1, c.result == timesOut))
+func (h *herd) permit(now time.Duration, c *client, timedOut bool) bool {
+	return c.gate == nil || h.goesOn(now, c, c.gate.Permit(context.Background(), c.state.Attempt+1, timedOut))
 }
 
 // goesOn reports whether no guard refused; else the run ends.

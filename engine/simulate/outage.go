@@ -71,10 +71,11 @@ type Herd struct {
 	Outage Outage  `json:"-"`
 }
 
-// Tenth is a tenth of a second in which calls began.
+// Tenth is a tenth of a second in which calls began. That in which the outage ends is two.
 type Tenth struct {
 	// At counts tenths of a second from 0.
 	At    int
+	Down  bool // during the outage
 	Calls int
 }
 
@@ -99,32 +100,25 @@ func (h *Herd) Quantile(share float64) *text.MS {
 	return new(text.MS(h.FinishedAt[min(max(rank, 1), h.Finished)-1]))
 }
 
-// What happens to a client.
+// What happens to a client: its wait is over, its wait for a slot has reached its limit,
+// or its call has ended.
 const (
-	begins       action = iota // its wait is over
-	ends                       // its call has ended
-	slotTimesOut               // its wait for a slot has reached its limit
-)
-
-// client is one run of the program.
-type client struct {
-	state  engine.State
-	begun  time.Duration
-	result callResult
-	gate   *admission.Gate // nil where no guard is named
-	pass   *admission.Pass
-	until  time.Duration // the end of its wait for a slot, 0 where it does not wait
-}
-
-// callResult is the result of a call.
-type callResult uint8
-
-const (
-	succeeds callResult = iota
+	begins action = iota
+	slotTimesOut
+	succeeds
 	fails
 	timesOut
 	pastDeadline
 )
+
+// client is one run of the program.
+type client struct {
+	state engine.State
+	begun time.Duration
+	gate  *admission.Gate // nil where no guard is named
+	pass  *admission.Pass
+	until time.Duration // the end of its wait for a slot, 0 where it does not wait
+}
 
 // herd is a simulation under way.
 type herd struct {
@@ -134,10 +128,7 @@ type herd struct {
 	clients []client
 	agenda  agenda
 	// idle is when the server has done all that it has accepted, in nanoseconds.
-	idle float64
-	// peak is the tenth of a second that Tenths ends with, split at the end of the
-	// outage.
-	peak   Tenth
+	idle   float64
 	guards guards
 }
 
@@ -161,7 +152,7 @@ func (o Outage) run(p engine.Policy, g guard.Guards, draw func() float64, limit 
 	// and exit code of a command.
 	p.Rules, p.Consecutive, p.UntilFailure = engine.Rules{}, 0, false
 	h := &herd{Herd: Herd{Outage: o, RefusedBy: map[string]int{}}, policy: p, draw: draw, clients: make([]client, o.Clients)}
-	first := client{state: p.First(), result: fails}
+	first := client{state: p.First()}
 	if p.Deadline > 0 {
 		first.state.Deadline = moment(p.Deadline)
 	}
@@ -171,10 +162,11 @@ func (o Outage) run(p engine.Policy, g guard.Guards, draw func() float64, limit 
 		h.clients[i].gate = gate()
 		if h.admit(0, int32(i)) {
 			h.count(0)
-			h.agenda.enter(0, int32(i), ends)
+			h.agenda.enter(0, int32(i), fails)
 		}
 	}
-	for !h.agenda.empty() && h.Calls < limit {
+	begun := h.Calls
+	for len(h.agenda.heap) > 0 && h.Calls < limit {
 		now := h.agenda.next()
 		if now.at > Horizon {
 			break
@@ -184,18 +176,18 @@ func (o Outage) run(p engine.Policy, g guard.Guards, draw func() float64, limit 
 		switch now.what {
 		case begins:
 			h.begin(now.at, now.who)
-		case ends:
-			h.end(now.at, now.who)
 		case slotTimesOut:
 			h.endSlotWait(now.at, now.who)
+		default:
+			h.end(now.at, now.who, now.what)
 		}
 	}
-	h.sum()
+	h.sum(begun)
 	return h.Herd
 }
 
-// sum sets the figures that follow from others.
-func (h *Herd) sum() {
+// sum sets the figures that follow from others. So many calls began before time 0.
+func (h *Herd) sum(first int) {
 	o := &h.Outage
 	h.Clients, h.Finished = o.Clients, len(h.FinishedAt)
 	h.LeftOut = o.Clients - h.Finished - h.GaveUp - h.Refused
@@ -206,6 +198,12 @@ func (h *Herd) sum() {
 	for _, t := range h.Tenths {
 		h.Load = append(h.Load, make([]int, t.At/10+1-len(h.Load))...)
 		h.Load[t.At/10] += t.Calls
+		peak := &h.PeakBack
+		if t.Down {
+			peak = &h.PeakDown
+		}
+		*peak = max(*peak, (t.Calls-first)*int(time.Second/tenth))
+		first = 0
 	}
 }
 
@@ -216,72 +214,52 @@ func (h *herd) begin(now time.Duration, who int32) {
 	}
 }
 
-func (h *herd) count(at time.Duration) {
+func (h *herd) count(now time.Duration) {
 	h.Calls++
-	t := int(at / tenth)
-	if n := len(h.Tenths); n == 0 || h.Tenths[n-1].At != t {
-		h.Tenths = append(h.Tenths, Tenth{At: t})
+	at, down := int(now/tenth), now < h.Outage.Down
+	if n := len(h.Tenths); n == 0 || h.Tenths[n-1].At != at || h.Tenths[n-1].Down != down {
+		h.Tenths = append(h.Tenths, Tenth{At: at, Down: down})
 	}
 	h.Tenths[len(h.Tenths)-1].Calls++
 }
 
 func (h *herd) call(now time.Duration, who int32) {
 	h.count(now)
-	c := &h.clients[who]
-	took := h.serve(now, c)
+	result, took := h.serve(now)
 	if t := h.policy.Timeout; t > 0 && took > t {
-		c.result, took = timesOut, t
+		result, took = timesOut, t
 	}
 	if d := h.policy.Deadline; d > 0 && took > d-now {
-		c.result, took = pastDeadline, d-now
+		result, took = pastDeadline, d-now
 	}
-	c.begun = now
-	h.agenda.enter(backoff.Add(now, took), who, ends)
+	h.clients[who].begun = now
+	h.agenda.enter(backoff.Add(now, took), who, result)
 }
 
-// serve sets the result of a call and returns how long it takes.
-func (h *herd) serve(now time.Duration, c *client) time.Duration {
+// serve returns the result of a call and how long it takes.
+func (h *herd) serve(now time.Duration) (result action, took time.Duration) {
 	o := &h.Outage
-	c.result = fails
-	if now < o.Down {
-		h.PeakDown = max(h.PeakDown, h.rate(2*int(now/tenth)))
-		return o.AttemptTime
-	}
-	h.PeakBack = max(h.PeakBack, h.rate(2*int(now/tenth)+1))
 	served := max(float64(now), h.idle)
 	waits := served - float64(now)
-	if waits > float64(o.Queue) {
-		return o.AttemptTime
+	if now < o.Down || waits > float64(o.Queue) {
+		return fails, o.AttemptTime
 	}
 	h.idle = served + float64(time.Second)/o.Capacity
-	c.result = succeeds
-	return backoff.Add(backoff.FromFloat(waits), o.AttemptTime)
+	return succeeds, backoff.Add(backoff.FromFloat(waits), o.AttemptTime)
 }
 
-// rate counts a call into its tenth of a second, and returns the calls per second of
-// that. Calls before and after the end of the outage are counted apart.
-func (h *herd) rate(part int) int {
-	if h.peak.At != part {
-		h.peak = Tenth{At: part}
-	}
-	h.peak.Calls++
-	return h.peak.Calls * int(time.Second/tenth)
-}
-
-// end decides what follows a call that has ended, as a run does.
-func (h *herd) end(now time.Duration, who int32) {
+// end decides what follows a call that has ended, as a run does. A breaker that its result
+// has changed may end waits for a slot.
+func (h *herd) end(now time.Duration, who int32, result action) {
 	c := &h.clients[who]
-	r := attempt.Result{Duration: now - c.begun}
-	switch c.result {
-	case pastDeadline:
-		r.DeadlinePassed = true
-	case fails, timesOut:
-		r.TimedOut = true // which every policy retries
-	}
+	// Every policy retries what has timed out.
+	r := attempt.Result{Duration: now - c.begun, DeadlinePassed: result == pastDeadline, TimedOut: result == fails || result == timesOut}
 	d := engine.Decide(&h.policy, c.state, r, engine.Evidence{}, moment(now), h.draw())
-	h.report(now, c, d.Counts)
+	h.guards.changed = false
+	c.pass.Report(d.Counts)
+	h.wake(now, h.guards.changed)
 	switch {
-	case d.Retry && h.permit(now, who):
+	case d.Retry && h.permit(now, c, result == timesOut):
 		c.state = d.Next
 		h.agenda.enter(backoff.Add(now, d.Jittered), who, begins)
 	case d.Retry: // a guard refused

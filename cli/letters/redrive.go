@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/queue"
 	"github.com/retrysh/retry/engine/text"
@@ -141,11 +142,8 @@ func (r *Redrive) print(result *Result) {
 	case result.Reason != "":
 		line += ": " + result.Reason
 	}
-	command := []rune(strings.Join(queue.Strings(result.Command), " "))
-	if len(command) > longestCommand {
-		command = append(command[:longestCommand-1], '…')
-	}
-	fmt.Fprintf(w, "retry: %s: %s\n", message.Printable(line), message.Printable(string(command)))
+	command := mode.Cut(strings.Join(queue.Strings(result.Command), " "), longestCommand)
+	fmt.Fprintf(w, "retry: %s: %s\n", message.Printable(line), message.Printable(command))
 }
 
 // longestCommand is how much of a command a line has, in characters.

@@ -107,13 +107,17 @@ func Table(width int, rows [][]string) string {
 	}
 	_ = columns.Flush()
 	for line := range strings.Lines(table.String()) {
-		row := []rune(strings.TrimRight(line, " \n"))
-		if width > 0 && len(row) > width {
-			row = append(row[:width-1], '…')
-		}
-		cut.WriteString(string(row) + "\n")
+		cut.WriteString(Cut(strings.TrimRight(line, " \n"), width) + "\n")
 	}
 	return cut.String()
+}
+
+// Cut cuts a text to so many characters; 0 cuts nothing.
+func Cut(s string, most int) string {
+	if all := []rune(s); 0 < most && most < len(all) {
+		return string(all[:most-1]) + "…"
+	}
+	return s
 }
 
 // Pairs are the rows of a table of names and values in turn, without those of no value.

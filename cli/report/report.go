@@ -88,11 +88,8 @@ func (r *Report) csv() {
 		if strings.IndexAny(strings.TrimLeft(name, " "), "=+-@") == 0 {
 			name = "'" + name
 		}
-		row := []string{name, g.Class}
-		for _, n := range []int{g.Runs, g.FirstAttempt, g.Recovered, g.GaveUp, g.Retried} {
-			row = append(row, strconv.Itoa(n))
-		}
-		rows = append(rows, append(row, strconv.FormatFloat(g.WilsonLow, 'f', 6, 64), strconv.FormatFloat(g.LostMS, 'f', -1, 64)))
+		row := append([]string{name}, cells(g)[:6]...) // but the last two, which are rounded
+		rows = append(rows, append(row, fmt.Sprintf("%.6f", g.WilsonLow), strconv.FormatFloat(g.LostMS, 'f', -1, 64)))
 	}
 	_ = csv.NewWriter(&r.Out).WriteAll(rows)
 }
@@ -136,14 +133,14 @@ func (r *Report) sentences() []string {
 // describe puts a warning into words.
 func describe(w history.Warning) string {
 	const percent = 100
-	value, limit := w.Value*percent, w.Limit*percent
+	text := "%.1f %% of the runs waited for more than 5 s (limit %.0f %%)."
 	switch w.Kind {
 	case "retried":
-		return fmt.Sprintf("%.1f %% of the runs were retried (limit %.0f %%): retries hide failures.", value, limit)
+		text = "%.1f %% of the runs were retried (limit %.0f %%): retries hide failures."
 	case "second_attempt":
-		return fmt.Sprintf("%.1f %% of the second attempts succeeded (limit %.0f %%): most failures do not pass by themselves.", value, limit)
+		text = "%.1f %% of the second attempts succeeded (limit %.0f %%): most failures do not pass by themselves."
 	}
-	return fmt.Sprintf("%.1f %% of the runs waited for more than 5 s (limit %.0f %%).", value, limit)
+	return fmt.Sprintf(text, w.Value*percent, w.Limit*percent)
 }
 
 // header are the columns of the table of groups. cells are those of a group, but for the

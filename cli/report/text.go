@@ -3,6 +3,7 @@ package report
 // This file prints the report for a terminal, and in Markdown for a CI system.
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -32,67 +33,37 @@ func spark(g *history.Group) string {
 	return b.String()
 }
 
-// nameWidth is how wide a name may be on a terminal, 0 for none, so that the spark
-// line is seen.
-func nameWidth(width int) int {
-	const most, least, others = 60, 12, 64
-	if width == 0 {
-		return most
-	}
-	return min(most, max(least, width-others))
-}
-
-// fit cuts a text to so many characters.
-func fit(s string, width int) string {
-	if r := []rune(s); len(r) > width {
-		return string(r[:width-1]) + "…"
-	}
-	return s
-}
-
-// shadeOf is the colour of a class.
-func shadeOf(class string) color.Attribute {
-	switch class {
-	case history.Steady:
-		return color.FgGreen
-	case history.Flaky:
-		return color.FgYellow
-	}
-	return color.FgRed
-}
+// shades are the colours of the classes that are not red.
+var shades = map[string]color.Attribute{history.Steady: color.FgGreen, history.Flaky: color.FgYellow}
 
 // text prints the report for a person.
 func (r *Report) text() {
-	b, width, colored := &r.Out, r.Width(), r.Colored()
-	paint := func(shade color.Attribute, line string) string {
-		c := color.New(shade)
-		if c.DisableColor(); colored {
-			c.EnableColor()
-		}
-		return c.Sprint(line)
-	}
+	color.NoColor = !r.Colored()
 	for _, sentence := range r.sentences() {
-		b.WriteString(sentence + "\n")
+		r.Print(sentence + "\n")
 	}
-	b.WriteString("\n")
+	r.Print("\n")
+	const longestName, shortestName, others = 60, 12, 64 // columns, so that the spark line is seen
+	width := r.Width()
+	most := min(longestName, max(shortestName, cmp.Or(width, longestName+others)-others))
 	rows := [][]string{{strings.ToUpper(r.By), "CLASS", "RUNS", "FAILED OVER TIME", "RECOVERED", "GAVE UP", "RETRIED", "FIRST", "AT LEAST", "LOST"}}
 	for _, g := range r.Groups {
 		c := cells(g)
 		// What matters most stands first: a narrow terminal cuts the end.
-		rows = append(rows, []string{fit(r.named(g), nameWidth(width)), c[0], c[1], spark(g), c[3], c[4], c[5], c[2], c[6], c[7]})
+		rows = append(rows, []string{mode.Cut(r.named(g), most), c[0], c[1], spark(g), c[3], c[4], c[5], c[2], c[6], c[7]})
 	}
 	for i, line := range strings.Split(strings.TrimSuffix(mode.Table(width, rows), "\n"), "\n") {
 		shade := color.Bold
 		if i > 0 {
-			shade = shadeOf(r.Groups[i-1].Class)
+			shade = cmp.Or(shades[r.Groups[i-1].Class], color.FgRed)
 		}
-		b.WriteString(paint(shade, line) + "\n")
+		r.Print(color.New(shade).Sprint(line) + "\n")
 	}
 	for i, warned := range r.Warnings {
 		if i == 0 {
-			b.WriteString("\n")
+			r.Print("\n")
 		}
-		b.WriteString(paint(color.FgYellow, "Warning: "+describe(warned)) + "\n")
+		r.Print(color.New(color.FgYellow).Sprint("Warning: "+describe(warned)) + "\n")
 	}
 }
 

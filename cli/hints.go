@@ -120,7 +120,7 @@ func pasted(word string) string {
 
 func isMode(word string) bool {
 	f := option.ByName(word)
-	return f != nil && option.IsRunMode(f) || slices.ContainsFunc(ownModes(), func(m ownMode) bool { return m.name == word })
+	return f != nil && option.IsRunMode(f) || ownModes()["--"+word] != nil
 }
 
 // isFile reports whether a word without a slash is the name of a file here.

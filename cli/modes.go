@@ -9,7 +9,6 @@ import (
 	"os"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/retrysh/retry/cli/letters"
 	"github.com/retrysh/retry/cli/manual"
@@ -20,48 +19,44 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-type ownMode struct {
-	name    string
-	grammar mode.Mode
-}
-
-// ownModes is the table of these modes; each has a text in manual/flags.txt.
-func ownModes() []ownMode {
-	return []ownMode{
-		{"status", new(status.Status)},
-		{"wake", reach()},
-		{"cancel", reach()},
-		{"reset", new(status.Reset)},
-		{"letters", new(letters.List)},
-		{"redrive", new(redrive)},
-		{"discard", new(letters.Discard)},
-		{"last", new(report.Last)},
-		{"report", new(report.Report)},
-		{"learn", new(report.Learn)},
+// ownModes are these modes by their words; each has a text in manual/flags.txt.
+func ownModes() map[string]mode.Mode {
+	return map[string]mode.Mode{
+		"--status":  new(status.Status),
+		"--wake":    reach(),
+		"--cancel":  reach(),
+		"--reset":   new(status.Reset),
+		"--letters": new(letters.List),
+		"--redrive": new(redrive),
+		"--discard": new(letters.Discard),
+		"--last":    new(report.Last),
+		"--report":  new(report.Report),
+		"--learn":   new(report.Learn),
 	}
 }
 
 // modeCall is a command line that asks for such a mode.
 type modeCall struct {
-	ownMode
+	mode.Mode
+	name string
 	args []string // all words but the mode's own
 	help bool
 }
 
 // callOf finds the first mode of a command line, nil for none, behind flags of any grammar.
-func callOf(modes []ownMode, argv []string) (*modeCall, error) {
-	isMode := func(word string) bool { return modeNamed(modes, word) != nil }
+func callOf(modes map[string]mode.Mode, argv []string) (*modeCall, error) {
+	isMode := func(word string) bool { return modes[word] != nil }
 	if !slices.ContainsFunc(argv, isMode) {
 		return nil, nil
 	}
 	known := slices.Clip(option.Table())
-	for i := range modes {
-		known = append(append(known, manual.Switch(modes[i].name)), manual.FlagsOf(reflect.TypeOf(modes[i].grammar).Elem())...)
+	for word, m := range modes {
+		known = append(append(known, manual.Switch(word[2:])), manual.FlagsOf(reflect.TypeOf(m).Elem())...)
 	}
 	other := "" // a second mode: one of a run before this one, or one after it
 	for _, w := range option.ReadNames(known, argv) {
-		m := modeNamed(modes, argv[w.At])
-		if m == nil {
+		name := argv[w.At]
+		if !isMode(name) {
 			if other == "" && option.IsRunMode(w.Flag) && !w.Off() && !w.Flag.Is("help") {
 				other = w.Word
 			}
@@ -74,17 +69,9 @@ func callOf(modes []ownMode, argv []string) (*modeCall, error) {
 		if other != "" {
 			return nil, option.Usage(w.Word, fmt.Errorf("cannot be used with %s; give only one of them", other))
 		}
-		return &modeCall{*m, slices.Concat(before, after), option.AsksForHelp(before) || option.AsksForHelp(after)}, nil
+		return &modeCall{modes[name], name[2:], slices.Concat(before, after), option.AsksForHelp(before) || option.AsksForHelp(after)}, nil
 	}
 	return nil, nil
-}
-
-func modeNamed(modes []ownMode, word string) *ownMode {
-	name, long := strings.CutPrefix(word, "--")
-	if i := slices.IndexFunc(modes, func(m ownMode) bool { return long && m.name == name }); i >= 0 {
-		return &modes[i]
-	}
-	return nil
 }
 
 // do runs the mode, or shows its help.
@@ -96,5 +83,5 @@ func (m *modeCall) do(environ []string) int {
 	if m.name == "redrive" {
 		c.OfRun = option.OfRedrive()
 	}
-	return mode.Run(c, m.grammar)
+	return mode.Run(c, m.Mode)
 }

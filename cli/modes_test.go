@@ -2,7 +2,6 @@ package cli
 
 import (
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,8 +17,8 @@ func TestTexts(t *testing.T) {
 	shown := map[string]bool{}
 	for _, group := range pages().Groups {
 		known := option.Table()
-		if i := slices.IndexFunc(ownModes(), func(m ownMode) bool { return m.name == group.Mode }); i >= 0 {
-			known = append(manual.FlagsOf(reflect.TypeOf(ownModes()[i].grammar).Elem()), manual.Switch(group.Mode))
+		if m := ownModes()["--"+group.Mode]; m != nil {
+			known = append(manual.FlagsOf(reflect.TypeOf(m).Elem()), manual.Switch(group.Mode))
 		}
 		for i, f := range group.Flags {
 			own := i == 0 && group.OwnGrammar
@@ -46,7 +45,7 @@ type sampleMode struct {
 func (*sampleMode) Run() int { return 0 }
 
 func TestCallOf(t *testing.T) {
-	modes := []ownMode{{name: "sample", grammar: new(sampleMode)}, {name: "other", grammar: new(sampleMode)}}
+	modes := map[string]mode.Mode{"--sample": new(sampleMode), "--other": new(sampleMode)}
 	for argv, want := range map[string]string{
 		"--sample a b":                "sample a b",
 		"--key k --sample x":          "sample --key k x",

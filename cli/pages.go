@@ -18,8 +18,8 @@ import (
 // pages is what is made from the flags of all grammars.
 func pages() *manual.Pages {
 	modes := map[string][]manual.Flag{}
-	for _, m := range ownModes() {
-		modes[m.name] = manual.FlagsOf(reflect.TypeOf(m.grammar).Elem())
+	for word, m := range ownModes() {
+		modes[word[2:]] = manual.FlagsOf(reflect.TypeOf(m).Elem())
 	}
 	_, _, date := build()
 	day, _, _ := strings.Cut(date, "T")

@@ -6,6 +6,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"syscall"
 	"time"
@@ -14,19 +15,16 @@ import (
 // logPatience is how long a reader of the log may keep a line waiting.
 const logPatience = time.Second
 
-// logFile is the log; what it cannot take in time it loses.
-type logFile struct {
-	file  *os.File
-	stuck bool
-}
+// logFile is the log. It is closed where it cannot take a line in time.
+type logFile struct{ *os.File }
 
 // openLog opens the log for appending. Where it is the program's own standard
 // output or error, and that is a file, its descriptor is used: one of its own
 // would not share the place at which the command writes (open(2)).
-func openLog(name string) (*logFile, error) {
+func openLog(name string) (io.Writer, error) {
 	for _, own := range []*os.File{os.Stdout, os.Stderr} {
 		if info, err := own.Stat(); name == own.Name() && err == nil && info.Mode().IsRegular() {
-			return &logFile{file: own}, nil
+			return own, nil
 		}
 	}
 	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o666)
@@ -36,7 +34,7 @@ func openLog(name string) (*logFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &logFile{file: file}, nil
+	return logFile{file}, nil
 }
 
 // noReader says what ENXIO means: a FIFO has no reader (open(2), O_NONBLOCK), a device
@@ -52,12 +50,11 @@ func noReader(name string) error {
 	return fmt.Errorf("%q: no such device, or no listener", name)
 }
 
-func (l *logFile) Write(line []byte) (int, error) {
-	if l.stuck {
-		return 0, os.ErrDeadlineExceeded
+func (l logFile) Write(line []byte) (int, error) {
+	_ = l.SetWriteDeadline(time.Now().Add(logPatience)) // plain files need none and have none
+	n, err := l.File.Write(line)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		_ = l.Close()
 	}
-	_ = l.file.SetWriteDeadline(time.Now().Add(logPatience)) // plain files need none and have none
-	n, err := l.file.Write(line)
-	l.stuck = errors.Is(err, os.ErrDeadlineExceeded)
 	return n, err
 }

@@ -50,7 +50,7 @@ func run(o *option.Options, letter *redriven) int {
 	if !o.Quiet {
 		for _, line := range append([]string{o.Chosen.Warning}, o.Idle...) {
 			if line != "" {
-				w.out.complain("%s", line)
+				w.out.complain(line)
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func run(o *option.Options, letter *redriven) int {
 		if errors.As(err, new(*option.UsageError)) {
 			refuse(err)
 		} else {
-			w.out.complain("%v", err)
+			w.out.complain(err.Error())
 		}
 		return exitcodes.Of(err)
 	}
@@ -75,7 +75,7 @@ func run(o *option.Options, letter *redriven) int {
 		record.Yield()
 		code, err := proc.Exec(signals, o.Command, withoutTargets(w.environ))
 		if err != nil {
-			w.out.complain("%v", err)
+			w.out.complain(err.Error())
 		}
 		return code
 	}
@@ -122,7 +122,7 @@ func (w *wiring) build() (err error) {
 	if o.Policy.Hedge.Max > 1 && o.Process.Stdin == proc.Inherit && len(o.Command) > 0 && !proc.NullInput() {
 		return option.Usage(option.Last(o.Settings, "hedge").Word, errors.New("copies cannot share standard input; give each the same with --stdin replay, or none with --stdin null"))
 	}
-	o.Process.Report, o.Process.Note = func(line string) { out.complain("%s", line) }, out.note
+	o.Process.Report, o.Process.Note = out.complain, out.note
 	if w.runner, err = proc.New(o.Process, w.signals); err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func (w *wiring) keepHistory() {
 	w.out.sinks = append(w.out.sinks, func(e event.Event) {
 		if record := h.Emit(e); record != nil { // after the last event
 			if err := history.Append(o.History, record.Encode()); err != nil {
-				w.out.complain("the run is not in the history: %v", err)
+				w.out.complain("the run is not in the history: " + err.Error())
 			}
 		}
 	})

@@ -32,8 +32,6 @@ type keeper struct {
 	dir, cwd string
 	cwdErr   error
 
-	// write keeps the run and returns the id of its letter, "" where it cannot.
-	write       func(ctx context.Context, l *engine.Letter) string
 	first, last time.Time // failures
 	rehearsed   bool
 	where       string // the line that says where the letter is
@@ -57,26 +55,23 @@ func captureTails(o *option.Options) {
 // relative directory is resolved now.
 func (w *wiring) keepLetters() {
 	k := &keeper{wiring: w}
-	see := k.see
-	switch r := w.letter; {
-	case r != nil:
-		r.keeper, k.write, see = k, r.replace, r.see
-		r.resume(time.Now())
+	switch {
+	case w.letter != nil:
+		k.resume(time.Now())
 	case keepsLetters(w.o):
 		var err error
 		if k.dir, err = letters.Path(w.o.DeadLetter); err != nil {
-			w.out.complain("no letter will be kept: %v", err)
+			w.out.complain("no letter will be kept: " + err.Error())
 			return
 		}
 		k.cwd, k.cwdErr = os.Getwd()
-		k.write = k.add
 	default:
 		return
 	}
-	w.e.Keep, w.out.sinks = k.keep, append(w.out.sinks, see)
+	w.e.Keep, w.out.sinks = k.keep, append(w.out.sinks, k.see)
 }
 
-// see records when the run failed, and prints at its end where the letter is.
+// see records when the run failed. At its end it prints where the new letter is.
 func (k *keeper) see(ev event.Event) {
 	switch ev := ev.(type) {
 	case *event.AttemptFinished:
@@ -92,6 +87,9 @@ func (k *keeper) see(ev event.Event) {
 		if k.where != "" {
 			k.out.say(k.where)
 		}
+		if k.letter != nil {
+			k.finish(ev)
+		}
 	}
 }
 
@@ -101,7 +99,11 @@ func (k *keeper) keep(ctx context.Context, l *engine.Letter) string {
 	if parks && (limit == 0 || l.Decision.Jittered <= limit) {
 		return ""
 	}
-	id := k.write(ctx, l)
+	write := k.add
+	if k.letter != nil {
+		write = k.replace
+	}
+	id := write(ctx, l)
 	if parks && id == "" {
 		k.out.complain("the run is not parked and waits here")
 	}
@@ -110,7 +112,7 @@ func (k *keeper) keep(ctx context.Context, l *engine.Letter) string {
 
 // add writes a new letter, and prints what fails.
 func (k *keeper) add(ctx context.Context, l *engine.Letter) string {
-	letter := k.letter(l)
+	letter := k.newLetter(l)
 	content := queue.Content{Tails: queue.Tails{l.Evidence.Stdout, l.Evidence.Stderr}}
 	ctx, cancel := context.WithTimeout(ctx, inputWait)
 	defer cancel()
@@ -118,7 +120,7 @@ func (k *keeper) add(ctx context.Context, l *engine.Letter) string {
 	switch {
 	case k.o.Process.Stdin == proc.Replay:
 		if content.Stdin, err = k.runner.Input(ctx); err != nil {
-			k.out.complain("standard input is not kept: %v", err)
+			k.out.complain("standard input is not kept: " + err.Error())
 		}
 	case k.o.Process.Stdin == proc.Inherit && proc.InputUsedUp():
 		k.out.complain("standard input was used up and is not kept; --stdin replay keeps it")
@@ -132,7 +134,7 @@ func (k *keeper) add(ctx context.Context, l *engine.Letter) string {
 		id, err = d.Add(letter, content, k.o.IdempotencyKey != "" && l.Decision.Outcome != event.Parked, k.o.DeadLetterMax)
 	}
 	if err != nil {
-		k.out.complain("no letter is kept: %v", err)
+		k.out.complain("no letter is kept: " + err.Error())
 		return ""
 	}
 	k.where = fmt.Sprintf("kept as letter %s in %s; retry --redrive %s runs it again", id, k.dir, id)
@@ -142,7 +144,7 @@ func (k *keeper) add(ctx context.Context, l *engine.Letter) string {
 // inputWait is how long the rest of an input is read.
 const inputWait = 10 * time.Second
 
-func (k *keeper) letter(l *engine.Letter) *queue.Letter {
+func (k *keeper) newLetter(l *engine.Letter) *queue.Letter {
 	if now := time.Now(); k.first.IsZero() { // nothing ran
 		k.first, k.last = now, now
 	}
@@ -228,7 +230,6 @@ func userName() string {
 
 // redriven is a letter that this process runs, for a redriver that started it.
 type redriven struct {
-	*keeper
 	claim  *queue.Claim
 	before *queue.Letter // as it was
 	after  *queue.Letter // with one redrive more
@@ -239,7 +240,8 @@ type redriven struct {
 
 // replace writes the last failure, or the wait, to the run's letter. The letter of a run
 // that was refused stays as it was.
-func (r *redriven) replace(_ context.Context, l *engine.Letter) string {
+func (k *keeper) replace(_ context.Context, l *engine.Letter) string {
+	r := k.letter
 	if l.Decision.Outcome == event.Refused {
 		return r.before.ID
 	}
@@ -247,22 +249,18 @@ func (r *redriven) replace(_ context.Context, l *engine.Letter) string {
 	if l.Decision.Outcome == event.Parked {
 		changed.Redrives = 0
 	}
-	r.describe(&changed, l)
+	k.describe(&changed, l)
 	if err := r.claim.Replace(&changed, &queue.Tails{l.Evidence.Stdout, l.Evidence.Stderr}); err != nil {
-		r.out.complain("the letter cannot be written: %v", err)
+		k.out.complain("the letter cannot be written: " + err.Error())
 		return ""
 	}
 	r.after, r.kept = &changed, true
 	return changed.ID
 }
 
-// see also records how the run ends, and removes or restores its letter.
-func (r *redriven) see(ev event.Event) {
-	r.keeper.see(ev)
-	end, ok := ev.(*event.RunFinished)
-	if !ok {
-		return
-	}
+// finish records how the run of a letter ends, and removes or restores the letter.
+func (k *keeper) finish(end *event.RunFinished) {
+	r := k.letter
 	r.result = letters.Result{Result: letters.Failed, ExitCode: &end.ExitCode, Reason: end.Reason}
 	if end.Why != "" {
 		r.result.Reason += "; " + end.Why
@@ -281,29 +279,29 @@ func (r *redriven) see(ev event.Event) {
 		err = r.claim.Replace(r.before, nil)
 	default:
 		if !r.kept { // nothing was started
-			r.last = end.Time
+			k.last = end.Time
 			d := &engine.Decision{Ending: end.Ending, End: engine.End{Code: end.ExitCode}}
-			r.replace(context.Background(), &engine.Letter{Decision: d, Attempts: end.Attempts, Evidence: &engine.Evidence{}})
+			k.replace(context.Background(), &engine.Letter{Decision: d, Attempts: end.Attempts, Evidence: &engine.Evidence{}})
 		}
 		missing := slices.DeleteFunc(queue.Strings(r.before.EnvNames), func(name string) bool {
-			return slices.ContainsFunc(r.e.Identity.Environ, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
+			return slices.ContainsFunc(k.e.Identity.Environ, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
 		})
 		if len(missing) > 0 {
-			r.out.complain("not set now, and set when the run first failed: %s", strings.Join(missing, " "))
+			k.out.complain("not set now, and set when the run first failed: " + strings.Join(missing, " "))
 		}
 	}
 	if err != nil {
-		r.out.complain("the letter %s stays as it is: %v", r.before.ID, err)
+		k.out.complain("the letter " + r.before.ID + " stays as it is: " + err.Error())
 	}
 }
 
 // resume makes the engine continue a parked run, or run again what was given up.
-func (r *redriven) resume(now time.Time) {
-	e, l := r.e, r.before
+func (k *keeper) resume(now time.Time) {
+	e, l := k.e, k.letter.before
 	e.Identity.Key, e.About.Name, e.About.Letter = string(l.IdempotencyKey), string(l.Name), l.ID
-	e.Inherit = []uintptr{r.claim.Descriptor()}
+	e.Inherit = []uintptr{k.letter.claim.Descriptor()}
 	e.Policy.InitialDelay, e.Policy.Splay = 0, 0
-	r.first, r.last = l.FirstFailedAt.Time, l.LastFailedAt.Time
+	k.first, k.last = l.FirstFailedAt.Time, l.LastFailedAt.Time
 	if !l.Parked() {
 		e.Identity.ParentRunID = l.RunID
 		return
@@ -329,7 +327,7 @@ func (r *redriven) resume(now time.Time) {
 		e.Resume.Result.Signal = attempt.Signal(*l.Signal)
 	}
 	e.Resume.Decision.Judgement = last
-	limit := option.Last(r.o.Settings, "deadline")
+	limit := option.Last(k.o.Settings, "deadline")
 	if end := l.DeadlineAt; end != nil && (limit == nil || limit.Source != option.FromCommandLine) {
 		e.Policy.Deadline = 0
 		if until := now.Add(end.Sub(now)); e.Expires.IsZero() || until.Before(e.Expires) {

@@ -5,7 +5,6 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -76,10 +75,10 @@ func newOutput(o *option.Options, signals *proc.Signals) *output {
 	}
 	file, err := openLog(o.LogFile)
 	if err != nil {
-		out.complain("no log is kept: %v", err)
+		out.complain("no log is kept: " + err.Error())
 		return out
 	}
-	w := &channel{file, signals.Notify, func(err error) { out.complain("the log is incomplete: %v", err) }}
+	w := &channel{file, signals.Notify, func(err error) { out.complain("the log is incomplete: " + err.Error()) }}
 	if format == "text" {
 		out.sinks = append(out.sinks, out.forPerson(w, false).Emit)
 	} else {
@@ -122,7 +121,7 @@ func (out *output) gitHubFiles() sink.GitHubFiles {
 	offered := func(variable string) io.Writer {
 		if name := os.Getenv(variable); name != "" {
 			return &channel{jobFile(name), out.signals.Notify, func(err error) {
-				out.complain("cannot write the summary or outputs of the step: %v", err)
+				out.complain("cannot write the summary or outputs of the step: " + err.Error())
 			}}
 		}
 		return nil
@@ -170,7 +169,7 @@ func (out *output) emit(e event.Event) {
 		}
 	case *event.RunFinished:
 		if hint := out.hint(e); hint != "" {
-			out.complain("%s", hint)
+			out.complain(hint)
 		}
 	}
 }
@@ -209,7 +208,7 @@ func (out *output) keepTails(stdout, stderr []byte) (env []string, remove func()
 			env = append(env, variables[i]+f.Name())
 		case !out.tailLost:
 			out.tailLost = true
-			out.complain("cannot store the last output for a hook: %v", err)
+			out.complain("cannot store the last output for a hook: " + err.Error())
 		}
 	}
 	return env, func() {
@@ -227,9 +226,7 @@ func (out *output) note(line string) {
 }
 
 // complain reports a failure of the program's own; --quiet does not silence it.
-func (out *output) complain(format string, args ...any) {
-	out.warn(text.Masked(fmt.Sprintf(format, args...)))
-}
+func (out *output) complain(line string) { out.warn(text.Masked(line)) }
 
 // say writes a line that --quiet silences, and that machines get by events.
 func (out *output) say(line string) {
@@ -252,7 +249,7 @@ func (w *wiring) addTelemetry() {
 	}
 	c.Lookup, c.Note, c.Complain = os.Getenv, out.note, func(string) {}
 	if !w.o.Quiet {
-		c.Complain = func(line string) { out.complain("%s", line) }
+		c.Complain = out.complain
 	}
 	t := &telemetry.Sink{Config: c}
 	out.sinks = append(out.sinks, t.Emit)

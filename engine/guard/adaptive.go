@@ -3,21 +3,16 @@ package guard
 // This file limits the attempts of a run by the rate of successes that all runs
 // on the key had lately.
 
-const (
-	// lookBack is how many outcomes are looked at, enough from how many on they
-	// limit attempts.
-	lookBack, enough = 100, 10
-	// unlimitedAttempts stands for --attempts where that has no limit.
-	unlimitedAttempts = 10
-)
+import "cmp"
+
+// lookBack is how many outcomes are looked at, enough from how many on they limit attempts.
+const lookBack, enough = 100, 10
 
 // adaptiveLimit is how many attempts a run may make after so many successes in
 // the last outcomes: 1 below half, all above nine tenths, between them 1 +
 // floor((attempts - 1) x (rate - 0.5) / 0.4).
 func adaptiveLimit(attempts, succeeded, outcomes int64) int64 {
-	if attempts == 0 {
-		attempts = unlimitedAttempts
-	}
+	attempts = cmp.Or(attempts, 10) // where --attempts has no limit
 	switch {
 	case outcomes < enough || 10*succeeded > 9*outcomes:
 		return attempts
@@ -39,11 +34,4 @@ func (t *transaction) adaptiveRefuses() bool {
 	limit := adaptiveLimit(t.g.Attempts, succeeded, outcomes)
 	return t.g.Adaptive && t.r.Attempt > limit &&
 		t.refuse(Refusal{Guard: KindAdaptive, RetryIn: -1, Count: succeeded, Of: outcomes, Also: limit})
-}
-
-// remember adds an outcome to the last ones, 1 for a success.
-func (s *State) remember(success int64) {
-	if s.Recent = append(s.Recent, success); len(s.Recent) > lookBack {
-		s.Recent = s.Recent[1:]
-	}
 }

@@ -101,8 +101,9 @@ func (t *transaction) reportBreaker() {
 	switch {
 	case !t.g.Breaker.Named() || r.Pass.Generation != s.Generation:
 	case s.Circuit == HalfOpen:
-		if s.Probes = expire(s.Probes, t.now); holds(s.Probes, r.Pass.ID) {
-			s.Probes = release(s.Probes, r.Pass.ID)
+		s.Probes = expire(s.Probes, t.now)
+		held := len(s.Probes)
+		if s.Probes = release(s.Probes, r.Pass.ID); len(s.Probes) < held {
 			s.probed(&t.g.Breaker, r.Outcome, t.now)
 		}
 	case s.Circuit == Closed && r.Outcome != Neither:

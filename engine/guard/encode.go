@@ -7,11 +7,8 @@ package guard
 
 import "errors"
 
-// version is that of the list.
-const version = 2
-
-// greatest is the greatest number in a list.
-const greatest = MaxID
+// version is that of the list, greatest the greatest number in one.
+const version, greatest = 2, MaxID
 
 // ErrDamaged says that a list is not a State.
 var ErrDamaged = errors.New("the record is damaged")

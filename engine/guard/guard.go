@@ -308,10 +308,12 @@ func (t *transaction) enter() {
 }
 
 func (t *transaction) report() {
-	r := t.r
+	r, s := t.r, t.s
 	t.reportBreaker()
-	if t.g.Adaptive && r.Outcome != Neither && r.Pass.Generation >= t.s.Forgot {
-		t.s.remember(int64(Failure - r.Outcome))
+	if t.g.Adaptive && r.Outcome != Neither && r.Pass.Generation >= s.Forgot {
+		if s.Recent = append(s.Recent, int64(Failure-r.Outcome)); len(s.Recent) > lookBack {
+			s.Recent = s.Recent[1:]
+		}
 	}
 	t.freeSlot()
 }
@@ -327,8 +329,8 @@ func (t *transaction) renew() {
 	if p.Place {
 		t.s.Breaker.renew(p.ID, t.now)
 	}
-	if p.Slot {
-		t.s.renewSlot(p.ID, t.now)
+	if p.Slot { // one that was lost is held again: what it stands for still runs
+		t.s.Slots = append(release(t.s.Slots, p.ID), Lease{p.ID, t.now + LeaseFor})
 	}
 }
 

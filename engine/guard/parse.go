@@ -15,14 +15,10 @@ import (
 )
 
 const (
-	// maxNumber is the greatest count.
-	maxNumber = 1_000_000_000
-	// maxSlots is the greatest number of slots: each may be a file.
-	maxSlots = 10_000
-	// maxDuration is 365 days, minWindow ten slices of a millisecond; both in
-	// milliseconds.
-	maxDuration = 365 * day
-	minWindow   = parts
+	maxNumber   = 1_000_000_000 // the greatest count
+	maxSlots    = 10_000        // each may be a file
+	maxDuration = 365 * day     // in milliseconds
+	minWindow   = parts         // ten slices of a millisecond
 )
 
 // UnmarshalText reads a rate such as "50%,min=10,window=60s,open=30s,probes=1", or
@@ -38,9 +34,9 @@ func (b *Breaker) UnmarshalText(text []byte) error {
 	} else {
 		v.count(head, "a rate of failures such as 50%, or a number of failures in a row", 1, maxNumber, &b.Row)
 		for _, name := range []string{"min", "window"} {
-			if _, given := v.option(name); given {
+			v.option(name, func(string) {
 				v.fail("%s= belongs to a rate such as 50%%; %q failures in a row have none", name, number)
-			}
+			})
 		}
 	}
 	v.duration("open", 1, &b.Open)
@@ -68,12 +64,12 @@ func (t *Tokens) UnmarshalText(text []byte) error {
 	v.count("cost", "", 1, maxNumber, &t.Cost)
 	v.count("timeout-cost", "", 1, maxNumber, &t.TimeoutCost)
 	v.count("success", "", 0, maxNumber, &t.Success)
-	if refill, given := v.option("refill"); given { // in thousandths
+	v.option("refill", func(refill string) { // in thousandths
 		var ok bool
 		if t.Refill, ok = scaled(strings.TrimSuffix(refill, "/s"), maxNumber, 1000); !ok {
 			v.fail("refill=%q is not tokens a second such as 10/s (0/s to %d/s)", refill, maxNumber)
 		}
-	}
+	})
 	v.rate("reserve", "", 0, &t.Reserve)
 	return v.finish()
 }
@@ -84,11 +80,11 @@ func (s *Slots) UnmarshalText(text []byte) error {
 	v := split(text)
 	v.count(head, "a number of attempts at a time", 1, maxSlots, &s.N)
 	v.duration("wait", 0, &s.Wait)
-	if of, given := v.option("of"); given {
+	v.option("of", func(of string) {
 		if s.Of = Of(slices.Index([]string{"attempts", "retries", "runs"}, of)); s.Of < 0 {
 			v.fail("of=%q is not known; it is attempts, retries or runs", of)
 		}
-	}
+	})
 	return v.finish()
 }
 
@@ -133,10 +129,12 @@ func (v *value) fail(format string, args ...any) {
 	}
 }
 
-func (v *value) option(name string) (text string, given bool) {
+// option gives read the text of an option, if there is one.
+func (v *value) option(name string, read func(text string)) {
 	v.known = append(v.known, name)
-	text, given = v.options[name]
-	return text, given
+	if text, given := v.options[name]; given {
+		read(text)
+	}
 }
 
 // finish refuses names that were not asked for.
@@ -151,31 +149,27 @@ func (v *value) finish() error {
 
 // count reads a number. what says in an error what the text is not, "" for a count.
 func (v *value) count(name, what string, least, most int64, into *int64) {
-	text, given := v.option(name)
-	if !given {
-		return
-	}
-	var err error
-	if *into, err = strconv.ParseInt(text, 10, 64); err != nil || *into < least || *into > most || text[0] == '+' {
-		v.fail("%q is not %s (%d to %d)", text, cmp.Or(what, "a count for "+name+"="), least, most)
-	}
+	v.option(name, func(text string) {
+		var err error
+		if *into, err = strconv.ParseInt(text, 10, 64); err != nil || *into < least || *into > most || text[0] == '+' {
+			v.fail("%q is not %s (%d to %d)", text, cmp.Or(what, "a count for "+name+"="), least, most)
+		}
+	})
 }
 
 // rate reads a percentage in parts per million; what is as in count, "" for a share.
 func (v *value) rate(name, what string, least int64, into *int64) {
-	text, given := v.option(name)
-	if !given {
-		return
-	}
-	digits, percent := strings.CutSuffix(text, "%")
-	n, ok := scaled(digits, 100, million/100)
-	if *into = n; !ok || !percent || n < least {
-		from := "0%"
-		if least > 0 {
-			from = "above 0%"
+	v.option(name, func(text string) {
+		digits, percent := strings.CutSuffix(text, "%")
+		n, ok := scaled(digits, 100, million/100)
+		if *into = n; !ok || !percent || n < least {
+			from := "0%"
+			if least > 0 {
+				from = "above 0%"
+			}
+			v.fail("%q is not %s such as 10%% (%s to 100%%)", text, cmp.Or(what, "a share for "+name+"="), from)
 		}
-		v.fail("%q is not %s such as 10%% (%s to 100%%)", text, cmp.Or(what, "a share for "+name+"="), from)
-	}
+	})
 }
 
 // scaled reads a number from 0 to most and multiplies it. What is above 0 is at least
@@ -194,16 +188,14 @@ func scaled(digits string, most, factor float64) (n int64, ok bool) {
 
 // duration reads a time and rounds it up to milliseconds.
 func (v *value) duration(name string, least int64, into *int64) {
-	text, given := v.option(name)
-	if !given {
-		return
-	}
-	d, err := backoff.ParseDuration(text)
-	if err != nil {
-		v.fail("%s= %w", name, err)
-	}
-	*into = ceilDiv(int64(min(d, (maxDuration+1)*time.Millisecond)), int64(time.Millisecond))
-	if *into < least || *into > maxDuration {
-		v.fail("%s=%q is not from %v to 365 days", name, text, milliseconds(least))
-	}
+	v.option(name, func(text string) {
+		d, err := backoff.ParseDuration(text)
+		if err != nil {
+			v.fail("%s= %w", name, err)
+		}
+		*into = ceilDiv(int64(min(d, (maxDuration+1)*time.Millisecond)), int64(time.Millisecond))
+		if *into < least || *into > maxDuration {
+			v.fail("%s=%q is not from %v to 365 days", name, text, milliseconds(least))
+		}
+	})
 }

@@ -6,6 +6,7 @@ package guard
 import (
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -133,7 +134,7 @@ func TestBreakerNeverLetsMoreProbesThrough(t *testing.T) {
 			case 2: // one is renewed
 				for id, pass := range out {
 					Do(g, &s, &Request{Op: Renew, Pass: pass}, now)
-					if pass.Place && holds(s.Breaker.Probes, id) {
+					if pass.Place && slices.ContainsFunc(s.Breaker.Probes, func(l Lease) bool { return l.ID == id }) {
 						until[id] = now + LeaseFor
 					}
 					break

@@ -42,18 +42,8 @@ func (t *transaction) slotRefuses() bool {
 	return held >= t.g.Slots.N && t.refuse(Refusal{Guard: KindSlots, RetryIn: -1, Count: held, Of: t.g.Slots.N})
 }
 
-// renewSlot holds a slot for another lease. Where the lease was lost, the slot is
-// held again: what it stands for still runs.
-func (s *State) renewSlot(id, now int64) {
-	s.Slots = append(release(s.Slots, id), Lease{id, now + LeaseFor})
-}
-
-const (
-	// valuesFor is how long a value's failure counts, in milliseconds.
-	valuesFor = 30_000
-	// maxFailed is how many values are remembered: the last ones.
-	maxFailed = 100
-)
+// A value's failure counts for valuesFor milliseconds; the last maxFailed are remembered.
+const valuesFor, maxFailed = 30_000, 100
 
 // valuesFailed remembers that values have failed now.
 func (t *transaction) valuesFailed() {
@@ -84,10 +74,6 @@ func expire(leases []Lease, now int64) []Lease {
 
 func release(leases []Lease, id int64) []Lease {
 	return slices.DeleteFunc(leases, func(l Lease) bool { return l.ID == id })
-}
-
-func holds(leases []Lease, id int64) bool {
-	return slices.ContainsFunc(leases, func(l Lease) bool { return l.ID == id })
 }
 
 func earliest(leases []Lease) int64 {

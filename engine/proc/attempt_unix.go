@@ -32,13 +32,10 @@ const settleTime = 20 * time.Millisecond
 // prepare notes what exists before the command, which with shares may stay in the program's
 // process group.
 func (a *running) prepare(shares bool) {
-	if a.probe {
-		a.Tree = process.NewProbe(a.report.say)
-		return
+	if !a.probe && ForegroundTerminal() {
+		a.foreground, a.forGroup = shares, a.getsSignals && !shares
 	}
-	terminal := ForegroundTerminal()
-	a.foreground, a.forGroup = shares && terminal, a.getsSignals && !shares && terminal
-	a.Tree = process.New(!a.foreground, a.spec.Env, a.report.say)
+	a.Tree = process.New(!a.foreground, a.probe, a.spec.Env, a.report.say)
 	if a.foreground {
 		a.signals.Notify() // the terminal signals the command itself
 	}
@@ -210,9 +207,7 @@ func (a *running) continueCommand() {
 
 // dispose reaps orphans, also later while no command runs if there are descendants.
 func (a *running) dispose() {
-	if a.Tree != nil {
-		a.Close()
-	}
+	a.Close()
 	if !a.probe && process.LivingChildren() {
 		process.Listen()
 		process.Orphans()

@@ -44,6 +44,6 @@ func becomeSubreaper() bool   { return false }
 func endedChild() int         { return 0 }
 func probeChildren(int) []int { return nil }
 
-// awaitUntil does not wait: there are no descriptors of processes here, and a
+// AwaitUntil does not wait: there are no descriptors of processes here, and a
 // queue for one would cost what it saves.
-func awaitUntil(int, time.Duration) bool { return false }
+func (*Tree) AwaitUntil(time.Duration) bool { return false }

@@ -112,15 +112,15 @@ func living(kind, id int) bool {
 	return err == nil
 }
 
-// awaitUntil waits until a child may have ended, at most for limit, and reports whether it
-// may.
-func awaitUntil(pid int, limit time.Duration) bool {
-	fd, err := unix.PidfdOpen(pid, 0)
+// AwaitUntil waits until the leader has ended, at most for limit, and reports whether it
+// has. It may return early: a signal is a reason to.
+func (t *Tree) AwaitUntil(limit time.Duration) bool {
+	fd, err := unix.PidfdOpen(t.leader, 0)
 	if err != nil { // Linux before 5.3
 		return false
 	}
 	timeout := unix.NsecToTimespec(int64(limit))
 	n, _ := unix.Ppoll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, &timeout, nil)
 	_ = unix.Close(fd)
-	return n > 0
+	return n > 0 && t.HasEnded()
 }

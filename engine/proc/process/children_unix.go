@@ -8,10 +8,8 @@ import (
 	"errors"
 	"os"
 	"os/signal"
-	"slices"
 	"sync"
 	"syscall"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -22,32 +20,13 @@ import (
 
 // What this process knows of its children.
 var (
-	mu     sync.Mutex // a leaf; held over fork and entry, so that no status is lost
-	trees  []*Tree    // from New to Close
-	adopts bool       // orphans come here: the program is a child subreaper
+	mu      sync.Mutex        // a leaf; held over fork and entry, so that no status is lost
+	trees   []*Tree           // from New to Close
+	leaders = map[int]*Tree{} // of trees, from Start to Reap, by pid
+	adopts  bool              // orphans come here: the program is a child subreaper
 
 	listening sync.Once
 )
-
-// leads reports whether the tree has a leader that is not yet reaped; mu is held.
-func (t *Tree) leads() bool { return t.leader != 0 && !t.reaped }
-
-// isOwned reports whether a child leads a tree; mu is held.
-func isOwned(pid int) bool {
-	return slices.ContainsFunc(trees, func(t *Tree) bool { return t.leads() && t.leader == pid })
-}
-
-// leaders returns the children that lead a tree.
-func leaders() (pids []int) {
-	mu.Lock()
-	defer mu.Unlock()
-	for _, t := range trees {
-		if t.leads() {
-			pids = append(pids, t.leader)
-		}
-	}
-	return pids
-}
 
 // Listen sends the owners of trees a token when the state of a child changes, and reaps
 // orphans as they end, from now on.
@@ -106,7 +85,9 @@ func (t *Tree) fork(path string, argv []string, attr *syscall.ProcAttr, inherit 
 	for _, fd := range inherit {
 		_, _ = unix.FcntlInt(fd, unix.F_SETFD, 0)
 	}
-	t.leader, err = syscall.ForkExec(path, argv, attr)
+	if t.leader, err = syscall.ForkExec(path, argv, attr); err == nil {
+		leaders[t.leader] = t
+	}
 	for _, fd := range inherit {
 		_, _ = unix.FcntlInt(fd, unix.F_SETFD, unix.FD_CLOEXEC)
 	}
@@ -125,12 +106,6 @@ func (t *Tree) Moved() <-chan struct{} {
 // HasEnded reports whether the leader has ended.
 func (t *Tree) HasEnded() bool { return t.reaped || hasEnded(t.leader) }
 
-// AwaitUntil waits until the leader has ended, at most for limit, and reports whether it
-// has. It may return early: a signal is a reason to.
-func (t *Tree) AwaitUntil(limit time.Duration) bool {
-	return awaitUntil(t.leader, limit) && hasEnded(t.leader)
-}
-
 // Reap takes the status of the leader, which has ended, and gives its pid away. Then it
 // reaps the orphans that the leader hid: a look at all children always shows the first
 // that ended.
@@ -138,6 +113,7 @@ func (t *Tree) Reap() Ending {
 	if !t.reaped {
 		mu.Lock()
 		t.ending, t.reaped = wait4(t.leader), true
+		delete(leaders, t.leader)
 		mu.Unlock()
 		Orphans()
 	}
@@ -172,7 +148,7 @@ func Orphans() {
 		return
 	}
 	pid := endedChild()
-	for ; pid != 0 && !isOwned(pid); pid = endedChild() {
+	for ; pid != 0 && leaders[pid] == nil; pid = endedChild() {
 		if wait4(pid).Err != nil { // it would be asked for again and again
 			return
 		}
@@ -184,18 +160,9 @@ func Orphans() {
 	list := openChildList()
 	defer list.close()
 	for _, pid := range list.read() {
-		if !isOwned(pid) {
+		if leaders[pid] == nil {
 			_ = wait4(pid)
 		}
-	}
-}
-
-// reapOrphan reaps a child that has ended, unless it leads a tree.
-func reapOrphan(pid int) {
-	mu.Lock()
-	defer mu.Unlock()
-	if !isOwned(pid) {
-		_ = wait4(pid)
 	}
 }
 
@@ -214,7 +181,7 @@ func killOrphans() {
 	killed := map[int]bool{}
 	for idle := 0; idle < idleRounds; idle++ {
 		for _, pid := range list.read() {
-			if isOwned(pid) {
+			if leaders[pid] != nil {
 				continue
 			}
 			if err := syscall.Kill(pid, syscall.SIGKILL); err == nil && !killed[pid] {

@@ -7,7 +7,6 @@ package process
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -63,10 +62,6 @@ func Each(name string, try func(path string) error) error {
 		return denied
 	}
 	return startError(exitcodes.NotFound, "%q: not found in PATH", name)
-}
-
-func startError(code int, format string, args ...any) error {
-	return &exitcodes.Error{Code: code, Err: fmt.Errorf(format, args...)}
 }
 
 // describe puts what exec said about file into words and a code: 127 for what

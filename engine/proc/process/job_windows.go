@@ -5,7 +5,6 @@ package process
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,19 +33,17 @@ func Start(argv, env []string, files [3]*os.File) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	job, err := newJob()
+	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
-		return nil, coded(exitcodes.Failure, err)
+		return nil, startError(exitcodes.Failure, "creating a job object: %w", err)
 	}
 	c := &Process{job: job}
-	if err := c.create(path, argv, env, files); err != nil {
+	if err = c.create(path, argv, env, files); err != nil {
 		_ = windows.CloseHandle(job)
 		return nil, err
 	}
 	return c, nil
 }
-
-func coded(code int, err error) error { return &exitcodes.Error{Code: code, Err: err} }
 
 // LookUp finds a command. The error is an *exitcodes.Error.
 func LookUp(name string) (string, error) {
@@ -55,50 +52,40 @@ func LookUp(name string) (string, error) {
 	case err == nil || errors.Is(err, exec.ErrDot):
 		return path, nil
 	case errors.Is(err, os.ErrPermission):
-		return "", coded(exitcodes.NotExecutable, fmt.Errorf("%q: cannot be executed: %w", name, err))
+		return "", startError(exitcodes.NotExecutable, "%q: cannot be executed: %w", name, err)
 	}
 	if info, err := os.Stat(name); err == nil && strings.ContainsAny(name, `\/`) {
 		why := "its name does not end as PATHEXT asks for"
 		if info.IsDir() {
 			why = "is a directory"
 		}
-		return "", coded(exitcodes.NotExecutable, fmt.Errorf("%q: cannot be executed: %s", name, why))
+		return "", startError(exitcodes.NotExecutable, "%q: cannot be executed: %s", name, why)
 	}
-	return "", coded(exitcodes.NotFound, fmt.Errorf("%q: not found in PATH", name))
+	return "", startError(exitcodes.NotFound, "%q: not found in PATH", name)
 }
 
-// newJob makes a job that ends with its last handle, that is with this program.
-func newJob() (windows.Handle, error) {
-	job, err := windows.CreateJobObject(nil, nil)
-	if err != nil {
-		return 0, fmt.Errorf("creating a job object: %w", err)
-	}
-	if err := limitJob(job, windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE); err != nil {
-		_ = windows.CloseHandle(job)
-		return 0, fmt.Errorf("setting up a job object: %w", err)
-	}
-	return job, nil
-}
-
-func limitJob(job windows.Handle, flags uint32) error {
+func (c *Process) limitJob(flags uint32) error {
 	var info windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
 	info.BasicLimitInformation.LimitFlags = flags
-	_, err := windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	_, err := windows.SetInformationJobObject(c.job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
 	return err
 }
 
 // resume continues a process that was created suspended.
 var resume = windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess")
 
-// create starts the process suspended, so that it starts nothing before it is
-// in the job.
+// create starts the process suspended, so that it starts nothing before it is in the job,
+// which ends with its last handle, that is with this program.
 func (c *Process) create(path string, argv, env []string, files [3]*os.File) error {
+	if err := c.limitJob(windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE); err != nil {
+		return startError(exitcodes.Failure, "setting up a job object: %w", err)
+	}
 	pid, process, err := syscall.StartProcess(path, argv, &syscall.ProcAttr{
 		Env: env, Files: []uintptr{files[0].Fd(), files[1].Fd(), files[2].Fd()},
 		Sys: &syscall.SysProcAttr{CmdLine: commandLine(argv), CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP},
 	})
 	if err != nil {
-		return coded(exitcodes.NotExecutable, fmt.Errorf("%q: cannot be executed: %w", path, err))
+		return startError(exitcodes.NotExecutable, "%q: cannot be executed: %w", path, err)
 	}
 	c.pid, c.process = pid, windows.Handle(process)
 	if err = windows.AssignProcessToJobObject(c.job, c.process); err == nil {
@@ -109,7 +96,7 @@ func (c *Process) create(path string, argv, env []string, files [3]*os.File) err
 	if err != nil {
 		_ = windows.TerminateProcess(c.process, exitcodes.Failure)
 		_ = windows.CloseHandle(c.process)
-		return coded(exitcodes.Failure, fmt.Errorf("putting %q into its job: %w", path, err))
+		return startError(exitcodes.Failure, "putting %q into its job: %w", path, err)
 	}
 	return nil
 }
@@ -220,7 +207,7 @@ func (c *Process) Close() {
 	if c.exited != nil { // until then a goroutine waits for the process
 		<-c.exited
 	}
-	_ = limitJob(c.job, 0)
+	_ = c.limitJob(0)
 	_ = windows.CloseHandle(c.job)
 	_ = windows.CloseHandle(c.process)
 }

@@ -7,11 +7,20 @@
 // Every other child of a program that adopts is an orphan, and is reaped as it ends.
 package process
 
-import "syscall"
+import (
+	"fmt"
+	"syscall"
+
+	"github.com/retrysh/retry/exitcodes"
+)
 
 // Ending is how a process ended.
 type Ending struct {
 	Code   int            // what it exited with
 	Signal syscall.Signal // what ended it, 0 if it exited
 	Err    error          // why that cannot be said
+}
+
+func startError(code int, format string, args ...any) error {
+	return &exitcodes.Error{Code: code, Err: fmt.Errorf(format, args...)}
 }

@@ -26,30 +26,20 @@ func ticks() uint64 {
 
 // List returns the processes that /proc shows.
 func List() ([]Entry, error) {
-	dir, err := unix.Open("/proc", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = unix.Close(dir) }()
+	defer func() { _ = dir.Close() }()
+	names, _ := dir.Readdirnames(-1)
+	fd := int(dir.Fd())
 	var list []Entry
-	var names []string
-	var entries [16 << 10]byte
-	for {
-		n, err := unix.ReadDirent(dir, entries[:])
-		if err == unix.EINTR {
+	for _, name := range names {
+		if name[0] < '1' || name[0] > '9' {
 			continue
 		}
-		if err != nil || n <= 0 {
-			break
-		}
-		_, _, names = unix.ParseDirent(entries[:n], -1, names[:0])
-		for _, name := range names {
-			if name[0] < '1' || name[0] > '9' {
-				continue
-			}
-			if p, ok := readStat(dir, name+"/stat"); ok {
-				list = append(list, p)
-			}
+		if p, ok := readStat(fd, name+"/stat"); ok {
+			list = append(list, p)
 		}
 	}
 	if len(list) == 0 { // not even this process: /proc is not mounted here

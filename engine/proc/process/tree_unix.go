@@ -9,10 +9,10 @@ package process
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -51,24 +51,23 @@ type Tree struct {
 	shared atomic.Bool
 }
 
-// home returns the program's own process group and session.
-var home = sync.OnceValues(func() (group, session int) {
-	session, _ = unix.Getsid(0)
-	return unix.Getpgrp(), session
-})
-
 // isForeign reports whether p is in another session than the program, which macOS does
 // not say.
 func isForeign(p Entry) bool {
-	_, session := home()
+	session, _ := unix.Getsid(0)
 	return p.Sid != session && p.Sid != 0
 }
 
 // New notes the processes that exist before an attempt with the environment env, whose
-// command will lead a process group if group is set. report takes a line for the user, and
-// does not block.
-func New(group bool, env []string, report func(line string)) *Tree {
-	t := enter(&Tree{group: group, marks: marksOf(env), report: report})
+// command will lead a process group if group is set. The program does not adopt the orphans
+// of a probe. report takes a line for the user, and does not block.
+func New(group, probe bool, env []string, report func(line string)) *Tree {
+	t := &Tree{moved: make(chan struct{}, 1), group: group, probe: probe, report: report}
+	t.enter()
+	if probe {
+		return t
+	}
+	t.marks = marksOf(env)
 	if !LivingChildren() {
 		return t
 	}
@@ -91,14 +90,7 @@ func New(group bool, env []string, report func(line string)) *Tree {
 	return t
 }
 
-// NewProbe is New for a command that leads a process group, and whose orphans the program
-// does not adopt.
-func NewProbe(report func(line string)) *Tree {
-	return enter(&Tree{group: true, probe: true, report: report})
-}
-
-func enter(t *Tree) *Tree {
-	t.moved = make(chan struct{}, 1)
+func (t *Tree) enter() {
 	mu.Lock()
 	defer mu.Unlock()
 	for _, other := range trees {
@@ -108,7 +100,6 @@ func enter(t *Tree) *Tree {
 		}
 	}
 	trees = append(trees, t)
-	return t
 }
 
 // Close ends the use of the tree.
@@ -120,10 +111,6 @@ func (t *Tree) Close() {
 
 // IsShared reports whether an orphan may belong to another tree.
 func (t *Tree) IsShared() bool { return t.shared.Load() }
-
-// Remember notes the members, which are easier to find while the leader has its process
-// group.
-func (t *Tree) Remember() { t.listMembers() }
 
 // Signal sends sig to the leader, unless it has been reaped.
 func (t *Tree) Signal(sig syscall.Signal) error { return t.send(t.leader, sig) }
@@ -156,13 +143,16 @@ func (t *Tree) root() int {
 // below returns the descendants of the root, without those from before, those of another
 // attempt and, unless all is set, those that may be of another attempt.
 func (t *Tree) below(list []Entry, all bool) (found []Entry) {
-	owned, root := leaders(), t.root()
+	mu.Lock()
+	others := maps.Clone(leaders)
+	mu.Unlock()
+	root := t.root()
 	descend(byParent(list), root, func(p Entry) bool {
 		switch {
 		case has(t.before, p), t.sessions[p.Sid]:
 			return false
 		case p.Pid == t.leader:
-		case slices.Contains(owned, p.Pid), !all && p.Ppid == root && !t.claims(p):
+		case others[p.Pid] != nil, !all && p.Ppid == root && !t.claims(p):
 			return false
 		}
 		found = append(found, p)
@@ -184,7 +174,7 @@ func (t *Tree) claims(p Entry) bool {
 // program's.
 func (t *Tree) remember(p Entry) {
 	t.known[p.Pid] = p.Start
-	if group, _ := home(); p.Pgid != group {
+	if p.Pgid != unix.Getpgrp() {
 		t.own[p.Pgid] = true
 	}
 	if isForeign(p) {
@@ -195,10 +185,9 @@ func (t *Tree) remember(p Entry) {
 // marksOf returns the entries that distinguish an attempt's environment.
 func marksOf(env []string) (marks []string) {
 	for _, entry := range env {
-		for _, name := range []string{"RETRY_RUN_ID=", "RETRY_ATTEMPT=", "RETRY_COPY=", "TRACEPARENT="} {
-			if strings.HasPrefix(entry, name) {
-				marks = append(marks, entry)
-			}
+		switch name, _, _ := strings.Cut(entry, "="); name {
+		case "RETRY_RUN_ID", "RETRY_ATTEMPT", "RETRY_COPY", "TRACEPARENT":
+			marks = append(marks, entry)
 		}
 	}
 	return marks
@@ -206,15 +195,16 @@ func marksOf(env []string) (marks []string) {
 
 // members returns the living processes of the tree.
 func (t *Tree) members() []Entry {
-	alive := t.listMembers()
+	alive := t.Remember()
 	if !t.listed {
 		return t.membersWithoutTable()
 	}
 	return alive
 }
 
-// listMembers is members by the process table, if there is one.
-func (t *Tree) listMembers() (alive []Entry) {
+// Remember notes and returns the members by the process table, if there is one. They are
+// easier to find while the leader has its process group.
+func (t *Tree) Remember() (alive []Entry) {
 	list, err := List()
 	if t.listed = err == nil; !t.listed {
 		return nil
@@ -247,13 +237,15 @@ func (t *Tree) membersWithoutTable() (alive []Entry) {
 	case !t.HasEnded():
 		return []Entry{{Pid: t.leader}}
 	}
-	owned := leaders()
-	for _, pid := range probeChildren(t.leader) { // without the lock: it may take a second
-		if _, was := t.before[pid]; was || slices.Contains(owned, pid) {
+	children := probeChildren(t.leader) // without the lock: it may take a second
+	mu.Lock()
+	defer mu.Unlock()
+	for _, pid := range children {
+		if _, was := t.before[pid]; was || leaders[pid] != nil {
 			continue
 		}
 		if hasEnded(pid) {
-			reapOrphan(pid)
+			_ = wait4(pid)
 		} else if group, err := unix.Getpgid(pid); err == nil && group == unix.Getpgrp() {
 			alive = append(alive, Entry{Pid: pid})
 		}
@@ -330,7 +322,7 @@ func (t *Tree) alone() bool {
 	mu.Lock()
 	defer mu.Unlock()
 	return adopts && t.listed && !t.probe && len(t.before) == 0 && !t.IsShared() &&
-		!slices.ContainsFunc(trees, func(other *Tree) bool { return other != t && other.leads() })
+		(len(leaders) == 0 || len(leaders) == 1 && leaders[t.leader] == t)
 }
 
 // alive reports whether a process of the tree lives.

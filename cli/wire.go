@@ -21,6 +21,7 @@ import (
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/proc"
+	"github.com/retrysh/retry/engine/proc/stdio"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -119,7 +120,7 @@ func enoughFiles(o *option.Options) error {
 // build makes the engine.
 func (w *wiring) build() (err error) {
 	o, out := w.o, w.out
-	if o.Policy.Hedge.Max > 1 && o.Process.Stdin == proc.Inherit && len(o.Command) > 0 && !proc.NullInput() {
+	if o.Policy.Hedge.Max > 1 && o.Process.Stdin == stdio.Inherit && len(o.Command) > 0 && !proc.NullInput() {
 		return option.Usage(option.Last(o.Settings, "hedge").Word, errors.New("copies cannot share standard input; give each the same with --stdin replay, or none with --stdin null"))
 	}
 	o.Process.Report, o.Process.Note = out.complain, out.note

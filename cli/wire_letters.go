@@ -22,6 +22,7 @@ import (
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/proc"
+	"github.com/retrysh/retry/engine/proc/stdio"
 	"github.com/retrysh/retry/engine/queue"
 	"github.com/retrysh/retry/engine/text"
 )
@@ -118,11 +119,11 @@ func (k *keeper) add(ctx context.Context, l *engine.Letter) string {
 	defer cancel()
 	var err error
 	switch {
-	case k.o.Process.Stdin == proc.Replay:
+	case k.o.Process.Stdin == stdio.Replay:
 		if content.Stdin, err = k.runner.Input(ctx); err != nil {
 			k.out.complain("standard input is not kept: " + err.Error())
 		}
-	case k.o.Process.Stdin == proc.Inherit && proc.InputUsedUp():
+	case k.o.Process.Stdin == stdio.Inherit && proc.InputUsedUp():
 		k.out.complain("standard input was used up and is not kept; --stdin replay keeps it")
 	}
 	var d *queue.Dir

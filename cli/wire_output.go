@@ -15,6 +15,7 @@ import (
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/proc"
+	"github.com/retrysh/retry/engine/proc/stdio"
 	"github.com/retrysh/retry/engine/sink"
 	"github.com/retrysh/retry/engine/telemetry"
 	"github.com/retrysh/retry/engine/text"
@@ -56,7 +57,7 @@ func (c *channel) Write(p []byte) (int, error) {
 // newOutput opens what the run writes to. --quiet is about standard error, not about a
 // log file. One that cannot be opened is reported, and the command runs.
 func newOutput(o *option.Options, signals *proc.Signals) *output {
-	out := &output{o: o, signals: signals, inherits: o.Process.Stdin == proc.Inherit && !o.Quiet}
+	out := &output{o: o, signals: signals, inherits: o.Process.Stdin == stdio.Inherit && !o.Quiet}
 	format := o.EventFormat
 	if format == "auto" {
 		format = jobFormat()

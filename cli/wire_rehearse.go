@@ -22,16 +22,16 @@ import (
 	"github.com/retrysh/retry/engine/clock"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/message"
-	"github.com/retrysh/retry/engine/proc"
+	"github.com/retrysh/retry/engine/proc/stdio"
 	"github.com/retrysh/retry/engine/rehearse"
 	"github.com/retrysh/retry/engine/text"
 )
 
 // rehearsing returns a starter whose attempts are rehearsed.
 func rehearsing(o *option.Options, real attempt.Starter, signals engine.Signals) *rehearse.Starter {
-	output := func(name string, to *os.File, mode proc.OutputMode) rehearse.Output {
+	output := func(name string, to *os.File, mode stdio.OutputMode) rehearse.Output {
 		out := rehearse.Output{Direct: to}
-		if mode == proc.Hold {
+		if mode == stdio.Hold {
 			out = rehearse.Output{Released: to, Rejected: os.Stderr}
 		}
 		if name != "" { // it is opened anew for each attempt

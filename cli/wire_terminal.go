@@ -12,6 +12,7 @@ import (
 	"github.com/retrysh/retry/cli/manual"
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/proc"
+	"github.com/retrysh/retry/engine/proc/stdio"
 )
 
 // forPerson writes events for a person.
@@ -83,7 +84,7 @@ func (s *screen) Size() (columns, rows int) {
 
 // Status reports whether the terminal edits lines itself, so that no program draws a
 // screen of its own.
-func (s *screen) Status() bool { return proc.EditsLines(s.fd) }
+func (s *screen) Status() bool { return stdio.EditsLines(s.fd) }
 
 // Claim also has what is drawn erased before the program is stopped.
 func (s *screen) Claim() bool {

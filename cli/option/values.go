@@ -28,6 +28,7 @@ import (
 	"github.com/retrysh/retry/engine/linematch"
 	"github.com/retrysh/retry/engine/probe"
 	"github.com/retrysh/retry/engine/proc"
+	"github.com/retrysh/retry/engine/proc/stdio"
 	"github.com/retrysh/retry/engine/rehearse"
 	"github.com/retrysh/retry/engine/rotate"
 	"github.com/retrysh/retry/engine/store"
@@ -300,7 +301,7 @@ func parseResult(text string) (r attempt.Result, err error) {
 
 // setStreams takes over the words of --stdin, --stdout and --stderr.
 func setStreams(c *processConfig, stdin, stdout, stderr string) {
-	c.Stdin = map[string]proc.StdinMode{"inherit": proc.Inherit, "replay": proc.Replay, "null": proc.Null}[stdin]
-	output := map[string]proc.OutputMode{"stream": proc.Stream, "hold": proc.Hold}
+	c.Stdin = map[string]stdio.InputMode{"inherit": stdio.Inherit, "replay": stdio.Replay, "null": stdio.Null}[stdin]
+	output := map[string]stdio.OutputMode{"stream": stdio.Stream, "hold": stdio.Hold}
 	c.Stdout, c.Stderr = output[stdout], output[stderr]
 }

@@ -111,11 +111,11 @@ func (a *running) plan() stdio.Plan {
 	}
 	switch a.spec.Streams {
 	case attempt.Held:
-		p.Out, p.Err, p.Beside = Hold, Hold, true
+		p.Out, p.Err, p.Beside = stdio.Hold, stdio.Hold, true
 	case attempt.Aside:
-		p.In, p.Out, p.Err, p.OutTo = Null, Stream, Stream, 2
+		p.In, p.Out, p.Err, p.OutTo = stdio.Null, stdio.Stream, stdio.Stream, 2
 	case attempt.Instead:
-		p.In, p.Out, p.Err = Null, Stream, Stream
+		p.In, p.Out, p.Err = stdio.Null, stdio.Stream, stdio.Stream
 	}
 	return p
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/proc/process"
+	"github.com/retrysh/retry/engine/proc/stdio"
 )
 
 // driveCopies runs the same command several times at once.
@@ -125,7 +126,7 @@ func TestCopiesReadTheSameInput(t *testing.T) {
 	file := tempFile(t)
 	_, _ = file.WriteString("skipped" + text)
 	for _, kind := range []string{"a pipe", "a file"} {
-		d := order(t, orders{Argv: sh(script), Copies: 2, Stdin: Replay})
+		d := order(t, orders{Argv: sh(script), Copies: 2, Stdin: stdio.Replay})
 		d.Stdin = strings.NewReader(text)
 		if kind == "a file" {
 			_, _ = file.Seek(7, 0)
@@ -143,7 +144,7 @@ func TestCopiesReadTheSameInput(t *testing.T) {
 
 func TestHooksStandAside(t *testing.T) {
 	for streams, want := range map[attempt.Streams][2]string{attempt.Aside: {"", "0\nout\nerr\n"}, attempt.Instead: {"0\nout\n", "err\n"}} {
-		d := order(t, orders{Argv: sh("wc -c | tr -d ' '; echo out; echo err >&2"), Streams: streams, Stdout: Hold, Stdin: Replay})
+		d := order(t, orders{Argv: sh("wc -c | tr -d ' '; echo out; echo err >&2"), Streams: streams, Stdout: stdio.Hold, Stdin: stdio.Replay})
 		d.Stdin = strings.NewReader("text")
 		d.start()
 		d.wait()
@@ -228,7 +229,7 @@ func TestTwoAtATime(t *testing.T) {
 	if raceEnabled {
 		rounds = tries(500)
 	}
-	d := order(t, orders{Rounds: rounds, Stdin: Replay, KillAfter: 10 * time.Second})
+	d := order(t, orders{Rounds: rounds, Stdin: stdio.Replay, KillAfter: 10 * time.Second})
 	d.limit = 5 * time.Minute
 	d.Stdin = strings.NewReader("the same input\n")
 	d.start()

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/proc/process"
+	"github.com/retrysh/retry/engine/proc/stdio"
 )
 
 // tries is how often a race is run: many where the environment asks for it.
@@ -83,7 +84,7 @@ func TestRandomSignals(t *testing.T) {
 	signals := []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT}
 	mark := fmt.Sprintf("%d.%06d", 60, os.Getpid()%1000000) // seconds of sleep, to be found by
 	modes := []orders{
-		{}, {Capture: "both"}, {Stdout: Hold, Stdin: Replay}, {Timeout: 10 * time.Millisecond, KillAfter: 5 * time.Millisecond},
+		{}, {Capture: "both"}, {Stdout: stdio.Hold, Stdin: stdio.Replay}, {Timeout: 10 * time.Millisecond, KillAfter: 5 * time.Millisecond},
 	}
 	for i := range tries(80) {
 		o := modes[i%len(modes)]

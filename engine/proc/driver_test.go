@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/proc/stdio"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -28,8 +29,8 @@ const driverEnv = "PROC_TEST_DRIVER"
 
 // orders are what a test asks the driver to do.
 type orders struct {
-	Stdin          StdinMode
-	Stdout, Stderr OutputMode
+	Stdin          stdio.InputMode
+	Stdout, Stderr stdio.OutputMode
 	Signal         attempt.Signal
 	KillAfter      time.Duration
 	KillLeftovers  bool

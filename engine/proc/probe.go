@@ -9,6 +9,7 @@ import (
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/proc/signals"
+	"github.com/retrysh/retry/engine/proc/stdio"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -29,7 +30,7 @@ func Probe(ctx context.Context, argv, env []string, output io.Writer) attempt.Re
 	if ctx.Err() != nil {
 		return attempt.Result{TimedOut: true, ExitCode: exitcodes.Timeout}
 	}
-	r, err := New(Config{Stdin: Null, KillAfter: probeGrace}, signals.New())
+	r, err := New(Config{Stdin: stdio.Null, KillAfter: probeGrace}, signals.New())
 	if err != nil {
 		return attempt.Result{Err: err, ExitCode: exitcodes.Failure}
 	}

@@ -31,25 +31,10 @@ import (
 	"github.com/retrysh/retry/engine/proc/stdio"
 )
 
-// The ways to connect a command's streams.
-type (
-	StdinMode  = stdio.InputMode
-	OutputMode = stdio.OutputMode
-)
-
-// The modes of standard input, and of standard output and standard error.
-const (
-	Inherit = stdio.Inherit
-	Replay  = stdio.Replay
-	Null    = stdio.Null
-	Stream  = stdio.Stream
-	Hold    = stdio.Hold
-)
-
 // Config says how every attempt of a run is started and ended.
 type Config struct {
-	Stdin          StdinMode
-	Stdout, Stderr OutputMode
+	Stdin          stdio.InputMode
+	Stdout, Stderr stdio.OutputMode
 	Signal         attempt.Signal // ends an attempt; "" is SIGTERM
 	KillAfter      time.Duration  // from Signal to SIGKILL
 	KillLeftovers  bool           // ends what a failed attempt left running

@@ -18,6 +18,7 @@ import (
 
 	"github.com/retrysh/retry/engine/proc/process"
 	"github.com/retrysh/retry/engine/proc/signals"
+	"github.com/retrysh/retry/engine/proc/stdio"
 )
 
 // signalWhen starts the driver, waits until file is there and signals it.
@@ -268,7 +269,7 @@ func TestCommandInheritsTheMaskAndLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []orders{{Argv: sh(show)}, {Argv: sh(show), Stdout: Hold}, {Argv: sh(show), Capture: "both"}, {Argv: sh(show), Exec: true}} {
+	for _, o := range []orders{{Argv: sh(show)}, {Argv: sh(show), Stdout: stdio.Hold}, {Argv: sh(show), Capture: "both"}, {Argv: sh(show), Exec: true}} {
 		d := run(t, o)
 		if d.Stdout.String() != string(want) {
 			t.Errorf("%+v: the command sees\n%s, without the program\n%s", o, d.Stdout.String(), want)

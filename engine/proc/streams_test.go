@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/retrysh/retry/engine/proc/stdio"
 )
 
 func TestNoByteBeforeTheExitIsMissed(t *testing.T) {
@@ -97,11 +99,11 @@ func TestClosingItsOwnStreams(t *testing.T) {
 
 func TestHold(t *testing.T) {
 	for _, capture := range []string{"", "both"} {
-		d := run(t, orders{Argv: sh("echo out $RETRY_ATTEMPT; echo err $RETRY_ATTEMPT >&2; [ $RETRY_ATTEMPT = 2 ]"), Attempts: 3, Stdout: Hold, Capture: capture})
+		d := run(t, orders{Argv: sh("echo out $RETRY_ATTEMPT; echo err $RETRY_ATTEMPT >&2; [ $RETRY_ATTEMPT = 2 ]"), Attempts: 3, Stdout: stdio.Hold, Capture: capture})
 		if d.Stdout.String() != "out 2\n" || d.Stderr.String() != "err 1\nout 1\nerr 2\n" {
 			t.Errorf("capture %q: %q, %q", capture, d.Stdout.String(), d.Stderr.String())
 		}
-		d = run(t, orders{Argv: sh("echo out $RETRY_ATTEMPT; echo err $RETRY_ATTEMPT >&2; [ $RETRY_ATTEMPT = 2 ]"), Attempts: 3, Stderr: Hold, Stdout: Hold, Capture: capture})
+		d = run(t, orders{Argv: sh("echo out $RETRY_ATTEMPT; echo err $RETRY_ATTEMPT >&2; [ $RETRY_ATTEMPT = 2 ]"), Attempts: 3, Stderr: stdio.Hold, Stdout: stdio.Hold, Capture: capture})
 		if d.Stdout.String() != "out 2\n" || d.Stderr.String() != "out 1\nerr 1\nerr 2\n" {
 			t.Errorf("both held, capture %q: %q, %q", capture, d.Stdout.String(), d.Stderr.String())
 		}
@@ -112,7 +114,7 @@ func TestHeldOutputGoesEverywhere(t *testing.T) {
 	const size = 3 << 20
 	script := fmt.Sprintf("head -c %d /dev/zero", size)
 	// A pipe, a file that is appended to, and one that is not.
-	d := order(t, orders{Argv: sh(script), Stdout: Hold})
+	d := order(t, orders{Argv: sh(script), Stdout: stdio.Hold})
 	d.Cmd.Stdout = nil
 	pipe, err := d.StdoutPipe()
 	if err != nil {
@@ -132,7 +134,7 @@ func TestHeldOutputGoesEverywhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _ = f.WriteString("before")
-		d := order(t, orders{Argv: sh(script), Stdout: Hold})
+		d := order(t, orders{Argv: sh(script), Stdout: stdio.Hold})
 		d.Cmd.Stdout = f
 		d.start()
 		d.wait()
@@ -147,7 +149,7 @@ func TestReplay(t *testing.T) {
 	text := strings.Repeat("0123456789abcde\n", 1<<18) // 4 MiB: memory, then a file
 	script := "if [ $RETRY_ATTEMPT = 1 ]; then head -c 10 >/dev/null; exit 1; fi; if [ $RETRY_ATTEMPT = 2 ]; then head -c 2000000 >/dev/null; exit 1; fi; sha256sum"
 	want := fmt.Sprintf("%x  -\n", sha256.Sum256([]byte(text)))
-	d := order(t, orders{Argv: sh(script), Attempts: 3, Stdin: Replay})
+	d := order(t, orders{Argv: sh(script), Attempts: 3, Stdin: stdio.Replay})
 	d.Stdin = strings.NewReader(text)
 	d.start()
 	d.wait()
@@ -157,7 +159,7 @@ func TestReplay(t *testing.T) {
 	f := tempFile(t)
 	_, _ = f.WriteString("skipped" + text)
 	_, _ = f.Seek(7, io.SeekStart)
-	d = order(t, orders{Argv: sh("[ -f /dev/stdin ] || exit 9; " + script), Attempts: 3, Stdin: Replay})
+	d = order(t, orders{Argv: sh("[ -f /dev/stdin ] || exit 9; " + script), Attempts: 3, Stdin: stdio.Replay})
 	d.Stdin = f
 	d.start()
 	d.wait()
@@ -168,7 +170,7 @@ func TestReplay(t *testing.T) {
 
 func TestReplayOfLiveInput(t *testing.T) {
 	dir := t.TempDir()
-	d := order(t, orders{Argv: sh("read x; echo $x >>" + dir + "/got; [ $RETRY_ATTEMPT = 2 ]"), Attempts: 2, Stdin: Replay})
+	d := order(t, orders{Argv: sh("read x; echo $x >>" + dir + "/got; [ $RETRY_ATTEMPT = 2 ]"), Attempts: 2, Stdin: stdio.Replay})
 	in, err := d.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -185,7 +187,7 @@ func TestReplayOfLiveInput(t *testing.T) {
 // The whole input is there at the end, also what no attempt has read.
 func TestAllOfTheInput(t *testing.T) {
 	text := strings.Repeat("0123456789abcde\n", 1<<17) // 2 MiB
-	d := order(t, orders{Argv: sh("head -c 10 >/dev/null; exit 1"), Stdin: Replay, All: time.Minute})
+	d := order(t, orders{Argv: sh("head -c 10 >/dev/null; exit 1"), Stdin: stdio.Replay, All: time.Minute})
 	d.Stdin = strings.NewReader(text)
 	d.start()
 	d.wait()
@@ -195,14 +197,14 @@ func TestAllOfTheInput(t *testing.T) {
 	f := tempFile(t)
 	_, _ = f.WriteString("skipped" + text)
 	_, _ = f.Seek(7, io.SeekStart)
-	d = order(t, orders{Argv: sh("head -c 10 >/dev/null; exit 1"), Stdin: Replay, All: time.Minute})
+	d = order(t, orders{Argv: sh("head -c 10 >/dev/null; exit 1"), Stdin: stdio.Replay, All: time.Minute})
 	d.Stdin = f
 	d.start()
 	d.wait()
 	if d.Stdout.String() != text {
 		t.Errorf("from a file: %d bytes of %d; %s", d.Stdout.Len(), len(text), d.Stderr.String())
 	}
-	d = order(t, orders{Argv: sh("exit 1"), Stdin: Replay, All: time.Millisecond})
+	d = order(t, orders{Argv: sh("exit 1"), Stdin: stdio.Replay, All: time.Millisecond})
 	in, err := d.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -229,7 +231,7 @@ func TestInheritedInputIsLeftToTheCommand(t *testing.T) {
 }
 
 func TestNullInput(t *testing.T) {
-	d := order(t, orders{Argv: sh("wc -c"), Stdin: Null, Attempts: 2})
+	d := order(t, orders{Argv: sh("wc -c"), Stdin: stdio.Null, Attempts: 2})
 	d.Stdin = strings.NewReader("text")
 	d.start()
 	d.wait()
@@ -244,7 +246,7 @@ func TestReaderGone(t *testing.T) {
 		{Argv: []string{"yes"}, Capture: "out"},
 		{Argv: sh("trap '' PIPE; yes 2>/dev/null; exit 141")},
 		{Argv: sh("trap '' PIPE; trap 'exit 0' TERM; echo; while :; do sleep 0.01; done"), Capture: "out"},
-		{Argv: sh("echo held"), Stdout: Hold},
+		{Argv: sh("echo held"), Stdout: stdio.Hold},
 	} {
 		o.Attempts = 3
 		d := order(t, o)
@@ -266,7 +268,7 @@ func TestReaderGone(t *testing.T) {
 func TestFullDisk(t *testing.T) {
 	for _, o := range []orders{
 		{Argv: sh("yes | head -c 100000; sleep 60"), Capture: "out"},
-		{Argv: sh("echo held"), Stdout: Hold},
+		{Argv: sh("echo held"), Stdout: stdio.Hold},
 	} {
 		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 		if err != nil {
@@ -284,7 +286,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 func TestNoPlaceForASpool(t *testing.T) {
-	d := order(t, orders{Argv: sh("echo held"), Stdout: Hold})
+	d := order(t, orders{Argv: sh("echo held"), Stdout: stdio.Hold})
 	d.Env = append(d.Env, "TMPDIR=/no/such/dir")
 	d.start()
 	d.wait()
@@ -292,7 +294,7 @@ func TestNoPlaceForASpool(t *testing.T) {
 		t.Errorf("%s, %q", d.end(), res.Err)
 	}
 	for range 10 { // the command must not see an end of its input
-		d = order(t, orders{Argv: sh("cat >/dev/null && echo whole"), Stdin: Replay})
+		d = order(t, orders{Argv: sh("cat >/dev/null && echo whole"), Stdin: stdio.Replay})
 		d.Env = append(d.Env, "TMPDIR=/no/such/dir")
 		d.Stdin = strings.NewReader(strings.Repeat("x", 3<<20))
 		d.start()
@@ -308,7 +310,7 @@ func TestOtherDescriptorsReachTheCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []orders{{Argv: sh("echo here >&3")}, {Argv: sh("echo here >&3"), Capture: "both", Stdin: Replay}, {Argv: sh("echo here >&3"), Exec: true}} {
+	for _, o := range []orders{{Argv: sh("echo here >&3")}, {Argv: sh("echo here >&3"), Capture: "both", Stdin: stdio.Replay}, {Argv: sh("echo here >&3"), Exec: true}} {
 		d := order(t, o)
 		d.ExtraFiles = []*os.File{w}
 		d.start()

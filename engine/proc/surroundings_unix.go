@@ -79,9 +79,6 @@ func besideOthers() bool {
 	})
 }
 
-// EditsLines reports whether the terminal edits lines itself.
-func EditsLines(fd int) bool { return stdio.EditsLines(fd) }
-
 // ShowsColors reports true: a terminal obeys escape sequences.
 func ShowsColors(int) bool { return true }
 
@@ -171,16 +168,16 @@ func EnoughFiles(cfg Config, reads, others int) error {
 // a file for what is kept.
 func filesOfStreams(cfg Config, reads int) int {
 	held := 0
-	for _, mode := range []OutputMode{cfg.Stdout, cfg.Stderr} {
-		if mode == Hold {
+	for _, mode := range []stdio.OutputMode{cfg.Stdout, cfg.Stderr} {
+		if mode == stdio.Hold {
 			held++
 		}
 	}
 	files, pipes := held, max(held, reads)
-	if cfg.Stdin != Inherit {
+	if cfg.Stdin != stdio.Inherit {
 		files++
 	}
-	if cfg.Stdin == Replay {
+	if cfg.Stdin == stdio.Replay {
 		pipes++
 	}
 	if pipes > 0 {

@@ -15,7 +15,6 @@ import (
 // handle does not show what was read before.
 func ForegroundTerminal() bool           { return false }
 func besideOthers() bool                 { return false }
-func EditsLines(int) bool                { return false }
 func InputUsedUp() bool                  { return false }
 func InputState() (waiting, ended bool)  { return false, false }
 func Umask(int) (before int)             { return 0o022 }

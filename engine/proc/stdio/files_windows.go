@@ -144,6 +144,7 @@ const terminalHolds = 0
 
 type keys struct{}
 
+func EditsLines(int) bool                                    { return false }
 func isTerminal(File) bool                                   { return false }
 func newTerminal(File) (read, write File, err error)         { return nil, nil, errors.ErrUnsupported }
 func (p *Pump) readTerminal(b []byte) (int, error)           { return readFile(p.src, b) }

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"syscall"
 	"time"
 
@@ -32,7 +31,6 @@ type running struct {
 	command     // the process on this system
 	ctx         context.Context
 	spec        attempt.Spec
-	probe       bool // its time limit is the context
 	getsSignals bool // the signals that reach the program are the command's
 	inbox       *signals.Inbox
 	streams     *stdio.Streams
@@ -48,10 +46,10 @@ type running struct {
 	abandoned  bool      // the rest of the output is not wanted
 	unwanted   bool      // another copy has decided
 
-	grace     time.Duration // from the first signal to the tree until KILL
-	escalated chan struct{} // closed when the tree has been ended; nil before that begins
-	killNow   chan struct{} // closed by skipGrace
-	skipGrace func()        // kills the tree at once, if it is being ended or when it will be
+	grace     time.Duration   // from the first signal to the tree until KILL
+	escalated chan struct{}   // closed when the tree has been ended; nil before that begins
+	killNow   <-chan struct{} // closed by skipGrace
+	skipGrace func()          // kills the tree at once, if it is being ended or when it will be
 
 	moved <-chan struct{} // the state of the command may have changed
 	due   chan func()     // is called by handle
@@ -61,21 +59,17 @@ type running struct {
 // Start starts one attempt, any number at a time. The command is killed when the thread
 // that started it ends, so a goroutine that calls Start must not end locked to its thread.
 func (r *Runner) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
-	a := r.newAttempt(ctx, spec, spec.Streams == attempt.Configured || spec.Streams == attempt.Held)
+	getsSignals := spec.Streams == attempt.Configured || spec.Streams == attempt.Held
+	now, skipGrace := context.WithCancel(context.Background())
+	a := &running{
+		Runner: r, ctx: ctx, spec: spec, begun: time.Now(), grace: r.cfg.KillAfter, streams: new(stdio.Streams),
+		getsSignals: getsSignals, inbox: signals.NewInbox(getsSignals),
+		killNow: now.Done(), skipGrace: skipGrace, due: make(chan func()), ended: make(chan struct{}),
+	}
 	a.prepare(spec.Streams == attempt.Configured)
 	a.result.Cancelled = r.signals.Enter(a.inbox, spec.Copy)
 	a.start()
 	return a
-}
-
-func (r *Runner) newAttempt(ctx context.Context, spec attempt.Spec, getsSignals bool) *running {
-	killNow := make(chan struct{})
-	return &running{
-		Runner: r, ctx: ctx, spec: spec, begun: time.Now(), grace: r.cfg.KillAfter, streams: new(stdio.Streams),
-		getsSignals: getsSignals, inbox: signals.NewInbox(getsSignals),
-		killNow: killNow, skipGrace: sync.OnceFunc(func() { close(killNow) }),
-		due: make(chan func()), ended: make(chan struct{}),
-	}
 }
 
 // start starts the command before the deadline.
@@ -137,14 +131,22 @@ func (a *running) notStarted(by attempt.Signal) {
 	a.result.Cancelled, a.result.Signal, a.result.ExitCode = by, by, signals.ExitCode(by)
 }
 
-// failed is the result if the command could not be started.
-func (a *running) failed(err error) {
-	a.result.ExitCode = exitcodes.Of(err)
-	if a.result.ExitCode == exitcodes.Failure {
+// fork starts the command, unless a signal has asked for the end, and reports whether it
+// did. A signal that arrives meanwhile stays in the inbox.
+func (a *running) fork() bool {
+	if a.endsBeforeStart() {
+		return false
+	}
+	a.started = time.Now()
+	err := a.Tree.Start(a.spec.Argv, a.spec.Env, a.streams.Files(), a.spec.Inherit)
+	if asked, ok := errors.AsType[process.Interrupted](err); ok {
+		a.notStarted(signals.NameOf(asked.By))
+	} else if a.result.ExitCode = exitcodes.Of(err); a.result.ExitCode == exitcodes.Failure {
 		a.result.Err = err
 	} else {
 		a.result.StartErr = err
 	}
+	return err == nil
 }
 
 // Wait returns the result. A signal that asks for the end is in Result.Cancelled if it came
@@ -410,7 +412,7 @@ func (a *running) finish() {
 		a.escalate(a.signal)
 	}
 	if a.escalated != nil {
-		a.handle(a.escalated, never)
+		a.handle(a.escalated, func() bool { return false })
 	}
 	if a.getsSignals && (a.cfg.KillLeftovers || a.IsShared()) {
 		a.Remember() // Settle will need it
@@ -418,8 +420,6 @@ func (a *running) finish() {
 	a.drain(sweep || a.unwanted || a.probe && a.result.TimedOut)
 	a.conclude(a.Reap())
 }
-
-func never() bool { return false }
 
 // drain waits for the rest of the output: all that was in the pipes at the end of the
 // command, and what orphans write within stdio.Drain. Unwanted output has only that time.

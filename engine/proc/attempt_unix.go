@@ -6,7 +6,6 @@ package proc
 // the terminal's foreground with the program.
 
 import (
-	"errors"
 	"syscall"
 	"time"
 
@@ -41,8 +40,7 @@ func (a *running) prepare(shares bool) {
 	}
 }
 
-// launch starts the command, unless a signal has asked for the end, and reports whether it
-// did.
+// launch is fork, in the foreground of a terminal with care for what it sends meanwhile.
 func (a *running) launch() bool {
 	if !a.foreground {
 		if !a.probe {
@@ -60,23 +58,6 @@ func (a *running) launch() bool {
 		a.signals.Dispatch(sig)
 	}
 	return started
-}
-
-// fork is launch without the terminal. A signal that arrives meanwhile stays in the inbox.
-func (a *running) fork() bool {
-	if a.endsBeforeStart() {
-		return false
-	}
-	a.started = time.Now()
-	err := a.Tree.Start(a.spec.Argv, a.spec.Env, a.streams.Files(), a.spec.Inherit)
-	if asked, ok := errors.AsType[process.Interrupted](err); ok {
-		a.notStarted(signals.NameOf(asked.By))
-		return false
-	}
-	if err != nil {
-		a.failed(err)
-	}
-	return err == nil
 }
 
 // look reports whether the command has ended. In the foreground of a terminal the program

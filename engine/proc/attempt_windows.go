@@ -17,27 +17,13 @@ import (
 
 // command is the process of one attempt.
 type command struct {
-	*process.Process      // nil until it has started
-	foreground       bool // never: a process has no terminal of its own here
+	process.Tree
+	foreground bool // never: a process has no terminal of its own here
 }
 
-// launch starts the command, unless the program has been asked to end already,
-// and reports whether it did.
-func (a *running) launch() bool {
-	if a.endsBeforeStart() {
-		return false
-	}
-	a.started = time.Now()
-	c, err := process.Start(a.spec.Argv, a.spec.Env, a.streams.Files())
-	if err != nil {
-		a.failed(err)
-		return false
-	}
-	a.Process = c
-	return true
-}
-
-func (a *running) look() bool { return a.HasEnded() }
+func (a *running) launch() bool { return a.fork() }
+func (a *running) look() bool   { return a.HasEnded() }
+func (a *running) dispose()     { a.Close() }
 
 // passCancel asks the command to end. Its own console group does not get the
 // console's Ctrl-C.
@@ -53,12 +39,6 @@ func (a *running) passCancel(sig syscall.Signal, sent bool) {
 func (a *running) pass(syscall.Signal) {
 	if a.Interrupt() != nil {
 		a.escalate(syscall.SIGKILL)
-	}
-}
-
-func (a *running) dispose() {
-	if a.Process != nil {
-		a.Close()
 	}
 }
 
@@ -82,12 +62,12 @@ func LookUp(name string) error {
 // it runs the command and returns its code. The error says why it could not, and
 // then the code is that of the error.
 func Exec(_ *Signals, argv, env []string) (int, error) {
-	c, err := process.Start(argv, env, [3]*os.File{os.Stdin, os.Stdout, os.Stderr})
-	if err != nil {
+	var t process.Tree
+	defer t.Close()
+	if err := t.Start(argv, env, [3]*os.File{os.Stdin, os.Stdout, os.Stderr}, nil); err != nil {
 		return exitcodes.Of(err), err
 	}
-	defer c.Close()
-	how, _ := c.Wait(windows.INFINITE)
+	how, _ := t.Wait(windows.INFINITE)
 	if how.Err != nil {
 		return exitcodes.Failure, how.Err
 	}

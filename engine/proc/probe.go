@@ -9,7 +9,6 @@ import (
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/proc/signals"
-	"github.com/retrysh/retry/engine/proc/stdio"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -30,14 +29,9 @@ func Probe(ctx context.Context, argv, env []string, output io.Writer) attempt.Re
 	if ctx.Err() != nil {
 		return attempt.Result{TimedOut: true, ExitCode: exitcodes.Timeout}
 	}
-	r, err := New(Config{Stdin: stdio.Null, KillAfter: probeGrace}, signals.New())
-	if err != nil {
-		return attempt.Result{Err: err, ExitCode: exitcodes.Failure}
-	}
-	a := r.newAttempt(ctx, attempt.Spec{Argv: argv, Env: env, Stdout: output}, false)
-	a.probe = true
-	a.prepare(false)
-	a.start()
+	r, _ := New(Config{KillAfter: probeGrace}, signals.New()) // every system has SIGTERM
+	r.probe = true
+	a := r.Start(ctx, attempt.Spec{Argv: argv, Env: env, Stdout: output, Streams: attempt.Instead})
 	result := a.Wait()
 	if result.TimedOut {
 		signals.Ending.Add(-1)

@@ -51,6 +51,7 @@ type Runner struct {
 	report  *reporter
 	notes   *reporter
 	stdin   *stdio.Input
+	probe   bool // the time limit of its attempts is the context
 }
 
 // New prepares a run. The error says which part of cfg this system does not have.

@@ -105,9 +105,3 @@ func Interpreter(file string) string {
 	}
 	return ""
 }
-
-// Interrupted is why no command was started.
-type Interrupted struct{ By syscall.Signal }
-
-// Error says by what.
-func (i Interrupted) Error() string { return "cancelled by " + i.By.String() }

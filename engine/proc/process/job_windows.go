@@ -18,31 +18,25 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// Process is a process with its job, which takes all that it starts along.
-type Process struct {
+// Tree is a process with its job, which takes all that it starts along.
+type Tree struct {
 	pid     int
 	process windows.Handle
 	job     windows.Handle
 	exited  chan struct{} // closed when it has ended; nil before Moved
 }
 
-// Start starts argv with the given files as its standard streams, in a job and
-// a console process group of its own. The error is an *exitcodes.Error.
-func Start(argv, env []string, files [3]*os.File) (*Process, error) {
+// Start starts argv with the given files as its standard streams, in a job and a console
+// process group of its own. Nothing else is inherited. The error is an *exitcodes.Error.
+func (t *Tree) Start(argv, env []string, files [3]*os.File, _ []uintptr) error {
 	path, err := LookUp(argv[0])
 	if err != nil {
-		return nil, err
+		return err
 	}
-	job, err := windows.CreateJobObject(nil, nil)
-	if err != nil {
-		return nil, startError(exitcodes.Failure, "creating a job object: %w", err)
+	if t.job, err = windows.CreateJobObject(nil, nil); err != nil {
+		return startError(exitcodes.Failure, "creating a job object: %w", err)
 	}
-	c := &Process{job: job}
-	if err = c.create(path, argv, env, files); err != nil {
-		_ = windows.CloseHandle(job)
-		return nil, err
-	}
-	return c, nil
+	return t.create(path, argv, env, files)
 }
 
 // LookUp finds a command. The error is an *exitcodes.Error.
@@ -64,10 +58,10 @@ func LookUp(name string) (string, error) {
 	return "", startError(exitcodes.NotFound, "%q: not found in PATH", name)
 }
 
-func (c *Process) limitJob(flags uint32) error {
+func (t *Tree) limitJob(flags uint32) error {
 	var info windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
 	info.BasicLimitInformation.LimitFlags = flags
-	_, err := windows.SetInformationJobObject(c.job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	_, err := windows.SetInformationJobObject(t.job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
 	return err
 }
 
@@ -76,8 +70,8 @@ var resume = windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess")
 
 // create starts the process suspended, so that it starts nothing before it is in the job,
 // which ends with its last handle, that is with this program.
-func (c *Process) create(path string, argv, env []string, files [3]*os.File) error {
-	if err := c.limitJob(windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE); err != nil {
+func (t *Tree) create(path string, argv, env []string, files [3]*os.File) error {
+	if err := t.limitJob(windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE); err != nil {
 		return startError(exitcodes.Failure, "setting up a job object: %w", err)
 	}
 	pid, process, err := syscall.StartProcess(path, argv, &syscall.ProcAttr{
@@ -87,15 +81,14 @@ func (c *Process) create(path string, argv, env []string, files [3]*os.File) err
 	if err != nil {
 		return startError(exitcodes.NotExecutable, "%q: cannot be executed: %w", path, err)
 	}
-	c.pid, c.process = pid, windows.Handle(process)
-	if err = windows.AssignProcessToJobObject(c.job, c.process); err == nil {
+	t.pid, t.process = pid, windows.Handle(process)
+	if err = windows.AssignProcessToJobObject(t.job, t.process); err == nil {
 		if status, _, _ := resume.Call(process); status != 0 {
 			err = windows.NTStatus(status)
 		}
 	}
 	if err != nil {
-		_ = windows.TerminateProcess(c.process, exitcodes.Failure)
-		_ = windows.CloseHandle(c.process)
+		_ = windows.TerminateProcess(t.process, exitcodes.Failure)
 		return startError(exitcodes.Failure, "putting %q into its job: %w", path, err)
 	}
 	return nil
@@ -115,8 +108,8 @@ func commandLine(argv []string) string {
 
 // Wait waits for the process to end, for ms milliseconds at most, and reports
 // whether it has.
-func (c *Process) Wait(ms uint32) (Ending, bool) {
-	event, err := windows.WaitForSingleObject(c.process, ms)
+func (t *Tree) Wait(ms uint32) (Ending, bool) {
+	event, err := windows.WaitForSingleObject(t.process, ms)
 	if err != nil {
 		return Ending{Err: err}, true
 	}
@@ -124,53 +117,53 @@ func (c *Process) Wait(ms uint32) (Ending, bool) {
 		return Ending{}, false
 	}
 	var code uint32
-	err = windows.GetExitCodeProcess(c.process, &code)
+	err = windows.GetExitCodeProcess(t.process, &code)
 	return Ending{Code: int(code), Err: err}, true
 }
 
 // Interrupt sends Ctrl-Break to the process group, the one event that can be
 // sent to a group.
-func (c *Process) Interrupt() error {
-	return windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(c.pid))
+func (t *Tree) Interrupt() error {
+	return windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(t.pid))
 }
 
 // AwaitUntil waits until the process has ended, at most for limit, and reports whether it
 // has.
-func (c *Process) AwaitUntil(limit time.Duration) bool {
-	_, over := c.Wait(uint32(limit / time.Millisecond))
+func (t *Tree) AwaitUntil(limit time.Duration) bool {
+	_, over := t.Wait(uint32(limit / time.Millisecond))
 	return over
 }
 
 // HasEnded reports whether the process has ended.
-func (c *Process) HasEnded() bool { return c.AwaitUntil(0) }
+func (t *Tree) HasEnded() bool { return t.AwaitUntil(0) }
 
 // Reap returns how the process has ended.
-func (c *Process) Reap() Ending {
-	how, _ := c.Wait(0)
+func (t *Tree) Reap() Ending {
+	how, _ := t.Wait(0)
 	return how
 }
 
 // Moved returns what is closed when the process has ended.
-func (c *Process) Moved() <-chan struct{} {
-	c.exited = make(chan struct{})
+func (t *Tree) Moved() <-chan struct{} {
+	t.exited = make(chan struct{})
 	go func() {
-		defer close(c.exited)
-		_, _ = c.Wait(windows.INFINITE)
+		defer close(t.exited)
+		_, _ = t.Wait(windows.INFINITE)
 	}()
-	return c.exited
+	return t.exited
 }
 
 // Remember has nothing to note, and IsShared is false: a job holds all that the process
 // has started, and nothing else.
-func (c *Process) Remember()      {}
-func (c *Process) IsShared() bool { return false }
+func (t *Tree) Remember()      {}
+func (t *Tree) IsShared() bool { return false }
 
 // End asks the process group to end by Ctrl-Break and, after the grace or when now is
 // closed, ends the job. It returns when that is done.
-func (c *Process) End(sig syscall.Signal, grace time.Duration, now <-chan struct{}) {
+func (t *Tree) End(sig syscall.Signal, grace time.Duration, now <-chan struct{}) {
 	const look = 10 * time.Millisecond
-	if sig != syscall.SIGKILL && c.Interrupt() == nil {
-		for limit := time.Now().Add(grace); c.living() > 0 && time.Now().Before(limit); {
+	if sig != syscall.SIGKILL && t.Interrupt() == nil {
+		for limit := time.Now().Add(grace); t.living() > 0 && time.Now().Before(limit); {
 			select {
 			case <-now:
 				limit = time.Now()
@@ -178,15 +171,15 @@ func (c *Process) End(sig syscall.Signal, grace time.Duration, now <-chan struct
 			}
 		}
 	}
-	for c.terminate(); c.living() > 0; c.terminate() {
+	for t.terminate(); t.living() > 0; t.terminate() {
 		time.Sleep(look)
 	}
 }
 
-func (c *Process) terminate() { _ = windows.TerminateJobObject(c.job, uint32(exitcodes.OfSignal(9))) }
+func (t *Tree) terminate() { _ = windows.TerminateJobObject(t.job, uint32(exitcodes.OfSignal(9))) }
 
 // living returns how many processes of the job are left.
-func (c *Process) living() int {
+func (t *Tree) living() int {
 	var info struct {
 		times      [4]int64
 		faults     uint32
@@ -195,19 +188,19 @@ func (c *Process) living() int {
 		terminated uint32
 	}
 	const basicAccounting = 1 // JobObjectBasicAccountingInformation
-	if windows.QueryInformationJobObject(c.job, basicAccounting, uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)), nil) != nil {
+	if windows.QueryInformationJobObject(t.job, basicAccounting, uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)), nil) != nil {
 		return 0
 	}
 	return int(info.active)
 }
 
-// Close frees the process. What it left behind lives on: the limit by which the job
+// Close frees the process, if it was started. What it left behind lives on: the limit by which the job
 // ends with its last handle is removed.
-func (c *Process) Close() {
-	if c.exited != nil { // until then a goroutine waits for the process
-		<-c.exited
+func (t *Tree) Close() {
+	if t.exited != nil { // until then a goroutine waits for the process
+		<-t.exited
 	}
-	_ = c.limitJob(0)
-	_ = windows.CloseHandle(c.job)
-	_ = windows.CloseHandle(c.process)
+	_ = t.limitJob(0)
+	_ = windows.CloseHandle(t.job)
+	_ = windows.CloseHandle(t.process)
 }

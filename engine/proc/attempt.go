@@ -159,8 +159,6 @@ func (a *running) Wait() attempt.Result {
 			a.handle(nil, a.look)
 		}
 		a.finish()
-	} else {
-		a.over = true
 	}
 	if a.result.Duration == 0 {
 		a.result.Duration = time.Since(a.begun)
@@ -176,19 +174,22 @@ func (a *running) Wait() attempt.Result {
 // ended. Timers and the threads that run them cost more than the start of a short command.
 // In the foreground the terminal may send signals.
 func (a *running) awaitBriefly() bool {
-	limit := signals.Later
-	for _, t := range []time.Duration{a.spec.Timeout, a.spec.IdleTimeout} {
-		if t > 0 {
-			limit = min(limit, t)
-		}
+	limit := time.Until(a.started.Add(signals.Later))
+	a.limits(func(t time.Time, _ func()) { limit = min(limit, time.Until(t)) })
+	return limit > 0 && !a.foreground && a.ctx.Err() == nil && a.AwaitUntil(limit)
+}
+
+// limits calls use with each limit of the attempt, and with what is to be done then.
+func (a *running) limits(use func(time.Time, func())) {
+	if d := a.spec.Timeout; d > 0 {
+		use(a.started.Add(d), func() { a.expire(&a.result.TimedOut, a.signal) })
 	}
-	if !a.spec.Deadline.IsZero() {
-		limit = min(limit, time.Until(a.spec.Deadline))
+	if d := a.spec.IdleTimeout; d > 0 {
+		use(a.started.Add(d), a.checkIdle)
 	}
-	if limit -= time.Since(a.started); limit <= 0 || a.foreground || a.ctx.Err() != nil {
-		return false
+	if d := a.spec.Deadline; !d.IsZero() {
+		use(d, func() { a.expire(&a.result.DeadlinePassed, a.signal) })
 	}
-	return a.AwaitUntil(limit)
 }
 
 // arm sets the alarms of the limits, and begins to handle signals.
@@ -199,15 +200,7 @@ func (a *running) arm() {
 	if a.getsSignals {
 		a.at(a.started.Add(signals.Later), a.catchMore)
 	}
-	if d := a.spec.Timeout; d > 0 {
-		a.at(a.started.Add(d), func() { a.expire(&a.result.TimedOut, a.signal) })
-	}
-	if d := a.spec.IdleTimeout; d > 0 {
-		a.at(a.started.Add(d), a.checkIdle)
-	}
-	if d := a.spec.Deadline; !d.IsZero() {
-		a.at(d, func() { a.expire(&a.result.DeadlinePassed, a.signal) })
-	}
+	a.limits(a.at)
 }
 
 // catch begins to handle signals, which a probe does not get.

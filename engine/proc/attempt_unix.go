@@ -51,10 +51,11 @@ func (a *running) launch() bool {
 	a.signals.BeginStart()
 	started := a.fork()
 	missed := a.signals.EndStart()
-	if started {
-		a.noteMissed(missed)
-	}
+	a.missed = map[syscall.Signal]bool{}
 	for _, sig := range missed {
+		// One that reached the command has ended it, unless it had a handler: if it has one
+		// now, the signal most likely came after that.
+		a.missed[sig] = started && !signals.Handles(a.Pid(), sig)
 		a.signals.Dispatch(sig)
 	}
 	return started
@@ -132,6 +133,10 @@ func (a *running) passCancel(sig syscall.Signal, sent bool) {
 	}
 	// A stopped command is continued to handle it, as by timeout(1). Else a background job
 	// that was stopped for reading the terminal would survive a hang-up.
+	a.continueStopped()
+}
+
+func (a *running) continueStopped() {
 	if a.IsStopped() {
 		a.SignalGroup(syscall.SIGCONT)
 	}
@@ -145,23 +150,15 @@ func (a *running) forward(sig syscall.Signal) {
 	switch {
 	case a.foreground && (signals.Stops(sig) || sig == syscall.SIGWINCH):
 		// The terminal has signalled the whole group.
-	case signals.Stops(sig):
-		a.SignalGroup(sig) // the program stops when every attempt has done this
-	case signals.Continues(sig):
+	case a.foreground && signals.Continues(sig):
+		// The shell continues the whole group: only a command that is still stopped then
+		// needs it.
 		a.contAt = time.Now()
-		a.continueCommand()
+		a.after(settleTime, a.continueStopped)
+	case signals.Stops(sig), signals.Continues(sig):
+		a.SignalGroup(sig) // the program stops when every attempt has done this
 	default:
 		a.pass(sig)
-	}
-}
-
-// noteMissed notes which of the terminal's signals during the start of the command have to
-// be forwarded. One that reached it has ended it, unless it had a handler: if it has one
-// now, the signal most likely came after that.
-func (a *running) noteMissed(missed []syscall.Signal) {
-	a.missed = map[syscall.Signal]bool{}
-	for _, sig := range missed {
-		a.missed[sig] = !signals.Handles(a.Pid(), sig)
 	}
 }
 
@@ -170,20 +167,6 @@ func (a *running) pass(sig syscall.Signal) {
 	if a.Signal(sig) == syscall.EPERM {
 		a.report.say("could not signal the command: operation not permitted")
 	}
-}
-
-// continueCommand continues a stopped command. In the foreground the shell continues the
-// whole group, so only a command that is still stopped then needs it.
-func (a *running) continueCommand() {
-	if !a.foreground {
-		a.SignalGroup(syscall.SIGCONT)
-		return
-	}
-	a.after(settleTime, func() {
-		if a.IsStopped() {
-			a.SignalGroup(syscall.SIGCONT)
-		}
-	})
 }
 
 // dispose reaps orphans, also later while no command runs if there are descendants.

@@ -33,20 +33,14 @@ func Exec(s *Signals, argv, env []string) (int, error) {
 		return signals.ExitCode(sig), errors.New("ended by " + string(sig))
 	}
 	process.Orphans() // the command would not know them
-	err := process.Each(argv[0], func(path string) error {
-		err := syscall.Exec(path, argv, env)
-		if err == syscall.ENOEXEC {
-			err = syscall.Exec(process.Shell, append([]string{process.Shell, path}, argv[1:]...), env)
-		}
-		return err
-	})
+	err := process.Each(argv, func(path string, argv []string) error { return syscall.Exec(path, argv, env) })
 	return exitcodes.Of(err), err
 }
 
 // LookUp returns the error that Exec would end with for a command that is not
 // there, or that is not to be executed.
 func LookUp(name string) error {
-	return process.Each(name, func(path string) error {
+	return process.Each([]string{name}, func(path string, _ []string) error {
 		var file unix.Stat_t
 		if err := unix.Stat(path, &file); err != nil {
 			return err

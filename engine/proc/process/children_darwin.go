@@ -41,7 +41,6 @@ func LivingChildren() bool { return true }
 
 // Orphans are launchd's here.
 func becomeSubreaper() bool   { return false }
-func endedChild() int         { return 0 }
 func probeChildren(int) []int { return nil }
 
 // AwaitUntil does not wait: there are no descriptors of processes here, and a

@@ -28,12 +28,6 @@ func becomeSubreaper() bool {
 	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil
 }
 
-// endedChild returns a child that has ended, 0 for none.
-func endedChild() int {
-	pid, _, _ := waitid(unix.P_ALL, 0, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT)
-	return pid
-}
-
 // childList is the kernel's list of the children of the program's first thread (proc(5),
 // task/TID/children), which orphans become: two dozen microseconds, where a table of all
 // processes takes a millisecond and more. It stays open, and is read without garbage: a
@@ -82,7 +76,7 @@ func probeChildren(first int) (pids []int) {
 	)
 	probe := func(from, to int) {
 		for pid := from; pid < to; pid++ {
-			if _, _, err := look(pid, unix.WEXITED|unix.WSTOPPED); err == nil {
+			if _, _, err := look(idPid, pid, unix.WEXITED|unix.WSTOPPED); err == nil {
 				pids = append(pids, pid)
 			}
 		}
@@ -102,13 +96,13 @@ func probeChildren(first int) (pids []int) {
 // LivingChildren reports whether any child is alive. A zombie is passed over
 // where exits are not asked for, so that ECHILD means that all have ended; and
 // since orphans come to a subreaper, no child means no descendant.
-func LivingChildren() bool { return living(unix.P_ALL, 0) }
+func LivingChildren() bool { return living(idAll, 0) }
 
 // livingGroup is LivingChildren for the children in one process group.
-func livingGroup(pgid int) bool { return living(unix.P_PGID, pgid) }
+func livingGroup(pgid int) bool { return living(idGroup, pgid) }
 
 func living(kind, id int) bool {
-	_, _, err := waitid(kind, id, unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT)
+	_, _, err := look(kind, id, unix.WSTOPPED)
 	return err == nil
 }
 

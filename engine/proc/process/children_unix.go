@@ -62,17 +62,13 @@ func (t *Tree) Start(argv, env []string, files [3]stdio.File, inherit []uintptr)
 	attr := &syscall.ProcAttr{
 		Env: env, Files: []uintptr{uintptr(files[0]), uintptr(files[1]), uintptr(files[2])}, Sys: sysProcAttr(t.group),
 	}
-	return Each(argv[0], func(path string) error {
+	return Each(argv, func(path string, argv []string) error {
 		// The last look before the kernel's own, which hands what the terminal
 		// sends during a fork to both processes.
 		if sig := signals.FirstNoted(); sig != 0 {
 			return Interrupted{sig}
 		}
-		err := t.fork(path, argv, attr, inherit)
-		if err == syscall.ENOEXEC {
-			err = t.fork(Shell, append([]string{Shell, path}, argv[1:]...), attr, inherit)
-		}
-		return err
+		return t.fork(path, argv, attr, inherit)
 	})
 }
 
@@ -131,7 +127,7 @@ func (t *Tree) IsStopped() bool {
 	if t.reaped {
 		return false
 	}
-	pid, _, err := look(t.leader, unix.WSTOPPED)
+	pid, _, err := look(idPid, t.leader, unix.WSTOPPED)
 	if err == nil && pid != 0 {
 		return true
 	}
@@ -146,6 +142,10 @@ func Orphans() {
 	defer mu.Unlock()
 	if !adopts && os.Getpid() != 1 {
 		return
+	}
+	endedChild := func() int {
+		pid, _, _ := look(idAll, 0, unix.WEXITED)
+		return pid
 	}
 	pid := endedChild()
 	for ; pid != 0 && leaders[pid] == nil; pid = endedChild() {
@@ -211,8 +211,8 @@ func wait4(pid int) Ending {
 	}
 }
 
-// idPid is P_PID of sys/wait.h.
-const idPid = 1
+// P_ALL, P_PID and P_PGID of sys/wait.h.
+const idAll, idPid, idGroup = 0, 1, 2
 
 // waitid calls waitid(2), again if it was interrupted, and returns the child, 0 for none,
 // and its status.
@@ -230,13 +230,13 @@ func waitid(kind, id, options int) (pid, status int, err error) {
 	}
 }
 
-// look looks whether a child is in one of the states, without reaping it.
-func look(child, states int) (pid, status int, err error) {
-	return waitid(idPid, child, states|unix.WNOHANG|unix.WNOWAIT)
+// look looks for a child in one of the states, without reaping it.
+func look(kind, id, states int) (pid, status int, err error) {
+	return waitid(kind, id, states|unix.WNOHANG|unix.WNOWAIT)
 }
 
 // hasEnded reports whether a child has ended, without reaping it.
 func hasEnded(child int) bool {
-	pid, _, err := look(child, unix.WEXITED)
+	pid, _, err := look(idPid, child, unix.WEXITED)
 	return err != nil || pid != 0
 }

@@ -20,14 +20,22 @@ import (
 // defaultPath is where execvp looks when PATH is unset (confstr(3), _CS_PATH).
 const defaultPath = "/bin:/usr/bin"
 
-// Shell runs an executable file that the kernel does not know how to run
+// shell runs an executable file that the kernel does not know how to run
 // (POSIX, execvp: ENOEXEC).
-const Shell = "/bin/sh"
+const shell = "/bin/sh"
 
-// Each calls try with every file that name may stand for, until try
-// returns nil. It returns what execvp would: EACCES rather than ENOENT where a
-// file was found that may not be executed.
-func Each(name string, try func(path string) error) error {
+// Each calls start with every file that argv[0] may stand for, until start returns nil. It
+// returns what execvp would: EACCES rather than ENOENT where a file was found that may not
+// be executed.
+func Each(argv []string, start func(path string, argv []string) error) error {
+	try := func(path string) error {
+		err := start(path, argv)
+		if err == syscall.ENOEXEC {
+			err = start(shell, append([]string{shell, path}, argv[1:]...))
+		}
+		return err
+	}
+	name := argv[0]
 	if name == "" {
 		return startError(exitcodes.NotFound, "%q: not found: the command's name is empty", name)
 	}

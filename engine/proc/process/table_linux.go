@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"os"
 	"strconv"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,9 +17,7 @@ const ticksPerSecond = 100
 // ticks is the present in ticks since boot.
 func ticks() uint64 {
 	var ts unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil {
-		return 0
-	}
+	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts)
 	return uint64(time.Duration(ts.Nano()) / (time.Second / ticksPerSecond))
 }
 
@@ -100,17 +97,11 @@ func Stat(pid int) (Entry, bool) {
 	return readStat(unix.AT_FDCWD, "/proc/"+strconv.Itoa(pid)+"/stat")
 }
 
-// ownFile is what this program runs from.
-var ownFile = sync.OnceValues(func() (os.FileInfo, error) { return os.Stat("/proc/self/exe") })
-
 // isAnother reports whether the process runs this very program.
 func isAnother(pid int) bool {
-	own, err := ownFile()
-	if err != nil {
-		return false
-	}
+	own, ownErr := os.Stat("/proc/self/exe")
 	its, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/exe")
-	return err == nil && os.SameFile(own, its)
+	return ownErr == nil && err == nil && os.SameFile(own, its)
 }
 
 // HasInEnvironment reports whether the environment that a process was started

@@ -113,40 +113,33 @@ func (t *Tree) Close() {
 func (t *Tree) IsShared() bool { return t.shared.Load() }
 
 // Signal sends sig to the leader, unless it has been reaped.
-func (t *Tree) Signal(sig syscall.Signal) error { return t.send(t.leader, sig) }
-
-// SignalGroup sends sig to the leader, and to the process group that it leads.
-func (t *Tree) SignalGroup(sig syscall.Signal) {
-	if t.group {
-		_ = t.send(-t.leader, sig)
-	} else {
-		_ = t.send(t.leader, sig)
-	}
-}
-
-func (t *Tree) send(pid int, sig syscall.Signal) error {
+func (t *Tree) Signal(sig syscall.Signal) error {
 	if t.reaped {
 		return os.ErrProcessDone
 	}
-	return syscall.Kill(pid, sig)
+	return syscall.Kill(t.leader, sig)
 }
 
-// root is the process whose descendants belong to the tree: this program, where it adopts
-// orphans.
-func (t *Tree) root() int {
-	if t.probe {
-		return t.leader
+// SignalGroup sends sig to the leader, and to the process group that it leads.
+func (t *Tree) SignalGroup(sig syscall.Signal) {
+	if t.group && !t.reaped {
+		_ = syscall.Kill(-t.leader, sig)
+	} else {
+		_ = t.Signal(sig)
 	}
-	return os.Getpid()
 }
 
-// below returns the descendants of the root, without those from before, those of another
-// attempt and, unless all is set, those that may be of another attempt.
+// below returns the descendants of this program, or of the leader if orphans are not
+// adopted, without those from before, those of another attempt and, unless all is set, those
+// that may be of another attempt.
 func (t *Tree) below(list []Entry, all bool) (found []Entry) {
 	mu.Lock()
 	others := maps.Clone(leaders)
 	mu.Unlock()
-	root := t.root()
+	root := os.Getpid()
+	if t.probe {
+		root = t.leader
+	}
 	descend(byParent(list), root, func(p Entry) bool {
 		switch {
 		case has(t.before, p), t.sessions[p.Sid]:

@@ -52,9 +52,9 @@ func Main() int {
 // printOf is what the program prints in place of a run, nil for a run.
 func printOf(o *option.Options) func(io.Writer, *option.Options) error {
 	switch {
-	case o.Version:
+	case o.About == "version":
 		return printVersion
-	case o.Help || o.Man || o.Completion != "":
+	case o.About != "" || o.Completion != "":
 		return printPage
 	case o.Chosen != nil && o.Chosen.All != nil:
 		return policy.List
@@ -85,43 +85,36 @@ func explain(w io.Writer, o *option.Options) error {
 func read(argv, environ []string) (*option.Options, error) {
 	variables := option.Environment(option.Table(), environ)
 	l, err := option.Read(argv, variables)
-	o := new(option.Options)
 	switch {
 	case l.Asks("help"):
-		o.Help, o.Brief, o.HelpOn = true, l.Word("help").Word == "-h", l.HelpOn()
-		return o, nil
-	case l.Asks("version") || l.Asks("man"):
-		o.Version, o.Man = l.Asks("version"), l.Asks("man")
-		return o, nil
+		return &option.Options{About: "help", Brief: l.Word("help").Word == "-h", HelpOn: l.HelpOn()}, nil
+	case l.Asks("version"):
+		return &option.Options{About: "version"}, nil
+	case l.Asks("man"):
+		return &option.Options{About: "man"}, nil
 	case err != nil:
 		return nil, err
-	case l.Asks("completion"):
-		o.Completion = l.Grammar.Completion
-		return o, nil
-	case l.Asks("no-env"):
+	case l.Completion != "":
+		return &l.Options, nil
+	case l.NoEnv:
 		variables = nil
 	}
-	chosen, err := policy.Choose(environ, l.Settings, option.ToRun(l.Grammar, l.Command))
-	if err != nil {
-		return nil, err
+	chosen, err := policy.Choose(environ, l.Settings, l.ToRun())
+	if err == nil && len(chosen.Settings) > 0 {
+		l, err = option.Read(argv, option.Merge(chosen.Settings, variables))
 	}
-	if chosen.All != nil {
-		o.Chosen, o.LogFormat = chosen, l.Grammar.LogFormat
-		return o, nil
+	if err == nil && chosen.All == nil {
+		err = l.Resolve()
 	}
-	if len(chosen.Settings) > 0 {
-		if l, err = option.Read(argv, option.Merge(chosen.Settings, variables)); err != nil {
-			return nil, err
-		}
+	o := &l.Options
+	o.Chosen = chosen
+	if err != nil || chosen.All != nil {
+		return o, err
 	}
-	if o, err = option.Resolve(l.Grammar, l.Settings, l.Command); err != nil {
-		return nil, err
-	}
-	o.Chosen, o.Own = chosen, l.Before
 	if o.Verbose {
-		o.Sources = option.Sources(l.Settings)
+		o.Sources = option.Sources(o.Settings)
 	}
-	if !l.Asks("no-env") {
+	if !o.NoEnv {
 		o.Idle = append(o.Idle, option.Misnamed(environ)...)
 	}
 	if o.Simulation != nil {

@@ -29,7 +29,7 @@ func pages() *manual.Pages {
 func printPage(w io.Writer, o *option.Options) error {
 	p := pages()
 	switch {
-	case o.Man:
+	case o.About == "man":
 		return p.Man(w)
 	case o.Completion != "":
 		return p.Completion(w, o.Completion)

@@ -94,9 +94,7 @@ func goEnv(t *testing.T, name string) string {
 // escape.
 func TestManualPageIsSafeRoff(t *testing.T) {
 	var page bytes.Buffer
-	o := new(option.Options)
-	o.Man = true
-	if err := printPage(&page, o); err != nil {
+	if err := printPage(&page, &option.Options{About: "man"}); err != nil {
 		t.Fatal(err)
 	}
 	request := regexp.MustCompile(`^\.(TH|SH|SS|TP|PP|B|BR|I|RI|EX|EE)( |$)`)

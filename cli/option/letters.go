@@ -68,13 +68,10 @@ func Redriven(given []Setting, environ []string, kept map[string][]string, comma
 	if err := absolute(settings); err != nil {
 		return nil, err
 	}
-	g, err := Fill(settings)
-	if err != nil {
-		return nil, err
-	}
-	o, err := Resolve(g, settings, command)
+	o := &Options{Settings: settings, Command: command, Chosen: &InForce{}}
+	err := o.Fill()
 	if err == nil {
-		o.Chosen = &InForce{}
+		err = o.Resolve()
 	}
 	return o, err
 }

@@ -20,17 +20,13 @@ import (
 	"github.com/retrysh/retry/cli/manual"
 )
 
-// Line is a command line that kong has read, as far as it could.
+// Line is a command line that kong has read, as far as it could. Its settings begin with
+// those of the command line, in their order.
 type Line struct {
+	Options
 	all  []Flag
 	argv []string
 	next int // of argv, that kong has not read yet
-
-	// Before are the words before the command, nil where "--" ends them.
-	Before, Command []string
-	// Settings are what was given, first that of the command line, in its order.
-	Settings []Setting
-	Grammar  *grammar
 }
 
 // Read has kong read the words, and adds the settings of lower sources for the flags
@@ -41,8 +37,7 @@ func Read(argv []string, below []Setting) (*Line, error) {
 	if wrong == nil {
 		l.Settings = append(l.Settings, leftOpen(l.used(below), l.Settings)...)
 	}
-	g, err := Fill(l.Settings)
-	l.Grammar = g
+	err := l.Fill()
 	if err == nil && wrong != nil {
 		err = l.explain(wrong)
 	}
@@ -84,8 +79,7 @@ func ReadMode(grammar any, ofRun []Flag, args, environ []string) (run []Setting,
 			run = append(run, s)
 		}
 	}
-	_, err = Fill(run)
-	return run, words, err
+	return run, words, (&Options{Settings: run}).Fill()
 }
 
 // flagsFirst sorts words: kong takes the first that is no flag for the command.
@@ -133,10 +127,10 @@ func (l *Line) parse(used []*Flag, bound int) error {
 	if err != nil {
 		return err
 	}
-	l.Before = l.argv[:bound:bound]
+	l.Own = l.argv[:bound:bound]
 	// kong's Parse would also look for hooks and validators by the names of methods, for
 	// which the linker keeps every exported method of every type: 1.3 MB of the program.
-	c, err := kong.Trace(parser, l.Before)
+	c, err := kong.Trace(parser, l.Own)
 	if err == nil {
 		err = c.Error
 	}
@@ -239,7 +233,7 @@ func (l *Line) Decode(c *kong.DecodeContext, _ reflect.Value) error {
 // given reads a flag of the command line, from the token after its name on.
 func (l *Line) given(f *Flag, scan *kong.Scanner) error {
 	token := scan.Peek()
-	s := Setting{Flag: f, Value: "true", Word: "--" + f.Name(), Source: FromCommandLine, At: len(l.Before) - scan.Len()}
+	s := Setting{Flag: f, Value: "true", Word: "--" + f.Name(), Source: FromCommandLine, At: len(l.Own) - scan.Len()}
 	if token.Type != kong.FlagValueToken && token.Type != kong.ShortFlagTailToken { // which are the rest of its word
 		s.At--
 	}
@@ -261,28 +255,27 @@ func (l *Line) given(f *Flag, scan *kong.Scanner) error {
 	default:
 		return valueMissing(&s, token)
 	}
-	l.next = len(l.Before) - scan.Len()
+	l.next = len(l.Own) - scan.Len()
 	l.Settings = append(l.Settings, s)
 	return nil
 }
 
 // command notes where the command begins.
 func (l *Line) command(scan *kong.Scanner) {
-	at := len(l.Before) - scan.Len()
-	l.Before, l.Command = l.argv[:at:at], l.argv[at:]
+	at := len(l.Own) - scan.Len()
+	l.Own, l.Command = l.argv[:at:at], l.argv[at:]
 	if l.Command[0] == "--" {
-		l.Before, l.Command = nil, l.Command[1:]
+		l.Own, l.Command = nil, l.Command[1:]
 	}
 	for scan.Len() > 0 {
 		scan.Pop()
 	}
 }
 
-// Fill returns the grammar that settings alone give, the highest last. Where one is wrong,
+// Fill fills the grammar from the settings alone, the highest last. Where one is wrong,
 // those behind it do not count.
-func Fill(settings []Setting) (*grammar, error) {
-	g := new(grammar)
-	return g, fill(reflect.ValueOf(g).Elem(), Table(), settings)
+func (o *Options) Fill() error {
+	return fill(reflect.ValueOf(&o.grammar).Elem(), Table(), o.Settings)
 }
 
 // fill sets the defaults of a grammar, and then what was given.

@@ -88,7 +88,7 @@ func TestEnvironment(t *testing.T) {
 		l, err := Read(strings.Fields(c.argv), Environment(Table(), c.environ))
 		if err != nil || words(l.Settings) != c.want {
 			t.Errorf("%s: %q, want %q; %v", c.name, words(l.Settings), c.want, err)
-		} else if g := l.Grammar; g.Backoff != "exponential" || g.Factor != 2 {
+		} else if g := l.Options; g.Backoff != "exponential" || g.Factor != 2 {
 			t.Errorf("%s: backoff %q, factor %v", c.name, g.Backoff, g.Factor)
 		}
 	}
@@ -191,15 +191,14 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		whole := &Line{all: table, argv: argv}
-		if err := whole.parse(each(table), len(argv)); err != nil || words(whole.Settings) != words(l.Settings) || !slices.Equal(whole.Command, l.Command) || (whole.Before == nil) != (l.Before == nil) {
+		if err := whole.parse(each(table), len(argv)); err != nil || words(whole.Settings) != words(l.Settings) || !slices.Equal(whole.Command, l.Command) || (whole.Own == nil) != (l.Own == nil) {
 			t.Fatalf("%q: kong reads %q, %q of all flags and words, %v; and %q, %q of those in use", argv, words(whole.Settings), whole.Command, err, words(l.Settings), l.Command)
 		}
 		if !slices.Equal(l.Command, argv[len(argv)-len(l.Command):]) {
 			t.Fatalf("%q: the command %q was touched", argv, l.Command)
 		}
-		g := l.Grammar
-		again, err := Fill(l.Settings)
-		if err != nil || g.Attempts != again.Attempts || g.Base != again.Base || g.Quiet != again.Quiet || len(g.OnStderr) != len(again.OnStderr) {
+		g, again := l.Options, Options{Settings: l.Settings}
+		if err := again.Fill(); err != nil || g.Attempts != again.Attempts || g.Base != again.Base || g.Quiet != again.Quiet || len(g.OnStderr) != len(again.OnStderr) {
 			t.Fatalf("%q: %v; %+v and %+v", argv, err, g, again)
 		}
 	})

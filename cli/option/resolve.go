@@ -34,6 +34,7 @@ type Options struct {
 	EventFormat string // that of the events of a run: JSON in a file, unless a format was given
 	Telemetry   telemetry.Config
 
+	About      string // help, version or man, asked for in place of all else, or ""
 	Brief      bool   // one screen of the help
 	HelpOn     string // help on this mode alone, or ""
 	Simulation *simulation
@@ -94,8 +95,9 @@ func (o *Options) last(flag string) Setting {
 }
 
 // Resolve checks what the flags mean together.
-func Resolve(g *grammar, settings []Setting, command []string) (*Options, error) {
-	r := &resolver{Options: &Options{grammar: *g, Command: ToRun(g, command), Settings: settings}}
+func (o *Options) Resolve() error {
+	o.Command = o.ToRun()
+	r := &resolver{Options: o}
 	r.values()
 	r.modes()
 	r.refuse("explain", r.Explain && !r.Given("exit"), "needs the result that it judges: --exit CODE, or --exit SIGKILL, and --stderr-file FILE for what the command wrote")
@@ -105,7 +107,7 @@ func Resolve(g *grammar, settings []Setting, command []string) (*Options, error)
 	}
 	r.together()
 	r.withoutEffect()
-	return r.Options, r.err
+	return r.err
 }
 
 // modes refuses a second mode, and the flags of a mode that was not asked for.
@@ -172,11 +174,11 @@ func (r *resolver) together() {
 }
 
 // ToRun is the command, which the shell runs where --shell was given.
-func ToRun(g *grammar, command []string) []string {
-	if g.Shell != "" {
-		return text.Shell(g.Shell, command)
+func (o *Options) ToRun() []string {
+	if o.Shell != "" {
+		return text.Shell(o.Shell, o.Command)
 	}
-	return command
+	return o.Command
 }
 
 // InForce is the policy in force and what else its files define.
@@ -205,8 +207,8 @@ type Known struct {
 // alone resolves settings by themselves. What they need besides may come from other
 // sources.
 func alone(settings []Setting) *resolver {
-	g, err := Fill(settings)
-	return &resolver{Options: &Options{grammar: *g, Settings: settings}, partial: true, err: err}
+	o := &Options{Settings: settings}
+	return &resolver{Options: o, partial: true, err: o.Fill()}
 }
 
 // Prove checks the settings of a policy by themselves.

@@ -521,11 +521,12 @@ func TestCISurvivesHalfAMinute(t *testing.T) {
 
 // resolveAll resolves settings without a command line, for the command "true".
 func resolveAll(settings []option.Setting) (*option.Options, error) {
-	g, err := option.Fill(settings)
-	if err != nil {
-		return nil, err
+	o := &option.Options{Settings: settings, Command: []string{"true"}}
+	err := o.Fill()
+	if err == nil {
+		err = o.Resolve()
 	}
-	return option.Resolve(g, settings, []string{"true"})
+	return o, err
 }
 
 func settingOf(name, value, word string, from option.Source) option.Setting {

@@ -31,7 +31,7 @@ func simulated(t *testing.T, words ...string) []simulate.Herd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := option.Resolve(l.Grammar, l.Settings, nil)
+	o, err := &l.Options, l.Resolve()
 	if err != nil {
 		t.Fatal(err)
 	}

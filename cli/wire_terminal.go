@@ -38,7 +38,7 @@ func (out *output) onStderr(w io.Writer) *human.Sink {
 		return s
 	}
 	shared := proc.OpenScreen(fd)
-	s.Screen = &screen{fd: fd, Screen: shared, out: out}
+	s.Screen = &screen{shared, out.signals, fd}
 	if out.o.Name == "" {
 		s.Name = func() string {
 			if shared.Crowded() {
@@ -65,8 +65,8 @@ func colored(when string, fd int) bool {
 // screen is standard error where it is a terminal that can be redrawn.
 type screen struct {
 	*proc.Screen
-	fd  int
-	out *output
+	*proc.Signals
+	fd int
 }
 
 // Size has no columns in a background job, which does not draw on the terminal of the
@@ -85,12 +85,3 @@ func (s *screen) Size() (columns, rows int) {
 // Status reports whether the terminal edits lines itself, so that no program draws a
 // screen of its own.
 func (s *screen) Status() bool { return stdio.EditsLines(s.fd) }
-
-// Claim also has what is drawn erased before the program is stopped.
-func (s *screen) Claim() bool {
-	claimed := s.Screen.Claim()
-	if claimed {
-		s.out.signals.OnStop(s.out.person.Hide, s.out.person.Unhide)
-	}
-	return claimed
-}

@@ -26,6 +26,8 @@ type Screen interface {
 	// Release no other run gets it.
 	Claim() bool
 	Release()
+	// OnStop has hide called before the program is stopped, and unhide after.
+	OnStop(hide, unhide func())
 }
 
 // columns are those of the terminal, 0 where nothing can be drawn now.
@@ -41,7 +43,9 @@ func (s *Sink) columns() int {
 // and no other run draws on the terminal.
 func (s *Sink) claim() bool {
 	if !s.claimed && s.columns() > 0 {
-		s.claimed = s.Screen.Claim()
+		if s.claimed = s.Screen.Claim(); s.claimed {
+			s.Screen.OnStop(s.hide, s.unhide)
+		}
 	}
 	return s.claimed
 }
@@ -224,9 +228,9 @@ func (s *Sink) status(e *event.AttemptStarted) {
 	}
 }
 
-// Hide erases what is drawn, since the program is about to be stopped. It waits for a
+// hide erases what is drawn, since the program is about to be stopped. It waits for a
 // write for at most hideLimit: that of a stopped terminal does not end.
-func (s *Sink) Hide() {
+func (s *Sink) hide() {
 	for end := time.Now().Add(hideLimit); !s.writing.TryLock(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			return
@@ -239,8 +243,8 @@ func (s *Sink) Hide() {
 
 const hideLimit = 50 * time.Millisecond
 
-// Unhide draws it again.
-func (s *Sink) Unhide() {
+// unhide draws it again.
+func (s *Sink) unhide() {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	if s.hidden && s.columns() > 0 {

@@ -43,7 +43,7 @@ type Sink struct {
 	// Timestamps puts the time before each line.
 	Timestamps bool
 
-	writing sync.Mutex // a leaf: guards W against Hide, and what follows
+	writing sync.Mutex // a leaf: guards W against hide, and what follows
 	W       io.Writer
 	shown   string // what is drawn now, "" for nothing
 	undo    string // what erases it

@@ -62,7 +62,11 @@ type shown struct {
 
 func (s *shown) lives() bool { return slices.ContainsFunc(s.runs, (*registry.Entry).Lives) }
 
-// Run shows runs and guards.
+// tick is how often --watch looks.
+const tick = time.Second
+
+// Run shows runs and guards, with --watch until no run lives: on a terminal in place,
+// elsewhere what has changed; a countdown is no change.
 func (g *Status) Run() int {
 	if len(g.Key) > 0 {
 		var err error
@@ -70,24 +74,47 @@ func (g *Status) Run() int {
 			return g.Usage(err)
 		}
 	}
-	if g.Watch {
-		return g.watch()
-	}
-	s, failed := g.look(nil)
-	g.complain(s)
-	code := exitcodes.OK
-	if len(s.runs)+len(s.guards) == 0 {
-		code = exitcodes.Rejected
-	}
-	err := cmp.Or(g.print(s), g.Flush())
-	if err == nil {
+	inPlace := g.Watch && !g.JSON() && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(g.Stdout.Fd()))
+	var before *shown
+	var last []byte
+	clear := "" // erases the lines that were drawn
+	for {
+		s, failed := g.look(before)
+		if failed != nil && before == nil && g.Watch {
+			return g.Fail(failed)
+		}
+		nothing := before == nil && len(s.runs) == 0
+		if nothing || !g.Watch {
+			g.complain(s)
+		}
+		state, err := json.Marshal(s.json())
+		if err = cmp.Or(err, g.print(s)); err != nil {
+			return g.Fail(err)
+		}
+		switch {
+		case inPlace:
+			frame := fit(g.Out.Bytes(), g.Stdout)
+			g.Out.Reset()
+			g.Print(clear + frame)
+			clear = fmt.Sprintf("\x1b[%dA\x1b[J", strings.Count(frame, "\n"))
+		case bytes.Equal(state, last):
+			g.Out.Reset()
+		}
+		if err := g.Flush(); err != nil {
+			return g.Fail(err)
+		}
 		useUp(s)
-		err = failed
+		switch {
+		case failed != nil && !g.Watch:
+			return g.Fail(failed)
+		case nothing && (g.Watch || len(s.guards) == 0):
+			return exitcodes.Rejected
+		case !g.Watch || !s.lives():
+			return exitcodes.OK
+		}
+		before, last = s, state
+		time.Sleep(tick)
 	}
-	if err != nil {
-		return g.Fail(err)
-	}
-	return code
 }
 
 // look finds what is asked for. Of what was seen before, lost runs stay, and the guards
@@ -187,50 +214,6 @@ func (g *Status) print(s *shown) error {
 		g.Print(mode.Table(g.Width(), table))
 	}
 	return nil
-}
-
-// tick is how often --watch looks.
-const tick = time.Second
-
-// watch is --status --watch. On a terminal the tables are drawn in place; elsewhere
-// what has changed is printed, and a countdown is no change.
-func (g *Status) watch() int {
-	inPlace := !g.JSON() && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(g.Stdout.Fd()))
-	var before *shown
-	var last []byte
-	clear := "" // erases the lines that were drawn
-	for {
-		s, err := g.look(before)
-		if err != nil && before == nil {
-			return g.Fail(err)
-		}
-		state, err := json.Marshal(s.json())
-		if err = cmp.Or(err, g.print(s)); err != nil {
-			return g.Fail(err)
-		}
-		switch {
-		case inPlace:
-			frame := fit(g.Out.Bytes(), g.Stdout)
-			g.Out.Reset()
-			g.Print(clear + frame)
-			clear = fmt.Sprintf("\x1b[%dA\x1b[J", strings.Count(frame, "\n"))
-		case bytes.Equal(state, last):
-			g.Out.Reset()
-		}
-		if err := g.Flush(); err != nil {
-			return g.Fail(err)
-		}
-		useUp(s)
-		switch {
-		case len(s.runs) == 0 && before == nil:
-			g.complain(s)
-			return exitcodes.Rejected
-		case !s.lives():
-			return exitcodes.OK
-		}
-		before, last = s, state
-		time.Sleep(tick)
-	}
 }
 
 // fit cuts a frame to the height of the terminal: lines that have scrolled away cannot be

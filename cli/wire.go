@@ -111,7 +111,7 @@ func enoughFiles(o *option.Options) error {
 	if o.LogFile != "" {
 		others++
 	}
-	if copies := o.Policy.Hedge.Max; copies > 1 {
+	if copies := o.Policy.HedgeMax; copies > 1 {
 		others += filesOfACopy * min(copies, manyCopies)
 	}
 	return proc.EnoughFiles(o.Process, reads, others)
@@ -120,7 +120,7 @@ func enoughFiles(o *option.Options) error {
 // build makes the engine.
 func (w *wiring) build() (err error) {
 	o, out := w.o, w.out
-	if o.Policy.Hedge.Max > 1 && o.Process.Stdin == stdio.Inherit && len(o.Command) > 0 && !proc.NullInput() {
+	if o.Policy.HedgeMax > 1 && o.Process.Stdin == stdio.Inherit && len(o.Command) > 0 && !proc.NullInput() {
 		return option.Usage(option.Last(o.Settings, "hedge").Word, errors.New("copies cannot share standard input; give each the same with --stdin replay, or none with --stdin null"))
 	}
 	o.Process.Report, o.Process.Note = out.complain, out.note

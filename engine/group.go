@@ -91,7 +91,7 @@ func (g *group) decider() *trial {
 // mayStart reports whether another copy may follow. A refused one counts, so that a guard
 // which refuses is not asked without end.
 func (g *group) mayStart() bool {
-	return g.more.Err() == nil && g.started+g.refused < g.e.Policy.Hedge.Max
+	return g.more.Err() == nil && g.started+g.refused < g.e.Policy.HedgeMax
 }
 
 // next starts the copy that is due, if the gate admits it. After a refusal with no other copy
@@ -123,7 +123,7 @@ func (g *group) next() {
 }
 
 // delay makes the next copy due a delay from now.
-func (g *group) delay() { g.due = backoff.Add(g.e.since(g.begun), g.e.Policy.Hedge.Delay) }
+func (g *group) delay() { g.due = backoff.Add(g.e.since(g.begun), g.e.Policy.HedgeDelay) }
 
 // start starts the next copy.
 func (g *group) start(pass *admission.Pass) {

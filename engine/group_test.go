@@ -134,7 +134,7 @@ func newHedged(most int, delay time.Duration, parts ...part) (*Engine, *troupe, 
 	e, _, r := newEngine()
 	s := &troupe{parts: parts, most: most, signal: make(chan attempt.Signal)}
 	e.Starter = s
-	e.Policy.Hedge = Hedge{Delay: delay, Max: most}
+	e.Policy.HedgeDelay, e.Policy.HedgeMax = delay, most
 	e.Policy.Attempts = 1
 	return e, s, r
 }

@@ -56,18 +56,14 @@ func NameOf(argv []string) string {
 	if len(argv) == 0 {
 		return "wait"
 	}
-	name := command.Find(argv)
-	n := 0
-	name = strings.Map(func(r rune) rune {
-		switch n++; {
-		case n > LongestName:
-			return -1
-		case !unicode.IsPrint(r):
-			return unicode.ReplacementChar
+	name := []rune(command.Find(argv))
+	name = name[:min(len(name), LongestName)]
+	for i, r := range name {
+		if !unicode.IsPrint(r) {
+			name[i] = unicode.ReplacementChar
 		}
-		return r
-	}, name)
-	return cmp.Or(name, "-")
+	}
+	return cmp.Or(string(name), "-")
 }
 
 // ContinueTrace reads a traceparent header (W3C Trace Context, section 3.2.2). If there is

@@ -33,20 +33,15 @@ type Policy struct {
 	Repeat bool
 	// FlakyExit is the code of a run that succeeded after a failed attempt.
 	FlakyExit int
-	// Hedge says when an attempt gets copies, Rotate which values its words have.
-	Hedge  Hedge
+	// HedgeMax is the greatest number of copies of an attempt, the first included; 0 is 1.
+	// Another one starts after HedgeDelay.
+	HedgeDelay time.Duration
+	HedgeMax   int
+	// Rotate says which values the command's words have.
 	Rotate []rotate.List
 	// MaxHint is the longest wait that a server may ask for.
 	MaxHint time.Duration
 	Rules   Rules
-}
-
-// Hedge says how an attempt is hedged; the zero value is not.
-type Hedge struct {
-	// Delay is the time from the start of a copy to that of the next.
-	Delay time.Duration
-	// Max is the greatest number of copies, the first included.
-	Max int
 }
 
 // Rules say which results are successes, which are retried and which are not.

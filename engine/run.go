@@ -218,7 +218,7 @@ func (e *Engine) attempt(ctx context.Context, pass *admission.Pass) *trial {
 	}
 	e.attempts++
 	e.before = e.last
-	if e.Policy.Hedge.Max > 1 {
+	if e.Policy.HedgeMax > 1 {
 		return e.hedged(ctx, pass)
 	}
 	t := e.start(ctx, event.Which{}, pass)

@@ -8,7 +8,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/guard"
 )
 
@@ -44,7 +43,7 @@ func (r *resolver) waiting() {
 // hedging resolves --hedge, --hedge-max and --rotate.
 func (r *resolver) hedging() {
 	if r.Given("hedge") {
-		r.Policy.Hedge = engine.Hedge{Delay: r.Hedge, Max: 1 + r.HedgeMax}
+		r.Policy.HedgeDelay, r.Policy.HedgeMax = r.Hedge, 1+r.HedgeMax
 		r.refuse("hedge-max", r.HedgeMax == math.MaxInt32, "%q is more than %d", r.last("hedge-max").Value, math.MaxInt32-1)
 	}
 	r.refuse("hedge-max", !r.Given("hedge") && r.typed("hedge-max"), "is valid with --hedge only, which says when a copy starts")

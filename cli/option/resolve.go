@@ -240,7 +240,7 @@ func (r *resolver) withoutEffect() {
 	words = r.words("key", "store", "store-timeout", "store-fail", "priority")
 	none(words != "" && !r.Guards.Any() && !(r.Key != "" && len(r.Rotate) > 0) && !r.PrintPolicy,
 		"no effect without a guard (--breaker, --budget, --tokens, --max-concurrent, --adaptive): %s", words)
-	number, limited := r.last("signal"), r.Timeout > 0 || r.IdleTimeout > 0 || r.Deadline > 0 || r.Policy.Hedge.Max > 1
+	number, limited := r.last("signal"), r.Timeout > 0 || r.IdleTimeout > 0 || r.Deadline > 0 || r.Policy.HedgeMax > 1
 	none(r.typed("signal") && !limited && strings.Trim(number.Value, "0123456789") == "",
 		"%s %s is the signal that ends an attempt at its limit, and there is no limit; a wait of %[2]s s before attempt 2 is --base %[2]s", number.Word, number.Value)
 }

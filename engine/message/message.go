@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -31,17 +30,16 @@ func Attempts(n int) string { return text.Count(n, "attempt", "attempts") }
 
 // Duration rounds to what a person reads: three digits or so.
 func Duration(d time.Duration) string {
+	unit := time.Microsecond
 	switch {
 	case d >= time.Minute:
-		d = d.Round(time.Second)
+		unit = time.Second
 	case d >= time.Second:
-		d = d.Round(10 * time.Millisecond)
+		unit = 10 * time.Millisecond
 	case d >= time.Millisecond:
-		d = d.Round(time.Millisecond)
-	default:
-		d = d.Round(time.Microsecond)
+		unit = time.Millisecond
 	}
-	return d.String()
+	return d.Round(unit).String()
 }
 
 // Limit writes a limit as its user would: 10m and not 10m0s.
@@ -156,15 +154,11 @@ func measured(e *event.RunFinished) string {
 	n := r.Passed + r.Failed
 	text := fmt.Sprintf("%d of %d passed", r.Passed, n)
 	if r.Failed > 0 {
-		var numbers []string
-		for _, number := range r.FailedAttempts[:min(r.Failed, mostNamed)] {
-			numbers = append(numbers, strconv.Itoa(number))
-		}
-		more := ""
+		numbers, more := strings.Trim(fmt.Sprint(r.FailedAttempts[:min(r.Failed, mostNamed)]), "[]"), ""
 		if n := r.Failed - mostNamed; n > 0 {
 			more = fmt.Sprintf(" and %d more", n)
 		}
-		text += fmt.Sprintf(", %d failed (%s%s)", r.Failed, strings.Join(numbers, ", "), more)
+		text += fmt.Sprintf(", %d failed (%s%s)", r.Failed, strings.ReplaceAll(numbers, " ", ", "), more)
 	}
 	text += fmt.Sprintf("; %.3g %% failed, 95 %% interval %.3g to %.3g %%; median %s, longest %s",
 		percent*float64(r.Failed)/float64(n), percent*r.FailedLow, percent*r.FailedHigh, Duration(r.Median), Duration(r.Longest))
@@ -210,35 +204,27 @@ func cause(e *event.RunFinished) string {
 	return ": " + cmp.Or(e.Known, e.Ended, e.Reason)
 }
 
-// wanted is what a target is waited for to be.
-func wanted(t *event.Target) string {
-	if t.Gone {
-		return "gone"
-	}
-	return "ready"
-}
-
-// awaited names a target and what it is waited for to be.
-func awaited(t *event.Target) string {
-	if t.Gone {
-		return t.Name + " to be gone"
-	}
-	return t.Name
-}
+// wanted is what a target is waited for to be, by Gone.
+var wanted = map[bool]string{false: "ready", true: "gone"}
 
 // Pending says which target is waited for, and why it still is.
 func Pending(t *event.Target) string {
-	if t.Reason == "" {
-		return awaited(t)
+	text := t.Name
+	if t.Gone {
+		text += " to be gone"
 	}
-	return awaited(t) + ": " + t.Reason
+	if t.Reason != "" {
+		text += ": " + t.Reason
+	}
+	return text
 }
 
 // StillPending says what is still waited for, and how long is left.
 func StillPending(e *event.TargetsPending) string {
 	var names []string
-	for i := range e.Pending {
-		names = append(names, awaited(&e.Pending[i]))
+	for _, t := range e.Pending {
+		t.Reason = ""
+		names = append(names, Pending(&t))
 	}
 	text := "still waiting for " + strings.Join(names, ", ")
 	if e.Limited {
@@ -249,12 +235,12 @@ func StillPending(e *event.TargetsPending) string {
 
 // TargetReady says that a target is what was waited for.
 func TargetReady(e *event.TargetReady) string {
-	return e.Name + " is " + wanted(&e.Target) + " after " + Duration(e.After)
+	return e.Name + " is " + wanted[e.Gone] + " after " + Duration(e.After)
 }
 
 // TargetFailed says that a target did not become so, and why.
 func TargetFailed(e *event.TargetFailed) string {
-	return e.Name + " is not " + wanted(&e.Target) + ": " + e.Reason
+	return e.Name + " is not " + wanted[e.Gone] + ": " + e.Reason
 }
 
 // SlotPending says that a slot is waited for, and why.

@@ -64,7 +64,7 @@ func openTerminal(columns int) (master, slave *os.File, err error) {
 		return nil, nil, err
 	}
 	master, slave = os.NewFile(uintptr(one), "master"), os.NewFile(uintptr(other), "slave")
-	return master, slave, unix.IoctlSetWinsize(one, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)})
+	return master, slave, unix.IoctlSetWinsize(int(one), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)})
 }
 
 // onTerminal runs argv and returns what the terminal was sent and the code.

@@ -138,7 +138,7 @@ func (a *running) fork() bool {
 		return false
 	}
 	a.started = time.Now()
-	err := a.Tree.Start(a.spec.Argv, a.spec.Env, a.streams.Files(), a.spec.Inherit)
+	err := a.Tree.Start(a.spec.Argv, a.spec.Env, a.streams.Files, a.spec.Inherit)
 	if asked, ok := errors.AsType[process.Interrupted](err); ok {
 		a.notStarted(signals.NameOf(asked.By))
 	} else if a.result.ExitCode = exitcodes.Of(err); a.result.ExitCode == exitcodes.Failure {
@@ -427,12 +427,12 @@ func (a *running) drain(unwanted bool) {
 		a.after(stdio.Drain, func() { late = true })
 	}
 	limited := !unwanted && (a.result.TimedOut || a.result.DeadlinePassed)
-	for _, p := range a.streams.Pumps() {
+	for _, p := range a.streams.Pumps {
 		stuck := false
 		if limited {
 			a.watchReader(p, &stuck)
 		}
-		a.handle(p.Done(), func() bool { return late || stuck || a.abandoned })
+		a.handle(p.Done, func() bool { return late || stuck || a.abandoned })
 		if !p.HasEnded() {
 			p.Drop()
 		}
@@ -445,9 +445,9 @@ func (a *running) drain(unwanted bool) {
 
 // watchReader sets stuck when the reader of p's output has read nothing within readerGrace.
 func (a *running) watchReader(p *stdio.Pump, stuck *bool) {
-	passed := p.Passed()
+	passed := p.Passed.Load()
 	a.after(readerGrace, func() {
-		if *stuck = p.Passed() == passed; !*stuck {
+		if *stuck = p.Passed.Load() == passed; !*stuck {
 			a.watchReader(p, stuck)
 		}
 	})
@@ -479,26 +479,18 @@ func (a *running) conclude(how process.Ending) {
 
 // Settle writes held output to its destination, or to standard error unless the run
 // succeeds with the attempt. With KillLeftovers it ends the processes of a rejected one.
-func (a *running) Settle(released bool) (first error) {
+func (a *running) Settle(released bool) error {
 	a.endLeftovers(released)
-	held := a.streams.Held()
-	if len(held) > 0 {
+	if a.streams.Holds() {
 		a.signals.Notify() // the reader may be blocked
 	}
-	for _, h := range held {
-		if err := h.Release(released); first == nil {
-			first = err
-		}
-	}
-	return first
+	return a.streams.Settle(released)
 }
 
 // Drop is Settle(false) without the output.
 func (a *running) Drop() {
 	a.endLeftovers(false)
-	for _, h := range a.streams.Held() {
-		h.Drop()
-	}
+	a.streams.Drop()
 }
 
 // endLeftovers ends what a rejected attempt left running, with KillLeftovers, and disposes

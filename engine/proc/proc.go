@@ -70,7 +70,7 @@ func New(cfg Config, s *Signals) (*Runner, error) {
 }
 
 // Input returns the whole standard input that attempts replay, which it reads until ctx is
-// done; nil if they do not. Call it when none runs.
+// done. Call it when none runs.
 func (r *Runner) Input(ctx context.Context) (io.Reader, error) { return r.stdin.All(ctx) }
 
 // reporter writes the first line for the user on a goroutine of its own and without a lock:

@@ -35,15 +35,15 @@ func openUnnamed(dir string) (int, error) { return openRemoved(dir) }
 
 // The following have no counterpart here: sendfile(2) sends to sockets only, and
 // /dev/fd shares the position.
-func widen(int)                                            {}
-func openMemory() (int, error)                             { return nowhere, unix.ENOSYS }
-func copyInKernel(int, int, *int64) (done bool, err error) { return false, nil }
-func reopen() (File, error)                                { return nowhere, unix.ENOSYS }
+func widen(File)                                             {}
+func openMemory() (int, error)                               { return -1, unix.ENOSYS }
+func copyInKernel(File, File, *int64) (done bool, err error) { return false, nil }
+func reopen() (File, error)                                  { return nowhere, unix.ENOSYS }
 
 // OpenPty opens both ends of a pseudo-terminal as posix_openpt(3), grantpt(3),
 // unlockpt(3) and ptsname(3) do.
 func OpenPty() (master, slave File, err error) {
-	if master, err = unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0); err != nil {
+	if master, err = open("/dev/ptmx", unix.O_RDWR); err != nil {
 		return nowhere, nowhere, err
 	}
 	var name [128]byte // the size that TIOCPTYGNAME has in its number
@@ -54,7 +54,7 @@ func OpenPty() (master, slave File, err error) {
 		}
 	}
 	path, _, _ := bytes.Cut(name[:], []byte{0})
-	if slave, err = unix.Open(string(path), unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0); err != nil {
+	if slave, err = open(string(path), unix.O_RDWR); err != nil {
 		closeFile(master)
 	}
 	return master, slave, err
@@ -63,6 +63,6 @@ func OpenPty() (master, slave File, err error) {
 // keys are not passed on; docs/streams.md names programs that read them from an output.
 type keys struct{}
 
-func watchModes(File, *unix.Termios)               {}
-func (p *Pump) readTerminal(b []byte) (int, error) { return readFile(p.src, b) }
-func (*Pump) modesBack()                           {}
+func watchModes(File, *unix.Termios)       {}
+func (p *Pump) read(b []byte) (int, error) { return p.src.Read(b) }
+func (*Pump) modesBack()                   {}

@@ -25,7 +25,7 @@ const pipeSize = 256 << 10
 
 // widen makes a pipe hold more, for fewer switches between command and pump. If the user's
 // limit is reached, the size stays.
-func widen(fd int) { _, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, pipeSize) }
+func widen(f File) { _, _ = unix.FcntlInt(uintptr(f), unix.F_SETPIPE_SZ, pipeSize) }
 
 // openUnnamed opens a file that never had a name, if the file system can (open(2),
 // O_TMPFILE).
@@ -44,9 +44,9 @@ func openMemory() (int, error) { return unix.MemfdCreate("retry", unix.MFD_CLOEX
 const kernelChunk = 1 << 30
 
 // copyInKernel copies file to dst from offset on, and reports whether that was all.
-func copyInKernel(dst, file int, offset *int64) (done bool, err error) {
+func copyInKernel(dst, file File, offset *int64) (done bool, err error) {
 	for {
-		n, err := unix.Sendfile(dst, file, offset, kernelChunk)
+		n, err := unix.Sendfile(int(dst), int(file), offset, kernelChunk)
 		switch {
 		case err == unix.EINTR:
 		case err == unix.EAGAIN:
@@ -60,21 +60,19 @@ func copyInKernel(dst, file int, offset *int64) (done bool, err error) {
 }
 
 // reopen opens the file that is standard input again.
-func reopen() (File, error) { return unix.Open("/proc/self/fd/0", unix.O_RDONLY|unix.O_CLOEXEC, 0) }
-
-const openTerminal = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
+func reopen() (File, error) { return open("/proc/self/fd/0", unix.O_RDONLY) }
 
 // OpenPty opens both ends of a pseudo-terminal (pts(4)).
 func OpenPty() (master, slave File, err error) {
-	if master, err = unix.Open("/dev/ptmx", openTerminal, 0); err != nil {
+	if master, err = open("/dev/ptmx", unix.O_RDWR); err != nil {
 		return nowhere, nowhere, err
 	}
-	n, err := unix.IoctlGetInt(master, unix.TIOCGPTN)
+	n, err := unix.IoctlGetInt(int(master), unix.TIOCGPTN)
 	if err == nil {
-		err = unix.IoctlSetPointerInt(master, unix.TIOCSPTLCK, 0)
+		err = unix.IoctlSetPointerInt(int(master), unix.TIOCSPTLCK, 0)
 	}
 	if err == nil {
-		slave, err = unix.Open("/dev/pts/"+strconv.Itoa(n), openTerminal, 0)
+		slave, err = open("/dev/pts/"+strconv.Itoa(n), unix.O_RDWR)
 	}
 	if err != nil {
 		closeFile(master)

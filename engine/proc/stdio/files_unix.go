@@ -16,7 +16,7 @@ import (
 )
 
 // File is a descriptor.
-type File = int
+type File int
 
 // nowhere is a File that nothing is written to.
 const nowhere File = -1
@@ -24,9 +24,15 @@ const nowhere File = -1
 // errAgain says that there is nothing to read yet.
 var errAgain = errors.New("nothing to read yet")
 
-func standard(fd int) File { return fd }
+func standard(fd int) File { return File(fd) }
 
-func closeFile(f File) { _ = unix.Close(f) }
+// open opens a file for the program alone; a terminal does not become its own.
+func open(name string, flags int) (File, error) {
+	fd, err := unix.Open(name, flags|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	return File(fd), err
+}
+
+func closeFile(f File) { _ = unix.Close(int(f)) }
 
 // newPipe makes a pipe whose ends are close-on-exec.
 func newPipe() (read, write File, err error) {
@@ -34,14 +40,14 @@ func newPipe() (read, write File, err error) {
 	if err := pipe(p[:]); err != nil {
 		return nowhere, nowhere, fmt.Errorf("cannot make a pipe: %w", err)
 	}
-	return p[0], p[1], nil
+	return File(p[0]), File(p[1]), nil
 }
 
 // unblock makes the program's end of a pipe non-blocking; the command's end blocks.
-func unblock(f File) { _ = unix.SetNonblock(f, true) }
+func unblock(f File) { _ = unix.SetNonblock(int(f), true) }
 
-// readFile reads once; errAgain if there is nothing yet. EIO is the end of a terminal.
-func readFile(f File, b []byte) (int, error) { return readResult(unix.Read(f, b)) }
+// Read reads once; errAgain if there is nothing yet. EIO is the end of a terminal.
+func (f File) Read(b []byte) (int, error) { return readResult(unix.Read(int(f), b)) }
 
 func readResult(n int, err error) (int, error) {
 	switch {
@@ -53,9 +59,10 @@ func readResult(n int, err error) (int, error) {
 	return max(n, 0), err
 }
 
-func readAt(f File, b []byte, offset int64) (int, error) {
+// ReadAt may return less than len(b).
+func (f File) ReadAt(b []byte, offset int64) (int, error) {
 	for {
-		n, err := unix.Pread(f, b, offset)
+		n, err := unix.Pread(int(f), b, offset)
 		if err == nil && n == 0 {
 			err = io.EOF
 		}
@@ -65,13 +72,13 @@ func readAt(f File, b []byte, offset int64) (int, error) {
 	}
 }
 
-// writeAll writes b. Another process may have made a shared descriptor non-blocking.
-func writeAll(f File, b []byte) error { return writeUntil(f, b, nowhere) }
+// Write writes b. Another process may have made a shared descriptor non-blocking.
+func (f File) Write(b []byte) (int, error) { return len(b), writeUntil(f, b, nowhere) }
 
-// writeUntil is writeAll, which ends with EPIPE when stop can be read.
+// writeUntil is Write, which ends with EPIPE when stop can be read.
 func writeUntil(f File, b []byte, stop File) error {
 	for len(b) > 0 {
-		n, err := unix.Write(f, b)
+		n, err := unix.Write(int(f), b)
 		switch {
 		case err == unix.EINTR:
 		case err == unix.EAGAIN:
@@ -92,7 +99,7 @@ func isGone(err error) bool { return errors.Is(err, unix.EPIPE) }
 
 // pending returns how many bytes a pipe holds, 0 if that is not known.
 func pending(f File) int {
-	n, err := unix.IoctlGetInt(f, fionread)
+	n, err := unix.IoctlGetInt(int(f), fionread)
 	if err != nil {
 		return 0
 	}
@@ -100,7 +107,7 @@ func pending(f File) int {
 }
 
 // pollFd is for poll(2), which ignores nowhere.
-func pollFd(fd int, events int16) unix.PollFd { return unix.PollFd{Fd: int32(fd), Events: events} }
+func pollFd(fd File, events int16) unix.PollFd { return unix.PollFd{Fd: int32(fd), Events: events} }
 
 // poll waits for one of fds, for ms milliseconds or without limit (-1).
 func poll(ms int, fds ...unix.PollFd) []unix.PollFd {
@@ -140,13 +147,11 @@ func (w *wakeable) call() { closeFile(w.write) }
 
 func (w *wakeable) close() { closeFile(w.read) }
 
-func seek(f File, offset int64) error {
-	_, err := unix.Seek(f, offset, unix.SEEK_SET)
-	return err
-}
+// Seek is lseek(2).
+func (f File) Seek(offset int64, whence int) (int64, error) { return unix.Seek(int(f), offset, whence) }
 
 func openNull() (File, error) {
-	f, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	f, err := open(os.DevNull, unix.O_RDONLY)
 	if err != nil {
 		return nowhere, fmt.Errorf("opening %s: %w", os.DevNull, err)
 	}
@@ -168,25 +173,25 @@ func openSpool() (File, error) {
 	dir := os.TempDir()
 	fd, err := openUnnamed(dir)
 	if err == nil {
-		return fd, nil
+		return File(fd), nil
 	}
 	if os.Getenv("TMPDIR") == "" && errors.Is(err, unix.ENOENT) {
 		if fd, err := openMemory(); err == nil { // a container image without /tmp
-			return fd, nil
+			return File(fd), nil
 		}
 	}
 	return nowhere, fmt.Errorf("no temporary file in %q: %w; set TMPDIR to another directory", dir, err)
 }
 
 // openRemoved opens a file and removes its name at once.
-func openRemoved(dir string) (File, error) {
+func openRemoved(dir string) (int, error) {
 	f, err := os.CreateTemp(dir, "retry-*")
 	if err != nil {
-		return nowhere, errors.Unwrap(err)
+		return -1, errors.Unwrap(err)
 	}
 	defer func() { _ = f.Close() }()
 	if err := os.Remove(f.Name()); err != nil {
-		return nowhere, err
+		return -1, err
 	}
 	return unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 3)
 }

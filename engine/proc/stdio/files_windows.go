@@ -6,7 +6,6 @@ package stdio
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"syscall"
 	"time"
@@ -29,26 +28,7 @@ func standard(fd int) File { return [...]File{os.Stdin, os.Stdout, os.Stderr}[fd
 func closeFile(f File) { _ = f.Close() }
 
 func newPipe() (read, write File, err error) {
-	read, write, err = os.Pipe()
-	if err != nil {
-		return nil, nil, fmt.Errorf("cannot make a pipe: %w", err)
-	}
-	return read, write, nil
-}
-
-func readFile(f File, b []byte) (int, error) {
-	n, err := f.Read(b)
-	if n > 0 {
-		err = nil
-	}
-	return n, err
-}
-
-func readAt(f File, b []byte, offset int64) (int, error) { return f.ReadAt(b, offset) }
-
-func writeAll(f File, b []byte) error {
-	_, err := f.Write(b)
-	return err
+	return os.Pipe()
 }
 
 // isGone reports whether a write failed without a reader.
@@ -92,50 +72,34 @@ func (p *Pump) watchOrphans() {
 // There is no polling: reading blocks, and so does writing.
 type wakeable struct{}
 
-func (wakeable) open() error           { return nil }
-func (wakeable) call()                 {}
-func (wakeable) close()                {}
-func unblock(File)                     {}
-func widen(File)                       {}
-func awaitReadable(File, *wake)        {}
-func (f *feeder) awaitInput() bool     { return true }
-func (f *feeder) write(b []byte) error { return writeAll(f.dst, b) }
+func (wakeable) open() error       { return nil }
+func (wakeable) call()             {}
+func (wakeable) close()            {}
+func unblock(File)                 {}
+func widen(File)                   {}
+func awaitReadable(File, *wake)    {}
+func (f *feeder) awaitInput() bool { return true }
+func openNull() (File, error)      { return os.Open(os.DevNull) }
 
-func seek(f File, offset int64) error {
-	_, err := f.Seek(offset, io.SeekStart)
+func (f *feeder) write(b []byte) error {
+	_, err := f.dst.Write(b)
 	return err
 }
 
-func openNull() (File, error) { return os.Open(os.DevNull) }
-
 // openSpool opens a temporary file that the system removes when it is closed.
 func openSpool() (File, error) {
-	f, err := openTemporary()
+	f, err := os.CreateTemp("", "retry-*")
+	if err == nil {
+		name := f.Name()
+		_ = f.Close()
+		if f, err = os.OpenFile(name, os.O_RDWR|windows.FILE_FLAG_DELETE_ON_CLOSE, 0o600); err != nil {
+			_ = os.Remove(name)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("no temporary file in %q: %w; set TMP to another directory", os.TempDir(), err)
 	}
 	return f, nil
-}
-
-func openTemporary() (File, error) {
-	f, err := os.CreateTemp("", "retry-*")
-	if err != nil {
-		return nil, err
-	}
-	name := f.Name()
-	_ = f.Close()
-	path, err := windows.UTF16PtrFromString(name)
-	if err != nil {
-		return nil, err
-	}
-	const share = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
-	h, err := windows.CreateFile(path, windows.GENERIC_READ|windows.GENERIC_WRITE, share, nil, windows.OPEN_EXISTING,
-		windows.FILE_ATTRIBUTE_TEMPORARY|windows.FILE_FLAG_DELETE_ON_CLOSE, 0)
-	if err != nil {
-		_ = os.Remove(name)
-		return nil, err
-	}
-	return os.NewFile(uintptr(h), name), nil
 }
 
 // The following have no counterpart here: a console is read through a pipe, and a
@@ -147,7 +111,7 @@ type keys struct{}
 func EditsLines(int) bool                                    { return false }
 func isTerminal(File) bool                                   { return false }
 func newTerminal(File) (read, write File, err error)         { return nil, nil, errors.ErrUnsupported }
-func (p *Pump) readTerminal(b []byte) (int, error)           { return readFile(p.src, b) }
+func (p *Pump) read(b []byte) (int, error)                   { return p.src.Read(b) }
 func (*Pump) modesBack()                                     {}
 func NoReader() bool                                         { return false }
 func sameFile(File, File) bool                               { return false }

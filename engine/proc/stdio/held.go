@@ -6,63 +6,55 @@ package stdio
 import (
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/retrysh/retry/engine/attempt"
 )
 
-// Held is one output that is held back.
-type Held struct {
+// held is one output that is held back.
+type held struct {
 	file File
 	fd   int // where it belongs: 1 or 2
 }
 
-func newHeld(fd int) (*Held, error) {
-	file, err := openSpool()
-	if err != nil {
-		return nil, fmt.Errorf("holding %s: %w", names[fd], err)
+// Holds reports whether output is held back.
+func (s *Streams) Holds() bool { return len(s.held) > 0 }
+
+// Settle writes held output to its destination, or to standard error if the attempt was
+// rejected. The error is attempt.ErrReaderGone if standard output has no reader.
+func (s *Streams) Settle(accepted bool) (first error) {
+	defer s.Drop()
+	for _, h := range s.held {
+		to := h.fd
+		if !accepted {
+			to = 2
+		}
+		err := copyOut(standard(to), h.file)
+		switch {
+		case first != nil, err == nil, isGone(err) && to == 2:
+		case isGone(err):
+			first = attempt.ErrReaderGone
+		default:
+			first = fmt.Errorf("writing %s: %w", names[to], err)
+		}
 	}
-	return &Held{file, fd}, nil
+	return first
 }
 
-// Drop drops the output.
-func (h *Held) Drop() { closeFile(h.file) }
-
-// Release writes the output to its destination, or to standard error if the attempt was
-// rejected. The error is attempt.ErrReaderGone if standard output has no reader.
-func (h *Held) Release(accepted bool) error {
-	defer h.Drop()
-	to := h.fd
-	if !accepted {
-		to = 2
+// Drop drops held output.
+func (s *Streams) Drop() {
+	for _, h := range s.held {
+		closeFile(h.file)
 	}
-	err := copyOut(standard(to), h.file)
-	switch {
-	case err == nil, isGone(err) && to == 2:
-		return nil
-	case isGone(err):
-		return attempt.ErrReaderGone
-	}
-	return fmt.Errorf("writing %s: %w", names[to], err)
+	s.held = nil
 }
 
 // copyOut writes all of file to dst, in the kernel if that works.
 func copyOut(dst, file File) error {
 	var offset int64
-	if done, err := copyInKernel(dst, file, &offset); done {
-		return err
+	done, err := copyInKernel(dst, file, &offset)
+	if !done {
+		_, err = io.CopyBuffer(struct{ io.Writer }{dst}, io.NewSectionReader(file, offset, math.MaxInt64), make([]byte, pumpBuffer))
 	}
-	buf := make([]byte, pumpBuffer)
-	for {
-		n, err := readAt(file, buf, offset)
-		switch {
-		case n == 0 && err == io.EOF:
-			return nil
-		case n == 0:
-			return err
-		}
-		if err := writeAll(dst, buf[:n]); err != nil {
-			return err
-		}
-		offset += int64(n)
-	}
+	return err
 }

@@ -18,17 +18,17 @@ const spoolMemory = 1 << 20
 
 // Input is the program's standard input as its processes get it.
 type Input struct {
-	replays bool
-	offset  int64  // of a seekable file, at the start
-	spool   *spool // of anything else that is replayed
+	offset int64  // of a seekable file, at the start
+	spool  *spool // of anything else that is replayed
 }
 
-// OpenInput looks at standard input for processes that get it in mode.
+// OpenInput looks at standard input for processes that get it in mode. It returns nil if
+// they do not replay it.
 func OpenInput(mode InputMode) *Input {
-	in := &Input{replays: mode == Replay}
-	if !in.replays {
-		return in
+	if mode != Replay {
+		return nil
 	}
+	in := new(Input)
 	info, err := os.Stdin.Stat()
 	if err == nil && info.Mode().IsRegular() {
 		in.offset, err = os.Stdin.Seek(0, io.SeekCurrent)
@@ -39,31 +39,29 @@ func OpenInput(mode InputMode) *Input {
 	return in
 }
 
-// All returns the whole input, which it reads until ctx is done; nil if it is not
-// replayed.
+// All returns the whole input, which it reads until ctx is done.
 func (in *Input) All(ctx context.Context) (io.Reader, error) {
-	switch {
-	case !in.replays:
-		return nil, nil
-	case in.spool == nil:
-		return io.NewSectionReader(fileSource(in.offset), 0, math.MaxInt64), nil
+	if in.spool == nil {
+		return io.NewSectionReader(standard(0), in.offset, math.MaxInt64), nil
 	}
 	over, err := newWake()
 	if err != nil {
 		return nil, err
 	}
 	defer over.call()
-	troubles := make(chan error, 1)
-	f := &feeder{from: in.spool, offset: in.spool.length(), dst: nowhere, over: over, troubles: troubles, done: make(chan struct{})}
+	f := &feeder{spool: in.spool, offset: math.MaxInt64, dst: nowhere, over: over} // which reads to the end
+	read := make(chan error, 1)
 	go func() {
 		defer over.close()
-		f.run()
+		_, err := f.next(make([]byte, pumpBuffer))
+		read <- err
 	}()
 	select {
-	case <-f.done:
+	case err := <-read:
+		if err != io.EOF {
+			return nil, err
+		}
 		return io.NewSectionReader(in.spool, 0, math.MaxInt64), nil
-	case err := <-troubles:
-		return nil, err
 	case <-ctx.Done():
 		return nil, errors.New("standard input has not ended")
 	}
@@ -79,11 +77,11 @@ func (s *Streams) openInput(in *Input, p Plan) error {
 		}
 		s.give(0, f)
 	case p.In == Replay && in.spool != nil:
-		return s.feed(in.spool)
+		return s.feed(in.spool, 0)
 	case p.In == Replay && p.Beside:
 		return s.openAgain(in.offset)
 	case p.In == Replay:
-		if err := seek(standard(0), in.offset); err != nil {
+		if _, err := standard(0).Seek(in.offset, io.SeekStart); err != nil {
 			return fmt.Errorf("rewinding standard input: %w", err)
 		}
 	}
@@ -94,46 +92,25 @@ func (s *Streams) openInput(in *Input, p Plan) error {
 // not share the position. If that fails, the command gets a pipe.
 func (s *Streams) openAgain(offset int64) error {
 	if f, err := reopen(); err == nil {
-		if seek(f, offset) == nil {
+		if _, err := f.Seek(offset, io.SeekStart); err == nil {
 			s.give(0, f)
 			return nil
 		}
 		closeFile(f)
 	}
-	return s.feed(fileSource(offset))
+	return s.feed(nil, offset)
 }
 
-func (s *Streams) feed(from source) error {
+func (s *Streams) feed(from *spool, offset int64) error {
 	read, write, err := newPipe()
 	if err != nil {
 		return err
 	}
 	unblock(write)
 	s.give(0, read)
-	s.feeder = &feeder{from: from, dst: write, over: s.over, troubles: s.Troubles, done: make(chan struct{})}
+	s.feeder = &feeder{spool: from, offset: offset, dst: write, over: s.over, troubles: s.Troubles, done: make(chan struct{})}
 	return nil
 }
-
-// source is where a feeder takes the input from.
-type source interface {
-	// next reads into b from offset on, and waits until there is something. It returns
-	// io.EOF at the end, or if f is to stop.
-	next(f *feeder, b []byte, offset int64) (int, error)
-}
-
-// fileSource is a seekable file that is standard input, read from that offset on.
-type fileSource int64
-
-// ReadAt reads the file.
-func (s fileSource) ReadAt(b []byte, offset int64) (int, error) {
-	n, err := readAt(standard(0), b, int64(s)+offset)
-	if n > 0 {
-		err = nil
-	}
-	return n, err
-}
-
-func (s fileSource) next(_ *feeder, b []byte, offset int64) (int, error) { return s.ReadAt(b, offset) }
 
 // spool is what has been read of an input, in memory and then in a file without a name. Of
 // its readers, the one that is ahead and has the turn reads the input for all.
@@ -166,16 +143,19 @@ func (s *spool) kept(b []byte, offset int64) (n int, more <-chan struct{}, err e
 	case s.file == nowhere:
 		return copy(b, s.memory[offset:]), nil, nil
 	}
-	n, err = readAt(s.file, b[:min(int64(len(b)), s.size-offset)], offset)
-	if n > 0 {
-		err = nil
-	}
+	n, err = s.file.ReadAt(b[:min(int64(len(b)), s.size-offset)], offset)
 	return n, nil, err
 }
 
-func (s *spool) next(f *feeder, b []byte, offset int64) (int, error) {
+// next reads into b, and waits until there is something. It returns io.EOF at the end, or
+// if f is to stop.
+func (f *feeder) next(b []byte) (int, error) {
+	s := f.spool
+	if s == nil {
+		return standard(0).ReadAt(b, f.offset)
+	}
 	for {
-		n, more, err := s.kept(b, offset)
+		n, more, err := s.kept(b, f.offset)
 		if n > 0 || err != nil {
 			return n, err
 		}
@@ -200,16 +180,10 @@ func (s *spool) next(f *feeder, b []byte, offset int64) (int, error) {
 	}
 }
 
-func (s *spool) length() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.size
-}
-
 // grow reads once from the program's standard input, which does not block, and keeps it.
 // The caller has the turn.
 func (s *spool) grow(buf []byte) error {
-	n, err := readFile(standard(0), buf)
+	n, err := standard(0).Read(buf)
 	if err == errAgain {
 		return nil
 	}
@@ -232,7 +206,7 @@ func (s *spool) keep(b []byte) error {
 	if s.file == nowhere && len(s.memory)+len(b) > spoolMemory {
 		file, err := openSpool()
 		if err == nil {
-			err = writeAll(file, s.memory)
+			_, err = file.Write(s.memory)
 		}
 		if err != nil {
 			return err
@@ -241,18 +215,18 @@ func (s *spool) keep(b []byte) error {
 	}
 	if s.file == nowhere {
 		s.memory = append(s.memory, b...)
-	} else if err := writeAll(s.file, b); err != nil {
+	} else if _, err := s.file.Write(b); err != nil {
 		return err
 	}
 	s.size += int64(len(b))
 	return nil
 }
 
-// feeder writes the input, from an offset on, to one command, or only reads it.
+// feeder writes the input, from an offset on, to one command.
 type feeder struct {
-	from     source
+	spool    *spool // nil if the input is a file that is read again
 	offset   int64
-	dst      File // may be nowhere
+	dst      File
 	over     *wake
 	troubles chan<- error
 	done     chan struct{}
@@ -272,21 +246,23 @@ func (f *feeder) wait() bool {
 func (f *feeder) run() {
 	defer close(f.done)
 	defer closeFile(f.dst)
+	if err := f.copy(); err != io.EOF && !isGone(err) { // the command has not closed its input
+		f.troubles <- err
+		<-f.over.called // until then the command must not see the end of its input
+	}
+}
+
+func (f *feeder) copy() error {
 	buf := make([]byte, pumpBuffer)
 	for !isClosed(f.over.called) {
-		n, err := f.from.next(f, buf, f.offset)
+		n, err := f.next(buf)
 		f.offset += int64(n)
-		if err == nil && f.dst != nowhere {
+		if n > 0 {
 			err = f.write(buf[:n])
 		}
-		switch {
-		case err == nil:
-		case err == io.EOF, isGone(err): // the command has closed its input, or has it all
-			return
-		default:
-			f.troubles <- err
-			<-f.over.called // until then the command must not see the end of its input
-			return
+		if err != nil {
+			return err
 		}
 	}
+	return io.EOF
 }

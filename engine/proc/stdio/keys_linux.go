@@ -13,8 +13,7 @@ import (
 
 // keys is the user's terminal while a command has set its modes.
 type keys struct {
-	set    bool
-	before unix.Termios  // the user's terminal
+	before *unix.Termios // of the user's terminal, if they are set
 	over   wakeable      // ends the passing of keys
 	ended  chan struct{} // closed then; nil if none are passed
 }
@@ -22,16 +21,19 @@ type keys struct {
 // watchModes makes changes of a pseudo-terminal's modes visible to its reader
 // (ioctl_tty(2), TIOCPKT). The flag EXTPROC enables this and has no other effect here.
 func watchModes(master File, modes *unix.Termios) {
-	if unix.IoctlSetPointerInt(master, unix.TIOCPKT, 1) == nil {
+	if unix.IoctlSetPointerInt(int(master), unix.TIOCPKT, 1) == nil {
 		modes.Lflag |= unix.EXTPROC
 	}
 }
 
-// readTerminal is readFile; the first byte of a packet says whether it holds data.
-func (p *Pump) readTerminal(b []byte) (int, error) {
+// read reads once. The first byte of a terminal's packet says whether it holds data.
+func (p *Pump) read(b []byte) (int, error) {
+	if !p.terminal {
+		return p.src.Read(b)
+	}
 	var kind [1]byte
 	for {
-		n, err := readResult(unix.Readv(p.src, [][]byte{kind[:], b}))
+		n, err := readResult(unix.Readv(int(p.src), [][]byte{kind[:], b}))
 		switch {
 		case err != nil:
 			return 0, err
@@ -49,22 +51,23 @@ const tiocpktIoctl = 64
 // modesChanged gives the user's terminal the modes of a program that reads keys, or its
 // own again.
 func (p *Pump) modesChanged() {
-	now, err := unix.IoctlGetTermios(p.src, getTermios)
+	now, err := unix.IoctlGetTermios(int(p.src), getTermios)
 	if err != nil || now.Lflag&unix.ICANON != 0 {
 		p.modesBack()
 		return
 	}
 	k := &p.keys
-	if !k.set {
-		before, err := unix.IoctlGetTermios(p.dst, getTermios)
-		if group, errGroup := unix.IoctlGetInt(p.dst, unix.TIOCGPGRP); err != nil || errGroup != nil || group != unix.Getpgrp() {
+	user := int(p.dst)
+	if k.before == nil {
+		before, err := unix.IoctlGetTermios(user, getTermios)
+		if group, errGroup := unix.IoctlGetInt(user, unix.TIOCGPGRP); err != nil || errGroup != nil || group != unix.Getpgrp() {
 			return // a background job that sets modes is stopped (SIGTTOU)
 		}
-		k.set, k.before = true, *before
+		k.before = before
 	}
-	modes := k.before
+	modes := *k.before
 	modes.Iflag, modes.Lflag, modes.Cc = now.Iflag, now.Lflag&^unix.EXTPROC, now.Cc
-	_ = unix.IoctlSetTermios(p.dst, setTermios, &modes)
+	_ = unix.IoctlSetTermios(user, setTermios, &modes)
 	if k.ended == nil {
 		k.start(p.dst, p.src)
 	}
@@ -73,17 +76,17 @@ func (p *Pump) modesChanged() {
 // modesBack undoes that.
 func (p *Pump) modesBack() {
 	k := &p.keys
-	if !k.set {
+	if k.before == nil {
 		return
 	}
-	k.set = false
 	if k.ended != nil {
 		k.over.call()
 		<-k.ended
 		k.over.close()
 		k.ended = nil
 	}
-	_ = unix.IoctlSetTermios(p.dst, setTermios, &k.before)
+	_ = unix.IoctlSetTermios(int(p.dst), setTermios, k.before)
+	k.before = nil
 }
 
 // takenIn is for how long the first key is left to a reader of standard input. If it is
@@ -93,7 +96,7 @@ const takenIn = 300 * time.Millisecond
 // start passes keys on, unless another process reads them. It opens the terminal again: a
 // description that is shared with the shell must not be non-blocking.
 func (k *keys) start(user, master File) {
-	own, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", user), unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	own, err := open(fmt.Sprintf("/proc/self/fd/%d", user), unix.O_RDONLY|unix.O_NONBLOCK)
 	if err != nil {
 		return
 	}
@@ -115,13 +118,11 @@ func (k *keys) start(user, master File) {
 			if first && (poll(int(takenIn/time.Millisecond), over)[0].Revents != 0 || pending(own) == 0) {
 				return
 			}
-			n, err := unix.Read(own, typed)
-			switch {
-			case n > 0:
-				_ = writeAll(master, typed[:n])
-			case err != unix.EAGAIN && err != unix.EINTR:
+			n, err := own.Read(typed)
+			if err != nil && err != errAgain {
 				return
 			}
+			_, _ = master.Write(typed[:n])
 		}
 	}()
 }

@@ -20,13 +20,15 @@ type Pump struct {
 	doing    string    // for errors
 	also     io.Writer // may be nil
 	over     *wake
-	activity *activity // may be nil
+	timed    bool // last is used
 	troubles chan<- error
 
+	Done   chan struct{} // closed when all has been copied
+	Passed atomic.Int64  // pieces written to the destination
+
 	ending  sync.Once
-	done    chan struct{}
-	passed  atomic.Int64 // pieces written to dst
 	busy    atomic.Bool  // it is writing what it has read
+	last    atomic.Int64 // when it has written last, in Unix nanoseconds
 	dropped atomic.Bool  // the attempt has ended
 	mu      sync.Mutex   // guards src against Resize; held while also, which calls nothing here, is written to
 	behind  behind
@@ -36,14 +38,8 @@ type Pump struct {
 // 2 s, which distinguishes it from none.
 const piece = 64 << 10
 
-// Done is closed when all has been copied.
-func (p *Pump) Done() <-chan struct{} { return p.done }
-
 // HasEnded reports whether Done is closed.
-func (p *Pump) HasEnded() bool { return isClosed(p.done) }
-
-// Passed is the number of pieces written to the destination.
-func (p *Pump) Passed() int64 { return p.passed.Load() }
+func (p *Pump) HasEnded() bool { return isClosed(p.Done) }
 
 // Drop ends the writing of a pump, which may be blocked. The second writer is not used
 // after it returns.
@@ -53,7 +49,7 @@ func (p *Pump) Drop() {
 	defer p.mu.Unlock()
 }
 
-func (p *Pump) end() { p.ending.Do(func() { close(p.done) }) }
+func (p *Pump) end() { p.ending.Do(func() { close(p.Done) }) }
 
 func (p *Pump) run() {
 	defer p.end()
@@ -100,26 +96,15 @@ func (p *Pump) close() {
 	p.src = nowhere
 }
 
-// read reads once; errAgain if there is nothing yet.
-func (p *Pump) read(b []byte) (int, error) {
-	if p.terminal {
-		return p.readTerminal(b)
-	}
-	return readFile(p.src, b)
-}
-
 // take is pass, during which the command is not idle.
-func (p *Pump) take(b []byte) bool {
+func (p *Pump) take(b []byte) (goOn bool) {
 	p.busy.Store(true)
-	defer p.busy.Store(false)
-	if a := p.activity; a != nil {
-		a.passing.Add(1)
-		defer func() {
-			a.last.Store(time.Now().UnixNano())
-			a.passing.Add(-1)
-		}()
+	goOn = p.pass(b)
+	if p.timed {
+		p.last.Store(time.Now().UnixNano())
 	}
-	return p.pass(b)
+	p.busy.Store(false)
+	return goOn
 }
 
 // pass writes b to dst, and reports whether to go on.
@@ -129,7 +114,7 @@ func (p *Pump) pass(b []byte) bool {
 	}
 	for len(b) > 0 {
 		n := min(len(b), piece)
-		if err := writeAll(p.dst, b[:n]); err != nil {
+		if _, err := p.dst.Write(b[:n]); err != nil {
 			if !isGone(err) {
 				p.troubles <- fmt.Errorf("%s: %w", p.doing, err)
 			} else if p.dst == standard(1) {
@@ -138,7 +123,7 @@ func (p *Pump) pass(b []byte) bool {
 			return false
 		}
 		b = b[n:]
-		if p.passed.Add(1); p.dropped.Load() {
+		if p.Passed.Add(1); p.dropped.Load() {
 			return false
 		}
 	}
@@ -158,10 +143,9 @@ func (p *Pump) passAlso(b []byte) {
 // bytes. Only an amount that is worth it starts the thread: to hand over each line of a
 // command costs more than to write it.
 type behind struct {
-	queue   chan []byte // nil until it is started
-	free    chan []byte
-	pending atomic.Int32
-	ended   chan struct{}
+	queue chan []byte // nil until it is started
+	free  chan []byte // buffers that are not being filled or written
+	ended chan struct{}
 }
 
 const (
@@ -176,14 +160,13 @@ const (
 
 // take writes the first n bytes of buf, in order, and returns the buffer to fill next.
 func (b *behind) take(buf []byte, n int, write func([]byte)) []byte {
-	if n < worthHandingOver && b.pending.Load() == 0 {
+	if n < worthHandingOver && (b.queue == nil || len(b.free) == buffers-1) {
 		write(buf[:n])
 		return buf
 	}
 	if b.queue == nil {
 		b.start(write)
 	}
-	b.pending.Add(1)
 	b.queue <- buf[:n]
 	return <-b.free
 }
@@ -197,7 +180,6 @@ func (b *behind) start(write func([]byte)) {
 		defer close(b.ended)
 		for filled := range b.queue {
 			write(filled)
-			b.pending.Add(-1)
 			b.free <- filled[:cap(filled)]
 		}
 	}()

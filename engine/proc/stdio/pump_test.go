@@ -55,20 +55,20 @@ func TestPumpKeepsTheOrder(t *testing.T) {
 	along := sha256.New()
 	troubles := make(chan error, 1)
 	p := &Pump{
-		src: read, dst: int(passed.Fd()), also: uneven{along, random}, over: over, done: make(chan struct{}), troubles: troubles,
+		src: read, dst: File(passed.Fd()), also: uneven{along, random}, over: over, Done: make(chan struct{}), troubles: troubles,
 	}
 	go p.run()
 	bursts := rand.New(rand.NewPCG(3, 4))
 	for rest := whole; len(rest) > 0; {
 		n := min(len(rest), 1+bursts.IntN(1<<bursts.IntN(21))) // from a byte to 1 MiB
-		if err := writeAll(write, rest[:n]); err != nil {
+		if _, err := write.Write(rest[:n]); err != nil {
 			t.Fatal(err)
 		}
 		rest = rest[n:]
 	}
-	_ = unix.Close(write)
+	_ = unix.Close(int(write))
 	select {
-	case <-p.done:
+	case <-p.Done:
 	case <-time.After(20 * time.Second):
 		t.Fatal("the pump has not ended")
 	}

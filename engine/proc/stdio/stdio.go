@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync/atomic"
 	"time"
 )
 
@@ -61,24 +60,21 @@ type Streams struct {
 	Troubles chan error
 	// NoTerminal says why a command has a pipe in place of a terminal.
 	NoTerminal error
+	Files      [3]File // of the command
+	Pumps      []*Pump // copy the outputs
 
-	child    [3]File // of the command
-	closing  []File  // those of them that the program closes after its start
-	feeder   *feeder
-	pumps    []*Pump
-	held     []*Held
-	over     *wake     // nil if no stream is copied
-	activity *activity // nil unless LastByte is used
+	closing []File // those of Files that the program closes after the start
+	feeder  *feeder
+	held    []held
+	over    *wake // nil if no stream is copied
+	timed   bool
 }
 
 var names = [3]string{"standard input", "standard output", "standard error"}
 
 // Open makes the streams of one process.
 func Open(in *Input, p Plan) (*Streams, error) {
-	s := &Streams{child: [3]File{standard(0), standard(1), standard(2)}}
-	if p.Timed {
-		s.activity = new(activity)
-	}
+	s := &Streams{Files: [3]File{standard(0), standard(1), standard(2)}, timed: p.Timed}
 	if err := s.open(in, p); err != nil {
 		s.Close()
 		return nil, err
@@ -108,7 +104,7 @@ func (s *Streams) open(in *Input, p Plan) (err error) {
 		}
 		return s.openOutput(2, 2, p.Err, p.Stderr)
 	}
-	s.child[2] = s.child[1]
+	s.Files[2] = s.Files[1]
 	return err
 }
 
@@ -130,15 +126,15 @@ func each(a, b io.Writer) io.Writer {
 func (s *Streams) openOutput(fd, to int, mode OutputMode, also io.Writer) error {
 	dst, doing := standard(to), "writing "+names[to]
 	if mode == Hold {
-		h, err := newHeld(fd)
+		file, err := openSpool()
 		if err != nil {
-			return err
+			return fmt.Errorf("holding %s: %w", names[fd], err)
 		}
-		s.held = append(s.held, h)
-		dst, doing = h.file, fmt.Sprintf("holding %s in a file in %q", names[fd], os.TempDir())
+		s.held = append(s.held, held{file, fd})
+		dst, doing = file, fmt.Sprintf("holding %s in a file in %q", names[fd], os.TempDir())
 	}
-	if also == nil && mode != Hold && s.activity == nil {
-		s.child[fd] = dst
+	if also == nil && mode != Hold && !s.timed {
+		s.Files[fd] = dst
 		return nil
 	}
 	return s.pipe(fd, dst, doing, also)
@@ -161,23 +157,20 @@ func (s *Streams) pipe(fd int, dst File, doing string, also io.Writer) (err erro
 	}
 	unblock(read)
 	s.give(fd, write)
-	s.pumps = append(s.pumps, &Pump{
+	s.Pumps = append(s.Pumps, &Pump{
 		src: read, dst: dst, terminal: terminal, doing: doing, also: also,
-		over: s.over, activity: s.activity, troubles: s.Troubles, done: make(chan struct{}),
+		over: s.over, timed: s.timed, troubles: s.Troubles, Done: make(chan struct{}),
 	})
 	return nil
 }
 
 // give makes f the command's descriptor fd.
-func (s *Streams) give(fd int, f File) { s.child[fd], s.closing = f, append(s.closing, f) }
-
-// Files are the command's descriptors 0, 1 and 2.
-func (s *Streams) Files() [3]File { return s.child }
+func (s *Streams) give(fd int, f File) { s.Files[fd], s.closing = f, append(s.closing, f) }
 
 // Start closes the command's ends and begins to copy.
 func (s *Streams) Start() {
 	s.closeGiven()
-	for _, p := range s.pumps {
+	for _, p := range s.Pumps {
 		go p.run()
 	}
 	if s.feeder != nil {
@@ -194,15 +187,13 @@ func (s *Streams) closeGiven() {
 // Close undoes Open if no command has started.
 func (s *Streams) Close() {
 	s.closeGiven()
-	for _, p := range s.pumps {
+	for _, p := range s.Pumps {
 		closeFile(p.src)
 	}
 	if s.feeder != nil {
 		closeFile(s.feeder.dst)
 	}
-	for _, h := range s.Held() {
-		h.Drop()
-	}
+	s.Drop()
 	if s.over != nil {
 		s.over.call()
 		s.over.close()
@@ -215,7 +206,7 @@ func (s *Streams) Finish() bool {
 		return false
 	}
 	s.over.call()
-	for _, p := range s.pumps {
+	for _, p := range s.Pumps {
 		p.watchOrphans()
 	}
 	return true
@@ -224,7 +215,7 @@ func (s *Streams) Finish() bool {
 // Release closes what is no longer used.
 func (s *Streams) Release() {
 	all := s.feeder == nil || s.feeder.wait()
-	for _, p := range s.pumps {
+	for _, p := range s.Pumps {
 		all = all && p.HasEnded()
 	}
 	if all { // else one may still wait for it
@@ -232,30 +223,16 @@ func (s *Streams) Release() {
 	}
 }
 
-// Pumps copy the outputs.
-func (s *Streams) Pumps() []*Pump { return s.pumps }
-
-// Held returns the outputs that are held back, and forgets them.
-func (s *Streams) Held() []*Held {
-	held := s.held
-	s.held = nil
-	return held
-}
-
-// activity is when the command has written last.
-type activity struct {
-	last    atomic.Int64 // Unix nanoseconds
-	passing atomic.Int32 // pumps that wait for the reader of what was written
-}
-
 // LastByte returns when the command wrote last, or since if that is later. It is now
 // while its bytes wait for their reader.
 func (s *Streams) LastByte(since time.Time) time.Time {
-	if s.activity.passing.Load() > 0 {
-		return time.Now()
-	}
-	if last := time.Unix(0, s.activity.last.Load()); last.After(since) {
-		return last
+	for _, p := range s.Pumps {
+		if p.busy.Load() {
+			return time.Now()
+		}
+		if last := time.Unix(0, p.last.Load()); last.After(since) {
+			since = last
+		}
 	}
 	return since
 }

@@ -52,7 +52,7 @@ func TestSameFile(t *testing.T) {
 	} {
 		flags := func(f *os.File) int { n, _ := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0); return n }
 		before := flags(c.a)
-		if got := sameFile(int(c.a.Fd()), int(c.b.Fd())); got != c.want {
+		if got := sameFile(File(c.a.Fd()), File(c.b.Fd())); got != c.want {
 			t.Errorf("%s: %v, want %v", c.what, got, c.want)
 		}
 		if after := flags(c.a); after != before {

@@ -12,7 +12,7 @@ import "golang.org/x/sys/unix"
 const terminalHolds = 64 << 10
 
 func isTerminal(f File) bool {
-	_, err := unix.IoctlGetTermios(f, getTermios)
+	_, err := unix.IoctlGetTermios(int(f), getTermios)
 	return err == nil
 }
 
@@ -26,7 +26,7 @@ func EditsLines(fd int) bool {
 // newTerminal opens a pseudo-terminal with the modes and the size of the terminal f, which
 // alone processes output (OPOST).
 func newTerminal(f File) (read, write File, err error) {
-	modes, err := unix.IoctlGetTermios(f, getTermios)
+	modes, err := unix.IoctlGetTermios(int(f), getTermios)
 	if err != nil {
 		return nowhere, nowhere, err
 	}
@@ -35,7 +35,7 @@ func newTerminal(f File) (read, write File, err error) {
 	}
 	modes.Oflag &^= unix.OPOST
 	watchModes(read, modes)
-	if err = unix.IoctlSetTermios(write, setTermios, modes); err != nil {
+	if err = unix.IoctlSetTermios(int(write), setTermios, modes); err != nil {
 		closeFile(read)
 		closeFile(write)
 		return nowhere, nowhere, err
@@ -46,18 +46,18 @@ func newTerminal(f File) (read, write File, err error) {
 
 // copySize gives a terminal the size of another, and reports whether it had another.
 func copySize(to, from File) bool {
-	size, err := unix.IoctlGetWinsize(from, unix.TIOCGWINSZ)
+	size, err := unix.IoctlGetWinsize(int(from), unix.TIOCGWINSZ)
 	if err != nil {
 		return false
 	}
-	old, err := unix.IoctlGetWinsize(to, unix.TIOCGWINSZ)
-	return err == nil && *old != *size && unix.IoctlSetWinsize(to, unix.TIOCSWINSZ, size) == nil
+	old, err := unix.IoctlGetWinsize(int(to), unix.TIOCGWINSZ)
+	return err == nil && *old != *size && unix.IoctlSetWinsize(int(to), unix.TIOCSWINSZ, size) == nil
 }
 
 // Resize gives the pseudo-terminals the size of their terminals, and reports whether one
 // had another.
 func (s *Streams) Resize() (changed bool) {
-	for _, p := range s.pumps {
+	for _, p := range s.Pumps {
 		p.mu.Lock()
 		if p.terminal && p.src != nowhere && copySize(p.src, p.dst) {
 			changed = true
@@ -72,7 +72,7 @@ func (s *Streams) Resize() (changed bool) {
 // opens of one file that do not append have positions of their own.
 func sameFile(a, b File) bool {
 	var x, y unix.Stat_t
-	if unix.Fstat(a, &x) != nil || unix.Fstat(b, &y) != nil || x.Dev != y.Dev || x.Ino != y.Ino {
+	if unix.Fstat(int(a), &x) != nil || unix.Fstat(int(b), &y) != nil || x.Dev != y.Dev || x.Ino != y.Ino {
 		return false
 	}
 	if kind := x.Mode & unix.S_IFMT; kind != unix.S_IFREG && kind != unix.S_IFBLK {

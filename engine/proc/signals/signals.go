@@ -4,15 +4,8 @@
 // program by a signal, so that its parent sees it.
 //
 // What a signal means for a command, and how it gets there, is the attempt's
-// matter; nothing here sends one to another process. SIGCHLD is package reap's.
-//
-// Locks, in the order in which they may be taken: catcher.more, then Signals.mu.
-// Under the first only os/signal and package note are called, under the second
-// only system calls are made, and channels used that never block.
+// matter; nothing here sends one to another process. SIGCHLD is package process's.
 package signals
-
-// This file decides whether a caught signal belongs to the attempts that run, or
-// to the wait between them.
 
 import (
 	"os"
@@ -34,6 +27,13 @@ const Same = 100 * time.Millisecond
 // Later is how long a command runs before signals are handed to it, unless one that
 // asks for the end comes before. A command that ends sooner is spared the cost.
 const Later = 3 * time.Millisecond
+
+// endingSignals ask the program to end. QUIT is first since Go's own answer to
+// it, until it is caught, is to print every stack.
+var endingSignals = []syscall.Signal{syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}
+
+// Ends reports whether sig asks a program to end.
+func Ends(sig syscall.Signal) bool { return slices.Contains(endingSignals, sig) }
 
 // Signals catches signals. While attempts run they are the attempts'; otherwise
 // those that end the program come out of Cancelled.
@@ -146,7 +146,11 @@ func (in *Inbox) Arrived() <-chan struct{} { return in.arrived }
 // reports whether the signal was the attempt's: what comes after the command has
 // ended is not.
 func (s *Signals) Handle(in *Inbox, take func(syscall.Signal) bool) {
-	for d := s.next(in); d != nil; d = s.next(in) {
+	s.mu.Lock()
+	waiting := in.waiting
+	in.waiting = nil
+	s.mu.Unlock()
+	for _, d := range waiting {
 		taken := take(d.signal)
 		s.mu.Lock()
 		d.open--
@@ -155,17 +159,6 @@ func (s *Signals) Handle(in *Inbox, take func(syscall.Signal) bool) {
 		s.mu.Unlock()
 		then()
 	}
-}
-
-func (s *Signals) next(in *Inbox) *delivery {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(in.waiting) == 0 {
-		return nil
-	}
-	d := in.waiting[0]
-	in.waiting = in.waiting[1:]
-	return d
 }
 
 // Dispatch hands one signal to the attempts that run, or to the wait.
@@ -233,14 +226,11 @@ func (s *Signals) OnStop(stopping, going func()) {
 // repeated reports whether sig, which asks for the end, came a moment ago already.
 // Every other signal is passed on as often as it comes. s.mu is held.
 func (s *Signals) repeated(sig syscall.Signal) bool {
-	if !Ends(sig) {
-		return false
+	again := Ends(sig) && time.Since(s.last[sig]) < Same
+	if !again {
+		s.last[sig] = time.Now()
 	}
-	if time.Since(s.last[sig]) < Same {
-		return true
-	}
-	s.last[sig] = time.Now()
-	return false
+	return again
 }
 
 // stuckTime is far more than the program needs to end once it was asked to.
@@ -297,13 +287,4 @@ func exitBy(sig attempt.Signal) {
 func ExitCode(s attempt.Signal) int {
 	n, _ := NumberOf(s)
 	return exitcodes.OfSignal(n)
-}
-
-// Ends reports whether sig asks a program to end.
-func Ends(sig syscall.Signal) bool {
-	switch sig {
-	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
-		return true
-	}
-	return false
 }

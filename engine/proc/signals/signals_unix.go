@@ -2,22 +2,23 @@
 
 package signals
 
-// This file catches the signals that are meant for the command or end the program.
+// This file catches the signals that are meant for the command or end the program, gives
+// them back, and ends the program by one.
 
 import (
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"sync"
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/proc/note"
 )
-
-// endingSignals ask the program to end. QUIT is first since Go's own answer to
-// it, until it is caught, is to print every stack.
-var endingSignals = []syscall.Signal{syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}
 
 // catcher is how signals are caught here: noted in a handler of the program's own
 // until they are waited for (package note), by Go's runtime from then on.
@@ -25,9 +26,8 @@ type catcher struct {
 	caught   chan os.Signal
 	catching sync.Once // Notify
 
-	more     sync.Mutex // held while signals are added, which takes a while
-	added    map[syscall.Signal]bool
-	restored bool // no more are added (RestoreAll)
+	more  sync.Mutex // held while signals are added, which takes a while; taken before Signals.mu
+	added map[syscall.Signal]bool
 
 	// turn is held while a command is started in the foreground of a terminal: what is
 	// noted then is not handed out.
@@ -41,18 +41,16 @@ type catcher struct {
 // early: as PID 1 a signal that is not caught is lost.
 func Listen() *Signals {
 	s := New()
-	s.caught = make(chan os.Signal, 64)
-	s.added = map[syscall.Signal]bool{}
+	s.caught, s.added = make(chan os.Signal, 64), map[syscall.Signal]bool{}
+	startNoting(earlySignals)
 	switch {
-	case os.Getpid() == 1:
-		startNoting(earlySignals) // until they are caught: what PID 1 has no handler for is lost
+	case os.Getpid() == 1: // what it has no handler for is lost
 		s.Notify()
 		go s.NotifyMore(earlySignals)
 	case !note.Can:
 		s.NotifyMore(earlySignals)
 	default:
 		startNoting(endingSignals)
-		startNoting(earlySignals)
 	}
 	return s
 }
@@ -109,15 +107,12 @@ func (s *Signals) add(sigs []syscall.Signal) {
 	s.more.Lock()
 	defer s.more.Unlock()
 	for _, sig := range sigs {
-		if s.restored || s.added[sig] {
-			continue
-		}
-		s.added[sig] = true
-		if !isIgnored(sig) {
+		if !s.added[sig] && !isIgnored(sig) {
 			signal.Notify(s.caught, sig)
 			restoreAction(sig)
 			note.Stop(int(sig))
 		}
+		s.added[sig] = true
 	}
 }
 
@@ -186,11 +181,12 @@ func (s *Signals) forgetEarly() {
 // FirstNoted returns a signal that asks for the end and has not been handed out, 0 for
 // none.
 func FirstNoted() syscall.Signal {
-	i := slices.IndexFunc(endingSignals, func(sig syscall.Signal) bool { return note.Has(int(sig)) })
-	if i < 0 {
-		return 0
+	for _, sig := range endingSignals {
+		if note.Has(int(sig)) {
+			return sig
+		}
 	}
-	return endingSignals[i]
+	return 0
 }
 
 func (s *Signals) deliver() {
@@ -266,6 +262,76 @@ func (s *Signals) setStarting(starting bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.starting = starting
+}
+
+// RestoreAll gives every caught signal its default action, for good, and
+// returns the first one that asks for the end and has not been acted on.
+func (s *Signals) RestoreAll() attempt.Signal {
+	s.Notify()
+	s.setStarting(true) // what is noted from now on is handed out below, and nowhere else
+	s.more.Lock()
+	stopNoting(earlySignals)
+	for _, sig := range slices.Concat(endingSignals, earlySignals, coreSignals, []syscall.Signal{syscall.SIGTSTP}) {
+		s.added[sig] = true // it is not caught again
+		if !isIgnored(sig) {
+			restore(sig)
+		}
+	}
+	s.more.Unlock()
+	// A handler that runs on another thread at this moment still has to note or
+	// to queue its signal, or to die of it; Stop then waits until the queue has reached
+	// the channel.
+	s.forgetEarly()
+	leaveHandlers()
+	for _, sig := range takeNoted(slices.Concat(endingSignals, coreSignals)) {
+		if sig != meeting {
+			s.Dispatch(sig)
+		}
+	}
+	signal.Stop(s.caught)
+	s.flush()
+	select {
+	case sig := <-s.cancelled:
+		return sig
+	default:
+		return ""
+	}
+}
+
+// restore gives sig an action of the kernel's own. That is the default one but
+// where sig asks for the end of PID 1, which the kernel would not let it do.
+func restore(sig syscall.Signal) {
+	if !Ends(sig) || syscall.Getpid() != 1 || !note.Exit(int(sig)) {
+		setDefault(sig)
+	}
+}
+
+// dyingTime is far more than a signal takes from one thread to another.
+const dyingTime = 20 * time.Millisecond
+
+// Die ends the program by sig, so that its parent sees the signal:
+// without a core file of its own and without Go's stacks. It returns where
+// that cannot be (PID 1, signals that do not end a process); the caller then
+// exits with 128+n.
+func Die(sig attempt.Signal) {
+	n, ok := NumberOf(sig)
+	number := syscall.Signal(n)
+	if !ok || Stops(number) || number == syscall.SIGSTOP || syscall.Getpid() == 1 {
+		return
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_CORE, &limit) == nil {
+		limit.Cur = 0
+		_ = unix.Setrlimit(unix.RLIMIT_CORE, &limit)
+	}
+	notDumpable()
+	setDefault(number)
+	unblock()
+	raise(number)
+	// Where the system cannot address a thread, another one may have to take it.
+	time.Sleep(dyingTime)
 }
 
 // Stops reports whether sig asks a program to stop (job control).

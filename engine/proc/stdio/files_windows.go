@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"syscall"
 	"time"
 	"unsafe"
 
@@ -33,8 +32,7 @@ func newPipe() (read, write File, err error) {
 
 // isGone reports whether a write failed without a reader.
 func isGone(err error) bool {
-	const noData, notConnected = syscall.Errno(232), syscall.Errno(233) // ERROR_NO_DATA, ERROR_PIPE_NOT_CONNECTED: the other end is closed
-	return errors.Is(err, syscall.ERROR_BROKEN_PIPE) || errors.Is(err, noData) || errors.Is(err, notConnected)
+	return errors.Is(err, windows.ERROR_BROKEN_PIPE) || errors.Is(err, windows.ERROR_NO_DATA) || errors.Is(err, windows.ERROR_PIPE_NOT_CONNECTED)
 }
 
 var peekNamedPipe = windows.NewLazySystemDLL("kernel32.dll").NewProc("PeekNamedPipe")

@@ -10,7 +10,6 @@ import (
 	"math"
 	"os"
 	"sync"
-	"time"
 )
 
 // spoolMemory is how much of a replayed input is kept in memory, 1 MiB.
@@ -230,17 +229,6 @@ type feeder struct {
 	over     *wake
 	troubles chan<- error
 	done     chan struct{}
-}
-
-// wait waits for a feeder after the command, and reports whether it has ended: its read of
-// a terminal may block, if another process has taken the bytes.
-func (f *feeder) wait() bool {
-	select {
-	case <-f.done:
-		return true
-	case <-time.After(Drain):
-		return false
-	}
 }
 
 func (f *feeder) run() {

@@ -2,9 +2,6 @@
 // descriptors, or through pipes and pseudo-terminals to these and a second writer. It
 // holds output back until the caller says where it goes, and gives any number of processes
 // the same input from its first byte. It starts and ends no process and handles no signal.
-//
-// The spool has a lock, a leaf: only system calls are made while it is held. A pump holds
-// one while it calls the second writer, so that the writer is not used after Drop.
 package stdio
 
 import (
@@ -214,7 +211,14 @@ func (s *Streams) Finish() bool {
 
 // Release closes what is no longer used.
 func (s *Streams) Release() {
-	all := s.feeder == nil || s.feeder.wait()
+	all := true
+	if s.feeder != nil {
+		select {
+		case <-s.feeder.done:
+		case <-time.After(Drain): // its read of a terminal blocks if another process has taken the bytes
+			all = false
+		}
+	}
 	for _, p := range s.Pumps {
 		all = all && p.HasEnded()
 	}

@@ -1,10 +1,13 @@
 package stdio
 
-// This file copies a command's output to its destination and to a second writer.
+// This file copies a command's output to its destination and to a second writer, or keeps
+// it until it has been judged, in a file without a name: memory stays small, and no file
+// remains however the program ends.
 
 import (
 	"fmt"
 	"io"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -77,7 +80,13 @@ func (p *Pump) run() {
 			if left > 0 {
 				left = max(0, left-n)
 			}
-			if !p.take(buf[:n]) {
+			p.busy.Store(true) // so the command is not idle
+			goOn := p.pass(buf[:n])
+			if p.timed {
+				p.last.Store(time.Now().UnixNano())
+			}
+			p.busy.Store(false)
+			if !goOn {
 				return
 			}
 			if p.also != nil {
@@ -94,17 +103,6 @@ func (p *Pump) close() {
 	p.modesBack()
 	closeFile(p.src)
 	p.src = nowhere
-}
-
-// take is pass, during which the command is not idle.
-func (p *Pump) take(b []byte) (goOn bool) {
-	p.busy.Store(true)
-	goOn = p.pass(b)
-	if p.timed {
-		p.last.Store(time.Now().UnixNano())
-	}
-	p.busy.Store(false)
-	return goOn
 }
 
 // pass writes b to dst, and reports whether to go on.
@@ -191,4 +189,52 @@ func (b *behind) finish() {
 		close(b.queue)
 		<-b.ended
 	}
+}
+
+// held is one output that is held back.
+type held struct {
+	file File
+	fd   int // where it belongs: 1 or 2
+}
+
+// Holds reports whether output is held back.
+func (s *Streams) Holds() bool { return len(s.held) > 0 }
+
+// Settle writes held output to its destination, or to standard error if the attempt was
+// rejected. The error is attempt.ErrReaderGone if standard output has no reader.
+func (s *Streams) Settle(accepted bool) (first error) {
+	defer s.Drop()
+	for _, h := range s.held {
+		to := h.fd
+		if !accepted {
+			to = 2
+		}
+		err := copyOut(standard(to), h.file)
+		switch {
+		case first != nil, err == nil, isGone(err) && to == 2:
+		case isGone(err):
+			first = attempt.ErrReaderGone
+		default:
+			first = fmt.Errorf("writing %s: %w", names[to], err)
+		}
+	}
+	return first
+}
+
+// Drop drops held output.
+func (s *Streams) Drop() {
+	for _, h := range s.held {
+		closeFile(h.file)
+	}
+	s.held = nil
+}
+
+// copyOut writes all of file to dst, in the kernel if that works.
+func copyOut(dst, file File) error {
+	var offset int64
+	done, err := copyInKernel(dst, file, &offset)
+	if !done {
+		_, err = io.CopyBuffer(struct{ io.Writer }{dst}, io.NewSectionReader(file, offset, math.MaxInt64), make([]byte, pumpBuffer))
+	}
+	return err
 }

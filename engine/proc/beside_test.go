@@ -166,11 +166,11 @@ func TestHooksStandAside(t *testing.T) {
 
 func TestIdle(t *testing.T) {
 	t.Parallel()
-	const limit = 300 * time.Millisecond
+	const limit = time.Second
 	for script, idle := range map[string]bool{
 		"echo begun; sleep 60":    true,
 		"exec >&- 2>&-; sleep 60": true,
-		"i=0; while [ $i -lt 20 ]; do echo $i >&$((1 + i % 2)); sleep 0.03; i=$((i+1)); done; exit 3": false,
+		"i=0; while [ $i -lt 40 ]; do echo $i >&$((1 + i % 2)); sleep 0.03; i=$((i+1)); done; exit 3": false,
 	} {
 		d := run(t, orders{Argv: sh(script), Idle: limit, KillAfter: time.Second})
 		res := d.only()

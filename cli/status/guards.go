@@ -24,7 +24,7 @@ type storeFlags struct {
 
 // open opens the store, that of the host where none is named. Its warnings go to standard
 // error.
-func (g *storeFlags) open(c *mode.Call) (store.Store, error) {
+func (g *storeFlags) open(c *mode.Call) (guard.Store, error) {
 	a, err := store.OfHost()
 	if g.Store != "" {
 		if a, err = store.ParseAddress(g.Store); err != nil {
@@ -45,7 +45,7 @@ func (g *storeFlags) ask(key string, call func(ctx context.Context, key string) 
 }
 
 // guards returns what is known of the keys. Keys of which nothing is known are left out.
-func (g *Status) guards(s store.Store) ([]guard.Status, error) {
+func (g *Status) guards(s guard.Store) ([]guard.Status, error) {
 	known := []guard.Status{}
 	guards := guard.Guards{Breaker: g.Breaker, Budget: g.Budget, Tokens: g.Tokens}
 	for _, key := range g.Key {
@@ -116,7 +116,11 @@ func (g *Reset) Run() int {
 	}
 	code, reset := exitcodes.OK, []string{}
 	for _, key := range g.Words {
-		if err := g.ask(key, s.Reset); err != nil {
+		err := g.ask(key, func(ctx context.Context, key string) error {
+			_, _, err := s.Do(ctx, key, new(guard.Guards), &guard.Request{Op: guard.Reset})
+			return err
+		})
+		if err != nil {
 			code = g.Fail(err)
 			continue
 		}

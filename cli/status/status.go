@@ -20,7 +20,6 @@ import (
 	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/registry"
-	"github.com/retrysh/retry/engine/store"
 	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
@@ -50,7 +49,7 @@ type Status struct {
 	Tokens  guard.Tokens
 	Watch   bool `variable:"-"`
 
-	store store.Store // nil where no guards are asked for
+	store guard.Store // nil where no guards are asked for
 }
 
 // shown is what was found at one time.

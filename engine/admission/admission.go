@@ -3,7 +3,7 @@
 // shares with other runs which values of rotated names (docs/rotation.md) failed.
 //
 // It keeps what a run holds: what its last retry took, the slot of the run, the leases of
-// its attempts. engine/guard decides; a Store keeps the state.
+// its attempts. engine/guard decides; a guard.Store keeps the state.
 package admission
 
 import (
@@ -15,23 +15,15 @@ import (
 	"github.com/retrysh/retry/engine/guard"
 )
 
-// Store answers one request on one key as one transaction, and tells what it knows of a key.
-// It returns soon after ctx is done.
-type Store interface {
-	Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, guard.Lock, error)
-	Look(ctx context.Context, key string) (*guard.Snapshot, error)
-}
-
 // Health counts consecutive failures of stores, by name.
 type Health interface {
 	LeaveAlone(name string) bool
-	Failed(ctx context.Context, name string) error
-	Succeeded(ctx context.Context, name string) error
+	Count(ctx context.Context, name string, failed bool)
 }
 
 // Named is a store and its address for a person, without a password.
 type Named struct {
-	Store
+	guard.Store
 	Name string
 }
 

@@ -484,9 +484,13 @@ func TestANoteOfARenewalIsEmittedByTheRun(t *testing.T) {
 // health counts as a File does.
 type health struct{ failures int }
 
-func (h *health) LeaveAlone(string) bool                  { return h.failures >= 3 }
-func (h *health) Failed(context.Context, string) error    { h.failures++; return nil }
-func (h *health) Succeeded(context.Context, string) error { h.failures = 0; return nil }
+func (h *health) LeaveAlone(string) bool { return h.failures >= 3 }
+
+func (h *health) Count(_ context.Context, _ string, failed bool) {
+	if h.failures++; !failed {
+		h.failures = 0
+	}
+}
 
 func TestFailuresAreCounted(t *testing.T) {
 	m, h := &memory{fails: errDown}, &health{}

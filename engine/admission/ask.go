@@ -79,7 +79,7 @@ func (g *Gate) try(ctx context.Context, s Named, r *guard.Request) (guard.Answer
 	g.emitNotes()
 	if err == nil && first {
 		g.probed = true
-		_ = g.Health.Succeeded(ctx, s.Name)
+		g.Health.Count(ctx, s.Name, false)
 	}
 	return answer, lock, err
 }
@@ -90,7 +90,7 @@ func (g *Gate) count(err error) {
 	}
 	ctx, cancel := limited(context.Background(), g.Timeout)
 	defer cancel()
-	_ = g.Health.Failed(ctx, g.store.Name) // a failure that cannot be counted has no effect
+	g.Health.Count(ctx, g.store.Name, true)
 }
 
 // fallBack goes on with the host's store, or without guards, for the rest of the run.

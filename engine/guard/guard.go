@@ -8,6 +8,8 @@
 // with each request; the State holds counts only, and is zero for a new key.
 package guard
 
+import "context"
+
 // Kind names a guard.
 type Kind int
 
@@ -127,6 +129,15 @@ type Pass struct {
 // Lock is a slot that no lease holds, but the kernel or the process. One that the command
 // inherits has a Descriptor.
 type Lock interface{ Unlock() }
+
+// Store keeps States by key. It returns soon after ctx is done.
+type Store interface {
+	// Do performs a request as one transaction. A slot that no lease holds is returned as
+	// a Lock.
+	Do(ctx context.Context, key string, g *Guards, r *Request) (Answer, Lock, error)
+	// Look returns what is known of a key, nil where nothing is.
+	Look(ctx context.Context, key string) (*Snapshot, error)
+}
 
 // LeaseFor is the time of a place or a slot without Renew, in milliseconds.
 const LeaseFor = 10_000

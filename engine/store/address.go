@@ -62,25 +62,18 @@ func ParseAddress(s string) (a Address, err error) {
 
 // OfHost is the address of the default store of the host. It fails where no variable
 // says where it is (XDG Base Directory Specification).
-func OfHost() (a Address, err error) {
-	absolute := func(variable string) string { // any other path counts as unset
-		if path := os.Getenv(variable); filepath.IsAbs(path) {
-			return path
+func OfHost() (Address, error) {
+	places := [][2]string{{"XDG_STATE_HOME", ""}, {"HOME", ".local/state"}}
+	if runtime.GOOS == "windows" {
+		places = append(places, [2]string{"LocalAppData", ""})
+	}
+	for _, place := range places {
+		if base := os.Getenv(place[0]); filepath.IsAbs(base) { // any other path counts as unset
+			dir := filepath.Join(base, place[1], "retry")
+			return Address{Dir: dir, Name: "file:" + dir}, nil
 		}
-		return ""
 	}
-	dir := absolute("XDG_STATE_HOME")
-	if home := absolute("HOME"); dir == "" && home != "" {
-		dir = filepath.Join(home, ".local", "state")
-	}
-	if dir == "" && runtime.GOOS == "windows" {
-		dir = absolute("LocalAppData")
-	}
-	if dir == "" {
-		return a, errors.New("neither XDG_STATE_HOME nor HOME names a directory for the state; give --store")
-	}
-	dir = filepath.Join(dir, "retry")
-	return Address{Dir: dir, Name: "file:" + dir}, nil
+	return Address{}, errors.New("neither XDG_STATE_HOME nor HOME names a directory for the state; give --store")
 }
 
 func (a *Address) file(dir string) error {

@@ -51,6 +51,11 @@ func NewFile(dir, host string) *File {
 func (f *File) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (answer guard.Answer, lock guard.Lock, err error) {
 	var slot *lockedfile.File
 	path := f.path(key)
+	if r.Op == guard.Reset {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return answer, nil, nil
+		}
+	}
 	err = f.update(ctx, path, key, func(rec *record) (err error) {
 		var state guard.State
 		if len(rec.list) > 0 {
@@ -107,15 +112,6 @@ func (f *File) Look(ctx context.Context, key string) (*guard.Snapshot, error) {
 		return nil, err
 	}
 	return known, nil
-}
-
-// Reset forgets what is known of a key. Slots that are held stay held.
-func (f *File) Reset(ctx context.Context, key string) error {
-	if _, err := os.Lstat(f.path(key)); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	_, _, err := f.Do(ctx, key, new(guard.Guards), &guard.Request{Op: guard.Reset})
-	return err
 }
 
 // path is where the record of a key is: the key as far as a file name can hold

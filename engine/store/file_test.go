@@ -279,9 +279,7 @@ func TestAStoreThatFailedThreeTimesIsLeftAlone(t *testing.T) {
 		if f.LeaveAlone(name) {
 			t.Fatalf("left alone after %d failures", i)
 		}
-		if err := f.Failed(soon(t), name); err != nil {
-			t.Fatal(err)
-		}
+		f.Count(soon(t), name, true)
 	}
 	if !f.LeaveAlone(name) || f.LeaveAlone("redis://10.0.0.2:6379") {
 		t.Error("not left alone, or another one")
@@ -289,15 +287,15 @@ func TestAStoreThatFailedThreeTimesIsLeftAlone(t *testing.T) {
 	if now += pause; f.LeaveAlone(name) {
 		t.Error("left alone after the pause")
 	}
-	if _ = f.Failed(soon(t), name); !f.LeaveAlone(name) {
+	if f.Count(soon(t), name, true); !f.LeaveAlone(name) {
 		t.Error("one failure more is not enough")
 	}
 	if now -= 3_600_000; f.LeaveAlone(name) {
 		t.Error("left alone by a failure in the future")
 	}
 	now += 3_600_000 + pause
-	_ = f.Succeeded(soon(t), name)
-	if _ = f.Failed(soon(t), name); f.LeaveAlone(name) {
+	f.Count(soon(t), name, false)
+	if f.Count(soon(t), name, true); f.LeaveAlone(name) {
 		t.Error("a success did not clear the count")
 	}
 }
@@ -317,7 +315,7 @@ func TestForgottenRecordsAreRemoved(t *testing.T) {
 	use("free").Unlock()
 	held := use("held")
 	defer held.Unlock()
-	_ = f.Failed(soon(t), "redis://nowhere")
+	f.Count(soon(t), "redis://nowhere", true)
 	now += 25 * 60 * 60 * 1000
 	use("new").Unlock()
 	var names []string

@@ -10,12 +10,9 @@ import (
 	"github.com/retrysh/retry/engine/lockedfile"
 )
 
-const (
-	// enoughFailures in a row and the store is left alone for pause, in
-	// milliseconds. Then one failure more is enough.
-	enoughFailures = 3
-	pause          = 30_000
-)
+// After enoughFailures in a row the store is left alone for pause, in milliseconds. Then
+// one failure more is enough.
+const enoughFailures, pause = 3, 30_000
 
 // healthVersion is that of the list: version, failures in a row, time of the last.
 const healthVersion = 1
@@ -32,14 +29,10 @@ func (f *File) LeaveAlone(name string) bool {
 
 // health takes no lock: a record that is just being written reads as the one before.
 func (f *File) health(name string) (failures, last int64) {
-	file, err := lockedfile.Open(f.healthPath(name), false)
-	if err != nil {
-		return 0, 0
-	}
-	defer file.Close()
 	var r record
-	if r.read(file) != nil {
-		return 0, 0
+	if file, err := lockedfile.Open(f.healthPath(name), false); err == nil {
+		defer file.Close()
+		_ = r.read(file)
 	}
 	return r.health()
 }
@@ -51,22 +44,17 @@ func (r *record) health() (failures, last int64) {
 	return r.list[1], r.list[2]
 }
 
-// Failed counts a failure of the store of a name.
-func (f *File) Failed(ctx context.Context, name string) error {
-	return f.update(ctx, f.healthPath(name), name, func(r *record) error {
-		failures, _ := r.health()
-		r.list = append(r.list[:0], healthVersion, min(failures+1, enoughFailures), f.Now())
-		return nil
-	})
-}
-
-// Succeeded forgets the failures of the store of a name.
-func (f *File) Succeeded(ctx context.Context, name string) error {
-	if failures, _ := f.health(name); failures == 0 {
-		return nil
+// Count counts a failure of the store of a name, or a success, which forgets those before
+// it. What cannot be counted has no effect.
+func (f *File) Count(ctx context.Context, name string, failed bool) {
+	if failures, _ := f.health(name); failures == 0 && !failed {
+		return
 	}
-	return f.update(ctx, f.healthPath(name), name, func(r *record) error {
-		r.list = append(r.list[:0], healthVersion, 0, 0)
+	_ = f.update(ctx, f.healthPath(name), name, func(r *record) error {
+		failures, _ := r.health()
+		if r.list = append(r.list[:0], healthVersion, 0, 0); failed {
+			r.list[1], r.list[2] = min(failures+1, enoughFailures), f.Now()
+		}
 		return nil
 	})
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // eachStore runs a test on files and on a server.
-func eachStore(t *testing.T, f func(t *testing.T, s Store)) {
+func eachStore(t *testing.T, f func(t *testing.T, s guard.Store)) {
 	t.Helper()
 	t.Run("file", func(t *testing.T) {
 		f(t, NewFile(filepath.Join(t.TempDir(), "state"), "host"))
@@ -31,7 +31,7 @@ var watched = &guard.Guards{
 	Slots: guard.Slots{N: 2},
 }
 
-func mustDo(t *testing.T, s Store, r guard.Request) (guard.Answer, guard.Lock) {
+func mustDo(t *testing.T, s guard.Store, r guard.Request) (guard.Answer, guard.Lock) {
 	t.Helper()
 	a, lock, err := s.Do(soon(t), "key", watched, &r)
 	if err != nil {
@@ -40,7 +40,7 @@ func mustDo(t *testing.T, s Store, r guard.Request) (guard.Answer, guard.Lock) {
 	return a, lock
 }
 
-func status(t *testing.T, s Store, g *guard.Guards) string {
+func status(t *testing.T, s guard.Store, g *guard.Guards) string {
 	t.Helper()
 	known, err := s.Look(soon(t), "key")
 	if err != nil {
@@ -61,16 +61,14 @@ func status(t *testing.T, s Store, g *guard.Guards) string {
 }
 
 func TestLookAndReset(t *testing.T) {
-	eachStore(t, func(t *testing.T, s Store) {
+	eachStore(t, func(t *testing.T, s guard.Store) {
 		check := func(g *guard.Guards, want string) {
 			t.Helper()
 			if got := status(t, s, g); got != want {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
 		}
-		if err := s.Reset(soon(t), "key"); err != nil {
-			t.Error(err)
-		}
+		mustDo(t, s, guard.Request{Op: guard.Reset})
 		check(watched, "nothing")
 		a, lock := mustDo(t, s, guard.Request{Op: guard.Admit, Attempt: 1, ID: 1, Slot: true, Held: -1})
 		mustDo(t, s, guard.Request{Op: guard.Permit, Attempt: 2})
@@ -95,9 +93,7 @@ func TestLookAndReset(t *testing.T) {
 		check(watched, `{"key":"key","breaker":{"state":"open","failures":1,"outcomes":2,"failures_in_a_row":0,"open_until":"soon"},`+
 			`"budget":{"used":1,"of":3},"slots":{"held":1},"tokens":{"missing":5,"left":495},"adaptive":{"successes":1,"outcomes":2}}`)
 
-		if err := s.Reset(soon(t), "key"); err != nil {
-			t.Error(err)
-		}
+		mustDo(t, s, guard.Request{Op: guard.Reset})
 		mustDo(t, s, guard.Request{Op: guard.Report, Pass: failed, Outcome: guard.Failure}) // was admitted before
 		check(watched, `{"key":"key","breaker":{"state":"closed","failures":0,"outcomes":0,"failures_in_a_row":0,"open_until":null},`+
 			`"budget":{"used":0,"of":3},"slots":{"held":1},"tokens":{"missing":0,"left":500},"adaptive":{"successes":0,"outcomes":0}}`)
@@ -152,7 +148,7 @@ func TestLookOfWhatCannotBeRead(t *testing.T) {
 }
 
 func TestValuesThatFailedAreShared(t *testing.T) {
-	eachStore(t, func(t *testing.T, s Store) {
+	eachStore(t, func(t *testing.T, s guard.Store) {
 		values := []int64{1, 2, guard.MaxID}
 		check := func(want ...bool) {
 			t.Helper()
@@ -176,9 +172,7 @@ func TestValuesThatFailedAreShared(t *testing.T) {
 			mustDo(t, s, guard.Request{Op: guard.ValuesFailed, Values: []int64{100 + i}})
 		}
 		check(false, false, false) // the last 100 are remembered
-		if err := s.Reset(soon(t), "key"); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, s, guard.Request{Op: guard.Reset})
 		values[0] = 199
 		check(false, false, false)
 	})

@@ -45,15 +45,9 @@ func newRecord() *record {
 	return r
 }
 
-// readerWriter is where a record is.
-type readerWriter interface {
-	io.ReaderAt
-	io.WriterAt
-}
-
 // read reads a record. One that is empty is new; one whose slots are both bad is
 // damaged.
-func (r *record) read(file readerWriter) error {
+func (r *record) read(file io.ReaderAt) error {
 	n, err := file.ReadAt(r.buffer[:], 0)
 	if err != nil && err != io.EOF {
 		return err
@@ -76,7 +70,7 @@ func (r *record) read(file readerWriter) error {
 
 // write writes the list into the older slot. A new record is written whole, so
 // that later writes need no space on the disk, and the name behind it.
-func (r *record) write(file readerWriter, name string) error {
+func (r *record) write(file io.WriterAt, name string) error {
 	whole := r.size < recordSize
 	if whole {
 		clear(r.buffer[:])

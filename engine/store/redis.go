@@ -35,7 +35,9 @@ type Redis struct {
 // Do answers a request in one transaction.
 func (s *Redis) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, guard.Lock, error) {
 	names := keys(key)
-	numbers, err := s.run(ctx, []string{"EVALSHA", scriptSHA, "2", names[0], names[1], decimals(arguments(g, r))})
+	// The numbers are one argument: a client that has not logged in may send ten at most,
+	// and the error would be about that, not about the login.
+	numbers, err := s.run(ctx, []string{"EVALSHA", scriptSHA, "2", names[0], names[1], fmt.Sprint(arguments(g, r))})
 	if err != nil {
 		return guard.Answer{}, nil, err
 	}
@@ -77,12 +79,6 @@ func (s *Redis) Look(ctx context.Context, key string) (*guard.Snapshot, error) {
 	return known, nil
 }
 
-// Reset forgets what is known of a key. Slots that are held stay held.
-func (s *Redis) Reset(ctx context.Context, key string) error {
-	_, _, err := s.Do(ctx, key, new(guard.Guards), &guard.Request{Op: guard.Reset})
-	return err
-}
-
 // keys are where the state is, and where one that cannot be read is set aside.
 // They have one hash tag, so that a cluster has them in one place; a brace in the
 // key is escaped, since it would end the tag.
@@ -106,16 +102,6 @@ func arguments(g *guard.Guards, r *guard.Request) []int64 {
 		int64(r.Outcome), bit(r.Succeeded),
 		int64(len(r.Values)),
 	}, r.Values...)
-}
-
-// decimals writes numbers as one argument. A client that has not logged in may send
-// ten arguments at most, and the error would be about that, not about the login.
-func decimals(numbers []int64) string {
-	b := make([]byte, 0, 6*len(numbers))
-	for _, n := range numbers {
-		b = append(strconv.AppendInt(b, n, 10), ' ')
-	}
-	return string(b)
 }
 
 func bit(b bool) int64 {
@@ -174,9 +160,9 @@ func (s *Redis) runAt(ctx context.Context, host string, asking bool, words []str
 	if asking {
 		ask = [][]string{{"ASKING"}}
 	}
-	list, err := c.call(append(s.greeting(), ask...), words)
+	list, err := c.call(append(append(s.greeting(), ask...), words))
 	if reply, ok := err.(replyError); ok && reply.is("NOSCRIPT") { //nolint:errorlint // as in run
-		list, err = c.call(ask, append([]string{"EVAL", script}, words[2:]...))
+		list, err = c.call(append(ask, append([]string{"EVAL", script}, words[2:]...)))
 	}
 	return list, err
 }

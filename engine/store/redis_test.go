@@ -100,8 +100,7 @@ func TestGoAndLuaAnswerAlike(t *testing.T) {
 	}
 	c := dial(t, server(t))
 	load := func(text string) string {
-		c.queue("SCRIPT", "LOAD", text)
-		if err := c.flush(); err != nil {
+		if _, err := c.conn.Write(appendCommand(nil, "SCRIPT", "LOAD", text)); err != nil {
 			t.Fatal(err)
 		}
 		_, length, _ := c.line()
@@ -152,10 +151,11 @@ func goOn(histories []*history) error {
 		if r.IntN(8) == 0 {
 			time.Sleep(time.Duration(r.IntN(2)) * time.Millisecond) // so that the server's clock moves on
 		}
+		var out []byte
 		for _, h := range histories {
-			h.send()
+			out = h.send(out)
 		}
-		if err := c.flush(); err != nil {
+		if _, err := c.conn.Write(out); err != nil {
 			return err
 		}
 		for _, h := range histories {
@@ -216,9 +216,9 @@ func (h *history) request() *guard.Request {
 	return q
 }
 
-// send makes one request, and queues a call of the script with it and a look at
-// the state that it leaves.
-func (h *history) send() {
+// send makes one request, and adds a call of the script with it and a look at the state
+// that it leaves.
+func (h *history) send(out []byte) []byte {
 	h.asked.guards, h.asked.request = h.guards[h.r.IntN(len(h.guards))], h.request()
 	numbers := arguments(h.asked.guards, h.asked.request)
 	if h.clock > 0 {
@@ -227,8 +227,8 @@ func (h *history) send() {
 		}
 		numbers = append(numbers, h.clock/1000, h.clock%1000*1000+999)
 	}
-	h.c.queue("EVALSHA", h.script, "2", h.key[0], h.key[1], decimals(numbers))
-	h.c.queue("EVAL", lookScript, "1", h.key[0])
+	out = appendCommand(out, "EVALSHA", h.script, "2", h.key[0], h.key[1], fmt.Sprint(numbers))
+	return appendCommand(out, "EVAL", lookScript, "1", h.key[0])
 }
 
 // compare reads what came of the request, and compares the answers and the
@@ -285,11 +285,7 @@ func newRedis(t *testing.T, login string, flags ...string) (*Redis, *client) {
 
 func (c *client) must(t *testing.T, words ...string) []int64 {
 	t.Helper()
-	c.queue(words...)
-	if err := c.flush(); err != nil {
-		t.Fatal(err)
-	}
-	list, err := c.reply()
+	list, err := c.call([][]string{words})
 	if err != nil {
 		t.Fatal(words, err)
 	}

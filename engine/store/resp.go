@@ -17,51 +17,40 @@ import (
 type client struct {
 	conn net.Conn
 	in   *bufio.Reader
-	out  []byte
 }
 
 func newClient(conn net.Conn) *client {
-	return &client{conn: conn, in: bufio.NewReaderSize(conn, longestLine)}
+	return &client{conn, bufio.NewReaderSize(conn, longestLine)}
 }
 
 // call sends commands at once, and returns the last one's reply. An error of one
 // before it counts, and is wrapped. What the server has sent unasked would be taken
 // for a reply.
-func (c *client) call(before [][]string, words []string) ([]int64, error) {
-	for _, w := range before {
-		c.queue(w...)
-	}
-	c.queue(words...)
+func (c *client) call(commands [][]string) (list []int64, err error) {
 	if c.in.Buffered() > 0 {
 		return nil, errReply
 	}
-	if err := c.flush(); err != nil {
+	var out []byte
+	for _, words := range commands {
+		out = appendCommand(out, words...)
+	}
+	if _, err := c.conn.Write(out); err != nil {
 		return nil, err
 	}
-	for _, w := range before {
-		if _, err := c.reply(); err != nil {
-			return nil, fmt.Errorf("%s: %w", w[0], err)
+	for i, words := range commands {
+		if list, err = c.reply(); err != nil && i < len(commands)-1 {
+			return nil, fmt.Errorf("%s: %w", words[0], err)
 		}
 	}
-	return c.reply()
+	return list, err
 }
 
-// queue adds a command to what flush sends.
-func (c *client) queue(words ...string) {
-	c.out = append(c.out, '*')
-	c.out = strconv.AppendInt(c.out, int64(len(words)), 10)
+func appendCommand(out []byte, words ...string) []byte {
+	out = fmt.Appendf(out, "*%d\r\n", len(words))
 	for _, w := range words {
-		c.out = append(c.out, "\r\n$"...)
-		c.out = strconv.AppendInt(c.out, int64(len(w)), 10)
-		c.out = append(append(c.out, "\r\n"...), w...)
+		out = fmt.Appendf(out, "$%d\r\n%s\r\n", len(w), w)
 	}
-	c.out = append(c.out, "\r\n"...)
-}
-
-func (c *client) flush() error {
-	_, err := c.conn.Write(c.out)
-	c.out = c.out[:0]
-	return err
+	return out
 }
 
 const (

@@ -7,36 +7,21 @@
 // Slots are kernel locks on files, which the command inherits, and leases in
 // Redis.
 //
-// A store is opened by Open. Look and
-// guard.Snapshot.Status show what is known of a key (--status --key), Reset forgets it.
-//
 // Every error says what to do about it and shows no password. No call lasts longer than
 // its context. What the failure of a store means to a run is for engine/admission.
 package store
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"os"
 
 	"github.com/retrysh/retry/engine/guard"
 )
 
-// Store is a store that is open.
-type Store interface {
-	// Do answers a request on a key. Where it takes a slot that the kernel holds for the
-	// program and for every process that inherits its descriptor, that comes as a Lock.
-	Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, guard.Lock, error)
-	// Look returns what is known of a key, nil where nothing is.
-	Look(ctx context.Context, key string) (*guard.Snapshot, error)
-	// Reset forgets what is known of a key.
-	Reset(ctx context.Context, key string) error
-}
-
 // Open is the store at an address. It touches nothing yet. warn is given one line about
 // what is wrong but stops nothing.
-func Open(a *Address, warn func(line string)) Store {
+func Open(a *Address, warn func(line string)) guard.Store {
 	if a.Dir == "" {
 		return &Redis{address: a, Warn: warn}
 	}

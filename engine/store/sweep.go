@@ -12,12 +12,8 @@ import (
 	"github.com/retrysh/retry/engine/lockedfile"
 )
 
-const (
-	// sweepMost is how many names are looked at in one go.
-	sweepMost = 1000
-	// sweepAge is the least time without use.
-	sweepAge = 24 * time.Hour
-)
+// sweepMost is how many names are looked at in one go, sweepAge the least time without use.
+const sweepMost, sweepAge = 1000, 24 * time.Hour
 
 // sweep removes what is forgotten. What it cannot look at stays.
 func (f *File) sweep() {
@@ -54,8 +50,10 @@ func (f *File) remove(path string, short bool) {
 	if removed, err := file.Check(); removed || err != nil {
 		return
 	}
+	// The second number of a state is when it was used, the third for how long it matters
+	// after that (guard.State.Append).
 	var r record
-	if r.read(file) != nil || !short && !forgotten(r.list, f.Now()) {
+	if r.read(file) != nil || !short && len(r.list) >= 3 && f.Now()-r.list[1] <= r.list[2] {
 		return
 	}
 	if _, held, _, err := slots(path, 1, false); held > 0 || err != nil {
@@ -65,10 +63,4 @@ func (f *File) remove(path string, short bool) {
 	}
 	_ = os.Remove(path + ".damaged")
 	_ = os.Remove(path)
-}
-
-// forgotten reports whether a state is unused for as long as it is worth
-// keeping: the second and third number of its list (guard.State.Append).
-func forgotten(list []int64, now int64) bool {
-	return len(list) < 3 || now-list[1] > list[2]
 }

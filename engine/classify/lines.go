@@ -48,11 +48,12 @@ type shape struct {
 	conditions [len(conditions)][]*pattern
 }
 
-// conditions are the keys of a shape's patterns; see rules/lines.kinds.
-var conditions = [...]string{"match", "unless", "above", "below", "later", "after", "under"}
-
-// maxAround is how many lines above or below a line are read for what it belongs to.
-const maxAround = 12
+// conditions are the keys of a shape's patterns (rules/lines.kinds), and how many lines
+// above or below a line they are about; 0 is the line itself.
+var conditions = [...]struct {
+	key          string
+	above, below int
+}{{"match", 0, 0}, {"unless", 0, 0}, {"above", 1, 0}, {"after", 12, 0}, {"below", 0, 1}, {"later", 0, 12}}
 
 //go:embed rules/lines.kinds
 var kindsFile string
@@ -61,13 +62,17 @@ var kindsFile string
 func parseShapes(text string, literals *string) (list []*shape, err error) {
 	var s *shape
 	for line := range blockfile.Lines(text) {
-		switch i := slices.Index(conditions[:], line.Key); {
+		i := 0
+		for i < len(conditions) && conditions[i].key != line.Key {
+			i++
+		}
+		switch {
 		case line.Key == "":
 			s = nil
 		case line.Key == "lines":
 			s = &shape{kind: lineKind(line.Value)}
 			list = append(list, s)
-		case s == nil || i < 0:
+		case s == nil || i == len(conditions):
 			return nil, fmt.Errorf("line %d: unknown key %q", line.Number, line.Key)
 		default:
 			p, err := newPattern(line.Value, line.Number, literals)
@@ -99,28 +104,15 @@ func (o *output) kind(start, end int) lineKind {
 // line from first to last.
 func (s *shape) fits(o *output, start, end, first, last int) bool {
 	for i, list := range s.conditions {
-		if len(list) == 0 {
-			continue
+		c, fits := conditions[i], true
+		switch {
+		case len(list) == 0:
+		case c.above+c.below > 0:
+			fits = o.matchesNear(list, first, last, c.above, c.below)
+		default:
+			fits = o.matches(list, start, end) == (c.key == "match")
 		}
-		ok := false
-		switch conditions[i] {
-		case "match":
-			ok = o.matches(list, start, end)
-		case "unless":
-			ok = !o.matches(list, start, end)
-		case "above":
-			if first > 0 {
-				from, to := o.line(first - 1)
-				ok = o.matches(list, from, to)
-			}
-		case "below":
-			ok = o.matchesBelow(list, last, 1)
-		case "later":
-			ok = o.matchesBelow(list, last, maxAround)
-		case "after", "under":
-			ok = o.matchesAbove(list, first, start, conditions[i] == "under")
-		}
-		if !ok {
+		if !fits {
 			return false
 		}
 	}
@@ -135,31 +127,20 @@ func (o *output) matches(list []*pattern, start, end int) bool {
 	})
 }
 
-// matchesAbove reports whether one of the patterns matches a line above the one
-// that begins at first, with no blank line between; where less is set, a line
-// that is indented less than all below it.
-func (o *output) matchesAbove(list []*pattern, first, start int, less bool) bool {
-	depth := columns(o.lower[start:])
-	for n := 0; n < maxAround && first > 0; n++ {
+// matchesNear reports whether one of the patterns matches one of so many lines around the
+// one from first to last, with no blank line between where it is above.
+func (o *output) matchesNear(list []*pattern, first, last, above, below int) bool {
+	for ; above > 0 && first > 0; above-- {
 		from, to := o.line(first - 1)
-		line := o.lower[from:to]
-		if strings.TrimSpace(line) == "" {
+		if strings.TrimSpace(o.text[from:to]) == "" {
 			return false
 		}
-		d := columns(line)
-		if (!less || d < depth) && o.matches(list, from, to) {
+		if o.matches(list, from, to) {
 			return true
 		}
-		depth = min(depth, d)
 		first = from
 	}
-	return false
-}
-
-// matchesBelow reports whether one of the patterns matches one of so many lines below
-// the one that ends at last.
-func (o *output) matchesBelow(list []*pattern, last, lines int) bool {
-	for ; lines > 0 && last < len(o.text); lines-- {
+	for ; below > 0 && last < len(o.text); below-- {
 		from, to := o.line(last + 1)
 		if o.matches(list, from, to) {
 			return true
@@ -167,20 +148,4 @@ func (o *output) matchesBelow(list []*pattern, last, lines int) bool {
 		last = to
 	}
 	return false
-}
-
-// columns is how far the line is indented, a tab being eight columns.
-func columns(line string) int {
-	n := 0
-	for _, c := range line {
-		switch c {
-		case ' ':
-			n++
-		case '\t':
-			n += 8 - n%8
-		default:
-			return n
-		}
-	}
-	return n
 }

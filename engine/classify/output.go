@@ -57,23 +57,12 @@ const maxLine = 2048
 
 // around returns the part of the line to match for a literal at position i.
 func (o *output) around(i int) (start, end int) {
-	low := max(0, i-maxLine/2)
-	high := min(len(o.text), i+maxLine/2)
-	start, end = low, high
-	if n := strings.LastIndexByte(o.text[low:i], '\n'); n >= 0 {
-		start = low + n + 1
-	} else if low > 0 {
-		start = low - low%(maxLine/2)
-		start += strings.LastIndexByte(o.text[start:low], '\n') + 1
-	}
+	const step = maxLine / 2
+	low := max(0, i-step) / step * step
+	high := min(len(o.text), (i/step+2)*step)
+	start = low + strings.LastIndexByte(o.text[low:i], '\n') + 1
 	if n := strings.IndexByte(o.text[i:high], '\n'); n >= 0 {
-		end = i + n
-	} else if high < len(o.text) {
-		end = high - high%(maxLine/2) + maxLine/2
-		end = min(end, len(o.text))
-		if n := strings.IndexByte(o.text[i:end], '\n'); n >= 0 {
-			end = i + n
-		}
+		return start, i + n
 	}
-	return start, end
+	return start, high
 }

@@ -1,39 +1,13 @@
 package classify
 
-// This file reads rule files.
+// This file reads rule files, whose keys docs/rules.md describes. In the built-in ones a
+// rule with "on content" also reads lines that quote something (rules/lines.kinds), and a
+// test demands a source and both examples.
 //
-// A rule file is lines of "key value", one block a rule, blocks divided by
-// blank lines, # at the start of a line for comments (see package block):
-//
-//	rule     ID           letters, digits and dashes; begins the block
-//	tools    NAME...      commands by their plain names; without it, any command
-//	exit     LIST         codes, ranges and signals: 6,7,100-110,SIGKILL; without it, any failure
-//	stream   stdout       or stderr; without it, both
-//	match    PATTERN      a regular expression (RE2), tried on each line, blind to case; may be repeated (one of them must match)
-//	unless   PATTERN      the rule does not match a line that matches this; may be repeated
-//	verdict  transient    or permanent, or unknown
-//	strength plain        or weak, or decisive; see Judge
-//	on       content      the rule also reads lines that quote something (rules/lines.kinds); a user's rule reads every line anyway
-//	over     ID...        rules that this one beats on the same line
-//	yields   VERDICT      a rule of that verdict that matches further on in the line beats this one
-//	stale    DURATION     a lock that the output says to be held for longer is permanent (1h)
-//	reason   TEXT         what happened, in a user's words
-//	source   TEXT         where the meaning of the evidence is written down
-//	yes      LINE         an example that matches ("exit N" for a rule without a pattern); may be repeated
-//	no       LINE         an example that must not match; may be repeated
-//
-// Key and value are divided by blanks or tabs. Verdict, strength, stream,
-// yields, stale, reason and source stand once in a rule; what over names must exist in
-// the file or in the built-in table.
-//
-// A rule needs an ID, a verdict, a reason, and at least one of exit and match.
-// The built-in rules also need a source and both examples; a test proves it.
-//
-// The same file may hold blocks that begin with "policy", and lines "include
-// FILE": they are for others to read, and are passed over here.
+// The same file may hold blocks that begin with "policy", and lines "include FILE": they
+// are for others to read, and are passed over here.
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
@@ -235,12 +209,8 @@ func newPattern(text string, line int, literals *string) (*pattern, error) {
 		return p, nil
 	}
 	if _, err := regexp.Compile(foldCase + text); err != nil {
-		// The error's own text quotes the pattern with foldCase before it.
-		var fault *syntax.Error
-		if errors.As(err, &fault) {
-			err = errors.New(fault.Code.String())
-		}
-		return nil, fmt.Errorf("pattern %q: %w", text, err)
+		// Its text quotes the pattern with foldCase before it.
+		return nil, fmt.Errorf("pattern %q: %s", text, err.(*syntax.Error).Code)
 	}
 	p.literals = strings.Join(requiredLiterals(text), "\t")
 	return p, nil

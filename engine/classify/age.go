@@ -64,7 +64,11 @@ func (o *output) held(start, end int, now time.Time) (age time.Duration, ok bool
 			if err != nil {
 				n = 1 // "an hour"
 			}
-			age += time.Duration(n * float64(unit(strings.ToLower(part[2]))))
+			unit, known := text.Unit(strings.ToLower(part[2]))
+			if !known {
+				unit = 30 * 24 * time.Hour // a month, the least of a year
+			}
+			age += time.Duration(n * float64(unit))
 		}
 		return age, true
 	}
@@ -85,19 +89,6 @@ func (o *output) held(start, end int, now time.Time) (age time.Duration, ok bool
 		}
 	}
 	return age, ok
-}
-
-// unit returns the length of a unit by any of its names in heldForms.
-func unit(name string) time.Duration {
-	const day = 24 * time.Hour
-	length, known := text.Unit(name)
-	switch {
-	case known:
-		return length
-	case name[0] == 'y':
-		return 365 * day
-	}
-	return 30 * day // a month
 }
 
 // The parts of a moment: how RFC 3339, Go, Java (in the English locale), C and people

@@ -24,6 +24,7 @@ package classify
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -31,7 +32,6 @@ import (
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/classify/command"
 	"github.com/retrysh/retry/engine/event"
-	"github.com/retrysh/retry/engine/text"
 )
 
 // Failure is a failed attempt and the end of what it wrote.
@@ -69,6 +69,7 @@ type finding struct {
 	Match
 	layer, index int
 	at           int      // where the line starts, -1 for the exit code alone
+	end          int      // where the last match ends in Line
 	strength     Strength // of the rule, less one step on a discounted line
 	yielded      bool     // other evidence replaces this one
 	beaten       bool     // a rule that matches the same line names this one after "over"
@@ -106,8 +107,10 @@ func (t *Table) search(f Failure) []finding {
 	if len(f.Stdout)+len(f.Stderr) > 0 {
 		s.lines()
 	}
-	slices.SortFunc(s.found, weigh)
-	return s.found
+	found := slices.Collect(maps.Values(s.found))
+	settle(found)
+	slices.SortFunc(found, weigh)
+	return found
 }
 
 // searching is the state of one search over an output.
@@ -117,12 +120,11 @@ type searching struct {
 	wanted []bool // the rules that are still looked for
 	out    *output
 	now    time.Time
-	found  []finding
+	found  map[int]finding // by rule
 	// tries counts, by the candidate's number, the lines that a pattern was tried on; last
 	// is the end of the last of them.
 	tries, last []int
-	budget      int             // bytes that may still be matched
-	discounted  map[int]finding // by rule, those that match on a discounted line only
+	budget      int // bytes that may still be matched
 }
 
 // newSearching begins a search with the rules that need no output.
@@ -130,7 +132,7 @@ func newSearching(t *Table, f Failure) *searching {
 	names := command.Chain(f.Argv)
 	s := &searching{
 		table: t, names: names, wanted: make([]bool, len(t.rules)), out: newOutput(f.Stdout, f.Stderr), now: f.Now,
-		budget: maxMatched, discounted: map[int]finding{},
+		budget: maxMatched, found: map[int]finding{},
 	}
 	for i, r := range t.rules {
 		applies := r.applies(names, f.Result)
@@ -140,7 +142,7 @@ func newSearching(t *Table, f Failure) *searching {
 			if r.Strength == Weak {
 				found.strength-- // a code has many meanings, so any line has precedence
 			}
-			s.found = append(s.found, found)
+			s.found[i] = found
 		}
 	}
 	return s
@@ -154,12 +156,6 @@ func (s *searching) lines() {
 	for _, c := range index.loose {
 		s.tryLines(c)
 	}
-	for i, f := range s.discounted {
-		if s.wanted[i] {
-			s.found = append(s.found, f)
-		}
-	}
-	settle(s.found)
 }
 
 // settle marks the findings that yield to another one, and counts the links of
@@ -167,35 +163,15 @@ func (s *searching) lines() {
 func settle(found []finding) {
 	for i := range found {
 		f := &found[i]
-		any := func(is func(g finding) bool) bool { return slices.ContainsFunc(found, is) }
-		names := func(g finding) bool { return slices.Contains(g.Rule.Over, f.Rule.ID) }
-		if any(func(g finding) bool { return g.at == f.at && g.Rule.Verdict != f.Rule.Verdict }) {
-			f.link = strings.Count(f.Line[:f.matchEnd()], ": ")
-		}
-		f.beaten = any(func(g finding) bool { return g.at == f.at && g.strength >= f.strength && names(g) })
-		f.yielded = any(func(g finding) bool { return g.strength == Decisive && names(g) })
-		if f.Rule.Yields != "" && !f.yielded {
-			end := f.matchEnd()
-			f.yielded = any(func(g finding) bool { return g.at == f.at && g.Rule.Verdict == f.Rule.Yields && g.matchEnd() > end })
-		}
-	}
-}
-
-// matchEnd is the end of the last match on the line.
-func (m *Match) matchEnd() int {
-	line := m.Line
-	if m.Rule.general() {
-		line = masked(line)
-	}
-	end, lower := 0, text.Lower(line)
-	for _, p := range m.Rule.patterns {
-		if p.mayMatch(lower) {
-			for _, at := range p.compiled().FindAllStringIndex(line, -1) {
-				end = max(end, at[1])
+		for _, g := range found {
+			overrides, sameLine := slices.Contains(g.Rule.Over, f.Rule.ID), g.at == f.at
+			if sameLine && g.Rule.Verdict != f.Rule.Verdict {
+				f.link = strings.Count(f.Line[:f.end], ": ")
 			}
+			f.beaten = f.beaten || overrides && sameLine && g.strength >= f.strength
+			f.yielded = f.yielded || overrides && g.strength == Decisive || sameLine && g.Rule.Verdict == f.Rule.Yields && g.end > f.end
 		}
 	}
-	return end
 }
 
 // try tries a pattern on the line around position at. It returns false if the budget is
@@ -221,14 +197,14 @@ func (s *searching) try(c candidate, at int) bool {
 	}
 	s.budget -= end - start + 1
 	line := visible[start:end]
-	if c.pattern.compiled().MatchString(line) && !r.excepts(line, s.out.lower[start:end]) {
-		s.match(c.rule, start, end)
+	if at := c.pattern.compiled().FindAllStringIndex(line, -1); at != nil && !r.excepts(line, s.out.lower[start:end]) {
+		s.match(c.rule, start, end, at[len(at)-1][1])
 	}
 	return s.budget > 0
 }
 
 // match records that a rule matches the line from start to end.
-func (s *searching) match(rule, start, end int) {
+func (s *searching) match(rule, start, end, last int) {
 	r, kind := s.table.rules[rule], s.out.kind(start, end)
 	strength, ok := r.weighs(kind)
 	if !ok {
@@ -237,11 +213,11 @@ func (s *searching) match(rule, start, end int) {
 	whole, _ := s.out.line(start)
 	f := finding{
 		Match: Match{Rule: r, Stream: s.out.stream(start), Line: s.out.text[start:end]},
-		layer: s.table.layer(rule), index: rule, at: whole, strength: strength,
+		layer: s.table.layer(rule), index: rule, at: whole, end: last, strength: strength,
 	}
 	if kind == warningLine && r.general() {
-		if _, ok := s.discounted[rule]; !ok {
-			s.discounted[rule] = f
+		if _, ok := s.found[rule]; !ok {
+			s.found[rule] = f // until another kind of line matches
 		}
 		return
 	}
@@ -249,7 +225,7 @@ func (s *searching) match(rule, start, end int) {
 		f.settleAge(s.out.held(start, end, s.now))
 	}
 	s.wanted[rule] = false // later lines come first, so this is the rule's last
-	s.found = append(s.found, f)
+	s.found[rule] = f
 }
 
 // settleAge makes a finding decisive if the output says for how long a lock is held, and

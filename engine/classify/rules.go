@@ -7,6 +7,7 @@ import (
 	"embed"
 	"regexp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -159,13 +160,7 @@ func (t *Table) filterFor(names []string) *filter {
 func (t *Table) Rules() []*Rule { return t.rules }
 
 // layer returns the layer of the rule with the index.
-func (t *Table) layer(index int) int {
-	n := 0
-	for n < len(t.tops) && t.tops[n] <= index {
-		n++
-	}
-	return n
-}
+func (t *Table) layer(index int) int { return sort.SearchInts(t.tops, index+1) }
 
 // Over returns a table in which the rules of t come before those of base.
 func (t *Table) Over(base *Table) *Table {

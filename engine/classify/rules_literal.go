@@ -1,9 +1,8 @@
 package classify
 
-// This file finds the literal strings of which every match of a pattern must
-// contain one, so that the pattern need not be tried where none occurs. The
-// idea is Russ Cox's ("Regular Expression Matching with a Trigram Index",
-// 2012), reduced to what short patterns need.
+// This file finds the literal strings of which every match of a pattern must contain one,
+// so that the pattern need not be tried where none occurs. The idea is Russ Cox's ("Regular
+// Expression Matching with a Trigram Index", 2012), reduced to what short patterns need.
 
 import (
 	"regexp/syntax"
@@ -21,16 +20,12 @@ const (
 	maxClass = 10
 )
 
-// requiredLiterals returns literals in lower case, each at least minLiteral
-// bytes long, of which every match of the pattern contains one, and none
-// within another; nil where there is no such set.
-func requiredLiterals(text string) []string {
-	re, err := syntax.Parse(foldCase+text, syntax.Perl)
-	if err != nil {
-		return nil
-	}
-	var kept []string
-	set := required(re)
+// requiredLiterals returns literals in lower case, each at least minLiteral bytes long, of
+// which every match of the pattern contains one, and none within another; nil where there
+// is no such set.
+func requiredLiterals(text string) (kept []string) {
+	re, _ := syntax.Parse(foldCase+text, syntax.Perl) // newPattern has checked it
+	_, set := literals(re)
 	for _, s := range set {
 		// What holds a shorter literal of the set adds nothing: "rate limits" beside "rate limit".
 		covered := slices.ContainsFunc(set, func(other string) bool { return other != s && strings.Contains(s, other) })
@@ -41,80 +36,75 @@ func requiredLiterals(text string) []string {
 	return kept
 }
 
-func required(re *syntax.Regexp) []string {
-	if set := exact(re); set != nil {
-		return usable(set)
-	}
-	switch re.Op {
-	case syntax.OpCapture, syntax.OpPlus:
-		return required(re.Sub[0])
-	case syntax.OpRepeat:
-		if re.Min > 0 {
-			return required(re.Sub[0])
-		}
-	case syntax.OpAlternate:
-		return usable(union(re.Sub, required))
-	case syntax.OpConcat:
-		return requiredOfConcat(re.Sub)
-	}
-	return nil
-}
-
-// requiredOfConcat returns the best set of any run of subexpressions: the one
-// whose shortest literal is longest, the last of those: numbers after words
-// are rarer.
-func requiredOfConcat(subs []*syntax.Regexp) (best []string) {
-	offer := func(set []string) {
-		if set = usable(set); set != nil && shortest(set) >= shortest(best) {
-			best = set
-		}
-	}
-	run := []string{""}
-	for _, sub := range subs {
-		set := exact(sub)
-		product := cross(run, set)
-		if product == nil {
-			offer(run)
-			if product = set; set == nil {
-				offer(required(sub))
-				product = []string{""}
-			}
-		}
-		run = product
-	}
-	offer(run)
-	return best
-}
-
-// exact returns all strings that re can match, in lower case, or nil where
-// they are too many or not ASCII.
-func exact(re *syntax.Regexp) []string {
+// literals returns, in lower case, all strings that re can match, nil where they are too
+// many or not ASCII; and literals that the filter can look for, of which every match
+// contains one, nil where there are none.
+func literals(re *syntax.Regexp) (exact, required []string) {
 	switch re.Op {
 	case syntax.OpLiteral:
-		if slices.ContainsFunc(re.Rune, foldsBeyondASCII) {
-			return nil
+		if !slices.ContainsFunc(re.Rune, foldsBeyondASCII) {
+			exact = []string{strings.ToLower(string(re.Rune))}
 		}
-		return []string{strings.ToLower(string(re.Rune))}
 	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
-		return []string{""}
-	case syntax.OpCapture:
-		return exact(re.Sub[0])
-	case syntax.OpQuest:
-		if set := exact(re.Sub[0]); set != nil && len(set) < maxLiterals {
-			return append([]string{""}, set...)
-		}
+		exact = []string{""}
 	case syntax.OpCharClass:
-		return exactClass(re.Rune)
-	case syntax.OpAlternate:
-		return union(re.Sub, exact)
-	case syntax.OpConcat:
-		run := []string{""}
-		for _, sub := range re.Sub {
-			run = cross(run, exact(sub))
+		exact = exactClass(re.Rune)
+	case syntax.OpCapture:
+		return literals(re.Sub[0])
+	case syntax.OpQuest:
+		exact, _ = literals(re.Sub[0])
+		exact = union([]string{""}, exact)
+	case syntax.OpPlus, syntax.OpRepeat:
+		if re.Op == syntax.OpPlus || re.Min > 0 {
+			_, required = literals(re.Sub[0])
 		}
-		return run
+	case syntax.OpAlternate:
+		exact, required = []string{}, []string{}
+		for _, sub := range re.Sub {
+			e, r := literals(sub)
+			exact, required = union(exact, e), union(required, r)
+		}
+	case syntax.OpConcat:
+		return literalsOfConcat(re.Sub)
 	}
-	return nil
+	return exact, better(required, exact)
+}
+
+// literalsOfConcat is literals for a sequence. Required is the best set of any run of
+// subexpressions: of equal ones the last, since numbers after words are rarer.
+func literalsOfConcat(subs []*syntax.Regexp) (exact, required []string) {
+	exact = []string{""}
+	run := exact
+	for _, sub := range subs {
+		e, r := literals(sub)
+		exact = cross(exact, e)
+		if next := cross(run, e); next != nil {
+			run = next
+			continue
+		}
+		required = better(better(required, run), r)
+		if run = e; e == nil {
+			run = []string{""}
+		}
+	}
+	return exact, better(required, run)
+}
+
+// better returns the set whose shortest literal is longer, b if they are equal; the filter
+// cannot look for a b with short ones.
+func better(a, b []string) []string {
+	if n := shortest(b); n >= minLiteral && n >= shortest(a) {
+		return b
+	}
+	return a
+}
+
+// shortest returns the length of the shortest string of the set, 0 for none.
+func shortest(set []string) int {
+	if len(set) == 0 {
+		return 0
+	}
+	return len(slices.MinFunc(set, func(a, b string) int { return len(a) - len(b) }))
 }
 
 // foldsBeyondASCII reports whether a character has another case that is not among the
@@ -137,21 +127,16 @@ func exactClass(ranges []rune) (set []string) {
 	return set
 }
 
-// union returns the sets of all the subexpressions together, nil where one has none or
-// they are too many.
-func union(subs []*syntax.Regexp, of func(*syntax.Regexp) []string) (all []string) {
-	for _, sub := range subs {
-		set := of(sub)
-		if set == nil || len(all)+len(set) > maxLiterals {
-			return nil
-		}
-		all = append(all, set...)
+// union returns the strings of a and b, nil where one is nil or they are too many.
+func union(a, b []string) []string {
+	if a == nil || b == nil || len(a)+len(b) > maxLiterals {
+		return nil
 	}
-	return all
+	return append(a, b...)
 }
 
-// cross returns every string of a followed by every string of b, or nil where
-// one of them is nil or they are too many.
+// cross returns every string of a followed by every string of b, nil where one is nil or
+// they are too many.
 func cross(a, b []string) (product []string) {
 	if len(a)*len(b) > maxLiterals {
 		return nil
@@ -162,20 +147,4 @@ func cross(a, b []string) (product []string) {
 		}
 	}
 	return product
-}
-
-// usable returns the set if the filter can look for all of it, else nil.
-func usable(set []string) []string {
-	if len(set) > maxLiterals || shortest(set) < minLiteral {
-		return nil
-	}
-	return set
-}
-
-// shortest returns the length of the shortest string of the set, 0 for none.
-func shortest(set []string) int {
-	if len(set) == 0 {
-		return 0
-	}
-	return len(slices.MinFunc(set, func(a, b string) int { return len(a) - len(b) }))
 }

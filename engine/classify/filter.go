@@ -1,30 +1,23 @@
 package classify
 
-// This file is the literal prefilter: which patterns are worth trying on
-// which line.
+// This file is the literal prefilter: which patterns are worth trying on which line.
 //
-// Each literal is filed under one of its three-byte windows. The text is walked
-// once, from its end; a bitmap answers for nearly every position that no
-// literal has its window there. The work is bounded by the length of the text
-// (tails are bounded) and by maxTries for each pattern.
+// Each literal is filed under one of its three-byte windows. The text is walked once, from
+// its end. The work is bounded by the length of the text (tails are bounded) and by
+// maxTries for each pattern.
 
 import "strings"
 
 // filter finds the candidates of a command's rules in one walk over a text.
 type filter struct {
-	bitmap [filterBits / 64]uint64
-	// heads are the first entries of each hash value, by index from 1; 0 is
-	// none.
-	heads   [filterBits]int32
+	// heads are the first entries of each hash value, by index from 1; 0 is none.
+	heads   [1 << 16]int32
 	entries []entry
-	// loose are patterns without a usable literal; they are tried on each of
-	// the last maxTries lines.
-	loose []candidate
-	// patterns is how many candidates there are.
-	patterns int
+	// loose are patterns without a usable literal; they are tried on each of the last
+	// maxTries lines.
+	loose    []candidate
+	patterns int // how many candidates there are
 }
-
-const filterBits = 1 << 16
 
 // candidate is one pattern of one rule; number counts the filter's patterns.
 type candidate struct {
@@ -72,47 +65,26 @@ func (f *filter) add(c candidate, literal string) {
 			offset, h = o, other
 		}
 	}
-	f.bitmap[h/64] |= 1 << (h % 64)
 	f.entries = append(f.entries, entry{c, literal, offset, f.heads[h]})
 	f.heads[h] = int32(len(f.entries) - 1)
 }
 
 // window reads the three bytes at i as one number.
-func window(s string, i int) uint32 {
-	_ = s[i+2]
-	return uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16
-}
+func window(s string, i int) uint32 { return uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16 }
 
-// hash is Knuth's multiplicative hash (The Art of Computer Programming, vol.
-// 3, section 6.4), its upper 16 bits.
+// hash is Knuth's multiplicative hash (The Art of Computer Programming, vol. 3, section
+// 6.4), its upper 16 bits.
 func hash(w uint32) uint32 { return w * 2654435761 >> 16 }
 
-// walk calls try for each literal found, from the end of the text to its
-// start, with where the literal starts. The text is in lower case.
-// open says of which rules the candidates are still wanted; try returns false
-// to end the walk.
-func (f *filter) walk(lower string, open []bool, try func(c candidate, at int) bool) {
-	if len(lower) < minLiteral {
-		return
-	}
-	var w uint32
-	end := len(lower) - 1
-	for i := end; i >= 0; i-- {
-		w = (w<<8 | uint32(lower[i])) & 0xffffff
-		if i > end-minLiteral+1 {
-			continue
-		}
-		h := hash(w)
-		if f.bitmap[h/64]&(1<<(h%64)) == 0 {
-			continue
-		}
-		for n := f.heads[h]; n != 0; n = f.entries[n].next {
+// walk calls try for each literal found, from the end of the text to its start, with where
+// the literal starts. The text is in lower case. wanted says of which rules the candidates
+// are still wanted; try returns false to end the walk.
+func (f *filter) walk(lower string, wanted []bool, try func(c candidate, at int) bool) {
+	for i := len(lower) - minLiteral; i >= 0; i-- {
+		for n := f.heads[hash(window(lower, i))]; n != 0; n = f.entries[n].next {
 			e := &f.entries[n]
-			start := i - e.offset
-			if !open[e.rule] || start < 0 || !strings.HasPrefix(lower[start:], e.literal) {
-				continue
-			}
-			if !try(e.candidate, start) {
+			at := i - e.offset
+			if wanted[e.rule] && at >= 0 && strings.HasPrefix(lower[at:], e.literal) && !try(e.candidate, at) {
 				return
 			}
 		}

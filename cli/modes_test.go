@@ -15,7 +15,7 @@ import (
 // Each flag has a text, and each text a flag.
 func TestTexts(t *testing.T) {
 	shown := map[string]bool{}
-	for _, group := range pages().Groups {
+	for _, group := range pages() {
 		known := option.Table()
 		if m := ownModes()["--"+group.Mode]; m != nil {
 			known = append(manual.FlagsOf(reflect.TypeOf(m).Elem()), manual.Switch(group.Mode))

@@ -16,29 +16,33 @@ import (
 )
 
 // pages is what is made from the flags of all grammars.
-func pages() *manual.Pages {
+func pages() manual.Pages {
 	modes := map[string][]manual.Flag{}
 	for word, m := range ownModes() {
 		modes[word[2:]] = manual.FlagsOf(reflect.TypeOf(m).Elem())
 	}
-	_, _, date := build()
-	day, _, _ := strings.Cut(date, "T")
-	return manual.New(option.Table(), modes, day)
+	return manual.New(option.Table(), modes)
 }
 
-func printPage(w io.Writer, o *option.Options) error {
+func printPage(w io.Writer, o *option.Options) (err error) {
 	p := pages()
+	page := ""
 	switch {
 	case o.About == "man":
-		return p.Man(w)
+		_, _, date := build()
+		day, _, _ := strings.Cut(date, "T")
+		page = p.Man(day)
 	case o.Completion != "":
-		return p.Completion(w, o.Completion)
+		page = p.Completion(o.Completion)
 	case o.HelpOn != "":
-		return p.ModeHelp(w, o.HelpOn)
+		page = p.ModeHelp(o.HelpOn)
 	case o.Brief:
-		return p.Brief(w)
+		page = p.Brief()
+	default:
+		page = p.Help()
 	}
-	return p.Help(w)
+	_, err = io.WriteString(w, page)
+	return err
 }
 
 // build is what the Go tool records in every binary, so that go install, go build and a

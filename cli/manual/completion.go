@@ -7,21 +7,16 @@ package manual
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 )
 
-// Completion writes the script for one of the shells that the grammar lists.
-func (p *Pages) Completion(w io.Writer, shell string) error {
-	declare, or := inBash, "|"
-	switch shell {
-	case "zsh":
-		declare = inZsh
-	case "fish":
-		declare, or = inFish, " "
-	case "powershell":
-		declare = inPowerShell
+// Completion is the script for one of the shells that the grammar lists.
+func (p Pages) Completion(shell string) string {
+	declare := map[string]func(Flag) string{"bash": inBash, "zsh": inZsh, "fish": inFish, "powershell": inPowerShell}[shell]
+	or := "|"
+	if shell == "fish" {
+		or = " "
 	}
 	var names, valued []string
 	var flags, switches, letters string
@@ -35,12 +30,12 @@ func (p *Pages) Completion(w io.Writer, shell string) error {
 		valued = append(valued, "--"+f.name)
 		letters += f.Short()
 	}
-	return write(w, "retry."+shell, "@FLAGS@", flags, "@NAMES@", strings.Join(names, " "),
+	return marked("retry."+shell, "@FLAGS@", flags, "@NAMES@", strings.Join(names, " "),
 		"@LONG@", strings.Join(valued, or), "@BOOL@", switches, "@VALUE@", letters)
 }
 
 // commonFirst are all flags, those of -h first, for the shells that keep the order.
-func (p *Pages) commonFirst() []Flag {
+func (p Pages) commonFirst() []Flag {
 	rank, flags := map[string]int{}, p.flags()
 	for i, c := range common() {
 		rank[c.name] = i - len(flags)

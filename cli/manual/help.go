@@ -5,7 +5,6 @@ package manual
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -24,16 +23,16 @@ const commonOfModes = `
 Every mode also has --log-format text|json, --color WHEN, -q, -v and --no-env.
 `
 
-// Help writes the help, each flag with its unit and default.
-func (p *Pages) Help(w io.Writer) error {
+// Help is the help, each flag with its unit and default.
+func (p Pages) Help() string {
 	var b strings.Builder
-	for _, group := range p.Groups {
+	for _, group := range p {
 		b.WriteString("\n" + group.Title + ":\n")
 		for _, f := range group.Flags {
 			writeFlag(&b, f)
 		}
 	}
-	return write(w, "help.txt", "@FLAGS@", b.String(), "@ABOUT@", page("about.txt"), "@EXAMPLES@", page("examples.txt"))
+	return marked("help.txt", "@FLAGS@", b.String(), "@ABOUT@", page("about.txt"), "@EXAMPLES@", page("examples.txt"))
 }
 
 // commonFlag is a flag that most people need, with a text that fits on a line.
@@ -50,8 +49,8 @@ func common() (all []commonFlag) {
 	return all
 }
 
-// Brief writes the help that fits on one screen.
-func (p *Pages) Brief(w io.Writer) error {
+// Brief is the help that fits on one screen.
+func (p Pages) Brief() string {
 	marks := []string{"@EXAMPLES@", page("examples.txt")}
 	for _, c := range common() {
 		f := ByName(p.flags(), c.name)
@@ -60,12 +59,12 @@ func (p *Pages) Brief(w io.Writer) error {
 		}
 		marks = append(marks, c.line, fmt.Sprintf("%-*s %s\n", helpIndent, f.head(), c.text))
 	}
-	return write(w, "brief.txt", marks...)
+	return marked("brief.txt", marks...)
 }
 
-// ModeHelp writes the help of one mode.
-func (p *Pages) ModeHelp(w io.Writer, name string) error {
-	group := p.Groups[slices.IndexFunc(p.Groups, func(g Group) bool { return g.Mode == name })]
+// ModeHelp is the help of one mode.
+func (p Pages) ModeHelp(name string) string {
+	group := p[slices.IndexFunc(p, func(g Group) bool { return g.Mode == name })]
 	var b strings.Builder
 	mode, flags := group.Flags[0], group.Flags[1:]
 	fmt.Fprintf(&b, "Usage: retry --%s [FLAGS]\n\n%s\n", strings.TrimSpace(name+" "+mode.PlaceHolder), strings.Join(text.Wrap(mode.Help, Width), "\n"))
@@ -81,8 +80,7 @@ func (p *Pages) ModeHelp(w io.Writer, name string) error {
 	if !group.OwnGrammar || name == "redrive" {
 		b.WriteString("\nThe flags of a run: retry --help.\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // head is how the flag is written.

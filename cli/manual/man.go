@@ -4,7 +4,6 @@ package manual
 
 import (
 	"cmp"
-	"io"
 	"strings"
 
 	"github.com/retrysh/retry/engine/text"
@@ -16,22 +15,22 @@ const lastChange = "2026-11-22"
 // manWidth bounds the lines of the source, as mandoc's lint asks for.
 const manWidth = 72
 
-// Man writes the page: retry.1, in which a dash stands for a minus.
-func (p *Pages) Man(w io.Writer) error {
+// Man is the page of that day, or where it is "" of the last change: retry.1, in which a
+// dash stands for a minus. Two builds of one source print one page.
+func (p Pages) Man(day string) string {
 	var flags strings.Builder
-	for _, group := range p.Groups {
+	for _, group := range p {
 		flags.WriteString(".SS " + roff(group.Title) + "\n")
 		for _, f := range group.Flags {
 			manFlag(&flags, f)
 		}
 	}
-	marks := strings.NewReplacer("@DATE@", cmp.Or(p.Date, lastChange), "@ABOUT@\n", roff(page("about.txt")), "@FLAGS@\n", flags.String(), "@EXAMPLES@\n", roff(page("examples.txt")))
-	_, err := io.WriteString(w, marks.Replace(strings.ReplaceAll(page("retry.1"), "-", `\-`)))
-	return err
+	marks := strings.NewReplacer("@DATE@", cmp.Or(day, lastChange), "@ABOUT@\n", roff(page("about.txt")), "@FLAGS@\n", flags.String(), "@EXAMPLES@\n", roff(page("examples.txt")))
+	return marks.Replace(strings.ReplaceAll(page("retry.1"), "-", `\-`))
 }
 
 func manFlag(b *strings.Builder, f Flag) {
-	b.WriteString(".TP\n\\fB" + strings.Join(strings.Split(roff(strings.Join(f.written(), " ")), " "), "\\fR, \\fB") + "\\fR")
+	b.WriteString(".TP\n\\fB" + strings.ReplaceAll(roff(strings.Join(f.written(), " ")), " ", "\\fR, \\fB") + "\\fR")
 	if f.PlaceHolder != "" {
 		b.WriteString(` \fI` + roff(f.PlaceHolder) + `\fR`)
 	}

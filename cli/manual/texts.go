@@ -4,7 +4,6 @@ package manual
 
 import (
 	"embed"
-	"io"
 	"strings"
 )
 
@@ -29,10 +28,9 @@ func page(name string) string {
 	return string(text)
 }
 
-// write writes a page; marks are pairs of a mark and its text.
-func write(w io.Writer, name string, marks ...string) error {
-	_, err := io.WriteString(w, strings.NewReplacer(marks...).Replace(page(name)))
-	return err
+// marked is a page with other texts in it; marks are pairs of a mark and its text.
+func marked(name string, marks ...string) string {
+	return strings.NewReplacer(marks...).Replace(page(name))
 }
 
 // Group is a section of the flags.
@@ -47,18 +45,13 @@ type Group struct {
 }
 
 // Pages is what everything here is made from.
-type Pages struct {
-	Groups []Group
-	// Date is the day of the manual page, "" for that of its last change: two
-	// builds of one source print one page.
-	Date string
-}
+type Pages []Group
 
 // New joins the flags of a run, and by their names those of modes that have a
 // grammar of their own, with the texts.
-func New(run []Flag, modes map[string][]Flag, date string) *Pages {
-	p := &Pages{Date: date}
+func New(run []Flag, modes map[string][]Flag) (p Pages) {
 	var flag *Flag
+	known := run
 	for line := range strings.Lines(texts) {
 		line = strings.TrimSuffix(line, "\n")
 		words, isWords := strings.CutPrefix(line, "  | ")
@@ -68,21 +61,20 @@ func New(run []Flag, modes map[string][]Flag, date string) *Pages {
 		switch {
 		case line == "":
 		case isGroup:
-			p.Groups = append(p.Groups, Group{Title: title})
+			p, known = append(p, Group{Title: title}), run
 		case isMode:
 			synopsis, title, _ := strings.Cut(mode, ": ")
 			name, _, _ := strings.Cut(synopsis, " ")
-			p.Groups = append(p.Groups, Group{Title: title, Mode: name, OwnGrammar: modes[name] != nil})
+			p = append(p, Group{Title: title, Mode: name, OwnGrammar: modes[name] != nil})
 			flag = p.begin(synopsis, run)
+			if known = modes[name]; known == nil {
+				known = run
+			}
 		case isWords:
 			flag.offered = append(flag.offered, strings.Fields(words)...)
 		case isText:
 			flag.Help = strings.TrimSpace(flag.Help + " " + text)
 		default:
-			known := run
-			if own := modes[p.Groups[len(p.Groups)-1].Mode]; own != nil {
-				known = own
-			}
 			flag = p.begin(line, known)
 		}
 	}
@@ -91,8 +83,8 @@ func New(run []Flag, modes map[string][]Flag, date string) *Pages {
 
 // begin adds a flag to the last group. A mode with a grammar of its own is no
 // flag of a run: it is shown as a switch.
-func (p *Pages) begin(head string, known []Flag) *Flag {
-	group := &p.Groups[len(p.Groups)-1]
+func (p Pages) begin(head string, known []Flag) *Flag {
+	group := &p[len(p)-1]
 	name, placeholder, _ := strings.Cut(head, " ")
 	f := Switch(name)
 	if is := ByName(known, name); is != nil {
@@ -104,11 +96,11 @@ func (p *Pages) begin(head string, known []Flag) *Flag {
 }
 
 // Placeholder is the placeholder of a flag's value, in the first text about it.
-func Placeholder(name string) string { return ByName(New(nil, nil, "").flags(), name).PlaceHolder }
+func Placeholder(name string) string { return ByName(New(nil, nil).flags(), name).PlaceHolder }
 
 // flags are those of all groups, each name once.
-func (p *Pages) flags() (all []Flag) {
-	for _, group := range p.Groups {
+func (p Pages) flags() (all []Flag) {
+	for _, group := range p {
 		for _, f := range group.Flags {
 			if ByName(all, f.name) == nil {
 				all = append(all, f)

@@ -494,7 +494,7 @@ func TestBuiltInPoliciesSurvive(t *testing.T) {
 	if len(rows) != len(names) {
 		t.Errorf("docs/policies.md has %d rows for %d policies", len(rows), len(names))
 	}
-	for _, group := range manual.New(nil, nil, "").Groups {
+	for _, group := range manual.New(nil, nil) {
 		for _, f := range group.Flags {
 			if f.Is("policy") && !slices.Equal(f.Words(), append(names, "list")) {
 				t.Errorf("the built-in policies are %s, completion offers %s", names, f.Words())

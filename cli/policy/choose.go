@@ -82,12 +82,8 @@ func (s *policySet) loadAll(environ []string, given []option.Setting) error {
 		if !filepath.IsAbs(folder) {
 			continue
 		}
-		switch err := s.load(filepath.Join(folder, "retry", "policies")); {
-		case err == nil, absent(err):
-		case hasPlace(err):
+		if err := s.load(filepath.Join(folder, "retry", "policies"), unlessAbsent); err != nil {
 			return err
-		default:
-			return fmt.Errorf("policies: %w", err)
 		}
 	}
 	return nil
@@ -118,11 +114,10 @@ func (s *policySet) loadNamed(given []option.Setting) error {
 		} else if config.Value == "" {
 			return option.Usage(config.Word, errors.New(`"" is not a file name`))
 		}
+		blame := func(err error) error { return option.Usage(config.Word, err) }
 		for _, name := range files {
-			if err := s.load(name); hasPlace(err) {
+			if err := s.load(name, blame); err != nil {
 				return err
-			} else if err != nil {
-				return option.Usage(config.Word, err)
 			}
 		}
 	}
@@ -144,7 +139,7 @@ func (s *policySet) check(policies []*policyDef) error {
 			return err
 		}
 		if err := option.Prove(def.settings); err != nil {
-			return &fileError{err}
+			return err
 		}
 		for _, setting := range settings {
 			if err := harmless(setting); err != nil && len(def.tools) > 0 {

@@ -45,14 +45,8 @@ func (p place) String() string { return fmt.Sprintf("%s:%d", p.file, p.line) }
 
 // fault is a mistake on that line.
 func (p place) fault(format string, args ...any) error {
-	return &fileError{fmt.Errorf("%s: "+format, append([]any{p}, args...)...)}
+	return fmt.Errorf("%s: "+format, append([]any{p}, args...)...)
 }
-
-// fileError is a mistake in a policy file, with its place.
-type fileError struct{ error }
-
-// hasPlace reports whether an error names the file and line of a mistake.
-func hasPlace(err error) bool { return errors.As(err, new(*fileError)) }
 
 // policyBlock is a policy, or an include where that is nil.
 type policyBlock struct {

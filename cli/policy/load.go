@@ -47,22 +47,23 @@ const (
 	mostPolicyFiles   = 1000
 )
 
-// load reads a file and what it includes.
-func (s *policySet) load(name string) error {
+// load reads a file and what it includes. Mistakes in it name their place; blame says who
+// names a file that cannot be read.
+func (s *policySet) load(name string, blame func(error) error) error {
 	text, info, err := readPolicyFile(name)
 	if err != nil {
-		return err
+		return blame(err)
 	}
 	same := func(other os.FileInfo) bool { return os.SameFile(other, info) }
 	// As StrictModes of sshd_config(5): root's, or the user's, and no other user may write it.
 	trusted := lockedfile.Own(info) == nil || lockedfile.OwnedBy(info, 0) == nil && info.Mode().Perm()&0o022 == 0
 	switch {
 	case slices.ContainsFunc(s.stack, same):
-		return fmt.Errorf("%q includes itself", name)
+		return blame(fmt.Errorf("%q includes itself", name))
 	case slices.ContainsFunc(s.files, same):
 		return nil // read by another way; its definitions came first
 	case len(s.files) == mostPolicyFiles:
-		return fmt.Errorf("more than %d files are too many", mostPolicyFiles)
+		return blame(fmt.Errorf("more than %d files are too many", mostPolicyFiles))
 	case s.unasked && !trusted:
 		s.ignored = append(s.ignored, name)
 		return nil
@@ -77,7 +78,7 @@ func (s *policySet) load(name string) error {
 	if p.hasRules {
 		rules, err := classify.ParseRules(name, []byte(text))
 		if err != nil {
-			return &fileError{err}
+			return err
 		}
 		s.rules = append(s.rules, rules)
 	}
@@ -99,16 +100,17 @@ func (s *policySet) take(name string, blocks []policyBlock, trusted bool) error 
 
 // include reads the files that a line names, at its place.
 func (s *policySet) include(from string, b policyBlock) error {
+	blame := func(err error) error { return b.place.fault("include: %w", err) }
 	names, err := included(from, b.include)
+	if err != nil {
+		return blame(err)
+	}
 	for _, name := range names {
-		if err = s.load(name); err != nil {
-			break
+		if err := s.load(name, blame); err != nil {
+			return err
 		}
 	}
-	if err == nil || hasPlace(err) {
-		return err
-	}
-	return b.place.fault("include: %w", err)
+	return nil
 }
 
 // ReadRules returns the rules of a file, after those of the files that it includes, each
@@ -179,8 +181,11 @@ func readPolicyFile(name string) (string, os.FileInfo, error) {
 	return string(data), info, err
 }
 
-// absent reports whether a file of the default places does not exist, or is where
+// unlessAbsent is no error where a file of the default places does not exist, or is where
 // this user may not read, as /root is for a service that kept root's HOME.
-func absent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR)
+func unlessAbsent(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR) {
+		return nil
+	}
+	return fmt.Errorf("policies: %w", err)
 }

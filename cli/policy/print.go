@@ -131,17 +131,21 @@ func settingsInForce(o *option.Options) (all []shownFlag) {
 			continue
 		}
 		entry := shownFlag{flag: &f, origin: "default"}
-		if values, s := given(&f, o.Settings); s != nil {
-			entry.values, entry.source = values, s.Source
-			// A bound of the waits is not used where one of a higher source contradicts it.
-			used := o.Policy.Schedule
-			entry.aside = f.Is("base") && o.Base != used.Base || f.Is("cap") && o.Cap != used.Cap || f.Is("min-delay") && o.MinDelay != used.MinDelay
-			switch entry.origin = s.Word; {
-			case s.Source == option.FromCommandLine:
-				entry.origin = "command line"
-			case s.Source != option.FromEnvironment:
-				entry.origin = strings.TrimSuffix(s.Word, ": "+f.Name())
+		for _, s := range o.Settings {
+			if !s.Flag.Is(f.Name()) {
+				continue
 			}
+			if entry.values == nil || !f.Repeats() { // the first of several says where they come from
+				entry.values, entry.source, entry.origin = nil, s.Source, strings.TrimSuffix(s.Word, ": "+f.Name())
+			}
+			entry.values = append(entry.values, s.Value)
+		}
+		if entry.source == option.FromCommandLine {
+			entry.origin = "command line"
+		}
+		if used := o.Policy.Schedule; entry.values != nil {
+			// A bound of the waits is not used where one of a higher source contradicts it.
+			entry.aside = f.Is("base") && o.Base != used.Base || f.Is("cap") && o.Cap != used.Cap || f.Is("min-delay") && o.MinDelay != used.MinDelay
 		} else if value, aside := preset(&f, o); value != "" {
 			entry.values, entry.aside = []string{value}, aside
 		} else {
@@ -151,21 +155,6 @@ func settingsInForce(o *option.Options) (all []shownFlag) {
 	}
 	slices.SortStableFunc(all, func(a, b shownFlag) int { return cmp.Compare(b.source, a.source) })
 	return all
-}
-
-// given returns the values of a flag, and the setting that they come from: the first
-// of a flag that may be repeated. It is nil where the flag was not set.
-func given(f *option.Flag, settings []option.Setting) (values []string, from *option.Setting) {
-	for i := range settings {
-		switch s := &settings[i]; {
-		case !s.Flag.Is(f.Name()):
-		case f.Repeats() && from != nil:
-			values = append(values, s.Value)
-		default:
-			values, from = []string{s.Value}, s
-		}
-	}
-	return values, from
 }
 
 // preset returns the default of a flag beside the flags that were given, "" where it

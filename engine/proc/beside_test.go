@@ -344,7 +344,7 @@ func TestTheContextEndsAnAttempt(t *testing.T) {
 		dir := t.TempDir()
 		d := run(t, orders{
 			Argv:   sh("trap 'echo TERM >" + dir + "/got' TERM; (trap '' TERM; sleep 60) & while :; do sleep 0.01; done"),
-			Cancel: 200 * time.Millisecond, AtOnce: atOnce, KillAfter: killAfter,
+			Cancel: time.Second, AtOnce: atOnce, KillAfter: killAfter,
 		})
 		res := d.only()
 		if res.Err != "no more of this" || res.ExitCode != 125 || res.TimedOut || res.Signal != "SIGKILL" {

@@ -150,14 +150,15 @@ func TestSignalsThatAreNeverPassedOn(t *testing.T) {
 
 func TestThirdTimeKills(t *testing.T) {
 	dir := t.TempDir()
-	script := "trap '' INT TERM; touch " + dir + "/up; (trap '' TERM; setsid sleep 60 & echo $! >" + dir + "/pid; sleep 60) & while :; do sleep 60; done"
+	script := "trap 'echo x >>" + dir + "/got' INT TERM; touch " + dir + "/up; (trap '' TERM; setsid sleep 60 & echo $! >" + dir + "/pid; sleep 60) & while :; do sleep 0.01; done"
 	d := order(t, orders{Argv: sh(script), Attempts: 3, KillAfter: time.Minute})
 	d.signalWhen(dir + "/up")
 	pid := readPid(t, dir+"/pid")
-	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
-		d.kill(sig)
-		time.Sleep(120 * time.Millisecond) // further apart than what counts as one
-	}
+	d.kill(syscall.SIGTERM)
+	eventually(t, "the first signal", func() bool { return got(t, dir) == "x" })
+	d.kill(syscall.SIGINT)
+	eventually(t, "the second signal", func() bool { return got(t, dir) == "x x" })
+	time.Sleep(120 * time.Millisecond) // further apart than what counts as one
 	if !lives(pid) {
 		t.Fatal("ended before the third signal")
 	}

@@ -44,7 +44,6 @@ type running struct {
 	expired    time.Time // when a limit began to end the tree
 	passed     time.Time // when a signal that asks for the end was forwarded
 	abandoned  bool      // the rest of the output is not wanted
-	unwanted   bool      // another copy has decided
 
 	grace     time.Duration   // from the first signal to the tree until KILL
 	escalated chan struct{}   // closed when the tree has been ended; nil before that begins
@@ -321,9 +320,7 @@ func (a *running) contextEnded() {
 		if errors.Is(a.ctx.Err(), context.Canceled) {
 			a.grace = cancelGrace
 		}
-	case errors.Is(cause, attempt.ErrLost):
-		a.unwanted = true
-	case a.result.Err == nil:
+	case a.result.Err == nil && !errors.Is(cause, attempt.ErrLost):
 		a.result.Err = cause
 	}
 	if a.spec.KillAtOnce {
@@ -410,7 +407,7 @@ func (a *running) finish() {
 	if a.getsSignals && (a.cfg.KillLeftovers || a.IsShared()) {
 		a.Remember() // Settle will need it
 	}
-	a.drain(sweep || a.unwanted || a.probe && a.result.TimedOut)
+	a.drain(sweep || errors.Is(context.Cause(a.ctx), attempt.ErrLost) || a.probe && a.result.TimedOut)
 	a.conclude(a.Reap())
 }
 
@@ -466,7 +463,7 @@ func (a *running) conclude(how process.Ending) {
 	if res.ExitCode == exitcodes.OfSignal(int(syscall.SIGPIPE)) && !a.probe && stdio.NoReader() {
 		res.ReaderGone = true
 	}
-	if res.TimedOut && !a.probe && !a.spec.Deadline.IsZero() && !time.Now().Before(a.spec.Deadline) {
+	if res.TimedOut && !a.spec.Deadline.IsZero() && !time.Now().Before(a.spec.Deadline) {
 		res.DeadlinePassed = true
 	}
 	switch {

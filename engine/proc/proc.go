@@ -29,6 +29,7 @@ import (
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/proc/signals"
 	"github.com/retrysh/retry/engine/proc/stdio"
+	"github.com/retrysh/retry/exitcodes"
 )
 
 // Config says how every attempt of a run is started and ended.
@@ -72,6 +73,33 @@ func New(cfg Config, s *Signals) (*Runner, error) {
 // Input returns the whole standard input that attempts replay, which it reads until ctx is
 // done. Call it when none runs.
 func (r *Runner) Input(ctx context.Context) (io.Reader, error) { return r.stdin.All(ctx) }
+
+// What a probe gets between TERM and KILL: one that is out of time, and one that is
+// cancelled, since the program itself is then expected to be gone within 50 ms.
+const (
+	probeGrace  = 100 * time.Millisecond
+	cancelGrace = 10 * time.Millisecond
+)
+
+// Probe runs argv, which only answers a question, in a process group of its own, without
+// input, and with both its outputs going to output. When ctx ends its whole tree is ended,
+// and the result counts as timed out; a cancelled ctx leaves it less time for that than one
+// whose deadline has passed. Any number of probes may run at once. The program does not
+// become a subreaper for it.
+func Probe(ctx context.Context, argv, env []string, output io.Writer) attempt.Result {
+	if ctx.Err() != nil {
+		return attempt.Result{TimedOut: true, ExitCode: exitcodes.Timeout}
+	}
+	r, _ := New(Config{KillAfter: probeGrace}, signals.New()) // every system has SIGTERM
+	r.probe = true
+	a := r.Start(ctx, attempt.Spec{Argv: argv, Env: env, Stdout: output, Streams: attempt.Instead})
+	result := a.Wait()
+	if result.TimedOut {
+		signals.Ending.Add(-1)
+	}
+	_ = a.Settle(true) // nothing is held
+	return result
+}
 
 // reporter writes the first line for the user on a goroutine of its own and without a lock:
 // the caller may handle a signal, and the write may block or call the signal code.

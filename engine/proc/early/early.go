@@ -13,8 +13,6 @@ import "github.com/retrysh/retry/engine/proc/note"
 
 func init() {
 	for _, sig := range []int{1, 2, 3, 15} { // HUP, INT, QUIT and TERM, on every Linux
-		if !note.Ignored(sig) {
-			note.Start(sig)
-		}
+		note.Start(sig)
 	}
 }

@@ -47,10 +47,11 @@ func handle(sig int, handler uintptr, old *action) {
 	sigaction(uintptr(sig), &act, old)
 }
 
-// Start makes sig set its word instead of what it did, until Stop; once more is
-// once. One goroutine at a time may call Start and Stop for one signal.
+// Start makes sig set its word instead of what it did, until Stop, unless the kernel
+// ignores it; once more is once. One goroutine at a time may call Start and Stop for one
+// signal.
 func Start(sig int) {
-	if !noting[sig] {
+	if !noting[sig] && !ignored(sig) {
 		noting[sig] = true
 		handle(sig, noteSignalAddress(), &former[sig])
 	}
@@ -68,8 +69,7 @@ func Stop(sig int) {
 // On reports whether sig is being noted.
 func On(sig int) bool { return noting[sig] }
 
-// Ignored reports whether the kernel ignores sig.
-func Ignored(sig int) bool {
+func ignored(sig int) bool {
 	var now action
 	sigaction(uintptr(sig), nil, &now)
 	return now.handler == ignore

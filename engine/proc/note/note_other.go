@@ -6,10 +6,9 @@ package note
 // is ever noted.
 const Can = false
 
-func Start(int)        {}
-func Stop(int)         {}
-func On(int) bool      { return false }
-func Ignored(int) bool { return false }
-func Has(int) bool     { return false }
-func Take(int) bool    { return false }
-func Exit(int) bool    { return false }
+func Start(int)     {}
+func Stop(int)      {}
+func On(int) bool   { return false }
+func Has(int) bool  { return false }
+func Take(int) bool { return false }
+func Exit(int) bool { return false }

@@ -38,21 +38,17 @@ func Listen() {
 		go func() {
 			for range changed {
 				Orphans()
-				notifyOwners()
+				mu.Lock()
+				for _, t := range trees {
+					select {
+					case t.moved <- struct{}{}:
+					default: // there is a token already
+					}
+				}
+				mu.Unlock()
 			}
 		}()
 	})
-}
-
-func notifyOwners() {
-	mu.Lock()
-	defer mu.Unlock()
-	for _, t := range trees {
-		select {
-		case t.moved <- struct{}{}:
-		default: // there is a token already
-		}
-	}
 }
 
 // Start starts argv as the leader, with the given descriptors as 0, 1 and 2, and inherit

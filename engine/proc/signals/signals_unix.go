@@ -131,9 +131,7 @@ func setDefault(sig syscall.Signal) { sigaction(sig, &rawAction{}, nil) }
 // to do it.
 func startNoting(sigs []syscall.Signal) {
 	for _, sig := range sigs {
-		if !isIgnored(sig) {
-			note.Start(int(sig))
-		}
+		note.Start(int(sig))
 	}
 }
 

@@ -33,7 +33,7 @@ cli/option: cli/manual engine engine/attempt engine/backoff engine/classify engi
 cli/policy: cli/input cli/option engine/blockfile engine/classify engine/classify/command engine/lockedfile engine/text
 cli/report: cli/mode engine/event engine/history engine/message engine/text exitcodes
 cli/show: cli/input cli/option engine engine/backoff engine/classify engine/event engine/plan engine/simulate engine/message engine/text
-cli/status: cli/mode engine/guard engine/message engine/registry engine/store exitcodes engine/text
+cli/status: cli/mode engine/event engine/guard engine/message engine/registry engine/store exitcodes engine/text
 engine: engine/admission engine/attempt engine/backoff engine/clock engine/classify engine/classify/command engine/event engine/guard engine/retryafter engine/linematch engine/rotate engine/statistics engine/message exitcodes engine/text
 engine/attempt:
 engine/waitfor: engine engine/attempt engine/classify engine/event

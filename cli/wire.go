@@ -27,11 +27,9 @@ import (
 
 // wiring is one run, and what it is put together from.
 type wiring struct {
-	o       *option.Options
+	*output
 	letter  *redriven // what is run again, nil for a new run
 	environ []string
-	signals *proc.Signals
-	out     *output
 	runner  *proc.Runner
 	e       *engine.Engine
 }
@@ -47,23 +45,23 @@ func run(o *option.Options, letter *redriven) int {
 			return exitcodes.Of(failed(err))
 		}
 	}
-	w := &wiring{o: o, letter: letter, environ: os.Environ(), signals: signals, out: newOutput(o, signals)}
+	w := &wiring{output: newOutput(o, signals), letter: letter, environ: os.Environ()}
 	if !o.Quiet {
 		for _, line := range append([]string{o.Chosen.Warning}, o.Idle...) {
 			if line != "" {
-				w.out.complain(line)
+				w.complain(line)
 			}
 		}
 	}
 	for _, line := range o.Sources {
-		w.out.note(line)
+		w.note(line)
 	}
 	record := w.register()
 	if err := w.build(); err != nil {
 		if errors.As(err, new(*option.UsageError)) {
 			refuse(err)
 		} else {
-			w.out.complain(err.Error())
+			w.complain(err.Error())
 		}
 		return exitcodes.Of(err)
 	}
@@ -76,7 +74,7 @@ func run(o *option.Options, letter *redriven) int {
 		record.Yield()
 		code, err := proc.Exec(signals, o.Command, withoutTargets(w.environ))
 		if err != nil {
-			w.out.complain(err.Error())
+			w.complain(err.Error())
 		}
 		return code
 	}
@@ -119,23 +117,23 @@ func enoughFiles(o *option.Options) error {
 
 // build makes the engine.
 func (w *wiring) build() (err error) {
-	o, out := w.o, w.out
+	o := w.o
 	if o.Policy.HedgeMax > 1 && o.Process.Stdin == stdio.Inherit && len(o.Command) > 0 && !proc.NullInput() {
 		return option.Usage(option.Last(o.Settings, "hedge").Word, errors.New("copies cannot share standard input; give each the same with --stdin replay, or none with --stdin null"))
 	}
-	o.Process.Report, o.Process.Note = out.complain, out.note
+	o.Process.Report, o.Process.Note = w.complain, w.note
 	if w.runner, err = proc.New(o.Process, w.signals); err != nil {
 		return err
 	}
 	e := &engine.Engine{
-		Policy: o.Policy, Argv: o.Command, WaitOnly: o.Exec || len(o.Command) == 0, Starter: w.runner, Emit: out.emit,
+		Policy: o.Policy, Argv: o.Command, WaitOnly: o.Exec || len(o.Command) == 0, Starter: w.runner, Emit: w.emit,
 		Signals:  engine.Signals{Cancelled: w.signals.Cancelled(), Woken: w.signals.Woken(), Notify: w.signals.Notify},
 		Draw:     draw(o, 0),
 		Identity: identity(o, w.environ),
 		Hooks:    o.Hooks,
 		About:    event.RunStarted{Name: o.Name, Key: o.Key, Policy: o.Chosen.Name, PolicySource: o.Chosen.Source, PolicyUnasked: o.Chosen.Unasked},
 	}
-	w.e, e.Hooks.Tails = e, out.keepTails
+	w.e, e.Hooks.Tails = e, w.keepTails
 	if o.Exec {
 		e.Hooks.AfterSuccess = "" // the run ends where the command begins
 	}
@@ -222,7 +220,7 @@ func (w *wiring) nest() {
 			e.Policy.Attempts, e.Policy.Consecutive = 1, 1 // one run has at most one success
 		case os.Getenv("RETRY_HOOK") != "": // it does not multiply the attempts
 		case w.o.Nested == "warn" && !w.o.Quiet && e.Policy.Attempts != 1 && !e.WaitOnly:
-			w.out.complain("running inside another retry, so attempts multiply; --nested once leaves retrying to the outer one, --nested allow says nothing")
+			w.complain("running inside another retry, so attempts multiply; --nested once leaves retrying to the outer one, --nested allow says nothing")
 		}
 	}
 	now := time.Now()

@@ -27,10 +27,10 @@ func (w *wiring) keepHistory() {
 	if h.ParentRunID == "" && id.Depth > 1 {
 		h.ParentRunID = os.Getenv("RETRY_RUN_ID")
 	}
-	w.out.sinks = append(w.out.sinks, func(e event.Event) {
+	w.sinks = append(w.sinks, func(e event.Event) {
 		if record := h.Emit(e); record != nil { // after the last event
 			if err := history.Append(o.History, record.Encode()); err != nil {
-				w.out.complain("the run is not in the history: " + err.Error())
+				w.complain("the run is not in the history: " + err.Error())
 			}
 		}
 	})

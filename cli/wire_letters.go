@@ -62,14 +62,14 @@ func (w *wiring) keepLetters() {
 	case keepsLetters(w.o):
 		var err error
 		if k.dir, err = letters.Path(w.o.DeadLetter); err != nil {
-			w.out.complain("no letter will be kept: " + err.Error())
+			w.complain("no letter will be kept: " + err.Error())
 			return
 		}
 		k.cwd, k.cwdErr = os.Getwd()
 	default:
 		return
 	}
-	w.e.Keep, w.out.sinks = k.keep, append(w.out.sinks, k.see)
+	w.e.Keep, w.sinks = k.keep, append(w.sinks, k.see)
 }
 
 // see records when the run failed. At its end it prints where the new letter is.
@@ -86,7 +86,7 @@ func (k *keeper) see(ev event.Event) {
 		k.rehearsed = k.rehearsed || ev.Result.Rehearsed
 	case *event.RunFinished:
 		if k.where != "" {
-			k.out.say(k.where)
+			k.say(k.where)
 		}
 		if k.letter != nil {
 			k.finish(ev)
@@ -106,7 +106,7 @@ func (k *keeper) keep(ctx context.Context, l *engine.Letter) string {
 	}
 	id := write(ctx, l)
 	if parks && id == "" {
-		k.out.complain("the run is not parked and waits here")
+		k.complain("the run is not parked and waits here")
 	}
 	return id
 }
@@ -121,10 +121,10 @@ func (k *keeper) add(ctx context.Context, l *engine.Letter) string {
 	switch {
 	case k.o.Process.Stdin == stdio.Replay:
 		if content.Stdin, err = k.runner.Input(ctx); err != nil {
-			k.out.complain("standard input is not kept: " + err.Error())
+			k.complain("standard input is not kept: " + err.Error())
 		}
 	case k.o.Process.Stdin == stdio.Inherit && proc.InputUsedUp():
-		k.out.complain("standard input was used up and is not kept; --stdin replay keeps it")
+		k.complain("standard input was used up and is not kept; --stdin replay keeps it")
 	}
 	var d *queue.Dir
 	if err = k.cwdErr; err == nil {
@@ -135,7 +135,7 @@ func (k *keeper) add(ctx context.Context, l *engine.Letter) string {
 		id, err = d.Add(letter, content, k.o.IdempotencyKey != "" && l.Decision.Outcome != event.Parked, k.o.DeadLetterMax)
 	}
 	if err != nil {
-		k.out.complain("no letter is kept: " + err.Error())
+		k.complain("no letter is kept: " + err.Error())
 		return ""
 	}
 	k.where = fmt.Sprintf("kept as letter %s in %s; retry --redrive %s runs it again", id, k.dir, id)
@@ -252,7 +252,7 @@ func (k *keeper) replace(_ context.Context, l *engine.Letter) string {
 	}
 	k.describe(&changed, l)
 	if err := r.claim.Replace(&changed, &queue.Tails{l.Evidence.Stdout, l.Evidence.Stderr}); err != nil {
-		k.out.complain("the letter cannot be written: " + err.Error())
+		k.complain("the letter cannot be written: " + err.Error())
 		return ""
 	}
 	r.after, r.kept = &changed, true
@@ -288,11 +288,11 @@ func (k *keeper) finish(end *event.RunFinished) {
 			return slices.ContainsFunc(k.e.Identity.Environ, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
 		})
 		if len(missing) > 0 {
-			k.out.complain("not set now, and set when the run first failed: " + strings.Join(missing, " "))
+			k.complain("not set now, and set when the run first failed: " + strings.Join(missing, " "))
 		}
 	}
 	if err != nil {
-		k.out.complain("the letter " + r.before.ID + " stays as it is: " + err.Error())
+		k.complain("the letter " + r.before.ID + " stays as it is: " + err.Error())
 	}
 }
 

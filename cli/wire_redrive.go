@@ -92,12 +92,6 @@ func (r *redrive) start(e *queue.Entry, stdin *os.File) (*os.Process, *os.File, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if stdin == nil {
-		if stdin, err = os.Open(os.DevNull); err != nil {
-			return nil, nil, err
-		}
-		defer func() { _ = stdin.Close() }()
-	}
 	read, write, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err

@@ -62,12 +62,12 @@ func (w *wiring) register() *registry.Record {
 	record := &registry.Record{
 		Places: func() []registry.Place { return registry.Places(os.LookupEnv) },
 		Named:  w.o.Name != "",
-		Note:   w.out.note,
+		Note:   w.note,
 	}
 	if !w.letter.goesOn() {
 		record.Targets = len(w.o.Targets)
 	}
-	w.out.sinks = slices.Insert(w.out.sinks, 0, record.Emit)
+	w.sinks = slices.Insert(w.sinks, 0, record.Emit)
 	w.signals.Mine(record.TakeMark)
 	return record
 }

@@ -48,9 +48,9 @@ type Redrive struct {
 	count   map[string]int
 }
 
-// RunLetters runs letters. run runs one in a process and waits for it; stdin is nil for
-// none, and the id and the command of the result are set here. sleep waits for d, and
-// reports whether a signal has asked for the end.
+// RunLetters runs letters. run runs one in a process and waits for it; the id and the
+// command of its result are set here. sleep waits for d, and reports whether a signal has
+// asked for the end.
 func (r *Redrive) RunLetters(run func(e *queue.Entry, stdin *os.File) Result, sleep func(d time.Duration) (ended bool)) int {
 	all, err := r.list()
 	if err != nil {
@@ -104,9 +104,7 @@ func (r *Redrive) RunLetters(run func(e *queue.Entry, stdin *os.File) Result, sl
 func (r *Redrive) one(e *queue.Entry, run func(e *queue.Entry, stdin *os.File) Result) (started bool) {
 	result := Result{Result: Skipped}
 	stdin, err := r.d.Input(e)
-	if stdin != nil {
-		defer func() { _ = stdin.Close() }()
-	}
+	defer func() { _ = stdin.Close() }()
 	switch {
 	case !e.Usable():
 		result.Result, result.Reason = Failed, "the letter is left as it is: "+e.Problem.Error()

@@ -210,10 +210,10 @@ func (d *Dir) Tails(e *Entry) (outputs Tails) {
 	return outputs
 }
 
-// Input opens the standard input of a letter, nil where none is kept.
+// Input opens the standard input of a letter, the null device where none is kept.
 func (d *Dir) Input(e *Entry) (*os.File, error) {
 	if e.Letter == nil || !e.Letter.Stdin.Present {
-		return nil, nil
+		return os.Open(os.DevNull)
 	}
 	return os.OpenFile(d.in(e.ID, stdinFile), os.O_RDONLY|lockedfile.NoFollow, 0)
 }

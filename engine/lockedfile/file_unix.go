@@ -12,6 +12,9 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // NoFollow are flags of open: no symbolic link is followed, and no FIFO waited for.
@@ -44,7 +47,10 @@ func View(path string) (*File, error) { return open(path, syscall.O_RDONLY) }
 
 func open(path string, flags int) (file *File, err error) {
 	file = new(File)
-	again(func() { file.fd, err = syscall.Open(path, flags|syscall.O_CLOEXEC|NoFollow, 0o600) }, &err)
+	err = again(func() (err error) {
+		file.fd, err = syscall.Open(path, flags|syscall.O_CLOEXEC|NoFollow, 0o600)
+		return err
+	})
 	if err == syscall.ELOOP {
 		err = errors.New("is a symbolic link, which is not followed")
 	}
@@ -55,10 +61,19 @@ func open(path string, flags int) (file *File, err error) {
 }
 
 // again makes a system call until no signal interrupts it.
-func again(call func(), err *error) {
-	for call(); *err == syscall.EINTR; {
-		call()
+func again(call func() error) error {
+	for {
+		if err := call(); err != syscall.EINTR {
+			return err
+		}
 	}
+}
+
+// sleep blocks this thread alone. A timer of the runtime wakes others, which takes longer
+// than the transaction that is waited for.
+func sleep(d time.Duration) {
+	left := unix.NsecToTimeval(int64(d))
+	_, _ = unix.Select(0, nil, nil, nil, &left)
 }
 
 // Of is an open file, whose descriptor it shares.
@@ -78,7 +93,7 @@ func (l *File) Close() { _ = syscall.Close(l.fd) }
 
 // TryLock reports whether the lock was free.
 func (l *File) TryLock() (locked bool, err error) {
-	again(func() { err = syscall.Flock(l.fd, syscall.LOCK_EX|syscall.LOCK_NB) }, &err)
+	err = again(func() error { return syscall.Flock(l.fd, syscall.LOCK_EX|syscall.LOCK_NB) })
 	if err == syscall.EWOULDBLOCK {
 		return false, nil
 	}
@@ -98,7 +113,7 @@ func (l *File) Check() (removed bool, err error) {
 	if st.Nlink > 1 {
 		return false, errors.New("has a second name, by a hard link; it may be a file of another user")
 	}
-	return st.Nlink == 0, checkOwner(st.Uid)
+	return st.Nlink == 0, checkOwner(int(st.Uid))
 }
 
 // ReadAt reads as pread does. The end of the file is io.EOF.
@@ -128,3 +143,25 @@ func (l *File) whole(b []byte, offset int64, call func(int, []byte, int64) (int,
 	}
 	return done, nil
 }
+
+// Hold takes the record lock of the file. It belongs to the process: a command
+// does not inherit it, and it is free once the process has ended, or has closed
+// any descriptor of the file (fcntl(2)). So the process opens the file once.
+func (l *File) Hold() error {
+	return l.record(syscall.F_SETLK, &syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart})
+}
+
+// Holder reports whether a process holds the record lock, and which one, as this
+// process sees it: 0 or less where it is in another PID namespace. Nothing is
+// locked.
+func (l *File) Holder() (pid int, held bool, err error) {
+	lock := syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart}
+	err = l.record(syscall.F_GETLK, &lock)
+	return int(lock.Pid), err == nil && lock.Type != syscall.F_UNLCK, err
+}
+
+func (l *File) record(command int, lock *syscall.Flock_t) error {
+	return os.NewSyscallError("fcntl", again(func() error { return syscall.FcntlFlock(uintptr(l.fd), command, lock) }))
+}
+
+func ownerOf(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }

@@ -16,11 +16,6 @@ import (
 // ErrHeld says that another process holds a lock.
 var ErrHeld = errors.New("another process holds its lock")
 
-// Foreign says why a file may be another user's.
-type Foreign string
-
-func (e Foreign) Error() string { return string(e) }
-
 // A lock is tried some times in a row: a transaction takes a few microseconds, in
 // which a process on another core ends its own. Then waits follow that grow from
 // the first to the longest. After patience of them the short waits begin again, so
@@ -102,27 +97,3 @@ func OpenRegular(path string, flags int, mode fs.FileMode) (*os.File, fs.FileInf
 
 // NotRegular is the error for a path that names no regular file.
 func NotRegular(path string) error { return fmt.Errorf("%q is not a regular file", path) }
-
-// OwnDir returns an error where a directory, as stat describes it, is not the user's
-// alone. It is made by mkdir where it is missing, unless that is nil.
-func OwnDir(path string, stat func(string) (fs.FileInfo, error), mkdir func(string, fs.FileMode) error) error {
-	info, err := stat(path)
-	if mkdir != nil && errors.Is(err, fs.ErrNotExist) {
-		if err = mkdir(path, 0o700); err == nil {
-			err = os.Chmod(path, 0o700) // without the umask
-		}
-		if err == nil || errors.Is(err, fs.ErrExist) { // made by another process
-			info, err = stat(path)
-		}
-	}
-	switch {
-	case err != nil:
-		return err
-	case !info.IsDir():
-		return fmt.Errorf("%q is not a directory", path)
-	}
-	if err := Own(info); err != nil {
-		return fmt.Errorf("the directory %q %w", path, err)
-	}
-	return nil
-}

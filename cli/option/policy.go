@@ -16,8 +16,10 @@ import (
 // policy resolves the sections on the loop, the wait and the limits.
 func (r *resolver) policy() {
 	p := &r.Policy
-	p.Attempts = r.Attempts
-	r.successes()
+	p.Attempts, p.Consecutive, p.UntilFailure, p.FlakyExit = r.Attempts, r.Consecutive, r.UntilFailure, r.FlakyExit
+	r.refuse("until-failure", p.UntilFailure && p.Consecutive > 1, "cannot be used with --consecutive; give only one of them")
+	r.refuse("consecutive", p.Attempts > 0 && p.Consecutive > p.Attempts,
+		"%d successes need as many attempts, and --attempts allows %d; give --attempts %[1]d or more, or 0 for no limit", p.Consecutive, p.Attempts)
 	s := &p.Schedule
 	r.bounds(s)
 	s.Curve, s.Jitter = r.curve(), r.Jitter
@@ -56,15 +58,6 @@ func (r *resolver) curve() backoff.Curve {
 	return map[string]backoff.Curve{
 		"linear": backoff.Linear, "constant": backoff.Constant, "fibonacci": backoff.Fibonacci, "exponential": backoff.Exponential(float64(r.Factor)),
 	}[r.Backoff]
-}
-
-// successes resolves how many successes, or which failure, end a run.
-func (r *resolver) successes() {
-	p, n := &r.Policy, r.Consecutive
-	p.Consecutive, p.UntilFailure, p.FlakyExit = n, r.UntilFailure, r.FlakyExit
-	r.refuse("until-failure", p.UntilFailure && n > 1, "cannot be used with --consecutive; give only one of them")
-	r.refuse("consecutive", p.Attempts > 0 && n > p.Attempts,
-		"%d successes need as many attempts, and --attempts allows %d; give --attempts %[1]d or more, or 0 for no limit", n, p.Attempts)
 }
 
 // The defaults in place of a base or a cap that is ignored.

@@ -52,25 +52,23 @@ func (l *Line) used(below []Setting) []Setting {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(below), func(s Setting) bool {
-		return s.Source == FromEnvironment && (l.Asks("no-env") || idle(s.Flag.Name(), below, l.Asks))
+		return s.Source == FromEnvironment && (l.Asks("no-env") || l.idle(s.Flag.Name(), below))
 	})
 }
 
 // aboutProgram are modes that use no setting of a lower source.
 var aboutProgram = []string{"help", "version", "man", "completion"}
 
+// useless lists flags that do nothing without one of some others.
+var useless = map[string][]string{
+	"wait-timeout": {"wait-for", "wait-gone", "retry-when"},
+	"hedge-max":    {"hedge"}, "rehearse-stdout": {"rehearse"}, "rehearse-stderr": {"rehearse"},
+}
+
 // idle reports whether a variable sets what none of the flags in force uses.
-func idle(name string, settings []Setting, onLine func(string) bool) bool {
-	var needs []string
-	switch name {
-	case "wait-timeout":
-		needs = []string{"wait-for", "wait-gone", "retry-when"}
-	case "hedge-max":
-		needs = []string{"hedge"}
-	case "rehearse-stdout", "rehearse-stderr":
-		needs = []string{"rehearse"}
-	}
-	return len(needs) > 0 && !slices.ContainsFunc(needs, func(other string) bool { return onLine(other) || Last(settings, other) != nil })
+func (l *Line) idle(name string, below []Setting) bool {
+	needs, some := useless[name]
+	return some && !slices.ContainsFunc(needs, func(other string) bool { return l.Asks(other) || Last(below, other) != nil })
 }
 
 // Merge puts the settings of a higher source over those of a lower one.
@@ -82,32 +80,24 @@ func Merge(lower, higher []Setting) []Setting {
 // higher source replaces that of the lower one, and those that contradict it.
 func leftOpen(lower, higher []Setting) []Setting {
 	return slices.DeleteFunc(slices.Clone(lower), func(s Setting) bool {
-		return Last(higher, s.Flag.Name()) != nil || slices.ContainsFunc(contradicted(s.Flag.Name()), func(other string) bool {
-			h := Last(higher, other)
-			return h != nil && !h.Off()
+		return slices.ContainsFunc(higher, func(h Setting) bool {
+			name := h.Flag.Name()
+			return s.Flag.Is(name) || contradict(s.Flag.Name(), name) && !Last(higher, name).Off()
 		})
 	})
 }
 
-// exclusive lists flags; the first of a row excludes the others.
+// exclusive lists flags; the first of a row cannot be in force together with the others.
 var exclusive = [][]string{
 	{"repeat", "attempts", "consecutive", "until-failure", "hedge"},
 	{"delays", "backoff", "base", "factor"},
 	{"quiet", "verbose"},
 }
 
-// contradicted returns the flags that cannot be in force together with this one.
-func contradicted(name string) []string {
-	for _, flags := range exclusive {
-		switch slices.Index(flags, name) {
-		case -1:
-		case 0:
-			return flags[1:]
-		default:
-			return flags[:1]
-		}
-	}
-	return nil
+func contradict(a, b string) bool {
+	return slices.ContainsFunc(exclusive, func(row []string) bool {
+		return a == row[0] && slices.Contains(row[1:], b) || b == row[0] && slices.Contains(row[1:], a)
+	})
 }
 
 // Environment reads the settings that come from RETRY_ variables. Empty and

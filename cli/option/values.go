@@ -288,15 +288,15 @@ func parseResult(text string) (r attempt.Result, err error) {
 	if code, err := strconv.ParseUint(text, 10, 8); err == nil {
 		return attempt.Result{ExitCode: int(code)}, nil
 	}
-	signal, err := attempt.ParseSignal(text)
-	if err != nil {
+	if r.Signal, err = attempt.ParseSignal(text); err != nil {
 		return r, fmt.Errorf("%q is not an exit code from 0 to 255 or a signal such as SIGKILL", text)
 	}
-	number, known := proc.NumberOf(signal)
+	number, known := proc.NumberOf(r.Signal)
 	if !known {
-		return r, fmt.Errorf("this system has no signal %q", text)
+		err = fmt.Errorf("this system has no signal %q", text)
 	}
-	return attempt.Result{Signal: signal, ExitCode: exitcodes.OfSignal(number)}, nil
+	r.ExitCode = exitcodes.OfSignal(number)
+	return r, err
 }
 
 // setStreams takes over the words of --stdin, --stdout and --stderr.

@@ -63,7 +63,7 @@ func Choose(environ []string, given []option.Setting, command []string) (*option
 		}
 		return nil, option.Usage(asked.Word, s.unknown(asked.Value))
 	}
-	chosen.Name, chosen.Source, chosen.Unasked = def.name, def.place.String(), asked == nil
+	chosen.Name, chosen.Source, chosen.Unasked = def.Name, def.Source, asked == nil
 	var err error
 	chosen.Settings, err = s.flatten(def)
 	return chosen, err
@@ -142,8 +142,8 @@ func (s *policySet) check(policies []*policyDef) error {
 			return err
 		}
 		for _, setting := range settings {
-			if err := harmless(setting); err != nil && len(def.tools) > 0 {
-				return def.place.fault("policy %q: %w", def.name, err)
+			if err := harmless(setting); err != nil && len(def.Tools) > 0 {
+				return def.place.fault("policy %q: %w", def.Name, err)
 			}
 		}
 	}
@@ -165,15 +165,15 @@ func harmless(s option.Setting) error {
 // flatten returns the policy's settings over those of what it inherits.
 func (s *policySet) flatten(def *policyDef) ([]option.Setting, error) {
 	settings := def.settings
-	seen := []string{def.name}
-	for def.parent != "" {
-		parent := s.byName[def.parent]
+	seen := []string{def.Name}
+	for def.Inherit != "" {
+		parent := s.byName[def.Inherit]
 		if parent == nil {
-			return nil, def.parentAt.fault("inherit: %w", s.unknown(def.parent))
+			return nil, def.parentAt.fault("inherit: %w", s.unknown(def.Inherit))
 		}
 		switch {
-		case slices.Contains(seen, parent.name):
-			return nil, def.parentAt.fault("inherit: a policy cannot inherit from itself: %s", strings.Join(append(seen, parent.name), " > "))
+		case slices.Contains(seen, parent.Name):
+			return nil, def.parentAt.fault("inherit: a policy cannot inherit from itself: %s", strings.Join(append(seen, parent.Name), " > "))
 		case len(seen) == option.MostAncestors:
 			return nil, def.parentAt.fault("inherit: more than %d policies in a row are too many", option.MostAncestors)
 		}
@@ -181,7 +181,7 @@ func (s *policySet) flatten(def *policyDef) ([]option.Setting, error) {
 		for i := range inherited {
 			inherited[i].Source -= option.Source(len(seen))
 		}
-		seen = append(seen, parent.name)
+		seen = append(seen, parent.Name)
 		settings = option.Merge(inherited, settings)
 		def = parent
 	}
@@ -204,14 +204,14 @@ func (s *policySet) unknown(name string) error {
 func (s *policySet) belonging(argv []string, chosen *option.InForce) *policyDef {
 	names := command.Names(argv)
 	for _, def := range s.policies {
-		if s.byName[def.name] != def || !slices.ContainsFunc(def.tools, func(tool string) bool { return isTool(tool, names) }) {
+		if s.byName[def.Name] != def || !slices.ContainsFunc(def.Tools, func(tool string) bool { return isTool(tool, names) }) {
 			continue
 		}
 		if def.trusted {
 			return def
 		}
 		if chosen.Warning == "" {
-			chosen.Warning = fmt.Sprintf("policy %s (%s) is not applied automatically, since other users can write its file; --policy %s selects it", def.name, def.place, def.name)
+			chosen.Warning = fmt.Sprintf("policy %s (%s) is not applied automatically, since other users can write its file; --policy %s selects it", def.Name, def.Source, def.Name)
 		}
 	}
 	return nil
@@ -227,8 +227,8 @@ func isTool(tool string, names []string) bool {
 // all are the policies that --policy can name, in the order in which they are found.
 func (s *policySet) all() (all []option.Known) {
 	for _, def := range s.policies {
-		if s.byName[def.name] == def {
-			all = append(all, option.Known{Name: def.name, Source: def.place.String(), Inherit: def.parent, Tools: def.tools})
+		if s.byName[def.Name] == def {
+			all = append(all, def.Known)
 		}
 	}
 	return all

@@ -24,14 +24,13 @@ import (
 	"github.com/retrysh/retry/engine/blockfile"
 )
 
-// policyDef is one policy as it was written.
+// policyDef is one policy as it was written, or an include.
 type policyDef struct {
-	name     string
+	option.Known
 	place    place
+	include  string           // "" for a policy
 	settings []option.Setting // its own, in their order
-	parent   string           // the policy that it inherits, "" for none
 	parentAt place
-	tools    []string
 	// trusted says that only root and the user can write its file.
 	trusted bool
 }
@@ -48,17 +47,10 @@ func (p place) fault(format string, args ...any) error {
 	return fmt.Errorf("%s: "+format, append([]any{p}, args...)...)
 }
 
-// policyBlock is a policy, or an include where that is nil.
-type policyBlock struct {
-	policy  *policyDef
-	include string
-	place   place
-}
-
 // policyParser is the state of reading one file.
 type policyParser struct {
 	file     string
-	blocks   []policyBlock
+	blocks   []*policyDef
 	policy   *policyDef // that is being read, or nil
 	inRule   bool       // a rule is being read
 	hasRules bool
@@ -66,7 +58,7 @@ type policyParser struct {
 	flags    map[string]int // the line of each key of the policy that is being read
 }
 
-func (p *policyParser) parse(text string) ([]policyBlock, error) {
+func (p *policyParser) parse(text string) ([]*policyDef, error) {
 	p.names = map[string]int{}
 	for line := range blockfile.Lines(text) {
 		if err := p.line(place{p.file, line.Number}, line.Key, line.Value); err != nil {
@@ -91,7 +83,7 @@ func (p *policyParser) line(at place, key, value string) error {
 	case (key == "include" || key == "policy") && value == "":
 		return at.fault("%q needs a value", key)
 	case key == "include":
-		p.blocks = append(p.blocks, policyBlock{include: value, place: at})
+		p.blocks = append(p.blocks, &policyDef{include: value, place: at})
 		return nil
 	case key == "policy":
 		return p.begin(at, value)
@@ -109,8 +101,8 @@ func (p *policyParser) begin(at place, name string) error {
 		return at.fault("policy %q is already defined on line %d", name, first)
 	}
 	p.names[name], p.flags = at.line, map[string]int{}
-	p.policy = &policyDef{name: name, place: at}
-	p.blocks = append(p.blocks, policyBlock{policy: p.policy, place: at})
+	p.policy = &policyDef{Known: option.Known{Name: name, Source: at.String()}, place: at}
+	p.blocks = append(p.blocks, p.policy)
 	return nil
 }
 
@@ -139,7 +131,7 @@ func (p *policyParser) field(at place, key, value string) error {
 			if _, err := path.Match(pattern, ""); err != nil {
 				return at.fault("tools: %q is not a valid pattern; [ needs its ]", pattern)
 			}
-			def.tools = append(def.tools, pattern)
+			def.Tools = append(def.Tools, pattern)
 		}
 		return nil
 	case "inherit":
@@ -147,9 +139,9 @@ func (p *policyParser) field(at place, key, value string) error {
 			return at.fault("inherit: %w", err)
 		}
 		if again {
-			return at.fault("policy %q has %q on line %d already", def.name, key, first)
+			return at.fault("policy %q has %q on line %d already", def.Name, key, first)
 		}
-		def.parent, def.parentAt = value, at
+		def.Inherit, def.parentAt = value, at
 		return nil
 	}
 	f := option.ByName(key)
@@ -157,7 +149,7 @@ func (p *policyParser) field(at place, key, value string) error {
 		return at.fault("%w", unknownKey(key))
 	}
 	if again && !f.Repeats() {
-		return at.fault("policy %q has %q on line %d already", def.name, key, first)
+		return at.fault("policy %q has %q on line %d already", def.Name, key, first)
 	}
 	value, err := policyValue(f, value)
 	if err != nil {

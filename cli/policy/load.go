@@ -35,8 +35,8 @@ func (s *policySet) add(def *policyDef) {
 	if s.byName == nil {
 		s.byName = map[string]*policyDef{}
 	}
-	if s.byName[def.name] == nil {
-		s.byName[def.name] = def
+	if s.byName[def.Name] == nil {
+		s.byName[def.Name] = def
 	}
 }
 
@@ -86,11 +86,11 @@ func (s *policySet) load(name string, blame func(error) error) error {
 }
 
 // take adds the policies of a file, and reads what it includes at its place.
-func (s *policySet) take(name string, blocks []policyBlock, trusted bool) error {
+func (s *policySet) take(name string, blocks []*policyDef, trusted bool) error {
 	for _, b := range blocks {
-		if b.policy != nil {
-			b.policy.trusted = trusted
-			s.add(b.policy)
+		if b.include == "" {
+			b.trusted = trusted
+			s.add(b)
 		} else if err := s.include(name, b); err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (s *policySet) take(name string, blocks []policyBlock, trusted bool) error 
 }
 
 // include reads the files that a line names, at its place.
-func (s *policySet) include(from string, b policyBlock) error {
+func (s *policySet) include(from string, b *policyDef) error {
 	blame := func(err error) error { return b.place.fault("include: %w", err) }
 	names, err := included(from, b.include)
 	if err != nil {

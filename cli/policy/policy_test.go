@@ -60,14 +60,14 @@ include other
 	if b := blocks[0]; b.include != "conf.d/*.policies" || b.place.String() != "f:3" {
 		t.Errorf("include: %+v", b)
 	}
-	net, deploy := blocks[1].policy, blocks[2].policy
+	net, deploy := blocks[1], blocks[2]
 	if want := "attempts=8 stop-on-stderr=permission denied | 401 # not a comment on-exit=75 on-exit=111,KILL quiet=true"; settingsOf(net) != want {
 		t.Errorf("net: %s", settingsOf(net))
 	}
 	if w := net.settings[0].Word; w != "f:5: attempts" {
 		t.Errorf("a setting is called %q", w)
 	}
-	if deploy.parent != "net" || !slices.Equal(deploy.tools, []string{"deploy.sh", "*.deploy", "helm"}) || settingsOf(deploy) != "verbose=false" {
+	if deploy.Inherit != "net" || !slices.Equal(deploy.Tools, []string{"deploy.sh", "*.deploy", "helm"}) || settingsOf(deploy) != "verbose=false" {
 		t.Errorf("deploy: %+v", deploy)
 	}
 	if blocks[3].include != "other" {
@@ -141,7 +141,7 @@ func names(dir, file string) (string, error) {
 	err := l.load(filepath.Join(dir, file), func(err error) error { return err })
 	var all []string
 	for _, p := range l.policies {
-		all = append(all, p.name)
+		all = append(all, p.Name)
 	}
 	return strings.Join(all, " "), err
 }
@@ -381,7 +381,7 @@ func TestPrintedPolicyReadsBack(t *testing.T) {
 		if err != nil {
 			t.Fatalf("round %d: %v in\n%s", round, err, first.String())
 		}
-		again, err := resolveAll(blocks[0].policy.settings)
+		again, err := resolveAll(blocks[0].settings)
 		if err != nil {
 			t.Fatalf("round %d: %v in\n%s", round, err, first.String())
 		}
@@ -414,8 +414,8 @@ func FuzzPolicyFile(f *testing.F) {
 		if err == nil {
 			set := policySet{}
 			for _, b := range blocks {
-				if b.policy != nil {
-					set.add(b.policy)
+				if b.Name != "" {
+					set.add(b)
 				} else if b.include == "" {
 					t.Fatal("an include of nothing")
 				}
@@ -479,9 +479,9 @@ func TestBuiltInPoliciesSurvive(t *testing.T) {
 	}
 	var names []string
 	for _, b := range blocks {
-		name := b.policy.name
+		name := b.Name
 		names = append(names, name)
-		o, err := resolveAll(b.policy.settings)
+		o, err := resolveAll(b.settings)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -58,12 +58,7 @@ func run(o *option.Options, letter *redriven) int {
 	}
 	record := w.register()
 	if err := w.build(); err != nil {
-		if errors.As(err, new(*option.UsageError)) {
-			refuse(err)
-		} else {
-			w.complain(err.Error())
-		}
-		return exitcodes.Of(err)
+		return exitcodes.Of(failed(err))
 	}
 	end := w.e.Run(context.Background())
 	if letter != nil {
@@ -116,15 +111,13 @@ func enoughFiles(o *option.Options) error {
 }
 
 // build makes the engine.
-func (w *wiring) build() (err error) {
+func (w *wiring) build() error {
 	o := w.o
 	if o.Policy.HedgeMax > 1 && o.Process.Stdin == stdio.Inherit && len(o.Command) > 0 && !proc.NullInput() {
 		return option.Usage(option.Last(o.Settings, "hedge").Word, errors.New("copies cannot share standard input; give each the same with --stdin replay, or none with --stdin null"))
 	}
 	o.Process.Report, o.Process.Note = w.complain, w.note
-	if w.runner, err = proc.New(o.Process, w.signals); err != nil {
-		return err
-	}
+	w.runner = proc.New(o.Process, w.signals)
 	e := &engine.Engine{
 		Policy: o.Policy, Argv: o.Command, WaitOnly: o.Exec || len(o.Command) == 0, Starter: w.runner, Emit: w.emit,
 		Signals:  engine.Signals{Cancelled: w.signals.Cancelled(), Woken: w.signals.Woken(), Notify: w.signals.Notify},

@@ -26,11 +26,7 @@ import (
 
 // driveCopies runs the same command several times at once.
 func driveCopies(o *orders, listening *Signals) int {
-	r, err := New(Config{Stdin: o.Stdin, KillAfter: o.KillAfter}, listening)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 125
-	}
+	r := New(Config{Stdin: o.Stdin, KillAfter: o.KillAfter}, listening)
 	attempts := make([]attempt.Attempt, o.Copies)
 	for n := range attempts {
 		attempts[n] = r.Start(context.Background(), attempt.Spec{
@@ -248,10 +244,7 @@ func driveRounds(o *orders, listening *Signals) int {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	r, err := New(Config{Stdin: o.Stdin, KillAfter: o.KillAfter}, listening)
-	if err != nil {
-		panic(err)
-	}
+	r := New(Config{Stdin: o.Stdin, KillAfter: o.KillAfter}, listening)
 	random := rand.New(rand.NewPCG(uint64(os.Getpid()), 1))
 	wrong := 0
 	for n := range o.Rounds {

@@ -133,14 +133,10 @@ func driveProbe(o *orders) int {
 // drive is a loop as the engine has it, without judgement or jitter.
 func drive(o *orders, listening *Signals) int {
 	var said []string
-	r, err := New(Config{
+	r := New(Config{
 		Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr, Signal: o.Signal, KillAfter: o.KillAfter, KillLeftovers: o.KillLeftovers,
 		Report: func(line string) { said = append(said, line) },
 	}, listening)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 125
-	}
 	var last attempt.Result
 	for n := 1; n <= max(1, o.Attempts); n++ {
 		var out, errs bytes.Buffer

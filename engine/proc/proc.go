@@ -19,8 +19,8 @@
 package proc
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"sync/atomic"
 	"syscall"
@@ -36,7 +36,7 @@ import (
 type Config struct {
 	Stdin          stdio.InputMode
 	Stdout, Stderr stdio.OutputMode
-	Signal         attempt.Signal // ends an attempt; "" is SIGTERM
+	Signal         attempt.Signal // ends an attempt, one of this system's; "" is SIGTERM
 	KillAfter      time.Duration  // from Signal to SIGKILL
 	KillLeftovers  bool           // ends what a failed attempt left running
 	// Report, if not nil, takes a line for the user, that a process may not be signalled,
@@ -55,19 +55,13 @@ type Runner struct {
 	probe   bool // the time limit of its attempts is the context
 }
 
-// New prepares a run. The error says which part of cfg this system does not have.
-func New(cfg Config, s *Signals) (*Runner, error) {
-	if cfg.Signal == "" {
-		cfg.Signal = "SIGTERM"
-	}
-	n, ok := signals.NumberOf(cfg.Signal)
-	if !ok {
-		return nil, fmt.Errorf("this system has no signal %q", string(cfg.Signal))
-	}
+// New prepares a run.
+func New(cfg Config, s *Signals) *Runner {
+	n, _ := signals.NumberOf(cmp.Or(cfg.Signal, "SIGTERM"))
 	return &Runner{
 		cfg: cfg, signal: syscall.Signal(n), signals: s, stdin: stdio.OpenInput(cfg.Stdin),
 		report: &reporter{to: cfg.Report}, notes: &reporter{to: cfg.Note},
-	}, nil
+	}
 }
 
 // Input returns the whole standard input that attempts replay, which it reads until ctx is
@@ -90,7 +84,7 @@ func Probe(ctx context.Context, argv, env []string, output io.Writer) attempt.Re
 	if ctx.Err() != nil {
 		return attempt.Result{TimedOut: true, ExitCode: exitcodes.Timeout}
 	}
-	r, _ := New(Config{KillAfter: probeGrace}, signals.New()) // every system has SIGTERM
+	r := New(Config{KillAfter: probeGrace}, signals.New())
 	r.probe = true
 	a := r.Start(ctx, attempt.Spec{Argv: argv, Env: env, Stdout: output, Streams: attempt.Instead})
 	result := a.Wait()

@@ -28,7 +28,7 @@ func pause(begun time.Time) time.Duration {
 
 // Tree is the processes of one attempt. It belongs to one goroutine at a time.
 type Tree struct {
-	leader int           // the command, 0 before the start; written under mu, as is reaped
+	leader int           // the command, 0 before the start
 	reaped bool          // another process may have the leader's pid
 	ending Ending        // of the leader, when it is reaped
 	moved  chan struct{} // has a token when the state of some child may have changed
@@ -62,24 +62,25 @@ func isForeign(p Entry) bool {
 // command will lead a process group if group is set. The program does not adopt the orphans
 // of a probe. report takes a line for the user, and does not block.
 func New(group, probe bool, env []string, report func(line string)) *Tree {
-	t := &Tree{moved: make(chan struct{}, 1), group: group, probe: probe, report: report}
-	t.enter()
-	if probe {
-		return t
+	t := &Tree{moved: make(chan struct{}, 1), group: group, probe: probe, marks: marksOf(env), report: report}
+	mu.Lock()
+	for _, other := range trees {
+		if !probe && !other.probe {
+			t.shared.Store(true)
+			other.shared.Store(true)
+		}
 	}
-	t.marks = marksOf(env)
-	if !LivingChildren() {
+	trees = append(trees, t)
+	mu.Unlock()
+	if probe || !LivingChildren() {
 		return t
 	}
 	t.before, t.sessions = map[int]uint64{}, map[int]bool{}
 	list, err := List()
-	if err != nil {
-		if !group {
-			for _, pid := range probeChildren(0) {
-				t.before[pid] = 0
-			}
+	if err != nil && !group {
+		for _, pid := range probeChildren(0) {
+			t.before[pid] = 0
 		}
-		return t
 	}
 	for _, p := range t.below(list, true) {
 		t.before[p.Pid] = p.Start
@@ -88,18 +89,6 @@ func New(group, probe bool, env []string, report func(line string)) *Tree {
 		}
 	}
 	return t
-}
-
-func (t *Tree) enter() {
-	mu.Lock()
-	defer mu.Unlock()
-	for _, other := range trees {
-		if !t.probe && !other.probe {
-			t.shared.Store(true)
-			other.shared.Store(true)
-		}
-	}
-	trees = append(trees, t)
 }
 
 // Close ends the use of the tree.

@@ -58,7 +58,7 @@ var conditions = [...]struct {
 //go:embed rules/lines.kinds
 var kindsFile string
 
-// parseShapes reads a file of shapes, and their patterns as newPattern does.
+// parseShapes reads a file of shapes, and their patterns as addPattern does.
 func parseShapes(text string, literals *string) (list []*shape, err error) {
 	var s *shape
 	for line := range blockfile.Lines(text) {
@@ -75,11 +75,9 @@ func parseShapes(text string, literals *string) (list []*shape, err error) {
 		case s == nil || i == len(conditions):
 			return nil, fmt.Errorf("line %d: unknown key %q", line.Number, line.Key)
 		default:
-			p, err := newPattern(line.Value, line.Number, literals)
-			if err != nil {
+			if s.conditions[i], err = addPattern(s.conditions[i], line.Value, line.Number, literals); err != nil {
 				return nil, fmt.Errorf("line %d: %w", line.Number, err)
 			}
-			s.conditions[i] = append(s.conditions[i], p)
 		}
 	}
 	return list, nil

@@ -24,7 +24,7 @@ const (
 // which every match of the pattern contains one, and none within another; nil where there
 // is no such set.
 func requiredLiterals(text string) (kept []string) {
-	re, _ := syntax.Parse(foldCase+text, syntax.Perl) // newPattern has checked it
+	re, _ := syntax.Parse(foldCase+text, syntax.Perl) // addPattern has checked it
 	_, set := literals(re)
 	for _, s := range set {
 		// What holds a shorter literal of the set adds nothing: "rate limits" beside "rate limit".

@@ -27,8 +27,8 @@ func ParseRules(name string, data []byte) (*Table, error) {
 		return nil, err
 	}
 	for _, over := range p.overs {
-		if _, ok := p.ids[over.id]; !ok && !slices.ContainsFunc(BuiltIn().Rules(), func(r *Rule) bool { return r.ID == over.id }) {
-			return nil, fmt.Errorf("%s:%d: over %q: there is no such rule in this file, nor in the built-in table", name, over.line, over.id)
+		if _, ok := p.ids[over.Value]; !ok && !slices.ContainsFunc(BuiltIn().Rules(), func(r *Rule) bool { return r.ID == over.Value }) {
+			return nil, fmt.Errorf("%s:%d: over %q: there is no such rule in this file, nor in the built-in table", name, over.Number, over.Value)
 		}
 	}
 	return &Table{rules: p.rules}, nil
@@ -44,24 +44,21 @@ type parser struct {
 	rules    []*Rule
 	ids      map[string]int // the line of each rule
 	keys     map[string]int // the line of each key of the block that may stand once
-	overs    []reference    // what the rules name after over
+	overs    []blockfile.Line // for each rule that one names after over
 }
 
-// reference is the ID of a rule, named on a line.
-type reference struct {
-	id   string
-	line int
-}
-
-func parseRules(file, data string, literals *string) (*parser, error) {
-	p := &parser{file: file, literals: literals, ids: map[string]int{}}
+func parseRules(file, data string, literals *string) (p *parser, err error) {
+	p = &parser{file: file, literals: literals, ids: map[string]int{}}
 	for line := range blockfile.Lines(data) {
 		p.line = line.Number
-		if err := p.read(line.Key, line.Value); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", file, p.line, err)
+		if err = p.read(line.Key, line.Value); err != nil {
+			break
 		}
 	}
-	if err := p.finish(); err != nil {
+	if err == nil {
+		err = p.finish()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s:%d: %w", file, p.line, err)
 	}
 	return p, nil
@@ -126,9 +123,9 @@ func (p *parser) field(key, value string) (err error) {
 	case "stream":
 		r.Stream, err = oneOf(key, value, "stdout or stderr, or leave it out for both", "stdout", "stderr")
 	case "match":
-		r.patterns, err = p.pattern(r.patterns, value)
+		r.patterns, err = addPattern(r.patterns, value, p.line, p.literals)
 	case "unless":
-		r.unless, err = p.pattern(r.unless, value)
+		r.unless, err = addPattern(r.unless, value, p.line, p.literals)
 	case "verdict":
 		r.Verdict, err = parseVerdict(value)
 	case "strength":
@@ -137,7 +134,7 @@ func (p *parser) field(key, value string) (err error) {
 	case "over":
 		for id := range strings.FieldsSeq(value) {
 			r.Over = append(r.Over, id)
-			p.overs = append(p.overs, reference{id, p.line})
+			p.overs = append(p.overs, blockfile.Line{Number: p.line, Value: id})
 		}
 	case "yields":
 		r.Yields, err = parseVerdict(value)
@@ -195,23 +192,18 @@ func oneOf[T ~string](key string, value T, hint string, valid ...T) (T, error) {
 	return value, nil
 }
 
-func (p *parser) pattern(list []*pattern, text string) ([]*pattern, error) {
-	more, err := newPattern(text, p.line, p.literals)
-	return append(list, more), err
-}
-
-// newPattern returns a pattern. The next line of literals is its own; where that is nil
-// the pattern is a user's, and is compiled to prove it valid.
-func newPattern(text string, line int, literals *string) (*pattern, error) {
+// addPattern appends a pattern to a list. The next line of literals is its own; where that
+// is nil the pattern is a user's, and is compiled to prove it valid.
+func addPattern(list []*pattern, text string, line int, literals *string) ([]*pattern, error) {
 	p := &pattern{text: text, line: line}
 	if literals != nil {
 		p.literals, *literals, _ = strings.Cut(*literals, "\n")
-		return p, nil
+		return append(list, p), nil
 	}
 	if _, err := regexp.Compile(foldCase + text); err != nil {
 		// Its text quotes the pattern with foldCase before it.
 		return nil, fmt.Errorf("pattern %q: %s", text, err.(*syntax.Error).Code)
 	}
 	p.literals = strings.Join(requiredLiterals(text), "\t")
-	return p, nil
+	return append(list, p), nil
 }

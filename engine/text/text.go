@@ -6,6 +6,7 @@ package text
 import (
 	"io"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -88,14 +89,14 @@ func OneLine(s string) string {
 
 // Lower returns s with A to Z in lower case. Unlike with strings.ToLower, every byte keeps
 // its place.
-func Lower[T string | []byte](s T) T {
-	lower := append([]byte(nil), s...)
+func Lower(s []byte) []byte {
+	lower := slices.Clone(s)
 	for i, c := range lower {
 		if 'A' <= c && c <= 'Z' {
 			lower[i] = c + 'a' - 'A'
 		}
 	}
-	return T(lower)
+	return lower
 }
 
 // Milliseconds is a duration in milliseconds, with decimals.
@@ -108,6 +109,32 @@ type MS time.Duration
 func (d MS) MarshalJSON() ([]byte, error) {
 	rounded := time.Duration(d).Round(time.Microsecond)
 	return strconv.AppendFloat(nil, float64(rounded)/float64(time.Millisecond), 'f', -1, 64), nil
+}
+
+// units are the names of units of time, each between blanks.
+var units = []struct {
+	names  string
+	length time.Duration
+}{
+	{" ns nsec ", time.Nanosecond},
+	{" us \u00b5s \u03bcs usec ", time.Microsecond},
+	{" ms msec msecs millis millisecond milliseconds ", time.Millisecond},
+	{" s sec secs second seconds ", time.Second},
+	{" m min mins minute minutes ", time.Minute},
+	{" h hr hrs hour hours ", time.Hour},
+	{" d day days ", 24 * time.Hour},
+	{" w week weeks ", 7 * 24 * time.Hour},
+}
+
+// Unit returns the length of a unit of time by the names of Go, sleep(1), systemd.time(7)
+// and servers.
+func Unit(name string) (length time.Duration, known bool) {
+	for _, u := range units {
+		if strings.Contains(u.names, " "+name+" ") {
+			return u.length, true
+		}
+	}
+	return 0, false
 }
 
 // Shell is the command for a script in the system's shell: args are its positional

@@ -231,10 +231,9 @@ func (s *searching) match(rule, start, end, last int) {
 // settleAge makes a finding decisive if the output says for how long a lock is held, and
 // permanent if that is too long.
 func (f *finding) settleAge(age time.Duration, known bool) {
-	if !known {
-		return
+	if known {
+		f.strength = Decisive
 	}
-	f.strength = Decisive
 	if age > f.Rule.Stale {
 		old := *f.Rule
 		old.Verdict, old.Strength = event.Permanent, Decisive

@@ -42,8 +42,8 @@ type parser struct {
 	rule     *Rule // the block that is being read, or nil
 	other    bool  // a block for others is being read
 	rules    []*Rule
-	ids      map[string]int // the line of each rule
-	keys     map[string]int // the line of each key of the block that may stand once
+	ids      map[string]int   // the line of each rule
+	keys     map[string]int   // the line of each key of the block that may stand once
 	overs    []blockfile.Line // for each rule that one names after over
 }
 
@@ -87,10 +87,8 @@ func (p *parser) read(key, value string) error {
 }
 
 func (p *parser) begin(id string) error {
-	for _, c := range id {
-		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-') {
-			return fmt.Errorf("rule id %q may hold letters, digits and dashes only", id)
-		}
+	if strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") != "" {
+		return fmt.Errorf("rule id %q may hold letters, digits and dashes only", id)
 	}
 	if first, taken := p.ids[id]; taken {
 		return fmt.Errorf("rule %q stands on line %d already", id, first)

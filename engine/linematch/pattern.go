@@ -21,7 +21,7 @@ type Pattern struct {
 func Parse(src string) (*Pattern, error) {
 	re, err := syntax.Parse(src, syntax.Perl)
 	if err != nil {
-		return nil, patternError(src, err)
+		return nil, patternError(src, err.(*syntax.Error))
 	}
 	return &Pattern{src: src, re: re}, nil
 }
@@ -60,11 +60,7 @@ var faults = []struct {
 }
 
 // patternError explains an error of regexp/syntax.
-func patternError(src string, err error) error {
-	e, ok := err.(*syntax.Error)
-	if !ok {
-		return fmt.Errorf("pattern %q: %w", src, err)
-	}
+func patternError(src string, e *syntax.Error) error {
 	why := string(e.Code) + " at %q"
 	for _, fault := range faults {
 		if fault.code == e.Code {

@@ -305,9 +305,6 @@ var tokenShapes = []string{
 	"xapp-", "AKIA", "ASIA", "AIza", "ya29.", "sk-", "sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_", "npm_", "hf_", "pypi-", "dckr_pat_", "dop_v1_", "shpat_", "SG.", "eyJ",
 }
 
-// leastToken is the least length of a token behind its shape.
-const leastToken = 3
-
 // tokenAt finds a word with the shape of a token.
 func tokenAt(s string, i int) (from, to int) {
 	if i > 0 && s[i-1] != '.' && isIn(nameBytes, s[i-1]) {
@@ -322,7 +319,7 @@ func tokenAt(s string, i int) (from, to int) {
 	word := strings.TrimRight(rest[:run(rest, nameBytes)], ".") // without the end of a sentence
 	plain := strings.Trim(word, "abcdefghijklmnopqrstuvwxyz_") == ""
 	isName := shape[len(shape)-1] == '_' && plain && (strings.Contains(word, "_") || strings.HasPrefix(rest[len(word):], "=")) // npm_config_registry
-	if len(word) < leastToken || isName {
+	if len(word) < 3 || isName {
 		return i, i
 	}
 	return i, i + len(shape) + len(word)

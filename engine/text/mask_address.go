@@ -134,20 +134,17 @@ func MaskedAddress(s string) string {
 	address, options, hasOptions := strings.Cut(s, "#")
 	address, query, hasQuery := strings.Cut(address, "?")
 	if hasQuery {
-		address += "?" + eachPart(query, "&;", maskQuery)
+		address += "?" + eachPart(query, "&;", func(field string) string {
+			if number, ok := strings.CutPrefix(field, "db="); ok && strings.Trim(number, digits) == "" {
+				return field // the number of a database
+			}
+			return maskField(field)
+		})
 	}
 	if hasOptions {
 		address += "#" + eachPart(options, "&", maskOption)
 	}
 	return maskEach(address, tokenAt)
-}
-
-// maskQuery masks a field of a query, except the number of a database.
-func maskQuery(field string) string {
-	if number, ok := strings.CutPrefix(field, "db="); ok && strings.Trim(number, digits) == "" {
-		return field
-	}
-	return maskField(field)
 }
 
 // maskField masks the value of a field, or a field without one.

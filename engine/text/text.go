@@ -107,32 +107,29 @@ type MS time.Duration
 
 // MarshalJSON writes d.
 func (d MS) MarshalJSON() ([]byte, error) {
-	rounded := time.Duration(d).Round(time.Microsecond)
-	return strconv.AppendFloat(nil, float64(rounded)/float64(time.Millisecond), 'f', -1, 64), nil
-}
-
-// units are the names of units of time, each between blanks.
-var units = []struct {
-	names  string
-	length time.Duration
-}{
-	{" ns nsec ", time.Nanosecond},
-	{" us \u00b5s \u03bcs usec ", time.Microsecond},
-	{" ms msec msecs millis millisecond milliseconds ", time.Millisecond},
-	{" s sec secs second seconds ", time.Second},
-	{" m min mins minute minutes ", time.Minute},
-	{" h hr hrs hour hours ", time.Hour},
-	{" d day days ", 24 * time.Hour},
-	{" w week weeks ", 7 * 24 * time.Hour},
+	return strconv.AppendFloat(nil, Milliseconds(time.Duration(d).Round(time.Microsecond)), 'f', -1, 64), nil
 }
 
 // Unit returns the length of a unit of time by the names of Go, sleep(1), systemd.time(7)
 // and servers.
-func Unit(name string) (length time.Duration, known bool) {
-	for _, u := range units {
-		if strings.Contains(u.names, " "+name+" ") {
-			return u.length, true
-		}
+func Unit(name string) (time.Duration, bool) {
+	switch name {
+	case "ns", "nsec":
+		return time.Nanosecond, true
+	case "us", "\u00b5s", "\u03bcs", "usec":
+		return time.Microsecond, true
+	case "ms", "msec", "msecs", "millis", "millisecond", "milliseconds":
+		return time.Millisecond, true
+	case "s", "sec", "secs", "second", "seconds":
+		return time.Second, true
+	case "m", "min", "mins", "minute", "minutes":
+		return time.Minute, true
+	case "h", "hr", "hrs", "hour", "hours":
+		return time.Hour, true
+	case "d", "day", "days":
+		return 24 * time.Hour, true
+	case "w", "week", "weeks":
+		return 7 * 24 * time.Hour, true
 	}
 	return 0, false
 }

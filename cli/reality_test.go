@@ -91,8 +91,9 @@ func (s *outageServer) take(now time.Time) (string, time.Duration) {
 }
 
 // TestSimulationIsReal compares 200 runs with the mean of simulations of them.
-// Their figures differ by 1 to 4 % between seeds; a loaded machine adds tens of
-// milliseconds to each of seven attempts, in ten seconds.
+// Their figures differ by 1 to 4 % between seeds, and 15 % are allowed. A loaded machine adds
+// tens of milliseconds to each of seven attempts, in ten seconds, and more than that where it
+// has no time left: then nothing is compared.
 func TestSimulationIsReal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes 20 s")
@@ -119,7 +120,9 @@ func TestSimulationIsReal(t *testing.T) {
 	go s.serve(l)
 	words := []string{"-n", "20", "--base", "1s", "--cap", "4s", "--jitter", "full", "--", bash, "-c",
 		`read -r answer </dev/tcp/127.0.0.1/` + strconv.Itoa(l.Addr().(*net.TCPAddr).Port) + ` && [ "$answer" = yes ]`}
+	idle := idleShare()
 	ended := runMany(t, s.Clients, bin, words)
+	left := idle()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var took []time.Duration
@@ -135,11 +138,47 @@ func TestSimulationIsReal(t *testing.T) {
 	for stream := range 20 {
 		herds = append(herds, s.Run(o.Policy, guard.Guards{}, show.Random(o, uint64(stream)).Float64))
 	}
-	compareReal(t, "calls", float64(s.calls), meanOf(herds, func(h *simulate.Herd) float64 { return float64(h.Calls) }))
+	off := 0.0
+	compare := func(what string, got, want float64) {
+		t.Logf("%s %.3g, in the simulation %.3g: %+.1f %%", what, got, want, 100*(got/want-1))
+		off = max(off, math.Abs(got/want-1))
+	}
+	compare("calls", float64(s.calls), meanOf(herds, func(h *simulate.Herd) float64 { return float64(h.Calls) }))
 	real := simulate.Herd{Finished: len(took), FinishedAt: took}
 	for _, share := range []float64{0.25, 0.5, 0.75, 0.99, 1} {
 		at := func(h *simulate.Herd) float64 { return time.Duration(*h.Quantile(share)).Seconds() }
-		compareReal(t, fmt.Sprintf("%v of the runs finished after", share), at(&real), meanOf(herds, at))
+		compare(fmt.Sprintf("%v of the runs finished after", share), at(&real), meanOf(herds, at))
+	}
+	switch {
+	case off <= 0.15:
+	case left < 0.25:
+		t.Skipf("the machine was %.0f %% idle: each attempt takes longer than the model says", 100*left)
+	default:
+		t.Error("that is too far apart")
+	}
+}
+
+// idleShare returns a function that returns which share of the processors' time was idle since
+// then, 1 where the system does not say (proc_stat(5)).
+func idleShare() func() float64 {
+	read := func() (idle, all float64) {
+		stat, _ := os.ReadFile("/proc/stat")
+		line, _, _ := strings.Cut(string(stat), "\n")
+		for i, field := range strings.Fields(line) {
+			ticks, err := strconv.ParseFloat(field, 64)
+			if all += ticks; err == nil && (i == 4 || i == 5) { // idle, iowait
+				idle += ticks
+			}
+		}
+		return idle, all
+	}
+	idle, all := read()
+	return func() float64 {
+		nowIdle, nowAll := read()
+		if nowAll == all {
+			return 1
+		}
+		return (nowIdle - idle) / (nowAll - all)
 	}
 }
 
@@ -149,16 +188,6 @@ func meanOf(herds []simulate.Herd, figure func(*simulate.Herd) float64) float64 
 		sum += figure(&herds[i])
 	}
 	return sum / float64(len(herds))
-}
-
-// compareReal allows for 15 %.
-func compareReal(t *testing.T, what string, got, want float64) {
-	t.Helper()
-	off := got/want - 1
-	t.Logf("%s %.3g, in the simulation %.3g: %+.1f %%", what, got, want, 100*off)
-	if !(math.Abs(off) <= 0.15) {
-		t.Errorf("that is too far apart")
-	}
 }
 
 // runMany starts the runs together, and returns when each ended. All must

@@ -3,6 +3,7 @@ package cli
 // This file has a run write a line into the history (docs/history.md).
 
 import (
+	"cmp"
 	"os"
 	"strings"
 
@@ -17,8 +18,10 @@ func (w *wiring) keepHistory() {
 	if o.History == "off" {
 		return
 	}
+	env := func(name string) string { return strings.TrimSpace(os.Getenv(name)) }
 	h := &history.Recorder{
-		ParentRunID: id.ParentRunID, Commit: commitOfCI(), CI: systemOfCI(),
+		ParentRunID: id.ParentRunID, CI: systemOfCI(),
+		Commit:       cmp.Or(env("GITHUB_SHA"), env("CI_COMMIT_SHA"), env("BUILDKITE_COMMIT"), env("CIRCLE_SHA1"), env("GIT_COMMIT"), env("BUILD_SOURCEVERSION")),
 		UntilFailure: o.Policy.UntilFailure, Repeat: o.Policy.Repeat, Redriven: w.letter != nil,
 		Tool: func() string { return tool.Find(o.Command) },
 	}
@@ -34,16 +37,6 @@ func (w *wiring) keepHistory() {
 			}
 		}
 	})
-}
-
-// commitOfCI is the commit of the job, by the variable in which its CI system names it.
-func commitOfCI() string {
-	for _, name := range []string{"GITHUB_SHA", "CI_COMMIT_SHA", "BUILDKITE_COMMIT", "CIRCLE_SHA1", "GIT_COMMIT", "BUILD_SOURCEVERSION"} {
-		if value := strings.TrimSpace(os.Getenv(name)); value != "" {
-			return value
-		}
-	}
-	return ""
 }
 
 // systemOfCI is the CI system of the job, by the variable that it sets, or "".

@@ -35,6 +35,19 @@ func TestTexts(t *testing.T) {
 	}
 }
 
+// Every default of a mode can be read.
+func TestDefaultsOfModes(t *testing.T) {
+	for word, m := range ownModes() {
+		for _, f := range manual.FlagsOf(reflect.TypeOf(m).Elem()) {
+			if preset := f.Preset(); preset != "" {
+				if _, _, err := option.ReadMode(m, nil, []string{"--" + f.Name() + "=" + preset}, nil); err != nil {
+					t.Errorf("%s: %v", word, err)
+				}
+			}
+		}
+	}
+}
+
 // sampleMode stands for a mode with a grammar of its own.
 type sampleMode struct {
 	mode.Common

@@ -27,8 +27,8 @@ type Call struct {
 	Stdin, Stdout, Stderr *os.File
 	OfRun                 []option.Flag // flags of a run that the mode has as well
 
-	Given []option.Setting // those of a run on the command line
-	Words []string         // the others
+	Given []option.Setting // of the flags of a run, on the command line
+	Words []string         // that are no flags
 	Out   bytes.Buffer     // goes to standard output when the mode has ended
 }
 

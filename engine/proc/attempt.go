@@ -236,7 +236,7 @@ func (a *running) handle(done <-chan struct{}, finished func() bool) {
 		case <-done:
 			return
 		case <-a.moved:
-		case <-a.inbox.Arrived():
+		case <-a.inbox.Arrived:
 			a.handleSignals()
 		case err := <-a.streams.Troubles:
 			a.troubled(err)

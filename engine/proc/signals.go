@@ -55,7 +55,7 @@ func Accompany(s *Signals, p *os.Process, ended <-chan struct{}) (asked attempt.
 		select {
 		case <-ended:
 			return asked
-		case <-inbox.Arrived():
+		case <-inbox.Arrived:
 		}
 		s.Handle(inbox, func(sig syscall.Signal) bool {
 			if signals.Ends(sig) {

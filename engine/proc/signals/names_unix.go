@@ -25,14 +25,6 @@ func NumberOf(s attempt.Signal) (int, bool) {
 	return int(n), n != 0
 }
 
-// SignalOf returns the signal with a number on this system, and whether there is
-// one that a program may name.
-func SignalOf(n int) (attempt.Signal, bool) {
-	name := NameOf(syscall.Signal(n))
-	back, ok := NumberOf(name)
-	return name, ok && back == n && n > 0
-}
-
 // NameOf returns the name of this system's signal n. The two that the C
 // library keeps for itself (32 and 33 on Linux) have only a number.
 func NameOf(n syscall.Signal) attempt.Signal {

@@ -55,7 +55,7 @@ type Signals struct {
 // attempt takes them.
 type Inbox struct {
 	takes   bool          // signals that reach the program are the command's too
-	arrived chan struct{} // has a token where something waits
+	Arrived chan struct{} // has a token where something waits
 	waiting []*delivery   // guarded by Signals.mu
 }
 
@@ -137,10 +137,7 @@ func (s *Signals) Leave(in *Inbox) {
 
 // NewInbox is for one attempt. takes says that the signals that reach the program
 // are its command's too; those that stop and continue are in any case.
-func NewInbox(takes bool) *Inbox { return &Inbox{takes: takes, arrived: make(chan struct{}, 1)} }
-
-// Arrived has a token where something waits.
-func (in *Inbox) Arrived() <-chan struct{} { return in.arrived }
+func NewInbox(takes bool) *Inbox { return &Inbox{takes: takes, Arrived: make(chan struct{}, 1)} }
 
 // Handle calls take for each signal that waits in an inbox, the oldest first. take
 // reports whether the signal was the attempt's: what comes after the command has
@@ -187,7 +184,7 @@ func (s *Signals) deliverTo(d *delivery) {
 		}
 		d.open++
 		in.waiting = append(in.waiting, d)
-		offer(in.arrived, struct{}{})
+		offer(in.Arrived, struct{}{})
 		if Ends(d.signal) {
 			s.asked = NameOf(d.signal)
 		}
@@ -281,6 +278,14 @@ func (s *Signals) Interruptible(f func()) {
 func exitBy(sig attempt.Signal) {
 	Die(sig)
 	os.Exit(ExitCode(sig))
+}
+
+// SignalOf returns the signal with a number on this system, and whether there is one that
+// a program may name.
+func SignalOf(n int) (attempt.Signal, bool) {
+	name := NameOf(syscall.Signal(n))
+	_, ok := NumberOf(name)
+	return name, ok
 }
 
 // ExitCode is the code by which a shell shows a death by s.

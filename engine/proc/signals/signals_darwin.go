@@ -12,17 +12,10 @@ import (
 // There are no real-time signals on macOS.
 const realTimeMin, realTimeMax = 0, 0
 
-// Forwarded are the signals, beyond those that ask for the end, that are passed
-// on to a command in a process group of its own. Those that stop a program come
-// last: when they are caught, all are.
-func Forwarded() []syscall.Signal {
-	return append(append([]syscall.Signal(nil), earlySignals...), syscall.SIGABRT, syscall.SIGCONT, syscall.SIGVTALRM, syscall.SIGIO, syscall.SIGXCPU,
-		syscall.SIGINFO, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGTSTP)
-}
-
 // These are explained for Linux.
 var (
 	earlySignals = []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH}
+	laterSignals = []syscall.Signal{syscall.SIGABRT, syscall.SIGCONT, syscall.SIGVTALRM, syscall.SIGIO, syscall.SIGXCPU, syscall.SIGINFO}
 	coreSignals  = []syscall.Signal{syscall.SIGABRT}
 	strayFaults  = []os.Signal{syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE}
 )

@@ -23,25 +23,15 @@ const (
 	realTimeMax = 64
 )
 
-// Forwarded are the signals, beyond those that ask for the end, that are passed
-// on to a command in a process group of its own: all that Go can catch, except
-// URG, CHLD and PIPE, and SEGV, BUS, ILL and FPE, which a fault raises. Those
-// that stop a program come last: when they are caught, all are.
-func Forwarded() []syscall.Signal {
-	all := append(append([]syscall.Signal(nil), earlySignals...), syscall.SIGCONT,
-		syscall.SIGVTALRM, syscall.SIGIO, syscall.SIGPWR, syscall.SIGXCPU)
-	for n := realTimeMin + 1; n <= realTimeMax; n++ {
-		all = append(all, syscall.Signal(n))
-	}
-	return append(all, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGTSTP)
-}
-
 // earlySignals are meant for the command, and may reach the program as soon as
 // the command has said that it handles them.
 var earlySignals = []syscall.Signal{
 	syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH,
 	syscall.SIGABRT, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGSTKFLT,
 }
+
+// laterSignals are passed on once a command has run for Later.
+var laterSignals = []syscall.Signal{syscall.SIGCONT, syscall.SIGVTALRM, syscall.SIGIO, syscall.SIGPWR, syscall.SIGXCPU}
 
 // coreSignals are passed on while a command runs and end the program otherwise:
 // systemd's watchdog sends ABRT. Go's runtime answers them by printing its

@@ -116,6 +116,18 @@ func (s *Signals) add(sigs []syscall.Signal) {
 	}
 }
 
+// Forwarded are the signals, beyond those that ask for the end, that are passed on to a
+// command in a process group of its own: all that Go can catch, except URG, CHLD and PIPE,
+// and SEGV, BUS, ILL and FPE, which a fault raises. Those that stop a program come last:
+// when they are caught, all are.
+func Forwarded() []syscall.Signal {
+	all := slices.Concat(earlySignals, laterSignals)
+	for n := realTimeMin + 1; n <= realTimeMax; n++ {
+		all = append(all, syscall.Signal(n))
+	}
+	return append(all, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGTSTP)
+}
+
 // isIgnored reports whether sig was ignored at the start. Such a signal is never
 // caught, so that this does not change.
 func isIgnored(sig syscall.Signal) bool {

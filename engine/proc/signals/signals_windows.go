@@ -16,17 +16,10 @@ import (
 // that are the same everywhere.
 func NumberOf(s attempt.Signal) (int, bool) { return exitcodes.SignalNumber(string(s)) }
 
-// SignalOf returns the signal with a number on this system, and whether there is
-// one.
-func SignalOf(n int) (attempt.Signal, bool) {
-	name, ok := exitcodes.SignalName(n)
-	return attempt.Signal(name), ok
-}
-
 // NameOf returns the name of a signal.
 func NameOf(n syscall.Signal) attempt.Signal {
-	name, _ := SignalOf(int(n))
-	return name
+	name, _ := exitcodes.SignalName(int(n))
+	return attempt.Signal(name)
 }
 
 // catcher is how signals are caught here: from the start, by Go's runtime.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/proc/process"
+	"github.com/retrysh/retry/engine/proc/signals"
 	"github.com/retrysh/retry/engine/proc/stdio"
 )
 
@@ -227,7 +228,7 @@ func TestContinueOfTheProgramAloneReachesTheCommand(t *testing.T) {
 	term.press("\"$D\"\n")
 	pid := readPid(t, dir+"/pid")
 	program := parentOf(pid)
-	time.Sleep(60 * time.Millisecond)
+	eventually(t, "the program handles a continuation", func() bool { return signals.Handles(program, syscall.SIGCONT) })
 	term.press(ctrlZ)
 	eventually(t, "all stopped", func() bool { return stateOf(pid) == "T" && stateOf(program) == "T" })
 	if err := syscall.Kill(program, syscall.SIGCONT); err != nil {

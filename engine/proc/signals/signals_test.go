@@ -62,7 +62,7 @@ func TestBusy(t *testing.T) {
 // A signal that comes while an attempt enters reaches the attempt, or keeps it from
 // starting its command.
 func TestSignalWhileEntering(t *testing.T) {
-	for i := range 20000 {
+	for i := range 2000 {
 		s, in, done := New(), NewInbox(true), make(chan struct{})
 		go func() {
 			defer close(done)

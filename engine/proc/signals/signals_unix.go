@@ -139,8 +139,7 @@ func isIgnored(sig syscall.Signal) bool {
 // setDefault gives sig its default action, which Go cannot do for QUIT and its like.
 func setDefault(sig syscall.Signal) { sigaction(sig, &rawAction{}, nil) }
 
-// startNoting makes signals be noted, and nothing else, where this system has a way
-// to do it.
+// startNoting has signals noted, and nothing else, where this system can.
 func startNoting(sigs []syscall.Signal) {
 	for _, sig := range sigs {
 		note.Start(int(sig))
@@ -300,12 +299,10 @@ func (s *Signals) RestoreAll() attempt.Signal {
 	}
 	signal.Stop(s.caught)
 	s.flush()
-	select {
-	case sig := <-s.cancelled:
-		return sig
-	default:
+	if len(s.cancelled) == 0 {
 		return ""
 	}
+	return <-s.cancelled
 }
 
 // restore gives sig an action of the kernel's own. That is the default one but

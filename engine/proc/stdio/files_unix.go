@@ -21,9 +21,6 @@ type File int
 // nowhere is a File that nothing is written to.
 const nowhere File = -1
 
-// errAgain says that there is nothing to read yet.
-var errAgain = errors.New("nothing to read yet")
-
 func standard(fd int) File { return File(fd) }
 
 // open opens a file for the program alone; a terminal does not become its own.
@@ -34,7 +31,6 @@ func open(name string, flags int) (File, error) {
 
 func closeFile(f File) { _ = unix.Close(int(f)) }
 
-// newPipe makes a pipe whose ends are close-on-exec.
 func newPipe() (read, write File, err error) {
 	var p [2]int
 	if err := pipe(p[:]); err != nil {
@@ -150,13 +146,7 @@ func (w *wakeable) close() { closeFile(w.read) }
 // Seek is lseek(2).
 func (f File) Seek(offset int64, whence int) (int64, error) { return unix.Seek(int(f), offset, whence) }
 
-func openNull() (File, error) {
-	f, err := open(os.DevNull, unix.O_RDONLY)
-	if err != nil {
-		return nowhere, fmt.Errorf("opening %s: %w", os.DevNull, err)
-	}
-	return f, nil
-}
+func openNull() (File, error) { return open(os.DevNull, unix.O_RDONLY) }
 
 // awaitInput blocks until the input can be read, without making it non-blocking for the
 // processes that share it. It returns false if the command has ended or closed its input.

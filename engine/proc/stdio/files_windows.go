@@ -19,9 +19,6 @@ type File = *os.File
 // nowhere is a File that nothing is written to.
 var nowhere File
 
-// errAgain is not used: reading blocks.
-var errAgain = errors.New("nothing to read yet")
-
 func standard(fd int) File { return [...]File{os.Stdin, os.Stdout, os.Stderr}[fd] }
 
 func closeFile(f File) { _ = f.Close() }

@@ -72,7 +72,7 @@ func (s *Streams) openInput(in *Input, p Plan) error {
 	case p.In == Null:
 		f, err := openNull()
 		if err != nil {
-			return err
+			return fmt.Errorf("opening %s: %w", os.DevNull, err)
 		}
 		s.give(0, f)
 	case p.In == Replay && in.spool != nil:

@@ -5,6 +5,7 @@
 package stdio
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -66,6 +67,9 @@ type Streams struct {
 	over    *wake // nil if no stream is copied
 	timed   bool
 }
+
+// errAgain says that there is nothing to read yet.
+var errAgain = errors.New("nothing to read yet")
 
 var names = [3]string{"standard input", "standard output", "standard error"}
 

@@ -87,7 +87,7 @@ func read(argv, environ []string) (*option.Options, error) {
 	l, err := option.Read(argv, variables)
 	switch {
 	case l.Asks("help"):
-		return &option.Options{About: "help", Brief: l.Word("help").Word == "-h", HelpOn: l.HelpOn()}, nil
+		return &option.Options{About: l.Word("help").Word, HelpOn: l.HelpOn()}, nil
 	case l.Asks("version"):
 		return &option.Options{About: "version"}, nil
 	case l.Asks("man"):
@@ -110,9 +110,6 @@ func read(argv, environ []string) (*option.Options, error) {
 	o.Chosen = chosen
 	if err != nil || chosen.All != nil {
 		return o, err
-	}
-	if o.Verbose {
-		o.Sources = option.Sources(o.Settings)
 	}
 	if !o.NoEnv {
 		o.Idle = append(o.Idle, option.Misnamed(environ)...)

@@ -36,7 +36,7 @@ func printPage(w io.Writer, o *option.Options) (err error) {
 		page = p.Completion(o.Completion)
 	case o.HelpOn != "":
 		page = p.ModeHelp(o.HelpOn)
-	case o.Brief:
+	case o.About == "-h":
 		page = p.Brief()
 	default:
 		page = p.Help()

@@ -53,8 +53,10 @@ func run(o *option.Options, letter *redriven) int {
 			}
 		}
 	}
-	for _, line := range o.Sources {
-		w.note(line)
+	if o.Verbose && letter == nil {
+		for _, line := range option.Sources(o.Settings) {
+			w.note(line)
+		}
 	}
 	record := w.register()
 	if err := w.build(); err != nil {

@@ -1,6 +1,6 @@
-// Package manual prints what can be read without the network: the help, the manual
-// page and the completion scripts of the shells. All of it is made from the grammar of
-// the flags and the texts beside this file.
+// Package manual makes what can be read without the network: the help, the manual page
+// and the completion scripts of the shells. All of it is made from the flags, which are
+// the fields of a grammar, and the texts beside this file.
 package manual
 
 import (

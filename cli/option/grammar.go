@@ -4,9 +4,9 @@
 // It reads no files, no clock and no environment: callers pass those in.
 package option
 
-// This file is the grammar of a run: every flag with its type, short form,
-// default and words. A type says what its values mean (values.go), and
-// manual/flags.txt what a person reads about the flag.
+// This file is the grammar of a run: every flag with its type, short form, default and
+// words. Type and tags say what its values mean (values.go), and manual/flags.txt what a
+// person reads about the flag.
 
 import (
 	"reflect"

@@ -34,14 +34,12 @@ type Options struct {
 	EventFormat string // that of the events of a run: JSON in a file, unless a format was given
 	Telemetry   telemetry.Config
 
-	About      string // help, version or man, asked for in place of all else, or ""
-	Brief      bool   // one screen of the help
+	About      string // --help, -h, version or man, asked for in place of all else, or ""
 	HelpOn     string // help on this mode alone, or ""
 	Simulation *simulation
 
 	Chosen   *InForce  // the policy in force
 	Settings []Setting // all that were given and are in force, the policy's first
-	Sources  []string  // lines that say where each comes from, in verbose mode
 	Idle     []string  // lines about settings that have no effect
 	Own      []string  // the program's own words, nil where "--" ends them
 }

@@ -1,10 +1,8 @@
-// Package exitcodes holds every code that the program can end with, each with
-// its meaning, and an error that carries one.
+// Package exitcodes holds every code that the program can end with, each with its meaning,
+// and an error that carries one. main exits, once.
 //
-// The numbers follow what scripts already know: 124 to 127 are those of
-// coreutils timeout and env, 128+n is the POSIX shells' encoding of signal n,
-// 75 is EX_TEMPFAIL of sysexits.h. The package will never exit; main does,
-// once.
+// The numbers are those that scripts know: 124 to 127 of coreutils timeout and env, 128+n
+// of POSIX shells for signal n, 75 of sysexits.h.
 package exitcodes
 
 import (
@@ -29,13 +27,11 @@ const (
 	NotExecutable = 126
 	// NotFound: the command, or its interpreter, was not found.
 	NotFound = 127
-	// signalBase is added to a signal's number (POSIX sh, "Exit Status for
-	// Commands"; 128+n is what the common shells use).
-	signalBase = 128
 )
 
-// OfSignal returns the code by which a shell shows a death by signal n.
-func OfSignal(n int) int { return signalBase + n }
+// OfSignal returns the code by which the common shells show a death by signal n (POSIX sh,
+// "Exit Status for Commands").
+func OfSignal(n int) int { return 128 + n }
 
 // signals are those whose numbers are the same on every system that the program is
 // built for: POSIX (kill) says so of HUP, INT, QUIT, ABRT, KILL, ALRM and TERM.
@@ -71,18 +67,14 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the error within.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ExitCode returns the code to exit with.
-func (e *Error) ExitCode() int { return e.Code }
-
-// Of returns the code that err asks for: 0 for nil, the code of the first
-// error in its chain that has one, Failure otherwise.
+// Of returns the code that err asks for: 0 for nil, the code of the first Error in its
+// chain, Failure otherwise.
 func Of(err error) int {
 	if err == nil {
 		return OK
 	}
-	var coded interface{ ExitCode() int }
-	if errors.As(err, &coded) {
-		return coded.ExitCode()
+	if coded, ok := errors.AsType[*Error](err); ok {
+		return coded.Code
 	}
 	return Failure
 }

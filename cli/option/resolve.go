@@ -15,7 +15,6 @@ import (
 	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/telemetry"
 	"github.com/retrysh/retry/engine/text"
-	"github.com/retrysh/retry/exitcodes"
 )
 
 // Options is everything that a run needs to know, checked.
@@ -54,7 +53,6 @@ type UsageError struct {
 func Usage(flag string, err error) error { return &UsageError{flag, err} }
 
 func (e *UsageError) Error() string { return e.Flag + ": " + e.Err.Error() }
-func (e *UsageError) ExitCode() int { return exitcodes.Failure }
 
 // resolver keeps the first error, so that resolve reads as a table.
 type resolver struct {

@@ -52,11 +52,5 @@ func printContention(out io.Writer, o *option.Options) error {
 
 // waiting names the kind of wait.
 func waiting(jitter string) string {
-	switch jitter {
-	case "none":
-		return "no wait"
-	case "exponential":
-		return "no jitter"
-	}
-	return jitter + " jitter"
+	return cmp.Or(map[string]string{"none": "no wait", "exponential": "no jitter"}[jitter], jitter+" jitter")
 }

@@ -84,7 +84,8 @@ func (s *Schedule) Plain(n int, previous time.Duration) time.Duration {
 // first.
 func (s *Schedule) Wait(n int, previous time.Duration, u float64) time.Duration {
 	low, high := s.bounds(n, previous)
-	return max(min(between(low, high, u), s.Cap), s.MinDelay)
+	part := min(FromFloat(u*float64(high-low)), high-low) // also after the rounding of large numbers
+	return max(min(low+part, s.Cap), s.MinDelay)
 }
 
 // bounds returns the least and the greatest wait n by its jitter.
@@ -111,16 +112,6 @@ func (s *Schedule) decorrelatedLimit(previous time.Duration) time.Duration {
 		return Longest
 	}
 	return max(3*previous, s.Base)
-}
-
-// between returns low + u x (high - low), within [low, high] also after the rounding of
-// large numbers.
-func between(low, high time.Duration, u float64) time.Duration {
-	d := low + FromFloat(u*float64(high-low))
-	if d < low || d > high {
-		return high
-	}
-	return d
 }
 
 // Add adds two delays of 0 or more, up to Longest.

@@ -1,11 +1,10 @@
 // Package blockfile reads the lines of files that are made of blocks, as rule files
 // and policy files are.
 //
-// A line is "key value": key and value are divided by blanks or tabs, the value
-// is the rest of the line without the blanks at its ends, and so needs no
-// quotes. A blank line ends a block; a line that begins with # is a comment,
-// which ends nothing. It knows no key and keeps no block: what a key means, and
-// which keys begin a block, is for the readers of the two kinds of file.
+// A line is "key value": key and value are divided by blanks or tabs, the value is the rest
+// of the line without the blanks at its ends. A blank line ends a block; a line that begins
+// with # is a comment, which ends nothing. What a key means, and which keys begin a block,
+// is for the readers of the two kinds of file.
 package blockfile
 
 import (
@@ -24,10 +23,9 @@ type Line struct {
 // editors on Windows write it, is not part of the first one.
 func Lines(text string) iter.Seq[Line] {
 	return func(yield func(Line) bool) {
-		rest := strings.TrimPrefix(text, "\ufeff")
-		for number := 1; rest != ""; number++ {
-			var line string
-			line, rest, _ = strings.Cut(rest, "\n")
+		number := 0
+		for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+			number++
 			if line = strings.TrimSpace(line); strings.HasPrefix(line, "#") {
 				continue
 			}

@@ -32,7 +32,7 @@ func findReset(o *shown, now time.Time) (time.Duration, string) {
 	var left map[string]bool
 	seen := map[string]bool{}
 	for at := range o.occurrences("-reset") {
-		f, ok := o.field(&resetField, at)
+		bucket, value, unit, ok := o.field(&resetField, at)
 		if !ok {
 			continue
 		}
@@ -42,19 +42,19 @@ func findReset(o *shown, now time.Time) (time.Duration, string) {
 		if left == nil {
 			left = o.somethingLeft()
 		}
-		if seen[f.bucket] {
+		if seen[bucket] {
 			continue
 		}
-		wait, fault := readValue(f.value, f.unit, now)
-		some, known := left[f.bucket]
-		if some && f.bucket != "" {
-			wait, fault = none, "is that of a limit with something left ("+f.bucket+")"
+		wait, fault := readValue(value, unit, now)
+		some, known := left[bucket]
+		if some && bucket != "" {
+			wait, fault = none, "is that of a limit with something left ("+bucket+")"
 		}
 		trouble = cmp.Or(trouble, fault)
 		if wait < 0 {
 			continue
 		}
-		seen[f.bucket] = true
+		seen[bucket] = true
 		if known && !some {
 			longest = max(longest, wait)
 		} else if last < 0 {
@@ -71,48 +71,40 @@ func findReset(o *shown, now time.Time) (time.Duration, string) {
 func (o *shown) somethingLeft() map[string]bool {
 	left := map[string]bool{}
 	for at := range o.occurrences("remaining") {
-		if f, ok := o.field(&remainingField, at); ok {
-			if _, later := left[f.bucket]; !later {
-				left[f.bucket] = strings.Trim(f.value, "0") != ""
-			}
+		bucket, value, _, ok := o.field(&remainingField, at)
+		if _, later := left[bucket]; ok && !later {
+			left[bucket] = strings.Trim(value, "0") != ""
 		}
 	}
 	return left
 }
 
-// field is a field of a rate limit: its bucket, "" for the only one, its value, and the
-// unit of that.
-type field struct {
-	bucket, value string
-	unit          time.Duration
-}
-
 // nameBytes are the bytes of a field's name in lower case.
 const nameBytes = "abcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// field matches the pattern at the begin of the name around position i: a line may have
-// many fields (Go prints a header as one map). "after" (Discord) and units in the name are
-// no bucket.
-func (o *shown) field(pattern *lazy, i int) (f field, ok bool) {
+// field reads the field of a rate limit around position i: its bucket, "" for the only one,
+// its value and the unit of that. The pattern is matched at the beginning of the name: a
+// line may have many fields (Go prints a header as one map). "after" (Discord) and units in
+// the name are no bucket.
+func (o *shown) field(pattern *lazy, i int) (bucket, value string, unit time.Duration, ok bool) {
 	start := max(0, i-before)
 	start += len(bytes.TrimRight(o.lower[start:i], nameBytes))
 	m := pattern.get().FindSubmatch(o.plain[start:o.end(i, 0)])
 	if m == nil {
-		return f, false
+		return "", "", 0, false
 	}
-	f.value, f.unit = string(m[3]), time.Second
 	var words []string
+	unit = time.Second
 	for word := range strings.SplitSeq(strings.ToLower(string(m[1])+string(m[2])), "-") {
 		switch word {
 		case "ms":
-			f.unit = time.Millisecond
+			unit = time.Millisecond
 		case "", "after", "at", "in", "time", "seconds":
 		default:
 			words = append(words, word)
 		}
 	}
-	f.bucket = strings.Join(words, "-")
-	return f, true
+	return strings.Join(words, "-"), string(m[3]), unit, true
 }
 
 // The signs that a limit was hit.

@@ -1,26 +1,11 @@
 package classify
 
 // This file judges a failure. All rules for the command and its result are applied to the
-// exit code and to each line of the output. Of those that match, the first in this order
-// decides:
+// exit code and to each line of the output. Of those that match, weigh says which decides.
+// If none matches, the failure is unknown.
 //
-//  1. A table layered over another one (a user's rules) first.
-//  2. Decisive before plain before weak evidence, and that of an exit code alone last.
-//  3. Of weak evidence transient before unknown before permanent: a wasted attempt costs
-//     less than to give up what would have worked.
-//  4. A rule for the command before a rule for any command.
-//  5. The later line first: the last output of a tool is nearer to the cause. Standard
-//     error is later than standard output, the exit code earlier than every line.
-//  6. On one line, a rule that no other one there names after "over" (a decisive rule
-//     beats those that it names on every line), then the evidence behind more colons: Go
-//     and Rust write an error as "what was done: why it failed".
-//  7. The order of the rules in their files. A test checks that this never decides between
-//     two verdicts on the rules' examples.
-//
-// The kind of a line changes its strength (lines.go). A rule that yields to a verdict is
-// last if a rule of that verdict matches further on in its line, as in
-// "deploy.sh:12: error: connection refused". A lock that is old by the output is permanent
-// (age.go). If no rule matches, the failure is unknown.
+// The kind of a line changes the strength of its evidence (lines.go). A lock that is old by
+// the output is permanent (age.go).
 
 import (
 	"cmp"
@@ -71,8 +56,8 @@ type finding struct {
 	at           int      // where the line starts, -1 for the exit code alone
 	end          int      // where the last match ends in Line
 	strength     Strength // of the rule, less one step on a discounted line
-	yielded      bool     // other evidence replaces this one
-	beaten       bool     // a rule that matches the same line names this one after "over"
+	yielded      bool     // to a decisive rule that names this one after "over", or to the verdict that its rule yields to
+	beaten       bool     // by a rule that matches the same line and names this one after "over"
 	link         int      // colons before the evidence, on a line with different verdicts
 }
 
@@ -158,8 +143,9 @@ func (s *searching) lines() {
 	}
 }
 
-// settle marks the findings that yield to another one, and counts the links of
-// lines with evidence for different verdicts.
+// settle marks the findings that yield to another one, as one of "deploy.sh:12: error:" to
+// "connection refused" behind it, and counts the links of lines with evidence for different
+// verdicts.
 func settle(found []finding) {
 	for i := range found {
 		f := &found[i]
@@ -258,28 +244,34 @@ func (r *Rule) excepts(line, lower string) bool {
 	return slices.ContainsFunc(r.unless, func(p *pattern) bool { return p.mayMatch(lower) && p.compiled().MatchString(line) })
 }
 
-// weigh compares findings by the order at the top of this file.
+// weigh compares findings. The least one decides.
 func weigh(a, b finding) int {
 	return cmp.Or(
 		number(a.yielded)-number(b.yielded),
+		// A table layered over another one (a user's rules) first.
 		a.layer-b.layer,
+		// Decisive before plain before weak evidence, and that of an exit code alone last.
 		int(b.strength-a.strength),
-		a.price()-b.price(),
+		// Of weak evidence transient before unknown before permanent: a wasted attempt costs
+		// less than to give up what would have worked.
+		number(a.strength <= Weak)*(slices.Index(byCost, a.Rule.Verdict)-slices.Index(byCost, b.Rule.Verdict)),
+		// A rule for the command before a rule for any command.
 		number(len(b.Rule.Tools) > 0)-number(len(a.Rule.Tools) > 0),
+		// The later line first: the last output of a tool is nearer to the cause. Standard
+		// error is later than standard output, the exit code earlier than every line.
 		b.at-a.at,
 		number(a.beaten)-number(b.beaten),
+		// The evidence behind more colons first: Go and Rust write an error as "what was
+		// done: why it failed".
 		b.link-a.link,
+		// A test checks that the order in the files never decides between two verdicts on
+		// the rules' examples.
 		a.index-b.index,
 	)
 }
 
-// price orders weak evidence by the cost of a mistake; it is 0 for other evidence.
-func (f *finding) price() int {
-	if f.strength > Weak {
-		return 0
-	}
-	return slices.Index([]event.Verdict{event.Transient, event.Unknown, event.Permanent}, f.Rule.Verdict)
-}
+// byCost are the verdicts by the cost of a mistake.
+var byCost = []event.Verdict{event.Transient, event.Unknown, event.Permanent}
 
 func number(yes bool) int {
 	if yes {

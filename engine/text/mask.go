@@ -60,24 +60,18 @@ func maskArg(argv []string, i int) string {
 		return "-p" + Mask
 	}
 	script := len(before) > 1 && before[0] == '-' && before[1] != '-' && before[len(before)-1] == 'c'
-	if at := assignment(word); !script && at > 0 && at < len(word) {
-		return word[:at] + Mask
+	value := 0 // where that of NAME=value or "Name: value" begins
+	switch name := run(word, nameBytes); {
+	case script || name == len(word) || !namesSecret(word[:name]):
+	case word[name] == '=':
+		value = name + 1
+	case word[name] == ':' && headerColon(word, 0, name):
+		value = skipBlanks(word, name+1)
+	}
+	if 0 < value && value < len(word) {
+		return word[:value] + Mask
 	}
 	return Masked(word)
-}
-
-// assignment returns where the value begins in NAME=value or "Name: value" with the name
-// of a secret, 0 in any other word.
-func assignment(word string) int {
-	end := run(word, nameBytes)
-	switch {
-	case end == len(word) || !namesSecret(word[:end]):
-	case word[end] == '=':
-		return end + 1
-	case word[end] == ':' && headerColon(word, 0, end):
-		return skipBlanks(word, end+1)
-	}
-	return 0
 }
 
 // looksLikeFlag reports whether a word is a flag: -x, --name, --name=x.

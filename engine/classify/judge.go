@@ -139,7 +139,13 @@ func (s *searching) lines() {
 	s.tries, s.last = make([]int, index.patterns), make([]int, index.patterns)
 	index.walk(s.out.lower, s.wanted, s.try)
 	for _, c := range index.loose {
-		s.tryLines(c)
+		for end := len(s.out.text); end > 0 && s.wanted[c.rule] && s.tries[c.number] < maxTries && s.budget > 0; {
+			start, _ := s.out.around(end)
+			if start < end {
+				s.try(c, start)
+			}
+			end = start - 1
+		}
 	}
 }
 
@@ -225,17 +231,6 @@ func (f *finding) settleAge(age time.Duration, known bool) {
 		old.Verdict, old.Strength = event.Permanent, Decisive
 		old.Reason += "; it is held for more than " + age.Round(time.Minute).String() + ", so its holder is probably gone and the lock has to be removed by hand"
 		f.Rule = &old
-	}
-}
-
-// tryLines tries a pattern without literals on the last lines.
-func (s *searching) tryLines(c candidate) {
-	for end := len(s.out.text); end > 0 && s.wanted[c.rule] && s.tries[c.number] < maxTries && s.budget > 0; {
-		start, _ := s.out.around(end)
-		if start < end {
-			s.try(c, start)
-		}
-		end = start - 1
 	}
 }
 

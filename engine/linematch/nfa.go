@@ -43,7 +43,7 @@ func newNFA(patterns []*Pattern) *nfa {
 	var sets []*syntax.Inst // of runes, each once
 	known := map[string]bool{}
 	for i, p := range patterns {
-		prog := p.program()
+		prog, _ := syntax.Compile(p.re.Simplify()) // copies what it changes, and does not fail after Parse
 		base := uint32(len(n.insts))
 		n.starts = append(n.starts, base+uint32(prog.Start))
 		for k := range prog.Inst {

@@ -26,13 +26,6 @@ func Parse(src string) (*Pattern, error) {
 	return &Pattern{src: src, re: re}, nil
 }
 
-// program compiles the pattern. Simplify copies what it changes; Compile does not fail
-// after Parse.
-func (p *Pattern) program() *syntax.Prog {
-	prog, _ := syntax.Compile(p.re.Simplify())
-	return prog
-}
-
 // String returns the pattern as the user wrote it.
 func (p *Pattern) String() string { return p.src }
 

@@ -69,14 +69,14 @@ func (r *resolver) fail(flag string, err error) {
 	}
 }
 
-// refuse fails where what is said about a flag is wrong.
+// refuse fails if the use of a flag is wrong.
 func (r *resolver) refuse(flag string, wrong bool, format string, args ...any) {
 	if wrong {
 		r.fail(flag, fmt.Errorf(format, args...))
 	}
 }
 
-// Given reports whether a flag has a value that is not its default.
+// Given reports whether any source sets a flag.
 func (o *Options) Given(flag string) bool { return Last(o.Settings, flag) != nil }
 
 // typed reports whether the command line has a flag.

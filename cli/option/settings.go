@@ -59,16 +59,16 @@ func (l *Line) used(below []Setting) []Setting {
 // aboutProgram are modes that use no setting of a lower source.
 var aboutProgram = []string{"help", "version", "man", "completion"}
 
-// useless lists flags that do nothing without one of some others.
-var useless = map[string][]string{
+// needs lists flags that have no effect without one of some others.
+var needs = map[string][]string{
 	"wait-timeout": {"wait-for", "wait-gone", "retry-when"},
 	"hedge-max":    {"hedge"}, "rehearse-stdout": {"rehearse"}, "rehearse-stderr": {"rehearse"},
 }
 
 // idle reports whether a variable sets what none of the flags in force uses.
 func (l *Line) idle(name string, below []Setting) bool {
-	needs, some := useless[name]
-	return some && !slices.ContainsFunc(needs, func(other string) bool { return l.Asks(other) || Last(below, other) != nil })
+	others, some := needs[name]
+	return some && !slices.ContainsFunc(others, func(other string) bool { return l.Asks(other) || Last(below, other) != nil })
 }
 
 // Merge puts the settings of a higher source over those of a lower one.

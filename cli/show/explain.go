@@ -57,7 +57,15 @@ func Explain(w io.Writer, o *option.Options) error {
 		flag, name string
 		into       io.Writer
 	}{{"--stdout-file", o.StdoutFile, watch.Stdout}, {"--stderr-file", o.StderrFile, watch.Stderr}} {
-		if err := feed(file.name, file.into); err != nil {
+		if file.name == "" {
+			continue
+		}
+		f, err := input.Open(file.name)
+		if err == nil {
+			_, err = io.Copy(file.into, f)
+			f.Close()
+		}
+		if err != nil {
 			return option.Usage(file.flag, err)
 		}
 	}
@@ -155,19 +163,6 @@ func shortLine(line string) string {
 		return text.Cut(line, most) + "..."
 	}
 	return line
-}
-
-func feed(name string, into io.Writer) error {
-	if name == "" {
-		return nil
-	}
-	f, err := input.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = io.Copy(into, f)
-	return err
 }
 
 func (x *explained) print(w io.Writer) error {

@@ -146,8 +146,7 @@ func planTable(w *bufio.Writer, p engine.Policy) []time.Duration {
 	return at
 }
 
-// timeline draws the attempts at the means of their times on a line, and the
-// outage below it.
+// timeline draws the attempts at the means of their times on a line, and the outage below it.
 func timeline(w *bufio.Writer, at []time.Duration, outage time.Duration) {
 	end := at[len(at)-1]
 	if end <= 0 || end == plan.Unlimited || outage == plan.Unlimited {

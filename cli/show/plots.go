@@ -33,9 +33,8 @@ type canvas struct {
 // labelWidth is what stands left of a plot.
 const labelWidth = 9
 
-// canvasOf looks at where the plots go. Block characters need a terminal and a
-// locale in UTF-8 (the first of LC_ALL, LC_CTYPE and LANG that is set, as in
-// locale(7)).
+// canvasOf looks at where the plots go. Block characters need a terminal and a locale in UTF-8
+// (the first of LC_ALL, LC_CTYPE and LANG that is set, as in locale(7)).
 func canvasOf(out io.Writer) canvas {
 	plain := canvas{plainWidth - labelWidth - 1, []rune(" .:#"), '|', '-'}
 	f, is := out.(*os.File)
@@ -55,8 +54,7 @@ func canvasOf(out io.Writer) canvas {
 // plot is a row of bars.
 type plot struct {
 	bars []float64
-	// top is what a bar of full height stands for, mark where a line is drawn,
-	// 0 for none.
+	// top is what a bar of full height stands for, mark where a line is drawn, 0 for none.
 	top, mark float64
 	height    int
 	label     func(value float64) string
@@ -100,8 +98,7 @@ var barWidths = []time.Duration{
 
 const tenth = time.Second / 10
 
-// fit returns the width of a bar, and how many there are, so that they reach to
-// the end.
+// fit returns the width of a bar, and how many there are, so that they reach to the end.
 func fit(end time.Duration, columns int) (time.Duration, int) {
 	for _, tenths := range barWidths {
 		if n := int(end/(tenths*tenth)) + 1; n <= columns {
@@ -149,8 +146,7 @@ func finished(h *simulate.Herd, width time.Duration, bars int) []float64 {
 	return share
 }
 
-// plotOutage draws the load over time and the finished over time, all herds to
-// the same scale.
+// plotOutage draws the load over time and the finished over time, all herds to the same scale.
 func plotOutage(w *bufio.Writer, herds []simulate.Herd, c canvas) {
 	width, bars := fit(endOf(herds), c.columns)
 	height := 6

@@ -70,8 +70,7 @@ func (p *picture) loadPanel(h *simulate.Herd, load []float64, top float64, width
 	p.y = low + svgGap
 }
 
-// donePanel draws the share of each herd that has finished, in at most a step for
-// each pixel.
+// donePanel draws the share of each herd that has finished, in at most a step for each pixel.
 func (p *picture) donePanel(herds []simulate.Herd) {
 	p.frame(herds[0].Outage.Down, svgDone)
 	p.text(svgLabels, p.y-6, `font-weight="600"`, "Runs that have finished")
@@ -95,8 +94,7 @@ func (p *picture) donePanel(herds []simulate.Herd) {
 	p.y += svgDone + svgGap
 }
 
-// staircase is a path from the left at low, with a step of this width for each
-// value.
+// staircase is a path from the left at low, with a step of this width for each value.
 func (p *picture) staircase(low float64, width time.Duration, values []float64, up func(float64) float64) string {
 	var path strings.Builder
 	fmt.Fprintf(&path, "M%.1f %.1f", p.x(0), low)

@@ -79,8 +79,7 @@ func bracketed(s string) (host, port string, err error) {
 	return inside, port, CheckPort(port)
 }
 
-// CheckPort refuses what is no TCP port, and quotes only numbers: the rest may be a
-// password.
+// CheckPort refuses what is no TCP port, and quotes only numbers: the rest may be a password.
 func CheckPort(s string) error {
 	n, err := strconv.ParseUint(s, 10, 16)
 	switch {

@@ -35,9 +35,8 @@ func Linear(base time.Duration, n int) time.Duration {
 	return base * time.Duration(n)
 }
 
-// Exponential is base x factor^(n-1), the truncated exponential backoff of IEEE 802.3 and
-// of the AWS Architecture Blog, "Exponential Backoff And Jitter" (2015). The factor is at
-// least 1.
+// Exponential is base x factor^(n-1), the truncated exponential backoff of IEEE 802.3 and of
+// the AWS Architecture Blog, "Exponential Backoff And Jitter" (2015). The factor is at least 1.
 func Exponential(factor float64) Curve {
 	return func(base time.Duration, n int) time.Duration {
 		return FromFloat(float64(base) * math.Pow(factor, float64(n-1)))
@@ -79,9 +78,8 @@ func (s *Schedule) Plain(n int, previous time.Duration) time.Duration {
 	return min(s.Curve(s.Base, n), s.Cap)
 }
 
-// Wait returns wait n after jitter. The random number u is uniform in [0, 1). The wait
-// before, previous, matters to decorrelated jitter only; Base stands for that before the
-// first.
+// Wait returns wait n after jitter. The random number u is uniform in [0, 1). The wait before,
+// previous, matters to decorrelated jitter only; Base stands for that before the first.
 func (s *Schedule) Wait(n int, previous time.Duration, u float64) time.Duration {
 	low, high := s.bounds(n, previous)
 	part := min(FromFloat(u*float64(high-low)), high-low) // also after the rounding of large numbers

@@ -151,9 +151,8 @@ func (l *File) Hold() error {
 	return l.record(syscall.F_SETLK, &syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart})
 }
 
-// Holder reports whether a process holds the record lock, and which one, as this
-// process sees it: 0 or less where it is in another PID namespace. Nothing is
-// locked.
+// Holder reports whether a process holds the record lock, and which one, as this process sees
+// it: 0 or less where it is in another PID namespace. Nothing is locked.
 func (l *File) Holder() (pid int, held bool, err error) {
 	lock := syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart}
 	err = l.record(syscall.F_GETLK, &lock)

@@ -1,8 +1,7 @@
 package lockedfile
 
-// This file is what Windows locks files with: LockFileEx. Its lock belongs to the
-// process: a command does not inherit it, so that a slot is free once the program
-// has ended.
+// This file is what Windows locks files with: LockFileEx. Its lock belongs to the process: a
+// command does not inherit it, so that a slot is free once the program has ended.
 
 import (
 	"errors"
@@ -55,8 +54,7 @@ func Of(f *os.File) *File { return &File{f} }
 // Descriptor is the handle that the lock belongs to.
 func (l *File) Descriptor() uintptr { return l.Fd() }
 
-// beyond is a byte that no file reaches: LockFileEx keeps others from reading what is
-// locked.
+// beyond is a byte that no file reaches: LockFileEx keeps others from reading what is locked.
 func beyond() *windows.Overlapped { return &windows.Overlapped{OffsetHigh: 1 << 30} }
 
 // Unlock frees the lock and closes the file.

@@ -1,6 +1,5 @@
-// Package lockedfile is files that several processes share: opened without
-// following a link, checked for their owner, and locked by the kernel, which
-// frees the lock when a process dies.
+// Package lockedfile is files that several processes share: opened without following a link,
+// checked for their owner, and locked by the kernel, which frees the lock when a process dies.
 package lockedfile
 
 import (
@@ -26,9 +25,8 @@ const (
 	patience               = 8
 )
 
-// Lock locks the file, or returns ErrHeld when ctx is done: flock has no time
-// limit of its own. The waits are spread by the clock, so that processes that wait
-// together do not try together.
+// Lock locks the file, or returns ErrHeld when ctx is done: flock has no time limit of its own.
+// The waits are spread by the clock, so that processes that wait together do not try together.
 func (l *File) Lock(ctx context.Context) error {
 	wait := firstPoll
 	for tries := 1; ; tries++ {

@@ -12,10 +12,9 @@ import (
 	"syscall"
 )
 
-// StatePath is name below the program's directory for the user's state:
-// $XDG_STATE_HOME/retry, or ~/.local/state/retry where the variable is not an
-// absolute path (XDG Base Directory Specification). It fails without a home
-// directory.
+// StatePath is name below the program's directory for the user's state: $XDG_STATE_HOME/retry,
+// or ~/.local/state/retry where the variable is not an absolute path (XDG Base Directory
+// Specification). It fails without a home directory.
 func StatePath(name string) (string, error) {
 	state := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(state) {

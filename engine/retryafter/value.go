@@ -68,8 +68,7 @@ func readNumber(s string, unit time.Duration, now time.Time) (time.Duration, str
 	return time.Duration(n * float64(unit)), ""
 }
 
-// until returns the time from now to the moment: 0, with a word, for one that
-// has passed.
+// until returns the time from now to the moment: 0, with a word, for one that has passed.
 func until(when, now time.Time) (time.Duration, string) {
 	wait := when.Sub(now)
 	if wait < 0 {
@@ -99,8 +98,7 @@ var dateLayouts = []string{
 	"2006-01-02 15:04:05 UTC",
 }
 
-// parseDate reads a date at the beginning of s; what follows it is ignored, but for a
-// digit.
+// parseDate reads a date at the beginning of s; what follows it is ignored, but for a digit.
 func parseDate(s string) (time.Time, bool) {
 	if len(s) < 19 || len(s) > 200 || !strings.Contains(s, ":") {
 		return time.Time{}, false

@@ -1,10 +1,8 @@
-// Package rotate chooses the value of a list that an attempt uses: one mirror, then the
-// next.
+// Package rotate chooses the value of a list that an attempt uses: one mirror, then the next.
 //
-// A value that has failed is used again when all others have failed as often, as with
-// HAProxy's "option redispatch" and Envoy's previous_hosts, but the values never run out.
-// The package keeps counts; it does not draw random numbers, read the clock or judge an
-// attempt.
+// A value that has failed is used again when all others have failed as often, as with HAProxy's
+// "option redispatch" and Envoy's previous_hosts, but the values never run out. The package
+// keeps counts; it does not draw random numbers, read the clock or judge an attempt.
 package rotate
 
 import (
@@ -173,8 +171,7 @@ func (r *Rotation) Put(use Use, failed bool) {
 	}
 }
 
-// Stay has the next Take return the values of use, which is over: more successes are
-// needed.
+// Stay has the next Take return the values of use, which is over: more successes are needed.
 func (r *Rotation) Stay(use Use) { r.stay = use }
 
 // Standings returns the state of each list, by its name; nil for none.

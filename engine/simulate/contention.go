@@ -50,9 +50,8 @@ func Rivals() []Rival {
 	}
 }
 
-// Race is the mean result of several trials: the time until the last client is done,
-// and the number of writes, failed ones included. The names are those of --simulate in
-// JSON.
+// Race is the mean result of several trials: the time until the last client is done, and the
+// number of writes, failed ones included. The names are those of --simulate in JSON.
 type Race struct {
 	Clients int     `json:"clients"`
 	Jitter  string  `json:"jitter"`
@@ -60,28 +59,8 @@ type Race struct {
 	Calls   float64 `json:"calls"`
 }
 
-// Contend simulates trials races of so many clients.
-func (r *Rival) Contend(clients, trials int, random Random) Race {
-	elapsed, calls := 0.0, 0
-	race := race{schedule: &r.Schedule, random: random, rivals: make([]rival, clients)}
-	for range trials {
-		end, writes := race.run()
-		elapsed += float64(end)
-		calls += writes
-	}
-	return Race{clients, r.Name, text.MS(math.Round(elapsed / float64(trials))), float64(calls) / float64(trials)}
-}
-
-// race is one trial.
-type race struct {
-	schedule *backoff.Schedule
-	random   Random
-	rivals   []rival
-	agenda   agenda
-}
-
-// rival is one client: the version that it has read, how many of its writes
-// have failed, and its last wait.
+// rival is one client: the version that it has read, how many of its writes have failed, and
+// its last wait.
 type rival struct {
 	version, failed int
 	previous        time.Duration
@@ -93,36 +72,38 @@ const (
 	writes
 )
 
-// hop is the duration of one hop.
-func (r *race) hop() time.Duration {
-	return time.Duration(math.Abs(float64(hopMean) + float64(hopDeviation)*r.random.NormFloat64()))
-}
-
-// run returns the result of one trial.
-func (r *race) run() (end time.Duration, calls int) {
-	for i := range r.rivals {
-		r.rivals[i] = rival{previous: r.schedule.Base}
-		r.agenda.enter(r.hop(), int32(i), reads)
+// Contend simulates trials races of so many clients.
+func (r *Rival) Contend(clients, trials int, random Random) Race {
+	hop := func() time.Duration {
+		return time.Duration(math.Abs(float64(hopMean) + float64(hopDeviation)*random.NormFloat64()))
 	}
-	version := 0
-	for len(r.agenda.heap) > 0 {
-		now := r.agenda.next()
-		c := &r.rivals[now.who]
-		if now.what == reads {
-			c.version = version
-			r.agenda.enter(now.at+r.hop()+r.hop(), now.who, writes)
-			continue
+	elapsed, calls, rivals, events := 0.0, 0, make([]rival, clients), agenda{}
+	for range trials {
+		for i := range rivals {
+			rivals[i] = rival{previous: r.Schedule.Base}
+			events.enter(hop(), int32(i), reads)
 		}
-		calls++
-		answered := now.at + r.hop()
-		if c.version == version {
-			version++
-			end = max(end, answered)
-			continue
+		version, end := 0, time.Duration(0)
+		for len(events.heap) > 0 {
+			now := events.next()
+			c := &rivals[now.who]
+			if now.what == reads {
+				c.version = version
+				events.enter(now.at+hop()+hop(), now.who, writes)
+				continue
+			}
+			calls++
+			answered := now.at + hop()
+			if c.version == version {
+				version++
+				end = max(end, answered)
+				continue
+			}
+			c.failed++
+			c.previous = r.Schedule.Wait(c.failed+1, c.previous, random.Float64())
+			events.enter(answered+c.previous+hop(), now.who, reads)
 		}
-		c.failed++
-		c.previous = r.schedule.Wait(c.failed+1, c.previous, r.random.Float64())
-		r.agenda.enter(answered+c.previous+r.hop(), now.who, reads)
+		elapsed += float64(end)
 	}
-	return end, calls
+	return Race{clients, r.Name, text.MS(math.Round(elapsed / float64(trials))), float64(calls) / float64(trials)}
 }

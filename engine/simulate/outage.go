@@ -21,10 +21,9 @@ import (
 	"github.com/retrysh/retry/engine/text"
 )
 
-// Outage describes a server and its outage. The first call of each client fails at time 0,
-// any other that begins before Down after AttemptTime. Then each accepted call takes
-// 1/Capacity of the server, first come, first served, and ends AttemptTime after its
-// service began.
+// Outage describes a server and its outage. The first call of each client fails at time 0, any
+// other that begins before Down after AttemptTime. Then each accepted call takes 1/Capacity of
+// the server, first come, first served, and ends AttemptTime after its service began.
 type Outage struct {
 	Clients     int           // at least 1
 	Capacity    float64       // in calls per second, above 0
@@ -90,8 +89,7 @@ const (
 	Horizon    = 100 * 24 * time.Hour
 )
 
-// Quantile is the time by which a share of the finished clients had finished; nil if none
-// has.
+// Quantile is the time by which a share of the finished clients had finished; nil if none has.
 func (h *Herd) Quantile(share float64) *text.MS {
 	if h.Finished == 0 {
 		return nil
@@ -139,9 +137,8 @@ const epoch = 1_800_000_000_000
 // moment is a time of the simulation for the engine and the guards.
 func moment(at time.Duration) time.Time { return time.UnixMilli(epoch).Add(at) }
 
-// Run simulates the clients, each under policy p and all under the guards g, until
-// none is left or the simulation has to end. Every number that draw returns is
-// uniform in [0, 1).
+// Run simulates the clients, each under policy p and all under the guards g, until none is left
+// or the simulation has to end. Every number that draw returns is uniform in [0, 1).
 func (o Outage) Run(p engine.Policy, g guard.Guards, draw func() float64) Herd {
 	return o.run(p, g, draw, max(leastCalls, mostCalls*o.Clients))
 }

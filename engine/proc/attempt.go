@@ -98,13 +98,10 @@ func (a *running) start() {
 
 // plan says where the streams of the attempt lead.
 func (a *running) plan() stdio.Plan {
-	p := stdio.Plan{
-		In: a.cfg.Stdin, Out: a.cfg.Stdout, Err: a.cfg.Stderr, OutTo: 1,
-		Stdout: a.spec.Stdout, Stderr: a.spec.Stderr, Alike: a.spec.Alike, Timed: a.spec.IdleTimeout > 0, Question: a.probe,
-	}
+	p := stdio.Plan{Spec: &a.spec, In: a.cfg.Stdin, Out: a.cfg.Stdout, Err: a.cfg.Stderr, OutTo: 1, Question: a.probe}
 	switch a.spec.Streams {
 	case attempt.Held:
-		p.Out, p.Err, p.Beside = stdio.Hold, stdio.Hold, true
+		p.Out, p.Err = stdio.Hold, stdio.Hold
 	case attempt.Aside:
 		p.In, p.Out, p.Err, p.OutTo = stdio.Null, stdio.Stream, stdio.Stream, 2
 	case attempt.Instead:

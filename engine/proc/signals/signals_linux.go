@@ -119,10 +119,7 @@ func awaitHandlers() {
 func handling() bool {
 	const ending = 1<<(syscall.SIGINT-1) | 1<<(syscall.SIGQUIT-1) | 1<<(syscall.SIGTERM-1) | 1<<(syscall.SIGHUP-1)
 	for _, thread := range threads() {
-		status, err := os.ReadFile("/proc/self/task/" + strconv.Itoa(thread) + "/status")
-		if err != nil {
-			continue // the thread has ended
-		}
+		status, _ := os.ReadFile("/proc/self/task/" + strconv.Itoa(thread) + "/status") // nothing if it has ended
 		if signalMask(status, "SigBlk:\t")&(1<<(syscall.SIGSEGV-1)) != 0 || signalMask(status, "ShdPnd:\t")&ending != 0 {
 			return true
 		}
@@ -146,8 +143,8 @@ func threads() (others []int) {
 
 // Handles reports whether a process has a handler for sig.
 func Handles(pid int, sig syscall.Signal) bool {
-	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
-	return err == nil && signalMask(status, "SigCgt:\t")&(1<<(sig-1)) != 0
+	status, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	return signalMask(status, "SigCgt:\t")&(1<<(sig-1)) != 0
 }
 
 // signalMask reads one line of a status file (proc(5)), 0 where it is not there.

@@ -10,6 +10,8 @@ import (
 	"math"
 	"os"
 	"sync"
+
+	"github.com/retrysh/retry/engine/attempt"
 )
 
 // spoolMemory is how much of a replayed input is kept in memory, 1 MiB.
@@ -77,7 +79,7 @@ func (s *Streams) openInput(in *Input, p Plan) error {
 		s.give(0, f)
 	case p.In == Replay && in.spool != nil:
 		return s.feed(in.spool, 0)
-	case p.In == Replay && p.Beside:
+	case p.In == Replay && p.Streams == attempt.Held: // beside others that read it
 		return s.openAgain(in.offset)
 	case p.In == Replay:
 		if _, err := standard(0).Seek(in.offset, io.SeekStart); err != nil {

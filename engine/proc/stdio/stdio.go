@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
 )
 
 // InputMode says what a command reads as its standard input.
@@ -37,18 +39,11 @@ const Drain = 200 * time.Millisecond
 
 // Plan says how to connect one process.
 type Plan struct {
-	In       InputMode
-	Out, Err OutputMode
-	// OutTo is where standard output leads: 1, or 2 for standard error.
-	OutTo int
-	// Stdout and Stderr, if not nil, receive a copy of what is written, in order.
-	Stdout, Stderr io.Writer
-	Beside         bool // other processes may read the same input at the same time
-	Timed          bool // LastByte is used, so both outputs are read
-	// Alike says that each writer may receive both outputs, through one pipe that keeps
-	// their order, if they lead to the same file.
-	Alike    bool
-	Question bool // both outputs go to Stdout only
+	*attempt.Spec // with an IdleTimeout both outputs are read, for LastByte
+	In            InputMode
+	Out, Err      OutputMode
+	OutTo         int  // where standard output leads: 1, or 2 for standard error
+	Question      bool // both outputs go to Stdout only
 }
 
 // Streams are the standard streams of one process.
@@ -75,7 +70,7 @@ var names = [3]string{"standard input", "standard output", "standard error"}
 
 // Open makes the streams of one process.
 func Open(in *Input, p Plan) (*Streams, error) {
-	s := &Streams{Files: [3]File{standard(0), standard(1), standard(2)}, timed: p.Timed}
+	s := &Streams{Files: [3]File{standard(0), standard(1), standard(2)}, timed: p.IdleTimeout > 0}
 	if err := s.open(in, p); err != nil {
 		s.Close()
 		return nil, err
@@ -84,8 +79,8 @@ func Open(in *Input, p Plan) (*Streams, error) {
 }
 
 func (s *Streams) open(in *Input, p Plan) (err error) {
-	reads := p.Timed || p.Stdout != nil || p.Stderr != nil
-	if reads || p.Out == Hold || p.Err == Hold || p.In == Replay && (in.spool != nil || p.Beside) {
+	reads := s.timed || p.Stdout != nil || p.Stderr != nil
+	if reads || p.Out == Hold || p.Err == Hold || p.In == Replay && (in.spool != nil || p.Streams == attempt.Held) {
 		if s.over, err = newWake(); err != nil {
 			return err
 		}

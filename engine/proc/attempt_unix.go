@@ -6,6 +6,7 @@ package proc
 // the terminal's foreground with the program.
 
 import (
+	"slices"
 	"syscall"
 	"time"
 
@@ -100,13 +101,8 @@ func (a *running) endedInForeground(how process.Ending) {
 // catchMore begins to handle signals that only a command uses. In the foreground the
 // terminal stops command and program itself.
 func (a *running) catchMore() {
-	var more []syscall.Signal
-	for _, sig := range signals.Forwarded() {
-		if !a.foreground || !signals.Stops(sig) {
-			more = append(more, sig)
-		}
-	}
-	a.signals.NotifyMore(more)
+	terminals := func(sig syscall.Signal) bool { return a.foreground && signals.Stops(sig) }
+	a.signals.NotifyMore(slices.DeleteFunc(signals.Forwarded(), terminals))
 	a.resize() // an earlier signal was not handled
 }
 

@@ -114,21 +114,15 @@ func (t *Tree) Reap() Ending {
 
 // StoppedBy returns what has stopped the leader, once for each time.
 func (t *Tree) StoppedBy() (syscall.Signal, bool) {
-	pid, status, err := waitid(idPid, t.leader, unix.WSTOPPED|unix.WNOHANG)
+	pid, status, err := waitid(idPid, t.leader, unix.WSTOPPED)
 	return syscall.Signal(status), err == nil && pid != 0
 }
 
 // IsStopped reports whether the leader is stopped.
 func (t *Tree) IsStopped() bool {
-	if t.reaped {
-		return false
-	}
-	pid, _, err := look(idPid, t.leader, unix.WSTOPPED)
-	if err == nil && pid != 0 {
-		return true
-	}
-	p, ok := Stat(t.leader)
-	return ok && p.Stopped
+	pid, _, _ := look(idPid, t.leader, unix.WSTOPPED)
+	p, _ := Stat(t.leader) // also after StoppedBy
+	return !t.reaped && (pid != 0 || p.Stopped)
 }
 
 // Orphans reaps all orphans that have ended. A process that does not adopt has
@@ -191,44 +185,34 @@ func killOrphans() {
 // wait4 takes the status of a child that has ended.
 func wait4(pid int) Ending {
 	var status syscall.WaitStatus
-	for {
-		got, err := syscall.Wait4(pid, &status, syscall.WNOHANG, nil)
-		switch {
-		case err == syscall.EINTR:
-		case err != nil:
-			return Ending{Err: os.NewSyscallError("wait4", err)}
-		case got != pid:
-			return Ending{Err: errors.New("it has not ended")}
-		case status.Signaled():
-			return Ending{Signal: status.Signal()}
-		default:
-			return Ending{Code: status.ExitStatus()}
-		}
+	got, err := syscall.Wait4(pid, &status, syscall.WNOHANG, nil)
+	switch {
+	case err != nil:
+		return Ending{Err: os.NewSyscallError("wait4", err)}
+	case got != pid:
+		return Ending{Err: errors.New("it has not ended")}
+	case status.Signaled():
+		return Ending{Signal: status.Signal()}
 	}
+	return Ending{Code: status.ExitStatus()}
 }
 
 // P_ALL, P_PID and P_PGID of sys/wait.h.
 const idAll, idPid, idGroup = 0, 1, 2
 
-// waitid calls waitid(2), again if it was interrupted, and returns the child, 0 for none,
-// and its status.
+// waitid calls waitid(2) without waiting, and returns the child, 0 for none, and its status.
 func waitid(kind, id, options int) (pid, status int, err error) {
 	var info [32]int32 // siginfo_t
-	for {
-		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, uintptr(kind), uintptr(id), uintptr(unsafe.Pointer(&info)), uintptr(options), 0, 0)
-		switch errno {
-		case 0:
-			return int(info[pidField]), int(info[pidField+2]), nil
-		case syscall.EINTR:
-		default:
-			return 0, 0, errno
-		}
+	_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, uintptr(kind), uintptr(id), uintptr(unsafe.Pointer(&info)), uintptr(options|unix.WNOHANG), 0, 0)
+	if errno != 0 {
+		return 0, 0, errno
 	}
+	return int(info[pidField]), int(info[pidField+2]), nil
 }
 
 // look looks for a child in one of the states, without reaping it.
 func look(kind, id, states int) (pid, status int, err error) {
-	return waitid(kind, id, states|unix.WNOHANG|unix.WNOWAIT)
+	return waitid(kind, id, states|unix.WNOWAIT)
 }
 
 // hasEnded reports whether a child has ended, without reaping it.

@@ -53,11 +53,13 @@ func (e *Engine) permit(ctx context.Context) *Decision {
 }
 
 // ask asks the gate for an attempt or a copy. It returns how the run ends, nil if it goes on.
-func (e *Engine) ask(ctx context.Context, admit func(context.Context) (*admission.Pass, *event.GuardRefused)) (pass *admission.Pass, refusal *event.GuardRefused, end *Decision) {
+func (e *Engine) ask(ctx context.Context, admit func(context.Context) (*admission.Pass, *event.GuardRefused)) (*admission.Pass, *event.GuardRefused, *Decision) {
 	if e.Gate == nil {
 		return nil, nil, nil
 	}
-	end = e.during(ctx, e.state.Deadline, func(ctx context.Context) { pass, refusal = admit(ctx) })
+	var pass *admission.Pass
+	var refusal *event.GuardRefused
+	end := e.during(ctx, e.state.Deadline, func(ctx context.Context) { pass, refusal = admit(ctx) })
 	if end != nil { // a pass may have come at the same time
 		pass.Drop()
 	}

@@ -336,7 +336,7 @@ func (e *Engine) finish(ctx context.Context, d *Decision) End {
 	}
 	fallback := e.conclude(ctx, d)
 	if e.Gate != nil {
-		e.Gate.Finish(d.Outcome == event.Succeeded)
+		e.Gate.Finish(d.Outcome == event.Succeeded && e.attempts > 0)
 	}
 	e.emit(&event.RunFinished{
 		Ending: d.Ending, Command: e.Argv, Attempts: e.attempts, ExitCode: d.End.Code,

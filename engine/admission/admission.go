@@ -66,10 +66,9 @@ type Gate struct {
 	valuesLost bool
 	// taken is what the last Permit took and was not given back, last what the last
 	// retry or copy that was admitted took; nil for none.
-	taken    receipt
-	last     *receipt
-	admitted bool  // an attempt was
-	run      *Pass // holds the slot of the run
+	taken receipt
+	last  *receipt
+	run   *Pass // holds the slot of the run
 }
 
 // receipt is what was taken, and from which store.
@@ -169,7 +168,7 @@ func (g *Gate) Try(ctx context.Context, attempt int, until time.Time) (*Pass, *e
 		g.run = p.splitSlot()
 	}
 	g.admit(p, g.taken, retry)
-	g.admitted, g.taken = true, receipt{}
+	g.taken = receipt{}
 	return p, nil, 0
 }
 
@@ -213,13 +212,13 @@ func (g *Gate) AdmitCopy(ctx context.Context, attempt int, timedOut bool) (*Pass
 	return p, nil
 }
 
-// Finish reports the end of the run.
+// Finish reports the end of the run, whether an attempt succeeded.
 func (g *Gate) Finish(succeeded bool) {
 	g.Withdraw()
 	if g.run != nil {
 		g.run.Report(guard.Neither)
 	}
-	if !succeeded || !g.admitted || g.Guards.Tokens.Capacity == 0 {
+	if !succeeded || g.Guards.Tokens.Capacity == 0 {
 		return
 	}
 	r, from := &guard.Request{Op: guard.Finish, Attempt: 1, Succeeded: true}, g.store

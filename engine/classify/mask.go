@@ -60,16 +60,14 @@ func quotedName(text string, i int) int {
 	if i < 2 || i+1 >= len(text) || !strings.ContainsRune("'\"`", rune(text[i])) || text[i-1] != ' ' || !isLetter(text[i-2]) || text[i+1] < 'a' || 'z' < text[i+1] {
 		return 0
 	}
-	for end := i + 1; end < len(text); end++ {
-		switch c := text[end]; {
-		case c == text[i] || c == '\'':
-			return end
-		case c != '_' && c != '-' && c != '.' && !isLetter(c) && (c < '0' || '9' < c):
-			return 0
-		}
+	end := len(text) - len(strings.TrimLeft(text[i+1:], alphanumerics+"_-."))
+	if end < len(text) && (text[end] == text[i] || text[end] == '\'') {
+		return end
 	}
 	return 0
 }
+
+const alphanumerics = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 // endsPath reports whether a path or an address ends before the byte.
 func endsPath(c byte) bool {

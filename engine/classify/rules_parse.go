@@ -87,7 +87,7 @@ func (p *parser) read(key, value string) error {
 }
 
 func (p *parser) begin(id string) error {
-	if strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") != "" {
+	if strings.Trim(id, alphanumerics+"-") != "" {
 		return fmt.Errorf("rule id %q may hold letters, digits and dashes only", id)
 	}
 	if first, taken := p.ids[id]; taken {

@@ -31,7 +31,7 @@ const zones = 14 * time.Hour
 var heldForms = sync.OnceValue(func() (f struct{ ago, clock, span, moment *regexp.Regexp }) {
 	f.ago = regexp.MustCompile(`(?i)\b((?:about |over |almost )?(?:an?|\d[\d.]*) ?(?:d|h|m|s|ms|sec|min|seconds?|minutes?|hours?|days?|weeks?|months?|years?)(?:[ ,]{0,2}\d[\d.]* ?(?:h|m|s|ms|sec|min|seconds?|minutes?|hours?|days?))*) ago\b`)
 	f.clock = regexp.MustCompile(`\b(?:(\d+):)?(\d+):(\d\d) ago\b`)
-	f.span = regexp.MustCompile(`(?i)(an?|\d[\d.]*) ?([a-z]+)`)
+	f.span = regexp.MustCompile(`(?i)(?:\ban? |(\d[\d.]*) ?)([a-z]+)`)
 	const month = `(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*`
 	f.moment = regexp.MustCompile(`(?i)\b(?:created|since|acquired|locked|held|started|taken|obtained|lockedat|date|when)\b.{0,80}?\b(` +
 		`\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d(?:\.\d+)?)? ?(?:z\b|utc\b|gmt\b|[+-]\d\d:?\d\d)?)?|` +
@@ -64,9 +64,10 @@ func (o *output) held(start, end int, now time.Time) (age time.Duration, ok bool
 			if err != nil {
 				n = 1 // "an hour"
 			}
-			unit, known := text.Unit(strings.ToLower(part[2]))
-			if !known {
-				unit = 30 * 24 * time.Hour // a month, the least of a year
+			name := strings.ToLower(part[2])
+			unit, known := text.Unit(name)
+			if !known { // months and years
+				unit = 24 * time.Hour * map[byte]time.Duration{'m': 30, 'y': 365}[name[0]]
 			}
 			age += time.Duration(n * float64(unit))
 		}

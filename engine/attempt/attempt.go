@@ -39,14 +39,9 @@ type Attempt interface {
 // Call is an attempt that does all its work in Wait and holds nothing back.
 type Call func() Result
 
-// Wait does the work.
-func (f Call) Wait() Result { return f() }
-
-// Settle has nothing to do.
+func (f Call) Wait() Result    { return f() }
 func (Call) Settle(bool) error { return nil }
-
-// Drop has nothing to do.
-func (Call) Drop() {}
+func (Call) Drop()             {}
 
 // ErrReaderGone says that the program's own standard output has no reader left, so the
 // program ends as by SIGPIPE.

@@ -83,10 +83,8 @@ type Which struct {
 type RunStarted struct {
 	Header
 	Command []string
-	// Name is the name of the run. Depth is 1, or one more than that of the retry around
-	// it.
-	Name  string
-	Depth int
+	Name    string
+	Depth   int // 1, or one more than that of the retry around it
 	// SpanID is the span of the run, ParentSpanID that of its parent, "" if the trace
 	// begins here. Sampled says that the trace is recorded.
 	SpanID, ParentSpanID string

@@ -60,10 +60,9 @@ const (
 	reportEvery = 10 * time.Second
 	// firstReport is the time of the first report, unless a try has ended before.
 	firstReport = 200 * time.Millisecond
-	// triesEnd is how long the tries under way may take to end after a signal. Usually
-	// they need a few milliseconds, and the program ends within 50 ms
-	// (docs/processes.md). The limit is for a process that hangs in the kernel: to leave
-	// none behind matters more than the 50 ms.
+	// triesEnd is how long the tries under way may take to end after a signal. They need a
+	// few milliseconds, unless a process hangs in the kernel: to leave none behind matters
+	// more than to end within 50 ms (docs/processes.md).
 	triesEnd = 2 * time.Second
 )
 

@@ -236,14 +236,8 @@ const day = 24 * 60 * 60 * 1000
 // keep is for how long the state matters to these guards: at least twice the window, the
 // longest time open, and the refill of what is missing.
 func (g *Guards) keep(s *State) int64 {
-	keep := int64(day)
-	if g.Breaker.Named() {
-		keep = max(keep, 2*g.Breaker.Window, longestOpen*g.Breaker.Open)
-	}
-	if g.Budget.On {
-		keep = max(keep, 2*g.Budget.Window)
-	}
-	if g.Tokens.Capacity > 0 && g.Tokens.Refill > 0 {
+	keep := max(day, 2*g.Breaker.Window, longestOpen*g.Breaker.Open, 2*g.Budget.Window)
+	if g.Tokens.Refill > 0 {
 		keep = max(keep, ceilDiv(s.Bucket.Missing, g.Tokens.Refill))
 	}
 	return keep

@@ -145,8 +145,9 @@ func (f *File) update(ctx context.Context, path, name string, change func(*recor
 	if err != nil {
 		return err
 	}
-	rec := newRecord()
+	rec := records.Get().(*record)
 	defer records.Put(rec)
+	rec.aside = ""
 	err = rec.read(file)
 	if err == nil && rec.damaged {
 		rec.setAside(path)

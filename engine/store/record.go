@@ -16,10 +16,7 @@ import (
 	"github.com/retrysh/retry/engine/lockedfile"
 )
 
-const (
-	slotSize   = 4096
-	recordSize = 2 * slotSize
-)
+const slotSize, recordSize = 4096, 2 * 4096
 
 var magic = lockedfile.Magic{'r', 'e', 't', 'r', 'y', ' ', 'g', '2'}
 
@@ -38,13 +35,6 @@ type record struct {
 // would collect garbage half of its time.
 var records = sync.Pool{New: func() any { return new(record) }}
 
-// newRecord returns one that is empty.
-func newRecord() *record {
-	r := records.Get().(*record)
-	r.size, r.list, r.sequence, r.slot, r.damaged, r.aside = 0, r.list[:0], 0, 0, false, ""
-	return r
-}
-
 // read reads a record. One that is empty is new; one whose slots are both bad is
 // damaged.
 func (r *record) read(file io.ReaderAt) error {
@@ -52,7 +42,7 @@ func (r *record) read(file io.ReaderAt) error {
 	if err != nil && err != io.EOF {
 		return err
 	}
-	r.size = n
+	r.size, r.list, r.sequence, r.slot, r.damaged = n, r.list[:0], 0, 0, false
 	clear(r.buffer[n:])
 	payload, sequence, next, ok := lockedfile.Latest(r.buffer[:], magic)
 	for ok && len(payload) > 0 {

@@ -53,12 +53,9 @@ func appendCommand(out []byte, words ...string) []byte {
 	return out
 }
 
-const (
-	// longestLine bounds a line, longestList the numbers of a list: a server that is
-	// something else may send anything.
-	longestLine = 4096
-	longestList = 1 << 16
-)
+// longestLine bounds a line, longestList the numbers of a list: a server that is
+// something else may send anything.
+const longestLine, longestList = 4096, 1 << 16
 
 // errReply says that a reply is not what the script answers.
 var errReply = errors.New("answers what no Redis does")

@@ -116,7 +116,7 @@ func malformed(err error, otherwise plain) error {
 		return errTruncated
 	case errors.As(err, new(textproto.ProtocolError)), strings.Contains(words, "Content-Length"), strings.Contains(words, "transfer encoding"):
 		return errHead
-	case errors.As(err, new(plain)), errors.As(err, new(net.Error)), errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed):
+	case errors.As(err, new(net.Error)):
 		return err
 	}
 	return otherwise

@@ -22,6 +22,7 @@ func TestLineKinds(t *testing.T) {
 		{"  -t, --timeout N\n               the timeout of a request", contentLine},
 		{"Usage:\ttool [options]\n\ttool -O\n\t\tset the timeout", contentLine},
 		{"Usage: tool\n\n    connection refused", plainLine},
+		{"Usage: tool FILE\n  cause: connection refused", plainLine},
 		{"Error:\n    connection refused", plainLine},
 		{"usage: tool FILE", contentLine},
 		{"Did you mean?  timeout", contentLine},

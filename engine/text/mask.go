@@ -158,6 +158,14 @@ func maskNamed(s string) string {
 		if from, to = v.value(); from >= to {
 			return v.end, v.end
 		}
+		// Behind a scheme, the credential is the value.
+		for word := from; slices.Contains(schemes, strings.ToLower(s[word:to])) && to < len(s) && isIn(" \t", s[to]); {
+			next, end := v.extent(skipBlanks(s, to), false)
+			if namesSecret(s[next:end]) || strings.Contains(strings.TrimRight(s[next:end], "="), "=") {
+				break // a name of its own, not the credential
+			}
+			word, to = next, end
+		}
 		passed = to
 		return from, to
 	})
@@ -264,12 +272,15 @@ func headerColon(s string, begin, end int) bool {
 		(begin == 0 || !isIn(`/\`, s[begin-1]))
 }
 
-// credentialAt finds a credential behind the schemes Bearer and Basic of HTTP.
+// schemes are those of HTTP that a credential follows.
+var schemes = []string{"bearer", "basic"}
+
+// credentialAt finds a credential behind a scheme.
 func credentialAt(s string, i int) (from, to int) {
 	if s[i]|0x20 != 'b' || i > 0 && isIn(nameBytes, s[i-1]) {
 		return i, i
 	}
-	for _, scheme := range []string{"bearer", "basic"} {
+	for _, scheme := range schemes {
 		if !hasPrefixFold(s[i:], scheme) {
 			continue
 		}

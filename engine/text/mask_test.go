@@ -49,6 +49,7 @@ func TestMasked(t *testing.T) {
 		"say \"x \\\"token=S3CRET\\\" y\"":                "say \"x \\\"token=xxxxx\\\" y\"",
 		"https://h/?a=b&access_token=S3CRET&c=d#e":        "https://h/?a=b&access_token=xxxxx&c=d#e",
 		"auth[password]=S3CRET":                           "auth[password]=xxxxx",
+		"bad token: Bearer S3CRET at line 3":              "bad token: xxxxx at line 3",
 		"bad token: S3CRET at line 3":                     "bad token: xxxxx at line 3",
 		"my-credential: S3CRET":                           "my-credential: xxxxx",
 		// Headers.

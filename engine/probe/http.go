@@ -4,13 +4,11 @@ package probe
 // which answer is ready.
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"io"
-	"math"
 	"net"
 	"net/http"
 	"net/textproto"
@@ -40,9 +38,8 @@ func (c *httpCheck) run(ctx context.Context, p *Probe) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }() // not the TLS layer: that would wait up to 5 s for a peer that has stopped reading
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	var stream io.ReadWriter = conn
+	x := &exchange{Conn: conn, stream: conn, written: make(chan error, 1)}
+	defer func() { _ = x.Close() }()
 	if c.tls {
 		p.missing = "no TLS handshake"
 		secure := tls.Client(conn, &tls.Config{
@@ -51,7 +48,7 @@ func (c *httpCheck) run(ctx context.Context, p *Probe) error {
 			NextProtos:         []string{"http/1.1"},
 			InsecureSkipVerify: c.insecure, //nolint:gosec // asked for by #insecure
 		})
-		stream = secure
+		x.stream = secure
 		if err = secure.HandshakeContext(ctx); isEnd(err) {
 			err = plain("closed during the TLS handshake")
 		}
@@ -59,42 +56,73 @@ func (c *httpCheck) run(ctx context.Context, p *Probe) error {
 	if err != nil {
 		return err
 	}
-	return c.ask(stream, p)
+	return c.ask(ctx, x, p)
 }
 
 // maxHead bounds status lines and headers together, interim answers included.
 const maxHead = 64 << 10
 
-// ask sends the request and judges the answer. A peer may answer and close before it has
-// read everything.
-func (c *httpCheck) ask(stream io.ReadWriter, p *Probe) error {
+// ask sends the request on a connection and judges the answer.
+func (c *httpCheck) ask(ctx context.Context, conn net.Conn, p *Probe) error {
 	p.missing = "no answer"
-	writeErr := c.request.Write(stream)
-	head := &io.LimitedReader{R: stream, N: maxHead}
-	r := bufio.NewReader(head)
-	first, err := r.Peek(1) // a whole line of what is not HTTP may never come
-	switch {
-	case err != nil:
-		return cmp.Or(writeErr, err)
-	case first[0] == 0x15, first[0] == 0x16: // a TLS alert or handshake
-		return errLooksTLS
-	case first[0] != 'H':
+	transport := &http.Transport{
+		DialContext:            func(context.Context, string, string) (net.Conn, error) { return conn, nil },
+		MaxResponseHeaderBytes: maxHead,
+	}
+	answer, err := transport.RoundTrip(c.request.WithContext(ctx))
+	if err != nil {
+		return malformed(err, errNotHTTP)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if answer.ProtoMajor != 1 || answer.StatusCode < 100 {
 		return errNotHTTP
 	}
-	for {
-		answer, err := http.ReadResponse(r, c.request)
-		switch {
-		case err != nil && head.N <= 0:
-			return errHeadSize
-		case err != nil:
-			return malformed(err, errNotHTTP)
-		case answer.ProtoMajor != 1, answer.StatusCode < 100:
-			return errNotHTTP
-		case answer.StatusCode >= 200, answer.StatusCode == http.StatusSwitchingProtocols:
-			head.N = math.MaxInt64
-			return c.judge(answer, p)
-		}
+	return c.judge(answer, p)
+}
+
+// exchange is the connection of one request, for http.Transport: that would refuse an answer that
+// comes before the request has been written, and wait for a whole line of what is not HTTP.
+type exchange struct {
+	net.Conn               // the TLS layer is not closed: that would wait up to 5 s for a peer that has stopped reading
+	stream   io.ReadWriter // the connection, or TLS on it
+	written  chan error    // gets the result of the first write
+	begun    bool          // an answer has begun
+}
+
+// Write returns no error: a peer may answer and close before it has read everything.
+func (x *exchange) Write(b []byte) (int, error) {
+	_, err := x.stream.Write(b)
+	x.allowRead(err)
+	return len(b), nil
+}
+
+func (x *exchange) allowRead(err error) {
+	select {
+	case x.written <- err:
+	default:
 	}
+}
+
+func (x *exchange) Read(b []byte) (int, error) {
+	if x.begun {
+		return x.stream.Read(b)
+	}
+	writeErr := <-x.written
+	n, err := x.stream.Read(b)
+	switch x.begun = true; {
+	case n == 0:
+		return 0, cmp.Or(writeErr, err)
+	case b[0] == 0x15, b[0] == 0x16: // a TLS alert or handshake
+		return 0, errLooksTLS
+	case b[0] != 'H':
+		return 0, errNotHTTP
+	}
+	return n, err
+}
+
+func (x *exchange) Close() error {
+	x.allowRead(net.ErrClosed)
+	return x.Conn.Close()
 }
 
 // What a peer can do wrong.
@@ -114,9 +142,11 @@ func malformed(err error, otherwise plain) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return errTruncated
+	case strings.Contains(words, "headers exceeded"):
+		return errHeadSize
 	case errors.As(err, new(textproto.ProtocolError)), strings.Contains(words, "Content-Length"), strings.Contains(words, "transfer encoding"):
 		return errHead
-	case errors.As(err, new(net.Error)):
+	case errors.As(err, new(plain)), errors.As(err, new(net.Error)), errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed):
 		return err
 	}
 	return otherwise

@@ -322,10 +322,11 @@ func FuzzResponse(f *testing.F) {
 		}
 		ask := func(check *httpCheck) error {
 			check.request = request
-			return check.ask(struct {
+			conn := &exchange{Conn: recorded{}, stream: struct {
 				io.Reader
 				io.Writer
-			}{bytes.NewReader(input), io.Discard}, new(Probe))
+			}{bytes.NewReader(input), io.Discard}, written: make(chan error, 1)}
+			return check.ask(t.Context(), conn, new(Probe))
 		}
 		// Input that ends can only end in words or at its end.
 		err = ask(&httpCheck{body: regexp.MustCompile("^$"), statuses: []string{"000-999"}})
@@ -338,3 +339,8 @@ func FuzzResponse(f *testing.F) {
 		}
 	})
 }
+
+// recorded is a connection that can only be closed.
+type recorded struct{ net.Conn }
+
+func (recorded) Close() error { return nil }

@@ -230,9 +230,10 @@ const statusForm = `^[2-5][0-9]{2}(-[2-5][0-9]{2})?$`
 
 // parseStatuses reads codes and ranges, comma separated.
 func parseStatuses(s string) ([]string, error) {
+	valid := regexp.MustCompile(statusForm)
 	list := strings.Split(s, ",")
 	for _, part := range list {
-		if valid, _ := regexp.MatchString(statusForm, part); !valid || part[:3] > part[len(part)-3:] {
+		if !valid.MatchString(part) || part[:3] > part[len(part)-3:] {
 			return nil, fmt.Errorf("bad #status %s: valid are codes from 200 to 599 and ranges of them, as in 200-399,404", text.Quote(s))
 		}
 	}

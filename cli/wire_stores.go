@@ -50,7 +50,6 @@ func (w *wiring) gate() *admission.Gate {
 		c.Primary = open(where)
 		if err == nil {
 			c.Host = open(&host)
-			c.Health = c.Host.Store.(*store.File)
 		}
 	}
 	return admission.New(c)

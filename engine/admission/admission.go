@@ -15,12 +15,6 @@ import (
 	"github.com/retrysh/retry/engine/guard"
 )
 
-// Health counts consecutive failures of stores, by name.
-type Health interface {
-	LeaveAlone(name string) bool
-	Count(ctx context.Context, name string, failed bool)
-}
-
 // Named is a store and its address for a person, without a password.
 type Named struct {
 	guard.Store
@@ -34,8 +28,6 @@ type Config struct {
 	// Primary is used until it fails, then Host. The Store of Host is nil if there is none,
 	// or if it is Primary.
 	Primary, Host Named
-	// Health counts failures of Primary; nil counts none.
-	Health Health
 	// Closed refuses if the store cannot be used.
 	Closed bool
 	// Timeout limits each transaction; 0 is none.
@@ -58,7 +50,6 @@ type Gate struct {
 	*Config
 	// store is the one in use; its Store is nil if the run continues without guards.
 	store  Named
-	probed bool // Primary was used once
 	warned bool
 	// slow says that a signal or the deadline ended the last request before its answer.
 	slow bool

@@ -481,39 +481,6 @@ func TestANoteOfARenewalIsEmittedByTheRun(t *testing.T) {
 	})
 }
 
-// health counts as a File does.
-type health struct{ failures int }
-
-func (h *health) LeaveAlone(string) bool { return h.failures >= 3 }
-
-func (h *health) Count(_ context.Context, _ string, failed bool) {
-	if h.failures++; !failed {
-		h.failures = 0
-	}
-}
-
-func TestFailuresAreCounted(t *testing.T) {
-	m, h := &memory{fails: errDown}, &health{}
-	run := func() (*recorder, int) {
-		calls := len(m.calls)
-		g, emitted := newGate(guard.Guards{Breaker: oneRow}, m, &memory{})
-		g.Health = h
-		admit(t, g, first).Report(guard.Success)
-		return emitted, len(m.calls) - calls
-	}
-	for i := range 5 {
-		emitted, calls := run()
-		if asked := i < 3; emitted.kinds() != "StoreFailed" || (calls == 1) != asked {
-			t.Errorf("run %d: %d calls, events %q", i+1, calls, emitted.kinds())
-		}
-	}
-	h.failures = 2
-	m.fails = nil
-	if emitted, _ := run(); h.failures != 0 || emitted.kinds() != "" {
-		t.Errorf("%d failures after a success, events %q", h.failures, emitted.kinds())
-	}
-}
-
 func TestARunAsksOnlyWhatItNames(t *testing.T) {
 	for name, c := range map[string]struct {
 		guards guard.Guards

@@ -36,7 +36,6 @@ func (g *Gate) ask(ctx context.Context, r *guard.Request) reply {
 		return reply{refusal: g.unusable("the wait for the store was cut short")}
 	}
 	if err != nil {
-		g.count(err)
 		if g.Closed {
 			return reply{refusal: g.unusable(fmt.Sprintf("the store %s cannot be used: %v", g.store.Name, err))}
 		}
@@ -64,33 +63,13 @@ func withGrace(ctx context.Context) (patient context.Context, done func()) {
 	return patient, func() { stop(); cancel() }
 }
 
-// errLeftAlone says that a store is not asked.
-var errLeftAlone = errors.New("failed three times in a row and is left alone for 30s")
-
 // try makes a request within the time limit of the store.
 func (g *Gate) try(ctx context.Context, s Named, r *guard.Request) (guard.Answer, guard.Lock, error) {
-	first := !g.probed && g.Health != nil && s == g.Primary
-	if first && g.Health.LeaveAlone(s.Name) {
-		return guard.Answer{}, nil, errLeftAlone
-	}
 	ctx, cancel := limited(ctx, g.Timeout)
 	defer cancel()
 	answer, lock, err := s.Do(ctx, g.Key, &g.Guards, r)
 	g.emitNotes()
-	if err == nil && first {
-		g.probed = true
-		g.Health.Count(ctx, s.Name, false)
-	}
 	return answer, lock, err
-}
-
-func (g *Gate) count(err error) {
-	if g.Health == nil || g.store != g.Primary || errors.Is(err, errLeftAlone) {
-		return
-	}
-	ctx, cancel := limited(context.Background(), g.Timeout)
-	defer cancel()
-	g.Health.Count(ctx, g.store.Name, true)
 }
 
 // fallBack goes on with the host's store, or without guards, for the rest of the run.
@@ -145,11 +124,8 @@ func (g *Gate) report(to Named, limit time.Duration, r *guard.Request) bool {
 	return err == nil
 }
 
-// lost counts a failure of a store, and warns of the consequence.
+// lost warns of what the failure of a store means.
 func (g *Gate) lost(to Named, err error, op guard.Op) {
-	if to == g.store {
-		g.count(err)
-	}
 	what := "what came of the attempt is not counted"
 	switch op {
 	case guard.Withdraw:
@@ -190,7 +166,7 @@ func (g *Gate) refusal(r *guard.Refusal) *event.GuardRefused {
 // with this key in the last 30 s. If the store cannot be used it warns and returns nil: the
 // order of values is no reason to refuse a run.
 func (g *Gate) FailedLately(ctx context.Context, values []string) []bool {
-	if g.store.Store == nil || g.valuesLost || !g.probed && g.Health != nil && g.Health.LeaveAlone(g.store.Name) {
+	if g.store.Store == nil || g.valuesLost {
 		return nil
 	}
 	limits, cancel := limited(ctx, g.Timeout)

@@ -270,36 +270,6 @@ func TestARefusalByTheBreakerGivesTheSlotBack(t *testing.T) {
 	}
 }
 
-func TestAStoreThatFailedThreeTimesIsLeftAlone(t *testing.T) {
-	f, _ := newFile(t)
-	now := time.Now().UnixMilli()
-	f.Now = func() int64 { return now }
-	const name = "redis://10.0.0.1:6379"
-	for i := range 3 {
-		if f.LeaveAlone(name) {
-			t.Fatalf("left alone after %d failures", i)
-		}
-		f.Count(soon(t), name, true)
-	}
-	if !f.LeaveAlone(name) || f.LeaveAlone("redis://10.0.0.2:6379") {
-		t.Error("not left alone, or another one")
-	}
-	if now += pause; f.LeaveAlone(name) {
-		t.Error("left alone after the pause")
-	}
-	if f.Count(soon(t), name, true); !f.LeaveAlone(name) {
-		t.Error("one failure more is not enough")
-	}
-	if now -= 3_600_000; f.LeaveAlone(name) {
-		t.Error("left alone by a failure in the future")
-	}
-	now += 3_600_000 + pause
-	f.Count(soon(t), name, false)
-	if f.Count(soon(t), name, true); f.LeaveAlone(name) {
-		t.Error("a success did not clear the count")
-	}
-}
-
 func TestForgottenRecordsAreRemoved(t *testing.T) {
 	f, _ := newFile(t)
 	now := time.Now().UnixMilli()
@@ -315,7 +285,6 @@ func TestForgottenRecordsAreRemoved(t *testing.T) {
 	use("free").Unlock()
 	held := use("held")
 	defer held.Unlock()
-	f.Count(soon(t), "redis://nowhere", true)
 	now += 25 * 60 * 60 * 1000
 	use("new").Unlock()
 	var names []string

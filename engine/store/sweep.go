@@ -30,15 +30,15 @@ func (f *File) sweep() {
 		}
 		info, err := os.Lstat(path)
 		if err == nil && info.Mode().IsRegular() && f.Now()-info.ModTime().UnixMilli() > sweepAge.Milliseconds() {
-			f.remove(path, strings.HasPrefix(name, healthPrefix))
+			f.remove(path)
 		}
 	}
 }
 
-// remove removes a record that is forgotten, or counts for a short time only, and its
-// slots, unless a process holds one. A process that has opened the record meanwhile
-// finds it without a link when it has the lock, and opens it again.
-func (f *File) remove(path string, short bool) {
+// remove removes a record that is forgotten, and its slots, unless a process holds one.
+// A process that has opened the record meanwhile finds it without a link when it has the
+// lock, and opens it again.
+func (f *File) remove(path string) {
 	file, err := lockedfile.Open(path, false)
 	if err != nil {
 		return
@@ -53,7 +53,7 @@ func (f *File) remove(path string, short bool) {
 	// The second number of a state is when it was used, the third for how long it matters
 	// after that (guard.State.Append).
 	var r record
-	if r.read(file) != nil || !short && len(r.list) >= 3 && f.Now()-r.list[1] <= r.list[2] {
+	if r.read(file) != nil || len(r.list) >= 3 && f.Now()-r.list[1] <= r.list[2] {
 		return
 	}
 	if _, held, _, err := slots(path, 1, false); held > 0 || err != nil {

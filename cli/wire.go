@@ -141,7 +141,7 @@ func (w *wiring) build() error {
 	if o.RetryWhen != nil {
 		e.When = w.whenReady()
 	}
-	if o.Key != "" && (o.Guards.Any() || len(o.Policy.Rotate) > 0) {
+	if o.Key != "" && o.Guards.Any() {
 		e.Gate = w.gate()
 	}
 	w.nest()

@@ -27,18 +27,6 @@ func counted(d *Decision, r attempt.Result) guard.Outcome {
 	return guard.Neither
 }
 
-// failedElsewhere asks before each attempt which values failed for other runs. It returns
-// how the run ends, nil if it goes on.
-func (e *Engine) failedElsewhere(ctx context.Context) *Decision {
-	if e.Gate == nil || len(e.Policy.Rotate) == 0 {
-		return nil
-	}
-	var failed []bool
-	end := e.during(ctx, e.state.Deadline, func(ctx context.Context) { failed = e.Gate.FailedLately(ctx, e.rotation.Values()) })
-	e.rotation.SetFailedElsewhere(failed)
-	return end
-}
-
 // permit asks the gate before a wait. It returns how the run ends, nil if it goes on.
 func (e *Engine) permit(ctx context.Context) *Decision {
 	if e.Gate == nil {

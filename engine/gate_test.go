@@ -16,16 +16,13 @@ import (
 // slowly.
 type shop struct {
 	copies int
-	takes  time.Duration // for a copy, and for a look
+	takes  time.Duration // for a copy
 	refuse string        // as in "admit 1"
-	others []int64       // values that failed for other runs
 
 	busy    sync.Mutex // locked during a request
 	calls   []string   // requests but for copies and reports, with their numbers
 	asked   []copyAsked
 	reports []guard.Outcome
-	values  [][]int64
-	looks   int
 	open    int // passes without a report
 }
 
@@ -76,8 +73,6 @@ func (s *shop) Do(ctx context.Context, _ string, _ *guard.Guards, r *guard.Reque
 	case guard.Report:
 		s.reports = append(s.reports, r.Outcome)
 		s.open--
-	case guard.ValuesFailed:
-		s.values = append(s.values, r.Values)
 	}
 	if r.Slot && answer.Refusal.Guard == guard.None {
 		answer.Pass.Slot = true
@@ -103,11 +98,6 @@ func (s *shop) wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (s *shop) Look(ctx context.Context, _ string) (*guard.Snapshot, error) {
-	s.looks++
-	known := &guard.Snapshot{Now: 1}
-	for _, id := range s.others {
-		known.State.Failed = append(known.State.Failed, guard.Lease{ID: id, Until: 2})
-	}
-	return known, s.wait(ctx)
+func (s *shop) Look(context.Context, string) (*guard.Snapshot, error) {
+	panic("a run looks at no state")
 }

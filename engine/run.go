@@ -120,9 +120,6 @@ func (e *Engine) Run(ctx context.Context) End {
 // once makes one attempt and waits for the next. It returns how the run ends, nil if
 // it goes on.
 func (e *Engine) once(ctx context.Context) *Decision {
-	if end := e.failedElsewhere(ctx); end != nil {
-		return end
-	}
 	if e.attempts > 0 {
 		if end := e.untilReady(ctx); end != nil {
 			return end
@@ -184,7 +181,7 @@ func (e *Engine) begin() {
 	if !e.Expires.IsZero() && (end.IsZero() || e.Expires.Before(*end)) {
 		*end = e.Expires
 	}
-	e.rotation = rotate.New(e.Policy.Rotate, e.Draw)
+	e.rotation = rotate.New(e.Policy.Rotate)
 	if e.Gate != nil {
 		e.Gate.Emit = e.emit
 	}
@@ -301,11 +298,7 @@ func (e *Engine) settle(t *trial) {
 // report reports the result of an attempt to the gate and to the rotation.
 func (e *Engine) report(t *trial) {
 	t.pass.Report(t.decision.Counts)
-	failed := t.decision.Counts == guard.Failure
-	e.rotation.Put(t.use, failed)
-	if failed && t.use != nil && e.Gate != nil {
-		e.Gate.Failed(t.use.Values())
-	}
+	e.rotation.Put(t.use, t.decision.Counts == guard.Failure)
 }
 
 // finished reports a judged attempt and emits attempt_finished.

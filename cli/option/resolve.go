@@ -234,7 +234,7 @@ func (r *resolver) withoutEffect() {
 	none(r.Exec && words != "", "no effect with --exec, which becomes the command and makes no attempts: %s", words)
 	none(r.Exec && r.Plan, "--exec has no effect with --plan, which runs nothing")
 	words = r.words("key", "store", "store-timeout", "store-fail", "priority")
-	none(words != "" && !r.Guards.Any() && !(r.Key != "" && len(r.Rotate) > 0) && !r.PrintPolicy,
+	none(words != "" && !r.Guards.Any() && !r.PrintPolicy,
 		"no effect without a guard (--breaker, --budget, --tokens, --max-concurrent, --adaptive): %s", words)
 	number, limited := r.last("signal"), r.Timeout > 0 || r.IdleTimeout > 0 || r.Deadline > 0 || r.Policy.HedgeMax > 1
 	none(r.typed("signal") && !limited && strings.Trim(number.Value, "0123456789") == "",

@@ -1,6 +1,5 @@
 // Package admission asks the guards of a key for a run, in the order of docs/guards.md,
-// reports outcomes to them, and decides what to do when their store cannot be used. It also
-// shares with other runs which values of rotated names (docs/rotation.md) failed.
+// reports outcomes to them, and decides what to do when their store cannot be used.
 //
 // It keeps what a run holds: what its last retry took, the slot of the run, the leases of
 // its attempts. engine/guard decides; a guard.Store keeps the state.
@@ -53,8 +52,6 @@ type Gate struct {
 	warned bool
 	// slow says that a signal or the deadline ended the last request before its answer.
 	slow bool
-	// valuesLost says that the store failed to share values of rotated names.
-	valuesLost bool
 	// taken is what the last Permit took and was not given back, last what the last
 	// retry or copy that was admitted took; nil for none.
 	taken receipt

@@ -87,5 +87,4 @@ func (s *State) visit(c *codec) {
 	each(c, &s.Recent, func(n *int64) { c.numbers(n) })
 	c.leases(&s.Slots)
 	c.numbers(&s.Forgot)
-	c.leases(&s.Failed)
 }

@@ -59,15 +59,14 @@ type Op int
 
 // The operations, each with the guards that it asks.
 const (
-	Permit       Op = iota // before the wait of a retry: breaker, adaptive; takes from budget and tokens
-	Admit                  // before each attempt: takes a slot, and a place of the breaker; counts the run
-	AdmitCopy              // before a copy of an attempt (hedging): breaker, budget, tokens, slots
-	Report                 // after an attempt: its outcome; gives its slot back
-	Renew                  // keeps what a Pass holds for another lease
-	Withdraw               // gives back what Permit took if no attempt follows
-	Finish                 // after the run: refunds tokens, gives the slot of a run back
-	ValuesFailed           // values of rotated names have failed
-	Reset                  // drops all but the slots in use, and outcomes of attempts admitted before
+	Permit    Op = iota // before the wait of a retry: breaker, adaptive; takes from budget and tokens
+	Admit               // before each attempt: takes a slot, and a place of the breaker; counts the run
+	AdmitCopy           // before a copy of an attempt (hedging): breaker, budget, tokens, slots
+	Report              // after an attempt: its outcome; gives its slot back
+	Renew               // keeps what a Pass holds for another lease
+	Withdraw            // gives back what Permit took if no attempt follows
+	Finish              // after the run: refunds tokens, gives the slot of a run back
+	Reset               // drops all but the slots in use, and outcomes of attempts admitted before
 )
 
 // Outcome is how an attempt ended.
@@ -102,7 +101,6 @@ type Request struct {
 	Pass      Pass    // of Admit or AdmitCopy, in Report, Renew and Finish
 	Outcome   Outcome // in Report
 	Succeeded bool    // the run, in Finish
-	Values    []int64 // that stand for values, 1 to MaxID, in ValuesFailed
 }
 
 // MaxID is the greatest ID, the limit of exact numbers in Lua.
@@ -181,8 +179,7 @@ type State struct {
 	Bucket     Bucket
 	Recent     []int64 // the last outcomes, oldest first, 1 for a success
 	Slots      []Lease
-	Forgot     int64   // the generation since the last Reset
-	Failed     []Lease // the numbers of values that failed lately
+	Forgot     int64 // the generation since the last Reset
 }
 
 // transaction is one request under way.
@@ -195,15 +192,14 @@ type transaction struct {
 }
 
 var operations = [...]func(*transaction){
-	Permit:       (*transaction).permit,
-	Admit:        (*transaction).admit,
-	AdmitCopy:    (*transaction).admitCopy,
-	Report:       (*transaction).report,
-	Renew:        (*transaction).renew,
-	Withdraw:     func(t *transaction) { t.withdraw(t.r.Taken) },
-	Finish:       (*transaction).finish,
-	ValuesFailed: (*transaction).valuesFailed,
-	Reset:        (*transaction).reset,
+	Permit:    (*transaction).permit,
+	Admit:     (*transaction).admit,
+	AdmitCopy: (*transaction).admitCopy,
+	Report:    (*transaction).report,
+	Renew:     (*transaction).renew,
+	Withdraw:  func(t *transaction) { t.withdraw(t.r.Taken) },
+	Finish:    (*transaction).finish,
+	Reset:     (*transaction).reset,
 }
 
 // Do performs a request.
@@ -227,7 +223,6 @@ func (s *State) clamp(now int64) {
 	s.Forgot = min(s.Forgot, now)
 	clampLeases(s.Breaker.Probes, now+LeaseFor)
 	clampLeases(s.Slots, now+LeaseFor)
-	clampLeases(s.Failed, now+valuesFor)
 }
 
 // day is the least time that an unused state is kept, in milliseconds.

@@ -42,27 +42,6 @@ func (t *transaction) slotRefuses() bool {
 	return held >= t.g.Slots.N && t.refuse(Refusal{Guard: KindSlots, RetryIn: -1, Count: held, Of: t.g.Slots.N})
 }
 
-// A value's failure counts for valuesFor milliseconds; the last maxFailed are remembered.
-const valuesFor, maxFailed = 30_000, 100
-
-// valuesFailed remembers that values have failed now.
-func (t *transaction) valuesFailed() {
-	failed := expire(t.s.Failed, t.now)
-	for _, v := range t.r.Values {
-		failed = append(release(failed, v), Lease{v, t.now + valuesFor})
-	}
-	t.s.Failed = failed[max(0, len(failed)-maxFailed):]
-}
-
-// FailedLately says which values have failed in the last 30 s.
-func (s *Snapshot) FailedLately(values []int64) []bool {
-	failed := make([]bool, len(values))
-	for i, v := range values {
-		failed[i] = slices.ContainsFunc(s.State.Failed, func(l Lease) bool { return l.ID == v && l.Until > s.Now })
-	}
-	return failed
-}
-
 // Lease is something that is held until a time, in milliseconds.
 type Lease struct {
 	ID, Until int64

@@ -14,8 +14,6 @@ import (
 type List struct {
 	Name   string
 	Values []string
-	// Random says that the first value is drawn.
-	Random bool
 }
 
 // Variable is the variable of the command's environment that has the value: RETRY_USE_
@@ -47,15 +45,10 @@ func (u Use) ByName() map[string]string {
 }
 
 // Variables are the entries for the command's environment, NAME=VALUE.
-func (u Use) Variables() []string { return u.entries((*List).Variable) }
-
-// Values are the values, each written NAME=VALUE.
-func (u Use) Values() []string { return u.entries(func(l *List) string { return l.Name }) }
-
-func (u Use) entries(name func(*List) string) []string {
+func (u Use) Variables() []string {
 	var entries []string
 	for _, v := range u {
-		entries = append(entries, name(v.List)+"="+v.Text)
+		entries = append(entries, v.Variable()+"="+v.Text)
 	}
 	return entries
 }
@@ -70,8 +63,7 @@ type Rotation struct {
 type wheel struct {
 	*List
 	Standing
-	using     []int  // attempts that run with each value
-	elsewhere []bool // which failed for other runs; empty for none
+	using []int // attempts that run with each value
 }
 
 // Standing is the state of a list between two attempts: the index of the value that comes
@@ -81,37 +73,13 @@ type Standing struct {
 	Failures []int `json:"failures"`
 }
 
-// New returns a rotation at its start. draw is called once for each list that begins at
-// random, and returns a number uniform in [0, 1).
-func New(lists []List, draw func() float64) (r Rotation) {
+// New returns a rotation at its start.
+func New(lists []List) (r Rotation) {
 	for i := range lists {
 		n := len(lists[i].Values)
-		w := &wheel{List: &lists[i], Standing: Standing{Failures: make([]int, n)}, using: make([]int, n)}
-		if w.Random {
-			w.Next = min(int(draw()*float64(n)), n-1)
-		}
-		r.wheels = append(r.wheels, w)
+		r.wheels = append(r.wheels, &wheel{List: &lists[i], Standing: Standing{Failures: make([]int, n)}, using: make([]int, n)})
 	}
 	return r
-}
-
-// Values are all values of all lists, each written NAME=VALUE.
-func (r *Rotation) Values() []string {
-	var all []string
-	for _, w := range r.wheels {
-		for _, value := range w.Values {
-			all = append(all, w.Name+"="+value)
-		}
-	}
-	return all
-}
-
-// SetFailedElsewhere sets which of Values failed for other runs; nil is none.
-func (r *Rotation) SetFailedElsewhere(failed []bool) {
-	for _, w := range r.wheels {
-		n := min(len(w.Values), len(failed))
-		w.elsewhere, failed = failed[:n], failed[n:]
-	}
 }
 
 // Next returns what Take will return.
@@ -128,8 +96,8 @@ func (r *Rotation) Next() Use {
 }
 
 // Take returns the values of the attempt or copy that starts now: of each list the value
-// that has failed least, where an attempt under way counts as a failure; among these one
-// that has not failed for other runs; among these the next in order. Put ends the use.
+// that has failed least, where an attempt under way counts as a failure; among these the
+// next in order. Put ends the use.
 func (r *Rotation) Take() Use {
 	use := r.Next()
 	r.stay = nil
@@ -153,13 +121,7 @@ func (w *wheel) pick() int {
 }
 
 // rank is lowest for the value to use.
-func (w *wheel) rank(i int) int {
-	rank := 2 * (w.Failures[i] + w.using[i])
-	if len(w.elsewhere) > 0 && w.elsewhere[i] {
-		rank++
-	}
-	return rank
-}
+func (w *wheel) rank(i int) int { return w.Failures[i] + w.using[i] }
 
 // Put ends a use; failed says that the attempt failed with it.
 func (r *Rotation) Put(use Use, failed bool) {

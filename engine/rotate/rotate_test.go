@@ -2,7 +2,6 @@ package rotate
 
 import (
 	"fmt"
-	"maps"
 	"strings"
 	"testing"
 	"testing/quick"
@@ -21,8 +20,6 @@ func parse(t *testing.T, texts ...string) []List {
 	return lists
 }
 
-func half() float64 { return 0.5 }
-
 // turn takes the values of one attempt that fails.
 func turn(r *Rotation) string {
 	use := r.Take()
@@ -39,50 +36,21 @@ func turns(r *Rotation, n int) string {
 }
 
 func TestOrder(t *testing.T) {
-	for _, test := range []struct {
-		list      string
-		elsewhere []bool // has failed
-		want      string
-	}{
-		{"M=a,b,c", nil, "a b c a b c a"},
-		{"M=a", nil, "a a a a a a a"},
-		{"M@=a,b,c", nil, "b c a b c a b"}, // 0.5 of 3 is the second
-		{"M@=a,b,c,d", nil, "c d a b c d a"},
-		{"M=a,b,c", []bool{true, false, false}, "b c a b c a b"},
-		{"M=a,b,c", []bool{true, true, false}, "c a b c a b c"},
-		{"M=a,b,c", []bool{true, true, true}, "a b c a b c a"},
-		{"M@=a,b,c", []bool{false, true, false}, "c a b c a b c"},
+	for list, want := range map[string]string{
+		"M=a,b,c": "a b c a b c a",
+		"M=a":     "a a a a a a a",
 	} {
-		r := New(parse(t, test.list), half)
-		r.SetFailedElsewhere(test.elsewhere)
-		if got := turns(&r, 7); got != test.want {
-			t.Errorf("%s: %s, want %s", test.list, got, test.want)
+		r := New(parse(t, list))
+		if got := turns(&r, 7); got != want {
+			t.Errorf("%s: %s, want %s", list, got, want)
 		}
-	}
-}
-
-// A random start is uniform: each value comes first where the number falls into
-// its part of [0, 1).
-func TestRandomStart(t *testing.T) {
-	lists := parse(t, "M@=a,b,c,d,e")
-	counts := map[string]int{}
-	for i := range 1000 {
-		r := New(lists, func() float64 { return float64(i) / 1000 })
-		counts[turn(&r)]++
-	}
-	if want := map[string]int{"a": 200, "b": 200, "c": 200, "d": 200, "e": 200}; !maps.Equal(counts, want) {
-		t.Errorf("first values: %v", counts)
-	}
-	r := New(lists, func() float64 { return 0.9999999999999999 })
-	if got := turn(&r); got != "e" {
-		t.Errorf("the greatest number gives %s", got)
 	}
 }
 
 // Copies that run beside one another have values apart, as far as there are
 // any; what one of them failed with comes again last.
 func TestCopiesTakeTheNext(t *testing.T) {
-	r := New(parse(t, "M=a,b,c"), half)
+	r := New(parse(t, "M=a,b,c"))
 	first, second := r.Take(), r.Take()
 	if first[0].Text != "a" || second[0].Text != "b" {
 		t.Errorf("copies use %s and %s", first[0].Text, second[0].Text)
@@ -102,14 +70,13 @@ func TestCopiesTakeTheNext(t *testing.T) {
 }
 
 // A value with which an attempt succeeded stays while more successes are asked
-// for, also where it has failed for other runs.
+// for.
 func TestStay(t *testing.T) {
-	r := New(parse(t, "M=a,b,c"), half)
+	r := New(parse(t, "M=a,b,c"))
 	lost, won := r.Take(), r.Take()
 	r.Put(won, false)
 	r.Put(lost, false)
 	r.Stay(won)
-	r.SetFailedElsewhere([]bool{false, true, false})
 	if next := r.Next(); next[0].Text != "b" {
 		t.Errorf("the next is %s", next[0].Text)
 	}
@@ -117,7 +84,6 @@ func TestStay(t *testing.T) {
 	if use[0].Text != "b" {
 		t.Errorf("after a success with b: %s", use[0].Text)
 	}
-	r.SetFailedElsewhere(nil)
 	if second := r.Take(); second[0].Text != "c" {
 		t.Errorf("its copy uses %s", second[0].Text)
 	}
@@ -131,7 +97,7 @@ func TestFailedComesLast(t *testing.T) {
 		for i := range values {
 			values[i] = fmt.Sprint(i)
 		}
-		r := New([]List{{Name: "M", Values: values}}, half)
+		r := New([]List{{Name: "M", Values: values}})
 		failures := map[string]int{}
 		for _, failed := range results {
 			use := r.Take()
@@ -155,7 +121,7 @@ func TestFailedComesLast(t *testing.T) {
 }
 
 func TestSeveralLists(t *testing.T) {
-	r := New(parse(t, "host=a,b", "PORT=1,2,3"), half)
+	r := New(parse(t, "host=a,b", "PORT=1,2,3"))
 	var got []string
 	for range 4 {
 		use := r.Take()

@@ -9,15 +9,13 @@ import (
 	"strings"
 )
 
-// Parse reads "NAME=a,b,c", or "NAME@=a,b,c" to begin at random. Blanks around a value are
-// removed; a value has no comma.
+// Parse reads "NAME=a,b,c". Blanks around a value are removed; a value has no comma.
 func Parse(text string) (List, error) {
 	name, values, found := strings.Cut(text, "=")
 	if !found {
 		return List{}, fmt.Errorf("%q is not NAME=VALUE,VALUE,... such as HOST=a.example,b.example", text)
 	}
-	var l List
-	l.Name, l.Random = strings.CutSuffix(name, "@")
+	l := List{Name: name}
 	if l.Name == "" || strings.TrimLeft(l.Name, nameBytes) != "" {
 		return List{}, fmt.Errorf("%q is not a name; a name has letters, digits, _ and - only, as in HOST=a,b", l.Name)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 func TestWords(t *testing.T) {
-	use := taken(New(parse(t, "HOST=a.example,b", "my-port={HOST}", "x=1"), half))
+	use := taken(New(parse(t, "HOST=a.example,b", "my-port={HOST}", "x=1")))
 	for word, want := range map[string]string{
 		"https://{HOST}/":           "https://a.example/",
 		"{HOST}{HOST}":              "a.examplea.example",
@@ -40,7 +40,7 @@ func TestWords(t *testing.T) {
 
 // The words of the caller are not written to, and not copied without a rotation.
 func TestWordsAreNotTouched(t *testing.T) {
-	use := taken(New(parse(t, "HOST=a"), half))
+	use := taken(New(parse(t, "HOST=a")))
 	words := []string{"curl", "{HOST}", "{}"}
 	if got := use.Words(words); !slices.Equal(got, []string{"curl", "a", "{}"}) || words[1] != "{HOST}" {
 		t.Errorf("%q became %q", words, got)
@@ -90,16 +90,16 @@ func TestCheckUsedByScripts(t *testing.T) {
 func TestParse(t *testing.T) {
 	for text, want := range map[string]List{
 		"HOST=a":             {Name: "HOST", Values: []string{"a"}},
-		"h-o_2@=a, b ,c d":   {Name: "h-o_2", Values: []string{"a", "b", "c d"}, Random: true},
+		"h-o_2=a, b ,c d":    {Name: "h-o_2", Values: []string{"a", "b", "c d"}},
 		"U=https://x/?a=1,b": {Name: "U", Values: []string{"https://x/?a=1", "b"}},
 		"2={HOST}":           {Name: "2", Values: []string{"{HOST}"}},
 	} {
 		got, err := Parse(text)
-		if err != nil || got.Name != want.Name || !slices.Equal(got.Values, want.Values) || got.Random != want.Random {
+		if err != nil || got.Name != want.Name || !slices.Equal(got.Values, want.Values) {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "HOST", "=a", "@=a", "HOST=", "HOST=,", "HOST=a,", "HOST=,a", "HOST=a,,b", "HOST=a, ,b", "HO ST=a", "HÖST=a", "HOST@@=a", "{HOST}=a", "HO\x00ST=a", "A.B=c"} {
+	for _, text := range []string{"", "HOST", "=a", "@=a", "HOST=", "HOST=,", "HOST=a,", "HOST=,a", "HOST=a,,b", "HOST@=a", "HOST=a, ,b", "HO ST=a", "HÖST=a", "HOST@@=a", "{HOST}=a", "HO\x00ST=a", "A.B=c"} {
 		if l, err := Parse(text); err == nil {
 			t.Errorf("%q is taken for %+v", text, l)
 		}
@@ -121,7 +121,7 @@ func FuzzWords(f *testing.F) {
 			}
 			return values[found]
 		})
-		if got := taken(New(lists, half)).Words([]string{word})[0]; got != want {
+		if got := taken(New(lists)).Words([]string{word})[0]; got != want {
 			t.Errorf("%q becomes %q, want %q", word, got, want)
 		}
 	})

@@ -182,10 +182,7 @@ func TestTheGreatestStateFitsIntoARecord(t *testing.T) {
 	for range 100 {
 		list = append(list, 1)
 	}
-	list = append(list, 0, most, 100)
-	for range 100 {
-		list = append(list, most, 1<<42)
-	}
+	list = append(list, 0, most)
 	if _, err := guard.Read(list); err != nil {
 		t.Fatal(err)
 	}

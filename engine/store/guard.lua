@@ -26,14 +26,14 @@ local r = {
   attempt = arg[22], timedOut = arg[23], id = arg[24], slot = arg[25], waiting = arg[26],
   taken = { at = arg[27], budget = arg[28], cost = arg[29] },
   pass = { id = arg[30], generation = arg[31], place = arg[32], slot = arg[33] },
-  outcome = arg[34], succeeded = arg[35], values = { unpack(arg, 37, 36 + arg[36]) },
+  outcome = arg[34], succeeded = arg[35],
 }
 
 local MILLION, PARTS, WIDTHS, MOST, GREATEST, SUM = 1000000, 10, 3, 400000000, 9007199254740991, 40
-local LEASE, DAY, LONGEST, RECENT, ENOUGH, VALUES_FOR, MOST_FAILED = 10000, 86400000, 10, 100, 10, 30000, 100
+local LEASE, DAY, LONGEST, RECENT, ENOUGH = 10000, 86400000, 10, 100, 10
 local CLOSED, OPEN, HALF_OPEN = 0, 1, 2
 local BREAKER, BUDGET, TOKENS, SLOTS, ADAPTIVE = 1, 2, 3, 4, 5
-local PERMIT, ADMIT, ADMIT_COPY, REPORT, RENEW, WITHDRAW, FINISH, VALUES_FAILED, RESET = 0, 1, 2, 3, 4, 5, 6, 7, 8
+local PERMIT, ADMIT, ADMIT_COPY, REPORT, RENEW, WITHDRAW, FINISH, RESET = 0, 1, 2, 3, 4, 5, 6, 7
 local SUCCESS, FAILURE = 1, 2
 local named = g.rate > 0 or g.row > 0
 local damaged, known = 0, true
@@ -48,7 +48,7 @@ local function ceilDiv(a, b) return floor((a + b - 1) / b) end
 local function fresh()
   return { used = 0, keep = 0, circuit = CLOSED, generation = 0, opened = 0, openings = 0, failures = 0, outcomes = 0,
     row = 0, successes = 0, probes = {}, windows = {}, budget = {}, missing = 0, stamp = 0, recent = {}, slots = {},
-    forgot = 0, failed = {} }
+    forgot = 0 }
 end
 
 -- read raises an error where a text is not one that write has written: the sum in
@@ -78,11 +78,11 @@ local function read(text)
   local probes, outcomesIn, budget = leases(), windows(), windows()
   local missing, stamp = numbers(2)
   local recent, slots = { numbers(numbers(1)) }, leases()
-  local forgot, failed = numbers(1), leases()
+  local forgot = numbers(1)
   assert(at == #list and circuit >= CLOSED and circuit <= HALF_OPEN)
   return { used = used, keep = keep, circuit = circuit, generation = generation, opened = opened, openings = openings,
     failures = failures, outcomes = outcomes, row = row, successes = successes, probes = probes, windows = outcomesIn,
-    budget = budget, missing = missing, stamp = stamp, recent = recent, slots = slots, forgot = forgot, failed = failed }
+    budget = budget, missing = missing, stamp = stamp, recent = recent, slots = slots, forgot = forgot }
 end
 
 local function write(s)
@@ -103,7 +103,6 @@ local function write(s)
   add(s.missing, s.stamp, #s.recent, unpack(s.recent))
   leases(s.slots)
   add(s.forgot)
-  leases(s.failed)
   local text = table.concat(parts)
   return redis.sha1hex(text) .. text
 end
@@ -480,15 +479,6 @@ local function finish()
   if r.pass.slot == 1 then s.slots = release(s.slots, r.pass.id) end
 end
 
-local function valuesFailed()
-  s.failed = expire(s.failed)
-  for _, value in ipairs(r.values) do
-    s.failed = release(s.failed, value)
-    s.failed[#s.failed + 1] = { value, now + VALUES_FOR }
-  end
-  while #s.failed > MOST_FAILED do table.remove(s.failed, 1) end
-end
-
 local function reset()
   local before = s
   s = fresh()
@@ -508,7 +498,6 @@ end
 s.opened, s.stamp, s.forgot = min(s.opened, now), min(s.stamp, now), min(s.forgot, now)
 clampLeases(s.probes, LEASE)
 clampLeases(s.slots, LEASE)
-clampLeases(s.failed, VALUES_FOR)
 s.used, s.keep = now, max(s.keep, keep())
 local from = s.circuit
 local refusal, taken, pass
@@ -526,8 +515,6 @@ elseif op == WITHDRAW then
   withdraw(r.taken)
 elseif op == FINISH then
   finish()
-elseif op == VALUES_FAILED then
-  valuesFailed()
 elseif op == RESET then
   reset()
 end

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -145,35 +144,4 @@ func TestLookOfWhatCannotBeRead(t *testing.T) {
 	if known, err := f.Look(soon(t), "npm: the registry"); err == nil {
 		t.Errorf("%+v", known)
 	}
-}
-
-func TestValuesThatFailedAreShared(t *testing.T) {
-	eachStore(t, func(t *testing.T, s guard.Store) {
-		values := []int64{1, 2, guard.MaxID}
-		check := func(want ...bool) {
-			t.Helper()
-			known, err := s.Look(soon(t), "key")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := known.FailedLately(values); !slices.Equal(got, want) {
-				t.Errorf("%v, want %v", got, want)
-			}
-			known.Now += 30_000
-			if got := known.FailedLately(values); slices.Contains(got, true) {
-				t.Errorf("30 s later %v", got)
-			}
-		}
-		mustDo(t, s, guard.Request{Op: guard.ValuesFailed, Values: []int64{guard.MaxID}})
-		check(false, false, true)
-		mustDo(t, s, guard.Request{Op: guard.ValuesFailed, Values: []int64{1, 9}})
-		check(true, false, true)
-		for i := range int64(100) {
-			mustDo(t, s, guard.Request{Op: guard.ValuesFailed, Values: []int64{100 + i}})
-		}
-		check(false, false, false) // the last 100 are remembered
-		mustDo(t, s, guard.Request{Op: guard.Reset})
-		values[0] = 199
-		check(false, false, false)
-	})
 }

@@ -23,7 +23,7 @@ import (
 //go:embed guard.lua
 var script string
 
-const scriptSHA = "6f186f7d49af7664514d024b905943d59417c5d7"
+const scriptSHA = "b3e4b72eef11f9e3ed41d2acea06d48523d39fec"
 
 // Redis is a store on a server.
 type Redis struct {
@@ -90,7 +90,7 @@ func keys(key string) [2]string {
 // arguments are the numbers of a request, in the order that guard.lua reads.
 func arguments(g *guard.Guards, r *guard.Request) []int64 {
 	b, u, t := &g.Breaker, &g.Budget, &g.Tokens
-	return append([]int64{
+	return []int64{
 		int64(r.Op),
 		b.Rate, b.Row, b.Min, b.Window, b.Open, b.Probes,
 		bit(u.On), u.Ratio, u.Min, u.Window, g.Priority.Share(u.Reserve),
@@ -100,8 +100,7 @@ func arguments(g *guard.Guards, r *guard.Request) []int64 {
 		r.Taken.At, bit(r.Taken.Budget), r.Taken.Cost,
 		r.Pass.ID, r.Pass.Generation, bit(r.Pass.Place), bit(r.Pass.Slot),
 		int64(r.Outcome), bit(r.Succeeded),
-		int64(len(r.Values)),
-	}, r.Values...)
+	}
 }
 
 func bit(b bool) int64 {

@@ -201,11 +201,8 @@ func (h *history) request() *guard.Request {
 	r := h.r
 	h.counter++
 	q := &guard.Request{
-		Op: guard.Op(r.IntN(8)), Attempt: 1 + r.Int64N(5), TimedOut: r.IntN(2) == 0, ID: guard.MaxID - h.counter, Slot: r.IntN(2) == 0,
+		Op: guard.Op(r.IntN(7)), Attempt: 1 + r.Int64N(5), TimedOut: r.IntN(2) == 0, ID: guard.MaxID - h.counter, Slot: r.IntN(2) == 0,
 		Waiting: r.IntN(3) == 0, Held: -1, Taken: h.taken, Outcome: guard.Outcome(r.IntN(3)), Succeeded: r.IntN(2) == 0,
-	}
-	for range r.IntN(3) {
-		q.Values = append(q.Values, 1+r.Int64N(200))
 	}
 	if r.IntN(20) == 0 && h.counter > 1 {
 		q.Op = guard.Reset

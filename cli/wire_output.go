@@ -290,9 +290,9 @@ func (out *output) say(line string) {
 	}
 }
 
-// telemetryMargin is what a lock of the metrics file or a name of a server may
+// telemetryMargin is what the locks of the metrics file or a name of a server may
 // take where the collector's limit is shorter.
-const telemetryMargin = 1500 * time.Millisecond
+const telemetryMargin = 6 * time.Second
 
 func (w *wiring) addTelemetry() {
 	c := w.o.Telemetry

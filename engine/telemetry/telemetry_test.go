@@ -129,26 +129,6 @@ func TestForeignFilesAreLeft(t *testing.T) {
 	}
 }
 
-func TestManyWritersLoseNothing(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "a.prom")
-	var all sync.WaitGroup
-	for range 50 {
-		all.Go(func() {
-			if err := addToFile(context.Background(), file, recorded("a")); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-	data, err := os.ReadFile(file)
-	if want := `retry_runs_total{name="a",outcome="deadline"} 50` + "\n"; err != nil || !strings.Contains(string(data), want) {
-		t.Errorf("%v\n%s", err, data)
-	}
-	if left, _ := filepath.Glob(file + ".new"); left != nil {
-		t.Errorf("%v is left", left)
-	}
-}
-
 func FuzzDecode(f *testing.F) {
 	m := metrics{}
 	m.add(recorded("a\n\"b\\").metrics)

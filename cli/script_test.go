@@ -18,13 +18,16 @@ package cli
 
 import (
 	"context"
+	"errors"
 	goflag "flag"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,6 +36,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/retrysh/retry/engine/registry"
+	"github.com/retrysh/retry/testdata/session"
 )
 
 // commands are what scripts may run beside the system's programs.
@@ -51,7 +55,7 @@ var commands = map[string]func(){
 func TestMain(m *testing.M) { testscript.Main(inSession{m}, commands) }
 
 // inSession runs the tests in a session of their own, without a terminal and with default
-// dispositions.
+// dispositions, whatever the environment says that is not theirs.
 type inSession struct{ *testing.M }
 
 func (s inSession) Run() int {
@@ -61,14 +65,43 @@ func (s inSession) Run() int {
 	if err := goflag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
-	if err := os.Setenv(registry.Variable, ""); err != nil { // the runs of tests are not the user's
+	ownEnvironment()
+	return session.Run(s.M)
+}
+
+// ownEnvironment takes from the environment what the tests do not hold for: another
+// language, the user's settings for this program, a CI system, and a folder of PATH that
+// this user may not search, for which execvp(3) has another error.
+func ownEnvironment() {
+	for _, entry := range os.Environ() {
+		name, _, _ := strings.Cut(entry, "=")
+		switch {
+		case strings.HasPrefix(name, "RETRY_TEST_"):
+		case slices.ContainsFunc(foreign, func(prefix string) bool { return strings.HasPrefix(name, prefix) }):
+			_ = os.Unsetenv(name)
+		}
+	}
+	folders := slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(folder string) bool {
+		_, err := os.Stat(filepath.Join(folder, "no-such-command"))
+		return errors.Is(err, fs.ErrPermission)
+	})
+	err := errors.Join(
+		os.Setenv("PATH", strings.Join(folders, string(os.PathListSeparator))),
+		os.Setenv(registry.Variable, ""), // the runs of tests are not the user's
+	)
+	if err != nil {
 		panic(err)
 	}
-	return runInSession(s.M)
+}
+
+// foreign are the beginnings of the names of what is taken.
+var foreign = []string{
+	"LANG", "LC_", "RETRY_", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "OTEL_", "TRACEPARENT",
+	"CI", "GITHUB_", "GITLAB_", "CLICOLOR", "FORCE_COLOR", "NO_COLOR", "COLUMNS", "LINES", "BASH_ENV", "ENV", "MANPATH", "POSIXLY_CORRECT",
 }
 
 // scriptLimit bounds each script. Only one that hangs reaches it.
-const scriptLimit = 3 * time.Minute
+const scriptLimit = 5 * time.Minute
 
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -111,6 +144,7 @@ func runScript(t *testing.T, file string) {
 			// before it exits, unless a variable forbids it.
 			env.Setenv("GORACE", "atexit_sleep_ms=10")
 			env.Setenv(registry.Variable, "")
+			env.Setenv("HOME", filepath.Join(env.WorkDir, ".home")) // is not there yet
 			// The limit ends what the script started, and it would wait on for
 			// what that left behind with its output.
 			limit := time.AfterFunc(scriptLimit, func() { killAll(env.WorkDir) })
@@ -157,7 +191,7 @@ func command(t *testing.T, words ...string) *exec.Cmd {
 
 // awaitLimit bounds the wait for a sentinel. It is only reached when the
 // program under test has failed.
-const awaitLimit = 30 * time.Second
+const awaitLimit = 2 * time.Minute
 
 // awaitMain waits until each file named has content.
 func awaitMain() {
@@ -167,15 +201,20 @@ func awaitMain() {
 }
 
 func awaitContent(name string) {
-	for end := time.Now().Add(awaitLimit); ; time.Sleep(2 * time.Millisecond) {
+	if !awaitFile(name) {
+		fmt.Fprintf(os.Stderr, "%s has no content after %v\n", name, awaitLimit)
+		os.Exit(1)
+	}
+}
+
+// awaitFile waits until a file has content and reports whether it has.
+func awaitFile(name string) bool {
+	for end := time.Now().Add(awaitLimit); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 		if info, err := os.Stat(name); err == nil && info.Size() > 0 {
-			return
-		}
-		if time.Now().After(end) {
-			fmt.Fprintf(os.Stderr, "%s has no content after %v\n", name, awaitLimit)
-			os.Exit(1)
+			return true
 		}
 	}
+	return false
 }
 
 // goBuild builds the program in a directory as a release has it. All tests build with

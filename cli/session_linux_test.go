@@ -1,6 +1,6 @@
 package cli
 
-// This file holds the part of the session of the tests that is Linux's, and its tests.
+// This file tests the session in which the tests run; see testdata/session.
 
 import (
 	"os"
@@ -11,17 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/retrysh/retry/testdata/session"
 )
-
-// sessionLeader makes the tests lead a session, and end when the process that waits
-// for them is killed (prctl(2), PR_SET_PDEATHSIG).
-func sessionLeader() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
-}
-
-// unmask blocks no signal of the calling thread; a child inherits its mask.
-func unmask() { _ = unix.PthreadSigmask(unix.SIG_SETMASK, &unix.Sigset_t{}, nil) }
 
 // sessionFile is the variable by which a test starts this binary as another process.
 const sessionFile = "SCRIPTS_SESSION_FILE"
@@ -38,15 +29,14 @@ func TestInsideSession(t *testing.T) {
 	if want := "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n"; err != nil || string(inherited) != want {
 		t.Errorf("what the tests start has %q, %v; want %q", inherited, err, want)
 	}
-	if value, set := os.LookupEnv(insideSession); set {
-		t.Errorf("what the tests start would see %s=%s", insideSession, value)
+	if value, set := os.LookupEnv(session.Variable); set {
+		t.Errorf("what the tests start would see %s=%s", session.Variable, value)
 	}
 	if _, err := os.Stat(file + ".stay"); err == nil {
-		if err := os.WriteFile(file, []byte("up"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(awaitLimit)
-		t.Error("it was not ended")
+		// Neither the session nor the environment of what stays says whose it is.
+		stays := exec.Command("setsid", "env", "-i", "/bin/sh", "-c", `echo up >"$0"; exec sleep 600`, file)
+		stays.Stdout = os.Stdout
+		t.Error(stays.Run(), "it was not ended")
 	}
 }
 
@@ -97,41 +87,72 @@ func TestSessionHasNoTerminal(t *testing.T) {
 	_ = slave.Close()
 }
 
-// What asks the tests to end reaches them, and KILL takes them along.
+// What asks the tests to end reaches them, and nothing that they have started outlives
+// them, nor the process that was started, nor its parent.
 func TestSessionIsEnded(t *testing.T) {
-	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
-		file := filepath.Join(t.TempDir(), "up")
-		if err := os.WriteFile(file+".stay", nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		// The pipe is at its end when both have gone.
-		out, in, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		cmd := innerTest(t, file, "/bin/sh", "-c", `trap "" HUP; exec "$@"`, "sh")
-		cmd.Stdout = in
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		_ = in.Close()
-		begun := time.Now()
-		for _, err := os.Stat(file); err != nil && time.Since(begun) < awaitLimit; _, err = os.Stat(file) {
-			time.Sleep(2 * time.Millisecond)
-		}
-		if err := cmd.Process.Signal(sig); err != nil {
-			t.Error(err)
-		}
-		_ = cmd.Wait()
-		if err := out.SetReadDeadline(time.Now().Add(awaitLimit)); err != nil {
-			t.Fatal(err)
-		}
-		for buffer := make([]byte, 512); err == nil; {
-			_, err = out.Read(buffer)
-		}
-		if os.IsTimeout(err) {
-			t.Errorf("%v: the tests are still running", sig)
-		}
-		_ = out.Close()
+	const itself, below = `trap "" HUP; exec "$@"`, `"$@"; :`
+	for name, c := range map[string]struct {
+		script string
+		sig    syscall.Signal
+	}{
+		"INT":                {itself, syscall.SIGINT},
+		"TERM":               {itself, syscall.SIGTERM},
+		"KILL":               {itself, syscall.SIGKILL},
+		"KILL of its parent": {below, syscall.SIGKILL},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "up")
+			if err := os.WriteFile(file+".stay", nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			// The pipe is at its end when all have gone.
+			out, in, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = out.Close() }()
+			cmd := innerTest(t, file, "/bin/sh", "-c", c.script, "sh")
+			cmd.Stdout = in
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			_ = in.Close()
+			if !awaitFile(file) {
+				t.Error("the tests have not begun")
+			}
+			if err := cmd.Process.Signal(c.sig); err != nil {
+				t.Error(err)
+			}
+			_ = cmd.Wait()
+			if err := out.SetReadDeadline(time.Now().Add(awaitLimit)); err != nil {
+				t.Fatal(err)
+			}
+			for buffer := make([]byte, 512); err == nil; {
+				_, err = out.Read(buffer)
+			}
+			if os.IsTimeout(err) {
+				t.Error("a process of the tests is still there")
+			}
+		})
+	}
+}
+
+// A run that passes ends what it leaves as well, and one that times out.
+func TestSessionLeavesNothing(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "up")
+	if err := os.WriteFile(file+".stay", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := innerTest(t, file)
+	cmd.Args = append(cmd.Args, "-test.timeout=1s")
+	cmd.WaitDelay = 0 // it waits for the end of the output, which what stays holds
+	limit := time.AfterFunc(awaitLimit, func() {
+		t.Error("a process of the tests is still there")
+		_ = cmd.Process.Kill()
+	})
+	out, err := cmd.CombinedOutput()
+	limit.Stop()
+	if err == nil || !strings.Contains(string(out), "panic: test timed out after 1s") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -77,9 +77,13 @@ func TestForeignDirectoryIsNotUsed(t *testing.T) {
 
 // The files are the user's alone, whatever the umask is.
 func TestModes(t *testing.T) {
+	parent := t.TempDir() // before the mask is set, which makes it unusable
 	old := syscall.Umask(0o277)
 	defer syscall.Umask(old)
-	d := openDir(t)
+	d, err := Open(filepath.Join(parent, "a", "letters"), true)
+	if err != nil {
+		t.Fatal(err)
+	}
 	add(t, d, sample(), Content{Stdin: strings.NewReader("in")})
 	for path, want := range map[string]os.FileMode{d.path: 0o700, d.in(sampleID, ""): 0o700, d.in(sampleID, letterFile): 0o600, d.in(sampleID, stdinFile): 0o600} {
 		if info, err := os.Lstat(path); err != nil || info.Mode().Perm() != want {

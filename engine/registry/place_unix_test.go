@@ -101,8 +101,8 @@ func give(dir, path string) error {
 
 // TestUmask: the owner can read what is made, whatever the umask says.
 func TestUmask(t *testing.T) {
+	r := newRecord(t, true) // before the mask is set, which makes t.TempDir() unusable
 	old := syscall.Umask(0o777)
-	r := newRecord(t, true)
 	r.Emit(started())
 	syscall.Umask(old)
 	for path, want := range map[string]os.FileMode{r.path: 0o600, filepath.Dir(r.path): 0o700 | os.ModeDir} {

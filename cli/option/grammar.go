@@ -159,7 +159,7 @@ type grammar struct {
 	Plan        bool   `variable:"-"`
 	Explain     bool   `variable:"-"`
 	PrintPolicy bool   `variable:"-"`
-	Simulate    string `default:"" enum:",outage,contention" variable:"-"`
+	Simulate    string `default:"" enum:",outage" variable:"-"`
 
 	// Of --explain.
 	Exit       attempt.Result `variable:"-" mode:"explain"`
@@ -174,7 +174,6 @@ type grammar struct {
 	AttemptTime time.Duration `default:"50ms" variable:"-" mode:"simulate"`
 	Queue       time.Duration `default:"1s" variable:"-" mode:"simulate"`
 	Compare     string        `variable:"-" mode:"simulate"`
-	Trials      int           `default:"100" to:"100000" variable:"-" mode:"simulate"`
 	Svg         string        `is:"file" variable:"-" mode:"simulate"`
 }
 

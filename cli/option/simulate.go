@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/retrysh/retry/engine"
@@ -21,8 +20,6 @@ type simulation struct {
 	// policies that are compared with them.
 	Herds []herdPolicy
 	Names []string
-	// Rivals are the numbers of clients that race for one row, one after another.
-	Rivals []int
 }
 
 // herdPolicy is a policy of many runs.
@@ -32,34 +29,18 @@ type herdPolicy struct {
 	Guards guard.Guards
 }
 
-// Limits of a simulation, by memory and by time: mostWork, in squares of clients
-// times trials, is half a minute of one processor.
-const (
-	mostRivals                 = 1_000
-	mostWork                   = 300_000_000
-	mostCompared               = 8
-	outageOnly, contentionOnly = "is valid with --simulate outage only", "is valid with --simulate contention only"
-)
+// mostCompared is how many policies a plot can show.
+const mostCompared = 8
 
 // simulation resolves the section on simulation.
 func (r *resolver) simulation() {
-	s := &simulation{}
-	switch r.Simulate {
-	case "outage":
-		r.outage(s)
-	case "contention":
-		r.contention(s)
-	default:
+	if r.Simulate == "" {
 		return
 	}
-	r.Simulation = s
-}
-
-func (r *resolver) outage(s *simulation) {
-	r.without([]string{"trials"}, contentionOnly)
-	s.Outage = simulate.Outage{
+	s := &simulation{Outage: simulate.Outage{
 		Clients: r.Clients, Capacity: float64(r.Capacity), Down: r.Outage, AttemptTime: r.AttemptTime, Queue: r.Queue,
-	}
+	}}
+	r.Simulation = s
 	s.Herds = []herdPolicy{{r.Policy.Schedule.Jitter.String(), r.Policy, r.Guards}}
 	switch {
 	case !r.Given("compare"):
@@ -72,33 +53,6 @@ func (r *resolver) outage(s *simulation) {
 	default:
 		s.Herds[0].Name = "given"
 		s.Names = r.names()
-	}
-}
-
-// contention limits the time of a simulation, which grows with the square of the clients
-// and with the trials.
-func (r *resolver) contention(s *simulation) {
-	r.without(outageFlags, outageOnly)
-	squares, among := 0, "10 to 190 clients"
-	for n := 10; n <= 190; n += 10 {
-		s.Rivals = append(s.Rivals, n)
-		squares += n * n
-	}
-	if r.Given("clients") {
-		r.refuse("clients", r.Clients > mostRivals, "%q is not a whole number from 1 to %d", r.last("clients").Value, mostRivals)
-		s.Rivals, squares, among = []int{r.Clients}, r.Clients*r.Clients, strconv.Itoa(r.Clients)+" clients"
-	}
-	most := mostWork / max(squares, 1)
-	r.refuse("trials", r.Trials > most, "\"%d\" trials of %s take minutes; give at most %d", r.Trials, among, most)
-}
-
-// outageFlags have no meaning for a contention.
-var outageFlags = []string{"capacity", "outage", "attempt-time", "queue", "compare", "svg"}
-
-// without refuses flags that have no meaning here.
-func (r *resolver) without(flags []string, why string) {
-	for _, flag := range flags {
-		r.refuse(flag, r.Given(flag), "%s", why)
 	}
 }
 

@@ -183,7 +183,11 @@ func oneOf(value string, words []string) error {
 		return nil
 	}
 	last := len(words) - 1
-	return fmt.Errorf("%q is not %s or %s", value, strings.Join(words[:last], ", "), words[last])
+	valid := words[last]
+	if last > 0 {
+		valid = strings.Join(words[:last], ", ") + " or " + valid
+	}
+	return fmt.Errorf("%q is not %s", value, valid)
 }
 
 // bound is a bound of the tags, or else the usual one.

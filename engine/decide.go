@@ -186,7 +186,7 @@ func firstRow(rules *Rules, argv []string, r attempt.Result, e Evidence, now tim
 	if e.Retry != "" {
 		return again(event.Transient, e.Retry, reason)
 	}
-	known := rules.Table().Judge(classify.Failure{Argv: argv, Result: r, Stdout: e.Stdout, Stderr: e.Stderr, Now: now})
+	known := rules.Table().Judge(classify.Failure{Argv: argv, Result: r, Stdout: e.Stdout, Stderr: e.Stderr})
 	known.Reason = text.Masked(known.Reason) // it may quote the output
 	return judgeByTable(rules, known, reason)
 }

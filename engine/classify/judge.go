@@ -4,15 +4,13 @@ package classify
 // exit code and to each line of the output. Of those that match, weigh says which decides.
 // If none matches, the failure is unknown.
 //
-// The kind of a line changes the strength of its evidence (lines.go). A lock that is old by
-// the output is permanent (age.go).
+// The kind of a line changes the strength of its evidence (lines.go).
 
 import (
 	"cmp"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/classify/command"
@@ -26,8 +24,6 @@ type Failure struct {
 	// Stdout and Stderr are the tails of the streams, usually up to 64 KiB; nil if not
 	// captured.
 	Stdout, Stderr []byte
-	// Now is the present for times in the output; with the zero value they are not read.
-	Now time.Time
 }
 
 // Judgement says what is known of a failure.
@@ -104,7 +100,6 @@ type searching struct {
 	names  []string
 	wanted []bool // the rules that are still looked for
 	out    *output
-	now    time.Time
 	found  map[int]finding // by rule
 	// tries counts, by the candidate's number, the lines that a pattern was tried on; last
 	// is the end of the last of them.
@@ -116,7 +111,7 @@ type searching struct {
 func newSearching(t *Table, f Failure) *searching {
 	names := command.Chain(f.Argv)
 	s := &searching{
-		table: t, names: names, wanted: make([]bool, len(t.rules)), out: newOutput(f.Stdout, f.Stderr), now: f.Now,
+		table: t, names: names, wanted: make([]bool, len(t.rules)), out: newOutput(f.Stdout, f.Stderr),
 		budget: maxMatched, found: map[int]finding{},
 	}
 	for i, r := range t.rules {
@@ -213,25 +208,8 @@ func (s *searching) match(rule, start, end, last int) {
 		}
 		return
 	}
-	if r.Stale > 0 {
-		f.settleAge(s.out.held(start, end, s.now))
-	}
 	s.wanted[rule] = false // later lines come first, so this is the rule's last
 	s.found[rule] = f
-}
-
-// settleAge makes a finding decisive if the output says for how long a lock is held, and
-// permanent if that is too long.
-func (f *finding) settleAge(age time.Duration, known bool) {
-	if known {
-		f.strength = Decisive
-	}
-	if age > f.Rule.Stale {
-		old := *f.Rule
-		old.Verdict, old.Strength = event.Permanent, Decisive
-		old.Reason += "; it is held for more than " + age.Round(time.Minute).String() + ", so its holder is probably gone and the lock has to be removed by hand"
-		f.Rule = &old
-	}
 }
 
 // excepts reports whether one of the rule's unless patterns matches the line.

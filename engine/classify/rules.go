@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
@@ -49,9 +48,6 @@ type Rule struct {
 	// Yields is a verdict, or "": the rule counts least of all on a line where a rule of
 	// that verdict matches behind it.
 	Yields event.Verdict
-	// Stale is for how long a lock may be held, if the output says since when; an older one
-	// is permanent. 0 is no lock.
-	Stale time.Duration
 	// Reason says in a user's words what happened, Source where that is documented.
 	Reason, Source string
 	// Yes and No are example lines (or "exit N") that the rule matches and does not.

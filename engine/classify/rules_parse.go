@@ -13,7 +13,6 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/retrysh/retry/engine/blockfile"
 	"github.com/retrysh/retry/engine/event"
@@ -103,7 +102,7 @@ func (p *parser) begin(id string) error {
 func (p *parser) field(key, value string) (err error) {
 	r := p.rule
 	switch key {
-	case "stream", "verdict", "strength", "on", "yields", "stale", "reason", "source":
+	case "stream", "verdict", "strength", "on", "yields", "reason", "source":
 		if first, again := p.keys[key]; again {
 			return fmt.Errorf("rule %q has a %s on line %d already", r.ID, key, first)
 		}
@@ -136,10 +135,6 @@ func (p *parser) field(key, value string) (err error) {
 		}
 	case "yields":
 		r.Yields, err = parseVerdict(value)
-	case "stale":
-		if r.Stale, err = time.ParseDuration(value); err != nil || r.Stale <= 0 {
-			err = fmt.Errorf("stale %q: use a duration such as 1h", value)
-		}
 	case "on":
 		r.OnContent = true
 		_, err = oneOf(key, lineKind(value), "content, or leave it out", contentLine)
@@ -152,7 +147,7 @@ func (p *parser) field(key, value string) (err error) {
 	case "no":
 		r.No = append(r.No, value)
 	default:
-		err = fmt.Errorf("unknown key %q; the keys are rule, tools, exit, stream, match, unless, verdict, strength, on, over, yields, stale, reason, source, yes and no", key)
+		err = fmt.Errorf("unknown key %q; the keys are rule, tools, exit, stream, match, unless, verdict, strength, on, over, yields, reason, source, yes and no", key)
 	}
 	return err
 }

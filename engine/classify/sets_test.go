@@ -35,7 +35,7 @@ func (r *record) failure() Failure {
 	return Failure{
 		Argv:   r.Argv,
 		Result: attempt.Result{ExitCode: r.ExitCode, Signal: attempt.Signal(r.Signal)},
-		Stdout: []byte(r.Stdout), Stderr: []byte(r.Stderr), Now: time.Unix(int64(r.CapturedAt), 0),
+		Stdout: []byte(r.Stdout), Stderr: []byte(r.Stderr),
 	}
 }
 

@@ -36,6 +36,23 @@ func TestFind(t *testing.T) {
 		{[]string{"sh", "-c", "echo \"`curl x`\""}, "sh", "-c echo \"`curl x`\""},
 		{[]string{"sh", "-c", "if curl x; then :; fi"}, "sh", "-c if curl x; then :; fi"},
 		{[]string{"sh", "-c", "curl x\nexit 1"}, "sh", "-c curl x\nexit 1"},
+		{[]string{"sh", "-c", "curl ${x:-$(date)}"}, "sh", "-c curl ${x:-$(date)}"},
+		{[]string{"sh", "-c", "curl x >$(date)"}, "sh", "-c curl x >$(date)"},
+		{[]string{"sh", "-c", "A=$(date) curl x"}, "sh", "-c A=$(date) curl x"},
+		{[]string{"sh", "-c", "curl x &"}, "sh", "-c curl x &"},
+		{[]string{"sh", "-c", "! curl x"}, "sh", "-c ! curl x"},
+		{[]string{"sh", "-c", "time curl x"}, "sh", "-c time curl x"},
+		{[]string{"sh", "-c", "eval curl x"}, "sh", "-c eval curl x"},
+		{[]string{"sh", "-c", "cd /"}, "sh", "-c cd /"},
+		{[]string{"sh", "-c", "[[ -e x ]]"}, "sh", "-c [[ -e x ]]"},
+		{[]string{"sh", "-c", "export A=b"}, "sh", "-c export A=b"},
+		{[]string{"sh", "-c", "f() { curl x; }"}, "sh", "-c f() { curl x; }"},
+		{[]string{"sh", "-c", "curl $((1+1))"}, "sh", "-c curl $((1+1))"},
+		{[]string{"sh", "-c", "curl \\"}, "curl", "\\"},
+		{[]string{"sh", "-c", "curl 'x"}, "sh", "-c curl 'x"},
+		{[]string{"sh", "-c", "curl a\\ b \"c\\d\\\"e\" ${HOME}/f$g \\\n h"}, "curl", "a b c\\d\"e ${HOME}/f$g h"},
+		{[]string{"sh", "-c", "exec command A=b curl x 2>&1 </dev/null # why"}, "curl", "x"},
+		{[]string{"sh", "-c", "exec curl x\n"}, "curl", "x"},
 		{[]string{"sh", "curl.sh"}, "sh", "curl.sh"},
 		{[]string{"bash", "-c", "cat <<EOF"}, "bash", "-c cat <<EOF"},
 		{[]string{"docker", "exec", "-it", "-e", "A=b", "db", "psql", "-c", "x"}, "psql", "-c x"},
@@ -76,6 +93,9 @@ func TestFindIsBounded(t *testing.T) {
 	argv := slices.Repeat([]string{"nice"}, 10000)
 	if name := Find(argv); name != "nice" {
 		t.Errorf("got %q", name)
+	}
+	if name := Find([]string{"sh", "-c", "curl " + strings.Repeat("x", maxScript)}); name != "sh" {
+		t.Errorf("a script of more than %d bytes was read as %q", maxScript, name)
 	}
 }
 

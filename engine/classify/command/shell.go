@@ -3,6 +3,8 @@ package command
 import (
 	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // shellCommand returns the simple command of sh -c, without assignments before it, exec and
@@ -27,84 +29,92 @@ func shellCommand(args []string) []string {
 		return nil
 	}
 	words := splitSimple(args[0])
-	for len(words) > 0 && (assigns(words[0]) || words[0] == "exec" || words[0] == "command") {
-		words = words[1:]
+	for len(words) > 0 && (words[0] == "exec" || words[0] == "command") {
+		words = skipAssignments(words[1:])
 	}
-	if len(words) > 0 && slices.Contains(shellWords, words[0]) {
+	if len(words) > 0 && slices.Contains(builtins, words[0]) {
 		return nil
 	}
 	return words
 }
 
-// shellWords begin a compound command, or name a builtin whose failure is the script's.
-var shellWords = []string{
-	"if", "for", "while", "until", "case", "select", "function", "{", "}", "!", "[[", "((",
-	"eval", ".", "source", "exit", "return", "trap", "set", "cd", "export", "time", "coproc", "then", "do",
+// builtins are the commands of a shell whose failure is the script's.
+var builtins = []string{"eval", ".", "source", "exit", "return", "trap", "set", "cd"}
+
+// maxScript is the longest script that is parsed. The parser needs a time that is quadratic in
+// the depth of brackets.
+const maxScript = 16 << 10
+
+// splitSimple returns the words of a script that is one simple command (POSIX Shell Command
+// Language, 2.9.1), without redirections, and with parameters as they are written. It is nil
+// for any other script, and for one that runs another command to make a word.
+func splitSimple(script string) (words []string) {
+	if len(script) > maxScript {
+		return nil
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+	if err != nil || len(file.Stmts) != 1 {
+		return nil
+	}
+	statement := file.Stmts[0]
+	call, simple := statement.Cmd.(*syntax.CallExpr)
+	hasDocument := slices.ContainsFunc(statement.Redirs, func(r *syntax.Redirect) bool { return r.Hdoc != nil })
+	if !simple || statement.Background || statement.Negated || hasDocument || substitutes(statement) {
+		return nil
+	}
+	for _, word := range call.Args {
+		var b strings.Builder
+		if !appendParts(&b, script, word.Parts, false) {
+			return nil
+		}
+		words = append(words, b.String())
+	}
+	return words
 }
 
-// splitSimple splits one simple command into words as a POSIX shell does (Shell Command
-// Language, 2.2 and 2.7); nil for anything else. It drops redirections, and does not expand
-// parameters.
-func splitSimple(line string) (words []string) {
-	line = strings.TrimSpace(line)
-	var word []byte
-	begun := false  // a word, maybe an empty quoted one
-	target := false // the next word is that of a redirection
-	quoted := false // by "
-	endWord := func() {
-		if begun && !target {
-			words = append(words, string(word))
+// substitutes reports whether the statement runs a command for its output or as a file.
+func substitutes(statement *syntax.Stmt) (found bool) {
+	syntax.Walk(statement, func(node syntax.Node) bool {
+		switch node.(type) {
+		case *syntax.CmdSubst, *syntax.ProcSubst:
+			found = true
 		}
-		target = target && !begun
-		word, begun = word[:0], false
-	}
-	for i := 0; i < len(line); i++ {
-		c, rest := line[i], line[i+1:]
-		switch {
-		case c == '`', c == '$' && strings.HasPrefix(rest, "("), c == '\\' && rest == "":
-			return nil
-		case c == '"':
-			quoted, begun = !quoted, true
-		case c == '\\' && (!quoted || strings.IndexByte("$`\"\\", rest[0]) >= 0):
-			i++
-			if rest[0] != '\n' {
-				word, begun = append(word, rest[0]), true
+		return !found
+	})
+	return found
+}
+
+// appendParts writes the parts of a word without their quotes. It returns false for a part
+// whose text only the shell knows, but for a parameter, which is kept as it is written.
+func appendParts(b *strings.Builder, script string, parts []syntax.WordPart, quoted bool) bool {
+	for _, part := range parts {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			b.WriteString(unescaped(part.Value, quoted))
+		case *syntax.SglQuoted:
+			b.WriteString(part.Value)
+		case *syntax.DblQuoted:
+			if !appendParts(b, script, part.Parts, true) {
+				return false
 			}
-		case quoted:
-			word = append(word, c)
-		case c == ' ' || c == '\t':
-			endWord()
-		case c == '\'':
-			inside, _, closed := strings.Cut(rest, "'")
-			if !closed {
-				return nil
-			}
-			word, begun = append(word, inside...), true
-			i += len(inside) + 1
-		case c == '>' || c == '<':
-			if strings.HasPrefix(rest, "(") || strings.HasPrefix(line[i:], "<<") { // a process or a here-document
-				return nil
-			}
-			if strings.Trim(string(word), "0123456789") == "" { // a file descriptor
-				word, begun = word[:0], false
-			}
-			endWord()
-			target = true
-			i += len(rest) - len(strings.TrimLeft(rest, ">&|"))
-		case strings.IndexByte("|&;\n()", c) >= 0:
-			return nil
-		case c == '#' && !begun: // a comment
-			if strings.Contains(rest, "\n") {
-				return nil
-			}
-			i = len(line)
+		case *syntax.ParamExp:
+			b.WriteString(script[part.Pos().Offset():part.End().Offset()])
 		default:
-			word, begun = append(word, c), true
+			return false
 		}
 	}
-	endWord()
-	if quoted {
-		return nil
+	return true
+}
+
+// unescaped drops the backslashes that quote a character (POSIX Shell Command Language,
+// 2.2.1 and 2.2.3).
+func unescaped(literal string, quoted bool) string {
+	var b strings.Builder
+	for i := 0; i < len(literal); i++ {
+		if literal[i] == '\\' && i+1 < len(literal) && (!quoted || strings.IndexByte("$`\"\\", literal[i+1]) >= 0) {
+			i++
+		}
+		b.WriteByte(literal[i])
 	}
-	return words
+	return b.String()
 }

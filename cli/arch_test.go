@@ -23,7 +23,7 @@ var allowed = func() map[string][]string {
 	for line := range strings.Lines(`
 main: cli engine/proc/early
 exitcodes:
-cli: cli/human cli/input cli/letters cli/manual cli/mode cli/option cli/policy cli/report cli/show cli/status engine engine/attempt engine/clock engine/waitfor engine/backoff engine/classify engine/classify/command engine/event engine/admission engine/history engine/probe engine/proc engine/proc/stdio engine/queue engine/registry engine/rehearse engine/sink engine/store engine/telemetry engine/message exitcodes engine/text
+cli: cli/human cli/input cli/letters cli/manual cli/mode cli/option cli/policy cli/report cli/show cli/status engine engine/attempt engine/waitfor engine/backoff engine/classify engine/classify/command engine/event engine/admission engine/history engine/probe engine/proc engine/proc/stdio engine/queue engine/registry engine/rehearse engine/sink engine/store engine/telemetry engine/message exitcodes engine/text
 cli/human: engine/event engine/message engine/text
 cli/input: engine/text
 cli/letters: cli/mode engine/lockedfile engine/queue engine/message exitcodes engine/text
@@ -34,16 +34,15 @@ cli/policy: cli/input cli/option engine/blockfile engine/classify engine/classif
 cli/report: cli/mode engine/event engine/history engine/message engine/text exitcodes
 cli/show: cli/input cli/option engine engine/backoff engine/classify engine/event engine/plan engine/simulate engine/message engine/text
 cli/status: cli/mode engine/event engine/guard engine/message engine/registry engine/store exitcodes engine/text
-engine: engine/admission engine/attempt engine/backoff engine/clock engine/classify engine/classify/command engine/event engine/guard engine/retryafter engine/linematch engine/rotate engine/statistics engine/message exitcodes engine/text
+engine: engine/admission engine/attempt engine/backoff engine/classify engine/classify/command engine/event engine/guard engine/retryafter engine/linematch engine/rotate engine/statistics engine/message exitcodes engine/text
 engine/attempt:
 engine/waitfor: engine engine/attempt engine/classify engine/event
 engine/backoff: engine/text
 engine/blockfile:
 engine/classify: engine/attempt engine/blockfile engine/classify/command engine/event engine/retryafter engine/linematch exitcodes engine/text
 engine/classify/command:
-engine/clock:
 engine/event: engine/attempt
-engine/admission: engine/clock engine/event engine/guard
+engine/admission: engine/event engine/guard
 engine/guard: engine/backoff engine/text
 engine/history: engine/event engine/lockedfile engine/statistics engine/text
 engine/retryafter: engine/linematch engine/text
@@ -58,8 +57,8 @@ engine/proc/note:
 engine/proc/signals: engine/attempt engine/proc/note exitcodes
 engine/proc/process: engine/proc/signals engine/proc/stdio exitcodes
 engine/proc/stdio: engine/attempt
-engine/simulate: engine engine/attempt engine/backoff engine/clock engine/event engine/admission engine/guard engine/text
-engine/rehearse: engine engine/attempt engine/backoff engine/clock exitcodes
+engine/simulate: engine engine/attempt engine/backoff engine/event engine/admission engine/guard engine/text
+engine/rehearse: engine engine/attempt engine/backoff exitcodes
 engine/queue: engine/lockedfile engine/rotate engine/text
 engine/registry: engine/attempt engine/event engine/lockedfile engine/text
 engine/rotate:

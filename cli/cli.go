@@ -60,8 +60,6 @@ func printOf(o *option.Options) func(io.Writer, *option.Options) error {
 		return policy.List
 	case o.PrintPolicy:
 		return policy.Print
-	case o.Plan && o.Rehearse != nil:
-		return printRehearsal
 	case o.Plan:
 		return show.Plan
 	case o.Explain:

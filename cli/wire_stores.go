@@ -23,7 +23,7 @@ import (
 func (w *wiring) gate() *admission.Gate {
 	o, where := w.o, w.o.Store
 	if o.Rehearse != nil {
-		return privateGate(o, nil)
+		return privateGate(o)
 	}
 	c := &admission.Config{
 		Key: o.Key, Guards: o.Guards, Closed: o.Closed, Timeout: o.StoreTimeout,

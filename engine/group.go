@@ -44,7 +44,7 @@ type group struct {
 
 // hedged runs the command in copies, judges them and emits their events.
 func (e *Engine) hedged(ctx context.Context, pass *admission.Pass) *trial {
-	g := &group{e: e, begun: e.now(), ended: make(chan *trial)}
+	g := &group{e: e, begun: time.Now(), ended: make(chan *trial)}
 	ctx, cancel := context.WithCancelCause(ctx)
 	g.ctx = ctx
 	g.more, g.close = context.WithCancel(ctx)
@@ -65,8 +65,8 @@ func (g *group) decider() *trial {
 	for {
 		var due <-chan time.Time
 		if g.mayStart() {
-			if wait := g.due - g.e.since(g.begun); wait > 0 {
-				due = g.e.Clock.After(wait)
+			if wait := g.due - time.Since(g.begun); wait > 0 {
+				due = time.After(wait)
 			} else {
 				g.next()
 				continue
@@ -123,7 +123,7 @@ func (g *group) next() {
 }
 
 // delay makes the next copy due a delay from now.
-func (g *group) delay() { g.due = backoff.Add(g.e.since(g.begun), g.e.Policy.HedgeDelay) }
+func (g *group) delay() { g.due = backoff.Add(time.Since(g.begun), g.e.Policy.HedgeDelay) }
 
 // start starts the next copy.
 func (g *group) start(pass *admission.Pass) {
@@ -133,7 +133,7 @@ func (g *group) start(pass *admission.Pass) {
 	g.running++
 	go func() {
 		g.e.await(t)
-		t.decision = judge(&g.e.Policy.Rules, t.argv, t.result, t.evidence, g.e.now())
+		t.decision = judge(&g.e.Policy.Rules, t.argv, t.result, t.evidence, time.Now())
 		if !t.decision.Retry {
 			g.close()
 		}
@@ -153,7 +153,7 @@ func (g *group) decides(t *trial) bool {
 		return false
 	case d.Retry:
 		g.timedOut = t.result.TimedOut
-		g.due = g.e.since(g.begun)
+		g.due = time.Since(g.begun)
 	case t.result.Cancelled == "" && d.Outcome != event.Deadline:
 		return true
 	}
@@ -192,7 +192,7 @@ func (g *group) settle(t *trial) {
 		g.best.handle.Drop()
 	}
 	shown := *t
-	t.result.Duration = g.e.since(g.begun)
+	t.result.Duration = time.Since(g.begun)
 	g.e.settle(t)
 	if t != g.best {
 		shown.result.ReaderGone, shown.result.Err, shown.decision = t.result.ReaderGone, t.result.Err, t.decision

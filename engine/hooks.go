@@ -66,7 +66,7 @@ func (e *Engine) beforeRetry(ctx context.Context) *Decision {
 		switch {
 		case end != nil:
 			return end
-		case !e.state.Deadline.IsZero() && !e.now().Before(e.state.Deadline):
+		case !e.state.Deadline.IsZero() && !time.Now().Before(e.state.Deadline):
 			return e.tooLate("the deadline passed during --before-retry")
 		case r.Err == nil && r.ExitCode == endNow:
 			return e.giveUp(event.Stopped, "--before-retry asked for the end (exit 75)")

@@ -137,7 +137,7 @@ func (e *Engine) environ(last *trial, n int, own []string, deadline time.Time, s
 		env = append(env, "RETRY_LAST_EXIT="+strconv.Itoa(last.result.ExitCode), "RETRY_LAST_REASON="+oneLine(last.decision.Reason))
 	}
 	if !deadline.IsZero() {
-		now := e.now()
+		now := time.Now()
 		// Rounded, since the clocks of the two terms differ by nanoseconds, and an inner
 		// retry passes on what it was given.
 		expires := now.Add(deadline.Sub(now)).Round(time.Millisecond).UnixMilli()

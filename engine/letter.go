@@ -49,7 +49,7 @@ func (e *Engine) park(ctx context.Context) *Decision {
 	if e.Keep == nil || d.NotYet || e.Policy.Repeat {
 		return nil
 	}
-	d.Retry, d.Outcome, d.End, d.DueAt = false, event.Parked, End{Code: exitcodes.Refused}, e.now().Add(d.Jittered)
+	d.Retry, d.Outcome, d.End, d.DueAt = false, event.Parked, End{Code: exitcodes.Refused}, time.Now().Add(d.Jittered)
 	end := e.during(ctx, time.Time{}, func(ctx context.Context) { d.Letter = e.Keep(ctx, e.letter(&d, d.Next.Place)) })
 	if d.Letter == "" {
 		return end

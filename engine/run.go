@@ -5,8 +5,8 @@
 //     random number. It returns what follows: accept, stop, or wait.
 //   - Run is the loop: attempt, decide, emit events, wait.
 //   - What the loop uses are arguments: attempt.Starter starts attempts (a process in
-//     proc, a check in probe), Emit gets the events, Signals delivers signals, Clock is
-//     the time. Tests run hours of waiting in microseconds.
+//     proc, a check in probe), Emit gets the events, Signals delivers signals. Tests run
+//     hours of waiting in microseconds (testing/synctest).
 //
 // The engine never touches a process, a file, the network or the environment. The
 // schedule of --plan comes from the same Decide.
@@ -24,7 +24,6 @@ import (
 
 	"github.com/retrysh/retry/engine/admission"
 	"github.com/retrysh/retry/engine/attempt"
-	"github.com/retrysh/retry/engine/clock"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/rotate"
@@ -86,8 +85,6 @@ type Engine struct {
 	// CloseLimit, until its context ends, and reports its failure itself.
 	Close      func(ctx context.Context)
 	CloseLimit time.Duration
-	// Clock is the time; nil is the system's.
-	Clock *clock.Clock
 
 	started      time.Time
 	state        State
@@ -169,7 +166,7 @@ func (e *Engine) giveUp(outcome event.Outcome, why string) *Decision {
 
 // begin sets the deadline and emits run_started.
 func (e *Engine) begin() {
-	e.started = e.now()
+	e.started = time.Now()
 	e.state = e.Policy.First()
 	if e.From.Step > 0 {
 		e.state.Place = e.From
@@ -278,13 +275,13 @@ func (e *Engine) await(t *trial) {
 func (e *Engine) settle(t *trial) {
 	e.state.Argv = t.argv
 	d := &t.decision
-	*d = Decide(&e.Policy, e.state, t.result, t.evidence, e.now(), e.Draw())
+	*d = Decide(&e.Policy, e.state, t.result, t.evidence, time.Now(), e.Draw())
 	if err := t.handle.Settle(!d.Retry && (d.Outcome == event.Succeeded || d.End.Code == exitcodes.OK)); err != nil {
 		t.result.ReaderGone = errors.Is(err, attempt.ErrReaderGone)
 		if !t.result.ReaderGone {
 			t.result.Err = err
 		}
-		*d = Decide(&e.Policy, e.state, t.result, t.evidence, e.now(), 0)
+		*d = Decide(&e.Policy, e.state, t.result, t.evidence, time.Now(), 0)
 	}
 	if !t.result.NotRun {
 		e.last = *t
@@ -340,7 +337,7 @@ func (e *Engine) finish(ctx context.Context, d *Decision) End {
 		if d.Outcome == event.Cancelled {
 			limit = min(limit, cancelledClose)
 		}
-		e.during(ctx, e.now().Add(limit), e.Close)
+		e.during(ctx, time.Now().Add(limit), e.Close)
 	}
 	return d.End
 }
@@ -349,13 +346,10 @@ func (e *Engine) finish(ctx context.Context, d *Decision) End {
 // (docs/processes.md).
 const cancelledClose = 40 * time.Millisecond
 
-func (e *Engine) now() time.Time                  { return e.Clock.Now() }
-func (e *Engine) since(t time.Time) time.Duration { return e.now().Sub(t) }
-
 // emit completes the header of an event and passes it on.
 func (e *Engine) emit(ev event.Event) {
 	h := ev.Head()
-	h.Time = e.now()
+	h.Time = time.Now()
 	h.Elapsed = h.Time.Sub(e.started)
 	h.RunID, h.TraceID = e.Identity.RunID, e.Identity.Trace.ID
 	h.Attempt, h.MaxAttempts = e.attempts, e.Policy.Attempts

@@ -113,25 +113,25 @@ func (e *Engine) untilReady(ctx context.Context) *Decision {
 
 // passes reports whether a wait of d would end past the deadline.
 func (e *Engine) passes(d time.Duration) bool {
-	return e.state.late(d, e.now())
+	return e.state.late(d, time.Now())
 }
 
 // sleep waits for d, or until it is woken or cancelled. It returns how long that was, and
 // how the run ends if it was cancelled.
 func (e *Engine) sleep(ctx context.Context, d time.Duration) (time.Duration, *Decision) {
-	start := e.now()
+	start := time.Now()
 	if end := e.askedToEnd(); end != nil { // it ends even a wait of 0
 		return 0, end
 	}
 	select {
-	case <-e.Clock.After(d):
+	case <-time.After(d):
 	case <-e.Signals.Woken:
 	case signal := <-e.Signals.Cancelled:
 		return 0, CancelledBy(signal)
 	case <-ctx.Done():
 		return 0, CancelledBy("SIGTERM")
 	}
-	return e.since(start), nil
+	return time.Since(start), nil
 }
 
 // during calls f, whose context ends at the deadline (the zero time is none) and when a
@@ -143,7 +143,7 @@ func (e *Engine) during(ctx context.Context, deadline time.Time, f func(context.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if !deadline.IsZero() {
-		limited, stop := context.WithTimeout(ctx, deadline.Sub(e.now()))
+		limited, stop := context.WithTimeout(ctx, deadline.Sub(time.Now()))
 		defer stop()
 		ctx = limited
 	}

@@ -160,7 +160,6 @@ func (r *resolver) output() {
 
 // together checks what flags mean beside one another.
 func (r *resolver) together() {
-	r.refuse("outage", r.Outage > 0 && r.Rehearse != nil, "cannot be used with --rehearse, which sets the result of each attempt")
 	r.refuse("exec", r.Exec && len(r.Command) == 0, "needs a command to become, after --")
 	r.refuse("hedge", r.Exec && r.Given("hedge"), "cannot be used with --exec, which becomes the command and makes no copies")
 	r.refuse("rotate", r.Exec && r.Given("rotate"), "cannot be used with --exec, which becomes the command and makes no second attempt")

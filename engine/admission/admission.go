@@ -9,7 +9,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/retrysh/retry/engine/clock"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/guard"
 )
@@ -31,8 +30,8 @@ type Config struct {
 	Closed bool
 	// Timeout limits each transaction; 0 is none.
 	Timeout time.Duration
-	// Clock is the time; nil is the system's.
-	Clock *clock.Clock
+	// Now is the time of generations and limits; nil is the system's.
+	Now func() time.Time
 	// Random returns 64 random bits.
 	Random func() uint64
 	// Emit gets changes of the breaker, waits for a slot, and failures of the store.
@@ -66,7 +65,12 @@ type receipt struct {
 }
 
 // New returns the gate of one run. It touches no store yet.
-func New(c *Config) *Gate { return &Gate{Config: c, store: c.Primary} }
+func New(c *Config) *Gate {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return &Gate{Config: c, store: c.Primary}
+}
 
 // Permit asks before the wait of a retry, attempt, and takes what a retry costs. timedOut
 // says that the attempt before ended by a limit of its own.
@@ -103,19 +107,19 @@ func (g *Gate) giveBack(t receipt) {
 // Admit asks last before an attempt starts, the first included. It waits for a slot as long as
 // --max-concurrent says, and not beyond ctx.
 func (g *Gate) Admit(ctx context.Context, attempt int) (*Pass, *event.GuardRefused) {
-	begun, reported := g.Clock.Now(), ""
+	begun, reported := time.Now(), ""
 	until := begun.Add(time.Duration(g.Guards.Slots.Wait) * time.Millisecond)
 	for wait := firstPoll; ; wait = min(wait*3/2, longestPoll) {
 		pass, refusal, left := g.Try(ctx, attempt, until)
 		if left <= 0 {
 			return pass, refusal
 		}
-		if refusal.Reason != reported && g.Clock.Now().Sub(begun) >= reportAfter {
+		if refusal.Reason != reported && time.Since(begun) >= reportAfter {
 			reported = refusal.Reason
 			g.Emit(&event.SlotPending{Reason: reported, Left: left})
 		}
 		select {
-		case <-g.Clock.After(min(wait/2+time.Duration(g.Random()%uint64(wait)), left)):
+		case <-time.After(min(wait/2+time.Duration(g.Random()%uint64(wait)), left)):
 		case <-ctx.Done():
 			return nil, refusal
 		}
@@ -134,7 +138,7 @@ const firstPoll, longestPoll = time.Millisecond, 250 * time.Millisecond
 func (g *Gate) Try(ctx context.Context, attempt int, until time.Time) (*Pass, *event.GuardRefused, time.Duration) {
 	p, c, retry, slot := g.unasked(), &g.Guards, attempt > 1, g.wantsSlot(attempt)
 	if c.Breaker.Named() || slot || c.Budget.On && !retry {
-		left := until.Sub(g.Clock.Now())
+		left := until.Sub(g.Now())
 		r := &guard.Request{Op: guard.Admit, Attempt: int64(attempt), ID: g.id(), Slot: slot, Waiting: slot && left > 0, Held: -1}
 		if g.taken.from == g.store {
 			r.Taken = g.taken.Taken
@@ -163,7 +167,7 @@ func (g *Gate) Try(ctx context.Context, attempt int, until time.Time) (*Pass, *e
 // unasked is the pass of an attempt that needs no answer of a guard. Generations are
 // times, so that an outcome from before a later reset of the key is recognised.
 func (g *Gate) unasked() *Pass {
-	return &Pass{gate: g, from: g.store, held: guard.Pass{Generation: g.Clock.Now().UnixMilli()}}
+	return &Pass{gate: g, from: g.store, held: guard.Pass{Generation: g.Now().UnixMilli()}}
 }
 
 // admit completes the pass of an attempt or copy, and records what the success of the run

@@ -3,15 +3,16 @@ package admission
 import (
 	"context"
 	"sync"
+	"time"
 
-	"github.com/retrysh/retry/engine/clock"
 	"github.com/retrysh/retry/engine/guard"
 )
 
 // Memory is a store of one key in memory, for one process: for rehearsals, whose outcomes
 // must not open a breaker of other runs, and for simulations.
 type Memory struct {
-	Clock *clock.Clock
+	// Now is the time; nil is the system's.
+	Now func() time.Time
 
 	mu    sync.Mutex
 	state guard.State
@@ -25,7 +26,11 @@ func (m *Memory) Do(_ context.Context, _ string, g *guard.Guards, r *guard.Reque
 	defer m.mu.Unlock()
 	request := *r
 	request.Held = m.held
-	now := m.Clock.Now().UnixMilli()
+	clock := m.Now
+	if clock == nil {
+		clock = time.Now
+	}
+	now := clock().UnixMilli()
 	for i := range m.state.Breaker.Probes {
 		m.state.Breaker.Probes[i].Until = now + guard.LeaseFor
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/attempt"
-	"github.com/retrysh/retry/engine/clock"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -27,7 +26,6 @@ type Starter struct {
 	Stdout, Stderr Output
 	// Signals delivers the signal that asks the program to end.
 	Signals engine.Signals
-	Clock   *clock.Clock
 
 	number   int // of the last attempt
 	step     Step
@@ -70,9 +68,9 @@ type pretended struct {
 
 // Wait writes and waits by the step.
 func (p *pretended) Wait() attempt.Result {
-	begun := p.Clock.Now()
+	begun := time.Now()
 	r := p.act(begun)
-	r.Rehearsed, r.Duration = true, p.Clock.Now().Sub(begun)
+	r.Rehearsed, r.Duration = true, time.Since(begun)
 	return r
 }
 
@@ -108,7 +106,7 @@ func (p *pretended) wait(r attempt.Result, takes time.Duration, written <-chan e
 	if p.Signals.Notify != nil {
 		p.Signals.Notify()
 	}
-	for over := p.Clock.After(takes); over != nil || written != nil; {
+	for over := time.After(takes); over != nil || written != nil; {
 		select {
 		case <-over:
 			over = nil

@@ -9,33 +9,31 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/admission"
-	"github.com/retrysh/retry/engine/clock"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/guard"
 )
 
 // guards are the state that all clients share.
 type guards struct {
-	clock   *clock.Clock // renews leases
 	store   *admission.Memory
 	slots   guard.Slots
 	changed bool    // the breaker has changed
 	waiting []int32 // for a slot, in order
 }
 
-// begin returns a function that makes the gate of a client, nil without guards.
-func (s *guards) begin(g guard.Guards) func() *admission.Gate {
-	s.clock = clock.New(moment(0))
+// begin returns a function that makes the gate of a client, nil without guards. now is the
+// simulated time.
+func (s *guards) begin(g guard.Guards, now func() time.Time) func() *admission.Gate {
 	if !g.Any() {
 		return func() *admission.Gate { return nil }
 	}
 	if g.Slots.Of == guard.OfAttempts { // a first call takes no time, and so no slot
 		g.Slots.Of = guard.OfRetries
 	}
-	s.store, s.slots = &admission.Memory{Clock: s.clock}, g.Slots
+	s.store, s.slots = &admission.Memory{Now: now}, g.Slots
 	ids := uint64(0)
 	config := &admission.Config{
-		Guards: g, Primary: admission.Named{Store: s.store}, Clock: s.clock,
+		Guards: g, Primary: admission.Named{Store: s.store}, Now: now,
 		Random: func() uint64 { ids++; return ids << 12 }, // the gate uses the upper 53 bits
 		Emit: func(e event.Event) {
 			_, changed := e.(*event.BreakerChanged)

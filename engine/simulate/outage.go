@@ -153,7 +153,7 @@ func (o Outage) run(p engine.Policy, g guard.Guards, draw func() float64, limit 
 	if p.Deadline > 0 {
 		first.state.Deadline = moment(p.Deadline)
 	}
-	gate := h.guards.begin(g)
+	gate := h.guards.begin(g, func() time.Time { return moment(h.End) })
 	for i := range h.clients {
 		h.clients[i] = first
 		h.clients[i].gate = gate()
@@ -168,7 +168,6 @@ func (o Outage) run(p engine.Policy, g guard.Guards, draw func() float64, limit 
 		if now.at > Horizon {
 			break
 		}
-		h.guards.clock.Advance(now.at - h.End)
 		h.End = now.at
 		switch now.what {
 		case begins:

@@ -240,7 +240,7 @@ func greetsAsPostgres(l net.Listener) {
 		}
 		go func() {
 			defer func() { _ = conn.Close() }()
-			_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+			_ = conn.SetDeadline(time.Now().Add(awaitLimit))
 			_, _ = conn.Read(make([]byte, 1024))
 			_, _ = conn.Write([]byte{'R', 0, 0, 0, 8, 0, 0, 0, 3})
 			_, _ = io.Copy(io.Discard, conn)

@@ -78,10 +78,10 @@ func peersMain() {
 	os.Exit(runBeside(command))
 }
 
-// runBeside runs a command for a minute at most. What asks this program to end
+// runBeside runs a command that is ended if it hangs. What asks this program to end
 // is for the command.
 func runBeside(command []string) int {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), awaitLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

@@ -54,9 +54,9 @@ func begin(t *testing.T, words ...string) *exec.Cmd {
 	return cmd
 }
 
-// end waits for the end of a command and reports whether it came within 10 s.
+// end waits for the end of a command and reports whether it came by itself.
 func end(cmd *exec.Cmd) bool {
-	timer := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
+	timer := time.AfterFunc(awaitLimit, func() { _ = cmd.Process.Kill() })
 	_ = cmd.Wait()
 	return timer.Stop()
 }
@@ -101,7 +101,7 @@ func TestNoTermIsLostAroundExec(t *testing.T) {
 // onlyChild returns the one child of a process, and waits until it is there.
 func onlyChild(t *testing.T, pid int) int {
 	t.Helper()
-	for limit := time.Now().Add(10 * time.Second); time.Now().Before(limit); time.Sleep(time.Millisecond) {
+	for limit := time.Now().Add(awaitLimit); time.Now().Before(limit); time.Sleep(time.Millisecond) {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 		if errors.Is(err, os.ErrNotExist) {
 			t.Skip(err)
@@ -110,7 +110,7 @@ func onlyChild(t *testing.T, pid int) int {
 			return child
 		}
 	}
-	t.Fatal("no child after 10 s")
+	t.Fatalf("no child after %v", awaitLimit)
 	return 0
 }
 

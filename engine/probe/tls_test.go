@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/testdata/session"
 )
 
 // TestMain also is the program that a test runs in another environment: it
@@ -32,7 +33,7 @@ import (
 func TestMain(m *testing.M) {
 	s, ok := os.LookupEnv("PROBE_TARGET")
 	if !ok {
-		os.Exit(m.Run())
+		os.Exit(session.Run(m))
 	}
 	target, err := Parse(s)
 	if err != nil {

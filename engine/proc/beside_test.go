@@ -150,7 +150,7 @@ func TestHooksStandAside(t *testing.T) {
 	}
 	// A signal is not the hook's: it counts as in a wait.
 	dir := t.TempDir()
-	d := order(t, orders{Argv: sh(counting(dir, "TERM")), Streams: attempt.Aside, Attempts: 2, Pause: time.Minute})
+	d := order(t, orders{Argv: sh(counting(dir, "TERM")), Streams: attempt.Aside, Attempts: 2, Pause: 10 * time.Minute})
 	d.signalWhen(dir+"/up", syscall.SIGTERM)
 	time.Sleep(20 * time.Millisecond) // for a wrong delivery to show
 	touch(t, dir+"/end")
@@ -164,8 +164,8 @@ func TestIdle(t *testing.T) {
 	t.Parallel()
 	const limit = time.Second
 	for script, idle := range map[string]bool{
-		"echo begun; sleep 60":    true,
-		"exec >&- 2>&-; sleep 60": true,
+		"echo begun; sleep 600":    true,
+		"exec >&- 2>&-; sleep 600": true,
 		"i=0; while [ $i -lt 40 ]; do echo $i >&$((1 + i % 2)); sleep 0.03; i=$((i+1)); done; exit 3": false,
 	} {
 		d := run(t, orders{Argv: sh(script), Idle: limit, KillAfter: time.Second})
@@ -336,7 +336,7 @@ func TestTheContextEndsAnAttempt(t *testing.T) {
 	for _, atOnce := range []bool{false, true} {
 		dir := t.TempDir()
 		d := run(t, orders{
-			Argv:   sh("trap 'echo TERM >" + dir + "/got' TERM; (trap '' TERM; sleep 60) & while :; do sleep 0.01; done"),
+			Argv:   sh("trap 'echo TERM >" + dir + "/got' TERM; (trap '' TERM; sleep 600) & while :; do sleep 0.01; done"),
 			Cancel: time.Second, AtOnce: atOnce, KillAfter: killAfter,
 		})
 		res := d.only()

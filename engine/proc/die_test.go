@@ -50,7 +50,7 @@ func TestExecReplacesTheProgram(t *testing.T) {
 func TestNoTermIsLostAroundExec(t *testing.T) {
 	t.Parallel()
 	for i := range tries(60) {
-		d := order(t, orders{Argv: []string{"sleep", "60"}, Exec: true})
+		d := order(t, orders{Argv: []string{"sleep", "600"}, Exec: true})
 		d.start()
 		time.Sleep(time.Duration(rand.Int64N(int64(8 * time.Millisecond))))
 		d.kill(syscall.SIGTERM)
@@ -66,7 +66,7 @@ func TestNoTermIsLostAroundExec(t *testing.T) {
 func TestNoTermIsLostAtTheStart(t *testing.T) {
 	t.Parallel()
 	for i := range tries(60) {
-		d := order(t, orders{Argv: []string{"sleep", "60"}, Attempts: 2})
+		d := order(t, orders{Argv: []string{"sleep", "600"}, Attempts: 2})
 		d.start()
 		time.Sleep(time.Duration(rand.Int64N(int64(10 * time.Millisecond))))
 		d.kill(syscall.SIGTERM)
@@ -148,8 +148,8 @@ func TestPidOne(t *testing.T) {
 		}
 	}
 	for name, o := range map[string]orders{
-		"during an attempt": {Argv: sh("touch $F; exec sleep 60"), Attempts: 3},
-		"during a wait":     {Argv: sh("touch $F; exit 1"), Attempts: 3, Pause: time.Minute},
+		"during an attempt": {Argv: sh("touch $F; exec sleep 600"), Attempts: 3},
+		"during a wait":     {Argv: sh("touch $F; exit 1"), Attempts: 3, Pause: 10 * time.Minute},
 	} {
 		file := t.TempDir() + "/up"
 		d := in(order(t, o))

@@ -14,7 +14,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,6 +22,7 @@ import (
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/proc/stdio"
 	"github.com/retrysh/retry/exitcodes"
+	"github.com/retrysh/retry/testdata/session"
 )
 
 const driverEnv = "PROC_TEST_DRIVER"
@@ -70,15 +70,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(driverEnv) != "" {
 		os.Exit(driver())
 	}
-	// What is caught here is at its default action in a driver (execve(2)). These may be
-	// ignored, by nohup(1) or a shell, and Go leaves that so.
-	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
-		if signal.Ignored(sig) {
-			signal.Notify(make(chan os.Signal, 1), sig)
-		}
-	}
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGWINCH)
-	os.Exit(m.Run())
+	os.Exit(session.Run(m))
 }
 
 func driver() int {
@@ -98,7 +90,7 @@ func driver() int {
 	if o.Hesitate {
 		listening.RestoreAll()
 		fmt.Println("let go")
-		time.Sleep(20 * time.Second)
+		time.Sleep(10 * time.Minute)
 		return 0
 	}
 	if o.Exec {

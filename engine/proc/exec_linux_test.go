@@ -70,8 +70,8 @@ func onlyChild(t *testing.T, pid int) int {
 func TestCancelledProbe(t *testing.T) {
 	dir := t.TempDir()
 	script := `trap "" TERM INT HUP; cd ` + dir + `
-		setsid sh -c 'echo $$ >a; exec sleep 60' &
-		sh -c 'echo $$ >b; exec sleep 60' &
+		setsid sh -c 'echo $$ >a; exec sleep 600' &
+		sh -c 'echo $$ >b; exec sleep 600' &
 		echo $$ >c; wait`
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -116,7 +116,7 @@ func TestCtrlCThatKillsIsACancel(t *testing.T) {
 		for key, end := range map[string]string{ctrlC: "signal: interrupt", ctrlBackslash: "signal: quit"} {
 			dir := t.TempDir()
 			term := openTerminal(t)
-			d := order(t, orders{Argv: sh("touch " + dir + "/up; exec sleep 60"), Attempts: 3}).in(term)
+			d := order(t, orders{Argv: sh("touch " + dir + "/up; exec sleep 600"), Attempts: 3}).in(term)
 			d.await(dir + "/up")
 			term.press(key)
 			d.wait()
@@ -158,7 +158,7 @@ func TestTermInATerminalReachesTheCommandOnce(t *testing.T) {
 
 func TestTimeoutInATerminal(t *testing.T) {
 	term := openTerminal(t)
-	d := order(t, orders{Argv: sh("setsid sleep 60 & sleep 60"), Timeout: 200 * time.Millisecond, KillAfter: time.Second}).in(term)
+	d := order(t, orders{Argv: sh("setsid sleep 600 & sleep 600"), Timeout: 200 * time.Millisecond, KillAfter: time.Second}).in(term)
 	d.wait()
 	if res := d.only(); !res.TimedOut || d.end() != "exit status 124" {
 		t.Errorf("%+v, %s", res, d.end())

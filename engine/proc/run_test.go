@@ -91,12 +91,12 @@ func TestLookup(t *testing.T) {
 
 func TestTimeoutWhateverTheExit(t *testing.T) {
 	t.Parallel()
-	for script, grace := range map[string]time.Duration{ // a minute is not waited for
-		"sleep 60":                            time.Minute,
-		"trap 'exit 0' TERM; sleep 60 & wait": time.Minute,
-		"trap '' TERM; (trap '' TERM; sleep 60) & sleep 60": 300 * time.Millisecond,
-		"kill -STOP $$": time.Minute,
-		"(setsid sleep 60; :) & setsid sleep 60 & sleep 60; :": time.Minute,
+	for script, grace := range map[string]time.Duration{ // ten minutes are not waited for
+		"sleep 600":                            10 * time.Minute,
+		"trap 'exit 0' TERM; sleep 600 & wait": 10 * time.Minute,
+		"trap '' TERM; (trap '' TERM; sleep 600) & sleep 600": 300 * time.Millisecond,
+		"kill -STOP $$": 10 * time.Minute,
+		"(setsid sleep 600; :) & setsid sleep 600 & sleep 600; :": 10 * time.Minute,
 	} {
 		d := run(t, orders{Argv: sh(script), Timeout: 200 * time.Millisecond, KillAfter: grace})
 		res := d.only()
@@ -114,7 +114,7 @@ func TestTimeoutWhateverTheExit(t *testing.T) {
 }
 
 func TestDeadline(t *testing.T) {
-	d := run(t, orders{Argv: []string{"sleep", "60"}, Deadline: 100 * time.Millisecond, Timeout: time.Minute, KillAfter: time.Second, Attempts: 3})
+	d := run(t, orders{Argv: []string{"sleep", "600"}, Deadline: 100 * time.Millisecond, Timeout: time.Minute, KillAfter: time.Second, Attempts: 3})
 	if res := d.only(); !res.DeadlinePassed || res.TimedOut || res.ExitCode != 124 {
 		t.Errorf("%+v", res)
 	}
@@ -122,7 +122,7 @@ func TestDeadline(t *testing.T) {
 
 func TestTimeoutIsForTheLeader(t *testing.T) {
 	pidFile := filepath.Join(t.TempDir(), "pid")
-	d := run(t, orders{Argv: sh("sleep 60 & echo $! >" + pidFile + "; exit 3"), Timeout: 10 * time.Second, KillAfter: time.Second})
+	d := run(t, orders{Argv: sh("sleep 600 & echo $! >" + pidFile + "; exit 3"), Timeout: time.Minute, KillAfter: time.Second})
 	pid := readPid(t, pidFile)
 	defer kill(pid)
 	if res := d.only(); res.TimedOut || res.ExitCode != 3 {
@@ -136,7 +136,7 @@ func TestTimeoutIsForTheLeader(t *testing.T) {
 func TestKillLeftovers(t *testing.T) {
 	for code, left := range map[string]bool{"0": true, "3": false} {
 		pidFile := filepath.Join(t.TempDir(), "pid")
-		run(t, orders{Argv: sh("setsid sleep 60 & echo $! >" + pidFile + "; sleep 0.1; exit " + code), KillLeftovers: true, KillAfter: time.Second})
+		run(t, orders{Argv: sh("setsid sleep 600 & echo $! >" + pidFile + "; sleep 0.1; exit " + code), KillLeftovers: true, KillAfter: time.Second})
 		pid := readPid(t, pidFile)
 		if lives(pid) != left {
 			t.Errorf("after exit %s what was left lives: %v, want %v", code, !left, left)
@@ -148,7 +148,7 @@ func TestKillLeftovers(t *testing.T) {
 func TestEarlierDaemonsAreNotTouched(t *testing.T) {
 	t.Parallel()
 	pidFile := filepath.Join(t.TempDir(), "pid")
-	script := `if [ $RETRY_ATTEMPT = 1 ]; then setsid sh -c 'echo $$ >` + pidFile + `; while :; do sleep 0.01; done' & until [ -s ` + pidFile + ` ]; do sleep 0.01; done; exit 1; fi; sleep 60`
+	script := `if [ $RETRY_ATTEMPT = 1 ]; then setsid sh -c 'echo $$ >` + pidFile + `; while :; do sleep 0.01; done' & until [ -s ` + pidFile + ` ]; do sleep 0.01; done; exit 1; fi; sleep 600`
 	d := run(t, orders{Argv: sh(script), Attempts: 2, Timeout: 3 * time.Second, KillAfter: time.Second})
 	pid := readPid(t, pidFile)
 	defer kill(pid)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/retrysh/retry/testdata/session"
 )
 
 // crashing is the variable that has the test binary change a directory, to be
@@ -29,7 +31,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(session.Run(m))
 }
 
 // crash is a change to a directory, which holds the sample letter before unless

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/guard"
+	"github.com/retrysh/retry/testdata/session"
 )
 
 // loopVariable asks the test program to be one of many processes: it holds the
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 		loop(address)
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(session.Run(m))
 }
 
 // guarded are the guards of a run with a breaker and a budget.

@@ -43,7 +43,7 @@ func server(t testing.TB, flags ...string) string {
 		_ = cmd.Wait()
 		_ = os.RemoveAll(dir)
 	})
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if conn, err := net.Dial("unix", socket); err == nil {
 			_ = conn.Close()
 			return socket

@@ -5,6 +5,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/user"
@@ -134,9 +135,12 @@ func (k *keeper) add(ctx context.Context, l *engine.Letter) string {
 	if err == nil {
 		id, err = d.Add(letter, content, k.o.IdempotencyKey != "" && l.Decision.Outcome != event.Parked, k.o.DeadLetterMax)
 	}
-	if err != nil {
+	switch {
+	case id == "":
 		k.complain("no letter is kept: " + err.Error())
 		return ""
+	case err != nil: // it is there
+		k.complain(err.Error())
 	}
 	k.where = fmt.Sprintf("kept as letter %s in %s; retry --redrive %s runs it again", id, k.dir, id)
 	return id
@@ -252,8 +256,10 @@ func (k *keeper) replace(_ context.Context, l *engine.Letter) string {
 	}
 	k.describe(&changed, l)
 	if err := r.claim.Replace(&changed, &queue.Tails{l.Evidence.Stdout, l.Evidence.Stderr}); err != nil {
-		k.complain("the letter cannot be written: " + err.Error())
-		return ""
+		k.complain(err.Error())
+		if !errors.Is(err, queue.ErrUnsynced) {
+			return ""
+		}
 	}
 	r.after, r.kept = &changed, true
 	return changed.ID
@@ -292,7 +298,7 @@ func (k *keeper) finish(end *event.RunFinished) {
 		}
 	}
 	if err != nil {
-		k.complain("the letter " + r.before.ID + " stays as it is: " + err.Error())
+		k.complain(err.Error())
 	}
 }
 

@@ -162,7 +162,7 @@ func (r *redriven) prepare(by *redrive, id, stamp string) (*option.Options, erro
 	switch {
 	case err != nil:
 		return nil, err
-	case e.Stamp != stamp:
+	case e.Usable() && e.Stamp != stamp:
 		return nil, fmt.Errorf("%w: another redriver has run it", queue.ErrGone)
 	}
 	r.before = e.Letter
@@ -177,7 +177,7 @@ func (r *redriven) prepare(by *redrive, id, stamp string) (*option.Options, erro
 	letter := *e.Letter
 	letter.Redrives++
 	if err := r.claim.Replace(&letter, nil); err != nil {
-		return nil, fmt.Errorf("the letter cannot be written, so it is not run: %w", err)
+		return nil, fmt.Errorf("it is not run: %w", err)
 	}
 	r.after = &letter
 	mask, _ := strconv.ParseUint(letter.Umask, 8, 16) // it was checked

@@ -143,8 +143,11 @@ func (g *Discard) Run() int {
 		if time.Since(e.Last()) < g.OlderThan {
 			continue
 		}
-		if err := discard(g.d, e); err != nil {
-			g.Complain(fmt.Sprintf("letter %s is left: %s", e.ID, err))
+		switch err := discard(g.d, e); {
+		case errors.Is(err, queue.ErrUnsynced):
+			g.Complain(err.Error())
+		case err != nil:
+			g.Complain(err.Error())
 			code = exitcodes.Rejected
 			continue
 		}
@@ -162,16 +165,17 @@ func (g *Discard) Run() int {
 // discard removes a letter. One that cannot be read has to be named by its id, and
 // one that another user may have written is not removed.
 func discard(d *queue.Dir, e *queue.Entry) error {
+	left := func(err error) error { return fmt.Errorf("letter %s is left: %w", e.ID, err) }
 	if e.Foreign || !e.Usable() && !e.ByID {
-		return e.Problem
+		return left(e.Problem)
 	}
 	claim, now, err := d.Claim(e.ID)
 	if err != nil {
-		return err
+		return left(err)
 	}
 	defer claim.Release()
 	if now.Foreign {
-		return now.Problem
+		return left(now.Problem)
 	}
 	return claim.Remove()
 }

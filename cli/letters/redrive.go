@@ -105,11 +105,11 @@ func (r *Redrive) one(e *queue.Entry, run func(e *queue.Entry, stdin *os.File) R
 	result := Result{Result: Skipped}
 	stdin, err := r.d.Input(e)
 	defer func() { _ = stdin.Close() }()
-	switch {
-	case !e.Usable():
-		result.Result, result.Reason = Failed, "the letter is left as it is: "+e.Problem.Error()
-	case !r.d.Seen(e):
+	switch now := r.d.Read(e.ID); {
+	case now.Problem == queue.ErrGone, now.Usable() && now.Stamp != e.Stamp:
 		result.Reason = "another redriver has run it, or it was discarded"
+	case !now.Usable():
+		result.Result, result.Reason = Failed, "the letter is left as it is: "+now.Problem.Error()
 	case err != nil:
 		result.Result, result.Reason = Failed, "its input: "+err.Error()
 	case r.DryRun:

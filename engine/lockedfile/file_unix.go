@@ -7,6 +7,7 @@ package lockedfile
 // it, and LOCK_UN on any copy frees it for all (flock(2)).
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -98,6 +99,11 @@ func (l *File) TryLock() (locked bool, err error) {
 		return false, nil
 	}
 	return err == nil, os.NewSyscallError("flock", err)
+}
+
+// wait waits for the lock, for ever.
+func (l *File) wait(context.Context) error {
+	return os.NewSyscallError("flock", again(func() error { return syscall.Flock(l.fd, syscall.LOCK_EX) }))
 }
 
 // Check refuses what is not a file of ours, and reports whether it was removed

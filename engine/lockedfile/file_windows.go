@@ -4,6 +4,7 @@ package lockedfile
 // command does not inherit it, so that a slot is free once the program has ended.
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -77,6 +78,8 @@ func (l *File) TryLock() (bool, error) {
 	}
 	return err == nil, err
 }
+
+func (l *File) wait(ctx context.Context) error { return l.Lock(ctx) }
 
 // Check has nothing to ask: an open file is not removed, and files belong to
 // whom their directory does.

@@ -26,6 +26,7 @@ const (
 )
 
 // Lock locks the file, or returns ErrHeld when ctx is done: flock has no time limit of its own.
+// It tries once at least.
 // The waits are spread by the clock, so that processes that wait together do not try together.
 func (l *File) Lock(ctx context.Context) error {
 	wait := firstPoll
@@ -34,6 +35,8 @@ func (l *File) Lock(ctx context.Context) error {
 		switch {
 		case locked || err != nil:
 			return err
+		case ctx.Err() != nil:
+			return ErrHeld
 		case tries < spins:
 			continue
 		case tries > spins+patience:
@@ -42,9 +45,27 @@ func (l *File) Lock(ctx context.Context) error {
 			wait = min(wait*3/2, longestPoll)
 		}
 		sleep(wait/2 + time.Duration(time.Now().UnixNano())%wait)
-		if ctx.Err() != nil {
-			return ErrHeld
+	}
+}
+
+// Queue locks the file as Lock does. It is for many processes that hold the lock for
+// long: on Unix they wait in the kernel, since their polls would take the processor from
+// the one that holds it. After an error the file is closed.
+func (l *File) Queue(ctx context.Context) error {
+	granted := make(chan error, 1)
+	go func() { granted <- l.wait(ctx) }()
+	select {
+	case err := <-granted:
+		if err != nil {
+			l.Close()
 		}
+		return err
+	case <-ctx.Done():
+		go func() {
+			<-granted
+			l.Close()
+		}()
+		return ErrHeld
 	}
 }
 

@@ -101,7 +101,7 @@ func (d *Dir) List() (all []*Entry, err error) {
 	}
 	claimed := d.clear(others)
 	for _, id := range ids {
-		if e := d.read(id); e.Problem != ErrGone {
+		if e := d.Read(id); e.Problem != ErrGone {
 			e.Claimed = claimed[id]
 			all = append(all, &e)
 		}
@@ -127,8 +127,8 @@ func (d *Dir) clear(others []string) (held map[string]bool) {
 	return held
 }
 
-// read reads one letter. It may be removed meanwhile.
-func (d *Dir) read(id string) Entry {
+// Read reads one letter. Its problem is ErrGone where it was removed meanwhile.
+func (d *Dir) Read(id string) Entry {
 	e := Entry{ID: id}
 	if e.Problem = d.fill(&e); e.Problem == nil {
 		return e
@@ -235,6 +235,3 @@ func (s *Stdin) CheckInput(f io.ReadSeeker) error {
 	}
 	return err
 }
-
-// Seen reports whether the letter is as it was when it was listed.
-func (d *Dir) Seen(e *Entry) bool { return d.read(e.ID).Stamp == e.Stamp }

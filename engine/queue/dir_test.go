@@ -95,7 +95,7 @@ func TestLetterIsReplacedAndRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !d.Seen(&seen) {
+	if d.Read(seen.ID).Stamp != seen.Stamp {
 		t.Error("a claim changes the letter")
 	}
 	if _, _, err := d.Claim(sampleID); !errors.Is(err, ErrClaimed) {
@@ -112,7 +112,7 @@ func TestLetterIsReplacedAndRemoved(t *testing.T) {
 	if err := os.Chtimes(d.in(sampleID, letterFile), time.Time{}, info.ModTime()); err != nil {
 		t.Fatal(err)
 	}
-	if d.Seen(&seen) {
+	if d.Read(seen.ID).Stamp == seen.Stamp {
 		t.Error("a change is not seen")
 	}
 	c.Release()
@@ -178,6 +178,62 @@ func TestSameWorkIsOneLetter(t *testing.T) {
 	defer c.Release()
 	if got := run(3, same, "in"); got == first {
 		t.Error("a claimed one is joined")
+	}
+}
+
+// Runs of the same work that end at once are counted in one letter, with the outputs
+// of the run whose details it has, and leave nothing beside it.
+func TestManyJoinAtOnce(t *testing.T) {
+	d := openDir(t)
+	const joiners = 60
+	var wait sync.WaitGroup
+	for n := range joiners {
+		wait.Go(func() {
+			l := sample()
+			l.RunID = fmt.Sprintf("%08x%s", n, sampleRun[8:])
+			l.ID, l.IdempotencyKey = NewID(failedAt, l.RunID), "one"
+			if _, err := d.Add(l, Content{Stdin: strings.NewReader("in"), Tails: Tails{[]byte(l.RunID), nil}}, true, 1); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	e := one(t, d)
+	if e.Letter.Count != joiners {
+		t.Errorf("%d runs are counted", e.Letter.Count)
+	}
+	if got := d.Tails(&e); string(got[0]) != e.Letter.RunID {
+		t.Errorf("the output is of run %s, the details are of %s", got[0], e.Letter.RunID)
+	}
+	if got, want := names(t, d), strings.ReplaceAll(".lock ID ID/letter.json ID/stdin ID/stdout.tail", "ID", e.ID); got != want {
+		t.Errorf("%s; want %s", got, want)
+	}
+}
+
+// A run that finds the letter of its work held keeps one of its own, and the next one
+// joins that.
+func TestARunThatCannotJoinKeepsItsOwn(t *testing.T) {
+	d := openDir(t)
+	run := func(n int) (id string) {
+		t.Helper()
+		l := sample()
+		l.RunID = fmt.Sprintf("%08x%s", n, sampleRun[8:])
+		l.ID, l.IdempotencyKey = NewID(failedAt, l.RunID), "one"
+		id, err := d.Add(l, Content{}, true, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	first := run(1)
+	c, _, err := d.Claim(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Release()
+	second, third := run(2), run(3)
+	if e := d.Read(second); second == first || third != second || e.Letter.Count != 2 || e.Letter.RunID[:8] != "00000003" {
+		t.Errorf("%s, then %s and %s: %+v", first, second, third, e.Letter)
 	}
 }
 

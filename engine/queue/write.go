@@ -6,7 +6,6 @@ package queue
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -36,6 +35,8 @@ var (
 	ErrClaimed = errors.New("another run holds it")
 	// ErrGone says that a letter was run, or discarded.
 	ErrGone = errors.New("it is no longer there")
+	// ErrUnsynced says that a change was made, and that the disk did not confirm it.
+	ErrUnsynced = errors.New("the disk has not confirmed it")
 )
 
 const (
@@ -48,13 +49,13 @@ const (
 )
 
 // Add keeps a new letter and returns its id. With joins, a letter of the same work gets
-// the new details instead. A directory holds at most so many letters.
+// the new details instead; a run that cannot join keeps a letter of its own. A directory
+// holds at most so many letters. With an id, an error is ErrUnsynced.
 func (d *Dir) Add(l *Letter, c Content, joins bool, most int) (id string, err error) {
-	ids, others, err := d.names()
+	ids, _, err := d.names()
 	if err != nil {
 		return "", err
 	}
-	d.clear(others)
 	if !joins && len(ids) >= most { // before a long input is copied
 		return "", fmt.Errorf("%w (%d)", ErrFull, most)
 	}
@@ -62,44 +63,61 @@ func (d *Dir) Add(l *Letter, c Content, joins bool, most int) (id string, err er
 	if err != nil {
 		return "", err
 	}
-	defer claim.Release()
-	defer func() { _ = d.sweep(l.ID) }() // where it was not named
-	if err := claim.build(l, c); err != nil {
+	files, err := claim.build(l, c)
+	var lock *lockedfile.File
+	defer func() {
+		_ = files.close()
+		_ = d.sweep(claim.id) // where it was not named
+		claim.Release()       // before another writer wants to join it
+		if lock != nil {
+			lock.Unlock()
+		}
+	}()
+	// Other writers wait while this one holds the directory's lock: a letter that will be
+	// named is synced before, one that will be joined is not synced at all.
+	if err == nil && (!joins || len(d.sameAs(ids, l)) == 0) {
+		err = files.sync()
+	}
+	if err != nil {
 		return "", err
 	}
-	lock, err := lockFile(d.in(".lock", ""), lockWait)
-	if err != nil {
+	if lock, err = d.lockAll(); err != nil && !errors.Is(err, lockedfile.ErrHeld) {
 		return "", fmt.Errorf("the directory's lock: %w", err)
 	}
-	defer lock.Unlock()
-	if ids, _, err = d.names(); err != nil {
+	ids, others, err := d.names()
+	if err != nil {
 		return "", err
 	}
-	if joins {
-		if id, err := d.join(ids, l, c.Tails); id != "" || err != nil {
+	if lock != nil {
+		d.clear(others)
+	}
+	if lock != nil && joins {
+		if id, err := d.join(ids, l, c.Tails); id != "" {
 			return id, err
 		}
 	}
 	if len(ids) >= most {
 		return "", fmt.Errorf("%w (%d)", ErrFull, most)
 	}
+	if err := errors.Join(files.sync(), files.close()); err != nil {
+		return "", err
+	}
 	if err := os.Rename(d.beside(l.ID, newEnd), d.in(l.ID, "")); err != nil {
 		return "", err
 	}
-	return l.ID, syncDir(d.path)
+	return l.ID, unsynced(l.ID, "kept", syncDir(d.path))
 }
 
-// build makes a new letter beside the others.
-func (c *Claim) build(l *Letter, content Content) error {
+// build makes a new letter beside the others. It is on the disk once the files are synced.
+func (c *Claim) build(l *Letter, content Content) (*batch, error) {
 	dir := c.d.beside(c.id, newEnd)
+	files := &batch{dir: dir}
 	if _, err := os.Lstat(c.d.in(c.id, "")); err == nil {
-		return fmt.Errorf("there is a letter %s already", c.id)
+		return files, fmt.Errorf("there is a letter %s already", c.id)
 	}
-	err := os.Mkdir(dir, 0o700)
-	if err == nil {
-		err = os.Chmod(dir, 0o700) // without the umask
+	if files.err = os.Mkdir(dir, 0o700); files.err == nil {
+		files.err = os.Chmod(dir, 0o700) // without the umask
 	}
-	files := batch{err: err}
 	if content.Stdin != nil {
 		hash := sha256.New()
 		n := files.write(filepath.Join(dir, stdinFile), io.TeeReader(content.Stdin, hash))
@@ -112,41 +130,55 @@ func (c *Claim) build(l *Letter, content Content) error {
 	}
 	data, err := l.Encode()
 	files.write(filepath.Join(dir, letterFile), bytes.NewReader(data))
-	if err = cmp.Or(files.sync(), err); err != nil {
-		return err
+	if files.err != nil {
+		return files, files.err
 	}
-	return syncDir(dir)
+	return files, err
 }
 
-// join gives an unclaimed letter of the same work the details of l, and returns its
-// id, "" where there is none. The caller holds the directory's lock.
-func (d *Dir) join(ids []string, l *Letter, outputs Tails) (id string, err error) {
-	same := func(e Entry) bool { return e.Usable() && !e.Letter.Parked() && l.sameWork(e.Letter) }
+// joinable reports whether the letter of a new run is joined to an entry.
+func (l *Letter) joinable(e *Entry) bool {
+	return e.Usable() && !e.Letter.Parked() && l.sameWork(e.Letter)
+}
+
+// sameAs returns the letters of the same work. Only one whose text holds the key is decoded.
+func (d *Dir) sameAs(ids []string, l *Letter) (same []string) {
 	key, err := l.IdempotencyKey.MarshalJSON()
 	if err != nil {
-		return "", err
+		return nil
 	}
-	// Only a letter whose text holds the key is decoded. In base64 it has a line of its own.
+	// In base64 it has a line of its own.
 	key = bytes.Trim(bytes.TrimPrefix(key, []byte(`{"base64":`)), "}\n")
 	for _, id := range ids {
 		data, err := readFile(d.in(id, letterFile), largestLetter)
-		if err != nil || !bytes.Contains(data, key) || !same(d.read(id)) {
+		if err != nil || !bytes.Contains(data, key) {
 			continue
 		}
+		if e := d.Read(id); l.joinable(&e) {
+			same = append(same, id)
+		}
+	}
+	return same
+}
+
+// join gives an unclaimed letter of the same work the details of l, and returns its
+// id, "" where none could be joined. The caller holds the directory's lock.
+func (d *Dir) join(ids []string, l *Letter, outputs Tails) (id string, err error) {
+	for _, id := range d.sameAs(ids, l) {
 		c, err := d.lock(id, claimWait)
-		if errors.Is(err, ErrClaimed) {
-			return "", nil
-		}
 		if err != nil {
-			return "", err
+			continue
 		}
-		defer c.Release()
-		e := d.read(id) // it may have been run, or discarded, before it was locked
-		if !same(e) {
-			return "", nil
+		joined := *l
+		e := d.Read(id) // it may have been run, or discarded, before it was locked
+		if err = ErrGone; l.joinable(&e) {
+			joined.join(e.Letter)
+			err = c.Replace(&joined, &outputs)
 		}
-		l.join(e.Letter)
-		return id, c.Replace(l, &outputs)
+		c.Release()
+		if err == nil || errors.Is(err, ErrUnsynced) {
+			return id, err
+		}
 	}
 	return "", nil
 }
@@ -165,7 +197,7 @@ func (d *Dir) Claim(id string) (*Claim, Entry, error) {
 	if err != nil {
 		return nil, Entry{}, err
 	}
-	e := d.read(id)
+	e := d.Read(id)
 	if e.Problem == ErrGone {
 		c.Release()
 		return nil, e, ErrGone
@@ -184,6 +216,24 @@ func (d *Dir) lock(id string, wait time.Duration) (*Claim, error) {
 		return nil, err
 	}
 	return &Claim{d, id, file}, nil
+}
+
+// lockAll takes the directory's lock, whose file is never removed.
+func (d *Dir) lockAll() (*lockedfile.File, error) {
+	f, err := lockedfile.Open(d.in(".lock", ""), true)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
+	defer cancel()
+	if err := f.Queue(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := f.Check(); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 // sweep removes what the holder of a letter's lock builds or removes.
@@ -221,7 +271,8 @@ func (c *Claim) Release() {
 }
 
 // Replace writes the letter's new details, and its tails where outputs is not nil:
-// each file by itself, letter.json last. A tail that is nil is removed.
+// each file by itself, letter.json last. A tail that is nil is removed. An error says
+// what is on the disk.
 func (c *Claim) Replace(l *Letter, outputs *Tails) error {
 	defer func() { _ = c.d.sweep(c.id) }() // what was not renamed
 	data, err := l.Encode()
@@ -238,30 +289,46 @@ func (c *Claim) Replace(l *Letter, outputs *Tails) error {
 			files.write(c.d.beside(c.id, "."+name), bytes.NewReader(content[i]))
 		}
 	}
-	err = files.sync()
+	if err := errors.Join(files.sync(), files.close()); err != nil {
+		return fmt.Errorf("letter %s stays as it is: %w", c.id, err)
+	}
 	for i, name := range names {
-		switch path := c.d.in(c.id, name); {
-		case err != nil:
-			return err
-		case content[i] != nil:
+		path := c.d.in(c.id, name)
+		if content[i] != nil {
 			err = os.Rename(c.d.beside(c.id, "."+name), path)
-		default:
+		} else {
 			err = os.RemoveAll(path)
 		}
+		if err != nil && i > 0 {
+			return fmt.Errorf("letter %s stays as it is, but for the last parts of its outputs: %w", c.id, err)
+		}
+		if err != nil {
+			return fmt.Errorf("letter %s stays as it is: %w", c.id, err)
+		}
 	}
-	return cmp.Or(err, syncDir(c.d.in(c.id, "")))
+	return unsynced(c.id, "changed", syncDir(c.d.in(c.id, "")))
 }
 
-// Remove removes the letter. Readers see all of it until it is renamed.
+// Remove removes the letter. Readers see all of it until it is renamed. An error says
+// what is on the disk.
 func (c *Claim) Remove() error {
 	gone := c.d.beside(c.id, goneEnd)
 	if err := os.Rename(c.d.in(c.id, ""), gone); err != nil {
-		return err
+		return fmt.Errorf("letter %s stays as it is: %w", c.id, err)
 	}
 	if err := syncDir(c.d.path); err != nil {
-		return err
+		return unsynced(c.id, "removed", err)
 	}
-	return os.RemoveAll(gone)
+	_ = os.RemoveAll(gone) // what is left is cleared away by who looks next
+	return nil
+}
+
+// unsynced is the error for a change that was made, and that was not confirmed by the disk.
+func unsynced(id, change string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("letter %s is %s, but %w: %w", id, change, ErrUnsynced, err)
 }
 
 // syncDir writes the names in a directory to the disk. NTFS logs names itself.
@@ -279,10 +346,12 @@ func syncDir(path string) error {
 }
 
 // batch makes files that only the user may read, until an error. They stay open until
-// sync: a sync of each as it is written would cost a commit of the journal each.
+// they are synced: a sync of each as it is written would cost a commit of the journal each.
 type batch struct {
+	dir  string // synced as well, unless it is ""
 	open []*os.File
 	err  error
+	done bool
 }
 
 // write makes a file, and returns how much was written.
@@ -302,13 +371,28 @@ func (b *batch) write(path string, content io.Reader) (n int64) {
 	return n
 }
 
-// sync writes the files to the disk and closes them.
+// sync writes the files to the disk, once.
 func (b *batch) sync() error {
+	if b.done {
+		return b.err
+	}
+	b.done = true
 	for _, f := range b.open {
 		if b.err == nil {
 			b.err = f.Sync()
 		}
-		b.err = cmp.Or(b.err, f.Close())
+	}
+	if b.err == nil && b.dir != "" {
+		b.err = syncDir(b.dir)
 	}
 	return b.err
+}
+
+// close closes the files. Only Windows needs it before they are renamed.
+func (b *batch) close() (err error) {
+	for _, f := range b.open {
+		err = errors.Join(err, f.Close())
+	}
+	b.open = nil
+	return err
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/history"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/exitcodes"
@@ -59,24 +58,5 @@ func blocks(lessons []*history.Lesson) string {
 // evidence says on what a rule rests.
 func evidence(l *history.Lesson) string {
 	const percent = 100
-	evidence := fmt.Sprintf("%d of %d runs recovered (90 %% interval of the share: %.0f to %.0f %%)", l.Recovered, l.Recovered+l.NotRecovered, percent*l.Low, percent*l.High)
-	for _, more := range []struct {
-		n    int
-		text string
-	}{{l.Censored, "%d ended before an answer"}, {l.CommonMode, "%d are not counted, since other names failed in the same hour"}} {
-		if more.n > 0 {
-			evidence += "; " + fmt.Sprintf(more.text, more.n)
-		}
-	}
-	evidence += fmt.Sprintf("; in %d days", l.Days)
-	if l.Commits > 0 {
-		evidence += fmt.Sprintf(" and %d commits", l.Commits)
-	}
-	if l.RecoveryP50 != nil && l.Verdict == event.Transient {
-		evidence += fmt.Sprintf("; recovery took %s in half of them and %s in 90 %%", message.Duration(milliseconds(*l.RecoveryP50)), message.Duration(milliseconds(*l.RecoveryP90)))
-	}
-	if l.GivenP50 != nil && l.Verdict == event.Permanent {
-		evidence += fmt.Sprintf("; half of them were given %s or more", message.Duration(milliseconds(*l.GivenP50)))
-	}
-	return evidence
+	return fmt.Sprintf("%d of %d runs recovered (95 %% interval of the share: %.0f to %.0f %%)", l.Recovered, l.Recovered+l.NotRecovered, percent*l.Low, percent*l.High)
 }

@@ -6,7 +6,6 @@ package history
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -16,64 +15,32 @@ import (
 	"github.com/retrysh/retry/engine/text"
 )
 
+// mostLessons bounds the memory.
+const mostLessons = 100_000
+
+// A verdict needs Wilson's interval of the share of runs that recovered above, or below,
+// a limit.
 const (
-	mostLessons = 100_000 // bounds the memory
-
-	halfLife = 30 * 24 * time.Hour // of an answer's weight
-
-	// Beta percentiles; a verdict needs the lower one above, or the upper one
-	// below, a limit.
-	lowPercentile, highPercentile = 0.05, 0.95
-	transientAbove                = 0.5
-	permanentBelow                = 0.1
-
-	// leastSpan is the time from first to last, and leastCommits the number of known
-	// commits, that a permanent verdict needs.
-	leastSpan    = 3 * 24 * time.Hour
-	leastCommits = 2
+	transientAbove = 0.5
+	permanentBelow = 0.1
 )
 
-// Learner collects the answers of runs.
+// Learner counts for each fingerprint what became of the runs.
 type Learner struct {
 	now     time.Time
 	lessons map[string]*Lesson
-	names   map[string]*counts
-	hours   map[int64]map[*counts]*counts // by the counts of a name, those of one hour
-}
-
-// counts are the runs of a name; in all or in an hour.
-type counts struct{ runs, succeeded, gaveUp int }
-
-func (c *counts) add(d *run) {
-	c.runs++
-	if d.succeeded {
-		c.succeeded++
-	}
-	if d.gaveUp {
-		c.gaveUp++
-	}
 }
 
 // Lesson is what is known of a fingerprint, with the names of --learn in JSON.
 type Lesson struct {
-	FP      string        `json:"fp"`
-	Tool    string        `json:"tool"`
-	Verdict event.Verdict `json:"verdict"` // "" for none
-	// The plain counts of answers; CommonMode are those that do not count.
-	Recovered    int     `json:"recovered"`
-	NotRecovered int     `json:"not_recovered"`
-	Censored     int     `json:"censored"`
-	CommonMode   int     `json:"common_mode"`
-	Low          float64 `json:"low"`
-	High         float64 `json:"high"`
-	Days         int     `json:"days"`
-	Commits      int     `json:"commits"`
-	// RecoveryP50 and RecoveryP90 are milliseconds from the end of the first such
-	// failure to the start of the attempt that succeeded, GivenP50 the same to the
-	// end of the runs that did not recover; nil where there was none.
-	RecoveryP50 *float64 `json:"recovery_p50_ms"`
-	RecoveryP90 *float64 `json:"recovery_p90_ms"`
-	GivenP50    *float64 `json:"given_p50_ms"`
+	FP           string        `json:"fp"`
+	Tool         string        `json:"tool"`
+	Verdict      event.Verdict `json:"verdict"` // "" for none
+	Recovered    int           `json:"recovered"`
+	NotRecovered int           `json:"not_recovered"`
+	// Low and High are Wilson's 95 % interval of the share of runs that recovered.
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
 	// Rule is a block for a rule file, "" where none is suggested.
 	Rule string `json:"rule"`
 
@@ -81,51 +48,19 @@ type Lesson struct {
 	last    Attempt // the failure that is last by time; records come in no order
 	lastAt  time.Time
 	lastRun string
-	answers []answer
 }
 
-// answer is what a run says about a fingerprint.
-type answer struct {
-	at     int64 // Unix milliseconds
-	name   *counts
-	commit uint64 // its hash, 0 for none
-	kind   answerKind
-	ms     float64 // recovery, or how long it was given; NaN where it is not known
-}
-
-type answerKind uint8
-
-const (
-	recovered answerKind = iota
-	notRecovered
-	censored
-)
-
-// NewLearner returns a learner for answers of up to now.
+// NewLearner returns a learner for runs of up to now.
 func NewLearner(now time.Time) *Learner {
-	return &Learner{now: now, lessons: map[string]*Lesson{}, names: map[string]*counts{}, hours: map[int64]map[*counts]*counts{}}
+	return &Learner{now: now, lessons: map[string]*Lesson{}}
 }
 
-// Add takes the answers of a run.
+// Add counts a run once for each fingerprint of its failures.
 func (l *Learner) Add(r *Record) {
 	d, counted := digest(r, l.now)
 	if !counted {
 		return
 	}
-	name := l.names[r.Name]
-	if name == nil {
-		name = new(counts)
-		l.names[r.Name] = name
-	}
-	hour := hourOf(d.at.UnixMilli())
-	if l.hours[hour] == nil {
-		l.hours[hour] = map[*counts]*counts{}
-	}
-	if l.hours[hour][name] == nil {
-		l.hours[hour][name] = new(counts)
-	}
-	name.add(&d)
-	l.hours[hour][name].add(&d)
 	for i := range r.Attempts {
 		a := &r.Attempts[i]
 		if a.Success || a.FP == "" || l.lessons[a.FP] == nil && len(l.lessons) >= mostLessons {
@@ -140,139 +75,54 @@ func (l *Learner) Add(r *Record) {
 			lesson.last, lesson.lastAt, lesson.lastRun = *a, d.at, r.RunID
 		}
 		if !slices.ContainsFunc(r.Attempts[:i], func(b Attempt) bool { return !b.Success && b.FP == a.FP }) {
-			answer := answerOf(r, &d, i)
-			answer.name = name
-			lesson.answers = append(lesson.answers, answer)
+			lesson.count(r, i < len(r.Attempts)-1)
 		}
 	}
 }
 
-func hourOf(ms int64) int64 { return ms / time.Hour.Milliseconds() }
-
-// answerOf is the answer of a run about the failure of attempt i, the first of its
-// kind.
-func answerOf(r *Record, d *run, i int) answer {
-	a := answer{at: d.at.UnixMilli(), kind: censored, ms: math.NaN()}
-	if r.Commit != "" {
-		a.commit = hash(r.Commit)
-	}
-	last := len(r.Attempts) - 1
-	since := 0.0 // from the end of that failure to the end of the last attempt
-	for j := i; j <= last; j++ {
-		if j > i {
-			since += r.Attempts[j].MS
-		}
-		if j < last || !d.succeeded {
-			since += valueOf(r.Attempts[j].SleptMS)
+// count counts a run with such a failure; followed says that an attempt came after it. A run
+// that was stopped, cancelled or refused says nothing.
+func (l *Lesson) count(r *Record, followed bool) {
+	switch event.Outcome(r.Outcome) {
+	case event.Succeeded:
+		l.Recovered++
+	case event.Exhausted, event.Deadline:
+		if followed {
+			l.NotRecovered++
 		}
 	}
-	switch outcome := event.Outcome(r.Outcome); {
-	case d.succeeded:
-		a.kind = recovered
-		if last > i {
-			a.ms = since - r.Attempts[last].MS
-		}
-	case i < last && (outcome == event.Exhausted || outcome == event.Deadline):
-		a.kind, a.ms = notRecovered, since
-	}
-	if d.attempts > len(r.Attempts) {
-		a.ms = math.NaN()
-	}
-	return a
 }
 
-// Lessons are what all runs say, those with the most answers first.
+// Lessons are what all runs say, those with the most runs first.
 func (l *Learner) Lessons() []*Lesson {
 	lessons := make([]*Lesson, 0, len(l.lessons))
 	for _, lesson := range l.lessons {
-		lesson.Tool, lesson.line = lesson.last.toolAndLine()
-		l.weigh(lesson)
-		if lesson.Verdict != "" && (lesson.last.Rule == "" || lesson.last.Verdict != string(lesson.Verdict)) {
-			lesson.Rule = lesson.rule() // else the rule that decided says the same already
-		}
+		lesson.judge()
 		lessons = append(lessons, lesson)
 	}
 	slices.SortFunc(lessons, func(a, b *Lesson) int {
-		return cmp.Or(cmp.Compare(b.total(), a.total()), cmp.Compare(a.FP, b.FP))
+		return cmp.Or(cmp.Compare(b.runs(), a.runs()), cmp.Compare(a.FP, b.FP))
 	})
 	return lessons
 }
 
-func (l *Lesson) total() int { return l.Recovered + l.NotRecovered + l.Censored + l.CommonMode }
+func (l *Lesson) runs() int { return l.Recovered + l.NotRecovered }
 
-// inCommonMode reports whether most of the other names that mostly succeed failed in the
-// hour of an answer: the cause was outside the command.
-func (l *Learner) inCommonMode(a *answer) bool {
-	others, failed := 0, 0
-	for name, hour := range l.hours[hourOf(a.at)] {
-		if name == a.name || 2*name.succeeded <= name.runs {
-			continue
-		}
-		others++
-		if 2*hour.gaveUp > hour.runs {
-			failed++
-		}
-	}
-	const leastOthers = 2
-	return others >= leastOthers && 2*failed > others
-}
-
-// weigh counts the answers, each by its age.
-func (l *Learner) weigh(lesson *Lesson) {
-	var weights [2]float64
-	var times [2][]float64
-	commits := map[uint64]bool{}
-	first, last := int64(math.MaxInt64), int64(math.MinInt64)
-	for i := range lesson.answers {
-		a := &lesson.answers[i]
-		if l.inCommonMode(a) {
-			lesson.CommonMode++
-			continue
-		}
-		first, last = min(first, a.at), max(last, a.at)
-		if a.commit != 0 {
-			commits[a.commit] = true
-		}
-		if a.kind == censored {
-			lesson.Censored++
-			continue
-		}
-		age := float64(l.now.UnixMilli()-a.at) / float64(halfLife.Milliseconds())
-		weights[a.kind] += math.Exp2(-age)
-		if !math.IsNaN(a.ms) {
-			times[a.kind] = append(times[a.kind], a.ms)
-		}
-		if a.kind == recovered {
-			lesson.Recovered++
-		} else {
-			lesson.NotRecovered++
-		}
-	}
-	lesson.Low = statistics.BetaQuantile(lowPercentile, 1+weights[recovered], 1+weights[notRecovered])
-	lesson.High = statistics.BetaQuantile(highPercentile, 1+weights[recovered], 1+weights[notRecovered])
-	lesson.Commits = len(commits)
-	if last > first {
-		lesson.Days = int((last - first) / (24 * time.Hour).Milliseconds())
-	}
-	lesson.RecoveryP50, lesson.RecoveryP90 = quantile(times[recovered], 0.5), quantile(times[recovered], 0.9)
-	lesson.GivenP50 = quantile(times[notRecovered], 0.5)
-	lesson.answers = nil
+// judge sets the verdict, and suggests a rule unless the rule that decided says it already.
+func (l *Lesson) judge() {
+	l.Tool, l.line = l.last.toolAndLine()
+	l.Low, l.High = statistics.Wilson(l.Recovered, l.runs())
 	switch {
-	case lesson.Low > transientAbove:
-		lesson.Verdict = event.Transient
-	case lesson.High < permanentBelow && last-first >= leastSpan.Milliseconds() && (len(commits) == 0 || len(commits) >= leastCommits):
-		lesson.Verdict = event.Permanent
+	case l.Low > transientAbove:
+		l.Verdict = event.Transient
+	case l.High < permanentBelow:
+		l.Verdict = event.Permanent
+	default:
+		return
 	}
-}
-
-// quantile sorts values, and returns nil where there are none.
-func quantile(values []float64, p float64) *float64 {
-	if len(values) == 0 {
-		return nil
+	if l.last.Rule == "" || l.last.Verdict != string(l.Verdict) {
+		l.Rule = l.rule()
 	}
-	slices.Sort(values)
-	v := statistics.Quantile(values, p)
-	return &v
 }
 
 // rule is the block of a lesson, "" where a rule file cannot say it.
@@ -292,7 +142,7 @@ func (l *Lesson) rule() string {
 	if line != "" {
 		fmt.Fprintf(&b, "match %s\n", patternFor(line))
 	}
-	fmt.Fprintf(&b, "verdict %s\nreason recovered in %d of %d runs of this history\n", l.Verdict, l.Recovered, l.Recovered+l.NotRecovered)
+	fmt.Fprintf(&b, "verdict %s\nreason recovered in %d of %d runs of this history\n", l.Verdict, l.Recovered, l.runs())
 	return b.String()
 }
 

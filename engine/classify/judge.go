@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/retrysh/retry/engine/attempt"
@@ -25,6 +26,8 @@ type Failure struct {
 	// captured.
 	Stdout, Stderr []byte
 }
+
+func (f *Failure) hasOutput() bool { return len(f.Stdout)+len(f.Stderr) > 0 }
 
 // Judgement says what is known of a failure.
 type Judgement struct {
@@ -70,7 +73,33 @@ func (t *Table) Judge(f Failure) Judgement {
 	if f.Result.TimedOut {
 		return Judgement{Verdict: event.Transient, Rule: "attempt-timeout", Reason: "the attempt ran into its time limit", CodeOnly: true}
 	}
-	found := t.search(f)
+	if f.hasOutput() {
+		return judgement(t.search(f))
+	}
+	return t.judgeExit(f)
+}
+
+// lastExit is the judgement of a failure without output.
+type lastExit struct {
+	argv      []string
+	exitCode  int
+	signal    attempt.Signal
+	judgement Judgement
+}
+
+// judgeExit judges a failure without output: once, if one like it follows.
+func (t *Table) judgeExit(f Failure) Judgement {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	last := &t.last
+	if last.argv == nil || last.exitCode != f.Result.ExitCode || last.signal != f.Result.Signal || !slices.Equal(last.argv, f.Argv) {
+		*last = lastExit{slices.Clone(f.Argv), f.Result.ExitCode, f.Result.Signal, judgement(t.search(f))}
+	}
+	return last.judgement
+}
+
+// judgement is that of the rules that were found, the first of which decides.
+func judgement(found []finding) Judgement {
 	if len(found) == 0 {
 		return Judgement{Verdict: event.Unknown, Reason: "no rule knows this failure"}
 	}
@@ -85,8 +114,8 @@ func (t *Table) Judge(f Failure) Judgement {
 // search returns the rules that match, each with its last line, in the order of weigh.
 func (t *Table) search(f Failure) []finding {
 	s := newSearching(t, f)
-	if len(f.Stdout)+len(f.Stderr) > 0 {
-		s.lines()
+	if f.hasOutput() {
+		s.lines(f)
 	}
 	found := slices.Collect(maps.Values(s.found))
 	settle(found)
@@ -97,6 +126,8 @@ func (t *Table) search(f Failure) []finding {
 // searching is the state of one search over an output.
 type searching struct {
 	table  *Table
+	rules  []*Rule
+	ends   []int // of the layers in rules
 	names  []string
 	wanted []bool // the rules that are still looked for
 	out    *output
@@ -109,16 +140,16 @@ type searching struct {
 
 // newSearching begins a search with the rules that need no output.
 func newSearching(t *Table, f Failure) *searching {
-	names := command.Chain(f.Argv)
+	rules, ends := t.rules(f.hasOutput())
 	s := &searching{
-		table: t, names: names, wanted: make([]bool, len(t.rules)), out: newOutput(f.Stdout, f.Stderr),
+		table: t, rules: rules, ends: ends, names: command.Chain(f.Argv), wanted: make([]bool, len(rules)),
 		budget: maxMatched, found: map[int]finding{},
 	}
-	for i, r := range t.rules {
-		applies := r.applies(names, f.Result)
+	for i, r := range rules {
+		applies := r.applies(s.names, f.Result)
 		s.wanted[i] = applies && len(r.patterns) > 0
 		if applies && !s.wanted[i] {
-			found := finding{Match: Match{Rule: r}, layer: t.layer(i), index: i, at: -1, strength: r.Strength}
+			found := finding{Match: Match{Rule: r}, layer: s.layer(i), index: i, at: -1, strength: r.Strength}
 			if r.Strength == Weak {
 				found.strength-- // a code has many meanings, so any line has precedence
 			}
@@ -128,9 +159,13 @@ func newSearching(t *Table, f Failure) *searching {
 	return s
 }
 
+// layer returns the layer of the rule with the index.
+func (s *searching) layer(index int) int { return sort.SearchInts(s.ends, index+1) }
+
 // lines searches the output.
-func (s *searching) lines() {
-	index := s.table.filterFor(s.names)
+func (s *searching) lines(f Failure) {
+	s.out = newOutput(f.Stdout, f.Stderr)
+	index := s.table.filterFor(s.rules, s.names)
 	s.tries, s.last = make([]int, index.patterns), make([]int, index.patterns)
 	index.walk(s.out.lower, s.wanted, s.try)
 	for _, c := range index.loose {
@@ -164,7 +199,7 @@ func settle(found []finding) {
 // try tries a pattern on the line around position at. It returns false if the budget is
 // spent.
 func (s *searching) try(c candidate, at int) bool {
-	r, visible := s.table.rules[c.rule], s.out.text
+	r, visible := s.rules[c.rule], s.out.text
 	if r.general() {
 		if visible = s.out.masked; visible[at] != s.out.text[at] {
 			return true // the literal stands in an address
@@ -192,7 +227,7 @@ func (s *searching) try(c candidate, at int) bool {
 
 // match records that a rule matches the line from start to end.
 func (s *searching) match(rule, start, end, last int) {
-	r, kind := s.table.rules[rule], s.out.kind(start, end)
+	r, kind := s.rules[rule], s.out.kind(start, end)
 	strength, ok := r.weighs(kind)
 	if !ok {
 		return
@@ -200,7 +235,7 @@ func (s *searching) match(rule, start, end, last int) {
 	whole, _ := s.out.line(start)
 	f := finding{
 		Match: Match{Rule: r, Stream: s.out.stream(start), Line: s.out.text[start:end]},
-		layer: s.table.layer(rule), index: rule, at: whole, end: last, strength: strength,
+		layer: s.layer(rule), index: rule, at: whole, end: last, strength: strength,
 	}
 	if kind == warningLine && r.general() {
 		if _, ok := s.found[rule]; !ok {

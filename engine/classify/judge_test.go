@@ -148,7 +148,7 @@ func TestJudgeIsBounded(t *testing.T) {
 	for name, text := range tails() {
 		f := Failure{Argv: []string{"curl"}, Result: attempt.Result{ExitCode: 1}, Stdout: text, Stderr: text}
 		s := newSearching(BuiltIn(), f)
-		s.lines()
+		s.lines(f)
 		if s.budget < -2*maxLine {
 			t.Errorf("%s: %d bytes matched past the budget", name, -s.budget)
 		}

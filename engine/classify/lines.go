@@ -90,7 +90,7 @@ func (o *output) kind(start, end int) lineKind {
 		return kind
 	}
 	first, last := o.line(start)
-	_, shapes := builtIn()
+	_, shapes := builtInPatterns()
 	if i := slices.IndexFunc(shapes, func(s *shape) bool { return s.fits(o, start, end, first, last) }); i >= 0 {
 		kind = shapes[i].kind
 	}

@@ -1,13 +1,11 @@
 package classify
 
-// This file has the rule table and its layers. rules_parse.go reads the files, of which
-// rules/*.rules are built in.
+// This file has the rule table and its layers. rules_parse.go reads the files,
+// rules_built_in.go those of the built-in table.
 
 import (
-	"embed"
 	"regexp"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -100,71 +98,71 @@ const foldCase = "(?i)"
 // Table is a set of rules, in layers: those of an earlier layer have precedence, whatever
 // their strength.
 type Table struct {
-	rules []*Rule
-	tops  []int // where each layer but the first begins
+	layers []layer
 
-	// The filter of the last command is kept.
+	// The filter of the last command, and the judgement of the last failure without output,
+	// are kept.
 	mu       sync.Mutex
 	commands []string
 	filter   *filter
+	last     lastExit
 }
 
-//go:embed rules/*.rules
-var builtInFiles embed.FS
+// layer are the rules of one file, or the built-in ones. They are read when a failure needs
+// them: those with patterns only for one that has output.
+type layer struct{ exits, patterns func() []*Rule }
 
-// literalsFile has the required literals of each built-in pattern, one line each in the
-// patterns' order, separated by tabs: to find them takes longer than to judge. A test
-// compares the file and, with -update, writes it (TestLiteralsAreCurrent).
-//
-//go:embed literals.tsv
-var literalsFile string
-
-// builtIn reads the built-in rules and shapes. A test checks them, so that a run need not
-// compile each pattern.
-var builtIn = sync.OnceValues(readBuiltIn)
-
-func readBuiltIn() (*Table, []*shape) {
-	t, literals := &Table{}, literalsFile
-	files, _ := builtInFiles.ReadDir("rules")
-	for _, f := range files {
-		data, _ := builtInFiles.ReadFile("rules/" + f.Name())
-		if p, err := parseRules("built-in/"+f.Name(), string(data), &literals); err == nil {
-			t.rules = append(t.rules, p.rules...)
+// newTable is a table of one layer, of rules that have been read.
+func newTable(rules []*Rule) *Table {
+	var exits, patterns []*Rule
+	for _, r := range rules {
+		if len(r.patterns) == 0 {
+			exits = append(exits, r)
+		} else {
+			patterns = append(patterns, r)
 		}
 	}
-	shapes, _ := parseShapes(kindsFile, &literals)
-	return t, shapes
+	return &Table{layers: []layer{{func() []*Rule { return exits }, func() []*Rule { return patterns }}}}
 }
 
-// BuiltIn returns the built-in table, which the first call reads.
-func BuiltIn() *Table {
-	t, _ := builtIn()
-	return t
-}
+var builtIn = Table{layers: []layer{{sync.OnceValue(readExits), sync.OnceValue(readPatterns)}}}
 
-// filterFor returns the filter for the rules of the commands.
-func (t *Table) filterFor(names []string) *filter {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.filter == nil || !slices.Equal(t.commands, names) {
-		t.commands, t.filter = names, newFilter(t.rules, names)
+// BuiltIn returns the built-in table.
+func BuiltIn() *Table { return &builtIn }
+
+// rules returns the rules in their order, without those that need output if it is false, and
+// how many there are up to the end of each layer.
+func (t *Table) rules(output bool) (rules []*Rule, ends []int) {
+	for _, l := range t.layers {
+		rules = append(rules, l.exits()...)
+		if output {
+			rules = append(rules, l.patterns()...)
+		}
+		ends = append(ends, len(rules))
 	}
-	return t.filter
+	return rules, ends
 }
 
 // Rules returns the rules in their order.
-func (t *Table) Rules() []*Rule { return t.rules }
-
-// layer returns the layer of the rule with the index.
-func (t *Table) layer(index int) int { return sort.SearchInts(t.tops, index+1) }
+func (t *Table) Rules() []*Rule {
+	rules, _ := t.rules(true)
+	return rules
+}
 
 // Over returns a table in which the rules of t come before those of base.
 func (t *Table) Over(base *Table) *Table {
-	tops := append(slices.Clone(t.tops), len(t.rules))
-	for _, top := range base.tops {
-		tops = append(tops, len(t.rules)+top)
+	return &Table{layers: slices.Concat(t.layers, base.layers)}
+}
+
+// filterFor returns the filter for those of the table's rules that are about the commands.
+func (t *Table) filterFor(rules []*Rule, commands []string) *filter {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.filter == nil || !slices.Equal(t.commands, commands) {
+		t.commands = commands
+		t.filter = newFilter(rules, commands)
 	}
-	return &Table{rules: slices.Concat(t.rules, base.rules), tops: tops}
+	return t.filter
 }
 
 // isAbout reports whether the rule is for one of the commands.

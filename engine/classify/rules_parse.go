@@ -30,7 +30,7 @@ func ParseRules(name string, data []byte) (*Table, error) {
 			return nil, fmt.Errorf("%s:%d: over %q: there is no such rule in this file, nor in the built-in table", name, over.Number, over.Value)
 		}
 	}
-	return &Table{rules: p.rules}, nil
+	return newTable(p.rules), nil
 }
 
 // parser is the state of reading one file.

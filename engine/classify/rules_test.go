@@ -80,7 +80,7 @@ func TestEveryRuleIsProved(t *testing.T) {
 		if strings.HasSuffix(r.Reason, ".") {
 			t.Errorf("%s: reason %q ends with a full stop", where, r.Reason)
 		}
-		alone := &Table{rules: []*Rule{r}}
+		alone := newTable([]*Rule{r})
 		for _, line := range r.Yes {
 			if j := alone.Judge(example(t, r, line)); j.Rule != r.ID {
 				t.Errorf("%s does not match its example %q", where, line)
@@ -243,6 +243,62 @@ func TestUserRulesComeFirst(t *testing.T) {
 
 func matched(j Judgement, id string) bool {
 	return slices.ContainsFunc(j.Matches, func(m Match) bool { return m.Rule.ID == id })
+}
+
+// TestExitsNeedNoPatterns: a failure without output is judged by exits.rules alone. With an
+// empty line as its output it is judged by all rules, and the same follows.
+func TestExitsNeedNoPatterns(t *testing.T) {
+	names := map[string]bool{"frobtool": true}
+	for _, r := range BuiltIn().Rules() {
+		for _, name := range r.Tools {
+			names[name] = true
+		}
+	}
+	step := 1
+	if testing.Short() {
+		step = 16
+	}
+	for name := range names {
+		for code := 1; code <= 255; code += step {
+			f := Failure{Argv: []string{name, "x"}, Result: attempt.Result{ExitCode: code}}
+			exit := BuiltIn().Judge(f)
+			f.Stderr = []byte("\n")
+			all := BuiltIn().Judge(f)
+			if exit.Verdict != all.Verdict || exit.Rule != all.Rule || exit.Reason != all.Reason || len(exit.Matches) != len(all.Matches) {
+				t.Errorf("%s, exit %d: %s by %q, and by all rules %s by %q", name, code, exit.Verdict, exit.Rule, all.Verdict, all.Rule)
+			}
+		}
+	}
+}
+
+// TestExitIsJudgedOnce: the judgement that a table keeps is of the same failure.
+func TestExitIsJudgedOnce(t *testing.T) {
+	table := BuiltIn()
+	first := Failure{Argv: []string{"curl", "x"}, Result: attempt.Result{ExitCode: 7}}
+	table.Judge(first)
+	for _, c := range []struct {
+		argv   []string
+		result attempt.Result
+		rule   string
+	}{
+		{[]string{"curl", "x"}, attempt.Result{ExitCode: 7}, "curl-code-transient"},
+		{[]string{"curl", "x"}, attempt.Result{ExitCode: 3}, "curl-code-permanent"},
+		{[]string{"frob", "x"}, attempt.Result{ExitCode: 3}, ""},
+		{[]string{"frob", "x"}, attempt.Result{ExitCode: 3, Signal: "SIGSEGV"}, "crash"},
+		{[]string{"frob", "x"}, attempt.Result{ExitCode: 3, Signal: "SIGSEGV", TimedOut: true}, "attempt-timeout"},
+		{nil, attempt.Result{ExitCode: 75}, "sysexits-tempfail"},
+		{nil, attempt.Result{ExitCode: 124}, "timeout-code"},
+	} {
+		if j := table.Judge(Failure{Argv: c.argv, Result: c.result}); j.Rule != c.rule {
+			t.Errorf("%q, %+v: judged by %q, want %q", c.argv, c.result, j.Rule, c.rule)
+		}
+	}
+	changed := []string{"curl", "x"}
+	table.Judge(Failure{Argv: changed, Result: attempt.Result{ExitCode: 7}})
+	changed[0] = "frob"
+	if j := table.Judge(Failure{Argv: changed, Result: attempt.Result{ExitCode: 7}}); j.Rule != "" {
+		t.Errorf("the arguments are kept by reference: %q", j.Rule)
+	}
 }
 
 func TestZeroTableKnowsNothing(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"github.com/retrysh/retry/cli"
-	_ "github.com/retrysh/retry/engine/proc/early"
 )
 
 func main() { os.Exit(cli.Main()) }

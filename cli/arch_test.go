@@ -21,7 +21,7 @@ const module = "github.com/retrysh/retry"
 var allowed = func() map[string][]string {
 	table := map[string][]string{}
 	for line := range strings.Lines(`
-main: cli engine/proc/early
+main: cli
 exitcodes:
 cli: cli/human cli/input cli/letters cli/manual cli/mode cli/option cli/policy cli/report cli/show cli/status engine engine/attempt engine/waitfor engine/backoff engine/classify engine/classify/command engine/event engine/admission engine/history engine/probe engine/proc engine/proc/stdio engine/queue engine/registry engine/rehearse engine/sink engine/store engine/telemetry engine/message exitcodes engine/text
 cli/human: engine/event engine/message engine/text
@@ -52,9 +52,7 @@ engine/operation: engine engine/attempt engine/backoff engine/classify engine/ev
 engine/plan: engine engine/backoff engine/text
 engine/probe: engine/attempt engine/text engine/address engine/linematch exitcodes
 engine/proc: engine/attempt engine/proc/process engine/proc/signals engine/proc/stdio exitcodes
-engine/proc/early: engine/proc/note
-engine/proc/note:
-engine/proc/signals: engine/attempt engine/proc/note exitcodes
+engine/proc/signals: engine/attempt exitcodes
 engine/proc/process: engine/proc/signals engine/proc/stdio exitcodes
 engine/proc/stdio: engine/attempt
 engine/simulate: engine engine/attempt engine/backoff engine/event engine/admission engine/guard engine/text

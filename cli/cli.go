@@ -24,16 +24,20 @@ import (
 
 // Main runs the program and returns the code to exit with.
 func Main() int {
-	proc.NoStacks()
+	signals := proc.Listen()
 	argv, environ := os.Args[1:], os.Environ()
 	var o *option.Options
 	own, err := callOf(ownModes(), argv)
 	if own == nil && err == nil {
 		if o, err = read(argv, environ); err == nil && printOf(o) == nil {
-			return run(o, nil)
+			return run(o, nil, signals)
 		}
 	}
-	proc.RestoreDispositions()
+	if r := own.redrives(); r != nil {
+		r.signals = signals
+	} else {
+		signals.EndAtOnce()
+	}
 	switch {
 	case err != nil:
 		refuse(err)

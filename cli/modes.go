@@ -74,6 +74,15 @@ func callOf(modes map[string]mode.Mode, argv []string) (*modeCall, error) {
 	return nil, nil
 }
 
+// redrives returns the mode if it runs commands, whose the signals are then, else nil.
+func (m *modeCall) redrives() *redrive {
+	if m == nil || m.help {
+		return nil
+	}
+	r, _ := m.Mode.(*redrive)
+	return r
+}
+
 // do runs the mode, or shows its help.
 func (m *modeCall) do(environ []string) int {
 	if m.help {

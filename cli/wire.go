@@ -36,9 +36,8 @@ type wiring struct {
 
 // run runs the command and returns the code to exit with, unless the program dies by
 // the signal that ended the command. letter is what is run again, nil for a new run.
-func run(o *option.Options, letter *redriven) int {
+func run(o *option.Options, letter *redriven, signals *proc.Signals) int {
 	captureTails(o)
-	signals := proc.Listen()
 	readRules := func(o *option.Options) error { return readRuleFiles(o, signals) }
 	for _, prepare := range []func(*option.Options) error{enoughFiles, readRules, checkRehearsed} {
 		if err := prepare(o); err != nil {
@@ -122,7 +121,7 @@ func (w *wiring) build() error {
 	w.runner = proc.New(o.Process, w.signals)
 	e := &engine.Engine{
 		Policy: o.Policy, Argv: o.Command, WaitOnly: o.Exec || len(o.Command) == 0, Starter: w.runner, Emit: w.emit,
-		Signals:  engine.Signals{Cancelled: w.signals.Cancelled(), Woken: w.signals.Woken(), Notify: w.signals.Notify},
+		Signals:  engine.Signals{Cancelled: w.signals.Cancelled(), Woken: w.signals.Woken()},
 		Draw:     draw(o, 0),
 		Identity: identity(o, w.environ),
 		Hooks:    o.Hooks,

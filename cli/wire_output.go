@@ -39,16 +39,13 @@ type output struct {
 	ciLog              bool // standard error is the log of a CI job, and --quiet was not given
 }
 
-// channel is a writer for a program that a signal ends also where it has no reader:
-// signals are caught before the first byte.
+// channel is a writer whose first error is reported.
 type channel struct {
 	io.Writer
-	notify func()
-	report func(error) // takes the first error, nil where it has no reader
+	report func(error) // nil from then on
 }
 
 func (c *channel) Write(p []byte) (int, error) {
-	c.notify()
 	n, err := c.Writer.Write(p)
 	if report := c.report; err != nil && report != nil {
 		c.report = nil
@@ -65,13 +62,12 @@ func newOutput(o *option.Options, signals *proc.Signals) *output {
 	if format == "auto" {
 		format = jobFormat()
 	}
-	stderr := &channel{Writer: os.Stderr, notify: signals.Notify}
 	if format == "text" || o.LogFile != "" {
-		out.person = out.onStderr(stderr)
+		out.person = out.onStderr(os.Stderr)
 		out.sinks = append(out.sinks, out.person.Emit)
 		out.warn = func(line string) { out.person.Print(human.Quiet, line) }
 	} else {
-		out.warn = out.toMachine(format, stderr, o.Quiet)
+		out.warn = out.toMachine(format, os.Stderr, o.Quiet)
 		out.ciLog = format != "json" && !o.Quiet
 	}
 	if o.LogFile == "" {
@@ -82,7 +78,7 @@ func newOutput(o *option.Options, signals *proc.Signals) *output {
 		out.complain("no log is kept: " + err.Error())
 		return out
 	}
-	w := &channel{file, signals.Notify, func(err error) { out.complain("the log is incomplete: " + err.Error()) }}
+	w := &channel{file, func(err error) { out.complain("the log is incomplete: " + err.Error()) }}
 	if format == "text" {
 		out.sinks = append(out.sinks, out.forPerson(w, false).Emit)
 	} else {
@@ -172,7 +168,7 @@ func jobFormat() string {
 func (out *output) gitHubFiles() sink.GitHubFiles {
 	offered := func(variable string) io.Writer {
 		if name := os.Getenv(variable); name != "" {
-			return &channel{jobFile(name), out.signals.Notify, func(err error) {
+			return &channel{jobFile(name), func(err error) {
 				out.complain("cannot write the summary or outputs of the step: " + err.Error())
 			}}
 		}

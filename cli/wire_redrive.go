@@ -38,8 +38,6 @@ func (r *redrive) Run() int {
 	if target := os.Getenv(letterVariable); target != "" {
 		return r.letter(target)
 	}
-	r.signals = proc.Listen()
-	r.signals.Notify()
 	code := r.RunLetters(r.run, r.sleep)
 	if r.asked != "" {
 		if err := r.Flush(); err != nil {
@@ -134,7 +132,7 @@ func (r *redrive) letter(target string) int {
 	l := &redriven{pipe: proc.HandedDown(uintptr(number))}
 	o, err := l.prepare(r, parts[0], parts[1])
 	if err == nil {
-		return run(o, l)
+		return run(o, l, r.signals)
 	}
 	if l.claim != nil {
 		l.claim.Release()

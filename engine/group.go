@@ -97,7 +97,7 @@ func (g *group) mayStart() bool {
 // next starts the copy that is due, if the gate admits it. After a refusal with no other copy
 // running, the attempt has failed.
 func (g *group) next() {
-	if g.end = g.e.askedToEnd(); g.end != nil || g.e.passes(0) {
+	if g.end = g.e.cancelled(); g.end != nil || g.e.passes(0) {
 		g.close()
 		return
 	}

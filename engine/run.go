@@ -37,9 +37,6 @@ type Signals struct {
 	Cancelled <-chan attempt.Signal
 	// Woken ends a wait early.
 	Woken <-chan struct{}
-	// Notify, if not nil, is called before the channels are read; they need not
-	// deliver earlier.
-	Notify func()
 }
 
 // Engine is one run of a command under a policy.
@@ -145,7 +142,7 @@ const passedInWait = "the deadline passed during the wait"
 // tooLate is how a run ends that has no time for another attempt. A signal that has
 // come meanwhile has precedence. With --until-failure all attempts have succeeded.
 func (e *Engine) tooLate(why string) *Decision {
-	if end := e.askedToEnd(); end != nil {
+	if end := e.cancelled(); end != nil {
 		return end
 	}
 	if d := e.last.decision; e.Policy.UntilFailure && d.Accepted {

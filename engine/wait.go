@@ -29,7 +29,7 @@ func (e *Engine) prepare(ctx context.Context) *Decision {
 		first = backoff.Add(first, backoff.FromFloat(float64(p.Splay)*e.Draw()))
 	}
 	if e.passes(first) {
-		if end := e.askedToEnd(); end != nil {
+		if end := e.cancelled(); end != nil {
 			return end
 		}
 		return TimedOut("the deadline leaves no time for an attempt")
@@ -120,7 +120,7 @@ func (e *Engine) passes(d time.Duration) bool {
 // how the run ends if it was cancelled.
 func (e *Engine) sleep(ctx context.Context, d time.Duration) (time.Duration, *Decision) {
 	start := time.Now()
-	if end := e.askedToEnd(); end != nil { // it ends even a wait of 0
+	if end := e.cancelled(); end != nil { // it ends even a wait of 0
 		return 0, end
 	}
 	select {
@@ -149,28 +149,15 @@ func (e *Engine) during(ctx context.Context, deadline time.Time, f func(context.
 	}
 	done := make(chan struct{})
 	go func() { defer close(done); f(ctx) }()
-	short := time.NewTimer(uncaught)
-	defer short.Stop()
-	var end *Decision
-	for end == nil {
-		select {
-		case <-done:
-			return nil
-		case signal := <-e.Signals.Cancelled:
-			end = CancelledBy(signal)
-		case <-short.C:
-			end = e.askedToEnd()
-		}
+	select {
+	case <-done:
+		return nil
+	case signal := <-e.Signals.Cancelled:
+		cancel()
+		<-done
+		return CancelledBy(signal)
 	}
-	cancel()
-	<-done
-	return end
 }
-
-// uncaught is how long an operation may take before signals are caught for it, which takes
-// long (docs/performance.md). A signal that comes meanwhile is recorded, and found before
-// the command is started.
-const uncaught = 5 * time.Millisecond
 
 // cancelled is how the run ends by a signal that has come, nil for none.
 func (e *Engine) cancelled() *Decision {
@@ -180,12 +167,4 @@ func (e *Engine) cancelled() *Decision {
 	default:
 		return nil
 	}
-}
-
-// askedToEnd is cancelled, after it has had signals caught.
-func (e *Engine) askedToEnd() *Decision {
-	if e.Signals.Notify != nil {
-		e.Signals.Notify()
-	}
-	return e.cancelled()
 }

@@ -75,7 +75,7 @@ func (r *Runner) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
 func (a *running) start() {
 	if d := a.spec.Deadline; !d.IsZero() && !time.Now().Before(d) {
 		// A signal that has arrived ends the program as in a wait.
-		if a.signals.NotifyIfNoted(); !a.endsBeforeStart() {
+		if !a.endsBeforeStart() {
 			a.result = attempt.Result{DeadlinePassed: true, NotRun: true, ExitCode: exitcodes.Timeout}
 		}
 		return
@@ -135,9 +135,8 @@ func (a *running) fork() bool {
 	}
 	a.started = time.Now()
 	err := a.Tree.Start(a.spec.Argv, a.spec.Env, a.streams.Files, a.spec.Inherit)
-	if asked, ok := errors.AsType[process.Interrupted](err); ok {
-		a.notStarted(signals.NameOf(asked.By))
-	} else if a.result.ExitCode = exitcodes.Of(err); a.result.ExitCode == exitcodes.Failure {
+	a.result.ExitCode = exitcodes.Of(err)
+	if a.result.ExitCode == exitcodes.Failure {
 		a.result.Err = err
 	} else {
 		a.result.StartErr = err
@@ -188,22 +187,14 @@ func (a *running) limits(use func(time.Time, func())) {
 	}
 }
 
-// arm sets the alarms of the limits, and begins to handle signals.
+// arm sets the alarms of the limits.
 func (a *running) arm() {
-	a.catch()
 	a.moved = a.Moved()
 	when(a, a.ctx.Done(), a.contextEnded)
 	if a.getsSignals {
 		a.at(a.started.Add(signals.Later), a.catchMore)
 	}
 	a.limits(a.at)
-}
-
-// catch begins to handle signals, which a probe does not get.
-func (a *running) catch() {
-	if !a.probe {
-		a.signals.Notify()
-	}
 }
 
 // when has the attempt's goroutine call f when c is closed or has a value.
@@ -415,7 +406,6 @@ func (a *running) drain(unwanted bool) {
 	if !a.streams.Finish() {
 		return
 	}
-	a.after(signals.Later, a.catch) // so that a signal can end this
 	late := false
 	if unwanted {
 		a.after(stdio.Drain, func() { late = true })
@@ -475,9 +465,6 @@ func (a *running) conclude(how process.Ending) {
 // succeeds with the attempt. With KillLeftovers it ends the processes of a rejected one.
 func (a *running) Settle(released bool) error {
 	a.endLeftovers(released)
-	if a.streams.Holds() {
-		a.signals.Notify() // the reader may be blocked
-	}
 	return a.streams.Settle(released)
 }
 

@@ -36,17 +36,11 @@ func (a *running) prepare(shares bool) {
 		a.foreground, a.forGroup = shares, a.getsSignals && !shares
 	}
 	a.Tree = process.New(!a.foreground, a.probe, a.spec.Env, a.report.say)
-	if a.foreground {
-		a.signals.Notify() // the terminal signals the command itself
-	}
 }
 
 // launch is fork, in the foreground of a terminal with care for what it sends meanwhile.
 func (a *running) launch() bool {
 	if !a.foreground {
-		if !a.probe {
-			a.signals.NotifyIfNoted()
-		}
 		return a.fork()
 	}
 	a.signals.BeginStart()
@@ -102,7 +96,7 @@ func (a *running) endedInForeground(how process.Ending) {
 // terminal stops command and program itself.
 func (a *running) catchMore() {
 	terminals := func(sig syscall.Signal) bool { return a.foreground && signals.Stops(sig) }
-	a.signals.NotifyMore(slices.DeleteFunc(signals.Forwarded(), terminals))
+	a.signals.Catch(slices.DeleteFunc(signals.Forwarded(), terminals))
 	a.resize() // an earlier signal was not handled
 }
 
@@ -174,8 +168,7 @@ func (a *running) dispose() {
 	}
 }
 
-// Listen begins to note signals. Call it once, early: as PID 1 a signal without a handler
-// is lost.
+// Listen catches the signals that reach the program. Call it once, first of all.
 func Listen() *Signals {
 	s := signals.Listen()
 	if unix.Getpid() == 1 {

@@ -48,7 +48,7 @@ func (a *running) endedInForeground(process.Ending) {}
 func (a *running) catchMore()                       {}
 func (a *running) forward(syscall.Signal)           {}
 
-// Listen begins to catch the signals that end the program. Call it once, early.
+// Listen begins to catch the signals that end the program. Call it once, first of all.
 func Listen() *Signals { return signals.Listen() }
 
 // LookUp returns the error that Exec would end with for a command that is not

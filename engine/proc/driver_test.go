@@ -163,7 +163,6 @@ func drive(o *orders, listening *Signals) int {
 		if code, done := verdict(last, settled); done {
 			return code
 		}
-		listening.Notify()
 		select {
 		case sig := <-listening.Cancelled():
 			return dieBy(sig)

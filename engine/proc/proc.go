@@ -6,14 +6,13 @@
 // Descendants that left the command's process group are found through /proc and a child
 // subreaper; on systems without these only the process group is ended.
 //
-// The packages below it import one way: note, signals; stdio; process over both; this one
-// over all.
+// The packages below it import one way: signals; stdio; process over stdio; this one over
+// all.
 //
 // # Locks
 //
 // State that goroutines share has one owner, which takes messages, or a lock that is a
-// leaf: under it only system calls are made, package note is called, and channels are sent
-// to that never block. These are that of package process, Signals.mu, and a spool's and a
+// leaf: under it only system calls are made, and channels are sent to that never block. These are that of package process, Signals.mu, and a spool's and a
 // pump's in stdio; under the pump's its second writer is called. The only order: the lock
 // under which signals are added in package signals comes before Signals.mu.
 package proc

@@ -15,8 +15,6 @@ import (
 type Signals = signals.Signals
 
 // Package signals explains these.
-func NoStacks()                             { signals.NoStacks() }
-func RestoreDispositions()                  { signals.RestoreDispositions() }
 func Die(sig attempt.Signal)                { signals.Die(sig) }
 func NumberOf(s attempt.Signal) (int, bool) { return signals.NumberOf(s) }
 func SignalOf(n int) (attempt.Signal, bool) { return signals.SignalOf(n) }

@@ -103,9 +103,6 @@ func failed(err error) attempt.Result {
 // wait waits for the duration of the attempt and for its output, nil for none. A signal or
 // the end of the context ends both.
 func (p *pretended) wait(r attempt.Result, takes time.Duration, written <-chan error) attempt.Result {
-	if p.Signals.Notify != nil {
-		p.Signals.Notify()
-	}
 	for over := time.After(takes); over != nil || written != nil; {
 		select {
 		case <-over:

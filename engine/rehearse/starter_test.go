@@ -123,12 +123,10 @@ func TestAPretendedAttemptCanBeEnded(t *testing.T) {
 		s, _ := starter(t, "**0:1h")
 		cancelled := make(chan attempt.Signal, 1)
 		s.Signals.Cancelled = cancelled
-		caught := 0
-		s.Signals.Notify = func() { caught++ }
 		time.AfterFunc(time.Minute, func() { cancelled <- "SIGTERM" })
 		r := s.Start(context.Background(), attempt.Spec{Number: 1}).Wait()
-		if r.Cancelled != "SIGTERM" || r.Signal != "SIGTERM" || r.ExitCode != 143 || r.Duration != time.Minute || caught != 1 {
-			t.Errorf("%+v, signals were caught %d times", r, caught)
+		if r.Cancelled != "SIGTERM" || r.Signal != "SIGTERM" || r.ExitCode != 143 || r.Duration != time.Minute {
+			t.Errorf("%+v", r)
 		}
 		cause := errors.New("enough")
 		ctx, cancel := context.WithCancelCause(context.Background())

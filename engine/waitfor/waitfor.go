@@ -86,9 +86,6 @@ type state struct {
 // Run waits until each target was once ready (or gone), the time is up, or a signal asks
 // for the end.
 func (w *Wait) Run(ctx context.Context, emit func(event.Event)) engine.Readiness {
-	if w.Signals.Notify != nil {
-		w.Signals.Notify()
-	}
 	r := &wait{Wait: w, started: time.Now(), emit: emit, results: make(chan func())}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -14,7 +14,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/retrysh/retry/engine/proc/signals"
 	"github.com/retrysh/retry/engine/proc/stdio"
 )
 
@@ -52,18 +51,13 @@ func Listen() {
 }
 
 // Start starts argv as the leader, with the given descriptors as 0, 1 and 2, and inherit
-// under their own numbers. The error is an *exitcodes.Error: 126, 127, or 125 where the
-// system had no process to give; or Interrupted.
+// under their own numbers. The error is an *exitcodes.Error: 126, 127, or 125 if the
+// system had no process to give.
 func (t *Tree) Start(argv, env []string, files [3]stdio.File, inherit []uintptr) error {
 	attr := &syscall.ProcAttr{
 		Env: env, Files: []uintptr{uintptr(files[0]), uintptr(files[1]), uintptr(files[2])}, Sys: sysProcAttr(t.group),
 	}
 	return Each(argv, func(path string, argv []string) error {
-		// The last look before the kernel's own, which hands what the terminal
-		// sends during a fork to both processes.
-		if sig := signals.FirstNoted(); sig != 0 {
-			return Interrupted{sig}
-		}
 		return t.fork(path, argv, attr, inherit)
 	})
 }

@@ -75,7 +75,7 @@ func Each(argv []string, start func(path string, argv []string) error) error {
 // describe puts what exec said about file into words and a code: 127 for what
 // is not there, 126 for what cannot be executed, as POSIX and env(1) have it.
 func describe(name, file string, err error) error {
-	if err == nil || errors.As(err, new(Interrupted)) {
+	if err == nil {
 		return err
 	}
 	info, statErr := os.Stat(file)

@@ -21,12 +21,6 @@ type Ending struct {
 	Err    error          // why that cannot be said
 }
 
-// Interrupted is why no command was started.
-type Interrupted struct{ By syscall.Signal }
-
-// Error says by what.
-func (i Interrupted) Error() string { return "cancelled by " + i.By.String() }
-
 func startError(code int, format string, args ...any) error {
 	return &exitcodes.Error{Code: code, Err: fmt.Errorf(format, args...)}
 }

@@ -1,7 +1,6 @@
-// Package signals owns os/signal. It notes the signals that reach the program from
-// its first moment, hands them out once they can be handled, and decides whether each
-// belongs to the attempts that run, or to the wait between them. It also ends the
-// program by a signal, so that its parent sees it.
+// Package signals owns os/signal. It catches the signals that reach the program, and
+// decides whether each belongs to the attempts that run, or to the wait between them. It
+// also ends the program by a signal, so that its parent sees it.
 //
 // What a signal means for a command, and how it gets there, is the attempt's
 // matter; nothing here sends one to another process. SIGCHLD is package process's.
@@ -24,8 +23,9 @@ import (
 // and from the shell.
 const Same = 100 * time.Millisecond
 
-// Later is how long a command runs before signals are handed to it, unless one that
-// asks for the end comes before. A command that ends sooner is spared the cost.
+// Later is how long a command runs before the signals are caught that only a longer one
+// has a use for, and before any is handed to it. A command that ends sooner is spared the
+// cost.
 const Later = 3 * time.Millisecond
 
 // endingSignals ask the program to end. QUIT is first since Go's own answer to
@@ -73,11 +73,11 @@ func New() *Signals {
 	return &Signals{cancelled: make(chan attempt.Signal, 16), woken: make(chan struct{}, 1), last: map[syscall.Signal]time.Time{}}
 }
 
-// Cancelled delivers, after Notify, the signals that ask the program to end
+// Cancelled delivers the signals that ask the program to end
 // (INT, TERM, HUP, QUIT) and belonged to no attempt.
 func (s *Signals) Cancelled() <-chan attempt.Signal { return s.cancelled }
 
-// Woken delivers, after Notify, a USR1 that arrived while no command ran: the wait is over.
+// Woken delivers a USR1 that arrived while no command ran: the wait is over.
 func (s *Signals) Woken() <-chan struct{} { return s.woken }
 
 // Mine has every USR1 asked about: where mine reports true it was sent to end a
@@ -102,9 +102,6 @@ func offer[T any](to chan<- T, v T) {
 // signal: no command is to be run. A copy beside another attempt also gets what
 // the other one has got.
 func (s *Signals) Enter(in *Inbox, copy int) attempt.Signal {
-	if in.takes && copy == 0 {
-		s.forgetEarly()
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running = append(s.running, in)
@@ -261,7 +258,6 @@ func (s *Signals) Interruptible(f func()) {
 		f()
 		return
 	}
-	defer time.AfterFunc(Later, s.Notify).Stop()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -272,6 +268,11 @@ func (s *Signals) Interruptible(f func()) {
 	case sig := <-s.cancelled:
 		exitBy(sig)
 	}
+}
+
+// EndAtOnce has a signal that asks for the end end the program, which runs no command.
+func (s *Signals) EndAtOnce() {
+	go func() { exitBy(<-s.cancelled) }()
 }
 
 // exitBy ends the program by sig, or by its code: PID 1 cannot die by a signal.

@@ -5,7 +5,6 @@ package signals
 import (
 	"os"
 	"syscall"
-	"time"
 	"unsafe"
 )
 
@@ -19,9 +18,6 @@ var (
 	coreSignals  = []syscall.Signal{syscall.SIGABRT}
 	strayFaults  = []os.Signal{syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE}
 )
-
-// meeting is not sent here.
-const meeting = syscall.Signal(0)
 
 // rawAction is larger than the kernel's struct __sigaction, which begins
 // with the handler; all zeros is the default action without flags.
@@ -44,11 +40,6 @@ func unblock() {
 // raise sends sig to the program.
 func raise(sig syscall.Signal) { _ = syscall.Kill(syscall.Getpid(), sig) }
 
-// awaitHandlers gives a handler that runs on another thread the time to end:
-// far more than it takes.
-func awaitHandlers() { time.Sleep(time.Millisecond) }
-func leaveHandlers() { awaitHandlers() }
-
 // stopAsUncaught stops the program: what it would read of Go's action here is not
 // what could be put back.
 func stopAsUncaught(syscall.Signal) { stopSelf() }
@@ -56,8 +47,5 @@ func stopAsUncaught(syscall.Signal) { stopSelf() }
 // Handles is not known here.
 func Handles(int, syscall.Signal) bool { return false }
 
-// The following have nothing to do: the core limit is enough, and Go's actions stay
-// in place.
-func notDumpable()                 {}
-func restoreAction(syscall.Signal) {}
-func NoStacks()                    {}
+// notDumpable has nothing to do: the core limit is enough.
+func notDumpable() {}

@@ -25,7 +25,7 @@ func NameOf(n syscall.Signal) attempt.Signal {
 // catcher is how signals are caught here: from the start, by Go's runtime.
 type catcher struct{}
 
-// Listen begins to catch the signals that end the program. Call it once, early.
+// Listen begins to catch the signals that end the program. Call it once, first of all.
 func Listen() *Signals {
 	s := New()
 	caught := make(chan os.Signal, 16)
@@ -50,11 +50,6 @@ func wakes(syscall.Signal) bool     { return false }
 // with 128+n.
 func Die(attempt.Signal) {}
 
-// The following have nothing to do: signals are caught from Listen on.
-func NoStacks()                      {}
-func RestoreDispositions()           {}
-func (*Signals) Notify()             {}
-func (*Signals) NotifyIfNoted()      {}
-func (*Signals) forgetEarly()        {}
+// There is no job control to catch.
 func (*Signals) catchStop()          {}
 func (*Signals) stop(syscall.Signal) {}

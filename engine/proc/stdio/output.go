@@ -197,9 +197,6 @@ type held struct {
 	fd   int // where it belongs: 1 or 2
 }
 
-// Holds reports whether output is held back.
-func (s *Streams) Holds() bool { return len(s.held) > 0 }
-
 // Settle writes held output to its destination, or to standard error if the attempt was
 // rejected. The error is attempt.ErrReaderGone if standard output has no reader.
 func (s *Streams) Settle(accepted bool) (first error) {

@@ -3,11 +3,9 @@ package report
 // This file is --report: what the history says about each command.
 
 import (
-	"encoding/csv"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -22,7 +20,7 @@ type Report struct {
 	Flags
 	Since  time.Duration `default:"7d" variable:"-"`
 	By     string        `default:"name" enum:"name,command,key,policy,commit" variable:"-"`
-	Format string        `default:"text" enum:"text,markdown,html,json,csv" variable:"-"`
+	Format string        `default:"text" enum:"text,markdown,html,json" variable:"-"`
 	Top    int           `default:"20" from:"0" zero:"no limit" variable:"-"`
 
 	*history.Report `kong:"-"`
@@ -56,8 +54,6 @@ func (r *Report) Run() int {
 	switch format {
 	case "json":
 		return r.PrintJSON(code, r.Report)
-	case "csv":
-		r.csv()
 	case "markdown":
 		r.markdown()
 	case "html":
@@ -78,20 +74,6 @@ func (r *Report) period() string {
 		return fmt.Sprintf(" in the last %d days", r.Since/day)
 	}
 	return " in the last " + message.Limit(r.Since)
-}
-
-// csv writes a line for each group. No cell of a name begins as a formula does.
-func (r *Report) csv() {
-	rows := [][]string{{"group", "class", "runs", "first_attempt", "recovered", "gave_up", "retried", "wilson_low", "lost_ms"}}
-	for _, g := range r.Groups {
-		name := message.Printable(g.Name)
-		if strings.IndexAny(strings.TrimLeft(name, " "), "=+-@") == 0 {
-			name = "'" + name
-		}
-		row := append([]string{name}, cells(g)[:6]...) // but the last two, which are rounded
-		rows = append(rows, append(row, fmt.Sprintf("%.6f", g.WilsonLow), strconv.FormatFloat(g.LostMS, 'f', -1, 64)))
-	}
-	_ = csv.NewWriter(&r.Out).WriteAll(rows)
 }
 
 // byAttempt are the successes by the number of their attempt, the first first.

@@ -31,10 +31,11 @@ func (w *wiring) keepHistory() {
 		h.ParentRunID = os.Getenv("RETRY_RUN_ID")
 	}
 	w.sinks = append(w.sinks, func(e event.Event) {
-		if record := h.Emit(e); record != nil { // after the last event
-			if err := history.Append(o.History, record.Encode()); err != nil {
-				w.complain("the run is not in the history: " + err.Error())
-			}
+		if _, ended := e.(*event.RunFinished); !ended {
+			return
+		}
+		if err := history.Append(o.History, h.Record(&w.run).Encode()); err != nil {
+			w.complain("the run is not in the history: " + err.Error())
 		}
 	})
 }

@@ -34,9 +34,7 @@ type keeper struct {
 	dir, cwd string
 	cwdErr   error
 
-	first, last time.Time // failures
-	rehearsed   bool
-	where       string // the line that says where the letter is
+	where string // the line that says where the letter is
 }
 
 // keepsLetters reports whether the run may become a letter.
@@ -70,29 +68,41 @@ func (w *wiring) keepLetters() {
 	default:
 		return
 	}
-	w.e.Keep, w.sinks = k.keep, append(w.sinks, k.see)
+	w.e.Keep, w.sinks = k.keep, append(w.sinks, k.emit)
 }
 
-// see records when the run failed. At its end it prints where the new letter is.
-func (k *keeper) see(ev event.Event) {
-	switch ev := ev.(type) {
-	case *event.AttemptFinished:
-		if ev.Success {
-			return
-		}
-		k.last = ev.Time
-		if k.first.IsZero() {
-			k.first = ev.Time
-		}
-		k.rehearsed = k.rehearsed || ev.Result.Rehearsed
-	case *event.RunFinished:
-		if k.where != "" {
-			k.say(k.where)
-		}
-		if k.letter != nil {
-			k.finish(ev)
-		}
+// emit prints at the end of the run where the new letter is.
+func (k *keeper) emit(ev event.Event) {
+	end, ended := ev.(*event.RunFinished)
+	if !ended {
+		return
 	}
+	if k.where != "" {
+		k.say(k.where)
+	}
+	if k.letter != nil {
+		k.finish(end)
+	}
+}
+
+// failures are when the run failed first and last; one in which nothing ran failed now.
+func (k *keeper) failures() (first, last time.Time) {
+	now := time.Now()
+	first, last = k.run.FirstFailed, k.run.LastFailed
+	if k.letter != nil {
+		first = k.letter.before.FirstFailedAt.Time
+	}
+	if first.IsZero() {
+		first = now
+	}
+	switch {
+	case !last.IsZero():
+	case k.letter != nil && k.run.End == nil:
+		last = k.letter.before.LastFailedAt.Time
+	default:
+		last = now
+	}
+	return first, last
 }
 
 // keep parks the run if its wait is long enough, or keeps one that was given up.
@@ -150,18 +160,16 @@ func (k *keeper) add(ctx context.Context, l *engine.Letter) string {
 const inputWait = 10 * time.Second
 
 func (k *keeper) newLetter(l *engine.Letter) *queue.Letter {
-	if now := time.Now(); k.first.IsZero() { // nothing ran
-		k.first, k.last = now, now
-	}
+	first, _ := k.failures()
 	id := &k.e.Identity
 	host, _ := os.Hostname()
 	mask := proc.Umask(0o077) // the only way to read it
 	proc.Umask(mask)
 	letter := &queue.Letter{
-		Version: queue.Version, ID: queue.NewID(k.first, id.RunID), IdempotencyKey: queue.Text(id.Key),
+		Version: queue.Version, ID: queue.NewID(first, id.RunID), IdempotencyKey: queue.Text(id.Key),
 		Name:    queue.Text(cmp.Or(k.e.About.Name, engine.NameOf(k.o.Command))),
 		Command: queue.Texts(k.o.Command), Cwd: queue.Text(k.cwd), Umask: fmt.Sprintf("%04o", mask), Policy: map[string][]queue.Text{},
-		FirstFailedAt: text.Time{Time: k.first}, Count: 1, Host: queue.Text(host), User: queue.Text(userName()),
+		FirstFailedAt: text.Time{Time: first}, Count: 1, Host: queue.Text(host), User: queue.Text(userName()),
 	}
 	for name, values := range option.Kept(k.o.Settings) {
 		letter.Policy[name] = queue.Texts(values)
@@ -182,7 +190,8 @@ func (k *keeper) describe(letter *queue.Letter, l *engine.Letter) {
 	}
 	letter.Rule, letter.Signal = given(queue.Text(d.Rule)), given(string(r.Signal))
 	letter.Attempts, letter.MaxAttempts = l.Attempts, k.o.Policy.Attempts
-	letter.LastFailedAt, letter.Rehearsed = text.Time{Time: k.last}, k.rehearsed
+	_, last := k.failures()
+	letter.LastFailedAt, letter.Rehearsed = text.Time{Time: last}, k.run.Rehearsed
 	letter.DueAt, letter.Schedule, letter.DeadlineAt = nil, nil, nil
 	if !l.Deadline.IsZero() {
 		letter.DeadlineAt = &text.Time{Time: l.Deadline}
@@ -286,7 +295,6 @@ func (k *keeper) finish(end *event.RunFinished) {
 		err = r.claim.Replace(r.before, nil)
 	default:
 		if !r.kept { // nothing was started
-			k.last = end.Time
 			d := &engine.Decision{Ending: end.Ending, End: engine.End{Code: end.ExitCode}}
 			k.replace(context.Background(), &engine.Letter{Decision: d, Attempts: end.Attempts, Evidence: &engine.Evidence{}})
 		}
@@ -308,7 +316,6 @@ func (k *keeper) resume(now time.Time) {
 	e.Identity.Key, e.About.Name, e.About.Letter = string(l.IdempotencyKey), string(l.Name), l.ID
 	e.Inherit = []uintptr{k.letter.claim.Descriptor()}
 	e.Policy.InitialDelay, e.Policy.Splay = 0, 0
-	k.first, k.last = l.FirstFailedAt.Time, l.LastFailedAt.Time
 	if !l.Parked() {
 		e.Identity.ParentRunID = l.RunID
 		return

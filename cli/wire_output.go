@@ -29,6 +29,7 @@ import (
 type output struct {
 	o       *option.Options
 	signals *proc.Signals
+	run     event.Run // has each event before the sinks
 	sinks   []func(event.Event)
 	warn    func(complaint string) // on standard error, in its format
 	person  *human.Sink            // nil where standard error is for a machine
@@ -200,6 +201,7 @@ func (name jobFile) Write(p []byte) (int, error) {
 // emit passes an event to every sink. A person also learns what was probably meant
 // where there was no command, and where attempt 2 has no input left to read.
 func (out *output) emit(e event.Event) {
+	out.run.Add(e)
 	for _, emit := range out.sinks {
 		emit(e)
 	}
@@ -299,7 +301,7 @@ func (w *wiring) addTelemetry() {
 	if !w.o.Quiet {
 		c.Complain = w.complain
 	}
-	t := &telemetry.Sink{Config: c}
+	t := telemetry.New(c, &w.run)
 	w.sinks = append(w.sinks, t.Emit)
 	w.e.Close, w.e.CloseLimit = t.Send, c.OTLPTimeout+telemetryMargin
 }

@@ -59,6 +59,7 @@ func (w *wiring) gate() *admission.Gate {
 // date before the run reports anything.
 func (w *wiring) register() *registry.Record {
 	record := &registry.Record{
+		Run:    &w.run,
 		Places: func() []registry.Place { return registry.Places(os.LookupEnv) },
 		Named:  w.o.Name != "",
 		Note:   w.note,

@@ -334,7 +334,7 @@ func (e *Engine) finish(ctx context.Context, d *Decision) End {
 		if d.Outcome == event.Cancelled {
 			limit = min(limit, cancelledClose)
 		}
-		e.during(ctx, time.Now().Add(limit), e.Close)
+		e.interruptible(ctx, time.Now().Add(limit), e.Close)
 	}
 	return d.End
 }

@@ -53,7 +53,11 @@ func (s *script) Drop() {}
 // record keeps every event.
 type record struct{ events []event.Event }
 
-func (r *record) Emit(e event.Event) { r.events = append(r.events, e) }
+func (r *record) Emit(e event.Event) {
+	if _, ok := e.(*event.Blocking); !ok { // it is for displays alone
+		r.events = append(r.events, e)
+	}
+}
 
 func (r *record) kinds() string {
 	var kinds []string

@@ -94,6 +94,7 @@ func (e *Engine) untilReady(ctx context.Context) *Decision {
 	if e.When == nil {
 		return nil
 	}
+	e.emit(&event.Blocking{})
 	r := e.When(ctx, e.state.Place, e.state.Deadline, e.emit)
 	e.state.Place = r.Place
 	e.last.waited += r.Waited
@@ -134,9 +135,18 @@ func (e *Engine) sleep(ctx context.Context, d time.Duration) (time.Duration, *De
 	return time.Since(start), nil
 }
 
-// during calls f, whose context ends at the deadline (the zero time is none) and when a
-// signal asks for the end. When f has returned, it returns how the run ends by that signal.
+// during is interruptible, and displays of the run's state are told.
 func (e *Engine) during(ctx context.Context, deadline time.Time, f func(context.Context)) *Decision {
+	if end := e.cancelled(); end != nil {
+		return end
+	}
+	e.emit(&event.Blocking{})
+	return e.interruptible(ctx, deadline, f)
+}
+
+// interruptible calls f, whose context ends at the deadline (the zero time is none) and when
+// a signal asks for the end. When f has returned, it returns how the run ends by that signal.
+func (e *Engine) interruptible(ctx context.Context, deadline time.Time, f func(context.Context)) *Decision {
 	if end := e.cancelled(); end != nil {
 		return end
 	}

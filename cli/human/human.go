@@ -60,6 +60,9 @@ type Sink struct {
 func (s *Sink) Emit(e event.Event) {
 	s.emitting.Lock()
 	defer s.emitting.Unlock()
+	if _, ok := e.(*event.Blocking); ok {
+		return // nothing is written, and what is drawn may stay
+	}
 	s.clear()
 	if e, ok := e.(*event.AttemptFinished); ok && e.Result.Rehearsed {
 		s.line(faint, "%s", message.Rehearsal(e)) // at every level

@@ -178,6 +178,11 @@ type AttemptCancelled struct {
 	Result attempt.Result
 }
 
+// Blocking reports that the run is about to do something beside attempts and waits that may
+// take long: ask a guard, run a hook, try a target, keep a letter; only for displays of the
+// run's state.
+type Blocking struct{ Header }
+
 // Wait describes a wait between attempts.
 type Wait struct {
 	// Delay is the plain delay, Jittered the wait after jitter, Hint what the server asked

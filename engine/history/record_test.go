@@ -225,7 +225,7 @@ func TestRecorder(t *testing.T) {
 		}
 	}
 	r := &Recorder{Host: "h", Tool: func() string { return "tool" }}
-	var got *Record
+	var run event.Run
 	for _, ev := range []event.Event{
 		&event.RunStarted{Header: h(0, 0), Name: "n", Depth: 1, Command: []string{"tool", "http://u:secret@h/"}},
 		&event.AttemptStarted{Header: h(1, 0)}, finished(1, time.Millisecond, 3),
@@ -235,10 +235,9 @@ func TestRecorder(t *testing.T) {
 		&event.RetryScheduled{Header: h(2, 8*time.Millisecond), Wait: event.Wait{Jittered: time.Second}},
 		&event.RunFinished{Header: h(2, 18*time.Millisecond), ExitCode: 130, Ending: event.Ending{Outcome: event.Cancelled}},
 	} {
-		if got = r.Emit(ev); got != nil {
-			break
-		}
+		run.Add(ev)
 	}
+	got := r.Record(&run)
 	want := &Record{
 		Version: 1, Time: start, RunID: "i", Depth: 1, Name: "n", Command: []string{"tool", "http://u:xxxxx@h/"}, Outcome: "cancelled", ExitCode: 130, Host: "h",
 		AttemptCount: 2, ElapsedMS: 18, WaitedMS: 16,
@@ -256,13 +255,17 @@ func TestRecorder(t *testing.T) {
 // first and the last attempts.
 func TestRecorderKeepsOneOfEachAttempt(t *testing.T) {
 	r := &Recorder{Tool: func() string { return "t" }}
-	r.Emit(&event.RunStarted{Header: event.Header{RunID: "i"}})
-	r.Emit(&event.AttemptFinished{Header: event.Header{Attempt: 1}, Which: event.Which{Hedged: true}, Result: attempt.Result{ExitCode: 1}})
-	r.Emit(&event.AttemptFinished{Header: event.Header{Attempt: 1}, Which: event.Which{Hedged: true, Copy: 1}, Success: true})
+	var run event.Run
+	run.Add(&event.RunStarted{Header: event.Header{RunID: "i"}})
+	run.Add(&event.AttemptStarted{Header: event.Header{Attempt: 1}, Which: event.Which{Hedged: true}})
+	run.Add(&event.AttemptFinished{Header: event.Header{Attempt: 1}, Which: event.Which{Hedged: true}, Result: attempt.Result{ExitCode: 1}})
+	run.Add(&event.AttemptFinished{Header: event.Header{Attempt: 1}, Which: event.Which{Hedged: true, Copy: 1}, Success: true})
 	for n := 2; n <= 1000; n++ {
-		r.Emit(&event.AttemptFinished{Header: event.Header{Attempt: n}, Result: attempt.Result{ExitCode: n % 256}})
+		run.Add(&event.AttemptStarted{Header: event.Header{Attempt: n}})
+		run.Add(&event.AttemptFinished{Header: event.Header{Attempt: n}, Result: attempt.Result{ExitCode: n % 256}})
 	}
-	got := r.Emit(&event.RunFinished{Ending: event.Ending{Outcome: event.Exhausted}})
+	run.Add(&event.RunFinished{Ending: event.Ending{Outcome: event.Exhausted}})
+	got := r.Record(&run)
 	var parsed Record
 	line := got.Encode()
 	if !Parse(string(line[:len(line)-1]), &parsed) || parsed.AttemptCount != 1000 || len(parsed.Attempts) != 100 || !parsed.Cut {

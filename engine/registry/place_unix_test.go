@@ -103,7 +103,7 @@ func give(dir, path string) error {
 func TestUmask(t *testing.T) {
 	r := newRecord(t, true) // before the mask is set, which makes t.TempDir() unusable
 	old := syscall.Umask(0o777)
-	r.Emit(started())
+	emit(r, started())
 	syscall.Umask(old)
 	for path, want := range map[string]os.FileMode{r.path: 0o600, filepath.Dir(r.path): 0o700 | os.ModeDir} {
 		if info, err := os.Stat(path); err != nil || info.Mode() != want {

@@ -21,6 +21,7 @@ const (
 	// A slot holds so many attempts with reasons of so many bytes.
 	mostAttempts   = 32
 	slotSize       = 16 << 10
+	firstSlot      = 2 << 10 // of the buffer, which grows
 	longestReason  = 200
 	longestCommand = 64 << 10 // what is kept of it, in bytes
 )
@@ -28,20 +29,22 @@ const (
 // Record is the record of this process's run, a sink of the engine. It touches
 // nothing before the first retry of a run without a name.
 type Record struct {
+	Run     *event.Run        // has each event before the record
 	Places  func() []Place    // the first that can be used is taken
 	Named   bool              // the run is registered from its start
 	Targets int               // that are waited for before attempt 1
 	Note    func(line string) // is called once, where the run cannot be registered
 
-	on       bool // the run is to be registered
-	run      *event.RunStarted
-	status   Status
-	attempt  int
-	next     time.Time     // of the attempt after a wait of known length
-	delay    time.Duration // that length
-	attempts []past
-	failed   *event.AttemptFinished // the last failure
-	copy     *event.AttemptFinished // of a hedged attempt, which may continue
+	on      bool // the run is to be registered
+	status  Status
+	written bool          // as it is
+	next    time.Time     // of the attempt after a wait of known length
+	delay   time.Duration // that length
+	// ended are the last attempts that have ended, each as a JSON object, lastEnded is the
+	// number of the last one.
+	ended     [][]byte
+	lastEnded int
+	buffer    []byte // of a slot
 
 	file     *lockedfile.File // nil where there is none
 	path     string
@@ -50,47 +53,53 @@ type Record struct {
 	mark     atomic.Pointer[string]
 }
 
-// past is an attempt that has begun. ended is nil while it runs.
-type past struct {
-	begun *event.AttemptStarted
-	ended *event.AttemptFinished
-}
-
-// Emit brings the record up to date.
+// Emit takes note of an event. The record is written when an attempt starts and when a wait
+// begins, and before whatever may take long between them: a write costs as much as a quarter
+// of the rest of an attempt.
 func (r *Record) Emit(ev event.Event) {
 	now := ev.Head().Time
 	switch e := ev.(type) {
 	case *event.RunStarted:
-		r.run, r.attempt, r.on = e, e.Attempt, r.Named
-		status := Waiting
+		r.on = r.Named
+		r.become(Waiting)
 		if r.Targets > 0 {
-			status = Pending
+			r.status = Pending
 		}
-		r.change(status)
+		r.write()
 	case *event.TargetReady:
 		if r.Targets--; r.Targets == 0 {
-			r.change(Waiting)
+			r.become(Waiting)
+			r.write()
 		}
 	case *event.InitialWait:
 		r.wait(now, e.Wait)
-	case *event.InitialWaited, *event.RetryWaited:
-		r.change(Waiting)
 	case *event.RetryScheduled:
-		r.finish(r.copy)
 		r.on = true
 		r.wait(now, e.Jittered)
+	case *event.InitialWaited, *event.RetryWaited:
+		r.become(Waiting)
 	case *event.AttemptStarted:
-		r.begin(e)
-	case *event.AttemptFinished:
-		if e.Hedged && !e.Success {
-			r.copy = e
-			return
+		if e.Copy == 0 {
+			r.on = r.on || e.Attempt > 1
+			r.become(Running)
+			r.write()
 		}
-		r.finish(e)
-		r.change(Running)
+	case *event.AttemptFinished:
+		if r.Run.Running() == nil { // else another copy may decide
+			r.become(Running)
+		}
+	case *event.Blocking:
+		if !r.written {
+			r.write()
+		}
 	case *event.RunFinished:
 		r.remove()
 	}
+}
+
+// become changes the status, which is not written yet.
+func (r *Record) become(status Status) {
+	r.status, r.next, r.written = status, time.Time{}, false
 }
 
 func (r *Record) wait(now time.Time, d time.Duration) {
@@ -98,47 +107,49 @@ func (r *Record) wait(now time.Time, d time.Duration) {
 	r.write()
 }
 
-func (r *Record) change(status Status) {
-	r.status, r.next = status, time.Time{}
-	r.write()
-}
-
-func (r *Record) begin(e *event.AttemptStarted) {
-	if n := len(r.attempts); n > 0 && r.attempts[n-1].begun.Attempt == e.Attempt {
-		return // another copy
-	}
-	if len(r.attempts) == mostAttempts {
-		r.attempts = r.attempts[:copy(r.attempts, r.attempts[1:])]
-	}
-	r.attempts = append(r.attempts, past{begun: e})
-	r.attempt = e.Attempt
-	r.on = r.on || e.Attempt > 1
-	r.change(Running)
-}
-
-// finish records the end of an attempt, nil for none.
-func (r *Record) finish(e *event.AttemptFinished) {
-	r.copy = nil
-	if e == nil || len(r.attempts) == 0 {
-		return
-	}
-	r.attempts[len(r.attempts)-1].ended = e
-	if !e.Success {
-		r.failed = e
+// keep encodes the attempts that have ended since the last time.
+func (r *Record) keep() {
+	for i := range r.Run.Attempts {
+		a := &r.Run.Attempts[i]
+		if !a.Over || a.Number <= r.lastEnded {
+			continue
+		}
+		if len(r.ended) == mostAttempts {
+			r.ended = r.ended[:copy(r.ended, r.ended[1:])]
+		}
+		o := text.JSON{}
+		appendAttempt(&o, a)
+		r.ended, r.lastEnded = append(r.ended, o.B), a.Number
 	}
 }
 
-// state is what changes, as a slot.
+func appendAttempt(o *text.JSON, a *event.Attempt) {
+	o.Open("", '{')
+	o.Number("attempt", float64(a.Number))
+	o.Time("started_at", a.Started)
+	if a.Over {
+		o.Time("ended_at", a.Result.Time)
+		o.Number("exit_code", float64(a.Result.Result.ExitCode))
+		o.String("reason", cut(text.Masked(a.Result.Reason), longestReason))
+	}
+	o.Close('}')
+}
+
+// state is what changes, as a slot. It holds until the next call.
 func (r *Record) state() []byte {
-	o := text.JSON{B: make([]byte, lockedfile.HeadSize, 4<<10)}
+	if r.buffer == nil {
+		r.buffer = make([]byte, 0, firstSlot)
+	}
+	o := text.JSON{B: r.buffer[:lockedfile.HeadSize]}
+	clear(o.B) // Seal has filled it
 	o.Open("", '{')
 	o.String("status", string(r.status))
-	o.Number("attempt", float64(r.attempt))
+	o.Number("attempt", float64(r.Run.Attempt()))
 	if !r.next.IsZero() {
 		o.Time("next_attempt_at", r.next)
 		o.Number("next_delay_ms", text.Milliseconds(r.delay))
 	}
-	if f := r.failed; f != nil {
+	if f := r.Run.Failure; f != nil {
 		o.Number("last_exit", float64(f.Result.ExitCode))
 		o.String("last_reason", cut(text.Masked(f.Reason), 5*longestReason))
 		o.String("verdict", string(f.Verdict))
@@ -147,25 +158,27 @@ func (r *Record) state() []byte {
 		}
 	}
 	o.Open("attempts", '[')
-	for _, p := range r.attempts {
-		o.Open("", '{')
-		o.Number("attempt", float64(p.begun.Attempt))
-		o.Time("started_at", p.begun.Time)
-		if e := p.ended; e != nil {
-			o.Time("ended_at", e.Time)
-			o.Number("exit_code", float64(e.Result.ExitCode))
-			o.String("reason", cut(text.Masked(e.Reason), longestReason))
-		}
-		o.Close('}')
+	running := r.Run.Running()
+	ended := r.ended
+	if running != nil && len(ended) == mostAttempts {
+		ended = ended[1:]
+	}
+	for _, attempt := range ended {
+		o.Key("")
+		o.B = append(o.B, attempt...)
+	}
+	if running != nil {
+		appendAttempt(&o, running)
 	}
 	o.Close(']')
 	o.Close('}')
+	r.buffer = o.B
 	return o.B
 }
 
 // rest is what does not change.
 func (r *Record) rest() []byte {
-	e := r.run
+	e := r.Run.Start
 	host, _ := os.Hostname()
 	cwd, _ := os.Getwd()
 	o := text.JSON{B: make([]byte, 0, 1<<10)}
@@ -199,6 +212,7 @@ func (r *Record) rest() []byte {
 // write brings the record up to date, and makes it where there is none or it was
 // removed. One that can no longer be written would be wrong, and is removed.
 func (r *Record) write() {
+	r.written = true
 	if !r.on {
 		return
 	}
@@ -234,9 +248,10 @@ func (r *Record) write() {
 
 // seal is the next slot, with as many of the last attempts as fit into it.
 func (r *Record) seal() []byte {
+	r.keep()
 	slot := r.state()
-	for len(slot) > slotSize && len(r.attempts) > 1 {
-		r.attempts = r.attempts[1:]
+	for len(slot) > slotSize && len(r.ended) > 0 {
+		r.ended = r.ended[1:]
 		slot = r.state()
 	}
 	r.sequence++
@@ -247,8 +262,8 @@ func (r *Record) seal() []byte {
 // create makes the record under another name, so that a reader finds all of it or
 // nothing. It is written whole, so that later writes need no more of the disk.
 func (r *Record) create(dir string) error {
-	path := filepath.Join(dir, r.run.RunID+recordEnd)
-	made := filepath.Join(dir, "."+r.run.RunID+newEnd)
+	path := filepath.Join(dir, r.Run.Start.RunID+recordEnd)
+	made := filepath.Join(dir, "."+r.Run.Start.RunID+newEnd)
 	file, err := lockedfile.Create(made)
 	if err != nil {
 		return err

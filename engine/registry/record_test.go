@@ -21,11 +21,17 @@ func at(seconds, attempt int) event.Header {
 	return event.Header{Time: start.Add(time.Duration(seconds) * time.Second), RunID: sampleID, Attempt: attempt, MaxAttempts: 5}
 }
 
+// emit has the run and its record take note of an event.
+func emit(r *Record, e event.Event) {
+	r.Run.Add(e)
+	r.Emit(e)
+}
+
 // newRecord is a record below a directory of the test.
 func newRecord(t testing.TB, named bool) *Record {
 	dir := filepath.Join(t.TempDir(), "run")
 	return &Record{
-		Named: named, Places: func() []Place { return []Place{{Path: dir, parents: true}} },
+		Run: &event.Run{}, Named: named, Places: func() []Place { return []Place{{Path: dir, parents: true}} },
 		Note: func(line string) { t.Error(line) },
 	}
 }
@@ -83,16 +89,20 @@ func TestRecord(t *testing.T) {
 		{&event.TargetReady{Header: at(1, 0)}, head + `"pending","attempt":0,` + mid + none + ok + `"attempts":[],` + tail},
 		{&event.TargetReady{Header: at(1, 0)}, head + `"waiting","attempt":0,` + mid + none + ok + `"attempts":[],` + tail},
 		{&event.InitialWait{Header: at(2, 0), Wait: 1500 * time.Microsecond}, head + `"waiting","attempt":0,` + mid + `"next_attempt_at":"2026-11-24T01:54:09.251Z","next_delay_ms":1.5,` + ok + `"attempts":[],` + tail},
-		{&event.InitialWaited{Header: at(3, 0)}, head + `"waiting","attempt":0,` + mid + none + ok + `"attempts":[],` + tail},
+		{&event.InitialWaited{Header: at(3, 0)}, head + `"waiting","attempt":0,` + mid + `"next_attempt_at":"2026-11-24T01:54:09.251Z","next_delay_ms":1.5,` + ok + `"attempts":[],` + tail},
+		{&event.Blocking{}, head + `"waiting","attempt":0,` + mid + none + ok + `"attempts":[],` + tail},
 		{&event.AttemptStarted{Header: at(3, 1)}, head + `"running","attempt":1,` + mid + none + ok + `"attempts":[{"attempt":1,"started_at":"2026-11-24T01:54:10.250Z"}],` + tail},
-		{failure(5, 1, "exit 7: password=hunter2"), head + `"running","attempt":1,` + mid + none + bad + `"attempts":[` + one + `],` + tail},
+		{failure(5, 1, "exit 7: password=hunter2"), head + `"running","attempt":1,` + mid + none + ok + `"attempts":[{"attempt":1,"started_at":"2026-11-24T01:54:10.250Z"}],` + tail},
+		{&event.Blocking{}, head + `"running","attempt":1,` + mid + none + bad + `"attempts":[` + one + `],` + tail},
 		{&event.RetryScheduled{Header: at(5, 1), Wait: event.Wait{Jittered: time.Minute}}, head + `"waiting","attempt":1,` + mid + `"next_attempt_at":"2026-11-24T01:55:12.250Z","next_delay_ms":60000,` + bad + `"attempts":[` + one + `],` + tail},
-		{&event.RetryWaited{Header: at(65, 1)}, head + `"waiting","attempt":1,` + mid + none + bad + `"attempts":[` + one + `],` + tail},
+		{&event.RetryWaited{Header: at(65, 1)}, head + `"waiting","attempt":1,` + mid + `"next_attempt_at":"2026-11-24T01:55:12.250Z","next_delay_ms":60000,` + bad + `"attempts":[` + one + `],` + tail},
+		{&event.Blocking{}, head + `"waiting","attempt":1,` + mid + none + bad + `"attempts":[` + one + `],` + tail},
 		{&event.AttemptStarted{Header: at(70, 2)}, head + `"running","attempt":2,` + mid + none + bad + `"attempts":[` + one + `,{"attempt":2,"started_at":"2026-11-24T01:55:17.250Z"}],` + tail},
-		{&event.AttemptFinished{Header: at(71, 2), Success: true}, head + `"running","attempt":2,` + mid + none + bad + `"attempts":[` + one + `,{"attempt":2,"started_at":"2026-11-24T01:55:17.250Z","ended_at":"2026-11-24T01:55:18.250Z","exit_code":0,"reason":""}],` + tail},
+		{&event.AttemptFinished{Header: at(71, 2), Success: true}, head + `"running","attempt":2,` + mid + none + bad + `"attempts":[` + one + `,{"attempt":2,"started_at":"2026-11-24T01:55:17.250Z"}],` + tail},
+		{&event.Blocking{}, head + `"running","attempt":2,` + mid + none + bad + `"attempts":[` + one + `,{"attempt":2,"started_at":"2026-11-24T01:55:17.250Z","ended_at":"2026-11-24T01:55:18.250Z","exit_code":0,"reason":""}],` + tail},
 		{&event.RunFinished{Header: at(71, 2)}, ""},
 	} {
-		r.Emit(step.event)
+		emit(r, step.event)
 		if got := shown(t, r); got != step.want {
 			t.Errorf("step %d: %T\n%s; want\n%s", i, step.event, got, step.want)
 		}
@@ -103,12 +113,12 @@ func TestRecord(t *testing.T) {
 func TestFirstRetryRegisters(t *testing.T) {
 	r := newRecord(t, false)
 	for _, e := range []event.Event{started(), &event.AttemptStarted{Header: at(0, 1)}, failure(1, 1, "exit 7")} {
-		r.Emit(e)
+		emit(r, e)
 	}
 	if _, err := os.Stat(r.Places()[0].Path); !os.IsNotExist(err) {
 		t.Fatalf("the directory: %v", err)
 	}
-	r.Emit(&event.RetryScheduled{Header: at(1, 1)})
+	emit(r, &event.RetryScheduled{Header: at(1, 1)})
 	if got := shown(t, r); !strings.Contains(got, `"attempts":[{"attempt":1,`) || !strings.Contains(got, `"status":"waiting"`) {
 		t.Errorf("%s", got)
 	}
@@ -117,17 +127,17 @@ func TestFirstRetryRegisters(t *testing.T) {
 // TestHedgedAttempt is one attempt, which runs until its copies have ended.
 func TestHedgedAttempt(t *testing.T) {
 	r := newRecord(t, true)
-	r.Emit(started())
+	emit(r, started())
 	copies := event.Which{Hedged: true}
-	r.Emit(&event.AttemptStarted{Header: at(0, 1), Which: copies})
-	r.Emit(&event.AttemptStarted{Header: at(1, 1), Which: event.Which{Hedged: true, Copy: 1}})
+	emit(r, &event.AttemptStarted{Header: at(0, 1), Which: copies})
+	emit(r, &event.AttemptStarted{Header: at(1, 1), Which: event.Which{Hedged: true, Copy: 1}})
 	failed := failure(2, 1, "exit 7")
 	failed.Which = copies
-	r.Emit(failed)
+	emit(r, failed)
 	if got := shown(t, r); !strings.Contains(got, `"attempts":[{"attempt":1,"started_at":"2026-11-24T01:54:07.250Z"}]`) {
 		t.Errorf("while a copy runs: %s", got)
 	}
-	r.Emit(&event.RetryScheduled{Header: at(2, 1)})
+	emit(r, &event.RetryScheduled{Header: at(2, 1)})
 	if got := shown(t, r); !strings.Contains(got, `"ended_at":"2026-11-24T01:54:09.250Z","exit_code":7`) {
 		t.Errorf("behind it: %s", got)
 	}
@@ -145,11 +155,12 @@ func TestManyAttempts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRecord(t, true)
-			r.Emit(started())
+			emit(r, started())
 			for n := 1; n <= 40; n++ {
-				r.Emit(&event.AttemptStarted{Header: at(n, n)})
-				r.Emit(failure(n, n, c.reason))
+				emit(r, &event.AttemptStarted{Header: at(n, n)})
+				emit(r, failure(n, n, c.reason))
 			}
+			emit(r, &event.Blocking{})
 			var run Run
 			if err := json.Unmarshal([]byte(shown(t, r)), &run); err != nil {
 				t.Fatal(err)
@@ -169,20 +180,21 @@ func TestNoPlace(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := &Record{Named: true, Places: func() []Place { return place }, Note: func(line string) { notes = append(notes, line) }}
-	r.Emit(started())
-	r.Emit(&event.AttemptStarted{Header: at(0, 1)})
+	r := &Record{Run: &event.Run{}, Named: true, Places: func() []Place { return place }, Note: func(line string) { notes = append(notes, line) }}
+	emit(r, started())
+	emit(r, &event.AttemptStarted{Header: at(0, 1)})
 	if len(notes) != 1 || !strings.Contains(notes[0], file) {
 		t.Errorf("%q", notes)
 	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	r.Emit(failure(1, 1, "exit 7"))
+	emit(r, failure(1, 1, "exit 7"))
+	emit(r, &event.Blocking{})
 	if got := shown(t, r); !strings.Contains(got, `"last_exit":7`) {
 		t.Errorf("%s", got)
 	}
-	r.Emit(&event.RunFinished{})
+	emit(r, &event.RunFinished{})
 }
 
 // FuzzDecode reads anything without a panic.
@@ -211,9 +223,9 @@ func TestIsRunID(t *testing.T) {
 func BenchmarkRegister(b *testing.B) {
 	dir := b.TempDir()
 	for b.Loop() {
-		r := Record{Named: true, Places: func() []Place { return []Place{{Path: dir}} }}
-		r.Emit(started())
-		r.Emit(&event.RunFinished{})
+		r := &Record{Run: &event.Run{}, Named: true, Places: func() []Place { return []Place{{Path: dir}} }}
+		emit(r, started())
+		emit(r, &event.RunFinished{})
 		r.file.Close()
 	}
 }
@@ -221,12 +233,12 @@ func BenchmarkRegister(b *testing.B) {
 // BenchmarkChange is a change of a record with 32 attempts.
 func BenchmarkChange(b *testing.B) {
 	r := newRecord(b, true)
-	r.Emit(started())
+	emit(r, started())
 	for n := range 40 {
-		r.Emit(&event.AttemptStarted{Header: at(n, n)})
-		r.Emit(failure(n, n, "exit 7"))
+		emit(r, &event.AttemptStarted{Header: at(n, n)})
+		emit(r, failure(n, n, "exit 7"))
 	}
 	for b.Loop() {
-		r.Emit(&event.RetryWaited{Header: at(65, 1)})
+		emit(r, &event.RetryScheduled{Header: at(65, 1)})
 	}
 }

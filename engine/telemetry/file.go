@@ -45,7 +45,7 @@ func CheckMetricsFile(name string) error {
 // locked within lockLimit. A cancelled run does not wait.
 func addToFile(ctx context.Context, name string, r *run) error {
 	wait := lockLimit
-	if r.end.Outcome == event.Cancelled {
+	if r.End.Outcome == event.Cancelled {
 		wait = 0
 	}
 	err := merge(ctx, name, wait, r.metrics)

@@ -77,7 +77,7 @@ func TestARunThatDoesNotGetTheLockIsLeftBeside(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.prom")
 	release := hold(t, file)
 	cancelled := recorded("a")
-	cancelled.end.Outcome = event.Cancelled
+	cancelled.End.Outcome = event.Cancelled
 	for _, r := range []*run{recorded("a"), cancelled, recorded("b")} {
 		if err := addToFile(context.Background(), file, r); err != nil {
 			t.Error(err)

@@ -72,8 +72,8 @@ func scope() object { return object{"name": "retry"} }
 // spans encodes the run's span and those of its attempts.
 func (o *OTLP) spans(r *run) ([]byte, error) {
 	spans := list{o.runSpan(r)}
-	for i := range r.attempts {
-		spans = append(spans, r.attemptSpan(&r.attempts[i]))
+	for _, t := range r.tries() {
+		spans = append(spans, r.attemptSpan(&t))
 	}
 	return json.Marshal(object{"resourceSpans": list{object{
 		"resource":   o.resourceAttributes(),
@@ -82,38 +82,39 @@ func (o *OTLP) spans(r *run) ([]byte, error) {
 }
 
 func (o *OTLP) runSpan(r *run) object {
-	e, outcome := r.end, string(r.end.Outcome)
-	all := attributes("retry.attempts", e.Attempts, "retry.max_attempts", r.start.MaxAttempts, "process.exit.code", e.ExitCode,
-		"retry.outcome", outcome, "retry.run_id", r.start.RunID, "retry.name", r.name,
-		"retry.verdict", string(e.Verdict), "retry.rule", e.Rule, "retry.policy", r.start.Policy, "retry.key", r.start.Key)
+	e, outcome := r.End, string(r.End.Outcome)
+	all := attributes("retry.attempts", e.Attempts, "retry.max_attempts", r.Start.MaxAttempts, "process.exit.code", e.ExitCode,
+		"retry.outcome", outcome, "retry.run_id", r.Start.RunID, "retry.name", r.name,
+		"retry.verdict", string(e.Verdict), "retry.rule", e.Rule, "retry.policy", r.Start.Policy, "retry.key", r.Start.Key)
 	failed := e.Outcome != event.Succeeded && e.Outcome != event.Cancelled && e.Outcome != event.Parked
 	if failed {
 		all = append(all, attribute("error.type", r.errorType()))
 	}
-	if r.rehearsed {
+	if r.Rehearsed {
 		all = append(all, attribute("retry.rehearsed", true))
 	}
 	if o.args {
-		all = append(all, attribute("process.command_args", text.MaskedArgs(r.start.Command)))
+		all = append(all, attribute("process.command_args", text.MaskedArgs(r.Start.Command)))
 	}
 	var events list
-	for _, w := range r.waits {
-		a := attributes("retry.delay_ms", inMS(w.Delay), "retry.jittered_ms", inMS(w.Jittered))
-		if w.slept != nil {
-			a = append(a, attribute("retry.slept_ms", inMS(*w.slept)))
+	waits := r.waits()
+	for _, w := range waits {
+		a := attributes("retry.delay_ms", inMS(w.Wait.Delay), "retry.jittered_ms", inMS(w.Wait.Jittered))
+		if w.Slept != nil {
+			a = append(a, attribute("retry.slept_ms", inMS(*w.Slept)))
 		}
-		events = append(events, object{"timeUnixNano": nanoseconds(r.at(w.Time)), "name": "retry.wait", "attributes": a})
+		events = append(events, object{"timeUnixNano": nanoseconds(r.at(w.Wait.Time)), "name": "retry.wait", "attributes": a})
 	}
 	span := object{
-		"traceId": r.start.TraceID, "spanId": r.start.SpanID, "name": "retry " + r.name, "kind": kindInternal,
-		"startTimeUnixNano": nanoseconds(r.start.Time), "endTimeUnixNano": nanoseconds(r.at(e.Time)),
-		"attributes": all, "droppedEventsCount": r.droppedWaits,
+		"traceId": r.Start.TraceID, "spanId": r.Start.SpanID, "name": "retry " + r.name, "kind": kindInternal,
+		"startTimeUnixNano": nanoseconds(r.Start.Time), "endTimeUnixNano": nanoseconds(r.at(e.Time)),
+		"attributes": all, "droppedEventsCount": r.Waits - len(waits),
 	}
 	if events != nil {
 		span["events"] = events
 	}
-	if r.start.ParentSpanID != "" {
-		span["parentSpanId"] = r.start.ParentSpanID
+	if r.Start.ParentSpanID != "" {
+		span["parentSpanId"] = r.Start.ParentSpanID
 	}
 	if failed {
 		span["status"] = object{"code": statusError, "message": outcome}
@@ -123,10 +124,11 @@ func (o *OTLP) runSpan(r *run) object {
 
 // errorType is that of the last attempt, or the outcome where nothing ran.
 func (r *run) errorType() string {
-	if n := len(r.attempts); n > 0 && r.attempts[n-1].result != success {
-		return r.attempts[n-1].errorType()
+	all := r.tries()
+	if n := len(all); n > 0 && all[n-1].result != success {
+		return all[n-1].errorType()
 	}
-	return string(r.end.Outcome)
+	return string(r.End.Outcome)
 }
 
 func (r *run) attemptSpan(t *tried) object {
@@ -134,13 +136,13 @@ func (r *run) attemptSpan(t *tried) object {
 	if t.Hedged {
 		all = append(all, attribute("retry.copy", t.Copy))
 	}
-	all = append(all, attributes("retry.result", t.result, "retry.run_id", r.start.RunID, "retry.name", r.name, "process.exit.code", t.Result.ExitCode,
+	all = append(all, attributes("retry.result", t.result, "retry.run_id", r.Start.RunID, "retry.name", r.name, "process.exit.code", t.Result.ExitCode,
 		"retry.verdict", string(t.Verdict), "retry.rule", t.Rule, "error.type", t.errorType())...)
 	span := object{
-		"traceId": r.start.TraceID, "spanId": t.SpanID, "parentSpanId": r.start.SpanID, "name": r.name, "kind": kindClient,
-		"startTimeUnixNano": nanoseconds(r.at(t.started)), "endTimeUnixNano": nanoseconds(r.at(t.started.Add(t.Result.Duration))), "attributes": all,
+		"traceId": r.Start.TraceID, "spanId": t.SpanID, "parentSpanId": r.Start.SpanID, "name": r.name, "kind": kindClient,
+		"startTimeUnixNano": nanoseconds(r.at(t.Started)), "endTimeUnixNano": nanoseconds(r.at(t.Started.Add(t.Result.Duration))), "attributes": all,
 	}
-	if t.result != success && !t.lost {
+	if t.result != success && !t.Lost {
 		span["status"] = object{"code": statusError, "message": t.Ended}
 	}
 	return span
@@ -182,7 +184,7 @@ func (r *run) point(f *family, s series) object {
 	values := r.metrics[s]
 	p := object{
 		"attributes":        attributes("retry.name", s.name, "retry."+f.label, s.label),
-		"startTimeUnixNano": nanoseconds(r.start.Time), "timeUnixNano": nanoseconds(r.at(r.end.Time)),
+		"startTimeUnixNano": nanoseconds(r.Start.Time), "timeUnixNano": nanoseconds(r.at(r.End.Time)),
 	}
 	if f.bounds == nil {
 		p["asInt"] = number(values[0])

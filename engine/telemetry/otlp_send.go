@@ -45,10 +45,10 @@ func (o *OTLP) send(ctx context.Context, r *run) error {
 	}
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	var posts []func() error
-	if o.traces != nil && r.start.Sampled {
+	if o.traces != nil && r.Start.Sampled {
 		posts = append(posts, func() error { return o.post(ctx, client, o.traces, r, o.spans) })
 	}
-	if o.metrics != nil && !r.rehearsed {
+	if o.metrics != nil && !r.Rehearsed {
 		posts = append(posts, func() error { return o.post(ctx, client, o.metrics, r, o.metricsJSON) })
 	}
 	return sideBySide(posts)

@@ -8,7 +8,6 @@ package telemetry
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"time"
 
@@ -32,60 +31,31 @@ const (
 
 // run is what is sent of a run.
 type run struct {
-	start     *event.RunStarted
-	end       *event.RunFinished // nil until then
-	name      string
-	rehearsed bool
-
-	open          []*event.AttemptStarted
-	attempts      []tried // the last mostSpans, as they ended
-	waits         []wait  // the last mostSpans
-	droppedWaits  int
-	metrics       metrics
-	samples       []time.Duration
-	every, waited int // samples are every so many of the waits
-}
-
-// tried is an attempt, or a copy of one, that has ended.
-type tried struct {
-	event.AttemptFinished
-	started time.Time
-	result  string
-	lost    bool // a copy that another one beat
-}
-
-// wait is a wait between two attempts. slept is nil where the run ended in it.
-type wait struct {
-	*event.RetryScheduled
-	slept *time.Duration
+	*event.Run
+	name    string
+	metrics metrics
+	samples []time.Duration
+	// The samples are every so many of the waits.
+	every, waited int
 }
 
 // Emit takes note of an event.
 func (r *run) Emit(ev event.Event) {
 	switch e := ev.(type) {
 	case *event.RunStarted:
-		*r = run{start: e, name: e.Name, metrics: metrics{}, every: 1}
+		r.name, r.metrics, r.every = e.Name, metrics{}, 1
 		if len(e.Command) == 0 {
 			r.name = "wait"
 		}
-	case *event.AttemptStarted:
-		r.rehearsed = r.rehearsed || e.Rehearsed
-		r.open = append(r.open, e)
 	case *event.AttemptFinished:
-		r.finished(tried{AttemptFinished: *e, result: resultOf(&e.Result, e.Success)})
+		r.finished(&e.Result, resultOf(&e.Result, e.Success))
 	case *event.AttemptCancelled:
-		r.finished(tried{AttemptFinished: event.AttemptFinished{Header: e.Header, Which: e.Which, Result: e.Result}, result: cancelled, lost: true})
-	case *event.RetryScheduled:
-		if r.waits = append(r.waits, wait{RetryScheduled: e}); len(r.waits) > mostSpans {
-			r.waits = r.waits[1:]
-			r.droppedWaits++
-		}
+		r.finished(&e.Result, cancelled)
 	case *event.RetryWaited:
 		r.hasWaited(e.Slept)
 	case *event.GuardRefused:
 		r.metrics.count(series{refusals, r.name, e.Guard})
 	case *event.RunFinished:
-		r.end = e
 		outcome := string(e.Outcome)
 		r.metrics.count(series{runs, r.name, outcome})
 		r.metrics.observe(series{runAttempts, r.name, outcome}, float64(e.Attempts))
@@ -94,22 +64,45 @@ func (r *run) Emit(ev event.Event) {
 	}
 }
 
-// finished moves an attempt from those under way to those that have ended. One
-// that never began is none.
-func (r *run) finished(t tried) {
-	t.started = t.Time
-	if i := slices.IndexFunc(r.open, func(o *event.AttemptStarted) bool { return o.Attempt == t.Attempt && o.Copy == t.Copy }); i >= 0 {
-		t.started, t.SpanID = r.open[i].Time, r.open[i].SpanID
-		r.open = slices.Delete(r.open, i, i+1)
-	}
-	if t.Result.NotRun {
+// finished counts an attempt, or a copy, that has ended. One that never began is none.
+func (r *run) finished(result *attempt.Result, name string) {
+	if result.NotRun {
 		return
 	}
-	r.metrics.count(series{attempts, r.name, t.result})
-	r.metrics.observe(series{attemptDuration, r.name, ""}, t.Result.Duration.Seconds())
-	if r.attempts = append(r.attempts, t); len(r.attempts) > mostSpans {
-		r.attempts = r.attempts[1:]
+	r.metrics.count(series{attempts, r.name, name})
+	r.metrics.observe(series{attemptDuration, r.name, ""}, result.Duration.Seconds())
+}
+
+// tried is an attempt, or a copy of one, that has ended.
+type tried struct {
+	*event.Try
+	result string
+}
+
+// tries are the last of those that were run.
+func (r *run) tries() []tried {
+	var all []tried
+	for i := range r.Tries {
+		t := tried{Try: &r.Tries[i], result: cancelled}
+		if !t.Lost {
+			t.result = resultOf(&t.Result, t.Success)
+		}
+		if !t.Result.NotRun {
+			all = append(all, t)
+		}
 	}
+	return all[max(0, len(all)-mostSpans):]
+}
+
+// waits are the last attempts that a wait followed.
+func (r *run) waits() []event.Attempt {
+	var all []event.Attempt
+	for _, a := range r.Attempts {
+		if a.Wait != nil {
+			all = append(all, a)
+		}
+	}
+	return all[max(0, len(all)-mostSpans):]
 }
 
 // resultOf names what came of an attempt.
@@ -138,9 +131,6 @@ func (t *tried) errorType() string {
 
 // hasWaited takes note of a wait that came to its end.
 func (r *run) hasWaited(slept time.Duration) {
-	if n := len(r.waits); n > 0 {
-		r.waits[n-1].slept = &slept
-	}
 	r.metrics.observe(series{delay, r.name, ""}, slept.Seconds())
 	if r.waited++; r.waited%r.every != 0 {
 		return
@@ -155,9 +145,9 @@ func (r *run) hasWaited(slept time.Duration) {
 	r.samples, r.every = kept, 2*r.every
 }
 
+// elapsed is how long the run took.
+func (r *run) elapsed() time.Duration { return r.End.Time.Sub(r.Start.Time) }
+
 // at is a moment of the run by its wall clock at the start and the monotonic
 // clock from there on, so that no span ends before it begins.
-func (r *run) at(t time.Time) time.Time { return r.start.Time.Add(t.Sub(r.start.Time)) }
-
-// elapsed is how long the run took.
-func (r *run) elapsed() time.Duration { return r.end.Time.Sub(r.start.Time) }
+func (r *run) at(t time.Time) time.Time { return r.Start.Time.Add(t.Sub(r.Start.Time)) }

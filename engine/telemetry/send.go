@@ -33,15 +33,18 @@ type Sink struct {
 	Config Config
 }
 
+// New returns a sink that reads the record of the run, which has each event before the sink.
+func New(c Config, r *event.Run) *Sink { return &Sink{run: run{Run: r}, Config: c} }
+
 // Send sends the run to all that it is configured for, side by side. The end of
 // ctx drops what is not yet sent.
 func (s *Sink) Send(ctx context.Context) {
 	r := &s.run
-	if r.end == nil {
+	if r.End == nil {
 		return
 	}
 	complain := s.Config.Complain
-	if r.end.Outcome == event.Cancelled {
+	if r.End.Outcome == event.Cancelled {
 		complain = func(string) {}
 	}
 	jobs := s.jobs(ctx, r)
@@ -70,10 +73,10 @@ type job struct {
 
 func (s *Sink) jobs(ctx context.Context, r *run) (jobs []job) {
 	c := &s.Config
-	if c.MetricsFile != "" && !r.rehearsed {
+	if c.MetricsFile != "" && !r.Rehearsed {
 		jobs = append(jobs, job{"--metrics-file", func() error { return addToFile(ctx, c.MetricsFile, r) }})
 	}
-	if c.StatsD.address != "" && !r.rehearsed {
+	if c.StatsD.address != "" && !r.Rehearsed {
 		jobs = append(jobs, job{"--statsd", func() error { return c.StatsD.send(ctx, r) }})
 	}
 	if c.OTLP != "" {

@@ -76,7 +76,7 @@ func (s StatsD) send(ctx context.Context, r *run) error {
 
 // statsd returns the run's lines.
 func (r *run) statsd() []string {
-	name, outcome := tag(r.name), tag(string(r.end.Outcome))
+	name, outcome := tag(r.name), tag(string(r.End.Outcome))
 	lines := []string{fmt.Sprintf("retry.runs:1|c|#name:%s,outcome:%s", name, outcome)}
 	for _, s := range r.metrics.of(attempts) {
 		lines = append(lines, fmt.Sprintf("retry.attempts:%s|c|#name:%s,result:%s", number(r.metrics[s][0]), name, s.label))

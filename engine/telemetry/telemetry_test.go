@@ -24,10 +24,11 @@ import (
 // recorded is a run of three attempts, the second of them hedged, that ends well.
 func recorded(name string) *run {
 	start := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
-	r := &run{}
+	r := &run{Run: &event.Run{}}
 	emit := func(after time.Duration, n int, e event.Event) {
 		h := e.Head()
 		h.Time, h.RunID, h.TraceID, h.Attempt, h.MaxAttempts = start.Add(after), "run", "0123456789abcdef0123456789abcdef", n, 5
+		r.Add(e)
 		r.Emit(e)
 	}
 	ended := func(code int, took time.Duration) attempt.Result {
@@ -42,7 +43,7 @@ func recorded(name string) *run {
 		emit(1400*time.Millisecond, 2, &event.AttemptStarted{Which: event.Which{Hedged: true, Copy: copy, SpanID: fmt.Sprint("2", copy)}})
 	}
 	emit(2*time.Second, 2, &event.AttemptFinished{Which: event.Which{Hedged: true, Copy: 1}, Success: true, Result: ended(0, 500*time.Millisecond)})
-	emit(2*time.Second, 2, &event.AttemptCancelled{Which: event.Which{Hedged: true}, Result: attempt.Result{ExitCode: 143, Signal: "SIGTERM", Duration: 600 * time.Millisecond}})
+	emit(2*time.Second, 2, &event.AttemptCancelled{Which: event.Which{Hedged: true, SpanID: "20"}, Result: attempt.Result{ExitCode: 143, Signal: "SIGTERM", Duration: 600 * time.Millisecond}})
 	emit(2*time.Second, 2, &event.GuardRefused{Guard: "budget"})
 	emit(2*time.Second, 3, &event.AttemptStarted{})
 	emit(2*time.Second, 3, &event.AttemptFinished{Result: attempt.Result{NotRun: true, DeadlinePassed: true, ExitCode: 124}})
@@ -161,15 +162,19 @@ func TestStatsD(t *testing.T) {
 }
 
 func TestManyWaitsAreSampled(t *testing.T) {
-	r := &run{}
-	r.Emit(&event.RunStarted{Command: []string{"x"}})
+	r := &run{Run: &event.Run{}}
+	emit := func(e event.Event) {
+		r.Add(e)
+		r.Emit(e)
+	}
+	emit(&event.RunStarted{Command: []string{"x"}})
 	for i := range 350 {
 		r.hasWaited(time.Duration(i+1) * time.Millisecond)
 	}
 	if r.every != 4 || len(r.samples) != 87 || r.samples[0] != 4*time.Millisecond || r.samples[86] != 348*time.Millisecond {
 		t.Errorf("every %d, %v", r.every, r.samples)
 	}
-	r.Emit(&event.RunFinished{})
+	emit(&event.RunFinished{})
 	if last := r.statsd(); !strings.HasSuffix(last[len(last)-1], "retry.delay:348|ms|@0.25|#name:") {
 		t.Errorf("%q", last[len(last)-1])
 	}
@@ -364,7 +369,7 @@ func hijack(w http.ResponseWriter, text string) {
 
 func TestACancelledRunIsSilent(t *testing.T) {
 	r := recorded("a")
-	r.end.Outcome = event.Cancelled
+	r.End.Outcome = event.Cancelled
 	l, err := net.Listen("tcp", "127.0.0.1:0") // accepts and never answers
 	if err != nil {
 		t.Fatal(err)

@@ -29,10 +29,10 @@ func (g *Last) Run() int {
 	if err := g.find(nil); err != nil {
 		return g.Fail(err)
 	}
-	line := ""
-	bad, err := history.Read(g.sources, func(r *history.Record, text string) {
+	var line []byte
+	bad, err := history.Read(g.sources, func(r *history.Record, text []byte) {
 		if (name == "" || r.Name == name) && r.Failed() {
-			line = text
+			line = slices.Clone(text)
 		}
 	})
 	if err != nil {
@@ -40,12 +40,12 @@ func (g *Last) Run() int {
 	}
 	g.badLines(bad)
 	switch {
-	case line == "" && name == "":
+	case line == nil && name == "":
 		return g.none("no run has failed")
-	case line == "":
+	case line == nil:
 		return g.none(fmt.Sprintf("no run of the name %q has failed", message.Printable(name)))
 	case g.JSON():
-		g.Print(line + "\n")
+		g.Print(string(line) + "\n")
 	default:
 		var r history.Record
 		history.Parse(line, &r)

@@ -20,7 +20,7 @@ func (g *Learn) Run() int {
 		return g.Fail(err)
 	}
 	learner := history.NewLearner(now())
-	bad, err := history.Runs(g.sources, learner.Add)
+	bad, err := g.runs(learner.Add)
 	if err != nil {
 		return g.Fail(err)
 	}

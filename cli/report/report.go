@@ -39,7 +39,7 @@ func (r *Report) Run() int {
 		return r.Fail(err)
 	}
 	r.Report = history.NewReport(now(), r.Since, r.By)
-	if r.BadLines, err = history.Runs(r.sources, r.Add); err != nil {
+	if r.BadLines, err = r.runs(r.Add); err != nil {
 		return r.Fail(err)
 	}
 	r.left = r.Finish(r.Top) - len(r.Groups)

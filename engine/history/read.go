@@ -10,9 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"runtime"
-	"slices"
-	"sync"
 
 	"github.com/retrysh/retry/engine/lockedfile"
 )
@@ -52,83 +49,31 @@ func InForce(value string) (sources []Source, path string, err error) {
 	return sources, path, nil
 }
 
-// Read calls f with each record of the sources and its line, in their order. The record's
-// slices hold until f returns. A line that stands in several sources is read
-// once. It returns how many lines are no records. Lines are parsed on all processors.
-func Read(sources []Source, f func(r *Record, line string)) (bad int, err error) {
+// Read calls f with each record of the sources and its line, in their order. The line holds
+// until f returns. One that stands in several sources is read once. It returns how many
+// lines are no records.
+func Read(sources []Source, f func(r *Record, line []byte)) (bad int, err error) {
 	read := readRuns{}
-	batches := make(chan *batch, 2*runtime.GOMAXPROCS(0))
-	free := sync.Pool{New: func() any { return &batch{parsed: make(chan struct{}, 1)} }}
-	go func() {
-		err = fill(sources, &free, batches)
-		close(batches)
-	}()
-	for b := range batches {
-		<-b.parsed
-		for i := range b.records {
-			switch r := &b.records[i]; {
-			case r.Version == 0:
-				bad++
-			case read.isNew(r):
-				f(r, b.lines[i])
-			}
-		}
-		b.lines, b.size = b.lines[:0], 0
-		free.Put(b)
-	}
-	return bad, err
-}
-
-// batch is a number of lines, and their records. What is none has no version.
-type batch struct {
-	lines   []string
-	size    int // of both in memory, about
-	records []Record
-	parsed  chan struct{}
-}
-
-const (
-	recordSize = 512
-	batchSize  = 256 << 10
-)
-
-// fill sends the lines of the sources that are not empty.
-func fill(sources []Source, free *sync.Pool, batches chan<- *batch) error {
 	buffer := bufio.NewReaderSize(nil, largestRead+1)
 	for _, s := range sources {
-		b := free.Get().(*batch)
-		send := func() {
-			go b.parse()
-			batches <- b
-		}
 		err := eachLine(s, buffer, func(line []byte, whole bool) {
-			if line = bytes.TrimSpace(line); whole && len(line) == 0 {
+			line = bytes.TrimSpace(line)
+			if whole && len(line) == 0 {
 				return
 			}
-			if !whole {
-				line = nil
-			}
-			b.lines, b.size = append(b.lines, string(line)), b.size+recordSize+len(line)
-			if b.size > batchSize {
-				send()
-				b = free.Get().(*batch)
+			var r Record
+			switch {
+			case !whole || !Parse(line, &r):
+				bad++
+			case read.isNew(&r):
+				f(&r, line)
 			}
 		})
-		if send(); err != nil {
-			return err
+		if err != nil {
+			return bad, err
 		}
 	}
-	return nil
-}
-
-func (b *batch) parse() {
-	b.records = slices.Grow(b.records[:0], len(b.lines))[:len(b.lines)]
-	for i, line := range b.lines {
-		if r := &b.records[i]; !Parse(line, r) {
-			r.Version = 0
-		}
-	}
-	b.parsed <- struct{}{}
+	return bad, nil
 }
 
 // readRuns are hashes of the ids of the runs that have ended, and of the ids and times
@@ -152,15 +97,13 @@ func (read readRuns) isNew(r *Record) bool {
 // Runs calls f with each run. One that was parked and went on is one run.
 func Runs(sources []Source, f func(*Record)) (bad int, err error) {
 	parked := map[string]*Record{}
-	bad, err = Read(sources, func(r *Record, _ string) {
+	bad, err = Read(sources, func(r *Record, _ []byte) {
 		if before := parked[r.RunID]; before != nil {
-			r = before.goesOn(r)
+			r = before.merge(r)
 			delete(parked, r.RunID)
 		}
 		if r.parked() {
-			kept := *r
-			kept.Command, kept.Attempts = slices.Clone(r.Command), slices.Clone(r.Attempts)
-			parked[r.RunID] = &kept
+			parked[r.RunID] = r
 			return
 		}
 		f(r)

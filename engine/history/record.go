@@ -1,8 +1,7 @@
 // Package history keeps a line about each run in a file, and computes what these
 // lines say (docs/history.md).
 //
-// record.go is the record, encode.go and parse.go its text, recorder.go makes it of
-// events. file.go appends lines, read.go reads files. report.go and learn.go are pure
+// record.go is the record, json.go its text, recorder.go makes it of an event.Run. file.go appends lines, read.go reads files. report.go and learn.go are pure
 // statistics over records. The package runs nothing, and shows nothing: cli/report
 // does.
 package history
@@ -20,8 +19,7 @@ const version = 1
 // mostAttempts is how many attempts a line holds.
 const mostAttempts = 100
 
-// Record is what is kept of a run. What does not apply is zero. The tags are those of
-// encoding/json; parse.go reads them faster.
+// Record is what is kept of a run. What does not apply is zero.
 type Record struct {
 	Version      int       `json:"v"`
 	Time         time.Time `json:"time"` // when the run started
@@ -81,8 +79,8 @@ func (r *Record) Failed() bool {
 
 func (r *Record) parked() bool { return r.Outcome == string(event.Parked) }
 
-// goesOn is a parked run with what followed.
-func (r *Record) goesOn(rest *Record) *Record {
+// merge is a parked run with what followed.
+func (r *Record) merge(rest *Record) *Record {
 	whole := *rest
 	whole.Time, whole.Attempts = r.Time, append(r.Attempts, rest.Attempts...)
 	whole.AttemptCount += r.AttemptCount

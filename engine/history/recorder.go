@@ -23,10 +23,11 @@ func (r *Recorder) Record(run *event.Run) *Record {
 		Version: version, Time: start.Time, RunID: start.RunID, ParentRunID: r.ParentRunID, Depth: start.Depth,
 		Name: start.Name, Command: text.MaskedArgs(start.Command), Cwd: r.Cwd, Key: start.Key, Policy: start.Policy,
 		Outcome: string(end.Outcome), ExitCode: end.ExitCode, AttemptCount: run.Ended,
-		ElapsedMS: text.Milliseconds(end.Elapsed), WaitedMS: text.Milliseconds(run.Waited),
-		Commit: r.Commit, CI: r.CI, Host: r.Host,
+		ElapsedMS: text.Milliseconds(end.Elapsed),
+		Commit:    r.Commit, CI: r.CI, Host: r.Host,
 		UntilFailure: r.UntilFailure, Repeat: r.Repeat, Rehearsed: run.Rehearsed, Redriven: r.Redriven,
 	}
+	waited := run.Waited
 	for i := range run.Attempts {
 		a := &run.Attempts[i]
 		if a.Result == nil || a.Result.Result.NotRun {
@@ -38,12 +39,13 @@ func (r *Recorder) Record(run *event.Run) *Record {
 			if a.Slept != nil {
 				slept = *a.Slept
 			} else {
-				all.WaitedMS += text.Milliseconds(slept)
+				waited += slept
 			}
 			line.JitteredMS, line.SleptMS = new(text.Milliseconds(w.Jittered)), new(text.Milliseconds(slept))
 		}
 		all.Attempts = append(all.Attempts, line)
 	}
+	all.WaitedMS = text.Milliseconds(waited)
 	return all
 }
 

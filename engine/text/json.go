@@ -1,7 +1,7 @@
 package text
 
-// This file writes JSON. Records of a run are written by hand, since the first json.Marshal
-// of a process builds its encoders by reflection, which takes longer.
+// This file writes JSON. Only the record for --status is written by hand (JSON): it is written
+// at each attempt of every run, and its format is the program's own.
 
 import (
 	"encoding/json"
@@ -59,12 +59,6 @@ func (j *JSON) Open(name string, bracket byte) {
 
 // Close ends it.
 func (j *JSON) Close(bracket byte) { j.B = append(j.B, bracket) }
-
-// Bool appends true or false.
-func (j *JSON) Bool(name string, v bool) {
-	j.Key(name)
-	j.B = strconv.AppendBool(j.B, v)
-}
 
 // Number appends a number, rounded to three decimals.
 func (j *JSON) Number(name string, v float64) {

@@ -83,13 +83,19 @@ func (s *Sink) clear() {
 // show writes what draws something, and keeps it and what erases it, for when the
 // program is stopped. An empty drawing erases the last one.
 func (s *Sink) show(drawing, undo string) {
-	s.writing.Lock()
-	defer s.writing.Unlock()
 	written := drawing
 	if drawing == "" {
 		written = s.undo
 	}
-	if s.shown, s.undo = drawing, undo; !s.hidden {
+	s.replace(written, drawing, undo)
+}
+
+// replace writes what turns the last drawing into this one.
+func (s *Sink) replace(written, drawing, undo string) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	s.shown, s.undo = drawing, undo
+	if !s.hidden {
 		s.put(written)
 	}
 }
@@ -195,37 +201,72 @@ func (s *Sink) status(e *event.AttemptStarted) {
 	if s.Screen == nil {
 		return
 	}
-	text := "attempt " + message.Position(&e.Header) + " runs"
-	if e.Timeout > 0 {
-		text += ", for " + message.Limit(e.Timeout) + " at most"
+	row := &statusRow{sink: s, started: e, begun: time.Now()}
+	after := statusAfter
+	if e.Repeats {
+		after = row.redraw()
 	}
+	if after > 0 {
+		s.draw(after, row.redraw)
+	}
+}
+
+// statusRow is the last row of the terminal while an attempt runs.
+type statusRow struct {
+	sink          *Sink
+	started       *event.AttemptStarted
+	begun         time.Time
+	columns, rows int // of the terminal when it was drawn; 0 before
+	text          string
+}
+
+// redraw draws the row if the terminal or its text has changed. It returns when to look
+// again, 0 for never.
+func (r *statusRow) redraw() time.Duration {
+	s := r.sink
+	if !s.Screen.Status() {
+		s.clear()
+		return 0
+	}
+	columns, rows := s.Screen.Size()
+	text := r.shown(time.Now())
+	same := columns == r.columns && rows == r.rows
+	if same && text == r.text || columns < leastColumns || rows < leastRows || !s.claim() {
+		return statusLook
+	}
+	if r.columns > 0 && !same {
+		s.show("", "")
+	}
+	margins := fmt.Sprintf("\x1b[1;%dr", rows-1)
+	row := fmt.Sprintf("\x1b[%d;1H\x1b[2K", rows) + fit(s.prefix()+text, columns-1) + restoreCursor
+	written := saveCursor + row
+	if !same {
+		written = makeRoom + saveCursor + margins + row
+	}
+	r.columns, r.rows, r.text = columns, rows, text
+	s.replace(written, makeRoom+saveCursor+margins+row, giveBack)
+	return statusLook
+}
+
+// shown says how long the attempt has run, and which limit comes next.
+func (r *statusRow) shown(now time.Time) string {
+	e, ran := r.started, now.Sub(r.begun).Truncate(time.Second)
+	text := "attempt " + message.Position(&e.Header) + " runs"
 	if e.Repeats {
 		text = fmt.Sprintf("%s, %d failed", message.Position(&e.Header), e.Failed)
 	}
-	var drawnColumns, drawnRows int
-	redraw := func() time.Duration {
-		if !s.Screen.Status() {
-			s.clear()
-			return 0
-		}
-		columns, rows := s.Screen.Size()
-		if columns == drawnColumns && rows == drawnRows || columns < leastColumns || rows < leastRows || !s.claim() {
-			return statusLook
-		}
-		if drawnColumns > 0 {
-			s.show("", "")
-		}
-		drawnColumns, drawnRows = columns, rows
-		s.show(makeRoom+saveCursor+fmt.Sprintf("\x1b[1;%dr\x1b[%d;1H", rows-1, rows)+fit(s.prefix()+text, columns-1)+restoreCursor, giveBack)
-		return statusLook
+	if ran <= 0 {
+		return text
 	}
-	after := statusAfter
-	if e.Repeats {
-		after = redraw()
+	text += ": " + message.Limit(ran)
+	limit, end := "timeout", r.begun.Add(e.Timeout)
+	if deadline := r.sink.deadline; e.Timeout == 0 || !deadline.IsZero() && deadline.Before(end) {
+		limit, end = "deadline", deadline
 	}
-	if after > 0 {
-		s.draw(after, redraw)
+	if left := end.Sub(now).Round(time.Second); !end.IsZero() && left >= 0 {
+		text += ", " + limit + " in " + message.Limit(left)
 	}
+	return text
 }
 
 // hide erases what is drawn, since the program is about to be stopped. It waits for a

@@ -6,9 +6,7 @@
 package human
 
 import (
-	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -49,11 +47,11 @@ type Sink struct {
 	undo    string // what erases it
 	hidden  bool   // while the program is stopped
 
-	emitting sync.Mutex             // guards what follows: a complaint may come at any time
-	claimed  bool                   // the terminal is this run's to draw on
-	timer    *time.Timer            // redraws what is drawn
-	finished *event.AttemptFinished // the last one that failed, written with what follows it
-	policy   string                 // chosen by the command's name, written with the first failure
+	emitting sync.Mutex // guards what follows: a complaint may come at any time
+	claimed  bool       // the terminal is this run's to draw on
+	timer    *time.Timer
+	narrator message.Narrator
+	deadline time.Time // of the run, the zero time is none
 }
 
 // Emit writes one event.
@@ -64,106 +62,53 @@ func (s *Sink) Emit(e event.Event) {
 		return // nothing is written, and what is drawn may stay
 	}
 	s.clear()
-	if e, ok := e.(*event.AttemptFinished); ok && e.Result.Rehearsed {
-		s.line(faint, "%s", message.Rehearsal(e)) // at every level
-	}
+	s.narrator.Verbose = s.Level == Verbose
+	lines := s.narrator.Tell(e)
 	if s.Level == Quiet {
-		if e, ok := e.(*event.RunFinished); ok && e.OwnFailure() {
-			s.line(bad, "%s", e.Reason)
-		}
-		return
+		lines = slices.DeleteFunc(lines, func(l message.Line) bool { return !l.Always })
 	}
+	if !s.live(e) {
+		for _, line := range lines {
+			if line.Level > message.Detail || s.Level == Verbose {
+				s.line(&line)
+			}
+		}
+	}
+	if s.Level != Quiet {
+		s.drawing(e)
+	}
+}
+
+// live reports whether an event is drawn in place of its line.
+func (s *Sink) live(e event.Event) bool {
+	switch e.(type) {
+	case *event.TargetPending:
+		return s.Level != Verbose && s.claim()
+	case *event.TargetsPending, *event.SlotPending:
+		return s.claim()
+	}
+	return false
+}
+
+// drawing draws what lasts.
+func (s *Sink) drawing(e event.Event) {
 	switch e := e.(type) {
 	case *event.RunStarted:
-		s.policy = message.Unasked(e)
+		s.deadline = e.Deadline
 	case *event.InitialWait:
-		s.detail("first try in %s", message.Duration(e.Wait))
 		s.countdown(e.Wait, func(left string) string { return "first try in " + left })
 	case *event.RetryScheduled:
-		s.failedAttempt(e)
-		if e.IgnoredHint != "" {
-			s.detail("ignored: %s", e.IgnoredHint)
-		}
-		if e.NotYet {
-			s.detail("attempt %s succeeded; %s", message.Position(&e.Header), message.Next(&e.Wait, true))
-		}
-		s.countdown(e.Jittered, func(left string) string { return "next try in " + left })
-	case *event.RetryWaited:
-		s.detail("waited %s (%s before jitter, %s after, %s slept)",
-			message.Duration(e.Slept), message.Duration(e.Delay), message.Duration(e.Jittered), message.Duration(e.Slept))
-	case *event.HookStarted:
-		s.failedAttempt(nil) // first, as the hook may write lines of its own
-		s.detail("%s starts", e.Hook)
-	case *event.HookFinished:
-		if e.Reason == "" {
-			s.detail("%s took %s", e.Hook, message.Duration(e.Duration))
-		} else {
-			s.line(warning, "%s failed after %s: %s", e.Hook, message.Duration(e.Duration), e.Reason)
-		}
-	case *event.StoreFailed:
-		s.line(warning, "the store %s: %s", e.Store, e.Reason)
-	case *event.BreakerChanged:
-		s.detail("the breaker of %q was %s and is %s", e.Key, e.From, e.To)
-	case *event.RunFinished:
-		s.end(e)
-	default:
-		s.attempt(e)
-		s.waiting(e)
-	}
-}
-
-// attempt writes events of attempts and their copies. A failure is kept until it is
-// known what follows it; of a hedged attempt, only that of the last copy to end.
-func (s *Sink) attempt(e event.Event) {
-	switch e := e.(type) {
+		following := e.Header
+		following.Attempt++
+		attempt := "attempt " + message.Position(&following) + " in "
+		s.countdown(e.Jittered, func(left string) string { return attempt + left })
 	case *event.AttemptStarted:
-		s.detail("attempt %s starts%s", trial(&e.Header, &e.Which), using(e.Use))
 		s.status(e)
-	case *event.AttemptFinished:
-		s.finished = nil
-		if !e.Success {
-			s.finished = e
-		}
-		switch {
-		case !e.Hedged:
-		case e.Success:
-			s.detail("attempt %s succeeded after %s", trial(&e.Header, &e.Which), message.Duration(e.Result.Duration))
-		default:
-			s.detail("attempt %s failed after %s: %s", trial(&e.Header, &e.Which), message.Duration(e.Result.Duration), e.Reason)
-		}
-	case *event.AttemptCancelled:
-		s.detail("attempt %s has lost and was ended after %s", trial(&e.Header, &e.Which), message.Duration(e.Result.Duration))
-	case *event.GuardRefused:
-		if e.Hedged { // that of an attempt is written at the end
-			s.detail("attempt %s was refused: %s", trial(&e.Header, &e.Which), e.Reason)
-		}
-	}
-}
-
-// waiting writes what is waited for: live on a terminal, elsewhere by a line at
-// intervals.
-func (s *Sink) waiting(e event.Event) {
-	switch e := e.(type) {
-	case *event.TargetReady:
-		s.line(good, "%s", message.TargetReady(e))
-	case *event.TargetFailed:
-		s.line(bad, "%s", message.TargetFailed(e))
-	case *event.TargetPending:
-		if s.Level == Verbose || !s.claim() {
-			s.line(faint, "waiting for %s", message.Pending(&e.Target))
-		}
 	case *event.TargetsPending:
-		switch {
-		case s.claim():
+		if s.claim() {
 			s.targets(e)
-		case e.Beat:
-			s.line(faint, "%s", message.StillPending(e))
 		}
 	case *event.SlotPending:
-		if !s.claim() {
-			s.line(faint, "%s", message.SlotPending(e, message.Duration(e.Left.Round(time.Second))))
-			return
-		}
 		s.countdown(e.Left, func(left string) string { return message.Printable(message.SlotPending(e, left)) })
 	}
 }
@@ -176,96 +121,52 @@ func (s *Sink) Print(least Level, text string) {
 	if s.Level < least {
 		return
 	}
-	shade := faint
+	line := message.Line{Level: message.Info, Text: text}
 	if least == Quiet {
-		shade = bad
+		line.Level = message.Bad
 	}
 	s.clear()
-	s.line(shade, "%s", text)
+	s.line(&line)
 }
 
-// failedAttempt writes the last failed attempt and what follows it; next is nil
-// if nothing does.
-func (s *Sink) failedAttempt(next *event.RetryScheduled) {
-	if s.finished == nil {
-		return
-	}
-	title, text := message.Failure(s.finished, next, s.Level == Verbose)
-	s.line(warning, "%s %s%s", title, text, s.policy)
-	s.finished, s.policy = nil, ""
+// shades are the colours of a line's beginning and of its verdict. They can be read on white
+// and on black, which yellow and a faint text cannot.
+var shades = map[message.Level]color.Attribute{
+	message.Good: color.FgGreen, message.Warning: color.FgMagenta, message.Bad: color.FgRed,
 }
 
-func (s *Sink) end(e *event.RunFinished) {
-	switch {
-	case e.ReaderGone: // SIGPIPE is silent, as without the wrapper
-		return
-	case e.Outcome == event.Succeeded && e.Attempts <= 1 && e.Repeated == nil:
-		return
-	}
-	if e.Attempts > 1 && e.Outcome != event.Failed && e.Outcome != event.Cancelled { // else the command is not to blame
-		s.failedAttempt(nil)
-	}
-	shade := bad
-	switch {
-	case e.Worked():
-		shade = good
-	case e.Outcome == event.Parked:
-		shade = warning
-	}
-	s.line(shade, "%s%s", message.End(e), s.policy)
-}
-
-// trial is the position of an attempt, and which copy it is.
-func trial(h *event.Header, w *event.Which) string {
-	if w.Hedged {
-		return fmt.Sprintf("%s, copy %d,", message.Position(h), w.Copy)
-	}
-	return message.Position(h)
-}
-
-// using lists the rotated values of an attempt.
-func using(use map[string]string) string {
-	var text string
-	for _, name := range slices.Sorted(maps.Keys(use)) {
-		text += ", " + name + "=" + use[name]
-	}
-	return strings.Replace(text, ", ", " with ", 1)
-}
-
-// The colours of the four kinds of line.
+// Where a colour begins and ends in a line that is not wrapped yet. What is printable has no
+// such characters.
 const (
-	good    = color.FgGreen
-	warning = color.FgYellow
-	bad     = color.FgRed
-	faint   = color.Faint
+	shadeOn  = "\x01"
+	shadeOff = "\x02"
 )
-
-// detail writes a line in verbose mode only.
-func (s *Sink) detail(format string, args ...any) {
-	if s.Level == Verbose {
-		s.line(faint, format, args...)
-	}
-}
 
 // line writes one line, which a terminal gets wrapped at words. Control characters
 // from the command or the user are replaced. The colour library's own choice, which
 // follows standard output, is overridden.
-func (s *Sink) line(shade color.Attribute, format string, args ...any) {
-	line := s.prefix() + message.Printable(fmt.Sprintf(format, args...))
+func (s *Sink) line(l *message.Line) {
+	prefix := strings.TrimSuffix(s.prefix(), " ")
+	line := message.Printable(l.String())
+	on, off := "", ""
+	if shade, ok := shades[l.Level]; ok && s.Color {
+		c := color.New(shade)
+		c.EnableColor()
+		on, off, _ = strings.Cut(c.Sprint(shadeOn), shadeOn)
+		prefix = shadeOn + prefix + shadeOff
+		if verdict := message.Printable(l.Verdict); verdict != "" {
+			line = strings.Replace(line, verdict, shadeOn+verdict+shadeOff, 1)
+		}
+	}
+	line = prefix + " " + line
 	if s.Timestamps {
 		line = time.Now().Format(text.Timestamp) + " " + line
 	}
-	c := color.New(shade)
-	if c.DisableColor(); s.Color {
-		c.EnableColor()
-	}
-	var b strings.Builder
-	for _, row := range wrap(line, s.columns()) {
-		b.WriteString(c.Sprint(row) + "\n")
-	}
+	rows := strings.Join(wrap(line, s.columns()), "\n") + "\n"
+	rows = strings.NewReplacer(shadeOn, on, shadeOff, off).Replace(rows)
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	s.put(b.String())
+	s.put(rows)
 }
 
 // prefix begins every line. It names the run where it was given a name, or others
@@ -319,7 +220,10 @@ func wrap(text string, width int) []string {
 const firstWide = 0x1100
 
 func columnsOf(r rune) int {
-	if r >= firstWide {
+	switch {
+	case r < ' ':
+		return 0 // where a colour begins or ends
+	case r >= firstWide:
 		return 2
 	}
 	return 1

@@ -54,13 +54,13 @@ func Limit(d time.Duration) string {
 	return text
 }
 
-// Failure describes a failed attempt and what follows it: how it ended and when the
-// next one starts stand first, the cause and the rule behind them. next is nil
-// where none follows.
-func Failure(e *event.AttemptFinished, next *event.RetryScheduled, verbose bool) (title, text string) {
+// failure describes a failed attempt and what follows it: how it ended and when the
+// next one starts stand first, the cause and the rule behind them. wait is nil
+// if none follows.
+func failure(e *event.AttemptFinished, wait *event.RetryScheduled, verbose bool) (title, text string) {
 	text = "after " + Duration(e.Result.Duration) + ": " + cmp.Or(e.Ended, e.Reason)
-	if next != nil && next.Jittered > 0 {
-		text += "; " + Next(&next.Wait, verbose)
+	if wait != nil && wait.Jittered > 0 {
+		text += "; " + next(&wait.Wait, verbose)
 	}
 	if e.Known != "" {
 		text += ": " + e.Known
@@ -68,22 +68,22 @@ func Failure(e *event.AttemptFinished, next *event.RetryScheduled, verbose bool)
 	return "attempt " + Position(&e.Header) + " failed", text + Ruled(e.Rule, e.ByRule)
 }
 
-// Unasked names a policy that applies unasked, in brackets behind the first line
+// unasked names a policy that applies unasked, in brackets behind the first line
 // about a failure; "" for none.
-func Unasked(e *event.RunStarted) string {
+func unasked(e *event.RunStarted) string {
 	if !e.PolicyUnasked {
 		return ""
 	}
 	return " (policy " + e.Policy + ", " + e.PolicySource + ")"
 }
 
-// Rehearsal describes an attempt that was pretended.
-func Rehearsal(e *event.AttemptFinished) string {
+// rehearsal describes an attempt that was pretended.
+func rehearsal(e *event.AttemptFinished) string {
 	return "rehearsal: attempt " + Position(&e.Header) + " was not run, pretending " + cmp.Or(e.Ended, e.Reason)
 }
 
-// Next says when the next attempt starts.
-func Next(w *event.Wait, verbose bool) string {
+// next says when the next attempt starts.
+func next(w *event.Wait, verbose bool) string {
 	switch {
 	case w.HasHint:
 		return fmt.Sprintf("next try in %s (it asked for %s)", Duration(w.Jittered), Duration(w.Hint))
@@ -142,6 +142,21 @@ func End(e *event.RunFinished) string {
 		}
 	}
 	return text
+}
+
+// verdict are the words of End that say how it ended.
+func verdict(e *event.RunFinished) string {
+	switch {
+	case e.Outcome == event.Succeeded, e.FallbackExitCode != nil && *e.FallbackExitCode == 0:
+		return "succeeded"
+	case e.Outcome == event.Parked:
+		return "parked"
+	case e.Found:
+		return "found a failure"
+	case e.Repeated == nil && e.Attempts > 0:
+		return fmt.Sprintf("failed with exit %d", e.ExitCode)
+	}
+	return ""
 }
 
 // mostNamed is how many failed attempts are named in a line.
@@ -219,8 +234,8 @@ func Pending(t *event.Target) string {
 	return text
 }
 
-// StillPending says what is still waited for, and how long is left.
-func StillPending(e *event.TargetsPending) string {
+// stillPending says what is still waited for, and how long is left.
+func stillPending(e *event.TargetsPending) string {
 	var names []string
 	for _, t := range e.Pending {
 		t.Reason = ""
@@ -231,16 +246,6 @@ func StillPending(e *event.TargetsPending) string {
 		text += " (" + Duration(e.Left.Round(time.Second)) + " left)"
 	}
 	return text
-}
-
-// TargetReady says that a target is what was waited for.
-func TargetReady(e *event.TargetReady) string {
-	return e.Name + " is " + wanted[e.Gone] + " after " + Duration(e.After)
-}
-
-// TargetFailed says that a target did not become so, and why.
-func TargetFailed(e *event.TargetFailed) string {
-	return e.Name + " is not " + wanted[e.Gone] + ": " + e.Reason
 }
 
 // SlotPending says that a slot is waited for, and why.

@@ -26,7 +26,7 @@ func TestFailureSaysResultAndNextWaitFirst(t *testing.T) {
 		{event.AttemptFinished{Header: event.Header{Attempt: 9}, Result: ran, Judgement: event.Judgement{Ended: "exit 22", Known: "limited", Rule: "http-429", ByRule: true}}, hinted, true, "attempt 9 failed|after 13ms: exit 22; next try in 7s (it asked for 6s): limited [http-429]"},
 		{event.AttemptFinished{Header: h, Result: ran, Judgement: event.Judgement{Reason: "x"}}, nil, false, "attempt 2 of 5 failed|after 13ms: x"},
 	} {
-		title, text := Failure(&c.e, c.next, c.verbose)
+		title, text := failure(&c.e, c.next, c.verbose)
 		if got := title + "|" + text; got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}

@@ -13,7 +13,6 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/message"
@@ -39,10 +38,9 @@ type ci struct {
 
 	mu       sync.Mutex // a complaint may come at any time
 	w        io.Writer
-	command  string                 // as it is shown
-	policy   string                 // one that applies unasked, named with the first failure
-	open     bool                   // a fold
-	finished *event.AttemptFinished // the last one that failed, written with what follows it
+	narrator message.Narrator
+	command  string // as it is shown
+	open     bool   // a fold
 }
 
 // dialect is the syntax of a runner. Text is inert already.
@@ -65,18 +63,21 @@ func (s *ci) Complain(text string) {
 func (s *ci) Emit(e event.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e, ok := e.(*event.AttemptFinished); ok && e.Result.Rehearsed {
-		s.write("retry: " + inert(message.Rehearsal(e)) + "\n")
+	if !s.options.Quiet {
+		s.folds(e)
 	}
-	if s.options.Quiet {
-		if e, ok := e.(*event.RunFinished); ok && e.OwnFailure() {
-			s.end(e)
+	for _, line := range s.narrator.Tell(e) {
+		if line.Level > message.Detail && (line.Always || !s.options.Quiet) {
+			s.write(s.draw(e, &line))
 		}
-		return
 	}
+}
+
+// folds opens a fold for an attempt, and closes it before what is said of it.
+func (s *ci) folds(e event.Event) {
 	switch e := e.(type) {
 	case *event.RunStarted:
-		s.command, s.policy = shown(e.Command), message.Unasked(e)
+		s.command = shown(e.Command)
 	case *event.AttemptStarted:
 		if !s.open { // else it is a further copy
 			s.open = true
@@ -86,49 +87,30 @@ func (s *ci) Emit(e event.Event) {
 		if !e.Hedged { // the fold of a hedged attempt holds all copies
 			s.unfold(&e.Header)
 		}
-		s.finished = nil
-		if !e.Success && !e.Result.ReaderGone {
-			s.finished = e
-		}
-	case *event.RetryScheduled:
-		s.unfold(&e.Header)
-		s.failedAttempt(e)
-	case *event.HookStarted:
-		s.unfold(&e.Header)
-		s.failedAttempt(nil)
-	case *event.HookFinished:
-		if e.Reason != "" {
-			s.write(s.dialect.warning("retry: "+e.Hook+" failed", "after "+message.Duration(e.Duration)+": "+inert(e.Reason)))
-		}
-	case *event.StoreFailed:
-		s.write(s.dialect.warning("retry: the store "+inert(e.Store), inert(e.Reason)))
-	case *event.RunFinished:
-		s.unfold(&e.Header)
-		if e.Attempts > 1 { // else the last line says all of it
-			s.failedAttempt(nil)
-		}
-		s.end(e)
-	default:
-		s.target(e)
+	case *event.RetryScheduled, *event.HookStarted, *event.RunFinished:
+		s.unfold(e.Head())
 	}
 }
 
-// target writes about the targets that are waited for.
-func (s *ci) target(e event.Event) {
-	switch e := e.(type) {
-	case *event.TargetPending:
-		s.write("retry: waiting for " + inert(message.Pending(&e.Target)) + "\n")
-	case *event.TargetsPending:
-		if e.Beat {
-			s.write("retry: " + inert(message.StillPending(e)) + "\n")
-		}
-	case *event.SlotPending:
-		s.write("retry: " + inert(message.SlotPending(e, message.Duration(e.Left.Round(time.Second)))) + "\n")
-	case *event.TargetReady:
-		s.write("retry: " + inert(message.TargetReady(e)) + "\n")
-	case *event.TargetFailed:
-		s.write(s.dialect.warning("retry", inert(message.TargetFailed(e))))
+// draw is a line in the syntax of the runner.
+func (s *ci) draw(e event.Event, line *message.Line) string {
+	title, text := "retry", inert(line.String())
+	if line.Title != "" {
+		title, text = "retry: "+inert(strings.TrimSuffix(line.Title, ":")), inert(line.Text+line.More)
 	}
+	end, ended := e.(*event.RunFinished)
+	if ended && line.Title == "" {
+		title = "retry: " + string(end.Outcome)
+	}
+	switch {
+	case line.Level == message.Good && ended:
+		return s.dialect.notice(title, text)
+	case ended && line.Title == "":
+		return s.dialect.failure(title, text)
+	case line.Level >= message.Warning:
+		return s.dialect.warning(title, text)
+	}
+	return title + ": " + text + "\n"
 }
 
 // unfold closes what is open. What the command wrote last may lack its
@@ -137,27 +119,6 @@ func (s *ci) unfold(h *event.Header) {
 	if s.open {
 		s.open = false
 		s.write("\n" + s.dialect.unfold(h))
-	}
-}
-
-func (s *ci) failedAttempt(next *event.RetryScheduled) {
-	e := s.finished
-	if e == nil {
-		return
-	}
-	s.finished = nil
-	title, text := message.Failure(e, next, false)
-	s.write(s.dialect.warning("retry: "+title, inert(text+s.policy)))
-	s.policy = ""
-}
-
-func (s *ci) end(e *event.RunFinished) {
-	switch {
-	case e.ReaderGone: // the end is SIGPIPE's, which says nothing
-	case !e.Worked():
-		s.write(s.dialect.failure("retry: "+string(e.Outcome), inert(message.End(e)+s.policy)))
-	case e.Attempts > 1 || e.Outcome != event.Succeeded || e.Repeated != nil:
-		s.write(s.dialect.notice("retry: "+string(e.Outcome), inert(message.End(e))))
 	}
 }
 

@@ -1,0 +1,214 @@
+package message
+
+// This file turns the events of a run into lines. What differs between a terminal, GitHub
+// and GitLab is how they draw a line.
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/retrysh/retry/engine/event"
+)
+
+// Level is what a line is about, the least important first.
+type Level int
+
+// The levels of lines.
+const (
+	Detail  Level = iota // for verbose mode
+	Info                 // what the run waits for
+	Good                 // a success
+	Warning              // a failure that does not end the run
+	Bad                  // the end of a run that failed, or an error of the program itself
+)
+
+// Line is what is said of an event.
+type Line struct {
+	Level Level
+	// Title says what the line is about, if that can stand alone; Text says the rest, and
+	// More, in brackets, where the policy comes from. "" for none.
+	Title, Text, More string
+	// Verdict are the words of Title or Text that say how something went, "" for none.
+	Verdict string
+	// Always says that --quiet does not silence the line.
+	Always bool
+}
+
+// String is the whole line.
+func (l *Line) String() string {
+	title := l.Title
+	if title != "" {
+		title += " "
+	}
+	return title + l.Text + l.More
+}
+
+// Narrator says what happens in a run, event by event. The zero value begins a run.
+type Narrator struct {
+	Verbose bool
+
+	// failed is the last attempt that failed. It is told with what follows it.
+	failed *event.AttemptFinished
+	policy string // that applies unasked, told with the first failure
+}
+
+// Tell returns the lines for an event, which is the next one of the run.
+func (n *Narrator) Tell(e event.Event) []Line {
+	switch e := e.(type) {
+	case *event.RunStarted:
+		n.policy = unasked(e)
+	case *event.AttemptStarted, *event.AttemptFinished, *event.AttemptCancelled, *event.GuardRefused:
+		return n.attempt(e)
+	case *event.InitialWait:
+		return detail("first try in %s", Duration(e.Wait))
+	case *event.RetryScheduled:
+		return n.scheduled(e)
+	case *event.RetryWaited:
+		return detail("waited %s (%s before jitter, %s after, %s slept)",
+			Duration(e.Slept), Duration(e.Delay), Duration(e.Jittered), Duration(e.Slept))
+	case *event.HookStarted:
+		// First the attempt, since the hook may write lines of its own.
+		return slices.Concat(n.failure(nil), detail("%s starts", e.Hook))
+	case *event.HookFinished:
+		if e.Reason == "" {
+			return detail("%s took %s", e.Hook, Duration(e.Duration))
+		}
+		text := "after " + Duration(e.Duration) + ": " + e.Reason
+		return []Line{{Level: Warning, Title: e.Hook + " failed", Text: text, Verdict: "failed"}}
+	case *event.StoreFailed:
+		return []Line{{Level: Warning, Title: "the store " + e.Store + ":", Text: e.Reason}}
+	case *event.BreakerChanged:
+		return detail("the breaker of %q was %s and is %s", e.Key, e.From, e.To)
+	case *event.RunFinished:
+		return n.end(e)
+	}
+	return waiting(e)
+}
+
+func detail(format string, args ...any) []Line {
+	return []Line{{Level: Detail, Text: fmt.Sprintf(format, args...)}}
+}
+
+// attempt tells of attempts and their copies. A failure is kept until it is known what
+// follows it; of a hedged attempt, only that of the last copy to end.
+func (n *Narrator) attempt(e event.Event) []Line {
+	switch e := e.(type) {
+	case *event.AttemptStarted:
+		return detail("attempt %s starts%s", trial(&e.Header, &e.Which), using(e.Use))
+	case *event.AttemptFinished:
+		n.failed = nil
+		if !e.Success && !e.Result.ReaderGone {
+			n.failed = e
+		}
+		var lines []Line
+		if e.Result.Rehearsed {
+			lines = []Line{{Level: Info, Text: rehearsal(e), Always: true}}
+		}
+		if e.Hedged {
+			lines = append(lines, copyEnded(e)...)
+		}
+		return lines
+	case *event.AttemptCancelled:
+		return detail("attempt %s has lost and was ended after %s", trial(&e.Header, &e.Which), Duration(e.Result.Duration))
+	case *event.GuardRefused:
+		if e.Hedged { // that of an attempt is told at the end
+			return detail("attempt %s was refused: %s", trial(&e.Header, &e.Which), e.Reason)
+		}
+	}
+	return nil
+}
+
+func copyEnded(e *event.AttemptFinished) []Line {
+	which, took := trial(&e.Header, &e.Which), Duration(e.Result.Duration)
+	if e.Success {
+		return detail("attempt %s succeeded after %s", which, took)
+	}
+	return detail("attempt %s failed after %s: %s", which, took, e.Reason)
+}
+
+// scheduled tells of the attempt before a wait.
+func (n *Narrator) scheduled(e *event.RetryScheduled) []Line {
+	lines := n.failure(e)
+	if e.IgnoredHint != "" {
+		lines = append(lines, detail("ignored: %s", e.IgnoredHint)...)
+	}
+	if e.NotYet {
+		lines = append(lines, detail("attempt %s succeeded; %s", Position(&e.Header), next(&e.Wait, true))...)
+	}
+	return lines
+}
+
+// failure tells of the last failed attempt and what follows it; next is nil if nothing
+// does.
+func (n *Narrator) failure(next *event.RetryScheduled) []Line {
+	if n.failed == nil {
+		return nil
+	}
+	title, text := failure(n.failed, next, n.Verbose)
+	line := Line{Level: Warning, Title: title, Text: text, More: n.policy, Verdict: "failed"}
+	n.failed, n.policy = nil, ""
+	return []Line{line}
+}
+
+// end tells how the run ended. A first attempt that succeeded says nothing.
+func (n *Narrator) end(e *event.RunFinished) []Line {
+	switch {
+	case e.ReaderGone: // SIGPIPE is silent, as without the wrapper
+		return nil
+	case e.Outcome == event.Succeeded && e.Attempts <= 1 && e.Repeated == nil:
+		return nil
+	}
+	var lines []Line
+	if e.Attempts > 1 && e.Outcome != event.Failed && e.Outcome != event.Cancelled { // else the command is not to blame
+		lines = n.failure(nil)
+	}
+	last := Line{Level: Bad, Text: End(e), More: n.policy, Verdict: verdict(e), Always: e.OwnFailure()}
+	switch {
+	case e.Worked():
+		last.Level = Good
+	case e.Outcome == event.Parked:
+		last.Level = Warning
+	}
+	return append(lines, last)
+}
+
+// waiting tells what is waited for.
+func waiting(e event.Event) []Line {
+	switch e := e.(type) {
+	case *event.TargetPending:
+		return []Line{{Level: Info, Text: "waiting for " + Pending(&e.Target)}}
+	case *event.TargetsPending:
+		if e.Beat {
+			return []Line{{Level: Info, Text: stillPending(e)}}
+		}
+	case *event.SlotPending:
+		return []Line{{Level: Info, Text: SlotPending(e, Duration(e.Left.Round(time.Second)))}}
+	case *event.TargetReady:
+		is := "is " + wanted[e.Gone]
+		return []Line{{Level: Good, Text: e.Name + " " + is + " after " + Duration(e.After), Verdict: is}}
+	case *event.TargetFailed:
+		is := "is not " + wanted[e.Gone]
+		return []Line{{Level: Bad, Text: e.Name + " " + is + ": " + e.Reason, Verdict: is}}
+	}
+	return nil
+}
+
+// trial is the position of an attempt, and which copy it is.
+func trial(h *event.Header, w *event.Which) string {
+	if w.Hedged {
+		return fmt.Sprintf("%s, copy %d,", Position(h), w.Copy)
+	}
+	return Position(h)
+}
+
+// using lists the rotated values of an attempt.
+func using(use map[string]string) string {
+	var text string
+	for _, name := range slices.Sorted(maps.Keys(use)) {
+		text += ", " + name + "=" + use[name]
+	}
+	return strings.Replace(text, ", ", " with ", 1)
+}

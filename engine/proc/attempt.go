@@ -304,7 +304,9 @@ func (a *running) contextEnded() {
 		}
 		a.result.TimedOut = true
 		signals.Ending.Add(1)
-		a.Remember() // a process that left the group is not found after the leader's end
+		if a.escalated == nil {
+			a.Remember() // a process that left the group is not found after the leader's end
+		}
 		if errors.Is(a.ctx.Err(), context.Canceled) {
 			a.grace = cancelGrace
 		}
@@ -378,10 +380,11 @@ func (a *running) handleLateSignal(sig syscall.Signal) bool {
 }
 
 // finish ends the tree and the output after the end of the command, and reaps the command
-// last: until then no other process can have its pid.
+// last: until then no other process can have its pid, and the goroutine of escalate may
+// signal it.
 func (a *running) finish() {
-	if a.foreground { // its pid names no group of its own
-		a.endedInForeground(a.Reap())
+	if a.foreground {
+		a.endedInForeground()
 	}
 	a.over, a.moved = true, nil
 	a.result.Duration = time.Since(a.begun) // what it leaves in a pipe is not its time

@@ -81,14 +81,15 @@ func (a *running) look() bool {
 }
 
 // endedInForeground waits for a signal of the terminal that may have ended the command.
-func (a *running) endedInForeground(how process.Ending) {
-	if how == (process.Ending{}) {
+func (a *running) endedInForeground() {
+	code, sig := a.EndedBy()
+	if code == 0 && sig == 0 {
 		return
 	}
 	a.signals.Settle()
 	a.handleSignals()
-	if a.result.Cancelled == "" && (how.Signal == syscall.SIGINT || how.Signal == syscall.SIGQUIT) {
-		a.result.Cancelled = signals.NameOf(how.Signal)
+	if a.result.Cancelled == "" && (sig == syscall.SIGINT || sig == syscall.SIGQUIT) {
+		a.result.Cancelled = signals.NameOf(sig)
 	}
 }
 

@@ -43,10 +43,10 @@ func (a *running) pass(syscall.Signal) {
 }
 
 // There are no terminals of its own and no job control here.
-func (a *running) prepare(bool)                     {}
-func (a *running) endedInForeground(process.Ending) {}
-func (a *running) catchMore()                       {}
-func (a *running) forward(syscall.Signal)           {}
+func (a *running) prepare(bool)           {}
+func (a *running) endedInForeground()     {}
+func (a *running) catchMore()             {}
+func (a *running) forward(syscall.Signal) {}
 
 // Listen begins to catch the signals that end the program. Call it once, first of all.
 func Listen() *Signals { return signals.Listen() }

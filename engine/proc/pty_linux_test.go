@@ -165,6 +165,24 @@ func TestTimeoutInATerminal(t *testing.T) {
 	}
 }
 
+// A leader that ends long before its tree is reaped with it: until then the goroutine that
+// ends the tree may signal it.
+func TestLeaderThatEndsBeforeItsTree(t *testing.T) {
+	term := openTerminal(t)
+	pidFile := t.TempDir() + "/pid"
+	stubborn := `sh -c 'trap "" TERM; while :; do sleep 1; done' & echo $$ >` + pidFile + `; exec sleep 60`
+	d := order(t, orders{Argv: sh(stubborn), Timeout: 200 * time.Millisecond, KillAfter: 2 * time.Second}).in(term)
+	pid := readPid(t, pidFile)
+	eventually(t, "the leader has ended", func() bool { s := stateOf(pid); return s == "Z" || s == "" })
+	if s := stateOf(pid); s != "Z" {
+		t.Error("the leader has been reaped, its tree lives")
+	}
+	d.wait()
+	if res := d.only(); !res.TimedOut || d.end() != "exit status 124" || strings.Contains(term.text(), "DATA RACE") {
+		t.Errorf("%+v, %s: %s", res, d.end(), term.text())
+	}
+}
+
 // shellIn starts an interactive shell in the terminal that can run the driver as "$D".
 func shellIn(term *terminal, o orders) *driven {
 	d := order(term.t, o)

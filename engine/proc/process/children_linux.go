@@ -76,7 +76,7 @@ func probeChildren(first int) (pids []int) {
 	)
 	probe := func(from, to int) {
 		for pid := from; pid < to; pid++ {
-			if _, _, err := look(idPid, pid, unix.WEXITED|unix.WSTOPPED); err == nil {
+			if _, err := look(idPid, pid, unix.WEXITED|unix.WSTOPPED); err == nil {
 				pids = append(pids, pid)
 			}
 		}
@@ -102,7 +102,7 @@ func LivingChildren() bool { return living(idAll, 0) }
 func livingGroup(pgid int) bool { return living(idGroup, pgid) }
 
 func living(kind, id int) bool {
-	_, _, err := look(kind, id, unix.WSTOPPED)
+	_, err := look(kind, id, unix.WSTOPPED)
 	return err == nil
 }
 

@@ -92,6 +92,16 @@ func (t *Tree) Moved() <-chan struct{} {
 // HasEnded reports whether the leader has ended.
 func (t *Tree) HasEnded() bool { return t.reaped || hasEnded(t.leader) }
 
+// EndedBy returns what the leader, which has ended, exited with, or the signal that ended
+// it, without reaping it: both are 0 if that is not known.
+func (t *Tree) EndedBy() (code int, sig syscall.Signal) {
+	found, _ := look(idPid, t.leader, unix.WEXITED)
+	if found.code == exitedCode {
+		return found.status, 0
+	}
+	return 0, syscall.Signal(found.status)
+}
+
 // Reap takes the status of the leader, which has ended, and gives its pid away. Then it
 // reaps the orphans that the leader hid: a look at all children always shows the first
 // that ended.
@@ -108,15 +118,15 @@ func (t *Tree) Reap() Ending {
 
 // StoppedBy returns what has stopped the leader, once for each time.
 func (t *Tree) StoppedBy() (syscall.Signal, bool) {
-	pid, status, err := waitid(idPid, t.leader, unix.WSTOPPED)
-	return syscall.Signal(status), err == nil && pid != 0
+	child, err := waitid(idPid, t.leader, unix.WSTOPPED)
+	return syscall.Signal(child.status), err == nil && child.pid != 0
 }
 
 // IsStopped reports whether the leader is stopped.
 func (t *Tree) IsStopped() bool {
-	pid, _, _ := look(idPid, t.leader, unix.WSTOPPED)
+	child, _ := look(idPid, t.leader, unix.WSTOPPED)
 	p, _ := Stat(t.leader) // also after StoppedBy
-	return !t.reaped && (pid != 0 || p.Stopped)
+	return !t.reaped && (child.pid != 0 || p.Stopped)
 }
 
 // Orphans reaps all orphans that have ended. A process that does not adopt has
@@ -128,8 +138,8 @@ func Orphans() {
 		return
 	}
 	endedChild := func() int {
-		pid, _, _ := look(idAll, 0, unix.WEXITED)
-		return pid
+		child, _ := look(idAll, 0, unix.WEXITED)
+		return child.pid
 	}
 	pid := endedChild()
 	for ; pid != 0 && leaders[pid] == nil; pid = endedChild() {
@@ -194,23 +204,35 @@ func wait4(pid int) Ending {
 // P_ALL, P_PID and P_PGID of sys/wait.h.
 const idAll, idPid, idGroup = 0, 1, 2
 
-// waitid calls waitid(2) without waiting, and returns the child, 0 for none, and its status.
-func waitid(kind, id, options int) (pid, status int, err error) {
+// child is what waitid(2) says of one: its pid, 0 for none, and the state that code
+// (CLD_EXITED, ...) and status describe.
+type child struct{ pid, code, status int }
+
+const (
+	// codeField is the index of the code in siginfo_t, on all systems but Linux on MIPS.
+	codeField = 2
+	// exitedCode is CLD_EXITED of signal.h: status is what the child exited with, and not
+	// what ended it.
+	exitedCode = 1
+)
+
+// waitid calls waitid(2) without waiting.
+func waitid(kind, id, options int) (child, error) {
 	var info [32]int32 // siginfo_t
 	_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, uintptr(kind), uintptr(id), uintptr(unsafe.Pointer(&info)), uintptr(options|unix.WNOHANG), 0, 0)
 	if errno != 0 {
-		return 0, 0, errno
+		return child{}, errno
 	}
-	return int(info[pidField]), int(info[pidField+2]), nil
+	return child{pid: int(info[pidField]), code: int(info[codeField]), status: int(info[pidField+2])}, nil
 }
 
 // look looks for a child in one of the states, without reaping it.
-func look(kind, id, states int) (pid, status int, err error) {
+func look(kind, id, states int) (child, error) {
 	return waitid(kind, id, states|unix.WNOWAIT)
 }
 
 // hasEnded reports whether a child has ended, without reaping it.
-func hasEnded(child int) bool {
-	pid, _, err := look(idPid, child, unix.WEXITED)
-	return err != nil || pid != 0
+func hasEnded(pid int) bool {
+	found, err := look(idPid, pid, unix.WEXITED)
+	return err != nil || found.pid != 0
 }

@@ -235,8 +235,11 @@ func (t *Tree) membersWithoutTable() (alive []Entry) {
 	return alive
 }
 
-// kill sends sig, then CONT: a stopped process handles no signal.
+// kill sends sig, then CONT: a stopped process handles no signal. No child is reaped between
+// the two, so that CONT goes to no other process.
 func kill(pid int, sig syscall.Signal) error {
+	mu.Lock()
+	defer mu.Unlock()
 	err := syscall.Kill(pid, sig)
 	if err == nil && sig != syscall.SIGKILL {
 		_ = syscall.Kill(pid, syscall.SIGCONT)

@@ -31,7 +31,7 @@ type wiring struct {
 	letter  *redriven // what is run again, nil for a new run
 	environ []string
 	runner  *proc.Runner
-	e       *engine.Engine
+	e       *engine.Config
 }
 
 // run runs the command and returns the code to exit with, unless the program dies by
@@ -119,7 +119,7 @@ func (w *wiring) build() error {
 	}
 	o.Process.Report, o.Process.Note = w.complain, w.note
 	w.runner = proc.New(o.Process, w.signals)
-	e := &engine.Engine{
+	e := &engine.Config{
 		Policy: o.Policy, Argv: o.Command, WaitOnly: o.Exec || len(o.Command) == 0, Starter: w.runner, Emit: w.emit,
 		Signals:  engine.Signals{Cancelled: w.signals.Cancelled(), Woken: w.signals.Woken()},
 		Draw:     draw(o, 0),

@@ -30,7 +30,7 @@ import (
 
 // keeper keeps one run, as engine.Keep.
 type keeper struct {
-	*wiring
+	w        *wiring
 	dir, cwd string
 	cwdErr   error
 
@@ -54,7 +54,7 @@ func captureTails(o *option.Options) {
 // keepLetters sets up what keeps the run as a letter, or runs a letter again. A
 // relative directory is resolved now.
 func (w *wiring) keepLetters() {
-	k := &keeper{wiring: w}
+	k := &keeper{w: w}
 	switch {
 	case w.letter != nil:
 		k.resume(time.Now())
@@ -78,9 +78,9 @@ func (k *keeper) emit(ev event.Event) {
 		return
 	}
 	if k.where != "" {
-		k.say(k.where)
+		k.w.say(k.where)
 	}
-	if k.letter != nil {
+	if k.w.letter != nil {
 		k.finish(end)
 	}
 }
@@ -88,17 +88,17 @@ func (k *keeper) emit(ev event.Event) {
 // failures are when the run failed first and last; one in which nothing ran failed now.
 func (k *keeper) failures() (first, last time.Time) {
 	now := time.Now()
-	first, last = k.run.FirstFailed, k.run.LastFailed
-	if k.letter != nil {
-		first = k.letter.before.FirstFailedAt.Time
+	first, last = k.w.run.FirstFailed, k.w.run.LastFailed
+	if k.w.letter != nil {
+		first = k.w.letter.before.FirstFailedAt.Time
 	}
 	if first.IsZero() {
 		first = now
 	}
 	switch {
 	case !last.IsZero():
-	case k.letter != nil && k.run.End == nil:
-		last = k.letter.before.LastFailedAt.Time
+	case k.w.letter != nil && k.w.run.End == nil:
+		last = k.w.letter.before.LastFailedAt.Time
 	default:
 		last = now
 	}
@@ -107,17 +107,17 @@ func (k *keeper) failures() (first, last time.Time) {
 
 // keep parks the run if its wait is long enough, or keeps one that was given up.
 func (k *keeper) keep(ctx context.Context, l *engine.Letter) string {
-	parks, limit := l.Decision.Outcome == event.Parked, k.o.Park
+	parks, limit := l.Decision.Outcome == event.Parked, k.w.o.Park
 	if parks && (limit == 0 || l.Decision.Jittered <= limit) {
 		return ""
 	}
 	write := k.add
-	if k.letter != nil {
+	if k.w.letter != nil {
 		write = k.replace
 	}
 	id := write(ctx, l)
 	if parks && id == "" {
-		k.complain("the run is not parked and waits here")
+		k.w.complain("the run is not parked and waits here")
 	}
 	return id
 }
@@ -130,12 +130,12 @@ func (k *keeper) add(ctx context.Context, l *engine.Letter) string {
 	defer cancel()
 	var err error
 	switch {
-	case k.o.Process.Stdin == stdio.Replay:
-		if content.Stdin, err = k.runner.Input(ctx); err != nil {
-			k.complain("standard input is not kept: " + err.Error())
+	case k.w.o.Process.Stdin == stdio.Replay:
+		if content.Stdin, err = k.w.runner.Input(ctx); err != nil {
+			k.w.complain("standard input is not kept: " + err.Error())
 		}
-	case k.o.Process.Stdin == stdio.Inherit && proc.InputUsedUp():
-		k.complain("standard input was used up and is not kept; --stdin replay keeps it")
+	case k.w.o.Process.Stdin == stdio.Inherit && proc.InputUsedUp():
+		k.w.complain("standard input was used up and is not kept; --stdin replay keeps it")
 	}
 	var d *queue.Dir
 	if err = k.cwdErr; err == nil {
@@ -143,14 +143,14 @@ func (k *keeper) add(ctx context.Context, l *engine.Letter) string {
 	}
 	id := ""
 	if err == nil {
-		id, err = d.Add(letter, content, k.o.IdempotencyKey != "" && l.Decision.Outcome != event.Parked, k.o.DeadLetterMax)
+		id, err = d.Add(letter, content, k.w.o.IdempotencyKey != "" && l.Decision.Outcome != event.Parked, k.w.o.DeadLetterMax)
 	}
 	switch {
 	case id == "":
-		k.complain("no letter is kept: " + err.Error())
+		k.w.complain("no letter is kept: " + err.Error())
 		return ""
 	case err != nil: // it is there
-		k.complain(err.Error())
+		k.w.complain(err.Error())
 	}
 	k.where = fmt.Sprintf("kept as letter %s in %s; retry --redrive %s runs it again", id, k.dir, id)
 	return id
@@ -161,20 +161,20 @@ const inputWait = 10 * time.Second
 
 func (k *keeper) newLetter(l *engine.Letter) *queue.Letter {
 	first, _ := k.failures()
-	id := &k.e.Identity
+	id := &k.w.e.Identity
 	host, _ := os.Hostname()
 	mask := proc.Umask(0o077) // the only way to read it
 	proc.Umask(mask)
 	letter := &queue.Letter{
 		Version: queue.Version, ID: queue.NewID(first, id.RunID), IdempotencyKey: queue.Text(id.Key),
-		Name:    queue.Text(cmp.Or(k.e.About.Name, engine.NameOf(k.o.Command))),
-		Command: queue.Texts(k.o.Command), Cwd: queue.Text(k.cwd), Umask: fmt.Sprintf("%04o", mask), Policy: map[string][]queue.Text{},
+		Name:    queue.Text(cmp.Or(k.w.e.About.Name, engine.NameOf(k.w.o.Command))),
+		Command: queue.Texts(k.w.o.Command), Cwd: queue.Text(k.cwd), Umask: fmt.Sprintf("%04o", mask), Policy: map[string][]queue.Text{},
 		FirstFailedAt: text.Time{Time: first}, Count: 1, Host: queue.Text(host), User: queue.Text(userName()),
 	}
-	for name, values := range option.Kept(k.o.Settings) {
+	for name, values := range option.Kept(k.w.o.Settings) {
 		letter.Policy[name] = queue.Texts(values)
 	}
-	letter.Env, letter.EnvNames = keptVariables(id.Environ, slices.Concat(k.o.DeadLetterEnv...))
+	letter.Env, letter.EnvNames = keptVariables(id.Environ, slices.Concat(k.w.o.DeadLetterEnv...))
 	k.describe(letter, l)
 	return letter
 }
@@ -182,16 +182,16 @@ func (k *keeper) newLetter(l *engine.Letter) *queue.Letter {
 // describe gives a letter the details of the last run.
 func (k *keeper) describe(letter *queue.Letter, l *engine.Letter) {
 	d, r := l.Decision, &l.Result
-	letter.RunID, letter.TraceID = k.e.Identity.RunID, k.e.Identity.Trace.ID
+	letter.RunID, letter.TraceID = k.w.e.Identity.RunID, k.w.e.Identity.Trace.ID
 	letter.Outcome, letter.ExitCode, letter.TimedOut = string(d.Outcome), d.End.Code, r.TimedOut || r.DeadlinePassed
 	letter.Reason, letter.Verdict = queue.Text(d.Reason), string(d.Verdict)
 	if d.Why != "" {
 		letter.Reason += queue.Text("; " + d.Why)
 	}
 	letter.Rule, letter.Signal = given(queue.Text(d.Rule)), given(string(r.Signal))
-	letter.Attempts, letter.MaxAttempts = l.Attempts, k.o.Policy.Attempts
+	letter.Attempts, letter.MaxAttempts = l.Attempts, k.w.o.Policy.Attempts
 	_, last := k.failures()
-	letter.LastFailedAt, letter.Rehearsed = text.Time{Time: last}, k.run.Rehearsed
+	letter.LastFailedAt, letter.Rehearsed = text.Time{Time: last}, k.w.run.Rehearsed
 	letter.DueAt, letter.Schedule, letter.DeadlineAt = nil, nil, nil
 	if !l.Deadline.IsZero() {
 		letter.DeadlineAt = &text.Time{Time: l.Deadline}
@@ -255,7 +255,7 @@ type redriven struct {
 // replace writes the last failure, or the wait, to the run's letter. The letter of a run
 // that was refused stays as it was.
 func (k *keeper) replace(_ context.Context, l *engine.Letter) string {
-	r := k.letter
+	r := k.w.letter
 	if l.Decision.Outcome == event.Refused {
 		return r.before.ID
 	}
@@ -265,7 +265,7 @@ func (k *keeper) replace(_ context.Context, l *engine.Letter) string {
 	}
 	k.describe(&changed, l)
 	if err := r.claim.Replace(&changed, &queue.Tails{l.Evidence.Stdout, l.Evidence.Stderr}); err != nil {
-		k.complain(err.Error())
+		k.w.complain(err.Error())
 		if !errors.Is(err, queue.ErrUnsynced) {
 			return ""
 		}
@@ -276,7 +276,7 @@ func (k *keeper) replace(_ context.Context, l *engine.Letter) string {
 
 // finish records how the run of a letter ends, and removes or restores the letter.
 func (k *keeper) finish(end *event.RunFinished) {
-	r := k.letter
+	r := k.w.letter
 	r.result = letters.Result{Result: letters.Failed, ExitCode: &end.ExitCode, Reason: end.Reason}
 	if end.Why != "" {
 		r.result.Reason += "; " + end.Why
@@ -299,22 +299,22 @@ func (k *keeper) finish(end *event.RunFinished) {
 			k.replace(context.Background(), &engine.Letter{Decision: d, Attempts: end.Attempts, Evidence: &engine.Evidence{}})
 		}
 		missing := slices.DeleteFunc(queue.Strings(r.before.EnvNames), func(name string) bool {
-			return slices.ContainsFunc(k.e.Identity.Environ, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
+			return slices.ContainsFunc(k.w.e.Identity.Environ, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
 		})
 		if len(missing) > 0 {
-			k.complain("not set now, and set when the run first failed: " + strings.Join(missing, " "))
+			k.w.complain("not set now, and set when the run first failed: " + strings.Join(missing, " "))
 		}
 	}
 	if err != nil {
-		k.complain(err.Error())
+		k.w.complain(err.Error())
 	}
 }
 
 // resume makes the engine continue a parked run, or run again what was given up.
 func (k *keeper) resume(now time.Time) {
-	e, l := k.e, k.letter.before
+	e, l := k.w.e, k.w.letter.before
 	e.Identity.Key, e.About.Name, e.About.Letter = string(l.IdempotencyKey), string(l.Name), l.ID
-	e.Inherit = []uintptr{k.letter.claim.Descriptor()}
+	e.Inherit = []uintptr{k.w.letter.claim.Descriptor()}
 	e.Policy.InitialDelay, e.Policy.Splay = 0, 0
 	if !l.Parked() {
 		e.Identity.ParentRunID = l.RunID
@@ -341,7 +341,7 @@ func (k *keeper) resume(now time.Time) {
 		e.Resume.Result.Signal = attempt.Signal(*l.Signal)
 	}
 	e.Resume.Decision.Judgement = last
-	limit := option.Last(k.o.Settings, "deadline")
+	limit := option.Last(k.w.o.Settings, "deadline")
 	if end := l.DeadlineAt; end != nil && (limit == nil || limit.Source != option.FromCommandLine) {
 		e.Policy.Deadline = 0
 		if until := now.Add(end.Sub(now)); e.Expires.IsZero() || until.Before(e.Expires) {

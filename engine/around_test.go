@@ -46,12 +46,12 @@ func (s *stage) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
 }
 
 // staged runs an engine over a stage.
-func staged(t *testing.T, hooks Hooks, prepare func(*Engine, *stage), results ...attempt.Result) (*stage, *record, End) {
+func staged(t *testing.T, hooks Hooks, prepare func(*Config, *stage), results ...attempt.Result) (*stage, *record, End) {
 	t.Helper()
 	s, r := &stage{hooks: map[string]attempt.Result{}, took: map[string]time.Duration{}}, &record{}
 	var end End
 	synctest.Test(t, func(*testing.T) {
-		e, _, _ := newEngine()
+		e, _, _ := newConfig()
 		s.results, e.Starter, e.Emit, e.Hooks = results, s, r.Emit, hooks
 		e.Argv = []string{"cmd", "a b"}
 		if prepare != nil {
@@ -76,7 +76,7 @@ func TestHooksInOrder(t *testing.T) {
 	all := Hooks{BeforeRetry: []string{"before1", "before2"}, AfterSuccess: "success", AfterGiveUp: "gave up", Fallback: "fallback", Limit: time.Minute}
 	for _, test := range []struct {
 		name    string
-		prepare func(*Engine, *stage)
+		prepare func(*Config, *stage)
 		results []attempt.Result
 		order   string
 		outcome event.Outcome
@@ -84,27 +84,27 @@ func TestHooksInOrder(t *testing.T) {
 	}{
 		{"success at once", nil, []attempt.Result{exit0}, "attempt success", event.Succeeded, 0},
 		{"success after a retry", nil, []attempt.Result{exit1, exit0}, "attempt before1 before2 attempt success", event.Succeeded, 0},
-		{"a hook fails", func(_ *Engine, s *stage) {
+		{"a hook fails", func(_ *Config, s *stage) {
 			s.hooks["before1"], s.hooks["success"] = exit1, exit1
 		}, []attempt.Result{exit1, exit0}, "attempt before1 before2 attempt success", event.Succeeded, 0},
-		{"exhausted", func(e *Engine, _ *stage) { e.Policy.Attempts = 2 }, []attempt.Result{exit1}, "attempt before1 before2 attempt gave up fallback", event.Exhausted, 0},
-		{"the fallback's code", func(e *Engine, s *stage) { e.Policy.Attempts, s.hooks["fallback"] = 1, exit75 }, []attempt.Result{exit1}, "attempt gave up fallback", event.Exhausted, 75},
-		{"no fallback", func(e *Engine, _ *stage) { e.Policy.Attempts, e.Hooks.Fallback = 1, "" }, []attempt.Result{exit75}, "attempt gave up", event.Exhausted, 75},
+		{"exhausted", func(e *Config, _ *stage) { e.Policy.Attempts = 2 }, []attempt.Result{exit1}, "attempt before1 before2 attempt gave up fallback", event.Exhausted, 0},
+		{"the fallback's code", func(e *Config, s *stage) { e.Policy.Attempts, s.hooks["fallback"] = 1, exit75 }, []attempt.Result{exit1}, "attempt gave up fallback", event.Exhausted, 75},
+		{"no fallback", func(e *Config, _ *stage) { e.Policy.Attempts, e.Hooks.Fallback = 1, "" }, []attempt.Result{exit75}, "attempt gave up", event.Exhausted, 75},
 		{"stopped", nil, []attempt.Result{{ExitCode: 127, StartErr: fmt.Errorf("not found")}}, "attempt gave up fallback", event.Stopped, 0},
-		{"a hook asks for the end", func(e *Engine, s *stage) {
+		{"a hook asks for the end", func(e *Config, s *stage) {
 			s.hooks["before1"], e.Hooks.Fallback = exit75, ""
 		}, []attempt.Result{exit1}, "attempt before1 gave up", event.Stopped, 1},
 		{"cancelled", nil, []attempt.Result{{ExitCode: 143, Signal: "SIGTERM", Cancelled: "SIGTERM"}}, "attempt", event.Cancelled, 143},
 		{"the program failed", nil, []attempt.Result{{Err: fmt.Errorf("no memory")}}, "attempt", event.Failed, 125},
-		{"the deadline passes in a hook", func(e *Engine, s *stage) {
+		{"the deadline passes in a hook", func(e *Config, s *stage) {
 			e.Policy.Deadline, s.took["before1"], e.Hooks.Fallback = 10*time.Second, time.Hour, ""
 		}, []attempt.Result{exit75}, "attempt before1 gave up", event.Deadline, 75},
-		{"the hook's own limit", func(_ *Engine, s *stage) { s.took["before1"], s.took["success"] = time.Hour, time.Hour }, []attempt.Result{exit1, exit0}, "attempt before1 before2 attempt success", event.Succeeded, 0},
-		{"the fallback's limit", func(e *Engine, s *stage) { e.Policy.Attempts, s.took["fallback"] = 1, time.Hour }, []attempt.Result{exit1}, "attempt gave up fallback", event.Exhausted, 124},
-		{"the deadline does not hold for what follows", func(e *Engine, s *stage) {
+		{"the hook's own limit", func(_ *Config, s *stage) { s.took["before1"], s.took["success"] = time.Hour, time.Hour }, []attempt.Result{exit1, exit0}, "attempt before1 before2 attempt success", event.Succeeded, 0},
+		{"the fallback's limit", func(e *Config, s *stage) { e.Policy.Attempts, s.took["fallback"] = 1, time.Hour }, []attempt.Result{exit1}, "attempt gave up fallback", event.Exhausted, 124},
+		{"the deadline does not hold for what follows", func(e *Config, s *stage) {
 			e.Policy.Deadline, s.took["gave up"], s.took["fallback"] = 100*time.Millisecond, 10*time.Second, 10*time.Second
 		}, []attempt.Result{exit1}, "attempt gave up fallback", event.Deadline, 0},
-		{"refused at once", func(e *Engine, _ *stage) { e.Gate = (&shop{refuse: "admit 1"}).gate() }, nil, "gave up fallback", event.Refused, 0},
+		{"refused at once", func(e *Config, _ *stage) { e.Gate = (&shop{refuse: "admit 1"}).gate() }, nil, "gave up fallback", event.Refused, 0},
 	} {
 		s, r, end := staged(t, all, test.prepare, test.results...)
 		if got := strings.Join(s.order, " "); got != test.order || r.last().Outcome != test.outcome || end.Code != test.code || r.last().ExitCode != test.code {
@@ -128,7 +128,7 @@ func TestASignalEndsAHook(t *testing.T) {
 			results = []attempt.Result{exit1}
 		}
 		var start, ended time.Time
-		s, r, end := staged(t, Hooks{BeforeRetry: []string{"before"}, AfterSuccess: "success", AfterGiveUp: "gave up", Fallback: "fallback"}, func(e *Engine, s *stage) {
+		s, r, end := staged(t, Hooks{BeforeRetry: []string{"before"}, AfterSuccess: "success", AfterGiveUp: "gave up", Fallback: "fallback"}, func(e *Config, s *stage) {
 			start, s.took[which] = time.Now(), time.Hour
 			e.Policy.Attempts = 2
 			cancelled := make(chan attempt.Signal, 1)
@@ -150,7 +150,7 @@ func TestWhatHooksGet(t *testing.T) {
 		kept[name] = string(stdout) + string(stderr)
 		return []string{"RETRY_TAIL_STDOUT=" + name}, func() { kept[name] += " removed" }
 	}
-	s, _, _ := staged(t, Hooks{BeforeRetry: []string{"before"}, AfterGiveUp: "gave up", Fallback: "fallback", Tails: tails}, func(e *Engine, s *stage) {
+	s, _, _ := staged(t, Hooks{BeforeRetry: []string{"before"}, AfterGiveUp: "gave up", Fallback: "fallback", Tails: tails}, func(e *Config, s *stage) {
 		e.Policy.Attempts, e.Policy.Deadline = 3, time.Hour
 		e.Policy.Rules.ReadStdout, e.Policy.Rules.ReadStderr = true, true
 		e.Identity.Environ = []string{"HOME=/h", "RETRY_HOOK=outer", "RETRY_RESULT_EXIT=9", "RETRY_TAIL_STDOUT=outer"}
@@ -200,7 +200,7 @@ func TestWhatHooksGet(t *testing.T) {
 
 // From attempt 2 on another command runs, judged as the command is.
 func TestRetryWith(t *testing.T) {
-	s, r, _ := staged(t, Hooks{RetryWith: `"$@" --resume`}, func(e *Engine, _ *stage) { e.Policy.Attempts = 2 }, exit1)
+	s, r, _ := staged(t, Hooks{RetryWith: `"$@" --resume`}, func(e *Config, _ *stage) { e.Policy.Attempts = 2 }, exit1)
 	if got := strings.Join(s.specs[0].Argv, "|"); got != "cmd|a b" {
 		t.Error(got)
 	}
@@ -210,7 +210,7 @@ func TestRetryWith(t *testing.T) {
 	if r.last().Attempts != 2 || r.last().Outcome != event.Exhausted {
 		t.Errorf("%+v", r.last())
 	}
-	e := &Engine{}
+	e := &execution{Config: &Config{}}
 	for script, want := range map[string]string{
 		`"$@" --resume`:    "curl -f x",
 		`exec "$@"`:        "curl -f x",

@@ -28,7 +28,7 @@ func counted(d *Decision, r attempt.Result) guard.Outcome {
 }
 
 // permit asks the gate before a wait. It returns how the run ends, nil if it goes on.
-func (e *Engine) permit(ctx context.Context) *Decision {
+func (e *execution) permit(ctx context.Context) *Decision {
 	if e.Gate == nil {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (e *Engine) permit(ctx context.Context) *Decision {
 }
 
 // ask asks the gate for an attempt or a copy. It returns how the run ends, nil if it goes on.
-func (e *Engine) ask(ctx context.Context, admit func(context.Context) (*admission.Pass, *event.GuardRefused)) (*admission.Pass, *event.GuardRefused, *Decision) {
+func (e *execution) ask(ctx context.Context, admit func(context.Context) (*admission.Pass, *event.GuardRefused)) (*admission.Pass, *event.GuardRefused, *Decision) {
 	if e.Gate == nil {
 		return nil, nil, nil
 	}
@@ -56,7 +56,7 @@ func (e *Engine) ask(ctx context.Context, admit func(context.Context) (*admissio
 
 // admit asks the gate for the next attempt. It returns how the run ends, nil if it goes
 // on.
-func (e *Engine) admit(ctx context.Context) (*admission.Pass, *Decision) {
+func (e *execution) admit(ctx context.Context) (*admission.Pass, *Decision) {
 	pass, refusal, end := e.ask(ctx, func(ctx context.Context) (*admission.Pass, *event.GuardRefused) {
 		return e.Gate.Admit(ctx, e.attempts+1)
 	})
@@ -73,7 +73,7 @@ func (e *Engine) admit(ctx context.Context) (*admission.Pass, *Decision) {
 
 // refused is how a run ends that a guard ended: as its last attempt did, or with Refused
 // where nothing ran.
-func (e *Engine) refused(refusal *event.GuardRefused) *Decision {
+func (e *execution) refused(refusal *event.GuardRefused) *Decision {
 	e.emit(refusal)
 	if e.attempts == 0 {
 		return Ended(event.Refused, refusal.Reason, End{Code: exitcodes.Refused})

@@ -22,7 +22,7 @@ import (
 
 // group is one hedged attempt.
 type group struct {
-	e     *Engine
+	e     *execution
 	begun time.Time
 	// started copies run or have run, refused ones were not admitted. The next one is due
 	// at a time since begun.
@@ -43,7 +43,7 @@ type group struct {
 }
 
 // hedged runs the command in copies, judges them and emits their events.
-func (e *Engine) hedged(ctx context.Context, pass *admission.Pass) *trial {
+func (e *execution) hedged(ctx context.Context, pass *admission.Pass) *trial {
 	g := &group{e: e, begun: time.Now(), ended: make(chan *trial)}
 	ctx, cancel := context.WithCancelCause(ctx)
 	g.ctx = ctx

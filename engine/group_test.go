@@ -130,8 +130,8 @@ const (
 	ever = 1000 * time.Hour
 )
 
-func newHedged(most int, delay time.Duration, parts ...part) (*Engine, *troupe, *record) {
-	e, _, r := newEngine()
+func newHedged(most int, delay time.Duration, parts ...part) (*Config, *troupe, *record) {
+	e, _, r := newConfig()
 	s := &troupe{parts: parts, most: most, signal: make(chan attempt.Signal)}
 	e.Starter = s
 	e.Policy.HedgeDelay, e.Policy.HedgeMax = delay, most

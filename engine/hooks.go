@@ -49,7 +49,7 @@ const endNow = 75
 
 // beforeRetry runs the hooks of --before-retry. It returns how the run ends, nil if it
 // goes on.
-func (e *Engine) beforeRetry(ctx context.Context) *Decision {
+func (e *execution) beforeRetry(ctx context.Context) *Decision {
 	if len(e.Hooks.BeforeRetry) == 0 {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (d *Decision) givenUp() bool {
 // conclude runs what follows the last attempt, which may change how the run ends. It
 // returns the exit code of the fallback, nil where none ran. A run that was given up is
 // kept before --after-give-up, or after a fallback that failed.
-func (e *Engine) conclude(ctx context.Context, d *Decision) *int {
+func (e *execution) conclude(ctx context.Context, d *Decision) *int {
 	var after, instead string
 	name := afterGiveUp
 	switch {
@@ -134,7 +134,7 @@ func (d *Decision) replace(cancelled *Decision) {
 
 // hook runs one hook to its end and emits its events. The note of the result says in one
 // line what went wrong, "" for nothing.
-func (e *Engine) hook(ctx context.Context, name, script string, words, env []string) attempt.Result {
+func (e *execution) hook(ctx context.Context, name, script string, words, env []string) attempt.Result {
 	h := &e.Hooks
 	var tails []string
 	if h.Tails != nil {
@@ -186,7 +186,7 @@ func (h *Hooks) judge(name string, r *attempt.Result) {
 }
 
 // hookVariables describe the last attempt, and how the run ends, for hooks.
-func (e *Engine) hookVariables(d *Decision, outcome event.Outcome, next time.Duration) []string {
+func (e *execution) hookVariables(d *Decision, outcome event.Outcome, next time.Duration) []string {
 	r := &e.last.result
 	exit := r.ExitCode
 	if e.attempts == 0 {
@@ -205,7 +205,7 @@ func (e *Engine) hookVariables(d *Decision, outcome event.Outcome, next time.Dur
 
 // retryWith are the words that are run in place of the command, and those by which a
 // failure is recognised: the command's own where the shell string begins with them.
-func (e *Engine) retryWith(words []string) (run, judged []string) {
+func (e *execution) retryWith(words []string) (run, judged []string) {
 	run = shell(e.Hooks.RetryWith, words)
 	if name := command.Find(run); name == "$@" {
 		return run, words

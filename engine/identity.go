@@ -108,7 +108,7 @@ const traceState = "TRACESTATE"
 
 // environ returns the environment of attempt n or of its hook: last is the attempt before
 // it, own what only it sees, span its place in the trace.
-func (e *Engine) environ(last *trial, n int, own []string, deadline time.Time, span string) []string {
+func (e *execution) environ(last *trial, n int, own []string, deadline time.Time, span string) []string {
 	id := &e.Identity
 	if id.Random == nil {
 		return nil

@@ -32,7 +32,7 @@ type Letter struct {
 }
 
 // resume restores the state of a parked run, whose attempts all failed.
-func (e *Engine) resume() {
+func (e *execution) resume() {
 	l := e.Resume
 	if l == nil {
 		return
@@ -44,7 +44,7 @@ func (e *Engine) resume() {
 
 // park offers to keep the run in place of a wait. It returns how the run ends, nil if it
 // waits.
-func (e *Engine) park(ctx context.Context) *Decision {
+func (e *execution) park(ctx context.Context) *Decision {
 	d := e.last.decision
 	if e.Keep == nil || d.NotYet || e.Policy.Repeat {
 		return nil
@@ -58,14 +58,14 @@ func (e *Engine) park(ctx context.Context) *Decision {
 }
 
 // keep offers to keep a run that was given up.
-func (e *Engine) keep(ctx context.Context, d *Decision) {
+func (e *execution) keep(ctx context.Context, d *Decision) {
 	if e.Keep == nil || !d.givenUp() || d.NotStarted || e.WaitOnly || e.attempts == 0 && d.Outcome != event.Refused {
 		return
 	}
 	d.replace(e.during(ctx, time.Time{}, func(ctx context.Context) { d.Letter = e.Keep(ctx, e.letter(d, e.state.Place)) }))
 }
 
-func (e *Engine) letter(d *Decision, at Place) *Letter {
+func (e *execution) letter(d *Decision, at Place) *Letter {
 	return &Letter{
 		Decision: d, Result: e.last.result, Evidence: &e.last.evidence, Attempts: e.attempts, Place: at,
 		Rotation: e.rotation.Standings(), Deadline: e.state.Deadline,

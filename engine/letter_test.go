@@ -43,7 +43,7 @@ func (k *postman) keep(_ context.Context, l *Letter) string {
 
 func TestParkedRunGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newEngine(exit1, exit75, exit0)
+		e, s, r := newConfig(exit1, exit75, exit0)
 		k := &postman{longest: 2 * time.Second}
 		g, g2 := new(shop), new(shop)
 		policy := e.Policy
@@ -61,7 +61,7 @@ func TestParkedRunGoesOn(t *testing.T) {
 		if !slices.Equal(g.calls, []string{"admit 1", "permit 2", "admit 2"}) {
 			t.Errorf("the gate saw %q", g.calls)
 		}
-		again, s2, r2 := newEngine(exit1, exit0)
+		again, s2, r2 := newConfig(exit1, exit0)
 		again.Policy, again.Gate, again.Argv, again.Resume = policy, g2.gate(), e.Argv, &l
 		again.Policy.InitialDelay = time.Hour
 		l.Waited = l.Decision.Jittered
@@ -84,7 +84,7 @@ func TestParkedRunGoesOn(t *testing.T) {
 
 func TestParkedRunIsTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newEngine(exit0)
+		e, s, r := newConfig(exit0)
 		e.Expires = time.Now().Add(-time.Second)
 		e.Resume = &Letter{Decision: &Decision{}, Attempts: 2, Result: exit75}
 		if end := e.Run(context.Background()); end.Code != 124 || r.last().Outcome != event.Deadline || r.last().Attempts != 2 || len(s.started) > 0 {
@@ -98,21 +98,21 @@ func TestGivenUpRunIsKept(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		results []attempt.Result
-		change  func(*Engine)
+		change  func(*Config)
 		kept    int
 		order   string
 	}{
-		{"exhausted", []attempt.Result{exit1}, func(*Engine) {}, 1, "keep"},
-		{"before the hook", []attempt.Result{exit1}, func(e *Engine) { e.Hooks.AfterGiveUp = "x" }, 1, "keep after-give-up"},
-		{"after the fallback", []attempt.Result{exit1}, func(e *Engine) { e.Hooks.AfterGiveUp, e.Hooks.Fallback = "x", "y" }, 1, "after-give-up fallback keep"},
-		{"refused", nil, func(e *Engine) { e.Gate = refused }, 1, "keep"},
-		{"a success", []attempt.Result{exit0}, func(*Engine) {}, 0, ""},
-		{"a cancel", []attempt.Result{{ExitCode: 143, Signal: "SIGTERM", Cancelled: "SIGTERM"}}, func(*Engine) {}, 0, ""},
-		{"no command", []attempt.Result{{ExitCode: 127, StartErr: context.Canceled}}, func(*Engine) {}, 0, ""},
-		{"no attempt", nil, func(e *Engine) { e.Policy.InitialDelay, e.Policy.Deadline = time.Hour, time.Minute }, 0, ""},
+		{"exhausted", []attempt.Result{exit1}, func(*Config) {}, 1, "keep"},
+		{"before the hook", []attempt.Result{exit1}, func(e *Config) { e.Hooks.AfterGiveUp = "x" }, 1, "keep after-give-up"},
+		{"after the fallback", []attempt.Result{exit1}, func(e *Config) { e.Hooks.AfterGiveUp, e.Hooks.Fallback = "x", "y" }, 1, "after-give-up fallback keep"},
+		{"refused", nil, func(e *Config) { e.Gate = refused }, 1, "keep"},
+		{"a success", []attempt.Result{exit0}, func(*Config) {}, 0, ""},
+		{"a cancel", []attempt.Result{{ExitCode: 143, Signal: "SIGTERM", Cancelled: "SIGTERM"}}, func(*Config) {}, 0, ""},
+		{"no command", []attempt.Result{{ExitCode: 127, StartErr: context.Canceled}}, func(*Config) {}, 0, ""},
+		{"no attempt", nil, func(e *Config) { e.Policy.InitialDelay, e.Policy.Deadline = time.Hour, time.Minute }, 0, ""},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			e, _, r := newEngine(append(c.results, exit1)...)
+			e, _, r := newConfig(append(c.results, exit1)...)
 			e.Policy.Attempts = 1
 			c.change(e)
 			var order []string
@@ -134,7 +134,7 @@ func TestGivenUpRunIsKept(t *testing.T) {
 
 func TestSpans(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newEngine(exit1, exit0)
+		e, s, r := newConfig(exit1, exit0)
 		n := uint64(0)
 		e.Identity.Random = func() uint64 { n += 2; return n }
 		e.Identity.Trace = ContinueTrace("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", e.Identity.Random)
@@ -180,7 +180,7 @@ func TestCloseEndsInTime(t *testing.T) {
 		{"a signal meanwhile", exit0, true, 10 * time.Millisecond},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			e, _, _ := newEngine(c.result)
+			e, _, _ := newConfig(c.result)
 			cancelled := make(chan attempt.Signal, 1)
 			e.CloseLimit, e.Signals.Cancelled = time.Second, cancelled
 			var took time.Duration

@@ -46,7 +46,7 @@ func repeat(d *Decision, p *Policy, s State, r *attempt.Result, now time.Time) {
 }
 
 // measure adds an attempt to the measurement.
-func (e *Engine) measure(t *trial) {
+func (e *execution) measure(t *trial) {
 	if e.Policy.Repeat && measures(&t.result) {
 		e.durations = append(e.durations, float64(t.result.Duration))
 		if !t.decision.Accepted {
@@ -56,7 +56,7 @@ func (e *Engine) measure(t *trial) {
 }
 
 // repeated is the measurement for run_finished, nil without --repeat.
-func (e *Engine) repeated() *event.Repeated {
+func (e *execution) repeated() *event.Repeated {
 	if !e.Policy.Repeat {
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 
 func TestEachAttemptHasTheNextValues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newEngine(exit1, exit1, exit0)
+		e, s, r := newConfig(exit1, exit1, exit0)
 		e.Argv = []string{"curl", "{M}:{P}"}
 		for _, text := range []string{"M=a,b", "P=1,2,3"} {
 			l, err := rotate.Parse(text)

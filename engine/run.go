@@ -39,8 +39,8 @@ type Signals struct {
 	Woken <-chan struct{}
 }
 
-// Engine is one run of a command under a policy.
-type Engine struct {
+// Config says what is run, and with what. A run does not change it.
+type Config struct {
 	Policy   Policy
 	Argv     []string
 	Identity Identity
@@ -48,7 +48,7 @@ type Engine struct {
 	// Emit gets the events of the run, in order.
 	Emit    func(event.Event)
 	Signals Signals
-	// Gate, if not nil, is asked before each attempt. The engine sets its Emit.
+	// Gate, if not nil, is asked before each attempt. The run sets its Emit.
 	Gate *admission.Gate
 	// Expires is the deadline of the retry around this one, on the monotonic clock.
 	// The zero time is none.
@@ -64,8 +64,6 @@ type Engine struct {
 	// When, if not nil, waits before each attempt but the first.
 	When  When
 	Hooks Hooks
-	// From is where in the schedule the run begins; the zero value is the first wait.
-	From Place
 	// Resume, if not nil, is the run before it was parked. It goes on like a retry.
 	Resume *Letter
 	// Keep, if not nil, keeps the run as a letter and returns its id, "" for none. It is
@@ -82,6 +80,13 @@ type Engine struct {
 	// CloseLimit, until its context ends, and reports its failure itself.
 	Close      func(ctx context.Context)
 	CloseLimit time.Duration
+}
+
+// execution is one run of a command by a Config.
+type execution struct {
+	*Config
+	// pretends reports whether an attempt is not run.
+	pretends func(n int) bool
 
 	started      time.Time
 	state        State
@@ -95,8 +100,24 @@ type Engine struct {
 }
 
 // Run runs the command until no attempt follows, and returns how the program ends.
-func (e *Engine) Run(ctx context.Context) End {
-	e.begin()
+func (c *Config) Run(ctx context.Context) End {
+	end, _ := c.RunFrom(ctx, Place{})
+	return end
+}
+
+// RunFrom begins at a place in the schedule; the zero value is the first wait. It also
+// returns the place at which it ended.
+func (c *Config) RunFrom(ctx context.Context, at Place) (End, Place) {
+	e := &execution{Config: c, pretends: func(int) bool { return false }}
+	if p, ok := c.Starter.(attempt.Pretender); ok {
+		e.pretends = p.Pretends
+	}
+	end := e.run(ctx, at)
+	return end, e.state.Place
+}
+
+func (e *execution) run(ctx context.Context, at Place) End {
+	e.begin(at)
 	end := e.prepare(ctx)
 	switch {
 	case end != nil:
@@ -113,7 +134,7 @@ func (e *Engine) Run(ctx context.Context) End {
 
 // once makes one attempt and waits for the next. It returns how the run ends, nil if
 // it goes on.
-func (e *Engine) once(ctx context.Context) *Decision {
+func (e *execution) once(ctx context.Context) *Decision {
 	if e.attempts > 0 {
 		if end := e.untilReady(ctx); end != nil {
 			return end
@@ -141,7 +162,7 @@ const passedInWait = "the deadline passed during the wait"
 
 // tooLate is how a run ends that has no time for another attempt. A signal that has
 // come meanwhile has precedence. With --until-failure all attempts have succeeded.
-func (e *Engine) tooLate(why string) *Decision {
+func (e *execution) tooLate(why string) *Decision {
 	if end := e.cancelled(); end != nil {
 		return end
 	}
@@ -153,7 +174,7 @@ func (e *Engine) tooLate(why string) *Decision {
 }
 
 // giveUp is how a run ends that gives up after an attempt: as that one did.
-func (e *Engine) giveUp(outcome event.Outcome, why string) *Decision {
+func (e *execution) giveUp(outcome event.Outcome, why string) *Decision {
 	d := e.last.decision
 	d.Accepted = false
 	giveUp(&d, outcome, why)
@@ -162,11 +183,11 @@ func (e *Engine) giveUp(outcome event.Outcome, why string) *Decision {
 }
 
 // begin sets the deadline and emits run_started.
-func (e *Engine) begin() {
+func (e *execution) begin(at Place) {
 	e.started = time.Now()
 	e.state = e.Policy.First()
-	if e.From.Step > 0 {
-		e.state.Place = e.From
+	if at.Step > 0 {
+		e.state.Place = at
 	}
 	end := &e.state.Deadline
 	if d := e.Policy.Deadline; d > 0 {
@@ -202,7 +223,7 @@ type trial struct {
 }
 
 // attempt runs the command once, decides what follows and emits the events.
-func (e *Engine) attempt(ctx context.Context, pass *admission.Pass) *trial {
+func (e *execution) attempt(ctx context.Context, pass *admission.Pass) *trial {
 	select { // a wake-up from the end of the wait is not kept for the next one
 	case <-e.Signals.Woken:
 	default:
@@ -221,7 +242,7 @@ func (e *Engine) attempt(ctx context.Context, pass *admission.Pass) *trial {
 }
 
 // start starts the command.
-func (e *Engine) start(ctx context.Context, which event.Which, pass *admission.Pass) *trial {
+func (e *execution) start(ctx context.Context, which event.Which, pass *admission.Pass) *trial {
 	use := e.rotation.Take()
 	which.Use = use.ByName()
 	for name, value := range which.Use {
@@ -235,9 +256,7 @@ func (e *Engine) start(ctx context.Context, which event.Which, pass *admission.P
 	if e.attempts > 1 && e.Hooks.RetryWith != "" {
 		run, t.argv = e.retryWith(run)
 	}
-	p, mayPretend := e.Starter.(interface{ Pretends(n int) bool })
-	pretends := mayPretend && p.Pretends(e.attempts)
-	e.emit(&event.AttemptStarted{Which: which, Timeout: e.Policy.Timeout, Rehearsed: pretends, Repeats: e.Policy.Repeat, Failed: len(e.failed)})
+	e.emit(&event.AttemptStarted{Which: which, Timeout: e.Policy.Timeout, Rehearsed: e.pretends(e.attempts), Repeats: e.Policy.Repeat, Failed: len(e.failed)})
 	own := use.Variables()
 	if which.Hedged {
 		own = append(own, "RETRY_COPY="+strconv.Itoa(which.Copy))
@@ -256,7 +275,7 @@ func (e *Engine) start(ctx context.Context, which event.Which, pass *admission.P
 }
 
 // await waits for the end of an attempt.
-func (e *Engine) await(t *trial) {
+func (e *execution) await(t *trial) {
 	t.result = t.handle.Wait()
 	switch r := &t.result; {
 	case r.TimedOut && r.Idle:
@@ -269,7 +288,7 @@ func (e *Engine) await(t *trial) {
 
 // settle decides what follows an attempt and writes its output where it belongs. If
 // that fails, the failure decides.
-func (e *Engine) settle(t *trial) {
+func (e *execution) settle(t *trial) {
 	e.state.Argv = t.argv
 	d := &t.decision
 	*d = Decide(&e.Policy, e.state, t.result, t.evidence, time.Now(), e.Draw())
@@ -290,13 +309,13 @@ func (e *Engine) settle(t *trial) {
 }
 
 // report reports the result of an attempt to the gate and to the rotation.
-func (e *Engine) report(t *trial) {
+func (e *execution) report(t *trial) {
 	t.pass.Report(t.decision.Counts)
 	e.rotation.Put(t.use, t.decision.Counts == guard.Failure)
 }
 
 // finished reports a judged attempt and emits attempt_finished.
-func (e *Engine) finished(t *trial) {
+func (e *execution) finished(t *trial) {
 	e.report(t)
 	e.emit(&event.AttemptFinished{Which: t.which, Result: t.result, Success: t.decision.Accepted, Judgement: t.decision.Judgement})
 }
@@ -317,7 +336,7 @@ func TimedOut(reason string) *Decision {
 }
 
 // finish runs what follows the last attempt and emits run_finished.
-func (e *Engine) finish(ctx context.Context, d *Decision) End {
+func (e *execution) finish(ctx context.Context, d *Decision) End {
 	if e.Gate != nil {
 		e.Gate.Withdraw()
 	}
@@ -344,7 +363,7 @@ func (e *Engine) finish(ctx context.Context, d *Decision) End {
 const cancelledClose = 40 * time.Millisecond
 
 // emit completes the header of an event and passes it on.
-func (e *Engine) emit(ev event.Event) {
+func (e *execution) emit(ev event.Event) {
 	h := ev.Head()
 	h.Time = time.Now()
 	h.Elapsed = h.Time.Sub(e.started)

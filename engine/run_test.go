@@ -75,9 +75,9 @@ func kind(e event.Event) string {
 
 func (r *record) last() *event.RunFinished { return r.events[len(r.events)-1].(*event.RunFinished) }
 
-func newEngine(results ...attempt.Result) (*Engine, *script, *record) {
+func newConfig(results ...attempt.Result) (*Config, *script, *record) {
 	s, r := &script{results: results}, &record{}
-	return &Engine{
+	return &Config{
 		Policy: testPolicy(), Argv: []string{"true"}, Starter: s, Emit: r.Emit, Draw: func() float64 { return 0.5 },
 		Identity: Identity{RunID: "id", Key: "key", Depth: 1, Trace: Trace{ID: "0af7651916cd43dd8448eb211c80319c", Flags: "01"}, Random: func() uint64 { return 7 }},
 	}, s, r
@@ -85,7 +85,7 @@ func newEngine(results ...attempt.Result) (*Engine, *script, *record) {
 
 func TestRunWaitsBetweenAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newEngine(exit1, exit1, exit0)
+		e, s, r := newConfig(exit1, exit1, exit0)
 		s.takes = 10 * time.Millisecond
 		if end := e.Run(context.Background()); end != (End{}) {
 			t.Errorf("ended with %+v", end)
@@ -112,7 +112,7 @@ func TestRunWaitsBetweenAttempts(t *testing.T) {
 // last attempt that ran.
 func TestRunThatIsTooLateForAnAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, _, r := newEngine(exit75, attempt.Result{DeadlinePassed: true, NotRun: true, ExitCode: 124})
+		e, _, r := newConfig(exit75, attempt.Result{DeadlinePassed: true, NotRun: true, ExitCode: 124})
 		end := e.Run(context.Background())
 		if end != (End{Code: 75}) || r.last().Outcome != event.Deadline || strings.Count(r.kinds(), "attempt_finished") != strings.Count(r.kinds(), "attempt_started") {
 			t.Errorf("ended with %+v: %+v after %s", end, r.last(), r.kinds())
@@ -123,7 +123,7 @@ func TestRunThatIsTooLateForAnAttempt(t *testing.T) {
 // Nothing has failed when the deadline passes between two attempts.
 func TestRunUntilFailureThatIsTooLateForAnAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, _, r := newEngine(exit0, attempt.Result{DeadlinePassed: true, NotRun: true, ExitCode: 124})
+		e, _, r := newConfig(exit0, attempt.Result{DeadlinePassed: true, NotRun: true, ExitCode: 124})
 		e.Policy.UntilFailure = true
 		if end := e.Run(context.Background()); end != (End{}) || r.last().Outcome != event.Succeeded {
 			t.Errorf("ended with %+v: %+v", end, r.last())
@@ -133,7 +133,7 @@ func TestRunUntilFailureThatIsTooLateForAnAttempt(t *testing.T) {
 
 func TestRunGivesUpWithTheLastCode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newEngine(exit1, exit75)
+		e, s, r := newConfig(exit1, exit75)
 		e.Policy.Attempts = 3
 		end := e.Run(context.Background())
 		if end != (End{Code: 75}) || len(s.started) != 3 || r.last().Outcome != event.Exhausted || r.last().ExitCode != 75 {
@@ -145,7 +145,7 @@ func TestRunGivesUpWithTheLastCode(t *testing.T) {
 func TestRunEndsByASignalDuringAWait(t *testing.T) {
 	for _, signal := range []attempt.Signal{"SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"} {
 		synctest.Test(t, func(t *testing.T) {
-			e, s, r := newEngine(exit1)
+			e, s, r := newConfig(exit1)
 			cancelled := make(chan attempt.Signal, 1)
 			e.Signals.Cancelled = cancelled
 			start := time.Now()
@@ -164,7 +164,7 @@ func TestRunEndsByASignalDuringAWait(t *testing.T) {
 // A signal that arrived between two attempts ends even a wait of no length.
 func TestRunSeesASignalBeforeAWaitOfZero(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, _ := newEngine(exit1)
+		e, s, _ := newConfig(exit1)
 		e.Policy.Schedule.Curve, e.Policy.Schedule.Base = backoff.Constant, 0
 		cancelled := make(chan attempt.Signal, 1)
 		e.Signals.Cancelled = cancelled
@@ -177,7 +177,7 @@ func TestRunSeesASignalBeforeAWaitOfZero(t *testing.T) {
 
 func TestRunIsWokenFromAWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newEngine(exit1, exit0)
+		e, s, r := newConfig(exit1, exit0)
 		woken := make(chan struct{}, 1)
 		e.Signals.Woken = woken
 		time.AfterFunc(200*time.Millisecond, func() { woken <- struct{}{} })
@@ -196,7 +196,7 @@ func TestRunIsWokenFromAWait(t *testing.T) {
 
 func TestRunKeepsToTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newEngine(exit1)
+		e, s, r := newConfig(exit1)
 		e.Policy.Deadline, e.Policy.Attempts = 10*time.Second, 0
 		start := time.Now()
 		end := e.Run(context.Background())
@@ -212,7 +212,7 @@ func TestRunKeepsToTheDeadline(t *testing.T) {
 
 func TestRunWaitsBeforeTheFirstAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, _ := newEngine(exit0)
+		e, s, _ := newConfig(exit0)
 		e.Policy.InitialDelay, e.Policy.Splay = 2*time.Second, 4*time.Second
 		start := time.Now()
 		e.Run(context.Background())
@@ -224,7 +224,7 @@ func TestRunWaitsBeforeTheFirstAttempt(t *testing.T) {
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
-		e, s, _ := newEngine(exit0)
+		e, s, _ := newConfig(exit0)
 		e.Policy.InitialDelay, e.Policy.Deadline = 2*time.Second, time.Second
 		start := time.Now()
 		if end := e.Run(context.Background()); end.Code != 124 || len(s.started) != 0 || time.Since(start) != 0 {
@@ -236,7 +236,7 @@ func TestRunWaitsBeforeTheFirstAttempt(t *testing.T) {
 func TestRunRepeatsItsDrawsWithASeed(t *testing.T) {
 	waits := func(seed uint64) (waits []time.Duration) {
 		synctest.Test(t, func(t *testing.T) {
-			e, _, r := newEngine(exit1)
+			e, _, r := newConfig(exit1)
 			e.Draw = rand.New(rand.NewPCG(seed, 0)).Float64
 			e.Policy.Schedule.Jitter.Kind = backoff.Full
 			e.Run(context.Background())
@@ -258,12 +258,12 @@ func TestRunRepeatsItsDrawsWithASeed(t *testing.T) {
 
 func TestRunEndsWhenOutputCannotBeSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newEngine(exit0)
+		e, s, r := newConfig(exit0)
 		s.settling = errors.New("no space left on device")
 		if end := e.Run(context.Background()); end.Code != 125 || len(s.started) != 1 || r.last().Outcome != event.Failed {
 			t.Errorf("ended with %+v: %+v", end, r.last())
 		}
-		e, s, _ = newEngine(exit0)
+		e, s, _ = newConfig(exit0)
 		s.settling = attempt.ErrReaderGone
 		if end := e.Run(context.Background()); end.Signal != "SIGPIPE" || len(s.started) != 1 {
 			t.Errorf("ended with %+v", end)
@@ -273,7 +273,7 @@ func TestRunEndsWhenOutputCannotBeSettled(t *testing.T) {
 
 func TestEnvironmentOfTheCommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, _ := newEngine(killed, exit0)
+		e, s, _ := newConfig(killed, exit0)
 		e.Policy.Deadline = time.Minute
 		e.Identity.Environ = []string{"A=b", "RETRY_ATTEMPT=9", "RETRY_LAST_EXIT=9", "RETRY_EXPIRES_AT=9", "RETRY_ON_EXIT=1", "TRACEPARENT=x"}
 		e.Run(context.Background())

@@ -15,7 +15,7 @@ import (
 )
 
 // prepare waits before attempt 1. It returns how the run ends, nil if it goes on.
-func (e *Engine) prepare(ctx context.Context) *Decision {
+func (e *execution) prepare(ctx context.Context) *Decision {
 	if e.Before != nil {
 		if end := e.Before(ctx, e.state.Deadline, e.emit); end != nil {
 			return end
@@ -45,7 +45,7 @@ func (e *Engine) prepare(ctx context.Context) *Decision {
 }
 
 // wait waits as the last decision says. It returns how the run ends, nil if it goes on.
-func (e *Engine) wait(ctx context.Context) *Decision {
+func (e *execution) wait(ctx context.Context) *Decision {
 	if end := e.park(ctx); end != nil {
 		return end
 	}
@@ -86,11 +86,8 @@ type Readiness struct {
 	Waited time.Duration
 }
 
-// Place is where in its schedule the run was when it ended.
-func (e *Engine) Place() Place { return e.state.Place }
-
 // untilReady waits as When says. It returns how the run ends, nil if it goes on.
-func (e *Engine) untilReady(ctx context.Context) *Decision {
+func (e *execution) untilReady(ctx context.Context) *Decision {
 	if e.When == nil {
 		return nil
 	}
@@ -113,13 +110,13 @@ func (e *Engine) untilReady(ctx context.Context) *Decision {
 }
 
 // passes reports whether a wait of d would end past the deadline.
-func (e *Engine) passes(d time.Duration) bool {
+func (e *execution) passes(d time.Duration) bool {
 	return e.state.late(d, time.Now())
 }
 
 // sleep waits for d, or until it is woken or cancelled. It returns how long that was, and
 // how the run ends if it was cancelled.
-func (e *Engine) sleep(ctx context.Context, d time.Duration) (time.Duration, *Decision) {
+func (e *execution) sleep(ctx context.Context, d time.Duration) (time.Duration, *Decision) {
 	start := time.Now()
 	if end := e.cancelled(); end != nil { // it ends even a wait of 0
 		return 0, end
@@ -136,7 +133,7 @@ func (e *Engine) sleep(ctx context.Context, d time.Duration) (time.Duration, *De
 }
 
 // during is interruptible, and displays of the run's state are told.
-func (e *Engine) during(ctx context.Context, deadline time.Time, f func(context.Context)) *Decision {
+func (e *execution) during(ctx context.Context, deadline time.Time, f func(context.Context)) *Decision {
 	if end := e.cancelled(); end != nil {
 		return end
 	}
@@ -146,7 +143,7 @@ func (e *Engine) during(ctx context.Context, deadline time.Time, f func(context.
 
 // interruptible calls f, whose context ends at the deadline (the zero time is none) and when
 // a signal asks for the end. When f has returned, it returns how the run ends by that signal.
-func (e *Engine) interruptible(ctx context.Context, deadline time.Time, f func(context.Context)) *Decision {
+func (e *execution) interruptible(ctx context.Context, deadline time.Time, f func(context.Context)) *Decision {
 	if end := e.cancelled(); end != nil {
 		return end
 	}
@@ -170,7 +167,7 @@ func (e *Engine) interruptible(ctx context.Context, deadline time.Time, f func(c
 }
 
 // cancelled is how the run ends by a signal that has come, nil for none.
-func (e *Engine) cancelled() *Decision {
+func (e *execution) cancelled() *Decision {
 	select {
 	case signal := <-e.Signals.Cancelled:
 		return CancelledBy(signal)

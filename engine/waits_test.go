@@ -57,7 +57,7 @@ func TestWaitsOfARunKeepToTheTable(t *testing.T) {
 		for _, jitter := range jitters {
 			for seed := range uint64(30) {
 				synctest.Test(t, func(t *testing.T) {
-					e, s, r := newEngine(exit1)
+					e, s, r := newConfig(exit1)
 					e.Policy.Attempts = len(c.factor) + 1
 					e.Policy.Schedule = backoff.Schedule{Curve: c.curve, Jitter: jitter, Base: waitsBase, Cap: waitsCap}
 					e.Draw = rand.New(rand.NewPCG(seed, 0)).Float64
@@ -94,7 +94,7 @@ func TestExpiresBoundsTheRun(t *testing.T) {
 		{0, time.Minute, time.Minute}, {time.Second, time.Minute, time.Second}, {time.Hour, time.Minute, time.Minute},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			e, s, _ := newEngine(attempt.Result{})
+			e, s, _ := newConfig(attempt.Result{})
 			begun := time.Now()
 			e.Policy.Deadline, e.Expires = c.own, begun.Add(c.outer)
 			e.Run(context.Background())
@@ -109,7 +109,7 @@ func TestExpiresBoundsTheRun(t *testing.T) {
 // kept for the wait after it.
 func TestLateWakeUpEndsNoOtherWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, _, r := newEngine(exit1, exit0)
+		e, _, r := newConfig(exit1, exit0)
 		woken := make(chan struct{}, 1)
 		woken <- struct{}{}
 		e.Signals.Woken = woken

@@ -14,7 +14,7 @@ import (
 // the next attempt sees all of it.
 func TestWhenGoesOnInTheSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newEngine(exit1, exit1, exit0)
+		e, s, r := newConfig(exit1, exit1, exit0)
 		var places []Place
 		e.When = func(_ context.Context, at Place, _ time.Time, _ func(event.Event)) Readiness {
 			places = append(places, at)
@@ -54,7 +54,7 @@ func TestWhenEndsTheRun(t *testing.T) {
 			{Readiness{DeadlinePassed: true, Why: "no time is left"}, End{Code: 75}, event.Deadline, "no time is left"},
 			{Readiness{Why: "db did not become ready within 1s"}, End{Code: 124}, event.Deadline, "db did not become ready within 1s"},
 		} {
-			e, s, r := newEngine(exit75)
+			e, s, r := newConfig(exit75)
 			e.Hooks.BeforeRetry = []string{"never asked"}
 			e.When = func(context.Context, Place, time.Time, func(event.Event)) Readiness { return c.r }
 			end := e.Run(context.Background())
@@ -73,10 +73,10 @@ func TestWhenIsForRetriesOnly(t *testing.T) {
 			asked++
 			return Readiness{Ready: true, Place: Place{Step: 1}}
 		}
-		e, _, _ := newEngine(exit0)
+		e, _, _ := newConfig(exit0)
 		e.When = when
 		e.Run(context.Background())
-		e, s, _ := newEngine(exit1)
+		e, s, _ := newConfig(exit1)
 		e.When, e.Policy.Attempts = when, 3
 		e.Run(context.Background())
 		if asked != 2 || len(s.started) != 3 {
@@ -88,7 +88,7 @@ func TestWhenIsForRetriesOnly(t *testing.T) {
 // The hooks before a retry come when all is ready.
 func TestWhenComesBeforeTheHooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, _ := newEngine(exit1, exit0, exit0)
+		e, s, _ := newConfig(exit1, exit0, exit0)
 		ready := false
 		e.Hooks = Hooks{BeforeRetry: []string{"true"}}
 		e.When = func(_ context.Context, at Place, _ time.Time, _ func(event.Event)) Readiness {

@@ -19,6 +19,13 @@ type Starter interface {
 	Start(ctx context.Context, spec Spec) Attempt
 }
 
+// Pretender is a Starter some of whose attempts are not run.
+type Pretender interface {
+	Starter
+	// Pretends reports whether attempt n is not run.
+	Pretends(n int) bool
+}
+
 // ErrLost is the cause of a context that ends an attempt as its timeout would, but with
 // neither Err nor TimedOut set.
 var ErrLost = errors.New("another copy of the attempt has decided")

@@ -41,10 +41,6 @@ func (r *record) update(change func()) {
 	change()
 }
 
-// loops are engines that have run. One takes 3 KB, which is most of the garbage of an
-// operation that succeeds at once.
-var loops = sync.Pool{New: func() any { return new(engine.Engine) }}
-
 // execute runs f under p; the record's turn is held.
 func (r *record) execute(ctx context.Context, p Policy, f func(context.Context) (bool, error)) (succeeded bool) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -52,10 +48,8 @@ func (r *record) execute(ctx context.Context, p Policy, f func(context.Context) 
 	r.update(func() { r.known = known{cancel: cancel} })
 	r.f, r.end = f, Failed
 	defer r.update(func() { r.f, r.status, r.next, r.cancel = nil, r.end, 0, nil }) // also where f ends its goroutine
-	loop := loops.Get().(*engine.Engine)
-	*loop = engine.Engine{Policy: p.engine(), Starter: r, Emit: r.emit, Draw: rand.Float64}
+	loop := engine.Config{Policy: p.engine(), Starter: r, Emit: r.emit, Draw: rand.Float64}
 	loop.Run(ctx)
-	loops.Put(loop)
 	return r.end == Succeeded
 }
 

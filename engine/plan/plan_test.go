@@ -117,7 +117,7 @@ func TestPlanMatchesRuns(t *testing.T) {
 		for range int(runs) {
 			synctest.Test(t, func(t *testing.T) {
 				var got waits
-				e := engine.Engine{Policy: p, Argv: []string{"x"}, Starter: failing{}, Emit: got.Emit, Draw: r.Float64, Identity: engine.Identity{Random: r.Uint64}}
+				e := engine.Config{Policy: p, Argv: []string{"x"}, Starter: failing{}, Emit: got.Emit, Draw: r.Float64, Identity: engine.Identity{Random: r.Uint64}}
 				e.Run(context.Background())
 				for i, w := range got {
 					if w < time.Duration(plan[i].Least) || w > time.Duration(plan[i].Greatest) {

@@ -72,7 +72,7 @@ type wait struct {
 	started time.Time
 	end     time.Time // of Limit, the zero time for none
 	emit    func(event.Event)
-	first   *engine.Engine
+	first   engine.Place // of the schedule of the first target, when all have ended
 	states  []state
 	results chan func() // each takes the result of a try; closed when the engines have ended
 }
@@ -127,9 +127,9 @@ func (r *wait) start(ctx context.Context) {
 	for i := range r.Targets {
 		target := &r.Targets[i]
 		r.states[i].Name, r.states[i].Gone = target.Name, target.Gone
-		e := &engine.Engine{
+		c := &engine.Config{
 			Policy: r.Policy, Argv: []string{target.Name}, Starter: target.Starter, Draw: target.Draw,
-			Identity: engine.Identity{Random: r.Random}, From: r.From, Expires: r.Deadline,
+			Identity: engine.Identity{Random: r.Random}, Expires: r.Deadline,
 			Emit: func(ev event.Event) {
 				if try, ok := ev.(*event.AttemptFinished); ok {
 					select {
@@ -139,14 +139,15 @@ func (r *wait) start(ctx context.Context) {
 				}
 			},
 		}
-		e.Policy.Attempts, e.Policy.Rules = 0, engine.Rules{Table: noRules}
+		c.Policy.Attempts, c.Policy.Rules = 0, engine.Rules{Table: noRules}
 		if len(r.Targets) == 1 {
-			e.Signals.Woken = r.Signals.Woken
+			c.Signals.Woken = r.Signals.Woken
 		}
-		if r.first == nil {
-			r.first = e
-		}
-		running.Go(func() { e.Run(tries) })
+		running.Go(func() {
+			if _, at := c.RunFrom(tries, r.From); i == 0 {
+				r.first = at
+			}
+		})
 	}
 	go func() {
 		running.Wait()
@@ -175,7 +176,7 @@ func (r *wait) drain() {
 
 // finish returns the result, and reports each target that is not ready with its last error.
 func (r *wait) finish() engine.Readiness {
-	all := engine.Readiness{Ready: true, Waited: time.Since(r.started), Place: r.first.Place()}
+	all := engine.Readiness{Ready: true, Waited: time.Since(r.started), Place: r.first}
 	for i := range r.states {
 		s := &r.states[i]
 		if s.ready {

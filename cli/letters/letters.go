@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/engine/lockedfile"
@@ -298,7 +297,7 @@ func (g *List) letter(e *queue.Entry) {
 
 // harmless replaces what moves the cursor of a terminal.
 func harmless(r rune) rune {
-	if r != '\t' && r != '\n' && unicode.IsControl(r) {
+	if r != '\t' && r != '\n' && text.IsControl(r) {
 		return ' '
 	}
 	return r

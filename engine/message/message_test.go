@@ -72,7 +72,7 @@ func FuzzPrintable(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if p := Printable(s); strings.ContainsAny(p, "\n\r\x1b\x00\u2028") || strings.Contains(p, "##") {
+		if p := Printable(s); strings.ContainsAny(p, "\n\r\x1b\x00\u2028\u2029\u202a\u202e\u2066\u2069") || strings.Contains(p, "##") {
 			t.Errorf("Printable(%q) = %q", s, p)
 		}
 	})

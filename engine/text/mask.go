@@ -23,9 +23,19 @@ const (
 
 // Masked returns s with Mask in place of secrets: passwords of addresses, values of names
 // such as password and token (NAME=value, --name value, "name: value"), credentials behind
-// Bearer and Basic, words with the shape of a token, and mysql -pPASSWORD.
-func Masked(s string) string {
-	return maskEach(maskEach(maskEach(maskNamed(maskLogins(s)), credentialAt), tokenAt), optionAt)
+// Bearer and Basic, words with the shape of a token, private keys, and what is a secret in
+// the flags of a known command.
+func Masked(s string) string { return masked(s, false) }
+
+// MaskedCommand is Masked for a text that is a command.
+func MaskedCommand(s string) string { return masked(s, true) }
+
+func masked(s string, command bool) string {
+	s = maskNamed(maskLogins(maskKeys(s)))
+	for _, secretAt := range []func(string, int) (int, int){endingAt(command), credentialAt, shapeAt, optionAt, netrcAt} {
+		s = maskEach(s, secretAt)
+	}
+	return s
 }
 
 // MaskedArgs returns the words of a command with their secrets masked: argv itself if
@@ -52,26 +62,44 @@ func maskArg(argv []string, i int) string {
 	if i > 0 {
 		before = argv[i-1]
 	}
-	isFlag := len(before) > 2 && before[0] == '-' && before != notSecret && namesSecret(before) && strings.Trim(before, nameBytes) == ""
-	if isFlag && word != "" && !looksLikeFlag(word) {
+	if flagSecret(before) && word != "" && !looksLikeFlag(word) && !isPlain("", word) {
 		return Mask
 	}
-	if len(word) > 2 && word[:2] == "-p" && takesPassword(argv[:i]) {
-		return "-p" + Mask
+	if from, to := wordOption(argv[:i], word); from < to {
+		return word[:from] + Mask + word[to:]
+	}
+	if before == "password" && i >= 3 && (argv[i-3] == "login" || argv[i-3] == "machine") { // netrc
+		return Mask
 	}
 	script := len(before) > 1 && before[0] == '-' && before[1] != '-' && before[len(before)-1] == 'c'
-	value := 0 // where that of NAME=value or "Name: value" begins
-	switch name := run(word, nameBytes); {
-	case script || name == len(word) || !namesSecret(word[:name]):
+	name := run(word, nameBytes)
+	if !script && 0 < name && name < len(word) {
+		if value := valueOfArg(word, name); 0 < value && value < len(word) {
+			return word[:value] + Mask
+		}
+	}
+	return MaskedCommand(word)
+}
+
+// valueOfArg returns where the secret of NAME=value or "Name: value" begins, 0 for none.
+func valueOfArg(word string, name int) (value int) {
+	switch {
 	case word[name] == '=':
 		value = name + 1
 	case word[name] == ':' && headerColon(word, 0, name):
 		value = skipBlanks(word, name+1)
+	default:
+		return 0
 	}
-	if 0 < value && value < len(word) {
-		return word[:value] + Mask
+	named := word[:name]
+	ends := endsSecret
+	if named[0] == '-' {
+		ends = flagSecret
 	}
-	return Masked(word)
+	if namesSecret(named) || ends(named) && !isPlain(named, word[value:]) {
+		return value
+	}
+	return 0
 }
 
 // looksLikeFlag reports whether a word is a flag: -x, --name, --name=x.
@@ -84,33 +112,6 @@ func looksLikeFlag(word string) bool {
 
 // notSecret is a flag of this program, of a token bucket.
 const notSecret = "--tokens"
-
-// secretNames are parts of the names of secrets, in lower case.
-var secretNames = []string{
-	"password", "passwd", "passphrase", "secret", "token", "credential", "authorization", "cookie",
-	"apikey", "api-key", "api_key", "api key", "accesskey", "access-key", "access_key", "access key", "privatekey", "private-key", "private_key", "private key",
-}
-
-// secretName returns the length of such a part at the beginning of s, 0 for none.
-func secretName(s string) int {
-	if isIn("pstca", s[0]|0x20) {
-		for _, name := range secretNames {
-			if hasPrefixFold(s, name) {
-				return len(name)
-			}
-		}
-	}
-	return 0
-}
-
-func namesSecret(s string) bool {
-	for i := range len(s) {
-		if secretName(s[i:]) > 0 {
-			return true
-		}
-	}
-	return false
-}
 
 // maskEach returns s with Mask in place of each secret. secretAt returns where the secret
 // that is found at a place of s begins and ends; if there is none, to is where the search
@@ -302,57 +303,6 @@ func isCredential(word string) bool {
 var afterBearer = []string{
 	"", "=", "-", "token", "tokens", "auth", "authentication", "authorization", "realm", "realm=", "error", "scheme",
 	"credential", "credentials", "header", "is", "was", "not", "and", "or", "in", "for", "of",
-}
-
-// tokenShapes are how the tokens of services begin.
-var tokenShapes = []string{
-	"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-",
-	"xapp-", "AKIA", "ASIA", "AIza", "ya29.", "sk-", "sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_", "npm_", "hf_", "pypi-", "dckr_pat_", "dop_v1_", "shpat_", "SG.", "eyJ",
-}
-
-// tokenAt finds a word with the shape of a token.
-func tokenAt(s string, i int) (from, to int) {
-	if i > 0 && s[i-1] != '.' && isIn(nameBytes, s[i-1]) {
-		return i, i
-	}
-	at := slices.IndexFunc(tokenShapes, func(shape string) bool { return strings.HasPrefix(s[i:], shape) })
-	if at < 0 {
-		return i, i
-	}
-	shape := tokenShapes[at]
-	rest := s[i+len(shape):]
-	word := strings.TrimRight(rest[:run(rest, nameBytes)], ".") // without the end of a sentence
-	plain := strings.Trim(word, "abcdefghijklmnopqrstuvwxyz_") == ""
-	isName := shape[len(shape)-1] == '_' && plain && (strings.Contains(word, "_") || strings.HasPrefix(rest[len(word):], "=")) // npm_config_registry
-	if len(word) < 3 || isName {
-		return i, i
-	}
-	return i, i + len(shape) + len(word)
-}
-
-// lookBack is how many bytes before -pPASSWORD may have the command.
-const lookBack = 256
-
-// optionAt finds the password of -pPASSWORD in a command.
-func optionAt(s string, i int) (from, to int) {
-	if !strings.HasPrefix(s[i:], "-p") || i == 0 || !isIn(" \t", s[i-1]) {
-		return i, i
-	}
-	command := s[max(0, i-lookBack):i]
-	if !takesPassword(strings.Fields(command[strings.LastIndexAny(command, ";|&\n")+1:])) {
-		return i, i
-	}
-	n := named{text: s, begin: i}
-	return n.extent(i+2, false)
-}
-
-// takesPassword reports whether one of the words is a command that takes a password as
-// -pPASSWORD.
-func takesPassword(words []string) bool {
-	return slices.ContainsFunc(words, func(word string) bool {
-		name := word[strings.LastIndexAny(word, `/\`)+1:]
-		return strings.HasPrefix(name, "mysql") || strings.HasPrefix(name, "mariadb") || name == "sshpass"
-	})
 }
 
 // run returns the number of bytes at the beginning of s that are in the set.

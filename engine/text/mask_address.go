@@ -52,6 +52,9 @@ func maskLogin(scheme, s string) string {
 	scheme = strings.ToLower(scheme)
 	authority := s[:until(s, "/?#")]
 	at := strings.LastIndexByte(authority, '@')
+	if at < 0 && (hasNoLogin(scheme, authority) || isHostPort(authority)) {
+		return s
+	}
 	if at < 0 && (badPort(authority) || strings.HasPrefix(scheme, "redis") && authority != "") {
 		at = strings.LastIndexByte(s, '@')
 	}
@@ -80,6 +83,22 @@ func maskUser(scheme, login string) string {
 		return login
 	}
 	return user + ":" + Mask
+}
+
+// withoutLogin are schemes whose addresses have no login.
+var withoutLogin = []string{"tcp", "udp", "tls", "dns"}
+
+// hasNoLogin reports whether what stands before a path is a host and a port by its scheme.
+func hasNoLogin(scheme, authority string) bool {
+	return slices.Contains(withoutLogin, scheme) && !strings.Contains(authority, "@")
+}
+
+// isHostPort reports whether an authority is a host with the name of a port that servers
+// are asked for, or an IPv6 address without brackets.
+func isHostPort(authority string) bool {
+	_, port, _ := strings.Cut(strings.TrimRight(authority, ".,;:)]'\\"), ":")
+	colons := strings.Count(authority, ":")
+	return port == "http" || port == "https" || colons > 1 && strings.Trim(authority, ":.%"+digits+"abcdefABCDEF") == ""
 }
 
 // badPort reports whether an authority has a port that is neither a number nor a
@@ -119,7 +138,7 @@ func maskWithoutScheme(s string) string {
 // query, and those of options that may be secret. A target exec:COMMAND is a text.
 func MaskedAddress(s string) string {
 	if hasPrefixFold(s, "exec:") && !strings.HasPrefix(s[len("exec:"):], "//") {
-		return Masked(s)
+		return MaskedCommand(s)
 	}
 	before, rest, ok := strings.Cut(s, "://")
 	if ok && scheme(before) == before {
@@ -144,7 +163,7 @@ func MaskedAddress(s string) string {
 	if hasOptions {
 		address += "#" + eachPart(options, "&", maskOption)
 	}
-	return maskEach(address, tokenAt)
+	return maskEach(address, shapeAt)
 }
 
 // maskField masks the value of a field, or a field without one.
@@ -182,5 +201,5 @@ func MaskedValue(flag, value string) string {
 	case "wait-for", "wait-gone", "retry-when", "store", "otlp", "statsd":
 		return MaskedAddress(value)
 	}
-	return Masked(value)
+	return MaskedCommand(value) // of hooks
 }

@@ -72,14 +72,21 @@ func Wrap(s string, width int) []string {
 	return append(lines, line)
 }
 
-// Printable replaces control characters and line separators by blanks.
+// Printable replaces control characters, line separators and what changes the direction of
+// a text by blanks.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' {
+		if IsControl(r) {
 			return ' '
 		}
 		return r
 	}, s)
+}
+
+// IsControl reports whether a character is a control of a terminal (C0, C1), a separator of
+// lines, or one that changes the direction of what follows (Unicode TR 36, section 2.2).
+func IsControl(r rune) bool {
+	return r < ' ' || r >= 0x7f && r < 0xa0 || r >= '\u2028' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
 }
 
 // OneLine is Printable, with U+FFFD for what is not UTF-8, and without blanks at the ends.

@@ -9,6 +9,7 @@ godebug containermaxprocs=0
 require (
 	github.com/alecthomas/kong v1.17.0
 	github.com/fatih/color v1.19.0
+	github.com/mattn/go-runewidth v0.0.31
 	github.com/rogpeppe/go-internal v1.16.0
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
@@ -16,6 +17,7 @@ require (
 )
 
 require (
+	github.com/clipperhouse/uax29/v2 v2.2.0 // indirect
 	github.com/mattn/go-colorable v0.1.14 // indirect
 	github.com/mattn/go-isatty v0.0.20 // indirect
 	golang.org/x/tools v0.38.0 // indirect

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mattn/go-runewidth"
+
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/message"
 )
@@ -150,7 +152,7 @@ func (s *Sink) overwrite(text string) {
 // fit cuts text to so many columns.
 func fit(text string, columns int) string {
 	for i, r := range text {
-		if columns -= columnsOf(r); columns < 0 {
+		if columns -= runewidth.RuneWidth(r); columns < 0 {
 			return text[:i]
 		}
 	}

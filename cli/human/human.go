@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fatih/color"
+	"github.com/mattn/go-runewidth"
 
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/message"
@@ -205,7 +206,7 @@ func wrap(text string, width int) []string {
 			if r == ' ' && i > len(indent) && (columns < width || end < 0) {
 				end = i
 			}
-			columns += columnsOf(r)
+			columns += runewidth.RuneWidth(r)
 		}
 		if columns < width || end < 0 {
 			return append(rows, text)
@@ -213,18 +214,4 @@ func wrap(text string, width int) []string {
 		rows = append(rows, text[:end])
 		text = indent + strings.TrimLeft(text[end:], " ")
 	}
-}
-
-// firstWide is the first letter that may take two columns (Unicode Standard
-// Annex 11: Hangul Jamo).
-const firstWide = 0x1100
-
-func columnsOf(r rune) int {
-	switch {
-	case r < ' ':
-		return 0 // where a colour begins or ends
-	case r >= firstWide:
-		return 2
-	}
-	return 1
 }

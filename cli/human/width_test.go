@@ -1,0 +1,24 @@
+package human
+
+import (
+	"slices"
+	"testing"
+)
+
+// A column is counted as a terminal draws it: Han takes two, a combining accent none.
+func TestColumns(t *testing.T) {
+	for text, want := range map[string]string{
+		"abcdef":           "abcd",
+		"漢字漢字":             "漢字",
+		"a漢字":              "a漢",
+		"e\u0301e\u0301ab": "e\u0301e\u0301ab",
+		"ⴰⴱⴲⴳⴴ":            "ⴰⴱⴲⴳ",
+	} {
+		if got := fit(text, 4); got != want {
+			t.Errorf("of %q, %q fits into 4 columns, not %q", text, want, got)
+		}
+	}
+	if got := wrap("123456789 漢字 漢字", 15); !slices.Equal(got, []string{"123456789 漢字", indent + "漢字"}) {
+		t.Errorf("%q", got)
+	}
+}

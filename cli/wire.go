@@ -125,7 +125,7 @@ func (w *wiring) build() error {
 		Draw:     draw(o, 0),
 		Identity: identity(o, w.environ),
 		Hooks:    o.Hooks,
-		About:    event.RunStarted{Name: o.Name, Key: o.Key, Policy: o.Chosen.Name, PolicySource: o.Chosen.Source, PolicyUnasked: o.Chosen.Unasked},
+		About:    event.RunStarted{Name: o.Name, Key: o.Key, Policy: o.Chosen.Name, PolicySource: o.Chosen.Source},
 	}
 	w.e, e.Hooks.Tails = e, w.keepTails
 	if o.Exec {

@@ -180,9 +180,7 @@ func (o *Options) ToRun() []string {
 type InForce struct {
 	// Name and Source are "" where there is none. Source is its file and line.
 	Name, Source string
-	// Unasked says that it was chosen by the name of the command.
-	Unasked  bool
-	Settings []Setting
+	Settings     []Setting
 	// Rules are the rule blocks of the files that were read.
 	Rules []*classify.Table
 	// Warning is a line for a person, "" for none.
@@ -193,10 +191,9 @@ type InForce struct {
 
 // Known is a policy that can be asked for.
 type Known struct {
-	Name    string   `json:"name"`
-	Source  string   `json:"source"`
-	Inherit string   `json:"inherit,omitempty"`
-	Tools   []string `json:"tools,omitempty"`
+	Name    string `json:"name"`
+	Source  string `json:"source"`
+	Inherit string `json:"inherit,omitempty"`
 }
 
 // alone resolves settings by themselves. What they need besides may come from other

@@ -54,8 +54,6 @@ type (
 )
 
 func LooksLikeTarget(s string) bool { return probe.LooksLike(s) }
-func IsCommandTarget(s string) bool { return probe.IsCommand(s) }
-
 // latestTime bounds a time in seconds: it is in the year 5138.
 const latestTime = 1e11 - 1e-3
 

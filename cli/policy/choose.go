@@ -13,14 +13,12 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/retrysh/retry/cli/option"
-	"github.com/retrysh/retry/engine/classify/command"
 )
 
 // builtInPolicies is the text of the policies that every program has.
@@ -31,8 +29,7 @@ var builtInPolicies string
 // builtInFile is how that text is named in places.
 const builtInFile = "built-in/policies"
 
-// Choose reads the policy files, and returns the policy that was asked for or else
-// belongs to the command.
+// Choose reads the policy files, and returns the policy that was asked for.
 func Choose(environ []string, given []option.Setting, command []string) (*option.InForce, error) {
 	s := policySet{}
 	if err := s.loadAll(environ, given); err != nil {
@@ -51,19 +48,18 @@ func Choose(environ []string, given []option.Setting, command []string) (*option
 	if err := s.check(own); err != nil {
 		return nil, err
 	}
-	var def *policyDef
 	if asked == nil {
-		if def = s.belonging(command, chosen); def == nil {
-			return chosen, nil
-		}
-	} else if def = s.byName[asked.Value]; def == nil {
+		return chosen, nil
+	}
+	def := s.byName[asked.Value]
+	if def == nil {
 		if asked.Value == "list" && asked.Source == option.FromCommandLine && len(command) == 0 {
 			chosen.All = s.all()
 			return chosen, nil
 		}
 		return nil, option.Usage(asked.Word, s.unknown(asked.Value))
 	}
-	chosen.Name, chosen.Source, chosen.Unasked = def.Name, def.Source, asked == nil
+	chosen.Name, chosen.Source = def.Name, def.Source
 	var err error
 	chosen.Settings, err = s.flatten(def)
 	return chosen, err
@@ -128,36 +124,18 @@ func (s *policySet) loadNamed(given []option.Setting) error {
 func (s *policySet) addBuiltIn() {
 	p := policyParser{file: builtInFile}
 	blocks, _ := p.parse(builtInPolicies) // a test checks them
-	_ = s.take(builtInFile, blocks, false)
+	_ = s.take(builtInFile, blocks)
 }
 
 // check checks policies, used or not. A test checks the built-in ones.
 func (s *policySet) check(policies []*policyDef) error {
 	for _, def := range policies {
-		settings, err := s.flatten(def)
-		if err != nil {
+		if _, err := s.flatten(def); err != nil {
 			return err
 		}
 		if err := option.Prove(def.settings); err != nil {
 			return err
 		}
-		for _, setting := range settings {
-			if err := harmless(setting); err != nil && len(def.Tools) > 0 {
-				return def.place.fault("policy %q: %w", def.Name, err)
-			}
-		}
-	}
-	return nil
-}
-
-// harmless refuses what a policy that applies by itself may not do: run a command, write
-// a file, or send to an address.
-func harmless(s option.Setting) error {
-	switch name := s.Flag.Name(); {
-	case slices.Contains([]string{"before-retry", "after-success", "after-give-up", "retry-with", "fallback", "log-file", "metrics-file", "statsd", "otlp", "otlp-timeout", "otlp-args"}, name):
-		return fmt.Errorf("%s is not allowed in a policy with tools, which applies without being named (%s)", name, s.Word)
-	case option.IsCommandTarget(s.Value) && slices.Contains([]string{"wait-for", "wait-gone", "retry-when"}, name):
-		return fmt.Errorf("%s with an exec: target is not allowed in a policy with tools, which applies without being named (%s)", name, s.Word)
 	}
 	return nil
 }
@@ -198,30 +176,6 @@ func (s *policySet) unknown(name string) error {
 		names = append(names, other.Name)
 	}
 	return fmt.Errorf("there is no policy %q; there are %s (retry --policy list prints where each is defined)", name, strings.Join(names, ", "))
-}
-
-// belonging returns the first policy whose tools name the command, nil for none.
-func (s *policySet) belonging(argv []string, chosen *option.InForce) *policyDef {
-	names := command.Names(argv)
-	for _, def := range s.policies {
-		if s.byName[def.Name] != def || !slices.ContainsFunc(def.Tools, func(tool string) bool { return isTool(tool, names) }) {
-			continue
-		}
-		if def.trusted {
-			return def
-		}
-		if chosen.Warning == "" {
-			chosen.Warning = fmt.Sprintf("policy %s (%s) is not applied automatically, since other users can write its file; --policy %s selects it", def.Name, def.Source, def.Name)
-		}
-	}
-	return nil
-}
-
-func isTool(tool string, names []string) bool {
-	return slices.Contains(names, command.Plain(tool)) || slices.ContainsFunc(names, func(name string) bool {
-		ok, _ := path.Match(tool, name)
-		return ok
-	})
 }
 
 // all are the policies that --policy can name, in the order in which they are found.

@@ -6,7 +6,6 @@ package policy
 //	include  FILE         more of them, read at this place; globs, relative to this file
 //	policy   NAME         begins a block, which ends at a blank line
 //	inherit  NAME         the settings of that policy, under this one's
-//	tools    NAME...      the commands that this policy applies to by itself
 //	FLAG     VALUE        any flag that a variable can set, by its long name
 //
 // A flag without a value may be followed by true or false. A repeatable one may be
@@ -17,7 +16,6 @@ package policy
 import (
 	"errors"
 	"fmt"
-	"path"
 	"strings"
 
 	"github.com/retrysh/retry/cli/option"
@@ -31,8 +29,6 @@ type policyDef struct {
 	include  string           // "" for a policy
 	settings []option.Setting // its own, in their order
 	parentAt place
-	// trusted says that only root and the user can write its file.
-	trusted bool
 }
 
 type place struct {
@@ -122,19 +118,7 @@ func (p *policyParser) field(at place, key, value string) error {
 	def := p.policy
 	first, again := p.flags[key]
 	p.flags[key] = at.line
-	switch key {
-	case "tools":
-		if value == "" {
-			return at.fault("%q needs a value", key)
-		}
-		for pattern := range strings.FieldsSeq(value) {
-			if _, err := path.Match(pattern, ""); err != nil {
-				return at.fault("tools: %q is not a valid pattern; [ needs its ]", pattern)
-			}
-			def.Tools = append(def.Tools, pattern)
-		}
-		return nil
-	case "inherit":
+	if key == "inherit" {
 		if err := checkPolicyName(value); err != nil {
 			return at.fault("inherit: %w", err)
 		}
@@ -185,7 +169,7 @@ func unknownKey(key string) error {
 		near[i] = strings.Replace(name, `"--`, `"`, 1)
 	}
 	if len(near) == 0 {
-		return fmt.Errorf("there is no flag %q; a policy holds flags by their long names, inherit and tools", key)
+		return fmt.Errorf("there is no flag %q; a policy holds flags by their long names, and inherit", key)
 	}
 	return fmt.Errorf("there is no flag %q, did you mean %s?", key, strings.Join(near, " or "))
 }

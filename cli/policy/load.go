@@ -82,14 +82,13 @@ func (s *policySet) load(name string, blame func(error) error) error {
 		}
 		s.rules = append(s.rules, rules)
 	}
-	return s.take(name, blocks, trusted)
+	return s.take(name, blocks)
 }
 
 // take adds the policies of a file, and reads what it includes at its place.
-func (s *policySet) take(name string, blocks []*policyDef, trusted bool) error {
+func (s *policySet) take(name string, blocks []*policyDef) error {
 	for _, b := range blocks {
 		if b.include == "" {
-			b.trusted = trusted
 			s.add(b)
 		} else if err := s.include(name, b); err != nil {
 			return err
@@ -132,7 +131,7 @@ func ReadRules(name string) ([]*classify.Table, error) {
 	s, p := policySet{rules: []*classify.Table{rules}}, policyParser{file: name}
 	blocks, err := p.parse(string(data))
 	if err == nil {
-		err = s.take(name, blocks, false)
+		err = s.take(name, blocks)
 	}
 	slices.Reverse(s.rules)
 	return s.rules, err

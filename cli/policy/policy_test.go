@@ -46,8 +46,6 @@ rule mine
 match anything at all
 policy deploy
 inherit net
-tools  deploy.sh *.deploy
-tools  helm
 verbose no
 include other
 `)
@@ -67,7 +65,7 @@ include other
 	if w := net.settings[0].Word; w != "f:5: attempts" {
 		t.Errorf("a setting is called %q", w)
 	}
-	if deploy.Inherit != "net" || !slices.Equal(deploy.Tools, []string{"deploy.sh", "*.deploy", "helm"}) || settingsOf(deploy) != "verbose=false" {
+	if deploy.Inherit != "net" || settingsOf(deploy) != "verbose=false" {
 		t.Errorf("deploy: %+v", deploy)
 	}
 	if blocks[3].include != "other" {
@@ -90,8 +88,7 @@ func TestPolicyFileRefuses(t *testing.T) {
 		"policy a\nquiet\nquiet false":            "already",
 		"policy a\ninherit b\ninherit c":          `has "inherit" on line 2 already`,
 		"policy a\ninherit":                       `inherit: "" is not a name`,
-		"policy a\ntools":                         `"tools" needs a value`,
-		"policy a\ntools [":                       `tools: "[" is not a valid pattern`,
+		"policy a\ntools x":                       `there is no flag "tools"`,
 		"policy a\nattempts":                      "attempts: needs a value",
 		"policy a\nquiet perhaps":                 `quiet: "perhaps" is not true or false`,
 		"policy a\nattemps 3":                     `there is no flag "attemps", did you mean "attempts"?`,
@@ -250,28 +247,17 @@ policy guarded
 breaker 50%
 rotate mirror=a,b
 
-policy byname
-tools  deploy.sh k*ctl apt
-attempts 4
-
 include more
-`, "more": "policy child\nattempts 1\ntools shadowed\n\npolicy late\ntools deploy.sh\nattempts 99"})
-	for _, test := range []struct{ policy, command, want string }{
-		{"child", "", "stop-on-stderr=x base=3s attempts=9 on-exit=5"},
-		{"ci", "", "attempts=77"},
-		{"guarded", "", "breaker=50% rotate=mirror=a,b"},
-		{"careful", "", "attempts=4 base=5s cap=60s jitter=equal classify=strict stop-on-exit=timeout,signal"},
-		{"", "./deploy.sh now", "attempts=4"},
-		{"", "sudo -u x /opt/deploy.sh now", "attempts=4"},
-		{"", "kubectl get", "attempts=4"},
-		{"", "apt install x", "attempts=4"},
-		{"", "apt-get install x", "attempts=4"}, // one command, by its rules
-		{"", "shadowed", ""},
-		{"", "curl", ""},
-		{"", "", ""},
-		{"late", "./deploy.sh", "attempts=99"},
+`, "more": "policy child\nattempts 1\n\npolicy late\nattempts 99"})
+	for _, test := range []struct{ policy, want string }{
+		{"child", "stop-on-stderr=x base=3s attempts=9 on-exit=5"},
+		{"ci", "attempts=77"},
+		{"guarded", "breaker=50% rotate=mirror=a,b"},
+		{"careful", "attempts=4 base=5s cap=60s jitter=equal classify=strict stop-on-exit=timeout,signal"},
+		{"late", "attempts=99"},
+		{"", ""},
 	} {
-		c, err := chosen(dir, test.policy, strings.Fields(test.command)...)
+		c, err := chosen(dir, test.policy, "true")
 		if err != nil {
 			t.Errorf("%+v: %v", test, err)
 			continue
@@ -285,16 +271,12 @@ include more
 func TestChoosePolicyRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"policy a\ninherit b\n\npolicy b\ninherit c\n\npolicy c\ninherit b": "main:8: inherit: a policy cannot inherit from itself",
-		"policy a\ninherit a":                                  "main:2: inherit: a policy cannot inherit from itself: a > a",
-		"policy a\ninherit nosuch":                             `main:2: inherit: there is no policy "nosuch"`,
-		"policy a\nattempts many":                              `main:2: attempts: "many"`,
-		"policy a\nbase 5s\n\npolicy b\ncap -1s":               "main:5: cap:",
-		"policy a\non-stderr (":                                "main:2: on-stderr:",
-		"policy a\nwait-for gopher://x":                        "main:2: wait-for:",
-		"policy a\ntools x\nlog-file y":                        `main:1: policy "a": log-file is not allowed in a policy with tools`,
-		"policy a\ntools x\nwait-for exec:rm -rf x":            "with an exec: target is not allowed",
-		"policy a\ntools x\nretry-when Exec:rm -rf x":          "with an exec: target is not allowed",
-		"policy a\ntools x\ninherit b\n\npolicy b\nlog-file y": `main:1: policy "a": log-file is not allowed`,
+		"policy a\ninherit a":                    "main:2: inherit: a policy cannot inherit from itself: a > a",
+		"policy a\ninherit nosuch":               `main:2: inherit: there is no policy "nosuch"`,
+		"policy a\nattempts many":                `main:2: attempts: "many"`,
+		"policy a\nbase 5s\n\npolicy b\ncap -1s": "main:5: cap:",
+		"policy a\non-stderr (":                  "main:2: on-stderr:",
+		"policy a\nwait-for gopher://x":          "main:2: wait-for:",
 	} {
 		_, err := chosen(folder(t, map[string]string{"main": text}), "ci", "true")
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
@@ -403,7 +385,7 @@ func effect(o *option.Options) string {
 // FuzzPolicyFile: whatever a file holds, it is read or refused in one line with
 // a place, and what was read can be flattened or refused.
 func FuzzPolicyFile(f *testing.F) {
-	f.Add("policy a\nattempts 3\non-exit 75\n\npolicy b\ninherit a\ntools x*\nquiet\n")
+	f.Add("policy a\nattempts 3\non-exit 75\n\npolicy b\ninherit a\nquiet\n")
 	f.Add("include a*\nrule x\nmatch y\npolicy z\ninherit z")
 	f.Add("policy a\n\x00")
 	f.Add("\ufeffpolicy \xff\nbase \xfe")

@@ -34,9 +34,6 @@ func List(out io.Writer, o *option.Options) error {
 		if p.Inherit != "" {
 			b.WriteString("  inherits " + p.Inherit)
 		}
-		if len(p.Tools) > 0 {
-			b.WriteString("  applies to " + strings.Join(p.Tools, " "))
-		}
 		b.WriteByte('\n')
 	}
 	_, err := io.WriteString(out, b.String())

@@ -94,8 +94,6 @@ type RunStarted struct {
 	// Key is that of the guards; Policy and PolicySource are the policy and its file and
 	// line. "" for none.
 	Key, Policy, PolicySource string
-	// PolicyUnasked says that the policy was chosen by its tools, not by name.
-	PolicyUnasked bool
 	// Deadline is when the run ends; the zero time is never.
 	Deadline time.Time
 }

@@ -68,15 +68,6 @@ func failure(e *event.AttemptFinished, wait *event.RetryScheduled, verbose bool)
 	return "attempt " + Position(&e.Header) + " failed", text + Ruled(e.Rule, e.ByRule)
 }
 
-// unasked names a policy that applies unasked, in brackets behind the first line
-// about a failure; "" for none.
-func unasked(e *event.RunStarted) string {
-	if !e.PolicyUnasked {
-		return ""
-	}
-	return " (policy " + e.Policy + ", " + e.PolicySource + ")"
-}
-
 // rehearsal describes an attempt that was pretended.
 func rehearsal(e *event.AttemptFinished) string {
 	return "rehearsal: attempt " + Position(&e.Header) + " was not run, pretending " + cmp.Or(e.Ended, e.Reason)

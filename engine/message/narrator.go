@@ -28,9 +28,9 @@ const (
 // Line is what is said of an event.
 type Line struct {
 	Level Level
-	// Title says what the line is about, if that can stand alone; Text says the rest, and
-	// More, in brackets, where the policy comes from. "" for none.
-	Title, Text, More string
+	// Title says what the line is about, if that can stand alone, else it is ""; Text says
+	// the rest.
+	Title, Text string
 	// Verdict are the words of Title or Text that say how something went, "" for none.
 	Verdict string
 	// Always says that --quiet does not silence the line.
@@ -43,7 +43,7 @@ func (l *Line) String() string {
 	if title != "" {
 		title += " "
 	}
-	return title + l.Text + l.More
+	return title + l.Text
 }
 
 // Narrator says what happens in a run, event by event. The zero value begins a run.
@@ -52,14 +52,11 @@ type Narrator struct {
 
 	// failed is the last attempt that failed. It is told with what follows it.
 	failed *event.AttemptFinished
-	policy string // that applies unasked, told with the first failure
 }
 
 // Tell returns the lines for an event, which is the next one of the run.
 func (n *Narrator) Tell(e event.Event) []Line {
 	switch e := e.(type) {
-	case *event.RunStarted:
-		n.policy = unasked(e)
 	case *event.AttemptStarted, *event.AttemptFinished, *event.AttemptCancelled, *event.GuardRefused:
 		return n.attempt(e)
 	case *event.InitialWait:
@@ -148,8 +145,8 @@ func (n *Narrator) failure(next *event.RetryScheduled) []Line {
 		return nil
 	}
 	title, text := failure(n.failed, next, n.Verbose)
-	line := Line{Level: Warning, Title: title, Text: text, More: n.policy, Verdict: "failed"}
-	n.failed, n.policy = nil, ""
+	line := Line{Level: Warning, Title: title, Text: text, Verdict: "failed"}
+	n.failed = nil
 	return []Line{line}
 }
 
@@ -165,7 +162,7 @@ func (n *Narrator) end(e *event.RunFinished) []Line {
 	if e.Attempts > 1 && e.Outcome != event.Failed && e.Outcome != event.Cancelled { // else the command is not to blame
 		lines = n.failure(nil)
 	}
-	last := Line{Level: Bad, Text: End(e), More: n.policy, Verdict: verdict(e), Always: e.OwnFailure()}
+	last := Line{Level: Bad, Text: End(e), Verdict: verdict(e), Always: e.OwnFailure()}
 	switch {
 	case e.Worked():
 		last.Level = Good

@@ -96,7 +96,7 @@ func (s *ci) folds(e event.Event) {
 func (s *ci) draw(e event.Event, line *message.Line) string {
 	title, text := "retry", inert(line.String())
 	if line.Title != "" {
-		title, text = "retry: "+inert(strings.TrimSuffix(line.Title, ":")), inert(line.Text+line.More)
+		title, text = "retry: "+inert(strings.TrimSuffix(line.Title, ":")), inert(line.Text)
 	}
 	end, ended := e.(*event.RunFinished)
 	if ended && line.Title == "" {

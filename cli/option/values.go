@@ -54,6 +54,7 @@ type (
 )
 
 func LooksLikeTarget(s string) bool { return probe.LooksLike(s) }
+
 // latestTime bounds a time in seconds: it is in the year 5138.
 const latestTime = 1e11 - 1e-3
 

@@ -26,6 +26,7 @@ import (
 	"github.com/retrysh/retry/engine/proc/stdio"
 	"github.com/retrysh/retry/engine/queue"
 	"github.com/retrysh/retry/engine/text"
+	"github.com/retrysh/retry/exitcodes"
 )
 
 // keeper keeps one run, as engine.Keep.
@@ -184,6 +185,9 @@ func (k *keeper) describe(letter *queue.Letter, l *engine.Letter) {
 	d, r := l.Decision, &l.Result
 	letter.RunID, letter.TraceID = k.w.e.Identity.RunID, k.w.e.Identity.Trace.ID
 	letter.Outcome, letter.ExitCode, letter.TimedOut = string(d.Outcome), d.End.Code, r.TimedOut || r.DeadlinePassed
+	if l.Attempts > 0 && d.End.Code == exitcodes.Refused { // the run's own code: parked, or its slot was lost
+		letter.ExitCode = r.ExitCode
+	}
 	letter.Reason, letter.Verdict = queue.Text(d.Reason), string(d.Verdict)
 	if d.Why != "" {
 		letter.Reason += queue.Text("; " + d.Why)
@@ -197,7 +201,6 @@ func (k *keeper) describe(letter *queue.Letter, l *engine.Letter) {
 		letter.DeadlineAt = &text.Time{Time: l.Deadline}
 	}
 	if d.Outcome == event.Parked {
-		letter.ExitCode = r.ExitCode
 		letter.DueAt = &text.Time{Time: d.DueAt}
 		letter.Schedule = &queue.Schedule{Step: l.Place.Step, PreviousMs: l.Place.Previous.Milliseconds(), WaitMs: d.Jittered.Milliseconds(), Rotation: l.Rotation}
 	}

@@ -153,6 +153,8 @@ func firstRow(rules *Rules, argv []string, r attempt.Result, e Evidence, now tim
 	// Row 2: no time is left.
 	case r.DeadlinePassed:
 		return stop(event.Deadline, event.Unknown, "", "the deadline passed")
+	case r.SlotLost:
+		return stop(event.Refused, event.Unknown, "", lostReason)
 	}
 	// Row 3: it could not be started.
 	if r.StartErr != nil && !rules.OnExit.MatchCode(r) {
@@ -342,6 +344,8 @@ func end(r attempt.Result, outcome event.Outcome) End {
 	switch {
 	case outcome == event.Failed:
 		return End{Code: exitcodes.Failure}
+	case outcome == event.Refused && r.SlotLost:
+		return End{Code: exitcodes.Refused}
 	case r.ReaderGone:
 		return endBy("SIGPIPE")
 	case outcome == event.Cancelled && r.ExitCode != exitcodes.OK && (r.Cancelled == "SIGINT" || r.Cancelled == "SIGQUIT"):

@@ -33,21 +33,23 @@ func (e *execution) permit(ctx context.Context) *Decision {
 		return nil
 	}
 	var refusal *event.GuardRefused
-	end := e.during(ctx, e.state.Deadline, func(ctx context.Context) { refusal = e.Gate.Permit(ctx, e.attempts+1, e.last.result.TimedOut) })
+	end := e.during(ctx, e.state.Deadline, func(ctx context.Context) {
+		e.next, refusal = e.Gate.Permit(ctx, e.attempts+1, e.last.result.TimedOut)
+	})
 	if end != nil || refusal == nil {
 		return end
 	}
 	return e.refused(refusal)
 }
 
-// ask asks the gate for an attempt or a copy. It returns how the run ends, nil if it goes on.
-func (e *execution) ask(ctx context.Context, admit func(context.Context) (*admission.Pass, *event.GuardRefused)) (*admission.Pass, *event.GuardRefused, *Decision) {
+// admitCopy asks the gate for a copy. It returns how the run ends, nil if it goes on.
+func (e *execution) admitCopy(ctx context.Context, timedOut bool) (*admission.Pass, *event.GuardRefused, *Decision) {
 	if e.Gate == nil {
 		return nil, nil, nil
 	}
 	var pass *admission.Pass
 	var refusal *event.GuardRefused
-	end := e.during(ctx, e.state.Deadline, func(ctx context.Context) { pass, refusal = admit(ctx) })
+	end := e.during(ctx, e.state.Deadline, func(ctx context.Context) { pass, refusal = e.Gate.AdmitCopy(ctx, e.attempts, timedOut) })
 	if end != nil { // a pass may have come at the same time
 		pass.Drop()
 	}
@@ -57,19 +59,68 @@ func (e *execution) ask(ctx context.Context, admit func(context.Context) (*admis
 // admit asks the gate for the next attempt. It returns how the run ends, nil if it goes
 // on.
 func (e *execution) admit(ctx context.Context) (*admission.Pass, *Decision) {
-	pass, refusal, end := e.ask(ctx, func(ctx context.Context) (*admission.Pass, *event.GuardRefused) {
-		return e.Gate.Admit(ctx, e.attempts+1)
-	})
-	switch {
-	case end != nil, refusal == nil:
-		return pass, end
-	case !e.passes(0):
-		return nil, e.refused(refusal)
-	case e.attempts == 0:
-		return nil, TimedOut("the deadline passed while waiting for " + refusal.Guard)
+	if e.Gate == nil {
+		return nil, nil
 	}
-	return nil, e.tooLate(passedInWait)
+	if end := e.lostMeanwhile(); end != nil {
+		return nil, end
+	}
+	if e.next == nil {
+		e.next = e.Gate.First()
+	}
+	pass := e.next
+	var refusal *event.GuardRefused
+	end := e.during(ctx, e.state.Deadline, func(ctx context.Context) { refusal = e.Gate.WaitForTurn(ctx, pass, e.state.Deadline) })
+	switch {
+	case end != nil:
+		return nil, end
+	case refusal == nil:
+		e.next = nil
+		return pass, nil
+	case !e.passes(0) && !refusal.PastDeadline:
+		return nil, e.refused(refusal)
+	}
+	why := passedInWait
+	if refusal.PastDeadline {
+		why = "the deadline comes before the turn: " + refusal.Reason
+	}
+	if e.attempts > 0 {
+		return nil, e.tooLate(why)
+	}
+	if !refusal.PastDeadline {
+		why = "the deadline passed while waiting for " + refusal.Guard
+	}
+	return nil, TimedOut(why)
 }
+
+// lostMeanwhile reports that the slot of the run was lost while no attempt ran. It returns how
+// the run ends, nil if it goes on.
+func (e *execution) lostMeanwhile() *Decision {
+	select {
+	case lost := <-e.Gate.Lost():
+		return e.slotLost(lost)
+	default:
+		return nil
+	}
+}
+
+// slotLost reports that a slot was lost. It returns how the run ends if no attempt runs, nil if
+// it goes on.
+func (e *execution) slotLost(lost *event.StoreFailed) *Decision {
+	stops := e.Gate.StopsWhenLost()
+	if stops {
+		lost.Reason += "; the run ends"
+	}
+	e.emit(lost)
+	if !stops {
+		return nil
+	}
+	d := e.giveUp(event.Refused, lostReason)
+	d.End = End{Code: exitcodes.Refused}
+	return d
+}
+
+const lostReason = "its slot was lost"
 
 // refused is how a run ends that a guard ended: as its last attempt did, or with Refused
 // where nothing ran.

@@ -30,6 +30,7 @@ type group struct {
 	due              time.Duration
 
 	ctx     context.Context // of the copies
+	cancel  context.CancelCauseFunc
 	running int
 	ended   chan *trial
 	// more ends when no more copies start, by close or as soon as a copy has ended which is
@@ -46,7 +47,7 @@ type group struct {
 func (e *execution) hedged(ctx context.Context, pass *admission.Pass) *trial {
 	g := &group{e: e, begun: time.Now(), ended: make(chan *trial)}
 	ctx, cancel := context.WithCancelCause(ctx)
-	g.ctx = ctx
+	g.ctx, g.cancel = ctx, cancel
 	g.more, g.close = context.WithCancel(ctx)
 	defer g.close()
 	g.start(pass)
@@ -84,6 +85,11 @@ func (g *group) decider() *trial {
 		case signal := <-g.e.Signals.Cancelled:
 			g.end = CancelledBy(signal)
 			g.close()
+		case lost := <-g.e.Gate.Lost():
+			if g.e.slotLost(lost) != nil {
+				g.close()
+				g.cancel(attempt.ErrSlotLost)
+			}
 		}
 	}
 }
@@ -101,9 +107,7 @@ func (g *group) next() {
 		g.close()
 		return
 	}
-	pass, refusal, end := g.e.ask(g.more, func(ctx context.Context) (*admission.Pass, *event.GuardRefused) {
-		return g.e.Gate.AdmitCopy(ctx, g.e.attempts, g.timedOut)
-	})
+	pass, refusal, end := g.e.admitCopy(g.more, g.timedOut)
 	switch {
 	case end != nil, refusal != nil && g.e.passes(0): // it was cut short
 		g.end = end

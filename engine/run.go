@@ -91,7 +91,8 @@ type execution struct {
 	started      time.Time
 	state        State
 	attempts     int
-	last, before trial // the last attempt that ended, and the one before it
+	last, before trial           // the last attempt that ended, and the one before it
+	next         *admission.Pass // of the attempt that is waited for; nil for none
 	rotation     rotate.Rotation
 	// durations are those of the attempts that --repeat measures, failed the numbers of
 	// those that failed.
@@ -215,6 +216,7 @@ type trial struct {
 	use      rotate.Use
 	watch    *Watch
 	pass     *admission.Pass
+	ctx      context.Context
 	handle   attempt.Attempt
 	result   attempt.Result
 	evidence Evidence
@@ -233,8 +235,10 @@ func (e *execution) attempt(ctx context.Context, pass *admission.Pass) *trial {
 	if e.Policy.HedgeMax > 1 {
 		return e.hedged(ctx, pass)
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	t := e.start(ctx, event.Which{}, pass)
-	e.await(t)
+	e.attend(t, cancel)
 	e.settle(t)
 	e.measure(t)
 	e.finished(t)
@@ -251,7 +255,7 @@ func (e *execution) start(ctx context.Context, which event.Which, pass *admissio
 	if e.Identity.Trace.ID != "" {
 		which.SpanID = newSpan(e.Identity.Random)
 	}
-	t := &trial{which: which, argv: use.Words(e.Argv), use: use, watch: e.Policy.Rules.NewWatch(), pass: pass}
+	t := &trial{which: which, argv: use.Words(e.Argv), use: use, watch: e.Policy.Rules.NewWatch(), pass: pass, ctx: ctx}
 	run := t.argv
 	if e.attempts > 1 && e.Hooks.RetryWith != "" {
 		run, t.argv = e.retryWith(run)
@@ -274,9 +278,32 @@ func (e *execution) start(ctx context.Context, which event.Which, pass *admissio
 	return t
 }
 
+// attend waits for the end of an attempt. If a slot is lost meanwhile it reports that and, if the
+// run is to end then, ends the attempt.
+func (e *execution) attend(t *trial, cancel context.CancelCauseFunc) {
+	lost := e.Gate.Lost()
+	if lost == nil {
+		e.await(t)
+		return
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); e.await(t) }()
+	for {
+		select {
+		case <-done:
+			return
+		case l := <-lost:
+			if e.slotLost(l) != nil {
+				cancel(attempt.ErrSlotLost)
+			}
+		}
+	}
+}
+
 // await waits for the end of an attempt.
 func (e *execution) await(t *trial) {
 	t.result = t.handle.Wait()
+	t.result.SlotLost = errors.Is(context.Cause(t.ctx), attempt.ErrSlotLost)
 	switch r := &t.result; {
 	case r.TimedOut && r.Idle:
 		r.Limit = e.Policy.IdleTimeout
@@ -301,7 +328,7 @@ func (e *execution) settle(t *trial) {
 	}
 	if !t.result.NotRun {
 		e.last = *t
-		e.last.watch, e.last.handle = nil, nil // they hold buffers
+		e.last.watch, e.last.handle, e.last.ctx = nil, nil, nil // they hold buffers
 	}
 	if d.NotYet {
 		e.rotation.Stay(t.use)
@@ -337,9 +364,7 @@ func TimedOut(reason string) *Decision {
 
 // finish runs what follows the last attempt and emits run_finished.
 func (e *execution) finish(ctx context.Context, d *Decision) End {
-	if e.Gate != nil {
-		e.Gate.Withdraw()
-	}
+	e.next.Drop()
 	fallback := e.conclude(ctx, d)
 	if e.Gate != nil {
 		e.Gate.Finish(d.Outcome == event.Succeeded && e.attempts > 0)

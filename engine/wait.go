@@ -121,15 +121,23 @@ func (e *execution) sleep(ctx context.Context, d time.Duration) (time.Duration, 
 	if end := e.cancelled(); end != nil { // it ends even a wait of 0
 		return 0, end
 	}
-	select {
-	case <-time.After(d):
-	case <-e.Signals.Woken:
-	case signal := <-e.Signals.Cancelled:
-		return 0, CancelledBy(signal)
-	case <-ctx.Done():
-		return 0, CancelledBy("SIGTERM")
+	over := time.After(d)
+	for {
+		select {
+		case <-over:
+			return time.Since(start), nil
+		case <-e.Signals.Woken:
+			return time.Since(start), nil
+		case signal := <-e.Signals.Cancelled:
+			return 0, CancelledBy(signal)
+		case <-ctx.Done():
+			return 0, CancelledBy("SIGTERM")
+		case lost := <-e.Gate.Lost():
+			if end := e.slotLost(lost); end != nil {
+				return 0, end
+			}
+		}
 	}
-	return time.Since(start), nil
 }
 
 // during is interruptible, and displays of the run's state are told.

@@ -79,12 +79,12 @@ func (r *resolver) rehearsal() {
 // guards resolves the section on guards. The runs of a simulation share them without a
 // key.
 func (r *resolver) guards() {
-	for _, flag := range []string{"breaker", "budget", "tokens", "max-concurrent", "adaptive"} {
+	for _, flag := range []string{"breaker", "budget", "tokens", "max-concurrent", "rate-limit", "adaptive"} {
 		asked := r.Given(flag) && (flag != "adaptive" || r.Adaptive)
 		r.refuse(flag, asked && r.Key == "" && r.Simulate == "" && !r.partial, "needs --key NAME, which says what is protected, such as --key npm")
 	}
 	r.Guards = guard.Guards{
-		Breaker: r.Breaker, Budget: r.Budget, Tokens: r.Tokens, Slots: r.MaxConcurrent,
+		Breaker: r.Breaker, Budget: r.Budget, Tokens: r.Tokens, Slots: r.MaxConcurrent, RateLimit: r.RateLimit,
 		Adaptive: r.Adaptive, Priority: r.Priority, Attempts: int64(r.Attempts),
 	}
 	r.Closed = r.StoreFail == "closed" || r.StoreFail == "" && r.Guards.Slots.N > 0

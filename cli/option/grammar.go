@@ -110,13 +110,14 @@ type grammar struct {
 	Rotate         []rotate.List  `nested:"-"`
 
 	// Guards.
-	Key           string         `is:"key" nested:"-"`
-	Breaker       guard.Breaker  `nested:"-"`
-	Budget        guard.Budget   `nested:"-"`
-	Tokens        guard.Tokens   `nested:"-"`
-	MaxConcurrent guard.Slots    `nested:"-"`
-	Adaptive      bool           `nested:"-"`
-	Priority      guard.Priority `default:"normal" nested:"-"`
+	Key           string          `is:"key" nested:"-"`
+	Breaker       guard.Breaker   `nested:"-"`
+	Budget        guard.Budget    `nested:"-"`
+	Tokens        guard.Tokens    `nested:"-"`
+	MaxConcurrent guard.Slots     `nested:"-"`
+	RateLimit     guard.RateLimit `nested:"-"`
+	Adaptive      bool            `nested:"-"`
+	Priority      guard.Priority  `default:"normal" nested:"-"`
 	Store         *storeAddress
 	StoreTimeout  time.Duration `default:"250ms" is:"above 0"`
 	StoreFail     string        `default:"" enum:",open,closed"`

@@ -215,7 +215,7 @@ var ofAttempts = []string{
 	"attempts", "consecutive", "until-failure", "flaky-exit", "reset-after", "timeout", "idle-timeout", "kill-leftovers",
 	"stdin", "stdout", "stderr", "success-on-exit", "on-exit", "stop-on-exit", "until-stdout", "until-stderr", "fail-on-stdout", "fail-on-stderr",
 	"on-stdout", "on-stderr", "stop-on-stdout", "stop-on-stderr", "classify", "rules", "retry-after", "max-hint", "idempotency-key",
-	"before-retry", "after-success", "retry-with", "retry-when", "breaker", "budget", "tokens", "max-concurrent", "adaptive", "dead-letter", "park",
+	"before-retry", "after-success", "retry-with", "retry-when", "breaker", "budget", "tokens", "max-concurrent", "rate-limit", "adaptive", "dead-letter", "park",
 	"metrics-file", "statsd", "otlp", "otlp-timeout", "otlp-args",
 }
 
@@ -231,7 +231,9 @@ func (r *resolver) withoutEffect() {
 	none(r.Exec && r.Plan, "--exec has no effect with --plan, which runs nothing")
 	words = r.words("key", "store", "store-timeout", "store-fail", "priority")
 	none(words != "" && !r.Guards.Any() && !r.PrintPolicy,
-		"no effect without a guard (--breaker, --budget, --tokens, --max-concurrent, --adaptive): %s", words)
+		"no effect without a guard (--breaker, --budget, --tokens, --max-concurrent, --rate-limit, --adaptive): %s", words)
+	none(r.Guards.Slots.Lost != guard.WarnUnasked && (r.Store == nil || r.Store.Dir != ""),
+		"lost= of --max-concurrent has no effect with a store in files, in which a slot cannot be lost")
 	number, limited := r.last("signal"), r.Timeout > 0 || r.IdleTimeout > 0 || r.Deadline > 0 || r.Policy.HedgeMax > 1
 	none(r.typed("signal") && !limited && strings.Trim(number.Value, "0123456789") == "",
 		"%s %s is the signal that ends an attempt at its limit, and there is no limit; a wait of %[2]s s before attempt 2 is --base %[2]s", number.Word, number.Value)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,7 +48,7 @@ func (g *storeFlags) ask(key string, call func(ctx context.Context, key string) 
 // guards returns what is known of the keys. Keys of which nothing is known are left out.
 func (g *Status) guards(s guard.Store) ([]guard.Status, error) {
 	known := []guard.Status{}
-	guards := guard.Guards{Breaker: g.Breaker, Budget: g.Budget, Tokens: g.Tokens}
+	guards := guard.Guards{Breaker: g.Breaker, Budget: g.Budget, Tokens: g.Tokens, RateLimit: g.RateLimit}
 	for _, key := range g.Key {
 		err := g.ask(key, func(ctx context.Context, key string) error {
 			state, err := s.Look(ctx, key)
@@ -64,7 +65,12 @@ func (g *Status) guards(s guard.Store) ([]guard.Status, error) {
 }
 
 func guardRows(all []guard.Status, now time.Time) [][]string {
-	table := [][]string{{"KEY", "BREAKER", "BUDGET", "TOKENS", "SLOTS", "LAST ATTEMPTS"}}
+	turns := slices.ContainsFunc(all, func(s guard.Status) bool { return s.RateLimit.NextIn > 0 })
+	head := []string{"KEY", "BREAKER", "BUDGET", "TOKENS", "SLOTS", "LAST ATTEMPTS"}
+	if turns {
+		head = append(head, "NEXT TURN")
+	}
+	table := [][]string{head}
 	for i := range all {
 		s := &all[i]
 		budget, tokens, attempts := "-", fmt.Sprintf("%g missing", s.Tokens.Missing), "-"
@@ -77,11 +83,20 @@ func guardRows(all []guard.Status, now time.Time) [][]string {
 		if s.Tokens.Left != nil {
 			tokens = fmt.Sprintf("%g left, %s", *s.Tokens.Left, tokens)
 		}
-		table = append(table, []string{
-			s.Key, breakerCell(s, now), budget, tokens, fmt.Sprintf("%d held", s.Slots.Held), attempts,
-		})
+		row := []string{s.Key, breakerCell(s, now), budget, tokens, fmt.Sprintf("%d held", s.Slots.Held), attempts}
+		if turns {
+			row = append(row, turnCell(s))
+		}
+		table = append(table, row)
 	}
 	return table
+}
+
+func turnCell(s *guard.Status) string {
+	if s.RateLimit.NextIn == 0 {
+		return "now"
+	}
+	return "in " + (time.Duration(s.RateLimit.NextIn) * time.Millisecond).String()
 }
 
 func breakerCell(s *guard.Status, now time.Time) string {

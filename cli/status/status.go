@@ -49,7 +49,9 @@ type Status struct {
 	Breaker guard.Breaker
 	Budget  guard.Budget
 	Tokens  guard.Tokens
-	Watch   bool `variable:"-"`
+	// RateLimit has the burst that is shown.
+	RateLimit guard.RateLimit
+	Watch     bool `variable:"-"`
 
 	store guard.Store // nil where no guards are asked for
 }
@@ -88,7 +90,7 @@ func (g *Status) Run() int {
 		if nothing || !g.Watch {
 			g.complain(s)
 		}
-		state, err := json.Marshal(s.json())
+		state, err := json.Marshal(s.withoutCountdowns())
 		if err = cmp.Or(err, g.print(s)); err != nil {
 			return g.Fail(err)
 		}
@@ -191,6 +193,16 @@ func (s *shown) json() any {
 		Runs   []registry.Run `json:"runs"`
 		Guards []guard.Status `json:"guards"`
 	}{runs, append([]guard.Status{}, s.guards...)}
+}
+
+// withoutCountdowns is json without what changes as time passes.
+func (s *shown) withoutCountdowns() any {
+	still := *s
+	still.guards = slices.Clone(s.guards)
+	for i := range still.guards {
+		still.guards[i].RateLimit.NextIn = 0
+	}
+	return still.json()
 }
 
 func (g *Status) print(s *shown) error {

@@ -1,8 +1,8 @@
 // Package admission asks the guards of a key for a run, in the order of docs/guards.md,
 // reports outcomes to them, and decides what to do when their store cannot be used.
 //
-// It keeps what a run holds: what its last retry took, the slot of the run, the leases of
-// its attempts. engine/guard decides; a guard.Store keeps the state.
+// A Pass is what an attempt takes and holds; it exists from the asking before its wait to the
+// report of its outcome. engine/guard decides; a guard.Store keeps the state.
 package admission
 
 import (
@@ -34,7 +34,7 @@ type Config struct {
 	Now func() time.Time
 	// Random returns 64 random bits.
 	Random func() uint64
-	// Emit gets changes of the breaker, waits for a slot, and failures of the store.
+	// Emit gets changes of the breaker, waits for a slot or a turn, and failures of the store.
 	Emit func(event.Event)
 	// Notes has messages of stores, also of requests by other goroutines. The next request
 	// or report of the run emits them.
@@ -49,17 +49,21 @@ type Gate struct {
 	// store is the one in use; its Store is nil if the run continues without guards.
 	store  Named
 	warned bool
+	// outage says that the store failed when it was asked last, and that this was told.
+	outage bool
 	// slow says that a signal or the deadline ended the last request before its answer.
 	slow bool
-	// taken is what the last Permit took and was not given back, last what the last
-	// retry or copy that was admitted took; nil for none.
-	taken receipt
-	last  *receipt
-	run   *Pass // holds the slot of the run
+	// admitted counts the passes that were let through. Of the retries and copies among them
+	// that have ended, spentBy is the number of the last one, 0 for none, and spent its cost.
+	admitted, spentBy int
+	spent             retryCost
+	run               *Pass // holds the slot of the run
+	leases            int   // that are renewed
+	lost              chan *event.StoreFailed
 }
 
-// receipt is what was taken, and from which store.
-type receipt struct {
+// retryCost is what a retry took from budget and bucket, and of which store.
+type retryCost struct {
 	guard.Taken
 	from Named
 }
@@ -69,115 +73,144 @@ func New(c *Config) *Gate {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Gate{Config: c, store: c.Primary}
+	return &Gate{Config: c, store: c.Primary, lost: make(chan *event.StoreFailed, 1)}
 }
 
-// Permit asks before the wait of a retry, attempt, and takes what a retry costs. timedOut
-// says that the attempt before ended by a limit of its own.
-func (g *Gate) Permit(ctx context.Context, attempt int, timedOut bool) *event.GuardRefused {
-	c := &g.Guards
+// First is the pass of the first attempt, before WaitForTurn.
+func (g *Gate) First() *Pass { return &Pass{gate: g, attempt: 1} }
+
+// Permit asks whether attempt may follow, and takes the retry from budget and bucket. Call it
+// before the wait. timedOut says that the attempt before ended by a limit of its own.
+func (g *Gate) Permit(ctx context.Context, attempt int, timedOut bool) (*Pass, *event.GuardRefused) {
+	p, c := &Pass{gate: g, attempt: attempt, retry: true}, &g.Guards
 	if !c.Breaker.Named() && !c.Budget.On && c.Tokens.Capacity == 0 && !c.Adaptive {
-		return nil
+		return p, nil
 	}
-	reply := g.ask(ctx, &guard.Request{Op: guard.Permit, Attempt: int64(attempt), TimedOut: timedOut})
-	if reply.refusal == nil {
-		g.taken = receipt{reply.Taken, reply.from}
+	reply := g.request(ctx, &guard.Request{Op: guard.Permit, Attempt: int64(attempt), TimedOut: timedOut}, false)
+	if reply.refusal != nil {
+		return nil, reply.refusal
 	}
-	return reply.refusal
+	p.cost = retryCost{reply.Taken, reply.from}
+	return p, nil
 }
 
-// withdrawLimit is the limit of giving back, graceLimit that of a wait for an answer that
-// is not needed: a run that is cancelled in a wait ends within 50 ms.
-const withdrawLimit, graceLimit = 40 * time.Millisecond, 20 * time.Millisecond
-
-// Withdraw gives back what the last Permit took, unless the store is too slow. It is called
-// when the run makes no more attempts.
-func (g *Gate) Withdraw() {
-	t := g.taken
-	g.taken = receipt{}
-	g.giveBack(t)
-}
-
-func (g *Gate) giveBack(t receipt) {
-	if t.from.Store != nil && (t.Budget || t.Cost > 0) && !g.slow {
-		g.report(t.from, min(g.Timeout, withdrawLimit), &guard.Request{Op: guard.Withdraw, Taken: t.Taken})
-	}
-}
-
-// Admit asks last before an attempt starts, the first included. It waits for a slot as long as
-// --max-concurrent says, and not beyond ctx.
-func (g *Gate) Admit(ctx context.Context, attempt int) (*Pass, *event.GuardRefused) {
-	begun, reported := time.Now(), ""
-	until := begun.Add(time.Duration(g.Guards.Slots.Wait) * time.Millisecond)
+// WaitForTurn asks last before an attempt starts, the first included. It waits for a turn, for a
+// slot and for a store that fails as long as the guards say, and not beyond ctx. It reserves no
+// turn that comes after the deadline; the zero time is none. The caller drops a pass that is
+// refused.
+func (g *Gate) WaitForTurn(ctx context.Context, p *Pass, deadline time.Time) *event.GuardRefused {
+	begun, reported := g.Now(), ""
 	for wait := firstPoll; ; wait = min(wait*3/2, longestPoll) {
-		pass, refusal, left := g.Try(ctx, attempt, until)
+		refusal, left := g.TryTurn(ctx, p, deadline)
 		if left <= 0 {
-			return pass, refusal
+			return refusal
 		}
-		if refusal.Reason != reported && time.Since(begun) >= reportAfter {
+		if refusal == nil { // its turn comes later
+			if g.sleepUntil(ctx, p.turn) {
+				continue
+			}
+			return g.unusable("the wait for the turn was cut short")
+		}
+		slot := refusal.Guard == guard.KindSlots.String()
+		if slot && refusal.Reason != reported && g.Now().Sub(begun) >= reportAfter {
 			reported = refusal.Reason
 			g.Emit(&event.SlotPending{Reason: reported, Left: left})
 		}
-		select {
-		case <-time.After(min(wait/2+time.Duration(g.Random()%uint64(wait)), left)):
-		case <-ctx.Done():
-			return nil, refusal
+		if !g.sleep(ctx, min(wait/2+time.Duration(g.Random()%uint64(wait)), left)) {
+			return refusal
 		}
 	}
 }
 
-// reportAfter is how long a run waits for a slot before it reports that (docs/logs.md).
+// sleepUntil sleeps until a turn, and reports after a moment that it does. It returns whether it
+// was not cut short.
+func (g *Gate) sleepUntil(ctx context.Context, turn time.Time) bool {
+	left := turn.Sub(g.Now())
+	if left > reportAfter {
+		if !g.sleep(ctx, reportAfter) {
+			return false
+		}
+		left = turn.Sub(g.Now())
+		g.Emit(&event.SlotPending{Turn: true, Reason: g.Guards.RateLimit.Reason(g.Key), Left: left})
+	}
+	return g.sleep(ctx, left)
+}
+
+// sleep reports whether it was not cut short.
+func (g *Gate) sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// reportAfter is how long a run waits for a turn or a slot before it reports that (docs/logs.md).
 const reportAfter = time.Second
 
 // The interval between two polls for a slot grows from firstPoll to longestPoll.
 const firstPoll, longestPoll = time.Millisecond, 250 * time.Millisecond
 
-// Try asks once for the attempt that is about to start. Where no slot is free, it returns
-// the time that is left until the given one; while that is more than 0, the caller may ask
-// again.
-func (g *Gate) Try(ctx context.Context, attempt int, until time.Time) (*Pass, *event.GuardRefused, time.Duration) {
-	p, c, retry, slot := g.unasked(), &g.Guards, attempt > 1, g.wantsSlot(attempt)
-	if c.Breaker.Named() || slot || c.Budget.On && !retry {
-		left := until.Sub(g.Now())
-		r := &guard.Request{Op: guard.Admit, Attempt: int64(attempt), ID: g.id(), Slot: slot, Waiting: slot && left > 0, Held: -1}
-		if g.taken.from == g.store {
-			r.Taken = g.taken.Taken
-		}
-		reply := g.ask(ctx, r)
-		switch {
-		case reply.refusal == nil:
-			p.held, p.lock, p.from = reply.Pass, reply.lock, reply.from
-		case r.Waiting && reply.Refusal.Guard == guard.KindSlots:
-			return nil, reply.refusal, left
-		default:
-			if reply.from.Store != nil {
-				g.taken = receipt{} // given back in the same transaction
-			}
-			return nil, reply.refusal, 0
-		}
+// TryTurn asks once for the attempt that is about to start. The time that it returns is above 0
+// if the caller may ask again: without a refusal it is the time until the turn of the attempt,
+// before which asking is of no use; with one it is what is left of the wait for a slot, or for a
+// store that fails.
+func (g *Gate) TryTurn(ctx context.Context, p *Pass, deadline time.Time) (*event.GuardRefused, time.Duration) {
+	c, now := &g.Guards, g.Now()
+	turn, slot := c.RateLimit.Interval > 0 && !p.hasTurn, g.wantsSlot(p.attempt)
+	if !turn && !slot && !c.Breaker.Named() && (!c.Budget.On || p.retry) {
+		p.passWithoutGuards(now)
+		return nil, 0
 	}
-	if slot && c.Slots.Of == guard.OfRuns {
-		g.run = p.splitSlot()
+	p.begin(now, turn, slot)
+	r := &guard.Request{
+		Op: guard.Admit, Attempt: int64(p.attempt), ID: p.id, Slot: slot, Held: -1,
+		Turn: turn, Patience: g.patience(p, deadline, now), Waiting: slot && now.Before(p.slotUntil),
 	}
-	g.admit(p, g.taken, retry)
-	g.taken = receipt{}
-	return p, nil, 0
+	if p.cost.from == g.store {
+		r.Taken = p.cost.Taken
+	}
+	reply := g.request(ctx, r, now.Before(p.turnUntil) || now.Before(p.slotUntil))
+	if p.cost.from != g.store { // that has failed
+		p.cost = retryCost{}
+	}
+	byRateLimit := reply.Refusal.Guard == guard.KindRateLimit
+	p.hasTurn = p.hasTurn || reply.answered && !byRateLimit
+	switch refusal := reply.refusal; {
+	case refusal == nil && reply.Delay > 0:
+		delay := time.Duration(reply.Delay) * time.Microsecond
+		p.turn = g.Now().Add(delay) // the store's clock was read after now, and before this
+		p.slotUntil = time.Time{}
+		return nil, delay
+	case refusal == nil:
+		p.admit(&reply)
+		return nil, 0
+	case reply.failed:
+		return refusal, max(p.turnUntil.Sub(now), p.slotUntil.Sub(now))
+	case !reply.answered:
+		return refusal, 0
+	case r.Waiting && reply.Refusal.Guard == guard.KindSlots:
+		return refusal, p.slotUntil.Sub(now)
+	default:
+		p.cost = retryCost{} // given back in the same transaction
+		waits := c.RateLimit.Wait < 0 || reply.Refusal.RetryIn <= p.turnUntil.Sub(now).Milliseconds()
+		refusal.PastDeadline = byRateLimit && waits && !deadline.IsZero()
+		return refusal, 0
+	}
 }
 
-// unasked is the pass of an attempt that needs no answer of a guard. Generations are
-// times, so that an outcome from before a later reset of the key is recognised.
-func (g *Gate) unasked() *Pass {
-	return &Pass{gate: g, from: g.store, held: guard.Pass{Generation: g.Now().UnixMilli()}}
-}
-
-// admit completes the pass of an attempt or copy, and records what the success of the run
-// gives back.
-func (g *Gate) admit(p *Pass, taken receipt, retry bool) {
-	p.taken, p.before = taken, g.last
-	if retry {
-		g.last = &p.taken
+// patience is for how long a run waits for its turn: until its deadline, and what is left of
+// wait=, in milliseconds; negative for any time.
+func (g *Gate) patience(p *Pass, deadline, now time.Time) int64 {
+	patience := int64(-1)
+	if g.Guards.RateLimit.Wait >= 0 {
+		patience = max(p.turnUntil.Sub(now).Milliseconds(), 0)
 	}
-	p.keep()
+	if left := max(deadline.Sub(now).Milliseconds(), 0); !deadline.IsZero() && (patience < 0 || left < patience) {
+		return left
+	}
+	return patience
 }
 
 // wantsSlot reports whether an attempt takes a slot. The slot of a run is taken once.
@@ -189,24 +222,36 @@ func (g *Gate) wantsSlot(attempt int) bool {
 // AdmitCopy asks before a further copy of an attempt starts, and takes what a retry costs.
 // timedOut is that of Permit, for the copy before.
 func (g *Gate) AdmitCopy(ctx context.Context, attempt int, timedOut bool) (*Pass, *event.GuardRefused) {
-	p, c := g.unasked(), &g.Guards
+	p, c := &Pass{gate: g, attempt: attempt, retry: true, id: g.id()}, &g.Guards
 	slot := c.Slots.N > 0 && c.Slots.Of != guard.OfRuns
-	if !c.Breaker.Named() && !c.Budget.On && c.Tokens.Capacity == 0 && !slot {
+	if !c.Breaker.Named() && !c.Budget.On && c.Tokens.Capacity == 0 && c.RateLimit.Interval == 0 && !slot {
+		p.passWithoutGuards(g.Now())
 		return p, nil
 	}
-	r := &guard.Request{Op: guard.AdmitCopy, Attempt: int64(attempt), TimedOut: timedOut, ID: g.id(), Slot: slot, Held: -1}
-	reply := g.ask(ctx, r)
+	r := &guard.Request{Op: guard.AdmitCopy, Attempt: int64(attempt), TimedOut: timedOut, ID: p.id, Slot: slot, Held: -1}
+	reply := g.request(ctx, r, false)
 	if reply.refusal != nil {
 		return nil, reply.refusal
 	}
-	p.held, p.lock, p.from = reply.Pass, reply.lock, reply.from
-	g.admit(p, receipt{reply.Taken, reply.from}, true)
+	p.cost = retryCost{reply.Taken, reply.from}
+	p.admit(&reply)
 	return p, nil
 }
 
+// Lost delivers that a slot was lost, at that moment, since its lease could not be renewed. It is
+// nil if nothing is held by a lease, or the gate is nil, that of a run without guards.
+func (g *Gate) Lost() <-chan *event.StoreFailed {
+	if g == nil || g.leases == 0 {
+		return nil
+	}
+	return g.lost
+}
+
+// StopsWhenLost reports whether the run ends if a slot is lost.
+func (g *Gate) StopsWhenLost() bool { return g.Guards.Slots.Lost == guard.Stop }
+
 // Finish reports the end of the run, whether an attempt succeeded.
 func (g *Gate) Finish(succeeded bool) {
-	g.Withdraw()
 	if g.run != nil {
 		g.run.Report(guard.Neither)
 	}
@@ -214,8 +259,8 @@ func (g *Gate) Finish(succeeded bool) {
 		return
 	}
 	r, from := &guard.Request{Op: guard.Finish, Attempt: 1, Succeeded: true}, g.store
-	if g.last != nil {
-		r.Attempt, r.Taken, from = 2, g.last.Taken, g.last.from
+	if g.spentBy > 0 {
+		r.Attempt, r.Taken, from = 2, g.spent.Taken, g.spent.from
 	}
 	if from.Store != nil {
 		g.report(from, g.Timeout, r)

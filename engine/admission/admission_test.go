@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,12 +22,22 @@ type memory struct {
 	fails error
 	calls []guard.Op
 	says  func() // once
+	// silent keeps no calls.
+	silent bool
+}
+
+func (m *memory) set(fails error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fails = fails
 }
 
 func (m *memory) Do(ctx context.Context, _ string, g *guard.Guards, r *guard.Request) (guard.Answer, guard.Lock, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.calls = append(m.calls, r.Op)
+	if !m.silent {
+		m.calls = append(m.calls, r.Op)
+	}
 	if m.says != nil {
 		m.says()
 		m.says = nil
@@ -52,6 +63,9 @@ func (r *recorder) kinds() string {
 	return strings.Join(all, " ")
 }
 
+// random gives each pass of all gates an ID of its own.
+var random atomic.Uint64
+
 // newGate is a gate over stores; host may be nil.
 func newGate(g guard.Guards, primary, host *memory) (*Gate, *recorder) {
 	r := &recorder{}
@@ -59,8 +73,7 @@ func newGate(g guard.Guards, primary, host *memory) (*Gate, *recorder) {
 	if host != nil {
 		c.Host = Named{host, "host"}
 	}
-	n := uint64(0)
-	c.Random = func() uint64 { n += 1 << 20; return n }
+	c.Random = func() uint64 { return random.Add(1 << 20) }
 	return New(c), r
 }
 
@@ -73,14 +86,50 @@ var (
 	oneTry = guard.Budget{On: true, Min: 1, Window: 60_000}
 )
 
+// ask waits for the turn of an attempt that was not asked for before.
+func ask(ctx context.Context, g *Gate, attempt int) (*Pass, *event.GuardRefused) {
+	p := &Pass{gate: g, attempt: attempt, retry: attempt > 1}
+	refusal := g.WaitForTurn(ctx, p, time.Time{})
+	if refusal != nil {
+		return nil, refusal
+	}
+	return p, nil
+}
+
 // admit lets an attempt through that must be.
 func admit(t *testing.T, g *Gate, attempt int) *Pass {
 	t.Helper()
-	pass, refusal := g.Admit(t.Context(), attempt)
+	pass, refusal := ask(t.Context(), g, attempt)
 	if refusal != nil {
 		t.Fatalf("refused: %+v", refusal)
 	}
 	return pass
+}
+
+// permit asks for the second attempt, which must be permitted.
+func permit(t *testing.T, g *Gate, timedOut bool) *Pass {
+	t.Helper()
+	pass, refusal := g.Permit(t.Context(), second, timedOut)
+	if refusal != nil {
+		t.Fatalf("refused: %+v", refusal)
+	}
+	return pass
+}
+
+// admitPermitted lets a pass of Permit through.
+func admitPermitted(t *testing.T, p *Pass) *Pass {
+	t.Helper()
+	if refusal := p.gate.WaitForTurn(t.Context(), p, time.Time{}); refusal != nil {
+		t.Fatalf("refused: %+v", refusal)
+	}
+	return p
+}
+
+// refuses reports whether the second attempt is not permitted.
+func refuses(t *testing.T, g *Gate) bool {
+	t.Helper()
+	_, refusal := g.Permit(t.Context(), second, false)
+	return refusal != nil
 }
 
 func TestASlotIsWaitedFor(t *testing.T) {
@@ -90,7 +139,7 @@ func TestASlotIsWaitedFor(t *testing.T) {
 		pass := admit(t, holder, first)
 		waiter, _ := newGate(guard.Guards{Slots: guard.Slots{N: 1, Wait: 20_000}}, m, nil)
 		start := time.Now()
-		if _, refusal := waiter.Admit(t.Context(), first); refusal == nil || refusal.Guard != "max-concurrent" || refusal.RetryIn != nil {
+		if _, refusal := ask(t.Context(), waiter, first); refusal == nil || refusal.Guard != "max-concurrent" || refusal.RetryIn != nil {
 			t.Errorf("%+v", refusal)
 		}
 		if took := time.Since(start); took != 20*time.Second {
@@ -99,7 +148,7 @@ func TestASlotIsWaitedFor(t *testing.T) {
 		time.AfterFunc(15*time.Second, func() { pass.Report(guard.Success) })
 		start = time.Now()
 		admit(t, waiter, first).Report(guard.Success)
-		if took := time.Since(start); took < 15*time.Second || took > 15250*time.Millisecond {
+		if took := time.Since(start); took < 15*time.Second || took > 15375*time.Millisecond {
 			t.Errorf("admitted after %v, where the slot was free after 15s", took)
 		}
 	})
@@ -116,11 +165,11 @@ func TestAnOpenBreakerEndsTheWaitForASlot(t *testing.T) {
 		time.AfterFunc(5*time.Second, func() { fails.Report(guard.Failure) })
 		waiter, _ := newGate(g, m, nil)
 		start := time.Now()
-		_, refusal := waiter.Admit(t.Context(), first)
+		_, refusal := ask(t.Context(), waiter, first)
 		if refusal == nil || refusal.Guard != "breaker" || *refusal.RetryIn > 60*time.Second {
 			t.Errorf("%+v", refusal)
 		}
-		if took := time.Since(start); took > 5250*time.Millisecond {
+		if took := time.Since(start); took > 5375*time.Millisecond {
 			t.Errorf("it took %v", took)
 		}
 		pass.Report(guard.Success)
@@ -133,15 +182,13 @@ func TestAContextThatEndsEndsTheWait(t *testing.T) {
 		holder, _ := newGate(guard.Guards{Slots: oneIn}, m, nil)
 		pass := admit(t, holder, first)
 		g, emitted := newGate(guard.Guards{Slots: guard.Slots{N: 1, Wait: 60_000}, Budget: oneTry}, m, nil)
-		if refusal := g.Permit(t.Context(), second, false); refusal != nil {
-			t.Fatal(refusal)
-		}
+		retry := permit(t, g, false)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, refusal := g.Admit(ctx, second); refusal == nil {
+		if g.WaitForTurn(ctx, retry, time.Time{}) == nil {
 			t.Error("admitted")
 		}
-		g.Withdraw()
+		retry.Drop()
 		if n := m.state.Budget[0].Counts; n != [10][2]int64{} || emitted.kinds() != "" {
 			t.Errorf("after withdrawing: %v, events %q", n, emitted.kinds())
 		}
@@ -158,7 +205,7 @@ func TestLeasesAreRenewedUntilTheReport(t *testing.T) {
 		pass := admit(t, g, first) // a probe
 		time.Sleep(10 * time.Minute)
 		other, _ := newGate(guard.Guards{Slots: oneIn}, m, nil)
-		if _, refusal := other.Admit(t.Context(), first); refusal == nil {
+		if _, refusal := ask(t.Context(), other, first); refusal == nil {
 			t.Error("the slot was lost")
 		}
 		pass.Report(guard.Success)
@@ -181,7 +228,7 @@ func TestTheSlotOfARunIsHeldToItsEnd(t *testing.T) {
 		other, _ := newGate(guard.Guards{Slots: oneIn}, m, nil)
 		admit(t, g, first).Report(guard.Failure)
 		time.Sleep(time.Hour)
-		if _, refusal := other.Admit(t.Context(), first); refusal == nil {
+		if _, refusal := ask(t.Context(), other, first); refusal == nil {
 			t.Error("free in the wait")
 		}
 		admit(t, g, second).Report(guard.Success)
@@ -195,24 +242,22 @@ func TestTokensAreGivenBackBySuccess(t *testing.T) {
 	missing := func() int64 { return m.state.Bucket.Missing / 1_000_000 }
 	g, _ := newGate(guard.Guards{Tokens: full}, m, nil)
 	admit(t, g, first).Report(guard.Failure)
-	if g.Permit(t.Context(), second, true) != nil || missing() != 10 {
+	retry := permit(t, g, true)
+	if missing() != 10 {
 		t.Fatalf("%d missing after a timeout", missing())
 	}
-	admit(t, g, second).Report(guard.Success)
+	admitPermitted(t, retry).Report(guard.Success)
 	if g.Finish(true); missing() != 0 {
 		t.Errorf("%d missing after a success", missing())
 	}
 	g, _ = newGate(guard.Guards{Tokens: full}, m, nil)
 	admit(t, g, first).Report(guard.Failure)
-	if g.Permit(t.Context(), second, false) != nil {
-		t.Fatal("refused")
-	}
-	admit(t, g, second).Report(guard.Failure)
+	admitPermitted(t, permit(t, g, false)).Report(guard.Failure)
 	if g.Finish(false); missing() != 5 {
 		t.Errorf("%d missing after a failure", missing())
 	}
 	g, _ = newGate(guard.Guards{Tokens: full}, m, nil)
-	if refusal := g.Permit(t.Context(), second, true); refusal == nil || missing() != 5 {
+	if _, refusal := g.Permit(t.Context(), second, true); refusal == nil || missing() != 5 {
 		t.Errorf("%+v, %d missing", refusal, missing())
 	}
 	admit(t, g, first).Report(guard.Success)
@@ -231,10 +276,7 @@ func TestAPassThatIsNotUsedIsGivenBack(t *testing.T) {
 		m := &memory{}
 		g, _ := newGate(guard.Guards{Tokens: full}, m, nil)
 		admit(t, g, first).Report(guard.Failure)
-		if refusal := g.Permit(t.Context(), second, false); refusal != nil {
-			t.Fatal(refusal)
-		}
-		pass, left := admit(t, g, second), int64(0)
+		pass, left := admitPermitted(t, permit(t, g, false)), int64(0)
 		if used {
 			left = 5
 			pass.Report(guard.Neither)
@@ -286,11 +328,9 @@ func TestGivingBackDelaysNoRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, emitted := newGate(guard.Guards{Budget: oneTry}, nil, nil)
 		g.store.Store, g.Primary.Store = slow{}, slow{}
-		if g.Permit(t.Context(), second, false) != nil {
-			t.Fatal("refused")
-		}
+		retry := permit(t, g, false)
 		start := time.Now()
-		if g.Withdraw(); time.Since(start) > 40*time.Millisecond || emitted.kinds() != "" {
+		if retry.Drop(); time.Since(start) > 40*time.Millisecond || emitted.kinds() != "" {
 			t.Errorf("%v, events %q", time.Since(start), emitted.kinds())
 		}
 	})
@@ -332,9 +372,9 @@ func TestGrantsThatComeTooLateAreGivenBack(t *testing.T) {
 					t.Errorf("after %v: it took %v", after, took)
 				}
 			}
-			cut(func(ctx context.Context) *Pass { pass, _ := g.Admit(ctx, first); return pass })
+			cut(func(ctx context.Context) *Pass { pass, _ := ask(ctx, g, first); return pass })
 			cut(func(ctx context.Context) *Pass { pass, _ := g.AdmitCopy(ctx, first, false); return pass })
-			cut(func(ctx context.Context) *Pass { g.Permit(ctx, second, false); g.Withdraw(); return nil })
+			cut(func(ctx context.Context) *Pass { pass, _ := g.Permit(ctx, second, false); return pass })
 			if after == time.Hour {
 				return // it has what it granted until its leases end
 			}
@@ -401,7 +441,7 @@ func TestARunGoesOnWithTheHostsStore(t *testing.T) {
 	g, emitted := newGate(guard.Guards{Budget: oneTry}, m, host)
 	admit(t, g, first).Report(guard.Failure)
 	m.fails = nil // it stays with the host's
-	if g.Permit(t.Context(), second, false) != nil || g.Permit(t.Context(), second, false) == nil {
+	if refuses(t, g) || !refuses(t, g) {
 		t.Error("the host's store was not asked")
 	}
 	if len(m.calls) != 1 || len(host.calls) != 3 || emitted.kinds() != "StoreFailed" {
@@ -416,8 +456,8 @@ func TestARunGoesOnWithoutGuards(t *testing.T) {
 	m, host := &memory{fails: errDown}, &memory{fails: errDown}
 	g, emitted := newGate(guard.Guards{Breaker: oneRow, Budget: oneTry, Slots: oneIn, Tokens: full}, m, host)
 	for attempt := range 9 {
-		if attempt > 0 && g.Permit(t.Context(), attempt+1, false) != nil {
-			t.Fatal("refused")
+		if attempt > 0 {
+			permit(t, g, false).Drop()
 		}
 		admit(t, g, attempt+1).Report(guard.Failure)
 	}
@@ -435,9 +475,7 @@ func TestAReportGoesToTheStoreThatAdmittedTheAttempt(t *testing.T) {
 	g, emitted := newGate(guard.Guards{Breaker: guard.Breaker{Row: 9, Open: 1, Probes: 1}, Budget: oneTry}, m, host)
 	pass := admit(t, g, first)
 	m.fails = errDown
-	if g.Permit(t.Context(), second, false) != nil { // the host's store is asked from here on
-		t.Fatal("refused")
-	}
+	permit(t, g, false) // the host's store is asked from here on
 	pass.Report(guard.Failure)
 	if last := m.calls[len(m.calls)-1]; last != guard.Report || emitted.kinds() != "StoreFailed" {
 		t.Errorf("%v, %v, events %q", m.calls, host.calls, emitted.kinds())
@@ -448,7 +486,7 @@ func TestClosedRefuses(t *testing.T) {
 	m := &memory{fails: errDown}
 	g, emitted := newGate(guard.Guards{Breaker: oneRow}, m, &memory{})
 	g.Closed = true
-	_, refusal := g.Admit(t.Context(), first)
+	_, refusal := ask(t.Context(), g, first)
 	if refusal == nil || refusal.Guard != "store" || refusal.Reason != "the store primary cannot be used: down" || refusal.RetryIn != nil {
 		t.Errorf("%+v", refusal)
 	}

@@ -18,32 +18,48 @@ type reply struct {
 	guard.Answer
 	lock guard.Lock
 	from Named // that answered; its Store is nil for none, where the run goes on without guards
+	// answered says that a store has answered, failed that it has failed and may be asked again.
+	answered, failed bool
 	// refusal is nil where no guard refused.
 	refusal *event.GuardRefused
 }
 
-// ask makes a request of the store in use. When ctx ends the request, that is a refusal,
-// not a failure of the store.
-func (g *Gate) ask(ctx context.Context, r *guard.Request) reply {
+// request makes a request of the store in use. When ctx ends the request, that is a refusal,
+// not a failure of the store. If again is set, the caller asks again after a failure.
+func (g *Gate) request(ctx context.Context, r *guard.Request, again bool) reply {
 	if g.store.Store == nil {
 		return reply{}
 	}
 	patient, done := withGrace(ctx)
-	answer, lock, err := g.try(patient, g.store, r)
+	answer, lock, err := g.send(patient, g.store, r)
 	done()
-	if g.slow = err != nil && ctx.Err() != nil; g.slow {
+	g.slow = err != nil && ctx.Err() != nil
+	if g.slow {
 		return reply{refusal: g.unusable("the wait for the store was cut short")}
 	}
-	if err != nil {
-		if g.Closed {
-			return reply{refusal: g.unusable(fmt.Sprintf("the store %s cannot be used: %v", g.store.Name, err))}
-		}
-		if answer, lock, err = g.fallBack(ctx, r, err); err != nil {
-			return reply{}
-		}
+	if err != nil && again {
+		g.tellOutage(err)
 	}
+	if err != nil && (g.Closed || again) {
+		return reply{failed: again, refusal: g.unusable(fmt.Sprintf("the store %s cannot be used: %v", g.store.Name, err))}
+	}
+	if err != nil {
+		answer, lock, err = g.fallBack(ctx, r, err)
+	}
+	if err != nil {
+		return reply{}
+	}
+	g.outage = false
 	g.emitChange(&answer)
-	return reply{answer, lock, g.store, g.refusal(&answer.Refusal)}
+	return reply{Answer: answer, lock: lock, from: g.store, answered: true, refusal: g.refusal(&answer.Refusal)}
+}
+
+// tellOutage reports that the store has failed and is asked again, once until it answers.
+func (g *Gate) tellOutage(err error) {
+	if !g.outage {
+		g.outage = true
+		g.Emit(&event.StoreFailed{Store: g.store.Name, Reason: fmt.Sprintf("%v; asking again while wait= lasts", err)})
+	}
 }
 
 // unusable is a refusal since the store does not answer.
@@ -62,8 +78,8 @@ func withGrace(ctx context.Context) (patient context.Context, done func()) {
 	return patient, func() { stop(); cancel() }
 }
 
-// try makes a request within the time limit of the store.
-func (g *Gate) try(ctx context.Context, s Named, r *guard.Request) (guard.Answer, guard.Lock, error) {
+// send makes a request within the time limit of the store.
+func (g *Gate) send(ctx context.Context, s Named, r *guard.Request) (guard.Answer, guard.Lock, error) {
 	ctx, cancel := limited(ctx, g.Timeout)
 	defer cancel()
 	answer, lock, err := s.Do(ctx, g.Key, &g.Guards, r)
@@ -77,11 +93,10 @@ func (g *Gate) fallBack(ctx context.Context, r *guard.Request, cause error) (gua
 	from := g.store.Name
 	request := *r
 	request.Taken = guard.Taken{}
-	g.taken = receipt{}
 	answer, lock, err := guard.Answer{}, guard.Lock(nil), errors.New("there is no other store")
 	next := "without guards"
 	if g.store == g.Primary && g.Host.Store != nil {
-		if answer, lock, err = g.try(ctx, g.Host, &request); err == nil {
+		if answer, lock, err = g.send(ctx, g.Host, &request); err == nil {
 			next = "with " + g.Host.Name
 		}
 	}
@@ -118,13 +133,13 @@ func (g *Gate) report(to Named, limit time.Duration, r *guard.Request) bool {
 	case err == nil:
 		g.emitChange(&answer)
 	case r.Op != guard.Withdraw || ctx.Err() == nil:
-		g.lost(to, err, r.Op)
+		g.warnOfLoss(to, err, r.Op)
 	}
 	return err == nil
 }
 
-// lost warns of what the failure of a store means.
-func (g *Gate) lost(to Named, err error, op guard.Op) {
+// warnOfLoss warns of what the failure of a store means.
+func (g *Gate) warnOfLoss(to Named, err error, op guard.Op) {
 	what := "what came of the attempt is not counted"
 	switch op {
 	case guard.Withdraw:

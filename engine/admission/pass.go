@@ -1,24 +1,80 @@
 package admission
 
-// This file is what an attempt holds while it runs: a slot, and a place of a half-open
-// breaker. What is held by a lease is renewed until the attempt has ended.
+// This file is what an attempt takes and holds: what a retry costs, a turn, a slot, and a place
+// of a half-open breaker. What is held by a lease is renewed until the attempt has ended.
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/guard"
 )
 
-// Pass is one attempt that was admitted. Nil is one of a run without guards.
+// Pass is one attempt: asked for, then admitted, then reported or dropped. Nil is one of a run
+// without guards.
 type Pass struct {
-	gate   *Gate
+	gate    *Gate
+	attempt int
+	retry   bool // or a copy
+	cost    retryCost
+	// hasTurn says that its turn is now, or at the time turn.
+	hasTurn bool
+	turn    time.Time
+	// turnUntil and slotUntil are the ends of its waits for a turn and a slot; the zero time
+	// is before the first asking.
+	turnUntil, slotUntil time.Time
+	id                   int64 // of what it holds, 0 before the first asking
+
+	number int // of those that were admitted; 0 before
 	held   guard.Pass
-	taken  receipt  // by the retry or copy
-	before *receipt // Gate.last from before this pass
 	lock   guard.Lock
 	from   Named  // gets the report; its Store is nil for none
 	stop   func() // ends the renewals
+}
+
+// Turn is when the attempt may start if a turn is reserved for it; else the zero time.
+func (p *Pass) Turn() time.Time {
+	if p == nil {
+		return time.Time{}
+	}
+	return p.turn
+}
+
+// SkipTurn has the attempt start without a turn.
+func (p *Pass) SkipTurn() { p.hasTurn = true }
+
+// begin begins the waits of the first asking, for a turn and for a slot.
+func (p *Pass) begin(now time.Time, turn, slot bool) {
+	c := &p.gate.Guards
+	if p.id == 0 {
+		p.id = p.gate.id()
+	}
+	if turn && p.turnUntil.IsZero() {
+		p.turnUntil = now.Add(time.Duration(max(c.RateLimit.Wait, 0)) * time.Millisecond)
+	}
+	if slot && p.slotUntil.IsZero() {
+		p.slotUntil = now.Add(time.Duration(c.Slots.Wait) * time.Millisecond)
+	}
+}
+
+// passWithoutGuards admits an attempt that needs no answer of a guard. Generations are times, so
+// that an outcome from before a later reset of the key is recognised.
+func (p *Pass) passWithoutGuards(now time.Time) {
+	p.admit(&reply{from: p.gate.store, Answer: guard.Answer{Pass: guard.Pass{Generation: now.UnixMilli()}}})
+}
+
+// admit completes the pass of an attempt that no guard refused.
+func (p *Pass) admit(r *reply) {
+	g := p.gate
+	p.held, p.lock, p.from = r.Pass, r.lock, r.from
+	g.admitted++
+	p.number = g.admitted
+	if p.held.Slot && g.Guards.Slots.Of == guard.OfRuns {
+		g.run = p.splitSlot()
+	}
+	p.keep()
 }
 
 // splitSlot moves the slot of an attempt to a pass of the run.
@@ -36,8 +92,13 @@ func (p *Pass) leased() guard.Pass {
 	return held
 }
 
-// renewEvery is the interval of renewals: two of a lease may be late or lost.
-const renewEvery = guard.LeaseFor / 3 * time.Millisecond
+// A lease is renewed every renewEvery: two renewals may be late. One that fails is repeated
+// after repeatAfter.
+const (
+	lease       = guard.LeaseFor * time.Millisecond
+	renewEvery  = lease / 3
+	repeatAfter = time.Second
+)
 
 // keep renews what is held by a lease until stop returns. That of a Memory does not end.
 func (p *Pass) keep() {
@@ -45,23 +106,78 @@ func (p *Pass) keep() {
 	if _, lasts := p.from.Store.(*Memory); lasts || p.from.Store == nil || !held.Place && !held.Slot {
 		return
 	}
-	c, from := p.gate.Config, p.from
-	over, stopped, ticker := make(chan struct{}), make(chan struct{}), time.NewTicker(renewEvery)
-	p.stop = func() { ticker.Stop(); close(over); <-stopped }
-	go func() {
-		defer close(stopped)
-		for {
-			select {
-			case <-over:
-				return
-			case <-ticker.C:
-				ctx, cancel := limited(context.Background(), c.Timeout)
-				// A renewal that fails is repeated at the next interval.
-				_, _, _ = from.Do(ctx, c.Key, &c.Guards, &guard.Request{Op: guard.Renew, Pass: held, Held: -1})
-				cancel()
-			}
+	r := &renewal{Config: p.gate.Config, from: p.from, held: held, lost: p.gate.lost, over: make(chan struct{}), until: time.Now().Add(lease)}
+	stopped := make(chan struct{})
+	p.gate.leases++
+	p.stop = func() { p.gate.leases--; close(r.over); <-stopped }
+	go func() { defer close(stopped); r.run() }()
+}
+
+// renewal renews one lease.
+type renewal struct {
+	*Config
+	from Named
+	held guard.Pass
+	lost chan<- *event.StoreFailed
+	over chan struct{} // closed when it is not needed any more
+	// until is when the lease ends if it is not renewed; told says that this was told.
+	until time.Time
+	told  bool
+}
+
+func (r *renewal) run() {
+	timer := time.NewTimer(renewEvery)
+	defer timer.Stop()
+	for {
+		select {
+		case <-r.over:
+			return
+		case <-timer.C:
+			timer.Reset(r.renew())
 		}
-	}()
+	}
+}
+
+// renew renews the lease once, within the time that is left of it, and returns when to renew it
+// next. The server's lease begins after the request was sent.
+func (r *renewal) renew() time.Duration {
+	sent := time.Now()
+	ctx, cancel := limited(context.Background(), r.Timeout)
+	defer cancel()
+	if left := r.until.Sub(sent); !r.told && left > 0 {
+		ctx, cancel = context.WithTimeout(ctx, left)
+		defer cancel()
+	}
+	answer, _, err := r.from.Do(ctx, r.Key, &r.Guards, &guard.Request{Op: guard.Renew, Pass: r.held, Held: -1})
+	switch {
+	case err == nil && answer.Lost:
+		r.tell("other runs hold it now")
+	case err == nil:
+		r.told = false
+	case !time.Now().Before(r.until):
+		r.tell(fmt.Sprintf("its lease could not be renewed in %v (%v)", lease, err))
+	}
+	if err == nil {
+		r.until = sent.Add(lease)
+		return renewEvery
+	}
+	if left := time.Until(r.until); left > 0 {
+		return min(repeatAfter, left)
+	}
+	return repeatAfter
+}
+
+// tell reports once that the slot is lost. A place of the breaker is lost without a word, and
+// so is its outcome.
+func (r *renewal) tell(why string) {
+	if r.told || !r.held.Slot {
+		return
+	}
+	r.told = true
+	select {
+	case r.lost <- &event.StoreFailed{Store: r.from.Name, Reason: fmt.Sprintf("the slot of %q is lost: %s", r.Key, why)}:
+	default: // the run has yet to read the one before
+	}
 }
 
 // Inherit are the descriptors of slots that the command inherits.
@@ -85,6 +201,26 @@ func (p *Pass) Report(outcome guard.Outcome) {
 	if p == nil {
 		return
 	}
+	if g := p.gate; p.retry && p.number > g.spentBy {
+		g.spentBy, g.spent = p.number, p.cost
+	}
+	p.cost = retryCost{}
+	p.free(outcome)
+}
+
+// Drop is called in place of Report for an attempt that was not started: it frees what the
+// attempt held, and gives back what it took, unless the store is too slow. After Report it does
+// nothing.
+func (p *Pass) Drop() {
+	if p == nil {
+		return
+	}
+	p.free(guard.Neither)
+	p.gate.refund(p.cost)
+	p.cost = retryCost{}
+}
+
+func (p *Pass) free(outcome guard.Outcome) {
 	if p.stop != nil {
 		p.stop() // a renewal after the report would take the slot again
 	}
@@ -99,12 +235,13 @@ func (p *Pass) Report(outcome guard.Outcome) {
 	p.from, p.lock, p.stop = Named{}, nil, nil
 }
 
-// Drop is called in place of Report for an attempt that was not started: it frees what the
-// attempt held, and gives back what it took.
-func (p *Pass) Drop() {
-	if p != nil {
-		p.Report(guard.Neither)
-		p.gate.giveBack(p.taken)
-		p.gate.last = p.before
+// withdrawLimit is the limit of giving back, graceLimit that of a wait for an answer that
+// is not needed: a run that is cancelled in a wait ends within 50 ms.
+const withdrawLimit, graceLimit = 40 * time.Millisecond, 20 * time.Millisecond
+
+// refund gives back what a retry took.
+func (g *Gate) refund(cost retryCost) {
+	if cost.from.Store != nil && (cost.Budget || cost.Cost > 0) && !g.slow {
+		g.report(cost.from, min(g.Timeout, withdrawLimit), &guard.Request{Op: guard.Withdraw, Taken: cost.Taken})
 	}
 }

@@ -5,6 +5,7 @@ package attempt
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 )
@@ -29,6 +30,9 @@ type Pretender interface {
 // ErrLost is the cause of a context that ends an attempt as its timeout would, but with
 // neither Err nor TimedOut set.
 var ErrLost = errors.New("another copy of the attempt has decided")
+
+// ErrSlotLost is ErrLost for an attempt that has lost the slot that it holds.
+var ErrSlotLost = fmt.Errorf("the slot of the attempt is lost: %w", ErrLost)
 
 // Attempt is one attempt that was started.
 type Attempt interface {
@@ -114,6 +118,8 @@ type Result struct {
 	// DeadlinePassed is set if Spec.Deadline passed before the attempt ended, NotRun also,
 	// if it passed before the command could be started.
 	DeadlinePassed, NotRun bool
+	// SlotLost is set if the attempt was ended since its slot was lost.
+	SlotLost bool
 	// Cancelled is the signal that asked the program to end during the attempt, "" for
 	// none.
 	Cancelled Signal

@@ -212,12 +212,16 @@ type GuardRefused struct {
 	Which
 	Guard, Key, Reason string
 	RetryIn            *time.Duration
+	// PastDeadline says that the turn of the attempt comes after the deadline, and that nothing
+	// else is in its way.
+	PastDeadline bool
 }
 
-// SlotPending reports that a run waits for a slot, and why none is free; for a person
-// only. Left is the longest that the wait can last.
+// SlotPending reports that a run waits for a slot and why none is free, or, with Turn, for its
+// turn and by which limit; for a person only. Left is the longest that the wait can last.
 type SlotPending struct {
 	Header
+	Turn   bool
 	Reason string
 	Left   time.Duration
 }

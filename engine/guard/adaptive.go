@@ -29,9 +29,11 @@ func (s *State) succeeded() (n int64) {
 	return n
 }
 
-func (t *transaction) adaptiveRefuses() bool {
+func (t *transaction) checkAdaptive() *Refusal {
 	succeeded, outcomes := t.s.succeeded(), int64(len(t.s.Recent))
 	limit := adaptiveLimit(t.g.Attempts, succeeded, outcomes)
-	return t.g.Adaptive && t.r.Attempt > limit &&
-		t.refuse(Refusal{Guard: KindAdaptive, RetryIn: -1, Count: succeeded, Of: outcomes, Also: limit})
+	if !t.g.Adaptive || t.r.Attempt <= limit {
+		return nil
+	}
+	return &Refusal{Guard: KindAdaptive, RetryIn: -1, Successes: succeeded, Outcomes: outcomes, Attempts: limit}
 }

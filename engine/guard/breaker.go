@@ -54,27 +54,36 @@ type BreakerState struct {
 	Windows            []Window // of failures and successes
 }
 
-// breakerRefuses refuses an attempt, and a copy as long as the breaker is not closed.
-// It changes only leases that have run out.
-func (t *transaction) breakerRefuses() bool {
-	s, b := &t.s.Breaker, &t.g.Breaker
+// checkBreaker refuses an attempt, and a copy as long as the breaker is not closed.
+func (t *transaction) checkBreaker() *Refusal {
+	s, b, isCopy := &t.s.Breaker, &t.g.Breaker, t.r.Op == AdmitCopy
 	if !b.Named() || s.Circuit == Closed {
-		return false
+		return nil
 	}
-	refusal, refuses := Refusal{Guard: KindBreaker, Circuit: s.Circuit}, t.r.Op == AdmitCopy
 	if s.Circuit == Open {
 		left := s.Opened + b.openFor(s.Openings) - t.now
-		refusal.RetryIn, refuses = max(left, 0), refuses || left > 0
-		refusal.Count, refusal.Of, refusal.Also = s.Failures, s.Outcomes, s.Openings
-	} else {
-		s.Probes = expire(s.Probes, t.now)
-		refusal.Count, refusal.Of = int64(len(s.Probes)), b.Probes
-		if refusal.Count > 0 {
-			refusal.RetryIn = earliest(s.Probes) - t.now
+		if left <= 0 && !isCopy {
+			return nil
 		}
-		refuses = refuses || refusal.Count >= b.Probes
+		return &Refusal{
+			Guard: KindBreaker, Circuit: Open, RetryIn: max(left, 0),
+			Failures: s.Failures, Outcomes: s.Outcomes, Openings: s.Openings,
+		}
 	}
-	return refuses && t.refuse(refusal)
+	refusal := &Refusal{Guard: KindBreaker, Circuit: HalfOpen}
+	for _, probe := range s.Probes {
+		left := probe.Until - t.now
+		if left <= 0 || probe.ID == t.r.ID { // run out, or of a request that is repeated
+			continue
+		}
+		if refusal.Probes++; refusal.Probes == 1 || left < refusal.RetryIn {
+			refusal.RetryIn = left
+		}
+	}
+	if refusal.Probes < b.Probes && !isCopy {
+		return nil
+	}
+	return refusal
 }
 
 // openFor is how long a breaker stays open that opened n times in a row.
@@ -88,7 +97,7 @@ func (t *transaction) enterBreaker() {
 		s.change(HalfOpen, t.now)
 	}
 	if named && s.Circuit == HalfOpen {
-		s.Probes = append(s.Probes, Lease{pass.ID, t.now + LeaseFor})
+		s.Probes = append(release(expire(s.Probes, t.now), pass.ID), Lease{pass.ID, t.now + LeaseFor})
 		pass.Place = true
 	}
 	pass.Generation = s.Generation

@@ -15,8 +15,11 @@ type Budget struct {
 	Reserve int64 // for runs of high priority only, in parts per million
 }
 
-// budgetRefuses refuses a retry for which the window has no place left.
-func (t *transaction) budgetRefuses() bool {
+// takeBudget counts a retry, or refuses it if the window has no place left.
+func (t *transaction) takeBudget() *Refusal {
+	if !t.g.Budget.On {
+		return nil
+	}
 	w := window(&t.s.Budget, t.g.Budget.Window, t.now)
 	// pays reports whether the newest slices pay for one more retry: retries <
 	// share x max(min, ratio x runs).
@@ -24,16 +27,27 @@ func (t *transaction) budgetRefuses() bool {
 		return w.sum(retries, newest)*million < t.g.Budget.limit(w.sum(runs, newest), t.g.Priority)
 	}
 	if pays(parts) {
-		return false
+		count(t.s.Budget, retries, t.now)
+		t.a.Taken.At = t.now
+		t.a.Taken.Budget = true
+		return nil
 	}
-	refusal := Refusal{Guard: KindBudget, RetryIn: -1, Count: w.sum(retries, parts), Of: w.sum(runs, parts)}
+	refusal := &Refusal{Guard: KindBudget, RetryIn: -1, Retries: w.sum(retries, parts), Runs: w.sum(runs, parts)}
 	for left := parts - 1; left >= 0; left-- {
 		if pays(left) {
 			refusal.RetryIn = ceilDiv((w.Newest+int64(parts-left))*w.Width, parts) - t.now
 			break
 		}
 	}
-	return t.refuse(refusal)
+	return refusal
+}
+
+// countRun counts a run, at its first attempt.
+func (t *transaction) countRun() {
+	if b := &t.g.Budget; b.On && t.r.Attempt == 1 {
+		window(&t.s.Budget, b.Window, t.now)
+		count(t.s.Budget, runs, t.now)
+	}
 }
 
 // limit is share x max(min, ratio x runs) in millionths, rounded up. The product

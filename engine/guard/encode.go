@@ -8,7 +8,7 @@ package guard
 import "errors"
 
 // version is that of the list, greatest the greatest number in one.
-const version, greatest = 2, MaxID
+const version, greatest = 3, MaxID
 
 // ErrDamaged says that a list is not a State.
 var ErrDamaged = errors.New("the record is damaged")
@@ -23,7 +23,8 @@ func (s *State) Append(list []int64) []int64 {
 // Read reads what Append wrote. The error is ErrDamaged.
 func Read(list []int64) (s State, err error) {
 	c := codec{list: list, reads: true}
-	if s.visit(&c); c.bad || len(c.list) > 0 {
+	s.visit(&c)
+	if c.bad || len(c.list) > 0 {
 		return State{}, ErrDamaged
 	}
 	return s, nil
@@ -52,7 +53,8 @@ func (c *codec) numbers(all ...*int64) {
 // each visits the elements of a slice, of which each has one number or more.
 func each[T any](c *codec, all *[]T, visit func(*T)) {
 	n := int64(len(*all))
-	if c.numbers(&n); c.reads {
+	c.numbers(&n)
+	if c.reads {
 		c.bad = c.bad || n > int64(len(c.list))
 		*all = make([]T, min(n, int64(len(c.list))))
 	}
@@ -78,13 +80,11 @@ func (c *codec) windows(all *[]Window) {
 func (s *State) visit(c *codec) {
 	b, format := &s.Breaker, int64(version)
 	c.numbers(&format, &s.Used, &s.Keep, (*int64)(&b.Circuit), &b.Generation, &b.Opened, &b.Openings, &b.Failures,
-		&b.Outcomes, &b.Row, &b.Successes)
+		&b.Outcomes, &b.Row, &b.Successes, &s.Bucket.Missing, &s.Bucket.Stamp, &s.Turns.Free, &s.Turns.Reserved, &s.Forgot)
 	c.bad = c.bad || format != version || b.Circuit > HalfOpen
 	c.leases(&b.Probes)
+	c.leases(&s.Slots)
 	c.windows(&b.Windows)
 	c.windows(&s.Budget)
-	c.numbers(&s.Bucket.Missing, &s.Bucket.Stamp)
 	each(c, &s.Recent, func(n *int64) { c.numbers(n) })
-	c.leases(&s.Slots)
-	c.numbers(&s.Forgot)
 }

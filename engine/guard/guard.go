@@ -1,6 +1,6 @@
 // Package guard decides whether an attempt may start, for all runs on one key: a circuit
-// breaker, a retry budget, a token bucket, slots, and a limit of attempts that follows the
-// rate of successes.
+// breaker, a retry budget, a token bucket, slots, a rate limit, and a limit of attempts that
+// follows the rate of successes.
 //
 // The package is pure: Do takes a State, a Request and the time in milliseconds since the
 // Unix epoch, changes the State and returns an Answer. All numbers are integers, so that
@@ -8,7 +8,10 @@
 // with each request; the State holds counts only, and is zero for a new key.
 package guard
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Kind names a guard.
 type Kind int
@@ -21,11 +24,12 @@ const (
 	KindTokens
 	KindSlots
 	KindAdaptive
+	KindRateLimit
 	KindStore
 )
 
 func (k Kind) String() string {
-	return [...]string{"", "breaker", "budget", "tokens", "max-concurrent", "adaptive", "store"}[k]
+	return [...]string{"", "breaker", "budget", "tokens", "max-concurrent", "adaptive", "rate-limit", "store"}[k]
 }
 
 // Priority says how much of a budget or a bucket a run may use.
@@ -40,18 +44,19 @@ const (
 
 // Guards are the parameters of the guards of a run. The zero value is none.
 type Guards struct {
-	Breaker  Breaker
-	Budget   Budget
-	Tokens   Tokens
-	Slots    Slots
-	Adaptive bool
-	Attempts int64 // of the run at most, 0 for no limit; for Adaptive
-	Priority Priority
+	Breaker   Breaker
+	Budget    Budget
+	Tokens    Tokens
+	Slots     Slots
+	RateLimit RateLimit
+	Adaptive  bool
+	Attempts  int64 // of the run at most, 0 for no limit; for Adaptive
+	Priority  Priority
 }
 
 // Any reports whether there is a guard.
 func (g *Guards) Any() bool {
-	return g.Breaker.Named() || g.Budget.On || g.Tokens.Capacity > 0 || g.Slots.N > 0 || g.Adaptive
+	return g.Breaker.Named() || g.Budget.On || g.Tokens.Capacity > 0 || g.Slots.N > 0 || g.RateLimit.Interval > 0 || g.Adaptive
 }
 
 // Op is an operation: one transaction on one State.
@@ -60,8 +65,8 @@ type Op int
 // The operations, each with the guards that it asks.
 const (
 	Permit    Op = iota // before the wait of a retry: breaker, adaptive; takes from budget and tokens
-	Admit               // before each attempt: takes a slot, and a place of the breaker; counts the run
-	AdmitCopy           // before a copy of an attempt (hedging): breaker, budget, tokens, slots
+	Admit               // before each attempt: takes a turn, then a slot and a place of the breaker; counts the run
+	AdmitCopy           // before a copy of an attempt (hedging): breaker, budget, tokens, slots, and a turn that is now
 	Report              // after an attempt: its outcome; gives its slot back
 	Renew               // keeps what a Pass holds for another lease
 	Withdraw            // gives back what Permit took if no attempt follows
@@ -86,9 +91,16 @@ type Request struct {
 	// Attempt is the number of the next attempt, from 1, in Permit and Admit, and the
 	// number of all, with copies, in Finish.
 	Attempt  int64
-	TimedOut bool  // the attempt before, for which Permit takes the greater cost
-	ID       int64 // of what Admit and AdmitCopy take, random, from 1 to MaxID
-	Slot     bool  // Admit and AdmitCopy need a slot
+	TimedOut bool // the attempt before, for which Permit takes the greater cost
+	// ID is that of what Admit and AdmitCopy take, random, from 1 to MaxID. A request that is
+	// repeated since its answer was lost has the same.
+	ID   int64
+	Slot bool // Admit and AdmitCopy need a slot
+	// Turn says that Admit needs a turn of the rate limit. If that is not now it is reserved,
+	// and nothing else is asked. Patience is for how long the run would wait for it, in
+	// milliseconds; negative for any time.
+	Turn     bool
+	Patience int64
 	// Waiting says that Admit is repeated if there is no slot: nothing is given back then,
 	// and an open breaker has precedence.
 	Waiting bool
@@ -147,6 +159,10 @@ type Answer struct {
 	Pass     Pass
 	From, To Circuit // of the breaker, before and after
 	Now      int64   // the time of the store, in milliseconds
+	// Delay is the time until the turn that Admit reserved, in microseconds; 0 for now.
+	Delay int64
+	// Lost says that a slot that Renew keeps was not held any more, and that others hold all.
+	Lost bool
 }
 
 // Refusal says which guard refused, and its figures.
@@ -155,16 +171,18 @@ type Refusal struct {
 	// RetryIn is when it will admit an attempt again if no other run asks, in
 	// milliseconds; negative if that is not known.
 	RetryIn int64
-	Circuit Circuit // of a breaker that refused
-	// Count, Of and Also are the figures of the reason. They are for
-	//
-	//	an open breaker  failures, outcomes, how often it opened in a row
-	//	a half-open one  probes under way, probes at a time
-	//	a budget         retries, runs
-	//	a bucket         millionths of a token left, the cost, millionths kept
-	//	slots            slots held, the limit
-	//	adaptive         successes, outcomes, the limit of attempts
-	Count, Of, Also int64
+	// Circuit is that of a breaker. An open one has Failures of Outcomes, and Openings in a
+	// row; a half-open one has Probes under way.
+	Circuit                              Circuit
+	Failures, Outcomes, Openings, Probes int64
+	// Retries and Runs are those in the window of a budget.
+	Retries, Runs int64
+	// Left and Kept are millionths of a token in a bucket, Cost is in tokens.
+	Left, Kept, Cost int64
+	// Held is the number of slots in use.
+	Held int64
+	// Successes, of Outcomes, allow Attempts: the adaptive limit.
+	Successes, Attempts int64
 	// Holder is the holder of a slot, and since when; "" if that is not known.
 	Holder string
 }
@@ -177,6 +195,7 @@ type State struct {
 	Breaker    BreakerState
 	Budget     []Window // of runs and retries
 	Bucket     Bucket
+	Turns      Turns
 	Recent     []int64 // the last outcomes, oldest first, 1 for a success
 	Slots      []Lease
 	Forgot     int64 // the generation since the last Reset
@@ -191,13 +210,14 @@ type transaction struct {
 	a   Answer
 }
 
-var operations = [...]func(*transaction){
+// operations change the state and the answer, or return a refusal.
+var operations = [...]func(*transaction) *Refusal{
 	Permit:    (*transaction).permit,
 	Admit:     (*transaction).admit,
 	AdmitCopy: (*transaction).admitCopy,
 	Report:    (*transaction).report,
 	Renew:     (*transaction).renew,
-	Withdraw:  func(t *transaction) { t.withdraw(t.r.Taken) },
+	Withdraw:  (*transaction).withdraw,
 	Finish:    (*transaction).finish,
 	Reset:     (*transaction).reset,
 }
@@ -210,7 +230,9 @@ func Do(g *Guards, s *State, r *Request, now int64) Answer {
 	s.clamp(now)
 	s.Used, s.Keep = now, max(s.Keep, g.keep(s))
 	t := transaction{g, s, r, now, Answer{From: s.Breaker.Circuit, Now: now}}
-	operations[r.Op](&t)
+	if refusal := operations[r.Op](&t); refusal != nil {
+		t.a.Refusal = *refusal
+	}
 	s.Keep = max(s.Keep, g.keep(s))
 	t.a.To = s.Breaker.Circuit
 	return t.a
@@ -220,6 +242,7 @@ func Do(g *Guards, s *State, r *Request, now int64) Answer {
 func (s *State) clamp(now int64) {
 	s.Breaker.Opened = min(s.Breaker.Opened, now)
 	s.Bucket.Stamp = min(s.Bucket.Stamp, now)
+	s.Turns.clamp(now)
 	s.Forgot = min(s.Forgot, now)
 	clampLeases(s.Breaker.Probes, now+LeaseFor)
 	clampLeases(s.Slots, now+LeaseFor)
@@ -229,93 +252,105 @@ func (s *State) clamp(now int64) {
 const day = 24 * 60 * 60 * 1000
 
 // keep is for how long the state matters to these guards: at least twice the window, the
-// longest time open, and the refill of what is missing.
+// longest time open, the refill of what is missing, and the turns that are reserved.
 func (g *Guards) keep(s *State) int64 {
-	keep := max(day, 2*g.Breaker.Window, longestOpen*g.Breaker.Open, 2*g.Budget.Window)
+	keep := max(day, 2*g.Breaker.Window, longestOpen*g.Breaker.Open, 2*g.Budget.Window, s.Turns.ahead(s.Used))
 	if g.Tokens.Refill > 0 {
 		keep = max(keep, ceilDiv(s.Bucket.Missing, g.Tokens.Refill))
 	}
 	return keep
 }
 
-func (t *transaction) refuse(r Refusal) bool {
-	t.a.Refusal = r
-	return true
+func (t *transaction) permit() *Refusal {
+	if refusal := t.checkBreaker(); refusal != nil {
+		return refusal
+	}
+	if refusal := t.checkAdaptive(); refusal != nil {
+		return refusal
+	}
+	return t.takeRetry()
 }
 
-func (t *transaction) permit() { _ = t.breakerRefuses() || t.adaptiveRefuses() || t.retryRefused() }
-
-// retryRefused takes a retry from both budget and bucket, or from neither.
-func (t *transaction) retryRefused() bool {
-	g, taken := t.g, Taken{At: t.now, Budget: t.g.Budget.On}
-	if g.Budget.On && t.budgetRefuses() {
-		return true
+// takeRetry takes a retry from both budget and bucket, or from neither.
+func (t *transaction) takeRetry() *Refusal {
+	refusal := t.takeBudget()
+	if refusal == nil {
+		refusal = t.takeTokens()
 	}
-	if g.Tokens.Capacity > 0 {
-		taken.Cost = g.Tokens.Cost
-		if t.r.TimedOut {
-			taken.Cost = g.Tokens.TimeoutCost
-		}
-		if t.bucketRefuses(taken.Cost) {
-			return true
-		}
+	if refusal != nil {
+		t.giveBack(t.a.Taken)
+		t.a.Taken = Taken{}
 	}
-	if g.Budget.On {
-		count(t.s.Budget, retries, t.now)
-	}
-	t.a.Taken = taken
-	return false
+	return refusal
 }
 
-func (t *transaction) admit() {
-	refused := t.slotRefuses()
-	if refused && t.r.Waiting {
-		noSlot := t.a.Refusal
-		if !t.breakerRefuses() || t.a.Refusal.Circuit != Open {
-			t.a.Refusal = noSlot
-			return
+func (t *transaction) admit() *Refusal {
+	if t.r.Turn {
+		if refusal := t.takeTurn(t.r.Patience); refusal != nil {
+			t.giveBack(t.r.Taken)
+			return refusal
+		}
+		if t.a.Delay > 0 {
+			return nil
 		}
 	}
-	if refused || t.breakerRefuses() {
-		t.withdraw(t.r.Taken)
-		return
+	refusal, broken := t.checkSlots(), t.checkBreaker()
+	switch {
+	case refusal == nil && broken == nil:
+		t.enter()
+		t.countRun()
+		return nil
+	case refusal != nil && t.r.Waiting && (broken == nil || broken.Circuit != Open):
+		return refusal
+	case refusal == nil || t.r.Waiting:
+		refusal = broken
+	}
+	t.giveBack(t.r.Taken)
+	return refusal
+}
+
+func (t *transaction) admitCopy() *Refusal {
+	if refusal := t.checkBreaker(); refusal != nil {
+		return refusal
+	}
+	if refusal := t.takeRetry(); refusal != nil {
+		return refusal
+	}
+	refusal := t.checkSlots()
+	if refusal == nil {
+		refusal = t.takeTurn(0)
+	}
+	if refusal != nil {
+		t.giveBack(t.a.Taken)
+		t.a.Taken = Taken{}
+		return refusal
 	}
 	t.enter()
-	if b := &t.g.Budget; b.On && t.r.Attempt == 1 {
-		window(&t.s.Budget, b.Window, t.now)
-		count(t.s.Budget, runs, t.now)
-	}
-}
-
-func (t *transaction) admitCopy() {
-	switch {
-	case t.breakerRefuses() || t.retryRefused():
-	case t.slotRefuses():
-		t.withdraw(t.a.Taken)
-		t.a.Taken = Taken{}
-	default:
-		t.enter()
-	}
+	return nil
 }
 
 // enter admits an attempt that no guard refuses.
 func (t *transaction) enter() {
 	t.a.Pass = Pass{ID: t.r.ID, Slot: t.wantsSlot()}
 	if t.a.Pass.Slot && t.r.Held < 0 {
-		t.s.Slots = append(t.s.Slots, Lease{t.r.ID, t.now + LeaseFor})
+		t.s.Slots = append(t.otherSlots(t.r.ID), Lease{t.r.ID, t.now + LeaseFor})
 	}
 	t.enterBreaker()
 }
 
-func (t *transaction) report() {
+func (t *transaction) report() *Refusal {
 	r, s := t.r, t.s
 	t.reportBreaker()
 	if t.g.Adaptive && r.Outcome != Neither && r.Pass.Generation >= s.Forgot {
-		if s.Recent = append(s.Recent, int64(Failure-r.Outcome)); len(s.Recent) > lookBack {
-			s.Recent = s.Recent[1:]
+		success := int64(0)
+		if r.Outcome == Success {
+			success = 1
 		}
+		s.Recent = append(s.Recent, success)
+		s.Recent = s.Recent[max(0, len(s.Recent)-lookBack):]
 	}
 	t.freeSlot()
+	return nil
 }
 
 func (t *transaction) freeSlot() {
@@ -324,18 +359,29 @@ func (t *transaction) freeSlot() {
 	}
 }
 
-func (t *transaction) renew() {
+// renew renews leases. A slot that was lost is held again, since what it stands for still
+// runs.
+func (t *transaction) renew() *Refusal {
 	p := &t.r.Pass
 	if p.Place {
 		t.s.Breaker.renew(p.ID, t.now)
 	}
-	if p.Slot { // one that was lost is held again: what it stands for still runs
-		t.s.Slots = append(release(t.s.Slots, p.ID), Lease{p.ID, t.now + LeaseFor})
+	if p.Slot {
+		held := int64(len(expire(slices.Clone(t.s.Slots), t.now)))
+		others := t.otherSlots(p.ID)
+		t.a.Lost = int64(len(others)) == held && held >= t.g.Slots.N
+		t.s.Slots = append(others, Lease{p.ID, t.now + LeaseFor})
 	}
+	return nil
 }
 
-// withdraw gives back what a retry took.
-func (t *transaction) withdraw(taken Taken) {
+func (t *transaction) withdraw() *Refusal {
+	t.giveBack(t.r.Taken)
+	return nil
+}
+
+// giveBack gives back what a retry took.
+func (t *transaction) giveBack(taken Taken) {
 	if taken.Budget && t.g.Budget.On {
 		takeBack(t.s.Budget, retries, taken.At, t.now)
 	}
@@ -346,7 +392,7 @@ func (t *transaction) withdraw(taken Taken) {
 
 // finish gives back what the last retry of a run that succeeded took, or adds the reward
 // for a success without a retry (AWS's standard mode).
-func (t *transaction) finish() {
+func (t *transaction) finish() *Refusal {
 	if t.g.Tokens.Capacity > 0 && t.r.Succeeded {
 		gift := t.r.Taken.Cost
 		if t.r.Attempt <= 1 {
@@ -355,10 +401,12 @@ func (t *transaction) finish() {
 		t.s.Bucket.give(&t.g.Tokens, gift, t.now)
 	}
 	t.freeSlot()
+	return nil
 }
 
-func (t *transaction) reset() {
+func (t *transaction) reset() *Refusal {
 	b := BreakerState{Generation: t.s.Breaker.Generation}
 	b.change(Closed, t.now)
 	*t.s = State{Used: t.now, Keep: t.s.Keep, Breaker: b, Forgot: b.Generation, Slots: t.s.Slots}
+	return nil
 }

@@ -66,7 +66,8 @@ func (t *Tokens) UnmarshalText(text []byte) error {
 	v.count("success", "", 0, maxNumber, &t.Success)
 	v.option("refill", func(refill string) { // in thousandths
 		var ok bool
-		if t.Refill, ok = scaled(strings.TrimSuffix(refill, "/s"), maxNumber, 1000); !ok {
+		t.Refill, ok = scaled(strings.TrimSuffix(refill, "/s"), maxNumber, 1000)
+		if !ok {
 			v.fail("refill=%q is not tokens a second such as 10/s (0/s to %d/s)", refill, maxNumber)
 		}
 	})
@@ -81,16 +82,62 @@ func (s *Slots) UnmarshalText(text []byte) error {
 	v.count(head, "a number of attempts at a time", 1, maxSlots, &s.N)
 	v.duration("wait", 0, &s.Wait)
 	v.option("of", func(of string) {
-		if s.Of = Of(slices.Index([]string{"attempts", "retries", "runs"}, of)); s.Of < 0 {
+		s.Of = Of(slices.Index([]string{"attempts", "retries", "runs"}, of))
+		if s.Of < 0 {
 			v.fail("of=%q is not known; it is attempts, retries or runs", of)
+		}
+	})
+	v.option("lost", func(lost string) {
+		s.Lost = Lost(slices.Index([]string{"", "warn", "stop"}, lost))
+		if s.Lost <= WarnUnasked {
+			v.fail("lost=%q is not known; it is warn or stop", lost)
 		}
 	})
 	return v.finish()
 }
 
+// UnmarshalText reads a rate such as "5/s,burst=1" or "100/1m,wait=10s".
+func (r *RateLimit) UnmarshalText(text []byte) error {
+	*r = RateLimit{Burst: 1, Wait: -1}
+	v := split(text)
+	v.option(head, func(rate string) { r.Rate, r.Interval = rate, v.interval(rate) })
+	v.count("burst", "", 1, maxNumber, &r.Burst)
+	v.duration("wait", 0, &r.Wait)
+	if v.err == nil && r.Burst-1 > maxDuration*1000/r.Interval {
+		v.fail("burst=%d takes more than 365 days to come back at %s", r.Burst, r.Rate)
+	}
+	return v.finish()
+}
+
+// units are what stands for a duration of one.
+var units = map[string]string{"s": "1s", "m": "1m", "h": "1h", "d": "1d"}
+
+// interval reads N/D and returns D/N in microseconds, rounded up.
+func (v *value) interval(rate string) int64 {
+	number, per, found := strings.Cut(rate, "/")
+	n, err := strconv.ParseInt(number, 10, 64)
+	if !found || err != nil || number[0] == '+' || n < 1 || n > maxNumber {
+		v.fail("%q is not attempts in a time such as 5/s or 100/1m (1 to %d)", rate, maxNumber)
+		return 1
+	}
+	d, err := backoff.ParseDuration(cmp.Or(units[per], per))
+	switch {
+	case err != nil:
+		v.fail("%q is not attempts in a time such as 5/s or 100/1m: %w", rate, err)
+	case d <= 0 || d > maxDuration*time.Millisecond:
+		v.fail("%q: the time is not above 0 and up to 365 days", rate)
+	case d.Microseconds() < n:
+		v.fail("%q is more than a million attempts a second", rate)
+	default:
+		return ceilDiv(d.Nanoseconds(), n*1000)
+	}
+	return 1
+}
+
 // UnmarshalText reads low, normal or high.
 func (p *Priority) UnmarshalText(text []byte) error {
-	if *p = Priority(slices.Index([]string{"normal", "low", "high"}, string(text))); *p < 0 {
+	*p = Priority(slices.Index([]string{"normal", "low", "high"}, string(text)))
+	if *p < 0 {
 		return fmt.Errorf("%q is not a priority; use low, normal or high", text)
 	}
 	return nil
@@ -151,7 +198,8 @@ func (v *value) finish() error {
 func (v *value) count(name, what string, least, most int64, into *int64) {
 	v.option(name, func(text string) {
 		var err error
-		if *into, err = strconv.ParseInt(text, 10, 64); err != nil || *into < least || *into > most || text[0] == '+' {
+		*into, err = strconv.ParseInt(text, 10, 64)
+		if err != nil || *into < least || *into > most || text[0] == '+' {
 			v.fail("%q is not %s (%d to %d)", text, cmp.Or(what, "a count for "+name+"="), least, most)
 		}
 	})
@@ -162,7 +210,8 @@ func (v *value) rate(name, what string, least int64, into *int64) {
 	v.option(name, func(text string) {
 		digits, percent := strings.CutSuffix(text, "%")
 		n, ok := scaled(digits, 100, million/100)
-		if *into = n; !ok || !percent || n < least {
+		*into = n
+		if !ok || !percent || n < least {
 			from := "0%"
 			if least > 0 {
 				from = "above 0%"

@@ -101,7 +101,7 @@ func TestBucketStaysBetweenEmptyAndFull(t *testing.T) {
 				a := Do(g, &s, &Request{Op: Permit, Attempt: 2, TimedOut: r.IntN(2) == 0}, now)
 				if in := a.Refusal.RetryIn; a.Refusal.Guard != None && in >= 0 {
 					then := copyOf(t, &s)
-					if Do(g, &then, &Request{Op: Permit, Attempt: 2, TimedOut: a.Refusal.Of == c.TimeoutCost}, now+in).Refusal.Guard != None {
+					if Do(g, &then, &Request{Op: Permit, Attempt: 2, TimedOut: a.Refusal.Cost == c.TimeoutCost}, now+in).Refusal.Guard != None {
 						t.Errorf("not permitted after %d ms", in)
 					}
 				}
@@ -340,6 +340,9 @@ func randomGuards(r *rand.Rand) *Guards {
 	if r.IntN(2) == 0 {
 		g.Slots = Slots{N: 1 + r.Int64N(4)}
 	}
+	if r.IntN(2) == 0 {
+		g.RateLimit = RateLimit{Interval: 1 + r.Int64N(2_000_000), Burst: 1 + r.Int64N(3)}
+	}
 	return g
 }
 
@@ -352,7 +355,7 @@ func play(r *rand.Rand, g *Guards, s *State, now int64, n int) int64 {
 			now += r.Int64N(40_000) - 20_000
 		}
 		q := Request{Op: Op(r.IntN(7)), Attempt: 1 + r.Int64N(5), TimedOut: r.IntN(2) == 0, ID: id + 1, Slot: r.IntN(2) == 0,
-			Waiting: r.IntN(3) == 0, Held: -1, Taken: taken, Outcome: Outcome(r.IntN(3)), Succeeded: r.IntN(2) == 0}
+			Turn: r.IntN(2) == 0, Patience: r.Int64N(3000) - 500, Waiting: r.IntN(3) == 0, Held: -1, Taken: taken, Outcome: Outcome(r.IntN(3)), Succeeded: r.IntN(2) == 0}
 		if len(out) > 0 {
 			q.Pass = out[r.IntN(len(out))]
 		}

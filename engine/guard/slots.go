@@ -1,12 +1,8 @@
 package guard
 
-// This file holds what ends by itself, leases: slots, a breaker's places, and values
-// of rotated names that have failed (docs/rotation.md), which runs try last.
+// This file holds what ends by itself, leases: slots, and a breaker's places.
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // Slots are the parameters of a limit of attempts at a time. N 0 is none.
 type Slots struct {
@@ -14,6 +10,7 @@ type Slots struct {
 	// Wait is how long a run waits for a slot, in milliseconds.
 	Wait int64
 	Of   Of
+	Lost Lost
 }
 
 // Of says what holds a slot.
@@ -26,21 +23,41 @@ const (
 	OfRuns
 )
 
+// Lost says what follows if a slot is lost, since its lease could not be renewed.
+type Lost int
+
+// What follows: WarnUnasked, the default, and Warn warn, Stop ends the command.
+const (
+	WarnUnasked Lost = iota
+	Warn
+	Stop
+)
+
 func (t *transaction) wantsSlot() bool { return t.r.Slot && t.g.Slots.N > 0 }
 
-// slotRefuses refuses where a slot is asked for and none is free. All slots of
-// a key are one pool: N are held, by any runs.
-func (t *transaction) slotRefuses() bool {
-	if !t.wantsSlot() {
-		return false
-	}
+// checkSlots refuses if a slot is asked for and none is free. All slots of a key are one pool:
+// N are held, by any runs.
+func (t *transaction) checkSlots() *Refusal {
 	held := t.r.Held
-	if held < 0 {
-		t.s.Slots = expire(t.s.Slots, t.now)
-		held = int64(len(t.s.Slots))
+	if !t.wantsSlot() {
+		return nil
 	}
-	return held >= t.g.Slots.N && t.refuse(Refusal{Guard: KindSlots, RetryIn: -1, Count: held, Of: t.g.Slots.N})
+	if held < 0 {
+		held = 0
+		for _, l := range t.s.Slots {
+			if l.Until > t.now && l.ID != t.r.ID {
+				held++
+			}
+		}
+	}
+	if held < t.g.Slots.N {
+		return nil
+	}
+	return &Refusal{Guard: KindSlots, RetryIn: -1, Held: held}
 }
+
+// otherSlots are those that are held, but for that of an ID.
+func (t *transaction) otherSlots(id int64) []Lease { return release(expire(t.s.Slots, t.now), id) }
 
 // Lease is something that is held until a time, in milliseconds.
 type Lease struct {
@@ -53,10 +70,6 @@ func expire(leases []Lease, now int64) []Lease {
 
 func release(leases []Lease, id int64) []Lease {
 	return slices.DeleteFunc(leases, func(l Lease) bool { return l.ID == id })
-}
-
-func earliest(leases []Lease) int64 {
-	return slices.MinFunc(leases, func(a, b Lease) int { return cmp.Compare(a.Until, b.Until) }).Until
 }
 
 // clampLeases shortens leases that a clock that was ahead made too long.

@@ -38,6 +38,9 @@ type Status struct {
 		Missing float64  `json:"missing"`
 		Left    *float64 `json:"left"`
 	} `json:"tokens"`
+	RateLimit struct {
+		NextIn int64 `json:"next_in_ms"`
+	} `json:"rate_limit"`
 	Adaptive struct {
 		Successes int64 `json:"successes"`
 		Outcomes  int64 `json:"outcomes"`
@@ -80,6 +83,12 @@ func (s *Snapshot) Status(key string, g *Guards) Status {
 		left := max(float64(g.Tokens.Capacity)-view.Tokens.Missing, 0)
 		view.Tokens.Left = &left
 	}
+	limit := RateLimit{Burst: 1}
+	if g.RateLimit.Interval > 0 {
+		limit = g.RateLimit
+	}
+	turn, _ := state.Turns.next(&limit, now)
+	view.RateLimit.NextIn = ceilDiv(turn-now*1000, 1000)
 	view.Adaptive.Successes, view.Adaptive.Outcomes = state.succeeded(), int64(len(state.Recent))
 	return view
 }

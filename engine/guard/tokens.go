@@ -34,23 +34,32 @@ func (b *Bucket) refill(t *Tokens, now int64) {
 	}
 }
 
-// bucketRefuses takes what a retry costs, or refuses. What is reserved stays as the
-// lower part of the bucket: capacity x (1 - share).
-func (t *transaction) bucketRefuses(cost int64) bool {
+// takeTokens takes what a retry costs, or refuses. What is reserved stays as the lower part of
+// the bucket: capacity x (1 - share).
+func (t *transaction) takeTokens() *Refusal {
 	b, c := &t.s.Bucket, &t.g.Tokens
+	if c.Capacity == 0 {
+		return nil
+	}
+	cost := c.Cost
+	if t.r.TimedOut {
+		cost = c.TimeoutCost
+	}
 	b.refill(c, t.now)
 	left := c.Capacity*million - b.Missing
 	kept := c.Capacity * (2*million - t.g.Priority.Share(c.Reserve)) // in half millionths
 	short := 2*cost*million + kept - 2*left
 	if short <= 0 {
 		b.Missing += cost * million
-		return false
+		t.a.Taken.At = t.now
+		t.a.Taken.Cost = cost
+		return nil
 	}
-	refusal := Refusal{Guard: KindTokens, RetryIn: -1, Count: max(left, 0), Of: cost, Also: kept / 2}
+	refusal := &Refusal{Guard: KindTokens, RetryIn: -1, Left: max(left, 0), Kept: kept / 2, Cost: cost}
 	if c.Refill > 0 && 2*cost*million+kept <= 2*c.Capacity*million {
 		refusal.RetryIn = ceilDiv(short, 2*c.Refill)
 	}
-	return t.refuse(refusal)
+	return refusal
 }
 
 // give puts tokens back, never above the capacity.

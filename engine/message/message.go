@@ -239,8 +239,11 @@ func stillPending(e *event.TargetsPending) string {
 	return text
 }
 
-// SlotPending says that a slot is waited for, and why.
+// SlotPending says that a slot or a turn is waited for, and why.
 func SlotPending(e *event.SlotPending, left string) string {
+	if e.Turn {
+		return "waiting for its turn (in " + left + "): " + e.Reason
+	}
 	return "waiting for a slot (" + left + " left): " + e.Reason
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/admission"
+	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/guard"
 )
@@ -43,26 +44,39 @@ func (s *guards) begin(g guard.Guards, now func() time.Time) func() *admission.G
 	return func() *admission.Gate { return admission.New(config) }
 }
 
-// admit asks for the next call of a client. A client that is not admitted waits for a
-// slot, or its run has ended.
+// admit asks for the next call of a client. A client that is not admitted waits for its turn
+// or a slot, or its run has ended. The first calls, at time 0, are not held back by a rate limit.
 func (h *herd) admit(now time.Duration, who int32) bool {
 	c := &h.clients[who]
 	if c.gate == nil {
 		return true
 	}
-	begins := c.until == 0
-	if begins {
+	if c.pass == nil {
+		c.pass = c.gate.First()
+		c.pass.SkipTurn()
+	}
+	first := c.until == 0
+	if first {
 		c.until = now + time.Duration(h.guards.slots.Wait)*time.Millisecond
 	}
-	pass, refusal, left := c.gate.Try(context.Background(), c.state.Attempt, moment(c.until))
-	if left > 0 {
-		if begins {
+	refusal, left := c.gate.TryTurn(context.Background(), c.pass, c.state.Deadline)
+	switch {
+	case left > 0 && refusal == nil:
+		c.until = 0
+		h.agenda.enter(backoff.Add(now, left), who, begins)
+		return false
+	case left > 0:
+		if first {
 			h.agenda.enter(h.slotLimit(c), who, slotTimesOut)
 		}
 		h.guards.waiting = append(h.guards.waiting, who)
 		return false
 	}
-	c.pass, c.until = pass, 0
+	c.until = 0
+	if refusal != nil && refusal.PastDeadline {
+		h.giveUp(now, c)
+		return false
+	}
 	return h.goesOn(now, c, refusal)
 }
 
@@ -102,7 +116,12 @@ func (h *herd) wake(now time.Duration, all bool) {
 
 // permit asks for a retry, before its wait.
 func (h *herd) permit(now time.Duration, c *client, timedOut bool) bool {
-	return c.gate == nil || h.goesOn(now, c, c.gate.Permit(context.Background(), c.state.Attempt+1, timedOut))
+	if c.gate == nil {
+		return true
+	}
+	pass, refusal := c.gate.Permit(context.Background(), c.state.Attempt+1, timedOut)
+	c.pass = pass
+	return h.goesOn(now, c, refusal)
 }
 
 // goesOn reports whether no guard refused; else the run ends.
@@ -118,6 +137,7 @@ func (h *herd) goesOn(now time.Duration, c *client, refusal *event.GuardRefused)
 // leave gives back what a run that has ended holds.
 func (h *herd) leave(now time.Duration, c *client, succeeded bool) {
 	if c.gate != nil {
+		c.pass.Drop() // of a call that was not made
 		c.gate.Finish(succeeded)
 		h.wake(now, false)
 	}

@@ -60,7 +60,7 @@ func (f *File) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Req
 		var state guard.State
 		if len(rec.list) > 0 {
 			if state, err = guard.Read(rec.list); err != nil {
-				rec.setAside(path)
+				rec.quarantine(path)
 			}
 		}
 		request, holder := *r, ""
@@ -73,16 +73,18 @@ func (f *File) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Req
 		switch {
 		case answer.Refusal.Guard == guard.KindSlots:
 			answer.Refusal.Holder = holder
-		case answer.Refusal.Guard == guard.None && slot != nil:
+		case answer.Pass.Slot:
 			writeHolder(slot, f.Holder+" since "+time.UnixMilli(f.Now()).Format(time.DateTime))
 		}
 		rec.list = state.Append(rec.list[:0])
 		return nil
 	})
-	if slot != nil && (err != nil || answer.Refusal.Guard != guard.None) {
-		slot.Unlock()
-	} else if slot != nil {
+	switch {
+	case slot == nil:
+	case err == nil && answer.Pass.Slot:
 		lock = slot
+	default:
+		slot.Unlock()
 	}
 	return answer, lock, err
 }
@@ -150,7 +152,7 @@ func (f *File) update(ctx context.Context, path, name string, change func(*recor
 	rec.aside = ""
 	err = rec.read(file)
 	if err == nil && rec.damaged {
-		rec.setAside(path)
+		rec.quarantine(path)
 	}
 	if err == nil {
 		err = change(rec)

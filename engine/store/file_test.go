@@ -67,7 +67,7 @@ func TestNoUpdateIsLost(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if got := refusal(t, f).Count; got != 3200 {
+	if got := refusal(t, f).Retries; got != 3200 {
 		t.Errorf("%d retries counted, not 3200", got)
 	}
 }
@@ -111,7 +111,7 @@ func TestADamagedRecordIsSetAside(t *testing.T) {
 			if err := os.WriteFile(path, raw, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if got := refusal(t, f).Of; got != 0 {
+			if got := refusal(t, f).Runs; got != 0 {
 				t.Errorf("%d runs counted in a new record", got)
 			}
 			if len(*warnings) != 1 || !strings.Contains((*warnings)[0], path) {
@@ -121,7 +121,7 @@ func TestADamagedRecordIsSetAside(t *testing.T) {
 				t.Errorf("the copy: %d bytes, %v", len(kept), err)
 			}
 			do(t, f, budget, run)
-			if got := refusal(t, f).Of; got != 1 || len(*warnings) != 1 {
+			if got := refusal(t, f).Runs; got != 1 || len(*warnings) != 1 {
 				t.Errorf("then %d runs, warnings %q", got, *warnings)
 			}
 		})
@@ -164,25 +164,24 @@ func TestATornWriteLeavesTheRecordBefore(t *testing.T) {
 }
 
 func TestTheGreatestStateFitsIntoARecord(t *testing.T) {
-	const most = 1<<53 - 1
-	list := []int64{2, most, most, 2, most, most, most, most, most, most, most, 64}
-	for range 64 {
-		list = append(list, most, 1<<42)
+	const most, now = guard.MaxID, 1 << 42
+	full := guard.Window{Width: 365 * 24 * 60 * 60 * 1000, Used: now, Newest: now}
+	for i := range full.Counts {
+		full.Counts[i] = [2]int64{400_000_000, 400_000_000}
 	}
-	for range 2 {
-		list = append(list, 3)
-		for range 3 {
-			list = append(list, 365*24*60*60*1000, 1<<42, 1<<42)
-			for range 20 {
-				list = append(list, 400_000_000)
-			}
-		}
+	windows := []guard.Window{full, full, full}
+	state := guard.State{
+		Used: most, Keep: most, Bucket: guard.Bucket{Missing: 1e15, Stamp: now}, Turns: guard.Turns{Free: most, Reserved: most},
+		Forgot: most, Budget: windows, Recent: make([]int64, 100),
+		Breaker: guard.BreakerState{
+			Circuit: guard.HalfOpen, Generation: most, Opened: most, Openings: most, Failures: most, Outcomes: most, Row: most,
+			Successes: most, Probes: make([]guard.Lease, 64), Windows: windows,
+		},
 	}
-	list = append(list, 1e15, 1<<42, 100)
-	for range 100 {
-		list = append(list, 1)
+	for i := range state.Breaker.Probes {
+		state.Breaker.Probes[i] = guard.Lease{ID: most, Until: now}
 	}
-	list = append(list, 0, most)
+	list := state.Append(nil)
 	if _, err := guard.Read(list); err != nil {
 		t.Fatal(err)
 	}

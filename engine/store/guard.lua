@@ -3,40 +3,25 @@
 -- a test holds the two together over random histories.
 --
 -- KEYS[1] holds the state, a list of numbers (guard.State.Append), KEYS[2] is
--- where a state that cannot be read is set aside. ARGV[1] is the list of numbers
--- that redis.go names. Lists are decimal words. Everything is an integer below 2^53.
+-- where a state that cannot be read is set aside. ARGV[1] is the request and the
+-- guards, as words name=number (words.go); a name that is missing is 0. The answer
+-- has the same form. Everything is an integer below 2^53.
 
 local floor, min, max = math.floor, math.min, math.max
 
-local function numbersIn(text, from)
-  local list = {}
-  for word in string.gmatch(string.sub(text, from), '%d+') do list[#list + 1] = tonumber(word) end
-  return list
-end
+local zero = { __index = function() return 0 end }
 
-local arg = numbersIn(ARGV[1], 1)
-local op = arg[1]
-local g = {
-  rate = arg[2], row = arg[3], min = arg[4], window = arg[5], open = arg[6], probes = arg[7],
-  budget = arg[8], ratio = arg[9], floor = arg[10], width = arg[11], share = arg[12],
-  capacity = arg[13], cost = arg[14], timeoutCost = arg[15], success = arg[16], refill = arg[17], tokenShare = arg[18],
-  slots = arg[19], adaptive = arg[20], attempts = arg[21],
-}
-local r = {
-  attempt = arg[22], timedOut = arg[23], id = arg[24], slot = arg[25], waiting = arg[26],
-  taken = { at = arg[27], budget = arg[28], cost = arg[29] },
-  pass = { id = arg[30], generation = arg[31], place = arg[32], slot = arg[33] },
-  outcome = arg[34], succeeded = arg[35],
-}
+local r = setmetatable({}, zero)
+for name, number in string.gmatch(ARGV[1], '(%w+)=(%-?%d+)') do r[name] = tonumber(number) end
 
 local MILLION, PARTS, WIDTHS, MOST, GREATEST, SUM = 1000000, 10, 3, 400000000, 9007199254740991, 40
 local LEASE, DAY, LONGEST, RECENT, ENOUGH = 10000, 86400000, 10, 100, 10
 local CLOSED, OPEN, HALF_OPEN = 0, 1, 2
-local BREAKER, BUDGET, TOKENS, SLOTS, ADAPTIVE = 1, 2, 3, 4, 5
-local PERMIT, ADMIT, ADMIT_COPY, REPORT, RENEW, WITHDRAW, FINISH, RESET = 0, 1, 2, 3, 4, 5, 6, 7
+local BREAKER, BUDGET, TOKENS, SLOTS, ADAPTIVE, RATE_LIMIT = 1, 2, 3, 4, 5, 6
 local SUCCESS, FAILURE = 1, 2
-local named = g.rate > 0 or g.row > 0
-local damaged, known = 0, true
+local named = r.rate > 0 or r.row > 0
+local a = {} -- the answer
+local known = true
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + floor(tonumber(time[2]) / 1000)
@@ -45,50 +30,46 @@ local function ceilDiv(a, b) return floor((a + b - 1) / b) end
 
 -- The state is read and written as guard.Read and guard.State.Append do it.
 
+local SCALARS = { 'used', 'keep', 'circuit', 'generation', 'opened', 'openings', 'failures', 'outcomes', 'row', 'successes',
+  'missing', 'stamp', 'free', 'reserved', 'forgot' }
+local VERSION = 3
+
 local function fresh()
-  return { used = 0, keep = 0, circuit = CLOSED, generation = 0, opened = 0, openings = 0, failures = 0, outcomes = 0,
-    row = 0, successes = 0, probes = {}, windows = {}, budget = {}, missing = 0, stamp = 0, recent = {}, slots = {},
-    forgot = 0 }
+  return setmetatable({ probes = {}, slots = {}, windows = {}, budget = {}, recent = {} }, zero)
 end
 
--- read raises an error where a text is not one that write has written: the sum in
+-- read raises an error if a text is not one that write has written: the sum in
 -- front of the numbers is cheaper than a look at each of them.
 local function read(text)
   assert(redis.sha1hex(string.sub(text, SUM + 1)) == string.sub(text, 1, SUM))
-  local list, at = numbersIn(text, SUM + 1), 0
+  local list, at = {}, 1
+  for word in string.gmatch(string.sub(text, SUM + 1), '%d+') do list[#list + 1] = tonumber(word) end
   local function numbers(n)
     at = at + n
-    return unpack(list, at - n + 1, at)
+    return unpack(list, at - n, at - 1)
   end
-  local function leases()
+  local function each(one)
     local all = {}
-    for i = 1, numbers(1) do all[i] = { numbers(2) } end
+    for i = 1, numbers(1) do all[i] = one() end
     return all
   end
-  local function windows()
-    local all = {}
-    for i = 1, numbers(1) do
-      local width, used, newest = numbers(3)
-      all[i] = { width = width, used = used, newest = newest, counts = { numbers(2 * PARTS) } }
-    end
-    return all
+  local function lease() return { numbers(2) } end
+  local function window()
+    local width, used, newest = numbers(3)
+    return { width = width, used = used, newest = newest, counts = { numbers(2 * PARTS) } }
   end
-  local version, used, keep, circuit, generation, opened, openings, failures, outcomes, row, successes = numbers(11)
-  assert(version == 2)
-  local probes, outcomesIn, budget = leases(), windows(), windows()
-  local missing, stamp = numbers(2)
-  local recent, slots = { numbers(numbers(1)) }, leases()
-  local forgot = numbers(1)
-  assert(at == #list and circuit >= CLOSED and circuit <= HALF_OPEN)
-  return { used = used, keep = keep, circuit = circuit, generation = generation, opened = opened, openings = openings,
-    failures = failures, outcomes = outcomes, row = row, successes = successes, probes = probes, windows = outcomesIn,
-    budget = budget, missing = missing, stamp = stamp, recent = recent, slots = slots, forgot = forgot }
+  local s = fresh()
+  assert(numbers(1) == VERSION)
+  for _, name in ipairs(SCALARS) do s[name] = numbers(1) end
+  s.probes, s.slots, s.windows, s.budget = each(lease), each(lease), each(window), each(window)
+  s.recent = { numbers(numbers(1)) }
+  assert(at == #list + 1 and s.circuit <= HALF_OPEN)
+  return s
 end
 
 local function write(s)
   local parts = {}
   local function add(...) parts[#parts + 1] = string.format(string.rep('%.0f ', select('#', ...)), ...) end
-  add(2, s.used, s.keep, s.circuit, s.generation, s.opened, s.openings, s.failures, s.outcomes, s.row, s.successes)
   local function leases(all)
     add(#all)
     for _, l in ipairs(all) do add(l[1], l[2]) end
@@ -97,12 +78,13 @@ local function write(s)
     add(#all)
     for _, w in ipairs(all) do add(w.width, w.used, w.newest, unpack(w.counts)) end
   end
+  add(VERSION)
+  for _, name in ipairs(SCALARS) do add(s[name]) end
   leases(s.probes)
+  leases(s.slots)
   windows(s.windows)
   windows(s.budget)
-  add(s.missing, s.stamp, #s.recent, unpack(s.recent))
-  leases(s.slots)
-  add(s.forgot)
+  add(#s.recent, unpack(s.recent))
   local text = table.concat(parts)
   return redis.sha1hex(text) .. text
 end
@@ -118,7 +100,7 @@ local function load()
   if not whole or not s then
     redis.call('RENAME', KEYS[1], KEYS[2])
     redis.call('PEXPIRE', KEYS[2], DAY)
-    damaged = 1
+    a.damaged = 1
     return fresh()
   end
   if s.used > 0 and now - s.used > s.keep then return fresh() end
@@ -213,22 +195,32 @@ local function takeBack(all, kind, at)
   end
 end
 
--- The breaker (breaker.go). A refusal is {guard, retry in, circuit, figures}.
+-- A refusal is a table of the answer's words.
 
-local function breakerRefuses()
-  if not named or s.circuit == CLOSED then return nil, nil end
+local function refusal(guard, again, figures)
+  figures.guard, figures.again = guard, again
+  return figures
+end
+
+-- The breaker (breaker.go).
+
+local function checkBreaker(copy)
+  if not named or s.circuit == CLOSED then return nil end
   if s.circuit == OPEN then
-    local left = s.opened + min(s.openings, LONGEST) * g.open - now
-    local refusal = { BREAKER, left, OPEN, s.failures, s.outcomes, s.openings }
-    return left > 0 and refusal or nil, refusal
+    local left = s.opened + min(s.openings, LONGEST) * r.open - now
+    if left <= 0 and not copy then return nil end
+    return refusal(BREAKER, max(left, 0), { circuit = OPEN, failures = s.failures, outcomes = s.outcomes, openings = s.openings })
   end
-  s.probes = expire(s.probes)
-  local left = 0
-  for i, l in ipairs(s.probes) do
-    left = i == 1 and l[2] - now or min(left, l[2] - now)
+  local probes, again = 0, 0
+  for _, l in ipairs(s.probes) do
+    local left = l[2] - now
+    if left > 0 and l[1] ~= r.id then
+      probes = probes + 1
+      if probes == 1 or left < again then again = left end
+    end
   end
-  local refusal = { BREAKER, left, HALF_OPEN, #s.probes, g.probes, 0 }
-  return #s.probes >= g.probes and refusal or nil, refusal
+  if probes < r.probes and not copy then return nil end
+  return refusal(BREAKER, again, { circuit = HALF_OPEN, probes = probes })
 end
 
 local function change(to)
@@ -243,23 +235,24 @@ local function open(failed, total)
   change(OPEN)
 end
 
-local function enter(pass)
+local function enterBreaker()
   if named and s.circuit == OPEN then change(HALF_OPEN) end
   if named and s.circuit == HALF_OPEN then
-    s.probes[#s.probes + 1] = { pass.id, now + LEASE }
-    pass.place = 1
+    s.probes = release(expire(s.probes), r.id)
+    s.probes[#s.probes + 1] = { r.id, now + LEASE }
+    a.place = 1
   end
-  pass.generation = s.generation
+  a.generation = s.generation
 end
 
 local function probed()
   s.probes = expire(s.probes)
   local before = #s.probes
-  s.probes = release(s.probes, r.pass.id)
+  s.probes = release(s.probes, r.passId)
   if #s.probes == before then return end
   if r.outcome == SUCCESS then
     s.successes = min(s.successes + 1, GREATEST)
-    if s.successes >= g.probes then
+    if s.successes >= r.probes then
       s.openings, s.failures, s.outcomes = 0, 0, 0
       change(CLOSED)
     end
@@ -272,62 +265,81 @@ local function breakerOutcome()
   local kind = 2
   s.row = min(s.row + 1, GREATEST)
   if r.outcome == FAILURE then kind = 1 else s.row = 0 end
-  if g.row > 0 then
+  if r.row > 0 then
     count(s.windows, kind)
-    if s.row >= g.row then open(s.row, s.row) end
+    if s.row >= r.row then open(s.row, s.row) end
     return
   end
-  local w = window(s.windows, g.window)
+  local w = window(s.windows, r.window)
   count(s.windows, kind)
   local failed = sum(w, 1, PARTS)
   local total = failed + sum(w, 2, PARTS)
-  if total >= g.min and failed * MILLION >= g.rate * total then open(failed, total) end
+  if total >= r.min and failed * MILLION >= r.rate * total then open(failed, total) end
 end
 
--- Budget, bucket, slots, attempts (budget.go, tokens.go, slots.go, adaptive.go).
+-- Budget (budget.go). Each take leaves in a.taken what it took.
 
 local function pays(run, retried)
-  local all = max(g.floor * MILLION, g.ratio * run)
+  local all = max(r.budgetMin * MILLION, r.budgetRatio * run)
   local rest = all % (2 * MILLION)
-  local limit = (all - rest) / (2 * MILLION) * g.share + ceilDiv(rest * g.share, 2 * MILLION)
+  local limit = (all - rest) / (2 * MILLION) * r.budgetShare + ceilDiv(rest * r.budgetShare, 2 * MILLION)
   return retried * MILLION < limit
 end
 
-local function budgetRefuses(w)
+local function takeBudget()
+  if r.budget == 0 then return nil end
+  local w = window(s.budget, r.budgetWindow)
   local run, retried = sum(w, 1, PARTS), sum(w, 2, PARTS)
-  if pays(run, retried) then return nil end
-  for left = PARTS - 1, 0, -1 do
-    if pays(sum(w, 1, left), sum(w, 2, left)) then
-      return { BUDGET, ceilDiv((w.newest + PARTS - left) * w.width, PARTS) - now, CLOSED, retried, run, 0 }
-    end
-  end
-  return { BUDGET, -1, CLOSED, retried, run, 0 }
-end
-
-local function refill()
-  if g.refill > 0 and s.missing > 0 then
-    local gone = now - s.stamp
-    if gone >= ceilDiv(s.missing, g.refill) then
-      s.missing = 0
-    else
-      s.missing = s.missing - g.refill * gone
-    end
-  end
-  if g.refill > 0 or s.missing == 0 then s.stamp = now end
-end
-
-local function take(cost)
-  refill()
-  local left = g.capacity * MILLION - s.missing
-  local kept = g.capacity * (2 * MILLION - g.tokenShare)
-  local short = 2 * cost * MILLION + kept - 2 * left
-  if short <= 0 then
-    s.missing = s.missing + cost * MILLION
+  if pays(run, retried) then
+    count(s.budget, 2)
+    a.takenAt, a.takenBudget = now, 1
     return nil
   end
   local again = -1
-  if g.refill > 0 and 2 * cost * MILLION + kept <= 2 * g.capacity * MILLION then again = ceilDiv(short, 2 * g.refill) end
-  return { TOKENS, again, CLOSED, max(left, 0), cost, floor(kept / 2) }
+  for left = PARTS - 1, 0, -1 do
+    if pays(sum(w, 1, left), sum(w, 2, left)) then
+      again = ceilDiv((w.newest + PARTS - left) * w.width, PARTS) - now
+      break
+    end
+  end
+  return refusal(BUDGET, again, { retries = retried, runs = run })
+end
+
+local function countRun()
+  if r.budget == 0 or r.attempt ~= 1 then return end
+  window(s.budget, r.budgetWindow)
+  count(s.budget, 1)
+end
+
+-- Bucket (tokens.go).
+
+local function refill()
+  if r.refill > 0 and s.missing > 0 then
+    local gone = now - s.stamp
+    if gone >= ceilDiv(s.missing, r.refill) then
+      s.missing = 0
+    else
+      s.missing = s.missing - r.refill * gone
+    end
+  end
+  if r.refill > 0 or s.missing == 0 then s.stamp = now end
+end
+
+local function takeTokens()
+  if r.capacity == 0 then return nil end
+  local cost = r.timedOut == 1 and r.timeoutCost or r.cost
+  refill()
+  local left = r.capacity * MILLION - s.missing
+  local kept = r.capacity * (2 * MILLION - r.tokenShare)
+  local short = 2 * cost * MILLION + kept - 2 * left
+  if short <= 0 then
+    s.missing = s.missing + cost * MILLION
+    a.takenAt, a.takenCost = now, cost
+    return nil
+  end
+  local again = -1
+  if r.refill > 0 and 2 * cost * MILLION + kept <= 2 * r.capacity * MILLION then again = ceilDiv(short, 2 * r.refill) end
+  return refusal(TOKENS, again, { left = max(left, 0), kept = floor(kept / 2), cost = cost })
 end
 
 local function give(n)
@@ -335,24 +347,48 @@ local function give(n)
   s.missing = max(s.missing - n * MILLION, 0)
 end
 
-local function slotRefuses()
-  if r.slot == 0 or g.slots == 0 then return nil end
-  s.slots = expire(s.slots)
-  if #s.slots < g.slots then return nil end
-  return { SLOTS, -1, CLOSED, #s.slots, g.slots, 0 }
+-- giveBack gives back what a retry took.
+local function giveBack(at, budget, cost)
+  if budget == 1 and r.budget == 1 then takeBack(s.budget, 2, at) end
+  if cost > 0 and r.capacity > 0 then give(cost) end
 end
 
-local function takeSlot(pass)
-  if r.slot == 0 or g.slots == 0 then return end
-  pass.slot = 1
-  s.slots[#s.slots + 1] = { r.id, now + LEASE }
+local function giveBackRequest() giveBack(r.takenAt, r.takenBudget, r.takenCost) end
+
+local function giveBackAnswer()
+  giveBack(a.takenAt or 0, a.takenBudget or 0, a.takenCost or 0)
+  a.takenAt, a.takenBudget, a.takenCost = nil, nil, nil
 end
 
-local function adaptiveRefuses()
-  if g.adaptive == 0 then return nil end
+-- Slots (slots.go).
+
+local function otherSlots(id) return release(expire(s.slots), id) end
+
+local function checkSlots()
+  if r.slot == 0 or r.slots == 0 then return nil end
+  local held = #otherSlots(r.id)
+  if held < r.slots then return nil end
+  return refusal(SLOTS, -1, { held = held })
+end
+
+-- Turns (rate.go).
+
+local function takeTurn(patience)
+  if r.interval == 0 then return nil end
+  local free = max(s.free, now * 1000)
+  local delay = max(free - (r.burst - 1) * r.interval, now * 1000) - now * 1000
+  if patience >= 0 and delay > patience * 1000 then return refusal(RATE_LIMIT, ceilDiv(delay, 1000), {}) end
+  s.free, s.reserved, a.delay = min(free + r.interval, GREATEST), now, delay
+  return nil
+end
+
+-- Attempts (adaptive.go).
+
+local function checkAdaptive()
+  if r.adaptive == 0 then return nil end
   local succeeded, outcomes = 0, #s.recent
   for _, ok in ipairs(s.recent) do succeeded = succeeded + ok end
-  local attempts = g.attempts
+  local attempts = r.attempts
   if attempts == 0 then attempts = 10 end
   local limit = attempts
   if outcomes >= ENOUGH and 10 * succeeded <= 9 * outcomes then
@@ -362,121 +398,101 @@ local function adaptiveRefuses()
     end
   end
   if r.attempt <= limit then return nil end
-  return { ADAPTIVE, -1, CLOSED, succeeded, outcomes, limit }
+  return refusal(ADAPTIVE, -1, { successes = succeeded, outcomes = outcomes, limit = limit })
 end
 
--- The operations (guard.go).
+-- The operations (guard.go), by their number. Each returns its refusal, or nil.
 
-local function withdraw(t)
-  if t.budget == 1 and g.budget == 1 then takeBack(s.budget, 2, t.at) end
-  if t.cost > 0 and g.capacity > 0 then give(t.cost) end
+local function takeRetry()
+  local refused = takeBudget() or takeTokens()
+  if refused then giveBackAnswer() end
+  return refused
 end
 
-local function spend()
-  local taken = { at = now, budget = 0, cost = 0 }
-  local refusal
-  if g.budget == 1 then
-    refusal = budgetRefuses(window(s.budget, g.width))
-    if refusal then return refusal end
+local function enter()
+  a.id = r.id
+  if r.slot == 1 and r.slots > 0 then
+    a.slot = 1
+    s.slots = otherSlots(r.id)
+    s.slots[#s.slots + 1] = { r.id, now + LEASE }
   end
-  if g.capacity > 0 then
-    local cost = r.timedOut == 1 and g.timeoutCost or g.cost
-    refusal = take(cost)
-    if refusal then return refusal end
-    taken.cost = cost
-  end
-  if g.budget == 1 then
-    taken.budget = 1
-    count(s.budget, 2)
-  end
-  return nil, taken
+  enterBreaker()
 end
 
-local function enterAll()
-  local pass = { id = r.id, generation = 0, place = 0, slot = 0 }
-  takeSlot(pass)
-  enter(pass)
-  return pass
-end
-
-local function permit()
-  local refusal = breakerRefuses() or adaptiveRefuses()
-  if refusal then return refusal end
-  return spend()
-end
+local function permit() return checkBreaker() or checkAdaptive() or takeRetry() end
 
 local function admit()
-  local refusal = slotRefuses()
-  if refusal and r.waiting == 1 then
-    local open = breakerRefuses()
-    if not open or open[3] ~= OPEN then return refusal end
-    refusal = open
+  if r.turn == 1 then
+    local refused = takeTurn(r.patience)
+    if refused then
+      giveBackRequest()
+      return refused
+    end
+    if a.delay and a.delay > 0 then return nil end
   end
-  if not refusal then refusal = breakerRefuses() end
-  if refusal then
-    withdraw(r.taken)
-    return refusal
+  local refused, broken = checkSlots(), checkBreaker()
+  if not refused and not broken then
+    enter()
+    countRun()
+    return nil
   end
-  local pass = enterAll()
-  if g.budget == 1 and r.attempt == 1 then
-    window(s.budget, g.width)
-    count(s.budget, 1)
-  end
-  return nil, nil, pass
+  if refused and r.waiting == 1 and (not broken or broken.circuit ~= OPEN) then return refused end
+  if not refused or r.waiting == 1 then refused = broken end
+  giveBackRequest()
+  return refused
 end
 
 local function admitCopy()
-  local _, closed = breakerRefuses()
-  if closed then
-    closed[2] = max(closed[2], 0)
-    return closed
+  local refused = checkBreaker(true) or takeRetry()
+  if refused then return refused end
+  refused = checkSlots() or takeTurn(0)
+  if refused then
+    giveBackAnswer()
+    return refused
   end
-  local refusal, taken = spend()
-  if refusal then return refusal end
-  refusal = slotRefuses()
-  if refusal then
-    withdraw(taken)
-    return refusal
-  end
-  return nil, taken, enterAll()
+  enter()
+  return nil
+end
+
+local function freeSlot()
+  if r.passSlot == 1 then s.slots = release(s.slots, r.passId) end
 end
 
 local function report()
-  if named and r.pass.generation == s.generation then
+  if named and r.passGeneration == s.generation then
     if s.circuit == HALF_OPEN then
       probed()
     elseif s.circuit == CLOSED and r.outcome > 0 then
       breakerOutcome()
     end
   end
-  if g.adaptive == 1 and r.outcome > 0 and r.pass.generation >= s.forgot then
+  if r.adaptive == 1 and r.outcome > 0 and r.passGeneration >= s.forgot then
     s.recent[#s.recent + 1] = r.outcome == SUCCESS and 1 or 0
     if #s.recent > RECENT then table.remove(s.recent, 1) end
   end
-  if r.pass.slot == 1 then s.slots = release(s.slots, r.pass.id) end
+  freeSlot()
 end
 
 local function renew()
-  if r.pass.place == 1 then
+  if r.passPlace == 1 then
     s.probes = expire(s.probes)
     for _, l in ipairs(s.probes) do
-      if l[1] == r.pass.id then
-        l[2] = now + LEASE
-        break
-      end
+      if l[1] == r.passId then l[2] = now + LEASE end
     end
   end
-  if r.pass.slot == 1 then
-    s.slots = release(s.slots, r.pass.id)
-    s.slots[#s.slots + 1] = { r.pass.id, now + LEASE }
+  if r.passSlot == 1 then
+    local held, others = #expire(s.slots), otherSlots(r.passId)
+    if #others == held and held >= r.slots then a.lost = 1 end
+    others[#others + 1] = { r.passId, now + LEASE }
+    s.slots = others
   end
 end
 
 local function finish()
-  if g.capacity > 0 and r.succeeded == 1 then
-    give(r.attempt <= 1 and g.success or r.taken.cost)
+  if r.capacity > 0 and r.succeeded == 1 then
+    give(r.attempt <= 1 and r.success or r.takenCost)
   end
-  if r.pass.slot == 1 then s.slots = release(s.slots, r.pass.id) end
+  freeSlot()
 end
 
 local function reset()
@@ -488,41 +504,31 @@ local function reset()
 end
 
 local function keep()
-  local longest = DAY
-  if named then longest = max(longest, 2 * g.window, LONGEST * g.open) end
-  if g.budget == 1 then longest = max(longest, 2 * g.width) end
-  if g.capacity > 0 and g.refill > 0 then longest = max(longest, ceilDiv(s.missing, g.refill)) end
+  local longest = max(DAY, ceilDiv(s.free, 1000) - s.used)
+  if named then longest = max(longest, 2 * r.window, LONGEST * r.open) end
+  if r.budget == 1 then longest = max(longest, 2 * r.budgetWindow) end
+  if r.capacity > 0 and r.refill > 0 then longest = max(longest, ceilDiv(s.missing, r.refill)) end
   return longest
 end
 
 s.opened, s.stamp, s.forgot = min(s.opened, now), min(s.stamp, now), min(s.forgot, now)
+if s.reserved > now then
+  s.free, s.reserved = max(s.free - s.reserved * 1000, 0) + now * 1000, now
+end
 clampLeases(s.probes, LEASE)
 clampLeases(s.slots, LEASE)
-s.used, s.keep = now, max(s.keep, keep())
-local from = s.circuit
-local refusal, taken, pass
-if op == PERMIT then
-  refusal, taken = permit()
-elseif op == ADMIT then
-  refusal, taken, pass = admit()
-elseif op == ADMIT_COPY then
-  refusal, taken, pass = admitCopy()
-elseif op == REPORT then
-  report()
-elseif op == RENEW then
-  renew()
-elseif op == WITHDRAW then
-  withdraw(r.taken)
-elseif op == FINISH then
-  finish()
-elseif op == RESET then
-  reset()
-end
+s.used = now
 s.keep = max(s.keep, keep())
-if known or op ~= RESET then redis.call('SET', KEYS[1], write(s), 'PX', string.format('%.0f', s.keep)) end
+a.now, a.from = now, s.circuit
+local operations = { [0] = permit, admit, admitCopy, report, renew, giveBackRequest, finish, reset }
+local refused = operations[r.op]()
+for name, figure in pairs(refused or {}) do a[name] = figure end
+s.keep = max(s.keep, keep())
+a.to = s.circuit
+if known or operations[r.op] ~= reset then redis.call('SET', KEYS[1], write(s), 'PX', string.format('%.0f', s.keep)) end
 
-refusal = refusal or { 0, 0, 0, 0, 0, 0 }
-taken = taken or { at = 0, budget = 0, cost = 0 }
-pass = pass or { id = 0, generation = 0, place = 0, slot = 0 }
-return { now, from, s.circuit, damaged, refusal[1], refusal[2], refusal[3], refusal[4], refusal[5], refusal[6],
-  taken.at, taken.budget, taken.cost, pass.id, pass.generation, pass.place, pass.slot }
+local words = {}
+for name, number in pairs(a) do
+  if number ~= 0 then words[#words + 1] = string.format('%s=%.0f', name, number) end
+end
+return redis.status_reply(table.concat(words, ' '))

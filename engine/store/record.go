@@ -81,9 +81,9 @@ func (r *record) write(file io.WriterAt, name string) error {
 	return err
 }
 
-// setAside keeps a copy of a record that cannot be read, and begins a new one in
+// quarantine keeps a copy of a record that cannot be read, and begins a new one in
 // its place.
-func (r *record) setAside(path string) {
+func (r *record) quarantine(path string) {
 	copied := path + ".damaged"
 	_ = os.Remove(copied)
 	r.aside = fmt.Sprintf("the record %s cannot be read; it begins anew", path)

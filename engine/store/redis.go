@@ -23,7 +23,7 @@ import (
 //go:embed guard.lua
 var script string
 
-const scriptSHA = "b3e4b72eef11f9e3ed41d2acea06d48523d39fec"
+const scriptSHA = "2737d07f45a5c68ad1f928808bae5c7750751492"
 
 // Redis is a store on a server.
 type Redis struct {
@@ -35,13 +35,13 @@ type Redis struct {
 // Do answers a request in one transaction.
 func (s *Redis) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, guard.Lock, error) {
 	names := keys(key)
-	// The numbers are one argument: a client that has not logged in may send ten at most,
+	// The words are one argument: a client that has not logged in may send ten at most,
 	// and the error would be about that, not about the login.
-	numbers, err := s.run(ctx, []string{"EVALSHA", scriptSHA, "2", names[0], names[1], fmt.Sprint(arguments(g, r))})
+	reply, err := s.run(ctx, []string{"EVALSHA", scriptSHA, "2", names[0], names[1], requestWords(g, r)})
 	if err != nil {
 		return guard.Answer{}, nil, err
 	}
-	answer, damaged, err := readAnswer(numbers)
+	answer, damaged, err := answerOf(reply.text)
 	if damaged {
 		s.Warn(fmt.Sprintf("the record %s cannot be read; it begins anew, and was renamed to %s", names[0], names[1]))
 	}
@@ -57,7 +57,8 @@ return list`
 
 // Look returns what is known of a key, nil where nothing is.
 func (s *Redis) Look(ctx context.Context, key string) (*guard.Snapshot, error) {
-	list, err := s.run(ctx, []string{"EVAL", lookScript, "1", keys(key)[0]})
+	reply, err := s.run(ctx, []string{"EVAL", lookScript, "1", keys(key)[0]})
+	list := reply.list
 	switch {
 	case err != nil:
 		return nil, err
@@ -87,68 +88,33 @@ func keys(key string) [2]string {
 	return [2]string{name, name + ":damaged"}
 }
 
-// arguments are the numbers of a request, in the order that guard.lua reads.
-func arguments(g *guard.Guards, r *guard.Request) []int64 {
-	b, u, t := &g.Breaker, &g.Budget, &g.Tokens
-	return []int64{
-		int64(r.Op),
-		b.Rate, b.Row, b.Min, b.Window, b.Open, b.Probes,
-		bit(u.On), u.Ratio, u.Min, u.Window, g.Priority.Share(u.Reserve),
-		t.Capacity, t.Cost, t.TimeoutCost, t.Success, t.Refill, g.Priority.Share(t.Reserve),
-		g.Slots.N, bit(g.Adaptive), g.Attempts,
-		r.Attempt, bit(r.TimedOut), r.ID, bit(r.Slot), bit(r.Waiting),
-		r.Taken.At, bit(r.Taken.Budget), r.Taken.Cost,
-		r.Pass.ID, r.Pass.Generation, bit(r.Pass.Place), bit(r.Pass.Slot),
-		int64(r.Outcome), bit(r.Succeeded),
-	}
-}
-
-func bit(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// readAnswer reads what guard.lua returns.
-func readAnswer(n []int64) (a guard.Answer, damaged bool, err error) {
-	if len(n) != 17 || n[1] < 0 || n[1] > 2 || n[2] < 0 || n[2] > 2 || n[4] < 0 || n[4] > int64(guard.KindAdaptive) || n[6] < 0 || n[6] > 2 {
-		return a, false, errReply
-	}
-	return guard.Answer{
-		Now: n[0], From: guard.Circuit(n[1]), To: guard.Circuit(n[2]),
-		Refusal: guard.Refusal{Guard: guard.Kind(n[4]), RetryIn: n[5], Circuit: guard.Circuit(n[6]), Count: n[7], Of: n[8], Also: n[9]},
-		Taken:   guard.Taken{At: n[10], Budget: n[11] == 1, Cost: n[12]},
-		Pass:    guard.Pass{ID: n[13], Generation: n[14], Place: n[15] == 1, Slot: n[16] == 1},
-	}, n[3] == 1, nil
-}
-
 // maxHops is how often a cluster's redirects are followed.
 const maxHops = 3
 
 // run runs a command, on another server where a cluster says so. A redirect as the
 // answer to a login is not followed: the password is for the server that the user
 // has named.
-func (s *Redis) run(ctx context.Context, words []string) (list []int64, err error) {
+func (s *Redis) run(ctx context.Context, words []string) (r reply, err error) {
 	host, asking := s.address.Host, false
 	for range 1 + maxHops {
-		list, err = s.runAt(ctx, host, asking, words)
-		reply, ok := err.(replyError) //nolint:errorlint // one that is wrapped came before the command
+		r, err = s.runAt(ctx, host, asking, words)
+		says, ok := err.(replyError) //nolint:errorlint // one that is wrapped came before the command
 		if !ok {
 			break
 		}
-		if host, asking, ok = reply.redirect(host); !ok {
+		host, asking, ok = says.redirect(host)
+		if !ok {
 			break
 		}
 	}
-	return list, explain(ctx, err)
+	return r, explain(ctx, err)
 }
 
 // runAt runs a command on one server, whose every step ends with ctx.
-func (s *Redis) runAt(ctx context.Context, host string, asking bool, words []string) ([]int64, error) {
+func (s *Redis) runAt(ctx context.Context, host string, asking bool, words []string) (reply, error) {
 	conn, err := s.dial(ctx, host)
 	if err != nil {
-		return nil, err
+		return reply{}, err
 	}
 	defer func() { _ = conn.Close() }()
 	deadline, _ := ctx.Deadline()
@@ -159,11 +125,11 @@ func (s *Redis) runAt(ctx context.Context, host string, asking bool, words []str
 	if asking {
 		ask = [][]string{{"ASKING"}}
 	}
-	list, err := c.call(append(append(s.greeting(), ask...), words))
-	if reply, ok := err.(replyError); ok && reply.is("NOSCRIPT") { //nolint:errorlint // as in run
-		list, err = c.call(append(ask, append([]string{"EVAL", script}, words[2:]...)))
+	r, err := c.call(append(append(s.greeting(), ask...), words))
+	if says, ok := err.(replyError); ok && says.is("NOSCRIPT") { //nolint:errorlint // as in run
+		r, err = c.call(append(ask, append([]string{"EVAL", script}, words[2:]...)))
 	}
-	return list, err
+	return r, err
 }
 
 // greeting is what comes first on a new connection.

@@ -116,7 +116,7 @@ func TestGoAndLuaAnswerAlike(t *testing.T) {
 	if strings.Count(script, "redis.call('TIME')") != 1 {
 		t.Fatal("the script does not read the time once")
 	}
-	given := load(strings.Replace(script, reads, "local time = { arg[#arg - 1], arg[#arg] }", 1))
+	given := load(strings.Replace(script, reads, "local time = { r.seconds, r.micros }", 1))
 	const beside = 25 // that ask at the same time
 	for first := 0; first < n; first += beside {
 		var histories []*history
@@ -190,7 +190,11 @@ func randomGuards(r *rand.Rand) *guard.Guards {
 	if r.IntN(2) == 0 {
 		g.Slots = guard.Slots{N: 1 + r.Int64N(4)}
 	}
+	if r.IntN(2) == 0 {
+		g.RateLimit = guard.RateLimit{Interval: 1 + r.Int64N(20_000), Burst: 1 + r.Int64N(4)}
+	}
 	if r.IntN(20) == 0 { // great numbers, too
+		g.RateLimit = guard.RateLimit{Interval: 365 * 24 * 3600 * 1e6, Burst: 1 + r.Int64N(2)}
 		g.Budget = guard.Budget{On: true, Ratio: 1e6, Min: 1e9, Window: 365 * 24 * 3600 * 1000, Reserve: r.Int64N(1e6)}
 		g.Tokens = guard.Tokens{Capacity: 1e9, Cost: 1e9, TimeoutCost: 9e8, Refill: r.Int64N(1e12), Reserve: r.Int64N(1e6)}
 	}
@@ -202,10 +206,14 @@ func (h *history) request() *guard.Request {
 	h.counter++
 	q := &guard.Request{
 		Op: guard.Op(r.IntN(7)), Attempt: 1 + r.Int64N(5), TimedOut: r.IntN(2) == 0, ID: guard.MaxID - h.counter, Slot: r.IntN(2) == 0,
+		Turn: r.IntN(2) == 0, Patience: r.Int64N(40) - 5,
 		Waiting: r.IntN(3) == 0, Held: -1, Taken: h.taken, Outcome: guard.Outcome(r.IntN(3)), Succeeded: r.IntN(2) == 0,
 	}
 	if r.IntN(20) == 0 && h.counter > 1 {
 		q.Op = guard.Reset
+	}
+	if r.IntN(10) == 0 && h.counter > 1 { // it is repeated, since its answer was lost
+		q.ID++
 	}
 	if len(h.passes) > 0 {
 		q.Pass = h.passes[r.IntN(len(h.passes))]
@@ -217,14 +225,14 @@ func (h *history) request() *guard.Request {
 // that it leaves.
 func (h *history) send(out []byte) []byte {
 	h.asked.guards, h.asked.request = h.guards[h.r.IntN(len(h.guards))], h.request()
-	numbers := arguments(h.asked.guards, h.asked.request)
+	words := requestWords(h.asked.guards, h.asked.request)
 	if h.clock > 0 {
 		if h.clock += h.r.Int64N(8); h.r.IntN(40) == 0 {
 			h.clock += h.r.Int64N(30_000) - 15_000
 		}
-		numbers = append(numbers, h.clock/1000, h.clock%1000*1000+999)
+		words += fmt.Sprintf("seconds=%d micros=%d", h.clock/1000, h.clock%1000*1000+999)
 	}
-	out = appendCommand(out, "EVALSHA", h.script, "2", h.key[0], h.key[1], fmt.Sprint(numbers))
+	out = appendCommand(out, "EVALSHA", h.script, "2", h.key[0], h.key[1], words)
 	return appendCommand(out, "EVAL", lookScript, "1", h.key[0])
 }
 
@@ -254,17 +262,18 @@ func (h *history) compare() error {
 
 // answer reads the script's answer and the state that it left.
 func (h *history) answer() (a guard.Answer, list []int64, err error) {
-	reply, err := h.c.reply()
+	said, err := h.c.reply()
 	if err != nil {
 		return a, nil, err
 	}
-	if a, _, err = readAnswer(reply); err != nil {
+	if a, _, err = answerOf(said.text); err != nil {
 		return a, nil, err
 	}
-	if list, err = h.c.reply(); err != nil || len(list) == 0 {
+	state, err := h.c.reply()
+	if err != nil || len(state.list) == 0 {
 		return a, nil, errors.Join(err, errReply)
 	}
-	return a, list[1:], nil
+	return a, state.list[1:], nil
 }
 
 func redisAt(a *Address) *Redis { return Open(a, func(string) {}).(*Redis) }
@@ -282,11 +291,11 @@ func newRedis(t *testing.T, login string, flags ...string) (*Redis, *client) {
 
 func (c *client) must(t *testing.T, words ...string) []int64 {
 	t.Helper()
-	list, err := c.call([][]string{words})
+	r, err := c.call([][]string{words})
 	if err != nil {
 		t.Fatal(words, err)
 	}
-	return list
+	return r.list
 }
 
 func TestRedisKeepsAStateAndLetsItExpire(t *testing.T) {
@@ -327,7 +336,7 @@ func TestRedisHoldsManySlots(t *testing.T) {
 			t.Fatalf("slot %d: %+v", i, a.Refusal)
 		}
 	}
-	if a := take(1, many); a.Refusal.Guard != guard.KindSlots || a.Refusal.Count != many {
+	if a := take(1, many); a.Refusal.Guard != guard.KindSlots || a.Refusal.Held != many {
 		t.Errorf("%+v", a.Refusal)
 	}
 }
@@ -339,7 +348,7 @@ func TestRedisSetsAsideWhatItCannotRead(t *testing.T) {
 	c.must(t, "SET", "retry:{a}", "1 2 3 nonsense")
 	c.must(t, "LPUSH", "retry:{b}", "a list")
 	// One that was cut, and has a sum for what is left.
-	c.must(t, "EVAL", "local text = '2 0 0 0 0 0 0 0 0 0 0 1 77 '\nreturn redis.call('SET', KEYS[1], redis.sha1hex(text) .. text)", "1", "retry:{c}")
+	c.must(t, "EVAL", "local text = '3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 77 '\nreturn redis.call('SET', KEYS[1], redis.sha1hex(text) .. text)", "1", "retry:{c}")
 	for _, key := range []string{"a", "b", "c"} {
 		a, _, err := s.Do(soon(t), key, budget, &run)
 		if err != nil || a.Refusal.Guard != guard.None {
@@ -414,7 +423,7 @@ func answers(t *testing.T, reply func(conn net.Conn, got string)) string {
 	return l.Addr().String()
 }
 
-const admitted = "*17\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:7\r\n:0\r\n:0\r\n:0\r\n"
+const admitted = "+now=1 id=7\r\n"
 
 func TestAClusterIsFollowed(t *testing.T) {
 	second := answers(t, func(conn net.Conn, got string) {
@@ -575,8 +584,9 @@ func FuzzReply(f *testing.F) {
 		go func() { _, _ = theirs.Write([]byte(s)); _ = theirs.Close() }()
 		defer func() { _ = ours.Close() }()
 		c := newClient(ours)
-		if list, err := c.reply(); err == nil && len(list) > longestList {
-			t.Errorf("%d numbers", len(list))
+		r, err := c.reply()
+		if err == nil && len(r.list) > longestList {
+			t.Errorf("%d numbers", len(r.list))
 		}
 	})
 }

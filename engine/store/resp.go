@@ -1,6 +1,6 @@
 package store
 
-// This file is a client of RESP2, as far as a script with integers needs it.
+// This file is a client of RESP2, as far as the scripts need it.
 
 import (
 	"bufio"
@@ -23,26 +23,33 @@ func newClient(conn net.Conn) *client {
 	return &client{conn, bufio.NewReaderSize(conn, longestLine)}
 }
 
+// reply is what a server answers: a status, or a list of numbers.
+type reply struct {
+	text string
+	list []int64
+}
+
 // call sends commands at once, and returns the last one's reply. An error of one
 // before it counts, and is wrapped. What the server has sent unasked would be taken
 // for a reply.
-func (c *client) call(commands [][]string) (list []int64, err error) {
+func (c *client) call(commands [][]string) (r reply, err error) {
 	if c.in.Buffered() > 0 {
-		return nil, errReply
+		return r, errReply
 	}
 	var out []byte
 	for _, words := range commands {
 		out = appendCommand(out, words...)
 	}
 	if _, err := c.conn.Write(out); err != nil {
-		return nil, err
+		return r, err
 	}
 	for i, words := range commands {
-		if list, err = c.reply(); err != nil && i < len(commands)-1 {
-			return nil, fmt.Errorf("%s: %w", words[0], err)
+		r, err = c.reply()
+		if err != nil && i < len(commands)-1 {
+			return r, fmt.Errorf("%s: %w", words[0], err)
 		}
 	}
-	return list, err
+	return r, err
 }
 
 func appendCommand(out []byte, words ...string) []byte {
@@ -62,35 +69,35 @@ var errReply = errors.New("answers what no Redis does")
 
 // reply reads a reply: a status, a number, or a list of numbers. An error of the
 // server is a replyError.
-func (c *client) reply() ([]int64, error) {
+func (c *client) reply() (r reply, err error) {
 	kind, rest, err := c.line()
 	switch {
 	case err != nil:
-		return nil, err
+		return r, err
 	case kind == '+':
-		return nil, nil
+		return reply{text: rest}, nil
 	case kind == '-':
-		return nil, replyError(rest)
+		return r, replyError(rest)
 	}
 	n, err := strconv.ParseInt(rest, 10, 64)
 	if err == nil && kind == ':' {
-		return []int64{n}, nil
+		return reply{list: []int64{n}}, nil
 	}
 	if err != nil || kind != '*' || n < 0 || n > longestList {
-		return nil, errReply
+		return r, errReply
 	}
-	var list []int64
 	for range n {
 		kind, rest, err := c.line()
 		if err != nil {
-			return nil, err
+			return reply{}, err
 		}
-		if n, err = strconv.ParseInt(rest, 10, 64); err != nil || kind != ':' {
-			return nil, errReply
+		number, err := strconv.ParseInt(rest, 10, 64)
+		if err != nil || kind != ':' {
+			return reply{}, errReply
 		}
-		list = append(list, n)
+		r.list = append(r.list, number)
 	}
-	return list, nil
+	return r, nil
 }
 
 // line reads a line without its end, and takes its first byte off.

@@ -13,11 +13,10 @@ import (
 	"github.com/retrysh/retry/engine/lockedfile"
 )
 
-// slots counts the slots of a record that are held, up to limit, and says who holds
-// the first of them. Where take says so, and fewer than limit are held, it locks a
-// free one. The record must be locked, so that no other process takes a slot
-// meanwhile. All slots that were ever held side by side have a file; the first number
-// without a file ends them.
+// slots counts the held slots up to limit, and says who holds the first of them. With take it
+// also locks the first free one, if fewer than limit are held. The caller holds the lock of the
+// record, so that no other process takes a slot meanwhile. All slots that were ever held side by
+// side have a file; the first number without a file ends them.
 func slots(path string, limit int64, take bool) (free *lockedfile.File, held int64, holder string, err error) {
 	defer func() {
 		if free != nil && (err != nil || held >= limit) {

@@ -26,14 +26,14 @@ exitcodes:
 cli: cli/human cli/input cli/letters cli/manual cli/mode cli/option cli/policy cli/report cli/show cli/status engine engine/attempt engine/waitfor engine/backoff engine/classify engine/classify/command engine/event engine/admission engine/history engine/probe engine/proc engine/proc/stdio engine/queue engine/registry engine/rehearse engine/sink engine/store engine/telemetry engine/message exitcodes engine/text
 cli/human: engine/event engine/message engine/text
 cli/input: engine/text
-cli/letters: cli/mode engine/lockedfile engine/queue engine/message exitcodes engine/text
+cli/letters: cli/mode cli/option engine/lockedfile engine/queue engine/message exitcodes engine/text
 cli/manual: engine/text
 cli/mode: cli/option engine/message exitcodes engine/text
 cli/option: cli/manual engine engine/attempt engine/backoff engine/classify engine/guard engine/linematch engine/probe engine/proc engine/proc/stdio engine/rehearse engine/rotate engine/simulate engine/store engine/telemetry engine/message exitcodes engine/text
 cli/policy: cli/input cli/option engine/blockfile engine/classify engine/classify/command engine/lockedfile engine/text
-cli/report: cli/mode engine/event engine/history engine/message engine/text exitcodes
-cli/show: cli/input cli/option engine engine/backoff engine/classify engine/event engine/plan engine/simulate engine/message engine/text
-cli/status: cli/mode engine/event engine/guard engine/message engine/registry engine/store exitcodes engine/text
+cli/report: cli/mode cli/option engine/event engine/history engine/message engine/text exitcodes
+cli/show: cli/input cli/option engine engine/attempt engine/backoff engine/classify engine/event engine/plan engine/simulate engine/message engine/text
+cli/status: cli/mode cli/option engine/event engine/guard engine/message engine/registry engine/store exitcodes engine/text
 engine: engine/admission engine/attempt engine/backoff engine/classify engine/classify/command engine/event engine/guard engine/retryafter engine/linematch engine/rotate engine/statistics engine/message exitcodes engine/text
 engine/attempt:
 engine/waitfor: engine engine/attempt engine/classify engine/event

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/cli/policy"
@@ -86,29 +87,28 @@ func explain(w io.Writer, o *option.Options) error {
 // on the line, in the user's files and in variables.
 func read(argv, environ []string) (*option.Options, error) {
 	variables := option.Environment(option.Table(), environ)
-	l, err := option.Read(argv, variables)
+	o, err := option.Read(argv, variables)
 	switch {
-	case l.Asks("help"):
-		return &option.Options{About: l.Word("help").Word, HelpOn: l.HelpOn()}, nil
-	case l.Asks("version"):
+	case o.Asks("help"):
+		return &option.Options{About: helpOf(argv), HelpOn: o.Mode()}, nil
+	case o.Asks("version"):
 		return &option.Options{About: "version"}, nil
-	case l.Asks("man"):
+	case o.Asks("man"):
 		return &option.Options{About: "man"}, nil
 	case err != nil:
 		return nil, err
-	case l.Completion != "":
-		return &l.Options, nil
-	case l.NoEnv:
+	case o.Completion != "":
+		return o, nil
+	case o.NoEnv:
 		variables = nil
 	}
-	chosen, err := policy.Choose(environ, l.Settings, l.ToRun())
+	chosen, err := policy.Choose(environ, o.Settings, o.ToRun())
 	if err == nil && len(chosen.Settings) > 0 {
-		l, err = option.Read(argv, option.Merge(chosen.Settings, variables))
+		o, err = option.Read(argv, option.Merge(chosen.Settings, variables))
 	}
 	if err == nil && chosen.All == nil {
-		err = l.Resolve()
+		err = o.Resolve()
 	}
-	o := &l.Options
 	o.Chosen = chosen
 	if err != nil || chosen.All != nil {
 		return o, err
@@ -120,6 +120,14 @@ func read(argv, environ []string) (*option.Options, error) {
 		err = compare(o, environ)
 	}
 	return o, err
+}
+
+// helpOf is what the line that asks for help prints: all, or with -h what fits on a screen.
+func helpOf(argv []string) string {
+	if slices.ContainsFunc(argv, func(word string) bool { return strings.HasPrefix(word, "--help") }) {
+		return "--help"
+	}
+	return "-h"
 }
 
 // compare resolves the policies that a simulation compares, each without the flags

@@ -84,15 +84,15 @@ func failedHint(o *option.Options, code int) string {
 // lineOf is the command line that was probably meant. Words that already have flags
 // of this program in front are a whole line.
 func lineOf(own, words []string) string {
-	l, _ := option.Read(words, nil)
-	own = append(slices.Clip(own), words[:len(words)-len(l.Command)]...)
+	o, _ := option.Read(words, nil)
+	own = append(slices.Clip(own), words[:len(words)-len(o.Command)]...)
 	own = slices.DeleteFunc(own, func(word string) bool { return word == "--" })
 	line := "retry"
 	if len(own) > 0 {
 		line += " " + shown(own)
 	}
-	if len(l.Command) > 0 {
-		line += " -- " + shown(l.Command)
+	if len(o.Command) > 0 {
+		line += " -- " + shown(o.Command)
 	}
 	return line
 }
@@ -120,7 +120,7 @@ func pasted(word string) string {
 
 func isMode(word string) bool {
 	f := option.ByName(word)
-	return f != nil && option.IsRunMode(f) || ownModes()["--"+word] != nil
+	return f != nil && f.IsMode() || ownModes()["--"+word] != nil
 }
 
 // isFile reports whether a word without a slash is the name of a file here.

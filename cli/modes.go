@@ -6,12 +6,12 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
-	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/retrysh/retry/cli/letters"
-	"github.com/retrysh/retry/cli/manual"
 	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/cli/report"
@@ -22,16 +22,16 @@ import (
 // ownModes are these modes by their words; each has a text in manual/flags.txt.
 func ownModes() map[string]mode.Mode {
 	return map[string]mode.Mode{
-		"--status":  new(status.Status),
+		"--status":  status.New(),
 		"--wake":    reach(),
 		"--cancel":  reach(),
-		"--reset":   new(status.Reset),
-		"--letters": new(letters.List),
-		"--redrive": new(redrive),
-		"--discard": new(letters.Discard),
-		"--last":    new(report.Last),
-		"--report":  new(report.Report),
-		"--learn":   new(report.Learn),
+		"--reset":   status.NewReset(),
+		"--letters": letters.NewList(),
+		"--redrive": &redrive{Redrive: letters.NewRedrive()},
+		"--discard": letters.NewDiscard(),
+		"--last":    report.NewLast(),
+		"--report":  report.NewReport(),
+		"--learn":   report.NewLearn(),
 	}
 }
 
@@ -49,29 +49,30 @@ func callOf(modes map[string]mode.Mode, argv []string) (*modeCall, error) {
 	if !slices.ContainsFunc(argv, isMode) {
 		return nil, nil
 	}
-	known := slices.Clip(option.Table())
-	for word, m := range modes {
-		known = append(append(known, manual.Switch(word[2:])), manual.FlagsOf(reflect.TypeOf(m).Elem())...)
+	all := []any{&option.Run{}}
+	for _, m := range modes {
+		all = append(all, m)
+	}
+	flags := option.Leading(argv, slices.Sorted(maps.Keys(modes)), all...)
+	at := slices.IndexFunc(flags, isMode) // a value that begins with a dash is in the word of its flag
+	if at < 0 {
+		return nil, nil
 	}
 	other := "" // a second mode: one of a run before this one, or one after it
-	for _, w := range option.ReadNames(known, argv) {
-		name := argv[w.At]
-		if !isMode(name) {
-			if other == "" && option.IsRunMode(w.Flag) && !w.Off() && !w.Flag.Is("help") {
-				other = w.Word
-			}
-			continue
+	for _, word := range flags[:at] {
+		name, value, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		if f := option.ByName(name); other == "" && f != nil && f.IsMode() && name != "help" && option.Truth(value) != "false" {
+			other = word
 		}
-		before, after := argv[:w.At], argv[w.At+1:]
-		if i := slices.IndexFunc(after, func(word string) bool { return word == "--" || isMode(word) }); i >= 0 && after[i] != "--" {
-			other = cmp.Or(other, after[i])
-		}
-		if other != "" {
-			return nil, option.Usage(w.Word, fmt.Errorf("cannot be used with %s; give only one of them", other))
-		}
-		return &modeCall{modes[name], name[2:], slices.Concat(before, after), option.AsksForHelp(before) || option.AsksForHelp(after)}, nil
 	}
-	return nil, nil
+	name, before, after := argv[at], argv[:at], argv[at+1:]
+	if i := slices.IndexFunc(after, func(word string) bool { return word == "--" || isMode(word) }); i >= 0 && after[i] != "--" {
+		other = cmp.Or(other, after[i])
+	}
+	if other != "" {
+		return nil, option.Usage(name, fmt.Errorf("cannot be used with %s; give only one of them", other))
+	}
+	return &modeCall{modes[name], name[2:], slices.Concat(before, after), option.AsksForHelp(before) || option.AsksForHelp(after)}, nil
 }
 
 // redrives returns the mode if it runs commands, whose the signals are then, else nil.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -15,17 +14,25 @@ import (
 // Each flag has a text, and each text a flag.
 func TestTexts(t *testing.T) {
 	shown := map[string]bool{}
-	for _, group := range pages() {
-		known := option.Table()
+	run, err := option.RunModel()
+	all, wrong := pages()
+	if err != nil || wrong != nil {
+		t.Fatal(err, wrong)
+	}
+	for _, group := range all {
+		known := run
 		if m := ownModes()["--"+group.Mode]; m != nil {
-			known = append(manual.FlagsOf(reflect.TypeOf(m).Elem()), manual.Switch(group.Mode))
+			if known, err = option.Model(m); err != nil {
+				t.Fatal(err)
+			}
+			known = append(known, manual.Switch(group.Mode))
 		}
 		for i, f := range group.Flags {
 			own := i == 0 && group.OwnGrammar
-			if f.Help == "" || manual.ByName(known, f.Name()) == nil || (f.PlaceHolder == "") != f.IsBool() && !own {
-				t.Errorf("--%s: help %q, placeholder %q", f.Name(), f.Help, f.PlaceHolder)
+			if f.Help == "" || manual.ByName(known, f.Name) == nil || (f.PlaceHolder == "") != f.IsBool() && !own {
+				t.Errorf("--%s: help %q, placeholder %q", f.Name, f.Help, f.PlaceHolder)
 			}
-			shown[f.Name()] = true
+			shown[f.Name] = true
 		}
 	}
 	for _, f := range option.Table() {
@@ -35,12 +42,19 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// Every default of a mode can be read.
+// Every flag of a mode reads values, and its default.
 func TestDefaultsOfModes(t *testing.T) {
 	for word, m := range ownModes() {
-		for _, f := range manual.FlagsOf(reflect.TypeOf(m).Elem()) {
-			if preset := f.Preset(); preset != "" {
-				if _, _, err := option.ReadMode(m, nil, []string{"--" + f.Name() + "=" + preset}, nil); err != nil {
+		flags, err := option.Model(m)
+		if err != nil {
+			t.Errorf("%s: %v", word, err)
+		}
+		for _, f := range flags {
+			if _, err := option.ReadMode(m, nil, []string{"--" + f.Name + "=?"}, nil); err != nil && strings.Contains(err.Error(), "reads no value") {
+				t.Errorf("%s: %v", word, err)
+			}
+			if preset := manual.Preset(f.Target); preset != "" {
+				if _, err := option.ReadMode(m, nil, []string{"--" + f.Name + "=" + preset}, nil); err != nil {
 					t.Errorf("%s: %v", word, err)
 				}
 			}
@@ -51,8 +65,8 @@ func TestDefaultsOfModes(t *testing.T) {
 // sampleMode stands for a mode with a grammar of its own.
 type sampleMode struct {
 	mode.Common
-	Since string
-	Key   []string `short:"K"`
+	Since option.Text
+	Key   []option.Text `short:"K"`
 }
 
 func (*sampleMode) Run() int { return 0 }
@@ -71,7 +85,7 @@ func TestCallOf(t *testing.T) {
 		"--sample -- --help":          "sample -- --help",
 		"true --sample":               "",
 		"-- --sample":                 "",
-		"--since --sample":            "",
+		"--since --sample":            "sample --since", // which lacks its value
 		"--key k":                     "",
 		"--plan --sample":             "--sample: cannot be used with --plan; give only one of them",
 		"--plan=false --sample":       "sample --plan=false",

@@ -4,28 +4,36 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/retrysh/retry/cli/manual"
 	"github.com/retrysh/retry/cli/option"
 )
 
-// pages is what is made from the flags of all grammars.
-func pages() manual.Pages {
-	modes := map[string][]manual.Flag{}
+// pages is what is made from kong's model of all flags, each mode's by itself.
+func pages() (manual.Pages, error) {
+	run, err := option.RunModel()
+	modes := map[string][]*kong.Flag{}
 	for word, m := range ownModes() {
-		modes[word[2:]] = manual.FlagsOf(reflect.TypeOf(m).Elem())
+		flags, wrong := option.Model(m)
+		modes[word[2:]] = flags
+		err = errors.Join(err, wrong)
 	}
-	return manual.New(option.Table(), modes)
+	return manual.New(run, modes), err
 }
 
 func printPage(w io.Writer, o *option.Options) (err error) {
-	p := pages()
+	p, err := pages()
+	if err != nil {
+		return err
+	}
 	page := ""
 	switch {
 	case o.About == "man":
@@ -33,7 +41,7 @@ func printPage(w io.Writer, o *option.Options) (err error) {
 		day, _, _ := strings.Cut(date, "T")
 		page = p.Man(day)
 	case o.Completion != "":
-		page = p.Completion(o.Completion)
+		page = p.Completion(string(o.Completion))
 	case o.HelpOn != "":
 		page = p.ModeHelp(o.HelpOn)
 	case o.About == "-h":

@@ -125,7 +125,7 @@ func (w *wiring) build() error {
 		Draw:     draw(o, 0),
 		Identity: identity(o, w.environ),
 		Hooks:    o.Hooks,
-		About:    event.RunStarted{Name: o.Name, Key: o.Key, Policy: o.Chosen.Name, PolicySource: o.Chosen.Source},
+		About:    event.RunStarted{Name: string(o.Name), Key: string(o.Key), Policy: o.Chosen.Name, PolicySource: o.Chosen.Source},
 	}
 	w.e, e.Hooks.Tails = e, w.keepTails
 	if o.Exec {
@@ -154,7 +154,7 @@ func (w *wiring) build() error {
 // so that nothing else that is drawn changes them.
 func draw(o *option.Options, stream uint64) func() float64 {
 	if o.Given("seed") {
-		return rand.New(rand.NewPCG(o.Seed, stream)).Float64
+		return rand.New(rand.NewPCG(uint64(o.Seed), stream)).Float64
 	}
 	return rand.Float64
 }
@@ -177,7 +177,7 @@ func ruleTable(o *option.Options) (func() *classify.Table, error) {
 		slices.Reverse(own)
 	}
 	for _, name := range o.Rules {
-		rules, err := policy.ReadRules(name)
+		rules, err := policy.ReadRules(string(name))
 		if err != nil {
 			return nil, option.Usage(option.Last(o.Settings, "rules").Word, err)
 		}
@@ -195,7 +195,7 @@ func ruleTable(o *option.Options) (func() *classify.Table, error) {
 func identity(o *option.Options, environ []string) engine.Identity {
 	id := engine.NewRunID(rand.Uint64)
 	return engine.Identity{
-		Environ: environ, RunID: id, Key: cmp.Or(o.IdempotencyKey, id), Depth: 1,
+		Environ: environ, RunID: id, Key: cmp.Or(string(o.IdempotencyKey), id), Depth: 1,
 		Trace: engine.ContinueTrace(os.Getenv("TRACEPARENT"), rand.Uint64), Random: rand.Uint64,
 	}
 }

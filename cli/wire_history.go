@@ -34,7 +34,7 @@ func (w *wiring) keepHistory() {
 		if _, ended := e.(*event.RunFinished); !ended {
 			return
 		}
-		if err := history.Append(o.History, h.Record(&w.run).Encode()); err != nil {
+		if err := history.Append(string(o.History), h.Record(&w.run).Encode()); err != nil {
 			w.complain("the run is not in the history: " + err.Error())
 		}
 	})

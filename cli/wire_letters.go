@@ -61,7 +61,7 @@ func (w *wiring) keepLetters() {
 		k.resume(time.Now())
 	case keepsLetters(w.o):
 		var err error
-		if k.dir, err = letters.Path(w.o.DeadLetter); err != nil {
+		if k.dir, err = letters.Path(string(w.o.DeadLetter)); err != nil {
 			w.complain("no letter will be kept: " + err.Error())
 			return
 		}
@@ -144,7 +144,7 @@ func (k *keeper) add(ctx context.Context, l *engine.Letter) string {
 	}
 	id := ""
 	if err == nil {
-		id, err = d.Add(letter, content, k.w.o.IdempotencyKey != "" && l.Decision.Outcome != event.Parked, k.w.o.DeadLetterMax)
+		id, err = d.Add(letter, content, k.w.o.IdempotencyKey != "" && l.Decision.Outcome != event.Parked, int(k.w.o.DeadLetterMax))
 	}
 	switch {
 	case id == "":

@@ -74,7 +74,7 @@ func newOutput(o *option.Options, signals *proc.Signals) *output {
 	if o.LogFile == "" {
 		return out
 	}
-	file, err := openLog(o.LogFile)
+	file, err := openLog(string(o.LogFile))
 	if err != nil {
 		out.complain("no log is kept: " + err.Error())
 		return out

@@ -147,7 +147,7 @@ func (r *redrive) letter(target string) int {
 
 // prepare claims a letter for this process. The letter does not change until all is ready.
 func (r *redriven) prepare(by *redrive, id, stamp string) (*option.Options, error) {
-	path, err := letters.Path(by.DeadLetter)
+	path, err := letters.Path(string(by.DeadLetter))
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (r *redriven) prepare(by *redrive, id, stamp string) (*option.Options, erro
 	if err != nil {
 		return nil, fmt.Errorf("the letter is left as it is: %w", err)
 	}
-	o.DeadLetter = d.Path()
+	o.DeadLetter = option.Place(d.Path())
 	letter := *e.Letter
 	letter.Redrives++
 	if err := r.claim.Replace(&letter, nil); err != nil {

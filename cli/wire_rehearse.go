@@ -30,9 +30,9 @@ func rehearsing(o *option.Options, real attempt.Starter, signals engine.Signals)
 		return out
 	}
 	return &rehearse.Starter{
-		Steps: o.Rehearse, Real: real, Draw: draw(o, 1),
-		Stdout:  output(o.RehearseStdout, os.Stdout, o.Process.Stdout),
-		Stderr:  output(o.RehearseStderr, os.Stderr, o.Process.Stderr),
+		Steps: rehearse.Steps(o.Rehearse), Real: real, Draw: draw(o, 1),
+		Stdout:  output(string(o.RehearseStdout), os.Stdout, o.Process.Stdout),
+		Stderr:  output(string(o.RehearseStderr), os.Stderr, o.Process.Stderr),
 		Signals: signals,
 	}
 }
@@ -42,7 +42,7 @@ func checkRehearsed(o *option.Options) error {
 	if o.Rehearse == nil {
 		return nil
 	}
-	for _, f := range [][2]string{{"--rehearse-stdout", o.RehearseStdout}, {"--rehearse-stderr", o.RehearseStderr}} {
+	for _, f := range [][2]string{{"--rehearse-stdout", string(o.RehearseStdout)}, {"--rehearse-stderr", string(o.RehearseStderr)}} {
 		if f[1] == "" {
 			continue
 		}
@@ -68,7 +68,7 @@ func checkRehearsed(o *option.Options) error {
 // privateGate is the gate of a rehearsal: its state is shared with no other run.
 func privateGate(o *option.Options) *admission.Gate {
 	return admission.New(&admission.Config{
-		Key: o.Key, Guards: o.Guards, Random: rand.Uint64,
+		Key: string(o.Key), Guards: o.Guards, Random: rand.Uint64,
 		Primary: admission.Named{Store: &admission.Memory{}, Name: "rehearsal"},
 	})
 }

@@ -9,7 +9,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"time"
 
+	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/cli/status"
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/admission"
@@ -26,7 +28,7 @@ func (w *wiring) gate() *admission.Gate {
 		return privateGate(o)
 	}
 	c := &admission.Config{
-		Key: o.Key, Guards: o.Guards, Closed: o.Closed, Timeout: o.StoreTimeout,
+		Key: string(o.Key), Guards: o.Guards, Closed: o.Closed, Timeout: time.Duration(o.StoreTimeout),
 		Random: rand.Uint64, Notes: make(chan event.Event, 10),
 	}
 	open := func(a *store.Address) admission.Named {
@@ -37,7 +39,7 @@ func (w *wiring) gate() *admission.Gate {
 			}
 		})
 		if f, ok := s.(*store.File); ok {
-			f.Holder = fmt.Sprintf("%s (pid %d)", cmp.Or(o.Name, engine.NameOf(o.Command)), os.Getpid())
+			f.Holder = fmt.Sprintf("%s (pid %d)", cmp.Or(string(o.Name), engine.NameOf(o.Command)), os.Getpid())
 		}
 		return admission.Named{Store: s, Name: a.Name}
 	}
@@ -72,4 +74,4 @@ func (w *wiring) register() *registry.Record {
 	return record
 }
 
-func reach() *status.Reach { return &status.Reach{Send: proc.SignalTo} }
+func reach() *status.Reach { return &status.Reach{Common: mode.Defaults(), Send: proc.SignalTo} }

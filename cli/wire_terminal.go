@@ -18,7 +18,7 @@ import (
 // forPerson writes events for a person.
 func (out *output) forPerson(w io.Writer, quiet bool) *human.Sink {
 	o := out.o
-	s := &human.Sink{W: w, Name: func() string { return o.Name }, Timestamps: o.Timestamps}
+	s := &human.Sink{W: w, Name: func() string { return string(o.Name) }, Timestamps: o.Timestamps}
 	switch {
 	case quiet:
 		s.Level = human.Quiet
@@ -33,7 +33,7 @@ func (out *output) forPerson(w io.Writer, quiet bool) *human.Sink {
 func (out *output) onStderr(w io.Writer) *human.Sink {
 	fd := int(os.Stderr.Fd())
 	s := out.forPerson(w, out.o.Quiet)
-	s.Color = colored(out.o.Color, fd)
+	s.Color = colored(string(out.o.Color), fd)
 	if os.Getenv("TERM") == "dumb" || !term.IsTerminal(fd) {
 		return s
 	}

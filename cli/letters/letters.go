@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/cli/mode"
+	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine/lockedfile"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/queue"
@@ -28,7 +29,7 @@ import (
 // Flags are those of every mode for letters.
 type Flags struct {
 	mode.Common
-	DeadLetter string
+	DeadLetter option.Place
 
 	d    *queue.Dir // nil where it does not exist
 	path string
@@ -49,7 +50,7 @@ func Path(value string) (string, error) {
 
 // list opens the directory and lists its letters.
 func (g *Flags) list() (all []*queue.Entry, err error) {
-	if g.path, err = Path(g.DeadLetter); err != nil {
+	if g.path, err = Path(string(g.DeadLetter)); err != nil {
 		return nil, err
 	}
 	if g.d, err = queue.Open(g.path, false); err == nil {
@@ -78,11 +79,17 @@ func (g *Flags) refuse(err error) int {
 // List is --letters.
 type List struct {
 	Flags
-	RedriveMax int `default:"5" from:"0" zero:"no limit" variable:"-"`
+	RedriveMax option.Limit `variable:"no"`
 
 	now    time.Time
 	detail bool // all of the one letter is shown
 }
+
+// NewList returns --letters with its defaults.
+func NewList() *List { return &List{Flags: Flags{Common: mode.Defaults()}, RedriveMax: mostRedrives} }
+
+// mostRedrives is how often a letter is redriven that is not named by its id.
+const mostRedrives = 5
 
 // Run shows letters.
 func (g *List) Run() int {
@@ -120,8 +127,11 @@ func (g *List) Run() int {
 // Discard is --discard.
 type Discard struct {
 	Flags
-	OlderThan time.Duration `variable:"-"` // since the last failure
+	OlderThan time.Duration `variable:"no"` // since the last failure
 }
+
+// NewDiscard returns --discard with its defaults.
+func NewDiscard() *Discard { return &Discard{Flags: Flags{Common: mode.Defaults()}} }
 
 // Run removes letters.
 func (g *Discard) Run() int {
@@ -194,7 +204,7 @@ func (g *List) json(code int, chosen []*queue.Entry) int {
 		delete(fields, "policy")
 		fields["command"], fields["reason"] = queue.Texts(masked(e)), queue.Text(text.Masked(string(e.Letter.Reason)))
 		fields["env"] = slices.Sorted(maps.Keys(e.Letter.Env))
-		fields["status"], fields["claimed"] = e.Letter.Status(g.RedriveMax), e.Claimed
+		fields["status"], fields["claimed"] = e.Letter.Status(int(g.RedriveMax)), e.Claimed
 		if g.detail {
 			tails := g.d.Tails(e)
 			fields["stdout_tail"], fields["stderr_tail"] = queue.Text(tails[0]), queue.Text(tails[1])
@@ -215,7 +225,7 @@ func (g *List) rows(chosen []*queue.Entry) [][]string {
 			continue
 		}
 		l := e.Letter
-		status := l.Status(g.RedriveMax)
+		status := l.Status(int(g.RedriveMax))
 		if e.Claimed {
 			status += " (running)"
 		}
@@ -268,12 +278,12 @@ func (g *List) letter(e *queue.Entry) {
 		rehearsed = "yes: a pretended failure"
 	}
 	cells := []string{
-		"id", l.ID, "status", l.Status(g.RedriveMax), "name", string(l.Name), "command", strings.Join(masked(e), " "),
+		"id", l.ID, "status", l.Status(int(g.RedriveMax)), "name", string(l.Name), "command", strings.Join(masked(e), " "),
 		"directory", string(l.Cwd), "umask", l.Umask,
 	}
 	for _, flag := range slices.Sorted(maps.Keys(l.Policy)) {
 		for _, value := range l.Policy[flag] {
-			cells = append(cells, "policy", "--"+flag+" "+text.MaskedValue(flag, string(value)))
+			cells = append(cells, "policy", "--"+flag+" "+option.Masked(flag, string(value)))
 		}
 	}
 	cells = append(cells,

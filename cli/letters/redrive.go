@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/cli/mode"
+	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/queue"
 	"github.com/retrysh/retry/engine/text"
@@ -40,12 +41,17 @@ type Result struct {
 // Redrive is --redrive.
 type Redrive struct {
 	Flags
-	RedriveMax int        `default:"5" from:"0" zero:"no limit" variable:"-"`
-	Rate       queue.Rate `variable:"-"`
-	DryRun     bool       `variable:"-"`
+	RedriveMax option.Limit `variable:"no"`
+	Rate       queue.Rate   `variable:"no"`
+	DryRun     bool         `variable:"no"`
 
 	results []Result
 	count   map[string]int
+}
+
+// NewRedrive returns --redrive with its defaults.
+func NewRedrive() Redrive {
+	return Redrive{Flags: Flags{Common: mode.Defaults()}, RedriveMax: mostRedrives}
 }
 
 // RunLetters runs letters. run runs one in a process and waits for it; the id and the
@@ -57,7 +63,7 @@ func (r *Redrive) RunLetters(run func(e *queue.Entry, stdin *os.File) Result, sl
 		return r.Fail(err)
 	}
 	r.results, r.count = []Result{}, map[string]int{}
-	chosen, without, err := queue.Redrivable(all, r.Words, time.Now(), r.RedriveMax)
+	chosen, without, err := queue.Redrivable(all, r.Words, time.Now(), int(r.RedriveMax))
 	if err != nil {
 		return r.refuse(err)
 	}

@@ -21,14 +21,14 @@ func (p Pages) Completion(shell string) string {
 	var names, valued []string
 	var flags, switches, letters string
 	for _, f := range p.commonFirst() {
-		names = append(names, "--"+f.name)
+		names = append(names, "--"+f.Name)
 		flags += declare(f)
 		if f.IsBool() {
-			switches += f.Short()
+			switches += f.short()
 			continue
 		}
-		valued = append(valued, "--"+f.name)
-		letters += f.Short()
+		valued = append(valued, "--"+f.Name)
+		letters += f.short()
 	}
 	return marked("retry."+shell, "@FLAGS@", flags, "@NAMES@", strings.Join(names, " "),
 		"@LONG@", strings.Join(valued, or), "@BOOL@", switches, "@VALUE@", letters)
@@ -40,7 +40,7 @@ func (p Pages) commonFirst() []Flag {
 	for i, c := range common() {
 		rank[c.name] = i - len(flags)
 	}
-	slices.SortStableFunc(flags, func(a, b Flag) int { return cmp.Compare(rank[a.name], rank[b.name]) })
+	slices.SortStableFunc(flags, func(a, b Flag) int { return cmp.Compare(rank[a.Name], rank[b.Name]) })
 	return flags
 }
 
@@ -49,10 +49,10 @@ func (f Flag) isFile() bool { return f.PlaceHolder == "FILE" }
 
 // written are all the ways to write the flag.
 func (f Flag) written() []string {
-	if f.Short() == "" {
-		return []string{"--" + f.name}
+	if f.short() == "" {
+		return []string{"--" + f.Name}
 	}
-	return []string{"-" + f.Short(), "--" + f.name}
+	return []string{"-" + f.short(), "--" + f.Name}
 }
 
 // summary is the first sentence of the help, without the default.
@@ -84,7 +84,7 @@ func inZsh(f Flag) string {
 	case len(f.Words()) > 0:
 		action = "(" + quote(strings.Join(f.Words(), " ")) + ")"
 	}
-	if f.Repeats() {
+	if f.IsSlice() {
 		excludes = "*"
 	}
 	if !f.IsBool() {
@@ -108,10 +108,10 @@ func inZsh(f Flag) string {
 func inFish(f Flag) string {
 	quote := strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace
 	line := "complete -c retry -n __retry_in_flags"
-	if f.Short() != "" {
-		line += " -s " + f.Short()
+	if f.short() != "" {
+		line += " -s " + f.short()
 	}
-	line += " -l " + f.name
+	line += " -l " + f.Name
 	switch {
 	case f.isFile():
 		line += " -r -F"
@@ -131,5 +131,5 @@ func inPowerShell(f Flag) string {
 		values = append(values, quote(v))
 	}
 	return fmt.Sprintf("        [pscustomobject]@{ Name = '--%s'; Short = '%s'; TakesValue = $%t; Values = @(%s); Help = %s }\n",
-		f.name, f.Short(), !f.IsBool(), strings.Join(values, ", "), quote(f.summary()))
+		f.Name, f.short(), !f.IsBool(), strings.Join(values, ", "), quote(f.summary()))
 }

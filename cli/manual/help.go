@@ -1,6 +1,6 @@
 // Package manual makes what can be read without the network: the help, the manual page
 // and the completion scripts of the shells. All of it is made from the flags, which are
-// the fields of a grammar, and the texts beside this file.
+// kong's model of them, and the texts beside this file.
 package manual
 
 import (
@@ -53,9 +53,9 @@ func common() (all []commonFlag) {
 func (p Pages) Brief() string {
 	marks := []string{"@EXAMPLES@", page("examples.txt")}
 	for _, c := range common() {
-		f := ByName(p.flags(), c.name)
-		if f.Preset() != "" && f.Preset() != "0" && c.name != "classify" {
-			c.text += " (" + f.Preset() + ")"
+		f := p.flag(c.name)
+		if f.preset() != "" && f.preset() != "0" && c.name != "classify" {
+			c.text += " (" + f.preset() + ")"
 		}
 		marks = append(marks, c.line, fmt.Sprintf("%-*s %s\n", helpIndent, f.head(), c.text))
 	}
@@ -85,9 +85,9 @@ func (p Pages) ModeHelp(name string) string {
 
 // head is how the flag is written.
 func (f Flag) head() string {
-	head := "      --" + f.name
-	if f.Short() != "" {
-		head = "  -" + f.Short() + ", --" + f.name
+	head := "      --" + f.Name
+	if f.short() != "" {
+		head = "  -" + f.short() + ", --" + f.Name
 	}
 	return strings.TrimRight(head+" "+f.PlaceHolder, " ")
 }
@@ -106,8 +106,8 @@ func writeFlag(b *strings.Builder, f Flag) {
 
 // text is the help with the default.
 func (f Flag) text() string {
-	if f.Preset() != "" {
-		return f.Help + " (default " + f.Preset() + ")"
+	if f.preset() != "" {
+		return f.Help + " (default " + f.preset() + ")"
 	}
 	return f.Help
 }

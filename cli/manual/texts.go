@@ -1,10 +1,13 @@
 package manual
 
-// This file joins the flags of the grammars with the text that is written about each.
+// This file joins kong's model of the flags with the text that is written about each.
 
 import (
 	"embed"
+	"slices"
 	"strings"
+
+	"github.com/alecthomas/kong"
 )
 
 // texts describes each flag, by group:
@@ -13,7 +16,7 @@ import (
 //	@ MODE WORDS: TITLE  a mode, with what it does, and then its own flags
 //	flag PLACEHOLDER     a flag; a switch has no placeholder
 //	  text               what it does, on several lines
-//	  | word word        what completion offers beside the words of the grammar
+//	  | word word        what completion offers beside the words of the flag's type
 //
 //go:embed flags.txt
 var texts string
@@ -49,7 +52,7 @@ type Pages []Group
 
 // New joins the flags of a run, and by their names those of modes that have a
 // grammar of their own, with the texts.
-func New(run []Flag, modes map[string][]Flag) (p Pages) {
+func New(run []*kong.Flag, modes map[string][]*kong.Flag) (p Pages) {
 	var flag *Flag
 	known := run
 	for line := range strings.Lines(texts) {
@@ -83,29 +86,36 @@ func New(run []Flag, modes map[string][]Flag) (p Pages) {
 
 // begin adds a flag to the last group. A mode with a grammar of its own is no
 // flag of a run: it is shown as a switch.
-func (p Pages) begin(head string, known []Flag) *Flag {
+func (p Pages) begin(head string, known []*kong.Flag) *Flag {
 	group := &p[len(p)-1]
 	name, placeholder, _ := strings.Cut(head, " ")
-	f := Switch(name)
-	if is := ByName(known, name); is != nil {
-		f = *is
+	is := ByName(known, name)
+	if is == nil {
+		is = Switch(name)
 	}
+	f := newFlag(is)
 	f.PlaceHolder = placeholder
 	group.Flags = append(group.Flags, f)
 	return &group.Flags[len(group.Flags)-1]
 }
 
 // Placeholder is the placeholder of a flag's value, in the first text about it.
-func Placeholder(name string) string { return ByName(New(nil, nil).flags(), name).PlaceHolder }
+func Placeholder(name string) string { return New(nil, nil).flag(name).PlaceHolder }
 
 // flags are those of all groups, each name once.
 func (p Pages) flags() (all []Flag) {
 	for _, group := range p {
 		for _, f := range group.Flags {
-			if ByName(all, f.name) == nil {
+			if !slices.ContainsFunc(all, func(other Flag) bool { return other.Name == f.Name }) {
 				all = append(all, f)
 			}
 		}
 	}
 	return all
+}
+
+// flag is the first of that name.
+func (p Pages) flag(name string) *Flag {
+	flags := p.flags()
+	return &flags[slices.IndexFunc(flags, func(f Flag) bool { return f.Name == name })]
 }

@@ -28,19 +28,27 @@ type Call struct {
 	OfRun                 []option.Flag // flags of a run that the mode has as well
 
 	Given []option.Setting // of the flags of a run, on the command line
-	Words []string         // that are no flags
 	Out   bytes.Buffer     // goes to standard output when the mode has ended
 }
 
 // Common is what every mode embeds: its call, and the flags that all know.
 type Common struct {
 	Call      `kong:"-"`
-	LogFormat string `enum:"text,json" default:"text"`
-	Color     string `enum:"auto,always,never" default:"auto"`
-	Quiet     bool   `short:"q"`
-	Verbose   bool   `short:"v"`
-	NoEnv     bool   `variable:"-"`
+	LogFormat option.Word[formats]
+	Color     option.Word[option.Colors]
+	Quiet     bool     `short:"q"`
+	Verbose   bool     `short:"v"`
+	NoEnv     bool     `variable:"no"`
+	Words     []string `arg:"" optional:""` // that are no flags
 }
+
+// Defaults are the flags that all modes know, as they are if nothing sets them.
+func Defaults() Common { return Common{LogFormat: "text", Color: "auto"} }
+
+// formats are those of a mode.
+type formats struct{}
+
+func (formats) Words() []string { return []string{"text", "json"} }
 
 // Mode is a pointer to a struct that embeds Common and has the flags of the mode.
 type Mode interface {
@@ -57,7 +65,7 @@ func Run(c Call, m Mode) int {
 	call := m.call()
 	*call = c
 	var err error
-	if call.Given, call.Words, err = option.ReadMode(m, c.OfRun, c.Args, c.Environ); err != nil {
+	if call.Given, err = option.ReadMode(m, c.OfRun, c.Args, c.Environ); err != nil {
 		return call.Usage(err)
 	}
 	code := m.Run()

@@ -6,14 +6,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/retrysh/retry/cli/option"
 )
 
 type sample struct {
 	Common
-	Store string
-	Key   []string `variable:"-"`
-	Top   int      `default:"20" short:"t" from:"0" zero:"no limit" variable:"-"`
-	Since string   `variable:"-"`
+	Store option.Text
+	Key   []option.Text `variable:"no"`
+	Top   option.Limit  `short:"t" variable:"no"`
+	Since option.Text   `variable:"no"`
 }
 
 func (s *sample) Run() int {
@@ -35,7 +37,7 @@ func run(t *testing.T, args, environ string) (code int, stdout, stderr string) {
 		outputs[i] = f
 	}
 	c.Stdout, c.Stderr = outputs[0], outputs[1]
-	code = Run(c, new(sample))
+	code = Run(c, &sample{Common: Defaults(), Top: 20})
 	var texts [2]string
 	for i, f := range outputs {
 		text, err := os.ReadFile(f.Name())

@@ -43,7 +43,7 @@ func (r *resolver) waiting() {
 // hedging resolves --hedge, --hedge-max and --rotate.
 func (r *resolver) hedging() {
 	if r.Given("hedge") {
-		r.Policy.HedgeDelay, r.Policy.HedgeMax = r.Hedge, 1+r.HedgeMax
+		r.Policy.HedgeDelay, r.Policy.HedgeMax = time.Duration(r.Hedge), 1+int(r.HedgeMax)
 		r.refuse("hedge-max", r.HedgeMax == math.MaxInt32, "%q is more than %d", r.last("hedge-max").Value, math.MaxInt32-1)
 	}
 	r.refuse("hedge-max", !r.Given("hedge") && r.typed("hedge-max"), "is valid with --hedge only, which says when a copy starts")
@@ -54,7 +54,7 @@ func (r *resolver) hedging() {
 func (r *resolver) rotation() {
 	r.Policy.Rotate = r.Rotate
 	byVariable := map[string]string{}
-	scripts := append([]string{r.RetryWith, r.AfterSuccess, r.AfterGiveUp, r.Fallback}, r.BeforeRetry...)
+	scripts := append([]string{r.Hooks.RetryWith, r.Hooks.AfterSuccess, r.Hooks.AfterGiveUp, r.Hooks.Fallback}, r.Hooks.BeforeRetry...)
 	for _, l := range r.Rotate {
 		other, twice := byVariable[l.Variable()]
 		r.refuse("rotate", twice && other == l.Name, "%q is declared twice; give all its values at once, as in %[1]s=a,b", l.Name)
@@ -79,9 +79,9 @@ func (r *resolver) rehearsal() {
 // guards resolves the section on guards. The runs of a simulation share them without a
 // key.
 func (r *resolver) guards() {
-	for _, flag := range []string{"breaker", "budget", "tokens", "max-concurrent", "rate-limit", "adaptive"} {
-		asked := r.Given(flag) && (flag != "adaptive" || r.Adaptive)
-		r.refuse(flag, asked && r.Key == "" && r.Simulate == "" && !r.partial, "needs --key NAME, which says what is protected, such as --key npm")
+	for _, s := range r.Settings {
+		asked := s.Flag.Tag("guard") == "yes" && !Last(r.Settings, s.Flag.name).Off()
+		r.refuse(s.Flag.name, asked && r.Key == "" && r.Simulate == "" && !r.partial, "needs --key NAME, which says what is protected, such as --key npm")
 	}
 	r.Guards = guard.Guards{
 		Breaker: r.Breaker, Budget: r.Budget, Tokens: r.Tokens, Slots: r.MaxConcurrent, RateLimit: r.RateLimit,

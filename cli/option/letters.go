@@ -22,31 +22,21 @@ func (r *resolver) letters() {
 func Kept(settings []Setting) map[string][]string {
 	kept := map[string][]string{}
 	for _, s := range settings {
-		name := s.Flag.Name()
-		if !s.Flag.HasVariable() || isOfOutput(s.Flag) || slices.Contains([]string{"dead-letter", "dead-letter-max", "policy", "config"}, name) {
+		f := s.Flag
+		if !f.HasVariable() || f.Tag("of") == "output" || f.Tag("letter") == "no" {
 			continue
 		}
-		if !s.Flag.Repeats() {
-			kept[name] = nil
+		if !f.Repeats() {
+			kept[f.name] = nil
 		}
-		kept[name] = append(kept[name], s.Value)
+		kept[f.name] = append(kept[f.name], s.Value)
 	}
 	return kept
 }
 
-// isOfOutput reports whether the flag is about what the program prints (docs/logs.md).
-func isOfOutput(f *Flag) bool {
-	return slices.Contains([]string{"quiet", "verbose", "color", "log-format", "log-file", "timestamps"}, f.Name())
-}
-
-// notRedriven are flags of a run that the letter alone sets.
-var notRedriven = []string{
-	"stdin", "idempotency-key", "rehearse", "rehearse-stdout", "rehearse-stderr", "name", "policy", "config", "dead-letter-env", "dead-letter-max",
-}
-
 // OfRedrive returns the flags of a run that --redrive has as well.
 func OfRedrive() []Flag {
-	return slices.DeleteFunc(slices.Clone(Table()), func(f Flag) bool { return slices.Contains(notRedriven, f.Name()) || !f.HasVariable() })
+	return slices.DeleteFunc(slices.Clone(Table()), func(f Flag) bool { return f.Tag("redrive") == "no" || !f.HasVariable() })
 }
 
 // Redriven returns the options for the run of a letter. In rising precedence they come
@@ -63,7 +53,7 @@ func Redriven(given []Setting, environ []string, kept map[string][]string, comma
 			settings = append(settings, Setting{Flag: f, Value: value, Word: "--" + name, Source: FromPolicy})
 		}
 	}
-	below := slices.DeleteFunc(Environment(Table(), environ), func(s Setting) bool { return !isOfOutput(s.Flag) })
+	below := slices.DeleteFunc(Environment(Table(), environ), func(s Setting) bool { return s.Flag.Tag("of") != "output" })
 	settings = Merge(Merge(settings, below), given)
 	if err := absolute(settings); err != nil {
 		return nil, err
@@ -80,9 +70,8 @@ func Redriven(given []Setting, environ []string, kept map[string][]string, comma
 func absolute(settings []Setting) (err error) {
 	for i := range settings {
 		s := &settings[i]
-		isFile := s.Flag.Tag("is") == "file" || s.Flag.Is("metrics-file")
-		isWord := s.Flag.Is("dead-letter") || s.Flag.Is("history") && (s.Value == "on" || s.Value == "off")
-		if s.Source >= FromEnvironment && isFile && !isWord && err == nil {
+		isWord := s.Flag.Is("history") && (s.Value == "on" || s.Value == "off")
+		if s.Source >= FromEnvironment && s.Flag.Tag("file") == "yes" && !isWord && err == nil {
 			s.Value, err = filepath.Abs(s.Value)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // policy resolves the sections on the loop, the wait and the limits.
 func (r *resolver) policy() {
 	p := &r.Policy
-	p.Attempts, p.Consecutive, p.UntilFailure, p.FlakyExit = r.Attempts, r.Consecutive, r.UntilFailure, r.FlakyExit
+	p.Attempts, p.Consecutive, p.UntilFailure, p.FlakyExit = int(r.Attempts), int(r.Consecutive), r.UntilFailure, int(r.FlakyExit)
 	r.refuse("until-failure", p.UntilFailure && p.Consecutive > 1, "cannot be used with --consecutive; give only one of them")
 	r.refuse("consecutive", p.Attempts > 0 && p.Consecutive > p.Attempts,
 		"%d successes need as many attempts, and --attempts allows %d; give --attempts %[1]d or more, or 0 for no limit", p.Consecutive, p.Attempts)
@@ -45,7 +45,7 @@ func (r *resolver) repeat() {
 		s := r.last(other)
 		r.refuse("repeat", s.Source > 0 && s.Value != "false", "cannot be used with %s; give only one of them", s.Word)
 	}
-	r.Policy.Repeat, r.Policy.Attempts = true, r.Repeat
+	r.Policy.Repeat, r.Policy.Attempts = true, int(r.Repeat)
 	s := &r.Policy.Schedule
 	if !r.Given("base") {
 		s.Base = 0
@@ -55,9 +55,15 @@ func (r *resolver) repeat() {
 
 // curve is the curve that --backoff names.
 func (r *resolver) curve() backoff.Curve {
-	return map[string]backoff.Curve{
-		"linear": backoff.Linear, "constant": backoff.Constant, "fibonacci": backoff.Fibonacci, "exponential": backoff.Exponential(float64(r.Factor)),
-	}[r.Backoff]
+	switch r.Backoff {
+	case "linear":
+		return backoff.Linear
+	case "constant":
+		return backoff.Constant
+	case "fibonacci":
+		return backoff.Fibonacci
+	}
+	return backoff.Exponential(float64(r.Factor))
 }
 
 // The defaults in place of a base or a cap that is ignored.
@@ -98,7 +104,12 @@ func (r *resolver) judging(rules *engine.Rules) {
 	rules.SuccessOnExit, rules.StopOnExit, rules.OnExit = slices.Concat(r.SuccessOnExit...), slices.Concat(r.StopOnExit...), slices.Concat(r.OnExit...)
 	rules.Stdout = engine.Patterns{Until: r.UntilStdout, FailOn: r.FailOnStdout, StopOn: r.StopOnStdout, On: r.OnStdout}
 	rules.Stderr = engine.Patterns{Until: r.UntilStderr, FailOn: r.FailOnStderr, StopOn: r.StopOnStderr, On: r.OnStderr}
-	rules.Mode = map[string]engine.Mode{"any": engine.Any, "smart": engine.Smart, "strict": engine.Strict}[r.Classify]
+	switch r.Classify {
+	case "smart":
+		rules.Mode = engine.Smart
+	case "strict":
+		rules.Mode = engine.Strict
+	}
 	if len(r.Rules) > 0 && !r.Given("classify") {
 		rules.Mode = engine.Smart // rules have no other use
 	}

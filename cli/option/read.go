@@ -1,298 +1,291 @@
 package option
 
-// This file reads the command line with kong.
+// This file has kong read the words of a command line into structs of flags, and ask for
+// what policies and variables set.
 //
-// kong builds its model anew at each start, in about 8 us a flag, and copies all
-// words that are left with each one that it takes apart. So it is given the flags
-// that words, variables and the policy may name, and no words that are the command's
-// for certain. What a word means, and where the command begins, is kong's business.
+// kong builds its model anew at each start, in about 8 us a flag. So it is given those
+// sections of which a flag is set. It copies all words that are left with each one that it
+// takes apart. So it never gets the command's words.
 
 import (
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
-
-	"github.com/retrysh/retry/cli/manual"
 )
 
-// Line is a command line that kong has read, as far as it could. Its settings begin with
-// those of the command line, in their order.
-type Line struct {
-	Options
-	all  []Flag
-	argv []string
-	next int // of argv, that kong has not read yet
-}
+// options are those of every parser. kong's Parse, which is not used, would also look for
+// hooks and validators by the names of methods, for which the linker keeps every exported
+// method of every type: 1.3 MB of the program.
+var options = []kong.Option{kong.NoDefaultHelp(), kong.FlagNamer(dashed)}
 
-// Read has kong read the words, and adds the settings of lower sources for the flags
-// that are not on the line. Where there is an error, the line is what came before.
-func Read(argv []string, below []Setting) (*Line, error) {
-	l := &Line{all: Table(), argv: argv}
-	wrong := l.parse(l.mayName())
-	if wrong == nil {
-		l.Settings = append(l.Settings, leftOpen(l.used(below), l.Settings)...)
+// Read reads a command line, and settings of lower sources for what it leaves open. With an
+// error, the options have the settings that come before it.
+func Read(argv []string, below []Setting) (*Options, error) {
+	named, n := leading(Table(), argv)
+	o := &Options{Run: *newRun(), Own: argv[:n:n], Command: argv[n:]}
+	if n > 0 && argv[n-1] == "--" {
+		o.Own = nil
 	}
-	err := l.Fill()
-	if err == nil && wrong != nil {
-		err = l.explain(wrong)
-	}
-	return l, err
-}
-
-// ReadNames has kong read words by the flags of several grammars. It returns those
-// that were given, with any value.
-func ReadNames(all []Flag, argv []string) []Setting {
-	l := &Line{all: all, argv: argv}
-	_ = l.parse(l.mayName())
-	return l.Settings
-}
-
-// ReadMode reads the words of a mode into its grammar, a pointer to a struct of the
-// flags that it has, beside those of a run, whose settings it returns. Flags and words
-// may be in any order, and "--" ends the flags.
-func ReadMode(grammar any, ofRun []Flag, args, environ []string) (run []Setting, words []string, err error) {
-	to := reflect.ValueOf(grammar).Elem()
-	own := manual.FlagsOf(to.Type())
-	l := &Line{all: slices.Concat(own, ofRun)}
-	l.argv, words = flagsFirst(l.all, args)
-	used, _ := l.mayName()
-	for i := range own { // all, from which kong suggests some for an unknown one
-		used = append(used, &l.all[i])
-	}
-	if err := l.parse(used, len(l.argv)); err != nil {
-		return nil, nil, err
-	}
-	below := slices.DeleteFunc(Environment(own, environ), func(s Setting) bool {
-		return s.Flag.Is("log-format") && s.Value != "json" // formats of a run count as text
+	r := &reading{known: Table()}
+	err := r.read(&struct{}{}, o.sections(named, below), argv[:n], func(given []Setting) []Setting {
+		o.Settings = given
+		return leftOpen(o.inEffect(below), given)
 	})
-	ofMode := slices.DeleteFunc(Merge(l.used(below), l.Settings), func(s Setting) bool { return manual.ByName(own, s.Flag.Name()) == nil })
-	if err := fill(to, own, ofMode); err != nil {
-		return nil, nil, err
+	o.Settings = r.settings
+	if err == nil || errors.As(err, new(*UsageError)) || !strings.HasPrefix(err.Error(), "unknown flag") {
+		return o, err
 	}
-	for _, s := range l.Settings {
-		if s.Flag = manual.ByName(ofRun, s.Flag.Name()); s.Flag != nil {
+	err = unknownFlag(argv[n-1])
+	if mode := slices.IndexFunc(o.Settings, func(s Setting) bool { return s.Flag.IsMode() && !s.Off() }); mode >= 0 {
+		err = Usage(o.Settings[mode].Word, err)
+	}
+	return o, err
+}
+
+// ReadMode reads the words of a mode into its struct of flags, beside those of a run,
+// whose settings it returns. Flags and words may be in any order, and "--" ends the flags.
+func ReadMode(mode any, ofRun []Flag, args, environ []string) (run []Setting, err error) {
+	own := FlagsOf(reflect.TypeOf(mode).Elem())
+	isOwn := func(f *Flag) bool { return byName(own, f.name) != nil }
+	r := &reading{known: slices.Concat(own, ofRun)}
+	var named []*Flag
+	var line, words []string
+	for len(args) > 0 {
+		some, n := leading(r.known, args)
+		named = append(named, some...)
+		line, args = append(line, args[:n]...), args[n:]
+		if n > 0 && line[len(line)-1] == "--" {
+			line, words = append(append(line, words...), args...), nil
+			break
+		}
+		if len(args) > 0 {
+			words, args = append(words, args[0]), args[1:]
+		}
+	}
+	o := &Options{}
+	sections := o.sections(slices.DeleteFunc(named, isOwn), nil)
+	// kong takes one row of words. It copies the words behind "--" once for each of them.
+	err = r.read(mode, sections, append(words, line...), func(given []Setting) []Setting {
+		if noEnv := Last(given, "no-env"); noEnv != nil && !noEnv.Off() {
+			return nil
+		}
+		return leftOpen(slices.DeleteFunc(Environment(own, environ), func(s Setting) bool {
+			return s.Flag.Is("log-format") && s.Value != "json" // formats of a run count as text
+		}), given)
+	})
+	for _, s := range r.settings {
+		if s.Flag = byName(ofRun, s.Flag.name); s.Flag != nil {
 			run = append(run, s)
 		}
 	}
-	return run, words, (&Options{Settings: run}).Fill()
+	return run, err
 }
 
-// flagsFirst sorts words: kong takes the first that is no flag for the command.
-func flagsFirst(all []Flag, args []string) (flags, words []string) {
-	for i := 0; i < len(args); i++ {
-		switch word := args[i]; {
-		case word == "--":
-			return flags, append(words, args[i+1:]...)
-		case len(word) < 2 || word[0] != '-':
-			words = append(words, word)
-		default:
-			flags = append(flags, word)
-			if _, takesNext := named(all, word); takesNext && i+1 < len(args) {
-				i++
-				flags = append(flags, args[i])
-			}
-		}
-	}
-	return flags, words
+// Fill sets the flags to the settings, the highest last.
+func (o *Options) Fill() error {
+	o.Run = *newRun()
+	r := &reading{known: Table()}
+	return r.read(&struct{}{}, o.sections(nil, o.Settings), nil, func([]Setting) []Setting { return o.Settings })
 }
 
-// parse has kong read the words before bound into a struct of flags. It has switches
-// and texts only, since Fill reads the values.
-func (l *Line) parse(used []*Flag, bound int) error {
-	fields := make([]reflect.StructField, 0, len(used)+1)
-	for i, f := range used {
-		if slices.Contains(used[:i], f) {
-			continue
-		}
-		field := reflect.StructField{Name: f.Field.Name, Type: reflect.TypeFor[string]()}
-		if f.IsBool() {
-			field.Type = reflect.TypeFor[bool]()
-		}
-		if letter := f.Short(); letter != "" && manual.ByShort(l.all, letter) == f {
-			field.Tag = reflect.StructTag(`short:"` + letter + `"`)
-		}
-		fields = append(fields, field)
+// sections are the structs that have a flag which is named or set.
+func (o *Options) sections(named []*Flag, settings []Setting) (all []any) {
+	used := map[int]bool{}
+	for _, f := range named {
+		used[f.field.Index[0]] = true
 	}
-	fields = append(fields, reflect.StructField{Name: "Command", Type: reflect.TypeFor[[]string](), Tag: `arg:"" optional:"" passthrough:"partial"`})
-	options := []kong.Option{kong.NoDefaultHelp(), kong.Exit(func(int) {})}
-	for _, kind := range []reflect.Kind{reflect.Bool, reflect.String, reflect.Slice} {
-		options = append(options, kong.KindMapper(kind, l))
+	for i := range settings {
+		used[settings[i].Flag.field.Index[0]] = true
 	}
-	parser, err := kong.New(reflect.New(reflect.StructOf(fields)).Interface(), options...)
+	run := reflect.ValueOf(&o.Run).Elem()
+	for i := range run.NumField() {
+		if used[i] {
+			all = append(all, run.Field(i).Addr().Interface())
+		}
+	}
+	return all
+}
+
+// leading finds the flags that a line begins with: those that are named, and how many
+// words they, their values and a "--" behind them take. A word that is no flag, though it
+// begins with a dash, ends them, and is one of these words: kong refuses it.
+func leading(known []Flag, argv []string) (named []*Flag, n int) {
+	for n < len(argv) && isDashed(argv[n]) {
+		flags, takesNext, ok := flagsOf(known, argv[n])
+		named = append(named, flags...)
+		n++
+		switch {
+		case !ok:
+			return named, n
+		case takesNext && n < len(argv) && !isDashed(argv[n]):
+			n++
+		}
+	}
+	return named, n
+}
+
+// Leading returns the flags that a line begins with, and their values: those of several
+// structs, and switches.
+func Leading(argv, switches []string, structs ...any) []string {
+	var known []Flag
+	for _, name := range switches {
+		known = append(known, Flag{name: name[2:], field: reflect.StructField{Type: reflect.TypeFor[bool]()}})
+	}
+	for _, s := range structs {
+		known = append(known, FlagsOf(reflect.TypeOf(s).Elem())...)
+	}
+	_, n := leading(known, argv)
+	return argv[:n]
+}
+
+func isDashed(word string) bool { return len(word) > 1 && word[0] == '-' }
+
+// flagsOf returns the flags that a word names, a long one or a cluster such as -qvn5, and
+// whether the last takes the next word for its value. It is not ok if one is not known.
+func flagsOf(known []Flag, word string) (flags []*Flag, takesNext, ok bool) {
+	if name, isLong := strings.CutPrefix(word, "--"); isLong {
+		name, _, hasValue := strings.Cut(name, "=")
+		f := byName(known, name)
+		if f == nil {
+			return nil, false, false
+		}
+		return []*Flag{f}, !f.IsBool() && !hasValue, true
+	}
+	for i, letter := range word[1:] {
+		f := first(known, func(f *Flag) bool { return f.Tag("short") == string(letter) })
+		if f == nil {
+			return flags, false, false
+		}
+		if flags = append(flags, f); !f.IsBool() {
+			return flags, i+2 == len(word), true
+		}
+	}
+	return flags, false, true
+}
+
+// reading is one use of kong. As kong.Mapper it hands each value to the type of its field,
+// and keeps those of the words as settings. kong's own mapper for encoding.TextUnmarshaler
+// passes a text through JSON, which replaces bytes that are not UTF-8.
+type reading struct {
+	known    []Flag
+	words    []string
+	settings []Setting
+	err      error // the first about a value
+}
+
+// read has kong read words into a struct and sections of flags, and what they leave open
+// from the settings that below returns.
+func (r *reading) read(flags any, sections []any, words []string, below func(given []Setting) []Setting) error {
+	r.words = words
+	var lower []Setting
+	all := append(slices.Clip(options), kong.Resolvers(kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) {
+		return settingsOf(lower, f.Name), nil
+	})))
+	for _, section := range sections {
+		all = append(all, kong.Embed(section))
+	}
+	parser, err := kong.New(flags, all...)
 	if err != nil {
 		return err
 	}
-	l.Own = l.argv[:bound:bound]
-	// kong's Parse would also look for hooks and validators by the names of methods, for
-	// which the linker keeps every exported method of every type: 1.3 MB of the program.
-	c, err := kong.Trace(parser, l.Own)
+	for _, f := range parser.Model.Flags {
+		f.Mapper = r
+	}
+	for _, argument := range parser.Model.Positional {
+		argument.Mapper = r
+	}
+	c, err := kong.Trace(parser, words)
 	if err == nil {
 		err = c.Error
 	}
-	if usage := new(UsageError); errors.As(err, &usage) {
-		return usage
+	if r.err == nil && err == nil {
+		lower = below(r.settings)
+		r.settings = append(r.settings, lower...)
+		err = c.Resolve()
+	}
+	if r.err == nil && err == nil {
+		_, err = c.Apply()
+	}
+	if r.err != nil {
+		return r.err
 	}
 	return err
 }
 
-// mayName returns the flags that words may name, and the number of words for kong: all
-// words after these are certainly the command's.
-func (l *Line) mayName() (used []*Flag, bound int) {
-	value := false // the word may be that of the flag before it
-	for i, word := range l.argv {
-		var flags []*Flag
-		switch dashed := len(word) > 1 && word[0] == '-'; {
-		case word == "--", !dashed && !value:
-			return used, i + 1
-		case dashed:
-			flags, value = named(l.all, word)
-		default:
-			value = false
-		}
-		used = append(used, flags...)
-	}
-	return used, len(l.argv)
-}
-
-// named returns the flags that a word names, a long one or a cluster such as -qvn5,
-// and whether the last takes the next word for its value.
-func named(all []Flag, word string) (flags []*Flag, takesNext bool) {
-	if strings.HasPrefix(word, "--") {
-		name, _, hasValue := strings.Cut(word[2:], "=")
-		if f := manual.ByName(all, name); f != nil {
-			return []*Flag{f}, !f.IsBool() && !hasValue
-		}
-		return nil, false
-	}
-	for i, letter := range word[1:] {
-		f := manual.ByShort(all, string(letter))
-		if f == nil {
-			return nil, false
-		}
-		if flags = append(flags, f); !f.IsBool() {
-			return flags, i+2 == len(word)
+// settingsOf are the settings of a flag, nil for none.
+func settingsOf(all []Setting, name string) any {
+	var some []Setting
+	for _, s := range all {
+		if s.Flag.Is(name) {
+			some = append(some, s)
 		}
 	}
-	return flags, false
-}
-
-// Asks reports whether the last word about a switch, or any about a flag with a
-// value, asks for it.
-func (l *Line) Asks(name string) bool {
-	s := l.Word(name)
-	return s != nil && !s.Off()
-}
-
-// Word is the last one of the command line about a flag, nil for none.
-func (l *Line) Word(name string) *Setting {
-	if s := Last(l.Settings, name); s != nil && s.Source == FromCommandLine {
-		return s
+	if some == nil {
+		return nil
 	}
-	return nil
+	return some
 }
 
-// HelpOn is the first mode of the line that has flags for itself, "" for none.
-func (l *Line) HelpOn() string {
-	for _, s := range l.Settings {
-		if s.Flag.Is("explain") || s.Flag.Is("simulate") {
-			return s.Flag.Name()
+// Decode sets a field, as kong.Mapper.
+func (r *reading) Decode(c *kong.DecodeContext, field reflect.Value) error {
+	if c.Value.Flag == nil {
+		for c.Scan.Peek().IsValue() {
+			field.Set(reflect.Append(field, reflect.ValueOf(c.Scan.Pop().String())))
 		}
+		return nil
 	}
-	return ""
-}
-
-// explain returns the error of kong in the words of this program.
-func (l *Line) explain(err error) error {
-	if errors.As(err, new(*UsageError)) {
-		return err
+	if lower, resolved := c.Scan.Peek().Value.([]Setting); resolved {
+		c.Scan.Pop()
+		for i := range lower {
+			r.set(field, &lower[i])
+		}
+		return nil
 	}
-	if !strings.HasPrefix(err.Error(), "unknown flag") {
-		return errors.New(err.Error()) // without kong's exit code
+	f := byName(r.known, c.Value.Name)
+	if f == nil {
+		r.note(fmt.Errorf("unknown flag --%s", c.Value.Name)) // one of a section that this line may not set
+		return r.err
 	}
-	err = unknownFlag(l.argv[l.next])
-	if i := slices.IndexFunc(l.Settings, func(s Setting) bool { return IsRunMode(s.Flag) && !s.Off() }); i >= 0 {
-		return Usage(l.Settings[i].Word, err)
-	}
-	return err
-}
-
-// Decode notes a flag of the command line, or the command, as kong.Mapper.
-func (l *Line) Decode(c *kong.DecodeContext, _ reflect.Value) error {
-	if c.Value.Flag != nil {
-		return l.given(manual.ByName(l.all, c.Value.Name), c.Scan)
-	}
-	l.command(c.Scan)
-	return nil
-}
-
-// given reads a flag of the command line, from the token after its name on.
-func (l *Line) given(f *Flag, scan *kong.Scanner) error {
-	token := scan.Peek()
-	s := Setting{Flag: f, Value: "true", Word: "--" + f.Name(), Source: FromCommandLine, At: len(l.Own) - scan.Len()}
-	if token.Type != kong.FlagValueToken && token.Type != kong.ShortFlagTailToken { // which are the rest of its word
-		s.At--
-	}
-	if !strings.HasPrefix(l.argv[s.At], "--") {
-		s.Word = "-" + f.Short()
-	}
-	switch {
+	s := Setting{Flag: f, Value: "true", Word: f.wordIn(r.words), Source: FromCommandLine}
+	switch token := c.Scan.Peek(); {
 	case f.IsBool() && token.Type != kong.FlagValueToken:
 	case token.IsValue():
-		s.Value = scan.Pop().String()
+		s.Value = c.Scan.Pop().String()
 		if value, equals := strings.CutPrefix(s.Value, "="); equals && token.Type == kong.ShortFlagTailToken {
-			if strconv.Quote(value) != `"`+value+`"` {
-				value = manual.Placeholder(f.Name())
-			}
-			return Usage(s.Word, fmt.Errorf("%q: a short flag takes no \"=\"; write %s %s", s.Value, s.Word, value))
+			r.note(equalsSign(f, value))
+			return r.err
 		}
-	case IsRunMode(f) && AsksForHelp([]string{token.String()}): // of the mode
+	case f.IsMode() && AsksForHelp([]string{token.String()}): // of the mode
 		s.Value = ""
+		r.settings = append(r.settings, s)
+		return nil
 	default:
-		return valueMissing(&s, token)
+		r.note(valueMissing(&s, token))
+		return r.err
 	}
-	l.next = len(l.Own) - scan.Len()
-	l.Settings = append(l.Settings, s)
+	r.set(field, &s)
+	r.settings = append(r.settings, s)
 	return nil
 }
 
-// command notes where the command begins.
-func (l *Line) command(scan *kong.Scanner) {
-	at := len(l.Own) - scan.Len()
-	l.Own, l.Command = l.argv[:at:at], l.argv[at:]
-	if l.Command[0] == "--" {
-		l.Own, l.Command = nil, l.Command[1:]
-	}
-	for scan.Len() > 0 {
-		scan.Pop()
+// set sets a field to a setting. After an error kong goes on, since what follows may ask
+// for help.
+func (r *reading) set(field reflect.Value, s *Setting) {
+	s.Value = s.Flag.written(s.Value)
+	if err := set(field, s.Value); err != nil {
+		r.note(Usage(s.Word, err))
 	}
 }
 
-// Fill fills the grammar from the settings alone, the highest last. Where one is wrong,
-// those behind it do not count.
-func (o *Options) Fill() error {
-	return fill(reflect.ValueOf(&o.grammar).Elem(), Table(), o.Settings)
-}
-
-// fill sets the defaults of a grammar, and then what was given.
-func fill(to reflect.Value, all []Flag, settings []Setting) error {
-	for i := range all {
-		if preset := all[i].Preset(); preset != "" {
-			// A test proves that each can be read.
-			_ = parse(in(to, &all[i]), &Setting{Flag: &all[i], Value: preset})
-		}
+// note keeps the first error about a value.
+func (r *reading) note(err error) {
+	if r.err == nil {
+		r.err = err
 	}
-	for i := range settings {
-		s := &settings[i]
-		if err := parse(in(to, s.Flag), s); err != nil {
-			return Usage(s.Word, err)
-		}
-	}
-	return nil
 }
 
 // AsksForHelp looks at the words before "--".
@@ -301,4 +294,21 @@ func AsksForHelp(words []string) bool {
 		words = words[:end]
 	}
 	return slices.Contains(words, "--help") || slices.Contains(words, "-h")
+}
+
+// Asks reports whether the last word about a switch, or any about a flag with a value,
+// asks for it.
+func (o *Options) Asks(name string) bool {
+	s := Last(o.Settings, name)
+	return s != nil && s.Source == FromCommandLine && !s.Off()
+}
+
+// Mode is the first mode of the line that has flags for itself, "" for none.
+func (o *Options) Mode() string {
+	for _, s := range o.Settings {
+		if s.Flag.Is("explain") || s.Flag.Is("simulate") {
+			return s.Flag.Name()
+		}
+	}
+	return ""
 }

@@ -1,7 +1,6 @@
 package option
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -88,8 +87,8 @@ func TestEnvironment(t *testing.T) {
 		l, err := Read(strings.Fields(c.argv), Environment(Table(), c.environ))
 		if err != nil || words(l.Settings) != c.want {
 			t.Errorf("%s: %q, want %q; %v", c.name, words(l.Settings), c.want, err)
-		} else if g := l.Options; g.Backoff != "exponential" || g.Factor != 2 {
-			t.Errorf("%s: backoff %q, factor %v", c.name, g.Backoff, g.Factor)
+		} else if l.Backoff != "exponential" || l.Factor != 2 {
+			t.Errorf("%s: backoff %q, factor %v", c.name, l.Backoff, l.Factor)
 		}
 	}
 }
@@ -102,19 +101,6 @@ func TestMergeZero(t *testing.T) {
 	lower := []Setting{setting("delays", "7s", FromPolicy), setting("verbose", "true", FromPolicy)}
 	if got := words(Merge(lower, []Setting{setting("base", "0", FromEnvironment), setting("quiet", "0", FromEnvironment)})); got != "verbose=true base=0 quiet=0" {
 		t.Error(got)
-	}
-}
-
-// Every default can be read.
-func TestDefaults(t *testing.T) {
-	table := Table()
-	for i := range table {
-		f := &table[i]
-		if preset := f.Preset(); preset != "" {
-			if err := parse(in(reflect.ValueOf(new(grammar)).Elem(), f), &Setting{Flag: f, Value: preset}); err != nil {
-				t.Errorf("--%s: %v", f.Name(), err)
-			}
-		}
 	}
 }
 
@@ -135,7 +121,7 @@ func TestSuggest(t *testing.T) {
 	for line := range strings.Lines(strings.TrimSpace(elsewhere)) {
 		write, names, _ := strings.Cut(line, ": ")
 		for flag := range strings.SplitSeq(write, " or ") {
-			if flags, _ := named(table, strings.Fields(flag)[0]); flags == nil && flag != "--status" {
+			if _, _, ok := flagsOf(table, strings.Fields(flag)[0]); !ok && flag != "--status" {
 				t.Errorf("elsewhere has %s, which is no flag", flag)
 			}
 		}
@@ -160,12 +146,15 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// each are the flags of a table.
-func each(table []Flag) (all []*Flag) {
-	for i := range table {
-		all = append(all, &table[i])
+// A command of very many words costs kong nothing.
+func TestReadManyWords(t *testing.T) {
+	many := strings.Fields(strings.Repeat("word ", 100_000))
+	for _, flags := range [][]string{{"-n", "3"}, {"-n", "3", "--"}} {
+		o, err := Read(append(flags, many...), nil)
+		if err != nil || !slices.Equal(o.Command, many) || o.Attempts != 3 {
+			t.Errorf("%q: %v, %d words, %d attempts", flags, err, len(o.Command), o.Attempts)
+		}
 	}
-	return all
 }
 
 // FuzzRead: a line is read or refused in one line, the command's words stay what
@@ -190,14 +179,15 @@ func FuzzRead(f *testing.F) {
 			}
 			return
 		}
-		whole := &Line{all: table, argv: argv}
-		if err := whole.parse(each(table), len(argv)); err != nil || words(whole.Settings) != words(l.Settings) || !slices.Equal(whole.Command, l.Command) || (whole.Own == nil) != (l.Own == nil) {
-			t.Fatalf("%q: kong reads %q, %q of all flags and words, %v; and %q, %q of those in use", argv, words(whole.Settings), whole.Command, err, words(l.Settings), l.Command)
+		whole := &reading{known: table}
+		n := len(argv) - len(l.Command)
+		if err := whole.read(newRun(), nil, argv[:n], func([]Setting) []Setting { return nil }); err != nil || words(whole.settings) != words(l.Settings) {
+			t.Fatalf("%q: kong reads %q of all flags, %v; and %q of those in use", argv, words(whole.settings), err, words(l.Settings))
 		}
 		if !slices.Equal(l.Command, argv[len(argv)-len(l.Command):]) {
 			t.Fatalf("%q: the command %q was touched", argv, l.Command)
 		}
-		g, again := l.Options, Options{Settings: l.Settings}
+		g, again := l, Options{Settings: l.Settings}
 		if err := again.Fill(); err != nil || g.Attempts != again.Attempts || g.Base != again.Base || g.Quiet != again.Quiet || len(g.OnStderr) != len(again.OnStderr) {
 			t.Fatalf("%q: %v; %+v and %+v", argv, err, g, again)
 		}

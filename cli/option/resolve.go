@@ -1,6 +1,6 @@
 package option
 
-// This file turns the grammar into a policy and options. It has every rule that
+// This file turns the flags into a policy and options. It has every rule that
 // spans several flags.
 
 import (
@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/guard"
@@ -19,7 +21,7 @@ import (
 
 // Options is everything that a run needs to know, checked.
 type Options struct {
-	grammar // what was given, defaults included; changed where flags say so together
+	Run // what was given, defaults included; changed where flags say so together
 
 	Policy  engine.Policy
 	Process processConfig
@@ -110,16 +112,16 @@ func (o *Options) Resolve() error {
 func (r *resolver) modes() {
 	first := ""
 	for _, s := range r.Settings {
-		modes := strings.Fields(s.Flag.Field.Tag.Get("mode"))
+		modes := s.Flag.Tag("only")
 		switch name := s.Flag.Name(); {
-		case IsRunMode(s.Flag) && s.Value != "false":
+		case s.Flag.IsMode() && !s.Off():
 			if first != "" && first != name {
 				r.fail(name, fmt.Errorf("cannot be used with --%s; give only one of them", first))
 			}
 			first = name
-		case len(modes) == 0 || slices.ContainsFunc(modes, r.Given):
+		case modes == "" || slices.ContainsFunc(strings.Split(modes, ","), r.Given):
 		default:
-			only := "is valid with --" + strings.Join(modes, " and --") + " only"
+			only := "is valid with --" + strings.ReplaceAll(modes, ",", " and --") + " only"
 			if first != "" {
 				only += ", not with --" + first
 			}
@@ -132,12 +134,15 @@ func (r *resolver) modes() {
 func (r *resolver) values() {
 	r.policy()
 	r.judging(&r.Policy.Rules)
-	r.Process.KillAfter, r.Process.KillLeftovers, r.Process.Signal = r.KillAfter, r.KillLeftovers, r.Signal
+	r.Process.KillAfter, r.Process.KillLeftovers, r.Process.Signal = r.KillAfter, r.KillLeftovers, attempt.Signal(r.Signal)
 	setStreams(&r.Process, r.Stdin, r.Stdout, r.Stderr)
 	r.waiting()
 	r.Hooks = engine.Hooks{
-		BeforeRetry: r.BeforeRetry, AfterSuccess: r.AfterSuccess, AfterGiveUp: r.AfterGiveUp, RetryWith: r.RetryWith, Fallback: r.Fallback,
+		AfterSuccess: string(r.AfterSuccess), AfterGiveUp: string(r.AfterGiveUp), RetryWith: string(r.RetryWith), Fallback: string(r.Fallback),
 		Limit: r.HookTimeout,
+	}
+	for _, hook := range r.BeforeRetry {
+		r.Hooks.BeforeRetry = append(r.Hooks.BeforeRetry, string(hook))
 	}
 	r.hedging()
 	r.guards()
@@ -148,13 +153,13 @@ func (r *resolver) values() {
 
 // output resolves the sections on output and telemetry.
 func (r *resolver) output() {
-	r.EventFormat = r.LogFormat
+	r.EventFormat = string(r.LogFormat)
 	if r.Given("log-file") && !r.Given("log-format") {
 		r.EventFormat = "json"
 	}
 	r.Telemetry = telemetry.Config{
-		MetricsFile: r.MetricsFile, StatsD: r.Statsd, OTLP: r.Otlp,
-		OTLPTimeout: r.OtlpTimeout, OTLPTimeoutGiven: r.Given("otlp-timeout"), OTLPArgs: r.OtlpArgs,
+		MetricsFile: string(r.MetricsFile), StatsD: r.Statsd, OTLP: string(r.Otlp),
+		OTLPTimeout: time.Duration(r.OtlpTimeout), OTLPTimeoutGiven: r.Given("otlp-timeout"), OTLPArgs: r.OtlpArgs,
 	}
 }
 
@@ -171,7 +176,7 @@ func (r *resolver) together() {
 // ToRun is the command, which the shell runs where --shell was given.
 func (o *Options) ToRun() []string {
 	if o.Shell != "" {
-		return text.Shell(o.Shell, o.Command)
+		return text.Shell(string(o.Shell), o.Command)
 	}
 	return o.Command
 }
@@ -210,15 +215,6 @@ func Prove(settings []Setting) error {
 	return r.err
 }
 
-// ofAttempts are flags about attempts, of which --exec makes none.
-var ofAttempts = []string{
-	"attempts", "consecutive", "until-failure", "flaky-exit", "reset-after", "timeout", "idle-timeout", "kill-leftovers",
-	"stdin", "stdout", "stderr", "success-on-exit", "on-exit", "stop-on-exit", "until-stdout", "until-stderr", "fail-on-stdout", "fail-on-stderr",
-	"on-stdout", "on-stderr", "stop-on-stdout", "stop-on-stderr", "classify", "rules", "retry-after", "max-hint", "idempotency-key",
-	"before-retry", "after-success", "retry-with", "retry-when", "breaker", "budget", "tokens", "max-concurrent", "rate-limit", "adaptive", "dead-letter", "park",
-	"metrics-file", "statsd", "otlp", "otlp-timeout", "otlp-args",
-}
-
 // withoutEffect lists the groups of flags that do nothing in this run.
 func (r *resolver) withoutEffect() {
 	none := func(is bool, format string, args ...any) {
@@ -226,12 +222,12 @@ func (r *resolver) withoutEffect() {
 			r.Idle = append(r.Idle, fmt.Sprintf(format, args...))
 		}
 	}
-	words := r.words(ofAttempts...)
+	words := r.typedOf("attempts")
 	none(r.Exec && words != "", "no effect with --exec, which becomes the command and makes no attempts: %s", words)
 	none(r.Exec && r.Plan, "--exec has no effect with --plan, which runs nothing")
-	words = r.words("key", "store", "store-timeout", "store-fail", "priority")
+	words = r.typedOf("guards")
 	none(words != "" && !r.Guards.Any() && !r.PrintPolicy,
-		"no effect without a guard (--breaker, --budget, --tokens, --max-concurrent, --rate-limit, --adaptive): %s", words)
+		"no effect without a guard (%s): %s", flagsWith("guard", "yes"), words)
 	none(r.Guards.Slots.Lost != guard.WarnUnasked && (r.Store == nil || r.Store.Dir != ""),
 		"lost= of --max-concurrent has no effect with a store in files, in which a slot cannot be lost")
 	number, limited := r.last("signal"), r.Timeout > 0 || r.IdleTimeout > 0 || r.Deadline > 0 || r.Policy.HedgeMax > 1
@@ -239,12 +235,23 @@ func (r *resolver) withoutEffect() {
 		"%s %s is the signal that ends an attempt at its limit, and there is no limit; a wait of %[2]s s before attempt 2 is --base %[2]s", number.Word, number.Value)
 }
 
-// words are those of the flags that the command line has, as it names them.
-func (r *resolver) words(flags ...string) string {
+// flagsWith are the flags of which a tag says so.
+func flagsWith(tag, value string) string {
+	var names []string
+	for _, f := range Table() {
+		if f.Tag(tag) == value {
+			names = append(names, "--"+f.name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// typedOf are the words of the flags about something that the command line has.
+func (r *resolver) typedOf(about string) string {
 	var words []string
-	for _, flag := range flags {
-		if r.typed(flag) {
-			words = append(words, r.last(flag).Word)
+	for _, f := range Table() {
+		if f.Tag("of") == about && r.typed(f.name) {
+			words = append(words, r.last(f.name).Word)
 		}
 	}
 	return strings.Join(words, ", ")

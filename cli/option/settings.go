@@ -6,8 +6,6 @@ package option
 import (
 	"slices"
 	"strings"
-
-	"github.com/retrysh/retry/cli/manual"
 )
 
 // Source is where a setting comes from; a higher one has precedence over a lower one
@@ -27,7 +25,6 @@ type Setting struct {
 	Value  string
 	Word   string // how the user named the flag
 	Source Source
-	At     int // which word of the command line it is
 }
 
 // Off reports whether a switch was given "=false" or the like.
@@ -46,29 +43,23 @@ func Last(settings []Setting, name string) *Setting {
 // MostAncestors is the greatest length of a chain of inheritance.
 const MostAncestors = 50
 
-// used returns the settings of lower sources that are used beside the command line.
-func (l *Line) used(below []Setting) []Setting {
-	if slices.ContainsFunc(aboutProgram, l.Asks) {
+// inEffect returns the settings of lower sources that are used beside the command line:
+// no variables with --no-env, and none that nothing in force looks at.
+func (o *Options) inEffect(below []Setting) []Setting {
+	if slices.ContainsFunc(o.Settings, func(s Setting) bool { return s.Flag.Tag("of") == "program" && o.Asks(s.Flag.name) }) {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(below), func(s Setting) bool {
-		return s.Source == FromEnvironment && (l.Asks("no-env") || l.idle(s.Flag.Name(), below))
+		return s.Source == FromEnvironment && (o.Asks("no-env") || o.withoutNeed(s.Flag, below))
 	})
 }
 
-// aboutProgram are modes that use no setting of a lower source.
-var aboutProgram = []string{"help", "version", "man", "completion"}
-
-// needs lists flags that have no effect without one of some others.
-var needs = map[string][]string{
-	"wait-timeout": {"wait-for", "wait-gone", "retry-when"},
-	"hedge-max":    {"hedge"}, "rehearse-stdout": {"rehearse"}, "rehearse-stderr": {"rehearse"},
-}
-
-// idle reports whether a variable sets what none of the flags in force uses.
-func (l *Line) idle(name string, below []Setting) bool {
-	others, some := needs[name]
-	return some && !slices.ContainsFunc(others, func(other string) bool { return l.Asks(other) || Last(below, other) != nil })
+// withoutNeed reports whether the flag has no effect, since no flag is set that it needs.
+func (o *Options) withoutNeed(f *Flag, below []Setting) bool {
+	others := f.Tag("needs")
+	return others != "" && !slices.ContainsFunc(strings.Split(others, ","), func(other string) bool {
+		return o.Asks(other) || Last(below, other) != nil
+	})
 }
 
 // Merge puts the settings of a higher source over those of a lower one.
@@ -81,22 +72,9 @@ func Merge(lower, higher []Setting) []Setting {
 func leftOpen(lower, higher []Setting) []Setting {
 	return slices.DeleteFunc(slices.Clone(lower), func(s Setting) bool {
 		return slices.ContainsFunc(higher, func(h Setting) bool {
-			name := h.Flag.Name()
-			return s.Flag.Is(name) || contradict(s.Flag.Name(), name) && !Last(higher, name).Off()
+			excluded := s.Flag.Excludes(h.Flag.name) || h.Flag.Excludes(s.Flag.name)
+			return s.Flag.Is(h.Flag.name) || excluded && !Last(higher, h.Flag.name).Off()
 		})
-	})
-}
-
-// exclusive lists flags; the first of a row cannot be in force together with the others.
-var exclusive = [][]string{
-	{"repeat", "attempts", "consecutive", "until-failure", "hedge"},
-	{"delays", "backoff", "base", "factor"},
-	{"quiet", "verbose"},
-}
-
-func contradict(a, b string) bool {
-	return slices.ContainsFunc(exclusive, func(row []string) bool {
-		return a == row[0] && slices.Contains(row[1:], b) || b == row[0] && slices.Contains(row[1:], a)
 	})
 }
 
@@ -104,7 +82,7 @@ func contradict(a, b string) bool {
 // unknown variables are ignored. The values of a repeatable flag are separated
 // by newlines, since a value may hold anything else; blank lines are ignored,
 // as YAML's blocks end in one. Inside another retry, the variables of the outer run
-// (the grammar marks them) are ignored.
+// (inner:"no") are ignored.
 func Environment(all []Flag, environ []string) (settings []Setting) {
 	nested := false
 	for _, entry := range environ {
@@ -123,12 +101,12 @@ func Environment(all []Flag, environ []string) (settings []Setting) {
 		}
 		for _, line := range strings.SplitN(value, "\n", parts) {
 			if line = strings.TrimRight(line, "\r"); strings.TrimSpace(line) != "" {
-				settings = append(settings, Setting{Flag: f, Value: line, Word: name, Source: FromEnvironment})
+				settings = append(settings, Setting{Flag: f, Value: f.written(line), Word: name, Source: FromEnvironment})
 			}
 		}
 	}
 	if nested {
-		settings = slices.DeleteFunc(settings, func(s Setting) bool { return s.Flag.IsOfOuterRun() })
+		settings = slices.DeleteFunc(settings, func(s Setting) bool { return s.Flag.Tag("inner") == "no" })
 	}
 	return settings
 }
@@ -147,19 +125,7 @@ func flagOf(all []Flag, variable string) *Flag {
 	if variable != strings.ToUpper(variable) {
 		return nil
 	}
-	return manual.ByName(all, strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(variable, "RETRY_"), "_", "-")))
-}
-
-// Truth reads what switches a flag without value on or off, as kong has it; ""
-// is for everything else.
-func Truth(value string) string {
-	switch strings.ToLower(value) {
-	case "1", "true", "yes":
-		return "true"
-	case "0", "false", "no":
-		return "false"
-	}
-	return ""
+	return byName(all, strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(variable, "RETRY_"), "_", "-")))
 }
 
 // Sources returns a line for each place that a setting comes from.

@@ -38,7 +38,7 @@ func (r *resolver) simulation() {
 		return
 	}
 	s := &simulation{Outage: simulate.Outage{
-		Clients: r.Clients, Capacity: float64(r.Capacity), Down: r.Outage, AttemptTime: r.AttemptTime, Queue: r.Queue,
+		Clients: int(r.Clients), Capacity: float64(r.Capacity), Down: r.Outage, AttemptTime: r.AttemptTime, Queue: r.Queue,
 	}}
 	r.Simulation = s
 	s.Herds = []herdPolicy{{r.Policy.Schedule.Jitter.String(), r.Policy, r.Guards}}
@@ -58,7 +58,7 @@ func (r *resolver) simulation() {
 
 // names reads names of policies, separated by commas.
 func (r *resolver) names() []string {
-	names := strings.Split(r.Compare, ",")
+	names := strings.Split(string(r.Compare), ",")
 	for i, name := range names {
 		names[i] = strings.TrimSpace(name)
 		r.refuse("compare", names[i] == "", "%q is not jitter, backoff, or names of policies such as ci,deploy", r.Compare)

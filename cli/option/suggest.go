@@ -6,8 +6,8 @@ package option
 import (
 	_ "embed"
 	"fmt"
-	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -31,19 +31,27 @@ func unknownFlag(word string) error {
 // valueMissing is the error for a flag without its value, before token: what is in the
 // value's place, and how the flag is written.
 func valueMissing(s *Setting, token kong.Token) error {
-	name, what, write := s.Flag.Name(), "the command line ends here", s.Word+" "+manual.Placeholder(s.Flag.Name())
-	_, ofRun := reflect.TypeFor[grammar]().FieldByName(s.Flag.Field.Name)
-	if preset := s.Flag.Preset(); ofRun && preset != "" && preset != "0" { // no limit
-		write += ", as in " + s.Word + " " + preset
+	what, write := "the command line ends here", s.Word+" "+manual.Placeholder(s.Flag.name)
+	if f := ByName(s.Flag.name); f != nil && f.Preset() != "" && f.Preset() != "0" { // no limit
+		write += ", as in " + s.Word + " " + f.Preset()
 	}
 	if !token.IsEOL() {
 		what = fmt.Sprintf("%q begins with a dash", token)
 		if token.String() == "--" {
 			what = `"--" ends the flags`
 		}
-		write += fmt.Sprintf("; --%s=%s gives it that value", name, token)
+		write += fmt.Sprintf("; --%s=%s gives it that value", s.Flag.name, token)
 	}
 	return Usage(s.Word, fmt.Errorf("needs a value, and %s; write %s", what, write))
+}
+
+// equalsSign is the error for -n=5.
+func equalsSign(f *Flag, value string) error {
+	short := "-" + f.Tag("short")
+	if write := strconv.Quote(value); write != `"`+value+`"` {
+		value = manual.Placeholder(f.name)
+	}
+	return Usage(short, fmt.Errorf("%q: a short flag takes no \"=\"; write %s %s", "="+value, short, value))
 }
 
 // elsewhere lists flags by the names that they have in other programs: curl, wget,
@@ -164,11 +172,11 @@ func Behind(command []string) (before, flags []string) {
 		if len(command[i]) < 2 || command[i][0] != '-' {
 			continue
 		}
-		l, err := Read(command[i:], nil)
+		o, err := Read(command[i:], nil)
 		of := func(test func(*Flag) bool) bool {
-			return slices.ContainsFunc(l.Settings, func(s Setting) bool { return test(s.Flag) })
+			return slices.ContainsFunc(o.Settings, func(s Setting) bool { return test(s.Flag) })
 		}
-		if err == nil && len(l.Command) == 0 && of(func(f *Flag) bool { return !f.IsBool() }) && !of(func(f *Flag) bool { return !f.HasVariable() }) {
+		if err == nil && len(o.Command) == 0 && of(func(f *Flag) bool { return !f.IsBool() }) && !of(func(f *Flag) bool { return !f.HasVariable() }) {
 			return command[:i], command[i:]
 		}
 	}

@@ -1,12 +1,11 @@
 package option
 
-// This file gives the values of flags their meaning: by the type of the field, and
-// for texts, numbers and durations by its tags. Errors quote the text and say what would
-// be valid; which flag it was is added where the flag is known. No other file of this
-// package imports a package that touches the system.
+// This file has the types of flags. A type says what a value may be, wherever it comes
+// from. Errors quote the text and say what would be valid; which flag it was is added
+// where the flag is known. No other file of this package imports a package that touches
+// the system.
 
 import (
-	"cmp"
 	"encoding"
 	"errors"
 	"fmt"
@@ -21,45 +20,193 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/retrysh/retry/cli/manual"
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/backoff"
-	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/linematch"
 	"github.com/retrysh/retry/engine/probe"
 	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/engine/proc/stdio"
 	"github.com/retrysh/retry/engine/rehearse"
-	"github.com/retrysh/retry/engine/rotate"
 	"github.com/retrysh/retry/engine/store"
 	"github.com/retrysh/retry/engine/telemetry"
 	"github.com/retrysh/retry/exitcodes"
 )
 
+// Types of other packages that read values.
 type (
 	processConfig = proc.Config
 	WaitTarget    = probe.Target
 	storeAddress  = store.Address
-
-	delays   []time.Duration // separated by commas
-	factor   float64         // of exponential delays
-	callRate float64         // calls a second, as in 100 or 100/s
-	nameList []string        // of variables, and globs on them, separated by commas
-
-	// retryAfter is auto, off or a regular expression.
-	retryAfter struct {
-		off bool
-		re  *regexp.Regexp
-	}
 )
 
 func LooksLikeTarget(s string) bool { return probe.LooksLike(s) }
 
-// latestTime bounds a time in seconds: it is in the year 5138.
-const latestTime = 1e11 - 1e-3
+// set sets a field to a value, or adds it to those of a flag that may be repeated.
+func set(field reflect.Value, value string) error {
+	switch {
+	case field.Kind() == reflect.Slice && field.Type().Name() == "":
+		element := reflect.New(field.Type().Elem()).Elem()
+		err := set(element, value)
+		field.Set(reflect.Append(field, element))
+		return err
+	case field.Kind() == reflect.Pointer:
+		field.Set(reflect.New(field.Type().Elem()))
+		return set(field.Elem(), value)
+	}
+	to := textOf(field)
+	if to == nil {
+		return fmt.Errorf("its type %s reads no value", field.Type()) // tests prove that all do
+	}
+	return to.UnmarshalText([]byte(value))
+}
 
-// longestKey is the greatest length of a key, in code points.
-const longestKey = 200
+// textOf is what reads a value into a field, nil for none. Switches and durations are Go's
+// own types.
+func textOf(field reflect.Value) encoding.TextUnmarshaler {
+	switch to := field.Addr().Interface().(type) {
+	case *bool:
+		return (*toggle)(to)
+	case *time.Duration:
+		return (*span)(to)
+	case encoding.TextUnmarshaler:
+		return to
+	}
+	return nil
+}
+
+// toggle is a switch.
+type toggle bool
+
+func (t *toggle) UnmarshalText(text []byte) error {
+	truth := Truth(string(text))
+	if truth == "" {
+		return fmt.Errorf("%q is not true or false", text)
+	}
+	*t = truth == "true"
+	return nil
+}
+
+// Truth reads what switches a flag without value on or off; "" is for everything else.
+func Truth(value string) string {
+	switch strings.ToLower(value) {
+	case "1", "true", "yes":
+		return "true"
+	case "0", "false", "no":
+		return "false"
+	}
+	return ""
+}
+
+// span is a duration of 0 or more, Above0 one of more.
+type (
+	span   time.Duration
+	Above0 time.Duration
+)
+
+func (d *span) UnmarshalText(text []byte) (err error) {
+	*(*time.Duration)(d), err = backoff.ParseDuration(string(text))
+	return err
+}
+
+func (d *Above0) UnmarshalText(text []byte) error {
+	err := (*span)(d).UnmarshalText(text)
+	if err == nil && *d == 0 {
+		err = fmt.Errorf("%q leaves no time; use a duration above 0, such as 250ms", text)
+	}
+	return err
+}
+
+// String is "" for none.
+func (d Above0) String() string {
+	if d == 0 {
+		return ""
+	}
+	return manual.Duration(time.Duration(d))
+}
+
+// Word is one of the words that W lists.
+type Word[W interface{ Words() []string }] string
+
+// Words are those that the value may be.
+func (Word[W]) Words() []string { return (*new(W)).Words() }
+
+func (w *Word[W]) UnmarshalText(text []byte) error {
+	words := w.Words()
+	if last := len(words) - 1; !slices.Contains(words, string(text)) {
+		valid := words[last]
+		if last > 0 {
+			valid = strings.Join(words[:last], ", ") + " or " + valid
+		}
+		return fmt.Errorf("%q is not %s", text, valid)
+	}
+	*w = Word[W](text)
+	return nil
+}
+
+// The enumerations.
+type (
+	curves          struct{}
+	inputs          struct{}
+	outputs         struct{}
+	nesting         struct{}
+	classifications struct{}
+	failing         struct{}
+	Colors          struct{}
+	formats         struct{}
+	shells          struct{}
+	simulations     struct{}
+)
+
+func (curves) Words() []string          { return []string{"exponential", "linear", "constant", "fibonacci"} }
+func (inputs) Words() []string          { return []string{"inherit", "replay", "null"} }
+func (outputs) Words() []string         { return []string{"stream", "hold"} }
+func (nesting) Words() []string         { return []string{"warn", "once", "allow"} }
+func (classifications) Words() []string { return []string{"any", "smart", "strict"} }
+func (failing) Words() []string         { return []string{"open", "closed"} }
+func (Colors) Words() []string          { return []string{"auto", "always", "never"} }
+func (formats) Words() []string         { return []string{"text", "json", "github", "gitlab", "auto"} }
+func (shells) Words() []string          { return []string{"bash", "zsh", "fish", "powershell"} }
+func (simulations) Words() []string     { return []string{"outage"} }
+
+// Numbers. 2^31 - 1 is the greatest that an int holds on every system.
+type (
+	Count    int    // 1 or more
+	Limit    int    // 0 or more; 0 is no limit
+	exitCode int    // 0 to 255
+	clients  int    // of a simulation
+	seed     uint64 // of random numbers
+	factor   float64
+	callRate float64 // calls a second, as in 100 or 100/s
+)
+
+func (n *Count) UnmarshalText(text []byte) error {
+	return integer(n, text, "a whole number", 1, math.MaxInt32)
+}
+
+func (n *Limit) UnmarshalText(text []byte) error {
+	err := integer(n, text, "a whole number", 0, math.MaxInt32)
+	if err != nil {
+		err = fmt.Errorf("%w; 0 is no limit", err)
+	}
+	return err
+}
+
+func (n *exitCode) UnmarshalText(text []byte) error { return integer(n, text, "an exit code", 0, 255) }
+func (n exitCode) String() string                   { return strconv.Itoa(int(n)) }
+
+func (n *clients) UnmarshalText(text []byte) error {
+	return integer(n, text, "a whole number", 1, 1_000_000)
+}
+
+func (n *seed) UnmarshalText(text []byte) error {
+	return integer(n, text, "a whole number", 0, math.MaxUint64)
+}
+
+func (f *factor) UnmarshalText(text []byte) error {
+	return decimal(f, string(text), 1, math.MaxFloat64, "a number of at least 1, such as 2 or 1.5")
+}
 
 // The slowest and the fastest server that a simulation knows. A call takes at
 // least a nanosecond.
@@ -68,138 +215,14 @@ const (
 	mostCapacity  = 1e9
 )
 
-// parse reads the value of a setting. The value of a switch becomes true or false, and
-// that of a flag that may be repeated is added to those before it.
-func parse(to any, s *Setting) (err error) {
-	f, text := s.Flag, s.Value
-	switch v := to.(type) {
-	case *bool:
-		truth := Truth(text)
-		if truth == "" {
-			return fmt.Errorf("%q is not true or false", text)
-		}
-		s.Value, *v = truth, truth == "true"
-	case *string:
-		*v, err = text, checkText(f, text)
-	case *int:
-		// 2^31 - 1 is the greatest number that an int holds on every system.
-		err = integer(v, text, cmp.Or(f.Tag("is"), "a whole number"), bound(f, "from", 1), bound(f, "to", math.MaxInt32))
-		if zero := f.Tag("zero"); err != nil && zero != "" {
-			err = fmt.Errorf("%w; 0 is %s", err, zero)
-		}
-	case *uint64:
-		err = integer(v, text, "a whole number", 0, math.MaxUint64)
-	case *factor:
-		*v, err = decimal[factor](text, "", 1, math.MaxFloat64, "a number of at least 1, such as 2 or 1.5")
-	case *callRate:
-		*v, err = decimal[callRate](text, "/s", leastCapacity, mostCapacity, fmt.Sprintf("a number of calls a second from %v to %d, such as 100", leastCapacity, int(mostCapacity)))
-	case *time.Duration: // 0 or more
-		if *v, err = backoff.ParseDuration(text); err == nil && *v == 0 && f.Tag("is") == "above 0" {
-			err = fmt.Errorf("%q leaves no time; use a duration above 0, such as 250ms", text)
-		}
-	case *time.Time:
-		var seconds float64
-		seconds, err = decimal[float64](text, "", -latestTime, latestTime, "a Unix time in seconds, such as 1795213573")
-		*v = time.UnixMilli(int64(seconds * 1000))
-	default:
-		return parseOwn(to, s)
-	}
-	return err
-}
-
-// parseOwn reads a value of a type of the program's own, or of a list.
-func parseOwn(to any, s *Setting) (err error) {
-	text := s.Value
-	switch v := to.(type) {
-	case *backoff.Jitter:
-		*v, err = backoff.ParseJitter(text)
-	case *delays:
-		*v, err = parseDelays(text)
-	case *classify.Exits:
-		*v, err = classify.ParseExits(text)
-	case **linematch.Pattern:
-		if *v, err = linematch.Parse(text); err == nil && text == "" {
-			err = errors.New(`"" matches every line; if that is meant, write "^"`)
-		}
-	case *rotate.List:
-		*v, err = rotate.Parse(text)
-	case *rehearse.Steps:
-		*v, err = rehearse.Parse(text, proc.NumberOf)
-	case *telemetry.StatsD:
-		*v, err = telemetry.ParseStatsD(text)
-	case **WaitTarget:
-		*v, err = probe.Parse(text)
-	case **storeAddress:
-		*v = new(storeAddress)
-		**v, err = store.ParseAddress(text)
-	case *attempt.Result:
-		*v, err = parseResult(text)
-	case *attempt.Signal:
-		*v, err = parseSignal(text)
-	case *retryAfter:
-		*v, err = parseRetryAfter(text)
-	case *nameList:
-		*v, err = parseNames(text)
-	case encoding.TextUnmarshaler: // the guards
-		err = v.UnmarshalText([]byte(text))
-	default:
-		list := reflect.ValueOf(to).Elem()
-		element := reflect.New(list.Type().Elem())
-		if err = parse(element.Interface(), s); err == nil {
-			list.Set(reflect.Append(list, element.Elem()))
-		}
-	}
-	return err
-}
-
-// checkText checks what remains text.
-func checkText(f *Flag, text string) error {
-	switch f.Tag("is") {
-	case "file":
-		return notEmpty(text, "a file name")
-	case "script": // the shell checks its syntax
-		return notEmpty(text, "a shell command; write it as in 'make clean'")
-	case "idempotency key":
-		return notEmpty(text, "a key; give any text, such as a build number")
-	case "key": // of what guards protect
-		return printable(text, "a key", "name what the guards protect, such as npm or db-prod", longestKey)
-	case "name":
-		if text == "all" {
-			return errors.New(`"all" is not a name: it means every run; use another one, such as backup`)
-		}
-		return printable(text, "a name", "call the run as what it does, such as backup", engine.LongestName)
-	case "metrics file": // that Prometheus's textfile collector reads
-		return telemetry.CheckMetricsFile(text)
-	case "collector":
-		return telemetry.CheckOTLP(text)
-	}
-	return oneOf(text, f.Words())
-}
-
-// oneOf is an error where a value is none of the words.
-func oneOf(value string, words []string) error {
-	if slices.Contains(words, value) || len(words) == 0 {
-		return nil
-	}
-	last := len(words) - 1
-	valid := words[last]
-	if last > 0 {
-		valid = strings.Join(words[:last], ", ") + " or " + valid
-	}
-	return fmt.Errorf("%q is not %s", value, valid)
-}
-
-// bound is a bound of the tags, or else the usual one.
-func bound(f *Flag, tag string, usual uint64) uint64 {
-	if n, err := strconv.ParseUint(f.Tag(tag), 10, 64); err == nil {
-		return n
-	}
-	return usual
+func (r *callRate) UnmarshalText(text []byte) error {
+	what := fmt.Sprintf("a number of calls a second from %v to %d, such as 100", leastCapacity, int(mostCapacity))
+	return decimal(r, strings.TrimSuffix(string(text), "/s"), leastCapacity, mostCapacity, what)
 }
 
 // integer reads a number within bounds.
-func integer[T ~int | ~uint64](to *T, text, what string, least, most uint64) error {
-	v, err := strconv.ParseUint(text, 10, 64)
+func integer[T ~int | ~uint64](to *T, text []byte, what string, least, most uint64) error {
+	v, err := strconv.ParseUint(string(text), 10, 64)
 	if err != nil || v < least || v > most {
 		return fmt.Errorf("%q is not %s from %d to %d", text, what, least, most)
 	}
@@ -207,17 +230,91 @@ func integer[T ~int | ~uint64](to *T, text, what string, least, most uint64) err
 	return nil
 }
 
-// decimal reads a number within bounds, which may have a unit behind it.
-func decimal[T ~float64](text, unit string, least, most float64, what string) (T, error) {
-	v, err := strconv.ParseFloat(strings.TrimSuffix(text, unit), 64)
+// decimal reads a number within bounds.
+func decimal[T ~float64](to *T, text string, least, most float64, what string) error {
+	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(v >= least && v <= most) {
-		return 0, fmt.Errorf("%q is not %s", text, what)
+		return fmt.Errorf("%q is not %s", text, what)
 	}
-	return T(v), nil
+	*to = T(v)
+	return nil
 }
 
-func notEmpty(text, what string) error {
-	if text == "" {
+// moment is a time in Unix seconds.
+type moment struct{ time.Time }
+
+// latestTime bounds a time in seconds: it is in the year 5138.
+const latestTime = 1e11 - 1e-3
+
+func (m *moment) UnmarshalText(text []byte) error {
+	seconds := 0.0
+	err := decimal(&seconds, string(text), -latestTime, latestTime, "a Unix time in seconds, such as 1795213573")
+	m.Time = time.UnixMilli(int64(seconds * 1000))
+	return err
+}
+
+// String is "" for none.
+func (m moment) String() string { return "" }
+
+// Texts.
+type (
+	Text           string // any
+	file           string // the name of a file
+	Place          string // on, off, or the name of a file or a directory
+	script         string // for a shell, which checks its syntax
+	idempotencyKey string
+	key            string // of what guards protect
+	name           string // of a run
+	metricsFile    string // that Prometheus's textfile collector reads
+	collector      string // of OpenTelemetry
+)
+
+func (t *Text) UnmarshalText(text []byte) error { return take(t, text, nil) }
+
+func (t *file) UnmarshalText(text []byte) error { return take(t, text, notEmpty(text, "a file name")) }
+
+func (t *Place) UnmarshalText(text []byte) error { return take(t, text, notEmpty(text, "a file name")) }
+
+func (t *script) UnmarshalText(text []byte) error {
+	return take(t, text, notEmpty(text, "a shell command; write it as in 'make clean'"))
+}
+
+func (t *idempotencyKey) UnmarshalText(text []byte) error {
+	return take(t, text, notEmpty(text, "a key; give any text, such as a build number"))
+}
+
+// longestKey is the greatest length of a key, in code points.
+const longestKey = 200
+
+func (t *key) UnmarshalText(text []byte) error {
+	return take(t, text, printable(string(text), "a key", "name what the guards protect, such as npm or db-prod", longestKey))
+}
+
+func (t *name) UnmarshalText(text []byte) error {
+	if string(text) == "all" {
+		return errors.New(`"all" is not a name: it means every run; use another one, such as backup`)
+	}
+	return take(t, text, printable(string(text), "a name", "call the run as what it does, such as backup", engine.LongestName))
+}
+
+func (t *metricsFile) UnmarshalText(text []byte) error {
+	return take(t, text, telemetry.CheckMetricsFile(string(text)))
+}
+
+func (t *collector) UnmarshalText(text []byte) error {
+	return take(t, text, telemetry.CheckOTLP(string(text)))
+}
+
+// take takes over a text that is not wrong.
+func take[T ~string](to *T, text []byte, wrong error) error {
+	if wrong == nil {
+		*to = T(text)
+	}
+	return wrong
+}
+
+func notEmpty(text []byte, what string) error {
+	if len(text) == 0 {
 		return errors.New(`"" is not ` + what)
 	}
 	return nil
@@ -233,78 +330,117 @@ func printable(text, what, hint string, longest int) error {
 			return fmt.Errorf("%q is not printable, at byte %d; %s is 1 to %d printable characters", text, i, what, longest)
 		}
 	}
-	return notEmpty(text, what+"; "+hint)
+	return notEmpty([]byte(text), what+"; "+hint)
 }
 
-func parseDelays(text string) (all delays, err error) {
-	for item := range strings.SplitSeq(text, ",") {
+// Lists, separated by commas.
+type (
+	delays   []time.Duration
+	nameList []string // of variables, and globs on them
+)
+
+func (all *delays) UnmarshalText(text []byte) error {
+	*all = nil
+	for item := range strings.SplitSeq(string(text), ",") {
 		d, err := backoff.ParseDuration(strings.TrimSpace(item))
 		if err != nil {
-			return nil, fmt.Errorf("%w; separate several by commas, as in 1s,5s,30s", err)
+			return fmt.Errorf("%w; separate several by commas, as in 1s,5s,30s", err)
 		}
-		all = append(all, d)
+		*all = append(*all, d)
 	}
-	return all, nil
+	return nil
 }
 
-func parseNames(text string) (nameList, error) {
-	names := strings.Split(text, ",")
-	for _, name := range names {
+func (names *nameList) UnmarshalText(text []byte) error {
+	*names = strings.Split(string(text), ",")
+	for _, name := range *names {
 		if _, err := path.Match(name, ""); err != nil || name == "" || strings.Contains(name, "=") {
-			return nil, fmt.Errorf("%q is not a variable's name or a glob on names, as in AWS_PROFILE,PG*", name)
+			return fmt.Errorf("%q is not a variable's name or a glob on names, as in AWS_PROFILE,PG*", name)
 		}
 	}
-	return names, nil
+	return nil
 }
 
-func parseRetryAfter(text string) (retryAfter, error) {
-	switch text {
+// steps are those of a rehearsal.
+type steps rehearse.Steps
+
+func (s *steps) UnmarshalText(text []byte) (err error) {
+	*(*rehearse.Steps)(s), err = rehearse.Parse(string(text), proc.NumberOf)
+	return err
+}
+
+// retryAfter is auto, off or a regular expression.
+type retryAfter struct {
+	off bool
+	re  *regexp.Regexp
+}
+
+func (r *retryAfter) UnmarshalText(text []byte) (err error) {
+	*r = retryAfter{off: string(text) == "off"}
+	switch string(text) {
 	case "auto", "off":
-		return retryAfter{off: text == "off"}, nil
+		return nil
 	case "":
-		return retryAfter{}, errors.New(`"" is not auto, off or a regular expression`)
+		return errors.New(`"" is not auto, off or a regular expression`)
 	}
-	re, err := regexp.Compile(text)
-	if err != nil {
-		_, err = linematch.Parse(text) // says it in one line
+	if r.re, err = regexp.Compile(string(text)); err != nil {
+		_, err = linematch.Parse(string(text)) // says it in one line
 	}
-	return retryAfter{re: re}, err
+	return err
 }
 
-// parseSignal reads a signal of this system by its name or, as timeout(1) has it, its
-// number.
-func parseSignal(text string) (s attempt.Signal, err error) {
+// signal is a signal of this system.
+type signal attempt.Signal
+
+// UnmarshalText reads a signal's name or, as timeout(1) has it, its number.
+func (s *signal) UnmarshalText(text []byte) (err error) {
 	var known bool
-	if n, wrong := strconv.Atoi(text); wrong == nil {
-		s, known = proc.SignalOf(n)
-	} else if s, err = attempt.ParseSignal(text); err == nil {
-		_, known = proc.NumberOf(s)
+	if n, wrong := strconv.Atoi(string(text)); wrong == nil {
+		*(*attempt.Signal)(s), known = proc.SignalOf(n)
+	} else if *(*attempt.Signal)(s), err = attempt.ParseSignal(string(text)); err == nil {
+		_, known = proc.NumberOf(attempt.Signal(*s))
 	}
 	if err == nil && !known {
 		err = fmt.Errorf("this system has no signal %q; use one such as TERM, INT, HUP or KILL", text)
 	}
-	return s, err
+	return err
 }
 
-// parseResult reads an exit code or a signal, which --explain judges.
-func parseResult(text string) (r attempt.Result, err error) {
-	if code, err := strconv.ParseUint(text, 10, 8); err == nil {
-		return attempt.Result{ExitCode: int(code)}, nil
+func (s signal) String() string { return strings.TrimPrefix(string(s), "SIG") }
+
+// result is an exit code or a signal, which --explain judges.
+type result attempt.Result
+
+func (r *result) UnmarshalText(text []byte) (err error) {
+	if code, wrong := strconv.ParseUint(string(text), 10, 8); wrong == nil {
+		*r = result{ExitCode: int(code)}
+		return nil
 	}
-	if r.Signal, err = attempt.ParseSignal(text); err != nil {
-		return r, fmt.Errorf("%q is not an exit code from 0 to 255 or a signal such as SIGKILL", text)
+	if r.Signal, err = attempt.ParseSignal(string(text)); err != nil {
+		return fmt.Errorf("%q is not an exit code from 0 to 255 or a signal such as SIGKILL", text)
 	}
 	number, known := proc.NumberOf(r.Signal)
 	if !known {
 		err = fmt.Errorf("this system has no signal %q", text)
 	}
 	r.ExitCode = exitcodes.OfSignal(number)
-	return r, err
+	return err
 }
 
 // setStreams takes over the words of --stdin, --stdout and --stderr.
-func setStreams(c *processConfig, stdin, stdout, stderr string) {
-	c.Stdin = map[string]stdio.InputMode{"inherit": stdio.Inherit, "replay": stdio.Replay, "null": stdio.Null}[stdin]
-	output := map[string]stdio.OutputMode{"stream": stdio.Stream, "hold": stdio.Hold}
-	c.Stdout, c.Stderr = output[stdout], output[stderr]
+func setStreams(c *processConfig, stdin Word[inputs], stdout, stderr Word[outputs]) {
+	switch stdin {
+	case "replay":
+		c.Stdin = stdio.Replay
+	case "null":
+		c.Stdin = stdio.Null
+	}
+	c.Stdout, c.Stderr = outputMode(stdout), outputMode(stderr)
+}
+
+func outputMode(word Word[outputs]) stdio.OutputMode {
+	if word == "hold" {
+		return stdio.Hold
+	}
+	return stdio.Stream
 }

@@ -146,10 +146,10 @@ func (p *policyParser) field(at place, key, value string) error {
 // policyValue checks that the flag is allowed in a policy, with that value.
 func policyValue(f *option.Flag, value string) (string, error) {
 	switch {
-	case f.Is("policy") || f.Is("config"):
-		return "", errors.New(`this flag selects a policy and is not allowed in one; "inherit NAME" takes over another`)
 	case !f.HasVariable():
 		return "", errors.New("this flag is valid on the command line only")
+	case f.Tag("policy") == "no":
+		return "", errors.New(`this flag selects a policy and is not allowed in one; "inherit NAME" takes over another`)
 	case f.IsBool() && value == "":
 		return "true", nil
 	case f.IsBool() && option.Truth(value) == "":

@@ -434,7 +434,7 @@ func TestVariablesOfTheOuterRun(t *testing.T) {
 	for _, name := range outer {
 		if f := option.ByName(name); f == nil {
 			t.Logf("there is no --%s", name)
-		} else if !f.IsOfOuterRun() {
+		} else if f.Tag("inner") != "no" {
 			t.Errorf("the variable of --%s reaches a retry within", name)
 		}
 	}
@@ -478,7 +478,7 @@ func TestBuiltInPoliciesSurvive(t *testing.T) {
 	}
 	for _, group := range manual.New(nil, nil) {
 		for _, f := range group.Flags {
-			if f.Is("policy") && !slices.Equal(f.Words(), append(names, "list")) {
+			if f.Name == "policy" && !slices.Equal(f.Words(), append(names, "list")) {
 				t.Errorf("the built-in policies are %s, completion offers %s", names, f.Words())
 			}
 		}

@@ -72,7 +72,7 @@ func printText(out io.Writer, o *option.Options) error {
 			if err := writable(value); err != nil {
 				return option.Usage("--"+f.flag.Name(), err)
 			}
-			shown := text.MaskedValue(f.flag.Name(), value)
+			shown := option.Masked(f.flag.Name(), value)
 			if shown != value {
 				fmt.Fprint(w, "# without what is secret in it, and so not read back:\n")
 			}
@@ -107,7 +107,7 @@ func printJSON(out io.Writer, o *option.Options) error {
 	for _, f := range settingsInForce(o) {
 		var shown []string
 		for _, value := range f.values {
-			shown = append(shown, text.MaskedValue(f.flag.Name(), value))
+			shown = append(shown, option.Masked(f.flag.Name(), value))
 		}
 		e := entry{shown[0], f.origin}
 		if f.flag.Repeats() {
@@ -124,7 +124,7 @@ func printJSON(out io.Writer, o *option.Options) error {
 // source to the lowest.
 func settingsInForce(o *option.Options) (all []shownFlag) {
 	for _, f := range option.Table() {
-		if !f.HasVariable() || f.Is("policy") || f.Is("config") {
+		if !f.HasVariable() || f.Tag("policy") == "no" {
 			continue
 		}
 		entry := shownFlag{flag: &f, origin: "default"}
@@ -159,11 +159,12 @@ func settingsInForce(o *option.Options) (all []shownFlag) {
 func preset(f *option.Flag, o *option.Options) (value string, aside bool) {
 	set := func(name string) bool { return option.Last(o.Settings, name) != nil }
 	is := func(names ...string) bool { return slices.Contains(names, f.Name()) }
+	excluded := slices.ContainsFunc(o.Settings, func(s option.Setting) bool { return s.Flag.Excludes(f.Name()) })
 	s := o.Policy.Schedule
 	switch {
 	case f.IsBool():
 		return "false", false
-	case is("attempts", "consecutive", "base") && set("repeat"), is("backoff", "base", "factor") && set("delays"):
+	case excluded, is("base") && set("repeat"):
 		return "", false
 	case is("base"):
 		return f.Preset(), len(o.Targets) > 0 || s.Base > s.Cap
@@ -174,7 +175,7 @@ func preset(f *option.Flag, o *option.Options) (value string, aside bool) {
 	case is("classify") && set("rules"):
 		return "smart", false
 	case is("dead-letter"):
-		return o.DeadLetter, false // on with --park
+		return string(o.DeadLetter), false // on with --park
 	case is("log-format"):
 		return o.EventFormat, set("log-file") // it follows from that
 	}

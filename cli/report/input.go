@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/cli/mode"
+	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine/history"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/text"
@@ -23,7 +24,7 @@ import (
 // Flags are those of every mode for the history.
 type Flags struct {
 	mode.Common
-	History string
+	History option.Place
 
 	sources []history.Source
 	path    string // of the history in force, also where there is none yet; "" for files that were named
@@ -33,7 +34,7 @@ type Flags struct {
 // history in force.
 func (g *Flags) find(files []string) (err error) {
 	if len(files) == 0 {
-		g.sources, g.path, err = history.InForce(g.History)
+		g.sources, g.path, err = history.InForce(string(g.History))
 	}
 	for _, name := range files {
 		s := history.Source{Path: name}

@@ -20,6 +20,9 @@ import (
 // Last is --last.
 type Last struct{ Flags }
 
+// NewLast returns --last with its defaults.
+func NewLast() *Last { return &Last{Flags{Common: mode.Defaults()}} }
+
 // Run shows the last run that failed.
 func (g *Last) Run() int {
 	if len(g.Words) > 1 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/engine/history"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/exitcodes"
@@ -13,6 +14,9 @@ import (
 
 // Learn is --learn.
 type Learn struct{ Flags }
+
+// NewLearn returns --learn with its defaults.
+func NewLearn() *Learn { return &Learn{Flags{Common: mode.Defaults()}} }
 
 // Run prints the rules that are suggested.
 func (g *Learn) Run() int {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retrysh/retry/cli/mode"
+	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine/history"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/text"
@@ -18,14 +20,27 @@ import (
 // Report is --report.
 type Report struct {
 	Flags
-	Since  time.Duration `default:"7d" variable:"-"`
-	By     string        `default:"name" enum:"name,command,key,policy,commit" variable:"-"`
-	Format string        `default:"text" enum:"text,markdown,html,json" variable:"-"`
-	Top    int           `default:"20" from:"0" zero:"no limit" variable:"-"`
+	Since  time.Duration        `variable:"no"`
+	By     option.Word[groups]  `variable:"no"`
+	Format option.Word[formats] `variable:"no"`
+	Top    option.Limit         `variable:"no"`
 
 	*history.Report `kong:"-"`
 
 	left int // groups that are not shown
+}
+
+type (
+	groups  struct{}
+	formats struct{}
+)
+
+func (groups) Words() []string  { return []string{"name", "command", "key", "policy", "commit"} }
+func (formats) Words() []string { return []string{"text", "markdown", "html", "json"} }
+
+// NewReport returns --report with its defaults.
+func NewReport() *Report {
+	return &Report{Flags: Flags{Common: mode.Defaults()}, Since: 7 * 24 * time.Hour, By: "name", Format: "text", Top: 20}
 }
 
 // Run prints the report.
@@ -38,11 +53,11 @@ func (r *Report) Run() int {
 	if err != nil {
 		return r.Fail(err)
 	}
-	r.Report = history.NewReport(now(), r.Since, r.By)
+	r.Report = history.NewReport(now(), r.Since, string(r.By))
 	if r.BadLines, err = r.runs(r.Add); err != nil {
 		return r.Fail(err)
 	}
-	r.left = r.Finish(r.Top) - len(r.Groups)
+	r.left = r.Finish(int(r.Top)) - len(r.Groups)
 	code := exitcodes.OK
 	if r.Runs == 0 {
 		if format == "text" {
@@ -128,7 +143,7 @@ func describe(w history.Warning) string {
 // header are the columns of the table of groups. cells are those of a group, but for the
 // first and the last.
 func (r *Report) header() []string {
-	return []string{r.By, "class", "runs", "first attempt", "recovered", "gave up", "retried", "recovered at least", "lost", "failed attempts over time"}
+	return []string{string(r.By), "class", "runs", "first attempt", "recovered", "gave up", "retried", "recovered at least", "lost", "failed attempts over time"}
 }
 
 func cells(g *history.Group) []string {
@@ -142,7 +157,7 @@ func cells(g *history.Group) []string {
 // named is what a group is called in a table.
 func (r *Report) named(g *history.Group) string {
 	if g.Name == "" {
-		return "(no " + r.By + ")"
+		return "(no " + string(r.By) + ")"
 	}
 	return message.Printable(g.Name)
 }

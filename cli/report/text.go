@@ -46,7 +46,7 @@ func (r *Report) text() {
 	const longestName, shortestName, others = 60, 12, 64 // columns, so that the spark line is seen
 	width := r.Width()
 	most := min(longestName, max(shortestName, cmp.Or(width, longestName+others)-others))
-	rows := [][]string{{strings.ToUpper(r.By), "CLASS", "RUNS", "FAILED OVER TIME", "RECOVERED", "GAVE UP", "RETRIED", "FIRST", "AT LEAST", "LOST"}}
+	rows := [][]string{{strings.ToUpper(string(r.By)), "CLASS", "RUNS", "FAILED OVER TIME", "RECOVERED", "GAVE UP", "RETRIED", "FIRST", "AT LEAST", "LOST"}}
 	for _, g := range r.Groups {
 		c := cells(g)
 		// What matters most stands first: a narrow terminal cuts the end.

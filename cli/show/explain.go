@@ -12,6 +12,7 @@ import (
 	"github.com/retrysh/retry/cli/input"
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/text"
@@ -49,14 +50,14 @@ type explainedRule struct {
 
 // Explain judges and prints; no process is started.
 func Explain(w io.Writer, o *option.Options) error {
-	rules, result := &o.Policy.Rules, o.Exit
+	rules, result := &o.Policy.Rules, attempt.Result(o.Exit)
 	stdout, stderr := rules.Reads()
 	rules.ReadStdout, rules.ReadStderr = true, true
 	watch := rules.NewWatch()
 	for _, file := range []struct {
 		flag, name string
 		into       io.Writer
-	}{{"--stdout-file", o.StdoutFile, watch.Stdout}, {"--stderr-file", o.StderrFile, watch.Stderr}} {
+	}{{"--stdout-file", string(o.StdoutFile), watch.Stdout}, {"--stderr-file", string(o.StderrFile), watch.Stderr}} {
 		if file.name == "" {
 			continue
 		}
@@ -69,7 +70,7 @@ func Explain(w io.Writer, o *option.Options) error {
 			return option.Usage(file.flag, err)
 		}
 	}
-	now := o.At
+	now := o.At.Time
 	if now.IsZero() {
 		now = time.Now()
 	}

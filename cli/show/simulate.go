@@ -35,7 +35,7 @@ func Simulate(out io.Writer, o *option.Options) error {
 		herds[i].Name = h.Name
 	})
 	if name := o.Svg; name != "" {
-		if err := os.WriteFile(name, drawOutage(herds), 0o666); err != nil {
+		if err := os.WriteFile(string(name), drawOutage(herds), 0o666); err != nil {
 			return err
 		}
 	}
@@ -53,7 +53,7 @@ func Simulate(out io.Writer, o *option.Options) error {
 func Random(o *option.Options, stream uint64) *rand.Rand {
 	seed := uint64(1)
 	if o.Given("seed") {
-		seed = o.Seed
+		seed = uint64(o.Seed)
 	}
 	return rand.New(rand.NewPCG(seed, stream))
 }

@@ -27,12 +27,11 @@ var redraw = goflag.Bool("update", false, "draw docs/simulation.svg anew")
 // simulated reads a command line and follows its herds.
 func simulated(t *testing.T, words ...string) []simulate.Herd {
 	t.Helper()
-	l, err := option.Read(append([]string{"--simulate", "outage"}, words...), nil)
+	o, err := option.Read(append([]string{"--simulate", "outage"}, words...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := &l.Options, l.Resolve()
-	if err != nil {
+	if err := o.Resolve(); err != nil {
 		t.Fatal(err)
 	}
 	var herds []simulate.Herd

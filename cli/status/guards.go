@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/cli/mode"
+	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/store"
@@ -19,16 +20,19 @@ import (
 
 // storeFlags say where the state of guards is.
 type storeFlags struct {
-	Store        string
-	StoreTimeout time.Duration `default:"250ms" is:"above 0"`
+	Store        option.Text
+	StoreTimeout option.Above0
 }
+
+// ofStore are the flags of the store if nothing sets them.
+func ofStore() storeFlags { return storeFlags{StoreTimeout: option.Above0(250 * time.Millisecond)} }
 
 // open opens the store, that of the host where none is named. Its warnings go to standard
 // error.
 func (g *storeFlags) open(c *mode.Call) (guard.Store, error) {
 	a, err := store.OfHost()
 	if g.Store != "" {
-		if a, err = store.ParseAddress(g.Store); err != nil {
+		if a, err = store.ParseAddress(string(g.Store)); err != nil {
 			err = fmt.Errorf("--store: %w", err)
 		}
 	}
@@ -37,7 +41,7 @@ func (g *storeFlags) open(c *mode.Call) (guard.Store, error) {
 
 // ask calls the store for a key, within the time that it may take.
 func (g *storeFlags) ask(key string, call func(ctx context.Context, key string) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), g.StoreTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(g.StoreTimeout))
 	defer cancel()
 	if err := call(ctx, key); err != nil {
 		return fmt.Errorf("key %q: %w", key, err)
@@ -50,7 +54,7 @@ func (g *Status) guards(s guard.Store) ([]guard.Status, error) {
 	known := []guard.Status{}
 	guards := guard.Guards{Breaker: g.Breaker, Budget: g.Budget, Tokens: g.Tokens, RateLimit: g.RateLimit}
 	for _, key := range g.Key {
-		err := g.ask(key, func(ctx context.Context, key string) error {
+		err := g.ask(string(key), func(ctx context.Context, key string) error {
 			state, err := s.Look(ctx, key)
 			if state != nil && err == nil {
 				known = append(known, state.Status(key, &guards))
@@ -120,6 +124,9 @@ type Reset struct {
 	storeFlags
 }
 
+// NewReset returns --reset with its defaults.
+func NewReset() *Reset { return &Reset{Common: mode.Defaults(), storeFlags: ofStore()} }
+
 // Run has guards forget what they know.
 func (g *Reset) Run() int {
 	if len(g.Words) == 0 {
@@ -131,7 +138,7 @@ func (g *Reset) Run() int {
 	}
 	code, reset := exitcodes.OK, []string{}
 	for _, key := range g.Words {
-		err := g.ask(key, func(ctx context.Context, key string) error {
+		err := g.ask(string(key), func(ctx context.Context, key string) error {
 			_, _, err := s.Do(ctx, key, new(guard.Guards), &guard.Request{Op: guard.Reset})
 			return err
 		})

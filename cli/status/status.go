@@ -18,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/retrysh/retry/cli/mode"
+	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/message"
@@ -44,17 +45,20 @@ func list() []*registry.Entry { return registry.List(registry.Places(os.LookupEn
 type Status struct {
 	mode.Common
 	storeFlags
-	Key []string `variable:"-"`
+	Key []option.Text `variable:"no"`
 	// More is known of guards whose parameters are given.
 	Breaker guard.Breaker
 	Budget  guard.Budget
 	Tokens  guard.Tokens
 	// RateLimit has the burst that is shown.
 	RateLimit guard.RateLimit
-	Watch     bool `variable:"-"`
+	Watch     bool `variable:"no"`
 
 	store guard.Store // nil where no guards are asked for
 }
+
+// New returns --status with its defaults.
+func New() *Status { return &Status{Common: mode.Defaults(), storeFlags: ofStore()} }
 
 // shown is what was found at one time.
 type shown struct {

@@ -104,6 +104,12 @@ func ParseJitter(s string) (Jitter, error) {
 	return Jitter{}, fmt.Errorf("%q is not a jitter; use full, equal, decorrelated, none, or a percentage from 0%% to 100%% such as 25%%", s)
 }
 
+// UnmarshalText is ParseJitter.
+func (j *Jitter) UnmarshalText(text []byte) (err error) {
+	*j, err = ParseJitter(string(text))
+	return err
+}
+
 // String is what ParseJitter reads.
 func (j Jitter) String() string {
 	if j.Kind == Percent {

@@ -35,6 +35,12 @@ func ParseExits(list string) (Exits, error) {
 	return parseExits(list, "timeout", "signal", "any")
 }
 
+// UnmarshalText is ParseExits.
+func (e *Exits) UnmarshalText(text []byte) (err error) {
+	*e, err = ParseExits(string(text))
+	return err
+}
+
 func parseExits(list string, words ...string) (exits Exits, err error) {
 	for item := range strings.SplitSeq(list, ",") {
 		item = strings.TrimSpace(item)

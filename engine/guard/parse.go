@@ -136,12 +136,18 @@ func (v *value) interval(rate string) int64 {
 
 // UnmarshalText reads low, normal or high.
 func (p *Priority) UnmarshalText(text []byte) error {
-	*p = Priority(slices.Index([]string{"normal", "low", "high"}, string(text)))
-	if *p < 0 {
+	known := slices.Index(priorities, string(text))
+	if known < 0 {
 		return fmt.Errorf("%q is not a priority; use low, normal or high", text)
 	}
+	*p = Priority(known)
 	return nil
 }
+
+func (p Priority) String() string { return priorities[p] }
+
+// priorities are the names, in the order of the constants.
+var priorities = []string{"normal", "low", "high"}
 
 // value is a flag's value taken apart. It keeps the first error.
 type value struct {

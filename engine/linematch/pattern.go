@@ -3,6 +3,7 @@
 package linematch
 
 import (
+	"errors"
 	"fmt"
 	"regexp/syntax"
 	"strconv"
@@ -24,6 +25,18 @@ func Parse(src string) (*Pattern, error) {
 		return nil, patternError(src, err.(*syntax.Error))
 	}
 	return &Pattern{src: src, re: re}, nil
+}
+
+// UnmarshalText is Parse. It refuses "", which matches every line.
+func (p *Pattern) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		return errors.New(`"" matches every line; if that is meant, write "^"`)
+	}
+	pattern, err := Parse(string(text))
+	if err == nil {
+		*p = *pattern
+	}
+	return err
 }
 
 // String returns the pattern as the user wrote it.

@@ -56,6 +56,15 @@ func Parse(s string) (*Target, error) {
 	return &Target{text: text.MaskedAddress(s), check: c}, nil
 }
 
+// UnmarshalText is Parse.
+func (t *Target) UnmarshalText(text []byte) error {
+	target, err := Parse(string(text))
+	if err == nil {
+		*t = *target
+	}
+	return err
+}
+
 // kindOf returns which kind of target s begins as, in small letters, "" for none.
 func kindOf(s string) string {
 	if _, ok := cutPrefixFold(s, "exec:"); ok {

@@ -29,6 +29,12 @@ func Parse(text string) (List, error) {
 	return l, nil
 }
 
+// UnmarshalText is Parse.
+func (l *List) UnmarshalText(text []byte) (err error) {
+	*l, err = Parse(string(text))
+	return err
+}
+
 // nameBytes are the bytes of a name.
 const nameBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 

@@ -60,6 +60,12 @@ func ParseAddress(s string) (a Address, err error) {
 	return a, nil
 }
 
+// UnmarshalText is ParseAddress.
+func (a *Address) UnmarshalText(text []byte) (err error) {
+	*a, err = ParseAddress(string(text))
+	return err
+}
+
 // OfHost is the address of the default store of the host. It fails where no variable
 // says where it is (XDG Base Directory Specification).
 func OfHost() (Address, error) {

@@ -48,6 +48,12 @@ func ParseStatsD(s string) (StatsD, error) {
 	return StatsD{"udp", s}, nil
 }
 
+// UnmarshalText is ParseStatsD.
+func (s *StatsD) UnmarshalText(text []byte) (err error) {
+	*s, err = ParseStatsD(string(text))
+	return err
+}
+
 // send sends the run's lines.
 func (s StatsD) send(ctx context.Context, r *run) error {
 	dialer := net.Dialer{Timeout: resolveLimit}

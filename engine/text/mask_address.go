@@ -194,12 +194,3 @@ func maskOption(field string) string {
 	}
 	return maskField(field)
 }
-
-// MaskedValue masks the value of a flag of this program.
-func MaskedValue(flag, value string) string {
-	switch flag {
-	case "wait-for", "wait-gone", "retry-when", "store", "otlp", "statsd":
-		return MaskedAddress(value)
-	}
-	return MaskedCommand(value) // of hooks
-}

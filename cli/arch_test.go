@@ -31,7 +31,7 @@ cli/manual: engine/text
 cli/mode: cli/option engine/message exitcodes engine/text
 cli/option: cli/manual engine engine/attempt engine/backoff engine/classify engine/guard engine/linematch engine/probe engine/proc engine/proc/stdio engine/rehearse engine/rotate engine/simulate engine/store engine/telemetry engine/message exitcodes engine/text
 cli/policy: cli/input cli/option engine/blockfile engine/classify engine/classify/command engine/lockedfile engine/text
-cli/report: cli/mode cli/option engine/event engine/history engine/message engine/text exitcodes
+cli/report: cli/input cli/mode cli/option engine/event engine/history engine/message engine/text exitcodes
 cli/show: cli/input cli/option engine engine/attempt engine/backoff engine/classify engine/event engine/plan engine/simulate engine/message engine/text
 cli/status: cli/mode cli/option engine/event engine/guard engine/message engine/registry engine/store exitcodes engine/text
 engine: engine/admission engine/attempt engine/backoff engine/classify engine/classify/command engine/event engine/guard engine/retryafter engine/linematch engine/rotate engine/statistics engine/message exitcodes engine/text
@@ -47,7 +47,7 @@ engine/guard: engine/backoff engine/text
 engine/history: engine/event engine/lockedfile engine/statistics engine/text
 engine/retryafter: engine/linematch engine/text
 engine/linematch:
-engine/lockedfile:
+engine/lockedfile: engine/text
 engine/operation: engine engine/attempt engine/backoff engine/classify engine/event exitcodes
 engine/plan: engine engine/backoff engine/text
 engine/probe: engine/attempt engine/text engine/address engine/linematch exitcodes

@@ -129,3 +129,17 @@ func TestUntilExpiry(t *testing.T) {
 		}
 	}
 }
+
+// FuzzUntilExpiry: no text of RETRY_EXPIRES_AT moves the end of a run beyond the year 5138.
+func FuzzUntilExpiry(f *testing.F) {
+	for _, seed := range []string{"1000000001.250", "0", "nan", "-5", "1e300", "0x1p10", "1_0", "9e10"} {
+		f.Add(seed)
+	}
+	now := time.UnixMilli(1_000_000_000_000)
+	f.Fuzz(func(t *testing.T, text string) {
+		left, limited := untilExpiry(text, now)
+		if !limited && left != 0 || limited && now.Add(left).Year() > 5138 {
+			t.Errorf("%q: %v, %v", text, left, limited)
+		}
+	})
+}

@@ -9,10 +9,12 @@ package report
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/retrysh/retry/cli/input"
 	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine/history"
@@ -38,12 +40,28 @@ func (g *Flags) find(files []string) (err error) {
 	}
 	for _, name := range files {
 		s := history.Source{Path: name}
-		if name == "-" {
-			s.Stdin = g.Stdin
+		if s.Stdin, err = g.pipe(name); err != nil {
+			return err
 		}
 		g.sources = append(g.sources, s)
 	}
 	return err
+}
+
+// pipe opens standard input or a named pipe, nil for another file. A device, which may have
+// no end, is an error.
+func (g *Flags) pipe(name string) (io.Reader, error) {
+	if name == "-" {
+		return g.Stdin, nil
+	}
+	info, err := os.Stat(name)
+	switch {
+	case err != nil || info.Mode().IsRegular() || info.IsDir():
+		return nil, nil // the error is that of reading it
+	case info.Mode()&os.ModeNamedPipe != 0:
+		return input.Open(name)
+	}
+	return nil, input.Regular(name, info)
 }
 
 // none reports on standard error that there is nothing to show, and returns the

@@ -10,6 +10,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/retrysh/retry/engine/text"
 )
 
 // ErrHeld says that another process holds a lock.
@@ -112,6 +114,21 @@ func OpenRegular(path string, flags int, mode fs.FileMode) (*os.File, fs.FileInf
 		return nil, nil, err
 	}
 	return f, info, nil
+}
+
+// ReadRegular reads a regular file that is named from outside: of at most so many bytes,
+// and with these flags of open. It never waits for a FIFO.
+func ReadRegular(path string, flags int, most int64) ([]byte, error) {
+	f, _, err := OpenRegular(path, os.O_RDONLY|flags, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	data, more, err := text.ReadUpTo(f, most)
+	if more {
+		err = fmt.Errorf("%q has more than %d bytes", path, most)
+	}
+	return data, err
 }
 
 // NotRegular is the error for a path that names no regular file.

@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 
 	"github.com/retrysh/retry/engine/lockedfile"
-	"github.com/retrysh/retry/engine/text"
 )
 
 // The files of a letter.
@@ -188,16 +187,7 @@ func own(path string, kind fs.FileMode) (fs.FileInfo, error) {
 
 // readFile reads a file of at most so many bytes.
 func readFile(path string, most int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|lockedfile.NoFollow, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	data, more, err := text.ReadUpTo(f, most)
-	if more {
-		err = fmt.Errorf("%s has more than %d bytes", filepath.Base(path), most)
-	}
-	return data, err
+	return lockedfile.ReadRegular(path, lockedfile.NoFollow, most)
 }
 
 // Tails returns the last parts of the outputs.

@@ -14,19 +14,21 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/retrysh/retry/engine/lockedfile"
 	"github.com/retrysh/retry/engine/text"
 )
 
 // mostAnswer is how many bytes of an answer's head, and of its body, are read;
-// mostQuoted how many characters of what it says are shown.
+// mostQuoted how many characters of what it says are shown; mostCertificates how many
+// bytes a file of certificates has (that of all public authorities has 300 KiB).
 const (
-	mostAnswer = 64 << 10
-	mostQuoted = 200
+	mostAnswer       = 64 << 10
+	mostQuoted       = 200
+	mostCertificates = 8 << 20
 )
 
 // send posts the spans and the metrics side by side and returns one error for
@@ -59,7 +61,7 @@ func (o *OTLP) roots() (*x509.CertPool, error) {
 	if o.certificate == "" {
 		return nil, nil
 	}
-	pem, err := os.ReadFile(o.certificate)
+	pem, err := lockedfile.ReadRegular(o.certificate, 0, mostCertificates)
 	if err != nil {
 		return nil, err
 	}
@@ -96,8 +98,11 @@ func (o *OTLP) post(ctx context.Context, client *http.Client, u *url.URL, r *run
 		return fmt.Errorf("%s: %s", shown, quoted(reasonOf(ctx, err).Error()))
 	}
 	defer func() { _ = response.Body.Close() }()
-	answer, _, _ := text.ReadUpTo(response.Body, mostAnswer)
-	return judge(shown, response.StatusCode, answer)
+	var answer []byte
+	if response.StatusCode != http.StatusSwitchingProtocols { // whose body is the connection, which has no limit
+		answer, _, _ = text.ReadUpTo(response.Body, mostAnswer)
+	}
+	return judge(shown, response.StatusCode, response.Header.Get("Content-Type"), answer)
 }
 
 // reasonOf is why a request failed, without the address that net/http adds.
@@ -113,7 +118,7 @@ func reasonOf(ctx context.Context, err error) error {
 
 // judge returns an error where an answer is not 2xx, or is a partial success with
 // rejects. The rest of the body of a 2xx answer does not matter.
-func judge(shown string, status int, body []byte) error {
+func judge(shown string, status int, kind string, body []byte) error {
 	var says struct {
 		Message        string `json:"message"`
 		ErrorMessage   string `json:"errorMessage"`
@@ -123,7 +128,7 @@ func judge(shown string, status int, body []byte) error {
 			ErrorMessage string          `json:"errorMessage"`
 		} `json:"partialSuccess"`
 	}
-	_ = json.Unmarshal(body, &says)
+	isJSON := json.Unmarshal(body, &says) == nil
 	if status/100 == 2 {
 		for _, rejected := range []json.RawMessage{says.PartialSuccess.Spans, says.PartialSuccess.Points} {
 			if n := strings.Trim(string(rejected), `"`); n != "" && n != "0" && n != "null" {
@@ -132,10 +137,33 @@ func judge(shown string, status int, body []byte) error {
 		}
 		return nil
 	}
-	if says.Message == "" {
-		says.Message = says.ErrorMessage
+	message := says.Message
+	if message == "" {
+		message = says.ErrorMessage
 	}
-	return fmt.Errorf("%s: HTTP status %d%s", shown, status, because(says.Message))
+	if message == "" && !isJSON && (kind == "" || strings.HasPrefix(kind, "text/plain")) {
+		message = lastLines(string(body))
+	}
+	return fmt.Errorf("%s: HTTP status %d%s", shown, status, because(message))
+}
+
+// lastLines are as many of the last lines of a text as are quoted, and at least one: an
+// error stands at the end.
+func lastLines(body string) string {
+	var last []string
+	length := 0
+	lines := strings.Split(strings.TrimSpace(body), "\n")
+	for _, line := range slices.Backward(lines) {
+		if line = quoted(line); line == "" {
+			continue
+		}
+		if length += len([]rune(line)) + 1; length > mostQuoted+1 && last != nil {
+			break
+		}
+		last = append(last, line)
+	}
+	slices.Reverse(last)
+	return strings.Join(last, " ")
 }
 
 func because(message string) string {

@@ -12,10 +12,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
@@ -131,10 +133,19 @@ func TestForeignFilesAreLeft(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	m := metrics{}
-	m.add(recorded("a\n\"b\\").metrics)
-	f.Add(m.encode())
-	f.Add([]byte(`retry_runs_total{name="a",outcome="b"} 1e3` + "\n"))
+	// Short seeds of each kind: with a whole file, the fuzzer spends its time on one input.
+	for _, seed := range []string{
+		`retry_runs_total{name="a",outcome="b"} 1e3` + "\n", `retry_refused_total{name="a\n\"b\\",guard="budget"} 2` + "\n",
+		"# HELP retry_delay_seconds x\n# TYPE retry_delay_seconds histogram\n", `retry_run_attempts_bucket{name="a",outcome="b",le="+Inf"} 1` + "\n",
+		`retry_last_run_timestamp_seconds{name="",outcome=""} 0.5` + "\n\n", `retry_delay_seconds_sum{name="a"} 1`,
+	} {
+		f.Add([]byte(seed))
+	}
+	whole := metrics{}
+	for le := range len(families[runAttempts].bounds) + 1 {
+		whole.values(series{runAttempts, "a", "b"}, 1)[le] = 2
+	}
+	f.Add(whole.encode())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := decode(data)
 		if err != nil {
@@ -340,6 +351,21 @@ func TestBadCollectors(t *testing.T) {
 		"accepting":        {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(202) }, ""},
 		"silent":           {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no answer within 500ms"},
 		"closing the door": {func(w http.ResponseWriter, _ *http.Request) { hijack(w, "") }, "EOF"},
+		"in plain text": {func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, strings.Repeat("a long line\n", 30)+"first cause\n\n\x1b[31mlast cause\n", http.StatusBadGateway)
+		}, "a long line first cause [31mlast cause"},
+		"in HTML": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			http.Error(w, "", http.StatusBadGateway)
+		}, "HTTP status 502"},
+		"switching": {func(w http.ResponseWriter, r *http.Request) {
+			conn, _, err := w.(http.Hijacker).Hijack()
+			if err == nil {
+				_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n")
+				_, _ = io.Copy(io.Discard, conn) // until the client closes it
+				_ = conn.Close()
+			}
+		}, "HTTP status 101"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -357,6 +383,68 @@ func TestBadCollectors(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A file of certificates is read to a limit, and only if it is a regular file.
+func TestCertificates(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, size int64) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("no certificate"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(path, size); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for path, want := range map[string]string{
+		write("large", 1<<40): "has more than 8388608 bytes",
+		write("other", 10):    "holds no PEM certificate",
+		dir:                   "is not a regular file",
+		os.DevNull:            "is not a regular file",
+		dir + "/absent":       "no such file",
+	} {
+		got := sent(Config{OTLP: "https://127.0.0.1:1", Lookup: variables("OTEL_EXPORTER_OTLP_CERTIFICATE", path)}, recorded("a"))
+		if len(got) != 1 || !strings.Contains(got[0], want) && runtime.GOOS != "windows" {
+			t.Errorf("%s: %q; want one with %q", path, got, want)
+		}
+	}
+}
+
+// FuzzAnswer gives an answer of a collector: what is said of it is one short line.
+func FuzzAnswer(f *testing.F) {
+	f.Add(503, "application/json", []byte(`{"message":"slow\ndown"}`))
+	f.Add(200, "", []byte(`{"partialSuccess":{"rejectedSpans":"2","errorMessage":"x"}}`))
+	f.Add(502, "text/plain; charset=utf-8", []byte("a\nb\r\n\x1b[31m\xff\n"))
+	f.Add(101, "text/html", []byte("<html>"))
+	f.Fuzz(func(t *testing.T, status int, kind string, body []byte) {
+		err := judge("http://h", status, kind, body)
+		if err == nil && status/100 != 2 {
+			t.Error("no error")
+		}
+		if err != nil && (strings.ContainsAny(err.Error(), "\n\r\x1b\u202e") || utf8.RuneCountInString(err.Error()) > 2*mostQuoted+100) {
+			t.Errorf("%q", err)
+		}
+	})
+}
+
+// FuzzStatsDAddress: what is no address is an error that shows no password.
+func FuzzStatsDAddress(f *testing.F) {
+	for _, seed := range []string{"h:8125", "[::1]:8125", "unix:///run/s", "unix:/run/s", "u:S3CRET@h:1", "h:0", ":", "unix:"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got, err := ParseStatsD(s)
+		if (err == nil) != (got.address != "") || err == nil && got.network != "udp" && got.network != "unixgram" {
+			t.Errorf("%q: %+v, %v", s, got, err)
+		}
+		if err == nil && got.network == "udp" {
+			if _, port, e := net.SplitHostPort(got.address); e != nil || port == "" {
+				t.Errorf("%q: %v", s, e)
+			}
+		}
+	})
 }
 
 func hijack(w http.ResponseWriter, text string) {

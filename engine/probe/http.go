@@ -1,17 +1,20 @@
 package probe
 
-// This file is http://, https:// and http+unix:// targets: one request, and
-// which answer is ready.
+// This file is http://, https:// and http+unix:// targets: one request, the redirects that
+// follow, and which answer is ready.
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/textproto"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -23,8 +26,7 @@ import (
 // maxBody is how much of a body #body looks at.
 const maxBody = 1 << 20
 
-// httpCheck asks once. A redirect is an answer like any other, so it is not
-// ready unless #status names it: the target is what was typed.
+// httpCheck asks, and follows redirects up to the answer that it judges.
 type httpCheck struct {
 	endpoint
 	tls, insecure bool
@@ -33,102 +35,133 @@ type httpCheck struct {
 	body          *regexp.Regexp // nil: any
 }
 
+// maxRedirects is how many redirects a try follows.
+const maxRedirects = 10
+
 func (c *httpCheck) run(ctx context.Context, p *Probe) error {
-	conn, err := c.dial(ctx, p)
-	if err != nil {
-		return err
+	request, secure := c.request, false
+	for range maxRedirects + 1 {
+		next, err := c.visit(ctx, p, request)
+		if next == nil {
+			return err
+		}
+		secure = secure || request.URL.Scheme == "https"
+		if c.isOwn(next.URL) && (next.URL.Scheme == "https" || !secure) {
+			next.Header, next.Host = c.request.Header, c.request.Host
+		}
+		request = next
 	}
-	x := &exchange{Conn: conn, stream: conn, written: make(chan error, 1)}
-	defer func() { _ = x.Close() }()
-	if c.tls {
+	return plain("more than " + strconv.Itoa(maxRedirects) + " redirects")
+}
+
+// visit makes a request. It returns the one that the answer redirects to, or judges the answer.
+func (c *httpCheck) visit(ctx context.Context, p *Probe, request *http.Request) (*http.Request, error) {
+	to := c.endpoint
+	if !c.isOwn(request.URL) {
+		to = endpoint{host: request.URL.Hostname(), port: portOf(request.URL)}
+	}
+	conn, err := to.dial(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = conn.Close() }() // not the TLS layer: that would wait up to 5 s for a peer that has stopped reading
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	var stream io.ReadWriter = conn
+	if request.URL.Scheme == "https" {
 		p.missing = "no TLS handshake"
 		secure := tls.Client(conn, &tls.Config{
 			RootCAs:            p.roots,
-			ServerName:         strings.TrimSuffix(serverName(c.host), "."),
+			ServerName:         strings.TrimSuffix(serverName(request.URL.Hostname()), "."),
 			NextProtos:         []string{"http/1.1"},
 			InsecureSkipVerify: c.insecure, //nolint:gosec // asked for by #insecure
 		})
-		x.stream = secure
 		if err = secure.HandshakeContext(ctx); isEnd(err) {
 			err = plain("closed during the TLS handshake")
 		}
+		if err != nil {
+			return nil, err
+		}
+		stream = secure
 	}
-	if err != nil {
-		return err
-	}
-	return c.ask(ctx, x, p)
+	return c.ask(stream, p, request)
 }
 
-// maxHead bounds status lines and headers together, interim answers included.
+// maxHead bounds status lines and headers of an answer together, interim answers included.
 const maxHead = 64 << 10
 
-// ask sends the request on a connection and judges the answer.
-func (c *httpCheck) ask(ctx context.Context, conn net.Conn, p *Probe) error {
+// ask sends the request on a connection. A peer may answer and close before it has read
+// everything.
+func (c *httpCheck) ask(stream io.ReadWriter, p *Probe, request *http.Request) (*http.Request, error) {
 	p.missing = "no answer"
-	transport := &http.Transport{
-		DialContext:            func(context.Context, string, string) (net.Conn, error) { return conn, nil },
-		MaxResponseHeaderBytes: maxHead,
+	writeErr := request.Write(stream)
+	head := &io.LimitedReader{R: stream, N: maxHead}
+	r := bufio.NewReader(head)
+	if _, err := r.Peek(1); err != nil {
+		return nil, cmp.Or(writeErr, err)
 	}
-	answer, err := transport.RoundTrip(c.request.WithContext(ctx))
-	if err != nil {
-		return malformed(err, errNotHTTP)
+	for {
+		answer, err := http.ReadResponse(r, request)
+		switch {
+		case err != nil && head.N <= 0:
+			return nil, errHeadSize
+		case err != nil:
+			return nil, malformed(err, errNotHTTP)
+		case answer.ProtoMajor != 1, answer.StatusCode < 100:
+			return nil, errNotHTTP
+		case answer.StatusCode >= 200, answer.StatusCode == http.StatusSwitchingProtocols:
+			head.N = math.MaxInt64
+			if next, err := c.redirect(answer); next != nil || err != nil {
+				return next, err
+			}
+			return nil, c.judge(answer, p)
+		}
 	}
-	defer func() { _ = answer.Body.Close() }()
-	if answer.ProtoMajor != 1 || answer.StatusCode < 100 {
-		return errNotHTTP
-	}
-	return c.judge(answer, p)
 }
 
-// exchange is the connection of one request, for http.Transport: that would refuse an answer that
-// comes before the request has been written, and wait for a whole line of what is not HTTP.
-type exchange struct {
-	net.Conn               // the TLS layer is not closed: that would wait up to 5 s for a peer that has stopped reading
-	stream   io.ReadWriter // the connection, or TLS on it
-	written  chan error    // gets the result of the first write
-	begun    bool          // an answer has begun
-}
-
-// Write returns no error: a peer may answer and close before it has read everything.
-func (x *exchange) Write(b []byte) (int, error) {
-	_, err := x.stream.Write(b)
-	x.allowRead(err)
-	return len(b), nil
-}
-
-func (x *exchange) allowRead(err error) {
-	select {
-	case x.written <- err:
+// redirect returns the request that an answer redirects to, nil if it does not or if #status
+// names a redirect. It has none of the target's headers.
+func (c *httpCheck) redirect(answer *http.Response) (*http.Request, error) {
+	named := slices.ContainsFunc(c.statuses, func(s string) bool { return s[:3] <= "399" && s[len(s)-3:] >= "300" })
+	method := answer.Request.Method
+	switch answer.StatusCode {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther: // RFC 9110, section 15.4
+		if method != http.MethodHead {
+			method = http.MethodGet
+		}
+	case http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 	default:
+		return nil, nil
 	}
+	if named || answer.Header.Get("Location") == "" {
+		return nil, nil
+	}
+	to, err := answer.Location()
+	switch {
+	case err != nil:
+		return nil, plain("status " + strconv.Itoa(answer.StatusCode) + " to an address that is malformed")
+	case to.Scheme != "http" && to.Scheme != "https":
+		return nil, plain("status " + strconv.Itoa(answer.StatusCode) + " to " + text.Quote(to.Scheme+":") + ", which is not followed")
+	case to.Hostname() == "":
+		return nil, plain("status " + strconv.Itoa(answer.StatusCode) + " to an address without a host")
+	}
+	return &http.Request{Method: method, URL: to, Header: commonHeader(), Close: true}, nil
 }
 
-func (x *exchange) Read(b []byte) (int, error) {
-	if x.begun {
-		return x.stream.Read(b)
-	}
-	writeErr := <-x.written
-	n, err := x.stream.Read(b)
-	switch x.begun = true; {
-	case n == 0:
-		return 0, cmp.Or(writeErr, err)
-	case b[0] == 0x15, b[0] == 0x16: // a TLS alert or handshake
-		return 0, errLooksTLS
-	case b[0] != 'H':
-		return 0, errNotHTTP
-	}
-	return n, err
+// isOwn reports whether an address is on the target's own host and port. All of a socket is.
+func (c *httpCheck) isOwn(u *url.URL) bool {
+	return c.socket != "" || strings.EqualFold(u.Hostname(), serverName(c.host)) && portOf(u) == c.port
 }
 
-func (x *exchange) Close() error {
-	x.allowRead(net.ErrClosed)
-	return x.Conn.Close()
+func portOf(u *url.URL) string {
+	if u.Port() == "" && u.Scheme == "https" {
+		return "443"
+	}
+	return cmp.Or(u.Port(), "80")
 }
 
 // What a peer can do wrong.
 const (
 	errNotHTTP   = plain("answer is not HTTP/1")
-	errLooksTLS  = plain("answer is not HTTP/1 but looks like TLS (use https://)")
 	errHead      = plain("answer has a malformed header")
 	errHeadSize  = plain("answer has more than 64 KiB of headers")
 	errBody      = plain("answer has a malformed body")
@@ -158,8 +191,6 @@ func (c *httpCheck) judge(answer *http.Response, p *Probe) error {
 	accepts := func(s string) bool { return status >= s[:3] && status <= s[len(s)-3:] }
 	switch {
 	case len(c.statuses) == 0 && status[0] == '2', slices.ContainsFunc(c.statuses, accepts):
-	case slices.Contains([]string{"301", "302", "303", "307", "308"}, status):
-		return plain("status " + status + " (redirects are not followed)")
 	default:
 		return plain("status " + status)
 	}

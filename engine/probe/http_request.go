@@ -73,10 +73,15 @@ func (c *httpCheck) setRequest(s, host, user string) (err error) {
 	if c.request.URL, err = requestURL(host, path); err != nil {
 		return err
 	}
+	if c.tls {
+		c.request.URL.Scheme = "https"
+	}
 	fields := c.request.Header
 	c.request.Host = fields.Get("Host")
-	for name, value := range map[string]string{"User-Agent": "retry", "Accept": "*/*", "Accept-Encoding": "identity"} {
-		fields.Set(name, cmp.Or(fields.Get(name), value))
+	for name, values := range commonHeader() {
+		if fields.Get(name) == "" {
+			fields[name] = values
+		}
 	}
 	name, password, _ := strings.Cut(user, ":")
 	switch {
@@ -95,6 +100,11 @@ func (c *httpCheck) setRequest(s, host, user string) (err error) {
 	}
 	c.request.SetBasicAuth(name, password)
 	return nil
+}
+
+// commonHeader is what every request has, unless the target says otherwise.
+func commonHeader() http.Header {
+	return http.Header{"User-Agent": {"retry"}, "Accept": {"*/*"}, "Accept-Encoding": {"identity"}}
 }
 
 // serverName returns the host without a zone.

@@ -67,7 +67,7 @@ func TestAnswers(t *testing.T) {
 		{"HTTP/2", "\x00\x00\x12\x04\x00\x00\x00\x00\x00", "", 1, "answer is not HTTP/1"},
 		{"HTTP/2 as text", "HTTP/2 200\r\n\r\n", "", 1, "answer is not HTTP/1"},
 		{"SSH", "SSH-2.0-OpenSSH_9.2\r\n", "", 1, "answer is not HTTP/1"},
-		{"a TLS alert", "\x15\x03\x01\x00\x02\x02\x16", "", 1, "answer is not HTTP/1 but looks like TLS (use https://)"},
+		{"a TLS alert", "\x15\x03\x01\x00\x02\x02\x16", "", 1, "answer is not HTTP/1"},
 		{"a status of two digits", "HTTP/1.1 20 OK\r\n\r\n", "", 1, "answer is not HTTP/1"},
 		{"a status of four digits", "HTTP/1.1 2000 OK\r\n\r\n", "", 1, "answer is not HTTP/1"},
 		{"a signed status", "HTTP/1.1 +20 OK\r\n\r\n", "", 1, "answer is not HTTP/1"},
@@ -316,17 +316,20 @@ func FuzzResponse(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, input []byte) {
-		request, err := http.NewRequest(http.MethodGet, "http://h", nil)
+		request, err := http.NewRequest(http.MethodGet, "http://h/", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ask := func(check *httpCheck) error {
-			check.request = request
-			conn := &exchange{Conn: recorded{}, stream: struct {
+			stream := struct {
 				io.Reader
 				io.Writer
-			}{bytes.NewReader(input), io.Discard}, written: make(chan error, 1)}
-			return check.ask(t.Context(), conn, new(Probe))
+			}{bytes.NewReader(input), io.Discard}
+			next, err := check.ask(stream, new(Probe), request)
+			if next != nil {
+				return plain("a redirect")
+			}
+			return err
 		}
 		// Input that ends can only end in words or at its end.
 		err = ask(&httpCheck{body: regexp.MustCompile("^$"), statuses: []string{"000-999"}})
@@ -339,8 +342,3 @@ func FuzzResponse(f *testing.F) {
 		}
 	})
 }
-
-// recorded is a connection that can only be closed.
-type recorded struct{ net.Conn }
-
-func (recorded) Close() error { return nil }

@@ -7,9 +7,8 @@
 // that sends nothing, one that sends a byte a second), and at once when its
 // context ends.
 //
-// It connects to the target itself: the environment's proxies are not used, and
-// redirects are not followed. It never logs in to a database: it says what a
-// client says first, and judges the answer.
+// It connects to the target itself: the environment's proxies are not used. It never logs
+// in to a database: it says what a client says first, and judges the answer.
 package probe
 
 import (

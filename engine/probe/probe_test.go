@@ -153,7 +153,7 @@ func TestHTTP(t *testing.T) {
 		{"/down", 1, "status 503"},
 		{"/down#status=500-503", 0, ""},
 		{"/#status=500-503", 1, "status 200"},
-		{"/moved", 1, "status 302 (redirects are not followed)"},
+		{"/moved", 0, ""},
 		{"/moved#status=200-399", 0, ""},
 		{"/auth", 1, "status 401"},
 		{"/query?q=a%20b#body=^a b at 127.0.0.1:[0-9]+$", 0, ""},

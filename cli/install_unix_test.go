@@ -327,7 +327,8 @@ func saysPath(t *testing.T, shell []string) {
 			continue
 		}
 		find := command(t, user, "-c", line+"\ncommand -v retry")
-		find.Env = append(os.Environ(), "HOME="+t.TempDir())
+		find.Dir = t.TempDir() // in POSIX's language fish wants a path without other letters
+		find.Env = append(os.Environ(), "HOME="+find.Dir)
 		if out, err := find.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != filepath.Join(dir, "retry") {
 			t.Errorf("%s, %s: %q finds %q, %v", user, where, line, out, err)
 		}

@@ -114,6 +114,9 @@ func TestSimulationIsReal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
+	if files, needed := openFiles(t), 1000; files < needed {
+		t.Skipf("needs %d open files; the limit is %d", needed, files)
+	}
 	s := &outageServer{Outage: simulate.Outage{
 		Clients: 200, Capacity: 40, Down: 8 * time.Second, AttemptTime: 50 * time.Millisecond, Queue: time.Second,
 	}}
@@ -158,6 +161,20 @@ func TestSimulationIsReal(t *testing.T) {
 	}
 }
 
+// openFiles is how many files a process may have open.
+func openFiles(t *testing.T) int {
+	t.Helper()
+	out, err := command(t, "sh", "-c", "ulimit -n").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil { // unlimited
+		return math.MaxInt
+	}
+	return files
+}
+
 // idleShare returns a function that returns which share of the processors' time was idle since
 // then, 1 where the system does not say (proc_stat(5)).
 func idleShare() func() float64 {
@@ -194,7 +211,7 @@ func meanOf(herds []simulate.Herd, figure func(*simulate.Herd) float64) float64 
 // succeed.
 func runMany(t *testing.T, n int, program string, words []string) []time.Time {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), scriptLimit)
 	defer cancel()
 	ended := make([]time.Time, n)
 	var wg sync.WaitGroup

@@ -26,6 +26,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -69,9 +70,9 @@ func (s inSession) Run() int {
 	return session.Run(s.M)
 }
 
-// ownEnvironment takes from the environment what the tests do not hold for: another
-// language, the user's settings for this program, a CI system, and a folder of PATH that
-// this user may not search, for which execvp(3) has another error.
+// ownEnvironment takes from the environment what the tests do not hold for: the user's
+// settings for this program, a CI system, and a folder of PATH that this user may not
+// search, for which execvp(3) has another error.
 func ownEnvironment() {
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")
@@ -96,7 +97,7 @@ func ownEnvironment() {
 
 // foreign are the beginnings of the names of what is taken.
 var foreign = []string{
-	"LANG", "LC_", "RETRY_", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "OTEL_", "TRACEPARENT",
+	"RETRY_", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "OTEL_", "TRACEPARENT",
 	"CI", "GITHUB_", "GITLAB_", "CLICOLOR", "FORCE_COLOR", "NO_COLOR", "COLUMNS", "LINES", "BASH_ENV", "ENV", "MANPATH", "POSIXLY_CORRECT",
 }
 
@@ -120,10 +121,28 @@ func TestScripts(t *testing.T) {
 
 // script is the test of one script. It has begun by the time that testscript
 // would begin it, so that its limit counts from its own start.
-type script struct{ *testing.T }
+type script struct {
+	*testing.T
+	file string
+}
 
 func (s script) Run(_ string, f func(testscript.T)) { f(s) }
 func (s script) Parallel()                          {}
+
+// bareSkip is a line that skips the script without a reason.
+var bareSkip = regexp.MustCompile(`(?m)^\[!?(\S+)\] skip$`)
+
+// Skip says what is missing where the script does not.
+func (s script) Skip(reason ...any) {
+	s.Helper()
+	if len(reason) == 0 {
+		text, _ := os.ReadFile(s.file)
+		for _, line := range bareSkip.FindAllStringSubmatch(string(text), -1) {
+			reason = append(reason, "needs "+strings.TrimPrefix(line[1], "exec:"))
+		}
+	}
+	s.T.Skip(reason...)
+}
 
 // Verbose is for who runs chosen scripts with -v: of all of them, what each one
 // does is 200,000 lines.
@@ -132,7 +151,7 @@ func (s script) Verbose() bool {
 }
 
 func runScript(t *testing.T, file string) {
-	testscript.RunT(script{t}, testscript.Params{
+	testscript.RunT(script{t, file}, testscript.Params{
 		Files:               []string{file},
 		Deadline:            time.Now().Add(scriptLimit),
 		RequireExplicitExec: true,

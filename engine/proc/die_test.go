@@ -82,7 +82,7 @@ func TestNoTermIsLostAtTheStart(t *testing.T) {
 func TestRandomSignals(t *testing.T) {
 	t.Parallel()
 	signals := []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT}
-	mark := fmt.Sprintf("%d.%06d", 60, os.Getpid()%1000000) // seconds of sleep, to be found by
+	mark := fmt.Sprintf("%d.%06d", 600, os.Getpid()%1000000) // seconds of sleep, to be found by
 	modes := []orders{
 		{}, {Capture: "both"}, {Stdout: stdio.Hold, Stdin: stdio.Replay}, {Timeout: 10 * time.Millisecond, KillAfter: 5 * time.Millisecond},
 	}

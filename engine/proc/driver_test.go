@@ -253,7 +253,7 @@ type driven struct {
 	// The outputs go to files: a pipe would keep Wait from returning while
 	// what a test left running holds it.
 	out, err       *os.File
-	limit          time.Duration // 20 s unless given
+	limit          time.Duration // that of all waits unless it is longer
 	Stdout, Stderr bytes.Buffer  // filled by wait
 }
 
@@ -324,6 +324,8 @@ func (d *driven) wait() {
 	hangs := !timer.Stop()
 	d.Stdout.Write(contents(d.t, d.out))
 	d.Stderr.Write(contents(d.t, d.err))
+	_ = d.out.Close()
+	_ = d.err.Close()
 	if hangs {
 		d.t.Fatalf("the driver hangs; stderr %q", d.Stderr.String())
 	}

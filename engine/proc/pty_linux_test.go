@@ -34,9 +34,15 @@ func openTerminal(t *testing.T) *terminal {
 		t.Skipf("no pseudo-terminal is available: %v", err)
 	}
 	term := &terminal{t: t, master: os.NewFile(uintptr(master), "master"), slave: os.NewFile(uintptr(slave), "slave")}
-	t.Cleanup(func() { _ = term.master.Close(); _ = term.slave.Close() })
+	t.Cleanup(term.close)
 	go term.read()
 	return term
+}
+
+// close is for a test that opens many.
+func (term *terminal) close() {
+	_ = term.master.Close()
+	_ = term.slave.Close()
 }
 
 func (term *terminal) read() {
@@ -108,6 +114,7 @@ func TestCtrlCReachesTheCommandOnce(t *testing.T) {
 		if res := d.only(); res.ExitCode != 3 || d.end() != "signal: interrupt" {
 			t.Errorf("%d: %+v, %s", i, res, d.end())
 		}
+		term.close()
 	}
 }
 
@@ -123,6 +130,7 @@ func TestCtrlCThatKillsIsACancel(t *testing.T) {
 			if res := d.only(); res.Cancelled == "" || d.end() != end {
 				t.Fatalf("%d: %+v, %s", i, res, d.end())
 			}
+			term.close()
 			if strings.Contains(term.text(), "goroutine") {
 				t.Fatal(term.text())
 			}

@@ -77,10 +77,13 @@ func TestForeignDirectoryIsNotUsed(t *testing.T) {
 
 // The files are the user's alone, whatever the umask is.
 func TestModes(t *testing.T) {
-	parent := t.TempDir() // before the mask is set, which makes it unusable
+	parent := filepath.Join(t.TempDir(), "a") // before the mask is set, which makes it unusable
+	if err := os.Mkdir(parent, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	old := syscall.Umask(0o277)
 	defer syscall.Umask(old)
-	d, err := Open(filepath.Join(parent, "a", "letters"), true)
+	d, err := Open(filepath.Join(parent, "letters"), true)
 	if err != nil {
 		t.Fatal(err)
 	}

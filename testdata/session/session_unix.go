@@ -58,12 +58,23 @@ func Run(m *testing.M) int {
 	case role == supervisor:
 		code, err = supervise()
 	default:
+		ownLanguage()
 		return m.Run()
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "session:", err)
 	}
 	return code
+}
+
+// ownLanguage is that of POSIX, whatever the user's is: what shells print, and which
+// letters a range such as a-z has, hang on it.
+func ownLanguage() {
+	for _, entry := range os.Environ() {
+		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "LANG") || strings.HasPrefix(name, "LC_") {
+			_ = os.Unsetenv(name)
+		}
+	}
 }
 
 func fuzzWorker() bool {

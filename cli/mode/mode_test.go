@@ -65,6 +65,7 @@ func TestRun(t *testing.T) {
 		"a log format of a run":    {args: "--log-format github", err: `--log-format: "github" is not text or json`},
 		"a bad variable":           {environ: "RETRY_COLOR=blue", err: `RETRY_COLOR: "blue" is not auto, always or never`},
 		"an unknown flag":          {args: "--tpo 3", err: "unknown flag --tpo"},
+		"an unknown flag, and --":  {args: "--tpo=3 -- x", err: "unknown flag --tpo"},
 		"a flag in place of value": {args: "--since --key k", err: "--since"},
 		"a missing value":          {args: "a --since", err: "--since"},
 		"not a number":             {args: "--top many", err: `"many"`},

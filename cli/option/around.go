@@ -31,6 +31,7 @@ func (r *resolver) waiting() {
 	for _, t := range r.WaitGone {
 		r.Targets = append(r.Targets, Target{t, true})
 	}
+	r.refuse("wait-for", len(r.Targets) > mostTargets, "%d targets are more than %d, the most that one run waits for", len(r.Targets), mostTargets)
 	r.Tries = r.Policy.Schedule
 	if !r.Given("base") && !r.Given("delays") {
 		r.Tries.Base, r.Tries.Curve = targetBase, r.curve()

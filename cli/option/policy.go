@@ -32,7 +32,7 @@ func (r *resolver) policy() {
 	r.repeat()
 	p.InitialDelay, p.Splay, p.ResetAfter = r.InitialDelay, r.Splay, r.ResetAfter
 	p.Timeout, p.IdleTimeout, p.Deadline = r.Timeout, r.IdleTimeout, r.Deadline
-	p.MaxHint = r.MaxHint
+	p.MaxHint = orLongest(r.MaxHint)
 }
 
 // repeat resolves --repeat: so many attempts, with base between them where it was
@@ -72,11 +72,20 @@ const (
 	defaultCap  = 30 * time.Second
 )
 
+// orLongest is a limit of which 0 is none.
+func orLongest(limit time.Duration) time.Duration {
+	if limit == 0 {
+		return backoff.Longest
+	}
+	return limit
+}
+
 // bounds resolves base, cap and floor of the waits. A cap that was not given is never
 // below base, floor and delays; of a given one and what contradicts it, the one of the
 // lower source is ignored.
 func (r *resolver) bounds(s *backoff.Schedule) {
 	limit := r.last("cap")
+	r.Cap = orLongest(r.Cap)
 	s.Base, s.Cap, s.MinDelay = r.Base, r.Cap, r.MinDelay
 	for _, low := range []struct {
 		flag   string

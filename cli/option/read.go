@@ -22,6 +22,10 @@ import (
 // method of every type: 1.3 MB of the program.
 var options = []kong.Option{kong.NoDefaultHelp(), kong.FlagNamer(dashed)}
 
+// The most flags of a command line, each of which kong takes off all words that are left,
+// and the most targets of a run.
+const mostFlags, mostTargets = 1000, 1000
+
 // Read reads a command line, and settings of lower sources for what it leaves open. With an
 // error, the options have the settings that come before it.
 func Read(argv []string, below []Setting) (*Options, error) {
@@ -29,6 +33,9 @@ func Read(argv []string, below []Setting) (*Options, error) {
 	o := &Options{Run: *newRun(), Own: argv[:n:n], Command: argv[n:]}
 	if n > 0 && argv[n-1] == "--" {
 		o.Own = nil
+	}
+	if len(named) > mostFlags {
+		return o, fmt.Errorf("%d flags are more than %d, the most that a command line may have", len(named), mostFlags)
 	}
 	r := &reading{known: Table()}
 	err := r.read(&struct{}{}, o.sections(named, below), argv[:n], func(given []Setting) []Setting {
@@ -62,7 +69,7 @@ func ReadMode(mode any, ofRun []Flag, args, environ []string) (run []Setting, er
 			line, words = append(append(line, words...), args...), nil
 			break
 		}
-		if len(args) > 0 {
+		if n == 0 {
 			words, args = append(words, args[0]), args[1:]
 		}
 	}

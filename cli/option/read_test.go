@@ -36,6 +36,7 @@ func TestRead(t *testing.T) {
 		{"-t5 true", "timeout=5", "true"},
 		{"--quiet=false true", "quiet=false", "true"},
 		{"--quiet=YES true", "quiet=true", "true"},
+		{"--quiet=On --verbose=OFF true", "quiet=true verbose=false", "true"},
 		{"- x", "", "- x"},
 		{"true --help", "", "true --help"},
 		{"--idempotency-key \xff\xfe true", "idempotency-key=\xff\xfe", "true"},
@@ -76,6 +77,7 @@ func TestEnvironment(t *testing.T) {
 		{"several values", []string{"RETRY_ON_STDERR=a,b\nc"}, "", "on-stderr=a,b on-stderr=c"},
 		{"blank lines are ignored", []string{"RETRY_ON_EXIT=\n1\n\n  \n2\n"}, "", "on-exit=1 on-exit=2"},
 		{"without a value", []string{"RETRY_QUIET=1", "RETRY_VERBOSE=no"}, "", "quiet=true verbose=false"},
+		{"on and off", []string{"RETRY_VERBOSE=on", "RETRY_TIMESTAMPS=OFF"}, "", "verbose=true timestamps=false"},
 		{"empty and unknown ones are ignored", []string{"RETRY_ATTEMPTS=", "RETRY_NOPE=1", "RETRY=1", "RETRY_", "RETRY_attempts=3"}, "", ""},
 		{"modes have no variable", []string{"RETRY_VERSION=1.2", "RETRY_HELP=1", "RETRY_PLAN=1", "RETRY_EXEC=1", "RETRY_EXPLAIN=1", "RETRY_EXIT=3"}, "", ""},
 		{"what the command sees is no flag", []string{"RETRY_ATTEMPT=3", "RETRY_MAX_ATTEMPTS=x", "RETRY_DEPTH=1"}, "", ""},
@@ -146,6 +148,27 @@ func TestNear(t *testing.T) {
 	}
 }
 
+// More flags than kong reads fast are refused, and as many are read.
+func TestReadManyFlags(t *testing.T) {
+	for _, c := range []struct {
+		flags, targets int
+		ok             bool
+	}{{1000, 0, true}, {1001, 0, false}, {0, 1000, true}, {0, 1001, false}} {
+		line := slices.Repeat([]string{"-v"}, c.flags)
+		var below []Setting
+		for range c.targets {
+			below = append(below, Setting{Flag: ByName("wait-for"), Value: "file:///x", Word: "RETRY_WAIT_FOR", Source: FromEnvironment})
+		}
+		o, err := Read(append(line, "true"), below)
+		if err == nil {
+			err = o.Resolve()
+		}
+		if (err == nil) != c.ok {
+			t.Errorf("%d flags, %d targets: %v", c.flags, c.targets, err)
+		}
+	}
+}
+
 // A command of very many words costs kong nothing.
 func TestReadManyWords(t *testing.T) {
 	many := strings.Fields(strings.Repeat("word ", 100_000))
@@ -162,7 +185,7 @@ func TestReadManyWords(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	for _, argv := range []string{
 		"-n 3 -- true", "--attempts=5 --base 100ms --cap 30s --jitter full --on-exit 75,111 -- cmd args", "-qvn5 x", "--on-stderr a{1,3} --on-stderr b",
-		"--atempts", "-n", "--quiet=false x", "-- --", "-", "--base= x", "--log-file ' ' x", "--idempotency-key $HOME x", "--on-stdout ${x} y", "-n=5 x", "--base -1 x",
+		"--atempts", "-n", "--quiet=false x", "-- --", "-", "--base= x", "--log-file ' ' x", "--idempotency-key $HOME x", "--on-stdout ${x} y", "-n=5 x", "--base -1 x", "--quiet=0 x", "-qv x", "--verbose=ON --quiet=off x",
 	} {
 		f.Add(argv)
 	}

@@ -91,9 +91,9 @@ func (t *toggle) UnmarshalText(text []byte) error {
 // Truth reads what switches a flag without value on or off; "" is for everything else.
 func Truth(value string) string {
 	switch strings.ToLower(value) {
-	case "1", "true", "yes":
+	case "1", "true", "yes", "on":
 		return "true"
-	case "0", "false", "no":
+	case "0", "false", "no", "off":
 		return "false"
 	}
 	return ""

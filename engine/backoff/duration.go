@@ -14,13 +14,16 @@ import (
 )
 
 // ParseDuration reads a Go duration ("250ms", "1m30s"), one with the units of sleep and
-// systemd ("10sec", "5min", "1d12h"), or a number of seconds ("5", "0.5"). It refuses
-// negative durations and those beyond Longest. Anything above 0 is at least a nanosecond,
-// since 0 means no limit.
+// systemd ("10sec", "5min", "1d12h", "infinity"), or a number of seconds ("5", "0.5"). It
+// refuses negative durations. Anything above 0 is at least a nanosecond, since 0 means no
+// limit, and at most Longest.
 func ParseDuration(s string) (time.Duration, error) {
 	word, minus := strings.CutPrefix(s, "-")
 	d, err := time.ParseDuration(word)
-	if err != nil || d < 0 {
+	switch {
+	case strings.EqualFold(word, "infinity"), strings.EqualFold(word, "inf"):
+		d, err = Longest, nil
+	case err != nil || d < 0:
 		d, err = terms(strings.TrimPrefix(word, "+"))
 	}
 	mantissa, _, _ := strings.Cut(strings.ToLower(word), "e")
@@ -55,20 +58,28 @@ func terms(s string) (time.Duration, error) {
 		total += value * float64(size)
 	}
 	if total >= math.MaxInt64 {
-		return 0, strconv.ErrRange
+		return Longest, nil
 	}
 	return time.Duration(math.Round(total)), nil
 }
 
-// number splits off the longest number without a sign that s begins with.
+// number splits off the longest number without a sign that s begins with, in one pass:
+// digits, a point between or beside them, and an exponent. It is +Inf beyond a float64.
 func number(s string) (value float64, rest string, err error) {
-	end := len(s) - len(strings.TrimLeft(s, "0123456789.eE+-"))
-	if strings.HasPrefix(s, "+") || strings.HasPrefix(s, "-") {
-		end = 0
+	digits := func(from int) int { return len(s) - len(strings.TrimLeft(s[from:], "0123456789")) }
+	end := digits(0)
+	if end < len(s) && s[end] == '.' {
+		end = digits(end + 1)
+	}
+	if power := strings.TrimLeft(s[end:], "eE"); len(power) == len(s)-end-1 {
+		power = strings.TrimPrefix(strings.TrimPrefix(power, "-"), "+")
+		if from := len(s) - len(power); digits(from) > from {
+			end = digits(from)
+		}
 	}
 	value, err = strconv.ParseFloat(s[:end], 64)
-	for ; err != nil && end > 0; end-- {
-		value, err = strconv.ParseFloat(s[:end-1], 64)
+	if math.IsInf(value, 1) {
+		err = nil
 	}
 	return value, s[end:], err
 }

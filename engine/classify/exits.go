@@ -27,7 +27,7 @@ type exit struct {
 
 // ParseExits reads a comma-separated list of codes (0 to 255), ranges of codes
 // ("100-110"), signal names ("KILL", "SIGSEGV") and the words timeout, signal
-// and any.
+// and any; names and words in any case.
 func ParseExits(list string) (Exits, error) {
 	if strings.TrimSpace(list) == "" {
 		return nil, fmt.Errorf("%q names no exit; use codes (75), ranges (100-110), signals (KILL), timeout, signal or any", list)
@@ -48,7 +48,8 @@ func parseExits(list string, words ...string) (exits Exits, err error) {
 		switch {
 		case item == "":
 			return nil, errors.New("an item of the list is empty; separate items by single commas, as in 75,111")
-		case slices.Contains(words, item):
+		case slices.Contains(words, strings.ToLower(item)):
+			e.text = strings.ToLower(item)
 		case item[0] >= '0' && item[0] <= '9':
 			e.codes = true
 			e.low, e.high, err = parseCodes(item)

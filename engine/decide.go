@@ -32,6 +32,8 @@ type State struct {
 	Successes, Failures int
 	// Argv is the command, by whose name failures are recognised.
 	Argv []string
+	// LastLook says that the attempt is the last one, by Policy.LastLook.
+	LastLook bool
 }
 
 // Place is where in its schedule a run is: the number of the next wait, from 1, and the
@@ -300,6 +302,11 @@ func schedule(d *Decision, p *Policy, s State, r attempt.Result, e Evidence, now
 	switch {
 	case d.HasHint && d.Hint > p.MaxHint:
 		giveUp(d, event.Stopped, fmt.Sprintf("the server asks for a wait of %v, longer than --max-hint %v", d.Hint, p.MaxHint))
+	case s.LastLook:
+		giveUp(d, event.Deadline, "this was the last look before the deadline")
+	case p.LastLook > 0 && s.late(backoff.Add(d.Jittered, 1), now): // one that ends with the deadline leaves no time for a try
+		d.Jittered = max(s.Deadline.Sub(now)-p.LastLook, 0)
+		d.Next.LastLook = true
 	case s.late(d.Jittered, now):
 		giveUp(d, event.Deadline, passing(d.Jittered))
 	}

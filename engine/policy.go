@@ -41,7 +41,10 @@ type Policy struct {
 	Rotate []rotate.List
 	// MaxHint is the longest wait that a server may ask for.
 	MaxHint time.Duration
-	Rules   Rules
+	// LastLook, if not 0, has a wait that would end past the deadline end so long before it
+	// (at once if less is left); the attempt that follows is the last.
+	LastLook time.Duration
+	Rules    Rules
 }
 
 // Rules say which results are successes, which are retried and which are not.

@@ -63,6 +63,9 @@ func (e *execution) wait(ctx context.Context) *Decision {
 		return e.tooLate(passedInWait)
 	}
 	e.state = d.Next
+	if slept < d.Jittered { // it was woken
+		e.state.LastLook = false
+	}
 	e.last.waited = min(slept, d.Jittered)
 	return nil
 }

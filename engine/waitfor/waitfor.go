@@ -43,10 +43,10 @@ type Wait struct {
 	Policy engine.Policy
 	// From is where in the schedule the tries begin.
 	From engine.Place
-	// Limit is the longest wait; 0 is none. It ends a wait between two tries early.
-	Limit time.Duration
-	// Deadline is when the run ends; the zero time is none. No wait between two tries is
-	// begun that would pass it.
+	// Limit is the longest wait; 0 is none. Deadline is when the run ends; the zero time is
+	// none. A wait between two tries that would pass the earlier of them ends lastLook before
+	// it, and the try that follows is the last.
+	Limit    time.Duration
 	Deadline time.Time
 	// OnlyNews says that a target which is ready at once is not reported.
 	OnlyNews bool
@@ -56,6 +56,9 @@ type Wait struct {
 }
 
 const (
+	// lastLook is the time before the end of the wait from which on a target that becomes
+	// ready may be missed (docs/targets.md).
+	lastLook = 500 * time.Millisecond
 	// reportEvery is the interval of reports of missing targets (docs/targets.md).
 	reportEvery = 10 * time.Second
 	// firstReport is the time of the first report, unless a try has ended before.
@@ -70,7 +73,8 @@ const (
 type wait struct {
 	*Wait
 	started time.Time
-	end     time.Time // of Limit, the zero time for none
+	end     time.Time // the earlier of Limit's and Deadline, the zero time for none
+	atRun   bool      // the end is Deadline
 	emit    func(event.Event)
 	first   engine.Place // of the schedule of the first target, when all have ended
 	states  []state
@@ -118,10 +122,11 @@ func (w *Wait) Run(ctx context.Context, emit func(event.Event)) engine.Readiness
 // start starts an engine for each target. Signals are read by Run alone.
 func (r *wait) start(ctx context.Context) {
 	var running sync.WaitGroup
-	tries, stop := ctx, func() {}
-	if r.Limit > 0 { // also ends a try under way
+	if r.Limit > 0 {
 		r.end = r.started.Add(r.Limit)
-		tries, stop = context.WithDeadline(ctx, r.end)
+	}
+	if r.atRun = !r.Deadline.IsZero() && (r.end.IsZero() || r.Deadline.Before(r.end)); r.atRun {
+		r.end = r.Deadline
 	}
 	r.states = make([]state, len(r.Targets))
 	for i := range r.Targets {
@@ -129,7 +134,7 @@ func (r *wait) start(ctx context.Context) {
 		r.states[i].Name, r.states[i].Gone = target.Name, target.Gone
 		c := &engine.Config{
 			Policy: r.Policy, Argv: []string{target.Name}, Starter: target.Starter, Draw: target.Draw,
-			Identity: engine.Identity{Random: r.Random}, Expires: r.Deadline,
+			Identity: engine.Identity{Random: r.Random}, Expires: r.end,
 			Emit: func(ev event.Event) {
 				if try, ok := ev.(*event.AttemptFinished); ok {
 					select {
@@ -139,19 +144,18 @@ func (r *wait) start(ctx context.Context) {
 				}
 			},
 		}
-		c.Policy.Attempts, c.Policy.Rules = 0, engine.Rules{Table: noRules}
+		c.Policy.Attempts, c.Policy.Rules, c.Policy.LastLook = 0, engine.Rules{Table: noRules}, lastLook
 		if len(r.Targets) == 1 {
 			c.Signals.Woken = r.Signals.Woken
 		}
 		running.Go(func() {
-			if _, at := c.RunFrom(tries, r.From); i == 0 {
+			if _, at := c.RunFrom(ctx, r.From); i == 0 {
 				r.first = at
 			}
 		})
 	}
 	go func() {
 		running.Wait()
-		stop()
 		close(r.results)
 	}()
 }
@@ -188,8 +192,7 @@ func (r *wait) finish() engine.Readiness {
 		}
 		r.emit(&event.TargetFailed{Target: s.Target})
 	}
-	limited := !r.end.IsZero() && !time.Now().Before(r.end)
-	all.DeadlinePassed = !all.Ready && !r.Deadline.IsZero() && !(limited && r.end.Before(r.Deadline))
+	all.DeadlinePassed = !all.Ready && r.atRun
 	return all
 }
 
@@ -238,12 +241,8 @@ func (r *wait) emitPending(beat bool) {
 	if len(e.Pending) == 0 {
 		return
 	}
-	end := r.end
-	if end.IsZero() || !r.Deadline.IsZero() && r.Deadline.Before(end) {
-		end = r.Deadline
-	}
-	if !end.IsZero() {
-		e.Left, e.Limited = max(time.Until(end), 0), true
+	if !r.end.IsZero() {
+		e.Left, e.Limited = max(time.Until(r.end), 0), true
 	}
 	r.emit(e)
 }

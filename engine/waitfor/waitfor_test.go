@@ -51,6 +51,10 @@ func (t *target) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
 		t.tried = append(t.tried, time.Duration(time.Now().UnixNano()))
 		ctx, cancel := context.WithTimeout(ctx, spec.Timeout)
 		defer cancel()
+		if !spec.Deadline.IsZero() {
+			ctx, cancel = context.WithDeadline(ctx, spec.Deadline)
+			defer cancel()
+		}
 		select {
 		case <-time.After(t.takes):
 		case <-ctx.Done():
@@ -144,13 +148,13 @@ func TestOnlyChangesAreReported(t *testing.T) {
 }
 
 // When the limit passes, each target that is not ready has failed, with its last
-// error; the wait is cut short, and no try follows.
+// error, and a try under way is cut.
 func TestLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWaiting(&target{name: "a"}, &target{name: "b", takes: time.Hour}, &target{name: "c", ready: 1, takes: time.Millisecond})
-		w.Limit = 1200 * time.Millisecond
+		w.Limit = 1300 * time.Millisecond
 		r := w.run()
-		check(t, "a", w.at(0), ms(0, 100, 300, 700))
+		check(t, "a", w.at(0), ms(0, 100, 300, 700, 800))
 		check(t, "events", w.events, []string{"a: down", "c ready after 1ms", "a failed: down", "b failed: interrupted"})
 		if r.Ready || r.DeadlinePassed || r.Waited != w.Limit {
 			t.Errorf("result %+v", r)
@@ -158,30 +162,73 @@ func TestLimit(t *testing.T) {
 	})
 }
 
-// A wait that would pass the deadline is not begun.
-func TestDeadline(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for _, limit := range []time.Duration{0, time.Hour} {
-			w := newWaiting(&target{name: "a"})
-			w.Deadline, w.Limit = time.Now().Add(1200*time.Millisecond), limit
-			r := w.run()
-			check(t, "a", w.at(0), ms(0, 100, 300, 700))
-			if r.Ready || !r.DeadlinePassed || r.Waited != 700*time.Millisecond {
-				t.Errorf("result %+v", r)
-			}
+// A wait that would pass the limit, or the deadline of the run, ends half a second before
+// it, at once where less is left, and one more try follows.
+func TestLastLook(t *testing.T) {
+	for _, c := range []struct {
+		limit int
+		tries []time.Duration
+	}{
+		{50, ms(0, 0)}, {100, ms(0, 0)}, {101, ms(0, 100, 100)}, {650, ms(0, 100, 300, 300)}, {900, ms(0, 100, 300, 700, 700)},
+		{1200, ms(0, 100, 300, 700, 700)}, {1201, ms(0, 100, 300, 700, 701)}, {1500, ms(0, 100, 300, 700, 1000)}, {1700, ms(0, 100, 300, 700, 1500, 1500)},
+	} {
+		for _, ofRun := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWaiting(&target{name: "a"})
+				limit := time.Duration(c.limit) * time.Millisecond
+				if w.Limit = limit; ofRun {
+					w.Limit, w.Deadline = time.Hour, time.Now().Add(limit)
+				}
+				r := w.run()
+				check(t, fmt.Sprint(c.limit), w.at(0), c.tries)
+				if r.Ready || r.DeadlinePassed != ofRun || r.Waited != c.tries[len(c.tries)-1] {
+					t.Errorf("%d: %+v", c.limit, r)
+				}
+			})
 		}
-		// One that has passed allows no try.
+	}
+	synctest.Test(t, func(t *testing.T) {
+		// A deadline that has passed allows no try.
 		w := newWaiting(&target{name: "a"})
 		w.Deadline = time.Now().Add(-time.Second)
 		if r := w.run(); r.Ready || !r.DeadlinePassed || len(w.at(0)) != 0 {
 			t.Errorf("result %+v", r)
 		}
 		check(t, "events", w.events, []string{"a failed: was not tried"})
-		// The limit comes first.
+		// A wake-up makes no try the last one.
+		woken := make(chan struct{}, 1)
 		w = newWaiting(&target{name: "a"})
-		w.Deadline, w.Limit = time.Now().Add(time.Hour), 650*time.Millisecond
-		if r := w.run(); r.Ready || r.DeadlinePassed || r.Waited != w.Limit {
-			t.Errorf("result %+v", r)
+		w.Limit, w.Signals.Woken = 1300*time.Millisecond, woken
+		time.AfterFunc(750*time.Millisecond, func() { woken <- struct{}{} })
+		w.run()
+		check(t, "woken", w.at(0), ms(0, 100, 300, 700, 750, 800))
+	})
+}
+
+// byTime is ready from a time on.
+type byTime struct{ from time.Time }
+
+func (b byTime) Start(context.Context, attempt.Spec) attempt.Attempt {
+	return attempt.Call(func() attempt.Result {
+		if time.Now().Before(b.from) {
+			return attempt.Result{ExitCode: 1, Note: "down"}
+		}
+		return attempt.Result{}
+	})
+}
+
+// What is ready half a second before the limit is seen, whatever the schedule.
+func TestReadyHalfASecondBeforeTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, base := range ms(1, 90, 700, 5000) {
+			for _, limit := range ms(501, 777, 1000, 4321, 60_000) {
+				w := newWaiting(&target{name: "a"})
+				w.Policy.Schedule.Base, w.Policy.Schedule.Cap, w.Limit = base, 10*time.Second, limit
+				w.Targets[0].Starter = byTime{time.Now().Add(limit - lastLook)}
+				if r := w.run(); !r.Ready || r.Waited > limit {
+					t.Errorf("base %v, limit %v: %+v", base, limit, r)
+				}
+			}
 		}
 	})
 }

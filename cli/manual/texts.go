@@ -102,6 +102,17 @@ func (p Pages) begin(head string, known []*kong.Flag) *Flag {
 // Placeholder is the placeholder of a flag's value, in the first text about it.
 func Placeholder(name string) string { return New(nil, nil).flag(name).PlaceHolder }
 
+// ModesOf returns the modes that have a flag of that name for themselves.
+func ModesOf(name string) (modes []string) {
+	for _, group := range New(nil, nil) {
+		isIt := func(f Flag) bool { return f.Name == name }
+		if group.Mode != "" && slices.ContainsFunc(group.Flags, isIt) {
+			modes = append(modes, group.Mode)
+		}
+	}
+	return modes
+}
+
 // flags are those of all groups, each name once.
 func (p Pages) flags() (all []Flag) {
 	for _, group := range p {

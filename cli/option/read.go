@@ -46,7 +46,7 @@ func Read(argv []string, below []Setting) (*Options, error) {
 	if err == nil || errors.As(err, new(*UsageError)) || !strings.HasPrefix(err.Error(), "unknown flag") {
 		return o, err
 	}
-	err = unknownFlag(argv[n-1])
+	err = unknownFlag(argv, n-1)
 	if mode := slices.IndexFunc(o.Settings, func(s Setting) bool { return s.Flag.IsMode() && !s.Off() }); mode >= 0 {
 		err = Usage(o.Settings[mode].Word, err)
 	}

@@ -4,7 +4,6 @@ package option
 // those of no flag, and by flags behind the command.
 
 import (
-	_ "embed"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,18 +13,38 @@ import (
 
 	"github.com/retrysh/retry/cli/manual"
 	"github.com/retrysh/retry/engine"
+	"github.com/retrysh/retry/engine/text"
 )
 
-// unknownFlag is the error for a word that is no flag, with suggestions.
-func unknownFlag(word string) error {
+// unknownFlag is the error for a word of a command line that is no flag: what was probably
+// meant, as a line that can be pasted if that is certain.
+func unknownFlag(line []string, at int) error {
+	word := line[at]
+	unknown := fmt.Sprintf("unknown flag %q", word)
+	if name, value, blank := strings.Cut(word, " "); blank {
+		if _, takesNext, ok := flagsOf(Table(), name); ok && takesNext {
+			value = strings.TrimSpace(value)
+			return fmt.Errorf("%q is a flag and its value in one word; write two, %s %s", word, name, text.ShellWord(value))
+		}
+	}
+	name := normal(strings.TrimLeft(word, "-"))
+	if modes := manual.ModesOf(name); len(modes) > 0 {
+		return fmt.Errorf("%s; it belongs to --%s", unknown, strings.Join(modes, " and --"))
+	}
+	if err := calledElsewhere(line, at); err != nil {
+		return err
+	}
 	near := Suggest(word)
+	for i := range near {
+		near[i] = strconv.Quote("--" + near[i])
+	}
 	switch len(near) {
 	case 0:
-		return fmt.Errorf("unknown flag %q; write -- before a command that begins with a dash", word)
+		return fmt.Errorf("%s; write -- before a command that begins with a dash", unknown)
 	case 1:
-		return fmt.Errorf("unknown flag %q, did you mean %s?", word, near[0])
+		return fmt.Errorf("%s, did you mean %s?", unknown, near[0])
 	}
-	return fmt.Errorf("unknown flag %q, did you mean one of %s?", word, strings.Join(near, ", "))
+	return fmt.Errorf("%s, did you mean one of %s?", unknown, strings.Join(near, ", "))
 }
 
 // valueMissing is the error for a flag without its value, before token: what is in the
@@ -54,57 +73,36 @@ func equalsSign(f *Flag, value string) error {
 	return Usage(short, fmt.Errorf("%q: a short flag takes no \"=\"; write %s %s", "="+value, short, value))
 }
 
-// elsewhere lists flags by the names that they have in other programs: curl, wget,
-// timeout, and the common retry tools and libraries. A line is what to write here,
-// several ways separated by "or", and the names.
-//
-//go:embed elsewhere.txt
-var elsewhere string
-
-// calledElsewhere returns what to write for a name of another program, nil if it
-// is not known. Some names mean another flag together with a value.
-func calledElsewhere(name, value string) (ways []string) {
-	for line := range strings.Lines(elsewhere) {
-		write, names, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		switch all := strings.Fields(names); {
-		case slices.Contains(all, name+"="+value):
-			return quoted(write)
-		case slices.Contains(all, name):
-			ways = quoted(write)
-		}
-	}
-	return ways
-}
-
-func quoted(ways string) []string {
-	return strings.Split(`"`+strings.ReplaceAll(ways, " or ", `"|"`)+`"`, "|")
-}
-
 // shortestName is from where on a name is long enough to be near another one.
 const shortestName = 3
 
-// Suggest returns the flags, quoted, that an unknown word may mean: the same
-// name written otherwise, what other programs call so, or names that differ
-// by a letter or two or go on after the word.
-func Suggest(word string) []string {
-	name, value, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
-	name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
-	if ways := calledElsewhere(name, value); ways != nil {
-		return ways
-	}
+// Suggest returns the names of the flags that an unknown word may mean: the same name
+// written otherwise, or names that differ by a letter or two, or go on after the word. A
+// name that shares less than half of its letters with the word is none of them.
+func Suggest(word string) (near []string) {
+	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	name = normal(name)
 	if len(name) < shortestName {
 		return nil
 	}
 	if ByName(name) != nil {
-		return []string{`"--` + name + `"`}
+		return []string{name}
 	}
-	var near []string
 	for _, f := range Table() {
-		if known := f.Name(); strings.HasPrefix(known, name) || Near(known, name, 2) {
-			near = append(near, `"--`+known+`"`)
+		known := f.Name()
+		if (strings.HasPrefix(known, name) || Near(known, name, 2)) && 2*shared(known, name) >= max(len(known), len(name)) {
+			near = append(near, known)
 		}
 	}
 	return near
+}
+
+// shared counts the letters that two names share, whatever their order.
+func shared(a, b string) (n int) {
+	for letter := 'a'; letter <= 'z'; letter++ {
+		n += min(strings.Count(a, string(letter)), strings.Count(b, string(letter)))
+	}
+	return n + min(strings.Count(a, "-"), strings.Count(b, "-"))
 }
 
 // Misnamed returns a line for each variable that was probably meant for a flag and
@@ -121,14 +119,33 @@ func Misnamed(environ []string) (lines []string) {
 		if flagOf(Table(), name) != nil || engine.SetsVariable(name) {
 			continue
 		}
-		if other := nearest(name); other != "" {
-			lines = append(lines, fmt.Sprintf("%s is not the variable of a flag and is ignored; did you mean %s?", name, other))
+		if meant := variablesFor(name, value); meant != "" {
+			lines = append(lines, fmt.Sprintf("%s is not the variable of a flag and is ignored; did you mean %s?", name, meant))
 		}
 	}
 	if limit && !nested {
 		lines = append(lines, "RETRY_MAX_ATTEMPTS is set for commands and does not limit attempts; did you mean RETRY_ATTEMPTS?")
 	}
 	return lines
+}
+
+// variablesFor returns the variables that were probably meant by one that is no flag's: what
+// other programs call so, with the value, or the nearest name.
+func variablesFor(name, value string) string {
+	var meant []string
+	other := strings.TrimPrefix(name, "RETRY_")
+	if len(other) <= shortestName {
+		return nearest(name) // RETRY_MAX and its like are variables of scripts
+	}
+	for _, s := range InOwnWords(other, value) {
+		if f := ByName(s[0]); f.HasVariable() {
+			meant = append(meant, f.Variable()+"="+text.ShellWord(s[1]))
+		}
+	}
+	if len(meant) > 0 {
+		return text.Masked(strings.Join(meant, " "))
+	}
+	return nearest(name)
 }
 
 // nearest returns the variable that differs least, "" if there is none: by a letter

@@ -130,7 +130,7 @@ func (p *policyParser) field(at place, key, value string) error {
 	}
 	f := option.ByName(key)
 	if f == nil {
-		return at.fault("%w", unknownKey(key))
+		return at.fault("%w", unknownKey(key, value))
 	}
 	if again && !f.Repeats() {
 		return at.fault("policy %q has %q on line %d already", def.Name, key, first)
@@ -163,13 +163,18 @@ func policyValue(f *option.Flag, value string) (string, error) {
 }
 
 // unknownKey says which flag may have been meant.
-func unknownKey(key string) error {
-	near := option.Suggest("--" + key)
-	for i, name := range near {
-		near[i] = strings.Replace(name, `"--`, `"`, 1)
+func unknownKey(key, value string) error {
+	var meant []string
+	for _, setting := range option.InOwnWords(key, value) {
+		meant = append(meant, fmt.Sprintf("%q", strings.TrimSpace(setting[0]+" "+setting[1])))
 	}
-	if len(near) == 0 {
+	if len(meant) == 0 {
+		for _, name := range option.Suggest(key) {
+			meant = append(meant, fmt.Sprintf("%q", name))
+		}
+	}
+	if len(meant) == 0 {
 		return fmt.Errorf("there is no flag %q; a policy holds flags by their long names, and inherit", key)
 	}
-	return fmt.Errorf("there is no flag %q, did you mean %s?", key, strings.Join(near, " or "))
+	return fmt.Errorf("there is no flag %q, did you mean %s?", key, strings.Join(meant, " or "))
 }

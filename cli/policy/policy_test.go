@@ -92,7 +92,7 @@ func TestPolicyFileRefuses(t *testing.T) {
 		"policy a\nattempts":                      "attempts: needs a value",
 		"policy a\nquiet perhaps":                 `quiet: "perhaps" is not true or false`,
 		"policy a\nattemps 3":                     `there is no flag "attemps", did you mean "attempts"?`,
-		"policy a\nretries 3":                     `did you mean "attempts"?`,
+		"policy a\nretries 3":                     `did you mean "attempts 4"?`,
 		"policy a\n--attempts 3":                  `did you mean "attempts"?`,
 		"policy a\nzzzzzz 3":                      `there is no flag "zzzzzz"; a policy holds`,
 		"policy a\n\xff\xfe 3":                    "there is no flag",

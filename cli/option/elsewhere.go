@@ -1,0 +1,231 @@
+package option
+
+// This file translates flags of other programs into those of this one.
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/text"
+)
+
+// elsewhere says what to write here for flags of other programs; its first lines describe
+// the form.
+//
+//go:embed elsewhere.txt
+var elsewhere string
+
+// foreign is a flag of another program, with its value.
+type foreign struct {
+	ways [][]string // the words to write here: one of these
+	note string     // why there is nothing to write
+	used int        // how many words the flag and its value take
+	open bool       // a way has a place for a value that was not given
+}
+
+// foreignAt finds what the flag of another program at the beginning of argv is called here.
+func foreignAt(argv []string) (f foreign, found bool) {
+	name, value, joined := strings.Cut(strings.TrimLeft(argv[0], "-"), "=")
+	if next := argv[1:]; !joined && len(next) > 0 && (!isDashed(next[0]) || isNumber(next[0][1:])) {
+		value = next[0]
+	}
+	entry, takesValue, found := lookUp(normal(name), value, joined)
+	if !found {
+		return f, false
+	}
+	f.used = 1
+	if takesValue && !joined && value != "" {
+		f.used = 2
+	}
+	if note, isNote := strings.CutPrefix(entry, "("); isNote {
+		f.note = strings.TrimSuffix(note, ")")
+		return f, true
+	}
+	if !takesValue {
+		value = ""
+	}
+	for way := range strings.SplitSeq(entry, " or ") {
+		words, filled := fill(way, value)
+		f.ways = append(f.ways, words)
+		f.open = f.open || !filled
+	}
+	return f, true
+}
+
+// normal is a name as elsewhere.txt has it.
+func normal(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "-")) }
+
+// lookUp finds the entry for a name of another program. value is the word behind it, or
+// what is joined to it by "=".
+func lookUp(name, value string, joined bool) (entry string, takesValue, found bool) {
+	for line := range strings.Lines(elsewhere) {
+		names, entry, isEntry := strings.Cut(strings.TrimSpace(line), ": ")
+		if !isEntry || strings.HasPrefix(line, "#") {
+			continue
+		}
+		for known := range strings.FieldsSeq(names) {
+			known, form, hasForm := strings.Cut(known, "=")
+			if known == name && (!hasForm || hasTheForm(value, form, joined)) {
+				return entry, hasForm || strings.Contains(entry, "{"), true
+			}
+		}
+	}
+	return "", false, false
+}
+
+// hasTheForm reports whether a value is what an entry of elsewhere.txt asks for.
+func hasTheForm(value, form string, joined bool) bool {
+	switch form {
+	case "<any>":
+		return joined
+	case "<number>":
+		return isNumber(value)
+	case "<duration>":
+		_, err := backoff.ParseDuration(value)
+		return err == nil
+	case "<target>":
+		return LooksLikeTarget(value)
+	case "<address>":
+		_, port, hasPort := strings.Cut(value, ":")
+		return hasPort && isNumber(port)
+	}
+	return strings.EqualFold(value, form)
+}
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// place is where the value stands in a way.
+var place = regexp.MustCompile(`\{(\+1|%)?\}`)
+
+// fill writes a value into a way. If there is none, or it is not of the kind that the way
+// wants, a name stands in its place.
+func fill(way, value string) (words []string, filled bool) {
+	filled = true
+	for word := range strings.FieldsSeq(way) {
+		words = append(words, place.ReplaceAllStringFunc(word, func(form string) string {
+			written := value
+			switch form {
+			case "{+1}":
+				written = oneMore(value)
+			case "{%}":
+				written = percentage(value)
+			}
+			if written == "" {
+				filled = false
+				return "VALUE"
+			}
+			return written
+		}))
+	}
+	return words, filled
+}
+
+// oneMore is the number of attempts for a number of retries, "" if it is none.
+func oneMore(retries string) string {
+	n, err := strconv.Atoi(retries)
+	if err != nil || n < 0 {
+		return ""
+	}
+	return strconv.Itoa(n + 1)
+}
+
+// percentage writes a fraction from 0 to 1 as a percentage, "" if it is none.
+func percentage(fraction string) string {
+	f, err := strconv.ParseFloat(fraction, 64)
+	if err != nil || !(f >= 0 && f <= 1) {
+		return ""
+	}
+	return strconv.FormatFloat(100*f, 'f', -1, 64) + "%"
+}
+
+// translated is a command line with each flag of another program as it is written here. It
+// is not ok if one of them is not known, or what is meant is open.
+func translated(argv []string) (line []string, ok bool) {
+	known := Table()
+	for len(argv) > 0 && argv[0] != "--" && isDashed(argv[0]) {
+		if _, takesNext, isOurs := flagsOf(known, argv[0]); isOurs {
+			n := 1
+			if takesNext && len(argv) > 1 {
+				n = 2
+			}
+			line, argv = append(line, argv[:n]...), argv[n:]
+			continue
+		}
+		f, found := foreignAt(argv)
+		if !found || f.open || len(f.ways) > 1 {
+			return nil, false
+		}
+		line = append(line, slices.Concat(f.ways...)...)
+		argv = argv[f.used:]
+	}
+	if len(argv) > 0 && argv[0] != "--" {
+		line = append(line, "--")
+	}
+	return append(line, argv...), true
+}
+
+// longestLine is up to how many bytes a whole command line is shown.
+const longestLine = 300
+
+// pasteable is the command line that was probably meant, for a shell; "" if it is not
+// certain, has a secret, or is longer than a person wants to read.
+func pasteable(argv []string) string {
+	line, ok := translated(argv)
+	if !ok || len(line) == 0 || line[len(line)-1] == "--" {
+		return ""
+	}
+	if o, err := Read(line, nil); err != nil || !slices.Equal(text.MaskedArgs(line), line) || o.Settings == nil && len(o.Command) == 0 {
+		return ""
+	}
+	shown := "retry"
+	for _, word := range line {
+		shown += " " + text.ShellWord(word)
+	}
+	if len(shown) > longestLine || strings.ContainsFunc(shown, func(r rune) bool { return r < ' ' }) {
+		return ""
+	}
+	return shown
+}
+
+// calledElsewhere is the error for a flag of another program in a command line, nil if the
+// word there is none.
+func calledElsewhere(line []string, at int) error {
+	f, found := foreignAt(line[at:])
+	if !found {
+		return nil
+	}
+	said := f.note
+	if said == "" {
+		var ways []string
+		for _, way := range f.ways {
+			ways = append(ways, strconv.Quote(strings.Join(way, " ")))
+		}
+		said = "did you mean " + strings.Join(ways, " or ") + "?"
+	}
+	if whole := pasteable(line); whole != "" {
+		said += " write: " + whole
+	}
+	return fmt.Errorf("unknown flag %q, %s", line[at], said)
+}
+
+// InOwnWords are the settings, as name and value, that a name of another program stands
+// for, nil if it is not known or what is meant is open.
+func InOwnWords(name, value string) (settings [][2]string) {
+	f, found := foreignAt([]string{"--" + name + "=" + value})
+	if !found || f.open || len(f.ways) != 1 {
+		return nil
+	}
+	o, err := Read(f.ways[0], nil)
+	if err != nil {
+		return nil
+	}
+	for _, s := range o.Settings {
+		settings = append(settings, [2]string{s.Flag.Name(), s.Value})
+	}
+	return settings
+}

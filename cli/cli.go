@@ -7,12 +7,12 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/cli/policy"
@@ -90,7 +90,8 @@ func read(argv, environ []string) (*option.Options, error) {
 	o, err := option.Read(argv, variables)
 	switch {
 	case o.Asks("help"):
-		return &option.Options{About: helpOf(argv), HelpOn: o.Mode()}, nil
+		about, on := helpOf(argv)
+		return &option.Options{About: about, HelpOn: cmp.Or(on, o.Mode())}, nil
 	case o.Asks("version"):
 		return &option.Options{About: "version"}, nil
 	case o.Asks("man"):
@@ -122,12 +123,17 @@ func read(argv, environ []string) (*option.Options, error) {
 	return o, err
 }
 
-// helpOf is what the line that asks for help prints: all, or with -h what fits on a screen.
-func helpOf(argv []string) string {
-	if slices.ContainsFunc(argv, func(word string) bool { return strings.HasPrefix(word, "--help") }) {
-		return "--help"
+// helpOf is what the line that asks for help prints: with -h what fits on a screen, with
+// --help all, or what is about the word behind it.
+func helpOf(argv []string) (about, on string) {
+	at := slices.Index(argv, "--help")
+	switch {
+	case at < 0:
+		return "-h", ""
+	case at+1 < len(argv) && argv[at+1] != "--":
+		on = argv[at+1]
 	}
-	return "-h"
+	return "--help", on
 }
 
 // compare resolves the policies that a simulation compares, each without the flags

@@ -43,7 +43,9 @@ func printPage(w io.Writer, o *option.Options) (err error) {
 	case o.Completion != "":
 		page = p.Completion(string(o.Completion))
 	case o.HelpOn != "":
-		page = p.ModeHelp(o.HelpOn)
+		if page = p.Topic(o.HelpOn); page == "" {
+			return noTopic(o.HelpOn, p.Sections())
+		}
 	case o.About == "-h":
 		page = p.Brief()
 	default:
@@ -51,6 +53,15 @@ func printPage(w io.Writer, o *option.Options) (err error) {
 	}
 	_, err = io.WriteString(w, page)
 	return err
+}
+
+// noTopic is the error for a word that --help knows nothing about.
+func noTopic(word string, sections []string) error {
+	meant := ""
+	if near := option.Suggest(word); len(near) > 0 {
+		meant = " (did you mean " + strings.Join(near, " or ") + "?)"
+	}
+	return option.Usage("--help", fmt.Errorf("%q is no section and no flag%s; the sections are %s", word, meant, strings.Join(sections, ", ")))
 }
 
 // build is what the Go tool records in every binary, so that go install, go build and a

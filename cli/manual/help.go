@@ -27,12 +27,62 @@ Every mode also has --log-format text|json, --color WHEN, -q, -v and --no-env.
 func (p Pages) Help() string {
 	var b strings.Builder
 	for _, group := range p {
-		b.WriteString("\n" + group.Title + ":\n")
-		for _, f := range group.Flags {
-			writeFlag(&b, f)
-		}
+		writeGroup(&b, group)
 	}
 	return marked("help.txt", "@FLAGS@", b.String(), "@ABOUT@", page("about.txt"), "@EXAMPLES@", page("examples.txt"))
+}
+
+func writeGroup(b *strings.Builder, g Group) {
+	b.WriteString("\n" + g.Title + ":\n")
+	for _, line := range text.Wrap(g.Text, Width) {
+		b.WriteString(line + "\n")
+	}
+	for _, f := range g.Flags {
+		writeFlag(b, f)
+	}
+}
+
+// Sections are the names of the sections of a run's flags.
+func (p Pages) Sections() (names []string) {
+	for _, g := range p {
+		if g.Name != "" {
+			names = append(names, g.Name)
+		}
+	}
+	return names
+}
+
+// Topic is the help on a section, a mode or a flag, "" if it is none of these. A word that
+// begins with a dash is no section.
+func (p Pages) Topic(word string) string {
+	name := strings.TrimLeft(word, "-")
+	var b strings.Builder
+	for _, g := range p {
+		switch {
+		case g.Mode != "" && g.Mode == name:
+			return p.ModeHelp(name)
+		case g.Name == word:
+			writeGroup(&b, g)
+			return b.String()[1:]
+		}
+	}
+	for _, g := range p {
+		for _, f := range g.Flags {
+			if f.Name != name && (f.short() != name || name == word) {
+				continue
+			}
+			if b.Len() > 0 {
+				b.WriteString("\n")
+			}
+			writeFlag(&b, f)
+			if g.Mode != "" {
+				fmt.Fprintf(&b, "\nA flag of --%s: retry --help %[1]s.\n", g.Mode)
+			} else {
+				fmt.Fprintf(&b, "\nOf the section %s: retry --help %[1]s.\n", g.Name)
+			}
+		}
+	}
+	return b.String()
 }
 
 // commonFlag is a flag that most people need, with a text that fits on a line.
@@ -51,7 +101,8 @@ func common() (all []commonFlag) {
 
 // Brief is the help that fits on one screen.
 func (p Pages) Brief() string {
-	marks := []string{"@EXAMPLES@", page("examples.txt")}
+	sections := strings.Join(text.Wrap("Sections of --help WORD: "+strings.Join(p.Sections(), ", ")+".", Width), "\n")
+	marks := []string{"@EXAMPLES@", page("examples.txt"), "@SECTIONS@", sections}
 	for _, c := range common() {
 		f := p.flag(c.name)
 		if f.preset() != "" && f.preset() != "0" && c.name != "classify" {

@@ -21,6 +21,9 @@ func (p Pages) Man(day string) string {
 	var flags strings.Builder
 	for _, group := range p {
 		flags.WriteString(".SS " + roff(group.Title) + "\n")
+		if group.Text != "" {
+			flags.WriteString(roff(strings.Join(text.Wrap(group.Text, manWidth), "\n")) + "\n")
+		}
 		for _, f := range group.Flags {
 			manFlag(&flags, f)
 		}

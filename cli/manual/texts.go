@@ -12,7 +12,8 @@ import (
 
 // texts describes each flag, by group:
 //
-//	# TITLE              a group of the flags of a run
+//	# NAME: TITLE        a section of the flags of a run
+//	  text               what it is about
 //	@ MODE WORDS: TITLE  a mode, with what it does, and then its own flags
 //	flag PLACEHOLDER     a flag; a switch has no placeholder
 //	  text               what it does, on several lines
@@ -39,6 +40,8 @@ func marked(name string, marks ...string) string {
 // Group is a section of the flags.
 type Group struct {
 	Title string
+	// Name is that of a section of a run, and Text a sentence about it; "" for a mode.
+	Name, Text string
 	// Mode is the mode that has the flags for itself, and is the first of them; ""
 	// for those of a run.
 	Mode  string
@@ -64,7 +67,8 @@ func New(run []*kong.Flag, modes map[string][]*kong.Flag) (p Pages) {
 		switch {
 		case line == "":
 		case isGroup:
-			p, known = append(p, Group{Title: title}), run
+			name, title, _ := strings.Cut(title, ": ")
+			p, known, flag = append(p, Group{Title: title, Name: name}), run, nil
 		case isMode:
 			synopsis, title, _ := strings.Cut(mode, ": ")
 			name, _, _ := strings.Cut(synopsis, " ")
@@ -75,6 +79,8 @@ func New(run []*kong.Flag, modes map[string][]*kong.Flag) (p Pages) {
 			}
 		case isWords:
 			flag.offered = append(flag.offered, strings.Fields(words)...)
+		case isText && flag == nil:
+			p[len(p)-1].Text = strings.TrimSpace(p[len(p)-1].Text + " " + text)
 		case isText:
 			flag.Help = strings.TrimSpace(flag.Help + " " + text)
 		default:

@@ -22,6 +22,7 @@ import (
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/engine/proc/stdio"
+	"github.com/retrysh/retry/engine/registry"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -31,6 +32,7 @@ type wiring struct {
 	letter  *redriven // what is run again, nil for a new run
 	environ []string
 	runner  *proc.Runner
+	record  *registry.Record // what --status shows
 	e       *engine.Config
 }
 
@@ -57,7 +59,7 @@ func run(o *option.Options, letter *redriven, signals *proc.Signals) int {
 			w.note(line)
 		}
 	}
-	record := w.register()
+	w.record = w.register()
 	if err := w.build(); err != nil {
 		return exitcodes.Of(failed(err))
 	}
@@ -67,7 +69,7 @@ func run(o *option.Options, letter *redriven, signals *proc.Signals) int {
 		letter.report()
 	}
 	if o.Exec && end == (engine.End{}) {
-		record.Yield()
+		w.record.Yield()
 		code, err := proc.Exec(signals, o.Command, withoutTargets(w.environ))
 		if err != nil {
 			w.complain(err.Error())

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/user"
 	"path"
@@ -69,6 +70,9 @@ func (w *wiring) keepLetters() {
 	default:
 		return
 	}
+	if w.o.Park > 0 {
+		w.e.ParksOnTerm = func() bool { return !w.record.IsCancelled() }
+	}
 	w.e.Keep, w.sinks = k.keep, append(w.sinks, k.emit)
 }
 
@@ -106,18 +110,26 @@ func (k *keeper) failures() (first, last time.Time) {
 	return first, last
 }
 
-// keep parks the run if its wait is long enough, or keeps one that was given up.
+// keep parks the run if its wait is long enough or TERM has asked for that, or keeps one
+// that was given up.
 func (k *keeper) keep(ctx context.Context, l *engine.Letter) string {
 	parks, limit := l.Decision.Outcome == event.Parked, k.w.o.Park
-	if parks && (limit == 0 || l.Decision.Jittered <= limit) {
+	if parks && !l.ByTerm && (limit == 0 || l.Decision.Jittered <= limit) {
 		return ""
+	}
+	if l.ByTerm {
+		defer proc.Busy()()
 	}
 	write := k.add
 	if k.w.letter != nil {
 		write = k.replace
 	}
 	id := write(ctx, l)
-	if parks && id == "" {
+	switch {
+	case id != "" || !parks:
+	case l.ByTerm:
+		k.w.complain("the run is not parked, and is cancelled")
+	default:
 		k.w.complain("the run is not parked and waits here")
 	}
 	return id
@@ -127,12 +139,15 @@ func (k *keeper) keep(ctx context.Context, l *engine.Letter) string {
 func (k *keeper) add(ctx context.Context, l *engine.Letter) string {
 	letter := k.newLetter(l)
 	content := queue.Content{Tails: queue.Tails{l.Evidence.Stdout, l.Evidence.Stderr}}
-	ctx, cancel := context.WithTimeout(ctx, inputWait)
-	defer cancel()
+	parks := l.Decision.Outcome == event.Parked
 	var err error
 	switch {
 	case k.w.o.Process.Stdin == stdio.Replay:
-		if content.Stdin, err = k.w.runner.Input(ctx); err != nil {
+		if content.Stdin, err = k.input(ctx, l); err != nil && parks { // it would run with an empty one
+			k.w.complain("standard input has not ended: " + err.Error())
+			return ""
+		}
+		if err != nil {
 			k.w.complain("standard input is not kept: " + err.Error())
 		}
 	case k.w.o.Process.Stdin == stdio.Inherit && proc.InputUsedUp():
@@ -142,9 +157,12 @@ func (k *keeper) add(ctx context.Context, l *engine.Letter) string {
 	if err = k.cwdErr; err == nil {
 		d, err = queue.Open(k.dir, true)
 	}
+	if !parks { // a signal that comes now does not take away what was given up
+		ctx = context.WithoutCancel(ctx)
+	}
 	id := ""
 	if err == nil {
-		id, err = d.Add(letter, content, k.w.o.IdempotencyKey != "" && l.Decision.Outcome != event.Parked, int(k.w.o.DeadLetterMax))
+		id, err = d.Add(ctx, letter, content, k.w.o.IdempotencyKey != "" && !parks, int(k.w.o.DeadLetterMax))
 	}
 	switch {
 	case id == "":
@@ -157,8 +175,23 @@ func (k *keeper) add(ctx context.Context, l *engine.Letter) string {
 	return id
 }
 
-// inputWait is how long the rest of an input is read.
-const inputWait = 10 * time.Second
+// input is the whole standard input, once it has ended.
+func (k *keeper) input(ctx context.Context, l *engine.Letter) (io.Reader, error) {
+	wait := inputWait
+	if l.ByTerm {
+		wait = inputWaitByTerm
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	return k.w.runner.Input(ctx)
+}
+
+// inputWait is how long the rest of an input is read, and inputWaitByTerm the same where the
+// system waits for the end of the program.
+const (
+	inputWait       = 10 * time.Second
+	inputWaitByTerm = 200 * time.Millisecond
+)
 
 func (k *keeper) newLetter(l *engine.Letter) *queue.Letter {
 	first, _ := k.failures()
@@ -189,7 +222,7 @@ func (k *keeper) describe(letter *queue.Letter, l *engine.Letter) {
 		letter.ExitCode = r.ExitCode
 	}
 	letter.Reason, letter.Verdict = queue.Text(d.Reason), string(d.Verdict)
-	if d.Why != "" {
+	if d.Why != "" && d.Outcome != event.Parked {
 		letter.Reason += queue.Text("; " + d.Why)
 	}
 	letter.Rule, letter.Signal = given(queue.Text(d.Rule)), given(string(r.Signal))

@@ -73,6 +73,7 @@ func (e *execution) admit(ctx context.Context) (*admission.Pass, *Decision) {
 	end := e.during(ctx, e.state.Deadline, func(ctx context.Context) { refusal = e.Gate.WaitForTurn(ctx, pass, e.state.Deadline) })
 	switch {
 	case end != nil:
+		e.due = pass.Turn()
 		return nil, end
 	case refusal == nil:
 		e.next = nil

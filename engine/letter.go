@@ -10,7 +10,6 @@ import (
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/rotate"
-	"github.com/retrysh/retry/exitcodes"
 )
 
 // Letter is the content of a letter: the last attempt of a run and its state.
@@ -27,6 +26,8 @@ type Letter struct {
 	Rotation map[string]rotate.Standing
 	// Deadline is when the run ends; the zero time is none.
 	Deadline time.Time
+	// ByTerm says that TERM asked for the end: the run is parked whatever its wait.
+	ByTerm bool
 	// Waited is how much of its wait has passed when a parked run goes on.
 	Waited time.Duration
 }
@@ -49,7 +50,7 @@ func (e *execution) park(ctx context.Context) *Decision {
 	if e.Keep == nil || d.NotYet || e.Policy.Repeat {
 		return nil
 	}
-	d.Retry, d.Outcome, d.End, d.DueAt = false, event.Parked, End{Code: exitcodes.Refused}, time.Now().Add(d.Jittered)
+	d.park(time.Now().Add(d.Jittered))
 	end := e.during(ctx, time.Time{}, func(ctx context.Context) { d.Letter = e.Keep(ctx, e.letter(&d, d.Next.Place)) })
 	if d.Letter == "" {
 		return end

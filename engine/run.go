@@ -71,6 +71,9 @@ type Config struct {
 	// before the guards are asked, for a wait that follows a failure: the run is parked
 	// then, unless there is no letter. Its context ends when a signal asks for the end.
 	Keep func(ctx context.Context, l *Letter) string
+	// ParksOnTerm, if not nil, is asked when TERM has come: whether the run is parked
+	// instead of cancelled if its attempt would be retried.
+	ParksOnTerm func() bool
 	// Inherit are descriptors that the command inherits.
 	Inherit []uintptr
 	// About has Name, Letter, Key and the policy of the event run_started; Name "" stands
@@ -93,6 +96,7 @@ type execution struct {
 	attempts     int
 	last, before trial           // the last attempt that ended, and the one before it
 	next         *admission.Pass // of the attempt that is waited for; nil for none
+	due          time.Time       // when the wait that runs ends; the zero time if that is not known
 	rotation     rotate.Rotation
 	// durations are those of the attempts that --repeat measures, failed the numbers of
 	// those that failed.
@@ -130,7 +134,7 @@ func (e *execution) run(ctx context.Context, at Place) End {
 	for end == nil {
 		end = e.once(ctx)
 	}
-	return e.finish(ctx, end)
+	return e.finish(ctx, e.orParked(ctx, end))
 }
 
 // once makes one attempt and waits for the next. It returns how the run ends, nil if
@@ -152,6 +156,8 @@ func (e *execution) once(ctx context.Context) *Decision {
 	switch {
 	case t.result.NotRun && e.attempts > 1:
 		return e.tooLate(passedInWait)
+	case t.cancelled != nil:
+		return t.cancelled
 	case !t.decision.Retry:
 		return &t.decision
 	}
@@ -221,7 +227,10 @@ type trial struct {
 	result   attempt.Result
 	evidence Evidence
 	decision Decision
-	waited   time.Duration // after it
+	// cancelled is how the run ends unless it is parked: TERM came during the attempt, and
+	// decision says what would follow. nil otherwise.
+	cancelled *Decision
+	waited    time.Duration // after it
 }
 
 // attempt runs the command once, decides what follows and emits the events.
@@ -317,14 +326,22 @@ func (e *execution) await(t *trial) {
 // that fails, the failure decides.
 func (e *execution) settle(t *trial) {
 	e.state.Argv = t.argv
-	d := &t.decision
-	*d = Decide(&e.Policy, e.state, t.result, t.evidence, time.Now(), e.Draw())
+	d, u := &t.decision, e.Draw()
+	*d = Decide(&e.Policy, e.state, t.result, t.evidence, time.Now(), u)
+	if e.ParksOnTerm != nil && e.Keep != nil && d.Outcome == event.Cancelled {
+		if next, parks := afterTerm(&e.Policy, e.state, t.result, t.evidence, time.Now(), u); parks {
+			cancelled := *d
+			next.Counts = d.Counts
+			*d, t.cancelled = next, &cancelled
+		}
+	}
 	if err := t.handle.Settle(!d.Retry && (d.Outcome == event.Succeeded || d.End.Code == exitcodes.OK)); err != nil {
 		t.result.ReaderGone = errors.Is(err, attempt.ErrReaderGone)
 		if !t.result.ReaderGone {
 			t.result.Err = err
 		}
 		*d = Decide(&e.Policy, e.state, t.result, t.evidence, time.Now(), 0)
+		t.cancelled = nil
 	}
 	if !t.result.NotRun {
 		e.last = *t

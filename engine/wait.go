@@ -54,10 +54,12 @@ func (e *execution) wait(ctx context.Context) *Decision {
 	}
 	d := &e.last.decision
 	e.emit(&event.RetryScheduled{Wait: d.Wait})
+	e.due = time.Now().Add(d.Jittered)
 	slept, end := e.sleep(ctx, d.Jittered)
 	if end != nil {
 		return end
 	}
+	e.due = time.Time{}
 	e.emit(&event.RetryWaited{Wait: d.Wait, Slept: slept})
 	if e.passes(0) {
 		return e.tooLate(passedInWait)
@@ -96,12 +98,12 @@ func (e *execution) untilReady(ctx context.Context) *Decision {
 	}
 	e.emit(&event.Blocking{})
 	r := e.When(ctx, e.state.Place, e.state.Deadline, e.emit)
+	if r.Cancelled != "" { // where the schedule is then is not known
+		return CancelledBy(r.Cancelled)
+	}
 	e.state.Place = r.Place
 	e.last.waited += r.Waited
-	switch {
-	case r.Cancelled != "":
-		return CancelledBy(r.Cancelled)
-	case r.Ready:
+	if r.Ready {
 		return nil
 	}
 	d := e.giveUp(event.Deadline, r.Why)

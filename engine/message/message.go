@@ -106,7 +106,11 @@ func End(e *event.RunFinished) string {
 	case e.Outcome == event.Succeeded:
 		return "succeeded " + after
 	case e.Outcome == event.Parked:
-		return fmt.Sprintf("parked %s, until %s, with exit code %d", after, e.DueAt.Local().Format(time.DateTime), e.ExitCode)
+		why := ""
+		if e.Why != "" {
+			why = ", " + e.Why
+		}
+		return fmt.Sprintf("parked %s%s, until %s, with exit code %d", after, why, e.DueAt.Local().Format(time.DateTime), e.ExitCode)
 	case e.FallbackExitCode != nil && *e.FallbackExitCode == 0:
 		return "the fallback succeeded " + after + cause(e)
 	case e.Found:

@@ -94,6 +94,13 @@ func Probe(ctx context.Context, argv, env []string, output io.Writer) attempt.Re
 	return result
 }
 
+// Busy keeps a signal that has asked for the end from ending the program as one that is
+// stuck, until done is called.
+func Busy() (done func()) {
+	signals.Ending.Add(1)
+	return func() { signals.Ending.Add(-1) }
+}
+
 // reporter writes the first line for the user on a goroutine of its own and without a lock:
 // the caller may handle a signal, and the write may block or call the signal code.
 type reporter struct {

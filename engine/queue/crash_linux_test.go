@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -44,7 +45,7 @@ type crash struct {
 
 var crashes = map[string]crash{
 	"add": {true, func(d *Dir) error {
-		_, err := d.Add(sample(), Content{Stdin: strings.NewReader("in"), Tails: Tails{[]byte("out"), []byte("err")}}, false, 10)
+		_, err := d.Add(context.Background(), sample(), Content{Stdin: strings.NewReader("in"), Tails: Tails{[]byte("out"), []byte("err")}}, false, 10)
 		return err
 	}, func(l *Letter, whole bool) error {
 		if l == nil && whole || l != nil && l.Stdin.Bytes != 2 {
@@ -56,7 +57,7 @@ var crashes = map[string]crash{
 		l := sample()
 		l.RunID = "2" + sampleRun[1:]
 		l.ID = NewID(failedAt, l.RunID)
-		_, err := d.Add(l, Content{Tails: Tails{[]byte("out"), nil}}, true, 10)
+		_, err := d.Add(context.Background(), l, Content{Tails: Tails{[]byte("out"), nil}}, true, 10)
 		return err
 	}, func(l *Letter, whole bool) error {
 		if l == nil || whole && l.Count != 2 || l.Count == 2 != (l.RunID[0] == '2') {

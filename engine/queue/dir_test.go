@@ -2,6 +2,7 @@ package queue
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -23,7 +24,7 @@ func openDir(t *testing.T) *Dir {
 
 func add(t *testing.T, d *Dir, l *Letter, c Content) {
 	t.Helper()
-	if id, err := d.Add(l, c, false, 1000); err != nil || id != l.ID {
+	if id, err := d.Add(context.Background(), l, c, false, 1000); err != nil || id != l.ID {
 		t.Fatalf("%q, %v", id, err)
 	}
 }
@@ -143,7 +144,7 @@ func TestSameWorkIsOneLetter(t *testing.T) {
 		l.RunID = fmt.Sprintf("%08x%s", n, sampleRun[8:])
 		l.ID, l.IdempotencyKey, l.ExitCode, l.Redrives = NewID(failedAt, l.RunID), "build <7>", n, n
 		change(l)
-		id, err := d.Add(l, Content{Stdin: strings.NewReader(input)}, true, 1000)
+		id, err := d.Add(context.Background(), l, Content{Stdin: strings.NewReader(input)}, true, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +193,7 @@ func TestManyJoinAtOnce(t *testing.T) {
 			l := sample()
 			l.RunID = fmt.Sprintf("%08x%s", n, sampleRun[8:])
 			l.ID, l.IdempotencyKey = NewID(failedAt, l.RunID), "one"
-			if _, err := d.Add(l, Content{Stdin: strings.NewReader("in"), Tails: Tails{[]byte(l.RunID), nil}}, true, 1); err != nil {
+			if _, err := d.Add(context.Background(), l, Content{Stdin: strings.NewReader("in"), Tails: Tails{[]byte(l.RunID), nil}}, true, 1); err != nil {
 				t.Error(err)
 			}
 		})
@@ -219,7 +220,7 @@ func TestARunThatCannotJoinKeepsItsOwn(t *testing.T) {
 		l := sample()
 		l.RunID = fmt.Sprintf("%08x%s", n, sampleRun[8:])
 		l.ID, l.IdempotencyKey = NewID(failedAt, l.RunID), "one"
-		id, err := d.Add(l, Content{}, true, 1000)
+		id, err := d.Add(context.Background(), l, Content{}, true, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +244,7 @@ func TestFullDirectoryTakesNoOther(t *testing.T) {
 	l := sample()
 	l.RunID = "2" + sampleRun[1:]
 	l.ID = NewID(failedAt, l.RunID)
-	if _, err := d.Add(l, Content{}, false, 1); !errors.Is(err, ErrFull) {
+	if _, err := d.Add(context.Background(), l, Content{}, false, 1); !errors.Is(err, ErrFull) {
 		t.Errorf("%v", err)
 	}
 	if got := one(t, d).ID; got != sampleID {
@@ -292,7 +293,7 @@ func TestManyAtOnce(t *testing.T) {
 				l := sample()
 				l.RunID = fmt.Sprintf("%08x%s", w*each+i, sampleRun[8:])
 				l.ID, l.IdempotencyKey = NewID(failedAt, l.RunID), Text(l.RunID)
-				if _, err := d.Add(l, Content{Tails: Tails{[]byte("x"), nil}}, i%2 == 0, 1000); err != nil {
+				if _, err := d.Add(context.Background(), l, Content{Tails: Tails{[]byte("x"), nil}}, i%2 == 0, 1000); err != nil {
 					t.Error(err)
 				}
 			}

@@ -50,8 +50,9 @@ const (
 
 // Add keeps a new letter and returns its id. With joins, a letter of the same work gets
 // the new details instead; a run that cannot join keeps a letter of its own. A directory
-// holds at most so many letters. With an id, an error is ErrUnsynced.
-func (d *Dir) Add(l *Letter, c Content, joins bool, most int) (id string, err error) {
+// holds at most so many letters. With an id, an error is ErrUnsynced. After the end of ctx no
+// letter is named.
+func (d *Dir) Add(ctx context.Context, l *Letter, c Content, joins bool, most int) (id string, err error) {
 	ids, _, err := d.names()
 	if err != nil {
 		return "", err
@@ -81,7 +82,7 @@ func (d *Dir) Add(l *Letter, c Content, joins bool, most int) (id string, err er
 	if err != nil {
 		return "", err
 	}
-	if lock, err = d.lockAll(); err != nil && !errors.Is(err, lockedfile.ErrHeld) {
+	if lock, err = d.lockAll(ctx); err != nil && !errors.Is(err, lockedfile.ErrHeld) {
 		return "", fmt.Errorf("the directory's lock: %w", err)
 	}
 	ids, others, err := d.names()
@@ -101,6 +102,9 @@ func (d *Dir) Add(l *Letter, c Content, joins bool, most int) (id string, err er
 	}
 	if err := errors.Join(files.sync(), files.close()); err != nil {
 		return "", err
+	}
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
 	}
 	if err := os.Rename(d.beside(l.ID, newEnd), d.in(l.ID, "")); err != nil {
 		return "", err
@@ -219,12 +223,12 @@ func (d *Dir) lock(id string, wait time.Duration) (*Claim, error) {
 }
 
 // lockAll takes the directory's lock, whose file is never removed.
-func (d *Dir) lockAll() (*lockedfile.File, error) {
+func (d *Dir) lockAll(ctx context.Context) (*lockedfile.File, error) {
 	f, err := lockedfile.Open(d.in(".lock", ""), true)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
 	if err := f.Queue(ctx); err != nil {
 		return nil, err

@@ -21,8 +21,9 @@ import (
 // The ends of file names, behind a run's id.
 const (
 	recordEnd = ".json"
-	newEnd    = ".new"  // a record that is being made
-	wakeEnd   = ".wake" // the mark of a process that wakes the run
+	newEnd    = ".new"    // a record that is being made
+	wakeEnd   = ".wake"   // the mark of a process that wakes the run
+	cancelEnd = ".cancel" // that of one that cancels it
 )
 
 // Entry is a record as it was found.
@@ -76,6 +77,7 @@ func (e *Entry) Remove() {
 	if now, err := look(e.path); err == nil && !now.Lives() {
 		_ = os.Remove(e.path)
 		_ = os.Remove(markOf(e.path))
+		_ = os.Remove(cancelOf(e.path))
 	}
 }
 

@@ -48,6 +48,19 @@ func (e *Entry) Unreachable() error {
 // markOf is the file which says that a USR1 is for the program, not for its command.
 func markOf(path string) string { return strings.TrimSuffix(path, recordEnd) + wakeEnd }
 
+// cancelOf is the file which says that a TERM cancels the run and does not park it.
+func cancelOf(path string) string { return strings.TrimSuffix(path, recordEnd) + cancelEnd }
+
+// IsCancelled reports whether --cancel has asked for the end of the run.
+func (r *Record) IsCancelled() bool {
+	mark := r.mark.Load()
+	if mark == nil {
+		return false
+	}
+	_, err := os.Lstat(strings.TrimSuffix(*mark, wakeEnd) + cancelEnd)
+	return err == nil
+}
+
 // TakeMark reports whether a USR1 was sent to end a wait.
 func (r *Record) TakeMark() bool {
 	mark := r.mark.Load()
@@ -141,6 +154,18 @@ func (e *Entry) Cancel(send Send) error {
 		return err
 	}
 	defer func() { file.Close() }()
+	// The mark is there first. The run removes it with its record: the command of an attempt
+	// may take longer than this process waits.
+	mark, err := lockedfile.Open(cancelOf(e.path), true)
+	if err != nil {
+		return err
+	}
+	mark.Close()
+	defer func() {
+		if !e.meant() {
+			_ = os.Remove(cancelOf(e.path))
+		}
+	}()
 	for _, s := range [...]attempt.Signal{"SIGTERM", "SIGCONT"} {
 		if err := send(e.Holder, e.meant, s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			return err

@@ -301,6 +301,7 @@ func (r *Record) remove() {
 	r.on = false
 	if r.file != nil {
 		_ = os.Remove(r.path)
+		_ = os.Remove(cancelOf(r.path))
 	}
 }
 

@@ -230,8 +230,8 @@ func (s *Signals) repeated(sig syscall.Signal) bool {
 // stuckTime is far more than the program needs to end once it was asked to.
 const stuckTime = 500 * time.Millisecond
 
-// Ending counts the commands that only answer a question and are being ended, which
-// may take longer.
+// Ending counts the commands that only answer a question and are being ended, and the runs
+// that are being parked, which may take longer.
 var Ending atomic.Int32
 
 // endStuck ends the program where it has been asked to and no command runs,

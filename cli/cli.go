@@ -103,6 +103,9 @@ func read(argv, environ []string) (*option.Options, error) {
 	case o.NoEnv:
 		variables = nil
 	}
+	if err := checkShell(o, argv); err != nil {
+		return nil, err
+	}
 	chosen, err := policy.Choose(environ, o.Settings, o.ToRun())
 	if err == nil && len(chosen.Settings) > 0 {
 		o, err = option.Read(argv, option.Merge(chosen.Settings, variables))

@@ -59,7 +59,7 @@ func printPage(w io.Writer, o *option.Options) (err error) {
 func noTopic(word string, sections []string) error {
 	meant := ""
 	if near := option.Suggest(word); len(near) > 0 {
-		meant = " (did you mean " + strings.Join(near, " or ") + "?)"
+		meant = fmt.Sprintf(" (did you mean %q?)", near[0])
 	}
 	return option.Usage("--help", fmt.Errorf("%q is no section and no flag%s; the sections are %s", word, meant, strings.Join(sections, ", ")))
 }

@@ -26,11 +26,11 @@ exitcodes:
 cli: cli/human cli/input cli/letters cli/manual cli/mode cli/option cli/policy cli/report cli/show cli/status engine engine/attempt engine/waitfor engine/backoff engine/classify engine/classify/command engine/event engine/admission engine/history engine/probe engine/proc engine/proc/stdio engine/queue engine/registry engine/rehearse engine/sink engine/store engine/telemetry engine/message exitcodes engine/text
 cli/human: engine/event engine/message engine/text
 cli/input: engine/text
-cli/letters: cli/mode cli/option engine/lockedfile engine/queue engine/message exitcodes engine/text
+cli/letters: cli/mode cli/option engine/lockedfile engine/queue engine/message exitcodes engine/text engine/xdg
 cli/manual: engine/text
 cli/mode: cli/option engine/message exitcodes engine/text
 cli/option: cli/manual engine engine/attempt engine/backoff engine/classify engine/guard engine/linematch engine/probe engine/proc engine/proc/stdio engine/rehearse engine/rotate engine/simulate engine/store engine/telemetry engine/message exitcodes engine/text
-cli/policy: cli/input cli/option engine/blockfile engine/classify engine/classify/command engine/lockedfile engine/text
+cli/policy: cli/input cli/option engine/blockfile engine/classify engine/classify/command engine/lockedfile engine/text engine/xdg
 cli/report: cli/input cli/mode cli/option engine/event engine/history engine/message engine/text exitcodes
 cli/show: cli/input cli/option engine engine/attempt engine/backoff engine/classify engine/event engine/plan engine/simulate engine/message engine/text
 cli/status: cli/mode cli/option engine/event engine/guard engine/message engine/registry engine/store exitcodes engine/text
@@ -44,10 +44,11 @@ engine/classify/command:
 engine/event: engine/attempt
 engine/admission: engine/event engine/guard
 engine/guard: engine/backoff engine/text
-engine/history: engine/event engine/lockedfile engine/statistics engine/text
+engine/history: engine/event engine/lockedfile engine/statistics engine/text engine/xdg
 engine/retryafter: engine/linematch engine/text
 engine/linematch:
 engine/lockedfile: engine/text
+engine/xdg:
 engine/operation: engine engine/attempt engine/backoff engine/classify engine/event exitcodes
 engine/plan: engine engine/backoff engine/text
 engine/probe: engine/attempt engine/text engine/address engine/linematch exitcodes
@@ -58,12 +59,12 @@ engine/proc/stdio: engine/attempt
 engine/simulate: engine engine/attempt engine/backoff engine/event engine/admission engine/guard engine/text
 engine/rehearse: engine engine/attempt engine/backoff exitcodes
 engine/queue: engine/lockedfile engine/rotate engine/text
-engine/registry: engine/attempt engine/event engine/lockedfile engine/text
+engine/registry: engine/attempt engine/event engine/lockedfile engine/text engine/xdg
 engine/rotate:
 engine/statistics:
 engine/sink: engine/attempt engine/event engine/message engine/text
 engine/telemetry: engine/attempt engine/event engine/lockedfile engine/text
-engine/store: engine/guard engine/lockedfile engine/text engine/address
+engine/store: engine/guard engine/lockedfile engine/text engine/address engine/xdg
 engine/message: engine/event engine/text
 engine/text:
 engine/address: engine/text
@@ -85,7 +86,7 @@ type ban struct {
 }
 
 // system are the packages that may touch the system.
-var system = []string{"", "cli", "cli/human", "cli/input", "cli/letters", "cli/mode", "cli/policy", "cli/report", "cli/show", "cli/status", "engine/history", "engine/lockedfile", "engine/probe", "engine/proc", "engine/proc/process", "engine/proc/signals", "engine/proc/stdio", "engine/queue", "engine/registry", "engine/store", "engine/telemetry", "testdata/benchmark", "testdata/flakyserver"}
+var system = []string{"", "cli", "cli/human", "cli/input", "cli/letters", "cli/mode", "cli/policy", "cli/report", "cli/show", "cli/status", "engine/history", "engine/lockedfile", "engine/probe", "engine/proc", "engine/proc/process", "engine/proc/signals", "engine/proc/stdio", "engine/queue", "engine/registry", "engine/store", "engine/telemetry", "engine/xdg", "testdata/benchmark", "testdata/flakyserver"}
 
 var bans = []ban{
 	{"os", system, "a pure package is tested by tables and fuzzing in microseconds; only some packages touch the system"},

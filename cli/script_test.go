@@ -164,6 +164,7 @@ func runScript(t *testing.T, file string) {
 			env.Setenv("GORACE", "atexit_sleep_ms=10")
 			env.Setenv(registry.Variable, "")
 			env.Setenv("HOME", filepath.Join(env.WorkDir, ".home")) // is not there yet
+			env.Setenv("STATE_DIRECTORY", filepath.Join(env.WorkDir, ".home", "service"))
 			// The limit ends what the script started, and it would wait on for
 			// what that left behind with its output.
 			limit := time.AfterFunc(scriptLimit, func() { killAll(env.WorkDir) })

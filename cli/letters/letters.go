@@ -19,10 +19,10 @@ import (
 
 	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/cli/option"
-	"github.com/retrysh/retry/engine/lockedfile"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/queue"
 	"github.com/retrysh/retry/engine/text"
+	"github.com/retrysh/retry/engine/xdg"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -41,7 +41,7 @@ func Path(value string) (string, error) {
 	if value != "" && value != "on" && value != "off" {
 		return filepath.Abs(value)
 	}
-	path, err := lockedfile.StatePath("letters")
+	path, err := xdg.State("letters")
 	if err != nil {
 		return "", fmt.Errorf("there is no home directory for letters: %w; --dead-letter DIR names another one", err)
 	}

@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/retrysh/retry/cli/option"
+	"github.com/retrysh/retry/engine/xdg"
 )
 
 // builtInPolicies is the text of the policies that every program has.
@@ -88,14 +89,12 @@ func (s *policySet) loadAll(environ []string, given []option.Setting) error {
 // folders are those of the user's and of the host's settings (XDG Base Directory
 // Specification).
 func folders(environ []string) []string {
-	own, ofUser, ofHost := option.Variable(environ, "XDG_CONFIG_HOME"), filepath.Join(option.Variable(environ, "HOME"), ".config"), "/etc"
+	variables := xdg.Lookup(func(name string) (string, bool) { return option.Variable(environ, name), true })
+	ofHost := "/etc"
 	if runtime.GOOS == "windows" {
-		ofUser, ofHost = option.Variable(environ, "AppData"), option.Variable(environ, "ProgramData")
+		ofHost = variables.Dir("ProgramData")
 	}
-	if filepath.IsAbs(own) {
-		ofUser = own
-	}
-	return []string{ofUser, ofHost}
+	return []string{variables.Config(), ofHost}
 }
 
 // loadNamed reads the files that were named, which must exist.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/lockedfile"
+	"github.com/retrysh/retry/engine/xdg"
 )
 
 const (
@@ -33,7 +34,7 @@ func Path(value string) (path string, own bool, err error) {
 	if value != "" && value != "on" && value != "off" {
 		return value, false, nil
 	}
-	if path, err = lockedfile.StatePath("history.jsonl"); err != nil {
+	if path, err = xdg.State("history.jsonl"); err != nil {
 		return "", true, fmt.Errorf("there is no home directory for a history: %w; --history FILE names another file", err)
 	}
 	return path, true, nil

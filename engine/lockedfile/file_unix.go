@@ -23,7 +23,11 @@ const NoFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
 // File is a file that can be locked. It is no os.File, which the runtime's poller
 // would have to know.
-type File struct{ fd int }
+type File struct {
+	fd int
+	// group says that it may be any member's of the group that shares its directory.
+	group bool
+}
 
 // Open opens a file of ours. A symbolic link is not followed.
 func Open(path string, create bool) (*File, error) {
@@ -78,7 +82,7 @@ func sleep(d time.Duration) {
 }
 
 // Of is an open file, whose descriptor it shares.
-func Of(f *os.File) *File { return &File{int(f.Fd())} }
+func Of(f *os.File) *File { return &File{fd: int(f.Fd())} }
 
 // Descriptor is what the lock belongs to.
 func (l *File) Descriptor() uintptr { return uintptr(l.fd) }
@@ -118,6 +122,9 @@ func (l *File) Check() (removed bool, err error) {
 	}
 	if st.Nlink > 1 {
 		return false, errors.New("has a second name, by a hard link; it may be a file of another user")
+	}
+	if l.group {
+		return st.Nlink == 0, nil
 	}
 	return st.Nlink == 0, checkOwner(int(st.Uid))
 }

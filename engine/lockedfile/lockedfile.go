@@ -25,6 +25,8 @@ const (
 	spins                  = 40
 	firstPoll, longestPoll = time.Millisecond, 10 * time.Millisecond
 	patience               = 8
+	// justMade is how often one is opened again that may not be opened.
+	justMade = 20
 )
 
 // Lock locks the file, or returns ErrHeld when ctx is done: flock has no time limit of its own.
@@ -74,8 +76,22 @@ func (l *File) Queue(ctx context.Context) error {
 // OpenLocked opens a file, and makes it where create says so, and locks it. One that
 // was removed meanwhile is opened again.
 func OpenLocked(ctx context.Context, path string, create bool) (*File, error) {
+	return openLocked(ctx, func() (*File, error) { return Open(path, create) })
+}
+
+// OpenLocked is the same for a file of the directory.
+func (d *Dir) OpenLocked(ctx context.Context, name string, create bool) (*File, error) {
+	return openLocked(ctx, func() (*File, error) { return d.Open(name, create) })
+}
+
+func openLocked(ctx context.Context, open func() (*File, error)) (*File, error) {
 	for {
-		f, err := Open(path, create)
+		f, err := open()
+		// A member of the group that has just made it has yet to open it to others.
+		for tries := 0; tries < justMade && errors.Is(err, fs.ErrPermission) && ctx.Err() == nil; tries++ {
+			sleep(firstPoll)
+			f, err = open()
+		}
 		if err != nil {
 			return nil, err
 		}

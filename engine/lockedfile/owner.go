@@ -1,31 +1,14 @@
 package lockedfile
 
-// This file says whose a file or a directory is, and where a user's state is kept.
+// This file says whose a file or a directory is.
 
 import (
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
-	"syscall"
 )
-
-// StatePath is name below the program's directory for the user's state: $XDG_STATE_HOME/retry,
-// or ~/.local/state/retry where the variable is not an absolute path (XDG Base Directory
-// Specification). It fails without a home directory.
-func StatePath(name string) (string, error) {
-	state := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", err
-		}
-		state = filepath.Join(home, ".local", "state")
-	}
-	return filepath.Join(state, "retry", name), nil
-}
 
 // Foreign says why a file may be another user's.
 type Foreign string
@@ -56,26 +39,6 @@ func OwnedBy(info fs.FileInfo, uid int) error {
 func checkOwner(uid int) error {
 	if uid != 0 && uid != os.Geteuid() {
 		return fmt.Errorf("belongs to user %d; it has to be ours or root's", uid)
-	}
-	return nil
-}
-
-// CheckDir refuses a directory that another user could have put there, or could put
-// files into in place of ours.
-func CheckDir(path string) error {
-	info, err := os.Lstat(path)
-	switch {
-	case err != nil:
-		err = errors.Unwrap(err)
-	case !info.IsDir():
-		err = syscall.ENOTDIR
-	case info.Mode()&(0o002|fs.ModeSticky) == 0o002 && runtime.GOOS != "windows":
-		err = fmt.Errorf("may be written by all users (mode %04o); use a directory of your own, or chmod 700", info.Mode().Perm())
-	default:
-		err = checkOwner(ownerOf(info))
-	}
-	if err != nil {
-		return &fs.PathError{Op: "use", Path: path, Err: err}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/retrysh/retry/engine/lockedfile"
+	"github.com/retrysh/retry/engine/xdg"
 )
 
 // Place is a directory that may hold records.
@@ -34,8 +35,8 @@ func Places(lookup func(string) (string, bool)) []Place {
 		return []Place{{Path: path, parents: true}}
 	}
 	below := func(variable, name string) string {
-		dir, _ := lookup(variable)
-		if !filepath.IsAbs(dir) {
+		dir := xdg.Lookup(lookup).Dir(variable)
+		if dir == "" {
 			return ""
 		}
 		return filepath.Join(dir, name)

@@ -8,14 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 
 	"github.com/retrysh/retry/engine/address"
 	"github.com/retrysh/retry/engine/text"
+	"github.com/retrysh/retry/engine/xdg"
 )
 
 // Address says where a store is: in a directory, or on a server.
@@ -66,20 +64,13 @@ func (a *Address) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// OfHost is the address of the default store of the host. It fails where no variable
-// says where it is (XDG Base Directory Specification).
+// OfHost is the address of the default store of the host, in the directory of the user's state.
 func OfHost() (Address, error) {
-	places := [][2]string{{"XDG_STATE_HOME", ""}, {"HOME", ".local/state"}}
-	if runtime.GOOS == "windows" {
-		places = append(places, [2]string{"LocalAppData", ""})
+	dir, err := xdg.State("")
+	if err != nil {
+		return Address{}, fmt.Errorf("%w; give --store", err)
 	}
-	for _, place := range places {
-		if base := os.Getenv(place[0]); filepath.IsAbs(base) { // any other path counts as unset
-			dir := filepath.Join(base, place[1], "retry")
-			return Address{Dir: dir, Name: "file:" + dir}, nil
-		}
-	}
-	return Address{}, errors.New("neither XDG_STATE_HOME nor HOME names a directory for the state; give --store")
+	return Address{Dir: dir, Name: "file:" + dir}, nil
 }
 
 func (a *Address) file(dir string) error {

@@ -24,9 +24,16 @@ import (
 // address of the store.
 const loopVariable = "STORE_LOOP"
 
+// beMember is what the test program does as another user (members_linux_test.go).
+var beMember func(dir string)
+
 func TestMain(m *testing.M) {
 	if address := os.Getenv(loopVariable); address != "" {
 		loop(address)
+		return
+	}
+	if dir := os.Getenv("STORE_MEMBER"); dir != "" && beMember != nil {
+		beMember(dir)
 		return
 	}
 	os.Exit(session.Run(m))

@@ -23,7 +23,10 @@ import (
 
 // File is a store in a directory.
 type File struct {
-	dir string
+	dir string // the folder of the host
+	// base is the directory that dir is in; sharing is who shares it, nil before it was looked at.
+	base    string
+	sharing atomic.Pointer[lockedfile.Sharing]
 	// Now is the time in milliseconds since the Unix epoch.
 	Now func() int64
 	// Warn is given one line about what is wrong but stops nothing. It is called
@@ -32,52 +35,42 @@ type File struct {
 	// Holder is written into each slot that is taken, and shown to runs that find none free.
 	Holder string
 	// Err is why the store cannot be used at all, nil where it can.
-	Err     error
-	checked atomic.Bool // the directory
+	Err error
 }
 
 // NewFile is the store of a host in a directory, which holds one folder for each
 // host. It touches nothing yet.
 func NewFile(dir, host string) *File {
 	return &File{
+		base: dir,
 		dir:  filepath.Join(dir, safe(host, 64)),
 		Now:  func() int64 { return time.Now().UnixMilli() },
 		Warn: func(string) {},
 	}
 }
 
-// Do answers a request in one transaction. Where it takes a slot, that comes as
-// a Lock.
+// Do answers a request in one transaction. If it takes a slot, that comes as a Lock.
 func (f *File) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (answer guard.Answer, lock guard.Lock, err error) {
-	var slot *lockedfile.File
-	path := f.path(key)
-	if r.Op == guard.Reset {
-		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-			return answer, nil, nil
-		}
+	create := r.Op != guard.Reset
+	dir, err := f.open(create)
+	if !create && errors.Is(err, fs.ErrNotExist) {
+		return answer, nil, nil
 	}
-	err = f.update(ctx, path, key, func(rec *record) (err error) {
-		var state guard.State
-		if len(rec.list) > 0 {
-			if state, err = guard.Read(rec.list); err != nil {
-				rec.quarantine(path)
-			}
-		}
-		request, holder := *r, ""
-		if r.Slot && (r.Op == guard.Admit || r.Op == guard.AdmitCopy) {
-			if slot, request.Held, holder, err = slots(path, g.Slots.N, true); err != nil {
-				return err
-			}
-		}
-		answer = guard.Do(g, &state, &request, f.Now())
-		switch {
-		case answer.Refusal.Guard == guard.KindSlots:
-			answer.Refusal.Holder = holder
-		case answer.Pass.Slot:
-			writeHolder(slot, f.Holder+" since "+time.UnixMilli(f.Now()).Format(time.DateTime))
-		}
-		rec.list = state.Append(rec.list[:0])
-		return nil
+	if err != nil {
+		return answer, nil, err
+	}
+	defer dir.Close()
+	file, err := f.lock(ctx, dir, key, create)
+	if !create && errors.Is(err, fs.ErrNotExist) {
+		return answer, nil, nil
+	}
+	if err != nil {
+		return answer, nil, err
+	}
+	var slot *lockedfile.File
+	err = f.update(dir, file, key, func(rec *record) (err error) {
+		answer, slot, err = f.decide(ctx, dir, key, g, r, rec)
+		return err
 	})
 	switch {
 	case slot == nil:
@@ -89,12 +82,46 @@ func (f *File) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Req
 	return answer, lock, err
 }
 
-// Look returns what is known of a key, nil where nothing is. It holds the lock of the
+// decide makes a request of a record that is locked. The slot is locked even if the request does
+// not take it.
+func (f *File) decide(ctx context.Context, dir *lockedfile.Dir, key string, g *guard.Guards, r *guard.Request, rec *record) (answer guard.Answer, slot *lockedfile.File, err error) {
+	name := recordName(key)
+	var state guard.State
+	if len(rec.list) > 0 {
+		if state, err = guard.Read(rec.list); err != nil {
+			rec.quarantine(dir, name, f.path(key))
+		}
+	}
+	request, holder := *r, ""
+	if r.Slot && (r.Op == guard.Admit || r.Op == guard.AdmitCopy) {
+		if slot, request.Held, holder, err = slots(ctx, dir, name, g.Slots.N, true); err != nil {
+			return answer, slot, err
+		}
+	}
+	answer = guard.Do(g, &state, &request, f.Now())
+	switch {
+	case answer.Refusal.Guard == guard.KindSlots:
+		answer.Refusal.Holder = holder
+	case answer.Pass.Slot:
+		writeHolder(slot, f.Holder+" since "+time.UnixMilli(f.Now()).Format(time.DateTime))
+	}
+	rec.list = state.Append(rec.list[:0])
+	return answer, slot, nil
+}
+
+// Look returns what is known of a key, nil if nothing is. It holds the lock of the
 // record while it counts slots: a run takes one under that lock only, and so never
 // meets the look of another process at it.
 func (f *File) Look(ctx context.Context, key string) (*guard.Snapshot, error) {
-	path := f.path(key)
-	file, err := f.lock(ctx, path, false)
+	dir, err := f.open(false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	file, err := f.lock(ctx, dir, key, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -108,19 +135,20 @@ func (f *File) Look(ctx context.Context, key string) (*guard.Snapshot, error) {
 	}
 	known := &guard.Snapshot{Now: f.Now()}
 	if known.State, err = guard.Read(rec.list); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", f.path(key), err)
 	}
-	if _, known.Held, _, err = slots(path, math.MaxInt64, false); err != nil || known.Forgotten() && known.Held == 0 {
+	_, known.Held, _, err = slots(ctx, dir, recordName(key), math.MaxInt64, false)
+	if err != nil || known.Forgotten() && known.Held == 0 {
 		return nil, err
 	}
 	return known, nil
 }
 
-// path is where the record of a key is: the key as far as a file name can hold
-// it, so that a person finds it, and its hash.
-func (f *File) path(key string) string {
-	return f.dir + string(filepath.Separator) + safe(key, 32) + "-" + hash(key)
-}
+func (f *File) path(key string) string { return filepath.Join(f.dir, recordName(key)) }
+
+// recordName is the name of a record: the key as far as a file name can hold it, so that a
+// person finds it, and its hash.
+func recordName(key string) string { return safe(key, 32) + "-" + hash(key) }
 
 // safe keeps of a text what is safe in a file name.
 func safe(text string, most int) string {
@@ -140,67 +168,68 @@ func hash(text string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// update reads a record under its lock, and writes what change makes of it. Behind a
-// new record stands the name of its key, by which a person finds it.
-func (f *File) update(ctx context.Context, path, name string, change func(*record) error) error {
-	file, err := f.lock(ctx, path, true)
-	if err != nil {
-		return err
-	}
+// update reads a record that is locked, writes what change makes of it, and unlocks it. Behind
+// a new record stands its key, by which a person finds it.
+func (f *File) update(dir *lockedfile.Dir, file *lockedfile.File, key string, change func(*record) error) error {
 	rec := records.Get().(*record)
 	defer records.Put(rec)
 	rec.aside = ""
-	err = rec.read(file)
+	err := rec.read(file)
 	if err == nil && rec.damaged {
-		rec.quarantine(path)
+		rec.quarantine(dir, recordName(key), f.path(key))
 	}
 	if err == nil {
 		err = change(rec)
 	}
 	if err == nil {
-		err = rec.write(file, name)
+		err = rec.write(file, key)
 	}
 	file.Unlock()
 	if rec.aside != "" {
 		f.Warn(rec.aside)
 	}
 	if err == nil && rec.size == 0 {
-		f.sweep()
+		f.sweep(dir)
 	}
 	return err
 }
 
-// lock opens a record and locks it. Where create says so it makes it and its
-// directory. It tries until ctx is done.
-func (f *File) lock(ctx context.Context, path string, create bool) (*lockedfile.File, error) {
-	if err := f.checkDir(); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	file, err := lockedfile.OpenLocked(ctx, path, create)
-	if create && errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(f.dir, 0o700); err == nil {
-			err = f.checkDir()
-		}
-		if err == nil {
-			file, err = lockedfile.OpenLocked(ctx, path, create)
-		}
-	}
+// lock opens a record and locks it. It tries until ctx is done.
+func (f *File) lock(ctx context.Context, dir *lockedfile.Dir, key string, create bool) (*lockedfile.File, error) {
+	file, err := dir.OpenLocked(ctx, recordName(key), create)
 	if errors.Is(err, lockedfile.ErrHeld) {
 		err = fmt.Errorf("%w: %w", errTimeout, err)
 	}
 	if err != nil && !errors.As(err, new(*fs.PathError)) {
-		err = &fs.PathError{Op: "lock", Path: path, Err: err}
+		err = &fs.PathError{Op: "lock", Path: f.path(key), Err: err}
 	}
 	return file, err
 }
 
-// checkDir refuses the directory of another user, and one that all may write. It looks
-// once.
-func (f *File) checkDir() error {
-	if f.Err != nil || f.checked.Load() {
-		return f.Err
+// open opens the folder of the host. It looks once at who shares the directory above.
+func (f *File) open(create bool) (*lockedfile.Dir, error) {
+	if f.Err != nil {
+		return nil, f.Err
 	}
-	err := lockedfile.CheckDir(f.dir)
-	f.checked.Store(err == nil)
-	return err
+	sharing := f.sharing.Load()
+	if sharing == nil {
+		looked, err := lockedfile.SharingOf(f.base)
+		if create && errors.Is(err, fs.ErrNotExist) {
+			if err = os.MkdirAll(f.base, 0o700); err == nil {
+				looked, err = lockedfile.SharingOf(f.base)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		sharing = &looked
+		f.sharing.Store(sharing)
+	}
+	dir, err := lockedfile.OpenDir(f.dir, *sharing, create)
+	if create && errors.Is(err, fs.ErrNotExist) { // the directory above was removed meanwhile
+		if err = os.MkdirAll(f.base, 0o700); err == nil {
+			dir, err = lockedfile.OpenDir(f.dir, *sharing, create)
+		}
+	}
+	return dir, err
 }

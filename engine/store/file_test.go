@@ -193,7 +193,9 @@ func TestTheGreatestStateFitsIntoARecord(t *testing.T) {
 func TestALockThatIsHeldIsAFailureInTime(t *testing.T) {
 	f, _ := newFile(t)
 	do(t, f, budget, run)
-	holder, err := f.lock(soon(t), f.path("npm: the registry"), true)
+	dir := must(f.open(true))
+	defer dir.Close()
+	holder, err := f.lock(soon(t), dir, "npm: the registry", true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"sync"
 
 	"github.com/retrysh/retry/engine/lockedfile"
@@ -81,14 +80,14 @@ func (r *record) write(file io.WriterAt, name string) error {
 	return err
 }
 
+const damagedEnd = ".damaged"
+
 // quarantine keeps a copy of a record that cannot be read, and begins a new one in
 // its place.
-func (r *record) quarantine(path string) {
-	copied := path + ".damaged"
-	_ = os.Remove(copied)
+func (r *record) quarantine(dir *lockedfile.Dir, name, path string) {
 	r.aside = fmt.Sprintf("the record %s cannot be read; it begins anew", path)
-	if os.WriteFile(copied, r.buffer[:r.size], 0o600) == nil {
-		r.aside += ", and a copy is in " + copied
+	if dir.WriteNew(name+damagedEnd, r.buffer[:r.size]) == nil {
+		r.aside += ", and a copy is in " + path + damagedEnd
 	}
 	r.list = r.list[:0]
 }

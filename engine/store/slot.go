@@ -4,6 +4,7 @@ package store
 // a process has its descriptor.
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,7 +18,7 @@ import (
 // also locks the first free one, if fewer than limit are held. The caller holds the lock of the
 // record, so that no other process takes a slot meanwhile. All slots that were ever held side by
 // side have a file; the first number without a file ends them.
-func slots(path string, limit int64, take bool) (free *lockedfile.File, held int64, holder string, err error) {
+func slots(ctx context.Context, dir *lockedfile.Dir, name string, limit int64, take bool) (free *lockedfile.File, held int64, holder string, err error) {
 	defer func() {
 		if free != nil && (err != nil || held >= limit) {
 			free.Unlock()
@@ -25,17 +26,20 @@ func slots(path string, limit int64, take bool) (free *lockedfile.File, held int
 		}
 	}()
 	for n := int64(0); held < limit; n++ {
-		slot, err := lockedfile.Open(slotPath(path, n), false)
+		if ctx.Err() != nil {
+			return free, held, holder, errTimeout
+		}
+		slot, err := dir.Open(slotName(name, n), false)
 		if errors.Is(err, fs.ErrNotExist) {
 			if !take || free != nil {
 				break
 			}
-			slot, err = lockedfile.Open(slotPath(path, n), true)
+			slot, err = dir.Open(slotName(name, n), true)
 		}
 		if err != nil {
 			return free, held, holder, err
 		}
-		isFree, err := slot.TryLock()
+		isFree, err := lockSlot(slot)
 		switch {
 		case err != nil:
 			slot.Close()
@@ -54,6 +58,15 @@ func slots(path string, limit int64, take bool) (free *lockedfile.File, held int
 	return free, held, holder, nil
 }
 
+// lockSlot reports whether a slot was free, and locks it then. What is not a slot's file, such as
+// a FIFO or a link to another file, is an error.
+func lockSlot(slot *lockedfile.File) (free bool, err error) {
+	if _, err := slot.Check(); err != nil {
+		return false, fmt.Errorf("a slot's file %w", err)
+	}
+	return slot.TryLock()
+}
+
 // holderSize is what a slot's file says of its holder: more than the longest name of
 // a run, its pid and the time take, in UTF-8. The rest is blanks.
 const holderSize = 320
@@ -70,4 +83,4 @@ func readHolder(file *lockedfile.File) string {
 	return strings.TrimRight(strings.ToValidUTF8(string(line[:n]), ""), " ")
 }
 
-func slotPath(path string, i int64) string { return path + ".slot" + strconv.FormatInt(i, 10) }
+func slotName(name string, i int64) string { return name + ".slot" + strconv.FormatInt(i, 10) }

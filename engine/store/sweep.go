@@ -4,8 +4,7 @@ package store
 // is made, so that a key that is used once takes space for some days at most.
 
 import (
-	"os"
-	"path/filepath"
+	"context"
 	"strings"
 	"time"
 
@@ -16,21 +15,15 @@ import (
 const sweepMost, sweepAge = 1000, 24 * time.Hour
 
 // sweep removes what is forgotten. What it cannot look at stays.
-func (f *File) sweep() {
-	dir, err := os.Open(f.dir)
-	if err != nil {
-		return
-	}
-	names, _ := dir.Readdirnames(sweepMost)
-	_ = dir.Close()
+func (f *File) sweep(dir *lockedfile.Dir) {
+	names, _ := dir.Names(sweepMost)
 	for _, name := range names {
-		path := filepath.Join(f.dir, name)
 		if strings.Contains(name, ".") { // a slot, or a damaged record: it goes with its record
 			continue
 		}
-		info, err := os.Lstat(path)
-		if err == nil && info.Mode().IsRegular() && f.Now()-info.ModTime().UnixMilli() > sweepAge.Milliseconds() {
-			f.remove(path)
+		at, regular, err := dir.Modified(name)
+		if err == nil && regular && f.Now()-at.UnixMilli() > sweepAge.Milliseconds() {
+			f.remove(dir, name)
 		}
 	}
 }
@@ -38,8 +31,8 @@ func (f *File) sweep() {
 // remove removes a record that is forgotten, and its slots, unless a process holds one.
 // A process that has opened the record meanwhile finds it without a link when it has the
 // lock, and opens it again.
-func (f *File) remove(path string) {
-	file, err := lockedfile.Open(path, false)
+func (f *File) remove(dir *lockedfile.Dir, name string) {
+	file, err := dir.Open(name, false)
 	if err != nil {
 		return
 	}
@@ -56,11 +49,11 @@ func (f *File) remove(path string) {
 	if r.read(file) != nil || len(r.list) >= 3 && f.Now()-r.list[1] <= r.list[2] {
 		return
 	}
-	if _, held, _, err := slots(path, 1, false); held > 0 || err != nil {
+	if _, held, _, err := slots(context.Background(), dir, name, 1, false); held > 0 || err != nil {
 		return
 	}
-	for n := int64(0); os.Remove(slotPath(path, n)) == nil; n++ {
+	for n := int64(0); dir.Remove(slotName(name, n)) == nil; n++ {
 	}
-	_ = os.Remove(path + ".damaged")
-	_ = os.Remove(path)
+	_ = dir.Remove(name + damagedEnd)
+	_ = dir.Remove(name)
 }

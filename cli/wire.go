@@ -76,6 +76,9 @@ func run(o *option.Options, letter *redriven, signals *proc.Signals) int {
 		}
 		return code
 	}
+	if end == (engine.End{}) && w.lines.HasDropped() {
+		return exitcodes.Failure
+	}
 	if end.Signal != "" {
 		proc.Die(end.Signal)
 	}

@@ -36,8 +36,9 @@ type output struct {
 	// inherits says that a person has to know of a used up input, and hadInput that
 	// there was some before attempt 1.
 	inherits, hadInput bool
-	tailLost           bool // a hook has not got the last output
-	ciLog              bool // standard error is the log of a CI job, and --quiet was not given
+	lines              *stdio.Lines // standard error
+	tailLost           bool         // a hook has not got the last output
+	ciLog              bool         // standard error is the log of a CI job, and --quiet was not given
 }
 
 // channel is a writer whose first error is reported.
@@ -59,16 +60,17 @@ func (c *channel) Write(p []byte) (int, error) {
 // log file. One that cannot be opened is reported, and the command runs.
 func newOutput(o *option.Options, signals *proc.Signals) *output {
 	out := &output{o: o, signals: signals, inherits: o.Process.Stdin == stdio.Inherit && !o.Quiet}
+	out.lines = stdio.NewLines(signals.IsEnding)
 	format := o.EventFormat
 	if format == "auto" {
 		format = jobFormat()
 	}
 	if format == "text" || o.LogFile != "" {
-		out.person = out.onStderr(os.Stderr)
+		out.person = out.onStderr(out.lines)
 		out.sinks = append(out.sinks, out.person.Emit)
 		out.warn = func(line string) { out.person.Print(human.Quiet, line) }
 	} else {
-		out.warn = out.toMachine(format, os.Stderr, o.Quiet)
+		out.warn = out.toMachine(format, out.lines, o.Quiet)
 		out.ciLog = format != "json" && !o.Quiet
 	}
 	if o.LogFile == "" {

@@ -21,9 +21,12 @@ import (
 // killAfterInterrupts is how many INT and TERM together kill the tree at once.
 const killAfterInterrupts = 3
 
-// readerGrace is how long the reader of the output may read nothing after a time limit has
-// ended the attempt.
+// readerGrace is how long the reader of the output may take nothing after a time limit has
+// ended the attempt. If the run ends with it, that is stdio.Patience.
 const readerGrace = 2 * time.Second
+
+// readerLook is the interval between two looks at what a reader has taken.
+const readerLook = 10 * time.Millisecond
 
 // running is one attempt.
 type running struct {
@@ -43,7 +46,8 @@ type running struct {
 	interrupts int       // INT and TERM so far
 	expired    time.Time // when a limit began to end the tree
 	passed     time.Time // when a signal that asks for the end was forwarded
-	abandoned  bool      // the rest of the output is not wanted
+	late       bool      // a signal asked for the end after that of the command
+	dropped    error     // output was dropped, since its reader was given up
 
 	grace     time.Duration   // from the first signal to the tree until KILL
 	escalated chan struct{}   // closed when the tree has been ended; nil before that begins
@@ -66,6 +70,9 @@ func (r *Runner) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
 		killNow: now.Done(), skipGrace: skipGrace, due: make(chan func()), ended: make(chan struct{}),
 	}
 	a.prepare(spec.Streams == attempt.Configured)
+	if getsSignals && !spec.Deadline.IsZero() {
+		r.signals.EndsAt(spec.Deadline)
+	}
 	a.result.Cancelled = r.signals.Enter(a.inbox, spec.Copy)
 	a.start()
 	return a
@@ -370,7 +377,7 @@ func (a *running) handleLateSignal(sig syscall.Signal) bool {
 	if !signals.Ends(sig) {
 		return false
 	}
-	a.abandoned = true
+	a.late = true
 	if a.result.Cancelled == "" {
 		a.skipGrace()
 		return false
@@ -388,8 +395,8 @@ func (a *running) finish() {
 	}
 	a.over, a.moved = true, nil
 	a.result.Duration = time.Since(a.begun) // what it leaves in a pipe is not its time
-	sweep := a.result.Cancelled != "" || a.result.ReaderGone || a.result.Err != nil
-	if sweep {
+	unwanted := a.result.ReaderGone || a.result.Err != nil
+	if unwanted || a.result.Cancelled != "" {
 		a.escalate(a.signal)
 	}
 	if a.escalated != nil {
@@ -398,30 +405,32 @@ func (a *running) finish() {
 	if a.getsSignals && (a.cfg.KillLeftovers || a.IsShared()) {
 		a.Remember() // Settle will need it
 	}
-	a.drain(sweep || errors.Is(context.Cause(a.ctx), attempt.ErrLost) || a.probe && a.result.TimedOut)
+	a.drain(unwanted || errors.Is(context.Cause(a.ctx), attempt.ErrLost) || a.probe && a.result.TimedOut)
 	a.conclude(a.Reap())
 }
 
 // drain waits for the rest of the output: all that was in the pipes at the end of the
 // command, and what orphans write within stdio.Drain. Unwanted output has only that time.
-// After a time limit it does not wait for a reader that reads nothing.
+// After a limit, and if the run ends, it does not wait for a reader that takes nothing.
 func (a *running) drain(unwanted bool) {
 	if !a.streams.Finish() {
 		return
 	}
-	late := false
+	timeUp := false
 	if unwanted {
-		a.after(stdio.Drain, func() { late = true })
+		a.after(stdio.Drain, func() { timeUp = true })
 	}
-	limited := !unwanted && (a.result.TimedOut || a.result.DeadlinePassed)
 	for _, p := range a.streams.Pumps {
-		stuck := false
-		if limited {
-			a.watchReader(p, &stuck)
+		r := &reader{Pump: p, since: time.Now()}
+		if !unwanted {
+			a.watch(r)
 		}
-		a.handle(p.Done, func() bool { return late || stuck || a.abandoned })
+		a.handle(p.Done, func() bool { return timeUp || r.stuck || r.hasAll })
 		if !p.HasEnded() {
 			p.Drop()
+		}
+		if r.stuck {
+			a.dropped = fmt.Errorf("%s: %w", p.Doing(), stdio.ErrStuck)
 		}
 	}
 	a.streams.Release()
@@ -430,14 +439,44 @@ func (a *running) drain(unwanted bool) {
 	}
 }
 
-// watchReader sets stuck when the reader of p's output has read nothing within readerGrace.
-func (a *running) watchReader(p *stdio.Pump, stuck *bool) {
-	passed := p.Passed.Load()
-	a.after(readerGrace, func() {
-		if *stuck = p.Passed.Load() == passed; !*stuck {
-			a.watchReader(p, stuck)
+// reader is the reader of one output, after the end of the command.
+type reader struct {
+	*stdio.Pump
+	taken  int64     // bytes
+	since  time.Time // when it was seen to take some, or might have
+	idle   int       // looks that found nothing to pass on
+	stuck  bool      // it has taken nothing for longer than it may
+	hasAll bool      // what the command itself has written, when that is enough
+}
+
+// watch looks at a reader again and again.
+func (a *running) watch(r *reader) {
+	a.after(readerLook, func() {
+		patience, taken := a.patience(), r.Taken()
+		if patience == 0 || taken != r.taken || !r.IsWriting() {
+			r.taken, r.since = taken, time.Now()
+		}
+		if r.idle++; !r.IsIdle() {
+			r.idle = 0
+		}
+		r.stuck = patience > 0 && time.Since(r.since) >= patience
+		r.hasAll = a.late && r.idle > 1 // twice: the pump may just have read it
+		if !r.stuck && !r.hasAll {
+			a.watch(r)
 		}
 	})
+}
+
+// patience is how long the reader of the output may take nothing, 0 for no limit.
+func (a *running) patience() time.Duration {
+	d := a.spec.Deadline
+	switch {
+	case a.result.Cancelled != "", a.late, a.result.DeadlinePassed, !d.IsZero() && !time.Now().Before(d):
+		return stdio.Patience
+	case a.result.TimedOut:
+		return readerGrace
+	}
+	return 0
 }
 
 func (a *running) conclude(how process.Ending) {
@@ -456,19 +495,40 @@ func (a *running) conclude(how process.Ending) {
 	if res.TimedOut && !a.spec.Deadline.IsZero() && !time.Now().Before(a.spec.Deadline) {
 		res.DeadlinePassed = true
 	}
-	switch {
-	case res.Err != nil:
-		res.ExitCode = exitcodes.Failure
-	case res.TimedOut, res.DeadlinePassed:
+	if res.TimedOut || res.DeadlinePassed {
 		res.ExitCode = exitcodes.Timeout
 	}
+	res.Err = a.asError(res.Err, a.dropped)
+	if res.Err != nil {
+		res.ExitCode = exitcodes.Failure
+	}
+}
+
+// asError returns the error of a result that is known, and otherwise dropped for an attempt
+// that would have ended with 0. It tells of any other.
+func (a *running) asError(known, dropped error) error {
+	switch {
+	case known != nil || dropped == nil:
+		return known
+	case a.result.ExitCode == exitcodes.OK:
+		return dropped
+	}
+	a.report.say(dropped.Error())
+	return nil
 }
 
 // Settle writes held output to its destination, or to standard error unless the run
 // succeeds with the attempt. With KillLeftovers it ends the processes of a rejected one.
 func (a *running) Settle(released bool) error {
 	a.endLeftovers(released)
-	return a.streams.Settle(released)
+	signals.Ending.Add(1)
+	defer signals.Ending.Add(-1)
+	err := a.streams.Settle(released, a.signals.IsEnding)
+	if !errors.Is(err, stdio.ErrStuck) {
+		return err
+	}
+	a.signals.DieOfPending()
+	return a.asError(nil, err)
 }
 
 // Drop is Settle(false) without the output.

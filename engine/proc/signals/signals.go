@@ -49,6 +49,8 @@ type Signals struct {
 	running []*Inbox   // of the attempts that run
 	asked   attempt.Signal
 	last    map[syscall.Signal]time.Time
+	ending  bool      // a signal has asked for the end
+	limit   time.Time // the deadline of the run, the zero time for none
 }
 
 // Inbox holds the signals of one attempt until the goroutine that owns the
@@ -166,6 +168,7 @@ func (s *Signals) Dispatch(sig syscall.Signal) {
 			offer(s.woken, struct{}{})
 		}
 	case !s.repeated(sig):
+		s.ending = s.ending || Ends(sig)
 		s.deliverTo(d)
 		then = s.conclude(d)
 	}
@@ -227,16 +230,40 @@ func (s *Signals) repeated(sig syscall.Signal) bool {
 	return again
 }
 
+// EndsAt sets the deadline of the run.
+func (s *Signals) EndsAt(deadline time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.limit = deadline
+}
+
+// IsEnding reports whether the run is to end, by a signal or its deadline, and no command
+// runs. A reader that takes nothing is then given up.
+func (s *Signals) IsEnding() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.running) == 0 && (s.ending || !s.limit.IsZero() && !time.Now().Before(s.limit))
+}
+
+// DieOfPending ends the program by a signal that asks for the end and was no attempt's, if
+// there is one.
+func (s *Signals) DieOfPending() {
+	select {
+	case sig := <-s.cancelled:
+		exitBy(sig)
+	default:
+	}
+}
+
 // stuckTime is far more than the program needs to end once it was asked to.
 const stuckTime = 500 * time.Millisecond
 
-// Ending counts the commands that only answer a question and are being ended, and the runs
-// that are being parked, which may take longer.
+// Ending counts what may take longer: commands that only answer a question and are being
+// ended, runs that are being parked, and output that is written while its reader takes some.
 var Ending atomic.Int32
 
-// endStuck ends the program where it has been asked to and no command runs,
-// but it is still there: it is blocked in a write that is not read, in which every
-// program without a handler can be ended.
+// endStuck ends the program if it has been asked to and no command runs, but it is still
+// there: it is blocked in a call in which every program without a handler can be ended.
 func (s *Signals) endStuck(sig syscall.Signal) {
 	if s.isBusy() {
 		time.AfterFunc(stuckTime, func() { s.endStuck(sig) })

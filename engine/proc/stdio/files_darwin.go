@@ -4,6 +4,7 @@ package stdio
 
 import (
 	"bytes"
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 
@@ -35,10 +36,10 @@ func openUnnamed(dir string) (int, error) { return openRemoved(dir) }
 
 // The following have no counterpart here: sendfile(2) sends to sockets only, and
 // /dev/fd shares the position.
-func widen(File)                                             {}
-func openMemory() (int, error)                               { return -1, unix.ENOSYS }
-func copyInKernel(File, File, *int64) (done bool, err error) { return false, nil }
-func reopen() (File, error)                                  { return nowhere, unix.ENOSYS }
+func widen(File)                                                    {}
+func openMemory() (int, error)                                      { return -1, unix.ENOSYS }
+func copyInKernel(File, File, *atomic.Int64) (done bool, err error) { return false, nil }
+func reopen() (File, error)                                         { return nowhere, unix.ENOSYS }
 
 // OpenPty opens both ends of a pseudo-terminal as posix_openpt(3), grantpt(3),
 // unlockpt(3) and ptsname(3) do.

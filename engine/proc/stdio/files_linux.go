@@ -4,6 +4,7 @@ package stdio
 
 import (
 	"strconv"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -39,14 +40,13 @@ func openUnnamed(dir string) (int, error) {
 
 func openMemory() (int, error) { return unix.MemfdCreate("retry", unix.MFD_CLOEXEC) }
 
-// kernelChunk is the most for one call; the kernel's limit is just under 2 GiB
-// (sendfile(2)).
-const kernelChunk = 1 << 30
-
-// copyInKernel copies file to dst from offset on, and reports whether that was all.
-func copyInKernel(dst, file File, offset *int64) (done bool, err error) {
-	for {
-		n, err := unix.Sendfile(int(dst), int(file), offset, kernelChunk)
+// copyInKernel copies file to dst, and reports whether that was all. written is what has
+// been copied.
+func copyInKernel(dst, file File, written *atomic.Int64) (done bool, err error) {
+	for pieces := piecesFor(dst); ; {
+		offset := written.Load()
+		n, err := unix.Sendfile(int(dst), int(file), &offset, pieces.next())
+		written.Store(offset)
 		switch {
 		case err == unix.EINTR:
 		case err == unix.EAGAIN:

@@ -90,6 +90,17 @@ func writeUntil(f File, b []byte, stop File) error {
 	return nil
 }
 
+// readerOf reports whether a write to f waits for a reader, and whether f is a pipe.
+func readerOf(f File) (waits, pipe bool) {
+	var st unix.Stat_t
+	if unix.Fstat(int(f), &st) != nil {
+		return false, false
+	}
+	kind := st.Mode & unix.S_IFMT
+	pipe = kind == unix.S_IFIFO
+	return pipe || kind == unix.S_IFSOCK || isTerminal(f), pipe
+}
+
 // isGone reports whether a write failed without a reader.
 func isGone(err error) bool { return errors.Is(err, unix.EPIPE) }
 

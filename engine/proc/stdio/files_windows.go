@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -26,6 +27,9 @@ func closeFile(f File) { _ = f.Close() }
 func newPipe() (read, write File, err error) {
 	return os.Pipe()
 }
+
+// readerOf takes every file for a pipe, whose bytes that wait are not known here.
+func readerOf(File) (waits, pipe bool) { return true, true }
 
 // isGone reports whether a write failed without a reader.
 func isGone(err error) bool {
@@ -103,12 +107,12 @@ const terminalHolds = 0
 
 type keys struct{}
 
-func EditsLines(int) bool                                    { return false }
-func isTerminal(File) bool                                   { return false }
-func newTerminal(File) (read, write File, err error)         { return nil, nil, errors.ErrUnsupported }
-func (p *Pump) read(b []byte) (int, error)                   { return p.src.Read(b) }
-func (*Pump) modesBack()                                     {}
-func NoReader() bool                                         { return false }
-func sameFile(File, File) bool                               { return false }
-func copyInKernel(File, File, *int64) (done bool, err error) { return false, nil }
-func reopen() (File, error)                                  { return nil, errors.ErrUnsupported }
+func EditsLines(int) bool                                           { return false }
+func isTerminal(File) bool                                          { return false }
+func newTerminal(File) (read, write File, err error)                { return nil, nil, errors.ErrUnsupported }
+func (p *Pump) read(b []byte) (int, error)                          { return p.src.Read(b) }
+func (*Pump) modesBack()                                            {}
+func NoReader() bool                                                { return false }
+func sameFile(File, File) bool                                      { return false }
+func copyInKernel(File, File, *atomic.Int64) (done bool, err error) { return false, nil }
+func reopen() (File, error)                                         { return nil, errors.ErrUnsupported }

@@ -18,6 +18,7 @@ import (
 // Pump copies what a command writes to its destination, then to the writer also.
 type Pump struct {
 	src, dst File
+	pieces   pieces    // of dst
 	terminal bool      // src is a pseudo-terminal that stands for dst
 	keys     keys      // passed from dst to src
 	doing    string    // for errors
@@ -27,7 +28,7 @@ type Pump struct {
 	troubles chan<- error
 
 	Done   chan struct{} // closed when all has been copied
-	Passed atomic.Int64  // pieces written to the destination
+	passed atomic.Int64  // bytes written to the destination
 
 	ending  sync.Once
 	busy    atomic.Bool  // it is writing what it has read
@@ -37,12 +38,27 @@ type Pump struct {
 	behind  behind
 }
 
-// piece is the most that is written at once. A reader of 32 KiB a second takes one within
-// 2 s, which distinguishes it from none.
-const piece = 64 << 10
-
 // HasEnded reports whether Done is closed.
 func (p *Pump) HasEnded() bool { return isClosed(p.Done) }
+
+// Doing says what the pump does, for errors.
+func (p *Pump) Doing() string { return p.doing }
+
+// IsWriting reports whether the pump writes to its destination.
+func (p *Pump) IsWriting() bool { return p.busy.Load() }
+
+// IsIdle reports whether it has nothing to pass on.
+func (p *Pump) IsIdle() bool { return !p.busy.Load() && p.waiting() == 0 }
+
+// Taken is how many bytes the reader of the destination has taken.
+func (p *Pump) Taken() int64 { return p.passed.Load() - int64(pending(p.dst)) }
+
+// waiting is how many bytes of the command wait to be read.
+func (p *Pump) waiting() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return pending(p.src)
+}
 
 // Drop ends the writing of a pump, which may be blocked. The second writer is not used
 // after it returns.
@@ -111,7 +127,7 @@ func (p *Pump) pass(b []byte) bool {
 		return !p.dropped.Load()
 	}
 	for len(b) > 0 {
-		n := min(len(b), piece)
+		n := min(len(b), p.pieces.next())
 		if _, err := p.dst.Write(b[:n]); err != nil {
 			if !isGone(err) {
 				p.troubles <- fmt.Errorf("%s: %w", p.doing, err)
@@ -121,7 +137,8 @@ func (p *Pump) pass(b []byte) bool {
 			return false
 		}
 		b = b[n:]
-		if p.Passed.Add(1); p.dropped.Load() {
+		p.passed.Add(int64(n))
+		if p.dropped.Load() {
 			return false
 		}
 	}
@@ -193,20 +210,25 @@ func (b *behind) finish() {
 
 // held is one output that is held back.
 type held struct {
-	file File
-	fd   int // where it belongs: 1 or 2
+	file  File
+	fd    int  // where it belongs: 1 or 2
+	stuck bool // its writing has been given up, and may go on
 }
 
 // Settle writes held output to its destination, or to standard error if the attempt was
-// rejected. The error is attempt.ErrReaderGone if standard output has no reader.
-func (s *Streams) Settle(accepted bool) (first error) {
+// rejected. The error is attempt.ErrReaderGone if standard output has no reader. It wraps
+// ErrStuck if a reader was given up while isEnding reported true.
+func (s *Streams) Settle(accepted bool, isEnding func() bool) (first error) {
 	defer s.Drop()
-	for _, h := range s.held {
+	for i, h := range s.held {
 		to := h.fd
 		if !accepted {
 			to = 2
 		}
-		err := copyOut(standard(to), h.file)
+		err := copyOut(standard(to), h.file, isEnding)
+		if err == ErrStuck {
+			s.held[i].stuck = true
+		}
 		switch {
 		case first != nil, err == nil, isGone(err) && to == 2:
 		case isGone(err):
@@ -221,17 +243,37 @@ func (s *Streams) Settle(accepted bool) (first error) {
 // Drop drops held output.
 func (s *Streams) Drop() {
 	for _, h := range s.held {
-		closeFile(h.file)
+		if !h.stuck {
+			closeFile(h.file)
+		}
 	}
 	s.held = nil
 }
 
-// copyOut writes all of file to dst, in the kernel if that works.
-func copyOut(dst, file File) error {
-	var offset int64
-	done, err := copyInKernel(dst, file, &offset)
-	if !done {
-		_, err = io.CopyBuffer(struct{ io.Writer }{dst}, io.NewSectionReader(file, offset, math.MaxInt64), make([]byte, pumpBuffer))
-	}
-	return err
+// copyOut writes all of file to dst, in the kernel if that works. If the reader is given up,
+// the goroutine that writes stays behind.
+func copyOut(dst, file File, isEnding func() bool) error {
+	var written atomic.Int64
+	done := make(chan error, 1)
+	go func() {
+		finished, err := copyInKernel(dst, file, &written)
+		if !finished {
+			rest := io.NewSectionReader(file, written.Load(), math.MaxInt64)
+			_, err = io.CopyBuffer(&counting{dst, &written}, rest, make([]byte, page))
+		}
+		done <- err
+	}()
+	return await(done, dst, &written, isEnding)
+}
+
+// counting counts the bytes that it writes.
+type counting struct {
+	to      io.Writer
+	written *atomic.Int64
+}
+
+func (c *counting) Write(b []byte) (int, error) {
+	n, err := c.to.Write(b)
+	c.written.Add(int64(n))
+	return n, err
 }

@@ -55,7 +55,7 @@ func TestPumpKeepsTheOrder(t *testing.T) {
 	along := sha256.New()
 	troubles := make(chan error, 1)
 	p := &Pump{
-		src: read, dst: File(passed.Fd()), also: uneven{along, random}, over: over, Done: make(chan struct{}), troubles: troubles,
+		src: read, dst: File(passed.Fd()), pieces: pieces{waits: true}, also: uneven{along, random}, over: over, Done: make(chan struct{}), troubles: troubles,
 	}
 	go p.run()
 	bursts := rand.New(rand.NewPCG(3, 4))

@@ -126,7 +126,7 @@ func (s *Streams) openOutput(fd, to int, mode OutputMode, also io.Writer) error 
 		if err != nil {
 			return fmt.Errorf("holding %s: %w", names[fd], err)
 		}
-		s.held = append(s.held, held{file, fd})
+		s.held = append(s.held, held{file: file, fd: fd})
 		dst, doing = file, fmt.Sprintf("holding %s in a file in %q", names[fd], os.TempDir())
 	}
 	if also == nil && mode != Hold && !s.timed {
@@ -154,7 +154,7 @@ func (s *Streams) pipe(fd int, dst File, doing string, also io.Writer) (err erro
 	unblock(read)
 	s.give(fd, write)
 	s.Pumps = append(s.Pumps, &Pump{
-		src: read, dst: dst, terminal: terminal, doing: doing, also: also,
+		src: read, dst: dst, pieces: piecesFor(dst), terminal: terminal, doing: doing, also: also,
 		over: s.over, timed: s.timed, troubles: s.Troubles, Done: make(chan struct{}),
 	})
 	return nil

@@ -8,6 +8,7 @@ package option
 // takes apart. So it never gets the command's words.
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -29,7 +30,7 @@ const mostFlags, mostTargets = 1000, 1000
 // Read reads a command line, and settings of lower sources for what it leaves open. With an
 // error, the options have the settings that come before it.
 func Read(argv []string, below []Setting) (*Options, error) {
-	named, n := leading(Table(), argv)
+	named, n, known := leading(Table(), argv)
 	o := &Options{Run: *newRun(), Own: argv[:n:n], Command: argv[n:]}
 	if n > 0 && argv[n-1] == "--" {
 		o.Own = nil
@@ -43,7 +44,7 @@ func Read(argv []string, below []Setting) (*Options, error) {
 		return leftOpen(o.inEffect(below), given)
 	})
 	o.Settings = r.settings
-	if err == nil || errors.As(err, new(*UsageError)) || !strings.HasPrefix(err.Error(), "unknown flag") {
+	if err == nil || known || errors.As(err, new(*UsageError)) {
 		return o, err
 	}
 	err = unknownFlag(argv, n-1)
@@ -61,9 +62,13 @@ func ReadMode(mode any, ofRun []Flag, args, environ []string) (run []Setting, er
 	r := &reading{known: slices.Concat(own, ofRun)}
 	var named []*Flag
 	var line, words []string
+	unknown := ""
 	for len(args) > 0 {
-		some, n := leading(r.known, args)
+		some, n, known := leading(r.known, args)
 		named = append(named, some...)
+		if !known {
+			unknown = cmp.Or(unknown, args[n-1])
+		}
 		line, args = append(line, args[:n]...), args[n:]
 		if n > 0 && line[len(line)-1] == "--" {
 			line, words = append(append(line, words...), args...), nil
@@ -84,6 +89,9 @@ func ReadMode(mode any, ofRun []Flag, args, environ []string) (run []Setting, er
 			return s.Flag.Is("log-format") && s.Value != "json" // formats of a run count as text
 		}), given)
 	})
+	if err != nil && unknown != "" && !errors.As(err, new(*UsageError)) {
+		err = unknownToMode(r.known, unknown)
+	}
 	for _, s := range r.settings {
 		if s.Flag = byName(ofRun, s.Flag.name); s.Flag != nil {
 			run = append(run, s)
@@ -119,20 +127,21 @@ func (o *Options) sections(named []*Flag, settings []Setting) (all []any) {
 
 // leading finds the flags that a line begins with: those that are named, and how many
 // words they, their values and a "--" behind them take. A word that is no flag, though it
-// begins with a dash, ends them, and is one of these words: kong refuses it.
-func leading(known []Flag, argv []string) (named []*Flag, n int) {
+// begins with a dash, ends them, and is the last of these words: kong refuses it. Then they
+// are not ok.
+func leading(known []Flag, argv []string) (named []*Flag, n int, ok bool) {
 	for n < len(argv) && isDashed(argv[n]) {
 		flags, takesNext, ok := flagsOf(known, argv[n])
 		named = append(named, flags...)
 		n++
 		switch {
 		case !ok:
-			return named, n
+			return named, n, argv[n-1] == "--"
 		case takesNext && n < len(argv) && !isDashed(argv[n]):
 			n++
 		}
 	}
-	return named, n
+	return named, n, true
 }
 
 // Leading returns the flags that a line begins with, and their values: those of several
@@ -145,7 +154,7 @@ func Leading(argv, switches []string, structs ...any) []string {
 	for _, s := range structs {
 		known = append(known, FlagsOf(reflect.TypeOf(s).Elem())...)
 	}
-	_, n := leading(known, argv)
+	_, n, _ := leading(known, argv)
 	return argv[:n]
 }
 

@@ -47,6 +47,16 @@ func unknownFlag(line []string, at int) error {
 	return fmt.Errorf("%s, did you mean one of %s?", unknown, strings.Join(near, ", "))
 }
 
+// unknownToMode is the error for a word that is no flag of a mode.
+func unknownToMode(known []Flag, word string) error {
+	word, _, _ = strings.Cut(word, "=")
+	near := suggest(known, word)
+	if len(near) == 0 || ByName(strings.TrimLeft(word, "-")) != nil { // one of a run
+		return fmt.Errorf("unknown flag %s", word)
+	}
+	return fmt.Errorf("unknown flag %s, did you mean \"--%s\"?", word, strings.Join(near, "\" or \"--"))
+}
+
 // valueMissing is the error for a flag without its value, before token: what is in the
 // value's place, and how the flag is written.
 func valueMissing(s *Setting, token kong.Token) error {
@@ -79,19 +89,20 @@ const shortestName = 3
 // Suggest returns the names of the flags that an unknown word may mean: the same name
 // written otherwise, or names that differ by a letter or two, or go on after the word. A
 // name that shares less than half of its letters with the word is none of them.
-func Suggest(word string) (near []string) {
+func Suggest(word string) []string { return suggest(Table(), word) }
+
+func suggest(known []Flag, word string) (near []string) {
 	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
 	name = normal(name)
 	if len(name) < shortestName {
 		return nil
 	}
-	if ByName(name) != nil {
+	if byName(known, name) != nil {
 		return []string{name}
 	}
-	for _, f := range Table() {
-		known := f.Name()
-		if (strings.HasPrefix(known, name) || Near(known, name, 2)) && 2*shared(known, name) >= max(len(known), len(name)) {
-			near = append(near, known)
+	for _, f := range known {
+		if (strings.HasPrefix(f.name, name) || Near(f.name, name, 2)) && 2*shared(f.name, name) >= max(len(f.name), len(name)) {
+			near = append(near, f.name)
 		}
 	}
 	return near

@@ -23,44 +23,44 @@ import (
 	"github.com/retrysh/retry/engine/rotate"
 )
 
-// part is what one copy does: its result, after a time; what it takes to end
+// planned is what one copy does: its result, after a time; what it takes to end
 // when it is ended; how writing its output goes.
-type part struct {
+type planned struct {
 	after, dying time.Duration
 	deaf         bool // no deadline ends it
 	result       attempt.Result
 	settling     error
 }
 
-// fake is one copy under way, or one that has ended.
-type fake struct {
-	part
-	troupe  *troupe
-	ctx     context.Context
-	spec    attempt.Spec
-	started time.Time
-	ended   time.Time
-	lost    bool
-	fate    string // released, rejected or dropped
+// fakeCopy is one copy under way, or one that has ended.
+type fakeCopy struct {
+	planned
+	starter    *copyStarter
+	ctx        context.Context
+	spec       attempt.Spec
+	started    time.Time
+	ended      time.Time
+	lost       bool
+	settlement string // released, rejected or dropped
 }
 
-// troupe is a starter of copies, which play their parts in the order in which
-// they start; the last part is repeated.
-type troupe struct {
+// copyStarter is a starter of copies, which do as planned in the order in which
+// they start; the last plan is repeated.
+type copyStarter struct {
 	most   int // copies
-	parts  []part
-	copies []*fake
+	plans  []planned
+	copies []*fakeCopy
 	signal chan attempt.Signal // closed when it has reached all copies
 	sent   attempt.Signal
 }
 
-func (s *troupe) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
-	f := &fake{part: s.parts[min(len(s.copies), len(s.parts)-1)], troupe: s, ctx: ctx, spec: spec, started: time.Now()}
+func (s *copyStarter) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
+	f := &fakeCopy{planned: s.plans[min(len(s.copies), len(s.plans)-1)], starter: s, ctx: ctx, spec: spec, started: time.Now()}
 	s.copies = append(s.copies, f)
 	return f
 }
 
-func (f *fake) Wait() attempt.Result {
+func (f *fakeCopy) Wait() attempt.Result {
 	r := f.result
 	limit, deadline := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
 	if f.spec.Timeout > 0 {
@@ -76,9 +76,9 @@ func (f *fake) Wait() attempt.Result {
 	case <-time.After(deadline):
 		r = attempt.Result{DeadlinePassed: true, ExitCode: 124}
 		time.Sleep(f.dying)
-	case <-f.troupe.signal:
-		if r.Cancelled = f.troupe.sent; r.ExitCode != 0 {
-			r = attempt.Result{Cancelled: f.troupe.sent, Signal: f.troupe.sent, ExitCode: 143}
+	case <-f.starter.signal:
+		if r.Cancelled = f.starter.sent; r.ExitCode != 0 {
+			r = attempt.Result{Cancelled: f.starter.sent, Signal: f.starter.sent, ExitCode: 143}
 		}
 		time.Sleep(f.dying)
 	case <-f.ctx.Done():
@@ -86,8 +86,8 @@ func (f *fake) Wait() attempt.Result {
 		r = attempt.Result{Signal: "SIGTERM", ExitCode: 143}
 		select {
 		case <-time.After(f.dying):
-		case <-f.troupe.signal:
-			r.Cancelled = f.troupe.sent
+		case <-f.starter.signal:
+			r.Cancelled = f.starter.sent
 		}
 	}
 	f.ended = time.Now()
@@ -95,30 +95,30 @@ func (f *fake) Wait() attempt.Result {
 	return r
 }
 
-func (f *fake) end(fate string) {
-	if f.fate != "" {
-		panic("copy settled twice: " + f.fate + ", " + fate)
+func (f *fakeCopy) end(settlement string) {
+	if f.settlement != "" {
+		panic("copy settled twice: " + f.settlement + ", " + settlement)
 	}
-	f.fate = fate
+	f.settlement = settlement
 }
 
-func (f *fake) Settle(released bool) error {
+func (f *fakeCopy) Settle(released bool) error {
 	f.end(map[bool]string{true: "released", false: "rejected"}[released])
 	return f.settling
 }
 
-func (f *fake) Drop() { f.end("dropped") }
+func (f *fakeCopy) Drop() { f.end("dropped") }
 
-func (s *troupe) fates() string {
+func (s *copyStarter) settlements() string {
 	var all []string
 	for _, f := range s.copies {
-		all = append(all, f.fate)
+		all = append(all, f.settlement)
 	}
 	return strings.Join(all, " ")
 }
 
 // startedAt are the times of the copies' starts, in ms since the first.
-func (s *troupe) startedAt() (at []int) {
+func (s *copyStarter) startedAt() (at []int) {
 	for _, f := range s.copies {
 		at = append(at, int(f.started.Sub(s.copies[0].started).Milliseconds()))
 	}
@@ -130,9 +130,9 @@ const (
 	ever = 1000 * time.Hour
 )
 
-func newHedged(most int, delay time.Duration, parts ...part) (*Config, *troupe, *record) {
+func newHedged(most int, delay time.Duration, plans ...planned) (*Config, *copyStarter, *record) {
 	e, _, r := newConfig()
-	s := &troupe{parts: parts, most: most, signal: make(chan attempt.Signal)}
+	s := &copyStarter{plans: plans, most: most, signal: make(chan attempt.Signal)}
 	e.Starter = s
 	e.Policy.HedgeDelay, e.Policy.HedgeMax = delay, most
 	e.Policy.Attempts = 1
@@ -142,7 +142,7 @@ func newHedged(most int, delay time.Duration, parts ...part) (*Config, *troupe, 
 // checkCopies checks what holds in every hedged run: each copy has one start
 // and one event of its end, its output went somewhere, once, and of each attempt
 // at most one copy was released or rejected.
-func checkCopies(t *testing.T, s *troupe, r *record) {
+func checkCopies(t *testing.T, s *copyStarter, r *record) {
 	t.Helper()
 	open, settled, numbers := map[string]bool{}, map[int]string{}, map[int]int{}
 	for _, ev := range r.events {
@@ -171,14 +171,14 @@ func checkCopies(t *testing.T, s *troupe, r *record) {
 			t.Errorf("copy %d of attempt %d came after %d others, with at most %d", f.spec.Copy, f.spec.Number, numbers[f.spec.Number], s.most)
 		}
 		numbers[f.spec.Number]++
-		switch f.fate {
+		switch f.settlement {
 		case "":
 			t.Errorf("copy %d of attempt %d was never settled", f.spec.Copy, f.spec.Number)
 		case "released", "rejected":
 			if settled[f.spec.Number] != "" {
 				t.Errorf("attempt %d was settled twice", f.spec.Number)
 			}
-			settled[f.spec.Number] = f.fate
+			settled[f.spec.Number] = f.settlement
 		}
 	}
 }
@@ -203,12 +203,12 @@ func TestHedgeVectors(t *testing.T) {
 	results := map[string]attempt.Result{"ok": exit0, "nonfatal": exit1, "fatal": exit75}
 	for _, c := range vectors.Cases {
 		synctest.Test(t, func(t *testing.T) {
-			parts := slices.Repeat([]part{{after: time.Hour, result: exit0}}, c.Max)
+			plans := slices.Repeat([]planned{{after: time.Hour, result: exit0}}, c.Max)
 			for _, a := range c.Answers { // their times count from the begin of the attempt
 				n := int(a[1].(float64))
-				parts[n] = part{after: time.Duration(a[0].(float64))*ms - time.Duration(c.SentAt[n])*ms, result: results[a[2].(string)]}
+				plans[n] = planned{after: time.Duration(a[0].(float64))*ms - time.Duration(c.SentAt[n])*ms, result: results[a[2].(string)]}
 			}
-			e, s, r := newHedged(c.Max, time.Duration(c.Delay)*ms, parts...)
+			e, s, r := newHedged(c.Max, time.Duration(c.Delay)*ms, plans...)
 			e.Policy.Rules.StopOnExit, _ = classify.ParseExits("75")
 			e.Policy.Deadline = time.Duration(c.Deadline) * ms
 			begun := time.Now()
@@ -242,7 +242,7 @@ func TestHedgeVectors(t *testing.T) {
 // A delay beyond all times never ends.
 func TestLongestDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newHedged(2, math.MaxInt64, part{after: ever, result: exit0})
+		e, s, r := newHedged(2, math.MaxInt64, planned{after: ever, result: exit0})
 		time.Sleep(time.Second)
 		e.Run(context.Background())
 		if checkCopies(t, s, r); len(s.copies) != 1 {
@@ -253,14 +253,14 @@ func TestLongestDelay(t *testing.T) {
 
 func TestHedgeReleasesTheWinnerAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newHedged(3, 100*ms, part{after: ever, dying: 3 * time.Second}, part{after: 50 * ms, result: exit0})
+		e, s, r := newHedged(3, 100*ms, planned{after: ever, dying: 3 * time.Second}, planned{after: 50 * ms, result: exit0})
 		begun := time.Now()
 		if end := e.Run(context.Background()); end != (End{}) {
 			t.Errorf("ended with %+v", end)
 		}
 		checkCopies(t, s, r)
-		if s.fates() != "dropped released" || !s.copies[0].lost {
-			t.Errorf("fates: %s", s.fates())
+		if s.settlements() != "dropped released" || !s.copies[0].lost {
+			t.Errorf("settlements: %s", s.settlements())
 		}
 		if took := time.Since(begun); took != 3150*ms {
 			t.Errorf("the run took %v, want the time that the loser took to end", took)
@@ -284,7 +284,7 @@ func TestHedgeReleasesTheWinnerAlone(t *testing.T) {
 // on with its wait.
 func TestHedgeOfFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newHedged(3, 100*ms, part{after: 150 * ms, result: exit75}, part{after: 300 * ms, result: killed}, part{after: 20 * ms, result: exit1})
+		e, s, r := newHedged(3, 100*ms, planned{after: 150 * ms, result: exit75}, planned{after: 300 * ms, result: killed}, planned{after: 20 * ms, result: exit1})
 		e.Policy.Attempts = 2
 		e.Run(context.Background())
 		checkCopies(t, s, r)
@@ -294,8 +294,8 @@ func TestHedgeOfFailures(t *testing.T) {
 		if want := []int{0, 100, 150, 1400, 1420, 1440}; !slices.Equal(s.startedAt(), want) {
 			t.Errorf("started at %v, want %v", s.startedAt(), want)
 		}
-		if want := "dropped rejected dropped dropped dropped rejected"; s.fates() != want {
-			t.Errorf("fates: %s, want %s", s.fates(), want)
+		if want := "dropped rejected dropped dropped dropped rejected"; s.settlements() != want {
+			t.Errorf("settlements: %s, want %s", s.settlements(), want)
 		}
 		if last := r.last(); last.Attempts != 2 || last.ExitCode != 1 || last.Outcome != event.Exhausted {
 			t.Errorf("ended: %+v", last)
@@ -309,13 +309,13 @@ func TestHedgeOfFailures(t *testing.T) {
 // What would not be retried ends the group, also beside others that run.
 func TestHedgeIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newHedged(3, 100*ms, part{after: ever}, part{after: 50 * ms, result: exit75})
+		e, s, r := newHedged(3, 100*ms, planned{after: ever}, planned{after: 50 * ms, result: exit75})
 		e.Policy.Attempts = 5
 		e.Policy.Rules.StopOnExit, _ = classify.ParseExits("75")
 		end := e.Run(context.Background())
 		checkCopies(t, s, r)
-		if end.Code != 75 || s.fates() != "dropped rejected" || r.last().Outcome != event.Stopped || r.last().Attempts != 1 {
-			t.Errorf("ended with %+v, %s: %+v", end, s.fates(), r.last())
+		if end.Code != 75 || s.settlements() != "dropped rejected" || r.last().Outcome != event.Stopped || r.last().Attempts != 1 {
+			t.Errorf("ended with %+v, %s: %+v", end, s.settlements(), r.last())
 		}
 	})
 }
@@ -323,29 +323,29 @@ func TestHedgeIsStopped(t *testing.T) {
 // --timeout limits each copy from its own start, --deadline all of them.
 func TestHedgeLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newHedged(2, 100*ms, part{after: ever})
+		e, s, r := newHedged(2, 100*ms, planned{after: ever})
 		e.Policy.Timeout = 250 * ms
 		begun := time.Now()
 		end := e.Run(context.Background())
 		checkCopies(t, s, r)
-		if end.Code != 124 || time.Since(begun) != 350*ms || s.fates() != "dropped rejected" {
-			t.Errorf("ended with %+v after %v, %s", end, time.Since(begun), s.fates())
+		if end.Code != 124 || time.Since(begun) != 350*ms || s.settlements() != "dropped rejected" {
+			t.Errorf("ended with %+v after %v, %s", end, time.Since(begun), s.settlements())
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newHedged(4, 100*ms, part{after: ever, dying: time.Second}, part{after: ever})
+		e, s, r := newHedged(4, 100*ms, planned{after: ever, dying: time.Second}, planned{after: ever})
 		e.Policy.Deadline, e.Policy.Attempts = 250*ms, 5
 		begun := time.Now()
 		end := e.Run(context.Background())
 		checkCopies(t, s, r)
-		if end.Code != 124 || time.Since(begun) != 1250*ms || s.fates() != "rejected dropped dropped" || r.last().Outcome != event.Deadline || s.copies[0].lost {
-			t.Errorf("ended with %+v after %v, %s: %+v", end, time.Since(begun), s.fates(), r.last())
+		if end.Code != 124 || time.Since(begun) != 1250*ms || s.settlements() != "rejected dropped dropped" || r.last().Outcome != event.Deadline || s.copies[0].lost {
+			t.Errorf("ended with %+v after %v, %s: %+v", end, time.Since(begun), s.settlements(), r.last())
 		}
 	})
 	// What ends by itself as the deadline passes gets no further copy.
 	for _, notRun := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			e, s, r := newHedged(2, time.Hour, part{after: 300 * ms, deaf: true, result: exit75}, part{result: attempt.Result{NotRun: true, DeadlinePassed: true, ExitCode: 124}})
+			e, s, r := newHedged(2, time.Hour, planned{after: 300 * ms, deaf: true, result: exit75}, planned{result: attempt.Result{NotRun: true, DeadlinePassed: true, ExitCode: 124}})
 			e.Policy.Deadline, e.Policy.Attempts = 250*ms, 5
 			want := 1
 			if notRun { // the deadline comes between the look at it and the start
@@ -353,8 +353,8 @@ func TestHedgeLimits(t *testing.T) {
 			}
 			end := e.Run(context.Background())
 			checkCopies(t, s, r)
-			if end.Code != 75 || len(s.copies) != want || s.copies[0].fate != "rejected" || r.last().Outcome != event.Deadline {
-				t.Errorf("ended with %+v, %s: %+v", end, s.fates(), r.last())
+			if end.Code != 75 || len(s.copies) != want || s.copies[0].settlement != "rejected" || r.last().Outcome != event.Deadline {
+				t.Errorf("ended with %+v, %s: %+v", end, s.settlements(), r.last())
 			}
 		})
 	}
@@ -364,26 +364,26 @@ func TestHedgeLimits(t *testing.T) {
 // that exits with 0 decides the attempt, else the last to end.
 func TestHedgeIsCancelled(t *testing.T) {
 	for _, test := range []struct {
-		parts []part
-		fates string
-		code  int
+		plans       []planned
+		settlements string
+		code        int
 	}{
-		{[]part{{after: ever, result: exit1}, {after: ever, result: exit1, dying: time.Second}}, "dropped rejected", 143},
-		{[]part{{after: ever, result: exit1, dying: time.Second}, {after: ever, result: exit1}}, "rejected dropped", 143},
-		{[]part{{after: ever, result: exit0}, {after: ever, result: exit1, dying: time.Second}}, "released dropped", 0},
-		{[]part{{after: ever, result: exit1}, {after: ever, result: exit0, dying: time.Second}}, "dropped released", 0},
-		{[]part{{after: 110 * ms, result: exit1}, {after: ever, result: exit1}, {after: ever, result: exit1, dying: time.Second}}, "dropped dropped rejected", 143},
+		{[]planned{{after: ever, result: exit1}, {after: ever, result: exit1, dying: time.Second}}, "dropped rejected", 143},
+		{[]planned{{after: ever, result: exit1, dying: time.Second}, {after: ever, result: exit1}}, "rejected dropped", 143},
+		{[]planned{{after: ever, result: exit0}, {after: ever, result: exit1, dying: time.Second}}, "released dropped", 0},
+		{[]planned{{after: ever, result: exit1}, {after: ever, result: exit0, dying: time.Second}}, "dropped released", 0},
+		{[]planned{{after: 110 * ms, result: exit1}, {after: ever, result: exit1}, {after: ever, result: exit1, dying: time.Second}}, "dropped dropped rejected", 143},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			e, s, r := newHedged(3, 100*ms, test.parts...)
+			e, s, r := newHedged(3, 100*ms, test.plans...)
 			e.Policy.Attempts = 5
 			time.AfterFunc(150*ms, func() { s.sent = "SIGTERM"; close(s.signal) })
 			end := e.Run(context.Background())
 			checkCopies(t, s, r)
-			if s.fates() != test.fates || end.Code != test.code || r.last().Outcome != event.Cancelled || r.last().Attempts != 1 {
-				t.Errorf("ended with %+v, %s: %+v", end, s.fates(), r.last())
+			if s.settlements() != test.settlements || end.Code != test.code || r.last().Outcome != event.Cancelled || r.last().Attempts != 1 {
+				t.Errorf("ended with %+v, %s: %+v", end, s.settlements(), r.last())
 			}
-			if slices.ContainsFunc(s.copies, func(f *fake) bool { return f.lost }) {
+			if slices.ContainsFunc(s.copies, func(f *fakeCopy) bool { return f.lost }) {
 				t.Error("a copy was ended beside the signal")
 			}
 		})
@@ -395,18 +395,18 @@ func TestHedgeIsCancelled(t *testing.T) {
 func TestSignalWhileLosersEnd(t *testing.T) {
 	for _, more := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			e, s, r := newHedged(2, 100*ms, part{after: ever, result: exit1, dying: time.Second}, part{after: 50 * ms, result: exit0})
+			e, s, r := newHedged(2, 100*ms, planned{after: ever, result: exit1, dying: time.Second}, planned{after: 50 * ms, result: exit0})
 			e.Policy.Attempts = 5
-			want, fates := End{}, "dropped released"
+			want, settlements := End{}, "dropped released"
 			if more {
 				e.Policy.Consecutive = 2
-				want, fates = End{Code: 143, Signal: "SIGTERM"}, "dropped rejected"
+				want, settlements = End{Code: 143, Signal: "SIGTERM"}, "dropped rejected"
 			}
 			time.AfterFunc(500*ms, func() { s.sent = "SIGTERM"; close(s.signal) })
 			end := e.Run(context.Background())
 			checkCopies(t, s, r)
-			if end != want || s.fates() != fates || len(s.copies) != 2 {
-				t.Errorf("ended with %+v, %s: %+v", end, s.fates(), r.last())
+			if end != want || s.settlements() != settlements || len(s.copies) != 2 {
+				t.Errorf("ended with %+v, %s: %+v", end, s.settlements(), r.last())
 			}
 		})
 	}
@@ -416,15 +416,15 @@ func TestSignalWhileLosersEnd(t *testing.T) {
 // one, ends the run.
 func TestSignalBetweenCopies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newHedged(2, 100*ms, part{after: 50 * ms, result: exit1})
+		e, s, r := newHedged(2, 100*ms, planned{after: 50 * ms, result: exit1})
 		cancelled := make(chan attempt.Signal, 1)
 		e.Signals.Cancelled, e.Gate = cancelled, (&shop{copies: 9, takes: time.Hour}).gate()
 		time.AfterFunc(60*ms, func() { cancelled <- "SIGTERM" })
 		begun := time.Now()
 		end := e.Run(context.Background())
 		checkCopies(t, s, r)
-		if end.Signal != "SIGTERM" || r.last().Outcome != event.Cancelled || time.Since(begun) != 80*ms || s.fates() != "rejected" {
-			t.Errorf("ended with %+v after %v, %s: %+v", end, time.Since(begun), s.fates(), r.last())
+		if end.Signal != "SIGTERM" || r.last().Outcome != event.Cancelled || time.Since(begun) != 80*ms || s.settlements() != "rejected" {
+			t.Errorf("ended with %+v after %v, %s: %+v", end, time.Since(begun), s.settlements(), r.last())
 		}
 	})
 }
@@ -433,7 +433,7 @@ func TestSignalBetweenCopies(t *testing.T) {
 // schedule again.
 func TestHedgeAndResetAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newHedged(2, 900*ms, part{after: 500 * ms, result: exit1})
+		e, s, r := newHedged(2, 900*ms, planned{after: 500 * ms, result: exit1})
 		e.Policy.Attempts, e.Policy.ResetAfter = 4, time.Second
 		e.Run(context.Background())
 		checkCopies(t, s, r)
@@ -455,7 +455,7 @@ func TestHedgeAndResetAfter(t *testing.T) {
 // Output that cannot be written decides like that of any attempt.
 func TestHedgeWithoutAReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newHedged(2, 100*ms, part{after: ever}, part{after: 50 * ms, result: exit0, settling: attempt.ErrReaderGone})
+		e, s, r := newHedged(2, 100*ms, planned{after: ever}, planned{after: 50 * ms, result: exit0, settling: attempt.ErrReaderGone})
 		if end := e.Run(context.Background()); end.Signal != "SIGPIPE" {
 			t.Errorf("ended with %+v", end)
 		}
@@ -466,12 +466,12 @@ func TestHedgeWithoutAReader(t *testing.T) {
 // A success ends the attempt, not the run, where more are asked for.
 func TestHedgeAndConsecutive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newHedged(2, 100*ms, part{after: 150 * ms, result: exit0}, part{after: 20 * ms, result: exit0})
+		e, s, r := newHedged(2, 100*ms, planned{after: 150 * ms, result: exit0}, planned{after: 20 * ms, result: exit0})
 		e.Policy.Attempts, e.Policy.Consecutive = 5, 2
 		e.Run(context.Background())
 		checkCopies(t, s, r)
-		if s.fates() != "dropped rejected released" || r.last().Attempts != 2 || r.last().Outcome != event.Succeeded {
-			t.Errorf("%s: %+v", s.fates(), r.last())
+		if s.settlements() != "dropped rejected released" || r.last().Attempts != 2 || r.last().Outcome != event.Succeeded {
+			t.Errorf("%s: %+v", s.settlements(), r.last())
 		}
 	})
 }
@@ -482,7 +482,7 @@ func TestHedgeAsksTheGate(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		shop    *shop
-		parts   []part
+		plans   []planned
 		started []int
 		asked   []copyAsked
 		reports []guard.Outcome
@@ -490,32 +490,32 @@ func TestHedgeAsksTheGate(t *testing.T) {
 	}{
 		{
 			"slow answers do not hold up the winner",
-			&shop{copies: 9, takes: 400 * ms}, []part{{after: 200 * ms, result: exit0}},
+			&shop{copies: 9, takes: 400 * ms}, []planned{{after: 200 * ms, result: exit0}},
 			[]int{0}, []copyAsked{{1, false}}, []guard.Outcome{guard.Success}, "",
 		},
 		{
 			"a failure while the gate is asked",
-			&shop{copies: 1, takes: 200 * ms}, []part{{after: 150 * ms, result: exit1}, {after: 10 * ms, result: exit1}},
+			&shop{copies: 1, takes: 200 * ms}, []planned{{after: 150 * ms, result: exit1}, {after: 10 * ms, result: exit1}},
 			[]int{0, 300}, []copyAsked{{1, false}, {1, false}}, []guard.Outcome{guard.Failure, guard.Failure}, "guard_refused",
 		},
 		{
 			"a loser counts neither way",
-			&shop{copies: 2}, []part{{after: ever}, {after: 50 * ms, result: exit1}, {after: 10 * ms, result: exit0}},
+			&shop{copies: 2}, []planned{{after: ever}, {after: 50 * ms, result: exit1}, {after: 10 * ms, result: exit0}},
 			[]int{0, 100, 150}, []copyAsked{{1, false}, {1, false}}, []guard.Outcome{guard.Failure, guard.Success, guard.Neither}, "attempt_cancelled",
 		},
 		{
 			"a refused copy has had its turn",
-			&shop{copies: 0}, []part{{after: 450 * ms, result: exit0}},
+			&shop{copies: 0}, []planned{{after: 450 * ms, result: exit0}},
 			[]int{0}, []copyAsked{{1, false}, {1, false}}, []guard.Outcome{guard.Success}, "guard_refused guard_refused",
 		},
 		{
 			"refused when nothing runs",
-			&shop{copies: 0}, []part{{after: 50 * ms, result: exit1}},
+			&shop{copies: 0}, []planned{{after: 50 * ms, result: exit1}},
 			[]int{0}, []copyAsked{{1, false}}, []guard.Outcome{guard.Failure}, "guard_refused",
 		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			e, s, r := newHedged(3, 100*ms, test.parts...)
+			e, s, r := newHedged(3, 100*ms, test.plans...)
 			e.Gate = test.shop.gate()
 			e.Run(context.Background())
 			checkCopies(t, s, r)
@@ -536,7 +536,7 @@ func TestHedgeAsksTheGate(t *testing.T) {
 // A copy that follows a timeout costs what a retry after one does.
 func TestGateKnowsOfTimeouts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newHedged(2, time.Hour, part{after: ever}, part{result: exit0})
+		e, s, r := newHedged(2, time.Hour, planned{after: ever}, planned{result: exit0})
 		k := &shop{copies: 1}
 		e.Gate, e.Policy.Timeout = k.gate(), time.Second
 		e.Run(context.Background())
@@ -549,7 +549,7 @@ func TestGateKnowsOfTimeouts(t *testing.T) {
 
 func TestHedgeEnvironment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newHedged(3, 100*ms, part{after: 250 * ms, result: exit1}, part{after: ever}, part{after: 10 * ms, result: exit0})
+		e, s, r := newHedged(3, 100*ms, planned{after: 250 * ms, result: exit1}, planned{after: ever}, planned{after: 10 * ms, result: exit0})
 		spans := uint64(0)
 		e.Identity.Random = func() uint64 { spans += 2; return spans }
 		e.Identity.Environ = []string{"RETRY_COPY=7", "RETRY_USE_HOST=x", "RETRY_USE_OTHER=y"}
@@ -599,11 +599,11 @@ func TestHedgeStress(t *testing.T) {
 	winners := 0
 	for range 3000 {
 		synctest.Test(t, func(t *testing.T) {
-			var parts []part
+			var plans []planned
 			for range 8 {
-				parts = append(parts, part{after: upTo(time.Second), dying: upTo(100 * ms), result: results[random.IntN(len(results))]})
+				plans = append(plans, planned{after: upTo(time.Second), dying: upTo(100 * ms), result: results[random.IntN(len(results))]})
 			}
-			e, s, r := newHedged(2+random.IntN(4), upTo(300*ms)+1, parts...)
+			e, s, r := newHedged(2+random.IntN(4), upTo(300*ms)+1, plans...)
 			e.Policy.Attempts = 1 + random.IntN(3)
 			e.Policy.Schedule.Curve, e.Policy.Schedule.Base = backoff.Constant, upTo(time.Second)
 			e.Policy.Rules.StopOnExit, _ = classify.ParseExits("75")
@@ -638,9 +638,9 @@ func TestHedgeStress(t *testing.T) {
 			if k != nil && k.open != 0 {
 				t.Errorf("%d passes were not reported", k.open)
 			}
-			released := strings.Count(s.fates(), "released")
+			released := strings.Count(s.settlements(), "released")
 			if (end.Code == 0) != (released == 1) || (r.last().Outcome == event.Succeeded) && end.Code != 0 || r.last().ExitCode != end.Code {
-				t.Errorf("ended with %+v, %s: %+v", end, s.fates(), r.last())
+				t.Errorf("ended with %+v, %s: %+v", end, s.settlements(), r.last())
 			}
 			winners += released
 			synctest.Wait()

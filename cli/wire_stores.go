@@ -5,7 +5,6 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -39,7 +38,7 @@ func (w *wiring) gate() *admission.Gate {
 			}
 		})
 		if f, ok := s.(*store.File); ok {
-			f.Holder = fmt.Sprintf("%s (pid %d)", cmp.Or(string(o.Name), engine.NameOf(o.Command)), os.Getpid())
+			f.Holder = cmp.Or(string(o.Name), engine.NameOf(o.Command))
 		}
 		return admission.Named{Store: s, Name: a.Name}
 	}

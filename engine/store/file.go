@@ -32,7 +32,8 @@ type File struct {
 	// Warn is given one line about what is wrong but stops nothing. It is called
 	// while no record is locked.
 	Warn func(line string)
-	// Holder is written into each slot that is taken, and shown to runs that find none free.
+	// Holder is the name of the run. It is written into each slot that is taken, with the process
+	// and the time, and shown to runs that find none free.
 	Holder string
 	// Err is why the store cannot be used at all, nil where it can.
 	Err error
@@ -103,7 +104,7 @@ func (f *File) decide(ctx context.Context, dir *lockedfile.Dir, key string, g *g
 	case answer.Refusal.Guard == guard.KindSlots:
 		answer.Refusal.Holder = holder
 	case answer.Pass.Slot:
-		writeHolder(slot, f.Holder+" since "+time.UnixMilli(f.Now()).Format(time.DateTime))
+		writeHolder(slot, f.Holder, time.UnixMilli(f.Now()))
 	}
 	rec.list = state.Append(rec.list[:0])
 	return answer, slot, nil

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/retrysh/retry/engine/admission"
 	"github.com/retrysh/retry/engine/guard"
 )
 
@@ -83,7 +84,9 @@ type history struct {
 	guards  []*guard.Guards
 	passes  []guard.Pass
 	taken   guard.Taken
-	clock   int64 // of the script; 0 where it is the server's own
+	clock   int64 // of the script; 0 if it is the server's own
+	busy    bool  // it is long, and most requests report an outcome
+	beside  doer  // another store that is asked the same, nil for none
 	counter int64
 	asked   struct { // what the server has not answered yet
 		guards  *guard.Guards
@@ -91,10 +94,12 @@ type history struct {
 	}
 }
 
-// TestGoAndLuaAnswerAlike makes random histories, the server's clock read into
-// those in Go. In every other history the clock is one that jumps.
-func TestGoAndLuaAnswerAlike(t *testing.T) {
-	n := 2_500
+// TestStoresAnswerAlike makes random histories of Redis and of engine/guard, the server's clock
+// read into those in Go. In every other history the clock is one that jumps, by days too; files
+// and memory are asked the same then. Slots on files are locks of the kernel, and a place in
+// memory lasts, so these histories have none.
+func TestStoresAnswerAlike(t *testing.T) {
+	n := 2_000
 	if testing.Short() {
 		n = 400
 	}
@@ -117,6 +122,7 @@ func TestGoAndLuaAnswerAlike(t *testing.T) {
 		t.Fatal("the script does not read the time once")
 	}
 	given := load(strings.Replace(script, reads, "local time = { r.seconds, r.micros }", 1))
+	files := t.TempDir()
 	const beside = 25 // that ask at the same time
 	for first := 0; first < n; first += beside {
 		var histories []*history
@@ -124,6 +130,16 @@ func TestGoAndLuaAnswerAlike(t *testing.T) {
 			h := newHistory(seed, c, own)
 			if seed%2 == 1 {
 				h.script, h.clock = given, time.Now().UnixMilli()
+			}
+			switch seed % 8 {
+			case 1, 5:
+				file := NewFile(files, strconv.Itoa(seed))
+				file.Now = func() int64 { return h.clock }
+				h.askBeside(file, func(g *guard.Guards) { g.Slots = guard.Slots{} })
+			case 3:
+				h.askBeside(&admission.Memory{Now: func() time.Time { return time.UnixMilli(h.clock) }}, func(g *guard.Guards) {
+					g.Slots, g.Breaker = guard.Slots{}, guard.Breaker{}
+				})
 			}
 			histories = append(histories, h)
 		}
@@ -140,7 +156,21 @@ func newHistory(seed int, c *client, script string) *history {
 		h.guards = append(h.guards, randomGuards(r))
 	}
 	h.steps = 10 + r.IntN(30)
+	if h.busy = seed%40 < 2; h.busy {
+		h.steps = 250
+		for _, g := range h.guards {
+			g.Adaptive = true
+		}
+	}
 	return h
+}
+
+// askBeside has another store asked the same, by guards without what differs there.
+func (h *history) askBeside(s doer, without func(*guard.Guards)) {
+	h.beside = s
+	for _, g := range h.guards {
+		without(g)
+	}
 }
 
 // goOn lets histories make their requests side by side, each its next one, which
@@ -209,7 +239,10 @@ func (h *history) request() *guard.Request {
 		Turn: r.IntN(2) == 0, Patience: r.Int64N(40) - 5,
 		Waiting: r.IntN(3) == 0, Held: -1, Taken: h.taken, Outcome: guard.Outcome(r.IntN(3)), Succeeded: r.IntN(2) == 0,
 	}
-	if r.IntN(20) == 0 && h.counter > 1 {
+	if h.busy && r.IntN(4) > 0 {
+		q.Op, q.Outcome = guard.Report, guard.Outcome(1+r.IntN(2))
+	}
+	if r.IntN(20) == 0 && h.counter > 1 && h.beside == nil && !h.busy {
 		q.Op = guard.Reset
 	}
 	if r.IntN(10) == 0 && h.counter > 1 { // it is repeated, since its answer was lost
@@ -229,6 +262,9 @@ func (h *history) send(out []byte) []byte {
 	if h.clock > 0 {
 		if h.clock += h.r.Int64N(8); h.r.IntN(40) == 0 {
 			h.clock += h.r.Int64N(30_000) - 15_000
+			if h.r.IntN(4) == 0 { // days
+				h.clock += (h.r.Int64N(6) - 1) * 20 * 3600 * 1000
+			}
 		}
 		words += fmt.Sprintf("seconds=%d micros=%d", h.clock/1000, h.clock%1000*1000+999)
 	}
@@ -245,6 +281,12 @@ func (h *history) compare() error {
 		return err
 	}
 	answer := guard.Do(g, &h.state, q, lua.Now)
+	if h.beside != nil {
+		there, _, err := h.beside.Do(context.Background(), "k", g, q)
+		if err != nil || there != answer {
+			return fmt.Errorf("%+v of %+v:\nGo %+v\n%T %+v, %v", q, g, answer, h.beside, there, err)
+		}
+	}
 	if answer != lua {
 		return fmt.Errorf("%+v of %+v:\nGo  %+v\nLua %+v", q, g, answer, lua)
 	}

@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/retrysh/retry/engine/lockedfile"
 )
@@ -67,20 +69,42 @@ func lockSlot(slot *lockedfile.File) (free bool, err error) {
 	return slot.TryLock()
 }
 
-// holderSize is what a slot's file says of its holder: more than the longest name of
-// a run, its pid and the time take, in UTF-8. The rest is blanks.
+// holderSize is what a slot's file says of its holder: more than the longest name of a run, its
+// pid, the time and the namespace of the pid take, in UTF-8. The rest is blanks.
 const holderSize = 320
 
-// writeHolder says in a slot that is taken who holds it. It is for a person: where it
-// cannot be written, no holder is shown.
-func writeHolder(file *lockedfile.File, holder string) {
-	_, _ = file.WriteAt(fmt.Appendf(nil, "%-*s", holderSize, holder)[:holderSize], 0)
+// writeHolder says in a slot that is taken which process holds it, and since when; behind a zero
+// byte, in which namespace that has its pid. It is for a person: if it cannot be written, no
+// holder is shown.
+func writeHolder(file *lockedfile.File, name string, at time.Time) {
+	text := fmt.Sprintf("%s%s%d) since %s\x00%s", name, pidBegin, os.Getpid(), at.Format(time.DateTime), pidNamespace())
+	_, _ = file.WriteAt(fmt.Appendf(nil, "%-*s", holderSize, text)[:holderSize], 0)
 }
 
+// readHolder says who holds a slot. After the death of the program what it started may hold it.
 func readHolder(file *lockedfile.File) string {
 	line := make([]byte, holderSize)
 	n, _ := file.ReadAt(line, 0)
-	return strings.TrimRight(strings.ToValidUTF8(string(line[:n]), ""), " ")
+	text, namespace, _ := strings.Cut(strings.TrimRight(strings.ToValidUTF8(string(line[:n]), ""), " "), "\x00")
+	begin := strings.LastIndex(text, pidBegin)
+	if begin < 0 || namespace != pidNamespace() {
+		return text
+	}
+	number, rest, _ := strings.Cut(text[begin+len(pidBegin):], ")")
+	pid, err := strconv.Atoi(number)
+	if err != nil || lives(pid) {
+		return text
+	}
+	return fmt.Sprintf("what %s%s%d, which is gone) left running,%s", text[:begin], pidBegin, pid, rest)
+}
+
+const pidBegin = " (pid "
+
+// pidNamespace identifies the namespace of this process's pid (pid_namespaces(7)), "" on systems
+// that have none.
+func pidNamespace() string {
+	name, _ := os.Readlink("/proc/self/ns/pid")
+	return name
 }
 
 func slotName(name string, i int64) string { return name + ".slot" + strconv.FormatInt(i, 10) }

@@ -30,11 +30,11 @@ func readme(t *testing.T) string {
 }
 
 // update writes docs/flags.md anew: go test ./cli -run TestFlagsPage -update
-var update = flags.Bool("update", false, "write the pages that are made from the grammar")
+var update = flags.Bool("update", false, "write the pages that are made from the flags")
 
 var helpBlock = regexp.MustCompile("(?s)```text\nUsage: .*?```\n")
 
-// TestFlagsPage holds docs/flags.md to the grammar.
+// TestFlagsPage holds docs/flags.md to the flags.
 func TestFlagsPage(t *testing.T) {
 	var help bytes.Buffer
 	if err := printPage(&help, new(option.Options)); err != nil {

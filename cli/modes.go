@@ -1,6 +1,6 @@
 package cli
 
-// This file has the modes with a grammar of their own, which run no command of the
+// This file has the modes with flags of their own, which run no command of the
 // command line (docs/flags.md).
 
 import (
@@ -43,7 +43,7 @@ type modeCall struct {
 	help bool
 }
 
-// callOf finds the first mode of a command line, nil for none, behind flags of any grammar.
+// callOf finds the first mode of a command line, nil for none, behind flags of any of them.
 func callOf(modes map[string]mode.Mode, argv []string) (*modeCall, error) {
 	isMode := func(word string) bool { return modes[word] != nil }
 	if !slices.ContainsFunc(argv, isMode) {

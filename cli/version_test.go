@@ -90,7 +90,7 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestManualPageIsSafeRoff: no text of the grammar begins a request or ends an
+// TestManualPageIsSafeRoff: no text of the flags begins a request or ends an
 // escape.
 func TestManualPageIsSafeRoff(t *testing.T) {
 	var page bytes.Buffer

@@ -1,7 +1,7 @@
 package manual
 
 // This file prints the completion scripts: pages/retry.SHELL, with the flags of the
-// grammar in the form of each shell. A script reads the flags as the program does, and
+// program in the form of each shell. A script reads the flags as the program does, and
 // leaves the words after them to the completion of the command.
 
 import (
@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Completion is the script for one of the shells that the grammar lists.
+// Completion is the script for one of the shells that --completion lists.
 func (p Pages) Completion(shell string) string {
 	declare := map[string]func(Flag) string{"bash": inBash, "zsh": inZsh, "fish": inFish, "powershell": inPowerShell}[shell]
 	or := "|"

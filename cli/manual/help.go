@@ -18,7 +18,7 @@ const (
 	helpIndent = 27
 )
 
-// commonOfModes are flags of every mode with a grammar of its own.
+// commonOfModes are flags of every mode with flags of its own.
 const commonOfModes = `
 Every mode also has --log-format text|json, --color WHEN, -q, -v and --no-env.
 `

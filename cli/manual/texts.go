@@ -54,7 +54,7 @@ type Group struct {
 type Pages []Group
 
 // New joins the flags of a run, and by their names those of modes that have a
-// grammar of their own, with the texts.
+// flags of their own, with the texts.
 func New(run []*kong.Flag, modes map[string][]*kong.Flag) (p Pages) {
 	var flag *Flag
 	known := run
@@ -90,7 +90,7 @@ func New(run []*kong.Flag, modes map[string][]*kong.Flag) (p Pages) {
 	return p
 }
 
-// begin adds a flag to the last group. A mode with a grammar of its own is no
+// begin adds a flag to the last group. A mode with flags of its own is no
 // flag of a run: it is shown as a switch.
 func (p Pages) begin(head string, known []*kong.Flag) *Flag {
 	group := &p[len(p)-1]

@@ -80,9 +80,9 @@ func orLongest(limit time.Duration) time.Duration {
 	return limit
 }
 
-// bounds resolves base, cap and floor of the waits. A cap that was not given is never
-// below base, floor and delays; of a given one and what contradicts it, the one of the
-// lower source is ignored.
+// bounds resolves base, cap and floor of the waits. A cap that was not given is at least
+// base, floor and every delay. If two that were given contradict each other, the one of
+// the lower source is ignored.
 func (r *resolver) bounds(s *backoff.Schedule) {
 	limit := r.last("cap")
 	r.Cap = orLongest(r.Cap)

@@ -41,7 +41,7 @@ func Read(argv []string, below []Setting) (*Options, error) {
 	r := &reading{known: Table()}
 	err := r.read(&struct{}{}, o.sections(named, below), argv[:n], func(given []Setting) []Setting {
 		o.Settings = given
-		return leftOpen(o.inEffect(below), given)
+		return notSetBy(o.inEffect(below), given)
 	})
 	o.Settings = r.settings
 	if err == nil || known || errors.As(err, new(*UsageError)) {
@@ -85,7 +85,7 @@ func ReadMode(mode any, ofRun []Flag, args, environ []string) (run []Setting, er
 		if noEnv := Last(given, "no-env"); noEnv != nil && !noEnv.Off() {
 			return nil
 		}
-		return leftOpen(slices.DeleteFunc(Environment(own, environ), func(s Setting) bool {
+		return notSetBy(slices.DeleteFunc(Environment(own, environ), func(s Setting) bool {
 			return s.Flag.Is("log-format") && s.Value != "json" // formats of a run count as text
 		}), given)
 	})
@@ -198,9 +198,8 @@ type reading struct {
 func (r *reading) read(flags any, sections []any, words []string, below func(given []Setting) []Setting) error {
 	r.words = words
 	var lower []Setting
-	all := append(slices.Clip(options), kong.Resolvers(kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) {
-		return settingsOf(lower, f.Name), nil
-	})))
+	resolver := func(_ *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) { return settingsOf(lower, f.Name), nil }
+	all := append(slices.Clip(options), kong.Resolvers(kong.ResolverFunc(resolver)))
 	for _, section := range sections {
 		all = append(all, kong.Embed(section))
 	}

@@ -103,7 +103,7 @@ func (o *Options) Resolve() error {
 	if !r.Plan || !r.Given("outage") {
 		r.Outage = 0 // for --plan to outlive
 	}
-	r.together()
+	r.checkCombinations()
 	r.withoutEffect()
 	return r.err
 }
@@ -163,8 +163,8 @@ func (r *resolver) output() {
 	}
 }
 
-// together checks what flags mean beside one another.
-func (r *resolver) together() {
+// checkCombinations checks what flags mean beside one another.
+func (r *resolver) checkCombinations() {
 	r.refuse("exec", r.Exec && len(r.Command) == 0, "needs a command to become, after --")
 	r.refuse("hedge", r.Exec && r.Given("hedge"), "cannot be used with --exec, which becomes the command and makes no copies")
 	r.refuse("rotate", r.Exec && r.Given("rotate"), "cannot be used with --exec, which becomes the command and makes no second attempt")
@@ -201,16 +201,16 @@ type Known struct {
 	Inherit string `json:"inherit,omitempty"`
 }
 
-// alone resolves settings by themselves. What they need besides may come from other
+// resolverOf resolves settings by themselves. What they need besides may come from other
 // sources.
-func alone(settings []Setting) *resolver {
+func resolverOf(settings []Setting) *resolver {
 	o := &Options{Settings: settings}
 	return &resolver{Options: o, partial: true, err: o.Fill()}
 }
 
-// Prove checks the settings of a policy by themselves.
-func Prove(settings []Setting) error {
-	r := alone(settings)
+// Check checks the settings of a policy by themselves.
+func Check(settings []Setting) error {
+	r := resolverOf(settings)
 	r.values()
 	return r.err
 }

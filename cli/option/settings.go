@@ -64,12 +64,12 @@ func (o *Options) withoutNeed(f *Flag, below []Setting) bool {
 
 // Merge puts the settings of a higher source over those of a lower one.
 func Merge(lower, higher []Setting) []Setting {
-	return append(leftOpen(lower, higher), higher...)
+	return append(notSetBy(lower, higher), higher...)
 }
 
-// leftOpen returns the settings of a lower source that stay in force: a flag of the
+// notSetBy returns the settings of a lower source that stay in force: a flag of the
 // higher source replaces that of the lower one, and those that contradict it.
-func leftOpen(lower, higher []Setting) []Setting {
+func notSetBy(lower, higher []Setting) []Setting {
 	return slices.DeleteFunc(slices.Clone(lower), func(s Setting) bool {
 		return slices.ContainsFunc(higher, func(h Setting) bool {
 			excluded := s.Flag.Excludes(h.Flag.name) || h.Flag.Excludes(s.Flag.name)

@@ -79,7 +79,7 @@ func (r *resolver) herds(name string, values []string) (herds []herdPolicy) {
 
 // Herd resolves the policy of a simulation.
 func Herd(settings []Setting, name string) (herdPolicy, error) {
-	r := alone(settings)
+	r := resolverOf(settings)
 	r.policy()
 	r.guards()
 	return herdPolicy{name, r.Policy, r.Guards}, r.err

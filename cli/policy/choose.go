@@ -132,7 +132,7 @@ func (s *policySet) check(policies []*policyDef) error {
 		if _, err := s.flatten(def); err != nil {
 			return err
 		}
-		if err := option.Prove(def.settings); err != nil {
+		if err := option.Check(def.settings); err != nil {
 			return err
 		}
 	}

@@ -503,7 +503,7 @@ func (w *wine) waitUntilLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := w.run(t, "--wait-timeout", "1s", "--wait-for", "tcp://"+free, "--wait-for", "file:///Z:/none", "--wait-for", `exec:echo "not yet"& exit 3`, "--", "command", "out", "run")
+	got := w.run(t, "--wait-timeout", "10s", "--base", "1m", "--cap", "1m", "--jitter", "none", "--wait-for", "tcp://"+free, "--wait-for", "file:///Z:/none", "--wait-for", `exec:echo "not yet"& exit 3`, "--", "command", "out", "run")
 	got.want(t, 124, "", "tcp://"+free+" is not ready: connection refused", "file:///Z:/none is not ready: no such file", `is not ready: "not yet"`)
 }
 

@@ -174,7 +174,8 @@ func wordOption(before []string, word string) (from, to int) {
 			return secretOf(form, word)
 		}
 	}
-	if form, _ := toolOf(before, ""); isOracle(word) {
+	if isOracle(word) {
+		form, _ := toolOf(before, "")
 		return secretOf(form, word)
 	}
 	return 0, 0
@@ -188,10 +189,17 @@ const (
 	userFlag = "-u"
 )
 
+// nearWords is how many words at the beginning of a command, and before a flag, may name the
+// flag's command: the time to mask a command is linear in its words.
+const nearWords = 32
+
 // toolOf returns the form of the value of a flag of the command that the words before it
 // name, and how much of the word is the flag. With word "", it is that of a word that is no
 // flag.
 func toolOf(before []string, word string) (form string, length int) {
+	if len(before) > 2*nearWords {
+		before = slices.Concat(before[:nearWords], before[len(before)-nearWords:])
+	}
 	for n, w := range slices.Backward(before) { // the command behind sudo and the like
 		for _, t := range known().named(commandName(w)) {
 			switch {

@@ -53,7 +53,7 @@ type Group struct {
 // Pages is what everything here is made from.
 type Pages []Group
 
-// New joins the flags of a run, and by their names those of modes that have a
+// New joins the flags of a run, and by their names those of modes that have
 // flags of their own, with the texts.
 func New(run []*kong.Flag, modes map[string][]*kong.Flag) (p Pages) {
 	var flag *Flag

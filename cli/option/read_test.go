@@ -200,3 +200,43 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// sampleMode has flags of each form.
+type sampleMode struct {
+	Key   []Text   `short:"K" variable:"no"`
+	Top   Limit    `variable:"no"`
+	Quiet bool     `short:"q"`
+	Words []string `arg:"" optional:""`
+}
+
+// FuzzReadMode: the words of a mode are read or refused in one line; those that are kept
+// are words of the line, in their order, and with "--" before all of them they are all.
+func FuzzReadMode(f *testing.F) {
+	for _, args := range []string{
+		"a b", "a --key k b -q c", "-qK k a", "--nope=1 -- x", "a --key", "-- --key -x", "--top=5 - --", "--top x a", "--key --quiet a", "-q=1", "a  b",
+	} {
+		f.Add(args)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		args := strings.Split(text, " ")
+		m := &sampleMode{}
+		if _, err := ReadMode(m, OfRedrive(), args, nil); err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Fatalf("%q: the error has several lines: %v", args, err)
+			}
+		} else {
+			left := args
+			for _, word := range m.Words {
+				at := slices.Index(left, word)
+				if at < 0 {
+					t.Fatalf("%q: %q is none of its words, or not in its place", args, word)
+				}
+				left = left[at+1:]
+			}
+		}
+		m = &sampleMode{}
+		if _, err := ReadMode(m, nil, append([]string{"--"}, args...), nil); err != nil || !slices.Equal(m.Words, args) {
+			t.Fatalf("%q behind --: %q, %v", args, m.Words, err)
+		}
+	})
+}

@@ -51,6 +51,9 @@ func unknownFlag(line []string, at int) error {
 func unknownToMode(known []Flag, word string) error {
 	word, _, _ = strings.Cut(word, "=")
 	near := suggest(known, word)
+	if quoted := strconv.Quote(word); quoted != `"`+word+`"` {
+		word = quoted
+	}
 	if len(near) == 0 || ByName(strings.TrimLeft(word, "-")) != nil { // one of a run
 		return fmt.Errorf("unknown flag %s", word)
 	}

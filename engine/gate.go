@@ -49,7 +49,9 @@ func (e *execution) admitCopy(ctx context.Context, timedOut bool) (*admission.Pa
 	}
 	var pass *admission.Pass
 	var refusal *event.GuardRefused
-	end := e.during(ctx, e.state.Deadline, func(ctx context.Context) { pass, refusal = e.Gate.AdmitCopy(ctx, e.attempts, timedOut) })
+	end := e.during(ctx, e.state.Deadline, func(ctx context.Context) {
+		pass, refusal = e.Gate.AdmitCopy(ctx, e.attempts, timedOut)
+	})
 	if end != nil { // a pass may have come at the same time
 		pass.Drop()
 	}
@@ -70,7 +72,9 @@ func (e *execution) admit(ctx context.Context) (*admission.Pass, *Decision) {
 	}
 	pass := e.next
 	var refusal *event.GuardRefused
-	end := e.during(ctx, e.state.Deadline, func(ctx context.Context) { refusal = e.Gate.WaitForTurn(ctx, pass, e.state.Deadline) })
+	end := e.during(ctx, e.state.Deadline, func(ctx context.Context) {
+		refusal = e.Gate.WaitForTurn(ctx, pass, e.state.Deadline)
+	})
 	switch {
 	case end != nil:
 		e.due = pass.Turn()

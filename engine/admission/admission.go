@@ -175,29 +175,36 @@ func (g *Gate) TryTurn(ctx context.Context, p *Pass, deadline time.Time) (*event
 	if p.cost.from != g.store { // that has failed
 		p.cost = retryCost{}
 	}
-	byRateLimit := reply.Refusal.Guard == guard.KindRateLimit
-	p.hasTurn = p.hasTurn || reply.answered && !byRateLimit
-	switch refusal := reply.refusal; {
-	case refusal == nil && reply.Delay > 0:
+	p.hasTurn = p.hasTurn || reply.answered && reply.Refusal.Guard != guard.KindRateLimit
+	switch {
+	case reply.refusal != nil:
+		return reply.refusal, g.refused(p, r, &reply, deadline, now)
+	case reply.Delay > 0:
 		delay := time.Duration(reply.Delay) * time.Microsecond
 		p.turn = g.Now().Add(delay) // the store's clock was read after now, and before this
 		p.slotUntil = time.Time{}
 		return nil, delay
-	case refusal == nil:
-		p.admit(&reply)
-		return nil, 0
-	case reply.failed:
-		return refusal, max(p.turnUntil.Sub(now), p.slotUntil.Sub(now))
-	case !reply.answered:
-		return refusal, 0
-	case r.Waiting && reply.Refusal.Guard == guard.KindSlots:
-		return refusal, p.slotUntil.Sub(now)
-	default:
-		p.cost = retryCost{} // given back in the same transaction
-		waits := c.RateLimit.Wait < 0 || reply.Refusal.RetryIn <= p.turnUntil.Sub(now).Milliseconds()
-		refusal.PastDeadline = byRateLimit && waits && !deadline.IsZero()
-		return refusal, 0
 	}
+	p.admit(&reply)
+	return nil, 0
+}
+
+// refused returns for how long the attempt may be asked for again; 0 for no more.
+func (g *Gate) refused(p *Pass, r *guard.Request, reply *reply, deadline, now time.Time) time.Duration {
+	switch {
+	case reply.failed:
+		return max(p.turnUntil.Sub(now), p.slotUntil.Sub(now))
+	case !reply.answered:
+		return 0
+	case r.Waiting && reply.Refusal.Guard == guard.KindSlots:
+		return p.slotUntil.Sub(now)
+	}
+	p.cost = retryCost{} // given back in the same transaction
+	if limit := &g.Guards.RateLimit; reply.Refusal.Guard == guard.KindRateLimit && !deadline.IsZero() {
+		wait := p.turnUntil.Sub(now).Milliseconds()
+		reply.refusal.PastDeadline = limit.Wait < 0 || reply.Refusal.RetryIn <= wait
+	}
+	return 0
 }
 
 // patience is for how long a run waits for its turn: until its deadline, and what is left of
@@ -216,7 +223,13 @@ func (g *Gate) patience(p *Pass, deadline, now time.Time) int64 {
 // wantsSlot reports whether an attempt takes a slot. The slot of a run is taken once.
 func (g *Gate) wantsSlot(attempt int) bool {
 	s := &g.Guards.Slots
-	return s.N > 0 && (s.Of == guard.OfAttempts || s.Of == guard.OfRetries && attempt > 1 || s.Of == guard.OfRuns && attempt == 1)
+	switch s.Of {
+	case guard.OfRetries:
+		return s.N > 0 && attempt > 1
+	case guard.OfRuns:
+		return s.N > 0 && attempt == 1
+	}
+	return s.N > 0
 }
 
 // AdmitCopy asks before a further copy of an attempt starts, and takes what a retry costs.

@@ -106,7 +106,10 @@ func (p *Pass) keep() {
 	if _, lasts := p.from.Store.(*Memory); lasts || p.from.Store == nil || !held.Place && !held.Slot {
 		return
 	}
-	r := &renewal{Config: p.gate.Config, from: p.from, held: held, lost: p.gate.lost, over: make(chan struct{}), until: time.Now().Add(lease)}
+	r := &renewal{
+		Config: p.gate.Config, from: p.from, held: held, lost: p.gate.lost,
+		over: make(chan struct{}), until: time.Now().Add(lease),
+	}
 	stopped := make(chan struct{})
 	p.gate.leases++
 	p.stop = func() { p.gate.leases--; close(r.over); <-stopped }

@@ -65,8 +65,8 @@ type Op int
 // The operations, each with the guards that it asks.
 const (
 	Permit    Op = iota // before the wait of a retry: breaker, adaptive; takes from budget and tokens
-	Admit               // before each attempt: takes a turn, then a slot and a place of the breaker; counts the run
-	AdmitCopy           // before a copy of an attempt (hedging): breaker, budget, tokens, slots, and a turn that is now
+	Admit               // before each attempt: takes a turn, a slot, and a place of the breaker; counts the run
+	AdmitCopy           // before a copy of an attempt (hedging): breaker, budget, tokens, slots, a turn that is now
 	Report              // after an attempt: its outcome; gives its slot back
 	Renew               // keeps what a Pass holds for another lease
 	Withdraw            // gives back what Permit took if no attempt follows

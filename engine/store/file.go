@@ -51,7 +51,9 @@ func NewFile(dir, host string) *File {
 }
 
 // Do answers a request in one transaction. If it takes a slot, that comes as a Lock.
-func (f *File) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (answer guard.Answer, lock guard.Lock, err error) {
+func (f *File) Do(
+	ctx context.Context, key string, g *guard.Guards, r *guard.Request,
+) (answer guard.Answer, lock guard.Lock, err error) {
 	create := r.Op != guard.Reset
 	dir, err := f.open(create)
 	if !create && errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +87,9 @@ func (f *File) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Req
 
 // decide makes a request of a record that is locked. The slot is locked even if the request does
 // not take it.
-func (f *File) decide(ctx context.Context, dir *lockedfile.Dir, key string, g *guard.Guards, r *guard.Request, rec *record) (answer guard.Answer, slot *lockedfile.File, err error) {
+func (f *File) decide(
+	ctx context.Context, dir *lockedfile.Dir, key string, g *guard.Guards, r *guard.Request, rec *record,
+) (answer guard.Answer, slot *lockedfile.File, err error) {
 	name := recordName(key)
 	var state guard.State
 	if len(rec.list) > 0 {

@@ -20,7 +20,9 @@ import (
 // also locks the first free one, if fewer than limit are held. The caller holds the lock of the
 // record, so that no other process takes a slot meanwhile. All slots that were ever held side by
 // side have a file; the first number without a file ends them.
-func slots(ctx context.Context, dir *lockedfile.Dir, name string, limit int64, take bool) (free *lockedfile.File, held int64, holder string, err error) {
+func slots(
+	ctx context.Context, dir *lockedfile.Dir, name string, limit int64, take bool,
+) (free *lockedfile.File, held int64, holder string, err error) {
 	defer func() {
 		if free != nil && (err != nil || held >= limit) {
 			free.Unlock()

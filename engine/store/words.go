@@ -22,17 +22,20 @@ func requestWords(g *guard.Guards, r *guard.Request) string {
 	var text []byte
 	for _, f := range []field{
 		{"op", int64(r.Op)},
-		{"rate", b.Rate}, {"row", b.Row}, {"min", b.Min}, {"window", b.Window}, {"open", b.Open}, {"probes", b.Probes},
+		{"rate", b.Rate}, {"row", b.Row}, {"min", b.Min}, {"window", b.Window}, {"open", b.Open},
+		{"probes", b.Probes},
 		{"budget", bit(u.On)}, {"budgetRatio", u.Ratio}, {"budgetMin", u.Min}, {"budgetWindow", u.Window},
 		{"budgetShare", g.Priority.Share(u.Reserve)},
-		{"capacity", t.Capacity}, {"cost", t.Cost}, {"timeoutCost", t.TimeoutCost}, {"success", t.Success}, {"refill", t.Refill},
-		{"tokenShare", g.Priority.Share(t.Reserve)},
+		{"capacity", t.Capacity}, {"cost", t.Cost}, {"timeoutCost", t.TimeoutCost}, {"success", t.Success},
+		{"refill", t.Refill}, {"tokenShare", g.Priority.Share(t.Reserve)},
 		{"slots", g.Slots.N}, {"interval", g.RateLimit.Interval}, {"burst", g.RateLimit.Burst},
 		{"adaptive", bit(g.Adaptive)}, {"attempts", g.Attempts},
-		{"attempt", r.Attempt}, {"timedOut", bit(r.TimedOut)}, {"id", r.ID}, {"slot", bit(r.Slot)}, {"waiting", bit(r.Waiting)},
+		{"attempt", r.Attempt}, {"timedOut", bit(r.TimedOut)}, {"id", r.ID}, {"slot", bit(r.Slot)},
+		{"waiting", bit(r.Waiting)},
 		{"turn", bit(r.Turn)}, {"patience", r.Patience},
 		{"takenAt", r.Taken.At}, {"takenBudget", bit(r.Taken.Budget)}, {"takenCost", r.Taken.Cost},
-		{"passId", r.Pass.ID}, {"passGeneration", r.Pass.Generation}, {"passPlace", bit(r.Pass.Place)}, {"passSlot", bit(r.Pass.Slot)},
+		{"passId", r.Pass.ID}, {"passGeneration", r.Pass.Generation}, {"passPlace", bit(r.Pass.Place)},
+		{"passSlot", bit(r.Pass.Slot)},
 		{"outcome", int64(r.Outcome)}, {"succeeded", bit(r.Succeeded)},
 	} {
 		if f.number != 0 {

@@ -3,13 +3,11 @@
 package xdg
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 )
 
@@ -79,8 +77,8 @@ func (p *place) state() (string, error) {
 	if home := homeOf(p.passwords, p.uid); home != "" {
 		return filepath.Join(home, ".local", "state"), nil
 	}
-	return "", errors.New("there is no directory for the state: HOME is not set or cannot be written, user " + strconv.Itoa(p.uid) +
-		" has no home, and neither XDG_STATE_HOME nor STATE_DIRECTORY is set")
+	return "", fmt.Errorf("there is no directory for the state: HOME is not set or cannot be written, "+
+		"user %d has no home, and neither XDG_STATE_HOME nor STATE_DIRECTORY is set", p.uid)
 }
 
 // usable reports whether the state can be in a home: one that exists, that is root's if the user

@@ -192,6 +192,9 @@ func firstRow(rules *Rules, argv []string, r attempt.Result, e Evidence, now tim
 	}
 	known := rules.Table().Judge(classify.Failure{Argv: argv, Result: r, Stdout: e.Stdout, Stderr: e.Stderr})
 	known.Reason = text.Masked(known.Reason) // it may quote the output
+	if known.Rule == "signal-kill" && r.Signal == "SIGKILL" {
+		known.Reason = "" // the end says more
+	}
 	return judgeByTable(rules, known, reason)
 }
 
@@ -203,7 +206,7 @@ func judgeByTable(rules *Rules, known classify.Judgement, reason string) Decisio
 		d.Line = known.Matches[0].Line
 	}
 	d.ByRule = d.ByRule && rules.Mode != Any && !rules.hasRetryRule()
-	if known.Rule != "" && !(guess && rules.Mode == Any) {
+	if known.Reason != "" && known.Rule != "" && !(guess && rules.Mode == Any) {
 		d.Known = known.Reason
 		d.Reason += ": " + known.Reason
 	}
@@ -253,6 +256,10 @@ func describe(r attempt.Result) string {
 		return "timed out after " + message.Limit(r.Limit)
 	case r.TimedOut:
 		return "timed out"
+	case r.Signal == "SIGKILL" && r.OOMKills > 0:
+		return "killed by KILL; the kernel has killed " + text.Count(r.OOMKills, "process", "processes") + " of this control group for want of memory"
+	case r.Signal == "SIGKILL":
+		return "killed by KILL, by a person or for want of memory"
 	case r.Signal != "":
 		return "killed by " + string(r.Signal)
 	case r.Note != "":

@@ -109,7 +109,7 @@ func (x *explained) match(table *classify.Table, f classify.Failure) {
 	}
 	// A run under --classify any keeps a guess by the exit code for its last
 	// line; here it was asked for.
-	if len(x.Matched) > 0 && x.Matched[0].Rule == x.Rule && !strings.Contains(x.Reason, x.Matched[0].Reason) {
+	if len(x.Matched) > 0 && x.Matched[0].Rule == x.Rule && !strings.HasPrefix(x.Reason, "killed by KILL") && !strings.Contains(x.Reason, x.Matched[0].Reason) {
 		x.Reason += ": " + x.Matched[0].Reason
 	}
 }

@@ -130,6 +130,9 @@ type Result struct {
 	// the program itself failed (no process, pipe or spool, the disk is full). Err ends the
 	// run with code 125.
 	StartErr, Err error
+	// OOMKills is how many processes of the control group the kernel has killed for want of
+	// memory, known only after a KILL that the program has not sent.
+	OOMKills int
 	// Note is a line on a failure for a person, such as a probe's "connection refused"; ""
 	// if the exit code says everything.
 	Note      string

@@ -489,6 +489,9 @@ func (a *running) conclude(how process.Ending) {
 		res.Signal = signals.NameOf(how.Signal)
 		res.ExitCode = exitcodes.OfSignal(int(how.Signal))
 	}
+	if how.Signal == syscall.SIGKILL && !res.TimedOut && !res.DeadlinePassed && res.Cancelled == "" && !a.probe {
+		res.OOMKills = process.OOMKills()
+	}
 	if res.ExitCode == exitcodes.OfSignal(int(syscall.SIGPIPE)) && !a.probe && stdio.NoReader() {
 		res.ReaderGone = true
 	}

@@ -118,6 +118,52 @@ func (a *action) program(t *testing.T) string {
 	return a.value(t, "program")
 }
 
+// TestActionRefusesInputs: what is not valid fails the step before the command starts.
+func TestActionRefusesInputs(t *testing.T) {
+	t.Parallel()
+	for input, c := range map[string]struct{ value, says string }{
+		"WARNING_ON_RETRY":  {"yes", `warning_on_retry: "yes" is not true or false`},
+		"CONTINUE_ON_ERROR": {"1", `continue_on_error: "1" is not true or false`},
+		"MAX_ATTEMPTS":      {"0", `max_attempts: "0" is not a whole number from 1`},
+		"RETRY_ON":          {"never", `retry_on: "never" is not any, timeout or error`},
+	} {
+		t.Run(input, func(t *testing.T) {
+			t.Parallel()
+			a := newAction(t, "")
+			out, err := a.script(t, "run.sh", a.inputs("RETRYSH_IN_PROGRAM=/nonexistent", "COMMAND", "touch started", input, c.value)...).CombinedOutput()
+			if _, started := os.Stat(filepath.Join(a.dir, "started")); err == nil || started == nil || !strings.Contains(string(out), c.says) || a.value(t, "attempts") != "0" {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+}
+
+// TestActionHidesItsVariables: no variable of the action reaches the command.
+func TestActionHidesItsVariables(t *testing.T) {
+	t.Parallel()
+	a := newAction(t, "")
+	env := a.inputs("RETRYSH_IN_PROGRAM="+a.program(t), "COMMAND", "env >seen", "WARNING_ON_RETRY", "TRUE")
+	out, err := a.script(t, "run.sh", append(env, "RETRYSH_BASE_URL=x", "RETRYSH_PROGRAM=y", "RETRYSH_OTHER=z", "RETRY_TIMEOUT=9s")...).CombinedOutput()
+	seen, readErr := os.ReadFile(filepath.Join(a.dir, "seen"))
+	if err != nil || readErr != nil || strings.Contains(string(seen), "RETRYSH") || !strings.Contains(string(seen), "RETRY_TIMEOUT=9s") {
+		t.Errorf("%v: %s\nthe command saw\n%s", err, out, seen)
+	}
+}
+
+// inputs are the variables of the action's inputs, with those of pairs in place of the defaults.
+func (a *action) inputs(program string, pairs ...string) []string {
+	env := []string{program}
+	for name, value := range actionInputs {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				value = pairs[i+1]
+			}
+		}
+		env = append(env, "RETRYSH_IN_"+name+"="+value)
+	}
+	return env
+}
+
 // TestActionPassesSignalsOn: the step becomes the program, so that the runner's
 // INT reaches the command.
 func TestActionPassesSignalsOn(t *testing.T) {

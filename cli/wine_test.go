@@ -42,28 +42,29 @@ func TestWindows(t *testing.T) {
 	}
 	w := newWine(t)
 	for name, test := range map[string]func(*wine, *testing.T){
-		"version":              (*wine).version,
-		"exit codes":           (*wine).exitCodes,
-		"words of the command": (*wine).words,
-		"not started":          (*wine).notStarted,
-		"usage error":          (*wine).usageError,
-		"shell":                (*wine).shell,
-		"timeout ends a tree":  (*wine).timeout,
-		"deadline":             (*wine).deadline,
-		"leftovers":            (*wine).leftovers,
-		"killed":               (*wine).killed,
-		"patterns":             (*wine).patterns,
-		"hold":                 (*wine).hold,
-		"hedge":                (*wine).hedge,
-		"reader gone":          (*wine).readerGone,
-		"replay":               (*wine).replay,
-		"null input":           (*wine).nullInput,
-		"wait for":             (*wine).waitFor,
-		"wait until the limit": (*wine).waitUntilLimit,
-		"json":                 (*wine).json,
-		"status":               (*wine).status,
-		"Ctrl-C":               (*wine).ctrlC,
-		"Ctrl-C in a wait":     (*wine).ctrlCInAWait,
+		"version":               (*wine).version,
+		"exit codes":            (*wine).exitCodes,
+		"words of the command":  (*wine).words,
+		"words of a batch file": (*wine).batchWords,
+		"not started":           (*wine).notStarted,
+		"usage error":           (*wine).usageError,
+		"shell":                 (*wine).shell,
+		"timeout ends a tree":   (*wine).timeout,
+		"deadline":              (*wine).deadline,
+		"leftovers":             (*wine).leftovers,
+		"killed":                (*wine).killed,
+		"patterns":              (*wine).patterns,
+		"hold":                  (*wine).hold,
+		"hedge":                 (*wine).hedge,
+		"reader gone":           (*wine).readerGone,
+		"replay":                (*wine).replay,
+		"null input":            (*wine).nullInput,
+		"wait for":              (*wine).waitFor,
+		"wait until the limit":  (*wine).waitUntilLimit,
+		"json":                  (*wine).json,
+		"status":                (*wine).status,
+		"Ctrl-C":                (*wine).ctrlC,
+		"Ctrl-C in a wait":      (*wine).ctrlCInAWait,
 	} {
 		t.Run(name, func(t *testing.T) {
 			for tries := 3; !w.stands(t, test) && !t.Failed(); tries-- {
@@ -314,6 +315,29 @@ func (w *wine) words(t *testing.T) {
 	words := []string{"a b", `q"uote`, `back\`, `b\"`, "", "ü漢", "%PATH%", "tab\tx", "--attempts"}
 	w.run(t, append([]string{"--", "command", "args"}, words...)...).want(t, 0, fmt.Sprintf("%q\n", words))
 	w.run(t, "-n", "2", "--base", "1ms", "--", "command", "env", "RETRY_ATTEMPT", "env", "RETRY_MAX_ATTEMPTS", "exit", "1").want(t, 1, "1\n2\n2\n2\n")
+}
+
+// batchWords gives a batch file words that cmd.exe would read as commands: it gets them as
+// they are, and nothing else runs. Wine's cmd.exe reads %NAME% once more where the batch file
+// uses its words, unlike Windows: TestBatchLine holds how that is written.
+func (w *wine) batchWords(t *testing.T) {
+	for _, name := range []string{"pass.bat", "pass.cmd", "pass it.bat"} {
+		if err := os.WriteFile(filepath.Join(w.dir, name), []byte("@command.exe args %*\r\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, word := range []string{"a&b", "a>b", "a|b", "a^b", "a b&c", "", "(x)", "a,b;c=d", "!PATH!", `back\`, "ü漢"} {
+		w.run(t, "-n", "1", "--", `.\pass.bat`, word, "last").want(t, 0, fmt.Sprintf("%q\n", []string{word, "last"}))
+	}
+	for _, word := range []string{`q"uote`, `"&calc.exe`, `b\"`} { // a Go program takes "" for the end of a quoted part
+		w.run(t, "-n", "1", "--", `.\pass.cmd`, "first", word).want(t, 0, fmt.Sprintf("%q\n", []string{"first", word}))
+	}
+	w.run(t, "-n", "1", "--", `.\pass it.bat`, "a&b").want(t, 0, "[\"a&b\"]\n")
+	w.run(t, "-n", "1", "--", `.\PASS`, `%X%&echo`, "a").want(t, 0, "[\"&echo\" \"a\"]\n")
+	if _, err := os.Stat(filepath.Join(w.dir, "b")); err == nil {
+		t.Error("a redirection was made")
+	}
+	w.run(t, "-n", "1", "--", `.\pass.bat`, "a\nb").want(t, 125, "", "cannot be given this word")
 }
 
 func (w *wine) notStarted(t *testing.T) {

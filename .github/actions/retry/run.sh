@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Turns the action's inputs into flags of retry and becomes it. An input that is
-# not valid fails the step before attempt 1. None of the inputs reaches the
-# command's environment.
+# not valid fails the step before attempt 1. No variable of the action, which begin
+# with RETRYSH_, reaches the command's environment.
 set -uo pipefail
 
 # fail ends the step before attempt 1: $1 is the input, $2 its value, $3 what
@@ -20,6 +20,14 @@ whole() {
 	fail "$1" "$2" "a whole number from $3"
 }
 
+# boolean fails unless the value of input $1, $2, is true or false in any case.
+boolean() {
+	case $(lower "$2") in
+	true | false) ;;
+	*) fail "$1" "$2" "true or false" ;;
+	esac
+}
+
 lower() { printf '%s' "$1" | tr '[:upper:]' '[:lower:]'; }
 
 # quoted prints $1 as one word for /bin/sh.
@@ -36,10 +44,8 @@ whole retry_wait_seconds "$wait" 0
 [ -z "$minutes" ] || whole timeout_minutes "$minutes" 0
 [ -z "$seconds" ] || whole timeout_seconds "$seconds" 0
 [ -z "$minutes" ] || [ -z "$seconds" ] || fail timeout_seconds "$seconds" "given alone: timeout_minutes is given as well"
-case $(lower "$RETRYSH_IN_CONTINUE_ON_ERROR") in
-true | false) ;;
-*) fail continue_on_error "$RETRYSH_IN_CONTINUE_ON_ERROR" "true or false" ;;
-esac
+boolean continue_on_error "$RETRYSH_IN_CONTINUE_ON_ERROR"
+boolean warning_on_retry "$RETRYSH_IN_WARNING_ON_RETRY"
 
 [ -z "$policy" ] || flags+=("--policy=$policy")
 if [ -z "$policy" ] || [ "$attempts" != 3 ]; then
@@ -109,5 +115,5 @@ if [[ $more = *[![:space:]]* ]]; then
 fi
 
 program=$RETRYSH_IN_PROGRAM
-for name in "${!RETRYSH_IN_@}"; do unset "$name"; done
+for name in "${!RETRYSH_@}"; do unset "$name"; done
 exec "$program" "${flags[@]}" -- "${command[@]}"

@@ -74,9 +74,16 @@ func (t *Tree) create(path string, argv, env []string, files [3]*os.File) error 
 	if err := t.limitJob(windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE); err != nil {
 		return startError(exitcodes.Failure, "setting up a job object: %w", err)
 	}
-	pid, process, err := syscall.StartProcess(path, argv, &syscall.ProcAttr{
+	program, line := path, commandLine(argv)
+	if isBatch(path) {
+		var err error
+		if program, line, err = batch(path, argv[1:]); err != nil {
+			return startError(exitcodes.Failure, "%w", err)
+		}
+	}
+	pid, process, err := syscall.StartProcess(program, argv, &syscall.ProcAttr{
 		Env: env, Files: []uintptr{files[0].Fd(), files[1].Fd(), files[2].Fd()},
-		Sys: &syscall.SysProcAttr{CmdLine: commandLine(argv), CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP},
+		Sys: &syscall.SysProcAttr{CmdLine: line, CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP},
 	})
 	if err != nil {
 		return startError(exitcodes.NotExecutable, "%q: cannot be executed: %w", path, err)
@@ -92,6 +99,18 @@ func (t *Tree) create(path string, argv, env []string, files [3]*os.File) error 
 		return startError(exitcodes.Failure, "putting %q into its job: %w", path, err)
 	}
 	return nil
+}
+
+// batch is the program that runs a batch file, and its command line.
+func batch(path string, words []string) (program, line string, err error) {
+	system, err := windows.GetSystemDirectory()
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err == nil {
+		line, err = batchLine(path, words)
+	}
+	return filepath.Join(system, "cmd.exe"), line, err
 }
 
 // commandLine writes argv as the one string that a process gets. cmd.exe takes

@@ -5,12 +5,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"github.com/retrysh/retry/engine/lockedfile"
 )
-
-// largestState bounds the files of the kernel that are read here.
-const largestState = 64 << 10
 
 // OOMKills returns how many processes of this program's control group the kernel has killed
 // for want of memory, 0 if that is not known. A command is in the same group, unless it has
@@ -42,7 +37,7 @@ func oomKills(groups, mount string) int {
 			files = []string{filepath.Join(mount, "memory", group, "memory.oom_control"), filepath.Join(mount, "memory", "memory.oom_control")}
 		}
 		for _, file := range files {
-			data, err := lockedfile.ReadRegular(file, 0, largestState)
+			data, err := os.ReadFile(file)
 			if err != nil {
 				continue
 			}

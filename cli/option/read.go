@@ -71,8 +71,7 @@ func ReadMode(mode any, ofRun []Flag, args, environ []string) (run []Setting, er
 		}
 		line, args = append(line, args[:n]...), args[n:]
 		if n > 0 && line[len(line)-1] == "--" {
-			line, words = append(append(line, words...), args...), nil
-			break
+			words, args = append(words, args...), nil
 		}
 		if n == 0 {
 			words, args = append(words, args[0]), args[1:]
@@ -80,8 +79,17 @@ func ReadMode(mode any, ofRun []Flag, args, environ []string) (run []Setting, er
 	}
 	o := &Options{}
 	sections := o.sections(slices.DeleteFunc(named, isOwn), nil)
-	// kong takes one row of words. It copies the words behind "--" once for each of them.
-	err = r.read(mode, sections, append(words, line...), func(given []Setting) []Setting {
+	// kong takes one row of words, and copies all that are left once for each behind "--".
+	// So it gets the first, and Decode takes all.
+	r.argument = words
+	switch {
+	case len(words) == 0:
+	case len(line) > 0 && line[len(line)-1] == "--":
+		line = append(line, words[0])
+	default:
+		line = append([]string{words[0]}, line...)
+	}
+	err = r.read(mode, sections, line, func(given []Setting) []Setting {
 		if noEnv := Last(given, "no-env"); noEnv != nil && !noEnv.Off() {
 			return nil
 		}
@@ -189,6 +197,7 @@ func flagsOf(known []Flag, word string) (flags []*Flag, takesNext, ok bool) {
 type reading struct {
 	known    []Flag
 	words    []string
+	argument []string // the words of a mode
 	settings []Setting
 	err      error // the first about a value
 }
@@ -248,9 +257,8 @@ func settingsOf(all []Setting, name string) any {
 // Decode sets a field, as kong.Mapper.
 func (r *reading) Decode(c *kong.DecodeContext, field reflect.Value) error {
 	if c.Value.Flag == nil {
-		for c.Scan.Peek().IsValue() {
-			field.Set(reflect.Append(field, reflect.ValueOf(c.Scan.Pop().String())))
-		}
+		c.Scan.Pop()
+		field.Set(reflect.ValueOf(r.argument))
 		return nil
 	}
 	if lower, resolved := c.Scan.Peek().Value.([]Setting); resolved {

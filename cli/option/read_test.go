@@ -201,6 +201,18 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
+// Very many words of a mode cost kong nothing either.
+func TestReadModeManyWords(t *testing.T) {
+	many := strings.Fields(strings.Repeat("word ", 100_000))
+	for _, flags := range [][]string{{"-q"}, {"-q", "--"}, {"-q", "--", "-x"}} {
+		m := &sampleMode{}
+		_, err := ReadMode(m, nil, slices.Concat(flags, many), nil)
+		if n := len(m.Words); err != nil || !m.Quiet || n < len(many) || n > len(many)+1 {
+			t.Errorf("%q: %v, %d words", flags, err, n)
+		}
+	}
+}
+
 // sampleMode has flags of each form.
 type sampleMode struct {
 	Key   []Text   `short:"K" variable:"no"`

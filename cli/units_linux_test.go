@@ -27,7 +27,7 @@ func TestUnits(t *testing.T) {
 			t.Fatal(err)
 		}
 		args = append(args, filepath.Join(dir, name))
-		unit = []byte(strings.ReplaceAll(string(unit), "/usr/bin/retry", self))
+		unit = []byte(strings.ReplaceAll(string(unit), "ExecStart=retry", "ExecStart="+self))
 		if err := os.WriteFile(args[len(args)-1], unit, 0o644); err != nil {
 			t.Fatal(err)
 		}

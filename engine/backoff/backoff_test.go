@@ -186,6 +186,53 @@ func TestDecorrelatedFollowsItsRecurrence(t *testing.T) {
 	}
 }
 
+// The ends of the range: the least and the greatest random number, and durations that
+// an arithmetic of 64 bits does not hold.
+func TestWaitAtTheEnds(t *testing.T) {
+	const almostOne = 1 - 1.0/(1<<53)
+	constant := func(d time.Duration, j Jitter) Schedule {
+		return Schedule{Curve: Constant, Base: d, Cap: Longest, Jitter: j}
+	}
+	for _, c := range []struct {
+		name      string
+		s         Schedule
+		previous  time.Duration
+		low, high time.Duration // by the least and the greatest random number
+	}{
+		{"full", constant(1000, Jitter{Kind: Full}), 0, 0, 999},
+		{"equal", constant(1000, Jitter{Kind: Equal}), 0, 500, 999},
+		{"equal, the longest", constant(Longest, Jitter{Kind: Equal}), 0, Longest / 2, Longest/2 + 1<<62 - 1<<9},
+		{"decorrelated, a third", constant(1000, Jitter{Kind: Decorrelated}), Longest / 3, 1000, 3*(Longest/3) - 1<<10},
+		{"decorrelated, more", constant(1000, Jitter{Kind: Decorrelated}), Longest/3 + 1, 1000, Longest - 1<<10},
+		{"all of it", constant(1000, Jitter{Percent, 100}), 0, 0, 1999},
+		{"nothing of it", constant(1000, Jitter{Percent, 0}), 0, 1000, 1000},
+	} {
+		if got := c.s.Wait(1, c.previous, 0); got != c.low {
+			t.Errorf("%s: the least wait is %d, want %d", c.name, got, c.low)
+		}
+		// A float64 has 53 bits: 2^10 of 2^63 are lost.
+		if got := c.s.Wait(1, c.previous, almostOne); (got-c.high).Abs() > 1<<11 || c.high < 1<<20 && got != c.high {
+			t.Errorf("%s: the greatest wait is %d, want %d", c.name, got, c.high)
+		}
+	}
+	s := constant(1, Jitter{Kind: Decorrelated})
+	for previous, want := range map[time.Duration]time.Duration{Longest / 3: 3 * (Longest / 3), Longest/3 - 1: 3 * (Longest/3 - 1), Longest/3 + 1: Longest} {
+		if got := s.Plain(1, previous); got != want {
+			t.Errorf("after %d the wait is %d at most, want %d", previous, got, want)
+		}
+	}
+	for ns, want := range map[float64]time.Duration{-1: 0, 0: 0, 0.5: 0, 1: 1, 1.5: 1, 1 << 62: 1 << 62, math.MaxInt64: Longest, math.Inf(1): Longest, math.Inf(-1): 0, math.NaN(): 0} {
+		if got := FromFloat(ns); got != want {
+			t.Errorf("FromFloat(%v) = %d, want %d", ns, got, want)
+		}
+	}
+	for _, c := range [][3]time.Duration{{1, 2, 3}, {Longest, 0, Longest}, {Longest, 1, Longest}, {1, Longest, Longest}, {Longest - 1, 1, Longest}, {Longest - 2, 1, Longest - 1}} {
+		if got := Add(c[0], c[1]); got != c[2] {
+			t.Errorf("Add(%d, %d) = %d, want %d", c[0], c[1], got, c[2])
+		}
+	}
+}
+
 func TestNoJitterIsPlain(t *testing.T) {
 	s := Schedule{Curve: Linear, Base: time.Second, Cap: 3 * time.Second, Jitter: Jitter{Kind: None}}
 	for n, want := range []time.Duration{1, 2, 3, 3, 3} {

@@ -13,7 +13,7 @@ func TestParseDuration(t *testing.T) {
 		"0.4ns": 1, "1e-10": 1, "0.0h": 0, "1e-10000": 1, "0e5": 0, "1e-400s": 1,
 		"10sec": 10 * time.Second, "5min": 5 * time.Minute, "2h": 2 * time.Hour, "1d": 24 * time.Hour, "1.5d": 36 * time.Hour, "2w": 14 * 24 * time.Hour,
 		"1d12h": 36 * time.Hour, "1hour30min": 90 * time.Minute, "3seconds": 3 * time.Second, "1hr": time.Hour, "100msec": 100 * ms, "5us": 5 * time.Microsecond, "5\u00b5s": 5 * time.Microsecond,
-		"9223372036854775807ns": Longest, "99999999999999999999": Longest, "9999999999h": Longest, "1e400": Longest, "200000d": Longest,
+		"9223372036854775807ns": Longest, "9223372036.854775807": Longest, "99999999999999999999": Longest, "9999999999h": Longest, "1e400": Longest, "200000d": Longest,
 		"infinity": Longest, "Infinity": Longest, "inf": Longest, strings.Repeat("9", 60_000): Longest, "1e+3": 1000 * time.Second, "2e0min": 2 * time.Minute,
 	} {
 		if got, err := ParseDuration(in); err != nil || got != want {
@@ -40,10 +40,17 @@ func TestParseJitter(t *testing.T) {
 		if got, err := ParseJitter(in); err != nil || got != want {
 			t.Errorf("ParseJitter(%q) = %v, %v; want %v", in, got, err, want)
 		}
+		var read Jitter
+		if err := read.UnmarshalText([]byte(in)); err != nil || read != want || read.String() != in {
+			t.Errorf("%q is read as %v, %v; want %v", in, read, err, want)
+		}
 	}
 	for _, in := range []string{"", "%", "25", "-1%", "101%", "nan%", "Full", "25 %", "inf%"} {
 		if got, err := ParseJitter(in); err == nil {
 			t.Errorf("ParseJitter(%q) = %v, want an error", in, got)
+		}
+		if err := new(Jitter).UnmarshalText([]byte(in)); err == nil {
+			t.Errorf("%q is read without an error", in)
 		}
 	}
 }

@@ -106,6 +106,19 @@ func SetsVariable(name string) bool {
 // traceState is dropped if its trace is not continued (section 3.3 of the same).
 const traceState = "TRACESTATE"
 
+// inherited is the part of the program's own environment that a command may keep. It is
+// not nil.
+func (id *Identity) inherited() []string {
+	kept := []string{}
+	for _, entry := range id.Environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if !slices.Contains(set, name) && (name != traceState || id.Trace.Parent != "") {
+			kept = append(kept, entry)
+		}
+	}
+	return kept
+}
+
 // environ returns the environment of attempt n or of its hook: last is the attempt before
 // it, own what only it sees, span its place in the trace.
 func (e *execution) environ(last *trial, n int, own []string, deadline time.Time, span string) []string {
@@ -113,11 +126,13 @@ func (e *execution) environ(last *trial, n int, own []string, deadline time.Time
 	if id.Random == nil {
 		return nil
 	}
-	env := make([]string, 0, len(id.Environ)+len(set)+len(own))
-	for _, entry := range id.Environ {
+	if e.inherited == nil {
+		e.inherited = id.inherited()
+	}
+	env := make([]string, 0, len(e.inherited)+len(set)+len(own))
+	for _, entry := range e.inherited {
 		name, _, _ := strings.Cut(entry, "=")
-		if !slices.Contains(set, name) && !slices.ContainsFunc(own, func(entry string) bool { return strings.HasPrefix(entry, name+"=") }) &&
-			(name != traceState || id.Trace.Parent != "") {
+		if !slices.ContainsFunc(own, func(entry string) bool { return strings.HasPrefix(entry, name+"=") }) {
 			env = append(env, entry)
 		}
 	}

@@ -91,6 +91,7 @@ type execution struct {
 	// pretends reports whether an attempt is not run.
 	pretends func(n int) bool
 
+	inherited    []string // of the program's environment
 	started      time.Time
 	state        State
 	attempts     int

@@ -135,6 +135,7 @@ func (r *resolver) values() {
 	r.policy()
 	r.judging(&r.Policy.Rules)
 	r.Process.KillAfter, r.Process.KillLeftovers, r.Process.Signal = orLongest(r.KillAfter), r.KillLeftovers, attempt.Signal(r.Signal)
+	r.Process.SignalGroup = r.SignalGroup
 	setStreams(&r.Process, r.Stdin, r.Stdout, r.Stderr)
 	r.waiting()
 	r.Hooks = engine.Hooks{

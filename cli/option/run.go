@@ -94,6 +94,7 @@ type LimitFlags struct {
 	Deadline    time.Duration
 	KillAfter   time.Duration `short:"k"`
 	Signal      signal        `short:"s"`
+	SignalGroup bool
 }
 
 // JudgeFlags decide about success, retry or stop.

@@ -407,6 +407,7 @@ func (a *running) finish() {
 	}
 	a.drain(unwanted || errors.Is(context.Cause(a.ctx), attempt.ErrLost) || a.probe && a.result.TimedOut)
 	a.conclude(a.Reap())
+	a.leaveTerminal()
 }
 
 // drain waits for the rest of the output: all that was in the pipes at the end of the

@@ -32,7 +32,7 @@ const settleTime = 20 * time.Millisecond
 // prepare notes what exists before the command, which with shares may stay in the program's
 // process group.
 func (a *running) prepare(shares bool) {
-	if !a.probe && ForegroundTerminal() {
+	if !a.probe && a.console.hasForeground() {
 		a.foreground, a.forGroup = shares, a.getsSignals && !shares
 	}
 	a.Tree = process.New(!a.foreground, a.probe, a.spec.Env, a.report.say)
@@ -153,10 +153,23 @@ func (a *running) forward(sig syscall.Signal) {
 	}
 }
 
-// pass sends sig to the command itself.
+// pass sends sig to the command itself, or with SignalGroup to its process group. PID 1 can
+// share that with the command only: then it signals all others in it.
 func (a *running) pass(sig syscall.Signal) {
-	if a.Signal(sig) == syscall.EPERM {
+	switch {
+	case a.cfg.SignalGroup && !a.foreground:
+		a.SignalGroup(sig)
+	case a.cfg.SignalGroup && unix.Getpid() == 1:
+		a.SignalSharedGroup(sig)
+	case a.Signal(sig) == syscall.EPERM:
 		a.report.say("could not signal the command: operation not permitted")
+	}
+}
+
+// leaveTerminal takes the terminal back after the command.
+func (a *running) leaveTerminal() {
+	if a.foreground {
+		a.console.takeBack()
 	}
 }
 

@@ -15,6 +15,9 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
+// console has no foreground to be in.
+type console struct{}
+
 // command is the process of one attempt.
 type command struct {
 	process.Tree
@@ -46,6 +49,7 @@ func (a *running) pass(syscall.Signal) {
 func (a *running) prepare(bool)           {}
 func (a *running) endedInForeground()     {}
 func (a *running) catchMore()             {}
+func (a *running) leaveTerminal()         {}
 func (a *running) forward(syscall.Signal) {}
 
 // Listen begins to catch the signals that end the program. Call it once, first of all.

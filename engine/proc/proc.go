@@ -38,6 +38,7 @@ type Config struct {
 	Signal         attempt.Signal // ends an attempt, one of this system's; "" is SIGTERM
 	KillAfter      time.Duration  // from Signal to SIGKILL
 	KillLeftovers  bool           // ends what a failed attempt left running
+	SignalGroup    bool           // signals are passed to the command's process group, not to it alone
 	// Report, if not nil, takes a line for the user, that a process may not be signalled,
 	// at most once in a run and from any goroutine; Note that there is no pseudo-terminal.
 	Report, Note func(string)
@@ -52,6 +53,7 @@ type Runner struct {
 	notes   *reporter
 	stdin   *stdio.Input
 	probe   bool // the time limit of its attempts is the context
+	console console
 }
 
 // New prepares a run.

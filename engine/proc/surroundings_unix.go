@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/retrysh/retry/engine/proc/process"
+	"github.com/retrysh/retry/engine/proc/signals"
 	"github.com/retrysh/retry/engine/proc/stdio"
 )
 
@@ -21,15 +23,67 @@ import (
 // Where /dev/tty cannot be opened for want of the file, the standard
 // descriptors are asked.
 func ForegroundTerminal() bool {
-	fd, err := unix.Open("/dev/tty", unix.O_RDONLY|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
-	if err == nil {
+	foreground, _ := lookAtTerminal()
+	return foreground
+}
+
+// lookAtTerminal is ForegroundTerminal. none says that there is no controlling terminal: the
+// program opens none, so there will be none later.
+func lookAtTerminal() (foreground, none bool) {
+	fd, err := openTTY()
+	switch err {
+	case nil:
 		defer func() { _ = unix.Close(fd) }()
-		return inForeground(fd)
+		return inForeground(fd), false
+	case unix.ENXIO:
+		return false, true
 	}
-	if err == unix.ENXIO { // there is no controlling terminal
+	return inForeground(0) || inForeground(1) || inForeground(2), false
+}
+
+func openTTY() (fd int, err error) {
+	return unix.Open("/dev/tty", unix.O_RDONLY|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+}
+
+// console is the controlling terminal of a run.
+type console struct {
+	none atomic.Bool // there is none
+	had  atomic.Bool // the program was in its foreground
+}
+
+// hasForeground reports whether the program is in the foreground of its terminal, which it
+// takes back first if it can.
+func (c *console) hasForeground() bool {
+	if c.none.Load() {
 		return false
 	}
-	return inForeground(0) || inForeground(1) || inForeground(2)
+	if c.had.Load() {
+		c.takeBack()
+	}
+	foreground, none := lookAtTerminal()
+	if none {
+		c.none.Store(true)
+	}
+	if foreground {
+		c.had.Store(true)
+	}
+	return foreground
+}
+
+// takeBack makes the program's process group that of the foreground again if the group to
+// which a command gave the terminal, as an interactive shell does, is gone. Nobody else
+// would get Ctrl-C and Ctrl-Z.
+func (c *console) takeBack() {
+	fd, err := openTTY()
+	if err != nil {
+		return
+	}
+	defer func() { _ = unix.Close(fd) }()
+	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
+	if err != nil || group <= 1 || group == unix.Getpgrp() || unix.Kill(-group, 0) != unix.ESRCH {
+		return
+	}
+	signals.WithoutTTOU(func() { _ = unix.IoctlSetPointerInt(fd, unix.TIOCSPGRP, unix.Getpgrp()) })
 }
 
 // underJobControl reports whether a shell with job control has started the

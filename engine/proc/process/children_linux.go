@@ -96,7 +96,12 @@ func probeChildren(first int) (pids []int) {
 // LivingChildren reports whether any child is alive. A zombie is passed over
 // where exits are not asked for, so that ECHILD means that all have ended; and
 // since orphans come to a subreaper, no child means no descendant.
-func LivingChildren() bool { return living(idAll, 0) }
+func LivingChildren() bool {
+	if childless.Load() && unix.Getpid() != 1 { // PID 1 gets orphans of others
+		return false
+	}
+	return living(idAll, 0)
+}
 
 // livingGroup is LivingChildren for the children in one process group.
 func livingGroup(pgid int) bool { return living(idGroup, pgid) }

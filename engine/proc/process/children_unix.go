@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 
@@ -23,6 +24,10 @@ var (
 	trees   []*Tree           // from New to Close
 	leaders = map[int]*Tree{} // of trees, from Start to Reap, by pid
 	adopts  bool              // orphans come here: the program is a child subreaper
+
+	// childless says that the program had no child when Orphans looked, and has started
+	// none since.
+	childless atomic.Bool
 
 	listening sync.Once
 )
@@ -71,6 +76,7 @@ func (t *Tree) fork(path string, argv []string, attr *syscall.ProcAttr, inherit 
 	for _, fd := range inherit {
 		_, _ = unix.FcntlInt(fd, unix.F_SETFD, 0)
 	}
+	childless.Store(false)
 	if t.leader, err = syscall.ForkExec(path, argv, attr); err == nil {
 		leaders[t.leader] = t
 	}
@@ -138,7 +144,8 @@ func Orphans() {
 		return
 	}
 	endedChild := func() int {
-		child, _ := look(idAll, 0, unix.WEXITED)
+		child, err := look(idAll, 0, unix.WEXITED)
+		childless.Store(err == unix.ECHILD)
 		return child.pid
 	}
 	pid := endedChild()

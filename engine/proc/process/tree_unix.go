@@ -118,6 +118,20 @@ func (t *Tree) SignalGroup(sig syscall.Signal) {
 	}
 }
 
+// SignalSharedGroup sends sig to all others in the program's process group, or to the leader
+// alone if they are not known.
+func (t *Tree) SignalSharedGroup(sig syscall.Signal) {
+	list, err := List()
+	if err != nil {
+		_ = t.Signal(sig)
+	}
+	for _, p := range list {
+		if p.Pgid == unix.Getpgrp() && p.Pid != os.Getpid() {
+			_ = syscall.Kill(p.Pid, sig)
+		}
+	}
+}
+
 // below returns the descendants of this program, or of the leader if orphans are not
 // adopted, without those from before, those of another attempt and, unless all is set, those
 // that may be of another attempt.

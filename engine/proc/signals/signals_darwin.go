@@ -4,6 +4,7 @@ package signals
 
 import (
 	"os"
+	"runtime"
 	"syscall"
 	"unsafe"
 )
@@ -35,6 +36,18 @@ func unblock() {
 	const sigSetMask = 3 // SIG_SETMASK of sys/signal.h
 	var mask uint32
 	_, _, _ = syscall.RawSyscall(syscall.SYS___PTHREAD_SIGMASK, sigSetMask, uintptr(unsafe.Pointer(&mask)), 0)
+}
+
+// WithoutTTOU calls f on a thread on which TTOU is blocked: the kernel sends it to a process
+// out of the foreground that sets the foreground group (tcsetpgrp(3)).
+func WithoutTTOU(f func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	const sigBlock, sigSetMask = 1, 3 // SIG_BLOCK and SIG_SETMASK of sys/signal.h
+	blocked, before := uint32(1)<<(syscall.SIGTTOU-1), uint32(0)
+	_, _, _ = syscall.RawSyscall(syscall.SYS___PTHREAD_SIGMASK, sigBlock, uintptr(unsafe.Pointer(&blocked)), uintptr(unsafe.Pointer(&before)))
+	f()
+	_, _, _ = syscall.RawSyscall(syscall.SYS___PTHREAD_SIGMASK, sigSetMask, uintptr(unsafe.Pointer(&before)), 0)
 }
 
 // raise sends sig to the program.

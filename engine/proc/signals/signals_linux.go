@@ -55,6 +55,20 @@ func sigaction(sig syscall.Signal, action, old *rawAction) syscall.Errno {
 // unblock empties the calling thread's mask.
 func unblock() { _ = unix.PthreadSigmask(unix.SIG_SETMASK, &unix.Sigset_t{}, nil) }
 
+// WithoutTTOU calls f on a thread on which TTOU is blocked: the kernel sends it to a process
+// out of the foreground that sets the foreground group (tcsetpgrp(3)).
+func WithoutTTOU(f func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	const bit = syscall.SIGTTOU - 1
+	var blocked, before unix.Sigset_t
+	blocked.Val[0] = 1 << bit
+	if unix.PthreadSigmask(unix.SIG_BLOCK, &blocked, &before) == nil {
+		f()
+		_ = unix.PthreadSigmask(unix.SIG_SETMASK, &before, nil)
+	}
+}
+
 // raise sends sig to the calling thread.
 func raise(sig syscall.Signal) { _ = unix.Tgkill(unix.Getpid(), unix.Gettid(), sig) }
 

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/retrysh/retry/engine/lockedfile"
@@ -99,10 +100,27 @@ func openAppend(path string) (*os.File, int64, error) {
 			f, info, err = lockedfile.OpenRegular(path, flags, fileMode)
 		}
 	}
+	if err == nil {
+		err = planted(path, info)
+	}
 	if err != nil {
+		_ = f.Close() // of nil as well
 		return nil, 0, err
 	}
 	return f, info.Size(), nil
+}
+
+// planted returns an error for a file of another user in a directory that all users may
+// write: that user would read which commands run here.
+func planted(path string, info fs.FileInfo) error {
+	dir, err := os.Stat(filepath.Dir(path))
+	if err != nil || dir.Mode().Perm()&0o002 == 0 || runtime.GOOS == "windows" {
+		return nil
+	}
+	if err := lockedfile.OwnedBy(info, os.Geteuid()); err != nil {
+		return fmt.Errorf("%q %w, and lies in a directory that all users may write", path, err)
+	}
+	return nil
 }
 
 // rotate renames a large file, unless it is behind a symbolic link or cannot be

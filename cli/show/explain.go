@@ -29,6 +29,10 @@ type explained struct {
 	// the end of a run.
 	Why    string `json:"why,omitempty"`
 	Advice string `json:"advice,omitempty"`
+	// Won says what the deciding rule had over another one, Last which line was the last
+	// if no rule knows the failure.
+	Won  string `json:"won,omitempty"`
+	Last string `json:"last_line,omitempty"`
 	// Matched are the rules of the table that matched, the weightiest first.
 	Matched []explainedRule `json:"matched,omitempty"`
 
@@ -103,7 +107,14 @@ func Explain(w io.Writer, o *option.Options) error {
 }
 
 func (x *explained) match(table *classify.Table, f classify.Failure) {
-	for _, m := range table.Judge(f).Matches {
+	j := table.Judge(f)
+	if j.Rule == x.Rule {
+		x.Won = j.Won
+	}
+	if j.Last.Line != "" {
+		x.Last = j.Last.Stream + ": " + shortLine(j.Last.Line)
+	}
+	for _, m := range j.Matches {
 		r := m.Rule
 		x.Matched = append(x.Matched, explainedRule{r.ID, string(r.Verdict), r.Strength.String(), r.Reason, r.Source, r.Where(), m.Stream, shortLine(m.Line)})
 	}
@@ -186,6 +197,8 @@ func (x *explained) print(w io.Writer) error {
 		row("where", others[0].Where)
 		others = others[1:]
 	}
+	row("won", x.Won)
+	row("last line", x.Last)
 	row("decision", x.Decision)
 	row("why", x.Why)
 	row("note", x.Advice)

@@ -7,7 +7,6 @@ package classify
 // The kind of a line changes the strength of its evidence (lines.go).
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"sort"
@@ -29,6 +28,14 @@ type Failure struct {
 
 func (f *Failure) hasOutput() bool { return len(f.Stdout)+len(f.Stderr) > 0 }
 
+// lastLine is the last line of standard error that is not blank, or else of standard output.
+func (f *Failure) lastLine() Match {
+	out := newOutput(f.Stdout, f.Stderr)
+	start := strings.LastIndexByte(strings.TrimRight(out.text, " \t\n"), '\n') + 1
+	_, end := out.line(start)
+	return Match{Stream: out.stream(start), Line: strings.TrimSpace(out.text[start:end])}
+}
+
 // Judgement says what is known of a failure.
 type Judgement struct {
 	Verdict event.Verdict
@@ -38,6 +45,11 @@ type Judgement struct {
 	CodeOnly bool
 	// Matches are the rules that matched. The first one decided.
 	Matches []Match
+	// Won says what the deciding rule had over one with another verdict, or that its
+	// evidence is weak; "" if it was the only one, and not weak.
+	Won string
+	// Last is the last line of the output, if no rule knows the failure.
+	Last Match
 }
 
 // Match is a rule that matched a failure.
@@ -73,10 +85,14 @@ func (t *Table) Judge(f Failure) Judgement {
 	if f.Result.TimedOut {
 		return Judgement{Verdict: event.Transient, Rule: "attempt-timeout", Reason: "the attempt ran into its time limit", CodeOnly: true}
 	}
-	if f.hasOutput() {
-		return judgement(t.search(f))
+	if !f.hasOutput() {
+		return t.judgeExit(f)
 	}
-	return t.judgeExit(f)
+	j := judgement(t.search(f))
+	if j.Rule == "" {
+		j.Last = f.lastLine()
+	}
+	return j
 }
 
 // lastExit is the judgement of a failure without output.
@@ -104,7 +120,7 @@ func judgement(found []finding) Judgement {
 		return Judgement{Verdict: event.Unknown, Reason: "no rule knows this failure"}
 	}
 	best := found[0]
-	j := Judgement{Verdict: best.Rule.Verdict, Rule: best.Rule.ID, Reason: best.Rule.Reason, CodeOnly: best.at < 0}
+	j := Judgement{Verdict: best.Rule.Verdict, Rule: best.Rule.ID, Reason: best.Rule.Reason, CodeOnly: best.at < 0, Won: won(found)}
 	for _, f := range found {
 		j.Matches = append(j.Matches, f.Match)
 	}
@@ -129,6 +145,7 @@ type searching struct {
 	rules  []*Rule
 	ends   []int // of the layers in rules
 	names  []string
+	script bool
 	wanted []bool // the rules that are still looked for
 	out    *output
 	found  map[int]finding // by rule
@@ -141,12 +158,18 @@ type searching struct {
 // newSearching begins a search with the rules that need no output.
 func newSearching(t *Table, f Failure) *searching {
 	rules, ends := t.rules(f.hasOutput())
+	names, args := command.Parts(f.Argv)
 	s := &searching{
-		table: t, rules: rules, ends: ends, names: command.Chain(f.Argv), wanted: make([]bool, len(rules)),
-		budget: maxMatched, found: map[int]finding{},
+		table: t, rules: rules, ends: ends, names: names, script: command.IsScript(f.Argv),
+		wanted: make([]bool, len(rules)), budget: maxMatched, found: map[int]finding{},
+	}
+	if s.script {
+		for i, r := range rules {
+			rules[i] = r.inScript()
+		}
 	}
 	for i, r := range rules {
-		applies := r.applies(s.names, f.Result)
+		applies := r.applies(names, args, f.Result)
 		s.wanted[i] = applies && len(r.patterns) > 0
 		if applies && !s.wanted[i] {
 			found := finding{Match: Match{Rule: r}, layer: s.layer(i), index: i, at: -1, strength: r.Strength}
@@ -165,7 +188,7 @@ func (s *searching) layer(index int) int { return sort.SearchInts(s.ends, index+
 // lines searches the output.
 func (s *searching) lines(f Failure) {
 	s.out = newOutput(f.Stdout, f.Stderr)
-	index := s.table.filterFor(s.rules, s.names)
+	index := s.table.filterFor(s.rules, s.names, s.script)
 	s.tries, s.last = make([]int, index.patterns), make([]int, index.patterns)
 	index.walk(s.out.lower, s.wanted, s.try)
 	for _, c := range index.loose {
@@ -206,6 +229,9 @@ func (s *searching) try(c candidate, at int) bool {
 		}
 	}
 	start, end := s.out.around(at)
+	if r.builtIn {
+		start = s.out.stamps.behind(start)
+	}
 	if s.last[c.number] == end || s.tries[c.number] >= maxTries {
 		return true
 	}
@@ -252,30 +278,92 @@ func (r *Rule) excepts(line, lower string) bool {
 	return slices.ContainsFunc(r.unless, func(p *pattern) bool { return p.mayMatch(lower) && p.compiled().MatchString(line) })
 }
 
+// criteria are what findings are compared by: the first that tells two apart decides. Each
+// is negative if a counts more, and says in words why.
+var criteria = []struct {
+	compare func(a, b *finding) int
+	says    func(a, b *finding) string
+}{
+	{
+		func(a, b *finding) int { return number(a.yielded) - number(b.yielded) },
+		func(a, _ *finding) string {
+			return "it is overruled by what stands behind it on its line, or by a decisive rule"
+		},
+	},
+	{ // a user's rules are layered over the built-in ones
+		func(a, b *finding) int { return a.layer - b.layer },
+		func(_, _ *finding) string { return "a rule of your own comes before a built-in one" },
+	},
+	{
+		func(a, b *finding) int { return int(b.strength - a.strength) },
+		func(a, b *finding) string {
+			return a.strength.String() + " evidence comes before " + b.strength.String()
+		},
+	},
+	{ // a wasted attempt costs less than to give up what would have worked
+		func(a, b *finding) int {
+			return number(a.strength <= Weak) * (slices.Index(byCost, a.Rule.Verdict) - slices.Index(byCost, b.Rule.Verdict))
+		},
+		func(a, b *finding) string {
+			return "of weak evidence " + string(a.Rule.Verdict) + " comes before " + string(b.Rule.Verdict)
+		},
+	},
+	{
+		func(a, b *finding) int { return number(len(b.Rule.Tools) > 0) - number(len(a.Rule.Tools) > 0) },
+		func(_, _ *finding) string { return "a rule for the command comes before one for any command" },
+	},
+	{ // the last output of a tool is nearer to the cause; the exit code is before every line
+		func(a, b *finding) int { return b.at - a.at },
+		func(_, b *finding) string {
+			if b.at < 0 {
+				return "the output comes before the exit code"
+			}
+			return "the later line comes first"
+		},
+	},
+	{
+		func(a, b *finding) int { return number(a.beaten) - number(b.beaten) },
+		func(_, _ *finding) string { return "on one line the more exact rule comes first" },
+	},
+	{ // Go and Rust write an error as "what was done: why it failed"
+		func(a, b *finding) int { return b.link - a.link },
+		func(_, _ *finding) string { return "what stands behind more colons comes first" },
+	},
+	{ // a test checks that this never decides between two verdicts on the rules' examples
+		func(a, b *finding) int { return a.index - b.index },
+		func(_, _ *finding) string { return "it comes first in the files of rules" },
+	},
+}
+
 // weigh compares findings. The least one decides.
 func weigh(a, b finding) int {
-	return cmp.Or(
-		number(a.yielded)-number(b.yielded),
-		// A table layered over another one (a user's rules) first.
-		a.layer-b.layer,
-		// Decisive before plain before weak evidence, and that of an exit code alone last.
-		int(b.strength-a.strength),
-		// Of weak evidence transient before unknown before permanent: a wasted attempt costs
-		// less than to give up what would have worked.
-		number(a.strength <= Weak)*(slices.Index(byCost, a.Rule.Verdict)-slices.Index(byCost, b.Rule.Verdict)),
-		// A rule for the command before a rule for any command.
-		number(len(b.Rule.Tools) > 0)-number(len(a.Rule.Tools) > 0),
-		// The later line first: the last output of a tool is nearer to the cause. Standard
-		// error is later than standard output, the exit code earlier than every line.
-		b.at-a.at,
-		number(a.beaten)-number(b.beaten),
-		// The evidence behind more colons first: Go and Rust write an error as "what was
-		// done: why it failed".
-		b.link-a.link,
-		// A test checks that the order in the files never decides between two verdicts on
-		// the rules' examples.
-		a.index-b.index,
-	)
+	for _, c := range criteria {
+		if n := c.compare(&a, &b); n != 0 {
+			return n
+		}
+	}
+	return 0
+}
+
+// won says why the first finding decides: what it has over the first one with another
+// verdict, or that it is weak and alone. It is "" if there is nothing to say.
+func won(found []finding) string {
+	best := &found[0]
+	for i := range found[1:] {
+		other := &found[i+1]
+		if other.Rule.Verdict == best.Rule.Verdict {
+			continue
+		}
+		for _, c := range criteria {
+			if c.compare(best, other) != 0 {
+				return "over " + other.Rule.ID + " (" + string(other.Rule.Verdict) + "): " + c.says(best, other)
+			}
+		}
+	}
+	if best.strength <= Weak {
+		return "by weak evidence alone: the same words have several causes"
+	}
+	return ""
 }
 
 // byCost are the verdicts by the cost of a mistake.

@@ -71,7 +71,7 @@ func TestJudge(t *testing.T) {
 		{name: "git over ssh says nothing of the cause", argv: "git fetch", result: attempt.Result{ExitCode: 128}, stderr: "fatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n", verdict: event.Unknown, rule: "git-remote-silent"},
 		{name: "git over ssh and the server's word", argv: "git fetch", result: attempt.Result{ExitCode: 128}, stderr: "ERROR: Repository not found.\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n", verdict: event.Permanent, rule: "git-auth"},
 		{name: "an unusual 4xx", argv: "curl -f x", result: attempt.Result{ExitCode: 22}, stderr: "curl: (22) The requested URL returned error: 451\n", verdict: event.Permanent, rule: "http-client-error"},
-		{name: "a runner's own failure", argv: "npx tool", result: attempt.Result{ExitCode: 1}, stderr: "npm error code E404\n", verdict: event.Permanent, rule: "npm-code"},
+		{name: "a runner's own failure", argv: "npx tool", result: attempt.Result{ExitCode: 1}, stderr: "npm error code E404\n", verdict: event.Permanent, rule: "npm-missing"},
 		{name: "one command of a shell is a command", argv: "sh -c curl", result: attempt.Result{ExitCode: 7}, verdict: event.Transient, rule: "curl-code-transient", codeOnly: true},
 		{name: "a refused connection in a step that passed, and an assertion at the end", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "WARN metrics endpoint: connection refused (ignored)\nAssertionError: expected 3 entries, got 4\n", verdict: event.Permanent, rule: "assertion"},
 		{name: "the name of a test", argv: "x", result: attempt.Result{ExitCode: 1}, stdout: "not ok 1 refuses the connection after a timeout\n", verdict: event.Permanent, rule: "test-named"},
@@ -105,14 +105,14 @@ func TestFilterMissesNothing(t *testing.T) {
 	records := readSet(t, "recordings")
 	for i := 0; i < len(records); i += 15 {
 		f := records[i].failure()
-		names := command.Chain(f.Argv)
+		names, args := command.Parts(f.Argv)
 		var got, want []string
 		out := newOutput(f.Stdout, f.Stderr)
 		for _, found := range table.search(f) {
 			got = append(got, found.Rule.ID)
 		}
 		for _, r := range table.Rules() {
-			if r.applies(names, f.Result) && (len(r.patterns) == 0 || matchesSomewhere(r, out)) {
+			if r.applies(names, args, f.Result) && (len(r.patterns) == 0 || matchesSomewhere(r, out)) {
 				want = append(want, r.ID)
 			}
 		}
@@ -131,9 +131,10 @@ func matchesSomewhere(r *Rule, out *output) bool {
 	}
 	for line := range strings.SplitSeq(text, "\n") {
 		end := start + len(line)
+		from := out.stamps.behind(start)
 		for _, p := range r.patterns {
-			if p.compiled().MatchString(line) && !r.excepts(line, out.lower[start:end]) {
-				if _, ok := r.weighs(out.kind(start, end)); ok {
+			if p.compiled().MatchString(text[from:end]) && !r.excepts(text[from:end], out.lower[from:end]) {
+				if _, ok := r.weighs(out.kind(from, end)); ok {
 					return true
 				}
 			}

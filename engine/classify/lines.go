@@ -20,6 +20,8 @@ const (
 	plainLine   lineKind = ""
 	contentLine lineKind = "content"
 	handledLine lineKind = "handled"
+	retriedLine lineKind = "retried"
+	stepLine    lineKind = "step"
 	warningLine lineKind = "warning"
 	passingLine lineKind = "passing"
 )
@@ -34,6 +36,13 @@ func (r *Rule) weighs(kind lineKind) (s Strength, ok bool) {
 		return r.Strength, r.OnContent
 	case kind == handledLine && r.general():
 		return 0, false
+	case kind == retriedLine:
+		if r.Verdict == event.Permanent {
+			return r.Strength, r.Strength > Weak // the tool may try again what cannot work
+		}
+		return Retried, r.Verdict == event.Transient
+	case kind == stepLine && r.general() && r.Verdict == event.Permanent:
+		return Retried, false
 	case kind == warningLine && r.general():
 		return max(r.Strength-1, Weak), r.Strength > Weak || r.Verdict != event.Permanent
 	case kind == passingLine && r.Verdict == event.Permanent && r.Strength < Decisive:
@@ -48,12 +57,24 @@ type shape struct {
 	conditions [len(conditions)][]*pattern
 }
 
-// conditions are the keys of a shape's patterns (rules/lines.kinds), and how many lines
-// above or below a line they are about; 0 is the line itself.
+// conditions are the keys of a shape's patterns (rules/lines.kinds), and the lines that they
+// are about: the line itself, and so many lines above or below it. One that is not says that
+// no such line matches.
 var conditions = [...]struct {
 	key          string
+	itself       bool
 	above, below int
-}{{"match", 0, 0}, {"unless", 0, 0}, {"above", 1, 0}, {"after", 12, 0}, {"below", 0, 1}, {"later", 0, 12}}
+	not          bool
+}{
+	{key: "match", itself: true},
+	{key: "unless", itself: true, not: true},
+	{key: "above", above: 1},
+	{key: "after", above: 12},
+	{key: "below", below: 1},
+	{key: "soon", below: 3},
+	{key: "later", below: 12},
+	{key: "never", itself: true, below: 12, not: true},
+}
 
 //go:embed rules/lines.kinds
 var kindsFile string
@@ -93,6 +114,8 @@ func (o *output) kind(start, end int) lineKind {
 	_, shapes := builtInPatterns()
 	if i := slices.IndexFunc(shapes, func(s *shape) bool { return s.fits(o, start, end, first, last) }); i >= 0 {
 		kind = shapes[i].kind
+	} else if o.stamps.isQuiet(first) {
+		kind = warningLine
 	}
 	o.kinds[start] = kind
 	return kind
@@ -102,15 +125,12 @@ func (o *output) kind(start, end int) lineKind {
 // line from first to last.
 func (s *shape) fits(o *output, start, end, first, last int) bool {
 	for i, list := range s.conditions {
-		c, fits := conditions[i], true
-		switch {
-		case len(list) == 0:
-		case c.above+c.below > 0:
-			fits = o.matchesNear(list, first, last, c.above, c.below)
-		default:
-			fits = o.matches(list, start, end) == (c.key == "match")
+		c := conditions[i]
+		if len(list) == 0 {
+			continue
 		}
-		if !fits {
+		found := c.itself && o.matches(list, start, end) || o.matchesNear(list, first, last, c.above, c.below)
+		if found == c.not {
 			return false
 		}
 	}
@@ -133,14 +153,14 @@ func (o *output) matchesNear(list []*pattern, first, last, above, below int) boo
 		if strings.TrimSpace(o.text[from:to]) == "" {
 			return false
 		}
-		if o.matches(list, from, to) {
+		if o.matches(list, o.stamps.behind(from), to) {
 			return true
 		}
 		first = from
 	}
 	for ; below > 0 && last < len(o.text); below-- {
 		from, to := o.line(last + 1)
-		if o.matches(list, from, to) {
+		if o.matches(list, o.stamps.behind(from), to) {
 			return true
 		}
 		last = to

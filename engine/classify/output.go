@@ -22,7 +22,8 @@ type output struct {
 	// stderr is where standard error begins.
 	stderr int
 	// kinds are the kinds of the lines that were looked at, by where they begin.
-	kinds map[int]lineKind
+	kinds  map[int]lineKind
+	stamps *stamps
 }
 
 func newOutput(stdout, stderr []byte) *output {
@@ -30,7 +31,11 @@ func newOutput(stdout, stderr []byte) *output {
 	b = append(linematch.Visible(b, stdout), '\n')
 	split := len(b)
 	b = bytes.ReplaceAll(linematch.Visible(b, stderr), []byte{'\r'}, []byte{'\n'})
-	return &output{text: string(b), lower: string(text.Lower(b)), masked: masked(string(b)), stderr: split, kinds: map[int]lineKind{}}
+	all := string(b)
+	return &output{
+		text: all, lower: string(text.Lower(b)), masked: masked(all), stderr: split,
+		kinds: map[int]lineKind{}, stamps: findStamps(all),
+	}
 }
 
 // stream names the stream that position i is in.

@@ -19,8 +19,12 @@ type Strength int
 
 // The strengths, from the lightest.
 const (
+	// Retried evidence is of what the command overcame or went on without. It decides if
+	// there is no other, nor an exit code that says something.
+	Retried Strength = iota - 3
+	_
 	// Weak evidence has several causes, such as "not found": any other evidence beats it.
-	Weak Strength = iota - 1
+	Weak
 	// Plain evidence names the cause.
 	Plain
 	// Decisive evidence decides on any line, such as a full disk or a rate limit.
@@ -30,18 +34,28 @@ const (
 // strengths are the words of rule files for them.
 var strengths = []string{"weak", "plain", "decisive"}
 
-// String is the strength as a rule file has it.
-func (s Strength) String() string { return strengths[max(s, Weak)-Weak] }
+// String is the strength as a rule file has it; what is below weak has no word there.
+func (s Strength) String() string {
+	switch {
+	case s == Retried:
+		return "overcome"
+	case s < Weak:
+		return "an exit code's"
+	}
+	return strengths[s-Weak]
+}
 
 // Rule is one entry of the table.
 type Rule struct {
 	ID        string   // in events and in --explain, unique in a table
 	Tools     []string // plain names of the rule's commands; empty is any
+	Args      *pattern // one of the command's arguments matches it as a whole; nil is any
 	Exits     Exits    // results that the rule is for; empty is any failure
 	Stream    string   // "stdout" or "stderr", "" for both
 	Verdict   event.Verdict
 	Strength  Strength
 	OnContent bool     // it also reads lines that quote text
+	OnCommand bool     // it does not read the output of scripts, only that of its tools
 	Over      []string // rules that this one beats if both match the same line
 	// Yields is a verdict, or "": the rule counts least of all on a line where a rule of
 	// that verdict matches behind it.
@@ -60,6 +74,20 @@ type Rule struct {
 // general reports whether the rule is a built-in one for any command, which does not match
 // in addresses and paths.
 func (r *Rule) general() bool { return r.builtIn && len(r.Tools) == 0 }
+
+// inScript returns the rule as it applies to the output of a script, which may run any tool.
+// What a tool says there counts less, since the script may have gone on.
+func (r *Rule) inScript() *Rule {
+	if !r.builtIn || r.OnCommand || len(r.Tools) == 0 || len(r.patterns) == 0 || r.Verdict == event.Unknown {
+		return r
+	}
+	any := *r
+	any.Tools = nil
+	if any.Verdict == event.Permanent {
+		any.Strength = Weak
+	}
+	return &any
+}
 
 // Where is the rule's FILE:LINE; the files of the built-in table are in "built-in/".
 func (r *Rule) Where() string { return r.file + ":" + strconv.Itoa(r.line) }
@@ -104,6 +132,7 @@ type Table struct {
 	// are kept.
 	mu       sync.Mutex
 	commands []string
+	script   bool
 	filter   *filter
 	last     lastExit
 }
@@ -155,11 +184,12 @@ func (t *Table) Over(base *Table) *Table {
 }
 
 // filterFor returns the filter for those of the table's rules that are about the commands.
-func (t *Table) filterFor(rules []*Rule, commands []string) *filter {
+func (t *Table) filterFor(rules []*Rule, commands []string, script bool) *filter {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.filter == nil || !slices.Equal(t.commands, commands) {
+	if t.filter == nil || t.script != script || !slices.Equal(t.commands, commands) {
 		t.commands = commands
+		t.script = script
 		t.filter = newFilter(rules, commands)
 	}
 	return t.filter
@@ -170,11 +200,14 @@ func (r *Rule) isAbout(names []string) bool {
 	return len(r.Tools) == 0 || slices.ContainsFunc(names, func(name string) bool { return slices.Contains(r.Tools, name) })
 }
 
-// applies reports whether the rule is for these commands, of command.Chain, and this
-// result. An exit code is the last command's; output may be of any of them.
-func (r *Rule) applies(names []string, res attempt.Result) bool {
+// applies reports whether the rule is for these commands, of command.Chain, the last one's
+// arguments, and this result. An exit code is the last command's; output may be of any of them.
+func (r *Rule) applies(names, args []string, res attempt.Result) bool {
 	if len(r.patterns) == 0 {
 		names = names[max(0, len(names)-1):]
 	}
-	return r.isAbout(names) && (len(r.Exits) == 0 || slices.ContainsFunc(r.Exits, func(e exit) bool { return e.evidence(res) }))
+	if !r.isAbout(names) || r.Args != nil && !slices.ContainsFunc(args, r.Args.compiled().MatchString) {
+		return false
+	}
+	return len(r.Exits) == 0 || slices.ContainsFunc(r.Exits, func(e exit) bool { return e.evidence(res) })
 }

@@ -23,6 +23,8 @@ var (
 	networkRules string
 	//go:embed rules/general-protocols.rules
 	protocolRules string
+	//go:embed rules/general-refusals.rules
+	refusalRules string
 	//go:embed rules/general-tests.rules
 	testRules string
 	//go:embed rules/tools-cloud.rules
@@ -41,7 +43,7 @@ var (
 
 var patternFiles = []struct{ name, text string }{
 	{"general-http.rules", httpRules}, {"general-local.rules", localRules}, {"general-network.rules", networkRules},
-	{"general-protocols.rules", protocolRules}, {"general-tests.rules", testRules}, {"tools-cloud.rules", cloudRules},
+	{"general-protocols.rules", protocolRules}, {"general-refusals.rules", refusalRules}, {"general-tests.rules", testRules}, {"tools-cloud.rules", cloudRules},
 	{"tools-packages.rules", packageRules}, {"tools-servers.rules", serverRules}, {"tools-system.rules", systemRules},
 	{"tools-transfer.rules", transferRules}, {"tools-vcs.rules", vcsRules},
 }

@@ -102,7 +102,7 @@ func (p *parser) begin(id string) error {
 func (p *parser) field(key, value string) (err error) {
 	r := p.rule
 	switch key {
-	case "stream", "verdict", "strength", "on", "yields", "reason", "source":
+	case "stream", "verdict", "strength", "args", "yields", "reason", "source":
 		if first, again := p.keys[key]; again {
 			return fmt.Errorf("rule %q has a %s on line %d already", r.ID, key, first)
 		}
@@ -111,6 +111,8 @@ func (p *parser) field(key, value string) (err error) {
 	switch key {
 	case "tools":
 		r.Tools = append(r.Tools, strings.Fields(value)...)
+	case "args":
+		r.Args, err = newPattern("^(?:"+value+")$", p.line)
 	case "exit":
 		var exits Exits
 		if exits, err = parseExits(value); err != nil {
@@ -123,6 +125,12 @@ func (p *parser) field(key, value string) (err error) {
 		r.patterns, err = addPattern(r.patterns, value, p.line, p.literals)
 	case "unless":
 		r.unless, err = addPattern(r.unless, value, p.line, p.literals)
+	case "unless-of":
+		other := slices.IndexFunc(p.rules, func(o *Rule) bool { return o.ID == value })
+		if other < 0 {
+			return fmt.Errorf("unless-of %q: there is no such rule above this one in the file", value)
+		}
+		r.unless = append(r.unless, p.rules[other].unless...)
 	case "verdict":
 		r.Verdict, err = parseVerdict(value)
 	case "strength":
@@ -136,8 +144,9 @@ func (p *parser) field(key, value string) (err error) {
 	case "yields":
 		r.Yields, err = parseVerdict(value)
 	case "on":
-		r.OnContent = true
-		_, err = oneOf(key, lineKind(value), "content, or leave it out", contentLine)
+		value, err = oneOf(key, value, "content or command, or leave it out", "content", "command")
+		r.OnContent = r.OnContent || value == "content"
+		r.OnCommand = r.OnCommand || value == "command"
 	case "reason":
 		r.Reason = value
 	case "source":
@@ -147,7 +156,7 @@ func (p *parser) field(key, value string) (err error) {
 	case "no":
 		r.No = append(r.No, value)
 	default:
-		err = fmt.Errorf("unknown key %q; the keys are rule, tools, exit, stream, match, unless, verdict, strength, on, over, yields, reason, source, yes and no", key)
+		err = fmt.Errorf("unknown key %q; the keys are rule, tools, args, exit, stream, match, unless, unless-of, verdict, strength, on, over, yields, reason, source, yes and no", key)
 	}
 	return err
 }
@@ -188,15 +197,24 @@ func oneOf[T ~string](key string, value T, hint string, valid ...T) (T, error) {
 // addPattern appends a pattern to a list. The next line of literals is its own; where that
 // is nil the pattern is a user's, and is compiled to prove it valid.
 func addPattern(list []*pattern, text string, line int, literals *string) ([]*pattern, error) {
-	p := &pattern{text: text, line: line}
 	if literals != nil {
+		p := &pattern{text: text, line: line}
 		p.literals, *literals, _ = strings.Cut(*literals, "\n")
 		return append(list, p), nil
 	}
+	p, err := newPattern(text, line)
+	if err != nil {
+		return nil, err
+	}
+	p.literals = strings.Join(requiredLiterals(text), "\t")
+	return append(list, p), nil
+}
+
+// newPattern returns a pattern that is proved valid.
+func newPattern(text string, line int) (*pattern, error) {
 	if _, err := regexp.Compile(foldCase + text); err != nil {
 		// Its text quotes the pattern with foldCase before it.
 		return nil, fmt.Errorf("pattern %q: %s", text, err.(*syntax.Error).Code)
 	}
-	p.literals = strings.Join(requiredLiterals(text), "\t")
-	return append(list, p), nil
+	return &pattern{text: text, line: line}, nil
 }

@@ -85,7 +85,7 @@ func share(n, of int) float64 { return float64(n) / float64(max(1, of)) }
 // hidden is the failure as one of a command that no rule names.
 func (r *record) hidden() Failure {
 	f := r.failure()
-	f.Argv = []string{"frobtool"}
+	f.Argv = []string{"./frobtool"}
 	return f
 }
 
@@ -109,7 +109,7 @@ func TestSets(t *testing.T) {
 	}{
 		{"corpus", limits{.97, .01, .05}, limits{.94, .02, .10}},
 		{"recordings", limits{.95, .01, .10}, limits{.94, .01, .12}},
-		{"strangers", limits{.94, .01, .14}, limits{.93, .01, .16}},
+		{"strangers", limits{.94, .015, .14}, limits{.93, .015, .16}},
 		{"quoted", limits{.91, .01, .135}, limits{.88, .01, .17}},
 		{"outside", limits{.93, .035, .12}, limits{.93, .035, .12}},
 		{"posted", limits{.91, .03, .16}, limits{.88, .05, .20}},

@@ -32,11 +32,34 @@ func Names(argv []string) []string {
 	return slices.Compact([]string{names[len(names)-1], written[strings.LastIndexAny(written, `/\`)+1:]})
 }
 
+// IsScript reports whether argv runs a script, whose commands are not known: a shell, a file
+// by a relative path or with the suffix of a script, or a tool that runs recipes.
+func IsScript(argv []string) bool {
+	names, written, _ := walk(argv)
+	if len(names) == 0 {
+		return false
+	}
+	name := names[len(names)-1]
+	return slices.Contains(runners, name) || strings.HasPrefix(written, "./") || strings.HasPrefix(written, "../") ||
+		slices.ContainsFunc(scriptSuffixes, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
+}
+
+var (
+	runners        = []string{"sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish", "make", "just", "task", "rake"}
+	scriptSuffixes = []string{".sh", ".bash", ".zsh"}
+)
+
 // Chain returns the plain names of the wrappers of argv, and of the command that it runs
 // last: a runner such as npx can fail before the command has begun.
 func Chain(argv []string) []string {
 	names, _, _ := walk(argv)
 	return names
+}
+
+// Parts is Chain, and returns the arguments of the last command.
+func Parts(argv []string) (names, args []string) {
+	names, _, args = walk(argv)
+	return names, args
 }
 
 // walk is Chain, and returns the last command as it was written, and its arguments.

@@ -190,7 +190,7 @@ func firstRow(rules *Rules, argv []string, r attempt.Result, e Evidence, now tim
 	if e.Retry != "" {
 		return again(event.Transient, e.Retry, reason)
 	}
-	known := rules.Table().Judge(classify.Failure{Argv: argv, Result: r, Stdout: e.Stdout, Stderr: e.Stderr})
+	known := rules.Table().Judge(classify.Failure{Argv: argv, Result: r, Stdout: e.Stdout, Stderr: e.Stderr, Order: e.Order})
 	known.Reason = text.Masked(known.Reason) // it may quote the output
 	if known.Rule == "signal-kill" && r.Signal == "SIGKILL" {
 		known.Reason = "" // the end says more
@@ -304,7 +304,8 @@ func schedule(d *Decision, p *Policy, s State, r attempt.Result, e Evidence, now
 	if d.Hint, d.HasHint, d.IgnoredHint = FindHint(&p.Rules.Hints, e, now); d.HasHint {
 		// Full jitter over one plain delay is added, so that clients that were given
 		// the same moment do not return together.
-		d.Jittered = max(backoff.Add(d.Hint, backoff.FromFloat(u*float64(d.Delay))), p.Schedule.MinDelay)
+		// The wait is never less than it would be without the hint.
+		d.Jittered = max(backoff.Add(d.Hint, backoff.FromFloat(u*float64(d.Delay))), drawn)
 	}
 	switch {
 	case d.HasHint && d.Hint > p.MaxHint:

@@ -9,6 +9,8 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/linematch"
@@ -26,6 +28,8 @@ type Evidence struct {
 	// of a response precedes its body.
 	Stdout, Stderr         []byte
 	StdoutHead, StderrHead []byte
+	// Order is how much of each came when, if both were captured.
+	Order []classify.Arrival
 
 	// The last lines that matched Fail, Stop and Retry, "" where the tail has lost them.
 	failLine, stopLine, retryLine string
@@ -60,12 +64,51 @@ func lastLine(output []byte, is func(line string) bool) string {
 }
 
 // Watch reads the output of one attempt: its writers are nil for a stream that is not read.
-type Watch struct{ Stdout, Stderr io.Writer }
+type Watch struct {
+	Stdout, Stderr io.Writer
+	arrivals       arrivals
+}
+
+// arrivals notes how much of each stream was read when.
+type arrivals struct {
+	mu    sync.Mutex
+	since time.Time // when the last one began
+	list  []classify.Arrival
+}
+
+const (
+	// together is how long after one another two reads count as one time: pipes that
+	// become readable at once are read in any order.
+	together = 20 * time.Millisecond
+	// maxArrivals bounds the list. What came before is in no order.
+	maxArrivals = 1024
+)
+
+// note adds what was read of a stream.
+func (a *arrivals) note(n int, isStderr bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if now := time.Now(); len(a.list) == 0 || now.Sub(a.since) > together {
+		a.since = now
+		a.list = append(a.list[max(0, len(a.list)-maxArrivals):], classify.Arrival{})
+	}
+	last := &a.list[len(a.list)-1]
+	if isStderr {
+		last.Stderr += n
+	} else {
+		last.Stdout += n
+	}
+}
 
 // NewWatch returns a watch for one attempt.
 func (r *Rules) NewWatch() *Watch {
 	stdout, stderr := r.Reads()
-	return &Watch{newStream(stdout, "stdout", &r.Stdout), newStream(stderr, "stderr", &r.Stderr)}
+	w := &Watch{Stdout: newStream(stdout, "stdout", &r.Stdout), Stderr: newStream(stderr, "stderr", &r.Stderr)}
+	if stdout && stderr {
+		w.Stdout.(*stream).arrivals = &w.arrivals
+		w.Stderr.(*stream).arrivals = &w.arrivals
+	}
+	return w
 }
 
 // Close ends both streams and returns the evidence.
@@ -73,6 +116,7 @@ func (w *Watch) Close() Evidence {
 	var e Evidence
 	e.Stdout, e.StdoutHead = e.add(w.Stdout)
 	e.Stderr, e.StderrHead = e.add(w.Stderr)
+	e.Order = w.arrivals.list
 	return e
 }
 
@@ -82,7 +126,8 @@ type stream struct {
 	patterns *Patterns
 	matcher  *linematch.Matcher
 	tail     classify.Tail
-	head     []byte // the first headSize bytes
+	arrivals *arrivals // nil if the other stream is not read
+	head     []byte    // the first headSize bytes
 	size     int64
 }
 
@@ -110,6 +155,9 @@ func (s *stream) Write(p []byte) (int, error) {
 		s.head = append(s.head, p[:min(left, len(p))]...)
 	}
 	s.size += int64(len(p))
+	if s.arrivals != nil {
+		s.arrivals.note(len(p), s.name == "stderr")
+	}
 	return s.tail.Write(p)
 }
 

@@ -87,7 +87,7 @@ func Explain(w io.Writer, o *option.Options) error {
 	d := engine.Decide(&o.Policy, state, result, evidence, now, 0.5)
 	x := explained{Verdict: string(d.Verdict), Rule: d.Rule, Reason: d.Reason}
 	if !d.Accepted {
-		x.match(rules.Table(), classify.Failure{Argv: o.Command, Result: result, Stdout: evidence.Stdout, Stderr: evidence.Stderr})
+		x.match(rules.Table(), classify.Failure{Argv: o.Command, Result: result, Stdout: evidence.Stdout, Stderr: evidence.Stderr, Order: evidence.Order})
 		if hint, ok, _ := engine.FindHint(&rules.Hints, evidence, now); ok {
 			x.Hint = new(text.MS(hint))
 		}

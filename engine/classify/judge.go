@@ -24,13 +24,19 @@ type Failure struct {
 	// Stdout and Stderr are the tails of the streams, usually up to 64 KiB; nil if not
 	// captured.
 	Stdout, Stderr []byte
+	// Order is how much of each stream came when, up to the end of both. Without it, and of
+	// what came before it, standard output is the first.
+	Order []Arrival
 }
+
+// Arrival is how many bytes of each stream came at about the same time.
+type Arrival struct{ Stdout, Stderr int }
 
 func (f *Failure) hasOutput() bool { return len(f.Stdout)+len(f.Stderr) > 0 }
 
 // lastLine is the last line of standard error that is not blank, or else of standard output.
 func (f *Failure) lastLine() Match {
-	out := newOutput(f.Stdout, f.Stderr)
+	out := newOutput(f.Stdout, f.Stderr, f.Order)
 	start := strings.LastIndexByte(strings.TrimRight(out.text, " \t\n"), '\n') + 1
 	_, end := out.line(start)
 	return Match{Stream: out.stream(start), Line: strings.TrimSpace(out.text[start:end])}
@@ -187,7 +193,7 @@ func (s *searching) layer(index int) int { return sort.SearchInts(s.ends, index+
 
 // lines searches the output.
 func (s *searching) lines(f Failure) {
-	s.out = newOutput(f.Stdout, f.Stderr)
+	s.out = newOutput(f.Stdout, f.Stderr, f.Order)
 	index := s.table.filterFor(s.rules, s.names, s.script)
 	s.tries, s.last = make([]int, index.patterns), make([]int, index.patterns)
 	index.walk(s.out.lower, s.wanted, s.try)

@@ -107,11 +107,14 @@ func TestFilterMissesNothing(t *testing.T) {
 		f := records[i].failure()
 		names, args := command.Parts(f.Argv)
 		var got, want []string
-		out := newOutput(f.Stdout, f.Stderr)
+		out := newOutput(f.Stdout, f.Stderr, nil)
 		for _, found := range table.search(f) {
 			got = append(got, found.Rule.ID)
 		}
 		for _, r := range table.Rules() {
+			if command.IsScript(f.Argv) {
+				r = r.inScript()
+			}
 			if r.applies(names, args, f.Result) && (len(r.patterns) == 0 || matchesSomewhere(r, out)) {
 				want = append(want, r.ID)
 			}
@@ -185,7 +188,7 @@ func FuzzJudge(f *testing.F) {
 		if first := j.Matches[0].Rule; j.Rule != first.ID || j.Verdict != first.Verdict {
 			t.Fatalf("%s by %q, but the first match is %q", j.Verdict, j.Rule, first.ID)
 		}
-		text := newOutput(stdout, stderr).text
+		text := newOutput(stdout, stderr, nil).text
 		for _, m := range j.Matches {
 			if !strings.Contains(text, m.Line) {
 				t.Fatalf("%q quotes %q", m.Rule.ID, m.Line)

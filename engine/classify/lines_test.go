@@ -76,7 +76,7 @@ func TestLineKinds(t *testing.T) {
 		{"It may be caused by one or more of:\n - a firewall\n - wrong password", handledLine},
 		{"checked:\n - wrong password", plainLine},
 	} {
-		out := newOutput(nil, []byte(c.text))
+		out := newOutput(nil, []byte(c.text), nil)
 		start, end := out.line(len(out.text))
 		if got := out.kind(start, end); got != c.want {
 			t.Errorf("%q is of kind %q, want %q", c.text, got, c.want)
@@ -95,7 +95,7 @@ func TestShapesAreValid(t *testing.T) {
 		if len(s.patterns()) == len(s.conditions[1]) {
 			t.Errorf("%s: a block without a condition", s.kind)
 		}
-		if !slices.Contains([]lineKind{contentLine, handledLine, warningLine, passingLine}, s.kind) {
+		if !slices.Contains([]lineKind{contentLine, handledLine, retriedLine, stepLine, warningLine, passingLine}, s.kind) {
 			t.Errorf("%q is no kind", s.kind)
 		}
 	}

@@ -6,44 +6,101 @@ package classify
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/retrysh/retry/engine/linematch"
 	"github.com/retrysh/retry/engine/text"
 )
 
-// output is the text of both streams, standard output first, so that a later
-// line is nearer to the end of the failure: tools write their last word to
-// standard error.
+// output is the text of both streams in the order in which their lines came. Of lines that
+// came at the same time, those of standard output are first: tools write their last word to
+// standard error, and a later line is nearer to the end of the failure.
 type output struct {
 	text   string // as it was
 	lower  string // the same in lower case (ASCII), byte for byte
 	masked string // the text without what stands in addresses and paths
-	// stderr is where standard error begins.
-	stderr int
+	// turns are where the stream changes, standard error first.
+	turns []int
 	// kinds are the kinds of the lines that were looked at, by where they begin.
 	kinds  map[int]lineKind
 	stamps *stamps
 }
 
-func newOutput(stdout, stderr []byte) *output {
-	b := make([]byte, 0, len(stdout)+len(stderr)+1)
-	b = append(linematch.Visible(b, stdout), '\n')
-	split := len(b)
-	b = bytes.ReplaceAll(linematch.Visible(b, stderr), []byte{'\r'}, []byte{'\n'})
-	all := string(b)
+func newOutput(stdout, stderr []byte, order []Arrival) *output {
+	m := merger{text: make([]byte, 0, len(stdout)+len(stderr)+1), left: [2][]byte{stdout, stderr}}
+	total := Arrival{}
+	for _, a := range order {
+		total.Stdout += a.Stdout
+		total.Stderr += a.Stderr
+	}
+	m.pass(0, len(stdout)-total.Stdout)
+	m.pass(1, len(stderr)-total.Stderr)
+	for _, a := range order {
+		// Of a tail that has lost its beginning the first arrivals are longer than what is there.
+		total.Stdout -= a.Stdout
+		m.pass(0, len(m.left[0])-total.Stdout)
+		total.Stderr -= a.Stderr
+		m.pass(1, len(m.left[1])-total.Stderr)
+	}
+	all := string(m.text)
 	return &output{
-		text: all, lower: string(text.Lower(b)), masked: masked(all), stderr: split,
+		text: all, lower: string(text.Lower(m.text)), masked: masked(all), turns: m.turns,
 		kinds: map[int]lineKind{}, stamps: findStamps(all),
+	}
+}
+
+// merger puts the whole lines of two streams behind one another.
+type merger struct {
+	text   []byte
+	turns  []int
+	stream int
+	left   [2][]byte // what has not come yet
+	begun  [2][]byte // lines that are not whole yet
+}
+
+// pass takes the next n bytes of a stream.
+func (m *merger) pass(stream, n int) {
+	if n = min(n, len(m.left[stream])); n <= 0 {
+		return
+	}
+	came := append(m.begun[stream], m.left[stream][:n]...)
+	m.left[stream] = m.left[stream][n:]
+	whole := len(came)
+	if len(m.left[stream]) > 0 {
+		whole = bytes.LastIndexAny(came, "\r\n") + 1
+	}
+	m.write(stream, came[:whole])
+	m.begun[stream] = came[whole:]
+}
+
+// write appends lines of a stream.
+func (m *merger) write(stream int, lines []byte) {
+	if len(lines) == 0 {
+		return
+	}
+	if stream != m.stream {
+		if n := len(m.text); n > 0 && m.text[n-1] != '\n' {
+			m.text = append(m.text, '\n')
+		}
+		m.turns = append(m.turns, len(m.text))
+		m.stream = stream
+	}
+	start := len(m.text)
+	m.text = linematch.Visible(m.text, lines)
+	for i, c := range m.text[start:] {
+		if c == '\r' {
+			m.text[start+i] = '\n'
+		}
 	}
 }
 
 // stream names the stream that position i is in.
 func (o *output) stream(i int) string {
-	if i < o.stderr {
-		return "stdout"
+	if turns, _ := slices.BinarySearch(o.turns, i+1); turns%2 == 1 {
+		return "stderr"
 	}
-	return "stderr"
+	return "stdout"
 }
 
 // line returns where the line around position i begins and ends.

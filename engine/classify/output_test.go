@@ -14,7 +14,7 @@ func TestAround(t *testing.T) {
 		for range 5 {
 			b.WriteString(strings.Repeat("x", random.IntN(3*maxLine)) + "\n")
 		}
-		out := newOutput(nil, []byte(b.String()))
+		out := newOutput(nil, []byte(b.String()), nil)
 		for range 100 {
 			i := random.IntN(len(out.text))
 			start, end := out.around(i)

@@ -150,7 +150,11 @@ func eachLine(text []byte, change func(n int, line string) string) []byte {
 
 func TestRobustness(t *testing.T) {
 	var table strings.Builder
-	for _, name := range []string{"ordinary", "everyday", "corpus"} {
+	sets := []string{"ordinary", "everyday", "corpus"}
+	if testing.Short() {
+		sets = sets[:1]
+	}
+	for _, name := range sets {
 		records := readSet(t, name)
 		fmt.Fprintf(&table, "\n%-28s %s\n", name, "right  transients stopped  permanents retried")
 		var asIs rates

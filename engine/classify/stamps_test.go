@@ -47,8 +47,8 @@ func TestLevelsOfALog(t *testing.T) {
 		{refused + "10:15:04 FATAL no such user\n", warningLine},
 		{refused + "ERROR no such user\n", plainLine},
 	} {
-		out := newOutput(nil, []byte(c.text))
-		start := out.stderr
+		out := newOutput(nil, []byte(c.text), nil)
+		start := 0
 		_, end := out.line(start)
 		if got := out.kind(out.stamps.behind(start), end); got != c.want {
 			t.Errorf("%q: the first line is of kind %q, want %q", c.text, got, c.want)

@@ -4,6 +4,7 @@ package retryafter
 // order of preference.
 
 import (
+	"bytes"
 	"regexp"
 	"strconv"
 	"strings"
@@ -52,12 +53,13 @@ var finders = []finder{
 		// RFC 9110, section 10.2.3; retry-after-ms is Azure's and OpenAI's; as
 		// a JSON field Discord's, Slack's and Microsoft Graph's.
 		source: "Retry-After", word: "retry",
-		pattern: lazy{pattern: `(?:^|[^a-z0-9_-])(?:x-)?(?:ms-)?retry[-_]?after(?:[-_]?(ms|millis(?:econds)?|s|secs|seconds))?\\?["']?\s*[:=]\s*[^\s\w-]{0,4}(-?[\w][^"'\]}<\r\n]{0,63})`},
+		pattern: lazy{pattern: `^(.*(?:^|[^a-z0-9_-]))(?:x-)?(?:ms-)?retry[-_]?after(?:[-_]?(ms|millis(?:econds)?|s|secs|seconds))?(\\?["'])?\s*([:=])\s*([^\s\w-]{0,4})(-?[\w][^"'\]}<\r\n]*)`},
 		read: func(m [][]byte, now time.Time) (time.Duration, string) {
-			if strings.HasPrefix(strings.ToLower(string(m[1])), "m") {
-				return readValue(string(m[2]), time.Millisecond, now)
+			unit := time.Second
+			if strings.HasPrefix(strings.ToLower(string(m[2])), "m") {
+				unit = time.Millisecond
 			}
-			return readValue(string(m[2]), time.Second, now)
+			return readWhole(fieldValue(m[1], m[3], m[4], m[5], m[6]), unit, now)
 		},
 	},
 	{
@@ -110,6 +112,33 @@ var finders = []finder{
 	},
 }
 
+// embedded is what ends the value of a field within a line: another field, or a bracket.
+var embedded = lazy{pattern: `[,;] *[\w-]+["']?[:=]|[)}]`}
+
+// fieldValue returns the value of a field. A header of its own has the whole line. In a line
+// with more the value ends at the next field, in JSON at a comma, behind "=" at a blank; what
+// is quoted or in brackets ends with these.
+func fieldValue(prefix, nameQuote, separator, opening, rest []byte) string {
+	value := string(rest)
+	end := -1
+	switch {
+	case bytes.ContainsAny(opening, "\"'[("):
+		end = strings.IndexByte(value, ')')
+	case len(nameQuote) > 0:
+		end = strings.IndexAny(value, ",;)")
+	case string(separator) == "=":
+		end = strings.IndexAny(value, " \t,;&)")
+	case len(bytes.Trim(prefix, "<>*| \t-")) > 0:
+		if at := embedded.get().FindStringIndex(value); at != nil {
+			end = at[0]
+		}
+	}
+	if end >= 0 {
+		value = value[:end]
+	}
+	return value
+}
+
 func readSeconds(m [][]byte, now time.Time) (time.Duration, string) {
 	return readNumber(string(m[1]), time.Second, now)
 }
@@ -134,10 +163,10 @@ func readSentence(m [][]byte, now time.Time) (time.Duration, string) {
 	if client.get().Match(m[0]) {
 		return none, ""
 	}
-	if when, ok := parseDate(trimValue(string(m[1]))); ok {
+	if when, _, ok := parseDate(trimValue(string(m[1]))); ok {
 		return until(when, now)
 	}
-	if wait, ok := parsePhrase(string(m[1])); ok {
+	if wait, _, ok := parsePhrase(string(m[1])); ok {
 		return believe(wait)
 	}
 	return none, ""

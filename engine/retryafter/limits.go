@@ -45,7 +45,7 @@ func findReset(o *shown, now time.Time) (time.Duration, string) {
 		if seen[bucket] {
 			continue
 		}
-		wait, fault := readValue(value, unit, now)
+		wait, fault := readValue(value, unit, o.clock(at, now))
 		some, known := left[bucket]
 		if some && bucket != "" {
 			wait, fault = none, "is that of a limit with something left ("+bucket+")"

@@ -29,8 +29,8 @@ const maxSeen = 64
 // none is no wait.
 const none time.Duration = -1
 
-// Find reads from the output of a failed attempt which wait a server asked for: 0 for a
-// time that has passed.
+// Find reads from the output of a failed attempt which wait a server asked for. A time that
+// has passed is none. A date counts from the Date of the same answer, if it has one.
 //
 // Of several forms the order is Retry-After, gRPC, rate-limit reset, sentence; of several
 // of one form the last counts, of the resets of several limits the longest of those that
@@ -71,7 +71,7 @@ func (f *finder) last(o *shown, now time.Time) (wait time.Duration, ignored stri
 		}
 		wait, trouble := none, noLimit
 		if !f.limited || o.limited() {
-			wait, trouble = f.read(m, now)
+			wait, trouble = f.read(m, o.clock(at, now))
 		}
 		ignored = cmp.Or(ignored, trouble)
 		if wait >= 0 {
@@ -147,4 +147,54 @@ func (o *shown) end(i, lines int) int {
 		}
 		lines--
 	}
+}
+
+// answerSize is the most of an answer's header, before and after a field, in which its Date
+// is looked for.
+const answerSize = 8 << 10
+
+var (
+	// dateField is the Date of an answer, as a header, in a dump of headers, or in JSON.
+	dateField = lazy{pattern: `(?:^|[^a-z0-9_-])date\\?["']?\s*:\s*[\["'\\]*(\w[^"'\]\r\n]{18,40})`}
+	// answerStart is a line that begins another answer, or ends a header.
+	answerStart = lazy{pattern: `^[<>*|\s]*(?:http/[0-9.]+ \d{3}\b.*)?$`}
+)
+
+// clock returns the time of the server that sent the field at position i, by the Date in the
+// same answer, or else now.
+func (o *shown) clock(i int, now time.Time) time.Time {
+	if !bytes.Contains(o.lower, []byte("date")) {
+		return now
+	}
+	for line := range bytes.Lines(o.answer(i)) {
+		if m := dateField.get().FindSubmatch(line); m != nil {
+			if when, _, ok := parseDate(trimValue(string(m[1]))); ok {
+				return when
+			}
+		}
+	}
+	return now
+}
+
+// answer returns the lines of the header around position i: up to a blank line, and from the
+// last status line on.
+func (o *shown) answer(i int) []byte {
+	low, high := max(0, i-answerSize), min(len(o.plain), i+answerSize)
+	before, after := o.plain[low:i], o.plain[i:high]
+	start, at := 0, 0
+	for line := range bytes.Lines(before) {
+		if answerStart.get().Match(bytes.TrimRight(line, "\r\n")) {
+			start = at
+		}
+		at += len(line)
+	}
+	end, first := 0, true
+	for line := range bytes.Lines(after) {
+		if !first && answerStart.get().Match(bytes.TrimRight(line, "\r\n")) {
+			break
+		}
+		first = false
+		end += len(line)
+	}
+	return o.plain[low+start : i+end]
 }

@@ -6,6 +6,7 @@ package retryafter
 import (
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/retrysh/retry/engine/text"
@@ -17,14 +18,29 @@ const maxDigits = 19
 // value begins with a decimal number; a word may follow it directly (1e3, 0x1F).
 var value = lazy{pattern: `^(` + number + `)(\w)?`}
 
-// readValue reads a number in the unit, an epoch, a duration or a date.
+// readWhole reads a value all of which is a number in the unit, an epoch, a duration or a date.
+func readWhole(s string, unit time.Duration, now time.Time) (time.Duration, string) {
+	s = trimValue(s)
+	if when, rest, ok := parseDate(s); ok && rest == "" {
+		return until(when, now)
+	}
+	if m := value.get().FindStringSubmatch(s); m != nil && m[1] == s {
+		return readNumber(s, unit, now)
+	}
+	if wait, rest, ok := parsePhrase(s); ok && strings.Trim(rest, ".)") == "" {
+		return believe(wait)
+	}
+	return none, "is neither a number nor a date"
+}
+
+// readValue reads a number in the unit, an epoch, a duration or a date at the beginning of s.
 func readValue(s string, unit time.Duration, now time.Time) (time.Duration, string) {
 	s = trimValue(s)
-	if when, ok := parseDate(s); ok {
+	if when, _, ok := parseDate(s); ok {
 		return until(when, now)
 	}
 	m := value.get().FindStringSubmatch(s)
-	if wait, ok := parsePhrase(s); ok && m != nil {
+	if wait, _, ok := parsePhrase(s); ok && m != nil {
 		return believe(wait)
 	}
 	if m == nil || m[2] != "" {
@@ -68,11 +84,11 @@ func readNumber(s string, unit time.Duration, now time.Time) (time.Duration, str
 	return time.Duration(n * float64(unit)), ""
 }
 
-// until returns the time from now to the moment: 0, with a word, for one that has passed.
+// until returns the time from now to the moment, none for one that has passed.
 func until(when, now time.Time) (time.Duration, string) {
 	wait := when.Sub(now)
 	if wait < 0 {
-		return 0, "names a moment in the past"
+		return none, "names a moment in the past"
 	}
 	return believe(wait)
 }
@@ -84,43 +100,57 @@ func believe(wait time.Duration) (time.Duration, string) {
 	return wait, ""
 }
 
-// dateLayouts are the three forms of HTTP-date (RFC 9110, section 5.6.7), RFC
-// 3339 with and without its colon and zone, and the form in which Boulder (Let's
-// Encrypt) says when a limit ends.
-var dateLayouts = []string{
-	"Mon, 2 Jan 2006 15:04:05 GMT",
-	"Monday, 02-Jan-06 15:04:05 GMT",
-	time.ANSIC,
-	time.RFC3339,
-	"2006-01-02T15:04:05Z0700",
-	"2006-01-02T15:04:05",
-	"2006-01-02 15:04:05Z07:00",
-	"2006-01-02 15:04:05 UTC",
+// dateLayouts are the three forms of HTTP-date (RFC 9110, section 5.6.7), with GMT, UTC or a
+// numeric zone, and ISO 8601 with and without seconds and zone, of which one without zone is
+// of UTC. Boulder (Let's Encrypt) writes one of these when a limit ends.
+var dateLayouts = sync.OnceValue(func() (all []string) {
+	for _, date := range []string{"Mon, 2 Jan 2006 15:04:05", "Monday, 2-Jan-06 15:04:05", "Mon, 2-Jan-2006 15:04:05"} {
+		for _, zone := range []string{" GMT", " UTC", " Z0700", " Z07:00"} {
+			all = append(all, date+zone)
+		}
+	}
+	all = append(all, "Mon Jan _2 15:04:05 GMT 2006", "Mon Jan _2 15:04:05 UTC 2006", "Mon Jan _2 15:04:05 Z0700 2006", time.ANSIC)
+	for _, date := range []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "20060102T150405"} {
+		for _, zone := range []string{"Z07:00", "Z0700", "Z07", " Z07:00", " Z0700", " UTC", " GMT", ""} {
+			all = append(all, date+zone)
+		}
+	}
+	return all
+})
+
+// parseDate reads a date at the beginning of s, behind which no digit stands, and returns the
+// rest.
+func parseDate(s string) (when time.Time, rest string, ok bool) {
+	if len(s) < 16 || len(s) > 200 || !strings.ContainsAny(s, ":T") {
+		return time.Time{}, "", false
+	}
+	for _, layout := range dateLayouts() {
+		rest = ""
+		when, err := time.Parse(layout, s)
+		if e, isParse := err.(*time.ParseError); isParse && strings.HasPrefix(e.Message, ": extra text") && strings.IndexByte("0123456789", e.ValueElem[0]) < 0 {
+			rest = e.ValueElem
+			when, err = time.Parse(layout, strings.TrimSuffix(s, rest))
+		}
+		if err == nil && (rest == "" || !zoned(rest)) {
+			return when, rest, true
+		}
+	}
+	return time.Time{}, "", false
 }
 
-// parseDate reads a date at the beginning of s; what follows it is ignored, but for a digit.
-func parseDate(s string) (time.Time, bool) {
-	if len(s) < 19 || len(s) > 200 || !strings.Contains(s, ":") {
-		return time.Time{}, false
-	}
-	for _, layout := range dateLayouts {
-		when, err := time.Parse(layout, s)
-		if e, ok := err.(*time.ParseError); ok && strings.HasPrefix(e.Message, ": extra text") && strings.IndexByte("0123456789", e.ValueElem[0]) < 0 {
-			when, err = time.Parse(layout, strings.TrimSuffix(s, e.ValueElem))
-		}
-		if err == nil {
-			return when, true
-		}
-	}
-	return time.Time{}, false
+// zoned reports whether what follows a date may be its zone, so that a longer form fits.
+func zoned(rest string) bool {
+	rest = strings.TrimLeft(rest, " ")
+	return strings.HasPrefix(rest, "+") || strings.HasPrefix(rest, "-") && len(rest) > 1 && '0' <= rest[1] && rest[1] <= '9' ||
+		strings.HasPrefix(rest, "GMT") || strings.HasPrefix(rest, "UTC") || strings.HasPrefix(rest, "Z")
 }
 
 // span is one part of a duration in words.
-var span = lazy{pattern: `^[ ,"'(~]*(?:and )?(?:(` + number + `)|(?:a|one) ) *([a-z]+)(?:\(s\))?`}
+var span = lazy{pattern: `^[ ,"'(~]*(?:and )?(?:(` + number + `)|(?:a|one) )["']? *([a-z]+)(?:\(s\))?`}
 
 // parsePhrase reads a duration at the beginning of s: "7.5s", "1m30s", "2
-// minutes", "1 minute and 30 seconds", "a minute". What follows is ignored.
-func parsePhrase(s string) (total time.Duration, found bool) {
+// minutes", "1 minute and 30 seconds", "a minute", "'372' seconds". It returns the rest.
+func parsePhrase(s string) (total time.Duration, rest string, found bool) {
 	for range 4 { // days, hours, minutes, seconds
 		m := span.get().FindStringSubmatch(s)
 		if m == nil {
@@ -135,10 +165,10 @@ func parsePhrase(s string) (total time.Duration, found bool) {
 			n, _ = strconv.ParseFloat(m[1], 64)
 		}
 		if n < 0 || n*unit.Seconds() > 10*MaxBelieved.Seconds() {
-			return 0, false
+			return 0, "", false
 		}
 		total, found = total+time.Duration(n*float64(unit)), true
 		s = s[len(m[0]):]
 	}
-	return total, found
+	return total, s, found
 }

@@ -117,6 +117,9 @@ func TestSets(t *testing.T) {
 		{"lured", limits{.94, .07, .05}, limits{.85, .12, .25}},
 		{"passing", limits{.85, .15, 0}, limits{.75, .25, 0}},
 	} {
+		if testing.Short() && x.name != "corpus" {
+			continue
+		}
 		var asIs, hidden rates
 		var own []record // on which a rule for the command matches
 		for _, r := range readSet(t, x.name) {
@@ -194,6 +197,9 @@ func (r *record) perturbed() record {
 }
 
 func TestVerdictSurvivesOtherNames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("judges thousands of failures")
+	}
 	var all, flipped int
 	for _, name := range []string{"strangers", "quoted", "fresh"} {
 		for _, r := range readSet(t, name) {

@@ -105,6 +105,10 @@ func TestLimitsOfAPretendedAttempt(t *testing.T) {
 		{"0:2s", time.Second, 1500 * time.Millisecond, -1, 124, true, false, false, time.Second},
 		{"0:2s", 1500 * time.Millisecond, 0, time.Second, 124, false, false, true, time.Second},
 		{"0", 0, 0, 0, 0, false, false, false, 0},
+		{"75:2s", 1, 0, -1, 124, true, false, false, 1},
+		{"75:2s", 0, 1, -1, 124, true, true, false, 1},
+		{"75:2s", 0, 0, 0, 124, false, false, true, 0},
+		{"75:2s", 0, 0, 2 * time.Second, 75, false, false, false, 2 * time.Second},
 		{"timeout", 0, 0, -1, 124, true, false, false, 0},
 	} {
 		steps, err := Parse(test.step, number)
@@ -138,7 +142,32 @@ func TestAPretendedAttemptCanBeEnded(t *testing.T) {
 		if !r.NotRun || !r.DeadlinePassed {
 			t.Errorf("%+v", r)
 		}
+		r = s.Start(context.Background(), attempt.Spec{Number: 4, Deadline: time.Now().Add(1)}).Wait()
+		if r.NotRun || !r.DeadlinePassed || r.Duration != 1 {
+			t.Errorf("%+v", r)
+		}
 	})
+}
+
+// closing counts what is closed.
+type closing struct {
+	io.Reader
+	closed *int
+}
+
+func (c closing) Close() error { *c.closed++; return nil }
+
+// A file that is written is opened and closed for each writer.
+func TestOutputIsClosed(t *testing.T) {
+	s, _ := starter(t, "0")
+	opened, closed := 0, 0
+	open := func() (io.ReadCloser, error) { opened++; return closing{strings.NewReader("x"), &closed}, nil }
+	s.Stdout = Output{Open: open, Direct: io.Discard}
+	s.Stderr = Output{Open: open, Direct: io.Discard}
+	s.Start(context.Background(), attempt.Spec{Number: 1, Stdout: io.Discard}).Wait()
+	if opened != 3 || closed != opened {
+		t.Errorf("%d opened, %d closed", opened, closed)
+	}
 }
 
 func TestWhatAPretendedAttemptWrites(t *testing.T) {

@@ -104,10 +104,15 @@ func parseShapes(text string, literals *string) (list []*shape, err error) {
 	return list, nil
 }
 
+// maxLooked is how many bytes are held against the patterns of shapes, each byte once for a
+// pattern. An output of the rules' own words needs 0.2 MB of
+// it; lines beyond are plain.
+const maxLooked = 8 << 20
+
 // kind says what the line is that begins at start. It remembers the answer.
 func (o *output) kind(start, end int) lineKind {
 	kind, known := o.kinds[start]
-	if known {
+	if known || o.looked > maxLooked {
 		return kind
 	}
 	first, last := o.line(start)
@@ -141,6 +146,7 @@ func (s *shape) fits(o *output, start, end, first, last int) bool {
 func (o *output) matches(list []*pattern, start, end int) bool {
 	end = min(end, start+maxLine)
 	return slices.ContainsFunc(list, func(p *pattern) bool {
+		o.looked += end - start
 		return p.mayMatch(o.lower[start:end]) && p.compiled().MatchString(o.text[start:end])
 	})
 }

@@ -23,7 +23,9 @@ type output struct {
 	// turns are where the stream changes, standard error first.
 	turns []int
 	// kinds are the kinds of the lines that were looked at, by where they begin.
-	kinds  map[int]lineKind
+	kinds map[int]lineKind
+	// looked counts the bytes that were held against the patterns of shapes.
+	looked int
 	stamps *stamps
 }
 

@@ -21,31 +21,30 @@ import (
 // XCU 2.14 and the utilities of XBD 1.6 that change the shell itself).
 var builtins = []string{
 	".", ":", "alias", "bg", "break", "cd", "command", "continue", "eval", "exec", "export", "fg", "getopts", "hash", "if", "jobs", "local", "read",
-	"readonly", "return", "set", "shift", "shopt", "source", "times", "trap", "type", "typeset", "ulimit", "umask", "unalias", "unset", "wait", "while", "for", "until", "function", "declare",
+	"readonly", "return", "set", "shift", "shopt", "source", "times", "trap", "type", "typeset", "ulimit", "umask", "unalias", "unset", "wait", "while", "for", "until", "case",
 }
 
 // notFoundHint suggests what a command that is not found was meant to be, or "".
 func notFoundHint(o *option.Options) string {
 	argv := o.Command
 	first := argv[0]
+	if hint := valueHint(o); hint != "" {
+		return hint
+	}
 	name, _, assigns := strings.Cut(first, "=")
 	switch _, err := backoff.ParseDuration(first); {
 	case option.LooksLikeTarget(first):
 		shown := shorten(text.MaskedAddress(first))
-		return fmt.Sprintf("%q looks like a target; to wait for it write: retry --wait-for %s", shown, shellWord(shown))
+		return fmt.Sprintf("%q looks like a target; to wait for it write: retry --wait-for %s", shown, text.ShellWord(shown))
 	case strings.ContainsAny(first, " \t\n|;&<>"):
 		shown := shorten(text.Masked(first))
 		script, words := shown, ""
 		if len(argv) > 1 {
 			script, words = shown+` "$@"`, " ARG..."
 		}
-		return fmt.Sprintf("%q is one word; have the shell run it: retry -c %s%s", shown, quoteShell(script), words)
+		return fmt.Sprintf("%q is one word; have the shell run it: retry -c %s%s", shown, text.ShellQuote(script), words)
 	case assigns && isName(name):
 		return fmt.Sprintf("to set a variable write: retry -- env %s COMMAND", shorten(text.Masked(first)))
-	case slices.Contains(builtins, first):
-		return fmt.Sprintf("%q is a command of the shell itself; have the shell run it: retry -c %s", first, quoteShell(shorten(strings.Join(text.MaskedArgs(argv), " "))))
-	case strings.Trim(first, "0123456789") == "" && first != "" && len(argv) > 1:
-		return fmt.Sprintf("%q is a number; how often to run the command is written: retry -n %s -- %s", first, first, shown(argv[1:]))
 	case pasted(first) != first:
 		words := slices.Clone(argv)
 		for i := range words {
@@ -59,7 +58,7 @@ func notFoundHint(o *option.Options) string {
 	case err == nil:
 		return fmt.Sprintf("%q looks like a duration; several values of one flag are separated by commas, as in --delays 1s,5s,30s", first)
 	}
-	return ""
+	return shellHint(argv)
 }
 
 // shortLimit is the limit below which a number may have been meant for attempts.
@@ -68,7 +67,10 @@ const shortLimit = 10 * time.Second
 // failedHint suggests what was meant where a run has failed, or "": flags of this program
 // behind the command, and a limit that was meant as a number of attempts.
 func failedHint(o *option.Options, code int) string {
-	if o.Own != nil && option.Last(o.Settings, "shell") == nil {
+	if shell := option.Last(o.Settings, "shell"); shell != nil {
+		return posixHint(shell.Value, code)
+	}
+	if o.Own != nil {
 		if before, flags := option.Behind(o.Command); flags != nil {
 			return fmt.Sprintf("%s was passed to the command, since it is behind it; to pass it to retry write: %s", shown(flags), lineOf(append(o.Own, flags...), before))
 		}
@@ -101,7 +103,7 @@ func lineOf(own, words []string) string {
 func shown(words []string) string {
 	all := slices.Clone(text.MaskedArgs(words))
 	for i, word := range all {
-		all[i] = shellWord(shorten(word))
+		all[i] = text.ShellWord(shorten(word))
 	}
 	return strings.Join(all, " ")
 }
@@ -112,6 +114,8 @@ func pasted(word string) string {
 	switch {
 	case rest == word:
 		return word
+	case rest == "":
+		return "--"
 	case utf8.RuneCountInString(rest) < 2 || '0' <= rest[1] && rest[1] <= '9' || rest[1] == '=':
 		return "-" + rest
 	}
@@ -133,14 +137,3 @@ func isFile(word string) bool {
 func isName(s string) bool {
 	return s != "" && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") == "" && (s[0] < '0' || s[0] > '9')
 }
-
-// shellWord writes s as one word of the shell, in quotes where it needs them.
-func shellWord(s string) string {
-	if s == "" || strings.ContainsAny(s, " \t\n|;&<>()$`\\\"'*?[]#!{}") {
-		return quoteShell(s)
-	}
-	return s
-}
-
-// quoteShell writes s as one word of the shell.
-func quoteShell(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/retrysh/retry/cli/option"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // shellNames are programs that take -c themselves.
@@ -51,7 +52,7 @@ func checkShell(o *option.Options, argv []string) error {
 		line += " " + shown(own)
 	}
 	return option.Usage(word, fmt.Errorf("%q is all that the shell would run; one command line is one word: %s -c %s",
-		script, line, quoteShell(shown(append([]string{script}, words...)))))
+		script, line, text.ShellQuote(shown(append([]string{script}, words...)))))
 }
 
 // withoutShell leaves -c and --shell out of flags, and the "--" behind them.

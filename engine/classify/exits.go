@@ -75,7 +75,10 @@ func parseCodes(item string) (low, high int, err error) {
 	}
 	first, err1 := strconv.ParseUint(from, 10, 8)
 	last, err2 := strconv.ParseUint(to, 10, 8)
+	status, _ := strconv.Atoi(item)
 	switch {
+	case 400 <= status && status <= 599:
+		return 0, 0, fmt.Errorf("%q is no exit code (0 to 255) but a status of HTTP, which stands in the output; write --on-stderr %[1]s", item)
 	case err1 != nil || err2 != nil:
 		return 0, 0, fmt.Errorf("%q is not an exit code; codes are whole numbers from 0 to 255, ranges are written 100-110", item)
 	case first > last:

@@ -83,11 +83,14 @@ func describe(name, file string, err error) error {
 	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return startError(exitcodes.Failure, "%q: the system has no process to start it in: %w", name, err)
 	case errors.Is(err, syscall.ENOENT) && statErr == nil:
-		interpreter := Interpreter(file)
+		interpreter, hint := Interpreter(file), ""
+		if hasCRLF(file) {
+			hint = "; its lines end with CR LF; write: sed -i 's/\\r$//' " + file
+		}
 		if interpreter != "" {
 			interpreter = strconv.Quote(interpreter) + " "
 		}
-		return startError(exitcodes.NotFound, "%q: its interpreter %swas not found", file, interpreter)
+		return startError(exitcodes.NotFound, "%q: its interpreter %swas not found%s", file, interpreter, hint)
 	case errors.Is(err, syscall.ENOENT):
 		return startError(exitcodes.NotFound, "%q: not found", name)
 	case statErr == nil && info.IsDir():
@@ -99,17 +102,29 @@ func describe(name, file string, err error) error {
 // Interpreter returns the interpreter that a script names in its first line, ""
 // if it is no script.
 func Interpreter(file string) string {
+	if fields := strings.Fields(string(firstLine(file))); len(fields) > 0 {
+		return fields[0]
+	}
+	return ""
+}
+
+// hasCRLF reports whether the first line of a script ends as lines of Windows do: the kernel
+// takes the CR for a part of the interpreter's name.
+func hasCRLF(file string) bool { return bytes.HasSuffix(firstLine(file), []byte("\r")) }
+
+// firstLine returns the first line of a script, behind "#!", nil if the file is no script.
+func firstLine(file string) []byte {
 	f, err := os.Open(file)
 	if err != nil {
-		return ""
+		return nil
 	}
 	defer f.Close()
 	head := make([]byte, 256) // the kernel reads no more (BINPRM_BUF_SIZE)
 	n, _ := f.Read(head)
 	line, script := bytes.CutPrefix(head[:n], []byte("#!"))
-	line, _, _ = bytes.Cut(line, []byte("\n"))
-	if fields := strings.Fields(string(line)); script && len(fields) > 0 {
-		return fields[0]
+	if !script {
+		return nil
 	}
-	return ""
+	line, _, _ = bytes.Cut(line, []byte("\n"))
+	return line
 }

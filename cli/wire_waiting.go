@@ -33,6 +33,9 @@ func (w *wiring) untilReady(ctx context.Context, deadline time.Time, emit func(e
 		return cannotRun(err)
 	}
 	wait := w.waitFor(o.Tries, deadline)
+	for _, t := range o.WaitWhile {
+		wait.While = append(wait.While, w.watched(t))
+	}
 	for i, t := range o.Targets {
 		wait.Targets = append(wait.Targets, w.target(t.WaitTarget, t.Gone, draw(o, uint64(i)+1)))
 	}
@@ -76,8 +79,22 @@ func (w *wiring) waitFor(schedule backoff.Schedule, deadline time.Time) *waitfor
 
 func (w *wiring) target(t *probe.Target, gone bool, draw func() float64) waitfor.Target {
 	p := probe.New(t, w.exec)
-	p.Gone = gone
+	p.Gone, p.Alive = gone, proc.Alive
 	return waitfor.Target{Name: t.String(), Gone: gone, Numbers: probe.IsCommand(t.String()), Starter: p, Draw: draw}
+}
+
+// The time between two looks at a target of --wait-while: a process is watched.
+const (
+	lookEvery  = 500 * time.Millisecond
+	watchEvery = 20 * time.Millisecond
+)
+
+func (w *wiring) watched(t *probe.Target) waitfor.Watched {
+	g := waitfor.Watched{Name: t.String(), Starter: w.target(t, true, nil).Starter, Every: lookEvery}
+	if t.IsProcess() {
+		g.Every = watchEvery
+	}
+	return g
 }
 
 // exec runs the command of an exec: target. A process that cannot be created at the
@@ -133,6 +150,7 @@ func cannotRun(err error) *engine.Decision {
 // a retry itself need not wait again for what this one has waited for.
 func withoutTargets(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
-		return strings.HasPrefix(entry, "RETRY_WAIT_FOR=") || strings.HasPrefix(entry, "RETRY_WAIT_GONE=")
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains([]string{"RETRY_WAIT_FOR", "RETRY_WAIT_GONE", "RETRY_WAIT_WHILE"}, name)
 	})
 }

@@ -6,6 +6,7 @@ package option
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/retrysh/retry/engine/guard"
@@ -31,13 +32,17 @@ func (r *resolver) waiting() {
 	for _, t := range r.WaitGone {
 		r.Targets = append(r.Targets, Target{t, true})
 	}
-	r.refuse("wait-for", len(r.Targets) > mostTargets, "%d targets are more than %d, the most that one run waits for", len(r.Targets), mostTargets)
+	r.refuse("wait-while", len(r.Targets) == 0 && r.typed("wait-while"), "is valid with --wait-for or --wait-gone only, whose wait it ends")
+	r.refuse("wait-for", len(r.Targets)+len(r.WaitWhile) > mostTargets, "%d targets are more than %d, the most that one run waits for", len(r.Targets), mostTargets)
 	r.Tries = r.Policy.Schedule
 	if !r.Given("base") && !r.Given("delays") {
 		r.Tries.Base, r.Tries.Curve = targetBase, r.curve()
 	}
 	if !r.Given("cap") {
 		r.Tries.Cap = targetCap
+		if len(r.Command) == 0 { // then the waits are the user's own
+			r.Tries.Cap = slices.Max(append([]time.Duration{targetCap, r.Tries.Base}, r.Delays...))
+		}
 	}
 }
 

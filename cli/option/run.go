@@ -134,6 +134,7 @@ type ClassificationFlags struct {
 type TargetFlags struct {
 	WaitFor     []*WaitTarget `inner:"no" secret:"address"`
 	WaitGone    []*WaitTarget `inner:"no" secret:"address"`
+	WaitWhile   []*WaitTarget `inner:"no" secret:"address" needs:"wait-for,wait-gone"`
 	WaitTimeout time.Duration `needs:"wait-for,wait-gone,retry-when"`
 	Exec        bool          `variable:"no"`
 }

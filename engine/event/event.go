@@ -99,10 +99,11 @@ type RunStarted struct {
 }
 
 // Target is waited for until it is ready or, with Gone, no longer ready. Reason says in one
-// line why it is not; "" if that is not known yet.
+// line why it is not; "" if that is not known yet. While says that it ends the wait for
+// others when it is not ready.
 type Target struct {
 	Name, Reason string
-	Gone         bool
+	Gone, While  bool
 }
 
 // TargetPending reports that the state of a target has changed and is not the one that is

@@ -188,6 +188,9 @@ func waiting(e event.Event) []Line {
 		return []Line{{Level: Good, Text: e.Name + " " + is + " after " + Duration(e.After), Verdict: is}}
 	case *event.TargetFailed:
 		is := "is not " + wanted[e.Gone]
+		if e.While {
+			is = "is not ready, which ends the wait"
+		}
 		return []Line{{Level: Bad, Text: e.Name + " " + is + ": " + e.Reason, Verdict: is}}
 	}
 	return nil

@@ -23,8 +23,8 @@ func TestUntilGone(t *testing.T) {
 	l := listen(t, "tcp", "127.0.0.1:0")
 	p := untilGone(newProbe(t, "tcp://"+l.Addr().String()))
 	want(t, p.Run(t.Context(), attempt.Spec{}), 1, "still ready")
-	want(t, untilGone(newProbe(t, "tcp://"+deafPort(t))).Run(t.Context(), attempt.Spec{}), 0, "")
-	want(t, untilGone(newProbe(t, "file://"+urlPath(filepath.Join(t.TempDir(), "none")))).Run(t.Context(), attempt.Spec{}), 0, "")
+	want(t, untilGone(newProbe(t, "tcp://"+deafPort(t))).Run(t.Context(), attempt.Spec{}), 0, "connection refused")
+	want(t, untilGone(newProbe(t, "file://"+urlPath(filepath.Join(t.TempDir(), "none")))).Run(t.Context(), attempt.Spec{}), 0, "no such file")
 	// One that does not answer in the time of a try may be there.
 	silent := untilGone(newProbe(t, "http://"+l.Addr().String()))
 	got := silent.Run(t.Context(), attempt.Spec{Timeout: 50 * time.Millisecond})
@@ -61,7 +61,7 @@ func TestUntilGoneAtTheLimit(t *testing.T) {
 			{slow{3 * time.Second, nil}, 0, 0, 1, "still ready"},
 			{slow{time.Second, plain("status 503")}, time.Second, 0, 124, "no answer within 1s"},
 			{slow{time.Second, plain("status 503")}, 0, time.Second, 124, "no answer in time"},
-			{slow{time.Second - 1, plain("status 503")}, 0, time.Second, 0, ""},
+			{slow{time.Second - 1, plain("status 503")}, 0, time.Second, 0, "status 503"},
 			{slow{time.Second - 1, os.ErrDeadlineExceeded}, 0, time.Second, 124, "no answer in time"},
 			{slow{1, &net.DNSError{Err: "no answer", IsTimeout: true}}, 0, 0, 1, "name does not resolve: no answer from the name server"},
 			{slow{1, &net.DNSError{Err: "server misbehaving"}}, 0, 0, 1, "name does not resolve: the name server failed"},

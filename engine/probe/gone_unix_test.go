@@ -26,9 +26,9 @@ func TestUntilGoneWithoutMeans(t *testing.T) {
 		code int
 		note string
 	}{
-		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, 0, ""},
-		{&net.DNSError{Err: "no such host", IsNotFound: true}, 0, ""},
-		{plain("status 503"), 0, ""},
+		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, 0, "connection refused"},
+		{&net.DNSError{Err: "no such host", IsNotFound: true}, 0, "name does not resolve"},
+		{plain("status 503"), 0, "status 503"},
 		{&net.OpError{Op: "dial", Err: syscall.EMFILE}, 1, "too many open files"},
 		{&net.OpError{Op: "dial", Err: syscall.ENETUNREACH}, 1, noNetwork},
 		{&net.OpError{Op: "dial", Err: syscall.EADDRNOTAVAIL}, 1, noLocalAddress},
@@ -45,7 +45,7 @@ func TestUntilGoneWithoutMeans(t *testing.T) {
 		code   int
 		note   string
 	}{
-		{attempt.Result{ExitCode: 1}, 0, ""},
+		{attempt.Result{ExitCode: 1}, 0, "command exited 1"},
 		{attempt.Result{ExitCode: 126, StartErr: errors.New("no process")}, 1, "no process"},
 		{attempt.Result{ExitCode: 126}, 1, "command exited 126"},
 		{attempt.Result{ExitCode: 127}, 1, "command exited 127"},

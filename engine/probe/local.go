@@ -1,10 +1,12 @@
 package probe
 
-// This file is file:// and exec: targets.
+// This file is file://, pid: and exec: targets.
 
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math"
 	"os"
 	"strconv"
 
@@ -33,6 +35,25 @@ func (c *fileCheck) run(ctx context.Context, p *Probe) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// pidCheck looks whether a process lives.
+type pidCheck struct{ pid int }
+
+func (c *pidCheck) run(_ context.Context, p *Probe) error {
+	if p.Alive(c.pid) {
+		return nil
+	}
+	return plain("no such process")
+}
+
+// parsePID reads the number of a process.
+func parsePID(s string) (check, error) {
+	pid, err := strconv.Atoi(s)
+	if err != nil || pid <= 0 || pid > math.MaxInt32 || s[0] == '+' {
+		return nil, fmt.Errorf("%s is not the number of a process; valid is pid:1234, in a shell pid:$!", text.Quote(s))
+	}
+	return &pidCheck{pid}, nil
 }
 
 // maxLine bounds how much is kept of a line that a command or a server writes.

@@ -40,15 +40,17 @@ type Probe struct {
 	target   *Target
 	exec     Exec
 	resolver *net.Resolver
-	roots    *x509.CertPool // nil: the system's, SSL_CERT_FILE and SSL_CERT_DIR
-	note     string         // what the last complete try found
-	stat     chan error     // a look at a file that has not come back yet
-	missing  string         // what the try under way waits for
-	result   attempt.Result // of its exec: target's command
+	// Alive reports whether a process lives, for a pid: target.
+	Alive   func(pid int) bool
+	roots   *x509.CertPool // nil: the system's, SSL_CERT_FILE and SSL_CERT_DIR
+	note    string         // what the last complete try found
+	stat    chan error     // a look at a file that has not come back yet
+	missing string         // what the try under way waits for
+	result  attempt.Result // of its exec: target's command
 	// Gone makes a try succeed when the target is not ready: refused, closed, not found,
 	// or an answer that says so. A try that finds the target ready fails, also where its
 	// time is over by then. One that ran into a limit, or that could not look (no network,
-	// no descriptor, no process), fails too.
+	// no descriptor, no process), fails too. The Note of a success says why it is not ready.
 	Gone bool
 }
 
@@ -107,6 +109,7 @@ func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 		p.note = p.missing + " within " + limit.String()
 	case p.Gone && !p.couldNotLook(err):
 		p.note = ""
+		result.Note = noteOf(err)
 		return result
 	default:
 		p.note = noteOf(err)

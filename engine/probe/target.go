@@ -39,12 +39,18 @@ func (t *Target) File() string {
 	return ""
 }
 
+// IsProcess reports whether it is a pid: target.
+func (t *Target) IsProcess() bool {
+	_, is := t.check.(*pidCheck)
+	return is
+}
+
 // maxTarget bounds a target that is an address, in bytes: twice what every
 // web server takes for one (RFC 9110, section 4.1), for its headers.
 const maxTarget = 16 << 10
 
 // forms lists the valid targets, for messages.
-const forms = "tcp://host:port, http://host/, https://host/, http+unix:///path.sock:/, unix:///path, file:///path, dns://name, postgres://host:port, redis://host:port, mysql://host:port or exec:command"
+const forms = "tcp://host:port, http://host/, https://host/, http+unix:///path.sock:/, unix:///path, file:///path, dns://name, postgres://host:port, redis://host:port, mysql://host:port, pid:N or exec:command"
 
 // Parse reads a target of one of the forms in docs/targets.md. An error names what was
 // typed and what would be valid.
@@ -67,8 +73,10 @@ func (t *Target) UnmarshalText(text []byte) error {
 
 // kindOf returns which kind of target s begins as, in small letters, "" for none.
 func kindOf(s string) string {
-	if _, ok := cutPrefixFold(s, "exec:"); ok {
-		return "exec"
+	for _, kind := range []string{"exec", "pid"} {
+		if _, ok := cutPrefixFold(s, kind+":"); ok {
+			return kind
+		}
 	}
 	scheme, _, ok := strings.Cut(s, "://")
 	switch scheme = strings.ToLower(scheme); scheme {
@@ -84,6 +92,13 @@ func parse(s string) (check, error) {
 	kind := kindOf(s)
 	if kind == "exec" {
 		return parseExec(s[len("exec:"):])
+	}
+	if first, second, ok := twoTargets(s); ok {
+		return nil, fmt.Errorf("this is two targets; give the flag twice, as in --wait-for %s --wait-for %s",
+			text.MaskedAddress(first), text.MaskedAddress(second))
+	}
+	if kind == "pid" {
+		return parsePID(s[len("pid:"):])
 	}
 	if len(s) > maxTarget {
 		return nil, fmt.Errorf("it has %d bytes; an address has at most %d", len(s), maxTarget)
@@ -112,6 +127,16 @@ func parse(s string) (check, error) {
 		return parseDNS(rest)
 	}
 	return parseServer(rest, kind)
+}
+
+// twoTargets parts what was meant for two targets: what follows a comma begins as one.
+func twoTargets(s string) (first, second string, ok bool) {
+	for i, c := range s {
+		if second = strings.TrimLeft(s[i+1:], " "); c == ',' && LooksLike(second) {
+			return s[:i], second, true
+		}
+	}
+	return "", "", false
 }
 
 // withoutScheme says what a target without a scheme may have been meant for.
@@ -178,6 +203,11 @@ func parseSocket(s, valid string) (string, error) {
 	return path, nil
 }
 
+// isOfWindows reports whether a path begins with the letter of a drive.
+func isOfWindows(path string) bool {
+	return len(path) > 2 && path[1] == ':' && (path[2] == '/' || path[2] == '\\') && strings.Trim(path[:1], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
 // parsePath reads the /path behind unix:// and file://.
 func parsePath(s, valid string) (string, error) {
 	// RFC 8089, section 2: a file URL may name localhost.
@@ -186,6 +216,8 @@ func parsePath(s, valid string) (string, error) {
 	}
 	scheme, _, _ := strings.Cut(valid, "://")
 	switch i := strings.IndexAny(s, "?#"); {
+	case isOfWindows(s):
+		return "", fmt.Errorf("a path begins with a slash; write %s:///%s", scheme, strings.ReplaceAll(s, `\`, "/"))
 	case s == "":
 		return "", fmt.Errorf("the path is missing; valid is %s", valid)
 	case !strings.HasPrefix(s, "/"):

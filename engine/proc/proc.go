@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/proc/process"
 	"github.com/retrysh/retry/engine/proc/signals"
 	"github.com/retrysh/retry/engine/proc/stdio"
 	"github.com/retrysh/retry/exitcodes"
@@ -75,6 +76,9 @@ const (
 	probeGrace  = 100 * time.Millisecond
 	cancelGrace = 10 * time.Millisecond
 )
+
+// Alive reports whether a process lives. One that is dead and not yet reaped does not.
+func Alive(pid int) bool { return process.Alive(pid) }
 
 // Probe runs argv, which only answers a question, in a process group of its own, without
 // input, and with both its outputs going to output. When ctx ends its whole tree is ended,

@@ -66,6 +66,7 @@ type object struct {
 	FallbackCode *int              `json:"fallback_exit_code,omitempty"`
 	Target       string            `json:"target,omitempty"`
 	Gone         bool              `json:"gone,omitempty"`
+	While        bool              `json:"while,omitempty"`
 	Passed       *int              `json:"passed,omitempty"`
 	Failed       *int              `json:"failed,omitempty"`
 	FailedAt     *[]int            `json:"failed_attempts,omitempty"`
@@ -121,7 +122,7 @@ func objectOf(e event.Event) object {
 	case *event.TargetReady:
 		o.Event, o.Target, o.Gone = "wait_ready", e.Name, e.Gone
 	case *event.TargetFailed:
-		o.Event, o.Target, o.Gone, o.Reason = "wait_failed", e.Name, e.Gone, e.Reason
+		o.Event, o.Target, o.Gone, o.While, o.Reason = "wait_failed", e.Name, e.Gone, e.While, e.Reason
 	case *event.GuardRefused:
 		o.which(&e.Which)
 		o.Event, o.Guard, o.Key, o.Reason, o.RetryInMS = "guard_refused", e.Guard, e.Key, e.Reason, &nullable{}

@@ -11,6 +11,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/retrysh/retry/engine"
@@ -34,11 +35,22 @@ type Target struct {
 	Draw func() float64
 }
 
+// Watched ends the wait when a target is not ready. The tries of its Starter succeed then, with
+// the reason as Note.
+type Watched struct {
+	Name    string
+	Starter attempt.Starter
+	// Every is the time between two looks.
+	Every time.Duration
+}
+
 // Wait is a wait for targets.
 type Wait struct {
 	// Targets are at least one. With one target Signals.Woken ends a wait between two
 	// tries.
 	Targets []Target
+	// While are looked at before the targets, all the time, and when all targets are ready.
+	While []Watched
 	// Policy is that of the tries; their number is not limited.
 	Policy engine.Policy
 	// From is where in the schedule the tries begin.
@@ -78,7 +90,9 @@ type wait struct {
 	emit    func(event.Event)
 	first   engine.Place // of the schedule of the first target, when all have ended
 	states  []state
-	results chan func() // each takes the result of a try; closed when the engines have ended
+	results chan func()       // each takes the result of a try; closed when the engines have ended
+	over    chan event.Target // the first of While that is not ready
+	isOver  atomic.Bool       // there is one
 }
 
 // state is the state of a target.
@@ -90,7 +104,7 @@ type state struct {
 // Run waits until each target was once ready (or gone), the time is up, or a signal asks
 // for the end.
 func (w *Wait) Run(ctx context.Context, emit func(event.Event)) engine.Readiness {
-	r := &wait{Wait: w, started: time.Now(), emit: emit, results: make(chan func())}
+	r := &wait{Wait: w, started: time.Now(), emit: emit, results: make(chan func()), over: make(chan event.Target, 1)}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r.start(ctx)
@@ -107,11 +121,21 @@ func (w *Wait) Run(ctx context.Context, emit func(event.Event)) engine.Readiness
 			cancel()
 			r.drain()
 			return engine.Readiness{Cancelled: signal}
+		case t := <-r.over:
+			cancel()
+			r.drain()
+			return r.broken(t)
 		case take, more := <-r.results:
-			if !more {
-				return r.finish()
+			if more {
+				take()
+				continue
 			}
-			take()
+			select { // both came together
+			case t := <-r.over:
+				return r.broken(t)
+			default:
+			}
+			return r.finish()
 		case <-tick.C:
 			r.emitPending(time.Since(r.started) >= reportEvery)
 			tick.Reset(reportEvery - time.Since(r.started)%reportEvery)
@@ -119,16 +143,24 @@ func (w *Wait) Run(ctx context.Context, emit func(event.Event)) engine.Readiness
 	}
 }
 
-// start starts an engine for each target. Signals are read by Run alone.
+// start starts an engine for each target, after a look at those of While. Signals are read by
+// Run alone.
 func (r *wait) start(ctx context.Context) {
-	var running sync.WaitGroup
 	if r.Limit > 0 {
 		r.end = r.started.Add(r.Limit)
 	}
 	if r.atRun = !r.Deadline.IsZero() && (r.end.IsZero() || r.Deadline.Before(r.end)); r.atRun {
 		r.end = r.Deadline
 	}
+	watchers := make([]*watcher, len(r.While))
+	var looked sync.WaitGroup
+	for i := range r.While {
+		watchers[i] = &watcher{Watched: &r.While[i], wait: r}
+		looked.Add(1)
+		go watchers[i].watch(ctx, sync.OnceFunc(looked.Done))
+	}
 	r.states = make([]state, len(r.Targets))
+	engines := make([]*engine.Config, len(r.Targets))
 	for i := range r.Targets {
 		target := &r.Targets[i]
 		r.states[i].Name, r.states[i].Gone = target.Name, target.Gone
@@ -148,13 +180,25 @@ func (r *wait) start(ctx context.Context) {
 		if len(r.Targets) == 1 {
 			c.Signals.Woken = r.Signals.Woken
 		}
-		running.Go(func() {
-			if _, at := c.RunFrom(ctx, r.From); i == 0 {
-				r.first = at
-			}
-		})
+		engines[i] = c
 	}
 	go func() {
+		looked.Wait()
+		var running sync.WaitGroup
+		if r.isOver.Load() {
+			engines, watchers = nil, nil
+		}
+		for i, c := range engines {
+			running.Go(func() {
+				if _, at := c.RunFrom(ctx, r.From); i == 0 {
+					r.first = at
+				}
+			})
+		}
+		running.Wait()
+		for _, g := range watchers {
+			running.Go(func() { g.lookOnce(ctx) })
+		}
 		running.Wait()
 		close(r.results)
 	}()
@@ -178,22 +222,33 @@ func (r *wait) drain() {
 	}
 }
 
+// broken is the result of a wait that a target of While has ended.
+func (r *wait) broken(t event.Target) engine.Readiness {
+	r.emit(&event.TargetFailed{Target: t})
+	r.emitFailed()
+	return engine.Readiness{Waited: time.Since(r.started)}
+}
+
 // finish returns the result, and reports each target that is not ready with its last error.
 func (r *wait) finish() engine.Readiness {
-	all := engine.Readiness{Ready: true, Waited: time.Since(r.started), Place: r.first}
+	failed := r.emitFailed()
+	return engine.Readiness{Ready: !failed, Waited: time.Since(r.started), Place: r.first, DeadlinePassed: failed && r.atRun}
+}
+
+// emitFailed reports each target that is not ready, and whether there is one.
+func (r *wait) emitFailed() (any bool) {
 	for i := range r.states {
 		s := &r.states[i]
 		if s.ready {
 			continue
 		}
-		all.Ready = false
+		any = true
 		if s.Reason == "" {
 			s.Reason = "was not tried"
 		}
 		r.emit(&event.TargetFailed{Target: s.Target})
 	}
-	all.DeadlinePassed = !all.Ready && r.atRun
-	return all
+	return any
 }
 
 // take records a result, and emits an event if it changes something. The reason of a try

@@ -117,7 +117,7 @@ func planTable(w *bufio.Writer, p engine.Policy) []time.Duration {
 	if first := backoff.Add(p.InitialDelay, p.Splay); first > 0 {
 		fmt.Fprintf(w, "before attempt 1: %s to %s\n", message.Duration(p.InitialDelay), message.Duration(first))
 	}
-	fmt.Fprintf(w, "%-8s %12s %12s %12s %12s %16s\n", "wait", "plain", "least", "mean", "greatest", "worst case so far")
+	fmt.Fprintf(w, "%-8s %13s %12s %12s %12s %16s\n", "wait", "before jitter", "shortest", "average", "longest", "sum at most")
 	late, at := false, []time.Duration{0}
 	for _, r := range plan.Rows(p) {
 		at = append(at, backoff.Add(at[len(at)-1], time.Duration(r.Mean)))
@@ -125,7 +125,7 @@ func planTable(w *bufio.Writer, p engine.Policy) []time.Duration {
 		if r.PastDeadline {
 			mark, late = " *", true
 		}
-		fmt.Fprintf(w, "%-8d %12s %12s %12s %12s %17s%s\n", r.Number,
+		fmt.Fprintf(w, "%-8d %13s %12s %12s %12s %16s%s\n", r.Number,
 			exact(r.Plain), exact(r.Least), exact(r.Mean), exact(r.Greatest), exact(r.WorstCase), mark)
 	}
 	attempts, most := len(at), p.Attempts // most is that of the table
@@ -160,7 +160,7 @@ func timeline(w *bufio.Writer, at []time.Duration, outage time.Duration) {
 		line[column(d)] = '|'
 	}
 	last := message.Duration(end)
-	fmt.Fprintf(w, "\n%*s %s\n%*s 0s%*s\n", labelWidth, "attempts", line, labelWidth, "mean", columns-2, last)
+	fmt.Fprintf(w, "\n%*s %s\n%*s 0s%*s\n", labelWidth, "attempts", line, labelWidth, "average", columns-2, last)
 	if outage > 0 {
 		fmt.Fprintf(w, "%*s %s\n", labelWidth, "outage", strings.Repeat("#", column(outage)+1))
 	}

@@ -149,13 +149,13 @@ func finished(h *simulate.Herd, width time.Duration, bars int) []float64 {
 // plotOutage draws the load over time and the finished over time, all herds to the same scale.
 func plotOutage(w *bufio.Writer, herds []simulate.Herd, c canvas) {
 	width, bars := fit(endOf(herds), c.columns)
-	height := 6
-	if len(herds) > 1 {
+	several, height := len(herds) > 1, 6
+	if several {
 		height = 3
 	}
 	plots := func(p plot, bars func(i int) []float64) {
 		for i := range herds {
-			if len(herds) > 1 {
+			if several {
 				fmt.Fprintf(w, "%*s%s\n", labelWidth+1, "", message.Printable(herds[i].Name))
 			}
 			p.bars = bars(i)
@@ -167,6 +167,10 @@ func plotOutage(w *bufio.Writer, herds []simulate.Herd, c canvas) {
 	all, top := loads(herds, width, bars)
 	fmt.Fprintf(w, "\nCalls per second in intervals of %s, cut off above; the line is the capacity.\n", message.Duration(width))
 	plots(plot{top: top, mark: herds[0].Outage.Capacity, height: height, label: number}, func(i int) []float64 { return all[i] })
+	herds = slices.DeleteFunc(slices.Clone(herds), func(h simulate.Herd) bool { return h.Finished == 0 })
+	if len(herds) == 0 {
+		return
+	}
 	fmt.Fprintf(w, "\nRuns that have finished.\n")
 	percent := func(x float64) string { return strconv.Itoa(int(100*x)) + "%" }
 	plots(plot{top: 1, height: height, label: percent}, func(i int) []float64 { return finished(&herds[i], width, bars) })

@@ -29,10 +29,15 @@ import (
 // Simulate runs the simulation and prints it.
 func Simulate(out io.Writer, o *option.Options) error {
 	herds := make([]simulate.Herd, len(o.Simulation.Herds))
+	needs := make([]*simulate.Need, len(herds))
 	each(len(herds), func(i int) {
 		h := &o.Simulation.Herds[i]
-		herds[i] = o.Simulation.Outage.Run(h.Policy, h.Guards, Random(o, 0).Float64)
+		draw := func() func() float64 { return Random(o, 0).Float64 }
+		herds[i] = o.Simulation.Outage.Run(h.Policy, h.Guards, draw())
 		herds[i].Name = h.Name
+		if o.LogFormat != "json" {
+			needs[i] = herds[i].Needs(h.Policy, h.Guards, draw)
+		}
 	})
 	if name := o.Svg; name != "" {
 		if err := os.WriteFile(string(name), drawOutage(herds), 0o666); err != nil {
@@ -43,7 +48,7 @@ func Simulate(out io.Writer, o *option.Options) error {
 		return text.WriteJSON(out, map[string]any{"rows": herds})
 	}
 	w := bufio.NewWriter(out)
-	summary(w, herds)
+	summary(w, herds, needs)
 	outageTable(w, herds)
 	plotOutage(w, herds, canvasOf(out))
 	return w.Flush()
@@ -76,15 +81,15 @@ func each(n int, work func(i int)) {
 const plainWidth = 80
 
 // summary writes the sentences about each herd.
-func summary(w io.Writer, herds []simulate.Herd) {
+func summary(w io.Writer, herds []simulate.Herd, needs []*simulate.Need) {
 	o := herds[0].Outage
 	fmt.Fprintf(w, "%s at time 0. The server is down for %s, then serves %s calls per second.\n\n",
 		text.Count(o.Clients, "client fails", "clients fail"), message.Duration(o.Down), number(o.Capacity))
-	paragraphs := sentences(&herds[0])
+	paragraphs := sentences(&herds[0], needs[0])
 	if len(herds) > 1 {
 		paragraphs = nil
 		for i := range herds {
-			paragraphs = append(paragraphs, message.Printable(herds[i].Name)+": "+strings.Join(sentences(&herds[i]), " "))
+			paragraphs = append(paragraphs, message.Printable(herds[i].Name)+": "+strings.Join(sentences(&herds[i], needs[i]), " "))
 		}
 	}
 	for _, paragraph := range paragraphs {
@@ -93,11 +98,13 @@ func summary(w io.Writer, herds []simulate.Herd) {
 	fmt.Fprintln(w)
 }
 
-func sentences(h *simulate.Herd) []string {
-	all := []string{
-		fates(h) + ".",
-		fmt.Sprintf("Peak load: %s while it is down, %s when it is up again.", peak(h, h.PeakDown), peak(h, h.PeakBack)),
+func sentences(h *simulate.Herd, need *simulate.Need) []string {
+	all := []string{fates(h) + "."}
+	if need != nil {
+		all = append(all, enough(need))
 	}
+	all = append(all,
+		fmt.Sprintf("Peak load: %s while it is down, %s when it is up again.", peak(h, h.PeakDown), peak(h, h.PeakBack)))
 	if h.Last != nil {
 		all = append(all, fmt.Sprintf("The last one finishes at %s; the best possible time is %s.", at(h.Last), at(&h.BestPossible)))
 	}
@@ -106,6 +113,19 @@ func sentences(h *simulate.Herd) []string {
 		all = append(all, fmt.Sprintf("The simulation ends at %s, after %d calls.", message.Duration(h.End), h.Calls))
 	}
 	return all
+}
+
+// enough says with which flag nearly all would finish.
+func enough(need *simulate.Need) string {
+	switch {
+	case need.Attempts > 0:
+		return fmt.Sprintf("With --attempts %d, 99 of 100 would finish.", need.Attempts)
+	case need.Deadline > 0:
+		return "With --deadline " + message.Limit(need.Deadline) + ", 99 of 100 would finish."
+	case need.ByDeadline:
+		return "With no --deadline would 99 of 100 finish."
+	}
+	return "With no --attempts up to 1000 would 99 of 100 finish."
 }
 
 func fates(h *simulate.Herd) string {
@@ -155,7 +175,10 @@ func number(x float64) string {
 
 // outageTable writes one line for each herd, in columns as wide as they need to be.
 func outageTable(w io.Writer, herds []simulate.Herd) {
-	rows := [][]string{{"name", "finish", "gave up", "refused", "calls", "down/s", "back/s", "p50", "p99", "last"}}
+	rows := [][]string{
+		{"", "", "gave", "", "calls", "peak/s", "peak/s", "half", "99%", "all"},
+		{"name", "finish", "up", "refused", "each", "down", "after", "by", "by", "by"},
+	}
 	for i := range herds {
 		h := &herds[i]
 		rows = append(rows, []string{message.Printable(h.Name), strconv.Itoa(h.Finished), strconv.Itoa(h.GaveUp), strconv.Itoa(h.Refused),

@@ -95,6 +95,7 @@ func (h *herd) endSlotWait(now time.Duration, who int32) {
 	case c.until == 0 || now < h.slotLimit(c): // it has got its slot
 	case d > 0 && now >= d:
 		c.until = 0
+		h.OutOfTime++
 		h.giveUp(now, c)
 	default:
 		h.begin(now, who)

@@ -17,6 +17,7 @@ import (
 	"github.com/retrysh/retry/engine/admission"
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/backoff"
+	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/engine/text"
 )
@@ -48,7 +49,9 @@ type Herd struct {
 	LeftOut    int             `json:"left_out,omitempty"`
 	FinishedAt []time.Duration `json:"-"`
 	RefusedBy  map[string]int  `json:"-"` // refusals by guard
-	End        time.Duration   `json:"-"`
+	// OutOfTime are those of GaveUp that the deadline ended.
+	OutOfTime int           `json:"-"`
+	End       time.Duration `json:"-"`
 	// Calls is the number of all calls.
 	Calls     int     `json:"calls"`
 	CallsEach float64 `json:"calls_per_client"`
@@ -263,6 +266,9 @@ func (h *herd) end(now time.Duration, who int32, result action) {
 		h.FinishedAt = append(h.FinishedAt, now)
 		h.leave(now, c, true)
 	default:
+		if d.Outcome == event.Deadline {
+			h.OutOfTime++
+		}
 		h.giveUp(now, c)
 	}
 }

@@ -26,7 +26,7 @@ type watcher struct {
 // look.
 func (g *watcher) watch(ctx context.Context, first func()) {
 	defer first()
-	for {
+	for ctx.Err() == nil {
 		g.looking.Lock()
 		ready := g.look(ctx, g.wait.Policy.Timeout)
 		g.looking.Unlock()

@@ -70,7 +70,7 @@ func TestWhileIsLookedAt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &life{until: time.Now().Add(time.Hour)}
 		w := newWaiting(&target{name: "a"})
-		w.While, w.Limit = []Watched{{Name: "p", Starter: l, Every: 500 * time.Millisecond}}, 10*time.Second
+		w.While, w.Limit = []Watched{{Name: "p", Starter: l, Every: 470 * time.Millisecond}}, 10*time.Second
 		if r := w.run(); r.Ready || r.DeadlinePassed {
 			t.Errorf("%+v", r)
 		}

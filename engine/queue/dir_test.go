@@ -188,8 +188,11 @@ func TestManyJoinAtOnce(t *testing.T) {
 	d := openDir(t)
 	const joiners = 60
 	var wait sync.WaitGroup
+	places := make(chan struct{}, 20) // each has some files open, and a process may have 128
 	for n := range joiners {
 		wait.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
 			l := sample()
 			l.RunID = fmt.Sprintf("%08x%s", n, sampleRun[8:])
 			l.ID, l.IdempotencyKey = NewID(failedAt, l.RunID), "one"

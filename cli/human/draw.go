@@ -132,12 +132,34 @@ func (s *Sink) targets(e *event.TargetsPending) {
 	for i := range e.Pending {
 		texts = append(texts, message.Pending(&e.Pending[i]))
 	}
-	text := message.Printable(strings.Join(texts, "; "))
+	room := 0
+	if columns := s.columns(); columns > 0 {
+		room = max(columns-1-runewidth.StringWidth(s.prefix()+"waiting (99m59s left) for "), 1)
+	}
+	text := counted(texts, room)
 	if !e.Limited {
 		s.overwrite(s.prefix() + "waiting for " + text)
 		return
 	}
 	s.countdown(e.Left, func(left string) string { return "waiting (" + left + " left) for " + text })
+}
+
+// counted joins texts as far as they fit into so many columns (0 is no limit), and counts the
+// others. The first is cut if it does not fit.
+func counted(texts []string, columns int) string {
+	for n := len(texts); n > 0; n-- {
+		some, more := message.Printable(strings.Join(texts[:n], "; ")), ""
+		if n < len(texts) {
+			more = fmt.Sprintf("; %d more", len(texts)-n)
+		}
+		switch {
+		case columns == 0, runewidth.StringWidth(some+more) <= columns:
+			return some + more
+		case n == 1:
+			return fit(some, max(columns-len(more), 0)) + more
+		}
+	}
+	return ""
 }
 
 // overwrite writes text over what stood there, on the rows below too: a terminal that

@@ -22,3 +22,19 @@ func TestColumns(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestTargetsThatDoNotFitAreCounted(t *testing.T) {
+	texts := []string{"tcp://a:1: refused", "tcp://b:2", "file:///c"}
+	for columns, want := range map[int]string{
+		0:  "tcp://a:1: refused; tcp://b:2; file:///c",
+		40: "tcp://a:1: refused; tcp://b:2; file:///c",
+		39: "tcp://a:1: refused; tcp://b:2; 1 more",
+		36: "tcp://a:1: refused; 2 more",
+		20: "tcp://a:1: r; 2 more",
+		1:  "; 2 more",
+	} {
+		if got := counted(texts, columns); got != want {
+			t.Errorf("%d columns: %q, want %q", columns, got, want)
+		}
+	}
+}

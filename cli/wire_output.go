@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -230,7 +231,7 @@ func (out *output) emit(e event.Event) {
 func (out *output) hint(e *event.RunFinished) string {
 	switch {
 	case e.Worked() || out.person == nil:
-	case e.NotStarted && e.ExitCode == exitcodes.NotFound:
+	case e.NotStarted && (e.ExitCode == exitcodes.NotFound || !strings.Contains(out.o.Command[0], "/")):
 		return notFoundHint(out.o)
 	case out.o.Quiet:
 	case slices.Contains([]event.Outcome{event.Exhausted, event.Stopped, event.Deadline}, e.Outcome):

@@ -47,6 +47,7 @@ func Each(argv []string, start func(path string, argv []string) error) error {
 		path = defaultPath
 	}
 	var denied error
+	closed := "" // a directory that may not be searched
 	for _, dir := range strings.Split(path, ":") {
 		if dir == "" {
 			dir = "." // an empty element is the current directory (POSIX)
@@ -58,6 +59,9 @@ func Each(argv []string, start func(path string, argv []string) error) error {
 			err = try(file)
 		case err != unix.EACCES:
 			continue
+		case unix.Access(dir, unix.X_OK) == unix.EACCES:
+			closed = dir
+			continue
 		}
 		if !errors.Is(err, syscall.ENOENT) && !errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, syscall.EACCES) {
 			return describe(name, file, err)
@@ -66,8 +70,11 @@ func Each(argv []string, start func(path string, argv []string) error) error {
 			denied = describe(name, file, err)
 		}
 	}
-	if denied != nil {
+	switch {
+	case denied != nil:
 		return denied
+	case closed != "":
+		return startError(exitcodes.NotExecutable, "%q: not found in PATH, where %q may not be searched", name, closed)
 	}
 	return startError(exitcodes.NotFound, "%q: not found in PATH", name)
 }

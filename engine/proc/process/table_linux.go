@@ -80,7 +80,7 @@ func parseStat(line []byte) (Entry, bool) {
 		}
 	}
 	pid, err := strconv.Atoi(string(line[:open]))
-	if err != nil || field < 22 {
+	if err != nil || pid <= 0 || field < 22 {
 		return Entry{}, false
 	}
 	return Entry{
@@ -107,7 +107,12 @@ func isAnother(pid int) bool {
 // HasInEnvironment reports whether the environment that a process was started
 // with has all entries. That of another user's cannot be read.
 func HasInEnvironment(pid int, entries []string) bool {
-	text := append([]byte{0}, environment(pid)...)
+	return hasEntries(environment(pid), entries)
+}
+
+// hasEntries reports whether an environment, each entry of which ends in NUL, has all entries.
+func hasEntries(environ []byte, entries []string) bool {
+	text := append([]byte{0}, environ...)
 	for _, entry := range entries {
 		if !bytes.Contains(text, []byte("\x00"+entry+"\x00")) {
 			return false

@@ -7,14 +7,11 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine/backoff"
-	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/text"
-	"github.com/retrysh/retry/exitcodes"
 )
 
 // builtins are commands of every POSIX shell that are not programs (POSIX.1-2017,
@@ -61,11 +58,8 @@ func notFoundHint(o *option.Options) string {
 	return shellHint(argv)
 }
 
-// shortLimit is the limit below which a number may have been meant for attempts.
-const shortLimit = 10 * time.Second
-
-// failedHint suggests what was meant where a run has failed, or "": flags of this program
-// behind the command, and a limit that was meant as a number of attempts.
+// failedHint suggests what was meant if a run has failed, or "": flags of this program
+// behind the command, or another shell.
 func failedHint(o *option.Options, code int) string {
 	if shell := option.Last(o.Settings, "shell"); shell != nil {
 		return posixHint(shell.Value, code)
@@ -75,12 +69,16 @@ func failedHint(o *option.Options, code int) string {
 			return fmt.Sprintf("%s was passed to the command, since it is behind it; to pass it to retry write: %s", shown(flags), lineOf(append(o.Own, flags...), before))
 		}
 	}
-	limit := option.Last(o.Settings, "timeout")
-	given := limit != nil && limit.Source == option.FromCommandLine && option.Last(o.Settings, "attempts") == nil
-	if code == exitcodes.Timeout && given && o.Policy.Timeout < shortLimit && strings.Trim(limit.Value, "0123456789") == "" {
-		return fmt.Sprintf("%s %s limits each attempt to %s; the number of attempts is -n %[2]s", limit.Word, limit.Value, message.Limit(o.Policy.Timeout))
-	}
 	return ""
+}
+
+// bareTimeout is the whole number that -t was given, "" if it has a unit or is none.
+func bareTimeout(o *option.Options) string {
+	limit := option.Last(o.Settings, "timeout")
+	if limit == nil || limit.Word != "-t" || strings.Trim(limit.Value, "0123456789") != "" {
+		return ""
+	}
+	return limit.Value
 }
 
 // lineOf is the command line that was probably meant. Words that already have flags

@@ -133,7 +133,7 @@ func (w *wiring) build() error {
 		Draw:     draw(o, 0),
 		Identity: identity(o, w.environ),
 		Hooks:    o.Hooks,
-		About:    event.RunStarted{Name: string(o.Name), Key: string(o.Key), Policy: o.Chosen.Name, PolicySource: o.Chosen.Source},
+		About:    event.RunStarted{Name: string(o.Name), Key: string(o.Key), Policy: o.Chosen.Name, PolicySource: o.Chosen.Source, BareTimeout: bareTimeout(o)},
 	}
 	w.e, e.Hooks.Tails = e, w.keepTails
 	if o.Exec {
@@ -150,6 +150,9 @@ func (w *wiring) build() error {
 	}
 	if o.Key != "" && o.Guards.Any() {
 		e.Gate = w.gate()
+	}
+	if o.Process.Stdout == stdio.OnFailure || o.Process.Stderr == stdio.OnFailure {
+		e.EndOutput = w.runner.EndOutput
 	}
 	w.nest()
 	w.keepLetters()

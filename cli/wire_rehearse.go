@@ -12,17 +12,20 @@ import (
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/admission"
-	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/engine/proc/stdio"
 	"github.com/retrysh/retry/engine/rehearse"
 )
 
 // rehearsing returns a starter whose attempts are rehearsed.
-func rehearsing(o *option.Options, real attempt.Starter, signals engine.Signals) *rehearse.Starter {
+func rehearsing(o *option.Options, real *proc.Runner, signals engine.Signals) *rehearse.Starter {
 	output := func(name string, to *os.File, mode stdio.OutputMode) rehearse.Output {
 		out := rehearse.Output{Direct: to}
-		if mode == stdio.Hold {
+		switch mode {
+		case stdio.Hold:
 			out = rehearse.Output{Released: to, Rejected: os.Stderr}
+		case stdio.OnFailure:
+			out = rehearse.Output{Kept: to}
 		}
 		if name != "" { // it is opened anew for each attempt
 			out.Open = func() (io.ReadCloser, error) { return os.Open(name) }
@@ -33,7 +36,7 @@ func rehearsing(o *option.Options, real attempt.Starter, signals engine.Signals)
 		Steps: rehearse.Steps(o.Rehearse), Real: real, Draw: draw(o, 1),
 		Stdout:  output(string(o.RehearseStdout), os.Stdout, o.Process.Stdout),
 		Stderr:  output(string(o.RehearseStderr), os.Stderr, o.Process.Stderr),
-		Signals: signals,
+		Signals: signals, Keep: real.Keep,
 	}
 }
 

@@ -109,6 +109,7 @@ func count(d *Decision, p *Policy, s State, now time.Time) {
 	case p.UntilFailure && (last || late), !p.UntilFailure && s.Successes >= p.Consecutive:
 	case last:
 		d.Outcome, d.Why = event.Exhausted, fmt.Sprintf("%d of %d successes in a row", s.Successes, p.Consecutive)
+		d.advise(p.unusedTime(s.Deadline.Sub(now)))
 	case late:
 		d.Outcome, d.Why = event.Deadline, passing(base)
 	default:
@@ -292,6 +293,7 @@ func DecideRetry(p *Policy, s State, now time.Time, u float64) Decision {
 func schedule(d *Decision, p *Policy, s State, r attempt.Result, e Evidence, now time.Time, u float64) {
 	if p.Attempts > 0 && s.Attempt >= p.Attempts {
 		d.Retry, d.Outcome = false, event.Exhausted
+		d.advise(p.unusedTime(s.Deadline.Sub(now)))
 		return
 	}
 	if p.ResetAfter > 0 && r.Duration >= p.ResetAfter {
@@ -317,6 +319,27 @@ func schedule(d *Decision, p *Policy, s State, r attempt.Result, e Evidence, now
 		d.Next.LastLook = true
 	case s.late(d.Jittered, now):
 		giveUp(d, event.Deadline, passing(d.Jittered))
+	}
+}
+
+// unusedTime says that the default attempts left most of the deadline unused, "" if that is
+// not so.
+func (p *Policy) unusedTime(left time.Duration) string {
+	if !p.ByDefault || p.Deadline <= 0 || left <= p.Deadline/2 {
+		return ""
+	}
+	return fmt.Sprintf("the default of %d attempts left %s of --deadline %s unused; -n 0 has no limit of attempts",
+		p.Attempts, message.Duration(left), message.Limit(p.Deadline))
+}
+
+// advise adds a line for a person, "" for none.
+func (d *Decision) advise(advice string) {
+	switch {
+	case advice == "":
+	case d.Advice == "":
+		d.Advice = advice
+	default:
+		d.Advice += "; " + advice
 	}
 }
 

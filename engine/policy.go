@@ -16,8 +16,10 @@ import (
 // limit.
 type Policy struct {
 	// Attempts is the greatest number of attempts, the first included; 0 is unlimited.
-	Attempts int
-	Schedule backoff.Schedule
+	// ByDefault says that nobody has set it.
+	Attempts  int
+	ByDefault bool
+	Schedule  backoff.Schedule
 	// InitialDelay and a uniform part of Splay are the wait before attempt 1.
 	InitialDelay, Splay time.Duration
 	// ResetAfter starts the schedule again after an attempt that ran this long.

@@ -32,10 +32,10 @@ func repeat(d *Decision, p *Policy, s State, r *attempt.Result, now time.Time) {
 		s.Failures++
 	}
 	wait := p.Schedule.Base
-	switch late := s.late(wait, now); {
-	case s.Attempt < p.Attempts && !late:
+	switch more := s.Attempt < p.Attempts; {
+	case more && !s.late(wait, now):
 		d.follow(wait, s)
-	case late:
+	case more:
 		giveUp(d, event.Deadline, passing(wait))
 		d.End = End{Code: exitcodes.Timeout}
 	case s.Failures > 0:

@@ -36,6 +36,7 @@ func TestDecideRepeat(t *testing.T) {
 		"cancelled":                  {attempt: 1, result: attempt.Result{ExitCode: 143, Cancelled: "SIGTERM"}, outcome: event.Cancelled, code: 143},
 		"the deadline":               {attempt: 1, result: attempt.Result{ExitCode: 124, DeadlinePassed: true}, outcome: event.Deadline, code: 124},
 		"a wait past the deadline":   {attempt: 1, deadline: now.Add(time.Millisecond), outcome: event.Deadline, code: 124},
+		"no wait after the last":     {attempt: 3, deadline: now.Add(time.Millisecond), outcome: event.Succeeded},
 		"a wait within the deadline": {attempt: 1, deadline: now.Add(time.Minute), retry: true},
 	} {
 		d := Decide(p, State{Attempt: c.attempt, Failures: c.failures, Deadline: c.deadline}, c.result, Evidence{}, now, 0.5)

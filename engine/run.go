@@ -79,6 +79,9 @@ type Config struct {
 	// About has Name, Letter, Key and the policy of the event run_started; Name "" stands
 	// for NameOf the command. The engine sets the rest.
 	About event.RunStarted
+	// EndOutput, if not nil, ends the output before the last event: what was kept is
+	// written if the run has given up.
+	EndOutput func(gaveUp bool) error
 	// Close, if not nil, is called after the last event. It may send what is left for
 	// CloseLimit, until its context ends, and reports its failure itself.
 	Close      func(ctx context.Context)
@@ -384,11 +387,12 @@ func TimedOut(reason string) *Decision {
 func (e *execution) finish(ctx context.Context, d *Decision) End {
 	e.next.Drop()
 	fallback := e.conclude(ctx, d)
+	e.endOutput(d, fallback)
 	if e.Gate != nil {
 		e.Gate.Finish(d.Outcome == event.Succeeded && e.attempts > 0)
 	}
 	e.emit(&event.RunFinished{
-		Ending: d.Ending, Command: e.Argv, Attempts: e.attempts, ExitCode: d.End.Code,
+		Ending: d.Ending, Command: e.Argv, Hunted: e.Policy.UntilFailure, Attempts: e.attempts, ExitCode: d.End.Code,
 		FallbackExitCode: fallback, Repeated: e.repeated(),
 	})
 	if e.Close != nil {
@@ -399,6 +403,25 @@ func (e *execution) finish(ctx context.Context, d *Decision) End {
 		e.interruptible(ctx, time.Now().Add(limit), e.Close)
 	}
 	return d.End
+}
+
+// endOutput has kept output written if the run has given up. If that fails, the failure
+// decides.
+func (e *execution) endOutput(d *Decision, fallback *int) {
+	if e.EndOutput == nil {
+		return
+	}
+	gaveUp := d.Outcome != event.Succeeded && (fallback == nil || *fallback != exitcodes.OK)
+	if gaveUp {
+		e.emit(&event.Concluding{Ending: d.Ending})
+	}
+	switch err := e.EndOutput(gaveUp); {
+	case err == nil:
+	case errors.Is(err, attempt.ErrReaderGone):
+		d.ReaderGone, d.End = true, endBy("SIGPIPE")
+	default:
+		*d = *Ended(event.Failed, text.Masked(err.Error()), End{Code: exitcodes.Failure})
+	}
 }
 
 // cancelledClose is the limit of Close after a cancelled run, which ends within 50 ms

@@ -41,6 +41,8 @@ type Sink struct {
 	Name func() string
 	// Timestamps puts the time before each line.
 	Timestamps bool
+	// Holds has lines held until the run has given up. One that succeeds has none.
+	Holds bool
 
 	writing sync.Mutex // a leaf: guards W against hide, and what follows
 	W       io.Writer
@@ -52,7 +54,8 @@ type Sink struct {
 	claimed  bool       // the terminal is this run's to draw on
 	timer    *time.Timer
 	narrator message.Narrator
-	deadline time.Time // of the run, the zero time is none
+	held     strings.Builder // lines
+	deadline time.Time       // of the run, the zero time is none
 }
 
 // Emit writes one event.
@@ -75,9 +78,20 @@ func (s *Sink) Emit(e event.Event) {
 			}
 		}
 	}
+	if _, ok := e.(*event.Concluding); ok {
+		s.release()
+	}
 	if s.Level != Quiet {
 		s.drawing(e)
 	}
+}
+
+// release writes the lines that were held. No more are.
+func (s *Sink) release() {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	s.Holds = false
+	s.put(s.held.String())
 }
 
 // live reports whether an event is drawn in place of its line.
@@ -165,6 +179,10 @@ func (s *Sink) line(l *message.Line) {
 	}
 	rows := strings.Join(wrap(line, s.columns()), "\n") + "\n"
 	rows = strings.NewReplacer(shadeOn, on, shadeOff, off).Replace(rows)
+	if s.Holds {
+		s.held.WriteString(rows)
+		return
+	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	s.put(rows)

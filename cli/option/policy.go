@@ -16,6 +16,7 @@ import (
 // policy resolves the sections on the loop, the wait and the limits.
 func (r *resolver) policy() {
 	p := &r.Policy
+	p.ByDefault = !r.Given("attempts")
 	p.Attempts, p.Consecutive, p.UntilFailure, p.FlakyExit = int(r.Attempts), int(r.Consecutive), r.UntilFailure, int(r.FlakyExit)
 	r.refuse("until-failure", p.UntilFailure && p.Consecutive > 1, "cannot be used with --consecutive; give only one of them")
 	r.refuse("consecutive", p.Attempts > 0 && p.Consecutive > p.Attempts,
@@ -35,8 +36,8 @@ func (r *resolver) policy() {
 	p.MaxHint = orLongest(r.MaxHint)
 }
 
-// repeat resolves --repeat: so many attempts, with base between them where it was
-// given.
+// repeat resolves --repeat: so many attempts, with base or the first of delays between them
+// if one was given.
 func (r *resolver) repeat() {
 	if !r.Given("repeat") {
 		return
@@ -47,7 +48,7 @@ func (r *resolver) repeat() {
 	}
 	r.Policy.Repeat, r.Policy.Attempts = true, int(r.Repeat)
 	s := &r.Policy.Schedule
-	if !r.Given("base") {
+	if !r.Given("base") && len(r.Delays) == 0 {
 		s.Base = 0
 	}
 	s.Curve, s.MinDelay, s.Jitter = backoff.Constant, 0, backoff.Jitter{Kind: backoff.None}
@@ -126,6 +127,6 @@ func (r *resolver) judging(rules *engine.Rules) {
 		rules.Hints = engine.Hints{Use: true, Pattern: after.re}
 		// What passes through the program anyway, as all of a copy does, is read.
 		both := r.Given("retry-after") || r.Given("hedge")
-		rules.ReadStdout, rules.ReadStderr = both || r.Stdout == "hold", both || r.Stderr == "hold"
+		rules.ReadStdout, rules.ReadStderr = both || r.Stdout != "stream", both || r.Stderr != "stream"
 	}
 }

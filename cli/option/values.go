@@ -161,7 +161,7 @@ type (
 
 func (curves) Words() []string          { return []string{"exponential", "linear", "constant", "fibonacci"} }
 func (inputs) Words() []string          { return []string{"inherit", "replay", "null"} }
-func (outputs) Words() []string         { return []string{"stream", "hold"} }
+func (outputs) Words() []string         { return []string{"stream", "hold", "on-failure"} }
 func (nesting) Words() []string         { return []string{"warn", "once", "allow"} }
 func (classifications) Words() []string { return []string{"any", "smart", "strict"} }
 func (failing) Words() []string         { return []string{"open", "closed"} }
@@ -439,8 +439,11 @@ func setStreams(c *processConfig, stdin Word[inputs], stdout, stderr Word[output
 }
 
 func outputMode(word Word[outputs]) stdio.OutputMode {
-	if word == "hold" {
+	switch word {
+	case "hold":
 		return stdio.Hold
+	case "on-failure":
+		return stdio.OnFailure
 	}
 	return stdio.Stream
 }

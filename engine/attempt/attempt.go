@@ -58,6 +58,13 @@ func (Call) Drop()             {}
 // program ends as by SIGPIPE.
 var ErrReaderGone = errors.New("standard output has no reader left")
 
+// Kept is the output of an attempt that is written only if the run gives up. One of the two
+// methods is called, once.
+type Kept interface {
+	Release() error
+	Drop()
+}
+
 // Spec says what to run in one attempt, and its limits.
 type Spec struct {
 	// Number counts attempts from 1, Copy the copies of a hedged one from 0.

@@ -96,6 +96,9 @@ type RunStarted struct {
 	Key, Policy, PolicySource string
 	// Deadline is when the run ends; the zero time is never.
 	Deadline time.Time
+	// BareTimeout is the number that was given to -t, "" if it has a unit: another program
+	// of the name takes it for the number of attempts.
+	BareTimeout string
 }
 
 // Target is waited for until it is ready or, with Gone, no longer ready. Reason says in one
@@ -282,12 +285,21 @@ type Ending struct {
 	DueAt  time.Time
 }
 
+// Concluding reports that a run has given up, before output that was kept for this is
+// written; for a person only.
+type Concluding struct {
+	Header
+	Ending
+}
+
 // RunFinished is the last event of a run.
 type RunFinished struct {
 	Header
 	Ending
-	// Command is nil where there was none.
+	// Command is nil where there was none. Hunted says that a failure of it was looked for
+	// (--until-failure).
 	Command []string
+	Hunted  bool
 	// Attempts is the number of attempts, ExitCode the program's own.
 	Attempts, ExitCode int
 	// FallbackExitCode is that of the fallback, nil if none ran.

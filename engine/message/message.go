@@ -101,6 +101,8 @@ func End(e *event.RunFinished) string {
 	switch {
 	case e.Repeated != nil && e.Repeated.Passed+e.Repeated.Failed > 0:
 		return measured(e)
+	case e.Outcome == event.Succeeded && e.Hunted && e.Attempts > 0:
+		return fmt.Sprintf("no failure in %s of %s in %s", Attempts(e.Attempts), command, Duration(e.Elapsed))
 	case e.Outcome == event.Succeeded && e.ExitCode != 0:
 		return fmt.Sprintf("succeeded %s, with exit code %d", after, e.ExitCode)
 	case e.Outcome == event.Succeeded:
@@ -142,6 +144,8 @@ func End(e *event.RunFinished) string {
 // verdict are the words of End that say how it ended.
 func verdict(e *event.RunFinished) string {
 	switch {
+	case e.Outcome == event.Succeeded && e.Hunted:
+		return "no failure"
 	case e.Outcome == event.Succeeded, e.FallbackExitCode != nil && *e.FallbackExitCode == 0:
 		return "succeeded"
 	case e.Outcome == event.Parked:

@@ -48,6 +48,7 @@ func TestEndNamesTheCodeAndTheCause(t *testing.T) {
 		"cancelled by SIGTERM, after 1 attempt of npm ci in 2.3s, with exit code 143":           {Attempts: 1, ExitCode: 143, Ending: event.Ending{Outcome: event.Cancelled, Judgement: event.Judgement{Reason: "cancelled by SIGTERM"}}},
 		"the fallback succeeded after 2 attempts of npm ci in 2.3s: lost":                       {Attempts: 2, FallbackExitCode: new(int), Ending: event.Ending{Outcome: event.Exhausted, Judgement: event.Judgement{Known: "lost"}}},
 		"found a failure after 2 attempts of npm ci in 2.3s with exit code 3":                   {Attempts: 2, ExitCode: 3, Ending: event.Ending{Outcome: event.Stopped, Found: true, Judgement: event.Judgement{Ended: "exit 3"}}},
+		"no failure in 9 attempts of npm ci in 2.3s":                                            {Attempts: 9, Hunted: true, Ending: event.Ending{Outcome: event.Succeeded}},
 		"no slot (npm ci, after 2.3s, exit code 75)":                                            {ExitCode: 75, Ending: event.Ending{Outcome: event.Refused, Judgement: event.Judgement{Reason: "no slot"}}},
 	} {
 		e.Header, e.Command = h, npm

@@ -48,8 +48,8 @@ func (l *Line) String() string {
 
 // Narrator says what happens in a run, event by event. The zero value begins a run.
 type Narrator struct {
-	Verbose bool
-
+	Verbose     bool
+	bareTimeout string
 	// failed is the last attempt that failed. It is told with what follows it.
 	failed *event.AttemptFinished
 }
@@ -57,6 +57,8 @@ type Narrator struct {
 // Tell returns the lines for an event, which is the next one of the run.
 func (n *Narrator) Tell(e event.Event) []Line {
 	switch e := e.(type) {
+	case *event.RunStarted:
+		n.bareTimeout = e.BareTimeout
 	case *event.AttemptStarted, *event.AttemptFinished, *event.AttemptCancelled, *event.GuardRefused:
 		return n.attempt(e)
 	case *event.InitialWait:
@@ -79,6 +81,8 @@ func (n *Narrator) Tell(e event.Event) []Line {
 		return []Line{{Level: Warning, Title: "the store " + e.Store + ":", Text: e.Reason}}
 	case *event.BreakerChanged:
 		return detail("the breaker of %q was %s and is %s", e.Key, e.From, e.To)
+	case *event.Concluding:
+		return n.last(e.Attempt, &e.Ending)
 	case *event.RunFinished:
 		return n.end(e)
 	}
@@ -145,9 +149,19 @@ func (n *Narrator) failure(next *event.RetryScheduled) []Line {
 		return nil
 	}
 	title, text := failure(n.failed, next, n.Verbose)
-	line := Line{Level: Warning, Title: title, Text: text, Verdict: "failed"}
+	line := Line{Level: Warning, Title: title, Text: text + n.more(), Verdict: "failed"}
 	n.failed = nil
 	return []Line{line}
+}
+
+// more is what the first line about a timeout says beside it.
+func (n *Narrator) more() string {
+	number := n.bareTimeout
+	if number == "" || n.failed == nil || !n.failed.Result.TimedOut || n.failed.Result.Idle {
+		return ""
+	}
+	n.bareTimeout = ""
+	return fmt.Sprintf(" (-t %s limits one attempt to %[1]s s; -n %[1]s is the number of attempts)", number)
 }
 
 // end tells how the run ended. A first attempt that succeeded says nothing.
@@ -158,11 +172,8 @@ func (n *Narrator) end(e *event.RunFinished) []Line {
 	case e.Outcome == event.Succeeded && e.Attempts <= 1 && e.Repeated == nil:
 		return nil
 	}
-	var lines []Line
-	if e.Attempts > 1 && e.Outcome != event.Failed && e.Outcome != event.Cancelled { // else the command is not to blame
-		lines = n.failure(nil)
-	}
-	last := Line{Level: Bad, Text: End(e), Verdict: verdict(e), Always: e.OwnFailure()}
+	lines := n.last(e.Attempts, &e.Ending)
+	last := Line{Level: Bad, Text: End(e) + n.more(), Verdict: verdict(e), Always: e.OwnFailure()}
 	switch {
 	case e.Worked():
 		last.Level = Good
@@ -170,6 +181,14 @@ func (n *Narrator) end(e *event.RunFinished) []Line {
 		last.Level = Warning
 	}
 	return append(lines, last)
+}
+
+// last tells of the last attempt, if the last line does not say all of it.
+func (n *Narrator) last(attempts int, e *event.Ending) []Line {
+	if attempts > 1 && e.Outcome != event.Failed && e.Outcome != event.Cancelled { // else the command is not to blame
+		return n.failure(nil)
+	}
+	return nil
 }
 
 // waiting tells what is waited for.

@@ -108,13 +108,21 @@ func (a *running) plan() stdio.Plan {
 	p := stdio.Plan{Spec: &a.spec, In: a.cfg.Stdin, Out: a.cfg.Stdout, Err: a.cfg.Stderr, OutTo: 1, Question: a.probe}
 	switch a.spec.Streams {
 	case attempt.Held:
-		p.Out, p.Err = stdio.Hold, stdio.Hold
+		p.Out, p.Err = holding(p.Out), holding(p.Err)
 	case attempt.Aside:
 		p.In, p.Out, p.Err, p.OutTo = stdio.Null, stdio.Stream, stdio.Stream, 2
 	case attempt.Instead:
 		p.In, p.Out, p.Err = stdio.Null, stdio.Stream, stdio.Stream
 	}
 	return p
+}
+
+// holding is a mode that holds output back.
+func holding(mode stdio.OutputMode) stdio.OutputMode {
+	if mode == stdio.Stream {
+		return stdio.Hold
+	}
+	return mode
 }
 
 // endsBeforeStart handles signals that have arrived, and reports whether one asks for the
@@ -525,6 +533,9 @@ func (a *running) asError(known, dropped error) error {
 // succeeds with the attempt. With KillLeftovers it ends the processes of a rejected one.
 func (a *running) Settle(released bool) error {
 	a.endLeftovers(released)
+	if k := a.streams.Kept(); k != nil {
+		a.Keep(&kept{a.Runner, k})
+	}
 	signals.Ending.Add(1)
 	defer signals.Ending.Add(-1)
 	err := a.streams.Settle(released, a.signals.IsEnding)

@@ -55,6 +55,7 @@ type Runner struct {
 	stdin   *stdio.Input
 	probe   bool // the time limit of its attempts is the context
 	console console
+	kept    attempt.Kept // nil for none
 }
 
 // New prepares a run.

@@ -221,13 +221,17 @@ func EnoughFiles(cfg Config, reads, others int) error {
 // each that is read or held or replayed, one more to wake what waits for them, and
 // a file for what is kept.
 func filesOfStreams(cfg Config, reads int) int {
-	held := 0
+	held, kept := 0, 0
 	for _, mode := range []stdio.OutputMode{cfg.Stdout, cfg.Stderr} {
-		if mode == stdio.Hold {
+		switch mode {
+		case stdio.Hold:
 			held++
+		case stdio.OnFailure:
+			held++
+			kept++ // that of the attempt before
 		}
 	}
-	files, pipes := held, max(held, reads)
+	files, pipes := held+kept, max(held, reads)
 	if cfg.Stdin != stdio.Inherit {
 		files++
 	}

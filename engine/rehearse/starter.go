@@ -24,6 +24,8 @@ type Starter struct {
 	Draw func() float64
 	// Stdout and Stderr are what a pretended attempt writes.
 	Stdout, Stderr Output
+	// Keep keeps output for the end of the run, in place of what was kept before.
+	Keep func(attempt.Kept)
 	// Signals delivers the signal that asks the program to end.
 	Signals engine.Signals
 
@@ -37,8 +39,8 @@ type Output struct {
 	// Open opens it; nil is nothing.
 	Open func() (io.ReadCloser, error)
 	// Direct is the destination, nil for output that is held back: that goes to Released
-	// after a success and to Rejected after a failure.
-	Direct, Released, Rejected io.Writer
+	// after a success and to Rejected after a failure, or to Kept if the run gives up.
+	Direct, Released, Rejected, Kept io.Writer
 }
 
 // Pretends reports whether attempt n is not run.
@@ -164,6 +166,9 @@ func (s *Step) outcome(timeout, idle, left time.Duration) (attempt.Result, time.
 
 // Settle writes what was held back.
 func (p *pretended) Settle(released bool) error {
+	if p.Stdout.Kept != nil || p.Stderr.Kept != nil {
+		p.Keep(kept{p.Starter})
+	}
 	if released {
 		return p.write(p.Stdout.Released, p.Stderr.Released)
 	}
@@ -172,3 +177,9 @@ func (p *pretended) Settle(released bool) error {
 
 // Drop has nothing to do: held output was never copied.
 func (p *pretended) Drop() {}
+
+// kept is the output of a pretended attempt that is written if the run gives up.
+type kept struct{ *Starter }
+
+func (k kept) Release() error { return k.write(k.Stdout.Kept, k.Stderr.Kept) }
+func (k kept) Drop()          {}

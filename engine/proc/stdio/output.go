@@ -211,7 +211,8 @@ func (b *behind) finish() {
 // held is one output that is held back.
 type held struct {
 	file  File
-	fd    int  // where it belongs: 1 or 2
+	fd    int // where it belongs: 1 or 2
+	mode  OutputMode
 	stuck bool // its writing has been given up, and may go on
 }
 
@@ -220,14 +221,18 @@ type held struct {
 // ErrStuck if a reader was given up while isEnding reported true.
 func (s *Streams) Settle(accepted bool, isEnding func() bool) (first error) {
 	defer s.Drop()
-	for i, h := range s.held {
+	return release(s.held, accepted, isEnding)
+}
+
+func release(outputs []held, accepted bool, isEnding func() bool) (first error) {
+	for i, h := range outputs {
 		to := h.fd
 		if !accepted {
 			to = 2
 		}
 		err := copyOut(standard(to), h.file, isEnding)
 		if err == ErrStuck {
-			s.held[i].stuck = true
+			outputs[i].stuck = true
 		}
 		switch {
 		case first != nil, err == nil, isGone(err) && to == 2:
@@ -242,12 +247,16 @@ func (s *Streams) Settle(accepted bool, isEnding func() bool) (first error) {
 
 // Drop drops held output.
 func (s *Streams) Drop() {
-	for _, h := range s.held {
+	drop(s.held)
+	s.held = nil
+}
+
+func drop(outputs []held) {
+	for _, h := range outputs {
 		if !h.stuck {
 			closeFile(h.file)
 		}
 	}
-	s.held = nil
 }
 
 // copyOut writes all of file to dst, in the kernel if that works. If the reader is given up,

@@ -29,8 +29,9 @@ type OutputMode int
 
 // The modes of standard output and standard error.
 const (
-	Stream OutputMode = iota // at once
-	Hold                     // when the attempt has been judged
+	Stream    OutputMode = iota // at once
+	Hold                        // when the attempt has been judged
+	OnFailure                   // when the run has given up: that of the last attempt
 )
 
 // Drain is for how long after the end of the command a captured pipe is read, since
@@ -80,7 +81,7 @@ func Open(in *Input, p Plan) (*Streams, error) {
 
 func (s *Streams) open(in *Input, p Plan) (err error) {
 	reads := s.timed || p.Stdout != nil || p.Stderr != nil
-	if reads || p.Out == Hold || p.Err == Hold || p.In == Replay && (in.spool != nil || p.Streams == attempt.Held) {
+	if reads || p.Out != Stream || p.Err != Stream || p.In == Replay && (in.spool != nil || p.Streams == attempt.Held) {
 		if s.over, err = newWake(); err != nil {
 			return err
 		}
@@ -89,14 +90,18 @@ func (s *Streams) open(in *Input, p Plan) (err error) {
 	if err := s.openInput(in, p); err != nil {
 		return err
 	}
+	together := p.Out == p.Err && p.Out != Hold && sameFile(standard(p.OutTo), standard(2))
 	switch {
 	case p.Question:
 		err = s.pipe(1, nowhere, "", p.Stdout)
-	case reads && p.Alike && p.Out == Stream && p.Err == Stream && sameFile(standard(p.OutTo), standard(2)):
-		err = s.openOutput(1, p.OutTo, Stream, each(p.Stdout, p.Stderr))
+	case together && p.Alike && (reads || p.Out == OnFailure):
+		err = s.openOutput(1, p.OutTo, p.Out, each(p.Stdout, p.Stderr))
 	default:
 		if err := s.openOutput(1, p.OutTo, p.Out, p.Stdout); err != nil {
 			return err
+		}
+		if together && p.Out == OnFailure { // in the order in which they are read
+			return s.keepIn(s.held[0].file, 2, p.Stderr)
 		}
 		return s.openOutput(2, 2, p.Err, p.Stderr)
 	}
@@ -120,20 +125,24 @@ func each(a, b io.Writer) io.Writer {
 // lock or truncate it, and neither a full disk nor the end of what children write would be
 // noticed.
 func (s *Streams) openOutput(fd, to int, mode OutputMode, also io.Writer) error {
-	dst, doing := standard(to), "writing "+names[to]
-	if mode == Hold {
+	if mode != Stream {
 		file, err := openSpool()
 		if err != nil {
 			return fmt.Errorf("holding %s: %w", names[fd], err)
 		}
-		s.held = append(s.held, held{file: file, fd: fd})
-		dst, doing = file, fmt.Sprintf("holding %s in a file in %q", names[fd], os.TempDir())
+		s.held = append(s.held, held{file: file, fd: fd, mode: mode})
+		return s.keepIn(file, fd, also)
 	}
-	if also == nil && mode != Hold && !s.timed {
-		s.Files[fd] = dst
+	if also == nil && !s.timed {
+		s.Files[fd] = standard(to)
 		return nil
 	}
-	return s.pipe(fd, dst, doing, also)
+	return s.pipe(fd, standard(to), "writing "+names[to], also)
+}
+
+// keepIn has the command's descriptor fd lead into a file.
+func (s *Streams) keepIn(file File, fd int, also io.Writer) error {
+	return s.pipe(fd, file, fmt.Sprintf("holding %s in a file in %q", names[fd], os.TempDir()), also)
 }
 
 // pipe gives the command a pipe as fd, or a pseudo-terminal if dst is a terminal. Its

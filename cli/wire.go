@@ -125,6 +125,7 @@ func (w *wiring) build() error {
 	if o.Policy.HedgeMax > 1 && o.Process.Stdin == stdio.Inherit && len(o.Command) > 0 && !proc.NullInput() {
 		return option.Usage(option.Last(o.Settings, "hedge").Word, errors.New("copies cannot share standard input; give each the same with --stdin replay, or none with --stdin null"))
 	}
+	o.Process.Line = w.line
 	o.Process.Report, o.Process.Note = w.complain, w.note
 	w.runner = proc.New(o.Process, w.signals)
 	e := &engine.Config{

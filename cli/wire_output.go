@@ -38,6 +38,7 @@ type output struct {
 	// there was some before attempt 1.
 	inherits, hadInput bool
 	lines              *stdio.Lines // standard error
+	line               *stdio.Line  // of what is written there
 	tailLost           bool         // a hook has not got the last output
 	ciLog              bool         // standard error is the log of a CI job, and --quiet was not given
 }
@@ -57,10 +58,24 @@ func (c *channel) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// onNewLine is standard error for lines that begin on a new line.
+type onNewLine struct {
+	io.Writer
+	line *stdio.Line
+}
+
+func (w *onNewLine) Write(p []byte) (int, error) {
+	if !w.line.End() {
+		return w.Writer.Write(p)
+	}
+	n, err := w.Writer.Write(append([]byte{'\n'}, p...))
+	return max(n-1, 0), err
+}
+
 // newOutput opens what the run writes to. --quiet is about standard error, not about a
 // log file. One that cannot be opened is reported, and the command runs.
 func newOutput(o *option.Options, signals *proc.Signals) *output {
-	out := &output{o: o, signals: signals, inherits: o.Process.Stdin == stdio.Inherit && !o.Quiet}
+	out := &output{o: o, signals: signals, line: &stdio.Line{}, inherits: o.Process.Stdin == stdio.Inherit && !o.Quiet}
 	out.lines = stdio.NewLines(signals.IsEnding)
 	format := o.EventFormat
 	if format == "auto" {
@@ -71,7 +86,7 @@ func newOutput(o *option.Options, signals *proc.Signals) *output {
 		out.sinks = append(out.sinks, out.person.Emit)
 		out.warn = func(line string) { out.person.Print(human.Quiet, line) }
 	} else {
-		out.warn = out.toMachine(format, out.lines, o.Quiet)
+		out.warn = out.toMachine(format, &onNewLine{out.lines, out.line}, o.Quiet)
 		out.ciLog = format != "json" && !o.Quiet
 	}
 	if o.LogFile == "" {

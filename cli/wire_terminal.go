@@ -33,6 +33,7 @@ func (out *output) forPerson(w io.Writer, quiet bool) *human.Sink {
 func (out *output) onStderr(w io.Writer) *human.Sink {
 	fd := int(os.Stderr.Fd())
 	s := out.forPerson(w, out.o.Quiet)
+	s.EndLine = out.line.End
 	s.Holds = out.o.Process.Stderr == stdio.OnFailure
 	s.Color = colored(string(out.o.Color), fd)
 	if os.Getenv("TERM") == "dumb" || !term.IsTerminal(fd) {

@@ -167,7 +167,8 @@ func counted(texts []string, columns int) string {
 // terminal has, since a line that wraps cannot be erased.
 func (s *Sink) overwrite(text string) {
 	if columns := s.columns(); columns > 0 {
-		s.show(erase+fit(text, columns-1)+"\r", erase)
+		drawing := erase + fit(text, columns-1) + "\r"
+		s.replace(s.newLine()+drawing, drawing, erase)
 	}
 }
 

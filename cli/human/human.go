@@ -39,6 +39,9 @@ type Sink struct {
 	Screen Screen
 	// Name returns what lines call the run, "" for nothing.
 	Name func() string
+	// EndLine, if not nil, has the line of the output before ended, and returns whether it
+	// was open.
+	EndLine func() bool
 	// Timestamps puts the time before each line.
 	Timestamps bool
 	// Holds has lines held until the run has given up. One that succeeds has none.
@@ -91,7 +94,17 @@ func (s *Sink) release() {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	s.Holds = false
-	s.put(s.held.String())
+	if held := s.held.String(); held != "" {
+		s.put(s.newLine() + held)
+	}
+}
+
+// newLine ends the line of the output before, if it is open.
+func (s *Sink) newLine() string {
+	if s.EndLine == nil || !s.EndLine() {
+		return ""
+	}
+	return "\n"
 }
 
 // live reports whether an event is drawn in place of its line.
@@ -185,7 +198,7 @@ func (s *Sink) line(l *message.Line) {
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	s.put(rows)
+	s.put(s.newLine() + rows)
 }
 
 // prefix begins every line. It names the run where it was given a name, or others

@@ -93,6 +93,9 @@ func (a *running) start() {
 		return
 	}
 	a.streams = streams
+	if len(streams.Pumps) == 0 {
+		a.cfg.Line.End() // what it writes is not seen
+	}
 	if err := streams.NoTerminal; err != nil {
 		a.notes.say("no pseudo-terminal (" + err.Error() + "): output is read through a pipe")
 	}
@@ -105,7 +108,7 @@ func (a *running) start() {
 
 // plan says where the streams of the attempt lead.
 func (a *running) plan() stdio.Plan {
-	p := stdio.Plan{Spec: &a.spec, In: a.cfg.Stdin, Out: a.cfg.Stdout, Err: a.cfg.Stderr, OutTo: 1, Question: a.probe}
+	p := stdio.Plan{Spec: &a.spec, In: a.cfg.Stdin, Out: a.cfg.Stdout, Err: a.cfg.Stderr, OutTo: 1, Question: a.probe, Line: a.cfg.Line}
 	switch a.spec.Streams {
 	case attempt.Held:
 		p.Out, p.Err = holding(p.Out), holding(p.Err)

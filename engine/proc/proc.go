@@ -40,6 +40,8 @@ type Config struct {
 	KillAfter      time.Duration  // from Signal to SIGKILL
 	KillLeftovers  bool           // ends what a failed attempt left running
 	SignalGroup    bool           // signals are passed to the command's process group, not to it alone
+	// Line, if not nil, is told how the output ends that is passed on.
+	Line *stdio.Line
 	// Report, if not nil, takes a line for the user, that a process may not be signalled,
 	// at most once in a run and from any goroutine; Note that there is no pseudo-terminal.
 	Report, Note func(string)

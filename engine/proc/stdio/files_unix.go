@@ -196,3 +196,11 @@ func openRemoved(dir string) (int, error) {
 	}
 	return unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 3)
 }
+
+func sizeOf(f File) int64 {
+	var stat unix.Stat_t
+	if unix.Fstat(int(f), &stat) != nil {
+		return 0
+	}
+	return stat.Size
+}

@@ -116,3 +116,11 @@ func NoReader() bool                                                { return fal
 func sameFile(File, File) bool                                      { return false }
 func copyInKernel(File, File, *atomic.Int64) (done bool, err error) { return false, nil }
 func reopen() (File, error)                                         { return nil, errors.ErrUnsupported }
+
+func sizeOf(f File) int64 {
+	info, err := f.Stat()
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}

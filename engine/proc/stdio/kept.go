@@ -3,11 +3,14 @@ package stdio
 // This file keeps output until the run ends (OnFailure).
 
 // Kept is the output of one attempt that is written only if the run gives up.
-type Kept struct{ outputs []held }
+type Kept struct {
+	streams *Streams
+	outputs []held
+}
 
 // Kept returns the output that is kept, nil for none. The streams no longer have it.
 func (s *Streams) Kept() *Kept {
-	var k Kept
+	k := Kept{streams: s}
 	var others []held
 	for _, h := range s.held {
 		if h.mode == OnFailure {
@@ -27,7 +30,7 @@ func (s *Streams) Kept() *Kept {
 // Streams.Settle.
 func (k *Kept) Release(isEnding func() bool) error {
 	defer k.Drop()
-	return release(k.outputs, true, isEnding)
+	return k.streams.release(k.outputs, true, isEnding)
 }
 
 // Drop drops the output.

@@ -36,6 +36,7 @@ type Pump struct {
 	dropped atomic.Bool  // the attempt has ended
 	mu      sync.Mutex   // guards src against Resize; held while also, which calls nothing here, is written to
 	behind  behind
+	line    *Line // nil if dst is not where the messages of the program go
 }
 
 // HasEnded reports whether Done is closed.
@@ -136,6 +137,7 @@ func (p *Pump) pass(b []byte) bool {
 			}
 			return false
 		}
+		p.line.wrote(b[:n])
 		b = b[n:]
 		p.passed.Add(int64(n))
 		if p.dropped.Load() {
@@ -221,10 +223,10 @@ type held struct {
 // ErrStuck if a reader was given up while isEnding reported true.
 func (s *Streams) Settle(accepted bool, isEnding func() bool) (first error) {
 	defer s.Drop()
-	return release(s.held, accepted, isEnding)
+	return s.release(s.held, accepted, isEnding)
 }
 
-func release(outputs []held, accepted bool, isEnding func() bool) (first error) {
+func (s *Streams) release(outputs []held, accepted bool, isEnding func() bool) (first error) {
 	for i, h := range outputs {
 		to := h.fd
 		if !accepted {
@@ -233,6 +235,8 @@ func release(outputs []held, accepted bool, isEnding func() bool) (first error) 
 		err := copyOut(standard(to), h.file, isEnding)
 		if err == ErrStuck {
 			outputs[i].stuck = true
+		} else {
+			s.lineOf(to).wroteFile(h.file)
 		}
 		switch {
 		case first != nil, err == nil, isGone(err) && to == 2:

@@ -45,6 +45,7 @@ type Plan struct {
 	Out, Err      OutputMode
 	OutTo         int  // where standard output leads: 1, or 2 for standard error
 	Question      bool // both outputs go to Stdout only
+	Line          *Line
 }
 
 // Streams are the standard streams of one process.
@@ -62,6 +63,7 @@ type Streams struct {
 	held    []held
 	over    *wake // nil if no stream is copied
 	timed   bool
+	line    *Line
 }
 
 // errAgain says that there is nothing to read yet.
@@ -71,7 +73,7 @@ var names = [3]string{"standard input", "standard output", "standard error"}
 
 // Open makes the streams of one process.
 func Open(in *Input, p Plan) (*Streams, error) {
-	s := &Streams{Files: [3]File{standard(0), standard(1), standard(2)}, timed: p.IdleTimeout > 0}
+	s := &Streams{Files: [3]File{standard(0), standard(1), standard(2)}, timed: p.IdleTimeout > 0, line: p.Line}
 	if err := s.open(in, p); err != nil {
 		s.Close()
 		return nil, err
@@ -137,7 +139,11 @@ func (s *Streams) openOutput(fd, to int, mode OutputMode, also io.Writer) error 
 		s.Files[fd] = standard(to)
 		return nil
 	}
-	return s.pipe(fd, standard(to), "writing "+names[to], also)
+	if err := s.pipe(fd, standard(to), "writing "+names[to], also); err != nil {
+		return err
+	}
+	s.Pumps[len(s.Pumps)-1].line = s.lineOf(to)
+	return nil
 }
 
 // keepIn has the command's descriptor fd lead into a file.

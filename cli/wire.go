@@ -132,7 +132,7 @@ func (w *wiring) build() error {
 		Policy: o.Policy, Argv: o.Command, WaitOnly: o.Exec || len(o.Command) == 0, Starter: w.runner, Emit: w.emit,
 		Signals:  engine.Signals{Cancelled: w.signals.Cancelled(), Woken: w.signals.Woken()},
 		Draw:     draw(o, 0),
-		Identity: identity(o, w.environ),
+		Identity: identity(o, w.id, w.environ),
 		Hooks:    o.Hooks,
 		About:    event.RunStarted{Name: string(o.Name), Key: string(o.Key), Policy: o.Chosen.Name, PolicySource: o.Chosen.Source, BareTimeout: bareTimeout(o)},
 	}
@@ -204,8 +204,7 @@ func ruleTable(o *option.Options) (func() *classify.Table, error) {
 }
 
 // identity names the run. The run's id must be unique, so --seed does not change it.
-func identity(o *option.Options, environ []string) engine.Identity {
-	id := engine.NewRunID(rand.Uint64)
+func identity(o *option.Options, id string, environ []string) engine.Identity {
 	return engine.Identity{
 		Environ: environ, RunID: id, Key: cmp.Or(string(o.IdempotencyKey), id), Depth: 1,
 		Trace: engine.ContinueTrace(os.Getenv("TRACEPARENT"), rand.Uint64), Random: rand.Uint64,

@@ -356,7 +356,7 @@ func (k *keeper) resume(now time.Time) {
 		e.Identity.ParentRunID = l.RunID
 		return
 	}
-	e.Identity.RunID = l.RunID
+	e.Identity.RunID, k.w.id = l.RunID, l.RunID
 	if l.TraceID != "" {
 		e.Identity.Trace = engine.ContinueTrace("00-"+l.TraceID+"-"+e.Identity.Trace.Span+"-01", e.Identity.Random)
 		e.Identity.Trace.Parent = ""

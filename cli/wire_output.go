@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/retrysh/retry/cli/human"
 	"github.com/retrysh/retry/cli/option"
+	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/proc"
@@ -30,6 +32,7 @@ import (
 type output struct {
 	o       *option.Options
 	signals *proc.Signals
+	id      string    // of the run
 	run     event.Run // has each event before the sinks
 	sinks   []func(event.Event)
 	warn    func(complaint string) // on standard error, in its format
@@ -75,7 +78,10 @@ func (w *onNewLine) Write(p []byte) (int, error) {
 // newOutput opens what the run writes to. --quiet is about standard error, not about a
 // log file. One that cannot be opened is reported, and the command runs.
 func newOutput(o *option.Options, signals *proc.Signals) *output {
-	out := &output{o: o, signals: signals, line: &stdio.Line{}, inherits: o.Process.Stdin == stdio.Inherit && !o.Quiet}
+	out := &output{
+		o: o, signals: signals, id: engine.NewRunID(rand.Uint64), line: &stdio.Line{},
+		inherits: o.Process.Stdin == stdio.Inherit && !o.Quiet,
+	}
 	out.lines = stdio.NewLines(signals.IsEnding)
 	format := o.EventFormat
 	if format == "auto" {

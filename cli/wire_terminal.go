@@ -3,8 +3,11 @@ package cli
 // This file writes for a person, and draws on the terminal.
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"strings"
+	"sync"
 
 	"golang.org/x/term"
 
@@ -13,12 +16,13 @@ import (
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/engine/proc/stdio"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // forPerson writes events for a person.
 func (out *output) forPerson(w io.Writer, quiet bool) *human.Sink {
 	o := out.o
-	s := &human.Sink{W: w, Name: func() string { return string(o.Name) }, Timestamps: o.Timestamps}
+	s := &human.Sink{W: w, Name: out.label, Timestamps: o.Timestamps}
 	switch {
 	case quiet:
 		s.Level = human.Quiet
@@ -36,20 +40,42 @@ func (out *output) onStderr(w io.Writer) *human.Sink {
 	s.EndLine = out.line.End
 	s.Holds = out.o.Process.Stderr == stdio.OnFailure
 	s.Color = colored(string(out.o.Color), fd)
-	if os.Getenv("TERM") == "dumb" || !term.IsTerminal(fd) {
-		return s
+	crowded := func() bool { return false }
+	if os.Getenv("TERM") != "dumb" && term.IsTerminal(fd) {
+		shared := proc.OpenScreen(fd)
+		s.Screen = &screen{shared, out.signals, fd}
+		crowded = shared.Crowded
 	}
-	shared := proc.OpenScreen(fd)
-	s.Screen = &screen{shared, out.signals, fd}
+	beside := sync.OnceValue(startedBesideOthers)
 	if out.o.Name == "" {
 		s.Name = func() string {
-			if shared.Crowded() {
-				return engine.NameOf(out.o.Command)
+			if crowded() || beside() {
+				return out.label()
 			}
 			return ""
 		}
 	}
 	return s
+}
+
+// label is what lines call the run where others speak beside it: its name, or the command's
+// with the beginning of the run's id.
+func (out *output) label() string {
+	const digits = 4
+	if out.o.Name != "" {
+		return string(out.o.Name)
+	}
+	return text.Masked(engine.NameOf(out.o.Command)) + "#" + out.id[:digits]
+}
+
+// startedBesideOthers reports whether the run was started by what starts several side by side: make
+// with a jobserver (GNU make, "POSIX Jobserver Interaction"), GNU parallel, or xargs.
+func startedBesideOthers() bool {
+	if strings.Contains(os.Getenv("MAKEFLAGS"), "--jobserver-") || os.Getenv("PARALLEL_PID") != "" {
+		return true
+	}
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", os.Getppid())) // proc(5), on Linux alone
+	return err == nil && string(name) == "xargs\n"
 }
 
 // colored reports whether lines for a person are coloured: on a terminal that

@@ -213,7 +213,8 @@ func (e *execution) begin(at Place) {
 	}
 	e.resume()
 	id, started := &e.Identity, e.About
-	started.Name, started.Key = text.Masked(cmp.Or(started.Name, NameOf(e.Argv))), text.Masked(started.Key)
+	started.Name = cmp.Or(started.Name, text.Masked(NameOf(e.Argv))) // a given one is found as it was given
+	started.Key = text.Masked(started.Key)
 	started.Command, started.Depth, started.ParentRunID, started.Deadline = e.Argv, id.Depth, id.ParentRunID, *end
 	started.SpanID, started.ParentSpanID, started.Sampled = id.Trace.Span, id.Trace.Parent, id.Trace.Sampled()
 	e.emit(&started)

@@ -215,6 +215,7 @@ const (
 	makeRoom      = "\x1bD\x1bM"
 	saveCursor    = "\x1b7"
 	restoreCursor = "\x1b8"
+	clearLine     = "\x1b[K" // from the cursor on
 	giveBack      = saveCursor + "\x1b[r" + restoreCursor + "\x1b[J"
 )
 
@@ -263,13 +264,14 @@ func (r *statusRow) redraw() time.Duration {
 		s.show("", "")
 	}
 	margins := fmt.Sprintf("\x1b[1;%dr", rows-1)
-	row := fmt.Sprintf("\x1b[%d;1H\x1b[2K", rows) + fit(s.prefix()+text, columns-1) + restoreCursor
-	written := saveCursor + row
-	if !same {
-		written = makeRoom + saveCursor + margins + row
+	row := fmt.Sprintf("\x1b[%d;1H", rows) + fit(s.prefix()+text, columns-1)
+	drawing := makeRoom + saveCursor + margins + row + restoreCursor
+	written := drawing
+	if same {
+		written = saveCursor + row + clearLine + restoreCursor
 	}
 	r.columns, r.rows, r.text = columns, rows, text
-	s.replace(written, makeRoom+saveCursor+margins+row, giveBack)
+	s.replace(written, drawing, giveBack)
 	return statusLook
 }
 

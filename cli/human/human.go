@@ -69,7 +69,7 @@ func (s *Sink) Emit(e event.Event) {
 		return // nothing is written, and what is drawn may stay
 	}
 	s.clear()
-	s.narrator.Verbose = s.Level == Verbose
+	s.narrator.Verbose, s.narrator.Quiet = s.Level == Verbose, s.Level == Quiet
 	lines := s.narrator.Tell(e)
 	if s.Level == Quiet {
 		lines = slices.DeleteFunc(lines, func(l message.Line) bool { return !l.Always })

@@ -214,22 +214,21 @@ func (g *Status) print(s *shown) error {
 		return text.WriteJSON(&g.Out, s.json())
 	}
 	now := time.Now()
-	var tables [][][]string
+	var tables []string
 	if len(s.runs) > 0 {
-		tables = append(tables, rows(s.runs, now))
+		table := mode.Table(g.Width(), rows(s.runs, now))
+		if !s.detail { // else it is among the details
+			table = withCommands(table, s.runs, g.Width())
+		}
+		tables = append(tables, table)
 	}
 	if s.detail {
-		tables = append(tables, details(s.runs[0], now))
+		tables = append(tables, mode.Table(g.Width(), details(s.runs[0], now)))
 	}
 	if len(s.guards) > 0 {
-		tables = append(tables, guardRows(s.guards, now))
+		tables = append(tables, mode.Table(g.Width(), guardRows(s.guards, now)))
 	}
-	for i, table := range tables {
-		if i > 0 {
-			g.Print("\n")
-		}
-		g.Print(mode.Table(g.Width(), table))
-	}
+	g.Print(strings.Join(tables, "\n"))
 	return nil
 }
 
@@ -252,6 +251,23 @@ func rows(runs []*registry.Entry, now time.Time) [][]string {
 		})
 	}
 	return table
+}
+
+// withCommands adds the command below each row of a table of runs: two of one name are told
+// apart by it.
+func withCommands(table string, runs []*registry.Entry, width int) string {
+	var b strings.Builder
+	const header = 1
+	row := 0
+	for line := range strings.Lines(table) {
+		b.WriteString(line)
+		if i := row - header; i >= 0 && len(runs[i].Command) > 0 {
+			indent := strings.Repeat(" ", shortID+2)
+			b.WriteString(mode.Cut(indent+message.Printable(strings.Join(runs[i].Command, " ")), width) + "\n")
+		}
+		row++
+	}
+	return b.String()
 }
 
 // next says when the next attempt starts, where that is known.

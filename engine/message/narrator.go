@@ -48,7 +48,9 @@ func (l *Line) String() string {
 
 // Narrator says what happens in a run, event by event. The zero value begins a run.
 type Narrator struct {
-	Verbose     bool
+	// Verbose says more of waits, Quiet of the end only what the program itself failed at.
+	Verbose, Quiet bool
+
 	bareTimeout string
 	// failed is the last attempt that failed. It is told with what follows it.
 	failed *event.AttemptFinished
@@ -174,6 +176,9 @@ func (n *Narrator) end(e *event.RunFinished) []Line {
 	}
 	lines := n.last(e.Attempts, &e.Ending)
 	last := Line{Level: Bad, Text: End(e) + n.more(), Verdict: verdict(e), Always: e.OwnFailure()}
+	if n.Quiet {
+		last.Text = e.Reason
+	}
 	switch {
 	case e.Worked():
 		last.Level = Good

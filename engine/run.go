@@ -366,7 +366,11 @@ func (e *execution) report(t *trial) {
 // finished reports a judged attempt and emits attempt_finished.
 func (e *execution) finished(t *trial) {
 	e.report(t)
-	e.emit(&event.AttemptFinished{Which: t.which, Result: t.result, Success: t.decision.Accepted, Judgement: t.decision.Judgement})
+	end := &event.AttemptFinished{Which: t.which, Result: t.result, Success: t.decision.Accepted, Judgement: t.decision.Judgement}
+	if end.Success {
+		end.Overruled = t.evidence.Retry
+	}
+	e.emit(end)
 }
 
 // Ended is how a run ends for a reason other than an attempt's result.

@@ -231,9 +231,32 @@ func (r *resolver) withoutEffect() {
 		"no effect without a guard (%s): %s", flagsWith("guard", "yes"), words)
 	none(r.Guards.Slots.Lost != guard.WarnUnasked && (r.Store == nil || r.Store.Dir != ""),
 		"lost= of --max-concurrent has no effect with a store in files, in which a slot cannot be lost")
+	none(r.typed("delays") && r.typedAny("base", "factor", "backoff") != "", "no effect beside --delays, which lists the waits: %s", r.typedAny("base", "factor", "backoff"))
+	retried := strings.Split(r.last("on-exit").Value, ",")
+	none(r.typed("on-exit") && slices.Contains(retried, "0") && !r.Given("success-on-exit"), "0 in %s has no effect, since exit 0 is a success; --success-on-exit says what is one", r.last("on-exit").Word)
+	words = r.typedOf("attempts")
+	none(len(r.Command) == 0 && words != "" && r.waitsOnly(), "no effect without a command: %s", words)
+	hooks := len(r.BeforeRetry) > 0 || r.AfterSuccess != "" || r.AfterGiveUp != "" || r.Fallback != ""
+	none(r.typed("hook-timeout") && !hooks, "%s has no effect without a hook or a fallback", r.last("hook-timeout").Word)
 	number, limited := r.last("signal"), r.Timeout > 0 || r.IdleTimeout > 0 || r.Deadline > 0 || r.Policy.HedgeMax > 1
 	none(r.typed("signal") && !limited && strings.Trim(number.Value, "0123456789") == "",
 		"%s %s is the signal that ends an attempt at its limit, and there is no limit; a wait of %[2]s s before attempt 2 is --base %[2]s", number.Word, number.Value)
+}
+
+// waitsOnly reports whether the run waits for targets and runs nothing.
+func (r *resolver) waitsOnly() bool {
+	return !r.Plan && !r.PrintPolicy && !r.Explain && r.Simulation == nil && !r.Exec
+}
+
+// typedAny are the words of those flags that the command line has.
+func (r *resolver) typedAny(names ...string) string {
+	var words []string
+	for _, name := range names {
+		if r.typed(name) {
+			words = append(words, r.last(name).Word)
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // flagsWith are the flags of which a tag says so.

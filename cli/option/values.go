@@ -385,8 +385,12 @@ func (r *retryAfter) UnmarshalText(text []byte) (err error) {
 	}
 	if r.re, err = regexp.Compile(string(text)); err != nil {
 		_, err = linematch.Parse(string(text)) // says it in one line
+		return err
 	}
-	return err
+	if r.re.NumSubexp() == 0 {
+		return fmt.Errorf("%q has no group, which is the wait; put it into brackets, as in 'wait ([0-9]+) seconds'", text)
+	}
+	return nil
 }
 
 // signal is a signal of this system.

@@ -170,6 +170,9 @@ type AttemptFinished struct {
 	Judgement
 	Result  attempt.Result
 	Success bool // it was accepted
+	// Overruled is an --on-stdout or --on-stderr rule that matched although the attempt was
+	// a success, "" for none.
+	Overruled string
 }
 
 // AttemptCancelled reports that a copy of a hedged attempt was ended since another one

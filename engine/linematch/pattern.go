@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -24,8 +25,40 @@ func Parse(src string) (*Pattern, error) {
 	if err != nil {
 		return nil, patternError(src, err.(*syntax.Error))
 	}
+	if needsLineEnd(re) {
+		return nil, fmt.Errorf("%q can match no line: it needs a line feed, and each line is looked at without its end; write a pattern for one line", src)
+	}
 	return &Pattern{src: src, re: re}, nil
 }
+
+// needsLineEnd reports whether every text that an expression matches holds a line feed or a
+// carriage return.
+func needsLineEnd(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return slices.ContainsFunc(re.Rune, endsLine)
+	case syntax.OpCharClass:
+		for i := 0; i < len(re.Rune); i += 2 { // pairs of the first and the last rune of a range
+			for r := re.Rune[i]; r <= re.Rune[i+1]; r++ {
+				if !endsLine(r) {
+					return false
+				}
+			}
+		}
+		return len(re.Rune) > 0
+	case syntax.OpCapture, syntax.OpPlus:
+		return needsLineEnd(re.Sub[0])
+	case syntax.OpRepeat:
+		return re.Min > 0 && needsLineEnd(re.Sub[0])
+	case syntax.OpConcat:
+		return slices.ContainsFunc(re.Sub, needsLineEnd)
+	case syntax.OpAlternate:
+		return !slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return !needsLineEnd(sub) })
+	}
+	return false
+}
+
+func endsLine(r rune) bool { return r == '\n' || r == '\r' }
 
 // UnmarshalText is Parse. It refuses "", which matches every line.
 func (p *Pattern) UnmarshalText(text []byte) error {

@@ -52,6 +52,7 @@ type Narrator struct {
 	Verbose, Quiet bool
 
 	bareTimeout string
+	overruled   bool // it was told that a rule matched in a success
 	// failed is the last attempt that failed. It is told with what follows it.
 	failed *event.AttemptFinished
 }
@@ -113,7 +114,7 @@ func (n *Narrator) attempt(e event.Event) []Line {
 		if e.Hedged {
 			lines = append(lines, copyEnded(e)...)
 		}
-		return lines
+		return append(lines, n.overruledRule(e)...)
 	case *event.AttemptCancelled:
 		return detail("attempt %s has lost and was ended after %s", trial(&e.Header, &e.Which), Duration(e.Result.Duration))
 	case *event.GuardRefused:
@@ -122,6 +123,17 @@ func (n *Narrator) attempt(e event.Event) []Line {
 		}
 	}
 	return nil
+}
+
+// overruledRule says once that a rule which matched has not made a success a failure.
+func (n *Narrator) overruledRule(e *event.AttemptFinished) []Line {
+	if e.Overruled == "" || n.overruled {
+		return nil
+	}
+	n.overruled = true
+	flag, _, _ := strings.Cut(e.Overruled, " ")
+	return []Line{{Level: Warning, Text: fmt.Sprintf("%s matched, but the attempt was a success (%s); --fail-%s makes it a failure",
+		e.Overruled, e.Ended, strings.TrimPrefix(flag, "--"))}}
 }
 
 func copyEnded(e *event.AttemptFinished) []Line {

@@ -171,8 +171,16 @@ func (k *keeper) add(ctx context.Context, l *engine.Letter) string {
 	case err != nil: // it is there
 		k.w.complain(err.Error())
 	}
-	k.where = fmt.Sprintf("kept as letter %s in %s; retry --redrive %s runs it again", id, k.dir, id)
+	k.where = fmt.Sprintf("kept as letter %s in %s; retry --redrive %s%s runs it again", id, k.dir, k.directory(), id)
 	return id
+}
+
+// directory is the flag of --redrive that finds the letters, "" for those at the usual place.
+func (k *keeper) directory() string {
+	if usual, err := letters.Path("on"); err == nil && usual == k.dir {
+		return ""
+	}
+	return "--dead-letter " + shellWord(k.dir) + " "
 }
 
 // input is the whole standard input, once it has ended.

@@ -180,7 +180,7 @@ func (k *keeper) directory() string {
 	if usual, err := letters.Path("on"); err == nil && usual == k.dir {
 		return ""
 	}
-	return "--dead-letter " + shellWord(k.dir) + " "
+	return "--dead-letter " + text.ShellWord(k.dir) + " "
 }
 
 // input is the whole standard input, once it has ended.

@@ -123,7 +123,8 @@ func enoughFiles(o *option.Options) error {
 func (w *wiring) build() error {
 	o := w.o
 	if o.Policy.HedgeMax > 1 && o.Process.Stdin == stdio.Inherit && len(o.Command) > 0 && !proc.NullInput() {
-		return option.Usage(option.Last(o.Settings, "hedge").Word, errors.New("copies cannot share standard input; give each the same with --stdin replay, or none with --stdin null"))
+		return option.Usage(option.Last(o.Settings, "hedge").Word, errors.New(
+			"copies cannot share standard input; give each the same with --stdin replay, or none with --stdin null"))
 	}
 	o.Process.Line = w.line
 	o.Process.Report, o.Process.Note = w.complain, w.note
@@ -134,7 +135,10 @@ func (w *wiring) build() error {
 		Draw:     draw(o, 0),
 		Identity: identity(o, w.id, w.environ),
 		Hooks:    o.Hooks,
-		About:    event.RunStarted{Name: string(o.Name), Key: string(o.Key), Policy: o.Chosen.Name, PolicySource: o.Chosen.Source, BareTimeout: bareTimeout(o)},
+		About: event.RunStarted{
+			Name: string(o.Name), Key: string(o.Key), Policy: o.Chosen.Name, PolicySource: o.Chosen.Source,
+			BareTimeout: bareTimeout(o),
+		},
 	}
 	w.e, e.Hooks.Tails = e, w.keepTails
 	if o.Exec {
@@ -225,7 +229,8 @@ func (w *wiring) nest() {
 			e.Policy.Attempts, e.Policy.Consecutive = 1, 1 // one run has at most one success
 		case os.Getenv("RETRY_HOOK") != "": // it does not multiply the attempts
 		case w.o.Nested == "warn" && !w.o.Quiet && e.Policy.Attempts != 1 && !e.WaitOnly:
-			w.complain("running inside another retry, so attempts multiply; --nested once leaves retrying to the outer one, --nested allow says nothing")
+			w.complain("running inside another retry, so attempts multiply; " +
+				"--nested once leaves retrying to the outer one, --nested allow says nothing")
 		}
 	}
 	now := time.Now()

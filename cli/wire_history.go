@@ -21,7 +21,10 @@ func (w *wiring) keepHistory() {
 	env := func(name string) string { return strings.TrimSpace(os.Getenv(name)) }
 	h := &history.Recorder{
 		ParentRunID: id.ParentRunID, CI: systemOfCI(),
-		Commit:       cmp.Or(env("GITHUB_SHA"), env("CI_COMMIT_SHA"), env("BUILDKITE_COMMIT"), env("CIRCLE_SHA1"), env("GIT_COMMIT"), env("BUILD_SOURCEVERSION")),
+		Commit: cmp.Or(
+			env("GITHUB_SHA"), env("CI_COMMIT_SHA"), env("BUILDKITE_COMMIT"),
+			env("CIRCLE_SHA1"), env("GIT_COMMIT"), env("BUILD_SOURCEVERSION"),
+		),
 		UntilFailure: o.Policy.UntilFailure, Repeat: o.Policy.Repeat, Redriven: w.letter != nil,
 		Tool: func() string { return tool.Find(o.Command) },
 	}
@@ -43,8 +46,10 @@ func (w *wiring) keepHistory() {
 // systemOfCI is the CI system of the job, by the variable that it sets, or "".
 func systemOfCI() string {
 	for _, system := range [...][2]string{
-		{"GITHUB_ACTIONS", "github"}, {"GITLAB_CI", "gitlab"}, {"BUILDKITE", "buildkite"}, {"CIRCLECI", "circleci"}, {"JENKINS_URL", "jenkins"},
-		{"TF_BUILD", "azure"}, {"TEAMCITY_VERSION", "teamcity"}, {"TRAVIS", "travis"}, {"BITBUCKET_BUILD_NUMBER", "bitbucket"}, {"DRONE", "drone"},
+		{"GITHUB_ACTIONS", "github"}, {"GITLAB_CI", "gitlab"}, {"BUILDKITE", "buildkite"},
+		{"CIRCLECI", "circleci"}, {"JENKINS_URL", "jenkins"},
+		{"TF_BUILD", "azure"}, {"TEAMCITY_VERSION", "teamcity"}, {"TRAVIS", "travis"},
+		{"BITBUCKET_BUILD_NUMBER", "bitbucket"}, {"DRONE", "drone"},
 		{"CODEBUILD_BUILD_ID", "codebuild"}, {"APPVEYOR", "appveyor"}, {"CIRRUS_CI", "cirrus"},
 	} {
 		if os.Getenv(system[0]) != "" {

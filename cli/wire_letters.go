@@ -210,7 +210,8 @@ func (k *keeper) newLetter(l *engine.Letter) *queue.Letter {
 	letter := &queue.Letter{
 		Version: queue.Version, ID: queue.NewID(first, id.RunID), IdempotencyKey: queue.Text(id.Key),
 		Name:    queue.Text(cmp.Or(k.w.e.About.Name, engine.NameOf(k.w.o.Command))),
-		Command: queue.Texts(k.w.o.Command), Cwd: queue.Text(k.cwd), Umask: fmt.Sprintf("%04o", mask), Policy: map[string][]queue.Text{},
+		Command: queue.Texts(k.w.o.Command), Cwd: queue.Text(k.cwd), Umask: fmt.Sprintf("%04o", mask),
+		Policy:        map[string][]queue.Text{},
 		FirstFailedAt: text.Time{Time: first}, Count: 1, Host: queue.Text(host), User: queue.Text(userName()),
 	}
 	for name, values := range option.Kept(k.w.o.Settings) {
@@ -243,7 +244,10 @@ func (k *keeper) describe(letter *queue.Letter, l *engine.Letter) {
 	}
 	if d.Outcome == event.Parked {
 		letter.DueAt = &text.Time{Time: d.DueAt}
-		letter.Schedule = &queue.Schedule{Step: l.Place.Step, PreviousMs: l.Place.Previous.Milliseconds(), WaitMs: d.Jittered.Milliseconds(), Rotation: l.Rotation}
+		letter.Schedule = &queue.Schedule{
+			Step: l.Place.Step, PreviousMs: l.Place.Previous.Milliseconds(), WaitMs: d.Jittered.Milliseconds(),
+			Rotation: l.Rotation,
+		}
 	}
 }
 
@@ -343,7 +347,9 @@ func (k *keeper) finish(end *event.RunFinished) {
 			k.replace(context.Background(), &engine.Letter{Decision: d, Attempts: end.Attempts, Evidence: &engine.Evidence{}})
 		}
 		missing := slices.DeleteFunc(queue.Strings(r.before.EnvNames), func(name string) bool {
-			return slices.ContainsFunc(k.w.e.Identity.Environ, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
+			return slices.ContainsFunc(k.w.e.Identity.Environ, func(entry string) bool {
+				return strings.HasPrefix(entry, name+"=")
+			})
 		})
 		if len(missing) > 0 {
 			k.w.complain("not set now, and set when the run first failed: " + strings.Join(missing, " "))

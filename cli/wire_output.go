@@ -4,7 +4,6 @@ package cli
 // the files that a CI job offers, and telemetry.
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -219,7 +218,7 @@ func (name jobFile) Write(p []byte) (int, error) {
 		}
 	}
 	n, err := file.Write(p)
-	return n - before, cmp.Or(err, file.Close())
+	return n - before, errors.Join(err, file.Close())
 }
 
 // emit passes an event to every sink. A person also learns what was probably meant
@@ -275,7 +274,7 @@ func (out *output) keepTails(stdout, stderr []byte) (env []string, remove func()
 		if err == nil {
 			names = append(names, f.Name())
 			_, err = f.Write(data)
-			err = cmp.Or(err, f.Close())
+			err = errors.Join(err, f.Close())
 		}
 		switch {
 		case err == nil:

@@ -45,7 +45,10 @@ func checkRehearsed(o *option.Options) error {
 	if o.Rehearse == nil {
 		return nil
 	}
-	for _, f := range [][2]string{{"--rehearse-stdout", string(o.RehearseStdout)}, {"--rehearse-stderr", string(o.RehearseStderr)}} {
+	for _, f := range [][2]string{
+		{"--rehearse-stdout", string(o.RehearseStdout)},
+		{"--rehearse-stderr", string(o.RehearseStderr)},
+	} {
 		if f[1] == "" {
 			continue
 		}

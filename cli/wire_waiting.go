@@ -112,7 +112,10 @@ func (w *wiring) exec(ctx context.Context, argv []string, output io.Writer) atte
 // would have, or what is run is not known yet.
 func (w *wiring) lookUp() error {
 	o := w.o
-	if len(o.Command) == 0 || len(o.Policy.Rotate) > 0 || o.Rehearse != nil || slices.ContainsFunc(o.Targets, func(t option.Target) bool { return holds(t, o.Command[0]) }) {
+	if len(o.Command) == 0 || len(o.Policy.Rotate) > 0 || o.Rehearse != nil {
+		return nil
+	}
+	if slices.ContainsFunc(o.Targets, func(t option.Target) bool { return holds(t, o.Command[0]) }) {
 		return nil
 	}
 	err := proc.LookUp(o.Command[0])

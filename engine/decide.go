@@ -85,7 +85,9 @@ func Decide(p *Policy, s State, r attempt.Result, e Evidence, now time.Time, u f
 	case d.Accepted:
 		count(&d, p, s, now)
 	case p.UntilFailure && (d.Retry || d.Outcome == event.Stopped):
-		d.Retry, d.Found, d.Outcome, d.Advice = false, !d.NotStarted, event.Stopped, ""
+		d.Retry = false
+		d.Found = !d.NotStarted
+		d.Outcome, d.Advice = event.Stopped, ""
 	case d.Retry:
 		schedule(&d, p, s, r, e, now, u)
 	}
@@ -213,7 +215,8 @@ func judgeByTable(rules *Rules, known classify.Judgement, reason string) Decisio
 	}
 	switch {
 	case rules.hasRetryRule(): // Row 8: the user has named what is retried.
-		d.Retry, d.Outcome, d.Unnamed, d.Why = false, event.Stopped, true, "no --on-* rule names it"
+		d.Retry, d.Outcome = false, event.Stopped
+		d.Unnamed, d.Why = true, "no --on-* rule names it"
 	case rules.Mode == Smart && known.Verdict == event.Permanent,
 		rules.Mode == Strict && known.Verdict != event.Transient: // Row 9.
 		d.Retry, d.Outcome = false, event.Stopped
@@ -302,7 +305,10 @@ func schedule(d *Decision, p *Policy, s State, r attempt.Result, e Evidence, now
 	d.Delay = p.Schedule.Plain(s.Step, s.Previous)
 	drawn := p.Schedule.Wait(s.Step, s.Previous, u)
 	d.Jittered = drawn
-	d.Next = State{Attempt: s.Attempt + 1, Place: Place{s.Step + 1, drawn}, Deadline: s.Deadline, Failures: s.Failures + 1, Argv: s.Argv}
+	d.Next = State{
+		Attempt: s.Attempt + 1, Failures: s.Failures + 1, Place: Place{s.Step + 1, drawn},
+		Deadline: s.Deadline, Argv: s.Argv,
+	}
 	if d.Hint, d.HasHint, d.IgnoredHint = FindHint(&p.Rules.Hints, e, now); d.HasHint {
 		// Full jitter over one plain delay is added, so that clients that were given
 		// the same moment do not return together.
@@ -311,10 +317,12 @@ func schedule(d *Decision, p *Policy, s State, r attempt.Result, e Evidence, now
 	}
 	switch {
 	case d.HasHint && d.Hint > p.MaxHint:
-		giveUp(d, event.Stopped, fmt.Sprintf("the server asks for a wait of %v, longer than --max-hint %v", d.Hint, p.MaxHint))
+		why := fmt.Sprintf("the server asks for a wait of %v, longer than --max-hint %v", d.Hint, p.MaxHint)
+		giveUp(d, event.Stopped, why)
 	case s.LastLook:
 		giveUp(d, event.Deadline, "this was the last look before the deadline")
-	case p.LastLook > 0 && s.late(backoff.Add(d.Jittered, 1), now): // one that ends with the deadline leaves no time for a try
+	case p.LastLook > 0 && s.late(backoff.Add(d.Jittered, 1), now):
+		// One that ends with the deadline leaves no time for a try.
 		d.Jittered = max(s.Deadline.Sub(now)-p.LastLook, 0)
 		d.Next.LastLook = true
 	case s.late(d.Jittered, now):
@@ -344,7 +352,8 @@ func (d *Decision) advise(advice string) {
 }
 
 func giveUp(d *Decision, outcome event.Outcome, why string) {
-	d.Retry, d.Outcome, d.Why, d.Advice = false, outcome, why, ""
+	d.Retry, d.Outcome = false, outcome
+	d.Why, d.Advice = why, ""
 }
 
 // FindHint looks for a wait that the server asked for, in standard error before standard

@@ -120,7 +120,8 @@ func (g *group) next() {
 		refusal.Which = event.Which{Hedged: true, Copy: g.started}
 		g.e.emit(refusal)
 		g.refused++
-		if g.delay(); g.running == 0 {
+		g.delay()
+		if g.running == 0 {
 			g.close()
 		}
 	}

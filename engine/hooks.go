@@ -62,7 +62,9 @@ func (e *execution) beforeRetry(ctx context.Context) *Decision {
 	env = append(env, e.hookVariables(&e.last.decision, "", next)...)
 	for _, script := range e.Hooks.BeforeRetry {
 		var r attempt.Result
-		end := e.during(ctx, e.state.Deadline, func(ctx context.Context) { r = e.hook(ctx, beforeRetry, script, use.Words(e.Argv), env) })
+		end := e.during(ctx, e.state.Deadline, func(ctx context.Context) {
+			r = e.hook(ctx, beforeRetry, script, use.Words(e.Argv), env)
+		})
 		switch {
 		case end != nil:
 			return end

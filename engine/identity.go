@@ -149,7 +149,9 @@ func (e *execution) environ(last *trial, n int, own []string, deadline time.Time
 		env = append(env, "RETRY_PARENT_RUN_ID="+id.ParentRunID)
 	}
 	if n > 1 {
-		env = append(env, "RETRY_LAST_EXIT="+strconv.Itoa(last.result.ExitCode), "RETRY_LAST_REASON="+oneLine(last.decision.Reason))
+		env = append(env,
+			"RETRY_LAST_EXIT="+strconv.Itoa(last.result.ExitCode),
+			"RETRY_LAST_REASON="+oneLine(last.decision.Reason))
 	}
 	if !deadline.IsZero() {
 		now := time.Now()

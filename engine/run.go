@@ -215,7 +215,8 @@ func (e *execution) begin(at Place) {
 	id, started := &e.Identity, e.About
 	started.Name = cmp.Or(started.Name, text.Masked(NameOf(e.Argv))) // a given one is found as it was given
 	started.Key = text.Masked(started.Key)
-	started.Command, started.Depth, started.ParentRunID, started.Deadline = e.Argv, id.Depth, id.ParentRunID, *end
+	started.Command, started.Deadline = e.Argv, *end
+	started.Depth, started.ParentRunID = id.Depth, id.ParentRunID
 	started.SpanID, started.ParentSpanID, started.Sampled = id.Trace.Span, id.Trace.Parent, id.Trace.Sampled()
 	e.emit(&started)
 }
@@ -274,13 +275,17 @@ func (e *execution) start(ctx context.Context, which event.Which, pass *admissio
 	if e.attempts > 1 && e.Hooks.RetryWith != "" {
 		run, t.argv = e.retryWith(run)
 	}
-	e.emit(&event.AttemptStarted{Which: which, Timeout: e.Policy.Timeout, Rehearsed: e.pretends(e.attempts), Repeats: e.Policy.Repeat, Failed: len(e.failed)})
+	e.emit(&event.AttemptStarted{
+		Which: which, Timeout: e.Policy.Timeout, Rehearsed: e.pretends(e.attempts),
+		Repeats: e.Policy.Repeat, Failed: len(e.failed),
+	})
 	own := use.Variables()
 	if which.Hedged {
 		own = append(own, "RETRY_COPY="+strconv.Itoa(which.Copy))
 	}
 	spec := attempt.Spec{
-		Number: e.attempts, Copy: which.Copy, Argv: run, Env: e.environ(&e.before, e.attempts, own, e.state.Deadline, which.SpanID),
+		Number: e.attempts, Copy: which.Copy, Argv: run,
+		Env:     e.environ(&e.before, e.attempts, own, e.state.Deadline, which.SpanID),
 		Timeout: e.Policy.Timeout, IdleTimeout: e.Policy.IdleTimeout, Deadline: e.state.Deadline,
 		Stdout: t.watch.Stdout, Stderr: t.watch.Stderr, Alike: !e.Policy.Rules.Stdout.any() && !e.Policy.Rules.Stderr.any(),
 		Inherit: slices.Concat(e.Inherit, pass.Inherit()),
@@ -366,7 +371,9 @@ func (e *execution) report(t *trial) {
 // finished reports a judged attempt and emits attempt_finished.
 func (e *execution) finished(t *trial) {
 	e.report(t)
-	end := &event.AttemptFinished{Which: t.which, Result: t.result, Success: t.decision.Accepted, Judgement: t.decision.Judgement}
+	end := &event.AttemptFinished{
+		Which: t.which, Result: t.result, Success: t.decision.Accepted, Judgement: t.decision.Judgement,
+	}
 	if end.Success {
 		end.Overruled = t.evidence.Retry
 	}

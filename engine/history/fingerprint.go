@@ -159,7 +159,10 @@ func isAddress(word string) bool {
 	}
 	last := labels[len(labels)-1]
 	name := len(labels) > 2 || host != word || isTop(last)
-	return numbers == 4 && len(labels) == 4 || numbers == 0 && name && letters(last) && digits(last) == 0 && len(last) > 1 && host == strings.ToLower(host)
+	if numbers > 0 {
+		return numbers == 4 && len(labels) == 4
+	}
+	return name && letters(last) && digits(last) == 0 && len(last) > 1 && host == strings.ToLower(host)
 }
 
 // isTop reports whether a label ends the names of hosts more often than those of

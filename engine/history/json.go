@@ -56,7 +56,8 @@ func (r *Record) limited(limit int) *Record {
 	}
 	short.Attempts = slices.Clone(r.Attempts)
 	texts := []*string{
-		&short.RunID, &short.ParentRunID, &short.Name, &short.Cwd, &short.Key, &short.Policy, &short.Outcome, &short.Commit, &short.CI, &short.Host,
+		&short.RunID, &short.ParentRunID, &short.Name, &short.Cwd, &short.Key,
+		&short.Policy, &short.Outcome, &short.Commit, &short.CI, &short.Host,
 	}
 	for i := range short.Attempts {
 		a := &short.Attempts[i]

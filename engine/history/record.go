@@ -1,7 +1,8 @@
 // Package history keeps a line about each run in a file, and computes what these
 // lines say (docs/history.md).
 //
-// record.go is the record, json.go its text, recorder.go makes it of an event.Run. file.go appends lines, read.go reads files. report.go and learn.go are pure
+// record.go is the record, json.go its text, recorder.go makes it of an event.Run.
+// file.go appends lines, read.go reads files. report.go and learn.go are pure
 // statistics over records. The package runs nothing, and shows nothing: cli/report
 // does.
 package history
@@ -74,7 +75,8 @@ func valueOf(n *float64) float64 {
 
 // Failed reports whether the run did not succeed, or only after a failed attempt.
 func (r *Record) Failed() bool {
-	return r.Outcome != string(event.Succeeded) || slices.ContainsFunc(r.Attempts, func(a Attempt) bool { return !a.Success })
+	failed := func(a Attempt) bool { return !a.Success }
+	return r.Outcome != string(event.Succeeded) || slices.ContainsFunc(r.Attempts, failed)
 }
 
 func (r *Record) parked() bool { return r.Outcome == string(event.Parked) }

@@ -245,7 +245,8 @@ func (r *Report) Finish(top int) (groups int) {
 	slices.SortFunc(r.Groups, func(a, b *Group) int {
 		return cmp.Or(cmp.Compare(b.WilsonLow, a.WilsonLow), cmp.Compare(b.GaveUp, a.GaveUp), cmp.Compare(a.Name, b.Name))
 	})
-	if groups = len(r.Groups); top > 0 {
+	groups = len(r.Groups)
+	if top > 0 {
 		r.Groups = r.Groups[:min(top, groups)]
 	}
 	for _, g := range r.Groups {
@@ -296,7 +297,8 @@ func (g *Group) drawSpark(start, now int64) {
 	g.Spark = make([]*float64, sparkParts)
 	for _, moment := range g.moments {
 		part := sparkParts - 1
-		if at := moment >> 1; now > start {
+		if now > start {
+			at := moment >> 1
 			part = min(max(int((at-start)*sparkParts/(now-start)), 0), part)
 		}
 		runs[part]++

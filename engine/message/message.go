@@ -112,7 +112,8 @@ func End(e *event.RunFinished) string {
 		if e.Why != "" {
 			why = ", " + e.Why
 		}
-		return fmt.Sprintf("parked %s%s, until %s, with exit code %d", after, why, e.DueAt.Local().Format(time.DateTime), e.ExitCode)
+		due := e.DueAt.Local().Format(time.DateTime)
+		return fmt.Sprintf("parked %s%s, until %s, with exit code %d", after, why, due, e.ExitCode)
 	case e.FallbackExitCode != nil && *e.FallbackExitCode == 0:
 		return "the fallback succeeded " + after + cause(e)
 	case e.Found:
@@ -175,7 +176,8 @@ func measured(e *event.RunFinished) string {
 		text += fmt.Sprintf(", %d failed (%s%s)", r.Failed, strings.ReplaceAll(numbers, " ", ", "), more)
 	}
 	text += fmt.Sprintf("; %.3g %% failed, 95 %% interval %.3g to %.3g %%; median %s, longest %s",
-		percent*float64(r.Failed)/float64(n), percent*r.FailedLow, percent*r.FailedHigh, Duration(r.Median), Duration(r.Longest))
+		percent*float64(r.Failed)/float64(n), percent*r.FailedLow, percent*r.FailedHigh,
+		Duration(r.Median), Duration(r.Longest))
 	switch {
 	case e.Outcome == event.Succeeded:
 		return text

@@ -132,8 +132,9 @@ func (n *Narrator) overruledRule(e *event.AttemptFinished) []Line {
 	}
 	n.overruled = true
 	flag, _, _ := strings.Cut(e.Overruled, " ")
-	return []Line{{Level: Warning, Text: fmt.Sprintf("%s matched, but the attempt was a success (%s); --fail-%s makes it a failure",
-		e.Overruled, e.Ended, strings.TrimPrefix(flag, "--"))}}
+	text := fmt.Sprintf("%s matched, but the attempt was a success (%s); --fail-%s makes it a failure",
+		e.Overruled, e.Ended, strings.TrimPrefix(flag, "--"))
+	return []Line{{Level: Warning, Text: text}}
 }
 
 func copyEnded(e *event.AttemptFinished) []Line {

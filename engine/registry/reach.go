@@ -137,7 +137,10 @@ func (e *Entry) Wake(send Send) error {
 // left reports whether the run has left the wait that it was seen in.
 func (e *Entry) left() bool {
 	now, err := look(e.path)
-	return err != nil || now.NextAttemptAt == nil || now.Attempt != e.Attempt || !now.NextAttemptAt.Equal(e.NextAttemptAt.Time)
+	if err != nil || now.NextAttemptAt == nil || now.Attempt != e.Attempt {
+		return true
+	}
+	return !now.NextAttemptAt.Equal(e.NextAttemptAt.Time)
 }
 
 // Cancel asks the program to end, and returns when the kernel has freed its lock. A

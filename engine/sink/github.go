@@ -61,7 +61,9 @@ const longestReason = 300
 // outputs are lines of NAME=VALUE, each value in one line.
 func (s *GitHub) outputs(e *event.RunFinished) string {
 	reason := []rune(inert(text.Masked(e.Reason)))
-	return fmt.Sprintf("attempts=%d\noutcome=%s\nexit_code=%d\ntimed_out=%t\nreason=%s\n", e.Attempts, e.Outcome, e.ExitCode, s.timedOut, string(reason[:min(len(reason), longestReason)]))
+	reason = reason[:min(len(reason), longestReason)]
+	return fmt.Sprintf("attempts=%d\noutcome=%s\nexit_code=%d\ntimed_out=%t\nreason=%s\n",
+		e.Attempts, e.Outcome, e.ExitCode, s.timedOut, string(reason))
 }
 
 func (s *GitHub) append(w io.Writer, text string) {
@@ -87,7 +89,8 @@ func (s *GitHub) row(e *event.AttemptFinished) {
 	if e.Hedged {
 		number += ", copy " + strconv.Itoa(e.Copy)
 	}
-	s.rows = append(s.rows, fmt.Sprintf("| %s | %s | %s |\n", number, literal(result), message.Duration(e.Result.Duration)))
+	took := message.Duration(e.Result.Duration)
+	s.rows = append(s.rows, fmt.Sprintf("| %s | %s | %s |\n", number, literal(result), took))
 }
 
 // table is the summary, in Markdown.

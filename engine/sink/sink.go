@@ -113,7 +113,10 @@ const nanoseconds = "2006-01-02T15:04:05.000000000Z07:00"
 // objectOf is an event as an object. Its Event is "" for an event that only a person sees.
 func objectOf(e event.Event) object {
 	h := e.Head()
-	o := object{Time: h.Time.Format(nanoseconds), RunID: h.RunID, TraceID: h.TraceID, ElapsedMS: text.Milliseconds(h.Elapsed)}
+	o := object{
+		Time: h.Time.Format(nanoseconds), RunID: h.RunID, TraceID: h.TraceID,
+		ElapsedMS: text.Milliseconds(h.Elapsed),
+	}
 	switch e := e.(type) {
 	case *event.RunStarted:
 		o.Event, o.Command, o.MaxAttempts = "run_started", text.MaskedArgs(e.Command), &e.MaxAttempts
@@ -122,19 +125,24 @@ func objectOf(e event.Event) object {
 	case *event.TargetReady:
 		o.Event, o.Target, o.Gone = "wait_ready", e.Name, e.Gone
 	case *event.TargetFailed:
-		o.Event, o.Target, o.Gone, o.While, o.Reason = "wait_failed", e.Name, e.Gone, e.While, e.Reason
+		o.Event, o.Reason = "wait_failed", e.Reason
+		o.Target, o.Gone, o.While = e.Name, e.Gone, e.While
 	case *event.GuardRefused:
 		o.which(&e.Which)
-		o.Event, o.Guard, o.Key, o.Reason, o.RetryInMS = "guard_refused", e.Guard, e.Key, e.Reason, &nullable{}
+		o.Event, o.Reason = "guard_refused", e.Reason
+		o.Guard, o.Key = e.Guard, e.Key
+		o.RetryInMS = &nullable{}
 		if e.RetryIn != nil {
 			o.RetryInMS.ms = pointer(*e.RetryIn)
 		}
 	case *event.BreakerChanged:
-		o.Event, o.Key, o.From, o.To = "breaker_changed", e.Key, e.From, e.To
+		o.Event, o.Key = "breaker_changed", e.Key
+		o.From, o.To = e.From, e.To
 	case *event.StoreFailed:
 		o.Event, o.Store, o.Reason = "store_failed", e.Store, e.Reason
 	case *event.HookFinished:
-		o.Event, o.Hook, o.ExitCode, o.DurationMS, o.Reason = "hook_finished", e.Hook, &e.ExitCode, pointer(e.Duration), e.Reason
+		o.Event, o.Hook, o.Reason = "hook_finished", e.Hook, e.Reason
+		o.ExitCode, o.DurationMS = &e.ExitCode, pointer(e.Duration)
 	case *event.RunFinished:
 		o.finish(e)
 	default:
@@ -154,7 +162,8 @@ func (o *object) attempt(e event.Event) {
 	case *event.AttemptFinished:
 		o.which(&e.Which)
 		o.result(&e.Result)
-		o.Event, o.Verdict, o.Reason, o.Rule = "attempt_finished", string(e.Verdict), e.Reason, e.Rule
+		o.Event = "attempt_finished"
+		o.Verdict, o.Reason, o.Rule = string(e.Verdict), e.Reason, e.Rule
 	case *event.AttemptCancelled:
 		o.Event = "attempt_cancelled"
 		o.which(&e.Which)
@@ -188,8 +197,9 @@ func (o *object) wait(w *event.Wait) {
 }
 
 func (o *object) finish(e *event.RunFinished) {
-	o.Event, o.Outcome, o.Attempts, o.ExitCode = "run_finished", string(e.Outcome), &e.Attempts, &e.ExitCode
-	o.Verdict, o.Reason, o.Rule, o.FallbackCode = string(e.Verdict), e.Reason, e.Rule, e.FallbackExitCode
+	o.Event, o.Outcome, o.Attempts = "run_finished", string(e.Outcome), &e.Attempts
+	o.ExitCode, o.FallbackCode = &e.ExitCode, e.FallbackExitCode
+	o.Verdict, o.Reason, o.Rule = string(e.Verdict), e.Reason, e.Rule
 	if e.Why != "" {
 		o.Reason += "; " + e.Why
 	}
@@ -198,9 +208,11 @@ func (o *object) finish(e *event.RunFinished) {
 	}
 	if r := e.Repeated; r != nil {
 		failed := append([]int{}, r.FailedAttempts...) // [] where none has
-		o.Passed, o.Failed, o.FailedAt, o.FailedLow, o.FailedHigh = &r.Passed, &r.Failed, &failed, &r.FailedLow, &r.FailedHigh
+		o.Passed, o.Failed, o.FailedAt = &r.Passed, &r.Failed, &failed
+		o.FailedLow, o.FailedHigh = &r.FailedLow, &r.FailedHigh
 	}
-	if o.Letter = e.Letter; !e.DueAt.IsZero() {
+	o.Letter = e.Letter
+	if !e.DueAt.IsZero() {
 		o.DueAt = e.DueAt.UTC().Format(nanoseconds)
 	}
 }

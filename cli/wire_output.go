@@ -164,7 +164,7 @@ func (out *output) toMachine(format string, w io.Writer, quiet bool) (complain f
 	var emit func(event.Event)
 	switch format {
 	case "github":
-		g := sink.NewGitHub(w, sink.CIOptions{Quiet: quiet}, out.gitHubFiles())
+		g := sink.NewGitHub(w, sink.CIOptions{Quiet: quiet}, out.gitHubFiles(), &out.run)
 		emit, complain = g.Emit, g.Complain
 	case "gitlab":
 		plain := out.o.Color == "never" || out.o.Color == "auto" && os.Getenv("NO_COLOR") != ""

@@ -18,6 +18,12 @@ func at(n int, e event.Event) event.Event {
 	return e
 }
 
+// emit has the record of the run and the sink take note of an event.
+func emit(s *GitHub, e event.Event) {
+	s.run.Add(e)
+	s.Emit(e)
+}
+
 // run is a run of three attempts in which every text that comes from outside
 // is hostile.
 func run(hostile string) []event.Event {
@@ -96,9 +102,9 @@ func readerLines(text string) []string {
 // the files as the runner does.
 func checkGitHub(t *testing.T, text string) {
 	var log, table, output bytes.Buffer
-	s := NewGitHub(&log, CIOptions{}, GitHubFiles{Summary: &table, Output: &output})
+	s := NewGitHub(&log, CIOptions{}, GitHubFiles{Summary: &table, Output: &output}, new(event.Run))
 	for _, e := range run(text) {
-		s.Emit(e)
+		emit(s, e)
 	}
 	s.Complain(text)
 	var names []string
@@ -200,7 +206,7 @@ func TestJSONHoldsNoCommand(t *testing.T) {
 
 func TestGitHubShowsARun(t *testing.T) {
 	var log, table bytes.Buffer
-	s := NewGitHub(&log, CIOptions{}, GitHubFiles{Summary: &table})
+	s := NewGitHub(&log, CIOptions{}, GitHubFiles{Summary: &table}, new(event.Run))
 	for _, e := range []event.Event{
 		&event.RunStarted{Command: []string{"deploy", "-x"}},
 		at(1, &event.AttemptStarted{}),
@@ -210,7 +216,7 @@ func TestGitHubShowsARun(t *testing.T) {
 		at(2, &event.AttemptFinished{Success: true, Result: attempt.Result{Duration: time.Second}}),
 		&event.RunFinished{Header: event.Header{Elapsed: 70 * time.Second}, Command: []string{"deploy", "-x"}, Attempts: 2, Ending: event.Ending{Outcome: event.Succeeded}},
 	} {
-		s.Emit(e)
+		emit(s, e)
 	}
 	want := `::group::retry: attempt 1: deploy -x
 
@@ -233,13 +239,13 @@ func TestGitHubShowsARun(t *testing.T) {
 // not.
 func TestGitHubTableIsBounded(t *testing.T) {
 	var table bytes.Buffer
-	s := NewGitHub(&bytes.Buffer{}, CIOptions{}, GitHubFiles{Summary: &table})
+	s := NewGitHub(&bytes.Buffer{}, CIOptions{}, GitHubFiles{Summary: &table}, new(event.Run))
 	worst := strings.Repeat("<", 2*longestText)
-	s.Emit(&event.RunStarted{Command: []string{worst}})
+	emit(s, &event.RunStarted{Command: []string{worst}})
 	for n := 1; n <= 1000; n++ {
-		s.Emit(at(n, &event.AttemptFinished{Judgement: event.Judgement{Reason: worst, Rule: worst}}))
+		emit(s, at(n, &event.AttemptFinished{Judgement: event.Judgement{Reason: worst, Rule: worst}}))
 	}
-	s.Emit(&event.RunFinished{Attempts: 1000, Ending: event.Ending{Outcome: event.Cancelled, Judgement: event.Judgement{Reason: worst}}})
+	emit(s, &event.RunFinished{Attempts: 1000, Ending: event.Ending{Outcome: event.Cancelled, Judgement: event.Judgement{Reason: worst}}})
 	if table.Len() > 1<<20 {
 		t.Errorf("%d bytes", table.Len())
 	}
@@ -251,9 +257,9 @@ func TestGitHubTableIsBounded(t *testing.T) {
 // TestQuietPrintsOwnErrorsOnly, and leaves the files to the runner.
 func TestQuietPrintsOwnErrorsOnly(t *testing.T) {
 	var log, output bytes.Buffer
-	s := NewGitHub(&log, CIOptions{Quiet: true}, GitHubFiles{Output: &output})
+	s := NewGitHub(&log, CIOptions{Quiet: true}, GitHubFiles{Output: &output}, new(event.Run))
 	for _, e := range run("exit 7") {
-		s.Emit(e)
+		emit(s, e)
 	}
 	if log.Len() != 0 || output.Len() == 0 {
 		t.Errorf("log %q, output %q", log.String(), output.String())
@@ -263,7 +269,7 @@ func TestQuietPrintsOwnErrorsOnly(t *testing.T) {
 		t.Errorf("the complaint is %q", got)
 	}
 	log.Reset()
-	s.Emit(&event.RunFinished{Command: []string{"x"}, Attempts: 1, ExitCode: 127, Ending: event.Ending{Outcome: event.Stopped, NotStarted: true, Judgement: event.Judgement{Reason: "not found"}}})
+	emit(s, &event.RunFinished{Command: []string{"x"}, Attempts: 1, ExitCode: 127, Ending: event.Ending{Outcome: event.Stopped, NotStarted: true, Judgement: event.Judgement{Reason: "not found"}}})
 	if got := log.String(); got != "::error title=retry%3A stopped::x failed with exit 127 and was not retried: not found\n" {
 		t.Errorf("it writes %q", got)
 	}

@@ -6,6 +6,7 @@ package sink
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -28,26 +29,19 @@ type GitHubFiles struct {
 // outputs attempts, outcome, exit_code, timed_out and reason.
 type GitHub struct {
 	ci
-	files   GitHubFiles
-	rows    []string
-	dropped int
-	// timedOut says that the last attempt ended by its own limit.
-	timedOut bool
+	files GitHubFiles
+	run   *event.Run
 }
 
-// NewGitHub returns a sink that writes to w.
-func NewGitHub(w io.Writer, options CIOptions, files GitHubFiles) *GitHub {
-	return &GitHub{ci: ci{w: w, options: options, dialect: workflowCommands{}}, files: files}
+// NewGitHub returns a sink that writes to w, of a run whose record has each event before it.
+func NewGitHub(w io.Writer, options CIOptions, files GitHubFiles, run *event.Run) *GitHub {
+	return &GitHub{ci: ci{w: w, options: options, dialect: workflowCommands{}}, files: files, run: run}
 }
 
 // Emit writes one event.
 func (s *GitHub) Emit(e event.Event) {
 	s.ci.Emit(e)
-	switch e := e.(type) {
-	case *event.AttemptFinished:
-		s.row(e)
-		s.timedOut = e.Result.TimedOut
-	case *event.RunFinished:
+	if e, ended := e.(*event.RunFinished); ended {
 		if e.Attempts > 1 || e.Outcome != event.Succeeded {
 			s.append(s.files.Summary, s.table(e))
 		}
@@ -63,7 +57,7 @@ func (s *GitHub) outputs(e *event.RunFinished) string {
 	reason := []rune(inert(text.Masked(e.Reason)))
 	reason = reason[:min(len(reason), longestReason)]
 	return fmt.Sprintf("attempts=%d\noutcome=%s\nexit_code=%d\ntimed_out=%t\nreason=%s\n",
-		e.Attempts, e.Outcome, e.ExitCode, s.timedOut, string(reason))
+		e.Attempts, e.Outcome, e.ExitCode, s.timedOut(), string(reason))
 }
 
 func (s *GitHub) append(w io.Writer, text string) {
@@ -76,36 +70,45 @@ func (s *GitHub) append(w io.Writer, text string) {
 // (actions/runner, CreateStepSummaryCommand), and attempts may be unlimited.
 const mostRows = 200
 
-func (s *GitHub) row(e *event.AttemptFinished) {
+// row is an attempt, or a copy of one, in the table.
+func row(t *event.Try) string {
 	result := "succeeded"
-	if !e.Success {
-		result = inert(e.Reason + message.Ruled(e.Rule, e.ByRule))
+	if !t.Success {
+		result = inert(t.Reason + message.Ruled(t.Rule, t.ByRule))
 	}
-	if len(s.rows) == mostRows {
-		s.rows = append(s.rows[:0], s.rows[1:]...)
-		s.dropped++
+	number := strconv.Itoa(t.Attempt)
+	if t.Hedged {
+		number += ", copy " + strconv.Itoa(t.Copy)
 	}
-	number := strconv.Itoa(e.Attempt)
-	if e.Hedged {
-		number += ", copy " + strconv.Itoa(e.Copy)
-	}
-	took := message.Duration(e.Result.Duration)
-	s.rows = append(s.rows, fmt.Sprintf("| %s | %s | %s |\n", number, literal(result), took))
+	return fmt.Sprintf("| %s | %s | %s |\n", number, literal(result), message.Duration(t.Result.Duration))
+}
+
+// timedOut reports whether the last attempt ended by its own limit.
+func (s *GitHub) timedOut() bool {
+	judged := s.judged()
+	return len(judged) > 0 && judged[len(judged)-1].Result.TimedOut
+}
+
+// judged are the attempts that are known, without the copies that lost.
+func (s *GitHub) judged() []event.Try {
+	return slices.DeleteFunc(slices.Clone(s.run.Tries), func(t event.Try) bool { return t.Lost })
 }
 
 // table is the summary, in Markdown.
 func (s *GitHub) table(e *event.RunFinished) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n**retry** %s\n\n", literal(inert(message.End(e))))
-	if len(s.rows) == 0 {
+	judged := s.judged()
+	if len(judged) == 0 {
 		return b.String()
 	}
-	if s.dropped > 0 {
+	if len(judged) > mostRows {
+		judged = judged[len(judged)-mostRows:]
 		fmt.Fprintf(&b, "The last %d attempts:\n\n", mostRows)
 	}
 	b.WriteString("| attempt | result | time |\n| ---: | --- | ---: |\n")
-	for _, row := range s.rows {
-		b.WriteString(row)
+	for i := range judged {
+		b.WriteString(row(&judged[i]))
 	}
 	return b.String()
 }

@@ -52,7 +52,7 @@ func TestRecipes(t *testing.T) {
 			}
 		}
 	}
-	if lines < 25 {
+	if lines < 30 {
 		t.Errorf("only %d lines found", lines)
 	}
 }

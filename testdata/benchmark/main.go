@@ -36,24 +36,32 @@ func main() {
 	dir, err := os.MkdirTemp("", "retry-benchmark")
 	check(err)
 	defer os.RemoveAll(dir)
-	b := &bench{dir: dir, retry: filepath.Join(dir, "retry"), floor: filepath.Join(dir, "floor"), rounds: *rounds, size: *size << 20}
+	in := func(name string) string { return filepath.Join(dir, name) }
+	b := &bench{
+		dir: dir, retry: in("retry"), floor: in("floor"), loop: in("loop"),
+		rounds: *rounds, size: *size << 20,
+	}
 	b.build()
 	b.startUp()
 	b.streams()
 	b.asleep()
 	b.signals()
+	b.failures()
 	b.attempts()
 }
 
 type bench struct {
 	dir, retry string
 	floor      string // the smallest Go program that starts a command
+	loop       string // that does so again and again
 	rounds     int
 	size       int64
 }
 
 func (b *bench) build() {
-	for program, source := range map[string]string{b.retry: ".", b.floor: "./testdata/benchmark/floor"} {
+	for program, source := range map[string]string{
+		b.retry: ".", b.floor: "./testdata/benchmark/floor", b.loop: "./testdata/benchmark/loop",
+	} {
 		linked := filepath.Join(b.dir, "linked")
 		cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", linked, source)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")

@@ -268,6 +268,27 @@ func latencies(argv ...string) (samples []float64) {
 }
 
 // attempts compares the first thousand attempts with a hundred times as many.
+// failures are what an attempt costs that fails at once, and a run with one of them.
+func (b *bench) failures() {
+	const times, turns = "500", 31
+	lie := b.peer("false")
+	fmt.Printf("\n%s attempts of a command that fails at once, in units of the smallest loop\n", times)
+	several := []*contest{
+		{label: "loop " + times + " false", argv: []string{b.loop, times, lie}},
+		{label: "retry -n " + times + " --base 0 false", argv: []string{b.retry, "-q", "-n", times, "--base", "0", "--", lie}},
+	}
+	if recur := b.peer("recur"); recur != "" {
+		argv := []string{recur, "-a", times, "-b", "0s", lie}
+		several = append(several, &contest{label: "recur -a " + times + " -b 0s false", argv: argv})
+	}
+	compare(turns, several)
+	fmt.Printf("\na run with one failed attempt, in units of the smallest loop\n")
+	compare(b.rounds, []*contest{
+		{label: "loop 1 false", argv: []string{b.loop, "1", lie}},
+		{label: "retry -n 1 false", argv: []string{b.retry, "-q", "-n", "1", "--", lie}},
+	})
+}
+
 func (b *bench) attempts() {
 	fmt.Printf("\nattempts of a command that fails at once\n%-52s %12s %10s\n", "", "per attempt", "peak")
 	truth := b.peer("false")

@@ -19,8 +19,11 @@ var lists = []string{"on-exit", "stop-on-exit", "success-on-exit", "delays"}
 
 // units are words for units of time behind a number, with their letters.
 var units = map[string]string{
-	"ms": "ms", "milliseconds": "ms", "s": "s", "sec": "s", "secs": "s", "second": "s", "seconds": "s", "m": "m", "min": "m", "mins": "m",
-	"minute": "m", "minutes": "m", "h": "h", "hour": "h", "hours": "h", "d": "d", "day": "d", "days": "d",
+	"ms": "ms", "milliseconds": "ms",
+	"s": "s", "sec": "s", "secs": "s", "second": "s", "seconds": "s",
+	"m": "m", "min": "m", "mins": "m", "minute": "m", "minutes": "m",
+	"h": "h", "hour": "h", "hours": "h",
+	"d": "d", "day": "d", "days": "d",
 }
 
 // valueHint suggests what was meant by a first word that belongs to the flag before it, or
@@ -43,17 +46,19 @@ func valueHint(o *option.Options) string {
 				n++
 			}
 			list := strings.Join(append([]string{value}, argv[:n]...), ",")
-			return fmt.Sprintf("several values of one flag are separated by commas; write: %s", lineOf(append(slices.Clone(before), list), argv[n:]))
+			meant := lineOf(append(slices.Clone(before), list), argv[n:])
+			return "several values of one flag are separated by commas; write: " + meant
 		case unit != "" && isDigits(value):
-			return fmt.Sprintf("a number and its unit are one word; write: %s", lineOf(append(slices.Clone(before), value+unit), argv[1:]))
+			return "a number and its unit are one word; write: " + lineOf(append(slices.Clone(before), value+unit), argv[1:])
 		}
 	}
 	switch {
 	case len(argv) < 2:
 	case isDigits(argv[0]) && isValue(argv[1]) && len(argv) > 2: // times and delay, as other programs have them
-		return fmt.Sprintf("numbers are values of flags; write: %s", lineOf([]string{"-n", argv[0], "--delays", argv[1]}, argv[2:]))
+		return "numbers are values of flags; write: " + lineOf([]string{"-n", argv[0], "--delays", argv[1]}, argv[2:])
 	case isDigits(argv[0]):
-		return fmt.Sprintf("%q is a number; how often to run the command is written: %s", argv[0], lineOf([]string{"-n", argv[0]}, argv[1:]))
+		meant := lineOf([]string{"-n", argv[0]}, argv[1:])
+		return fmt.Sprintf("%q is a number; how often to run the command is written: %s", argv[0], meant)
 	case len(argv[0]) > 1 && argv[0][0] == '-':
 		if l, err := option.Read(argv, nil); err == nil && len(l.Command) > 0 && len(l.Own) > 0 {
 			return fmt.Sprintf("\"--\" ends the flags, so %q is the command; write: %s", argv[0], lineOf(o.Own, argv))
@@ -90,36 +95,43 @@ func scriptOf(argv []string) string {
 // shellHint suggests what was meant by a first word that only a shell knows, or "".
 func shellHint(argv []string) string {
 	first := argv[0]
+	const (
+		byShell = "have the shell run it: retry -c "
+		byBash  = "have bash run it: retry -- bash -c "
+		quoted  = "was in quotes, so the shell has not replaced it; write it without them, or: retry -c "
+	)
 	switch {
 	case slices.Contains(bashWords, first):
-		return fmt.Sprintf("%q is a command of bash itself; have bash run it: retry -- bash -c %s", first, text.ShellQuote(scriptOf(argv)))
+		return fmt.Sprintf("%q is a command of bash itself; %s%s", first, byBash, text.ShellQuote(scriptOf(argv)))
 	case slices.Contains(builtins, first) || slices.Contains(shellWords, first):
-		return fmt.Sprintf("%q is a command of the shell itself; have the shell run it: retry -c %s", first, text.ShellQuote(scriptOf(argv)))
+		return fmt.Sprintf("%q is a command of the shell itself; %s%s", first, byShell, text.ShellQuote(scriptOf(argv)))
 	case os.Getenv("BASH_FUNC_"+first+"%%") != "":
-		return fmt.Sprintf("%q is a function of bash; have bash run it: retry -- bash -c %s", first, text.ShellQuote(scriptOf(argv)))
+		return fmt.Sprintf("%q is a function of bash; %s%s", first, byBash, text.ShellQuote(scriptOf(argv)))
 	case strings.HasPrefix(first, "$") || strings.HasPrefix(first, "~"):
-		return fmt.Sprintf("%q was in quotes, so the shell has not replaced it; write it without them, or: retry -c '%s'", first, unquoted(argv))
-	case strings.ContainsAny(first, "*?") && !strings.ContainsAny(first, " ;|&"):
+		return fmt.Sprintf("%q %s%s", first, quoted, text.ShellQuote(expanding(first, argv[1:])))
+	case strings.ContainsAny(first, "*?"):
 		pattern := first
 		if !strings.Contains(pattern, "/") {
 			pattern = "./" + pattern
 		}
-		return fmt.Sprintf("%q was in quotes, so the shell has not replaced it; write it without them, or: retry -c '%s'", first, unquoted(append([]string{pattern}, argv[1:]...)))
+		return fmt.Sprintf("%q %s%s", first, quoted, text.ShellQuote(expanding(pattern, argv[1:])))
 	}
 	return ""
 }
 
-// unquoted is a script whose first word the shell is to expand.
-func unquoted(argv []string) string {
-	rest := ""
-	if len(argv) > 1 {
-		rest = " " + strings.ReplaceAll(scriptOf(argv[1:]), "'", `'\''`)
+// expanding is a script whose first word the shell is to expand.
+func expanding(first string, rest []string) string {
+	all := text.Masked(first)
+	if len(rest) > 0 {
+		all += " " + scriptOf(rest)
 	}
-	return strings.ReplaceAll(text.Masked(argv[0]), "'", `'\''`) + rest
+	return all
 }
 
 // bashisms are parts of scripts that the POSIX shell does not know.
-var bashisms = []string{"[[", "source ", "<(", ">(", "pipefail", "&>", "<<<", "function ", "shopt ", "declare ", "=(", "((", "pushd "}
+var bashisms = []string{
+	"[[", "source ", "<(", ">(", "pipefail", "&>", "<<<", "function ", "shopt ", "declare ", "=(", "((", "pushd ",
+}
 
 // posixHint says what -c runs, if a script that has words of bash has failed as one that the
 // shell cannot read; otherwise it is "".
@@ -130,5 +142,6 @@ func posixHint(script string, code int) string {
 	if !slices.ContainsFunc(bashisms, func(part string) bool { return strings.Contains(script, part) }) {
 		return ""
 	}
-	return "-c runs /bin/sh, which may not know the syntax of bash; write: retry -- bash -c " + text.ShellQuote(shorten(text.Masked(script)))
+	const meant = "-c runs /bin/sh, which may not know the syntax of bash; write: retry -- bash -c "
+	return meant + text.ShellQuote(shorten(text.Masked(script)))
 }

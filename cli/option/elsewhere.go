@@ -179,7 +179,8 @@ func pasteable(argv []string) string {
 	if !ok || len(line) == 0 || line[len(line)-1] == "--" {
 		return ""
 	}
-	if o, err := Read(line, nil); err != nil || !slices.Equal(text.MaskedArgs(line), line) || o.Settings == nil && len(o.Command) == 0 {
+	o, err := Read(line, nil)
+	if err != nil || o.Settings == nil && len(o.Command) == 0 || !slices.Equal(text.MaskedArgs(line), line) {
 		return ""
 	}
 	shown := "retry"

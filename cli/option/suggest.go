@@ -24,7 +24,8 @@ func unknownFlag(line []string, at int) error {
 	if name, value, blank := strings.Cut(word, " "); blank {
 		if _, takesNext, ok := flagsOf(Table(), name); ok && takesNext {
 			value = strings.TrimSpace(value)
-			return fmt.Errorf("%q is a flag and its value in one word; write two, %s %s", word, name, text.ShellWord(value))
+			two := name + " " + text.ShellWord(value)
+			return fmt.Errorf("%q is a flag and its value in one word; write two, %s", word, two)
 		}
 	}
 	name := normal(strings.TrimLeft(word, "-"))

@@ -213,7 +213,8 @@ func (e *execution) begin(at Place) {
 	}
 	e.resume()
 	id, started := &e.Identity, e.About
-	started.Name = cmp.Or(started.Name, text.Masked(NameOf(e.Argv))) // a given one is found as it was given
+	started.GivenName = started.Name
+	started.Name = text.Masked(cmp.Or(started.Name, NameOf(e.Argv)))
 	started.Key = text.Masked(started.Key)
 	started.Command, started.Deadline = e.Argv, *end
 	started.Depth, started.ParentRunID = id.Depth, id.ParentRunID

@@ -14,6 +14,7 @@ import (
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/history"
 	"github.com/retrysh/retry/engine/message"
+	"github.com/retrysh/retry/engine/text"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -32,9 +33,10 @@ func (g *Last) Run() int {
 	if err := g.find(nil); err != nil {
 		return g.Fail(err)
 	}
+	kept := text.Masked(name) // as the history has it
 	var line []byte
 	bad, err := history.Read(g.sources, func(r *history.Record, text []byte) {
-		if (name == "" || r.Name == name) && r.Failed() {
+		if (name == "" || r.Name == kept) && r.Failed() {
 			line = slices.Clone(text)
 		}
 	})

@@ -36,7 +36,7 @@ const shortID, leastID = 8, 4
 // matches reports whether a word names a run: by its whole name, or the first
 // characters of its id.
 func matches(e *registry.Entry, word string) bool {
-	return word == e.Name && word != "" || len(word) >= leastID && strings.HasPrefix(e.RunID, strings.ToLower(word))
+	return word != "" && word == cmp.Or(e.GivenName, e.Name) || len(word) >= leastID && strings.HasPrefix(e.RunID, strings.ToLower(word))
 }
 
 func list() []*registry.Entry { return registry.List(registry.Places(os.LookupEnv)) }
@@ -191,7 +191,9 @@ func useUp(s *shown) {
 func (s *shown) json() any {
 	runs := []registry.Run{}
 	for _, e := range s.runs {
-		runs = append(runs, e.Run)
+		run := e.Run
+		run.GivenName = "" // it may hold a secret
+		runs = append(runs, run)
 	}
 	return struct {
 		Runs   []registry.Run `json:"runs"`

@@ -84,7 +84,10 @@ type RunStarted struct {
 	Header
 	Command []string
 	Name    string
-	Depth   int // 1, or one more than that of the retry around it
+	// GivenName is the name as it was given, by which the run is found; "" if none was.
+	// Name, which is shown, hides secrets in it.
+	GivenName string
+	Depth     int // 1, or one more than that of the retry around it
 	// SpanID is the span of the run, ParentSpanID that of its parent, "" if the trace
 	// begins here. Sampled says that the trace is recorded.
 	SpanID, ParentSpanID string

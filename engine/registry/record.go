@@ -185,6 +185,9 @@ func (r *Record) rest() []byte {
 	o.Open("", '{')
 	o.String("run_id", e.RunID)
 	o.String("name", e.Name)
+	if e.GivenName != "" && e.GivenName != e.Name {
+		o.String("given_name", e.GivenName)
+	}
 	o.Number("pid", float64(os.Getpid()))
 	o.Open("command", '[')
 	left := longestCommand

@@ -22,6 +22,7 @@ const (
 type Run struct {
 	RunID         string     `json:"run_id"`
 	Name          string     `json:"name"`
+	GivenName     string     `json:"given_name,omitempty"` // in records alone, if it is not Name
 	PID           int        `json:"pid"`
 	Command       []string   `json:"command"`
 	Cwd           string     `json:"cwd"`

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/retrysh/retry/cli/human"
-	"github.com/retrysh/retry/cli/manual"
 	"github.com/retrysh/retry/engine"
 	"github.com/retrysh/retry/engine/proc"
 	"github.com/retrysh/retry/engine/proc/stdio"
@@ -103,11 +102,10 @@ func (s *screen) Size() (columns, rows int) {
 	if !proc.ForegroundTerminal() {
 		return 0, 0
 	}
+	// A terminal without a size has nobody before it: docker run -t without -i, or ssh -tt
+	// from a job.
 	columns, rows, _ = term.GetSize(s.fd)
-	if columns <= 0 {
-		columns = manual.Width
-	}
-	return columns, rows
+	return max(columns, 0), max(rows, 0)
 }
 
 // Status reports whether the terminal edits lines itself, so that no program draws a

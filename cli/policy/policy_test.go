@@ -283,7 +283,7 @@ func TestChoosePolicyRefuses(t *testing.T) {
 			t.Errorf("%q: %v; want %q", text, err, want)
 		}
 	}
-	if _, err := chosen(folder(t, map[string]string{"main": ""}), "no such", "true"); err == nil || !strings.Contains(err.Error(), `--policy: there is no policy "no such"; there are ci, deploy, download`) {
+	if _, err := chosen(folder(t, map[string]string{"main": ""}), "no such", "true"); err == nil || !strings.Contains(err.Error(), `--policy: there is no policy "no such"; there are ci, cron, deploy, download`) {
 		t.Errorf("%v", err)
 	}
 }

@@ -120,7 +120,7 @@ func objectOf(e event.Event) object {
 	switch e := e.(type) {
 	case *event.RunStarted:
 		o.Event, o.Command, o.MaxAttempts = "run_started", text.MaskedArgs(e.Command), &e.MaxAttempts
-		o.Name, o.Letter, o.ParentRunID = e.Name, e.Letter, e.ParentRunID
+		o.Name, o.Letter, o.ParentRunID = text.Masked(e.Name), e.Letter, e.ParentRunID
 		o.Key, o.Policy, o.PolicySource = e.Key, e.Policy, e.PolicySource
 	case *event.TargetReady:
 		o.Event, o.Target, o.Gone = "wait_ready", e.Name, e.Gone

@@ -70,7 +70,7 @@ func hold(t *testing.T, file string) (release func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func() { lockedfile.Of(f).Unlock() }
+	return func() { _ = f.Close() } // frees the lock
 }
 
 func TestARunThatDoesNotGetTheLockIsLeftBeside(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/event"
-	"github.com/retrysh/retry/engine/lockedfile"
 )
 
 // counted returns how many runs are counted in a metrics file, and what else is in

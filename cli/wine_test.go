@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -19,6 +20,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +41,9 @@ func TestWindows(t *testing.T) {
 	}
 	if _, err := exec.LookPath("wine"); err != nil {
 		t.Skip("wine is not installed: the Windows build is not run")
+	}
+	if limit := openFiles(); limit < wineFiles {
+		t.Skipf("wine needs %d open files, and the limit is %d", wineFiles, limit)
 	}
 	w := newWine(t)
 	for name, test := range map[string]func(*wine, *testing.T){
@@ -74,6 +79,20 @@ func TestWindows(t *testing.T) {
 			}
 		})
 	}
+}
+
+// wineFiles is more than wine's server opens while it sets a prefix up; with 128 it waits
+// for ever.
+const wineFiles = 512
+
+// openFiles is the limit of open files that a command gets.
+func openFiles() int {
+	out, err := exec.Command("sh", "-c", "ulimit -n").Output()
+	limit, parseErr := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil || parseErr != nil { // "unlimited"
+		return math.MaxInt
+	}
+	return limit
 }
 
 // died is what a check panics with when a process of wine was ended by a signal

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -20,7 +19,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -42,7 +40,7 @@ func TestWindows(t *testing.T) {
 	if _, err := exec.LookPath("wine"); err != nil {
 		t.Skip("wine is not installed: the Windows build is not run")
 	}
-	if limit := openFiles(); limit < wineFiles {
+	if limit := openFiles(t); limit < wineFiles {
 		t.Skipf("wine needs %d open files, and the limit is %d", wineFiles, limit)
 	}
 	w := newWine(t)
@@ -84,16 +82,6 @@ func TestWindows(t *testing.T) {
 // wineFiles is more than wine's server opens while it sets a prefix up; with 128 it waits
 // for ever.
 const wineFiles = 512
-
-// openFiles is the limit of open files that a command gets.
-func openFiles() int {
-	out, err := exec.Command("sh", "-c", "ulimit -n").Output()
-	limit, parseErr := strconv.Atoi(strings.TrimSpace(string(out)))
-	if err != nil || parseErr != nil { // "unlimited"
-		return math.MaxInt
-	}
-	return limit
-}
 
 // died is what a check panics with when a process of wine was ended by a signal
 // of the kernel's, which nothing that it runs can send: on a loaded machine its

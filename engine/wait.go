@@ -163,7 +163,7 @@ func (e *execution) interruptible(ctx context.Context, deadline time.Time, f fun
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if !deadline.IsZero() {
-		limited, stop := context.WithTimeout(ctx, deadline.Sub(time.Now()))
+		limited, stop := context.WithTimeout(ctx, time.Until(deadline))
 		defer stop()
 		ctx = limited
 	}

@@ -48,15 +48,15 @@ func valueHint(o *option.Options) string {
 			list := strings.Join(append([]string{value}, argv[:n]...), ",")
 			meant := lineOf(append(slices.Clone(before), list), argv[n:])
 			return "several values of one flag are separated by commas; write: " + meant
-		case unit != "" && isDigits(value):
+		case unit != "" && option.IsNumber(value):
 			return "a number and its unit are one word; write: " + lineOf(append(slices.Clone(before), value+unit), argv[1:])
 		}
 	}
 	switch {
 	case len(argv) < 2:
-	case isDigits(argv[0]) && isValue(argv[1]) && len(argv) > 2: // times and delay, as other programs have them
+	case option.IsNumber(argv[0]) && isValue(argv[1]) && len(argv) > 2: // times and delay, as other programs have them
 		return "numbers are values of flags; write: " + lineOf([]string{"-n", argv[0], "--delays", argv[1]}, argv[2:])
-	case isDigits(argv[0]):
+	case option.IsNumber(argv[0]):
 		meant := lineOf([]string{"-n", argv[0]}, argv[1:])
 		return fmt.Sprintf("%q is a number; how often to run the command is written: %s", argv[0], meant)
 	case len(argv[0]) > 1 && argv[0][0] == '-':
@@ -66,8 +66,6 @@ func valueHint(o *option.Options) string {
 	}
 	return ""
 }
-
-func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // isValue reports whether a word is a number or a duration.
 func isValue(s string) bool {

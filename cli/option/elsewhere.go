@@ -31,7 +31,7 @@ type foreign struct {
 // foreignAt finds what the flag of another program at the beginning of argv is called here.
 func foreignAt(argv []string) (f foreign, found bool) {
 	name, value, joined := strings.Cut(strings.TrimLeft(argv[0], "-"), "=")
-	if next := argv[1:]; !joined && len(next) > 0 && (!isDashed(next[0]) || isNumber(next[0][1:])) {
+	if next := argv[1:]; !joined && len(next) > 0 && (!isDashed(next[0]) || IsNumber(next[0][1:])) {
 		value = next[0]
 	}
 	entry, takesValue, found := lookUp(normal(name), value, joined)
@@ -84,7 +84,7 @@ func hasTheForm(value, form string, joined bool) bool {
 	case "<any>":
 		return joined
 	case "<number>":
-		return isNumber(value)
+		return IsNumber(value)
 	case "<duration>":
 		_, err := backoff.ParseDuration(value)
 		return err == nil
@@ -92,12 +92,13 @@ func hasTheForm(value, form string, joined bool) bool {
 		return LooksLikeTarget(value)
 	case "<address>":
 		_, port, hasPort := strings.Cut(value, ":")
-		return hasPort && isNumber(port)
+		return hasPort && IsNumber(port)
 	}
 	return strings.EqualFold(value, form)
 }
 
-func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+// IsNumber reports whether s is a whole number, without a sign.
+func IsNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // place is where the value stands in a way.
 var place = regexp.MustCompile(`\{(\+1|%)?\}`)

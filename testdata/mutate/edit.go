@@ -252,7 +252,7 @@ func (e *editor) operator(n *ast.BinaryExpr) {
 	}
 	between, behind := ",", ")"
 	if operand.Info()&types.IsBoolean != 0 {
-		between, behind = ", func() bool { return", " })"
+		between, behind = ", func() bool { return (", ") })" // the right side may begin on a line of its own
 	}
 	e.around(n, fmt.Sprintf("%s(%d, ", op.function, id), behind)
 	at := e.offset(n.OpPos)

@@ -193,7 +193,7 @@ func (m *mutation) switchFile() string  { return filepath.Join(m.work, "switch")
 func (m *mutation) reachedFile() string { return filepath.Join(m.work, "reached") }
 
 // compilerError names a line of a mutated file.
-var compilerError = regexp.MustCompile(`(?m)^(\S+\.go:\d+):\d+: `)
+var compilerError = regexp.MustCompile(`(?m)^(\S+\.go:\d+):(?:\d+:)? `)
 
 // build makes the mutants of a package and compiles them. Those on a line that the
 // compiler does not take are left out.

@@ -58,7 +58,7 @@ func Redriven(given []Setting, environ []string, kept map[string][]string, comma
 	if err := absolute(settings); err != nil {
 		return nil, err
 	}
-	o := &Options{Settings: settings, Command: command, Chosen: &InForce{}}
+	o := &Options{Settings: settings, Command: command, Chosen: &Chosen{}}
 	err := o.Fill()
 	if err == nil {
 		err = o.Resolve()

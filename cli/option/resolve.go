@@ -39,7 +39,7 @@ type Options struct {
 	HelpOn     string // help on this mode alone, or ""
 	Simulation *simulation
 
-	Chosen   *InForce  // the policy in force
+	Chosen   *Chosen   // the policy in force
 	Settings []Setting // all that were given and are in force, the policy's first
 	Idle     []string  // lines about settings that have no effect
 	Own      []string  // the program's own words, nil where "--" ends them
@@ -182,8 +182,8 @@ func (o *Options) ToRun() []string {
 	return o.Command
 }
 
-// InForce is the policy in force and what else its files define.
-type InForce struct {
+// Chosen is the policy in force and what else its files define.
+type Chosen struct {
 	// Name and Source are "" where there is none. Source is its file and line.
 	Name, Source string
 	Settings     []Setting
@@ -192,11 +192,11 @@ type InForce struct {
 	// Warning is a line for a person, "" for none.
 	Warning string
 	// All are the policies that there are, where a list of them was asked for.
-	All []Known
+	All []NamedPolicy
 }
 
-// Known is a policy that can be asked for.
-type Known struct {
+// NamedPolicy is a policy that can be asked for.
+type NamedPolicy struct {
 	Name    string `json:"name"`
 	Source  string `json:"source"`
 	Inherit string `json:"inherit,omitempty"`

@@ -31,12 +31,12 @@ var builtInPolicies string
 const builtInFile = "built-in/policies"
 
 // Choose reads the policy files, and returns the policy that was asked for.
-func Choose(environ []string, given []option.Setting, command []string) (*option.InForce, error) {
+func Choose(environ []string, given []option.Setting, command []string) (*option.Chosen, error) {
 	s := policySet{}
 	if err := s.loadAll(environ, given); err != nil {
 		return nil, err
 	}
-	chosen := &option.InForce{Rules: s.rules}
+	chosen := &option.Chosen{Rules: s.rules}
 	if len(s.ignored) > 0 {
 		chosen.Warning = "not read, since users other than its owner can write it or it belongs to another user: " + strings.Join(s.ignored, ", ")
 	}
@@ -178,10 +178,10 @@ func (s *policySet) unknown(name string) error {
 }
 
 // all are the policies that --policy can name, in the order in which they are found.
-func (s *policySet) all() (all []option.Known) {
+func (s *policySet) all() (all []option.NamedPolicy) {
 	for _, def := range s.policies {
 		if s.byName[def.Name] == def {
-			all = append(all, def.Known)
+			all = append(all, def.NamedPolicy)
 		}
 	}
 	return all

@@ -24,7 +24,7 @@ import (
 
 // policyDef is one policy as it was written, or an include.
 type policyDef struct {
-	option.Known
+	option.NamedPolicy
 	place    place
 	include  string           // "" for a policy
 	settings []option.Setting // its own, in their order
@@ -97,7 +97,7 @@ func (p *policyParser) begin(at place, name string) error {
 		return at.fault("policy %q is already defined on line %d", name, first)
 	}
 	p.names[name], p.flags = at.line, map[string]int{}
-	p.policy = &policyDef{Known: option.Known{Name: name, Source: at.String()}, place: at}
+	p.policy = &policyDef{NamedPolicy: option.NamedPolicy{Name: name, Source: at.String()}, place: at}
 	p.blocks = append(p.blocks, p.policy)
 	return nil
 }

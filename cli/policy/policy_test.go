@@ -208,7 +208,7 @@ func TestTooManyFilesAreRefused(t *testing.T) {
 
 // chosen reads the file main of dir as --config and returns the flags of the
 // policy in force.
-func chosen(dir, policy string, command ...string) (*option.InForce, error) {
+func chosen(dir, policy string, command ...string) (*option.Chosen, error) {
 	given := []option.Setting{settingOf("config", filepath.Join(dir, "main"), "--config", option.FromCommandLine)}
 	if policy != "" {
 		given = append(given, settingOf("policy", policy, "--policy", option.FromCommandLine))
@@ -353,7 +353,7 @@ func TestPrintedPolicyReadsBack(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		o.Chosen, o.Settings = &option.InForce{}, settings
+		o.Chosen, o.Settings = &option.Chosen{}, settings
 		var first bytes.Buffer
 		if err := printText(&first, o); err != nil {
 			t.Fatalf("round %d: %v", round, err)

@@ -187,7 +187,7 @@ func (a *running) Wait() attempt.Result {
 // ended. Timers and the threads that run them cost more than the start of a short command.
 // In the foreground the terminal may send signals.
 func (a *running) awaitBriefly() bool {
-	limit := time.Until(a.started.Add(signals.Later))
+	limit := time.Until(a.started.Add(signals.ForwardingDelay))
 	a.limits(func(t time.Time, _ func()) { limit = min(limit, time.Until(t)) })
 	return limit > 0 && !a.foreground && a.ctx.Err() == nil && a.AwaitUntil(limit)
 }
@@ -208,15 +208,15 @@ func (a *running) limits(use func(time.Time, func())) {
 // arm sets the alarms of the limits.
 func (a *running) arm() {
 	a.moved = a.Moved()
-	when(a, a.ctx.Done(), a.contextEnded)
+	onChannel(a, a.ctx.Done(), a.contextEnded)
 	if a.getsSignals {
-		a.at(a.started.Add(signals.Later), a.catchMore)
+		a.onTime(a.started.Add(signals.ForwardingDelay), a.catchMore)
 	}
-	a.limits(a.at)
+	a.limits(a.onTime)
 }
 
-// when has the attempt's goroutine call f when c is closed or has a value.
-func when[T any](a *running, c <-chan T, f func()) {
+// onChannel has the attempt's goroutine call f when c is closed or has a value.
+func onChannel[T any](a *running, c <-chan T, f func()) {
 	go func() {
 		select {
 		case <-c:
@@ -230,9 +230,9 @@ func when[T any](a *running, c <-chan T, f func()) {
 	}()
 }
 
-func (a *running) at(t time.Time, f func()) { a.after(time.Until(t), f) }
+func (a *running) onTime(t time.Time, f func()) { a.onTimer(time.Until(t), f) }
 
-func (a *running) after(d time.Duration, f func()) { when(a, time.After(d), f) }
+func (a *running) onTimer(d time.Duration, f func()) { onChannel(a, time.After(d), f) }
 
 // handle handles messages until finished returns true or done is closed. The attempt waits
 // nowhere else.
@@ -261,7 +261,7 @@ func (a *running) expire(mark *bool, sig syscall.Signal) {
 	}
 	*mark = true
 	if sig != syscall.SIGKILL && time.Since(a.passed) < signals.Same {
-		a.after(a.grace, func() { a.expire(mark, syscall.SIGKILL) })
+		a.onTimer(a.grace, func() { a.expire(mark, syscall.SIGKILL) })
 		return
 	}
 	a.expired = time.Now()
@@ -273,7 +273,7 @@ func (a *running) expire(mark *bool, sig syscall.Signal) {
 func (a *running) checkIdle() {
 	due := a.streams.LastByte(a.started).Add(a.spec.IdleTimeout)
 	if time.Now().Before(due) {
-		a.at(due, a.checkIdle)
+		a.onTime(due, a.checkIdle)
 		return
 	}
 	a.result.Idle = !a.over && !a.HasEnded()
@@ -430,7 +430,7 @@ func (a *running) drain(unwanted bool) {
 	}
 	timeUp := false
 	if unwanted {
-		a.after(stdio.Drain, func() { timeUp = true })
+		a.onTimer(stdio.Drain, func() { timeUp = true })
 	}
 	for _, p := range a.streams.Pumps {
 		r := &reader{Pump: p, since: time.Now()}
@@ -463,7 +463,7 @@ type reader struct {
 
 // watch looks at a reader again and again.
 func (a *running) watch(r *reader) {
-	a.after(readerLook, func() {
+	a.onTimer(readerLook, func() {
 		patience, taken := a.patience(), r.Taken()
 		if patience == 0 || taken != r.taken || !r.IsWriting() {
 			r.taken, r.since = taken, time.Now()

@@ -71,7 +71,7 @@ func (a *running) look() bool {
 		noticed := time.Now().Add(-2 * settleTime)
 		// If the whole group was stopped, this program is stopped in the first pause. In
 		// the second a continuation arrives.
-		a.after(2*settleTime, func() {
+		a.onTimer(2*settleTime, func() {
 			if a.IsStopped() && a.contAt.Before(noticed) {
 				_ = syscall.Kill(unix.Getpid(), sig)
 			}
@@ -145,7 +145,7 @@ func (a *running) forward(sig syscall.Signal) {
 		// The shell continues the whole group: only a command that is still stopped then
 		// needs it.
 		a.contAt = time.Now()
-		a.after(settleTime, a.continueStopped)
+		a.onTimer(settleTime, a.continueStopped)
 	case signals.Stops(sig), signals.Continues(sig):
 		a.SignalGroup(sig) // the program stops when every attempt has done this
 	default:

@@ -34,10 +34,9 @@ type Tree struct {
 	moved  chan struct{} // has a token when the state of some child may have changed
 	group  bool          // the leader leads a process group of its own
 	probe  bool          // the program does not adopt its orphans
-	// before are processes with their start times that earlier attempts, or the program
-	// that this process ran before, have left. They, their sessions and descendants do
-	// not belong to the tree.
-	before   map[int]uint64
+	// earlier are processes, with their start times, that were there before this attempt:
+	// they, their sessions and their children are not of this tree.
+	earlier  map[int]uint64
 	sessions map[int]bool
 	marks    []string // entries of the environment that only this tree has
 	report   func(line string)
@@ -75,15 +74,16 @@ func New(group, probe bool, env []string, report func(line string)) *Tree {
 	if probe || !LivingChildren() {
 		return t
 	}
-	t.before, t.sessions = map[int]uint64{}, map[int]bool{}
+	t.earlier = map[int]uint64{}
+	t.sessions = map[int]bool{}
 	list, err := List()
 	if err != nil && !group {
 		for _, pid := range probeChildren(0) {
-			t.before[pid] = 0
+			t.earlier[pid] = 0
 		}
 	}
 	for _, p := range t.below(list, true) {
-		t.before[p.Pid] = p.Start
+		t.earlier[p.Pid] = p.Start
 		if isForeign(p) {
 			t.sessions[p.Sid] = true
 		}
@@ -145,7 +145,7 @@ func (t *Tree) below(list []Entry, all bool) (found []Entry) {
 	}
 	descend(byParent(list), root, func(p Entry) bool {
 		switch {
-		case has(t.before, p), t.sessions[p.Sid]:
+		case has(t.earlier, p), t.sessions[p.Sid]:
 			return false
 		case p.Pid == t.leader:
 		case others[p.Pid] != nil, !all && p.Ppid == root && !t.claims(p):
@@ -237,7 +237,7 @@ func (t *Tree) membersWithoutTable() (alive []Entry) {
 	mu.Lock()
 	defer mu.Unlock()
 	for _, pid := range children {
-		if _, was := t.before[pid]; was || leaders[pid] != nil {
+		if _, was := t.earlier[pid]; was || leaders[pid] != nil {
 			continue
 		}
 		if hasEnded(pid) {
@@ -320,7 +320,7 @@ func underAnother(alive []Entry) map[int]bool {
 func (t *Tree) alone() bool {
 	mu.Lock()
 	defer mu.Unlock()
-	return adopts && t.listed && !t.probe && len(t.before) == 0 && !t.IsShared() &&
+	return adopts && t.listed && !t.probe && len(t.earlier) == 0 && !t.IsShared() &&
 		(len(leaders) == 0 || len(leaders) == 1 && leaders[t.leader] == t)
 }
 

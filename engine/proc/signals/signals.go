@@ -23,10 +23,10 @@ import (
 // and from the shell.
 const Same = 100 * time.Millisecond
 
-// Later is how long a command runs before the signals are caught that only a longer one
+// ForwardingDelay is how long a command runs before the signals are caught that only a longer one
 // has a use for, and before any is handed to it. A command that ends sooner is spared the
 // cost.
-const Later = 3 * time.Millisecond
+const ForwardingDelay = 3 * time.Millisecond
 
 // endingSignals ask the program to end. QUIT is first since Go's own answer to
 // it, until it is caught, is to print every stack.
@@ -35,14 +35,14 @@ var endingSignals = []syscall.Signal{syscall.SIGQUIT, syscall.SIGTERM, syscall.S
 // Ends reports whether sig asks a program to end.
 func Ends(sig syscall.Signal) bool { return slices.Contains(endingSignals, sig) }
 
-// Signals catches signals. While attempts run they are the attempts'; otherwise
-// those that end the program come out of Cancelled.
+// Signals catches signals. While attempts run, they get the signals. Otherwise those that
+// end the program come out of Cancelled.
 type Signals struct {
 	catcher
 	cancelled chan attempt.Signal
 	woken     chan struct{}
 
-	mine   atomic.Pointer[func() bool]
+	isOwn  atomic.Pointer[func() bool]
 	onStop atomic.Pointer[[2]func()] // called before the program stops with its job, and when it goes on
 
 	mu      sync.Mutex // a leaf
@@ -82,13 +82,13 @@ func (s *Signals) Cancelled() <-chan attempt.Signal { return s.cancelled }
 // Woken delivers a USR1 that arrived while no command ran: the wait is over.
 func (s *Signals) Woken() <-chan struct{} { return s.woken }
 
-// Mine has every USR1 asked about: where mine reports true it was sent to end a
-// wait, and reaches no command. It is asked from any goroutine, and no lock is held.
-func (s *Signals) Mine(mine func() bool) { s.mine.Store(&mine) }
+// SetOwnSignal has isOwn called for each USR1, from any goroutine, while no lock is held. If
+// it returns true, the signal was sent to end a wait, and no command gets it.
+func (s *Signals) SetOwnSignal(isOwn func() bool) { s.isOwn.Store(&isOwn) }
 
-func (s *Signals) isMine(sig syscall.Signal) bool {
-	mine := s.mine.Load()
-	return wakes(sig) && mine != nil && (*mine)()
+func (s *Signals) isOwnSignal(sig syscall.Signal) bool {
+	isOwn := s.isOwn.Load()
+	return wakes(sig) && isOwn != nil && (*isOwn)()
 }
 
 // offer sends v where the channel takes it at once.
@@ -159,11 +159,11 @@ func (s *Signals) Handle(in *Inbox, take func(syscall.Signal) bool) {
 
 // Dispatch hands one signal to the attempts that run, or to the wait.
 func (s *Signals) Dispatch(sig syscall.Signal) {
-	mine := s.isMine(sig)
+	own := s.isOwnSignal(sig)
 	d, then := &delivery{signal: sig}, func() {}
 	s.mu.Lock()
 	switch {
-	case mine:
+	case own:
 		if !slices.ContainsFunc(s.running, func(in *Inbox) bool { return in.takes }) {
 			offer(s.woken, struct{}{})
 		}

@@ -27,7 +27,7 @@ var earlySignals = []syscall.Signal{
 	syscall.SIGABRT, syscall.SIGTRAP, syscall.SIGSYS, syscall.SIGSTKFLT,
 }
 
-// laterSignals are passed on once a command has run for Later.
+// laterSignals are passed on once a command has run for ForwardingDelay.
 var laterSignals = []syscall.Signal{syscall.SIGCONT, syscall.SIGVTALRM, syscall.SIGIO, syscall.SIGPWR, syscall.SIGXCPU}
 
 // coreSignals are passed on while a command runs and end the program otherwise:

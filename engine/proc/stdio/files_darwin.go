@@ -36,22 +36,22 @@ func openUnnamed(dir string) (int, error) { return openRemoved(dir) }
 
 // The following have no counterpart here: sendfile(2) sends to sockets only, and
 // /dev/fd shares the position.
-func widen(File)                                                    {}
+func enlargePipe(File)                                              {}
 func openMemory() (int, error)                                      { return -1, unix.ENOSYS }
 func copyInKernel(File, File, *atomic.Int64) (done bool, err error) { return false, nil }
-func reopen() (File, error)                                         { return nowhere, unix.ENOSYS }
+func reopen() (File, error)                                         { return noFile, unix.ENOSYS }
 
 // OpenPty opens both ends of a pseudo-terminal as posix_openpt(3), grantpt(3),
 // unlockpt(3) and ptsname(3) do.
 func OpenPty() (master, slave File, err error) {
 	if master, err = open("/dev/ptmx", unix.O_RDWR); err != nil {
-		return nowhere, nowhere, err
+		return noFile, noFile, err
 	}
 	var name [128]byte // the size that TIOCPTYGNAME has in its number
 	for _, request := range []uint{unix.TIOCPTYGRANT, unix.TIOCPTYUNLK, unix.TIOCPTYGNAME} {
 		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(master), uintptr(request), uintptr(unsafe.Pointer(&name[0]))); errno != 0 {
 			closeFile(master)
-			return nowhere, nowhere, errno
+			return noFile, noFile, errno
 		}
 	}
 	path, _, _ := bytes.Cut(name[:], []byte{0})

@@ -24,9 +24,9 @@ func pipe(p []int) error { return unix.Pipe2(p, unix.O_CLOEXEC) }
 // pipe-user-pages-soft).
 const pipeSize = 256 << 10
 
-// widen makes a pipe hold more, for fewer switches between command and pump. If the user's
+// enlargePipe makes a pipe hold more, for fewer switches between command and pump. If the user's
 // limit is reached, the size stays.
-func widen(f File) { _, _ = unix.FcntlInt(uintptr(f), unix.F_SETPIPE_SZ, pipeSize) }
+func enlargePipe(f File) { _, _ = unix.FcntlInt(uintptr(f), unix.F_SETPIPE_SZ, pipeSize) }
 
 // openUnnamed opens a file that never had a name, if the file system can (open(2),
 // O_TMPFILE).
@@ -65,7 +65,7 @@ func reopen() (File, error) { return open("/proc/self/fd/0", unix.O_RDONLY) }
 // OpenPty opens both ends of a pseudo-terminal (pts(4)).
 func OpenPty() (master, slave File, err error) {
 	if master, err = open("/dev/ptmx", unix.O_RDWR); err != nil {
-		return nowhere, nowhere, err
+		return noFile, noFile, err
 	}
 	n, err := unix.IoctlGetInt(int(master), unix.TIOCGPTN)
 	if err == nil {

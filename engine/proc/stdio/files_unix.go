@@ -18,8 +18,8 @@ import (
 // File is a descriptor.
 type File int
 
-// nowhere is a File that nothing is written to.
-const nowhere File = -1
+// noFile is a File that nothing is written to.
+const noFile File = -1
 
 func standard(fd int) File { return File(fd) }
 
@@ -34,7 +34,7 @@ func closeFile(f File) { _ = unix.Close(int(f)) }
 func newPipe() (read, write File, err error) {
 	var p [2]int
 	if err := pipe(p[:]); err != nil {
-		return nowhere, nowhere, fmt.Errorf("cannot make a pipe: %w", err)
+		return noFile, noFile, fmt.Errorf("cannot make a pipe: %w", err)
 	}
 	return File(p[0]), File(p[1]), nil
 }
@@ -69,7 +69,7 @@ func (f File) ReadAt(b []byte, offset int64) (int, error) {
 }
 
 // Write writes b. Another process may have made a shared descriptor non-blocking.
-func (f File) Write(b []byte) (int, error) { return len(b), writeUntil(f, b, nowhere) }
+func (f File) Write(b []byte) (int, error) { return len(b), writeUntil(f, b, noFile) }
 
 // writeUntil is Write, which ends with EPIPE when stop can be read.
 func writeUntil(f File, b []byte, stop File) error {
@@ -113,7 +113,7 @@ func pending(f File) int {
 	return n
 }
 
-// pollFd is for poll(2), which ignores nowhere.
+// pollFd is for poll(2), which ignores noFile.
 func pollFd(fd File, events int16) unix.PollFd { return unix.PollFd{Fd: int32(fd), Events: events} }
 
 // poll waits for one of fds, for ms milliseconds or without limit (-1).
@@ -181,7 +181,7 @@ func openSpool() (File, error) {
 			return File(fd), nil
 		}
 	}
-	return nowhere, fmt.Errorf("no temporary file in %q: %w; set TMPDIR to another directory", dir, err)
+	return noFile, fmt.Errorf("no temporary file in %q: %w; set TMPDIR to another directory", dir, err)
 }
 
 // openRemoved opens a file and removes its name at once.

@@ -17,8 +17,8 @@ import (
 // File is an open file.
 type File = *os.File
 
-// nowhere is a File that nothing is written to.
-var nowhere File
+// noFile is a File that nothing is written to.
+var noFile File
 
 func standard(fd int) File { return [...]File{os.Stdin, os.Stdout, os.Stderr}[fd] }
 
@@ -75,7 +75,7 @@ func (wakeable) open() error       { return nil }
 func (wakeable) call()             {}
 func (wakeable) close()            {}
 func unblock(File)                 {}
-func widen(File)                   {}
+func enlargePipe(File)             {}
 func awaitReadable(File, *wake)    {}
 func (f *feeder) awaitInput() bool { return true }
 func openNull() (File, error)      { return os.Open(os.DevNull) }

@@ -35,7 +35,7 @@ func OpenInput(mode InputMode) *Input {
 		in.offset, err = os.Stdin.Seek(0, io.SeekCurrent)
 	}
 	if err != nil || !info.Mode().IsRegular() {
-		in.spool = &spool{file: nowhere, turn: make(chan struct{}, 1), more: make(chan struct{})}
+		in.spool = &spool{file: noFile, turn: make(chan struct{}, 1), more: make(chan struct{})}
 	}
 	return in
 }
@@ -50,7 +50,7 @@ func (in *Input) All(ctx context.Context) (io.Reader, error) {
 		return nil, err
 	}
 	defer over.call()
-	f := &feeder{spool: in.spool, offset: math.MaxInt64, dst: nowhere, over: over} // which reads to the end
+	f := &feeder{spool: in.spool, offset: math.MaxInt64, dst: noFile, over: over} // which reads to the end
 	read := make(chan error, 1)
 	go func() {
 		defer over.close()
@@ -120,7 +120,7 @@ type spool struct {
 
 	mu     sync.Mutex // a leaf: only system calls while it is held
 	memory []byte
-	file   File // nowhere while memory is enough
+	file   File // noFile while memory is enough
 	size   int64
 	ended  bool
 	more   chan struct{} // closed, and replaced, when the above change
@@ -141,7 +141,7 @@ func (s *spool) kept(b []byte, offset int64) (n int, more <-chan struct{}, err e
 		return 0, nil, io.EOF
 	case offset >= s.size:
 		return 0, s.more, nil
-	case s.file == nowhere:
+	case s.file == noFile:
 		return copy(b, s.memory[offset:]), nil, nil
 	}
 	n, err = s.file.ReadAt(b[:min(int64(len(b)), s.size-offset)], offset)
@@ -204,7 +204,7 @@ func (s *spool) grow(buf []byte) error {
 
 // keep adds b; s.mu is held.
 func (s *spool) keep(b []byte) error {
-	if s.file == nowhere && len(s.memory)+len(b) > spoolMemory {
+	if s.file == noFile && len(s.memory)+len(b) > spoolMemory {
 		file, err := openSpool()
 		if err == nil {
 			_, err = file.Write(s.memory)
@@ -214,7 +214,7 @@ func (s *spool) keep(b []byte) error {
 		}
 		s.file, s.memory = file, nil
 	}
-	if s.file == nowhere {
+	if s.file == noFile {
 		s.memory = append(s.memory, b...)
 	} else if _, err := s.file.Write(b); err != nil {
 		return err

@@ -35,7 +35,7 @@ type Pump struct {
 	last    atomic.Int64 // when it has written last, in Unix nanoseconds
 	dropped atomic.Bool  // the attempt has ended
 	mu      sync.Mutex   // guards src against Resize; held while also, which calls nothing here, is written to
-	behind  behind
+	lagging laggingWriter
 	line    *Line // nil if dst is not where the messages of the program go
 }
 
@@ -73,7 +73,7 @@ func (p *Pump) end() { p.ending.Do(func() { close(p.Done) }) }
 
 func (p *Pump) run() {
 	defer p.end()
-	defer p.behind.finish()
+	defer p.lagging.finish()
 	defer p.close()
 	buf := make([]byte, pumpBuffer)
 	left := -1 // of what was in the pipe at the end of the command; -1 before
@@ -107,7 +107,7 @@ func (p *Pump) run() {
 				return
 			}
 			if p.also != nil {
-				buf = p.behind.take(buf, n, p.passAlso)
+				buf = p.lagging.take(buf, n, p.passAlso)
 			}
 		}
 	}
@@ -119,12 +119,12 @@ func (p *Pump) close() {
 	defer p.mu.Unlock()
 	p.modesBack()
 	closeFile(p.src)
-	p.src = nowhere
+	p.src = noFile
 }
 
 // pass writes b to dst, and reports whether to go on.
 func (p *Pump) pass(b []byte) bool {
-	if p.dst == nowhere {
+	if p.dst == noFile {
 		return !p.dropped.Load()
 	}
 	for len(b) > 0 {
@@ -156,10 +156,10 @@ func (p *Pump) passAlso(b []byte) {
 	}
 }
 
-// behind writes to the second writer on a thread of its own while the pump copies the next
+// laggingWriter writes to the second writer on a thread of its own while the pump copies the next
 // bytes. Only an amount that is worth it starts the thread: to hand over each line of a
 // command costs more than to write it.
-type behind struct {
+type laggingWriter struct {
 	queue chan []byte // nil until it is started
 	free  chan []byte // buffers that are not being filled or written
 	ended chan struct{}
@@ -176,37 +176,39 @@ const (
 )
 
 // take writes the first n bytes of buf, in order, and returns the buffer to fill next.
-func (b *behind) take(buf []byte, n int, write func([]byte)) []byte {
-	if n < worthHandingOver && (b.queue == nil || len(b.free) == buffers-1) {
+func (l *laggingWriter) take(buf []byte, n int, write func([]byte)) []byte {
+	if n < worthHandingOver && (l.queue == nil || len(l.free) == buffers-1) {
 		write(buf[:n])
 		return buf
 	}
-	if b.queue == nil {
-		b.start(write)
+	if l.queue == nil {
+		l.start(write)
 	}
-	b.queue <- buf[:n]
-	return <-b.free
+	l.queue <- buf[:n]
+	return <-l.free
 }
 
-func (b *behind) start(write func([]byte)) {
-	b.queue, b.free, b.ended = make(chan []byte, buffers), make(chan []byte, buffers), make(chan struct{})
+func (l *laggingWriter) start(write func([]byte)) {
+	l.queue = make(chan []byte, buffers)
+	l.free = make(chan []byte, buffers)
+	l.ended = make(chan struct{})
 	for range buffers - 1 {
-		b.free <- make([]byte, pumpBuffer)
+		l.free <- make([]byte, pumpBuffer)
 	}
 	go func() {
-		defer close(b.ended)
-		for filled := range b.queue {
+		defer close(l.ended)
+		for filled := range l.queue {
 			write(filled)
-			b.free <- filled[:cap(filled)]
+			l.free <- filled[:cap(filled)]
 		}
 	}()
 }
 
 // finish returns when all has been written.
-func (b *behind) finish() {
-	if b.queue != nil {
-		close(b.queue)
-		<-b.ended
+func (l *laggingWriter) finish() {
+	if l.queue != nil {
+		close(l.queue)
+		<-l.ended
 	}
 }
 

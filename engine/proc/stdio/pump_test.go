@@ -47,7 +47,7 @@ func TestPumpKeepsTheOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	widen(read)
+	enlargePipe(read)
 	over, err := newWake()
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestPumpKeepsTheOrder(t *testing.T) {
 	if len(troubles) > 0 {
 		t.Error(<-troubles)
 	}
-	if p.behind.queue == nil {
+	if p.lagging.queue == nil {
 		t.Error("nothing was handed over")
 	}
 	want := sha256.Sum256(whole)

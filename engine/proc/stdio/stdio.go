@@ -95,7 +95,7 @@ func (s *Streams) open(in *Input, p Plan) (err error) {
 	together := p.Out == p.Err && p.Out != Hold && sameFile(standard(p.OutTo), standard(2))
 	switch {
 	case p.Question:
-		err = s.pipe(1, nowhere, "", p.Stdout)
+		err = s.pipe(1, noFile, "", p.Stdout)
 	case together && p.Alike && (reads || p.Out == OnFailure):
 		err = s.openOutput(1, p.OutTo, p.Out, each(p.Stdout, p.Stderr))
 	default:
@@ -155,7 +155,7 @@ func (s *Streams) keepIn(file File, fd int, also io.Writer) error {
 // bytes go to dst and also.
 func (s *Streams) pipe(fd int, dst File, doing string, also io.Writer) (err error) {
 	var read, write File
-	terminal := dst != nowhere && isTerminal(dst)
+	terminal := dst != noFile && isTerminal(dst)
 	if terminal {
 		read, write, s.NoTerminal = newTerminal(dst)
 		terminal = s.NoTerminal == nil
@@ -164,7 +164,7 @@ func (s *Streams) pipe(fd int, dst File, doing string, also io.Writer) (err erro
 		if read, write, err = newPipe(); err != nil {
 			return err
 		}
-		widen(read)
+		enlargePipe(read)
 	}
 	unblock(read)
 	s.give(fd, write)

@@ -28,17 +28,17 @@ func EditsLines(fd int) bool {
 func newTerminal(f File) (read, write File, err error) {
 	modes, err := unix.IoctlGetTermios(int(f), getTermios)
 	if err != nil {
-		return nowhere, nowhere, err
+		return noFile, noFile, err
 	}
 	if read, write, err = OpenPty(); err != nil {
-		return nowhere, nowhere, err
+		return noFile, noFile, err
 	}
 	modes.Oflag &^= unix.OPOST
 	watchModes(read, modes)
 	if err = unix.IoctlSetTermios(int(write), setTermios, modes); err != nil {
 		closeFile(read)
 		closeFile(write)
-		return nowhere, nowhere, err
+		return noFile, noFile, err
 	}
 	copySize(read, f)
 	return read, write, nil
@@ -59,7 +59,7 @@ func copySize(to, from File) bool {
 func (s *Streams) Resize() (changed bool) {
 	for _, p := range s.Pumps {
 		p.mu.Lock()
-		if p.terminal && p.src != nowhere && copySize(p.src, p.dst) {
+		if p.terminal && p.src != noFile && copySize(p.src, p.dst) {
 			changed = true
 		}
 		p.mu.Unlock()

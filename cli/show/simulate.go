@@ -177,7 +177,7 @@ func number(x float64) string {
 func outageTable(w io.Writer, herds []simulate.Herd) {
 	rows := [][]string{
 		{"", "", "gave", "", "calls", "peak/s", "peak/s", "half", "99%", "all"},
-		{"name", "finish", "up", "refused", "each", "down", "after", "by", "by", "by"},
+		{"name", "finish", "up", "refused", "each", "outage", "after", "done", "done", "done"},
 	}
 	for i := range herds {
 		h := &herds[i]

@@ -136,7 +136,7 @@ func (o *shown) window(i, lines int) []byte {
 // end returns the end of the line that is so many lines after position i.
 func (o *shown) end(i, lines int) int {
 	limit := min(len(o.plain), i+after)
-	for ; ; i++ {
+	for {
 		n := bytes.IndexAny(o.plain[i:limit], "\r\n")
 		if n < 0 {
 			return limit
@@ -146,6 +146,10 @@ func (o *shown) end(i, lines int) int {
 			return i
 		}
 		lines--
+		i++
+		if bytes.HasPrefix(o.plain[i-1:limit], []byte("\r\n")) {
+			i++
+		}
 	}
 }
 
@@ -179,22 +183,16 @@ func (o *shown) clock(i int, now time.Time) time.Time {
 // answer returns the lines of the header around position i: up to a blank line, and from the
 // last status line on.
 func (o *shown) answer(i int) []byte {
-	low, high := max(0, i-answerSize), min(len(o.plain), i+answerSize)
-	before, after := o.plain[low:i], o.plain[i:high]
-	start, at := 0, 0
-	for line := range bytes.Lines(before) {
+	start := max(0, i-answerSize)
+	end := start
+	for line := range bytes.Lines(o.plain[start:min(len(o.plain), i+answerSize)]) {
 		if answerStart.get().Match(bytes.TrimRight(line, "\r\n")) {
-			start = at
+			if end > i {
+				break
+			}
+			start = end
 		}
-		at += len(line)
-	}
-	end, first := 0, true
-	for line := range bytes.Lines(after) {
-		if !first && answerStart.get().Match(bytes.TrimRight(line, "\r\n")) {
-			break
-		}
-		first = false
 		end += len(line)
 	}
-	return o.plain[low+start : i+end]
+	return o.plain[start:end]
 }

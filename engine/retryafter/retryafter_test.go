@@ -50,6 +50,25 @@ func TestFind(t *testing.T) {
 		{"the clock of another answer", "HTTP/1.1 302 x\nDate: Sun, 06 Nov 1994 07:00:00 GMT\n\nHTTP/1.1 503 x\nRetry-After: Sun, 06 Nov 1994 08:50:37 GMT\n", time.Minute},
 		{"the clock of the answer before", "HTTP/1.1 302 x\nDate: Sun, 06 Nov 1994 07:00:00 GMT\nHTTP/1.1 503 x\nRetry-After: Sun, 06 Nov 1994 08:50:37 GMT\n", time.Minute},
 		{"past by the server's clock", "Date: Sun, 06 Nov 1994 09:00:00 GMT\nRetry-After: Sun, 06 Nov 1994 08:59:59 GMT\n", none},
+		{"the clock of another answer below", "HTTP/1.1 503 x\nRetry-After: Sun, 06 Nov 1994 08:50:37 GMT\n\nDate: Sun, 06 Nov 1994 07:00:00 GMT\n", time.Minute},
+		{"the clock of the answer behind", "HTTP/1.1 503 x\nRetry-After: Sun, 06 Nov 1994 08:50:37 GMT\nHTTP/1.1 200 x\nDate: Sun, 06 Nov 1994 07:00:00 GMT\n", time.Minute},
+		{"by the server's clock above, curl -v", "< HTTP/2 503\n< date: Sun, 06 Nov 1994 09:00:00 GMT\n< retry-after: Sun, 06 Nov 1994 09:00:30 GMT\n< \n", 30 * time.Second},
+		{"by the server's clock above, wget -S", "  HTTP/1.1 503 x\n  Date: Sun, 06 Nov 1994 09:00:00 GMT\n  Retry-After: Sun, 06 Nov 1994 09:00:30 GMT\n", 30 * time.Second},
+		{"now", "Retry-After: 0", 0},
+		{"half a second", "Retry-After: 0.5", 500 * time.Millisecond},
+		{"the longest that is believed", "Retry-After: 2678400", MaxBelieved},
+		{"the latest date that is believed", "Retry-After: Wed, 07 Dec 1994 08:49:37 GMT", MaxBelieved},
+		{"many milliseconds", "retry-after-ms: 3000000", 50 * time.Minute},
+		{"blanks behind the value", "Retry-After: 120 \r\n", 2 * time.Minute},
+		{"in round brackets", "level=warn retry-after=(30) trace", 30 * time.Second},
+		{"behind one bracket", "(Retry-After: 30, trace: a1)", 30 * time.Second},
+		{"a header has its whole line", "Retry-After: 120, trace: 7", none},
+		{"JSON with a word behind", `"retry_after": 3; see the manual`, 3 * time.Second},
+		{"JSON with a bare key behind", `{'retry_after': 3, global: false}`, 3 * time.Second},
+		{"ISO 8601 of UTC without a zone", "Retry-After: 19941106T085037", time.Minute},
+		{"four parts", "Retry-After: 1 day 2 hours 3 minutes 4 seconds", 26*time.Hour + 3*time.Minute + 4*time.Second},
+		{"five parts", "Retry-After: 1 day 2 hours 3 minutes 4 seconds 5 seconds", none},
+		{"a part below 0", "Retry-After: -5m", none},
 		{"seconds in quotes", "Please try again after '372' seconds", 372 * time.Second},
 		{"minutes in quotes", "Try again in '4' minutes.", 4 * time.Minute},
 		{"JSON number", `{"message":"slow down","retry_after": 7.25}`, 7250 * time.Millisecond},
@@ -81,6 +100,16 @@ func TestFind(t *testing.T) {
 		{"buckets in a Go header map", "429 map[X-Ratelimit-Remaining-Requests:[0] X-Ratelimit-Remaining-Tokens:[88] X-Ratelimit-Reset-Requests:[1s] X-Ratelimit-Reset-Tokens:[6m0s]]", time.Second},
 		{"buckets, the answers of two attempts", "HTTP/2 429\nx-ratelimit-remaining-requests: 7\nx-ratelimit-reset-requests: 9s\nHTTP/2 429\nx-ratelimit-remaining-requests: 0\nx-ratelimit-reset-requests: 2s\n", 2 * time.Second},
 		{"one limit with some left and a 429", "HTTP/2 429\nx-ratelimit-remaining: 3\nx-ratelimit-reset: 30\n", 30 * time.Second},
+		{"a word that is no field behind a field", "HTTP 429\nx-ratelimit-reset: 30\ncurl: connection-reset by peer\n", 30 * time.Second},
+		{"a reset that can not be read behind one that can", "HTTP 429\nx-ratelimit-reset: 30\nx-ratelimit-reset: soon\n", 30 * time.Second},
+		{"a reset right now", "HTTP 429\nx-ratelimit-reset: 0\n", 0},
+		{"buckets without counters, the last is shorter", "HTTP/2 429\nx-ratelimit-reset-requests: 9s\nx-ratelimit-reset-tokens: 6s\n", 6 * time.Second},
+		{"buckets without counters, the last resets right now", "HTTP/2 429\nx-ratelimit-reset-requests: 9s\nx-ratelimit-reset-tokens: 0s\n", 0},
+		{"the bucket that is used up resets right now", "HTTP/2 429\nx-ratelimit-remaining-tokens: 0\nx-ratelimit-reset-tokens: 0s\nx-ratelimit-reset-requests: 9s\n", 0},
+		{"a reset in milliseconds", "HTTP 429\nx-ratelimit-reset-ms: 1500\n", 1500 * time.Millisecond},
+		{"a reset without a value", "HTTP 429\nx-ratelimit-reset:\n30 files\n", none},
+		{"a counter without a value", "x-ratelimit-remaining:\n0 files\nx-ratelimit-reset: 30\n", none},
+		{"the name of the field is no word about a limit", "HTTP/1.1 503 x\nRateLimit-Reset: 30\n", none},
 		{"older draft", "HTTP/2 429\nRateLimit-Reset: 11\n", 11 * time.Second},
 		{"older draft in one", "RateLimit: limit=10, remaining=0, reset=50", 50 * time.Second},
 		{"newer draft", `RateLimit: "default";r=0;t=40`, 40 * time.Second},
@@ -90,6 +119,13 @@ func TestFind(t *testing.T) {
 		{"RetryInfo as an object", `"retryDelay": {"seconds": "7", "nanos": 500000000}`, 7500 * time.Millisecond},
 		{"RetryInfo as Node prints it", "retryDelay: { seconds: 7n, nanos: 5 }", 7*time.Second + 5},
 		{"RetryInfo on one line", "retry_delay:{seconds:7}", 7 * time.Second},
+		{"RetryInfo below a second", "retry_delay { nanos: 500000000 }", 500 * time.Millisecond},
+		{"RetryInfo of 0 seconds and a part", "retry_delay { seconds: 0 nanos: 500000000 }", 500 * time.Millisecond},
+		{"RetryInfo below 0", "retry_delay { seconds: -1 nanos: 500000000 }", none},
+		{"RetryInfo with too many nanoseconds", "retry_delay { seconds: 7 nanos: 99999999999 }", 7 * time.Second},
+		{"RetryInfo on lines of Windows", "retry_delay {\r\n  seconds: 7\r\n  nanos: 500000000\r\n}", 7500 * time.Millisecond},
+		{"RetryInfo over five lines", "retry_delay {\n\n  seconds: 7\n\n}", 7 * time.Second},
+		{"RetryInfo over more lines", "retry_delay {\n\n  seconds: 7\n\n\n}", none},
 		{"pushback", "grpc-retry-pushback-ms: 250", 250 * time.Millisecond},
 		{"sentence", "Rate limited. Please try again in 7.5s.", 7500 * time.Millisecond},
 		{"sentence with units", "please retry after 2 minutes", 2 * time.Minute},
@@ -97,6 +133,15 @@ func TestFind(t *testing.T) {
 		{"sentence with a duration", "Please retry in 1m30s", 90 * time.Second},
 		{"sentence with a date", "too many certificates, retry after 1994-11-06T08:50:37Z: see", time.Minute},
 		{"sentence with another date", "retry after 1994-11-06 08:50:37 UTC: see https://x", time.Minute},
+		{"sentence with a date and a full stop", "retry after 1994-11-06T08:50:37Z.", time.Minute},
+		{"sentence with a date and a dash", "retry after 1994-11-06 08:50:37 - too many requests", time.Minute},
+		{"sentence with a date and a dash at its end", "retry after 1994-11-06 08:50:37 -", time.Minute},
+		{"sentence with a date and a digit", "retry after 1994-11-06T08:50:370Z", none},
+		{"sentence with a date and a zone of a form that is not known", "retry after 1994-11-06 08:50:37 +1:00", none},
+		{"sentence with a date and a negative one", "retry after 1994-11-06 08:50:37 -1:00", none},
+		{"sentence with a date and one by name", "retry after 1994-11-06 08:50:37 GMT+2", none},
+		{"sentence with one", "try again in a minute", time.Minute},
+		{"sentence with milliseconds", "try again in 900000 ms", 15 * time.Minute},
 		{"wait before", "Please wait 30 seconds before retrying your request", 30 * time.Second},
 		{"wait before trying", "Please wait 30 seconds before you try again", 30 * time.Second},
 		{"throttled", "Request was throttled. Expected available in 12 seconds.", 12 * time.Second},
@@ -132,10 +177,20 @@ func TestFindEpochs(t *testing.T) {
 		"HTTP 429\nx-ratelimit-reset: 2023-11-14T22:14:50Z":                            90 * time.Second,
 		"HTTP 429\nRetry-After: 1700000090":                                            90 * time.Second,
 		"HTTP 429\nx-ratelimit-reset: 1700000090.5":                                    90500 * time.Millisecond,
+		"HTTP 429\nx-ratelimit-reset: 1700000090.999":                                  90999 * time.Millisecond,
 		"x-ratelimit-remaining: 0\nx-ratelimit-reset: 60000":                           60000 * time.Second,
 	} {
 		if wait, ok, ignored := Find(nil, []byte(text), now); !ok || wait != want {
 			t.Errorf("Find(%q) = %v %v %q, want %v", text, wait, ok, ignored, want)
+		}
+	}
+}
+
+// Numbers from 10^9 on are epochs in seconds, from 10^12 on in milliseconds.
+func TestWhereEpochsBegin(t *testing.T) {
+	for _, text := range []string{"Retry-After: 1000000000", "Retry-After: 1000000000000"} {
+		if wait, ok, ignored := Find(nil, []byte(text), time.Unix(1e9-60, 0)); !ok || wait != time.Minute {
+			t.Errorf("Find(%q) = %v %v %q", text, wait, ok, ignored)
 		}
 	}
 }
@@ -151,6 +206,18 @@ func TestIgnoredSaysWhy(t *testing.T) {
 		"HTTP 429\nx-ratelimit-remaining-tokens: 9\nx-ratelimit-reset-tokens: 20s": "rate limit reset is that of a limit with something left (tokens)",
 		"HTTP/1.1 404 Not Found\nx-ratelimit-reset: 30":                            "rate limit reset stands on an answer that shows no limit reached",
 		"Retry-After: 5": "",
+		"Retry-After: " + strings.Repeat("9", 19):            "Retry-After is absurd (" + strings.Repeat("9", 19) + ")",
+		"Retry-After: " + strings.Repeat("9", 20):            "Retry-After is a number of 20 digits",
+		"Retry-After: 1000000000000000":                      "Retry-After is absurd (1000000000000000)",
+		"Retry-After: 2678401":                               "Retry-After is absurd (2678401)",
+		"Retry-After: Wed, 07 Dec 1994 08:49:38 GMT":         "Retry-After is absurd (744h0m0s)",
+		"Retry-After: 310 days":                              "Retry-After is absurd (7440h0m0s)",
+		"Retry-After: 311 days":                              "Retry-After is neither a number nor a date",
+		"Retry-After: -5m":                                   "Retry-After is neither a number nor a date",
+		"HTTP/1.1 404 x\ncurl: connection-reset by peer":     "",
+		"Retry-After: soon\nRetry-After: -5":                 "Retry-After is negative",
+		"Retry-After: soon\nplease try again in 99 days":     "Retry-After is neither a number nor a date",
+		"Retry-After: 7\nRetry-After: -5\nRetry-After: soon": "Retry-After is neither a number nor a date",
 	} {
 		if _, _, ignored := Find(nil, []byte(text), now); ignored != want {
 			t.Errorf("Find(%q) ignored %q, want %q", text, ignored, want)
@@ -159,23 +226,57 @@ func TestIgnoredSaysWhy(t *testing.T) {
 }
 
 func TestFindPattern(t *testing.T) {
+	long := strings.Repeat("x", 300)
 	for _, c := range []struct {
 		pattern, text string
 		want          time.Duration
+		ignored       string // behind "the match of --retry-after "
 	}{
-		{`cool-down=(\S+)`, "cool-down=5\ncool-down=8", 8 * time.Second},
-		{`cool-down=(\S+)`, "cool-down=1m30s", 90 * time.Second},
-		{`cool-down=(.*)`, "cool-down=Sun, 06 Nov 1994 08:50:37 GMT", time.Minute},
-		{`\d+ms`, "wait 250ms", 250 * time.Millisecond},
-		{`cool-down=(\S+)`, "nothing", none},
-		{`cool-down=(\S*)`, "cool-down=", none},
-		{`a(b)?`, "a", none},
-		{`in (\d+)s|after (\d+)s`, "in 5s, after 9s", 9 * time.Second},
-		{`in (\d+)s|after (\d+)s`, "after 9s, in 5s", 5 * time.Second},
-		{`(in|after) (\d+)s`, "in 5s", none},
+		{`cool-down=(\S+)`, "cool-down=5\ncool-down=8", 8 * time.Second, ""},
+		{`cool-down=(\S+)`, "cool-down=5\ncool-down=0", 0, ""},
+		{`cool-down=(\S+)`, "cool-down=1m30s", 90 * time.Second, ""},
+		{`cool-down=(.*)`, "cool-down=Sun, 06 Nov 1994 08:50:37 GMT", time.Minute, ""},
+		{`cool-down=(.*)`, "cool-down=1994-11-06T08:50:37Z, see " + long, time.Minute, ""},
+		{`cool-down=(.*)`, "cool-down= \"5\" ", 5 * time.Second, ""},
+		{`\d+ms`, "wait 250ms", 250 * time.Millisecond, ""},
+		{`cool-down=(\S+)`, "nothing", none, ""},
+		{`cool-down=(\S*)`, "cool-down=", none, "is neither a number nor a date"},
+		{`a(b)?`, "a", none, "is neither a number nor a date"},
+		{`in (\d+)s|after (\d+)s`, "in 5s, after 9s", 9 * time.Second, ""},
+		{`in (\d+)s|after (\d+)s`, "after 9s, in 5s", 5 * time.Second, ""},
+		{`(in|after) (\d+)s`, "in 5s", none, "is neither a number nor a date"},
+		{`cool-down=(\S+)`, "cool-down=5\ncool-down=soon\ncool-down=-8", 5 * time.Second, "is negative"},
 	} {
-		if wait, ok, _ := Find(regexp.MustCompile(c.pattern), []byte(c.text), now); wait != c.want || ok != (c.want != none) {
-			t.Errorf("Find(%q, %q) = %v, want %v", c.pattern, c.text, wait, c.want)
+		if c.ignored != "" {
+			c.ignored = "the match of --retry-after " + c.ignored
+		}
+		if wait, ok, ignored := Find(regexp.MustCompile(c.pattern), []byte(c.text), now); wait != c.want || ok != (c.want != none) || ignored != c.ignored {
+			t.Errorf("Find(%q, %q) = %v %q, want %v %q", c.pattern, c.text, wait, ignored, c.want, c.ignored)
+		}
+	}
+}
+
+// However often a word stands in an output, so many of its last places are looked at, and so
+// much text at each.
+func TestWorkIsBounded(t *testing.T) {
+	const word = "retry"
+	for name, text := range map[string]string{
+		"words": strings.Repeat(word, 1<<16), "lines": strings.Repeat(word+"\n", 1<<16), "ends of lines": word + strings.Repeat("\r", 1<<20), "one line": word + strings.Repeat("x", 1<<20) + word,
+		"answers": strings.Repeat("HTTP/2 503\n"+word+"\n\n", 1<<14), "header": word + strings.Repeat("\ndate: x", 1<<16),
+	} {
+		o := &shown{plain: []byte(text), lower: []byte(text)}
+		places := 0
+		for at := range o.occurrences(word) {
+			places++
+			if seen := len(o.window(at, 4)); seen > before+after {
+				t.Errorf("%s: %d bytes around %d are looked at", name, seen, at)
+			}
+			if seen := len(o.answer(at)); seen > 2*answerSize {
+				t.Errorf("%s: an answer of %d bytes around %d", name, seen, at)
+			}
+		}
+		if want := min(strings.Count(text, word), maxSeen); places != want {
+			t.Errorf("%s: %d places are looked at, want %d", name, places, want)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func readNumber(s string, unit time.Duration, now time.Time) (time.Duration, str
 	case n >= epochMilliseconds:
 		return until(time.UnixMilli(int64(n)), now)
 	case n >= epochSeconds && unit == time.Second:
-		return until(time.Unix(int64(n), int64((n-float64(int64(n)))*1e9)), now)
+		return until(time.UnixMilli(int64(n*1000)), now)
 	case n*unit.Seconds() > MaxBelieved.Seconds():
 		return none, "is absurd (" + s + ")"
 	}
@@ -118,32 +118,36 @@ var dateLayouts = sync.OnceValue(func() (all []string) {
 	return all
 })
 
+// longestDate is more than any of these needs. What follows is not looked at: each layout
+// that does not fit copies the text.
+const longestDate = 64
+
 // parseDate reads a date at the beginning of s, behind which no digit stands, and returns the
 // rest.
 func parseDate(s string) (when time.Time, rest string, ok bool) {
-	if len(s) < 16 || len(s) > 200 || !strings.ContainsAny(s, ":T") {
+	if !strings.ContainsAny(s, ":T") { // as every date has
 		return time.Time{}, "", false
 	}
+	head := s[:min(len(s), longestDate)]
 	for _, layout := range dateLayouts() {
-		rest = ""
-		when, err := time.Parse(layout, s)
-		if e, isParse := err.(*time.ParseError); isParse && strings.HasPrefix(e.Message, ": extra text") && strings.IndexByte("0123456789", e.ValueElem[0]) < 0 {
-			rest = e.ValueElem
-			when, err = time.Parse(layout, strings.TrimSuffix(s, rest))
+		date := head
+		when, err := time.Parse(layout, date)
+		if e, isParse := err.(*time.ParseError); isParse && strings.HasPrefix(e.Message, ": extra text") && !strings.ContainsAny(e.ValueElem[:1], "0123456789") {
+			date = strings.TrimSuffix(head, e.ValueElem)
+			when, err = time.Parse(layout, date)
 		}
-		if err == nil && (rest == "" || !zoned(rest)) {
+		if rest := s[len(date):]; err == nil && !goesOn(rest) {
 			return when, rest, true
 		}
 	}
 	return time.Time{}, "", false
 }
 
-// zoned reports whether what follows a date may be its zone, so that a longer form fits.
-func zoned(rest string) bool {
-	rest = strings.TrimLeft(rest, " ")
-	return strings.HasPrefix(rest, "+") || strings.HasPrefix(rest, "-") && len(rest) > 1 && '0' <= rest[1] && rest[1] <= '9' ||
-		strings.HasPrefix(rest, "GMT") || strings.HasPrefix(rest, "UTC") || strings.HasPrefix(rest, "Z")
-}
+// part begins what may be a part of the date in front of it: its seconds, or a zone.
+var part = lazy{pattern: `^(?::\d| *(?:\+|-\d|GMT|UTC))`}
+
+// goesOn reports whether a date goes on behind what a layout has read of it.
+func goesOn(rest string) bool { return part.get().MatchString(rest) }
 
 // span is one part of a duration in words.
 var span = lazy{pattern: `^[ ,"'(~]*(?:and )?(?:(` + number + `)|(?:a|one) )["']? *([a-z]+)(?:\(s\))?`}

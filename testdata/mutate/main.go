@@ -1,6 +1,6 @@
 // Command mutate measures which faults the tests of a package notice.
 //
-//	go run ./testdata/mutate [-scripts REGEX] [-list] PACKAGE...
+//	go run ./testdata/mutate [-scripts REGEX] [-at REGEX] [-list] PACKAGE...
 //
 // It makes mutants of a package: one operator, condition, number or statement is
 // changed in each. All of them are compiled into one test binary, in which a file
@@ -10,7 +10,7 @@
 // -scripts the survivors are run against the scripts of that name, through the tests
 // of ./cli. What survives is printed as FILE:LINE:COLUMN and the change; a survivor
 // that is listed in equivalent.txt, with the reason why no test can notice it, is not
-// counted.
+// counted. With -at only the mutants are run whose FILE:LINE:COLUMN matches.
 //
 // It is run by hand and by the nightly workflow: it takes minutes a package. A mutant of
 // a number that is a base or a size for strconv, or that is returned beside an error, is
@@ -37,10 +37,16 @@ import (
 
 func main() {
 	scripts := flag.String("scripts", "", "run survivors against the scripts whose names match this")
+	at := flag.String("at", "", "run only mutants whose FILE:LINE:COLUMN matches this")
 	list := flag.Bool("list", false, "list the mutants and run nothing")
 	flag.Parse()
+	chosen, err := regexp.Compile(*at)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutate: -at:", err)
+		os.Exit(2)
+	}
 	for _, path := range flag.Args() {
-		if err := measure(path, *scripts, *list); err != nil {
+		if err := measure(path, *scripts, chosen, *list); err != nil {
 			fmt.Fprintln(os.Stderr, "mutate:", err)
 			os.Exit(1)
 		}
@@ -65,7 +71,7 @@ type mutant struct {
 }
 
 // measure prints what survives of a package, and the share that is killed.
-func measure(path, scripts string, list bool) error {
+func measure(path, scripts string, chosen *regexp.Regexp, list bool) error {
 	work, err := os.MkdirTemp("", "mutate-")
 	if err != nil {
 		return err
@@ -75,6 +81,7 @@ func measure(path, scripts string, list bool) error {
 	if err := m.build(path); err != nil {
 		return err
 	}
+	m.mutants = slices.DeleteFunc(m.mutants, func(one *mutant) bool { return !chosen.MatchString(one.place) })
 	if list {
 		for _, one := range m.mutants {
 			fmt.Println(one.place, one.change)
@@ -204,7 +211,7 @@ func (m *mutation) build(path string) error {
 	}
 	m.dir, m.path = found.Dir, found.ImportPath
 	without := map[string]bool{}
-	for range 20 {
+	for {
 		if err := m.write(found, without); err != nil {
 			return err
 		}
@@ -213,14 +220,14 @@ func (m *mutation) build(path string) error {
 			return nil
 		}
 		lines := compilerError.FindAllStringSubmatch(err.Error(), -1)
-		if lines == nil {
-			return err
-		}
+		known := len(without)
 		for _, line := range lines {
 			without[filepath.Base(line[1])] = true
 		}
+		if len(without) == known {
+			return fmt.Errorf("the mutants do not compile: %w", err)
+		}
 	}
-	return errors.New("the mutants do not compile")
 }
 
 // compile builds the tests of a package with the mutants in place of their package.

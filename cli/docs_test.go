@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,6 +80,37 @@ func TestHelpFitsEightyColumns(t *testing.T) {
 	for i := range table {
 		if !strings.Contains(help.String(), "--"+table[i].Name()) {
 			t.Errorf("--%s is missing", table[i].Name())
+		}
+	}
+}
+
+// TestHelpFitsTheTerminal: on a narrower terminal the help has the same words, and a line
+// is wider only if it is one word, or a command of the examples.
+func TestHelpFitsTheTerminal(t *testing.T) {
+	p, err := pages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]func(columns int) string{"--help": p.Help, "-h": p.Brief}
+	for _, word := range []string{"guards", "on-exit", "redrive", "since"} {
+		shown["--help "+word] = func(columns int) string { return p.Topic(word, columns) }
+	}
+	for name, help := range shown {
+		full := help(0)
+		if help(200) != full {
+			t.Errorf("%s differs on a wide terminal", name)
+		}
+		for columns := 20; columns < manual.Width; columns++ {
+			narrow := help(columns)
+			if !slices.Equal(strings.Fields(narrow), strings.Fields(full)) {
+				t.Fatalf("%s has other words in %d columns:\n%s", name, columns, narrow)
+			}
+			for line := range strings.Lines(narrow) {
+				line = strings.TrimRight(line, "\n")
+				if len(line) > columns && strings.Contains(strings.TrimSpace(line), " ") && !strings.Contains(full, line) {
+					t.Errorf("%s in %d columns: %s", name, columns, line)
+				}
+			}
 		}
 	}
 }

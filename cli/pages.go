@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/retrysh/retry/cli/manual"
+	"github.com/retrysh/retry/cli/mode"
 	"github.com/retrysh/retry/cli/option"
 )
 
@@ -34,7 +36,10 @@ func printPage(w io.Writer, o *option.Options) (err error) {
 	if err != nil {
 		return err
 	}
-	page := ""
+	page, columns := "", 0
+	if f, isFile := w.(*os.File); isFile {
+		columns = mode.WidthOf(f)
+	}
 	switch {
 	case o.About == "man":
 		_, _, date := build()
@@ -43,13 +48,13 @@ func printPage(w io.Writer, o *option.Options) (err error) {
 	case o.Completion != "":
 		page = p.Completion(string(o.Completion))
 	case o.HelpOn != "":
-		if page = p.Topic(o.HelpOn); page == "" {
+		if page = p.Topic(o.HelpOn, columns); page == "" {
 			return noTopic(o.HelpOn, p.Sections())
 		}
 	case o.About == "-h":
-		page = p.Brief()
+		page = p.Brief(columns)
 	default:
-		page = p.Help()
+		page = p.Help(columns)
 	}
 	_, err = io.WriteString(w, page)
 	return err

@@ -97,7 +97,7 @@ func TestManualPageIsSafeRoff(t *testing.T) {
 	if err := printPage(&page, &option.Options{About: "man"}); err != nil {
 		t.Fatal(err)
 	}
-	request := regexp.MustCompile(`^\.(TH|SH|SS|TP|PP|B|BR|I|RI|EX|EE)( |$)`)
+	request := regexp.MustCompile(`^\.(TH|SH|SS|TP|PP|B|BR|I|RI|EX|EE|br)( |$)`)
 	for line := range strings.Lines(page.String()) {
 		if line = strings.TrimSuffix(line, "\n"); strings.HasPrefix(line, ".") && !request.MatchString(line) {
 			t.Errorf("unexpected request: %s", line)

@@ -11,35 +11,72 @@ import (
 	"github.com/retrysh/retry/engine/text"
 )
 
-// Width is the width in columns that the help is made for, and helpIndent where the
-// text about a flag begins.
+// Width is the width in columns that the help is made for, helpIndent where the text
+// about a flag begins, and narrowIndent where it begins on a narrower terminal.
 const (
-	Width      = 80
-	helpIndent = 27
+	Width        = 80
+	helpIndent   = 27
+	narrowIndent = 8
 )
+
+// sheet is a page of the help as it is written, in so many columns.
+type sheet struct {
+	strings.Builder
+	width int
+}
+
+// newSheet is an empty page for a terminal of so many columns; 0 is no terminal.
+func newSheet(columns int) *sheet {
+	if columns <= 0 {
+		return &sheet{width: Width}
+	}
+	return &sheet{width: min(max(columns, 2*narrowIndent), Width)}
+}
 
 // commonOfModes are flags of every mode with flags of its own.
 const commonOfModes = `
 Every mode also has --log-format text|json, --color WHEN, -q, -v and --no-env.
 `
 
-// Help is the help, each flag with its unit and default.
-func (p Pages) Help() string {
-	var b strings.Builder
+// Help is the help, each flag with its unit and default, for a terminal of so many
+// columns.
+func (p Pages) Help(columns int) string {
+	s := newSheet(columns)
 	for _, group := range p {
-		writeGroup(&b, group)
+		s.WriteString("\n")
+		s.group(group)
 	}
-	return marked("help.txt", "@FLAGS@", b.String(), "@ABOUT@", page("about.txt"), "@EXAMPLES@", page("examples.txt"))
+	return s.fill(marked("help.txt", "@FLAGS@", s.String(), "@ABOUT@", page("about.txt"), "@EXAMPLES@", page("examples.txt")))
 }
 
-func writeGroup(b *strings.Builder, g Group) {
-	b.WriteString("\n" + g.Title + ":\n")
-	for _, line := range text.Wrap(g.Text, Width) {
-		b.WriteString(line + "\n")
+func (s *sheet) group(g Group) {
+	s.paragraph(g.Title + ":")
+	if g.Text != "" {
+		s.paragraph(g.Text)
 	}
 	for _, f := range g.Flags {
-		writeFlag(b, f)
+		s.flag(f.head(), f.text())
 	}
+}
+
+func (s *sheet) paragraph(words string) {
+	for _, line := range text.Wrap(words, s.width) {
+		s.WriteString(line + "\n")
+	}
+}
+
+// fill breaks the lines of a page that are wider than the sheet. Indented lines are left
+// as they are: they are broken already, or are commands to copy.
+func (s *sheet) fill(page string) string {
+	filled := newSheet(s.width)
+	for line := range strings.Lines(page) {
+		if len(line) <= s.width+len("\n") || line[0] == ' ' {
+			filled.WriteString(line)
+		} else {
+			filled.paragraph(line)
+		}
+	}
+	return filled.String()
 }
 
 // Sections are the names of the sections of a run's flags.
@@ -54,16 +91,16 @@ func (p Pages) Sections() (names []string) {
 
 // Topic is the help on a section, a mode or a flag, "" if it is none of these. A word that
 // begins with a dash is no section.
-func (p Pages) Topic(word string) string {
+func (p Pages) Topic(word string, columns int) string {
 	name := strings.TrimLeft(word, "-")
-	var b strings.Builder
+	s := newSheet(columns)
 	for _, g := range p {
 		switch {
 		case g.Mode != "" && g.Mode == name:
-			return p.ModeHelp(name)
+			return p.modeHelp(name, s)
 		case g.Name == word:
-			writeGroup(&b, g)
-			return b.String()[1:]
+			s.group(g)
+			return s.String()
 		}
 	}
 	for _, g := range p {
@@ -71,18 +108,18 @@ func (p Pages) Topic(word string) string {
 			if f.Name != name && (f.short() != name || name == word) {
 				continue
 			}
-			if b.Len() > 0 {
-				b.WriteString("\n")
+			if s.Len() > 0 {
+				s.WriteString("\n")
 			}
-			writeFlag(&b, f)
+			s.flag(f.head(), f.text())
 			if g.Mode != "" {
-				fmt.Fprintf(&b, "\nA flag of --%s: retry --help %[1]s.\n", g.Mode)
+				fmt.Fprintf(s, "\nA flag of --%s: retry --help %[1]s.\n", g.Mode)
 			} else {
-				fmt.Fprintf(&b, "\nOf the section %s: retry --help %[1]s.\n", g.Name)
+				fmt.Fprintf(s, "\nAll flags of its section: retry --help %s.\n", g.Name)
 			}
 		}
 	}
-	return b.String()
+	return s.fill(s.String())
 }
 
 // commonFlag is a flag that most people need, with a text that fits on a line.
@@ -100,38 +137,45 @@ func common() (all []commonFlag) {
 }
 
 // Brief is the help that fits on one screen.
-func (p Pages) Brief() string {
-	sections := strings.Join(text.Wrap("Sections of --help WORD: "+strings.Join(p.Sections(), ", ")+".", Width), "\n")
+func (p Pages) Brief(columns int) string {
+	s := newSheet(columns)
+	sections := strings.Join(text.Wrap("Sections of --help WORD: "+strings.Join(p.Sections(), ", ")+".", s.width), "\n")
 	marks := []string{"@EXAMPLES@", page("examples.txt"), "@SECTIONS@", sections}
 	for _, c := range common() {
 		f := p.flag(c.name)
 		if f.preset() != "" && f.preset() != "0" && c.name != "classify" {
 			c.text += " (" + f.preset() + ")"
 		}
+		if s.width < Width {
+			flag := newSheet(columns)
+			flag.flag(f.head(), c.text)
+			marks = append(marks, c.line, flag.String())
+			continue
+		}
 		marks = append(marks, c.line, fmt.Sprintf("%-*s %s\n", helpIndent, f.head(), c.text))
 	}
-	return marked("brief.txt", marks...)
+	return s.fill(marked("brief.txt", marks...))
 }
 
-// ModeHelp is the help of one mode.
-func (p Pages) ModeHelp(name string) string {
+// modeHelp is the help of one mode.
+func (p Pages) modeHelp(name string, s *sheet) string {
 	group := p[slices.IndexFunc(p, func(g Group) bool { return g.Mode == name })]
-	var b strings.Builder
 	mode, flags := group.Flags[0], group.Flags[1:]
-	fmt.Fprintf(&b, "Usage: retry --%s [FLAGS]\n\n%s\n", strings.TrimSpace(name+" "+mode.PlaceHolder), strings.Join(text.Wrap(mode.Help, Width), "\n"))
+	fmt.Fprintf(s, "Usage: retry --%s [FLAGS]\n\n", strings.TrimSpace(name+" "+mode.PlaceHolder))
+	s.paragraph(mode.Help)
 	if len(flags) > 0 {
-		b.WriteString("\n")
+		s.WriteString("\n")
 	}
 	for _, f := range flags {
-		writeFlag(&b, f)
+		s.flag(f.head(), f.text())
 	}
 	if group.OwnGrammar {
-		b.WriteString(commonOfModes)
+		s.WriteString(commonOfModes)
 	}
 	if !group.OwnGrammar || name == "redrive" {
-		b.WriteString("\nThe flags of a run: retry --help.\n")
+		s.WriteString("\nThe flags of a run: retry --help.\n")
 	}
-	return b.String()
+	return s.fill(s.String())
 }
 
 // head is how the flag is written.
@@ -143,14 +187,19 @@ func (f Flag) head() string {
 	return strings.TrimRight(head+" "+f.PlaceHolder, " ")
 }
 
-func writeFlag(b *strings.Builder, f Flag) {
-	head := f.head()
-	if len(head)+2 > helpIndent {
-		b.WriteString(head + "\n")
+// flag writes how a flag is written, and beside or below it what it does.
+func (s *sheet) flag(head, about string) {
+	indent := helpIndent
+	if s.width < Width {
+		indent = narrowIndent
+		head = strings.Replace(head, "      ", "  ", 1)
+	}
+	if len(head)+2 > indent {
+		s.WriteString(head + "\n")
 		head = ""
 	}
-	for _, line := range text.Wrap(f.text(), Width-helpIndent) {
-		fmt.Fprintf(b, "%-*s%s\n", helpIndent, head, line)
+	for _, line := range text.Wrap(about, s.width-indent) {
+		fmt.Fprintf(s, "%-*s%s\n", indent, head, line)
 		head = ""
 	}
 }

@@ -94,8 +94,11 @@ func (c *Call) Complain(line string) {
 }
 
 // Width is that of the terminal which standard output is, 0 where it is none.
-func (c *Call) Width() int {
-	width, _, err := term.GetSize(int(c.Stdout.Fd()))
+func (c *Call) Width() int { return WidthOf(c.Stdout) }
+
+// WidthOf is the number of columns of the terminal which a file is, 0 where it is none.
+func WidthOf(f *os.File) int {
+	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {
 		return 0
 	}

@@ -113,7 +113,6 @@ func (w *Wait) Run(ctx context.Context, emit func(event.Event)) engine.Readiness
 		woken = w.Signals.Woken // has no effect
 	}
 	tick := time.NewTimer(firstReport)
-	defer tick.Stop()
 	for {
 		select {
 		case <-woken:

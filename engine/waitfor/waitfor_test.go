@@ -29,6 +29,7 @@ type target struct {
 type waiting struct {
 	Wait
 	events  []string
+	missing []string // targets, at each change of one
 	beats   []time.Duration
 	started time.Time
 	tried   []*target
@@ -92,14 +93,17 @@ func (w *waiting) run() engine.Readiness {
 		case *event.TargetFailed:
 			w.events = append(w.events, fmt.Sprintf("%s failed: %s", e.Name, e.Reason))
 		case *event.TargetsPending:
-			if e.Beat {
-				w.beats = append(w.beats, time.Since(w.started))
-				var names []string
-				for _, p := range e.Pending {
-					names = append(names, p.Name)
-				}
-				w.events = append(w.events, fmt.Sprintf("%s left: %s (%v)", strings.Join(names, " "), e.Left, e.Limited))
+			var names []string
+			for _, p := range e.Pending {
+				names = append(names, p.Name)
 			}
+			left := fmt.Sprintf("%s left: %s (%v)", strings.Join(names, " "), e.Left, e.Limited)
+			if !e.Beat {
+				w.missing = append(w.missing, left)
+				return
+			}
+			w.beats = append(w.beats, time.Since(w.started))
+			w.events = append(w.events, left)
 		}
 	})
 }
@@ -134,16 +138,44 @@ func TestSideBySide(t *testing.T) {
 	})
 }
 
+// With each change of a target, and 200 ms after the begin, an event says which are missing.
+func TestMissingAtEachChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWaiting(&target{name: "a", ready: 3}, &target{name: "b", ready: 1, takes: 50 * time.Millisecond})
+		w.Limit = time.Minute
+		w.run()
+		check(t, "missing", w.missing, []string{"a b left: 1m0s (true)", "a left: 59.95s (true)", "a left: 59.8s (true)"})
+	})
+	synctest.Test(t, func(t *testing.T) {
+		// A try may end after the limit: then nothing is left.
+		w := newWaiting(&target{name: "a", ready: 1}, &target{name: "b"})
+		w.Limit = 100 * time.Millisecond
+		w.Targets[0].Starter = attemptAfter(time.Second)
+		w.run()
+		check(t, "missing", w.missing[len(w.missing)-1], "b left: 0s (true)")
+	})
+}
+
+// attemptAfter succeeds after a time, and does not end before.
+type attemptAfter time.Duration
+
+func (d attemptAfter) Start(context.Context, attempt.Spec) attempt.Attempt {
+	return attempt.Call(func() attempt.Result {
+		time.Sleep(time.Duration(d))
+		return attempt.Result{}
+	})
+}
+
 // Each change of a state is reported once, not each try; of a command's words
 // numbers do not count.
 func TestOnlyChangesAreReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		reasons := []string{"x 1", "x 1", "x 2", "y", "y", "x 1"}
+		reasons := []string{"x 0", "x 0", "x 9", "y", "y", "x 0"}
 		w := newWaiting(&target{name: "a", ready: 7, reasons: reasons}, &target{name: "b", ready: 7, reasons: reasons})
 		w.Targets[1].Numbers = true
 		w.run()
 		slices.Sort(w.events)
-		check(t, "events", w.events, []string{"a ready after 3.5s", "a: x 1", "a: x 1", "a: x 2", "a: y", "b ready after 3.5s", "b: x 1", "b: x 1", "b: y"})
+		check(t, "events", w.events, []string{"a ready after 3.5s", "a: x 0", "a: x 0", "a: x 9", "a: y", "b ready after 3.5s", "b: x 0", "b: x 0", "b: y"})
 	})
 }
 
@@ -188,8 +220,14 @@ func TestLastLook(t *testing.T) {
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
+		// The shortest limit is one.
+		w := newWaiting(&target{name: "a", ready: 3})
+		w.Limit = time.Nanosecond
+		if r := w.run(); r.Ready || r.Waited > w.Limit {
+			t.Errorf("result %+v", r)
+		}
 		// A deadline that has passed allows no try.
-		w := newWaiting(&target{name: "a"})
+		w = newWaiting(&target{name: "a"})
 		w.Deadline = time.Now().Add(-time.Second)
 		if r := w.run(); r.Ready || !r.DeadlinePassed || len(w.at(0)) != 0 {
 			t.Errorf("result %+v", r)
@@ -276,6 +314,13 @@ func TestWoken(t *testing.T) {
 		w.run()
 		check(t, "a", w.at(0), ms(0, 100, 150))
 
+		// During a try it is kept for the wait that follows.
+		w = newWaiting(&target{name: "a", ready: 3, takes: 40 * time.Millisecond})
+		w.Signals = engine.Signals{Woken: woken}
+		time.AfterFunc(20*time.Millisecond, func() { woken <- struct{}{} })
+		w.run()
+		check(t, "a", w.at(0), ms(0, 40, 280))
+
 		w = newWaiting(&target{name: "a", ready: 3}, &target{name: "b", ready: 3})
 		w.Signals = engine.Signals{Woken: woken}
 		time.AfterFunc(150*time.Millisecond, func() { woken <- struct{}{} })
@@ -283,6 +328,42 @@ func TestWoken(t *testing.T) {
 		check(t, "a", w.at(0), ms(0, 100, 300))
 		check(t, "b", w.at(1), ms(0, 100, 300))
 	})
+}
+
+// Each wake-up ends a wait of the one target. With several they are taken and end none: the run
+// that follows does not find them.
+func TestEachWakeUp(t *testing.T) {
+	for _, targets := range [][]*target{{{name: "a", ready: 31}}, {{name: "a", ready: 5}, {name: "b", ready: 5}}} {
+		synctest.Test(t, func(t *testing.T) {
+			woken := make(chan struct{})
+			w := newWaiting(targets...)
+			w.Signals = engine.Signals{Woken: woken}
+			over := make(chan struct{})
+			go func() {
+				for {
+					select {
+					case <-time.After(time.Millisecond):
+					case <-over:
+						return
+					}
+					select {
+					case woken <- struct{}{}:
+					case <-over:
+						return
+					case <-time.After(time.Second):
+						t.Error("a wake-up is not taken")
+					}
+				}
+			}()
+			r := w.run()
+			close(over)
+			want := 30 * time.Millisecond
+			if len(targets) > 1 {
+				want = 1500 * time.Millisecond
+			}
+			check(t, "waited", r.Waited, want)
+		})
+	}
 }
 
 // Every ten seconds an event says what is missing and how long is left.

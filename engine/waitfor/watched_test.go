@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/event"
 )
 
 // life is a target of While that is ready until a time; each look takes a while.
@@ -15,11 +16,14 @@ type life struct {
 	until time.Time
 	takes time.Duration
 	looks atomic.Int32
+	off   atomic.Int32 // looks whose number is not theirs
 }
 
 func (l *life) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
 	return attempt.Call(func() attempt.Result {
-		l.looks.Add(1)
+		if l.looks.Add(1) != int32(spec.Number) {
+			l.off.Add(1)
+		}
 		ctx, cancel := context.WithTimeout(ctx, spec.Timeout)
 		defer cancel()
 		select {
@@ -48,6 +52,7 @@ func TestWhile(t *testing.T) {
 		"outlives the wait":        {lives: time.Hour, ready: 3, after: 300 * time.Millisecond, tries: ms(0, 100, 300), events: []string{"a: down", "a ready after 300ms"}},
 		"both come together":       {lives: 300 * time.Millisecond, ready: 3, after: 300 * time.Millisecond, tries: ms(0, 100, 300), events: []string{"a: down", "a ready after 300ms", "p failed: gone"}},
 		"no answer says nothing":   {lives: 0, takes: time.Hour, ready: 1, after: 3500 * time.Millisecond, tries: ms(3000), events: []string{"a ready after 3s"}},
+		"dies before a slow look":  {lives: 350 * time.Millisecond, takes: 100 * time.Millisecond, ready: 3, after: 500 * time.Millisecond, tries: ms(100, 200, 400), events: []string{"a: down", "a ready after 400ms", "p failed: gone"}},
 		"a look that is under way": {lives: 0, takes: 2900 * time.Millisecond, ready: 3, after: 2900 * time.Millisecond, events: []string{"p failed: gone", "a failed: was not tried"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,8 +84,30 @@ func TestWhileIsLookedAt(t *testing.T) {
 			t.Errorf("%d looks in %v", looks, w.Limit)
 		}
 		time.Sleep(time.Minute)
-		if l.looks.Load() != looks {
-			t.Error("looked at after the wait")
+		if l.looks.Load() != looks || l.off.Load() != 0 {
+			t.Errorf("%d looks after the wait, %d with a wrong number", l.looks.Load()-looks, l.off.Load())
 		}
+	})
+}
+
+// The end of a watched target breaks off the try under way, and waits for its end.
+func TestWhileEndsTries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWaiting(&target{name: "a", takes: 2 * time.Second, ends: 20 * time.Millisecond})
+		w.While = []Watched{{Name: "p", Starter: &life{until: time.Now().Add(450 * time.Millisecond)}, Every: 500 * time.Millisecond}}
+		r := w.run()
+		check(t, "events", w.events, []string{"p failed: gone", "a failed: was not tried"})
+		check(t, "waited", r.Waited, 520*time.Millisecond)
+	})
+}
+
+// A wait that is over before it begins ends at once.
+func TestWhileCancelledAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWaiting(&target{name: "a", ready: 1})
+		w.While = []Watched{{Name: "p", Starter: &life{}, Every: time.Second}}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		check(t, "waited", w.Run(ctx, func(event.Event) {}).Waited, time.Duration(0))
 	})
 }

@@ -72,7 +72,7 @@ func (a *action) value(t *testing.T, name string) (value string) {
 
 func TestActionFetchesWhatIsListed(t *testing.T) {
 	t.Parallel()
-	r := serve(t)
+	r := serve(t, archive)
 	content, _ := archive()
 	name := archiveName(t)
 	sum := fmt.Sprintf("%x", sha256.Sum256(content))
@@ -106,7 +106,7 @@ func TestActionFetchesWhatIsListed(t *testing.T) {
 // program is the program, built once.
 func (a *action) program(t *testing.T) string {
 	t.Helper()
-	r := serve(t)
+	r := serve(t, archive)
 	content, _ := archive()
 	sums := fmt.Sprintf("%x  v1.2.3/%s\n", sha256.Sum256(content), archiveName(t))
 	if err := os.WriteFile(filepath.Join(a.dir, "checksums.txt"), []byte(sums), 0o666); err != nil {
@@ -256,7 +256,7 @@ func TestGitLabTemplate(t *testing.T) {
 			t.Skipf("%s is not here", tool)
 		}
 	}
-	r := serve(t)
+	r := serve(t, archive)
 	content, _ := archive()
 	name := archiveName(t)
 	job := func(t *testing.T, sum, inputs string) (string, error) {

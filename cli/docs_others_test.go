@@ -38,11 +38,12 @@ func TestOthers(t *testing.T) {
 		{"dumb-init sh -c 'kill -TERM $$'", "retry --attempts 1 -- sh -c 'kill -TERM $$'", "143 ", ""},
 		{"wait-for-it -q -t 1 localhost:1 -- sh -c 'echo x >>runs'", "retry --wait-for tcp://localhost:1 --wait-timeout 1s -- sh -c 'echo x >>runs'", "0 x", "124 "},
 		{"wait-for-it -q -s -t 1 localhost:1 -- sh -c 'echo x >>runs'", "retry --wait-for tcp://localhost:1 --wait-timeout 1s -- sh -c 'echo x >>runs'", "124 ", ""},
-		{"flock -n lock flock -n lock true", "retry --key k --store file:state --max-concurrent 1,of=runs -- retry --key k --store file:state --max-concurrent 1,of=runs -- true", "1 ", "75 "},
+		{"flock -n lock flock -n lock true", "retry -n 1 --key k --store file:state --max-concurrent 1,of=runs -- retry -n 1 --key k --store file:state --max-concurrent 1,of=runs -- true", "1 ", "75 "},
 		{"flock -w 0.1 lock flock -w 0.1 lock true", "retry -n 1 --key k --store file:state --max-concurrent 1,of=runs -- retry -n 1 --key k --store file:state --max-concurrent 1,of=runs,wait=100ms -- true", "1 ", "75 "},
 		{"chronic sh -c 'echo x; exit 3'", "retry --attempts 1 --stdout on-failure --stderr on-failure -- sh -c 'echo x; exit 3'", "3 ", ""},
 	} {
 		t.Run(c.theirs, func(t *testing.T) {
+			t.Parallel()
 			tool, _, _ := strings.Cut(c.theirs, " ")
 			found, err := exec.LookPath(tool)
 			switch {

@@ -11,6 +11,7 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -46,8 +47,8 @@ func archiveName(t *testing.T) string {
 	return ""
 }
 
-// archive builds the program and packs it as goreleaser.yaml says.
-var archive = sync.OnceValues(func() ([]byte, error) {
+// releaseFiles are what goreleaser.yaml packs: the program, built, and its pages.
+var releaseFiles = sync.OnceValues(func() (map[string][]byte, error) {
 	dir, err := os.MkdirTemp("", "retry-install-")
 	if err != nil {
 		return nil, err
@@ -68,12 +69,27 @@ var archive = sync.OnceValues(func() ([]byte, error) {
 			return nil, err
 		}
 	}
-	return pack(files), nil
+	return files, nil
 })
+
+// archive is the release with the program, standIn the same release with a script in the
+// program's place, which costs an installation next to nothing.
+var (
+	archive = sync.OnceValues(func() ([]byte, error) {
+		files, err := releaseFiles()
+		return pack(files), err
+	})
+	standIn = sync.OnceValues(func() ([]byte, error) {
+		files, err := releaseFiles()
+		files = maps.Clone(files)
+		files["retry"] = []byte("#!/bin/sh\necho retry 1.2.3\n")
+		return pack(files), err
+	})
+)
 
 func pack(files map[string][]byte) []byte {
 	var packed bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&packed, gzip.NoCompression) // it is unpacked a hundred times
+	z, _ := gzip.NewWriterLevel(&packed, gzip.NoCompression)
 	w := tar.NewWriter(z)
 	for name, content := range files {
 		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(content))}); err != nil {
@@ -90,9 +106,9 @@ func checksums(name string, content []byte) []byte {
 	return fmt.Appendf(nil, "%064x  not-%s\n%x  %s\n%064x  %s.sbom.json\n", 1, name, sha256.Sum256(content), name, 2, name)
 }
 
-// serve offers a whole release as the latest and as v1.2.3.
-func serve(t *testing.T) *release {
-	content, err := archive()
+// serve offers a whole release, archive or standIn, as the latest and as v1.2.3.
+func serve(t *testing.T, of func() ([]byte, error)) *release {
+	content, err := of()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +220,7 @@ func TestInstall(t *testing.T) {
 }
 
 func installs(t *testing.T, shell []string) {
-	r := serve(t)
+	r := serve(t, archive)
 	i := r.install(t, shell)
 	if err := i.cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, &i.output)
@@ -256,7 +272,7 @@ func installsPages(t *testing.T, shell []string) {
 					}
 				}
 			}
-			i := serve(t).install(t, shell, "HOME="+filepath.Join(base, "home"), "RETRY_INSTALL_DIR="+dir, c.environ)
+			i := serve(t, standIn).install(t, shell, "HOME="+filepath.Join(base, "home"), "RETRY_INSTALL_DIR="+dir, c.environ)
 			if err := i.cmd.Run(); err != nil || !strings.Contains(i.output.String(), "installed "+dir+"/retry") && !strings.HasSuffix(c.dir, "/") {
 				t.Fatalf("%v\n%s", err, &i.output)
 			}
@@ -312,7 +328,7 @@ func leftNoStaged(t *testing.T, dir string) {
 func saysPath(t *testing.T, shell []string) {
 	dir := filepath.Join(t.TempDir(), `it's a $HOME "bin"`)
 	for _, user := range []string{"sh", "bash", "zsh", "fish"} {
-		i := serve(t).install(t, shell, "RETRY_INSTALL_DIR="+dir, "SHELL=/usr/bin/"+user)
+		i := serve(t, standIn).install(t, shell, "RETRY_INSTALL_DIR="+dir, "SHELL=/usr/bin/"+user)
 		if err := i.cmd.Run(); err != nil {
 			t.Fatalf("%v\n%s", err, &i.output)
 		}
@@ -333,7 +349,7 @@ func saysPath(t *testing.T, shell []string) {
 			t.Errorf("%s, %s: %q finds %q, %v", user, where, line, out, err)
 		}
 	}
-	i := serve(t).install(t, shell, "RETRY_INSTALL_DIR="+dir+"/", "PATH="+dir+":"+os.Getenv("PATH"))
+	i := serve(t, standIn).install(t, shell, "RETRY_INSTALL_DIR="+dir+"/", "PATH="+dir+":"+os.Getenv("PATH"))
 	if err := i.cmd.Run(); err != nil || strings.Contains(i.output.String(), "PATH yet") {
 		t.Errorf("%v\n%s", err, &i.output)
 	}
@@ -341,7 +357,7 @@ func saysPath(t *testing.T, shell []string) {
 
 // installsOver a file that is there, by a version with and without its v.
 func installsOver(t *testing.T, shell []string) {
-	r := serve(t)
+	r := serve(t, standIn)
 	for _, version := range []string{"v1.2.3", "1.2.3"} {
 		i := r.install(t, shell, "RETRY_VERSION="+version)
 		target := filepath.Join(i.dir, "retry")
@@ -354,7 +370,7 @@ func installsOver(t *testing.T, shell []string) {
 		if err := i.cmd.Run(); err != nil {
 			t.Fatalf("%v\n%s", err, &i.output)
 		}
-		if info, err := os.Stat(target); err != nil || info.Size() < 1000 || info.Mode().Perm() != 0o755 {
+		if info, err := os.Stat(target); err != nil || info.Size() <= int64(len("old")) || info.Mode().Perm() != 0o755 {
 			t.Errorf("%v, %v", info, err)
 		}
 	}
@@ -386,7 +402,7 @@ func refuses(t *testing.T, shell []string) {
 		}, why: "does not run here"},
 	} {
 		t.Run(what, func(t *testing.T) {
-			r := serve(t)
+			r := serve(t, standIn)
 			if c.spoil != nil {
 				r.spoil(c.spoil)
 			}
@@ -398,13 +414,13 @@ func refuses(t *testing.T, shell []string) {
 		if err := os.WriteFile(file, nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		serve(t).install(t, shell, "RETRY_INSTALL_DIR="+file+"/bin").fails(t, "cannot be made; say another RETRY_INSTALL_DIR")
+		serve(t, standIn).install(t, shell, "RETRY_INSTALL_DIR="+file+"/bin").fails(t, "cannot be made; say another RETRY_INSTALL_DIR")
 		if os.Geteuid() != 0 {
 			dir := t.TempDir()
 			if err := os.Chmod(dir, 0o555); err != nil {
 				t.Fatal(err)
 			}
-			serve(t).install(t, shell, "RETRY_INSTALL_DIR="+dir).fails(t, "cannot be written; say another RETRY_INSTALL_DIR")
+			serve(t, standIn).install(t, shell, "RETRY_INSTALL_DIR="+dir).fails(t, "cannot be written; say another RETRY_INSTALL_DIR")
 		}
 	})
 	t.Run("a directory in the way", func(t *testing.T) {
@@ -412,7 +428,7 @@ func refuses(t *testing.T, shell []string) {
 		if err := os.Mkdir(filepath.Join(dir, "retry"), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		serve(t).install(t, shell, "RETRY_INSTALL_DIR="+dir).fails(t, "is a directory")
+		serve(t, standIn).install(t, shell, "RETRY_INSTALL_DIR="+dir).fails(t, "is a directory")
 	})
 }
 
@@ -436,7 +452,7 @@ func knowsPlatforms(t *testing.T, shell []string) {
 			if err := os.WriteFile(filepath.Join(bin, "uname"), []byte(uname), 0o777); err != nil {
 				t.Fatal(err)
 			}
-			r := serve(t)
+			r := serve(t, standIn)
 			r.spoil(func(files map[string][]byte) { clear(files) })
 			r.install(t, shell, "PATH="+bin+":"+os.Getenv("PATH")).fails(t, c.why)
 		})
@@ -461,8 +477,8 @@ func lacksTools(t *testing.T, shell []string) {
 		return bin
 	}
 	base := []string{"uname", "mktemp", "tar", "gzip", "cp", "chmod", "mv", "rm", "mkdir", "curl", "wget"}
-	serve(t).install(t, shell, "PATH="+link(base...)).fails(t, "none of sha256sum, shasum and openssl is here")
-	serve(t).install(t, shell, "PATH="+link(base[:9]...)).fails(t, "neither curl nor wget is here")
+	serve(t, standIn).install(t, shell, "PATH="+link(base...)).fails(t, "none of sha256sum, shasum and openssl is here")
+	serve(t, standIn).install(t, shell, "PATH="+link(base[:9]...)).fails(t, "neither curl nor wget is here")
 	for _, tools := range [][]string{{"sha256sum", "curl"}, {"shasum", "curl"}, {"openssl", "curl"}, {"sha256sum", "wget"}} {
 		t.Run(strings.Join(tools, " "), func(t *testing.T) {
 			for _, tool := range tools {
@@ -471,7 +487,7 @@ func lacksTools(t *testing.T, shell []string) {
 				}
 			}
 			all := append([]string{"perl"}, base[:9]...) // shasum is a Perl script
-			i := serve(t).install(t, shell, "PATH="+link(append(all, tools...)...))
+			i := serve(t, standIn).install(t, shell, "PATH="+link(append(all, tools...)...))
 			if err := i.cmd.Run(); err != nil {
 				t.Errorf("%v\n%s", err, &i.output)
 			}
@@ -483,7 +499,7 @@ func lacksTools(t *testing.T, shell []string) {
 // never end.
 func interrupted(t *testing.T, shell []string) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		r := serve(t)
+		r := serve(t, standIn)
 		r.spoil(func(files map[string][]byte) { files["/latest/download/"+archiveName(t)] = nil })
 		i := r.install(t, shell)
 		if err := i.cmd.Start(); err != nil {

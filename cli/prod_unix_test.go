@@ -10,7 +10,8 @@ package cli
 // its default action, and sends SIGNALs to it as soon as FILE has content, one
 // FILE after the other. A signal such as -TERM goes to its whole process group.
 // A FILE such as +500us is a time after the start instead.
-// Then it prints how CMD ended, "exit 3" or "signal SIGTERM", and exits with 0.
+// Then it prints how CMD ended, "exit 3" or "signal SIGTERM", and exits with 0. It
+// exits with 99 if CMD does not end.
 
 import (
 	"errors"
@@ -44,6 +45,7 @@ func prodMain() {
 	time.AfterFunc(awaitLimit, func() {
 		fmt.Fprintf(os.Stderr, "prod: %q has not ended after %v\n", args[1:], awaitLimit)
 		_ = cmd.Process.Kill()
+		os.Exit(99)
 	})
 	for _, poke := range pokes {
 		file, signals, _ := strings.Cut(poke, "=")

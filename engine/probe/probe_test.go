@@ -90,6 +90,9 @@ func TestUnix(t *testing.T) {
 	want(t, once(t, target), 0, "")
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
 	_ = l.Close()
+	for once(t, target).ExitCode == 0 {
+		time.Sleep(time.Millisecond) // a child of another test holds the listener until it executes its program
+	}
 	want(t, once(t, target), 1, "connection refused")
 }
 

@@ -119,7 +119,7 @@ func (r *resolver) modes() {
 				r.fail(name, fmt.Errorf("cannot be used with --%s; give only one of them", first))
 			}
 			first = name
-		case modes == "" || slices.ContainsFunc(strings.Split(modes, ","), r.Given):
+		case modes == "" || slices.ContainsFunc(strings.Split(modes, ","), r.Asks):
 		default:
 			only := "is valid with --" + strings.ReplaceAll(modes, ",", " and --") + " only"
 			if first != "" {
@@ -232,8 +232,10 @@ func (r *resolver) withoutEffect() {
 	none(r.Guards.Slots.Lost != guard.WarnUnasked && (r.Store == nil || r.Store.Dir != ""),
 		"lost= of --max-concurrent has no effect with a store in files, in which a slot cannot be lost")
 	none(r.typed("delays") && r.typedAny("base", "factor", "backoff") != "", "no effect beside --delays, which lists the waits: %s", r.typedAny("base", "factor", "backoff"))
-	retried := strings.Split(r.last("on-exit").Value, ",")
-	none(r.typed("on-exit") && slices.Contains(retried, "0") && !r.Given("success-on-exit"), "0 in %s has no effect, since exit 0 is a success; --success-on-exit says what is one", r.last("on-exit").Word)
+	retries0 := func(s Setting) bool {
+		return s.Flag.Is("on-exit") && s.Source == FromCommandLine && slices.Contains(strings.Split(s.Value, ","), "0")
+	}
+	none(slices.ContainsFunc(r.Settings, retries0) && !r.Given("success-on-exit"), "0 in %s has no effect, since exit 0 is a success; --success-on-exit says what is one", r.last("on-exit").Word)
 	words = r.typedOf("attempts")
 	none(len(r.Command) == 0 && words != "" && r.waitsOnly(), "no effect without a command: %s", words)
 	hooks := len(r.BeforeRetry) > 0 || r.AfterSuccess != "" || r.AfterGiveUp != "" || r.Fallback != ""

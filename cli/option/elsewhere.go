@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/retrysh/retry/engine/backoff"
 	"github.com/retrysh/retry/engine/text"
@@ -101,14 +102,14 @@ func hasTheForm(value, form string, joined bool) bool {
 func IsNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // place is where the value stands in a way.
-var place = regexp.MustCompile(`\{(\+1|%)?\}`)
+var place = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{(\+1|%)?\}`) })
 
 // fill writes a value into a way. If there is none, or it is not of the kind that the way
 // wants, a name stands in its place.
 func fill(way, value string) (words []string, filled bool) {
 	filled = true
 	for word := range strings.FieldsSeq(way) {
-		words = append(words, place.ReplaceAllStringFunc(word, func(form string) string {
+		words = append(words, place().ReplaceAllStringFunc(word, func(form string) string {
 			written := value
 			switch form {
 			case "{+1}":

@@ -24,21 +24,22 @@ type Flag struct {
 }
 
 // FlagsOf returns the flags of a struct, those of embedded structs included.
-func FlagsOf(t reflect.Type) []Flag {
-	all := make([]Flag, 0, t.NumField())
+func FlagsOf(t reflect.Type) []Flag { return appendFlags(nil, t, nil, "") }
+
+// appendFlags appends the flags of a struct, which is a section at this place if it is
+// embedded.
+func appendFlags(all []Flag, t reflect.Type, place []int, section reflect.StructTag) []Flag {
+	all = slices.Grow(all, t.NumField())
 	for i := range t.NumField() {
 		field := t.Field(i)
 		_, isWord := field.Tag.Lookup("arg")
 		switch {
 		case field.Tag == `kong:"-"`, isWord: // the call of a mode, and its words
 		case field.Anonymous:
-			for _, f := range FlagsOf(field.Type) {
-				f.field.Index = append([]int{i}, f.field.Index...)
-				f.section = field.Tag
-				all = append(all, f)
-			}
+			all = appendFlags(all, field.Type, append(slices.Clip(place), i), field.Tag)
 		case field.IsExported():
-			all = append(all, Flag{name: dashed(field.Name), field: field})
+			field.Index = append(slices.Clip(place), i)
+			all = append(all, Flag{dashed(field.Name), field, section})
 		}
 	}
 	return all

@@ -82,7 +82,10 @@ func (r *resolver) refuse(flag string, wrong bool, format string, args ...any) {
 func (o *Options) Given(flag string) bool { return Last(o.Settings, flag) != nil }
 
 // typed reports whether the command line has a flag.
-func (r *resolver) typed(flag string) bool { return r.last(flag).Source == FromCommandLine }
+func (r *resolver) typed(flag string) bool {
+	s := Last(r.Settings, flag)
+	return s != nil && s.Source == FromCommandLine
+}
 
 // last returns the setting in force of a flag. A default has no source.
 func (o *Options) last(flag string) Setting {
@@ -226,9 +229,9 @@ func (r *resolver) withoutEffect() {
 	words := r.typedOf("attempts")
 	none(r.Exec && words != "", "no effect with --exec, which becomes the command and makes no attempts: %s", words)
 	none(r.Exec && r.Plan, "--exec has no effect with --plan, which runs nothing")
-	words = r.typedOf("guards")
-	none(words != "" && !r.Guards.Any() && !r.PrintPolicy,
-		"no effect without a guard (%s): %s", flagsWith("guard", "yes"), words)
+	if words = r.typedOf("guards"); words != "" && !r.Guards.Any() && !r.PrintPolicy {
+		none(true, "no effect without a guard (%s): %s", flagsWith("guard", "yes"), words)
+	}
 	none(r.Guards.Slots.Lost != guard.WarnUnasked && (r.Store == nil || r.Store.Dir != ""),
 		"lost= of --max-concurrent has no effect with a store in files, in which a slot cannot be lost")
 	none(r.typed("delays") && r.typedAny("base", "factor", "backoff") != "", "no effect beside --delays, which lists the waits: %s", r.typedAny("base", "factor", "backoff"))
@@ -276,7 +279,7 @@ func flagsWith(tag, value string) string {
 func (r *resolver) typedOf(about string) string {
 	var words []string
 	for _, f := range Table() {
-		if f.Tag("of") == about && r.typed(f.name) {
+		if r.typed(f.name) && f.Tag("of") == about {
 			words = append(words, r.last(f.name).Word)
 		}
 	}

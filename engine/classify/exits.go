@@ -32,7 +32,7 @@ func ParseExits(list string) (Exits, error) {
 	if strings.TrimSpace(list) == "" {
 		return nil, fmt.Errorf("%q names no exit; use codes (75), ranges (100-110), signals (KILL), timeout, signal or any", list)
 	}
-	return parseExits(list, "timeout", "signal", "any")
+	return appendExits(nil, list, "timeout", "signal", "any")
 }
 
 // UnmarshalText is ParseExits.
@@ -41,18 +41,21 @@ func (e *Exits) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-func parseExits(list string, words ...string) (exits Exits, err error) {
+// appendExits appends the items of a list, which may also have these words.
+func appendExits(exits Exits, list string, words ...string) (Exits, error) {
+	exits = slices.Grow(exits, 1+strings.Count(list, ","))
+	var err error
 	for item := range strings.SplitSeq(list, ",") {
 		item = strings.TrimSpace(item)
 		e := exit{text: item}
 		switch {
 		case item == "":
 			return nil, errors.New("an item of the list is empty; separate items by single commas, as in 75,111")
-		case slices.Contains(words, strings.ToLower(item)):
-			e.text = strings.ToLower(item)
 		case item[0] >= '0' && item[0] <= '9':
 			e.codes = true
 			e.low, e.high, err = parseCodes(item)
+		case slices.Contains(words, strings.ToLower(item)):
+			e.text = strings.ToLower(item)
 		default:
 			if e.signal, err = attempt.ParseSignal(item); err != nil {
 				valid := append([]string{"a code from 0 to 255", "a range (100-110)", "a signal (KILL)"}, words...)

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,6 +54,37 @@ func TestExitsMatch(t *testing.T) {
 		if got, ok := x.Match(c.result); got != c.want || ok != (c.want != "") {
 			t.Errorf("%q on %+v = %q, %v; want %q", c.list, c.result, got, ok, c.want)
 		}
+	}
+}
+
+// What is read for one tool are the rules of the whole file that are for it or for any.
+func TestExitsOfATool(t *testing.T) {
+	all := readExits("")
+	tools := map[string]bool{"unheard-of": true}
+	for _, r := range all {
+		for _, tool := range r.Tools {
+			tools[tool] = true
+		}
+	}
+	show := func(rules []*Rule) (shown []string) {
+		for _, r := range rules {
+			shown = append(shown, r.Where()+" "+r.ID+" "+r.Reason)
+		}
+		return shown
+	}
+	for tool := range tools {
+		var want []*Rule
+		for _, r := range all {
+			if r.isAbout([]string{tool}) {
+				want = append(want, r)
+			}
+		}
+		if got := readExits(tool); !slices.Equal(show(got), show(want)) {
+			t.Errorf("%s: %q, want %q", tool, show(got), show(want))
+		}
+	}
+	if len(readExits("unheard-of")) == 0 || len(all) < 50 || len(tools) < 100 {
+		t.Errorf("%d rules for any tool, %d in all, for %d tools", len(readExits("unheard-of")), len(all), len(tools))
 	}
 }
 

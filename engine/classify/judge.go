@@ -163,8 +163,12 @@ type searching struct {
 
 // newSearching begins a search with the rules that need no output.
 func newSearching(t *Table, f Failure) *searching {
-	rules, ends := t.rules(f.hasOutput())
 	names, args := command.Parts(f.Argv)
+	tool := ""
+	if len(names) > 0 {
+		tool = names[len(names)-1]
+	}
+	rules, ends := t.rules(tool, f.hasOutput())
 	s := &searching{
 		table: t, rules: rules, ends: ends, names: names, script: command.IsScript(f.Argv),
 		wanted: make([]bool, len(rules)), budget: maxMatched, found: map[int]finding{},

@@ -138,8 +138,12 @@ type Table struct {
 }
 
 // layer are the rules of one file, or the built-in ones. They are read when a failure needs
-// them: those with patterns only for one that has output.
-type layer struct{ exits, patterns func() []*Rule }
+// them: those with patterns only for one that has output, of the others those that are for
+// its tool or for any.
+type layer struct {
+	exits    func(tool string) []*Rule
+	patterns func() []*Rule
+}
 
 // newTable is a table of one layer, of rules that have been read.
 func newTable(rules []*Rule) *Table {
@@ -151,19 +155,19 @@ func newTable(rules []*Rule) *Table {
 			patterns = append(patterns, r)
 		}
 	}
-	return &Table{layers: []layer{{func() []*Rule { return exits }, func() []*Rule { return patterns }}}}
+	return &Table{layers: []layer{{func(string) []*Rule { return exits }, func() []*Rule { return patterns }}}}
 }
 
-var builtIn = Table{layers: []layer{{sync.OnceValue(readExits), sync.OnceValue(readPatterns)}}}
+var builtIn = Table{layers: []layer{{readExits, sync.OnceValue(readPatterns)}}}
 
 // BuiltIn returns the built-in table.
 func BuiltIn() *Table { return &builtIn }
 
-// rules returns the rules in their order, without those that need output if it is false, and
-// how many there are up to the end of each layer.
-func (t *Table) rules(output bool) (rules []*Rule, ends []int) {
+// rules returns the rules for a tool, or all for "", in their order, and how many there are up
+// to the end of each layer. Those that need output are left out if it is false.
+func (t *Table) rules(tool string, output bool) (rules []*Rule, ends []int) {
 	for _, l := range t.layers {
-		rules = append(rules, l.exits()...)
+		rules = append(rules, l.exits(tool)...)
 		if output {
 			rules = append(rules, l.patterns()...)
 		}
@@ -174,7 +178,7 @@ func (t *Table) rules(output bool) (rules []*Rule, ends []int) {
 
 // Rules returns the rules in their order.
 func (t *Table) Rules() []*Rule {
-	rules, _ := t.rules(true)
+	rules, _ := t.rules("", true)
 	return rules
 }
 

@@ -5,6 +5,8 @@ package classify
 
 import (
 	_ "embed" // for the rules
+	"slices"
+	"strings"
 	"sync"
 )
 
@@ -55,9 +57,29 @@ var patternFiles = []struct{ name, text string }{
 //go:embed literals.tsv
 var literalsFile string
 
-func readExits() []*Rule {
+// readExits reads the rules without a pattern that are for a tool or for any, all for "".
+// Of sixty, most are for one tool: to read all would take a tenth of a run with one failure.
+func readExits(tool string) []*Rule {
 	var none string
-	return readBuiltIn("exits.rules", exitRules, &none)
+	return readBuiltIn("exits.rules", blocksFor(exitRules, tool), &none)
+}
+
+// blocksFor returns the text of rules with blank lines in place of the blocks for other
+// tools. A block has at most one line of tools.
+func blocksFor(rules, tool string) string {
+	if tool == "" {
+		return rules
+	}
+	var kept strings.Builder
+	for block := range strings.SplitAfterSeq(rules, "\n\n") {
+		_, tools, some := strings.Cut(block, "\ntools ")
+		tools, _, _ = strings.Cut(tools, "\n")
+		if some && !slices.Contains(strings.Fields(tools), tool) {
+			block = strings.Repeat("\n", strings.Count(block, "\n"))
+		}
+		kept.WriteString(block)
+	}
+	return kept.String()
 }
 
 func readPatterns() []*Rule {

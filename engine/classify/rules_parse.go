@@ -47,7 +47,7 @@ type parser struct {
 }
 
 func parseRules(file, data string, literals *string) (p *parser, err error) {
-	p = &parser{file: file, literals: literals, ids: map[string]int{}}
+	p = &parser{file: file, literals: literals, ids: map[string]int{}, keys: map[string]int{}}
 	for line := range blockfile.Lines(data) {
 		p.line = line.Number
 		if err = p.read(line.Key, line.Value); err != nil {
@@ -93,7 +93,7 @@ func (p *parser) begin(id string) error {
 		return fmt.Errorf("rule %q stands on line %d already", id, first)
 	}
 	p.ids[id] = p.line
-	p.keys = map[string]int{}
+	clear(p.keys)
 	p.rule = &Rule{ID: id, builtIn: p.literals != nil, file: p.file, line: p.line}
 	return nil
 }
@@ -112,13 +112,11 @@ func (p *parser) field(key, value string) (err error) {
 	case "tools":
 		r.Tools = append(r.Tools, strings.Fields(value)...)
 	case "args":
-		r.Args, err = newPattern("^(?:"+value+")$", p.line)
+		r.Args, err = newPattern("^(?:"+value+")$", p.line, p.literals != nil)
 	case "exit":
-		var exits Exits
-		if exits, err = parseExits(value); err != nil {
+		if r.Exits, err = appendExits(r.Exits, value); err != nil {
 			err = fmt.Errorf("exit: %w", err)
 		}
-		r.Exits = append(r.Exits, exits...)
 	case "stream":
 		r.Stream, err = oneOf(key, value, "stdout or stderr, or leave it out for both", "stdout", "stderr")
 	case "match":
@@ -194,27 +192,29 @@ func oneOf[T ~string](key string, value T, hint string, valid ...T) (T, error) {
 	return value, nil
 }
 
-// addPattern appends a pattern to a list. The next line of literals is its own; where that
-// is nil the pattern is a user's, and is compiled to prove it valid.
+// addPattern appends a pattern to a list. In a built-in file the next line of literals is its
+// own; literals is nil for a user's.
 func addPattern(list []*pattern, text string, line int, literals *string) ([]*pattern, error) {
-	if literals != nil {
-		p := &pattern{text: text, line: line}
-		p.literals, *literals, _ = strings.Cut(*literals, "\n")
-		return append(list, p), nil
-	}
-	p, err := newPattern(text, line)
-	if err != nil {
+	p, err := newPattern(text, line, literals != nil)
+	switch {
+	case err != nil:
 		return nil, err
+	case literals != nil:
+		p.literals, *literals, _ = strings.Cut(*literals, "\n")
+	default:
+		p.literals = strings.Join(requiredLiterals(text), "\t")
 	}
-	p.literals = strings.Join(requiredLiterals(text), "\t")
 	return append(list, p), nil
 }
 
-// newPattern returns a pattern that is proved valid.
-func newPattern(text string, line int) (*pattern, error) {
-	if _, err := regexp.Compile(foldCase + text); err != nil {
-		// Its text quotes the pattern with foldCase before it.
-		return nil, fmt.Errorf("pattern %q: %s", text, err.(*syntax.Error).Code)
+// newPattern returns a pattern. That of a user is compiled to prove it valid; those that are
+// built in are proved by a test.
+func newPattern(text string, line int, builtIn bool) (*pattern, error) {
+	if !builtIn {
+		if _, err := regexp.Compile(foldCase + text); err != nil {
+			// Its text quotes the pattern with foldCase before it.
+			return nil, fmt.Errorf("pattern %q: %s", text, err.(*syntax.Error).Code)
+		}
 	}
 	return &pattern{text: text, line: line}, nil
 }

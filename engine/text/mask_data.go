@@ -18,11 +18,17 @@ var (
 	toolsList string
 )
 
-// secrets are the lists.
-type secrets struct {
-	part  [256][]string // by their first byte
+// nameList is the list of names.
+type nameList struct {
+	part  [256][]string // of the names of secrets, by their first byte
 	words map[string][]string
-	shape [256][]shape      // by their first byte
+}
+
+// shapeList is the list of shapes, by their first byte.
+type shapeList [256][]shape
+
+// toolList is the list of commands.
+type toolList struct {
 	tools map[string][]tool // by the name of their command
 	open  []tool            // whose name may go on
 }
@@ -46,34 +52,51 @@ const (
 	endKind, flagKind, queryKind, notKind, plainKind = "end", "flag", "query", "not", "plain"
 )
 
-var known = sync.OnceValue(func() *secrets {
-	s := &secrets{words: map[string][]string{}, tools: map[string][]tool{}}
+// Each list is read when a text needs it: most have no flag of a known command.
+var (
+	knownNames  = sync.OnceValue(readNames)
+	knownShapes = sync.OnceValue(readShapes)
+	knownTools  = sync.OnceValue(readTools)
+)
+
+func readNames() *nameList {
+	n := &nameList{words: map[string][]string{}}
 	for kind, rest := range entries(namesList) {
 		if kind != "part" {
-			s.words[kind] = append(s.words[kind], rest)
+			n.words[kind] = append(n.words[kind], rest)
 			continue
 		}
-		s.part[rest[0]] = append(s.part[rest[0]], rest)
+		n.part[rest[0]] = append(n.part[rest[0]], rest)
 	}
+	return n
+}
+
+func readShapes() *shapeList {
+	var s shapeList
 	for kind, rest := range entries(shapesList) {
 		rest, _, _ = strings.Cut(rest, "\t")
 		prefix, digit := strings.CutSuffix(rest, " digit")
-		s.shape[prefix[0]] = append(s.shape[prefix[0]], shape{prefix, kind == "url", digit})
+		s[prefix[0]] = append(s[prefix[0]], shape{prefix, kind == "url", digit})
 	}
+	return &s
+}
+
+func readTools() *toolList {
+	l := &toolList{tools: map[string][]tool{}}
 	for names, rest := range entries(toolsList) {
 		fields := strings.Fields(rest)
 		for name := range strings.SplitSeq(names, ",") {
 			name, word, _ := strings.Cut(name, "/")
 			name, open := strings.CutSuffix(name, "*")
 			if t := (tool{name, word, fields[0], fields[1:]}); open {
-				s.open = append(s.open, t)
+				l.open = append(l.open, t)
 			} else {
-				s.tools[name] = append(s.tools[name], t)
+				l.tools[name] = append(l.tools[name], t)
 			}
 		}
 	}
-	return s
-})
+	return l
+}
 
 // entries are the lines of a list: the first word, and the rest.
 func entries(list string) func(func(string, string) bool) {
@@ -92,25 +115,25 @@ func entries(list string) func(func(string, string) bool) {
 }
 
 // named returns what is known of the flags of a command.
-func (s *secrets) named(name string) []tool {
-	if tools := s.tools[name]; tools != nil {
+func (l *toolList) named(name string) []tool {
+	if tools := l.tools[name]; tools != nil {
 		return tools
 	}
-	for i, t := range s.open {
+	for i, t := range l.open {
 		if strings.HasPrefix(name, t.name) {
-			return s.open[i:][:1]
+			return l.open[i:][:1]
 		}
 	}
 	return nil
 }
 
 // is reports whether a word is in the list of names as one of the kind.
-func (s *secrets) is(kind, word string) bool { return slices.Contains(s.words[kind], word) }
+func (n *nameList) is(kind, word string) bool { return slices.Contains(n.words[kind], word) }
 
 // secretName returns the length of a part of the name of a secret at the beginning of s, 0
 // for none.
 func secretName(s string) int {
-	for _, name := range known().part[s[0]|0x20] {
+	for _, name := range knownNames().part[s[0]|0x20] {
 		if hasPrefixFold(s, name) {
 			return len(name)
 		}
@@ -135,15 +158,15 @@ const longestEnd = 64
 func endsSecret(name string) bool {
 	name = name[max(0, len(name)-longestEnd):]
 	lower := strings.NewReplacer("_", "-", ".", "-").Replace(strings.ToLower(name))
-	k := known()
-	is := slices.ContainsFunc(k.words[endKind], func(end string) bool {
+	known := knownNames()
+	is := slices.ContainsFunc(known.words[endKind], func(end string) bool {
 		if end == strings.ToLower(end) {
 			return strings.HasSuffix(lower, end)
 		}
 		before, found := strings.CutSuffix(name, end)
 		return found && before != "" && isIn(letters+digits, before[len(before)-1])
 	})
-	return is && name != "PWD" && !slices.ContainsFunc(k.words[notKind], func(not string) bool {
+	return is && name != "PWD" && !slices.ContainsFunc(known.words[notKind], func(not string) bool {
 		before, found := strings.CutSuffix(lower, not)
 		return found && (before == "" || before[len(before)-1] == '-')
 	})
@@ -155,7 +178,7 @@ func flagSecret(flag string) bool {
 	switch {
 	case len(flag) < 3 || flag[0] != '-' || name == "" || flag == notSecret || run(name, nameBytes) < len(name):
 		return false
-	case namesSecret(flag), known().is(flagKind, strings.ToLower(name)) && strings.HasPrefix(flag, "--"):
+	case namesSecret(flag), knownNames().is(flagKind, strings.ToLower(name)) && strings.HasPrefix(flag, "--"):
 		return true
 	}
 	return endsSecret(name) && !hasPrefixFold(name, "no-") && !hasPrefixFold(name, "without-")
@@ -163,7 +186,7 @@ func flagSecret(flag string) bool {
 
 // isPlain reports whether a value of a name that ends as that of a secret is none.
 func isPlain(name, value string) bool {
-	if known().is(plainKind, strings.ToLower(value)) {
+	if knownNames().is(plainKind, strings.ToLower(value)) {
 		return true
 	}
 	return strings.EqualFold(name, "pwd") && value != "" && isIn("/~.$", value[0]) // a directory

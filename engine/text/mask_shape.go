@@ -9,7 +9,7 @@ import (
 
 // shapeAt finds a word with the shape of a token, and the secret of a known address.
 func shapeAt(s string, i int) (from, to int) {
-	for _, shape := range known().shape[s[i]] {
+	for _, shape := range knownShapes()[s[i]] {
 		if !strings.HasPrefix(s[i:], shape.prefix) {
 			continue
 		}
@@ -71,7 +71,7 @@ func valueFollows(s string, begin, i int, command bool) bool {
 		return command && s[i] != ':' && flagSecret(name)
 	case s[i] != '=':
 		return s[i] == ':' && endsSecret(name)
-	case begin > 0 && isIn("?&", s[begin-1]) && known().is(queryKind, strings.ToLower(name)):
+	case begin > 0 && isIn("?&", s[begin-1]) && knownNames().is(queryKind, strings.ToLower(name)):
 		return true
 	}
 	return endsSecret(name)
@@ -201,7 +201,7 @@ func toolOf(before []string, word string) (form string, length int) {
 		before = slices.Concat(before[:nearWords], before[len(before)-nearWords:])
 	}
 	for n, w := range slices.Backward(before) { // the command behind sudo and the like
-		for _, t := range known().named(commandName(w)) {
+		for _, t := range knownTools().named(commandName(w)) {
 			switch {
 			case t.word != "" && !slices.Contains(before[n+1:], t.word):
 			case word == "" && t.form == oracle:

@@ -129,7 +129,7 @@ func TestListsOfSecrets(t *testing.T) {
 		}
 	}
 	forms := strings.Fields("all joined user: user% user/ pass: cookie user, none")
-	tools := slices.Concat(append(slices.Collect(maps.Values(known().tools)), known().open)...)
+	tools := slices.Concat(append(slices.Collect(maps.Values(knownTools().tools)), knownTools().open)...)
 	for _, tool := range tools {
 		if tool.name == "" || !slices.Contains(forms, tool.form) || len(tool.flags) == 0 != (tool.form == oracle) {
 			t.Errorf("%+v", tool)

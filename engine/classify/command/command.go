@@ -89,6 +89,9 @@ func unwrap(name string, args []string) []string {
 	case "python", "pypy":
 		return moduleCommand(args)
 	}
+	if !strings.Contains(wrappers, name) {
+		return nil // as of most commands
+	}
 	for line := range strings.Lines(wrappers) {
 		synopsis, valued, _ := strings.Cut(line, ":")
 		if first, before, _ := strings.Cut(strings.TrimSpace(synopsis), " "); first == name {

@@ -228,7 +228,7 @@ func Do(g *Guards, s *State, r *Request, now int64) Answer {
 		*s = State{}
 	}
 	s.clamp(now)
-	s.Used, s.Keep = now, max(s.Keep, g.keep(s))
+	s.Used = now
 	t := transaction{g, s, r, now, Answer{From: s.Breaker.Circuit, Now: now}}
 	if refusal := operations[r.Op](&t); refusal != nil {
 		t.a.Refusal = *refusal

@@ -32,7 +32,11 @@ func pointer[T any](v T) *T { return &v }
 // TestSharesAreExact holds that each share with four decimals is read as it is
 // written, in parts per million.
 func TestSharesAreExact(t *testing.T) {
-	for n := range int64(million + 1) {
+	step := int64(1)
+	if testing.Short() {
+		step = 997 // a prime: each digit occurs at each place
+	}
+	for n := int64(0); n <= million; n += step {
 		var b Budget
 		text := fmt.Sprintf("%d.%04d%%", n/10_000, n%10_000)
 		if err := b.UnmarshalText([]byte(text)); err != nil || b.Ratio != n {

@@ -518,7 +518,6 @@ end
 clampLeases(s.probes, LEASE)
 clampLeases(s.slots, LEASE)
 s.used = now
-s.keep = max(s.keep, keep())
 a.now, a.from = now, s.circuit
 local operations = { [0] = permit, admit, admitCopy, report, renew, giveBackRequest, finish, reset }
 local refused = operations[r.op]()

@@ -23,7 +23,7 @@ import (
 //go:embed guard.lua
 var script string
 
-const scriptSHA = "2737d07f45a5c68ad1f928808bae5c7750751492"
+const scriptSHA = "1a9bdcb11d0953d907665854b900bf5c83260c1b"
 
 // Redis is a store on a server.
 type Redis struct {

@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -35,68 +34,12 @@ func TestMain(m *testing.M) {
 	os.Exit(session.Run(m))
 }
 
-// crash is a change to a directory, which holds the sample letter before unless
-// it is empty, and what may be there afterwards. after is nil for no letter.
-type crash struct {
-	empty bool
-	do    func(d *Dir) error
-	after func(l *Letter, whole bool) error
-}
-
-var crashes = map[string]crash{
-	"add": {true, func(d *Dir) error {
-		_, err := d.Add(context.Background(), sample(), Content{Stdin: strings.NewReader("in"), Tails: Tails{[]byte("out"), []byte("err")}}, false, 10)
-		return err
-	}, func(l *Letter, whole bool) error {
-		if l == nil && whole || l != nil && l.Stdin.Bytes != 2 {
-			return errors.New("not added whole")
-		}
-		return nil
-	}},
-	"join": {false, func(d *Dir) error {
-		l := sample()
-		l.RunID = "2" + sampleRun[1:]
-		l.ID = NewID(failedAt, l.RunID)
-		_, err := d.Add(context.Background(), l, Content{Tails: Tails{[]byte("out"), nil}}, true, 10)
-		return err
-	}, func(l *Letter, whole bool) error {
-		if l == nil || whole && l.Count != 2 || l.Count == 2 != (l.RunID[0] == '2') {
-			return fmt.Errorf("joined to %+v", l)
-		}
-		return nil
-	}},
-	"redrive": {false, func(d *Dir) error {
-		c, e, err := d.Claim(sampleID)
-		if err != nil {
-			return err
-		}
-		defer c.Release()
-		e.Letter.Redrives++
-		return c.Replace(e.Letter, nil)
-	}, func(l *Letter, whole bool) error {
-		if l == nil || l.Redrives > 1 || whole && l.Redrives != 1 {
-			return fmt.Errorf("became %+v", l)
-		}
-		return nil
-	}},
-	"remove": {false, func(d *Dir) error {
-		c, _, err := d.Claim(sampleID)
-		if err != nil {
-			return err
-		}
-		defer c.Release()
-		return c.Remove()
-	}, func(l *Letter, whole bool) error {
-		if l != nil && whole {
-			return errors.New("not removed")
-		}
-		return nil
-	}},
-}
-
 // Who changes a directory is killed at each of its system calls: a letter is there
 // whole or not at all, and what is left is cleared away by who looks next.
 func TestKilledAtEverySystemCall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some hundred processes under strace")
+	}
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		t.Skip("strace is not installed")

@@ -3,14 +3,21 @@ package queue
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
+
+	"github.com/retrysh/retry/engine/text"
 )
 
 func openDir(t *testing.T) *Dir {
@@ -346,5 +353,168 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	if len(removed) != writers*each {
 		t.Errorf("%d letters of %d", len(removed), writers*each)
+	}
+}
+
+// TestOpen: a directory that is not there is made only if asked for, and is named by its whole path.
+func TestOpen(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if _, err := Open("letters", false); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+	for _, create := range []bool{true, false} {
+		d, err := Open("letters", create)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if here, err := os.Getwd(); err != nil || d.Path() != filepath.Join(here, "letters") {
+			t.Errorf("%s, %v", d.Path(), err)
+		}
+	}
+}
+
+// TestAFullDirectoryReadsNoInput: what is not kept is not read first, and a run that would join
+// a letter that is not there finds no place for one of its own.
+func TestAFullDirectoryReadsNoInput(t *testing.T) {
+	d := openDir(t)
+	other := func(n int) *Letter {
+		l := sample()
+		l.RunID = fmt.Sprintf("%08x%s", n, sampleRun[8:])
+		l.ID, l.IdempotencyKey = NewID(failedAt, l.RunID), Text(l.RunID)
+		return l
+	}
+	for n := range 2 {
+		if id, err := d.Add(context.Background(), other(n), Content{}, n == 1, 2); err != nil || id == "" {
+			t.Fatalf("letter %d: %q, %v", n, id, err)
+		}
+	}
+	input := strings.NewReader("input")
+	for _, joins := range []bool{false, true} {
+		if id, err := d.Add(context.Background(), other(7), Content{Stdin: input}, joins, 2); id != "" || !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "(2)") {
+			t.Errorf("joins %v: %q, %v", joins, id, err)
+		}
+		if read := input.Len() == 0; read != joins {
+			t.Errorf("joins %v: read %v", joins, read)
+		}
+		if all, err := d.List(); err != nil || len(all) != 2 {
+			t.Errorf("%d letters, %v", len(all), err)
+		}
+	}
+}
+
+// TestWhatIsJoined: a letter that gave up, of the same work by a key of any bytes; not one that
+// is parked.
+func TestWhatIsJoined(t *testing.T) {
+	for _, key := range []string{"a", "\xff\xfe{}", `"quoted" <&>` + "\n", "}"} {
+		for _, isParked := range []bool{false, true} {
+			d := openDir(t)
+			first := sample()
+			if isParked {
+				first = parkedSample()
+			}
+			first.IdempotencyKey = Text(key)
+			add(t, d, first, Content{})
+			l := sample()
+			l.RunID = "2" + sampleRun[1:]
+			l.ID, l.IdempotencyKey, l.FirstFailedAt = NewID(failedAt, l.RunID), Text(key), text.Time{Time: failedAt.Add(time.Hour)}
+			id, err := d.Add(context.Background(), l, Content{}, true, 10)
+			if joined := id == sampleID; err != nil || joined == isParked {
+				t.Errorf("key %q, parked %v: %s, %v", key, isParked, id, err)
+			}
+			if e := d.Read(sampleID); !isParked && (!e.Usable() || e.Letter.ID != sampleID || !e.Letter.FirstFailedAt.Equal(failedAt)) {
+				t.Errorf("joined: %+v", e)
+			}
+		}
+	}
+}
+
+// TestALetterThatCannotBeReadIsShown: with why, and with what could be read of it.
+func TestALetterThatCannotBeReadIsShown(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(d *Dir) error
+		says   string
+		read   bool
+	}{
+		"no letter.json":  {func(d *Dir) error { return os.Remove(d.in(sampleID, letterFile)) }, letterFile, false},
+		"no input":        {func(d *Dir) error { return os.Remove(d.in(sampleID, stdinFile)) }, "its input: ", true},
+		"another version": {func(d *Dir) error { return os.WriteFile(d.in(sampleID, letterFile), []byte(`{"version": 2}`), 0o600) }, "version 2", true},
+	} {
+		d := openDir(t)
+		add(t, d, sample(), Content{Stdin: strings.NewReader("in")})
+		stamp := d.Read(sampleID).Stamp
+		if err := c.change(d); err != nil {
+			t.Fatal(err)
+		}
+		e := one(t, d)
+		if e.Usable() || e.Foreign || e.Claimed || !strings.Contains(e.Problem.Error(), c.says) || (e.Letter != nil) != c.read {
+			t.Errorf("%s: %+v", name, e)
+		}
+		if same := e.Stamp == stamp; same != (name == "no input") {
+			t.Errorf("%s: stamp %q after %q", name, e.Stamp, stamp)
+		}
+	}
+	d := openDir(t)
+	if e := d.Read(sampleID); e.ID != sampleID || e.Problem != ErrGone || e.Letter != nil {
+		t.Errorf("not there: %+v", e)
+	}
+	if _, e, err := d.Claim(sampleID); err != ErrGone || e.Problem != ErrGone {
+		t.Errorf("claimed: %+v, %v", e, err)
+	}
+	if rest := names(t, d); rest != "" {
+		t.Errorf("left: %s", rest)
+	}
+}
+
+// TestInputs: what a letter keeps as standard input is what it gets, or it is not run.
+func TestInputs(t *testing.T) {
+	d := openDir(t)
+	for name, e := range map[string]*Entry{"unreadable": {ID: sampleID}, "without an input": {ID: sampleID, Letter: sample()}} {
+		f, err := d.Input(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if data, err := io.ReadAll(f); err != nil || len(data) != 0 {
+			t.Errorf("%s: %q, %v", name, data, err)
+		}
+		_ = f.Close()
+	}
+	kept := stdinOf(5, func() hash.Hash { h := sha256.New(); h.Write([]byte("input")); return h }())
+	for text, want := range map[string]bool{"input": true, "inpu": false, "input ": false, "other": false, "": false} {
+		r := strings.NewReader(text)
+		err := kept.CheckInput(r)
+		if (err == nil) != want || !want && !strings.Contains(err.Error(), "its input is not what it was: ") {
+			t.Errorf("%q: %v", text, err)
+		}
+		if want && r.Len() != len(text) {
+			t.Error("it is not read from its begin")
+		}
+	}
+	if err := kept.CheckInput(iotestSeeker{iotest.ErrReader(errDisk)}); !errors.Is(err, errDisk) {
+		t.Errorf("%v", err)
+	}
+}
+
+// iotestSeeker is a reader that seeks nowhere.
+type iotestSeeker struct{ io.Reader }
+
+func (iotestSeeker) Seek(int64, int) (int64, error) { return 0, nil }
+
+// TestTailsAreBounded: of a file that is longer than any tail, no more is shown than of one.
+func TestTailsAreBounded(t *testing.T) {
+	d := openDir(t)
+	add(t, d, sample(), Content{Tails: Tails{[]byte("out"), bytes.Repeat([]byte("x"), largestTail)}})
+	e := one(t, d)
+	if got := d.Tails(&e); string(got[0]) != "out" || len(got[1]) != largestTail {
+		t.Errorf("%d and %d bytes", len(got[0]), len(got[1]))
+	}
+	if err := os.WriteFile(d.in(sampleID, stderrTail), make([]byte, largestTail+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.Tails(&e); string(got[0]) != "out" || len(got[1]) != largestTail {
+		t.Errorf("%d and %d bytes", len(got[0]), len(got[1]))
+	}
+	e.Foreign = true
+	if got := d.Tails(&e); got[0] != nil {
+		t.Errorf("of another user: %q", got)
 	}
 }

@@ -344,10 +344,14 @@ func syncDir(path string) error {
 	if err != nil {
 		return err
 	}
-	err = d.Sync()
+	err = fsync(d)
 	_ = d.Close()
 	return err
 }
+
+// fsync writes a file or directory to the disk. Tests replace it: they see in what order that
+// is done, and have it fail.
+var fsync = (*os.File).Sync
 
 // batch makes files that only the user may read, until an error. They stay open until
 // they are synced: a sync of each as it is written would cost a commit of the journal each.
@@ -383,7 +387,7 @@ func (b *batch) sync() error {
 	b.done = true
 	for _, f := range b.open {
 		if b.err == nil {
-			b.err = f.Sync()
+			b.err = fsync(f)
 		}
 	}
 	if b.err == nil && b.dir != "" {

@@ -121,6 +121,34 @@ func TestACopyIsNoProbe(t *testing.T) {
 	}
 }
 
+// TestACopyHoldsASlot: like an attempt; if none is free, what it took is given back, and the
+// answer does not say that it holds it.
+func TestACopyHoldsASlot(t *testing.T) {
+	g := &Guards{Slots: Slots{N: 1}, Tokens: Tokens{Capacity: 10, Cost: 5, TimeoutCost: 5}, Budget: Budget{On: true, Min: 5, Window: 10_000}}
+	var s State
+	q := &Request{Op: AdmitCopy, Attempt: 1, ID: 7, Slot: true, Held: -1}
+	a := Do(g, &s, q, epoch)
+	if want := []Lease{{7, epoch + LeaseFor}}; a.Pass != (Pass{ID: 7, Slot: true}) || a.Taken.Cost != 5 || !slices.Equal(s.Slots, want) {
+		t.Errorf("%+v, %v", a, s.Slots)
+	}
+	q.ID = 8
+	a = Do(g, &s, q, epoch)
+	if a.Refusal.Guard != KindSlots || a.Taken != (Taken{}) || a.Pass != (Pass{}) || s.Bucket.Missing != 5*million || s.Budget[0].sum(retries, parts) != 1 {
+		t.Errorf("%+v: %+v", a, s)
+	}
+}
+
+// TestATurnThatIsTooFarGivesBack what the retry took.
+func TestATurnThatIsTooFarGivesBack(t *testing.T) {
+	g := &Guards{RateLimit: RateLimit{Interval: 1e6, Burst: 1}, Tokens: Tokens{Capacity: 10, Cost: 5, TimeoutCost: 5}}
+	s := State{Bucket: Bucket{Missing: 5 * million}}
+	q := &Request{Op: Admit, Attempt: 2, ID: 1, Held: -1, Turn: true, Taken: Taken{Cost: 5}, Patience: 999}
+	s.Turns.Free = (epoch + 1000) * 1000
+	if a := Do(g, &s, q, epoch); a.Refusal.Guard != KindRateLimit || a.Refusal.RetryIn != 1000 || s.Bucket.Missing != 0 {
+		t.Errorf("%+v, %d missing", a.Refusal, s.Bucket.Missing)
+	}
+}
+
 // TestTheRateOfABreakerIsThatOfItsWindow holds the rate against its definition over random
 // outcomes: open as soon as there are min outcomes in the newest ten slices and failures are
 // at least the rate of them.
@@ -477,6 +505,43 @@ func TestABucketRefillsByTheMillisecond(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestWhatHappensCountsInEveryWidth: also in the windows of runs that have not asked since.
+func TestWhatHappensCountsInEveryWidth(t *testing.T) {
+	short, long := &Guards{Budget: Budget{On: true, Window: 10_000, Min: 9}}, &Guards{Budget: Budget{On: true, Window: 20_000, Min: 9}}
+	var s State
+	counted := func(g *Guards, now int64) (all [2]int64) {
+		then := copyOf(t, &s)
+		w := window(&then.Budget, g.Budget.Window, now)
+		return [2]int64{w.sum(runs, parts), w.sum(retries, parts)}
+	}
+	run := func(g *Guards, now int64) { Do(g, &s, &Request{Op: Admit, Attempt: 1}, now) }
+	retry := func(g *Guards, now int64) Taken { return Do(g, &s, &Request{Op: Permit, Attempt: 2}, now).Taken }
+	run(long, epoch)
+	run(short, epoch)
+	retry(short, epoch)
+	run(short, epoch+5000)
+	taken := retry(short, epoch+5000)
+	for _, c := range []struct {
+		g    *Guards
+		now  int64
+		want [2]int64
+	}{
+		{long, epoch + 19_999, [2]int64{3, 2}}, {long, epoch + 20_000, [2]int64{1, 1}}, {long, epoch + 23_999, [2]int64{1, 1}}, {long, epoch + 24_000, [2]int64{}},
+		{short, epoch + 9999, [2]int64{2, 2}}, {short, epoch + 10_000, [2]int64{1, 1}}, {short, epoch + 15_000, [2]int64{}},
+	} {
+		if got := counted(c.g, c.now); got != c.want {
+			t.Errorf("width %d, %d ms later: runs and retries %v, not %v", c.g.Budget.Window, c.now-epoch, got, c.want)
+		}
+	}
+	Do(short, &s, &Request{Op: Withdraw, Taken: taken}, epoch+9000)
+	if got, want := counted(long, epoch+19_999), [2]int64{3, 1}; got != want {
+		t.Errorf("after one was given back: %v, not %v", got, want)
+	}
+	if got, want := counted(long, epoch+20_000), [2]int64{1, 0}; got != want {
+		t.Errorf("the other one was given back: %v", got)
+	}
 }
 
 // TestAnyGuardIsOne holds that each guard by itself has the store asked.

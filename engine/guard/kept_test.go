@@ -6,6 +6,7 @@ package guard
 import (
 	"errors"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -142,8 +143,8 @@ func TestDamagedRecordsAreRefused(t *testing.T) {
 		}
 		return err
 	}
-	if err := read(list); err != nil {
-		t.Fatal(err)
+	if got, err := Read(list); err != nil || !reflect.DeepEqual(got, s) {
+		t.Fatalf("%+v is read as %+v, %v", s, got, err)
 	}
 	for n := range list {
 		if read(list[:n]) == nil {

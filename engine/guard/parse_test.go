@@ -15,6 +15,12 @@ func TestValuesAreRead(t *testing.T) {
 		"0%":                                     &Budget{On: true, Min: 3, Window: 60_000},
 		"500,refill=0.5/s,reserve=20%,success=0": &Tokens{Capacity: 500, Cost: 5, TimeoutCost: 10, Refill: 500, Reserve: 200_000},
 		"4,wait=1m,of=retries":                   &Slots{N: 4, Wait: 60_000, Of: OfRetries},
+		"50%":                                    &Breaker{Rate: 500_000, Min: 10, Window: 60_000, Open: 30_000, Probes: 1},
+		"7":                                      &Breaker{Row: 7, Open: 30_000, Probes: 1},
+		"500":                                    &Tokens{Capacity: 500, Cost: 5, TimeoutCost: 10, Success: 1},
+		"9,cost=2,timeout-cost=3":                &Tokens{Capacity: 9, Cost: 2, TimeoutCost: 3, Success: 1},
+		"4,lost=warn":                            &Slots{N: 4, Lost: Warn},
+		"4,lost=stop,wait=0.4ms":                 &Slots{N: 4, Lost: Stop, Wait: 1},
 		"4,of=runs":                              &Slots{N: 4, Of: OfRuns},
 		"low":                                    pointer(Low),
 		"high":                                   pointer(High),
@@ -89,6 +95,111 @@ func TestValuesAreRefused(t *testing.T) {
 		if err := c.into.UnmarshalText([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q: %v, without %q", c.text, err, c.says)
 		}
+	}
+}
+
+// TestLimitsOfValues: the least and the greatest value of each name are taken, and those beyond
+// them are refused with both.
+func TestLimitsOfValues(t *testing.T) {
+	const year = "365d"
+	for _, c := range []struct {
+		value       func() encoding.TextUnmarshaler
+		form        string // with @ for the value
+		least, most string // that are taken
+		below, over string // that are not; "" for none
+		says        string
+	}{
+		{fresh[Breaker], "@", "0.0001%", "100%", "0%", "100.0001%", "(above 0% to 100%)"},
+		{fresh[Breaker], "@", "1", "1000000000", "0", "1000000001", "(1 to 1000000000)"},
+		{fresh[Breaker], "50%,min=@", "1", "1000000000", "0", "1000000001", "a count for min= (1 to 1000000000)"},
+		{fresh[Breaker], "50%,window=@", "10ms", year, "9ms", "365d1ms", "from 10ms to 365 days"},
+		{fresh[Breaker], "5,open=@", "1ms", year, "0", "365d1ms", "from 1ms to 365 days"},
+		{fresh[Breaker], "5,probes=@", "1", "64", "0", "65", "a count for probes= (1 to 64)"},
+		{fresh[Budget], "@", "0%", "100%", "", "101%", "(0% to 100%)"},
+		{fresh[Budget], "10%,min=@", "0", "1000000000", "-1", "1000000001", "(0 to 1000000000)"},
+		{fresh[Budget], "10%,window=@", "10ms", year, "9ms", "366d", "from 10ms to 365 days"},
+		{fresh[Budget], "10%,reserve=@", "0%", "100%", "-1%", "101%", "a share for reserve= such as 10% (0% to 100%)"},
+		{fresh[Tokens], "@", "1", "1000000000", "0", "1000000001", "a number of tokens (1 to 1000000000)"},
+		{fresh[Tokens], "9,cost=@", "1", "1000000000", "0", "1000000001", "a count for cost="},
+		{fresh[Tokens], "9,timeout-cost=@", "1", "1000000000", "0", "1000000001", "a count for timeout-cost="},
+		{fresh[Tokens], "9,success=@", "0", "1000000000", "-1", "1000000001", "a count for success="},
+		{fresh[Tokens], "9,refill=@", "0/s", "1000000000/s", "-1/s", "1000000001/s", "(0/s to 1000000000/s)"},
+		{fresh[Tokens], "9,reserve=@", "0%", "100%", "-1%", "101%", "a share for reserve="},
+		{fresh[Slots], "@", "1", "10000", "0", "10001", "a number of attempts at a time (1 to 10000)"},
+		{fresh[Slots], "4,wait=@", "0", year, "", "365d1ms", "from 0s to 365 days"},
+		{fresh[Slots], "4,lost=@", "warn", "stop", "", "wait", `lost="wait" is not known; it is warn or stop`},
+		{fresh[Slots], "4,of=@", "attempts", "runs", "", "all", `of="all" is not known; it is attempts, retries or runs`},
+		{fresh[RateLimit], "@", "1/365d", "1000000000/1000s", "0/s", "1000000001/s", "such as 5/s or 100/1m (1 to 1000000000)"},
+		{fresh[RateLimit], "1/@", "1us", year, "0s", "366d", "the time is not above 0 and up to 365 days"},
+		{fresh[RateLimit], "@/s", "1", "1000000", "", "1000001", "more than a million attempts a second"},
+		{fresh[RateLimit], "5/s,burst=@", "1", "157680001", "0", "157680002", ""},
+		{fresh[RateLimit], "5/s,wait=@", "0", year, "", "365d1ms", "from 0s to 365 days"},
+	} {
+		for _, text := range []string{c.least, c.most} {
+			if err := c.value().UnmarshalText([]byte(strings.ReplaceAll(c.form, "@", text))); err != nil {
+				t.Errorf("%s: %v", c.form, err)
+			}
+		}
+		for _, text := range []string{c.below, c.over} {
+			if text == "" {
+				continue
+			}
+			if err := c.value().UnmarshalText([]byte(strings.ReplaceAll(c.form, "@", text))); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s: %s: %v, without %q", c.form, text, err, c.says)
+			}
+		}
+	}
+}
+
+func fresh[T any, P interface {
+	*T
+	encoding.TextUnmarshaler
+}]() encoding.TextUnmarshaler {
+	return P(new(T))
+}
+
+// TestRates holds the interval of a rate, rounded up to microseconds.
+func TestRates(t *testing.T) {
+	for text, want := range map[string]RateLimit{
+		"5/s":                {Interval: 200_000, Burst: 1, Rate: "5/s", Wait: -1},
+		"3/s":                {Interval: 333_334, Burst: 1, Rate: "3/s", Wait: -1},
+		"1/m":                {Interval: 60_000_000, Burst: 1, Rate: "1/m", Wait: -1},
+		"100/1m30s":          {Interval: 900_000, Burst: 1, Rate: "100/1m30s", Wait: -1},
+		"2/h,burst=7,wait=0": {Interval: 1_800_000_000, Burst: 7, Rate: "2/h"},
+		"1/d, wait = 1.5s":   {Interval: 86_400_000_000, Burst: 1, Rate: "1/d", Wait: 1500},
+		"1000000/s":          {Interval: 1, Burst: 1, Rate: "1000000/s", Wait: -1},
+	} {
+		var got RateLimit
+		if err := got.UnmarshalText([]byte(text)); err != nil || got != want {
+			t.Errorf("%q: %+v, %v; want %+v", text, got, err, want)
+		}
+	}
+	for text, says := range map[string]string{
+		"5":                 `"5" is not attempts in a time such as 5/s or 100/1m (1 to 1000000000)`,
+		"":                  `"" is not attempts in a time`,
+		"/s":                `"/s" is not attempts in a time`,
+		"+5/s":              `"+5/s" is not attempts in a time`,
+		"x/s":               `"x/s" is not attempts in a time`,
+		"5/x":               `"5/x" is not attempts in a time such as 5/s or 100/1m: `,
+		"5/-1s":             `"5/-1s" is not attempts in a time such as 5/s or 100/1m: `,
+		"1/365d,burst=3":    `burst=3 takes more than 365 days to come back at 1/365d`,
+		"x/s,burst=9999999": `"x/s" is not attempts in a time`,
+	} {
+		if err := new(RateLimit).UnmarshalText([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), says) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestWhatIsAboveZeroIsNotZero: a share or a refill that is less than its unit is one.
+func TestWhatIsAboveZeroIsNotZero(t *testing.T) {
+	var b Breaker
+	var c Tokens
+	if err := b.UnmarshalText([]byte("0.00001%")); err != nil || b.Rate != 1 {
+		t.Errorf("%+v, %v", b, err)
+	}
+	if err := c.UnmarshalText([]byte("9,refill=0.0001/s")); err != nil || c.Refill != 1 {
+		t.Errorf("%+v, %v", c, err)
 	}
 }
 

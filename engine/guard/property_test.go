@@ -73,7 +73,13 @@ func TestBudgetSaysWhenItWillPermit(t *testing.T) {
 			Do(g, &s, &Request{Op: []Op{Admit, Permit}[r.IntN(2)], Attempt: 1}, now)
 		}
 		a := Do(g, &s, &Request{Op: Permit, Attempt: 2}, now)
-		if a.Refusal.Guard == None || a.Refusal.RetryIn < 0 {
+		if a.Refusal.Guard == None {
+			return
+		}
+		if a.Refusal.RetryIn < 0 {
+			if end := 2 * g.Budget.Window; Do(g, &s, &Request{Op: Permit, Attempt: 2}, now+end).Refusal.Guard == None {
+				t.Errorf("permitted, and no time was given")
+			}
 			return
 		}
 		before, then := copyOf(t, &s), copyOf(t, &s)

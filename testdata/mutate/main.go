@@ -1,16 +1,17 @@
 // Command mutate measures which faults the tests of a package notice.
 //
-//	go run ./testdata/mutate [-scripts REGEX] [-at REGEX] [-list] PACKAGE...
+//	go run ./testdata/mutate [-with PACKAGE] [-scripts REGEX] [-at REGEX] [-part K/N] [-list] PACKAGE...
 //
 // It makes mutants of a package: one operator, condition, number or statement is
 // changed in each. All of them are compiled into one test binary, in which a file
-// says which one is real, so that a mutant costs no build. First the tests run without
-// a mutant, and those that they never reach are left out: they survive. Then the tests
-// run once for each other mutant; it is killed if they fail, or take too long. With
-// -scripts the survivors are run against the scripts of that name, through the tests
-// of ./cli. What survives is printed as FILE:LINE:COLUMN and the change; a survivor
-// that is listed in equivalent.txt, with the reason why no test can notice it, is not
-// counted. With -at only the mutants are run whose FILE:LINE:COLUMN matches.
+// says which one is real, so that a mutant costs no build. First each test runs alone
+// without a mutant: what it reaches and how long it takes. Then, for each mutant, those
+// tests run that reach it, the short ones first; it is killed if one fails, or takes too
+// long. With -with the survivors are run against the tests of another package too, and
+// with -scripts against the scripts of that name, through the tests of ./cli. What survives
+// is printed as FILE:LINE:COLUMN and the change; a survivor that is listed in
+// equivalent.txt, with the reason why no test can notice it, is not counted. -at takes only
+// the mutants whose FILE:LINE:COLUMN matches, -part every Nth.
 //
 // It is run by hand and by the nightly workflow: it takes minutes a package. A mutant of
 // a number that is a base or a size for strconv, or that is returned beside an error, is
@@ -36,21 +37,36 @@ import (
 )
 
 func main() {
+	with := flag.String("with", "", "run survivors against the tests of this package")
 	scripts := flag.String("scripts", "", "run survivors against the scripts whose names match this")
 	at := flag.String("at", "", "run only mutants whose FILE:LINE:COLUMN matches this")
+	part := flag.String("part", "1/1", "run only every Nth mutant, from the Kth on")
 	list := flag.Bool("list", false, "list the mutants and run nothing")
 	flag.Parse()
-	chosen, err := regexp.Compile(*at)
+	choose, err := chosen(*at, *part)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "mutate: -at:", err)
+		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(2)
 	}
 	for _, path := range flag.Args() {
-		if err := measure(path, *scripts, chosen, *list); err != nil {
+		if err := measure(path, *with, *scripts, choose, *list); err != nil {
 			fmt.Fprintln(os.Stderr, "mutate:", err)
 			os.Exit(1)
 		}
 	}
+}
+
+// chosen tells the mutants that are run from the others.
+func chosen(at, part string) (func(*mutant) bool, error) {
+	place, err := regexp.Compile(at)
+	if err != nil {
+		return nil, fmt.Errorf("-at: %w", err)
+	}
+	var first, of int
+	if _, err := fmt.Sscanf(part, "%d/%d", &first, &of); err != nil || first < 1 || of < first {
+		return nil, fmt.Errorf("-part: %q is not K/N", part)
+	}
+	return func(one *mutant) bool { return place.MatchString(one.place) && one.id%of == first%of }, nil
 }
 
 // mutation is a package with its mutants, and the binaries that hold them.
@@ -71,7 +87,7 @@ type mutant struct {
 }
 
 // measure prints what survives of a package, and the share that is killed.
-func measure(path, scripts string, chosen *regexp.Regexp, list bool) error {
+func measure(path, with, scripts string, choose func(*mutant) bool, list bool) error {
 	work, err := os.MkdirTemp("", "mutate-")
 	if err != nil {
 		return err
@@ -81,22 +97,39 @@ func measure(path, scripts string, chosen *regexp.Regexp, list bool) error {
 	if err := m.build(path); err != nil {
 		return err
 	}
-	m.mutants = slices.DeleteFunc(m.mutants, func(one *mutant) bool { return !chosen.MatchString(one.place) })
+	var all []*mutant
+	for _, one := range m.mutants {
+		if choose(one) {
+			all = append(all, one)
+		}
+	}
 	if list {
-		for _, one := range m.mutants {
+		for _, one := range all {
 			fmt.Println(one.place, one.change)
 		}
 		return nil
 	}
-	units := &tests{mutation: m, binary: filepath.Join(work, "units"), dir: m.dir, args: []string{"-test.short", "-test.failfast"}}
-	left, err := units.survivors(m.mutants)
+	short := []string{"-test.short", "-test.failfast"}
+	units := &tests{mutation: m, binary: filepath.Join(work, "units"), dir: m.dir, args: short}
+	left, err := units.survivors(all)
 	if err != nil {
 		return err
 	}
-	killed := len(m.mutants) - len(left)
-	fmt.Printf("%s: %d mutants, killed by its tests %d (%.0f %%)\n", path, len(m.mutants), killed, percent(killed, len(m.mutants)))
+	killed := len(all) - len(left)
+	fmt.Printf("%s: %d mutants, killed by its tests %d (%.0f %%)\n", path, len(all), killed, percent(killed, len(all)))
+	if with != "" {
+		others := &tests{mutation: m, binary: filepath.Join(work, "others"), dir: with, args: short}
+		if err := m.compile(with, others.binary); err != nil {
+			return err
+		}
+		if left, err = others.survivors(left); err != nil {
+			return err
+		}
+		killed = len(all) - len(left)
+		fmt.Printf("%s: killed with those of %s %d (%.0f %%)\n", path, with, killed, percent(killed, len(all)))
+	}
 	if scripts != "" {
-		outside := &tests{mutation: m, binary: filepath.Join(work, "cli"), dir: "cli", args: []string{"-test.failfast", "-test.run=^TestScripts$/" + scripts}}
+		outside := &tests{mutation: m, binary: filepath.Join(work, "cli"), dir: "cli", args: []string{"-test.failfast"}, scripts: scripts}
 		if err := m.compile("./cli", outside.binary); err != nil {
 			return err
 		}
@@ -112,9 +145,8 @@ func measure(path, scripts string, chosen *regexp.Regexp, list bool) error {
 		}
 		fmt.Println("survives:", one.place, one.change)
 	}
-	all := len(m.mutants) - equivalent
-	killed = len(m.mutants) - len(left)
-	fmt.Printf("%s: %d of %d mutants killed (%.1f %%), and %d are equivalent\n", path, killed, all, percent(killed, all), equivalent)
+	killed = len(all) - len(left)
+	fmt.Printf("%s: %d of %d mutants killed (%.1f %%), and %d are equivalent\n", path, killed, len(all)-equivalent, percent(killed, len(all)-equivalent), equivalent)
 	return nil
 }
 
@@ -140,39 +172,115 @@ type tests struct {
 	*mutation
 	binary, dir string
 	args        []string
+	scripts     string // names of scripts that are run, "" for all tests
+}
+
+// test is one of them, or one script.
+type test struct {
+	name    string
+	takes   time.Duration
+	reached map[int]bool // mutants that it passes
 }
 
 // survivors returns those of some mutants that the tests do not notice.
-func (t *tests) survivors(among []*mutant) ([]*mutant, error) {
-	begun := time.Now()
-	if out, err := t.run(0, 10*time.Minute); err != nil {
-		return nil, fmt.Errorf("the tests fail without a mutant: %w\n%s", err, out)
-	}
-	limit := 10*time.Since(begun) + 10*time.Second
-	reached, err := t.reached()
+func (t *tests) survivors(among []*mutant) (left []*mutant, err error) {
+	all, err := t.all()
 	if err != nil {
 		return nil, err
 	}
-	var left []*mutant
-	for _, one := range among {
-		if reached[one.id] {
-			if _, err := t.run(one.id, limit); err != nil {
-				continue
-			}
+	for _, one := range all {
+		begun := time.Now()
+		if out, err := t.run(0, []*test{one}, 10*time.Minute); err != nil {
+			return nil, fmt.Errorf("%s fails without a mutant: %w\n%s", one.name, err, out)
 		}
-		left = append(left, one)
+		one.takes = time.Since(begun)
+		if one.reached, err = t.reached(); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(all, func(a, b *test) int { return int(a.takes - b.takes) })
+	for _, one := range among {
+		if !t.kill(one, all) {
+			left = append(left, one)
+		}
 	}
 	return left, nil
 }
 
-// run runs the tests with one mutant, 0 for none.
-func (t *tests) run(id int, limit time.Duration) ([]byte, error) {
+// soon is how long the tests of the first run for a mutant take together.
+const soon = time.Second
+
+// kill runs the tests that reach a mutant, in two runs, and reports whether one fails.
+func (t *tests) kill(one *mutant, all []*test) bool {
+	var runs [2][]*test
+	var takes [2]time.Duration
+	for _, test := range all {
+		if !test.reached[one.id] {
+			continue
+		}
+		i := 0
+		if len(runs[1]) > 0 || len(runs[0]) > 0 && takes[0]+test.takes > soon {
+			i = 1
+		}
+		runs[i], takes[i] = append(runs[i], test), takes[i]+test.takes
+	}
+	for i, some := range runs {
+		if len(some) == 0 {
+			continue
+		}
+		if _, err := t.run(one.id, some, 5*takes[i]+5*time.Second); err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// all lists the tests of the binary, or the scripts of that name.
+func (t *tests) all() (all []*test, err error) {
+	if t.scripts != "" {
+		files, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
+		if err != nil {
+			return nil, err
+		}
+		named, err := regexp.Compile(t.scripts)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			if name := strings.TrimSuffix(filepath.Base(file), ".txtar"); named.MatchString(name) {
+				all = append(all, &test{name: name})
+			}
+		}
+		return all, nil
+	}
+	cmd := exec.Command(t.binary, "-test.list=^(Test|Fuzz|Example)")
+	cmd.Dir = t.dir
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, err
+	}
+	for name := range strings.FieldsSeq(string(out)) {
+		all = append(all, &test{name: name})
+	}
+	return all, nil
+}
+
+// run runs some of the tests with one mutant, 0 for none.
+func (t *tests) run(id int, some []*test, limit time.Duration) ([]byte, error) {
 	if err := os.WriteFile(t.switchFile(), []byte(strconv.Itoa(id)), 0o600); err != nil {
 		return nil, err
 	}
+	var names []string
+	for _, test := range some {
+		names = append(names, test.name)
+	}
+	pattern := "^(" + strings.Join(names, "|") + ")$"
+	if t.scripts != "" {
+		pattern = "^TestScripts$/" + pattern
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, t.binary, t.args...)
+	cmd := exec.CommandContext(ctx, t.binary, append(slices.Clip(t.args), "-test.run="+pattern)...)
 	cmd.Dir, cmd.WaitDelay = t.dir, 10*time.Second
 	return cmd.CombinedOutput()
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -78,6 +79,43 @@ func TestFind(t *testing.T) {
 		{[]string{"retry", "-n", "3", "--", "curl"}, "curl", ""},
 		{[]string{"sudo", "env", "A=b", "timeout", "5", "sh", "-c", "exec /opt/bin/curl x"}, "curl", "x"},
 		{[]string{"sh", "-c", "'' 0 0 0"}, "sh", "-c '' 0 0 0"},
+		{[]string{"dotenv", "--", "curl", "x"}, "curl", "x"},
+		{[]string{"timeout", "-k", "1"}, "timeout", "-k 1"},
+		{[]string{"timeout", "5", "--", "curl", "x"}, "curl", "x"},
+		{[]string{"timeout", "5", "--", "-x", "y"}, "-x", "y"},
+		{[]string{"timeout", "5", "--"}, "timeout", "5 --"},
+		{[]string{"sudo", "ls"}, "ls", ""},
+		{[]string{"sudo", "A=b"}, "sudo", "A=b"},
+		{[]string{"sudo", "0A=b", "x"}, "0A=b", "x"}, // no name of a variable begins with a digit
+		{[]string{"sudo", "9A=b", "x"}, "9A=b", "x"},
+		{[]string{"nice", "--", "-x", "y"}, "-x", "y"},
+		{[]string{"nice", "-5"}, "nice", "-5"},
+		{[]string{"nice", ""}, "nice", ""},
+		{[]string{"env", "-S"}, "env", "-S"},
+		{[]string{"env", "-S", "curl x"}, "curl", "x"},
+		{[]string{"env", "-Scurl -f", "x"}, "curl", "-f x"},
+		{[]string{"env", "--split-string=curl -f", "x"}, "curl", "-f x"},
+		{[]string{"env", "--", "A=b", "curl", "x"}, "curl", "x"},
+		{[]string{"env", "--", "curl", "x"}, "curl", "x"},
+		{[]string{"nice", "-", "x"}, "-", "x"}, // "-" is no flag
+		{[]string{"python3", "-mpip", "install"}, "pip", "install"},
+		{[]string{"python3", "app.py", "-m", "pip"}, "python", "app.py -m pip"},
+		{[]string{"python3", "-", "-m", "pip"}, "python", "- -m pip"},
+		{[]string{"python3", "-c", "-m", "pip"}, "python", "-c -m pip"},
+		{[]string{"sh"}, "sh", ""},
+		{[]string{"sh", "-c"}, "sh", "-c"},
+		{[]string{"sh", "-", "-c", "curl x"}, "sh", "- -c curl x"},
+		{[]string{"sh", "-c", "--", "curl x"}, "curl", "x"},
+		{[]string{"sh", "-c", "--", "-x"}, "-x", ""},
+		{[]string{"bash", "--norc", "curl x"}, "bash", "--norc curl x"},
+		{[]string{"bash", "--norc", "-c", "curl x"}, "curl", "x"},
+		{[]string{"bash", "-x", "curl.sh"}, "bash", "-x curl.sh"},
+		{[]string{"bash", "+c", "curl x"}, "bash", "+c curl x"},
+		{[]string{"bash", "-o"}, "bash", "-o"},
+		{[]string{"bash", "-co", "curl x"}, "bash", "-co curl x"},
+		{[]string{"sh", "-c", "exec"}, "sh", "-c exec"},
+		{[]string{"sh", "-c", "exit"}, "sh", "-c exit"},
+		{[]string{"sh", "-c", `curl a\b "c\$d"`}, "curl", "ab c$d"},
 		{nil, "", ""},
 		{[]string{""}, "", ""},
 	} {
@@ -89,13 +127,59 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// A chain has the wrappers and the command; python -m MODULE is the module alone.
+func TestChain(t *testing.T) {
+	for line, want := range map[string]string{
+		"curl x":                         "[curl] [x]",
+		"sudo -u x timeout 5 curl -f x":  "[sudo timeout curl] [-f x]",
+		"python3 -m pytest -x":           "[pytest] [-x]",
+		"pypy -m pytest":                 "[pytest] []",
+		"npx --yes tsc":                  "[npx tsc] []",
+		"nice python3.11 -m pip install": "[nice pip] [install]",
+		"":                               "[] []",
+		"nice":                           "[nice] []",
+		"python3 app.py":                 "[python] [app.py]",
+	} {
+		names, args := Parts(strings.Fields(line))
+		if got := fmt.Sprint(names, args); got != want || !slices.Equal(names, Chain(strings.Fields(line))) {
+			t.Errorf("%q: %s, want %s", line, got, want)
+		}
+	}
+}
+
+// The names of a command are its plain one, and the one that was written.
+func TestNames(t *testing.T) {
+	for line, want := range map[string]string{
+		"": "[]", "curl x": "[curl]", "/usr/bin/python3.11 x": "[python python3.11]", "sudo apt update": "[apt-get apt]", `C:\x\curl.exe`: "[curl curl.exe]",
+	} {
+		if got := fmt.Sprint(Names(strings.Fields(line))); got != want {
+			t.Errorf("%q: %s, want %s", line, got, want)
+		}
+	}
+}
+
+// A script's commands are not known.
+func TestIsScript(t *testing.T) {
+	for line, want := range map[string]bool{
+		"": false, "curl x": false, "make": true, "gmake -j4": true, "sh x": true, "sudo make": true, "sudo make.sh": true, "/bin/run.sh x": true, "run.bash": true, "run.zsh": true,
+		"./run": true, "../run x": true, "nice ./run": true, "/opt/run": false, "make-it": false, "run.shx": false, ".run": false, "sh -c curl": false,
+	} {
+		if got := IsScript(strings.Fields(line)); got != want {
+			t.Errorf("%q: %t", line, got)
+		}
+	}
+}
+
 func TestFindIsBounded(t *testing.T) {
 	argv := slices.Repeat([]string{"nice"}, 10000)
-	if name := Find(argv); name != "nice" {
-		t.Errorf("got %q", name)
+	if names := Chain(argv); len(names) != maxWrappers {
+		t.Errorf("%d wrappers are read", len(names))
 	}
-	if name := Find([]string{"sh", "-c", "curl " + strings.Repeat("x", maxScript)}); name != "sh" {
-		t.Errorf("a script of more than %d bytes was read as %q", maxScript, name)
+	for size, want := range map[int]string{maxScript: "curl", maxScript + 1: "sh"} {
+		script := "curl " + strings.Repeat("x", size-len("curl "))
+		if name := Find([]string{"sh", "-c", script}); name != want {
+			t.Errorf("a script of %d bytes is read as %q, want %q", size, name, want)
+		}
 	}
 }
 

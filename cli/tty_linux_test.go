@@ -6,8 +6,8 @@ package cli
 //
 // It runs CMD as the leader of a session on a pseudo-terminal, in the
 // foreground, types KEYS (with Go's escapes, "\x03" for Ctrl-C) once TEXT has
-// been shown, and prints what the terminal got, escape as ^[ and carriage
-// return as ^M. It exits as a shell would show CMD.
+// been shown, and prints what the terminal got, escape as ^[, carriage return as ^M,
+// and a line feed without one as ^J. It exits as a shell would show CMD.
 
 import (
 	"fmt"
@@ -48,7 +48,7 @@ func ttyMain() {
 		args = args[2:]
 	}
 	shown, code := onTerminal(args[1:], columns, typings)
-	fmt.Print(strings.NewReplacer("\x1b", "^[", "\r\n", "\n", "\r", "^M").Replace(shown))
+	fmt.Print(strings.NewReplacer("\x1b", "^[", "\r\n", "\n", "\r", "^M", "\n", "^J\n").Replace(shown))
 	os.Exit(code)
 }
 

@@ -39,6 +39,7 @@ func (out *output) onStderr(w io.Writer) *human.Sink {
 	s.EndLine = out.line.End
 	s.Holds = out.o.Process.Stderr == stdio.OnFailure
 	s.Color = colored(string(out.o.Color), fd)
+	s.Journal = stdio.IsJournal(fd)
 	crowded := func() bool { return false }
 	if os.Getenv("TERM") != "dumb" && term.IsTerminal(fd) {
 		shared := proc.OpenScreen(fd)
@@ -111,3 +112,6 @@ func (s *screen) Size() (columns, rows int) {
 // Status reports whether the terminal edits lines itself, so that no program draws a
 // screen of its own.
 func (s *screen) Status() bool { return stdio.EditsLines(s.fd) }
+
+// Raw reports whether a line needs a carriage return.
+func (s *screen) Raw() bool { return stdio.TakesLineFeeds(s.fd) }

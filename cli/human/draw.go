@@ -24,6 +24,8 @@ type Screen interface {
 	// Status reports whether the running attempt may be shown beside the output of
 	// the command.
 	Status() bool
+	// Raw reports whether a line feed leaves the column as it is now.
+	Raw() bool
 	// Claim asks for the right to draw, and reports whether it was given: until
 	// Release no other run gets it.
 	Claim() bool

@@ -46,6 +46,8 @@ type Sink struct {
 	Timestamps bool
 	// Holds has lines held until the run has given up. One that succeeds has none.
 	Holds bool
+	// Journal puts its priority before each line, for systemd's journal.
+	Journal bool
 
 	writing sync.Mutex // a leaf: guards W against hide, and what follows
 	W       io.Writer
@@ -163,6 +165,11 @@ var shades = map[message.Level]color.Attribute{
 	message.Good: color.FgGreen, message.Warning: color.FgMagenta, message.Bad: color.FgRed,
 }
 
+// priorities are those of systemd's journal, as a line of a service begins (sd-daemon(3)).
+var priorities = map[message.Level]string{
+	message.Detail: "<7>", message.Info: "<6>", message.Good: "<6>", message.Warning: "<4>", message.Bad: "<3>",
+}
+
 // Where a colour begins and ends in a line that is not wrapped yet. What is printable has no
 // such characters.
 const (
@@ -190,7 +197,14 @@ func (s *Sink) line(l *message.Line) {
 	if s.Timestamps {
 		line = time.Now().Format(text.Timestamp) + " " + line
 	}
-	rows := strings.Join(wrap(line, s.columns()), "\n") + "\n"
+	if s.Journal {
+		line = priorities[l.Level] + line
+	}
+	end := "\n"
+	if s.Screen != nil && s.Screen.Raw() {
+		end = "\r\n"
+	}
+	rows := strings.Join(wrap(line, s.columns()), end) + end
 	rows = strings.NewReplacer(shadeOn, on, shadeOff, off).Replace(rows)
 	if s.Holds {
 		s.held.WriteString(rows)

@@ -99,7 +99,7 @@ type history struct {
 // and memory are asked the same then. Slots on files are locks of the kernel, and a place in
 // memory lasts, so these histories have none.
 func TestStoresAnswerAlike(t *testing.T) {
-	n := 2_000
+	n := 1_000
 	if testing.Short() {
 		n = 400
 	}

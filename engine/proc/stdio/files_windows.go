@@ -108,6 +108,8 @@ const terminalHolds = 0
 type keys struct{}
 
 func EditsLines(int) bool                                           { return false }
+func TakesLineFeeds(int) bool                                       { return false }
+func IsJournal(int) bool                                            { return false }
 func isTerminal(File) bool                                          { return false }
 func newTerminal(File) (read, write File, err error)                { return nil, nil, errors.ErrUnsupported }
 func (p *Pump) read(b []byte) (int, error)                          { return p.src.Read(b) }

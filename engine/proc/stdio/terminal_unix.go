@@ -5,7 +5,12 @@ package stdio
 // This file gives a command a pseudo-terminal for its output if the program's own stream
 // is a terminal. It is the controlling terminal of no process.
 
-import "golang.org/x/sys/unix"
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
 
 // terminalHolds is more than a pseudo-terminal holds, of which pending does not count what
 // the kernel has not yet passed on.
@@ -21,6 +26,23 @@ func isTerminal(f File) bool {
 func EditsLines(fd int) bool {
 	modes, err := unix.IoctlGetTermios(fd, getTermios)
 	return err == nil && modes.Lflag&unix.ICANON != 0
+}
+
+// TakesLineFeeds reports whether a line feed leaves the column as it is on the terminal
+// (termios(3), OPOST and ONLCR): sudo and ssh switch the processing of output off while
+// their command has a terminal of its own.
+func TakesLineFeeds(fd int) bool {
+	modes, err := unix.IoctlGetTermios(fd, getTermios)
+	const both = unix.OPOST | unix.ONLCR
+	return err == nil && modes.Oflag&both != both
+}
+
+// IsJournal reports whether a descriptor leads to systemd's journal, whose device and inode
+// numbers are in JOURNAL_STREAM (systemd.exec(5)).
+func IsJournal(fd int) bool {
+	stream := os.Getenv("JOURNAL_STREAM")
+	var stat unix.Stat_t
+	return stream != "" && unix.Fstat(fd, &stat) == nil && stream == fmt.Sprintf("%d:%d", stat.Dev, stat.Ino)
 }
 
 // newTerminal opens a pseudo-terminal with the modes and the size of the terminal f, which

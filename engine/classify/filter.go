@@ -8,7 +8,7 @@ package classify
 
 import "strings"
 
-// filter finds the candidates of a command's rules in one walk over a text.
+// filter finds the candidates of a table's rules in one walk over a text.
 type filter struct {
 	// heads are the first entries of each hash value, by index from 1; 0 is none.
 	heads   [1 << 16]int32
@@ -34,12 +34,9 @@ type entry struct {
 	next    int32 // the next entry of the same hash value, 0 for none
 }
 
-func newFilter(rules []*Rule, names []string) *filter {
+func newFilter(rules []*Rule) *filter {
 	f := &filter{entries: make([]entry, 1, 64*len(rules)+1)}
 	for i, r := range rules {
-		if !r.isAbout(names) {
-			continue
-		}
 		for _, p := range r.patterns {
 			c := candidate{i, p, f.patterns}
 			f.patterns++

@@ -147,11 +147,9 @@ func (t *Table) search(f Failure) []finding {
 
 // searching is the state of one search over an output.
 type searching struct {
-	table  *Table
 	rules  []*Rule
 	ends   []int // of the layers in rules
-	names  []string
-	script bool
+	filter *filter
 	wanted []bool // the rules that are still looked for
 	out    *output
 	found  map[int]finding // by rule
@@ -163,22 +161,20 @@ type searching struct {
 
 // newSearching begins a search with the rules that need no output.
 func newSearching(t *Table, f Failure) *searching {
-	names, args := command.Parts(f.Argv)
-	tool := ""
-	if len(names) > 0 {
-		tool = names[len(names)-1]
+	names, args, script := command.Parts(f.Argv)
+	s := &searching{budget: maxMatched, found: map[int]finding{}}
+	switch {
+	case !f.hasOutput():
+		s.rules, s.ends = t.exits(names)
+	case script:
+		t.read()
+		s.rules, s.ends, s.filter = t.script, t.ends, t.filter
+	default:
+		t.read()
+		s.rules, s.ends, s.filter = t.all, t.ends, t.filter
 	}
-	rules, ends := t.rules(tool, f.hasOutput())
-	s := &searching{
-		table: t, rules: rules, ends: ends, names: names, script: command.IsScript(f.Argv),
-		wanted: make([]bool, len(rules)), budget: maxMatched, found: map[int]finding{},
-	}
-	if s.script {
-		for i, r := range rules {
-			rules[i] = r.inScript()
-		}
-	}
-	for i, r := range rules {
+	s.wanted = make([]bool, len(s.rules))
+	for i, r := range s.rules {
 		applies := r.applies(names, args, f.Result)
 		s.wanted[i] = applies && len(r.patterns) > 0
 		if applies && !s.wanted[i] {
@@ -198,10 +194,9 @@ func (s *searching) layer(index int) int { return sort.SearchInts(s.ends, index+
 // lines searches the output.
 func (s *searching) lines(f Failure) {
 	s.out = newOutput(f.Stdout, f.Stderr, f.Order)
-	index := s.table.filterFor(s.rules, s.names, s.script)
-	s.tries, s.last = make([]int, index.patterns), make([]int, index.patterns)
-	index.walk(s.out.lower, s.wanted, s.try)
-	for _, c := range index.loose {
+	s.tries, s.last = make([]int, s.filter.patterns), make([]int, s.filter.patterns)
+	s.filter.walk(s.out.lower, s.wanted, s.try)
+	for _, c := range s.filter.loose {
 		for end := len(s.out.text); end > 0 && s.wanted[c.rule] && s.tries[c.number] < maxTries && s.budget > 0; {
 			start, _ := s.out.around(end)
 			if start < end {
@@ -250,7 +245,7 @@ func (s *searching) try(c candidate, at int) bool {
 		return true // a line of minified source would use up the budget
 	}
 	s.tries[c.number]++
-	if r.Stream != "" && r.Stream != s.out.stream(at) {
+	if r.Stream != "" && r.Stream != s.out.stream(at) || !containsOne(s.out.lower[start:end], c.pattern.also) {
 		return true
 	}
 	s.budget -= end - start + 1

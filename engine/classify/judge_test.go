@@ -105,14 +105,14 @@ func TestFilterMissesNothing(t *testing.T) {
 	records := readSet(t, "recordings")
 	for i := 0; i < len(records); i += 15 {
 		f := records[i].failure()
-		names, args := command.Parts(f.Argv)
+		names, args, script := command.Parts(f.Argv)
 		var got, want []string
 		out := newOutput(f.Stdout, f.Stderr, nil)
 		for _, found := range table.search(f) {
 			got = append(got, found.Rule.ID)
 		}
 		for _, r := range table.Rules() {
-			if command.IsScript(f.Argv) {
+			if script {
 				r = r.inScript()
 			}
 			if r.applies(names, args, f.Result) && (len(r.patterns) == 0 || matchesSomewhere(r, out)) {

@@ -156,24 +156,24 @@ func TestRobustness(t *testing.T) {
 	for _, name := range []string{"ordinary", "everyday", "corpus"} {
 		records := readSet(t, name)
 		fmt.Fprintf(&table, "\n%-28s %s\n", name, "right  transients stopped  permanents retried")
-		var asIs rates
-		for n, d := range disturbances {
-			var now rates
-			for i, r := range records {
-				if r.Label != "transient" && r.Label != "permanent" {
-					continue
-				}
+		now := make([]rates, len(disturbances))
+		for i, r := range records {
+			if r.Label != "transient" && r.Label != "permanent" {
+				continue
+			}
+			for n, d := range disturbances {
 				f := r.failure()
 				d.change(&f, i)
-				j := BuiltIn().Judge(f)
-				now.add(r.Label, j.Verdict)
+				j := judged(f)
+				now[n].add(r.Label, j.Verdict)
 				if wrong := (j.Verdict == event.Permanent) != (r.Label == "permanent"); wrong && *list != "" && strings.HasPrefix(d.name, *list+" ") {
 					t.Logf("%s %s: %s by %q, labelled %s: %q %d %q", name, r.ID, j.Verdict, j.Rule, r.Label, r.Argv, i, j.line())
 				}
 			}
-			if n == 0 {
-				asIs = now
-			}
+		}
+		asIs := now[0]
+		for n, d := range disturbances {
+			now := now[n]
 			fmt.Fprintf(&table, "%-28s %.3f  %d of %d  %d of %d\n", d.name, now.right(), now.stopped, now.transient, now.retried, now.permanent)
 			most := 0.03
 			if d.name[0] == 'd' || d.name[0] == 'e' {

@@ -96,17 +96,22 @@ func (r *Rule) Where() string { return r.file + ":" + strconv.Itoa(r.line) }
 type pattern struct {
 	text string
 	line int
-	// literals are what requiredLiterals finds, divided by tabs; "" is none.
-	literals string
-	once     sync.Once
-	re       *regexp.Regexp
+	// literals is the first set of what requiredLiterals finds, and also the second, divided
+	// by tabs; "" is none.
+	literals, also string
+	once           sync.Once
+	re             *regexp.Regexp
 }
 
-// mayMatch reports whether the line, in lower case, has one of the literals that a match
-// needs.
+// mayMatch reports whether the line, in lower case, has the literals that a match needs.
 func (p *pattern) mayMatch(lower string) bool {
-	for literal := range strings.SplitSeq(p.literals, "\t") {
-		if strings.Contains(lower, literal) {
+	return containsOne(lower, p.literals) && containsOne(lower, p.also)
+}
+
+// containsOne reports whether the line has one of the literals, which tabs divide.
+func containsOne(line, literals string) bool {
+	for literal := range strings.SplitSeq(literals, "\t") {
+		if strings.Contains(line, literal) {
 			return true
 		}
 	}
@@ -128,13 +133,15 @@ const foldCase = "(?i)"
 type Table struct {
 	layers []layer
 
-	// The filter of the last command, and the judgement of the last failure without output,
-	// are kept.
-	mu       sync.Mutex
-	commands []string
-	script   bool
-	filter   *filter
-	last     lastExit
+	// What is made of the layers when a failure has output, and the judgement of the last
+	// failure without, are kept.
+	once   sync.Once
+	all    []*Rule // in their order
+	script []*Rule // the same as they apply in a script
+	ends   []int   // of the layers in all
+	filter *filter
+	mu     sync.Mutex
+	last   lastExit
 }
 
 // layer are the rules of one file, or the built-in ones. They are read when a failure needs
@@ -163,40 +170,43 @@ var builtIn = Table{layers: []layer{{readExits, sync.OnceValue(readPatterns)}}}
 // BuiltIn returns the built-in table.
 func BuiltIn() *Table { return &builtIn }
 
-// rules returns the rules for a tool, or all for "", in their order, and how many there are up
-// to the end of each layer. Those that need output are left out if it is false.
-func (t *Table) rules(tool string, output bool) (rules []*Rule, ends []int) {
+// Rules returns the rules in their order.
+func (t *Table) Rules() []*Rule {
+	t.read()
+	return t.all
+}
+
+// read reads all rules and makes their filter.
+func (t *Table) read() {
+	t.once.Do(func() {
+		for _, l := range t.layers {
+			t.all = slices.Concat(t.all, l.exits(""), l.patterns())
+			t.ends = append(t.ends, len(t.all))
+		}
+		for _, r := range t.all {
+			t.script = append(t.script, r.inScript())
+		}
+		t.filter = newFilter(t.all)
+	})
+}
+
+// exits returns the rules for the last of the commands that need no output, and how many there
+// are up to the end of each layer.
+func (t *Table) exits(names []string) (rules []*Rule, ends []int) {
+	tool := ""
+	if len(names) > 0 {
+		tool = names[len(names)-1]
+	}
 	for _, l := range t.layers {
 		rules = append(rules, l.exits(tool)...)
-		if output {
-			rules = append(rules, l.patterns()...)
-		}
 		ends = append(ends, len(rules))
 	}
 	return rules, ends
 }
 
-// Rules returns the rules in their order.
-func (t *Table) Rules() []*Rule {
-	rules, _ := t.rules("", true)
-	return rules
-}
-
 // Over returns a table in which the rules of t come before those of base.
 func (t *Table) Over(base *Table) *Table {
 	return &Table{layers: slices.Concat(t.layers, base.layers)}
-}
-
-// filterFor returns the filter for those of the table's rules that are about the commands.
-func (t *Table) filterFor(rules []*Rule, commands []string, script bool) *filter {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.filter == nil || t.script != script || !slices.Equal(t.commands, commands) {
-		t.commands = commands
-		t.script = script
-		t.filter = newFilter(rules, commands)
-	}
-	return t.filter
 }
 
 // isAbout reports whether the rule is for one of the commands.

@@ -1,7 +1,7 @@
 package classify
 
-// This file finds the literal strings of which every match of a pattern must contain one,
-// so that the pattern need not be tried where none occurs. The idea is Russ Cox's ("Regular
+// This file finds the literal strings of which every match of a pattern must contain one or
+// two, so that the pattern need not be tried where they do not occur. The idea is Russ Cox's ("Regular
 // Expression Matching with a Trigram Index", 2012), reduced to what short patterns need.
 
 import (
@@ -20,26 +20,31 @@ const (
 	maxClass = 10
 )
 
-// requiredLiterals returns literals in lower case, each at least minLiteral bytes long, of
-// which every match of the pattern contains one, and none within another; nil where there
-// is no such set.
-func requiredLiterals(text string) (kept []string) {
+// requiredLiterals returns up to two sets of literals in lower case, divided by tabs, each at
+// least minLiteral bytes long. Every match of the pattern contains one of each set. No literal
+// of a set is within another.
+func requiredLiterals(text string) (first, second string) {
 	re, _ := syntax.Parse(foldCase+text, syntax.Perl) // addPattern has checked it
-	_, set := literals(re)
-	for _, s := range set {
-		// What holds a shorter literal of the set adds nothing: "rate limits" beside "rate limit".
-		covered := slices.ContainsFunc(set, func(other string) bool { return other != s && strings.Contains(s, other) })
-		if !covered && !slices.Contains(kept, s) {
-			kept = append(kept, s)
+	_, required := literals(re)
+	sets := [2]string{}
+	for i, set := range required {
+		var kept []string
+		for _, s := range set {
+			// What holds a shorter literal of the set adds nothing: "rate limits" beside "rate limit".
+			covered := slices.ContainsFunc(set, func(other string) bool { return other != s && strings.Contains(s, other) })
+			if !covered && !slices.Contains(kept, s) {
+				kept = append(kept, s)
+			}
 		}
+		sets[i] = strings.Join(kept, "\t")
 	}
-	return kept
+	return sets[0], sets[1]
 }
 
 // literals returns, in lower case, all strings that re can match, nil where they are too
-// many or not ASCII; and literals that the filter can look for, of which every match
-// contains one, nil where there are none.
-func literals(re *syntax.Regexp) (exact, required []string) {
+// many or not ASCII; and the best sets of literals that the filter can look for, of each of
+// which every match contains one.
+func literals(re *syntax.Regexp) (exact []string, required [][]string) {
 	switch re.Op {
 	case syntax.OpLiteral:
 		if !slices.ContainsFunc(re.Rune, foldsBeyondASCII) {
@@ -59,20 +64,27 @@ func literals(re *syntax.Regexp) (exact, required []string) {
 			_, required = literals(re.Sub[0])
 		}
 	case syntax.OpAlternate:
-		exact, required = []string{}, []string{}
+		exact = []string{}
+		first, second := []string{}, []string{}
 		for _, sub := range re.Sub {
 			e, r := literals(sub)
-			exact, required = union(exact, e), union(required, r)
+			exact = union(exact, e)
+			if len(r) == 0 {
+				r = [][]string{nil}
+			}
+			first = union(first, r[0])
+			second = union(second, r[len(r)-1])
 		}
+		required = withSet(withSet(nil, second), first)
 	case syntax.OpConcat:
 		return literalsOfConcat(re.Sub)
 	}
-	return exact, better(required, exact)
+	return exact, withSet(required, exact)
 }
 
-// literalsOfConcat is literals for a sequence. Required is the best set of any run of
+// literalsOfConcat is literals for a sequence. Required are the best sets of the runs of
 // subexpressions: of equal ones the last, since numbers after words are rarer.
-func literalsOfConcat(subs []*syntax.Regexp) (exact, required []string) {
+func literalsOfConcat(subs []*syntax.Regexp) (exact []string, required [][]string) {
 	exact = []string{""}
 	run := exact
 	for _, sub := range subs {
@@ -82,21 +94,30 @@ func literalsOfConcat(subs []*syntax.Regexp) (exact, required []string) {
 			run = next
 			continue
 		}
-		required = better(better(required, run), r)
+		required = withSet(required, run)
+		for _, set := range slices.Backward(r) {
+			required = withSet(required, set)
+		}
 		if run = e; e == nil {
 			run = []string{""}
 		}
 	}
-	return exact, better(required, run)
+	return exact, withSet(required, run)
 }
 
-// better returns the set whose shortest literal is longer, b if they are equal; the filter
-// cannot look for a b with short ones.
-func better(a, b []string) []string {
-	if n := shortest(b); n >= minLiteral && n >= shortest(a) {
-		return b
+// withSet puts a set among others, by the length of its shortest literal, before those of the
+// same length. Two are kept. The filter cannot look for short literals.
+func withSet(sets [][]string, set []string) [][]string {
+	n := shortest(set)
+	if n < minLiteral {
+		return sets
 	}
-	return a
+	i := 0
+	for i < len(sets) && shortest(sets[i]) > n {
+		i++
+	}
+	sets = slices.Insert(slices.Clip(sets), i, set)
+	return sets[:min(2, len(sets))]
 }
 
 // shortest returns the length of the shortest string of the set, 0 for none.

@@ -200,9 +200,11 @@ func addPattern(list []*pattern, text string, line int, literals *string) ([]*pa
 	case err != nil:
 		return nil, err
 	case literals != nil:
-		p.literals, *literals, _ = strings.Cut(*literals, "\n")
+		both, rest, _ := strings.Cut(*literals, "\n")
+		p.literals, p.also, _ = strings.Cut(both, "\t\t")
+		*literals = rest
 	default:
-		p.literals = strings.Join(requiredLiterals(text), "\t")
+		p.literals, p.also = requiredLiterals(text)
 	}
 	return append(list, p), nil
 }

@@ -32,16 +32,18 @@ func Names(argv []string) []string {
 	return slices.Compact([]string{names[len(names)-1], written[strings.LastIndexAny(written, `/\`)+1:]})
 }
 
-// IsScript reports whether argv runs a script, whose commands are not known: a shell, a file
-// by a relative path or with the suffix of a script, or a tool that runs recipes.
-func IsScript(argv []string) bool {
-	names, written, _ := walk(argv)
+// Parts is Chain, and returns the arguments of the last command, and whether that is a
+// script, whose commands are not known: a shell, a file by a relative path or with the suffix
+// of a script, or a tool that runs recipes.
+func Parts(argv []string) (names, args []string, script bool) {
+	names, written, args := walk(argv)
 	if len(names) == 0 {
-		return false
+		return nil, nil, false
 	}
 	name := names[len(names)-1]
-	return slices.Contains(runners, name) || strings.HasPrefix(written, "./") || strings.HasPrefix(written, "../") ||
+	script = slices.Contains(runners, name) || strings.HasPrefix(written, "./") || strings.HasPrefix(written, "../") ||
 		slices.ContainsFunc(scriptSuffixes, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
+	return names, args, script
 }
 
 var (
@@ -54,12 +56,6 @@ var (
 func Chain(argv []string) []string {
 	names, _, _ := walk(argv)
 	return names
-}
-
-// Parts is Chain, and returns the arguments of the last command.
-func Parts(argv []string) (names, args []string) {
-	names, _, args = walk(argv)
-	return names, args
 }
 
 // walk is Chain, and returns the last command as it was written, and its arguments.
@@ -93,11 +89,13 @@ func unwrap(name string, args []string) []string {
 		return nil // as of most commands
 	}
 	for line := range strings.Lines(wrappers) {
-		synopsis, valued, _ := strings.Cut(line, ":")
-		if first, before, _ := strings.Cut(strings.TrimSpace(synopsis), " "); first == name {
-			if command := inner(before, valued, args); len(command) > 0 {
-				return command
-			}
+		synopsis, found := strings.CutPrefix(line, name)
+		if !found || strings.TrimLeft(synopsis[:min(1, len(synopsis))], " :\n") != "" {
+			continue // the line of another name, which may begin with this one
+		}
+		before, valued, _ := strings.Cut(synopsis, ":")
+		if command := inner(before, valued, args); len(command) > 0 {
+			return command
 		}
 	}
 	return nil

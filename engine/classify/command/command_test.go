@@ -140,7 +140,7 @@ func TestChain(t *testing.T) {
 		"nice":                           "[nice] []",
 		"python3 app.py":                 "[python] [app.py]",
 	} {
-		names, args := Parts(strings.Fields(line))
+		names, args, _ := Parts(strings.Fields(line))
 		if got := fmt.Sprint(names, args); got != want || !slices.Equal(names, Chain(strings.Fields(line))) {
 			t.Errorf("%q: %s, want %s", line, got, want)
 		}
@@ -159,12 +159,12 @@ func TestNames(t *testing.T) {
 }
 
 // A script's commands are not known.
-func TestIsScript(t *testing.T) {
+func TestPartsOfAScript(t *testing.T) {
 	for line, want := range map[string]bool{
 		"": false, "curl x": false, "make": true, "gmake -j4": true, "sh x": true, "sudo make": true, "sudo make.sh": true, "/bin/run.sh x": true, "run.bash": true, "run.zsh": true,
 		"./run": true, "../run x": true, "nice ./run": true, "/opt/run": false, "make-it": false, "run.shx": false, ".run": false, "sh -c curl": false,
 	} {
-		if got := IsScript(strings.Fields(line)); got != want {
+		if _, _, got := Parts(strings.Fields(line)); got != want {
 			t.Errorf("%q: %t", line, got)
 		}
 	}

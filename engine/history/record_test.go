@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -57,7 +59,7 @@ func TestEncodeLeavesOutWhatDoesNotApply(t *testing.T) {
 
 // A line has at most 64 KiB, whatever is large.
 func TestEncodeCuts(t *testing.T) {
-	long := func(unit string) string { return strings.Repeat(unit, 300_000/len(unit)) }
+	long := func(unit string) string { return strings.Repeat(unit, 70_000/len(unit)) } // more than a line has
 	for name, change := range map[string]func(*Record){
 		"a word":        func(r *Record) { r.Command = []string{long("x")} },
 		"many words":    func(r *Record) { r.Command = strings.Split(long("ab,"), ",") },
@@ -68,7 +70,7 @@ func TestEncodeCuts(t *testing.T) {
 		"long reasons": func(r *Record) {
 			r.Attempts = make([]Attempt, 100)
 			for i := range r.Attempts {
-				r.Attempts[i] = Attempt{Reason: long("\x03"), FP: long("f"), Rule: long("r"), Verdict: "unknown"}
+				r.Attempts[i] = Attempt{Reason: strings.Repeat("\x03", 1000), FP: strings.Repeat("f", 700), Rule: "r", Verdict: "unknown"}
 			}
 		},
 	} {
@@ -87,6 +89,50 @@ func TestEncodeCuts(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 		})
+	}
+}
+
+// TestEncodeCutsNoMore: what just fits stays whole, and a text keeps what fits.
+func TestEncodeCutsNoMore(t *testing.T) {
+	sized := func(size int) *Record { // of a line with its newline
+		r := &Record{Version: 1, Time: start, RunID: "i", Outcome: "o"}
+		r.Cwd = strings.Repeat("x", size-len(r.Encode())-len(`,"cwd":""`))
+		return r
+	}
+	for size, cut := range map[int]bool{1000: false, longestLine - 1: false, longestLine: true} {
+		line := sized(size).Encode()
+		var got Record
+		if !Parse(line, &got) || got.Cut != cut || !cut && len(line) != size {
+			t.Errorf("%d bytes: cut %v, %d bytes", size, got.Cut, len(line))
+		}
+		if cut && len(got.Cwd) != longestLine/2 { // the first limit that fits
+			t.Errorf("%d bytes of a text are left", len(got.Cwd))
+		}
+	}
+	for n, want := range map[int]int{99: 99, 100: 100, 101: 100, 250: 100} {
+		r := full()
+		r.Attempts = nil
+		for i := range n {
+			r.Attempts = append(r.Attempts, Attempt{ExitCode: i})
+		}
+		var got Record
+		if !Parse(r.Encode(), &got) || len(got.Attempts) != want || got.Cut != (n > want) {
+			t.Fatalf("%d attempts: %d, cut %v", n, len(got.Attempts), got.Cut)
+		}
+		if got.Attempts[49].ExitCode != 49 || got.Attempts[50].ExitCode != 50+n-want || got.Attempts[want-1].ExitCode != n-1 {
+			t.Errorf("of %d attempts not the first and the last are kept: %+v", n, got.Attempts)
+		}
+		if len(r.Attempts) != n || r.Cut {
+			t.Error("the record itself is cut")
+		}
+	}
+	// The words of a command have four times as many bytes as one text, and the word that
+	// reaches them.
+	r := Record{Command: slices.Repeat([]string{strings.Repeat("w", 10)}, 9)}
+	for limit, want := range map[int]int{10: 5, 9: 5, 100: 9, 1: 5} {
+		if got := len(r.limited(limit).Command); got != want {
+			t.Errorf("limit %d: %d words, not %d", limit, got, want)
+		}
 	}
 }
 
@@ -262,5 +308,68 @@ func TestRecorderKeepsOneOfEachAttempt(t *testing.T) {
 	}
 	if !parsed.Attempts[0].Success || parsed.Attempts[49].ExitCode != 50 || parsed.Attempts[50].ExitCode != 951%256 || parsed.Attempts[99].ExitCode != 1000%256 {
 		t.Errorf("%+v", parsed.Attempts)
+	}
+}
+
+// TestWordsOfAFingerprint holds what of a word is masked: what differs between two failures of one
+// kind is, what names the kind is not.
+func TestWordsOfAFingerprint(t *testing.T) {
+	for want, words := range map[string]string{
+		"<addr>":  "http://x://  a@b localhost:80 db-1:5432 db1:5432 example.com web.internal a.b.cc x.yz:80 1.2.3.4 1.2.3.4:80 [::1]:80 ::1:80 fe80::a 2001:db8::1 a-1.example",
+		"<path>":  "/a ./ ~/ ./a ../a ~/a C:\\a C:/a a/b/c a/b.c \\\\host\\x a\\b.c src/x.y2",
+		"<id>":    "1234abc abc-1234 12abcd ab12cd 0x11 0x1 abcdefghi123 abc-def-ghi-123 1b4e28ba-2fa1-11d2-883f-0016d3cca427 DEADBEEF1",
+		"<n>":     "7 0 123456789012 007",
+		"<n>-<n>": "1-2 12-34", "<n>.<n>.<n>": "1.2.3", "<n>.<n>.<n>.<n>.<n>": "1.2.3.4.5", "v<n>.<n>": "v1.2", "<n>:<n>:<n>": "12:34:56", "<n>.com": "3.com",
+		"abcd<n>e": "abcd1e", "a<n>bcde": "a1bcde", "ghi<n>": "ghi1 ghi12", "defghijklm<n>": "defghijklm12", "xyzxyzxy<n>": "xyzxyzxy123", "<n>xff": "0xff",
+		"k=<n>": "k=7", "k=<addr>": "k=http://h/", "k=v=<n>": "k=v=1", "<addr>.": "example.com.", "<n>!?:": "7!?:",
+	} {
+		for _, word := range strings.Fields(words) {
+			if got := maskWord(word); got != want {
+				t.Errorf("%s: %s, not %s", word, got, want)
+			}
+		}
+	}
+	for _, word := range strings.Fields("localhost db:x db: @b b@ ... a..com A.com a.b a.c main.go x.CO / read/write a/.b abcdefg abcdef-abc a=b. :: [] file.txt HTTP/x é.com") {
+		if got := maskWord(word); got != word {
+			t.Errorf("%s: %s", word, got)
+		}
+	}
+}
+
+// TestLongLinesOfAFingerprint: a line is cut at a blank, and no character in two.
+func TestLongLinesOfAFingerprint(t *testing.T) {
+	for name, c := range map[string]struct{ line, want string }{
+		"the longest":                  {strings.Repeat("x", longestFP), strings.Repeat("x", longestFP)},
+		"one more":                     {strings.Repeat("x", longestFP+1), strings.Repeat("x", longestFP)},
+		"a blank":                      {"word " + strings.Repeat("x", longestFP), "word"},
+		"a blank at the end":           {strings.Repeat("x", longestFP-1) + " y", strings.Repeat("x", longestFP-1)},
+		"a blank behind the end":       {strings.Repeat("x", longestFP) + " y", strings.Repeat("x", longestFP)},
+		"a blank at the begin":         {" " + strings.Repeat("x", longestFP+5), strings.Repeat("x", longestFP)},
+		"a wide character":             {strings.Repeat("x", longestFP-1) + "ä", strings.Repeat("x", longestFP-1)},
+		"a wider one":                  {strings.Repeat("x", longestFP-3) + "𝄞", strings.Repeat("x", longestFP-3)},
+		"what is not read is not seen": {strings.Repeat("1", 4*longestFP) + "!", maskNumber},
+		"what is read is":              {strings.Repeat("1", 4*longestFP-1) + "!", maskNumber + "!"},
+	} {
+		if got := maskLine(c.line); got != c.want {
+			t.Errorf("%s: %q (%d bytes), not %q", name, got, len(got), c.want)
+		}
+	}
+}
+
+// TestPatternsMatchTheirLines: the pattern of a fingerprint matches each line that has it.
+func TestPatternsMatchTheirLines(t *testing.T) {
+	for _, line := range []string{
+		"curl: (7) Failed to connect to db.example.com port 5432 after 12 ms", "job 1b4e28ba-2fa1-11d2-883f-0016d3cca427 failed [a.b]",
+		"open /var/lib/app/data.db: locked (1+1)?", "GET https://api.test/v1?id=7&b=xxxxx 503",
+	} {
+		pattern := "^" + patternFor(maskLine(line)) + "$"
+		if !regexp.MustCompile(pattern).MatchString(line) {
+			t.Errorf("%s does not match %s", pattern, line)
+		}
+	}
+	for pattern, other := range map[string]string{patternFor("a <n> b"): "a x b", patternFor("<id>."): "a b", patternFor("to <addr>, x"): "to a, y, x", patternFor("key " + maskSecret): "key"} {
+		if regexp.MustCompile("^" + pattern + "$").MatchString(other) {
+			t.Errorf("%s matches %s", pattern, other)
+		}
 	}
 }

@@ -22,11 +22,13 @@ import (
 	"github.com/retrysh/retry/engine/text"
 )
 
+// lockLimit is how long a run waits for the lock of the file, and besideLimit how
+// long for that of the file beside. A test of many writers has no such limit.
+const lockLimit = 100 * time.Millisecond
+
+var besideLimit = 5 * time.Second
+
 const (
-	// lockLimit is how long a run waits for the lock of the file, and besideLimit how
-	// long for that of the file beside.
-	lockLimit   = 100 * time.Millisecond
-	besideLimit = 5 * time.Second
 	largestFile = 8 << 20
 	fileMode    = 0o644
 	fileEnding  = ".prom"

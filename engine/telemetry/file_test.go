@@ -42,6 +42,9 @@ func counted(t *testing.T, file string) (n float64, others []string) {
 
 func TestManyWritersLoseNothing(t *testing.T) {
 	const writers, each, names = 40, 25, 100
+	before := besideLimit
+	defer func() { besideLimit = before }()
+	besideLimit = 5 * time.Minute // on a busy machine one of 40 may come last for long
 	file := filepath.Join(t.TempDir(), "a.prom")
 	var all sync.WaitGroup
 	for w := range writers {

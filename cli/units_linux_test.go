@@ -4,12 +4,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
 
-// TestUnits has systemd read the units that the packages hold, with this program
-// in place of the installed one.
+// unitBlock is a unit of docs/systemd.md, with its file in a comment.
+var unitBlock = regexp.MustCompile("(?s)```ini\n# /etc/systemd/system/([^\n]+)\n(.*?)```")
+
+// TestUnits has systemd read the units that the packages hold and those of the page, with
+// this program in place of the installed one.
 func TestUnits(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
@@ -19,16 +23,26 @@ func TestUnits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	args := []string{analyze, "verify", "--man=no"}
+	units := map[string]string{}
 	for _, name := range []string{"retry-redrive.service", "retry-redrive.timer"} {
 		unit, err := os.ReadFile(filepath.Join("..", "docs", "systemd", name))
 		if err != nil {
 			t.Fatal(err)
 		}
+		units[name] = string(unit)
+	}
+	for _, block := range unitBlock.FindAllStringSubmatch(page(t, "systemd.md"), -1) {
+		units[block[1]] = block[2]
+	}
+	if len(units) != 4 {
+		t.Fatalf("%d units found", len(units))
+	}
+	dir := t.TempDir()
+	args := []string{analyze, "verify", "--man=no"}
+	for name, unit := range units {
 		args = append(args, filepath.Join(dir, name))
-		unit = []byte(strings.ReplaceAll(string(unit), "ExecStart=retry", "ExecStart="+self))
-		if err := os.WriteFile(args[len(args)-1], unit, 0o644); err != nil {
+		unit = strings.NewReplacer("ExecStart=retry", "ExecStart="+self, "/usr/local/bin/import-customers", "true", "User=import\n", "").Replace(unit)
+		if err := os.WriteFile(args[len(args)-1], []byte(unit), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

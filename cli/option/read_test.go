@@ -74,6 +74,8 @@ func TestEnvironment(t *testing.T) {
 		{"or takes its meaning away", []string{"RETRY_BASE=-1", "RETRY_FACTOR=x", "RETRY_BACKOFF=linear", "RETRY_CAP=9s"}, "--delays 1s", "delays=1s cap=9s"},
 		{"but not one that is switched off", []string{"RETRY_VERBOSE=1"}, "--quiet=false", "quiet=false verbose=true"},
 		{"lines may end as on Windows", []string{"RETRY_ON_EXIT=1\r\n2\r\n"}, "", "on-exit=1 on-exit=2"},
+		{"the end of a line behind a value is none of it", []string{"RETRY_ATTEMPTS=3\r\n"}, "", "attempts=3"},
+		{"lines of a value that is one", []string{"RETRY_IDEMPOTENCY_KEY=a\nb"}, "", "idempotency-key=a\nb"},
 		{"several values", []string{"RETRY_ON_STDERR=a,b\nc"}, "", "on-stderr=a,b on-stderr=c"},
 		{"blank lines are ignored", []string{"RETRY_ON_EXIT=\n1\n\n  \n2\n"}, "", "on-exit=1 on-exit=2"},
 		{"without a value", []string{"RETRY_QUIET=1", "RETRY_VERBOSE=no"}, "", "quiet=true verbose=false"},

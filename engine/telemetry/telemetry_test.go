@@ -9,10 +9,12 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -442,6 +444,47 @@ func FuzzStatsDAddress(f *testing.F) {
 		if err == nil && got.network == "udp" {
 			if _, port, e := net.SplitHostPort(got.address); e != nil || port == "" {
 				t.Errorf("%q: %v", s, e)
+			}
+		}
+	})
+}
+
+// FuzzVariables: whatever the variables of OpenTelemetry hold, what is read of them can be
+// sent, warnings are lines, and no value of a header is shown.
+func FuzzVariables(f *testing.F) {
+	f.Add("http://h:4318/base?a=b#c", "a=b,c=%20d, e = f", "service.name=x,k=v", "grpc", "500")
+	f.Add("h:4318", "=,x=%zz,a\nb=c,A=1,a=2", "=,%,k=%00", "", "-1")
+	f.Add("https://u:p@[::1]:0", "authorization=Bearer%20x", "telemetry.sdk.name=x", "http/json", "99999999999")
+	f.Fuzz(func(t *testing.T, endpoint, headers, resource, protocol, timeout string) {
+		r := &reader{lookup: variables(
+			"OTEL_EXPORTER_OTLP_ENDPOINT", endpoint, "OTEL_EXPORTER_OTLP_HEADERS", headers, "OTEL_RESOURCE_ATTRIBUTES", resource,
+			"OTEL_EXPORTER_OTLP_PROTOCOL", protocol, "OTEL_EXPORTER_OTLP_TIMEOUT", timeout, "OTEL_METRICS_EXPORTER", "otlp",
+		)}
+		o := otlpFrom(&Config{OTLP: Auto, OTLPTimeout: time.Second}, r)
+		for _, line := range slices.Concat(r.warnings, r.notes) {
+			if strings.ContainsAny(line, "\n\r\x1b") || !utf8.ValidString(line) {
+				t.Errorf("%q", line)
+			}
+		}
+		if o == nil {
+			return
+		}
+		if o.timeout <= 0 || o.timeout > time.Second {
+			t.Errorf("a timeout of %v", o.timeout)
+		}
+		for _, to := range []*url.URL{o.traces, o.metrics} {
+			if to == nil {
+				continue
+			}
+			request, err := http.NewRequest(http.MethodPost, to.String(), http.NoBody)
+			if err != nil {
+				t.Fatalf("%q: %v", to, err)
+			}
+			for _, h := range o.headers {
+				request.Header.Set(h[0], h[1])
+			}
+			if err := request.Write(io.Discard); err != nil {
+				t.Errorf("%q %q: %v", to, o.headers, err)
 			}
 		}
 	})

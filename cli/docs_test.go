@@ -359,3 +359,26 @@ func TestDocumentsAreLinked(t *testing.T) {
 		}
 	}
 }
+
+// pathInCode is a path of the project, perhaps with a pattern.
+var pathInCode = regexp.MustCompile("`((?:cli|engine|testdata|docs|\\.ci|\\.github)/[A-Za-z0-9_./*-]+)`")
+
+// TestPathsOfTheDocuments: the files and folders of the project that a page names are there.
+func TestPathsOfTheDocuments(t *testing.T) {
+	found := 0
+	for _, page := range append(documents(t), filepath.Join("..", ".github", "CONTRIBUTING.md")) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range pathInCode.FindAllStringSubmatch(string(text), -1) {
+			found++
+			if files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(path[1]))); err != nil || len(files) == 0 {
+				t.Errorf("%s names %s, which is not there", page, path[1])
+			}
+		}
+	}
+	if found < 40 {
+		t.Errorf("only %d paths found", found)
+	}
+}

@@ -28,7 +28,7 @@ func Main() int {
 	signals := proc.Listen()
 	argv, environ := os.Args[1:], os.Environ()
 	var o *option.Options
-	own, err := callOf(ownModes(), argv)
+	own, err := callOf(ownModes, argv)
 	if own == nil && err == nil {
 		if o, err = read(argv, environ); err == nil && printOf(o) == nil {
 			return run(o, nil, signals)

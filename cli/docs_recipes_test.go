@@ -83,8 +83,8 @@ func TestRunsOfThePages(t *testing.T) {
 		t.Skip("the lines are for bash")
 	}
 	var ownWords []string
-	for word := range ownModes() {
-		ownWords = append(ownWords, word[2:])
+	for _, m := range ownModes {
+		ownWords = append(ownWords, m.word[2:])
 	}
 	mode := regexp.MustCompile(` (--(` + strings.Join(ownWords, "|") + `|help|man|completion|version|plan|explain|simulate|print-policy)|-h|-V)\b`)
 	path := programOnPath(t)

@@ -122,7 +122,7 @@ func pasted(word string) string {
 
 func isMode(word string) bool {
 	f := option.ByName(word)
-	return f != nil && f.IsMode() || ownModes()["--"+word] != nil
+	return f != nil && f.IsMode() || modeOf(ownModes, "--"+word) >= 0
 }
 
 // isFile reports whether a word without a slash is the name of a file here.

@@ -6,7 +6,6 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -19,20 +18,29 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// ownModes are these modes by their words; each has a text in manual/flags.txt.
-func ownModes() map[string]mode.Mode {
-	return map[string]mode.Mode{
-		"--status":  status.New(),
-		"--wake":    reach(),
-		"--cancel":  reach(),
-		"--reset":   status.NewReset(),
-		"--letters": letters.NewList(),
-		"--redrive": &redrive{Redrive: letters.NewRedrive()},
-		"--discard": letters.NewDiscard(),
-		"--last":    report.NewLast(),
-		"--report":  report.NewReport(),
-		"--learn":   report.NewLearn(),
-	}
+// ownMode is such a mode: its word, and what makes its struct of flags.
+type ownMode struct {
+	word string
+	make func() mode.Mode
+}
+
+// ownModes are all of them; each has a text in manual/flags.txt.
+var ownModes = []ownMode{
+	{"--status", func() mode.Mode { return status.New() }},
+	{"--wake", reach},
+	{"--cancel", reach},
+	{"--reset", func() mode.Mode { return status.NewReset() }},
+	{"--letters", func() mode.Mode { return letters.NewList() }},
+	{"--redrive", func() mode.Mode { return &redrive{Redrive: letters.NewRedrive()} }},
+	{"--discard", func() mode.Mode { return letters.NewDiscard() }},
+	{"--last", func() mode.Mode { return report.NewLast() }},
+	{"--report", func() mode.Mode { return report.NewReport() }},
+	{"--learn", func() mode.Mode { return report.NewLearn() }},
+}
+
+// modeOf returns the place of the mode with a word, -1 for none.
+func modeOf(modes []ownMode, word string) int {
+	return slices.IndexFunc(modes, func(m ownMode) bool { return m.word == word })
 }
 
 // modeCall is a command line that asks for such a mode.
@@ -44,16 +52,18 @@ type modeCall struct {
 }
 
 // callOf finds the first mode of a command line, nil for none, behind flags of any of them.
-func callOf(modes map[string]mode.Mode, argv []string) (*modeCall, error) {
-	isMode := func(word string) bool { return modes[word] != nil }
+func callOf(modes []ownMode, argv []string) (*modeCall, error) {
+	isMode := func(word string) bool { return modeOf(modes, word) >= 0 }
 	if !slices.ContainsFunc(argv, isMode) {
 		return nil, nil
 	}
 	all := []any{&option.Run{}}
+	var words []string
 	for _, m := range modes {
-		all = append(all, m)
+		all = append(all, m.make())
+		words = append(words, m.word)
 	}
-	flags := option.Leading(argv, slices.Sorted(maps.Keys(modes)), all...)
+	flags := option.Leading(argv, words, all...)
 	at := slices.IndexFunc(flags, isMode) // a value that begins with a dash is in the word of its flag
 	if at < 0 {
 		return nil, nil
@@ -72,7 +82,10 @@ func callOf(modes map[string]mode.Mode, argv []string) (*modeCall, error) {
 	if other != "" {
 		return nil, option.Usage(name, fmt.Errorf("cannot be used with %s; give only one of them", other))
 	}
-	return &modeCall{modes[name], name[2:], slices.Concat(before, after), option.AsksForHelp(before) || option.AsksForHelp(after)}, nil
+	return &modeCall{
+		Mode: modes[modeOf(modes, name)].make(), name: name[2:], args: slices.Concat(before, after),
+		help: option.AsksForHelp(before) || option.AsksForHelp(after),
+	}, nil
 }
 
 // redrives returns the mode if it runs commands, whose the signals are then, else nil.

@@ -21,8 +21,8 @@ func TestTexts(t *testing.T) {
 	}
 	for _, group := range all {
 		known := run
-		if m := ownModes()["--"+group.Mode]; m != nil {
-			if known, err = option.Model(m); err != nil {
+		if i := modeOf(ownModes, "--"+group.Mode); i >= 0 {
+			if known, err = option.Model(ownModes[i].make()); err != nil {
 				t.Fatal(err)
 			}
 			known = append(known, manual.Switch(group.Mode))
@@ -44,7 +44,8 @@ func TestTexts(t *testing.T) {
 
 // Every flag of a mode reads values, and its default.
 func TestDefaultsOfModes(t *testing.T) {
-	for word, m := range ownModes() {
+	for _, own := range ownModes {
+		word, m := own.word, own.make()
 		flags, err := option.Model(m)
 		if err != nil {
 			t.Errorf("%s: %v", word, err)
@@ -72,7 +73,8 @@ type sampleMode struct {
 func (*sampleMode) Run() int { return 0 }
 
 func TestCallOf(t *testing.T) {
-	modes := map[string]mode.Mode{"--sample": new(sampleMode), "--other": new(sampleMode)}
+	sample := func() mode.Mode { return new(sampleMode) }
+	modes := []ownMode{{"--sample", sample}, {"--other", sample}}
 	for argv, want := range map[string]string{
 		"--sample a b":                "sample a b",
 		"--key k --sample x":          "sample --key k x",

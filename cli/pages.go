@@ -23,9 +23,9 @@ import (
 func pages() (manual.Pages, error) {
 	run, err := option.RunModel()
 	modes := map[string][]*kong.Flag{}
-	for word, m := range ownModes() {
-		flags, wrong := option.Model(m)
-		modes[word[2:]] = flags
+	for _, m := range ownModes {
+		flags, wrong := option.Model(m.make())
+		modes[m.word[2:]] = flags
 		err = errors.Join(err, wrong)
 	}
 	return manual.New(run, modes), err

@@ -73,4 +73,4 @@ func (w *wiring) register() *registry.Record {
 	return record
 }
 
-func reach() *status.Reach { return &status.Reach{Common: mode.Defaults(), Send: proc.SignalTo} }
+func reach() mode.Mode { return &status.Reach{Common: mode.Defaults(), Send: proc.SignalTo} }

@@ -24,12 +24,23 @@ type Flag struct {
 }
 
 // FlagsOf returns the flags of a struct, those of embedded structs included.
-func FlagsOf(t reflect.Type) []Flag { return appendFlags(nil, t, nil, "") }
+func FlagsOf(t reflect.Type) []Flag { return appendFlags(make([]Flag, 0, fieldsOf(t)), t, nil, "") }
+
+// fieldsOf is how many fields a struct has, with those of embedded structs.
+func fieldsOf(t reflect.Type) (n int) {
+	for i := range t.NumField() {
+		if field := t.Field(i); field.Anonymous && field.Type.Kind() == reflect.Struct {
+			n += fieldsOf(field.Type)
+		} else {
+			n++
+		}
+	}
+	return n
+}
 
 // appendFlags appends the flags of a struct, which is a section at this place if it is
 // embedded.
 func appendFlags(all []Flag, t reflect.Type, place []int, section reflect.StructTag) []Flag {
-	all = slices.Grow(all, t.NumField())
 	for i := range t.NumField() {
 		field := t.Field(i)
 		_, isWord := field.Tag.Lookup("arg")

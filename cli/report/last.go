@@ -64,7 +64,7 @@ func (g *Last) Run() int {
 func explain(r *history.Record, now time.Time) string {
 	when := ""
 	if !r.Time.IsZero() {
-		when = r.Time.Local().Format("2006-01-02 15:04:05 MST") + ", " + message.Duration(max(0, now.Sub(r.Time)).Round(time.Second)) + " ago; it took " + message.Duration(milliseconds(r.ElapsedMS))
+		when = r.Time.Local().Format("2006-01-02 15:04:05 MST") + ", " + message.Duration(max(0, now.Sub(r.Time.Time)).Round(time.Second)) + " ago; it took " + message.Duration(milliseconds(r.ElapsedMS))
 	}
 	text := mode.Table(0, mode.Pairs(
 		"run", headline(r), "command", strings.Join(r.Command, " "), "when", when,

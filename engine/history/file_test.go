@@ -18,7 +18,7 @@ import (
 
 // recordOf is a line of a run, of about so many bytes.
 func recordOf(id string, size int) []byte {
-	r := Record{Version: 1, Time: start, RunID: id, Outcome: "succeeded", Cwd: strings.Repeat("x", size)}
+	r := Record{Version: 1, Time: Moment{start}, RunID: id, Outcome: "succeeded", Cwd: strings.Repeat("x", size)}
 	return r.Encode()
 }
 
@@ -420,7 +420,7 @@ func TestReadErrors(t *testing.T) {
 // is a run as well.
 func TestParkedRunsAreJoined(t *testing.T) {
 	part := func(id string, second int, outcome string, cut bool) *Record {
-		return &Record{Version: 1, RunID: id, Time: start.Add(time.Duration(second) * time.Second), Outcome: outcome, Attempts: []Attempt{{ExitCode: second}}, AttemptCount: 1, ElapsedMS: 10, WaitedMS: 3, Cut: cut}
+		return &Record{Version: 1, RunID: id, Time: Moment{start.Add(time.Duration(second) * time.Second)}, Outcome: outcome, Attempts: []Attempt{{ExitCode: second}}, AttemptCount: 1, ElapsedMS: 10, WaitedMS: 3, Cut: cut}
 	}
 	var text strings.Builder
 	for _, r := range []*Record{

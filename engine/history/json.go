@@ -36,11 +36,7 @@ func (r *Record) Encode() []byte {
 // line is the record as a line with its newline.
 func (r *Record) line() []byte {
 	var b bytes.Buffer
-	_ = text.WriteJSON(&b, struct { // it has no value that JSON cannot have
-		Version int       `json:"v"` // the first field of a line
-		Time    text.Time `json:"time"`
-		*Record
-	}{r.Version, text.Time{Time: r.Time}, r})
+	_ = text.WriteJSON(&b, r) // it has no value that JSON cannot have
 	return b.Bytes()
 }
 
@@ -76,18 +72,18 @@ func (r *Record) limited(limit int) *Record {
 const mostMillis = 1e15
 
 // Parse reads a line into r, and reports whether it is a record. A field of another type,
-// or of an unknown name, is as if it were missing.
+// or of an unknown name, is as if it were missing. The attempts that r had are overwritten:
+// a list for each of a million lines takes longer than its garbage is worth.
 func Parse(line []byte, r *Record) bool {
-	*r = Record{}
-	read := struct {
-		Time moment `json:"time"`
-		*Record
-	}{Record: r}
-	var otherType *json.UnmarshalTypeError
-	if err := json.Unmarshal(line, &read); err != nil && !errors.As(err, &otherType) {
-		return false
+	attempts := r.Attempts[:cap(r.Attempts)]
+	clear(attempts) // json keeps what it does not set
+	*r = Record{Attempts: attempts[:0]}
+	if err := json.Unmarshal(line, r); err != nil {
+		var otherType *json.UnmarshalTypeError
+		if !errors.As(err, &otherType) {
+			return false
+		}
 	}
-	r.Time = time.Time(read.Time)
 	r.ElapsedMS, r.WaitedMS = bounded(r.ElapsedMS), bounded(r.WaitedMS)
 	for i := range r.Attempts {
 		a := &r.Attempts[i]
@@ -104,12 +100,13 @@ func Parse(line []byte, r *Record) bool {
 
 func bounded(ms float64) float64 { return min(max(ms, 0), mostMillis) }
 
-// moment is a time that is read; another text is the zero time.
-type moment time.Time
+// Moment is a time with milliseconds in UTC. What is read and is no time is the zero one.
+type Moment struct{ time.Time }
 
-// UnmarshalText reads RFC 3339.
-func (m *moment) UnmarshalText(text []byte) error {
-	t, _ := time.Parse(time.RFC3339, string(text))
-	*m = moment(t)
+func (m Moment) MarshalJSON() ([]byte, error) { return text.Time(m).MarshalJSON() }
+
+// UnmarshalJSON reads RFC 3339.
+func (m *Moment) UnmarshalJSON(quoted []byte) error {
+	m.Time, _ = time.Parse(`"`+time.RFC3339+`"`, string(quoted))
 	return nil
 }

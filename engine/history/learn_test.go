@@ -13,7 +13,7 @@ import (
 // failing is run i with a name, whose first attempt failed.
 func failing(name string, i int, outcome event.Outcome, change func(*Record)) *Record {
 	failed := Attempt{ExitCode: 7, MS: 10, Verdict: "unknown", FP: name + " 7: refused by <addr>", SleptMS: new(100.0)}
-	r := &Record{Version: 1, RunID: fmt.Sprint(name, i), Depth: 1, Name: name, Time: start.Add(-time.Duration(i) * time.Hour), Outcome: string(outcome), Attempts: []Attempt{failed, failed}}
+	r := &Record{Version: 1, RunID: fmt.Sprint(name, i), Depth: 1, Name: name, Time: Moment{start.Add(-time.Duration(i) * time.Hour)}, Outcome: string(outcome), Attempts: []Attempt{failed, failed}}
 	switch outcome {
 	case event.Succeeded:
 		r.Attempts[1] = Attempt{MS: 3, Success: true}
@@ -65,7 +65,7 @@ func TestLearn(t *testing.T) {
 		"rehearsed":                       {runs: many(12, event.Succeeded, func(r *Record) { r.Rehearsed = true })},
 		"nested":                          {runs: many(12, event.Succeeded, func(r *Record) { r.Depth = 2 })},
 		"until a failure":                 {runs: many(12, event.Succeeded, func(r *Record) { r.UntilFailure = true })},
-		"a clock that was ahead":          {runs: many(12, event.Succeeded, func(r *Record) { r.Time = start.Add(time.Hour) }), verdict: event.Transient, suggests: true, recovered: 12},
+		"a clock that was ahead":          {runs: many(12, event.Succeeded, func(r *Record) { r.Time.Time = start.Add(time.Hour) }), verdict: event.Transient, suggests: true, recovered: 12},
 		"two failures of a kind, one run": {runs: many(4, event.Succeeded, func(r *Record) { r.Attempts = append([]Attempt{r.Attempts[0]}, r.Attempts...) }), verdict: event.Transient, suggests: true, recovered: 4},
 	} {
 		t.Run(name, func(t *testing.T) {

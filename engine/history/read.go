@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/retrysh/retry/engine/lockedfile"
 )
@@ -49,10 +50,11 @@ func InForce(value string) (sources []Source, path string, err error) {
 	return sources, path, nil
 }
 
-// Read calls f with each record of the sources and its line, in their order. The line holds
-// until f returns. One that stands in several sources is read once. It returns how many
-// lines are no records.
+// Read calls f with each record of the sources and its line, in their order. Both hold until
+// f returns. One that stands in several sources is read once. It returns how many lines are
+// no records.
 func Read(sources []Source, f func(r *Record, line []byte)) (bad int, err error) {
+	var r Record
 	read := readRuns{}
 	buffer := bufio.NewReaderSize(nil, largestRead+1)
 	for _, s := range sources {
@@ -61,7 +63,6 @@ func Read(sources []Source, f func(r *Record, line []byte)) (bad int, err error)
 			if whole && len(line) == 0 {
 				return
 			}
-			var r Record
 			switch {
 			case !whole || !Parse(line, &r):
 				bad++
@@ -94,7 +95,8 @@ func (read readRuns) isNew(r *Record) bool {
 	return !again
 }
 
-// Runs calls f with each run. One that was parked and went on is one run.
+// Runs calls f with each run, which holds until f returns. One that was parked and went on
+// is one run.
 func Runs(sources []Source, f func(*Record)) (bad int, err error) {
 	parked := map[string]*Record{}
 	bad, err = Read(sources, func(r *Record, _ []byte) {
@@ -103,7 +105,9 @@ func Runs(sources []Source, f func(*Record)) (bad int, err error) {
 			delete(parked, r.RunID)
 		}
 		if r.parked() {
-			parked[r.RunID] = r
+			kept := *r
+			kept.Attempts = slices.Clone(r.Attempts)
+			parked[r.RunID] = &kept
 			return
 		}
 		f(r)

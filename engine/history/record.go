@@ -9,7 +9,6 @@ package history
 
 import (
 	"slices"
-	"time"
 
 	"github.com/retrysh/retry/engine/event"
 )
@@ -23,7 +22,7 @@ const mostAttempts = 100
 // Record is what is kept of a run. What does not apply is zero.
 type Record struct {
 	Version      int       `json:"v"`
-	Time         time.Time `json:"time"` // when the run started
+	Time         Moment    `json:"time"` // when the run started
 	RunID        string    `json:"run_id"`
 	ParentRunID  string    `json:"parent_run_id,omitempty"` // of the retry around it, or of the letter's last run
 	Depth        int       `json:"depth"`

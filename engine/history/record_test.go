@@ -20,7 +20,7 @@ var start = time.Date(2026, 11, 24, 1, 54, 7, 123_000_000, time.UTC)
 // full has every field.
 func full() *Record {
 	return &Record{
-		Version: 1, Time: start, RunID: "1b4e28ba", ParentRunID: "0", Depth: 2, Name: "näme\t\"x\"", Command: []string{"a b", "<&>", "\x7f", "\u2028"},
+		Version: 1, Time: Moment{start}, RunID: "1b4e28ba", ParentRunID: "0", Depth: 2, Name: "näme\t\"x\"", Command: []string{"a b", "<&>", "\x7f", "\u2028"},
 		Cwd: "/tmp", Key: "k", Policy: "p", Outcome: "exhausted", ExitCode: 3, AttemptCount: 2, ElapsedMS: 12.345, WaitedMS: 1,
 		Commit: "c", CI: "github", Host: "h", UntilFailure: true, Repeat: true, Rehearsed: true, Redriven: true,
 		Attempts: []Attempt{
@@ -50,7 +50,7 @@ func TestEncodeIsJSONAndParsesBack(t *testing.T) {
 }
 
 func TestEncodeLeavesOutWhatDoesNotApply(t *testing.T) {
-	r := Record{Version: 1, Time: start, RunID: "i", Depth: 1, Name: "n", Outcome: "succeeded"}
+	r := Record{Version: 1, Time: Moment{start}, RunID: "i", Depth: 1, Name: "n", Outcome: "succeeded"}
 	want := `{"v":1,"time":"2026-11-24T01:54:07.123Z","run_id":"i","depth":1,"name":"n","outcome":"succeeded","exit_code":0,"attempts":[],"attempt_count":0,"elapsed_ms":0,"waited_ms":0}` + "\n"
 	if got := string(r.Encode()); got != want {
 		t.Errorf("got  %swant %s", got, want)
@@ -95,7 +95,7 @@ func TestEncodeCuts(t *testing.T) {
 // TestEncodeCutsNoMore: what just fits stays whole, and a text keeps what fits.
 func TestEncodeCutsNoMore(t *testing.T) {
 	sized := func(size int) *Record { // of a line with its newline
-		r := &Record{Version: 1, Time: start, RunID: "i", Outcome: "o"}
+		r := &Record{Version: 1, Time: Moment{start}, RunID: "i", Outcome: "o"}
 		r.Cwd = strings.Repeat("x", size-len(r.Encode())-len(`,"cwd":""`))
 		return r
 	}
@@ -190,6 +190,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(full().Encode())
 	f.Add([]byte(`{"v":1,"run_id":"\ud834\udd1e\ud834x","outcome":"\u00e9\/\b","command":["a"],"exit_code":1e2,"waited_ms":1.5E-3}`))
 	f.Add([]byte(`{"v":2e400,"run_id":"i","outcome":"o"}`))
+	f.Add([]byte(`{"v":1,"run_id":"i","outcome":"o","attempts":[{"ms":1},{}]}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		var r, again Record
 		if !Parse(line, &r) {
@@ -197,6 +198,10 @@ func FuzzParse(f *testing.F) {
 		}
 		if !json.Valid(line) {
 			t.Fatalf("%q is taken for JSON", line)
+		}
+		used := *full()
+		if Parse(line, &used); !slices.Equal(used.Encode(), r.Encode()) {
+			t.Fatalf("%q read after another line is %+v, by itself %+v", line, used, r)
 		}
 		if r.ElapsedMS < 0 || math.IsNaN(r.ElapsedMS) || math.IsInf(r.ElapsedMS, 0) {
 			t.Fatalf("%q: %v", line, r.ElapsedMS)
@@ -274,7 +279,7 @@ func TestRecorder(t *testing.T) {
 	}
 	got := r.Record(&run)
 	want := &Record{
-		Version: 1, Time: start, RunID: "i", Depth: 1, Name: "n", Command: []string{"tool", "http://u:xxxxx@h/"}, Outcome: "cancelled", ExitCode: 130, Host: "h",
+		Version: 1, Time: Moment{start}, RunID: "i", Depth: 1, Name: "n", Command: []string{"tool", "http://u:xxxxx@h/"}, Outcome: "cancelled", ExitCode: 130, Host: "h",
 		AttemptCount: 2, ElapsedMS: 18, WaitedMS: 16,
 		Attempts: []Attempt{
 			{ExitCode: 3, MS: 1, Verdict: "unknown", Reason: "exit", FP: "tool 3: line <n>", JitteredMS: new(5.0), SleptMS: new(6.0)},

@@ -20,7 +20,7 @@ type Recorder struct {
 func (r *Recorder) Record(run *event.Run) *Record {
 	start, end := run.Start, run.End
 	all := &Record{
-		Version: version, Time: start.Time, RunID: start.RunID, ParentRunID: r.ParentRunID, Depth: start.Depth,
+		Version: version, Time: Moment{start.Time}, RunID: start.RunID, ParentRunID: r.ParentRunID, Depth: start.Depth,
 		Name: start.Name, Command: text.MaskedArgs(start.Command), Cwd: r.Cwd, Key: start.Key, Policy: start.Policy,
 		Outcome: string(end.Outcome), ExitCode: end.ExitCode, AttemptCount: run.Ended,
 		ElapsedMS: text.Milliseconds(end.Elapsed),

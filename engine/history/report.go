@@ -119,7 +119,7 @@ type run struct {
 // digest returns what counts of a run, and whether it does: rehearsals, runs inside
 // others, and those with --until-failure or --repeat do not.
 func digest(r *Record, now time.Time) (run, bool) {
-	d := run{at: r.Time, attempts: max(r.AttemptCount, len(r.Attempts)), succeeded: r.Outcome == string(event.Succeeded)}
+	d := run{at: r.Time.Time, attempts: max(r.AttemptCount, len(r.Attempts)), succeeded: r.Outcome == string(event.Succeeded)}
 	if d.at.After(now) {
 		d.at = now
 	}

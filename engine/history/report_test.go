@@ -71,8 +71,8 @@ func TestWhatCountsInAReport(t *testing.T) {
 		"rehearsed inside another":   {func(r *Record) { r.Rehearsed, r.Depth = true, 2 }, 0, 1, 0, 0, 0, 0},
 		"until a failure":            {func(r *Record) { r.UntilFailure = true }, 0, 0, 0, 0, 0, 0},
 		"measured":                   {func(r *Record) { r.Repeat = true }, 0, 0, 0, 0, 0, 0},
-		"ahead of the clock":         {func(r *Record) { r.Time = start.Add(time.Hour) }, 1, 0, 0, 2, 100, 10},
-		"of no known time":           {func(r *Record) { r.Time = time.Time{} }, 1, 0, 0, 2, 100, 10},
+		"ahead of the clock":         {func(r *Record) { r.Time.Time = start.Add(time.Hour) }, 1, 0, 0, 2, 100, 10},
+		"of no known time":           {func(r *Record) { r.Time.Time = time.Time{} }, 1, 0, 0, 2, 100, 10},
 		"cut":                        {func(r *Record) { r.Cut, r.AttemptCount, r.WaitedMS = true, 7, 550 }, 1, 0, 0, 7, 550, 10},
 		"cut, and waited less":       {func(r *Record) { r.Cut, r.WaitedMS = true, 50 }, 1, 0, 0, 2, 100, 10},
 		"with too small a count":     {func(r *Record) { r.AttemptCount = 1 }, 1, 0, 0, 2, 100, 10},
@@ -102,9 +102,9 @@ func TestWhatCountsInAReport(t *testing.T) {
 
 // TestSince: a run at the time itself counts, one before it does not.
 func TestSince(t *testing.T) {
-	at := func(d time.Duration) func(*Record) { return func(r *Record) { r.Time = start.Add(d) } }
+	at := func(d time.Duration) func(*Record) { return func(r *Record) { r.Time.Time = start.Add(d) } }
 	r := reportOf(time.Hour, "name", failing("x", 0, event.Succeeded, at(-time.Hour)), failing("x", 0, event.Stopped, at(-time.Hour-1)),
-		failing("x", 0, event.Exhausted, at(0)), failing("x", 0, event.Stopped, func(r *Record) { r.Time, r.Rehearsed = start.Add(-2*time.Hour), true }))
+		failing("x", 0, event.Exhausted, at(0)), failing("x", 0, event.Stopped, func(r *Record) { r.Time.Time, r.Rehearsed = start.Add(-2*time.Hour), true }))
 	if r.Finish(0); r.Runs != 2 || r.Recovered != 1 || r.GaveUp != 1 || r.Rehearsed != 0 {
 		t.Errorf("%+v", r)
 	}
@@ -224,7 +224,7 @@ func TestWarnings(t *testing.T) {
 func TestSparks(t *testing.T) {
 	run := func(before time.Duration, failed bool) *Record {
 		return failing("x", 0, event.Succeeded, func(r *Record) {
-			if r.Time = start.Add(-before); !failed {
+			if r.Time.Time = start.Add(-before); !failed {
 				r.Attempts, r.AttemptCount = r.Attempts[1:], 1
 			}
 		})
@@ -240,7 +240,7 @@ func TestSparks(t *testing.T) {
 		"the first run is not first": {0, []*Record{run(12*time.Minute, true), run(24*time.Minute, false)}, map[int]float64{0: 0, 12: 1}},
 		"a run of now":               {0, []*Record{run(0, true)}, map[int]float64{23: 1}},
 		"a run ahead of the clock":   {0, []*Record{run(-time.Hour, true), run(24*time.Second, false)}, map[int]float64{0: 0, 23: 1}},
-		"a run of no known time":     {0, []*Record{run(24*time.Second, false), failing("x", 0, event.Stopped, func(r *Record) { r.Time = time.Time{} })}, map[int]float64{0: 0}},
+		"a run of no known time":     {0, []*Record{run(24*time.Second, false), failing("x", 0, event.Stopped, func(r *Record) { r.Time.Time = time.Time{} })}, map[int]float64{0: 0}},
 		"a run of a millisecond ago": {0, []*Record{run(time.Millisecond, true)}, map[int]float64{0: 1}},
 	} {
 		r := reportOf(c.since, "name", c.runs...)
@@ -302,7 +302,7 @@ func TestLessons(t *testing.T) {
 func TestTheLastFailureIsTheRules(t *testing.T) {
 	run := func(id string, at time.Duration, verdict string) *Record {
 		return failing("x", 0, event.Succeeded, func(r *Record) {
-			r.RunID, r.Time = id, start.Add(at)
+			r.RunID, r.Time.Time = id, start.Add(at)
 			r.Attempts[0].Verdict, r.Attempts[0].Rule = verdict, "r"
 		})
 	}

@@ -100,7 +100,7 @@ func TestCtrlCReachesTheCommandOnce(t *testing.T) {
 	for i := range 5 {
 		dir := t.TempDir()
 		term := openTerminal(t)
-		d := order(t, orders{Argv: sh(counting(dir, "INT")), Attempts: 3}).in(term)
+		d := order(t, orders{Argv: sh(counting(dir, "INT")), Attempts: 3, Pause: 10 * time.Minute}).in(term)
 		d.await(dir + "/up")
 		term.press(ctrlC)
 		eventually(t, "the signal", func() bool { return got(t, dir) != "" })
@@ -211,7 +211,6 @@ func TestCtrlZStopsBothAndFgResumesBoth(t *testing.T) {
 		}
 		pid := readPid(t, dir+"/pid")
 		eventually(t, "the command runs", func() bool { s := stateOf(pid); return s == "S" || s == "R" })
-		time.Sleep(60 * time.Millisecond) // let a continuation reach everybody
 		term.press(ctrlZ)
 		term.see(strings.Repeat("Stopped", 1))
 		defer func(i int) {

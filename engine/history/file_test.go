@@ -204,6 +204,7 @@ func TestEveryOlderFileIsRead(t *testing.T) {
 
 // TestPath holds which file a value of --history stands for.
 func TestPath(t *testing.T) {
+	t.Chdir(t.TempDir())
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
 	for value, isOwn := range map[string]bool{"": true, "on": true, "off": true, "a/b": false, "on.jsonl": false} {

@@ -226,7 +226,9 @@ func (k *keeper) newLetter(l *engine.Letter) *queue.Letter {
 func (k *keeper) describe(letter *queue.Letter, l *engine.Letter) {
 	d, r := l.Decision, &l.Result
 	letter.RunID, letter.TraceID = k.w.e.Identity.RunID, k.w.e.Identity.Trace.ID
-	letter.Outcome, letter.ExitCode, letter.TimedOut = string(d.Outcome), d.End.Code, r.TimedOut || r.DeadlinePassed
+	letter.Outcome = string(d.Outcome)
+	letter.ExitCode = d.End.Code
+	letter.TimedOut = r.TimedOut || r.DeadlinePassed
 	if l.Attempts > 0 && d.End.Code == exitcodes.Refused { // the run's own code: parked, or its slot was lost
 		letter.ExitCode = r.ExitCode
 	}
@@ -363,7 +365,9 @@ func (k *keeper) finish(end *event.RunFinished) {
 // resume makes the engine continue a parked run, or run again what was given up.
 func (k *keeper) resume(now time.Time) {
 	e, l := k.w.e, k.w.letter.before
-	e.Identity.Key, e.About.Name, e.About.Letter = string(l.IdempotencyKey), string(l.Name), l.ID
+	e.Identity.Key = string(l.IdempotencyKey)
+	e.About.Name = string(l.Name)
+	e.About.Letter = l.ID
 	e.Inherit = []uintptr{k.w.letter.claim.Descriptor()}
 	e.Policy.InitialDelay, e.Policy.Splay = 0, 0
 	if !l.Parked() {

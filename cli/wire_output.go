@@ -320,7 +320,9 @@ func (w *wiring) addTelemetry() {
 	if c.MetricsFile == "" && c.OTLP == "" && c.StatsD == (telemetry.StatsD{}) || w.o.Exec {
 		return
 	}
-	c.Lookup, c.Note, c.Complain = os.Getenv, w.note, func(string) {}
+	c.Lookup = os.Getenv
+	c.Note = w.note
+	c.Complain = func(string) {}
 	if !w.o.Quiet {
 		c.Complain = w.complain
 	}

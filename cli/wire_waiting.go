@@ -60,7 +60,9 @@ func (w *wiring) whenReady() engine.When {
 	target := w.target(w.o.RetryWhen, false, w.e.Draw)
 	return func(ctx context.Context, at engine.Place, deadline time.Time, emit func(event.Event)) engine.Readiness {
 		wait := w.waitFor(w.o.Policy.Schedule, deadline)
-		wait.Targets, wait.From, wait.OnlyNews = []waitfor.Target{target}, at, true
+		wait.Targets = []waitfor.Target{target}
+		wait.From = at
+		wait.OnlyNews = true
 		r := wait.Run(ctx, emit)
 		r.Why = fmt.Sprintf("%s did not become ready within %s", target.Name, message.Limit(w.o.WaitTimeout))
 		if r.DeadlinePassed {

@@ -122,7 +122,9 @@ func count(d *Decision, p *Policy, s State, now time.Time) {
 // follow has another attempt follow after exactly base.
 func (d *Decision) follow(base time.Duration, s State) {
 	s.Attempt++
-	d.Delay, d.Jittered, d.NotYet = base, base, d.Accepted
+	d.Delay = base
+	d.Jittered = base
+	d.NotYet = d.Accepted
 	d.Retry, d.Next = true, s
 }
 

@@ -168,7 +168,8 @@ func (e *Evidence) add(w io.Writer) (tail, head []byte) {
 	if !read {
 		return nil, nil
 	}
-	if tail = s.tail.Bytes(); s.matcher != nil {
+	tail = s.tail.Bytes()
+	if s.matcher != nil {
 		s.matcher.Close()
 		s.match(e, tail)
 	}

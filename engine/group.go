@@ -200,7 +200,9 @@ func (g *group) settle(t *trial) {
 	t.result.Duration = time.Since(g.begun)
 	g.e.settle(t)
 	if t != g.best {
-		shown.result.ReaderGone, shown.result.Err, shown.decision = t.result.ReaderGone, t.result.Err, t.decision
+		shown.result.ReaderGone = t.result.ReaderGone
+		shown.result.Err = t.result.Err
+		shown.decision = t.decision
 		g.e.finished(&shown)
 	}
 }

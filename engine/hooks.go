@@ -179,7 +179,8 @@ func (h *Hooks) judge(name string, r *attempt.Result) {
 	case errors.Is(r.Err, errLimit):
 		r.ExitCode, r.Note = exitcodes.Timeout, fmt.Sprintf("timed out after %v (--hook-timeout)", h.Limit)
 	case r.Err != nil:
-		if r.Note = r.Err.Error(); r.ExitCode == exitcodes.OK {
+		r.Note = r.Err.Error()
+		if r.ExitCode == exitcodes.OK {
 			r.ExitCode = exitcodes.Failure
 		}
 	case r.ExitCode != exitcodes.OK && !(name == beforeRetry && r.ExitCode == endNow):

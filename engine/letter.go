@@ -39,7 +39,9 @@ func (e *execution) resume() {
 		return
 	}
 	e.attempts, e.last = l.Attempts, trial{decision: *l.Decision, result: l.Result, waited: l.Waited}
-	e.state.Attempt, e.state.Failures, e.state.Place = l.Attempts+1, l.Attempts, l.Place
+	e.state.Attempt = l.Attempts + 1
+	e.state.Failures = l.Attempts
+	e.state.Place = l.Place
 	e.rotation.Resume(l.Rotation)
 }
 

@@ -218,7 +218,9 @@ func (e *execution) begin(at Place) {
 	started.Key = text.Masked(started.Key)
 	started.Command, started.Deadline = e.Argv, *end
 	started.Depth, started.ParentRunID = id.Depth, id.ParentRunID
-	started.SpanID, started.ParentSpanID, started.Sampled = id.Trace.Span, id.Trace.Parent, id.Trace.Sampled()
+	started.SpanID = id.Trace.Span
+	started.ParentSpanID = id.Trace.Parent
+	started.Sampled = id.Trace.Sampled()
 	e.emit(&started)
 }
 

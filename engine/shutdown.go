@@ -36,7 +36,11 @@ func afterTerm(p *Policy, s State, r attempt.Result, e Evidence, now time.Time, 
 	if byTerm && d.Outcome == event.Stopped && (d.Unnamed || d.Rule == "signal-ended") {
 		unnamed, rest := *p, r
 		rules := &unnamed.Rules
-		rules.OnExit, rules.SuccessOnExit, rules.StopOnExit, rules.Stdout.On, rules.Stderr.On = nil, nil, nil, nil, nil
+		rules.OnExit = nil
+		rules.SuccessOnExit = nil
+		rules.StopOnExit = nil
+		rules.Stdout.On = nil
+		rules.Stderr.On = nil
 		rest.Signal, rest.ExitCode = "", neutralExit
 		d = Decide(&unnamed, s, rest, e, now, u)
 		d.Reason = strings.Replace(d.Reason, describe(rest), describe(r), 1)
@@ -87,5 +91,8 @@ func (e *execution) orParked(ctx context.Context, end *Decision) *Decision {
 
 // park has the run end as parked until then.
 func (d *Decision) park(due time.Time) {
-	d.Retry, d.Outcome, d.End, d.DueAt = false, event.Parked, End{Code: exitcodes.Refused}, due
+	d.Retry = false
+	d.Outcome = event.Parked
+	d.End = End{Code: exitcodes.Refused}
+	d.DueAt = due
 }

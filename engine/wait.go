@@ -109,7 +109,9 @@ func (e *execution) untilReady(ctx context.Context) *Decision {
 	d := e.giveUp(event.Deadline, r.Why)
 	if !r.DeadlinePassed { // neither code nor cause are those of the last attempt
 		d.End = End{Code: exitcodes.Timeout}
-		d.Ended, d.Known, d.ByRule = r.Why, "", false
+		d.Ended = r.Why
+		d.Known = ""
+		d.ByRule = false
 	}
 	return d
 }

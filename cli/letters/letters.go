@@ -6,7 +6,6 @@
 package letters
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -102,7 +101,8 @@ func (g *List) Run() int {
 	if len(g.Words) > 0 {
 		var without []string
 		chosen, without, err = queue.Select(chosen, g.Words, nil, nil)
-		if code = g.unmatched(without); err != nil {
+		code = g.unmatched(without)
+		if err != nil {
 			return g.refuse(err)
 		}
 		g.detail = len(g.Words) == 1 && len(chosen) == 1 && chosen[0].ByID
@@ -198,7 +198,10 @@ func (g *List) json(code int, chosen []*queue.Entry) int {
 		}
 		fields := map[string]any{}
 		data, err := e.Letter.Encode()
-		if err = cmp.Or(err, json.Unmarshal(data, &fields)); err != nil {
+		if err == nil {
+			err = json.Unmarshal(data, &fields)
+		}
+		if err != nil {
 			return g.Fail(err)
 		}
 		delete(fields, "policy")
@@ -250,7 +253,8 @@ func (g *List) due(l *queue.Letter) string {
 // ago is a duration in its greatest unit that is at least 2.
 func ago(d time.Duration) string {
 	const day = 24 * time.Hour
-	switch d = max(d, 0); {
+	d = max(d, 0)
+	switch {
 	case d >= 2*day:
 		return fmt.Sprintf("%dd", d/day)
 	case d >= 2*time.Hour:

@@ -17,7 +17,10 @@ import (
 func (r *resolver) policy() {
 	p := &r.Policy
 	p.ByDefault = !r.Given("attempts")
-	p.Attempts, p.Consecutive, p.UntilFailure, p.FlakyExit = int(r.Attempts), int(r.Consecutive), r.UntilFailure, int(r.FlakyExit)
+	p.Attempts = int(r.Attempts)
+	p.Consecutive = int(r.Consecutive)
+	p.UntilFailure = r.UntilFailure
+	p.FlakyExit = int(r.FlakyExit)
 	r.refuse("until-failure", p.UntilFailure && p.Consecutive > 1, "cannot be used with --consecutive; give only one of them")
 	r.refuse("consecutive", p.Attempts > 0 && p.Consecutive > p.Attempts,
 		"%d successes need as many attempts, and --attempts allows %d; give --attempts %[1]d or more, or 0 for no limit", p.Consecutive, p.Attempts)
@@ -31,8 +34,12 @@ func (r *resolver) policy() {
 		}
 	}
 	r.repeat()
-	p.InitialDelay, p.Splay, p.ResetAfter = r.InitialDelay, r.Splay, r.ResetAfter
-	p.Timeout, p.IdleTimeout, p.Deadline = r.Timeout, r.IdleTimeout, r.Deadline
+	p.InitialDelay = r.InitialDelay
+	p.Splay = r.Splay
+	p.ResetAfter = r.ResetAfter
+	p.Timeout = r.Timeout
+	p.IdleTimeout = r.IdleTimeout
+	p.Deadline = r.Deadline
 	p.MaxHint = orLongest(r.MaxHint)
 }
 
@@ -111,7 +118,9 @@ func (r *resolver) bounds(s *backoff.Schedule) {
 
 // judging resolves the sections on success, retry or stop.
 func (r *resolver) judging(rules *engine.Rules) {
-	rules.SuccessOnExit, rules.StopOnExit, rules.OnExit = slices.Concat(r.SuccessOnExit...), slices.Concat(r.StopOnExit...), slices.Concat(r.OnExit...)
+	rules.SuccessOnExit = slices.Concat(r.SuccessOnExit...)
+	rules.StopOnExit = slices.Concat(r.StopOnExit...)
+	rules.OnExit = slices.Concat(r.OnExit...)
 	rules.Stdout = engine.Patterns{Until: r.UntilStdout, FailOn: r.FailOnStdout, StopOn: r.StopOnStdout, On: r.OnStdout}
 	rules.Stderr = engine.Patterns{Until: r.UntilStderr, FailOn: r.FailOnStderr, StopOn: r.StopOnStderr, On: r.OnStderr}
 	switch r.Classify {

@@ -184,7 +184,8 @@ func flagsOf(known []Flag, word string) (flags []*Flag, takesNext, ok bool) {
 		if f == nil {
 			return flags, false, false
 		}
-		if flags = append(flags, f); !f.IsBool() {
+		flags = append(flags, f)
+		if !f.IsBool() {
 			return flags, i+2 == len(word), true
 		}
 	}

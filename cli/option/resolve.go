@@ -137,7 +137,9 @@ func (r *resolver) modes() {
 func (r *resolver) values() {
 	r.policy()
 	r.judging(&r.Policy.Rules)
-	r.Process.KillAfter, r.Process.KillLeftovers, r.Process.Signal = orLongest(r.KillAfter), r.KillLeftovers, attempt.Signal(r.Signal)
+	r.Process.KillAfter = orLongest(r.KillAfter)
+	r.Process.KillLeftovers = r.KillLeftovers
+	r.Process.Signal = attempt.Signal(r.Signal)
 	r.Process.SignalGroup = r.SignalGroup
 	setStreams(&r.Process, r.Stdin, r.Stdout, r.Stderr)
 	r.waiting()

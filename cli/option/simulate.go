@@ -3,7 +3,6 @@ package option
 // This file resolves what --simulate follows (docs/simulation.md).
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -72,7 +71,9 @@ func (r *resolver) herds(name string, values []string) (herds []herdPolicy) {
 	for _, value := range values {
 		h, err := Herd(append(slices.Clone(r.Settings), Setting{Flag: ByName(name), Value: value, Word: "--compare", Source: FromCommandLine}), value)
 		herds = append(herds, h)
-		r.err = cmp.Or(r.err, err)
+		if r.err == nil {
+			r.err = err
+		}
 	}
 	return herds
 }

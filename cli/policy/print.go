@@ -133,7 +133,9 @@ func settingsInForce(o *option.Options) (all []shownFlag) {
 				continue
 			}
 			if entry.values == nil || !f.Repeats() { // the first of several says where they come from
-				entry.values, entry.source, entry.origin = nil, s.Source, strings.TrimSuffix(s.Word, ": "+f.Name())
+				entry.values = nil
+				entry.source = s.Source
+				entry.origin = strings.TrimSuffix(s.Word, ": "+f.Name())
 			}
 			entry.values = append(entry.values, s.Value)
 		}

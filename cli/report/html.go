@@ -25,7 +25,10 @@ func (r *Report) html() {
 	for _, card := range []struct {
 		n    int
 		name string
-	}{{r.Runs, "runs"}, {r.FirstAttempt, "at attempt 1"}, {r.Recovered, "recovered"}, {r.GaveUp, "gave up"}, {r.Retried, "retried"}} {
+	}{
+		{r.Runs, "runs"}, {r.FirstAttempt, "at attempt 1"}, {r.Recovered, "recovered"}, {r.GaveUp, "gave up"},
+		{r.Retried, "retried"},
+	} {
 		fmt.Fprintf(&cards, "<div class=\"card\"><b>%d</b><span>%s</span></div>\n", card.n, card.name)
 	}
 	for _, w := range r.Warnings {
@@ -35,14 +38,17 @@ func (r *Report) html() {
 		fmt.Fprintf(&header, "<th>%s</th>", cell)
 	}
 	for _, g := range r.Groups {
-		fmt.Fprintf(&rows, "<tr><td><bdi>%s</bdi></td><td><span class=\"class %s\">%[2]s</span></td>", html.EscapeString(r.named(g)), strings.ReplaceAll(g.Class, " ", "-"))
-		for _, cell := range cells(g)[1:] {
+		fmt.Fprintf(&rows, "<tr><td><bdi>%s</bdi></td><td><span class=\"class %s\">%[2]s</span></td>",
+			html.EscapeString(r.named(g)), strings.ReplaceAll(g.Class, " ", "-"))
+		for _, cell := range cellsOf(g).figures() {
 			fmt.Fprintf(&rows, "<td>%s</td>", cell)
 		}
 		fmt.Fprintf(&rows, "<td>%s</td></tr>\n", drawing(g))
 	}
-	_, _ = strings.NewReplacer("{sentences}", sentences.String(), "{cards}", cards.String(), "{warnings}", warnings.String(), "{header}", header.String(),
-		"{rows}", rows.String()).WriteString(&r.Out, page)
+	_, _ = strings.NewReplacer(
+		"{sentences}", sentences.String(), "{cards}", cards.String(), "{warnings}", warnings.String(),
+		"{header}", header.String(), "{rows}", rows.String(),
+	).WriteString(&r.Out, page)
 }
 
 // drawing is the spark line of a group as bars.

@@ -46,11 +46,16 @@ func (r *Report) text() {
 	const longestName, shortestName, others = 60, 12, 64 // columns, so that the spark line is seen
 	width := r.Width()
 	most := min(longestName, max(shortestName, cmp.Or(width, longestName+others)-others))
-	rows := [][]string{{strings.ToUpper(string(r.By)), "CLASS", "RUNS", "FAILED OVER TIME", "RECOVERED", "GAVE UP", "RETRIED", "FIRST", "AT LEAST", "LOST"}}
+	rows := [][]string{{
+		strings.ToUpper(string(r.By)), "CLASS", "RUNS", "FAILED OVER TIME", "RECOVERED", "GAVE UP", "RETRIED", "FIRST",
+		"AT LEAST", "LOST",
+	}}
 	for _, g := range r.Groups {
-		c := cells(g)
+		c := cellsOf(g)
 		// What matters most stands first: a narrow terminal cuts the end.
-		rows = append(rows, []string{mode.Cut(r.named(g), most), c[0], c[1], spark(g), c[3], c[4], c[5], c[2], c[6], c[7]})
+		rows = append(rows, []string{
+			mode.Cut(r.named(g), most), c.class, c.runs, spark(g), c.recovered, c.gaveUp, c.retried, c.first, c.atLeast, c.lost,
+		})
 	}
 	for i, line := range strings.Split(strings.TrimSuffix(mode.Table(width, rows), "\n"), "\n") {
 		shade := color.Bold
@@ -84,7 +89,7 @@ func (r *Report) markdown() {
 	}
 	const space = 1 << 10 // for what is said of the rest
 	for i, g := range r.Groups {
-		row := fmt.Sprintf("| %s | %s | `%s` |\n", code(r.named(g)), strings.Join(cells(g), " | "), spark(g))
+		row := fmt.Sprintf("| %s | %s | `%s` |\n", code(r.named(g)), strings.Join(append([]string{g.Class}, cellsOf(g).figures()...), " | "), spark(g))
 		if b.Len()+len(row) > largestMarkdown-space {
 			fmt.Fprintf(b, "\n%d more are left out, since a summary has at most %d KiB.\n", len(r.Groups)-i, largestMarkdown>>10)
 			break

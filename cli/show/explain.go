@@ -126,7 +126,9 @@ func (x *explained) match(table *classify.Table, f classify.Failure) {
 }
 
 func (x *explained) decide(o *option.Options, d engine.Decision) {
-	x.Why, x.Advice, x.hintUsed = because(o, &d), d.Advice, d.HasHint
+	x.Why = because(o, &d)
+	x.Advice = d.Advice
+	x.hintUsed = d.HasHint
 	if x.Advice == "" && !d.Unnamed && d.Why != x.Why {
 		x.Advice = d.Why
 	}

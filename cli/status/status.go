@@ -95,7 +95,10 @@ func (g *Status) Run() int {
 			g.complain(s)
 		}
 		state, err := json.Marshal(s.withoutCountdowns())
-		if err = cmp.Or(err, g.print(s)); err != nil {
+		if err == nil {
+			err = g.print(s)
+		}
+		if err != nil {
 			return g.Fail(err)
 		}
 		switch {

@@ -273,7 +273,9 @@ func (g *Gate) Finish(succeeded bool) {
 	}
 	r, from := &guard.Request{Op: guard.Finish, Attempt: 1, Succeeded: true}, g.store
 	if g.spentBy > 0 {
-		r.Attempt, r.Taken, from = 2, g.spent.Taken, g.spent.from
+		r.Attempt = 2
+		r.Taken = g.spent.Taken
+		from = g.spent.from
 	}
 	if from.Store != nil {
 		g.report(from, g.Timeout, r)

@@ -100,7 +100,8 @@ func (g *Gate) fallBack(ctx context.Context, r *guard.Request, cause error) (gua
 			next = "with " + g.Host.Name
 		}
 	}
-	if g.store = g.Host; err != nil {
+	g.store = g.Host
+	if err != nil {
 		g.store = Named{}
 	}
 	g.warn(from, fmt.Sprintf("%v; going on %s", cause, next))

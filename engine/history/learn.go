@@ -72,7 +72,9 @@ func (l *Learner) Add(r *Record) {
 			l.lessons[lesson.FP] = lesson
 		}
 		if lesson.lastRun == "" || cmp.Or(d.at.Compare(lesson.lastAt), strings.Compare(r.RunID, lesson.lastRun)) >= 0 {
-			lesson.last, lesson.lastAt, lesson.lastRun = *a, d.at, r.RunID
+			lesson.last = *a
+			lesson.lastAt = d.at
+			lesson.lastRun = r.RunID
 		}
 		if !slices.ContainsFunc(r.Attempts[:i], func(b Attempt) bool { return !b.Success && b.FP == a.FP }) {
 			lesson.count(r, i < len(r.Attempts)-1)

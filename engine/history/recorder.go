@@ -61,7 +61,9 @@ func (r *Recorder) attempt(of *event.Attempt) Attempt {
 		a.MS = text.Milliseconds(e.Time.Sub(of.Started))
 	}
 	if !e.Success {
-		a.Verdict, a.Rule, a.Reason = string(e.Verdict), e.Rule, text.OneLine(text.Masked(e.Reason))
+		a.Verdict = string(e.Verdict)
+		a.Rule = e.Rule
+		a.Reason = text.OneLine(text.Masked(e.Reason))
 		a.FP = Fingerprint(r.Tool(), a.result(), text.Masked(e.Line))
 	}
 	return a

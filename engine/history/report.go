@@ -228,7 +228,9 @@ func (r *Report) Finish(top int) (groups int) {
 	if start.IsZero() {
 		start = r.first
 	}
-	r.FailedMS, r.JitteredMS, r.SleptMS = rounded(r.FailedMS), rounded(r.JitteredMS), rounded(r.SleptMS)
+	r.FailedMS = rounded(r.FailedMS)
+	r.JitteredMS = rounded(r.JitteredMS)
+	r.SleptMS = rounded(r.SleptMS)
 	r.Groups, r.Warnings = []*Group{}, []Warning{}
 	for _, g := range r.groups {
 		g.LostMS = rounded(g.LostMS)

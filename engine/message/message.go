@@ -200,7 +200,8 @@ func Command(argv []string) string {
 	}
 	words := make([]string, len(argv))
 	for i, word := range text.MaskedArgs(argv) {
-		if words[i] = word; word == "" || strings.ContainsAny(word, " \t\n") {
+		words[i] = word
+		if word == "" || strings.ContainsAny(word, " \t\n") {
 			words[i] = "'" + word + "'"
 		}
 	}

@@ -145,7 +145,8 @@ func follow(p *engine.Policy, outage time.Duration, draw func() float64) (r run)
 		if r.before > p.Deadline {
 			return run{attempts: 1} // it begins no attempt at all
 		}
-		if left = p.Deadline - r.before; p.Deadline < Unlimited {
+		left = p.Deadline - r.before
+		if p.Deadline < Unlimited {
 			s.Deadline = start.Add(left)
 		}
 	}

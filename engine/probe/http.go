@@ -97,7 +97,10 @@ func (c *httpCheck) ask(stream io.ReadWriter, p *Probe, request *http.Request) (
 	head := &io.LimitedReader{R: stream, N: maxHead}
 	r := bufio.NewReader(head)
 	if _, err := r.Peek(1); err != nil {
-		return nil, cmp.Or(writeErr, err)
+		if writeErr != nil {
+			return nil, writeErr
+		}
+		return nil, err
 	}
 	for {
 		answer, err := http.ReadResponse(r, request)

@@ -33,7 +33,9 @@ func parseServer(s, scheme string) (check, error) {
 	c, port := &serverCheck{}, "5432"
 	switch scheme {
 	case "redis":
-		port, c.first, c.judge = "6379", []byte(redisPing), readRedis
+		port = "6379"
+		c.first = []byte(redisPing)
+		c.judge = readRedis
 	case "mysql":
 		port, c.judge = "3306", readMySQL
 	}

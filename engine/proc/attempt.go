@@ -468,7 +468,8 @@ func (a *running) watch(r *reader) {
 		if patience == 0 || taken != r.taken || !r.IsWriting() {
 			r.taken, r.since = taken, time.Now()
 		}
-		if r.idle++; !r.IsIdle() {
+		r.idle++
+		if !r.IsIdle() {
 			r.idle = 0
 		}
 		r.stuck = patience > 0 && time.Since(r.since) >= patience

@@ -239,5 +239,8 @@ func (l *Letter) sameWork(other *Letter) bool {
 
 // join makes l, the letter of a new run, replace the one of the same work.
 func (l *Letter) join(old *Letter) {
-	l.ID, l.FirstFailedAt, l.Redrives, l.Count = old.ID, old.FirstFailedAt, old.Redrives, old.Count+1
+	l.ID = old.ID
+	l.FirstFailedAt = old.FirstFailedAt
+	l.Redrives = old.Redrives
+	l.Count = old.Count + 1
 }

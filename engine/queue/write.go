@@ -175,7 +175,8 @@ func (d *Dir) join(ids []string, l *Letter, outputs Tails) (id string, err error
 		}
 		joined := *l
 		e := d.Read(id) // it may have been run, or discarded, before it was locked
-		if err = ErrGone; l.joinable(&e) {
+		err = ErrGone
+		if l.joinable(&e) {
 			joined.join(e.Letter)
 			err = c.Replace(&joined, &outputs)
 		}

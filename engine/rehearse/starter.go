@@ -110,7 +110,8 @@ func (p *pretended) wait(r attempt.Result, takes time.Duration, written <-chan e
 		case <-over:
 			over = nil
 		case err := <-written:
-			if written = nil; err != nil {
+			written = nil
+			if err != nil {
 				return failed(err)
 			}
 		case signal := <-p.Signals.Cancelled: // the command would die by it

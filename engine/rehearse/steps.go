@@ -85,7 +85,8 @@ func parseStep(item string, number func(attempt.Signal) (int, bool)) (Step, erro
 		}
 	}
 	if result == "run" {
-		if step.Chance = 0; timed {
+		step.Chance = 0
+		if timed {
 			return step, errors.New("run takes as long as the command does; leave the duration out")
 		}
 		return step, nil

@@ -150,7 +150,9 @@ func (o Outage) Run(p engine.Policy, g guard.Guards, draw func() float64) Herd {
 func (o Outage) run(p engine.Policy, g guard.Guards, draw func() float64, limit int) Herd {
 	// The model alone gives the result of a call, without the rules on the output
 	// and exit code of a command.
-	p.Rules, p.Consecutive, p.UntilFailure = engine.Rules{}, 0, false
+	p.Rules = engine.Rules{}
+	p.Consecutive = 0
+	p.UntilFailure = false
 	h := &herd{Herd: Herd{Outage: o, RefusedBy: map[string]int{}}, policy: p, draw: draw, clients: make([]client, o.Clients)}
 	first := client{state: p.First()}
 	if p.Deadline > 0 {
@@ -191,7 +193,9 @@ func (h *Herd) sum(first int) {
 	h.Clients, h.Finished = o.Clients, len(h.FinishedAt)
 	h.LeftOut = o.Clients - h.Finished - h.GaveUp - h.Refused
 	h.CallsEach = float64(h.Calls) / float64(o.Clients)
-	h.P50, h.P99, h.Last = h.Quantile(0.5), h.Quantile(0.99), h.Quantile(1)
+	h.P50 = h.Quantile(0.5)
+	h.P99 = h.Quantile(0.99)
+	h.Last = h.Quantile(1)
 	h.BestPossible = text.MS(backoff.Add(o.Down, backoff.FromFloat(float64(o.Clients)/o.Capacity*float64(time.Second))))
 	h.Load = []int{}
 	for _, t := range h.Tenths {

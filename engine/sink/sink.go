@@ -119,14 +119,24 @@ func objectOf(e event.Event) object {
 	}
 	switch e := e.(type) {
 	case *event.RunStarted:
-		o.Event, o.Command, o.MaxAttempts = "run_started", text.MaskedArgs(e.Command), &e.MaxAttempts
-		o.Name, o.Letter, o.ParentRunID = text.Masked(e.Name), e.Letter, e.ParentRunID
-		o.Key, o.Policy, o.PolicySource = e.Key, e.Policy, e.PolicySource
+		o.Event = "run_started"
+		o.Command = text.MaskedArgs(e.Command)
+		o.MaxAttempts = &e.MaxAttempts
+		o.Name = text.Masked(e.Name)
+		o.Letter = e.Letter
+		o.ParentRunID = e.ParentRunID
+		o.Key = e.Key
+		o.Policy = e.Policy
+		o.PolicySource = e.PolicySource
 	case *event.TargetReady:
-		o.Event, o.Target, o.Gone = "wait_ready", e.Name, e.Gone
+		o.Event = "wait_ready"
+		o.Target = e.Name
+		o.Gone = e.Gone
 	case *event.TargetFailed:
 		o.Event, o.Reason = "wait_failed", e.Reason
-		o.Target, o.Gone, o.While = e.Name, e.Gone, e.While
+		o.Target = e.Name
+		o.Gone = e.Gone
+		o.While = e.While
 	case *event.GuardRefused:
 		o.which(&e.Which)
 		o.Event, o.Reason = "guard_refused", e.Reason
@@ -139,9 +149,13 @@ func objectOf(e event.Event) object {
 		o.Event, o.Key = "breaker_changed", e.Key
 		o.From, o.To = e.From, e.To
 	case *event.StoreFailed:
-		o.Event, o.Store, o.Reason = "store_failed", e.Store, e.Reason
+		o.Event = "store_failed"
+		o.Store = e.Store
+		o.Reason = e.Reason
 	case *event.HookFinished:
-		o.Event, o.Hook, o.Reason = "hook_finished", e.Hook, e.Reason
+		o.Event = "hook_finished"
+		o.Hook = e.Hook
+		o.Reason = e.Reason
 		o.ExitCode, o.DurationMS = &e.ExitCode, pointer(e.Duration)
 	case *event.RunFinished:
 		o.finish(e)
@@ -163,7 +177,9 @@ func (o *object) attempt(e event.Event) {
 		o.which(&e.Which)
 		o.result(&e.Result)
 		o.Event = "attempt_finished"
-		o.Verdict, o.Reason, o.Rule = string(e.Verdict), e.Reason, e.Rule
+		o.Verdict = string(e.Verdict)
+		o.Reason = e.Reason
+		o.Rule = e.Rule
 	case *event.AttemptCancelled:
 		o.Event = "attempt_cancelled"
 		o.which(&e.Which)
@@ -185,7 +201,9 @@ func (o *object) which(w *event.Which) {
 }
 
 func (o *object) result(r *attempt.Result) {
-	o.ExitCode, o.Signal, o.TimedOut = &r.ExitCode, string(r.Signal), &r.TimedOut
+	o.ExitCode = &r.ExitCode
+	o.Signal = string(r.Signal)
+	o.TimedOut = &r.TimedOut
 	o.DurationMS, o.Rehearsed = pointer(r.Duration), r.Rehearsed
 }
 
@@ -197,9 +215,13 @@ func (o *object) wait(w *event.Wait) {
 }
 
 func (o *object) finish(e *event.RunFinished) {
-	o.Event, o.Outcome, o.Attempts = "run_finished", string(e.Outcome), &e.Attempts
+	o.Event = "run_finished"
+	o.Outcome = string(e.Outcome)
+	o.Attempts = &e.Attempts
 	o.ExitCode, o.FallbackCode = &e.ExitCode, e.FallbackExitCode
-	o.Verdict, o.Reason, o.Rule = string(e.Verdict), e.Reason, e.Rule
+	o.Verdict = string(e.Verdict)
+	o.Reason = e.Reason
+	o.Rule = e.Rule
 	if e.Why != "" {
 		o.Reason += "; " + e.Why
 	}
@@ -208,7 +230,9 @@ func (o *object) finish(e *event.RunFinished) {
 	}
 	if r := e.Repeated; r != nil {
 		failed := append([]int{}, r.FailedAttempts...) // [] where none has
-		o.Passed, o.Failed, o.FailedAt = &r.Passed, &r.Failed, &failed
+		o.Passed = &r.Passed
+		o.Failed = &r.Failed
+		o.FailedAt = &failed
 		o.FailedLow, o.FailedHigh = &r.FailedLow, &r.FailedHigh
 	}
 	o.Letter = e.Letter

@@ -43,7 +43,9 @@ type run struct {
 func (r *run) Emit(ev event.Event) {
 	switch e := ev.(type) {
 	case *event.RunStarted:
-		r.name, r.metrics, r.every = e.Name, metrics{}, 1
+		r.name = e.Name
+		r.metrics = metrics{}
+		r.every = 1
 		if len(e.Command) == 0 {
 			r.name = "wait"
 		}

@@ -175,7 +175,9 @@ func (r *wait) start(ctx context.Context) {
 				}
 			},
 		}
-		c.Policy.Attempts, c.Policy.Rules, c.Policy.LastLook = 0, engine.Rules{Table: noRules}, lastLook
+		c.Policy.Attempts = 0
+		c.Policy.Rules = engine.Rules{Table: noRules}
+		c.Policy.LastLook = lastLook
 		if len(r.Targets) == 1 {
 			c.Signals.Woken = r.Signals.Woken
 		}

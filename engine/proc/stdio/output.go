@@ -79,7 +79,8 @@ func (p *Pump) run() {
 	left := -1 // of what was in the pipe at the end of the command; -1 before
 	for {
 		if left < 0 && isClosed(p.over.called) {
-			if left = pending(p.src); p.terminal {
+			left = pending(p.src)
+			if p.terminal {
 				left = terminalHolds
 			}
 		}

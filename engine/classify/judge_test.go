@@ -147,44 +147,6 @@ func matchesSomewhere(r *Rule, out *output) bool {
 	return false
 }
 
-// TestJudgeIsBounded: outputs made to be slow stay within the budget.
-func TestJudgeIsBounded(t *testing.T) {
-	for name, text := range tails() {
-		f := Failure{Argv: []string{"curl"}, Result: attempt.Result{ExitCode: 1}, Stdout: text, Stderr: text}
-		s := newSearching(BuiltIn(), f)
-		s.lines(f)
-		if s.budget < -2*maxLine {
-			t.Errorf("%s: %d bytes matched past the budget", name, -s.budget)
-		}
-	}
-}
-
-// TestRulesOwnWordsAreBounded: an output that is made of the rules' own examples costs a
-// bounded amount of work.
-func TestRulesOwnWordsAreBounded(t *testing.T) {
-	var words strings.Builder
-	for words.Len() < TailSize {
-		for _, r := range BuiltIn().Rules() {
-			words.WriteString(strings.Join(r.Yes, "\n") + "\nattempt 1 failed, retrying in 2s\n")
-		}
-	}
-	text := []byte(words.String())[:TailSize]
-	for _, argv := range [][]string{{"curl"}, {"./deploy.sh"}} {
-		f := Failure{Argv: argv, Result: attempt.Result{ExitCode: 1}, Stdout: text, Stderr: text}
-		s := newSearching(BuiltIn(), f)
-		s.lines(f)
-		_, shapes := builtInPatterns()
-		patterns := 0
-		for _, shape := range shapes {
-			patterns += 13 * len(shape.patterns()) // a shape looks at 13 lines at most
-		}
-		if s.budget < -2*maxLine || s.out.looked > maxLooked+patterns*maxLine {
-			t.Errorf("%q: %d bytes matched past the budget, %d looked at", argv, -s.budget, s.out.looked)
-		}
-		t.Logf("%q: %d bytes looked at", argv, s.out.looked)
-	}
-}
-
 func TestPatternWithoutLiteralIsTried(t *testing.T) {
 	table, err := ParseRules("mine", []byte("rule short\nmatch ^[A-Z]\\d$\nverdict permanent\nreason a code\n"))
 	if err != nil {
@@ -246,6 +208,9 @@ func FuzzParseRules(f *testing.F) {
 // TestWeighIsAnOrder: of three findings, the one that counts for more than the
 // second counts for more than what the second does.
 func TestWeighIsAnOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("judges thousands of failures")
+	}
 	table := BuiltIn()
 	for _, r := range readSet(t, "recordings") {
 		f := r.failure()

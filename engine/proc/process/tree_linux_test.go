@@ -1,0 +1,341 @@
+package process
+
+// This file tests trees of processes: the test program runs again as a program that starts
+// commands, since it adopts and reaps all of its children.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/retrysh/retry/engine/proc/stdio"
+)
+
+const sceneVariable = "TEST_OF_TREES_SCENE"
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv(sceneVariable); name != "" {
+		scenes[name].play()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// await waits until it is so.
+func await(is func() bool) {
+	for limit := time.Now().Add(time.Minute); !is(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(limit) {
+			fmt.Println("waited in vain")
+			os.Exit(1)
+		}
+	}
+}
+
+// started starts a script as a leader, and waits until it has made the file "up".
+func started(t *Tree, script string) {
+	_ = os.Remove("up")
+	files := [3]stdio.File{stdio.File(0), stdio.File(1), stdio.File(2)}
+	if err := t.Start([]string{"sh", "-c", script}, os.Environ(), files, nil); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	if strings.Contains(script, "up") {
+		await(func() bool { _, err := os.Stat("up"); return err == nil })
+	}
+}
+
+func newTree(group bool, env ...string) *Tree {
+	return New(group, false, env, func(line string) { fmt.Println("report:", line) })
+}
+
+func ended(t *Tree) { await(t.HasEnded) }
+
+// pidIn is the pid that a script has written to a file.
+func pidIn(file string) (pid int) {
+	await(func() bool {
+		text, _ := os.ReadFile(file)
+		pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
+		return pid > 0 && strings.HasSuffix(string(text), "\n")
+	})
+	return pid
+}
+
+var scenes = map[string]struct {
+	play func()
+	want string
+}{
+	"how leaders end": {func() {
+		for _, script := range []string{"exit 0", "exit 7", "kill -9 $$", "kill -TERM $$"} {
+			t := newTree(false)
+			started(t, script)
+			ended(t)
+			code, sig := t.EndedBy()
+			fmt.Println(code, int(sig), t.Reap(), t.Reap().Err == nil, t.HasEnded(), errors.Is(t.Signal(syscall.SIGTERM), os.ErrProcessDone))
+			t.Close()
+		}
+	}, "0 0 {0 signal 0 <nil>} true true true\n7 0 {7 signal 0 <nil>} true true true\n0 9 {0 killed <nil>} true true true\n0 15 {0 terminated <nil>} true true true\n"},
+	"a tree that ends when it is asked": {func() {
+		t := newTree(true)
+		started(t, "sleep 1000 & echo $! >pid; touch up; wait")
+		child := pidIn("pid")
+		begun := time.Now()
+		t.End(syscall.SIGTERM, time.Hour, nil)
+		fmt.Println(t.HasEnded(), Alive(child), time.Since(begun) < time.Minute, t.Reap().Signal)
+	}, "true false true terminated\n"},
+	"one that cleans up": {func() {
+		t := newTree(false)
+		started(t, "trap 'echo cleaned; exit 3' TERM; touch up; while :; do sleep 0.01; done")
+		t.End(syscall.SIGTERM, time.Hour, nil)
+		fmt.Println(t.Reap().Code)
+	}, "cleaned\n3\n"},
+	"one that does not": {func() {
+		t := newTree(false)
+		started(t, "trap '' TERM; (trap '' TERM; echo $$ >x; while :; do sleep 0.01; done) & echo $! >pid; touch up; wait; while :; do sleep 0.01; done")
+		child := pidIn("pid")
+		t.End(syscall.SIGTERM, 50*time.Millisecond, nil)
+		fmt.Println(t.Reap().Signal, Alive(child))
+	}, "killed false\n"},
+	"killed at once": {func() {
+		t, now := newTree(false), make(chan struct{})
+		started(t, "trap '' TERM; touch up; while :; do sleep 0.01; done")
+		close(now)
+		t.End(syscall.SIGTERM, time.Hour, now)
+		fmt.Println(t.Reap().Signal)
+	}, "killed\n"},
+	"a session of its own, after the leader": {func() {
+		for _, group := range []bool{true, false} {
+			_ = os.Remove("pid")
+			t := newTree(group)
+			started(t, "setsid sh -c 'echo $$ >pid; exec sleep 1000' & while ! [ -s pid ]; do sleep 0.01; done; touch up")
+			child := pidIn("pid")
+			t.Remember()
+			ended(t)
+			t.Reap()
+			fmt.Print(Alive(child), " ")
+			t.End(syscall.SIGTERM, time.Hour, nil)
+			fmt.Println(Alive(child))
+			t.Close()
+		}
+	}, "true false\ntrue false\n"},
+	"a stopped one": {func() {
+		t := newTree(true)
+		started(t, "echo $$ >pid; touch up; kill -STOP $$; sleep 1000")
+		await(t.IsStopped)
+		sig, stopped := t.StoppedBy()
+		_, again := t.StoppedBy()
+		p, _ := Stat(t.Pid())
+		fmt.Println(sig == syscall.SIGSTOP, stopped, again, t.IsStopped(), p.Stopped)
+		t.End(syscall.SIGTERM, time.Hour, nil)
+		fmt.Println(t.Reap().Signal)
+	}, "true true false true true\nterminated\n"},
+	"what was there before": {func() {
+		before := exec.Command("sh", "-c", "sleep 1000 & echo $! >earlier; wait")
+		if err := before.Start(); err != nil {
+			panic(err)
+		}
+		earlier := pidIn("earlier")
+		t := newTree(false)
+		started(t, "sleep 1000 & echo $! >pid; touch up; wait")
+		child := pidIn("pid")
+		t.End(syscall.SIGKILL, 0, nil)
+		fmt.Println(Alive(before.Process.Pid), Alive(earlier), Alive(child))
+		_ = syscall.Kill(earlier, syscall.SIGKILL)
+		_ = syscall.Kill(before.Process.Pid, syscall.SIGKILL)
+	}, "true true false\n"},
+	"orphans of another tree": {func() {
+		one, two := newTree(false, "RETRY_COPY=1"), newTree(false, "RETRY_COPY=2")
+		_ = os.Setenv("RETRY_COPY", "1")
+		started(one, "(sleep 1000 & echo $! >pid1); touch up; sleep 1000")
+		_ = os.Setenv("RETRY_COPY", "2")
+		started(two, "(sleep 1000 & echo $! >pid2); touch up; sleep 1000")
+		first, second := pidIn("pid1"), pidIn("pid2")
+		fmt.Println(one.IsShared(), two.IsShared())
+		one.End(syscall.SIGTERM, time.Hour, nil)
+		fmt.Println(Alive(first), Alive(second), two.HasEnded())
+		one.Reap()
+		one.Close()
+		two.End(syscall.SIGTERM, time.Hour, nil)
+		fmt.Println(Alive(second))
+	}, "true true\nfalse true false\nfalse\n"},
+	"groups": {func() {
+		t := newTree(true)
+		started(t, "trap 'echo leader >>got' USR1; (trap 'echo child >>got; exit' USR1; touch ready; while :; do sleep 0.01; done) & while ! [ -e ready ]; do sleep 0.01; done; touch up; while :; do sleep 0.01; done")
+		t.SignalGroup(syscall.SIGUSR1)
+		await(func() bool { text, _ := os.ReadFile("got"); return strings.Count(string(text), "\n") == 2 })
+		_ = t.Signal(syscall.SIGUSR1)
+		await(func() bool { text, _ := os.ReadFile("got"); return strings.Count(string(text), "\n") == 3 })
+		text, _ := os.ReadFile("got")
+		fmt.Println(strings.Count(string(text), "leader"), strings.Count(string(text), "child"))
+		t.End(syscall.SIGKILL, 0, nil)
+	}, "2 1\n"},
+	"one that forks for ever": {func() {
+		t := newTree(false)
+		started(t, "touch up; f() { sleep 0.001; f & }; f; f; sleep 1000")
+		t.End(syscall.SIGTERM, 20*time.Millisecond, nil)
+		t.Reap()
+		list, _ := List()
+		left := 0
+		for _, p := range list {
+			if p.Ppid == os.Getpid() && !p.Dead {
+				left++
+			}
+		}
+		fmt.Println(left, LivingChildren())
+	}, "0 false\n"},
+	"orphans are reaped": {func() {
+		Listen()
+		t := newTree(false)
+		started(t, "(sleep 0.05 & echo $! >pid); touch up; sleep 1000")
+		orphan := pidIn("pid")
+		await(func() bool { _, known := Stat(orphan); return !known })
+		fmt.Println("reaped", t.HasEnded())
+		<-t.Moved()
+		t.End(syscall.SIGKILL, 0, nil)
+		fmt.Println(t.Reap().Signal)
+	}, "reaped false\nkilled\n"},
+	"what cannot be started": {func() {
+		t := newTree(false)
+		files := [3]stdio.File{stdio.File(0), stdio.File(1), stdio.File(2)}
+		fmt.Println(t.Start([]string{"/no/such"}, nil, files, nil))
+		fmt.Println(LivingChildren())
+	}, "\"/no/such\": not found\nfalse\n"},
+}
+
+func TestTrees(t *testing.T) {
+	for name, c := range scenes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, os.Args[0])
+			cmd.Env = append(os.Environ(), sceneVariable+"="+name)
+			cmd.Dir = t.TempDir()
+			out, err := cmd.Output() // without what shells say of their commands' ends
+			if err != nil || string(out) != c.want {
+				t.Errorf("it prints %q, %v; want %q", out, err, c.want)
+			}
+		})
+	}
+}
+
+// A file is found as execvp finds it, and what cannot be executed is told with its code.
+func TestEach(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"script": "#!/bin/sh\n", "bare": "echo\n", "dos": "#!/no/such/sh\r\n", "lost": "#!/no/such/sh -e\n", "closed/script": "#!/bin/sh\n", "plain": "x",
+	} {
+		if err := os.MkdirAll(dir+"/closed", 0o700); err != nil {
+			t.Fatal(err)
+		}
+		mode := os.FileMode(0o700)
+		if name == "plain" {
+			mode = 0o600
+		}
+		if err := os.WriteFile(dir+"/"+name, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		path, name string
+		gives      error // what start returns at first
+		tried      string
+		err        string
+	}{
+		{dir, "script", nil, dir + "/script", ""},
+		{"/no/such:" + dir, "script", nil, dir + "/script", ""},
+		{dir + ":/no/such", "script", nil, dir + "/script", ""},
+		{"", "nope-there-is-none", nil, "", `"nope-there-is-none": not found in PATH`},
+		{dir, "nope", nil, "", `"nope": not found in PATH`},
+		{dir, "", nil, "", `"": not found: the command's name is empty`},
+		{dir, dir + "/script", nil, dir + "/script", ""},
+		{dir, "./nope", syscall.ENOENT, "./nope", `"./nope": not found`},
+		{dir, "bare", syscall.ENOEXEC, dir + "/bare /bin/sh", ""},
+		{dir, "lost", syscall.ENOENT, dir + "/lost", `"` + dir + `/lost": its interpreter "/no/such/sh" was not found`},
+		{dir, "dos", syscall.ENOENT, dir + "/dos", `"` + dir + `/dos": its interpreter "/no/such/sh" was not found; its lines end with CR LF; write: sed -i 's/\r$//' ` + dir + `/dos`},
+		{dir, dir, syscall.EACCES, dir, `"` + dir + `": is a directory`},
+		{dir, "script", syscall.EACCES, dir + "/script", `"` + dir + `/script": cannot be executed: permission denied`},
+		{dir + ":" + dir + "/closed", "script", syscall.EACCES, dir + "/script " + dir + "/closed/script", ""},
+		{dir + ":" + dir + "/closed", "script", syscall.EAGAIN, dir + "/script", `"script": the system has no process to start it in: resource temporarily unavailable`},
+		{dir, "script", syscall.E2BIG, dir + "/script", `"` + dir + `/script": cannot be executed: argument list too long`},
+	} {
+		t.Setenv("PATH", c.path)
+		var tried []string
+		gives := c.gives
+		err := Each([]string{c.name, "word"}, func(path string, argv []string) error {
+			tried = append(tried, path)
+			if argv[len(argv)-1] != "word" || path == "/bin/sh" && (argv[0] != path || len(argv) != 3) {
+				t.Errorf("%s: %q", path, argv)
+			}
+			now := gives
+			gives = nil
+			return now
+		})
+		said := ""
+		if err != nil {
+			said = err.Error()
+		}
+		if strings.Join(tried, " ") != c.tried || said != c.err {
+			t.Errorf("%q in %q: tried %q, %q; want %q, %q", c.name, c.path, tried, said, c.tried, c.err)
+		}
+	}
+	for name, want := range map[string]string{"script": "/bin/sh", "lost": "/no/such/sh", "bare": "", "none": ""} {
+		if got := Interpreter(dir + "/" + name); got != want {
+			t.Errorf("%s is for %q, want %q", name, got, want)
+		}
+	}
+}
+
+// The state of a process, and which entries of an environment are an attempt's.
+func TestEntries(t *testing.T) {
+	line := func(state string, threads int) []byte {
+		return []byte(fmt.Sprintf("4 (a) %s 2 3 5 34816 -1 4194304 1 2 3 4 5 6 7 8 20 0 %d 0 77 1 2 3\n", state, threads))
+	}
+	for _, c := range []struct {
+		state         string
+		threads       int
+		dead, stopped bool
+	}{{"S", 1, false, false}, {"Z", 1, true, false}, {"Z", 0, true, false}, {"Z", 2, false, false}, {"X", 1, true, false}, {"T", 1, false, true}, {"t", 1, false, false}} {
+		if p, ok := parseStat(line(c.state, c.threads)); !ok || p.Dead != c.dead || p.Stopped != c.stopped {
+			t.Errorf("%s with %d threads: %+v", c.state, c.threads, p)
+		}
+	}
+	for _, bad := range []string{"0 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20", "4 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18"} {
+		if p, ok := parseStat([]byte(bad)); ok {
+			t.Errorf("%q: %+v", bad, p)
+		}
+	}
+	if got := fmt.Sprint(marksOf([]string{"A=1", "RETRY_RUN_ID=r", "RETRY_ATTEMPT=2", "RETRY_COPY=0", "TRACEPARENT=t", "RETRY_ATTEMPTS=5", "RETRY_RUN_ID"})); got != "[RETRY_RUN_ID=r RETRY_ATTEMPT=2 RETRY_COPY=0 TRACEPARENT=t RETRY_RUN_ID]" {
+		t.Error(got)
+	}
+	under := byParent([]Entry{{Pid: 2, Ppid: 1}, {Pid: 3, Ppid: 2}, {Pid: 4, Ppid: 3}, {Pid: 5, Ppid: 2}, {Pid: 6, Ppid: 9}})
+	var seen []int
+	descend(under, 1, func(p Entry) bool {
+		seen = append(seen, p.Pid)
+		return p.Pid != 3
+	})
+	if got := fmt.Sprint(seen); got != "[2 3 5]" {
+		t.Error(got)
+	}
+	if !has(map[int]uint64{4: 7}, Entry{Pid: 4, Start: 7}) || has(map[int]uint64{4: 7}, Entry{Pid: 4, Start: 8}) || has(nil, Entry{Pid: 4}) {
+		t.Error("a process is known by its pid and start")
+	}
+}
+
+// The longer a tree takes to end, the less often it is looked at.
+func TestPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for since, want := range map[time.Duration]time.Duration{0: 500 * time.Microsecond, 100 * time.Millisecond: 10 * time.Millisecond, time.Second: 40 * time.Millisecond, time.Hour: 40 * time.Millisecond} {
+			if got := pause(time.Now().Add(-since)); got != want {
+				t.Errorf("%v after the begin it pauses for %v, want %v", since, got, want)
+			}
+		}
+	})
+}

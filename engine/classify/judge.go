@@ -249,9 +249,12 @@ func (s *searching) try(c candidate, at int) bool {
 		return true
 	}
 	s.budget -= end - start + 1
-	line := visible[start:end]
-	if at := c.pattern.compiled().FindAllStringIndex(line, -1); at != nil && !r.excepts(line, s.out.lower[start:end]) {
-		s.match(c.rule, start, end, at[len(at)-1][1])
+	line, lower := visible[start:end], s.out.lower[start:end]
+	for _, at := range slices.Backward(c.pattern.compiled().FindAllStringIndex(line, -1)) {
+		if !r.excepts(line, lower, at[0], at[1]) {
+			s.match(c.rule, start, end, at[1])
+			break
+		}
 	}
 	return s.budget > 0
 }
@@ -278,9 +281,37 @@ func (s *searching) match(rule, start, end, last int) {
 	s.found[rule] = f
 }
 
-// excepts reports whether one of the rule's unless patterns matches the line.
-func (r *Rule) excepts(line, lower string) bool {
-	return slices.ContainsFunc(r.unless, func(p *pattern) bool { return p.mayMatch(lower) && p.compiled().MatchString(line) })
+// excepts reports whether an unless pattern of the rule matches the line, of a built-in rule in
+// the clause that has the match from first to last, or from another clause into that one: what
+// stands behind a semicolon or a full stop is mostly about something else.
+func (r *Rule) excepts(line, lower string, first, last int) bool {
+	return slices.ContainsFunc(r.unless, func(p *pattern) bool {
+		if !p.mayMatch(lower) {
+			return false
+		}
+		from, to := 0, len(line)
+		if r.builtIn {
+			from, to = clause(line, first, last)
+		}
+		return slices.ContainsFunc(p.compiled().FindAllStringIndex(line, -1), func(at []int) bool { return at[0] < to && from < at[1] })
+	})
+}
+
+// clauseEnds end a clause.
+var clauseEnds = []string{"; ", ". ", "! ", "? "}
+
+// clause returns where the clause begins and ends that has the text from first to last.
+func clause(line string, first, last int) (from, to int) {
+	to = len(line)
+	for _, end := range clauseEnds {
+		if i := strings.LastIndex(line[:first], end); i >= 0 {
+			from = max(from, i+len(end))
+		}
+		if i := strings.Index(line[last:], end); i >= 0 {
+			to = min(to, last+i+1)
+		}
+	}
+	return from, to
 }
 
 // criteria are what findings are compared by: the first that tells two apart decides. Each

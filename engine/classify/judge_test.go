@@ -136,7 +136,8 @@ func matchesSomewhere(r *Rule, out *output) bool {
 		end := start + len(line)
 		from := out.stamps.behind(start)
 		for _, p := range r.patterns {
-			if p.compiled().MatchString(text[from:end]) && !r.excepts(text[from:end], out.lower[from:end]) {
+			line := text[from:end]
+			if slices.ContainsFunc(p.compiled().FindAllStringIndex(line, -1), func(at []int) bool { return !r.excepts(line, out.lower[from:end], at[0], at[1]) }) {
 				if _, ok := r.weighs(out.kind(from, end)); ok {
 					return true
 				}
@@ -222,5 +223,32 @@ func TestWeighIsAnOrder(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestExceptionsOfAClause: what another clause of the line says is no exception, but in a rule
+// of the user's.
+func TestExceptionsOfAClause(t *testing.T) {
+	for _, c := range []struct {
+		line    string
+		verdict event.Verdict
+	}{
+		{"open settings.yml: no such file or directory; the server was not started", event.Permanent},
+		{"cannot open settings.yml. The server keeps its old settings", event.Permanent},
+		{"the request timed out; the fallback is undefined", event.Transient},
+		{"could not open a.yml on the server", event.Unknown},
+	} {
+		f := Failure{Argv: []string{"frob"}, Result: attempt.Result{ExitCode: 1}, Stderr: []byte(c.line + "\n")}
+		if j := BuiltIn().Judge(f); j.Verdict != c.verdict {
+			t.Errorf("%q: %s by %q, want %s", c.line, j.Verdict, j.Rule, c.verdict)
+		}
+	}
+	mine, err := ParseRules("mine", []byte("rule mine\nmatch timed out\nunless ignored\nverdict permanent\nreason too slow\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := Failure{Argv: []string{"frob"}, Result: attempt.Result{ExitCode: 1}, Stderr: []byte("it timed out; ignored\n")}
+	if j := mine.Judge(f); j.Rule != "" {
+		t.Errorf("a rule of the user's reads the whole line: %+v", j)
 	}
 }

@@ -58,13 +58,13 @@ type shape struct {
 }
 
 // conditions are the keys of a shape's patterns (rules/lines.kinds), and the lines that they
-// are about: the line itself, and so many lines above or below it. One that is not says that
-// no such line matches.
+// are about: the line itself, and so many lines above or below it, with same those that name
+// the same thing. One that is not says that no such line matches.
 var conditions = [...]struct {
 	key          string
 	itself       bool
 	above, below int
-	not          bool
+	same, not    bool
 }{
 	{key: "match", itself: true},
 	{key: "unless", itself: true, not: true},
@@ -73,6 +73,7 @@ var conditions = [...]struct {
 	{key: "below", below: 1},
 	{key: "soon", below: 3},
 	{key: "later", below: 12},
+	{key: "recovers", below: 12, same: true},
 	{key: "never", itself: true, below: 12, not: true},
 }
 
@@ -134,7 +135,7 @@ func (s *shape) fits(o *output, start, end, first, last int) bool {
 		if len(list) == 0 {
 			continue
 		}
-		found := c.itself && o.matches(list, start, end) || o.matchesNear(list, first, last, c.above, c.below)
+		found := c.itself && o.matches(list, start, end) || o.matchesNear(list, first, last, c.above, c.below, c.same)
 		if found == c.not {
 			return false
 		}
@@ -152,8 +153,10 @@ func (o *output) matches(list []*pattern, start, end int) bool {
 }
 
 // matchesNear reports whether one of the patterns matches one of so many lines around the
-// one from first to last, with no blank line between where it is above.
-func (o *output) matchesNear(list []*pattern, first, last, above, below int) bool {
+// one from first to last, with no blank line between where it is above. With same it is a line
+// that names the same thing.
+func (o *output) matchesNear(list []*pattern, first, last, above, below int, same bool) bool {
+	itself := o.lower[first:last]
 	for ; above > 0 && first > 0; above-- {
 		from, to := o.line(first - 1)
 		if strings.TrimSpace(o.text[from:to]) == "" {
@@ -166,10 +169,33 @@ func (o *output) matchesNear(list []*pattern, first, last, above, below int) boo
 	}
 	for ; below > 0 && last < len(o.text); below-- {
 		from, to := o.line(last + 1)
-		if o.matches(list, o.stamps.behind(from), to) {
+		start := o.stamps.behind(from)
+		if o.matches(list, start, to) && (!same || sameThing(itself, o.lower[start:to])) {
 			return true
 		}
 		last = to
 	}
 	return false
 }
+
+// sameThing reports whether two lines, in lower case, have a name in common, or one has none:
+// "cache is ready" says nothing of "db:5432: connection refused".
+func sameThing(a, b string) bool {
+	ofA, ofB := names(a), names(b)
+	return len(ofA) == 0 || len(ofB) == 0 || slices.ContainsFunc(ofB, func(name string) bool { return slices.Contains(ofA, name) })
+}
+
+// names returns the words of a line, in lower case, that may name what it is about.
+func names(line string) []string {
+	words := strings.FieldsFunc(line, func(c rune) bool { return c < 0x80 && !strings.ContainsRune(alphanumerics+"_", c) })
+	return slices.DeleteFunc(words, func(word string) bool {
+		return word[0] <= '9' || strings.Contains(nameless, " "+word+" ")
+	})
+}
+
+// nameless are words of faults and recoveries that name nothing.
+const nameless = " a an the to of at in on by for from after with and is are was were be has have had been it its not no now again yet still then finally " +
+	"connection connections connect connected connecting reconnected reconnecting recovered succeeded success successfully ok okay up down ready done reachable available healthy alive " +
+	"refused reset timed out timeout time unreachable unavailable econnrefused econnreset etimedout peer " +
+	"error errors err failed failure fail fails fatal warning warn info debug exception could cannot can unable attempt attempts try tries retry retries second seconds " +
+	"server service host port address network dial tcp http https curl wget request response client waiting wait localhost "

@@ -143,3 +143,31 @@ func TestMinifiedSource(t *testing.T) {
 
 // patterns returns all of the shape's patterns.
 func (s *shape) patterns() []*pattern { return slices.Concat(s.conditions[:]...) }
+
+// TestRecovery: a fault is overcome if a line further down says that the same thing is back.
+func TestRecovery(t *testing.T) {
+	for _, c := range []struct {
+		later string
+		want  lineKind
+	}{
+		{"connected", handledLine},
+		{"the connection is up again, reconnected", handledLine},
+		{"db:5432 is ready", handledLine},
+		{"db connected", handledLine},
+		{"cache is ready", plainLine},
+		{"queue: connected", plainLine},
+		{"2 workers are up", plainLine},
+		{"migrating", plainLine},
+	} {
+		out := newOutput(nil, []byte("migrate: dial tcp db:5432: connection refused\nstep\n"+c.later+"\n"), nil)
+		start, end := out.line(0)
+		if got := out.kind(start, end); got != c.want {
+			t.Errorf("before %q the fault is of kind %q, want %q", c.later, got, c.want)
+		}
+	}
+	out := newOutput(nil, []byte("connection refused\ndb:5432 is ready\n"), nil)
+	start, end := out.line(0)
+	if got := out.kind(start, end); got != handledLine {
+		t.Errorf("a fault that names nothing is of kind %q", got)
+	}
+}

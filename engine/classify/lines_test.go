@@ -75,6 +75,10 @@ func TestLineKinds(t *testing.T) {
 		{"It may be caused by one or more of:\n - wrong password", handledLine},
 		{"It may be caused by one or more of:\n - a firewall\n - wrong password", handledLine},
 		{"checked:\n - wrong password", plainLine},
+		{"[WARNING]: Platform linux on host web1 is using the discovered Python at\n/usr/bin/python3, which is not found", handledLine},
+		{"[WARNING]: Unable to parse the inventory source in the directory /srv/hosts as a\nsource, permission denied", handledLine},
+		{"[WARNING]: Unable to parse the inventory source in the directory /srv/hosts as a\nERROR! permission denied", plainLine},
+		{"[WARNING]: no hosts\nsource, permission denied", plainLine},
 	} {
 		out := newOutput(nil, []byte(c.text), nil)
 		start, end := out.line(len(out.text))

@@ -45,8 +45,8 @@ func (r *Rule) weighs(kind lineKind) (s Strength, ok bool) {
 		return Retried, false
 	case kind == warningLine && r.general():
 		return max(r.Strength-1, Weak), r.Strength > Weak || r.Verdict != event.Permanent
-	case kind == passingLine && r.Verdict == event.Permanent && r.Strength < Decisive:
-		return r.Strength - 1, r.Strength > Weak
+	case kind == passingLine && r.Verdict == event.Permanent:
+		return r.Strength, r.Strength == Decisive
 	}
 	return r.Strength, true
 }

@@ -156,7 +156,7 @@ func (o *output) matches(list []*pattern, start, end int) bool {
 // one from first to last, with no blank line between where it is above. With same it is a line
 // that names the same thing.
 func (o *output) matchesNear(list []*pattern, first, last, above, below int, same bool) bool {
-	itself := o.lower[first:last]
+	itself := o.lower[first:min(last, first+maxLine)]
 	for ; above > 0 && first > 0; above-- {
 		from, to := o.line(first - 1)
 		if strings.TrimSpace(o.text[from:to]) == "" {
@@ -170,7 +170,7 @@ func (o *output) matchesNear(list []*pattern, first, last, above, below int, sam
 	for ; below > 0 && last < len(o.text); below-- {
 		from, to := o.line(last + 1)
 		start := o.stamps.behind(from)
-		if o.matches(list, start, to) && (!same || sameThing(itself, o.lower[start:to])) {
+		if o.matches(list, start, to) && (!same || sameThing(itself, o.lower[start:min(to, start+maxLine)])) {
 			return true
 		}
 		last = to

@@ -26,13 +26,17 @@ func hostile() map[string]string {
 	for _, r := range BuiltIn().Rules() {
 		examples.WriteString(strings.Join(r.Yes, "\n") + "\nattempt 1 failed, retrying in 2s\n")
 		for _, p := range r.patterns {
-			literals = append(literals, strings.Split(p.literals, "\t")...)
+			also, _, _ := strings.Cut(p.also, "\t")
+			for literal := range strings.SplitSeq(p.literals, "\t") {
+				literals = append(literals, literal+"\t"+also) // a match needs one of each set
+			}
 		}
 	}
 	all["all examples"] = strings.Repeat(examples.String(), 1+TailSize/examples.Len())[:TailSize]
-	words := strings.Join(literals, " ")
-	all["all literals"] = strings.Repeat(words+" ", 1+TailSize/len(words))[:TailSize]
-	all["all literals, one a line"] = strings.ReplaceAll(all["all literals"], " ", "\n")
+	for name, between := range map[string]string{"all literals": " ", "all literals, one a line": "\n"} {
+		words := strings.Join(literals, between) + between
+		all[name] = strings.Repeat(words, 1+TailSize/len(words))[:TailSize]
+	}
 	return all
 }
 

@@ -51,7 +51,7 @@ func TestTwoProbesCloseABreaker(t *testing.T) {
 	if a = Do(g, &s, &Request{Op: Report, Pass: third, Outcome: Neither}, now+3000); a.To != HalfOpen {
 		t.Errorf("an outcome that is neither changes it: %+v", a)
 	}
-	if a = Do(g, &s, &Request{Op: Report, Pass: first, Outcome: Success}, now+4000); a.To != Closed || s.Breaker.Openings != 0 {
+	if a = Do(g, &s, &Request{Op: Report, Pass: first, Outcome: Success}, now+4000); a.To != Closed || s.Breaker.Openings != 0 || s.Breaker.Failures != 0 || s.Breaker.Outcomes != 0 {
 		t.Errorf("after two successes: %+v, %+v", a, s.Breaker)
 	}
 }
@@ -193,6 +193,40 @@ func TestTheRateOfABreakerIsThatOfItsWindow(t *testing.T) {
 	})
 }
 
+// TestWhatCountsForABreaker: an outcome that is neither does not count while it is closed, and one
+// that is counted in a row counts for who looks at a rate as well.
+func TestWhatCountsForABreaker(t *testing.T) {
+	row, rate := &Guards{Breaker: Breaker{Row: 2, Open: 5000, Probes: 1}}, &Guards{Breaker: Breaker{Rate: 1, Min: 3, Window: 10_000, Open: 5000, Probes: 1}}
+	var s State
+	report := func(g *Guards, outcome Outcome) Circuit {
+		pass := admitted(t, g, &s, 1, epoch)
+		return Do(g, &s, &Request{Op: Report, Pass: pass, Outcome: outcome}, epoch).To
+	}
+	for i, step := range []struct {
+		g       *Guards
+		outcome Outcome
+		to      Circuit
+	}{{row, Neither, Closed}, {row, Failure, Closed}, {row, Neither, Closed}, {rate, Success, Closed}, {row, Failure, Closed}, {rate, Neither, Closed}, {rate, Success, Open}} {
+		if to := report(step.g, step.outcome); to != step.to {
+			t.Errorf("step %d: %v, %+v", i, to, s.Breaker)
+		}
+	}
+	if s.Breaker.Failures != 1 || s.Breaker.Outcomes != 3 {
+		t.Errorf("%+v", s.Breaker)
+	}
+}
+
+// TestASpentBudgetComesBack when the slice of its retries leaves the window, or not at all.
+func TestASpentBudgetComesBack(t *testing.T) {
+	for least, want := range map[int64]int64{1: 9500, 0: -1} {
+		g, s := &Guards{Budget: Budget{On: true, Min: least, Window: 10_000}}, State{}
+		Do(g, &s, &Request{Op: Permit, Attempt: 2}, epoch+500)
+		if r := Do(g, &s, &Request{Op: Permit, Attempt: 2}, epoch+500).Refusal; r.Guard != KindBudget || r.RetryIn != want || r.Retries != least {
+			t.Errorf("min=%d: %+v", least, r)
+		}
+	}
+}
+
 // TestTheAdaptiveLimitForgets: only the last hundred outcomes count, the oldest is dropped
 // first, and what is neither counts not at all.
 func TestTheAdaptiveLimitForgets(t *testing.T) {
@@ -221,6 +255,8 @@ func TestTheAdaptiveLimitForgets(t *testing.T) {
 		{Neither, 50, 60, 100, 2},
 		{Success, 30, 90, 100, 5},
 		{Success, 200, 100, 100, 5},
+		{Failure, 60, 40, 100, 1},
+		{Success, 100, 100, 100, 5},
 		{Failure, 40, 60, 100, 2},
 	} {
 		report(step.outcome, step.n)

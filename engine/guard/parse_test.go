@@ -33,6 +33,21 @@ func TestValuesAreRead(t *testing.T) {
 	}
 }
 
+// TestAValueIsReadAfresh: of what was there before nothing is left.
+func TestAValueIsReadAfresh(t *testing.T) {
+	breaker, budget, tokens := Breaker{Rate: 1, Min: 2, Window: 3}, Budget{Ratio: 1, Reserve: 5}, Tokens{Refill: 1, Reserve: 2}
+	slots, rate := Slots{Wait: 5, Of: OfRuns, Lost: Stop}, RateLimit{Burst: 5, Wait: 7}
+	for text, into := range map[string]encoding.TextUnmarshaler{"7": &breaker, "10%": &budget, "500": &tokens, "4": &slots, "5/s": &rate} {
+		if err := into.UnmarshalText([]byte(text)); err != nil {
+			t.Error(err)
+		}
+	}
+	if breaker != (Breaker{Row: 7, Open: 30_000, Probes: 1}) || budget != (Budget{On: true, Ratio: 100_000, Min: 3, Window: 60_000}) ||
+		tokens != (Tokens{Capacity: 500, Cost: 5, TimeoutCost: 10, Success: 1}) || slots != (Slots{N: 4}) || rate != (RateLimit{Interval: 200_000, Burst: 1, Rate: "5/s", Wait: -1}) {
+		t.Errorf("%+v, %+v, %+v, %+v, %+v", breaker, budget, tokens, slots, rate)
+	}
+}
+
 func pointer[T any](v T) *T { return &v }
 
 // TestSharesAreExact holds that each share with four decimals is read as it is
@@ -90,6 +105,7 @@ func TestValuesAreRefused(t *testing.T) {
 		{slots, "10001", `10000`},
 		{slots, "4,of=run", `of="run" is not known; it is attempts, retries or runs`},
 		{slots, "4,wait=-1", `negative`},
+		{slots, "4,lost=", `lost="" is not known; it is warn or stop`},
 		{new(Priority), "urgent", `"urgent" is not a priority; use low, normal or high`},
 	} {
 		if err := c.into.UnmarshalText([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.says) {
@@ -181,6 +197,7 @@ func TestRates(t *testing.T) {
 		"+5/s":              `"+5/s" is not attempts in a time`,
 		"x/s":               `"x/s" is not attempts in a time`,
 		"5/x":               `"5/x" is not attempts in a time such as 5/s or 100/1m: `,
+		"1/1ns":             `"1/1ns" is more than a million attempts a second`,
 		"5/-1s":             `"5/-1s" is not attempts in a time such as 5/s or 100/1m: `,
 		"1/365d,burst=3":    `burst=3 takes more than 365 days to come back at 1/365d`,
 		"x/s,burst=9999999": `"x/s" is not attempts in a time`,

@@ -75,9 +75,13 @@ func TestEncodeCuts(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := full()
+			r, before := full(), full()
 			change(r)
+			change(before)
 			line := r.Encode()
+			if !reflect.DeepEqual(r, before) {
+				t.Error("the record itself is cut")
+			}
 			var got Record
 			if len(line) >= 64<<10 || !Parse(line, &got) || !got.Cut || len(got.Attempts) > 100 {
 				t.Errorf("%d bytes, cut %v, %d attempts", len(line), got.Cut, len(got.Attempts))

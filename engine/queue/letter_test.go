@@ -175,13 +175,20 @@ func TestIDs(t *testing.T) {
 		t.Errorf("of a short id: %s", got)
 	}
 	for name, want := range map[string]bool{
-		sampleID: true, "20261124T015407Z-0123456f": true, "20261124T015407Z-1b4e28bg": false, "20261124T015407Z-1B4E28BA": false,
+		sampleID: true, "20261124T015407Z-0123456f": true, "20261124T015407Z-1b4e28bg": false, "20261124T015407Z-gb4e28ba": false, "20261124T015407Z-1B4E28BA": false,
 		"20261124T015407Z_1b4e28ba": false, "20261324T015407Z-1b4e28ba": false, "20261124T015407Z-1b4e28b": false, "20261124T015407Z-1b4e28ba0": false,
 		"": false, ".lock": false, "-1b4e28ba": false,
 	} {
 		if got := isID(name); got != want {
 			t.Errorf("%q: %v", name, got)
 		}
+	}
+}
+
+func TestTexts(t *testing.T) {
+	words := []string{"a", "", "\xff"}
+	if got := Texts(words); !reflect.DeepEqual(got, []Text{"a", "", "\xff"}) || !reflect.DeepEqual(Strings(got), words) {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -232,6 +239,14 @@ func TestDue(t *testing.T) {
 	}
 	if sample().Due(failedAt.Add(time.Hour)) {
 		t.Error("a run that gave up is due")
+	}
+	gaveUp := parkedSample()
+	gaveUp.Outcome = "exhausted"
+	if gaveUp.Due(failedAt.Add(time.Hour)) {
+		t.Error("a run that gave up is due at the time for which it was parked")
+	}
+	if l.DueAt = nil; l.Due(failedAt.Add(time.Hour)) {
+		t.Error("a run is due at no time")
 	}
 }
 

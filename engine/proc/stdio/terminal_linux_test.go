@@ -1,0 +1,273 @@
+package stdio
+
+// This file tests what a command gets in place of a terminal.
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// userTerminal is the terminal of a user, with what it shows.
+func userTerminal(t *testing.T) (slave File, shows *os.File) {
+	t.Helper()
+	master, slave, err := OpenPty()
+	if err != nil {
+		t.Skipf("no pseudo-terminal is available: %v", err)
+	}
+	shows = os.NewFile(uintptr(master), "terminal")
+	t.Cleanup(func() { closeFile(slave); shows.Close() })
+	return slave, shows
+}
+
+func modesOf(t *testing.T, f File) *unix.Termios {
+	t.Helper()
+	modes, err := unix.IoctlGetTermios(int(f), getTermios)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return modes
+}
+
+func setSize(t *testing.T, f File, rows, columns uint16) {
+	t.Helper()
+	if err := unix.IoctlSetWinsize(int(f), unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: columns}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A command whose output leads to a terminal gets one with its modes and size, but the
+// user's alone processes the output: nothing is changed twice.
+func TestTerminalForACommand(t *testing.T) {
+	user, shows := userTerminal(t)
+	setSize(t, user, 24, 80)
+	modes := modesOf(t, user)
+	modes.Lflag &^= unix.ECHO
+	if err := unix.IoctlSetTermios(int(user), setTermios, modes); err != nil {
+		t.Fatal(err)
+	}
+	read, write, err := newTerminal(user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := modesOf(t, write)
+	if got.Oflag&unix.OPOST != 0 || got.Lflag&unix.ECHO != 0 || got.Lflag&unix.ICANON == 0 || got.Iflag != modes.Iflag || modesOf(t, user).Oflag&unix.OPOST == 0 {
+		t.Errorf("modes %+v for a terminal of %+v", got, modes)
+	}
+	if size, err := unix.IoctlGetWinsize(int(write), unix.TIOCGWINSZ); err != nil || size.Row != 24 || size.Col != 80 {
+		t.Errorf("its size is %+v, %v", size, err)
+	}
+	over, err := newWake()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unblock(read)
+	p := &Pump{src: read, dst: user, pieces: piecesFor(user), terminal: true, over: over, troubles: make(chan error, 1), Done: make(chan struct{})}
+	s := &Streams{Pumps: []*Pump{p}}
+	go p.run()
+
+	if s.Resize() {
+		t.Error("the size has not changed")
+	}
+	setSize(t, user, 30, 100)
+	if !s.Resize() || s.Resize() {
+		t.Error("the size has changed once")
+	}
+	if size, err := unix.IoctlGetWinsize(int(write), unix.TIOCGWINSZ); err != nil || size.Row != 30 || size.Col != 100 {
+		t.Errorf("its size is %+v, %v", size, err)
+	}
+
+	if _, err := write.Write([]byte("a\nb\x1b[1m\n")); err != nil {
+		t.Fatal(err)
+	}
+	const want = "a\r\nb\x1b[1m\r\n"
+	text := make([]byte, len(want))
+	if _, err := io.ReadFull(shows, text); err != nil || string(text) != want {
+		t.Errorf("the terminal shows %q, %v; want %q", text, err, want)
+	}
+	// A program out of the foreground that reads keys does not change the user's terminal.
+	now := modesOf(t, write)
+	now.Lflag &^= unix.ICANON
+	if err := unix.IoctlSetTermios(int(write), setTermios, now); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := write.Write([]byte("c\n")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(shows, text[:3]); err != nil || string(text[:3]) != "c\r\n" || modesOf(t, user).Lflag&unix.ICANON == 0 {
+		t.Errorf("%q, %v", text[:3], err)
+	}
+	closeFile(write)
+	over.call()
+	select {
+	case <-p.Done:
+	case <-time.After(time.Minute):
+		t.Fatal("the pump has not ended")
+	}
+	if s.Resize() || p.src != noFile || len(p.troubles) > 0 {
+		t.Errorf("after its end: source %d", p.src)
+	}
+}
+
+// What the modes of a terminal say, and that what is none has no modes.
+func TestModesOfATerminal(t *testing.T) {
+	user, _ := userTerminal(t)
+	null, err := open(os.DevNull, unix.O_RDWR)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeFile(null)
+	if !isTerminal(user) || isTerminal(null) || EditsLines(int(null)) || TakesLineFeeds(int(null)) || !EditsLines(int(user)) || TakesLineFeeds(int(user)) {
+		t.Error("a new terminal edits lines and processes output, and the null device does not")
+	}
+	for _, c := range []struct {
+		oflag, lflag uint32 // that are off
+		edits, takes bool
+	}{{unix.OPOST, 0, true, true}, {unix.ONLCR, 0, true, true}, {0, unix.ICANON, false, false}, {unix.OPOST | unix.ONLCR, unix.ICANON, false, true}} {
+		modes := modesOf(t, user)
+		before := *modes
+		modes.Oflag &^= c.oflag
+		modes.Lflag &^= c.lflag
+		if err := unix.IoctlSetTermios(int(user), setTermios, modes); err != nil {
+			t.Fatal(err)
+		}
+		if EditsLines(int(user)) != c.edits || TakesLineFeeds(int(user)) != c.takes {
+			t.Errorf("%+v: edits lines %t, takes line feeds %t", c, EditsLines(int(user)), TakesLineFeeds(int(user)))
+		}
+		if err := unix.IoctlSetTermios(int(user), setTermios, &before); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := newTerminal(null); err == nil {
+		t.Error("a terminal like the null device")
+	}
+	if copySize(null, user) || copySize(user, null) {
+		t.Error("the null device has a size")
+	}
+	for f, want := range map[File][2]bool{user: {true, false}, null: {false, false}, noFile: {false, false}} {
+		if waits, pipe := readerOf(f); waits != want[0] || pipe != want[1] {
+			t.Errorf("%d: waits for a reader %t, a pipe %t", f, waits, pipe)
+		}
+	}
+}
+
+// The journal is the device and the inode that JOURNAL_STREAM names.
+func TestIsJournal(t *testing.T) {
+	read, write, err := newPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeFile(read)
+	defer closeFile(write)
+	var stat unix.Stat_t
+	if err := unix.Fstat(int(write), &stat); err != nil {
+		t.Fatal(err)
+	}
+	own := fmt.Sprintf("%d:%d", stat.Dev, stat.Ino)
+	for stream, want := range map[string]bool{own: true, "": false, own + "1": false, "0:" + fmt.Sprint(stat.Ino): false} {
+		t.Setenv("JOURNAL_STREAM", stream)
+		if IsJournal(int(write)) != want || IsJournal(-1) {
+			t.Errorf("%q: %t", stream, IsJournal(int(write)))
+		}
+	}
+}
+
+// A file without a name is where output and input are kept, in TMPDIR or in memory.
+func TestSpools(t *testing.T) {
+	dir := t.TempDir()
+	for name, open := range map[string]func() (int, error){
+		"without a name": func() (int, error) { return openUnnamed(dir) }, "removed": func() (int, error) { return openRemoved(dir) }, "in memory": openMemory,
+	} {
+		fd, err := open()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		f := File(fd)
+		text := make([]byte, 8)
+		if _, err := f.Write([]byte("kept")); err != nil || sizeOf(f) != 4 {
+			t.Errorf("%s: %v, size %d", name, err, sizeOf(f))
+		}
+		if n, err := f.ReadAt(text, 1); string(text[:n]) != "ept" || err != nil {
+			t.Errorf("%s: %q, %v", name, text[:n], err)
+		}
+		if n, err := f.ReadAt(text, 4); n != 0 || err != io.EOF {
+			t.Errorf("%s, at its end: %d, %v", name, n, err)
+		}
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 || fd < 3 {
+			t.Errorf("%s: descriptor %d with flags %x, %v", name, fd, flags, err)
+		}
+		closeFile(f)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+	if _, err := openRemoved(dir + "/none"); err == nil {
+		t.Error("a file in no directory")
+	}
+	t.Setenv("TMPDIR", dir+"/none")
+	if _, err := openSpool(); err == nil || !strings.Contains(err.Error(), "set TMPDIR to another directory") {
+		t.Errorf("%v", err)
+	}
+	if sizeOf(noFile) != 0 || pending(noFile) != 0 {
+		t.Error("there is no file")
+	}
+}
+
+// A held output is copied to its place, in the kernel or not, and with what has been
+// written of it counted.
+func TestCopyOut(t *testing.T) {
+	dir := t.TempDir()
+	text := strings.Repeat("0123456789abcdef", 20_000)
+	file, err := openSpool()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeFile(file)
+	if _, err := file.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	for _, flags := range []int{os.O_WRONLY, os.O_WRONLY | os.O_APPEND} {
+		to, err := os.OpenFile(dir+"/to", os.O_CREATE|os.O_TRUNC|flags, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := copyOut(File(to.Fd()), file, func() bool { return false }); err != nil {
+			t.Error(err)
+		}
+		to.Close()
+		if got, err := os.ReadFile(dir + "/to"); err != nil || string(got) != text {
+			t.Errorf("flags %x: %d bytes, %v", flags, len(got), err)
+		}
+	}
+	read, write, err := newPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unblock(write)
+	all := make(chan string, 1)
+	go func() {
+		b, _ := io.ReadAll(os.NewFile(uintptr(read), "pipe"))
+		all <- string(b)
+	}()
+	if err := copyOut(write, file, func() bool { return true }); err != nil {
+		t.Error(err)
+	}
+	closeFile(write)
+	if got := <-all; got != text {
+		t.Errorf("%d bytes through a pipe", len(got))
+	}
+	full, err := open("/dev/full", unix.O_WRONLY)
+	if err != nil {
+		t.Skip("no /dev/full")
+	}
+	defer closeFile(full)
+	if err := copyOut(full, file, func() bool { return false }); err != unix.ENOSPC {
+		t.Errorf("to a full disk: %v", err)
+	}
+}

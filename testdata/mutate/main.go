@@ -13,6 +13,9 @@
 // equivalent.txt, with the reason why no test can notice it, is not counted. -at takes only
 // the mutants whose FILE:LINE:COLUMN matches, -part every Nth.
 //
+// Tests run in a pid namespace of their own where that is permitted; those of engine/proc,
+// whose mutants may signal any process, do not run elsewhere.
+//
 // It is run by hand and by the nightly workflow: it takes minutes a package. A mutant of
 // a number that is a base or a size for strconv, or that is returned beside an error, is
 // not made: no test should notice it.
@@ -88,6 +91,9 @@ type mutant struct {
 
 // measure prints what survives of a package, and the share that is killed.
 func measure(path, with, scripts string, choose func(*mutant) bool, list bool) error {
+	if err := isolate(path); err != nil {
+		return err
+	}
 	work, err := os.MkdirTemp("", "mutate-")
 	if err != nil {
 		return err
@@ -280,9 +286,28 @@ func (t *tests) run(id int, some []*test, limit time.Duration) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, t.binary, append(slices.Clip(t.args), "-test.run="+pattern)...)
+	cmd := exec.CommandContext(ctx, isolation[0], slices.Concat(isolation[1:], []string{t.binary}, t.args, []string{"-test.run=" + pattern})...)
 	cmd.Dir, cmd.WaitDelay = t.dir, 10*time.Second
 	return cmd.CombinedOutput()
+}
+
+// isolation begins the command line of tests: in a pid namespace of their own (unshare(1)) a
+// mutant that signals the wrong processes ends none of the machine's. The shell is the first
+// process there, since the tests are not to be.
+var isolation = []string{"unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", `"$@"; exit $?`, "sh"}
+
+// isolate returns an error if tests that signal processes cannot be isolated. Others need
+// not be.
+func isolate(path string) error {
+	err := exec.Command(isolation[0], append(isolation[1:], "true")...).Run()
+	if err == nil {
+		return nil
+	}
+	if strings.Contains(path, "engine/proc") {
+		return fmt.Errorf("%s: a mutant may signal any process; run it as root where there is unshare(1): %w", path, err)
+	}
+	isolation = []string{"env"}
+	return nil
 }
 
 // reached are the mutants that were passed in the run without one.

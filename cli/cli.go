@@ -147,7 +147,9 @@ func compare(o *option.Options, environ []string) error {
 		s.Herds[0].Name = o.Chosen.Name
 	}
 	for _, name := range s.Names {
-		asked := option.Setting{Flag: option.ByName("policy"), Value: name, Word: "--compare", Source: option.FromCommandLine}
+		asked := option.Setting{
+			Flag: option.ByName("policy"), Value: name, Word: "--compare", Source: option.FromCommandLine,
+		}
 		chosen, err := policy.Choose(environ, append(slices.Clone(o.Settings), asked), o.Command)
 		if err != nil {
 			return err
@@ -180,7 +182,8 @@ func complain(line string) {
 
 // refuse prints why nothing is run, and where the flags are described.
 func refuse(err error) {
-	fmt.Fprintf(os.Stderr, "retry: %s\nTry 'retry -h' for the flags that most people need, 'retry --help' for all.\n", message.Printable(shorten(text.Masked(err.Error()))))
+	fmt.Fprintf(os.Stderr, "retry: %s\nTry 'retry -h' for the flags that most people need, 'retry --help' for all.\n",
+		message.Printable(shorten(text.Masked(err.Error()))))
 }
 
 // longestLine is how much of an error is shown; values may be huge.

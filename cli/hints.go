@@ -17,8 +17,9 @@ import (
 // builtins are commands of every POSIX shell that are not programs (POSIX.1-2017,
 // XCU 2.14 and the utilities of XBD 1.6 that change the shell itself).
 var builtins = []string{
-	".", ":", "alias", "bg", "break", "cd", "command", "continue", "eval", "exec", "export", "fg", "getopts", "hash", "if", "jobs", "local", "read",
-	"readonly", "return", "set", "shift", "shopt", "source", "times", "trap", "type", "typeset", "ulimit", "umask", "unalias", "unset", "wait", "while", "for", "until", "case",
+	".", ":", "alias", "bg", "break", "cd", "command", "continue", "eval", "exec", "export", "fg", "getopts", "hash",
+	"if", "jobs", "local", "read", "readonly", "return", "set", "shift", "shopt", "source", "times", "trap", "type",
+	"typeset", "ulimit", "umask", "unalias", "unset", "wait", "while", "for", "until", "case",
 }
 
 // notFoundHint suggests what a command that is not found was meant to be, or "".
@@ -32,14 +33,16 @@ func notFoundHint(o *option.Options) string {
 	switch _, err := backoff.ParseDuration(first); {
 	case option.LooksLikeTarget(first):
 		shown := shorten(text.MaskedAddress(first))
-		return fmt.Sprintf("%q looks like a target; to wait for it write: retry --wait-for %s", shown, text.ShellWord(shown))
+		return fmt.Sprintf("%q looks like a target; to wait for it write: retry --wait-for %s", shown,
+			text.ShellWord(shown))
 	case strings.ContainsAny(first, " \t\n|;&<>"):
 		shown := shorten(text.Masked(first))
 		script, words := shown, ""
 		if len(argv) > 1 {
 			script, words = shown+` "$@"`, " ARG..."
 		}
-		return fmt.Sprintf("%q is one word; have the shell run it: retry -c %s%s", shown, text.ShellQuote(script), words)
+		return fmt.Sprintf("%q is one word; have the shell run it: retry -c %s%s", shown, text.ShellQuote(script),
+			words)
 	case assigns && isName(name):
 		return fmt.Sprintf("to set a variable write: retry -- env %s COMMAND", shorten(text.Masked(first)))
 	case pasted(first) != first:
@@ -51,9 +54,11 @@ func notFoundHint(o *option.Options) string {
 	case isMode(first):
 		return fmt.Sprintf("for the %s of retry itself write: retry --%s", first, first)
 	case isFile(first):
-		return fmt.Sprintf("%q is a file here; to run it write: %s", first, lineOf(o.Own, append([]string{"./" + first}, argv[1:]...)))
+		return fmt.Sprintf("%q is a file here; to run it write: %s", first,
+			lineOf(o.Own, append([]string{"./" + first}, argv[1:]...)))
 	case err == nil:
-		return fmt.Sprintf("%q looks like a duration; several values of one flag are separated by commas, as in --delays 1s,5s,30s", first)
+		return fmt.Sprintf("%q looks like a duration; several values of one flag are separated by commas, as in "+
+			"--delays 1s,5s,30s", first)
 	}
 	return shellHint(argv)
 }
@@ -66,7 +71,8 @@ func failedHint(o *option.Options, code int) string {
 	}
 	if o.Own != nil {
 		if before, flags := option.Behind(o.Command); flags != nil {
-			return fmt.Sprintf("%s was passed to the command, since it is behind it; to pass it to retry write: %s", shown(flags), lineOf(append(o.Own, flags...), before))
+			return fmt.Sprintf("%s was passed to the command, since it is behind it; to pass it to retry write: %s",
+				shown(flags), lineOf(append(o.Own, flags...), before))
 		}
 	}
 	return ""
@@ -133,5 +139,6 @@ func isFile(word string) bool {
 
 // isName reports whether s can be a variable's name (POSIX, XBD 3.231).
 func isName(s string) bool {
-	return s != "" && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") == "" && (s[0] < '0' || s[0] > '9')
+	return s != "" && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") == "" &&
+		(s[0] < '0' || s[0] > '9')
 }

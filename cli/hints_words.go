@@ -49,7 +49,8 @@ func valueHint(o *option.Options) string {
 			meant := lineOf(append(slices.Clone(before), list), argv[n:])
 			return "several values of one flag are separated by commas; write: " + meant
 		case unit != "" && option.IsNumber(value):
-			return "a number and its unit are one word; write: " + lineOf(append(slices.Clone(before), value+unit), argv[1:])
+			return "a number and its unit are one word; write: " +
+				lineOf(append(slices.Clone(before), value+unit), argv[1:])
 		}
 	}
 	switch {

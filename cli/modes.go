@@ -71,12 +71,14 @@ func callOf(modes []ownMode, argv []string) (*modeCall, error) {
 	other := "" // a second mode: one of a run before this one, or one after it
 	for _, word := range flags[:at] {
 		name, value, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
-		if f := option.ByName(name); other == "" && f != nil && f.IsMode() && name != "help" && option.Truth(value) != "false" {
+		if f := option.ByName(name); other == "" && f != nil && f.IsMode() && name != "help" &&
+			option.Truth(value) != "false" {
 			other = word
 		}
 	}
 	name, before, after := argv[at], argv[:at], argv[at+1:]
-	if i := slices.IndexFunc(after, func(word string) bool { return word == "--" || isMode(word) }); i >= 0 && after[i] != "--" {
+	if i := slices.IndexFunc(after, func(word string) bool { return word == "--" || isMode(word) }); i >= 0 &&
+		after[i] != "--" {
 		other = cmp.Or(other, after[i])
 	}
 	if other != "" {

@@ -66,7 +66,8 @@ func noTopic(word string, sections []string) error {
 	if near := option.Suggest(word); len(near) > 0 {
 		meant = fmt.Sprintf(" (did you mean %q?)", near[0])
 	}
-	return option.Usage("--help", fmt.Errorf("%q is no section and no flag%s; the sections are %s", word, meant, strings.Join(sections, ", ")))
+	return option.Usage("--help",
+		fmt.Errorf("%q is no section and no flag%s; the sections are %s", word, meant, strings.Join(sections, ", ")))
 }
 
 // build is what the Go tool records in every binary, so that go install, go build and a
@@ -89,6 +90,7 @@ func build() (version, commit, date string) {
 func printVersion(w io.Writer, _ *option.Options) error {
 	version, commit, date := build()
 	_, err := fmt.Fprintf(w, "retry %s (%s, %s) %s %s/%s\n",
-		version, cmp.Or(commit, "unknown commit"), cmp.Or(date, "unknown date"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		version, cmp.Or(commit, "unknown commit"), cmp.Or(date, "unknown date"), runtime.Version(), runtime.GOOS,
+		runtime.GOARCH)
 	return err
 }

@@ -40,12 +40,15 @@ func checkShell(o *option.Options, argv []string) error {
 	switch named := slices.IndexFunc(scripts, isShell); {
 	case named >= 0 && len(scripts) == 2:
 		line := append([]string{scripts[named], "-c", scripts[1-named]}, words...)
-		return option.Usage(word, fmt.Errorf("the shell is /bin/sh, and its script is given twice; to use %s write: %s", filepath.Base(scripts[named]), lineOf(own, line)))
+		return option.Usage(word,
+			fmt.Errorf("the shell is /bin/sh, and its script is given twice; to use %s write: %s",
+				filepath.Base(scripts[named]), lineOf(own, line)))
 	case len(words) == 0 || strings.Trim(script, plainBytes) != "":
 		return nil
 	case isShell(script):
 		line := append([]string{script}, words...)
-		return option.Usage(word, fmt.Errorf("the shell is /bin/sh, and %q would be all that it runs; write: %s", script, lineOf(own, line)))
+		return option.Usage(word,
+			fmt.Errorf("the shell is /bin/sh, and %q would be all that it runs; write: %s", script, lineOf(own, line)))
 	}
 	line := "retry"
 	if len(own) > 0 {

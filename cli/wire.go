@@ -55,7 +55,8 @@ func run(o *option.Options, letter *redriven, signals *proc.Signals) int {
 		}
 	}
 	if o.Process.SignalGroup && !o.Quiet && o.Policy.HedgeMax < 2 && os.Getpid() != 1 && proc.ForegroundTerminal() {
-		w.complain("--signal-group has no effect here: in the foreground of a terminal the command shares the process group of retry")
+		w.complain("--signal-group has no effect here: in the foreground of a terminal the command shares the " +
+			"process group of retry")
 	}
 	if o.Verbose && letter == nil {
 		for _, line := range option.Sources(o.Settings) {

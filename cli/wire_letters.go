@@ -346,7 +346,9 @@ func (k *keeper) finish(end *event.RunFinished) {
 	default:
 		if !r.kept { // nothing was started
 			d := &engine.Decision{Ending: end.Ending, End: engine.End{Code: end.ExitCode}}
-			k.replace(context.Background(), &engine.Letter{Decision: d, Attempts: end.Attempts, Evidence: &engine.Evidence{}})
+			k.replace(context.Background(), &engine.Letter{
+				Decision: d, Attempts: end.Attempts, Evidence: &engine.Evidence{},
+			})
 		}
 		missing := slices.DeleteFunc(queue.Strings(r.before.EnvNames), func(name string) bool {
 			return slices.ContainsFunc(k.w.e.Identity.Environ, func(entry string) bool {
@@ -385,8 +387,10 @@ func (k *keeper) resume(now time.Time) {
 		Attempts: l.Attempts, Decision: &engine.Decision{},
 		Result:   attempt.Result{ExitCode: l.ExitCode, TimedOut: l.TimedOut, Rehearsed: l.Rehearsed},
 		Rotation: l.Schedule.Rotation,
-		Place:    engine.Place{Step: l.Schedule.Step, Previous: time.Duration(l.Schedule.PreviousMs) * time.Millisecond},
-		Waited:   min(wait, max(0, now.Sub(l.DueAt.Add(-wait)))),
+		Place: engine.Place{
+			Step: l.Schedule.Step, Previous: time.Duration(l.Schedule.PreviousMs) * time.Millisecond,
+		},
+		Waited: min(wait, max(0, now.Sub(l.DueAt.Add(-wait)))),
 	}
 	if l.Rule != nil {
 		last.Rule, last.ByRule = string(*l.Rule), true

@@ -171,7 +171,8 @@ func (out *output) toMachine(format string, w io.Writer, quiet bool) (complain f
 		g := sink.NewGitLab(w, sink.CIOptions{Quiet: quiet, Plain: plain})
 		emit, complain = g.Emit, g.Complain
 	default:
-		emit, complain = sink.NewJSON(w).Emit, func(line string) { io.WriteString(w, "retry: "+message.Printable(line)+"\n") }
+		emit = sink.NewJSON(w).Emit
+		complain = func(line string) { io.WriteString(w, "retry: "+message.Printable(line)+"\n") }
 	}
 	out.sinks = append(out.sinks, emit)
 	return complain

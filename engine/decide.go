@@ -195,7 +195,9 @@ func firstRow(rules *Rules, argv []string, r attempt.Result, e Evidence, now tim
 	if e.Retry != "" {
 		return again(event.Transient, e.Retry, reason)
 	}
-	known := rules.Table().Judge(classify.Failure{Argv: argv, Result: r, Stdout: e.Stdout, Stderr: e.Stderr, Order: e.Order})
+	known := rules.Table().Judge(classify.Failure{
+		Argv: argv, Result: r, Stdout: e.Stdout, Stderr: e.Stderr, Order: e.Order,
+	})
 	known.Reason = text.Masked(known.Reason) // it may quote the output
 	if known.Rule == "signal-kill" && r.Signal == "SIGKILL" {
 		known.Reason = "" // the end says more
@@ -263,7 +265,8 @@ func describe(r attempt.Result) string {
 	case r.TimedOut:
 		return "timed out"
 	case r.Signal == "SIGKILL" && r.OOMKills > 0:
-		return "killed by KILL; the kernel has killed " + text.Count(r.OOMKills, "process", "processes") + " of this control group for lack of memory"
+		return "killed by KILL; the kernel has killed " + text.Count(r.OOMKills, "process", "processes") +
+			" of this control group for lack of memory"
 	case r.Signal == "SIGKILL":
 		return "killed by KILL, by a person or for lack of memory"
 	case r.Signal != "":
@@ -397,7 +400,8 @@ func end(r attempt.Result, outcome event.Outcome) End {
 		return End{Code: exitcodes.Refused}
 	case r.ReaderGone:
 		return endBy("SIGPIPE")
-	case outcome == event.Cancelled && r.ExitCode != exitcodes.OK && (r.Cancelled == "SIGINT" || r.Cancelled == "SIGQUIT"):
+	case outcome == event.Cancelled && r.ExitCode != exitcodes.OK &&
+		(r.Cancelled == "SIGINT" || r.Cancelled == "SIGQUIT"):
 		// The shells' wait-and-cooperate rule: a command that catches INT and exits 0
 		// has handled it, any other was ended by it.
 		return endBy(r.Cancelled)

@@ -75,7 +75,9 @@ func ContinueTrace(traceparent string, random func() uint64) Trace {
 		isHex(fields[1], 32) && strings.Trim(fields[1], "0") != "" &&
 		isHex(fields[2], 16) && strings.Trim(fields[2], "0") != "" && isHex(fields[3], 2) {
 		flags, _ := strconv.ParseUint(fields[3], 16, 8)
-		return Trace{ID: fields[1], Flags: fmt.Sprintf("%02x", flags&knownFlags), Span: newSpan(random), Parent: fields[2]}
+		return Trace{
+			ID: fields[1], Flags: fmt.Sprintf("%02x", flags&knownFlags), Span: newSpan(random), Parent: fields[2],
+		}
 	}
 	return Trace{ID: fmt.Sprintf("%016x%016x", random(), random()|1), Flags: "01", Span: newSpan(random)}
 }
@@ -93,7 +95,8 @@ var set = []string{
 	"RETRY_ATTEMPT", "RETRY_MAX_ATTEMPTS", "RETRY_RUN_ID", "RETRY_IDEMPOTENCY_KEY",
 	"RETRY_LAST_EXIT", "RETRY_LAST_REASON", "RETRY_DELAY_MS", "RETRY_EXPIRES_AT",
 	"RETRY_DEPTH", "RETRY_PARENT_RUN_ID", "TRACEPARENT",
-	"RETRY_HOOK", "RETRY_RESULT_EXIT", "RETRY_RESULT_SIGNAL", "RETRY_RESULT_REASON", "RETRY_RESULT_VERDICT", "RETRY_RESULT_RULE",
+	"RETRY_HOOK", "RETRY_RESULT_EXIT", "RETRY_RESULT_SIGNAL", "RETRY_RESULT_REASON",
+	"RETRY_RESULT_VERDICT", "RETRY_RESULT_RULE",
 	"RETRY_RESULT_OUTCOME", "RETRY_NEXT_DELAY_MS", "RETRY_TAIL_STDOUT", "RETRY_TAIL_STDERR",
 }
 

@@ -65,7 +65,8 @@ func (e *execution) keep(ctx context.Context, d *Decision) {
 	if e.Keep == nil || !d.givenUp() || d.NotStarted || e.WaitOnly || e.attempts == 0 && d.Outcome != event.Refused {
 		return
 	}
-	d.replace(e.during(ctx, time.Time{}, func(ctx context.Context) { d.Letter = e.Keep(ctx, e.letter(d, e.state.Place)) }))
+	d.replace(e.during(ctx, time.Time{},
+		func(ctx context.Context) { d.Letter = e.Keep(ctx, e.letter(d, e.state.Place)) }))
 }
 
 func (e *execution) letter(d *Decision, at Place) *Letter {

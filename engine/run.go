@@ -290,7 +290,8 @@ func (e *execution) start(ctx context.Context, which event.Which, pass *admissio
 		Number: e.attempts, Copy: which.Copy, Argv: run,
 		Env:     e.environ(&e.before, e.attempts, own, e.state.Deadline, which.SpanID),
 		Timeout: e.Policy.Timeout, IdleTimeout: e.Policy.IdleTimeout, Deadline: e.state.Deadline,
-		Stdout: t.watch.Stdout, Stderr: t.watch.Stderr, Alike: !e.Policy.Rules.Stdout.any() && !e.Policy.Rules.Stderr.any(),
+		Stdout: t.watch.Stdout, Stderr: t.watch.Stderr,
+		Alike:   !e.Policy.Rules.Stdout.any() && !e.Policy.Rules.Stderr.any(),
 		Inherit: slices.Concat(e.Inherit, pass.Inherit()),
 	}
 	if which.Hedged {

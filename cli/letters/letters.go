@@ -282,7 +282,8 @@ func (g *List) letter(e *queue.Entry) {
 		rehearsed = "yes: a pretended failure"
 	}
 	cells := []string{
-		"id", l.ID, "status", l.Status(int(g.RedriveMax)), "name", string(l.Name), "command", strings.Join(masked(e), " "),
+		"id", l.ID, "status", l.Status(int(g.RedriveMax)), "name", string(l.Name),
+		"command", strings.Join(masked(e), " "),
 		"directory", string(l.Cwd), "umask", l.Umask,
 	}
 	for _, flag := range slices.Sorted(maps.Keys(l.Policy)) {
@@ -296,7 +297,8 @@ func (g *List) letter(e *queue.Entry) {
 		"first failure", l.FirstFailedAt.String(), "last failure", l.LastFailedAt.String(),
 		"due", l.DueAt.String(), "deadline", l.DeadlineAt.String(),
 		"redrives", fmt.Sprint(l.Redrives), "count", fmt.Sprint(l.Count), "input", input,
-		"variables", strings.Join(slices.Sorted(maps.Keys(l.Env)), " "), "names only", strings.Join(queue.Strings(l.EnvNames), " "),
+		"variables", strings.Join(slices.Sorted(maps.Keys(l.Env)), " "),
+		"names only", strings.Join(queue.Strings(l.EnvNames), " "),
 		"idempotency key", string(l.IdempotencyKey), "run", l.RunID, "trace", l.TraceID,
 		"host", string(l.User)+"@"+string(l.Host), "rehearsed", rehearsed,
 	)

@@ -57,7 +57,8 @@ func NewRedrive() Redrive {
 // RunLetters runs letters. run runs one in a process and waits for it; the id and the
 // command of its result are set here. sleep waits for d, and reports whether a signal has
 // asked for the end.
-func (r *Redrive) RunLetters(run func(e *queue.Entry, stdin *os.File) Result, sleep func(d time.Duration) (ended bool)) int {
+func (r *Redrive) RunLetters(run func(e *queue.Entry, stdin *os.File) Result,
+	sleep func(d time.Duration) (ended bool)) int {
 	all, err := r.list()
 	if err != nil {
 		return r.Fail(err)
@@ -79,7 +80,8 @@ func (r *Redrive) RunLetters(run func(e *queue.Entry, stdin *os.File) Result, sl
 		return word != queue.DueWord && word != queue.FailedWord && word != queue.AllWord
 	}
 	if len(chosen) == 0 && len(without) == 0 && slices.ContainsFunc(r.Words, named) && !r.Quiet && !r.JSON() {
-		r.Complain("nothing to run: the letters of that name are parked and not due, or poison; --letters shows them, and an id runs its letter now")
+		r.Complain("nothing to run: the letters of that name are parked and not due, or poison; --letters shows " +
+			"them, and an id runs its letter now")
 	}
 	var next time.Time // before which --rate starts no run
 	for _, e := range chosen {
@@ -102,7 +104,8 @@ func (r *Redrive) RunLetters(run func(e *queue.Entry, stdin *os.File) Result, sl
 		return code
 	}
 	return r.PrintJSON(code, map[string]any{
-		"redriven": r.results, Done: r.count[Done], Failed: r.count[Failed], Parked: r.count[Parked], Skipped: r.count[Skipped],
+		"redriven": r.results, Done: r.count[Done], Failed: r.count[Failed], Parked: r.count[Parked],
+		Skipped: r.count[Skipped],
 	})
 }
 

@@ -13,7 +13,9 @@ import (
 
 // Completion is the script for one of the shells that --completion lists.
 func (p Pages) Completion(shell string) string {
-	declare := map[string]func(Flag) string{"bash": inBash, "zsh": inZsh, "fish": inFish, "powershell": inPowerShell}[shell]
+	declare := map[string]func(Flag) string{
+		"bash": inBash, "zsh": inZsh, "fish": inFish, "powershell": inPowerShell,
+	}[shell]
 	or := "|"
 	if shell == "fish" {
 		or = " "
@@ -130,6 +132,7 @@ func inPowerShell(f Flag) string {
 	for _, v := range f.Words() {
 		values = append(values, quote(v))
 	}
-	return fmt.Sprintf("        [pscustomobject]@{ Name = '--%s'; Short = '%s'; TakesValue = $%t; Values = @(%s); Help = %s }\n",
+	return fmt.Sprintf("        [pscustomobject]@{ Name = '--%s'; Short = '%s'; TakesValue = $%t; "+
+		"Values = @(%s); Help = %s }\n",
 		f.Name, f.short(), !f.IsBool(), strings.Join(values, ", "), quote(f.summary()))
 }

@@ -46,7 +46,8 @@ func (p Pages) Help(columns int) string {
 		s.WriteString("\n")
 		s.group(group)
 	}
-	return s.fill(marked("help.txt", "@FLAGS@", s.String(), "@ABOUT@", page("about.txt"), "@EXAMPLES@", page("examples.txt")))
+	return s.fill(marked("help.txt", "@FLAGS@", s.String(), "@ABOUT@", page("about.txt"), "@EXAMPLES@",
+		page("examples.txt")))
 }
 
 func (s *sheet) group(g Group) {

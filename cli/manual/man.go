@@ -28,7 +28,9 @@ func (p Pages) Man(day string) string {
 			manFlag(&flags, f)
 		}
 	}
-	marks := strings.NewReplacer("@DATE@", cmp.Or(day, lastChange), "@ABOUT@\n", strings.ReplaceAll(roff(strings.TrimSpace(page("about.txt"))), "\n", "\n.br\n")+"\n", "@FLAGS@\n", flags.String(), "@EXAMPLES@\n", roff(page("examples.txt")))
+	marks := strings.NewReplacer("@DATE@", cmp.Or(day, lastChange), "@ABOUT@\n",
+		strings.ReplaceAll(roff(strings.TrimSpace(page("about.txt"))), "\n", "\n.br\n")+"\n", "@FLAGS@\n",
+		flags.String(), "@EXAMPLES@\n", roff(page("examples.txt")))
 	return marks.Replace(strings.ReplaceAll(page("retry.1"), "-", `\-`))
 }
 

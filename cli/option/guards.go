@@ -9,7 +9,8 @@ import "github.com/retrysh/retry/engine/guard"
 func (r *resolver) guards() {
 	for _, s := range r.Settings {
 		asked := s.Flag.Tag("guard") == "yes" && !Last(r.Settings, s.Flag.name).Off()
-		r.refuse(s.Flag.name, asked && r.Key == "" && r.Simulate == "" && !r.partial, "needs --key NAME, which says what is protected, such as --key npm")
+		r.refuse(s.Flag.name, asked && r.Key == "" && r.Simulate == "" && !r.partial,
+			"needs --key NAME, which says what is protected, such as --key npm")
 	}
 	r.Guards = guard.Guards{
 		Breaker: r.Breaker, Budget: r.Budget, Tokens: r.Tokens, Slots: r.MaxConcurrent, RateLimit: r.RateLimit,

@@ -14,7 +14,8 @@ func (r *resolver) letters() {
 	if r.Park > 0 && !r.Given("dead-letter") {
 		r.DeadLetter = "on"
 	}
-	r.refuse("park", r.Park > 0 && r.DeadLetter == "off", "cannot be used with --dead-letter off: a parked run is a letter; write --dead-letter on, or a directory")
+	r.refuse("park", r.Park > 0 && r.DeadLetter == "off",
+		"cannot be used with --dead-letter off: a parked run is a letter; write --dead-letter on, or a directory")
 }
 
 // Kept returns the settings of a run that its letter keeps: not those about output,
@@ -36,7 +37,8 @@ func Kept(settings []Setting) map[string][]string {
 
 // OfRedrive returns the flags of a run that --redrive has as well.
 func OfRedrive() []Flag {
-	return slices.DeleteFunc(slices.Clone(Table()), func(f Flag) bool { return f.Tag("redrive") == "no" || !f.HasVariable() })
+	return slices.DeleteFunc(slices.Clone(Table()),
+		func(f Flag) bool { return f.Tag("redrive") == "no" || !f.HasVariable() })
 }
 
 // Redriven returns the options for the run of a letter. In rising precedence they come
@@ -53,7 +55,8 @@ func Redriven(given []Setting, environ []string, kept map[string][]string, comma
 			settings = append(settings, Setting{Flag: f, Value: value, Word: "--" + name, Source: FromPolicy})
 		}
 	}
-	below := slices.DeleteFunc(Environment(Table(), environ), func(s Setting) bool { return s.Flag.Tag("of") != "output" })
+	below := slices.DeleteFunc(Environment(Table(), environ),
+		func(s Setting) bool { return s.Flag.Tag("of") != "output" })
 	settings = Merge(Merge(settings, below), given)
 	if err := absolute(settings); err != nil {
 		return nil, err

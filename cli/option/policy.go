@@ -21,9 +21,11 @@ func (r *resolver) policy() {
 	p.Consecutive = int(r.Consecutive)
 	p.UntilFailure = r.UntilFailure
 	p.FlakyExit = int(r.FlakyExit)
-	r.refuse("until-failure", p.UntilFailure && p.Consecutive > 1, "cannot be used with --consecutive; give only one of them")
+	r.refuse("until-failure", p.UntilFailure && p.Consecutive > 1,
+		"cannot be used with --consecutive; give only one of them")
 	r.refuse("consecutive", p.Attempts > 0 && p.Consecutive > p.Attempts,
-		"%d successes need as many attempts, and --attempts allows %d; give --attempts %[1]d or more, or 0 for no limit", p.Consecutive, p.Attempts)
+		"%d successes need as many attempts, and --attempts allows %d; give --attempts %[1]d or more, or 0 for no "+
+			"limit", p.Consecutive, p.Attempts)
 	s := &p.Schedule
 	r.bounds(s)
 	s.Curve, s.Jitter = r.curve(), r.Jitter
@@ -104,7 +106,9 @@ func (r *resolver) bounds(s *backoff.Schedule) {
 		switch {
 		case limit.Source == 0 || given.Source == 0 || *low.value <= s.Cap || low.flag == "base" && len(r.Delays) > 0:
 		case limit.Source == given.Source:
-			r.fail("cap", fmt.Errorf("%q is less than %s %s; give a longer one, or none", limit.Value, given.Word, message.Limit(*low.value)))
+			r.fail("cap",
+				fmt.Errorf("%q is less than %s %s; give a longer one, or none", limit.Value, given.Word,
+					message.Limit(*low.value)))
 		case limit.Source < given.Source:
 			limit.Source = 0
 		default:

@@ -101,7 +101,9 @@ func (o *Options) Resolve() error {
 	r := &resolver{Options: o}
 	r.values()
 	r.modes()
-	r.refuse("explain", r.Explain && !r.Given("exit"), "needs the result that it judges: --exit CODE, or --exit SIGKILL, and --stderr-file FILE for what the command wrote")
+	r.refuse("explain", r.Explain && !r.Given("exit"),
+		"needs the result that it judges: --exit CODE, or --exit SIGKILL, and --stderr-file FILE for what the "+
+			"command wrote")
 	r.simulation()
 	if !r.Plan || !r.Given("outage") {
 		r.Outage = 0 // for --plan to outlive
@@ -144,8 +146,9 @@ func (r *resolver) values() {
 	setStreams(&r.Process, r.Stdin, r.Stdout, r.Stderr)
 	r.waiting()
 	r.Hooks = engine.Hooks{
-		AfterSuccess: string(r.AfterSuccess), AfterGiveUp: string(r.AfterGiveUp), RetryWith: string(r.RetryWith), Fallback: string(r.Fallback),
-		Limit: r.HookTimeout,
+		AfterSuccess: string(r.AfterSuccess), AfterGiveUp: string(r.AfterGiveUp), RetryWith: string(r.RetryWith),
+		Fallback: string(r.Fallback),
+		Limit:    r.HookTimeout,
 	}
 	for _, hook := range r.BeforeRetry {
 		r.Hooks.BeforeRetry = append(r.Hooks.BeforeRetry, string(hook))
@@ -172,9 +175,12 @@ func (r *resolver) output() {
 // checkCombinations checks what flags mean beside one another.
 func (r *resolver) checkCombinations() {
 	r.refuse("exec", r.Exec && len(r.Command) == 0, "needs a command to become, after --")
-	r.refuse("hedge", r.Exec && r.Given("hedge"), "cannot be used with --exec, which becomes the command and makes no copies")
-	r.refuse("rotate", r.Exec && r.Given("rotate"), "cannot be used with --exec, which becomes the command and makes no second attempt")
-	if r.err == nil && len(r.Command) == 0 && len(r.Targets) == 0 && !r.Plan && !r.PrintPolicy && !r.Explain && r.Simulation == nil {
+	r.refuse("hedge", r.Exec && r.Given("hedge"),
+		"cannot be used with --exec, which becomes the command and makes no copies")
+	r.refuse("rotate", r.Exec && r.Given("rotate"),
+		"cannot be used with --exec, which becomes the command and makes no second attempt")
+	if r.err == nil && len(r.Command) == 0 && len(r.Targets) == 0 && !r.Plan && !r.PrintPolicy && !r.Explain &&
+		r.Simulation == nil {
 		r.err = errors.New("no command given; write it after the flags, as in: retry -n 3 -- curl -f http://localhost/")
 	}
 }
@@ -236,18 +242,22 @@ func (r *resolver) withoutEffect() {
 	}
 	none(r.Guards.Slots.Lost != guard.WarnUnasked && (r.Store == nil || r.Store.Dir != ""),
 		"lost= of --max-concurrent has no effect with a store in files, in which a slot cannot be lost")
-	none(r.typed("delays") && r.typedAny("base", "factor", "backoff") != "", "no effect beside --delays, which lists the waits: %s", r.typedAny("base", "factor", "backoff"))
+	none(r.typed("delays") && r.typedAny("base", "factor", "backoff") != "",
+		"no effect beside --delays, which lists the waits: %s", r.typedAny("base", "factor", "backoff"))
 	retries0 := func(s Setting) bool {
 		return s.Flag.Is("on-exit") && s.Source == FromCommandLine && slices.Contains(strings.Split(s.Value, ","), "0")
 	}
-	none(slices.ContainsFunc(r.Settings, retries0) && !r.Given("success-on-exit"), "0 in %s has no effect, since exit 0 is a success; --success-on-exit says what is one", r.last("on-exit").Word)
+	none(slices.ContainsFunc(r.Settings, retries0) && !r.Given("success-on-exit"),
+		"0 in %s has no effect, since exit 0 is a success; --success-on-exit says what is one", r.last("on-exit").Word)
 	words = r.typedOf("attempts")
 	none(len(r.Command) == 0 && words != "" && r.waitsOnly(), "no effect without a command: %s", words)
 	hooks := len(r.BeforeRetry) > 0 || r.AfterSuccess != "" || r.AfterGiveUp != "" || r.Fallback != ""
-	none(r.typed("hook-timeout") && !hooks, "%s has no effect without a hook or a fallback", r.last("hook-timeout").Word)
+	none(r.typed("hook-timeout") && !hooks, "%s has no effect without a hook or a fallback",
+		r.last("hook-timeout").Word)
 	number, limited := r.last("signal"), r.Timeout > 0 || r.IdleTimeout > 0 || r.Deadline > 0 || r.Policy.HedgeMax > 1
 	none(r.typed("signal") && !limited && strings.Trim(number.Value, "0123456789") == "",
-		"%s %s is the signal that ends an attempt at its limit, and there is no limit; a wait of %[2]s s before attempt 2 is --base %[2]s", number.Word, number.Value)
+		"%s %s is the signal that ends an attempt at its limit, and there is no limit; a wait of %[2]s s before "+
+			"attempt 2 is --base %[2]s", number.Word, number.Value)
 }
 
 // waitsOnly reports whether the run waits for targets and runs nothing.

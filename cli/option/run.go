@@ -261,6 +261,9 @@ func newRun() *Run {
 		TelemetryFlags:      TelemetryFlags{OtlpTimeout: Above0(time.Second)},
 		LetterFlags:         LetterFlags{DeadLetter: "off", DeadLetterMax: 1000},
 		HistoryFlags:        HistoryFlags{History: "off"},
-		SimulateFlags:       SimulateFlags{Clients: 1000, Capacity: 100, Outage: 30 * time.Second, AttemptTime: 50 * time.Millisecond, Queue: time.Second},
+		SimulateFlags: SimulateFlags{
+			Clients: 1000, Capacity: 100, Outage: 30 * time.Second, AttemptTime: 50 * time.Millisecond,
+			Queue: time.Second,
+		},
 	}
 }

@@ -46,7 +46,8 @@ const MostAncestors = 50
 // inEffect returns the settings of lower sources that are used beside the command line:
 // no variables with --no-env, and none that nothing in force looks at.
 func (o *Options) inEffect(below []Setting) []Setting {
-	if slices.ContainsFunc(o.Settings, func(s Setting) bool { return s.Flag.Tag("of") == "program" && o.Asks(s.Flag.name) }) {
+	if slices.ContainsFunc(o.Settings,
+		func(s Setting) bool { return s.Flag.Tag("of") == "program" && o.Asks(s.Flag.name) }) {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(below), func(s Setting) bool {
@@ -101,7 +102,9 @@ func Environment(all []Flag, environ []string) (settings []Setting) {
 		}
 		for _, line := range strings.SplitN(value, "\n", parts) {
 			if line = strings.TrimRight(line, "\r"); strings.TrimSpace(line) != "" {
-				settings = append(settings, Setting{Flag: f, Value: f.written(line), Word: name, Source: FromEnvironment})
+				settings = append(settings, Setting{
+					Flag: f, Value: f.written(line), Word: name, Source: FromEnvironment,
+				})
 			}
 		}
 	}

@@ -37,7 +37,8 @@ func (r *resolver) simulation() {
 		return
 	}
 	s := &simulation{Outage: simulate.Outage{
-		Clients: int(r.Clients), Capacity: float64(r.Capacity), Down: r.Outage, AttemptTime: r.AttemptTime, Queue: r.Queue,
+		Clients: int(r.Clients), Capacity: float64(r.Capacity), Down: r.Outage, AttemptTime: r.AttemptTime,
+		Queue: r.Queue,
 	}}
 	r.Simulation = s
 	s.Herds = []herdPolicy{{r.Policy.Schedule.Jitter.String(), r.Policy, r.Guards}}
@@ -60,16 +61,19 @@ func (r *resolver) names() []string {
 	names := strings.Split(string(r.Compare), ",")
 	for i, name := range names {
 		names[i] = strings.TrimSpace(name)
-		r.refuse("compare", names[i] == "", "%q is not jitter, backoff, or names of policies such as ci,deploy", r.Compare)
+		r.refuse("compare", names[i] == "", "%q is not jitter, backoff, or names of policies such as ci,deploy",
+			r.Compare)
 	}
-	r.refuse("compare", len(names) > mostCompared, "%d policies are more than %d, the most that a plot can show", len(names), mostCompared)
+	r.refuse("compare", len(names) > mostCompared, "%d policies are more than %d, the most that a plot can show",
+		len(names), mostCompared)
 	return names
 }
 
 // herds resolves the given flags once for each value of one flag.
 func (r *resolver) herds(name string, values []string) (herds []herdPolicy) {
 	for _, value := range values {
-		h, err := Herd(append(slices.Clone(r.Settings), Setting{Flag: ByName(name), Value: value, Word: "--compare", Source: FromCommandLine}), value)
+		h, err := Herd(append(slices.Clone(r.Settings),
+			Setting{Flag: ByName(name), Value: value, Word: "--compare", Source: FromCommandLine}), value)
 		herds = append(herds, h)
 		if r.err == nil {
 			r.err = err

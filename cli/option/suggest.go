@@ -105,7 +105,8 @@ func suggest(known []Flag, word string) (near []string) {
 		return []string{name}
 	}
 	for _, f := range known {
-		if (strings.HasPrefix(f.name, name) || Near(f.name, name, 2)) && 2*shared(f.name, name) >= max(len(f.name), len(name)) {
+		if (strings.HasPrefix(f.name, name) || Near(f.name, name, 2)) &&
+			2*shared(f.name, name) >= max(len(f.name), len(name)) {
 			near = append(near, f.name)
 		}
 	}
@@ -135,11 +136,13 @@ func Misnamed(environ []string) (lines []string) {
 			continue
 		}
 		if meant := variablesFor(name, value); meant != "" {
-			lines = append(lines, fmt.Sprintf("%s is not the variable of a flag and is ignored; did you mean %s?", name, meant))
+			lines = append(lines,
+				fmt.Sprintf("%s is not the variable of a flag and is ignored; did you mean %s?", name, meant))
 		}
 	}
 	if limit && !nested {
-		lines = append(lines, "RETRY_MAX_ATTEMPTS is set for commands and does not limit attempts; did you mean RETRY_ATTEMPTS?")
+		lines = append(lines,
+			"RETRY_MAX_ATTEMPTS is set for commands and does not limit attempts; did you mean RETRY_ATTEMPTS?")
 	}
 	return lines
 }
@@ -170,7 +173,8 @@ func nearest(name string) string {
 	for n := 1; n <= 2; n++ {
 		for _, f := range Table() {
 			other := f.Variable()
-			if f.HasVariable() && Near(name, other, n) && (n < 2 || len(other) > shortVariable || slices.Equal(letters(name), letters(other))) {
+			if f.HasVariable() && Near(name, other, n) &&
+				(n < 2 || len(other) > shortVariable || slices.Equal(letters(name), letters(other))) {
 				return other
 			}
 		}
@@ -208,7 +212,8 @@ func Behind(command []string) (before, flags []string) {
 		of := func(test func(*Flag) bool) bool {
 			return slices.ContainsFunc(o.Settings, func(s Setting) bool { return test(s.Flag) })
 		}
-		if err == nil && len(o.Command) == 0 && of(func(f *Flag) bool { return !f.IsBool() }) && !of(func(f *Flag) bool { return !f.HasVariable() }) {
+		if err == nil && len(o.Command) == 0 && of(func(f *Flag) bool { return !f.IsBool() }) &&
+			!of(func(f *Flag) bool { return !f.HasVariable() }) {
 			return command[:i], command[i:]
 		}
 	}

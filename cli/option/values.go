@@ -287,14 +287,16 @@ func (t *idempotencyKey) UnmarshalText(text []byte) error {
 const longestKey = 200
 
 func (t *key) UnmarshalText(text []byte) error {
-	return take(t, text, printable(string(text), "a key", "name what the guards protect, such as npm or db-prod", longestKey))
+	return take(t, text,
+		printable(string(text), "a key", "name what the guards protect, such as npm or db-prod", longestKey))
 }
 
 func (t *name) UnmarshalText(text []byte) error {
 	if string(text) == "all" {
 		return errors.New(`"all" is not a name: it means every run; use another one, such as backup`)
 	}
-	return take(t, text, printable(string(text), "a name", "call the run as what it does, such as backup", engine.LongestName))
+	return take(t, text,
+		printable(string(text), "a name", "call the run as what it does, such as backup", engine.LongestName))
 }
 
 func (t *metricsFile) UnmarshalText(text []byte) error {
@@ -327,7 +329,8 @@ func printable(text, what, hint string, longest int) error {
 	}
 	for i, c := range text {
 		if !unicode.IsPrint(c) || c == utf8.RuneError {
-			return fmt.Errorf("%q is not printable, at byte %d; %s is 1 to %d printable characters", text, i, what, longest)
+			return fmt.Errorf("%q is not printable, at byte %d; %s is 1 to %d printable characters", text, i, what,
+				longest)
 		}
 	}
 	return notEmpty([]byte(text), what+"; "+hint)
@@ -388,7 +391,8 @@ func (r *retryAfter) UnmarshalText(text []byte) (err error) {
 		return err
 	}
 	if r.re.NumSubexp() == 0 {
-		return fmt.Errorf("%q has no group, which is the wait; put it into brackets, as in 'wait ([0-9]+) seconds'", text)
+		return fmt.Errorf("%q has no group, which is the wait; put it into brackets, as in 'wait ([0-9]+) seconds'",
+			text)
 	}
 	return nil
 }

@@ -27,8 +27,10 @@ func (r *resolver) waiting() {
 	for _, t := range r.WaitGone {
 		r.Targets = append(r.Targets, Target{t, true})
 	}
-	r.refuse("wait-while", len(r.Targets) == 0 && r.typed("wait-while"), "is valid with --wait-for or --wait-gone only, whose wait it ends")
-	r.refuse("wait-for", len(r.Targets)+len(r.WaitWhile) > mostTargets, "%d targets are more than %d, the most that one run waits for", len(r.Targets), mostTargets)
+	r.refuse("wait-while", len(r.Targets) == 0 && r.typed("wait-while"),
+		"is valid with --wait-for or --wait-gone only, whose wait it ends")
+	r.refuse("wait-for", len(r.Targets)+len(r.WaitWhile) > mostTargets,
+		"%d targets are more than %d, the most that one run waits for", len(r.Targets), mostTargets)
 	r.Tries = r.Policy.Schedule
 	if !r.Given("base") && !r.Given("delays") {
 		r.Tries.Base, r.Tries.Curve = targetBase, r.curve()

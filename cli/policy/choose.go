@@ -38,7 +38,8 @@ func Choose(environ []string, given []option.Setting, command []string) (*option
 	}
 	chosen := &option.Chosen{Rules: s.rules}
 	if len(s.ignored) > 0 {
-		chosen.Warning = "not read, since users other than its owner can write it or it belongs to another user: " + strings.Join(s.ignored, ", ")
+		chosen.Warning = "not read, since users other than its owner can write it or it belongs to another user: " +
+			strings.Join(s.ignored, ", ")
 	}
 	asked := option.Last(given, "policy")
 	if asked == nil && len(s.policies) == 0 {
@@ -150,7 +151,8 @@ func (s *policySet) flatten(def *policyDef) ([]option.Setting, error) {
 		}
 		switch {
 		case slices.Contains(seen, parent.Name):
-			return nil, def.parentAt.fault("inherit: a policy cannot inherit from itself: %s", strings.Join(append(seen, parent.Name), " > "))
+			return nil, def.parentAt.fault("inherit: a policy cannot inherit from itself: %s",
+				strings.Join(append(seen, parent.Name), " > "))
 		case len(seen) == option.MostAncestors:
 			return nil, def.parentAt.fault("inherit: more than %d policies in a row are too many", option.MostAncestors)
 		}
@@ -174,7 +176,8 @@ func (s *policySet) unknown(name string) error {
 		}
 		names = append(names, other.Name)
 	}
-	return fmt.Errorf("there is no policy %q; there are %s (retry --policy list prints where each is defined)", name, strings.Join(names, ", "))
+	return fmt.Errorf("there is no policy %q; there are %s (retry --policy list prints where each is defined)", name,
+		strings.Join(names, ", "))
 }
 
 // all are the policies that --policy can name, in the order in which they are found.

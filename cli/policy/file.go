@@ -139,7 +139,9 @@ func (p *policyParser) field(at place, key, value string) error {
 	if err != nil {
 		return at.fault("%s: %w", key, err)
 	}
-	def.settings = append(def.settings, option.Setting{Flag: f, Value: value, Word: at.String() + ": " + key, Source: option.FromPolicy})
+	def.settings = append(def.settings, option.Setting{
+		Flag: f, Value: value, Word: at.String() + ": " + key, Source: option.FromPolicy,
+	})
 	return nil
 }
 

@@ -91,7 +91,8 @@ func writable(value string) error {
 	case strings.Contains(value, "\n"):
 		return errors.New("a value with a line break is not allowed in a policy; --log-format json prints it")
 	case value == "", value != strings.TrimSpace(value):
-		return fmt.Errorf("%q is not allowed in a policy, since blanks at the ends of a value are dropped there; --log-format json prints it", value)
+		return fmt.Errorf("%q is not allowed in a policy, since blanks at the ends of a value are dropped there; "+
+			"--log-format json prints it", value)
 	}
 	return nil
 }
@@ -144,7 +145,8 @@ func settingsInForce(o *option.Options) (all []shownFlag) {
 		}
 		if used := o.Policy.Schedule; entry.values != nil {
 			// A bound of the waits is not used where one of a higher source contradicts it.
-			entry.aside = f.Is("base") && o.Base != used.Base || f.Is("cap") && o.Cap != used.Cap || f.Is("min-delay") && o.MinDelay != used.MinDelay
+			entry.aside = f.Is("base") && o.Base != used.Base || f.Is("cap") && o.Cap != used.Cap ||
+				f.Is("min-delay") && o.MinDelay != used.MinDelay
 		} else if value, aside := preset(&f, o); value != "" {
 			entry.values, entry.aside = []string{value}, aside
 		} else {

@@ -64,7 +64,8 @@ func drawing(g *history.Group) string {
 				class = "base"
 			}
 		}
-		fmt.Fprintf(&b, `<rect class="%s" x="%d" y="%.1f" width="%d" height="%.1f"/>`, class, i*step, height-tall, width, tall)
+		fmt.Fprintf(&b, `<rect class="%s" x="%d" y="%.1f" width="%d" height="%.1f"/>`, class, i*step, height-tall,
+			width, tall)
 	}
 	return b.String() + "</svg>"
 }

@@ -64,12 +64,15 @@ func (g *Last) Run() int {
 func explain(r *history.Record, now time.Time) string {
 	when := ""
 	if !r.Time.IsZero() {
-		when = r.Time.Local().Format("2006-01-02 15:04:05 MST") + ", " + message.Duration(max(0, now.Sub(r.Time.Time)).Round(time.Second)) + " ago; it took " + message.Duration(milliseconds(r.ElapsedMS))
+		when = r.Time.Local().Format("2006-01-02 15:04:05 MST") + ", " +
+			message.Duration(max(0, now.Sub(r.Time.Time)).Round(time.Second)) + " ago; it took " +
+			message.Duration(milliseconds(r.ElapsedMS))
 	}
 	text := mode.Table(0, mode.Pairs(
 		"run", headline(r), "command", strings.Join(r.Command, " "), "when", when,
 		"where", strings.TrimPrefix(strings.Join([]string{r.Cwd, r.Host}, " on "), " on "),
-		"policy", r.Policy, "key", r.Key, "commit", r.Commit, "ci", r.CI, "run id", r.RunID, "inside run", r.ParentRunID, "note", notes(r)))
+		"policy", r.Policy, "key", r.Key, "commit", r.Commit, "ci", r.CI, "run id", r.RunID,
+		"inside run", r.ParentRunID, "note", notes(r)))
 	if len(r.Attempts) > 0 {
 		text += "\n" + mode.Table(0, attempts(r))
 	}
@@ -100,7 +103,9 @@ func notes(r *history.Record) string {
 		is   bool
 		text string
 	}{
-		{r.Rehearsed, "rehearsed: its failures were pretended"}, {r.UntilFailure, "ran until a failure"}, {r.Repeat, "repeated to count failures"},
+		{r.Rehearsed, "rehearsed: its failures were pretended"},
+		{r.UntilFailure, "ran until a failure"},
+		{r.Repeat, "repeated to count failures"},
 		{r.Redriven, "run again from its letter"}, {r.Cut, "not all was kept"},
 	} {
 		if n.is {
@@ -134,7 +139,9 @@ func attempts(r *history.Record) [][]string {
 		if a.Rule != "" {
 			why += " [" + a.Rule + "]"
 		}
-		rows = append(rows, []string{fmt.Sprint(number), end, message.Duration(milliseconds(a.MS)), wait, cmp.Or(a.Verdict, "-"), why})
+		rows = append(rows, []string{
+			fmt.Sprint(number), end, message.Duration(milliseconds(a.MS)), wait, cmp.Or(a.Verdict, "-"), why,
+		})
 	}
 	if n := len(r.Attempts) - mostShown; n > 0 {
 		more := []string{"...", fmt.Sprintf("%d more", n+missing)}

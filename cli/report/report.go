@@ -41,7 +41,9 @@ func (formats) Words() []string { return []string{"text", "markdown", "html", "j
 
 // NewReport returns --report with its defaults.
 func NewReport() *Report {
-	return &Report{Flags: Flags{Common: mode.Defaults()}, Since: 7 * 24 * time.Hour, By: "name", Format: "text", Top: 20}
+	return &Report{
+		Flags: Flags{Common: mode.Defaults()}, Since: 7 * 24 * time.Hour, By: "name", Format: "text", Top: 20,
+	}
 }
 
 // Run prints the report.
@@ -106,7 +108,8 @@ func (r *Report) byAttempt() (parts []string) {
 
 // sentences are the figures of the whole.
 func (r *Report) sentences() []string {
-	all := []string{fmt.Sprintf("%s%s: %d succeeded at attempt 1, %d after a failure, %d gave up.", text.Count(r.Runs, "run", "runs"), r.period(), r.FirstAttempt, r.Recovered, r.GaveUp)}
+	all := []string{fmt.Sprintf("%s%s: %d succeeded at attempt 1, %d after a failure, %d gave up.",
+		text.Count(r.Runs, "run", "runs"), r.period(), r.FirstAttempt, r.Recovered, r.GaveUp)}
 	if r.Cancelled+r.Refused > 0 {
 		all = append(all, fmt.Sprintf("Cancelled: %d, refused: %d.", r.Cancelled, r.Refused))
 	}
@@ -114,7 +117,10 @@ func (r *Report) sentences() []string {
 		all = append(all, "Successes: "+strings.Join(r.byAttempt(), ", ")+".")
 	}
 	if r.FailedMS+r.SleptMS > 0 {
-		all = append(all, fmt.Sprintf("Lost: %s in failed attempts, %s in waits (%s scheduled).", message.Duration(milliseconds(r.FailedMS)), message.Duration(milliseconds(r.SleptMS)), message.Duration(milliseconds(r.JitteredMS))))
+		all = append(all,
+			fmt.Sprintf("Lost: %s in failed attempts, %s in waits (%s scheduled).",
+				message.Duration(milliseconds(r.FailedMS)), message.Duration(milliseconds(r.SleptMS)),
+				message.Duration(milliseconds(r.JitteredMS))))
 	}
 	if r.Rehearsed+r.Nested > 0 {
 		all = append(all, fmt.Sprintf("Not counted: %d rehearsed, %d nested.", r.Rehearsed, r.Nested))
@@ -155,9 +161,14 @@ type cells struct{ class, runs, first, recovered, gaveUp, retried, atLeast, lost
 func cellsOf(g *history.Group) cells {
 	const percent = 100
 	return cells{
-		class: g.Class, runs: strconv.Itoa(g.Runs), first: strconv.Itoa(g.FirstAttempt), recovered: strconv.Itoa(g.Recovered),
-		gaveUp: strconv.Itoa(g.GaveUp), retried: strconv.Itoa(g.Retried),
-		atLeast: fmt.Sprintf("%.1f %%", g.WilsonLow*percent), lost: message.Duration(milliseconds(g.LostMS)),
+		class:     g.Class,
+		runs:      strconv.Itoa(g.Runs),
+		first:     strconv.Itoa(g.FirstAttempt),
+		recovered: strconv.Itoa(g.Recovered),
+		gaveUp:    strconv.Itoa(g.GaveUp),
+		retried:   strconv.Itoa(g.Retried),
+		atLeast:   fmt.Sprintf("%.1f %%", g.WilsonLow*percent),
+		lost:      message.Duration(milliseconds(g.LostMS)),
 	}
 }
 

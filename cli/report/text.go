@@ -54,7 +54,8 @@ func (r *Report) text() {
 		c := cellsOf(g)
 		// What matters most stands first: a narrow terminal cuts the end.
 		rows = append(rows, []string{
-			mode.Cut(r.named(g), most), c.class, c.runs, spark(g), c.recovered, c.gaveUp, c.retried, c.first, c.atLeast, c.lost,
+			mode.Cut(r.named(g), most), c.class, c.runs, spark(g), c.recovered, c.gaveUp, c.retried, c.first, c.atLeast,
+			c.lost,
 		})
 	}
 	for i, line := range strings.Split(strings.TrimSuffix(mode.Table(width, rows), "\n"), "\n") {
@@ -89,9 +90,11 @@ func (r *Report) markdown() {
 	}
 	const space = 1 << 10 // for what is said of the rest
 	for i, g := range r.Groups {
-		row := fmt.Sprintf("| %s | %s | `%s` |\n", code(r.named(g)), strings.Join(append([]string{g.Class}, cellsOf(g).figures()...), " | "), spark(g))
+		row := fmt.Sprintf("| %s | %s | `%s` |\n", code(r.named(g)),
+			strings.Join(append([]string{g.Class}, cellsOf(g).figures()...), " | "), spark(g))
 		if b.Len()+len(row) > largestMarkdown-space {
-			fmt.Fprintf(b, "\n%d more are left out, since a summary has at most %d KiB.\n", len(r.Groups)-i, largestMarkdown>>10)
+			fmt.Fprintf(b, "\n%d more are left out, since a summary has at most %d KiB.\n", len(r.Groups)-i,
+				largestMarkdown>>10)
 			break
 		}
 		b.WriteString(row)
@@ -121,7 +124,8 @@ func code(text string) string {
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") || strings.HasPrefix(text, " ") && strings.HasSuffix(text, " ") {
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") ||
+		strings.HasPrefix(text, " ") && strings.HasSuffix(text, " ") {
 		text = " " + text + " "
 	}
 	return fence + text + fence

@@ -87,7 +87,9 @@ func Explain(w io.Writer, o *option.Options) error {
 	d := engine.Decide(&o.Policy, state, result, evidence, now, 0.5)
 	x := explained{Verdict: string(d.Verdict), Rule: d.Rule, Reason: d.Reason}
 	if !d.Accepted {
-		x.match(rules.Table(), classify.Failure{Argv: o.Command, Result: result, Stdout: evidence.Stdout, Stderr: evidence.Stderr, Order: evidence.Order})
+		x.match(rules.Table(), classify.Failure{
+			Argv: o.Command, Result: result, Stdout: evidence.Stdout, Stderr: evidence.Stderr, Order: evidence.Order,
+		})
 		if hint, ok, _ := engine.FindHint(&rules.Hints, evidence, now); ok {
 			x.Hint = new(text.MS(hint))
 		}
@@ -116,11 +118,14 @@ func (x *explained) match(table *classify.Table, f classify.Failure) {
 	}
 	for _, m := range j.Matches {
 		r := m.Rule
-		x.Matched = append(x.Matched, explainedRule{r.ID, string(r.Verdict), r.Strength.String(), r.Reason, r.Source, r.Where(), m.Stream, shortLine(m.Line)})
+		x.Matched = append(x.Matched, explainedRule{
+			r.ID, string(r.Verdict), r.Strength.String(), r.Reason, r.Source, r.Where(), m.Stream, shortLine(m.Line),
+		})
 	}
 	// A run under --classify any keeps a guess by the exit code for its last
 	// line; here it was asked for.
-	if len(x.Matched) > 0 && x.Matched[0].Rule == x.Rule && !strings.HasPrefix(x.Reason, "killed by KILL") && !strings.Contains(x.Reason, x.Matched[0].Reason) {
+	if len(x.Matched) > 0 && x.Matched[0].Rule == x.Rule && !strings.HasPrefix(x.Reason, "killed by KILL") &&
+		!strings.Contains(x.Reason, x.Matched[0].Reason) {
 		x.Reason += ": " + x.Matched[0].Reason
 	}
 }
@@ -160,9 +165,15 @@ func because(o *option.Options, d *engine.Decision) string {
 		return "a wait that is too long is not begun"
 	}
 	reason := map[engine.Mode][2]string{ // of a stop and of a retry
-		engine.Smart:  {"--classify smart does not retry what is permanent", "--classify smart retries what is not known to be permanent"},
-		engine.Strict: {"--classify strict retries only what is known to be transient", "--classify strict retries what is known to be transient"},
-		engine.Any:    {"", "--classify any retries every failure"},
+		engine.Smart: {
+			"--classify smart does not retry what is permanent",
+			"--classify smart retries what is not known to be permanent",
+		},
+		engine.Strict: {
+			"--classify strict retries only what is known to be transient",
+			"--classify strict retries what is known to be transient",
+		},
+		engine.Any: {"", "--classify any retries every failure"},
 	}[o.Policy.Rules.Mode]
 	if d.Retry {
 		return reason[1]

@@ -27,7 +27,9 @@ import (
 func Plan(out io.Writer, o *option.Options) error {
 	p := o.Policy
 	if p.Attempts > plan.MostAttempts {
-		return option.Usage("--attempts", fmt.Errorf("--plan is made for at most %d attempts, not for %d; use -n 0 with --deadline for a run that is limited by its time", plan.MostAttempts, p.Attempts))
+		return option.Usage("--attempts",
+			fmt.Errorf("--plan is made for at most %d attempts, not for %d; use -n 0 with --deadline for a run that "+
+				"is limited by its time", plan.MostAttempts, p.Attempts))
 	}
 	draw := func() func() float64 { return rand.New(rand.NewPCG(1, 0)).Float64 }
 	promise := plan.Promises(p, draw())
@@ -61,7 +63,8 @@ func longestRun(p engine.Policy, longest time.Duration) string {
 	case longest < plan.Unlimited && longest == p.Deadline:
 		return "worst case: " + message.Duration(longest) + " (--deadline)"
 	case longest < plan.Unlimited:
-		return fmt.Sprintf("worst case: %s (%s of %s plus the longest waits)", message.Duration(longest), message.Attempts(p.Attempts), exact(p.Timeout))
+		return fmt.Sprintf("worst case: %s (%s of %s plus the longest waits)", message.Duration(longest),
+			message.Attempts(p.Attempts), exact(p.Timeout))
 	case p.Attempts == 0:
 		return "worst case: unlimited (neither --attempts nor --deadline limits it)"
 	case p.Timeout == 0:
@@ -89,7 +92,8 @@ func survived(p engine.Policy, promise plan.Promise) string {
 	if half != plan.Unlimited {
 		usual = message.Duration(half)
 	}
-	return fmt.Sprintf("survives an outage of %s in 50%% of runs, of %s in 99%% (if attempts fail at once)", usual, message.Duration(most))
+	return fmt.Sprintf("survives an outage of %s in 50%% of runs, of %s in 99%% (if attempts fail at once)", usual,
+		message.Duration(most))
 }
 
 // needed says which flags survive the outage in 99 % of runs.
@@ -106,7 +110,8 @@ func needed(outage time.Duration, need *plan.Need) string {
 		ways = append(ways, "--attempts 0 --deadline "+message.Limit((d+unit-1).Truncate(unit)))
 	}
 	if len(ways) == 0 {
-		return fmt.Sprintf("an outage of %s cannot be survived with up to %d attempts", message.Limit(outage), plan.MostAttempts)
+		return fmt.Sprintf("an outage of %s cannot be survived with up to %d attempts", message.Limit(outage),
+			plan.MostAttempts)
 	}
 	return "to survive an outage of " + message.Limit(outage) + " in 99% of runs: " + strings.Join(ways, ", or ")
 }
@@ -117,7 +122,8 @@ func planTable(w *bufio.Writer, p engine.Policy) []time.Duration {
 	if first := backoff.Add(p.InitialDelay, p.Splay); first > 0 {
 		fmt.Fprintf(w, "before attempt 1: %s to %s\n", message.Duration(p.InitialDelay), message.Duration(first))
 	}
-	fmt.Fprintf(w, "%-8s %13s %12s %12s %12s %16s\n", "wait", "before jitter", "shortest", "average", "longest", "sum at most")
+	fmt.Fprintf(w, "%-8s %13s %12s %12s %12s %16s\n", "wait", "before jitter", "shortest", "average", "longest",
+		"sum at most")
 	late, at := false, []time.Duration{0}
 	for _, r := range plan.Rows(p) {
 		at = append(at, backoff.Add(at[len(at)-1], time.Duration(r.Mean)))
@@ -136,7 +142,8 @@ func planTable(w *bufio.Writer, p engine.Policy) []time.Duration {
 	case p.Attempts == 1:
 		fmt.Fprintln(w, "no wait: there is one attempt only")
 	case p.Deadline > 0 && attempts < most:
-		fmt.Fprintf(w, "wait %d would end past the deadline of %s, so attempt %[1]d is the last\n", attempts, exact(p.Deadline))
+		fmt.Fprintf(w, "wait %d would end past the deadline of %s, so attempt %[1]d is the last\n", attempts,
+			exact(p.Deadline))
 	case p.Attempts == 0:
 		fmt.Fprintln(w, "and so on: attempts are unlimited")
 	}

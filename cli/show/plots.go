@@ -92,7 +92,8 @@ func (p *plot) draw(w io.Writer, c canvas) {
 // barWidths are times that a person can count in, in tenths of a second: that is how
 // finely calls are counted.
 var barWidths = []time.Duration{
-	1, 2, 3, 5, 10, 20, 30, 40, 50, 60, 80, 100, 120, 150, 200, 300, 400, 600, 1200, 1800, 3000, 6000, 9000, 12000, 18000,
+	1, 2, 3, 5, 10, 20, 30, 40, 50, 60, 80, 100, 120, 150, 200, 300, 400, 600, 1200, 1800, 3000, 6000, 9000, 12000,
+	18000,
 	36000, 72000, 108000, 216000, 432000, 864000, 1728000,
 }
 
@@ -165,13 +166,16 @@ func plotOutage(w *bufio.Writer, herds []simulate.Herd, c canvas) {
 		fmt.Fprintf(w, "%*s%s%*s\n", labelWidth+1, "", "0", max(len(p.bars)-1, len(end)+1), end)
 	}
 	all, top := loads(herds, width, bars)
-	fmt.Fprintf(w, "\nCalls per second in intervals of %s, cut off above; the line is the capacity.\n", message.Duration(width))
-	plots(plot{top: top, mark: herds[0].Outage.Capacity, height: height, label: number}, func(i int) []float64 { return all[i] })
+	fmt.Fprintf(w, "\nCalls per second in intervals of %s, cut off above; the line is the capacity.\n",
+		message.Duration(width))
+	plots(plot{top: top, mark: herds[0].Outage.Capacity, height: height, label: number},
+		func(i int) []float64 { return all[i] })
 	herds = slices.DeleteFunc(slices.Clone(herds), func(h simulate.Herd) bool { return h.Finished == 0 })
 	if len(herds) == 0 {
 		return
 	}
 	fmt.Fprintf(w, "\nRuns that have finished.\n")
 	percent := func(x float64) string { return strconv.Itoa(int(100*x)) + "%" }
-	plots(plot{top: 1, height: height, label: percent}, func(i int) []float64 { return finished(&herds[i], width, bars) })
+	plots(plot{top: 1, height: height, label: percent},
+		func(i int) []float64 { return finished(&herds[i], width, bars) })
 }

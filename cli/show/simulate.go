@@ -89,7 +89,8 @@ func summary(w io.Writer, herds []simulate.Herd, needs []*simulate.Need) {
 	if len(herds) > 1 {
 		paragraphs = nil
 		for i := range herds {
-			paragraphs = append(paragraphs, message.Printable(herds[i].Name)+": "+strings.Join(sentences(&herds[i], needs[i]), " "))
+			paragraphs = append(paragraphs,
+				message.Printable(herds[i].Name)+": "+strings.Join(sentences(&herds[i], needs[i]), " "))
 		}
 	}
 	for _, paragraph := range paragraphs {
@@ -104,9 +105,11 @@ func sentences(h *simulate.Herd, need *simulate.Need) []string {
 		all = append(all, enough(need))
 	}
 	all = append(all,
-		fmt.Sprintf("Peak load: %s while it is down, %s when it is up again.", peak(h, h.PeakDown), peak(h, h.PeakBack)))
+		fmt.Sprintf("Peak load: %s while it is down, %s when it is up again.", peak(h, h.PeakDown),
+			peak(h, h.PeakBack)))
 	if h.Last != nil {
-		all = append(all, fmt.Sprintf("The last one finishes at %s; the best possible time is %s.", at(h.Last), at(&h.BestPossible)))
+		all = append(all,
+			fmt.Sprintf("The last one finishes at %s; the best possible time is %s.", at(h.Last), at(&h.BestPossible)))
 	}
 	all = append(all, fmt.Sprintf("%s calls per client.", number(h.CallsEach)))
 	if h.LeftOut > 0 {
@@ -140,7 +143,8 @@ func fates(h *simulate.Herd) string {
 		all += ", " + text.Count(h.GaveUp, "gives", "give") + " up"
 	}
 	if h.Refused > 0 { // by the guards, those of the most runs first
-		guards := slices.SortedFunc(maps.Keys(h.RefusedBy), func(a, b string) int { return cmp.Or(h.RefusedBy[b]-h.RefusedBy[a], cmp.Compare(a, b)) })
+		guards := slices.SortedFunc(maps.Keys(h.RefusedBy),
+			func(a, b string) int { return cmp.Or(h.RefusedBy[b]-h.RefusedBy[a], cmp.Compare(a, b)) })
 		all += ", " + text.Count(h.Refused, "is", "are") + " refused by " + strings.Join(guards, " and ")
 	}
 	if h.LeftOut > 0 {
@@ -181,8 +185,10 @@ func outageTable(w io.Writer, herds []simulate.Herd) {
 	}
 	for i := range herds {
 		h := &herds[i]
-		rows = append(rows, []string{message.Printable(h.Name), strconv.Itoa(h.Finished), strconv.Itoa(h.GaveUp), strconv.Itoa(h.Refused),
-			number(h.CallsEach), strconv.Itoa(h.PeakDown), strconv.Itoa(h.PeakBack), at(h.P50), at(h.P99), at(h.Last)})
+		rows = append(rows, []string{
+			message.Printable(h.Name), strconv.Itoa(h.Finished), strconv.Itoa(h.GaveUp), strconv.Itoa(h.Refused),
+			number(h.CallsEach), strconv.Itoa(h.PeakDown), strconv.Itoa(h.PeakBack), at(h.P50), at(h.P99), at(h.Last),
+		})
 	}
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {

@@ -39,11 +39,14 @@ func drawOutage(herds []simulate.Herd) []byte {
 	p := &picture{end: max(endOf(herds), tenth), y: svgHead}
 	height := svgHead + len(herds)*(svgLoad+svgGap) + svgDone + svgGap
 	o := herds[0].Outage
-	heading := fmt.Sprintf("%d clients of a server that is down for %s, then serves %s calls per second", o.Clients, message.Duration(o.Down), number(o.Capacity))
-	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" font-family="system-ui, sans-serif" font-size="12" fill="#222">`, svgWidth, height)
+	heading := fmt.Sprintf("%d clients of a server that is down for %s, then serves %s calls per second", o.Clients,
+		message.Duration(o.Down), number(o.Capacity))
+	fmt.Fprintf(p,
+		`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" font-family="system-ui, sans-serif" font-size="12" fill="#222">`, svgWidth, height)
 	fmt.Fprintf(p, "\n<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", heading)
 	p.text(svgMargin, 30, `font-size="16" font-weight="600"`, heading)
-	p.text(svgMargin, 50, `fill="#666"`, "Calls per second. The dashed line is the capacity, grey is the outage. Higher values are cut off.")
+	p.text(svgMargin, 50, `fill="#666"`,
+		"Calls per second. The dashed line is the capacity, grey is the outage. Higher values are cut off.")
 	width, bars := fit(p.end, svgBars)
 	all, top := loads(herds, width, bars)
 	for i := range herds {
@@ -60,11 +63,13 @@ func (p *picture) loadPanel(h *simulate.Herd, load []float64, top float64, width
 	up := func(calls float64) float64 { return low - min(calls/top, 1)*svgLoad }
 	p.frame(h.Outage.Down, svgLoad)
 	p.text(svgLabels, p.y-6, fmt.Sprintf(`font-weight="600" fill="%s"`, colour), h.Name)
-	p.text(svgWidth-svgMargin, p.y-6, `text-anchor="end" fill="#666"`, fmt.Sprintf("%s · peaks of %d/s and %d/s · %s calls each",
-		fates(h), h.PeakDown, h.PeakBack, number(h.CallsEach)))
+	p.text(svgWidth-svgMargin, p.y-6, `text-anchor="end" fill="#666"`,
+		fmt.Sprintf("%s · peaks of %d/s and %d/s · %s calls each",
+			fates(h), h.PeakDown, h.PeakBack, number(h.CallsEach)))
 	path := p.staircase(low, width, load, up)
 	fmt.Fprintf(p, "<path d=\"%sV%.1fZ\" fill=\"%s\"/>\n", path, low, colour)
-	fmt.Fprintf(p, "<path d=\"M%d %.1fH%d\" stroke=\"#222\" stroke-dasharray=\"5 4\" fill=\"none\"/>\n", svgLabels, up(h.Outage.Capacity), svgWidth-svgMargin)
+	fmt.Fprintf(p, "<path d=\"M%d %.1fH%d\" stroke=\"#222\" stroke-dasharray=\"5 4\" fill=\"none\"/>\n", svgLabels,
+		up(h.Outage.Capacity), svgWidth-svgMargin)
 	p.text(svgLabels-6, up(h.Outage.Capacity)+4, `text-anchor="end"`, number(h.Outage.Capacity))
 	p.text(svgLabels-6, p.y+8, `text-anchor="end" fill="#666"`, number(top))
 	p.y = low + svgGap
@@ -81,11 +86,13 @@ func (p *picture) donePanel(herds []simulate.Herd) {
 	}
 	width := p.end/svgPlot + 1
 	for i := range herds {
-		path := p.staircase(p.y+svgDone, width, finished(&herds[i], width, svgPlot), func(share float64) float64 { return p.y + svgDone*(1-share) })
+		path := p.staircase(p.y+svgDone, width, finished(&herds[i], width, svgPlot),
+			func(share float64) float64 { return p.y + svgDone*(1-share) })
 		fmt.Fprintf(p, "<path d=\"%s\" stroke=\"%s\" stroke-width=\"2\" fill=\"none\"/>\n", path, shade(i))
 	}
 	if len(herds) > 1 {
-		fmt.Fprintf(p, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\" font-weight=\"600\">", svgWidth-svgMargin-14, p.y-6)
+		fmt.Fprintf(p, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\" font-weight=\"600\">", svgWidth-svgMargin-14,
+			p.y-6)
 		for i, h := range herds {
 			fmt.Fprintf(p, "<tspan dx=\"14\" fill=\"%s\">%s</tspan>", shade(i), escaped(h.Name))
 		}
@@ -116,7 +123,8 @@ func (p *picture) x(at time.Duration) float64 {
 
 // frame draws the outage and the times below a panel.
 func (p *picture) frame(down time.Duration, height float64) {
-	fmt.Fprintf(p, "<rect x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#eee\"/>\n", svgLabels, p.y, p.x(down)-svgLabels, height)
+	fmt.Fprintf(p, "<rect x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#eee\"/>\n", svgLabels, p.y,
+		p.x(down)-svgLabels, height)
 	fmt.Fprintf(p, "<path d=\"M%d %.1fH%d\" stroke=\"#999\"/>\n", svgLabels, p.y+height, svgWidth-svgMargin)
 	step, _ := fit(p.end, 10)
 	for at := time.Duration(0); at <= p.end; at += step {

@@ -91,7 +91,8 @@ func resolve(all []*registry.Entry, words []string) (results []result) {
 		case len(named) == 1:
 			r = about(word, named[0])
 		case len(named) > 1:
-			r.Reason = fmt.Sprintf("%q names %d runs, and nothing is done: %s", word, len(named), strings.Join(ids, " "))
+			r.Reason = fmt.Sprintf("%q names %d runs, and nothing is done: %s", word, len(named),
+				strings.Join(ids, " "))
 			ambiguous = word
 		case lost != nil:
 			r = about(word, lost)

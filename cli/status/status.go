@@ -36,7 +36,8 @@ const shortID, leastID = 8, 4
 // matches reports whether a word names a run: by its whole name, or the first
 // characters of its id.
 func matches(e *registry.Entry, word string) bool {
-	return word != "" && word == cmp.Or(e.GivenName, e.Name) || len(word) >= leastID && strings.HasPrefix(e.RunID, strings.ToLower(word))
+	return word != "" && word == cmp.Or(e.GivenName, e.Name) ||
+		len(word) >= leastID && strings.HasPrefix(e.RunID, strings.ToLower(word))
 }
 
 func list() []*registry.Entry { return registry.List(registry.Places(os.LookupEnv)) }
@@ -138,7 +139,8 @@ func (g *Status) look(before *shown) (s *shown, err error) {
 	}
 	if before != nil {
 		for _, e := range before.runs {
-			if !e.Lives() && !slices.ContainsFunc(s.runs, func(other *registry.Entry) bool { return other.RunID == e.RunID }) {
+			if !e.Lives() &&
+				!slices.ContainsFunc(s.runs, func(other *registry.Entry) bool { return other.RunID == e.RunID }) {
 				s.runs = append(s.runs, e)
 			}
 		}
@@ -252,7 +254,9 @@ func rows(runs []*registry.Entry, now time.Time) [][]string {
 	table := [][]string{{"ID", "NAME", "STATUS", "ATTEMPT", "NEXT IN", "SINCE", "LAST FAILURE"}}
 	for _, e := range runs {
 		table = append(table, []string{
-			e.RunID[:shortID], e.Name, string(e.Status), message.Position(&event.Header{Attempt: e.Attempt, MaxAttempts: e.MaxAttempts}), next(e, now), cmp.Or(clock(e.StartedAt, now), "-"), show(e.LastReason),
+			e.RunID[:shortID], e.Name, string(e.Status),
+			message.Position(&event.Header{Attempt: e.Attempt, MaxAttempts: e.MaxAttempts}), next(e, now),
+			cmp.Or(clock(e.StartedAt, now), "-"), show(e.LastReason),
 		})
 	}
 	return table
@@ -315,9 +319,12 @@ func details(e *registry.Entry, now time.Time) [][]string {
 		depth = fmt.Sprint(e.Depth)
 	}
 	cells := []string{
-		"run id", e.RunID, "record", record, "signals", signals, "pid", fmt.Sprint(e.PID), "command", strings.Join(e.Command, " "),
-		"directory", e.Cwd, "host", e.Host, "deadline", clock(e.DeadlineAt, now), "next attempt", clock(e.NextAttemptAt, now),
-		"last exit", show(e.LastExit), "verdict", show(e.Verdict), "rule", show(e.Rule), "key", e.Key, "policy", e.Policy, "depth", depth,
+		"run id", e.RunID, "record", record, "signals", signals, "pid", fmt.Sprint(e.PID),
+		"command", strings.Join(e.Command, " "),
+		"directory", e.Cwd, "host", e.Host, "deadline", clock(e.DeadlineAt, now),
+		"next attempt", clock(e.NextAttemptAt, now),
+		"last exit", show(e.LastExit), "verdict", show(e.Verdict), "rule", show(e.Rule), "key", e.Key,
+		"policy", e.Policy, "depth", depth,
 	}
 	for i := range e.Attempts {
 		a := &e.Attempts[i]

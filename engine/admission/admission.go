@@ -241,7 +241,9 @@ func (g *Gate) AdmitCopy(ctx context.Context, attempt int, timedOut bool) (*Pass
 		p.passWithoutGuards(g.Now())
 		return p, nil
 	}
-	r := &guard.Request{Op: guard.AdmitCopy, Attempt: int64(attempt), TimedOut: timedOut, ID: p.id, Slot: slot, Held: -1}
+	r := &guard.Request{
+		Op: guard.AdmitCopy, Attempt: int64(attempt), TimedOut: timedOut, ID: p.id, Slot: slot, Held: -1,
+	}
 	reply := g.request(ctx, r, false)
 	if reply.refusal != nil {
 		return nil, reply.refusal

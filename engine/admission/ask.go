@@ -41,7 +41,9 @@ func (g *Gate) request(ctx context.Context, r *guard.Request, again bool) reply 
 		g.tellOutage(err)
 	}
 	if err != nil && (g.Closed || again) {
-		return reply{failed: again, refusal: g.unusable(fmt.Sprintf("the store %s cannot be used: %v", g.store.Name, err))}
+		return reply{
+			failed: again, refusal: g.unusable(fmt.Sprintf("the store %s cannot be used: %v", g.store.Name, err)),
+		}
 	}
 	if err != nil {
 		answer, lock, err = g.fallBack(ctx, r, err)

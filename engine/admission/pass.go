@@ -178,7 +178,9 @@ func (r *renewal) tell(why string) {
 	}
 	r.told = true
 	select {
-	case r.lost <- &event.StoreFailed{Store: r.from.Name, Reason: fmt.Sprintf("the slot of %q is lost: %s", r.Key, why)}:
+	case r.lost <- &event.StoreFailed{
+		Store: r.from.Name, Reason: fmt.Sprintf("the slot of %q is lost: %s", r.Key, why),
+	}:
 	default: // the run has yet to read the one before
 	}
 }

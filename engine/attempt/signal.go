@@ -19,8 +19,10 @@ type Signal string
 // additions of Linux (signal(7)) and the BSDs. One that a system does not have matches
 // nothing there.
 var signalNames = []string{
-	"ABRT", "ALRM", "BUS", "CHLD", "CONT", "EMT", "FPE", "HUP", "ILL", "INFO", "INT", "IO", "IOT", "KILL", "PIPE", "POLL", "PROF", "PWR", "QUIT", "SEGV",
-	"STKFLT", "STOP", "SYS", "TERM", "TRAP", "TSTP", "TTIN", "TTOU", "URG", "USR1", "USR2", "VTALRM", "WINCH", "XCPU", "XFSZ", "RTMIN", "RTMAX",
+	"ABRT", "ALRM", "BUS", "CHLD", "CONT", "EMT", "FPE", "HUP", "ILL", "INFO", "INT", "IO", "IOT", "KILL",
+	"PIPE", "POLL", "PROF", "PWR", "QUIT", "SEGV",
+	"STKFLT", "STOP", "SYS", "TERM", "TRAP", "TSTP", "TTIN", "TTOU", "URG", "USR1", "USR2", "VTALRM", "WINCH", "XCPU",
+	"XFSZ", "RTMIN", "RTMAX",
 }
 
 // firstNames are the names in results of signals that have two on Linux.

@@ -101,7 +101,8 @@ func ParseJitter(s string) (Jitter, error) {
 	if isPercent && err == nil && p >= 0 && p <= 100 {
 		return Jitter{Kind: Percent, P: p}, nil
 	}
-	return Jitter{}, fmt.Errorf("%q is not a jitter; use full, equal, decorrelated, none, or a percentage from 0%% to 100%% such as 25%%", s)
+	return Jitter{}, fmt.Errorf("%q is not a jitter; use full, equal, decorrelated, none, or a percentage from 0%% "+
+		"to 100%% such as 25%%", s)
 }
 
 // UnmarshalText is ParseJitter.

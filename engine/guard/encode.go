@@ -80,7 +80,8 @@ func (c *codec) windows(all *[]Window) {
 func (s *State) visit(c *codec) {
 	b, format := &s.Breaker, int64(version)
 	c.numbers(&format, &s.Used, &s.Keep, (*int64)(&b.Circuit), &b.Generation, &b.Opened, &b.Openings, &b.Failures,
-		&b.Outcomes, &b.Row, &b.Successes, &s.Bucket.Missing, &s.Bucket.Stamp, &s.Turns.Free, &s.Turns.Reserved, &s.Forgot)
+		&b.Outcomes, &b.Row, &b.Successes, &s.Bucket.Missing, &s.Bucket.Stamp, &s.Turns.Free, &s.Turns.Reserved,
+		&s.Forgot)
 	c.bad = c.bad || format != version || b.Circuit > HalfOpen
 	c.leases(&b.Probes)
 	c.leases(&s.Slots)

@@ -56,7 +56,8 @@ type Guards struct {
 
 // Any reports whether there is a guard.
 func (g *Guards) Any() bool {
-	return g.Breaker.Named() || g.Budget.On || g.Tokens.Capacity > 0 || g.Slots.N > 0 || g.RateLimit.Interval > 0 || g.Adaptive
+	return g.Breaker.Named() || g.Budget.On || g.Tokens.Capacity > 0 || g.Slots.N > 0 || g.RateLimit.Interval > 0 ||
+		g.Adaptive
 }
 
 // Op is an operation: one transaction on one State.

@@ -36,7 +36,8 @@ func (r *Refusal) Reason(g *Guards, key string) string {
 		if r.Holder != "" && r.Held > 1 {
 			holder += fmt.Sprintf(", and %d more", r.Held-1)
 		}
-		return fmt.Sprintf("no slot of %q is free: %d held, and --max-concurrent is %d%s", key, r.Held, g.Slots.N, holder)
+		return fmt.Sprintf("no slot of %q is free: %d held, and --max-concurrent is %d%s", key, r.Held, g.Slots.N,
+			holder)
 	case KindRateLimit:
 		wait := ""
 		if g.RateLimit.Wait >= 0 {

@@ -74,7 +74,9 @@ func (s *Snapshot) Status(key string, g *Guards) Status {
 	if g.Budget.On {
 		windows := slices.Clone(state.Budget)
 		w := window(&windows, g.Budget.Window, now)
-		view.Budget = &BudgetStatus{w.sum(retries, parts), ceilDiv(g.Budget.limit(w.sum(runs, parts), g.Priority), million)}
+		view.Budget = &BudgetStatus{
+			w.sum(retries, parts), ceilDiv(g.Budget.limit(w.sum(runs, parts), g.Priority), million),
+		}
 	}
 	view.Slots.Held = s.Held
 	state.Bucket.refill(&g.Tokens, now)

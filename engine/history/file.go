@@ -36,7 +36,8 @@ func Path(value string) (path string, own bool, err error) {
 		return value, false, nil
 	}
 	if path, err = xdg.State("history.jsonl"); err != nil {
-		return "", true, fmt.Errorf("there is no home directory for a history: %w; --history FILE names another file", err)
+		return "", true, fmt.Errorf("there is no home directory for a history: %w; --history FILE names another file",
+			err)
 	}
 	return path, true, nil
 }

@@ -142,7 +142,8 @@ func isAddress(word string) bool {
 	}
 	host = strings.Trim(host, "[]")
 	if strings.Count(host, ":") > 1 { // IPv6
-		return strings.Trim(host, "0123456789abcdefABCDEF:.%") == "" && strings.ContainsAny(host, "0123456789abcdefABCDEF")
+		return strings.Trim(host, "0123456789abcdefABCDEF:.%") == "" &&
+			strings.ContainsAny(host, "0123456789abcdefABCDEF")
 	}
 	labels := strings.Split(host, ".")
 	if len(labels) == 1 {
@@ -169,7 +170,8 @@ func isAddress(word string) bool {
 // files.
 func isTop(label string) bool {
 	switch label {
-	case "com", "net", "org", "io", "dev", "edu", "gov", "local", "internal", "invalid", "test", "example", "lan", "corp":
+	case "com", "net", "org", "io", "dev", "edu", "gov", "local", "internal", "invalid", "test", "example", "lan",
+		"corp":
 		return true
 	}
 	return false

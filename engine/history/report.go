@@ -119,7 +119,10 @@ type run struct {
 // digest returns what counts of a run, and whether it does: rehearsals, runs inside
 // others, and those with --until-failure or --repeat do not.
 func digest(r *Record, now time.Time) (run, bool) {
-	d := run{at: r.Time.Time, attempts: max(r.AttemptCount, len(r.Attempts)), succeeded: r.Outcome == string(event.Succeeded)}
+	d := run{
+		at: r.Time.Time, attempts: max(r.AttemptCount, len(r.Attempts)),
+		succeeded: r.Outcome == string(event.Succeeded),
+	}
 	if d.at.After(now) {
 		d.at = now
 	}
@@ -245,7 +248,8 @@ func (r *Report) Finish(top int) (groups int) {
 	}
 	r.Succeeded = r.FirstAttempt + r.Recovered
 	slices.SortFunc(r.Groups, func(a, b *Group) int {
-		return cmp.Or(cmp.Compare(b.WilsonLow, a.WilsonLow), cmp.Compare(b.GaveUp, a.GaveUp), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.WilsonLow, a.WilsonLow), cmp.Compare(b.GaveUp, a.GaveUp),
+			cmp.Compare(a.Name, b.Name))
 	})
 	groups = len(r.Groups)
 	if top > 0 {

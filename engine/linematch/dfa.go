@@ -86,7 +86,9 @@ func (s *sparse) add(pc uint32) bool {
 // newDFA returns an automaton for the patterns, which marks in seen those that match.
 func newDFA(patterns []*Pattern, l limits, seen []bool) *dfa {
 	n := newNFA(patterns)
-	d := &dfa{nfa: n, limits: l, seen: seen, left: len(seen), stride: min(len(n.runes), 256), table: new([tableSize]uint16)}
+	d := &dfa{
+		nfa: n, limits: l, seen: seen, left: len(seen), stride: min(len(n.runes), 256), table: new([tableSize]uint16),
+	}
 	d.visited.where = make([]uint32, len(n.insts))
 	d.reach = make([][]uint32, contexts*len(n.runes))
 	d.states, d.number = []state{{}}, map[string]uint16{}

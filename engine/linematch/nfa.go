@@ -55,7 +55,8 @@ func newNFA(patterns []*Pattern) *nfa {
 			case syntax.InstCapture:
 				in.Op = syntax.InstNop
 			case syntax.InstEmptyWidth:
-				n.asksWord = n.asksWord || syntax.EmptyOp(in.Arg)&(syntax.EmptyWordBoundary|syntax.EmptyNoWordBoundary) != 0
+				n.asksWord = n.asksWord ||
+					syntax.EmptyOp(in.Arg)&(syntax.EmptyWordBoundary|syntax.EmptyNoWordBoundary) != 0
 			case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
 				in.Op = syntax.InstRune
 				if key := string(rune(in.Arg)) + string(in.Rune); !known[key] {

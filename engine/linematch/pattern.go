@@ -26,7 +26,8 @@ func Parse(src string) (*Pattern, error) {
 		return nil, patternError(src, err.(*syntax.Error))
 	}
 	if needsLineEnd(re) {
-		return nil, fmt.Errorf("%q can match no line: it needs a line feed, and each line is looked at without its end; write a pattern for one line", src)
+		return nil, fmt.Errorf("%q can match no line: it needs a line feed, and each line is looked at without its "+
+			"end; write a pattern for one line", src)
 	}
 	return &Pattern{src: src, re: re}, nil
 }
@@ -109,5 +110,6 @@ func patternError(src string, e *syntax.Error) error {
 	if e.Code == syntax.ErrInvalidCharRange && (strings.HasPrefix(e.Expr, `\p`) || strings.HasPrefix(e.Expr, `\P`)) {
 		why = "%q is not a Unicode class"
 	}
-	return fmt.Errorf("pattern %q: %s", src, strings.NewReplacer("%q", strconv.Quote(e.Expr), "%s", e.Expr).Replace(why))
+	return fmt.Errorf("pattern %q: %s", src,
+		strings.NewReplacer("%q", strconv.Quote(e.Expr), "%s", e.Expr).Replace(why))
 }

@@ -116,7 +116,8 @@ func (n *Narrator) attempt(e event.Event) []Line {
 		}
 		return append(lines, n.overruledRule(e)...)
 	case *event.AttemptCancelled:
-		return detail("attempt %s has lost and was ended after %s", trial(&e.Header, &e.Which), Duration(e.Result.Duration))
+		return detail("attempt %s has lost and was ended after %s", trial(&e.Header, &e.Which),
+			Duration(e.Result.Duration))
 	case *event.GuardRefused:
 		if e.Hedged { // that of an attempt is told at the end
 			return detail("attempt %s was refused: %s", trial(&e.Header, &e.Which), e.Reason)

@@ -66,7 +66,9 @@ func waitsOf(p engine.Policy) engine.Policy {
 	if p.UntilFailure {
 		base := p.Schedule.Base
 		p.UntilFailure = false
-		p.Schedule = backoff.Schedule{Curve: backoff.Constant, Base: base, Cap: base, Jitter: backoff.Jitter{Kind: backoff.None}}
+		p.Schedule = backoff.Schedule{
+			Curve: backoff.Constant, Base: base, Cap: base, Jitter: backoff.Jitter{Kind: backoff.None},
+		}
 	}
 	return p
 }

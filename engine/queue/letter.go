@@ -184,7 +184,8 @@ func (l *Letter) check(id string) error {
 		return fmt.Errorf("run_id %q is not a run's id", l.RunID)
 	case len(l.Command) == 0 || l.Command[0] == "":
 		return errors.New("there is no command")
-	case slices.ContainsFunc(append(l.Command, l.Cwd, l.IdempotencyKey), func(t Text) bool { return strings.ContainsRune(string(t), 0) }):
+	case slices.ContainsFunc(append(l.Command, l.Cwd, l.IdempotencyKey),
+		func(t Text) bool { return strings.ContainsRune(string(t), 0) }):
 		return errors.New("a word holds a NUL, which no command can be given")
 	case !filepath.IsAbs(string(l.Cwd)):
 		return fmt.Errorf("cwd %q is not a whole path", string(l.Cwd))
@@ -204,8 +205,9 @@ func (l *Letter) check(id string) error {
 			return fmt.Errorf("env: %q is not a variable", name)
 		}
 	}
-	if s := l.Schedule; l.Parked() && (s == nil || l.DueAt == nil || l.Attempts < 1 || s.Step < 1 || s.Step >= math.MaxInt32 ||
-		min(s.PreviousMs, s.WaitMs) < 0 || max(s.PreviousMs, s.WaitMs) > math.MaxInt64/int64(time.Millisecond)) {
+	if s := l.Schedule; l.Parked() &&
+		(s == nil || l.DueAt == nil || l.Attempts < 1 || s.Step < 1 || s.Step >= math.MaxInt32 ||
+			min(s.PreviousMs, s.WaitMs) < 0 || max(s.PreviousMs, s.WaitMs) > math.MaxInt64/int64(time.Millisecond)) {
 		return errors.New("it does not say where the parked run continues")
 	}
 	return nil

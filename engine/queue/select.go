@@ -92,7 +92,8 @@ const (
 // Select returns the letters that words take, each once, and the words that name
 // none. A word of sets names all letters. takes chooses among the letters that a word
 // names other than by an id; nil takes all.
-func Select(all []*Entry, words, sets []string, takes func(e *Entry, word string) bool) (chosen []*Entry, unmatched []string, err error) {
+func Select(all []*Entry, words, sets []string, takes func(e *Entry, word string) bool) (chosen []*Entry,
+	unmatched []string, err error) {
 	for _, word := range words {
 		found, byID := all, false
 		if !slices.Contains(sets, word) {
@@ -114,13 +115,15 @@ func Select(all []*Entry, words, sets []string, takes func(e *Entry, word string
 }
 
 // Redrivable is Select for --redrive, oldest first. limit is --redrive-max.
-func Redrivable(all []*Entry, words []string, now time.Time, limit int) (chosen []*Entry, unmatched []string, err error) {
+func Redrivable(all []*Entry, words []string, now time.Time, limit int) (chosen []*Entry, unmatched []string,
+	err error) {
 	if len(words) == 0 {
 		words = []string{DueWord}
 	}
-	chosen, unmatched, err = Select(all, words, []string{DueWord, FailedWord, AllWord}, func(e *Entry, word string) bool {
-		return e.taken(word, now, limit)
-	})
+	chosen, unmatched, err = Select(all, words, []string{DueWord, FailedWord, AllWord},
+		func(e *Entry, word string) bool {
+			return e.taken(word, now, limit)
+		})
 	slices.SortStableFunc(chosen, Older)
 	return chosen, unmatched, err
 }

@@ -48,7 +48,8 @@ func Parse(list string, number func(attempt.Signal) (int, bool)) (Steps, error) 
 			return nil, fmt.Errorf("%q has an empty step; write one for each attempt, as in 75,75,0", list)
 		}
 		if n := len(steps); n > 0 && steps[n-1].Times == 0 {
-			return nil, fmt.Errorf("step %q is never reached, since the one before it stands for all attempts that follow", item)
+			return nil, fmt.Errorf("step %q is never reached, since the one before it stands for all attempts that "+
+				"follow", item)
 		}
 		step, err := parseStep(item, number)
 		if err != nil {
@@ -106,7 +107,8 @@ func (s *Step) pretend(result string, number func(attempt.Signal) (int, bool)) e
 	}
 	signal, err := attempt.ParseSignal(result)
 	if err != nil {
-		return fmt.Errorf("%q is not a result; use a code from 0 to 255, a signal such as KILL, timeout, or run", result)
+		return fmt.Errorf("%q is not a result; use a code from 0 to 255, a signal such as KILL, timeout, or run",
+			result)
 	}
 	n, known := number(signal)
 	if !known {

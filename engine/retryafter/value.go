@@ -109,8 +109,11 @@ var dateLayouts = sync.OnceValue(func() (all []string) {
 			all = append(all, date+zone)
 		}
 	}
-	all = append(all, "Mon Jan _2 15:04:05 GMT 2006", "Mon Jan _2 15:04:05 UTC 2006", "Mon Jan _2 15:04:05 Z0700 2006", time.ANSIC)
-	for _, date := range []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "20060102T150405"} {
+	all = append(all, "Mon Jan _2 15:04:05 GMT 2006", "Mon Jan _2 15:04:05 UTC 2006", "Mon Jan _2 15:04:05 Z0700 2006",
+		time.ANSIC)
+	for _, date := range []string{
+		"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "20060102T150405",
+	} {
 		for _, zone := range []string{"Z07:00", "Z0700", "Z07", " Z07:00", " Z0700", " UTC", " GMT", ""} {
 			all = append(all, date+zone)
 		}
@@ -132,7 +135,8 @@ func parseDate(s string) (when time.Time, rest string, ok bool) {
 	for _, layout := range dateLayouts() {
 		date := head
 		when, err := time.Parse(layout, date)
-		if e, isParse := err.(*time.ParseError); isParse && strings.HasPrefix(e.Message, ": extra text") && !strings.ContainsAny(e.ValueElem[:1], "0123456789") {
+		if e, isParse := err.(*time.ParseError); isParse && strings.HasPrefix(e.Message, ": extra text") &&
+			!strings.ContainsAny(e.ValueElem[:1], "0123456789") {
 			date = strings.TrimSuffix(head, e.ValueElem)
 			when, err = time.Parse(layout, date)
 		}

@@ -77,7 +77,9 @@ type Standing struct {
 func New(lists []List) (r Rotation) {
 	for i := range lists {
 		n := len(lists[i].Values)
-		r.wheels = append(r.wheels, &wheel{List: &lists[i], Standing: Standing{Failures: make([]int, n)}, using: make([]int, n)})
+		r.wheels = append(r.wheels, &wheel{
+			List: &lists[i], Standing: Standing{Failures: make([]int, n)}, using: make([]int, n),
+		})
 	}
 	return r
 }

@@ -22,7 +22,8 @@ func Parse(text string) (List, error) {
 	for value := range strings.SplitSeq(values, ",") {
 		value = strings.TrimSpace(value)
 		if value == "" {
-			return List{}, fmt.Errorf("%q has an empty value; separate the values by single commas, as in %s=a,b", text, name)
+			return List{}, fmt.Errorf("%q has an empty value; separate the values by single commas, as in %s=a,b", text,
+				name)
 		}
 		l.Values = append(l.Values, value)
 	}
@@ -75,7 +76,9 @@ func (l *List) CheckUsed(words []string, scripts ...string) error {
 		return nil
 	}
 	if shell {
-		return fmt.Errorf("${%s} in the command is a variable of the shell; write {%[1]s}, or $%s", l.Name, l.Variable())
+		return fmt.Errorf("${%s} in the command is a variable of the shell; write {%[1]s}, or $%s", l.Name,
+			l.Variable())
 	}
-	return fmt.Errorf("%s does not stand in the command; write it where the value goes, or hand it on, as in: env HOST=%[1]s COMMAND", l.place())
+	return fmt.Errorf("%s does not stand in the command; write it where the value goes, or hand it on, as in: env "+
+		"HOST=%[1]s COMMAND", l.place())
 }

@@ -32,14 +32,19 @@ const (
 var durationBounds = []float64{0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600} // seconds
 
 var families = [...]family{
-	runs:            {"retry_runs_total", "counter", "Runs that have ended, by outcome.", "outcome", nil},
-	attempts:        {"retry_attempts_total", "counter", "Attempts that have ended, by result.", "result", nil},
-	runAttempts:     {"retry_run_attempts", "histogram", "Attempts of a run.", "outcome", []float64{1, 2, 3, 5, 8}},
-	delay:           {"retry_delay_seconds", "histogram", "Waits between attempts as slept.", "", []float64{0.1, 0.5, 1, 2, 5, 10, 30, 60, 300}},
+	runs:        {"retry_runs_total", "counter", "Runs that have ended, by outcome.", "outcome", nil},
+	attempts:    {"retry_attempts_total", "counter", "Attempts that have ended, by result.", "result", nil},
+	runAttempts: {"retry_run_attempts", "histogram", "Attempts of a run.", "outcome", []float64{1, 2, 3, 5, 8}},
+	delay: {
+		"retry_delay_seconds", "histogram", "Waits between attempts as slept.", "",
+		[]float64{0.1, 0.5, 1, 2, 5, 10, 30, 60, 300},
+	},
 	attemptDuration: {"retry_attempt_duration_seconds", "histogram", "Duration of an attempt.", "", durationBounds},
-	runDuration:     {"retry_run_duration_seconds", "histogram", "Duration of a run, waits included.", "", durationBounds},
-	refusals:        {"retry_refused_total", "counter", "Attempts that a guard refused.", "guard", nil},
-	lastRun:         {"retry_last_run_timestamp_seconds", "gauge", "Unix time of the end of the last run.", "outcome", nil},
+	runDuration: {
+		"retry_run_duration_seconds", "histogram", "Duration of a run, waits included.", "", durationBounds,
+	},
+	refusals: {"retry_refused_total", "counter", "Attempts that a guard refused.", "guard", nil},
+	lastRun:  {"retry_last_run_timestamp_seconds", "gauge", "Unix time of the end of the last run.", "outcome", nil},
 }
 
 // series identifies a series by its family, the run's name and the value of the

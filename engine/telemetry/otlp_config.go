@@ -135,7 +135,9 @@ func (r *reader) target(flag, signal string) *url.URL {
 	}
 	name, text := r.of(signal, "ENDPOINT")
 	if text == "" {
-		r.notes = append(r.notes, "--otlp auto: neither OTEL_EXPORTER_OTLP_ENDPOINT nor OTEL_EXPORTER_OTLP_"+signal+"_ENDPOINT is set; no "+strings.ToLower(signal)+" are sent")
+		r.notes = append(r.notes,
+			"--otlp auto: neither OTEL_EXPORTER_OTLP_ENDPOINT nor OTEL_EXPORTER_OTLP_"+signal+"_ENDPOINT is set; no "+
+				strings.ToLower(signal)+" are sent")
 		return nil
 	}
 	if !r.protocol(signal) {
@@ -159,7 +161,8 @@ func (r *reader) protocol(signal string) bool {
 	case "", "http/json", "http/protobuf": // a receiver of HTTP takes both
 		return true
 	case "grpc":
-		r.notes = append(r.notes, "--otlp auto: "+name+" is grpc, which is not supported; no "+strings.ToLower(signal)+" are sent")
+		r.notes = append(r.notes,
+			"--otlp auto: "+name+" is grpc, which is not supported; no "+strings.ToLower(signal)+" are sent")
 		return false
 	}
 	r.warn("%s: %q is not grpc, http/protobuf or http/json; http/json is used", name, text)
@@ -191,7 +194,8 @@ func (r *reader) headers() [][2]string {
 	for _, variable := range []string{"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"} {
 		for _, h := range r.pairs(variable) {
 			if strings.ContainsFunc(h[1], unicode.IsControl) || !token(h[0]) {
-				r.warn("%s: header %q has a control character or is not a header's name; it is not sent", variable, h[0])
+				r.warn("%s: header %q has a control character or is not a header's name; it is not sent", variable,
+					h[0])
 				continue
 			}
 			all = append(slices.DeleteFunc(all, func(o [2]string) bool { return strings.EqualFold(o[0], h[0]) }), h)

@@ -83,9 +83,11 @@ func (o *OTLP) spans(r *run) ([]byte, error) {
 
 func (o *OTLP) runSpan(r *run) object {
 	e, outcome := r.End, string(r.End.Outcome)
-	all := attributes("retry.attempts", e.Attempts, "retry.max_attempts", r.Start.MaxAttempts, "process.exit.code", e.ExitCode,
+	all := attributes("retry.attempts", e.Attempts, "retry.max_attempts", r.Start.MaxAttempts, "process.exit.code",
+		e.ExitCode,
 		"retry.outcome", outcome, "retry.run_id", r.Start.RunID, "retry.name", r.name,
-		"retry.verdict", string(e.Verdict), "retry.rule", e.Rule, "retry.policy", r.Start.Policy, "retry.key", r.Start.Key)
+		"retry.verdict", string(e.Verdict), "retry.rule", e.Rule, "retry.policy", r.Start.Policy,
+		"retry.key", r.Start.Key)
 	failed := e.Outcome != event.Succeeded && e.Outcome != event.Cancelled && e.Outcome != event.Parked
 	if failed {
 		all = append(all, attribute("error.type", r.errorType()))
@@ -103,7 +105,9 @@ func (o *OTLP) runSpan(r *run) object {
 		if w.Slept != nil {
 			a = append(a, attribute("retry.slept_ms", inMS(*w.Slept)))
 		}
-		events = append(events, object{"timeUnixNano": nanoseconds(r.at(w.Wait.Time)), "name": "retry.wait", "attributes": a})
+		events = append(events, object{
+			"timeUnixNano": nanoseconds(r.at(w.Wait.Time)), "name": "retry.wait", "attributes": a,
+		})
 	}
 	span := object{
 		"traceId": r.Start.TraceID, "spanId": r.Start.SpanID, "name": "retry " + r.name, "kind": kindInternal,
@@ -136,11 +140,15 @@ func (r *run) attemptSpan(t *tried) object {
 	if t.Hedged {
 		all = append(all, attribute("retry.copy", t.Copy))
 	}
-	all = append(all, attributes("retry.result", t.result, "retry.run_id", r.Start.RunID, "retry.name", r.name, "process.exit.code", t.Result.ExitCode,
-		"retry.verdict", string(t.Verdict), "retry.rule", t.Rule, "error.type", t.errorType())...)
+	all = append(all,
+		attributes("retry.result", t.result, "retry.run_id", r.Start.RunID, "retry.name", r.name, "process.exit.code",
+			t.Result.ExitCode,
+			"retry.verdict", string(t.Verdict), "retry.rule", t.Rule, "error.type", t.errorType())...)
 	span := object{
-		"traceId": r.Start.TraceID, "spanId": t.SpanID, "parentSpanId": r.Start.SpanID, "name": r.name, "kind": kindClient,
-		"startTimeUnixNano": nanoseconds(r.at(t.Started)), "endTimeUnixNano": nanoseconds(r.at(t.Started.Add(t.Result.Duration))), "attributes": all,
+		"traceId": r.Start.TraceID, "spanId": t.SpanID, "parentSpanId": r.Start.SpanID, "name": r.name,
+		"kind":              kindClient,
+		"startTimeUnixNano": nanoseconds(r.at(t.Started)),
+		"endTimeUnixNano":   nanoseconds(r.at(t.Started.Add(t.Result.Duration))), "attributes": all,
 	}
 	if t.result != success && !t.Lost {
 		span["status"] = object{"code": statusError, "message": t.Ended}
@@ -194,6 +202,7 @@ func (r *run) point(f *family, s series) object {
 	for _, n := range values[:len(values)-1] {
 		counts, below = append(counts, number(n-below)), n
 	}
-	p["count"], p["sum"], p["bucketCounts"], p["explicitBounds"] = number(below), values[len(values)-1], counts, f.bounds
+	p["count"], p["sum"], p["bucketCounts"], p["explicitBounds"] = number(below), values[len(values)-1], counts,
+		f.bounds
 	return p
 }

@@ -45,7 +45,10 @@ func (o *OTLP) send(ctx context.Context, r *run) error {
 		TLSClientConfig: &tls.Config{RootCAs: roots},
 		TLSNextProto:    map[string]func(string, *tls.Conn) http.RoundTripper{}, // HTTP/1.1 alone
 	}
-	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	var posts []func() error
 	if o.traces != nil && r.Start.Sampled {
 		posts = append(posts, func() error { return o.post(ctx, client, o.traces, r, o.spans) })
@@ -73,7 +76,8 @@ func (o *OTLP) roots() (*x509.CertPool, error) {
 }
 
 // post sends one request.
-func (o *OTLP) post(ctx context.Context, client *http.Client, u *url.URL, r *run, encode func(*run) ([]byte, error)) error {
+func (o *OTLP) post(ctx context.Context, client *http.Client, u *url.URL, r *run,
+	encode func(*run) ([]byte, error)) error {
 	body, err := encode(r)
 	if err != nil {
 		return err

@@ -34,7 +34,8 @@ func (m metrics) encode() []byte {
 			for i := range len(f.bounds) + 1 {
 				fmt.Fprintf(&b, "%s_bucket{%s,le=%q} %s\n", f.name, labels, f.le(i), number(values[i]))
 			}
-			fmt.Fprintf(&b, "%s_sum{%s} %s\n%[1]s_count{%[2]s} %[4]s\n", f.name, labels, number(values[len(values)-1]), number(values[len(values)-2]))
+			fmt.Fprintf(&b, "%s_sum{%s} %s\n%[1]s_count{%[2]s} %[4]s\n", f.name, labels, number(values[len(values)-1]),
+				number(values[len(values)-2]))
 		}
 	}
 	return b.Bytes()
@@ -122,7 +123,9 @@ func (m metrics) line(seen map[string]bool, line string) error {
 func partOf(name string) (family int, part string) {
 	for i, f := range families {
 		part, is := strings.CutPrefix(name, f.name)
-		if is && (f.bounds == nil && part == "" || f.bounds != nil && slices.Contains([]string{"_bucket", "_sum", "_count"}, part)) {
+		if is &&
+			(f.bounds == nil && part == "" ||
+				f.bounds != nil && slices.Contains([]string{"_bucket", "_sum", "_count"}, part)) {
 			return i, part
 		}
 	}
@@ -133,7 +136,8 @@ func partOf(name string) (family int, part string) {
 func (m metrics) set(i int, part, labels string, value float64) error {
 	f := &families[i]
 	s, le := series{family: i}, ""
-	ok := label(&labels, "name", &s.name) && (f.label == "" || label(&labels, f.label, &s.label)) && (part != "_bucket" || label(&labels, "le", &le))
+	ok := label(&labels, "name", &s.name) && (f.label == "" || label(&labels, f.label, &s.label)) &&
+		(part != "_bucket" || label(&labels, "le", &le))
 	if !ok || labels != "}" {
 		return errUnexpected
 	}

@@ -42,7 +42,8 @@ func ParseStatsD(s string) (StatsD, error) {
 		return StatsD{"unixgram", path}, nil
 	}
 	host, port, err := net.SplitHostPort(s)
-	if n, e := strconv.ParseUint(port, 10, 16); err != nil || e != nil || n == 0 || host == "" || strings.ContainsAny(host, "/@ ") {
+	if n, e := strconv.ParseUint(port, 10, 16); err != nil || e != nil || n == 0 || host == "" ||
+		strings.ContainsAny(host, "/@ ") {
 		return StatsD{}, fmt.Errorf("%q is not an address; write HOST:PORT or unix:///path", text.MaskedAddress(s))
 	}
 	return StatsD{"udp", s}, nil
@@ -85,9 +86,11 @@ func (r *run) statsd() []string {
 	name, outcome := tag(r.name), tag(string(r.End.Outcome))
 	lines := []string{fmt.Sprintf("retry.runs:1|c|#name:%s,outcome:%s", name, outcome)}
 	for _, s := range r.metrics.of(attempts) {
-		lines = append(lines, fmt.Sprintf("retry.attempts:%s|c|#name:%s,result:%s", number(r.metrics[s][0]), name, s.label))
+		lines = append(lines,
+			fmt.Sprintf("retry.attempts:%s|c|#name:%s,result:%s", number(r.metrics[s][0]), name, s.label))
 	}
-	lines = append(lines, fmt.Sprintf("retry.run.duration:%s|ms|#name:%s,outcome:%s", milliseconds(r.elapsed()), name, outcome))
+	lines = append(lines,
+		fmt.Sprintf("retry.run.duration:%s|ms|#name:%s,outcome:%s", milliseconds(r.elapsed()), name, outcome))
 	rate := ""
 	if r.every > 1 {
 		rate = "|@" + number(1/float64(r.every))

@@ -32,7 +32,9 @@ func MaskedCommand(s string) string { return masked(s, true) }
 
 func masked(s string, command bool) string {
 	s = maskNamed(maskLogins(maskKeys(s)))
-	for _, secretAt := range []func(string, int) (int, int){endingAt(command), credentialAt, shapeAt, optionAt, netrcAt} {
+	for _, secretAt := range []func(string, int) (int, int){
+		endingAt(command), credentialAt, shapeAt, optionAt, netrcAt,
+	} {
 		s = maskEach(s, secretAt)
 	}
 	return s
@@ -212,13 +214,17 @@ func (n *named) value() (from, to int) {
 
 // fileErrors follow the name of a file or command, as in "get-token": not found; they
 // are no values.
-var fileErrors = []string{"not found", "cannot be executed", "its interpreter ", "is a directory", "no such file or directory", "permission denied"}
+var fileErrors = []string{
+	"not found", "cannot be executed", "its interpreter ", "is a directory",
+	"no such file or directory", "permission denied",
+}
 
 // isHeader reports whether the value is that of a header: the rest of the line.
 func (n *named) isHeader() bool {
 	name := strings.ToLower(n.text[n.begin:n.end])
 	before := strings.TrimRight(n.text[:n.begin], " \t<>*")
-	return strings.Contains(name, "authorization") || strings.Contains(name, "cookie") || before == "" || isIn("\n\"'=", before[len(before)-1])
+	return strings.Contains(name, "authorization") || strings.Contains(name, "cookie") || before == "" ||
+		isIn("\n\"'=", before[len(before)-1])
 }
 
 // extent returns the begin and end of a value at from.
@@ -269,7 +275,8 @@ func quotedEnd(s, quote string) int {
 // that behind a path (token.go:12, /run/secret: not found), and "::".
 func headerColon(s string, begin, end int) bool {
 	name := s[begin:end]
-	return !strings.HasPrefix(s[end+1:], ":") && !strings.Contains(name, ".") && name != "tokens" && name != notSecret &&
+	return !strings.HasPrefix(s[end+1:], ":") && !strings.Contains(name, ".") && name != "tokens" &&
+		name != notSecret &&
 		(begin == 0 || !isIn(`/\`, s[begin-1]))
 }
 
@@ -287,7 +294,9 @@ func credentialAt(s string, i int) (from, to int) {
 		}
 		from = skipBlanks(s, i+len(scheme))
 		to = from + run(s[from:], alphanumerics+"._~+/=-")
-		if value := s[from:to]; from > i+len(scheme) && (isCredential(value) || scheme == "bearer" && !slices.Contains(afterBearer, strings.ToLower(strings.TrimRight(value, ".")))) {
+		if value := s[from:to]; from > i+len(scheme) &&
+			(isCredential(value) ||
+				scheme == "bearer" && !slices.Contains(afterBearer, strings.ToLower(strings.TrimRight(value, ".")))) {
 			return from, to
 		}
 	}

@@ -128,7 +128,8 @@ func maskWithoutScheme(s string) string {
 		return s
 	}
 	user, password, _ := strings.Cut(s[:at], ":")
-	if password == "" || password == Mask || strings.ContainsAny(user, "@/") || strings.Contains(password, "/") || slices.Contains(notUsers, strings.ToLower(user)) {
+	if password == "" || password == Mask || strings.ContainsAny(user, "@/") || strings.Contains(password, "/") ||
+		slices.Contains(notUsers, strings.ToLower(user)) {
 		return s
 	}
 	return user + ":" + Mask + s[at:]

@@ -54,7 +54,8 @@ func endingAt(command bool) func(s string, i int) (from, to int) {
 		}
 		if name := s[begin:i]; name != "" && valueFollows(s, begin, i, command) {
 			v := named{text: s, begin: begin, end: i}
-			if from, to = v.value(); from < to && s[from:to] != Mask && !isPlain(name, s[from:to]) && !isCount(command, name, s[from:to]) {
+			if from, to = v.value(); from < to && s[from:to] != Mask && !isPlain(name, s[from:to]) &&
+				!isCount(command, name, s[from:to]) {
 				return from, to
 			}
 		}
@@ -239,7 +240,8 @@ func (t *tool) flag(word string) int {
 		case len(flag) > 2 || strings.HasPrefix(word, "--"):
 		case strings.HasPrefix(word, flag):
 			return len(flag)
-		case t.form != joined && strings.HasSuffix(word, flag[1:]) && strings.Trim(word[1:], letters) == "" && len(word) <= 6:
+		case t.form != joined && strings.HasSuffix(word, flag[1:]) && strings.Trim(word[1:], letters) == "" &&
+			len(word) <= 6:
 			return len(word)
 		}
 	}
@@ -278,7 +280,8 @@ func secretOf(form, value string) (from, to int) {
 			return 0, len(value)
 		}
 	case anyUser:
-		if _, secret, _ := strings.Cut(value, ":"); strings.Trim(secret, digits) != "" && !strings.Contains(value, "://") {
+		if _, secret, _ := strings.Cut(value, ":"); strings.Trim(secret, digits) != "" &&
+			!strings.Contains(value, "://") {
 			return behind(":")
 		}
 	case oracle:

@@ -233,7 +233,9 @@ func (r *wait) broken(t event.Target) engine.Readiness {
 // finish returns the result, and reports each target that is not ready with its last error.
 func (r *wait) finish() engine.Readiness {
 	failed := r.emitFailed()
-	return engine.Readiness{Ready: !failed, Waited: time.Since(r.started), Place: r.first, DeadlinePassed: failed && r.atRun}
+	return engine.Readiness{
+		Ready: !failed, Waited: time.Since(r.started), Place: r.first, DeadlinePassed: failed && r.atRun,
+	}
 }
 
 // emitFailed reports each target that is not ready, and whether there is one.

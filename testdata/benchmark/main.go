@@ -123,7 +123,8 @@ func compare(rounds int, commands []*contest) {
 		for i := range ratios {
 			ratios[i] = c.wall[i] / base.wall[i]
 		}
-		fmt.Printf("%-52s %7.2fms %6.2f %6.2f\n", c.label, 1e3*median(c.wall), median(ratios), mean(c.cpu)/mean(base.cpu))
+		fmt.Printf("%-52s %7.2fms %6.2f %6.2f\n", c.label, 1e3*median(c.wall), median(ratios),
+			mean(c.cpu)/mean(base.cpu))
 	}
 }
 

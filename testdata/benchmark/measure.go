@@ -25,7 +25,9 @@ var usual = strings.Fields("--attempts 5 --base 100ms --cap 30s --jitter full --
 func (b *bench) startUp() {
 	truth := b.peer("true")
 	fmt.Printf("\nstart-up, in units of the smallest Go program that starts a command\n")
-	guarded := []string{"--key", "k", "--store", "file:" + filepath.Join(b.dir, "state"), "--breaker", "50%", "--budget", "10%", "--"}
+	guarded := []string{
+		"--key", "k", "--store", "file:" + filepath.Join(b.dir, "state"), "--breaker", "50%", "--budget", "10%", "--",
+	}
 	compare(b.rounds, []*contest{
 		{label: "floor true", argv: []string{b.floor, truth}},
 		{label: "retry -- true", argv: []string{b.retry, "--", truth}},
@@ -303,11 +305,13 @@ func (b *bench) attempts() {
 			case <-ended:
 				running = false
 			case <-time.After(50 * time.Millisecond):
-				if data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid)); err == nil && strings.Contains(string(data), "VmHWM") {
+				if data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid)); err == nil &&
+					strings.Contains(string(data), "VmHWM") {
 					peaks = append(peaks, status(cmd.Process.Pid, "status", "VmHWM"))
 				}
 			}
 		}
-		fmt.Printf("%-52s %10.3fms %7d kB\n", fmt.Sprint(n), time.Since(begun).Seconds()*1e3/float64(n), slices.Max(append(peaks, 0)))
+		fmt.Printf("%-52s %10.3fms %7d kB\n", fmt.Sprint(n), time.Since(begun).Seconds()*1e3/float64(n),
+			slices.Max(append(peaks, 0)))
 	}
 }

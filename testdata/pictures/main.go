@@ -64,19 +64,22 @@ text { fill: #e6edf3 }
 // draw returns a picture of the given size with what add draws on it.
 func draw(width, height int, title string, add func(*canvas)) string {
 	var c canvas
-	fmt.Fprintf(&c, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%[1]d\" height=\"%[2]d\" role=\"img\">\n<title>%s</title>\n%s", width, height, html.EscapeString(title), style)
+	fmt.Fprintf(&c,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%[1]d\" height=\"%[2]d\" role=\"img\">\n<title>%s</title>\n%s", width, height, html.EscapeString(title), style)
 	add(&c)
 	c.WriteString("</svg>\n")
 	return c.String()
 }
 
 func (c *canvas) rect(class string, x, y, width, height int) {
-	fmt.Fprintf(c, "<rect class=%q x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\"/>\n", class, x, y, width, height)
+	fmt.Fprintf(c, "<rect class=%q x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\"/>\n", class, x, y, width,
+		height)
 }
 
 // text writes words; anchor is start, middle or end.
 func (c *canvas) text(class, anchor string, x, y int, words string) {
-	fmt.Fprintf(c, "<text class=%q text-anchor=%q x=\"%d\" y=\"%d\">%s</text>\n", class, anchor, x, y, html.EscapeString(words))
+	fmt.Fprintf(c, "<text class=%q text-anchor=%q x=\"%d\" y=\"%d\">%s</text>\n", class, anchor, x, y,
+		html.EscapeString(words))
 }
 
 // box is a rectangle with words in its middle.
@@ -107,20 +110,21 @@ func deciding() string {
 		{"What does --classify say? (any: retry)", "wait", "retry or stop"},
 	}
 	const step, width = 52, 400
-	return draw(660, step*len(rows)+20, "How an attempt is judged: the first row that applies decides", func(c *canvas) {
-		for i, r := range rows {
-			y := 10 + i*step
-			c.box("box", 20, y, width, 34, r.question)
-			c.box(r.class, 500, y, 140, 34, r.answer)
-			c.arrow(fmt.Sprintf("M%d %d H498", 20+width, y+17))
-			if i == len(rows)-1 {
-				break
+	return draw(660, step*len(rows)+20, "How an attempt is judged: the first row that applies decides",
+		func(c *canvas) {
+			for i, r := range rows {
+				y := 10 + i*step
+				c.box("box", 20, y, width, 34, r.question)
+				c.box(r.class, 500, y, 140, 34, r.answer)
+				c.arrow(fmt.Sprintf("M%d %d H498", 20+width, y+17))
+				if i == len(rows)-1 {
+					break
+				}
+				c.text("small", "start", 430, y+12, "yes")
+				c.arrow(fmt.Sprintf("M%d %d V%d", 20+width/2, y+34, y+step-2))
+				c.text("small", "start", 28+width/2, y+47, "no")
 			}
-			c.text("small", "start", 430, y+12, "yes")
-			c.arrow(fmt.Sprintf("M%d %d V%d", 20+width/2, y+34, y+step-2))
-			c.text("small", "start", 28+width/2, y+47, "no")
-		}
-	})
+		})
 }
 
 // waits is a line of time: five attempts with exponential backoff from 1 s, and
@@ -146,7 +150,8 @@ func waits() string {
 			fmt.Fprintf(c, "<circle class=%q cx=\"%d\" cy=\"%d\" r=\"8\"/>\n", class, x, axis)
 			c.text("small", "middle", x, axis+26, fmt.Sprintf("%ds", s))
 		}
-		c.text("small", "start", left, axis+50, "retry -n 5 --base 1s --jitter none: attempts 1 to 3 fail, attempt 4 succeeds, attempt 5 is not made")
+		c.text("small", "start", left, axis+50,
+			"retry -n 5 --base 1s --jitter none: attempts 1 to 3 fail, attempt 4 succeeds, attempt 5 is not made")
 	})
 }
 

@@ -42,7 +42,7 @@ func TestWeighs(t *testing.T) {
 		{warningLine, event.Permanent, false, [3]string{"-", "weak", "plain"}},
 		{warningLine, event.Transient, false, [3]string{"weak", "weak", "plain"}},
 		{warningLine, event.Permanent, true, [3]string{"weak", "plain", "decisive"}},
-		{passingLine, event.Permanent, false, [3]string{"-", "weak", "decisive"}},
+		{passingLine, event.Permanent, false, [3]string{"-", "-", "decisive"}},
 		{passingLine, event.Transient, false, [3]string{"weak", "plain", "decisive"}},
 	} {
 		for i, s := range []Strength{Weak, Plain, Decisive} {

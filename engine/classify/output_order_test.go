@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/retrysh/retry/engine/linematch"
 )
@@ -47,7 +48,7 @@ func FuzzOutput(f *testing.F) {
 	f.Add("\x1b[31ma\n\n", "\x1b]0;t\x07c\r\n", []byte{0, 4})
 	f.Add("10:00:00 ERROR 404", "[12:34:56] warn", []byte{})
 	f.Fuzz(func(t *testing.T, stdout, stderr string, counts []byte) {
-		if strings.ContainsAny(stdout+stderr, "\x1b\x9b\x9c\x9d\b") {
+		if strings.ContainsAny(stdout+stderr, "\x1b\b") || !utf8.ValidString(stdout+stderr) {
 			newOutput([]byte(stdout), []byte(stderr), nil) // what is shown of it is linematch's matter
 			return
 		}

@@ -209,7 +209,7 @@ func TestIsEnding(t *testing.T) {
 		s.EndsAt(time.Now().Add(time.Second))
 		time.Sleep(time.Second - 1)
 		expect(t, "before the deadline", s.IsEnding(), false)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		expect(t, "at the deadline", s.IsEnding(), true)
 		s.Enter(in, 0)
 		expect(t, "while a command runs", s.IsEnding(), false)

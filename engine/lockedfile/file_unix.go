@@ -141,7 +141,9 @@ func (l *File) WriteAt(b []byte, offset int64) (int, error) {
 
 // whole goes on where a call did less than it was asked for. none is the error
 // for a call that does nothing.
-func (l *File) whole(b []byte, offset int64, call func(int, []byte, int64) (int, error), none error) (done int, err error) {
+func (l *File) whole(
+	b []byte, offset int64, call func(int, []byte, int64) (int, error), none error,
+) (done int, err error) {
 	for done < len(b) {
 		n, err := call(l.fd, b[done:], offset+int64(done))
 		switch {

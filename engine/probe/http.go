@@ -64,7 +64,8 @@ func (c *httpCheck) visit(ctx context.Context, p *Probe, request *http.Request) 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = conn.Close() }() // not the TLS layer: that would wait up to 5 s for a peer that has stopped reading
+	// Not the TLS layer: that would wait up to 5 s for a peer that has stopped reading.
+	defer func() { _ = conn.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	var stream io.ReadWriter = conn
 	if request.URL.Scheme == "https" {
@@ -143,7 +144,8 @@ func (c *httpCheck) redirect(answer *http.Response) (*http.Request, error) {
 	case err != nil:
 		return nil, plain("status " + strconv.Itoa(answer.StatusCode) + " to an address that is malformed")
 	case to.Scheme != "http" && to.Scheme != "https":
-		return nil, plain("status " + strconv.Itoa(answer.StatusCode) + " to " + text.Quote(to.Scheme+":") + ", which is not followed")
+		return nil, plain("status " + strconv.Itoa(answer.StatusCode) + " to " + text.Quote(to.Scheme+":") +
+			", which is not followed")
 	case to.Hostname() == "":
 		return nil, plain("status " + strconv.Itoa(answer.StatusCode) + " to an address without a host")
 	}
@@ -180,9 +182,11 @@ func malformed(err error, otherwise plain) error {
 		return errTruncated
 	case strings.Contains(words, "headers exceeded"):
 		return errHeadSize
-	case errors.As(err, new(textproto.ProtocolError)), strings.Contains(words, "Content-Length"), strings.Contains(words, "transfer encoding"):
+	case errors.As(err, new(textproto.ProtocolError)), strings.Contains(words, "Content-Length"),
+		strings.Contains(words, "transfer encoding"):
 		return errHead
-	case errors.As(err, new(plain)), errors.As(err, new(net.Error)), errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed):
+	case errors.As(err, new(plain)), errors.As(err, new(net.Error)), errors.Is(err, io.EOF),
+		errors.Is(err, net.ErrClosed):
 		return err
 	}
 	return otherwise

@@ -141,7 +141,8 @@ func requestURL(host, s string) (*url.URL, error) {
 	return u, err
 }
 
-const validOptions = "valid are #status=200-399, #body=REGEX, #method=HEAD, #header=Name: value and #insecure, joined by & (a & in a value is written %26)"
+const validOptions = "valid are #status=200-399, #body=REGEX, #method=HEAD, #header=Name: value and #insecure, " +
+	"joined by & (a & in a value is written %26)"
 
 // options reads what stands behind the '#'.
 func (c *httpCheck) options(fragment string) error {
@@ -174,14 +175,17 @@ func (c *httpCheck) option(name, value string, hasValue bool) (err error) {
 		err = errors.New("bad #body: the regular expression is missing")
 	case name == "body":
 		if c.body, err = regexp.Compile(value); err != nil {
-			err = fmt.Errorf("bad #body %s: %s", text.Quote(value), text.Cut(oneLine(strings.TrimPrefix(err.Error(), "error parsing regexp: ")), maxLine))
+			err = fmt.Errorf("bad #body %s: %s", text.Quote(value),
+				text.Cut(oneLine(strings.TrimPrefix(err.Error(), "error parsing regexp: ")), maxLine))
 		}
 	case name == "method":
 		c.request.Method = value
 		// A method is a token (RFC 9110, section 9.1), and those in use are in capitals.
 		// CONNECT asks a proxy, and its answer does not end.
-		if value == "" || len(value) > 20 || strings.Trim(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-") != "" || value == "CONNECT" {
-			err = fmt.Errorf("bad #method %s: valid are GET, HEAD, OPTIONS and their like, in capitals", text.Quote(value))
+		if value == "" || len(value) > 20 || strings.Trim(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-") != "" ||
+			value == "CONNECT" {
+			err = fmt.Errorf("bad #method %s: valid are GET, HEAD, OPTIONS and their like, in capitals",
+				text.Quote(value))
 		}
 	case name == "header":
 		err = c.header(value)
@@ -232,7 +236,9 @@ const tokenBytes = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghi
 
 // framing are the headers that say where a request ends or what becomes of its
 // connection (RFC 9110, sections 7.6.1 and 7.8; RFC 9112, section 6).
-var framing = []string{"connection", "content-length", "transfer-encoding", "trailer", "te", "upgrade", "expect", "keep-alive"}
+var framing = []string{
+	"connection", "content-length", "transfer-encoding", "trailer", "te", "upgrade", "expect", "keep-alive",
+}
 
 // statusForm is a final status, or a range of them: 1xx never ends a request, and there
 // is none above 599 (RFC 9110, section 15).
@@ -244,7 +250,8 @@ func parseStatuses(s string) ([]string, error) {
 	list := strings.Split(s, ",")
 	for _, part := range list {
 		if !valid.MatchString(part) || part[:3] > part[len(part)-3:] {
-			return nil, fmt.Errorf("bad #status %s: valid are codes from 200 to 599 and ranges of them, as in 200-399,404", text.Quote(s))
+			return nil, fmt.Errorf("bad #status %s: valid are codes from 200 to 599 and ranges of them, as in "+
+				"200-399,404", text.Quote(s))
 		}
 	}
 	return list, nil

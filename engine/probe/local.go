@@ -51,7 +51,8 @@ func (c *pidCheck) run(_ context.Context, p *Probe) error {
 func parsePID(s string) (check, error) {
 	pid, err := strconv.Atoi(s)
 	if err != nil || pid <= 0 || pid > math.MaxInt32 || s[0] == '+' {
-		return nil, fmt.Errorf("%s is not the number of a process; valid is pid:$! in a shell, or pid:1234", text.Quote(s))
+		return nil, fmt.Errorf("%s is not the number of a process; valid is pid:$! in a shell, or pid:1234",
+			text.Quote(s))
 	}
 	return &pidCheck{pid}, nil
 }

@@ -33,7 +33,9 @@ func readRedis(r *bufio.Reader) ([]byte, error) {
 		return nil, errNotRedis
 	case err != nil:
 		return nil, err
-	case first == '-' && slices.ContainsFunc(redisAcceptsNone, func(begin string) bool { return strings.HasPrefix(line+" ", begin+" ") }):
+	case first == '-' &&
+		slices.ContainsFunc(redisAcceptsNone,
+			func(begin string) bool { return strings.HasPrefix(line+" ", begin+" ") }):
 		return nil, said(line)
 	}
 	return nil, nil

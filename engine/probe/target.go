@@ -50,7 +50,8 @@ func (t *Target) IsProcess() bool {
 const maxTarget = 16 << 10
 
 // forms lists the valid targets, for messages.
-const forms = "tcp://host:port, http://host/, https://host/, http+unix:///path.sock:/, unix:///path, file:///path, dns://name, postgres://host:port, redis://host:port, mysql://host:port, pid:N or exec:command"
+const forms = "tcp://host:port, http://host/, https://host/, http+unix:///path.sock:/, unix:///path, file:///path, " +
+	"dns://name, postgres://host:port, redis://host:port, mysql://host:port, pid:N or exec:command"
 
 // Parse reads a target of one of the forms in docs/targets.md. An error names what was
 // typed and what would be valid.
@@ -108,7 +109,8 @@ func parse(s string) (check, error) {
 	case !isAddress:
 		return nil, errors.New(withoutScheme(s))
 	case kind == "":
-		return nil, fmt.Errorf("%s is not a kind of target; valid are %s", text.Quote(text.MaskedAddress(strings.ToLower(scheme))), forms)
+		return nil, fmt.Errorf("%s is not a kind of target; valid are %s",
+			text.Quote(text.MaskedAddress(strings.ToLower(scheme))), forms)
 	}
 	switch kind {
 	case "tcp":
@@ -165,7 +167,8 @@ func parseTCP(s string) (check, error) {
 	case user != "" || err != nil:
 		return nil, errors.New("no user goes with a port; valid is tcp://host:port")
 	case rest != "":
-		return nil, fmt.Errorf("nothing goes behind the port, not %s; valid is tcp://host:port", text.Quote(text.MaskedAddress(rest)))
+		return nil, fmt.Errorf("nothing goes behind the port, not %s; valid is tcp://host:port",
+			text.Quote(text.MaskedAddress(rest)))
 	}
 	host, port, err := address.HostPort(authority)
 	if err != nil {
@@ -205,7 +208,8 @@ func parseSocket(s, valid string) (string, error) {
 
 // isOfWindows reports whether a path begins with the letter of a drive.
 func isOfWindows(path string) bool {
-	return len(path) > 2 && path[1] == ':' && (path[2] == '/' || path[2] == '\\') && strings.Trim(path[:1], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+	return len(path) > 2 && path[1] == ':' && (path[2] == '/' || path[2] == '\\') &&
+		strings.Trim(path[:1], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
 // parsePath reads the /path behind unix:// and file://.
@@ -223,7 +227,8 @@ func parsePath(s, valid string) (string, error) {
 	case !strings.HasPrefix(s, "/"):
 		return "", fmt.Errorf("%s is not an absolute path; valid is %s", text.Quote(text.MaskedAddress(s)), valid)
 	case i >= 0:
-		return "", fmt.Errorf("%s:// takes no options; a %q in a path is written %s", scheme, s[i:i+1], address.Escape(s[i]))
+		return "", fmt.Errorf("%s:// takes no options; a %q in a path is written %s", scheme, s[i:i+1],
+			address.Escape(s[i]))
 	}
 	path, err := unescape(s, "path")
 	if runtime.GOOS == "windows" && len(path) > 2 && path[2] == ':' {

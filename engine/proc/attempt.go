@@ -108,7 +108,10 @@ func (a *running) start() {
 
 // plan says where the streams of the attempt lead.
 func (a *running) plan() stdio.Plan {
-	p := stdio.Plan{Spec: &a.spec, In: a.cfg.Stdin, Out: a.cfg.Stdout, Err: a.cfg.Stderr, OutTo: 1, Question: a.probe, Line: a.cfg.Line}
+	p := stdio.Plan{
+		Spec: &a.spec, In: a.cfg.Stdin, Out: a.cfg.Stdout, Err: a.cfg.Stderr, OutTo: 1, Question: a.probe,
+		Line: a.cfg.Line,
+	}
 	switch a.spec.Streams {
 	case attempt.Held:
 		p.Out, p.Err = holding(p.Out), holding(p.Err)

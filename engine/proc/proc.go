@@ -12,9 +12,10 @@
 // # Locks
 //
 // State that goroutines share has one owner, which takes messages, or a lock that is a
-// leaf: under it only system calls are made, and channels are sent to that never block. These are that of package process, Signals.mu, and a spool's and a
-// pump's in stdio; under the pump's its second writer is called. The only order: the lock
-// under which signals are added in package signals comes before Signals.mu.
+// leaf: under it only system calls are made, and channels are sent to that never block. These
+// are that of package process, Signals.mu, and a spool's and a pump's in stdio; under the
+// pump's its second writer is called. The only order: the lock under which signals are added
+// in package signals comes before Signals.mu.
 package proc
 
 import (

@@ -22,7 +22,8 @@ const drawByte, writeByte = 0, 1
 // OpenScreen is for the terminal that fd is open on.
 func OpenScreen(fd int) *Screen {
 	return &Screen{own: sync.OnceValue(func() int {
-		own, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", fd), unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+		own, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", fd),
+			unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return -1
 		}
@@ -39,7 +40,8 @@ func (s *Screen) lock(how int, lock *unix.Flock_t) bool {
 // given: no other run has it, and no process of the job writes there but the
 // command and those that wait for this program.
 func (s *Screen) Claim() bool {
-	return !besideOthers() && (s.own() < 0 || s.lock(unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK, Start: drawByte}))
+	return !besideOthers() &&
+		(s.own() < 0 || s.lock(unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK, Start: drawByte}))
 }
 
 // Release gives the right to draw back.

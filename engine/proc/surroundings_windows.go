@@ -43,7 +43,8 @@ func ShowsColors(fd int) bool {
 	if windows.GetConsoleMode(console, &mode) != nil {
 		return false
 	}
-	return windows.SetConsoleMode(console, mode|windows.ENABLE_PROCESSED_OUTPUT|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) == nil
+	return windows.SetConsoleMode(console,
+		mode|windows.ENABLE_PROCESSED_OUTPUT|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) == nil
 }
 
 // NullInput reports whether standard input is NUL, which any number of commands

@@ -153,7 +153,9 @@ func (o Outage) run(p engine.Policy, g guard.Guards, draw func() float64, limit 
 	p.Rules = engine.Rules{}
 	p.Consecutive = 0
 	p.UntilFailure = false
-	h := &herd{Herd: Herd{Outage: o, RefusedBy: map[string]int{}}, policy: p, draw: draw, clients: make([]client, o.Clients)}
+	h := &herd{
+		Herd: Herd{Outage: o, RefusedBy: map[string]int{}}, policy: p, draw: draw, clients: make([]client, o.Clients),
+	}
 	first := client{state: p.First()}
 	if p.Deadline > 0 {
 		first.state.Deadline = moment(p.Deadline)
@@ -256,7 +258,10 @@ func (h *herd) serve(now time.Duration) (result action, took time.Duration) {
 func (h *herd) end(now time.Duration, who int32, result action) {
 	c := &h.clients[who]
 	// Every policy retries what has timed out.
-	r := attempt.Result{Duration: now - c.begun, DeadlinePassed: result == pastDeadline, TimedOut: result == fails || result == timesOut}
+	r := attempt.Result{
+		Duration: now - c.begun, DeadlinePassed: result == pastDeadline,
+		TimedOut: result == fails || result == timesOut,
+	}
 	d := engine.Decide(&h.policy, c.state, r, engine.Evidence{}, moment(now), h.draw())
 	h.guards.changed = false
 	c.pass.Report(d.Counts)

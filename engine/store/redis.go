@@ -33,7 +33,8 @@ type Redis struct {
 }
 
 // Do answers a request in one transaction.
-func (s *Redis) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, guard.Lock, error) {
+func (s *Redis) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, guard.Lock,
+	error) {
 	names := keys(key)
 	// The words are one argument: a client that has not logged in may send ten at most,
 	// and the error would be about that, not about the login.

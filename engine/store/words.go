@@ -69,7 +69,8 @@ func answerOf(text string) (a guard.Answer, damaged bool, err error) {
 		return a, false, errReply
 	}
 	return guard.Answer{
-		Now: n("now"), From: guard.Circuit(n("from")), To: guard.Circuit(n("to")), Delay: n("delay"), Lost: n("lost") == 1,
+		Now: n("now"), From: guard.Circuit(n("from")), To: guard.Circuit(n("to")), Delay: n("delay"),
+		Lost: n("lost") == 1,
 		Refusal: guard.Refusal{
 			Guard: guard.Kind(n("guard")), RetryIn: n("again"), Circuit: guard.Circuit(n("circuit")),
 			Failures: n("failures"), Outcomes: n("outcomes"), Openings: n("openings"), Probes: n("probes"),

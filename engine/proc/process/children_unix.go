@@ -226,7 +226,8 @@ const (
 // waitid calls waitid(2) without waiting.
 func waitid(kind, id, options int) (child, error) {
 	var info [32]int32 // siginfo_t
-	_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, uintptr(kind), uintptr(id), uintptr(unsafe.Pointer(&info)), uintptr(options|unix.WNOHANG), 0, 0)
+	_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, uintptr(kind), uintptr(id), uintptr(unsafe.Pointer(&info)),
+		uintptr(options|unix.WNOHANG), 0, 0)
 	if errno != 0 {
 		return child{}, errno
 	}

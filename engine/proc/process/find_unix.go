@@ -87,7 +87,8 @@ func describe(name, file string, err error) error {
 	}
 	info, statErr := os.Stat(file)
 	switch {
-	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE),
+		errors.Is(err, syscall.ENFILE):
 		return startError(exitcodes.Failure, "%q: the system has no process to start it in: %w", name, err)
 	case errors.Is(err, syscall.ENOENT) && statErr == nil:
 		interpreter, hint := Interpreter(file), ""

@@ -61,7 +61,8 @@ func LookUp(name string) (string, error) {
 func (t *Tree) limitJob(flags uint32) error {
 	var info windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
 	info.BasicLimitInformation.LimitFlags = flags
-	_, err := windows.SetInformationJobObject(t.job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	_, err := windows.SetInformationJobObject(t.job, windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
 	return err
 }
 
@@ -83,7 +84,9 @@ func (t *Tree) create(path string, argv, env []string, files [3]*os.File) error 
 	}
 	pid, process, err := syscall.StartProcess(program, argv, &syscall.ProcAttr{
 		Env: env, Files: []uintptr{files[0].Fd(), files[1].Fd(), files[2].Fd()},
-		Sys: &syscall.SysProcAttr{CmdLine: line, CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP},
+		Sys: &syscall.SysProcAttr{
+			CmdLine: line, CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP,
+		},
 	})
 	if err != nil {
 		return startError(exitcodes.NotExecutable, "%q: cannot be executed: %w", path, err)
@@ -207,7 +210,8 @@ func (t *Tree) living() int {
 		terminated uint32
 	}
 	const basicAccounting = 1 // JobObjectBasicAccountingInformation
-	if windows.QueryInformationJobObject(t.job, basicAccounting, uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)), nil) != nil {
+	if windows.QueryInformationJobObject(t.job, basicAccounting, uintptr(unsafe.Pointer(&info)),
+		uint32(unsafe.Sizeof(info)), nil) != nil {
 		return 0
 	}
 	return int(info.active)

@@ -31,10 +31,14 @@ func oomKills(groups, mount string) int {
 		switch controllers, group := fields[1], fields[2]; {
 		case controllers == "":
 			for _, version2 := range []string{"", "unified"} {
-				files = append(files, filepath.Join(mount, version2, group, "memory.events"), filepath.Join(mount, version2, "memory.events"))
+				files = append(files, filepath.Join(mount, version2, group, "memory.events"),
+					filepath.Join(mount, version2, "memory.events"))
 			}
 		case strings.Contains(","+controllers+",", ",memory,"):
-			files = []string{filepath.Join(mount, "memory", group, "memory.oom_control"), filepath.Join(mount, "memory", "memory.oom_control")}
+			files = []string{
+				filepath.Join(mount, "memory", group, "memory.oom_control"),
+				filepath.Join(mount, "memory", "memory.oom_control"),
+			}
 		}
 		for _, file := range files {
 			data, err := os.ReadFile(file)

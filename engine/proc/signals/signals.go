@@ -72,7 +72,9 @@ type delivery struct {
 // New returns a place for signals that none reach, for commands that only answer a
 // question. Listen returns the one that they do.
 func New() *Signals {
-	return &Signals{cancelled: make(chan attempt.Signal, 16), woken: make(chan struct{}, 1), last: map[syscall.Signal]time.Time{}}
+	return &Signals{
+		cancelled: make(chan attempt.Signal, 16), woken: make(chan struct{}, 1), last: map[syscall.Signal]time.Time{},
+	}
 }
 
 // Cancelled delivers the signals that ask the program to end

@@ -15,9 +15,11 @@ const realTimeMin, realTimeMax = 0, 0
 // These are explained for Linux.
 var (
 	earlySignals = []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH}
-	laterSignals = []syscall.Signal{syscall.SIGABRT, syscall.SIGCONT, syscall.SIGVTALRM, syscall.SIGIO, syscall.SIGXCPU, syscall.SIGINFO}
-	coreSignals  = []syscall.Signal{syscall.SIGABRT}
-	strayFaults  = []os.Signal{syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE}
+	laterSignals = []syscall.Signal{
+		syscall.SIGABRT, syscall.SIGCONT, syscall.SIGVTALRM, syscall.SIGIO, syscall.SIGXCPU, syscall.SIGINFO,
+	}
+	coreSignals = []syscall.Signal{syscall.SIGABRT}
+	strayFaults = []os.Signal{syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE}
 )
 
 // rawAction is larger than the kernel's struct __sigaction, which begins
@@ -27,7 +29,8 @@ type rawAction [8]uintptr
 // sigaction is sigaction(2), of which Go's runtime knows nothing; either action may be
 // nil.
 func sigaction(sig syscall.Signal, action, old *rawAction) syscall.Errno {
-	_, _, errno := syscall.RawSyscall(syscall.SYS_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(action)), uintptr(unsafe.Pointer(old)))
+	_, _, errno := syscall.RawSyscall(syscall.SYS_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(action)),
+		uintptr(unsafe.Pointer(old)))
 	return errno
 }
 
@@ -45,7 +48,8 @@ func WithoutTTOU(f func()) {
 	defer runtime.UnlockOSThread()
 	const sigBlock, sigSetMask = 1, 3 // SIG_BLOCK and SIG_SETMASK of sys/signal.h
 	blocked, before := uint32(1)<<(syscall.SIGTTOU-1), uint32(0)
-	_, _, _ = syscall.RawSyscall(syscall.SYS___PTHREAD_SIGMASK, sigBlock, uintptr(unsafe.Pointer(&blocked)), uintptr(unsafe.Pointer(&before)))
+	_, _, _ = syscall.RawSyscall(syscall.SYS___PTHREAD_SIGMASK, sigBlock, uintptr(unsafe.Pointer(&blocked)),
+		uintptr(unsafe.Pointer(&before)))
 	f()
 	_, _, _ = syscall.RawSyscall(syscall.SYS___PTHREAD_SIGMASK, sigSetMask, uintptr(unsafe.Pointer(&before)), 0)
 }

@@ -48,7 +48,8 @@ type rawAction [32]uintptr
 // may be nil.
 func sigaction(sig syscall.Signal, action, old *rawAction) syscall.Errno {
 	const sigsetSize = 8 // in bytes, on all architectures but MIPS
-	_, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(action)), uintptr(unsafe.Pointer(old)), sigsetSize, 0, 0)
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(action)),
+		uintptr(unsafe.Pointer(old)), sigsetSize, 0, 0)
 	return errno
 }
 

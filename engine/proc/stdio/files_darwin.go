@@ -49,7 +49,8 @@ func OpenPty() (master, slave File, err error) {
 	}
 	var name [128]byte // the size that TIOCPTYGNAME has in its number
 	for _, request := range []uint{unix.TIOCPTYGRANT, unix.TIOCPTYUNLK, unix.TIOCPTYGNAME} {
-		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(master), uintptr(request), uintptr(unsafe.Pointer(&name[0]))); errno != 0 {
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(master), uintptr(request),
+			uintptr(unsafe.Pointer(&name[0]))); errno != 0 {
 			closeFile(master)
 			return noFile, noFile, errno
 		}

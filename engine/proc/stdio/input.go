@@ -109,7 +109,9 @@ func (s *Streams) feed(from *spool, offset int64) error {
 	}
 	unblock(write)
 	s.give(0, read)
-	s.feeder = &feeder{spool: from, offset: offset, dst: write, over: s.over, troubles: s.Troubles, done: make(chan struct{})}
+	s.feeder = &feeder{
+		spool: from, offset: offset, dst: write, over: s.over, troubles: s.Troubles, done: make(chan struct{}),
+	}
 	return nil
 }
 

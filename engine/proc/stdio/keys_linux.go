@@ -60,7 +60,8 @@ func (p *Pump) modesChanged() {
 	user := int(p.dst)
 	if k.before == nil {
 		before, err := unix.IoctlGetTermios(user, getTermios)
-		if group, errGroup := unix.IoctlGetInt(user, unix.TIOCGPGRP); err != nil || errGroup != nil || group != unix.Getpgrp() {
+		if group, errGroup := unix.IoctlGetInt(user, unix.TIOCGPGRP); err != nil || errGroup != nil ||
+			group != unix.Getpgrp() {
 			return // a background job that sets modes is stopped (SIGTTOU)
 		}
 		k.before = before

@@ -5,7 +5,6 @@ package classify
 
 import (
 	_ "embed" // for the rules
-	"slices"
 	"strings"
 	"sync"
 )
@@ -71,15 +70,28 @@ func blocksFor(rules, tool string) string {
 		return rules
 	}
 	var kept strings.Builder
+	kept.Grow(4 << 10)
 	for block := range strings.SplitAfterSeq(rules, "\n\n") {
 		_, tools, some := strings.Cut(block, "\ntools ")
 		tools, _, _ = strings.Cut(tools, "\n")
-		if some && !slices.Contains(strings.Fields(tools), tool) {
-			block = strings.Repeat("\n", strings.Count(block, "\n"))
+		if !some || hasWord(tools, tool) {
+			kept.WriteString(block)
+			continue
 		}
-		kept.WriteString(block)
+		for range strings.Count(block, "\n") {
+			kept.WriteByte('\n')
+		}
 	}
 	return kept.String()
+}
+
+func hasWord(list, word string) bool {
+	for w := range strings.FieldsSeq(list) {
+		if w == word {
+			return true
+		}
+	}
+	return false
 }
 
 func readPatterns() []*Rule {

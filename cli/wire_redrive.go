@@ -195,9 +195,9 @@ func options(by *redrive, letter *queue.Letter) (*option.Options, error) {
 		policy[name] = queue.Strings(values)
 	}
 	if by.NoEnv {
-		by.Environ = nil
+		by.Call.Environ = nil
 	}
-	o, err := option.Redriven(by.Given, by.Environ, policy, queue.Strings(letter.Command))
+	o, err := option.Redriven(by.Call.Given, by.Call.Environ, policy, queue.Strings(letter.Command))
 	if err == nil {
 		err = os.Chdir(string(letter.Cwd))
 	}

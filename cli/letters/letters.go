@@ -119,7 +119,7 @@ func (g *List) Run() int {
 	case len(chosen) > 0:
 		g.Print(mode.Table(g.Width(), g.rows(chosen)))
 	case len(g.Words) == 0 && !g.Quiet:
-		fmt.Fprintln(g.Stderr, "retry: no letters")
+		fmt.Fprintln(g.Call.Stderr, "retry: no letters")
 	}
 	return code
 }

@@ -140,12 +140,12 @@ func (r *Redrive) one(e *queue.Entry, run func(e *queue.Entry, stdin *os.File) R
 
 // print prints the result of a letter.
 func (r *Redrive) print(result *Result) {
-	w, line := r.Stderr, fmt.Sprintf("letter %s %s", result.ID, result.Result)
+	w, line := r.Call.Stderr, fmt.Sprintf("letter %s %s", result.ID, result.Result)
 	switch {
 	case result.Result == dryRun && r.JSON(), r.Quiet && result.ExitCode != nil, r.Quiet && result.Result == Skipped:
 		return
 	case result.Result == dryRun:
-		w, line = r.Stdout, fmt.Sprintf("letter %s would be run", result.ID)
+		w, line = r.Call.Stdout, fmt.Sprintf("letter %s would be run", result.ID)
 	case result.Reason != "":
 		line += ": " + result.Reason
 	}
@@ -166,5 +166,5 @@ func (r *Redrive) sum() {
 			parts = append(parts, fmt.Sprint(n, " ", result))
 		}
 	}
-	fmt.Fprintf(r.Stderr, "retry: redriven: %s\n", strings.Join(parts, ", "))
+	fmt.Fprintf(r.Call.Stderr, "retry: redriven: %s\n", strings.Join(parts, ", "))
 }

@@ -33,7 +33,7 @@ type Call struct {
 
 // Common is what every mode embeds: its call, and the flags that all know.
 type Common struct {
-	Call      `kong:"-"`
+	Call      Call `kong:"-"`
 	LogFormat option.Word[formats]
 	Color     option.Word[option.Colors]
 	Quiet     bool     `short:"q"`
@@ -53,48 +53,48 @@ func (formats) Words() []string { return []string{"text", "json"} }
 // Mode is a pointer to a struct that embeds Common and has the flags of the mode.
 type Mode interface {
 	Run() int // returns the exit code
-	call() *Call
+	common() *Common
 }
 
-func (c *Common) call() *Call { return &c.Call }
+func (c *Common) common() *Common { return c }
 
 func (c *Common) JSON() bool { return c.LogFormat == "json" }
 
 // Run reads the words of a call, and runs its mode.
 func Run(c Call, m Mode) int {
-	call := m.call()
-	*call = c
+	common := m.common()
+	common.Call = c
 	var err error
-	if call.Given, err = option.ReadMode(m, c.OfRun, c.Args, c.Environ); err != nil {
-		return call.Usage(err)
+	if common.Call.Given, err = option.ReadMode(m, c.OfRun, c.Args, c.Environ); err != nil {
+		return common.Usage(err)
 	}
 	code := m.Run()
-	if err := call.Flush(); err != nil {
-		return call.Fail(err)
+	if err := common.Flush(); err != nil {
+		return common.Fail(err)
 	}
 	return code
 }
 
 // Usage reports a usage error of the mode and returns its exit code.
-func (c *Call) Usage(err error) int {
+func (c *Common) Usage(err error) int {
 	code := c.Fail(err)
-	fmt.Fprintf(c.Stderr, "Try 'retry --%s --help'.\n", c.Name)
+	fmt.Fprintf(c.Call.Stderr, "Try 'retry --%s --help'.\n", c.Call.Name)
 	return code
 }
 
 // Fail reports any other error and returns the code of the program's own failures.
-func (c *Call) Fail(err error) int {
+func (c *Common) Fail(err error) int {
 	c.Complain(text.Masked(err.Error()))
 	return exitcodes.Failure
 }
 
 // Complain prints a line about the mode.
-func (c *Call) Complain(line string) {
-	fmt.Fprintf(c.Stderr, "retry: --%s: %s\n", c.Name, message.Printable(line))
+func (c *Common) Complain(line string) {
+	fmt.Fprintf(c.Call.Stderr, "retry: --%s: %s\n", c.Call.Name, message.Printable(line))
 }
 
 // Width is that of the terminal which standard output is, 0 where it is none.
-func (c *Call) Width() int { return WidthOf(c.Stdout) }
+func (c *Common) Width() int { return WidthOf(c.Call.Stdout) }
 
 // WidthOf is the number of columns of the terminal which a file is, 0 where it is none.
 func WidthOf(f *os.File) int {
@@ -142,19 +142,19 @@ func Pairs(cells ...string) (rows [][]string) {
 }
 
 // Print adds to the output.
-func (c *Call) Print(text string) { c.Out.WriteString(text) }
+func (c *Common) Print(text string) { c.Call.Out.WriteString(text) }
 
 // PrintJSON adds an object, and returns code or that of a failure.
-func (c *Call) PrintJSON(code int, object any) int {
-	if err := text.WriteJSON(&c.Out, object); err != nil {
+func (c *Common) PrintJSON(code int, object any) int {
+	if err := text.WriteJSON(&c.Call.Out, object); err != nil {
 		return c.Fail(err)
 	}
 	return code
 }
 
 // Flush writes the output so far.
-func (c *Call) Flush() error {
-	_, err := c.Out.WriteTo(c.Stdout)
+func (c *Common) Flush() error {
+	_, err := c.Call.Out.WriteTo(c.Call.Stdout)
 	return err
 }
 

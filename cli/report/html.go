@@ -48,7 +48,7 @@ func (r *Report) html() {
 	_, _ = strings.NewReplacer(
 		"{sentences}", sentences.String(), "{cards}", cards.String(), "{warnings}", warnings.String(),
 		"{header}", header.String(), "{rows}", rows.String(),
-	).WriteString(&r.Out, page)
+	).WriteString(&r.Call.Out, page)
 }
 
 // drawing is the spark line of a group as bars.

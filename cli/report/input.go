@@ -52,7 +52,7 @@ func (g *Flags) find(files []string) (err error) {
 // no end, is an error.
 func (g *Flags) pipe(name string) (io.Reader, error) {
 	if name == "-" {
-		return g.Stdin, nil
+		return g.Call.Stdin, nil
 	}
 	info, err := os.Stat(name)
 	switch {

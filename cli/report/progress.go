@@ -19,7 +19,7 @@ const (
 // runs reads the sources and calls add with each run. While it reads, a terminal on standard
 // error shows how many runs were read.
 func (g *Flags) runs(add func(*history.Record)) (bad int, err error) {
-	if g.Quiet || !term.IsTerminal(int(g.Stderr.Fd())) {
+	if g.Quiet || !term.IsTerminal(int(g.Call.Stderr.Fd())) {
 		return history.Runs(g.sources, add)
 	}
 	n, next, shown := 0, time.Now().Add(progressAfter), false
@@ -30,12 +30,12 @@ func (g *Flags) runs(add func(*history.Record)) (bad int, err error) {
 			return
 		}
 		if now := time.Now(); now.After(next) {
-			fmt.Fprintf(g.Stderr, "\r\x1b[Kretry: --%s: %s read", g.Name, text.Count(n, "run", "runs"))
+			fmt.Fprintf(g.Call.Stderr, "\r\x1b[Kretry: --%s: %s read", g.Call.Name, text.Count(n, "run", "runs"))
 			next, shown = now.Add(progressEvery), true
 		}
 	})
 	if shown {
-		fmt.Fprint(g.Stderr, "\r\x1b[K")
+		fmt.Fprint(g.Call.Stderr, "\r\x1b[K")
 	}
 	return bad, err
 }

@@ -79,7 +79,7 @@ const largestMarkdown = 900 << 10
 // markdown prints the report for the summary of a CI job. What it leaves out for
 // want of space is said.
 func (r *Report) markdown() {
-	b := &r.Out
+	b := &r.Call.Out
 	fmt.Fprintf(b, "## Retries\n\n%s\n\n", strings.Join(r.sentences(), " "))
 	for _, warned := range r.Warnings {
 		fmt.Fprintf(b, "> ⚠️ %s\n\n", describe(warned))

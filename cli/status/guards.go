@@ -29,7 +29,7 @@ func ofStore() storeFlags { return storeFlags{StoreTimeout: option.Above0(250 * 
 
 // open opens the store, that of the host where none is named. Its warnings go to standard
 // error.
-func (g *storeFlags) open(c *mode.Call) (guard.Store, error) {
+func (g *storeFlags) open(c *mode.Common) (guard.Store, error) {
 	a, err := store.OfHost()
 	if g.Store != "" {
 		if a, err = store.ParseAddress(string(g.Store)); err != nil {
@@ -132,7 +132,7 @@ func (g *Reset) Run() int {
 	if len(g.Words) == 0 {
 		return g.Usage(errors.New("needs a key: the --key of the guards that are to forget"))
 	}
-	s, err := g.open(&g.Call)
+	s, err := g.open(&g.Common)
 	if err != nil {
 		return g.Usage(err)
 	}

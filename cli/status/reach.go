@@ -36,7 +36,7 @@ func (g *Reach) Run() int {
 		return g.Usage(errors.New("needs an id: a run's name, 4 or more of the first characters of its id, or all"))
 	}
 	done, do := "woken", (*registry.Entry).Wake
-	if g.Name == "cancel" {
+	if g.Call.Name == "cancel" {
 		done, do = "cancelled", (*registry.Entry).Cancel
 	}
 	results := resolve(list(), g.Words)

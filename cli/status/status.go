@@ -78,11 +78,11 @@ const tick = time.Second
 func (g *Status) Run() int {
 	if len(g.Key) > 0 {
 		var err error
-		if g.store, err = g.open(&g.Call); err != nil {
+		if g.store, err = g.open(&g.Common); err != nil {
 			return g.Usage(err)
 		}
 	}
-	inPlace := g.Watch && !g.JSON() && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(g.Stdout.Fd()))
+	inPlace := g.Watch && !g.JSON() && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(g.Call.Stdout.Fd()))
 	var before *shown
 	var last []byte
 	clear := "" // erases the lines that were drawn
@@ -104,12 +104,12 @@ func (g *Status) Run() int {
 		}
 		switch {
 		case inPlace:
-			frame := fit(g.Out.Bytes(), g.Stdout)
-			g.Out.Reset()
+			frame := fit(g.Call.Out.Bytes(), g.Call.Stdout)
+			g.Call.Out.Reset()
 			g.Print(clear + frame)
 			clear = fmt.Sprintf("\x1b[%dA\x1b[J", strings.Count(frame, "\n"))
 		case bytes.Equal(state, last):
-			g.Out.Reset()
+			g.Call.Out.Reset()
 		}
 		if err := g.Flush(); err != nil {
 			return g.Fail(err)
@@ -169,9 +169,9 @@ func (g *Status) complain(s *shown) {
 	}
 	switch {
 	case nothing && len(g.Key) > 0:
-		fmt.Fprintln(g.Stderr, "retry: no runs, and no guards with the key")
+		fmt.Fprintln(g.Call.Stderr, "retry: no runs, and no guards with the key")
 	case nothing:
-		fmt.Fprintln(g.Stderr, "retry: no runs")
+		fmt.Fprintln(g.Call.Stderr, "retry: no runs")
 	}
 }
 
@@ -218,7 +218,7 @@ func (s *shown) withoutCountdowns() any {
 
 func (g *Status) print(s *shown) error {
 	if g.JSON() {
-		return text.WriteJSON(&g.Out, s.json())
+		return text.WriteJSON(&g.Call.Out, s.json())
 	}
 	now := time.Now()
 	var tables []string

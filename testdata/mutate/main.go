@@ -1,6 +1,6 @@
 // Command mutate measures which faults the tests of a package notice.
 //
-//	go run ./testdata/mutate [-with PACKAGE] [-scripts REGEX] [-at REGEX] [-part K/N] [-list] PACKAGE...
+//	go run ./testdata/mutate [-with PACKAGE] [-scripts REGEX] [-at REGEX] [-part K/N] [-least P] [-list] PACKAGE...
 //
 // It makes mutants of a package: one operator, condition, number or statement is
 // changed in each. All of them are compiled into one test binary, in which a file
@@ -11,7 +11,8 @@
 // with -scripts against the scripts of that name, through the tests of ./cli. What survives
 // is printed as FILE:LINE:COLUMN and the change; a survivor that is listed in
 // equivalent.txt, with the reason why no test can notice it, is not counted. -at takes only
-// the mutants whose FILE:LINE:COLUMN matches, -part every Nth.
+// the mutants whose FILE:LINE:COLUMN matches, -part every Nth. With -least it is an error
+// if less than P % are killed.
 //
 // Tests run in a pid namespace of their own where that is permitted; those of engine/proc,
 // whose mutants may signal any process, do not run elsewhere.
@@ -44,6 +45,7 @@ func main() {
 	scripts := flag.String("scripts", "", "run survivors against the scripts whose names match this")
 	at := flag.String("at", "", "run only mutants whose FILE:LINE:COLUMN matches this")
 	part := flag.String("part", "1/1", "run only every Nth mutant, from the Kth on")
+	least := flag.Float64("least", 0, "fail if less than so many % are killed")
 	list := flag.Bool("list", false, "list the mutants and run nothing")
 	flag.Parse()
 	choose, err := chosen(*at, *part)
@@ -51,11 +53,15 @@ func main() {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(2)
 	}
+	failed := false
 	for _, path := range flag.Args() {
-		if err := measure(path, *with, *scripts, choose, *list); err != nil {
+		if err := measure(path, *with, *scripts, choose, *least, *list); err != nil {
 			fmt.Fprintln(os.Stderr, "mutate:", err)
-			os.Exit(1)
+			failed = true
 		}
+	}
+	if failed {
+		os.Exit(1)
 	}
 }
 
@@ -90,7 +96,7 @@ type mutant struct {
 }
 
 // measure prints what survives of a package, and the share that is killed.
-func measure(path, with, scripts string, choose func(*mutant) bool, list bool) error {
+func measure(path, with, scripts string, choose func(*mutant) bool, least float64, list bool) error {
 	if err := isolate(path); err != nil {
 		return err
 	}
@@ -152,7 +158,11 @@ func measure(path, with, scripts string, choose func(*mutant) bool, list bool) e
 		fmt.Println("survives:", one.place, one.change)
 	}
 	killed = len(all) - len(left)
-	fmt.Printf("%s: %d of %d mutants killed (%.1f %%), and %d are equivalent\n", path, killed, len(all)-equivalent, percent(killed, len(all)-equivalent), equivalent)
+	share := percent(killed, len(all)-equivalent)
+	fmt.Printf("%s: %d of %d mutants killed (%.1f %%), and %d are equivalent\n", path, killed, len(all)-equivalent, share, equivalent)
+	if share < least {
+		return fmt.Errorf("%s: less than %v %% are killed", path, least)
+	}
 	return nil
 }
 

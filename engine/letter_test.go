@@ -205,6 +205,8 @@ func TestLineOfAFailure(t *testing.T) {
 	for _, c := range []struct{ stdout, stderr, pattern, want string }{
 		{"", "", "", ""},
 		{"one\ntwo\n", "", "", "two"},
+		{"\n \r\n", "\n\x1b[0m\n", "", ""},
+		{"x", "\n", "", "x"},
 		{"one\n", "\x1b[31mred\x1b[0m \r\n\n", "", "red"},
 		{"", "first: busy\nsecond: busy\nlast\n", "busy", "second: busy"},
 	} {

@@ -389,6 +389,63 @@ func TestWhatIsRepeated(t *testing.T) {
 	})
 }
 
+// TestARepeatedCommandThatIsNotThere ends the measurement, though --on-exit names its code.
+func TestARepeatedCommandThatIsNotThere(t *testing.T) {
+	in(t, []attempt.Result{notFound}, func(t *testing.T, e *Config, s *script, r *record) {
+		e.Policy.Repeat, e.Policy.Rules.OnExit = true, exits(t, "127")
+		if end := e.Run(context.Background()); end.Code != 127 || len(s.started) != 1 || r.last().Outcome != event.Stopped {
+			t.Errorf("%+v: %+v", end, r.last())
+		}
+	})
+}
+
+// TestARefusedCopyIsTold: as the copy that it would have been, and the next one is asked for a delay
+// later.
+func TestARefusedCopyIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, s, r := newHedged(3, 100*ms, planned{after: 450 * ms, result: exit0})
+		e.Gate = new(shop).gate()
+		e.Run(context.Background())
+		checkCopies(t, s, r)
+		for n, want := range []time.Duration{100 * ms, 200 * ms} {
+			if got := find[*event.GuardRefused](r, n); got == nil || !got.Hedged || got.Copy != 1 || got.Elapsed != want {
+				t.Errorf("refusal %d: %+v", n, got)
+			}
+		}
+	})
+}
+
+// TestWaitsThatMayBlockAreTold: displays learn of each request, hook and wait for a target.
+func TestWaitsThatMayBlockAreTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(e *Config)
+		want   int
+	}{
+		"nothing":           {func(*Config) {}, 0},
+		"a hook of a retry": {func(e *Config) { e.Hooks.BeforeRetry = []string{"a", "b"} }, 2},
+		"a target": {func(e *Config) {
+			e.When = func(context.Context, Place, time.Time, func(event.Event)) Readiness { return Readiness{Ready: true} }
+		}, 1},
+		"a guard": {func(e *Config) { e.Gate = new(memory).gate(guard.Guards{Adaptive: true}) }, 3},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			e, s, _ := newConfig(exit1)
+			c.change(e)
+			e.Policy.Attempts = 2
+			e.Starter = &stage{script: script{results: s.results}, hooks: map[string]attempt.Result{}, took: map[string]time.Duration{}}
+			told := 0
+			e.Emit = func(ev event.Event) {
+				if _, is := ev.(*event.Blocking); is {
+					told++
+				}
+			}
+			if e.Run(context.Background()); told != c.want {
+				t.Errorf("%s: told %d times, not %d", name, told, c.want)
+			}
+		})
+	}
+}
+
 // TestOutputAtTheEnd: what was kept is written if the run has given up, unless a fallback has
 // succeeded; a failure of that decides how the program ends.
 func TestOutputAtTheEnd(t *testing.T) {

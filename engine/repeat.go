@@ -41,8 +41,6 @@ func repeat(d *Decision, p *Policy, s State, r *attempt.Result, now time.Time) {
 		d.End = End{Code: exitcodes.Timeout}
 	case s.Failures > 0:
 		d.Outcome, d.End = event.Exhausted, End{Code: exitcodes.Rejected}
-	default:
-		d.Outcome = event.Succeeded
 	}
 }
 

@@ -178,7 +178,6 @@ func (e *execution) tooLate(why string) *Decision {
 		return end
 	}
 	if d := e.last.decision; e.Policy.UntilFailure && d.Accepted {
-		d.Retry = false
 		return &d
 	}
 	return e.giveUp(event.Deadline, why)

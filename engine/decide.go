@@ -266,9 +266,9 @@ func describe(r attempt.Result) string {
 		return "timed out"
 	case r.Signal == "SIGKILL" && r.OOMKills > 0:
 		return "killed by KILL; the kernel has killed " + text.Count(r.OOMKills, "process", "processes") +
-			" of this control group for lack of memory"
+			" of this control group for want of memory"
 	case r.Signal == "SIGKILL":
-		return "killed by KILL, by a person or for lack of memory"
+		return "killed by KILL, by a person or for want of memory"
 	case r.Signal != "":
 		return "killed by " + string(r.Signal)
 	case r.Note != "":

@@ -265,7 +265,7 @@ func TestReasonsAreOneLineAndNameWhatHappened(t *testing.T) {
 		result attempt.Result
 		want   string
 	}{
-		{exit1, "exit 1"}, {killed, "killed by KILL, by a person or for lack of memory"}, {attempt.Result{ExitCode: 137, Signal: "SIGKILL", OOMKills: 2}, "killed by KILL; the kernel has killed 2 processes of this control group for lack of memory"}, {timedOut, "timed out"}, {notFound, "not found"},
+		{exit1, "exit 1"}, {killed, "killed by KILL, by a person or for want of memory"}, {attempt.Result{ExitCode: 137, Signal: "SIGKILL", OOMKills: 2}, "killed by KILL; the kernel has killed 2 processes of this control group for want of memory"}, {timedOut, "timed out"}, {notFound, "not found"},
 		{attempt.Result{ExitCode: 1, Note: "connection refused"}, "connection refused"},
 	} {
 		if got := describe(c.result); !strings.Contains(got, c.want) || strings.Contains(got, "\n") {

@@ -25,7 +25,7 @@ func TestHowAnAttemptEnded(t *testing.T) {
 		"timed out after 1h without output": {ExitCode: 124, TimedOut: true, Idle: true, Limit: time.Hour, Signal: "SIGKILL"},
 		`"x --token=xxxxx": not found`:      {ExitCode: 127, StartErr: errors.New(`"x --token=secret": not found`)},
 		"connection refused":                {ExitCode: 1, Note: "connection refused"},
-		"killed by KILL; the kernel has killed 1 process of this control group for lack of memory": {ExitCode: 137, Signal: "SIGKILL", OOMKills: 1},
+		"killed by KILL; the kernel has killed 1 process of this control group for want of memory": {ExitCode: 137, Signal: "SIGKILL", OOMKills: 1},
 	} {
 		if got := describe(r); got != want {
 			t.Errorf("%+v: %q, not %q", r, got, want)
@@ -58,7 +58,7 @@ func TestWhatTheRulesKnow(t *testing.T) {
 		{"a guess, any", code(64), Any, "", said{true, false, false, event.Permanent, "sysexits-permanent", "exit 64", "", "", "--classify smart would not retry this (" + usage + ")"}},
 		{"a guess, smart", code(64), Smart, "", said{false, false, true, event.Permanent, "sysexits-permanent", "exit 64: " + usage, usage, "", ""}},
 		{"a guess, unnamed", code(64), Any, "7", said{false, true, false, event.Permanent, "sysexits-permanent", "exit 64", "", "no --on-* rule names it", ""}},
-		{"killed", killed, Smart, "", said{true, false, true, event.Unknown, "signal-kill", "killed by KILL, by a person or for lack of memory", "", "", ""}},
+		{"killed", killed, Smart, "", said{true, false, true, event.Unknown, "signal-kill", "killed by KILL, by a person or for want of memory", "", "", ""}},
 	} {
 		p := testPolicy()
 		p.Rules.Mode = c.mode

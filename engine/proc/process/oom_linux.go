@@ -8,7 +8,7 @@ import (
 )
 
 // OOMKills returns how many processes of this program's control group the kernel has killed
-// for lack of memory, 0 if that is not known. A command is in the same group, unless it has
+// for want of memory, 0 if that is not known. A command is in the same group, unless it has
 // moved.
 func OOMKills() int {
 	groups, err := os.ReadFile("/proc/self/cgroup")

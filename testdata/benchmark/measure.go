@@ -269,7 +269,6 @@ func latencies(argv ...string) (samples []float64) {
 	return samples
 }
 
-// attempts compares the first thousand attempts with a hundred times as many.
 // failures are what an attempt costs that fails at once, and a run with one of them.
 func (b *bench) failures() {
 	const times, turns = "500", 31
@@ -291,6 +290,7 @@ func (b *bench) failures() {
 	})
 }
 
+// attempts compares the first thousand attempts with a hundred times as many.
 func (b *bench) attempts() {
 	fmt.Printf("\nattempts of a command that fails at once\n%-52s %12s %10s\n", "", "per attempt", "peak")
 	truth := b.peer("false")

@@ -82,6 +82,7 @@ func TestJudge(t *testing.T) {
 		{name: "a refusal that advises to try again", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "403: Your account has been suspended. Contact billing and try again later.\n", verdict: event.Permanent, rule: "billing"},
 		{name: "a warning about an optional asset, then a time-out", argv: "x", result: attempt.Result{ExitCode: 1}, stderr: "warning: optional asset logo.svg: not found\nerror: upload failed: operation timed out\n", verdict: event.Transient, rule: "net-timeout"},
 		{name: "a consistency that comes later", argv: "terraform apply", result: attempt.Result{ExitCode: 1}, stderr: "unexpected new value: Root object was present, but now absent.\n", verdict: event.Unknown, rule: "not-visible-yet"},
+		{name: "pip in a script, whose index may not have answered", argv: "./build.sh", result: attempt.Result{ExitCode: 1}, stderr: "ERROR: Could not find a version that satisfies the requirement x (from versions: none)\nERROR: No matching distribution found for x\n", verdict: event.Unknown, rule: "pipenv-vague"},
 		{name: "a script is no command", argv: "sh -c curl|true", result: attempt.Result{ExitCode: 7}, verdict: event.Unknown},
 	} {
 		f := Failure{Argv: strings.SplitN(c.argv, " ", 3), Result: c.result, Stdout: []byte(c.stdout), Stderr: []byte(c.stderr)}

@@ -76,9 +76,9 @@ type Rule struct {
 func (r *Rule) general() bool { return r.builtIn && len(r.Tools) == 0 }
 
 // inScript returns the rule as it applies to the output of a script, which may run any tool.
-// What a tool says there counts less, since the script may have gone on.
+// A refusal of a tool counts less there, since the script may have gone on.
 func (r *Rule) inScript() *Rule {
-	if !r.builtIn || r.OnCommand || len(r.Tools) == 0 || len(r.patterns) == 0 || r.Verdict == event.Unknown {
+	if !r.builtIn || r.OnCommand || len(r.Tools) == 0 || len(r.patterns) == 0 {
 		return r
 	}
 	any := *r

@@ -87,3 +87,36 @@ func TestPumpKeepsTheOrder(t *testing.T) {
 		t.Errorf("what was passed on differs (%d bytes, %v)", len(got), err)
 	}
 }
+
+// slow takes its time for each write.
+type slow struct{ bytes.Buffer }
+
+func (s *slow) Write(b []byte) (int, error) {
+	time.Sleep(50 * time.Millisecond)
+	return s.Buffer.Write(b)
+}
+
+// A pump has ended when all has been read along, however slow that is.
+func TestPumpEndsWithItsReader(t *testing.T) {
+	read, write, err := newPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	over, err := newWake()
+	if err != nil {
+		t.Fatal(err)
+	}
+	along := new(slow)
+	p := &Pump{src: read, dst: noFile, also: along, over: over, Done: make(chan struct{}), troubles: make(chan error, 1)}
+	go p.run()
+	for range 4 {
+		if _, err := write.Write(make([]byte, worthHandingOver)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closeFile(write)
+	<-p.Done
+	if along.Len() != 4*worthHandingOver {
+		t.Errorf("%d bytes are read along at the end", along.Len())
+	}
+}

@@ -46,6 +46,7 @@ type scene struct {
 	Read, Alike, Question, Idle      bool
 	Held                             bool     // a copy of a hedged attempt
 	Writes                           []string // of the command, with the descriptor in front: "1:text"
+	NoPlace                          bool     // for files without a name
 	Rejected, Kept, GivesUp, Starts2 bool     // what becomes of its output, and whether a second command reads the input
 }
 
@@ -65,17 +66,28 @@ func (c *scene) play() {
 	if c.Held {
 		spec.Streams = attempt.Held
 	}
+	if c.NoPlace {
+		_ = os.Setenv("TMPDIR", "/no/such")
+	}
 	p := Plan{Spec: spec, In: c.In, Out: c.Out, Err: c.Err, OutTo: c.OutTo, Question: c.Question, Line: line}
 	in := OpenInput(c.In)
+	if r, w, err := os.Pipe(); err == nil { // which opens what Go's runtime waits for files with
+		r.Close()
+		w.Close()
+	}
+	before := 0
 	for n := range 2 {
 		if n == 1 && !c.Starts2 {
 			break
+		}
+		if n == 0 {
+			before = descriptors()
 		}
 		begun := time.Now()
 		s, err := Open(in, p)
 		if err != nil {
 			say("error: %v", err)
-			return
+			break
 		}
 		var command [3]int
 		for fd, f := range s.Files {
@@ -85,7 +97,9 @@ func (c *scene) play() {
 		}
 		s.Start()
 		if c.In != Inherit {
-			text, err := io.ReadAll(os.NewFile(uintptr(command[0]), "input"))
+			file := os.NewFile(uintptr(command[0]), "input")
+			text, err := io.ReadAll(file)
+			file.Close()
 			say("input %d bytes %.20q %v", len(text), text, err)
 		}
 		for _, write := range c.Writes {
@@ -124,8 +138,26 @@ func (c *scene) play() {
 		if copied {
 			s.Release()
 		}
+		if c.In == Inherit {
+			_ = unix.Close(command[0])
+		}
+	}
+	if in == nil || in.spool == nil || in.spool.file == noFile {
+		if left := descriptors() - before; left != 0 {
+			say("%d descriptors are left", left)
+		}
 	}
 	say("along %q %q, line open %t", along[0].String(), along[1].String(), line.End())
+}
+
+// descriptors counts those that are open.
+func descriptors() (n int) {
+	for fd := range 100 {
+		if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil {
+			n++
+		}
+	}
+	return n
 }
 
 func TestStreams(t *testing.T) {
@@ -165,6 +197,8 @@ func TestStreams(t *testing.T) {
 			says: "copied true, pumps 2, wrote since false\nheld 3 bytes of 1\nheld 2 bytes of 2\nalong \"\" \"\", line open false"},
 		"one pipe, kept": {scene: scene{Out: OnFailure, Err: OnFailure, Alike: true, GivesUp: true}, together: true, out: "a\nb\nc",
 			says: "copied true, pumps 1, wrote since false\nheld 5 bytes of 1\nkept 1\nalong \"\" \"\", line open true"},
+		"no place to hold": {scene: scene{Out: Hold, Err: Hold, In: Null, NoPlace: true},
+			says: "error: holding standard output: no temporary file in \"/no/such\": no such file or directory; set TMPDIR to another directory\nalong \"\" \"\", line open false"},
 		"no input":            {scene: scene{In: Null, Writes: []string{}}, says: "input 0 bytes \"\" <nil>\ncopied false, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
 		"the same input":      {scene: scene{In: Replay, Starts2: true, Writes: []string{}}, input: "hello\n", says: "input 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\ninput 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
 		"the same large one":  {scene: scene{In: Replay, Starts2: true, Writes: []string{}}, input: strings.Repeat("0123456789abcdef", 200_000), says: "input 3200000 bytes \"0123456789abcdef0123\" <nil>\ncopied true, pumps 0, wrote since false\ninput 3200000 bytes \"0123456789abcdef0123\" <nil>\ncopied true, pumps 0, wrote since false\nalong \"\" \"\", line open false"},

@@ -271,3 +271,18 @@ func TestCopyOut(t *testing.T) {
 		t.Errorf("to a full disk: %v", err)
 	}
 }
+
+// A pipe of a command holds more than another, unless the user has too many.
+func TestEnlargePipe(t *testing.T) {
+	read, write, err := newPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeFile(read)
+	defer closeFile(write)
+	enlargePipe(read)
+	size, err := unix.FcntlInt(uintptr(read), unix.F_GETPIPE_SZ, 0)
+	if err != nil || size != pipeSize && os.Geteuid() == 0 {
+		t.Errorf("it holds %d, %v", size, err)
+	}
+}

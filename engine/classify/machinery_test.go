@@ -258,3 +258,78 @@ func TestRulesThatSayTooLittle(t *testing.T) {
 		}
 	}
 }
+
+// What a script prints may be of any tool, and counts less if it says that to go on is of no
+// use. A rule for the script itself, for any command or for a code alone stays what it is.
+func TestRulesInAScript(t *testing.T) {
+	patterns := []*pattern{{}}
+	for name, c := range map[string]struct {
+		rule     Rule
+		tools    int
+		strength Strength
+	}{
+		"permanent":       {Rule{builtIn: true, Tools: []string{"x"}, patterns: patterns, Verdict: event.Permanent, Strength: Decisive}, 0, Weak},
+		"transient":       {Rule{builtIn: true, Tools: []string{"x"}, patterns: patterns, Verdict: event.Transient, Strength: Decisive}, 0, Decisive},
+		"a user's":        {Rule{Tools: []string{"x"}, patterns: patterns, Verdict: event.Permanent, Strength: Plain}, 1, Plain},
+		"any command":     {Rule{builtIn: true, patterns: patterns, Verdict: event.Permanent, Strength: Plain}, 0, Plain},
+		"of the command":  {Rule{builtIn: true, OnCommand: true, Tools: []string{"x"}, patterns: patterns, Verdict: event.Permanent, Strength: Plain}, 1, Plain},
+		"without pattern": {Rule{builtIn: true, Tools: []string{"x"}, Verdict: event.Permanent, Strength: Plain}, 1, Plain},
+	} {
+		if got := c.rule.inScript(); len(got.Tools) != c.tools || got.Strength != c.strength {
+			t.Errorf("%s: for %q, %s", name, got.Tools, got.Strength)
+		}
+		if len(c.rule.Tools) == 0 && c.tools > 0 {
+			t.Errorf("%s: the rule itself has changed", name)
+		}
+	}
+}
+
+// What decides between two findings, and what is said of it.
+func TestWon(t *testing.T) {
+	of := func(id string, v event.Verdict, tools ...string) Match {
+		return Match{Rule: &Rule{ID: id, Verdict: v, Tools: tools}}
+	}
+	transient, permanent := of("a", event.Transient), of("b", event.Permanent)
+	for want, found := range map[string][2]finding{
+		"it is overruled by what stands behind it on its line, or by a decisive rule": {{Match: transient, strength: Plain}, {Match: permanent, strength: Plain, yielded: true}},
+		"a rule of your own comes before a built-in one":                              {{Match: transient, strength: Plain}, {Match: permanent, strength: Plain, layer: 1}},
+		"decisive evidence comes before plain":                                        {{Match: transient, strength: Decisive}, {Match: permanent, strength: Plain}},
+		"of weak evidence transient comes before permanent":                           {{Match: transient, strength: Weak}, {Match: permanent, strength: Weak}},
+		"a rule for the command comes before one for any command":                     {{Match: of("a", event.Transient, "x"), strength: Plain}, {Match: permanent, strength: Plain}},
+		"the later line comes first":                                                  {{Match: transient, strength: Plain, at: 9}, {Match: permanent, strength: Plain}},
+		"the output comes before the exit code":                                       {{Match: transient, strength: Plain}, {Match: permanent, strength: Plain, at: -1}},
+		"on one line the more exact rule comes first":                                 {{Match: transient, strength: Plain}, {Match: permanent, strength: Plain, beaten: true}},
+		"what stands behind more colons comes first":                                  {{Match: transient, strength: Plain, link: 2}, {Match: permanent, strength: Plain, link: 1}},
+		"it comes first in the files of rules":                                        {{Match: transient, strength: Plain}, {Match: permanent, strength: Plain, index: 1}},
+	} {
+		if weigh(found[0], found[1]) >= 0 || weigh(found[1], found[0]) <= 0 {
+			t.Errorf("%s: it does not come first", want)
+		}
+		got := won(found[:])
+		if !strings.HasPrefix(got, "over b (permanent): ") || !strings.Contains(got, want) && !strings.HasPrefix(want, "it is overruled") {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	const alone = "by weak evidence alone: the same words have several causes"
+	for strength, want := range map[Strength]string{Retried: alone, Weak: alone, Plain: "", Decisive: ""} {
+		if got := won([]finding{{Match: transient, strength: strength}}); got != want {
+			t.Errorf("%s and alone: %q", strength, got)
+		}
+		if got := won([]finding{{Match: transient, strength: strength}, {Match: of("c", event.Transient), strength: Weak, index: 1}}); got != want {
+			t.Errorf("%s beside one of its verdict: %q", strength, got)
+		}
+	}
+}
+
+// on says what a rule reads besides, and only that.
+func TestOn(t *testing.T) {
+	for on, want := range map[string][2]bool{"": {false, false}, "on content\n": {true, false}, "on command\n": {false, true}, "on content\non command\n": {true, true}} {
+		table, err := ParseRules("f", []byte("rule a\nmatch x\n"+on+"verdict transient\nreason y\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := table.Rules()[0]; r.OnContent != want[0] || r.OnCommand != want[1] {
+			t.Errorf("%q: on content %t, on command %t", on, r.OnContent, r.OnCommand)
+		}
+	}
+}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/retrysh/retry/testdata/session"
 )
 
 // crashing is the variable that has the test binary add a run to the file that it
@@ -31,7 +33,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(session.Run(m))
 }
 
 // A run is killed at each of its system calls, with two runs beside the file: these

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/proc/stdio"
+	"github.com/retrysh/retry/testdata/session"
 )
 
 const sceneVariable = "TEST_OF_TREES_SCENE"
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) {
 		scenes[name].play()
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(session.Run(m))
 }
 
 // await waits until it is so.

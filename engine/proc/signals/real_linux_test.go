@@ -20,24 +20,18 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/testdata/session"
 )
 
 const sceneVariable = "TEST_OF_SIGNALS_SCENE"
 
 func TestMain(m *testing.M) {
 	if name := os.Getenv(sceneVariable); name != "" {
-		if name != "ignored" {
-			for _, sig := range endingSignals {
-				if isIgnored(sig) { // as by a shell that starts a program in the background
-					setDefault(sig)
-				}
-			}
-		}
 		scenes[name]()
 		fmt.Println("over")
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(session.Run(m))
 }
 
 // send sends a signal to this program.

@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/testdata/session"
 )
 
 const sceneVariable = "TEST_OF_STREAMS_SCENE"
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 		s.play()
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(session.Run(m))
 }
 
 // scene is a program with a command.

@@ -41,8 +41,8 @@ func drawOutage(herds []simulate.Herd) []byte {
 	o := herds[0].Outage
 	heading := fmt.Sprintf("%d clients of a server that is down for %s, then serves %s calls per second", o.Clients,
 		message.Duration(o.Down), number(o.Capacity))
-	fmt.Fprintf(p,
-		`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" font-family="system-ui, sans-serif" font-size="12" fill="#222">`, svgWidth, height)
+	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" `+
+		`font-family="system-ui, sans-serif" font-size="12" fill="#222">`, svgWidth, height)
 	fmt.Fprintf(p, "\n<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", heading)
 	p.text(svgMargin, 30, `font-size="16" font-weight="600"`, heading)
 	p.text(svgMargin, 50, `fill="#666"`,

@@ -30,7 +30,8 @@ type exit struct {
 // and any; names and words in any case.
 func ParseExits(list string) (Exits, error) {
 	if strings.TrimSpace(list) == "" {
-		return nil, fmt.Errorf("%q names no exit; use codes (75), ranges (100-110), signals (KILL), timeout, signal or any", list)
+		return nil, fmt.Errorf("%q names no exit; use codes (75), ranges (100-110), signals (KILL), timeout, "+
+			"signal or any", list)
 	}
 	return appendExits(nil, list, "timeout", "signal", "any")
 }
@@ -81,9 +82,11 @@ func parseCodes(item string) (low, high int, err error) {
 	status, _ := strconv.Atoi(item)
 	switch {
 	case 400 <= status && status <= 599:
-		return 0, 0, fmt.Errorf("%q is no exit code (0 to 255) but a status of HTTP, which stands in the output; write --on-stderr %[1]s", item)
+		return 0, 0, fmt.Errorf("%q is no exit code (0 to 255) but a status of HTTP, which stands in the output; "+
+			"write --on-stderr %[1]s", item)
 	case err1 != nil || err2 != nil:
-		return 0, 0, fmt.Errorf("%q is not an exit code; codes are whole numbers from 0 to 255, ranges are written 100-110", item)
+		return 0, 0, fmt.Errorf("%q is not an exit code; codes are whole numbers from 0 to 255, "+
+			"ranges are written 100-110", item)
 	case first > last:
 		return 0, 0, fmt.Errorf("the range %q ends before it begins; did you mean %d-%d?", item, last, first)
 	}

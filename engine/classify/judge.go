@@ -73,9 +73,11 @@ type finding struct {
 	at           int      // where the line starts, -1 for the exit code alone
 	end          int      // where the last match ends in Line
 	strength     Strength // of the rule, less one step on a discounted line
-	yielded      bool     // to a decisive rule that names this one after "over", or to the verdict that its rule yields to
-	beaten       bool     // by a rule that matches the same line and names this one after "over"
-	link         int      // colons before the evidence, on a line with different verdicts
+	// yielded: to a decisive rule that names this one after "over", or to the verdict that its
+	// rule yields to.
+	yielded bool
+	beaten  bool // by a rule that matches the same line and names this one after "over"
+	link    int  // colons before the evidence, on a line with different verdicts
 }
 
 // The limits of matching, from the last line on: of the lines that one pattern is tried
@@ -89,7 +91,10 @@ const (
 // Judge judges a failure.
 func (t *Table) Judge(f Failure) Judgement {
 	if f.Result.TimedOut {
-		return Judgement{Verdict: event.Transient, Rule: "attempt-timeout", Reason: "the attempt ran into its time limit", CodeOnly: true}
+		return Judgement{
+			Verdict: event.Transient, Rule: "attempt-timeout", Reason: "the attempt ran into its time limit",
+			CodeOnly: true,
+		}
 	}
 	if !f.hasOutput() {
 		return t.judgeExit(f)
@@ -114,7 +119,9 @@ func (t *Table) judgeExit(f Failure) Judgement {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	last := &t.last
-	if last.argv == nil || last.exitCode != f.Result.ExitCode || last.signal != f.Result.Signal || !slices.Equal(last.argv, f.Argv) {
+	isLast := last.argv != nil && last.exitCode == f.Result.ExitCode && last.signal == f.Result.Signal &&
+		slices.Equal(last.argv, f.Argv)
+	if !isLast {
 		*last = lastExit{slices.Clone(f.Argv), f.Result.ExitCode, f.Result.Signal, judgement(t.search(f))}
 	}
 	return last.judgement
@@ -126,7 +133,10 @@ func judgement(found []finding) Judgement {
 		return Judgement{Verdict: event.Unknown, Reason: "no rule knows this failure"}
 	}
 	best := found[0]
-	j := Judgement{Verdict: best.Rule.Verdict, Rule: best.Rule.ID, Reason: best.Rule.Reason, CodeOnly: best.at < 0, Won: won(found)}
+	j := Judgement{
+		Verdict: best.Rule.Verdict, Rule: best.Rule.ID, Reason: best.Rule.Reason,
+		CodeOnly: best.at < 0, Won: won(found),
+	}
 	for _, f := range found {
 		j.Matches = append(j.Matches, f.Match)
 	}
@@ -218,8 +228,12 @@ func settle(found []finding) {
 			if sameLine && g.Rule.Verdict != f.Rule.Verdict {
 				f.link = strings.Count(f.Line[:f.end], ": ")
 			}
-			f.beaten = f.beaten || overrides && sameLine && g.strength >= f.strength
-			f.yielded = f.yielded || overrides && g.strength == Decisive || sameLine && g.Rule.Verdict == f.Rule.Yields && g.end > f.end
+			if overrides && sameLine && g.strength >= f.strength {
+				f.beaten = true
+			}
+			if overrides && g.strength == Decisive || sameLine && g.Rule.Verdict == f.Rule.Yields && g.end > f.end {
+				f.yielded = true
+			}
 		}
 	}
 }
@@ -293,7 +307,9 @@ func (r *Rule) excepts(line, lower string, first, last int) bool {
 		if r.builtIn {
 			from, to = clause(line, first, last)
 		}
-		return slices.ContainsFunc(p.compiled().FindAllStringIndex(line, -1), func(at []int) bool { return at[0] < to && from < at[1] })
+		return slices.ContainsFunc(p.compiled().FindAllStringIndex(line, -1), func(at []int) bool {
+			return at[0] < to && from < at[1]
+		})
 	})
 }
 
@@ -321,7 +337,7 @@ var criteria = []struct {
 	says    func(a, b *finding) string
 }{
 	{
-		func(a, b *finding) int { return number(a.yielded) - number(b.yielded) },
+		func(a, b *finding) int { return falseFirst(a.yielded, b.yielded) },
 		func(a, _ *finding) string {
 			return "it is overruled by what stands behind it on its line, or by a decisive rule"
 		},
@@ -338,14 +354,17 @@ var criteria = []struct {
 	},
 	{ // a wasted attempt costs less than to give up what would have worked
 		func(a, b *finding) int {
-			return number(a.strength <= Weak) * (slices.Index(byCost, a.Rule.Verdict) - slices.Index(byCost, b.Rule.Verdict))
+			if a.strength > Weak {
+				return 0
+			}
+			return slices.Index(byCost, a.Rule.Verdict) - slices.Index(byCost, b.Rule.Verdict)
 		},
 		func(a, b *finding) string {
 			return "of weak evidence " + string(a.Rule.Verdict) + " comes before " + string(b.Rule.Verdict)
 		},
 	},
 	{
-		func(a, b *finding) int { return number(len(b.Rule.Tools) > 0) - number(len(a.Rule.Tools) > 0) },
+		func(a, b *finding) int { return falseFirst(len(a.Rule.Tools) == 0, len(b.Rule.Tools) == 0) },
 		func(_, _ *finding) string { return "a rule for the command comes before one for any command" },
 	},
 	{ // the last output of a tool is nearer to the cause; the exit code is before every line
@@ -358,7 +377,7 @@ var criteria = []struct {
 		},
 	},
 	{
-		func(a, b *finding) int { return number(a.beaten) - number(b.beaten) },
+		func(a, b *finding) int { return falseFirst(a.beaten, b.beaten) },
 		func(_, _ *finding) string { return "on one line the more exact rule comes first" },
 	},
 	{ // Go and Rust write an error as "what was done: why it failed"
@@ -405,9 +424,13 @@ func won(found []finding) string {
 // byCost are the verdicts by the cost of a mistake.
 var byCost = []event.Verdict{event.Transient, event.Unknown, event.Permanent}
 
-func number(yes bool) int {
-	if yes {
-		return 1
+// falseFirst compares for an order in which false comes before true.
+func falseFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
 	}
-	return 0
+	return 1
 }

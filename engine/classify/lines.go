@@ -182,20 +182,27 @@ func (o *output) matchesNear(list []*pattern, first, last, above, below int, sam
 // "cache is ready" says nothing of "db:5432: connection refused".
 func sameThing(a, b string) bool {
 	ofA, ofB := names(a), names(b)
-	return len(ofA) == 0 || len(ofB) == 0 || slices.ContainsFunc(ofB, func(name string) bool { return slices.Contains(ofA, name) })
+	if len(ofA) == 0 || len(ofB) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(ofB, func(name string) bool { return slices.Contains(ofA, name) })
 }
 
 // names returns the words of a line, in lower case, that may name what it is about.
 func names(line string) []string {
-	words := strings.FieldsFunc(line, func(c rune) bool { return c < 0x80 && !strings.ContainsRune(alphanumerics+"_", c) })
+	words := strings.FieldsFunc(line, func(c rune) bool {
+		return c < 0x80 && !strings.ContainsRune(alphanumerics+"_", c)
+	})
 	return slices.DeleteFunc(words, func(word string) bool {
 		return word[0] <= '9' || strings.Contains(nameless, " "+word+" ")
 	})
 }
 
 // nameless are words of faults and recoveries that name nothing.
-const nameless = " a an the to of at in on by for from after with and is are was were be has have had been it its not no now again yet still then finally " +
-	"connection connections connect connected connecting reconnected reconnecting recovered succeeded success successfully ok okay up down ready done reachable available healthy alive " +
-	"refused reset timed out timeout time unreachable unavailable econnrefused econnreset etimedout peer " +
-	"error errors err failed failure fail fails fatal warning warn info debug exception could cannot can unable attempt attempts try tries retry retries second seconds " +
-	"server service host port address network dial tcp http https curl wget request response client waiting wait localhost "
+const nameless = " a an the to of at in on by for from after with and is are was were be has have had been it " +
+	"its not no now again yet still then finally connection connections connect connected connecting reconnected " +
+	"reconnecting recovered succeeded success successfully ok okay up down ready done reachable available " +
+	"healthy alive refused reset timed out timeout time unreachable unavailable econnrefused econnreset " +
+	"etimedout peer error errors err failed failure fail fails fatal warning warn info debug exception could " +
+	"cannot can unable attempt attempts try tries retry retries second seconds server service host port address " +
+	"network dial tcp http https curl wget request response client waiting wait localhost "

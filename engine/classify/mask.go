@@ -42,11 +42,14 @@ func hidden(text string, i int) (hide, next int) {
 	}
 	end, name := i, i
 	address := strings.HasPrefix(text[i:], "//")
-	for end < len(text) && (!endsPath(text[end]) || address && text[end] == ':' && end+1 < len(text) && text[end+1] > ' ') {
+	for ; end < len(text); end++ {
+		port := address && text[end] == ':' && end+1 < len(text) && text[end+1] > ' '
+		if endsPath(text[end]) && !port {
+			break
+		}
 		if text[end] == '/' {
 			name = end
 		}
-		end++
 	}
 	if dot := strings.IndexByte(text[name:end], '.'); dot > 0 && !address {
 		return name + dot, end
@@ -57,7 +60,10 @@ func hidden(text string, i int) (hide, next int) {
 // quotedName returns where a name ends whose opening quote stands at i, behind a
 // word and a blank: small letters, digits, "_", "-" and ".". It is 0 for none.
 func quotedName(text string, i int) int {
-	if i < 2 || i+1 >= len(text) || !strings.ContainsRune("'\"`", rune(text[i])) || text[i-1] != ' ' || !isLetter(text[i-2]) || text[i+1] < 'a' || 'z' < text[i+1] {
+	if i < 2 || i+1 >= len(text) || !strings.ContainsRune("'\"`", rune(text[i])) {
+		return 0
+	}
+	if text[i-1] != ' ' || !isLetter(text[i-2]) || text[i+1] < 'a' || 'z' < text[i+1] {
 		return 0
 	}
 	end := len(text) - len(strings.TrimLeft(text[i+1:], alphanumerics+"_-."))

@@ -211,7 +211,10 @@ func (t *Table) Over(base *Table) *Table {
 
 // isAbout reports whether the rule is for one of the commands.
 func (r *Rule) isAbout(names []string) bool {
-	return len(r.Tools) == 0 || slices.ContainsFunc(names, func(name string) bool { return slices.Contains(r.Tools, name) })
+	if len(r.Tools) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(r.Tools, name) })
 }
 
 // applies reports whether the rule is for these commands, of command.Chain, the last one's

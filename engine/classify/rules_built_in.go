@@ -44,9 +44,10 @@ var (
 
 var patternFiles = []struct{ name, text string }{
 	{"general-http.rules", httpRules}, {"general-local.rules", localRules}, {"general-network.rules", networkRules},
-	{"general-protocols.rules", protocolRules}, {"general-refusals.rules", refusalRules}, {"general-tests.rules", testRules}, {"tools-cloud.rules", cloudRules},
-	{"tools-packages.rules", packageRules}, {"tools-servers.rules", serverRules}, {"tools-system.rules", systemRules},
-	{"tools-transfer.rules", transferRules}, {"tools-vcs.rules", vcsRules},
+	{"general-protocols.rules", protocolRules}, {"general-refusals.rules", refusalRules},
+	{"general-tests.rules", testRules},
+	{"tools-cloud.rules", cloudRules}, {"tools-packages.rules", packageRules}, {"tools-servers.rules", serverRules},
+	{"tools-system.rules", systemRules}, {"tools-transfer.rules", transferRules}, {"tools-vcs.rules", vcsRules},
 }
 
 // literalsFile has the required literals of each built-in pattern, one line each in the

@@ -31,7 +31,9 @@ func requiredLiterals(text string) (first, second string) {
 		var kept []string
 		for _, s := range set {
 			// What holds a shorter literal of the set adds nothing: "rate limits" beside "rate limit".
-			covered := slices.ContainsFunc(set, func(other string) bool { return other != s && strings.Contains(s, other) })
+			covered := slices.ContainsFunc(set, func(other string) bool {
+				return other != s && strings.Contains(s, other)
+			})
 			if !covered && !slices.Contains(kept, s) {
 				kept = append(kept, s)
 			}
@@ -50,7 +52,8 @@ func literals(re *syntax.Regexp) (exact []string, required [][]string) {
 		if !slices.ContainsFunc(re.Rune, foldsBeyondASCII) {
 			exact = []string{strings.ToLower(string(re.Rune))}
 		}
-	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText,
+		syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		exact = []string{""}
 	case syntax.OpCharClass:
 		exact = exactClass(re.Rune)

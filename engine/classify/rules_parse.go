@@ -26,8 +26,10 @@ func ParseRules(name string, data []byte) (*Table, error) {
 		return nil, err
 	}
 	for _, over := range p.overs {
-		if _, ok := p.ids[over.Value]; !ok && !slices.ContainsFunc(BuiltIn().Rules(), func(r *Rule) bool { return r.ID == over.Value }) {
-			return nil, fmt.Errorf("%s:%d: over %q: there is no such rule in this file, nor in the built-in table", name, over.Number, over.Value)
+		_, here := p.ids[over.Value]
+		if !here && !slices.ContainsFunc(BuiltIn().Rules(), func(r *Rule) bool { return r.ID == over.Value }) {
+			return nil, fmt.Errorf("%s:%d: over %q: there is no such rule in this file, nor in the built-in table",
+				name, over.Number, over.Value)
 		}
 	}
 	return newTable(p.rules), nil
@@ -154,7 +156,8 @@ func (p *parser) field(key, value string) (err error) {
 	case "no":
 		r.No = append(r.No, value)
 	default:
-		err = fmt.Errorf("unknown key %q; the keys are rule, tools, args, exit, stream, match, unless, unless-of, verdict, strength, on, over, yields, reason, source, yes and no", key)
+		err = fmt.Errorf("unknown key %q; the keys are rule, tools, args, exit, stream, match, unless, unless-of, "+
+			"verdict, strength, on, over, yields, reason, source, yes and no", key)
 	}
 	return err
 }
@@ -181,7 +184,8 @@ func (p *parser) finish() error {
 }
 
 func parseVerdict(value string) (event.Verdict, error) {
-	return oneOf("verdict", event.Verdict(value), "transient, permanent or unknown", event.Transient, event.Permanent, event.Unknown)
+	return oneOf("verdict", event.Verdict(value), "transient, permanent or unknown",
+		event.Transient, event.Permanent, event.Unknown)
 }
 
 // oneOf returns the value, which must be one of those that are valid.

@@ -77,10 +77,14 @@ func (r *rates) add(label string, v event.Verdict) {
 	switch label {
 	case "transient":
 		r.transient++
-		r.stopped += number(v == event.Permanent)
+		if v == event.Permanent {
+			r.stopped++
+		}
 	case "permanent":
 		r.permanent++
-		r.retried += number(v != event.Permanent)
+		if v != event.Permanent {
+			r.retried++
+		}
 	}
 }
 
@@ -167,10 +171,20 @@ func TestHints(t *testing.T) {
 	var hints, read, claimed int
 	for _, r := range readSet(t, "corpus") {
 		wait, found, _ := retryafter.Find(nil, []byte(r.Stdout+"\n"+r.Stderr), time.Unix(int64(r.CapturedAt), 0))
-		claimed += number(found)
-		if want := r.RetryAfter; want != nil {
-			hints++
-			read += number(found && math.Abs(wait.Seconds()-*want) <= max(1, 0.05**want, 3*float64(number(*want > 40))))
+		if found {
+			claimed++
+		}
+		if r.RetryAfter == nil {
+			continue
+		}
+		hints++
+		want := *r.RetryAfter
+		inaccuracy := max(1, 0.05*want)
+		if want > 40 {
+			inaccuracy = max(3, inaccuracy)
+		}
+		if found && math.Abs(wait.Seconds()-want) <= inaccuracy {
+			read++
 		}
 	}
 	if read < 17 || claimed > hints+1 {

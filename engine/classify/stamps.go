@@ -12,9 +12,14 @@ import (
 // stamp is a time (ISO 8601, RFC 3164 with host and program, or a time alone, in brackets or
 // not), and a level behind it.
 var stamp = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?i)(?:\[?(?:\d{4}[-/.]\d\d[-/.]\d\d[t ,]+)?\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?z| ?[+-]\d\d:?\d\d| utc)?\]?:?|` +
-		`(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec) [ \d]\d \d\d:\d\d:\d\d(?: [\w.-]+ [\w./-]+(?:\[\d+\])?:)?)[ \t]` +
-		`(?:[ \t]*(?:[-|] (?:[\w.]+ [-|] )?)?[\[<]?(trace|debug|info|notice|warn|warning|error|err|fatal|crit|critical|panic|severe|emerg)\b[\]>]?:?[ \t]+(?:[-|][ \t]+)?)?`)
+	const (
+		iso    = `\[?(?:\d{4}[-/.]\d\d[-/.]\d\d[t ,]+)?\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?z| ?[+-]\d\d:?\d\d| utc)?\]?:?`
+		months = `jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec`
+		syslog = `(?:` + months + `) [ \d]\d \d\d:\d\d:\d\d(?: [\w.-]+ [\w./-]+(?:\[\d+\])?:)?`
+		levels = `trace|debug|info|notice|warn|warning|error|err|fatal|crit|critical|panic|severe|emerg`
+		level  = `[ \t]*(?:[-|] (?:[\w.]+ [-|] )?)?[\[<]?(` + levels + `)\b[\]>]?:?[ \t]+(?:[-|][ \t]+)?`
+	)
+	return regexp.MustCompile(`^(?i)(?:` + iso + `|` + syslog + `)[ \t](?:` + level + `)?`)
 })
 
 // stampSize is more than a stamp has.

@@ -46,14 +46,18 @@ func (l *lazy) get() *regexp.Regexp {
 const number = `-?\d+(?:\.\d+)?`
 
 // client marks a notice of the client's own back-off.
-var client = lazy{pattern: `\b(?:will|to|next|going|automatic(?:ally)?|we(?:'ll)?|i(?:'ll)?|auto)[ -](?:try|retry)|\b(?:re)?trying|\bretry \d|\bretry(?:ing)? #|\battempts? #?\d|\b\d+ ?(?:/|of) ?\d+\b|\bback(?:ing)?[ -]?off|\bsleeping\b|\bretries (?:left|remaining)`}
+var client = lazy{pattern: `\b(?:will|to|next|going|automatic(?:ally)?|we(?:'ll)?|i(?:'ll)?|auto)[ -](?:try|retry)|` +
+	`\b(?:re)?trying|\bretry \d|\bretry(?:ing)? #|\battempts? #?\d|\b\d+ ?(?:/|of) ?\d+\b|` +
+	`\bback(?:ing)?[ -]?off|\bsleeping\b|\bretries (?:left|remaining)`}
 
 var finders = []finder{
 	{
 		// RFC 9110, section 10.2.3; retry-after-ms is Azure's and OpenAI's; as
 		// a JSON field Discord's, Slack's and Microsoft Graph's.
 		source: "Retry-After", word: "retry",
-		pattern: lazy{pattern: `^(.*(?:^|[^a-z0-9_-]))(?:x-)?(?:ms-)?retry[-_]?after(?:[-_]?(ms|millis(?:econds)?|s|secs|seconds))?(\\?["'])?\s*([:=])\s*([^\s\w-]{0,4})(-?[\w][^"'\]}<\r\n]*)`},
+		pattern: lazy{pattern: `^(.*(?:^|[^a-z0-9_-]))` +
+			`(?:x-)?(?:ms-)?retry[-_]?after(?:[-_]?(ms|millis(?:econds)?|s|secs|seconds))?` +
+			`(\\?["'])?\s*([:=])\s*([^\s\w-]{0,4})(-?[\w][^"'\]}<\r\n]*)`},
 		read: func(m [][]byte, now time.Time) (time.Duration, string) {
 			unit := time.Second
 			if strings.HasPrefix(strings.ToLower(string(m[2])), "m") {
@@ -72,8 +76,10 @@ var finders = []finder{
 		// The same in protobuf's text form, on one line or on several, and as an
 		// object of some language's.
 		source: "RetryInfo", word: "delay", lines: 4,
-		pattern: lazy{pattern: `\bretry_?delay\\?["']?:?\s*[{<]\s*(?:\\?["']?seconds\\?["']?:\s*["']?(-?\d+)["']?n?)?[\s,]*(?:\\?["']?nanos\\?["']?:\s*(\d+))?\s*[}>]`},
-		read:    readProto,
+		pattern: lazy{pattern: `\bretry_?delay\\?["']?:?\s*[{<]\s*` +
+			`(?:\\?["']?seconds\\?["']?:\s*["']?(-?\d+)["']?n?)?[\s,]*` +
+			`(?:\\?["']?nanos\\?["']?:\s*(\d+))?\s*[}>]`},
+		read: readProto,
 	},
 	{
 		// gRPC proposal A6; a negative number asks not to try again.
@@ -96,13 +102,16 @@ var finders = []finder{
 	},
 	{
 		source: "retry in", word: "try",
-		pattern: lazy{pattern: `.*\b(?:try|retry)(?: again| later| (?:your|the|this) (?:request|operation|command|call|login))?(?: in| after)(?: about| approximately| at least| ~)?:? (.{1,64})`},
-		read:    readSentence,
+		pattern: lazy{pattern: `.*\b(?:try|retry)` +
+			`(?: again| later| (?:your|the|this) (?:request|operation|command|call|login))?` +
+			`(?: in| after)(?: about| approximately| at least| ~)?:? (.{1,64})`},
+		read: readSentence,
 	},
 	{
 		source: "retry in", word: "try",
-		pattern: lazy{pattern: `.*\b(?:wait|sleep)(?: for)?(?: about| at least)? (.{1,48}?) (?:before|and(?: then)?|then)(?: you)? (?:try|retry)`},
-		read:    readSentence,
+		pattern: lazy{pattern: `.*\b(?:wait|sleep)(?: for)?(?: about| at least)? (.{1,48}?) ` +
+			`(?:before|and(?: then)?|then)(?: you)? (?:try|retry)`},
+		read: readSentence,
 	},
 	{
 		// Django REST framework, exceptions.Throttled.

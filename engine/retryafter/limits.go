@@ -117,7 +117,8 @@ var (
 	tooMany   = lazy{pattern: `\b429\b|too many requests`}
 	anyStatus = lazy{pattern: status + `[1-5]\d\d\b|\b[1-5]\d\d [a-z]{2}`}
 	// noneLeft is a counter of 0.
-	noneLeft = lazy{pattern: `rate-?limit-(?:[a-z_]+-)*remaining[a-z_-]*["']?\s*[:=]\s*[\["']*0\b|\bratelimit["']?\s*:.*?(?:\bremaining=0\b|;\s*r=0\b)`}
+	noneLeft = lazy{pattern: `rate-?limit-(?:[a-z_]+-)*remaining[a-z_-]*["']?\s*[:=]\s*[\["']*0\b|` +
+		`\bratelimit["']?\s*:.*?(?:\bremaining=0\b|;\s*r=0\b)`}
 )
 
 const status = `\b(?:http/[0-9.]+ |status(?: ?code)?[ :=]*|error[ :]*|http |code[" :=]*)`

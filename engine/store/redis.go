@@ -53,7 +53,9 @@ func (s *Redis) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Re
 const lookScript = `
 local time = redis.call('TIME')
 local list = { time[1] * 1000 + math.floor(time[2] / 1000) }
-for word in string.gmatch(string.sub(redis.call('GET', KEYS[1]) or '', 41), '%S+') do list[#list + 1] = tonumber(word) or -1 end
+for word in string.gmatch(string.sub(redis.call('GET', KEYS[1]) or '', 41), '%S+') do
+	list[#list + 1] = tonumber(word) or -1
+end
 return list`
 
 // Look returns what is known of a key, nil where nothing is.

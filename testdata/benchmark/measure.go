@@ -31,8 +31,14 @@ func (b *bench) startUp() {
 	compare(b.rounds, []*contest{
 		{label: "floor true", argv: []string{b.floor, truth}},
 		{label: "retry -- true", argv: []string{b.retry, "--", truth}},
-		{label: "retry " + strings.Join(usual, " ")[:40] + "... true", argv: slices.Concat([]string{b.retry}, usual, []string{truth})},
-		{label: "retry --key k --breaker 50% --budget 10% -- true", argv: slices.Concat([]string{b.retry}, guarded, []string{truth})},
+		{
+			label: "retry " + strings.Join(usual, " ")[:40] + "... true",
+			argv:  slices.Concat([]string{b.retry}, usual, []string{truth}),
+		},
+		{
+			label: "retry --key k --breaker 50% --budget 10% -- true",
+			argv:  slices.Concat([]string{b.retry}, guarded, []string{truth}),
+		},
 	})
 	fmt.Printf("\nstart-up, in units of timeout 10 true\n")
 	var list []*contest
@@ -75,12 +81,16 @@ func (b *bench) streams() {
 	}
 	const toStderr = `exec cat "$0" >&2`
 	fmt.Printf("\n%d MiB of log lines on standard error\n", b.size>>20)
+	reading := func(flags ...string) []string {
+		return slices.Concat([]string{b.retry}, flags, []string{"--", "/bin/sh", "-c", toStderr, log})
+	}
+	intoPipe := []string{"/bin/sh", "-c", `"$@" 2>&1 | cat`, "sh"}
 	compare(5, []*contest{
 		{label: "cat log | cat", argv: script("cat " + log + " | cat")},
-		{label: "retry, 60 patterns", argv: append(append([]string{b.retry}, sixty...), "--", "/bin/sh", "-c", toStderr, log)},
-		{label: "retry, a pattern without a literal", argv: []string{b.retry, "--on-stderr", `[a-f0-9]{32}`, "--", "/bin/sh", "-c", toStderr, log}},
-		{label: "retry --classify smart", argv: []string{b.retry, "--classify", "smart", "--", "/bin/sh", "-c", toStderr, log}},
-		{label: "retry, 60 patterns, into a pipe", argv: append([]string{"/bin/sh", "-c", `"$@" 2>&1 | cat`, "sh", b.retry}, append(sixty, "--", "/bin/sh", "-c", toStderr, log)...)},
+		{label: "retry, 60 patterns", argv: reading(sixty...)},
+		{label: "retry, a pattern without a literal", argv: reading("--on-stderr", `[a-f0-9]{32}`)},
+		{label: "retry --classify smart", argv: reading("--classify", "smart")},
+		{label: "retry, 60 patterns, into a pipe", argv: append(intoPipe, reading(sixty...)...)},
 	})
 	if peer := debian(b.peer("retry")); peer != "" {
 		fmt.Printf("\n%d MiB held until the command has succeeded\n", b.size>>20)
@@ -276,7 +286,10 @@ func (b *bench) failures() {
 	fmt.Printf("\n%s attempts of a command that fails at once, in units of the smallest loop\n", times)
 	several := []*contest{
 		{label: "loop " + times + " false", argv: []string{b.loop, times, lie}},
-		{label: "retry -n " + times + " --base 0 false", argv: []string{b.retry, "-q", "-n", times, "--base", "0", "--", lie}},
+		{
+			label: "retry -n " + times + " --base 0 false",
+			argv:  []string{b.retry, "-q", "-n", times, "--base", "0", "--", lie},
+		},
 	}
 	if recur := b.peer("recur"); recur != "" {
 		argv := []string{recur, "-a", times, "-b", "0s", lie}

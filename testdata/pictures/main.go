@@ -58,14 +58,15 @@ text { fill: #e6edf3 }
 .tip { fill: #9198a1 }
 }
 </style>
-<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path class="tip" d="M0 0 8 4 0 8z"/></marker></defs>
-`
+` +
+	`<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">` +
+	`<path class="tip" d="M0 0 8 4 0 8z"/></marker></defs>` + "\n"
 
 // draw returns a picture of the given size with what add draws on it.
 func draw(width, height int, title string, add func(*canvas)) string {
 	var c canvas
-	fmt.Fprintf(&c,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%[1]d\" height=\"%[2]d\" role=\"img\">\n<title>%s</title>\n%s", width, height, html.EscapeString(title), style)
+	fmt.Fprintf(&c, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%[1]d" height="%[2]d" `+
+		"role=\"img\">\n<title>%s</title>\n%s", width, height, html.EscapeString(title), style)
 	add(&c)
 	c.WriteString("</svg>\n")
 	return c.String()

@@ -25,7 +25,9 @@ var endingSignals = []os.Signal{syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT,
 
 // otherSignals are ignored by some who start programs, and left alone by the runtime,
 // so that a child would inherit that.
-var otherSignals = []os.Signal{syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGWINCH}
+var otherSignals = []os.Signal{
+	syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGWINCH,
+}
 
 // Variable tells a process of a test run its role. Set to "1" by hand it keeps the tests
 // in the process that was started, under a debugger say. The tests do not see it.

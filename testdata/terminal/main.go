@@ -128,7 +128,8 @@ func (s *screen) svg() []byte {
 	const width, height, left, top = 8.4, 19, 16, 44
 	var b bytes.Buffer
 	w, h := columns*width+2*left, len(s.rows)*height+top+12
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" viewBox="0 0 %.0f %d" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14">`+"\n", w, h, w, h)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" viewBox="0 0 %.0f %d" `+
+		`font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14">`+"\n", w, h, w, h)
 	fmt.Fprintf(&b, `<rect width="%.0f" height="%d" rx="8" fill="#1f2430"/>`+"\n", w, h)
 	for i, color := range []string{"#e06c75", "#e5c07b", "#98c379"} {
 		fmt.Fprintf(&b, `<circle cx="%d" cy="18" r="6" fill="%s"/>`+"\n", left+6+20*i, color)
@@ -143,7 +144,8 @@ func (s *screen) svg() []byte {
 			for _, c := range row[x:end] {
 				text.WriteRune(c.r)
 			}
-			fmt.Fprintf(&b, `<text x="%.1f" y="%d" fill="%s" xml:space="preserve">%s</text>`+"\n", left+float64(x)*width, top+y*height, colors[row[x].color], html.EscapeString(text.String()))
+			fmt.Fprintf(&b, `<text x="%.1f" y="%d" fill="%s" xml:space="preserve">%s</text>`+"\n",
+				left+float64(x)*width, top+y*height, colors[row[x].color], html.EscapeString(text.String()))
 			x = end
 		}
 	}

@@ -220,12 +220,16 @@ var versioned = []string{
 
 // sameCommand are second names of one program.
 var sameCommand = []struct{ name, plain string }{
-	{"nodejs", "node"}, {"py", "python"}, {"py.test", "pytest"}, {"gmake", "make"}, {"gtar", "tar"}, {"ggrep", "grep"}, {"gsed", "sed"}, {"gawk", "awk"}, {"mawk", "awk"},
-	{"gdate", "date"}, {"bsdtar", "tar"}, {"https", "http"}, {"xhs", "xh"}, {"bundler", "bundle"}, {"mysqlsh-client", "mysql"}, {"mvnw", "mvn"}, {"gradlew", "gradle"},
-	{"tofu", "terraform"}, {"opentofu", "terraform"}, {"terragrunt", "terraform"}, {"docker-compose", "docker"}, {"valkey-cli", "redis-cli"}, {"keydb-cli", "redis-cli"},
-	{"yarnpkg", "yarn"}, {"pip-compile", "pip"}, {"pip-sync", "pip"}, {"netcat", "nc"}, {"nc.openbsd", "nc"}, {"nc.traditional", "nc"}, {"gunzip", "gzip"}, {"zcat", "gzip"},
-	{"kubectl.docker", "kubectl"}, {"egrep", "grep"}, {"fgrep", "grep"}, {"ldapmodify", "ldapadd"}, {"oc", "kubectl"}, {"mamba", "conda"}, {"micromamba", "conda"},
-	{"git-remote-https", "git"}, {"aptitude", "apt-get"}, {"apt", "apt-get"}, {"yum", "dnf"}, {"microdnf", "dnf"}, {"mailx", "mail"}, {"nmake", "make"},
+	{"nodejs", "node"}, {"py", "python"}, {"py.test", "pytest"}, {"gmake", "make"}, {"gtar", "tar"},
+	{"ggrep", "grep"}, {"gsed", "sed"}, {"gawk", "awk"}, {"mawk", "awk"}, {"gdate", "date"}, {"bsdtar", "tar"},
+	{"https", "http"}, {"xhs", "xh"}, {"bundler", "bundle"}, {"mysqlsh-client", "mysql"}, {"mvnw", "mvn"},
+	{"gradlew", "gradle"}, {"tofu", "terraform"}, {"opentofu", "terraform"}, {"terragrunt", "terraform"},
+	{"docker-compose", "docker"}, {"valkey-cli", "redis-cli"}, {"keydb-cli", "redis-cli"}, {"yarnpkg", "yarn"},
+	{"pip-compile", "pip"}, {"pip-sync", "pip"}, {"netcat", "nc"}, {"nc.openbsd", "nc"},
+	{"nc.traditional", "nc"}, {"gunzip", "gzip"}, {"zcat", "gzip"}, {"kubectl.docker", "kubectl"},
+	{"egrep", "grep"}, {"fgrep", "grep"}, {"ldapmodify", "ldapadd"}, {"oc", "kubectl"}, {"mamba", "conda"},
+	{"micromamba", "conda"}, {"git-remote-https", "git"}, {"aptitude", "apt-get"}, {"apt", "apt-get"},
+	{"yum", "dnf"}, {"microdnf", "dnf"}, {"mailx", "mail"}, {"nmake", "make"},
 }
 
 // Plain returns a command's name without directory, suffix (.exe) and version
@@ -236,7 +240,7 @@ func Plain(path string) string {
 	for _, suffix := range []string{".exe", ".cmd", ".bat", ".EXE", ".CMD", ".BAT"} {
 		name = strings.TrimSuffix(name, suffix)
 	}
-	if base := strings.TrimRight(strings.TrimRight(name, "0123456789."), "-"); base != name && slices.Contains(versioned, base) {
+	if base := strings.TrimRight(strings.TrimRight(name, "0123456789."), "-"); slices.Contains(versioned, base) {
 		name = base
 	}
 	for _, same := range sameCommand {

@@ -34,8 +34,8 @@ func Main() int {
 			return run(o, nil, signals)
 		}
 	}
-	if r := own.redrives(); r != nil {
-		r.signals = signals
+	if r := own.redrive(); r != nil {
+		r.Redriver = (&redriver{mode: r, signals: signals}).run
 	} else {
 		signals.EndAtOnce()
 	}

@@ -31,7 +31,7 @@ var ownModes = []ownMode{
 	{"--cancel", reach},
 	{"--reset", func() mode.Mode { return status.NewReset() }},
 	{"--letters", func() mode.Mode { return letters.NewList() }},
-	{"--redrive", func() mode.Mode { return &redrive{Redrive: letters.NewRedrive()} }},
+	{"--redrive", func() mode.Mode { return letters.NewRedrive() }},
 	{"--discard", func() mode.Mode { return letters.NewDiscard() }},
 	{"--last", func() mode.Mode { return report.NewLast() }},
 	{"--report", func() mode.Mode { return report.NewReport() }},
@@ -90,12 +90,12 @@ func callOf(modes []ownMode, argv []string) (*modeCall, error) {
 	}, nil
 }
 
-// redrives returns the mode if it runs commands, whose the signals are then, else nil.
-func (m *modeCall) redrives() *redrive {
+// redrive returns the mode if it runs commands, whose the signals are then, else nil.
+func (m *modeCall) redrive() *letters.Redrive {
 	if m == nil || m.help {
 		return nil
 	}
-	r, _ := m.Mode.(*redrive)
+	r, _ := m.Mode.(*letters.Redrive)
 	return r
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +39,28 @@ func TestTexts(t *testing.T) {
 	for _, f := range option.Table() {
 		if name := f.Name(); !shown[name] {
 			t.Errorf("--%s has no text in manual/flags.txt", name)
+		}
+	}
+}
+
+// TestFloorsOfEmbedding: who reads a flag's struct looks at two more at most.
+func TestFloorsOfEmbedding(t *testing.T) {
+	var floors func(r reflect.Type) int
+	floors = func(r reflect.Type) (most int) {
+		for field := range r.Fields() {
+			if field.Anonymous && field.Type.Kind() == reflect.Struct {
+				most = max(most, 1+floors(field.Type))
+			}
+		}
+		return most
+	}
+	all := []any{&option.Run{}, &option.Options{}}
+	for _, own := range ownModes {
+		all = append(all, own.make())
+	}
+	for _, flags := range all {
+		if n := floors(reflect.TypeOf(flags).Elem()); n > 2 {
+			t.Errorf("%T has %d floors of embedding", flags, n)
 		}
 	}
 }

@@ -26,22 +26,22 @@ import (
 // letterVariable is the letter to run: ID/STAMP/PIPE, the last for its result.
 const letterVariable = "_RETRY_LETTER"
 
-// redrive is --redrive, and in the process that it starts the run of one letter.
-type redrive struct {
-	letters.Redrive
+// redriver does --redrive, and in the process that it starts the run of one letter.
+type redriver struct {
+	mode    *letters.Redrive
 	signals *proc.Signals
 	asked   attempt.Signal // to end, "" unless a signal has
 }
 
-// Run runs letters, or in a process that it has started one letter.
-func (r *redrive) Run() int {
+// run runs letters, or in a process that it has started one letter.
+func (r *redriver) run() int {
 	if target := os.Getenv(letterVariable); target != "" {
 		return r.letter(target)
 	}
-	code := r.RunLetters(r.run, r.sleep)
+	code := r.mode.RunLetters(r.redrive, r.sleep)
 	if r.asked != "" {
-		if err := r.Flush(); err != nil {
-			r.Fail(err)
+		if err := r.mode.Flush(); err != nil {
+			r.mode.Fail(err)
 		}
 		proc.Die(r.asked)
 		n, _ := exitcodes.SignalNumber(string(r.asked))
@@ -51,7 +51,7 @@ func (r *redrive) Run() int {
 }
 
 // sleep waits for d, or until a signal asks for the end, and reports whether one has.
-func (r *redrive) sleep(d time.Duration) (ended bool) {
+func (r *redriver) sleep(d time.Duration) (ended bool) {
 	if r.asked == "" {
 		select {
 		case r.asked = <-r.signals.Cancelled():
@@ -65,8 +65,8 @@ func (r *redrive) sleep(d time.Duration) (ended bool) {
 	return r.asked != ""
 }
 
-// run runs a letter in a process, and passes signals on to it.
-func (r *redrive) run(e *queue.Entry, stdin *os.File) letters.Result {
+// redrive runs a letter in a process, and passes signals on to it.
+func (r *redriver) redrive(e *queue.Entry, stdin *os.File) letters.Result {
 	p, result, err := r.start(e, stdin)
 	if err != nil {
 		return letters.Result{Result: letters.Failed, Reason: "no process for its run: " + err.Error()}
@@ -85,7 +85,7 @@ func (r *redrive) run(e *queue.Entry, stdin *os.File) letters.Result {
 }
 
 // start starts the process for a letter, and returns the pipe for its result.
-func (r *redrive) start(e *queue.Entry, stdin *os.File) (*os.Process, *os.File, error) {
+func (r *redriver) start(e *queue.Entry, stdin *os.File) (*os.Process, *os.File, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, nil, err
@@ -96,7 +96,7 @@ func (r *redrive) start(e *queue.Entry, stdin *os.File) (*os.Process, *os.File, 
 	}
 	defer func() { _ = write.Close() }()
 	stdout := os.Stdout
-	if r.JSON() {
+	if r.mode.JSON() {
 		stdout = os.Stderr
 	}
 	attr := &os.ProcAttr{Files: []*os.File{stdin, stdout, os.Stderr}}
@@ -122,7 +122,7 @@ func readResult(pipe io.Reader, state *os.ProcessState) letters.Result {
 }
 
 // letter runs the letter that a redriver has started this process for.
-func (r *redrive) letter(target string) int {
+func (r *redriver) letter(target string) int {
 	_ = os.Unsetenv(letterVariable)
 	parts := strings.Split(target, "/")
 	number, err := strconv.ParseUint(parts[len(parts)-1], 10, 64)
@@ -130,7 +130,7 @@ func (r *redrive) letter(target string) int {
 		return exitcodes.Of(failed(fmt.Errorf("%s is the program's own variable; unset it", letterVariable)))
 	}
 	l := &redriven{pipe: proc.HandedDown(uintptr(number))}
-	o, err := l.prepare(r, parts[0], parts[1])
+	o, err := l.prepare(r.mode, parts[0], parts[1])
 	if err == nil {
 		return run(o, l, r.signals)
 	}
@@ -146,7 +146,7 @@ func (r *redrive) letter(target string) int {
 }
 
 // prepare claims a letter for this process. The letter does not change until all is ready.
-func (r *redriven) prepare(by *redrive, id, stamp string) (*option.Options, error) {
+func (r *redriven) prepare(by *letters.Redrive, id, stamp string) (*option.Options, error) {
 	path, err := letters.Path(string(by.DeadLetter))
 	if err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func (r *redriven) prepare(by *redrive, id, stamp string) (*option.Options, erro
 }
 
 // options are those of a letter's run. They set its working directory and variables.
-func options(by *redrive, letter *queue.Letter) (*option.Options, error) {
+func options(by *letters.Redrive, letter *queue.Letter) (*option.Options, error) {
 	if letter.Stdin.Present {
 		if err := letter.Stdin.CheckInput(os.Stdin); err != nil {
 			return nil, err

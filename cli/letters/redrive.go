@@ -45,14 +45,18 @@ type Redrive struct {
 	Rate       queue.Rate   `variable:"no"`
 	DryRun     bool         `variable:"no"`
 
+	Redriver func() int `kong:"-"` // does it, by RunLetters; returns the exit code
+
 	results []Result
 	count   map[string]int
 }
 
 // NewRedrive returns --redrive with its defaults.
-func NewRedrive() Redrive {
-	return Redrive{Flags: Flags{Common: mode.Defaults()}, RedriveMax: mostRedrives}
+func NewRedrive() *Redrive {
+	return &Redrive{Flags: Flags{Common: mode.Defaults()}, RedriveMax: mostRedrives}
 }
+
+func (r *Redrive) Run() int { return r.Redriver() }
 
 // RunLetters runs letters. run runs one in a process and waits for it; the id and the
 // command of its result are set here. sleep waits for d, and reports whether a signal has

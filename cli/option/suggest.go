@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/alecthomas/kong"
 
@@ -73,7 +74,9 @@ func valueMissing(s *Setting, token kong.Token) error {
 		if token.String() == "--" {
 			what = `"--" ends the flags`
 		}
-		write += fmt.Sprintf("; --%s=%s gives it that value", s.Flag.name, token)
+		if word := token.String(); !strings.ContainsFunc(word, unicode.IsControl) {
+			write += fmt.Sprintf("; %s gives it that value", text.ShellWord("--"+s.Flag.name+"="+word))
+		}
 	}
 	return Usage(s.Word, fmt.Errorf("needs a value, and %s; write %s", what, write))
 }

@@ -111,6 +111,8 @@ func TestValuesThatAreMissing(t *testing.T) {
 		"--base":              `--base: needs a value, and the command line ends here; write --base D, as in --base 1s`,
 		"-t":                  `-t: needs a value, and the command line ends here; write -t D`, // its default is no limit
 		"--base -x true":      `--base: needs a value, and "-x" begins with a dash; write --base D, as in --base 1s; --base=-x gives it that value`,
+		"--base -\tx true":    `--base: needs a value, and "-\tx" begins with a dash; write --base D, as in --base 1s`,
+		"--base -|x true":     `--base: needs a value, and "-|x" begins with a dash; write --base D, as in --base 1s; '--base=-|x' gives it that value`,
 		"--base -- true":      `--base: needs a value, and "--" ends the flags; write --base D, as in --base 1s; --base=-- gives it that value`,
 		"-n=x true":           `-n: "=x": a short flag takes no "="; write -n x`,
 		"-n=a\u00a0b true":    `-n: "=N": a short flag takes no "="; write -n N`,

@@ -111,6 +111,19 @@ func awaitCatching(pid int) {
 	}
 }
 
+func init() { commands["catching"] = catchingMain }
+
+// catchingMain waits until the program of this pid catches all that it passes on, as prod
+// does before it signals.
+func catchingMain() {
+	pid, err := strconv.Atoi(os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "catching:", err)
+		os.Exit(99)
+	}
+	awaitCatching(pid)
+}
+
 // goneMain fails if one of the pids in the files named lives. A zombie is dead.
 //
 //	gone FILE...

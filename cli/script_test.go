@@ -13,6 +13,8 @@ package cli
 //	redis ... -- CMD   runs CMD beside a redis-server; see redis_test.go
 //	gone FILE          fails if a process whose pid is in FILE lives
 //	collect ... -- CMD runs CMD beside collectors; see collect_test.go
+//	stretch ... -- CMD runs CMD with longer spans of time; see stretch_test.go
+//	catching PID       waits until a program catches signals; see prod_unix_test.go
 //
 // and conditions beside testscript's own; see condition.
 
@@ -51,6 +53,7 @@ var commands = map[string]func(){
 	"redis":   redisMain,
 	"gone":    goneMain,
 	"collect": collectMain,
+	"stretch": stretchMain,
 }
 
 func TestMain(m *testing.M) { testscript.Main(inSession{m}, commands) }

@@ -17,6 +17,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -90,17 +91,22 @@ func onTerminal(argv []string, columns int, typings []typing) (shown string, cod
 	}
 	slave.Close()
 	read.Close()
+	var all strings.Builder
+	var reading sync.Mutex // all
 	limit := time.AfterFunc(awaitLimit, func() {
-		fmt.Fprintf(os.Stderr, "tty: %q has not ended after %v\n", argv, awaitLimit)
+		reading.Lock()
+		fmt.Fprintf(os.Stderr, "tty: %q has not ended after %v: %q\n", argv, awaitLimit, all.String())
 		_ = cmd.Process.Kill() // the kernel hangs up on the rest of the session
+		os.Exit(99)
 	})
 	defer limit.Stop()
-	var all strings.Builder
 	seen := 0
 	buffer := make([]byte, 4096)
 	for {
 		n, err := master.Read(buffer)
+		reading.Lock()
 		all.Write(buffer[:n])
+		reading.Unlock()
 		for len(typings) > 0 {
 			at := strings.Index(all.String()[seen:], typings[0].text)
 			if at < 0 {

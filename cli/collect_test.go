@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"time"
 )
 
 // collectMain runs a command beside what telemetry is sent to: a collector at
@@ -66,7 +65,11 @@ func collectMain() {
 	}
 }
 
-// drain writes what has arrived: on loopback it is there when it has been sent.
+// drained is the last datagram that a server gets. On loopback it comes behind all that
+// have been sent.
+const drained = "\x00drained"
+
+// drain writes what has arrived.
 func drain(servers []net.PacketConn) {
 	file, err := os.OpenFile("statsd", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
 	if err != nil {
@@ -74,13 +77,19 @@ func drain(servers []net.PacketConn) {
 	}
 	buffer := make([]byte, 1<<16)
 	for _, server := range servers {
-		_ = server.SetReadDeadline(time.Now().Add(10 * time.Millisecond))
-		for {
-			n, _, err := server.ReadFrom(buffer)
-			if err != nil {
+		conn, err := net.Dial(server.LocalAddr().Network(), server.LocalAddr().String())
+		if err == nil {
+			_, err = io.WriteString(conn, drained)
+		}
+		for err == nil {
+			var n int
+			if n, _, err = server.ReadFrom(buffer); err == nil && string(buffer[:n]) == drained {
 				break
 			}
 			fmt.Fprintf(file, "%s\n", buffer[:n])
+		}
+		if err != nil {
+			collectFailed(err)
 		}
 	}
 }

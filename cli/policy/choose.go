@@ -36,11 +36,7 @@ func Choose(environ []string, given []option.Setting, command []string) (*option
 	if err := s.loadAll(environ, given); err != nil {
 		return nil, err
 	}
-	chosen := &option.Chosen{Rules: s.rules}
-	if len(s.ignored) > 0 {
-		chosen.Warning = "not read, since users other than its owner can write it or it belongs to another user: " +
-			strings.Join(s.ignored, ", ")
-	}
+	chosen := &option.Chosen{Rules: s.rules, Warning: s.notRead()}
 	asked := option.Last(given, "policy")
 	if asked == nil && len(s.policies) == 0 {
 		return chosen, nil
@@ -167,8 +163,21 @@ func (s *policySet) flatten(def *policyDef) ([]option.Setting, error) {
 	return settings, nil
 }
 
-// unknown is the error for a name that no policy has; it lists those that exist.
+// notRead is the warning about the files that others could have written, "" if there are none.
+func (s *policySet) notRead() string {
+	if len(s.ignored) == 0 {
+		return ""
+	}
+	return "not read, since users other than its owner can write it or it belongs to another user: " +
+		strings.Join(s.ignored, ", ")
+}
+
+// unknown is the error for a name that no policy has; it lists those that exist, and the files
+// that may hold it and were not read.
 func (s *policySet) unknown(name string) error {
+	if ignored := s.notRead(); ignored != "" {
+		return fmt.Errorf("there is no policy %q; %s", name, ignored)
+	}
 	var names []string
 	for _, other := range s.all() {
 		if option.Near(name, other.Name, 2) && len(name) > 2 {

@@ -72,7 +72,7 @@ func (d *Dir) check(s Sharing) error {
 	switch {
 	case mode&0o002 != 0:
 		return fmt.Errorf("may be written by all users (mode %04o); chmod o-w it", mode)
-	case !s.Group && ours && mode&0o077 != 0:
+	case !s.Group && ours && mode&^0o700 != 0: // what it inherited, a setgid bit too
 		return unix.Fchmod(d.fd, 0o700)
 	case !s.Group:
 		return checkOwner(int(st.Uid))

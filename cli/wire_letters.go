@@ -143,12 +143,11 @@ func (k *keeper) add(ctx context.Context, l *engine.Letter) string {
 	var err error
 	switch {
 	case k.w.o.Process.Stdin == stdio.Replay:
-		if content.Stdin, err = k.input(ctx, l); err != nil && parks { // it would run with an empty one
-			k.w.complain("standard input has not ended: " + err.Error())
-			return ""
-		}
-		if err != nil {
+		if content.Stdin, err = k.input(ctx, l); err != nil {
 			k.w.complain("standard input is not kept: " + err.Error())
+			if parks { // it would run with an empty one
+				return ""
+			}
 		}
 	case k.w.o.Process.Stdin == stdio.Inherit && proc.InputUsedUp():
 		k.w.complain("standard input was used up and is not kept; --stdin replay keeps it")

@@ -22,9 +22,10 @@ const neutralExit = 199
 // afterTerm decides what follows an attempt during which TERM asked the program to end, as
 // if it had not. It returns false if no attempt would follow a failure. Of an attempt that
 // ended by that TERM, neither the signal nor that no --on-* rule names it is a reason to
-// give up; --classify strict does not know it to be transient.
+// give up; --classify strict does not know it to be transient. A second signal asks for the
+// end of the run whatever is lost.
 func afterTerm(p *Policy, s State, r attempt.Result, e Evidence, now time.Time, u float64) (Decision, bool) {
-	if r.Cancelled != term || p.Repeat || p.UntilFailure {
+	if r.Cancelled != term || r.CancelledAgain || p.Repeat || p.UntilFailure {
 		return Decision{}, false
 	}
 	r.Cancelled = ""

@@ -69,7 +69,11 @@ func TestAfterTerm(t *testing.T) {
 			if parks != c.parks || parks && d.Ended != describe(c.result) {
 				t.Errorf("parks: %v, %+v", parks, d)
 			}
-			r.Cancelled = "SIGINT"
+			r.CancelledAgain = true
+			if _, parks := afterTerm(&p, s, r, Evidence{}, time.Now(), 0.5); parks {
+				t.Error("a second signal parks")
+			}
+			r.Cancelled, r.CancelledAgain = "SIGINT", false
 			if _, parks := afterTerm(&p, s, r, Evidence{}, time.Now(), 0.5); parks {
 				t.Error("INT parks")
 			}

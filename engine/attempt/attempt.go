@@ -128,8 +128,9 @@ type Result struct {
 	// SlotLost is set if the attempt was ended since its slot was lost.
 	SlotLost bool
 	// Cancelled is the signal that asked the program to end during the attempt, "" for
-	// none.
-	Cancelled Signal
+	// none. CancelledAgain is set if another one came after it.
+	Cancelled      Signal
+	CancelledAgain bool
 	// ReaderGone is set if the attempt has ended, or was ended, since the program's own
 	// standard output has no reader left.
 	ReaderGone bool

@@ -365,7 +365,8 @@ func (a *running) handleSignal(sig syscall.Signal) bool {
 
 // cancel notes that a signal asked for the end, and forwards it once.
 func (a *running) cancel(sig syscall.Signal) {
-	if a.result.Cancelled == "" {
+	a.result.CancelledAgain = a.result.Cancelled != ""
+	if !a.result.CancelledAgain {
 		a.result.Cancelled = signals.NameOf(sig)
 	}
 	if a.launched {
@@ -396,6 +397,7 @@ func (a *running) handleLateSignal(sig syscall.Signal) bool {
 		a.skipGrace()
 		return false
 	}
+	a.result.CancelledAgain = true
 	a.countInterrupt(sig)
 	return true
 }

@@ -1,7 +1,7 @@
 package cli
 
 // This file signals the whole program at random moments, as a container engine
-// does it: around an exec, and as PID 1. RETRY_TEST_TRIES sets how often.
+// does it: around an exec, and as PID 1.
 
 import (
 	"bytes"
@@ -16,15 +16,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
-)
 
-// tries is how often a race is run.
-func tries(otherwise int) int {
-	if n, err := strconv.Atoi(os.Getenv("RETRY_TEST_TRIES")); err == nil {
-		return n
-	}
-	return otherwise
-}
+	"github.com/retrysh/retry/testdata/tries"
+)
 
 // program returns a path by which this test binary is the program.
 func program(t *testing.T) string {
@@ -76,7 +70,8 @@ func TestNoTermIsLostAroundExec(t *testing.T) {
 	}
 	typical := 20 * time.Millisecond // from the start to the exec; learnt as it goes
 	before := 0
-	for n := range tries(40) {
+	races := tries.Of(40)
+	for n := range races {
 		cmd, begun := start()
 		time.Sleep(typical + time.Duration(rand.Int64N(int64(10*time.Millisecond))) - 5*time.Millisecond - time.Since(begun))
 		early := comm(cmd.Process.Pid) != "sleep"
@@ -95,7 +90,7 @@ func TestNoTermIsLostAroundExec(t *testing.T) {
 			typical -= 200 * time.Microsecond
 		}
 	}
-	t.Logf("%d of %d before the exec, which came after %v or so", before, tries(40), typical)
+	t.Logf("%d of %d before the exec, which came after %v or so", before, races, typical)
 }
 
 // onlyChild returns the one child of a process, and waits until it is there.
@@ -122,7 +117,7 @@ func TestNoTermIsLostAsPidOne(t *testing.T) {
 	}
 	retry := program(t)
 	dir := t.TempDir()
-	for n := range tries(30) {
+	for n := range tries.Of(30) {
 		file := filepath.Join(dir, strconv.Itoa(n))
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/guard"
+	"github.com/retrysh/retry/testdata/tries"
 )
 
 var twoASecond = guard.RateLimit{Interval: 500_000, Burst: 1, Wait: -1}
@@ -246,10 +247,7 @@ func TestASlotThatAnotherRunHoldsIsLost(t *testing.T) {
 // TestGuardsHoldNothingOfAttemptsThatHaveEnded makes 50,000 attempts with each guard. A chain of
 // passes would keep 165 bytes of each.
 func TestGuardsHoldNothingOfAttemptsThatHaveEnded(t *testing.T) {
-	attempts := 50_000
-	if testing.Short() {
-		attempts = 5_000
-	}
+	attempts := tries.Of(5_000)
 	heap := func() int64 {
 		var m runtime.MemStats
 		runtime.GC()

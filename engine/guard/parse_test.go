@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/retrysh/retry/testdata/tries"
 )
 
 func TestValuesAreRead(t *testing.T) {
@@ -53,11 +55,8 @@ func pointer[T any](v T) *T { return &v }
 // TestSharesAreExact holds that each share with four decimals is read as it is
 // written, in parts per million.
 func TestSharesAreExact(t *testing.T) {
-	step := int64(1)
-	if testing.Short() {
-		step = 997 // a prime: each digit occurs at each place
-	}
-	for n := int64(0); n <= million; n += step {
+	step := tries.Every(97) // a prime: each digit occurs at each place
+	for n := int64(0); n <= million; n += int64(step) {
 		var b Budget
 		text := fmt.Sprintf("%d.%04d%%", n/10_000, n%10_000)
 		if err := b.UnmarshalText([]byte(text)); err != nil || b.Ratio != n {

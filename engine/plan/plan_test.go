@@ -14,6 +14,7 @@ import (
 	"github.com/retrysh/retry/engine/classify"
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/text"
+	"github.com/retrysh/retry/testdata/tries"
 )
 
 // ms is without a type: a constant of it is a time.Duration or a text.MS.
@@ -103,10 +104,7 @@ func (w *waits) Emit(e event.Event) {
 // lies between the least and the greatest of the plan, and their mean is the
 // plan's within five standard errors of a uniform draw over that range.
 func TestPlanMatchesRuns(t *testing.T) {
-	runs := 2000.0
-	if testing.Short() {
-		runs = 200
-	}
+	runs := float64(tries.Of(500))
 	for _, kind := range []backoff.JitterKind{backoff.Full, backoff.Equal, backoff.Decorrelated, backoff.None, backoff.Percent} {
 		p := policy(kind)
 		p.Schedule.MinDelay = 60 * ms

@@ -22,6 +22,7 @@ import (
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/proc/process"
 	"github.com/retrysh/retry/engine/proc/stdio"
+	"github.com/retrysh/retry/testdata/tries"
 )
 
 // driveCopies runs the same command several times at once.
@@ -221,9 +222,9 @@ func TestTwoAtATime(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("takes a child subreaper and /proc")
 	}
-	rounds := tries(100)
+	rounds := tries.Of(40)
 	if raceEnabled {
-		rounds = tries(500)
+		rounds = tries.Of(500)
 	}
 	d := order(t, orders{Rounds: rounds, Stdin: stdio.Replay, KillAfter: 10 * time.Second})
 	d.limit = 5 * time.Minute

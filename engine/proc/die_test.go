@@ -18,15 +18,8 @@ import (
 
 	"github.com/retrysh/retry/engine/proc/process"
 	"github.com/retrysh/retry/engine/proc/stdio"
+	"github.com/retrysh/retry/testdata/tries"
 )
-
-// tries is how often a race is run: many where the environment asks for it.
-func tries(short int) int {
-	if n, err := strconv.Atoi(os.Getenv("PROC_TEST_TRIES")); err == nil {
-		return n
-	}
-	return short
-}
 
 func TestExecReplacesTheProgram(t *testing.T) {
 	d := order(t, orders{Argv: sh("echo $$ $PPID; ls -l /proc/$$/fd | grep -c ' -> '; exit 7"), Exec: true})
@@ -49,7 +42,7 @@ func TestExecReplacesTheProgram(t *testing.T) {
 // between the program has to see to it.
 func TestNoTermIsLostAroundExec(t *testing.T) {
 	t.Parallel()
-	for i := range tries(60) {
+	for i := range tries.Of(60) {
 		d := order(t, orders{Argv: []string{"sleep", "600"}, Exec: true})
 		d.start()
 		time.Sleep(time.Duration(rand.Int64N(int64(8 * time.Millisecond))))
@@ -65,7 +58,7 @@ func TestNoTermIsLostAroundExec(t *testing.T) {
 // or reaches the command, also before anything hands signals out.
 func TestNoTermIsLostAtTheStart(t *testing.T) {
 	t.Parallel()
-	for i := range tries(60) {
+	for i := range tries.Of(60) {
 		d := order(t, orders{Argv: []string{"sleep", "600"}, Attempts: 2})
 		d.start()
 		time.Sleep(time.Duration(rand.Int64N(int64(10 * time.Millisecond))))
@@ -86,7 +79,7 @@ func TestRandomSignals(t *testing.T) {
 	modes := []orders{
 		{}, {Capture: "both"}, {Stdout: stdio.Hold, Stdin: stdio.Replay}, {Timeout: 10 * time.Millisecond, KillAfter: 5 * time.Millisecond},
 	}
-	for i := range tries(80) {
+	for i := range tries.Of(40) {
 		o := modes[i%len(modes)]
 		o.Argv = sh("sleep " + mark + " & setsid sleep " + mark + " & sleep 0.005; wait")
 		o.Attempts = 2

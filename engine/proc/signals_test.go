@@ -18,6 +18,7 @@ import (
 	"github.com/retrysh/retry/engine/proc/process"
 	"github.com/retrysh/retry/engine/proc/signals"
 	"github.com/retrysh/retry/engine/proc/stdio"
+	"github.com/retrysh/retry/testdata/tries"
 )
 
 // signalWhen starts the driver, waits until file is there and signals it.
@@ -389,7 +390,7 @@ func descendants(pid int) (n int) {
 
 func TestStatusesAreNotMixedUp(t *testing.T) {
 	t.Parallel()
-	const attempts = 300
+	attempts := tries.Of(150)
 	// Each attempt leaves orphans that end at about the same time as it does.
 	script := `(sleep 0.001 & sleep 0.002 &) ; (exit 9) & exit $(( RETRY_ATTEMPT % 100 + 1 ))`
 	d := run(t, orders{Argv: sh(script), Attempts: attempts})

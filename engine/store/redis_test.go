@@ -20,6 +20,7 @@ import (
 
 	"github.com/retrysh/retry/engine/admission"
 	"github.com/retrysh/retry/engine/guard"
+	"github.com/retrysh/retry/testdata/tries"
 )
 
 // server starts a redis-server on a socket and returns the path of that. Where
@@ -99,10 +100,7 @@ type history struct {
 // and memory are asked the same then. Slots on files are locks of the kernel, and a place in
 // memory lasts, so these histories have none.
 func TestStoresAnswerAlike(t *testing.T) {
-	n := 1_000
-	if testing.Short() {
-		n = 400
-	}
+	n := tries.Of(300)
 	c := dial(t, server(t))
 	load := func(text string) string {
 		if _, err := c.conn.Write(appendCommand(nil, "SCRIPT", "LOAD", text)); err != nil {

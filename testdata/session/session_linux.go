@@ -65,7 +65,7 @@ func supervise() (int, error) {
 
 // endLimit bounds the wait for what has been killed: only a process in a system call that
 // does not end takes as long.
-const endLimit = 10 * time.Second
+const endLimit = 2 * time.Minute
 
 // endChildren kills the children of this process until there is none. The children of
 // each become its own.

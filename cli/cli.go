@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/retrysh/retry/cli/option"
 	"github.com/retrysh/retry/cli/policy"
@@ -90,7 +91,7 @@ func read(argv, environ []string) (*option.Options, error) {
 	o, err := option.Read(argv, variables)
 	switch {
 	case o.Asks("help"):
-		about, on := helpOf(argv)
+		about, on := helpOf(argv, len(argv)-len(o.Command))
 		return &option.Options{About: about, HelpOn: cmp.Or(on, o.Mode())}, nil
 	case o.Asks("version"):
 		return &option.Options{About: "version"}, nil
@@ -127,13 +128,21 @@ func read(argv, environ []string) (*option.Options, error) {
 }
 
 // helpOf is what the line that asks for help prints: with -h what fits on a screen, with
-// --help all, or what is about the word behind it.
-func helpOf(argv []string) (about, on string) {
-	at := slices.Index(argv, "--help")
-	switch {
-	case at < 0:
+// --help all, or what is about the word behind it or behind its "=". The command begins at
+// a word.
+func helpOf(argv []string, command int) (about, on string) {
+	at := slices.IndexFunc(argv[:command], func(word string) bool {
+		name, _, _ := strings.Cut(word, "=")
+		return name == "--help"
+	})
+	if at < 0 {
 		return "-h", ""
-	case at+1 < len(argv) && argv[at+1] != "--":
+	}
+	_, on, joined := strings.Cut(argv[at], "=")
+	switch {
+	case joined && option.Truth(on) != "":
+		on = ""
+	case !joined && at+1 < len(argv) && argv[at+1] != "--":
 		on = argv[at+1]
 	}
 	return "--help", on

@@ -60,7 +60,10 @@ func notFoundHint(o *option.Options) string {
 		return fmt.Sprintf("%q looks like a duration; several values of one flag are separated by commas, as in "+
 			"--delays 1s,5s,30s", first)
 	}
-	return shellHint(argv)
+	if hint := shellHint(argv); hint != "" {
+		return hint
+	}
+	return behindHint(o)
 }
 
 // failedHint suggests what was meant if a run has failed, or "": flags of this program
@@ -69,11 +72,14 @@ func failedHint(o *option.Options, code int) string {
 	if shell := option.Last(o.Settings, "shell"); shell != nil {
 		return posixHint(shell.Value, code)
 	}
-	if o.Own != nil {
-		if before, flags := option.Behind(o.Command); flags != nil {
-			return fmt.Sprintf("%s was passed to the command, since it is behind it; to pass it to retry write: %s",
-				shown(flags), lineOf(append(o.Own, flags...), before))
-		}
+	return behindHint(o)
+}
+
+// behindHint suggests what was meant by flags of this program behind the command, or "".
+func behindHint(o *option.Options) string {
+	if before, flags := option.Behind(o.Command); o.Own != nil && flags != nil {
+		return fmt.Sprintf("%s was passed to the command, since it is behind it; to pass it to retry write: %s",
+			shown(flags), lineOf(append(o.Own, flags...), before))
 	}
 	return ""
 }

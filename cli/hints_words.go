@@ -40,9 +40,9 @@ func valueHint(o *option.Options) string {
 		before, value := own[:len(own)-1], own[len(own)-1]
 		switch unit := units[strings.ToLower(argv[0])]; {
 		case value != last.Value:
-		case slices.Contains(lists, last.Flag.Name()) && isValue(argv[0]):
+		case slices.Contains(lists, last.Flag.Name()) && isItem(last.Flag, argv[0]):
 			n := 1
-			for n < len(argv) && isValue(argv[n]) {
+			for n < len(argv) && isItem(last.Flag, argv[n]) {
 				n++
 			}
 			list := strings.Join(append([]string{value}, argv[:n]...), ",")
@@ -66,6 +66,12 @@ func valueHint(o *option.Options) string {
 		}
 	}
 	return ""
+}
+
+// isItem reports whether a word can be an item of a list that is the value of a flag.
+func isItem(f *option.Flag, word string) bool {
+	_, err := option.Read([]string{"--" + f.Name() + "=" + word}, nil)
+	return err == nil
 }
 
 // isValue reports whether a word is a number or a duration.

@@ -122,7 +122,8 @@ func (w *wiring) lookUp() error {
 	}
 	err := proc.LookUp(o.Command[0])
 	if err != nil && !o.Exec {
-		if o.Policy.Rules.OnExit.MatchCode(attempt.Result{ExitCode: exitcodes.Of(err), StartErr: err}) {
+		result := attempt.Result{ExitCode: exitcodes.Of(err), StartErr: err}
+		if _, retried := o.Policy.Rules.OnExit.Codes().Match(result); retried {
 			return nil
 		}
 	}

@@ -164,7 +164,12 @@ func firstRow(rules *Rules, argv []string, r attempt.Result, e Evidence, now tim
 		return stop(event.Refused, event.Unknown, "", lostReason)
 	}
 	// Row 3: it could not be started.
-	if r.StartErr != nil && !rules.OnExit.MatchCode(r) {
+	onExit := rules.OnExit
+	if r.StartErr != nil {
+		onExit = onExit.Codes()
+	}
+	item, retried := onExit.Match(r)
+	if r.StartErr != nil && !retried {
 		return stop(event.Stopped, event.Permanent, "", describe(r))
 	}
 	// Row 4: success.
@@ -189,7 +194,7 @@ func firstRow(rules *Rules, argv []string, r attempt.Result, e Evidence, now tim
 		return again(event.Transient, "--timeout", reason)
 	}
 	// Row 7: a rule says retry.
-	if item, ok := rules.OnExit.Match(r); ok {
+	if retried {
 		return again(event.Transient, "--on-exit "+item, reason)
 	}
 	if e.Retry != "" {

@@ -71,6 +71,15 @@ func TestWhatTheRulesKnow(t *testing.T) {
 	}
 }
 
+// TestTheItemOfAMissingCommand is the code or the range that has it retried, not any.
+func TestTheItemOfAMissingCommand(t *testing.T) {
+	p := testPolicy()
+	p.Rules.OnExit = exits(t, "any,KILL,120-127")
+	if d := Decide(&p, p.First(), notFound, Evidence{}, time.Unix(0, 0), 0); d.Rule != "--on-exit 120-127" {
+		t.Errorf("rule %q", d.Rule)
+	}
+}
+
 // TestTheLineOfAKnownFailure is the one that the rule has matched, not the last.
 func TestTheLineOfAKnownFailure(t *testing.T) {
 	p := testPolicy()

@@ -119,6 +119,11 @@ func ModesOf(name string) (modes []string) {
 	return modes
 }
 
+// IsMode reports whether a mode of that name has a grammar of its own.
+func IsMode(name string) bool {
+	return slices.ContainsFunc(New(nil, nil), func(group Group) bool { return group.Mode == name && name != "" })
+}
+
 // flags are those of all groups, each name once.
 func (p Pages) flags() (all []Flag) {
 	for _, group := range p {

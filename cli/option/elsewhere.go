@@ -32,6 +32,9 @@ type foreign struct {
 // foreignAt finds what the flag of another program at the beginning of argv is called here.
 func foreignAt(argv []string) (f foreign, found bool) {
 	name, value, joined := strings.Cut(strings.TrimLeft(argv[0], "-"), "=")
+	if word := argv[0]; len(word) > 2 && word[1] != '-' && IsNumber(word[2:3]) { // such as -r3
+		name, value, joined = word[1:2], word[2:], true
+	}
 	if next := argv[1:]; !joined && len(next) > 0 && (!isDashed(next[0]) || IsNumber(next[0][1:])) {
 		value = next[0]
 	}
@@ -185,6 +188,9 @@ func pasteable(argv []string) string {
 	if err != nil || o.Settings == nil && len(o.Command) == 0 || !slices.Equal(text.MaskedArgs(line), line) {
 		return ""
 	}
+	if slices.ContainsFunc(o.Settings, func(s Setting) bool { return s.Flag.Tag("only") != "" }) {
+		return "" // of a mode that may not be what was meant
+	}
 	shown := "retry"
 	for _, word := range line {
 		shown += " " + text.ShellWord(word)
@@ -210,10 +216,16 @@ func calledElsewhere(line []string, at int) error {
 		}
 		said = "did you mean " + strings.Join(ways, " or ") + "?"
 	}
+	return fmt.Errorf("unknown flag %q, %s%s", line[at], said, toPaste(line))
+}
+
+// toPaste is the end of an error that shows the command line that was probably meant, "" if
+// it is not certain.
+func toPaste(line []string) string {
 	if whole := pasteable(line); whole != "" {
-		said += " write: " + whole
+		return " write: " + whole
 	}
-	return fmt.Errorf("unknown flag %q, %s", line[at], said)
+	return ""
 }
 
 // InOwnWords are the settings, as name and value, that a name of another program stands

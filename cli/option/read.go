@@ -279,8 +279,15 @@ func (r *reading) Decode(c *kong.DecodeContext, field reflect.Value) error {
 	case f.IsBool() && token.Type != kong.FlagValueToken:
 	case token.IsValue():
 		s.Value = c.Scan.Pop().String()
-		if value, equals := strings.CutPrefix(s.Value, "="); equals && token.Type == kong.ShortFlagTailToken {
+		if token.Type != kong.ShortFlagTailToken {
+			break
+		}
+		if value, equals := strings.CutPrefix(s.Value, "="); equals {
 			r.note(equalsSign(f, value))
+			return r.err
+		}
+		if s.Value[0] == ' ' && set(field, s.Value) != nil {
+			r.note(inOneWord(s.Word, s.Word+s.Value, s.Value))
 			return r.err
 		}
 	case f.IsMode() && AsksForHelp([]string{token.String()}): // of the mode

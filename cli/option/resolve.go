@@ -247,7 +247,8 @@ func (r *resolver) withoutEffect() {
 	retries0 := func(s Setting) bool {
 		return s.Flag.Is("on-exit") && s.Source == FromCommandLine && slices.Contains(strings.Split(s.Value, ","), "0")
 	}
-	none(slices.ContainsFunc(r.Settings, retries0) && !r.Given("success-on-exit"),
+	checked := len(r.UntilStdout)+len(r.UntilStderr)+len(r.FailOnStdout)+len(r.FailOnStderr) > 0 // exit 0 may be a failure
+	none(slices.ContainsFunc(r.Settings, retries0) && !r.Given("success-on-exit") && !checked,
 		"0 in %s has no effect, since exit 0 is a success; --success-on-exit says what is one", r.last("on-exit").Word)
 	words = r.typedOf("attempts")
 	none(len(r.Command) == 0 && words != "" && r.waitsOnly(), "no effect without a command: %s", words)

@@ -24,12 +24,14 @@ func unknownFlag(line []string, at int) error {
 	unknown := fmt.Sprintf("unknown flag %q", word)
 	if name, value, blank := strings.Cut(word, " "); blank {
 		if _, takesNext, ok := flagsOf(Table(), name); ok && takesNext {
-			value = strings.TrimSpace(value)
-			two := name + " " + text.ShellWord(value)
-			return fmt.Errorf("%q is a flag and its value in one word; write two, %s", word, two)
+			return inOneWord(name, word, value)
 		}
 	}
 	name := normal(strings.TrimLeft(word, "-"))
+	if mode, value, joined := strings.Cut(name, "="); joined && manual.IsMode(mode) {
+		return fmt.Errorf("--%s takes what it is about as the next words; write: retry --%[1]s %s", mode,
+			text.ShellWord(text.Masked(value)))
+	}
 	if modes := manual.ModesOf(name); len(modes) > 0 {
 		return fmt.Errorf("%s; it belongs to --%s", unknown, strings.Join(modes, " and --"))
 	}
@@ -38,15 +40,26 @@ func unknownFlag(line []string, at int) error {
 	}
 	near := Suggest(word)
 	for i := range near {
-		near[i] = strconv.Quote("--" + near[i])
+		near[i] = "--" + near[i]
 	}
 	switch len(near) {
 	case 0:
 		return fmt.Errorf("%s; write -- before a command that begins with a dash", unknown)
 	case 1:
-		return fmt.Errorf("%s, did you mean %s?", unknown, near[0])
+		spelled := slices.Clone(line)
+		_, value, joined := strings.Cut(word, "=")
+		if spelled[at] = near[0]; joined {
+			spelled[at] += "=" + value
+		}
+		return fmt.Errorf("%s, did you mean %q?%s", unknown, near[0], toPaste(spelled))
 	}
-	return fmt.Errorf("%s, did you mean one of %s?", unknown, strings.Join(near, ", "))
+	return fmt.Errorf("%s, did you mean one of %s?", unknown, `"`+strings.Join(near, `", "`)+`"`)
+}
+
+// inOneWord is the error for a flag and its value in one word.
+func inOneWord(name, word, value string) error {
+	two := name + " " + text.ShellWord(strings.TrimSpace(value))
+	return fmt.Errorf("%q is a flag and its value in one word; write two, %s", word, two)
 }
 
 // unknownToMode is the error for a word that is no flag of a mode.

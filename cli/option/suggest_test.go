@@ -81,8 +81,8 @@ func TestMisnamed(t *testing.T) {
 // An unknown word is answered with the flags that it is near to.
 func TestUnknownFlags(t *testing.T) {
 	for line, want := range map[string]string{
-		"--atempts 3 true":     `unknown flag "--atempts", did you mean "--attempts"?`,
-		"--on-stdwut x true":   `unknown flag "--on-stdwut", did you mean "--on-stdout"?`,
+		"--atempts 3 true":     `unknown flag "--atempts", did you mean "--attempts"? write: retry --attempts 3 -- true`,
+		"--on-stdwut x true":   `unknown flag "--on-stdwut", did you mean "--on-stdout"? write: retry --on-stdout x -- true`,
 		"--stop-on-std x true": `unknown flag "--stop-on-std", did you mean one of "--stop-on-stdout", "--stop-on-stderr"?`,
 		"-Z true":              `unknown flag "-Z"; write -- before a command that begins with a dash`,
 		"--plan --zzz true":    `--plan: unknown flag "--zzz"; write -- before a command that begins with a dash`,

@@ -386,15 +386,14 @@ func (r *retryAfter) UnmarshalText(text []byte) (err error) {
 	case "":
 		return errors.New(`"" is not auto, off or a regular expression`)
 	}
-	if r.re, err = regexp.Compile(string(text)); err != nil {
-		_, err = linematch.Parse(string(text)) // says it in one line
+	if _, err = linematch.Parse(string(text)); err != nil { // in one line
 		return err
 	}
-	if r.re.NumSubexp() == 0 {
+	if r.re, err = regexp.Compile(string(text)); err == nil && r.re.NumSubexp() == 0 {
 		return fmt.Errorf("%q has no group, which is the wait; put it into brackets, as in 'wait ([0-9]+) seconds'",
 			text)
 	}
-	return nil
+	return err
 }
 
 // signal is a signal of this system.

@@ -103,9 +103,10 @@ func (x Exits) Match(r attempt.Result) (item string, ok bool) {
 	return x[i].text, true
 }
 
-// MatchCode reports whether a code or a range names r. Words and signals do not count.
-func (x Exits) MatchCode(r attempt.Result) bool {
-	return slices.ContainsFunc(x, func(e exit) bool { return e.codes && e.matches(r) })
+// Codes are the codes and ranges of the list, which alone name a command that could not be
+// started.
+func (x Exits) Codes() Exits {
+	return slices.DeleteFunc(slices.Clone(x), func(e exit) bool { return !e.codes })
 }
 
 // matches: timeout, 124 and any alone name an attempt that hit its limit, whatever its

@@ -88,16 +88,18 @@ func TestExitsOfATool(t *testing.T) {
 	}
 }
 
-func TestExitsMatchCode(t *testing.T) {
-	x, err := ParseExits("any,120-127")
+func TestExitsCodes(t *testing.T) {
+	x, err := ParseExits("any,KILL,120-127,3")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !x.MatchCode(attempt.Result{ExitCode: 127}) {
-		t.Error("127 is not named by 120-127")
+	for code, want := range map[int]string{127: "120-127", 3: "3", 1: "", 137: ""} {
+		if item, _ := x.Codes().Match(attempt.Result{ExitCode: code, Signal: ""}); item != want {
+			t.Errorf("%d is named by %q, want %q", code, item, want)
+		}
 	}
-	if x.MatchCode(attempt.Result{ExitCode: 1}) {
-		t.Error("1 is named by any")
+	if item, _ := x.Match(attempt.Result{ExitCode: 127}); item != "any" {
+		t.Errorf("the list has lost its words: %q", item)
 	}
 }
 

@@ -143,7 +143,7 @@ func TestExitsThatAreNone(t *testing.T) {
 	}
 	x, _ := ParseExits("3,KILL,any,timeout")
 	for code, want := range map[int]bool{3: true, 4: false, 137: false} {
-		if x.MatchCode(attempt.Result{ExitCode: code}) != want {
+		if _, named := x.Codes().Match(attempt.Result{ExitCode: code}); named != want {
 			t.Errorf("a code of %d", code)
 		}
 	}

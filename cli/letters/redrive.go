@@ -153,8 +153,10 @@ func (r *Redrive) print(result *Result) {
 	case result.Reason != "":
 		line += ": " + result.Reason
 	}
-	command := mode.Cut(strings.Join(queue.Strings(result.Command), " "), longestCommand)
-	fmt.Fprintf(w, "retry: %s: %s\n", message.Printable(line), message.Printable(command))
+	if len(result.Command) > 0 { // a letter that cannot be read has none
+		line += ": " + mode.Cut(strings.Join(queue.Strings(result.Command), " "), longestCommand)
+	}
+	fmt.Fprintf(w, "retry: %s\n", message.Printable(line))
 }
 
 // longestCommand is how much of a command a line has, in characters.

@@ -70,13 +70,18 @@ func (r *Registry) Configure(p Policy) {
 // error; a panic is a failure with one.
 //
 // The previous state of the id is deleted. Execute waits for an operation of the same id
-// that is under way, until ctx ends; so f cannot execute its own id.
+// that is under way, until ctx ends; so f cannot execute its own id. If ctx has ended before,
+// f is not called, and the operation is Cancelled.
 func (r *Registry) Execute(ctx context.Context, id string, f func(context.Context) (bool, error)) bool {
 	policy, record := r.find(id, true)
 	select {
-	case record.turn <- struct{}{}:
-	case <-ctx.Done():
-		return false
+	case record.turn <- struct{}{}: // first, since of two cases that are ready select takes either
+	default:
+		select {
+		case record.turn <- struct{}{}:
+		case <-ctx.Done():
+			return false
+		}
 	}
 	defer func() { <-record.turn }()
 	return record.execute(ctx, policy, f)

@@ -152,8 +152,9 @@ func (c *Common) PrintJSON(code int, object any) int {
 	return code
 }
 
-// Flush writes the output so far.
+// Flush writes the output so far, once: an error is one line.
 func (c *Common) Flush() error {
+	defer c.Call.Out.Reset()
 	_, err := c.Call.Out.WriteTo(c.Call.Stdout)
 	return err
 }

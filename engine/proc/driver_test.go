@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/proc/stdio"
 	"github.com/retrysh/retry/exitcodes"
@@ -54,6 +56,8 @@ type orders struct {
 	Cancel   time.Duration // ends the context
 	AtOnce   bool
 	Inherit  string // a file that the command has as $FD
+	Look     bool   // prints what the driver was started with
+	Files    uint64 // prints whether they are enough
 	// All prints the whole input at the end, which has as long to end.
 	All time.Duration
 }
@@ -86,6 +90,12 @@ func driver() int {
 	if o.Long > 0 {
 		o.Argv = append(o.Argv, strings.Repeat("x", o.Long))
 	}
+	if o.Look {
+		return driveLook()
+	}
+	if o.Files > 0 {
+		return driveFiles(o.Files)
+	}
 	listening := Listen()
 	if o.Hesitate {
 		listening.RestoreAll()
@@ -108,6 +118,39 @@ func driver() int {
 		return driveRounds(&o, listening)
 	}
 	return drive(&o, listening)
+}
+
+// driveLook prints what the driver was started with.
+func driveLook() int {
+	waiting, ended := InputState()
+	fmt.Printf("waiting %t, ended %t, used up %t, null %t, foreground %t, beside others %t\n", waiting, ended, InputUsedUp(), NullInput(), ForegroundTerminal(), besideOthers())
+	return 0
+}
+
+// driveFiles prints what EnoughFiles says with a limit of open files.
+func driveFiles(limit uint64) int {
+	if _, err := unix.FcntlInt(0, unix.F_DUPFD, int(limit)); err != nil { // one beyond the limit is not counted
+		panic(err)
+	}
+	open := 0
+	for fd := range int(limit) {
+		if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil {
+			open++
+		}
+	}
+	var before unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
+		panic(err)
+	}
+	before.Cur = limit
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
+		panic(err)
+	}
+	cfg := Config{Stdout: stdio.Hold}
+	most := int(limit) - open - filesOfStreams(cfg, 0) - 4 // the standard streams are counted twice
+	fmt.Println(EnoughFiles(cfg, 0, most))
+	fmt.Println(strings.ReplaceAll(fmt.Sprint(EnoughFiles(cfg, 0, most+1)), fmt.Sprintf("since %d are", open-3), "since SOME are"))
+	return 0
 }
 
 func driveProbe(o *orders) int {

@@ -1,0 +1,175 @@
+package proc
+
+// This file tests what the program finds out of its surroundings: the driver prints it.
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/retrysh/retry/engine/proc/stdio"
+)
+
+// What standard input is decides whether a command can read it again, or at all.
+func TestStandardInput(t *testing.T) {
+	file := func(size, offset int64) func() (*os.File, func()) {
+		return func() (*os.File, func()) {
+			f := tempFile(t)
+			if err := f.Truncate(size); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.Seek(offset, 0); err != nil {
+				t.Fatal(err)
+			}
+			return f, func() {}
+		}
+	}
+	device := func(name string) func() (*os.File, func()) {
+		return func() (*os.File, func()) {
+			f, err := os.Open(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f, func() { _ = f.Close() }
+		}
+	}
+	pipe := func(text string, open bool) func() (*os.File, func()) {
+		return func() (*os.File, func()) {
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.WriteString(text); err != nil {
+				t.Fatal(err)
+			}
+			if !open {
+				_ = w.Close()
+			}
+			return r, func() { _ = r.Close(); _ = w.Close() }
+		}
+	}
+	for name, c := range map[string]struct {
+		open func() (f *os.File, done func())
+		want string
+	}{
+		"a file":                {file(8, 0), "waiting true, ended false, used up false, null false"},
+		"one that is half read": {file(8, 7), "waiting true, ended false, used up false, null false"},
+		"one that is used up":   {file(8, 8), "waiting true, ended false, used up true, null false"},
+		"one that was cut":      {file(8, 9), "waiting true, ended false, used up true, null false"},
+		"an empty file":         {file(0, 0), "waiting true, ended false, used up false, null false"},
+		"the null device":       {device(os.DevNull), "waiting true, ended false, used up false, null true"},
+		"another device":        {device("/dev/zero"), "waiting true, ended false, used up false, null false"},
+		"a pipe":                {pipe("", true), "waiting false, ended false, used up false, null false"},
+		"one with text":         {pipe("x", true), "waiting true, ended false, used up false, null false"},
+		"one that has ended":    {pipe("", false), "waiting false, ended true, used up false, null false"},
+		"its last text":         {pipe("x", false), "waiting true, ended false, used up false, null false"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, done := c.open()
+			defer done()
+			d := order(t, orders{Look: true})
+			d.Stdin = f
+			d.start()
+			d.wait()
+			if got := strings.TrimSpace(d.Stdout.String()); got != c.want+", foreground false, beside others false" {
+				t.Errorf("%s %s; want %s", got, d.Stderr.String(), c.want)
+			}
+		})
+	}
+}
+
+// A run that would not have the files that it needs is refused, and one that has is not.
+func TestEnoughFiles(t *testing.T) {
+	for limit, want := range map[uint64]string{
+		100: "<nil>\nthe limit of open files is 100, at least 101 are needed since SOME are open already (ulimit -n)\n",
+		255: "<nil>\nthe limit of open files is 255, at least 256 are needed since SOME are open already (ulimit -n)\n",
+		256: "<nil>\n<nil>\n",
+	} {
+		d := order(t, orders{Files: limit})
+		d.ExtraFiles = []*os.File{os.Stdin}
+		d.start()
+		d.wait()
+		if d.Stdout.String() != want {
+			t.Errorf("%d: %q, %s; want %q", limit, d.Stdout.String(), d.Stderr.String(), want)
+		}
+	}
+	if err := EnoughFiles(Config{}, 0, 0); err != nil {
+		t.Error(err)
+	}
+}
+
+// Each stream that is read, held, kept or replayed takes files.
+func TestFilesOfStreams(t *testing.T) {
+	for _, c := range []struct {
+		cfg         Config
+		reads, want int
+	}{
+		{Config{}, 0, 0},
+		{Config{}, 1, 4}, // a pipe, and the pipe that wakes
+		{Config{}, 2, 6},
+		{Config{Stdin: stdio.Null}, 0, 1},
+		{Config{Stdin: stdio.Replay}, 0, 5},
+		{Config{Stdin: stdio.Replay}, 2, 9},
+		{Config{Stdout: stdio.Hold}, 0, 5},
+		{Config{Stdout: stdio.Hold}, 2, 7},
+		{Config{Stdout: stdio.Hold, Stderr: stdio.Hold}, 1, 8},
+		{Config{Stdout: stdio.OnFailure}, 0, 6},
+		{Config{Stdout: stdio.Hold, Stderr: stdio.OnFailure}, 2, 9},
+	} {
+		if got := filesOfStreams(c.cfg, c.reads); got != c.want {
+			t.Errorf("%+v with %d that are read: %d, want %d", c.cfg, c.reads, got, c.want)
+		}
+	}
+}
+
+// The foreground of a terminal is its leader's until the shell gives it to another job, and
+// there are others beside the program if they may write there while it runs.
+func TestForeground(t *testing.T) {
+	for script, want := range map[string]string{
+		`exec "$D"`:                      "foreground true, beside others false",
+		`"$D"; :`:                        "foreground true, beside others false",
+		`set -m; "$D" & wait`:            "foreground false, beside others false",
+		`setsid -w "$D"`:                 "foreground false, beside others false",
+		`sleep 600 & "$D"; kill $!`:      "foreground true, beside others true",
+		`sleep 600 & exec "$D"`:          "foreground true, beside others false", // a shell waits for the leader only
+		`"$D" | cat`:                     "foreground true, beside others true",
+		`(sleep 600 & exec "$D"); :`:     "foreground true, beside others false",
+		`set -m; sleep 600 & "$D"; exit`: "foreground true, beside others false",
+	} {
+		term := openTerminal(t)
+		d := order(t, orders{Look: true})
+		d.Env = append(d.Env, "D="+d.Path)
+		d.Path, d.Args = "/bin/bash", []string{"bash", "-c", script}
+		d.in(term)
+		term.see("beside others ")
+		d.wait()
+		if !strings.Contains(term.text(), want) {
+			t.Errorf("%s: %q; want %s", script, term.text(), want)
+		}
+		term.close()
+		killSession(d.Process.Pid)
+	}
+}
+
+// One run at a time draws on a terminal, and each knows whether others write there.
+func TestScreen(t *testing.T) {
+	term, apart := openTerminal(t), openTerminal(t)
+	one, two := OpenScreen(int(term.slave.Fd())), OpenScreen(int(term.slave.Fd()))
+	other, none := OpenScreen(int(apart.slave.Fd())), OpenScreen(-1)
+	if !one.Claim() || two.Claim() || !one.Claim() || !other.Claim() || !none.Claim() {
+		t.Error("one draws at a time on a terminal, and without one anybody")
+	}
+	one.Release()
+	if !two.Claim() || one.Claim() {
+		t.Error("the right to draw was given back")
+	}
+	if one.Crowded() || other.Crowded() || none.Crowded() || !two.Crowded() || !one.Crowded() || other.Crowded() {
+		t.Error("two write on one terminal, and one on the other")
+	}
+	_ = unix.Close(one.own())
+	if !two.Crowded() {
+		t.Error("another has written")
+	}
+}

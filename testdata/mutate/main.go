@@ -9,10 +9,10 @@
 // tests run that reach it, the short ones first; it is killed if one fails, or takes too
 // long. With -with the survivors are run against the tests of another package too, and
 // with -scripts against the scripts of that name, through the tests of ./cli. What survives
-// is printed as FILE:LINE:COLUMN and the change; a survivor that is listed in
-// equivalent.txt, with the reason why no test can notice it, is not counted. -at takes only
-// the mutants whose FILE:LINE:COLUMN matches, -part every Nth. With -least it is an error
-// if less than P % are killed.
+// is printed as FILE:LINE:COLUMN and the change, and whether a test reaches it; what is
+// listed in equivalent.txt, with the reason why no test can notice it, is not counted. -at
+// takes only the mutants whose FILE:LINE:COLUMN matches, -part every Nth. With -least it is
+// an error if less than P % are killed.
 //
 // Tests run in a pid namespace of their own where that is permitted; those of engine/proc,
 // whose mutants may signal any process, do not run elsewhere.
@@ -93,6 +93,7 @@ type mutant struct {
 	file   string // of place
 	source string // its line, without what it is indented by
 	change string
+	passed bool // by a test that was run
 }
 
 // measure prints what survives of a package, and the share that is killed.
@@ -155,7 +156,11 @@ func measure(path, with, scripts string, choose func(*mutant) bool, least float6
 			equivalent++
 			continue
 		}
-		fmt.Println("survives:", one.place, one.change)
+		what := "survives:"
+		if !one.passed {
+			what = "is not reached:"
+		}
+		fmt.Println(what, one.place, one.change)
 	}
 	killed = len(all) - len(left)
 	share := percent(killed, len(all)-equivalent)
@@ -234,6 +239,7 @@ func (t *tests) kill(one *mutant, all []*test) bool {
 		if !test.reached[one.id] {
 			continue
 		}
+		one.passed = true
 		i := 0
 		if len(runs[1]) > 0 || len(runs[0]) > 0 && takes[0]+test.takes > soon {
 			i = 1

@@ -9,12 +9,15 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/retrysh/retry/engine/proc/stdio"
 	"github.com/retrysh/retry/testdata/session"
@@ -41,10 +44,10 @@ func await(is func() bool) {
 }
 
 // started starts a script as a leader, and waits until it has made the file "up".
-func started(t *Tree, script string) {
+func started(t *Tree, script string, env ...string) {
 	_ = os.Remove("up")
 	files := [3]stdio.File{stdio.File(0), stdio.File(1), stdio.File(2)}
-	if err := t.Start([]string{"sh", "-c", script}, os.Environ(), files, nil); err != nil {
+	if err := t.Start([]string{"sh", "-c", script}, append(os.Environ(), env...), files, nil); err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
@@ -58,6 +61,16 @@ func newTree(group bool, env ...string) *Tree {
 }
 
 func ended(t *Tree) { await(t.HasEnded) }
+
+// descriptors counts those that are open.
+func descriptors() (n int) {
+	for fd := range uintptr(100) {
+		if _, err := unix.FcntlInt(fd, unix.F_GETFD, 0); err == nil {
+			n++
+		}
+	}
+	return n
+}
 
 // pidIn is the pid that a script has written to a file.
 func pidIn(file string) (pid int) {
@@ -202,6 +215,158 @@ var scenes = map[string]struct {
 		t.End(syscall.SIGKILL, 0, nil)
 		fmt.Println(t.Reap().Signal)
 	}, "reaped false\nkilled\n"},
+	"orphans behind a leader that has ended": {func() {
+		t := newTree(false)
+		started(t, "(sleep 1000 & echo $! >pid1; sleep 1000 & echo $! >pid2); touch up; exit 7")
+		ended(t)
+		before := descriptors()
+		for _, orphan := range []int{pidIn("pid1"), pidIn("pid2")} {
+			_ = syscall.Kill(orphan, syscall.SIGKILL)
+			await(func() bool { Orphans(); _, known := Stat(orphan); return !known })
+		}
+		fmt.Println(descriptors()-before, LivingChildren(), t.Reap())
+	}, "0 false {7 signal 0 <nil>}\n"},
+	"no child, and one again": {func() {
+		first := newTree(false)
+		started(first, "exit 0")
+		ended(first)
+		first.Reap()
+		first.Close()
+		fmt.Print(LivingChildren(), childless.Load(), " ")
+		second := newTree(false)
+		started(second, "touch up; sleep 1000")
+		fmt.Println(LivingChildren(), second.IsStopped(), len(second.earlier))
+		second.End(syscall.SIGKILL, 0, nil)
+		second.Reap()
+		fmt.Println(LivingChildren(), second.IsStopped())
+	}, "false true true false 0\nfalse false\n"},
+	"a wait for the leader": {func() {
+		t := newTree(false)
+		started(t, "touch up; exec sleep 1000")
+		before := descriptors()
+		fmt.Print(t.AwaitUntil(time.Millisecond), " ")
+		_ = t.Signal(syscall.SIGKILL)
+		await(func() bool { return t.AwaitUntil(time.Minute) })
+		fmt.Println(descriptors()-before, t.Reap().Signal)
+	}, "false 0 killed\n"},
+	"a descriptor for the command": {func() {
+		file, err := os.Create("inherited")
+		if err != nil {
+			panic(err)
+		}
+		fd := file.Fd()
+		for _, inherit := range [][]uintptr{{fd}, nil} {
+			t := newTree(false)
+			files := [3]stdio.File{stdio.File(0), stdio.File(1), stdio.File(2)}
+			if err := t.Start([]string{"sh", "-c", fmt.Sprintf("[ -e /proc/self/fd/%d ]", fd)}, os.Environ(), files, inherit); err != nil {
+				panic(err)
+			}
+			ended(t)
+			fmt.Print(t.Reap().Code, " ")
+			t.Close()
+		}
+	}, "0 1 "},
+	"a probe": {func() {
+		beside := exec.Command("sleep", "1000")
+		if err := beside.Start(); err != nil {
+			panic(err)
+		}
+		t := New(true, true, nil, nil)
+		started(t, "setsid sh -c 'echo $$ >pid; exec sleep 1000' & (sleep 1000 & echo $! >orphan); while ! [ -s pid ]; do sleep 0.01; done; touch up; wait")
+		child, orphan := pidIn("pid"), pidIn("orphan")
+		its, _ := Stat(orphan)
+		fmt.Println(adopts, its.Ppid == os.Getpid(), t.alone(), t.IsShared(), t.alive())
+		t.End(syscall.SIGTERM, time.Hour, nil)
+		fmt.Println(Alive(child), Alive(orphan), Alive(beside.Process.Pid), t.HasEnded(), t.alive())
+		_ = beside.Process.Kill()
+	}, "false false false false true\nfalse false true true false\n"},
+	"the program's group": {func() {
+		t := newTree(false)
+		script := "trap 'echo x >>got; exit' USR1; touch $0; while :; do sleep 0.01; done"
+		started(t, "setsid sh -c \"$S\" other & sh -c \"$S\" child & while ! [ -e other ] || ! [ -e child ]; do sleep 0.01; done; S=; trap 'echo x >>got' USR1; touch up; while :; do sleep 0.01; done", "S="+script)
+		t.SignalSharedGroup(syscall.SIGUSR1)
+		got := func() int { text, _ := os.ReadFile("got"); return strings.Count(string(text), "x") }
+		await(func() bool { return got() == 2 })
+		t.End(syscall.SIGKILL, 0, nil)
+		fmt.Println(got())
+	}, "2\n"},
+	"each gets the signal once": {func() {
+		for _, group := range []bool{true, false} {
+			_ = os.Remove("got")
+			t := newTree(group)
+			script := "n=0; trap 'n=$((n+1))' TERM; touch $0; while [ $n = 0 ]; do sleep 0.01; done; sleep 0.05; echo $n >>got"
+			started(t, "rm -f other child; setsid sh -c \"$S\" other & sh -c \"$S\" child & while ! [ -e other ] || ! [ -e child ]; do sleep 0.01; done; exec sh -c \"$S\" up", "S="+script)
+			t.End(syscall.SIGTERM, time.Hour, nil)
+			text, _ := os.ReadFile("got")
+			fmt.Printf("%q ", text)
+			t.Close()
+		}
+	}, `"1\n1\n1\n" "1\n1\n1\n" `},
+	"whether a tree is alone": {func() {
+		one := newTree(false)
+		started(one, "touch up; exec sleep 1000")
+		fmt.Print(one.alone(), " ") // it is not known whether there is a table
+		one.Remember()
+		fmt.Print(one.alone(), " ")
+		probe := New(true, true, nil, nil)
+		started(probe, "touch up; exec sleep 1000")
+		fmt.Print(one.alone(), one.IsShared(), " ")
+		_ = one.Signal(syscall.SIGKILL)
+		ended(one)
+		one.Reap()
+		fmt.Print(one.alone(), " ")
+		probe.End(syscall.SIGKILL, 0, nil)
+		probe.Reap()
+		fmt.Print(one.alone(), " ")
+		one.Close()
+		probe.Close()
+		two := newTree(false)
+		three := newTree(false)
+		two.Remember()
+		fmt.Println(two.alone(), two.IsShared(), three.IsShared())
+	}, "false true false false false true false true true\n"},
+	"children by their pids": {func() {
+		t := newTree(false, "RETRY_COPY=1")
+		started(t, "(sleep 1000 & echo $! >orphan; setsid sleep 1000 & sleep 1000 & echo $! >zombie); touch up; exec sleep 1000")
+		orphan, zombie := pidIn("orphan"), pidIn("zombie")
+		await(func() bool { p, _ := Stat(zombie); return p.Ppid == os.Getpid() })
+		_ = syscall.Kill(zombie, syscall.SIGKILL)
+		await(func() bool { p, _ := Stat(zombie); return p.Dead })
+		pids := func() (pids []int) {
+			for _, p := range t.membersWithoutTable() {
+				pids = append(pids, p.Pid)
+			}
+			return pids
+		}
+		fmt.Print(slices.Equal(pids(), []int{t.leader}), " ")
+		_ = t.Signal(syscall.SIGKILL)
+		ended(t)
+		fmt.Print(slices.Equal(pids(), []int{orphan}), " ")
+		_, known := Stat(zombie)
+		fmt.Print(known, " ")
+		t.earlier = map[int]uint64{orphan: 0}
+		fmt.Println(len(pids()))
+		t.earlier = nil
+		t.End(syscall.SIGKILL, 0, nil)
+	}, "true true false 0\n"},
+	"groups by their leaders": {func() {
+		t := newTree(true)
+		started(t, "sleep 1000 & echo $! >pid; touch up; wait")
+		child := pidIn("pid")
+		whole := []Entry{{Pid: t.leader, Pgid: t.leader}}
+		fmt.Print(slices.Equal(t.membersWithoutTable(), whole), " ")
+		_ = t.Signal(syscall.SIGKILL)
+		ended(t)
+		fmt.Print(slices.Equal(t.membersWithoutTable(), whole), " ")
+		_ = syscall.Kill(child, syscall.SIGKILL)
+		await(func() bool { return len(t.membersWithoutTable()) == 0 })
+		fmt.Println(t.Reap().Signal, len(t.membersWithoutTable()))
+	}, "true true killed 0\n"},
+	"another of this program": {func() {
+		own, none := os.Getpid(), 1<<22+1 // beyond all pids
+		below := underAnother([]Entry{{Pid: own, Ppid: 1}, {Pid: none, Ppid: own}, {Pid: none + 1, Ppid: none}, {Pid: none + 2, Ppid: 1}, {Pid: none + 3, Ppid: none + 2}})
+		fmt.Println(len(below), below[none], below[none+1], isAnother(own), isAnother(none))
+	}, "2 true true true false\n"},
 	"what cannot be started": {func() {
 		t := newTree(false)
 		files := [3]stdio.File{stdio.File(0), stdio.File(1), stdio.File(2)}
@@ -218,8 +383,9 @@ func TestTrees(t *testing.T) {
 			defer cancel()
 			cmd := exec.CommandContext(ctx, os.Args[0])
 			cmd.Env = append(os.Environ(), sceneVariable+"="+name)
-			cmd.Dir = t.TempDir()
-			out, err := cmd.Output() // without what shells say of their commands' ends
+			cmd.Dir, cmd.WaitDelay = t.TempDir(), time.Minute     // for what is left and writes
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // some signal it
+			out, err := cmd.Output()                              // without what shells say of their commands' ends
 			if err != nil || string(out) != c.want {
 				t.Errorf("it prints %q, %v; want %q", out, err, c.want)
 			}
@@ -324,6 +490,10 @@ func TestEntries(t *testing.T) {
 	})
 	if got := fmt.Sprint(seen); got != "[2 3 5]" {
 		t.Error(got)
+	}
+	session, err := unix.Getsid(0)
+	if err != nil || session < 2 || isForeign(Entry{Sid: session}) || isForeign(Entry{}) || !isForeign(Entry{Sid: 1}) || !isForeign(Entry{Sid: session + 1}) {
+		t.Errorf("this session is %d, %v: others are foreign, and none is not", session, err)
 	}
 	if !has(map[int]uint64{4: 7}, Entry{Pid: 4, Start: 7}) || has(map[int]uint64{4: 7}, Entry{Pid: 4, Start: 8}) || has(nil, Entry{Pid: 4}) {
 		t.Error("a process is known by its pid and start")

@@ -120,3 +120,95 @@ func TestPumpEndsWithItsReader(t *testing.T) {
 		t.Errorf("%d bytes are read along at the end", along.Len())
 	}
 }
+
+// Only what is worth it is handed over to another goroutine, and what follows comes behind it.
+func TestHandingOver(t *testing.T) {
+	for n, handed := range map[int]bool{worthHandingOver - 1: false, worthHandingOver: true} {
+		var l laggingWriter
+		var got []byte
+		write := func(b []byte) { got = append(got, b...) }
+		buf := bytes.Repeat([]byte{'a'}, pumpBuffer)
+		next := l.take(buf, n, write)
+		if (l.queue != nil) != handed || (&next[0] == &buf[0]) == handed || len(next) != pumpBuffer {
+			t.Errorf("%d bytes: handed over %t, a buffer of %d", n, l.queue != nil, len(next))
+		}
+		next[0] = 'b'
+		l.take(next, 1, write)
+		l.finish()
+		if len(got) != n+1 || got[0] != 'a' || got[n] != 'b' {
+			t.Errorf("%d bytes: %d are written", n, len(got))
+		}
+	}
+}
+
+// A pump ends although an orphan writes for ever, with all that the command has written.
+func TestPumpEndsDespiteAnOrphan(t *testing.T) {
+	t.Parallel()
+	for name, writes := range map[string]bool{"one that writes": true, "one that does not": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			read, write, err := newPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			unblock(read)
+			over, err := newWake()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := write.Write([]byte("last words")); err != nil {
+				t.Fatal(err)
+			}
+			var along bytes.Buffer
+			p := &Pump{src: read, dst: noFile, also: &along, over: over, Done: make(chan struct{}), troubles: make(chan error, 1)}
+			over.call()
+			orphan := make(chan struct{})
+			go func() {
+				defer close(orphan)
+				for writes && !p.HasEnded() {
+					_, _ = unix.Write(int(write), []byte("more"))
+				}
+			}()
+			go p.run()
+			select {
+			case <-p.Done:
+			case <-time.After(2 * time.Minute):
+				t.Fatal("the pump has not ended")
+			}
+			if least := over.at.Add(Drain); time.Now().Before(least) {
+				t.Errorf("ended %v too early", time.Until(least))
+			}
+			s := &Streams{Pumps: []*Pump{p}, over: over}
+			s.Release()
+			closeFile(write)
+			<-orphan
+			if text := along.String(); !bytes.HasPrefix(along.Bytes(), []byte("last words")) || !writes && text != "last words" {
+				t.Errorf("read is %.20q", text)
+			}
+		})
+	}
+}
+
+// What a pump waits for is closed when all have ended, and not before.
+func TestRelease(t *testing.T) {
+	isOpen := func(f File) bool {
+		_, err := unix.FcntlInt(uintptr(f), unix.F_GETFD, 0)
+		return err == nil
+	}
+	over, err := newWake()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Pump{Done: make(chan struct{}), src: noFile, dst: noFile, over: over}
+	ended := &Pump{Done: make(chan struct{}), src: noFile, dst: noFile, over: over}
+	close(ended.Done)
+	s := &Streams{Pumps: []*Pump{p, ended}, over: over}
+	over.call()
+	if s.Release(); !isOpen(over.read) {
+		t.Error("a pump may still wait for it")
+	}
+	close(p.Done)
+	if s.Release(); isOpen(over.read) {
+		t.Error("nothing waits for it")
+	}
+}

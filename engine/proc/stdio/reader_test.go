@@ -3,6 +3,12 @@
 package stdio
 
 import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -67,6 +73,58 @@ func TestReaderIsGivenUp(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// Lines for standard error wait for its reader, until that takes nothing and the program is
+// to end: then they are dropped, and the program goes on.
+func TestLinesWithoutReader(t *testing.T) {
+	t.Parallel()
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	reportRead, report, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reportRead.Close()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), sceneVariable+`={"Play":"lines"}`)
+	cmd.Stderr, cmd.ExtraFiles = write, []*os.File{report}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	write.Close()
+	report.Close()
+	said, err := io.ReadAll(reportRead)
+	want := fmt.Sprintf("4 <nil>, dropped false\n%d <nil>, dropped true\n4 <nil>, dropped true\n", 4*pipeHold)
+	if err != nil || string(said) != want {
+		t.Errorf("%q, %v; want %q", said, err, want)
+	}
+	shown, err := io.ReadAll(read)
+	if err != nil || !strings.HasPrefix(string(shown), "one\nxxx") || strings.Contains(string(shown), "two") {
+		t.Errorf("%d bytes, %.10q..., %v", len(shown), shown, err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	// A file has no reader to wait for.
+	name := filepath.Join(t.TempDir(), "file")
+	file, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	cmd = exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), sceneVariable+`={"Play":"lines"}`)
+	cmd.Stderr = file
+	if err := cmd.Run(); err != nil {
+		t.Error(err)
+	}
+	if text, err := os.ReadFile(name); err != nil || len(text) != 4*pipeHold+8 {
+		t.Errorf("%d bytes, %v", len(text), err)
 	}
 }
 

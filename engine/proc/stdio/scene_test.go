@@ -8,6 +8,7 @@ package stdio
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,28 +34,37 @@ func TestMain(m *testing.M) {
 		if err := json.Unmarshal([]byte(text), &s); err != nil {
 			panic(err)
 		}
-		s.play()
+		plays[s.Play](&s)
 		os.Exit(0)
 	}
 	os.Exit(session.Run(m))
 }
 
+// plays are what scenes show, by name.
+var plays = map[string]func(*scene){"": (*scene).play, "lines": (*scene).playLines, "few files": (*scene).playFewFiles, "copies": (*scene).playCopies}
+
 // scene is a program with a command.
 type scene struct {
+	Play                             string
 	In                               InputMode
 	Out, Err                         OutputMode
 	OutTo                            int
 	Read, Alike, Question, Idle      bool
 	Held                             bool     // a copy of a hedged attempt
+	ReadsLate                        bool     // the command reads no input until something is wrong
 	Writes                           []string // of the command, with the descriptor in front: "1:text"
 	NoPlace                          bool     // for files without a name
+	Whole                            bool     // the input is read to its end when no command runs
 	Rejected, Kept, GivesUp, Starts2 bool     // what becomes of its output, and whether a second command reads the input
 }
 
-// play reports what it sees on descriptor 3.
+// say reports what a scene sees on descriptor 3.
+func say(format string, args ...any) {
+	_, _ = unix.Write(3, fmt.Appendf(nil, format+"\n", args...))
+}
+
+// play connects a command, or two one after the other.
 func (c *scene) play() {
-	report := os.NewFile(3, "report")
-	say := func(format string, args ...any) { fmt.Fprintf(report, format+"\n", args...) }
 	var along [2]bytes.Buffer
 	line := new(Line)
 	spec := &attempt.Spec{Alike: c.Alike}
@@ -62,7 +72,7 @@ func (c *scene) play() {
 		spec.Stdout, spec.Stderr = &along[0], &along[1]
 	}
 	if c.Idle {
-		spec.IdleTimeout = time.Hour
+		spec.IdleTimeout = 1 // the shortest
 	}
 	if c.Held {
 		spec.Streams = attempt.Held
@@ -72,17 +82,13 @@ func (c *scene) play() {
 	}
 	p := Plan{Spec: spec, In: c.In, Out: c.Out, Err: c.Err, OutTo: c.OutTo, Question: c.Question, Line: line}
 	in := OpenInput(c.In)
-	if r, w, err := os.Pipe(); err == nil { // which opens what Go's runtime waits for files with
-		r.Close()
-		w.Close()
-	}
 	before := 0
 	for n := range 2 {
 		if n == 1 && !c.Starts2 {
 			break
 		}
 		if n == 0 {
-			before = descriptors()
+			before = descriptorsBefore()
 		}
 		begun := time.Now()
 		s, err := Open(in, p)
@@ -97,7 +103,11 @@ func (c *scene) play() {
 			}
 		}
 		s.Start()
-		if c.In != Inherit {
+		if c.ReadsLate {
+			say("%v", <-s.Troubles)
+			say("its input has ended %t", poll(0, pollFd(File(command[0]), unix.POLLIN))[0].Revents != 0)
+			_ = unix.Close(command[0])
+		} else if c.In != Inherit {
 			file := os.NewFile(uintptr(command[0]), "input")
 			text, err := io.ReadAll(file)
 			file.Close()
@@ -113,7 +123,8 @@ func (c *scene) play() {
 		for _, pump := range s.Pumps {
 			<-pump.Done
 		}
-		say("copied %t, pumps %d, wrote since %t", copied, len(s.Pumps), s.LastByte(begun).After(begun))
+		last := s.LastByte(begun)
+		say("copied %t, pumps %d, wrote since %t", copied, len(s.Pumps), last.After(begun) && !last.After(time.Now()))
 		for _, h := range s.held {
 			say("held %d bytes of %d", sizeOf(h.file), h.fd)
 		}
@@ -143,12 +154,111 @@ func (c *scene) play() {
 			_ = unix.Close(command[0])
 		}
 	}
+	if NoReader() {
+		say("standard output has no reader")
+	}
+	if c.Whole {
+		r, err := in.All(context.Background())
+		if err != nil {
+			panic(err)
+		}
+		text, err := io.ReadAll(r)
+		say("all %d bytes %.20q %v", len(text), text, err)
+	}
 	if in == nil || in.spool == nil || in.spool.file == noFile {
 		if left := descriptors() - before; left != 0 {
 			say("%d descriptors are left", left)
 		}
 	}
 	say("along %q %q, line open %t", along[0].String(), along[1].String(), line.End())
+}
+
+// playCopies connects two commands to one input at the same time.
+func (c *scene) playCopies() {
+	in := OpenInput(Replay)
+	sums, streams := make(chan string, 2), [2]*Streams{}
+	for n := range streams {
+		s, err := Open(in, Plan{Spec: &attempt.Spec{Streams: attempt.Held}, In: Replay})
+		if err != nil {
+			panic(err)
+		}
+		streams[n] = s
+		input, err := unix.Dup(int(s.Files[0]))
+		if err != nil {
+			panic(err)
+		}
+		s.Start()
+		go func() {
+			hash := sha256.New()
+			file := os.NewFile(uintptr(input), "input")
+			n, err := io.Copy(hash, file)
+			sums <- fmt.Sprintf("%d bytes %x %v", n, hash.Sum(nil)[:4], err)
+			file.Close()
+		}()
+	}
+	say("%s\n%s", <-sums, <-sums)
+	for _, s := range streams {
+		s.Finish()
+		s.Release()
+		if len(s.Troubles) > 0 {
+			say("%v", <-s.Troubles)
+		}
+	}
+}
+
+// playFewFiles opens the streams of a command with few files left, and then with enough:
+// those that are opened before it fails are closed.
+func (c *scene) playFewFiles() {
+	in := OpenInput(c.In)
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		panic(err)
+	}
+	before, most := descriptorsBefore(), limit.Cur
+	failed := 0
+	for limit.Cur = 3; ; limit.Cur++ {
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+			panic(err)
+		}
+		s, err := Open(in, Plan{Spec: &attempt.Spec{Streams: attempt.Held}, In: c.In, Out: c.Out, Err: c.Err, OutTo: 1})
+		if err == nil {
+			s.Close()
+		} else {
+			failed++
+		}
+		if left := descriptors() - before; left != 0 {
+			say("%d are left after %v with a limit of %d", left, err, limit.Cur)
+		}
+		if err == nil {
+			break
+		}
+	}
+	limit.Cur = most
+	_ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit)
+	say("failed %t", failed > 0)
+}
+
+// playLines writes to a standard error whose reader takes nothing, or what it can.
+func (c *scene) playLines() {
+	ending := false
+	l := NewLines(func() bool { return ending })
+	write := func(text string) {
+		n, err := l.Write([]byte(text))
+		say("%d %v, dropped %t", n, err, l.HasDropped())
+	}
+	write("one\n")
+	ending = true
+	write(strings.Repeat("x", 4*pipeHold))
+	write("two\n")
+}
+
+// descriptorsBefore counts those that are open before a scene.
+func descriptorsBefore() int {
+	if r, w, err := os.Pipe(); err == nil { // which opens what Go's runtime waits for files with
+		r.Close()
+		w.Close()
+	}
+	return descriptors()
 }
 
 // descriptors counts those that are open.
@@ -166,7 +276,8 @@ func TestStreams(t *testing.T) {
 	for name, c := range map[string]struct {
 		scene
 		together       bool   // both outputs are one pipe
-		input          string // a pipe, or a file if it begins with "file:"
+		input          string // a pipe, a file if it begins with "file:", or a directory
+		to             string // a file for standard output
 		out, err, says string
 	}{
 		"passed on": {scene: scene{}, out: "a\nc", err: "b\n", says: "copied false, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
@@ -200,6 +311,19 @@ func TestStreams(t *testing.T) {
 			says: "copied true, pumps 1, wrote since false\nheld 5 bytes of 1\nkept 1\nalong \"\" \"\", line open true"},
 		"no place to hold": {scene: scene{Out: Hold, Err: Hold, In: Null, NoPlace: true},
 			says: "error: holding standard output: no temporary file in \"/no/such\": no such file or directory; set TMPDIR to another directory\nalong \"\" \"\", line open false"},
+		"one byte": {scene: scene{Read: true, Writes: []string{"1:x", "2:y"}}, out: "x", err: "y",
+			says: "copied true, pumps 2, wrote since false\nalong \"x\" \"y\", line open true"},
+		"a full disk": {scene: scene{Read: true, Writes: []string{"1:x"}}, to: "/dev/full",
+			says: "copied true, pumps 2, wrote since false\ntrouble: writing standard output: no space left on device, no reader false\nalong \"\" \"\", line open false"},
+		"a full disk for what is held": {scene: scene{Out: Hold, Writes: []string{"1:x"}}, to: "/dev/full",
+			says: "copied true, pumps 1, wrote since false\nheld 1 bytes of 1\nsettling: writing standard output: no space left on device\nalong \"\" \"\", line open false"},
+		"a directory for an input": {scene: scene{In: Replay, ReadsLate: true, Writes: []string{}}, input: "dir:",
+			says: "reading standard input: is a directory\nits input has ended false\ncopied true, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
+		"the whole input":     {scene: scene{In: Replay, Whole: true, Writes: []string{}}, input: "hello\n", says: "input 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\nall 6 bytes \"hello\\n\" <nil>\nalong \"\" \"\", line open false"},
+		"the whole file":      {scene: scene{In: Replay, Whole: true, Writes: []string{}}, input: "file:skipped:hello\n", says: "input 6 bytes \"hello\\n\" <nil>\ncopied false, pumps 0, wrote since false\nall 6 bytes \"hello\\n\" <nil>\nalong \"\" \"\", line open false"},
+		"two commands":        {scene: scene{Play: "copies"}, input: strings.Repeat("0123456789abcdef", 200_000), says: twice("3200000 bytes 69cc92e4 <nil>")},
+		"few files":           {scene: scene{Play: "few files", In: Replay, Out: Hold, Err: OnFailure}, input: "x", says: "failed true"},
+		"few files, and one":  {scene: scene{Play: "few files", In: Replay, Out: OnFailure, Err: OnFailure}, input: "file:skipped:x", together: true, says: "failed true"},
 		"no input":            {scene: scene{In: Null, Writes: []string{}}, says: "input 0 bytes \"\" <nil>\ncopied false, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
 		"the same input":      {scene: scene{In: Replay, Starts2: true, Writes: []string{}}, input: "hello\n", says: "input 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\ninput 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
 		"the same large one":  {scene: scene{In: Replay, Starts2: true, Writes: []string{}}, input: strings.Repeat("0123456789abcdef", 200_000), says: "input 3200000 bytes \"0123456789abcdef0123\" <nil>\ncopied true, pumps 0, wrote since false\ninput 3200000 bytes \"0123456789abcdef0123\" <nil>\ncopied true, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
@@ -214,7 +338,7 @@ func TestStreams(t *testing.T) {
 			if c.OutTo == 0 {
 				c.OutTo = 1
 			}
-			out, errs, says := played(t, c.scene, c.together, c.input)
+			out, errs, says := played(t, c.scene, c.together, c.input, c.to)
 			if out != c.out || errs != c.err || says != c.says+"\n" {
 				t.Errorf("standard output %q, error %q, and\n%swant %q, %q, and\n%s", out, errs, says, c.out, c.err, c.says)
 			}
@@ -222,8 +346,10 @@ func TestStreams(t *testing.T) {
 	}
 }
 
+func twice(line string) string { return line + "\n" + line }
+
 // played runs a scene and returns what comes out of it.
-func played(t *testing.T, s scene, together bool, input string) (out, errs, says string) {
+func played(t *testing.T, s scene, together bool, input, to string) (out, errs, says string) {
 	t.Helper()
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -238,7 +364,22 @@ func played(t *testing.T, s scene, together bool, input string) (out, errs, says
 	if together {
 		cmd.Stderr = &o
 	}
-	if content, isFile := strings.CutPrefix(input, "file:skipped:"); isFile {
+	if to != "" {
+		f, err := os.OpenFile(to, os.O_WRONLY, 0)
+		if err != nil {
+			t.Skip(err)
+		}
+		defer f.Close()
+		cmd.Stdout = f
+	}
+	if input == "dir:" {
+		f, err := os.Open(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		cmd.Stdin = f
+	} else if content, isFile := strings.CutPrefix(input, "file:skipped:"); isFile {
 		name := filepath.Join(t.TempDir(), "input")
 		if err := os.WriteFile(name, []byte("skipped:"+content), 0o600); err != nil {
 			t.Fatal(err)
@@ -313,6 +454,9 @@ func TestStreamsWithoutReader(t *testing.T) {
 		_ = cmd.Wait()
 		reportRead.Close()
 		isTold := strings.Contains(string(said), attempt.ErrReaderGone.Error())
+		if strings.Contains(string(said), "standard output has no reader") != (c.fd == 1) {
+			t.Errorf("descriptor %d has no reader: %s", c.fd, said)
+		}
 		if isTold != (c.wants != "") || !strings.Contains(string(said), c.wants) || strings.Count(string(said), ":") > 1 {
 			t.Errorf("descriptor %d, mode %d: %s", c.fd, c.mode, said)
 		}

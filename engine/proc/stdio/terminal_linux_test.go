@@ -3,22 +3,32 @@ package stdio
 // This file tests what a command gets in place of a terminal.
 
 import (
+	"bufio"
+	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/retrysh/retry/engine/attempt"
 )
 
 // userTerminal is the terminal of a user, with what it shows.
 func userTerminal(t *testing.T) (slave File, shows *os.File) {
 	t.Helper()
+	if _, err := os.Stat("/dev/pts/ptmx"); err != nil {
+		t.Skipf("no pseudo-terminal is available: %v", err)
+	}
 	master, slave, err := OpenPty()
 	if err != nil {
-		t.Skipf("no pseudo-terminal is available: %v", err)
+		t.Fatal(err)
 	}
 	shows = os.NewFile(uintptr(master), "terminal")
 	t.Cleanup(func() { closeFile(slave); shows.Close() })
@@ -111,6 +121,121 @@ func TestTerminalForACommand(t *testing.T) {
 	}
 	if s.Resize() || p.src != noFile || len(p.troubles) > 0 {
 		t.Errorf("after its end: source %d", p.src)
+	}
+}
+
+func init() { plays["keys"] = (*scene).playKeys }
+
+// playKeys is a command that reads keys from its output, as less does, then lines from its
+// input, and that ends while it has the terminal's modes.
+func (c *scene) playKeys() {
+	var along bytes.Buffer
+	before := descriptorsBefore()
+	s, err := Open(nil, Plan{Spec: &attempt.Spec{Stdout: &along, Alike: true}, OutTo: 1})
+	if err != nil {
+		panic(err)
+	}
+	fd, err := unix.Dup(int(s.Files[1]))
+	if err != nil {
+		panic(err)
+	}
+	command := File(fd)
+	s.Start()
+	say("pumps %d, no terminal %v", len(s.Pumps), s.NoTerminal)
+	// raw sets the command's modes, and waits until the user's terminal has them.
+	raw := func(on bool) {
+		modes, err := unix.IoctlGetTermios(fd, getTermios)
+		if err != nil {
+			panic(err)
+		}
+		modes.Lflag |= unix.ICANON | unix.ECHO
+		if on {
+			modes.Lflag &^= unix.ICANON | unix.ECHO
+		}
+		if err := unix.IoctlSetTermios(fd, setTermios, modes); err != nil {
+			panic(err)
+		}
+		for EditsLines(0) == on {
+			time.Sleep(time.Millisecond)
+		}
+		passed := s.Pumps[0].passed.Load()
+		_, _ = command.Write([]byte("."))
+		for s.Pumps[0].passed.Load() == passed { // the pump is behind the change then
+			time.Sleep(time.Millisecond)
+		}
+	}
+	read := func(f File, n int) string {
+		keys := make([]byte, n)
+		got := 0
+		for got < n {
+			_ = poll(-1, pollFd(f, unix.POLLIN))
+			n, err := f.Read(keys[got:])
+			if err != nil && err != errAgain {
+				panic(err)
+			}
+			got += n
+		}
+		return string(keys)
+	}
+	raw(true)
+	say("keys")
+	say("the command reads %q", read(command, 2))
+	say("more")
+	say("the command reads %q", read(command, 1))
+	raw(false)
+	say("line")
+	say("standard input is %q", read(0, 5))
+	raw(true)
+	closeFile(command)
+	s.Finish()
+	<-s.Pumps[0].Done
+	s.Release()
+	say("lines are edited %t, source %d, read along %q, left %d", EditsLines(0), s.Pumps[0].src, along.String(), descriptors()-before)
+}
+
+// What is typed reaches a command that reads keys from its output, and the user's terminal
+// has its modes back when the command sets its own back, or ends.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	slave, shows := userTerminal(t)
+	read, report, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd.Env = append(os.Environ(), sceneVariable+`={"Play":"keys"}`)
+	user, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", slave), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer user.Close()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = user, user, user, []*os.File{report}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	report.Close()
+	typed := map[string]string{"keys": "ab", "more": "c", "line": "word\n"}
+	var said strings.Builder
+	for lines := bufio.NewScanner(read); lines.Scan(); {
+		if keys, asked := typed[lines.Text()]; !asked {
+			fmt.Fprintln(&said, lines.Text())
+		} else if _, err := shows.WriteString(keys); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = cmd.Wait()
+	const want = `pumps 1, no terminal <nil>
+the command reads "ab"
+the command reads "c"
+standard input is "word\n"
+lines are edited true, source -1, read along "...", left 0
+`
+	if err != nil || said.String() != want {
+		t.Errorf("%v, %s\nwant %s", err, said.String(), want)
 	}
 }
 

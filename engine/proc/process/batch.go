@@ -53,7 +53,7 @@ func batchWord(word string) (string, error) {
 		return "", errLineEnd
 	}
 	bare := word != "" && word[len(word)-1] != '\\' && strings.IndexFunc(word, func(r rune) bool {
-		return r < 0x80 && !strings.ContainsRune(unquoted, r) || r >= 0x80 && r < 0xa0
+		return r < 0xa0 && !strings.ContainsRune(unquoted, r)
 	}) < 0
 	if bare {
 		return word, nil

@@ -99,9 +99,9 @@ func Stat(pid int) (Entry, bool) {
 
 // isAnother reports whether the process runs this very program.
 func isAnother(pid int) bool {
-	own, ownErr := os.Stat("/proc/self/exe")
-	its, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/exe")
-	return ownErr == nil && err == nil && os.SameFile(own, its)
+	own, _ := os.Stat("/proc/self/exe")
+	its, _ := os.Stat("/proc/" + strconv.Itoa(pid) + "/exe")
+	return os.SameFile(own, its) // false if one is not known
 }
 
 // HasInEnvironment reports whether the environment that a process was started

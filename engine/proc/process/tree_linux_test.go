@@ -327,8 +327,9 @@ var scenes = map[string]struct {
 	}, "false true false false false true false true true\n"},
 	"children by their pids": {func() {
 		t := newTree(false, "RETRY_COPY=1")
-		started(t, "(sleep 1000 & echo $! >orphan; setsid sleep 1000 & sleep 1000 & echo $! >zombie); touch up; exec sleep 1000")
+		started(t, "(sleep 1000 & echo $! >orphan; setsid sh -c 'echo $$ >other; exec sleep 1000' & sleep 1000 & echo $! >zombie); touch up; exec sleep 1000")
 		orphan, zombie := pidIn("orphan"), pidIn("zombie")
+		pidIn("other") // which is in a group of its own then
 		await(func() bool { p, _ := Stat(zombie); return p.Ppid == os.Getpid() })
 		_ = syscall.Kill(zombie, syscall.SIGKILL)
 		await(func() bool { p, _ := Stat(zombie); return p.Dead })

@@ -371,7 +371,7 @@ func (t *Tree) ask(sig syscall.Signal, grace time.Duration, now <-chan struct{})
 	t.signal(sig, nil)
 	for looks := 0; t.alive(); looks++ {
 		Orphans() // whole generations may pass until then
-		if looks > 0 && looks%4 == 0 {
+		if looks%4 == 3 {
 			// Those that the first pass missed get the signal. Those that started
 			// later do not: they may be the command's own cleaning up.
 			t.signal(sig, func(p Entry) bool {

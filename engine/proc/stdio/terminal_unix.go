@@ -81,7 +81,7 @@ func copySize(to, from File) bool {
 func (s *Streams) Resize() (changed bool) {
 	for _, p := range s.Pumps {
 		p.mu.Lock()
-		if p.terminal && p.src != noFile && copySize(p.src, p.dst) {
+		if copySize(p.src, p.dst) { // false for what is no terminal, or closed
 			changed = true
 		}
 		p.mu.Unlock()

@@ -58,6 +58,8 @@ type orders struct {
 	Inherit  string // a file that the command has as $FD
 	Look     bool   // prints what the driver was started with
 	Files    uint64 // prints whether they are enough
+	// Accompany starts the command as a process that is no attempt's, and goes along with it.
+	Accompany bool
 	// All prints the whole input at the end, which has as long to end.
 	All time.Duration
 }
@@ -108,6 +110,9 @@ func driver() int {
 		fmt.Fprintln(os.Stderr, err)
 		return code
 	}
+	if o.Accompany {
+		return driveAccompany(&o, listening)
+	}
 	if o.Probe {
 		return driveProbe(&o)
 	}
@@ -150,6 +155,20 @@ func driveFiles(limit uint64) int {
 	most := int(limit) - open - filesOfStreams(cfg, 0) - 4 // the standard streams are counted twice
 	fmt.Println(EnoughFiles(cfg, 0, most))
 	fmt.Println(strings.ReplaceAll(fmt.Sprint(EnoughFiles(cfg, 0, most+1)), fmt.Sprintf("since %d are", open-3), "since SOME are"))
+	return 0
+}
+
+func driveAccompany(o *orders, listening *Signals) int {
+	p, err := os.StartProcess(o.Argv[0], o.Argv, &os.ProcAttr{Env: o.Env, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
+	if err != nil {
+		panic(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_, _ = p.Wait()
+		close(ended)
+	}()
+	fmt.Printf("asked %q\n", Accompany(listening, p, ended))
 	return 0
 }
 

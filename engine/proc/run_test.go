@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/retrysh/retry/exitcodes"
 )
 
 func TestResults(t *testing.T) {
@@ -56,6 +58,7 @@ func TestLookup(t *testing.T) {
 	write("b/bare", "exit $#\n", 0o755)
 	write("a/sub/x", "", 0o644)
 	path := filepath.Join(dir, "a") + ":" + filepath.Join(dir, "missing") + ":" + filepath.Join(dir, "a/plain") + ":" + filepath.Join(dir, "b")
+	t.Setenv("PATH", path)
 	for _, c := range []struct {
 		argv []string
 		code int
@@ -74,14 +77,14 @@ func TestLookup(t *testing.T) {
 		{[]string{dir + "/none"}, 127, "not found"},
 		{[]string{"both", "too long"}, 126, "argument list too long"},
 	} {
+		if err := LookUp(c.argv[0]); len(c.argv) == 1 && (exitcodes.Of(err) == exitcodes.OK) != (c.says == "") || err != nil && (exitcodes.Of(err) != c.code || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("looking up %q: %v, want %q", c.argv[0], err, c.says)
+		}
 		o := orders{Argv: c.argv}
 		if c.argv[len(c.argv)-1] == "too long" {
 			o.Long = 200 << 10 // one argument has at most 128 KiB (execve(2))
 		}
-		d := order(t, o)
-		d.Env = append(d.Env, "PATH="+path)
-		d.start()
-		d.wait()
+		d := run(t, o)
 		res := d.only()
 		if res.ExitCode != c.code || !strings.Contains(res.StartErr, c.says) || (c.says == "") != (res.StartErr == "") {
 			t.Errorf("%.60q: code %d, %q; want %d, %q", c.argv, res.ExitCode, res.StartErr, c.code, c.says)
@@ -117,6 +120,18 @@ func TestDeadline(t *testing.T) {
 	d := run(t, orders{Argv: []string{"sleep", "600"}, Deadline: 100 * time.Millisecond, Timeout: time.Minute, KillAfter: time.Second, Attempts: 3})
 	if res := d.only(); !res.DeadlinePassed || res.TimedOut || res.ExitCode != 124 {
 		t.Errorf("%+v", res)
+	}
+}
+
+// A command whose deadline has passed is not started.
+func TestDeadlineBeforeTheStart(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ran")
+	d := run(t, orders{Argv: []string{"touch", file}, Deadline: 1, Attempts: 3})
+	if res := d.only(); !res.DeadlinePassed || !res.NotRun || res.ExitCode != 124 || d.end() != "exit status 124" {
+		t.Errorf("%+v, %s", res, d.end())
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("it was started")
 	}
 }
 

@@ -433,6 +433,30 @@ func TestDeathTakesTheCommandAlong(t *testing.T) {
 	eventually(t, "the command is dead", func() bool { return !lives(pid) })
 }
 
+// A process that the program only accompanies gets the signals that ask for the end, and the
+// program goes on when it has ended.
+func TestAccompany(t *testing.T) {
+	for name, sig := range map[string]syscall.Signal{"TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "": 0} {
+		dir := t.TempDir()
+		d := order(t, orders{Accompany: true, Argv: sh(counting(dir, "TERM HUP"))})
+		d.start()
+		d.await(dir + "/up")
+		if sig != 0 {
+			d.kill(sig)
+			eventually(t, "the signal", func() bool { return got(t, dir) != "" })
+		}
+		touch(t, dir+"/end")
+		d.wait()
+		want := `asked ""`
+		if sig != 0 {
+			want = `asked "SIG` + name + `"`
+		}
+		if text := strings.TrimSpace(d.Stdout.String()); text != want || strings.Count(got(t, dir), "TERM") != min(1, int(sig)) || d.end() != "exit status 0" {
+			t.Errorf("%s: %s, the process got %q, %s", name, text, got(t, dir), d.end())
+		}
+	}
+}
+
 // A signal goes to the process that was meant, and to none once that has ended
 // or another one has its pid.
 func TestSignalTo(t *testing.T) {
@@ -440,6 +464,9 @@ func TestSignalTo(t *testing.T) {
 	d.start()
 	if err := SignalTo(d.Process.Pid, func() bool { return false }, "SIGTERM"); !errors.Is(err, os.ErrProcessDone) {
 		t.Errorf("another process: %v", err)
+	}
+	if err := SignalTo(d.Process.Pid, func() bool { return true }, "SIGNONE"); err == nil || !strings.Contains(err.Error(), `no signal "SIGNONE"`) {
+		t.Errorf("no such signal: %v", err)
 	}
 	if err := SignalTo(d.Process.Pid, func() bool { return true }, "SIGTERM"); err != nil {
 		t.Error(err)

@@ -1,0 +1,148 @@
+//go:build unix
+
+package proc
+
+// This file tests what an attempt's result and a run's output are decided from.
+
+import (
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/proc/process"
+	"github.com/retrysh/retry/engine/proc/stdio"
+)
+
+// The result says how the command ended, unless a limit or an error of the program itself
+// is why.
+func TestConclusion(t *testing.T) {
+	lost, dropped := errors.New("lost"), errors.New("dropped")
+	past, future := time.Now().Add(-time.Second), time.Now().Add(time.Hour)
+	for name, c := range map[string]struct {
+		how      process.Ending
+		result   attempt.Result
+		deadline time.Time
+		dropped  error
+		want     attempt.Result
+		err      string
+		says     string
+	}{
+		"an exit":                          {how: process.Ending{Code: 3}, want: attempt.Result{ExitCode: 3}},
+		"a signal":                         {how: process.Ending{Signal: syscall.SIGTERM}, want: attempt.Result{ExitCode: 143, Signal: "SIGTERM"}},
+		"an exit at the limit":             {how: process.Ending{Code: 3}, result: attempt.Result{TimedOut: true}, want: attempt.Result{ExitCode: 124, TimedOut: true}},
+		"a signal at the limit":            {how: process.Ending{Signal: syscall.SIGKILL}, result: attempt.Result{TimedOut: true}, deadline: future, want: attempt.Result{ExitCode: 124, Signal: "SIGKILL", TimedOut: true}},
+		"both limits":                      {how: process.Ending{Code: 3}, result: attempt.Result{TimedOut: true}, deadline: past, want: attempt.Result{ExitCode: 124, TimedOut: true, DeadlinePassed: true}},
+		"the deadline":                     {how: process.Ending{Code: 3}, result: attempt.Result{DeadlinePassed: true}, deadline: past, want: attempt.Result{ExitCode: 124, DeadlinePassed: true}},
+		"an exit before the deadline":      {how: process.Ending{Code: 3}, deadline: past, want: attempt.Result{ExitCode: 3}},
+		"a status that is not known":       {how: process.Ending{Err: lost}, want: attempt.Result{ExitCode: 125}, err: "waiting for the command: lost"},
+		"one, after another error":         {how: process.Ending{Err: lost}, result: attempt.Result{Err: dropped}, want: attempt.Result{ExitCode: 125}, err: "dropped"},
+		"a success with dropped output":    {dropped: dropped, want: attempt.Result{ExitCode: 125}, err: "dropped"},
+		"a failure with dropped output":    {how: process.Ending{Code: 3}, dropped: dropped, want: attempt.Result{ExitCode: 3}, says: "dropped"},
+		"an error, and dropped output":     {result: attempt.Result{Err: lost}, dropped: dropped, want: attempt.Result{ExitCode: 125}, err: "lost"},
+		"a limit, and dropped output":      {result: attempt.Result{TimedOut: true}, dropped: dropped, want: attempt.Result{ExitCode: 124, TimedOut: true}, says: "dropped"},
+		"a cancel does not count as limit": {how: process.Ending{Code: 3}, result: attempt.Result{Cancelled: "SIGTERM"}, deadline: past, want: attempt.Result{ExitCode: 3, Cancelled: "SIGTERM"}},
+	} {
+		var says string
+		a := &running{Runner: &Runner{report: &reporter{to: func(line string) { says += line }}}, result: c.result, dropped: c.dropped}
+		a.spec.Deadline = c.deadline
+		a.conclude(c.how)
+		a.report.flush()
+		got := a.result
+		err := ""
+		if got.Err != nil {
+			err = got.Err.Error()
+		}
+		got.Err = nil
+		if got != c.want || err != c.err || says != c.says {
+			t.Errorf("%s: %+v, %q, says %q; want %+v, %q, %q", name, got, err, says, c.want, c.err, c.says)
+		}
+	}
+}
+
+// A reader that takes nothing is waited for without a limit while nothing ends the attempt.
+func TestPatience(t *testing.T) {
+	past, future := time.Now().Add(-time.Second), time.Now().Add(time.Hour)
+	for _, c := range []struct {
+		a    running
+		want time.Duration
+	}{
+		{running{}, 0},
+		{running{spec: attempt.Spec{Deadline: future}}, 0},
+		{running{spec: attempt.Spec{Deadline: past}}, stdio.Patience},
+		{running{late: true}, stdio.Patience},
+		{running{result: attempt.Result{Cancelled: "SIGTERM"}}, stdio.Patience},
+		{running{result: attempt.Result{DeadlinePassed: true}}, stdio.Patience},
+		{running{result: attempt.Result{TimedOut: true}}, readerGrace},
+		{running{result: attempt.Result{TimedOut: true}, spec: attempt.Spec{Deadline: future}}, readerGrace},
+		{running{result: attempt.Result{TimedOut: true}, late: true}, stdio.Patience},
+	} {
+		if got := c.a.patience(); got != c.want {
+			t.Errorf("%+v: %v, want %v", c.a, got, c.want)
+		}
+	}
+}
+
+// heldBack is output that is kept.
+type heldBack struct{ released, dropped int }
+
+var errFull = errors.New("full")
+
+func (h *heldBack) Release() error { h.released++; return errFull }
+func (h *heldBack) Drop()          { h.dropped++ }
+
+// The output of the last attempt is kept, and written once if the run gives up.
+func TestKept(t *testing.T) {
+	var first, second, third heldBack
+	r := new(Runner)
+	if err := r.EndOutput(true); err != nil {
+		t.Error(err)
+	}
+	r.Keep(&first)
+	r.Keep(&second)
+	if err := r.EndOutput(false); err != nil {
+		t.Error(err)
+	}
+	r.Keep(&third)
+	if err := r.EndOutput(true); err != errFull {
+		t.Error(err)
+	}
+	if err := r.EndOutput(true); err != nil {
+		t.Error(err)
+	}
+	if dropped := (heldBack{dropped: 1}); first != dropped || second != dropped || third != (heldBack{released: 1}) {
+		t.Errorf("%+v %+v %+v", first, second, third)
+	}
+}
+
+// The first line for the user is written without the caller, and waited for at the end.
+func TestReporter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var lines []string
+		reader, flushed := make(chan struct{}), false
+		r := &reporter{to: func(line string) {
+			<-reader
+			lines = append(lines, line)
+		}}
+		r.flush() // there is no line
+		r.say("one")
+		r.say("two")
+		go func() {
+			r.flush()
+			flushed = true
+		}()
+		synctest.Wait()
+		if flushed {
+			t.Error("the line has not been written")
+		}
+		close(reader)
+		synctest.Wait()
+		if !flushed || strings.Join(lines, ",") != "one" {
+			t.Errorf("flushed %t, lines %q", flushed, lines)
+		}
+		(&reporter{}).say("to nobody")
+	})
+}

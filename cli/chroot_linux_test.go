@@ -113,9 +113,9 @@ func (i *emptyImage) runs() {
 // isNotReady checks why a target is not ready. On a busy machine a longer wait finds it.
 func (i *emptyImage) isNotReady(target, why string) {
 	i.Helper()
-	for span := 500 * time.Millisecond; ; span *= 6 {
+	for span := 500 * time.Millisecond; ; span = min(6*span, longestSpan) {
 		got := i.run("", nil, "--wait-for", target, "--wait-timeout", span.String())
-		if strings.Contains(got.stderr, why) || span > time.Minute {
+		if strings.Contains(got.stderr, why) || span == longestSpan {
 			i.want(got, 124, "", why)
 			return
 		}

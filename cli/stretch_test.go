@@ -8,8 +8,8 @@ package cli
 // {seconds} and {seconds*N} by the same as a number. While one of the regular expressions
 // TEXT matches neither stream of its output, it does so again with six times the span: on a
 // busy machine, what was to happen within the span has not happened. It prints the output
-// of the last run alone and has its exit code. The last span is a minute or more. A program
-// that never prints TEXT fails in the script's next line.
+// of the last run alone and has its exit code. The last span is a minute. A program that
+// never prints TEXT fails in the script's next line.
 
 import (
 	"bytes"
@@ -25,6 +25,9 @@ import (
 
 var spanWord = regexp.MustCompile(`\{(span|seconds)(?:\*([0-9.]+))?\}`)
 
+// longestSpan is the last one that is tried.
+const longestSpan = time.Minute
+
 func stretchMain() {
 	end := slices.Index(os.Args, "--")
 	if end < 3 || end+1 == len(os.Args) {
@@ -38,7 +41,7 @@ func stretchMain() {
 		stretchNeeds(err)
 		texts = append(texts, text)
 	}
-	for ; ; span *= 6 {
+	for ; ; span = min(6*span, longestSpan) {
 		var words []string
 		for _, word := range os.Args[end+1:] {
 			words = append(words, inSpan(word, span))
@@ -51,7 +54,7 @@ func stretchMain() {
 			stretchNeeds(err)
 		}
 		isLate := func(text *regexp.Regexp) bool { return !text.Match(stdout.Bytes()) && !text.Match(stderr.Bytes()) }
-		if span < time.Minute && slices.ContainsFunc(texts, isLate) {
+		if span < longestSpan && slices.ContainsFunc(texts, isLate) {
 			continue
 		}
 		_, outErr := os.Stdout.Write(stdout.Bytes())

@@ -333,3 +333,29 @@ func TestOn(t *testing.T) {
 		}
 	}
 }
+
+// TestControlCharactersDivideLiterals: a tab in a pattern is in no literal, of which tabs
+// divide several.
+func TestControlCharactersDivideLiterals(t *testing.T) {
+	for text, want := range map[string][2]string{
+		`()\t00`:                 {},
+		`code\t00`:               {"code"},
+		`code\tsomething`:        {"something", "code"},
+		"\x01one\ttwo\tthree":    {"three", "two"},
+		`(?:gone\taway|timeout)`: {"away\ttimeout", "gone\ttimeout"},
+		`name\s\x{e9}toile`:      {"toile", "name"},
+	} {
+		if first, second := requiredLiterals(text); [2]string{first, second} != want {
+			t.Errorf("%q: %q and %q", text, first, second)
+		}
+		table, err := ParseRules("f", []byte("rule a\nmatch "+text+"\nverdict permanent\nreason r\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := strings.NewReplacer(`()\t`, "\t", `\t`, "\t", `(?:gone\taway|timeout)`, "gone\taway", `\s\x{e9}`, " é").Replace(text)
+		f := Failure{Argv: []string{"x"}, Result: attempt.Result{ExitCode: 1}, Stderr: []byte(strings.Repeat("x\n", 40) + line)}
+		if j := table.Judge(f); j.Rule != "a" {
+			t.Errorf("%q does not match %q: %+v", text, line, j)
+		}
+	}
+}

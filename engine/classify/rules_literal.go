@@ -49,9 +49,12 @@ func requiredLiterals(text string) (first, second string) {
 func literals(re *syntax.Regexp) (exact []string, required [][]string) {
 	switch re.Op {
 	case syntax.OpLiteral:
-		if !slices.ContainsFunc(re.Rune, foldsBeyondASCII) {
-			exact = []string{strings.ToLower(string(re.Rune))}
+		if i := slices.IndexFunc(re.Rune, divides); i >= 0 {
+			before := &syntax.Regexp{Op: syntax.OpLiteral, Rune: re.Rune[:i]}
+			after := &syntax.Regexp{Op: syntax.OpLiteral, Rune: re.Rune[i+1:]}
+			return literalsOfConcat([]*syntax.Regexp{before, {Op: syntax.OpAnyChar}, after})
 		}
+		exact = []string{strings.ToLower(string(re.Rune))}
 	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText,
 		syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		exact = []string{""}
@@ -131,9 +134,9 @@ func shortest(set []string) int {
 	return len(slices.MinFunc(set, func(a, b string) int { return len(a) - len(b) }))
 }
 
-// foldsBeyondASCII reports whether a character has another case that is not among the
-// lower-case letters of ASCII, which the lower case of the text is limited to.
-func foldsBeyondASCII(r rune) bool { return r >= 0x80 && unicode.SimpleFold(r) != r }
+// divides reports whether a character is in no literal: tabs and line feeds divide literals,
+// and the lower case of the text is limited to the letters of ASCII.
+func divides(r rune) bool { return r < ' ' || r >= 0x80 && unicode.SimpleFold(r) != r }
 
 // exactClass returns the members of a small character class.
 func exactClass(ranges []rune) (set []string) {
@@ -141,7 +144,7 @@ func exactClass(ranges []rune) (set []string) {
 		for r := ranges[i]; r <= ranges[i+1]; r++ {
 			switch {
 			case 'A' <= r && r <= 'Z', r == 'ſ', r == '\u212a': // other cases of members that are there too
-			case r < ' ', foldsBeyondASCII(r), len(set) == maxClass:
+			case divides(r), len(set) == maxClass:
 				return nil
 			default:
 				set = append(set, string(r))

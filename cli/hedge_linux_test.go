@@ -135,10 +135,13 @@ func (h *hedging) run(program string, r *rand.Rand) bool {
 		h.t.Error(err)
 		return false
 	}
-	meddler := time.AfterFunc(time.Duration(r.IntN(400))*time.Millisecond, h.meddle(cmd.Process.Pid, r))
+	after := time.Duration(r.IntN(400)) * time.Millisecond
+	meddle, ended := h.meddle(cmd.Process.Pid, r), make(chan struct{})
+	meddler := time.AfterFunc(after, func() { meddle(ended) })
 	limit := time.AfterFunc(2*awaitLimit, func() { _ = cmd.Process.Kill() })
 	_ = cmd.Wait()
 	meddler.Stop()
+	close(ended)
 	status := cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if h.code = status.ExitStatus(); status.Signaled() {
 		h.code = 128 + int(status.Signal())
@@ -146,17 +149,24 @@ func (h *hedging) run(program string, r *rand.Rand) bool {
 	return limit.Stop()
 }
 
-// meddle returns what happens to a run from outside once a copy runs: nothing, a
-// signal to the program, or KILL to one of its commands.
-func (h *hedging) meddle(pid int, r *rand.Rand) func() {
+// meddle returns what happens to a run from outside once a copy runs, unless it has ended:
+// nothing, a signal to the program, or KILL to one of its commands.
+func (h *hedging) meddle(pid int, r *rand.Rand) func(ended <-chan struct{}) {
 	signals := []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGQUIT}
 	what, signal, which := r.IntN(4), signals[r.IntN(len(signals))], r.IntN(8)
-	return func() {
-		switch pids := h.pids(); {
-		case len(pids) == 0:
-		case what == 0:
+	return func(ended <-chan struct{}) {
+		pids := h.pids()
+		for ; len(pids) == 0; pids = h.pids() {
+			select {
+			case <-ended:
+				return
+			case <-time.After(2 * time.Millisecond):
+			}
+		}
+		switch what {
+		case 0:
 			_ = syscall.Kill(pid, signal)
-		case what == 1:
+		case 1:
 			_ = syscall.Kill(pids[which%len(pids)], syscall.SIGKILL)
 		}
 	}

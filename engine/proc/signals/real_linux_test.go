@@ -101,6 +101,15 @@ var scenes = map[string]func(){
 		Ending.Add(-1)
 		select {}
 	},
+	// One that was busy has its time to end from then on.
+	"busy, then over": func() {
+		Listen()
+		Ending.Add(1)
+		send(syscall.SIGTERM)
+		time.Sleep(stuckTime - 2*stuckLook)
+		Ending.Add(-1)
+		time.Sleep(4 * stuckLook)
+	},
 	"a slow file": func() {
 		s := Listen()
 		s.Interruptible(func() {
@@ -217,6 +226,7 @@ func TestSignalsThatAreSent(t *testing.T) {
 		"default again, then the end":     {dies: syscall.SIGTERM},
 		"stuck":                           {dies: syscall.SIGTERM},
 		"busy, then stuck":                {out: "lives\n", dies: syscall.SIGTERM},
+		"busy, then over":                 {out: "over\n"},
 		"a slow file":                     {dies: syscall.SIGINT},
 		"a file":                          {out: "11\nover\n"},
 		"at once":                         {dies: syscall.SIGHUP},

@@ -205,7 +205,7 @@ func (s *Signals) conclude(d *delivery) (then func()) {
 	case d.taken:
 	case Ends(sig):
 		offer(s.cancelled, NameOf(sig))
-		return func() { time.AfterFunc(stuckTime, func() { s.endStuck(sig) }) }
+		return func() { time.AfterFunc(stuckLook, func() { s.endStuck(sig, 1) }) }
 	case wakes(sig):
 		offer(s.woken, struct{}{})
 	case slices.Contains(coreSignals, sig):
@@ -257,8 +257,13 @@ func (s *Signals) DieOfPending() {
 	}
 }
 
-// stuckTime is far more than the program needs to end once it was asked to.
-const stuckTime = 500 * time.Millisecond
+// stuckTime is far more than the program needs to end once it was asked to and nothing is
+// busy. It is counted in looks: a program that a busy machine did not run for as long has had
+// one.
+const (
+	stuckTime = 500 * time.Millisecond
+	stuckLook = stuckTime / 10
+)
 
 // Ending counts what may take longer: commands that only answer a question and are being
 // ended, runs that are being parked, and output that is written while its reader takes some.
@@ -266,12 +271,15 @@ var Ending atomic.Int32
 
 // endStuck ends the program if it has been asked to and no command runs, but it is still
 // there: it is blocked in a call in which every program without a handler can be ended.
-func (s *Signals) endStuck(sig syscall.Signal) {
-	if s.isBusy() {
-		time.AfterFunc(stuckTime, func() { s.endStuck(sig) })
-		return
+// looks are those in a row, with this one, that find it idle.
+func (s *Signals) endStuck(sig syscall.Signal, looks int) {
+	switch {
+	case s.isBusy():
+		looks = 0
+	case looks >= int(stuckTime/stuckLook):
+		exitBy(NameOf(sig))
 	}
-	exitBy(NameOf(sig))
+	time.AfterFunc(stuckLook, func() { s.endStuck(sig, looks+1) })
 }
 
 func (s *Signals) isBusy() bool {

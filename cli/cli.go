@@ -192,7 +192,7 @@ func complain(line string) {
 // refuse prints why nothing is run, and where the flags are described.
 func refuse(err error) {
 	fmt.Fprintf(os.Stderr, "retry: %s\nTry 'retry -h' for the flags that most people need, 'retry --help' for all.\n",
-		message.Printable(shorten(text.Masked(err.Error()))))
+		message.Printable(shorten(option.Shown(err))))
 }
 
 // longestLine is how much of an error is shown; values may be huge.

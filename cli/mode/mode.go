@@ -84,7 +84,7 @@ func (c *Common) Usage(err error) int {
 
 // Fail reports any other error and returns the code of the program's own failures.
 func (c *Common) Fail(err error) int {
-	c.Complain(text.Masked(err.Error()))
+	c.Complain(option.Shown(err))
 	return exitcodes.Failure
 }
 

@@ -56,6 +56,15 @@ func Usage(flag string, err error) error { return &UsageError{flag, err} }
 
 func (e *UsageError) Error() string { return e.Flag + ": " + e.Err.Error() }
 
+// Shown is an error as it is printed, without what is secret in it. The flag in front, such
+// as RETRY_TOKENS, is no name of a secret.
+func Shown(err error) string {
+	if usage, is := err.(*UsageError); is {
+		return usage.Flag + ": " + Shown(usage.Err)
+	}
+	return text.Masked(err.Error())
+}
+
 // resolver keeps the first error, so that resolve reads as a table.
 type resolver struct {
 	*Options

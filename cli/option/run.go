@@ -67,7 +67,7 @@ type LoopFlags struct {
 	Attempts     Limit    `short:"n" of:"attempts"`
 	Repeat       Count    `excludes:"attempts,consecutive,until-failure,hedge"`
 	Consecutive  Count    `of:"attempts"`
-	UntilFailure bool     `of:"attempts"`
+	UntilFailure bool     `of:"attempts" excludes:"consecutive"`
 	FlakyExit    exitCode `of:"attempts"`
 	Shell        script   `short:"c" variable:"no"`
 }
@@ -148,7 +148,7 @@ type HookFlags struct {
 	Fallback       script
 	RetryWhen      *WaitTarget `of:"attempts" secret:"address"`
 	HookTimeout    time.Duration
-	Rehearse       steps `redrive:"no"`
+	Rehearse       steps `redrive:"no" excludes:"hedge"`
 	RehearseStdout file  `file:"yes" needs:"rehearse" redrive:"no"`
 	RehearseStderr file  `file:"yes" needs:"rehearse" redrive:"no"`
 	Hedge          Above0

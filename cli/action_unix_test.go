@@ -212,17 +212,15 @@ func TestActionWorkflow(t *testing.T) {
 		t.Fatal(err)
 	}
 	copyTree(t, clone)
-	var env []string
-	for _, name := range []string{"GOCACHE", "GOPATH", "GOMODCACHE"} {
-		value, err := exec.Command("go", "env", name).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		env = append(env, name+"="+strings.TrimSpace(string(value)))
+	// What the workflow builds is built here already.
+	bin := t.TempDir()
+	copyProgram(t, filepath.Join(bin, "program"))
+	build := "#!/bin/sh\n[ \"$*\" = 'build -o retry .' ] && cp '" + bin + "/program' retry\n"
+	if err := os.WriteFile(filepath.Join(bin, "go"), []byte(build), 0o755); err != nil {
+		t.Fatal(err)
 	}
 	act := command(t, "act", "push", "-W", ".github/workflows/action.yml", "-P", "ubuntu-latest=-self-hosted", "--pull=false", "--action-offline-mode")
-	// With -trimpath the packages of the clone are those that other tests build.
-	act.Dir, act.Env = clone, append(append(os.Environ(), "HOME="+home, "GOFLAGS=-trimpath", "CGO_ENABLED=0"), env...)
+	act.Dir, act.Env = clone, append(os.Environ(), "HOME="+home, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	if out, err := act.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -72,6 +72,18 @@ var releaseFiles = sync.OnceValues(func() (map[string][]byte, error) {
 	return files, nil
 })
 
+// copyProgram writes the program of the release.
+func copyProgram(t *testing.T, to string) {
+	t.Helper()
+	files, err := releaseFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, files["retry"], 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // archive is the release with the program, standIn the same release with a script in the
 // program's place, which costs an installation next to nothing.
 var (

@@ -333,9 +333,8 @@ func (w *wine) batchWords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, word := range []string{"a&b", "a>b", "a|b", "a^b", "a b&c", "", "(x)", "a,b;c=d", "!PATH!", `back\`, "ü漢"} {
-		w.run(t, "-n", "1", "--", `.\pass.bat`, word, "last").want(t, 0, fmt.Sprintf("%q\n", []string{word, "last"}))
-	}
+	words := []string{"a&b", "a>b", "a|b", "a^b", "a b&c", "", "(x)", "a,b;c=d", "!PATH!", `back\`, "ü漢", "last"}
+	w.run(t, append([]string{"-n", "1", "--", `.\pass.bat`}, words...)...).want(t, 0, fmt.Sprintf("%q\n", words))
 	for _, word := range []string{`q"uote`, `"&calc.exe`, `b\"`} { // a Go program takes "" for the end of a quoted part
 		w.run(t, "-n", "1", "--", `.\pass.cmd`, "first", word).want(t, 0, fmt.Sprintf("%q\n", []string{"first", word}))
 	}

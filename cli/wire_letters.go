@@ -326,10 +326,7 @@ func (k *keeper) replace(_ context.Context, l *engine.Letter) string {
 // finish records how the run of a letter ends, and removes or restores the letter.
 func (k *keeper) finish(end *event.RunFinished) {
 	r := k.w.letter
-	r.result = letters.Result{Result: letters.Failed, ExitCode: &end.ExitCode, Reason: end.Reason}
-	if end.Why != "" {
-		r.result.Reason += "; " + end.Why
-	}
+	r.result = letters.Result{Result: letters.Failed, ExitCode: &end.ExitCode, Reason: end.Whole()}
 	var err error
 	switch fallback := end.FallbackExitCode; {
 	case end.Outcome == event.Succeeded, fallback != nil && *fallback == 0:

@@ -291,6 +291,14 @@ type Ending struct {
 	DueAt  time.Time
 }
 
+// Whole is why the last attempt failed, and why no attempt followed.
+func (e *Ending) Whole() string {
+	if e.Why == "" {
+		return e.Reason
+	}
+	return e.Reason + "; " + e.Why
+}
+
 // Concluding reports that a run has given up, before output that was kept for this is
 // written; for a person only.
 type Concluding struct {

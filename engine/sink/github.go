@@ -52,9 +52,14 @@ func (s *GitHub) Emit(e event.Event) {
 // longestReason is how many characters of a reason are an output.
 const longestReason = 300
 
-// outputs are lines of NAME=VALUE, each value in one line.
+// outputs are lines of NAME=VALUE, each value in one line. The reason is that of the last
+// attempt, and of a run that was refused also which guard has done it.
 func (s *GitHub) outputs(e *event.RunFinished) string {
-	reason := []rune(inert(text.Masked(e.Reason)))
+	why := e.Reason
+	if e.Outcome == event.Refused {
+		why = e.Whole()
+	}
+	reason := []rune(inert(text.Masked(why)))
 	reason = reason[:min(len(reason), longestReason)]
 	return fmt.Sprintf("attempts=%d\noutcome=%s\nexit_code=%d\ntimed_out=%t\nreason=%s\n",
 		e.Attempts, e.Outcome, e.ExitCode, s.timedOut(), string(reason))

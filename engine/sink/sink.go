@@ -220,11 +220,8 @@ func (o *object) finish(e *event.RunFinished) {
 	o.Attempts = &e.Attempts
 	o.ExitCode, o.FallbackCode = &e.ExitCode, e.FallbackExitCode
 	o.Verdict = string(e.Verdict)
-	o.Reason = e.Reason
+	o.Reason = e.Whole()
 	o.Rule = e.Rule
-	if e.Why != "" {
-		o.Reason += "; " + e.Why
-	}
 	if e.HasHint {
 		o.HintMS = pointer(e.Hint)
 	}

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/retrysh/retry/engine/proc/signals"
 )
 
 // Between giving up its handlers and the exec, a signal that asks for the end
@@ -57,6 +59,46 @@ func onlyChild(t *testing.T, pid int) int {
 		t.Fatal(err)
 	}
 	return child
+}
+
+// A probe leaves no descriptor open, however it ends, and no end of the program under way.
+func TestProbesLeaveNothing(t *testing.T) {
+	open := func() int {
+		files, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip(err)
+		}
+		return len(files)
+	}
+	late, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	for round := range 2 { // what stays open for all is opened in the first
+		before := open()
+		for argv, c := range map[string]struct {
+			ctx  context.Context
+			code int
+		}{
+			"true": {t.Context(), 0}, "/no/such": {t.Context(), 127}, "sleep 600": {late, 124},
+		} {
+			var out strings.Builder
+			if res := Probe(c.ctx, strings.Fields(argv), os.Environ(), &out); res.ExitCode != c.code || res.TimedOut != (c.code == 124) {
+				t.Errorf("%s: %+v", argv, res)
+			}
+			if signals.Ending.Load() != 0 {
+				t.Fatalf("%s: an end is under way", argv)
+			}
+		}
+		if after := open(); round > 0 && after != before {
+			t.Errorf("%d descriptors were open, and %d are", before, after)
+		}
+	}
+	done := Busy()
+	if signals.Ending.Load() != 1 {
+		t.Error("the program is busy with its end")
+	}
+	if done(); signals.Ending.Load() != 0 {
+		t.Error("the program is done with its end")
+	}
 }
 
 // A cancelled probe leaves nothing, however stubborn and however far from its

@@ -207,6 +207,55 @@ func TestRemainsOfACancelAreEnded(t *testing.T) {
 	}
 }
 
+// A signal after the end of the command cuts short what is still done for it: its tree is
+// killed, however long that might have taken, and a reader that takes nothing is given up.
+func TestSignalAfterTheCommand(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		orders
+		code int
+		says string
+	}{
+		"what is left of a tree": {orders{
+			Argv:    sh(`sh -c 'trap "" TERM; echo $$ >$W/child; while :; do sleep 1; done' & while ! [ -e $W/child ]; do sleep 0.01; done; echo $$ >$W/pid; exec sleep 600`),
+			Timeout: 200 * time.Millisecond, KillAfter: 10 * time.Minute,
+		}, 124, ""},
+		"a reader": {orders{Argv: sh(`echo $$ >$W/pid; head -c 200000 /dev/zero; exit 3`), Capture: "out", Attempts: 2}, 3, "writing standard output: its reader takes nothing; the rest is dropped"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			d := order(t, c.orders)
+			d.Env = append(d.Env, "W="+dir)
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			d.Cmd.Stdout = w
+			d.start()
+			_ = w.Close()
+			pid := readPid(t, dir+"/pid")
+			eventually(t, "the command has ended", func() bool { s := stateOf(pid); return s == "Z" || s == "" })
+			d.kill(syscall.SIGTERM)
+			d.wait()
+			res := d.only()
+			if res.ExitCode != c.code || res.Cancelled != "" || d.end() != "signal: terminated" {
+				t.Errorf("%+v; %s; %s", res, d.end(), d.Stderr.String())
+			}
+			if said := strings.Join(res.Said, "; "); said != c.says {
+				t.Errorf("says %q, want %q", said, c.says)
+			}
+			if c.says == "" {
+				if child := readPid(t, dir+"/child"); lives(child) {
+					t.Error("a process of the command is left")
+					kill(child)
+				}
+			}
+		})
+	}
+}
+
 func TestTimeoutAppliesDuringACancel(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

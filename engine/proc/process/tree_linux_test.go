@@ -152,6 +152,7 @@ var scenes = map[string]struct {
 	}, "true true false true true\nterminated\n"},
 	"what was there before": {func() {
 		before := exec.Command("sh", "-c", "sleep 1000 & echo $! >earlier; wait")
+		before.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		if err := before.Start(); err != nil {
 			panic(err)
 		}
@@ -194,7 +195,7 @@ var scenes = map[string]struct {
 		t := newTree(false)
 		started(t, "touch up; f() { sleep 0.001; f & }; f; f; sleep 1000")
 		t.End(syscall.SIGTERM, 20*time.Millisecond, nil)
-		t.Reap()
+		fmt.Println(t.Reap())
 		list, _ := List()
 		left := 0
 		for _, p := range list {
@@ -203,7 +204,7 @@ var scenes = map[string]struct {
 			}
 		}
 		fmt.Println(left, LivingChildren())
-	}, "0 false\n"},
+	}, "{0 terminated <nil>}\n0 false\n"},
 	"orphans are reaped": {func() {
 		Listen()
 		t := newTree(false)
@@ -224,8 +225,16 @@ var scenes = map[string]struct {
 			_ = syscall.Kill(orphan, syscall.SIGKILL)
 			await(func() bool { Orphans(); _, known := Stat(orphan); return !known })
 		}
+		list := openChildList()
+		for range 2 {
+			fmt.Print(slices.Equal(list.read(), []int{t.leader}), " ")
+		}
+		list.close()
+		if _, err := List(); err != nil {
+			panic(err)
+		}
 		fmt.Println(descriptors()-before, LivingChildren(), t.Reap())
-	}, "0 false {7 signal 0 <nil>}\n"},
+	}, "true true 0 false {7 signal 0 <nil>}\n"},
 	"no child, and one again": {func() {
 		first := newTree(false)
 		started(first, "exit 0")
@@ -257,8 +266,9 @@ var scenes = map[string]struct {
 		fd := file.Fd()
 		for _, inherit := range [][]uintptr{{fd}, nil} {
 			t := newTree(false)
-			files := [3]stdio.File{stdio.File(0), stdio.File(1), stdio.File(2)}
-			if err := t.Start([]string{"sh", "-c", fmt.Sprintf("[ -e /proc/self/fd/%d ]", fd)}, os.Environ(), files, inherit); err != nil {
+			files := [3]stdio.File{stdio.File(fd), stdio.File(1), stdio.File(2)}
+			script := fmt.Sprintf("[ /proc/self/fd/0 -ef inherited ] || exit 2; [ -e /proc/self/fd/%d ]", fd)
+			if err := t.Start([]string{"sh", "-c", script}, os.Environ(), files, inherit); err != nil {
 				panic(err)
 			}
 			ended(t)

@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/engine/proc/signals"
 	"github.com/retrysh/retry/engine/proc/stdio"
 	"github.com/retrysh/retry/exitcodes"
 	"github.com/retrysh/retry/testdata/session"
@@ -122,14 +123,35 @@ func driver() int {
 	if o.Rounds > 0 {
 		return driveRounds(&o, listening)
 	}
-	return drive(&o, listening)
+	code := drive(&o, listening)
+	if n := signals.Ending.Load(); n != 0 {
+		fmt.Fprintln(os.Stderr, "ends that are under way:", n)
+	}
+	return code
 }
 
 // driveLook prints what the driver was started with.
 func driveLook() int {
 	waiting, ended := InputState()
+	before := descriptors()
+	terminal := new(console)
+	_ = terminal.hasForeground() && terminal.hasForeground()
+	terminal.takeBack()
+	if left := descriptors() - before; left != 0 {
+		fmt.Printf("%d descriptors are left\n", left)
+	}
 	fmt.Printf("waiting %t, ended %t, used up %t, null %t, foreground %t, beside others %t\n", waiting, ended, InputUsedUp(), NullInput(), ForegroundTerminal(), besideOthers())
 	return 0
+}
+
+// descriptors counts those that are open.
+func descriptors() (n int) {
+	for fd := range uintptr(300) {
+		if _, err := unix.FcntlInt(fd, unix.F_GETFD, 0); err == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // driveFiles prints what EnoughFiles says with a limit of open files.
@@ -137,12 +159,7 @@ func driveFiles(limit uint64) int {
 	if _, err := unix.FcntlInt(0, unix.F_DUPFD, int(limit)); err != nil { // one beyond the limit is not counted
 		panic(err)
 	}
-	open := 0
-	for fd := range int(limit) {
-		if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil {
-			open++
-		}
-	}
+	open := descriptors() - 1 // without the one beyond
 	var before unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
 		panic(err)

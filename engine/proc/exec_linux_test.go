@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/proc/signals"
 )
 
@@ -84,6 +85,9 @@ func TestProbesLeaveNothing(t *testing.T) {
 			if res := Probe(c.ctx, strings.Fields(argv), os.Environ(), &out); res.ExitCode != c.code || res.TimedOut != (c.code == 124) {
 				t.Errorf("%s: %+v", argv, res)
 			}
+			if err := SignalTo(os.Getpid(), func() bool { return false }, "SIGTERM"); err != os.ErrProcessDone {
+				t.Error(err)
+			}
 			if signals.Ending.Load() != 0 {
 				t.Fatalf("%s: an end is under way", argv)
 			}
@@ -101,11 +105,33 @@ func TestProbesLeaveNothing(t *testing.T) {
 	}
 }
 
+// A limit that comes right after a signal to the command sends it no second one, and kills
+// it after the grace.
+func TestLimitRightAfterASignal(t *testing.T) {
+	r := New(Config{KillAfter: 20 * time.Millisecond}, signals.New())
+	r.probe = true // it adopts no processes
+	var out strings.Builder
+	a := r.Start(t.Context(), attempt.Spec{
+		Argv: sh(`trap 'echo got it' TERM; while :; do sleep 0.01; done`), Env: os.Environ(), Stdout: &out, Streams: attempt.Instead, Timeout: 200 * time.Millisecond,
+	}).(*running)
+	a.passed = time.Now().Add(time.Hour) // as if it were now
+	if res := a.Wait(); !res.TimedOut || res.Signal != "SIGKILL" || out.Len() > 0 {
+		t.Errorf("%+v, %q", res, out.String())
+	}
+	_ = a.Settle(true)
+}
+
 // A cancelled probe leaves nothing, however stubborn and however far from its
 // process group, and is gone soon.
 func TestCancelledProbe(t *testing.T) {
+	for _, trap := range []string{`trap "" TERM INT HUP`, ":"} {
+		testCancelledProbe(t, trap)
+	}
+}
+
+func testCancelledProbe(t *testing.T, trap string) {
 	dir := t.TempDir()
-	script := `trap "" TERM INT HUP; cd ` + dir + `
+	script := trap + `; cd ` + dir + `
 		setsid sh -c 'echo $$ >a; exec sleep 600' &
 		sh -c 'echo $$ >b; exec sleep 600' &
 		echo $$ >c; wait`

@@ -218,9 +218,9 @@ func TestSignalAfterTheCommand(t *testing.T) {
 	}{
 		"what is left of a tree": {orders{
 			Argv:    sh(`sh -c 'trap "" TERM; echo $$ >$W/child; while :; do sleep 1; done' & while ! [ -e $W/child ]; do sleep 0.01; done; echo $$ >$W/pid; exec sleep 600`),
-			Timeout: 200 * time.Millisecond, KillAfter: 10 * time.Minute,
+			Timeout: 200 * time.Millisecond, KillAfter: 10 * time.Minute, Pause: 10 * time.Minute,
 		}, 124, ""},
-		"a reader": {orders{Argv: sh(`echo $$ >$W/pid; head -c 200000 /dev/zero; exit 3`), Capture: "out", Attempts: 2}, 3, "writing standard output: its reader takes nothing; the rest is dropped"},
+		"a reader": {orders{Argv: sh(`echo $$ >$W/pid; head -c 200000 /dev/zero; exit 3`), Capture: "out", Attempts: 2, Pause: 10 * time.Minute}, 3, "writing standard output: its reader takes nothing; the rest is dropped"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

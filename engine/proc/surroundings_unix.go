@@ -92,10 +92,10 @@ func (c *console) takeBack() {
 // notice that one has stopped.
 func underJobControl() bool {
 	parent := unix.Getppid()
-	session, err1 := unix.Getsid(parent)
-	own, err2 := unix.Getsid(0)
-	group, err3 := unix.Getpgid(parent)
-	return err1 == nil && err2 == nil && err3 == nil && session == own && group != unix.Getpgrp()
+	session, _ := unix.Getsid(parent) // no session if there is no such process
+	own, _ := unix.Getsid(0)
+	group, err := unix.Getpgid(parent)
+	return err == nil && session == own && group != unix.Getpgrp()
 }
 
 func inForeground(fd int) bool {

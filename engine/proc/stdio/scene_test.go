@@ -54,6 +54,7 @@ type scene struct {
 	ReadsLate                        bool     // the command reads no input until something is wrong
 	Writes                           []string // of the command, with the descriptor in front: "1:text"
 	NoPlace                          bool     // for files without a name
+	First                            int64    // so many bytes of the input are read, 0 for all
 	Whole                            bool     // the input is read to its end when no command runs
 	Rejected, Kept, GivesUp, Starts2 bool     // what becomes of its output, and whether a second command reads the input
 }
@@ -191,7 +192,11 @@ func (c *scene) playCopies() {
 		go func() {
 			hash := sha256.New()
 			file := os.NewFile(uintptr(input), "input")
-			n, err := io.Copy(hash, file)
+			var from io.Reader = file
+			if c.First > 0 {
+				from = io.LimitReader(file, c.First)
+			}
+			n, err := io.Copy(hash, from)
 			sums <- fmt.Sprintf("%d bytes %x %v", n, hash.Sum(nil)[:4], err)
 			file.Close()
 		}()
@@ -276,7 +281,7 @@ func TestStreams(t *testing.T) {
 	for name, c := range map[string]struct {
 		scene
 		together       bool   // both outputs are one pipe
-		input          string // a pipe, a file if it begins with "file:", or a directory
+		input          string // a pipe, one that stays open ("open:"), a file ("file:") or a directory
 		to             string // a file for standard output
 		out, err, says string
 	}{
@@ -299,6 +304,8 @@ func TestStreams(t *testing.T) {
 			says: "copied true, pumps 2, wrote since false\nheld 3 bytes of 1\nheld 2 bytes of 2\nkept 1\nalong \"\" \"\", line open false"},
 		"a hook": {scene: scene{OutTo: 2, Read: true, Writes: []string{"1:a\n", "1:c"}}, err: "a\nc",
 			says: "copied true, pumps 2, wrote since false\nalong \"a\\nc\" \"\", line open true"},
+		"a hook that is not read": {scene: scene{OutTo: 2}, err: "a\nb\nc",
+			says: "copied false, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
 		"a question": {scene: scene{Question: true, Read: true},
 			says: "copied true, pumps 1, wrote since false\nalong \"a\\nb\\nc\" \"\", line open false"},
 		"one pipe": {scene: scene{}, together: true, out: "a\nb\nc",
@@ -319,16 +326,19 @@ func TestStreams(t *testing.T) {
 			says: "copied true, pumps 1, wrote since false\nheld 1 bytes of 1\nsettling: writing standard output: no space left on device\nalong \"\" \"\", line open false"},
 		"a directory for an input": {scene: scene{In: Replay, ReadsLate: true, Writes: []string{}}, input: "dir:",
 			says: "reading standard input: is a directory\nits input has ended false\ncopied true, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
-		"the whole input":     {scene: scene{In: Replay, Whole: true, Writes: []string{}}, input: "hello\n", says: "input 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\nall 6 bytes \"hello\\n\" <nil>\nalong \"\" \"\", line open false"},
-		"the whole file":      {scene: scene{In: Replay, Whole: true, Writes: []string{}}, input: "file:skipped:hello\n", says: "input 6 bytes \"hello\\n\" <nil>\ncopied false, pumps 0, wrote since false\nall 6 bytes \"hello\\n\" <nil>\nalong \"\" \"\", line open false"},
-		"two commands":        {scene: scene{Play: "copies"}, input: strings.Repeat("0123456789abcdef", 200_000), says: twice("3200000 bytes 69cc92e4 <nil>")},
-		"few files":           {scene: scene{Play: "few files", In: Replay, Out: Hold, Err: OnFailure}, input: "x", says: "failed true"},
-		"few files, and one":  {scene: scene{Play: "few files", In: Replay, Out: OnFailure, Err: OnFailure}, input: "file:skipped:x", together: true, says: "failed true"},
-		"no input":            {scene: scene{In: Null, Writes: []string{}}, says: "input 0 bytes \"\" <nil>\ncopied false, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
-		"the same input":      {scene: scene{In: Replay, Starts2: true, Writes: []string{}}, input: "hello\n", says: "input 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\ninput 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
-		"the same large one":  {scene: scene{In: Replay, Starts2: true, Writes: []string{}}, input: strings.Repeat("0123456789abcdef", 200_000), says: "input 3200000 bytes \"0123456789abcdef0123\" <nil>\ncopied true, pumps 0, wrote since false\ninput 3200000 bytes \"0123456789abcdef0123\" <nil>\ncopied true, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
-		"the same file":       {scene: scene{In: Replay, Starts2: true, Writes: []string{}}, input: "file:skipped:hello\n", says: "input 6 bytes \"hello\\n\" <nil>\ncopied false, pumps 0, wrote since false\ninput 6 bytes \"hello\\n\" <nil>\ncopied false, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
-		"the file for a copy": {scene: scene{In: Replay, Held: true, Starts2: true, Writes: []string{}}, input: "file:skipped:hello\n", says: "input 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\ninput 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
+		"the whole input": {scene: scene{In: Replay, Whole: true, Writes: []string{}}, input: "hello\n", says: "input 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\nall 6 bytes \"hello\\n\" <nil>\nalong \"\" \"\", line open false"},
+		"the whole file":  {scene: scene{In: Replay, Whole: true, Writes: []string{}}, input: "file:skipped:hello\n", says: "input 6 bytes \"hello\\n\" <nil>\ncopied false, pumps 0, wrote since false\nall 6 bytes \"hello\\n\" <nil>\nalong \"\" \"\", line open false"},
+		"a small input, and no place": {scene: scene{In: Replay, NoPlace: true, Starts2: true, Writes: []string{}}, input: "hello\n",
+			says: twice("input 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false") + "\nalong \"\" \"\", line open false"},
+		"two commands, and more to come": {scene: scene{Play: "copies", First: 6}, input: "open:hello\n", says: twice("6 bytes 5891b5b5 <nil>")},
+		"two commands":                   {scene: scene{Play: "copies"}, input: strings.Repeat("0123456789abcdef", 200_000), says: twice("3200000 bytes 69cc92e4 <nil>")},
+		"few files":                      {scene: scene{Play: "few files", In: Replay, Out: Hold, Err: OnFailure}, input: "x", says: "failed true"},
+		"few files, and one":             {scene: scene{Play: "few files", In: Replay, Out: OnFailure, Err: OnFailure}, input: "file:skipped:x", together: true, says: "failed true"},
+		"no input":                       {scene: scene{In: Null, Writes: []string{}}, says: "input 0 bytes \"\" <nil>\ncopied false, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
+		"the same input":                 {scene: scene{In: Replay, Starts2: true, Writes: []string{}}, input: "hello\n", says: "input 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\ninput 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
+		"the same large one":             {scene: scene{In: Replay, Starts2: true, Writes: []string{}}, input: strings.Repeat("0123456789abcdef", 200_000), says: "input 3200000 bytes \"0123456789abcdef0123\" <nil>\ncopied true, pumps 0, wrote since false\ninput 3200000 bytes \"0123456789abcdef0123\" <nil>\ncopied true, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
+		"the same file":                  {scene: scene{In: Replay, Starts2: true, Writes: []string{}}, input: "file:skipped:hello\n", says: "input 6 bytes \"hello\\n\" <nil>\ncopied false, pumps 0, wrote since false\ninput 6 bytes \"hello\\n\" <nil>\ncopied false, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
+		"the file for a copy":            {scene: scene{In: Replay, Held: true, Starts2: true, Writes: []string{}}, input: "file:skipped:hello\n", says: "input 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\ninput 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -379,6 +389,17 @@ func played(t *testing.T, s scene, together bool, input, to string) (out, errs, 
 		}
 		defer f.Close()
 		cmd.Stdin = f
+	} else if text, isOpen := strings.CutPrefix(input, "open:"); isOpen {
+		read, write, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer read.Close()
+		defer write.Close()
+		if _, err := write.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Stdin = read
 	} else if content, isFile := strings.CutPrefix(input, "file:skipped:"); isFile {
 		name := filepath.Join(t.TempDir(), "input")
 		if err := os.WriteFile(name, []byte("skipped:"+content), 0o600); err != nil {

@@ -124,6 +124,37 @@ func TestTerminalForACommand(t *testing.T) {
 	}
 }
 
+// A pump of a terminal that an orphan holds open ends with all that the command has written.
+func TestTerminalWithAnOrphan(t *testing.T) {
+	t.Parallel()
+	user, shows := userTerminal(t)
+	read, write, err := newTerminal(user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeFile(write)
+	over, err := newWake()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unblock(read)
+	p := &Pump{src: read, dst: user, pieces: piecesFor(user), terminal: true, over: over, troubles: make(chan error, 1), Done: make(chan struct{})}
+	if _, err := write.Write([]byte("last words")); err != nil {
+		t.Fatal(err)
+	}
+	over.call()
+	go p.run()
+	select {
+	case <-p.Done:
+	case <-time.After(time.Minute):
+		t.Fatal("the pump has not ended")
+	}
+	text := make([]byte, 10)
+	if _, err := io.ReadFull(shows, text); err != nil || string(text) != "last words" {
+		t.Errorf("the terminal shows %q, %v", text, err)
+	}
+}
+
 func init() { plays["keys"] = (*scene).playKeys }
 
 // playKeys is a command that reads keys from its output, as less does, then lines from its

@@ -57,6 +57,7 @@ func TestStandardInput(t *testing.T) {
 		"a file":                {file(8, 0), "waiting true, ended false, used up false, null false"},
 		"one that is half read": {file(8, 7), "waiting true, ended false, used up false, null false"},
 		"one that is used up":   {file(8, 8), "waiting true, ended false, used up true, null false"},
+		"its only byte":         {file(1, 1), "waiting true, ended false, used up true, null false"},
 		"one that was cut":      {file(8, 9), "waiting true, ended false, used up true, null false"},
 		"an empty file":         {file(0, 0), "waiting true, ended false, used up false, null false"},
 		"the null device":       {device(os.DevNull), "waiting true, ended false, used up false, null true"},
@@ -97,6 +98,30 @@ func TestEnoughFiles(t *testing.T) {
 	}
 	if err := EnoughFiles(Config{}, 0, 0); err != nil {
 		t.Error(err)
+	}
+}
+
+// A pipe that is handed down has a number in the process that was started, and goes no
+// further.
+func TestHandDown(t *testing.T) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	defer write.Close()
+	attr := &os.ProcAttr{Files: []*os.File{nil, nil, nil}}
+	if number := HandDown(attr, write); number != 3 || len(attr.Files) != 4 || attr.Files[3] != write {
+		t.Errorf("number %d of %v", number, attr.Files)
+	}
+	fd, err := unix.Dup(int(write.Fd())) // without FD_CLOEXEC
+	if err != nil {
+		t.Fatal(err)
+	}
+	down := HandedDown(uintptr(fd))
+	defer down.Close()
+	if flags, err := unix.FcntlInt(down.Fd(), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 {
+		t.Errorf("its flags are %x, %v", flags, err)
 	}
 }
 

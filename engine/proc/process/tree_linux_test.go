@@ -43,7 +43,8 @@ func await(is func() bool) {
 	}
 }
 
-// started starts a script as a leader, and waits until it has made the file "up".
+// started starts a script as a leader, and waits until it has made the file "up". A script
+// that forks afterwards may do so when it is asked to end: its child is not asked then.
 func started(t *Tree, script string, env ...string) {
 	_ = os.Remove("up")
 	files := [3]stdio.File{stdio.File(0), stdio.File(1), stdio.File(2)}
@@ -168,9 +169,9 @@ var scenes = map[string]struct {
 	"orphans of another tree": {func() {
 		one, two := newTree(false, "RETRY_COPY=1"), newTree(false, "RETRY_COPY=2")
 		_ = os.Setenv("RETRY_COPY", "1")
-		started(one, "(sleep 1000 & echo $! >pid1); touch up; sleep 1000")
+		started(one, "(sleep 1000 & echo $! >pid1); touch up; exec sleep 1000")
 		_ = os.Setenv("RETRY_COPY", "2")
-		started(two, "(sleep 1000 & echo $! >pid2); touch up; sleep 1000")
+		started(two, "(sleep 1000 & echo $! >pid2); touch up; exec sleep 1000")
 		first, second := pidIn("pid1"), pidIn("pid2")
 		fmt.Println(one.IsShared(), two.IsShared())
 		one.End(syscall.SIGTERM, time.Hour, nil)
@@ -208,7 +209,7 @@ var scenes = map[string]struct {
 	"orphans are reaped": {func() {
 		Listen()
 		t := newTree(false)
-		started(t, "(sleep 0.05 & echo $! >pid); touch up; sleep 1000")
+		started(t, "(sleep 0.05 & echo $! >pid); touch up; exec sleep 1000")
 		orphan := pidIn("pid")
 		await(func() bool { _, known := Stat(orphan); return !known })
 		fmt.Println("reaped", t.HasEnded())
@@ -244,7 +245,7 @@ var scenes = map[string]struct {
 		first.Close()
 		fmt.Print(LivingChildren(), childless.Load(), " ")
 		second := newTree(false)
-		started(second, "touch up; sleep 1000")
+		started(second, "touch up; exec sleep 1000")
 		fmt.Println(LivingChildren(), second.IsStopped(), len(second.earlier))
 		second.End(syscall.SIGKILL, 0, nil)
 		second.Reap()

@@ -8,16 +8,19 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/retrysh/retry/testdata/tries"
 )
 
 // histories calls f with differently seeded draws.
-func histories(t *testing.T, n uint64, f func(t *testing.T, r *rand.Rand)) {
+func histories(t *testing.T, n int, f func(t *testing.T, r *rand.Rand)) {
 	t.Helper()
+	n = tries.Of(n)
 	if testing.Short() {
-		n /= 10
+		n /= 3
 	}
 	for seed := range n {
-		f(t, rand.New(rand.NewPCG(seed, 15)))
+		f(t, rand.New(rand.NewPCG(uint64(seed), 15)))
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
@@ -31,7 +34,7 @@ type happened struct {
 }
 
 func TestBudgetNeverLetsMoreIntoAWindow(t *testing.T) {
-	histories(t, 2000, func(t *testing.T, r *rand.Rand) {
+	histories(t, 600, func(t *testing.T, r *rand.Rand) {
 		b := Budget{On: true, Ratio: r.Int64N(million + 1), Min: r.Int64N(6), Window: 10 + r.Int64N(5000)}
 		g, s, now := &Guards{Budget: b}, State{}, epoch+r.Int64N(10_000)
 		var all []happened
@@ -93,7 +96,7 @@ func TestBudgetSaysWhenItWillPermit(t *testing.T) {
 }
 
 func TestBucketStaysBetweenEmptyAndFull(t *testing.T) {
-	histories(t, 2000, func(t *testing.T, r *rand.Rand) {
+	histories(t, 600, func(t *testing.T, r *rand.Rand) {
 		c := Tokens{Capacity: 1 + r.Int64N(50), Cost: 1 + r.Int64N(8), TimeoutCost: 1 + r.Int64N(8),
 			Success: r.Int64N(3), Refill: r.Int64N(20_000), Reserve: r.Int64N(million)}
 		g, s, now := &Guards{Tokens: c}, State{}, int64(epoch)
@@ -120,7 +123,7 @@ func TestBucketStaysBetweenEmptyAndFull(t *testing.T) {
 }
 
 func TestBreakerNeverLetsMoreProbesThrough(t *testing.T) {
-	histories(t, 2000, func(t *testing.T, r *rand.Rand) {
+	histories(t, 600, func(t *testing.T, r *rand.Rand) {
 		g := &Guards{Breaker: Breaker{Row: 1 + r.Int64N(3), Open: 1 + r.Int64N(20_000), Probes: 1 + r.Int64N(4)}}
 		s, now := State{}, int64(epoch)
 		out := map[int64]Pass{}
@@ -171,7 +174,7 @@ func TestBreakerNeverLetsMoreProbesThrough(t *testing.T) {
 // TestEveryStateIsLeftWithoutAnOutcome: all who hold something die. After the time in the
 // refusal, or the longest time open and a lease, a request is permitted.
 func TestEveryStateIsLeftWithoutAnOutcome(t *testing.T) {
-	histories(t, 2000, func(t *testing.T, r *rand.Rand) {
+	histories(t, 600, func(t *testing.T, r *rand.Rand) {
 		g, s := randomGuards(r), State{}
 		now := play(r, g, &s, epoch, 100)
 		if r.IntN(2) == 0 { // a clock that was ahead
@@ -232,7 +235,7 @@ func TestSlotsNeverExceedTheLimit(t *testing.T) {
 // TestARefusalLeavesNoTrace holds that what one guard took is given back when a
 // later one refuses.
 func TestARefusalLeavesNoTrace(t *testing.T) {
-	histories(t, 2000, func(t *testing.T, r *rand.Rand) {
+	histories(t, 600, func(t *testing.T, r *rand.Rand) {
 		g, s := randomGuards(r), State{}
 		now := play(r, g, &s, epoch, 60)
 		request := Request{Op: []Op{Permit, AdmitCopy, Admit}[r.IntN(3)], Attempt: 2, ID: 1, Slot: true, Held: -1}

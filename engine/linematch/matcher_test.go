@@ -140,8 +140,8 @@ func TestMemoryIsBounded(t *testing.T) {
 		{"one line of zeros", append(bare, sixty...), chunk("\x00"), size},
 		{"open escapes", sixty, chunk("\x1b]0;"), size},
 		{"all candidates", sixty, chunk("connection reset by\n"), size},
-		{"states that thrash", hard, lowerWords(64<<10, 80), 256 << 10},
-		{"one line of them", hard, lowerWords(64<<10, 0), 256 << 10},
+		{"states that thrash", hard, lowerWords(64<<10, 80), 96 << 10},
+		{"one line of them", hard, lowerWords(64<<10, 0), 96 << 10},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := New(parse(t, tt.patterns...))

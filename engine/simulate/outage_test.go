@@ -134,8 +134,8 @@ func TestSimulationEnds(t *testing.T) {
 			c.policy.Schedule.Curve = backoff.Constant
 		}
 		o.AttemptTime = c.attempt
-		h := o.run(c.policy, guard.Guards{}, seeded(), 100_000)
-		if h.LeftOut != 10 || h.End > Horizon || h.Calls > 100_000 {
+		h := o.run(c.policy, guard.Guards{}, seeded(), 20_000)
+		if h.LeftOut != 10 || h.End > Horizon || h.Calls > 20_000 {
 			t.Errorf("%s: %d left out at %v after %d calls", c.name, h.LeftOut, h.End, h.Calls)
 		}
 	}

@@ -135,8 +135,9 @@ func driveLook() int {
 	waiting, ended := InputState()
 	before := descriptors()
 	terminal := new(console)
-	_ = terminal.hasForeground() && terminal.hasForeground()
-	terminal.takeBack()
+	for range 2 {
+		_ = terminal.hasForeground() // the second takes it back
+	}
 	if left := descriptors() - before; left != 0 {
 		fmt.Printf("%d descriptors are left\n", left)
 	}
@@ -185,7 +186,11 @@ func driveAccompany(o *orders, listening *Signals) int {
 		_, _ = p.Wait()
 		close(ended)
 	}()
-	fmt.Printf("asked %q\n", Accompany(listening, p, ended))
+	asked := Accompany(listening, p, ended)
+	fmt.Printf("asked %q\n", asked)
+	if asked == "" {
+		return dieBy(<-listening.Cancelled())
+	}
 	return 0
 }
 

@@ -160,6 +160,20 @@ func TestKillLeftovers(t *testing.T) {
 	}
 }
 
+// What an attempt leaves is its own also if it has neither its session nor its environment,
+// while none runs beside it.
+func TestKillLeftoversOfALaterAttempt(t *testing.T) {
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	run(t, orders{
+		Argv:     sh(`[ $RETRY_ATTEMPT = 1 ] || { env -i PATH="$PATH" setsid sleep 600 & echo $! >` + pidFile + `; }; sleep 0.1; exit 3`),
+		Attempts: 2, KillLeftovers: true, KillAfter: time.Minute,
+	})
+	if pid := readPid(t, pidFile); lives(pid) {
+		t.Error("what the second attempt left lives")
+		kill(pid)
+	}
+}
+
 func TestEarlierDaemonsAreNotTouched(t *testing.T) {
 	t.Parallel()
 	pidFile := filepath.Join(t.TempDir(), "pid")

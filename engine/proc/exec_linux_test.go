@@ -108,6 +108,7 @@ func TestProbesLeaveNothing(t *testing.T) {
 // A limit that comes right after a signal to the command sends it no second one, and kills
 // it after the grace.
 func TestLimitRightAfterASignal(t *testing.T) {
+	t.Parallel()
 	r := New(Config{KillAfter: 20 * time.Millisecond}, signals.New())
 	r.probe = true // it adopts no processes
 	var out strings.Builder

@@ -125,6 +125,7 @@ func TestDeadline(t *testing.T) {
 
 // A command whose deadline has passed is not started.
 func TestDeadlineBeforeTheStart(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "ran")
 	d := run(t, orders{Argv: []string{"touch", file}, Deadline: 1, Attempts: 3})
 	if res := d.only(); !res.DeadlinePassed || !res.NotRun || res.ExitCode != 124 || d.end() != "exit status 124" {
@@ -163,6 +164,7 @@ func TestKillLeftovers(t *testing.T) {
 // What an attempt leaves is its own also if it has neither its session nor its environment,
 // while none runs beside it.
 func TestKillLeftoversOfALaterAttempt(t *testing.T) {
+	t.Parallel()
 	pidFile := filepath.Join(t.TempDir(), "pid")
 	run(t, orders{
 		Argv:     sh(`[ $RETRY_ATTEMPT = 1 ] || { env -i PATH="$PATH" setsid sleep 600 & echo $! >` + pidFile + `; }; sleep 0.1; exit 3`),

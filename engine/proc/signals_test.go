@@ -492,6 +492,7 @@ func TestDeathTakesTheCommandAlong(t *testing.T) {
 // A process that the program only accompanies gets the signals that ask for the end, and the
 // program goes on when it has ended.
 func TestAccompany(t *testing.T) {
+	t.Parallel()
 	for name, sig := range map[string]syscall.Signal{"TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "": 0} {
 		dir := t.TempDir()
 		d := order(t, orders{Accompany: true, Argv: sh(counting(dir, "TERM HUP"))})

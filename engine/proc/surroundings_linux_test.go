@@ -14,6 +14,7 @@ import (
 
 // What standard input is decides whether a command can read it again, or at all.
 func TestStandardInput(t *testing.T) {
+	t.Parallel()
 	file := func(size, offset int64) func() (*os.File, func()) {
 		return func() (*os.File, func()) {
 			f := tempFile(t)
@@ -83,6 +84,7 @@ func TestStandardInput(t *testing.T) {
 
 // A run that would not have the files that it needs is refused, and one that has is not.
 func TestEnoughFiles(t *testing.T) {
+	t.Parallel()
 	for limit, want := range map[uint64]string{
 		100: "<nil>\nthe limit of open files is 100, at least 101 are needed since SOME are open already (ulimit -n)\n",
 		255: "<nil>\nthe limit of open files is 255, at least 256 are needed since SOME are open already (ulimit -n)\n",
@@ -152,6 +154,7 @@ func TestFilesOfStreams(t *testing.T) {
 // The foreground of a terminal is its leader's until the shell gives it to another job, and
 // there are others beside the program if they may write there while it runs.
 func TestForeground(t *testing.T) {
+	t.Parallel()
 	for script, want := range map[string]string{
 		`exec "$D"`:                      "foreground true, beside others false",
 		`"$D"; :`:                        "foreground true, beside others false",

@@ -226,6 +226,9 @@ func (name jobFile) Write(p []byte) (int, error) {
 // where there was no command, and where attempt 2 has no input left to read.
 func (out *output) emit(e event.Event) {
 	out.run.Add(e)
+	if started, is := e.(*event.RunStarted); is {
+		out.signals.EndsAt(started.Deadline) // before a line that a stuck reader may leave
+	}
 	for _, emit := range out.sinks {
 		emit(e)
 	}

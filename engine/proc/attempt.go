@@ -70,9 +70,6 @@ func (r *Runner) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
 		killNow: now.Done(), skipGrace: skipGrace, due: make(chan func()), ended: make(chan struct{}),
 	}
 	a.prepare(spec.Streams == attempt.Configured)
-	if getsSignals && !spec.Deadline.IsZero() {
-		r.signals.EndsAt(spec.Deadline)
-	}
 	a.result.Cancelled = r.signals.Enter(a.inbox, spec.Copy)
 	a.start()
 	return a

@@ -232,7 +232,7 @@ func (s *Signals) repeated(sig syscall.Signal) bool {
 	return again
 }
 
-// EndsAt sets the deadline of the run.
+// EndsAt sets the deadline of the run, 0 for none.
 func (s *Signals) EndsAt(deadline time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

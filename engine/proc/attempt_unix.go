@@ -22,8 +22,8 @@ type command struct {
 	foreground bool // it shares the process group that has the terminal
 	forGroup   bool // what the terminal sends its foreground is for the command's whole group
 
-	missed map[syscall.Signal]bool // the terminal sent it before the command could get it
-	contAt time.Time               // of the last CONT
+	missed     map[syscall.Signal]bool // the terminal sent it before the command could get it
+	continuing int                     // each CONT from its arrival until continueStopped
 }
 
 // settleTime is how long a stop or a continuation takes to reach a whole process group.
@@ -67,17 +67,22 @@ func (a *running) look() bool {
 		return false
 	}
 	if sig, stopped := a.StoppedBy(); stopped && underJobControl() {
-		// The report may itself have waited for the continuation.
-		noticed := time.Now().Add(-2 * settleTime)
-		// If the whole group was stopped, this program is stopped in the first pause. In
-		// the second a continuation arrives.
-		a.onTimer(2*settleTime, func() {
-			if a.IsStopped() && a.contAt.Before(noticed) {
-				_ = syscall.Kill(unix.Getpid(), sig)
-			}
+		// If the whole group was stopped, this program is stopped in the first pause, for
+		// whatever time. In the second a continuation arrives.
+		a.onTimer(settleTime, func() {
+			a.onTimer(settleTime, func() { a.stopWithCommand(sig) })
 		})
 	}
 	return false
+}
+
+// stopWithCommand stops the program by what has stopped the command, unless that is about to
+// be continued.
+func (a *running) stopWithCommand(sig syscall.Signal) {
+	a.handleSignals() // a continuation may wait
+	if a.continuing == 0 && a.IsStopped() {
+		_ = syscall.Kill(unix.Getpid(), sig)
+	}
 }
 
 // endedInForeground waits for a signal of the terminal that may have ended the command.
@@ -144,8 +149,11 @@ func (a *running) forward(sig syscall.Signal) {
 	case a.foreground && signals.Continues(sig):
 		// The shell continues the whole group: only a command that is still stopped then
 		// needs it.
-		a.contAt = time.Now()
-		a.onTimer(settleTime, a.continueStopped)
+		a.continuing++
+		a.onTimer(settleTime, func() {
+			a.continuing--
+			a.continueStopped()
+		})
 	case signals.Stops(sig), signals.Continues(sig):
 		a.SignalGroup(sig) // the program stops when every attempt has done this
 	default:

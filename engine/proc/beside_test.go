@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -22,6 +23,7 @@ import (
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/proc/process"
 	"github.com/retrysh/retry/engine/proc/stdio"
+	"github.com/retrysh/retry/testdata/late"
 	"github.com/retrysh/retry/testdata/tries"
 )
 
@@ -163,45 +165,72 @@ func TestHooksStandAside(t *testing.T) {
 
 func TestIdle(t *testing.T) {
 	t.Parallel()
-	const limit = time.Second
-	for script, idle := range map[string]bool{
-		"echo begun; sleep 600":    true,
-		"exec >&- 2>&-; sleep 600": true,
-		"i=0; while [ $i -lt 40 ]; do echo $i >&$((1 + i % 2)); sleep 0.03; i=$((i+1)); done; exit 3": false,
-	} {
+	for _, script := range []string{"echo begun; sleep 600", "exec >&- 2>&-; sleep 600"} {
+		const limit = time.Second
 		d := run(t, orders{Argv: sh(script), Idle: limit, KillAfter: time.Second})
-		res := d.only()
-		if res.Idle != idle || res.TimedOut != idle || idle != (res.ExitCode == 124) || res.Duration < limit {
+		if res := d.only(); !res.Idle || !res.TimedOut || res.ExitCode != 124 || res.Duration < limit {
 			t.Errorf("%s: %+v", script, res)
 		}
 	}
 }
 
+// A command that writes now and then is not idle, however long it runs.
+func TestNotIdle(t *testing.T) {
+	t.Parallel()
+	late.Retry(t, time.Second, func(limit time.Duration) (slow bool) {
+		end := t.TempDir() + "/end"
+		d := order(t, orders{Argv: sh("while ! [ -e " + end + " ]; do echo >&$((1 + i % 2)); sleep 0.03; i=$((i+1)); done; exit 3"), Idle: limit, KillAfter: time.Second})
+		begun := time.Now()
+		d.start()
+		size, grown := int64(0), begun
+		for !slow && time.Since(begun) < limit+limit/4 {
+			out, err1 := d.out.Stat()
+			errs, err2 := d.err.Stat()
+			if err := errors.Join(err1, err2); err != nil {
+				t.Fatal(err)
+			}
+			slow = time.Since(grown) >= limit/2 // half of it, since this is seen later than it is written
+			if now := out.Size() + errs.Size(); now > size {
+				size, grown = now, time.Now()
+			}
+			time.Sleep(2 * time.Millisecond)
+		}
+		touch(t, end)
+		d.wait()
+		slow = slow || time.Since(grown) >= limit/2
+		if res := d.only(); !slow && (res.Idle || res.TimedOut || res.ExitCode != 3 || res.Duration < limit) {
+			t.Errorf("%+v", res)
+		}
+		return slow
+	})
+}
+
 // A command that waits for the reader of what it has written is not idle.
 func TestIdleIsNotWaitingForTheReader(t *testing.T) {
 	t.Parallel()
-	d := order(t, orders{Argv: sh("head -c 1000000 /dev/zero; exit 3"), Idle: 200 * time.Millisecond})
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.Cmd.Stdout = w
-	d.start()
-	_ = w.Close()
-	time.Sleep(600 * time.Millisecond) // the pipes are full
-	buf := make([]byte, 1<<20)
-	n := 0
-	for {
-		more, err := r.Read(buf)
-		n += more
+	late.Retry(t, 200*time.Millisecond, func(limit time.Duration) (slow bool) {
+		r, w, err := os.Pipe()
 		if err != nil {
-			break
+			t.Fatal(err)
 		}
-	}
-	d.wait()
-	if res := d.only(); res.Idle || res.ExitCode != 3 || n != 1000000 {
-		t.Errorf("%d bytes, %+v", n, res)
-	}
+		defer r.Close()
+		d := order(t, orders{Argv: sh("head -c 1000000 /dev/zero; exit 3"), Idle: limit})
+		d.Cmd.Stdout = w
+		begun := time.Now()
+		d.start()
+		_ = w.Close()
+		first, err := r.Read(make([]byte, 1)) // none if it was idle until then
+		slow = time.Since(begun) >= limit
+		time.Sleep(3 * limit) // the pipes are full
+		begun = time.Now()
+		rest, err := io.Copy(io.Discard, r)
+		d.wait()
+		slow = slow || time.Since(begun) >= limit
+		if n, res := int64(first)+rest, d.only(); !slow && (res.Idle || res.ExitCode != 3 || n != 1000000) {
+			t.Errorf("%d bytes, %v, %+v", n, err, res)
+		}
+		return slow
+	})
 }
 
 // round is one of driveRounds: two commands, each with an orphan in a session of
@@ -333,20 +362,25 @@ func (turn round) check(n int, res attempt.Result) error {
 
 func TestTheContextEndsAnAttempt(t *testing.T) {
 	t.Parallel()
-	const killAfter = 300 * time.Millisecond
 	for _, atOnce := range []bool{false, true} {
-		dir := t.TempDir()
-		d := run(t, orders{
-			Argv:   sh("trap 'echo TERM >" + dir + "/got' TERM; (trap '' TERM; sleep 600) & while :; do sleep 0.01; done"),
-			Cancel: time.Second, AtOnce: atOnce, KillAfter: killAfter,
+		late.Retry(t, 300*time.Millisecond, func(limit time.Duration) (slow bool) {
+			dir := t.TempDir()
+			d := order(t, orders{
+				Argv:   sh("trap 'echo TERM >" + dir + "/got' TERM; touch " + dir + "/up; (trap '' TERM; sleep 600) & while :; do sleep 0.01; done"),
+				Cancel: limit, AtOnce: atOnce, KillAfter: limit,
+			})
+			slow = !d.startsWithin(limit, dir+"/up")
+			d.wait()
+			res := d.only()
+			if res.Err != "no more of this" || res.ExitCode != 125 || res.TimedOut {
+				t.Errorf("at once %v: %+v", atOnce, res)
+			}
+			asked := got(t, dir) != ""
+			if !slow && (res.Signal != "SIGKILL" || asked && atOnce || !atOnce && res.Duration < 2*limit) {
+				t.Errorf("at once %v: asked %v, took %v, %+v", atOnce, asked, res.Duration, res)
+			}
+			return slow || !atOnce && !asked // it was killed before its trap ran
 		})
-		res := d.only()
-		if res.Err != "no more of this" || res.ExitCode != 125 || res.TimedOut || res.Signal != "SIGKILL" {
-			t.Errorf("at once %v: %+v", atOnce, res)
-		}
-		if asked := got(t, dir) != ""; asked == atOnce || !atOnce && res.Duration < killAfter {
-			t.Errorf("at once %v: asked %v, took %v", atOnce, asked, res.Duration)
-		}
 	}
 }
 

@@ -28,19 +28,6 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	t.Fatalf("not within %v: %s", limit, what)
 }
 
-// untilInTime repeats a test that hangs on how fast the machine is. try returns that the
-// machine was too late for it, and fails the test for any other reason.
-func untilInTime(t *testing.T, try func() (late bool)) {
-	t.Helper()
-	for range 20 {
-		if late := try(); !late || t.Failed() {
-			return
-		}
-		t.Log("the machine was late")
-	}
-	t.Error("the machine was late each time")
-}
-
 // readPid waits for a file that holds a pid in a line of its own.
 func readPid(t *testing.T, file string) (pid int) {
 	t.Helper()

@@ -16,6 +16,7 @@ import (
 	"github.com/retrysh/retry/engine/proc/process"
 	"github.com/retrysh/retry/engine/proc/signals"
 	"github.com/retrysh/retry/engine/proc/stdio"
+	"github.com/retrysh/retry/testdata/late"
 )
 
 // terminal is a pseudo-terminal with a job-control shell, or a driver, in it.
@@ -90,9 +91,14 @@ const (
 // in starts the driver as the leader of the terminal's session.
 func (d *driven) in(term *terminal) *driven {
 	d.t.Helper()
+	d.on(term).start()
+	return d
+}
+
+// on makes the driver one that will lead the terminal's session.
+func (d *driven) on(term *terminal) *driven {
 	d.Stdin, d.Cmd.Stdout, d.Cmd.Stderr = term.slave, term.slave, term.slave
 	d.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	d.start()
 	return d
 }
 
@@ -176,19 +182,25 @@ func TestTimeoutInATerminal(t *testing.T) {
 // A leader that ends long before its tree is reaped with it: until then the goroutine that
 // ends the tree may signal it.
 func TestLeaderThatEndsBeforeItsTree(t *testing.T) {
-	term := openTerminal(t)
-	pidFile := t.TempDir() + "/pid"
-	stubborn := `sh -c 'trap "" TERM; while :; do sleep 1; done' & echo $$ >` + pidFile + `; exec sleep 60`
-	d := order(t, orders{Argv: sh(stubborn), Timeout: 200 * time.Millisecond, KillAfter: 2 * time.Second}).in(term)
-	pid := readPid(t, pidFile)
-	eventually(t, "the leader has ended", func() bool { s := stateOf(pid); return s == "Z" || s == "" })
-	if s := stateOf(pid); s != "Z" {
-		t.Error("the leader has been reaped, its tree lives")
-	}
-	d.wait()
-	if res := d.only(); !res.TimedOut || d.end() != "exit status 124" || strings.Contains(term.text(), "DATA RACE") {
-		t.Errorf("%+v, %s: %s", res, d.end(), term.text())
-	}
+	late.Retry(t, 200*time.Millisecond, func(limit time.Duration) (slow bool) {
+		dir, term := t.TempDir(), openTerminal(t)
+		stubborn := `cd ` + dir + `; sh -c 'trap "" TERM; touch up; while :; do sleep 1; done' & until [ -e up ]; do sleep 0.01; done; echo $$ >pid; exec sleep 60`
+		d := order(t, orders{Argv: sh(stubborn), Timeout: limit, KillAfter: 10 * limit}).on(term)
+		begun := time.Now()
+		if slow = !d.startsWithin(limit, dir+"/pid"); !slow {
+			pid := readPid(t, dir+"/pid")
+			state := ""
+			eventually(t, "the leader has ended", func() bool { state = stateOf(pid); return state == "Z" || state == "" })
+			if slow = time.Since(begun) >= 11*limit; state != "Z" && !slow {
+				t.Error("the leader has been reaped, its tree lives")
+			}
+		}
+		d.wait()
+		if res := d.only(); !res.TimedOut || d.end() != "exit status 124" || strings.Contains(term.text(), "DATA RACE") {
+			t.Errorf("%+v, %s: %s", res, d.end(), term.text())
+		}
+		return slow
+	})
 }
 
 // shellIn starts an interactive shell in the terminal that can run the driver as "$D".

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/exitcodes"
+	"github.com/retrysh/retry/testdata/late"
 )
 
 func TestResults(t *testing.T) {
@@ -95,24 +96,33 @@ func TestLookup(t *testing.T) {
 func TestTimeoutWhateverTheExit(t *testing.T) {
 	t.Parallel()
 	for script, grace := range map[string]time.Duration{ // ten minutes are not waited for
-		"sleep 600":                            10 * time.Minute,
-		"trap 'exit 0' TERM; sleep 600 & wait": 10 * time.Minute,
-		"trap '' TERM; (trap '' TERM; sleep 600) & sleep 600": 300 * time.Millisecond,
-		"kill -STOP $$": 10 * time.Minute,
-		"(setsid sleep 600; :) & setsid sleep 600 & sleep 600; :": 10 * time.Minute,
+		"touch $UP; sleep 600": 10 * time.Minute,
+		// A child that a shell has just forked may take the signal for its parent's trap: this
+		// one's is short.
+		"trap 'exit 0' TERM; touch $UP; while :; do sleep 0.01; done":        10 * time.Minute,
+		"trap '' TERM; touch $UP; (trap '' TERM; sleep 600) & sleep 600":     300 * time.Millisecond,
+		"touch $UP; kill -STOP $$":                                           10 * time.Minute,
+		"touch $UP; (setsid sleep 600; :) & setsid sleep 600 & sleep 600; :": 10 * time.Minute,
 	} {
-		d := run(t, orders{Argv: sh(script), Timeout: 200 * time.Millisecond, KillAfter: grace})
-		res := d.only()
-		if !res.TimedOut || res.ExitCode != 124 || d.end() != "exit status 124" {
-			t.Errorf("%s: %+v, %s", script, res, d.end())
-		}
-		least := 200 * time.Millisecond
-		if grace < limit {
-			least += grace
-		}
-		if res.Duration < least {
-			t.Errorf("%s: took %v, want at least %v", script, res.Duration, least)
-		}
+		late.Retry(t, 200*time.Millisecond, func(timeout time.Duration) (slow bool) {
+			up := t.TempDir() + "/up"
+			d := order(t, orders{Argv: sh(script), Timeout: timeout, KillAfter: grace})
+			d.Env = append(d.Env, "UP="+up)
+			slow = !d.startsWithin(timeout, up)
+			d.wait()
+			res := d.only()
+			if !res.TimedOut || res.ExitCode != 124 || d.end() != "exit status 124" {
+				t.Errorf("%s: %+v, %s", script, res, d.end())
+			}
+			least := timeout
+			if grace < limit {
+				least += grace
+			}
+			if res.Duration < least && !slow {
+				t.Errorf("%s: took %v, want at least %v", script, res.Duration, least)
+			}
+			return slow
+		})
 	}
 }
 
@@ -178,16 +188,22 @@ func TestKillLeftoversOfALaterAttempt(t *testing.T) {
 
 func TestEarlierDaemonsAreNotTouched(t *testing.T) {
 	t.Parallel()
-	pidFile := filepath.Join(t.TempDir(), "pid")
-	script := `if [ $RETRY_ATTEMPT = 1 ]; then setsid sh -c 'echo $$ >` + pidFile + `; while :; do sleep 0.01; done' & until [ -s ` + pidFile + ` ]; do sleep 0.01; done; exit 1; fi; sleep 600`
-	d := run(t, orders{Argv: sh(script), Attempts: 2, Timeout: 3 * time.Second, KillAfter: time.Second})
-	pid := readPid(t, pidFile)
-	defer kill(pid)
-	all := d.outcomes()
-	if len(all) != 2 || all[0].ExitCode != 1 || !all[1].TimedOut {
-		t.Errorf("%+v", all)
-	}
-	if !lives(pid) {
-		t.Error("the daemon of the first attempt was ended with the second")
-	}
+	late.Retry(t, time.Second, func(limit time.Duration) (slow bool) {
+		pidFile := filepath.Join(t.TempDir(), "pid")
+		script := `if [ $RETRY_ATTEMPT = 1 ]; then setsid sh -c 'echo $$ >` + pidFile + `; while :; do sleep 0.01; done' & until [ -s ` + pidFile + ` ]; do sleep 0.01; done; exit 1; fi; sleep 600`
+		d := run(t, orders{Argv: sh(script), Attempts: 2, Timeout: limit, KillAfter: time.Second})
+		all := d.outcomes()
+		if len(all) == 2 && all[0].TimedOut && all[0].Duration >= limit {
+			return true
+		}
+		pid := readPid(t, pidFile)
+		defer kill(pid)
+		if len(all) != 2 || all[0].ExitCode != 1 || !all[1].TimedOut {
+			t.Errorf("%+v", all)
+		}
+		if !lives(pid) {
+			t.Error("the daemon of the first attempt was ended with the second")
+		}
+		return false
+	})
 }

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 
 // await waits until it is so.
 func await(is func() bool) {
-	for limit := time.Now().Add(time.Minute); !is(); time.Sleep(2 * time.Millisecond) {
+	for limit := time.Now().Add(5 * time.Minute); !is(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(limit) {
 			fmt.Println("waited in vain")
 			os.Exit(1)

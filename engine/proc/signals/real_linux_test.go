@@ -42,10 +42,10 @@ var scenes = map[string]func(){
 	// What reached the program before Settle is there behind it.
 	"settled": func() {
 		s := Listen()
+		Ending.Add(1)
 		send(syscall.SIGTERM)
 		s.Settle()
 		fmt.Println(len(s.Cancelled()), <-s.Cancelled())
-		Ending.Add(1)
 	},
 	// What asks for the end during a start waits for its end; all else does not.
 	"start": func() {
@@ -76,10 +76,10 @@ var scenes = map[string]func(){
 	},
 	"default again, with one pending": func() {
 		s := Listen()
+		Ending.Add(1)
 		send(syscall.SIGTERM)
 		s.Settle()
 		fmt.Printf("%q\n", s.RestoreAll())
-		Ending.Add(1)
 	},
 	"default again, then the end": func() {
 		Listen().RestoreAll()

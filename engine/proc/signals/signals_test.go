@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+	"testing/synctest"
 
 	"golang.org/x/sys/unix"
 
@@ -62,19 +63,21 @@ func TestBusy(t *testing.T) {
 // A signal that comes while an attempt enters reaches the attempt, or keeps it from
 // starting its command.
 func TestSignalWhileEntering(t *testing.T) {
-	for i := range 2000 {
-		s, in, done := New(), NewInbox(true), make(chan struct{})
-		go func() {
-			defer close(done)
-			s.Dispatch(syscall.SIGTERM)
-		}()
-		if i%2 == 0 {
-			runtime.Gosched()
+	synctest.Test(t, func(t *testing.T) { // no time passes: the program is not stuck, and is not ended
+		for i := range 2000 {
+			s, in, done := New(), NewInbox(true), make(chan struct{})
+			go func() {
+				defer close(done)
+				s.Dispatch(syscall.SIGTERM)
+			}()
+			if i%2 == 0 {
+				runtime.Gosched()
+			}
+			asked := s.Enter(in, 0)
+			<-done
+			if asked == "" && len(in.waiting) == 0 {
+				t.Fatalf("round %d: the signal is lost", i)
+			}
 		}
-		asked := s.Enter(in, 0) // for good: the program is not stuck, and is not ended
-		<-done
-		if asked == "" && len(in.waiting) == 0 {
-			t.Fatalf("round %d: the signal is lost", i)
-		}
-	}
+	})
 }

@@ -32,6 +32,27 @@ func (u uneven) Write(b []byte) (int, error) {
 	return u.Writer.Write(b)
 }
 
+// A command has written what this program was too late to read.
+func TestLastByteWaitsInThePipe(t *testing.T) {
+	read, write, err := newPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeFile(read)
+	defer closeFile(write)
+	s := &Streams{Pumps: []*Pump{{src: read}}}
+	since := time.Now()
+	if got := s.LastByte(since); !got.Equal(since) {
+		t.Errorf("%v later, and nothing was written", got.Sub(since))
+	}
+	if _, err := write.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.LastByte(since); !got.After(since) {
+		t.Error("a byte waits, and none was written")
+	}
+}
+
 func TestPumpKeepsTheOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	whole := make([]byte, 48<<20)
@@ -69,7 +90,7 @@ func TestPumpKeepsTheOrder(t *testing.T) {
 	_ = unix.Close(int(write))
 	select {
 	case <-p.Done:
-	case <-time.After(2 * time.Minute):
+	case <-time.After(5 * time.Minute):
 		t.Fatal("the pump has not ended")
 	}
 	if len(troubles) > 0 {
@@ -172,7 +193,7 @@ func TestPumpEndsDespiteAnOrphan(t *testing.T) {
 			go p.run()
 			select {
 			case <-p.Done:
-			case <-time.After(2 * time.Minute):
+			case <-time.After(5 * time.Minute):
 				t.Fatal("the pump has not ended")
 			}
 			if least := over.at.Add(Drain); time.Now().Before(least) {

@@ -242,10 +242,10 @@ func (s *Streams) Release() {
 }
 
 // LastByte returns when the command wrote last, or since if that is later. It is now
-// while its bytes wait for their reader.
+// while its bytes wait for their reader, or for this program.
 func (s *Streams) LastByte(since time.Time) time.Time {
 	for _, p := range s.Pumps {
-		if p.busy.Load() {
+		if !p.IsIdle() {
 			return time.Now()
 		}
 		if last := time.Unix(0, p.last.Load()); last.After(since) {

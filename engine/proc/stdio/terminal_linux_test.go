@@ -116,7 +116,7 @@ func TestTerminalForACommand(t *testing.T) {
 	over.call()
 	select {
 	case <-p.Done:
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		t.Fatal("the pump has not ended")
 	}
 	if s.Resize() || p.src != noFile || len(p.troubles) > 0 {

@@ -128,13 +128,17 @@ func newResolver() *net.Resolver {
 	}
 }
 
-// dialServer connects to a name server. The connection fails once serverLimit is over. It is
-// what Dial returns: by its type the resolver knows whether it keeps packets apart.
 func dialServer(ctx context.Context, network, address string) (net.Conn, error) {
+	return dialFor(ctx, serverLimit, network, address)
+}
+
+// dialFor connects to a name server. The connection fails once limit is over. It is what
+// Dial returns: by its type the resolver knows whether it keeps packets apart.
+func dialFor(ctx context.Context, limit time.Duration, network, address string) (net.Conn, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, network, address)
 	if err == nil {
-		time.AfterFunc(serverLimit, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }) // long past
+		time.AfterFunc(limit, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }) // long past
 	}
 	return conn, err
 }

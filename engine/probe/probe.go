@@ -40,6 +40,7 @@ type Probe struct {
 	target   *Target
 	exec     Exec
 	resolver *net.Resolver
+	longest  time.Duration // of a try
 	// Alive reports whether a process lives, for a pid: target.
 	Alive   func(pid int) bool
 	roots   *x509.CertPool // nil: the system's, SSL_CERT_FILE and SSL_CERT_DIR
@@ -56,7 +57,7 @@ type Probe struct {
 
 // New returns a probe of t. exec may be nil where t is not an exec: target.
 func New(t *Target, exec Exec) *Probe {
-	return &Probe{target: t, exec: exec, resolver: newResolver()}
+	return &Probe{target: t, exec: exec, resolver: newResolver(), longest: Limit}
 }
 
 // check is what one kind of target does in one try; nil means ready.
@@ -72,7 +73,7 @@ type check interface {
 // ctx, cut short is that of the try before, where there was one.
 func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 	start := time.Now()
-	limit := min(cmp.Or(spec.Timeout, Limit), Limit)
+	limit := min(cmp.Or(spec.Timeout, p.longest), p.longest)
 	end, deadline := start.Add(limit), spec.Deadline
 	if d, ok := ctx.Deadline(); ok && (deadline.IsZero() || d.Before(deadline)) {
 		deadline = d

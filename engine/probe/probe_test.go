@@ -11,25 +11,84 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/testdata/late"
 )
 
-// newProbe returns a probe of a target.
+// patience is for what comes by itself, on a machine that is busy with others.
+const patience = 5 * time.Minute
+
+// newProbe returns a probe of a target whose tries may take long.
 func newProbe(t *testing.T, target string) *Probe {
 	t.Helper()
 	parsed, err := Parse(target)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(parsed, nil)
+	p := New(parsed, nil)
+	p.longest = patience
+	return p
 }
 
-// once tries a target once, with all the time that a try has.
+// once tries a target once.
 func once(t *testing.T, target string) attempt.Result {
 	t.Helper()
-	return newProbe(t, target).Run(t.Context(), attempt.Spec{Number: 1, Timeout: Limit})
+	return newProbe(t, target).Run(t.Context(), attempt.Spec{Number: 1})
+}
+
+// wantLate tries a target that is not ready within a limit, which is a short one. The try
+// has come as far as note says, which has %v for the limit; if it did not get that far, the
+// machine was late.
+func wantLate(t *testing.T, p *Probe, note string, spec func(limit time.Duration) attempt.Spec) (got attempt.Result) {
+	t.Helper()
+	late.Retry(t, 50*time.Millisecond, func(limit time.Duration) (slow bool) {
+		t.Helper()
+		p.note = ""
+		got = p.Run(t.Context(), spec(limit))
+		note := strings.ReplaceAll(note, "%v", limit.String())
+		if got.ExitCode == 124 && got.Note != note {
+			t.Log(got.Note)
+			return true
+		}
+		want(t, got, 124, note)
+		if got.Duration > patience/2 {
+			t.Errorf("took %v", got.Duration)
+		}
+		return false
+	})
+	return got
+}
+
+// within is for a limit of the try.
+func within(limit time.Duration) attempt.Spec { return attempt.Spec{Timeout: limit} }
+
+// before is for a limit of the run.
+func before(limit time.Duration) attempt.Spec {
+	return attempt.Spec{Deadline: time.Now().Add(limit)}
+}
+
+// A try has its limit, unless a shorter one is given.
+func TestLimitOfATry(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for given, want := range map[time.Duration]time.Duration{0: Limit, time.Second: time.Second, Limit + 1: Limit} {
+			p := New(&Target{check: untilTheEnd{}}, nil)
+			if got := p.Run(t.Context(), attempt.Spec{Timeout: given}); got.Duration != want || !got.TimedOut {
+				t.Errorf("%v: %+v", given, got)
+			}
+		}
+	})
+}
+
+// untilTheEnd waits for the end of its context.
+type untilTheEnd struct{}
+
+func (untilTheEnd) run(ctx context.Context, _ *Probe) error {
+	<-ctx.Done()
+	return ctx.Err()
 }
 
 // want checks the two fields that say what a complete try found.
@@ -204,23 +263,18 @@ func TestExec(t *testing.T) {
 	}
 }
 
-// The limits here leave a busy machine time to connect.
 func TestSilentPeer(t *testing.T) {
 	t.Parallel()
 	l := listen(t, "tcp", "127.0.0.1:0") // the kernel accepts, and nothing is sent
-	for _, c := range []struct{ target, note string }{
-		{"http://" + l.Addr().String(), "no answer within 250ms"},
-		{"https://" + l.Addr().String(), "no TLS handshake within 250ms"},
+	for _, c := range []struct{ target, missing string }{
+		{"http://" + l.Addr().String(), "no answer"},
+		{"https://" + l.Addr().String(), "no TLS handshake"},
 	} {
 		p := newProbe(t, c.target)
-		got := p.Run(t.Context(), attempt.Spec{Timeout: 250 * time.Millisecond})
-		want(t, got, 124, c.note)
-		if !got.TimedOut || got.DeadlinePassed {
+		if got := wantLate(t, p, c.missing+" within %v", within); !got.TimedOut || got.DeadlinePassed {
 			t.Errorf("got %+v", got)
 		}
-		got = p.Run(t.Context(), attempt.Spec{Timeout: Limit, Deadline: time.Now().Add(250 * time.Millisecond)})
-		want(t, got, 124, c.note)
-		if got.TimedOut || !got.DeadlinePassed {
+		if got := wantLate(t, p, c.missing+" in time", before); got.TimedOut || !got.DeadlinePassed {
 			t.Errorf("got %+v", got)
 		}
 	}

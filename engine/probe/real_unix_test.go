@@ -21,10 +21,11 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/testdata/late"
 )
 
 // realLimit bounds every wait for a real server.
-const realLimit = 60 * time.Second
+const realLimit = patience
 
 // program returns the path of a server's program, or skips the test by its
 // name. Debian has some where no PATH leads.
@@ -123,20 +124,27 @@ func (d *daemon) start(t *testing.T, name string, args ...string) (stop func(sys
 // must be one of those that may come before.
 func (d *daemon) until(t *testing.T, target, note string, before ...string) {
 	t.Helper()
+	d.untilOne(t, target, []string{note}, before...)
+}
+
+// untilOne is until for whichever of some notes comes first, which it returns.
+func (d *daemon) untilOne(t *testing.T, target string, notes []string, before ...string) string {
+	t.Helper()
 	p := newProbe(t, strings.Replace(target, "PORT", d.port, 1))
 	for end := time.Now().Add(realLimit); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		got := p.Run(t.Context(), attempt.Spec{})
-		if got.Note == note {
-			if ready := got.ExitCode == 0; ready != (note == "") {
+		if slices.Contains(notes, got.Note) {
+			if ready := got.ExitCode == 0; ready != (got.Note == "") {
 				t.Fatalf("got %+v", got)
 			}
-			return
+			return got.Note
 		}
 		if !slices.Contains(before, got.Note) {
-			t.Fatalf("%s: %+v before %q", target, got, note)
+			t.Fatalf("%s: %+v before %q", target, got, notes)
 		}
 	}
-	t.Fatalf("%s: never %q", target, note)
+	t.Fatalf("%s: never %q", target, notes)
+	return ""
 }
 
 // occupy opens n connections that are accepted: each sends hello, reads one answer and stays open.
@@ -242,15 +250,19 @@ func TestRealRedis(t *testing.T) {
 	commands.WriteString("SAVE\r\nPING\r\n")
 	d.send(t, commands.String(), "+PONG\r\n")
 	stop(syscall.SIGTERM)
-	slow := append(args, "--key-load-delay", "500", "--loading-process-events-interval-bytes", "1024")
-	stop = d.start(t, server, slow...)
 	const loading = "LOADING Redis is loading the dataset in memory"
-	d.until(t, target, loading, "connection refused")
-	d.until(t, target, "", loading)
-	stop(syscall.SIGTERM)
+	var takesLong []string
+	late.Retry(t, 500*time.Microsecond, func(each time.Duration) (slow bool) {
+		takesLong = append(slices.Clone(args), "--key-load-delay", strconv.Itoa(int(each.Microseconds())), "--loading-process-events-interval-bytes", "1024")
+		stop = d.start(t, server, takesLong...)
+		slow = d.untilOne(t, target, []string{loading, ""}, "connection refused") == ""
+		d.until(t, target, "", loading)
+		stop(syscall.SIGTERM)
+		return slow
+	})
 
 	// One with a password asks for it, whether it is loading or not.
-	d.start(t, server, append(slow, "--requirepass", "secret")...)
+	d.start(t, server, append(takesLong, "--requirepass", "secret")...)
 	d.until(t, target, "", "connection refused")
 }
 

@@ -13,10 +13,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/testdata/late"
 )
 
 // asked records what requests held: method, address and the headers of targets.
@@ -156,11 +158,22 @@ func TestRedirectOnASocket(t *testing.T) {
 // All redirects of a try share its time limit.
 func TestRedirectsShareTheLimit(t *testing.T) {
 	t.Parallel()
+	asked := make(chan struct{}, 100)
+	var pause atomic.Int64 // before each answer
 	address := peer(t, func(conn net.Conn) {
-		time.Sleep(100 * time.Millisecond)
+		asked <- struct{}{}
+		time.Sleep(time.Duration(pause.Load()))
 		_, _ = conn.Write([]byte("HTTP/1.1 302 Found\r\nLocation: /\r\n\r\n"))
 	})
-	p := newProbe(t, "http://"+address)
-	got := p.Run(t.Context(), attempt.Spec{Timeout: 250 * time.Millisecond})
-	want(t, got, 124, "no answer within 250ms")
+	late.Retry(t, 50*time.Millisecond, func(limit time.Duration) (slow bool) {
+		for len(asked) > 0 {
+			<-asked
+		}
+		pause.Store(int64(limit) * 2 / 5)
+		got := newProbe(t, "http://"+address).Run(t.Context(), within(limit))
+		if got.ExitCode != 124 {
+			t.Errorf("%+v", got)
+		}
+		return len(asked) < 2 || got.Note != "no answer within "+limit.String()
+	})
 }

@@ -40,7 +40,9 @@ func TestMain(m *testing.M) {
 		fmt.Println(err)
 		os.Exit(2)
 	}
-	r := New(target, nil).Run(context.Background(), attempt.Spec{})
+	p := New(target, nil)
+	p.longest = patience
+	r := p.Run(context.Background(), attempt.Spec{})
 	fmt.Printf("%d %s\n", r.ExitCode, r.Note)
 	os.Exit(0)
 }

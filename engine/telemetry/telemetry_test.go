@@ -251,7 +251,7 @@ func sent(c Config, r *run) (complaints []string) {
 		c.Lookup = variables()
 	}
 	if c.OTLPTimeout == 0 {
-		c.OTLPTimeout = 10 * time.Second
+		c.OTLPTimeout = 5 * time.Minute
 	}
 	s := &Sink{Config: c}
 	s.run = *r
@@ -372,7 +372,7 @@ func TestBadCollectors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			base, _ := collector(t, c.answer)
-			limit := 10 * time.Second
+			limit := 5 * time.Minute
 			if name == "silent" {
 				limit = 500 * time.Millisecond
 			}

@@ -25,7 +25,7 @@ func init() { // strace counts the calls of each thread
 
 func TestMain(m *testing.M) {
 	if change, dir, ok := strings.Cut(os.Getenv(crashing), " "); ok {
-		if err := crashes[change].do(&Dir{dir}); err != nil {
+		if err := crashes[change].do(&Dir{dir, patience}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

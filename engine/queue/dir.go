@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/retrysh/retry/engine/lockedfile"
 )
@@ -45,7 +46,10 @@ const (
 )
 
 // Dir is a directory of letters.
-type Dir struct{ path string }
+type Dir struct {
+	path string
+	wait time.Duration // of a writer for another one
+}
 
 // Open returns a directory, which has to belong to the user alone. With create, it is
 // made where it is missing; otherwise the error is fs.ErrNotExist.
@@ -61,7 +65,7 @@ func Open(path string, create bool) (*Dir, error) {
 	if err := lockedfile.OwnDir(path, os.Stat, makeDir); err != nil {
 		return nil, err
 	}
-	return &Dir{path}, nil
+	return &Dir{path, lockWait}, nil
 }
 
 func mkdir(path string, mode fs.FileMode) error {

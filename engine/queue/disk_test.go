@@ -149,7 +149,7 @@ func TestWhatIsWrittenIsSyncedBeforeItHasItsName(t *testing.T) {
 		})
 	}
 	t.Run("a new directory", func(t *testing.T) {
-		d := &Dir{filepath.Join(t.TempDir(), "a", "letters")}
+		d := &Dir{filepath.Join(t.TempDir(), "a", "letters"), patience}
 		syncs := watchSyncs(t, d, 1)
 		if _, err := Open(d.path, true); !errors.Is(err, errDisk) || !slices.Equal(*syncs, []string{".."}) {
 			t.Errorf("synced %q, %v", *syncs, err)

@@ -60,7 +60,7 @@ func (d *Dir) Add(ctx context.Context, l *Letter, c Content, joins bool, most in
 	if !joins && len(ids) >= most { // before a long input is copied
 		return "", fmt.Errorf("%w (%d)", ErrFull, most)
 	}
-	claim, err := d.lock(l.ID, lockWait)
+	claim, err := d.lock(l.ID, d.wait)
 	if err != nil {
 		return "", err
 	}
@@ -229,7 +229,7 @@ func (d *Dir) lockAll(ctx context.Context) (*lockedfile.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	ctx, cancel := context.WithTimeout(ctx, d.wait)
 	defer cancel()
 	if err := f.Queue(ctx); err != nil {
 		return nil, err

@@ -175,7 +175,7 @@ func TestAMemberCannotHarmAnother(t *testing.T) {
 		"a forged record of great numbers": {file: record(far.Append(nil)), says: "got the slot"},
 		"a forged list":                    {file: record([]int64{3, 1, 1, 1, 1 << 62}), says: "cannot be read"},
 		"a forged length":                  {file: append([]byte("retry g2"), bytes.Repeat(huge, 100)...), says: "cannot be read"},
-		"a record that is locked for ever": {attack: `exec flock $r sleep 600 >/dev/null 2>&1 & sleep 0.2`, says: "another process holds its lock", limit: "300ms"},
+		"a record that is locked for ever": {attack: `exec flock $r sh -c 'touch ../locked; exec sleep 600' >/dev/null 2>&1 & until [ -e ../locked ]; do sleep 0.01; done`, says: "another process holds its lock", limit: "300ms"},
 		"ten thousand slots":               {attack: `for i in $(seq 0 9999); do : >$r.slot$i; done; chmod 660 *`, says: "got the slot"},
 		"the folder is gone":               {attack: `cd ..; rm -r host`, says: "got the slot"},
 		"the folder may be written by all": {attack: `chmod 777 .`, says: "may be written by all users"},

@@ -20,6 +20,7 @@ import (
 
 	"github.com/retrysh/retry/engine/admission"
 	"github.com/retrysh/retry/engine/guard"
+	"github.com/retrysh/retry/testdata/late"
 	"github.com/retrysh/retry/testdata/tries"
 )
 
@@ -340,16 +341,17 @@ func (c *client) must(t *testing.T, words ...string) []int64 {
 
 func TestRedisKeepsAStateAndLetsItExpire(t *testing.T) {
 	s, c := newRedis(t, "")
-	a, _, err := s.Do(soon(t), "npm {a}", breaker, &guard.Request{Op: guard.Admit, Attempt: 1, ID: 1})
+	opens := &guard.Guards{Breaker: guard.Breaker{Row: 1, Open: hour, Probes: 1}}
+	a, _, err := s.Do(soon(t), "npm {a}", opens, &guard.Request{Op: guard.Admit, Attempt: 1, ID: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, _, err = s.Do(soon(t), "npm {a}", breaker, &guard.Request{Op: guard.Report, Pass: a.Pass, Outcome: guard.Failure})
+	a, _, err = s.Do(soon(t), "npm {a}", opens, &guard.Request{Op: guard.Report, Pass: a.Pass, Outcome: guard.Failure})
 	if err != nil || a.From != guard.Closed || a.To != guard.Open {
 		t.Fatalf("%+v, %v", a, err)
 	}
-	a, _, err = s.Do(soon(t), "npm {a}", breaker, &guard.Request{Op: guard.Admit, Attempt: 1, ID: 2})
-	if err != nil || a.Refusal.Guard != guard.KindBreaker || a.Refusal.RetryIn > 5000 || a.Refusal.RetryIn < 1 {
+	a, _, err = s.Do(soon(t), "npm {a}", opens, &guard.Request{Op: guard.Admit, Attempt: 1, ID: 2})
+	if err != nil || a.Refusal.Guard != guard.KindBreaker || a.Refusal.RetryIn > hour || a.Refusal.RetryIn < 1 {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	if left := c.must(t, "PTTL", "retry:{npm %7Ba%7D}")[0]; left <= 23*3600*1000 || left > 24*3600*1000 {
@@ -360,25 +362,34 @@ func TestRedisKeepsAStateAndLetsItExpire(t *testing.T) {
 	}
 }
 
-// TestRedisHoldsManySlots: a state of many numbers.
+// TestRedisHoldsManySlots: a state of many numbers. Leases that are longer than they may be
+// end after the usual time.
 func TestRedisHoldsManySlots(t *testing.T) {
-	s, _ := newRedis(t, "")
-	take := func(id, limit int64) guard.Answer {
-		a, _, err := s.Do(soon(t), "k", &guard.Guards{Slots: guard.Slots{N: limit}}, &guard.Request{Op: guard.Admit, Attempt: 1, ID: id, Slot: true})
+	s, c := newRedis(t, "")
+	const many = 600 // two numbers each
+	const lease = guard.LeaseFor * time.Millisecond
+	var state guard.State
+	for i := range int64(many - 1) {
+		state.Slots = append(state.Slots, guard.Lease{ID: 1<<52 + i, Until: guard.MaxID})
+	}
+	text := strings.Trim(fmt.Sprint(state.Append(nil)), "[]") + " "
+	take := func(id int64) guard.Answer {
+		a, _, err := s.Do(soon(t), "k", &guard.Guards{Slots: guard.Slots{N: many}}, &guard.Request{Op: guard.Admit, Attempt: 1, ID: id, Slot: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return a
 	}
-	const many = 600 // two numbers each
-	for i := range int64(many) {
-		if a := take(1<<52+i, many); !a.Pass.Slot {
-			t.Fatalf("slot %d: %+v", i, a.Refusal)
+	late.Retry(t, lease, func(time.Duration) (slow bool) {
+		c.must(t, "SET", "retry:{k}", fmt.Sprintf("%x", sha1.Sum([]byte(text)))+text)
+		begun := time.Now()
+		last, more := take(1), take(2)
+		slow = time.Since(begun) >= lease
+		if !last.Pass.Slot || !slow && (more.Refusal.Guard != guard.KindSlots || more.Refusal.Held != many) {
+			t.Errorf("%+v, %+v", last, more.Refusal)
 		}
-	}
-	if a := take(1, many); a.Refusal.Guard != guard.KindSlots || a.Refusal.Held != many {
-		t.Errorf("%+v", a.Refusal)
-	}
+		return slow
+	})
 }
 
 func TestRedisSetsAsideWhatItCannotRead(t *testing.T) {

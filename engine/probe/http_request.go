@@ -146,6 +146,11 @@ const validOptions = "valid are #status=200-399, #body=REGEX, #method=HEAD, #hea
 
 // options reads what stands behind the '#'.
 func (c *httpCheck) options(fragment string) error {
+	for _, name := range []string{"status", "body", "method", "header"} {
+		if strings.Contains(fragment, "#"+name+"=") { // it would be a part of the value before it
+			return fmt.Errorf("options are joined by &: write &%s= for #%[1]s= (a # in a value is written %%23)", name)
+		}
+	}
 	var seen []string
 	for option := range strings.SplitSeq(fragment, "&") {
 		name, value, hasValue := strings.Cut(option, "=")

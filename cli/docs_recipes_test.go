@@ -45,6 +45,7 @@ func settingsOf(t *testing.T, line, path string) (settings []byte, err error) {
 
 // TestRecipes: what the lines of the recipes give to retry is accepted.
 func TestRecipes(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("bash"); err != nil || runtime.GOOS == "windows" {
 		t.Skip("the recipes are for bash")
 	}
@@ -79,6 +80,7 @@ var (
 // TestRunsOfThePages: the program takes the flags of each run that the README and the
 // pages show, in a block or in a sentence.
 func TestRunsOfThePages(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("bash"); err != nil || runtime.GOOS == "windows" {
 		t.Skip("the lines are for bash")
 	}

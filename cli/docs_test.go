@@ -170,6 +170,7 @@ func programOnPath(t *testing.T) string {
 // compares what both streams show, times apart. Standard error comes first,
 // since the streams are not one terminal's.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	path := programOnPath(t)
 	var blocks [][]string
 	for _, page := range documents(t) {
@@ -244,6 +245,7 @@ var flagColumn = regexp.MustCompile("(?m)^\\| `.*?` \\| `(--[^`]+)` \\|")
 
 // TestComingFrom: the program takes the flags that docs/coming-from.md names.
 func TestComingFrom(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile(filepath.Join("..", "docs", "coming-from.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -508,5 +509,35 @@ func TestACancelledRunIsSilent(t *testing.T) {
 	defer func() { _ = l.Close() }()
 	if got := sent(Config{OTLP: "http://" + l.Addr().String(), OTLPTimeout: time.Millisecond}, r); got != nil {
 		t.Errorf("%q", got)
+	}
+}
+
+// A call that has run into its limit is repeated, twice at most: the program may not have run
+// meanwhile.
+func TestInTime(t *testing.T) {
+	ended, end := context.WithCancel(context.Background())
+	end()
+	late, refused := os.ErrDeadlineExceeded, errors.New("refused")
+	for name, c := range map[string]struct {
+		ctx    context.Context
+		errs   []error // of the calls, one after the other
+		called int
+		want   error
+	}{
+		"at once":         {t.Context(), []error{nil}, 1, nil},
+		"late once":       {t.Context(), []error{late, nil}, 2, nil},
+		"late":            {t.Context(), []error{late, late, late, nil}, 3, late},
+		"refused":         {t.Context(), []error{refused, nil}, 1, refused},
+		"late, refused":   {t.Context(), []error{late, refused, nil}, 2, refused},
+		"late at the end": {ended, []error{late, nil}, 1, late},
+	} {
+		called := 0
+		err := inTime(c.ctx, func() error {
+			called++
+			return c.errs[called-1]
+		})
+		if called != c.called || err != c.want {
+			t.Errorf("%s: %v after %d calls; want %v after %d", name, err, called, c.want, c.called)
+		}
 	}
 }

@@ -73,7 +73,7 @@ var names = [3]string{"standard input", "standard output", "standard error"}
 
 // Open makes the streams of one process.
 func Open(in *Input, p Plan) (*Streams, error) {
-	s := &Streams{Files: [3]File{standard(0), standard(1), standard(2)}, timed: p.IdleTimeout > 0, line: p.Line}
+	s := &Streams{Files: [3]File{standard(0), noFile, noFile}, timed: p.IdleTimeout > 0, line: p.Line}
 	if err := s.open(in, p); err != nil {
 		s.Close()
 		return nil, err

@@ -18,6 +18,7 @@ func TestOOMKills(t *testing.T) {
 		"the path of the host": {"0::/docker/x\n", map[string]string{"memory.events": "oom_kill 1\n"}, 1},
 		"version 1":            {"5:devices:/\n4:cpu,memory:/a:b\n0::/\n", map[string]string{"memory/a:b/memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 4\n"}, 4},
 		"both":                 {"4:memory:/a\n0::/\n", map[string]string{"memory/a/memory.oom_control": "oom_kill 1\n", "unified/x": ""}, 1},
+		"none in version 1":    {"4:memory:/a\n0::/a\n", map[string]string{"memory/a/memory.oom_control": "oom_kill 0\n", "unified/a/memory.events": "oom_kill 3\n"}, 3},
 		"a kernel without":     {"0::/a\n", map[string]string{"a/memory.events": "oom 1\n"}, 0},
 		"no groups":            {"", nil, 0},
 		"something else":       {"x\n::\n0::\n", nil, 0},

@@ -152,7 +152,7 @@ var scenes = map[string]struct {
 		fmt.Println(t.Reap().Signal)
 	}, "true true false true true\nterminated\n"},
 	"what was there before": {func() {
-		before := exec.Command("sh", "-c", "sleep 1000 & echo $! >earlier; wait")
+		before := exec.Command("sh", "-c", "sleep 1000 & echo $! >earlier; until [ -e go ]; do sleep 0.01; done; (sleep 1000 & echo $! >later); wait")
 		before.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		if err := before.Start(); err != nil {
 			panic(err)
@@ -161,11 +161,18 @@ var scenes = map[string]struct {
 		t := newTree(false)
 		started(t, "sleep 1000 & echo $! >pid; touch up; wait")
 		child := pidIn("pid")
+		// An orphan of that session comes to this program, and is not the tree's.
+		if err := os.WriteFile("go", nil, 0o600); err != nil {
+			panic(err)
+		}
+		later := pidIn("later")
+		await(func() bool { p, _ := Stat(later); return p.Ppid == os.Getpid() })
 		t.End(syscall.SIGKILL, 0, nil)
-		fmt.Println(Alive(before.Process.Pid), Alive(earlier), Alive(child))
+		fmt.Println(Alive(before.Process.Pid), Alive(earlier), Alive(later), Alive(child))
+		_ = syscall.Kill(later, syscall.SIGKILL)
 		_ = syscall.Kill(earlier, syscall.SIGKILL)
 		_ = syscall.Kill(before.Process.Pid, syscall.SIGKILL)
-	}, "true true false\n"},
+	}, "true true true false\n"},
 	"orphans of another tree": {func() {
 		one, two := newTree(false, "RETRY_COPY=1"), newTree(false, "RETRY_COPY=2")
 		_ = os.Setenv("RETRY_COPY", "1")
@@ -423,6 +430,7 @@ func TestEach(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	t.Chdir(dir)
 	for _, c := range []struct {
 		path, name string
 		gives      error // what start returns at first
@@ -432,6 +440,8 @@ func TestEach(t *testing.T) {
 		{dir, "script", nil, dir + "/script", ""},
 		{"/no/such:" + dir, "script", nil, dir + "/script", ""},
 		{dir + ":/no/such", "script", nil, dir + "/script", ""},
+		{"", "script", nil, "./script", ""},
+		{"/no/such:", "script", nil, "./script", ""},
 		{"", "nope-there-is-none", nil, "", `"nope-there-is-none": not found in PATH`},
 		{dir, "nope", nil, "", `"nope": not found in PATH`},
 		{dir, "", nil, "", `"": not found: the command's name is empty`},

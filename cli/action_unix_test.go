@@ -18,8 +18,10 @@ import (
 
 // actionInputs are the inputs of the action with their defaults.
 var actionInputs = map[string]string{
-	"COMMAND": "", "MAX_ATTEMPTS": "3", "RETRY_WAIT_SECONDS": "10", "TIMEOUT_MINUTES": "", "TIMEOUT_SECONDS": "", "SHELL": "",
-	"RETRY_ON": "", "RETRY_ON_EXIT_CODE": "", "ON_RETRY_COMMAND": "", "NEW_COMMAND_ON_RETRY": "", "WARNING_ON_RETRY": "true",
+	"COMMAND": "", "MAX_ATTEMPTS": "3", "RETRY_WAIT_SECONDS": "10", "TIMEOUT_MINUTES": "", "TIMEOUT_SECONDS": "",
+	"SHELL":    "",
+	"RETRY_ON": "", "RETRY_ON_EXIT_CODE": "", "ON_RETRY_COMMAND": "", "NEW_COMMAND_ON_RETRY": "",
+	"WARNING_ON_RETRY":  "true",
 	"CONTINUE_ON_ERROR": "false", "POLICY": "", "CLASSIFY": "", "FLAGS": "",
 }
 
@@ -77,8 +79,10 @@ func TestActionFetchesWhatIsListed(t *testing.T) {
 	name := archiveName(t)
 	sum := fmt.Sprintf("%x", sha256.Sum256(content))
 	for title, c := range map[string]struct{ checksums, version, says string }{
-		"the newest":       {strings.Repeat("0", 64) + "  v1.2.2/" + name + "\n" + sum + "  v1.2.3/" + name + "\n", "", ""},
-		"a version":        {sum + "  v1.2.3/" + name + "\n" + strings.Repeat("0", 64) + "  v1.3.0/" + name + "\n", "v1.2.3", ""},
+		"the newest": {strings.Repeat("0", 64) + "  v1.2.2/" + name + "\n" + sum + "  v1.2.3/" + name + "\n",
+			"", ""},
+		"a version": {sum + "  v1.2.3/" + name + "\n" + strings.Repeat("0", 64) + "  v1.3.0/" + name + "\n",
+			"v1.2.3", ""},
 		"not listed":       {sum + "  v1.2.3/" + name + "\n", "v1.2.4", "lists no " + name},
 		"nothing listed":   {"", "", "lists no " + name},
 		"another checksum": {strings.Repeat("0", 64) + "  v1.2.3/" + name + "\n", "", "it was not unpacked"},
@@ -86,9 +90,11 @@ func TestActionFetchesWhatIsListed(t *testing.T) {
 	} {
 		t.Run(title, func(t *testing.T) {
 			a := newAction(t, c.checksums)
-			out, err := a.script(t, "program.sh", "RETRYSH_BASE_URL="+r.URL, "RETRYSH_IN_VERSION="+c.version).CombinedOutput()
+			out, err := a.script(t, "program.sh", "RETRYSH_BASE_URL="+r.URL,
+				"RETRYSH_IN_VERSION="+c.version).CombinedOutput()
 			if c.says != "" {
-				if left, _ := filepath.Glob(filepath.Join(a.dir, "cache", "*", "*", "*", "*")); err == nil || !strings.Contains(string(out), c.says) || left != nil {
+				if left, _ := filepath.Glob(filepath.Join(a.dir, "cache", "*", "*", "*", "*")); err == nil ||
+					!strings.Contains(string(out), c.says) || left != nil {
 					t.Errorf("%v: %s; %v is there", err, out, left)
 				}
 				return
@@ -130,8 +136,11 @@ func TestActionRefusesInputs(t *testing.T) {
 		t.Run(input, func(t *testing.T) {
 			t.Parallel()
 			a := newAction(t, "")
-			out, err := a.script(t, "run.sh", a.inputs("RETRYSH_IN_PROGRAM=/nonexistent", "COMMAND", "touch started", input, c.value)...).CombinedOutput()
-			if _, started := os.Stat(filepath.Join(a.dir, "started")); err == nil || started == nil || !strings.Contains(string(out), c.says) || a.value(t, "attempts") != "0" {
+			out, err := a.script(t, "run.sh",
+				a.inputs("RETRYSH_IN_PROGRAM=/nonexistent", "COMMAND", "touch started", input,
+					c.value)...).CombinedOutput()
+			if _, started := os.Stat(filepath.Join(a.dir, "started")); err == nil || started == nil ||
+				!strings.Contains(string(out), c.says) || a.value(t, "attempts") != "0" {
 				t.Errorf("%v: %s", err, out)
 			}
 		})
@@ -143,9 +152,12 @@ func TestActionHidesItsVariables(t *testing.T) {
 	t.Parallel()
 	a := newAction(t, "")
 	env := a.inputs("RETRYSH_IN_PROGRAM="+a.program(t), "COMMAND", "env >seen", "WARNING_ON_RETRY", "TRUE")
-	out, err := a.script(t, "run.sh", append(env, "RETRYSH_BASE_URL=x", "RETRYSH_PROGRAM=y", "RETRYSH_OTHER=z", "RETRY_TIMEOUT=9s")...).CombinedOutput()
+	out, err := a.script(t, "run.sh",
+		append(env, "RETRYSH_BASE_URL=x", "RETRYSH_PROGRAM=y", "RETRYSH_OTHER=z",
+			"RETRY_TIMEOUT=9s")...).CombinedOutput()
 	seen, readErr := os.ReadFile(filepath.Join(a.dir, "seen"))
-	if err != nil || readErr != nil || strings.Contains(string(seen), "RETRYSH") || !strings.Contains(string(seen), "RETRY_TIMEOUT=9s") {
+	if err != nil || readErr != nil || strings.Contains(string(seen), "RETRYSH") ||
+		!strings.Contains(string(seen), "RETRY_TIMEOUT=9s") {
 		t.Errorf("%v: %s\nthe command saw\n%s", err, out, seen)
 	}
 }
@@ -187,8 +199,10 @@ func TestActionPassesSignalsOn(t *testing.T) {
 	}
 	_ = step.Wait()
 	signals, err := os.ReadFile(filepath.Join(a.dir, "signals"))
-	if err != nil || string(signals) != "INT\n" || a.value(t, "outcome") != "cancelled" || a.value(t, "attempts") != "1" {
-		t.Errorf("the command got %q, %v; outcome %q after %s attempts", signals, err, a.value(t, "outcome"), a.value(t, "attempts"))
+	if err != nil || string(signals) != "INT\n" || a.value(t, "outcome") != "cancelled" ||
+		a.value(t, "attempts") != "1" {
+		t.Errorf("the command got %q, %v; outcome %q after %s attempts", signals, err, a.value(t, "outcome"),
+			a.value(t, "attempts"))
 	}
 }
 
@@ -219,8 +233,10 @@ func TestActionWorkflow(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bin, "go"), []byte(build), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	act := command(t, "act", "push", "-W", ".github/workflows/action.yml", "-P", "ubuntu-latest=-self-hosted", "--pull=false", "--action-offline-mode")
-	act.Dir, act.Env = clone, append(os.Environ(), "HOME="+home, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	act := command(t, "act", "push", "-W", ".github/workflows/action.yml", "-P", "ubuntu-latest=-self-hosted",
+		"--pull=false", "--action-offline-mode")
+	act.Dir, act.Env = clone, append(os.Environ(), "HOME="+home,
+		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	if out, err := act.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -231,7 +247,8 @@ func copyTree(t *testing.T, to string) {
 	t.Helper()
 	for _, words := range []string{
 		"mkdir -p " + to,
-		"sh -c (git -C .. ls-files -z --cached --others --exclude-standard) | (cd .. && xargs -0 cp --parents -t " + to + ")",
+		"sh -c (git -C .. ls-files -z --cached --others --exclude-standard) | (cd .. && xargs -0 cp --parents -t " +
+			to + ")",
 		"git init -q " + to,
 		"git -C " + to + " add -A",
 		"git -C " + to + " -c user.name=a -c user.email=a@localhost commit -qm a",
@@ -259,7 +276,8 @@ func TestGitLabTemplate(t *testing.T) {
 	name := archiveName(t)
 	job := func(t *testing.T, sum, inputs string) (string, error) {
 		tree := t.TempDir()
-		for path, dir := range map[string]string{".github/actions/retry": "../.github/actions/retry", ".gitlab": "../.gitlab"} {
+		for path, dir := range map[string]string{".github/actions/retry": "../.github/actions/retry",
+			".gitlab": "../.gitlab"} {
 			if err := os.CopyFS(filepath.Join(tree, path), os.DirFS(dir)); err != nil {
 				t.Fatal(err)
 			}
@@ -269,12 +287,16 @@ func TestGitLabTemplate(t *testing.T) {
 		if out, err := list.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		pipeline := "include:\n  - local: .gitlab/component/templates/retry.yml\n    inputs: {" + inputs + "}\ntest:\n  extends: .retry\n  script:\n    - retry -n 2 -- sh -c 'echo ran by $RETRY_MAX_ATTEMPTS attempts'\n"
+		pipeline := "include:\n  - local: .gitlab/component/templates/retry.yml\n    inputs: {" + inputs +
+			"}\ntest:\n  extends: .retry\n  script:\n    - retry -n 2 -- sh -c 'echo ran by $RETRY_MAX_ATTEMPTS " +
+			"attempts'\n"
 		if err := os.WriteFile(filepath.Join(tree, ".gitlab-ci.yml"), []byte(pipeline), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		for _, words := range []string{"init -q", "remote add origin git@localhost:a/b.git", "add -A", "-c user.name=a -c user.email=a@localhost commit -qm a"} {
-			if out, err := exec.Command("git", append([]string{"-C", tree}, strings.Fields(words)...)...).CombinedOutput(); err != nil {
+		for _, words := range []string{"init -q", "remote add origin git@localhost:a/b.git", "add -A",
+			"-c user.name=a -c user.email=a@localhost commit -qm a"} {
+			if out, err := exec.Command("git",
+				append([]string{"-C", tree}, strings.Fields(words)...)...).CombinedOutput(); err != nil {
 				t.Fatalf("git %s: %v: %s", words, err, out)
 			}
 		}

@@ -86,18 +86,25 @@ type ban struct {
 }
 
 // system are the packages that may touch the system.
-var system = []string{"", "cli", "cli/human", "cli/input", "cli/letters", "cli/mode", "cli/policy", "cli/report", "cli/show", "cli/status", "engine/history", "engine/lockedfile", "engine/probe", "engine/proc", "engine/proc/process", "engine/proc/signals", "engine/proc/stdio", "engine/queue", "engine/registry", "engine/store", "engine/telemetry", "engine/xdg", "testdata/benchmark", "testdata/flakyserver"}
+var system = []string{"", "cli", "cli/human", "cli/input", "cli/letters", "cli/mode", "cli/policy", "cli/report",
+	"cli/show", "cli/status", "engine/history", "engine/lockedfile", "engine/probe", "engine/proc",
+	"engine/proc/process", "engine/proc/signals", "engine/proc/stdio", "engine/queue", "engine/registry",
+	"engine/store", "engine/telemetry", "engine/xdg", "testdata/benchmark", "testdata/flakyserver"}
 
 var bans = []ban{
 	{"os", system, "a pure package is tested by tables and fuzzing in microseconds; only some packages touch the system"},
-	{"net", []string{"engine/probe", "engine/store", "engine/telemetry"}, "only probes, stores and telemetry use the network"},
-	{"os/signal", []string{"engine/proc/signals", "engine/proc/process", "testdata/benchmark"}, "signals have one owner, or one of two loses them"},
-	{"os/exec", []string{"testdata/benchmark", "testdata/flakyserver"}, "its second clone costs every start, and its Wait hangs on an orphan that holds a pipe"},
+	{"net", []string{"engine/probe", "engine/store", "engine/telemetry"},
+		"only probes, stores and telemetry use the network"},
+	{"os/signal", []string{"engine/proc/signals", "engine/proc/process", "testdata/benchmark"},
+		"signals have one owner, or one of two loses them"},
+	{"os/exec", []string{"testdata/benchmark", "testdata/flakyserver"},
+		"its second clone costs every start, and its Wait hangs on an orphan that holds a pipe"},
 	{"net/http", []string{"engine/probe", "engine/telemetry", "testdata/flakyserver"}, "only HTTP clients need it"},
 	{"log", nil, "output goes through events"},
 	{"log/slog", nil, "output goes through events"},
 	{"math/rand", nil, "math/rand/v2 draws as well and starts faster"},
-	{"math/rand/v2", []string{"cli", "cli/show", "engine/operation", "testdata/benchmark"}, "random numbers are arguments everywhere else"},
+	{"math/rand/v2", []string{"cli", "cli/show", "engine/operation", "testdata/benchmark"},
+		"random numbers are arguments everywhere else"},
 	{"github.com/alecthomas/kong", []string{"cli", "cli/manual", "cli/option"}, "only the user interface knows flags"},
 }
 
@@ -161,7 +168,8 @@ func TestOnlyWireFilesImportTheEdges(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, edge := range edges {
-			mayKnow := strings.HasPrefix(file, "wire") || file == "cli.go" || file == filepath.Join("option", "values.go") || filepath.Dir(file) == "status" && edge == "engine/store"
+			mayKnow := strings.HasPrefix(file, "wire") || file == "cli.go" ||
+				file == filepath.Join("option", "values.go") || filepath.Dir(file) == "status" && edge == "engine/store"
 			switch known := strings.Contains(string(text), `"`+module+"/"+edge+`"`); {
 			case known && mayKnow:
 				wires++
@@ -205,7 +213,10 @@ func TestFoldersAreSmall(t *testing.T) {
 }
 
 // pure packages never read the clock: time is an argument.
-var pure = []string{"engine/attempt", "engine/backoff", "engine/blockfile", "engine/classify", "engine/classify/command", "engine/event", "engine/guard", "engine/retryafter", "engine/statistics", "engine/linematch", "engine/plan", "engine/rotate", "engine/simulate", "engine/message", "engine/address", "engine/text"}
+var pure = []string{"engine/attempt", "engine/backoff", "engine/blockfile", "engine/classify",
+	"engine/classify/command", "engine/event", "engine/guard", "engine/retryafter", "engine/statistics",
+	"engine/linematch", "engine/plan", "engine/rotate", "engine/simulate", "engine/message", "engine/address",
+	"engine/text"}
 
 func TestPurePackagesNeverReadTheClock(t *testing.T) {
 	clock := regexp.MustCompile(`\btime\.(Now|Sleep|After|AfterFunc|NewTimer|NewTicker|Tick|Since|Until)\(`)

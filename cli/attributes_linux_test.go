@@ -22,7 +22,8 @@ func attributesMain() {
 		{"parent-death signal", unix.PR_GET_PDEATHSIG},
 	} {
 		var value int32
-		_, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, attribute.option, uintptr(unsafe.Pointer(&value)), 0, 0, 0, 0)
+		_, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, attribute.option, uintptr(unsafe.Pointer(&value)), 0, 0,
+			0, 0)
 		fmt.Println(attribute.name, value, errno)
 	}
 }

@@ -74,7 +74,8 @@ func (i *emptyImage) run(input string, environ []string, words ...string) result
 // want checks a run: its code, and a part of what it says on either stream.
 func (i *emptyImage) want(got result, code int, stdout, stderr string) {
 	i.Helper()
-	if got.code != code || !strings.Contains(got.stdout, stdout) || !strings.Contains(got.stderr, stderr) || strings.Contains(got.stderr, "goroutine") {
+	if got.code != code || !strings.Contains(got.stdout, stdout) || !strings.Contains(got.stderr, stderr) ||
+		strings.Contains(got.stderr, "goroutine") {
 		i.Errorf("code %d, %q, %q; want %d, %q, %q", got.code, got.stdout, got.stderr, code, stdout, stderr)
 	}
 }
@@ -96,11 +97,15 @@ func (i *emptyImage) runs() {
 	version := i.run("", nil, "--version")
 	i.want(version, 0, "retry ", "")
 	i.want(i.run("", nil, "--", "/retry", "--version"), 0, version.stdout, "")
-	i.want(i.run("", nil, "--wait-for", "file:///retry", "--exec", "--", "/retry", "--version"), 0, version.stdout, "is ready")
-	i.want(i.run("", nil, "-n", "2", "--base", "1ms", "--stdout", "hold", "--stderr", "hold", "--", "/retry", "--nope"), 125, "", "unknown flag")
+	i.want(i.run("", nil, "--wait-for", "file:///retry", "--exec", "--", "/retry", "--version"), 0, version.stdout,
+		"is ready")
+	i.want(i.run("", nil, "-n", "2", "--base", "1ms", "--stdout", "hold", "--stderr", "hold", "--", "/retry",
+		"--nope"), 125, "", "unknown flag")
 	i.want(i.run("", nil, "--stdout", "hold", "--", "/retry", "--version"), 0, version.stdout, "")
-	i.want(i.run(strings.Repeat("x", 3<<20), nil, "--stdin", "replay", "--", "/retry", "--version"), 0, version.stdout, "")
-	i.want(i.run("", nil, "-n", "1", "--timeout", "100ms", "--", "/retry", "--wait-for", "file:///no", "--wait-timeout", "0"), 124, "", "timed out")
+	i.want(i.run(strings.Repeat("x", 3<<20), nil, "--stdin", "replay", "--", "/retry", "--version"), 0,
+		version.stdout, "")
+	i.want(i.run("", nil, "-n", "1", "--timeout", "100ms", "--", "/retry", "--wait-for", "file:///no",
+		"--wait-timeout", "0"), 124, "", "timed out")
 	i.want(i.run("", nil, "--", "nothing"), 127, "", "not found in PATH")
 	i.want(i.run("", nil, "--stdin", "null", "--", "/retry", "--version"), 125, "", "/dev/null")
 	i.isNotReady("exec:true", "opening /dev/null: no such file")
@@ -154,7 +159,8 @@ func loopbackOnly() error {
 		flags uint16
 		_     [22]byte
 	}{name: [unix.IFNAMSIZ]byte{'l', 'o'}, flags: unix.IFF_UP}
-	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCSIFFLAGS, uintptr(unsafe.Pointer(&request))); errno != 0 {
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCSIFFLAGS,
+		uintptr(unsafe.Pointer(&request))); errno != 0 {
 		return errno
 	}
 	return nil
@@ -178,8 +184,10 @@ func (i *emptyImage) resolves() {
 
 	i.want(i.run("", nil, "--wait-for", "dns://localhost"), 0, "", "is ready")
 	i.write("etc/resolv.conf", "nameserver 127.0.0.1\n")
-	i.want(i.run("", nil, "--wait-for", "dns://db.example.", "--base", "1ms"), 0, "", "waiting for dns://db.example.: name does not resolve\n")
-	i.want(i.run("", nil, "--wait-for", "tcp://db.example:80", "--exec", "--", "/retry", "--version"), 0, "retry ", "is ready")
+	i.want(i.run("", nil, "--wait-for", "dns://db.example.", "--base", "1ms"), 0, "",
+		"waiting for dns://db.example.: name does not resolve\n")
+	i.want(i.run("", nil, "--wait-for", "tcp://db.example:80", "--exec", "--", "/retry", "--version"), 0, "retry ",
+		"is ready")
 	if n := asked.Load(); n < 3 {
 		i.Errorf("the name server was asked %d times", n)
 	}
@@ -232,11 +240,13 @@ func (i *emptyImage) usesTLS() {
 	i.isNotReady("https://127.0.0.1/", "no CA certificates found on this system (set SSL_CERT_FILE or add #insecure)")
 	i.write("ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})))
 	i.want(i.run("", []string{"SSL_CERT_FILE=/ca.pem"}, "--wait-for", "https://127.0.0.1/"), 0, "", "is ready")
-	i.want(i.run("", nil, "--wait-for", "https://127.0.0.1/#insecure", "--exec", "--", "/retry", "--version"), 0, "retry ", "is ready")
+	i.want(i.run("", nil, "--wait-for", "https://127.0.0.1/#insecure", "--exec", "--", "/retry", "--version"), 0,
+		"retry ", "is ready")
 }
 
 var (
-	dockerfile = regexp.MustCompile("(?s)```dockerfile\nFROM scratch\nCOPY retry server /\nENTRYPOINT (.*?)\nCMD (.*?)\n```")
+	dockerfile = regexp.MustCompile("(?s)```dockerfile\nFROM scratch\nCOPY retry server /\nENTRYPOINT (.*?)\n" +
+		"CMD (.*?)\n```")
 	podTargets = regexp.MustCompile(`name: RETRY_WAIT_FOR, value: (".*")}`)
 )
 
@@ -274,7 +284,8 @@ func (i *emptyImage) keepsDocumentation() {
 	}
 	var entrypoint, command []string
 	targets, err := strconv.Unquote(pod[1])
-	if err := errors.Join(err, json.Unmarshal([]byte(image[1]), &entrypoint), json.Unmarshal([]byte(image[2]), &command)); err != nil {
+	if err := errors.Join(err, json.Unmarshal([]byte(image[1]), &entrypoint),
+		json.Unmarshal([]byte(image[2]), &command)); err != nil {
 		i.Error(err)
 		return
 	}

@@ -28,19 +28,32 @@ func TestOthers(t *testing.T) {
 		end          string // of theirs: exit code, lines of runs
 		our          string // where it differs
 	}{
-		{"/usr/bin/retry -t 3 -d 0 -- sh -c 'echo x >>runs; exit 7'", "retry --attempts 3 --delays 0 -- sh -c 'echo x >>runs; exit 7'", "7 xxx", ""},
-		{"/usr/bin/retry -u fail -d 0 -- sh -c " + twice, "retry --until-failure --delays 0 -- sh -c " + twice, "1 xx", ""},
-		{"/usr/bin/retry -u 3 -d 0 -- sh -c " + second, "retry --success-on-exit 3 --delays 0 -- sh -c " + second, "3 xx", "0 xx"},
-		{"/usr/bin/retry -w 75 -d 0 -- sh -c " + second, "retry --on-exit 75 --delays 0 -- sh -c " + second, "3 xx", ""},
+		{"/usr/bin/retry -t 3 -d 0 -- sh -c 'echo x >>runs; exit 7'",
+			"retry --attempts 3 --delays 0 -- sh -c 'echo x >>runs; exit 7'", "7 xxx", ""},
+		{"/usr/bin/retry -u fail -d 0 -- sh -c " + twice, "retry --until-failure --delays 0 -- sh -c " + twice,
+			"1 xx", ""},
+		{"/usr/bin/retry -u 3 -d 0 -- sh -c " + second, "retry --success-on-exit 3 --delays 0 -- sh -c " + second,
+			"3 xx", "0 xx"},
+		{"/usr/bin/retry -w 75 -d 0 -- sh -c " + second, "retry --on-exit 75 --delays 0 -- sh -c " + second, "3 xx",
+			""},
 		{"timeout 0.2 sleep 600", "retry --attempts 1 --timeout 0.2 sleep 600", "124 ", ""},
-		{"timeout -k 0.2 -s URG 0.2 sleep 600", "retry --attempts 1 --signal URG --kill-after 0.2 --timeout 0.2 sleep 600", "137 ", "124 "}, // which ends nothing,
+		// which ends nothing,
+		{"timeout -k 0.2 -s URG 0.2 sleep 600",
+			"retry --attempts 1 --signal URG --kill-after 0.2 --timeout 0.2 sleep 600", "137 ", "124 "},
 		{"tini -s -- sh -c 'exit 3'", "retry --attempts 1 -- sh -c 'exit 3'", "3 ", ""},
 		{"dumb-init sh -c 'kill -TERM $$'", "retry --attempts 1 -- sh -c 'kill -TERM $$'", "143 ", ""},
-		{"wait-for-it -q -t 1 localhost:1 -- sh -c 'echo x >>runs'", "retry --wait-for tcp://localhost:1 --wait-timeout 1s -- sh -c 'echo x >>runs'", "0 x", "124 "},
-		{"wait-for-it -q -s -t 1 localhost:1 -- sh -c 'echo x >>runs'", "retry --wait-for tcp://localhost:1 --wait-timeout 1s -- sh -c 'echo x >>runs'", "124 ", ""},
-		{"flock -n lock flock -n lock true", "retry -n 1 --key k --store file:state --max-concurrent 1,of=runs -- retry -n 1 --key k --store file:state --max-concurrent 1,of=runs -- true", "1 ", "75 "},
-		{"flock -w 0.1 lock flock -w 0.1 lock true", "retry -n 1 --key k --store file:state --max-concurrent 1,of=runs -- retry -n 1 --key k --store file:state --max-concurrent 1,of=runs,wait=100ms -- true", "1 ", "75 "},
-		{"chronic sh -c 'echo x; exit 3'", "retry --attempts 1 --stdout on-failure --stderr on-failure -- sh -c 'echo x; exit 3'", "3 ", ""},
+		{"wait-for-it -q -t 1 localhost:1 -- sh -c 'echo x >>runs'",
+			"retry --wait-for tcp://localhost:1 --wait-timeout 1s -- sh -c 'echo x >>runs'", "0 x", "124 "},
+		{"wait-for-it -q -s -t 1 localhost:1 -- sh -c 'echo x >>runs'",
+			"retry --wait-for tcp://localhost:1 --wait-timeout 1s -- sh -c 'echo x >>runs'", "124 ", ""},
+		{"flock -n lock flock -n lock true",
+			"retry -n 1 --key k --store file:state --max-concurrent 1,of=runs -- retry -n 1 --key k --store " +
+				"file:state --max-concurrent 1,of=runs -- true", "1 ", "75 "},
+		{"flock -w 0.1 lock flock -w 0.1 lock true",
+			"retry -n 1 --key k --store file:state --max-concurrent 1,of=runs -- retry -n 1 --key k --store " +
+				"file:state --max-concurrent 1,of=runs,wait=100ms -- true", "1 ", "75 "},
+		{"chronic sh -c 'echo x; exit 3'",
+			"retry --attempts 1 --stdout on-failure --stderr on-failure -- sh -c 'echo x; exit 3'", "3 ", ""},
 	} {
 		t.Run(c.theirs, func(t *testing.T) {
 			t.Parallel()

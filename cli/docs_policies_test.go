@@ -79,7 +79,8 @@ func TestHookRecipes(t *testing.T) {
 			k.holds(t, "image.iso", "the whole image")
 		},
 		func(t *testing.T, k *kitchen) {
-			if out := k.run(t, `echo "npm $*"; test "$2" = --prefer-offline`, 0); out != "npm ci\nnpm ci --prefer-offline\n" {
+			if out := k.run(t, `echo "npm $*"; test "$2" = --prefer-offline`,
+				0); out != "npm ci\nnpm ci --prefer-offline\n" {
 				t.Errorf("npm was called as\n%s", out)
 			}
 		},
@@ -171,7 +172,8 @@ func (k *kitchen) run(t *testing.T, script string, code int) string {
 	k.write(t, filepath.Join(k.bin, "make"), "#!/bin/sh\ncd src\n"+script+"\n")
 	cmd := command(t, "sh", "-c", k.recipe)
 	cmd.Dir = k.dir
-	cmd.Env = append(os.Environ(), "PATH="+k.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "RETRY_CONFIG=", "RETRY_BASE=1ms", "RETRY_QUIET=true")
+	cmd.Env = append(os.Environ(), "PATH="+k.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "RETRY_CONFIG=",
+		"RETRY_BASE=1ms", "RETRY_QUIET=true")
 	out, _ := cmd.CombinedOutput()
 	if got := cmd.ProcessState.ExitCode(); got != code {
 		t.Fatalf("exit %d, want %d:\n%s\n%s", got, code, k.recipe, out)

@@ -88,7 +88,8 @@ func TestRunsOfThePages(t *testing.T) {
 	for _, m := range ownModes {
 		ownWords = append(ownWords, m.word[2:])
 	}
-	mode := regexp.MustCompile(` (--(` + strings.Join(ownWords, "|") + `|help|man|completion|version|plan|explain|simulate|print-policy)|-h|-V)\b`)
+	mode := regexp.MustCompile(` (--(` + strings.Join(ownWords, "|") +
+		`|help|man|completion|version|plan|explain|simulate|print-policy)|-h|-V)\b`)
 	path := programOnPath(t)
 	lines := 0
 	for _, page := range documents(t) {
@@ -101,12 +102,14 @@ func TestRunsOfThePages(t *testing.T) {
 			candidates = append(candidates, strings.Split(strings.ReplaceAll(block[1], "\\\n", ""), "\n")...)
 		}
 		prose := codeBlocks.ReplaceAllString(string(text), "")
-		for _, code := range append(indentedCode.FindAllStringSubmatch(prose, -1), codeSpan.FindAllStringSubmatch(prose, -1)...) {
+		for _, code := range append(indentedCode.FindAllStringSubmatch(prose, -1),
+			codeSpan.FindAllStringSubmatch(prose, -1)...) {
 			candidates = append(candidates, strings.ReplaceAll(code[1], `\|`, "|"))
 		}
 		for _, line := range candidates {
 			flags, _, _ := strings.Cut(line, " -- ")
-			if !aRun.MatchString(line) || own.MatchString(line) || mode.MatchString(flags) || strings.Contains(line, "&& ") {
+			if !aRun.MatchString(line) || own.MatchString(line) || mode.MatchString(flags) ||
+				strings.Contains(line, "&& ") {
 				continue
 			}
 			lines++

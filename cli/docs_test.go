@@ -107,7 +107,8 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 			}
 			for line := range strings.Lines(narrow) {
 				line = strings.TrimRight(line, "\n")
-				if len(line) > columns && strings.Contains(strings.TrimSpace(line), " ") && !strings.Contains(full, line) {
+				if len(line) > columns && strings.Contains(strings.TrimSpace(line), " ") &&
+					!strings.Contains(full, line) {
 					t.Errorf("%s in %d columns: %s", name, columns, line)
 				}
 			}
@@ -371,7 +372,8 @@ func TestPathsOfTheDocuments(t *testing.T) {
 		}
 		for _, path := range pathInCode.FindAllStringSubmatch(string(text), -1) {
 			found++
-			if files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(path[1]))); err != nil || len(files) == 0 {
+			if files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(path[1]))); err != nil ||
+				len(files) == 0 {
 				t.Errorf("%s names %s, which is not there", page, path[1])
 			}
 		}

@@ -225,7 +225,8 @@ func (h *hedging) check() string {
 	own, _ := os.ReadFile(filepath.Join(h.dir, "own"))
 	hooks := strings.Split(strings.TrimSuffix(string(own), "==\n"), "==\n")
 	if first, last := descriptors(hooks[0]), descriptors(hooks[len(hooks)-1]); last > first {
-		errorf("the program has %d descriptors after the first attempt, %d after the last one that is followed by another:\n%s", first, last, own)
+		errorf("the program has %d descriptors after the first attempt, %d after the last one that is followed "+
+			"by another:\n%s", first, last, own)
 	}
 	return h.checkLog(errorf)
 }
@@ -236,7 +237,8 @@ func (h *hedging) check() string {
 func descriptors(hook string) int {
 	least := math.MaxInt
 	for sample := range strings.SplitSeq(strings.TrimSpace(hook), "\n\n") {
-		least = min(least, strings.Count(sample, " -> ")-strings.Count(sample, " -> /proc/")-min(1, strings.Count(sample, "[pidfd]")))
+		least = min(least, strings.Count(sample, " -> ")-strings.Count(sample, " -> /proc/")-min(1,
+			strings.Count(sample, "[pidfd]")))
 	}
 	return least
 }

@@ -115,7 +115,8 @@ func pack(files map[string][]byte) []byte {
 }
 
 func checksums(name string, content []byte) []byte {
-	return fmt.Appendf(nil, "%064x  not-%s\n%x  %s\n%064x  %s.sbom.json\n", 1, name, sha256.Sum256(content), name, 2, name)
+	return fmt.Appendf(nil, "%064x  not-%s\n%x  %s\n%064x  %s.sbom.json\n", 1, name, sha256.Sum256(content), name, 2,
+		name)
 }
 
 // serve offers a whole release, archive or standIn, as the latest and as v1.2.3.
@@ -175,7 +176,8 @@ func (r *release) install(t *testing.T, shell []string, environ ...string) *inst
 	}
 	i := &installation{dir: filepath.Join(t.TempDir(), "a b", "bin"), tmp: t.TempDir()}
 	i.cmd = command(t, append(slices.Clone(shell), script)...)
-	i.cmd.Env = append(os.Environ(), "RETRY_BASE_URL="+r.URL, "RETRY_INSTALL_DIR="+i.dir, "RETRY_VERSION=", "TMPDIR="+i.tmp,
+	i.cmd.Env = append(os.Environ(), "RETRY_BASE_URL="+r.URL, "RETRY_INSTALL_DIR="+i.dir, "RETRY_VERSION=",
+		"TMPDIR="+i.tmp,
 		"HOME="+i.tmp+"/none", "XDG_DATA_HOME=", "SHELL=/bin/sh", "no_proxy=127.0.0.1")
 	i.cmd.Env = append(i.cmd.Env, environ...)
 	i.cmd.Stdout, i.cmd.Stderr = &i.output, &i.output
@@ -238,7 +240,8 @@ func installs(t *testing.T, shell []string) {
 		t.Fatalf("%v\n%s", err, &i.output)
 	}
 	target := filepath.Join(i.dir, "retry")
-	for _, want := range []string{"downloading " + r.URL + "/latest/download/", "installed " + target + ": retry ", i.dir + " is not in PATH yet"} {
+	for _, want := range []string{"downloading " + r.URL + "/latest/download/", "installed " + target + ": retry ",
+		i.dir + " is not in PATH yet"} {
 		if !strings.Contains(i.output.String(), want) {
 			t.Errorf("it says\n%swhich lacks %q", &i.output, want)
 		}
@@ -262,8 +265,9 @@ func installsPages(t *testing.T, shell []string) {
 		place     bool // whether its share is there before
 		environ   string
 	}{
-		"the user's own":    {dir: "home/.local/bin", data: "home/.local/share"},
-		"the user's data":   {dir: "home/.local/bin/", data: "home/data", environ: "XDG_DATA_HOME=" + filepath.Join(base, "home/data")},
+		"the user's own": {dir: "home/.local/bin", data: "home/.local/share"},
+		"the user's data": {dir: "home/.local/bin/", data: "home/data",
+			environ: "XDG_DATA_HOME=" + filepath.Join(base, "home/data")},
 		"beside a share":    {dir: "local/bin", data: "local/share", place: true},
 		"beside no share":   {dir: "opt/bin"},
 		"not in a bin":      {dir: "local", place: true},
@@ -284,8 +288,10 @@ func installsPages(t *testing.T, shell []string) {
 					}
 				}
 			}
-			i := serve(t, standIn).install(t, shell, "HOME="+filepath.Join(base, "home"), "RETRY_INSTALL_DIR="+dir, c.environ)
-			if err := i.cmd.Run(); err != nil || !strings.Contains(i.output.String(), "installed "+dir+"/retry") && !strings.HasSuffix(c.dir, "/") {
+			i := serve(t, standIn).install(t, shell, "HOME="+filepath.Join(base, "home"), "RETRY_INSTALL_DIR="+dir,
+				c.environ)
+			if err := i.cmd.Run(); err != nil || !strings.Contains(i.output.String(), "installed "+dir+"/retry") &&
+				!strings.HasSuffix(c.dir, "/") {
 				t.Fatalf("%v\n%s", err, &i.output)
 			}
 			for tool, file := range map[string]string{
@@ -300,7 +306,8 @@ func installsPages(t *testing.T, shell []string) {
 				info, err := os.Stat(file)
 				if want := here && c.data != ""; want != (err == nil) {
 					t.Errorf("%s: %v, want it: %v\n%s", file, err, want, &i.output)
-				} else if err == nil && (info.Mode().Perm() != 0o644 || info.Size() < 500 || !strings.Contains(i.output.String(), "installed "+file+"\n")) {
+				} else if err == nil && (info.Mode().Perm() != 0o644 || info.Size() < 500 ||
+					!strings.Contains(i.output.String(), "installed "+file+"\n")) {
 					t.Errorf("%s: %v, %d bytes\n%s", file, info.Mode(), info.Size(), &i.output)
 				}
 			}
@@ -357,7 +364,8 @@ func saysPath(t *testing.T, shell []string) {
 		find := command(t, user, "-c", line+"\ncommand -v retry")
 		find.Dir = t.TempDir() // in POSIX's language fish wants a path without other letters
 		find.Env = append(os.Environ(), "HOME="+find.Dir)
-		if out, err := find.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != filepath.Join(dir, "retry") {
+		if out, err := find.CombinedOutput(); err != nil ||
+			strings.TrimSpace(string(out)) != filepath.Join(dir, "retry") {
 			t.Errorf("%s, %s: %q finds %q, %v", user, where, line, out, err)
 		}
 	}
@@ -397,11 +405,16 @@ func refuses(t *testing.T, shell []string) {
 		environ []string
 		why     string
 	}{
-		"no archive":   {spoil: func(files map[string][]byte) { delete(files, path) }, why: name + " cannot be downloaded"},
-		"no checksums": {spoil: func(files map[string][]byte) { delete(files, list) }, why: "checksums.txt cannot be downloaded"},
-		"no version":   {environ: []string{"RETRY_VERSION=v9.9.9"}, why: "/download/v9.9.9/" + name + " cannot be downloaded"},
-		"truncated":    {spoil: func(files map[string][]byte) { files[path] = files[path][:5000] }, why: "is listed; nothing was installed"},
-		"wrong":        {spoil: func(files map[string][]byte) { files[list] = checksums(name, []byte("other")) }, why: "is listed; nothing was installed"},
+		"no archive": {spoil: func(files map[string][]byte) { delete(files, path) },
+			why: name + " cannot be downloaded"},
+		"no checksums": {spoil: func(files map[string][]byte) { delete(files, list) },
+			why: "checksums.txt cannot be downloaded"},
+		"no version": {environ: []string{"RETRY_VERSION=v9.9.9"},
+			why: "/download/v9.9.9/" + name + " cannot be downloaded"},
+		"truncated": {spoil: func(files map[string][]byte) { files[path] = files[path][:5000] },
+			why: "is listed; nothing was installed"},
+		"wrong": {spoil: func(files map[string][]byte) { files[list] = checksums(name, []byte("other")) },
+			why: "is listed; nothing was installed"},
 		"not listed": {spoil: func(files map[string][]byte) { files[list] = checksums(name+".old", files[path]) },
 			why: "checksums.txt does not list " + name},
 		"truncated and listed": {spoil: func(files map[string][]byte) {
@@ -426,13 +439,15 @@ func refuses(t *testing.T, shell []string) {
 		if err := os.WriteFile(file, nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		serve(t, standIn).install(t, shell, "RETRY_INSTALL_DIR="+file+"/bin").fails(t, "cannot be made; say another RETRY_INSTALL_DIR")
+		serve(t, standIn).install(t, shell, "RETRY_INSTALL_DIR="+file+"/bin").fails(t,
+			"cannot be made; say another RETRY_INSTALL_DIR")
 		if os.Geteuid() != 0 {
 			dir := t.TempDir()
 			if err := os.Chmod(dir, 0o555); err != nil {
 				t.Fatal(err)
 			}
-			serve(t, standIn).install(t, shell, "RETRY_INSTALL_DIR="+dir).fails(t, "cannot be written; say another RETRY_INSTALL_DIR")
+			serve(t, standIn).install(t, shell, "RETRY_INSTALL_DIR="+dir).fails(t,
+				"cannot be written; say another RETRY_INSTALL_DIR")
 		}
 	})
 	t.Run("a directory in the way", func(t *testing.T) {
@@ -491,7 +506,8 @@ func lacksTools(t *testing.T, shell []string) {
 	base := []string{"uname", "mktemp", "tar", "gzip", "cp", "chmod", "mv", "rm", "mkdir", "curl", "wget"}
 	serve(t, standIn).install(t, shell, "PATH="+link(base...)).fails(t, "none of sha256sum, shasum and openssl is here")
 	serve(t, standIn).install(t, shell, "PATH="+link(base[:9]...)).fails(t, "neither curl nor wget is here")
-	for _, tools := range [][]string{{"sha256sum", "curl"}, {"shasum", "curl"}, {"openssl", "curl"}, {"sha256sum", "wget"}} {
+	for _, tools := range [][]string{{"sha256sum", "curl"}, {"shasum", "curl"}, {"openssl", "curl"},
+		{"sha256sum", "wget"}} {
 		t.Run(strings.Join(tools, " "), func(t *testing.T) {
 			for _, tool := range tools {
 				if _, err := exec.LookPath(tool); err != nil {

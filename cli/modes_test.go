@@ -74,7 +74,8 @@ func TestDefaultsOfModes(t *testing.T) {
 			t.Errorf("%s: %v", word, err)
 		}
 		for _, f := range flags {
-			if _, err := option.ReadMode(m, nil, []string{"--" + f.Name + "=?"}, nil); err != nil && strings.Contains(err.Error(), "reads no value") {
+			if _, err := option.ReadMode(m, nil, []string{"--" + f.Name + "=?"}, nil); err != nil &&
+				strings.Contains(err.Error(), "reads no value") {
 				t.Errorf("%s: %v", word, err)
 			}
 			if preset := manual.Preset(f.Target); preset != "" {
@@ -134,7 +135,8 @@ func TestCallOf(t *testing.T) {
 }
 
 func TestShorten(t *testing.T) {
-	if short := shorten(strings.Repeat("é", longestLine)); !utf8.ValidString(short) || len(short) > longestLine+len(" ... ") {
+	if short := shorten(strings.Repeat("é", longestLine)); !utf8.ValidString(short) || len(short) > longestLine+
+		len(" ... ") {
 		t.Errorf("%q", short)
 	}
 }
@@ -142,7 +144,8 @@ func TestShorten(t *testing.T) {
 func TestUntilExpiry(t *testing.T) {
 	now := time.UnixMilli(1_000_000_000_000)
 	for text, want := range map[string]time.Duration{
-		"1000000001.250": 1250 * time.Millisecond, "1000000000": 0, "999999999.999": -time.Millisecond, "0": -1_000_000_000 * time.Second,
+		"1000000001.250": 1250 * time.Millisecond, "1000000000": 0, "999999999.999": -time.Millisecond,
+		"0": -1_000_000_000 * time.Second,
 	} {
 		if got, limited := untilExpiry(text, now); got != want || !limited {
 			t.Errorf("untilExpiry(%q) = %v, %v; want %v", text, got, limited, want)

@@ -117,7 +117,8 @@ func TestAlertsHoldForBothBounds(t *testing.T) {
 			}
 			b.WriteString("    promql_expr_test:\n")
 			expect := func(expr, value string) {
-				fmt.Fprintf(&b, "      - expr: %q\n        eval_time: 1h\n        exp_samples: [{ labels: '{}', value: %s }]\n", expr, value)
+				fmt.Fprintf(&b, "      - expr: %q\n        eval_time: 1h\n        exp_samples: [{ labels: '{}', "+
+					"value: %s }]\n", expr, value)
 			}
 			for _, alert := range found {
 				expect("count("+alert[2]+")", "1")
@@ -179,8 +180,10 @@ func TestPrometheus(t *testing.T) {
 	defer metrics.Close()
 	config := filepath.Join(dir, "prometheus.yml")
 	target, _ := url.Parse(metrics.URL)
-	if err := os.WriteFile(config, fmt.Appendf(nil, "global: { scrape_interval: 1s, evaluation_interval: 1s }\nrule_files: [%q]\n"+
-		"scrape_configs: [{ job_name: retry, static_configs: [{ targets: [%q] }] }]\n", metricsRules(t), target.Host), 0o644); err != nil {
+	if err := os.WriteFile(config,
+		fmt.Appendf(nil, "global: { scrape_interval: 1s, evaluation_interval: 1s }\nrule_files: [%q]\n"+
+			"scrape_configs: [{ job_name: retry, static_configs: [{ targets: [%q] }] }]\n", metricsRules(t),
+			target.Host), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	free, err := net.Listen("tcp", "127.0.0.1:0")
@@ -189,7 +192,8 @@ func TestPrometheus(t *testing.T) {
 	}
 	address := free.Addr().String()
 	_ = free.Close()
-	server := command(t, prometheus, "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address, "--log.level=error")
+	server := command(t, prometheus, "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"),
+		"--web.listen-address="+address, "--log.level=error")
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +238,8 @@ func TestPrometheus(t *testing.T) {
 			t.Errorf("%s: %v, %v", title, err, answer.Data.Result)
 		}
 		for _, r := range answer.Data.Result {
-			if value, _ := r.Value[1].(string); runs && (value == "NaN" || strings.HasPrefix(title, "Share") && value <= "0") {
+			if value, _ := r.Value[1].(string); runs &&
+				(value == "NaN" || strings.HasPrefix(title, "Share") && value <= "0") {
 				t.Errorf("%s: %q", title, value)
 			}
 		}

@@ -27,7 +27,8 @@ func redisMain() {
 	dir, err := os.MkdirTemp("", "redis") // $WORK may be too long for a socket
 	peerNeeds(err)
 	socket := filepath.Join(dir, "s")
-	flags := append([]string{"--port", "0", "--unixsocket", socket, "--save", "", "--loglevel", "warning"}, os.Args[1:end]...)
+	flags := append([]string{"--port", "0", "--unixsocket", socket, "--save", "", "--loglevel", "warning"},
+		os.Args[1:end]...)
 	server := exec.Command("redis-server", flags...)
 	peerNeeds(server.Start())
 	peerNeeds(listening(socket))

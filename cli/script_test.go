@@ -101,7 +101,8 @@ func ownEnvironment() {
 // foreign are the beginnings of the names of what is taken.
 var foreign = []string{
 	"RETRY_", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "OTEL_", "TRACEPARENT",
-	"CI", "GITHUB_", "GITLAB_", "CLICOLOR", "FORCE_COLOR", "NO_COLOR", "COLUMNS", "LINES", "BASH_ENV", "ENV", "MANPATH", "POSIXLY_CORRECT",
+	"CI", "GITHUB_", "GITLAB_", "CLICOLOR", "FORCE_COLOR", "NO_COLOR", "COLUMNS", "LINES", "BASH_ENV", "ENV",
+	"MANPATH", "POSIXLY_CORRECT",
 }
 
 // scriptLimit bounds each script. Only one that hangs reaches it.
@@ -196,7 +197,8 @@ func condition(cond string) (bool, error) {
 	case "namespaces":
 		return exec.Command("unshare", "--pid", "--fork", "--mount-proc", "true").Run() == nil, nil
 	case "capable":
-		return exec.Command("setpriv", "--bounding-set=-kill", "--inh-caps=-kill", "setpriv", "--reuid=65534", "--clear-groups", "true").Run() == nil, nil
+		return exec.Command("setpriv", "--bounding-set=-kill", "--inh-caps=-kill", "setpriv", "--reuid=65534",
+			"--clear-groups", "true").Run() == nil, nil
 	}
 	return false, fmt.Errorf("no such condition: %q", cond)
 }

@@ -24,7 +24,8 @@ func TestInsideSession(t *testing.T) {
 	if file == "" {
 		t.Skip("is run by the other tests")
 	}
-	const show = `grep -E "^Sig(Blk|Ign)" /proc/self/status; if (: </dev/tty) 2>/dev/null; then echo a terminal; fi; [ ! -e /proc/self/fd/9 ] || echo a file`
+	const show = `grep -E "^Sig(Blk|Ign)" /proc/self/status; if (: </dev/tty) 2>/dev/null; then echo a ` +
+		`terminal; fi; [ ! -e /proc/self/fd/9 ] || echo a file`
 	inherited, err := exec.Command("/bin/sh", "-c", show).Output()
 	if want := "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n"; err != nil || string(inherited) != want {
 		t.Errorf("what the tests start has %q, %v; want %q", inherited, err, want)

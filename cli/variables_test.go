@@ -27,7 +27,8 @@ func TestVariablesOfCommandsAreNoFlags(t *testing.T) {
 	if err := os.Symlink(self, filepath.Join(bin, "retry")); err != nil {
 		t.Fatal(err)
 	}
-	const run = `retry -q -n 2 --base 1ms --deadline 1m --retry-after auto --rotate a-b=x,y --before-retry env --after-give-up env --fallback env -- sh -c 'env; : {a-b}; exit 3'`
+	const run = `retry -q -n 2 --base 1ms --deadline 1m --retry-after auto --rotate a-b=x,y --before-retry env ` +
+		`--after-give-up env --fallback env -- sh -c 'env; : {a-b}; exit 3'`
 	cmd := command(t, "sh", "-c", run)
 	cmd.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + bin}
 	out, err := cmd.CombinedOutput()
@@ -42,7 +43,8 @@ func TestVariablesOfCommandsAreNoFlags(t *testing.T) {
 	}
 	for _, name := range []string{
 		"RETRY_ATTEMPT", "RETRY_DEPTH", "RETRY_LAST_REASON", "RETRY_EXPIRES_AT", "RETRY_USE_A_B",
-		"RETRY_HOOK", "RETRY_RESULT_EXIT", "RETRY_RESULT_SIGNAL", "RETRY_RESULT_REASON", "RETRY_RESULT_VERDICT", "RETRY_RESULT_RULE",
+		"RETRY_HOOK", "RETRY_RESULT_EXIT", "RETRY_RESULT_SIGNAL", "RETRY_RESULT_REASON", "RETRY_RESULT_VERDICT",
+		"RETRY_RESULT_RULE",
 		"RETRY_RESULT_OUTCOME", "RETRY_NEXT_DELAY_MS", "RETRY_TAIL_STDOUT", "RETRY_TAIL_STDERR",
 	} {
 		if !set[name] {

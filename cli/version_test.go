@@ -45,7 +45,8 @@ func TestVersionOfATaggedClone(t *testing.T) {
 		cmd.Dir = clone
 		cmd.Env = append(os.Environ(), "GOFLAGS=", "CGO_ENABLED=0", "HOME="+home, "GIT_CONFIG_NOSYSTEM=1",
 			"GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"), "GOPROXY="+goEnv(t, "GOPROXY"),
-			"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@localhost", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@localhost",
+			"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@localhost", "GIT_COMMITTER_NAME=a",
+			"GIT_COMMITTER_EMAIL=a@localhost",
 			"GIT_COMMITTER_DATE=2026-01-02T03:04:05Z")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
@@ -60,7 +61,8 @@ func TestVersionOfATaggedClone(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "retry.exe")
 	run("go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, ".") // what goBuild has in the cache
 	if info, err := os.Stat(program); err != nil || info.Size() > largestProgram {
-		t.Errorf("the program has %d bytes, at most %d are allowed (%v); does something find methods by their names?", info.Size(), largestProgram, err)
+		t.Errorf("the program has %d bytes, at most %d are allowed (%v); does something find methods by their names?",
+			info.Size(), largestProgram, err)
 	}
 	modules := run("go", "version", "-m", program)
 	for _, module := range []string{"github.com/alecthomas/kong", "github.com/fatih/color"} {
@@ -68,7 +70,8 @@ func TestVersionOfATaggedClone(t *testing.T) {
 			t.Errorf("%s is not in the program:\n%s", module, modules)
 		}
 	}
-	want := "retry v1.2.3 (" + run("git", "rev-parse", "HEAD") + ", 2026-01-02T03:04:05Z) " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
+	want := "retry v1.2.3 (" + run("git", "rev-parse", "HEAD") + ", 2026-01-02T03:04:05Z) " + runtime.Version() +
+		" " + runtime.GOOS + "/" + runtime.GOARCH
 	if got := run(program, "--version"); got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}

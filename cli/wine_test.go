@@ -116,7 +116,8 @@ func newWine(t *testing.T) *wine {
 	}
 	prefix := filepath.Join(t.TempDir(), "prefix")
 	w.environ = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "WINEPREFIX=" + prefix, "WINEARCH=win64", "WINEDEBUG=-all", "LC_ALL=C.UTF-8",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "WINEPREFIX=" + prefix, "WINEARCH=win64",
+		"WINEDEBUG=-all", "LC_ALL=C.UTF-8",
 		"WINEDLLOVERRIDES=mscoree,mshtml,explorer.exe,winemenubuilder.exe=",
 	}
 	t.Cleanup(func() { _ = w.command(t, "wineserver", "-k", "-w").Run() })
@@ -126,7 +127,8 @@ func newWine(t *testing.T) *wine {
 	system := filepath.Join(prefix, "drive_c", "windows", "system32")
 	// Go needs it, and wine 8 lacks it.
 	if library := filepath.Join(system, "bcryptprimitives.dll"); !exists(library) {
-		if err := os.WriteFile(library, forwarder("bcryptprimitives.dll", "ProcessPrng", "advapi32.SystemFunction036"), 0o600); err != nil {
+		if err := os.WriteFile(library,
+			forwarder("bcryptprimitives.dll", "ProcessPrng", "advapi32.SystemFunction036"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -175,7 +177,8 @@ func forwarder(name, function, to string) []byte {
 		}
 	}
 	optional := pe.OptionalHeader64{
-		Magic: 0x20b, SizeOfInitializedData: headers, ImageBase: 0x180000000, SectionAlignment: section, FileAlignment: headers,
+		Magic: 0x20b, SizeOfInitializedData: headers, ImageBase: 0x180000000, SectionAlignment: section,
+		FileAlignment:               headers,
 		MajorOperatingSystemVersion: 6, MajorSubsystemVersion: 6, SizeOfImage: 2 * section, SizeOfHeaders: headers,
 		Subsystem: pe.IMAGE_SUBSYSTEM_WINDOWS_CUI, NumberOfRvaAndSizes: 16,
 	}
@@ -184,13 +187,15 @@ func forwarder(name, function, to string) []byte {
 		Machine: pe.IMAGE_FILE_MACHINE_AMD64, NumberOfSections: 1, SizeOfOptionalHeader: uint16(binary.Size(optional)),
 		Characteristics: pe.IMAGE_FILE_EXECUTABLE_IMAGE | pe.IMAGE_FILE_LARGE_ADDRESS_AWARE | pe.IMAGE_FILE_DLL,
 	}, optional, pe.SectionHeader32{
-		Name: [8]uint8{'.', 'e', 'd', 'a', 't', 'a'}, VirtualSize: size, VirtualAddress: section, SizeOfRawData: headers, PointerToRawData: headers,
+		Name: [8]uint8{'.', 'e', 'd', 'a', 't', 'a'}, VirtualSize: size, VirtualAddress: section,
+		SizeOfRawData: headers, PointerToRawData: headers,
 		Characteristics: pe.IMAGE_SCN_CNT_INITIALIZED_DATA | pe.IMAGE_SCN_MEM_READ,
 	})
 	out.Write(make([]byte, headers-out.Len()))
 	// The directory: flags, time, version, name, first ordinal, one function, one
 	// name; then where the three tables are, and the tables.
-	put([3]uint32{}, nameAt, [3]uint32{1, 1, 1}, [3]uint32{section + 40, section + 44, section + 48}, toAt, functionAt, uint16(0))
+	put([3]uint32{}, nameAt, [3]uint32{1, 1, 1}, [3]uint32{section + 40, section + 44, section + 48}, toAt,
+		functionAt, uint16(0))
 	out.WriteString(name + "\x00" + function + "\x00" + to + "\x00")
 	out.Write(make([]byte, 2*headers-out.Len()))
 	return out.Bytes()
@@ -309,19 +314,23 @@ func (w *wine) version(t *testing.T) {
 // The codes that a Unix parent sees have 8 bits, a Windows parent sees all 32.
 func (w *wine) exitCodes(t *testing.T) {
 	w.run(t, "--", "command", "exit", "0").want(t, 0, "")
-	w.run(t, "-n", "2", "--base", "1ms", "--", "command.exe", "exit", "3").want(t, 3, "", "attempt 1 of 2 failed", "attempt 2 of 2 failed", "exit 3")
+	w.run(t, "-n", "2", "--base", "1ms", "--", "command.exe", "exit", "3").want(t, 3, "", "attempt 1 of 2 failed",
+		"attempt 2 of 2 failed", "exit 3")
 	w.run(t, "-n", "1", "--", "./command.exe", "exit", "255").want(t, 255, "", "exit 255")
-	w.run(t, "-n", "3", "--stop-on-exit", "3", "--", "command", "exit", "3").want(t, 3, "", "failed with exit 3 and was not retried")
+	w.run(t, "-n", "3", "--stop-on-exit", "3", "--", "command", "exit", "3").want(t, 3, "",
+		"failed with exit 3 and was not retried")
 	w.run(t, "--success-on-exit", "3", "--", "command", "exit", "3").want(t, 0, "")
 	for _, code := range []string{"0", "3", "1000", "3221225786"} {
-		w.finish(t, w.command(t, "wine", "./command.exe", "parent", "./retry.exe", "-q", "-n", "1", "--", "command", "exit", code)).want(t, 0, code+"\n")
+		w.finish(t, w.command(t, "wine", "./command.exe", "parent", "./retry.exe", "-q", "-n", "1", "--", "command",
+			"exit", code)).want(t, 0, code+"\n")
 	}
 }
 
 func (w *wine) words(t *testing.T) {
 	words := []string{"a b", `q"uote`, `back\`, `b\"`, "", "ü漢", "%PATH%", "tab\tx", "--attempts"}
 	w.run(t, append([]string{"--", "command", "args"}, words...)...).want(t, 0, fmt.Sprintf("%q\n", words))
-	w.run(t, "-n", "2", "--base", "1ms", "--", "command", "env", "RETRY_ATTEMPT", "env", "RETRY_MAX_ATTEMPTS", "exit", "1").want(t, 1, "1\n2\n2\n2\n")
+	w.run(t, "-n", "2", "--base", "1ms", "--", "command", "env", "RETRY_ATTEMPT", "env", "RETRY_MAX_ATTEMPTS", "exit",
+		"1").want(t, 1, "1\n2\n2\n2\n")
 }
 
 // batchWords gives a batch file words that cmd.exe would read as commands: it gets them as
@@ -383,7 +392,8 @@ func (w *wine) timeout(t *testing.T) {
 	at := w.holders.Addr().String()
 	got := make(chan result, 1)
 	go func() {
-		got <- w.run(t, "-n", "1", "--timeout", "5s", "--kill-after", "100ms", "--", "command", "trap", "spawn", "hold", at, "spawn", "hold", at, "hold", at)
+		got <- w.run(t, "-n", "1", "--timeout", "5s", "--kill-after", "100ms", "--", "command", "trap", "spawn",
+			"hold", at, "spawn", "hold", at, "hold", at)
 	}()
 	tree := []net.Conn{w.holder(t), w.holder(t), w.holder(t)}
 	(<-got).want(t, 124, "", "timed out")
@@ -392,12 +402,14 @@ func (w *wine) timeout(t *testing.T) {
 			t.Errorf("process %d is alive", i)
 		}
 	}
-	w.run(t, "-n", "2", "--base", "1ms", "--timeout", "300ms", "--kill-after", "0", "--", "command", "hold", at).want(t, 124, "", "attempt 2 of 2")
+	w.run(t, "-n", "2", "--base", "1ms", "--timeout", "300ms", "--kill-after", "0", "--", "command", "hold",
+		at).want(t, 124, "", "attempt 2 of 2")
 	w.noneLives(t)
 }
 
 func (w *wine) deadline(t *testing.T) {
-	got := w.run(t, "-n", "0", "--base", "10ms", "--deadline", "700ms", "--kill-after", "0", "--", "command", "hold", w.holders.Addr().String())
+	got := w.run(t, "-n", "0", "--base", "10ms", "--deadline", "700ms", "--kill-after", "0", "--", "command", "hold",
+		w.holders.Addr().String())
 	got.want(t, 124, "", "deadline")
 	w.noneLives(t)
 }
@@ -410,7 +422,8 @@ func (w *wine) leftovers(t *testing.T) {
 	if !lives(t, left) {
 		t.Error("what the command left was ended")
 	}
-	w.run(t, "-n", "1", "--kill-leftovers", "--kill-after", "0", "--", "command", "spawn", "hold", at, "spawn", "hold", at, "exit", "3").want(t, 3, "")
+	w.run(t, "-n", "1", "--kill-leftovers", "--kill-after", "0", "--", "command", "spawn", "hold", at, "spawn",
+		"hold", at, "exit", "3").want(t, 3, "")
 	w.noneLives(t)
 	if !lives(t, left) {
 		t.Error("what another run left was ended")
@@ -434,15 +447,19 @@ func (w *wine) killed(t *testing.T) {
 func (w *wine) patterns(t *testing.T) {
 	const text = "a\r\nxxy\r\nb\r\n"
 	w.run(t, "--until-stdout", "^x+y$", "--", "command", "out", text).want(t, 0, text)
-	w.run(t, "-n", "2", "--base", "1ms", "--until-stdout", "^z$", "--", "command", "out", text).want(t, 1, text+text, "no line matched")
-	w.run(t, "-n", "2", "--base", "1ms", "--stop-on-stderr", "denied", "--", "command", "err", "access denied\r\n", "exit", "5").want(t, 5, "", "and was not retried", "denied")
+	w.run(t, "-n", "2", "--base", "1ms", "--until-stdout", "^z$", "--", "command", "out", text).want(t, 1, text+text,
+		"no line matched")
+	w.run(t, "-n", "2", "--base", "1ms", "--stop-on-stderr", "denied", "--", "command", "err", "access denied\r\n",
+		"exit", "5").want(t, 5, "", "and was not retried", "denied")
 	w.run(t, "-n", "1", "--fail-on-stdout", "b", "--", "command", "out", text).want(t, 1, text, "--fail-on-stdout")
 }
 
 func (w *wine) hold(t *testing.T) {
-	w.run(t, "-n", "3", "--base", "1ms", "--stdout", "hold", "-c", "echo %RETRY_ATTEMPT%& if %RETRY_ATTEMPT%==3 (exit 0) else (exit 1)").
+	w.run(t, "-n", "3", "--base", "1ms", "--stdout", "hold", "-c",
+		"echo %RETRY_ATTEMPT%& if %RETRY_ATTEMPT%==3 (exit 0) else (exit 1)").
 		want(t, 0, "3\r\n", "1\r\n", "2\r\n", "succeeded after 3 attempts")
-	w.run(t, "-n", "1", "--stdout", "hold", "--stderr", "hold", "--", "command", "out", "lost", "err", "kept", "exit", "1").want(t, 1, "", "lost", "kept")
+	w.run(t, "-n", "1", "--stdout", "hold", "--stderr", "hold", "--", "command", "out", "lost", "err", "kept", "exit",
+		"1").want(t, 1, "", "lost", "kept")
 }
 
 // A slow copy is overtaken: its whole tree is ended, and its output goes nowhere.
@@ -460,8 +477,11 @@ func (w *wine) hedge(t *testing.T) {
 			t.Errorf("process %d is alive", i)
 		}
 	}
-	w.run(t, "-n", "1", "--stdin", "null", "--hedge", "1h", "--hedge-max", "2", "-c", "echo %RETRY_COPY%& exit 3").want(t, 3, "", "2\r\n", "exit 3")
-	w.run(t, "-n", "2", "--base", "1ms", "--rotate", "M=a,b", "-c", "echo {M} %RETRY_USE_M%& if {M}==a (exit 1) else (exit 0)").want(t, 0, "a a\r\nb b\r\n", "succeeded after 2 attempts")
+	w.run(t, "-n", "1", "--stdin", "null", "--hedge", "1h", "--hedge-max", "2", "-c",
+		"echo %RETRY_COPY%& exit 3").want(t, 3, "", "2\r\n", "exit 3")
+	w.run(t, "-n", "2", "--base", "1ms", "--rotate", "M=a,b", "-c",
+		"echo {M} %RETRY_USE_M%& if {M}==a (exit 1) else (exit 0)").want(t, 0, "a a\r\nb b\r\n",
+		"succeeded after 2 attempts")
 	w.noneLives(t)
 }
 
@@ -490,7 +510,8 @@ func (w *wine) readerGone(t *testing.T) {
 }
 
 func (w *wine) replay(t *testing.T) {
-	words := []string{"wine", "./retry.exe", "-n", "3", "--base", "1ms", "--stdin", "replay", "--", "command", "cat", "exit", "1"}
+	words := []string{"wine", "./retry.exe", "-n", "3", "--base", "1ms", "--stdin", "replay", "--", "command", "cat",
+		"exit", "1"}
 	text := strings.Repeat("input\n", 20000)
 	fromPipe := w.command(t, words...)
 	fromPipe.Stdin = strings.NewReader(text)
@@ -525,7 +546,8 @@ func (w *wine) waitFor(t *testing.T) {
 	}
 	got := w.run(t, "--wait-for", "tcp://"+at, "--wait-for", server.URL, "--wait-for", "file:///Z:"+file,
 		"--wait-for", "dns://localhost", "--wait-for", `exec:echo "a b"`, "--", "command", "out", "run")
-	got.want(t, 0, "run", "tcp://"+at+" is ready", server.URL+" is ready", "file:///Z:"+file+" is ready", "dns://localhost is ready", "exec:")
+	got.want(t, 0, "run", "tcp://"+at+" is ready", server.URL+" is ready", "file:///Z:"+file+" is ready",
+		"dns://localhost is ready", "exec:")
 }
 
 func (w *wine) waitUntilLimit(t *testing.T) {
@@ -535,16 +557,19 @@ func (w *wine) waitUntilLimit(t *testing.T) {
 	}
 	for span := 2 * time.Second; ; span = min(6*span, longestSpan) { // a busy machine takes longer to start a command
 		got := w.run(t, "--wait-timeout", span.String(), "--base", "1s", "--cap", "1s", "--jitter", "none",
-			"--wait-for", "tcp://"+free, "--wait-for", "file:///Z:/none", "--wait-for", `exec:echo "not yet"& exit 3`, "--", "command", "out", "run")
+			"--wait-for", "tcp://"+free, "--wait-for", "file:///Z:/none", "--wait-for", `exec:echo "not yet"& exit 3`,
+			"--", "command", "out", "run")
 		if strings.Contains(got.stderr, `is not ready: "not yet"`) || span == longestSpan {
-			got.want(t, 124, "", "tcp://"+free+" is not ready: connection refused", "file:///Z:/none is not ready: no such file", `is not ready: "not yet"`)
+			got.want(t, 124, "", "tcp://"+free+" is not ready: connection refused",
+				"file:///Z:/none is not ready: no such file", `is not ready: "not yet"`)
 			return
 		}
 	}
 }
 
 func (w *wine) json(t *testing.T) {
-	got := w.run(t, "-n", "2", "--base", "1ms", "--log-format", "json", "--log-file", "events", "--", "command", "exit", "5")
+	got := w.run(t, "-n", "2", "--base", "1ms", "--log-format", "json", "--log-file", "events", "--", "command",
+		"exit", "5")
 	got.want(t, 5, "", "attempt 2 of 2 failed")
 	text, err := os.ReadFile(filepath.Join(w.dir, "events"))
 	if err != nil {
@@ -564,7 +589,8 @@ func (w *wine) json(t *testing.T) {
 		}
 		events = append(events, event.Event)
 	}
-	want := "run_started attempt_started attempt_finished retry_scheduled retry_waited attempt_started attempt_finished run_finished"
+	want := "run_started attempt_started attempt_finished retry_scheduled retry_waited attempt_started " +
+		"attempt_finished run_finished"
 	if got := strings.Join(events, " "); got != want {
 		t.Errorf("events %s, want %s", got, want)
 	}
@@ -591,7 +617,8 @@ func (w *wine) press(t *testing.T, when func(), words ...string) result {
 // that cannot be asked is ended.
 func (w *wine) ctrlC(t *testing.T) {
 	var holder net.Conn
-	got := w.press(t, func() { holder = w.holder(t) }, "-n", "3", "--", "command", "trap", "hold", w.holders.Addr().String())
+	got := w.press(t, func() { holder = w.holder(t) }, "-n", "3", "--", "command", "trap", "hold",
+		w.holders.Addr().String())
 	got.want(t, 130, "", "cancelled by SIGINT")
 	if !ended(t, holder) {
 		t.Error("the command is alive")
@@ -610,7 +637,8 @@ func (w *wine) scheduled(t *testing.T, log string) {
 
 // status is that of a run, while it lives and when it was killed.
 func (w *wine) status(t *testing.T) {
-	cmd := w.command(t, "wine", "./retry.exe", "--base", "1h", "--jitter", "none", "--name", "job", "--log-file", "job.log", "--", "command", "exit", "4")
+	cmd := w.command(t, "wine", "./retry.exe", "--base", "1h", "--jitter", "none", "--name", "job", "--log-file",
+		"job.log", "--", "command", "exit", "4")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -629,6 +657,7 @@ func (w *wine) status(t *testing.T) {
 }
 
 func (w *wine) ctrlCInAWait(t *testing.T) {
-	got := w.press(t, func() { w.scheduled(t, "log") }, "-n", "3", "--base", "1h", "--jitter", "none", "--log-file", "log", "--log-format", "json", "--", "command", "exit", "4")
+	got := w.press(t, func() { w.scheduled(t, "log") }, "-n", "3", "--base", "1h", "--jitter", "none", "--log-file",
+		"log", "--log-format", "json", "--", "command", "exit", "4")
 	got.want(t, 130, "", "attempt 1 of 3 failed", "cancelled by SIGINT")
 }

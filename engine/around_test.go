@@ -46,7 +46,8 @@ func (s *stage) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
 }
 
 // staged runs an engine over a stage.
-func staged(t *testing.T, hooks Hooks, prepare func(*Config, *stage), results ...attempt.Result) (*stage, *record, End) {
+func staged(t *testing.T, hooks Hooks, prepare func(*Config, *stage), results ...attempt.Result) (*stage, *record,
+	End) {
 	t.Helper()
 	s, r := &stage{hooks: map[string]attempt.Result{}, took: map[string]time.Duration{}}, &record{}
 	var end End
@@ -73,7 +74,8 @@ func variable(spec attempt.Spec, name string) string {
 }
 
 func TestHooksInOrder(t *testing.T) {
-	all := Hooks{BeforeRetry: []string{"before1", "before2"}, AfterSuccess: "success", AfterGiveUp: "gave up", Fallback: "fallback", Limit: time.Minute}
+	all := Hooks{BeforeRetry: []string{"before1", "before2"}, AfterSuccess: "success", AfterGiveUp: "gave up",
+		Fallback: "fallback", Limit: time.Minute}
 	for _, test := range []struct {
 		name    string
 		prepare func(*Config, *stage)
@@ -83,37 +85,51 @@ func TestHooksInOrder(t *testing.T) {
 		code    int
 	}{
 		{"success at once", nil, []attempt.Result{exit0}, "attempt success", event.Succeeded, 0},
-		{"success after a retry", nil, []attempt.Result{exit1, exit0}, "attempt before1 before2 attempt success", event.Succeeded, 0},
+		{"success after a retry", nil, []attempt.Result{exit1, exit0}, "attempt before1 before2 attempt success",
+			event.Succeeded, 0},
 		{"a hook fails", func(_ *Config, s *stage) {
 			s.hooks["before1"], s.hooks["success"] = exit1, exit1
 		}, []attempt.Result{exit1, exit0}, "attempt before1 before2 attempt success", event.Succeeded, 0},
-		{"exhausted", func(e *Config, _ *stage) { e.Policy.Attempts = 2 }, []attempt.Result{exit1}, "attempt before1 before2 attempt gave up fallback", event.Exhausted, 0},
-		{"the fallback's code", func(e *Config, s *stage) { e.Policy.Attempts, s.hooks["fallback"] = 1, exit75 }, []attempt.Result{exit1}, "attempt gave up fallback", event.Exhausted, 75},
-		{"no fallback", func(e *Config, _ *stage) { e.Policy.Attempts, e.Hooks.Fallback = 1, "" }, []attempt.Result{exit75}, "attempt gave up", event.Exhausted, 75},
-		{"stopped", nil, []attempt.Result{{ExitCode: 127, StartErr: fmt.Errorf("not found")}}, "attempt gave up fallback", event.Stopped, 0},
+		{"exhausted", func(e *Config, _ *stage) { e.Policy.Attempts = 2 }, []attempt.Result{exit1},
+			"attempt before1 before2 attempt gave up fallback", event.Exhausted, 0},
+		{"the fallback's code", func(e *Config, s *stage) { e.Policy.Attempts, s.hooks["fallback"] = 1, exit75 },
+			[]attempt.Result{exit1}, "attempt gave up fallback", event.Exhausted, 75},
+		{"no fallback", func(e *Config, _ *stage) { e.Policy.Attempts, e.Hooks.Fallback = 1, "" },
+			[]attempt.Result{exit75}, "attempt gave up", event.Exhausted, 75},
+		{"stopped", nil, []attempt.Result{{ExitCode: 127, StartErr: fmt.Errorf("not found")}},
+			"attempt gave up fallback", event.Stopped, 0},
 		{"a hook asks for the end", func(e *Config, s *stage) {
 			s.hooks["before1"], e.Hooks.Fallback = exit75, ""
 		}, []attempt.Result{exit1}, "attempt before1 gave up", event.Stopped, 1},
-		{"cancelled", nil, []attempt.Result{{ExitCode: 143, Signal: "SIGTERM", Cancelled: "SIGTERM"}}, "attempt", event.Cancelled, 143},
+		{"cancelled", nil, []attempt.Result{{ExitCode: 143, Signal: "SIGTERM", Cancelled: "SIGTERM"}}, "attempt",
+			event.Cancelled, 143},
 		{"the program failed", nil, []attempt.Result{{Err: fmt.Errorf("no memory")}}, "attempt", event.Failed, 125},
 		{"the deadline passes in a hook", func(e *Config, s *stage) {
 			e.Policy.Deadline, s.took["before1"], e.Hooks.Fallback = 10*time.Second, time.Hour, ""
 		}, []attempt.Result{exit75}, "attempt before1 gave up", event.Deadline, 75},
-		{"the hook's own limit", func(_ *Config, s *stage) { s.took["before1"], s.took["success"] = time.Hour, time.Hour }, []attempt.Result{exit1, exit0}, "attempt before1 before2 attempt success", event.Succeeded, 0},
-		{"the fallback's limit", func(e *Config, s *stage) { e.Policy.Attempts, s.took["fallback"] = 1, time.Hour }, []attempt.Result{exit1}, "attempt gave up fallback", event.Exhausted, 124},
+		{"the hook's own limit", func(_ *Config, s *stage) {
+			s.took["before1"], s.took["success"] = time.Hour, time.Hour
+		}, []attempt.Result{exit1, exit0}, "attempt before1 before2 attempt success", event.Succeeded, 0},
+		{"the fallback's limit", func(e *Config, s *stage) { e.Policy.Attempts, s.took["fallback"] = 1, time.Hour },
+			[]attempt.Result{exit1}, "attempt gave up fallback", event.Exhausted, 124},
 		{"the deadline does not hold for what follows", func(e *Config, s *stage) {
-			e.Policy.Deadline, s.took["gave up"], s.took["fallback"] = 100*time.Millisecond, 10*time.Second, 10*time.Second
+			e.Policy.Deadline, s.took["gave up"], s.took["fallback"] = 100*time.Millisecond, 10*time.Second,
+				10*time.Second
 		}, []attempt.Result{exit1}, "attempt gave up fallback", event.Deadline, 0},
-		{"refused at once", func(e *Config, _ *stage) { e.Gate = (&shop{refuse: "admit 1"}).gate() }, nil, "gave up fallback", event.Refused, 0},
+		{"refused at once", func(e *Config, _ *stage) { e.Gate = (&shop{refuse: "admit 1"}).gate() }, nil,
+			"gave up fallback", event.Refused, 0},
 	} {
 		s, r, end := staged(t, all, test.prepare, test.results...)
-		if got := strings.Join(s.order, " "); got != test.order || r.last().Outcome != test.outcome || end.Code != test.code || r.last().ExitCode != test.code {
+		if got := strings.Join(s.order, " "); got != test.order || r.last().Outcome != test.outcome ||
+			end.Code != test.code || r.last().ExitCode != test.code {
 			t.Errorf("%s: %s: %s, code %d; %+v", test.name, got, r.last().Outcome, end.Code, r.last())
 		}
-		if ran := slices.Contains(s.order, "fallback"); ran != (r.last().FallbackExitCode != nil) || ran && *r.last().FallbackExitCode != test.code {
+		if ran := slices.Contains(s.order, "fallback"); ran != (r.last().FallbackExitCode != nil) || ran &&
+			*r.last().FallbackExitCode != test.code {
 			t.Errorf("%s: fallback_exit_code %v", test.name, r.last().FallbackExitCode)
 		}
-		if started, finished := strings.Count(r.kinds(), "hook_started"), strings.Count(r.kinds(), "hook_finished"); started != finished || started != len(s.seen) {
+		if started, finished := strings.Count(r.kinds(), "hook_started"),
+			strings.Count(r.kinds(), "hook_finished"); started != finished || started != len(s.seen) {
 			t.Errorf("%s: events %s", test.name, r.kinds())
 		}
 	}
@@ -128,7 +144,8 @@ func TestASignalEndsAHook(t *testing.T) {
 			results = []attempt.Result{exit1}
 		}
 		var start, ended time.Time
-		s, r, end := staged(t, Hooks{BeforeRetry: []string{"before"}, AfterSuccess: "success", AfterGiveUp: "gave up", Fallback: "fallback"}, func(e *Config, s *stage) {
+		s, r, end := staged(t, Hooks{BeforeRetry: []string{"before"}, AfterSuccess: "success", AfterGiveUp: "gave up",
+			Fallback: "fallback"}, func(e *Config, s *stage) {
 			start, s.took[which] = time.Now(), time.Hour
 			e.Policy.Attempts = 2
 			cancelled := make(chan attempt.Signal, 1)
@@ -136,7 +153,8 @@ func TestASignalEndsAHook(t *testing.T) {
 			time.AfterFunc(20*time.Second, func() { cancelled <- "SIGTERM" })
 		}, results...)
 		ended = r.last().Time
-		if end.Signal != "SIGTERM" || r.last().Outcome != event.Cancelled || ended.Sub(start) != 20*time.Second || s.order[len(s.order)-1] != which || r.last().FallbackExitCode != nil {
+		if end.Signal != "SIGTERM" || r.last().Outcome != event.Cancelled || ended.Sub(start) != 20*time.Second ||
+			s.order[len(s.order)-1] != which || r.last().FallbackExitCode != nil {
 			t.Errorf("%s: %+v after %v: %v", which, end, ended.Sub(start), s.order)
 		}
 	}
@@ -150,7 +168,8 @@ func TestWhatHooksGet(t *testing.T) {
 		kept[name] = string(stdout) + string(stderr)
 		return []string{"RETRY_TAIL_STDOUT=" + name}, func() { kept[name] += " removed" }
 	}
-	s, _, _ := staged(t, Hooks{BeforeRetry: []string{"before"}, AfterGiveUp: "gave up", Fallback: "fallback", Tails: tails}, func(e *Config, s *stage) {
+	s, _, _ := staged(t, Hooks{BeforeRetry: []string{"before"}, AfterGiveUp: "gave up", Fallback: "fallback",
+		Tails: tails}, func(e *Config, s *stage) {
 		e.Policy.Attempts, e.Policy.Deadline = 3, time.Hour
 		e.Policy.Rules.ReadStdout, e.Policy.Rules.ReadStderr = true, true
 		e.Identity.Environ = []string{"HOME=/h", "RETRY_HOOK=outer", "RETRY_RESULT_EXIT=9", "RETRY_TAIL_STDOUT=outer"}
@@ -163,9 +182,16 @@ func TestWhatHooksGet(t *testing.T) {
 		}
 	}
 	want := []map[string]string{
-		{"RETRY_HOOK": "before-retry", "RETRY_ATTEMPT": "2", "RETRY_MAX_ATTEMPTS": "3", "RETRY_LAST_EXIT": "75", "RETRY_DELAY_MS": "1000", "RETRY_RESULT_EXIT": "75", "RETRY_RESULT_SIGNAL": "", "RETRY_RESULT_REASON": "exit 75: the command reports a temporary failure (75)", "RETRY_RESULT_VERDICT": "transient", "RETRY_RESULT_RULE": "sysexits-tempfail", "RETRY_RESULT_OUTCOME": "", "RETRY_NEXT_DELAY_MS": "2000", "RETRY_TAIL_STDOUT": "file0", "HOME": "/h"},
-		{"RETRY_HOOK": "before-retry", "RETRY_ATTEMPT": "3", "RETRY_LAST_EXIT": "137", "RETRY_RESULT_EXIT": "137", "RETRY_RESULT_SIGNAL": "SIGKILL", "RETRY_NEXT_DELAY_MS": "0"},
-		{"RETRY_HOOK": "after-give-up", "RETRY_ATTEMPT": "3", "RETRY_LAST_EXIT": "137", "RETRY_RESULT_EXIT": "1", "RETRY_RESULT_OUTCOME": "exhausted", "RETRY_NEXT_DELAY_MS": "0", "RETRY_EXPIRES_AT": "-", "RETRY_IDEMPOTENCY_KEY": "key", "RETRY_RUN_ID": "id", "RETRY_DEPTH": "1"},
+		{"RETRY_HOOK": "before-retry", "RETRY_ATTEMPT": "2", "RETRY_MAX_ATTEMPTS": "3", "RETRY_LAST_EXIT": "75",
+			"RETRY_DELAY_MS": "1000", "RETRY_RESULT_EXIT": "75", "RETRY_RESULT_SIGNAL": "",
+			"RETRY_RESULT_REASON":  "exit 75: the command reports a temporary failure (75)",
+			"RETRY_RESULT_VERDICT": "transient", "RETRY_RESULT_RULE": "sysexits-tempfail", "RETRY_RESULT_OUTCOME": "",
+			"RETRY_NEXT_DELAY_MS": "2000", "RETRY_TAIL_STDOUT": "file0", "HOME": "/h"},
+		{"RETRY_HOOK": "before-retry", "RETRY_ATTEMPT": "3", "RETRY_LAST_EXIT": "137", "RETRY_RESULT_EXIT": "137",
+			"RETRY_RESULT_SIGNAL": "SIGKILL", "RETRY_NEXT_DELAY_MS": "0"},
+		{"RETRY_HOOK": "after-give-up", "RETRY_ATTEMPT": "3", "RETRY_LAST_EXIT": "137", "RETRY_RESULT_EXIT": "1",
+			"RETRY_RESULT_OUTCOME": "exhausted", "RETRY_NEXT_DELAY_MS": "0", "RETRY_EXPIRES_AT": "-",
+			"RETRY_IDEMPOTENCY_KEY": "key", "RETRY_RUN_ID": "id", "RETRY_DEPTH": "1"},
 		{"RETRY_HOOK": "fallback", "RETRY_ATTEMPT": "3", "RETRY_RESULT_EXIT": "1", "RETRY_RESULT_OUTCOME": "exhausted"},
 	}
 	if len(s.seen) != len(want) {
@@ -178,12 +204,14 @@ func TestWhatHooksGet(t *testing.T) {
 				t.Errorf("hook %d: %s=%s, want %s", i, name, got, value)
 			}
 		}
-		if got := strings.Join(spec.Argv[3:], "|"); got != "retry|cmd|a b" || !spec.KillAtOnce || (spec.Streams == attempt.Instead) != (i == 3) || spec.Timeout != 0 {
+		if got := strings.Join(spec.Argv[3:], "|"); got != "retry|cmd|a b" || !spec.KillAtOnce ||
+			(spec.Streams == attempt.Instead) != (i == 3) || spec.Timeout != 0 {
 			t.Errorf("hook %d: %+v", i, spec)
 		}
 		for j, entry := range spec.Env {
 			name, _, _ := strings.Cut(entry, "=")
-			if slices.ContainsFunc(spec.Env[j+1:], func(other string) bool { return strings.HasPrefix(other, name+"=") }) {
+			if slices.ContainsFunc(spec.Env[j+1:],
+				func(other string) bool { return strings.HasPrefix(other, name+"=") }) {
 				t.Errorf("hook %d: %s is set twice", i, name)
 			}
 		}
@@ -204,7 +232,8 @@ func TestRetryWith(t *testing.T) {
 	if got := strings.Join(s.specs[0].Argv, "|"); got != "cmd|a b" {
 		t.Error(got)
 	}
-	if got := strings.Join(s.specs[1].Argv, "|"); got != `/bin/sh|-c|"$@" --resume|retry|cmd|a b` || s.specs[1].Streams != attempt.Configured {
+	if got := strings.Join(s.specs[1].Argv, "|"); got != `/bin/sh|-c|"$@" --resume|retry|cmd|a b` ||
+		s.specs[1].Streams != attempt.Configured {
 		t.Error(got)
 	}
 	if r.last().Attempts != 2 || r.last().Outcome != event.Exhausted {

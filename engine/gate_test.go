@@ -44,7 +44,8 @@ func (s *shop) gate() *admission.Gate {
 	})
 }
 
-func (s *shop) Do(ctx context.Context, _ string, _ *guard.Guards, r *guard.Request) (answer guard.Answer, _ guard.Lock, err error) {
+func (s *shop) Do(ctx context.Context, _ string, _ *guard.Guards, r *guard.Request) (answer guard.Answer,
+	_ guard.Lock, err error) {
 	if r.Op == guard.Renew { // by another goroutine
 		return answer, nil, nil
 	}

@@ -55,7 +55,8 @@ type copyStarter struct {
 }
 
 func (s *copyStarter) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
-	f := &fakeCopy{planned: s.plans[min(len(s.copies), len(s.plans)-1)], starter: s, ctx: ctx, spec: spec, started: time.Now()}
+	f := &fakeCopy{planned: s.plans[min(len(s.copies), len(s.plans)-1)], starter: s, ctx: ctx, spec: spec,
+		started: time.Now()}
 	s.copies = append(s.copies, f)
 	return f
 }
@@ -168,7 +169,8 @@ func checkCopies(t *testing.T, s *copyStarter, r *record) {
 	}
 	for _, f := range s.copies {
 		if f.spec.Copy != numbers[f.spec.Number] || f.spec.Copy >= s.most {
-			t.Errorf("copy %d of attempt %d came after %d others, with at most %d", f.spec.Copy, f.spec.Number, numbers[f.spec.Number], s.most)
+			t.Errorf("copy %d of attempt %d came after %d others, with at most %d", f.spec.Copy, f.spec.Number,
+				numbers[f.spec.Number], s.most)
 		}
 		numbers[f.spec.Number]++
 		switch f.settlement {
@@ -206,7 +208,8 @@ func TestHedgeVectors(t *testing.T) {
 			plans := slices.Repeat([]planned{{after: time.Hour, result: exit0}}, c.Max)
 			for _, a := range c.Answers { // their times count from the begin of the attempt
 				n := int(a[1].(float64))
-				plans[n] = planned{after: time.Duration(a[0].(float64))*ms - time.Duration(c.SentAt[n])*ms, result: results[a[2].(string)]}
+				plans[n] = planned{after: time.Duration(a[0].(float64))*ms - time.Duration(c.SentAt[n])*ms,
+					result: results[a[2].(string)]}
 			}
 			e, s, r := newHedged(c.Max, time.Duration(c.Delay)*ms, plans...)
 			e.Policy.Rules.StopOnExit, _ = classify.ParseExits("75")
@@ -253,7 +256,8 @@ func TestLongestDelay(t *testing.T) {
 
 func TestHedgeReleasesTheWinnerAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newHedged(3, 100*ms, planned{after: ever, dying: 3 * time.Second}, planned{after: 50 * ms, result: exit0})
+		e, s, r := newHedged(3, 100*ms, planned{after: ever, dying: 3 * time.Second},
+			planned{after: 50 * ms, result: exit0})
 		begun := time.Now()
 		if end := e.Run(context.Background()); end != (End{}) {
 			t.Errorf("ended with %+v", end)
@@ -284,7 +288,8 @@ func TestHedgeReleasesTheWinnerAlone(t *testing.T) {
 // on with its wait.
 func TestHedgeOfFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newHedged(3, 100*ms, planned{after: 150 * ms, result: exit75}, planned{after: 300 * ms, result: killed}, planned{after: 20 * ms, result: exit1})
+		e, s, r := newHedged(3, 100*ms, planned{after: 150 * ms, result: exit75},
+			planned{after: 300 * ms, result: killed}, planned{after: 20 * ms, result: exit1})
 		e.Policy.Attempts = 2
 		e.Run(context.Background())
 		checkCopies(t, s, r)
@@ -300,7 +305,8 @@ func TestHedgeOfFailures(t *testing.T) {
 		if last := r.last(); last.Attempts != 2 || last.ExitCode != 1 || last.Outcome != event.Exhausted {
 			t.Errorf("ended: %+v", last)
 		}
-		if env := s.copies[3].spec.Env; !slices.Contains(env, "RETRY_LAST_EXIT=137") || !slices.Contains(env, "RETRY_ATTEMPT=2") {
+		if env := s.copies[3].spec.Env; !slices.Contains(env, "RETRY_LAST_EXIT=137") ||
+			!slices.Contains(env, "RETRY_ATTEMPT=2") {
 			t.Errorf("attempt 2 sees %v", env)
 		}
 	})
@@ -314,7 +320,8 @@ func TestHedgeIsStopped(t *testing.T) {
 		e.Policy.Rules.StopOnExit, _ = classify.ParseExits("75")
 		end := e.Run(context.Background())
 		checkCopies(t, s, r)
-		if end.Code != 75 || s.settlements() != "dropped rejected" || r.last().Outcome != event.Stopped || r.last().Attempts != 1 {
+		if end.Code != 75 || s.settlements() != "dropped rejected" || r.last().Outcome != event.Stopped ||
+			r.last().Attempts != 1 {
 			t.Errorf("ended with %+v, %s: %+v", end, s.settlements(), r.last())
 		}
 	})
@@ -338,14 +345,16 @@ func TestHedgeLimits(t *testing.T) {
 		begun := time.Now()
 		end := e.Run(context.Background())
 		checkCopies(t, s, r)
-		if end.Code != 124 || time.Since(begun) != 1250*ms || s.settlements() != "rejected dropped dropped" || r.last().Outcome != event.Deadline || s.copies[0].lost {
+		if end.Code != 124 || time.Since(begun) != 1250*ms || s.settlements() != "rejected dropped dropped" ||
+			r.last().Outcome != event.Deadline || s.copies[0].lost {
 			t.Errorf("ended with %+v after %v, %s: %+v", end, time.Since(begun), s.settlements(), r.last())
 		}
 	})
 	// What ends by itself as the deadline passes gets no further copy.
 	for _, notRun := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			e, s, r := newHedged(2, time.Hour, planned{after: 300 * ms, deaf: true, result: exit75}, planned{result: attempt.Result{NotRun: true, DeadlinePassed: true, ExitCode: 124}})
+			e, s, r := newHedged(2, time.Hour, planned{after: 300 * ms, deaf: true, result: exit75},
+				planned{result: attempt.Result{NotRun: true, DeadlinePassed: true, ExitCode: 124}})
 			e.Policy.Deadline, e.Policy.Attempts = 250*ms, 5
 			want := 1
 			if notRun { // the deadline comes between the look at it and the start
@@ -353,7 +362,8 @@ func TestHedgeLimits(t *testing.T) {
 			}
 			end := e.Run(context.Background())
 			checkCopies(t, s, r)
-			if end.Code != 75 || len(s.copies) != want || s.copies[0].settlement != "rejected" || r.last().Outcome != event.Deadline {
+			if end.Code != 75 || len(s.copies) != want || s.copies[0].settlement != "rejected" ||
+				r.last().Outcome != event.Deadline {
 				t.Errorf("ended with %+v, %s: %+v", end, s.settlements(), r.last())
 			}
 		})
@@ -368,11 +378,16 @@ func TestHedgeIsCancelled(t *testing.T) {
 		settlements string
 		code        int
 	}{
-		{[]planned{{after: ever, result: exit1}, {after: ever, result: exit1, dying: time.Second}}, "dropped rejected", 143},
-		{[]planned{{after: ever, result: exit1, dying: time.Second}, {after: ever, result: exit1}}, "rejected dropped", 143},
-		{[]planned{{after: ever, result: exit0}, {after: ever, result: exit1, dying: time.Second}}, "released dropped", 0},
-		{[]planned{{after: ever, result: exit1}, {after: ever, result: exit0, dying: time.Second}}, "dropped released", 0},
-		{[]planned{{after: 110 * ms, result: exit1}, {after: ever, result: exit1}, {after: ever, result: exit1, dying: time.Second}}, "dropped dropped rejected", 143},
+		{[]planned{{after: ever, result: exit1}, {after: ever, result: exit1, dying: time.Second}},
+			"dropped rejected", 143},
+		{[]planned{{after: ever, result: exit1, dying: time.Second}, {after: ever, result: exit1}},
+			"rejected dropped", 143},
+		{[]planned{{after: ever, result: exit0}, {after: ever, result: exit1, dying: time.Second}},
+			"released dropped", 0},
+		{[]planned{{after: ever, result: exit1}, {after: ever, result: exit0, dying: time.Second}},
+			"dropped released", 0},
+		{[]planned{{after: 110 * ms, result: exit1}, {after: ever, result: exit1},
+			{after: ever, result: exit1, dying: time.Second}}, "dropped dropped rejected", 143},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			e, s, r := newHedged(3, 100*ms, test.plans...)
@@ -380,7 +395,8 @@ func TestHedgeIsCancelled(t *testing.T) {
 			time.AfterFunc(150*ms, func() { s.sent = "SIGTERM"; close(s.signal) })
 			end := e.Run(context.Background())
 			checkCopies(t, s, r)
-			if s.settlements() != test.settlements || end.Code != test.code || r.last().Outcome != event.Cancelled || r.last().Attempts != 1 {
+			if s.settlements() != test.settlements || end.Code != test.code || r.last().Outcome != event.Cancelled ||
+				r.last().Attempts != 1 {
 				t.Errorf("ended with %+v, %s: %+v", end, s.settlements(), r.last())
 			}
 			if slices.ContainsFunc(s.copies, func(f *fakeCopy) bool { return f.lost }) {
@@ -395,7 +411,8 @@ func TestHedgeIsCancelled(t *testing.T) {
 func TestSignalWhileLosersEnd(t *testing.T) {
 	for _, more := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			e, s, r := newHedged(2, 100*ms, planned{after: ever, result: exit1, dying: time.Second}, planned{after: 50 * ms, result: exit0})
+			e, s, r := newHedged(2, 100*ms, planned{after: ever, result: exit1, dying: time.Second},
+				planned{after: 50 * ms, result: exit0})
 			e.Policy.Attempts = 5
 			want, settlements := End{}, "dropped released"
 			if more {
@@ -423,7 +440,8 @@ func TestSignalBetweenCopies(t *testing.T) {
 		begun := time.Now()
 		end := e.Run(context.Background())
 		checkCopies(t, s, r)
-		if end.Signal != "SIGTERM" || r.last().Outcome != event.Cancelled || time.Since(begun) != 80*ms || s.settlements() != "rejected" {
+		if end.Signal != "SIGTERM" || r.last().Outcome != event.Cancelled || time.Since(begun) != 80*ms ||
+			s.settlements() != "rejected" {
 			t.Errorf("ended with %+v after %v, %s: %+v", end, time.Since(begun), s.settlements(), r.last())
 		}
 	})
@@ -455,7 +473,8 @@ func TestHedgeAndResetAfter(t *testing.T) {
 // Output that cannot be written decides like that of any attempt.
 func TestHedgeWithoutAReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newHedged(2, 100*ms, planned{after: ever}, planned{after: 50 * ms, result: exit0, settling: attempt.ErrReaderGone})
+		e, s, r := newHedged(2, 100*ms, planned{after: ever},
+			planned{after: 50 * ms, result: exit0, settling: attempt.ErrReaderGone})
 		if end := e.Run(context.Background()); end.Signal != "SIGPIPE" {
 			t.Errorf("ended with %+v", end)
 		}
@@ -470,7 +489,8 @@ func TestHedgeAndConsecutive(t *testing.T) {
 		e.Policy.Attempts, e.Policy.Consecutive = 5, 2
 		e.Run(context.Background())
 		checkCopies(t, s, r)
-		if s.settlements() != "dropped rejected released" || r.last().Attempts != 2 || r.last().Outcome != event.Succeeded {
+		if s.settlements() != "dropped rejected released" || r.last().Attempts != 2 ||
+			r.last().Outcome != event.Succeeded {
 			t.Errorf("%s: %+v", s.settlements(), r.last())
 		}
 	})
@@ -495,18 +515,23 @@ func TestHedgeAsksTheGate(t *testing.T) {
 		},
 		{
 			"a failure while the gate is asked",
-			&shop{copies: 1, takes: 200 * ms}, []planned{{after: 150 * ms, result: exit1}, {after: 10 * ms, result: exit1}},
-			[]int{0, 300}, []copyAsked{{1, false}, {1, false}}, []guard.Outcome{guard.Failure, guard.Failure}, "guard_refused",
+			&shop{copies: 1, takes: 200 * ms},
+			[]planned{{after: 150 * ms, result: exit1}, {after: 10 * ms, result: exit1}},
+			[]int{0, 300}, []copyAsked{{1, false}, {1, false}}, []guard.Outcome{guard.Failure, guard.Failure},
+			"guard_refused",
 		},
 		{
 			"a loser counts neither way",
-			&shop{copies: 2}, []planned{{after: ever}, {after: 50 * ms, result: exit1}, {after: 10 * ms, result: exit0}},
-			[]int{0, 100, 150}, []copyAsked{{1, false}, {1, false}}, []guard.Outcome{guard.Failure, guard.Success, guard.Neither}, "attempt_cancelled",
+			&shop{copies: 2}, []planned{{after: ever}, {after: 50 * ms, result: exit1},
+				{after: 10 * ms, result: exit0}},
+			[]int{0, 100, 150}, []copyAsked{{1, false}, {1, false}},
+			[]guard.Outcome{guard.Failure, guard.Success, guard.Neither}, "attempt_cancelled",
 		},
 		{
 			"a refused copy has had its turn",
 			&shop{copies: 0}, []planned{{after: 450 * ms, result: exit0}},
-			[]int{0}, []copyAsked{{1, false}, {1, false}}, []guard.Outcome{guard.Success}, "guard_refused guard_refused",
+			[]int{0}, []copyAsked{{1, false}, {1, false}}, []guard.Outcome{guard.Success},
+			"guard_refused guard_refused",
 		},
 		{
 			"refused when nothing runs",
@@ -519,8 +544,10 @@ func TestHedgeAsksTheGate(t *testing.T) {
 			e.Gate = test.shop.gate()
 			e.Run(context.Background())
 			checkCopies(t, s, r)
-			if !slices.Equal(s.startedAt(), test.started) || !slices.Equal(test.shop.asked, test.asked) || !slices.Equal(test.shop.reports, test.reports) || test.shop.open != 0 {
-				t.Errorf("%s: started %v, asked %v, reports %v, %d passes left", test.name, s.startedAt(), test.shop.asked, test.shop.reports, test.shop.open)
+			if !slices.Equal(s.startedAt(), test.started) || !slices.Equal(test.shop.asked, test.asked) ||
+				!slices.Equal(test.shop.reports, test.reports) || test.shop.open != 0 {
+				t.Errorf("%s: started %v, asked %v, reports %v, %d passes left", test.name, s.startedAt(),
+					test.shop.asked, test.shop.reports, test.shop.open)
 			}
 			kinds := strings.Fields(r.kinds())
 			kinds = slices.DeleteFunc(kinds, func(k string) bool {
@@ -541,7 +568,8 @@ func TestGateKnowsOfTimeouts(t *testing.T) {
 		e.Gate, e.Policy.Timeout = k.gate(), time.Second
 		e.Run(context.Background())
 		checkCopies(t, s, r)
-		if !slices.Equal(k.asked, []copyAsked{{1, true}}) || !slices.Equal(k.reports, []guard.Outcome{guard.Failure, guard.Success}) {
+		if !slices.Equal(k.asked, []copyAsked{{1, true}}) ||
+			!slices.Equal(k.reports, []guard.Outcome{guard.Failure, guard.Success}) {
 			t.Errorf("asked %v, reports %v", k.asked, k.reports)
 		}
 	})
@@ -549,7 +577,8 @@ func TestGateKnowsOfTimeouts(t *testing.T) {
 
 func TestHedgeEnvironment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newHedged(3, 100*ms, planned{after: 250 * ms, result: exit1}, planned{after: ever}, planned{after: 10 * ms, result: exit0})
+		e, s, r := newHedged(3, 100*ms, planned{after: 250 * ms, result: exit1}, planned{after: ever},
+			planned{after: 10 * ms, result: exit0})
 		spans := uint64(0)
 		e.Identity.Random = func() uint64 { spans += 2; return spans }
 		e.Identity.Environ = []string{"RETRY_COPY=7", "RETRY_USE_HOST=x", "RETRY_USE_OTHER=y"}
@@ -563,12 +592,14 @@ func TestHedgeEnvironment(t *testing.T) {
 		seen := map[string]bool{}
 		for i, f := range s.copies {
 			value := []string{"a", "b", "a"}[i]
-			for _, want := range []string{fmt.Sprint("RETRY_COPY=", i), "RETRY_IDEMPOTENCY_KEY=key", "RETRY_ATTEMPT=1", "RETRY_USE_HOST=" + value, "RETRY_USE_OTHER=y"} {
+			for _, want := range []string{fmt.Sprint("RETRY_COPY=", i), "RETRY_IDEMPOTENCY_KEY=key",
+				"RETRY_ATTEMPT=1", "RETRY_USE_HOST=" + value, "RETRY_USE_OTHER=y"} {
 				if !slices.Contains(f.spec.Env, want) {
 					t.Errorf("copy %d lacks %s: %v", i, want, f.spec.Env)
 				}
 			}
-			if got := strings.Count(strings.Join(f.spec.Env, "\n"), "RETRY_USE_HOST") + strings.Count(strings.Join(f.spec.Env, "\n"), "RETRY_COPY"); got != 2 {
+			if got := strings.Count(strings.Join(f.spec.Env, "\n"), "RETRY_USE_HOST") +
+				strings.Count(strings.Join(f.spec.Env, "\n"), "RETRY_COPY"); got != 2 {
 				t.Errorf("copy %d sees a variable twice: %v", i, f.spec.Env)
 			}
 			for _, entry := range f.spec.Env {
@@ -601,7 +632,8 @@ func TestHedgeStress(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var plans []planned
 			for range 8 {
-				plans = append(plans, planned{after: upTo(time.Second), dying: upTo(100 * ms), result: results[random.IntN(len(results))]})
+				plans = append(plans, planned{after: upTo(time.Second), dying: upTo(100 * ms),
+					result: results[random.IntN(len(results))]})
 			}
 			e, s, r := newHedged(2+random.IntN(4), upTo(300*ms)+1, plans...)
 			e.Policy.Attempts = 1 + random.IntN(3)
@@ -639,7 +671,8 @@ func TestHedgeStress(t *testing.T) {
 				t.Errorf("%d passes were not reported", k.open)
 			}
 			released := strings.Count(s.settlements(), "released")
-			if (end.Code == 0) != (released == 1) || (r.last().Outcome == event.Succeeded) && end.Code != 0 || r.last().ExitCode != end.Code {
+			if (end.Code == 0) != (released == 1) || (r.last().Outcome == event.Succeeded) && end.Code != 0 ||
+				r.last().ExitCode != end.Code {
 				t.Errorf("ended with %+v, %s: %+v", end, s.settlements(), r.last())
 			}
 			winners += released

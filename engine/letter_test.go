@@ -51,11 +51,13 @@ func TestParkedRunGoesOn(t *testing.T) {
 		policy.Rotate = []rotate.List{{Name: "m", Values: []string{"a", "b", "c"}}}
 		e.Policy, e.Keep, e.Gate, e.Argv = policy, k.keep, g.gate(), []string{"get", "{m}"}
 		start := time.Now()
-		if end := e.Run(context.Background()); end.Code != 75 || r.last().Outcome != event.Parked || r.last().Letter != "parked-1" || !r.last().DueAt.Equal(start.Add(3*time.Second)) {
+		if end := e.Run(context.Background()); end.Code != 75 || r.last().Outcome != event.Parked ||
+			r.last().Letter != "parked-1" || !r.last().DueAt.Equal(start.Add(3*time.Second)) {
 			t.Fatalf("ended with %+v: %+v", end, r.last())
 		}
 		l := k.parked[0]
-		if l.Attempts != 2 || l.Result.ExitCode != 75 || l.Place.Step != 3 || l.Decision.Jittered != 2*time.Second || len(k.kept) > 0 {
+		if l.Attempts != 2 || l.Result.ExitCode != 75 || l.Place.Step != 3 || l.Decision.Jittered != 2*time.Second ||
+			len(k.kept) > 0 {
 			t.Errorf("letter: %+v", l)
 		}
 		if !slices.Equal(g.calls, []string{"admit 1", "permit 2", "admit 2"}) {
@@ -68,7 +70,8 @@ func TestParkedRunGoesOn(t *testing.T) {
 		if end := again.Run(context.Background()); end.Code != 0 || r2.last().Attempts != 4 {
 			t.Fatalf("ended with %+v: %+v", end, r2.last())
 		}
-		for _, want := range []string{"RETRY_ATTEMPT=3", "RETRY_LAST_EXIT=75", "RETRY_LAST_REASON=" + l.Decision.Reason, "RETRY_DELAY_MS=2000", "RETRY_USE_M=c"} {
+		for _, want := range []string{"RETRY_ATTEMPT=3", "RETRY_LAST_EXIT=75",
+			"RETRY_LAST_REASON=" + l.Decision.Reason, "RETRY_DELAY_MS=2000", "RETRY_USE_M=c"} {
 			if !slices.Contains(s2.specs[0].Env, want) {
 				t.Errorf("attempt 3 lacks %s: %v", want, s2.specs[0].Env)
 			}
@@ -87,7 +90,8 @@ func TestParkedRunIsTooLate(t *testing.T) {
 		e, s, r := newConfig(exit0)
 		e.Expires = time.Now().Add(-time.Second)
 		e.Resume = &Letter{Decision: &Decision{}, Attempts: 2, Result: exit75}
-		if end := e.Run(context.Background()); end.Code != 124 || r.last().Outcome != event.Deadline || r.last().Attempts != 2 || len(s.started) > 0 {
+		if end := e.Run(context.Background()); end.Code != 124 || r.last().Outcome != event.Deadline ||
+			r.last().Attempts != 2 || len(s.started) > 0 {
 			t.Errorf("ended with %+v: %+v", end, r.last())
 		}
 	})
@@ -103,13 +107,17 @@ func TestGivenUpRunIsKept(t *testing.T) {
 		order   string
 	}{
 		{"exhausted", []attempt.Result{exit1}, func(*Config) {}, 1, "keep"},
-		{"before the hook", []attempt.Result{exit1}, func(e *Config) { e.Hooks.AfterGiveUp = "x" }, 1, "keep after-give-up"},
-		{"after the fallback", []attempt.Result{exit1}, func(e *Config) { e.Hooks.AfterGiveUp, e.Hooks.Fallback = "x", "y" }, 1, "after-give-up fallback keep"},
+		{"before the hook", []attempt.Result{exit1}, func(e *Config) { e.Hooks.AfterGiveUp = "x" }, 1,
+			"keep after-give-up"},
+		{"after the fallback", []attempt.Result{exit1},
+			func(e *Config) { e.Hooks.AfterGiveUp, e.Hooks.Fallback = "x", "y" }, 1, "after-give-up fallback keep"},
 		{"refused", nil, func(e *Config) { e.Gate = refused }, 1, "keep"},
 		{"a success", []attempt.Result{exit0}, func(*Config) {}, 0, ""},
-		{"a cancel", []attempt.Result{{ExitCode: 143, Signal: "SIGTERM", Cancelled: "SIGTERM"}}, func(*Config) {}, 0, ""},
+		{"a cancel", []attempt.Result{{ExitCode: 143, Signal: "SIGTERM", Cancelled: "SIGTERM"}}, func(*Config) {}, 0,
+			""},
 		{"no command", []attempt.Result{{ExitCode: 127, StartErr: context.Canceled}}, func(*Config) {}, 0, ""},
-		{"no attempt", nil, func(e *Config) { e.Policy.InitialDelay, e.Policy.Deadline = time.Hour, time.Minute }, 0, ""},
+		{"no attempt", nil, func(e *Config) { e.Policy.InitialDelay, e.Policy.Deadline = time.Hour, time.Minute }, 0,
+			""},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			e, _, r := newConfig(append(c.results, exit1)...)
@@ -125,7 +133,8 @@ func TestGivenUpRunIsKept(t *testing.T) {
 				}
 			}
 			e.Run(context.Background())
-			if letter := r.last().Letter; len(k.kept) != c.kept || strings.Join(order, " ") != c.order || letter != strings.Repeat("kept-1", c.kept) {
+			if letter := r.last().Letter; len(k.kept) != c.kept || strings.Join(order, " ") != c.order ||
+				letter != strings.Repeat("kept-1", c.kept) {
 				t.Errorf("%s: kept %d, letter %q, in the order %q", c.name, len(k.kept), letter, order)
 			}
 		})
@@ -141,7 +150,8 @@ func TestSpans(t *testing.T) {
 		e.Hooks.BeforeRetry = []string{"x"}
 		e.Run(context.Background())
 		started := r.events[0].(*event.RunStarted)
-		if started.ParentSpanID != "b7ad6b7169203331" || !started.Sampled || started.SpanID != "0000000000000003" || started.Name != "true" || started.Depth != 1 {
+		if started.ParentSpanID != "b7ad6b7169203331" || !started.Sampled || started.SpanID != "0000000000000003" ||
+			started.Name != "true" || started.Depth != 1 {
 			t.Errorf("%+v", started)
 		}
 		want := []string{"0000000000000005", "0000000000000003", "0000000000000007"} // attempt, hook, attempt
@@ -160,7 +170,8 @@ func TestSpans(t *testing.T) {
 
 func TestNameOfARun(t *testing.T) {
 	for want, argv := range map[string][]string{
-		"wait": nil, "make": {"sudo", "-u", "x", "/usr/bin/make", "all"}, "-": {""}, "a\ufffdb": {"a\nb"}, strings.Repeat("é", 64): {strings.Repeat("é", 70)},
+		"wait": nil, "make": {"sudo", "-u", "x", "/usr/bin/make", "all"}, "-": {""}, "a\ufffdb": {"a\nb"},
+		strings.Repeat("é", 64): {strings.Repeat("é", 70)},
 	} {
 		if got := NameOf(argv); got != want {
 			t.Errorf("NameOf(%q) = %q, want %q", argv, got, want)

@@ -45,7 +45,8 @@ func (m *memory) Look(context.Context, string) (*guard.Snapshot, error) { panic(
 
 func (m *memory) gate(g guard.Guards) *admission.Gate {
 	id := uint64(0)
-	return admission.New(&admission.Config{Guards: g, Primary: admission.Named{Store: m, Name: "memory"}, Random: func() uint64 { id++; return id << 12 }})
+	return admission.New(&admission.Config{Guards: g, Primary: admission.Named{Store: m, Name: "memory"},
+		Random: func() uint64 { id++; return id << 12 }})
 }
 
 // in runs f with a configuration under a fake clock.
@@ -78,7 +79,8 @@ func TestTheBeginOfARun(t *testing.T) {
 		e.Identity.Depth, e.Identity.ParentRunID = 3, "parent"
 		e.Run(context.Background())
 		got := find[*event.RunStarted](r, 0)
-		if got.Name != "a --token=xxxxx" || got.GivenName != "a --token=secret" || got.Key != "b --token=xxxxx" || !slices.Equal(got.Command, e.Argv) ||
+		if got.Name != "a --token=xxxxx" || got.GivenName != "a --token=secret" || got.Key != "b --token=xxxxx" ||
+			!slices.Equal(got.Command, e.Argv) ||
 			!got.Deadline.Equal(e.Expires) || got.Depth != 3 || got.ParentRunID != "parent" {
 			t.Errorf("%+v", got)
 		}
@@ -87,15 +89,17 @@ func TestTheBeginOfARun(t *testing.T) {
 				t.Errorf("%s: %+v", kind(ev), h)
 			}
 		}
-		if env := s.specs[0].Env; !slices.Contains(env, "RETRY_PARENT_RUN_ID=parent") || !slices.Contains(env, "RETRY_DEPTH=3") {
+		if env := s.specs[0].Env; !slices.Contains(env, "RETRY_PARENT_RUN_ID=parent") ||
+			!slices.Contains(env, "RETRY_DEPTH=3") {
 			t.Errorf("%v", env)
 		}
 	})
 	// The nearer one of two deadlines holds, and one alone.
 	for name, c := range map[string]struct{ own, outer, want time.Duration }{
 		"none": {}, "its own": {time.Minute, 0, time.Minute}, "the outer one": {0, time.Minute, time.Minute},
-		"its own is nearer": {time.Minute, time.Hour, time.Minute}, "the outer one is nearer": {time.Hour, time.Minute, time.Minute},
-		"a nanosecond": {1, 0, 1},
+		"its own is nearer":       {time.Minute, time.Hour, time.Minute},
+		"the outer one is nearer": {time.Hour, time.Minute, time.Minute},
+		"a nanosecond":            {1, 0, 1},
 	} {
 		in(t, []attempt.Result{exit0}, func(t *testing.T, e *Config, s *script, r *record) {
 			start := time.Now()
@@ -110,13 +114,15 @@ func TestTheBeginOfARun(t *testing.T) {
 		})
 	}
 	in(t, []attempt.Result{exit1, exit0}, func(t *testing.T, e *Config, s *script, r *record) {
-		if end, at := e.RunFrom(context.Background(), Place{3, 2 * time.Second}); end.Code != 0 || at.Step != 4 || s.started[1].Sub(s.started[0]) != 4*time.Second {
+		if end, at := e.RunFrom(context.Background(), Place{3, 2 * time.Second}); end.Code != 0 || at.Step != 4 ||
+			s.started[1].Sub(s.started[0]) != 4*time.Second {
 			t.Errorf("from the third wait: %+v, %+v", end, at)
 		}
 	})
 	in(t, []attempt.Result{exit1}, func(t *testing.T, e *Config, s *script, r *record) {
 		e.WaitOnly = true
-		if end := e.Run(context.Background()); end != (End{}) || len(s.started) > 0 || r.last().Outcome != event.Succeeded {
+		if end := e.Run(context.Background()); end != (End{}) || len(s.started) > 0 ||
+			r.last().Outcome != event.Succeeded {
 			t.Errorf("without a command: %+v", r.last())
 		}
 	})
@@ -131,10 +137,13 @@ func TestWaitsBeforeTheFirstAttempt(t *testing.T) {
 		end     End
 		kinds   string // before the first attempt
 	}{
-		"nothing":                 {func(*Config, chan attempt.Signal) {}, 0, End{}, "run_started"},
-		"a delay":                 {func(e *Config, _ chan attempt.Signal) { e.Policy.InitialDelay = time.Second }, time.Second, End{}, "run_started initial_wait initial_waited"},
-		"a delay of a nanosecond": {func(e *Config, _ chan attempt.Signal) { e.Policy.InitialDelay = 1 }, 1, End{}, "run_started initial_wait initial_waited"},
-		"a splay":                 {func(e *Config, _ chan attempt.Signal) { e.Policy.Splay = time.Minute }, 30 * time.Second, End{}, "run_started initial_wait initial_waited"},
+		"nothing": {func(*Config, chan attempt.Signal) {}, 0, End{}, "run_started"},
+		"a delay": {func(e *Config, _ chan attempt.Signal) { e.Policy.InitialDelay = time.Second },
+			time.Second, End{}, "run_started initial_wait initial_waited"},
+		"a delay of a nanosecond": {func(e *Config, _ chan attempt.Signal) { e.Policy.InitialDelay = 1 }, 1, End{},
+			"run_started initial_wait initial_waited"},
+		"a splay": {func(e *Config, _ chan attempt.Signal) { e.Policy.Splay = time.Minute }, 30 * time.Second, End{},
+			"run_started initial_wait initial_waited"},
 		"a splay without a draw": {func(e *Config, _ chan attempt.Signal) {
 			e.Draw = func() float64 { panic("drawn") }
 			e.Policy.Splay = 0
@@ -183,7 +192,8 @@ func TestTimeoutAndDeadline(t *testing.T) {
 		e.Policy.Attempts, e.Policy.Timeout, e.Policy.Deadline = 5, 10*time.Second, 18*time.Second
 		start := time.Now()
 		end := e.Run(context.Background())
-		if end.Code != 124 || time.Since(start) != 18*time.Second || r.last().Outcome != event.Deadline || r.last().Attempts != 2 || len(s.copies) != 2 {
+		if end.Code != 124 || time.Since(start) != 18*time.Second || r.last().Outcome != event.Deadline ||
+			r.last().Attempts != 2 || len(s.copies) != 2 {
 			t.Fatalf("ended with %+v after %v: %+v", end, time.Since(start), r.last())
 		}
 		for i, f := range s.copies {
@@ -192,10 +202,12 @@ func TestTimeoutAndDeadline(t *testing.T) {
 			}
 		}
 		first, second := find[*event.AttemptFinished](r, 0), find[*event.AttemptFinished](r, 1)
-		if first.Reason != "timed out after 10s" || !first.Result.TimedOut || first.Result.DeadlinePassed || first.Result.Limit != 10*time.Second {
+		if first.Reason != "timed out after 10s" || !first.Result.TimedOut || first.Result.DeadlinePassed ||
+			first.Result.Limit != 10*time.Second {
 			t.Errorf("attempt 1: %+v", first)
 		}
-		if second.Reason != "the deadline passed" || second.Result.TimedOut || second.Result.Duration != 7*time.Second || second.Result.Limit != 0 {
+		if second.Reason != "the deadline passed" || second.Result.TimedOut ||
+			second.Result.Duration != 7*time.Second || second.Result.Limit != 0 {
 			t.Errorf("attempt 2: %+v", second)
 		}
 	})
@@ -203,9 +215,10 @@ func TestTimeoutAndDeadline(t *testing.T) {
 		result attempt.Result
 		want   string
 	}{
-		"the limit":             {attempt.Result{ExitCode: 124, TimedOut: true}, "timed out after 10s"},
-		"a time without output": {attempt.Result{ExitCode: 124, TimedOut: true, Idle: true}, "timed out after 3s without output"},
-		"neither":               {attempt.Result{ExitCode: 7, Idle: true}, "exit 7"},
+		"the limit": {attempt.Result{ExitCode: 124, TimedOut: true}, "timed out after 10s"},
+		"a time without output": {attempt.Result{ExitCode: 124, TimedOut: true, Idle: true},
+			"timed out after 3s without output"},
+		"neither": {attempt.Result{ExitCode: 7, Idle: true}, "exit 7"},
 	} {
 		in(t, []attempt.Result{c.result}, func(t *testing.T, e *Config, s *script, r *record) {
 			e.Policy.Attempts, e.Policy.Timeout, e.Policy.IdleTimeout = 1, 10*time.Second, 3*time.Second
@@ -222,7 +235,8 @@ func TestAWokenWait(t *testing.T) {
 		in(t, []attempt.Result{exit1}, func(t *testing.T, e *Config, s *script, r *record) {
 			woken := make(chan struct{}, 1)
 			e.Signals.Woken = woken
-			e.Policy.Schedule = backoff.Schedule{Curve: backoff.Constant, Base: time.Minute, Cap: time.Minute, Jitter: backoff.Jitter{Kind: backoff.None}}
+			e.Policy.Schedule = backoff.Schedule{Curve: backoff.Constant, Base: time.Minute, Cap: time.Minute,
+				Jitter: backoff.Jitter{Kind: backoff.None}}
 			e.Policy.Deadline, e.Policy.LastLook = 30*time.Second, 5*time.Second
 			if wakes {
 				time.AfterFunc(10*time.Second, func() { woken <- struct{}{} })
@@ -269,13 +283,18 @@ func TestTheDeadlineComesBeforeTheTurn(t *testing.T) {
 		why    string
 		code   int
 	}{
-		"a turn, after an attempt": {guard.Guards{RateLimit: guard.RateLimit{Interval: 60_000_000, Burst: 1, Rate: "1/m", Wait: -1}}, func(*guard.State, time.Time) {}, 1, true, time.Second,
+		"a turn, after an attempt": {guard.Guards{RateLimit: guard.RateLimit{Interval: 60_000_000, Burst: 1,
+			Rate: "1/m", Wait: -1}}, func(*guard.State, time.Time) {}, 1, true, time.Second,
 			`the deadline comes before the turn: attempts of "" start at 1/m; its next turn is in 59s`, 75},
-		"a turn, before the first": {guard.Guards{RateLimit: guard.RateLimit{Interval: 60_000_000, Burst: 1, Rate: "1/m", Wait: -1}}, func(s *guard.State, now time.Time) { s.Turns.Free = now.Add(time.Minute).UnixMicro() }, 1, false, 0,
+		"a turn, before the first": {guard.Guards{RateLimit: guard.RateLimit{Interval: 60_000_000, Burst: 1,
+			Rate: "1/m", Wait: -1}}, func(s *guard.State, now time.Time) {
+			s.Turns.Free = now.Add(time.Minute).UnixMicro()
+		}, 1, false, 0,
 			`the deadline comes before the turn: attempts of "" start at 1/m; its next turn is in 1m0s`, 124},
-		"a slot, before the first": {guard.Guards{Slots: guard.Slots{N: 1, Wait: 3_600_000}}, func(s *guard.State, now time.Time) {
-			s.Slots = []guard.Lease{{ID: 1, Until: now.Add(9 * time.Second).UnixMilli()}}
-		}, 300 * time.Millisecond, false, 5 * time.Second,
+		"a slot, before the first": {guard.Guards{Slots: guard.Slots{N: 1, Wait: 3_600_000}},
+			func(s *guard.State, now time.Time) {
+				s.Slots = []guard.Lease{{ID: 1, Until: now.Add(9 * time.Second).UnixMilli()}}
+			}, 300 * time.Millisecond, false, 5 * time.Second,
 			"the deadline passed while waiting for max-concurrent", 124},
 	} {
 		in(t, []attempt.Result{exit75}, func(t *testing.T, e *Config, s *script, r *record) {
@@ -288,7 +307,8 @@ func TestTheDeadlineComesBeforeTheTurn(t *testing.T) {
 			if !c.fails {
 				why = r.last().Reason
 			}
-			if end.Code != c.code || r.last().Outcome != event.Deadline || why != c.why || (len(s.started) > 0) != c.fails || time.Since(start).Round(500*time.Millisecond) != c.after {
+			if end.Code != c.code || r.last().Outcome != event.Deadline || why != c.why ||
+				(len(s.started) > 0) != c.fails || time.Since(start).Round(500*time.Millisecond) != c.after {
 				t.Errorf("%s: %+v after %v: %+v", name, end, time.Since(start), r.last())
 			}
 		})
@@ -301,7 +321,8 @@ func TestARefusedRetry(t *testing.T) {
 		e.Gate = new(memory).gate(guard.Guards{Breaker: guard.Breaker{Row: 2, Open: 3_600_000, Probes: 1}})
 		end := e.Run(context.Background())
 		refused := find[*event.GuardRefused](r, 0)
-		if end.Code != 75 || r.last().Outcome != event.Refused || len(s.started) != 2 || refused == nil || r.last().Why != refused.Reason {
+		if end.Code != 75 || r.last().Outcome != event.Refused || len(s.started) != 2 || refused == nil ||
+			r.last().Why != refused.Reason {
 			t.Errorf("%+v: %+v", end, r.last())
 		}
 	})
@@ -326,8 +347,10 @@ func TestALostSlot(t *testing.T) {
 		outcome  event.Outcome
 		reason   string
 	}{
-		"during an attempt":         {guard.Stop, guard.OfAttempts, time.Minute, 1, 75, 1, event.Refused, "; the run ends"},
-		"during a copy":             {guard.Stop, guard.OfAttempts, time.Minute, 2, 75, 1, event.Refused, "; the run ends"},
+		"during an attempt": {guard.Stop, guard.OfAttempts, time.Minute, 1, 75, 1, event.Refused,
+			"; the run ends"},
+		"during a copy": {guard.Stop, guard.OfAttempts, time.Minute, 2, 75, 1, event.Refused,
+			"; the run ends"},
 		"in a wait":                 {guard.Stop, guard.OfRuns, time.Second, 1, 75, 1, event.Refused, "; the run ends"},
 		"during an attempt, warned": {guard.Warn, guard.OfAttempts, time.Minute, 1, 3, 2, event.Exhausted, ""},
 		"during a copy, warned":     {guard.Warn, guard.OfAttempts, time.Minute, 2, 3, 2, event.Exhausted, ""},
@@ -338,7 +361,8 @@ func TestALostSlot(t *testing.T) {
 			m := new(memory)
 			e.Gate = m.gate(guard.Guards{Slots: guard.Slots{N: 1, Lost: c.lost, Of: c.of}})
 			e.Policy.Attempts = 2
-			e.Policy.Schedule = backoff.Schedule{Curve: backoff.Constant, Base: time.Minute, Cap: time.Minute, Jitter: backoff.Jitter{Kind: backoff.None}}
+			e.Policy.Schedule = backoff.Schedule{Curve: backoff.Constant, Base: time.Minute, Cap: time.Minute,
+				Jitter: backoff.Jitter{Kind: backoff.None}}
 			time.AfterFunc(2*time.Second, func() {
 				m.mu.Lock()
 				defer m.mu.Unlock()
@@ -349,7 +373,8 @@ func TestALostSlot(t *testing.T) {
 			if lost == nil || strings.HasSuffix(lost.Reason, "; the run ends") != (c.reason != "") {
 				t.Fatalf("%s: told %+v: %s", name, lost, r.kinds())
 			}
-			if end != (End{Code: c.code}) || r.last().Outcome != c.outcome || r.last().Attempts != c.attempts || len(s.copies) != c.attempts*1 && c.most == 1 {
+			if end != (End{Code: c.code}) || r.last().Outcome != c.outcome || r.last().Attempts != c.attempts ||
+				len(s.copies) != c.attempts*1 && c.most == 1 {
 				t.Errorf("%s: ended with %+v: %+v", name, end, r.last())
 			}
 			if c.outcome == event.Refused && r.last().Reason != lostReason && r.last().Why != lostReason {
@@ -362,12 +387,16 @@ func TestALostSlot(t *testing.T) {
 // TestWhatIsRepeated holds the figures of a measurement.
 func TestWhatIsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, s, r := newHedged(1, 0, planned{after: 5 * time.Second, result: exit0}, planned{after: time.Second, result: exit1}, planned{after: 2 * time.Second, result: exit0}, planned{after: 9 * time.Second, result: killed})
+		e, s, r := newHedged(1, 0, planned{after: 5 * time.Second, result: exit0},
+			planned{after: time.Second, result: exit1}, planned{after: 2 * time.Second, result: exit0},
+			planned{after: 9 * time.Second, result: killed})
 		e.Policy.Attempts, e.Policy.Repeat, e.Policy.Schedule.Base = 4, true, time.Second
 		end := e.Run(context.Background())
 		got := r.last().Repeated
-		if end.Code != 1 || got == nil || got.Passed != 2 || got.Failed != 2 || !slices.Equal(got.FailedAttempts, []int{2, 4}) ||
-			got.Median != 3500*time.Millisecond || got.Longest != 9*time.Second || got.FailedLow <= 0 || got.FailedHigh >= 1 || len(s.copies) != 4 {
+		if end.Code != 1 || got == nil || got.Passed != 2 || got.Failed != 2 ||
+			!slices.Equal(got.FailedAttempts, []int{2, 4}) ||
+			got.Median != 3500*time.Millisecond || got.Longest != 9*time.Second || got.FailedLow <= 0 ||
+			got.FailedHigh >= 1 || len(s.copies) != 4 {
 			t.Errorf("%+v: %+v", end, got)
 		}
 		for i, failed := range []int{0, 0, 1, 1} {
@@ -383,7 +412,8 @@ func TestWhatIsRepeated(t *testing.T) {
 	})
 	in(t, []attempt.Result{notFound}, func(t *testing.T, e *Config, s *script, r *record) {
 		e.Policy.Repeat = true
-		if e.Run(context.Background()); r.last().Repeated == nil || r.last().Repeated.Passed+r.last().Repeated.Failed != 0 || r.last().Outcome != event.Stopped || r.last().Repeated.FailedHigh != 1 {
+		if e.Run(context.Background()); r.last().Repeated == nil || r.last().Repeated.Passed+
+			r.last().Repeated.Failed != 0 || r.last().Outcome != event.Stopped || r.last().Repeated.FailedHigh != 1 {
 			t.Errorf("nothing was measured: %+v", r.last().Repeated)
 		}
 	})
@@ -393,7 +423,8 @@ func TestWhatIsRepeated(t *testing.T) {
 func TestARepeatedCommandThatIsNotThere(t *testing.T) {
 	in(t, []attempt.Result{notFound}, func(t *testing.T, e *Config, s *script, r *record) {
 		e.Policy.Repeat, e.Policy.Rules.OnExit = true, exits(t, "127")
-		if end := e.Run(context.Background()); end.Code != 127 || len(s.started) != 1 || r.last().Outcome != event.Stopped {
+		if end := e.Run(context.Background()); end.Code != 127 || len(s.started) != 1 ||
+			r.last().Outcome != event.Stopped {
 			t.Errorf("%+v: %+v", end, r.last())
 		}
 	})
@@ -408,7 +439,8 @@ func TestARefusedCopyIsTold(t *testing.T) {
 		e.Run(context.Background())
 		checkCopies(t, s, r)
 		for n, want := range []time.Duration{100 * ms, 200 * ms} {
-			if got := find[*event.GuardRefused](r, n); got == nil || !got.Hedged || got.Copy != 1 || got.Elapsed != want {
+			if got := find[*event.GuardRefused](r, n); got == nil || !got.Hedged || got.Copy != 1 ||
+				got.Elapsed != want {
 				t.Errorf("refusal %d: %+v", n, got)
 			}
 		}
@@ -424,7 +456,9 @@ func TestWaitsThatMayBlockAreTold(t *testing.T) {
 		"nothing":           {func(*Config) {}, 0},
 		"a hook of a retry": {func(e *Config) { e.Hooks.BeforeRetry = []string{"a", "b"} }, 2},
 		"a target": {func(e *Config) {
-			e.When = func(context.Context, Place, time.Time, func(event.Event)) Readiness { return Readiness{Ready: true} }
+			e.When = func(context.Context, Place, time.Time, func(event.Event)) Readiness {
+				return Readiness{Ready: true}
+			}
 		}, 1},
 		"a guard": {func(e *Config) { e.Gate = new(memory).gate(guard.Guards{Adaptive: true}) }, 3},
 	} {
@@ -432,7 +466,8 @@ func TestWaitsThatMayBlockAreTold(t *testing.T) {
 			e, s, _ := newConfig(exit1)
 			c.change(e)
 			e.Policy.Attempts = 2
-			e.Starter = &stage{script: script{results: s.results}, hooks: map[string]attempt.Result{}, took: map[string]time.Duration{}}
+			e.Starter = &stage{script: script{results: s.results}, hooks: map[string]attempt.Result{},
+				took: map[string]time.Duration{}}
 			told := 0
 			e.Emit = func(ev event.Event) {
 				if _, is := ev.(*event.Blocking); is {
@@ -457,11 +492,12 @@ func TestOutputAtTheEnd(t *testing.T) {
 		end      End
 		outcome  event.Outcome
 	}{
-		"a success":                   {exit0, -1, nil, false, End{}, event.Succeeded},
-		"a failure":                   {exit75, -1, nil, true, End{Code: 75}, event.Exhausted},
-		"a fallback that succeeds":    {exit75, 0, nil, false, End{}, event.Exhausted},
-		"a fallback that fails":       {exit75, 3, nil, true, End{Code: 3}, event.Exhausted},
-		"it cannot be written":        {exit75, -1, errors.New("no space for --token=secret"), true, End{Code: 125}, event.Failed},
+		"a success":                {exit0, -1, nil, false, End{}, event.Succeeded},
+		"a failure":                {exit75, -1, nil, true, End{Code: 75}, event.Exhausted},
+		"a fallback that succeeds": {exit75, 0, nil, false, End{}, event.Exhausted},
+		"a fallback that fails":    {exit75, 3, nil, true, End{Code: 3}, event.Exhausted},
+		"it cannot be written": {exit75, -1, errors.New("no space for --token=secret"), true, End{Code: 125},
+			event.Failed},
 		"it has no reader":            {exit75, -1, attempt.ErrReaderGone, true, End{141, "SIGPIPE"}, event.Exhausted},
 		"a success cannot be written": {exit0, -1, errors.New("no space"), false, End{Code: 125}, event.Failed},
 	} {
@@ -475,10 +511,12 @@ func TestOutputAtTheEnd(t *testing.T) {
 			s.hooks["fallback"] = attempt.Result{ExitCode: c.fallback}
 			e.EndOutput = func(gaveUp bool) error { asked = append(asked, gaveUp); return c.err }
 		}, c.result)
-		if !slices.Equal(asked, []bool{c.gaveUp}) || end != c.end || r.last().Outcome != c.outcome || r.last().ReaderGone != (c.end.Signal == "SIGPIPE") {
+		if !slices.Equal(asked, []bool{c.gaveUp}) || end != c.end || r.last().Outcome != c.outcome ||
+			r.last().ReaderGone != (c.end.Signal == "SIGPIPE") {
 			t.Errorf("%s: asked %v, ended with %+v: %+v", name, asked, end, r.last())
 		}
-		if told := strings.Contains(r.kinds(), "concluding"); told != c.gaveUp || strings.Contains(r.last().Reason, "secret") {
+		if told := strings.Contains(r.kinds(), "concluding"); told != c.gaveUp ||
+			strings.Contains(r.last().Reason, "secret") {
 			t.Errorf("%s: %s: %+v", name, r.kinds(), r.last())
 		}
 	}
@@ -524,7 +562,8 @@ func TestWhatIsRead(t *testing.T) {
 	for name, c := range map[string]struct {
 		stdout, stderr Patterns
 		alike          bool
-	}{"no rule": {alike: true}, "standard output": {stdout: one}, "standard error": {stderr: one}, "both": {one, one, false}} {
+	}{"no rule": {alike: true}, "standard output": {stdout: one}, "standard error": {stderr: one},
+		"both": {one, one, false}} {
 		in(t, []attempt.Result{exit1}, func(t *testing.T, e *Config, s *script, r *record) {
 			e.Policy.Attempts, e.Policy.Rules.Stdout, e.Policy.Rules.Stderr = 1, c.stdout, c.stderr
 			if e.Run(context.Background()); s.specs[0].Alike != c.alike {
@@ -538,7 +577,8 @@ func TestWhatIsRead(t *testing.T) {
 func TestWhenOutputComes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rules := Rules{ReadStdout: true, ReadStderr: true}
-		e := evidenceOf(&rules, map[int]time.Duration{1: 20 * time.Millisecond, 2: 1, 4: 21 * time.Millisecond}, "1abc", "2de", "2f", "1ghij", "1k")
+		e := evidenceOf(&rules, map[int]time.Duration{1: 20 * time.Millisecond, 2: 1, 4: 21 * time.Millisecond},
+			"1abc", "2de", "2f", "1ghij", "1k")
 		want := []classify.Arrival{{Stdout: 3, Stderr: 2}, {Stdout: 4, Stderr: 1}, {Stdout: 1}}
 		if !reflect.DeepEqual(e.Order, want) {
 			t.Errorf("%+v, not %+v", e.Order, want)
@@ -569,14 +609,19 @@ func TestTermDuringAnAttempt(t *testing.T) {
 		reason string
 		code   int
 	}{
-		"a failure":                {attempt.Result{ExitCode: 3}, func(*Config) {}, true, "exit 3", 75},
-		"killed by it, unnamed":    {attempt.Result{ExitCode: 143, Signal: term}, func(e *Config) { e.Policy.Rules.OnExit, _ = classify.ParseExits("7") }, true, "killed by SIGTERM", 75},
-		"a success":                {attempt.Result{}, func(*Config) {}, false, "", 0},
-		"it is not asked for":      {attempt.Result{ExitCode: 3}, func(e *Config) { e.ParksOnTerm = nil }, false, "", 3},
-		"it is switched off":       {attempt.Result{ExitCode: 3}, func(e *Config) { e.ParksOnTerm = func() bool { return false } }, false, "", 3},
-		"nobody keeps it":          {attempt.Result{ExitCode: 3}, func(e *Config) { e.Keep = nil }, false, "", 3},
-		"no letter is written":     {attempt.Result{ExitCode: 3}, func(e *Config) { e.Keep = func(context.Context, *Letter) string { return "" } }, false, "", 3},
-		"its output has no reader": {attempt.Result{ExitCode: 3}, func(e *Config) { e.Starter.(*script).settling = attempt.ErrReaderGone }, false, "", 141},
+		"a failure": {attempt.Result{ExitCode: 3}, func(*Config) {}, true, "exit 3", 75},
+		"killed by it, unnamed": {attempt.Result{ExitCode: 143, Signal: term},
+			func(e *Config) { e.Policy.Rules.OnExit, _ = classify.ParseExits("7") }, true, "killed by SIGTERM", 75},
+		"a success": {attempt.Result{}, func(*Config) {}, false, "", 0},
+		"it is not asked for": {attempt.Result{ExitCode: 3}, func(e *Config) { e.ParksOnTerm = nil }, false, "",
+			3},
+		"it is switched off": {attempt.Result{ExitCode: 3},
+			func(e *Config) { e.ParksOnTerm = func() bool { return false } }, false, "", 3},
+		"nobody keeps it": {attempt.Result{ExitCode: 3}, func(e *Config) { e.Keep = nil }, false, "", 3},
+		"no letter is written": {attempt.Result{ExitCode: 3},
+			func(e *Config) { e.Keep = func(context.Context, *Letter) string { return "" } }, false, "", 3},
+		"its output has no reader": {attempt.Result{ExitCode: 3},
+			func(e *Config) { e.Starter.(*script).settling = attempt.ErrReaderGone }, false, "", 141},
 	} {
 		in(t, []attempt.Result{cancelledBy(c.result, term)}, func(t *testing.T, e *Config, s *script, r *record) {
 			s.takes = 5 * time.Second
@@ -588,16 +633,19 @@ func TestTermDuringAnAttempt(t *testing.T) {
 			c.parks(e)
 			start := time.Now()
 			end := e.Run(context.Background())
-			if (r.last().Outcome == event.Parked) != c.parked || end.Code != c.code || time.Since(start) != 5*time.Second {
+			if (r.last().Outcome == event.Parked) != c.parked || end.Code != c.code ||
+				time.Since(start) != 5*time.Second {
 				t.Fatalf("%s: %+v after %v: %+v", name, end, time.Since(start), r.last())
 			}
 			if !c.parked {
 				return
 			}
-			if l := r.last(); l.DueAt.Sub(start) != 6*time.Second || l.Why != "asked to end by SIGTERM" || l.Reason != c.reason || l.Ended != c.reason || l.Letter != "letter-1" {
+			if l := r.last(); l.DueAt.Sub(start) != 6*time.Second || l.Why != "asked to end by SIGTERM" ||
+				l.Reason != c.reason || l.Ended != c.reason || l.Letter != "letter-1" {
 				t.Errorf("%s: %+v", name, l)
 			}
-			if !letter.ByTerm || letter.Attempts != 1 || letter.Place.Step != 2 || letter.Decision.Jittered != time.Second || letter.Result.ExitCode != c.result.ExitCode {
+			if !letter.ByTerm || letter.Attempts != 1 || letter.Place.Step != 2 ||
+				letter.Decision.Jittered != time.Second || letter.Result.ExitCode != c.result.ExitCode {
 				t.Errorf("%s: letter %+v", name, letter)
 			}
 			if want := []guard.Outcome{guard.Neither}; !slices.Equal(k.reports, want) {
@@ -624,7 +672,8 @@ func TestTermWhileATargetIsWaitedFor(t *testing.T) {
 			return Readiness{Cancelled: term}
 		}
 		start := time.Now()
-		if end := e.Run(context.Background()); end.Code != 75 || r.last().Outcome != event.Parked || r.last().DueAt.Sub(start) != 11*time.Second || letter.Place.Step != 2 {
+		if end := e.Run(context.Background()); end.Code != 75 || r.last().Outcome != event.Parked ||
+			r.last().DueAt.Sub(start) != 11*time.Second || letter.Place.Step != 2 {
 			t.Errorf("%+v: %+v, letter %+v", end, r.last(), letter)
 		}
 	})
@@ -635,12 +684,15 @@ func TestTermWhileATargetIsWaitedFor(t *testing.T) {
 		var letter *Letter
 		e.ParksOnTerm = func() bool { return true }
 		e.Keep = func(_ context.Context, l *Letter) string { letter = l; return "letter-1" }
-		e.Resume = &Letter{Decision: &Decision{}, Attempts: 2, Result: exit75, Place: Place{3, time.Second}, Waited: 40 * time.Second}
+		e.Resume = &Letter{Decision: &Decision{}, Attempts: 2, Result: exit75, Place: Place{3, time.Second},
+			Waited: 40 * time.Second}
 		e.Gate = new(memory).gate(guard.Guards{RateLimit: guard.RateLimit{Interval: 60_000_000, Burst: 1, Wait: -1}})
 		e.Gate.WaitForTurn(context.Background(), e.Gate.First(), time.Time{}) // another run has the turn
 		start := time.Now()
 		time.AfterFunc(10*time.Second, func() { cancelled <- term })
-		if end := e.Run(context.Background()); end.Code != 75 || r.last().Outcome != event.Parked || r.last().DueAt.Sub(start) != time.Minute || letter.Decision.Jittered != 40*time.Second || letter.Attempts != 2 {
+		if end := e.Run(context.Background()); end.Code != 75 || r.last().Outcome != event.Parked ||
+			r.last().DueAt.Sub(start) != time.Minute || letter.Decision.Jittered != 40*time.Second ||
+			letter.Attempts != 2 {
 			t.Errorf("%+v, due after %v: letter %+v", end, r.last().DueAt.Sub(start), letter)
 		}
 	})
@@ -654,16 +706,20 @@ func TestWhatAHookSays(t *testing.T) {
 		code   int
 		note   string
 	}{
-		"success":                 {beforeRetry, attempt.Result{Note: "ran"}, 0, ""},
-		"failure":                 {afterSuccess, attempt.Result{ExitCode: 3}, 3, "exit 3"},
-		"it asks for the end":     {beforeRetry, exit75, 75, ""},
-		"75 of another hook":      {afterGiveUp, exit75, 75, "exit 75"},
-		"1 of that hook":          {beforeRetry, exit1, 1, "exit 1"},
-		"the deadline":            {beforeRetry, attempt.Result{ExitCode: 137, Err: context.DeadlineExceeded}, 124, "ended by the deadline"},
-		"a signal":                {beforeRetry, attempt.Result{ExitCode: 137, Err: context.Canceled}, 137, "ended by a signal"},
-		"its limit":               {beforeRetry, attempt.Result{ExitCode: 137, Err: errLimit}, 124, "timed out after 1m0s (--hook-timeout)"},
-		"no process":              {beforeRetry, attempt.Result{Err: errors.New("no memory")}, 125, "no memory"},
-		"no process, with a code": {beforeRetry, attempt.Result{ExitCode: 7, Err: errors.New("no memory")}, 7, "no memory"},
+		"success":             {beforeRetry, attempt.Result{Note: "ran"}, 0, ""},
+		"failure":             {afterSuccess, attempt.Result{ExitCode: 3}, 3, "exit 3"},
+		"it asks for the end": {beforeRetry, exit75, 75, ""},
+		"75 of another hook":  {afterGiveUp, exit75, 75, "exit 75"},
+		"1 of that hook":      {beforeRetry, exit1, 1, "exit 1"},
+		"the deadline": {beforeRetry, attempt.Result{ExitCode: 137, Err: context.DeadlineExceeded}, 124,
+			"ended by the deadline"},
+		"a signal": {beforeRetry, attempt.Result{ExitCode: 137, Err: context.Canceled}, 137,
+			"ended by a signal"},
+		"its limit": {beforeRetry, attempt.Result{ExitCode: 137, Err: errLimit}, 124,
+			"timed out after 1m0s (--hook-timeout)"},
+		"no process": {beforeRetry, attempt.Result{Err: errors.New("no memory")}, 125, "no memory"},
+		"no process, with a code": {beforeRetry, attempt.Result{ExitCode: 7, Err: errors.New("no memory")}, 7,
+			"no memory"},
 	} {
 		h := Hooks{Limit: time.Minute}
 		if h.judge(c.hook, &c.result); c.result.ExitCode != c.code || c.result.Note != c.note {
@@ -677,7 +733,8 @@ func TestWhatAHookSays(t *testing.T) {
 	if end.Signal != "SIGPIPE" || !r.last().ReaderGone {
 		t.Errorf("%+v: %+v", end, r.last())
 	}
-	s, _, _ := staged(t, Hooks{AfterGiveUp: "gave up"}, func(e *Config, _ *stage) { e.Gate = (&shop{refuse: "admit 1"}).gate() })
+	s, _, _ := staged(t, Hooks{AfterGiveUp: "gave up"},
+		func(e *Config, _ *stage) { e.Gate = (&shop{refuse: "admit 1"}).gate() })
 	if got := variable(s.seen[0], "RETRY_RESULT_EXIT"); got != "75" {
 		t.Errorf("the hook of a refused run sees exit %s", got)
 	}
@@ -719,7 +776,9 @@ func TestWhatACommandInherits(t *testing.T) {
 			}
 		})
 	}
-	for name, want := range map[string]bool{"RETRY_ATTEMPT": true, "RETRY_COPY": true, "RETRY_USE_X": true, "RETRY_HOOK": true, "RETRY_COPY_": false, "RETRY_ATTEMPTS": false, "PATH": false, "RETRY_USE": false, "": false} {
+	for name, want := range map[string]bool{"RETRY_ATTEMPT": true, "RETRY_COPY": true, "RETRY_USE_X": true,
+		"RETRY_HOOK": true, "RETRY_COPY_": false, "RETRY_ATTEMPTS": false, "PATH": false, "RETRY_USE": false,
+		"": false} {
 		if SetsVariable(name) != want {
 			t.Errorf("%s: %v", name, !want)
 		}

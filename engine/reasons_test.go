@@ -20,12 +20,14 @@ import (
 func TestHowAnAttemptEnded(t *testing.T) {
 	for want, r := range map[string]attempt.Result{
 		"exit 0": {}, "exit 7": {ExitCode: 7}, "killed by SIGTERM": {ExitCode: 143, Signal: "SIGTERM"},
-		"timed out":                         {ExitCode: 124, TimedOut: true},
-		"timed out after 1.5s":              {ExitCode: 124, TimedOut: true, Limit: 1500 * time.Millisecond},
-		"timed out after 1h without output": {ExitCode: 124, TimedOut: true, Idle: true, Limit: time.Hour, Signal: "SIGKILL"},
-		`"x --token=xxxxx": not found`:      {ExitCode: 127, StartErr: errors.New(`"x --token=secret": not found`)},
-		"connection refused":                {ExitCode: 1, Note: "connection refused"},
-		"killed by KILL; the kernel has killed 1 process of this control group for want of memory": {ExitCode: 137, Signal: "SIGKILL", OOMKills: 1},
+		"timed out":            {ExitCode: 124, TimedOut: true},
+		"timed out after 1.5s": {ExitCode: 124, TimedOut: true, Limit: 1500 * time.Millisecond},
+		"timed out after 1h without output": {ExitCode: 124, TimedOut: true, Idle: true, Limit: time.Hour,
+			Signal: "SIGKILL"},
+		`"x --token=xxxxx": not found`: {ExitCode: 127, StartErr: errors.New(`"x --token=secret": not found`)},
+		"connection refused":           {ExitCode: 1, Note: "connection refused"},
+		"killed by KILL; the kernel has killed 1 process of this control group for want of memory": {ExitCode: 137,
+			Signal: "SIGKILL", OOMKills: 1},
 	} {
 		if got := describe(r); got != want {
 			t.Errorf("%+v: %q, not %q", r, got, want)
@@ -51,14 +53,26 @@ func TestWhatTheRulesKnow(t *testing.T) {
 		want   said
 	}{
 		{"unknown, any", code(1), Any, "", said{true, false, false, event.Unknown, "", "exit 1", "", "", ""}},
-		{"unknown, strict", code(1), Strict, "", said{false, false, false, event.Unknown, "", "exit 1", "", "--classify strict retries only what is known to be transient", ""}},
-		{"transient, any", code(75), Any, "", said{true, false, false, event.Transient, "sysexits-tempfail", "exit 75: " + temporary, temporary, "", ""}},
-		{"transient, strict", code(75), Strict, "", said{true, false, true, event.Transient, "sysexits-tempfail", "exit 75: " + temporary, temporary, "", ""}},
-		{"transient, unnamed", code(75), Smart, "7", said{false, true, false, event.Transient, "sysexits-tempfail", "exit 75: " + temporary, temporary, "no --on-* rule names it", ""}},
-		{"a guess, any", code(64), Any, "", said{true, false, false, event.Permanent, "sysexits-permanent", "exit 64", "", "", "--classify smart would not retry this (" + usage + ")"}},
-		{"a guess, smart", code(64), Smart, "", said{false, false, true, event.Permanent, "sysexits-permanent", "exit 64: " + usage, usage, "", ""}},
-		{"a guess, unnamed", code(64), Any, "7", said{false, true, false, event.Permanent, "sysexits-permanent", "exit 64", "", "no --on-* rule names it", ""}},
-		{"killed", killed, Smart, "", said{true, false, true, event.Unknown, "signal-kill", "killed by KILL, by a person or for want of memory", "", "", ""}},
+		{"unknown, strict", code(1), Strict, "",
+			said{false, false, false, event.Unknown, "", "exit 1", "",
+				"--classify strict retries only what is known to be transient", ""}},
+		{"transient, any", code(75), Any, "",
+			said{true, false, false, event.Transient, "sysexits-tempfail", "exit 75: " + temporary, temporary, "", ""}},
+		{"transient, strict", code(75), Strict, "",
+			said{true, false, true, event.Transient, "sysexits-tempfail", "exit 75: " + temporary, temporary, "", ""}},
+		{"transient, unnamed", code(75), Smart, "7",
+			said{false, true, false, event.Transient, "sysexits-tempfail", "exit 75: " + temporary, temporary,
+				"no --on-* rule names it", ""}},
+		{"a guess, any", code(64), Any, "",
+			said{true, false, false, event.Permanent, "sysexits-permanent", "exit 64", "", "",
+				"--classify smart would not retry this (" + usage + ")"}},
+		{"a guess, smart", code(64), Smart, "",
+			said{false, false, true, event.Permanent, "sysexits-permanent", "exit 64: " + usage, usage, "", ""}},
+		{"a guess, unnamed", code(64), Any, "7",
+			said{false, true, false, event.Permanent, "sysexits-permanent", "exit 64", "", "no --on-* rule names it",
+				""}},
+		{"killed", killed, Smart, "", said{true, false, true, event.Unknown, "signal-kill",
+			"killed by KILL, by a person or for want of memory", "", "", ""}},
 	} {
 		p := testPolicy()
 		p.Rules.Mode = c.mode
@@ -88,7 +102,8 @@ func TestTheLineOfAKnownFailure(t *testing.T) {
 	if d.Line != "dial tcp 10.0.0.7:443: connect: connection refused" || d.Rule == "" {
 		t.Errorf("line %q by rule %q", d.Line, d.Rule)
 	}
-	d = Decide(&p, State{Attempt: 1, Place: Place{Step: 1}, Argv: []string{"other"}}, attempt.Result{ExitCode: 6}, Evidence{Stderr: []byte("see the manual --token=secret\n")}, time.Unix(0, 0), 0)
+	d = Decide(&p, State{Attempt: 1, Place: Place{Step: 1}, Argv: []string{"other"}}, attempt.Result{ExitCode: 6},
+		Evidence{Stderr: []byte("see the manual --token=secret\n")}, time.Unix(0, 0), 0)
 	if d.Line != "see the manual --token=xxxxx" {
 		t.Errorf("line %q", d.Line)
 	}
@@ -105,28 +120,46 @@ func TestSuccessesInARow(t *testing.T) {
 		why     string
 		end     End
 	}{
-		"one is enough":                     {func(*Policy, *State) {}, false, event.Succeeded, "", End{}},
-		"the first of two":                  {func(p *Policy, _ *State) { p.Consecutive = 2 }, true, event.Succeeded, "", End{}},
-		"the second of two":                 {func(p *Policy, s *State) { p.Consecutive, s.Successes, s.Attempt = 2, 1, 2 }, false, event.Succeeded, "", End{}},
-		"no attempt for the second":         {func(p *Policy, s *State) { p.Consecutive, s.Attempt = 2, 5 }, false, event.Exhausted, "1 of 2 successes in a row", End{Code: 1}},
-		"no limit of attempts":              {func(p *Policy, s *State) { p.Consecutive, p.Attempts, s.Attempt = 2, 0, 999 }, true, event.Succeeded, "", End{}},
-		"the last but one attempt":          {func(p *Policy, s *State) { p.Consecutive, s.Attempt = 2, 4 }, true, event.Succeeded, "", End{}},
-		"no time for the second":            {func(p *Policy, s *State) { p.Consecutive, s.Deadline = 2, now.Add(time.Second-1) }, false, event.Deadline, "a wait of 1s would pass the deadline", End{Code: 1}},
-		"just time for the second":          {func(p *Policy, s *State) { p.Consecutive, s.Deadline = 2, now.Add(time.Second) }, true, event.Succeeded, "", End{}},
-		"after a failure":                   {func(p *Policy, s *State) { p.FlakyExit, s.Failures = 7, 1 }, false, event.Succeeded, "", End{Code: 7}},
-		"without one":                       {func(p *Policy, s *State) { p.FlakyExit = 7 }, false, event.Succeeded, "", End{}},
-		"until a failure, the last attempt": {func(p *Policy, s *State) { p.UntilFailure, p.FlakyExit, s.Attempt, s.Failures = true, 7, 5, 1 }, false, event.Succeeded, "", End{}},
-		"until a failure, another attempt":  {func(p *Policy, s *State) { p.UntilFailure = true }, true, event.Succeeded, "", End{}},
+		"one is enough": {func(*Policy, *State) {}, false, event.Succeeded, "", End{}},
+		"the first of two": {func(p *Policy, _ *State) { p.Consecutive = 2 }, true, event.Succeeded,
+			"", End{}},
+		"the second of two": {func(p *Policy, s *State) {
+			p.Consecutive, s.Successes, s.Attempt = 2, 1, 2
+		}, false, event.Succeeded, "", End{}},
+		"no attempt for the second": {func(p *Policy, s *State) { p.Consecutive, s.Attempt = 2, 5 }, false,
+			event.Exhausted, "1 of 2 successes in a row", End{Code: 1}},
+		"no limit of attempts": {func(p *Policy, s *State) {
+			p.Consecutive, p.Attempts, s.Attempt = 2, 0, 999
+		}, true, event.Succeeded, "", End{}},
+		"the last but one attempt": {func(p *Policy, s *State) { p.Consecutive, s.Attempt = 2, 4 }, true,
+			event.Succeeded, "", End{}},
+		"no time for the second": {func(p *Policy, s *State) {
+			p.Consecutive, s.Deadline = 2, now.Add(time.Second-1)
+		}, false, event.Deadline, "a wait of 1s would pass the deadline", End{Code: 1}},
+		"just time for the second": {func(p *Policy, s *State) {
+			p.Consecutive, s.Deadline = 2, now.Add(time.Second)
+		}, true, event.Succeeded, "", End{}},
+		"after a failure": {func(p *Policy, s *State) { p.FlakyExit, s.Failures = 7, 1 }, false,
+			event.Succeeded, "", End{Code: 7}},
+		"without one": {func(p *Policy, s *State) { p.FlakyExit = 7 }, false, event.Succeeded,
+			"", End{}},
+		"until a failure, the last attempt": {func(p *Policy, s *State) {
+			p.UntilFailure, p.FlakyExit, s.Attempt, s.Failures = true, 7, 5, 1
+		}, false, event.Succeeded, "", End{}},
+		"until a failure, another attempt": {func(p *Policy, s *State) { p.UntilFailure = true }, true,
+			event.Succeeded, "", End{}},
 	} {
 		p := testPolicy()
 		p.Consecutive = 1
 		s := p.First()
 		c.change(&p, &s)
 		d := Decide(&p, s, exit0, Evidence{}, now, 0)
-		if !d.Accepted || d.Retry != c.retry || d.Outcome != c.outcome || d.Why != c.why || d.End != c.end || d.NotYet != c.retry {
+		if !d.Accepted || d.Retry != c.retry || d.Outcome != c.outcome || d.Why != c.why || d.End != c.end ||
+			d.NotYet != c.retry {
 			t.Errorf("%s: %+v", name, d)
 		}
-		if d.Retry && (d.Jittered != time.Second || d.Next.Attempt != s.Attempt+1 || d.Next.Successes != s.Successes+1 || d.Next.Place != s.Place) {
+		if d.Retry && (d.Jittered != time.Second || d.Next.Attempt != s.Attempt+1 || d.Next.Successes != s.Successes+
+			1 || d.Next.Place != s.Place) {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
@@ -158,7 +191,8 @@ func TestAFoundFailure(t *testing.T) {
 	p := testPolicy()
 	gone := attempt.Result{ExitCode: 141, Signal: "SIGPIPE", ReaderGone: true}
 	for cancelled, want := range map[attempt.Signal]bool{"": true, "SIGTERM": false} {
-		if d := Decide(&p, p.First(), cancelledBy(gone, cancelled), Evidence{}, time.Unix(0, 0), 0); d.ReaderGone != want {
+		if d := Decide(&p, p.First(), cancelledBy(gone, cancelled), Evidence{}, time.Unix(0, 0),
+			0); d.ReaderGone != want {
 			t.Errorf("cancelled by %q, and the reader is gone: %+v", cancelled, d)
 		}
 	}
@@ -193,8 +227,10 @@ func TestUnusedTime(t *testing.T) {
 	p := testPolicy()
 	p.ByDefault, p.Deadline = true, time.Minute
 	now := time.Unix(1000, 0)
-	d := Decide(&p, State{Attempt: 5, Place: Place{Step: 5}, Deadline: now.Add(31 * time.Second)}, attempt.Result{ExitCode: 64}, Evidence{}, now, 0)
-	if want := "--classify smart would not retry this (the command reports wrong use, wrong data, missing permission or wrong configuration); " + advice; d.Advice != want {
+	d := Decide(&p, State{Attempt: 5, Place: Place{Step: 5}, Deadline: now.Add(31 * time.Second)},
+		attempt.Result{ExitCode: 64}, Evidence{}, now, 0)
+	if want := "--classify smart would not retry this (the command reports wrong use, wrong data, missing " +
+		"permission or wrong configuration); " + advice; d.Advice != want {
 		t.Errorf("%q, not %q", d.Advice, want)
 	}
 }
@@ -215,7 +251,8 @@ func TestLastLooks(t *testing.T) {
 		"as much is left":         {2 * time.Second, 2 * time.Second, 0, true},
 	} {
 		p := testPolicy()
-		p.Schedule = backoff.Schedule{Curve: backoff.Constant, Base: 10 * time.Second, Cap: time.Minute, Jitter: backoff.Jitter{Kind: backoff.None}}
+		p.Schedule = backoff.Schedule{Curve: backoff.Constant, Base: 10 * time.Second, Cap: time.Minute,
+			Jitter: backoff.Jitter{Kind: backoff.None}}
 		p.LastLook = c.look
 		s := p.First()
 		s.Deadline = now.Add(c.left)
@@ -224,7 +261,8 @@ func TestLastLooks(t *testing.T) {
 			t.Errorf("%s: %+v", name, d)
 		}
 		s.LastLook = true
-		if d = Decide(&p, s, exit1, Evidence{}, now, 0); d.Retry || d.Outcome != event.Deadline || d.Why != "this was the last look before the deadline" {
+		if d = Decide(&p, s, exit1, Evidence{}, now, 0); d.Retry || d.Outcome != event.Deadline ||
+			d.Why != "this was the last look before the deadline" {
 			t.Errorf("%s, after it: %+v", name, d)
 		}
 		p.LastLook, s.LastLook = 0, false
@@ -233,7 +271,8 @@ func TestLastLooks(t *testing.T) {
 		}
 	}
 	p := testPolicy()
-	if d := DecideRetry(&p, p.First(), now, 0); !d.Retry || d.Jittered != time.Second || d.Next.Attempt != 2 || d.Next.Failures != 1 || d.Next.Step != 2 {
+	if d := DecideRetry(&p, p.First(), now, 0); !d.Retry || d.Jittered != time.Second || d.Next.Attempt != 2 ||
+		d.Next.Failures != 1 || d.Next.Step != 2 {
 		t.Errorf("%+v", d)
 	}
 }
@@ -249,16 +288,21 @@ func TestHintsAreFound(t *testing.T) {
 		ok      bool
 		ignored string
 	}{
-		"standard output":            {Evidence{Stdout: header("7")}, 7 * time.Second, true, ""},
-		"standard error first":       {Evidence{Stdout: header("7"), Stderr: header("8")}, 8 * time.Second, true, ""},
-		"the first part":             {Evidence{StdoutHead: header("7"), Stdout: []byte("body")}, 7 * time.Second, true, ""},
-		"the first part of an error": {Evidence{StderrHead: header("9"), Stderr: []byte("body"), Stdout: header("7")}, 9 * time.Second, true, ""},
-		"both parts are apart":       {Evidence{StderrHead: []byte("< Retry-After: 1"), Stderr: []byte("2\n")}, time.Second, true, ""},
-		"none":                       {Evidence{Stdout: []byte("body")}, 0, false, ""},
-		"one that is not plausible":  {Evidence{Stderr: header("99999999999"), Stdout: []byte("x")}, 0, false, "Retry-After"},
+		"standard output":      {Evidence{Stdout: header("7")}, 7 * time.Second, true, ""},
+		"standard error first": {Evidence{Stdout: header("7"), Stderr: header("8")}, 8 * time.Second, true, ""},
+		"the first part": {Evidence{StdoutHead: header("7"), Stdout: []byte("body")}, 7 * time.Second,
+			true, ""},
+		"the first part of an error": {Evidence{StderrHead: header("9"), Stderr: []byte("body"), Stdout: header("7")},
+			9 * time.Second, true, ""},
+		"both parts are apart": {Evidence{StderrHead: []byte("< Retry-After: 1"), Stderr: []byte("2\n")},
+			time.Second, true, ""},
+		"none": {Evidence{Stdout: []byte("body")}, 0, false, ""},
+		"one that is not plausible": {Evidence{Stderr: header("99999999999"), Stdout: []byte("x")}, 0, false,
+			"Retry-After"},
 	} {
 		wait, ok, ignored := FindHint(&Hints{Use: true}, c.e, now)
-		if ok && wait != c.wait || ok != c.ok || (ignored == "") != (c.ignored == "") || !strings.Contains(ignored, c.ignored) {
+		if ok && wait != c.wait || ok != c.ok || (ignored == "") != (c.ignored == "") ||
+			!strings.Contains(ignored, c.ignored) {
 			t.Errorf("%s: %v, %v, %q", name, wait, ok, ignored)
 		}
 		if wait, ok, ignored := FindHint(&Hints{}, c.e, now); wait != 0 || ok || ignored != "" {
@@ -270,10 +314,12 @@ func TestHintsAreFound(t *testing.T) {
 	if d := Decide(&p, s, exit1, Evidence{Stderr: header("300")}, now, 0); !d.Retry || d.Jittered != 300*time.Second {
 		t.Errorf("a hint of --max-hint: %+v", d)
 	}
-	if d := Decide(&p, s, exit1, Evidence{Stderr: header("301")}, now, 0); d.Why != "the server asks for a wait of 5m1s, longer than --max-hint 5m0s" {
+	if d := Decide(&p, s, exit1, Evidence{Stderr: header("301")}, now,
+		0); d.Why != "the server asks for a wait of 5m1s, longer than --max-hint 5m0s" {
 		t.Errorf("%q", d.Why)
 	}
-	if d := Decide(&p, State{Attempt: 4, Place: Place{Step: 4}}, exit1, Evidence{Stderr: header("1")}, now, 0); d.Jittered != 8*time.Second {
+	if d := Decide(&p, State{Attempt: 4, Place: Place{Step: 4}}, exit1, Evidence{Stderr: header("1")}, now,
+		0); d.Jittered != 8*time.Second {
 		t.Errorf("a hint that is less than the schedule: %v", d.Jittered)
 	}
 }
@@ -286,12 +332,16 @@ func TestEnds(t *testing.T) {
 		outcome event.Outcome
 		want    End
 	}{
-		{"a limit that ended it by a signal", attempt.Result{ExitCode: 124, TimedOut: true, Signal: "SIGTERM"}, event.Exhausted, End{Code: 124}},
-		{"a deadline that ended it by a signal", attempt.Result{ExitCode: 124, DeadlinePassed: true, Signal: "SIGTERM"}, event.Deadline, End{Code: 124}},
+		{"a limit that ended it by a signal", attempt.Result{ExitCode: 124, TimedOut: true, Signal: "SIGTERM"},
+			event.Exhausted, End{Code: 124}},
+		{"a deadline that ended it by a signal",
+			attempt.Result{ExitCode: 124, DeadlinePassed: true, Signal: "SIGTERM"}, event.Deadline, End{Code: 124}},
 		{"a signal", killed, event.Exhausted, End{137, "SIGKILL"}},
-		{"a slot that was lost", attempt.Result{ExitCode: 143, Signal: "SIGTERM", SlotLost: true}, event.Refused, End{Code: 75}},
+		{"a slot that was lost", attempt.Result{ExitCode: 143, Signal: "SIGTERM", SlotLost: true}, event.Refused,
+			End{Code: 75}},
 		{"a guard", attempt.Result{ExitCode: 143, Signal: "SIGTERM"}, event.Refused, End{143, "SIGTERM"}},
-		{"a slot that was lost, and a deadline", attempt.Result{ExitCode: 3, SlotLost: true}, event.Deadline, End{Code: 3}},
+		{"a slot that was lost, and a deadline", attempt.Result{ExitCode: 3, SlotLost: true}, event.Deadline,
+			End{Code: 3}},
 		{"a success that is none", exit0, event.Refused, End{Code: 1}},
 	} {
 		if got := end(c.result, c.outcome); got != c.want {
@@ -324,12 +374,14 @@ func TestWhichStreamsAreRead(t *testing.T) {
 		"--on-stdout":             {Rules{Stdout: Patterns{On: one}}, true, false, true},
 		"--on-exit":               {Rules{OnExit: exits(t, "7")}, false, false, true},
 		"two on one stream":       {Rules{Stdout: Patterns{Until: one, FailOn: one}}, true, false, false},
-		"two others":              {Rules{Stdout: Patterns{StopOn: one, On: one}, OnExit: exits(t, "7"), Stderr: Patterns{On: one}}, true, true, true},
-		"three of one stream":     {Rules{Stdout: Patterns{FailOn: one, StopOn: one, Until: one}}, true, false, false},
+		"two others": {Rules{Stdout: Patterns{StopOn: one, On: one}, OnExit: exits(t, "7"),
+			Stderr: Patterns{On: one}}, true, true, true},
+		"three of one stream": {Rules{Stdout: Patterns{FailOn: one, StopOn: one, Until: one}}, true, false, false},
 	} {
 		stdout, stderr := c.rules.Reads()
 		if stdout != c.stdout || stderr != c.stderr || c.rules.hasRetryRule() != c.names {
-			t.Errorf("%s: standard output %v, standard error %v, names what is retried %v", name, stdout, stderr, c.rules.hasRetryRule())
+			t.Errorf("%s: standard output %v, standard error %v, names what is retried %v", name, stdout, stderr,
+				c.rules.hasRetryRule())
 		}
 		w := c.rules.NewWatch()
 		if (w.Stdout != nil) != c.stdout || (w.Stderr != nil) != c.stderr {
@@ -366,8 +418,10 @@ func TestWhatPatternsSay(t *testing.T) {
 		return p
 	}
 	long := strings.Repeat("y", 200)
-	rules.Stdout = Patterns{Until: []*linematch.Pattern{parse("up"), parse("ready")}, FailOn: []*linematch.Pattern{parse("oops"), parse("bad")}}
-	rules.Stderr = Patterns{StopOn: []*linematch.Pattern{parse("denied")}, On: []*linematch.Pattern{parse("nothing"), parse(long), parse("busy")}}
+	rules.Stdout = Patterns{Until: []*linematch.Pattern{parse("up"), parse("ready")},
+		FailOn: []*linematch.Pattern{parse("oops"), parse("bad")}}
+	rules.Stderr = Patterns{StopOn: []*linematch.Pattern{parse("denied")},
+		On: []*linematch.Pattern{parse("nothing"), parse(long), parse("busy")}}
 	e := evidenceOf(&rules, nil, "1up\nbad one\nb", "1ad two", "2first busy\nlast busy\ndenied here\nmore "+long)
 	if e.Missing != "--until-stdout ready" || e.Fail != "--fail-on-stdout bad" || e.Stop != "--stop-on-stderr denied" {
 		t.Errorf("%+v", e)
@@ -394,14 +448,18 @@ func TestWhatPatternsSay(t *testing.T) {
 // each stream came when.
 func TestWhatIsKeptOfOutput(t *testing.T) {
 	rules := Rules{ReadStdout: true, ReadStderr: true}
-	for size, head := range map[int]int{0: 0, 100: 0, classify.TailSize: 0, classify.TailSize + 1: headSize, 3 * classify.TailSize: headSize} {
+	for size, head := range map[int]int{0: 0, 100: 0, classify.TailSize: 0, classify.TailSize + 1: headSize,
+		3 * classify.TailSize: headSize} {
 		text := strings.Repeat("0123456789", size/10+1)[:size]
 		e := evidenceOf(&rules, nil, "1"+text[:size/3], "1"+text[size/3:])
-		if string(e.Stdout) != text[max(0, size-classify.TailSize):] || string(e.StdoutHead) != text[:head] || len(e.StderrHead) > 0 {
+		if string(e.Stdout) != text[max(0, size-classify.TailSize):] || string(e.StdoutHead) != text[:head] ||
+			len(e.StderrHead) > 0 {
 			t.Errorf("of %d bytes: %d, and %d at the begin", size, len(e.Stdout), len(e.StdoutHead))
 		}
 	}
-	if e := evidenceOf(&rules, nil, "1"+strings.Repeat("x", headSize-1), "1yz"+strings.Repeat("x", classify.TailSize)); !strings.HasSuffix(string(e.StdoutHead), "xy") || len(e.StdoutHead) != headSize {
+	if e := evidenceOf(&rules, nil, "1"+strings.Repeat("x", headSize-1),
+		"1yz"+strings.Repeat("x", classify.TailSize)); !strings.HasSuffix(string(e.StdoutHead), "xy") ||
+		len(e.StdoutHead) != headSize {
 		t.Errorf("%d bytes at the begin", len(e.StdoutHead))
 	}
 }

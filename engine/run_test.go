@@ -79,7 +79,8 @@ func newConfig(results ...attempt.Result) (*Config, *script, *record) {
 	s, r := &script{results: results}, &record{}
 	return &Config{
 		Policy: testPolicy(), Argv: []string{"true"}, Starter: s, Emit: r.Emit, Draw: func() float64 { return 0.5 },
-		Identity: Identity{RunID: "id", Key: "key", Depth: 1, Trace: Trace{ID: "0af7651916cd43dd8448eb211c80319c", Flags: "01"}, Random: func() uint64 { return 7 }},
+		Identity: Identity{RunID: "id", Key: "key", Depth: 1,
+			Trace: Trace{ID: "0af7651916cd43dd8448eb211c80319c", Flags: "01"}, Random: func() uint64 { return 7 }},
 	}, s, r
 }
 
@@ -96,10 +97,13 @@ func TestRunWaitsBetweenAttempts(t *testing.T) {
 				t.Errorf("attempt %d started after %v, want %v", i+1, got, want[i])
 			}
 		}
-		if got, want := r.kinds(), "run_started attempt_started attempt_finished retry_scheduled retry_waited attempt_started attempt_finished retry_scheduled retry_waited attempt_started attempt_finished run_finished"; got != want {
+		if got, want := r.kinds(), "run_started attempt_started attempt_finished retry_scheduled retry_waited "+
+			"attempt_started attempt_finished retry_scheduled retry_waited attempt_started attempt_finished "+
+			"run_finished"; got != want {
 			t.Errorf("events:\n%s, want\n%s", got, want)
 		}
-		if last := r.last(); last.Outcome != event.Succeeded || last.Attempts != 3 || last.Elapsed != 3030*time.Millisecond {
+		if last := r.last(); last.Outcome != event.Succeeded || last.Attempts != 3 ||
+			last.Elapsed != 3030*time.Millisecond {
 			t.Errorf("last event: %+v", last)
 		}
 		if !slices.Equal(s.settled, []bool{false, false, true}) {
@@ -114,7 +118,8 @@ func TestRunThatIsTooLateForAnAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, _, r := newConfig(exit75, attempt.Result{DeadlinePassed: true, NotRun: true, ExitCode: 124})
 		end := e.Run(context.Background())
-		if end != (End{Code: 75}) || r.last().Outcome != event.Deadline || strings.Count(r.kinds(), "attempt_finished") != strings.Count(r.kinds(), "attempt_started") {
+		if end != (End{Code: 75}) || r.last().Outcome != event.Deadline ||
+			strings.Count(r.kinds(), "attempt_finished") != strings.Count(r.kinds(), "attempt_started") {
 			t.Errorf("ended with %+v: %+v after %s", end, r.last(), r.kinds())
 		}
 	})
@@ -136,7 +141,8 @@ func TestRunGivesUpWithTheLastCode(t *testing.T) {
 		e, s, r := newConfig(exit1, exit75)
 		e.Policy.Attempts = 3
 		end := e.Run(context.Background())
-		if end != (End{Code: 75}) || len(s.started) != 3 || r.last().Outcome != event.Exhausted || r.last().ExitCode != 75 {
+		if end != (End{Code: 75}) || len(s.started) != 3 || r.last().Outcome != event.Exhausted ||
+			r.last().ExitCode != 75 {
 			t.Errorf("ended with %+v after %d attempts: %+v", end, len(s.started), r.last())
 		}
 	})
@@ -151,7 +157,8 @@ func TestRunEndsByASignalDuringAWait(t *testing.T) {
 			start := time.Now()
 			time.AfterFunc(300*time.Millisecond, func() { cancelled <- signal })
 			end := e.Run(context.Background())
-			if end.Signal != signal || end.Code <= 128 || len(s.started) != 1 || time.Since(start) != 300*time.Millisecond {
+			if end.Signal != signal || end.Code <= 128 || len(s.started) != 1 ||
+				time.Since(start) != 300*time.Millisecond {
 				t.Errorf("%s: ended with %+v after %v", signal, end, time.Since(start))
 			}
 			if r.last().Outcome != event.Cancelled {
@@ -185,7 +192,8 @@ func TestRunIsWokenFromAWait(t *testing.T) {
 		if got := s.started[1].Sub(s.started[0]); got != 200*time.Millisecond {
 			t.Errorf("attempt 2 started after %v", got)
 		}
-		if waited, ok := r.events[4].(*event.RetryWaited); !ok || waited.Slept != 200*time.Millisecond || waited.Jittered != time.Second {
+		if waited, ok := r.events[4].(*event.RetryWaited); !ok || waited.Slept != 200*time.Millisecond ||
+			waited.Jittered != time.Second {
 			t.Errorf("waited: %+v", waited)
 		}
 		if !slices.Contains(s.specs[1].Env, "RETRY_DELAY_MS=200") {
@@ -201,7 +209,8 @@ func TestRunKeepsToTheDeadline(t *testing.T) {
 		start := time.Now()
 		end := e.Run(context.Background())
 		// Waits of 1, 2 and 4 seconds fit, one of 8 does not and is not begun.
-		if end.Code != 1 || len(s.started) != 4 || time.Since(start) != 7*time.Second || r.last().Outcome != event.Deadline {
+		if end.Code != 1 || len(s.started) != 4 || time.Since(start) != 7*time.Second ||
+			r.last().Outcome != event.Deadline {
 			t.Errorf("ended with %+v after %d attempts and %v: %+v", end, len(s.started), time.Since(start), r.last())
 		}
 		if got := s.specs[0].Deadline.Sub(start); got != 10*time.Second {
@@ -260,7 +269,8 @@ func TestRunEndsWhenOutputCannotBeSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, s, r := newConfig(exit0)
 		s.settling = errors.New("no space left on device")
-		if end := e.Run(context.Background()); end.Code != 125 || len(s.started) != 1 || r.last().Outcome != event.Failed {
+		if end := e.Run(context.Background()); end.Code != 125 || len(s.started) != 1 ||
+			r.last().Outcome != event.Failed {
 			t.Errorf("ended with %+v: %+v", end, r.last())
 		}
 		e, s, _ = newConfig(exit0)
@@ -275,10 +285,12 @@ func TestEnvironmentOfTheCommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, s, _ := newConfig(killed, exit0)
 		e.Policy.Deadline = time.Minute
-		e.Identity.Environ = []string{"A=b", "RETRY_ATTEMPT=9", "RETRY_LAST_EXIT=9", "RETRY_EXPIRES_AT=9", "RETRY_ON_EXIT=1", "TRACEPARENT=x"}
+		e.Identity.Environ = []string{"A=b", "RETRY_ATTEMPT=9", "RETRY_LAST_EXIT=9", "RETRY_EXPIRES_AT=9",
+			"RETRY_ON_EXIT=1", "TRACEPARENT=x"}
 		e.Run(context.Background())
 		first, second := s.specs[0].Env, s.specs[1].Env
-		for _, want := range []string{"A=b", "RETRY_ON_EXIT=1", "RETRY_ATTEMPT=1", "RETRY_MAX_ATTEMPTS=5", "RETRY_RUN_ID=id", "RETRY_IDEMPOTENCY_KEY=key", "RETRY_DELAY_MS=0", "RETRY_DEPTH=1"} {
+		for _, want := range []string{"A=b", "RETRY_ON_EXIT=1", "RETRY_ATTEMPT=1", "RETRY_MAX_ATTEMPTS=5",
+			"RETRY_RUN_ID=id", "RETRY_IDEMPOTENCY_KEY=key", "RETRY_DELAY_MS=0", "RETRY_DEPTH=1"} {
 			if !slices.Contains(first, want) {
 				t.Errorf("attempt 1 lacks %s: %v", want, first)
 			}
@@ -320,7 +332,8 @@ func TestTraceIsContinuedOrBegun(t *testing.T) {
 		if want == "" {
 			want = "0000000000000abc0000000000000abd"
 		}
-		if got := ContinueTrace(c.header, random); got.ID != want || got.Flags != c.flags || (got.Parent == "") != (c.id == "") {
+		if got := ContinueTrace(c.header, random); got.ID != want || got.Flags != c.flags ||
+			(got.Parent == "") != (c.id == "") {
 			t.Errorf("ContinueTrace(%q) = %+v, want %s-%s", c.header, got, want, c.flags)
 		}
 	}

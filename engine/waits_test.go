@@ -52,7 +52,8 @@ func TestWaitsOfARunKeepToTheTable(t *testing.T) {
 		"constant":    {backoff.Constant, [7]float64{1, 1, 1, 1, 1, 1, 1}},
 		"fibonacci":   {backoff.Fibonacci, [7]float64{1, 1, 2, 3, 5, 8, 13}},
 	}
-	jitters := []backoff.Jitter{{Kind: backoff.Full}, {Kind: backoff.Equal}, {Kind: backoff.Decorrelated}, {Kind: backoff.None}, {Kind: backoff.Percent, P: 25}, {Kind: backoff.Percent, P: 100}}
+	jitters := []backoff.Jitter{{Kind: backoff.Full}, {Kind: backoff.Equal}, {Kind: backoff.Decorrelated},
+		{Kind: backoff.None}, {Kind: backoff.Percent, P: 25}, {Kind: backoff.Percent, P: 100}}
 	for name, c := range curves {
 		for _, jitter := range jitters {
 			for seed := range uint64(30) {
@@ -69,8 +70,10 @@ func TestWaitsOfARunKeepToTheTable(t *testing.T) {
 							continue
 						}
 						low, high := bounds(float64(waitsBase)*c.factor[n], jitter, previous)
-						if w := float64(ev.Jittered); w < math.Floor(low) || w > math.Ceil(high) || ev.Jittered > waitsCap {
-							t.Fatalf("%s %+v seed %d: wait %d is %v, outside [%v, %v]", name, jitter, seed, n+1, ev.Jittered, time.Duration(low), time.Duration(high))
+						if w := float64(ev.Jittered); w < math.Floor(low) || w > math.Ceil(high) ||
+							ev.Jittered > waitsCap {
+							t.Fatalf("%s %+v seed %d: wait %d is %v, outside [%v, %v]", name, jitter, seed, n+1,
+								ev.Jittered, time.Duration(low), time.Duration(high))
 						}
 						n++
 						if ev.Slept != ev.Jittered || s.started[n].Sub(s.started[n-1]) != ev.Jittered {

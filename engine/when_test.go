@@ -52,13 +52,15 @@ func TestWhenEndsTheRun(t *testing.T) {
 		}{
 			{Readiness{Cancelled: "SIGTERM"}, End{Code: 143, Signal: "SIGTERM"}, event.Cancelled, ""},
 			{Readiness{DeadlinePassed: true, Why: "no time is left"}, End{Code: 75}, event.Deadline, "no time is left"},
-			{Readiness{Why: "db did not become ready within 1s"}, End{Code: 124}, event.Deadline, "db did not become ready within 1s"},
+			{Readiness{Why: "db did not become ready within 1s"}, End{Code: 124}, event.Deadline,
+				"db did not become ready within 1s"},
 		} {
 			e, s, r := newConfig(exit75)
 			e.Hooks.BeforeRetry = []string{"never asked"}
 			e.When = func(context.Context, Place, time.Time, func(event.Event)) Readiness { return c.r }
 			end := e.Run(context.Background())
-			if end != c.end || len(s.started) != 1 || r.last().Outcome != c.outcome || r.last().Why != c.why || r.last().Attempts != 1 {
+			if end != c.end || len(s.started) != 1 || r.last().Outcome != c.outcome || r.last().Why != c.why ||
+				r.last().Attempts != 1 {
 				t.Errorf("%+v: ended with %+v after %d attempts, %+v", c.r, end, len(s.started), r.last())
 			}
 		}

@@ -25,7 +25,8 @@ func TestOf(t *testing.T) {
 
 // The numbers are what POSIX prints for kill, and what 128+n means in a shell.
 func TestSignalNumbers(t *testing.T) {
-	for name, want := range map[string]int{"SIGHUP": 1, "SIGINT": 2, "SIGQUIT": 3, "SIGABRT": 6, "SIGKILL": 9, "SIGALRM": 14, "SIGTERM": 15} {
+	for name, want := range map[string]int{"SIGHUP": 1, "SIGINT": 2, "SIGQUIT": 3, "SIGABRT": 6, "SIGKILL": 9,
+		"SIGALRM": 14, "SIGTERM": 15} {
 		if got, ok := SignalNumber(name); got != want || !ok {
 			t.Errorf("SignalNumber(%q) = %d, %v; want %d", name, got, ok, want)
 		}

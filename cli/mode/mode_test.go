@@ -19,7 +19,8 @@ type sample struct {
 }
 
 func (s *sample) Run() int {
-	s.Print(fmt.Sprintf("%s%v|%s|%s|%q|%d|%t%t%t|%s\n", s.LogFormat, s.Words, s.Store, s.Color, s.Key, s.Top, s.Quiet, s.Verbose, s.NoEnv, s.Since))
+	s.Print(fmt.Sprintf("%s%v|%s|%s|%q|%d|%t%t%t|%s\n", s.LogFormat, s.Words, s.Store, s.Color, s.Key, s.Top, s.Quiet,
+		s.Verbose, s.NoEnv, s.Since))
 	return 1
 }
 
@@ -53,17 +54,22 @@ func TestRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		args, environ, want, err string
 	}{
-		"defaults":                 {want: `text[]||auto|[]|20|falsefalsefalse|`},
-		"words and flags mixed":    {args: "a --key k b -t 5 --key=l c", want: `text[a b c]||auto|["k" "l"]|5|falsefalsefalse|`},
-		"-- ends the flags":        {args: "-q -- --key -x", want: `text[--key -x]||auto|[]|20|truefalsefalse|`},
-		"a cluster":                {args: "-qvt 7 x", want: `text[x]||auto|[]|7|truetruefalse|`},
-		"a variable":               {environ: "RETRY_STORE=file:s RETRY_KEY=no RETRY_TIMEOUT=broken", want: `text[]|file:s|auto|[]|20|falsefalsefalse|`},
-		"the command line wins":    {args: "--store file:a", environ: "RETRY_STORE=file:s", want: `text[]|file:a|auto|[]|20|falsefalsefalse|`},
-		"no variables":             {args: "--no-env", environ: "RETRY_STORE=file:s", want: `text[]||auto|[]|20|falsefalsetrue|`},
-		"another log format":       {environ: "RETRY_LOG_FORMAT=github", want: `text[]||auto|[]|20|falsefalsefalse|`},
-		"json by variable":         {environ: "RETRY_LOG_FORMAT=json", want: `json[]||auto|[]|20|falsefalsefalse|`},
-		"a log format of a run":    {args: "--log-format github", err: `--log-format: "github" is not text or json`},
-		"a bad variable":           {environ: "RETRY_COLOR=blue", err: `RETRY_COLOR: "blue" is not auto, always or never`},
+		"defaults": {want: `text[]||auto|[]|20|falsefalsefalse|`},
+		"words and flags mixed": {args: "a --key k b -t 5 --key=l c",
+			want: `text[a b c]||auto|["k" "l"]|5|falsefalsefalse|`},
+		"-- ends the flags": {args: "-q -- --key -x", want: `text[--key -x]||auto|[]|20|truefalsefalse|`},
+		"a cluster":         {args: "-qvt 7 x", want: `text[x]||auto|[]|7|truetruefalse|`},
+		"a variable": {environ: "RETRY_STORE=file:s RETRY_KEY=no RETRY_TIMEOUT=broken",
+			want: `text[]|file:s|auto|[]|20|falsefalsefalse|`},
+		"the command line wins": {args: "--store file:a", environ: "RETRY_STORE=file:s",
+			want: `text[]|file:a|auto|[]|20|falsefalsefalse|`},
+		"no variables": {args: "--no-env", environ: "RETRY_STORE=file:s",
+			want: `text[]||auto|[]|20|falsefalsetrue|`},
+		"another log format":    {environ: "RETRY_LOG_FORMAT=github", want: `text[]||auto|[]|20|falsefalsefalse|`},
+		"json by variable":      {environ: "RETRY_LOG_FORMAT=json", want: `json[]||auto|[]|20|falsefalsefalse|`},
+		"a log format of a run": {args: "--log-format github", err: `--log-format: "github" is not text or json`},
+		"a bad variable": {environ: "RETRY_COLOR=blue",
+			err: `RETRY_COLOR: "blue" is not auto, always or never`},
 		"an unknown flag":          {args: "--tpo 3", err: "unknown flag --tpo"},
 		"an unknown flag, and --":  {args: "--tpo=3 -- x", err: "unknown flag --tpo"},
 		"a flag in place of value": {args: "--since --key k", err: "--since"},
@@ -72,7 +78,8 @@ func TestRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := run(t, c.args, c.environ)
-			if c.err != "" && (code != 125 || stdout != "" || !strings.Contains(stderr, c.err)) || c.err == "" && (code != 1 || stdout != c.want+"\n" || stderr != "") {
+			if c.err != "" && (code != 125 || stdout != "" || !strings.Contains(stderr, c.err)) || c.err == "" &&
+				(code != 1 || stdout != c.want+"\n" || stderr != "") {
 				t.Errorf("code %d, %q, %q; want %q %s", code, stdout, stderr, c.want, c.err)
 			}
 		})

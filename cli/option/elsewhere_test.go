@@ -8,55 +8,82 @@ import (
 // TestForeignFlags: an unknown flag of another program is answered with the line to paste.
 func TestForeignFlags(t *testing.T) {
 	for line, want := range map[string]string{
-		"--retries 3 true":                         `unknown flag "--retries", did you mean "-n 4"? write: retry -n 4 -- true`,
-		"--retries=3 -- make -k":                   `unknown flag "--retries=3", did you mean "-n 4"? write: retry -n 4 -- make -k`,
-		"--max_attempts 3 true":                    `unknown flag "--max_attempts", did you mean "-n 3"? write: retry -n 3 -- true`,
-		"-r 3 true":                                `unknown flag "-r", did you mean "-n 4"? write: retry -n 4 -- true`,
-		"--retries -1 true":                        `unknown flag "--retries", did you mean "-n 0"? write: retry -n 0 -- true`,
-		"--retries":                                `unknown flag "--retries", did you mean "-n VALUE"?`,
-		"--retries x true":                         `unknown flag "--retries", did you mean "-n VALUE"?`,
-		"--delay 5 true":                           `unknown flag "--delay", did you mean "--delays 5"? write: retry --delays 5 -- true`,
-		"--every 5 true":                           `unknown flag "--every", did you mean "--delays 5"? write: retry --delays 5 -- true`,
-		"-d 5 true":                                `unknown flag "-d", did you mean "--delays 5"? write: retry --delays 5 -- true`,
-		"--retries 3 --delay 5 -v true":            `unknown flag "--retries", did you mean "-n 4"? write: retry -n 4 --delays 5 -v -- true`,
-		"--retries 3 --nope true":                  `unknown flag "--retries", did you mean "-n 4"?`,
-		"--wait 5 true":                            `unknown flag "--wait", did you mean "--delays 5"? write: retry --delays 5 -- true`,
-		"--wait tcp://db:5432 true":                `unknown flag "--wait", did you mean "--wait-for tcp://db:5432"? write: retry --wait-for tcp://db:5432 -- true`,
-		"--forever true":                           `unknown flag "--forever", did you mean "-n 0"? write: retry -n 0 -- true`,
-		"--linear true":                            `unknown flag "--linear", did you mean "--backoff linear"? write: retry --backoff linear -- true`,
-		"--exponential true":                       `unknown flag "--exponential", exponential backoff is the default; leave it out; write: retry -- true`,
-		"--timeout-minutes 5 true":                 `unknown flag "--timeout-minutes", did you mean "--timeout 5m"? write: retry --timeout 5m -- true`,
-		"--randomization-factor 0.5 true":          `unknown flag "--randomization-factor", did you mean "--jitter 50%"? write: retry --jitter 50% -- true`,
-		"--randomization-factor 1 true":            `unknown flag "--randomization-factor", did you mean "--jitter 100%"? write: retry --jitter 100% -- true`,
-		"--randomization-factor 0 true":            `unknown flag "--randomization-factor", did you mean "--jitter 0%"? write: retry --jitter 0% -- true`,
-		"--randomization-factor 1.5 true":          `unknown flag "--randomization-factor", did you mean "--jitter VALUE"?`,
-		"--randomization-factor x true":            `unknown flag "--randomization-factor", did you mean "--jitter VALUE"?`,
-		"--retries 0 true":                         `unknown flag "--retries", did you mean "-n 1"? write: retry -n 1 -- true`,
-		"-t 9s --delay 5 true":                     `unknown flag "--delay", did you mean "--delays 5"? write: retry -t 9s --delays 5 -- true`,
-		"--delay 5 -n":                             `unknown flag "--delay", did you mean "--delays 5"?`,
-		"--delay 5 --":                             `unknown flag "--delay", did you mean "--delays 5"?`,
-		"--max-elapsed-time 10m true":              `unknown flag "--max-elapsed-time", did you mean "-n 0 --deadline 10m"? write: retry -n 0 --deadline 10m -- true`,
-		"--until success true":                     `unknown flag "--until", did you mean "-n 0"? write: retry -n 0 -- true`,
-		"--until true":                             `unknown flag "--until", did you mean "-n 0" or "--until-stdout REGEX" or "--until-failure"?`,
-		"--notify ./n.sh true":                     `unknown flag "--notify", did you mean "--after-give-up ./n.sh"? write: retry --after-give-up ./n.sh -- true`,
-		"--lock -- true":                           `unknown flag "--lock", did you mean "--key NAME --max-concurrent 1,of=runs" or "--key NAME --max-concurrent 1,of=runs,wait=10m"?`,
-		"--ps":                                     `unknown flag "--ps", did you mean "--status"?`,
-		"--older-than 3d":                          `unknown flag "--older-than"; it belongs to --discard`,
-		"--retries 3 curl -u me:S3cret http://a/b": `unknown flag "--retries", did you mean "-n 4"?`, // no secret is shown
+		"--retries 3 true": `unknown flag "--retries", did you mean "-n 4"? write: ` +
+			`retry -n 4 -- true`,
+		"--retries=3 -- make -k": `unknown flag "--retries=3", did you mean "-n 4"? write: ` +
+			`retry -n 4 -- make -k`,
+		"--max_attempts 3 true": `unknown flag "--max_attempts", did you mean "-n 3"? write: ` +
+			`retry -n 3 -- true`,
+		"-r 3 true": `unknown flag "-r", did you mean "-n 4"? write: retry -n 4 -- true`,
+		"--retries -1 true": `unknown flag "--retries", did you mean "-n 0"? write: ` +
+			`retry -n 0 -- true`,
+		"--retries":        `unknown flag "--retries", did you mean "-n VALUE"?`,
+		"--retries x true": `unknown flag "--retries", did you mean "-n VALUE"?`,
+		"--delay 5 true": `unknown flag "--delay", did you mean "--delays 5"? write: ` +
+			`retry --delays 5 -- true`,
+		"--every 5 true": `unknown flag "--every", did you mean "--delays 5"? write: ` +
+			`retry --delays 5 -- true`,
+		"-d 5 true": `unknown flag "-d", did you mean "--delays 5"? write: retry ` +
+			`--delays 5 -- true`,
+		"--retries 3 --delay 5 -v true": `unknown flag "--retries", did you mean "-n 4"? write: ` +
+			`retry -n 4 --delays 5 -v -- true`,
+		"--retries 3 --nope true": `unknown flag "--retries", did you mean "-n 4"?`,
+		"--wait 5 true": `unknown flag "--wait", did you mean "--delays 5"? write: ` +
+			`retry --delays 5 -- true`,
+		"--wait tcp://db:5432 true": `unknown flag "--wait", did you mean "--wait-for ` +
+			`tcp://db:5432"? write: retry --wait-for tcp://db:5432 -- true`,
+		"--forever true": `unknown flag "--forever", did you mean "-n 0"? write: ` +
+			`retry -n 0 -- true`,
+		"--linear true": `unknown flag "--linear", did you mean "--backoff linear"? ` +
+			`write: retry --backoff linear -- true`,
+		"--exponential true": `unknown flag "--exponential", exponential backoff is the ` +
+			`default; leave it out; write: retry -- true`,
+		"--timeout-minutes 5 true": `unknown flag "--timeout-minutes", did you mean "--timeout ` +
+			`5m"? write: retry --timeout 5m -- true`,
+		"--randomization-factor 0.5 true": `unknown flag "--randomization-factor", did you mean ` +
+			`"--jitter 50%"? write: retry --jitter 50% -- true`,
+		"--randomization-factor 1 true": `unknown flag "--randomization-factor", did you mean ` +
+			`"--jitter 100%"? write: retry --jitter 100% -- true`,
+		"--randomization-factor 0 true": `unknown flag "--randomization-factor", did you mean ` +
+			`"--jitter 0%"? write: retry --jitter 0% -- true`,
+		"--randomization-factor 1.5 true": `unknown flag "--randomization-factor", did you mean ` +
+			`"--jitter VALUE"?`,
+		"--randomization-factor x true": `unknown flag "--randomization-factor", did you mean ` +
+			`"--jitter VALUE"?`,
+		"--retries 0 true": `unknown flag "--retries", did you mean "-n 1"? write: retry -n 1 -- true`,
+		"-t 9s --delay 5 true": `unknown flag "--delay", did you mean "--delays 5"? write: retry -t 9s ` +
+			`--delays 5 -- true`,
+		"--delay 5 -n": `unknown flag "--delay", did you mean "--delays 5"?`,
+		"--delay 5 --": `unknown flag "--delay", did you mean "--delays 5"?`,
+		"--max-elapsed-time 10m true": `unknown flag "--max-elapsed-time", did you mean "-n 0 --deadline 10m"? ` +
+			`write: retry -n 0 --deadline 10m -- true`,
+		"--until success true": `unknown flag "--until", did you mean "-n 0"? write: retry -n 0 -- true`,
+		"--until true": `unknown flag "--until", did you mean "-n 0" or "--until-stdout REGEX" or ` +
+			`"--until-failure"?`,
+		"--notify ./n.sh true": `unknown flag "--notify", did you mean "--after-give-up ./n.sh"? write: retry ` +
+			`--after-give-up ./n.sh -- true`,
+		"--lock -- true": `unknown flag "--lock", did you mean "--key NAME --max-concurrent 1,of=runs" or ` +
+			`"--key NAME --max-concurrent 1,of=runs,wait=10m"?`,
+		"--ps":            `unknown flag "--ps", did you mean "--status"?`,
+		"--older-than 3d": `unknown flag "--older-than"; it belongs to --discard`,
+		// no secret is shown
+		"--retries 3 curl -u me:S3cret http://a/b": `unknown flag "--retries", did you mean "-n 4"?`,
 	} {
 		if _, err := Read(strings.Fields(line), nil); err == nil || err.Error() != want {
 			t.Errorf("%s\n got %v\nwant %s", line, err, want)
 		}
 	}
 	for _, line := range [][]string{{"--timeout 30s", "true"}, {"--on-exit 75,111"}} {
-		if _, err := Read(line, nil); err == nil || !strings.Contains(err.Error(), "is a flag and its value in one word; write two, "+line[0]) {
+		if _, err := Read(line, nil); err == nil ||
+			!strings.Contains(err.Error(), "is a flag and its value in one word; write two, "+line[0]) {
 			t.Errorf("%q: %v", line, err)
 		}
 	}
 }
 
 // sampleValues are values of all kinds that flags have.
-var sampleValues = []string{"3", "5s", "0.5", "50%", "tcp://db:5432", "db:5432", "https://a.example", "/dir/f", "word", "TERM", "5/s", "timeout"}
+var sampleValues = []string{"3", "5s", "0.5", "50%", "tcp://db:5432", "db:5432", "https://a.example", "/dir/f",
+	"word", "TERM", "5/s", "timeout"}
 
 // TestForeignTable: each name of elsewhere.txt is none of ours, and what is to be written
 // for it can be read.
@@ -80,7 +107,10 @@ func TestForeignTable(t *testing.T) {
 			if _, _, ours := flagsOf(Table(), word); ours {
 				t.Errorf("%s is a flag of this program", word)
 			}
-			if strings.HasPrefix(entry, "(") || strings.Contains(entry, " or ") || strings.HasPrefix(entry, "--status") || strings.HasPrefix(entry, "--cancel") || strings.HasPrefix(entry, "--help") || strings.HasPrefix(entry, "--version") || strings.HasPrefix(entry, "--completion") {
+			if strings.HasPrefix(entry, "(") || strings.Contains(entry, " or ") ||
+				strings.HasPrefix(entry, "--status") || strings.HasPrefix(entry, "--cancel") ||
+				strings.HasPrefix(entry, "--help") || strings.HasPrefix(entry, "--version") ||
+				strings.HasPrefix(entry, "--completion") {
 				continue
 			}
 			samples := sampleValues
@@ -112,8 +142,9 @@ func acceptsOneOf(word string, values []string) bool {
 // with ours, and its value.
 func TestVariablesOfOtherNames(t *testing.T) {
 	for entry, want := range map[string]string{
-		"RETRY_RETRIES=3": "RETRY_ATTEMPTS=4", "RETRY_INTERVAL=5": "RETRY_DELAYS=5", "RETRY_MAX_DELAY=1m": "RETRY_CAP=1m",
-		"RETRY_FOREVER=1": "RETRY_ATTEMPTS=0", "RETRY_TIMOUT=5": "RETRY_TIMEOUT",
+		"RETRY_RETRIES=3": "RETRY_ATTEMPTS=4", "RETRY_INTERVAL=5": "RETRY_DELAYS=5",
+		"RETRY_MAX_DELAY=1m": "RETRY_CAP=1m",
+		"RETRY_FOREVER=1":    "RETRY_ATTEMPTS=0", "RETRY_TIMOUT=5": "RETRY_TIMEOUT",
 	} {
 		lines := Misnamed([]string{entry})
 		if len(lines) != 1 || !strings.HasSuffix(lines[0], "did you mean "+want+"?") {

@@ -102,7 +102,8 @@ func TestTypesOfFlags(t *testing.T) {
 			t.Errorf("--%s is --%s for kong, switch %t, repeats %t", f.name, kong.Name, kong.IsBool(), kong.IsSlice())
 		}
 		field := reflect.ValueOf(newRun()).Elem().FieldByIndex(f.field.Index)
-		if err := set(reflect.New(field.Type()).Elem(), "?"); err != nil && strings.Contains(err.Error(), "reads no value") {
+		if err := set(reflect.New(field.Type()).Elem(), "?"); err != nil &&
+			strings.Contains(err.Error(), "reads no value") {
 			t.Errorf("--%s: %v", f.name, err)
 		}
 		if preset := f.Preset(); preset == "" {

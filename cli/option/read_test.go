@@ -48,12 +48,18 @@ func TestRead(t *testing.T) {
 		}
 	}
 	for argv, want := range map[string]string{
-		"--nope true": `unknown flag "--nope"`, "-x true": `unknown flag "-x"`, "-qx": `unknown flag "-qx"`, "---": `unknown flag "---"`, "--=x": `unknown flag "--=x"`,
-		"--base": "--base: needs a value, and the command line ends here", "-n": "-n: needs a value, and the command line ends here; write -n N, as in -n 5",
-		"--base -- true": `--base: needs a value, and "--" ends the flags`, "-qn": "-n: needs a value", "--base -1 true": `--base: needs a value, and "-1" begins with a dash`,
-		"-n=5 true": `-n: "=5": a short flag takes no "="; write -n 5`, "--quiet=maybe": `--quiet: "maybe" is not true or false`, "--quiet=": `--quiet: "" is not true or false`, "--base= true": `--base: "" is not a duration`,
+		"--nope true": `unknown flag "--nope"`, "-x true": `unknown flag "-x"`, "-qx": `unknown flag "-qx"`,
+		"---": `unknown flag "---"`, "--=x": `unknown flag "--=x"`,
+		"--base":         "--base: needs a value, and the command line ends here",
+		"-n":             "-n: needs a value, and the command line ends here; write -n N, as in -n 5",
+		"--base -- true": `--base: needs a value, and "--" ends the flags`, "-qn": "-n: needs a value",
+		"--base -1 true": `--base: needs a value, and "-1" begins with a dash`,
+		"-n=5 true":      `-n: "=5": a short flag takes no "="; write -n 5`,
+		"--quiet=maybe":  `--quiet: "maybe" is not true or false`, "--quiet=": `--quiet: "" is not true or false`,
+		"--base= true": `--base: "" is not a duration`,
 	} {
-		if _, err := Read(strings.Fields(argv), nil); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, err := Read(strings.Fields(argv), nil); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v, want %s", argv, err, want)
 		}
 	}
@@ -70,8 +76,10 @@ func TestEnvironment(t *testing.T) {
 		{"--no-env ignores it", []string{"RETRY_ATTEMPTS=3", "RETRY_STORE_FAIL=open"}, "--no-env", "no-env=true"},
 		{"the command line beats it", []string{"RETRY_ATTEMPTS=3"}, "-n 4", "attempts=4"},
 		{"a repeatable flag on the command line replaces it", []string{"RETRY_ON_EXIT=1"}, "--on-exit 2", "on-exit=2"},
-		{"and so does one that says otherwise", []string{"RETRY_DELAYS=7s", "RETRY_QUIET=1"}, "--base 2s -v", "base=2s verbose=true"},
-		{"or takes its meaning away", []string{"RETRY_BASE=-1", "RETRY_FACTOR=x", "RETRY_BACKOFF=linear", "RETRY_CAP=9s"}, "--delays 1s", "delays=1s cap=9s"},
+		{"and so does one that says otherwise", []string{"RETRY_DELAYS=7s", "RETRY_QUIET=1"}, "--base 2s -v",
+			"base=2s verbose=true"},
+		{"or takes its meaning away", []string{"RETRY_BASE=-1", "RETRY_FACTOR=x", "RETRY_BACKOFF=linear",
+			"RETRY_CAP=9s"}, "--delays 1s", "delays=1s cap=9s"},
 		{"but not one that is switched off", []string{"RETRY_VERBOSE=1"}, "--quiet=false", "quiet=false verbose=true"},
 		{"lines may end as on Windows", []string{"RETRY_ON_EXIT=1\r\n2\r\n"}, "", "on-exit=1 on-exit=2"},
 		{"the end of a line behind a value is none of it", []string{"RETRY_ATTEMPTS=3\r\n"}, "", "attempts=3"},
@@ -80,13 +88,17 @@ func TestEnvironment(t *testing.T) {
 		{"blank lines are ignored", []string{"RETRY_ON_EXIT=\n1\n\n  \n2\n"}, "", "on-exit=1 on-exit=2"},
 		{"without a value", []string{"RETRY_QUIET=1", "RETRY_VERBOSE=no"}, "", "quiet=true verbose=false"},
 		{"on and off", []string{"RETRY_VERBOSE=on", "RETRY_TIMESTAMPS=OFF"}, "", "verbose=true timestamps=false"},
-		{"empty and unknown ones are ignored", []string{"RETRY_ATTEMPTS=", "RETRY_NOPE=1", "RETRY=1", "RETRY_", "RETRY_attempts=3"}, "", ""},
-		{"modes have no variable", []string{"RETRY_VERSION=1.2", "RETRY_HELP=1", "RETRY_PLAN=1", "RETRY_EXEC=1", "RETRY_EXPLAIN=1", "RETRY_EXIT=3"}, "", ""},
-		{"what the command sees is no flag", []string{"RETRY_ATTEMPT=3", "RETRY_MAX_ATTEMPTS=x", "RETRY_DEPTH=1"}, "", ""},
+		{"empty and unknown ones are ignored",
+			[]string{"RETRY_ATTEMPTS=", "RETRY_NOPE=1", "RETRY=1", "RETRY_", "RETRY_attempts=3"}, "", ""},
+		{"modes have no variable", []string{"RETRY_VERSION=1.2", "RETRY_HELP=1", "RETRY_PLAN=1", "RETRY_EXEC=1",
+			"RETRY_EXPLAIN=1", "RETRY_EXIT=3"}, "", ""},
+		{"what the command sees is no flag", []string{"RETRY_ATTEMPT=3", "RETRY_MAX_ATTEMPTS=x", "RETRY_DEPTH=1"}, "",
+			""},
 		{"the key from outside", []string{"RETRY_IDEMPOTENCY_KEY=k"}, "", "idempotency-key=k"},
 		{"the key of an outer retry", []string{"RETRY_IDEMPOTENCY_KEY=k", "RETRY_DEPTH=1"}, "", ""},
 		{"what nothing in force looks at", []string{"RETRY_WAIT_TIMEOUT=soon", "RETRY_HEDGE_MAX=0"}, "", ""},
-		{"and what something does", []string{"RETRY_WAIT_TIMEOUT=9s", "RETRY_HEDGE=2s"}, "--wait-for tcp://a:1", "wait-for=tcp://a:1 wait-timeout=9s hedge=2s"},
+		{"and what something does", []string{"RETRY_WAIT_TIMEOUT=9s", "RETRY_HEDGE=2s"}, "--wait-for tcp://a:1",
+			"wait-for=tcp://a:1 wait-timeout=9s hedge=2s"},
 	} {
 		l, err := Read(strings.Fields(c.argv), Environment(Table(), c.environ))
 		if err != nil || words(l.Settings) != c.want {
@@ -103,16 +115,19 @@ func TestMergeZero(t *testing.T) {
 		return Setting{Flag: ByName(name), Value: value, Source: from}
 	}
 	lower := []Setting{setting("delays", "7s", FromPolicy), setting("verbose", "true", FromPolicy)}
-	if got := words(Merge(lower, []Setting{setting("base", "0", FromEnvironment), setting("quiet", "0", FromEnvironment)})); got != "verbose=true base=0 quiet=0" {
+	if got := words(Merge(lower, []Setting{setting("base", "0", FromEnvironment),
+		setting("quiet", "0", FromEnvironment)})); got != "verbose=true base=0 quiet=0" {
 		t.Error(got)
 	}
 }
 
 func TestSuggest(t *testing.T) {
 	for word, want := range map[string]string{
-		"--atempts": "attempts", "--timout=5": "timeout", "--dead-line": "deadline", "--on-exits": "on-exit", "--jiter=full": "jitter",
-		"-attempts": "attempts", "--ATTEMPTS": "attempts", "--stop_on_exit": "stop-on-exit", // written otherwise
-		"-Z": "", "--n": "", "---": "", "--=": "", "-qx": "", "--no-quiet": "", "--\xff\xfe\xff": "", "--zzzzzzzz": "", // nothing near
+		"--atempts": "attempts", "--timout=5": "timeout", "--dead-line": "deadline", "--on-exits": "on-exit",
+		"--jiter=full": "jitter",
+		"-attempts":    "attempts", "--ATTEMPTS": "attempts", "--stop_on_exit": "stop-on-exit", // written otherwise
+		// nothing near
+		"-Z": "", "--n": "", "---": "", "--=": "", "-qx": "", "--no-quiet": "", "--\xff\xfe\xff": "", "--zzzzzzzz": "",
 		"--sto": "store", // stop-on-stdout has more than twice its letters
 	} {
 		if got := strings.Join(Suggest(word), " "); got != want {
@@ -123,8 +138,10 @@ func TestSuggest(t *testing.T) {
 
 func TestNear(t *testing.T) {
 	for words, distance := range map[[2]string]int{
-		{"", ""}: 0, {"", "ab"}: 2, {"ab", "ab"}: 0, {"ab", "ba"}: 2, {"abc", "xbc"}: 1, {"abc", "abcx"}: 1, {"abc", "ac"}: 1, {"kitten", "sitting"}: 3,
-		{"saturday", "sunday"}: 3, {"aab", "ab"}: 1, {"aaaa", "aa"}: 2, {"abab", "baba"}: 2, {"flaw", "lawn"}: 2, {"ab", "cd"}: 2,
+		{"", ""}: 0, {"", "ab"}: 2, {"ab", "ab"}: 0, {"ab", "ba"}: 2, {"abc", "xbc"}: 1, {"abc", "abcx"}: 1,
+		{"abc", "ac"}: 1, {"kitten", "sitting"}: 3,
+		{"saturday", "sunday"}: 3, {"aab", "ab"}: 1, {"aaaa", "aa"}: 2, {"abab", "baba"}: 2, {"flaw", "lawn"}: 2,
+		{"ab", "cd"}: 2,
 	} {
 		for n := range 5 {
 			if Near(words[0], words[1], n) != (distance <= n) || Near(words[1], words[0], n) != (distance <= n) {
@@ -143,7 +160,8 @@ func TestReadManyFlags(t *testing.T) {
 		line := slices.Repeat([]string{"-v"}, c.flags)
 		var below []Setting
 		for range c.targets {
-			below = append(below, Setting{Flag: ByName("wait-for"), Value: "file:///x", Word: "RETRY_WAIT_FOR", Source: FromEnvironment})
+			below = append(below, Setting{Flag: ByName("wait-for"), Value: "file:///x", Word: "RETRY_WAIT_FOR",
+				Source: FromEnvironment})
 		}
 		o, err := Read(append(line, "true"), below)
 		if err == nil {
@@ -170,8 +188,11 @@ func TestReadManyWords(t *testing.T) {
 // they are, and the flags in use and the words up to the bound give what all flags and words give.
 func FuzzRead(f *testing.F) {
 	for _, argv := range []string{
-		"-n 3 -- true", "--attempts=5 --base 100ms --cap 30s --jitter full --on-exit 75,111 -- cmd args", "-qvn5 x", "--on-stderr a{1,3} --on-stderr b",
-		"--atempts", "-n", "--quiet=false x", "-- --", "-", "--base= x", "--log-file ' ' x", "--idempotency-key $HOME x", "--on-stdout ${x} y", "-n=5 x", "--base -1 x", "--quiet=0 x", "-qv x", "--verbose=ON --quiet=off x",
+		"-n 3 -- true", "--attempts=5 --base 100ms --cap 30s --jitter full --on-exit 75,111 -- cmd args", "-qvn5 x",
+		"--on-stderr a{1,3} --on-stderr b",
+		"--atempts", "-n", "--quiet=false x", "-- --", "-", "--base= x", "--log-file ' ' x",
+		"--idempotency-key $HOME x", "--on-stdout ${x} y", "-n=5 x", "--base -1 x", "--quiet=0 x", "-qv x",
+		"--verbose=ON --quiet=off x",
 	} {
 		f.Add(argv)
 	}
@@ -190,14 +211,17 @@ func FuzzRead(f *testing.F) {
 		}
 		whole := &reading{known: table}
 		n := len(argv) - len(l.Command)
-		if err := whole.read(newRun(), nil, argv[:n], func([]Setting) []Setting { return nil }); err != nil || words(whole.settings) != words(l.Settings) {
-			t.Fatalf("%q: kong reads %q of all flags, %v; and %q of those in use", argv, words(whole.settings), err, words(l.Settings))
+		if err := whole.read(newRun(), nil, argv[:n], func([]Setting) []Setting { return nil }); err != nil ||
+			words(whole.settings) != words(l.Settings) {
+			t.Fatalf("%q: kong reads %q of all flags, %v; and %q of those in use", argv, words(whole.settings), err,
+				words(l.Settings))
 		}
 		if !slices.Equal(l.Command, argv[len(argv)-len(l.Command):]) {
 			t.Fatalf("%q: the command %q was touched", argv, l.Command)
 		}
 		g, again := l, Options{Settings: l.Settings}
-		if err := again.Fill(); err != nil || g.Attempts != again.Attempts || g.Base != again.Base || g.Quiet != again.Quiet || len(g.OnStderr) != len(again.OnStderr) {
+		if err := again.Fill(); err != nil || g.Attempts != again.Attempts || g.Base != again.Base ||
+			g.Quiet != again.Quiet || len(g.OnStderr) != len(again.OnStderr) {
 			t.Fatalf("%q: %v; %+v and %+v", argv, err, g, again)
 		}
 	})
@@ -227,7 +251,8 @@ type sampleMode struct {
 // are words of the line, in their order, and with "--" before all of them they are all.
 func FuzzReadMode(f *testing.F) {
 	for _, args := range []string{
-		"a b", "a --key k b -q c", "-qK k a", "--nope=1 -- x", "a --key", "-- --key -x", "--top=5 - --", "--top x a", "--key --quiet a", "-q=1", "a  b",
+		"a b", "a --key k b -q c", "-qK k a", "--nope=1 -- x", "a --key", "-- --key -x", "--top=5 - --", "--top x a",
+		"--key --quiet a", "-q=1", "a  b",
 	} {
 		f.Add(args)
 	}
@@ -249,7 +274,8 @@ func FuzzReadMode(f *testing.F) {
 			}
 		}
 		m = &sampleMode{}
-		if _, err := ReadMode(m, nil, append([]string{"--"}, args...), nil); err != nil || !slices.Equal(m.Words, args) {
+		if _, err := ReadMode(m, nil, append([]string{"--"}, args...), nil); err != nil ||
+			!slices.Equal(m.Words, args) {
 			t.Fatalf("%q behind --: %q, %v", args, m.Words, err)
 		}
 	})

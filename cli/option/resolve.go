@@ -256,7 +256,8 @@ func (r *resolver) withoutEffect() {
 	retries0 := func(s Setting) bool {
 		return s.Flag.Is("on-exit") && s.Source == FromCommandLine && slices.Contains(strings.Split(s.Value, ","), "0")
 	}
-	checked := len(r.UntilStdout)+len(r.UntilStderr)+len(r.FailOnStdout)+len(r.FailOnStderr) > 0 // exit 0 may be a failure
+	// exit 0 may be a failure
+	checked := len(r.UntilStdout)+len(r.UntilStderr)+len(r.FailOnStdout)+len(r.FailOnStderr) > 0
 	none(slices.ContainsFunc(r.Settings, retries0) && !r.Given("success-on-exit") && !checked,
 		"0 in %s has no effect, since exit 0 is a success; --success-on-exit says what is one", r.last("on-exit").Word)
 	words = r.typedOf("attempts")

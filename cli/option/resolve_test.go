@@ -161,7 +161,8 @@ func leavesOf(v reflect.Value, name string, leaves map[string]string) {
 		return
 	case backoff.Curve:
 		if known != nil {
-			leaves[name] = fmt.Sprint(known(time.Second, 1), known(time.Second, 2), known(time.Second, 3), known(time.Second, 4))
+			leaves[name] = fmt.Sprint(known(time.Second, 1), known(time.Second, 2), known(time.Second, 3),
+				known(time.Second, 4))
 		}
 		return
 	case moment:

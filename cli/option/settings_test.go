@@ -53,19 +53,23 @@ func TestVariable(t *testing.T) {
 func TestLettersKeepSettings(t *testing.T) {
 	settings := slices.Concat(
 		settingsIn(FromEnvironment, "attempts=2", "on-exit=1", "quiet=true", "log-file=l", "history=h"),
-		settingsIn(FromCommandLine, "attempts=3", "on-exit=2", "name=backup", "dead-letter=on", "dead-letter-max=5", "policy=p", "plan=true", "base=1s", "rules=a.rules"),
+		settingsIn(FromCommandLine, "attempts=3", "on-exit=2", "name=backup", "dead-letter=on", "dead-letter-max=5",
+			"policy=p", "plan=true", "base=1s", "rules=a.rules"),
 	)
 	kept := Kept(settings)
-	want := map[string][]string{"attempts": {"3"}, "on-exit": {"1", "2"}, "base": {"1s"}, "name": {"backup"}, "history": {"h"}, "rules": {"a.rules"}}
+	want := map[string][]string{"attempts": {"3"}, "on-exit": {"1", "2"}, "base": {"1s"}, "name": {"backup"},
+		"history": {"h"}, "rules": {"a.rules"}}
 	if !reflect.DeepEqual(kept, want) {
 		t.Fatalf("kept %q, want %q", kept, want)
 	}
 	given := settingsIn(FromCommandLine, "cap=9s", "history=on")
-	o, err := Redriven(given, []string{"RETRY_VERBOSE=1", "RETRY_ATTEMPTS=9", "RETRY_LOG_FILE=l"}, kept, []string{"true"})
+	o, err := Redriven(given, []string{"RETRY_VERBOSE=1", "RETRY_ATTEMPTS=9", "RETRY_LOG_FILE=l"}, kept,
+		[]string{"true"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.Policy.Attempts != 3 || len(o.Policy.Rules.OnExit) != 2 || !o.Verbose || o.Policy.Schedule.Cap.Seconds() != 9 || fmt.Sprint(o.Command) != "[true]" {
+	if o.Policy.Attempts != 3 || len(o.Policy.Rules.OnExit) != 2 || !o.Verbose ||
+		o.Policy.Schedule.Cap.Seconds() != 9 || fmt.Sprint(o.Command) != "[true]" {
 		t.Errorf("%+v", o.Run)
 	}
 	here, err := filepath.Abs("l")
@@ -75,13 +79,17 @@ func TestLettersKeepSettings(t *testing.T) {
 	if string(o.LogFile) != here || o.History != "on" || o.Rules[0] != "a.rules" {
 		t.Errorf("log file %q, history %q, rules %q", o.LogFile, o.History, o.Rules)
 	}
-	if o, err := Redriven(settingsIn(FromCommandLine, "history=off"), nil, nil, []string{"true"}); err != nil || o.History != "off" {
+	if o, err := Redriven(settingsIn(FromCommandLine, "history=off"), nil, nil, []string{"true"}); err != nil ||
+		o.History != "off" {
 		t.Errorf("history %q, %v", o.History, err)
 	}
-	if o, err := Redriven(settingsIn(FromCommandLine, "history=dir"), nil, nil, []string{"true"}); err != nil || !filepath.IsAbs(string(o.History)) {
+	if o, err := Redriven(settingsIn(FromCommandLine, "history=dir"), nil, nil, []string{"true"}); err != nil ||
+		!filepath.IsAbs(string(o.History)) {
 		t.Errorf("history %q, %v", o.History, err)
 	}
-	for name, want := range map[string]string{"nope": "no flag --nope for a policy", "plan": "no flag --plan for a policy", "attempts": `"x" is not a whole number`, "cap": `"1ms" is less than --base 2s`} {
+	for name, want := range map[string]string{"nope": "no flag --nope for a policy",
+		"plan": "no flag --plan for a policy", "attempts": `"x" is not a whole number`,
+		"cap": `"1ms" is less than --base 2s`} {
 		value := map[string]string{"attempts": "x", "cap": "1ms"}[name]
 		_, err := Redriven(nil, nil, map[string][]string{name: {value}, "base": {"2s"}}, []string{"true"})
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -99,7 +107,8 @@ func TestFlagsOfRedrive(t *testing.T) {
 			t.Errorf("--%s: %t, want %t", f.Name(), got, want)
 		}
 	}
-	for name, want := range map[string]bool{"attempts": true, "base": true, "stdin": false, "plan": false, "policy": false} {
+	for name, want := range map[string]bool{"attempts": true, "base": true, "stdin": false, "plan": false,
+		"policy": false} {
 		if got := byName(of, name) != nil; got != want {
 			t.Errorf("--%s: %t, want %t", name, got, want)
 		}
@@ -109,8 +118,9 @@ func TestFlagsOfRedrive(t *testing.T) {
 // A policy is checked by itself: what it needs may come from elsewhere.
 func TestCheck(t *testing.T) {
 	for setting, want := range map[string]string{
-		"breaker=5": "", "cap=1ms": "", "attempts=x": `"x" is not a whole number`, "hedge-max=3": "", "wait-while=pid:7": "",
-		"consecutive=9": "9 successes need as many attempts", "park=1h": "", "rotate=A=b": "",
+		"breaker=5": "", "cap=1ms": "", "attempts=x": `"x" is not a whole number`, "hedge-max=3": "",
+		"wait-while=pid:7": "",
+		"consecutive=9":    "9 successes need as many attempts", "park=1h": "", "rotate=A=b": "",
 	} {
 		err := Check(settingsIn(FromPolicy, setting))
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
@@ -122,7 +132,8 @@ func TestCheck(t *testing.T) {
 // Secrets of addresses and of commands are masked.
 func TestMaskedValues(t *testing.T) {
 	for setting, want := range map[string]string{
-		"store=redis://u:S3cret@h": "redis://u:xxxxx@h", "fallback=curl -u me:S3cret h": "curl -u me:xxxxx h", "base=1s": "1s", "nope=x": "x",
+		"store=redis://u:S3cret@h": "redis://u:xxxxx@h", "fallback=curl -u me:S3cret h": "curl -u me:xxxxx h",
+		"base=1s": "1s", "nope=x": "x",
 		"otlp=http://u:S3cret@h/v1?q=S3cret": "http://u:xxxxx@h/v1?q=xxxxx",
 	} {
 		name, value, _ := strings.Cut(setting, "=")

@@ -81,13 +81,15 @@ func TestMisnamed(t *testing.T) {
 // An unknown word is answered with the flags that it is near to.
 func TestUnknownFlags(t *testing.T) {
 	for line, want := range map[string]string{
-		"--atempts 3 true":     `unknown flag "--atempts", did you mean "--attempts"? write: retry --attempts 3 -- true`,
-		"--on-stdwut x true":   `unknown flag "--on-stdwut", did you mean "--on-stdout"? write: retry --on-stdout x -- true`,
-		"--stop-on-std x true": `unknown flag "--stop-on-std", did you mean one of "--stop-on-stdout", "--stop-on-stderr"?`,
-		"-Z true":              `unknown flag "-Z"; write -- before a command that begins with a dash`,
-		"--plan --zzz true":    `--plan: unknown flag "--zzz"; write -- before a command that begins with a dash`,
-		"--plan=false --zzz":   `unknown flag "--zzz"; write -- before a command that begins with a dash`,
-		"--zzz --plan true":    `unknown flag "--zzz"; write -- before a command that begins with a dash`,
+		"--atempts 3 true": `unknown flag "--atempts", did you mean "--attempts"? write: retry --attempts 3 -- true`,
+		"--on-stdwut x true": `unknown flag "--on-stdwut", did you mean "--on-stdout"? write: retry ` +
+			`--on-stdout x -- true`,
+		"--stop-on-std x true": `unknown flag "--stop-on-std", did you mean one of "--stop-on-stdout", ` +
+			`"--stop-on-stderr"?`,
+		"-Z true":            `unknown flag "-Z"; write -- before a command that begins with a dash`,
+		"--plan --zzz true":  `--plan: unknown flag "--zzz"; write -- before a command that begins with a dash`,
+		"--plan=false --zzz": `unknown flag "--zzz"; write -- before a command that begins with a dash`,
+		"--zzz --plan true":  `unknown flag "--zzz"; write -- before a command that begins with a dash`,
 	} {
 		if _, err := Read(strings.Fields(line), nil); err == nil || err.Error() != want {
 			t.Errorf("%s\n got %v\nwant %s", line, err, want)
@@ -108,16 +110,21 @@ func TestUnknownFlags(t *testing.T) {
 // A missing value is told with what stands in its place, and how the flag is written.
 func TestValuesThatAreMissing(t *testing.T) {
 	for line, want := range map[string]string{
-		"--base":              `--base: needs a value, and the command line ends here; write --base D, as in --base 1s`,
-		"-t":                  `-t: needs a value, and the command line ends here; write -t D`, // its default is no limit
-		"--base -x true":      `--base: needs a value, and "-x" begins with a dash; write --base D, as in --base 1s; --base=-x gives it that value`,
-		"--base -\tx true":    `--base: needs a value, and "-\tx" begins with a dash; write --base D, as in --base 1s`,
-		"--base -|x true":     `--base: needs a value, and "-|x" begins with a dash; write --base D, as in --base 1s; '--base=-|x' gives it that value`,
-		"--base -- true":      `--base: needs a value, and "--" ends the flags; write --base D, as in --base 1s; --base=-- gives it that value`,
-		"-n=x true":           `-n: "=x": a short flag takes no "="; write -n x`,
-		"-n=a\u00a0b true":    `-n: "=N": a short flag takes no "="; write -n N`,
-		"--key":               `--key: needs a value, and the command line ends here; write --key NAME`,
-		"-n 3 --base --cap 3": `--base: needs a value, and "--cap" begins with a dash; write --base D, as in --base 1s; --base=--cap gives it that value`,
+		"--base": `--base: needs a value, and the command line ends here; write --base D, as in --base 1s`,
+		// its default is no limit
+		"-t": `-t: needs a value, and the command line ends here; write -t D`,
+		"--base -x true": `--base: needs a value, and "-x" begins with a dash; write --base D, as in ` +
+			`--base 1s; --base=-x gives it that value`,
+		"--base -\tx true": `--base: needs a value, and "-\tx" begins with a dash; write --base D, as in --base 1s`,
+		"--base -|x true": `--base: needs a value, and "-|x" begins with a dash; write --base D, as in ` +
+			`--base 1s; '--base=-|x' gives it that value`,
+		"--base -- true": `--base: needs a value, and "--" ends the flags; write --base D, as in --base ` +
+			`1s; --base=-- gives it that value`,
+		"-n=x true":        `-n: "=x": a short flag takes no "="; write -n x`,
+		"-n=a\u00a0b true": `-n: "=N": a short flag takes no "="; write -n N`,
+		"--key":            `--key: needs a value, and the command line ends here; write --key NAME`,
+		"-n 3 --base --cap 3": `--base: needs a value, and "--cap" begins with a dash; write --base D, as in ` +
+			`--base 1s; --base=--cap gives it that value`,
 	} {
 		if _, err := Read(strings.Split(line, " "), nil); err == nil || err.Error() != want {
 			t.Errorf("%s\n got %v\nwant %s", line, err, want)
@@ -165,7 +172,8 @@ func TestReadMode(t *testing.T) {
 		}
 		got := fmt.Sprint(int(m.Top), m.Quiet, m.Key, m.Words)
 		if err != nil || got != c.mode || words(run) != c.run {
-			t.Errorf("%q %q: %s, settings %q, %v; want %s, settings %q", c.args, c.environ, got, words(run), err, c.mode, c.run)
+			t.Errorf("%q %q: %s, settings %q, %v; want %s, settings %q", c.args, c.environ, got, words(run), err,
+				c.mode, c.run)
 		}
 	}
 }
@@ -181,7 +189,8 @@ func TestLeading(t *testing.T) {
 		"-n":                            "-n",
 		"-n -q x":                       "-n -q",
 	} {
-		if got := strings.Join(Leading(strings.Fields(line), []string{"--status"}, &Run{}, &sampleMode{}), " "); got != want {
+		if got := strings.Join(Leading(strings.Fields(line), []string{"--status"}, &Run{}, &sampleMode{}),
+			" "); got != want {
 			t.Errorf("%q: %q, want %q", line, got, want)
 		}
 	}
@@ -189,18 +198,21 @@ func TestLeading(t *testing.T) {
 
 // What a line asks for: help before "--", and its first mode.
 func TestAsks(t *testing.T) {
-	for line, want := range map[string]bool{"-h": true, "a --help": true, "-- -h": false, "a -- --help": false, "a": false, "-h -- x": true, "--": false} {
+	for line, want := range map[string]bool{"-h": true, "a --help": true, "-- -h": false, "a -- --help": false,
+		"a": false, "-h -- x": true, "--": false} {
 		if got := AsksForHelp(strings.Fields(line)); got != want {
 			t.Errorf("%q asks for help: %t", line, got)
 		}
 	}
-	for line, want := range map[string]string{"--explain --exit 1": "explain", "--simulate outage": "simulate", "--plan true": "", "true": "", "-v --explain --simulate outage": "explain"} {
+	for line, want := range map[string]string{"--explain --exit 1": "explain", "--simulate outage": "simulate",
+		"--plan true": "", "true": "", "-v --explain --simulate outage": "explain"} {
 		o, err := Read(strings.Fields(line), nil)
 		if got := o.Mode(); err != nil || got != want {
 			t.Errorf("%q: mode %q, %v", line, got, err)
 		}
 	}
-	for line, want := range map[string]string{"true": "", "-n 3 true": "[-n 3]", "-n 3 -- true": "nil", "-- true": "nil", "-q": "[-q]"} {
+	for line, want := range map[string]string{"true": "", "-n 3 true": "[-n 3]", "-n 3 -- true": "nil",
+		"-- true": "nil", "-q": "[-q]"} {
 		o, _ := Read(strings.Fields(line), nil)
 		got := fmt.Sprint(o.Own)
 		if o.Own == nil {

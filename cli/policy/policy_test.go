@@ -59,7 +59,8 @@ include other
 		t.Errorf("include: %+v", b)
 	}
 	net, deploy := blocks[1], blocks[2]
-	if want := "attempts=8 stop-on-stderr=permission denied | 401 # not a comment on-exit=75 on-exit=111,KILL quiet=true"; settingsOf(net) != want {
+	if want := "attempts=8 stop-on-stderr=permission denied | 401 # not a comment on-exit=75 on-exit=111,KILL " +
+		"quiet=true"; settingsOf(net) != want {
 		t.Errorf("net: %s", settingsOf(net))
 	}
 	if w := net.settings[0].Word; w != "f:5: attempts" {
@@ -145,7 +146,8 @@ func names(dir, file string) (string, error) {
 
 func TestIncludes(t *testing.T) {
 	dir := folder(t, map[string]string{
-		"main":           "policy first\n\ninclude conf.d/*\ninclude sub/nested\ninclude no/such/*.policies\npolicy last",
+		"main": "policy first\n\ninclude conf.d/*\ninclude sub/nested\ninclude no/such/*.policies\n" +
+			"policy last",
 		"conf.d/b":       "policy b\n",
 		"conf.d/a":       "policy a\ninclude ../shared",
 		"conf.d/.hidden": "policy hidden",
@@ -182,7 +184,8 @@ func TestIncludes(t *testing.T) {
 		"conf.d":    "is a directory",
 		"absent":    "no such file",
 	} {
-		if _, err := names(dir, file); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, err := names(dir, file); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v; want %q", file, err, want)
 		}
 	}
@@ -193,7 +196,8 @@ func TestTooManyFilesAreRefused(t *testing.T) {
 	for i := range 1100 {
 		files[fmt.Sprintf("many/%d", i)] = ""
 	}
-	if _, err := names(folder(t, files), "main"); err == nil || !strings.Contains(err.Error(), "main:1: include: more than 1000 files") {
+	if _, err := names(folder(t, files), "main"); err == nil ||
+		!strings.Contains(err.Error(), "main:1: include: more than 1000 files") {
 		t.Errorf("%v", err)
 	}
 	large := strings.Repeat("#", largestPolicyFile)
@@ -270,7 +274,8 @@ include more
 
 func TestChoosePolicyRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"policy a\ninherit b\n\npolicy b\ninherit c\n\npolicy c\ninherit b": "main:8: inherit: a policy cannot inherit from itself",
+		"policy a\ninherit b\n\npolicy b\ninherit c\n\npolicy c\ninherit b": "main:8: inherit: a policy cannot " +
+			"inherit from itself",
 		"policy a\ninherit a":                    "main:2: inherit: a policy cannot inherit from itself: a > a",
 		"policy a\ninherit nosuch":               `main:2: inherit: there is no policy "nosuch"`,
 		"policy a\nattempts many":                `main:2: attempts: "many"`,
@@ -283,7 +288,8 @@ func TestChoosePolicyRefuses(t *testing.T) {
 			t.Errorf("%q: %v; want %q", text, err, want)
 		}
 	}
-	if _, err := chosen(folder(t, map[string]string{"main": ""}), "no such", "true"); err == nil || !strings.Contains(err.Error(), `--policy: there is no policy "no such"; there are ci, cron, deploy, download`) {
+	if _, err := chosen(folder(t, map[string]string{"main": ""}), "no such", "true"); err == nil ||
+		!strings.Contains(err.Error(), `--policy: there is no policy "no such"; there are ci, cron, deploy, download`) {
 		t.Errorf("%v", err)
 	}
 }
@@ -292,7 +298,8 @@ func TestDefaultFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("paths are Unix's")
 	}
-	home := folder(t, map[string]string{".config/retry/policies": "policy mine\nattempts 7", "xdg/retry/policies": "policy mine\nattempts 8"})
+	home := folder(t, map[string]string{".config/retry/policies": "policy mine\nattempts 7",
+		"xdg/retry/policies": "policy mine\nattempts 8"})
 	mine := []option.Setting{settingOf("policy", "mine", "--policy", option.FromCommandLine)}
 	for _, test := range []struct {
 		environ []string
@@ -331,10 +338,15 @@ func TestDefaultFiles(t *testing.T) {
 // run.
 func TestPrintedPolicyReadsBack(t *testing.T) {
 	values := map[string][]string{
-		"attempts": {"0", "3", "77"}, "backoff": {"linear", "fibonacci"}, "base": {"2s", "250ms"}, "cap": {"90s"}, "factor": {"1.5"}, "jitter": {"25%", "none", "decorrelated"},
-		"min-delay": {"10ms"}, "delays": {"1s,5s", "1m"}, "reset-after": {"5m"}, "timeout": {"10s"}, "deadline": {"1h"}, "signal": {"INT"}, "on-exit": {"75", "1,2", "KILL"},
-		"stop-on-stderr": {"denied|401", "a  b # c"}, "until-stdout": {"^ok$"}, "kill-leftovers": {"true", "false"}, "stdin": {"null"}, "stdout": {"hold"}, "classify": {"strict"},
-		"retry-after": {"off", `wait (\d+)`}, "max-hint": {"1h"}, "wait-for": {"tcp://localhost:80", "file:///x"}, "quiet": {"true"}, "verbose": {"true"}, "log-format": {"json", "text"}, "log-file": {"events"}, "nested": {"once"}, "seed": {"7"},
+		"attempts": {"0", "3", "77"}, "backoff": {"linear", "fibonacci"}, "base": {"2s", "250ms"}, "cap": {"90s"},
+		"factor": {"1.5"}, "jitter": {"25%", "none", "decorrelated"},
+		"min-delay": {"10ms"}, "delays": {"1s,5s", "1m"}, "reset-after": {"5m"}, "timeout": {"10s"},
+		"deadline": {"1h"}, "signal": {"INT"}, "on-exit": {"75", "1,2", "KILL"},
+		"stop-on-stderr": {"denied|401", "a  b # c"}, "until-stdout": {"^ok$"}, "kill-leftovers": {"true", "false"},
+		"stdin": {"null"}, "stdout": {"hold"}, "classify": {"strict"},
+		"retry-after": {"off", `wait (\d+)`}, "max-hint": {"1h"}, "wait-for": {"tcp://localhost:80", "file:///x"},
+		"quiet": {"true"}, "verbose": {"true"}, "log-format": {"json", "text"}, "log-file": {"events"},
+		"nested": {"once"}, "seed": {"7"},
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	levels := []option.Source{option.FromPolicy, option.FromEnvironment, option.FromCommandLine}
@@ -375,7 +387,9 @@ func TestPrintedPolicyReadsBack(t *testing.T) {
 
 // effect is what a run under o does, in words.
 func effect(o *option.Options) string {
-	text := fmt.Sprintf("%+v %v %v %+v %v %v %v %+v %v %v", o.Policy.Schedule, o.Policy.Attempts, o.Policy.Deadline, o.Policy.Rules.Hints, o.Policy.Rules.ReadStdout, o.Policy.Rules.ReadStderr, o.Policy.Rules.Mode, o.Process, o.Quiet, o.LogFormat)
+	text := fmt.Sprintf("%+v %v %v %+v %v %v %v %+v %v %v", o.Policy.Schedule, o.Policy.Attempts, o.Policy.Deadline,
+		o.Policy.Rules.Hints, o.Policy.Rules.ReadStdout, o.Policy.Rules.ReadStderr, o.Policy.Rules.Mode, o.Process,
+		o.Quiet, o.LogFormat)
 	if len(o.Targets) > 0 {
 		text += o.Tries.Cap.String()
 	}
@@ -438,7 +452,8 @@ func TestVariablesOfTheOuterRun(t *testing.T) {
 			t.Errorf("the variable of --%s reaches a retry within", name)
 		}
 	}
-	environ := []string{"RETRY_DEPTH=1", "RETRY_POLICY=ci", "RETRY_BEFORE_RETRY=x", "RETRY_REHEARSE=75", "RETRY_ATTEMPTS=3"}
+	environ := []string{"RETRY_DEPTH=1", "RETRY_POLICY=ci", "RETRY_BEFORE_RETRY=x", "RETRY_REHEARSE=75",
+		"RETRY_ATTEMPTS=3"}
 	if got := option.Environment(option.Table(), environ); len(got) != 1 || !got[0].Flag.Is("attempts") {
 		t.Errorf("%+v", got)
 	}
@@ -468,7 +483,8 @@ func TestBuiltInPoliciesSurvive(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		promise := plan.Promises(o.Policy, rand.New(rand.NewPCG(1, 0)).Float64)
-		half, most := message.Duration(time.Duration(promise.OutlivesHalf)), message.Duration(time.Duration(promise.OutlivesMost))
+		half, most := message.Duration(time.Duration(promise.OutlivesHalf)),
+			message.Duration(time.Duration(promise.OutlivesMost))
 		if row := rows[name]; len(row) != 2 || row[0] != half || row[1] != most {
 			t.Errorf("docs/policies.md says of %s %q, --plan %s and %s", name, row, half, most)
 		}
@@ -496,7 +512,8 @@ func TestCISurvivesHalfAMinute(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if half := plan.Promises(o.Policy, rand.New(rand.NewPCG(1, 0)).Float64).OutlivesHalf; time.Duration(half) < 30*time.Second {
+	if half := plan.Promises(o.Policy,
+		rand.New(rand.NewPCG(1, 0)).Float64).OutlivesHalf; time.Duration(half) < 30*time.Second {
 		t.Errorf("ci survives %v in half of the runs", half)
 	}
 }

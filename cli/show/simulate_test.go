@@ -72,7 +72,8 @@ func TestPictureOfThePage(t *testing.T) {
 func TestPictureIsXML(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
-		herds := simulated(t, "--clients", "20", "--outage", time.Duration(r.Int64N(int64(time.Minute))).String(), "-n", "3")
+		herds := simulated(t, "--clients", "20", "--outage", time.Duration(r.Int64N(int64(time.Minute))).String(),
+			"-n", "3")
 		herds[0].Name = "<b> & \"x\"\x07\x1b[31m ]]>"
 		herds = append(herds, herds[0])
 		decoder := xml.NewDecoder(bytes.NewReader(drawOutage(herds)))
@@ -141,12 +142,15 @@ func TestBarsHoldAllCalls(t *testing.T) {
 }
 
 func TestSentences(t *testing.T) {
-	h := &simulate.Herd{Outage: simulate.Outage{Clients: 1, Capacity: 1}, LeftOut: 1, Calls: 7, CallsEach: 7, End: time.Hour}
-	want := "None of 1 finishes, 1 is still running when the simulation ends. Peak load: no calls while it is down, no calls when it is up again. 7 calls per client. The simulation ends at 1h0m0s, after 7 calls."
+	h := &simulate.Herd{Outage: simulate.Outage{Clients: 1, Capacity: 1}, LeftOut: 1, Calls: 7, CallsEach: 7,
+		End: time.Hour}
+	want := "None of 1 finishes, 1 is still running when the simulation ends. Peak load: no calls while it is " +
+		"down, no calls when it is up again. 7 calls per client. The simulation ends at 1h0m0s, after 7 calls."
 	if got := strings.Join(sentences(h, nil), " "); got != want {
 		t.Errorf("%s", got)
 	}
-	for x, want := range map[float64]string{0: "0", 1.5: "1.5", 6.952: "6.95", 123.4: "123", 99.96: "100", 1234567: "1234567", 0.8721: "0.872"} {
+	for x, want := range map[float64]string{0: "0", 1.5: "1.5", 6.952: "6.95", 123.4: "123", 99.96: "100",
+		1234567: "1234567", 0.8721: "0.872"} {
 		if got := number(x); got != want {
 			t.Errorf("%v is %s", x, got)
 		}

@@ -8,14 +8,16 @@ import (
 func TestHostPort(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string][2]string{
-		"db": {"db", ""}, "db:80": {"db", "80"}, "a_b.c.:1": {"a_b.c.", "1"}, "[::1]": {"::1", ""}, "[::1]:65535": {"::1", "65535"},
+		"db": {"db", ""}, "db:80": {"db", "80"}, "a_b.c.:1": {"a_b.c.", "1"}, "[::1]": {"::1", ""},
+		"[::1]:65535":      {"::1", "65535"},
 		"[fe80::1%25lo]:1": {"fe80::1%lo", "1"}, "127.0.0.1:1": {"127.0.0.1", "1"},
 	} {
 		if host, port, err := HostPort(in); host != want[0] || port != want[1] || err != nil {
 			t.Errorf("HostPort(%q) = %q, %q, %v", in, host, port, err)
 		}
 	}
-	for _, in := range []string{"", ":80", "db:", "db:0", "db:65536", "db:S3CRET", "::1", "[::1", "[::1]x", "[db]", "a..b", "1.2.3", "a b", "ü", strings.Repeat("a", 64)} {
+	for _, in := range []string{"", ":80", "db:", "db:0", "db:65536", "db:S3CRET", "::1", "[::1", "[::1]x", "[db]",
+		"a..b", "1.2.3", "a b", "ü", strings.Repeat("a", 64)} {
 		if host, port, err := HostPort(in); err == nil || strings.Contains(err.Error(), "S3CRET") {
 			t.Errorf("HostPort(%q) = %q, %q, %v", in, host, port, err)
 		}
@@ -57,7 +59,8 @@ func FuzzAddress(f *testing.F) {
 	f.Add("u:p@[::1]:80/x")
 	f.Fuzz(func(t *testing.T, s string) {
 		if _, authority, _, err := SplitUser(s); err == nil {
-			if host, port, err := HostPort(authority); err == nil && (CheckHost(host) != nil && !strings.Contains(host, ":") || port != "" && CheckPort(port) != nil) {
+			if host, port, err := HostPort(authority); err == nil &&
+				(CheckHost(host) != nil && !strings.Contains(host, ":") || port != "" && CheckPort(port) != nil) {
 				t.Errorf("HostPort(%q) = %q, %q", authority, host, port)
 			}
 		}

@@ -32,7 +32,8 @@ func (m *memory) set(fails error) {
 	m.fails = fails
 }
 
-func (m *memory) Do(ctx context.Context, _ string, g *guard.Guards, r *guard.Request) (guard.Answer, guard.Lock, error) {
+func (m *memory) Do(ctx context.Context, _ string, g *guard.Guards, r *guard.Request) (guard.Answer, guard.Lock,
+	error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.silent {
@@ -139,7 +140,8 @@ func TestASlotIsWaitedFor(t *testing.T) {
 		pass := admit(t, holder, first)
 		waiter, _ := newGate(guard.Guards{Slots: guard.Slots{N: 1, Wait: 20_000}}, m, nil)
 		start := time.Now()
-		if _, refusal := ask(t.Context(), waiter, first); refusal == nil || refusal.Guard != "max-concurrent" || refusal.RetryIn != nil {
+		if _, refusal := ask(t.Context(), waiter, first); refusal == nil || refusal.Guard != "max-concurrent" ||
+			refusal.RetryIn != nil {
 			t.Errorf("%+v", refusal)
 		}
 		if took := time.Since(start); took != 20*time.Second {
@@ -342,7 +344,8 @@ type late struct {
 	after time.Duration
 }
 
-func (l *late) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, guard.Lock, error) {
+func (l *late) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, guard.Lock,
+	error) {
 	answer, lock, err := l.memory.Do(context.Background(), key, g, r) // it has decided
 	select {
 	case <-time.After(l.after):
@@ -355,7 +358,8 @@ func (l *late) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Req
 // What was asked for when a signal came, and granted, is given back; and a store
 // that does not answer then delays no run.
 func TestGrantsThatComeTooLateAreGivenBack(t *testing.T) {
-	guards := guard.Guards{Breaker: oneRow, Budget: guard.Budget{On: true, Min: 5, Window: 60_000}, Slots: guard.Slots{N: 5}}
+	guards := guard.Guards{Breaker: oneRow, Budget: guard.Budget{On: true, Min: 5, Window: 60_000},
+		Slots: guard.Slots{N: 5}}
 	for _, after := range []time.Duration{10 * time.Millisecond, time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			store := &late{after: after}
@@ -383,7 +387,8 @@ func TestGrantsThatComeTooLateAreGivenBack(t *testing.T) {
 				retries += slice[1]
 			}
 			if len(store.state.Slots) != 0 || retries != 0 || emitted.kinds() != "" {
-				t.Errorf("%d slots, counts %v, events %q", len(store.state.Slots), store.state.Budget[0].Counts, emitted.kinds())
+				t.Errorf("%d slots, counts %v, events %q", len(store.state.Slots), store.state.Budget[0].Counts,
+					emitted.kinds())
 			}
 		})
 	}
@@ -487,7 +492,8 @@ func TestClosedRefuses(t *testing.T) {
 	g, emitted := newGate(guard.Guards{Breaker: oneRow}, m, &memory{})
 	g.Closed = true
 	_, refusal := ask(t.Context(), g, first)
-	if refusal == nil || refusal.Guard != "store" || refusal.Reason != "the store primary cannot be used: down" || refusal.RetryIn != nil {
+	if refusal == nil || refusal.Guard != "store" || refusal.Reason != "the store primary cannot be used: down" ||
+		refusal.RetryIn != nil {
 		t.Errorf("%+v", refusal)
 	}
 	m.fails = nil

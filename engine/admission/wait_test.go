@@ -72,7 +72,9 @@ func TestATurnThatIsTooFarAwayIsRefused(t *testing.T) {
 				deadline = start.Add(c.deadline)
 			}
 			refusal := g.WaitForTurn(t.Context(), g.First(), deadline)
-			if (refusal != nil) != c.refused || refusal != nil && (refusal.Guard != "rate-limit" || refusal.PastDeadline != c.pastDeadline || *refusal.RetryIn != 500*time.Millisecond) {
+			if (refusal != nil) != c.refused || refusal != nil &&
+				(refusal.Guard != "rate-limit" || refusal.PastDeadline != c.pastDeadline ||
+					*refusal.RetryIn != 500*time.Millisecond) {
 				t.Errorf("%s: %+v", name, refusal)
 			}
 			if took := time.Since(start); took > 0 && c.refused || took != 500*time.Millisecond && !c.refused {
@@ -176,7 +178,8 @@ func TestWhatFollowsWhenTheWaitIsOver(t *testing.T) {
 			if took := time.Since(start); took < 3*time.Second || took > 3375*time.Millisecond {
 				t.Errorf("%s: after %v", name, took)
 			}
-			if (refusal != nil) != c.closed || refusal != nil && refusal.Guard != "store" || emitted.kinds() != c.events {
+			if (refusal != nil) != c.closed || refusal != nil && refusal.Guard != "store" ||
+				emitted.kinds() != c.events {
 				t.Errorf("%s: %+v, events %q", name, refusal, emitted.kinds())
 			}
 			pass.Report(guard.Success)
@@ -202,7 +205,8 @@ func TestALostLeaseIsToldAtThatMoment(t *testing.T) {
 			start := time.Now()
 			select {
 			case lost := <-g.Lost():
-				if took := time.Since(start).Truncate(time.Millisecond); took != c.lost.Truncate(time.Millisecond) || !strings.Contains(lost.Reason, `the slot of "k" is lost`) {
+				if took := time.Since(start).Truncate(time.Millisecond); took != c.lost.Truncate(time.Millisecond) ||
+					!strings.Contains(lost.Reason, `the slot of "k" is lost`) {
 					t.Errorf("%s: after %v: %+v", name, took, lost)
 				}
 			case <-time.After(time.Minute):

@@ -20,13 +20,17 @@ func TestCurvesTable(t *testing.T) {
 		base  time.Duration
 		want  []time.Duration
 	}{
-		{"exponential", Exponential(2), 100 * ms, []time.Duration{100 * ms, 200 * ms, 400 * ms, 800 * ms, 1600 * ms, 3200 * ms}},
-		{"exponential 1.5", Exponential(1.5), 100 * ms, []time.Duration{100 * ms, 150 * ms, 225 * ms, 337500 * time.Microsecond}},
+		{"exponential", Exponential(2), 100 * ms,
+			[]time.Duration{100 * ms, 200 * ms, 400 * ms, 800 * ms, 1600 * ms, 3200 * ms}},
+		{"exponential 1.5", Exponential(1.5), 100 * ms,
+			[]time.Duration{100 * ms, 150 * ms, 225 * ms, 337500 * time.Microsecond}},
 		{"exponential 1", Exponential(1), 100 * ms, []time.Duration{100 * ms, 100 * ms, 100 * ms}},
 		{"linear", Linear, 100 * ms, []time.Duration{100 * ms, 200 * ms, 300 * ms, 400 * ms}},
 		{"constant", Constant, 100 * ms, []time.Duration{100 * ms, 100 * ms, 100 * ms}},
-		{"fibonacci", Fibonacci, 100 * ms, []time.Duration{100 * ms, 100 * ms, 200 * ms, 300 * ms, 500 * ms, 800 * ms, 1300 * ms}},
-		{"list", List([]time.Duration{time.Second, 5 * time.Second}), 0, []time.Duration{time.Second, 5 * time.Second, 5 * time.Second}},
+		{"fibonacci", Fibonacci, 100 * ms,
+			[]time.Duration{100 * ms, 100 * ms, 200 * ms, 300 * ms, 500 * ms, 800 * ms, 1300 * ms}},
+		{"list", List([]time.Duration{time.Second, 5 * time.Second}), 0,
+			[]time.Duration{time.Second, 5 * time.Second, 5 * time.Second}},
 		{"zero base", Exponential(2), 0, []time.Duration{0, 0, 0}},
 	} {
 		for i, want := range c.want {
@@ -39,11 +43,13 @@ func TestCurvesTable(t *testing.T) {
 
 // anyBase, anyCount and anyFactor draw from the whole range, with its ends.
 func anyBase(r *rand.Rand) time.Duration {
-	return [...]time.Duration{0, 1, ms, Longest, Longest - 1, time.Duration(r.Int64()), time.Duration(r.Int64N(int64(time.Minute)))}[r.IntN(7)]
+	return [...]time.Duration{0, 1, ms, Longest, Longest - 1, time.Duration(r.Int64()),
+		time.Duration(r.Int64N(int64(time.Minute)))}[r.IntN(7)]
 }
 
 func anyCount(r *rand.Rand) int {
-	return [...]int{1, 2, 3, 62, 63, 64, 91, 92, 93, int(min(1<<31, int64(math.MaxInt))), math.MaxInt32, 1 + r.IntN(200), 1 + r.IntN(math.MaxInt32)}[r.IntN(13)]
+	return [...]int{1, 2, 3, 62, 63, 64, 91, 92, 93, int(min(1<<31, int64(math.MaxInt))), math.MaxInt32,
+		1 + r.IntN(200), 1 + r.IntN(math.MaxInt32)}[r.IntN(13)]
 }
 
 func anyFactor(r *rand.Rand) float64 {
@@ -61,7 +67,8 @@ func TestCurvesFollowTheirDefinition(t *testing.T) {
 	}
 	for range 3000 {
 		base, n := anyBase(r), anyCount(r)
-		if got, want := Linear(base, n), held(new(big.Int).Mul(big.NewInt(int64(base)), big.NewInt(int64(n)))); got != want {
+		if got, want := Linear(base, n),
+			held(new(big.Int).Mul(big.NewInt(int64(base)), big.NewInt(int64(n)))); got != want {
 			t.Fatalf("linear base %d n %d: %d, want %d", base, n, got, want)
 		}
 		a, b := big.NewInt(1), big.NewInt(1)
@@ -116,7 +123,8 @@ func TestWaitStaysWithinCap(t *testing.T) {
 	for range 50000 {
 		base := anyBase(r)
 		s := Schedule{Base: base, Cap: anyBase(r), Jitter: anyJitter(r)}
-		s.Curve = []Curve{Exponential(anyFactor(r)), Linear, Constant, Fibonacci, List([]time.Duration{base})}[r.IntN(5)]
+		s.Curve = []Curve{Exponential(anyFactor(r)), Linear, Constant, Fibonacci,
+			List([]time.Duration{base})}[r.IntN(5)]
 		n, previous := anyCount(r), anyBase(r)
 		if w := s.Wait(n, previous, anyU(r)); w < 0 || w > s.Cap {
 			t.Fatalf("%+v: Wait(%d, %d) = %d outside [0, %d]", s, n, previous, w, s.Cap)
@@ -216,17 +224,20 @@ func TestWaitAtTheEnds(t *testing.T) {
 		}
 	}
 	s := constant(1, Jitter{Kind: Decorrelated})
-	for previous, want := range map[time.Duration]time.Duration{Longest / 3: 3 * (Longest / 3), Longest/3 - 1: 3 * (Longest/3 - 1), Longest/3 + 1: Longest} {
+	for previous, want := range map[time.Duration]time.Duration{Longest / 3: 3 * (Longest / 3),
+		Longest/3 - 1: 3 * (Longest/3 - 1), Longest/3 + 1: Longest} {
 		if got := s.Plain(1, previous); got != want {
 			t.Errorf("after %d the wait is %d at most, want %d", previous, got, want)
 		}
 	}
-	for ns, want := range map[float64]time.Duration{-1: 0, 0: 0, 0.5: 0, 1: 1, 1.5: 1, 1 << 62: 1 << 62, math.MaxInt64: Longest, math.Inf(1): Longest, math.Inf(-1): 0, math.NaN(): 0} {
+	for ns, want := range map[float64]time.Duration{-1: 0, 0: 0, 0.5: 0, 1: 1, 1.5: 1, 1 << 62: 1 << 62,
+		math.MaxInt64: Longest, math.Inf(1): Longest, math.Inf(-1): 0, math.NaN(): 0} {
 		if got := FromFloat(ns); got != want {
 			t.Errorf("FromFloat(%v) = %d, want %d", ns, got, want)
 		}
 	}
-	for _, c := range [][3]time.Duration{{1, 2, 3}, {Longest, 0, Longest}, {Longest, 1, Longest}, {1, Longest, Longest}, {Longest - 1, 1, Longest}, {Longest - 2, 1, Longest - 1}} {
+	for _, c := range [][3]time.Duration{{1, 2, 3}, {Longest, 0, Longest}, {Longest, 1, Longest},
+		{1, Longest, Longest}, {Longest - 1, 1, Longest}, {Longest - 2, 1, Longest - 1}} {
 		if got := Add(c[0], c[1]); got != c[2] {
 			t.Errorf("Add(%d, %d) = %d, want %d", c[0], c[1], got, c[2])
 		}

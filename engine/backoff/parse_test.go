@@ -9,21 +9,31 @@ import (
 func TestParseDuration(t *testing.T) {
 	for in, want := range map[string]time.Duration{
 		"0": 0, "250ms": 250 * ms, "1m30s": 90 * time.Second, "5": 5 * time.Second, "0.5": 500 * ms, ".5": 500 * ms,
-		"1e3": 1000 * time.Second, "+5": 5 * time.Second, "2562047h": 2562047 * time.Hour, "-0": 0, "0.000000001": 1, "1h": time.Hour,
+		"1e3": 1000 * time.Second, "+5": 5 * time.Second, "2562047h": 2562047 * time.Hour, "-0": 0, "0.000000001": 1,
+		"1h":    time.Hour,
 		"0.4ns": 1, "1e-10": 1, "0.0h": 0, "1e-10000": 1, "0e5": 0, "1e-400s": 1,
-		"10sec": 10 * time.Second, "5min": 5 * time.Minute, "2h": 2 * time.Hour, "1d": 24 * time.Hour, "1.5d": 36 * time.Hour, "2w": 14 * 24 * time.Hour,
-		"1d12h": 36 * time.Hour, "1hour30min": 90 * time.Minute, "3seconds": 3 * time.Second, "1hr": time.Hour, "100msec": 100 * ms, "5us": 5 * time.Microsecond, "5\u00b5s": 5 * time.Microsecond,
-		"9223372036854775807ns": Longest, "9223372036.854775807": Longest, "99999999999999999999": Longest, "9999999999h": Longest, "1e400": Longest, "200000d": Longest,
-		"infinity": Longest, "Infinity": Longest, "inf": Longest, strings.Repeat("9", 60_000): Longest, "1e+3": 1000 * time.Second, "2e0min": 2 * time.Minute,
+		"10sec": 10 * time.Second, "5min": 5 * time.Minute, "2h": 2 * time.Hour, "1d": 24 * time.Hour,
+		"1.5d": 36 * time.Hour, "2w": 14 * 24 * time.Hour,
+		"1d12h": 36 * time.Hour, "1hour30min": 90 * time.Minute, "3seconds": 3 * time.Second, "1hr": time.Hour,
+		"100msec": 100 * ms, "5us": 5 * time.Microsecond, "5\u00b5s": 5 * time.Microsecond,
+		"9223372036854775807ns": Longest, "9223372036.854775807": Longest, "99999999999999999999": Longest,
+		"9999999999h": Longest, "1e400": Longest, "200000d": Longest,
+		"infinity": Longest, "Infinity": Longest, "inf": Longest, strings.Repeat("9", 60_000): Longest,
+		"1e+3": 1000 * time.Second, "2e0min": 2 * time.Minute,
 	} {
 		if got, err := ParseDuration(in); err != nil || got != want {
 			t.Errorf("ParseDuration(%q) = %v, %v; want %v", in, got, err, want)
 		}
 	}
 	for in, want := range map[string]string{
-		"": "not a duration", "x": "not a duration", "5x": "not a duration", "1 s": "not a duration", "nan": "not a duration", "1e": "not a duration", "1e-": "not a duration", "1ee3": "not a duration", "1e+-3": "not a duration",
-		strings.Repeat("9", 60_000) + "x": "not a duration", "--": "not a duration", "5 min": "not a duration", "1h5": "not a duration", "5S": "not a duration", "1y": "not a duration",
-		"0x1p3": "not a duration", "1_0": "not a duration", ".": "not a duration", "s": "not a duration", "1e400y": "not a duration", "1m-1s": "not a duration", "infs": "not a duration", "\xff": "not a duration", "-1d": "negative", "-infinity": "negative", "-1e400": "negative",
+		"": "not a duration", "x": "not a duration", "5x": "not a duration", "1 s": "not a duration",
+		"nan": "not a duration", "1e": "not a duration", "1e-": "not a duration", "1ee3": "not a duration",
+		"1e+-3":                           "not a duration",
+		strings.Repeat("9", 60_000) + "x": "not a duration", "--": "not a duration", "5 min": "not a duration",
+		"1h5": "not a duration", "5S": "not a duration", "1y": "not a duration",
+		"0x1p3": "not a duration", "1_0": "not a duration", ".": "not a duration", "s": "not a duration",
+		"1e400y": "not a duration", "1m-1s": "not a duration", "infs": "not a duration", "\xff": "not a duration",
+		"-1d": "negative", "-infinity": "negative", "-1e400": "negative",
 		"-1": "negative", "-250ms": "negative", "-1e-3": "negative", "-0.4ns": "negative", "-1e-10": "negative",
 	} {
 		if got, err := ParseDuration(in); err == nil || !strings.Contains(err.Error(), want) {

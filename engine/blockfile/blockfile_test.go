@@ -46,7 +46,8 @@ func FuzzLines(f *testing.F) {
 		b.WriteString("\ufeff")
 		var first []Line
 		for l := range Lines(text) {
-			if strings.HasPrefix(l.Key, "#") || strings.ContainsAny(l.Key, " \t\n") || strings.Contains(l.Value, "\n") || l.Key == "" && l.Value != "" {
+			if strings.HasPrefix(l.Key, "#") || strings.ContainsAny(l.Key, " \t\n") ||
+				strings.Contains(l.Value, "\n") || l.Key == "" && l.Value != "" {
 				t.Fatalf("line %#v", l)
 			}
 			for strings.Count(b.String(), "\n") < l.Number-1 {

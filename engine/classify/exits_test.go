@@ -105,7 +105,8 @@ func TestExitsCodes(t *testing.T) {
 
 func TestParseExitsErrors(t *testing.T) {
 	for in, want := range map[string]string{
-		"": "no exit", " ": "no exit", "1,,2": "is empty", "75,": "is empty", "256": `"256"`, "-1": `"-1"`, "1-": `"1-"`,
+		"": "no exit", " ": "no exit", "1,,2": "is empty", "75,": "is empty", "256": `"256"`, "-1": `"-1"`,
+		"1-":    `"1-"`,
 		"1-2-3": `"1-2-3"`, "110-100": "100-110", "9999999999999999999999": "0 to 255", "KILLED": `"KILLED"`,
 		"1.5": `"1.5"`, "1;2": `"1;2"`, "0x10": `"0x10"`,
 	} {

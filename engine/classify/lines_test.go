@@ -75,9 +75,11 @@ func TestLineKinds(t *testing.T) {
 		{"It may be caused by one or more of:\n - wrong password", handledLine},
 		{"It may be caused by one or more of:\n - a firewall\n - wrong password", handledLine},
 		{"checked:\n - wrong password", plainLine},
-		{"[WARNING]: Platform linux on host web1 is using the discovered Python at\n/usr/bin/python3, which is not found", handledLine},
+		{"[WARNING]: Platform linux on host web1 is using the discovered Python at\n/usr/bin/python3, which is " +
+			"not found", handledLine},
 		{"[WARNING]: Unable to parse the inventory source in the directory /srv/hosts as a\nsource, permission denied", handledLine},
-		{"[WARNING]: Unable to parse the inventory source in the directory /srv/hosts as a\nERROR! permission denied", plainLine},
+		{"[WARNING]: Unable to parse the inventory source in the directory /srv/hosts as a\nERROR! permission denied",
+			plainLine},
 		{"[WARNING]: no hosts\nsource, permission denied", plainLine},
 	} {
 		out := newOutput(nil, []byte(c.text), nil)
@@ -99,7 +101,8 @@ func TestShapesAreValid(t *testing.T) {
 		if len(s.patterns()) == len(s.conditions[1]) {
 			t.Errorf("%s: a block without a condition", s.kind)
 		}
-		if !slices.Contains([]lineKind{contentLine, handledLine, retriedLine, stepLine, warningLine, passingLine}, s.kind) {
+		if !slices.Contains([]lineKind{contentLine, handledLine, retriedLine, stepLine, warningLine, passingLine},
+			s.kind) {
 			t.Errorf("%q is no kind", s.kind)
 		}
 	}
@@ -122,12 +125,14 @@ func TestRefusalsThatPass(t *testing.T) {
 		{"cannot change the volume until the copy has ended", "cannot change the volume"},
 		{"no such node right now", "no such node"},
 		{"the key is already being removed, not found", "the key is not found"},
-		{"forbidden: no new content in namespace a because it is being terminated", "forbidden: no new content in namespace a"},
+		{"forbidden: no new content in namespace a because it is being terminated",
+			"forbidden: no new content in namespace a"},
 		{"login is not permitted in the current state: access denied", "login is not permitted: access denied"},
 		{"role \"app\" does not exist yet", "role \"app\" does not exist"},
 		{"access denied while a migration is in progress", "access denied to a migration"},
 	} {
-		if now, ever := table.Judge(failure(c.now)).Verdict, table.Judge(failure(c.ever)).Verdict; now == event.Permanent || ever != event.Permanent {
+		if now, ever := table.Judge(failure(c.now)).Verdict,
+			table.Judge(failure(c.ever)).Verdict; now == event.Permanent || ever != event.Permanent {
 			t.Errorf("%q is %s, and %q %s", c.now, now, c.ever, ever)
 		}
 	}
@@ -140,7 +145,8 @@ func TestRefusalsThatPass(t *testing.T) {
 // it cut off, does not keep the rules from reading the lines above it.
 func TestMinifiedSource(t *testing.T) {
 	source := strings.Repeat("catch(e){throw Error('cannot connect: timeout, not found, denied')}", 150)
-	text := "Error: connect ECONNREFUSED 192.0.2.1:80\n" + source + "\n" + strings.Repeat(" ", 1000) + "\n\nNode.js v20.20.2\n"
+	text := "Error: connect ECONNREFUSED 192.0.2.1:80\n" + source + "\n" + strings.Repeat(" ", 1000) +
+		"\n\nNode.js v20.20.2\n"
 	j := BuiltIn().Judge(Failure{Argv: []string{"frob"}, Result: attempt.Result{ExitCode: 1}, Stderr: []byte(text)})
 	if j.Rule != "net-refused" {
 		t.Errorf("%+v", j)

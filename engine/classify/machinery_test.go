@@ -51,7 +51,8 @@ func TestWeighs(t *testing.T) {
 				r.Tools = []string{"x"}
 			}
 			if got := show(r, c.kind); got != c.strength[i] {
-				t.Errorf("%s rule for %s (of a tool: %t) on a line %q: %s, want %s", s, c.verdict, c.tool, c.kind, got, c.strength[i])
+				t.Errorf("%s rule for %s (of a tool: %t) on a line %q: %s, want %s", s, c.verdict, c.tool, c.kind,
+					got, c.strength[i])
 			}
 			r.builtIn = false // a user's rule means what it says
 			if got := show(r, c.kind); got != s.String() {
@@ -124,10 +125,15 @@ func TestFilterFindsAll(t *testing.T) {
 // Codes, ranges and words that are none are told as such.
 func TestExitsThatAreNone(t *testing.T) {
 	for list, want := range map[string]string{
-		"": "names no exit", " ": "names no exit", "1,,2": "an item of the list is empty", "1,": "an item of the list is empty",
-		"256": `"256" is not an exit code`, "1-256": `"1-256" is not an exit code`, "1-": "is not an exit code", "1-2-3": "is not an exit code", "9x": "is not an exit code",
-		"5-4": "the range \"5-4\" ends before it begins; did you mean 4-5?", "5-5": "", "0-255": "", "399": "is not an exit code", "400": "a status of HTTP", "599": "a status of HTTP", "600": "is not an exit code",
-		"nope": `"nope" is not an exit; use a code from 0 to 255, a range (100-110), a signal (KILL), timeout, signal or any`, "-1": "is not an exit", "TIMEOUT": "", "Any": "",
+		"": "names no exit", " ": "names no exit", "1,,2": "an item of the list is empty",
+		"1,":  "an item of the list is empty",
+		"256": `"256" is not an exit code`, "1-256": `"1-256" is not an exit code`, "1-": "is not an exit code",
+		"1-2-3": "is not an exit code", "9x": "is not an exit code",
+		"5-4": "the range \"5-4\" ends before it begins; did you mean 4-5?", "5-5": "", "0-255": "",
+		"399": "is not an exit code", "400": "a status of HTTP", "599": "a status of HTTP",
+		"600": "is not an exit code",
+		"nope": `"nope" is not an exit; use a code from 0 to 255, a range (100-110), a signal (KILL), timeout, ` +
+			`signal or any`, "-1": "is not an exit", "TIMEOUT": "", "Any": "",
 	} {
 		_, err := ParseExits(list)
 		if err == nil != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
@@ -138,7 +144,8 @@ func TestExitsThatAreNone(t *testing.T) {
 			t.Errorf("%q: %v", list, again)
 		}
 	}
-	if _, err := appendExits(nil, "nope"); err == nil || !strings.HasSuffix(err.Error(), "a range (100-110) or a signal (KILL)") {
+	if _, err := appendExits(nil, "nope"); err == nil ||
+		!strings.HasSuffix(err.Error(), "a range (100-110) or a signal (KILL)") {
 		t.Errorf("in a rule: %v", err)
 	}
 	x, _ := ParseExits("3,KILL,any,timeout")
@@ -218,8 +225,10 @@ func TestMaskedEnds(t *testing.T) {
 // A stamp is that of a known logger, of which a level counts by its first letter, in any case.
 func TestStampsOfLevels(t *testing.T) {
 	for line, want := range map[string]string{
-		"10:15:03 trace: x": "t x", "10:15:03 DEBUG x": "d x", "10:15:03 [Notice] x": "n x", "10:15:03 <warn> x": "w x", "10:15:03 severe x": "s x", "10:15:03 emerg x": "e x", "10:15:03 panic x": "p x",
-		"10:15:03 x": "0 x", "9:15:03 x": "0 9:15:03 x", "10:15:03 ERROR 0 x": "e ERROR 0 x", "10:15:03 ERROR 9 x": "e ERROR 9 x", "jan 08 10:15:03 x": "0 x", "f 10:15:03 x": "0 f 10:15:03 x",
+		"10:15:03 trace: x": "t x", "10:15:03 DEBUG x": "d x", "10:15:03 [Notice] x": "n x",
+		"10:15:03 <warn> x": "w x", "10:15:03 severe x": "s x", "10:15:03 emerg x": "e x", "10:15:03 panic x": "p x",
+		"10:15:03 x": "0 x", "9:15:03 x": "0 9:15:03 x", "10:15:03 ERROR 0 x": "e ERROR 0 x",
+		"10:15:03 ERROR 9 x": "e ERROR 9 x", "jan 08 10:15:03 x": "0 x", "f 10:15:03 x": "0 f 10:15:03 x",
 		"10:15:03 " + strings.Repeat(" ", stampSize) + "error x": "0 " + strings.Repeat(" ", stampSize) + "error x",
 	} {
 		end, level := stampOf(line)
@@ -236,10 +245,14 @@ func TestStampsOfLevels(t *testing.T) {
 func TestRulesThatSayTooLittle(t *testing.T) {
 	const end = "verdict transient\nreason y\n"
 	for data, want := range map[string]string{
-		"rule a\nexit 1\nunless x\n" + end:                                             `f:5: rule "a" has unless or stream without a match line`,
-		"rule a\nexit 1\nstream stderr\n" + end:                                        `f:5: rule "a" has unless or stream without a match line`,
-		"rule a\nmatch x\nunless-of b\n" + end:                                         `f:3: unless-of "b": there is no such rule above this one in the file`,
-		"rule a\nmatch x\non both\n" + end:                                             `f:3: on "both": use content or command, or leave it out`,
+		"rule a\nexit 1\nunless x\n" +
+			end: `f:5: rule "a" has unless or stream without a match line`,
+		"rule a\nexit 1\nstream stderr\n" +
+			end: `f:5: rule "a" has unless or stream without a match line`,
+		"rule a\nmatch x\nunless-of b\n" +
+			end: `f:3: unless-of "b": there is no such rule above this one in the file`,
+		"rule a\nmatch x\non both\n" +
+			end: `f:3: on "both": use content or command, or leave it out`,
 		"rule a\nmatch x\nargs (\n" + end:                                              `f:3: pattern "^(?:()$": missing closing )`,
 		"policy p\nbase 1s\n\nrule a\nmatch x\n" + end:                                 "",
 		"include x\nrule a\nmatch x\n" + end:                                           "",
@@ -253,7 +266,8 @@ func TestRulesThatSayTooLittle(t *testing.T) {
 			continue
 		}
 		a := table.Rules()[len(table.Rules())-1]
-		if strings.Contains(data, "unless-of") != (len(a.unless) == 1) || a.ID != "a" || a.Where() != fmt.Sprintf("f:%d", 1+strings.Count(data[:strings.Index(data, "rule a")], "\n")) {
+		if strings.Contains(data, "unless-of") != (len(a.unless) == 1) || a.ID != "a" ||
+			a.Where() != fmt.Sprintf("f:%d", 1+strings.Count(data[:strings.Index(data, "rule a")], "\n")) {
 			t.Errorf("%q: %s %+v", data, a.Where(), a)
 		}
 	}
@@ -268,12 +282,18 @@ func TestRulesInAScript(t *testing.T) {
 		tools    int
 		strength Strength
 	}{
-		"permanent":       {Rule{builtIn: true, Tools: []string{"x"}, patterns: patterns, Verdict: event.Permanent, Strength: Decisive}, 0, Weak},
-		"transient":       {Rule{builtIn: true, Tools: []string{"x"}, patterns: patterns, Verdict: event.Transient, Strength: Decisive}, 0, Decisive},
-		"a user's":        {Rule{Tools: []string{"x"}, patterns: patterns, Verdict: event.Permanent, Strength: Plain}, 1, Plain},
-		"any command":     {Rule{builtIn: true, patterns: patterns, Verdict: event.Permanent, Strength: Plain}, 0, Plain},
-		"of the command":  {Rule{builtIn: true, OnCommand: true, Tools: []string{"x"}, patterns: patterns, Verdict: event.Permanent, Strength: Plain}, 1, Plain},
-		"without pattern": {Rule{builtIn: true, Tools: []string{"x"}, Verdict: event.Permanent, Strength: Plain}, 1, Plain},
+		"permanent": {Rule{builtIn: true, Tools: []string{"x"}, patterns: patterns, Verdict: event.Permanent,
+			Strength: Decisive}, 0, Weak},
+		"transient": {Rule{builtIn: true, Tools: []string{"x"}, patterns: patterns, Verdict: event.Transient,
+			Strength: Decisive}, 0, Decisive},
+		"a user's": {Rule{Tools: []string{"x"}, patterns: patterns, Verdict: event.Permanent, Strength: Plain},
+			1, Plain},
+		"any command": {Rule{builtIn: true, patterns: patterns, Verdict: event.Permanent, Strength: Plain}, 0,
+			Plain},
+		"of the command": {Rule{builtIn: true, OnCommand: true, Tools: []string{"x"}, patterns: patterns,
+			Verdict: event.Permanent, Strength: Plain}, 1, Plain},
+		"without pattern": {Rule{builtIn: true, Tools: []string{"x"}, Verdict: event.Permanent, Strength: Plain}, 1,
+			Plain},
 	} {
 		if got := c.rule.inScript(); len(got.Tools) != c.tools || got.Strength != c.strength {
 			t.Errorf("%s: for %q, %s", name, got.Tools, got.Strength)
@@ -291,22 +311,33 @@ func TestWon(t *testing.T) {
 	}
 	transient, permanent := of("a", event.Transient), of("b", event.Permanent)
 	for want, found := range map[string][2]finding{
-		"it is overruled by what stands behind it on its line, or by a decisive rule": {{Match: transient, strength: Plain}, {Match: permanent, strength: Plain, yielded: true}},
-		"a rule of your own comes before a built-in one":                              {{Match: transient, strength: Plain}, {Match: permanent, strength: Plain, layer: 1}},
-		"decisive evidence comes before plain":                                        {{Match: transient, strength: Decisive}, {Match: permanent, strength: Plain}},
-		"of weak evidence transient comes before permanent":                           {{Match: transient, strength: Weak}, {Match: permanent, strength: Weak}},
-		"a rule for the command comes before one for any command":                     {{Match: of("a", event.Transient, "x"), strength: Plain}, {Match: permanent, strength: Plain}},
-		"the later line comes first":                                                  {{Match: transient, strength: Plain, at: 9}, {Match: permanent, strength: Plain}},
-		"the output comes before the exit code":                                       {{Match: transient, strength: Plain}, {Match: permanent, strength: Plain, at: -1}},
-		"on one line the more exact rule comes first":                                 {{Match: transient, strength: Plain}, {Match: permanent, strength: Plain, beaten: true}},
-		"what stands behind more colons comes first":                                  {{Match: transient, strength: Plain, link: 2}, {Match: permanent, strength: Plain, link: 1}},
-		"it comes first in the files of rules":                                        {{Match: transient, strength: Plain}, {Match: permanent, strength: Plain, index: 1}},
+		"it is overruled by what stands behind it on its line, or by a decisive rule": {{Match: transient,
+			strength: Plain}, {Match: permanent, strength: Plain, yielded: true}},
+		"a rule of your own comes before a built-in one": {{Match: transient, strength: Plain},
+			{Match: permanent, strength: Plain, layer: 1}},
+		"decisive evidence comes before plain": {{Match: transient, strength: Decisive},
+			{Match: permanent, strength: Plain}},
+		"of weak evidence transient comes before permanent": {{Match: transient, strength: Weak},
+			{Match: permanent, strength: Weak}},
+		"a rule for the command comes before one for any command": {{Match: of("a", event.Transient, "x"),
+			strength: Plain}, {Match: permanent, strength: Plain}},
+		"the later line comes first": {{Match: transient, strength: Plain, at: 9},
+			{Match: permanent, strength: Plain}},
+		"the output comes before the exit code": {{Match: transient, strength: Plain},
+			{Match: permanent, strength: Plain, at: -1}},
+		"on one line the more exact rule comes first": {{Match: transient, strength: Plain},
+			{Match: permanent, strength: Plain, beaten: true}},
+		"what stands behind more colons comes first": {{Match: transient, strength: Plain, link: 2},
+			{Match: permanent, strength: Plain, link: 1}},
+		"it comes first in the files of rules": {{Match: transient, strength: Plain},
+			{Match: permanent, strength: Plain, index: 1}},
 	} {
 		if weigh(found[0], found[1]) >= 0 || weigh(found[1], found[0]) <= 0 {
 			t.Errorf("%s: it does not come first", want)
 		}
 		got := won(found[:])
-		if !strings.HasPrefix(got, "over b (permanent): ") || !strings.Contains(got, want) && !strings.HasPrefix(want, "it is overruled") {
+		if !strings.HasPrefix(got, "over b (permanent): ") || !strings.Contains(got, want) &&
+			!strings.HasPrefix(want, "it is overruled") {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -315,7 +346,8 @@ func TestWon(t *testing.T) {
 		if got := won([]finding{{Match: transient, strength: strength}}); got != want {
 			t.Errorf("%s and alone: %q", strength, got)
 		}
-		if got := won([]finding{{Match: transient, strength: strength}, {Match: of("c", event.Transient), strength: Weak, index: 1}}); got != want {
+		if got := won([]finding{{Match: transient, strength: strength},
+			{Match: of("c", event.Transient), strength: Weak, index: 1}}); got != want {
 			t.Errorf("%s beside one of its verdict: %q", strength, got)
 		}
 	}
@@ -323,7 +355,8 @@ func TestWon(t *testing.T) {
 
 // on says what a rule reads besides, and only that.
 func TestOn(t *testing.T) {
-	for on, want := range map[string][2]bool{"": {false, false}, "on content\n": {true, false}, "on command\n": {false, true}, "on content\non command\n": {true, true}} {
+	for on, want := range map[string][2]bool{"": {false, false}, "on content\n": {true, false},
+		"on command\n": {false, true}, "on content\non command\n": {true, true}} {
 		table, err := ParseRules("f", []byte("rule a\nmatch x\n"+on+"verdict transient\nreason y\n"))
 		if err != nil {
 			t.Fatal(err)
@@ -352,8 +385,10 @@ func TestControlCharactersDivideLiterals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		line := strings.NewReplacer(`()\t`, "\t", `\t`, "\t", `(?:gone\taway|timeout)`, "gone\taway", `\s\x{e9}`, " é").Replace(text)
-		f := Failure{Argv: []string{"x"}, Result: attempt.Result{ExitCode: 1}, Stderr: []byte(strings.Repeat("x\n", 40) + line)}
+		line := strings.NewReplacer(`()\t`, "\t", `\t`, "\t", `(?:gone\taway|timeout)`, "gone\taway", `\s\x{e9}`,
+			" é").Replace(text)
+		f := Failure{Argv: []string{"x"}, Result: attempt.Result{ExitCode: 1},
+			Stderr: []byte(strings.Repeat("x\n", 40) + line)}
 		if j := table.Judge(f); j.Rule != "a" {
 			t.Errorf("%q does not match %q: %+v", text, line, j)
 		}

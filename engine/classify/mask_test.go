@@ -15,9 +15,11 @@ func TestMasked(t *testing.T) {
 		{"java.net.SocketTimeoutException: x", "java.net.SocketTimeoutException: x"},
 		{"--file=/srv/login.txt", "--file=/xxx/xxxxx.txt"},
 		{"git@h.test:/srv/login", "git@h.test:/xxx/xxxxx"},
-		{"requests.exceptions.ReadTimeout, socket.timeout 1.2.3", "requests.exceptions.ReadTimeout, socket.timeout 1.2.3"},
+		{"requests.exceptions.ReadTimeout, socket.timeout 1.2.3",
+			"requests.exceptions.ReadTimeout, socket.timeout 1.2.3"},
 		{"unknown variable 'timeout' in `retry'", "unknown variable 'xxxxxxx' in `xxxxx'"},
-		{"failed with 'ETIMEDOUT', code: 'timeout', reason \"timed out\"", "failed with 'ETIMEDOUT', code: 'timeout', reason \"timed out\""},
+		{"failed with 'ETIMEDOUT', code: 'timeout', reason \"timed out\"",
+			"failed with 'ETIMEDOUT', code: 'timeout', reason \"timed out\""},
 		{"/usr/bin/login: not found", "/xxx/xxx/xxxxx: not found"},
 	} {
 		if got := masked(c.text); got != c.want {

@@ -75,9 +75,11 @@ func FuzzOutput(f *testing.F) {
 			start = end + 1
 		}
 		for i, all := range []string{outs, marked.String()} {
-			want := strings.FieldsFunc(string(linematch.Visible(nil, []byte(all))), func(c rune) bool { return c == '\n' })
+			want := strings.FieldsFunc(string(linematch.Visible(nil, []byte(all))),
+				func(c rune) bool { return c == '\n' })
 			if !slices.Equal(got[i], want) {
-				t.Errorf("%q and %q in the order %v are %q: stream %d has the lines %q, want %q", outs, marked.String(), order, out.text, i, got[i], want)
+				t.Errorf("%q and %q in the order %v are %q: stream %d has the lines %q, want %q", outs,
+					marked.String(), order, out.text, i, got[i], want)
 			}
 		}
 	})

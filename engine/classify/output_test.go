@@ -18,7 +18,8 @@ func TestAround(t *testing.T) {
 		for range 100 {
 			i := random.IntN(len(out.text))
 			start, end := out.around(i)
-			if first, last := out.line(i); start < first || end > last || start > i || i > end || end-start > 2*maxLine {
+			if first, last := out.line(i); start < first || end > last || start > i || i > end ||
+				end-start > 2*maxLine {
 				t.Fatalf("around %d in the line from %d to %d: %d to %d", i, first, last, start, end)
 			}
 		}

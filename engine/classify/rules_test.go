@@ -110,7 +110,8 @@ func TestEveryPatternHasALiteral(t *testing.T) {
 	for _, r := range builtInRules(t) {
 		for _, p := range r.patterns {
 			if p.literals == "" {
-				t.Errorf("%s:%d: rule %s: no literal of %d bytes that every match has: %s", r.file, p.line, r.ID, minLiteral, p.text)
+				t.Errorf("%s:%d: rule %s: no literal of %d bytes that every match has: %s", r.file, p.line, r.ID,
+					minLiteral, p.text)
 			}
 		}
 	}
@@ -165,7 +166,8 @@ func TestNoContradictionWithoutAnOrder(t *testing.T) {
 				}
 				a.index, b.index = 0, 0
 				if weigh(a, b) == 0 {
-					t.Errorf("%q: %s (%s) and %s (%s) contradict each other; give one a strength or write over", line, a.Rule.ID, a.Rule.Verdict, b.Rule.ID, b.Rule.Verdict)
+					t.Errorf("%q: %s (%s) and %s (%s) contradict each other; give one a strength or write over", line,
+						a.Rule.ID, a.Rule.Verdict, b.Rule.ID, b.Rule.Verdict)
 				}
 			}
 		}
@@ -191,7 +193,8 @@ func TestParseRulesNamesTheLine(t *testing.T) {
 		{"rule a\nverdict maybe\n", `my.rules:2: verdict "maybe"`},
 		{"# x\n\nrule a\nmatch (\n", `my.rules:4: pattern "(": missing closing )`},
 		{"rule a\nexit 300\n", `my.rules:2: exit: "300" is not an exit code; codes are whole numbers from 0 to 255`},
-		{"rule a\nexit NOSUCH\n", `my.rules:2: exit: "NOSUCH" is not an exit; use a code from 0 to 255, a range (100-110) or a signal (KILL)`},
+		{"rule a\nexit NOSUCH\n", `my.rules:2: exit: "NOSUCH" is not an exit; use a code from 0 to 255, a range ` +
+			`(100-110) or a signal (KILL)`},
 		{"rule a\nexit 1,,2\n", `my.rules:2: exit: an item of the list is empty`},
 		{"rule a\ncolour red\n", `my.rules:2: unknown key "colour"`},
 		{"rule a\nmatch\n", `my.rules:2: "match" needs a value`},
@@ -200,8 +203,10 @@ func TestParseRulesNamesTheLine(t *testing.T) {
 		{"rule a\nmatch x\nreason y\n", `my.rules:3: rule "a" has no verdict`},
 		{"rule a\nmatch x\nverdict transient\n\n", `my.rules:4: rule "a" has no reason`},
 		{"rule a\nverdict transient\nreason y\n", `my.rules:3: rule "a" matches everything`},
-		{"rule a\nexit 1\nverdict transient\nover b\nreason y\nover nosuch\n\nrule b\nexit 2\nverdict unknown\nreason z\n", `my.rules:6: over "nosuch"`},
-		{"rule a\nverdict transient\nexit 1\nverdict permanent\n", `my.rules:4: rule "a" has a verdict on line 2 already`},
+		{"rule a\nexit 1\nverdict transient\nover b\nreason y\nover nosuch\n\nrule b\nexit 2\nverdict unknown\n" +
+			"reason z\n", `my.rules:6: over "nosuch"`},
+		{"rule a\nverdict transient\nexit 1\nverdict permanent\n",
+			`my.rules:4: rule "a" has a verdict on line 2 already`},
 		{"rule a\nreason x\nreason y\n", `my.rules:3: rule "a" has a reason on line 2 already`},
 		{"rule a\nyields soon\n", `my.rules:2: verdict "soon"`},
 		{"rule a\nexit 1\nverdict transient\nreason y\n\nrule a\n", `my.rules:6: rule "a" stands on line 1 already`},
@@ -232,7 +237,9 @@ func TestParseRulesReads(t *testing.T) {
 }
 
 func TestUserRulesComeFirst(t *testing.T) {
-	mine, err := ParseRules("mine", []byte("rule mine\ntools deploy\nexit 3\nmatch connection refused\nstrength weak\nverdict permanent\nreason our gateway says so for good\n"))
+	mine, err := ParseRules("mine",
+		[]byte("rule mine\ntools deploy\nexit 3\nmatch connection refused\nstrength weak\nverdict permanent\n"+
+			"reason our gateway says so for good\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,8 +278,10 @@ func TestExitsNeedNoPatterns(t *testing.T) {
 			exit := BuiltIn().Judge(f)
 			f.Stderr = []byte("\n")
 			all := BuiltIn().Judge(f)
-			if exit.Verdict != all.Verdict || exit.Rule != all.Rule || exit.Reason != all.Reason || len(exit.Matches) != len(all.Matches) {
-				t.Errorf("%s, exit %d: %s by %q, and by all rules %s by %q", name, code, exit.Verdict, exit.Rule, all.Verdict, all.Rule)
+			if exit.Verdict != all.Verdict || exit.Rule != all.Rule || exit.Reason != all.Reason ||
+				len(exit.Matches) != len(all.Matches) {
+				t.Errorf("%s, exit %d: %s by %q, and by all rules %s by %q", name, code, exit.Verdict, exit.Rule,
+					all.Verdict, all.Rule)
 			}
 		}
 	}
@@ -334,7 +343,8 @@ func TestExitIsJudgedOnce(t *testing.T) {
 }
 
 func TestZeroTableKnowsNothing(t *testing.T) {
-	j := new(Table).Judge(Failure{Argv: []string{"curl"}, Result: attempt.Result{ExitCode: 7}, Stderr: []byte("connection refused\n")})
+	j := new(Table).Judge(Failure{Argv: []string{"curl"}, Result: attempt.Result{ExitCode: 7},
+		Stderr: []byte("connection refused\n")})
 	if j.Verdict != event.Unknown || j.Rule != "" {
 		t.Errorf("%+v", j)
 	}

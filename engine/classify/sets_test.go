@@ -145,7 +145,8 @@ func TestSets(t *testing.T) {
 			} else {
 				hidden.add(r.Label, j.Verdict)
 			}
-			if testing.Verbose() && (r.Label == "transient" && j.Verdict == event.Permanent || r.Label == "permanent" && j.Verdict != event.Permanent) {
+			if testing.Verbose() && (r.Label == "transient" && j.Verdict == event.Permanent ||
+				r.Label == "permanent" && j.Verdict != event.Permanent) {
 				t.Logf("%s: %s by %q, labelled %s: %q", r.ID, j.Verdict, j.Rule, r.Label, r.Argv)
 			}
 		}
@@ -160,7 +161,8 @@ func TestSets(t *testing.T) {
 func (r *rates) within(t *testing.T, name string, l limits) {
 	t.Helper()
 	right, stopped, retried := r.right(), share(r.stopped, r.transient), share(r.retried, r.permanent)
-	t.Logf("%s: right %.3f, of %d transients %.3f stopped, of %d permanents %.3f retried", name, right, r.transient, stopped, r.permanent, retried)
+	t.Logf("%s: right %.3f, of %d transients %.3f stopped, of %d permanents %.3f retried", name, right, r.transient,
+		stopped, r.permanent, retried)
 	if right < l.right || stopped > l.stopped || retried > l.retried {
 		t.Errorf("%s: the table has become worse than %+v", name, l)
 	}

@@ -13,8 +13,10 @@ import (
 func hostile() map[string]string {
 	all := map[string]string{}
 	for _, part := range []string{
-		"connection refused\n", "connection refused ", "timeout\n", "error: timed out 503 ", "not found: permission denied\n", "retrying\n", "a", "\n", "\r", "'timeout' ", "//", "/a:", "http://a/b: ",
-		"warning: connection reset\n", "Traceback (most recent call last):\n", "  File \"a.py\", line 3\n", "2026-11-28T10:00:00Z ERROR timeout\n", "10:00:00 ", "\x1b[31m503\x1b[0m\n",
+		"connection refused\n", "connection refused ", "timeout\n", "error: timed out 503 ",
+		"not found: permission denied\n", "retrying\n", "a", "\n", "\r", "'timeout' ", "//", "/a:", "http://a/b: ",
+		"warning: connection reset\n", "Traceback (most recent call last):\n", "  File \"a.py\", line 3\n",
+		"2026-11-28T10:00:00Z ERROR timeout\n", "10:00:00 ", "\x1b[31m503\x1b[0m\n",
 	} {
 		all[part] = strings.Repeat(part, TailSize/len(part))
 	}
@@ -47,7 +49,8 @@ func TestWorkIsBounded(t *testing.T) {
 	const mostLooked = 4 << 20  // the worst of these needs 1.2 MB; beyond maxLooked lines are plain
 	for name, text := range hostile() {
 		for _, tool := range []string{"curl", "frob", "./deploy.sh"} {
-			f := Failure{Argv: []string{tool}, Result: attempt.Result{ExitCode: 1}, Stdout: []byte(text), Stderr: []byte(text)}
+			f := Failure{Argv: []string{tool}, Result: attempt.Result{ExitCode: 1}, Stdout: []byte(text),
+				Stderr: []byte(text)}
 			s := newSearching(BuiltIn(), f)
 			s.lines(f)
 			tries := 0

@@ -40,7 +40,8 @@ func TestRun(t *testing.T) {
 	r.Add(&AttemptFinished{Header: at(7, 2), Success: true})
 	r.Add(&RetryScheduled{Header: at(7, 2)})
 	r.Add(&RunFinished{Header: at(8, 2)})
-	if a := r.Attempts; r.Waits != 2 || r.Waited != 2*time.Second || *a[0].Slept != 2*time.Second || a[1].Wait == nil || a[1].Slept != nil {
+	if a := r.Attempts; r.Waits != 2 || r.Waited != 2*time.Second || *a[0].Slept != 2*time.Second ||
+		a[1].Wait == nil || a[1].Slept != nil {
 		t.Errorf("the waits: %+v", r)
 	}
 	if r.FirstFailed != time.Unix(3, 0) || r.LastFailed != time.Unix(4, 0) || r.Failure != failed || r.End == nil {

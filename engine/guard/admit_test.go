@@ -51,7 +51,8 @@ func TestTwoProbesCloseABreaker(t *testing.T) {
 	if a = Do(g, &s, &Request{Op: Report, Pass: third, Outcome: Neither}, now+3000); a.To != HalfOpen {
 		t.Errorf("an outcome that is neither changes it: %+v", a)
 	}
-	if a = Do(g, &s, &Request{Op: Report, Pass: first, Outcome: Success}, now+4000); a.To != Closed || s.Breaker.Openings != 0 || s.Breaker.Failures != 0 || s.Breaker.Outcomes != 0 {
+	if a = Do(g, &s, &Request{Op: Report, Pass: first, Outcome: Success}, now+4000); a.To != Closed ||
+		s.Breaker.Openings != 0 || s.Breaker.Failures != 0 || s.Breaker.Outcomes != 0 {
 		t.Errorf("after two successes: %+v, %+v", a, s.Breaker)
 	}
 }
@@ -63,7 +64,8 @@ func TestOneFailedProbeOpensABreaker(t *testing.T) {
 	s, now := halfOpen(t, g)
 	first, second := admitted(t, g, &s, 2, now), admitted(t, g, &s, 3, now)
 	Do(g, &s, &Request{Op: Report, Pass: first, Outcome: Success}, now)
-	if a := Do(g, &s, &Request{Op: Report, Pass: second, Outcome: Failure}, now); a.To != Open || s.Breaker.Openings != 2 {
+	if a := Do(g, &s, &Request{Op: Report, Pass: second, Outcome: Failure}, now); a.To != Open ||
+		s.Breaker.Openings != 2 {
 		t.Fatalf("%+v, %+v", a, s.Breaker)
 	}
 	now += 2 * g.Breaker.Open
@@ -106,17 +108,20 @@ func TestAProbeIsItsLease(t *testing.T) {
 func TestACopyIsNoProbe(t *testing.T) {
 	g := &Guards{Breaker: Breaker{Row: 1, Open: 5000, Probes: 2}}
 	s, now := halfOpen(t, g)
-	for i, want := range []Refusal{{RetryIn: 1, Circuit: Open}, {RetryIn: 0, Circuit: Open}, {RetryIn: LeaseFor, Circuit: HalfOpen, Probes: 1}} {
+	for i, want := range []Refusal{{RetryIn: 1, Circuit: Open}, {RetryIn: 0, Circuit: Open},
+		{RetryIn: LeaseFor, Circuit: HalfOpen, Probes: 1}} {
 		if i == 2 {
 			admitted(t, g, &s, 2, now)
 		}
 		a := Do(g, &s, &Request{Op: AdmitCopy, Attempt: 1, ID: 7, Held: -1}, now-1+min(int64(i), 1))
-		if r := a.Refusal; r.Guard != KindBreaker || r.RetryIn != want.RetryIn || r.Circuit != want.Circuit || r.Probes != want.Probes {
+		if r := a.Refusal; r.Guard != KindBreaker || r.RetryIn != want.RetryIn || r.Circuit != want.Circuit ||
+			r.Probes != want.Probes {
 			t.Errorf("copy %d: %+v", i, r)
 		}
 	}
 	var closed State
-	if a := Do(g, &closed, &Request{Op: AdmitCopy, Attempt: 1, ID: 7, Held: -1}, now); a.Refusal.Guard != None || a.Pass.Place {
+	if a := Do(g, &closed, &Request{Op: AdmitCopy, Attempt: 1, ID: 7, Held: -1}, now); a.Refusal.Guard != None ||
+		a.Pass.Place {
 		t.Errorf("closed: %+v", a)
 	}
 }
@@ -124,16 +129,19 @@ func TestACopyIsNoProbe(t *testing.T) {
 // TestACopyHoldsASlot: like an attempt; if none is free, what it took is given back, and the
 // answer does not say that it holds it.
 func TestACopyHoldsASlot(t *testing.T) {
-	g := &Guards{Slots: Slots{N: 1}, Tokens: Tokens{Capacity: 10, Cost: 5, TimeoutCost: 5}, Budget: Budget{On: true, Min: 5, Window: 10_000}}
+	g := &Guards{Slots: Slots{N: 1}, Tokens: Tokens{Capacity: 10, Cost: 5, TimeoutCost: 5},
+		Budget: Budget{On: true, Min: 5, Window: 10_000}}
 	var s State
 	q := &Request{Op: AdmitCopy, Attempt: 1, ID: 7, Slot: true, Held: -1}
 	a := Do(g, &s, q, epoch)
-	if want := []Lease{{7, epoch + LeaseFor}}; a.Pass != (Pass{ID: 7, Slot: true}) || a.Taken.Cost != 5 || !slices.Equal(s.Slots, want) {
+	if want := []Lease{{7, epoch + LeaseFor}}; a.Pass != (Pass{ID: 7, Slot: true}) || a.Taken.Cost != 5 ||
+		!slices.Equal(s.Slots, want) {
 		t.Errorf("%+v, %v", a, s.Slots)
 	}
 	q.ID = 8
 	a = Do(g, &s, q, epoch)
-	if a.Refusal.Guard != KindSlots || a.Taken != (Taken{}) || a.Pass != (Pass{}) || s.Bucket.Missing != 5*million || s.Budget[0].sum(retries, parts) != 1 {
+	if a.Refusal.Guard != KindSlots || a.Taken != (Taken{}) || a.Pass != (Pass{}) || s.Bucket.Missing != 5*million ||
+		s.Budget[0].sum(retries, parts) != 1 {
 		t.Errorf("%+v: %+v", a, s)
 	}
 }
@@ -144,7 +152,8 @@ func TestATurnThatIsTooFarGivesBack(t *testing.T) {
 	s := State{Bucket: Bucket{Missing: 5 * million}}
 	q := &Request{Op: Admit, Attempt: 2, ID: 1, Held: -1, Turn: true, Taken: Taken{Cost: 5}, Patience: 999}
 	s.Turns.Free = (epoch + 1000) * 1000
-	if a := Do(g, &s, q, epoch); a.Refusal.Guard != KindRateLimit || a.Refusal.RetryIn != 1000 || s.Bucket.Missing != 0 {
+	if a := Do(g, &s, q, epoch); a.Refusal.Guard != KindRateLimit || a.Refusal.RetryIn != 1000 ||
+		s.Bucket.Missing != 0 {
 		t.Errorf("%+v, %d missing", a.Refusal, s.Bucket.Missing)
 	}
 }
@@ -154,7 +163,8 @@ func TestATurnThatIsTooFarGivesBack(t *testing.T) {
 // at least the rate of them.
 func TestTheRateOfABreakerIsThatOfItsWindow(t *testing.T) {
 	histories(t, 1000, func(t *testing.T, r *rand.Rand) {
-		b := Breaker{Rate: 1 + r.Int64N(million), Min: 1 + r.Int64N(8), Window: 10 + r.Int64N(5000), Open: 1000, Probes: 1}
+		b := Breaker{Rate: 1 + r.Int64N(million), Min: 1 + r.Int64N(8), Window: 10 + r.Int64N(5000), Open: 1000,
+			Probes: 1}
 		g, s, now := &Guards{Breaker: b}, State{}, epoch+r.Int64N(10_000)
 		type outcome struct {
 			slice  int64
@@ -196,7 +206,8 @@ func TestTheRateOfABreakerIsThatOfItsWindow(t *testing.T) {
 // TestWhatCountsForABreaker: an outcome that is neither does not count while it is closed, and one
 // that is counted in a row counts for who looks at a rate as well.
 func TestWhatCountsForABreaker(t *testing.T) {
-	row, rate := &Guards{Breaker: Breaker{Row: 2, Open: 5000, Probes: 1}}, &Guards{Breaker: Breaker{Rate: 1, Min: 3, Window: 10_000, Open: 5000, Probes: 1}}
+	row, rate := &Guards{Breaker: Breaker{Row: 2, Open: 5000, Probes: 1}},
+		&Guards{Breaker: Breaker{Rate: 1, Min: 3, Window: 10_000, Open: 5000, Probes: 1}}
 	var s State
 	report := func(g *Guards, outcome Outcome) Circuit {
 		pass := admitted(t, g, &s, 1, epoch)
@@ -206,7 +217,8 @@ func TestWhatCountsForABreaker(t *testing.T) {
 		g       *Guards
 		outcome Outcome
 		to      Circuit
-	}{{row, Neither, Closed}, {row, Failure, Closed}, {row, Neither, Closed}, {rate, Success, Closed}, {row, Failure, Closed}, {rate, Neither, Closed}, {rate, Success, Open}} {
+	}{{row, Neither, Closed}, {row, Failure, Closed}, {row, Neither, Closed}, {rate, Success, Closed},
+		{row, Failure, Closed}, {rate, Neither, Closed}, {rate, Success, Open}} {
 		if to := report(step.g, step.outcome); to != step.to {
 			t.Errorf("step %d: %v, %+v", i, to, s.Breaker)
 		}
@@ -221,7 +233,8 @@ func TestASpentBudgetComesBack(t *testing.T) {
 	for least, want := range map[int64]int64{1: 9500, 0: -1} {
 		g, s := &Guards{Budget: Budget{On: true, Min: least, Window: 10_000}}, State{}
 		Do(g, &s, &Request{Op: Permit, Attempt: 2}, epoch+500)
-		if r := Do(g, &s, &Request{Op: Permit, Attempt: 2}, epoch+500).Refusal; r.Guard != KindBudget || r.RetryIn != want || r.Retries != least {
+		if r := Do(g, &s, &Request{Op: Permit, Attempt: 2}, epoch+500).Refusal; r.Guard != KindBudget ||
+			r.RetryIn != want || r.Retries != least {
 			t.Errorf("min=%d: %+v", least, r)
 		}
 	}
@@ -264,7 +277,8 @@ func TestTheAdaptiveLimitForgets(t *testing.T) {
 			t.Errorf("after %+v: %+v", step, refusal)
 		}
 		r := permitted(step.limit + 1)
-		if r.Guard != KindAdaptive || r.Attempts != step.limit || r.Successes != step.successes || r.Outcomes != step.outcomes || r.RetryIn != -1 {
+		if r.Guard != KindAdaptive || r.Attempts != step.limit || r.Successes != step.successes ||
+			r.Outcomes != step.outcomes || r.RetryIn != -1 {
 			t.Errorf("after %+v: %+v", step, r)
 		}
 	}
@@ -324,7 +338,8 @@ func TestAGenerationIsNeverUsedAgain(t *testing.T) {
 	}
 	Do(g, &s, &Request{Op: Report, Pass: first, Outcome: Failure}, now)
 	admitted(t, g, &s, 2, now+1)
-	if a := Do(g, &s, &Request{Op: Report, Pass: old, Outcome: Failure}, now+1); a.To != HalfOpen || len(s.Breaker.Probes) != 1 {
+	if a := Do(g, &s, &Request{Op: Report, Pass: old, Outcome: Failure}, now+1); a.To != HalfOpen ||
+		len(s.Breaker.Probes) != 1 {
 		t.Errorf("%+v: %+v", a, s.Breaker)
 	}
 	// Changes in one millisecond have numbers of their own.
@@ -339,7 +354,8 @@ func TestAGenerationIsNeverUsedAgain(t *testing.T) {
 // retry took is given back: not while it waits for a slot, unless the breaker is open.
 func TestWhoWaitsForASlot(t *testing.T) {
 	g := &Guards{
-		Breaker: Breaker{Row: 1, Open: 5000, Probes: 1}, Slots: Slots{N: 1}, Tokens: Tokens{Capacity: 10, Cost: 5, TimeoutCost: 5},
+		Breaker: Breaker{Row: 1, Open: 5000, Probes: 1}, Slots: Slots{N: 1},
+		Tokens: Tokens{Capacity: 10, Cost: 5, TimeoutCost: 5},
 		Budget: Budget{On: true, Min: 5, Window: 10_000},
 	}
 	for name, c := range map[string]struct {
@@ -373,7 +389,8 @@ func TestWhoWaitsForASlot(t *testing.T) {
 		count(s.Budget, retries, epoch)
 		window(&s.Budget, g.Budget.Window, epoch)
 		count(s.Budget, retries, epoch)
-		a := Do(g, &s, &Request{Op: Admit, Attempt: 2, ID: 1, Slot: true, Held: -1, Waiting: c.waiting, Taken: taken}, epoch)
+		a := Do(g, &s, &Request{Op: Admit, Attempt: 2, ID: 1, Slot: true, Held: -1, Waiting: c.waiting, Taken: taken},
+			epoch)
 		tokens, budget := s.Bucket.Missing == 5*million, s.Budget[0].sum(retries, parts) == 0
 		if a.Refusal.Guard != c.refusal || tokens != c.givesBack || budget != c.givesBack {
 			t.Errorf("%s: %+v; given back: tokens %v, budget %v", name, a.Refusal, tokens, budget)
@@ -390,7 +407,8 @@ func TestSlotsThatTheStoreCounts(t *testing.T) {
 	for held, want := range map[int64]Kind{0: None, 1: None, 2: KindSlots, 3: KindSlots} {
 		s := State{Slots: []Lease{{7, epoch + 1}, {8, epoch + 1}}}
 		a := Do(g, &s, &Request{Op: Admit, Attempt: 1, ID: 1, Slot: true, Held: held}, epoch)
-		if a.Refusal.Guard != want || len(s.Slots) != 2 || a.Pass.Slot != (want == None) || want != None && a.Refusal.Held != held {
+		if a.Refusal.Guard != want || len(s.Slots) != 2 || a.Pass.Slot != (want == None) || want != None &&
+			a.Refusal.Held != held {
 			t.Errorf("%d held: %+v, %v", held, a, s.Slots)
 		}
 	}
@@ -436,7 +454,8 @@ func TestASlotIsHeldForItsLease(t *testing.T) {
 	}
 	for n, want := range map[int64]bool{1: true, 2: true, 3: false} { // two others hold the slots
 		then := copyOf(t, &s)
-		if a := Do(&Guards{Slots: Slots{N: n}}, &then, &Request{Op: Renew, Pass: Pass{ID: 5, Slot: true}}, epoch+8000); a.Lost != want {
+		if a := Do(&Guards{Slots: Slots{N: n}}, &then, &Request{Op: Renew, Pass: Pass{ID: 5, Slot: true}},
+			epoch+8000); a.Lost != want {
 			t.Errorf("a slot that was lost, of %d: told %v", n, a.Lost)
 		}
 	}
@@ -472,7 +491,8 @@ func TestWhatARunGivesBack(t *testing.T) {
 
 // TestARetryTakesFromBothOrNeither: what it took is in the answer, to be given back.
 func TestARetryTakesFromBothOrNeither(t *testing.T) {
-	g := &Guards{Budget: Budget{On: true, Min: 2, Window: 10_000}, Tokens: Tokens{Capacity: 15, Cost: 5, TimeoutCost: 10}}
+	g := &Guards{Budget: Budget{On: true, Min: 2, Window: 10_000},
+		Tokens: Tokens{Capacity: 15, Cost: 5, TimeoutCost: 10}}
 	for name, c := range map[string]struct {
 		missing  int64
 		timedOut bool
@@ -490,13 +510,15 @@ func TestARetryTakesFromBothOrNeither(t *testing.T) {
 		for _, op := range []Op{Permit, AdmitCopy} {
 			s := State{Bucket: Bucket{Missing: c.missing * million}}
 			a := Do(g, &s, &Request{Op: op, Attempt: 2, ID: 1, TimedOut: c.timedOut}, epoch)
-			if a.Taken != c.want || a.Refusal.Guard != c.refusal || s.Bucket.Missing != (c.missing+c.want.Cost)*million {
+			if a.Taken != c.want || a.Refusal.Guard != c.refusal ||
+				s.Bucket.Missing != (c.missing+c.want.Cost)*million {
 				t.Errorf("%s: %+v, %d missing", name, a, s.Bucket.Missing)
 			}
 			if n := s.Budget[0].sum(retries, parts); (n == 1) != c.want.Budget {
 				t.Errorf("%s: %d retries are counted", name, n)
 			}
-			if r := a.Refusal; r.Guard == KindTokens && (r.Left != max(15-c.missing, 0)*million || r.Kept != 0 || r.RetryIn != -1) {
+			if r := a.Refusal; r.Guard == KindTokens &&
+				(r.Left != max(15-c.missing, 0)*million || r.Kept != 0 || r.RetryIn != -1) {
 				t.Errorf("%s: %+v", name, r)
 			}
 		}
@@ -506,7 +528,8 @@ func TestARetryTakesFromBothOrNeither(t *testing.T) {
 // TestTheReserveOfABucketIsForHighPriority holds what a run of each priority leaves in the bucket.
 func TestTheReserveOfABucketIsForHighPriority(t *testing.T) {
 	for priority, kept := range map[Priority]int64{High: 0, Normal: 20, Low: 60} {
-		g := &Guards{Tokens: Tokens{Capacity: 100, Cost: 5, TimeoutCost: 10, Reserve: 200_000, Refill: 1000}, Priority: priority}
+		g := &Guards{Tokens: Tokens{Capacity: 100, Cost: 5, TimeoutCost: 10, Reserve: 200_000, Refill: 1000},
+			Priority: priority}
 		for missing, want := range map[int64]Kind{95 - kept: None, 96 - kept: KindTokens} {
 			s := State{Bucket: Bucket{Missing: missing * million, Stamp: epoch}}
 			r := Do(g, &s, &Request{Op: Permit, Attempt: 2}, epoch).Refusal
@@ -521,7 +544,8 @@ func TestTheReserveOfABucketIsForHighPriority(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	g.Tokens.Reserve = 500_000
-	if r := Do(g, &State{Bucket: Bucket{Missing: 1, Stamp: epoch}}, &Request{Op: Permit, Attempt: 2}, epoch).Refusal; r.RetryIn != 1 {
+	if r := Do(g, &State{Bucket: Bucket{Missing: 1, Stamp: epoch}}, &Request{Op: Permit, Attempt: 2},
+		epoch).Refusal; r.RetryIn != 1 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -545,7 +569,8 @@ func TestABucketRefillsByTheMillisecond(t *testing.T) {
 
 // TestWhatHappensCountsInEveryWidth: also in the windows of runs that have not asked since.
 func TestWhatHappensCountsInEveryWidth(t *testing.T) {
-	short, long := &Guards{Budget: Budget{On: true, Window: 10_000, Min: 9}}, &Guards{Budget: Budget{On: true, Window: 20_000, Min: 9}}
+	short, long := &Guards{Budget: Budget{On: true, Window: 10_000, Min: 9}},
+		&Guards{Budget: Budget{On: true, Window: 20_000, Min: 9}}
 	var s State
 	counted := func(g *Guards, now int64) (all [2]int64) {
 		then := copyOf(t, &s)
@@ -564,8 +589,10 @@ func TestWhatHappensCountsInEveryWidth(t *testing.T) {
 		now  int64
 		want [2]int64
 	}{
-		{long, epoch + 19_999, [2]int64{3, 2}}, {long, epoch + 20_000, [2]int64{1, 1}}, {long, epoch + 23_999, [2]int64{1, 1}}, {long, epoch + 24_000, [2]int64{}},
-		{short, epoch + 9999, [2]int64{2, 2}}, {short, epoch + 10_000, [2]int64{1, 1}}, {short, epoch + 15_000, [2]int64{}},
+		{long, epoch + 19_999, [2]int64{3, 2}}, {long, epoch + 20_000, [2]int64{1, 1}},
+		{long, epoch + 23_999, [2]int64{1, 1}}, {long, epoch + 24_000, [2]int64{}},
+		{short, epoch + 9999, [2]int64{2, 2}}, {short, epoch + 10_000, [2]int64{1, 1}},
+		{short, epoch + 15_000, [2]int64{}},
 	} {
 		if got := counted(c.g, c.now); got != c.want {
 			t.Errorf("width %d, %d ms later: runs and retries %v, not %v", c.g.Budget.Window, c.now-epoch, got, c.want)
@@ -586,7 +613,8 @@ func TestAnyGuardIsOne(t *testing.T) {
 		t.Error("no guard is named")
 	}
 	for i, g := range []Guards{
-		{Breaker: Breaker{Rate: 1}}, {Breaker: Breaker{Row: 1}}, {Budget: Budget{On: true}}, {Tokens: Tokens{Capacity: 1}},
+		{Breaker: Breaker{Rate: 1}}, {Breaker: Breaker{Row: 1}}, {Budget: Budget{On: true}},
+		{Tokens: Tokens{Capacity: 1}},
 		{Slots: Slots{N: 1}}, {RateLimit: RateLimit{Interval: 1}}, {Adaptive: true},
 	} {
 		if !g.Any() {

@@ -21,17 +21,24 @@ func TestAStateIsKeptForAsLongAsItMatters(t *testing.T) {
 		free    int64 // ms from now to the next free turn
 		want    int64
 	}{
-		"nothing that needs more than a day":  {Guards{Breaker: Breaker{Rate: 1, Window: hour, Open: hour}, Budget: Budget{On: true, Window: 12 * hour}}, 0, 0, day},
-		"two windows of the breaker":          {Guards{Breaker: Breaker{Rate: 1, Window: 30 * hour, Open: 1}}, 0, 0, 60 * hour},
-		"ten times the time open":             {Guards{Breaker: Breaker{Row: 1, Open: 7 * hour}}, 0, 0, 70 * hour},
-		"two windows of the budget":           {Guards{Budget: Budget{On: true, Window: 13 * hour}}, 0, 0, 26 * hour},
-		"the refill of the bucket":            {Guards{Tokens: Tokens{Capacity: 1000, Cost: 1, Refill: 10}}, 1000, 0, 100_000_000},
-		"a refill that is rounded up":         {Guards{Tokens: Tokens{Capacity: 1000, Cost: 1, Refill: 3}}, 300, 0, 100_000_000},
-		"a part of a millisecond of refill":   {Guards{Tokens: Tokens{Capacity: 1000, Cost: 1, Refill: 7}}, 1000, 0, 142_857_143},
-		"a bucket that nothing refills":       {Guards{Tokens: Tokens{Capacity: 1000, Cost: 1}}, 1000, 0, day},
-		"turns that are reserved":             {Guards{RateLimit: RateLimit{Interval: 1, Burst: 1}}, 0, 3 * day, 3 * day},
-		"a turn that is free before a day":    {Guards{RateLimit: RateLimit{Interval: 1, Burst: 1}}, 0, hour, day},
-		"the longest of several":              {Guards{Budget: Budget{On: true, Window: 30 * hour}, Tokens: Tokens{Capacity: 1, Cost: 1, Refill: 1}}, 1, 2 * day, 60 * hour},
+		"nothing that needs more than a day": {Guards{Breaker: Breaker{Rate: 1, Window: hour, Open: hour},
+			Budget: Budget{On: true, Window: 12 * hour}}, 0, 0, day},
+		"two windows of the breaker": {Guards{Breaker: Breaker{Rate: 1, Window: 30 * hour, Open: 1}}, 0, 0,
+			60 * hour},
+		"ten times the time open":   {Guards{Breaker: Breaker{Row: 1, Open: 7 * hour}}, 0, 0, 70 * hour},
+		"two windows of the budget": {Guards{Budget: Budget{On: true, Window: 13 * hour}}, 0, 0, 26 * hour},
+		"the refill of the bucket": {Guards{Tokens: Tokens{Capacity: 1000, Cost: 1, Refill: 10}}, 1000, 0,
+			100_000_000},
+		"a refill that is rounded up": {Guards{Tokens: Tokens{Capacity: 1000, Cost: 1, Refill: 3}}, 300, 0,
+			100_000_000},
+		"a part of a millisecond of refill": {Guards{Tokens: Tokens{Capacity: 1000, Cost: 1, Refill: 7}}, 1000, 0,
+			142_857_143},
+		"a bucket that nothing refills": {Guards{Tokens: Tokens{Capacity: 1000, Cost: 1}}, 1000, 0, day},
+		"turns that are reserved": {Guards{RateLimit: RateLimit{Interval: 1, Burst: 1}}, 0, 3 * day,
+			3 * day},
+		"a turn that is free before a day": {Guards{RateLimit: RateLimit{Interval: 1, Burst: 1}}, 0, hour, day},
+		"the longest of several": {Guards{Budget: Budget{On: true, Window: 30 * hour},
+			Tokens: Tokens{Capacity: 1, Cost: 1, Refill: 1}}, 1, 2 * day, 60 * hour},
 		"of a state from before these guards": {Guards{}, 0, 4 * day, 4 * day},
 	} {
 		s := State{Bucket: Bucket{Missing: c.missing * million, Stamp: epoch}, Forgot: 7}
@@ -60,7 +67,8 @@ func TestABucketIsNotForgottenBeforeItIsFull(t *testing.T) {
 		t.Fatal("a full bucket refuses")
 	}
 	const full = 1000 * million
-	for now, want := range map[int64]bool{epoch + 1: false, epoch + 2*day: false, epoch + full - 1: false, epoch + full: true} {
+	for now, want := range map[int64]bool{epoch + 1: false, epoch + 2*day: false, epoch + full - 1: false,
+		epoch + full: true} {
 		then := copyOf(t, &s)
 		if got := take(&then, now); got != want {
 			t.Errorf("%d ms later: taken %v", now-epoch, got)
@@ -92,7 +100,8 @@ func TestAClockThatWasAheadIsForgiven(t *testing.T) {
 		t.Errorf("outcomes of attempts before %d are dropped", s.Forgot-epoch)
 	}
 	s.Breaker = BreakerState{}
-	if a := Do(g, &s, &Request{Op: Permit, Attempt: 2}, now); a.Refusal.Guard != KindTokens || a.Refusal.RetryIn != 10_000 {
+	if a := Do(g, &s, &Request{Op: Permit, Attempt: 2}, now); a.Refusal.Guard != KindTokens ||
+		a.Refusal.RetryIn != 10_000 {
 		t.Errorf("the bucket: %+v", a.Refusal)
 	}
 	s.Breaker = BreakerState{Circuit: HalfOpen, Probes: []Lease{{1, epoch + ahead}}}
@@ -128,7 +137,8 @@ func everything() State {
 			Circuit: HalfOpen, Generation: 3, Opened: 4, Openings: 5, Failures: 6, Outcomes: 7, Row: 8, Successes: 9,
 			Probes: []Lease{{10, 11}}, Windows: []Window{w},
 		},
-		Budget: []Window{w, w}, Bucket: Bucket{12, 13}, Turns: Turns{14, 15}, Recent: []int64{1, 0}, Slots: []Lease{{16, 17}, {18, 19}}, Forgot: 20,
+		Budget: []Window{w, w}, Bucket: Bucket{12, 13}, Turns: Turns{14, 15}, Recent: []int64{1, 0},
+		Slots: []Lease{{16, 17}, {18, 19}}, Forgot: 20,
 	}
 }
 
@@ -156,7 +166,8 @@ func TestDamagedRecordsAreRefused(t *testing.T) {
 			}
 		}
 		// Greater than any count, and in the bounds of a number.
-		if damaged := slices.Clone(list); read(slices.Replace(damaged, n, n+1, greatest)) == nil && !equalLength(t, damaged, list) {
+		if damaged := slices.Clone(list); read(slices.Replace(damaged, n, n+1, greatest)) == nil &&
+			!equalLength(t, damaged, list) {
 			t.Errorf("number %d is read as %d, and changes the length", n, int64(greatest))
 		}
 	}
@@ -194,7 +205,8 @@ func TestCountsStayWhatARecordCanHold(t *testing.T) {
 		g := randomGuards(r)
 		s := everything()
 		s.Breaker.Circuit = Circuit(r.Int64N(3))
-		for _, n := range []*int64{&s.Breaker.Generation, &s.Breaker.Openings, &s.Breaker.Row, &s.Breaker.Successes, &s.Turns.Free} {
+		for _, n := range []*int64{&s.Breaker.Generation, &s.Breaker.Openings, &s.Breaker.Row, &s.Breaker.Successes,
+			&s.Turns.Free} {
 			*n = greatest
 		}
 		g.Breaker.Row, g.Breaker.Probes = greatest, greatest

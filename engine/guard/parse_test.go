@@ -12,24 +12,27 @@ import (
 
 func TestValuesAreRead(t *testing.T) {
 	for text, want := range map[string]any{
-		"12.5%, min=4,window=1m,open=1.5,probes=3": &Breaker{Rate: 125_000, Min: 4, Window: 60_000, Open: 1500, Probes: 3},
-		"5":                                      &Breaker{Row: 5, Open: 30_000, Probes: 1},
-		"0%":                                     &Budget{On: true, Min: 3, Window: 60_000},
-		"500,refill=0.5/s,reserve=20%,success=0": &Tokens{Capacity: 500, Cost: 5, TimeoutCost: 10, Refill: 500, Reserve: 200_000},
-		"4,wait=1m,of=retries":                   &Slots{N: 4, Wait: 60_000, Of: OfRetries},
-		"50%":                                    &Breaker{Rate: 500_000, Min: 10, Window: 60_000, Open: 30_000, Probes: 1},
-		"7":                                      &Breaker{Row: 7, Open: 30_000, Probes: 1},
-		"500":                                    &Tokens{Capacity: 500, Cost: 5, TimeoutCost: 10, Success: 1},
-		"9,cost=2,timeout-cost=3":                &Tokens{Capacity: 9, Cost: 2, TimeoutCost: 3, Success: 1},
-		"4,lost=warn":                            &Slots{N: 4, Lost: Warn},
-		"4,lost=stop,wait=0.4ms":                 &Slots{N: 4, Lost: Stop, Wait: 1},
-		"4,of=runs":                              &Slots{N: 4, Of: OfRuns},
-		"low":                                    pointer(Low),
-		"high":                                   pointer(High),
-		"normal":                                 pointer(Normal),
+		"12.5%, min=4,window=1m,open=1.5,probes=3": &Breaker{Rate: 125_000, Min: 4, Window: 60_000, Open: 1500,
+			Probes: 3},
+		"5":  &Breaker{Row: 5, Open: 30_000, Probes: 1},
+		"0%": &Budget{On: true, Min: 3, Window: 60_000},
+		"500,refill=0.5/s,reserve=20%,success=0": &Tokens{Capacity: 500, Cost: 5, TimeoutCost: 10, Refill: 500,
+			Reserve: 200_000},
+		"4,wait=1m,of=retries":    &Slots{N: 4, Wait: 60_000, Of: OfRetries},
+		"50%":                     &Breaker{Rate: 500_000, Min: 10, Window: 60_000, Open: 30_000, Probes: 1},
+		"7":                       &Breaker{Row: 7, Open: 30_000, Probes: 1},
+		"500":                     &Tokens{Capacity: 500, Cost: 5, TimeoutCost: 10, Success: 1},
+		"9,cost=2,timeout-cost=3": &Tokens{Capacity: 9, Cost: 2, TimeoutCost: 3, Success: 1},
+		"4,lost=warn":             &Slots{N: 4, Lost: Warn},
+		"4,lost=stop,wait=0.4ms":  &Slots{N: 4, Lost: Stop, Wait: 1},
+		"4,of=runs":               &Slots{N: 4, Of: OfRuns},
+		"low":                     pointer(Low),
+		"high":                    pointer(High),
+		"normal":                  pointer(Normal),
 	} {
 		got := reflect.New(reflect.TypeOf(want).Elem()).Interface()
-		if err := got.(encoding.TextUnmarshaler).UnmarshalText([]byte(text)); err != nil || !reflect.DeepEqual(got, want) {
+		if err := got.(encoding.TextUnmarshaler).UnmarshalText([]byte(text)); err != nil ||
+			!reflect.DeepEqual(got, want) {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
 	}
@@ -37,15 +40,19 @@ func TestValuesAreRead(t *testing.T) {
 
 // TestAValueIsReadAfresh: of what was there before nothing is left.
 func TestAValueIsReadAfresh(t *testing.T) {
-	breaker, budget, tokens := Breaker{Rate: 1, Min: 2, Window: 3}, Budget{Ratio: 1, Reserve: 5}, Tokens{Refill: 1, Reserve: 2}
+	breaker, budget, tokens := Breaker{Rate: 1, Min: 2, Window: 3}, Budget{Ratio: 1, Reserve: 5},
+		Tokens{Refill: 1, Reserve: 2}
 	slots, rate := Slots{Wait: 5, Of: OfRuns, Lost: Stop}, RateLimit{Burst: 5, Wait: 7}
-	for text, into := range map[string]encoding.TextUnmarshaler{"7": &breaker, "10%": &budget, "500": &tokens, "4": &slots, "5/s": &rate} {
+	for text, into := range map[string]encoding.TextUnmarshaler{"7": &breaker, "10%": &budget, "500": &tokens,
+		"4": &slots, "5/s": &rate} {
 		if err := into.UnmarshalText([]byte(text)); err != nil {
 			t.Error(err)
 		}
 	}
-	if breaker != (Breaker{Row: 7, Open: 30_000, Probes: 1}) || budget != (Budget{On: true, Ratio: 100_000, Min: 3, Window: 60_000}) ||
-		tokens != (Tokens{Capacity: 500, Cost: 5, TimeoutCost: 10, Success: 1}) || slots != (Slots{N: 4}) || rate != (RateLimit{Interval: 200_000, Burst: 1, Rate: "5/s", Wait: -1}) {
+	if breaker != (Breaker{Row: 7, Open: 30_000, Probes: 1}) ||
+		budget != (Budget{On: true, Ratio: 100_000, Min: 3, Window: 60_000}) ||
+		tokens != (Tokens{Capacity: 500, Cost: 5, TimeoutCost: 10, Success: 1}) || slots != (Slots{N: 4}) ||
+		rate != (RateLimit{Interval: 200_000, Burst: 1, Rate: "5/s", Wait: -1}) {
 		t.Errorf("%+v, %+v, %+v, %+v, %+v", breaker, budget, tokens, slots, rate)
 	}
 }
@@ -143,8 +150,10 @@ func TestLimitsOfValues(t *testing.T) {
 		{fresh[Slots], "@", "1", "10000", "0", "10001", "a number of attempts at a time (1 to 10000)"},
 		{fresh[Slots], "4,wait=@", "0", year, "", "365d1ms", "from 0s to 365 days"},
 		{fresh[Slots], "4,lost=@", "warn", "stop", "", "wait", `lost="wait" is not known; it is warn or stop`},
-		{fresh[Slots], "4,of=@", "attempts", "runs", "", "all", `of="all" is not known; it is attempts, retries or runs`},
-		{fresh[RateLimit], "@", "1/365d", "1000000000/1000s", "0/s", "1000000001/s", "such as 5/s or 100/1m (1 to 1000000000)"},
+		{fresh[Slots], "4,of=@", "attempts", "runs", "", "all",
+			`of="all" is not known; it is attempts, retries or runs`},
+		{fresh[RateLimit], "@", "1/365d", "1000000000/1000s", "0/s", "1000000001/s",
+			"such as 5/s or 100/1m (1 to 1000000000)"},
 		{fresh[RateLimit], "1/@", "1us", year, "0s", "366d", "the time is not above 0 and up to 365 days"},
 		{fresh[RateLimit], "@/s", "1", "1000000", "", "1000001", "more than a million attempts a second"},
 		{fresh[RateLimit], "5/s,burst=@", "1", "157680001", "0", "157680002", ""},
@@ -159,7 +168,8 @@ func TestLimitsOfValues(t *testing.T) {
 			if text == "" {
 				continue
 			}
-			if err := c.value().UnmarshalText([]byte(strings.ReplaceAll(c.form, "@", text))); err == nil || !strings.Contains(err.Error(), c.says) {
+			if err := c.value().UnmarshalText([]byte(strings.ReplaceAll(c.form, "@", text))); err == nil ||
+				!strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: %s: %v, without %q", c.form, text, err, c.says)
 			}
 		}
@@ -220,7 +230,9 @@ func TestWhatIsAboveZeroIsNotZero(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"50%", "5,open=30s,probes=1", "10%,min=3,window=60s,reserve=0%", "500,cost=5,timeout-cost=10,success=1,refill=0/s,reserve=0%", "4,wait=0s,of=attempts", "", ",", "=", "50%,=", "1%%", "٣%", ".%"} {
+	for _, s := range []string{"50%", "5,open=30s,probes=1", "10%,min=3,window=60s,reserve=0%",
+		"500,cost=5,timeout-cost=10,success=1,refill=0/s,reserve=0%", "4,wait=0s,of=attempts", "", ",", "=", "50%,=",
+		"1%%", "٣%", ".%"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -229,16 +241,22 @@ func FuzzParse(f *testing.F) {
 		var c Tokens
 		var n Slots
 		text := []byte(s)
-		if b.UnmarshalText(text) == nil && (b.Rate < 0 || b.Rate > million || b.Row < 0 || (b.Rate > 0) == (b.Row > 0) || b.Open < 1 || b.Probes < 1 || b.Probes > maxProbes || b.Rate > 0 && b.Window < minWindow) {
+		if b.UnmarshalText(text) == nil &&
+			(b.Rate < 0 || b.Rate > million || b.Row < 0 || (b.Rate > 0) == (b.Row > 0) || b.Open < 1 ||
+				b.Probes < 1 || b.Probes > maxProbes || b.Rate > 0 && b.Window < minWindow) {
 			t.Errorf("%q: %+v", s, b)
 		}
-		if u.UnmarshalText(text) == nil && (u.Ratio < 0 || u.Ratio > million || u.Min < 0 || u.Window < minWindow || u.Window > maxDuration || u.Reserve < 0 || u.Reserve > million) {
+		if u.UnmarshalText(text) == nil &&
+			(u.Ratio < 0 || u.Ratio > million || u.Min < 0 || u.Window < minWindow || u.Window > maxDuration ||
+				u.Reserve < 0 || u.Reserve > million) {
 			t.Errorf("%q: %+v", s, u)
 		}
-		if c.UnmarshalText(text) == nil && (c.Capacity < 1 || c.Cost < 1 || c.TimeoutCost < 1 || c.Success < 0 || c.Refill < 0) {
+		if c.UnmarshalText(text) == nil &&
+			(c.Capacity < 1 || c.Cost < 1 || c.TimeoutCost < 1 || c.Success < 0 || c.Refill < 0) {
 			t.Errorf("%q: %+v", s, c)
 		}
-		if n.UnmarshalText(text) == nil && (n.N < 1 || n.N > maxSlots || n.Wait < 0 || n.Wait > maxDuration || n.Of < 0) {
+		if n.UnmarshalText(text) == nil &&
+			(n.N < 1 || n.N > maxSlots || n.Wait < 0 || n.Wait > maxDuration || n.Of < 0) {
 			t.Errorf("%q: %+v", s, n)
 		}
 	})
@@ -264,7 +282,8 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		g := randomGuards(newRand(uint64(op)))
-		Do(g, &s, &Request{Op: Op(op % 7), Attempt: 2, ID: 1, Slot: true, Held: -1, Taken: Taken{At: now, Budget: true, Cost: 5}}, now)
+		Do(g, &s, &Request{Op: Op(op % 7), Attempt: 2, ID: 1, Slot: true, Held: -1,
+			Taken: Taken{At: now, Budget: true, Cost: 5}}, now)
 		if _, err := Read(s.Append(nil)); err != nil {
 			t.Errorf("a request made %+v of it, which is not read", s)
 		}

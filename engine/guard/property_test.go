@@ -105,12 +105,14 @@ func TestBucketStaysBetweenEmptyAndFull(t *testing.T) {
 			before := s.Bucket
 			switch r.IntN(4) {
 			case 0:
-				Do(g, &s, &Request{Op: Finish, Attempt: 1 + r.Int64N(2), Succeeded: true, Taken: Taken{Cost: c.Cost}}, now)
+				Do(g, &s, &Request{Op: Finish, Attempt: 1 + r.Int64N(2), Succeeded: true, Taken: Taken{Cost: c.Cost}},
+					now)
 			default:
 				a := Do(g, &s, &Request{Op: Permit, Attempt: 2, TimedOut: r.IntN(2) == 0}, now)
 				if in := a.Refusal.RetryIn; a.Refusal.Guard != None && in >= 0 {
 					then := copyOf(t, &s)
-					if Do(g, &then, &Request{Op: Permit, Attempt: 2, TimedOut: a.Refusal.Cost == c.TimeoutCost}, now+in).Refusal.Guard != None {
+					if Do(g, &then, &Request{Op: Permit, Attempt: 2, TimedOut: a.Refusal.Cost == c.TimeoutCost},
+						now+in).Refusal.Guard != None {
 						t.Errorf("not permitted after %d ms", in)
 					}
 				}
@@ -183,7 +185,8 @@ func TestEveryStateIsLeftWithoutAnOutcome(t *testing.T) {
 		longest := longestOpen*g.Breaker.Open + LeaseFor
 		Do(g, &s, &Request{Op: Withdraw}, now) // another run reads the state
 		then := copyOf(t, &s)
-		if a := Do(g, &then, &Request{Op: Admit, Attempt: 2, ID: 1, Slot: true, Held: -1}, now+longest); a.Refusal.Guard != None {
+		if a := Do(g, &then, &Request{Op: Admit, Attempt: 2, ID: 1, Slot: true, Held: -1},
+			now+longest); a.Refusal.Guard != None {
 			t.Errorf("refused after %d ms: %+v", longest, a.Refusal)
 		}
 		a := Do(g, &s, &Request{Op: Admit, Attempt: 2, ID: 1, Held: -1}, now)
@@ -193,7 +196,8 @@ func TestEveryStateIsLeftWithoutAnOutcome(t *testing.T) {
 		if a.Refusal.RetryIn < 0 || a.Refusal.RetryIn > longest {
 			t.Errorf("permits in %d ms", a.Refusal.RetryIn)
 		}
-		if a := Do(g, &s, &Request{Op: Admit, Attempt: 2, ID: 1, Held: -1}, now+a.Refusal.RetryIn); a.Refusal.Guard != None {
+		if a := Do(g, &s, &Request{Op: Admit, Attempt: 2, ID: 1, Held: -1},
+			now+a.Refusal.RetryIn); a.Refusal.Guard != None {
 			t.Errorf("refused at the time that was given: %+v", a.Refusal)
 		}
 	})
@@ -340,7 +344,8 @@ func randomGuards(r *rand.Rand) *Guards {
 		}
 	}
 	if r.IntN(2) == 0 {
-		g.Budget = Budget{On: true, Ratio: r.Int64N(million), Min: r.Int64N(4), Window: 10 + r.Int64N(5000), Reserve: r.Int64N(million)}
+		g.Budget = Budget{On: true, Ratio: r.Int64N(million), Min: r.Int64N(4), Window: 10 + r.Int64N(5000),
+			Reserve: r.Int64N(million)}
 	}
 	if r.IntN(2) == 0 {
 		g.Tokens = Tokens{Capacity: 1 + r.Int64N(40), Cost: 1 + r.Int64N(5), TimeoutCost: 1 + r.Int64N(9),
@@ -363,8 +368,10 @@ func play(r *rand.Rand, g *Guards, s *State, now int64, n int) int64 {
 		if now += r.Int64N(700); r.IntN(30) == 0 {
 			now += r.Int64N(40_000) - 20_000
 		}
-		q := Request{Op: Op(r.IntN(7)), Attempt: 1 + r.Int64N(5), TimedOut: r.IntN(2) == 0, ID: id + 1, Slot: r.IntN(2) == 0,
-			Turn: r.IntN(2) == 0, Patience: r.Int64N(3000) - 500, Waiting: r.IntN(3) == 0, Held: -1, Taken: taken, Outcome: Outcome(r.IntN(3)), Succeeded: r.IntN(2) == 0}
+		q := Request{Op: Op(r.IntN(7)), Attempt: 1 + r.Int64N(5), TimedOut: r.IntN(2) == 0, ID: id + 1,
+			Slot: r.IntN(2) == 0,
+			Turn: r.IntN(2) == 0, Patience: r.Int64N(3000) - 500, Waiting: r.IntN(3) == 0, Held: -1, Taken: taken,
+			Outcome: Outcome(r.IntN(3)), Succeeded: r.IntN(2) == 0}
 		if len(out) > 0 {
 			q.Pass = out[r.IntN(len(out))]
 		}

@@ -17,7 +17,8 @@ func TestTurnsAreAnIntervalApart(t *testing.T) {
 			a := Do(g, &s, &Request{Op: Admit, Attempt: 1 + r.Int64N(2), ID: id + 1, Turn: true, Patience: -1}, now)
 			turn := now*1000 + a.Delay
 			if n := int64(len(turns)); n >= limit.Burst && turn-turns[n-limit.Burst] < limit.Interval {
-				t.Errorf("%+v: turn %d comes %d µs after that %d before", limit, n, turn-turns[n-limit.Burst], limit.Burst)
+				t.Errorf("%+v: turn %d comes %d µs after that %d before", limit, n, turn-turns[n-limit.Burst],
+					limit.Burst)
 			}
 			if a.Delay > 0 && a.Delay > s.Turns.Free-now*1000 {
 				t.Errorf("delay %d", a.Delay)
@@ -36,11 +37,16 @@ func TestRateLimitSteps(t *testing.T) {
 		flag  string
 		steps []step
 	}{
-		"one after another":                 {"5/s", []step{{0, -1, 0, 0}, {0, -1, 200_000, 0}, {0, -1, 400_000, 0}, {500, -1, 100_000, 0}, {1000, -1, 0, 0}}},
+		"one after another": {"5/s",
+			[]step{{0, -1, 0, 0}, {0, -1, 200_000, 0}, {0, -1, 400_000, 0}, {500, -1, 100_000, 0}, {1000, -1, 0, 0}}},
 		"a third of a second is rounded up": {"3/s", []step{{0, -1, 0, 0}, {0, -1, 333_334, 0}, {0, -1, 666_668, 0}}},
-		"a burst after a pause":             {"1/s,burst=3", []step{{0, -1, 0, 0}, {0, -1, 0, 0}, {0, -1, 0, 0}, {0, -1, 1_000_000, 0}, {3000, -1, 0, 0}, {3000, -1, 0, 0}, {3000, -1, 1_000_000, 0}}},
-		"a refusal reserves nothing":        {"1/s", []step{{0, 0, 0, 0}, {100, 0, 0, 900}, {100, 899, 0, 900}, {100, 900, 900_000, 0}, {1100, 0, 0, 900}}},
-		"a clock that was set back":         {"1/s", []step{{10_000, -1, 0, 0}, {10_000, -1, 1_000_000, 0}, {5000, -1, 2_000_000, 0}, {8000, -1, 0, 0}}},
+		"a burst after a pause": {"1/s,burst=3",
+			[]step{{0, -1, 0, 0}, {0, -1, 0, 0}, {0, -1, 0, 0}, {0, -1, 1_000_000, 0}, {3000, -1, 0, 0},
+				{3000, -1, 0, 0}, {3000, -1, 1_000_000, 0}}},
+		"a refusal reserves nothing": {"1/s",
+			[]step{{0, 0, 0, 0}, {100, 0, 0, 900}, {100, 899, 0, 900}, {100, 900, 900_000, 0}, {1100, 0, 0, 900}}},
+		"a clock that was set back": {"1/s",
+			[]step{{10_000, -1, 0, 0}, {10_000, -1, 1_000_000, 0}, {5000, -1, 2_000_000, 0}, {8000, -1, 0, 0}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var g Guards
@@ -49,8 +55,10 @@ func TestRateLimitSteps(t *testing.T) {
 			}
 			var s State
 			for i, step := range c.steps {
-				a := Do(&g, &s, &Request{Op: Admit, Attempt: 1, ID: 1, Turn: true, Patience: step.patience}, epoch+step.at)
-				if a.Delay != step.delay || a.Refusal.RetryIn != step.refused || (a.Refusal.Guard == KindRateLimit) != (step.refused > 0) {
+				a := Do(&g, &s, &Request{Op: Admit, Attempt: 1, ID: 1, Turn: true, Patience: step.patience},
+					epoch+step.at)
+				if a.Delay != step.delay || a.Refusal.RetryIn != step.refused ||
+					(a.Refusal.Guard == KindRateLimit) != (step.refused > 0) {
 					t.Errorf("step %d: delay %d, %+v", i, a.Delay, a.Refusal)
 				}
 			}
@@ -84,7 +92,8 @@ func TestACopyDoesNotWaitForATurn(t *testing.T) {
 		if i == 0 {
 			op = Admit
 		}
-		if a := Do(g, &s, &Request{Op: op, Attempt: 1, ID: int64(i + 1), Turn: true}, epoch); a.Refusal.Guard != want || a.Delay != 0 {
+		if a := Do(g, &s, &Request{Op: op, Attempt: 1, ID: int64(i + 1), Turn: true},
+			epoch); a.Refusal.Guard != want || a.Delay != 0 {
 			t.Errorf("%d: %+v", i, a)
 		}
 	}
@@ -104,7 +113,8 @@ func TestTurnsAreKeptUntilTheyHavePassed(t *testing.T) {
 		t.Errorf("delay %d", a.Delay)
 	}
 	Do(g, &s, &Request{Op: Reset}, later)
-	if a := Do(g, &s, &Request{Op: Admit, Attempt: 1, ID: 1, Turn: true}, later); a.Delay != 0 || a.Refusal.Guard != None {
+	if a := Do(g, &s, &Request{Op: Admit, Attempt: 1, ID: 1, Turn: true}, later); a.Delay != 0 ||
+		a.Refusal.Guard != None {
 		t.Errorf("after a reset: %+v", a)
 	}
 }
@@ -121,7 +131,8 @@ func TestARepeatedRequestTakesOnce(t *testing.T) {
 			t.Errorf("%+v: %+v", a, s)
 		}
 	}
-	if a = Do(g, &s, &Request{Op: Admit, Attempt: 1, ID: 3, Slot: true, Held: -1}, epoch+10); a.Refusal.Guard != KindSlots {
+	if a = Do(g, &s, &Request{Op: Admit, Attempt: 1, ID: 3, Slot: true, Held: -1},
+		epoch+10); a.Refusal.Guard != KindSlots {
 		t.Errorf("%+v", a)
 	}
 }

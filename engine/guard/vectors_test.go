@@ -264,7 +264,8 @@ func TestBreakerOpensForLongerEachTime(t *testing.T) {
 	for i, nth := range v.Nth {
 		refusal := attempt().Refusal
 		if want := v.Seconds[i] * 1000; refusal.RetryIn != want || refusal.Openings != nth {
-			t.Fatalf("opening %d: open for %d ms, opened %d times, not %d ms", nth, refusal.RetryIn, refusal.Openings, want)
+			t.Fatalf("opening %d: open for %d ms, opened %d times, not %d ms", nth, refusal.RetryIn, refusal.Openings,
+				want)
 		}
 		now += refusal.RetryIn
 		Do(g, &s, &Request{Op: Report, Pass: attempt().Pass, Outcome: Failure}, now)

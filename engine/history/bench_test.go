@@ -12,7 +12,9 @@ func BenchmarkReport(b *testing.B) {
 	const runs = 10_000
 	for i := range runs {
 		r := full()
-		r.RunID, r.Time, r.Depth, r.UntilFailure, r.Repeat, r.Rehearsed = string(rune('a'+i%26))+time.Duration(i).String(), Moment{start.Add(time.Duration(i) * time.Second)}, 1, false, false, false
+		r.RunID, r.Time, r.Depth, r.UntilFailure, r.Repeat,
+			r.Rehearsed = string(rune('a'+i%26))+time.Duration(i).String(),
+			Moment{start.Add(time.Duration(i) * time.Second)}, 1, false, false, false
 		text.Write(r.Encode())
 	}
 	b.SetBytes(int64(text.Len()))

@@ -72,7 +72,8 @@ func TestAppendRotates(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, want := range map[string]string{path: "new\n", path + ".1": "old 4", path + ".2": "old 3", path + ".3": "old 2"} {
+	for name, want := range map[string]string{path: "new\n", path + ".1": "old 4", path + ".2": "old 3",
+		path + ".3": "old 2"} {
 		f, err := os.Open(name)
 		if err != nil {
 			t.Error(err)
@@ -108,12 +109,14 @@ func TestAppendAfterTornLine(t *testing.T) {
 func TestReadCountsWhatIsNoRecord(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.jsonl")
 	line := string(recordOf("a", 10))
-	text := line + "\n\nnonsense\n" + strings.Repeat("x", 3<<20) + "\n" + line + string(recordOf("b", 10)) + `{"v":1,"run_id":"c","outcome":"torn"`
+	text := line + "\n\nnonsense\n" + strings.Repeat("x", 3<<20) + "\n" + line + string(recordOf("b", 10)) +
+		`{"v":1,"run_id":"c","outcome":"torn"`
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var runs []string
-	bad, err := Runs([]Source{{Path: path}, {Stdin: strings.NewReader(line)}}, func(r *Record) { runs = append(runs, r.RunID) })
+	bad, err := Runs([]Source{{Path: path}, {Stdin: strings.NewReader(line)}},
+		func(r *Record) { runs = append(runs, r.RunID) })
 	if got := strings.Join(runs, " "); err != nil || bad != 3 || got != "a b" {
 		t.Errorf("runs %q, %d bad lines, %v", got, bad, err)
 	}
@@ -129,7 +132,8 @@ func TestRunsJoinsWhatWasParked(t *testing.T) {
 	count := 0
 	_, err := Runs([]Source{{Stdin: strings.NewReader(text + text)}}, func(r *Record) {
 		count++
-		if r.Outcome != "succeeded" || r.AttemptCount != 4 || len(r.Attempts) != 4 || r.WaitedMS != 15 || r.Time.Second() != 0 {
+		if r.Outcome != "succeeded" || r.AttemptCount != 4 || len(r.Attempts) != 4 || r.WaitedMS != 15 ||
+			r.Time.Second() != 0 {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -197,7 +201,8 @@ func TestEveryOlderFileIsRead(t *testing.T) {
 	if err := os.Mkdir(path+".2", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if sources, _, err := InForce(path); err == nil || !strings.Contains(err.Error(), "is not a regular file") || sources != nil {
+	if sources, _, err := InForce(path); err == nil || !strings.Contains(err.Error(), "is not a regular file") ||
+		sources != nil {
 		t.Errorf("%v, %v", sources, err)
 	}
 }
@@ -219,7 +224,8 @@ func TestPath(t *testing.T) {
 	if err := Append("on", []byte("line\n")); err != nil {
 		t.Error(err)
 	}
-	if text, err := os.ReadFile(filepath.Join(state, "retry", "history.jsonl")); err != nil || string(text) != "line\n" {
+	if text, err := os.ReadFile(filepath.Join(state, "retry", "history.jsonl")); err != nil ||
+		string(text) != "line\n" {
 		t.Errorf("%q, %v", text, err)
 	}
 }
@@ -352,7 +358,9 @@ func TestWhereNothingIsMade(t *testing.T) {
 		t.Skip("only root gives files away")
 	}
 	for _, below := range []string{other, filepath.Join(other, "x", "y")} {
-		if err := ownDirectory(below); err == nil || !strings.Contains(err.Error(), "belongs to user 12345 and not to user 0; nothing is made there; --history FILE names another file") {
+		if err := ownDirectory(below); err == nil ||
+			!strings.Contains(err.Error(),
+				"belongs to user 12345 and not to user 0; nothing is made there; --history FILE names another file") {
 			t.Errorf("%s: %v", below, err)
 		}
 	}
@@ -415,11 +423,13 @@ func TestReadErrors(t *testing.T) {
 	broken := errors.New("broken")
 	line := string(recordOf("a", 10))
 	runs := 0
-	sources := []Source{{Stdin: io.MultiReader(strings.NewReader(line+"nonsense\n"), iotest.ErrReader(broken))}, {Stdin: strings.NewReader(string(recordOf("b", 10)))}}
+	sources := []Source{{Stdin: io.MultiReader(strings.NewReader(line+"nonsense\n"), iotest.ErrReader(broken))},
+		{Stdin: strings.NewReader(string(recordOf("b", 10)))}}
 	if bad, err := Runs(sources, func(*Record) { runs++ }); !errors.Is(err, broken) || runs != 1 || bad != 1 {
 		t.Errorf("%d runs, %d bad lines, %v", runs, bad, err)
 	}
-	if _, err := Runs([]Source{{Path: filepath.Join(t.TempDir(), "none")}}, func(*Record) {}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Runs([]Source{{Path: filepath.Join(t.TempDir(), "none")}}, func(*Record) {}); !errors.Is(err,
+		fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
 }
@@ -428,20 +438,25 @@ func TestReadErrors(t *testing.T) {
 // is a run as well.
 func TestParkedRunsAreJoined(t *testing.T) {
 	part := func(id string, second int, outcome string, cut bool) *Record {
-		return &Record{Version: 1, RunID: id, Time: Moment{start.Add(time.Duration(second) * time.Second)}, Outcome: outcome, Attempts: []Attempt{{ExitCode: second}}, AttemptCount: 1, ElapsedMS: 10, WaitedMS: 3, Cut: cut}
+		return &Record{Version: 1, RunID: id, Time: Moment{start.Add(time.Duration(second) * time.Second)},
+			Outcome: outcome, Attempts: []Attempt{{ExitCode: second}}, AttemptCount: 1, ElapsedMS: 10, WaitedMS: 3,
+			Cut: cut}
 	}
 	var text strings.Builder
 	for _, r := range []*Record{
-		part("a", 1, "parked", true), part("b", 1, "parked", false), part("a", 1, "parked", true), part("a", 2, "parked", false), part("a", 3, "exhausted", false),
+		part("a", 1, "parked", true), part("b", 1, "parked", false), part("a", 1, "parked", true),
+		part("a", 2, "parked", false), part("a", 3, "exhausted", false),
 		part("c", 1, "succeeded", false), part("a", 3, "exhausted", false), part("a", 9, "parked", false),
 	} {
 		text.Write(r.Encode())
 	}
 	got := map[string]string{}
 	bad, err := Runs([]Source{{Stdin: strings.NewReader(text.String())}}, func(r *Record) {
-		got[r.RunID] += fmt.Sprintf("%s %d %d %v %v %v %d;", r.Outcome, r.AttemptCount, len(r.Attempts), r.ElapsedMS, r.WaitedMS, r.Cut, int(r.Time.Sub(start).Seconds()))
+		got[r.RunID] += fmt.Sprintf("%s %d %d %v %v %v %d;", r.Outcome, r.AttemptCount, len(r.Attempts), r.ElapsedMS,
+			r.WaitedMS, r.Cut, int(r.Time.Sub(start).Seconds()))
 	})
-	want := map[string]string{"a": "exhausted 3 3 30 9 true 1;", "b": "parked 1 1 10 3 false 1;", "c": "succeeded 1 1 10 3 false 1;"}
+	want := map[string]string{"a": "exhausted 3 3 30 9 true 1;", "b": "parked 1 1 10 3 false 1;",
+		"c": "succeeded 1 1 10 3 false 1;"}
 	if err != nil || bad != 0 || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %d bad lines, %v", got, bad, err)
 	}

@@ -20,11 +20,14 @@ var start = time.Date(2026, 11, 24, 1, 54, 7, 123_000_000, time.UTC)
 // full has every field.
 func full() *Record {
 	return &Record{
-		Version: 1, Time: Moment{start}, RunID: "1b4e28ba", ParentRunID: "0", Depth: 2, Name: "näme\t\"x\"", Command: []string{"a b", "<&>", "\x7f", "\u2028"},
-		Cwd: "/tmp", Key: "k", Policy: "p", Outcome: "exhausted", ExitCode: 3, AttemptCount: 2, ElapsedMS: 12.345, WaitedMS: 1,
-		Commit: "c", CI: "github", Host: "h", UntilFailure: true, Repeat: true, Rehearsed: true, Redriven: true,
+		Version: 1, Time: Moment{start}, RunID: "1b4e28ba", ParentRunID: "0", Depth: 2, Name: "näme\t\"x\"",
+		Command: []string{"a b", "<&>", "\x7f", "\u2028"},
+		Cwd:     "/tmp", Key: "k", Policy: "p", Outcome: "exhausted", ExitCode: 3, AttemptCount: 2, ElapsedMS: 12.345,
+		WaitedMS: 1,
+		Commit:   "c", CI: "github", Host: "h", UntilFailure: true, Repeat: true, Rehearsed: true, Redriven: true,
 		Attempts: []Attempt{
-			{ExitCode: 137, Signal: "SIGKILL", MS: 0.001, Verdict: "unknown", Rule: "r", Reason: "why", FP: "a SIGKILL", JitteredMS: new(2.0), SleptMS: new(3.5)},
+			{ExitCode: 137, Signal: "SIGKILL", MS: 0.001, Verdict: "unknown", Rule: "r", Reason: "why",
+				FP: "a SIGKILL", JitteredMS: new(2.0), SleptMS: new(3.5)},
 			{ExitCode: 0, MS: 7, Success: true, TimedOut: true},
 		},
 	}
@@ -70,7 +73,8 @@ func TestEncodeCuts(t *testing.T) {
 		"long reasons": func(r *Record) {
 			r.Attempts = make([]Attempt, 100)
 			for i := range r.Attempts {
-				r.Attempts[i] = Attempt{Reason: strings.Repeat("\x03", 1000), FP: strings.Repeat("f", 700), Rule: "r", Verdict: "unknown"}
+				r.Attempts[i] = Attempt{Reason: strings.Repeat("\x03", 1000), FP: strings.Repeat("f", 700), Rule: "r",
+					Verdict: "unknown"}
 			}
 		},
 	} {
@@ -123,7 +127,8 @@ func TestEncodeCutsNoMore(t *testing.T) {
 		if !Parse(r.Encode(), &got) || len(got.Attempts) != want || got.Cut != (n > want) {
 			t.Fatalf("%d attempts: %d, cut %v", n, len(got.Attempts), got.Cut)
 		}
-		if got.Attempts[49].ExitCode != 49 || got.Attempts[50].ExitCode != 50+n-want || got.Attempts[want-1].ExitCode != n-1 {
+		if got.Attempts[49].ExitCode != 49 || got.Attempts[50].ExitCode != 50+n-want ||
+			got.Attempts[want-1].ExitCode != n-1 {
 			t.Errorf("of %d attempts not the first and the last are kept: %+v", n, got.Attempts)
 		}
 		if len(r.Attempts) != n || r.Cut {
@@ -175,7 +180,8 @@ func TestNumber(t *testing.T) {
 		}
 		return r.ElapsedMS
 	}
-	for _, text := range []string{"0", "7", "1812.345", "0.001", "123456789012.345", "99999999999999.9", "1e3", "1.5E-3", "1e15"} {
+	for _, text := range []string{"0", "7", "1812.345", "0.001", "123456789012.345", "99999999999999.9", "1e3",
+		"1.5E-3", "1e15"} {
 		want, err := strconv.ParseFloat(text, 64)
 		if got := number(text); err != nil || got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
@@ -210,7 +216,8 @@ func FuzzParse(f *testing.F) {
 		if r.ElapsedMS < 0 || math.IsNaN(r.ElapsedMS) || math.IsInf(r.ElapsedMS, 0) {
 			t.Fatalf("%q: %v", line, r.ElapsedMS)
 		}
-		if !Parse(r.Encode(), &again) || r.RunID != again.RunID || r.Outcome != again.Outcome || r.ExitCode != again.ExitCode {
+		if !Parse(r.Encode(), &again) || r.RunID != again.RunID || r.Outcome != again.Outcome ||
+			r.ExitCode != again.ExitCode {
 			t.Fatalf("%q is read as %+v, and that as %+v", line, r, again)
 		}
 	})
@@ -251,7 +258,8 @@ func TestFingerprint(t *testing.T) {
 			t.Errorf("%q: %q, %q", fp, tool, line)
 		}
 	}
-	if got := Fingerprint("a", "1", strings.Repeat("word 7 ", 1000)); len(got) > longestFP+len("a 1: ") || strings.HasSuffix(got, "<") {
+	if got := Fingerprint("a", "1", strings.Repeat("word 7 ", 1000)); len(got) > longestFP+len("a 1: ") ||
+		strings.HasSuffix(got, "<") {
 		t.Errorf("%d bytes: %q", len(got), got)
 	}
 }
@@ -277,16 +285,19 @@ func TestRecorder(t *testing.T) {
 		&event.RetryWaited{Header: h(1, 7*time.Millisecond), Slept: 6 * time.Millisecond},
 		&event.AttemptStarted{Header: h(2, 7*time.Millisecond)}, finished(2, 8*time.Millisecond, 0),
 		&event.RetryScheduled{Header: h(2, 8*time.Millisecond), Wait: event.Wait{Jittered: time.Second}},
-		&event.RunFinished{Header: h(2, 18*time.Millisecond), ExitCode: 130, Ending: event.Ending{Outcome: event.Cancelled}},
+		&event.RunFinished{Header: h(2, 18*time.Millisecond), ExitCode: 130,
+			Ending: event.Ending{Outcome: event.Cancelled}},
 	} {
 		run.Add(ev)
 	}
 	got := r.Record(&run)
 	want := &Record{
-		Version: 1, Time: Moment{start}, RunID: "i", Depth: 1, Name: "n", Command: []string{"tool", "http://u:xxxxx@h/"}, Outcome: "cancelled", ExitCode: 130, Host: "h",
+		Version: 1, Time: Moment{start}, RunID: "i", Depth: 1, Name: "n",
+		Command: []string{"tool", "http://u:xxxxx@h/"}, Outcome: "cancelled", ExitCode: 130, Host: "h",
 		AttemptCount: 2, ElapsedMS: 18, WaitedMS: 16,
 		Attempts: []Attempt{
-			{ExitCode: 3, MS: 1, Verdict: "unknown", Reason: "exit", FP: "tool 3: line <n>", JitteredMS: new(5.0), SleptMS: new(6.0)},
+			{ExitCode: 3, MS: 1, Verdict: "unknown", Reason: "exit", FP: "tool 3: line <n>", JitteredMS: new(5.0),
+				SleptMS: new(6.0)},
 			{MS: 1, Success: true, JitteredMS: new(1000.0), SleptMS: new(10.0)},
 		},
 	}
@@ -302,8 +313,10 @@ func TestRecorderKeepsOneOfEachAttempt(t *testing.T) {
 	var run event.Run
 	run.Add(&event.RunStarted{Header: event.Header{RunID: "i"}})
 	run.Add(&event.AttemptStarted{Header: event.Header{Attempt: 1}, Which: event.Which{Hedged: true}})
-	run.Add(&event.AttemptFinished{Header: event.Header{Attempt: 1}, Which: event.Which{Hedged: true}, Result: attempt.Result{ExitCode: 1}})
-	run.Add(&event.AttemptFinished{Header: event.Header{Attempt: 1}, Which: event.Which{Hedged: true, Copy: 1}, Success: true})
+	run.Add(&event.AttemptFinished{Header: event.Header{Attempt: 1}, Which: event.Which{Hedged: true},
+		Result: attempt.Result{ExitCode: 1}})
+	run.Add(&event.AttemptFinished{Header: event.Header{Attempt: 1}, Which: event.Which{Hedged: true, Copy: 1},
+		Success: true})
 	for n := 2; n <= 1000; n++ {
 		run.Add(&event.AttemptStarted{Header: event.Header{Attempt: n}})
 		run.Add(&event.AttemptFinished{Header: event.Header{Attempt: n}, Result: attempt.Result{ExitCode: n % 256}})
@@ -315,7 +328,8 @@ func TestRecorderKeepsOneOfEachAttempt(t *testing.T) {
 	if !Parse(line, &parsed) || parsed.AttemptCount != 1000 || len(parsed.Attempts) != 100 || !parsed.Cut {
 		t.Fatalf("%d attempts of %d, cut %v", len(parsed.Attempts), parsed.AttemptCount, parsed.Cut)
 	}
-	if !parsed.Attempts[0].Success || parsed.Attempts[49].ExitCode != 50 || parsed.Attempts[50].ExitCode != 951%256 || parsed.Attempts[99].ExitCode != 1000%256 {
+	if !parsed.Attempts[0].Success || parsed.Attempts[49].ExitCode != 50 || parsed.Attempts[50].ExitCode != 951%256 ||
+		parsed.Attempts[99].ExitCode != 1000%256 {
 		t.Errorf("%+v", parsed.Attempts)
 	}
 }
@@ -324,12 +338,16 @@ func TestRecorderKeepsOneOfEachAttempt(t *testing.T) {
 // kind is, what names the kind is not.
 func TestWordsOfAFingerprint(t *testing.T) {
 	for want, words := range map[string]string{
-		"<addr>":  "http://x://  a@b localhost:80 db-1:5432 db1:5432 example.com web.internal a.b.cc x.yz:80 1.2.3.4 1.2.3.4:80 [::1]:80 ::1:80 fe80::a 2001:db8::1 a-1.example",
-		"<path>":  "/a ./ ~/ ./a ../a ~/a C:\\a C:/a a/b/c a/b.c \\\\host\\x a\\b.c src/x.y2",
-		"<id>":    "1234abc abc-1234 12abcd ab12cd 0x11 0x1 abcdefghi123 abc-def-ghi-123 1b4e28ba-2fa1-11d2-883f-0016d3cca427 DEADBEEF1",
+		"<addr>": "http://x://  a@b localhost:80 db-1:5432 db1:5432 example.com web.internal a.b.cc x.yz:80 " +
+			"1.2.3.4 1.2.3.4:80 [::1]:80 ::1:80 fe80::a 2001:db8::1 a-1.example",
+		"<path>": "/a ./ ~/ ./a ../a ~/a C:\\a C:/a a/b/c a/b.c \\\\host\\x a\\b.c src/x.y2",
+		"<id>": "1234abc abc-1234 12abcd ab12cd 0x11 0x1 abcdefghi123 abc-def-ghi-123 " +
+			"1b4e28ba-2fa1-11d2-883f-0016d3cca427 DEADBEEF1",
 		"<n>":     "7 0 123456789012 007",
-		"<n>-<n>": "1-2 12-34", "<n>.<n>.<n>": "1.2.3", "<n>.<n>.<n>.<n>.<n>": "1.2.3.4.5", "v<n>.<n>": "v1.2", "<n>:<n>:<n>": "12:34:56", "<n>.com": "3.com",
-		"abcd<n>e": "abcd1e", "a<n>bcde": "a1bcde", "ghi<n>": "ghi1 ghi12", "defghijklm<n>": "defghijklm12", "xyzxyzxy<n>": "xyzxyzxy123", "<n>xff": "0xff",
+		"<n>-<n>": "1-2 12-34", "<n>.<n>.<n>": "1.2.3", "<n>.<n>.<n>.<n>.<n>": "1.2.3.4.5", "v<n>.<n>": "v1.2",
+		"<n>:<n>:<n>": "12:34:56", "<n>.com": "3.com",
+		"abcd<n>e": "abcd1e", "a<n>bcde": "a1bcde", "ghi<n>": "ghi1 ghi12", "defghijklm<n>": "defghijklm12",
+		"xyzxyzxy<n>": "xyzxyzxy123", "<n>xff": "0xff",
 		"k=<n>": "k=7", "k=<addr>": "k=http://h/", "k=v=<n>": "k=v=1", "<addr>.": "example.com.", "<n>!?:": "7!?:",
 	} {
 		for _, word := range strings.Fields(words) {
@@ -338,7 +356,8 @@ func TestWordsOfAFingerprint(t *testing.T) {
 			}
 		}
 	}
-	for _, word := range strings.Fields("localhost db:x db: @b b@ ... a..com A.com a.b a.c main.go x.CO / read/write a/.b abcdefg abcdef-abc a=b. :: [] file.txt HTTP/x é.com") {
+	for _, word := range strings.Fields("localhost db:x db: @b b@ ... a..com A.com a.b a.c main.go x.CO / " +
+		"read/write a/.b abcdefg abcdef-abc a=b. :: [] file.txt HTTP/x é.com") {
 		if got := maskWord(word); got != word {
 			t.Errorf("%s: %s", word, got)
 		}
@@ -368,7 +387,8 @@ func TestLongLinesOfAFingerprint(t *testing.T) {
 // TestPatternsMatchTheirLines: the pattern of a fingerprint matches each line that has it.
 func TestPatternsMatchTheirLines(t *testing.T) {
 	for _, line := range []string{
-		"curl: (7) Failed to connect to db.example.com port 5432 after 12 ms", "job 1b4e28ba-2fa1-11d2-883f-0016d3cca427 failed [a.b]",
+		"curl: (7) Failed to connect to db.example.com port 5432 after 12 ms",
+		"job 1b4e28ba-2fa1-11d2-883f-0016d3cca427 failed [a.b]",
 		"open /var/lib/app/data.db: locked (1+1)?", "GET https://api.test/v1?id=7&b=xxxxx 503",
 	} {
 		pattern := "^" + patternFor(maskLine(line)) + "$"
@@ -376,7 +396,8 @@ func TestPatternsMatchTheirLines(t *testing.T) {
 			t.Errorf("%s does not match %s", pattern, line)
 		}
 	}
-	for pattern, other := range map[string]string{patternFor("a <n> b"): "a x b", patternFor("<id>."): "a b", patternFor("to <addr>, x"): "to a, y, x", patternFor("key " + maskSecret): "key"} {
+	for pattern, other := range map[string]string{patternFor("a <n> b"): "a x b", patternFor("<id>."): "a b",
+		patternFor("to <addr>, x"): "to a, y, x", patternFor("key " + maskSecret): "key"} {
 		if regexp.MustCompile("^" + pattern + "$").MatchString(other) {
 			t.Errorf("%s matches %s", pattern, other)
 		}

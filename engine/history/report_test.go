@@ -25,7 +25,8 @@ func reportOf(since time.Duration, by string, runs ...*Record) *Report {
 // names that are shown.
 func TestReport(t *testing.T) {
 	runs := []*Record{
-		failing("x", 1, event.Succeeded, func(r *Record) { r.Attempts[0].JitteredMS = new(90.5); r.Attempts[0].MS = 0.0004 }),
+		failing("x", 1, event.Succeeded,
+			func(r *Record) { r.Attempts[0].JitteredMS = new(90.5); r.Attempts[0].MS = 0.0004 }),
 		failing("x", 2, event.Exhausted, nil),
 		failing("x", 3, event.Stopped, nil),
 		failing("x", 4, event.Cancelled, nil),
@@ -73,15 +74,17 @@ func TestWhatCountsInAReport(t *testing.T) {
 		"measured":                   {func(r *Record) { r.Repeat = true }, 0, 0, 0, 0, 0, 0},
 		"ahead of the clock":         {func(r *Record) { r.Time.Time = start.Add(time.Hour) }, 1, 0, 0, 2, 100, 10},
 		"of no known time":           {func(r *Record) { r.Time.Time = time.Time{} }, 1, 0, 0, 2, 100, 10},
-		"cut":                        {func(r *Record) { r.Cut, r.AttemptCount, r.WaitedMS = true, 7, 550 }, 1, 0, 0, 7, 550, 10},
-		"cut, and waited less":       {func(r *Record) { r.Cut, r.WaitedMS = true, 50 }, 1, 0, 0, 2, 100, 10},
-		"with too small a count":     {func(r *Record) { r.AttemptCount = 1 }, 1, 0, 0, 2, 100, 10},
-		"without an attempt":         {func(r *Record) { r.Attempts, r.AttemptCount = nil, 0 }, 0, 0, 0, 0, 0, 0},
+		"cut": {func(r *Record) { r.Cut, r.AttemptCount, r.WaitedMS = true, 7, 550 }, 1, 0, 0,
+			7, 550, 10},
+		"cut, and waited less":   {func(r *Record) { r.Cut, r.WaitedMS = true, 50 }, 1, 0, 0, 2, 100, 10},
+		"with too small a count": {func(r *Record) { r.AttemptCount = 1 }, 1, 0, 0, 2, 100, 10},
+		"without an attempt":     {func(r *Record) { r.Attempts, r.AttemptCount = nil, 0 }, 0, 0, 0, 0, 0, 0},
 	} {
 		run := failing("x", 0, event.Succeeded, c.change)
 		r := reportOf(0, "name", run)
 		r.Finish(0)
-		if r.Runs != c.runs || r.Rehearsed != c.rehearsed || r.Nested != c.nested || r.SleptMS != c.slept || r.FailedMS != c.failedMS {
+		if r.Runs != c.runs || r.Rehearsed != c.rehearsed || r.Nested != c.nested || r.SleptMS != c.slept ||
+			r.FailedMS != c.failedMS {
 			t.Errorf("%s: %+v", name, r)
 		}
 		if want := map[int]int{c.tries: 1}; c.tries > 0 && !reflect.DeepEqual(r.SuccessByAttempt, want) {
@@ -92,7 +95,8 @@ func TestWhatCountsInAReport(t *testing.T) {
 		}
 	}
 	// Nothing was run, and it was not a success.
-	for outcome, want := range map[event.Outcome]int{event.Refused: 1, event.Deadline: 1, event.Cancelled: 1, event.Succeeded: 0} {
+	for outcome, want := range map[event.Outcome]int{event.Refused: 1, event.Deadline: 1, event.Cancelled: 1,
+		event.Succeeded: 0} {
 		r := reportOf(0, "name", failing("x", 0, outcome, func(r *Record) { r.Attempts, r.AttemptCount = nil, 0 }))
 		if r.Finish(0); r.Runs != want || r.GaveUp != map[bool]int{true: 1}[outcome == event.Deadline] {
 			t.Errorf("%s without an attempt: %d runs, %d gave up", outcome, r.Runs, r.GaveUp)
@@ -103,8 +107,10 @@ func TestWhatCountsInAReport(t *testing.T) {
 // TestSince: a run at the time itself counts, one before it does not.
 func TestSince(t *testing.T) {
 	at := func(d time.Duration) func(*Record) { return func(r *Record) { r.Time.Time = start.Add(d) } }
-	r := reportOf(time.Hour, "name", failing("x", 0, event.Succeeded, at(-time.Hour)), failing("x", 0, event.Stopped, at(-time.Hour-1)),
-		failing("x", 0, event.Exhausted, at(0)), failing("x", 0, event.Stopped, func(r *Record) { r.Time.Time, r.Rehearsed = start.Add(-2*time.Hour), true }))
+	r := reportOf(time.Hour, "name", failing("x", 0, event.Succeeded, at(-time.Hour)),
+		failing("x", 0, event.Stopped, at(-time.Hour-1)),
+		failing("x", 0, event.Exhausted, at(0)),
+		failing("x", 0, event.Stopped, func(r *Record) { r.Time.Time, r.Rehearsed = start.Add(-2*time.Hour), true }))
 	if r.Finish(0); r.Runs != 2 || r.Recovered != 1 || r.GaveUp != 1 || r.Rehearsed != 0 {
 		t.Errorf("%+v", r)
 	}
@@ -122,10 +128,12 @@ func TestGroups(t *testing.T) {
 		return all
 	}
 	var runs []*Record
-	for _, some := range [][]*Record{of("b", 2, event.Exhausted), of("a", 2, event.Exhausted), of("c", 3, event.Exhausted), of("d", 1, event.Succeeded), of("e", 3, event.Succeeded)} {
+	for _, some := range [][]*Record{of("b", 2, event.Exhausted), of("a", 2, event.Exhausted),
+		of("c", 3, event.Exhausted), of("d", 1, event.Succeeded), of("e", 3, event.Succeeded)} {
 		runs = append(runs, some...)
 	}
-	for by, form := range map[string]string{"name": "%s", "command": "c %s", "key": "k-%s", "policy": "p-%s", "commit": "v-%s"} {
+	for by, form := range map[string]string{"name": "%s", "command": "c %s", "key": "k-%s", "policy": "p-%s",
+		"commit": "v-%s"} {
 		for top, names := range map[int]string{0: "edcab", 1: "e", 3: "edc", 5: "edcab", 6: "edcab"} {
 			r := reportOf(0, by, runs...)
 			n := r.Finish(top)
@@ -200,16 +208,26 @@ func TestWarnings(t *testing.T) {
 		runs []*Record
 		want []Warning
 	}{
-		"2 of 20 were retried":                   {join(few(2, event.Succeeded, nil), few(18, event.Succeeded, quick)), nil},
-		"3 of 20 were retried":                   {join(few(3, event.Succeeded, nil), few(17, event.Succeeded, quick)), []Warning{{"retried", 0.15, 0.1}}},
-		"3 of 19 were retried":                   {join(few(3, event.Succeeded, nil), few(16, event.Succeeded, quick)), nil},
-		"half of the second attempts succeed":    {join(few(10, event.Succeeded, nil), few(10, event.Exhausted, nil), few(180, event.Succeeded, quick)), nil},
-		"fewer of the second attempts succeed":   {join(few(9, event.Succeeded, nil), few(11, event.Exhausted, nil), few(180, event.Succeeded, quick)), []Warning{{"second_attempt", 0.45, 0.5}}},
-		"fewer of few second attempts succeed":   {join(few(0, event.Succeeded, nil), few(19, event.Exhausted, nil), few(180, event.Succeeded, quick)), nil},
-		"1 of 20 waited for longer than 5 s":     {join(few(1, event.Succeeded, slow(5001)), few(19, event.Succeeded, quick)), nil},
-		"2 of 20 waited for longer than 5 s":     {join(few(2, event.Succeeded, slow(5001)), few(18, event.Succeeded, quick)), []Warning{{"waits", 0.1, 0.05}}},
-		"2 of 20 waited for 5 s":                 {join(few(2, event.Succeeded, slow(5000)), few(18, event.Succeeded, quick)), nil},
-		"a second attempt that no failure needs": {few(20, event.Exhausted, func(r *Record) { r.Attempts[0].Success = true }), []Warning{{"retried", 1, 0.1}}},
+		"2 of 20 were retried": {join(few(2, event.Succeeded, nil),
+			few(18, event.Succeeded, quick)), nil},
+		"3 of 20 were retried": {join(few(3, event.Succeeded, nil),
+			few(17, event.Succeeded, quick)), []Warning{{"retried", 0.15, 0.1}}},
+		"3 of 19 were retried": {join(few(3, event.Succeeded, nil),
+			few(16, event.Succeeded, quick)), nil},
+		"half of the second attempts succeed": {join(few(10, event.Succeeded, nil), few(10, event.Exhausted, nil),
+			few(180, event.Succeeded, quick)), nil},
+		"fewer of the second attempts succeed": {join(few(9, event.Succeeded, nil), few(11, event.Exhausted, nil),
+			few(180, event.Succeeded, quick)), []Warning{{"second_attempt", 0.45, 0.5}}},
+		"fewer of few second attempts succeed": {join(few(0, event.Succeeded, nil), few(19, event.Exhausted, nil),
+			few(180, event.Succeeded, quick)), nil},
+		"1 of 20 waited for longer than 5 s": {join(few(1, event.Succeeded, slow(5001)),
+			few(19, event.Succeeded, quick)), nil},
+		"2 of 20 waited for longer than 5 s": {join(few(2, event.Succeeded, slow(5001)),
+			few(18, event.Succeeded, quick)), []Warning{{"waits", 0.1, 0.05}}},
+		"2 of 20 waited for 5 s": {join(few(2, event.Succeeded, slow(5000)),
+			few(18, event.Succeeded, quick)), nil},
+		"a second attempt that no failure needs": {few(20, event.Exhausted,
+			func(r *Record) { r.Attempts[0].Success = true }), []Warning{{"retried", 1, 0.1}}},
 	} {
 		r := reportOf(0, "name", c.runs...)
 		r.Finish(0)
@@ -234,13 +252,23 @@ func TestSparks(t *testing.T) {
 		runs  []*Record
 		want  map[int]float64
 	}{
-		"a part of an hour each":     {24 * time.Hour, []*Record{run(24*time.Hour, true), run(23*time.Hour, false), run(time.Hour, true), run(0, false)}, map[int]float64{0: 1, 1: 0, 23: 0.5}},
-		"the end of a part":          {24 * time.Hour, []*Record{run(23*time.Hour+time.Millisecond, true), run(23*time.Hour, true)}, map[int]float64{0: 1, 1: 1}},
-		"from the first run":         {0, []*Record{run(24*time.Minute, false), run(23*time.Minute, true), run(12*time.Minute, true), run(12*time.Minute, false), run(12*time.Minute, false), run(12*time.Minute, false)}, map[int]float64{0: 0, 1: 1, 12: 0.25}},
-		"the first run is not first": {0, []*Record{run(12*time.Minute, true), run(24*time.Minute, false)}, map[int]float64{0: 0, 12: 1}},
-		"a run of now":               {0, []*Record{run(0, true)}, map[int]float64{23: 1}},
-		"a run ahead of the clock":   {0, []*Record{run(-time.Hour, true), run(24*time.Second, false)}, map[int]float64{0: 0, 23: 1}},
-		"a run of no known time":     {0, []*Record{run(24*time.Second, false), failing("x", 0, event.Stopped, func(r *Record) { r.Time.Time = time.Time{} })}, map[int]float64{0: 0}},
+		"a part of an hour each": {24 * time.Hour,
+			[]*Record{run(24*time.Hour, true), run(23*time.Hour, false), run(time.Hour, true), run(0, false)},
+			map[int]float64{0: 1, 1: 0, 23: 0.5}},
+		"the end of a part": {24 * time.Hour,
+			[]*Record{run(23*time.Hour+time.Millisecond, true), run(23*time.Hour, true)}, map[int]float64{0: 1, 1: 1}},
+		"from the first run": {0,
+			[]*Record{run(24*time.Minute, false), run(23*time.Minute, true), run(12*time.Minute, true),
+				run(12*time.Minute, false), run(12*time.Minute, false), run(12*time.Minute, false)},
+			map[int]float64{0: 0, 1: 1, 12: 0.25}},
+		"the first run is not first": {0, []*Record{run(12*time.Minute, true), run(24*time.Minute, false)},
+			map[int]float64{0: 0, 12: 1}},
+		"a run of now": {0, []*Record{run(0, true)}, map[int]float64{23: 1}},
+		"a run ahead of the clock": {0, []*Record{run(-time.Hour, true), run(24*time.Second, false)},
+			map[int]float64{0: 0, 23: 1}},
+		"a run of no known time": {0,
+			[]*Record{run(24*time.Second, false),
+				failing("x", 0, event.Stopped, func(r *Record) { r.Time.Time = time.Time{} })}, map[int]float64{0: 0}},
 		"a run of a millisecond ago": {0, []*Record{run(time.Millisecond, true)}, map[int]float64{0: 1}},
 	} {
 		r := reportOf(c.since, "name", c.runs...)
@@ -282,14 +310,20 @@ func TestLessons(t *testing.T) {
 	l.Add(failing("x", 0, event.Succeeded, func(r *Record) { r.Attempts[0].FP = "" }))
 	var got []string
 	for _, lesson := range l.Lessons() {
-		got = append(got, fmt.Sprintf("%s|%s|%s|%d|%d|%.3f|%.3f|%s", lesson.FP, lesson.Tool, lesson.Verdict, lesson.Recovered, lesson.NotRecovered, lesson.Low, lesson.High, lesson.Rule))
+		got = append(got, fmt.Sprintf("%s|%s|%s|%d|%d|%.3f|%.3f|%s", lesson.FP, lesson.Tool, lesson.Verdict,
+			lesson.Recovered, lesson.NotRecovered, lesson.Low, lesson.High, lesson.Rule))
 	}
 	id := func(fp string) string { return fmt.Sprintf("%08x", uint32(hash(fp))) }
 	want := []string{
-		"my_tool SIGSEGV|my_tool|permanent|0|40|0.000|0.088|rule learned-my-tool-SIGSEGV-" + id("my_tool SIGSEGV") + "\ntools my_tool\nexit SIGSEGV\nverdict permanent\nreason recovered in 0 of 40 runs of this history\n",
-		"a timeout: slow|a|transient|5|0|0.566|1.000|rule learned-a-timeout-" + id("a timeout: slow") + "\ntools a\nmatch slow\nverdict transient\nreason recovered in 5 of 5 runs of this history\n",
+		"my_tool SIGSEGV|my_tool|permanent|0|40|0.000|0.088|rule learned-my-tool-SIGSEGV-" + id("my_tool SIGSEGV") +
+			"\ntools my_tool\nexit SIGSEGV\nverdict permanent\nreason recovered in 0 of 40 runs of this history\n",
+		"a timeout: slow|a|transient|5|0|0.566|1.000|rule learned-a-timeout-" + id("a timeout: slow") +
+			"\ntools a\nmatch slow\nverdict transient\nreason recovered in 5 of 5 runs of this history\n",
 		"b timeout|b|transient|5|0|0.566|1.000|",
-		"curl 7: refused by <addr> after <n> ms|curl|transient|5|0|0.566|1.000|rule learned-curl-7-" + id("curl 7: refused by <addr> after <n> ms") + "\ntools curl\nexit 7\nmatch refused by [^\\s,;\"'()<>]+ after [0-9]+ ms\nverdict transient\nreason recovered in 5 of 5 runs of this history\n",
+		"curl 7: refused by <addr> after <n> ms|curl|transient|5|0|0.566|1.000|rule learned-curl-7-" +
+			id("curl 7: refused by <addr> after <n> ms") +
+			"\ntools curl\nexit 7\nmatch refused by [^\\s,;\"'()<>]+ after [0-9]+ ms\nverdict transient\nreason " +
+			"recovered in 5 of 5 runs of this history\n",
 		"rare 7|rare||1|0|0.207|1.000|",
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -306,7 +340,8 @@ func TestTheLastFailureIsTheRules(t *testing.T) {
 			r.Attempts[0].Verdict, r.Attempts[0].Rule = verdict, "r"
 		})
 	}
-	older := []*Record{run("9", -time.Hour, "permanent"), run("8", -time.Hour, "permanent"), run("1", -time.Minute, "permanent")}
+	older := []*Record{run("9", -time.Hour, "permanent"), run("8", -time.Hour, "permanent"),
+		run("1", -time.Minute, "permanent")}
 	last := run("2", -time.Minute, "transient")
 	for at := range len(older) + 1 {
 		l := NewLearner(start)
@@ -328,7 +363,8 @@ func TestTheLastFailureIsTheRules(t *testing.T) {
 // TestIDsOfRules: what a rule's id may not have is a dash, and it is short.
 func TestIDsOfRules(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "", "azAZ09": "azAZ09", "a_b.c/d:e@f[g`h{i": "a-b-c-d-e-f-g-h-i", "ä": "-", strings.Repeat("x", 24): strings.Repeat("x", 24), strings.Repeat("y", 25): strings.Repeat("y", 24),
+		"": "", "azAZ09": "azAZ09", "a_b.c/d:e@f[g`h{i": "a-b-c-d-e-f-g-h-i", "ä": "-",
+		strings.Repeat("x", 24): strings.Repeat("x", 24), strings.Repeat("y", 25): strings.Repeat("y", 24),
 	} {
 		if got := idPart(text); got != want {
 			t.Errorf("%q: %q", text, got)
@@ -344,7 +380,8 @@ func TestTimesOutOfBounds(t *testing.T) {
 		t.Fatal("not read")
 	}
 	if r.ElapsedMS != 0 || r.WaitedMS != mostMillis || r.AttemptCount != 0 || r.Attempts[0].MS != mostMillis ||
-		*r.Attempts[0].JitteredMS != 0 || *r.Attempts[0].SleptMS != mostMillis || r.Attempts[1].MS != 0 || r.Attempts[2].MS != 7 || r.Attempts[2].SleptMS != nil {
+		*r.Attempts[0].JitteredMS != 0 || *r.Attempts[0].SleptMS != mostMillis || r.Attempts[1].MS != 0 ||
+		r.Attempts[2].MS != 7 || r.Attempts[2].SleptMS != nil {
 		t.Errorf("%+v", r)
 	}
 	report := reportOf(0, "name", &r, &r)
@@ -356,7 +393,8 @@ func TestTimesOutOfBounds(t *testing.T) {
 func TestFailed(t *testing.T) {
 	for want, all := range map[bool][]*Record{
 		true: {
-			{Outcome: "exhausted"}, {Outcome: "succeeded", Attempts: []Attempt{{}, {Success: true}}}, {Outcome: "cancelled", Attempts: []Attempt{{Success: true}}},
+			{Outcome: "exhausted"}, {Outcome: "succeeded", Attempts: []Attempt{{}, {Success: true}}},
+			{Outcome: "cancelled", Attempts: []Attempt{{Success: true}}},
 		},
 		false: {{Outcome: "succeeded"}, {Outcome: "succeeded", Attempts: []Attempt{{Success: true}, {Success: true}}}},
 	} {

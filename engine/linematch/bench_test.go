@@ -10,7 +10,8 @@ import (
 // sixty is what a rule table or a careful user would look for.
 var sixty = []string{
 	`connection refused`, `(?i)connection reset by peer`, `(?i)timed?[ -]?out`, `Temporary failure in name resolution`,
-	`Could not resolve host`, `(?i)too many requests`, `HTTP/[0-9.]+ 50[0234]`, `(?i)service unavailable`, `Bad Gateway`,
+	`Could not resolve host`, `(?i)too many requests`, `HTTP/[0-9.]+ 50[0234]`, `(?i)service unavailable`,
+	`Bad Gateway`,
 	`(?i)gateway time-?out`, `no route to host`, `Network is unreachable`, `TLS handshake timeout`, `unexpected EOF`,
 	`broken pipe`, `(?i)deadlock (detected|found)`, `could not serialize access`, `(?i)lock wait timeout`,
 	`database is locked`, `(?i)rate limit(ed)? exceeded`, `ThrottlingException`, `RequestLimitExceeded`, `SlowDown`,
@@ -18,7 +19,8 @@ var sixty = []string{
 	`(?i)internal server error`, `i/o timeout`, `context deadline exceeded`, `(?i)try again later`,
 	`Resource temporarily unavailable`, `(?i)remote end hung up`, `RPC failed; (curl|HTTP)`, `early EOF`,
 	`Failed to fetch`, `Hash Sum mismatch`, `Could not get lock /var/lib`, `Unable to acquire the dpkg`,
-	`permission denied`, `(?i)authentication failed`, `Access Denied`, `(?i)invalid credentials`, `No such file or directory`,
+	`permission denied`, `(?i)authentication failed`, `Access Denied`, `(?i)invalid credentials`,
+	`No such file or directory`,
 	`command not found`, `unknown flag: --\S+`, `(?i)syntax error`, `No space left on device`, `Read-only file system`,
 	`certificate (has expired|signed by unknown)`, `x509: `, `404 Not Found`, `(?i)forbidden`, `Unauthorized`,
 	`toomanyrequests: `, `(?i)quota exceeded`, `leader (changed|election)`, `etcdserver: .* timed out`,
@@ -26,7 +28,8 @@ var sixty = []string{
 
 // bare has no word of its own.
 var bare = []string{
-	`^\d+$`, `\b\d{3} \w{2}\b$`, `[A-Z][a-z]+ [A-Z][a-z]+ [A-Z]\d`, `^\s+at \S+$`, `E\d+:`, `\w+@\w+`, `^[[:upper:]]{3,}:`,
+	`^\d+$`, `\b\d{3} \w{2}\b$`, `[A-Z][a-z]+ [A-Z][a-z]+ [A-Z]\d`, `^\s+at \S+$`, `E\d+:`, `\w+@\w+`,
+	`^[[:upper:]]{3,}:`,
 	`\d+% `, `[a-f0-9]{32}`, `^\W+$`,
 }
 

@@ -149,7 +149,8 @@ var words = []string{"refused", "timed out", "reset", "kiss", "Key", "503", "foo
 
 func (w writer) pattern(depth int) string {
 	if depth == 0 {
-		return w.pick(append(words, `.`, `\d`, `\w`, `\S`, `[a-f]`, `[^a-f]`, `[^é]`, `\b`, `\B`, `^`, `$`, `\x00`, `\pL`,
+		return w.pick(append(words, `.`, `\d`, `\w`, `\S`, `[a-f]`, `[^a-f]`, `[^é]`, `\b`, `\B`, `^`, `$`, `\x00`,
+			`\pL`,
 			`[rst]`, `(?i:k)`, `(?i:refused)`, `(?i:s)`, `[Kk]`, ``)...)
 	}
 	sub := func() string { return w.pattern(w.IntN(depth)) }
@@ -181,7 +182,8 @@ func (w writer) output() string {
 		case 1:
 			word = w.pick("\n", "\r", "\r\n", "\n\n", "\n\r")
 		case 2:
-			word = w.pick("\x1b[31m", "\x1b[0m", "\x1b]0;foo\a", "\x1b]8;;foo\x1b\\", "\x1b(B", "\x1b", "\x1b[", "\x1b]bar",
+			word = w.pick("\x1b[31m", "\x1b[0m", "\x1b]0;foo\a", "\x1b]8;;foo\x1b\\", "\x1b(B", "\x1b", "\x1b[",
+				"\x1b]bar",
 				"\x1bP1\x1b\\", "\x18", "\x1bM", "\x1b\x1b")
 		case 3:
 			word = w.pick("\xff", "\xe2\x82", "\xc3", "\x00", "\xf0\x9f\x98", "€", "😀", "\u009b", "\x9b", "\ufffd")

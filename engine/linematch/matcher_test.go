@@ -181,8 +181,10 @@ func TestParseError(t *testing.T) {
 		{`a\`, `pattern "a\\": it ends in a single \; to match one, write \\`},
 		{`*a`, `pattern "*a": nothing stands before "*"; to match the character, write \*`},
 		{`a**`, `pattern "a**": "**" repeats a repetition`},
-		{`a{1001}`, `pattern "a{1001}": the repeat count in "{1001}" is out of order, or with those within it above 1000`},
-		{`(a{2,100}b){3,11}`, `pattern "(a{2,100}b){3,11}": the repeat count in "{3,11}" is out of order, or with those within it above 1000`},
+		{`a{1001}`, `pattern "a{1001}": the repeat count in "{1001}" is out of order, or with those within it ` +
+			`above 1000`},
+		{`(a{2,100}b){3,11}`, `pattern "(a{2,100}b){3,11}": the repeat count in "{3,11}" is out of order, or ` +
+			`with those within it above 1000`},
 		{`[z-a]`, `pattern "[z-a]": the range "z-a" runs backwards or has no end`},
 		{`(a)\1`, `pattern "(a)\\1": "\\1" is not an escape sequence (there are no back-references)`},
 		{`(?=a)`, `pattern "(?=a)": "(?=" is not complete, or not supported (there is no look-ahead or look-behind)`},

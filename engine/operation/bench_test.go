@@ -25,7 +25,8 @@ func measure(b *testing.B, atOnce int, rate float64, limit time.Duration, fails 
 		go func() {
 			for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
 				start, calls := time.Now(), 0
-				if !r.Execute(context.Background(), strconv.FormatInt(i, 10), func(context.Context) (bool, error) { calls++; return calls > fails, nil }) {
+				if !r.Execute(context.Background(), strconv.FormatInt(i, 10),
+					func(context.Context) (bool, error) { calls++; return calls > fails, nil }) {
 					b.Error("failed")
 				}
 				took[i-1] = time.Since(start)

@@ -39,7 +39,8 @@ func ExampleRegistry_LastError() {
 
 // A wait ends at once when its operation is cancelled.
 func ExampleRegistry_Cancel() {
-	registry := operation.New(operation.Policy{MaxRetries: 5, InitialDelay: time.Hour, MaxDelay: time.Hour, Multiplier: 1})
+	registry := operation.New(operation.Policy{MaxRetries: 5, InitialDelay: time.Hour, MaxDelay: time.Hour,
+		Multiplier: 1})
 	failed := make(chan struct{})
 	go func() {
 		<-failed

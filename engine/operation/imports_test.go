@@ -62,7 +62,8 @@ func TestPageHoldsTheExample(t *testing.T) {
 	}
 	_, code, found := strings.Cut(string(page), "```go\n")
 	code, _, _ = strings.Cut(code, "```")
-	if code = "\t" + strings.ReplaceAll(strings.TrimSpace(code), "\n", "\n\t"); !found || !strings.Contains(string(file), code) {
+	if code = "\t" + strings.ReplaceAll(strings.TrimSpace(code), "\n", "\n\t"); !found ||
+		!strings.Contains(string(file), code) {
 		t.Errorf("docs/library.md holds another example:\n%s", code)
 	}
 }

@@ -49,8 +49,10 @@ func gaps(r *Registry, id string) (all []time.Duration) {
 // expect compares all that is known of an id.
 func expect(t *testing.T, r *Registry, id string, status Status, attempts int, err error) {
 	t.Helper()
-	if r.Status(id) != status || r.Attempts(id) != attempts || r.LastError(id) != err || len(r.Timestamps(id)) != attempts {
-		t.Errorf("%s: %v after %d attempts, %v; want %v after %d, %v", id, r.Status(id), r.Attempts(id), r.LastError(id), status, attempts, err)
+	if r.Status(id) != status || r.Attempts(id) != attempts || r.LastError(id) != err ||
+		len(r.Timestamps(id)) != attempts {
+		t.Errorf("%s: %v after %d attempts, %v; want %v after %d, %v", id, r.Status(id), r.Attempts(id),
+			r.LastError(id), status, attempts, err)
 	}
 }
 
@@ -404,7 +406,8 @@ func TestPolicyThatMakesNoSense(t *testing.T) {
 	} {
 		p := usual()
 		c.change(&p)
-		for name, f := range map[string]func(){"New": func() { New(p) }, "Configure": func() { New(usual()).Configure(p) }} {
+		for name, f := range map[string]func(){"New": func() { New(p) },
+			"Configure": func() { New(usual()).Configure(p) }} {
 			func() {
 				defer func() {
 					if got := fmt.Sprint(recover()); !strings.Contains(got, c.want) {

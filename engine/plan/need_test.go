@@ -22,10 +22,14 @@ func TestNeeds(t *testing.T) {
 		{"the sum of the waits", exponential(5, none, 30*second), 31 * second, 6, 31 * second},
 		{"and a little more", exponential(5, none, 30*second), 31*second + 1, 7, 61 * second},
 		{"nothing is to be outlived", exponential(5, none, 30*second), 0, 1, 0},
-		{"the deadline is in the way", engine.Policy{Attempts: 5, Deadline: 30 * second, Schedule: exponential(5, none, 30*second).Schedule}, 31 * second, 0, 31 * second},
-		{"no wait at all", engine.Policy{Schedule: backoff.Schedule{Curve: backoff.Constant, Jitter: none}}, second, 0, Unlimited},
+		{"the deadline is in the way",
+			engine.Policy{Attempts: 5, Deadline: 30 * second, Schedule: exponential(5, none, 30*second).Schedule},
+			31 * second, 0, 31 * second},
+		{"no wait at all", engine.Policy{Schedule: backoff.Schedule{Curve: backoff.Constant, Jitter: none}}, second,
+			0, Unlimited},
 		{"beyond all durations", exponential(70, none, Unlimited), 100_000 * 24 * time.Hour, 35, Unlimited},
-		{"a hunt for a failure", engine.Policy{UntilFailure: true, Schedule: exponential(5, none, 30*second).Schedule}, second, 0, Unlimited},
+		{"a hunt for a failure", engine.Policy{UntilFailure: true,
+			Schedule: exponential(5, none, 30*second).Schedule}, second, 0, Unlimited},
 	} {
 		got, attempts := Needs(c.policy, c.outage, draw), 0
 		if got.Attempts != nil {
@@ -45,7 +49,8 @@ func TestNeeds(t *testing.T) {
 	}{{attempts, 0, true}, {attempts - 1, 0, false}, {0, deadline + 2*second, true}, {0, deadline - 2*second, false}} {
 		p.Attempts, p.Deadline = c.attempts, c.deadline
 		if got := Promises(p, seeded(2)).OutlivesMost; (time.Duration(got) >= 2*time.Minute) != c.survives {
-			t.Errorf("%d attempts and a deadline of %v survive %v, of needed %d and %v", c.attempts, c.deadline, got, attempts, deadline)
+			t.Errorf("%d attempts and a deadline of %v survive %v, of needed %d and %v", c.attempts, c.deadline, got,
+				attempts, deadline)
 		}
 	}
 	if n := least(math.MaxInt8, func(n int) bool { return n >= 5000 }); n != 5000 {

@@ -36,15 +36,19 @@ func TestRows(t *testing.T) {
 		want []Row
 	}{
 		{"none", backoff.None, []Row{
-			{1, 100 * ms, 100 * ms, 100 * ms, 100 * ms, 100 * ms, false}, {2, 200 * ms, 200 * ms, 200 * ms, 200 * ms, 300 * ms, false},
-			{3, 400 * ms, 400 * ms, 400 * ms, 400 * ms, 700 * ms, false}, {4, 500 * ms, 500 * ms, 500 * ms, 500 * ms, 1200 * ms, false},
+			{1, 100 * ms, 100 * ms, 100 * ms, 100 * ms, 100 * ms, false},
+			{2, 200 * ms, 200 * ms, 200 * ms, 200 * ms, 300 * ms, false},
+			{3, 400 * ms, 400 * ms, 400 * ms, 400 * ms, 700 * ms, false},
+			{4, 500 * ms, 500 * ms, 500 * ms, 500 * ms, 1200 * ms, false},
 		}},
 		{"full", backoff.Full, []Row{
 			{1, 100 * ms, 0, 50 * ms, 100 * ms, 100 * ms, false}, {2, 200 * ms, 0, 100 * ms, 200 * ms, 300 * ms, false},
-			{3, 400 * ms, 0, 200 * ms, 400 * ms, 700 * ms, false}, {4, 500 * ms, 0, 250 * ms, 500 * ms, 1200 * ms, false},
+			{3, 400 * ms, 0, 200 * ms, 400 * ms, 700 * ms, false},
+			{4, 500 * ms, 0, 250 * ms, 500 * ms, 1200 * ms, false},
 		}},
 		{"percent", backoff.Percent, []Row{
-			{1, 100 * ms, 50 * ms, 100 * ms, 150 * ms, 150 * ms, false}, {2, 200 * ms, 100 * ms, 200 * ms, 300 * ms, 450 * ms, false},
+			{1, 100 * ms, 50 * ms, 100 * ms, 150 * ms, 150 * ms, false},
+			{2, 200 * ms, 100 * ms, 200 * ms, 300 * ms, 450 * ms, false},
 			{3, 400 * ms, 166_667_000, 333_333_000, 500 * ms, 950 * ms, false},
 			{4, 500 * ms, 166_667_000, 333_333_000, 500 * ms, 1450 * ms, false},
 		}},
@@ -55,7 +59,8 @@ func TestRows(t *testing.T) {
 		}
 		for i, w := range c.want {
 			g := got[i]
-			for _, pair := range [][2]text.MS{{g.Plain, w.Plain}, {g.Least, w.Least}, {g.Mean, w.Mean}, {g.Greatest, w.Greatest}, {g.WorstCase, w.WorstCase}} {
+			for _, pair := range [][2]text.MS{{g.Plain, w.Plain}, {g.Least, w.Least}, {g.Mean, w.Mean},
+				{g.Greatest, w.Greatest}, {g.WorstCase, w.WorstCase}} {
 				if diff := pair[0] - pair[1]; diff < -ms/1000 || diff > ms/1000 {
 					t.Errorf("%s row %d: %+v, want %+v", c.name, i+1, g, w)
 					break
@@ -105,7 +110,8 @@ func (w *waits) Emit(e event.Event) {
 // plan's within five standard errors of a uniform draw over that range.
 func TestPlanMatchesRuns(t *testing.T) {
 	runs := float64(tries.Of(500))
-	for _, kind := range []backoff.JitterKind{backoff.Full, backoff.Equal, backoff.Decorrelated, backoff.None, backoff.Percent} {
+	for _, kind := range []backoff.JitterKind{backoff.Full, backoff.Equal, backoff.Decorrelated, backoff.None,
+		backoff.Percent} {
 		p := policy(kind)
 		p.Schedule.MinDelay = 60 * ms
 		p.Rules.Table = classify.BuiltIn
@@ -115,11 +121,13 @@ func TestPlanMatchesRuns(t *testing.T) {
 		for range int(runs) {
 			synctest.Test(t, func(t *testing.T) {
 				var got waits
-				e := engine.Config{Policy: p, Argv: []string{"x"}, Starter: failing{}, Emit: got.Emit, Draw: r.Float64, Identity: engine.Identity{Random: r.Uint64}}
+				e := engine.Config{Policy: p, Argv: []string{"x"}, Starter: failing{}, Emit: got.Emit,
+					Draw: r.Float64, Identity: engine.Identity{Random: r.Uint64}}
 				e.Run(context.Background())
 				for i, w := range got {
 					if w < time.Duration(plan[i].Least) || w > time.Duration(plan[i].Greatest) {
-						t.Fatalf("jitter %d wait %d: %v outside %v to %v", kind, i+1, w, plan[i].Least, plan[i].Greatest)
+						t.Fatalf("jitter %d wait %d: %v outside %v to %v", kind, i+1, w, plan[i].Least,
+							plan[i].Greatest)
 					}
 					sums[i] += float64(w)
 				}

@@ -24,7 +24,8 @@ func TestUntilGone(t *testing.T) {
 	p := untilGone(newProbe(t, "tcp://"+l.Addr().String()))
 	want(t, p.Run(t.Context(), attempt.Spec{}), 1, "still ready")
 	want(t, untilGone(newProbe(t, "tcp://"+deafPort(t))).Run(t.Context(), attempt.Spec{}), 0, "connection refused")
-	want(t, untilGone(newProbe(t, "file://"+urlPath(filepath.Join(t.TempDir(), "none")))).Run(t.Context(), attempt.Spec{}), 0, "no such file")
+	want(t, untilGone(newProbe(t, "file://"+urlPath(filepath.Join(t.TempDir(), "none")))).Run(t.Context(),
+		attempt.Spec{}), 0, "no such file")
 	// One that does not answer in the time of a try may be there.
 	silent := untilGone(newProbe(t, "http://"+l.Addr().String()))
 	if got := wantLate(t, silent, "no answer within %v", within); !got.TimedOut {
@@ -62,8 +63,10 @@ func TestUntilGoneAtTheLimit(t *testing.T) {
 			{slow{time.Second, plain("status 503")}, 0, time.Second, 124, "no answer in time"},
 			{slow{time.Second - 1, plain("status 503")}, 0, time.Second, 0, "status 503"},
 			{slow{time.Second - 1, os.ErrDeadlineExceeded}, 0, time.Second, 124, "no answer in time"},
-			{slow{1, &net.DNSError{Err: "no answer", IsTimeout: true}}, 0, 0, 1, "name does not resolve: no answer from the name server"},
-			{slow{1, &net.DNSError{Err: "server misbehaving"}}, 0, 0, 1, "name does not resolve: the name server failed"},
+			{slow{1, &net.DNSError{Err: "no answer", IsTimeout: true}}, 0, 0, 1,
+				"name does not resolve: no answer from the name server"},
+			{slow{1, &net.DNSError{Err: "server misbehaving"}}, 0, 0, 1,
+				"name does not resolve: the name server failed"},
 		} {
 			p := untilGone(New(&Target{check: c.check}, nil))
 			ctx, cancel := t.Context(), func() {}
@@ -81,7 +84,8 @@ func TestUntilGoneIsNotKnown(t *testing.T) {
 	t.Parallel()
 	l := listen(t, "tcp", "127.0.0.1:0") // the kernel accepts, and nothing is sent
 	silent := untilGone(newProbe(t, "http://"+l.Addr().String()))
-	if got := silent.Run(t.Context(), attempt.Spec{Deadline: time.Now().Add(20 * time.Millisecond)}); !got.DeadlinePassed || got.ExitCode != 124 {
+	if got := silent.Run(t.Context(),
+		attempt.Spec{Deadline: time.Now().Add(20 * time.Millisecond)}); !got.DeadlinePassed || got.ExitCode != 124 {
 		t.Errorf("at the deadline %+v", got)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

@@ -190,7 +190,8 @@ func TestRealPostgres(t *testing.T) {
 	const target = "postgres://127.0.0.1:PORT"
 	d.until(t, target, "connection refused")
 	args := []string{
-		"-D", data, "-p", d.port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=" + d.dir, "-c", "fsync=off",
+		"-D", data, "-p", d.port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=" + d.dir, "-c",
+		"fsync=off",
 		"-c", "max_connections=5", "-c", "max_wal_senders=0", "-c", "superuser_reserved_connections=1",
 	}
 	stop := d.start(t, server, args...)
@@ -253,7 +254,8 @@ func TestRealRedis(t *testing.T) {
 	const loading = "LOADING Redis is loading the dataset in memory"
 	var takesLong []string
 	late.Retry(t, 500*time.Microsecond, func(each time.Duration) (slow bool) {
-		takesLong = append(slices.Clone(args), "--key-load-delay", strconv.Itoa(int(each.Microseconds())), "--loading-process-events-interval-bytes", "1024")
+		takesLong = append(slices.Clone(args), "--key-load-delay", strconv.Itoa(int(each.Microseconds())),
+			"--loading-process-events-interval-bytes", "1024")
 		stop = d.start(t, server, takesLong...)
 		slow = d.untilOne(t, target, []string{loading, ""}, "connection refused") == ""
 		d.until(t, target, "", loading)
@@ -297,7 +299,8 @@ func TestRealMariaDB(t *testing.T) {
 	d.run(t, install, "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal", "--skip-test-db")
 	const target = "mysql://127.0.0.1:PORT"
 	d.until(t, target, "connection refused")
-	d.start(t, server, "--no-defaults", "--datadir="+data, "--socket="+socket, "--port="+d.port, "--bind-address=127.0.0.1",
+	d.start(t, server, "--no-defaults", "--datadir="+data, "--socket="+socket, "--port="+d.port,
+		"--bind-address=127.0.0.1",
 		"--max-connections=10", "--innodb-flush-log-at-trx-commit=0")
 	d.until(t, target, "", "connection refused")
 
@@ -306,7 +309,8 @@ func TestRealMariaDB(t *testing.T) {
 	for range 20 {
 		d.until(t, target, "")
 	}
-	query := d.command(client, "--no-defaults", "-uroot", "-S", socket, "-BNe", "show status like 'Aborted_connects_preauth'")
+	query := d.command(client, "--no-defaults", "-uroot", "-S", socket, "-BNe",
+		"show status like 'Aborted_connects_preauth'")
 	out, err := query.CombinedOutput()
 	if fields := strings.Fields(string(out)); err != nil || len(fields) != 2 || fields[1] != "0" {
 		t.Errorf("%q, %v", out, err)
@@ -335,7 +339,8 @@ func TestRealPostgresAgrees(t *testing.T) {
 		}
 	}
 	agrees(2)
-	stop := d.start(t, server, "-D", data, "-p", d.port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+d.dir)
+	stop := d.start(t, server, "-D", data, "-p", d.port, "-c", "listen_addresses=127.0.0.1", "-c",
+		"unix_socket_directories="+d.dir)
 	d.until(t, "postgres://127.0.0.1:PORT", "", "connection refused", "the database system is starting up")
 	agrees(0)
 	// A smart shutdown waits for the clients that are connected, and refuses others.
@@ -344,5 +349,6 @@ func TestRealPostgresAgrees(t *testing.T) {
 	d.until(t, "postgres://127.0.0.1:PORT", "the database system is shutting down", "")
 	agrees(1)
 	free()
-	d.until(t, "postgres://127.0.0.1:PORT", "connection refused", "the database system is shutting down", "connection reset", "closed without an answer")
+	d.until(t, "postgres://127.0.0.1:PORT", "connection refused", "the database system is shutting down",
+		"connection reset", "closed without an answer")
 }

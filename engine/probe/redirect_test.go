@@ -30,7 +30,8 @@ type asked struct {
 func (a *asked) add(r *http.Request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.lines = append(a.lines, strings.TrimSpace(r.Method+" "+r.URL.Path+" "+r.Header.Get("X-Token")+" "+r.Header.Get("Authorization")+r.Header.Get("Referer")))
+	a.lines = append(a.lines, strings.TrimSpace(r.Method+" "+r.URL.Path+" "+r.Header.Get("X-Token")+" "+
+		r.Header.Get("Authorization")+r.Header.Get("Referer")))
 }
 
 func (a *asked) all() string {
@@ -88,7 +89,8 @@ func TestRedirects(t *testing.T) {
 func TestMethodOfARedirect(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ method, status, second string }{
-		{"POST", "301", "GET"}, {"POST", "302", "GET"}, {"POST", "303", "GET"}, {"POST", "307", "POST"}, {"POST", "308", "POST"},
+		{"POST", "301", "GET"}, {"POST", "302", "GET"}, {"POST", "303", "GET"}, {"POST", "307", "POST"},
+		{"POST", "308", "POST"},
 		{"HEAD", "302", "HEAD"}, {"OPTIONS", "303", "GET"}, {"GET", "308", "GET"},
 	} {
 		var a asked
@@ -117,7 +119,8 @@ func TestSecretsStayOnTheirHost(t *testing.T) {
 	third.StartTLS()
 	t.Cleanup(third.Close)
 	with := func(server *httptest.Server, location string) {
-		address := strings.Replace(server.URL, "://", "://me:pw@", 1) + "/to?302&" + location + "#header=X-Token: s3cret"
+		address := strings.Replace(server.URL, "://", "://me:pw@", 1) + "/to?302&" + location +
+			"#header=X-Token: s3cret"
 		p := newProbe(t, address)
 		p.roots = pool
 		want(t, p.Run(t.Context(), attempt.Spec{}), 0, "")
@@ -128,7 +131,8 @@ func TestSecretsStayOnTheirHost(t *testing.T) {
 	with(first, second.URL+"/to?302%26"+first.URL) // an address with its escapes: one redirect
 	with(first, third.URL+"/up")
 	with(third, first.URL+"/down")
-	if got, want := own.all(), "GET /to"+secrets+"; GET /own"+secrets+"; GET /to"+secrets+"; GET /to"+secrets+"; GET /to"+secrets+"; GET /down"; got != want {
+	if got, want := own.all(), "GET /to"+secrets+"; GET /own"+secrets+"; GET /to"+secrets+"; GET /to"+secrets+
+		"; GET /to"+secrets+"; GET /down"; got != want {
 		t.Errorf("the target was asked %s,\nwant %s", got, want)
 	}
 	if got, want := other.all(), "GET /away; GET /to"; got != want {

@@ -234,7 +234,8 @@ func TestDialServer(t *testing.T) {
 		if err := conn.SetDeadline(start.Add(time.Hour)); err != nil {
 			t.Error(err)
 		}
-		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(start) < serverLimit {
+		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) ||
+			time.Since(start) < serverLimit {
 			t.Errorf("%s: %v after %v", network, err, time.Since(start))
 		}
 		_ = conn.Close()

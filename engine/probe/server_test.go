@@ -74,18 +74,24 @@ var serverAnswers = []struct {
 }{
 	{"postgres", "asks for a password", saslRequest, ""},
 	{"postgres", "asks for nothing", pgMessage('R', "\x00\x00\x00\x00") + pgMessage('S', "a\x00b\x00"), ""},
-	{"postgres", "starting up", pgFail("57P03", "the database system is starting up"), "the database system is starting up"},
-	{"postgres", "shutting down", pgFail("57P03", "the database system is shutting down"), "the database system is shutting down"},
-	{"postgres", "another language", pgFail("57P03", "das Datenbanksystem f\xe4hrt\x1b[31m hoch\n"), "das Datenbanksystem f\uFFFDhrt hoch"},
+	{"postgres", "starting up", pgFail("57P03", "the database system is starting up"),
+		"the database system is starting up"},
+	{"postgres", "shutting down", pgFail("57P03", "the database system is shutting down"),
+		"the database system is shutting down"},
+	{"postgres", "another language", pgFail("57P03", "das Datenbanksystem f\xe4hrt\x1b[31m hoch\n"),
+		"das Datenbanksystem f\uFFFDhrt hoch"},
 	{"postgres", "no words", pgFail("57P03", ""), "the server takes no connections now"},
 	{"postgres", "many words", pgFail("57P03", strings.Repeat("ä", 1000)), strings.Repeat("ä", 100)},
-	{"postgres", "too many connections", pgFail("53300", "sorry, too many clients already"), "sorry, too many clients already"},
+	{"postgres", "too many connections", pgFail("53300", "sorry, too many clients already"),
+		"sorry, too many clients already"},
 	{"postgres", "no memory", pgFail("53200", "out of memory"), "out of memory"},
-	{"postgres", "ended", pgFail("57P01", "terminating connection due to administrator command"), "terminating connection due to administrator command"},
+	{"postgres", "ended", pgFail("57P01", "terminating connection due to administrator command"),
+		"terminating connection due to administrator command"},
 	{"postgres", "no such role", pgFail("28000", `role "x" does not exist`), ""},
 	{"postgres", "TLS required", pgFail("28000", `no pg_hba.conf entry for host "127.0.0.1", no encryption`), ""},
 	{"postgres", "no such database", pgFail("3D000", `database "x" does not exist`), ""},
-	{"postgres", "cannot fork", "Ecould not fork new process for connection: Resource temporarily unavailable\n\x00", "could not fork new process for connection: Resource temporarily unavailable"},
+	{"postgres", "cannot fork", "Ecould not fork new process for connection: Resource temporarily unavailable\n\x00",
+		"could not fork new process for connection: Resource temporarily unavailable"},
 	{"postgres", "an error without a code", pgMessage('E', "Mwhat?\x00\x00"), "answer is not PostgreSQL's"},
 	{"postgres", "an error cut short", pgMessage('E', "C57P03\x00Mthe"), "answer is not PostgreSQL's"},
 	{"postgres", "half an error", pgFail("57P03", "starting")[:20], "closed before the end of its answer"},
@@ -102,8 +108,10 @@ var serverAnswers = []struct {
 	{"redis", "a bare line feed", "+PONG\n", ""},
 	{"redis", "asks for a password", "-NOAUTH Authentication required.\r\n", ""},
 	{"redis", "protected mode", "-DENIED Redis is running in protected mode\r\n", ""},
-	{"redis", "loading", "-LOADING Redis is loading the dataset in memory\r\n", "LOADING Redis is loading the dataset in memory"},
-	{"redis", "a replica without data", "-MASTERDOWN Link with MASTER is down\r\n", "MASTERDOWN Link with MASTER is down"},
+	{"redis", "loading", "-LOADING Redis is loading the dataset in memory\r\n",
+		"LOADING Redis is loading the dataset in memory"},
+	{"redis", "a replica without data", "-MASTERDOWN Link with MASTER is down\r\n",
+		"MASTERDOWN Link with MASTER is down"},
 	{"redis", "busy", "-BUSY Redis is busy running a script.\r\n", "BUSY Redis is busy running a script."},
 	{"redis", "too many connections", "-ERR max number of clients reached\r\n", "ERR max number of clients reached"},
 	{"redis", "another error", "-ERR unknown command\r\n", ""},
@@ -120,7 +128,8 @@ var serverAnswers = []struct {
 	{"mysql", "a short greeting", myPacket("\n8.0\x00"), ""},
 	{"mysql", "too many connections", myFail(1040, "Too many connections"), "Too many connections"},
 	{"mysql", "a state", myFail(1053, "#08S01Server shutdown in progress"), "Server shutdown in progress"},
-	{"mysql", "a router", myFail(2003, "#HY000Can't connect to remote MySQL server"), "Can't connect to remote MySQL server"},
+	{"mysql", "a router", myFail(2003, "#HY000Can't connect to remote MySQL server"),
+		"Can't connect to remote MySQL server"},
 	{"mysql", "no words", myFail(1040, ""), "the server takes no connections now"},
 	{"mysql", "not from here", myFail(1130, "Host '10.0.0.1' is not allowed to connect to this MySQL server"), ""},
 	{"mysql", "blocked", myFail(1129, "Host '10.0.0.1' is blocked"), ""},
@@ -142,7 +151,8 @@ func TestServerAnswers(t *testing.T) {
 	for _, c := range serverAnswers {
 		t.Run(c.scheme+"/"+c.name, func(t *testing.T) {
 			t.Parallel()
-			address, _ := fakeServer(t, c.scheme == "mysql", func(conn net.Conn) { _, _ = io.WriteString(conn, c.answer) })
+			address, _ := fakeServer(t, c.scheme == "mysql",
+				func(conn net.Conn) { _, _ = io.WriteString(conn, c.answer) })
 			code := 0
 			if c.note != "" {
 				code = 1
@@ -203,13 +213,17 @@ func TestServerReceives(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ target, answer, received string }{
 		{"postgres://HOST", saslRequest, "\x00\x00\x00\x17\x00\x03\x00\x00user\x00postgres\x00\x00X\x00\x00\x00\x04"},
-		{"postgresql://m%65:secret@HOST/shop?sslmode=disable", saslRequest, "\x00\x00\x00\x1f\x00\x03\x00\x00user\x00me\x00database\x00shop\x00\x00X\x00\x00\x00\x04"},
+		{"postgresql://m%65:secret@HOST/shop?sslmode=disable", saslRequest,
+			"\x00\x00\x00\x1f\x00\x03\x00\x00user\x00me\x00database\x00shop\x00\x00X\x00\x00\x00\x04"},
 		{"postgres://HOST", pgFail("57P03", "starting"), "\x00\x00\x00\x17\x00\x03\x00\x00user\x00postgres\x00\x00"},
 		{"redis://:secret@HOST/0", "+PONG\r\n", "*1\r\n$4\r\nPING\r\n"},
-		{"mysql://me:secret@HOST/shop", greeting, "\x3d\x00\x00\x01\x00\x82\x08\x00\x00\x00\x00\x01\x21" + strings.Repeat("\x00", 23) + "retry\x00\x00mysql_native_password\x00"},
+		{"mysql://me:secret@HOST/shop", greeting,
+			"\x3d\x00\x00\x01\x00\x82\x08\x00\x00\x00\x00\x01\x21" + strings.Repeat("\x00", 23) +
+				"retry\x00\x00mysql_native_password\x00"},
 		{"mysql://HOST", myFail(1040, "Too many connections"), ""},
 	} {
-		address, received := fakeServer(t, strings.HasPrefix(c.target, "mysql"), func(conn net.Conn) { _, _ = io.WriteString(conn, c.answer) })
+		address, received := fakeServer(t, strings.HasPrefix(c.target, "mysql"),
+			func(conn net.Conn) { _, _ = io.WriteString(conn, c.answer) })
 		_ = once(t, strings.Replace(c.target, "HOST", address, 1))
 		select {
 		case got := <-received:
@@ -224,7 +238,8 @@ func TestServerReceives(t *testing.T) {
 
 func TestServerPorts(t *testing.T) {
 	t.Parallel()
-	for target, port := range map[string]string{"postgres://db": "5432", "postgresql://db/x": "5432", "redis://db": "6379", "mysql://db": "3306", "mysql://[::1]:1/": "1"} {
+	for target, port := range map[string]string{"postgres://db": "5432", "postgresql://db/x": "5432",
+		"redis://db": "6379", "mysql://db": "3306", "mysql://[::1]:1/": "1"} {
 		parsed, err := Parse(target)
 		if err != nil {
 			t.Fatal(err)
@@ -253,7 +268,8 @@ func FuzzServers(f *testing.F) {
 			if err == nil || isEnd(err) {
 				continue
 			}
-			if words, ok := errors.AsType[plain](err); !ok || oneLine(string(words)) != string(words) || words == "" || len(words) > maxLine {
+			if words, ok := errors.AsType[plain](err); !ok || oneLine(string(words)) != string(words) ||
+				words == "" || len(words) > maxLine {
 				t.Fatalf("%q: %v", input, err)
 			}
 		}

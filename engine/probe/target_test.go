@@ -55,7 +55,8 @@ func TestParseAccepts(t *testing.T) {
 			t.Errorf("Parse(%q): %v", s, err)
 			continue
 		}
-		if got := target.String(); got != strings.NewReplacer("p%40ss", "xxxxx", "?ready", "?xxxxx", "?c#", "?xxxxx#").Replace(s) {
+		if got := target.String(); got != strings.NewReplacer("p%40ss", "xxxxx", "?ready", "?xxxxx", "?c#",
+			"?xxxxx#").Replace(s) {
 			t.Errorf("Parse(%q).String() = %q", s, got)
 		}
 	}
@@ -66,7 +67,8 @@ func TestParseRefuses(t *testing.T) {
 	long := strings.Repeat("a", 64)
 	for _, c := range []struct{ in, want string }{
 		{"", "valid are tcp://"},
-		{"db", `write "tcp://db:PORT"`}, {"8080", `write "tcp://localhost:8080"`}, {"./a", `write "file://$PWD/a"`}, {"a b", "valid are tcp://"},
+		{"db", `write "tcp://db:PORT"`}, {"8080", `write "tcp://localhost:8080"`}, {"./a", `write "file://$PWD/a"`},
+		{"a b", "valid are tcp://"},
 		{"db:5432", `write "tcp://db:5432"`},
 		{"/run/ready", `write "file:///run/ready"`},
 		{"ftp://db", `"ftp" is not a kind of target; valid are tcp://`},
@@ -244,11 +246,18 @@ func TestRequestHeaders(t *testing.T) {
 	t.Parallel()
 	const common = "Connection: close\r\n"
 	for _, c := range []struct{ in, want string }{
-		{"http://db", "GET / HTTP/1.1\r\nHost: db\r\nUser-Agent: retry\r\n" + common + "Accept: */*\r\nAccept-Encoding: identity\r\n"},
-		{"http://db#header=X-A: b%26c&header=X-B:d", "GET / HTTP/1.1\r\nHost: db\r\nUser-Agent: retry\r\n" + common + "Accept: */*\r\nAccept-Encoding: identity\r\nX-A: b&c\r\nX-B: d\r\n"},
-		{"http://db#header=host: a.example&header=user-agent: me", "GET / HTTP/1.1\r\nHost: a.example\r\nUser-Agent: me\r\n" + common + "Accept: */*\r\nAccept-Encoding: identity\r\n"},
-		{"http://me:p%40@db", "GET / HTTP/1.1\r\nHost: db\r\nUser-Agent: retry\r\n" + common + "Accept: */*\r\nAccept-Encoding: identity\r\nAuthorization: Basic bWU6cEA=\r\n"},
-		{"http://db#method=POST", "POST / HTTP/1.1\r\nHost: db\r\nUser-Agent: retry\r\n" + common + "Content-Length: 0\r\nAccept: */*\r\nAccept-Encoding: identity\r\n"},
+		{"http://db", "GET / HTTP/1.1\r\nHost: db\r\nUser-Agent: retry\r\n" + common +
+			"Accept: */*\r\nAccept-Encoding: identity\r\n"},
+		{"http://db#header=X-A: b%26c&header=X-B:d",
+			"GET / HTTP/1.1\r\nHost: db\r\nUser-Agent: retry\r\n" + common +
+				"Accept: */*\r\nAccept-Encoding: identity\r\nX-A: b&c\r\nX-B: d\r\n"},
+		{"http://db#header=host: a.example&header=user-agent: me",
+			"GET / HTTP/1.1\r\nHost: a.example\r\nUser-Agent: me\r\n" + common +
+				"Accept: */*\r\nAccept-Encoding: identity\r\n"},
+		{"http://me:p%40@db", "GET / HTTP/1.1\r\nHost: db\r\nUser-Agent: retry\r\n" + common +
+			"Accept: */*\r\nAccept-Encoding: identity\r\nAuthorization: Basic bWU6cEA=\r\n"},
+		{"http://db#method=POST", "POST / HTTP/1.1\r\nHost: db\r\nUser-Agent: retry\r\n" + common +
+			"Content-Length: 0\r\nAccept: */*\r\nAccept-Encoding: identity\r\n"},
 	} {
 		target, err := Parse(c.in)
 		if err != nil {
@@ -273,12 +282,14 @@ func written(t *testing.T, c *httpCheck) string {
 
 func TestLooksLike(t *testing.T) {
 	t.Parallel()
-	for _, s := range []string{"tcp://", "TCP://db", "postgres://db:1", "http+unix:///x", "exec:true", "https://db", "dns://"} {
+	for _, s := range []string{"tcp://", "TCP://db", "postgres://db:1", "http+unix:///x", "exec:true", "https://db",
+		"dns://"} {
 		if !LooksLike(s) {
 			t.Errorf("%q does not look like a target", s)
 		}
 	}
-	for _, s := range []string{"", "tcp", "tcp:/x", "curl", "db:5432", "/run/x", "s3://x", "://", "execute", "env=tcp://x"} {
+	for _, s := range []string{"", "tcp", "tcp:/x", "curl", "db:5432", "/run/x", "s3://x", "://", "execute",
+		"env=tcp://x"} {
 		if LooksLike(s) {
 			t.Errorf("%q looks like a target", s)
 		}
@@ -288,7 +299,8 @@ func TestLooksLike(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"tcp://db:5432", "tcp://[fe80::1%25lo]:1", "https://u:p@h:1/p?q#status=200-399,404&body=x%26y&insecure",
-		"unix:///run/x", "file://localhost/%41", "dns://a.b.", "exec:true", "://", "http://@:@/#&&=", "tcp://[", "http://h/%",
+		"unix:///run/x", "file://localhost/%41", "dns://a.b.", "exec:true", "://", "http://@:@/#&&=", "tcp://[",
+		"http://h/%",
 		"http+unix:///x.sock:/y?a=b#method=HEAD&header=A: b", "postgres://u:p@h:1/d?a=b", "redis://h", "mysql://[::1]",
 	} {
 		f.Add(s)
@@ -307,7 +319,8 @@ func FuzzParse(f *testing.F) {
 			request := written(t, c)
 			head, rest, _ := strings.Cut(request, "\r\n\r\n")
 			if rest != "" || strings.Count(head, "\n") != strings.Count(head, "\r\n") ||
-				strings.Count(head, "\r\n") > 4+len(c.request.Header) || (c.port == "" || c.host == "") != (c.socket != "") {
+				strings.Count(head, "\r\n") > 4+len(c.request.Header) ||
+				(c.port == "" || c.host == "") != (c.socket != "") {
 				t.Fatalf("Parse(%q) asks %q of %q port %q", s, request, c.host, c.port)
 			}
 		case *endpoint:
@@ -315,7 +328,8 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("Parse(%q) = %+v", s, c)
 			}
 		case *serverCheck:
-			if c.host == "" || address.CheckPort(c.port) != nil || len(c.first) > maxTarget || strings.HasPrefix(s, "postgres") && bytes.Count(c.first[8:], []byte{0}) > 5 {
+			if c.host == "" || address.CheckPort(c.port) != nil || len(c.first) > maxTarget ||
+				strings.HasPrefix(s, "postgres") && bytes.Count(c.first[8:], []byte{0}) > 5 {
 				t.Fatalf("Parse(%q) = %+v", s, c)
 			}
 		case *fileCheck:

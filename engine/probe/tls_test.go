@@ -128,7 +128,9 @@ func (a *authority) pemFile(t *testing.T) string {
 func serveTLS(t *testing.T, address string, config *tls.Config) string {
 	t.Helper()
 	s := &http.Server{
-		Handler:      http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "sni="+r.TLS.ServerName) }),
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, "sni="+r.TLS.ServerName)
+		}),
 		ErrorLog:     log.New(io.Discard, "", 0),
 		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
 	}
@@ -187,13 +189,15 @@ func TestCertificates(t *testing.T) {
 func TestUnknownAuthority(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
-	address := serveTLS(t, "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{ca.sign(t, func(*x509.Certificate) {})}})
+	address := serveTLS(t, "127.0.0.1:0",
+		&tls.Config{Certificates: []tls.Certificate{ca.sign(t, func(*x509.Certificate) {})}})
 	p := newProbe(t, address)
 	p.roots = x509.NewCertPool()
 	p.roots.AddCert(newAuthority(t).cert)
 	// Which of the two it is depends on whether this machine has any roots.
 	got := p.Run(t.Context(), attempt.Spec{})
-	if got.ExitCode != 1 || !strings.HasPrefix(got.Note, "certificate is not trusted: ") || !strings.Contains(got.Note, "#insecure") {
+	if got.ExitCode != 1 || !strings.HasPrefix(got.Note, "certificate is not trusted: ") ||
+		!strings.Contains(got.Note, "#insecure") {
 		t.Errorf("got %+v", got)
 	}
 	want(t, once(t, address+"#insecure"), 0, "")
@@ -224,14 +228,16 @@ func TestServerName(t *testing.T) {
 func TestCertificateFile(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
-	address := serveTLS(t, "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{ca.sign(t, func(*x509.Certificate) {})}})
+	address := serveTLS(t, "127.0.0.1:0",
+		&tls.Config{Certificates: []tls.Certificate{ca.sign(t, func(*x509.Certificate) {})}})
 	file, empty := ca.pemFile(t), t.TempDir()
 	other := newAuthority(t).pemFile(t)
 	for _, c := range []struct{ file, dir, want string }{
 		{file, empty, "0"},
 		{empty + "/none", filepath.Dir(file), "0"},
 		{other, empty, "1 certificate is not trusted: it is signed by an unknown authority (add #insecure to accept it)"},
-		{empty + "/none", empty, "1 certificate is not trusted: no CA certificates found on this system (set SSL_CERT_FILE or add #insecure)"},
+		{empty + "/none", empty, "1 certificate is not trusted: no CA certificates found on this system (set " +
+			"SSL_CERT_FILE or add #insecure)"},
 	} {
 		got := runElsewhere(t, address, "SSL_CERT_FILE="+c.file, "SSL_CERT_DIR="+c.dir)
 		if got != c.want {
@@ -247,7 +253,8 @@ func TestProxyIsNotUsed(t *testing.T) {
 	go func() { _ = s.Serve(l) }()
 	t.Cleanup(func() { _ = s.Close() })
 	proxy := "http://" + deafPort(t)
-	if got := runElsewhere(t, "http://"+l.Addr().String()+"/", "HTTP_PROXY="+proxy, "http_proxy="+proxy, "ALL_PROXY="+proxy); got != "1 status 404" {
+	if got := runElsewhere(t, "http://"+l.Addr().String()+"/", "HTTP_PROXY="+proxy, "http_proxy="+proxy,
+		"ALL_PROXY="+proxy); got != "1 status 404" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -33,7 +33,8 @@ func driveCopies(o *orders, listening *Signals) int {
 	attempts := make([]attempt.Attempt, o.Copies)
 	for n := range attempts {
 		attempts[n] = r.Start(context.Background(), attempt.Spec{
-			Copy: n, Argv: o.Argv, Env: append(o.Env, fmt.Sprintf("RETRY_COPY=%d", n)), Streams: attempt.Held, Timeout: o.Timeout,
+			Copy: n, Argv: o.Argv, Env: append(o.Env, fmt.Sprintf("RETRY_COPY=%d", n)), Streams: attempt.Held,
+			Timeout: o.Timeout,
 		})
 	}
 	results := make([]attempt.Result, o.Copies)
@@ -56,8 +57,10 @@ func driveCopies(o *orders, listening *Signals) int {
 func TestEachCopyGetsEverySignalOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	script := `trap 'echo USR1 >>` + dir + `/got$RETRY_COPY' USR1; trap 'echo TERM >>` + dir + `/got$RETRY_COPY; seen=1' TERM
-		echo x >>` + dir + `/up$RETRY_COPY; until [ "$seen" ]; do sleep 0.01; done; echo copy $RETRY_COPY; exit $((RETRY_COPY + 3))`
+	script := `trap 'echo USR1 >>` + dir + `/got$RETRY_COPY' USR1; trap 'echo TERM >>` + dir +
+		`/got$RETRY_COPY; seen=1' TERM
+		echo x >>` + dir + `/up$RETRY_COPY; until [ "$seen" ]; do sleep 0.01; done; echo copy $RETRY_COPY; exit ` +
+		`$((RETRY_COPY + 3))`
 	d := order(t, orders{Argv: sh(script), Copies: 3})
 	d.start()
 	for n := range 3 {
@@ -142,8 +145,10 @@ func TestCopiesReadTheSameInput(t *testing.T) {
 }
 
 func TestHooksStandAside(t *testing.T) {
-	for streams, want := range map[attempt.Streams][2]string{attempt.Aside: {"", "0\nout\nerr\n"}, attempt.Instead: {"0\nout\n", "err\n"}} {
-		d := order(t, orders{Argv: sh("wc -c | tr -d ' '; echo out; echo err >&2"), Streams: streams, Stdout: stdio.Hold, Stdin: stdio.Replay})
+	for streams, want := range map[attempt.Streams][2]string{attempt.Aside: {"", "0\nout\nerr\n"},
+		attempt.Instead: {"0\nout\n", "err\n"}} {
+		d := order(t, orders{Argv: sh("wc -c | tr -d ' '; echo out; echo err >&2"), Streams: streams,
+			Stdout: stdio.Hold, Stdin: stdio.Replay})
 		d.Stdin = strings.NewReader("text")
 		d.start()
 		d.wait()
@@ -179,7 +184,8 @@ func TestNotIdle(t *testing.T) {
 	t.Parallel()
 	late.Retry(t, time.Second, func(limit time.Duration) (slow bool) {
 		end := t.TempDir() + "/end"
-		d := order(t, orders{Argv: sh("while ! [ -e " + end + " ]; do echo >&$((1 + i % 2)); sleep 0.03; i=$((i+1)); done; exit 3"), Idle: limit, KillAfter: time.Second})
+		d := order(t, orders{Argv: sh("while ! [ -e " + end +
+			" ]; do echo >&$((1 + i % 2)); sleep 0.03; i=$((i+1)); done; exit 3"), Idle: limit, KillAfter: time.Second})
 		begun := time.Now()
 		d.start()
 		size, grown := int64(0), begun
@@ -279,8 +285,10 @@ func driveRounds(o *orders, listening *Signals) int {
 	wrong := 0
 	for n := range o.Rounds {
 		turn := round{
-			dir: filepath.Join(dir, fmt.Sprint(n)), code: [2]int{random.IntN(100), random.IntN(100)}, lost: random.IntN(3) - 1,
-			between: time.Duration(random.IntN(6)) * time.Millisecond, after: time.Duration(random.IntN(25)) * time.Millisecond,
+			dir: filepath.Join(dir, fmt.Sprint(n)), code: [2]int{random.IntN(100), random.IntN(100)},
+			lost:    random.IntN(3) - 1,
+			between: time.Duration(random.IntN(6)) * time.Millisecond,
+			after:   time.Duration(random.IntN(25)) * time.Millisecond,
 		}
 		if err := turn.run(r, o.Env); err != nil {
 			fmt.Fprintf(os.Stderr, "round %d, %+v: %v\n", n, turn, err)
@@ -366,7 +374,8 @@ func TestTheContextEndsAnAttempt(t *testing.T) {
 		late.Retry(t, 300*time.Millisecond, func(limit time.Duration) (slow bool) {
 			dir := t.TempDir()
 			d := order(t, orders{
-				Argv:   sh("trap 'echo TERM >" + dir + "/got' TERM; touch " + dir + "/up; (trap '' TERM; sleep 600) & while :; do sleep 0.01; done"),
+				Argv: sh("trap 'echo TERM >" + dir + "/got' TERM; touch " + dir +
+					"/up; (trap '' TERM; sleep 600) & while :; do sleep 0.01; done"),
 				Cancel: limit, AtOnce: atOnce, KillAfter: limit,
 			})
 			slow = !d.startsWithin(limit, dir+"/up")
@@ -386,7 +395,8 @@ func TestTheContextEndsAnAttempt(t *testing.T) {
 
 func TestInheritedDescriptor(t *testing.T) {
 	file := t.TempDir() + "/file"
-	d := run(t, orders{Argv: sh(`exec 9>&1; eval "echo attempt $RETRY_ATTEMPT >&$FD"; exit 3`), Inherit: file, Attempts: 2})
+	d := run(t, orders{Argv: sh(`exec 9>&1; eval "echo attempt $RETRY_ATTEMPT >&$FD"; exit 3`), Inherit: file,
+		Attempts: 2})
 	if text, _ := os.ReadFile(file); string(text) != "attempt 2\n" || len(d.outcomes()) != 2 {
 		t.Errorf("%q", text)
 	}

@@ -26,7 +26,8 @@ func TestExecReplacesTheProgram(t *testing.T) {
 	d.start()
 	d.wait()
 	lines := strings.Fields(d.Stdout.String())
-	if len(lines) < 2 || lines[0] != strconv.Itoa(d.Process.Pid) || lines[1] != strconv.Itoa(os.Getpid()) || d.end() != "exit status 7" {
+	if len(lines) < 2 || lines[0] != strconv.Itoa(d.Process.Pid) || lines[1] != strconv.Itoa(os.Getpid()) ||
+		d.end() != "exit status 7" {
 		t.Errorf("%q, %s", d.Stdout.String(), d.end())
 	}
 	for name, end := range map[string]string{"/no/such": "exit status 127", "/etc/passwd": "exit status 126"} {
@@ -77,7 +78,8 @@ func TestRandomSignals(t *testing.T) {
 	signals := []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT}
 	mark := fmt.Sprintf("%d.%06d", 600, os.Getpid()%1000000) // seconds of sleep, to be found by
 	modes := []orders{
-		{}, {Capture: "both"}, {Stdout: stdio.Hold, Stdin: stdio.Replay}, {Timeout: 10 * time.Millisecond, KillAfter: 5 * time.Millisecond},
+		{}, {Capture: "both"}, {Stdout: stdio.Hold, Stdin: stdio.Replay},
+		{Timeout: 10 * time.Millisecond, KillAfter: 5 * time.Millisecond},
 	}
 	for i := range tries.Of(40) {
 		o := modes[i%len(modes)]
@@ -91,7 +93,8 @@ func TestRandomSignals(t *testing.T) {
 		d.wait()
 		how := d.ProcessState.Sys().(syscall.WaitStatus)
 		early := sig == syscall.SIGQUIT && strings.Contains(d.Stderr.String(), "SIGQUIT") // before Listen
-		if !early && (!how.Signaled() || how.Signal() != sig && o.Timeout == 0) && !(o.Timeout > 0 && how.ExitStatus() == 124) {
+		if !early && (!how.Signaled() || how.Signal() != sig && o.Timeout == 0) &&
+			!(o.Timeout > 0 && how.ExitStatus() == 124) {
 			t.Fatalf("try %d, %v: %s; %q", i, sig, d.end(), d.Stderr.String())
 		}
 		if !how.Signaled() && d.Stderr.Len() > 0 && !early {
@@ -127,7 +130,8 @@ func TestPidOne(t *testing.T) {
 		t.Skip("no PID namespace is available")
 	}
 	in := func(d *driven) *driven {
-		d.Path, d.Args = "/usr/bin/env", append([]string{"env", "unshare", "--pid", "--fork", "--kill-child", "--mount-proc"}, d.Args...)
+		d.Path, d.Args = "/usr/bin/env",
+			append([]string{"env", "unshare", "--pid", "--fork", "--kill-child", "--mount-proc"}, d.Args...)
 		return d
 	}
 	for script, end := range map[string]string{

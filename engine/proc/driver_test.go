@@ -141,7 +141,8 @@ func driveLook() int {
 	if left := descriptors() - before; left != 0 {
 		fmt.Printf("%d descriptors are left\n", left)
 	}
-	fmt.Printf("waiting %t, ended %t, used up %t, null %t, foreground %t, beside others %t\n", waiting, ended, InputUsedUp(), NullInput(), ForegroundTerminal(), besideOthers())
+	fmt.Printf("waiting %t, ended %t, used up %t, null %t, foreground %t, beside others %t\n", waiting, ended,
+		InputUsedUp(), NullInput(), ForegroundTerminal(), besideOthers())
 	return 0
 }
 
@@ -172,12 +173,14 @@ func driveFiles(limit uint64) int {
 	cfg := Config{Stdout: stdio.Hold}
 	most := int(limit) - open - filesOfStreams(cfg, 0) - 4 // the standard streams are counted twice
 	fmt.Println(EnoughFiles(cfg, 0, most))
-	fmt.Println(strings.ReplaceAll(fmt.Sprint(EnoughFiles(cfg, 0, most+1)), fmt.Sprintf("since %d are", open-3), "since SOME are"))
+	fmt.Println(strings.ReplaceAll(fmt.Sprint(EnoughFiles(cfg, 0, most+1)), fmt.Sprintf("since %d are", open-3),
+		"since SOME are"))
 	return 0
 }
 
 func driveAccompany(o *orders, listening *Signals) int {
-	p, err := os.StartProcess(o.Argv[0], o.Argv, &os.ProcAttr{Env: o.Env, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
+	p, err := os.StartProcess(o.Argv[0], o.Argv,
+		&os.ProcAttr{Env: o.Env, Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
 	if err != nil {
 		panic(err)
 	}
@@ -210,13 +213,15 @@ func driveProbe(o *orders) int {
 func drive(o *orders, listening *Signals) int {
 	var said []string
 	r := New(Config{
-		Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr, Signal: o.Signal, KillAfter: o.KillAfter, KillLeftovers: o.KillLeftovers,
-		Report: func(line string) { said = append(said, line) },
+		Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr, Signal: o.Signal, KillAfter: o.KillAfter,
+		KillLeftovers: o.KillLeftovers,
+		Report:        func(line string) { said = append(said, line) },
 	}, listening)
 	var last attempt.Result
 	for n := 1; n <= max(1, o.Attempts); n++ {
 		var out, errs bytes.Buffer
-		spec := attempt.Spec{Number: n, Argv: o.Argv, Env: append(o.Env, fmt.Sprintf("RETRY_ATTEMPT=%d", n)), Timeout: o.Timeout, IdleTimeout: o.Idle, Streams: o.Streams}
+		spec := attempt.Spec{Number: n, Argv: o.Argv, Env: append(o.Env, fmt.Sprintf("RETRY_ATTEMPT=%d", n)),
+			Timeout: o.Timeout, IdleTimeout: o.Idle, Streams: o.Streams}
 		if o.Deadline > 0 {
 			spec.Deadline = time.Now().Add(o.Deadline)
 		}

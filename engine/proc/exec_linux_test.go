@@ -36,7 +36,8 @@ func TestSignalJustBeforeExec(t *testing.T) {
 			continue
 		}
 		d = order(t, orders{Hesitate: true})
-		d.Path, d.Args = "/usr/bin/env", append([]string{"env", "unshare", "--pid", "--fork", "--kill-child", "--mount-proc"}, d.Args...)
+		d.Path, d.Args = "/usr/bin/env",
+			append([]string{"env", "unshare", "--pid", "--fork", "--kill-child", "--mount-proc"}, d.Args...)
 		d.start()
 		eventually(t, "the handlers are given up", func() bool { return len(contents(t, d.out)) > 0 })
 		if err := syscall.Kill(onlyChild(t, d.Process.Pid), sig); err != nil {
@@ -82,7 +83,8 @@ func TestProbesLeaveNothing(t *testing.T) {
 			"true": {t.Context(), 0}, "/no/such": {t.Context(), 127}, "sleep 600": {late, 124},
 		} {
 			var out strings.Builder
-			if res := Probe(c.ctx, strings.Fields(argv), os.Environ(), &out); res.ExitCode != c.code || res.TimedOut != (c.code == 124) {
+			if res := Probe(c.ctx, strings.Fields(argv), os.Environ(), &out); res.ExitCode != c.code ||
+				res.TimedOut != (c.code == 124) {
 				t.Errorf("%s: %+v", argv, res)
 			}
 			if err := SignalTo(os.Getpid(), func() bool { return false }, "SIGTERM"); err != os.ErrProcessDone {
@@ -113,7 +115,8 @@ func TestLimitRightAfterASignal(t *testing.T) {
 	r.probe = true // it adopts no processes
 	var out strings.Builder
 	a := r.Start(t.Context(), attempt.Spec{
-		Argv: sh(`trap 'echo got it' TERM; while :; do sleep 0.01; done`), Env: os.Environ(), Stdout: &out, Streams: attempt.Instead, Timeout: 200 * time.Millisecond,
+		Argv: sh(`trap 'echo got it' TERM; while :; do sleep 0.01; done`), Env: os.Environ(), Stdout: &out,
+		Streams: attempt.Instead, Timeout: 200 * time.Millisecond,
 	}).(*running)
 	a.passed = time.Now().Add(time.Hour) // as if it were now
 	if res := a.Wait(); !res.TimedOut || res.Signal != "SIGKILL" || out.Len() > 0 {

@@ -72,7 +72,8 @@ func (term *terminal) see(what string) {
 			term.t.Logf("the terminal shows %q", term.text())
 		}
 	}()
-	eventually(term.t, fmt.Sprintf("%q on the terminal", what), func() bool { return strings.Contains(term.text(), what) })
+	eventually(term.t, fmt.Sprintf("%q on the terminal", what),
+		func() bool { return strings.Contains(term.text(), what) })
 }
 
 func (term *terminal) press(keys string) {
@@ -172,7 +173,8 @@ func TestTermInATerminalReachesTheCommandOnce(t *testing.T) {
 
 func TestTimeoutInATerminal(t *testing.T) {
 	term := openTerminal(t)
-	d := order(t, orders{Argv: sh("setsid sleep 600 & sleep 600"), Timeout: 200 * time.Millisecond, KillAfter: time.Second}).in(term)
+	d := order(t, orders{Argv: sh("setsid sleep 600 & sleep 600"), Timeout: 200 * time.Millisecond,
+		KillAfter: time.Second}).in(term)
 	d.wait()
 	if res := d.only(); !res.TimedOut || d.end() != "exit status 124" {
 		t.Errorf("%+v, %s", res, d.end())
@@ -184,19 +186,22 @@ func TestTimeoutInATerminal(t *testing.T) {
 func TestLeaderThatEndsBeforeItsTree(t *testing.T) {
 	late.Retry(t, 200*time.Millisecond, func(limit time.Duration) (slow bool) {
 		dir, term := t.TempDir(), openTerminal(t)
-		stubborn := `cd ` + dir + `; sh -c 'trap "" TERM; touch up; while :; do sleep 1; done' & until [ -e up ]; do sleep 0.01; done; echo $$ >pid; exec sleep 60`
+		stubborn := `cd ` + dir + `; sh -c 'trap "" TERM; touch up; while :; do sleep 1; done' & until [ -e up ` +
+			`]; do sleep 0.01; done; echo $$ >pid; exec sleep 60`
 		d := order(t, orders{Argv: sh(stubborn), Timeout: limit, KillAfter: 10 * limit}).on(term)
 		begun := time.Now()
 		if slow = !d.startsWithin(limit, dir+"/pid"); !slow {
 			pid := readPid(t, dir+"/pid")
 			state := ""
-			eventually(t, "the leader has ended", func() bool { state = stateOf(pid); return state == "Z" || state == "" })
+			eventually(t, "the leader has ended",
+				func() bool { state = stateOf(pid); return state == "Z" || state == "" })
 			if slow = time.Since(begun) >= 11*limit; state != "Z" && !slow {
 				t.Error("the leader has been reaped, its tree lives")
 			}
 		}
 		d.wait()
-		if res := d.only(); !res.TimedOut || d.end() != "exit status 124" || strings.Contains(term.text(), "DATA RACE") {
+		if res := d.only(); !res.TimedOut || d.end() != "exit status 124" ||
+			strings.Contains(term.text(), "DATA RACE") {
 			t.Errorf("%+v, %s: %s", res, d.end(), term.text())
 		}
 		return slow
@@ -214,7 +219,8 @@ func shellIn(term *terminal, o orders) *driven {
 func TestCtrlZStopsBothAndFgResumesBoth(t *testing.T) {
 	dir := t.TempDir()
 	term := openTerminal(t)
-	d := shellIn(term, orders{Argv: sh("echo $$ >" + dir + "/pid; while ! [ -e " + dir + "/end ]; do :; done")}) // no sleep: a shell whose vfork was stopped does not show as stopped
+	// no sleep: a shell whose vfork was stopped does not show as stopped
+	d := shellIn(term, orders{Argv: sh("echo $$ >" + dir + "/pid; while ! [ -e " + dir + "/end ]; do :; done")})
 	for i := range 3 {
 		if i == 0 {
 			term.press("\"$D\"\n")
@@ -246,7 +252,8 @@ func TestACommandThatStopsItselfGivesTheShellBack(t *testing.T) {
 	for _, sig := range []string{"TSTP", "STOP"} {
 		dir := t.TempDir()
 		term := openTerminal(t)
-		d := shellIn(term, orders{Argv: sh("echo $$ >" + dir + "/pid; kill -" + sig + " $$; touch " + dir + "/on; exit 5")})
+		d := shellIn(term, orders{Argv: sh("echo $$ >" + dir + "/pid; kill -" + sig + " $$; touch " + dir +
+			"/on; exit 5")})
 		term.press("\"$D\"\n")
 		pid := readPid(t, dir+"/pid")
 		eventually(t, "the program stops too", func() bool { return stateOf(parentOf(pid)) == "T" })
@@ -261,11 +268,13 @@ func TestACommandThatStopsItselfGivesTheShellBack(t *testing.T) {
 func TestContinueOfTheProgramAloneReachesTheCommand(t *testing.T) {
 	dir := t.TempDir()
 	term := openTerminal(t)
-	d := shellIn(term, orders{Argv: sh("echo $$ >" + dir + "/pid; while ! [ -e " + dir + "/end ]; do :; done")}) // no sleep: only the command itself is continued
+	// no sleep: only the command itself is continued
+	d := shellIn(term, orders{Argv: sh("echo $$ >" + dir + "/pid; while ! [ -e " + dir + "/end ]; do :; done")})
 	term.press("\"$D\"\n")
 	pid := readPid(t, dir+"/pid")
 	program := parentOf(pid)
-	eventually(t, "the program handles a continuation", func() bool { return signals.Handles(program, syscall.SIGCONT) })
+	eventually(t, "the program handles a continuation",
+		func() bool { return signals.Handles(program, syscall.SIGCONT) })
 	term.press(ctrlZ)
 	eventually(t, "all stopped", func() bool { return stateOf(pid) == "T" && stateOf(program) == "T" })
 	if err := syscall.Kill(program, syscall.SIGCONT); err != nil {

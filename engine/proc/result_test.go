@@ -31,23 +31,39 @@ func TestConclusion(t *testing.T) {
 		err      string
 		says     string
 	}{
-		"an exit":                          {how: process.Ending{Code: 3}, want: attempt.Result{ExitCode: 3}},
-		"a signal":                         {how: process.Ending{Signal: syscall.SIGTERM}, want: attempt.Result{ExitCode: 143, Signal: "SIGTERM"}},
-		"an exit at the limit":             {how: process.Ending{Code: 3}, result: attempt.Result{TimedOut: true}, want: attempt.Result{ExitCode: 124, TimedOut: true}},
-		"a signal at the limit":            {how: process.Ending{Signal: syscall.SIGKILL}, result: attempt.Result{TimedOut: true}, deadline: future, want: attempt.Result{ExitCode: 124, Signal: "SIGKILL", TimedOut: true}},
-		"both limits":                      {how: process.Ending{Code: 3}, result: attempt.Result{TimedOut: true}, deadline: past, want: attempt.Result{ExitCode: 124, TimedOut: true, DeadlinePassed: true}},
-		"the deadline":                     {how: process.Ending{Code: 3}, result: attempt.Result{DeadlinePassed: true}, deadline: past, want: attempt.Result{ExitCode: 124, DeadlinePassed: true}},
-		"an exit before the deadline":      {how: process.Ending{Code: 3}, deadline: past, want: attempt.Result{ExitCode: 3}},
-		"a status that is not known":       {how: process.Ending{Err: lost}, want: attempt.Result{ExitCode: 125}, err: "waiting for the command: lost"},
-		"one, after another error":         {how: process.Ending{Err: lost}, result: attempt.Result{Err: dropped}, want: attempt.Result{ExitCode: 125}, err: "dropped"},
-		"a success with dropped output":    {dropped: dropped, want: attempt.Result{ExitCode: 125}, err: "dropped"},
-		"a failure with dropped output":    {how: process.Ending{Code: 3}, dropped: dropped, want: attempt.Result{ExitCode: 3}, says: "dropped"},
-		"an error, and dropped output":     {result: attempt.Result{Err: lost}, dropped: dropped, want: attempt.Result{ExitCode: 125}, err: "lost"},
-		"a limit, and dropped output":      {result: attempt.Result{TimedOut: true}, dropped: dropped, want: attempt.Result{ExitCode: 124, TimedOut: true}, says: "dropped"},
-		"a cancel does not count as limit": {how: process.Ending{Code: 3}, result: attempt.Result{Cancelled: "SIGTERM"}, deadline: past, want: attempt.Result{ExitCode: 3, Cancelled: "SIGTERM"}},
+		"an exit": {how: process.Ending{Code: 3}, want: attempt.Result{ExitCode: 3}},
+		"a signal": {how: process.Ending{Signal: syscall.SIGTERM},
+			want: attempt.Result{ExitCode: 143, Signal: "SIGTERM"}},
+		"an exit at the limit": {how: process.Ending{Code: 3}, result: attempt.Result{TimedOut: true},
+			want: attempt.Result{ExitCode: 124, TimedOut: true}},
+		"a signal at the limit": {how: process.Ending{Signal: syscall.SIGKILL},
+			result: attempt.Result{TimedOut: true}, deadline: future,
+			want: attempt.Result{ExitCode: 124, Signal: "SIGKILL", TimedOut: true}},
+		"both limits": {how: process.Ending{Code: 3}, result: attempt.Result{TimedOut: true},
+			deadline: past, want: attempt.Result{ExitCode: 124, TimedOut: true, DeadlinePassed: true}},
+		"the deadline": {how: process.Ending{Code: 3},
+			result: attempt.Result{DeadlinePassed: true}, deadline: past,
+			want: attempt.Result{ExitCode: 124, DeadlinePassed: true}},
+		"an exit before the deadline": {how: process.Ending{Code: 3}, deadline: past,
+			want: attempt.Result{ExitCode: 3}},
+		"a status that is not known": {how: process.Ending{Err: lost}, want: attempt.Result{ExitCode: 125},
+			err: "waiting for the command: lost"},
+		"one, after another error": {how: process.Ending{Err: lost}, result: attempt.Result{Err: dropped},
+			want: attempt.Result{ExitCode: 125}, err: "dropped"},
+		"a success with dropped output": {dropped: dropped, want: attempt.Result{ExitCode: 125}, err: "dropped"},
+		"a failure with dropped output": {how: process.Ending{Code: 3}, dropped: dropped,
+			want: attempt.Result{ExitCode: 3}, says: "dropped"},
+		"an error, and dropped output": {result: attempt.Result{Err: lost}, dropped: dropped,
+			want: attempt.Result{ExitCode: 125}, err: "lost"},
+		"a limit, and dropped output": {result: attempt.Result{TimedOut: true}, dropped: dropped,
+			want: attempt.Result{ExitCode: 124, TimedOut: true}, says: "dropped"},
+		"a cancel does not count as limit": {how: process.Ending{Code: 3},
+			result: attempt.Result{Cancelled: "SIGTERM"}, deadline: past,
+			want: attempt.Result{ExitCode: 3, Cancelled: "SIGTERM"}},
 	} {
 		var says string
-		a := &running{Runner: &Runner{report: &reporter{to: func(line string) { says += line }}}, result: c.result, dropped: c.dropped}
+		a := &running{Runner: &Runner{report: &reporter{to: func(line string) { says += line }}}, result: c.result,
+			dropped: c.dropped}
 		a.spec.Deadline = c.deadline
 		a.conclude(c.how)
 		a.report.flush()

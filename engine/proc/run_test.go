@@ -31,7 +31,8 @@ func TestResults(t *testing.T) {
 	} {
 		d := run(t, orders{Argv: sh(c.script)})
 		res := d.only()
-		if res.ExitCode != c.code || string(res.Signal) != c.signal || res.Err != "" || res.TimedOut || res.Cancelled != "" {
+		if res.ExitCode != c.code || string(res.Signal) != c.signal || res.Err != "" || res.TimedOut ||
+			res.Cancelled != "" {
 			t.Errorf("%s: %+v", c.script, res)
 		}
 		if d.end() != c.end || d.Stderr.Len() > 0 || strings.Contains(d.ProcessState.String(), "core") {
@@ -58,7 +59,8 @@ func TestLookup(t *testing.T) {
 	write("b/second", "#!/bin/sh\nexit 5\n", 0o755)
 	write("b/bare", "exit $#\n", 0o755)
 	write("a/sub/x", "", 0o644)
-	path := filepath.Join(dir, "a") + ":" + filepath.Join(dir, "missing") + ":" + filepath.Join(dir, "a/plain") + ":" + filepath.Join(dir, "b")
+	path := filepath.Join(dir, "a") + ":" + filepath.Join(dir, "missing") + ":" + filepath.Join(dir, "a/plain") +
+		":" + filepath.Join(dir, "b")
 	t.Setenv("PATH", path)
 	for _, c := range []struct {
 		argv []string
@@ -78,7 +80,8 @@ func TestLookup(t *testing.T) {
 		{[]string{dir + "/none"}, 127, "not found"},
 		{[]string{"both", "too long"}, 126, "argument list too long"},
 	} {
-		if err := LookUp(c.argv[0]); len(c.argv) == 1 && (exitcodes.Of(err) == exitcodes.OK) != (c.says == "") || err != nil && (exitcodes.Of(err) != c.code || !strings.Contains(err.Error(), c.says)) {
+		if err := LookUp(c.argv[0]); len(c.argv) == 1 && (exitcodes.Of(err) == exitcodes.OK) != (c.says == "") ||
+			err != nil && (exitcodes.Of(err) != c.code || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("looking up %q: %v, want %q", c.argv[0], err, c.says)
 		}
 		o := orders{Argv: c.argv}
@@ -127,7 +130,8 @@ func TestTimeoutWhateverTheExit(t *testing.T) {
 }
 
 func TestDeadline(t *testing.T) {
-	d := run(t, orders{Argv: []string{"sleep", "600"}, Deadline: 100 * time.Millisecond, Timeout: time.Minute, KillAfter: time.Second, Attempts: 3})
+	d := run(t, orders{Argv: []string{"sleep", "600"}, Deadline: 100 * time.Millisecond, Timeout: time.Minute,
+		KillAfter: time.Second, Attempts: 3})
 	if res := d.only(); !res.DeadlinePassed || res.TimedOut || res.ExitCode != 124 {
 		t.Errorf("%+v", res)
 	}
@@ -148,7 +152,8 @@ func TestDeadlineBeforeTheStart(t *testing.T) {
 
 func TestTimeoutIsForTheLeader(t *testing.T) {
 	pidFile := filepath.Join(t.TempDir(), "pid")
-	d := run(t, orders{Argv: sh("sleep 600 & echo $! >" + pidFile + "; exit 3"), Timeout: time.Minute, KillAfter: time.Second})
+	d := run(t, orders{Argv: sh("sleep 600 & echo $! >" + pidFile + "; exit 3"), Timeout: time.Minute,
+		KillAfter: time.Second})
 	pid := readPid(t, pidFile)
 	defer kill(pid)
 	if res := d.only(); res.TimedOut || res.ExitCode != 3 {
@@ -162,7 +167,8 @@ func TestTimeoutIsForTheLeader(t *testing.T) {
 func TestKillLeftovers(t *testing.T) {
 	for code, left := range map[string]bool{"0": true, "3": false} {
 		pidFile := filepath.Join(t.TempDir(), "pid")
-		run(t, orders{Argv: sh("setsid sleep 600 & echo $! >" + pidFile + "; sleep 0.1; exit " + code), KillLeftovers: true, KillAfter: time.Second})
+		run(t, orders{Argv: sh("setsid sleep 600 & echo $! >" + pidFile + "; sleep 0.1; exit " + code),
+			KillLeftovers: true, KillAfter: time.Second})
 		pid := readPid(t, pidFile)
 		if lives(pid) != left {
 			t.Errorf("after exit %s what was left lives: %v, want %v", code, !left, left)
@@ -177,7 +183,8 @@ func TestKillLeftoversOfALaterAttempt(t *testing.T) {
 	t.Parallel()
 	pidFile := filepath.Join(t.TempDir(), "pid")
 	run(t, orders{
-		Argv:     sh(`[ $RETRY_ATTEMPT = 1 ] || { env -i PATH="$PATH" setsid sleep 600 & echo $! >` + pidFile + `; }; sleep 0.1; exit 3`),
+		Argv: sh(`[ $RETRY_ATTEMPT = 1 ] || { env -i PATH="$PATH" setsid sleep 600 & echo $! >` + pidFile +
+			`; }; sleep 0.1; exit 3`),
 		Attempts: 2, KillLeftovers: true, KillAfter: time.Minute,
 	})
 	if pid := readPid(t, pidFile); lives(pid) {
@@ -190,7 +197,8 @@ func TestEarlierDaemonsAreNotTouched(t *testing.T) {
 	t.Parallel()
 	late.Retry(t, time.Second, func(limit time.Duration) (slow bool) {
 		pidFile := filepath.Join(t.TempDir(), "pid")
-		script := `if [ $RETRY_ATTEMPT = 1 ]; then setsid sh -c 'echo $$ >` + pidFile + `; while :; do sleep 0.01; done' & until [ -s ` + pidFile + ` ]; do sleep 0.01; done; exit 1; fi; sleep 600`
+		script := `if [ $RETRY_ATTEMPT = 1 ]; then setsid sh -c 'echo $$ >` + pidFile +
+			`; while :; do sleep 0.01; done' & until [ -s ` + pidFile + ` ]; do sleep 0.01; done; exit 1; fi; sleep 600`
 		d := run(t, orders{Argv: sh(script), Attempts: 2, Timeout: limit, KillAfter: time.Second})
 		all := d.outcomes()
 		if len(all) == 2 && all[0].TimedOut && all[0].Duration >= limit {

@@ -79,7 +79,8 @@ func (d *driven) kill(sig syscall.Signal) {
 
 // counting is a command that counts a signal until a file ends it.
 func counting(dir, name string) string {
-	return fmt.Sprintf(`trap ': >%[1]s/behind' WINCH; trap 'echo %[2]s >>%[1]s/got' %[2]s; touch %[1]s/up; while ! [ -e %[1]s/end ]; do sleep 0.01; done; exit 3`, dir, name)
+	return fmt.Sprintf(`trap ': >%[1]s/behind' WINCH; trap 'echo %[2]s >>%[1]s/got' %[2]s; touch %[1]s/up; `+
+		`while ! [ -e %[1]s/end ]; do sleep 0.01; done; exit 3`, dir, name)
 }
 
 func got(t *testing.T, dir string) string {
@@ -151,7 +152,8 @@ func TestCancelReachesTheCommandOnce(t *testing.T) {
 
 func TestSignalsThatEndNothing(t *testing.T) {
 	for name, sig := range map[string]syscall.Signal{
-		"USR1": syscall.SIGUSR1, "USR2": syscall.SIGUSR2, "WINCH": syscall.SIGWINCH, "ALRM": syscall.SIGALRM, "CONT": syscall.SIGCONT,
+		"USR1": syscall.SIGUSR1, "USR2": syscall.SIGUSR2, "WINCH": syscall.SIGWINCH, "ALRM": syscall.SIGALRM,
+		"CONT": syscall.SIGCONT,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -183,7 +185,8 @@ func TestSignalsThatAreNeverPassedOn(t *testing.T) {
 
 func TestThirdTimeKills(t *testing.T) {
 	dir := t.TempDir()
-	script := "trap 'echo x >>" + dir + "/got' INT TERM; touch " + dir + "/up; (trap '' TERM; setsid sleep 600 & echo $! >" + dir + "/pid; sleep 600) & while :; do sleep 0.01; done"
+	script := "trap 'echo x >>" + dir + "/got' INT TERM; touch " + dir +
+		"/up; (trap '' TERM; setsid sleep 600 & echo $! >" + dir + "/pid; sleep 600) & while :; do sleep 0.01; done"
 	d := order(t, orders{Argv: sh(script), Attempts: 3, KillAfter: 10 * time.Minute})
 	d.signalWhen(dir + "/up")
 	pid := readPid(t, dir+"/pid")
@@ -235,11 +238,13 @@ func TestSignalAfterTheCommand(t *testing.T) {
 		says string
 	}{
 		"what is left of a tree": {orders{
-			Argv:    sh(`sh -c 'trap "" TERM; echo $$ >$W/child; while :; do sleep 1; done' & while ! [ -e $W/child ]; do sleep 0.01; done; echo $$ >$W/pid; while :; do echo; sleep 0.01; done`),
+			Argv: sh(`sh -c 'trap "" TERM; echo $$ >$W/child; while :; do sleep 1; done' & while ! [ -e ` +
+				`$W/child ]; do sleep 0.01; done; echo $$ >$W/pid; while :; do echo; sleep 0.01; done`),
 			Capture: "out", KillAfter: 10 * time.Minute,
 		}, true, 143, "signal: broken pipe", ""},
 		"a reader": {orders{
-			Argv: sh(`echo $$ >$W/pid; head -c 200000 /dev/zero; exit 3`), Capture: "out", Attempts: 2, Pause: 10 * time.Minute,
+			Argv: sh(`echo $$ >$W/pid; head -c 200000 /dev/zero; exit 3`), Capture: "out", Attempts: 2,
+			Pause: 10 * time.Minute,
 		}, false, 3, "signal: terminated", "writing standard output: its reader takes nothing; the rest is dropped"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -299,7 +304,8 @@ func TestTimeoutAppliesDuringACancel(t *testing.T) {
 
 func TestSignalInAWait(t *testing.T) {
 	ends := map[syscall.Signal]string{
-		syscall.SIGTERM: "signal: terminated", syscall.SIGINT: "signal: interrupt", syscall.SIGHUP: "signal: hangup", syscall.SIGQUIT: "signal: quit",
+		syscall.SIGTERM: "signal: terminated", syscall.SIGINT: "signal: interrupt", syscall.SIGHUP: "signal: hangup",
+		syscall.SIGQUIT: "signal: quit",
 	}
 	within := func(sig syscall.Signal, end string) time.Duration {
 		dir := t.TempDir()
@@ -357,7 +363,8 @@ func TestWake(t *testing.T) {
 
 func TestIgnoredStaysIgnored(t *testing.T) {
 	dir := t.TempDir()
-	d := order(t, orders{Argv: sh("grep SigIgn /proc/self/status >" + dir + "/mask; trap ': >" + dir + "/behind' WINCH; touch " + dir + "/up; while ! [ -e " + dir + "/end ]; do sleep 0.01; done")})
+	d := order(t, orders{Argv: sh("grep SigIgn /proc/self/status >" + dir + "/mask; trap ': >" + dir +
+		"/behind' WINCH; touch " + dir + "/up; while ! [ -e " + dir + "/end ]; do sleep 0.01; done")})
 	args := append([]string{"-c", `trap "" HUP INT TSTP; exec "$@"`, "sh"}, d.Args...)
 	d.Path, d.Args = "/bin/sh", append([]string{"sh"}, args...)
 	d.signalWhen(dir+"/up", syscall.SIGHUP, syscall.SIGINT)
@@ -380,7 +387,8 @@ func TestCommandInheritsTheMaskAndLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []orders{{Argv: sh(show)}, {Argv: sh(show), Stdout: stdio.Hold}, {Argv: sh(show), Capture: "both"}, {Argv: sh(show), Exec: true}} {
+	for _, o := range []orders{{Argv: sh(show)}, {Argv: sh(show), Stdout: stdio.Hold},
+		{Argv: sh(show), Capture: "both"}, {Argv: sh(show), Exec: true}} {
 		d := run(t, o)
 		if d.Stdout.String() != string(want) {
 			t.Errorf("%+v: the command sees\n%s, without the program\n%s", o, d.Stdout.String(), want)
@@ -486,7 +494,8 @@ func TestStatusesAreNotMixedUp(t *testing.T) {
 
 func TestZombiesAreReapedInWaits(t *testing.T) {
 	dir := t.TempDir()
-	d := order(t, orders{Argv: sh("(sleep 0.2 & sleep 0.3 &); exit 1"), Attempts: 2, Pause: 10 * time.Minute, Report: dir + "/report"})
+	d := order(t, orders{Argv: sh("(sleep 0.2 & sleep 0.3 &); exit 1"), Attempts: 2, Pause: 10 * time.Minute,
+		Report: dir + "/report"})
 	d.start()
 	d.await(dir + "/report")
 	eventually(t, "no child is left", func() bool {
@@ -533,7 +542,8 @@ func TestAccompany(t *testing.T) {
 			d.kill(syscall.SIGTERM)
 		}
 		d.wait()
-		if text := strings.TrimSpace(d.Stdout.String()); text != want || strings.Count(got(t, dir), "TERM") != min(1, int(sig)) || d.end() != end {
+		if text := strings.TrimSpace(d.Stdout.String()); text != want ||
+			strings.Count(got(t, dir), "TERM") != min(1, int(sig)) || d.end() != end {
 			t.Errorf("%s: %s, the process got %q, %s", name, text, got(t, dir), d.end())
 		}
 	}
@@ -547,7 +557,8 @@ func TestSignalTo(t *testing.T) {
 	if err := SignalTo(d.Process.Pid, func() bool { return false }, "SIGTERM"); !errors.Is(err, os.ErrProcessDone) {
 		t.Errorf("another process: %v", err)
 	}
-	if err := SignalTo(d.Process.Pid, func() bool { return true }, "SIGNONE"); err == nil || !strings.Contains(err.Error(), `no signal "SIGNONE"`) {
+	if err := SignalTo(d.Process.Pid, func() bool { return true }, "SIGNONE"); err == nil ||
+		!strings.Contains(err.Error(), `no signal "SIGNONE"`) {
 		t.Errorf("no such signal: %v", err)
 	}
 	if err := SignalTo(d.Process.Pid, func() bool { return true }, "SIGTERM"); err != nil {

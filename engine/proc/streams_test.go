@@ -33,13 +33,15 @@ func TestNoByteBeforeTheExitIsMissed(t *testing.T) {
 			t.Fatalf("%d attempts", len(all))
 		}
 		for i, res := range all {
-			if want := fmt.Sprintf("last %d", i+1); res.Stdout != want || res.Stderr != strings.Replace(want, "last", "err", 1) || res.ExitCode != 1 {
+			if want := fmt.Sprintf("last %d", i+1); res.Stdout != want ||
+				res.Stderr != strings.Replace(want, "last", "err", 1) || res.ExitCode != 1 {
 				t.Errorf("attempt %d: %q, %q, %+v", i+1, res.Stdout, res.Stderr, res.Result)
 			}
 		}
 	}
 	check(d, 5)
-	d = run(t, orders{Argv: sh("printf 'last %d' $RETRY_ATTEMPT; printf 'err %d' $RETRY_ATTEMPT >&2; exit 1"), Attempts: rounds, Capture: "both"})
+	d = run(t, orders{Argv: sh("printf 'last %d' $RETRY_ATTEMPT; printf 'err %d' $RETRY_ATTEMPT >&2; exit 1"),
+		Attempts: rounds, Capture: "both"})
 	check(d, rounds)
 }
 
@@ -76,7 +78,8 @@ func TestSlowReaderMissesNothing(t *testing.T) {
 
 func TestOrphanWithThePipeDoesNotHang(t *testing.T) {
 	t.Parallel()
-	for _, script := range []string{"sleep 600 & echo $! >$F; echo done", "(while :; do echo more; done) & echo $! >$F; echo done"} {
+	for _, script := range []string{"sleep 600 & echo $! >$F; echo done",
+		"(while :; do echo more; done) & echo $! >$F; echo done"} {
 		pidFile := t.TempDir() + "/pid"
 		d := order(t, orders{Argv: sh(script), Capture: "both"})
 		d.Env = append(d.Env, "F="+pidFile)
@@ -99,11 +102,13 @@ func TestClosingItsOwnStreams(t *testing.T) {
 
 func TestHold(t *testing.T) {
 	for _, capture := range []string{"", "both"} {
-		d := run(t, orders{Argv: sh("echo out $RETRY_ATTEMPT; echo err $RETRY_ATTEMPT >&2; [ $RETRY_ATTEMPT = 2 ]"), Attempts: 3, Stdout: stdio.Hold, Capture: capture})
+		d := run(t, orders{Argv: sh("echo out $RETRY_ATTEMPT; echo err $RETRY_ATTEMPT >&2; [ $RETRY_ATTEMPT = 2 ]"),
+			Attempts: 3, Stdout: stdio.Hold, Capture: capture})
 		if d.Stdout.String() != "out 2\n" || d.Stderr.String() != "err 1\nout 1\nerr 2\n" {
 			t.Errorf("capture %q: %q, %q", capture, d.Stdout.String(), d.Stderr.String())
 		}
-		d = run(t, orders{Argv: sh("echo out $RETRY_ATTEMPT; echo err $RETRY_ATTEMPT >&2; [ $RETRY_ATTEMPT = 2 ]"), Attempts: 3, Stderr: stdio.Hold, Stdout: stdio.Hold, Capture: capture})
+		d = run(t, orders{Argv: sh("echo out $RETRY_ATTEMPT; echo err $RETRY_ATTEMPT >&2; [ $RETRY_ATTEMPT = 2 ]"),
+			Attempts: 3, Stderr: stdio.Hold, Stdout: stdio.Hold, Capture: capture})
 		if d.Stdout.String() != "out 2\n" || d.Stderr.String() != "out 1\nerr 1\nerr 2\n" {
 			t.Errorf("both held, capture %q: %q, %q", capture, d.Stdout.String(), d.Stderr.String())
 		}
@@ -147,7 +152,8 @@ func TestHeldOutputGoesEverywhere(t *testing.T) {
 
 func TestReplay(t *testing.T) {
 	text := strings.Repeat("0123456789abcde\n", 1<<18) // 4 MiB: memory, then a file
-	script := "if [ $RETRY_ATTEMPT = 1 ]; then head -c 10 >/dev/null; exit 1; fi; if [ $RETRY_ATTEMPT = 2 ]; then head -c 2000000 >/dev/null; exit 1; fi; sha256sum"
+	script := "if [ $RETRY_ATTEMPT = 1 ]; then head -c 10 >/dev/null; exit 1; fi; if [ $RETRY_ATTEMPT = 2 ]; " +
+		"then head -c 2000000 >/dev/null; exit 1; fi; sha256sum"
 	want := fmt.Sprintf("%x  -\n", sha256.Sum256([]byte(text)))
 	d := order(t, orders{Argv: sh(script), Attempts: 3, Stdin: stdio.Replay})
 	d.Stdin = strings.NewReader(text)
@@ -170,7 +176,8 @@ func TestReplay(t *testing.T) {
 
 func TestReplayOfLiveInput(t *testing.T) {
 	dir := t.TempDir()
-	d := order(t, orders{Argv: sh("read x; echo $x >>" + dir + "/got; [ $RETRY_ATTEMPT = 2 ]"), Attempts: 2, Stdin: stdio.Replay})
+	d := order(t, orders{Argv: sh("read x; echo $x >>" + dir + "/got; [ $RETRY_ATTEMPT = 2 ]"), Attempts: 2,
+		Stdin: stdio.Replay})
 	in, err := d.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -279,7 +286,8 @@ func TestFullDisk(t *testing.T) {
 		d.Cmd.Stdout = full
 		d.start()
 		d.wait()
-		if d.end() != "exit status 125" || !strings.Contains(d.Stderr.String(), "no space left on device") || len(d.outcomes()) != 1 {
+		if d.end() != "exit status 125" || !strings.Contains(d.Stderr.String(), "no space left on device") ||
+			len(d.outcomes()) != 1 {
 			t.Errorf("%+v: %s, %q", o, d.end(), d.Stderr.String())
 		}
 	}
@@ -299,7 +307,8 @@ func TestNoPlaceForASpool(t *testing.T) {
 		d.Stdin = strings.NewReader(strings.Repeat("x", 3<<20))
 		d.start()
 		d.wait()
-		if res := d.only(); d.end() != "exit status 125" || !strings.Contains(res.Err, `"/no/such/dir"`) || d.Stdout.String() != "" {
+		if res := d.only(); d.end() != "exit status 125" || !strings.Contains(res.Err, `"/no/such/dir"`) ||
+			d.Stdout.String() != "" {
 			t.Errorf("%s, %q, %q", d.end(), res.Err, d.Stdout.String())
 		}
 	}
@@ -310,7 +319,8 @@ func TestOtherDescriptorsReachTheCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []orders{{Argv: sh("echo here >&3")}, {Argv: sh("echo here >&3"), Capture: "both", Stdin: stdio.Replay}, {Argv: sh("echo here >&3"), Exec: true}} {
+	for _, o := range []orders{{Argv: sh("echo here >&3")},
+		{Argv: sh("echo here >&3"), Capture: "both", Stdin: stdio.Replay}, {Argv: sh("echo here >&3"), Exec: true}} {
 		d := order(t, o)
 		d.ExtraFiles = []*os.File{w}
 		d.start()

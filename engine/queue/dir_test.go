@@ -70,7 +70,8 @@ func TestAddedLetterComesBackWhole(t *testing.T) {
 	d := openDir(t)
 	input := bytes.Repeat([]byte("input \xff\n"), 1<<17)
 	add(t, d, sample(), Content{Stdin: bytes.NewReader(input), Tails: Tails{[]byte("out"), nil}})
-	if got, want := names(t, d), ".lock "+sampleID+" "+sampleID+"/letter.json "+sampleID+"/stdin "+sampleID+"/stdout.tail"; got != want {
+	if got, want := names(t, d), ".lock "+sampleID+" "+sampleID+"/letter.json "+sampleID+"/stdin "+sampleID+
+		"/stdout.tail"; got != want {
 		t.Errorf("%s; want %s", got, want)
 	}
 	e := one(t, d)
@@ -167,7 +168,8 @@ func TestSameWorkIsOneLetter(t *testing.T) {
 	if got := run(2, same, "in"); got != first {
 		t.Errorf("%s is not joined to %s", got, first)
 	}
-	if e := one(t, d); e.Letter.Count != 2 || e.Letter.ExitCode != 2 || e.Letter.Redrives != 1 || e.Letter.RunID[:8] != "00000002" {
+	if e := one(t, d); e.Letter.Count != 2 || e.Letter.ExitCode != 2 || e.Letter.Redrives != 1 ||
+		e.Letter.RunID[:8] != "00000002" {
 		t.Errorf("%+v", e.Letter)
 	}
 	for n, other := range map[string]func(*Letter){
@@ -208,7 +210,8 @@ func TestManyJoinAtOnce(t *testing.T) {
 			l := sample()
 			l.RunID = fmt.Sprintf("%08x%s", n, sampleRun[8:])
 			l.ID, l.IdempotencyKey = NewID(failedAt, l.RunID), "one"
-			if _, err := d.Add(context.Background(), l, Content{Stdin: strings.NewReader("in"), Tails: Tails{[]byte(l.RunID), nil}}, true, 1); err != nil {
+			if _, err := d.Add(context.Background(), l,
+				Content{Stdin: strings.NewReader("in"), Tails: Tails{[]byte(l.RunID), nil}}, true, 1); err != nil {
 				t.Error(err)
 			}
 		})
@@ -221,7 +224,8 @@ func TestManyJoinAtOnce(t *testing.T) {
 	if got := d.Tails(&e); string(got[0]) != e.Letter.RunID {
 		t.Errorf("the output is of run %s, the details are of %s", got[0], e.Letter.RunID)
 	}
-	if got, want := names(t, d), strings.ReplaceAll(".lock ID ID/letter.json ID/stdin ID/stdout.tail", "ID", e.ID); got != want {
+	if got, want := names(t, d), strings.ReplaceAll(".lock ID ID/letter.json ID/stdin ID/stdout.tail", "ID",
+		e.ID); got != want {
 		t.Errorf("%s; want %s", got, want)
 	}
 }
@@ -248,7 +252,8 @@ func TestARunThatCannotJoinKeepsItsOwn(t *testing.T) {
 	}
 	defer c.Release()
 	second, third := run(2), run(3)
-	if e := d.Read(second); second == first || third != second || e.Letter.Count != 2 || e.Letter.RunID[:8] != "00000003" {
+	if e := d.Read(second); second == first || third != second || e.Letter.Count != 2 ||
+		e.Letter.RunID[:8] != "00000003" {
 		t.Errorf("%s, then %s and %s: %+v", first, second, third, e.Letter)
 	}
 }
@@ -272,7 +277,8 @@ func TestLeftoversAreCleared(t *testing.T) {
 	d := openDir(t)
 	const held = "20261124T015407Z-00000001"
 	for _, name := range []string{
-		"." + sampleID + newEnd + "/stdin", "." + sampleID + goneEnd + "/letter.json", "." + sampleID + ".letter.json", "." + sampleID + lockEnd,
+		"." + sampleID + newEnd + "/stdin", "." + sampleID + goneEnd + "/letter.json",
+		"." + sampleID + ".letter.json", "." + sampleID + lockEnd,
 		"." + held + newEnd + "/stdin", "mine", ".hidden",
 	} {
 		path := filepath.Join(d.path, filepath.FromSlash(name))
@@ -308,7 +314,8 @@ func TestManyAtOnce(t *testing.T) {
 				l := sample()
 				l.RunID = fmt.Sprintf("%08x%s", w*each+i, sampleRun[8:])
 				l.ID, l.IdempotencyKey = NewID(failedAt, l.RunID), Text(l.RunID)
-				if _, err := d.Add(context.Background(), l, Content{Tails: Tails{[]byte("x"), nil}}, i%2 == 0, 1000); err != nil {
+				if _, err := d.Add(context.Background(), l, Content{Tails: Tails{[]byte("x"), nil}}, i%2 == 0,
+					1000); err != nil {
 					t.Error(err)
 				}
 			}
@@ -395,7 +402,8 @@ func TestAFullDirectoryReadsNoInput(t *testing.T) {
 	}
 	input := strings.NewReader("input")
 	for _, joins := range []bool{false, true} {
-		if id, err := d.Add(context.Background(), other(7), Content{Stdin: input}, joins, 2); id != "" || !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "(2)") {
+		if id, err := d.Add(context.Background(), other(7), Content{Stdin: input}, joins, 2); id != "" ||
+			!errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "(2)") {
 			t.Errorf("joins %v: %q, %v", joins, id, err)
 		}
 		if read := input.Len() == 0; read != joins {
@@ -421,12 +429,14 @@ func TestWhatIsJoined(t *testing.T) {
 			add(t, d, first, Content{})
 			l := sample()
 			l.RunID = "2" + sampleRun[1:]
-			l.ID, l.IdempotencyKey, l.FirstFailedAt = NewID(failedAt, l.RunID), Text(key), text.Time{Time: failedAt.Add(time.Hour)}
+			l.ID, l.IdempotencyKey, l.FirstFailedAt = NewID(failedAt, l.RunID), Text(key),
+				text.Time{Time: failedAt.Add(time.Hour)}
 			id, err := d.Add(context.Background(), l, Content{}, true, 10)
 			if joined := id == sampleID; err != nil || joined == isParked {
 				t.Errorf("key %q, parked %v: %s, %v", key, isParked, id, err)
 			}
-			if e := d.Read(sampleID); !isParked && (!e.Usable() || e.Letter.ID != sampleID || !e.Letter.FirstFailedAt.Equal(failedAt)) {
+			if e := d.Read(sampleID); !isParked &&
+				(!e.Usable() || e.Letter.ID != sampleID || !e.Letter.FirstFailedAt.Equal(failedAt)) {
 				t.Errorf("joined: %+v", e)
 			}
 		}
@@ -440,9 +450,11 @@ func TestALetterThatCannotBeReadIsShown(t *testing.T) {
 		says   string
 		read   bool
 	}{
-		"no letter.json":  {func(d *Dir) error { return os.Remove(d.in(sampleID, letterFile)) }, letterFile, false},
-		"no input":        {func(d *Dir) error { return os.Remove(d.in(sampleID, stdinFile)) }, "its input: ", true},
-		"another version": {func(d *Dir) error { return os.WriteFile(d.in(sampleID, letterFile), []byte(`{"version": 2}`), 0o600) }, "version 2", true},
+		"no letter.json": {func(d *Dir) error { return os.Remove(d.in(sampleID, letterFile)) }, letterFile, false},
+		"no input":       {func(d *Dir) error { return os.Remove(d.in(sampleID, stdinFile)) }, "its input: ", true},
+		"another version": {func(d *Dir) error {
+			return os.WriteFile(d.in(sampleID, letterFile), []byte(`{"version": 2}`), 0o600)
+		}, "version 2", true},
 	} {
 		d := openDir(t)
 		add(t, d, sample(), Content{Stdin: strings.NewReader("in")})
@@ -451,7 +463,8 @@ func TestALetterThatCannotBeReadIsShown(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := one(t, d)
-		if e.Usable() || e.Foreign || e.Claimed || !strings.Contains(e.Problem.Error(), c.says) || (e.Letter != nil) != c.read {
+		if e.Usable() || e.Foreign || e.Claimed || !strings.Contains(e.Problem.Error(), c.says) ||
+			(e.Letter != nil) != c.read {
 			t.Errorf("%s: %+v", name, e)
 		}
 		if same := e.Stamp == stamp; same != (name == "no input") {
@@ -473,7 +486,8 @@ func TestALetterThatCannotBeReadIsShown(t *testing.T) {
 // TestInputs: what a letter keeps as standard input is what it gets, or it is not run.
 func TestInputs(t *testing.T) {
 	d := openDir(t)
-	for name, e := range map[string]*Entry{"unreadable": {ID: sampleID}, "without an input": {ID: sampleID, Letter: sample()}} {
+	for name, e := range map[string]*Entry{"unreadable": {ID: sampleID},
+		"without an input": {ID: sampleID, Letter: sample()}} {
 		f, err := d.Input(e)
 		if err != nil {
 			t.Fatal(err)

@@ -29,7 +29,8 @@ type crash struct {
 
 var crashes = map[string]crash{
 	"add": {true, func(d *Dir) error {
-		_, err := d.Add(context.Background(), sample(), Content{Stdin: strings.NewReader("in"), Tails: Tails{[]byte("out"), []byte("err")}}, false, 10)
+		_, err := d.Add(context.Background(), sample(),
+			Content{Stdin: strings.NewReader("in"), Tails: Tails{[]byte("out"), []byte("err")}}, false, 10)
 		return err
 	}, func(l *Letter, whole bool) error {
 		if l == nil && whole || l != nil && l.Stdin.Bytes != 2 {
@@ -116,9 +117,11 @@ type change struct {
 const hidden = "." + sampleID
 
 var changes = map[string]change{
-	"added": {crashes["add"].do, []string{hidden + ".new/stdin", hidden + ".new/stdout.tail", hidden + ".new/stderr.tail", hidden + ".new/letter.json", hidden + ".new", "., named"}, 5,
+	"added": {crashes["add"].do, []string{hidden + ".new/stdin", hidden + ".new/stdout.tail",
+		hidden + ".new/stderr.tail", hidden + ".new/letter.json", hidden + ".new", "., named"}, 5,
 		func(e *Entry) bool { return e != nil }},
-	"joined": {crashes["join"].do, []string{hidden + ".stdout.tail, named", hidden + ".letter.json, named", sampleID + ", named"}, 2,
+	"joined": {crashes["join"].do,
+		[]string{hidden + ".stdout.tail, named", hidden + ".letter.json, named", sampleID + ", named"}, 2,
 		func(e *Entry) bool { return e.Letter.Count == 2 }},
 	"replaced": {crashes["redrive"].do, []string{hidden + ".letter.json, named", sampleID + ", named"}, 1,
 		func(e *Entry) bool { return e.Letter.Redrives == 1 }},
@@ -168,7 +171,8 @@ func TestASyncThatFailsIsTold(t *testing.T) {
 				err := c.do(d)
 				made := n > c.before
 				if name == "joined" && !made { // it keeps a letter of its own
-					if all, listed := d.List(); err != nil || listed != nil || len(all) != 2 || c.made(all[0]) || c.made(all[1]) {
+					if all, listed := d.List(); err != nil || listed != nil || len(all) != 2 || c.made(all[0]) ||
+						c.made(all[1]) {
 						t.Errorf("after sync %d: %v, %v, %v", n, all, err, listed)
 					}
 					return
@@ -176,7 +180,8 @@ func TestASyncThatFailsIsTold(t *testing.T) {
 				if !errors.Is(err, errDisk) || errors.Is(err, ErrUnsynced) != made {
 					t.Errorf("sync %d: %v", n, err)
 				}
-				says := map[bool]string{false: "letter " + sampleID + " stays as it is", true: "letter " + sampleID + " is "}
+				says := map[bool]string{false: "letter " + sampleID + " stays as it is",
+					true: "letter " + sampleID + " is "}
 				if err == nil || !strings.Contains(err.Error(), says[made]) && (name != "added" || made) {
 					t.Errorf("sync %d: %v", n, err)
 				}
@@ -202,7 +207,8 @@ func TestWhatCannotBeWrittenIsNoLetter(t *testing.T) {
 	broken := io.MultiReader(strings.NewReader("half"), iotest.ErrReader(errDisk))
 	t.Run("an input that cannot be read", func(t *testing.T) {
 		d := openDir(t)
-		if id, err := d.Add(context.Background(), sample(), Content{Stdin: broken, Tails: Tails{[]byte("out"), nil}}, false, 10); id != "" || !errors.Is(err, errDisk) {
+		if id, err := d.Add(context.Background(), sample(), Content{Stdin: broken, Tails: Tails{[]byte("out"), nil}},
+			false, 10); id != "" || !errors.Is(err, errDisk) {
 			t.Errorf("%q, %v", id, err)
 		}
 		if rest := names(t, d); rest != "" {
@@ -214,7 +220,8 @@ func TestWhatCannotBeWrittenIsNoLetter(t *testing.T) {
 		add(t, d, sample(), Content{Tails: Tails{[]byte("first"), nil}})
 		l := sample()
 		l.ExitCode = 7
-		if id, err := d.Add(context.Background(), l, Content{}, false, 10); id != "" || err == nil || !strings.Contains(err.Error(), "there is a letter "+sampleID+" already") {
+		if id, err := d.Add(context.Background(), l, Content{}, false, 10); id != "" || err == nil ||
+			!strings.Contains(err.Error(), "there is a letter "+sampleID+" already") {
 			t.Errorf("%q, %v", id, err)
 		}
 		if e := one(t, d); e.Letter.ExitCode != 3 || string(d.Tails(&e)[0]) != "first" {
@@ -237,7 +244,8 @@ func TestWhatCannotBeWrittenIsNoLetter(t *testing.T) {
 		if err := os.Remove(d.path); err != nil {
 			t.Fatal(err)
 		}
-		if id, err := d.Add(context.Background(), sample(), Content{}, false, 10); id != "" || !errors.Is(err, os.ErrNotExist) {
+		if id, err := d.Add(context.Background(), sample(), Content{}, false, 10); id != "" ||
+			!errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%q, %v", id, err)
 		}
 		if all, err := d.List(); err == nil {
@@ -253,10 +261,14 @@ func TestAReplacementThatFailsSaysWhatIsThere(t *testing.T) {
 		inTheWay   func(d *Dir) string // a directory that is not empty is made there
 		says, tail string
 	}{
-		"of a new file":        {func(d *Dir) string { return d.beside(sampleID, "."+letterFile) }, "letter " + sampleID + " stays as it is: ", "old"},
-		"of the first tail":    {func(d *Dir) string { return d.in(sampleID, stdoutTail) }, "letter " + sampleID + " stays as it is: ", ""},
-		"of the second tail":   {func(d *Dir) string { return d.in(sampleID, stderrTail) }, "letter " + sampleID + " stays as it is, but for the last parts of its outputs: ", "new"},
-		"of letter.json":       {func(d *Dir) string { return d.in(sampleID, letterFile) }, "letter " + sampleID + " stays as it is, but for the last parts of its outputs: ", "new"},
+		"of a new file": {func(d *Dir) string { return d.beside(sampleID, "."+letterFile) },
+			"letter " + sampleID + " stays as it is: ", "old"},
+		"of the first tail": {func(d *Dir) string { return d.in(sampleID, stdoutTail) },
+			"letter " + sampleID + " stays as it is: ", ""},
+		"of the second tail": {func(d *Dir) string { return d.in(sampleID, stderrTail) },
+			"letter " + sampleID + " stays as it is, but for the last parts of its outputs: ", "new"},
+		"of letter.json": {func(d *Dir) string { return d.in(sampleID, letterFile) },
+			"letter " + sampleID + " stays as it is, but for the last parts of its outputs: ", "new"},
 		"of what is not there": {nil, "", "new"},
 	} {
 		t.Run(name, func(t *testing.T) {

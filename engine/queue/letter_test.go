@@ -54,7 +54,8 @@ func TestLetterKeepsEveryField(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, l) {
 		t.Errorf("%+v, %v; want %+v", got, err, l)
 	}
-	for _, want := range []string{`"id": "20261124T015407Z-1b4e28ba"`, `"first_failed_at": "2026-11-24T01:54:07.123Z"`, `"base64": "L3Nydi/k"`, `"deadline_at": null`, `<&>`} {
+	for _, want := range []string{`"id": "20261124T015407Z-1b4e28ba"`,
+		`"first_failed_at": "2026-11-24T01:54:07.123Z"`, `"base64": "L3Nydi/k"`, `"deadline_at": null`, `<&>`} {
 		if !strings.Contains(string(data), want) {
 			t.Errorf("%s is not in %s", want, data)
 		}
@@ -84,7 +85,8 @@ func TestDecodeRefusesWhatCannotBeRun(t *testing.T) {
 		change func(*Letter)
 		err    string
 	}{
-		"another version":        {func(l *Letter) { l.Version = 2 }, "letter.json: version 2; this program reads version 1"},
+		"another version": {func(l *Letter) { l.Version = 2 },
+			"letter.json: version 2; this program reads version 1"},
 		"no version":             {func(l *Letter) { l.Version = 0 }, "version 0"},
 		"another directory":      {func(l *Letter) { l.ID = "20261124T015407Z-00000000" }, "its id is"},
 		"no command":             {func(l *Letter) { l.Command = nil }, "no command"},
@@ -96,45 +98,58 @@ func TestDecodeRefusesWhatCannotBeRun(t *testing.T) {
 		"a bad umask":            {func(l *Letter) { l.Umask = "0999" }, "umask"},
 		"a umask of more bits":   {func(l *Letter) { l.Umask = "1000" }, "umask"},
 		"every bit of a umask":   {func(l *Letter) { l.Umask = "0777" }, ""},
-		"a bad outcome":          {func(l *Letter) { l.Outcome = "succeeded" }, `outcome "succeeded" is none of exhausted, stopped, deadline, refused, parked`},
-		"no outcome":             {func(l *Letter) { l.Outcome = "" }, "outcome"},
-		"negative attempts":      {func(l *Letter) { l.Attempts = -1 }, "at least 0"},
-		"no attempts":            {func(l *Letter) { l.Attempts, l.Outcome = 0, "refused" }, ""},
-		"the most attempts":      {func(l *Letter) { l.Attempts = math.MaxInt32 - 1 }, ""},
-		"too many attempts":      {func(l *Letter) { l.Attempts = math.MaxInt32 }, "at least 0"},
-		"negative redrives":      {func(l *Letter) { l.Redrives = -1 }, "at least 0"},
-		"the most redrives":      {func(l *Letter) { l.Redrives = math.MaxInt32 - 1 }, ""},
-		"too many redrives":      {func(l *Letter) { l.Redrives = math.MaxInt32 }, "at least 0"},
-		"a negative count":       {func(l *Letter) { l.Count = -1 }, "at least 0"},
-		"a count of 0":           {func(l *Letter) { l.Count = 0 }, ""},
-		"no time":                {func(l *Letter) { l.LastFailedAt = text.Time{} }, "when the run failed"},
-		"no first time":          {func(l *Letter) { l.FirstFailedAt = text.Time{} }, "when the run failed"},
-		"no digest":              {func(l *Letter) { l.Stdin.Present = true }, "what its input is"},
-		"a negative input":       {func(l *Letter) { l.Stdin = Stdin{true, -1, digest} }, "what its input is"},
-		"an empty input":         {func(l *Letter) { l.Stdin = Stdin{true, 0, digest} }, ""},
-		"a bad variable":         {func(l *Letter) { l.Env["A=B"] = "c" }, "not a variable"},
-		"a variable of no name":  {func(l *Letter) { l.Env[""] = "c" }, "not a variable"},
-		"a NUL in a variable":    {func(l *Letter) { l.Env["A"] = "\x00" }, "not a variable"},
-		"a NUL in its name":      {func(l *Letter) { l.Env["A\x00"] = "c" }, "not a variable"},
-		"a bad run":              {func(l *Letter) { l.RunID = "../../x" }, "run_id"},
-		"a run of few digits":    {func(l *Letter) { l.RunID = "1b4e28b" }, "run_id"},
-		"a run of 8 digits":      {func(l *Letter) { l.RunID = "1b4e28ba" }, ""},
-		"parked without a due":   {func(l *Letter) { l.Outcome = "parked" }, where},
-		"parked without a time":  {func(l *Letter) { *l = *parkedSample(); l.DueAt = nil }, where},
-		"parked without a run":   {func(l *Letter) { *l = *parkedSample(); l.Attempts = 0 }, where},
-		"parked after one run":   {func(l *Letter) { *l = *parkedSample(); l.Attempts = 1 }, ""},
-		"parked in no schedule":  {func(l *Letter) { *l = *parkedSample(); l.Schedule = nil }, where},
-		"before the first wait":  {func(l *Letter) { *l = *parkedSample(); l.Schedule.Step = 0 }, where},
-		"the first wait":         {func(l *Letter) { *l = *parkedSample(); l.Schedule.Step = 1 }, ""},
-		"the last wait":          {func(l *Letter) { *l = *parkedSample(); l.Schedule.Step = math.MaxInt32 - 1 }, ""},
-		"after the last wait":    {func(l *Letter) { *l = *parkedSample(); l.Schedule.Step = math.MaxInt32 }, where},
-		"waits of 0":             {func(l *Letter) { *l = *parkedSample(); l.Schedule.WaitMs, l.Schedule.PreviousMs = 0, 0 }, ""},
+		"a bad outcome": {func(l *Letter) { l.Outcome = "succeeded" },
+			`outcome "succeeded" is none of exhausted, stopped, deadline, refused, parked`},
+		"no outcome":            {func(l *Letter) { l.Outcome = "" }, "outcome"},
+		"negative attempts":     {func(l *Letter) { l.Attempts = -1 }, "at least 0"},
+		"no attempts":           {func(l *Letter) { l.Attempts, l.Outcome = 0, "refused" }, ""},
+		"the most attempts":     {func(l *Letter) { l.Attempts = math.MaxInt32 - 1 }, ""},
+		"too many attempts":     {func(l *Letter) { l.Attempts = math.MaxInt32 }, "at least 0"},
+		"negative redrives":     {func(l *Letter) { l.Redrives = -1 }, "at least 0"},
+		"the most redrives":     {func(l *Letter) { l.Redrives = math.MaxInt32 - 1 }, ""},
+		"too many redrives":     {func(l *Letter) { l.Redrives = math.MaxInt32 }, "at least 0"},
+		"a negative count":      {func(l *Letter) { l.Count = -1 }, "at least 0"},
+		"a count of 0":          {func(l *Letter) { l.Count = 0 }, ""},
+		"no time":               {func(l *Letter) { l.LastFailedAt = text.Time{} }, "when the run failed"},
+		"no first time":         {func(l *Letter) { l.FirstFailedAt = text.Time{} }, "when the run failed"},
+		"no digest":             {func(l *Letter) { l.Stdin.Present = true }, "what its input is"},
+		"a negative input":      {func(l *Letter) { l.Stdin = Stdin{true, -1, digest} }, "what its input is"},
+		"an empty input":        {func(l *Letter) { l.Stdin = Stdin{true, 0, digest} }, ""},
+		"a bad variable":        {func(l *Letter) { l.Env["A=B"] = "c" }, "not a variable"},
+		"a variable of no name": {func(l *Letter) { l.Env[""] = "c" }, "not a variable"},
+		"a NUL in a variable":   {func(l *Letter) { l.Env["A"] = "\x00" }, "not a variable"},
+		"a NUL in its name":     {func(l *Letter) { l.Env["A\x00"] = "c" }, "not a variable"},
+		"a bad run":             {func(l *Letter) { l.RunID = "../../x" }, "run_id"},
+		"a run of few digits":   {func(l *Letter) { l.RunID = "1b4e28b" }, "run_id"},
+		"a run of 8 digits":     {func(l *Letter) { l.RunID = "1b4e28ba" }, ""},
+		"parked without a due":  {func(l *Letter) { l.Outcome = "parked" }, where},
+		"parked without a time": {func(l *Letter) { *l = *parkedSample(); l.DueAt = nil }, where},
+		"parked without a run":  {func(l *Letter) { *l = *parkedSample(); l.Attempts = 0 }, where},
+		"parked after one run":  {func(l *Letter) { *l = *parkedSample(); l.Attempts = 1 }, ""},
+		"parked in no schedule": {func(l *Letter) { *l = *parkedSample(); l.Schedule = nil }, where},
+		"before the first wait": {func(l *Letter) { *l = *parkedSample(); l.Schedule.Step = 0 }, where},
+		"the first wait":        {func(l *Letter) { *l = *parkedSample(); l.Schedule.Step = 1 }, ""},
+		"the last wait":         {func(l *Letter) { *l = *parkedSample(); l.Schedule.Step = math.MaxInt32 - 1 }, ""},
+		"after the last wait":   {func(l *Letter) { *l = *parkedSample(); l.Schedule.Step = math.MaxInt32 }, where},
+		"waits of 0": {func(l *Letter) {
+			*l = *parkedSample()
+			l.Schedule.WaitMs, l.Schedule.PreviousMs = 0, 0
+		}, ""},
 		"a negative wait":        {func(l *Letter) { *l = *parkedSample(); l.Schedule.WaitMs = -1 }, where},
 		"a negative wait before": {func(l *Letter) { *l = *parkedSample(); l.Schedule.PreviousMs = -1 }, where},
-		"the longest wait":       {func(l *Letter) { *l = *parkedSample(); l.Schedule.WaitMs = math.MaxInt64 / 1_000_000 }, ""},
-		"an endless wait":        {func(l *Letter) { *l = *parkedSample(); l.Schedule.WaitMs = math.MaxInt64/1_000_000 + 1 }, where},
-		"an endless wait before": {func(l *Letter) { *l = *parkedSample(); l.Schedule.PreviousMs = math.MaxInt64/1_000_000 + 1 }, where},
-		"bad, and not parked":    {func(l *Letter) { l.Schedule = &Schedule{Step: -1} }, ""},
+		"the longest wait": {func(l *Letter) {
+			*l = *parkedSample()
+			l.Schedule.WaitMs = math.MaxInt64 / 1_000_000
+		}, ""},
+		"an endless wait": {func(l *Letter) {
+			*l = *parkedSample()
+			l.Schedule.WaitMs = math.MaxInt64/1_000_000 + 1
+		}, where},
+		"an endless wait before": {func(l *Letter) {
+			*l = *parkedSample()
+			l.Schedule.PreviousMs = math.MaxInt64/1_000_000 + 1
+		}, where},
+		"bad, and not parked": {func(l *Letter) { l.Schedule = &Schedule{Step: -1} }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := sample()
@@ -175,9 +190,11 @@ func TestIDs(t *testing.T) {
 		t.Errorf("of a short id: %s", got)
 	}
 	for name, want := range map[string]bool{
-		sampleID: true, "20261124T015407Z-0123456f": true, "20261124T015407Z-1b4e28bg": false, "20261124T015407Z-gb4e28ba": false, "20261124T015407Z-1B4E28BA": false,
-		"20261124T015407Z_1b4e28ba": false, "20261324T015407Z-1b4e28ba": false, "20261124T015407Z-1b4e28b": false, "20261124T015407Z-1b4e28ba0": false,
-		"": false, ".lock": false, "-1b4e28ba": false,
+		sampleID: true, "20261124T015407Z-0123456f": true, "20261124T015407Z-1b4e28bg": false,
+		"20261124T015407Z-gb4e28ba": false, "20261124T015407Z-1B4E28BA": false,
+		"20261124T015407Z_1b4e28ba": false, "20261324T015407Z-1b4e28ba": false, "20261124T015407Z-1b4e28b": false,
+		"20261124T015407Z-1b4e28ba0": false,
+		"":                           false, ".lock": false, "-1b4e28ba": false,
 	} {
 		if got := isID(name); got != want {
 			t.Errorf("%q: %v", name, got)
@@ -187,7 +204,8 @@ func TestIDs(t *testing.T) {
 
 func TestTexts(t *testing.T) {
 	words := []string{"a", "", "\xff"}
-	if got := Texts(words); !reflect.DeepEqual(got, []Text{"a", "", "\xff"}) || !reflect.DeepEqual(Strings(got), words) {
+	if got := Texts(words); !reflect.DeepEqual(got, []Text{"a", "", "\xff"}) ||
+		!reflect.DeepEqual(Strings(got), words) {
 		t.Errorf("%q", got)
 	}
 }
@@ -198,7 +216,8 @@ func TestStatus(t *testing.T) {
 		redrives, limit int
 		want            string
 	}{
-		{"exhausted", 0, 0, "failed"}, {"exhausted", 4, 5, "failed"}, {"exhausted", 5, 5, "poison"}, {"exhausted", 6, 5, "poison"},
+		{"exhausted", 0, 0, "failed"}, {"exhausted", 4, 5, "failed"}, {"exhausted", 5, 5, "poison"},
+		{"exhausted", 6, 5, "poison"},
 		{"exhausted", 99, 0, "failed"}, {"exhausted", 0, 1, "failed"}, {"exhausted", 1, 1, "poison"},
 		{"parked", 0, 5, "parked"}, {"parked", 5, 5, "poison"}, {"refused", 0, 5, "failed"},
 	} {
@@ -232,7 +251,8 @@ func FuzzDecode(f *testing.F) {
 
 func TestDue(t *testing.T) {
 	l := parkedSample()
-	for after, want := range map[time.Duration]bool{time.Second: false, 59 * time.Second: false, time.Minute: true, time.Hour: true, -time.Hour: true} {
+	for after, want := range map[time.Duration]bool{time.Second: false, 59 * time.Second: false, time.Minute: true,
+		time.Hour: true, -time.Hour: true} {
 		if got := l.Due(failedAt.Add(after)); got != want {
 			t.Errorf("due %v after the failure: %v", after, got)
 		}
@@ -319,13 +339,15 @@ func TestRedrivable(t *testing.T) {
 }
 
 func TestRate(t *testing.T) {
-	for text, want := range map[string]time.Duration{"2/s": 500 * time.Millisecond, "30/m": 2 * time.Second, "0.5/h": 2 * time.Hour, "1e9/s": 1, "0.0001/h": 10000 * time.Hour, "1.5/s": 666666666} {
+	for text, want := range map[string]time.Duration{"2/s": 500 * time.Millisecond, "30/m": 2 * time.Second,
+		"0.5/h": 2 * time.Hour, "1e9/s": 1, "0.0001/h": 10000 * time.Hour, "1.5/s": 666666666} {
 		var got Rate
 		if err := got.UnmarshalText([]byte(text)); err != nil || time.Duration(got) != want {
 			t.Errorf("%q: %v, %v", text, time.Duration(got), err)
 		}
 	}
-	for _, text := range []string{"", "2", "2/d", "0/s", "-1/s", "x/s", "NaN/s", "Inf/s", "1e-300/h", "1000000001/s", "0.00009999/h", "2/s/s", "/s"} {
+	for _, text := range []string{"", "2", "2/d", "0/s", "-1/s", "x/s", "NaN/s", "Inf/s", "1e-300/h", "1000000001/s",
+		"0.00009999/h", "2/s/s", "/s"} {
 		if new(Rate).UnmarshalText([]byte(text)) == nil {
 			t.Errorf("%q is taken", text)
 		}
@@ -338,13 +360,15 @@ func TestOlder(t *testing.T) {
 	entry := func(digits string, failed time.Time, readable bool) *Entry {
 		e := &Entry{ID: NewID(failedAt, digits)}
 		if readable {
-			e.Letter = &Letter{FirstFailedAt: text.Time{Time: failed}, LastFailedAt: text.Time{Time: failed.Add(time.Hour)}}
+			e.Letter = &Letter{FirstFailedAt: text.Time{Time: failed},
+				LastFailedAt: text.Time{Time: failed.Add(time.Hour)}}
 		}
 		return e
 	}
 	second := failedAt.Truncate(time.Second)
 	sorted := []*Entry{
-		entry("44444444", second.Add(-time.Hour), true), entry("11111111", second, true), entry("22222222", time.Time{}, false),
+		entry("44444444", second.Add(-time.Hour), true), entry("11111111", second, true),
+		entry("22222222", time.Time{}, false),
 		entry("33333333", time.Time{}, true), entry("00000000", second.Add(time.Nanosecond), true),
 	}
 	for i, a := range sorted {
@@ -373,7 +397,8 @@ func TestSelect(t *testing.T) {
 			t.Errorf("%s: by its id: %v", e.ID, e.ByID)
 		}
 	}
-	if chosen, unmatched, err = Select(all, []string{"x", "1b4e"}, nil, nil); err == nil || chosen != nil || len(unmatched) != 1 {
+	if chosen, unmatched, err = Select(all, []string{"x", "1b4e"}, nil, nil); err == nil || chosen != nil ||
+		len(unmatched) != 1 {
 		t.Errorf("%d letters, %q, %v", len(chosen), unmatched, err)
 	}
 }

@@ -23,12 +23,22 @@ func TestForeignLettersAreLeftAlone(t *testing.T) {
 			file := filepath.Join(path, letterFile)
 			return swap(file, func(moved string) error { return os.Symlink(moved, file) })
 		}, "not followed"},
-		"a FIFO for stdin":         {func(path string) error { return syscall.Mkfifo(filepath.Join(path, stdinFile), 0o600) }, "not followed"},
-		"a directory for a tail":   {func(path string) error { return os.Mkdir(filepath.Join(path, stdoutTail), 0o700) }, "not followed"},
-		"writable by the group":    {func(path string) error { return os.Chmod(path, 0o770) }, "written by others (mode 0770)"},
-		"a file open to others":    {func(path string) error { return os.Chmod(filepath.Join(path, letterFile), 0o602) }, "written by others (mode 0602)"},
-		"another user's":           {func(path string) error { return os.Chown(path, 12345, -1) }, "belongs to user 12345"},
-		"a file of another user's": {func(path string) error { return os.Chown(filepath.Join(path, letterFile), 12345, -1) }, "belongs to user 12345"},
+		"a FIFO for stdin": {func(path string) error {
+			return syscall.Mkfifo(filepath.Join(path, stdinFile), 0o600)
+		}, "not followed"},
+		"a directory for a tail": {func(path string) error {
+			return os.Mkdir(filepath.Join(path, stdoutTail), 0o700)
+		}, "not followed"},
+		"writable by the group": {func(path string) error { return os.Chmod(path, 0o770) },
+			"written by others (mode 0770)"},
+		"a file open to others": {func(path string) error {
+			return os.Chmod(filepath.Join(path, letterFile), 0o602)
+		}, "written by others (mode 0602)"},
+		"another user's": {func(path string) error { return os.Chown(path, 12345, -1) },
+			"belongs to user 12345"},
+		"a file of another user's": {func(path string) error {
+			return os.Chown(filepath.Join(path, letterFile), 12345, -1)
+		}, "belongs to user 12345"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := openDir(t)
@@ -88,7 +98,8 @@ func TestModes(t *testing.T) {
 		t.Fatal(err)
 	}
 	add(t, d, sample(), Content{Stdin: strings.NewReader("in")})
-	for path, want := range map[string]os.FileMode{d.path: 0o700, d.in(sampleID, ""): 0o700, d.in(sampleID, letterFile): 0o600, d.in(sampleID, stdinFile): 0o600} {
+	for path, want := range map[string]os.FileMode{d.path: 0o700, d.in(sampleID, ""): 0o700,
+		d.in(sampleID, letterFile): 0o600, d.in(sampleID, stdinFile): 0o600} {
 		if info, err := os.Lstat(path); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v; want %v", path, info.Mode(), err, want)
 		}

@@ -22,17 +22,24 @@ func TestPlaces(t *testing.T) {
 		environ map[string]string
 		want    []string
 	}{
-		"none":               {nil, append(slices.Clone(rest), "/tmp/retry-"+uid)},
-		"runtime directory":  {map[string]string{"XDG_RUNTIME_DIR": "/x"}, append(append([]string{"/x/retry"}, rest...), "/tmp/retry-"+uid)},
-		"the usual one":      {map[string]string{"XDG_RUNTIME_DIR": "/run/user/" + uid}, append(slices.Clone(rest), "/tmp/retry-"+uid)},
-		"not absolute":       {map[string]string{"XDG_RUNTIME_DIR": "x", "TMPDIR": "t"}, append(slices.Clone(rest), "/tmp/retry-"+uid)},
-		"temporary files":    {map[string]string{"TMPDIR": "/t"}, append(slices.Clone(rest), "/t/retry-"+uid, "/tmp/retry-"+uid)},
+		"none": {nil, append(slices.Clone(rest), "/tmp/retry-"+uid)},
+		"runtime directory": {map[string]string{"XDG_RUNTIME_DIR": "/x"},
+			append(append([]string{"/x/retry"}, rest...), "/tmp/retry-"+uid)},
+		"the usual one": {map[string]string{"XDG_RUNTIME_DIR": "/run/user/" + uid},
+			append(slices.Clone(rest), "/tmp/retry-"+uid)},
+		"not absolute": {map[string]string{"XDG_RUNTIME_DIR": "x", "TMPDIR": "t"},
+			append(slices.Clone(rest), "/tmp/retry-"+uid)},
+		"temporary files": {map[string]string{"TMPDIR": "/t"},
+			append(slices.Clone(rest), "/t/retry-"+uid, "/tmp/retry-"+uid)},
 		"the variable":       {map[string]string{Variable: "/v", "XDG_RUNTIME_DIR": "/x"}, []string{"/v"}},
 		"the variable empty": {map[string]string{Variable: "", "XDG_RUNTIME_DIR": "/x"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, p := range Places(func(name string) (string, bool) { value, ok := c.environ[name]; return value, ok }) {
+			for _, p := range Places(func(name string) (string, bool) {
+				value, ok := c.environ[name]
+				return value, ok
+			}) {
 				got = append(got, p.Path)
 			}
 			if !slices.Equal(got, c.want) {
@@ -50,18 +57,27 @@ func TestUse(t *testing.T) {
 		create bool
 		why    string // "" where it is used
 	}{
-		"a new one":                 {create: true},
-		"none, for a reader":        {why: "no such file"},
-		"one that others read":      {make: func(dir string) error { return os.Mkdir(dir, 0o755) }},
-		"one that the group writes": {make: func(dir string) error { return mkdir(dir, 0o770) }, create: true, why: "written by others (mode 0770)"},
-		"one that others write":     {make: func(dir string) error { return mkdir(dir, 0o702) }, why: "written by others (mode 0702)"},
-		"a link":                    {make: func(dir string) error { return os.Symlink(filepath.Dir(dir), dir) }, create: true, why: "is not a directory"},
-		"a link to nothing":         {make: func(dir string) error { return os.Symlink("none", dir) }, create: true, why: "is not a directory"},
-		"a file":                    {make: func(dir string) error { return os.WriteFile(dir, nil, 0o600) }, create: true, why: "is not a directory"},
-		"a FIFO":                    {make: func(dir string) error { return syscall.Mkfifo(dir, 0o600) }, create: true, why: "is not a directory"},
-		"another user's":            {make: func(dir string) error { return give(dir, dir) }, create: true, why: "belongs to user 12345"},
-		"below its own":             {place: Place{above: true}, create: true},
-		"below another user's":      {place: Place{above: true}, make: func(dir string) error { return give(dir, filepath.Dir(dir)) }, create: true, why: "belongs to user 12345"},
+		"a new one":            {create: true},
+		"none, for a reader":   {why: "no such file"},
+		"one that others read": {make: func(dir string) error { return os.Mkdir(dir, 0o755) }},
+		"one that the group writes": {make: func(dir string) error { return mkdir(dir, 0o770) }, create: true,
+			why: "written by others (mode 0770)"},
+		"one that others write": {make: func(dir string) error { return mkdir(dir, 0o702) },
+			why: "written by others (mode 0702)"},
+		"a link": {make: func(dir string) error { return os.Symlink(filepath.Dir(dir), dir) },
+			create: true, why: "is not a directory"},
+		"a link to nothing": {make: func(dir string) error { return os.Symlink("none", dir) }, create: true,
+			why: "is not a directory"},
+		"a file": {make: func(dir string) error { return os.WriteFile(dir, nil, 0o600) }, create: true,
+			why: "is not a directory"},
+		"a FIFO": {make: func(dir string) error { return syscall.Mkfifo(dir, 0o600) }, create: true,
+			why: "is not a directory"},
+		"another user's": {make: func(dir string) error { return give(dir, dir) }, create: true,
+			why: "belongs to user 12345"},
+		"below its own": {place: Place{above: true}, create: true},
+		"below another user's": {place: Place{above: true},
+			make: func(dir string) error { return give(dir, filepath.Dir(dir)) }, create: true,
+			why: "belongs to user 12345"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.place.Path = filepath.Join(t.TempDir(), "retry")
@@ -76,7 +92,8 @@ func TestUse(t *testing.T) {
 			if c.why == "" && err != nil || c.why != "" && (err == nil || !strings.Contains(err.Error(), c.why)) {
 				t.Errorf("%v; want %q", err, c.why)
 			}
-			if info, statErr := os.Lstat(c.place.Path); c.make == nil && c.create && (statErr != nil || info.Mode().Perm() != 0o700) {
+			if info, statErr := os.Lstat(c.place.Path); c.make == nil && c.create &&
+				(statErr != nil || info.Mode().Perm() != 0o700) {
 				t.Errorf("made with mode %v, %v", info.Mode(), statErr)
 			}
 		})

@@ -18,7 +18,8 @@ var start = time.Date(2026, 11, 24, 1, 54, 7, 250_000_000, time.UTC)
 
 // at is what an event has so many seconds after the start, in an attempt.
 func at(seconds, attempt int) event.Header {
-	return event.Header{Time: start.Add(time.Duration(seconds) * time.Second), RunID: sampleID, Attempt: attempt, MaxAttempts: 5}
+	return event.Header{Time: start.Add(time.Duration(seconds) * time.Second), RunID: sampleID, Attempt: attempt,
+		MaxAttempts: 5}
 }
 
 // emit has the run and its record take note of an event.
@@ -37,11 +38,13 @@ func newRecord(t testing.TB, named bool) *Record {
 }
 
 func started() *event.RunStarted {
-	return &event.RunStarted{Header: at(0, 0), Command: []string{"deploy", "--token", "abc", "a b"}, Name: "deploy", Depth: 1, Policy: "net", Deadline: start.Add(time.Hour)}
+	return &event.RunStarted{Header: at(0, 0), Command: []string{"deploy", "--token", "abc", "a b"}, Name: "deploy",
+		Depth: 1, Policy: "net", Deadline: start.Add(time.Hour)}
 }
 
 func failure(seconds, n int, reason string) *event.AttemptFinished {
-	return &event.AttemptFinished{Header: at(seconds, n), Result: attempt.Result{ExitCode: 7}, Judgement: event.Judgement{Verdict: event.Transient, Reason: reason, Rule: "net-reset"}}
+	return &event.AttemptFinished{Header: at(seconds, n), Result: attempt.Result{ExitCode: 7},
+		Judgement: event.Judgement{Verdict: event.Transient, Reason: reason, Rule: "net-reset"}}
 }
 
 // shown reads the record as others do, as JSON without what differs from machine to
@@ -86,20 +89,41 @@ func TestRecord(t *testing.T) {
 		want  string
 	}{
 		{started(), head + `"pending","attempt":0,` + mid + none + ok + `"attempts":[],` + tail},
-		{&event.TargetReady{Header: at(1, 0)}, head + `"pending","attempt":0,` + mid + none + ok + `"attempts":[],` + tail},
-		{&event.TargetReady{Header: at(1, 0)}, head + `"waiting","attempt":0,` + mid + none + ok + `"attempts":[],` + tail},
-		{&event.InitialWait{Header: at(2, 0), Wait: 1500 * time.Microsecond}, head + `"waiting","attempt":0,` + mid + `"next_attempt_at":"2026-11-24T01:54:09.251Z","next_delay_ms":1.5,` + ok + `"attempts":[],` + tail},
-		{&event.InitialWaited{Header: at(3, 0)}, head + `"waiting","attempt":0,` + mid + `"next_attempt_at":"2026-11-24T01:54:09.251Z","next_delay_ms":1.5,` + ok + `"attempts":[],` + tail},
+		{&event.TargetReady{Header: at(1, 0)},
+			head + `"pending","attempt":0,` + mid + none + ok + `"attempts":[],` + tail},
+		{&event.TargetReady{Header: at(1, 0)},
+			head + `"waiting","attempt":0,` + mid + none + ok + `"attempts":[],` + tail},
+		{&event.InitialWait{Header: at(2, 0), Wait: 1500 * time.Microsecond},
+			head + `"waiting","attempt":0,` + mid +
+				`"next_attempt_at":"2026-11-24T01:54:09.251Z","next_delay_ms":1.5,` + ok + `"attempts":[],` + tail},
+		{&event.InitialWaited{Header: at(3, 0)},
+			head + `"waiting","attempt":0,` + mid +
+				`"next_attempt_at":"2026-11-24T01:54:09.251Z","next_delay_ms":1.5,` + ok + `"attempts":[],` + tail},
 		{&event.Blocking{}, head + `"waiting","attempt":0,` + mid + none + ok + `"attempts":[],` + tail},
-		{&event.AttemptStarted{Header: at(3, 1)}, head + `"running","attempt":1,` + mid + none + ok + `"attempts":[{"attempt":1,"started_at":"2026-11-24T01:54:10.250Z"}],` + tail},
-		{failure(5, 1, "exit 7: password=hunter2"), head + `"running","attempt":1,` + mid + none + ok + `"attempts":[{"attempt":1,"started_at":"2026-11-24T01:54:10.250Z"}],` + tail},
+		{&event.AttemptStarted{Header: at(3, 1)},
+			head + `"running","attempt":1,` + mid + none + ok +
+				`"attempts":[{"attempt":1,"started_at":"2026-11-24T01:54:10.250Z"}],` + tail},
+		{failure(5, 1, "exit 7: password=hunter2"),
+			head + `"running","attempt":1,` + mid + none + ok +
+				`"attempts":[{"attempt":1,"started_at":"2026-11-24T01:54:10.250Z"}],` + tail},
 		{&event.Blocking{}, head + `"running","attempt":1,` + mid + none + bad + `"attempts":[` + one + `],` + tail},
-		{&event.RetryScheduled{Header: at(5, 1), Wait: event.Wait{Jittered: time.Minute}}, head + `"waiting","attempt":1,` + mid + `"next_attempt_at":"2026-11-24T01:55:12.250Z","next_delay_ms":60000,` + bad + `"attempts":[` + one + `],` + tail},
-		{&event.RetryWaited{Header: at(65, 1)}, head + `"waiting","attempt":1,` + mid + `"next_attempt_at":"2026-11-24T01:55:12.250Z","next_delay_ms":60000,` + bad + `"attempts":[` + one + `],` + tail},
+		{&event.RetryScheduled{Header: at(5, 1), Wait: event.Wait{Jittered: time.Minute}},
+			head + `"waiting","attempt":1,` + mid +
+				`"next_attempt_at":"2026-11-24T01:55:12.250Z","next_delay_ms":60000,` + bad + `"attempts":[` + one +
+				`],` + tail},
+		{&event.RetryWaited{Header: at(65, 1)},
+			head + `"waiting","attempt":1,` + mid +
+				`"next_attempt_at":"2026-11-24T01:55:12.250Z","next_delay_ms":60000,` + bad + `"attempts":[` + one +
+				`],` + tail},
 		{&event.Blocking{}, head + `"waiting","attempt":1,` + mid + none + bad + `"attempts":[` + one + `],` + tail},
-		{&event.AttemptStarted{Header: at(70, 2)}, head + `"running","attempt":2,` + mid + none + bad + `"attempts":[` + one + `,{"attempt":2,"started_at":"2026-11-24T01:55:17.250Z"}],` + tail},
-		{&event.AttemptFinished{Header: at(71, 2), Success: true}, head + `"running","attempt":2,` + mid + none + bad + `"attempts":[` + one + `,{"attempt":2,"started_at":"2026-11-24T01:55:17.250Z"}],` + tail},
-		{&event.Blocking{}, head + `"running","attempt":2,` + mid + none + bad + `"attempts":[` + one + `,{"attempt":2,"started_at":"2026-11-24T01:55:17.250Z","ended_at":"2026-11-24T01:55:18.250Z","exit_code":0,"reason":""}],` + tail},
+		{&event.AttemptStarted{Header: at(70, 2)},
+			head + `"running","attempt":2,` + mid + none + bad + `"attempts":[` + one +
+				`,{"attempt":2,"started_at":"2026-11-24T01:55:17.250Z"}],` + tail},
+		{&event.AttemptFinished{Header: at(71, 2), Success: true},
+			head + `"running","attempt":2,` + mid + none + bad + `"attempts":[` + one +
+				`,{"attempt":2,"started_at":"2026-11-24T01:55:17.250Z"}],` + tail},
+		{&event.Blocking{}, head + `"running","attempt":2,` + mid + none + bad + `"attempts":[` + one +
+			`,{"attempt":2,"started_at":"2026-11-24T01:55:17.250Z","ended_at":"2026-11-24T01:55:18.250Z","exit_code":0,"reason":""}],` + tail},
 		{&event.RunFinished{Header: at(71, 2)}, ""},
 	} {
 		emit(r, step.event)
@@ -119,7 +143,8 @@ func TestFirstRetryRegisters(t *testing.T) {
 		t.Fatalf("the directory: %v", err)
 	}
 	emit(r, &event.RetryScheduled{Header: at(1, 1)})
-	if got := shown(t, r); !strings.Contains(got, `"attempts":[{"attempt":1,`) || !strings.Contains(got, `"status":"waiting"`) {
+	if got := shown(t, r); !strings.Contains(got, `"attempts":[{"attempt":1,`) ||
+		!strings.Contains(got, `"status":"waiting"`) {
 		t.Errorf("%s", got)
 	}
 }
@@ -134,7 +159,8 @@ func TestHedgedAttempt(t *testing.T) {
 	failed := failure(2, 1, "exit 7")
 	failed.Which = copies
 	emit(r, failed)
-	if got := shown(t, r); !strings.Contains(got, `"attempts":[{"attempt":1,"started_at":"2026-11-24T01:54:07.250Z"}]`) {
+	if got := shown(t, r); !strings.Contains(got,
+		`"attempts":[{"attempt":1,"started_at":"2026-11-24T01:54:07.250Z"}]`) {
 		t.Errorf("while a copy runs: %s", got)
 	}
 	emit(r, &event.RetryScheduled{Header: at(2, 1)})
@@ -165,7 +191,8 @@ func TestManyAttempts(t *testing.T) {
 			if err := json.Unmarshal([]byte(shown(t, r)), &run); err != nil {
 				t.Fatal(err)
 			}
-			if n := len(run.Attempts); n > c.most || n < 4 || c.most == mostAttempts && n != c.most || run.Attempts[n-1].Attempt != 40 {
+			if n := len(run.Attempts); n > c.most || n < 4 || c.most == mostAttempts && n != c.most ||
+				run.Attempts[n-1].Attempt != 40 {
 				t.Errorf("%d attempts, the last %d", n, run.Attempts[n-1].Attempt)
 			}
 		})
@@ -180,7 +207,8 @@ func TestNoPlace(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := &Record{Run: &event.Run{}, Named: true, Places: func() []Place { return place }, Note: func(line string) { notes = append(notes, line) }}
+	r := &Record{Run: &event.Run{}, Named: true, Places: func() []Place { return place },
+		Note: func(line string) { notes = append(notes, line) }}
 	emit(r, started())
 	emit(r, &event.AttemptStarted{Header: at(0, 1)})
 	if len(notes) != 1 || !strings.Contains(notes[0], file) {
@@ -211,7 +239,8 @@ func FuzzDecode(f *testing.F) {
 func TestIsRunID(t *testing.T) {
 	for id, want := range map[string]bool{
 		sampleID: true, strings.ToUpper(sampleID): false, sampleID[1:]: false, sampleID + "0": false, "": false,
-		strings.ReplaceAll(sampleID, "-", "0"): false, strings.Replace(sampleID, "1", "-", 1): false, strings.Replace(sampleID, "1", "/", 1): false,
+		strings.ReplaceAll(sampleID, "-", "0"): false, strings.Replace(sampleID, "1", "-", 1): false,
+		strings.Replace(sampleID, "1", "/", 1): false,
 	} {
 		if isRunID(id) != want {
 			t.Errorf("isRunID(%q) is %v", id, !want)

@@ -41,7 +41,8 @@ func TestStarterFollowsTheSteps(t *testing.T) {
 			codes = append(codes, result.ExitCode)
 			took := time.Since(begun)
 			want := map[int]time.Duration{1: 2 * time.Second, 5: 10 * time.Second}[n]
-			if really := n == 4 || n == 7; took != want || result.Rehearsed == really || !really && result.Duration != took {
+			if really := n == 4 || n == 7; took != want || result.Rehearsed == really || !really &&
+				result.Duration != took {
 				t.Errorf("attempt %d took %v: %+v", n, took, result)
 			}
 			if (n == 3 || n == 5) != result.TimedOut || (n == 2) != (result.Signal == "SIGKILL") {
@@ -116,7 +117,8 @@ func TestLimitsOfAPretendedAttempt(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, takes := steps[0].outcome(test.timeout, test.idle, test.left)
-		if r.ExitCode != test.code || r.TimedOut != test.timedOut || r.Idle != test.idled || r.DeadlinePassed != test.ended || takes != test.takes {
+		if r.ExitCode != test.code || r.TimedOut != test.timedOut || r.Idle != test.idled ||
+			r.DeadlinePassed != test.ended || takes != test.takes {
 			t.Errorf("%+v: %+v after %v", test, r, takes)
 		}
 	}
@@ -182,7 +184,9 @@ func TestWhatAPretendedAttemptWrites(t *testing.T) {
 	} {
 		s, _ := starter(t, "75")
 		var stdout, stderr, watcher bytes.Buffer
-		s.Stdout = Output{Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("output")), nil }, Direct: &stdout}
+		s.Stdout = Output{Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader("output")), nil
+		}, Direct: &stdout}
 		if test.held {
 			s.Stdout.Direct, s.Stdout.Released, s.Stdout.Rejected = nil, &stdout, &stderr
 		}
@@ -200,7 +204,8 @@ func TestWhatAPretendedAttemptWrites(t *testing.T) {
 	}
 	s, _ := starter(t, "0")
 	s.Stderr = Output{Open: func() (io.ReadCloser, error) { return nil, errors.New("gone") }, Direct: io.Discard}
-	if r := s.Start(context.Background(), attempt.Spec{Number: 1}).Wait(); r.Err == nil || !strings.Contains(r.Err.Error(), "standard error of a rehearsal: gone") {
+	if r := s.Start(context.Background(), attempt.Spec{Number: 1}).Wait(); r.Err == nil ||
+		!strings.Contains(r.Err.Error(), "standard error of a rehearsal: gone") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -123,7 +123,8 @@ func TestAt(t *testing.T) {
 // What was read gives every attempt an answer, and never a step beyond its
 // turn.
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"75,75,0", "3*75,run", "30%**75", "75:2s", "timeout:1m,KILL", "1e1%2*0", "**", "%*:", "2147483647*1,2147483647*2,3"} {
+	for _, seed := range []string{"75,75,0", "3*75,run", "30%**75", "75:2s", "timeout:1m,KILL", "1e1%2*0", "**",
+		"%*:", "2147483647*1,2147483647*2,3"} {
 		f.Add(seed, 3, 0.5)
 	}
 	f.Fuzz(func(t *testing.T, list string, n int, u float64) {
@@ -143,7 +144,8 @@ func FuzzParse(f *testing.F) {
 		step, pretends := steps.At(n, func() float64 { return u })
 		switch r := step.Result; {
 		case !pretends:
-		case step.Chance <= u || step.Takes < 0 || r.ExitCode < 0 || r.ExitCode > 255 || (r.Signal != "") != (r.ExitCode > 128 && r.Signal != ""):
+		case step.Chance <= u || step.Takes < 0 || r.ExitCode < 0 || r.ExitCode > 255 ||
+			(r.Signal != "") != (r.ExitCode > 128 && r.Signal != ""):
 			t.Fatalf("%q: attempt %d pretends %+v", list, n, step)
 		}
 	})

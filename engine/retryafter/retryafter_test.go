@@ -43,17 +43,35 @@ func TestFind(t *testing.T) {
 		{"logfmt", "level=warn retry_after=30 attempt=1", 30 * time.Second},
 		{"JSON beside another key", `{"retry_after": 3, "global": false}`, 3 * time.Second},
 		{"Python's dictionary", "{'Retry-After': '120', 'Server': 'x'}", 2 * time.Minute},
-		{"by the server's clock", "HTTP/1.1 503 x\r\nDate: Sun, 06 Nov 1994 09:00:00 GMT\r\nRetry-After: Sun, 06 Nov 1994 09:00:30 GMT\r\n", 30 * time.Second},
-		{"by the server's clock below", "< HTTP/2 503\n< retry-after: Sun, 06 Nov 1994 09:00:30 GMT\n< date: Sun, 06 Nov 1994 09:00:00 GMT\n< \n", 30 * time.Second},
-		{"by the server's clock in a map", "map[Date:[Sun, 06 Nov 1994 09:00:00 GMT] Retry-After:[Sun, 06 Nov 1994 09:00:30 GMT]]", 30 * time.Second},
-		{"a number needs no clock", "HTTP/1.1 503 x\r\nDate: Sun, 06 Nov 1994 09:00:00 GMT\r\nRetry-After: 30\r\n", 30 * time.Second},
-		{"the clock of another answer", "HTTP/1.1 302 x\nDate: Sun, 06 Nov 1994 07:00:00 GMT\n\nHTTP/1.1 503 x\nRetry-After: Sun, 06 Nov 1994 08:50:37 GMT\n", time.Minute},
-		{"the clock of the answer before", "HTTP/1.1 302 x\nDate: Sun, 06 Nov 1994 07:00:00 GMT\nHTTP/1.1 503 x\nRetry-After: Sun, 06 Nov 1994 08:50:37 GMT\n", time.Minute},
-		{"past by the server's clock", "Date: Sun, 06 Nov 1994 09:00:00 GMT\nRetry-After: Sun, 06 Nov 1994 08:59:59 GMT\n", none},
-		{"the clock of another answer below", "HTTP/1.1 503 x\nRetry-After: Sun, 06 Nov 1994 08:50:37 GMT\n\nDate: Sun, 06 Nov 1994 07:00:00 GMT\n", time.Minute},
-		{"the clock of the answer behind", "HTTP/1.1 503 x\nRetry-After: Sun, 06 Nov 1994 08:50:37 GMT\nHTTP/1.1 200 x\nDate: Sun, 06 Nov 1994 07:00:00 GMT\n", time.Minute},
-		{"by the server's clock above, curl -v", "< HTTP/2 503\n< date: Sun, 06 Nov 1994 09:00:00 GMT\n< retry-after: Sun, 06 Nov 1994 09:00:30 GMT\n< \n", 30 * time.Second},
-		{"by the server's clock above, wget -S", "  HTTP/1.1 503 x\n  Date: Sun, 06 Nov 1994 09:00:00 GMT\n  Retry-After: Sun, 06 Nov 1994 09:00:30 GMT\n", 30 * time.Second},
+		{"by the server's clock", "HTTP/1.1 503 x\r\nDate: Sun, 06 Nov 1994 09:00:00 GMT\r\nRetry-After: Sun, " +
+			"06 Nov 1994 09:00:30 GMT\r\n", 30 * time.Second},
+		{"by the server's clock below",
+			"< HTTP/2 503\n< retry-after: Sun, 06 Nov 1994 09:00:30 GMT\n< date: Sun, 06 Nov 1994 09:00:00 GMT\n< \n",
+			30 * time.Second},
+		{"by the server's clock in a map",
+			"map[Date:[Sun, 06 Nov 1994 09:00:00 GMT] Retry-After:[Sun, 06 Nov 1994 09:00:30 GMT]]", 30 * time.Second},
+		{"a number needs no clock", "HTTP/1.1 503 x\r\nDate: Sun, 06 Nov 1994 09:00:00 GMT\r\nRetry-After: 30\r\n",
+			30 * time.Second},
+		{"the clock of another answer",
+			"HTTP/1.1 302 x\nDate: Sun, 06 Nov 1994 07:00:00 GMT\n\nHTTP/1.1 503 x\nRetry-After: Sun, 06 Nov " +
+				"1994 08:50:37 GMT\n", time.Minute},
+		{"the clock of the answer before",
+			"HTTP/1.1 302 x\nDate: Sun, 06 Nov 1994 07:00:00 GMT\nHTTP/1.1 503 x\nRetry-After: Sun, 06 Nov 1994 " +
+				"08:50:37 GMT\n", time.Minute},
+		{"past by the server's clock",
+			"Date: Sun, 06 Nov 1994 09:00:00 GMT\nRetry-After: Sun, 06 Nov 1994 08:59:59 GMT\n", none},
+		{"the clock of another answer below",
+			"HTTP/1.1 503 x\nRetry-After: Sun, 06 Nov 1994 08:50:37 GMT\n\nDate: Sun, 06 Nov 1994 07:00:00 GMT\n",
+			time.Minute},
+		{"the clock of the answer behind",
+			"HTTP/1.1 503 x\nRetry-After: Sun, 06 Nov 1994 08:50:37 GMT\nHTTP/1.1 200 x\nDate: Sun, 06 Nov 1994 " +
+				"07:00:00 GMT\n", time.Minute},
+		{"by the server's clock above, curl -v",
+			"< HTTP/2 503\n< date: Sun, 06 Nov 1994 09:00:00 GMT\n< retry-after: Sun, 06 Nov 1994 09:00:30 GMT\n< \n",
+			30 * time.Second},
+		{"by the server's clock above, wget -S",
+			"  HTTP/1.1 503 x\n  Date: Sun, 06 Nov 1994 09:00:00 GMT\n  Retry-After: Sun, 06 Nov 1994 09:00:30 GMT\n",
+			30 * time.Second},
 		{"now", "Retry-After: 0", 0},
 		{"half a second", "Retry-After: 0.5", 500 * time.Millisecond},
 		{"the longest that is believed", "Retry-After: 2678400", MaxBelieved},
@@ -83,29 +101,57 @@ func TestFind(t *testing.T) {
 		{"a reset alone, of a success", "HTTP/2 200\nx-ratelimit-reset: 30\n", none},
 		{"remaining 0", "x-ratelimit-remaining: 0\nx-ratelimit-reset: 30\n", 30 * time.Second},
 		{"remaining 12", "HTTP/1.1 404 Not Found\nx-ratelimit-remaining: 12\nx-ratelimit-reset: 30\n", none},
-		{"403 with words", "HTTP/1.1 403 Forbidden\nx-ratelimit-reset: 30\nYou have exceeded a secondary rate limit", 30 * time.Second},
+		{"403 with words", "HTTP/1.1 403 Forbidden\nx-ratelimit-reset: 30\nYou have exceeded a secondary rate limit",
+			30 * time.Second},
 		{"403 without words", "HTTP/1.1 403 Forbidden\nx-ratelimit-reset: 30\n", none},
 		{"reset after", "HTTP 429\nX-RateLimit-Reset-After: 1.5\n", 1500 * time.Millisecond},
 		{"reset duration", "HTTP 429\nx-ratelimit-reset-tokens: 6m0s\n", 6 * time.Minute},
-		{"one of two buckets used up", "HTTP/2 429\nx-ratelimit-remaining-requests: 0\nx-ratelimit-remaining-tokens: 149984\nx-ratelimit-reset-requests: 1s\nx-ratelimit-reset-tokens: 6m0s\n", time.Second},
-		{"the other of two buckets", "HTTP/2 429\nx-ratelimit-remaining-requests: 12\nx-ratelimit-remaining-tokens: 0\nx-ratelimit-reset-requests: 1s\nx-ratelimit-reset-tokens: 6m0s\n", 6 * time.Minute},
-		{"both buckets used up", "HTTP/2 429\nx-ratelimit-remaining-tokens: 0\nx-ratelimit-remaining-requests: 0\nx-ratelimit-reset-tokens: 20s\nx-ratelimit-reset-requests: 1s\n", 20 * time.Second},
+		{"one of two buckets used up",
+			"HTTP/2 429\nx-ratelimit-remaining-requests: 0\nx-ratelimit-remaining-tokens: 149984\n" +
+				"x-ratelimit-reset-requests: 1s\nx-ratelimit-reset-tokens: 6m0s\n", time.Second},
+		{"the other of two buckets", "HTTP/2 429\nx-ratelimit-remaining-requests: 12\n" +
+			"x-ratelimit-remaining-tokens: 0\nx-ratelimit-reset-requests: 1s\nx-ratelimit-reset-tokens: 6m0s\n",
+			6 * time.Minute},
+		{"both buckets used up", "HTTP/2 429\nx-ratelimit-remaining-tokens: 0\nx-ratelimit-remaining-requests: " +
+			"0\nx-ratelimit-reset-tokens: 20s\nx-ratelimit-reset-requests: 1s\n", 20 * time.Second},
 		{"no bucket used up", "HTTP/2 429\nx-ratelimit-remaining-tokens: 9\nx-ratelimit-reset-tokens: 20s\n", none},
-		{"no bucket used up, but a sentence", "HTTP/2 429\nx-ratelimit-remaining-tokens: 9\nx-ratelimit-reset-tokens: 20s\n\nPlease try again in 6ms.", 6 * time.Millisecond},
-		{"buckets without counters: the last", "HTTP/2 429\nx-ratelimit-reset-requests: 1s\nx-ratelimit-reset-tokens: 6s\n", 6 * time.Second},
-		{"bucket with an underscore", "HTTP/2 429\nx-ratelimit-remaining-tokens_usage_based: 0\nx-ratelimit-reset-tokens_usage_based: 9s\n", 9 * time.Second},
-		{"bucket of two words", "HTTP/2 429\nx-ratelimit-remaining-requests-day: 0\nx-ratelimit-remaining-tokens-minute: 5\nx-ratelimit-reset-requests-day: 33.5\nx-ratelimit-reset-tokens-minute: 7.5\n", 33500 * time.Millisecond},
-		{"bucket in front", "HTTP/2 429\nanthropic-ratelimit-requests-remaining: 49\nanthropic-ratelimit-requests-reset: 1994-11-06T08:49:38Z\nanthropic-ratelimit-tokens-remaining: 0\nanthropic-ratelimit-tokens-reset: 1994-11-06T08:50:37Z\nanthropic-ratelimit-output-tokens-remaining: 8000\nanthropic-ratelimit-output-tokens-reset: 1994-11-06T08:49:37Z\n", time.Minute},
-		{"bucket in front, used up, without a status", "x-ratelimit-requests-remaining: 0\nx-ratelimit-requests-reset: 5\n", 5 * time.Second},
-		{"buckets in a Go header map", "429 map[X-Ratelimit-Remaining-Requests:[0] X-Ratelimit-Remaining-Tokens:[88] X-Ratelimit-Reset-Requests:[1s] X-Ratelimit-Reset-Tokens:[6m0s]]", time.Second},
-		{"buckets, the answers of two attempts", "HTTP/2 429\nx-ratelimit-remaining-requests: 7\nx-ratelimit-reset-requests: 9s\nHTTP/2 429\nx-ratelimit-remaining-requests: 0\nx-ratelimit-reset-requests: 2s\n", 2 * time.Second},
-		{"one limit with some left and a 429", "HTTP/2 429\nx-ratelimit-remaining: 3\nx-ratelimit-reset: 30\n", 30 * time.Second},
-		{"a word that is no field behind a field", "HTTP 429\nx-ratelimit-reset: 30\ncurl: connection-reset by peer\n", 30 * time.Second},
-		{"a reset that can not be read behind one that can", "HTTP 429\nx-ratelimit-reset: 30\nx-ratelimit-reset: soon\n", 30 * time.Second},
+		{"no bucket used up, but a sentence",
+			"HTTP/2 429\nx-ratelimit-remaining-tokens: 9\nx-ratelimit-reset-tokens: 20s\n\nPlease try again in 6ms.",
+			6 * time.Millisecond},
+		{"buckets without counters: the last",
+			"HTTP/2 429\nx-ratelimit-reset-requests: 1s\nx-ratelimit-reset-tokens: 6s\n", 6 * time.Second},
+		{"bucket with an underscore", "HTTP/2 429\nx-ratelimit-remaining-tokens_usage_based: 0\n" +
+			"x-ratelimit-reset-tokens_usage_based: 9s\n", 9 * time.Second},
+		{"bucket of two words", "HTTP/2 429\nx-ratelimit-remaining-requests-day: 0\n" +
+			"x-ratelimit-remaining-tokens-minute: 5\nx-ratelimit-reset-requests-day: 33.5\n" +
+			"x-ratelimit-reset-tokens-minute: 7.5\n", 33500 * time.Millisecond},
+		{"bucket in front", "HTTP/2 429\nanthropic-ratelimit-requests-remaining: 49\n" +
+			"anthropic-ratelimit-requests-reset: 1994-11-06T08:49:38Z\nanthropic-ratelimit-tokens-remaining: " +
+			"0\nanthropic-ratelimit-tokens-reset: 1994-11-06T08:50:37Z\n" +
+			"anthropic-ratelimit-output-tokens-remaining: 8000\nanthropic-ratelimit-output-tokens-reset: " +
+			"1994-11-06T08:49:37Z\n", time.Minute},
+		{"bucket in front, used up, without a status",
+			"x-ratelimit-requests-remaining: 0\nx-ratelimit-requests-reset: 5\n", 5 * time.Second},
+		{"buckets in a Go header map",
+			"429 map[X-Ratelimit-Remaining-Requests:[0] X-Ratelimit-Remaining-Tokens:[88] " +
+				"X-Ratelimit-Reset-Requests:[1s] X-Ratelimit-Reset-Tokens:[6m0s]]", time.Second},
+		{"buckets, the answers of two attempts",
+			"HTTP/2 429\nx-ratelimit-remaining-requests: 7\nx-ratelimit-reset-requests: 9s\nHTTP/2 429\n" +
+				"x-ratelimit-remaining-requests: 0\nx-ratelimit-reset-requests: 2s\n", 2 * time.Second},
+		{"one limit with some left and a 429", "HTTP/2 429\nx-ratelimit-remaining: 3\nx-ratelimit-reset: 30\n",
+			30 * time.Second},
+		{"a word that is no field behind a field",
+			"HTTP 429\nx-ratelimit-reset: 30\ncurl: connection-reset by peer\n", 30 * time.Second},
+		{"a reset that can not be read behind one that can",
+			"HTTP 429\nx-ratelimit-reset: 30\nx-ratelimit-reset: soon\n", 30 * time.Second},
 		{"a reset right now", "HTTP 429\nx-ratelimit-reset: 0\n", 0},
-		{"buckets without counters, the last is shorter", "HTTP/2 429\nx-ratelimit-reset-requests: 9s\nx-ratelimit-reset-tokens: 6s\n", 6 * time.Second},
-		{"buckets without counters, the last resets right now", "HTTP/2 429\nx-ratelimit-reset-requests: 9s\nx-ratelimit-reset-tokens: 0s\n", 0},
-		{"the bucket that is used up resets right now", "HTTP/2 429\nx-ratelimit-remaining-tokens: 0\nx-ratelimit-reset-tokens: 0s\nx-ratelimit-reset-requests: 9s\n", 0},
+		{"buckets without counters, the last is shorter",
+			"HTTP/2 429\nx-ratelimit-reset-requests: 9s\nx-ratelimit-reset-tokens: 6s\n", 6 * time.Second},
+		{"buckets without counters, the last resets right now",
+			"HTTP/2 429\nx-ratelimit-reset-requests: 9s\nx-ratelimit-reset-tokens: 0s\n", 0},
+		{"the bucket that is used up resets right now",
+			"HTTP/2 429\nx-ratelimit-remaining-tokens: 0\nx-ratelimit-reset-tokens: 0s\n" +
+				"x-ratelimit-reset-requests: 9s\n", 0},
 		{"a reset in milliseconds", "HTTP 429\nx-ratelimit-reset-ms: 1500\n", 1500 * time.Millisecond},
 		{"a reset without a value", "HTTP 429\nx-ratelimit-reset:\n30 files\n", none},
 		{"a counter without a value", "x-ratelimit-remaining:\n0 files\nx-ratelimit-reset: 30\n", none},
@@ -114,7 +160,8 @@ func TestFind(t *testing.T) {
 		{"older draft in one", "RateLimit: limit=10, remaining=0, reset=50", 50 * time.Second},
 		{"newer draft", `RateLimit: "default";r=0;t=40`, 40 * time.Second},
 		{"newer draft with some left", `RateLimit: "default";r=9;t=40`, none},
-		{"RetryInfo in JSON", `"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "7.5s"`, 7500 * time.Millisecond},
+		{"RetryInfo in JSON", `"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "7.5s"`,
+			7500 * time.Millisecond},
 		{"RetryInfo in text", "retry_delay {\n  seconds: 7\n  nanos: 500000000\n}", 7500 * time.Millisecond},
 		{"RetryInfo as an object", `"retryDelay": {"seconds": "7", "nanos": 500000000}`, 7500 * time.Millisecond},
 		{"RetryInfo as Node prints it", "retryDelay: { seconds: 7n, nanos: 5 }", 7*time.Second + 5},
@@ -123,7 +170,8 @@ func TestFind(t *testing.T) {
 		{"RetryInfo of 0 seconds and a part", "retry_delay { seconds: 0 nanos: 500000000 }", 500 * time.Millisecond},
 		{"RetryInfo below 0", "retry_delay { seconds: -1 nanos: 500000000 }", none},
 		{"RetryInfo with too many nanoseconds", "retry_delay { seconds: 7 nanos: 99999999999 }", 7 * time.Second},
-		{"RetryInfo on lines of Windows", "retry_delay {\r\n  seconds: 7\r\n  nanos: 500000000\r\n}", 7500 * time.Millisecond},
+		{"RetryInfo on lines of Windows", "retry_delay {\r\n  seconds: 7\r\n  nanos: 500000000\r\n}",
+			7500 * time.Millisecond},
 		{"RetryInfo over five lines", "retry_delay {\n\n  seconds: 7\n\n}", 7 * time.Second},
 		{"RetryInfo over more lines", "retry_delay {\n\n  seconds: 7\n\n\n}", none},
 		{"pushback", "grpc-retry-pushback-ms: 250", 250 * time.Millisecond},
@@ -170,10 +218,11 @@ func TestFind(t *testing.T) {
 func TestFindEpochs(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	for text, want := range map[string]time.Duration{
-		"HTTP 429\nx-ratelimit-reset: 1700000090":                                      90 * time.Second,
-		"HTTP 429\nx-ratelimit-reset: 1700000090500":                                   90500 * time.Millisecond,
-		"HTTP 429\nX-Rate-Limit-Reset: 1700000090":                                     90 * time.Second,
-		"HTTP 429\nDate: Tue, 14 Nov 2023 22:12:20 GMT\nx-ratelimit-reset: 1700000090": 150 * time.Second, // the server's clock is a minute behind
+		"HTTP 429\nx-ratelimit-reset: 1700000090":    90 * time.Second,
+		"HTTP 429\nx-ratelimit-reset: 1700000090500": 90500 * time.Millisecond,
+		"HTTP 429\nX-Rate-Limit-Reset: 1700000090":   90 * time.Second,
+		// the server's clock is a minute behind
+		"HTTP 429\nDate: Tue, 14 Nov 2023 22:12:20 GMT\nx-ratelimit-reset: 1700000090": 150 * time.Second,
 		"HTTP 429\nx-ratelimit-reset: 2023-11-14T22:14:50Z":                            90 * time.Second,
 		"HTTP 429\nRetry-After: 1700000090":                                            90 * time.Second,
 		"HTTP 429\nx-ratelimit-reset: 1700000090.5":                                    90500 * time.Millisecond,
@@ -250,7 +299,8 @@ func TestFindPattern(t *testing.T) {
 		if c.ignored != "" {
 			c.ignored = "the match of --retry-after " + c.ignored
 		}
-		if wait, ok, ignored := Find(regexp.MustCompile(c.pattern), []byte(c.text), now); wait != c.want || ok != (c.want != none) || ignored != c.ignored {
+		if wait, ok, ignored := Find(regexp.MustCompile(c.pattern), []byte(c.text), now); wait != c.want ||
+			ok != (c.want != none) || ignored != c.ignored {
 			t.Errorf("Find(%q, %q) = %v %q, want %v %q", c.pattern, c.text, wait, ignored, c.want, c.ignored)
 		}
 	}
@@ -261,8 +311,10 @@ func TestFindPattern(t *testing.T) {
 func TestWorkIsBounded(t *testing.T) {
 	const word = "retry"
 	for name, text := range map[string]string{
-		"words": strings.Repeat(word, 1<<16), "lines": strings.Repeat(word+"\n", 1<<16), "ends of lines": word + strings.Repeat("\r", 1<<20), "one line": word + strings.Repeat("x", 1<<20) + word,
-		"answers": strings.Repeat("HTTP/2 503\n"+word+"\n\n", 1<<14), "header": word + strings.Repeat("\ndate: x", 1<<16),
+		"words": strings.Repeat(word, 1<<16), "lines": strings.Repeat(word+"\n", 1<<16),
+		"ends of lines": word + strings.Repeat("\r", 1<<20), "one line": word + strings.Repeat("x", 1<<20) + word,
+		"answers": strings.Repeat("HTTP/2 503\n"+word+"\n\n", 1<<14),
+		"header":  word + strings.Repeat("\ndate: x", 1<<16),
 	} {
 		o := &shown{plain: []byte(text), lower: []byte(text)}
 		places := 0

@@ -52,7 +52,8 @@ func TestResume(t *testing.T) {
 
 // What does not fit a list, since it has changed, leaves it at its start.
 func TestResumeIgnoresWhatDoesNotFit(t *testing.T) {
-	for _, at := range []Standing{{1, []int{0, 0}}, {1, []int{0, 0, 0, 0}}, {-1, []int{9, 0, 0}}, {3, []int{9, 0, 0}}, {1, nil}} {
+	for _, at := range []Standing{{1, []int{0, 0}}, {1, []int{0, 0, 0, 0}}, {-1, []int{9, 0, 0}}, {3, []int{9, 0, 0}},
+		{1, nil}} {
 		r := New(parse(t, "M=a,b,c"))
 		r.Resume(map[string]Standing{"M": at, "other": {1, []int{1, 1, 1}}})
 		if got := turns(&r, 4); got != "a b c a" {

@@ -61,7 +61,8 @@ func TestVariable(t *testing.T) {
 func TestCheckUsed(t *testing.T) {
 	l := &List{Name: "HOST"}
 	for _, words := range [][]string{
-		{"curl", "{HOST}"}, {"{HOST}"}, {"sh", "-c", "curl $RETRY_USE_HOST"}, {"sh", "-c", `curl "${RETRY_USE_HOST-x}"`}, {"x{HOST}{HOSTS}"},
+		{"curl", "{HOST}"}, {"{HOST}"}, {"sh", "-c", "curl $RETRY_USE_HOST"},
+		{"sh", "-c", `curl "${RETRY_USE_HOST-x}"`}, {"x{HOST}{HOSTS}"},
 	} {
 		if err := l.CheckUsed(words); err != nil {
 			t.Errorf("%q: %v", words, err)
@@ -99,7 +100,8 @@ func TestParse(t *testing.T) {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "HOST", "=a", "@=a", "HOST=", "HOST=,", "HOST=a,", "HOST=,a", "HOST=a,,b", "HOST@=a", "HOST=a, ,b", "HO ST=a", "HÖST=a", "HOST@@=a", "{HOST}=a", "HO\x00ST=a", "A.B=c"} {
+	for _, text := range []string{"", "HOST", "=a", "@=a", "HOST=", "HOST=,", "HOST=a,", "HOST=,a", "HOST=a,,b",
+		"HOST@=a", "HOST=a, ,b", "HO ST=a", "HÖST=a", "HOST@@=a", "{HOST}=a", "HO\x00ST=a", "A.B=c"} {
 		if l, err := Parse(text); err == nil {
 			t.Errorf("%q is taken for %+v", text, l)
 		}
@@ -113,7 +115,8 @@ func FuzzWords(f *testing.F) {
 	}
 	braces := regexp.MustCompile(`\$\{(?:A|B|a-b)\}|\{(?:A|B|a-b)\}`)
 	f.Fuzz(func(t *testing.T, word, value string) {
-		lists := []List{{Name: "A", Values: []string{value}}, {Name: "B", Values: []string{"{A}"}}, {Name: "a-b", Values: []string{""}}}
+		lists := []List{{Name: "A", Values: []string{value}}, {Name: "B", Values: []string{"{A}"}},
+			{Name: "a-b", Values: []string{""}}}
 		values := map[string]string{"{A}": value, "{B}": "{A}", "{a-b}": ""}
 		want := braces.ReplaceAllStringFunc(word, func(found string) string {
 			if strings.HasPrefix(found, "$") {
@@ -141,7 +144,8 @@ func FuzzParse(f *testing.F) {
 		if !name.MatchString(l.Name) || len(l.Values) == 0 || slices.Contains(l.Values, "") {
 			t.Errorf("%q is taken for %+v", text, l)
 		}
-		if l.CheckUsed([]string{"x{" + l.Name + "}"}) != nil || l.CheckUsed([]string{l.Variable()}) != nil || l.CheckUsed([]string{"x"}) == nil {
+		if l.CheckUsed([]string{"x{" + l.Name + "}"}) != nil || l.CheckUsed([]string{l.Variable()}) != nil ||
+			l.CheckUsed([]string{"x"}) == nil {
 			t.Errorf("%q: the check of %+v is wrong", text, l)
 		}
 	})

@@ -31,7 +31,9 @@ func TestNeeds(t *testing.T) {
 	o := Outage{Clients: 60, Capacity: 30, Down: time.Minute, AttemptTime: 50 * time.Millisecond, Queue: time.Second}
 	draw := func() func() float64 { return rand.New(rand.NewPCG(1, 0)).Float64 }
 	for _, jitter := range []backoff.JitterKind{backoff.None, backoff.Full, backoff.Equal, backoff.Decorrelated} {
-		p := engine.Policy{Attempts: 5, Schedule: backoff.Schedule{Curve: backoff.Exponential(2), Base: time.Second, Cap: 30 * time.Second, Jitter: backoff.Jitter{Kind: jitter}}}
+		p := engine.Policy{Attempts: 5,
+			Schedule: backoff.Schedule{Curve: backoff.Exponential(2), Base: time.Second, Cap: 30 * time.Second,
+				Jitter: backoff.Jitter{Kind: jitter}}}
 		h := o.Run(p, guard.Guards{}, draw())
 		need := h.Needs(p, guard.Guards{}, draw)
 		if need == nil || need.ByDeadline || need.Attempts <= 5 {

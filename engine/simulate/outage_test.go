@@ -60,22 +60,34 @@ func TestOutageByHand(t *testing.T) {
 	}{
 		{"served one by one", small(), after(time.Second, time.Second), times(10, 2100*ms, 100*ms), 30, 0, 100, 100},
 		{"what would wait longer than the queue is rejected",
-			server(func(o *Outage) { o.Queue = 450 * ms }), after(time.Second, time.Second), times(5, 2100*ms, 100*ms), 30, 5, 100, 100},
-		{"a wait of exactly the queue is not", server(func(o *Outage) { o.Queue = 400 * ms }), after(time.Second, time.Second), times(5, 2100*ms, 100*ms), 30, 5, 100, 100},
-		{"what is rejected comes again, after the attempt's time", server(func(o *Outage) { o.Queue = 450 * ms }), after(time.Second, time.Second, time.Second),
+			server(func(o *Outage) { o.Queue = 450 * ms }), after(time.Second, time.Second),
+			times(5, 2100*ms, 100*ms), 30, 5, 100, 100},
+		{"a wait of exactly the queue is not", server(func(o *Outage) { o.Queue = 400 * ms }),
+			after(time.Second, time.Second), times(5, 2100*ms, 100*ms), 30, 5, 100, 100},
+		{"what is rejected comes again, after the attempt's time", server(func(o *Outage) { o.Queue = 450 * ms }),
+			after(time.Second, time.Second, time.Second),
 			slices.Concat(times(5, 2100*ms, 100*ms), times(5, 3150*ms, 100*ms)), 35, 0, 100, 100},
-		{"timed out calls are served for nothing", small(), with(after(time.Second, time.Second, 100*ms), func(p *engine.Policy) { p.Timeout = 250 * ms }),
+		{"timed out calls are served for nothing", small(),
+			with(after(time.Second, time.Second, 100*ms), func(p *engine.Policy) { p.Timeout = 250 * ms }),
 			times(3, 2100*ms, 100*ms), 37, 7, 100, 100},
-		{"the deadline ends a call", small(), with(after(time.Second, time.Second), func(p *engine.Policy) { p.Deadline = 2500 * ms }), times(5, 2100*ms, 100*ms), 30, 5, 100, 100},
-		{"a wait past the deadline is not begun", small(), with(after(time.Second, time.Second), func(p *engine.Policy) { p.Deadline = 2 * time.Second }), nil, 20, 10, 100, 0},
-		{"an outage longer than the policy", server(func(o *Outage) { o.Down = time.Hour }), after(time.Second, time.Second), nil, 30, 10, 100, 0},
-		{"no outage but the first call's", server(func(o *Outage) { o.Down = 0 }), after(time.Second), times(10, 1050*ms, 100*ms), 20, 0, 0, 100},
+		{"the deadline ends a call", small(),
+			with(after(time.Second, time.Second), func(p *engine.Policy) { p.Deadline = 2500 * ms }),
+			times(5, 2100*ms, 100*ms), 30, 5, 100, 100},
+		{"a wait past the deadline is not begun", small(),
+			with(after(time.Second, time.Second), func(p *engine.Policy) { p.Deadline = 2 * time.Second }), nil, 20,
+			10, 100, 0},
+		{"an outage longer than the policy", server(func(o *Outage) { o.Down = time.Hour }),
+			after(time.Second, time.Second), nil, 30, 10, 100, 0},
+		{"no outage but the first call's", server(func(o *Outage) { o.Down = 0 }), after(time.Second),
+			times(10, 1050*ms, 100*ms), 20, 0, 0, 100},
 		{"one attempt", small(), engine.Policy{Attempts: 1}, nil, 10, 10, 0, 0},
 	} {
 		c.policy.InitialDelay, c.policy.Splay = time.Hour, time.Hour // which play no part
 		h := c.outage.Run(c.policy, guard.Guards{}, seeded())
-		if !slices.Equal(h.FinishedAt, c.finished) || h.Finished != len(c.finished) || h.Calls != c.calls || h.GaveUp != c.gaveUp || h.PeakDown != c.peakDown || h.PeakBack != c.peakUp {
-			t.Errorf("%s: finished at %v with %d calls, %d gave up, peaks %d and %d; want %v", c.name, h.FinishedAt, h.Calls, h.GaveUp, h.PeakDown, h.PeakBack, c)
+		if !slices.Equal(h.FinishedAt, c.finished) || h.Finished != len(c.finished) || h.Calls != c.calls ||
+			h.GaveUp != c.gaveUp || h.PeakDown != c.peakDown || h.PeakBack != c.peakUp {
+			t.Errorf("%s: finished at %v with %d calls, %d gave up, peaks %d and %d; want %v", c.name, h.FinishedAt,
+				h.Calls, h.GaveUp, h.PeakDown, h.PeakBack, c)
 		}
 	}
 }
@@ -126,9 +138,12 @@ func TestSimulationEnds(t *testing.T) {
 		policy  engine.Policy
 		attempt time.Duration
 	}{
-		{"by the horizon", engine.Policy{Schedule: backoff.Schedule{Curve: backoff.Constant, Base: time.Hour, Cap: time.Hour}}, time.Second},
+		{"by the horizon", engine.Policy{Schedule: backoff.Schedule{Curve: backoff.Constant, Base: time.Hour,
+			Cap: time.Hour}}, time.Second},
 		{"by the calls", engine.Policy{}, 0},
-		{"by a wait beyond all times", engine.Policy{Attempts: 5, Schedule: backoff.Schedule{Curve: backoff.Constant, Base: backoff.Longest, Cap: backoff.Longest, Jitter: backoff.Jitter{Kind: backoff.None}}}, time.Second},
+		{"by a wait beyond all times",
+			engine.Policy{Attempts: 5, Schedule: backoff.Schedule{Curve: backoff.Constant, Base: backoff.Longest,
+				Cap: backoff.Longest, Jitter: backoff.Jitter{Kind: backoff.None}}}, time.Second},
 	} {
 		if c.policy.Schedule.Curve == nil {
 			c.policy.Schedule.Curve = backoff.Constant
@@ -148,10 +163,12 @@ func TestOutageAddsUp(t *testing.T) {
 	for range 200 {
 		p := jittered(1+r.IntN(12), backoff.JitterKind(r.IntN(4)))
 		p.Timeout, p.Deadline = time.Duration(r.IntN(2))*time.Second, time.Duration(r.IntN(3))*20*time.Second
-		o := Outage{Clients: 1 + r.IntN(300), Capacity: 1 + 100*r.Float64(), Down: time.Duration(r.Int64N(int64(40 * time.Second))),
+		o := Outage{Clients: 1 + r.IntN(300), Capacity: 1 + 100*r.Float64(),
+			Down:        time.Duration(r.Int64N(int64(40 * time.Second))),
 			AttemptTime: time.Duration(r.IntN(100)) * ms, Queue: time.Duration(r.IntN(3)) * time.Second}
 		h := o.Run(p, guard.Guards{}, r.Float64)
-		if h.Finished+h.GaveUp != o.Clients || h.LeftOut != 0 || len(h.FinishedAt) != h.Finished || !slices.IsSorted(h.FinishedAt) {
+		if h.Finished+h.GaveUp != o.Clients || h.LeftOut != 0 || len(h.FinishedAt) != h.Finished ||
+			!slices.IsSorted(h.FinishedAt) {
 			t.Fatalf("%+v: %d finished, %d gave up, %d left out", o, h.Finished, h.GaveUp, h.LeftOut)
 		}
 		calls, last := 0, -1
@@ -174,7 +191,8 @@ func TestOutageAddsUp(t *testing.T) {
 
 func TestSameNumbersSameRun(t *testing.T) {
 	o := Outage{Clients: 500, Capacity: 50, Down: 10 * time.Second, AttemptTime: 50 * ms, Queue: time.Second}
-	first, second := o.Run(jittered(8, backoff.Full), guard.Guards{}, seeded()), o.Run(jittered(8, backoff.Full), guard.Guards{}, seeded())
+	first, second := o.Run(jittered(8, backoff.Full), guard.Guards{}, seeded()),
+		o.Run(jittered(8, backoff.Full), guard.Guards{}, seeded())
 	if !slices.Equal(first.FinishedAt, second.FinishedAt) || first.Calls != second.Calls {
 		t.Errorf("%d and %d calls", first.Calls, second.Calls)
 	}
@@ -242,11 +260,13 @@ func TestTokensAndAdaptive(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := Outage{Clients: 1000, Capacity: 100, Down: 30 * time.Second, AttemptTime: 50 * ms, Queue: time.Second}
-	if h := o.Run(jittered(5, backoff.Full), guard.Guards{Tokens: tokens}, seeded()); h.Calls != 1100 || h.RefusedBy[guard.KindTokens.String()] != 1000 {
+	if h := o.Run(jittered(5, backoff.Full), guard.Guards{Tokens: tokens}, seeded()); h.Calls != 1100 ||
+		h.RefusedBy[guard.KindTokens.String()] != 1000 {
 		t.Errorf("tokens: %d calls, %v", h.Calls, h.RefusedBy)
 	}
 	// The first nine failures say nothing yet; from the tenth on no client retries.
-	if h := o.Run(jittered(5, backoff.Full), guard.Guards{Adaptive: true, Attempts: 5}, seeded()); h.Calls != 1000 || h.Refused != 1000 {
+	if h := o.Run(jittered(5, backoff.Full), guard.Guards{Adaptive: true, Attempts: 5}, seeded()); h.Calls != 1000 ||
+		h.Refused != 1000 {
 		if h.Calls > 1036 {
 			t.Errorf("adaptive: %d calls, %v", h.Calls, h.RefusedBy)
 		}
@@ -293,9 +313,11 @@ func TestSlots(t *testing.T) {
 func BenchmarkOutage(b *testing.B) {
 	for _, clients := range []int{1000, 10_000, 100_000} {
 		b.Run(strconv.Itoa(clients), func(b *testing.B) {
-			o := Outage{Clients: clients, Capacity: float64(clients) / 10, Down: 30 * time.Second, AttemptTime: 50 * ms, Queue: time.Second}
+			o := Outage{Clients: clients, Capacity: float64(clients) / 10, Down: 30 * time.Second,
+				AttemptTime: 50 * ms, Queue: time.Second}
 			for b.Loop() {
-				if h := o.Run(jittered(10, backoff.Full), guard.Guards{}, seeded()); math.Abs(float64(h.Finished)-float64(clients)) > float64(clients)/20 {
+				if h := o.Run(jittered(10, backoff.Full), guard.Guards{},
+					seeded()); math.Abs(float64(h.Finished)-float64(clients)) > float64(clients)/20 {
 					b.Fatal(h.Finished)
 				}
 			}

@@ -41,7 +41,8 @@ const (
 // delay is min(cap, base x 2^n): the first is twice the base.
 func rivals() []rival {
 	of := func(name string, base time.Duration, kind backoff.JitterKind) rival {
-		return rival{name, backoff.Schedule{Curve: backoff.Exponential(2), Base: base, Cap: contentionCap, Jitter: backoff.Jitter{Kind: kind}}}
+		return rival{name, backoff.Schedule{Curve: backoff.Exponential(2), Base: base, Cap: contentionCap,
+			Jitter: backoff.Jitter{Kind: kind}}}
 	}
 	return []rival{
 		of("none", 0, backoff.None),
@@ -148,7 +149,8 @@ func TestContentionIsTheOriginals(t *testing.T) {
 		got := r.contend(want.Clients, trials, rand.New(rand.NewPCG(1, uint64(i))))
 		time, calls := got.timeMS/want.TimeMS-1, got.calls/want.Calls-1
 		if limit := 0.03 * math.Sqrt(1000/float64(trials)); math.Abs(time) > limit || math.Abs(calls) > limit {
-			t.Errorf("%d clients, %s: %.1f ms and %.1f calls, %+.1f %% and %+.1f %% off", want.Clients, want.Jitter, got.timeMS, got.calls, 100*time, 100*calls)
+			t.Errorf("%d clients, %s: %.1f ms and %.1f calls, %+.1f %% and %+.1f %% off", want.Clients, want.Jitter,
+				got.timeMS, got.calls, 100*time, 100*calls)
 		}
 	}
 }

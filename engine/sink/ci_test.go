@@ -36,10 +36,14 @@ func run(hostile string) []event.Event {
 	}
 	for n := 1; n <= 3; n++ {
 		events = append(events, at(n, &event.AttemptStarted{}),
-			at(n, &event.AttemptFinished{Result: attempt.Result{ExitCode: 7, Duration: 1500 * time.Millisecond}, Judgement: event.Judgement{Reason: hostile, Rule: hostile}}),
+			at(n, &event.AttemptFinished{Result: attempt.Result{ExitCode: 7, Duration: 1500 * time.Millisecond},
+				Judgement: event.Judgement{Reason: hostile, Rule: hostile}}),
 			at(n, &event.RetryScheduled{Wait: event.Wait{Jittered: 20 * time.Millisecond}}))
 	}
-	events = append(events, &event.RunFinished{Header: event.Header{Elapsed: 5 * time.Second}, Command: []string{hostile}, Attempts: 3, ExitCode: 7, Ending: event.Ending{Outcome: event.Exhausted, Advice: hostile, Judgement: event.Judgement{Reason: hostile, Rule: hostile}}})
+	events = append(events, &event.RunFinished{Header: event.Header{Elapsed: 5 * time.Second},
+		Command: []string{hostile}, Attempts: 3, ExitCode: 7,
+		Ending: event.Ending{Outcome: event.Exhausted, Advice: hostile,
+			Judgement: event.Judgement{Reason: hostile, Rule: hostile}}})
 	for _, e := range events {
 		h := e.Head()
 		h.MaxAttempts, h.RunID, h.Time = 3, "18ee0bc9-0000-4000-8000-000000000000", time.Unix(1795222483, 0)
@@ -79,7 +83,8 @@ func workflowCommand(line string) (name, title, data string) {
 			name, properties, _ := strings.Cut(info, " ")
 			for property := range strings.SplitSeq(properties, ",") {
 				if key, value, _ := strings.Cut(property, "="); key == "title" {
-					title = strings.NewReplacer("%3A", ":", "%2C", ",", "%0D", "\r", "%0A", "\n", "%25", "%").Replace(value)
+					title = strings.NewReplacer("%3A", ":", "%2C", ",", "%0D", "\r", "%0A", "\n", "%25",
+						"%").Replace(value)
 				} else if key != "" {
 					return "unexpected property " + key, "", ""
 				}
@@ -122,7 +127,9 @@ func checkGitHub(t *testing.T, text string) {
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("with %q the runner obeys %s; want %s", text, got, want)
 	}
-	if lines := strings.Split(output.String(), "\n"); len(lines) != 6 || !strings.HasPrefix(output.String(), "attempts=3\noutcome=exhausted\nexit_code=7\ntimed_out=false\nreason=") || utf8.RuneCountInString(lines[4]) > len("reason=")+300 {
+	if lines := strings.Split(output.String(), "\n"); len(lines) != 6 ||
+		!strings.HasPrefix(output.String(), "attempts=3\noutcome=exhausted\nexit_code=7\ntimed_out=false\nreason=") ||
+		utf8.RuneCountInString(lines[4]) > len("reason=")+300 {
 		t.Errorf("outputs %q", output.String())
 	}
 	if rows := strings.Count(table.String(), "\n|"); rows != 5 {
@@ -158,7 +165,8 @@ func checkGitLab(t *testing.T, text string) {
 		s.Emit(e)
 	}
 	s.Complain(text)
-	ours := strings.Count(log.String(), "\x1b[0Ksection_start:1795222483:retry_18ee0bc9_") + strings.Count(log.String(), "\x1b[0Ksection_end:1795222483:retry_18ee0bc9_")
+	ours := strings.Count(log.String(), "\x1b[0Ksection_start:1795222483:retry_18ee0bc9_") +
+		strings.Count(log.String(), "\x1b[0Ksection_end:1795222483:retry_18ee0bc9_")
 	if all := strings.Count(log.String(), "section_"); ours != 6 || all != 6 {
 		t.Errorf("with %q there are %d markers, %d of them ours; want 6", text, all, ours)
 	}
@@ -210,11 +218,13 @@ func TestGitHubShowsARun(t *testing.T) {
 	for _, e := range []event.Event{
 		&event.RunStarted{Command: []string{"deploy", "-x"}},
 		at(1, &event.AttemptStarted{}),
-		at(1, &event.AttemptFinished{Result: attempt.Result{Duration: 65 * time.Second}, Judgement: event.Judgement{Reason: "exit 75: 50% done", Rule: "on-exit", ByRule: true}}),
+		at(1, &event.AttemptFinished{Result: attempt.Result{Duration: 65 * time.Second},
+			Judgement: event.Judgement{Reason: "exit 75: 50% done", Rule: "on-exit", ByRule: true}}),
 		at(1, &event.RetryScheduled{Wait: event.Wait{Jittered: 1234 * time.Millisecond}}),
 		at(2, &event.AttemptStarted{}),
 		at(2, &event.AttemptFinished{Success: true, Result: attempt.Result{Duration: time.Second}}),
-		&event.RunFinished{Header: event.Header{Elapsed: 70 * time.Second}, Command: []string{"deploy", "-x"}, Attempts: 2, Ending: event.Ending{Outcome: event.Succeeded}},
+		&event.RunFinished{Header: event.Header{Elapsed: 70 * time.Second}, Command: []string{"deploy", "-x"},
+			Attempts: 2, Ending: event.Ending{Outcome: event.Succeeded}},
 	} {
 		emit(s, e)
 	}
@@ -230,7 +240,8 @@ func TestGitHubShowsARun(t *testing.T) {
 	if log.String() != want {
 		t.Errorf("it writes\n%swant\n%s", log.String(), want)
 	}
-	if !strings.Contains(table.String(), "\n| 1 | exit 75&#58; 50&#37; done &#91;on&#45;exit&#93; | 1m5s |\n| 2 | succeeded | 1s |\n") {
+	if !strings.Contains(table.String(),
+		"\n| 1 | exit 75&#58; 50&#37; done &#91;on&#45;exit&#93; | 1m5s |\n| 2 | succeeded | 1s |\n") {
 		t.Errorf("the table is\n%s", table.String())
 	}
 }
@@ -245,11 +256,13 @@ func TestGitHubTableIsBounded(t *testing.T) {
 	for n := 1; n <= 1000; n++ {
 		emit(s, at(n, &event.AttemptFinished{Judgement: event.Judgement{Reason: worst, Rule: worst}}))
 	}
-	emit(s, &event.RunFinished{Attempts: 1000, Ending: event.Ending{Outcome: event.Cancelled, Judgement: event.Judgement{Reason: worst}}})
+	emit(s, &event.RunFinished{Attempts: 1000,
+		Ending: event.Ending{Outcome: event.Cancelled, Judgement: event.Judgement{Reason: worst}}})
 	if table.Len() > 1<<20 {
 		t.Errorf("%d bytes", table.Len())
 	}
-	if text := table.String(); !strings.Contains(text, "| 801 |") || strings.Contains(text, "| 800 |") || !strings.Contains(text, "The last 200 attempts") {
+	if text := table.String(); !strings.Contains(text, "| 801 |") || strings.Contains(text, "| 800 |") ||
+		!strings.Contains(text, "The last 200 attempts") {
 		t.Error("the table does not hold the last 200 attempts")
 	}
 }
@@ -269,8 +282,11 @@ func TestQuietPrintsOwnErrorsOnly(t *testing.T) {
 		t.Errorf("the complaint is %q", got)
 	}
 	log.Reset()
-	emit(s, &event.RunFinished{Command: []string{"x"}, Attempts: 1, ExitCode: 127, Ending: event.Ending{Outcome: event.Stopped, NotStarted: true, Judgement: event.Judgement{Reason: "not found"}}})
-	if got := log.String(); got != "::error title=retry%3A stopped::x failed with exit 127 and was not retried: not found\n" {
+	emit(s, &event.RunFinished{Command: []string{"x"}, Attempts: 1, ExitCode: 127,
+		Ending: event.Ending{Outcome: event.Stopped, NotStarted: true,
+			Judgement: event.Judgement{Reason: "not found"}}})
+	if got := log.String(); got != "::error title=retry%3A stopped::x failed with exit 127 and was not retried: "+
+		"not found\n" {
 		t.Errorf("it writes %q", got)
 	}
 }
@@ -281,8 +297,11 @@ func TestReaderHasGone(t *testing.T) {
 	s := NewGitLab(&log, CIOptions{})
 	s.Emit(at(1, &event.AttemptStarted{}))
 	log.Reset()
-	s.Emit(at(1, &event.AttemptFinished{Result: attempt.Result{ReaderGone: true}, Judgement: event.Judgement{Reason: "no reader"}}))
-	s.Emit(&event.RunFinished{Attempts: 1, Ending: event.Ending{Outcome: event.Cancelled, ReaderGone: true, Judgement: event.Judgement{Reason: "no reader"}}})
+	s.Emit(at(1, &event.AttemptFinished{Result: attempt.Result{ReaderGone: true},
+		Judgement: event.Judgement{Reason: "no reader"}}))
+	s.Emit(&event.RunFinished{Attempts: 1,
+		Ending: event.Ending{Outcome: event.Cancelled, ReaderGone: true,
+			Judgement: event.Judgement{Reason: "no reader"}}})
 	if strings.Contains(log.String(), "no reader") {
 		t.Errorf("it writes %q", log.String())
 	}

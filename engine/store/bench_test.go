@@ -61,7 +61,8 @@ func openAny(address string) doer {
 func both(s doer) error {
 	a, _, err := s.Do(context.Background(), "k", guarded, &guard.Request{Op: guard.Admit, Attempt: 1, ID: 1})
 	if err == nil {
-		_, _, err = s.Do(context.Background(), "k", guarded, &guard.Request{Op: guard.Report, Pass: a.Pass, Outcome: guard.Success})
+		_, _, err = s.Do(context.Background(), "k", guarded,
+			&guard.Request{Op: guard.Report, Pass: a.Pass, Outcome: guard.Success})
 	}
 	return err
 }

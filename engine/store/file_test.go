@@ -79,7 +79,8 @@ func TestARecordLiesInAFolderOfTheHostWithTheKeysName(t *testing.T) {
 	if err != nil || len(files) != 1 || !strings.Contains(files[0], filepath.Join("build_host", "npm__the_registry-")) {
 		t.Fatalf("%v, %v", files, err)
 	}
-	for path, want := range map[string]os.FileMode{files[0]: 0o600, f.dir: 0o700 | os.ModeDir, filepath.Dir(f.dir): 0o700 | os.ModeDir} {
+	for path, want := range map[string]os.FileMode{files[0]: 0o600, f.dir: 0o700 | os.ModeDir,
+		filepath.Dir(f.dir): 0o700 | os.ModeDir} {
 		if info, err := os.Stat(path); err != nil || info.Mode() != want && os.PathSeparator == '/' {
 			t.Errorf("%s: %v, not %v", path, info.Mode(), want)
 		}
@@ -91,9 +92,13 @@ func TestARecordLiesInAFolderOfTheHostWithTheKeysName(t *testing.T) {
 
 func TestADamagedRecordIsSetAside(t *testing.T) {
 	for name, damage := range map[string]func([]byte) []byte{
-		"both slots": func(b []byte) []byte { b[lockedfile.HeadSize] ^= 1; b[slotSize+lockedfile.HeadSize] ^= 1; return b },
-		"cut short":  func(b []byte) []byte { return b[:lockedfile.HeadSize+3] },
-		"text":       func([]byte) []byte { return []byte("not a record\n") },
+		"both slots": func(b []byte) []byte {
+			b[lockedfile.HeadSize] ^= 1
+			b[slotSize+lockedfile.HeadSize] ^= 1
+			return b
+		},
+		"cut short": func(b []byte) []byte { return b[:lockedfile.HeadSize+3] },
+		"text":      func([]byte) []byte { return []byte("not a record\n") },
 		"a later format of the state": func(b []byte) []byte {
 			r := record{list: []int64{99, 1, 2}}
 			out := make(bytesFile, recordSize)
@@ -117,7 +122,8 @@ func TestADamagedRecordIsSetAside(t *testing.T) {
 			if len(*warnings) != 1 || !strings.Contains((*warnings)[0], path) {
 				t.Errorf("warnings %q", *warnings)
 			}
-			if kept, err := os.ReadFile(path + ".damaged"); err != nil || string(kept) != string(raw[:min(len(raw), recordSize)]) {
+			if kept, err := os.ReadFile(path + ".damaged"); err != nil ||
+				string(kept) != string(raw[:min(len(raw), recordSize)]) {
 				t.Errorf("the copy: %d bytes, %v", len(kept), err)
 			}
 			do(t, f, budget, run)
@@ -171,10 +177,12 @@ func TestTheGreatestStateFitsIntoARecord(t *testing.T) {
 	}
 	windows := []guard.Window{full, full, full}
 	state := guard.State{
-		Used: most, Keep: most, Bucket: guard.Bucket{Missing: 1e15, Stamp: now}, Turns: guard.Turns{Free: most, Reserved: most},
+		Used: most, Keep: most, Bucket: guard.Bucket{Missing: 1e15, Stamp: now},
+		Turns:  guard.Turns{Free: most, Reserved: most},
 		Forgot: most, Budget: windows, Recent: make([]int64, 100),
 		Breaker: guard.BreakerState{
-			Circuit: guard.HalfOpen, Generation: most, Opened: most, Openings: most, Failures: most, Outcomes: most, Row: most,
+			Circuit: guard.HalfOpen, Generation: most, Opened: most, Openings: most, Failures: most, Outcomes: most,
+			Row:       most,
 			Successes: most, Probes: make([]guard.Lease, 64), Windows: windows,
 		},
 	}
@@ -230,7 +238,8 @@ func TestAClockThatJumpsWedgesNothing(t *testing.T) {
 func TestSlotsAreOnePool(t *testing.T) {
 	f, _ := newFile(t)
 	take := func(n int64) guard.Lock {
-		a, lock := do(t, f, &guard.Guards{Slots: guard.Slots{N: n}}, guard.Request{Op: guard.Admit, Attempt: 1, Slot: true})
+		a, lock := do(t, f, &guard.Guards{Slots: guard.Slots{N: n}},
+			guard.Request{Op: guard.Admit, Attempt: 1, Slot: true})
 		if (lock == nil) != (a.Refusal.Guard == guard.KindSlots) {
 			t.Fatalf("lock %v, %+v", lock, a)
 		}
@@ -260,10 +269,12 @@ func TestARefusalByTheBreakerGivesTheSlotBack(t *testing.T) {
 	a, lock := do(t, f, g, guard.Request{Op: guard.Admit, Attempt: 1, ID: 1, Slot: true})
 	do(t, f, g, guard.Request{Op: guard.Report, Pass: a.Pass, Outcome: guard.Failure})
 	lock.Unlock()
-	if a, lock := do(t, f, g, guard.Request{Op: guard.Admit, Attempt: 1, ID: 1, Slot: true}); a.Refusal.Guard != guard.KindBreaker || lock != nil {
+	if a, lock := do(t, f, g, guard.Request{Op: guard.Admit, Attempt: 1, ID: 1,
+		Slot: true}); a.Refusal.Guard != guard.KindBreaker || lock != nil {
 		t.Errorf("%+v, %v", a, lock)
 	}
-	if _, lock := do(t, f, &guard.Guards{Slots: g.Slots}, guard.Request{Op: guard.Admit, Attempt: 1, ID: 1, Slot: true}); lock == nil {
+	if _, lock := do(t, f, &guard.Guards{Slots: g.Slots},
+		guard.Request{Op: guard.Admit, Attempt: 1, ID: 1, Slot: true}); lock == nil {
 		t.Error("the slot is still held")
 	}
 }
@@ -318,7 +329,8 @@ func FuzzRecord(f *testing.F) {
 			t.Fatal(err)
 		}
 		var back record
-		if _ = back.read(file); r.sequence < 1<<64-1 && (back.list == nil || back.list[0] != 7) || back.sequence != r.sequence+1 && r.sequence != 1<<64-1 {
+		if _ = back.read(file); r.sequence < 1<<64-1 && (back.list == nil || back.list[0] != 7) ||
+			back.sequence != r.sequence+1 && r.sequence != 1<<64-1 {
 			t.Errorf("%+v after %+v", back, r)
 		}
 	})

@@ -84,7 +84,8 @@ func TestLookAndReset(t *testing.T) {
 			`"budget":{"used":1,"of":3},"slots":{"held":1},"tokens":{"missing":5,"left":495},"rate_limit":{"next_in_ms":0},"adaptive":{"successes":0,"outcomes":0}}`
 		check(watched, closed)
 		check(watched, closed) // looking has changed nothing
-		if b, second := mustDo(t, s, guard.Request{Op: guard.Admit, Attempt: 1, ID: 2, Slot: true, Held: -1}); !b.Pass.Slot {
+		if b, second := mustDo(t, s, guard.Request{Op: guard.Admit, Attempt: 1, ID: 2, Slot: true,
+			Held: -1}); !b.Pass.Slot {
 			t.Errorf("looking took a slot: %+v", b.Refusal)
 		} else if held := b.Pass; second != nil {
 			held.Slot = false
@@ -132,7 +133,8 @@ func TestLookNeverTakesASlotAway(t *testing.T) {
 		}
 	}()
 	for range 300 {
-		a, lock := do(t, f, &guard.Guards{Slots: guard.Slots{N: 1}}, guard.Request{Op: guard.Admit, Attempt: 1, Slot: true})
+		a, lock := do(t, f, &guard.Guards{Slots: guard.Slots{N: 1}},
+			guard.Request{Op: guard.Admit, Attempt: 1, Slot: true})
 		if lock == nil {
 			t.Fatalf("%+v", a.Refusal)
 		}

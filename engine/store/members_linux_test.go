@@ -37,7 +37,8 @@ func member(dir string) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	begun := time.Now()
-	a, lock, err := f.Do(ctx, "k", &guard.Guards{Slots: guard.Slots{N: 1}}, &guard.Request{Op: guard.Admit, Attempt: 1, ID: 1, Slot: true})
+	a, lock, err := f.Do(ctx, "k", &guard.Guards{Slots: guard.Slots{N: 1}},
+		&guard.Request{Op: guard.Admit, Attempt: 1, ID: 1, Slot: true})
 	switch took := time.Since(begun); {
 	case took > 2*time.Minute:
 		fmt.Println("took", took)
@@ -155,18 +156,21 @@ func TestAMemberCannotHarmAnother(t *testing.T) {
 		says   string
 		limit  string // of the request, if only a limit ends it
 	}{
-		"a link in place of the record":    {attack: `rm $r; ln -s "$o" $r`, says: "is a symbolic link"},
-		"a link in place of a slot":        {attack: `rm $r.slot0; ln -s "$o" $r.slot0`, says: "is a symbolic link"},
-		"a link to nothing":                {attack: `rm $r; ln -s "$o.new" $r`, says: "is a symbolic link"},
-		"a link in place of the copy":      {attack: `echo damaged >$r; ln -s "$o" $r.damaged`, says: "got the slot"},
-		"a link in place of the folder":    {attack: `cd ..; mv host old; ln -s ../outside host`, says: "is a symbolic link"},
-		"a FIFO in place of the record":    {attack: `rm $r; mkfifo -m 666 $r`, says: "is not a regular file"},
-		"a FIFO in place of a slot":        {attack: `rm $r.slot0; mkfifo -m 666 $r.slot0`, says: "is not a regular file"},
-		"a directory as the record":        {attack: `rm $r; mkdir $r`, says: "is a directory"},
-		"a directory as a slot":            {attack: `rm $r.slot0; mkdir $r.slot0`, says: "is a directory"},
-		"a directory as the copy":          {attack: `echo damaged >$r; mkdir $r.damaged`, says: "got the slot"},
-		"a hard link":                      {attack: `touch a; chmod 666 a; rm $r; ln a $r`, says: "hard link"},
-		"a hard link as a slot":            {attack: `touch a; chmod 666 a; rm $r.slot0; ln a $r.slot0`, says: "hard link"},
+		"a link in place of the record": {attack: `rm $r; ln -s "$o" $r`, says: "is a symbolic link"},
+		"a link in place of a slot":     {attack: `rm $r.slot0; ln -s "$o" $r.slot0`, says: "is a symbolic link"},
+		"a link to nothing":             {attack: `rm $r; ln -s "$o.new" $r`, says: "is a symbolic link"},
+		"a link in place of the copy":   {attack: `echo damaged >$r; ln -s "$o" $r.damaged`, says: "got the slot"},
+		"a link in place of the folder": {attack: `cd ..; mv host old; ln -s ../outside host`,
+			says: "is a symbolic link"},
+		"a FIFO in place of the record": {attack: `rm $r; mkfifo -m 666 $r`, says: "is not a regular file"},
+		"a FIFO in place of a slot": {attack: `rm $r.slot0; mkfifo -m 666 $r.slot0`,
+			says: "is not a regular file"},
+		"a directory as the record": {attack: `rm $r; mkdir $r`, says: "is a directory"},
+		"a directory as a slot":     {attack: `rm $r.slot0; mkdir $r.slot0`, says: "is a directory"},
+		"a directory as the copy":   {attack: `echo damaged >$r; mkdir $r.damaged`, says: "got the slot"},
+		"a hard link":               {attack: `touch a; chmod 666 a; rm $r; ln a $r`, says: "hard link"},
+		"a hard link as a slot": {attack: `touch a; chmod 666 a; rm $r.slot0; ln a $r.slot0`,
+			says: "hard link"},
 		"a record that may not be read":    {attack: `rm $r; touch $r; chmod 000 $r`, says: "permission denied"},
 		"a record of a gigabyte":           {attack: `truncate -s 1G $r`, says: "got the slot"},
 		"a record that is cut short":       {attack: `truncate -s 100 $r`, says: "got the slot"},
@@ -174,9 +178,13 @@ func TestAMemberCannotHarmAnother(t *testing.T) {
 		"text":                             {file: []byte("not a record\n"), says: "cannot be read; it begins anew"},
 		"a forged record of great numbers": {file: record(far.Append(nil)), says: "got the slot"},
 		"a forged list":                    {file: record([]int64{3, 1, 1, 1, 1 << 62}), says: "cannot be read"},
-		"a forged length":                  {file: append([]byte("retry g2"), bytes.Repeat(huge, 100)...), says: "cannot be read"},
-		"a record that is locked for ever": {attack: `exec flock $r sh -c 'touch ../locked; exec sleep 600' >/dev/null 2>&1 & until [ -e ../locked ]; do sleep 0.01; done`, says: "another process holds its lock", limit: "300ms"},
-		"ten thousand slots":               {attack: `for i in $(seq 0 9999); do : >$r.slot$i; done; chmod 660 *`, says: "got the slot"},
+		"a forged length": {file: append([]byte("retry g2"), bytes.Repeat(huge, 100)...),
+			says: "cannot be read"},
+		"a record that is locked for ever": {attack: `exec flock $r sh -c 'touch ../locked; exec sleep 600' ` +
+			`>/dev/null 2>&1 & until [ -e ../locked ]; do sleep 0.01; done`, says: "another process holds its lock",
+			limit: "300ms"},
+		"ten thousand slots": {attack: `for i in $(seq 0 9999); do : >$r.slot$i; done; chmod 660 *`,
+			says: "got the slot"},
 		"the folder is gone":               {attack: `cd ..; rm -r host`, says: "got the slot"},
 		"the folder may be written by all": {attack: `chmod 777 .`, says: "may be written by all users"},
 	} {
@@ -184,7 +192,8 @@ func TestAMemberCannotHarmAnother(t *testing.T) {
 			dir := sharedDir(t, filepath.Join(base, name, "shared"))
 			outside := filepath.Join(base, name, "outside")
 			secret := filepath.Join(outside, "file")
-			all(t, os.Mkdir(outside, 0o777), os.Chmod(outside, 0o777), os.WriteFile(secret, []byte("mine"), 0o666), os.Chmod(secret, 0o666))
+			all(t, os.Mkdir(outside, 0o777), os.Chmod(outside, 0o777), os.WriteFile(secret, []byte("mine"), 0o666),
+				os.Chmod(secret, 0o666))
 			if said, err := as(t, program, dir, attacker).CombinedOutput(); string(said) != "got the slot\n" {
 				t.Fatalf("%q, %v", said, err)
 			}
@@ -230,14 +239,17 @@ func TestWhoSharesADirectory(t *testing.T) {
 		shared   bool
 		says     string
 	}{
-		"root's, of a group":                 {0, team, 0o770 | os.ModeSetgid, true, ""},
-		"read by others":                     {0, team, 0o775 | os.ModeSetgid, true, ""},
-		"without the setgid bit":             {0, team, 0o770, false, "without the setgid bit (mode 0770); for a group make it by: install -d -m 2770 -g GROUP "},
-		"an inherited setgid bit":            {0, team, 0o755 | os.ModeSetgid, false, ""},
-		"private":                            {0, 0, 0o700, false, ""},
-		"written by others":                  {0, team, 0o777 | os.ModeSetgid, false, "may be written by all users (mode 2777)"},
-		"written by others, with sticky bit": {0, 0, 0o777 | os.ModeSticky, false, "may be written by all users (mode 1777)"},
-		"of a third user":                    {victim, team, 0o770 | os.ModeSetgid, false, "belongs to user 60001"},
+		"root's, of a group": {0, team, 0o770 | os.ModeSetgid, true, ""},
+		"read by others":     {0, team, 0o775 | os.ModeSetgid, true, ""},
+		"without the setgid bit": {0, team, 0o770, false,
+			"without the setgid bit (mode 0770); for a group make it by: install -d -m 2770 -g GROUP "},
+		"an inherited setgid bit": {0, team, 0o755 | os.ModeSetgid, false, ""},
+		"private":                 {0, 0, 0o700, false, ""},
+		"written by others": {0, team, 0o777 | os.ModeSetgid, false,
+			"may be written by all users (mode 2777)"},
+		"written by others, with sticky bit": {0, 0, 0o777 | os.ModeSticky, false,
+			"may be written by all users (mode 1777)"},
+		"of a third user": {victim, team, 0o770 | os.ModeSetgid, false, "belongs to user 60001"},
 	} {
 		dir := t.TempDir()
 		if err := os.Chown(dir, c.uid, c.gid); err != nil {
@@ -247,7 +259,8 @@ func TestWhoSharesADirectory(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, err := lockedfile.SharingOf(dir)
-		if s.Group != c.shared || (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+		if s.Group != c.shared || (err == nil) != (c.says == "") || err != nil &&
+			!strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %+v, %v", name, s, err)
 		}
 	}

@@ -37,7 +37,8 @@ func server(t testing.TB, flags ...string) string {
 		t.Fatal(err)
 	}
 	socket := filepath.Join(dir, "s")
-	cmd := exec.Command(program, append([]string{"--port", "0", "--unixsocket", socket, "--save", "", "--dir", dir, "--daemonize", "no"}, flags...)...)
+	cmd := exec.Command(program, append([]string{"--port", "0", "--unixsocket", socket, "--save", "", "--dir", dir,
+		"--daemonize", "no"}, flags...)...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -136,9 +137,10 @@ func TestStoresAnswerAlike(t *testing.T) {
 				file.Now = func() int64 { return h.clock }
 				h.askBeside(file, func(g *guard.Guards) { g.Slots = guard.Slots{} })
 			case 3:
-				h.askBeside(&admission.Memory{Now: func() time.Time { return time.UnixMilli(h.clock) }}, func(g *guard.Guards) {
-					g.Slots, g.Breaker = guard.Slots{}, guard.Breaker{}
-				})
+				h.askBeside(&admission.Memory{Now: func() time.Time { return time.UnixMilli(h.clock) }},
+					func(g *guard.Guards) {
+						g.Slots, g.Breaker = guard.Slots{}, guard.Breaker{}
+					})
 			}
 			histories = append(histories, h)
 		}
@@ -210,7 +212,8 @@ func randomGuards(r *rand.Rand) *guard.Guards {
 		}
 	}
 	if r.IntN(2) == 0 {
-		g.Budget = guard.Budget{On: true, Ratio: r.Int64N(1e6), Min: r.Int64N(4), Window: 10 + r.Int64N(50), Reserve: r.Int64N(1e6)}
+		g.Budget = guard.Budget{On: true, Ratio: r.Int64N(1e6), Min: r.Int64N(4), Window: 10 + r.Int64N(50),
+			Reserve: r.Int64N(1e6)}
 	}
 	if r.IntN(2) == 0 {
 		g.Tokens = guard.Tokens{Capacity: 1 + r.Int64N(40), Cost: 1 + r.Int64N(5), TimeoutCost: 1 + r.Int64N(9),
@@ -225,7 +228,8 @@ func randomGuards(r *rand.Rand) *guard.Guards {
 	if r.IntN(20) == 0 { // great numbers, too
 		g.RateLimit = guard.RateLimit{Interval: 365 * 24 * 3600 * 1e6, Burst: 1 + r.Int64N(2)}
 		g.Budget = guard.Budget{On: true, Ratio: 1e6, Min: 1e9, Window: 365 * 24 * 3600 * 1000, Reserve: r.Int64N(1e6)}
-		g.Tokens = guard.Tokens{Capacity: 1e9, Cost: 1e9, TimeoutCost: 9e8, Refill: r.Int64N(1e12), Reserve: r.Int64N(1e6)}
+		g.Tokens = guard.Tokens{Capacity: 1e9, Cost: 1e9, TimeoutCost: 9e8, Refill: r.Int64N(1e12),
+			Reserve: r.Int64N(1e6)}
 	}
 	return g
 }
@@ -234,7 +238,8 @@ func (h *history) request() *guard.Request {
 	r := h.r
 	h.counter++
 	q := &guard.Request{
-		Op: guard.Op(r.IntN(7)), Attempt: 1 + r.Int64N(5), TimedOut: r.IntN(2) == 0, ID: guard.MaxID - h.counter, Slot: r.IntN(2) == 0,
+		Op: guard.Op(r.IntN(7)), Attempt: 1 + r.Int64N(5), TimedOut: r.IntN(2) == 0, ID: guard.MaxID - h.counter,
+		Slot: r.IntN(2) == 0,
 		Turn: r.IntN(2) == 0, Patience: r.Int64N(40) - 5,
 		Waiting: r.IntN(3) == 0, Held: -1, Taken: h.taken, Outcome: guard.Outcome(r.IntN(3)), Succeeded: r.IntN(2) == 0,
 	}
@@ -374,7 +379,8 @@ func TestRedisHoldsManySlots(t *testing.T) {
 	}
 	text := strings.Trim(fmt.Sprint(state.Append(nil)), "[]") + " "
 	take := func(id int64) guard.Answer {
-		a, _, err := s.Do(soon(t), "k", &guard.Guards{Slots: guard.Slots{N: many}}, &guard.Request{Op: guard.Admit, Attempt: 1, ID: id, Slot: true})
+		a, _, err := s.Do(soon(t), "k", &guard.Guards{Slots: guard.Slots{N: many}},
+			&guard.Request{Op: guard.Admit, Attempt: 1, ID: id, Slot: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -399,7 +405,8 @@ func TestRedisSetsAsideWhatItCannotRead(t *testing.T) {
 	c.must(t, "SET", "retry:{a}", "1 2 3 nonsense")
 	c.must(t, "LPUSH", "retry:{b}", "a list")
 	// One that was cut, and has a sum for what is left.
-	c.must(t, "EVAL", "local text = '3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 77 '\nreturn redis.call('SET', KEYS[1], redis.sha1hex(text) .. text)", "1", "retry:{c}")
+	c.must(t, "EVAL", "local text = '3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 77 '\nreturn redis.call('SET', KEYS[1], "+
+		"redis.sha1hex(text) .. text)", "1", "retry:{c}")
 	for _, key := range []string{"a", "b", "c"} {
 		a, _, err := s.Do(soon(t), key, budget, &run)
 		if err != nil || a.Refusal.Guard != guard.None {
@@ -423,7 +430,8 @@ func TestRedisFailuresSayWhatToDo(t *testing.T) {
 		says        string
 	}{
 		{name: "no password given", flags: []string{"--requirepass", "sesame"}, says: "asks for a password"},
-		{name: "wrong password", login: ":secret@", flags: []string{"--requirepass", "sesame"}, says: "refuses the user or the password"},
+		{name: "wrong password", login: ":secret@", flags: []string{"--requirepass", "sesame"},
+			says: "refuses the user or the password"},
 		{name: "right password", login: ":sesame@", flags: []string{"--requirepass", "sesame"}},
 		{name: "unknown user", login: "bob:secret@", says: "refuses the user or the password"},
 		{name: "a user", login: "bob:s%40%2Fe@", user: "on >s@/e " + permissions},
@@ -444,7 +452,8 @@ func TestRedisFailuresSayWhatToDo(t *testing.T) {
 			switch {
 			case c.says == "" && err != nil:
 				t.Error(err)
-			case c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "secret")):
+			case c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says) ||
+				strings.Contains(err.Error(), "secret")):
 				t.Errorf("%v, without %q", err, c.says)
 			}
 		})
@@ -502,7 +511,9 @@ func TestARedirectOfTheLoginIsNotFollowed(t *testing.T) {
 		t.Errorf("the other server was asked: %q", got)
 		_, _ = conn.Write([]byte("+OK\r\n" + admitted))
 	})
-	first := answers(t, func(conn net.Conn, _ string) { _, _ = conn.Write([]byte("-MOVED 42 " + other + "\r\n" + admitted)) })
+	first := answers(t, func(conn net.Conn, _ string) {
+		_, _ = conn.Write([]byte("-MOVED 42 " + other + "\r\n" + admitted))
+	})
 	s := redisAt(must(pointer(ParseAddress("redis://:sesame@" + first))))
 	if _, _, err := s.Do(soon(t), "npm", budget, &run); err == nil || !strings.Contains(err.Error(), "AUTH") {
 		t.Errorf("%v", err)
@@ -530,7 +541,8 @@ func TestAServerThatIsNotReadyIsReported(t *testing.T) {
 	} {
 		at := answers(t, func(conn net.Conn, _ string) { _, _ = conn.Write([]byte("-" + line + "\r\n")) })
 		s := redisAt(must(pointer(ParseAddress("redis://" + at))))
-		if _, _, err := s.Do(soon(t), "npm", budget, &run); err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), line) {
+		if _, _, err := s.Do(soon(t), "npm", budget, &run); err == nil || !strings.Contains(err.Error(), says) ||
+			!strings.Contains(err.Error(), line) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
@@ -569,16 +581,18 @@ func TestAServerThatIsNotRedisIsReported(t *testing.T) {
 
 func TestAddressesAreRead(t *testing.T) {
 	for text, want := range map[string]Address{
-		"file:/var/lib/x":             {Dir: "/var/lib/x", Name: "file:/var/lib/x"},
-		"file:///var/lib/x":           {Dir: "/var/lib/x", Name: "file:/var/lib/x"},
-		"file:x":                      {Dir: "x", Name: "file:x"},
-		"redis://h":                   {Network: "tcp", Host: "h:6379", Name: "redis://h"},
-		"REDISS://h:1/3":              {Network: "tcp", Host: "h:1", TLS: true, DB: 3, Name: "rediss://h:1/3"},
-		"redis://[::1]":               {Network: "tcp", Host: "[::1]:6379", Name: "redis://[::1]"},
-		"redis://u:p%25/@x@h":         {Network: "tcp", Host: "h:6379", User: "u", Password: "p%/@x", Name: "redis://u:xxxxx@h"},
-		"redis://:p@h/":               {Network: "tcp", Host: "h:6379", Password: "p", Name: "redis://:xxxxx@h/"},
-		"redis+unix:///r.sock":        {Network: "unix", Host: "/r.sock", Name: "redis+unix:///r.sock"},
-		"redis+unix://:p@/a%20b?db=2": {Network: "unix", Host: "/a b", Password: "p", DB: 2, Name: "redis+unix://:xxxxx@/a%20b?db=2"},
+		"file:/var/lib/x":   {Dir: "/var/lib/x", Name: "file:/var/lib/x"},
+		"file:///var/lib/x": {Dir: "/var/lib/x", Name: "file:/var/lib/x"},
+		"file:x":            {Dir: "x", Name: "file:x"},
+		"redis://h":         {Network: "tcp", Host: "h:6379", Name: "redis://h"},
+		"REDISS://h:1/3":    {Network: "tcp", Host: "h:1", TLS: true, DB: 3, Name: "rediss://h:1/3"},
+		"redis://[::1]":     {Network: "tcp", Host: "[::1]:6379", Name: "redis://[::1]"},
+		"redis://u:p%25/@x@h": {Network: "tcp", Host: "h:6379", User: "u", Password: "p%/@x",
+			Name: "redis://u:xxxxx@h"},
+		"redis://:p@h/":        {Network: "tcp", Host: "h:6379", Password: "p", Name: "redis://:xxxxx@h/"},
+		"redis+unix:///r.sock": {Network: "unix", Host: "/r.sock", Name: "redis+unix:///r.sock"},
+		"redis+unix://:p@/a%20b?db=2": {Network: "unix", Host: "/a b", Password: "p", DB: 2,
+			Name: "redis+unix://:xxxxx@/a%20b?db=2"},
 	} {
 		if got, err := ParseAddress(text); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", text, got, err)
@@ -605,14 +619,16 @@ func TestAddressesAreRead(t *testing.T) {
 		"redis://u:secret@h h":     `is wrong: bad host`,
 		"redis+unix://secret@/x?y": `lacks a password`,
 	} {
-		if _, err := ParseAddress(text); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {
+		if _, err := ParseAddress(text); err == nil || !strings.Contains(err.Error(), says) ||
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v, without %q", text, err, says)
 		}
 	}
 }
 
 func FuzzParseAddress(f *testing.F) {
-	for _, s := range []string{"file:/x", "redis://u:sesame@h:1/2", "rediss://:sesame@[::1]", "redis+unix://u:sesame@/x?db=1", "redis://u:sesame@@h/x"} {
+	for _, s := range []string{"file:/x", "redis://u:sesame@h:1/2", "rediss://:sesame@[::1]",
+		"redis+unix://u:sesame@/x?db=1", "redis://u:sesame@@h/x"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -620,7 +636,8 @@ func FuzzParseAddress(f *testing.F) {
 		if err == nil && (a.Dir == "") == (a.Host == "") {
 			t.Errorf("%q: %+v", s, a)
 		}
-		if err == nil && len(a.Password) > 5 && strings.Contains(a.Name, a.Password) && !strings.Contains(a.Host+a.User, a.Password) {
+		if err == nil && len(a.Password) > 5 && strings.Contains(a.Name, a.Password) &&
+			!strings.Contains(a.Host+a.User, a.Password) {
 			t.Errorf("%q shows its password: %q", s, a.Name)
 		}
 	})

@@ -52,7 +52,8 @@ func TestManyWritersLoseNothing(t *testing.T) {
 	for w := range writers {
 		all.Go(func() {
 			for i := range each {
-				if err := addToFile(context.Background(), file, recorded(fmt.Sprint("name", (w*each+i)%names))); err != nil {
+				if err := addToFile(context.Background(), file,
+					recorded(fmt.Sprint("name", (w*each+i)%names))); err != nil {
 					t.Error(err)
 				}
 			}
@@ -105,7 +106,8 @@ func TestForeignFilesBesideAreLeft(t *testing.T) {
 		if err := os.WriteFile(besideOf(file), []byte(foreign), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := addToFile(context.Background(), file, recorded("a")); err == nil || !strings.Contains(err.Error(), besideEnding) {
+		if err := addToFile(context.Background(), file, recorded("a")); err == nil ||
+			!strings.Contains(err.Error(), besideEnding) {
 			t.Errorf("%q: %v", foreign, err)
 		}
 		after, _ := os.ReadFile(besideOf(file))

@@ -32,27 +32,35 @@ func recorded(name string) *run {
 	r := &run{Run: &event.Run{}}
 	emit := func(after time.Duration, n int, e event.Event) {
 		h := e.Head()
-		h.Time, h.RunID, h.TraceID, h.Attempt, h.MaxAttempts = start.Add(after), "run", "0123456789abcdef0123456789abcdef", n, 5
+		h.Time, h.RunID, h.TraceID, h.Attempt, h.MaxAttempts = start.Add(after), "run",
+			"0123456789abcdef0123456789abcdef", n, 5
 		r.Add(e)
 		r.Emit(e)
 	}
 	ended := func(code int, took time.Duration) attempt.Result {
 		return attempt.Result{ExitCode: code, Duration: took}
 	}
-	emit(0, 0, &event.RunStarted{Name: name, Sampled: true, SpanID: "00000000000000aa", ParentSpanID: "00000000000000bb", Command: []string{"curl", "-f"}})
+	emit(0, 0, &event.RunStarted{Name: name, Sampled: true, SpanID: "00000000000000aa",
+		ParentSpanID: "00000000000000bb", Command: []string{"curl", "-f"}})
 	emit(0, 1, &event.AttemptStarted{Which: event.Which{SpanID: "01"}})
-	emit(time.Second, 1, &event.AttemptFinished{Which: event.Which{SpanID: "01"}, Result: ended(7, time.Second), Judgement: event.Judgement{Verdict: event.Transient, Rule: "curl", Ended: "exit 7"}})
+	emit(time.Second, 1, &event.AttemptFinished{Which: event.Which{SpanID: "01"}, Result: ended(7, time.Second),
+		Judgement: event.Judgement{Verdict: event.Transient, Rule: "curl", Ended: "exit 7"}})
 	emit(time.Second, 1, &event.RetryScheduled{Wait: event.Wait{Delay: time.Second, Jittered: 400 * time.Millisecond}})
 	emit(1400*time.Millisecond, 1, &event.RetryWaited{Slept: 400 * time.Millisecond})
 	for copy := range 2 {
-		emit(1400*time.Millisecond, 2, &event.AttemptStarted{Which: event.Which{Hedged: true, Copy: copy, SpanID: fmt.Sprint("2", copy)}})
+		emit(1400*time.Millisecond, 2,
+			&event.AttemptStarted{Which: event.Which{Hedged: true, Copy: copy, SpanID: fmt.Sprint("2", copy)}})
 	}
-	emit(2*time.Second, 2, &event.AttemptFinished{Which: event.Which{Hedged: true, Copy: 1}, Success: true, Result: ended(0, 500*time.Millisecond)})
-	emit(2*time.Second, 2, &event.AttemptCancelled{Which: event.Which{Hedged: true, SpanID: "20"}, Result: attempt.Result{ExitCode: 143, Signal: "SIGTERM", Duration: 600 * time.Millisecond}})
+	emit(2*time.Second, 2, &event.AttemptFinished{Which: event.Which{Hedged: true, Copy: 1}, Success: true,
+		Result: ended(0, 500*time.Millisecond)})
+	emit(2*time.Second, 2, &event.AttemptCancelled{Which: event.Which{Hedged: true, SpanID: "20"},
+		Result: attempt.Result{ExitCode: 143, Signal: "SIGTERM", Duration: 600 * time.Millisecond}})
 	emit(2*time.Second, 2, &event.GuardRefused{Guard: "budget"})
 	emit(2*time.Second, 3, &event.AttemptStarted{})
-	emit(2*time.Second, 3, &event.AttemptFinished{Result: attempt.Result{NotRun: true, DeadlinePassed: true, ExitCode: 124}})
-	emit(2500*time.Millisecond, 3, &event.RunFinished{Attempts: 2, ExitCode: 124, Ending: event.Ending{Outcome: event.Deadline}})
+	emit(2*time.Second, 3, &event.AttemptFinished{Result: attempt.Result{NotRun: true, DeadlinePassed: true,
+		ExitCode: 124}})
+	emit(2500*time.Millisecond, 3,
+		&event.RunFinished{Attempts: 2, ExitCode: 124, Ending: event.Ending{Outcome: event.Deadline}})
 	return r
 }
 
@@ -138,8 +146,10 @@ func TestForeignFilesAreLeft(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	// Short seeds of each kind: with a whole file, the fuzzer spends its time on one input.
 	for _, seed := range []string{
-		`retry_runs_total{name="a",outcome="b"} 1e3` + "\n", `retry_refused_total{name="a\n\"b\\",guard="budget"} 2` + "\n",
-		"# HELP retry_delay_seconds x\n# TYPE retry_delay_seconds histogram\n", `retry_run_attempts_bucket{name="a",outcome="b",le="+Inf"} 1` + "\n",
+		`retry_runs_total{name="a",outcome="b"} 1e3` + "\n",
+		`retry_refused_total{name="a\n\"b\\",guard="budget"} 2` + "\n",
+		"# HELP retry_delay_seconds x\n# TYPE retry_delay_seconds histogram\n",
+		`retry_run_attempts_bucket{name="a",outcome="b",le="+Inf"} 1` + "\n",
 		`retry_last_run_timestamp_seconds{name="",outcome=""} 0.5` + "\n\n", `retry_delay_seconds_sum{name="a"} 1`,
 	} {
 		f.Add([]byte(seed))
@@ -164,7 +174,8 @@ func FuzzDecode(f *testing.F) {
 func TestStatsD(t *testing.T) {
 	want := []string{
 		"retry.runs:1|c|#name:a_b,outcome:deadline",
-		"retry.attempts:1|c|#name:a_b,result:cancelled", "retry.attempts:1|c|#name:a_b,result:failure", "retry.attempts:1|c|#name:a_b,result:success",
+		"retry.attempts:1|c|#name:a_b,result:cancelled", "retry.attempts:1|c|#name:a_b,result:failure",
+		"retry.attempts:1|c|#name:a_b,result:success",
 		"retry.run.duration:2500|ms|#name:a_b,outcome:deadline", "retry.delay:400|ms|#name:a_b",
 	}
 	if got := recorded("a b").statsd(); !reflect.DeepEqual(got, want) {
@@ -185,7 +196,8 @@ func TestManyWaitsAreSampled(t *testing.T) {
 	for i := range 350 {
 		r.hasWaited(time.Duration(i+1) * time.Millisecond)
 	}
-	if r.every != 4 || len(r.samples) != 87 || r.samples[0] != 4*time.Millisecond || r.samples[86] != 348*time.Millisecond {
+	if r.every != 4 || len(r.samples) != 87 || r.samples[0] != 4*time.Millisecond ||
+		r.samples[86] != 348*time.Millisecond {
 		t.Errorf("every %d, %v", r.every, r.samples)
 	}
 	emit(&event.RunFinished{})
@@ -196,8 +208,10 @@ func TestManyWaitsAreSampled(t *testing.T) {
 
 func TestStatsDAddresses(t *testing.T) {
 	for text, want := range map[string]StatsD{
-		"localhost:8125": {"udp", "localhost:8125"}, "[::1]:8125": {"udp", "[::1]:8125"}, "unix:///run/s": {"unixgram", "/run/s"}, "unix:/run/s": {"unixgram", "/run/s"},
-		"": {}, "localhost": {}, "localhost:0": {}, "localhost:x": {}, ":8125": {}, "unix:": {}, "unix:run": {}, "udp://localhost:8125": {}, "unix:///": {},
+		"localhost:8125": {"udp", "localhost:8125"}, "[::1]:8125": {"udp", "[::1]:8125"},
+		"unix:///run/s": {"unixgram", "/run/s"}, "unix:/run/s": {"unixgram", "/run/s"},
+		"": {}, "localhost": {}, "localhost:0": {}, "localhost:x": {}, ":8125": {}, "unix:": {}, "unix:run": {},
+		"udp://localhost:8125": {}, "unix:///": {},
 	} {
 		if got, err := ParseStatsD(text); got != want || (err == nil) != (want.address != "") {
 			t.Errorf("%q: %v, %v", text, got, err)
@@ -263,7 +277,9 @@ func sent(c Config, r *run) (complaints []string) {
 func TestOTLPIsPosted(t *testing.T) {
 	base, got := collector(t, func(http.ResponseWriter, *http.Request) {})
 	address := strings.Replace(base, "://", "://user:p%40ss@", 1) + "/otel"
-	if c := sent(Config{OTLP: address, OTLPArgs: true, Lookup: variables("OTEL_METRICS_EXPORTER", "otlp", "OTEL_EXPORTER_OTLP_HEADERS", "x-key=a%20b,bad=%0a")}, recorded("a")); len(c) != 1 || !strings.Contains(c[0], `"bad"`) {
+	if c := sent(Config{OTLP: address, OTLPArgs: true,
+		Lookup: variables("OTEL_METRICS_EXPORTER", "otlp", "OTEL_EXPORTER_OTLP_HEADERS", "x-key=a%20b,bad=%0a")},
+		recorded("a")); len(c) != 1 || !strings.Contains(c[0], `"bad"`) {
 		t.Errorf("%q", c)
 	}
 	paths := map[string]posted{}
@@ -271,7 +287,8 @@ func TestOTLPIsPosted(t *testing.T) {
 		paths[p.path] = p
 	}
 	traces, metrics := paths["/otel/v1/traces"], paths["/otel/v1/metrics"]
-	if traces.body == nil || metrics.body == nil || traces.authorization != "Basic dXNlcjpwQHNz" || traces.header != "a b" {
+	if traces.body == nil || metrics.body == nil || traces.authorization != "Basic dXNlcjpwQHNz" ||
+		traces.header != "a b" {
 		t.Fatalf("%+v", paths)
 	}
 	spans := traces.body["resourceSpans"].([]any)[0].(map[string]any)["scopeSpans"].([]any)[0].(map[string]any)["spans"].([]any)
@@ -279,12 +296,15 @@ func TestOTLPIsPosted(t *testing.T) {
 		t.Fatalf("%d spans", len(spans))
 	}
 	run, first := spans[0].(map[string]any), spans[1].(map[string]any)
-	if run["name"] != "retry a" || run["spanId"] != "00000000000000aa" || run["parentSpanId"] != "00000000000000bb" || first["parentSpanId"] != "00000000000000aa" || first["spanId"] != "01" || run["endTimeUnixNano"] != "1795521602500000000" {
+	if run["name"] != "retry a" || run["spanId"] != "00000000000000aa" || run["parentSpanId"] != "00000000000000bb" ||
+		first["parentSpanId"] != "00000000000000aa" || first["spanId"] != "01" ||
+		run["endTimeUnixNano"] != "1795521602500000000" {
 		t.Errorf("%v\n%v", run, first)
 	}
 	var text bytes.Buffer
 	_ = json.NewEncoder(&text).Encode(run)
-	for _, part := range []string{`"retry.wait"`, `{"key":"retry.slept_ms","value":{"doubleValue":400}}`, `"process.command_args"`, `"code":2,"message":"deadline"`} {
+	for _, part := range []string{`"retry.wait"`, `{"key":"retry.slept_ms","value":{"doubleValue":400}}`,
+		`"process.command_args"`, `"code":2,"message":"deadline"`} {
 		if !strings.Contains(text.String(), part) {
 			t.Errorf("%s is missing in %s", part, text.String())
 		}
@@ -297,12 +317,18 @@ func TestWhereOTLPGoes(t *testing.T) {
 		variables       []string
 		traces, metrics string
 	}{
-		"nothing set":         {flag: Auto},
-		"a base":              {Auto, []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://h:4318/x/"}, "http://h:4318/x/v1/traces", ""},
-		"an endpoint":         {Auto, []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://h", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://t/y"}, "http://t/y", ""},
-		"metrics too":         {Auto, []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://h", "OTEL_METRICS_EXPORTER", "console,otlp"}, "http://h/v1/traces", "http://h/v1/metrics"},
-		"grpc":                {Auto, []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://h", "OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"}, "", ""},
-		"grpc for others":     {Auto, []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://h", "OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/json"}, "http://h/v1/traces", ""},
+		"nothing set": {flag: Auto},
+		"a base": {Auto, []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://h:4318/x/"},
+			"http://h:4318/x/v1/traces", ""},
+		"an endpoint": {Auto, []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://h",
+			"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://t/y"}, "http://t/y", ""},
+		"metrics too": {Auto, []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://h", "OTEL_METRICS_EXPORTER",
+			"console,otlp"}, "http://h/v1/traces", "http://h/v1/metrics"},
+		"grpc": {Auto, []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://h",
+			"OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"}, "", ""},
+		"grpc for others": {Auto, []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://h",
+			"OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/json"},
+			"http://h/v1/traces", ""},
 		"grpc and an address": {"http://h", []string{"OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"}, "http://h/v1/traces", ""},
 		"disabled":            {"http://h", []string{"OTEL_SDK_DISABLED", "TRUE"}, "", ""},
 		"no spans":            {"http://h", []string{"OTEL_TRACES_EXPORTER", "none"}, "", ""},
@@ -339,8 +365,10 @@ func TestBadCollectors(t *testing.T) {
 		"busy": {func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, `{"message":"slow\ndown\u001b[31m"}`, http.StatusServiceUnavailable)
 		}, "HTTP status 503: slow down"},
-		"redirecting": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusTemporaryRedirect) }, "HTTP status 307"},
-		"garbled":     {func(w http.ResponseWriter, _ *http.Request) { hijack(w, "garbage\r\n\r\n") }, "malformed"},
+		"redirecting": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/", http.StatusTemporaryRedirect)
+		}, "HTTP status 307"},
+		"garbled": {func(w http.ResponseWriter, _ *http.Request) { hijack(w, "garbage\r\n\r\n") }, "malformed"},
 		"endless headers": {func(w http.ResponseWriter, _ *http.Request) {
 			hijack(w, "HTTP/1.1 200 OK\r\n"+strings.Repeat("A: "+strings.Repeat("b", 1000)+"\r\n", 200))
 		}, "headers exceeded"},
@@ -351,11 +379,13 @@ func TestBadCollectors(t *testing.T) {
 		"warning": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"partialSuccess":{"errorMessage":"careful"}}`)
 		}, ""},
-		"accepting":        {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(202) }, ""},
-		"silent":           {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no answer within 500ms"},
+		"accepting": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(202) }, ""},
+		"silent": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+			"no answer within 500ms"},
 		"closing the door": {func(w http.ResponseWriter, _ *http.Request) { hijack(w, "") }, "EOF"},
 		"in plain text": {func(w http.ResponseWriter, _ *http.Request) {
-			http.Error(w, strings.Repeat("a long line\n", 30)+"first cause\n\n\x1b[31mlast cause\n", http.StatusBadGateway)
+			http.Error(w, strings.Repeat("a long line\n", 30)+"first cause\n\n\x1b[31mlast cause\n",
+				http.StatusBadGateway)
 		}, "a long line first cause [31mlast cause"},
 		"in HTML": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
@@ -364,7 +394,8 @@ func TestBadCollectors(t *testing.T) {
 		"switching": {func(w http.ResponseWriter, r *http.Request) {
 			conn, _, err := w.(http.Hijacker).Hijack()
 			if err == nil {
-				_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n")
+				_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\n"+
+					"Upgrade: x\r\n\r\n")
 				_, _ = io.Copy(io.Discard, conn) // until the client closes it
 				_ = conn.Close()
 			}
@@ -377,11 +408,13 @@ func TestBadCollectors(t *testing.T) {
 			if name == "silent" {
 				limit = 500 * time.Millisecond
 			}
-			got := sent(Config{OTLP: strings.Replace(base, "://", "://u:secret@", 1) + "?key=secret", OTLPTimeout: limit}, recorded("a"))
+			got := sent(Config{OTLP: strings.Replace(base, "://", "://u:secret@", 1) + "?key=secret",
+				OTLPTimeout: limit}, recorded("a"))
 			if c.want == "" && len(got) == 0 {
 				return
 			}
-			if len(got) != 1 || !strings.Contains(got[0], c.want) || c.want == "" || strings.Contains(got[0], "secret") || strings.ContainsAny(got[0], "\n\x1b") {
+			if len(got) != 1 || !strings.Contains(got[0], c.want) || c.want == "" ||
+				strings.Contains(got[0], "secret") || strings.ContainsAny(got[0], "\n\x1b") {
 				t.Errorf("%q; want one with %q", got, c.want)
 			}
 		})
@@ -408,7 +441,8 @@ func TestCertificates(t *testing.T) {
 		os.DevNull:            "is not a regular file",
 		dir + "/absent":       "no such file",
 	} {
-		got := sent(Config{OTLP: "https://127.0.0.1:1", Lookup: variables("OTEL_EXPORTER_OTLP_CERTIFICATE", path)}, recorded("a"))
+		got := sent(Config{OTLP: "https://127.0.0.1:1", Lookup: variables("OTEL_EXPORTER_OTLP_CERTIFICATE", path)},
+			recorded("a"))
 		if len(got) != 1 || !strings.Contains(got[0], want) && runtime.GOOS != "windows" {
 			t.Errorf("%s: %q; want one with %q", path, got, want)
 		}
@@ -426,7 +460,8 @@ func FuzzAnswer(f *testing.F) {
 		if err == nil && status/100 != 2 {
 			t.Error("no error")
 		}
-		if err != nil && (strings.ContainsAny(err.Error(), "\n\r\x1b\u202e") || utf8.RuneCountInString(err.Error()) > 2*mostQuoted+100) {
+		if err != nil && (strings.ContainsAny(err.Error(), "\n\r\x1b\u202e") ||
+			utf8.RuneCountInString(err.Error()) > 2*mostQuoted+100) {
 			t.Errorf("%q", err)
 		}
 	})
@@ -434,7 +469,8 @@ func FuzzAnswer(f *testing.F) {
 
 // FuzzStatsDAddress: what is no address is an error that shows no password.
 func FuzzStatsDAddress(f *testing.F) {
-	for _, seed := range []string{"h:8125", "[::1]:8125", "unix:///run/s", "unix:/run/s", "u:S3CRET@h:1", "h:0", ":", "unix:"} {
+	for _, seed := range []string{"h:8125", "[::1]:8125", "unix:///run/s", "unix:/run/s", "u:S3CRET@h:1", "h:0", ":",
+		"unix:"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -458,8 +494,10 @@ func FuzzVariables(f *testing.F) {
 	f.Add("https://u:p@[::1]:0", "authorization=Bearer%20x", "telemetry.sdk.name=x", "http/json", "99999999999")
 	f.Fuzz(func(t *testing.T, endpoint, headers, resource, protocol, timeout string) {
 		r := &reader{lookup: variables(
-			"OTEL_EXPORTER_OTLP_ENDPOINT", endpoint, "OTEL_EXPORTER_OTLP_HEADERS", headers, "OTEL_RESOURCE_ATTRIBUTES", resource,
-			"OTEL_EXPORTER_OTLP_PROTOCOL", protocol, "OTEL_EXPORTER_OTLP_TIMEOUT", timeout, "OTEL_METRICS_EXPORTER", "otlp",
+			"OTEL_EXPORTER_OTLP_ENDPOINT", endpoint, "OTEL_EXPORTER_OTLP_HEADERS", headers,
+			"OTEL_RESOURCE_ATTRIBUTES", resource,
+			"OTEL_EXPORTER_OTLP_PROTOCOL", protocol, "OTEL_EXPORTER_OTLP_TIMEOUT", timeout, "OTEL_METRICS_EXPORTER",
+			"otlp",
 		)}
 		o := otlpFrom(&Config{OTLP: Auto, OTLPTimeout: time.Second}, r)
 		for _, line := range slices.Concat(r.warnings, r.notes) {

@@ -18,7 +18,9 @@ func TestMaskedIsLinear(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	const size, times, most = 1 << 11, 16, 64
-	for _, part := range []string{"a://", "://", "http://u:x", "redis://", "token", "token: ", "--token ", "u:p@", "@", ":", "\"", "bearer ", "sk-", "Cookie: ", "token=\"", "mysql -px ", "A_KEY=", "login a password b ", "a/b@c ", "-----BEGIN ", "curl -u a:b ", "-x ", "a "} {
+	for _, part := range []string{"a://", "://", "http://u:x", "redis://", "token", "token: ", "--token ", "u:p@",
+		"@", ":", "\"", "bearer ", "sk-", "Cookie: ", "token=\"", "mysql -px ", "A_KEY=", "login a password b ",
+		"a/b@c ", "-----BEGIN ", "curl -u a:b ", "-x ", "a "} {
 		short, long := strings.Repeat(part, size/len(part)), strings.Repeat(part, times*size/len(part))
 		shortest, longest := time.Hour, time.Hour
 		for range 5 {

@@ -53,11 +53,12 @@ func TestMasked(t *testing.T) {
 		"bad token: S3CRET at line 3":                     "bad token: xxxxx at line 3",
 		"my-credential: S3CRET":                           "my-credential: xxxxx",
 		// Headers.
-		"Authorization: Digest a=\"S3CRET\", b=S3CRET":               "Authorization: xxxxx",
-		"> Set-Cookie: a=S3CRET; S3CRET\n> X":                        "> Set-Cookie: xxxxx\n> X",
-		"curl -H 'Private-Token: S3CRET S3CRET' http://h":            "curl -H 'Private-Token: xxxxx' http://h",
-		"curl -H \"X-Api-Key: S3CRET S3CRET\" http://h":              "curl -H \"X-Api-Key: xxxxx\" http://h",
-		"bad \"http://h/#header=Authorization: S3CRET x\": no":       "bad \"http://h/#header=Authorization: xxxxx\": no",
+		"Authorization: Digest a=\"S3CRET\", b=S3CRET":    "Authorization: xxxxx",
+		"> Set-Cookie: a=S3CRET; S3CRET\n> X":             "> Set-Cookie: xxxxx\n> X",
+		"curl -H 'Private-Token: S3CRET S3CRET' http://h": "curl -H 'Private-Token: xxxxx' http://h",
+		"curl -H \"X-Api-Key: S3CRET S3CRET\" http://h":   "curl -H \"X-Api-Key: xxxxx\" http://h",
+		"bad \"http://h/#header=Authorization: S3CRET x\": no": "bad \"http://h/#header=Authorization: " +
+			"xxxxx\": no",
 		"-H Authorization:S3CRET":                                    "-H Authorization:xxxxx",
 		"sent Bearer S3CRET, got 401":                                "sent Bearer xxxxx, got 401",
 		"BEARER\tS3CRET.S3CRET":                                      "BEARER\txxxxx",
@@ -82,13 +83,18 @@ func TestMaskedKeeps(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
 		"", ":", "@", "://", "x://:@", "a:@b", "ssh://git@host/x", "postgres://u@h/db", "git@host:repo", "host:port",
-		"https://host:8080/a@b", "dial tcp://h:80: connection refused", "valid is tcp://host:port", "(see https://h:443)",
-		"redis://[user:password@]host:port[/db]", "write user:password@, or :password@", "http://localhost:$PORT/", "http://h:{port}/", "http://[::1]:80/",
+		"https://host:8080/a@b", "dial tcp://h:80: connection refused", "valid is tcp://host:port",
+		"(see https://h:443)",
+		"redis://[user:password@]host:port[/db]", "write user:password@, or :password@", "http://localhost:$PORT/",
+		"http://h:{port}/", "http://[::1]:80/",
 		"nginx:1.25@sha256:0123456789abcdef", "mailto:me@example.org", "npm:react@18", "registry/x:y@1",
-		"token.go:12: syntax error", "test_token::test_x", "/run/secrets/db_password: no such file", "open secrets.yaml: permission denied",
-		`"get-token": not found in PATH`, `"/etc/passwd": cannot be executed: permission denied`, "open my-secret: no such file or directory",
+		"token.go:12: syntax error", "test_token::test_x", "/run/secrets/db_password: no such file",
+		"open secrets.yaml: permission denied",
+		`"get-token": not found in PATH`, `"/etc/passwd": cannot be executed: permission denied`,
+		"open my-secret: no such file or directory",
 		"token == nil", "TOKEN= cmd", "--token", "password", "password:", "--password --verbose",
-		"--tokens: \"x\" is not a number", "--tokens 500", "tokens: 3 left", "Basic authentication failed", "Bearer token is missing", "Bearer",
+		"--tokens: \"x\" is not a number", "--tokens 500", "tokens: 3 left", "Basic authentication failed",
+		"Bearer token is missing", "Bearer",
 		"npm_config_registry=x", "hf_hub_download failed", "ask-me sk-x", "task-sk-button", "eyJ", "ghp_",
 		"mysql -p db", "mysql x; mkdir -px", "make -j2 -pn",
 		"keep-alive", "monkey=1", "api: key", "TIMEOUT=3 x=y",
@@ -106,14 +112,16 @@ func TestMaskedArgs(t *testing.T) {
 		{[]string{"x", "--password", "S3CRET S3CRET", "y"}, []string{"x", "--password", "xxxxx", "y"}},
 		{[]string{"x", "--token", "-S3CRET"}, []string{"x", "--token", "xxxxx"}},
 		{[]string{"x", "-storepasswd", "S3CRET"}, []string{"x", "-storepasswd", "xxxxx"}},
-		{[]string{"docker", "login", "--password-stdin", "-u", "me"}, []string{"docker", "login", "--password-stdin", "-u", "me"}},
+		{[]string{"docker", "login", "--password-stdin", "-u", "me"},
+			[]string{"docker", "login", "--password-stdin", "-u", "me"}},
 		{[]string{"x", "--no-token", "--verbose"}, []string{"x", "--no-token", "--verbose"}},
 		{[]string{"env", "TOKEN=S3CRET S3CRET&S3CRET\"S3CRET", "x"}, []string{"env", "TOKEN=xxxxx", "x"}},
 		{[]string{"x", "--password=S3CRET S3CRET"}, []string{"x", "--password=xxxxx"}},
 		{[]string{"helm", "--set", "auth.password=S3CRET"}, []string{"helm", "--set", "auth.password=xxxxx"}},
 		{[]string{"curl", "-H", "Cookie: a=S3CRET; b=\"S3CRET\""}, []string{"curl", "-H", "Cookie: xxxxx"}},
 		{[]string{"curl", "-H", "X-Api-Key:S3CRET"}, []string{"curl", "-H", "X-Api-Key:xxxxx"}},
-		{[]string{"sh", "-ec", "TOKEN=S3CRET curl http://h; true"}, []string{"sh", "-ec", "TOKEN=xxxxx curl http://h; true"}},
+		{[]string{"sh", "-ec", "TOKEN=S3CRET curl http://h; true"},
+			[]string{"sh", "-ec", "TOKEN=xxxxx curl http://h; true"}},
 		{[]string{"retry", "--tokens", "500", "x"}, []string{"retry", "--tokens", "500", "x"}},
 		{[]string{"env", "mariadb", "-pS3CRET \"S3CRET", "-P1"}, []string{"env", "mariadb", "-pxxxxx", "-P1"}},
 		{[]string{"mkdir", "-px"}, []string{"mkdir", "-px"}},
@@ -149,7 +157,8 @@ func TestMaskedAddress(t *testing.T) {
 		"http://db/?S3CRET":                    "http://db/?xxxxx",
 		"http://db?a=S3CRET&S3CRET&c=S3CRET;d=S3CRET#status=200": "http://db?a=xxxxx&xxxxx&c=xxxxx;d=xxxxx#status=200",
 		"http://db/?a=": "http://db/?a=",
-		"http://db/#header=Authorization: Bearer S3CRET&body=x":            "http://db/#header=Authorization: xxxxx&body=x",
+		"http://db/#header=Authorization: Bearer S3CRET&body=x": "http://db/#header=Authorization: " +
+			"xxxxx&body=x",
 		"http://db/#HEADER=A:S3CRET&header=S3CRET":                         "http://db/#HEADER=A: xxxxx&header=xxxxx",
 		"http://db/#haeder=A: S3CRET&method=HEAD&insecure&x-S3CRET":        "http://db/#haeder=xxxxx&method=HEAD&insecure&xxxxx",
 		"postgres://u:S3CRET@h,u:S3CRET@h2/":                               "postgres://u:xxxxx@h2/",
@@ -191,14 +200,17 @@ func FuzzMasked(f *testing.F) {
 			}
 		}
 		for _, argv := range [][]string{
-			{before, "--token", "S3CRET" + behind}, {before, "TOKEN=S3CRET" + behind}, {before, "Cookie: S3CRET" + behind},
+			{before, "--token", "S3CRET" + behind}, {before, "TOKEN=S3CRET" + behind},
+			{before, "Cookie: S3CRET" + behind},
 		} {
-			if shown := MaskedArgs(argv)[1:]; strings.Contains(strings.Join(shown, " "), "S3CRET") && !strings.HasSuffix(before, "c") && !namesSecret(before) {
+			if shown := MaskedArgs(argv)[1:]; strings.Contains(strings.Join(shown, " "), "S3CRET") &&
+				!strings.HasSuffix(before, "c") && !namesSecret(before) {
 				t.Errorf("MaskedArgs(%q) = %q", argv, shown)
 			}
 		}
 		for _, s := range []string{
-			"http://me:S3CRET@" + host + behind, "http://h/?token=S3CRET" + behind, "http://h/?S3CRET&" + behind, "http://h/#body=x&header=A: S3CRET" + behind,
+			"http://me:S3CRET@" + host + behind, "http://h/?token=S3CRET" + behind, "http://h/?S3CRET&" + behind,
+			"http://h/#body=x&header=A: S3CRET" + behind,
 		} {
 			if shown := MaskedAddress(s); strings.Contains(shown, "S3CRET") {
 				t.Errorf("MaskedAddress(%q) = %q", s, shown)

@@ -40,7 +40,8 @@ func FuzzCut(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string, most int) {
 		most = min(max(most, 0), 1000)
 		got, middle := Cut(s, most), CutMiddle(s, most)
-		if len(got) > most || !strings.HasPrefix(s, got) || len(middle) > max(most, len(s)) && len(middle) > most+len(" ... ") {
+		if len(got) > most || !strings.HasPrefix(s, got) || len(middle) > max(most, len(s)) && len(middle) > most+
+			len(" ... ") {
 			t.Errorf("Cut(%q, %d) = %q, %q", s, most, got, middle)
 		}
 		if utf8.ValidString(s) && !(utf8.ValidString(got) && utf8.ValidString(middle)) {

@@ -37,7 +37,8 @@ type waiting struct {
 
 func newWaiting(targets ...*target) *waiting {
 	w := &waiting{started: time.Now(), tried: targets}
-	w.Policy.Schedule = backoff.Schedule{Jitter: backoff.Jitter{Kind: backoff.None}, Curve: backoff.Exponential(2), Base: 100 * time.Millisecond, Cap: time.Second}
+	w.Policy.Schedule = backoff.Schedule{Jitter: backoff.Jitter{Kind: backoff.None}, Curve: backoff.Exponential(2),
+		Base: 100 * time.Millisecond, Cap: time.Second}
 	w.Policy.Timeout = 3 * time.Second
 	w.Random = func() uint64 { return 1 }
 	for _, t := range targets {
@@ -60,7 +61,8 @@ func (t *target) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
 		case <-time.After(t.takes):
 		case <-ctx.Done():
 			time.Sleep(t.ends)
-			return attempt.Result{ExitCode: 1, Note: "interrupted", DeadlinePassed: ctx.Err() == context.DeadlineExceeded}
+			return attempt.Result{ExitCode: 1, Note: "interrupted",
+				DeadlinePassed: ctx.Err() == context.DeadlineExceeded}
 		}
 		if len(t.tried) == t.ready {
 			return attempt.Result{}
@@ -126,12 +128,14 @@ func check(t *testing.T, what string, got, want any) {
 // Each target is tried by its own schedule, and all side by side.
 func TestSideBySide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWaiting(&target{name: "a", ready: 4}, &target{name: "b", ready: 1, takes: 50 * time.Millisecond}, &target{name: "c", ready: 2, takes: 250 * time.Millisecond})
+		w := newWaiting(&target{name: "a", ready: 4}, &target{name: "b", ready: 1, takes: 50 * time.Millisecond},
+			&target{name: "c", ready: 2, takes: 250 * time.Millisecond})
 		r := w.run()
 		check(t, "a", w.at(0), ms(0, 100, 300, 700))
 		check(t, "b", w.at(1), ms(0))
 		check(t, "c", w.at(2), ms(0, 350))
-		check(t, "events", w.events, []string{"a: down", "b ready after 50ms", "c: down", "c ready after 600ms", "a ready after 700ms"})
+		check(t, "events", w.events, []string{"a: down", "b ready after 50ms", "c: down", "c ready after 600ms",
+			"a ready after 700ms"})
 		if !r.Ready || r.Waited != 700*time.Millisecond {
 			t.Errorf("result %+v", r)
 		}
@@ -144,7 +148,8 @@ func TestMissingAtEachChange(t *testing.T) {
 		w := newWaiting(&target{name: "a", ready: 3}, &target{name: "b", ready: 1, takes: 50 * time.Millisecond})
 		w.Limit = time.Minute
 		w.run()
-		check(t, "missing", w.missing, []string{"a b left: 1m0s (true)", "a left: 59.95s (true)", "a left: 59.8s (true)"})
+		check(t, "missing", w.missing,
+			[]string{"a b left: 1m0s (true)", "a left: 59.95s (true)", "a left: 59.8s (true)"})
 	})
 	synctest.Test(t, func(t *testing.T) {
 		// A try may end after the limit: then nothing is left.
@@ -175,7 +180,8 @@ func TestOnlyChangesAreReported(t *testing.T) {
 		w.Targets[1].Numbers = true
 		w.run()
 		slices.Sort(w.events)
-		check(t, "events", w.events, []string{"a ready after 3.5s", "a: x 0", "a: x 0", "a: x 9", "a: y", "b ready after 3.5s", "b: x 0", "b: x 0", "b: y"})
+		check(t, "events", w.events, []string{"a ready after 3.5s", "a: x 0", "a: x 0", "a: x 9", "a: y",
+			"b ready after 3.5s", "b: x 0", "b: x 0", "b: y"})
 	})
 }
 
@@ -183,11 +189,13 @@ func TestOnlyChangesAreReported(t *testing.T) {
 // error, and a try under way is cut.
 func TestLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWaiting(&target{name: "a"}, &target{name: "b", takes: time.Hour}, &target{name: "c", ready: 1, takes: time.Millisecond})
+		w := newWaiting(&target{name: "a"}, &target{name: "b", takes: time.Hour},
+			&target{name: "c", ready: 1, takes: time.Millisecond})
 		w.Limit = 1300 * time.Millisecond
 		r := w.run()
 		check(t, "a", w.at(0), ms(0, 100, 300, 700, 800))
-		check(t, "events", w.events, []string{"a: down", "c ready after 1ms", "a failed: down", "b failed: interrupted"})
+		check(t, "events", w.events, []string{"a: down", "c ready after 1ms", "a failed: down",
+			"b failed: interrupted"})
 		if r.Ready || r.DeadlinePassed || r.Waited != w.Limit {
 			t.Errorf("result %+v", r)
 		}
@@ -201,8 +209,10 @@ func TestLastLook(t *testing.T) {
 		limit int
 		tries []time.Duration
 	}{
-		{50, ms(0, 0)}, {100, ms(0, 0)}, {101, ms(0, 100, 100)}, {650, ms(0, 100, 300, 300)}, {900, ms(0, 100, 300, 700, 700)},
-		{1200, ms(0, 100, 300, 700, 700)}, {1201, ms(0, 100, 300, 700, 701)}, {1500, ms(0, 100, 300, 700, 1000)}, {1700, ms(0, 100, 300, 700, 1500, 1500)},
+		{50, ms(0, 0)}, {100, ms(0, 0)}, {101, ms(0, 100, 100)}, {650, ms(0, 100, 300, 300)},
+		{900, ms(0, 100, 300, 700, 700)},
+		{1200, ms(0, 100, 300, 700, 700)}, {1201, ms(0, 100, 300, 700, 701)}, {1500, ms(0, 100, 300, 700, 1000)},
+		{1700, ms(0, 100, 300, 700, 1500, 1500)},
 	} {
 		for _, ofRun := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
@@ -289,7 +299,8 @@ func TestPlace(t *testing.T) {
 // is not reported. One that hangs is not waited for.
 func TestSignal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, c := range []struct{ ends, after time.Duration }{{20 * time.Millisecond, 520 * time.Millisecond}, {time.Minute, 2500 * time.Millisecond}} {
+		for _, c := range []struct{ ends, after time.Duration }{{20 * time.Millisecond, 520 * time.Millisecond},
+			{time.Minute, 2500 * time.Millisecond}} {
 			signals := make(chan attempt.Signal, 1)
 			w := newWaiting(&target{name: "a"}, &target{name: "b", takes: 2 * time.Second, ends: c.ends})
 			w.Signals = engine.Signals{Cancelled: signals}
@@ -373,7 +384,9 @@ func TestBeats(t *testing.T) {
 		w.Limit = 35 * time.Second
 		w.run()
 		check(t, "beats", w.beats, []string{"10s", "20s", "30s"})
-		check(t, "events", w.events[2:], []string{"a b left: 25s (true)", "b ready after 16.5s", "a left: 15s (true)", "a left: 5s (true)", "a failed: down"})
+		check(t, "events", w.events[2:],
+			[]string{"a b left: 25s (true)", "b ready after 16.5s", "a left: 15s (true)", "a left: 5s (true)",
+				"a failed: down"})
 		w = newWaiting(&target{name: "a", ready: 15})
 		w.run()
 		check(t, "events", w.events[1:], []string{"a left: 0s (false)", "a ready after 11.5s"})

@@ -46,23 +46,34 @@ func TestWhile(t *testing.T) {
 		tries        []time.Duration
 		events       []string
 	}{
-		"dead at first":            {lives: 0, ready: 1, after: 0, events: []string{"p failed: gone", "a failed: was not tried"}},
-		"slow at first":            {lives: time.Hour, takes: time.Second, ready: 1, after: 1500 * time.Millisecond, tries: ms(1000), events: []string{"a ready after 1s"}},
-		"dies in a wait":           {lives: 450 * time.Millisecond, ready: 9, after: 500 * time.Millisecond, tries: ms(0, 100, 300), events: []string{"a: down", "p failed: gone", "a failed: down"}},
-		"outlives the wait":        {lives: time.Hour, ready: 3, after: 300 * time.Millisecond, tries: ms(0, 100, 300), events: []string{"a: down", "a ready after 300ms"}},
-		"both come together":       {lives: 300 * time.Millisecond, ready: 3, after: 300 * time.Millisecond, tries: ms(0, 100, 300), events: []string{"a: down", "a ready after 300ms", "p failed: gone"}},
-		"no answer says nothing":   {lives: 0, takes: time.Hour, ready: 1, after: 3500 * time.Millisecond, tries: ms(3000), events: []string{"a ready after 3s"}},
-		"dies before a slow look":  {lives: 350 * time.Millisecond, takes: 100 * time.Millisecond, ready: 3, after: 500 * time.Millisecond, tries: ms(100, 200, 400), events: []string{"a: down", "a ready after 400ms", "p failed: gone"}},
-		"a look that is under way": {lives: 0, takes: 2900 * time.Millisecond, ready: 3, after: 2900 * time.Millisecond, events: []string{"p failed: gone", "a failed: was not tried"}},
+		"dead at first": {lives: 0, ready: 1, after: 0,
+			events: []string{"p failed: gone", "a failed: was not tried"}},
+		"slow at first": {lives: time.Hour, takes: time.Second, ready: 1, after: 1500 * time.Millisecond,
+			tries: ms(1000), events: []string{"a ready after 1s"}},
+		"dies in a wait": {lives: 450 * time.Millisecond, ready: 9, after: 500 * time.Millisecond,
+			tries: ms(0, 100, 300), events: []string{"a: down", "p failed: gone", "a failed: down"}},
+		"outlives the wait": {lives: time.Hour, ready: 3, after: 300 * time.Millisecond,
+			tries: ms(0, 100, 300), events: []string{"a: down", "a ready after 300ms"}},
+		"both come together": {lives: 300 * time.Millisecond, ready: 3, after: 300 * time.Millisecond,
+			tries: ms(0, 100, 300), events: []string{"a: down", "a ready after 300ms", "p failed: gone"}},
+		"no answer says nothing": {lives: 0, takes: time.Hour, ready: 1, after: 3500 * time.Millisecond,
+			tries: ms(3000), events: []string{"a ready after 3s"}},
+		"dies before a slow look": {lives: 350 * time.Millisecond, takes: 100 * time.Millisecond, ready: 3,
+			after: 500 * time.Millisecond, tries: ms(100, 200, 400),
+			events: []string{"a: down", "a ready after 400ms", "p failed: gone"}},
+		"a look that is under way": {lives: 0, takes: 2900 * time.Millisecond, ready: 3,
+			after: 2900 * time.Millisecond, events: []string{"p failed: gone", "a failed: was not tried"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWaiting(&target{name: "a", ready: c.ready})
-				w.While = []Watched{{Name: "p", Starter: &life{until: time.Now().Add(c.lives), takes: c.takes}, Every: 500 * time.Millisecond}}
+				w.While = []Watched{{Name: "p", Starter: &life{until: time.Now().Add(c.lives), takes: c.takes},
+					Every: 500 * time.Millisecond}}
 				r := w.run()
 				check(t, "events", w.events, c.events)
 				check(t, "tries", w.at(0), c.tries)
-				if failed := c.events[len(c.events)-1][0] == 'p' || c.events[0][0] == 'p' || len(c.events) == 3 && name != "outlives the wait"; r.Ready == failed || r.Waited > c.after {
+				if failed := c.events[len(c.events)-1][0] == 'p' || c.events[0][0] == 'p' || len(c.events) == 3 &&
+					name != "outlives the wait"; r.Ready == failed || r.Waited > c.after {
 					t.Errorf("%+v, want it over after %v", r, c.after)
 				}
 			})
@@ -94,7 +105,8 @@ func TestWhileIsLookedAt(t *testing.T) {
 func TestWhileEndsTries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWaiting(&target{name: "a", takes: 2 * time.Second, ends: 20 * time.Millisecond})
-		w.While = []Watched{{Name: "p", Starter: &life{until: time.Now().Add(450 * time.Millisecond)}, Every: 500 * time.Millisecond}}
+		w.While = []Watched{{Name: "p", Starter: &life{until: time.Now().Add(450 * time.Millisecond)},
+			Every: 500 * time.Millisecond}}
 		r := w.run()
 		check(t, "events", w.events, []string{"p failed: gone", "a failed: was not tried"})
 		check(t, "waited", r.Waited, 520*time.Millisecond)

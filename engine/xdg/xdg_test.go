@@ -19,7 +19,8 @@ func TestState(t *testing.T) {
 		}
 	}
 	file := filepath.Join(dir, "file")
-	passwords := "# comment\nroot:x:0:0:root:/root:/bin/sh\nbroken:x:1000\nrel:x:1001:1::home:/bin/sh\nann:x:1000:1000:Ann,,,:/home/ann:/bin/sh\r\n"
+	passwords := "# comment\nroot:x:0:0:root:/root:/bin/sh\nbroken:x:1000\nrel:x:1001:1::home:/bin/sh\n" +
+		"ann:x:1000:1000:Ann,,,:/home/ann:/bin/sh\r\n"
 	if err := os.WriteFile(file, []byte(passwords), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -28,12 +29,17 @@ func TestState(t *testing.T) {
 		uid  int
 		want string
 	}{
-		"XDG_STATE_HOME first":              {map[string]string{"XDG_STATE_HOME": "/x", "HOME": home, "STATE_DIRECTORY": "/s"}, 1000, "/x"},
-		"a relative one does not count":     {map[string]string{"XDG_STATE_HOME": "x", "HOME": home}, 1000, home + "/.local/state"},
-		"HOME before STATE_DIRECTORY":       {map[string]string{"HOME": home, "STATE_DIRECTORY": "/s"}, 1000, home + "/.local/state"},
-		"a HOME that is not there":          {map[string]string{"HOME": dir + "/none", "STATE_DIRECTORY": "/s"}, 1000, "/s"},
-		"a HOME that is a file":             {map[string]string{"HOME": file, "STATE_DIRECTORY": "/s"}, 1000, "/s"},
-		"one that cannot be written":        {map[string]string{"HOME": locked, "STATE_DIRECTORY": "/s:/t"}, 1000, "/s"},
+		"XDG_STATE_HOME first": {map[string]string{"XDG_STATE_HOME": "/x", "HOME": home,
+			"STATE_DIRECTORY": "/s"}, 1000, "/x"},
+		"a relative one does not count": {map[string]string{"XDG_STATE_HOME": "x", "HOME": home}, 1000,
+			home + "/.local/state"},
+		"HOME before STATE_DIRECTORY": {map[string]string{"HOME": home, "STATE_DIRECTORY": "/s"}, 1000,
+			home + "/.local/state"},
+		"a HOME that is not there": {map[string]string{"HOME": dir + "/none", "STATE_DIRECTORY": "/s"}, 1000,
+			"/s"},
+		"a HOME that is a file": {map[string]string{"HOME": file, "STATE_DIRECTORY": "/s"}, 1000, "/s"},
+		"one that cannot be written": {map[string]string{"HOME": locked, "STATE_DIRECTORY": "/s:/t"}, 1000,
+			"/s"},
 		"several of systemd's: the first":   {map[string]string{"STATE_DIRECTORY": "/s:/t"}, 1000, "/s"},
 		"no variable: the password file":    {nil, 1000, "/home/ann"},
 		"an empty HOME":                     {map[string]string{"HOME": "", "STATE_DIRECTORY": ""}, 1000, "/home/ann"},
@@ -75,7 +81,8 @@ func TestTheNearestDirectoryHasToBeWritable(t *testing.T) {
 			t.Fatal(err)
 		}
 		asked = nil
-		if dir, err := p.state(); err != nil || dir != filepath.Join(home, ".local/state") || len(asked) != 1 || asked[0] != filepath.Join(home, made) {
+		if dir, err := p.state(); err != nil || dir != filepath.Join(home, ".local/state") || len(asked) != 1 ||
+			asked[0] != filepath.Join(home, made) {
 			t.Errorf("%s: %q, %v, asked %q", made, dir, err, asked)
 		}
 	}

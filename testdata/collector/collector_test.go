@@ -141,14 +141,18 @@ func TestSpans(t *testing.T) {
 		t.Fatalf("%d spans, and the commands saw\n%s", len(spans), seen)
 	}
 	run := spans[0]
-	if run.Name() != "retry import" || run.ParentSpanID().String() != "b7ad6b7169203331" || run.Events().Len() != 2 || run.Kind() != ptrace.SpanKindInternal {
-		t.Errorf("run: %s, parent %s, %d events, kind %v", run.Name(), run.ParentSpanID(), run.Events().Len(), run.Kind())
+	if run.Name() != "retry import" || run.ParentSpanID().String() != "b7ad6b7169203331" || run.Events().Len() != 2 ||
+		run.Kind() != ptrace.SpanKindInternal {
+		t.Errorf("run: %s, parent %s, %d events, kind %v", run.Name(), run.ParentSpanID(), run.Events().Len(),
+			run.Kind())
 	}
-	if id := run.SpanID(); !strings.Contains(seen, "hook 00-0af7651916cd43dd8448eb211c80319c-"+hex.EncodeToString(id[:])+"-01") {
+	if id := run.SpanID(); !strings.Contains(seen,
+		"hook 00-0af7651916cd43dd8448eb211c80319c-"+hex.EncodeToString(id[:])+"-01") {
 		t.Errorf("the hook did not see the run's span %s:\n%s", id, seen)
 	}
 	for _, attempt := range spans[1:] {
-		if attempt.Name() != "import" || attempt.ParentSpanID() != run.SpanID() || attempt.TraceID() != run.TraceID() || attempt.Kind() != ptrace.SpanKindClient {
+		if attempt.Name() != "import" || attempt.ParentSpanID() != run.SpanID() ||
+			attempt.TraceID() != run.TraceID() || attempt.Kind() != ptrace.SpanKindClient {
 			t.Errorf("attempt %s: parent %s, kind %v", attempt.Name(), attempt.ParentSpanID(), attempt.Kind())
 		}
 		if !strings.Contains(seen, attempt.SpanID().String()) {
@@ -172,7 +176,8 @@ func traced(t *testing.T) (spans []ptrace.Span, seen string) {
 	address, traces, _ := collect(t)
 	dir := t.TempDir()
 	retry(t, dir, []string{"TRACEPARENT=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},
-		"--otlp", address, "--otlp-timeout", "1m", "--name", "import", "-n", "3", "--delays", "100ms,150ms", "--hedge", "150ms", "--stdin", "null", "--classify", "smart",
+		"--otlp", address, "--otlp-timeout", "1m", "--name", "import", "-n", "3", "--delays", "100ms,150ms",
+		"--hedge", "150ms", "--stdin", "null", "--classify", "smart",
 		"--after-success", "echo hook $TRACEPARENT >>seen", "--", "sh", "-c", `
 			echo $RETRY_ATTEMPT $TRACEPARENT >>seen
 			case $RETRY_ATTEMPT$RETRY_COPY in
@@ -191,7 +196,8 @@ func traced(t *testing.T) (spans []ptrace.Span, seen string) {
 // The collector takes the metrics, with the names of the documentation.
 func TestMetrics(t *testing.T) {
 	address, traces, metrics := collect(t)
-	retry(t, t.TempDir(), []string{"OTEL_METRICS_EXPORTER=otlp", "OTEL_EXPORTER_OTLP_ENDPOINT=" + address, "OTEL_TRACES_EXPORTER=none"},
+	retry(t, t.TempDir(), []string{"OTEL_METRICS_EXPORTER=otlp", "OTEL_EXPORTER_OTLP_ENDPOINT=" + address,
+		"OTEL_TRACES_EXPORTER=none"},
 		"--otlp", "auto", "-n", "2", "--delays", "1ms", "--", "false")
 	if n := traces.SpanCount(); n != 0 {
 		t.Errorf("%d spans", n)
@@ -203,7 +209,8 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	slices.Sort(names)
-	if got := strings.Join(names, " "); got != "retry.attempt.duration retry.attempts retry.delay retry.run.attempts retry.run.duration retry.runs" {
+	if got := strings.Join(names, " "); got != "retry.attempt.duration retry.attempts retry.delay "+
+		"retry.run.attempts retry.run.duration retry.runs" {
 		t.Errorf("metrics: %s", got)
 	}
 }
@@ -212,7 +219,8 @@ func TestMetrics(t *testing.T) {
 func written(t *testing.T) string {
 	dir := t.TempDir()
 	for _, args := range [][]string{
-		{"-n", "2", "--delays", "1ms", "--", "false"}, {"--", "true"}, {"-n", "1", "--timeout", "20ms", "--", "sleep", "10"},
+		{"-n", "2", "--delays", "1ms", "--", "false"}, {"--", "true"},
+		{"-n", "1", "--timeout", "20ms", "--", "sleep", "10"},
 		{"--name", "a\"b\\c é", "--", "true"},
 		{"--key", "k", "--store", "file:" + dir, "--breaker", "1,open=1h", "-n", "1", "--", "false"},
 		{"--key", "k", "--store", "file:" + dir, "--breaker", "1,open=1h", "-n", "1", "--", "false"},
@@ -259,7 +267,8 @@ func TestNodeExporter(t *testing.T) {
 		_ = cmd.Wait()
 	}()
 	var page string
-	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) { // until it listens
+	// until it listens
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		answer, err := http.Get("http://" + address + "/metrics")
 		if err == nil {
 			body, _ := io.ReadAll(answer.Body)
@@ -268,7 +277,8 @@ func TestNodeExporter(t *testing.T) {
 			break
 		}
 	}
-	for _, line := range []string{"node_textfile_scrape_error 0", `retry_runs_total{name="false",outcome="exhausted"} 2`, `retry_refused_total{guard="breaker",name="false"} 1`} {
+	for _, line := range []string{"node_textfile_scrape_error 0",
+		`retry_runs_total{name="false",outcome="exhausted"} 2`, `retry_refused_total{guard="breaker",name="false"} 1`} {
 		if !strings.Contains(page, line+"\n") {
 			t.Errorf("%s is missing in\n%s", line, page)
 		}

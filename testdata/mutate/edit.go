@@ -26,7 +26,8 @@ type checked struct {
 
 // check reads a package. Its imports are read from what the compiler has written.
 func check(found *goPackage) (*checked, error) {
-	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}", found.ImportPath).Output()
+	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}",
+		found.ImportPath).Output()
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +85,9 @@ func (e *editor) mutant(at token.Pos, change string) (id int, ok bool) {
 		return 0, false
 	}
 	e.next++
-	e.mutants = append(e.mutants, &mutant{id: e.next, place: fmt.Sprintf("%s:%d:%d", e.place, position.Line, position.Column), file: e.place, source: e.line(position.Offset), change: change})
+	e.mutants = append(e.mutants, &mutant{id: e.next,
+		place: fmt.Sprintf("%s:%d:%d", e.place, position.Line, position.Column), file: e.place,
+		source: e.line(position.Offset), change: change})
 	return e.next, true
 }
 
@@ -100,7 +103,8 @@ func (e *editor) offset(at token.Pos) int { return e.set.Position(at).Offset }
 // around puts text before and behind a node. It is called for outer nodes first.
 func (e *editor) around(n ast.Node, before, behind string) {
 	at := len(e.edits) + 1
-	e.edits = append(e.edits, edit{e.offset(n.Pos()), e.offset(n.Pos()), at, before}, edit{e.offset(n.End()), e.offset(n.End()), -at, behind})
+	e.edits = append(e.edits, edit{e.offset(n.Pos()), e.offset(n.Pos()), at, before},
+		edit{e.offset(n.End()), e.offset(n.End()), -at, behind})
 }
 
 func (e *editor) apply() []byte {
@@ -212,7 +216,8 @@ func (e *editor) first(n ast.Node) string {
 
 // condition is turned round, unless its operator is.
 func (e *editor) condition(cond ast.Expr) {
-	if b, ok := ast.Unparen(cond).(*ast.BinaryExpr); ok && (b.Op == token.EQL || b.Op == token.NEQ) || e.info.Types[cond].Value != nil {
+	if b, ok := ast.Unparen(cond).(*ast.BinaryExpr); ok && (b.Op == token.EQL || b.Op == token.NEQ) ||
+		e.info.Types[cond].Value != nil {
 		return
 	}
 	if id, ok := e.mutant(cond.Pos(), "not: "+e.first(cond)); ok {
@@ -225,8 +230,10 @@ var operators = map[token.Token]struct {
 	becomes  token.Token
 	function string
 }{
-	token.LSS: {token.LEQ, "mutantLess"}, token.LEQ: {token.LSS, "mutantLessOrEqual"}, token.GTR: {token.GEQ, "mutantGreater"}, token.GEQ: {token.GTR, "mutantGreaterOrEqual"},
-	token.ADD: {token.SUB, "mutantAdd"}, token.SUB: {token.ADD, "mutantSubtract"}, token.MUL: {token.QUO, "mutantMultiply"}, token.QUO: {token.MUL, "mutantDivide"},
+	token.LSS: {token.LEQ, "mutantLess"}, token.LEQ: {token.LSS, "mutantLessOrEqual"},
+	token.GTR: {token.GEQ, "mutantGreater"}, token.GEQ: {token.GTR, "mutantGreaterOrEqual"},
+	token.ADD: {token.SUB, "mutantAdd"}, token.SUB: {token.ADD, "mutantSubtract"},
+	token.MUL: {token.QUO, "mutantMultiply"}, token.QUO: {token.MUL, "mutantDivide"},
 	token.LAND: {token.LOR, "mutantAnd"}, token.LOR: {token.LAND, "mutantOr"},
 }
 

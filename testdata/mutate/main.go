@@ -142,7 +142,8 @@ func measure(path, with, scripts string, choose func(*mutant) bool, least float6
 		fmt.Printf("%s: killed with those of %s %d (%.0f %%)\n", path, with, killed, percent(killed, len(all)))
 	}
 	if scripts != "" {
-		outside := &tests{mutation: m, binary: filepath.Join(work, "cli"), dir: "cli", args: []string{"-test.failfast"}, scripts: scripts}
+		outside := &tests{mutation: m, binary: filepath.Join(work, "cli"), dir: "cli",
+			args: []string{"-test.failfast"}, scripts: scripts}
 		if err := m.compile("./cli", outside.binary); err != nil {
 			return err
 		}
@@ -164,7 +165,8 @@ func measure(path, with, scripts string, choose func(*mutant) bool, least float6
 	}
 	killed = len(all) - len(left)
 	share := percent(killed, len(all)-equivalent)
-	fmt.Printf("%s: %d of %d mutants killed (%.1f %%), and %d are equivalent\n", path, killed, len(all)-equivalent, share, equivalent)
+	fmt.Printf("%s: %d of %d mutants killed (%.1f %%), and %d are equivalent\n", path, killed, len(all)-equivalent,
+		share, equivalent)
 	if share < least {
 		return fmt.Errorf("%s: less than %v %% are killed", path, least)
 	}
@@ -302,7 +304,8 @@ func (t *tests) run(id int, some []*test, limit time.Duration) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, isolation[0], slices.Concat(isolation[1:], []string{t.binary}, t.args, []string{"-test.run=" + pattern})...)
+	cmd := exec.CommandContext(ctx, isolation[0],
+		slices.Concat(isolation[1:], []string{t.binary}, t.args, []string{"-test.run=" + pattern})...)
 	cmd.Dir, cmd.WaitDelay = t.dir, 10*time.Second
 	return cmd.CombinedOutput()
 }
@@ -310,7 +313,8 @@ func (t *tests) run(id int, some []*test, limit time.Duration) ([]byte, error) {
 // isolation begins the command line of tests: in a pid namespace of their own (unshare(1)) a
 // mutant that signals the wrong processes ends none of the machine's. The shell is the first
 // process there, since the tests are not to be.
-var isolation = []string{"unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", `"$@"; exit $?`, "sh"}
+var isolation = []string{"unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", `"$@"; exit $?`,
+	"sh"}
 
 // isolate returns an error if tests that signal processes cannot be isolated. Others need
 // not be.
@@ -320,7 +324,8 @@ func isolate(path string) error {
 		return nil
 	}
 	if strings.Contains(path, "engine/proc") {
-		return fmt.Errorf("%s: a mutant may signal any process; run it as root where there is unshare(1): %w", path, err)
+		return fmt.Errorf("%s: a mutant may signal any process; run it as root where there is unshare(1): %w", path,
+			err)
 	}
 	isolation = []string{"env"}
 	return nil
@@ -381,7 +386,8 @@ func (m *mutation) build(path string) error {
 
 // compile builds the tests of a package with the mutants in place of their package.
 func (m *mutation) compile(path, binary string) error {
-	out, err := exec.Command("go", "test", "-vet=off", "-overlay="+filepath.Join(m.work, "overlay.json"), "-gcflags="+m.path+"=-e", "-c", "-o", binary, path).CombinedOutput()
+	out, err := exec.Command("go", "test", "-vet=off", "-overlay="+filepath.Join(m.work, "overlay.json"),
+		"-gcflags="+m.path+"=-e", "-c", "-o", binary, path).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
@@ -422,7 +428,8 @@ func (m *mutation) write(found *goPackage, without map[string]bool) error {
 		if err != nil {
 			return err
 		}
-		e := &editor{checked: checked, file: file, text: text, place: filepath.ToSlash(at), without: without, next: len(m.mutants)}
+		e := &editor{checked: checked, file: file, text: text, place: filepath.ToSlash(at), without: without,
+			next: len(m.mutants)}
 		e.walk()
 		m.mutants = slices.Concat(m.mutants, e.mutants)
 		target := filepath.Join(m.work, name)

@@ -150,7 +150,8 @@ func TestChain(t *testing.T) {
 // The names of a command are its plain one, and the one that was written.
 func TestNames(t *testing.T) {
 	for line, want := range map[string]string{
-		"": "[]", "curl x": "[curl]", "/usr/bin/python3.11 x": "[python python3.11]", "sudo apt update": "[apt-get apt]", `C:\x\curl.exe`: "[curl curl.exe]",
+		"": "[]", "curl x": "[curl]", "/usr/bin/python3.11 x": "[python python3.11]",
+		"sudo apt update": "[apt-get apt]", `C:\x\curl.exe`: "[curl curl.exe]",
 	} {
 		if got := fmt.Sprint(Names(strings.Fields(line))); got != want {
 			t.Errorf("%q: %s, want %s", line, got, want)
@@ -161,8 +162,10 @@ func TestNames(t *testing.T) {
 // A script's commands are not known.
 func TestPartsOfAScript(t *testing.T) {
 	for line, want := range map[string]bool{
-		"": false, "curl x": false, "make": true, "gmake -j4": true, "sh x": true, "sudo make": true, "sudo make.sh": true, "/bin/run.sh x": true, "run.bash": true, "run.zsh": true,
-		"./run": true, "../run x": true, "nice ./run": true, "/opt/run": false, "make-it": false, "run.shx": false, ".run": false, "sh -c curl": false,
+		"": false, "curl x": false, "make": true, "gmake -j4": true, "sh x": true, "sudo make": true,
+		"sudo make.sh": true, "/bin/run.sh x": true, "run.bash": true, "run.zsh": true,
+		"./run": true, "../run x": true, "nice ./run": true, "/opt/run": false, "make-it": false, "run.shx": false,
+		".run": false, "sh -c curl": false,
 	} {
 		if _, _, got := Parts(strings.Fields(line)); got != want {
 			t.Errorf("%q: %t", line, got)

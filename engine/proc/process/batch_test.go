@@ -8,8 +8,10 @@ import (
 func TestBatchLine(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]string{
-		"plain": "plain", "a b": `"a b"`, "": `""`, "a&b": `"a&b"`, "a>b": `"a>b"`, "a|b": `"a|b"`, "a^b": `"a^b"`, "%X%": `"%%cd:~,%X%%cd:~,%"`,
-		`a"b`: `"a""b"`, `"`: `""""`, `a\`: `"a\\"`, `a\b`: `a\b`, `a\"b`: `"a\\""b"`, `a\\"`: `"a\\\\"""`, "!X!": `"!X!"`, "ü漢": "ü漢", "a=b": `"a=b"`, "(a)": `"(a)"`,
+		"plain": "plain", "a b": `"a b"`, "": `""`, "a&b": `"a&b"`, "a>b": `"a>b"`, "a|b": `"a|b"`, "a^b": `"a^b"`,
+		"%X%": `"%%cd:~,%X%%cd:~,%"`,
+		`a"b`: `"a""b"`, `"`: `""""`, `a\`: `"a\\"`, `a\b`: `a\b`, `a\"b`: `"a\\""b"`, `a\\"`: `"a\\\\"""`,
+		"!X!": `"!X!"`, "ü漢": "ü漢", "a=b": `"a=b"`, "(a)": `"(a)"`,
 	} {
 		got, err := batchLine(`C:\x y\z.bat`, []string{word})
 		if want = `cmd.exe /e:on /v:off /d /s /c ""C:\x y\z.bat" ` + want + `"`; got != want || err != nil {
@@ -24,7 +26,8 @@ func TestBatchLine(t *testing.T) {
 	if got, err := batchLine(`a"b.bat`, nil); err == nil {
 		t.Errorf("%s", got)
 	}
-	for path, want := range map[string]bool{"a.bat": true, `C:\x\a.CMD`: true, "a.bat. .": true, "a.exe": false, "bat": false, "a.bat.exe": false, "a.cmd ": true} {
+	for path, want := range map[string]bool{"a.bat": true, `C:\x\a.CMD`: true, "a.bat. .": true, "a.exe": false,
+		"bat": false, "a.bat.exe": false, "a.cmd ": true} {
 		if isBatch(path) != want {
 			t.Errorf("isBatch(%q) is %v", path, !want)
 		}

@@ -33,7 +33,8 @@ func FuzzParseStat(f *testing.F) {
 		if pid <= 0 || ppid < 0 || pgid < 0 || sid < 0 {
 			return
 		}
-		line := fmt.Sprintf("%d (%s) Z %d %d %d 0 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 %d 1 2 3\n", pid, name, ppid, pgid, sid, start)
+		line := fmt.Sprintf("%d (%s) Z %d %d %d 0 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 %d 1 2 3\n", pid, name, ppid, pgid,
+			sid, start)
 		want := Entry{Pid: pid, Ppid: ppid, Pgid: pgid, Sid: sid, Start: start, Dead: true}
 		if p, ok := parseStat([]byte(line)); !ok || p != want {
 			t.Errorf("%q: %+v, %v", line, p, ok)

@@ -95,10 +95,12 @@ var scenes = map[string]struct {
 			started(t, script)
 			ended(t)
 			code, sig := t.EndedBy()
-			fmt.Println(code, int(sig), t.Reap(), t.Reap().Err == nil, t.HasEnded(), errors.Is(t.Signal(syscall.SIGTERM), os.ErrProcessDone))
+			fmt.Println(code, int(sig), t.Reap(), t.Reap().Err == nil, t.HasEnded(),
+				errors.Is(t.Signal(syscall.SIGTERM), os.ErrProcessDone))
 			t.Close()
 		}
-	}, "0 0 {0 signal 0 <nil>} true true true\n7 0 {7 signal 0 <nil>} true true true\n0 9 {0 killed <nil>} true true true\n0 15 {0 terminated <nil>} true true true\n"},
+	}, "0 0 {0 signal 0 <nil>} true true true\n7 0 {7 signal 0 <nil>} true true true\n0 9 {0 killed <nil>} true " +
+		"true true\n0 15 {0 terminated <nil>} true true true\n"},
 	"a tree that ends when it is asked": {func() {
 		t := newTree(true)
 		started(t, "sleep 1000 & echo $! >pid; touch up; wait")
@@ -115,7 +117,8 @@ var scenes = map[string]struct {
 	}, "cleaned\n3\n"},
 	"one that does not": {func() {
 		t := newTree(false)
-		started(t, "trap '' TERM; (trap '' TERM; echo $$ >x; while :; do sleep 0.01; done) & echo $! >pid; touch up; wait; while :; do sleep 0.01; done")
+		started(t, "trap '' TERM; (trap '' TERM; echo $$ >x; while :; do sleep 0.01; done) & echo $! >pid; "+
+			"touch up; wait; while :; do sleep 0.01; done")
 		child := pidIn("pid")
 		t.End(syscall.SIGTERM, 50*time.Millisecond, nil)
 		fmt.Println(t.Reap().Signal, Alive(child))
@@ -131,7 +134,8 @@ var scenes = map[string]struct {
 		for _, group := range []bool{true, false} {
 			_ = os.Remove("pid")
 			t := newTree(group)
-			started(t, "setsid sh -c 'echo $$ >pid; exec sleep 1000' & while ! [ -s pid ]; do sleep 0.01; done; touch up")
+			started(t, "setsid sh -c 'echo $$ >pid; exec sleep 1000' & while ! [ -s pid ]; do sleep 0.01; done; "+
+				"touch up")
 			child := pidIn("pid")
 			t.Remember()
 			ended(t)
@@ -154,7 +158,8 @@ var scenes = map[string]struct {
 		fmt.Println(t.Reap().Signal)
 	}, "true true false true true\nterminated\n"},
 	"what was there before": {func() {
-		before := exec.Command("sh", "-c", "sleep 1000 & echo $! >earlier; until [ -e go ]; do sleep 0.01; done; (sleep 1000 & echo $! >later); wait")
+		before := exec.Command("sh", "-c",
+			"sleep 1000 & echo $! >earlier; until [ -e go ]; do sleep 0.01; done; (sleep 1000 & echo $! >later); wait")
 		before.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		if err := before.Start(); err != nil {
 			panic(err)
@@ -192,7 +197,8 @@ var scenes = map[string]struct {
 	}, "true true\nfalse true false\nfalse\n"},
 	"groups": {func() {
 		t := newTree(true)
-		started(t, "trap 'echo leader >>got' USR1; (trap 'echo child >>got; exit' USR1; touch ready; while :; do sleep 0.01; done) & while ! [ -e ready ]; do sleep 0.01; done; touch up; while :; do sleep 0.01; done")
+		started(t, "trap 'echo leader >>got' USR1; (trap 'echo child >>got; exit' USR1; touch ready; while :; "+
+			"do sleep 0.01; done) & while ! [ -e ready ]; do sleep 0.01; done; touch up; while :; do sleep 0.01; done")
 		t.SignalGroup(syscall.SIGUSR1)
 		await(func() bool { text, _ := os.ReadFile("got"); return strings.Count(string(text), "\n") == 2 })
 		_ = t.Signal(syscall.SIGUSR1)
@@ -238,7 +244,8 @@ var scenes = map[string]struct {
 		list := openChildList()
 		for range 2 {
 			found := list.read()
-			fmt.Print(slices.Contains(found, pidIn("pid1")) && slices.Contains(found, pidIn("pid2")) && len(found) <= 3, " ")
+			fmt.Print(slices.Contains(found, pidIn("pid1")) && slices.Contains(found, pidIn("pid2")) &&
+				len(found) <= 3, " ")
 		}
 		list.close()
 		for _, orphan := range []int{pidIn("pid1"), pidIn("pid2")} {
@@ -297,7 +304,8 @@ var scenes = map[string]struct {
 			panic(err)
 		}
 		t := New(true, true, nil, nil)
-		started(t, "setsid sh -c 'echo $$ >pid; exec sleep 1000' & (sleep 1000 & echo $! >orphan); while ! [ -s pid ]; do sleep 0.01; done; touch up; wait")
+		started(t, "setsid sh -c 'echo $$ >pid; exec sleep 1000' & (sleep 1000 & echo $! >orphan); while ! [ -s "+
+			"pid ]; do sleep 0.01; done; touch up; wait")
 		child, orphan := pidIn("pid"), pidIn("orphan")
 		its, _ := Stat(orphan)
 		fmt.Println(adopts, its.Ppid == os.Getpid(), t.alone(), t.IsShared(), t.alive())
@@ -308,7 +316,8 @@ var scenes = map[string]struct {
 	"the program's group": {func() {
 		t := newTree(false)
 		script := "trap 'echo x >>got; exit' USR1; touch $0; while :; do sleep 0.01; done"
-		started(t, "setsid sh -c \"$S\" other & sh -c \"$S\" child & while ! [ -e other ] || ! [ -e child ]; do sleep 0.01; done; S=; trap 'echo x >>got' USR1; touch up; while :; do sleep 0.01; done", "S="+script)
+		started(t, "setsid sh -c \"$S\" other & sh -c \"$S\" child & while ! [ -e other ] || ! [ -e child ]; do "+
+			"sleep 0.01; done; S=; trap 'echo x >>got' USR1; touch up; while :; do sleep 0.01; done", "S="+script)
 		t.SignalSharedGroup(syscall.SIGUSR1)
 		got := func() int { text, _ := os.ReadFile("got"); return strings.Count(string(text), "x") }
 		await(func() bool { return got() == 2 })
@@ -319,8 +328,10 @@ var scenes = map[string]struct {
 		for _, group := range []bool{true, false} {
 			_ = os.Remove("got")
 			t := newTree(group)
-			script := "n=0; trap 'n=$((n+1))' TERM; touch $0; while [ $n = 0 ]; do sleep 0.01; done; sleep 0.05; echo $n >>got"
-			started(t, "rm -f other child; setsid sh -c \"$S\" other & sh -c \"$S\" child & while ! [ -e other ] || ! [ -e child ]; do sleep 0.01; done; exec sh -c \"$S\" up", "S="+script)
+			script := "n=0; trap 'n=$((n+1))' TERM; touch $0; while [ $n = 0 ]; do sleep 0.01; done; sleep " +
+				"0.05; echo $n >>got"
+			started(t, "rm -f other child; setsid sh -c \"$S\" other & sh -c \"$S\" child & while ! [ -e other "+
+				"] || ! [ -e child ]; do sleep 0.01; done; exec sh -c \"$S\" up", "S="+script)
 			t.End(syscall.SIGTERM, time.Hour, nil)
 			text, _ := os.ReadFile("got")
 			fmt.Printf("%q ", text)
@@ -352,7 +363,8 @@ var scenes = map[string]struct {
 	}, "false true false false false true false true true\n"},
 	"children by their pids": {func() {
 		t := newTree(false, "RETRY_COPY=1")
-		started(t, "(sleep 1000 & echo $! >orphan; setsid sh -c 'echo $$ >other; exec sleep 1000' & sleep 1000 & echo $! >zombie); touch up; exec sleep 1000")
+		started(t, "(sleep 1000 & echo $! >orphan; setsid sh -c 'echo $$ >other; exec sleep 1000' & sleep 1000 "+
+			"& echo $! >zombie); touch up; exec sleep 1000")
 		orphan, zombie := pidIn("orphan"), pidIn("zombie")
 		pidIn("other") // which is in a group of its own then
 		await(func() bool { p, _ := Stat(zombie); return p.Ppid == os.Getpid() })
@@ -390,7 +402,8 @@ var scenes = map[string]struct {
 	}, "true true killed 0\n"},
 	"another of this program": {func() {
 		own, none := os.Getpid(), 1<<22+1 // beyond all pids
-		below := underAnother([]Entry{{Pid: own, Ppid: 1}, {Pid: none, Ppid: own}, {Pid: none + 1, Ppid: none}, {Pid: none + 2, Ppid: 1}, {Pid: none + 3, Ppid: none + 2}})
+		below := underAnother([]Entry{{Pid: own, Ppid: 1}, {Pid: none, Ppid: own}, {Pid: none + 1, Ppid: none},
+			{Pid: none + 2, Ppid: 1}, {Pid: none + 3, Ppid: none + 2}})
 		fmt.Println(len(below), below[none], below[none+1], isAnother(own), isAnother(none))
 	}, "2 true true true false\n"},
 	"what cannot be started": {func() {
@@ -423,7 +436,8 @@ func TestTrees(t *testing.T) {
 func TestEach(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"script": "#!/bin/sh\n", "bare": "echo\n", "dos": "#!/no/such/sh\r\n", "lost": "#!/no/such/sh -e\n", "closed/script": "#!/bin/sh\n", "plain": "x",
+		"script": "#!/bin/sh\n", "bare": "echo\n", "dos": "#!/no/such/sh\r\n", "lost": "#!/no/such/sh -e\n",
+		"closed/script": "#!/bin/sh\n", "plain": "x",
 	} {
 		if err := os.MkdirAll(dir+"/closed", 0o700); err != nil {
 			t.Fatal(err)
@@ -455,12 +469,16 @@ func TestEach(t *testing.T) {
 		{dir, "./nope", syscall.ENOENT, "./nope", `"./nope": not found`},
 		{dir, "bare", syscall.ENOEXEC, dir + "/bare /bin/sh", ""},
 		{dir, "lost", syscall.ENOENT, dir + "/lost", `"` + dir + `/lost": its interpreter "/no/such/sh" was not found`},
-		{dir, "dos", syscall.ENOENT, dir + "/dos", `"` + dir + `/dos": its interpreter "/no/such/sh" was not found; its lines end with CR LF; write: sed -i 's/\r$//' ` + dir + `/dos`},
+		{dir, "dos", syscall.ENOENT, dir + "/dos",
+			`"` + dir + `/dos": its interpreter "/no/such/sh" was not found; its lines end with CR LF; write: ` +
+				`sed -i 's/\r$//' ` + dir + `/dos`},
 		{dir, dir, syscall.EACCES, dir, `"` + dir + `": is a directory`},
 		{dir, "script", syscall.EACCES, dir + "/script", `"` + dir + `/script": cannot be executed: permission denied`},
 		{dir + ":" + dir + "/closed", "script", syscall.EACCES, dir + "/script " + dir + "/closed/script", ""},
-		{dir + ":" + dir + "/closed", "script", syscall.EAGAIN, dir + "/script", `"script": the system has no process to start it in: resource temporarily unavailable`},
-		{dir, "script", syscall.E2BIG, dir + "/script", `"` + dir + `/script": cannot be executed: argument list too long`},
+		{dir + ":" + dir + "/closed", "script", syscall.EAGAIN, dir + "/script",
+			`"script": the system has no process to start it in: resource temporarily unavailable`},
+		{dir, "script", syscall.E2BIG, dir + "/script",
+			`"` + dir + `/script": cannot be executed: argument list too long`},
 	} {
 		t.Setenv("PATH", c.path)
 		var tried []string
@@ -492,26 +510,32 @@ func TestEach(t *testing.T) {
 // The state of a process, and which entries of an environment are an attempt's.
 func TestEntries(t *testing.T) {
 	line := func(state string, threads int) []byte {
-		return []byte(fmt.Sprintf("4 (a) %s 2 3 5 34816 -1 4194304 1 2 3 4 5 6 7 8 20 0 %d 0 77 1 2 3\n", state, threads))
+		return []byte(fmt.Sprintf("4 (a) %s 2 3 5 34816 -1 4194304 1 2 3 4 5 6 7 8 20 0 %d 0 77 1 2 3\n", state,
+			threads))
 	}
 	for _, c := range []struct {
 		state         string
 		threads       int
 		dead, stopped bool
-	}{{"S", 1, false, false}, {"Z", 1, true, false}, {"Z", 0, true, false}, {"Z", 2, false, false}, {"X", 1, true, false}, {"T", 1, false, true}, {"t", 1, false, false}} {
+	}{{"S", 1, false, false}, {"Z", 1, true, false}, {"Z", 0, true, false}, {"Z", 2, false, false},
+		{"X", 1, true, false}, {"T", 1, false, true}, {"t", 1, false, false}} {
 		if p, ok := parseStat(line(c.state, c.threads)); !ok || p.Dead != c.dead || p.Stopped != c.stopped {
 			t.Errorf("%s with %d threads: %+v", c.state, c.threads, p)
 		}
 	}
-	for _, bad := range []string{"0 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20", "4 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18"} {
+	for _, bad := range []string{"0 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20",
+		"4 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18"} {
 		if p, ok := parseStat([]byte(bad)); ok {
 			t.Errorf("%q: %+v", bad, p)
 		}
 	}
-	if got := fmt.Sprint(marksOf([]string{"A=1", "RETRY_RUN_ID=r", "RETRY_ATTEMPT=2", "RETRY_COPY=0", "TRACEPARENT=t", "RETRY_ATTEMPTS=5", "RETRY_RUN_ID"})); got != "[RETRY_RUN_ID=r RETRY_ATTEMPT=2 RETRY_COPY=0 TRACEPARENT=t RETRY_RUN_ID]" {
+	if got := fmt.Sprint(marksOf([]string{"A=1", "RETRY_RUN_ID=r", "RETRY_ATTEMPT=2", "RETRY_COPY=0", "TRACEPARENT=t",
+		"RETRY_ATTEMPTS=5", "RETRY_RUN_ID"})); got != "[RETRY_RUN_ID=r RETRY_ATTEMPT=2 RETRY_COPY=0 "+
+		"TRACEPARENT=t RETRY_RUN_ID]" {
 		t.Error(got)
 	}
-	under := byParent([]Entry{{Pid: 2, Ppid: 1}, {Pid: 3, Ppid: 2}, {Pid: 4, Ppid: 3}, {Pid: 5, Ppid: 2}, {Pid: 6, Ppid: 9}})
+	under := byParent([]Entry{{Pid: 2, Ppid: 1}, {Pid: 3, Ppid: 2}, {Pid: 4, Ppid: 3}, {Pid: 5, Ppid: 2},
+		{Pid: 6, Ppid: 9}})
 	var seen []int
 	descend(under, 1, func(p Entry) bool {
 		seen = append(seen, p.Pid)
@@ -521,10 +545,12 @@ func TestEntries(t *testing.T) {
 		t.Error(got)
 	}
 	session, err := unix.Getsid(0)
-	if err != nil || session < 2 || isForeign(Entry{Sid: session}) || isForeign(Entry{}) || !isForeign(Entry{Sid: 1}) || !isForeign(Entry{Sid: session + 1}) {
+	if err != nil || session < 2 || isForeign(Entry{Sid: session}) || isForeign(Entry{}) ||
+		!isForeign(Entry{Sid: 1}) || !isForeign(Entry{Sid: session + 1}) {
 		t.Errorf("this session is %d, %v: others are foreign, and none is not", session, err)
 	}
-	if !has(map[int]uint64{4: 7}, Entry{Pid: 4, Start: 7}) || has(map[int]uint64{4: 7}, Entry{Pid: 4, Start: 8}) || has(nil, Entry{Pid: 4}) {
+	if !has(map[int]uint64{4: 7}, Entry{Pid: 4, Start: 7}) || has(map[int]uint64{4: 7}, Entry{Pid: 4, Start: 8}) ||
+		has(nil, Entry{Pid: 4}) {
 		t.Error("a process is known by its pid and start")
 	}
 }
@@ -532,7 +558,9 @@ func TestEntries(t *testing.T) {
 // The longer a tree takes to end, the less often it is looked at.
 func TestPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for since, want := range map[time.Duration]time.Duration{0: 500 * time.Microsecond, 100 * time.Millisecond: 10 * time.Millisecond, time.Second: 40 * time.Millisecond, time.Hour: 40 * time.Millisecond} {
+		for since, want := range map[time.Duration]time.Duration{0: 500 * time.Microsecond,
+			100 * time.Millisecond: 10 * time.Millisecond, time.Second: 40 * time.Millisecond,
+			time.Hour: 40 * time.Millisecond} {
 			if got := pause(time.Now().Add(-since)); got != want {
 				t.Errorf("%v after the begin it pauses for %v, want %v", since, got, want)
 			}

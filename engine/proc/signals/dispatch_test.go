@@ -51,7 +51,8 @@ func taken(s *Signals, in *Inbox, takes bool) (all []syscall.Signal) {
 func TestSignalsInAWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New()
-		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGCONT} {
+		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT,
+			syscall.SIGUSR1, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGCONT} {
 			s.Dispatch(sig)
 		}
 		expect(t, "a wait", state(s), "SIGTERM SIGINT SIGHUP SIGQUIT woken")
@@ -73,7 +74,8 @@ func TestSignalsOfAnAttempt(t *testing.T) {
 			t.Error("nothing has arrived")
 		}
 		expect(t, "before", state(s), "")
-		expect(t, "taken", taken(s, in, true), []syscall.Signal{syscall.SIGUSR1, syscall.SIGTERM, syscall.SIGUSR2, syscall.SIGUSR1})
+		expect(t, "taken", taken(s, in, true),
+			[]syscall.Signal{syscall.SIGUSR1, syscall.SIGTERM, syscall.SIGUSR2, syscall.SIGUSR1})
 		expect(t, "again", taken(s, in, true), "[]")
 		expect(t, "after", state(s), "")
 
@@ -94,7 +96,8 @@ func TestSignalsOfCopies(t *testing.T) {
 	for _, c := range []struct {
 		takes [2]bool
 		want  string
-	}{{[2]bool{true, false}, ""}, {[2]bool{false, true}, ""}, {[2]bool{true, true}, ""}, {[2]bool{false, false}, "SIGTERM"}} {
+	}{{[2]bool{true, false}, ""}, {[2]bool{false, true}, ""}, {[2]bool{true, true}, ""},
+		{[2]bool{false, false}, "SIGTERM"}} {
 		synctest.Test(t, func(t *testing.T) {
 			s, one, two := New(), NewInbox(true), NewInbox(true)
 			s.Enter(one, 0)
@@ -165,7 +168,8 @@ func TestSameSignal(t *testing.T) {
 		send(Same-1, syscall.SIGTERM)
 		send(1, syscall.SIGTERM) // of the first
 		send(Same, syscall.SIGTERM, syscall.SIGUSR2, syscall.SIGUSR2)
-		want := []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGTERM, syscall.SIGTERM, syscall.SIGUSR2, syscall.SIGUSR2}
+		want := []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGTERM, syscall.SIGTERM, syscall.SIGUSR2,
+			syscall.SIGUSR2}
 		expect(t, "taken", taken(s, in, true), want)
 	})
 }
@@ -241,12 +245,14 @@ func TestSignalNames(t *testing.T) {
 			t.Errorf("%d is %q", n, name)
 		}
 	}
-	for sig, want := range map[syscall.Signal]bool{syscall.SIGTERM: true, syscall.SIGINT: true, syscall.SIGHUP: true, syscall.SIGQUIT: true, syscall.SIGKILL: false, syscall.SIGABRT: false} {
+	for sig, want := range map[syscall.Signal]bool{syscall.SIGTERM: true, syscall.SIGINT: true, syscall.SIGHUP: true,
+		syscall.SIGQUIT: true, syscall.SIGKILL: false, syscall.SIGABRT: false} {
 		if Ends(sig) != want {
 			t.Errorf("%v asks for the end: %t", sig, !want)
 		}
 	}
-	if all := []syscall.Signal{syscall.SIGTERM}; slices.ContainsFunc(all, Stops) || slices.ContainsFunc(all, Continues) {
+	if all := []syscall.Signal{syscall.SIGTERM}; slices.ContainsFunc(all, Stops) ||
+		slices.ContainsFunc(all, Continues) {
 		t.Error("TERM stops or continues")
 	}
 }

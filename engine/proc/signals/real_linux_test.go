@@ -257,7 +257,8 @@ func TestSignalsThatAreSent(t *testing.T) {
 				died = status.Signal()
 			}
 			if string(said) != c.out || died != c.dies || errors.Len() > 0 || status.CoreDump() {
-				t.Errorf("it prints %q and %.300q, and ends with %v (core %t); want %q and %v", said, errors, status, status.CoreDump(), c.out, c.dies)
+				t.Errorf("it prints %q and %.300q, and ends with %v (core %t); want %q and %v", said, errors, status,
+					status.CoreDump(), c.out, c.dies)
 			}
 		})
 	}

@@ -17,7 +17,8 @@ import (
 // Real-time signals are counted from the first that the C library leaves, and 32 and 33 are
 // its own.
 func TestRealTimeSignals(t *testing.T) {
-	for n, want := range map[int]attempt.Signal{31: "SIGSYS", 32: "SIG32", 33: "SIG33", 34: "SIGRTMIN", 35: "SIGRTMIN+1", 64: "SIGRTMIN+30"} {
+	for n, want := range map[int]attempt.Signal{31: "SIGSYS", 32: "SIG32", 33: "SIG33", 34: "SIGRTMIN",
+		35: "SIGRTMIN+1", 64: "SIGRTMIN+30"} {
 		name, ok := SignalOf(n)
 		if isOwn := n == 32 || n == 33; name != want || ok == isOwn {
 			t.Errorf("%d is %q %t, want %q", n, name, ok, want)
@@ -49,8 +50,10 @@ func TestForwarded(t *testing.T) {
 	}
 	for n := 1; n <= 64; n++ {
 		sig := syscall.Signal(n)
-		other := Ends(sig) || n >= 32 && n <= 34 || sig == syscall.SIGKILL || sig == syscall.SIGSTOP || sig == syscall.SIGURG || sig == syscall.SIGCHLD ||
-			sig == syscall.SIGPIPE || sig == syscall.SIGSEGV || sig == syscall.SIGBUS || sig == syscall.SIGILL || sig == syscall.SIGFPE || sig == syscall.SIGPROF || sig == syscall.SIGXFSZ
+		other := Ends(sig) || n >= 32 && n <= 34 || sig == syscall.SIGKILL || sig == syscall.SIGSTOP ||
+			sig == syscall.SIGURG || sig == syscall.SIGCHLD ||
+			sig == syscall.SIGPIPE || sig == syscall.SIGSEGV || sig == syscall.SIGBUS || sig == syscall.SIGILL ||
+			sig == syscall.SIGFPE || sig == syscall.SIGPROF || sig == syscall.SIGXFSZ
 		if is[sig] == other {
 			t.Errorf("%v is passed on: %t", sig, is[sig])
 		}
@@ -116,7 +119,8 @@ func TestHandles(t *testing.T) {
 	if _, err := io.ReadFull(out, make([]byte, 3)); err != nil {
 		t.Fatal(err)
 	}
-	for sig, want := range map[syscall.Signal]bool{syscall.SIGUSR1: true, syscall.SIGUSR2: false, syscall.SIGTRAP: false, syscall.SIGWINCH: false} {
+	for sig, want := range map[syscall.Signal]bool{syscall.SIGUSR1: true, syscall.SIGUSR2: false,
+		syscall.SIGTRAP: false, syscall.SIGWINCH: false} {
 		if Handles(cmd.Process.Pid, sig) != want {
 			t.Errorf("%v: %t", sig, !want)
 		}
@@ -126,7 +130,8 @@ func TestHandles(t *testing.T) {
 	if Handles(cmd.Process.Pid, syscall.SIGUSR1) || Handles(os.Getpid(), 65) {
 		t.Error("a process that is no more, or a signal that there is not")
 	}
-	for status, want := range map[string]uint64{"SigBlk:\t1\nSigCgt:\t00000000000000a1\nX:\t2\n": 0xa1, "SigCgt:\tf": 15, "SigCgt: 1\n": 0, "": 0, "SigCgt:\tx\n": 0} {
+	for status, want := range map[string]uint64{"SigBlk:\t1\nSigCgt:\t00000000000000a1\nX:\t2\n": 0xa1,
+		"SigCgt:\tf": 15, "SigCgt: 1\n": 0, "": 0, "SigCgt:\tx\n": 0} {
 		if got := signalMask([]byte(status), "SigCgt:\t"); got != want {
 			t.Errorf("%q: %x, want %x", status, got, want)
 		}

@@ -76,7 +76,8 @@ func TestPumpKeepsTheOrder(t *testing.T) {
 	along := sha256.New()
 	troubles := make(chan error, 1)
 	p := &Pump{
-		src: read, dst: File(passed.Fd()), pieces: pieces{waits: true}, also: uneven{along, random}, over: over, Done: make(chan struct{}), troubles: troubles,
+		src: read, dst: File(passed.Fd()), pieces: pieces{waits: true}, also: uneven{along, random}, over: over,
+		Done: make(chan struct{}), troubles: troubles,
 	}
 	go p.run()
 	bursts := rand.New(rand.NewPCG(3, 4))
@@ -128,7 +129,8 @@ func TestPumpEndsWithItsReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	along := new(slow)
-	p := &Pump{src: read, dst: noFile, also: along, over: over, Done: make(chan struct{}), troubles: make(chan error, 1)}
+	p := &Pump{src: read, dst: noFile, also: along, over: over, Done: make(chan struct{}),
+		troubles: make(chan error, 1)}
 	go p.run()
 	for range 4 {
 		if _, err := write.Write(make([]byte, worthHandingOver)); err != nil {
@@ -181,7 +183,8 @@ func TestPumpEndsDespiteAnOrphan(t *testing.T) {
 				t.Fatal(err)
 			}
 			var along bytes.Buffer
-			p := &Pump{src: read, dst: noFile, also: &along, over: over, Done: make(chan struct{}), troubles: make(chan error, 1)}
+			p := &Pump{src: read, dst: noFile, also: &along, over: over, Done: make(chan struct{}),
+				troubles: make(chan error, 1)}
 			over.call()
 			orphan := make(chan struct{})
 			go func() {
@@ -203,7 +206,8 @@ func TestPumpEndsDespiteAnOrphan(t *testing.T) {
 			s.Release()
 			closeFile(write)
 			<-orphan
-			if text := along.String(); !bytes.HasPrefix(along.Bytes(), []byte("last words")) || !writes && text != "last words" {
+			if text := along.String(); !bytes.HasPrefix(along.Bytes(), []byte("last words")) || !writes &&
+				text != "last words" {
 				t.Errorf("read is %.20q", text)
 			}
 		})

@@ -41,22 +41,24 @@ func TestMain(m *testing.M) {
 }
 
 // plays are what scenes show, by name.
-var plays = map[string]func(*scene){"": (*scene).play, "lines": (*scene).playLines, "few files": (*scene).playFewFiles, "copies": (*scene).playCopies}
+var plays = map[string]func(*scene){"": (*scene).play, "lines": (*scene).playLines,
+	"few files": (*scene).playFewFiles, "copies": (*scene).playCopies}
 
 // scene is a program with a command.
 type scene struct {
-	Play                             string
-	In                               InputMode
-	Out, Err                         OutputMode
-	OutTo                            int
-	Read, Alike, Question, Idle      bool
-	Held                             bool     // a copy of a hedged attempt
-	ReadsLate                        bool     // the command reads no input until something is wrong
-	Writes                           []string // of the command, with the descriptor in front: "1:text"
-	NoPlace                          bool     // for files without a name
-	First                            int64    // so many bytes of the input are read, 0 for all
-	Whole                            bool     // the input is read to its end when no command runs
-	Rejected, Kept, GivesUp, Starts2 bool     // what becomes of its output, and whether a second command reads the input
+	Play                        string
+	In                          InputMode
+	Out, Err                    OutputMode
+	OutTo                       int
+	Read, Alike, Question, Idle bool
+	Held                        bool     // a copy of a hedged attempt
+	ReadsLate                   bool     // the command reads no input until something is wrong
+	Writes                      []string // of the command, with the descriptor in front: "1:text"
+	NoPlace                     bool     // for files without a name
+	First                       int64    // so many bytes of the input are read, 0 for all
+	Whole                       bool     // the input is read to its end when no command runs
+	// what becomes of its output, and whether a second command reads the input
+	Rejected, Kept, GivesUp, Starts2 bool
 }
 
 // say reports what a scene sees on descriptor 3.
@@ -285,23 +287,31 @@ func TestStreams(t *testing.T) {
 		to             string // a file for standard output
 		out, err, says string
 	}{
-		"passed on": {scene: scene{}, out: "a\nc", err: "b\n", says: "copied false, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
+		"passed on": {scene: scene{}, out: "a\nc", err: "b\n",
+			says: "copied false, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
 		"read along": {scene: scene{Read: true}, out: "a\nc", err: "b\n",
 			says: "copied true, pumps 2, wrote since false\nalong \"a\\nc\" \"b\\n\", line open false"},
 		"a limit without output": {scene: scene{Idle: true}, out: "a\nc", err: "b\n",
 			says: "copied true, pumps 2, wrote since true\nalong \"\" \"\", line open false"},
 		"held": {scene: scene{Out: Hold, Err: Hold}, out: "a\nc", err: "b\n",
-			says: "copied true, pumps 2, wrote since false\nheld 3 bytes of 1\nheld 2 bytes of 2\nalong \"\" \"\", line open false"},
+			says: "copied true, pumps 2, wrote since false\nheld 3 bytes of 1\nheld 2 bytes of 2\nalong \"\" " +
+				"\"\", line open false"},
 		"held, and rejected": {scene: scene{Out: Hold, Err: Hold, Rejected: true}, err: "a\ncb\n",
-			says: "copied true, pumps 2, wrote since false\nheld 3 bytes of 1\nheld 2 bytes of 2\nalong \"\" \"\", line open false"},
+			says: "copied true, pumps 2, wrote since false\nheld 3 bytes of 1\nheld 2 bytes of 2\nalong \"\" " +
+				"\"\", line open false"},
 		"standard output is held": {scene: scene{Out: Hold, Read: true}, out: "a\nc", err: "b\n",
-			says: "copied true, pumps 2, wrote since false\nheld 3 bytes of 1\nalong \"a\\nc\" \"b\\n\", line open false"},
+			says: "copied true, pumps 2, wrote since false\nheld 3 bytes of 1\nalong \"a\\nc\" \"b\\n\", line " +
+				"open false"},
 		"kept and dropped": {scene: scene{Out: OnFailure, Err: OnFailure},
-			says: "copied true, pumps 2, wrote since false\nheld 3 bytes of 1\nheld 2 bytes of 2\nkept 2\nalong \"\" \"\", line open false"},
-		"kept and written": {scene: scene{Out: OnFailure, Err: OnFailure, GivesUp: true, Rejected: true}, out: "a\nc", err: "b\n",
-			says: "copied true, pumps 2, wrote since false\nheld 3 bytes of 1\nheld 2 bytes of 2\nkept 2\nalong \"\" \"\", line open false"},
+			says: "copied true, pumps 2, wrote since false\nheld 3 bytes of 1\nheld 2 bytes of 2\nkept 2\nalong " +
+				"\"\" \"\", line open false"},
+		"kept and written": {scene: scene{Out: OnFailure, Err: OnFailure, GivesUp: true, Rejected: true}, out: "a\nc",
+			err: "b\n",
+			says: "copied true, pumps 2, wrote since false\nheld 3 bytes of 1\nheld 2 bytes of 2\nkept 2\nalong " +
+				"\"\" \"\", line open false"},
 		"one held, one kept": {scene: scene{Out: Hold, Err: OnFailure}, out: "a\nc",
-			says: "copied true, pumps 2, wrote since false\nheld 3 bytes of 1\nheld 2 bytes of 2\nkept 1\nalong \"\" \"\", line open false"},
+			says: "copied true, pumps 2, wrote since false\nheld 3 bytes of 1\nheld 2 bytes of 2\nkept 1\nalong " +
+				"\"\" \"\", line open false"},
 		"a hook": {scene: scene{OutTo: 2, Read: true, Writes: []string{"1:a\n", "1:c"}}, err: "a\nc",
 			says: "copied true, pumps 2, wrote since false\nalong \"a\\nc\" \"\", line open true"},
 		"a hook that is not read": {scene: scene{OutTo: 2}, err: "a\nb\nc",
@@ -313,32 +323,61 @@ func TestStreams(t *testing.T) {
 		"one pipe, read along": {scene: scene{Read: true, Alike: true}, together: true, out: "a\nb\nc",
 			says: "copied true, pumps 1, wrote since false\nalong \"a\\nb\\nc\" \"a\\nb\\nc\", line open true"},
 		"one pipe, held": {scene: scene{Out: Hold, Err: Hold}, together: true, out: "a\ncb\n",
-			says: "copied true, pumps 2, wrote since false\nheld 3 bytes of 1\nheld 2 bytes of 2\nalong \"\" \"\", line open false"},
-		"one pipe, kept": {scene: scene{Out: OnFailure, Err: OnFailure, Alike: true, GivesUp: true}, together: true, out: "a\nb\nc",
+			says: "copied true, pumps 2, wrote since false\nheld 3 bytes of 1\nheld 2 bytes of 2\nalong \"\" " +
+				"\"\", line open false"},
+		"one pipe, kept": {scene: scene{Out: OnFailure, Err: OnFailure, Alike: true, GivesUp: true}, together: true,
+			out:  "a\nb\nc",
 			says: "copied true, pumps 1, wrote since false\nheld 5 bytes of 1\nkept 1\nalong \"\" \"\", line open true"},
 		"no place to hold": {scene: scene{Out: Hold, Err: Hold, In: Null, NoPlace: true},
-			says: "error: holding standard output: no temporary file in \"/no/such\": no such file or directory; set TMPDIR to another directory\nalong \"\" \"\", line open false"},
+			says: "error: holding standard output: no temporary file in \"/no/such\": no such file or " +
+				"directory; set TMPDIR to another directory\nalong \"\" \"\", line open false"},
 		"one byte": {scene: scene{Read: true, Writes: []string{"1:x", "2:y"}}, out: "x", err: "y",
 			says: "copied true, pumps 2, wrote since false\nalong \"x\" \"y\", line open true"},
 		"a full disk": {scene: scene{Read: true, Writes: []string{"1:x"}}, to: "/dev/full",
-			says: "copied true, pumps 2, wrote since false\ntrouble: writing standard output: no space left on device, no reader false\nalong \"\" \"\", line open false"},
+			says: "copied true, pumps 2, wrote since false\ntrouble: writing standard output: no space left on " +
+				"device, no reader false\nalong \"\" \"\", line open false"},
 		"a full disk for what is held": {scene: scene{Out: Hold, Writes: []string{"1:x"}}, to: "/dev/full",
-			says: "copied true, pumps 1, wrote since false\nheld 1 bytes of 1\nsettling: writing standard output: no space left on device\nalong \"\" \"\", line open false"},
+			says: "copied true, pumps 1, wrote since false\nheld 1 bytes of 1\nsettling: writing standard " +
+				"output: no space left on device\nalong \"\" \"\", line open false"},
 		"a directory for an input": {scene: scene{In: Replay, ReadsLate: true, Writes: []string{}}, input: "dir:",
-			says: "reading standard input: is a directory\nits input has ended false\ncopied true, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
-		"the whole input": {scene: scene{In: Replay, Whole: true, Writes: []string{}}, input: "hello\n", says: "input 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\nall 6 bytes \"hello\\n\" <nil>\nalong \"\" \"\", line open false"},
-		"the whole file":  {scene: scene{In: Replay, Whole: true, Writes: []string{}}, input: "file:skipped:hello\n", says: "input 6 bytes \"hello\\n\" <nil>\ncopied false, pumps 0, wrote since false\nall 6 bytes \"hello\\n\" <nil>\nalong \"\" \"\", line open false"},
-		"a small input, and no place": {scene: scene{In: Replay, NoPlace: true, Starts2: true, Writes: []string{}}, input: "hello\n",
-			says: twice("input 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false") + "\nalong \"\" \"\", line open false"},
-		"two commands, and more to come": {scene: scene{Play: "copies", First: 6}, input: "open:hello\n", says: twice("6 bytes 5891b5b5 <nil>")},
-		"two commands":                   {scene: scene{Play: "copies"}, input: strings.Repeat("0123456789abcdef", 200_000), says: twice("3200000 bytes 69cc92e4 <nil>")},
-		"few files":                      {scene: scene{Play: "few files", In: Replay, Out: Hold, Err: OnFailure}, input: "x", says: "failed true"},
-		"few files, and one":             {scene: scene{Play: "few files", In: Replay, Out: OnFailure, Err: OnFailure}, input: "file:skipped:x", together: true, says: "failed true"},
-		"no input":                       {scene: scene{In: Null, Writes: []string{}}, says: "input 0 bytes \"\" <nil>\ncopied false, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
-		"the same input":                 {scene: scene{In: Replay, Starts2: true, Writes: []string{}}, input: "hello\n", says: "input 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\ninput 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
-		"the same large one":             {scene: scene{In: Replay, Starts2: true, Writes: []string{}}, input: strings.Repeat("0123456789abcdef", 200_000), says: "input 3200000 bytes \"0123456789abcdef0123\" <nil>\ncopied true, pumps 0, wrote since false\ninput 3200000 bytes \"0123456789abcdef0123\" <nil>\ncopied true, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
-		"the same file":                  {scene: scene{In: Replay, Starts2: true, Writes: []string{}}, input: "file:skipped:hello\n", says: "input 6 bytes \"hello\\n\" <nil>\ncopied false, pumps 0, wrote since false\ninput 6 bytes \"hello\\n\" <nil>\ncopied false, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
-		"the file for a copy":            {scene: scene{In: Replay, Held: true, Starts2: true, Writes: []string{}}, input: "file:skipped:hello\n", says: "input 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\ninput 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
+			says: "reading standard input: is a directory\nits input has ended false\ncopied true, pumps 0, " +
+				"wrote since false\nalong \"\" \"\", line open false"},
+		"the whole input": {scene: scene{In: Replay, Whole: true, Writes: []string{}}, input: "hello\n",
+			says: "input 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\nall 6 bytes " +
+				"\"hello\\n\" <nil>\nalong \"\" \"\", line open false"},
+		"the whole file": {scene: scene{In: Replay, Whole: true, Writes: []string{}}, input: "file:skipped:hello\n",
+			says: "input 6 bytes \"hello\\n\" <nil>\ncopied false, pumps 0, wrote since false\nall 6 bytes " +
+				"\"hello\\n\" <nil>\nalong \"\" \"\", line open false"},
+		"a small input, and no place": {scene: scene{In: Replay, NoPlace: true, Starts2: true, Writes: []string{}},
+			input: "hello\n",
+			says: twice("input 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false") +
+				"\nalong \"\" \"\", line open false"},
+		"two commands, and more to come": {scene: scene{Play: "copies", First: 6}, input: "open:hello\n",
+			says: twice("6 bytes 5891b5b5 <nil>")},
+		"two commands": {scene: scene{Play: "copies"}, input: strings.Repeat("0123456789abcdef", 200_000),
+			says: twice("3200000 bytes 69cc92e4 <nil>")},
+		"few files": {scene: scene{Play: "few files", In: Replay, Out: Hold, Err: OnFailure}, input: "x",
+			says: "failed true"},
+		"few files, and one": {scene: scene{Play: "few files", In: Replay, Out: OnFailure, Err: OnFailure},
+			input: "file:skipped:x", together: true, says: "failed true"},
+		"no input": {scene: scene{In: Null, Writes: []string{}},
+			says: "input 0 bytes \"\" <nil>\ncopied false, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
+		"the same input": {scene: scene{In: Replay, Starts2: true, Writes: []string{}}, input: "hello\n",
+			says: "input 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\ninput 6 bytes " +
+				"\"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
+		"the same large one": {scene: scene{In: Replay, Starts2: true, Writes: []string{}},
+			input: strings.Repeat("0123456789abcdef", 200_000),
+			says: "input 3200000 bytes \"0123456789abcdef0123\" <nil>\ncopied true, pumps 0, wrote since " +
+				"false\ninput 3200000 bytes \"0123456789abcdef0123\" <nil>\ncopied true, pumps 0, wrote since " +
+				"false\nalong \"\" \"\", line open false"},
+		"the same file": {scene: scene{In: Replay, Starts2: true, Writes: []string{}},
+			input: "file:skipped:hello\n",
+			says: "input 6 bytes \"hello\\n\" <nil>\ncopied false, pumps 0, wrote since false\ninput 6 bytes " +
+				"\"hello\\n\" <nil>\ncopied false, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
+		"the file for a copy": {scene: scene{In: Replay, Held: true, Starts2: true, Writes: []string{}},
+			input: "file:skipped:hello\n",
+			says: "input 6 bytes \"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\ninput 6 bytes " +
+				"\"hello\\n\" <nil>\ncopied true, pumps 0, wrote since false\nalong \"\" \"\", line open false"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -350,7 +389,8 @@ func TestStreams(t *testing.T) {
 			}
 			out, errs, says := played(t, c.scene, c.together, c.input, c.to)
 			if out != c.out || errs != c.err || says != c.says+"\n" {
-				t.Errorf("standard output %q, error %q, and\n%swant %q, %q, and\n%s", out, errs, says, c.out, c.err, c.says)
+				t.Errorf("standard output %q, error %q, and\n%swant %q, %q, and\n%s", out, errs, says, c.out, c.err,
+					c.says)
 			}
 		})
 	}
@@ -478,7 +518,8 @@ func TestStreamsWithoutReader(t *testing.T) {
 		if strings.Contains(string(said), "standard output has no reader") != (c.fd == 1) {
 			t.Errorf("descriptor %d has no reader: %s", c.fd, said)
 		}
-		if isTold != (c.wants != "") || !strings.Contains(string(said), c.wants) || strings.Count(string(said), ":") > 1 {
+		if isTold != (c.wants != "") || !strings.Contains(string(said), c.wants) ||
+			strings.Count(string(said), ":") > 1 {
 			t.Errorf("descriptor %d, mode %d: %s", c.fd, c.mode, said)
 		}
 	}

@@ -66,7 +66,8 @@ func TestTerminalForACommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := modesOf(t, write)
-	if got.Oflag&unix.OPOST != 0 || got.Lflag&unix.ECHO != 0 || got.Lflag&unix.ICANON == 0 || got.Iflag != modes.Iflag || modesOf(t, user).Oflag&unix.OPOST == 0 {
+	if got.Oflag&unix.OPOST != 0 || got.Lflag&unix.ECHO != 0 || got.Lflag&unix.ICANON == 0 ||
+		got.Iflag != modes.Iflag || modesOf(t, user).Oflag&unix.OPOST == 0 {
 		t.Errorf("modes %+v for a terminal of %+v", got, modes)
 	}
 	if size, err := unix.IoctlGetWinsize(int(write), unix.TIOCGWINSZ); err != nil || size.Row != 24 || size.Col != 80 {
@@ -77,7 +78,8 @@ func TestTerminalForACommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	unblock(read)
-	p := &Pump{src: read, dst: user, pieces: piecesFor(user), terminal: true, over: over, troubles: make(chan error, 1), Done: make(chan struct{})}
+	p := &Pump{src: read, dst: user, pieces: piecesFor(user), terminal: true, over: over,
+		troubles: make(chan error, 1), Done: make(chan struct{})}
 	s := &Streams{Pumps: []*Pump{p}}
 	go p.run()
 
@@ -109,7 +111,8 @@ func TestTerminalForACommand(t *testing.T) {
 	if _, err := write.Write([]byte("c\n")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.ReadFull(shows, text[:3]); err != nil || string(text[:3]) != "c\r\n" || modesOf(t, user).Lflag&unix.ICANON == 0 {
+	if _, err := io.ReadFull(shows, text[:3]); err != nil || string(text[:3]) != "c\r\n" ||
+		modesOf(t, user).Lflag&unix.ICANON == 0 {
 		t.Errorf("%q, %v", text[:3], err)
 	}
 	closeFile(write)
@@ -138,7 +141,8 @@ func TestTerminalWithAnOrphan(t *testing.T) {
 		t.Fatal(err)
 	}
 	unblock(read)
-	p := &Pump{src: read, dst: user, pieces: piecesFor(user), terminal: true, over: over, troubles: make(chan error, 1), Done: make(chan struct{})}
+	p := &Pump{src: read, dst: user, pieces: piecesFor(user), terminal: true, over: over,
+		troubles: make(chan error, 1), Done: make(chan struct{})}
 	if _, err := write.Write([]byte("last words")); err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +225,8 @@ func (c *scene) playKeys() {
 	s.Finish()
 	<-s.Pumps[0].Done
 	s.Release()
-	say("lines are edited %t, source %d, read along %q, left %d", EditsLines(0), s.Pumps[0].src, along.String(), descriptors()-before)
+	say("lines are edited %t, source %d, read along %q, left %d", EditsLines(0), s.Pumps[0].src, along.String(),
+		descriptors()-before)
 }
 
 // What is typed reaches a command that reads keys from its output, and the user's terminal
@@ -278,13 +283,15 @@ func TestModesOfATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer closeFile(null)
-	if !isTerminal(user) || isTerminal(null) || EditsLines(int(null)) || TakesLineFeeds(int(null)) || !EditsLines(int(user)) || TakesLineFeeds(int(user)) {
+	if !isTerminal(user) || isTerminal(null) || EditsLines(int(null)) || TakesLineFeeds(int(null)) ||
+		!EditsLines(int(user)) || TakesLineFeeds(int(user)) {
 		t.Error("a new terminal edits lines and processes output, and the null device does not")
 	}
 	for _, c := range []struct {
 		oflag, lflag uint32 // that are off
 		edits, takes bool
-	}{{unix.OPOST, 0, true, true}, {unix.ONLCR, 0, true, true}, {0, unix.ICANON, false, false}, {unix.OPOST | unix.ONLCR, unix.ICANON, false, true}} {
+	}{{unix.OPOST, 0, true, true}, {unix.ONLCR, 0, true, true}, {0, unix.ICANON, false, false},
+		{unix.OPOST | unix.ONLCR, unix.ICANON, false, true}} {
 		modes := modesOf(t, user)
 		before := *modes
 		modes.Oflag &^= c.oflag
@@ -325,7 +332,8 @@ func TestIsJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := fmt.Sprintf("%d:%d", stat.Dev, stat.Ino)
-	for stream, want := range map[string]bool{own: true, "": false, own + "1": false, "0:" + fmt.Sprint(stat.Ino): false} {
+	for stream, want := range map[string]bool{own: true, "": false, own + "1": false,
+		"0:" + fmt.Sprint(stat.Ino): false} {
 		t.Setenv("JOURNAL_STREAM", stream)
 		if IsJournal(int(write)) != want || IsJournal(-1) {
 			t.Errorf("%q: %t", stream, IsJournal(int(write)))
@@ -337,7 +345,8 @@ func TestIsJournal(t *testing.T) {
 func TestSpools(t *testing.T) {
 	dir := t.TempDir()
 	for name, open := range map[string]func() (int, error){
-		"without a name": func() (int, error) { return openUnnamed(dir) }, "removed": func() (int, error) { return openRemoved(dir) }, "in memory": openMemory,
+		"without a name": func() (int, error) { return openUnnamed(dir) },
+		"removed":        func() (int, error) { return openRemoved(dir) }, "in memory": openMemory,
 	} {
 		fd, err := open()
 		if err != nil {
@@ -355,7 +364,8 @@ func TestSpools(t *testing.T) {
 		if n, err := f.ReadAt(text, 4); n != 0 || err != io.EOF {
 			t.Errorf("%s, at its end: %d, %v", name, n, err)
 		}
-		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 || fd < 3 {
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 ||
+			fd < 3 {
 			t.Errorf("%s: descriptor %d with flags %x, %v", name, fd, flags, err)
 		}
 		closeFile(f)

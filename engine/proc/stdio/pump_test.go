@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,16 +70,10 @@ func TestPumpKeepsTheOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	enlargePipe(read)
-	over, err := newWake()
-	if err != nil {
-		t.Fatal(err)
-	}
 	along := sha256.New()
 	troubles := make(chan error, 1)
-	p := &Pump{
-		src: read, dst: File(passed.Fd()), pieces: pieces{waits: true}, also: uneven{along, random}, over: over,
-		Done: make(chan struct{}), troubles: troubles,
-	}
+	p := newPump(t, read, File(passed.Fd()), uneven{along, random})
+	p.pieces, p.troubles = pieces{waits: true}, troubles
 	go p.run()
 	bursts := rand.New(rand.NewPCG(3, 4))
 	for rest := whole; len(rest) > 0; {
@@ -110,6 +105,16 @@ func TestPumpKeepsTheOrder(t *testing.T) {
 	}
 }
 
+// newPump is a pump that is not running, and whose first trouble nobody waits for.
+func newPump(t *testing.T, src, dst File, also io.Writer) *Pump {
+	t.Helper()
+	over, err := newWake()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Pump{src: src, dst: dst, also: also, over: over, troubles: make(chan error, 1), Done: make(chan struct{})}
+}
+
 // slow takes its time for each write.
 type slow struct{ bytes.Buffer }
 
@@ -124,13 +129,8 @@ func TestPumpEndsWithItsReader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	over, err := newWake()
-	if err != nil {
-		t.Fatal(err)
-	}
 	along := new(slow)
-	p := &Pump{src: read, dst: noFile, also: along, over: over, Done: make(chan struct{}),
-		troubles: make(chan error, 1)}
+	p := newPump(t, read, noFile, along)
 	go p.run()
 	for range 4 {
 		if _, err := write.Write(make([]byte, worthHandingOver)); err != nil {
@@ -175,17 +175,12 @@ func TestPumpEndsDespiteAnOrphan(t *testing.T) {
 				t.Fatal(err)
 			}
 			unblock(read)
-			over, err := newWake()
-			if err != nil {
-				t.Fatal(err)
-			}
 			if _, err := write.Write([]byte("last words")); err != nil {
 				t.Fatal(err)
 			}
 			var along bytes.Buffer
-			p := &Pump{src: read, dst: noFile, also: &along, over: over, Done: make(chan struct{}),
-				troubles: make(chan error, 1)}
-			over.call()
+			p := newPump(t, read, noFile, &along)
+			p.over.call()
 			orphan := make(chan struct{})
 			go func() {
 				defer close(orphan)
@@ -199,15 +194,15 @@ func TestPumpEndsDespiteAnOrphan(t *testing.T) {
 			case <-time.After(5 * time.Minute):
 				t.Fatal("the pump has not ended")
 			}
-			if least := over.at.Add(Drain); time.Now().Before(least) {
+			if least := p.over.at.Add(Drain); time.Now().Before(least) {
 				t.Errorf("ended %v too early", time.Until(least))
 			}
-			s := &Streams{Pumps: []*Pump{p}, over: over}
+			s := &Streams{Pumps: []*Pump{p}, over: p.over}
 			s.Release()
 			closeFile(write)
 			<-orphan
-			if text := along.String(); !bytes.HasPrefix(along.Bytes(), []byte("last words")) || !writes &&
-				text != "last words" {
+			text := along.String()
+			if !strings.HasPrefix(text, "last words") || !writes && text != "last words" {
 				t.Errorf("read is %.20q", text)
 			}
 		})

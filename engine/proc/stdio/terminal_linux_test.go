@@ -51,6 +51,19 @@ func setSize(t *testing.T, f File, rows, columns uint16) {
 	}
 }
 
+// newTerminalPump is the pump of a terminal for a command, whose end is write.
+func newTerminalPump(t *testing.T, user File) (p *Pump, write File) {
+	t.Helper()
+	read, write, err := newTerminal(user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unblock(read)
+	p = newPump(t, read, user, nil)
+	p.pieces, p.terminal = piecesFor(user), true
+	return p, write
+}
+
 // A command whose output leads to a terminal gets one with its modes and size, but the
 // user's alone processes the output: nothing is changed twice.
 func TestTerminalForACommand(t *testing.T) {
@@ -61,10 +74,7 @@ func TestTerminalForACommand(t *testing.T) {
 	if err := unix.IoctlSetTermios(int(user), setTermios, modes); err != nil {
 		t.Fatal(err)
 	}
-	read, write, err := newTerminal(user)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, write := newTerminalPump(t, user)
 	got := modesOf(t, write)
 	if got.Oflag&unix.OPOST != 0 || got.Lflag&unix.ECHO != 0 || got.Lflag&unix.ICANON == 0 ||
 		got.Iflag != modes.Iflag || modesOf(t, user).Oflag&unix.OPOST == 0 {
@@ -73,13 +83,6 @@ func TestTerminalForACommand(t *testing.T) {
 	if size, err := unix.IoctlGetWinsize(int(write), unix.TIOCGWINSZ); err != nil || size.Row != 24 || size.Col != 80 {
 		t.Errorf("its size is %+v, %v", size, err)
 	}
-	over, err := newWake()
-	if err != nil {
-		t.Fatal(err)
-	}
-	unblock(read)
-	p := &Pump{src: read, dst: user, pieces: piecesFor(user), terminal: true, over: over,
-		troubles: make(chan error, 1), Done: make(chan struct{})}
 	s := &Streams{Pumps: []*Pump{p}}
 	go p.run()
 
@@ -116,7 +119,7 @@ func TestTerminalForACommand(t *testing.T) {
 		t.Errorf("%q, %v", text[:3], err)
 	}
 	closeFile(write)
-	over.call()
+	p.over.call()
 	select {
 	case <-p.Done:
 	case <-time.After(5 * time.Minute):
@@ -131,22 +134,12 @@ func TestTerminalForACommand(t *testing.T) {
 func TestTerminalWithAnOrphan(t *testing.T) {
 	t.Parallel()
 	user, shows := userTerminal(t)
-	read, write, err := newTerminal(user)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, write := newTerminalPump(t, user)
 	defer closeFile(write)
-	over, err := newWake()
-	if err != nil {
-		t.Fatal(err)
-	}
-	unblock(read)
-	p := &Pump{src: read, dst: user, pieces: piecesFor(user), terminal: true, over: over,
-		troubles: make(chan error, 1), Done: make(chan struct{})}
 	if _, err := write.Write([]byte("last words")); err != nil {
 		t.Fatal(err)
 	}
-	over.call()
+	p.over.call()
 	go p.run()
 	select {
 	case <-p.Done:

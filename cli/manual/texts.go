@@ -121,7 +121,7 @@ func ModesOf(name string) (modes []string) {
 
 // IsMode reports whether a mode of that name has a grammar of its own.
 func IsMode(name string) bool {
-	return slices.ContainsFunc(New(nil, nil), func(group Group) bool { return group.Mode == name && name != "" })
+	return name != "" && slices.ContainsFunc(New(nil, nil), func(group Group) bool { return group.Mode == name })
 }
 
 // flags are those of all groups, each name once.

@@ -127,7 +127,8 @@ func TestJudge(t *testing.T) {
 		{name: "a compiler's line beats the names of time-outs around it", argv: "javac",
 			result: attempt.Result{ExitCode: 1},
 			stderr: "ConnectRetry.java:41: error: cannot find symbol\n  throw new " +
-				"ConnectTimeoutException(\"connect timed out\");\n  symbol:   class ConnectTimeoutException\n1 error\n", verdict: event.Permanent, rule: "source-certain"},
+				"ConnectTimeoutException(\"connect timed out\");\n  symbol:   class ConnectTimeoutException\n1 error\n",
+			verdict: event.Permanent, rule: "source-certain"},
 		{name: "a numbered line of the source is no evidence", argv: "cc", result: attempt.Result{ExitCode: 1},
 			stderr: "t.c:1:17: error: 'ETIMEDOUT' undeclared (first use in this function)\n    1 | int f(){ " +
 				"return ETIMEDOUT; }\n      |                 ^~~~~~~~~\n", verdict: event.Permanent,
@@ -172,8 +173,9 @@ func TestJudge(t *testing.T) {
 		{name: "one command of a shell is a command", argv: "sh -c curl", result: attempt.Result{ExitCode: 7},
 			verdict: event.Transient, rule: "curl-code-transient", codeOnly: true},
 		{name: "a refused connection in a step that passed, and an assertion at the end", argv: "x",
-			result: attempt.Result{ExitCode: 1},
-			stderr: "WARN metrics endpoint: connection refused (ignored)\nAssertionError: expected 3 entries, got 4\n", verdict: event.Permanent, rule: "assertion"},
+			result:  attempt.Result{ExitCode: 1},
+			stderr:  "WARN metrics endpoint: connection refused (ignored)\nAssertionError: expected 3 entries, got 4\n",
+			verdict: event.Permanent, rule: "assertion"},
 		{name: "the name of a test", argv: "x", result: attempt.Result{ExitCode: 1},
 			stdout: "not ok 1 refuses the connection after a timeout\n", verdict: event.Permanent, rule: "test-named"},
 		{name: "a test that could not reach its server", argv: "x", result: attempt.Result{ExitCode: 1},

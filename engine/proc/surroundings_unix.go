@@ -178,9 +178,8 @@ func InputState() (waiting, ended bool) {
 // Go's runtime opens the device in its place.)
 func NullInput() bool {
 	var in, null unix.Stat_t
-	_ = unix.Fstat(0, &in)
-	_ = unix.Stat(os.DevNull, &null) // no device has the number 0
-	return in.Mode&unix.S_IFMT == unix.S_IFCHR && in.Rdev == null.Rdev
+	return unix.Fstat(0, &in) == nil && unix.Stat(os.DevNull, &null) == nil &&
+		in.Mode&unix.S_IFMT == unix.S_IFCHR && in.Rdev == null.Rdev
 }
 
 // What a run needs at the most, beside what its streams take: the three standard

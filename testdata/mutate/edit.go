@@ -321,7 +321,8 @@ var mutantSeen [%[4]d]atomic.Bool
 
 func mutantIs(id int) bool {
 	if mutantNow == 0 && !mutantSeen[id].Swap(true) {
-		if file, err := syscall.Open(mutantReached, syscall.O_CREAT|syscall.O_APPEND|syscall.O_WRONLY|syscall.O_CLOEXEC, 0o600); err == nil {
+		const flags = syscall.O_CREAT | syscall.O_APPEND | syscall.O_WRONLY | syscall.O_CLOEXEC
+		if file, err := syscall.Open(mutantReached, flags, 0o600); err == nil {
 			_, _ = syscall.Write(file, []byte(strconv.Itoa(id)+"\n"))
 			syscall.Close(file)
 		}

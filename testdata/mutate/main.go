@@ -313,8 +313,9 @@ func (t *tests) run(id int, some []*test, limit time.Duration) ([]byte, error) {
 // isolation begins the command line of tests: in a pid namespace of their own (unshare(1)) a
 // mutant that signals the wrong processes ends none of the machine's. The shell is the first
 // process there, since the tests are not to be.
-var isolation = []string{"unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", `"$@"; exit $?`,
-	"sh"}
+var isolation = []string{
+	"unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", `"$@"; exit $?`, "sh",
+}
 
 // isolate returns an error if tests that signal processes cannot be isolated. Others need
 // not be.
@@ -324,8 +325,8 @@ func isolate(path string) error {
 		return nil
 	}
 	if strings.Contains(path, "engine/proc") {
-		return fmt.Errorf("%s: a mutant may signal any process; run it as root where there is unshare(1): %w", path,
-			err)
+		return fmt.Errorf("%s: a mutant may signal any process; run it as root where there is unshare(1): %w",
+			path, err)
 	}
 	isolation = []string{"env"}
 	return nil

@@ -53,8 +53,8 @@ func (in *Input) All(ctx context.Context) (io.Reader, error) {
 	f := &feeder{spool: in.spool, offset: math.MaxInt64, dst: noFile, over: over} // which reads to the end
 	read := make(chan error, 1)
 	go func() {
-		defer over.close()
 		_, err := f.next(make([]byte, pumpBuffer))
+		over.close()
 		read <- err
 	}()
 	select {

@@ -48,6 +48,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/exitcodes"
+	"github.com/retrysh/retry/testdata/loopback"
 )
 
 func peersMain() {
@@ -119,12 +120,12 @@ var peerKinds = map[string]func(name, detail string) (string, error){
 		})
 	},
 	"refuse": func(string, string) (string, error) {
-		at, _, _, err := boundSocket()
+		at, _, _, err := loopback.Bind()
 		return at, err
 	},
 	"hole": func(string, string) (string, error) { return blackHole() },
 	"late": func(_, file string) (string, error) {
-		at, _, free, err := boundSocket()
+		at, _, free, err := loopback.Bind()
 		go func() {
 			for {
 				if _, err := os.Stat(file); err == nil {
@@ -253,31 +254,10 @@ func holdOn(conn net.Conn) {
 	_ = conn.Close()
 }
 
-// boundSocket returns an address that refuses connections. No other process gets it,
-// since a socket is bound to it, which does not listen. What is started does not inherit
-// the socket.
-func boundSocket() (at string, listen, free func() error, err error) {
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
-	if err != nil {
-		return "", nil, nil, err
-	}
-	syscall.CloseOnExec(fd)
-	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		return "", nil, nil, err
-	}
-	name, err := syscall.Getsockname(fd)
-	if err != nil {
-		return "", nil, nil, err
-	}
-	listen = func() error { return syscall.Listen(fd, 0) }
-	free = func() error { return syscall.Close(fd) }
-	return "127.0.0.1:" + strconv.Itoa(name.(*syscall.SockaddrInet4).Port), listen, free, nil
-}
-
 // blackHole returns a port whose queue is full, as behind a firewall that drops
 // what comes.
 func blackHole() (string, error) {
-	at, listen, _, err := boundSocket()
+	at, listen, _, err := loopback.Bind()
 	if err == nil {
 		err = listen()
 	}

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -24,6 +23,7 @@ import (
 
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/telemetry"
+	"github.com/retrysh/retry/testdata/loopback"
 )
 
 // metricsRules are the rules of docs/metrics.md, in a file.
@@ -186,12 +186,7 @@ func TestPrometheus(t *testing.T) {
 			target.Host), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := free.Addr().String()
-	_ = free.Close()
+	address := loopback.ForServer(t)
 	server := command(t, prometheus, "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"),
 		"--web.listen-address="+address, "--log.level=error")
 	if err := server.Start(); err != nil {

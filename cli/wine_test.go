@@ -22,6 +22,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/retrysh/retry/testdata/loopback"
 )
 
 // wine is a Windows with the program in it, as retry.exe, and testdata/wine, as
@@ -551,10 +553,7 @@ func (w *wine) waitFor(t *testing.T) {
 }
 
 func (w *wine) waitUntilLimit(t *testing.T) {
-	free, _, _, err := boundSocket()
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := loopback.Refusing(t)
 	for span := 2 * time.Second; ; span = min(6*span, longestSpan) { // a busy machine takes longer to start a command
 		got := w.run(t, "--wait-timeout", span.String(), "--base", "1s", "--cap", "1s", "--jitter", "none",
 			"--wait-for", "tcp://"+free, "--wait-for", "file:///Z:/none", "--wait-for", `exec:echo "not yet"& exit 3`,

@@ -16,6 +16,7 @@ import (
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/testdata/late"
+	"github.com/retrysh/retry/testdata/loopback"
 )
 
 // patience is for what comes by itself, on a machine that is busy with others.
@@ -110,18 +111,6 @@ func listen(t *testing.T, network, address string) net.Listener {
 	return l
 }
 
-// deafPort returns an address of loopback without a listener. A connection has the
-// port, so that no other process will listen there.
-func deafPort(t *testing.T) string {
-	t.Helper()
-	conn, err := net.Dial("tcp", listen(t, "tcp", "127.0.0.1:0").Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	return conn.LocalAddr().String()
-}
-
 // urlPath returns a path as a URL has it.
 func urlPath(path string) string {
 	path = strings.ReplaceAll(filepath.ToSlash(path), " ", "%20")
@@ -136,7 +125,7 @@ func TestTCP(t *testing.T) {
 	v4, v6 := listen(t, "tcp", "127.0.0.1:0"), listen(t, "tcp", "[::1]:0")
 	want(t, once(t, "tcp://"+v4.Addr().String()), 0, "")
 	want(t, once(t, "tcp://"+v6.Addr().String()), 0, "")
-	want(t, once(t, "tcp://"+deafPort(t)), 1, "connection refused")
+	want(t, once(t, "tcp://"+loopback.Refusing(t)), 1, "connection refused")
 }
 
 func TestUnix(t *testing.T) {

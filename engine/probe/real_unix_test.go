@@ -22,6 +22,7 @@ import (
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/testdata/late"
+	"github.com/retrysh/retry/testdata/loopback"
 )
 
 // realLimit bounds every wait for a real server.
@@ -67,9 +68,7 @@ func newDaemon(t *testing.T) *daemon {
 			t.Fatal(err)
 		}
 	}
-	l := listen(t, "tcp", "127.0.0.1:0")
-	_, d.port, _ = net.SplitHostPort(l.Addr().String())
-	_ = l.Close()
+	_, d.port, _ = net.SplitHostPort(loopback.ForServer(t))
 	return d
 }
 

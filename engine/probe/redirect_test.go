@@ -19,6 +19,7 @@ import (
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/testdata/late"
+	"github.com/retrysh/retry/testdata/loopback"
 )
 
 // asked records what requests held: method, address and the headers of targets.
@@ -63,23 +64,23 @@ func TestRedirects(t *testing.T) {
 	s := httptest.NewServer(redirecting(&a))
 	t.Cleanup(s.Close)
 	for target, note := range map[string]string{
-		"/1":                            "",
-		"/10":                           "",
-		"/11":                           "more than 10 redirects",
-		"/to?302&/":                     "",
-		"/to?307&" + s.URL + "/x":       "",
-		"/to?302&ftp://h/x":             `status 302 to "ftp:", which is not followed`,
-		"/to?302&mailto:me":             `status 302 to "mailto:", which is not followed`,
-		"/to?302&http:///x":             "status 302 to an address without a host",
-		"/to?302&http://[::1":           "status 302 to an address that is malformed",
-		"/to?302&":                      "status 302",
-		"/to?304&/":                     "status 304",
-		"/1#status=302":                 "",
-		"/1#status=200-399":             "",
-		"/1#status=200,404":             "",
-		"/1#status=404":                 "status 200",
-		"/0#status=301":                 "status 200",
-		"/to?302&http://" + deafPort(t): "connection refused",
+		"/1":                                     "",
+		"/10":                                    "",
+		"/11":                                    "more than 10 redirects",
+		"/to?302&/":                              "",
+		"/to?307&" + s.URL + "/x":                "",
+		"/to?302&ftp://h/x":                      `status 302 to "ftp:", which is not followed`,
+		"/to?302&mailto:me":                      `status 302 to "mailto:", which is not followed`,
+		"/to?302&http:///x":                      "status 302 to an address without a host",
+		"/to?302&http://[::1":                    "status 302 to an address that is malformed",
+		"/to?302&":                               "status 302",
+		"/to?304&/":                              "status 304",
+		"/1#status=302":                          "",
+		"/1#status=200-399":                      "",
+		"/1#status=200,404":                      "",
+		"/1#status=404":                          "status 200",
+		"/0#status=301":                          "status 200",
+		"/to?302&http://" + loopback.Refusing(t): "connection refused",
 	} {
 		want(t, once(t, s.URL+target), min(len(note), 1), note)
 	}

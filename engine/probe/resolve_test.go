@@ -17,6 +17,7 @@ import (
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/testdata/late"
+	"github.com/retrysh/retry/testdata/loopback"
 )
 
 // What a name server says to a name it does not have: a response code (RFC
@@ -195,7 +196,7 @@ func TestSeveralAddresses(t *testing.T) {
 	for address, ready := range map[string]bool{
 		listen(t, "tcp", "127.0.0.1:0").Addr().String(): true,
 		listen(t, "tcp", "[::1]:0").Addr().String():     true,
-		deafPort(t): false,
+		loopback.Refusing(t):                            false,
 	} {
 		_, port, _ := net.SplitHostPort(address)
 		p := newProbe(t, "tcp://db.example.:"+port)
@@ -240,7 +241,7 @@ func TestDialServer(t *testing.T) {
 		}
 		_ = conn.Close()
 	}
-	if _, err := dialServer(t.Context(), "tcp", deafPort(t)); err == nil {
+	if _, err := dialServer(t.Context(), "tcp", loopback.Refusing(t)); err == nil {
 		t.Error("connected to a port without a listener")
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
+	"github.com/retrysh/retry/testdata/loopback"
 	"github.com/retrysh/retry/testdata/session"
 )
 
@@ -252,7 +253,7 @@ func TestProxyIsNotUsed(t *testing.T) {
 	s := &http.Server{Handler: http.NotFoundHandler()}
 	go func() { _ = s.Serve(l) }()
 	t.Cleanup(func() { _ = s.Close() })
-	proxy := "http://" + deafPort(t)
+	proxy := "http://" + loopback.Refusing(t)
 	if got := runElsewhere(t, "http://"+l.Addr().String()+"/", "HTTP_PROXY="+proxy, "http_proxy="+proxy,
 		"ALL_PROXY="+proxy); got != "1 status 404" {
 		t.Errorf("got %q", got)

@@ -87,5 +87,8 @@ func killAtEach(t *testing.T, strace, call string) {
 		if n != 4+float64(own) || whole && own != 1 || others != nil {
 			t.Errorf("killed at %d: %v runs are counted, %d of them its own, and there is %q", killed+1, n, own, others)
 		}
+		if whole && killed == 0 {
+			t.Error("it makes no such call")
+		}
 	}
 }

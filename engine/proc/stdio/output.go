@@ -164,6 +164,9 @@ type laggingWriter struct {
 	queue chan []byte // nil until it is started
 	free  chan []byte // buffers that are not being filled or written
 	ended chan struct{}
+	// behind counts the buffers that are handed over and not yet written. Who finds none has
+	// the second writer to itself: the length of a channel would not order the writes.
+	behind atomic.Int32
 }
 
 const (
@@ -178,13 +181,14 @@ const (
 
 // take writes the first n bytes of buf, in order, and returns the buffer to fill next.
 func (l *laggingWriter) take(buf []byte, n int, write func([]byte)) []byte {
-	if n < worthHandingOver && (l.queue == nil || len(l.free) == buffers-1) {
+	if n < worthHandingOver && l.behind.Load() == 0 {
 		write(buf[:n])
 		return buf
 	}
 	if l.queue == nil {
 		l.start(write)
 	}
+	l.behind.Add(1)
 	l.queue <- buf[:n]
 	return <-l.free
 }
@@ -200,6 +204,7 @@ func (l *laggingWriter) start(write func([]byte)) {
 		defer close(l.ended)
 		for filled := range l.queue {
 			write(filled)
+			l.behind.Add(-1)
 			l.free <- filled[:cap(filled)]
 		}
 	}()

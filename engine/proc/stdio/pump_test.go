@@ -144,9 +144,15 @@ func TestPumpEndsWithItsReader(t *testing.T) {
 	}
 }
 
-// Only what is worth it is handed over to another goroutine, and what follows comes behind it.
+// Only what is worth it is handed over to another goroutine, and what follows comes behind it,
+// whether that has been written by then or not.
 func TestHandingOver(t *testing.T) {
-	for n, handed := range map[int]bool{worthHandingOver - 1: false, worthHandingOver: true} {
+	for _, c := range []struct {
+		n       int
+		handed  bool // to another goroutine
+		written bool // when more comes
+	}{{worthHandingOver - 1, false, true}, {worthHandingOver, true, false}, {worthHandingOver, true, true}} {
+		n, handed := c.n, c.handed
 		var l laggingWriter
 		var got []byte
 		write := func(b []byte) { got = append(got, b...) }
@@ -155,8 +161,13 @@ func TestHandingOver(t *testing.T) {
 		if (l.queue != nil) != handed || (&next[0] == &buf[0]) == handed || len(next) != pumpBuffer {
 			t.Errorf("%d bytes: handed over %t, a buffer of %d", n, l.queue != nil, len(next))
 		}
+		for handed && c.written && len(l.free) < buffers-1 { // which orders nothing for the race detector
+			time.Sleep(time.Millisecond)
+		}
 		next[0] = 'b'
-		l.take(next, 1, write)
+		if buf := l.take(next, 1, write); c.written && &buf[0] != &next[0] {
+			t.Error("a byte is handed over although nothing is to be written before it")
+		}
 		l.finish()
 		if len(got) != n+1 || got[0] != 'a' || got[n] != 'b' {
 			t.Errorf("%d bytes: %d are written", n, len(got))

@@ -475,7 +475,7 @@ func (a *running) watch(r *reader) {
 			r.idle = 0
 		}
 		r.stuck = patience > 0 && time.Since(r.since) >= patience
-		r.hasAll = a.late && r.idle > 1 // twice: the pump may just have read it
+		r.hasAll = a.late && r.idle > 1 // twice: on Windows the pump may just have read it
 		if !r.stuck && !r.hasAll {
 			a.watch(r)
 		}

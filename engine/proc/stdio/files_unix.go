@@ -39,6 +39,9 @@ func newPipe() (read, write File, err error) {
 	return File(p[0]), File(p[1]), nil
 }
 
+// readWaits says that a pump waits in its read.
+const readWaits = false
+
 // unblock makes the program's end of a pipe non-blocking; the command's end blocks.
 func unblock(f File) { _ = unix.SetNonblock(int(f), true) }
 

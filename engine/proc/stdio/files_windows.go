@@ -59,7 +59,7 @@ func (p *Pump) watchOrphans() {
 	go func() {
 		over := time.Now()
 		for !p.HasEnded() {
-			if time.Since(over) >= Drain && !p.busy.Load() && pending(p.src) == 0 {
+			if time.Since(over) >= Drain && p.IsIdle() {
 				p.Drop()
 				p.end()
 				return
@@ -68,6 +68,9 @@ func (p *Pump) watchOrphans() {
 		}
 	}()
 }
+
+// readWaits says that a pump waits in its read: for a moment it has bytes and is not busy.
+const readWaits = true
 
 // There is no polling: reading blocks, and so does writing.
 type wakeable struct{}

@@ -31,7 +31,8 @@ type Pump struct {
 	passed atomic.Int64  // bytes written to the destination
 
 	ending  sync.Once
-	busy    atomic.Bool  // it is writing what it has read
+	busy    atomic.Bool  // it may have bytes that it has not passed on
+	writing atomic.Bool  // to the destination
 	last    atomic.Int64 // when it has written last, in Unix nanoseconds
 	dropped atomic.Bool  // the attempt has ended
 	mu      sync.Mutex   // guards src against Resize; held while also, which calls nothing here, is written to
@@ -46,10 +47,11 @@ func (p *Pump) HasEnded() bool { return isClosed(p.Done) }
 func (p *Pump) Doing() string { return p.doing }
 
 // IsWriting reports whether the pump writes to its destination.
-func (p *Pump) IsWriting() bool { return p.busy.Load() }
+func (p *Pump) IsWriting() bool { return p.writing.Load() }
 
-// IsIdle reports whether it has nothing to pass on.
-func (p *Pump) IsIdle() bool { return !p.busy.Load() && p.waiting() == 0 }
+// IsIdle reports whether it has nothing to pass on. What leaves the pipe while this looks
+// makes the pump busy before.
+func (p *Pump) IsIdle() bool { return p.waiting() == 0 && !p.busy.Load() }
 
 // Taken is how many bytes the reader of the destination has taken.
 func (p *Pump) Taken() int64 { return p.passed.Load() - int64(pending(p.dst)) }
@@ -75,22 +77,28 @@ func (p *Pump) run() {
 	defer p.end()
 	defer p.lagging.finish()
 	defer p.close()
+	defer p.busy.Store(false)
 	buf := make([]byte, pumpBuffer)
-	left := -1 // of what was in the pipe at the end of the command; -1 before
+	left := -1       // of what was in the pipe at the end of the command; -1 before
+	drained := false // left is of what was in it when Drain had passed
 	for {
 		if left < 0 && isClosed(p.over.called) {
-			left = pending(p.src)
-			if p.terminal {
-				left = terminalHolds
-			}
+			left = p.holds()
 		}
 		if left == 0 && time.Since(p.over.at) >= Drain {
-			return
+			if drained {
+				return
+			}
+			left, drained = p.holds(), true // written in time, however late this thread is
+			continue
 		}
+		p.busy.Store(!readWaits)
 		n, err := p.read(buf)
+		p.busy.Store(true) // so the command is not idle
 		switch {
 		case err == errAgain:
 			left = min(left, 0)
+			p.busy.Store(false)
 			awaitReadable(p.src, p.over)
 		case err != nil:
 			return
@@ -98,12 +106,10 @@ func (p *Pump) run() {
 			if left > 0 {
 				left = max(0, left-n)
 			}
-			p.busy.Store(true) // so the command is not idle
 			goOn := p.pass(buf[:n])
 			if p.timed {
 				p.last.Store(time.Now().UnixNano())
 			}
-			p.busy.Store(false)
 			if !goOn {
 				return
 			}
@@ -112,6 +118,14 @@ func (p *Pump) run() {
 			}
 		}
 	}
+}
+
+// holds is how much the source holds at most.
+func (p *Pump) holds() int {
+	if p.terminal {
+		return terminalHolds
+	}
+	return pending(p.src)
 }
 
 // close closes the source, which Resize may look at.
@@ -128,6 +142,8 @@ func (p *Pump) pass(b []byte) bool {
 	if p.dst == noFile {
 		return !p.dropped.Load()
 	}
+	p.writing.Store(true)
+	defer p.writing.Store(false)
 	for len(b) > 0 {
 		n := min(len(b), p.pieces.next())
 		if _, err := p.dst.Write(b[:n]); err != nil {

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/retrysh/retry/testdata/tries"
 )
 
 // uneven is a reader along that falls behind at random.
@@ -52,6 +54,40 @@ func TestLastByteWaitsInThePipe(t *testing.T) {
 	if got := s.LastByte(since); !got.After(since) {
 		t.Error("a byte waits, and none was written")
 	}
+}
+
+// Whenever one looks, a byte that was written is in the pipe, with the pump, or noted.
+func TestLastByteIsSeenOnItsWay(t *testing.T) {
+	read, write, err := newPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unblock(read)
+	p := newPump(t, read, noFile, nil)
+	p.timed = true
+	s := &Streams{Pumps: []*Pump{p}, over: p.over}
+	go p.run()
+	for n := range tries.Of(5000) {
+		for !p.IsIdle() {
+			runtime.Gosched()
+		}
+		since := time.Now()
+		if _, err := write.Write([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		for range n % 100 {
+			runtime.Gosched()
+		}
+		if got := s.LastByte(since); !got.After(since) {
+			t.Fatalf("byte %d was written and is not seen", n)
+		}
+	}
+	closeFile(write)
+	<-p.Done
+	if since := time.Now(); !s.LastByte(since).Equal(since) {
+		t.Error("a pump that has ended has something to pass on")
+	}
+	s.Release()
 }
 
 func TestPumpKeepsTheOrder(t *testing.T) {
@@ -217,6 +253,56 @@ func TestPumpEndsDespiteAnOrphan(t *testing.T) {
 				t.Errorf("read is %.20q", text)
 			}
 		})
+	}
+}
+
+// gate lets writes pass one by one.
+type gate struct {
+	bytes.Buffer
+	came, pass chan struct{}
+}
+
+func (g *gate) Write(b []byte) (int, error) {
+	g.came <- struct{}{}
+	<-g.pass
+	return g.Buffer.Write(b)
+}
+
+// What an orphan has written within Drain is read, also if the pump comes to it later.
+func TestPumpIsLateForAnOrphan(t *testing.T) {
+	t.Parallel()
+	read, write, err := newPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unblock(read)
+	along := &gate{came: make(chan struct{}), pass: make(chan struct{})}
+	p := newPump(t, read, noFile, along)
+	send := func(text string) {
+		if _, err := write.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send("the command's ")
+	go p.run()
+	<-along.came
+	send("last words")
+	p.over.call()
+	along.pass <- struct{}{}
+	<-along.came // which is all that the command has written
+	send(", and an orphan's")
+	time.Sleep(Drain)
+	along.pass <- struct{}{}
+	for !p.HasEnded() {
+		select {
+		case <-along.came:
+			along.pass <- struct{}{}
+		case <-p.Done:
+		}
+	}
+	closeFile(write)
+	if got := along.String(); got != "the command's last words, and an orphan's" {
+		t.Errorf("read is %q", got)
 	}
 }
 

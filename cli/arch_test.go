@@ -16,30 +16,42 @@ import (
 
 const module = "github.com/retrysh/retry"
 
-// allowed says what each package may import of ours, by path under the module: a
-// package a line, then what it may import.
+// allowed says what each package may import of ours, by path under the module:
+// a package and a colon, then what it may import.
 var allowed = func() map[string][]string {
 	table := map[string][]string{}
-	for line := range strings.Lines(`
+	path := ""
+	for word := range strings.FieldsSeq(`
 main: cli
 exitcodes:
-cli: cli/human cli/input cli/letters cli/manual cli/mode cli/option cli/policy cli/report cli/show cli/status engine engine/attempt engine/waitfor engine/backoff engine/classify engine/classify/command engine/event engine/admission engine/history engine/probe engine/proc engine/proc/stdio engine/queue engine/registry engine/rehearse engine/sink engine/store engine/telemetry engine/message exitcodes engine/text
+cli: cli/human cli/input cli/letters cli/manual cli/mode cli/option cli/policy cli/report cli/show cli/status engine
+  engine/attempt engine/waitfor engine/backoff engine/classify engine/classify/command engine/event engine/admission
+  engine/history engine/probe engine/proc engine/proc/stdio engine/queue engine/registry engine/rehearse engine/sink
+  engine/store engine/telemetry engine/message exitcodes engine/text
 cli/human: engine/event engine/message engine/text
 cli/input: engine/text
 cli/letters: cli/mode cli/option engine/lockedfile engine/queue engine/message exitcodes engine/text engine/xdg
 cli/manual: engine/text
 cli/mode: cli/option engine/message exitcodes engine/text
-cli/option: cli/manual engine engine/attempt engine/backoff engine/classify engine/guard engine/linematch engine/probe engine/proc engine/proc/stdio engine/rehearse engine/rotate engine/simulate engine/store engine/telemetry engine/message exitcodes engine/text
-cli/policy: cli/input cli/option engine/blockfile engine/classify engine/classify/command engine/lockedfile engine/text engine/xdg
+cli/option: cli/manual engine engine/attempt engine/backoff engine/classify engine/guard engine/linematch
+  engine/probe engine/proc engine/proc/stdio engine/rehearse engine/rotate engine/simulate engine/store
+  engine/telemetry engine/message exitcodes engine/text
+cli/policy: cli/input cli/option engine/blockfile engine/classify engine/classify/command engine/lockedfile
+  engine/text engine/xdg
 cli/report: cli/input cli/mode cli/option engine/event engine/history engine/message engine/text exitcodes
-cli/show: cli/input cli/option engine engine/attempt engine/backoff engine/classify engine/event engine/plan engine/simulate engine/message engine/text
-cli/status: cli/mode cli/option engine/event engine/guard engine/message engine/registry engine/store exitcodes engine/text
-engine: engine/admission engine/attempt engine/backoff engine/classify engine/classify/command engine/event engine/guard engine/retryafter engine/linematch engine/rotate engine/statistics engine/message exitcodes engine/text
+cli/show: cli/input cli/option engine engine/attempt engine/backoff engine/classify engine/event engine/plan
+  engine/simulate engine/message engine/text
+cli/status: cli/mode cli/option engine/event engine/guard engine/message engine/registry engine/store exitcodes
+  engine/text
+engine: engine/admission engine/attempt engine/backoff engine/classify engine/classify/command engine/event
+  engine/guard engine/retryafter engine/linematch engine/rotate engine/statistics engine/message exitcodes
+  engine/text
 engine/attempt:
 engine/waitfor: engine engine/attempt engine/classify engine/event
 engine/backoff: engine/text
 engine/blockfile:
-engine/classify: engine/attempt engine/blockfile engine/classify/command engine/event engine/retryafter engine/linematch exitcodes engine/text
+engine/classify: engine/attempt engine/blockfile engine/classify/command engine/event engine/retryafter
+  engine/linematch exitcodes engine/text
 engine/classify/command:
 engine/event: engine/attempt
 engine/admission: engine/event engine/guard
@@ -71,8 +83,11 @@ engine/address: engine/text
 testdata/benchmark:
 testdata/flakyserver:
 `) {
-		if path, imports, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
-			table[strings.TrimPrefix(path, "main")] = strings.Fields(imports)
+		if name, ok := strings.CutSuffix(word, ":"); ok {
+			path = strings.TrimPrefix(name, "main")
+			table[path] = nil
+		} else {
+			table[path] = append(table[path], word)
 		}
 	}
 	return table

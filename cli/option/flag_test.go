@@ -106,11 +106,16 @@ func TestTypesOfFlags(t *testing.T) {
 			strings.Contains(err.Error(), "reads no value") {
 			t.Errorf("--%s: %v", f.name, err)
 		}
-		if preset := f.Preset(); preset == "" {
+		preset := f.Preset()
+		if preset == "" {
 			continue
-		} else if err := set(field, preset); err != nil {
+		}
+		if err := set(field, preset); err != nil {
 			t.Errorf("--%s: %v", f.name, err)
-		} else if want := reflect.ValueOf(newRun()).Elem().FieldByIndex(f.field.Index); !reflect.DeepEqual(field.Interface(), want.Interface()) {
+			continue
+		}
+		want := reflect.ValueOf(newRun()).Elem().FieldByIndex(f.field.Index)
+		if !reflect.DeepEqual(field.Interface(), want.Interface()) {
 			t.Errorf("--%s: %q is read as %v, the default is %v", f.name, preset, field, want)
 		}
 	}

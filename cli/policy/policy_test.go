@@ -443,8 +443,9 @@ func TestAChildHasPrecedence(t *testing.T) {
 
 // Inside another retry, these variables are meant for the outer run (docs/environment.md).
 func TestVariablesOfTheOuterRun(t *testing.T) {
-	outer := strings.Fields(`idempotency-key policy key breaker budget tokens max-concurrent adaptive priority before-retry after-success after-give-up retry-with
-		fallback hook-timeout retry-when rotate hedge hedge-max rehearse rehearse-stdout rehearse-stderr wait-for`)
+	outer := strings.Fields(`idempotency-key policy key breaker budget tokens max-concurrent adaptive priority
+		before-retry after-success after-give-up retry-with fallback hook-timeout retry-when
+		rotate hedge hedge-max rehearse rehearse-stdout rehearse-stderr wait-for`)
 	for _, name := range outer {
 		if f := option.ByName(name); f == nil {
 			t.Logf("there is no --%s", name)
@@ -471,7 +472,8 @@ func TestBuiltInPoliciesSurvive(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := map[string][]string{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| ([^ |]+) \\| ([^ |]+) \\|").FindAllStringSubmatch(string(page), -1) {
+	row := regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| ([^ |]+) \\| ([^ |]+) \\|")
+	for _, row := range row.FindAllStringSubmatch(string(page), -1) {
 		rows[row[1]] = row[2:]
 	}
 	var names []string

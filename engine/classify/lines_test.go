@@ -77,7 +77,8 @@ func TestLineKinds(t *testing.T) {
 		{"checked:\n - wrong password", plainLine},
 		{"[WARNING]: Platform linux on host web1 is using the discovered Python at\n/usr/bin/python3, which is " +
 			"not found", handledLine},
-		{"[WARNING]: Unable to parse the inventory source in the directory /srv/hosts as a\nsource, permission denied", handledLine},
+		{"[WARNING]: Unable to parse the inventory source in the directory /srv/hosts as a\nsource, permission denied",
+			handledLine},
 		{"[WARNING]: Unable to parse the inventory source in the directory /srv/hosts as a\nERROR! permission denied",
 			plainLine},
 		{"[WARNING]: no hosts\nsource, permission denied", plainLine},

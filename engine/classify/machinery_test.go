@@ -253,7 +253,8 @@ func TestRulesThatSayTooLittle(t *testing.T) {
 			end: `f:3: unless-of "b": there is no such rule above this one in the file`,
 		"rule a\nmatch x\non both\n" +
 			end: `f:3: on "both": use content or command, or leave it out`,
-		"rule a\nmatch x\nargs (\n" + end:                                              `f:3: pattern "^(?:()$": missing closing )`,
+		"rule a\nmatch x\nargs (\n" +
+			end: `f:3: pattern "^(?:()$": missing closing )`,
 		"policy p\nbase 1s\n\nrule a\nmatch x\n" + end:                                 "",
 		"include x\nrule a\nmatch x\n" + end:                                           "",
 		"rule b\nmatch x\nunless z\n" + end + "\nrule a\nmatch x\nunless-of b\n" + end: "",

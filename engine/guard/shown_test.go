@@ -39,19 +39,45 @@ func TestReasons(t *testing.T) {
 			Refusal{Guard: KindBreaker, Circuit: HalfOpen, Probes: 1, RetryIn: 10_000}},
 		`the retry budget of "k" is spent: 4 retries in the last 1m0s, and the limit for 35 runs is 3.5; the ` +
 			`next may pass in 6s`: {g, Refusal{Guard: KindBudget, Retries: 4, Runs: 35, RetryIn: 6000}},
-		`the retry budget of "k" is spent: 1 retry in the last 10s, and the limit for 1 run is 1`:                    {one, Refusal{Guard: KindBudget, Retries: 1, Runs: 1, RetryIn: -1}},
-		`the bucket of "k" is too empty: it holds 4.5 of 500 tokens, and a retry takes 5; the next may pass in 50ms`: {g, Refusal{Guard: KindTokens, Left: 4_500_000, Cost: 5, RetryIn: 50}},
-		`the bucket of "k" is too empty: it holds 100 of 500 tokens, and a retry takes 5 and has to leave 100`:       {g, Refusal{Guard: KindTokens, Left: 100_000_000, Kept: 100_000_000, Cost: 5, RetryIn: -1}},
-		`the bucket of "k" is too empty: it holds 0 of 1 token, and a retry takes 5`:                                 {one, Refusal{Guard: KindTokens, Cost: 5, RetryIn: -1}},
-		`no slot of "k" is free: 4 held, and --max-concurrent is 4`:                                                  {g, Refusal{Guard: KindSlots, Held: 4, RetryIn: -1}},
-		`no slot of "k" is free: 1 held, and --max-concurrent is 4; held by run 1b4e28ba`:                            {g, Refusal{Guard: KindSlots, Held: 1, Holder: "run 1b4e28ba", RetryIn: -1}},
-		`no slot of "k" is free: 4 held, and --max-concurrent is 4; held by run 1b4e28ba, and 3 more`:                {g, Refusal{Guard: KindSlots, Held: 4, Holder: "run 1b4e28ba", RetryIn: -1}},
-		`attempts of "k" start at 5/s; its next turn is in 200ms`:                                                    {g, Refusal{Guard: KindRateLimit, RetryIn: 200}},
-		`attempts of "k" start at 5/s; its next turn is in 3s, and wait= is 2.5s`:                                    {waits, Refusal{Guard: KindRateLimit, RetryIn: 3000}},
-		`attempts of "k" start at 1/1.5ms; its next turn is in 2ms, and wait= is 0s`:                                 {one, Refusal{Guard: KindRateLimit, RetryIn: 2}},
-		`"k" has had 60 successes in the last 100 attempts: that is worth 3 attempts, not more`:                      {g, Refusal{Guard: KindAdaptive, Successes: 60, Outcomes: 100, Attempts: 3, RetryIn: -1}},
-		`"k" has had 4 successes in the last 10 attempts: that is worth 1 attempt, not more`:                         {g, Refusal{Guard: KindAdaptive, Successes: 4, Outcomes: 10, Attempts: 1, RetryIn: -1}},
-		``: {g, Refusal{Guard: KindStore}},
+		`the retry budget of "k" is spent: 1 retry in the last 10s, and the limit for 1 run is 1`: {
+			one, Refusal{Guard: KindBudget, Retries: 1, Runs: 1, RetryIn: -1},
+		},
+		`the bucket of "k" is too empty: it holds 4.5 of 500 tokens, and a retry takes 5; the next may pass in 50ms`: {
+			g, Refusal{Guard: KindTokens, Left: 4_500_000, Cost: 5, RetryIn: 50},
+		},
+		`the bucket of "k" is too empty: it holds 100 of 500 tokens, and a retry takes 5 and has to leave 100`: {
+			g, Refusal{Guard: KindTokens, Left: 100_000_000, Kept: 100_000_000, Cost: 5, RetryIn: -1},
+		},
+		`the bucket of "k" is too empty: it holds 0 of 1 token, and a retry takes 5`: {
+			one, Refusal{Guard: KindTokens, Cost: 5, RetryIn: -1},
+		},
+		`no slot of "k" is free: 4 held, and --max-concurrent is 4`: {
+			g, Refusal{Guard: KindSlots, Held: 4, RetryIn: -1},
+		},
+		`no slot of "k" is free: 1 held, and --max-concurrent is 4; held by run 1b4e28ba`: {
+			g, Refusal{Guard: KindSlots, Held: 1, Holder: "run 1b4e28ba", RetryIn: -1},
+		},
+		`no slot of "k" is free: 4 held, and --max-concurrent is 4; held by run 1b4e28ba, and 3 more`: {
+			g, Refusal{Guard: KindSlots, Held: 4, Holder: "run 1b4e28ba", RetryIn: -1},
+		},
+		`attempts of "k" start at 5/s; its next turn is in 200ms`: {
+			g, Refusal{Guard: KindRateLimit, RetryIn: 200},
+		},
+		`attempts of "k" start at 5/s; its next turn is in 3s, and wait= is 2.5s`: {
+			waits, Refusal{Guard: KindRateLimit, RetryIn: 3000},
+		},
+		`attempts of "k" start at 1/1.5ms; its next turn is in 2ms, and wait= is 0s`: {
+			one, Refusal{Guard: KindRateLimit, RetryIn: 2},
+		},
+		`"k" has had 60 successes in the last 100 attempts: that is worth 3 attempts, not more`: {
+			g, Refusal{Guard: KindAdaptive, Successes: 60, Outcomes: 100, Attempts: 3, RetryIn: -1},
+		},
+		`"k" has had 4 successes in the last 10 attempts: that is worth 1 attempt, not more`: {
+			g, Refusal{Guard: KindAdaptive, Successes: 4, Outcomes: 10, Attempts: 1, RetryIn: -1},
+		},
+		``: {
+			g, Refusal{Guard: KindStore},
+		},
 	} {
 		if got := c.r.Reason(c.g, "k"); got != want {
 			t.Errorf("%+v:\n got %s\nwant %s", c.r, got, want)
@@ -93,16 +119,23 @@ func TestStatus(t *testing.T) {
 		now  int64
 		want string
 	}{
-		{g, epoch + 8000, `{"key":"k","breaker":{"state":"closed","failures":1,"outcomes":3,"failures_in_a_row":1,"open_until":null},` +
-			`"budget":{"used":1,"of":2},"slots":{"held":2},"tokens":{"missing":5,"left":15},"rate_limit":{"next_in_ms":0},"adaptive":{"successes":2,"outcomes":3}}`},
+		{g, epoch + 8000, `{"key":"k","breaker":{"state":"closed","failures":1,"outcomes":3,"failures_in_a_row":1,` +
+			`"open_until":null},` +
+			`"budget":{"used":1,"of":2},"slots":{"held":2},"tokens":{"missing":5,"left":15},"rate_limit":{` +
+			`"next_in_ms":0},"adaptive":{"successes":2,"outcomes":3}}`},
 		// The bucket is full again, and the windows have passed the first two attempts.
-		{g, epoch + 62_000, `{"key":"k","breaker":{"state":"closed","failures":1,"outcomes":1,"failures_in_a_row":1,"open_until":null},` +
-			`"budget":{"used":1,"of":1},"slots":{"held":2},"tokens":{"missing":0,"left":20},"rate_limit":{"next_in_ms":0},"adaptive":{"successes":2,"outcomes":3}}`},
-		{&Guards{}, epoch + 11_000, `{"key":"k","breaker":{"state":"closed","failures":null,"outcomes":null,"failures_in_a_row":1,"open_until":null},` +
-			`"budget":null,"slots":{"held":2},"tokens":{"missing":5,"left":null},"rate_limit":{"next_in_ms":1000},"adaptive":{"successes":2,"outcomes":3}}`},
+		{g, epoch + 62_000, `{"key":"k","breaker":{"state":"closed","failures":1,"outcomes":1,"failures_in_a_row":1,` +
+			`"open_until":null},` +
+			`"budget":{"used":1,"of":1},"slots":{"held":2},"tokens":{"missing":0,"left":20},"rate_limit":{` +
+			`"next_in_ms":0},"adaptive":{"successes":2,"outcomes":3}}`},
+		{&Guards{}, epoch + 11_000, `{"key":"k","breaker":{"state":"closed","failures":null,"outcomes":null,` +
+			`"failures_in_a_row":1,"open_until":null},` +
+			`"budget":null,"slots":{"held":2},"tokens":{"missing":5,"left":null},"rate_limit":{"next_in_ms":1000}` +
+			`,"adaptive":{"successes":2,"outcomes":3}}`},
 		{&Guards{Tokens: Tokens{Capacity: 4, Refill: 100}, Breaker: Breaker{Row: 9}}, epoch + 11_000,
 			`{"key":"k","breaker":{"state":"closed","failures":null,"outcomes":null,"failures_in_a_row":1,"open_until":null},` +
-				`"budget":null,"slots":{"held":2},"tokens":{"missing":4.7,"left":0},"rate_limit":{"next_in_ms":1000},"adaptive":{"successes":2,"outcomes":3}}`},
+				`"budget":null,"slots":{"held":2},"tokens":{"missing":4.7,"left":0},"rate_limit":{"next_in_ms":1000}` +
+				`,"adaptive":{"successes":2,"outcomes":3}}`},
 	} {
 		if got := status(t, &s, c.g, c.now); got != c.want {
 			t.Errorf("at %d:\n got %s\nwant %s", c.now-epoch, got, c.want)
@@ -113,7 +146,8 @@ func TestStatus(t *testing.T) {
 		g    *Guards
 		want string
 	}{
-		{g, `"breaker":{"state":"open","failures":2,"outcomes":4,"failures_in_a_row":0,"open_until":"2027-01-15T08:00:42.000Z"}`},
+		{g, `"breaker":{"state":"open","failures":2,"outcomes":4,"failures_in_a_row":0,` +
+			`"open_until":"2027-01-15T08:00:42.000Z"}`},
 		{&Guards{}, `"breaker":{"state":"open","failures":2,"outcomes":4,"failures_in_a_row":0,"open_until":null}`},
 	} {
 		if got := status(t, &s, c.g, epoch+13_000); !strings.Contains(got, c.want) {

@@ -125,7 +125,8 @@ func TestReadCountsWhatIsNoRecord(t *testing.T) {
 // A run that was parked and went on is one run.
 func TestRunsJoinsWhatWasParked(t *testing.T) {
 	part := func(second int, outcome string, attempts ...string) string {
-		return fmt.Sprintf(`{"v":1,"run_id":"a","time":"2026-11-24T01:54:%02dZ","outcome":%q,"attempt_count":%d,"waited_ms":5,"attempts":[%s]}`+"\n", second, outcome, len(attempts), strings.Join(attempts, ","))
+		return fmt.Sprintf(`{"v":1,"run_id":"a","time":"2026-11-24T01:54:%02dZ","outcome":%q,"attempt_count":%d,`+
+			`"waited_ms":5,"attempts":[%s]}`+"\n", second, outcome, len(attempts), strings.Join(attempts, ","))
 	}
 	failed, ok := `{"exit_code":1,"success":false}`, `{"exit_code":0,"success":true}`
 	text := part(0, "parked", failed) + part(1, "parked", failed) + part(2, "succeeded", failed, ok)

@@ -54,7 +54,8 @@ func TestEncodeIsJSONAndParsesBack(t *testing.T) {
 
 func TestEncodeLeavesOutWhatDoesNotApply(t *testing.T) {
 	r := Record{Version: 1, Time: Moment{start}, RunID: "i", Depth: 1, Name: "n", Outcome: "succeeded"}
-	want := `{"v":1,"time":"2026-11-24T01:54:07.123Z","run_id":"i","depth":1,"name":"n","outcome":"succeeded","exit_code":0,"attempts":[],"attempt_count":0,"elapsed_ms":0,"waited_ms":0}` + "\n"
+	want := `{"v":1,"time":"2026-11-24T01:54:07.123Z","run_id":"i","depth":1,"name":"n","outcome":"succeeded",` +
+		`"exit_code":0,"attempts":[],"attempt_count":0,"elapsed_ms":0,"waited_ms":0}` + "\n"
 	if got := string(r.Encode()); got != want {
 		t.Errorf("got  %swant %s", got, want)
 	}
@@ -198,7 +199,8 @@ func TestNumber(t *testing.T) {
 // read again.
 func FuzzParse(f *testing.F) {
 	f.Add(full().Encode())
-	f.Add([]byte(`{"v":1,"run_id":"\ud834\udd1e\ud834x","outcome":"\u00e9\/\b","command":["a"],"exit_code":1e2,"waited_ms":1.5E-3}`))
+	f.Add([]byte(`{"v":1,"run_id":"\ud834\udd1e\ud834x","outcome":"\u00e9\/\b","command":["a"],"exit_code":1e2,` +
+		`"waited_ms":1.5E-3}`))
 	f.Add([]byte(`{"v":2e400,"run_id":"i","outcome":"o"}`))
 	f.Add([]byte(`{"v":1,"run_id":"i","outcome":"o","attempts":[{"ms":1},{}]}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
@@ -226,21 +228,26 @@ func FuzzParse(f *testing.F) {
 func TestFingerprint(t *testing.T) {
 	for line, want := range map[string]string{
 		"": "curl 7",
-		"curl: (7) Failed to connect to db.example.com port 5432 after 12 ms":                            "curl 7: curl: (<n>) Failed to connect to <addr> port <n> after <n> ms",
-		"dial tcp 10.0.0.7:443: connect: connection refused":                                             "curl 7: dial tcp <addr>: connect: connection refused",
-		"dial tcp [2001:db8::1]:443: refused":                                                            "curl 7: dial tcp [<addr>]:<n>: refused",
-		"GET https://api.test/v1/users?id=7: 503 Service Unavailable":                                    "curl 7: GET <addr>: <n> Service Unavailable",
-		"error: unable to open /var/lib/app/data.db: locked":                                             "curl 7: error: unable to open <path>: locked",
-		"src/main.go:12:7: undefined: x":                                                                 "curl 7: <path>: undefined: x",
-		"job 1b4e28ba-2fa1-11d2-883f-0016d3cca427 failed":                                                "curl 7: job <id> failed",
-		"commit 9fceb02d0ae598e95dc970b74767f19372d61af8 is missing":                                     "curl 7: commit <id> is missing",
-		"pod/web-7d4b9c6f5-x2x9z: request req_01HZX3T9K2M4N5P6Q7 at 2026-11-24T01:54:07Z failed 3 times": "curl 7: pod/<id>: request req_<id> at <n>-<n>-<n>T<n>:<n>:<n>Z failed <n> times",
-		"container a1b2c3 exited, sha256sum and base64 did not":                                          "curl 7: container <id> exited, sha<n>sum and base<n> did not",
-		"read/write of HTTP/1.1 broke.":                                                                  "curl 7: read/write of HTTP/<n>.<n> broke.",
-		"host web-3.internal: no route":                                                                  "curl 7: host <addr>: no route",
-		"\x1b[31mred\x1b[0m\tred":                                                                        "curl 7: [<n>mred [<n>m red",
-		"mail to user@example.com bounced":                                                               "curl 7: mail to <addr> bounced",
-		"Error: ENOENT: no such file, open 'C:\\a\\b.txt'":                                               "curl 7: Error: ENOENT: no such file, open '<path>'",
+		"curl: (7) Failed to connect to db.example.com port 5432 after 12 ms": "curl 7: " +
+			"curl: (<n>) Failed to connect to <addr> port <n> after <n> ms",
+		"dial tcp 10.0.0.7:443: connect: connection refused": "curl 7: " +
+			"dial tcp <addr>: connect: connection refused",
+		"dial tcp [2001:db8::1]:443: refused": "curl 7: dial tcp [<addr>]:<n>: refused",
+		"GET https://api.test/v1/users?id=7: 503 Service Unavailable": "curl 7: " +
+			"GET <addr>: <n> Service Unavailable",
+		"error: unable to open /var/lib/app/data.db: locked":         "curl 7: error: unable to open <path>: locked",
+		"src/main.go:12:7: undefined: x":                             "curl 7: <path>: undefined: x",
+		"job 1b4e28ba-2fa1-11d2-883f-0016d3cca427 failed":            "curl 7: job <id> failed",
+		"commit 9fceb02d0ae598e95dc970b74767f19372d61af8 is missing": "curl 7: commit <id> is missing",
+		"pod/web-7d4b9c6f5-x2x9z: request req_01HZX3T9K2M4N5P6Q7 at 2026-11-24T01:54:07Z failed 3 times": "curl 7: " +
+			"pod/<id>: request req_<id> at <n>-<n>-<n>T<n>:<n>:<n>Z failed <n> times",
+		"container a1b2c3 exited, sha256sum and base64 did not": "curl 7: " +
+			"container <id> exited, sha<n>sum and base<n> did not",
+		"read/write of HTTP/1.1 broke.":                    "curl 7: read/write of HTTP/<n>.<n> broke.",
+		"host web-3.internal: no route":                    "curl 7: host <addr>: no route",
+		"\x1b[31mred\x1b[0m\tred":                          "curl 7: [<n>mred [<n>m red",
+		"mail to user@example.com bounced":                 "curl 7: mail to <addr> bounced",
+		"Error: ENOENT: no such file, open 'C:\\a\\b.txt'": "curl 7: Error: ENOENT: no such file, open '<path>'",
 	} {
 		if got := Fingerprint("curl", "7", line); got != want {
 			t.Errorf("%q\ngot  %q\nwant %q", line, got, want)

@@ -49,9 +49,12 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	// 8 failed attempts of 10 ms but for two, with a wait of 100 ms after each.
-	want := `{"since":"2026-11-22T01:54:07.123Z","runs":7,"succeeded":2,"first_attempt":1,"recovered":1,"retried":4,"gave_up":3,"cancelled":1,"refused":1,` +
-		`"rehearsed":0,"nested":0,"success_by_attempt":{"1":1,"2":1},"failed_ms":67.001,"jittered_ms":90.5,"slept_ms":800,"bad_lines":0,` +
-		`"groups":[{"group":"x","class":"flaky","runs":7,"first_attempt":1,"recovered":1,"gave_up":3,"retried":4,"wilson_low":0.025679624344743555,"lost_ms":867.001,"spark":null}],"warnings":[]}`
+	want := `{"since":"2026-11-22T01:54:07.123Z","runs":7,"succeeded":2,"first_attempt":1,"recovered":1,"retried":4,` +
+		`"gave_up":3,"cancelled":1,"refused":1,` +
+		`"rehearsed":0,"nested":0,"success_by_attempt":{"1":1,"2":1},"failed_ms":67.001,"jittered_ms":90.5,` +
+		`"slept_ms":800,"bad_lines":0,` +
+		`"groups":[{"group":"x","class":"flaky","runs":7,"first_attempt":1,"recovered":1,"gave_up":3,"retried":4,` +
+		`"wilson_low":0.025679624344743555,"lost_ms":867.001,"spark":null}],"warnings":[]}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -375,7 +378,8 @@ func TestIDsOfRules(t *testing.T) {
 // TestTimesOutOfBounds: no sum is infinite, none is negative.
 func TestTimesOutOfBounds(t *testing.T) {
 	var r Record
-	line := `{"v":1,"run_id":"i","outcome":"succeeded","elapsed_ms":-5,"waited_ms":1e300,"attempt_count":-3,"attempts":[{"ms":1e16,"jittered_ms":-1,"slept_ms":1e99},{"ms":-0.5},{"ms":7}]}`
+	line := `{"v":1,"run_id":"i","outcome":"succeeded","elapsed_ms":-5,"waited_ms":1e300,"attempt_count":-3,` +
+		`"attempts":[{"ms":1e16,"jittered_ms":-1,"slept_ms":1e99},{"ms":-0.5},{"ms":7}]}`
 	if !Parse([]byte(line), &r) {
 		t.Fatal("not read")
 	}

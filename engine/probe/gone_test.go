@@ -24,7 +24,8 @@ func TestUntilGone(t *testing.T) {
 	l := listen(t, "tcp", "127.0.0.1:0")
 	p := untilGone(newProbe(t, "tcp://"+l.Addr().String()))
 	want(t, p.Run(t.Context(), attempt.Spec{}), 1, "still ready")
-	want(t, untilGone(newProbe(t, "tcp://"+loopback.Refusing(t))).Run(t.Context(), attempt.Spec{}), 0, "connection refused")
+	refusing := newProbe(t, "tcp://"+loopback.Refusing(t))
+	want(t, untilGone(refusing).Run(t.Context(), attempt.Spec{}), 0, "connection refused")
 	want(t, untilGone(newProbe(t, "file://"+urlPath(filepath.Join(t.TempDir(), "none")))).Run(t.Context(),
 		attempt.Spec{}), 0, "no such file")
 	// One that does not answer in the time of a try may be there.

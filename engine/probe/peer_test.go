@@ -118,7 +118,8 @@ func TestAnswers(t *testing.T) {
 			"answer has a malformed body"},
 		{"another coding", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "#body=ok", 1,
 			"answer has a malformed header"},
-		{"two codings", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "#body=ok", 1, "answer has a malformed header"},
+		{"two codings", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+			"#body=ok", 1, "answer has a malformed header"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -62,7 +62,9 @@ func myFail(code uint16, words string) string {
 }
 
 // greeting is MariaDB 10.11's.
-const greeting = "d\x00\x00\x00\n5.5.5-10.11.19-MariaDB-0+deb12u1\x00-\x00\x00\x00nR07bhc8\x00\xfe\xf7\x08\x02\x00\xff\x81\x15\x00\x00\x00\x00\x00\x00\x1d\x00\x00\x00-w5>uW4=qGM,\x00mysql_native_password\x00"
+const greeting = "d\x00\x00\x00\n5.5.5-10.11.19-MariaDB-0+deb12u1" +
+	"\x00-\x00\x00\x00nR07bhc8\x00\xfe\xf7\x08\x02\x00\xff\x81\x15" +
+	"\x00\x00\x00\x00\x00\x00\x1d\x00\x00\x00-w5>uW4=qGM,\x00mysql_native_password\x00"
 
 // saslRequest is what PostgreSQL asks of a client with a password.
 var saslRequest = pgMessage('R', "\x00\x00\x00\x0aSCRAM-SHA-256\x00\x00")

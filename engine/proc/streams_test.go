@@ -25,7 +25,8 @@ func TestNoByteBeforeTheExitIsMissed(t *testing.T) {
 		rounds = 40
 	}
 	// Each attempt ends right after its last write; a daemon holds the pipe.
-	d := run(t, orders{Argv: sh("sleep 1 & printf 'last %d' $RETRY_ATTEMPT; printf 'err %d' $RETRY_ATTEMPT >&2; exit 1"), Attempts: 5, Capture: "both"})
+	ends := sh("sleep 1 & printf 'last %d' $RETRY_ATTEMPT; printf 'err %d' $RETRY_ATTEMPT >&2; exit 1")
+	d := run(t, orders{Argv: ends, Attempts: 5, Capture: "both"})
 	check := func(d *driven, n int) {
 		t.Helper()
 		all := d.outcomes()

@@ -74,13 +74,15 @@ func shown(t *testing.T, r *Record) string {
 // TestRecord emits the events of a run, one after the other.
 func TestRecord(t *testing.T) {
 	const (
-		head = `{"run_id":"1b4e28ba-2fa1-41d2-883f-0016d3cca427","name":"deploy","pid":1,"command":["deploy","--token","xxxxx","a b"],"cwd":"/","status":`
+		head = `{"run_id":"1b4e28ba-2fa1-41d2-883f-0016d3cca427","name":"deploy","pid":1,"command":["deploy",` +
+			`"--token","xxxxx","a b"],"cwd":"/","status":`
 		mid  = `"max_attempts":5,"started_at":"2026-11-24T01:54:07.250Z","deadline_at":"2026-11-24T02:54:07.250Z",`
 		tail = `"key":"","policy":"net","depth":1,"host":"h"}`
 		none = `"next_attempt_at":null,"next_delay_ms":null,`
 		ok   = `"last_exit":null,"last_reason":null,"verdict":null,"rule":null,`
 		bad  = `"last_exit":7,"last_reason":"exit 7: password=xxxxx","verdict":"transient","rule":"net-reset",`
-		one  = `{"attempt":1,"started_at":"2026-11-24T01:54:10.250Z","ended_at":"2026-11-24T01:54:12.250Z","exit_code":7,"reason":"exit 7: password=xxxxx"}`
+		one  = `{"attempt":1,"started_at":"2026-11-24T01:54:10.250Z","ended_at":"2026-11-24T01:54:12.250Z",` +
+			`"exit_code":7,"reason":"exit 7: password=xxxxx"}`
 	)
 	r := newRecord(t, true)
 	r.Targets = 2
@@ -123,7 +125,8 @@ func TestRecord(t *testing.T) {
 			head + `"running","attempt":2,` + mid + none + bad + `"attempts":[` + one +
 				`,{"attempt":2,"started_at":"2026-11-24T01:55:17.250Z"}],` + tail},
 		{&event.Blocking{}, head + `"running","attempt":2,` + mid + none + bad + `"attempts":[` + one +
-			`,{"attempt":2,"started_at":"2026-11-24T01:55:17.250Z","ended_at":"2026-11-24T01:55:18.250Z","exit_code":0,"reason":""}],` + tail},
+			`,{"attempt":2,"started_at":"2026-11-24T01:55:17.250Z","ended_at":"2026-11-24T01:55:18.250Z",` +
+			`"exit_code":0,"reason":""}],` + tail},
 		{&event.RunFinished{Header: at(71, 2)}, ""},
 	} {
 		emit(r, step.event)

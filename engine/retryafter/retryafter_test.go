@@ -252,8 +252,10 @@ func TestIgnoredSaysWhy(t *testing.T) {
 		"Retry-After: soon":                          "Retry-After is neither a number nor a date",
 		"Retry-After: Sun, 06 Nov 1994 08:49:00 GMT": "Retry-After names a moment in the past",
 		"Retry-After: 1e3":                           "Retry-After is neither a number nor a date",
-		"HTTP 429\nx-ratelimit-remaining-tokens: 9\nx-ratelimit-reset-tokens: 20s": "rate limit reset is that of a limit with something left (tokens)",
-		"HTTP/1.1 404 Not Found\nx-ratelimit-reset: 30":                            "rate limit reset stands on an answer that shows no limit reached",
+		"HTTP 429\nx-ratelimit-remaining-tokens: 9\nx-ratelimit-reset-tokens: 20s": "rate limit reset " +
+			"is that of a limit with something left (tokens)",
+		"HTTP/1.1 404 Not Found\nx-ratelimit-reset: 30": "rate limit reset " +
+			"stands on an answer that shows no limit reached",
 		"Retry-After: 5": "",
 		"Retry-After: " + strings.Repeat("9", 19):            "Retry-After is absurd (" + strings.Repeat("9", 19) + ")",
 		"Retry-After: " + strings.Repeat("9", 20):            "Retry-After is a number of 20 digits",

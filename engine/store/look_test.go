@@ -80,8 +80,10 @@ func TestLookAndReset(t *testing.T) {
 			held = a.Pass
 		}
 		mustDo(t, s, guard.Request{Op: guard.Permit, Attempt: 2})
-		closed := `{"key":"key","breaker":{"state":"closed","failures":0,"outcomes":0,"failures_in_a_row":0,"open_until":null},` +
-			`"budget":{"used":1,"of":3},"slots":{"held":1},"tokens":{"missing":5,"left":495},"rate_limit":{"next_in_ms":0},"adaptive":{"successes":0,"outcomes":0}}`
+		closed := `{"key":"key","breaker":{"state":"closed","failures":0,"outcomes":0,"failures_in_a_row":0,` +
+			`"open_until":null},` +
+			`"budget":{"used":1,"of":3},"slots":{"held":1},"tokens":{"missing":5,"left":495},"rate_limit":{` +
+			`"next_in_ms":0},"adaptive":{"successes":0,"outcomes":0}}`
 		check(watched, closed)
 		check(watched, closed) // looking has changed nothing
 		if b, second := mustDo(t, s, guard.Request{Op: guard.Admit, Attempt: 1, ID: 2, Slot: true,
@@ -97,15 +99,21 @@ func TestLookAndReset(t *testing.T) {
 		failed := a.Pass
 		failed.Slot = false // it continues
 		mustDo(t, s, guard.Request{Op: guard.Report, Pass: failed, Outcome: guard.Failure})
-		check(new(guard.Guards), `{"key":"key","breaker":{"state":"open","failures":1,"outcomes":2,"failures_in_a_row":0,"open_until":null},`+
-			`"budget":null,"slots":{"held":1},"tokens":{"missing":5,"left":null},"rate_limit":{"next_in_ms":0},"adaptive":{"successes":1,"outcomes":2}}`)
-		check(watched, `{"key":"key","breaker":{"state":"open","failures":1,"outcomes":2,"failures_in_a_row":0,"open_until":"soon"},`+
-			`"budget":{"used":1,"of":3},"slots":{"held":1},"tokens":{"missing":5,"left":495},"rate_limit":{"next_in_ms":0},"adaptive":{"successes":1,"outcomes":2}}`)
+		check(new(guard.Guards), `{"key":"key","breaker":{"state":"open","failures":1,"outcomes":2,`+
+			`"failures_in_a_row":0,"open_until":null},`+
+			`"budget":null,"slots":{"held":1},"tokens":{"missing":5,"left":null},"rate_limit":{"next_in_ms":0}`+
+			`,"adaptive":{"successes":1,"outcomes":2}}`)
+		check(watched, `{"key":"key","breaker":{"state":"open","failures":1,"outcomes":2,"failures_in_a_row":0,`+
+			`"open_until":"soon"},`+
+			`"budget":{"used":1,"of":3},"slots":{"held":1},"tokens":{"missing":5,"left":495},"rate_limit":{`+
+			`"next_in_ms":0},"adaptive":{"successes":1,"outcomes":2}}`)
 
 		mustDo(t, s, guard.Request{Op: guard.Reset})
 		mustDo(t, s, guard.Request{Op: guard.Report, Pass: failed, Outcome: guard.Failure}) // was admitted before
-		check(watched, `{"key":"key","breaker":{"state":"closed","failures":0,"outcomes":0,"failures_in_a_row":0,"open_until":null},`+
-			`"budget":{"used":0,"of":3},"slots":{"held":1},"tokens":{"missing":0,"left":500},"rate_limit":{"next_in_ms":0},"adaptive":{"successes":0,"outcomes":0}}`)
+		check(watched, `{"key":"key","breaker":{"state":"closed","failures":0,"outcomes":0,"failures_in_a_row":0,`+
+			`"open_until":null},`+
+			`"budget":{"used":0,"of":3},"slots":{"held":1},"tokens":{"missing":0,"left":500},"rate_limit":{`+
+			`"next_in_ms":0},"adaptive":{"successes":0,"outcomes":0}}`)
 		if lock != nil {
 			lock.Unlock()
 		}

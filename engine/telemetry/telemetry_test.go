@@ -291,7 +291,8 @@ func TestOTLPIsPosted(t *testing.T) {
 		traces.header != "a b" {
 		t.Fatalf("%+v", paths)
 	}
-	spans := traces.body["resourceSpans"].([]any)[0].(map[string]any)["scopeSpans"].([]any)[0].(map[string]any)["spans"].([]any)
+	resource := traces.body["resourceSpans"].([]any)[0].(map[string]any)
+	spans := resource["scopeSpans"].([]any)[0].(map[string]any)["spans"].([]any)
 	if len(spans) != 4 {
 		t.Fatalf("%d spans", len(spans))
 	}

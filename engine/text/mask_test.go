@@ -155,18 +155,21 @@ func TestMaskedAddress(t *testing.T) {
 		"http://me:a@S3CRET@db/#nonsense":      "http://me:xxxxx@db/#nonsense",
 		"http://me:S3CRET#S3CRET@db/":          "http://me:xxxxx@db/",
 		"http://db/?S3CRET":                    "http://db/?xxxxx",
-		"http://db?a=S3CRET&S3CRET&c=S3CRET;d=S3CRET#status=200": "http://db?a=xxxxx&xxxxx&c=xxxxx;d=xxxxx#status=200",
+		"http://db?a=S3CRET&S3CRET&c=S3CRET;d=S3CRET#status=200": "http://db?" +
+			"a=xxxxx&xxxxx&c=xxxxx;d=xxxxx#status=200",
 		"http://db/?a=": "http://db/?a=",
 		"http://db/#header=Authorization: Bearer S3CRET&body=x": "http://db/#header=Authorization: " +
 			"xxxxx&body=x",
-		"http://db/#HEADER=A:S3CRET&header=S3CRET":                         "http://db/#HEADER=A: xxxxx&header=xxxxx",
-		"http://db/#haeder=A: S3CRET&method=HEAD&insecure&x-S3CRET":        "http://db/#haeder=xxxxx&method=HEAD&insecure&xxxxx",
-		"postgres://u:S3CRET@h,u:S3CRET@h2/":                               "postgres://u:xxxxx@h2/",
-		"exec:curl 'http://me:S3CRET@db/?token=S3CRET&b=1' --token S3CRET": "exec:curl 'http://me:xxxxx@db/?token=xxxxx&b=1' --token xxxxx",
-		"exec://me:S3CRET@db":                                              "exec://me:xxxxx@db",
-		"file:///x?token=S3CRET":                                           "file:///x?token=xxxxx",
-		"file:dir":                                                         "file:dir",
-		"":                                                                 "",
+		"http://db/#HEADER=A:S3CRET&header=S3CRET": "http://db/#HEADER=A: xxxxx&header=xxxxx",
+		"http://db/#haeder=A: S3CRET&method=HEAD&insecure&x-S3CRET": "http://db/#" +
+			"haeder=xxxxx&method=HEAD&insecure&xxxxx",
+		"postgres://u:S3CRET@h,u:S3CRET@h2/": "postgres://u:xxxxx@h2/",
+		"exec:curl 'http://me:S3CRET@db/?token=S3CRET&b=1' --token S3CRET": "exec:curl " +
+			"'http://me:xxxxx@db/?token=xxxxx&b=1' --token xxxxx",
+		"exec://me:S3CRET@db":    "exec://me:xxxxx@db",
+		"file:///x?token=S3CRET": "file:///x?token=xxxxx",
+		"file:dir":               "file:dir",
+		"":                       "",
 	} {
 		got := MaskedAddress(in)
 		if got != want {

@@ -78,7 +78,8 @@ func collect(t *testing.T) (string, *consumertest.TracesSink, *consumertest.Metr
 	factory := otlpreceiver.NewFactory()
 	config := factory.CreateDefaultConfig()
 	http := map[string]any{"endpoint": address}
-	if err := confmap.NewFromStringMap(map[string]any{"protocols": map[string]any{"http": http}}).Unmarshal(config); err != nil {
+	protocols := map[string]any{"protocols": map[string]any{"http": http}}
+	if err := confmap.NewFromStringMap(protocols).Unmarshal(config); err != nil {
 		t.Fatal(err)
 	}
 	traces, metrics := new(consumertest.TracesSink), new(consumertest.MetricsSink)

@@ -388,5 +388,7 @@ func mutantOr(id int, a bool, b func() bool) bool {
 	return a || b()
 }
 
-var _ = []any{mutantNumber[int], mutantLess[int], mutantLessOrEqual[int], mutantGreater[int], mutantGreaterOrEqual[int], mutantAdd[int], mutantSubtract[int], mutantMultiply[int], mutantDivide[int], mutantAnd, mutantOr}
+var _ = []any{mutantNumber[int], mutantLess[int], mutantLessOrEqual[int], mutantGreater[int],
+	mutantGreaterOrEqual[int], mutantAdd[int], mutantSubtract[int], mutantMultiply[int],
+	mutantDivide[int], mutantAnd, mutantOr}
 `

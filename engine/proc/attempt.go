@@ -21,13 +21,6 @@ import (
 // killAfterInterrupts is how many INT and TERM together kill the tree at once.
 const killAfterInterrupts = 3
 
-// readerGrace is how long the reader of the output may take nothing after a time limit has
-// ended the attempt. If the run ends with it, that is stdio.Patience.
-const readerGrace = 2 * time.Second
-
-// readerLook is the interval between two looks at what a reader has taken.
-const readerLook = 10 * time.Millisecond
-
 // running is one attempt.
 type running struct {
 	*Runner
@@ -62,6 +55,13 @@ type running struct {
 // Start starts one attempt, any number at a time. The command is killed when the thread
 // that started it ends, so a goroutine that calls Start must not end locked to its thread.
 func (r *Runner) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
+	a := r.enter(ctx, spec)
+	a.start()
+	return a
+}
+
+// enter makes an attempt that gets signals from now on.
+func (r *Runner) enter(ctx context.Context, spec attempt.Spec) *running {
 	getsSignals := spec.Streams == attempt.Configured || spec.Streams == attempt.Held
 	now, skipGrace := context.WithCancel(context.Background())
 	a := &running{
@@ -71,7 +71,6 @@ func (r *Runner) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
 	}
 	a.prepare(spec.Streams == attempt.Configured)
 	a.result.Cancelled = r.signals.Enter(a.inbox, spec.Copy)
-	a.start()
 	return a
 }
 
@@ -172,8 +171,7 @@ func (a *running) Wait() attempt.Result {
 			a.handle(nil, a.look)
 		}
 		a.finish()
-	}
-	if a.result.Duration == 0 {
+	} else {
 		a.result.Duration = time.Since(a.begun)
 	}
 	close(a.ended)
@@ -194,10 +192,10 @@ func (a *running) awaitBriefly() bool {
 
 // limits calls use with each limit of the attempt, and with what is to be done then.
 func (a *running) limits(use func(time.Time, func())) {
-	if d := a.spec.Timeout; d > 0 {
+	if d := a.spec.Timeout; d != 0 {
 		use(a.started.Add(d), func() { a.expire(&a.result.TimedOut, a.signal) })
 	}
-	if d := a.spec.IdleTimeout; d > 0 {
+	if d := a.spec.IdleTimeout; d != 0 {
 		use(a.started.Add(d), a.checkIdle)
 	}
 	if d := a.spec.Deadline; !d.IsZero() {
@@ -256,7 +254,7 @@ func (a *running) handle(done <-chan struct{}, finished func() bool) {
 // just got such a signal, as from an outer retry with the same deadline, does not get it
 // twice, and is killed after the grace.
 func (a *running) expire(mark *bool, sig syscall.Signal) {
-	if a.over || a.HasEnded() {
+	if a.HasEnded() {
 		return
 	}
 	*mark = true
@@ -276,8 +274,8 @@ func (a *running) checkIdle() {
 		a.onTime(due, a.checkIdle)
 		return
 	}
-	a.result.Idle = !a.over && !a.HasEnded()
-	a.expire(&a.result.TimedOut, a.signal)
+	a.expire(&a.result.Idle, a.signal)
+	a.result.TimedOut = a.result.TimedOut || a.result.Idle
 }
 
 // escalate ends the whole tree, once: by sig, and by KILL after the grace. The tree belongs
@@ -311,15 +309,12 @@ func (a *running) troubled(err error) {
 
 // contextEnded ends the attempt after its context.
 func (a *running) contextEnded() {
-	if a.over {
+	if a.HasEnded() {
 		return
 	}
 	cause := context.Cause(a.ctx)
 	switch {
 	case a.probe:
-		if a.HasEnded() {
-			return
-		}
 		a.result.TimedOut = true
 		signals.Ending.Add(1)
 		if a.escalated == nil {
@@ -415,7 +410,7 @@ func (a *running) finish() {
 	if a.escalated != nil {
 		a.handle(a.escalated, func() bool { return false })
 	}
-	if a.getsSignals && (a.cfg.KillLeftovers || a.IsShared()) {
+	if a.endsLeftovers() {
 		a.Remember() // Settle will need it
 	}
 	a.drain(unwanted || errors.Is(context.Cause(a.ctx), attempt.ErrLost) || a.probe && a.result.TimedOut)
@@ -435,14 +430,12 @@ func (a *running) drain(unwanted bool) {
 		a.onTimer(stdio.Drain, func() { timeUp = true })
 	}
 	for _, p := range a.streams.Pumps {
-		r := &reader{Pump: p, since: time.Now()}
+		r := newReader(p)
 		if !unwanted {
 			a.watch(r)
 		}
 		a.handle(p.Done, func() bool { return timeUp || r.stuck || r.hasAll })
-		if !p.HasEnded() {
-			p.Drop()
-		}
+		p.Drop()
 		if r.stuck {
 			a.dropped = fmt.Errorf("%s: %w", p.Doing(), stdio.ErrStuck)
 		}
@@ -451,47 +444,6 @@ func (a *running) drain(unwanted bool) {
 	for len(a.streams.Troubles) > 0 {
 		a.troubled(<-a.streams.Troubles)
 	}
-}
-
-// reader is the reader of one output, after the end of the command.
-type reader struct {
-	*stdio.Pump
-	taken  int64     // bytes
-	since  time.Time // when it was seen to take some, or might have
-	idle   int       // looks that found nothing to pass on
-	stuck  bool      // it has taken nothing for longer than it may
-	hasAll bool      // what the command itself has written, when that is enough
-}
-
-// watch looks at a reader again and again.
-func (a *running) watch(r *reader) {
-	a.onTimer(readerLook, func() {
-		patience, taken := a.patience(), r.Taken()
-		if patience == 0 || taken != r.taken || !r.IsWriting() {
-			r.taken, r.since = taken, time.Now()
-		}
-		r.idle++
-		if !r.IsIdle() {
-			r.idle = 0
-		}
-		r.stuck = patience > 0 && time.Since(r.since) >= patience
-		r.hasAll = a.late && r.idle > 1 // twice: on Windows the pump may just have read it
-		if !r.stuck && !r.hasAll {
-			a.watch(r)
-		}
-	})
-}
-
-// patience is how long the reader of the output may take nothing, 0 for no limit.
-func (a *running) patience() time.Duration {
-	d := a.spec.Deadline
-	switch {
-	case a.result.Cancelled != "", a.late, a.result.DeadlinePassed, !d.IsZero() && !time.Now().Before(d):
-		return stdio.Patience
-	case a.result.TimedOut:
-		return readerGrace
-	}
-	return 0
 }
 
 func (a *running) conclude(how process.Ending) {
@@ -505,9 +457,9 @@ func (a *running) conclude(how process.Ending) {
 		res.ExitCode = exitcodes.OfSignal(int(how.Signal))
 	}
 	if how.Signal == syscall.SIGKILL && !res.TimedOut && !res.DeadlinePassed && res.Cancelled == "" && !a.probe {
-		res.OOMKills = process.OOMKills()
+		res.OOMKills = a.oomKills()
 	}
-	if res.ExitCode == exitcodes.OfSignal(int(syscall.SIGPIPE)) && !a.probe && stdio.NoReader() {
+	if res.ExitCode == exitcodes.OfSignal(int(syscall.SIGPIPE)) && !a.probe && a.noReader() {
 		res.ReaderGone = true
 	}
 	if res.TimedOut && !a.spec.Deadline.IsZero() && !time.Now().Before(a.spec.Deadline) {
@@ -558,10 +510,14 @@ func (a *running) Drop() {
 	a.streams.Drop()
 }
 
+// endsLeftovers reports whether what the attempt leaves running is ended if it is rejected. A
+// hook may leave what it likes.
+func (a *running) endsLeftovers() bool { return a.launched && a.getsSignals && a.cfg.KillLeftovers }
+
 // endLeftovers ends what a rejected attempt left running, with KillLeftovers, and disposes
 // of the process.
 func (a *running) endLeftovers(released bool) {
-	if a.launched && a.getsSignals && !released && a.cfg.KillLeftovers {
+	if !released && a.endsLeftovers() {
 		a.End(a.signal, a.grace, nil)
 		a.report.flush()
 	}

@@ -33,7 +33,7 @@ const settleTime = 20 * time.Millisecond
 // process group.
 func (a *running) prepare(shares bool) {
 	if !a.probe && a.console.hasForeground() {
-		a.foreground, a.forGroup = shares, a.getsSignals && !shares
+		a.foreground, a.forGroup = shares, !shares
 	}
 	a.Tree = process.New(!a.foreground, a.probe, a.spec.Env, a.report.say)
 }
@@ -45,15 +45,19 @@ func (a *running) launch() bool {
 	}
 	a.signals.BeginStart()
 	started := a.fork()
-	missed := a.signals.EndStart()
+	a.dispatchMissed(started, a.signals.EndStart())
+	return started
+}
+
+// dispatchMissed dispatches what the terminal sent its foreground during the start, and notes
+// what the command has missed: a signal that reached it has ended it, unless it had a handler.
+// If it has one now, the signal most likely came after that.
+func (a *running) dispatchMissed(started bool, meanwhile []syscall.Signal) {
 	a.missed = map[syscall.Signal]bool{}
-	for _, sig := range missed {
-		// One that reached the command has ended it, unless it had a handler: if it has one
-		// now, the signal most likely came after that.
+	for _, sig := range meanwhile {
 		a.missed[sig] = started && !signals.Handles(a.Pid(), sig)
 		a.signals.Dispatch(sig)
 	}
-	return started
 }
 
 // look reports whether the command has ended. In the foreground of a terminal the program

@@ -141,8 +141,9 @@ func driveLook() int {
 	if left := descriptors() - before; left != 0 {
 		fmt.Printf("%d descriptors are left\n", left)
 	}
-	fmt.Printf("waiting %t, ended %t, used up %t, null %t, foreground %t, beside others %t\n", waiting, ended,
-		InputUsedUp(), NullInput(), ForegroundTerminal(), besideOthers())
+	fmt.Printf("waiting %t, ended %t, used up %t, null %t, terminal %t, job %t, foreground %t, beside others %t\n",
+		waiting, ended, InputUsedUp(), NullInput(), !terminal.none.Load(), underJobControl(), ForegroundTerminal(),
+		besideOthers())
 	return 0
 }
 

@@ -125,6 +125,97 @@ func TestLimitRightAfterASignal(t *testing.T) {
 	_ = a.Settle(true)
 }
 
+// What has reached an attempt before its command is started is decided without it.
+func TestBeforeTheStart(t *testing.T) {
+	t.Parallel()
+	past := time.Now().Add(-time.Second)
+	late := attempt.Result{DeadlinePassed: true, NotRun: true, ExitCode: 124}
+	term := attempt.Result{Cancelled: "SIGTERM", Signal: "SIGTERM", ExitCode: 143}
+	again := term
+	again.CancelledAgain = true
+	for name, c := range map[string]struct {
+		signals  []syscall.Signal
+		beside   bool // they came before this copy, when another one ran
+		deadline time.Time
+		want     attempt.Result
+	}{
+		"nothing":                   {want: attempt.Result{ExitCode: 127}},
+		"a signal that ends":        {signals: []syscall.Signal{syscall.SIGTERM}, want: term},
+		"two":                       {signals: []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP}, want: again},
+		"one that ends nothing":     {signals: []syscall.Signal{syscall.SIGUSR1}, want: attempt.Result{ExitCode: 127}},
+		"one before this copy":      {signals: []syscall.Signal{syscall.SIGTERM}, beside: true, want: term},
+		"the deadline":              {deadline: past, want: late},
+		"a signal and the deadline": {signals: []syscall.Signal{syscall.SIGTERM}, deadline: past, want: term},
+	} {
+		r := New(Config{}, signals.New())
+		r.probe = true // it adopts no processes
+		spec := attempt.Spec{Argv: []string{"/no/such"}, Deadline: c.deadline}
+		dispatch := func() {
+			for _, sig := range c.signals {
+				r.signals.Dispatch(sig)
+			}
+		}
+		if c.beside {
+			spec.Copy = 1
+			r.signals.Enter(signals.NewInbox(true), 0)
+			dispatch()
+		}
+		a := r.enter(t.Context(), spec)
+		if !c.beside {
+			dispatch()
+		}
+		a.start()
+		got := a.Wait()
+		if err := a.Settle(false); err != nil || got.Duration <= 0 || (got.StartErr != nil) != (got.ExitCode == 127) {
+			t.Errorf("%s: %v, %+v", name, err, got)
+		}
+		got.Duration, got.StartErr = 0, nil
+		if got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+// A signal that the terminal sent during the start is passed to a command that had no handler
+// for it yet, and to no other. (The signal is HUP: dash handles INT for itself.)
+func TestSignalDuringTheStart(t *testing.T) {
+	t.Parallel()
+	for _, early := range []bool{false, true} {
+		dir := t.TempDir()
+		r := New(Config{KillAfter: time.Minute}, signals.New())
+		r.probe = true // it adopts no processes
+		var out strings.Builder
+		a := r.enter(t.Context(), attempt.Spec{
+			Argv: sh("cd " + dir + "; until [ -e go ]; do sleep 0.01; done; trap 'echo HUP; exit 0' HUP; " +
+				"trap 'echo TERM; exit 0' TERM; until [ -e end ]; do sleep 0.01; done; kill -TERM $$"),
+			Env: os.Environ(), Stdout: &out, Timeout: limit,
+		})
+		a.start()
+		handles := func() {
+			touch(t, dir+"/go")
+			eventually(t, "a handler", func() bool { return signals.Handles(a.Pid(), syscall.SIGHUP) })
+		}
+		want := "HUP\n"
+		if early {
+			want = "TERM\n"
+			handles()
+		}
+		a.foreground, a.getsSignals = true, false // it catches none
+		a.dispatchMissed(true, []syscall.Signal{syscall.SIGHUP})
+		if !early {
+			handles()
+		}
+		a.handleSignals()
+		if early {
+			touch(t, dir+"/end")
+		}
+		if res := a.Wait(); res.Cancelled != "SIGHUP" || res.ExitCode != 0 || out.String() != want {
+			t.Errorf("handled early %t: %+v, %q", early, res, out.String())
+		}
+		_ = a.Settle(true)
+	}
+}
+
 // A cancelled probe leaves nothing, however stubborn and however far from its
 // process group, and is gone soon.
 func TestCancelledProbe(t *testing.T) {

@@ -59,6 +59,10 @@ type Runner struct {
 	probe   bool // the time limit of its attempts is the context
 	console console
 	kept    attempt.Kept // nil for none
+
+	// oomKills and noReader ask the kernel what the status of a command does not say.
+	oomKills func() int
+	noReader func() bool
 }
 
 // New prepares a run.
@@ -67,6 +71,7 @@ func New(cfg Config, s *Signals) *Runner {
 	return &Runner{
 		cfg: cfg, signal: syscall.Signal(n), signals: s, stdin: stdio.OpenInput(cfg.Stdin),
 		report: &reporter{to: cfg.Report}, notes: &reporter{to: cfg.Note},
+		oomKills: process.OOMKills, noReader: stdio.NoReader,
 	}
 }
 

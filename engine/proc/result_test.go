@@ -14,7 +14,6 @@ import (
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/proc/process"
-	"github.com/retrysh/retry/engine/proc/stdio"
 )
 
 // The result says how the command ended, unless a limit or an error of the program itself
@@ -27,6 +26,7 @@ func TestConclusion(t *testing.T) {
 		result   attempt.Result
 		deadline time.Time
 		dropped  error
+		probe    bool
 		want     attempt.Result
 		err      string
 		says     string
@@ -57,13 +57,32 @@ func TestConclusion(t *testing.T) {
 			want: attempt.Result{ExitCode: 125}, err: "lost"},
 		"a limit, and dropped output": {result: attempt.Result{TimedOut: true}, dropped: dropped,
 			want: attempt.Result{ExitCode: 124, TimedOut: true}, says: "dropped"},
+		"KILL": {how: process.Ending{Signal: syscall.SIGKILL},
+			want: attempt.Result{ExitCode: 137, Signal: "SIGKILL", OOMKills: 2}},
+		"KILL for a probe": {how: process.Ending{Signal: syscall.SIGKILL}, probe: true,
+			want: attempt.Result{ExitCode: 137, Signal: "SIGKILL"}},
+		"KILL at the deadline": {how: process.Ending{Signal: syscall.SIGKILL},
+			result: attempt.Result{DeadlinePassed: true},
+			want:   attempt.Result{ExitCode: 124, Signal: "SIGKILL", DeadlinePassed: true}},
+		"KILL after a cancel": {how: process.Ending{Signal: syscall.SIGKILL},
+			result: attempt.Result{Cancelled: "SIGTERM"},
+			want:   attempt.Result{ExitCode: 137, Signal: "SIGKILL", Cancelled: "SIGTERM"}},
+		"PIPE": {how: process.Ending{Signal: syscall.SIGPIPE},
+			want: attempt.Result{ExitCode: 141, Signal: "SIGPIPE", ReaderGone: true}},
+		"an exit as by PIPE": {how: process.Ending{Code: 141}, want: attempt.Result{ExitCode: 141, ReaderGone: true}},
+		"one, of a probe":    {how: process.Ending{Code: 141}, probe: true, want: attempt.Result{ExitCode: 141}},
 		"a cancel does not count as limit": {how: process.Ending{Code: 3},
 			result: attempt.Result{Cancelled: "SIGTERM"}, deadline: past,
 			want: attempt.Result{ExitCode: 3, Cancelled: "SIGTERM"}},
 	} {
 		var says string
-		a := &running{Runner: &Runner{report: &reporter{to: func(line string) { says += line }}}, result: c.result,
-			dropped: c.dropped}
+		a := &running{
+			Runner: &Runner{
+				report: &reporter{to: func(line string) { says += line }}, probe: c.probe,
+				oomKills: func() int { return 2 }, noReader: func() bool { return true },
+			},
+			result: c.result, dropped: c.dropped,
+		}
 		a.spec.Deadline = c.deadline
 		a.conclude(c.how)
 		a.report.flush()
@@ -79,25 +98,41 @@ func TestConclusion(t *testing.T) {
 	}
 }
 
-// A reader that takes nothing is waited for without a limit while nothing ends the attempt.
-func TestPatience(t *testing.T) {
-	past, future := time.Now().Add(-time.Second), time.Now().Add(time.Hour)
+// Three of INT and TERM kill the tree, and so does the first that comes after the end of the
+// command, unless one came before.
+func TestInterrupts(t *testing.T) {
+	const hup, intr, term = syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM
 	for _, c := range []struct {
-		a    running
-		want time.Duration
+		over      bool
+		cancelled attempt.Signal
+		sent      []syscall.Signal
+		killed    int // times
+		late      bool
+		again     bool
 	}{
-		{running{}, 0},
-		{running{spec: attempt.Spec{Deadline: future}}, 0},
-		{running{spec: attempt.Spec{Deadline: past}}, stdio.Patience},
-		{running{late: true}, stdio.Patience},
-		{running{result: attempt.Result{Cancelled: "SIGTERM"}}, stdio.Patience},
-		{running{result: attempt.Result{DeadlinePassed: true}}, stdio.Patience},
-		{running{result: attempt.Result{TimedOut: true}}, readerGrace},
-		{running{result: attempt.Result{TimedOut: true}, spec: attempt.Spec{Deadline: future}}, readerGrace},
-		{running{result: attempt.Result{TimedOut: true}, late: true}, stdio.Patience},
+		{false, "", []syscall.Signal{intr, term}, 0, false, false},
+		{false, "", []syscall.Signal{intr, term, intr}, 1, false, false},
+		{false, "", []syscall.Signal{intr, hup, syscall.SIGQUIT, hup, term}, 0, false, false},
+		{true, "", []syscall.Signal{syscall.SIGUSR1}, 0, false, false},
+		{true, "", []syscall.Signal{hup}, 1, true, false},
+		{true, "SIGTERM", []syscall.Signal{intr, hup, term}, 0, true, true},
+		{true, "SIGTERM", []syscall.Signal{intr, intr, term}, 1, true, true},
 	} {
-		if got := c.a.patience(); got != c.want {
-			t.Errorf("%+v: %v, want %v", c.a, got, c.want)
+		killed := 0
+		a := &running{
+			over: c.over, result: attempt.Result{Cancelled: c.cancelled}, skipGrace: func() { killed++ },
+			escalated: make(chan struct{}), // the tree is being ended
+		}
+		for _, sig := range c.sent {
+			if !c.over {
+				a.countInterrupt(sig)
+			} else if taken := a.handleSignal(sig); taken != (c.cancelled != "") {
+				t.Errorf("%+v: %v was the attempt's: %t", c, sig, taken)
+			}
+		}
+		if killed != c.killed || a.late != c.late || a.result.CancelledAgain != c.again ||
+			a.result.Cancelled != c.cancelled {
+			t.Errorf("%+v: killed %d, late %t, %+v", c, killed, a.late, a.result)
 		}
 	}
 }

@@ -5,6 +5,7 @@ package proc
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -37,6 +38,13 @@ func TestStandardInput(t *testing.T) {
 			return f, func() { _ = f.Close() }
 		}
 	}
+	readDir := func() (*os.File, func()) {
+		dir, done := device(t.TempDir())()
+		if _, err := dir.Readdirnames(-1); err != nil {
+			t.Fatal(err)
+		}
+		return dir, done
+	}
 	pipe := func(text string, open bool) func() (*os.File, func()) {
 		return func() (*os.File, func()) {
 			r, w, err := os.Pipe()
@@ -52,6 +60,7 @@ func TestStandardInput(t *testing.T) {
 			return r, func() { _ = r.Close(); _ = w.Close() }
 		}
 	}
+	const alone = "terminal false, job false, foreground false, beside others false"
 	for name, c := range map[string]struct {
 		open func() (f *os.File, done func())
 		want string
@@ -64,6 +73,7 @@ func TestStandardInput(t *testing.T) {
 		"an empty file":         {file(0, 0), "waiting true, ended false, used up false, null false"},
 		"the null device":       {device(os.DevNull), "waiting true, ended false, used up false, null true"},
 		"another device":        {device("/dev/zero"), "waiting true, ended false, used up false, null false"},
+		"a directory":           {readDir, "waiting true, ended false, used up false, null false"},
 		"a pipe":                {pipe("", true), "waiting false, ended false, used up false, null false"},
 		"one with text":         {pipe("x", true), "waiting true, ended false, used up false, null false"},
 		"one that has ended":    {pipe("", false), "waiting false, ended true, used up false, null false"},
@@ -76,7 +86,7 @@ func TestStandardInput(t *testing.T) {
 			d.Stdin = f
 			d.start()
 			d.wait()
-			if got := strings.TrimSpace(d.Stdout.String()); got != c.want+", foreground false, beside others false" {
+			if got := strings.TrimSpace(d.Stdout.String()); got != c.want+", "+alone {
 				t.Errorf("%s %s; want %s", got, d.Stderr.String(), c.want)
 			}
 		})
@@ -166,28 +176,55 @@ func TestFilesOfStreams(t *testing.T) {
 func TestForeground(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]string{
-		`exec "$D"`:                      "foreground true, beside others false",
-		`"$D"; :`:                        "foreground true, beside others false",
-		`set -m; "$D" & wait`:            "foreground false, beside others false",
-		`setsid -w "$D"`:                 "foreground false, beside others false",
-		`sleep 600 & "$D"; kill $!`:      "foreground true, beside others true",
-		`sleep 600 & exec "$D"`:          "foreground true, beside others false", // a shell waits for the leader only
-		`"$D" | cat`:                     "foreground true, beside others true",
-		`(sleep 600 & exec "$D"); :`:     "foreground true, beside others false",
-		`set -m; sleep 600 & "$D"; exit`: "foreground true, beside others false",
+		`exec "$D"`:                      "terminal true, job false, foreground true, beside others false",
+		`"$D"; :`:                        "terminal true, job false, foreground true, beside others false",
+		`set -m; "$D" & wait`:            "terminal true, job true, foreground false, beside others false",
+		`setsid -w "$D"`:                 "terminal false, job false, foreground false, beside others false",
+		`sleep 600 & "$D"; kill $!`:      "terminal true, job false, foreground true, beside others true",
+		`"$D" | cat`:                     "terminal true, job false, foreground true, beside others true",
+		`(sleep 600 & exec "$D"); :`:     "terminal true, job false, foreground true, beside others false",
+		`set -m; sleep 600 & "$D"; exit`: "terminal true, job true, foreground true, beside others false",
+		// A shell waits for the leader only.
+		`sleep 600 & exec "$D"`: "terminal true, job false, foreground true, beside others false",
 	} {
-		term := openTerminal(t)
-		d := order(t, orders{Look: true})
-		d.Env = append(d.Env, "D="+d.Path)
-		d.Path, d.Args = "/bin/bash", []string{"bash", "-c", script}
-		d.in(term)
-		term.see("beside others ")
-		d.wait()
-		if !strings.Contains(term.text(), want) || strings.Contains(term.text(), "are left") {
-			t.Errorf("%s: %q; want %s", script, term.text(), want)
+		if got := lookFrom(t, script); !strings.Contains(got, want) || strings.Contains(got, "are left") {
+			t.Errorf("%s: %q; want %s", script, got, want)
 		}
-		term.close()
-		killSession(d.Process.Pid)
+	}
+}
+
+// lookFrom is what a shell that leads the session of a terminal shows there, in which "$D" looks
+// at its surroundings.
+func lookFrom(t *testing.T, script string) string {
+	t.Helper()
+	term := openTerminal(t)
+	defer term.close()
+	d := order(t, orders{Look: true})
+	d.Env = append(d.Env, "D="+d.Path, "F="+t.TempDir()+"/file")
+	d.Path, d.Args = "/bin/bash", []string{"bash", "-c", script}
+	d.in(term)
+	term.see("beside others ")
+	d.wait()
+	killSession(d.Process.Pid)
+	return term.text()
+}
+
+// If /dev/tty is not there, any of the standard streams shows the terminal.
+func TestForegroundWithoutTTY(t *testing.T) {
+	t.Parallel()
+	const hidden = "mount -t tmpfs none /dev && "
+	if err := exec.Command("unshare", "--mount", "sh", "-c", hidden+":").Run(); err != nil {
+		t.Skipf("no mount namespace is available: %v", err)
+	}
+	for script, want := range map[string]string{
+		`"$D" 2>$F | cat`:              "foreground true",
+		`exec "$D" </etc/passwd 2>$F`:  "foreground true",
+		`"$D" </etc/passwd | cat`:      "foreground true",
+		`"$D" </etc/passwd 2>$F | cat`: "foreground false",
+	} {
+		if got := lookFrom(t, "unshare --mount sh -c '"+hidden+script+"'"); !strings.Contains(got, want) {
+			t.Errorf("%s: %q; want %s", script, got, want)
+		}
 	}
 }
 

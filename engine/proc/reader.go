@@ -18,11 +18,11 @@ const readerLook = 10 * time.Millisecond
 // reader is the reader of one output, after the end of the command.
 type reader struct {
 	output
-	taken  int64     // bytes
-	since  time.Time // when it was seen to take some, or might have
-	idle   int       // looks that found nothing to pass on
-	stuck  bool      // it has taken nothing for longer than it may
-	hasAll bool      // what the command itself has written, when that is enough
+	taken  int64         // bytes
+	waited time.Duration // while it took nothing, counted in looks as stdio.Patience is
+	idle   int           // looks that found nothing to pass on
+	stuck  bool          // it has taken nothing for longer than it may
+	hasAll bool          // what the command itself has written, when that is enough
 }
 
 // output is what a look shows of a stdio.Pump.
@@ -32,16 +32,17 @@ type output interface {
 	IsIdle() bool
 }
 
-func newReader(of output) *reader { return &reader{output: of, since: time.Now()} }
+func newReader(of output) *reader { return &reader{output: of} }
 
-// look notes what the reader has taken, and reports whether it is waited for no longer. patience
+// look notes what the reader has taken since the last look, readerLook ago or more, and reports whether it is waited for no longer. patience
 // is how long it may take nothing, 0 for no limit. late says that a signal has asked for the end
 // after that of the command.
 func (r *reader) look(patience time.Duration, late bool) (over bool) {
+	r.waited += readerLook
 	switch taken := r.Taken(); {
 	case patience == 0, taken != r.taken, !r.IsWriting():
-		r.taken, r.since = taken, time.Now()
-	case time.Since(r.since) >= patience:
+		r.taken, r.waited = taken, 0
+	case r.waited >= patience:
 		r.stuck = true
 	}
 	r.idle++

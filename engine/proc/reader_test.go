@@ -6,7 +6,6 @@ package proc
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/retrysh/retry/engine/attempt"
@@ -47,8 +46,8 @@ func (s *shown) IsWriting() bool { return s.writing }
 func (s *shown) IsIdle() bool    { return s.idle }
 
 // A reader is given up if it takes nothing for longer than it may, from the moment on from which
-// there is a limit. After a late signal the output counts as read if two looks in a row find
-// nothing to pass on.
+// there is a limit, counted in looks. After a late signal the output counts as read if two looks
+// in a row find nothing to pass on.
 func TestReader(t *testing.T) {
 	const patience = 3 * readerLook
 	kinds := map[rune]struct {
@@ -68,21 +67,18 @@ func TestReader(t *testing.T) {
 		"nnnnn": "", "www": "stuck", "tttt": "stuck", "wwtttt": "stuck", "wwrwww": "stuck", "nnnnwww": "stuck",
 		"iiiii": "", "II": "whole", "iiI": "whole", "IRII": "whole", "rrrrr": "", "RRRRR": "",
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			pump := new(shown)
-			r := newReader(pump)
-			for i, kind := range looks {
-				time.Sleep(readerLook)
-				look := kinds[kind]
-				*pump = look.shown
-				over, known := r.look(look.patience, look.late), ""
-				if i == len(looks)-1 {
-					known = want
-				}
-				if over != (known != "") || r.stuck != (known == "stuck") || r.hasAll != (known == "whole") {
-					t.Errorf("%s, look %d: %t, %+v; want %q", looks, i+1, over, r, known)
-				}
+		pump := new(shown)
+		r := newReader(pump)
+		for i, kind := range looks {
+			look := kinds[kind]
+			*pump = look.shown
+			over, known := r.look(look.patience, look.late), ""
+			if i == len(looks)-1 {
+				known = want
 			}
-		})
+			if over != (known != "") || r.stuck != (known == "stuck") || r.hasAll != (known == "whole") {
+				t.Errorf("%s, look %d: %t, %+v; want %q", looks, i+1, over, r, known)
+			}
+		}
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Patience is how long a reader may take nothing while the program is to end.
+// Patience is how long a reader may take nothing while the program is to end. It is counted in
+// looks: if a busy machine does not run the program, it may not have run the reader either.
 const Patience = 500 * time.Millisecond
 
 // readerLook is the interval between two looks at what a reader has taken.
@@ -50,7 +51,8 @@ var ErrStuck = errors.New("its reader takes nothing; the rest is dropped")
 // if the reader has taken nothing for Patience while isEnding reported true. written is how
 // many bytes have been written so far.
 func await(done <-chan error, f File, written *atomic.Int64, isEnding func() bool) error {
-	last, since := int64(-1), time.Time{}
+	last := int64(-1)
+	var waited time.Duration
 	for {
 		select {
 		case err := <-done:
@@ -58,10 +60,11 @@ func await(done <-chan error, f File, written *atomic.Int64, isEnding func() boo
 		case <-time.After(readerLook):
 		}
 		taken := written.Load() - int64(pending(f))
+		waited += readerLook
 		switch {
 		case taken != last || !isEnding():
-			last, since = taken, time.Now()
-		case time.Since(since) >= Patience:
+			last, waited = taken, 0
+		case waited >= Patience:
 			return ErrStuck
 		}
 	}

@@ -39,15 +39,17 @@ func TestReaderIsGivenUp(t *testing.T) {
 		ending time.Duration // when the program is to end
 		every  time.Duration // the reader takes a byte, 0 for never
 		done   time.Duration // the write returns
+		late   time.Duration // each look is late by this
 		want   error
 		least  time.Duration
 	}{
-		"stuck":             {0, 0, time.Hour, ErrStuck, Patience},
-		"stuck before":      {time.Minute, 0, time.Hour, ErrStuck, time.Minute + Patience},
-		"not to end":        {2 * time.Hour, 0, time.Hour, nil, time.Hour},
-		"slow":              {0, Patience - readerLook, time.Minute, nil, time.Minute},
-		"slow, then stuck":  {0, 20 * Patience, time.Hour, ErrStuck, Patience},
-		"takes all at once": {0, 0, 0, nil, 0},
+		"stuck":             {done: time.Hour, want: ErrStuck, least: Patience},
+		"stuck before":      {ending: time.Minute, done: time.Hour, want: ErrStuck, least: time.Minute + Patience},
+		"not to end":        {ending: 2 * time.Hour, done: time.Hour, least: time.Hour},
+		"slow":              {every: Patience - readerLook, done: time.Minute, least: time.Minute},
+		"slow, then stuck":  {every: 20 * Patience, done: time.Hour, want: ErrStuck, least: Patience},
+		"takes all at once": {},
+		"a late program":    {every: 10 * Patience, done: time.Minute, late: Patience, least: time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			read, write := fullPipe(t)
@@ -65,10 +67,13 @@ func TestReaderIsGivenUp(t *testing.T) {
 						}
 					}
 				}()
-				err := await(done, write, new(atomic.Int64), func() bool { return time.Since(begun) >= test.ending })
+				err := await(done, write, new(atomic.Int64), func() bool {
+					time.Sleep(test.late)
+					return time.Since(begun) >= test.ending
+				})
 				took := time.Since(begun)
 				close(over)
-				if err != test.want || took < test.least-readerLook || took > test.least+3*readerLook {
+				if err != test.want || took < test.least-readerLook || took > test.least+3*readerLook+test.late {
 					t.Errorf("%v after %v, want %v after %v", err, took, test.want, test.least)
 				}
 			})

@@ -38,7 +38,7 @@ func foreignAt(argv []string) (f foreign, found bool) {
 	if next := argv[1:]; !joined && len(next) > 0 && (!isDashed(next[0]) || IsNumber(next[0][1:])) {
 		value = next[0]
 	}
-	entry, takesValue, found := lookUp(normal(name), value, joined)
+	entry, takesValue, found := lookUp(name, value, joined)
 	if !found {
 		return f, false
 	}
@@ -61,12 +61,31 @@ func foreignAt(argv []string) (f foreign, found bool) {
 	return f, true
 }
 
-// normal is a name as elsewhere.txt has it.
-func normal(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "-")) }
+// normal is a name as elsewhere.txt has it. A letter alone means another thing as a capital.
+func normal(name string) string {
+	if len(name) == 1 {
+		return name
+	}
+	return strings.ToLower(strings.ReplaceAll(name, "_", "-"))
+}
 
-// lookUp finds the entry for a name of another program. value is the word behind it, or
-// what is joined to it by "=".
+// bare is a name as it is compared where its words are parted in another way: maxRetries,
+// maxretries and max-retries are one.
+func bare(name string) string { return strings.ReplaceAll(normal(name), "-", "") }
+
+// lookUp finds the entry for a name of another program, as it is or else without dashes.
+// value is the word behind it, or what is joined to it by "=".
 func lookUp(name, value string, joined bool) (entry string, takesValue, found bool) {
+	entry, takesValue, found = lookUpAs(normal, name, value, joined)
+	if !found && sameWords(Table(), name) == nil {
+		entry, takesValue, found = lookUpAs(bare, name, value, joined)
+	}
+	return entry, takesValue, found
+}
+
+// lookUpAs finds the entry for a name as a function writes names.
+func lookUpAs(written func(string) string, name, value string, joined bool) (entry string, takesValue, found bool) {
+	name = written(name)
 	for line := range strings.Lines(elsewhere) {
 		names, entry, isEntry := strings.Cut(strings.TrimSpace(line), ": ")
 		if !isEntry || strings.HasPrefix(line, "#") {
@@ -74,12 +93,39 @@ func lookUp(name, value string, joined bool) (entry string, takesValue, found bo
 		}
 		for known := range strings.FieldsSeq(names) {
 			known, form, hasForm := strings.Cut(known, "=")
-			if known == name && (!hasForm || hasTheForm(value, form, joined)) {
+			if written(known) == name && (!hasForm || hasTheForm(value, form, joined)) {
 				return entry, hasForm || strings.Contains(entry, "{"), true
 			}
 		}
 	}
 	return "", false, false
+}
+
+// sameWords is the flag whose name has the same words, however they are parted, nil if there
+// is none.
+func sameWords(known []Flag, name string) *Flag {
+	name = bare(name)
+	return first(known, func(f *Flag) bool { return bare(f.name) == name })
+}
+
+// afterOneDash finds the first word of a line that is a long name behind a single dash, as
+// in -sleep 5s. As letters with values it would be -s leep.
+func afterOneDash(line []string) (at int, found bool) {
+	for at, word := range line {
+		name, isShort := strings.CutPrefix(word, "-")
+		name, value, joined := strings.Cut(name, "=")
+		if !isShort || len(name) < shortestName || name[0] == '-' {
+			continue
+		}
+		if !joined && at+1 < len(line) {
+			value = line[at+1]
+		}
+		_, _, isForeign := lookUp(name, value, joined)
+		if isForeign || sameWords(Table(), name) != nil {
+			return at, true
+		}
+	}
+	return 0, false
 }
 
 // hasTheForm reports whether a value is what an entry of elsewhere.txt asks for.
@@ -153,12 +199,14 @@ func percentage(fraction string) string {
 func translated(argv []string) (line []string, ok bool) {
 	known := Table()
 	for len(argv) > 0 && argv[0] != "--" && isDashed(argv[0]) {
-		if _, takesNext, isOurs := flagsOf(known, argv[0]); isOurs {
+		word := inFull(argv)
+		if _, takesNext, isOurs := flagsOf(known, word); isOurs {
 			n := 1
 			if takesNext && len(argv) > 1 {
 				n = 2
 			}
-			line, argv = append(line, argv[:n]...), argv[n:]
+			line = append(append(line, word), argv[1:n]...)
+			argv = argv[n:]
 			continue
 		}
 		f, found := foreignAt(argv)
@@ -168,10 +216,42 @@ func translated(argv []string) (line []string, ok bool) {
 		line = append(line, slices.Concat(f.ways...)...)
 		argv = argv[f.used:]
 	}
+	line = withoutSecondLimit(line)
 	if len(argv) > 0 && argv[0] != "--" {
 		line = append(line, "--")
 	}
 	return append(line, argv...), true
+}
+
+// inFull is the first word of a line, with two dashes if it is a long name behind one.
+func inFull(line []string) string {
+	if at, found := afterOneDash(line[:min(len(line), 2)]); !found || at != 0 {
+		return line[0]
+	}
+	name, value, joined := strings.Cut(line[0][1:], "=")
+	if f := sameWords(Table(), name); f != nil {
+		name = f.name
+	}
+	if joined {
+		name += "=" + value
+	}
+	return "--" + name
+}
+
+// withoutSecondLimit leaves out the -n 0 that goes with a limit of time if a number of
+// attempts was given as well: curl --retry 3 --retry-max-time 60 ends at the first of them.
+func withoutSecondLimit(flags []string) []string {
+	number := func(i int) bool { return flags[i] == "-n" && i+1 < len(flags) && flags[i+1] != "0" }
+	for i := 0; i+2 < len(flags); i++ {
+		if flags[i] == "-n" && flags[i+1] == "0" && flags[i+2] == "--deadline" {
+			for j := range flags {
+				if number(j) {
+					return slices.Delete(flags, i, i+2)
+				}
+			}
+		}
+	}
+	return flags
 }
 
 // longestLine is up to how many bytes a whole command line is shown.
@@ -195,15 +275,18 @@ func pasteable(argv []string) string {
 	for _, word := range line {
 		shown += " " + text.ShellWord(word)
 	}
+	if len(o.Command) > 0 && IsNumber(o.Command[0]) {
+		return "" // the value of a flag that takes none here
+	}
 	if len(shown) > longestLine || strings.ContainsFunc(shown, func(r rune) bool { return r < ' ' }) {
 		return ""
 	}
 	return shown
 }
 
-// calledElsewhere is the error for a flag of another program in a command line, nil if the
-// word there is none.
-func calledElsewhere(line []string, at int) error {
+// calledElsewhere is the error for a flag of another program in a command line, which
+// begins as given, nil if the word there is none.
+func calledElsewhere(line []string, at int, unknown string) error {
 	f, found := foreignAt(line[at:])
 	if !found {
 		return nil
@@ -216,7 +299,7 @@ func calledElsewhere(line []string, at int) error {
 		}
 		said = "did you mean " + strings.Join(ways, " or ") + "?"
 	}
-	return fmt.Errorf("unknown flag %q, %s%s", line[at], said, toPaste(line))
+	return fmt.Errorf("%s, %s%s", unknown, said, toPaste(line))
 }
 
 // toPaste is the end of an error that shows the command line that was probably meant, "" if

@@ -64,7 +64,39 @@ func TestForeignFlags(t *testing.T) {
 			`--after-give-up ./n.sh -- true`,
 		"--lock -- true": `unknown flag "--lock", did you mean "--key NAME --max-concurrent 1,of=runs" or ` +
 			`"--key NAME --max-concurrent 1,of=runs,wait=10m"?`,
-		"--ps":            `unknown flag "--ps", did you mean "--status"?`,
+		"--ps": `unknown flag "--ps", did you mean "--status"?`,
+		// names whose words are parted in another way, or stand behind one dash
+		"--maxRetries 3 true": `unknown flag "--maxRetries", did you mean "-n 4"? write: retry -n 4 -- true`,
+		"--retrydelay=5 true": `unknown flag "--retrydelay=5", did you mean "--delays 5"? write: retry --delays 5 -- true`,
+		"--RestartSec=5 true": `unknown flag "--RestartSec=5", did you mean "--delays 5"? write: retry --delays 5 -- true`,
+		"--onExit 3 true":     `unknown flag "--onExit", did you mean "--on-exit"? write: retry --on-exit 3 -- true`,
+		"-sleep 5s true":      `unknown flag "-sleep", did you mean "--delays 5s"? write: retry --delays 5s -- true`,
+		"-timeout 30s true":   `unknown flag "-timeout", did you mean "--timeout"? write: retry --timeout 30s -- true`,
+		"-consecutive 3 true": `unknown flag "-consecutive", did you mean "--consecutive"? write: retry --consecutive 3 -- true`,
+		"-consecutive=3 true": `unknown flag "-consecutive=3", did you mean "--consecutive"? write: retry --consecutive=3 -- true`,
+		"-n 2 -sleep 5s true": `unknown flag "-sleep", did you mean "--delays 5s"? write: retry -n 2 --delays 5s -- true`,
+		"-count 3 true":       `unknown flag "-count", did you mean "-n 3"? write: retry -n 3 -- true`,
+		"-attempts 3 -sleep 5s -task-time 30s true": `unknown flag "-attempts", did you mean "--attempts"? write: ` +
+			`retry --attempts 3 --delays 5s --timeout 30s -- true`,
+		"--n 3 true": `unknown flag "--n", did you mean "-n"? write: retry -n 3 -- true`,
+		"--t=5 true": `unknown flag "--t=5", did you mean "-t"? write: retry -t 5 -- true`,
+		// a letter and its capital are two names
+		"-T 5 true":      `unknown flag "-T", did you mean "--timeout 5"? write: retry --timeout 5 -- true`,
+		"-I true":        `unknown flag "-I", did you mean "--stdin replay"? write: retry --stdin replay -- true`,
+		"-D 5 true":      `unknown flag "-D"; write -- before a command that begins with a dash`,
+		"-u fail true":   `unknown flag "-u", did you mean "--until-failure"? write: retry --until-failure -- true`,
+		"-m 30 true":     `unknown flag "-m", did you mean "--timeout 30"? write: retry --timeout 30 -- true`,
+		"-m backup true": `unknown flag "-m", did you mean "--name backup"? write: retry --name backup -- true`,
+		// curl's limits hold together
+		"--retry 3 --retry-max-time 60 true": `unknown flag "--retry", did you mean "-n 4"? write: ` +
+			`retry -n 4 --deadline 60 -- true`,
+		// a number behind a switch is no command
+		"--forever 3 true": `unknown flag "--forever", did you mean "-n 0"?`,
+		"--loop 3 true":    `unknown flag "--loop", did you mean "-n 3"? write: retry -n 3 -- true`,
+		// the flag of a mode, and what was probably meant for a run
+		"--rate 5/s true": `unknown flag "--rate"; it belongs to --redrive, did you mean "--key NAME --rate-limit ` +
+			`5/s"? write: retry --key NAME --rate-limit 5/s -- true`,
+		"--dry-run true":  `unknown flag "--dry-run"; it belongs to --redrive, did you mean "--plan"? write: retry --plan -- true`,
 		"--older-than 3d": `unknown flag "--older-than"; it belongs to --discard`,
 		// no secret is shown
 		"--retries 3 curl -u me:S3cret http://a/b": `unknown flag "--retries", did you mean "-n 4"?`,
@@ -83,7 +115,7 @@ func TestForeignFlags(t *testing.T) {
 
 // sampleValues are values of all kinds that flags have.
 var sampleValues = []string{"3", "5s", "0.5", "50%", "tcp://db:5432", "db:5432", "https://a.example", "/dir/f",
-	"word", "TERM", "5/s", "timeout"}
+	"word", "TERM", "5/s", "timeout", "json"}
 
 // TestForeignTable: each name of elsewhere.txt is none of ours, and what is to be written
 // for it can be read.
@@ -143,8 +175,8 @@ func acceptsOneOf(word string, values []string) bool {
 func TestVariablesOfOtherNames(t *testing.T) {
 	for entry, want := range map[string]string{
 		"RETRY_RETRIES=3": "RETRY_ATTEMPTS=4", "RETRY_INTERVAL=5": "RETRY_DELAYS=5",
-		"RETRY_MAX_DELAY=1m": "RETRY_CAP=1m",
-		"RETRY_FOREVER=1":    "RETRY_ATTEMPTS=0", "RETRY_TIMOUT=5": "RETRY_TIMEOUT",
+		"RETRY_MAX_DELAY=1m": "RETRY_CAP=1m", "RETRY_MAXRETRIES=3": "RETRY_ATTEMPTS=4",
+		"RETRY_FOREVER=1": "RETRY_ATTEMPTS=0", "RETRY_TIMOUT=5": "RETRY_TIMEOUT",
 	} {
 		lines := Misnamed([]string{entry})
 		if len(lines) != 1 || !strings.HasSuffix(lines[0], "did you mean "+want+"?") {

@@ -4,6 +4,7 @@ package option
 // those of no flag, and by flags behind the command.
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -32,15 +33,27 @@ func unknownFlag(line []string, at int) error {
 		return fmt.Errorf("--%s takes what it is about as the next words; write: retry --%[1]s %s", mode,
 			text.ShellWord(text.Masked(value)))
 	}
-	if modes := manual.ModesOf(name); len(modes) > 0 {
-		return fmt.Errorf("%s; it belongs to --%s", unknown, strings.Join(modes, " and --"))
+	modes := manual.ModesOf(name)
+	if len(modes) > 0 {
+		unknown += "; it belongs to --" + strings.Join(modes, " and --")
 	}
-	if err := calledElsewhere(line, at); err != nil {
+	if err := calledElsewhere(line, at, unknown); err != nil {
 		return err
+	}
+	if len(modes) > 0 {
+		return errors.New(unknown)
 	}
 	near := Suggest(word)
 	for i := range near {
 		near[i] = "--" + near[i]
+	}
+	if letter, value, joined := strings.Cut(strings.TrimPrefix(word, "--"), "="); isShort(letter) {
+		spelled := []string{"-" + letter}
+		if joined {
+			spelled = append(spelled, value)
+		}
+		spelled = slices.Concat(line[:at], spelled, line[at+1:])
+		return fmt.Errorf("%s, did you mean \"-%s\"?%s", unknown, letter, toPaste(spelled))
 	}
 	switch len(near) {
 	case 0:
@@ -54,6 +67,11 @@ func unknownFlag(line []string, at int) error {
 		return fmt.Errorf("%s, did you mean %q?%s", unknown, near[0], toPaste(spelled))
 	}
 	return fmt.Errorf("%s, did you mean one of %s?", unknown, `"`+strings.Join(near, `", "`)+`"`)
+}
+
+// isShort reports whether a letter is the short name of a flag.
+func isShort(letter string) bool {
+	return letter != "" && first(Table(), func(f *Flag) bool { return f.Tag("short") == letter }) != nil
 }
 
 // inOneWord is the error for a flag and its value in one word.
@@ -108,7 +126,7 @@ const shortestName = 3
 
 // Suggest returns the names of the flags that an unknown word may mean: the same name
 // written otherwise, or names that differ by a letter or two, or go on after the word. A
-// name that shares less than half of its letters with the word is none of them.
+// name that shares half of its letters with the word, or less, is none of them.
 func Suggest(word string) []string { return suggest(Table(), word) }
 
 func suggest(known []Flag, word string) (near []string) {
@@ -117,12 +135,12 @@ func suggest(known []Flag, word string) (near []string) {
 	if len(name) < shortestName {
 		return nil
 	}
-	if byName(known, name) != nil {
-		return []string{name}
+	if f := sameWords(known, name); f != nil {
+		return []string{f.name}
 	}
 	for _, f := range known {
 		if (strings.HasPrefix(f.name, name) || Near(f.name, name, 2)) &&
-			2*shared(f.name, name) >= max(len(f.name), len(name)) {
+			2*shared(f.name, name) > max(len(f.name), len(name)) {
 			near = append(near, f.name)
 		}
 	}

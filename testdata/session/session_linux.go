@@ -89,14 +89,14 @@ func endChildren() error {
 // children are the processes whose parent is this one: the fourth field of proc_pid_stat(5),
 // behind the name, which may hold anything.
 func children() (pids []int) {
-	files, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, file := range files {
-		stat, _ := os.ReadFile(file)
+	processes, _ := filepath.Glob("/proc/[0-9]*")
+	for _, process := range processes {
+		stat, _ := os.ReadFile(filepath.Join(process, "stat"))
 		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 		if len(fields) < 2 || string(fields[1]) != strconv.Itoa(os.Getpid()) {
 			continue
 		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+		if pid, err := strconv.Atoi(filepath.Base(process)); err == nil {
 			pids = append(pids, pid)
 		}
 	}

@@ -17,6 +17,8 @@ package cli
 //	http:CODE,...    answers with these statuses in turn, the last repeated, and
 //	                 the body "status CODE"; a redirect leads to a 200
 //	https:CODE,...   the same by TLS; writes its certificate to NAME.pem
+//	tls:SOCKET       passes on to a socket what comes by TLS; writes its certificate to NAME.pem
+//	mutual           TLS for clients with a certificate alone; writes its own to NAME.pem
 //	unix             a socket; its address is a path
 //	asked:LINE       answers 200 where the request has that line, or else 404
 //	web:CODE,...     http on a socket; its address is a path
@@ -29,6 +31,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -150,6 +153,16 @@ var peerKinds = map[string]func(name, detail string) (string, error){
 		}
 		_ = os.Remove(path) // of the peer before, which had to go without tidying up
 		return listenAt("unix", path, hangUp)
+	},
+	"tls": func(name, socket string) (string, error) {
+		return secured(name, tls.NoClientCert, func(conn net.Conn) { passOn(conn, socket) })
+	},
+	"mutual": func(name, _ string) (string, error) {
+		return secured(name, tls.RequireAnyClientCert, func(conn net.Conn) {
+			secure := conn.(*tls.Conn)
+			_ = secure.Handshake()
+			holdOn(secure.NetConn()) // a close before what came is read would lose the alert
+		})
 	},
 	"asked": func(_, line string) (string, error) {
 		return listenAt("tcp", "127.0.0.1:0", func(conn net.Conn) { answerAsked(conn, line) })
@@ -311,6 +324,29 @@ func secureServer(name, codes string) (string, error) {
 	s.StartTLS()
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 	return s.Listener.Addr().String(), os.WriteFile(name+".pem", certificate, 0o600)
+}
+
+// secured serves connections by TLS.
+func secured(name string, clients tls.ClientAuthType, serve func(net.Conn)) (string, error) {
+	s := httptest.NewTLSServer(nil) // it has a certificate for 127.0.0.1
+	s.Close()
+	config := &tls.Config{Certificates: s.TLS.Certificates, ClientAuth: clients, MinVersion: tls.VersionTLS13}
+	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+	if err := os.WriteFile(name+".pem", certificate, 0o600); err != nil {
+		return "", err
+	}
+	return listenAt("tcp", "127.0.0.1:0", func(conn net.Conn) { serve(tls.Server(conn, config)) })
+}
+
+// passOn moves bytes between a connection and a socket.
+func passOn(conn net.Conn, socket string) {
+	defer hangUp(conn)
+	to, err := net.Dial("unix", socket)
+	if err != nil {
+		return
+	}
+	go func() { _, _ = io.Copy(to, conn) }()
+	_, _ = io.Copy(conn, to)
 }
 
 // nothing is the log of a server whose certificate is there to be refused.

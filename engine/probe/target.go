@@ -6,8 +6,6 @@ package probe
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 
@@ -206,12 +204,6 @@ func parseSocket(s, valid string) (string, error) {
 	return path, nil
 }
 
-// isOfWindows reports whether a path begins with the letter of a drive.
-func isOfWindows(path string) bool {
-	return len(path) > 2 && path[1] == ':' && (path[2] == '/' || path[2] == '\\') &&
-		strings.Trim(path[:1], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
-}
-
 // parsePath reads the /path behind unix:// and file://.
 func parsePath(s, valid string) (string, error) {
 	// RFC 8089, section 2: a file URL may name localhost.
@@ -220,7 +212,7 @@ func parsePath(s, valid string) (string, error) {
 	}
 	scheme, _, _ := strings.Cut(valid, "://")
 	switch i := strings.IndexAny(s, "?#"); {
-	case isOfWindows(s):
+	case address.HasDrive(s):
 		return "", fmt.Errorf("a path begins with a slash; write %s:///%s", scheme, strings.ReplaceAll(s, `\`, "/"))
 	case s == "":
 		return "", fmt.Errorf("the path is missing; valid is %s", valid)
@@ -231,10 +223,7 @@ func parsePath(s, valid string) (string, error) {
 			address.Escape(s[i]))
 	}
 	path, err := unescape(s, "path")
-	if runtime.GOOS == "windows" && len(path) > 2 && path[2] == ':' {
-		path = path[1:] // /C:/x is C:\x
-	}
-	return filepath.FromSlash(path), err
+	return address.Local(path), err
 }
 
 func parseExec(command string) (check, error) {

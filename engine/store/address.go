@@ -50,12 +50,26 @@ func ParseAddress(s string) (a Address, err error) {
 		a.Name = text.MaskedAddress(scheme + ":" + rest)
 		err = a.redis(scheme, rest)
 	default:
-		err = errors.New("is not the address of a store")
+		err = errors.New(notAStore(scheme))
 	}
 	if err != nil {
 		return Address{}, fmt.Errorf("%q %w; use %s", text.MaskedAddress(s), err, forms)
 	}
 	return a, nil
+}
+
+// notAStore says why a scheme is none of a store, and what to write for one that other clients
+// of Redis know.
+func notAStore(scheme string) string {
+	switch {
+	case strings.Contains(scheme, "sentinel"):
+		return "is the address of a Sentinel, which is not supported: name the primary, as in redis://host:6379"
+	case strings.Contains(scheme, "valkey"):
+		return "names Valkey, whose addresses begin with redis:// or rediss:// here"
+	case strings.Contains(scheme, "cluster"):
+		return "names a cluster, which is redis:// or rediss:// with one of its nodes here"
+	}
+	return "is not the address of a store"
 }
 
 // UnmarshalText is ParseAddress.
@@ -76,10 +90,15 @@ func OfHost() (Address, error) {
 func (a *Address) file(dir string) error {
 	path, hasHost := strings.CutPrefix(dir, "//") // file:///dir has an empty host
 	switch {
+	case hasHost && address.HasDrive(path):
+		return errors.New("names a host; write file:" + path)
 	case hasHost && !strings.HasPrefix(path, "/"):
 		return errors.New("names a host, which file: does not have")
 	case path == "":
 		return errors.New("names no directory")
+	}
+	if hasHost {
+		path = address.Local(path)
 	}
 	a.Dir, a.Name = path, "file:"+path
 	return nil
@@ -123,7 +142,12 @@ func unescape(s string) (string, error) {
 // server reads host[:port][/db].
 func (a *Address) server(text string) error {
 	if strings.Contains(text, "?") {
-		return errors.New("has a query; the password stands before the host, the database behind it")
+		return errors.New("has a query; the password stands before the host, the database behind it, and a client " +
+			"certificate is not supported")
+	}
+	if strings.Contains(text, ",") {
+		return errors.New("names several servers; name one: any node of a cluster, or the primary, since Sentinel is " +
+			"not supported")
 	}
 	host, db, _ := strings.Cut(text, "/")
 	if err := a.database(cmp.Or(db, "0")); err != nil {

@@ -164,6 +164,10 @@ func (s *Redis) dial(ctx context.Context, host string) (net.Conn, error) {
 	return secure, nil
 }
 
+// certificateRequired is the text of the alert of TLS 1.3 (RFC 8446, section 6.2), whose type
+// crypto/tls does not export.
+const certificateRequired = "tls: certificate required"
+
 // explain says what to do about an error, in place of how it came about.
 func explain(ctx context.Context, err error) error {
 	var reply replyError
@@ -173,6 +177,8 @@ func explain(ctx context.Context, err error) error {
 		return reply.explain(err)
 	case err != nil && ctx.Err() != nil, errors.Is(err, os.ErrDeadlineExceeded):
 		return errTimeout
+	case errors.As(err, &op) && op.Err != nil && op.Err.Error() == certificateRequired:
+		return fmt.Errorf("asks for a client certificate, which is not supported: %w", op.Err)
 	case errors.As(err, &op) && op.Err != nil:
 		return op.Err
 	}

@@ -603,6 +603,8 @@ func TestAddressesAreRead(t *testing.T) {
 		"/var/lib":                 `is not the address`,
 		"file:":                    `names no directory`,
 		"file://host/x":            `names a host`,
+		`file://C:\x`:              `names a host; write file:C:\x`,
+		"file://c:/x y":            `names a host; write file:c:/x y`,
 		"redis:h":                  `lacks //`,
 		"redis://":                 `is wrong: the host is missing`,
 		"redis://h:0":              `is wrong: bad port`,
@@ -618,6 +620,13 @@ func TestAddressesAreRead(t *testing.T) {
 		"redis+unix:///x?timeout":  `?db=N`,
 		"redis://u:secret@h h":     `is wrong: bad host`,
 		"redis+unix://secret@/x?y": `lacks a password`,
+
+		"redis+sentinel://:secret@h:26379/m": `a Sentinel, which is not supported: name the primary`,
+		"redis-sentinel://h/m":               `a Sentinel, which is not supported: name the primary`,
+		"valkeys://:secret@h":                `begin with redis:// or rediss:// here`,
+		"redis+cluster://h":                  `one of its nodes`,
+		"rediss://h?cert=secret":             `a client certificate is not supported`,
+		"redis://:secret@h1:1,h2:2":          `names several servers; name one`,
 	} {
 		if _, err := ParseAddress(text); err == nil || !strings.Contains(err.Error(), says) ||
 			strings.Contains(err.Error(), "secret") {

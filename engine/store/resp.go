@@ -154,6 +154,8 @@ func (e replyError) explain(err error) error {
 		says = "the user lacks a permission (~retry:* +eval +evalsha +get +set +time +rename +pexpire)"
 	case e.is("READONLY"):
 		says = "is a replica, which cannot be written to"
+	case strings.HasPrefix(text, "ERR unknown command"):
+		says = "runs no scripts (a Sentinel, or EVAL is disabled); name the primary"
 	case e.is("LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"):
 		says = "is not ready"
 	default:

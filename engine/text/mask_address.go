@@ -86,7 +86,7 @@ func maskUser(scheme, login string) string {
 }
 
 // withoutLogin are schemes whose addresses have no login.
-var withoutLogin = []string{"tcp", "udp", "tls", "dns"}
+var withoutLogin = []string{"tcp", "udp", "tls", "dns", "file"}
 
 // hasNoLogin reports whether what stands before a path is a host and a port by its scheme.
 func hasNoLogin(scheme, authority string) bool {

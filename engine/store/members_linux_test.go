@@ -81,14 +81,15 @@ func forAll(t *testing.T) (base, program string) {
 	t.Cleanup(func() { _ = os.RemoveAll(base) })
 	program = filepath.Join(base, "store.test")
 	self := must(os.ReadFile("/proc/self/exe"))
-	all(t, os.Chmod(base, 0o755), os.WriteFile(program, self, 0o755))
+	all(t, os.Chmod(base, 0o755), os.WriteFile(program, self, 0o755), os.Chmod(program, 0o755)) // umask 077
 	return base, program
 }
 
 // sharedDir makes a directory of the group.
 func sharedDir(t *testing.T, dir string) string {
 	t.Helper()
-	all(t, os.MkdirAll(dir, 0o755), os.Chown(dir, 0, team), os.Chmod(dir, 0o770|os.ModeSetgid))
+	all(t, os.MkdirAll(dir, 0o755), os.Chmod(filepath.Dir(dir), 0o755))
+	all(t, os.Chown(dir, 0, team), os.Chmod(dir, 0o770|os.ModeSetgid))
 	return dir
 }
 

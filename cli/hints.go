@@ -35,14 +35,16 @@ func notFoundHint(o *option.Options) string {
 		shown := shorten(text.MaskedAddress(first))
 		return fmt.Sprintf("%q looks like a target; to wait for it write: retry --wait-for %s", shown,
 			text.ShellWord(shown))
-	case strings.ContainsAny(first, " \t\n|;&<>"):
-		shown := shorten(text.Masked(first))
-		script, words := shown, ""
+	case strings.ContainsAny(first, " \t\n|;&<>") || strings.HasPrefix(first, "(") && first != "(" && first != "((":
+		script, words := shorten(text.Masked(first)), ""
+		said := fmt.Sprintf("%q is one word; have the shell run it: retry -c ", script)
 		if len(argv) > 1 {
-			script, words = shown+` "$@"`, " ARG..."
+			script += ` "$@"`
+			words = " " + shown(argv[1:])
 		}
-		return fmt.Sprintf("%q is one word; have the shell run it: retry -c %s%s", shown, text.ShellQuote(script),
-			words)
+		return said + text.ShellQuote(script) + words
+	case assigns && isName(name) && len(argv) > 1:
+		return "to set a variable write: " + lineOf(o.Own, append([]string{"env"}, argv...))
 	case assigns && isName(name):
 		return fmt.Sprintf("to set a variable write: retry -- env %s COMMAND", shorten(text.Masked(first)))
 	case pasted(first) != first:

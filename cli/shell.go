@@ -14,7 +14,9 @@ import (
 )
 
 // shellNames are programs that take -c themselves.
-var shellNames = []string{"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish"}
+var shellNames = []string{
+	"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "nu", "pwsh", "powershell",
+}
 
 func isShell(word string) bool { return slices.Contains(shellNames, filepath.Base(word)) }
 
@@ -22,9 +24,11 @@ func isShell(word string) bool { return slices.Contains(shellNames, filepath.Bas
 // a word.
 const plainBytes = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:+,@%=-"
 
+func isPlain(script string) bool { return strings.Trim(script, plainBytes) == "" }
+
 // checkShell refuses -c STRING with words behind it if STRING is one plain word, which
-// uses none of them, and --shell with the name of a shell. The error shows the line that
-// was meant. cmd of Windows adds the words to STRING.
+// uses none of them, --shell with the name of a shell, and two scripts. The error shows the
+// line that was meant. cmd of Windows adds the words to STRING.
 func checkShell(o *option.Options, argv []string) error {
 	var scripts []string
 	for _, s := range o.Settings {
@@ -35,15 +39,23 @@ func checkShell(o *option.Options, argv []string) error {
 	if len(scripts) == 0 || runtime.GOOS == "windows" {
 		return nil
 	}
+	scripts = slices.Compact(scripts)
 	own, words := withoutShell(argv[:len(argv)-len(o.Command)]), o.Command
 	script, word := scripts[len(scripts)-1], option.Last(o.Settings, "shell").Word
-	switch named := slices.IndexFunc(scripts, isShell); {
+	named := slices.IndexFunc(scripts, isShell)
+	if named < 0 {
+		named = slices.IndexFunc(scripts, isPlain)
+	}
+	switch {
 	case named >= 0 && len(scripts) == 2:
 		line := append([]string{scripts[named], "-c", scripts[1-named]}, words...)
 		return option.Usage(word,
 			fmt.Errorf("the shell is /bin/sh, and its script is given twice; to use %s write: %s",
 				filepath.Base(scripts[named]), lineOf(own, line)))
-	case len(words) == 0 || strings.Trim(script, plainBytes) != "":
+	case len(scripts) > 1:
+		return option.Usage(word, fmt.Errorf("the script is given %d times, and only the last would run; write one, "+
+			"as in -c 'make clean && make'", len(scripts)))
+	case len(words) == 0 || !isPlain(script):
 		return nil
 	case isShell(script):
 		line := append([]string{script}, words...)

@@ -214,7 +214,11 @@ func translated(argv []string) (line []string, ok bool) {
 			return nil, false
 		}
 		line = append(line, slices.Concat(f.ways...)...)
+		alone := f.used == 1 && !strings.Contains(argv[0], "=")
 		argv = argv[f.used:]
+		if alone && len(argv) > 1 && argv[1] == "--" && !isDashed(argv[0]) {
+			return nil, false // a value of a flag that takes none here
+		}
 	}
 	line = withoutSecondLimit(line)
 	if len(argv) > 0 && argv[0] != "--" {

@@ -91,8 +91,11 @@ func TestForeignFlags(t *testing.T) {
 		"--retry 3 --retry-max-time 60 true": `unknown flag "--retry", did you mean "-n 4"? write: ` +
 			`retry -n 4 --deadline 60 -- true`,
 		// a number behind a switch is no command
-		"--forever 3 true": `unknown flag "--forever", did you mean "-n 0"?`,
-		"--loop 3 true":    `unknown flag "--loop", did you mean "-n 3"? write: retry -n 3 -- true`,
+		"--forever 3 true":    `unknown flag "--forever", did you mean "-n 0"?`,
+		"--forever x -- true": `unknown flag "--forever", did you mean "-n 0"?`,
+		"--retries 3 a -- b":  `unknown flag "--retries", did you mean "-n 4"? write: retry -n 4 -- a -- b`,
+		"-r 5m true":          `unknown flag "-r", did you mean "--reset-after 5m"? write: retry --reset-after 5m -- true`,
+		"--loop 3 true":       `unknown flag "--loop", did you mean "-n 3"? write: retry -n 3 -- true`,
 		// the flag of a mode, and what was probably meant for a run
 		"--rate 5/s true": `unknown flag "--rate"; it belongs to --redrive, did you mean "--key NAME --rate-limit ` +
 			`5/s"? write: retry --key NAME --rate-limit 5/s -- true`,
@@ -159,9 +162,12 @@ func TestForeignTable(t *testing.T) {
 	}
 }
 
-// acceptsOneOf reports whether a foreign flag with one of the values is answered with a
-// whole line, which pasteable has read.
+// acceptsOneOf reports whether a foreign flag, alone or with one of the values, is answered
+// with a whole line, which pasteable has read.
 func acceptsOneOf(word string, values []string) bool {
+	if pasteable([]string{word, "--", "true"}) != "" {
+		return true
+	}
 	for _, value := range values {
 		if pasteable([]string{word, value, "--", "true"}) != "" {
 			return true

@@ -311,7 +311,7 @@ func (r *reading) Decode(c *kong.DecodeContext, field reflect.Value) error {
 func (r *reading) set(field reflect.Value, s *Setting) {
 	s.Value = s.Flag.written(s.Value)
 	if err := set(field, s.Value); err != nil {
-		r.note(Usage(s.Word, err))
+		r.note(Usage(s.Word, s.meant(err)))
 	}
 }
 

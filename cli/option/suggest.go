@@ -37,6 +37,9 @@ func unknownFlag(line []string, at int) error {
 	if len(modes) > 0 {
 		unknown += "; it belongs to --" + strings.Join(modes, " and --")
 	}
+	if script := scriptBefore(line[:at]); script != nil && !strings.HasPrefix(word, "--") {
+		return behindScript(line, at, *script)
+	}
 	if err := calledElsewhere(line, at, unknown); err != nil {
 		return err
 	}
@@ -44,6 +47,9 @@ func unknownFlag(line []string, at int) error {
 		return errors.New(unknown)
 	}
 	near := Suggest(word)
+	if script := scriptBefore(line[:at]); script != nil && len(near) == 0 {
+		return behindScript(line, at, *script)
+	}
 	for i := range near {
 		near[i] = "--" + near[i]
 	}
@@ -69,6 +75,31 @@ func unknownFlag(line []string, at int) error {
 	return fmt.Errorf("%s, did you mean one of %s?", unknown, `"`+strings.Join(near, `", "`)+`"`)
 }
 
+// scriptBefore is the value of -c that words end with, nil if they do not.
+func scriptBefore(words []string) *string {
+	n := len(words)
+	if n > 1 && (words[n-2] == "-c" || words[n-2] == "--shell") {
+		return &words[n-1]
+	}
+	if n > 0 {
+		if script, is := strings.CutPrefix(words[n-1], "--shell="); is {
+			return &script
+		}
+	}
+	return nil
+}
+
+// behindScript is the error for a word behind -c SCRIPT that was probably meant for the
+// command: -c make -j4.
+func behindScript(line []string, at int, script string) error {
+	own := line[:at-1]
+	if n := len(own); n > 0 && !strings.HasPrefix(line[at-1], "--shell=") {
+		own = own[:n-1]
+	}
+	words := slices.Concat(own, []string{"-c", strings.Join(append([]string{script}, line[at:]...), " ")})
+	return fmt.Errorf("unknown flag %q; one command line of -c is one word;%s", line[at], toPaste(words))
+}
+
 // isShort reports whether a letter is the short name of a flag.
 func isShort(letter string) bool {
 	return letter != "" && first(Table(), func(f *Flag) bool { return f.Tag("short") == letter }) != nil
@@ -77,6 +108,10 @@ func isShort(letter string) bool {
 // inOneWord is the error for a flag and its value in one word.
 func inOneWord(name, word, value string) error {
 	two := name + " " + text.ShellWord(strings.TrimSpace(value))
+	if strings.Contains(value, " -") {
+		whole := strings.Join(strings.Fields(word), " ")
+		return fmt.Errorf("%q is several flags in one word; write each word by itself, %s", word, whole)
+	}
 	return fmt.Errorf("%q is a flag and its value in one word; write two, %s", word, two)
 }
 

@@ -98,6 +98,7 @@ func TestUnknownFlags(t *testing.T) {
 	for _, c := range []struct{ word, want string }{
 		{"--timeout  30s", `"--timeout  30s" is a flag and its value in one word; write two, --timeout 30s`},
 		{"--timeout a b", `"--timeout a b" is a flag and its value in one word; write two, --timeout 'a b'`},
+		{"-n 3 --base 5", `"-n 3 --base 5" is several flags in one word; write each word by itself, -n 3 --base 5`},
 		{"--verbose 3", `unknown flag "--verbose 3"`}, // takes no value
 		{"--nope 3", `unknown flag "--nope 3"`},
 	} {

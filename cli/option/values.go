@@ -38,6 +38,7 @@ import (
 type (
 	processConfig = proc.Config
 	WaitTarget    = probe.Target
+	twoTargets    = probe.TwoTargets
 	storeAddress  = store.Address
 )
 

@@ -29,6 +29,8 @@ func ParseDuration(s string) (time.Duration, error) {
 	mantissa, _, _ := strings.Cut(strings.ToLower(word), "e")
 	more := d > 0 || strings.ContainsAny(mantissa, "123456789")
 	switch {
+	case err != nil && joined(s) != "":
+		return 0, fmt.Errorf("%q is not a duration; write a number and its unit in one word, as in %s", s, joined(s))
 	case err != nil:
 		return 0, fmt.Errorf("%q is not a duration; use one such as 250ms, 5s, 1m30s or 1d, or a number of seconds", s)
 	case minus && more:
@@ -37,6 +39,22 @@ func ParseDuration(s string) (time.Duration, error) {
 		return max(d, 1), nil
 	}
 	return d, nil
+}
+
+// joined is a text without blanks, if these stand between numbers and their units only, and
+// it is a duration then; else it is "".
+func joined(s string) string {
+	words := strings.Fields(s)
+	for i, word := range words {
+		if isUnit := unicode.IsLetter(rune(word[0])); isUnit != (i%2 == 1) {
+			return ""
+		}
+	}
+	whole := strings.Join(words, "")
+	if _, err := terms(whole); err != nil || len(words) < 2 {
+		return ""
+	}
+	return whole
 }
 
 // terms reads a number of seconds, or numbers each with a unit.

@@ -26,10 +26,11 @@ func TestParseDuration(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		"": "not a duration", "x": "not a duration", "5x": "not a duration", "1 s": "not a duration",
+		"": "not a duration", "x": "not a duration", "5x": "not a duration", "1 s": "as in 1s",
 		"nan": "not a duration", "1e": "not a duration", "1e-": "not a duration", "1ee3": "not a duration",
 		"1e+-3":                           "not a duration",
-		strings.Repeat("9", 60_000) + "x": "not a duration", "--": "not a duration", "5 min": "not a duration",
+		strings.Repeat("9", 60_000) + "x": "not a duration", "--": "not a duration", "5 min": "in one word, as in 5min", "1 m 30 s": "as in 1m30s",
+		"1 2": "such as 250ms", "min": "such as 250ms", "5 x": "such as 250ms",
 		"1h5": "not a duration", "5S": "not a duration", "1y": "not a duration",
 		"0x1p3": "not a duration", "1_0": "not a duration", ".": "not a duration", "s": "not a duration",
 		"1e400y": "not a duration", "1m-1s": "not a duration", "infs": "not a duration", "\xff": "not a duration",

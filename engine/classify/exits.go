@@ -50,6 +50,9 @@ func appendExits(exits Exits, list string, words ...string) (Exits, error) {
 		item = strings.TrimSpace(item)
 		e := exit{text: item}
 		switch {
+		case strings.ContainsAny(item, " \t;") && !strings.Contains(item, "-"):
+			parts := strings.FieldsFunc(item, func(c rune) bool { return strings.ContainsRune(" \t;", c) })
+			return nil, fmt.Errorf("%q is no item; separate items by single commas, as in %s", item, strings.Join(parts, ","))
 		case item == "":
 			return nil, errors.New("an item of the list is empty; separate items by single commas, as in 75,111")
 		case item[0] >= '0' && item[0] <= '9':
@@ -72,6 +75,13 @@ func appendExits(exits Exits, list string, words ...string) (Exits, error) {
 	return exits, nil
 }
 
+// HTTPStatus is the error about a status of HTTP in place of an exit code.
+type HTTPStatus string
+
+func (s HTTPStatus) Error() string {
+	return fmt.Sprintf("%q is no exit code (0 to 255) but a status of HTTP, which stands in the output", string(s))
+}
+
 func parseCodes(item string) (low, high int, err error) {
 	from, to, isRange := strings.Cut(item, "-")
 	if !isRange {
@@ -82,8 +92,7 @@ func parseCodes(item string) (low, high int, err error) {
 	status, _ := strconv.Atoi(item)
 	switch {
 	case 400 <= status && status <= 599:
-		return 0, 0, fmt.Errorf("%q is no exit code (0 to 255) but a status of HTTP, which stands in the output; "+
-			"write --on-stderr %[1]s", item)
+		return 0, 0, HTTPStatus(item)
 	case err1 != nil || err2 != nil:
 		return 0, 0, fmt.Errorf("%q is not an exit code; codes are whole numbers from 0 to 255, "+
 			"ranges are written 100-110", item)

@@ -109,9 +109,6 @@ func (r *RateLimit) UnmarshalText(text []byte) error {
 	return v.finish()
 }
 
-// units are what stands for a duration of one.
-var units = map[string]string{"s": "1s", "m": "1m", "h": "1h", "d": "1d"}
-
 // interval reads N/D and returns D/N in microseconds, rounded up.
 func (v *value) interval(rate string) int64 {
 	number, per, found := strings.Cut(rate, "/")
@@ -120,7 +117,12 @@ func (v *value) interval(rate string) int64 {
 		v.fail("%q is not attempts in a time such as 5/s or 100/1m (1 to %d)", rate, maxNumber)
 		return 1
 	}
-	d, err := backoff.ParseDuration(cmp.Or(units[per], per))
+	d, err := backoff.ParseDuration(per)
+	if err != nil && per != "" && strings.Trim(per, "abcdefghijklmnopqrstuvwxyz") == "" {
+		if one, wrong := backoff.ParseDuration("1" + per); wrong == nil { // a unit alone, such as s or min
+			d, err = one, nil
+		}
+	}
 	switch {
 	case err != nil:
 		v.fail("%q is not attempts in a time such as 5/s or 100/1m: %w", rate, err)

@@ -189,6 +189,8 @@ func TestRates(t *testing.T) {
 		"5/s":                {Interval: 200_000, Burst: 1, Rate: "5/s", Wait: -1},
 		"3/s":                {Interval: 333_334, Burst: 1, Rate: "3/s", Wait: -1},
 		"1/m":                {Interval: 60_000_000, Burst: 1, Rate: "1/m", Wait: -1},
+		"5/min":              {Interval: 12_000_000, Burst: 1, Rate: "5/min", Wait: -1},
+		"36/hour":            {Interval: 100_000_000, Burst: 1, Rate: "36/hour", Wait: -1},
 		"100/1m30s":          {Interval: 900_000, Burst: 1, Rate: "100/1m30s", Wait: -1},
 		"2/h,burst=7,wait=0": {Interval: 1_800_000_000, Burst: 7, Rate: "2/h"},
 		"1/d, wait = 1.5s":   {Interval: 86_400_000_000, Burst: 1, Rate: "1/d", Wait: 1500},

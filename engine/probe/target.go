@@ -93,8 +93,7 @@ func parse(s string) (check, error) {
 		return parseExec(s[len("exec:"):])
 	}
 	if first, second, ok := twoTargets(s); ok {
-		return nil, fmt.Errorf("this is two targets; give the flag twice, as in --wait-for %s --wait-for %s",
-			text.MaskedAddress(first), text.MaskedAddress(second))
+		return nil, &TwoTargets{text.MaskedAddress(first), text.MaskedAddress(second)}
 	}
 	if kind == "pid" {
 		return parsePID(s[len("pid:"):])
@@ -129,14 +128,34 @@ func parse(s string) (check, error) {
 	return parseServer(rest, kind)
 }
 
-// twoTargets parts what was meant for two targets: what follows a comma begins as one.
+// TwoTargets is the error about two targets in the place of one.
+type TwoTargets struct{ First, Second string }
+
+func (*TwoTargets) Error() string { return "this is two targets" }
+
+// twoTargets parts what was meant for two targets: what follows a comma or a blank begins as
+// one, or a comma parts two ports.
 func twoTargets(s string) (first, second string, ok bool) {
 	for i, c := range s {
-		if second = strings.TrimLeft(s[i+1:], " "); c == ',' && LooksLike(second) {
-			return s[:i], second, true
+		if c != ',' && c != ' ' {
+			continue
+		}
+		first, second = strings.TrimRight(s[:i], ", "), strings.TrimLeft(s[i+1:], ", ")
+		if LooksLike(second) {
+			return first, second, true
+		}
+		port, isTCP := strings.CutPrefix(first, "tcp://")
+		if (isTCP || !strings.Contains(s, "/")) && isPort(port) && isPort(second) {
+			return "tcp://" + port, "tcp://" + second, true
 		}
 	}
 	return "", "", false
+}
+
+// isPort reports whether s is host:port.
+func isPort(s string) bool {
+	host, port, err := address.HostPort(s)
+	return err == nil && host != "" && port != ""
 }
 
 // withoutScheme says what a target without a scheme may have been meant for.

@@ -34,14 +34,16 @@ func Names(argv []string) []string {
 
 // Parts is Chain, and returns the arguments of the last command, and whether that is a
 // script, whose commands are not known: a shell, a file by a relative path or with the suffix
-// of a script, or a tool that runs recipes.
+// of a script, or a tool that runs recipes. ./gradlew and ./mvnw are Gradle and Maven.
 func Parts(argv []string) (names, args []string, script bool) {
 	names, written, args := walk(argv)
 	if len(names) == 0 {
 		return nil, nil, false
 	}
 	name := names[len(names)-1]
-	script = slices.Contains(runners, name) || strings.HasPrefix(written, "./") || strings.HasPrefix(written, "../") ||
+	path := strings.ReplaceAll(written, `\`, "/")
+	own := (strings.HasPrefix(path, "./") || strings.HasPrefix(path, "../")) && name != "gradle" && name != "mvn"
+	script = own || slices.Contains(runners, name) ||
 		slices.ContainsFunc(scriptSuffixes, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
 	return names, args, script
 }

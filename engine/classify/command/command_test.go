@@ -165,7 +165,8 @@ func TestPartsOfAScript(t *testing.T) {
 		"": false, "curl x": false, "make": true, "gmake -j4": true, "sh x": true, "sudo make": true,
 		"sudo make.sh": true, "/bin/run.sh x": true, "run.bash": true, "run.zsh": true,
 		"./run": true, "../run x": true, "nice ./run": true, "/opt/run": false, "make-it": false, "run.shx": false,
-		".run": false, "sh -c curl": false,
+		".run": false, "sh -c curl": false, `.\run.bat`: true, "./gradlew build": false, "../mvnw": false,
+		`.\gradlew.bat`: false, "./mvnw-it": true,
 	} {
 		if _, _, got := Parts(strings.Fields(line)); got != want {
 			t.Errorf("%q: %t", line, got)

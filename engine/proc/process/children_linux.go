@@ -39,10 +39,7 @@ type childList struct {
 }
 
 func openChildList() *childList {
-	fd, err := unix.Open("/proc/self/task/"+strconv.Itoa(unix.Getpid())+"/children", unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		fd = -1
-	}
+	fd, _ := unix.Open("/proc/self/task/"+strconv.Itoa(unix.Getpid())+"/children", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	return &childList{fd: fd}
 }
 
@@ -53,42 +50,54 @@ func (c *childList) close() { _ = unix.Close(c.fd) }
 func (c *childList) read() []int {
 	c.pids = c.pids[:0]
 	n, err := unix.Pread(c.fd, c.line[:], 0)
-	if err != nil || n <= 0 {
+	if err != nil {
 		return nil
 	}
-	whole := c.line[:bytes.LastIndexByte(c.line[:n], ' ')+1] // a number may be cut at the end
-	for field := range bytes.FieldsSeq(whole) {
-		if pid, err := strconv.Atoi(string(field)); err == nil {
-			c.pids = append(c.pids, pid)
+	for rest := c.line[:n]; ; {
+		number, more, whole := bytes.Cut(rest, []byte{' '})
+		if !whole { // cut at the end
+			return c.pids
 		}
+		pid, _ := strconv.Atoi(string(number))
+		c.pids, rest = append(c.pids, pid), more
 	}
-	return c.pids
 }
 
-// probeChildren returns the children that the kernel admits to when it is asked of each
-// pid there can be, without /proc: those from first, the command, on that are likely, and
-// all others only where none but first is among these. A process gets the next free pid,
-// so what a child starts is most likely found soon after it.
-func probeChildren(first int) (pids []int) {
-	const (
-		pidLimit = 1 << 22 // PID_MAX_LIMIT of linux/threads.h
-		likely   = 1 << 16
-	)
+// pidLimit is PID_MAX_LIMIT of linux/threads.h. A test does not look as far.
+var pidLimit = 1 << 22
+
+// nearPids is how far from the pid of a process those of its children are looked for first: a
+// process gets the next free pid.
+const nearPids = 1 << 16
+
+// probeChildren returns the children that the kernel admits to when it is asked of each pid
+// there can be, without /proc: with first, the command, only those near it if there are any.
+func probeChildren(first int) []int {
+	if !LivingChildren() {
+		return nil
+	}
+	return probePids(first, nearPids, pidLimit, func(pid int) bool {
+		_, err := look(idPid, pid, unix.WEXITED|unix.WSTOPPED)
+		return err == nil
+	})
+}
+
+// probePids returns the pids below limit that are children: if one other than first is within
+// near behind it only those, and all if first is 0.
+func probePids(first, near, limit int, isChild func(pid int) bool) (pids []int) {
 	probe := func(from, to int) {
 		for pid := from; pid < to; pid++ {
-			if _, err := look(idPid, pid, unix.WEXITED|unix.WSTOPPED); err == nil {
+			if isChild(pid) {
 				pids = append(pids, pid)
 			}
 		}
 	}
-	if !LivingChildren() {
-		return nil
-	}
-	probe(max(first, 1), first+likely)
-	if first > 0 && slices.ContainsFunc(pids, func(pid int) bool { return pid != first }) {
+	behind := min(first+near, limit)
+	probe(max(first, 1), behind)
+	if first != 0 && slices.ContainsFunc(pids, func(pid int) bool { return pid != first }) {
 		return pids
 	}
-	probe(first+likely, pidLimit)
+	probe(behind, limit)
 	probe(1, first)
 	return pids
 }

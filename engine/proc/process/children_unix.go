@@ -167,9 +167,6 @@ func Orphans() {
 	}
 }
 
-// idleRounds is how often killOrphans looks again without finding anything new.
-const idleRounds = 20
-
 // killOrphans kills every child that leads no tree, and what it has started meanwhile, as
 // fast as it can. What forks a successor and exits, again and again, is gone when a table
 // of all processes has been read; but its successor is an orphan, and those the kernel
@@ -179,16 +176,28 @@ func killOrphans() {
 	defer mu.Unlock()
 	list := openChildList()
 	defer list.close()
+	killAll(list.read, func(pid int) bool {
+		if leaders[pid] != nil {
+			return false
+		}
+		err := syscall.Kill(pid, syscall.SIGKILL)
+		_ = wait4(pid)
+		return err == nil
+	})
+}
+
+// idleRounds is how often killAll looks again without finding anything new.
+const idleRounds = 20
+
+// killAll calls kill, which reports whether it killed, for each pid that list returns, until
+// there is no new one that it kills.
+func killAll(list func() []int, kill func(pid int) bool) {
 	killed := map[int]bool{}
 	for idle := 0; idle < idleRounds; idle++ {
-		for _, pid := range list.read() {
-			if leaders[pid] != nil {
-				continue
-			}
-			if err := syscall.Kill(pid, syscall.SIGKILL); err == nil && !killed[pid] {
+		for _, pid := range list() {
+			if kill(pid) && !killed[pid] {
 				killed[pid], idle = true, 0
 			}
-			_ = wait4(pid)
 		}
 	}
 }

@@ -32,8 +32,8 @@ func List() ([]Entry, error) {
 	fd := int(dir.Fd())
 	var list []Entry
 	for _, name := range names {
-		if name[0] < '1' || name[0] > '9' {
-			continue
+		if _, err := strconv.Atoi(name); err != nil {
+			continue // self, or no process
 		}
 		if p, ok := readStat(fd, name+"/stat"); ok {
 			list = append(list, p)
@@ -54,7 +54,7 @@ func readStat(dir int, name string) (Entry, bool) {
 	var stat [1 << 10]byte
 	n, err := unix.Read(fd, stat[:])
 	_ = unix.Close(fd)
-	if err != nil || n <= 0 {
+	if err != nil {
 		return Entry{}, false
 	}
 	return parseStat(stat[:n])
@@ -63,15 +63,13 @@ func readStat(dir int, name string) (Entry, bool) {
 // parseStat reads what follows the command's name, which may itself hold
 // spaces and parentheses.
 func parseStat(line []byte) (Entry, bool) {
-	open, closed := bytes.IndexByte(line, ' '), bytes.LastIndexByte(line, ')')
-	if open < 0 || closed < 0 {
-		return Entry{}, false
-	}
+	number, _, _ := bytes.Cut(line, []byte{' '})
+	pid, err := strconv.Atoi(string(number))
 	// Field numbers count from 1 in proc(5); the state is number 3.
 	var fields [23]uint64
 	var state byte
 	field := 2
-	for word := range bytes.FieldsSeq(line[closed+1:]) {
+	for word := range bytes.FieldsSeq(line[bytes.LastIndexByte(line, ')')+1:]) {
 		switch field++; field {
 		case 3:
 			state = word[0]
@@ -79,7 +77,6 @@ func parseStat(line []byte) (Entry, bool) {
 			fields[field], _ = strconv.ParseUint(string(word), 10, 64)
 		}
 	}
-	pid, err := strconv.Atoi(string(line[:open]))
 	if err != nil || pid <= 0 || field < 22 {
 		return Entry{}, false
 	}
@@ -125,18 +122,22 @@ func hasEntries(environ []byte, entries []string) bool {
 // without a processor on a busy machine.
 const longestExec = time.Second
 
-// environment reads /proc/PID/environ (proc(5)). Like cmdline it is empty while the process
-// executes another program; alone, it is that of a program without variables.
+// environment reads /proc/PID/environ.
 func environment(pid int) []byte {
-	dir := "/proc/" + strconv.Itoa(pid)
+	dir := "/proc/" + strconv.Itoa(pid) + "/"
+	return environ(func(name string) ([]byte, error) { return os.ReadFile(dir + name) })
+}
+
+// environ reads the file environ of a process (proc(5)). Like cmdline it is empty while the
+// process executes another program; alone, it is that of a program without variables.
+func environ(read func(name string) ([]byte, error)) []byte {
 	for limit := time.Now().Add(longestExec); ; time.Sleep(200 * time.Microsecond) {
-		text, err := os.ReadFile(dir + "/environ")
+		text, err := read("environ")
 		if err != nil || len(text) > 0 {
 			return text
 		}
-		words, err := os.ReadFile(dir + "/cmdline")
-		if err != nil || len(words) > 0 || time.Now().After(limit) {
-			text, _ = os.ReadFile(dir + "/environ") // the program may have been executed meanwhile
+		if words, _ := read("cmdline"); len(words) > 0 || time.Now().After(limit) {
+			text, _ = read("environ") // the program may have been executed meanwhile
 			return text
 		}
 	}

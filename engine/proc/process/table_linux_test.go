@@ -13,7 +13,11 @@ func TestParseStat(t *testing.T) {
 	if want := (Entry{Pid: 4, Ppid: 22, Pgid: 333, Sid: 4444, Start: 123456, Stopped: true}); !ok || p != want {
 		t.Errorf("%+v, %v", p, ok)
 	}
-	for _, bad := range []string{"", "4 (a", "4 (a) S 1 2 3", "x (a) S 1"} {
+	line = "4 (a) S 22 333 4444 5 -1 6 1 2 3 4 5 6 7 8 20 0 1 0 123456" // no field behind the last that counts
+	if p, ok := parseStat([]byte(line)); !ok || p.Start != 123456 {
+		t.Errorf("%+v, %v", p, ok)
+	}
+	for _, bad := range []string{"", "4 (a", "4(a)", "(a) S 1", "4 (a) S 1 2 3", "x (a) S 1"} {
 		if p, ok := parseStat([]byte(bad)); ok {
 			t.Errorf("%q: %+v", bad, p)
 		}

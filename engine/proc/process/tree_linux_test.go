@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -20,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/retrysh/retry/engine/proc/stdio"
+	"github.com/retrysh/retry/exitcodes"
 	"github.com/retrysh/retry/testdata/session"
 )
 
@@ -75,6 +77,12 @@ func descriptors() (n int) {
 	return n
 }
 
+// kill9 kills a child, and waits until it is dead. Nobody reaps it.
+func kill9(pid int) {
+	_ = syscall.Kill(pid, syscall.SIGKILL)
+	await(func() bool { p, _ := Stat(pid); return p.Dead && p.Ppid == os.Getpid() })
+}
+
 // pidIn is the pid that a script has written to a file.
 func pidIn(file string) (pid int) {
 	await(func() bool {
@@ -85,9 +93,18 @@ func pidIn(file string) (pid int) {
 	return pid
 }
 
+// prepared are the scenes for which another program prepares, with its command line.
+var prepared = map[string][]string{
+	"without a table of processes": {
+		"unshare", "--mount", "sh", "-c", `mount -t tmpfs none /proc && exec "$@"`, "sh",
+	},
+	"another user's processes":             {"setpriv", "--bounding-set=-kill"},
+	"a directory that may not be searched": {"setpriv", "--bounding-set=-dac_override,-dac_read_search"},
+}
+
 var scenes = map[string]struct {
 	play func()
-	want string
+	want string // "" is no scene for a test
 }{
 	"how leaders end": {func() {
 		for _, script := range []string{"exit 0", "exit 7", "kill -9 $$", "kill -TERM $$"} {
@@ -111,7 +128,9 @@ var scenes = map[string]struct {
 	}, "true false true terminated\n"},
 	"one that cleans up": {func() {
 		t := newTree(false)
-		started(t, "trap 'echo cleaned; exit 3' TERM; touch up; while :; do sleep 0.01; done")
+		// What it starts for that is not asked to end.
+		started(t, "trap 'sh -c \"trap \\\"echo asked\\\" TERM; touch cleaning; sleep 0.05; echo cleaned\"; exit 3' TERM; "+
+			"touch up; while :; do sleep 0.01; done")
 		t.End(syscall.SIGTERM, time.Hour, nil)
 		fmt.Println(t.Reap().Code)
 	}, "cleaned\n3\n"},
@@ -142,7 +161,8 @@ var scenes = map[string]struct {
 			t.Reap()
 			fmt.Print(Alive(child), " ")
 			t.End(syscall.SIGTERM, time.Hour, nil)
-			fmt.Println(Alive(child))
+			_, known := Stat(child)
+			fmt.Println(known)
 			t.Close()
 		}
 	}, "true false\ntrue false\n"},
@@ -222,8 +242,8 @@ var scenes = map[string]struct {
 		fmt.Println(left, LivingChildren())
 	}, "<nil>\n0 false\n"},
 	"orphans are reaped": {func() {
-		Listen()
 		t := newTree(false)
+		moved := t.Moved()
 		started(t, "(sh -c 'until [ -e end ]; do sleep 0.01; done' & echo $! >pid); touch up; exec sleep 1000")
 		orphan := pidIn("pid")
 		await(func() bool { p, _ := Stat(orphan); return p.Ppid == os.Getpid() })
@@ -232,7 +252,7 @@ var scenes = map[string]struct {
 		}
 		await(func() bool { _, known := Stat(orphan); return !known })
 		fmt.Println("reaped", t.HasEnded())
-		<-t.Moved()
+		<-moved
 		t.End(syscall.SIGKILL, 0, nil)
 		fmt.Println(t.Reap().Signal)
 	}, "reaped false\nkilled\n"},
@@ -248,15 +268,152 @@ var scenes = map[string]struct {
 				len(found) <= 3, " ")
 		}
 		list.close()
-		for _, orphan := range []int{pidIn("pid1"), pidIn("pid2")} {
-			_ = syscall.Kill(orphan, syscall.SIGKILL)
-			await(func() bool { Orphans(); _, known := Stat(orphan); return !known })
-		}
+		orphan := pidIn("pid1")
+		_ = syscall.Kill(orphan, syscall.SIGKILL)
+		await(func() bool { Orphans(); _, known := Stat(orphan); return !known })
 		if _, err := List(); err != nil {
 			panic(err)
 		}
-		fmt.Println(descriptors()-before, LivingChildren(), t.Reap())
-	}, "true true 0 false {7 signal 0 <nil>}\n"},
+		orphan = pidIn("pid2")
+		kill9(orphan)
+		fmt.Print(descriptors()-before, LivingChildren(), t.Reap(), " ")
+		_, known := Stat(orphan)
+		fmt.Println(known)
+	}, "true true 0 false {7 signal 0 <nil>} false\n"},
+	"all orphans that have ended": {func() {
+		t := newTree(false)
+		started(t, "(sleep 1000 & echo $! >pid1; sleep 1000 & echo $! >pid2); touch up; exec sleep 1000")
+		for _, file := range []string{"pid1", "pid2"} {
+			kill9(pidIn(file))
+		}
+		Orphans()
+		_, first := Stat(pidIn("pid1"))
+		_, second := Stat(pidIn("pid2"))
+		fmt.Println(first, second, wait4(t.leader).Err)
+		t.End(syscall.SIGKILL, 0, nil)
+	}, "false false it has not ended\n"},
+	"orphans are killed, leaders are not": {func() {
+		t := newTree(false)
+		started(t, "(sleep 1000 & echo $! >pid1; sleep 1000 & echo $! >pid2); touch up; exec sleep 1000")
+		kill9(pidIn("pid1"))
+		before := descriptors()
+		killOrphans()
+		_, first := Stat(pidIn("pid1"))
+		await(func() bool { p, known := Stat(pidIn("pid2")); return !known || p.Dead })
+		fmt.Println(first, descriptors()-before, t.HasEnded())
+		t.End(syscall.SIGKILL, 0, nil)
+	}, "false 0 false\n"},
+	"orphans are reaped while a tree ends": {func() {
+		t := newTree(false)
+		started(t, "(sleep 1000 & echo $! >pid); o=$(cat pid); trap 'kill -9 $o; while [ -e /proc/$o ]; do sleep "+
+			"0.01; done; exit 3' TERM; touch up; while :; do sleep 0.01; done")
+		t.End(syscall.SIGTERM, time.Hour, nil)
+		fmt.Println(t.Reap().Code)
+	}, "3\n"},
+	"a tree beside another": {func() {
+		one := newTree(false)
+		started(one, "touch up; exec sleep 1000")
+		two := newTree(false)
+		fmt.Println(len(two.earlier))
+		one.End(syscall.SIGKILL, 0, nil)
+	}, "0\n"},
+	"a leader whose pid is another's now": {func() {
+		other := exec.Command("sh", "-c", "setsid sh -c 'echo $$ >pid; exec sleep 1000' & wait")
+		if err := other.Start(); err != nil {
+			panic(err)
+		}
+		pid := pidIn("pid")
+		t := newTree(true)
+		t.leader, t.reaped = pid, true
+		t.SignalGroup(syscall.SIGKILL)
+		t.asked, t.refusing = map[int]bool{}, map[int]bool{}
+		fmt.Println(t.Signal(syscall.SIGKILL), t.signal(syscall.SIGKILL, nil), t.IsStopped(), t.HasEnded())
+		time.Sleep(time.Millisecond) // for a signal to arrive
+		fmt.Println(Alive(t.leader))
+		_ = syscall.Kill(t.leader, syscall.SIGKILL)
+	}, "os: process already finished 0 false true\ntrue\n"},
+	"one that the first signal does not reach": {func() {
+		t := newTree(false)
+		// The program in between is to pass the signal on, and ends without that.
+		started(t, "exec \"$S\"", sceneVariable+"=another of this program that passes nothing on", "S="+os.Args[0])
+		child := pidIn("child")
+		await(func() bool { p, _ := Stat(child); return p.Start > 0 && p.Start < ticks() })
+		t.End(syscall.SIGTERM, time.Hour, nil)
+	}, "asked\n"},
+	"another of this program that passes nothing on": {func() {
+		child := exec.Command("sh", "-c", "trap 'echo asked; exit' TERM; echo $$ >child; while :; do sleep 0.01; done")
+		child.Stdout = os.Stdout
+		if err := child.Start(); err != nil {
+			panic(err)
+		}
+		time.Sleep(time.Hour)
+	}, ""},
+	"without a table of processes": {func() {
+		_, err := List()
+		t := newTree(true)
+		started(t, "trap 'touch got; exit' TERM; (sleep 1000 & echo $! >orphan); sleep 1000 & touch up; wait")
+		orphan := pidIn("orphan")
+		fmt.Println(err, len(t.Remember()), len(t.members()), t.alone())
+		pidLimit = orphan + 1
+		grouped, alike := newTree(true), newTree(false)
+		_, leader := alike.earlier[t.leader]
+		_, adopted := alike.earlier[orphan]
+		fmt.Println(len(grouped.earlier), len(alike.earlier), leader, adopted)
+		grouped.Close()
+		alike.Close()
+		t.SignalSharedGroup(syscall.SIGTERM)
+		await(func() bool { _, err := os.Stat("got"); return err == nil })
+		t.End(syscall.SIGTERM, time.Hour, nil)
+		fmt.Println(t.Reap().Err, Alive(orphan))
+	}, "no such file or directory 0 1 false\n0 2 true true\n<nil> false\n"},
+	"another user's processes": {func() {
+		for _, group := range []bool{true, false} {
+			said := map[string]bool{}
+			t := New(group, false, nil, func(line string) { said[line] = true })
+			input, open, err := os.Pipe()
+			if err != nil {
+				panic(err)
+			}
+			last := map[bool]string{true: "1", false: "2"}[group]
+			script := "exec 3<&0; for i in 1 2; do setpriv --reuid 65534 --clear-groups cat <&3 & " +
+				"echo $! >pid$N$i; [ $i = $N ] && break; done; wait"
+			err = t.Start([]string{"sh", "-c", script}, append(os.Environ(), "N="+last),
+				[3]stdio.File{stdio.File(input.Fd()), stdio.File(1), stdio.File(2)}, nil)
+			if err != nil {
+				panic(err)
+			}
+			for _, each := range []string{"1", last} {
+				await(func() bool { return kill(pidIn("pid"+last+each), 0) == syscall.EPERM })
+			}
+			t.End(syscall.SIGTERM, 20*time.Millisecond, nil)
+			fmt.Println(slices.Collect(maps.Keys(said)), t.Reap().Signal != 0, Alive(pidIn("pid"+last+last)))
+			_ = open.Close()
+			await(func() bool { Orphans(); return !LivingChildren() })
+			t.Close()
+		}
+	}, "[could not signal a process of the command: operation not permitted] true true\n" +
+		"[could not signal 2 processes of the command: operation not permitted] true true\n"},
+	"a directory that may not be searched": {func() {
+		for _, dir := range []string{"closed", "open"} {
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				panic(err)
+			}
+			if err := os.WriteFile(dir+"/script", nil, 0o700); err != nil {
+				panic(err)
+			}
+		}
+		_ = os.Chmod("closed", 0)
+		for _, path := range []string{"closed", "closed:open", "closed:/no/such"} {
+			_ = os.Setenv("PATH", path)
+			err := Each([]string{"script"}, func(path string, _ []string) error {
+				fmt.Print(path, " ")
+				return nil
+			})
+			fmt.Println(exitcodes.Of(err), err)
+		}
+		_ = os.Chmod("closed", 0o700)
+	}, "126 \"script\": not found in PATH, where \"closed\" may not be searched\nopen/script 0 <nil>\n" +
+		"126 \"script\": not found in PATH, where \"closed\" may not be searched\n"},
 	"no child, and one again": {func() {
 		first := newTree(false)
 		started(first, "exit 0")
@@ -276,6 +433,10 @@ var scenes = map[string]struct {
 		started(t, "touch up; exec sleep 1000")
 		before := descriptors()
 		fmt.Print(t.AwaitUntil(time.Millisecond), " ")
+		await(func() bool { // a signal may end it early
+			begun := time.Now()
+			return !t.AwaitUntil(5*time.Millisecond) && time.Since(begun) >= 5*time.Millisecond
+		})
 		_ = t.Signal(syscall.SIGKILL)
 		await(func() bool { return t.AwaitUntil(time.Minute) })
 		fmt.Println(descriptors()-before, t.Reap().Signal)
@@ -312,7 +473,10 @@ var scenes = map[string]struct {
 		t.End(syscall.SIGTERM, time.Hour, nil)
 		fmt.Println(Alive(child), Alive(orphan), Alive(beside.Process.Pid), t.HasEnded(), t.alive())
 		_ = beside.Process.Kill()
-	}, "false false false false true\nfalse false true true false\n"},
+		await(func() bool { return hasEnded(beside.Process.Pid) })
+		Orphans() // it is none
+		fmt.Println(beside.Wait())
+	}, "false false false false true\nfalse false true true false\nsignal: killed\n"},
 	"the program's group": {func() {
 		t := newTree(false)
 		script := "trap 'echo x >>got; exit' USR1; touch $0; while :; do sleep 0.01; done"
@@ -416,11 +580,21 @@ var scenes = map[string]struct {
 
 func TestTrees(t *testing.T) {
 	for name, c := range scenes {
+		if c.want == "" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 			defer cancel()
-			cmd := exec.CommandContext(ctx, os.Args[0])
+			by := prepared[name]
+			if by != nil {
+				if err := exec.CommandContext(ctx, by[0], slices.Concat(by[1:], []string{"true"})...).Run(); err != nil {
+					t.Skipf("%q is not possible here: %v", by, err)
+				}
+			}
+			line := append(slices.Clone(by), os.Args[0])
+			cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 			cmd.Env = append(os.Environ(), sceneVariable+"="+name)
 			cmd.Dir, cmd.WaitDelay = t.TempDir(), time.Minute     // for what is left and writes
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // some signal it
@@ -437,7 +611,7 @@ func TestEach(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"script": "#!/bin/sh\n", "bare": "echo\n", "dos": "#!/no/such/sh\r\n", "lost": "#!/no/such/sh -e\n",
-		"closed/script": "#!/bin/sh\n", "plain": "x",
+		"closed/script": "#!/bin/sh\n", "plain": "x", "long": "#!" + strings.Repeat("/x", 200) + "\n",
 	} {
 		if err := os.MkdirAll(dir+"/closed", 0o700); err != nil {
 			t.Fatal(err)
@@ -475,6 +649,8 @@ func TestEach(t *testing.T) {
 		{dir, dir, syscall.EACCES, dir, `"` + dir + `": is a directory`},
 		{dir, "script", syscall.EACCES, dir + "/script", `"` + dir + `/script": cannot be executed: permission denied`},
 		{dir + ":" + dir + "/closed", "script", syscall.EACCES, dir + "/script " + dir + "/closed/script", ""},
+		{dir + ":" + dir + "/closed", "script", syscall.ENOENT, dir + "/script " + dir + "/closed/script", ""},
+		{dir + ":" + dir + "/closed", "script", syscall.ENOTDIR, dir + "/script " + dir + "/closed/script", ""},
 		{dir + ":" + dir + "/closed", "script", syscall.EAGAIN, dir + "/script",
 			`"script": the system has no process to start it in: resource temporarily unavailable`},
 		{dir, "script", syscall.E2BIG, dir + "/script",
@@ -500,7 +676,8 @@ func TestEach(t *testing.T) {
 			t.Errorf("%q in %q: tried %q, %q; want %q, %q", c.name, c.path, tried, said, c.tried, c.err)
 		}
 	}
-	for name, want := range map[string]string{"script": "/bin/sh", "lost": "/no/such/sh", "bare": "", "none": ""} {
+	for name, want := range map[string]string{"script": "/bin/sh", "lost": "/no/such/sh", "bare": "", "none": "",
+		"long": strings.Repeat("/x", (256-len("#!"))/2)} { // as far as the kernel reads
 		if got := Interpreter(dir + "/" + name); got != want {
 			t.Errorf("%s is for %q, want %q", name, got, want)
 		}

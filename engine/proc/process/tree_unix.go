@@ -61,7 +61,10 @@ func isForeign(p Entry) bool {
 // command will lead a process group if group is set. The program does not adopt the orphans
 // of a probe. report takes a line for the user, and does not block.
 func New(group, probe bool, env []string, report func(line string)) *Tree {
-	t := &Tree{moved: make(chan struct{}, 1), group: group, probe: probe, marks: marksOf(env), report: report}
+	t := &Tree{
+		moved: make(chan struct{}, 1), group: group, probe: probe, marks: marksOf(env), report: report,
+		known: map[int]uint64{}, own: map[int]bool{},
+	}
 	mu.Lock()
 	for _, other := range trees {
 		if !probe && !other.probe {
@@ -200,14 +203,16 @@ func (t *Tree) members() []Entry {
 
 // Remember notes and returns the members by the process table, if there is one. They are
 // easier to find while the leader has its process group.
-func (t *Tree) Remember() (alive []Entry) {
+func (t *Tree) Remember() []Entry {
 	list, err := List()
 	if t.listed = err == nil; !t.listed {
 		return nil
 	}
-	if t.known == nil {
-		t.known, t.own = map[int]uint64{}, map[int]bool{}
-	}
+	return t.membersIn(list)
+}
+
+// membersIn notes and returns the members in a process table.
+func (t *Tree) membersIn(list []Entry) (alive []Entry) {
 	for _, p := range t.below(list, !t.IsShared()) {
 		t.remember(p)
 	}
@@ -255,7 +260,7 @@ func kill(pid int, sig syscall.Signal) error {
 	mu.Lock()
 	defer mu.Unlock()
 	err := syscall.Kill(pid, sig)
-	if err == nil && sig != syscall.SIGKILL {
+	if err == nil {
 		_ = syscall.Kill(pid, syscall.SIGCONT)
 	}
 	return err
@@ -284,10 +289,11 @@ func (t *Tree) signal(sig syscall.Signal, to func(Entry) bool) (left int) {
 			t.refusing[p.Pid] = true
 		}
 	}
-	switch {
-	case refused == 1:
+	switch refused {
+	case 0:
+	case 1:
 		t.report("could not signal a process of the command: operation not permitted")
-	case refused > 1:
+	default:
 		t.report(fmt.Sprintf("could not signal %d processes of the command: operation not permitted", refused))
 	}
 	for _, p := range alive {

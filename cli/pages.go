@@ -49,6 +49,9 @@ func printPage(w io.Writer, o *option.Options) (err error) {
 		page = p.Completion(string(o.Completion))
 	case o.HelpOn != "":
 		if page = p.Topic(o.HelpOn, columns); page == "" {
+			page = p.Topic(option.Spelled(o.HelpOn), columns)
+		}
+		if page == "" {
 			return noTopic(o.HelpOn, p.Sections())
 		}
 	case o.About == "-h":
@@ -65,6 +68,8 @@ func noTopic(word string, sections []string) error {
 	meant := ""
 	if near := option.Suggest(word); len(near) > 0 {
 		meant = fmt.Sprintf(" (did you mean %q?)", near[0])
+	} else if here := option.CalledHere(word); here != "" {
+		meant = fmt.Sprintf(" (here that is --%s: retry --help %[1]s)", here)
 	}
 	return option.Usage("--help",
 		fmt.Errorf("%q is no section and no flag%s; the sections are %s", word, meant, strings.Join(sections, ", ")))

@@ -331,3 +331,27 @@ func InOwnWords(name, value string) (settings [][2]string) {
 	}
 	return settings
 }
+
+// CalledHere is the flag of this program that a name of another one stands for, "" if it is
+// not known. Beside a key or a number of attempts it is the other flag.
+func CalledHere(name string) string {
+	here := ""
+	for _, value := range []string{"1", "1s", "tcp://localhost:1"} { // a name may ask for a value
+		f, found := foreignAt([]string{"--" + Spelled(strings.TrimLeft(name, "-")) + "=" + value})
+		if !found || f.ways == nil {
+			continue
+		}
+		o, _ := Read(f.ways[0], nil)
+		for _, s := range o.Settings {
+			if here == "" || here == "key" || here == "attempts" {
+				here = s.Flag.name
+			}
+		}
+		return here
+	}
+	return here
+}
+
+// Spelled is a word as flags and sections are written: that of ON_EXIT, and of the variable
+// RETRY_ON_EXIT, is on-exit.
+func Spelled(word string) string { return normal(strings.TrimPrefix(word, "RETRY_")) }

@@ -190,3 +190,16 @@ func TestVariablesOfOtherNames(t *testing.T) {
 		}
 	}
 }
+
+// A name of another program is that of one flag here.
+func TestCalledHere(t *testing.T) {
+	for name, want := range map[string]string{
+		"retries": "attempts", "--delay": "delays", "maxRetries": "attempts", "lock": "max-concurrent",
+		"RETRY_INTERVAL": "delays", "retry-max-time": "deadline", "http": "wait-for", "-d": "delays",
+		"exponential": "", "nope": "", "": "",
+	} {
+		if got := CalledHere(name); got != want {
+			t.Errorf("%q is %q here, want %q", name, got, want)
+		}
+	}
+}

@@ -81,7 +81,11 @@ func (r *redriver) redrive(e *queue.Entry, stdin *os.File) letters.Result {
 	if asked := proc.Accompany(r.signals, p, ended); asked != "" {
 		r.asked = asked
 	}
-	return readResult(result, state)
+	found, complete := readResult(result, state)
+	if !complete && r.asked != "" { // it came before the run could take it as its own
+		found = letters.Result{Result: letters.Cancelled, Reason: "cancelled by " + string(r.asked)}
+	}
+	return found
 }
 
 // start starts the process for a letter, and returns the pipe for its result.
@@ -109,16 +113,17 @@ func (r *redriver) start(e *queue.Entry, stdin *os.File) (*os.Process, *os.File,
 	return p, read, err
 }
 
-// readResult returns what a process has sent, or how it ended without a result.
-func readResult(pipe io.Reader, state *os.ProcessState) letters.Result {
-	var result letters.Result
-	if err := json.NewDecoder(pipe).Decode(&result); err != nil {
-		result = letters.Result{Result: letters.Failed, Reason: "its run did not come to an end"}
-		if state != nil {
-			result.Reason += ": " + state.String()
-		}
+// readResult returns what a process has sent; if that is not complete, how it ended.
+func readResult(pipe io.Reader, state *os.ProcessState) (result letters.Result, complete bool) {
+	err := json.NewDecoder(pipe).Decode(&result)
+	if err == nil {
+		return result, true
 	}
-	return result
+	result = letters.Result{Result: letters.Failed, Reason: "its run did not come to an end"}
+	if state != nil {
+		result.Reason += ": " + state.String()
+	}
+	return result, false
 }
 
 // letter runs the letter that a redriver has started this process for.

@@ -158,7 +158,7 @@ func counted(texts []string, columns int) string {
 		case columns == 0, runewidth.StringWidth(some+more) <= columns:
 			return some + more
 		case n == 1:
-			return fit(some, max(columns-len(more), 0)) + more
+			return strings.TrimRight(fit(some, max(columns-len(more), 0)), ": ") + more
 		}
 	}
 	return ""

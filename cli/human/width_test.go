@@ -31,6 +31,7 @@ func TestTargetsThatDoNotFitAreCounted(t *testing.T) {
 		39: "tcp://a:1: refused; tcp://b:2; 1 more",
 		36: "tcp://a:1: refused; 2 more",
 		20: "tcp://a:1: r; 2 more",
+		18: "tcp://a:1; 2 more",
 		1:  "; 2 more",
 	} {
 		if got := counted(texts, columns); got != want {

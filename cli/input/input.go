@@ -6,6 +6,8 @@ import (
 	"os"
 	"time"
 
+	"golang.org/x/term"
+
 	"github.com/retrysh/retry/engine/text"
 )
 
@@ -13,13 +15,19 @@ import (
 const patience = 5 * time.Second
 
 // Open opens a file for reading. open(2) of a named pipe waits for a writer, for as
-// long as it takes; Open returns an error where there is still none after some time.
+// long as it takes; Open returns an error where there is still none after some time. So it
+// does for a device, which may have no end; a terminal and the null device have one.
 func Open(name string) (*os.File, error) {
-	if info, err := os.Stat(name); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
-		return os.Open(name)
+	info, err := os.Stat(name)
+	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		f, err := os.Open(name)
+		if err == nil && info.Mode()&os.ModeDevice != 0 && !isNull(info) && !term.IsTerminal(int(f.Fd())) {
+			_ = f.Close()
+			return nil, Regular(name, info)
+		}
+		return f, err
 	}
 	var f *os.File
-	var err error
 	opened := make(chan struct{})
 	go func() {
 		f, err = os.Open(name)
@@ -31,6 +39,12 @@ func Open(name string) (*os.File, error) {
 	case <-time.After(patience):
 		return nil, fmt.Errorf("the pipe %q has no writer", name)
 	}
+}
+
+// isNull reports whether a file is the null device, under whatever name.
+func isNull(info os.FileInfo) bool {
+	null, err := os.Stat(os.DevNull)
+	return err == nil && os.SameFile(null, info)
 }
 
 // ReadAll reads what is left of f. More than that many bytes are an error; what says

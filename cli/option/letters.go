@@ -11,7 +11,7 @@ import (
 
 // letters resolves the section on dead letters. A parked run is a letter.
 func (r *resolver) letters() {
-	if r.Park > 0 && !r.Given("dead-letter") {
+	if r.Park > 0 && !r.o.Given("dead-letter") {
 		r.DeadLetter = "on"
 	}
 	r.refuse("park", r.Park > 0 && r.DeadLetter == "off",

@@ -15,8 +15,8 @@ import (
 
 // policy resolves the sections on the loop, the wait and the limits.
 func (r *resolver) policy() {
-	p := &r.Policy
-	p.ByDefault = !r.Given("attempts")
+	p := &r.o.Policy
+	p.ByDefault = !r.o.Given("attempts")
 	p.Attempts = int(r.Attempts)
 	p.Consecutive = int(r.Consecutive)
 	p.UntilFailure = r.UntilFailure
@@ -31,7 +31,7 @@ func (r *resolver) policy() {
 	s.Curve, s.Jitter = r.curve(), r.Jitter
 	if len(r.Delays) > 0 {
 		s.Curve, s.Base = backoff.List(r.Delays), r.Delays[0] // the base of decorrelated jitter
-		if !r.Given("jitter") {
+		if !r.o.Given("jitter") {
 			s.Jitter = backoff.Jitter{Kind: backoff.None}
 		}
 	}
@@ -48,16 +48,16 @@ func (r *resolver) policy() {
 // repeat resolves --repeat: so many attempts, with base or the first of delays between them
 // if one was given.
 func (r *resolver) repeat() {
-	if !r.Given("repeat") {
+	if !r.o.Given("repeat") {
 		return
 	}
 	for _, other := range []string{"attempts", "consecutive", "until-failure", "exec", "hedge"} {
-		s := r.last(other)
+		s := r.o.last(other)
 		r.refuse("repeat", s.Source > 0 && s.Value != "false", "cannot be used with %s; give only one of them", s.Word)
 	}
-	r.Policy.Repeat, r.Policy.Attempts = true, int(r.Repeat)
-	s := &r.Policy.Schedule
-	if !r.Given("base") && len(r.Delays) == 0 {
+	r.o.Policy.Repeat, r.o.Policy.Attempts = true, int(r.Repeat)
+	s := &r.o.Policy.Schedule
+	if !r.o.Given("base") && len(r.Delays) == 0 {
 		s.Base = 0
 	}
 	s.Curve, s.MinDelay, s.Jitter = backoff.Constant, 0, backoff.Jitter{Kind: backoff.None}
@@ -94,7 +94,7 @@ func orLongest(limit time.Duration) time.Duration {
 // base, floor and every delay. If two that were given contradict each other, the one of
 // the lower source is ignored.
 func (r *resolver) bounds(s *backoff.Schedule) {
-	limit := r.last("cap")
+	limit := r.o.last("cap")
 	r.Cap = orLongest(r.Cap)
 	s.Base, s.Cap, s.MinDelay = r.Base, r.Cap, r.MinDelay
 	for _, low := range []struct {
@@ -102,7 +102,7 @@ func (r *resolver) bounds(s *backoff.Schedule) {
 		value  *time.Duration
 		preset time.Duration
 	}{{"base", &s.Base, defaultBase}, {"min-delay", &s.MinDelay, 0}} {
-		given := r.last(low.flag)
+		given := r.o.last(low.flag)
 		switch {
 		case limit.Source == 0 || given.Source == 0 || *low.value <= s.Cap || low.flag == "base" && len(r.Delays) > 0:
 		case limit.Source == given.Source:
@@ -133,13 +133,13 @@ func (r *resolver) judging(rules *engine.Rules) {
 	case "strict":
 		rules.Mode = engine.Strict
 	}
-	if len(r.Rules) > 0 && !r.Given("classify") {
+	if len(r.Rules) > 0 && !r.o.Given("classify") {
 		rules.Mode = engine.Smart // rules have no other use
 	}
 	if after := r.RetryAfter; !after.off {
 		rules.Hints = engine.Hints{Use: true, Pattern: after.re}
 		// What passes through the program anyway, as all of a copy does, is read.
-		both := r.Given("retry-after") || r.Given("hedge")
+		both := r.o.Given("retry-after") || r.o.Given("hedge")
 		rules.ReadStdout, rules.ReadStderr = both || r.Stdout != "stream", both || r.Stderr != "stream"
 	}
 }

@@ -11,6 +11,6 @@ func (r *resolver) rehearsal() {
 		"cannot be used with --plan, which runs nothing; leave out --plan, as in: retry --base 0 --rehearse 75,0 -- "+
 			"COMMAND")
 	r.refuse("rehearse", r.Rehearse != nil && r.Exec, "cannot be used with --exec, which becomes the command")
-	r.refuse("rehearse", r.Rehearse != nil && r.Given("hedge"),
+	r.refuse("rehearse", r.Rehearse != nil && r.o.Given("hedge"),
 		"cannot be used with --hedge: pretended copies would all end alike")
 }

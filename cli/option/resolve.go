@@ -67,7 +67,8 @@ func Shown(err error) string {
 
 // resolver keeps the first error, so that resolve reads as a table.
 type resolver struct {
-	*Options
+	*Run // the flags
+	o    *Options
 	// partial is set for the settings of a policy alone; flags that they need may come
 	// from other sources.
 	partial bool
@@ -76,7 +77,7 @@ type resolver struct {
 
 func (r *resolver) fail(flag string, err error) {
 	if r.err == nil && err != nil {
-		r.err = Usage(r.last(flag).Word, err)
+		r.err = Usage(r.o.last(flag).Word, err)
 	}
 }
 
@@ -92,7 +93,7 @@ func (o *Options) Given(flag string) bool { return Last(o.Settings, flag) != nil
 
 // typed reports whether the command line has a flag.
 func (r *resolver) typed(flag string) bool {
-	s := Last(r.Settings, flag)
+	s := Last(r.o.Settings, flag)
 	return s != nil && s.Source == FromCommandLine
 }
 
@@ -107,14 +108,14 @@ func (o *Options) last(flag string) Setting {
 // Resolve checks what the flags mean together.
 func (o *Options) Resolve() error {
 	o.Command = o.ToRun()
-	r := &resolver{Options: o}
+	r := &resolver{Run: &o.Run, o: o}
 	r.values()
 	r.modes()
-	r.refuse("explain", r.Explain && !r.Given("exit"),
+	r.refuse("explain", r.Explain && !r.o.Given("exit"),
 		"needs the result that it judges: --exit CODE, or --exit SIGKILL, and --stderr-file FILE for what the "+
 			"command wrote")
 	r.simulation()
-	if !r.Plan || !r.Given("outage") {
+	if !r.Plan || !r.o.Given("outage") {
 		r.Outage = 0 // for --plan to outlive
 	}
 	r.checkCombinations()
@@ -125,7 +126,7 @@ func (o *Options) Resolve() error {
 // modes refuses a second mode, and the flags of a mode that was not asked for.
 func (r *resolver) modes() {
 	first := ""
-	for _, s := range r.Settings {
+	for _, s := range r.o.Settings {
 		modes := s.Flag.Tag("only")
 		switch name := s.Flag.Name(); {
 		case s.Flag.IsMode() && !s.Off():
@@ -133,7 +134,7 @@ func (r *resolver) modes() {
 				r.fail(name, fmt.Errorf("cannot be used with --%s; give only one of them", first))
 			}
 			first = name
-		case modes == "" || slices.ContainsFunc(strings.Split(modes, ","), r.Asks):
+		case modes == "" || slices.ContainsFunc(strings.Split(modes, ","), r.o.Asks):
 		default:
 			only := "is valid with --" + strings.ReplaceAll(modes, ",", " and --") + " only"
 			if first != "" {
@@ -147,20 +148,20 @@ func (r *resolver) modes() {
 // values resolves the flags of a policy, section by section.
 func (r *resolver) values() {
 	r.policy()
-	r.judging(&r.Policy.Rules)
-	r.Process.KillAfter = orLongest(r.KillAfter)
-	r.Process.KillLeftovers = r.KillLeftovers
-	r.Process.Signal = attempt.Signal(r.Signal)
-	r.Process.SignalGroup = r.SignalGroup
-	setStreams(&r.Process, r.Stdin, r.Stdout, r.Stderr)
+	r.judging(&r.o.Policy.Rules)
+	r.o.Process.KillAfter = orLongest(r.KillAfter)
+	r.o.Process.KillLeftovers = r.KillLeftovers
+	r.o.Process.Signal = attempt.Signal(r.Signal)
+	r.o.Process.SignalGroup = r.SignalGroup
+	setStreams(&r.o.Process, r.Stdin, r.Stdout, r.Stderr)
 	r.waiting()
-	r.Hooks = engine.Hooks{
+	r.o.Hooks = engine.Hooks{
 		AfterSuccess: string(r.AfterSuccess), AfterGiveUp: string(r.AfterGiveUp), RetryWith: string(r.RetryWith),
 		Fallback: string(r.Fallback),
 		Limit:    r.HookTimeout,
 	}
 	for _, hook := range r.BeforeRetry {
-		r.Hooks.BeforeRetry = append(r.Hooks.BeforeRetry, string(hook))
+		r.o.Hooks.BeforeRetry = append(r.o.Hooks.BeforeRetry, string(hook))
 	}
 	r.hedging()
 	r.guards()
@@ -171,25 +172,25 @@ func (r *resolver) values() {
 
 // output resolves the sections on output and telemetry.
 func (r *resolver) output() {
-	r.EventFormat = string(r.LogFormat)
-	if r.Given("log-file") && !r.Given("log-format") {
-		r.EventFormat = "json"
+	r.o.EventFormat = string(r.LogFormat)
+	if r.o.Given("log-file") && !r.o.Given("log-format") {
+		r.o.EventFormat = "json"
 	}
-	r.Telemetry = telemetry.Config{
+	r.o.Telemetry = telemetry.Config{
 		MetricsFile: string(r.MetricsFile), StatsD: r.Statsd, OTLP: string(r.Otlp),
-		OTLPTimeout: time.Duration(r.OtlpTimeout), OTLPTimeoutGiven: r.Given("otlp-timeout"), OTLPArgs: r.OtlpArgs,
+		OTLPTimeout: time.Duration(r.OtlpTimeout), OTLPTimeoutGiven: r.o.Given("otlp-timeout"), OTLPArgs: r.OtlpArgs,
 	}
 }
 
 // checkCombinations checks what flags mean beside one another.
 func (r *resolver) checkCombinations() {
-	r.refuse("exec", r.Exec && len(r.Command) == 0, "needs a command to become, after --")
-	r.refuse("hedge", r.Exec && r.Given("hedge"),
+	r.refuse("exec", r.Exec && len(r.o.Command) == 0, "needs a command to become, after --")
+	r.refuse("hedge", r.Exec && r.o.Given("hedge"),
 		"cannot be used with --exec, which becomes the command and makes no copies")
-	r.refuse("rotate", r.Exec && r.Given("rotate"),
+	r.refuse("rotate", r.Exec && r.o.Given("rotate"),
 		"cannot be used with --exec, which becomes the command and makes no second attempt")
-	if r.err == nil && len(r.Command) == 0 && len(r.Targets) == 0 && !r.Plan && !r.PrintPolicy && !r.Explain &&
-		r.Simulation == nil {
+	if r.err == nil && len(r.o.Command) == 0 && len(r.o.Targets) == 0 && !r.Plan && !r.PrintPolicy && !r.Explain &&
+		r.o.Simulation == nil {
 		r.err = errors.New("no command given; write it after the flags, as in: retry -n 3 -- curl -f http://localhost/")
 	}
 }
@@ -226,7 +227,9 @@ type NamedPolicy struct {
 // sources.
 func resolverOf(settings []Setting) *resolver {
 	o := &Options{Settings: settings}
-	return &resolver{Options: o, partial: true, err: o.Fill()}
+	r := &resolver{Run: &o.Run, o: o, partial: true}
+	r.err = o.Fill()
+	return r
 }
 
 // Check checks the settings of a policy by themselves.
@@ -240,16 +243,16 @@ func Check(settings []Setting) error {
 func (r *resolver) withoutEffect() {
 	none := func(is bool, format string, args ...any) {
 		if is {
-			r.Idle = append(r.Idle, fmt.Sprintf(format, args...))
+			r.o.Idle = append(r.o.Idle, fmt.Sprintf(format, args...))
 		}
 	}
 	words := r.typedOf("attempts")
 	none(r.Exec && words != "", "no effect with --exec, which becomes the command and makes no attempts: %s", words)
 	none(r.Exec && r.Plan, "--exec has no effect with --plan, which runs nothing")
-	if words = r.typedOf("guards"); words != "" && !r.Guards.Any() && !r.PrintPolicy {
+	if words = r.typedOf("guards"); words != "" && !r.o.Guards.Any() && !r.PrintPolicy {
 		none(true, "no effect without a guard (%s): %s", flagsWith("guard", "yes"), words)
 	}
-	none(r.Guards.Slots.Lost != guard.WarnUnasked && (r.Store == nil || r.Store.Dir != ""),
+	none(r.o.Guards.Slots.Lost != guard.WarnUnasked && (r.Store == nil || r.Store.Dir != ""),
 		"lost= of --max-concurrent has no effect with a store in files, in which a slot cannot be lost")
 	none(r.typed("delays") && r.typedAny("base", "factor", "backoff") != "",
 		"no effect beside --delays, which lists the waits: %s", r.typedAny("base", "factor", "backoff"))
@@ -258,14 +261,14 @@ func (r *resolver) withoutEffect() {
 	}
 	// exit 0 may be a failure
 	checked := len(r.UntilStdout)+len(r.UntilStderr)+len(r.FailOnStdout)+len(r.FailOnStderr) > 0
-	none(slices.ContainsFunc(r.Settings, retries0) && !r.Given("success-on-exit") && !checked,
-		"0 in %s has no effect, since exit 0 is a success; --success-on-exit says what is one", r.last("on-exit").Word)
+	none(slices.ContainsFunc(r.o.Settings, retries0) && !r.o.Given("success-on-exit") && !checked,
+		"0 in %s has no effect, since exit 0 is a success; --success-on-exit says what is one", r.o.last("on-exit").Word)
 	words = r.typedOf("attempts")
-	none(len(r.Command) == 0 && words != "" && r.waitsOnly(), "no effect without a command: %s", words)
+	none(len(r.o.Command) == 0 && words != "" && r.waitsOnly(), "no effect without a command: %s", words)
 	hooks := len(r.BeforeRetry) > 0 || r.AfterSuccess != "" || r.AfterGiveUp != "" || r.Fallback != ""
 	none(r.typed("hook-timeout") && !hooks, "%s has no effect without a hook or a fallback",
-		r.last("hook-timeout").Word)
-	number, limited := r.last("signal"), r.Timeout > 0 || r.IdleTimeout > 0 || r.Deadline > 0 || r.Policy.HedgeMax > 1
+		r.o.last("hook-timeout").Word)
+	number, limited := r.o.last("signal"), r.Timeout > 0 || r.IdleTimeout > 0 || r.Deadline > 0 || r.o.Policy.HedgeMax > 1
 	none(r.typed("signal") && !limited && strings.Trim(number.Value, "0123456789") == "",
 		"%s %s is the signal that ends an attempt at its limit, and there is no limit; a wait of %[2]s s before "+
 			"attempt 2 is --base %[2]s", number.Word, number.Value)
@@ -273,7 +276,7 @@ func (r *resolver) withoutEffect() {
 
 // waitsOnly reports whether the run waits for targets and runs nothing.
 func (r *resolver) waitsOnly() bool {
-	return !r.Plan && !r.PrintPolicy && !r.Explain && r.Simulation == nil && !r.Exec
+	return !r.Plan && !r.PrintPolicy && !r.Explain && r.o.Simulation == nil && !r.Exec
 }
 
 // typedAny are the words of those flags that the command line has.
@@ -281,7 +284,7 @@ func (r *resolver) typedAny(names ...string) string {
 	var words []string
 	for _, name := range names {
 		if r.typed(name) {
-			words = append(words, r.last(name).Word)
+			words = append(words, r.o.last(name).Word)
 		}
 	}
 	return strings.Join(words, ", ")
@@ -303,7 +306,7 @@ func (r *resolver) typedOf(about string) string {
 	var words []string
 	for _, f := range Table() {
 		if r.typed(f.name) && f.Tag("of") == about {
-			words = append(words, r.last(f.name).Word)
+			words = append(words, r.o.last(f.name).Word)
 		}
 	}
 	return strings.Join(words, ", ")

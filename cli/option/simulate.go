@@ -40,13 +40,13 @@ func (r *resolver) simulation() {
 		Clients: int(r.Clients), Capacity: float64(r.Capacity), Down: r.Outage, AttemptTime: r.AttemptTime,
 		Queue: r.Queue,
 	}}
-	r.Simulation = s
-	s.Herds = []herdPolicy{{r.Policy.Schedule.Jitter.String(), r.Policy, r.Guards}}
+	r.o.Simulation = s
+	s.Herds = []herdPolicy{{r.o.Policy.Schedule.Jitter.String(), r.o.Policy, r.o.Guards}}
 	switch {
-	case !r.Given("compare"):
+	case !r.o.Given("compare"):
 	case r.Compare == "jitter":
 		s.Herds = r.herds("jitter", []string{"none", "10%", "equal", "full", "decorrelated"})
-	case r.Compare == "backoff" && r.Given("delays"):
+	case r.Compare == "backoff" && r.o.Given("delays"):
 		r.fail("compare", errors.New(`"backoff" cannot be used with --delays, which replaces --backoff`))
 	case r.Compare == "backoff":
 		s.Herds = r.herds("backoff", []string{"exponential", "linear", "constant", "fibonacci"})
@@ -72,7 +72,7 @@ func (r *resolver) names() []string {
 // herds resolves the given flags once for each value of one flag.
 func (r *resolver) herds(name string, values []string) (herds []herdPolicy) {
 	for _, value := range values {
-		h, err := Herd(append(slices.Clone(r.Settings),
+		h, err := Herd(append(slices.Clone(r.o.Settings),
 			Setting{Flag: ByName(name), Value: value, Word: "--compare", Source: FromCommandLine}), value)
 		herds = append(herds, h)
 		if r.err == nil {
@@ -87,5 +87,5 @@ func Herd(settings []Setting, name string) (herdPolicy, error) {
 	r := resolverOf(settings)
 	r.policy()
 	r.guards()
-	return herdPolicy{name, r.Policy, r.Guards}, r.err
+	return herdPolicy{name, r.o.Policy, r.o.Guards}, r.err
 }

@@ -67,7 +67,8 @@ func unknownFlag(line []string, at int) error {
 	case 1:
 		spelled := slices.Clone(line)
 		_, value, joined := strings.Cut(word, "=")
-		if spelled[at] = near[0]; joined {
+		spelled[at] = near[0]
+		if joined {
 			spelled[at] += "=" + value
 		}
 		return fmt.Errorf("%s, did you mean %q?%s", unknown, near[0], toPaste(spelled))

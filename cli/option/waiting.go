@@ -22,23 +22,23 @@ const (
 // waiting resolves the section on waiting.
 func (r *resolver) waiting() {
 	for _, t := range r.WaitFor {
-		r.Targets = append(r.Targets, Target{t, false})
+		r.o.Targets = append(r.o.Targets, Target{t, false})
 	}
 	for _, t := range r.WaitGone {
-		r.Targets = append(r.Targets, Target{t, true})
+		r.o.Targets = append(r.o.Targets, Target{t, true})
 	}
-	r.refuse("wait-while", len(r.Targets) == 0 && r.typed("wait-while"),
+	r.refuse("wait-while", len(r.o.Targets) == 0 && r.typed("wait-while"),
 		"is valid with --wait-for or --wait-gone only, whose wait it ends")
-	r.refuse("wait-for", len(r.Targets)+len(r.WaitWhile) > mostTargets,
-		"%d targets are more than %d, the most that one run waits for", len(r.Targets), mostTargets)
-	r.Tries = r.Policy.Schedule
-	if !r.Given("base") && !r.Given("delays") {
-		r.Tries.Base, r.Tries.Curve = targetBase, r.curve()
+	r.refuse("wait-for", len(r.o.Targets)+len(r.WaitWhile) > mostTargets,
+		"%d targets are more than %d, the most that one run waits for", len(r.o.Targets), mostTargets)
+	r.o.Tries = r.o.Policy.Schedule
+	if !r.o.Given("base") && !r.o.Given("delays") {
+		r.o.Tries.Base, r.o.Tries.Curve = targetBase, r.curve()
 	}
-	if !r.Given("cap") {
-		r.Tries.Cap = targetCap
-		if len(r.Command) == 0 { // then the waits are the user's own
-			r.Tries.Cap = slices.Max(append([]time.Duration{targetCap, r.Tries.Base}, r.Delays...))
+	if !r.o.Given("cap") {
+		r.o.Tries.Cap = targetCap
+		if len(r.o.Command) == 0 { // then the waits are the user's own
+			r.o.Tries.Cap = slices.Max(append([]time.Duration{targetCap, r.o.Tries.Base}, r.Delays...))
 		}
 	}
 }

@@ -104,7 +104,8 @@ func literalsOfConcat(subs []*syntax.Regexp) (exact []string, required [][]strin
 		for _, set := range slices.Backward(r) {
 			required = withSet(required, set)
 		}
-		if run = e; e == nil {
+		run = e
+		if run == nil {
 			run = []string{""}
 		}
 	}

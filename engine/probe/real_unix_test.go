@@ -203,6 +203,7 @@ func TestRealPostgres(t *testing.T) {
 	d.until(t, target, "", "sorry, too many clients already")
 	stop(syscall.SIGINT)
 	d.until(t, target, "connection refused")
+	t.Run("pg_isready", func(t *testing.T) { d.agreesWithPgIsReady(t, server, args) })
 
 	// It asks for a password, and refuses clients without TLS: the command handles
 	// both.
@@ -322,13 +323,9 @@ func TestRealMariaDB(t *testing.T) {
 	d.until(t, target, "", "Too many connections")
 }
 
-// The programs that the databases bring for the same question agree.
-func TestRealPostgresAgrees(t *testing.T) {
-	t.Parallel()
-	initdb, server, isReady := program(t, "initdb"), program(t, "postgres"), program(t, "pg_isready")
-	d := newDaemon(t)
-	data := filepath.Join(d.dir, "data")
-	d.run(t, initdb, "-D", data, "-U", "postgres", "-A", "trust", "--no-sync")
+// The program that the database brings for the same question agrees.
+func (d *daemon) agreesWithPgIsReady(t *testing.T, server string, args []string) {
+	isReady := program(t, "pg_isready")
 	agrees := func(code int) {
 		t.Helper()
 		err := d.command(isReady, "-h", "127.0.0.1", "-p", d.port).Run()
@@ -338,8 +335,7 @@ func TestRealPostgresAgrees(t *testing.T) {
 		}
 	}
 	agrees(2)
-	stop := d.start(t, server, "-D", data, "-p", d.port, "-c", "listen_addresses=127.0.0.1", "-c",
-		"unix_socket_directories="+d.dir)
+	stop := d.start(t, server, args...)
 	d.until(t, "postgres://127.0.0.1:PORT", "", "connection refused", "the database system is starting up")
 	agrees(0)
 	// A smart shutdown waits for the clients that are connected, and refuses others.

@@ -441,6 +441,11 @@ func (a *running) drain(unwanted bool) {
 		}
 	}
 	a.streams.Release()
+	a.lastTroubles()
+}
+
+// lastTroubles takes the errors that have not been taken while the attempt waited.
+func (a *running) lastTroubles() {
 	for len(a.streams.Troubles) > 0 {
 		a.troubled(<-a.streams.Troubles)
 	}

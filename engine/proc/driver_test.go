@@ -58,6 +58,7 @@ type orders struct {
 	AtOnce   bool
 	Inherit  string // a file that the command has as $FD
 	Look     bool   // prints what the driver was started with
+	GiveAway bool   // gives the terminal to a process group that ends
 	Files    uint64 // prints whether they are enough
 	// Accompany starts the command as a process that is no attempt's, and goes along with it.
 	Accompany bool
@@ -98,6 +99,14 @@ func driver() int {
 	}
 	if o.Files > 0 {
 		return driveFiles(o.Files)
+	}
+	if o.GiveAway {
+		last := exec.Command("true")
+		last.SysProcAttr = &syscall.SysProcAttr{Foreground: true}
+		if err := last.Run(); err != nil {
+			panic(err)
+		}
+		return 3
 	}
 	listening := Listen()
 	if o.Hesitate {

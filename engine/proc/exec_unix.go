@@ -6,7 +6,6 @@ package proc
 
 import (
 	"errors"
-	"runtime"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -26,8 +25,6 @@ import (
 // before ends the program here, one that comes later finds an action in place
 // that ends the program or, after the exec, its own default one.
 func Exec(s *Signals, argv, env []string) (int, error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	if sig := s.RestoreAll(); sig != "" {
 		signals.Die(sig)
 		return signals.ExitCode(sig), errors.New("ended by " + string(sig))

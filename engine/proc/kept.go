@@ -38,7 +38,10 @@ func (r *Runner) EndOutput(gaveUp bool) error {
 // kept is the output of an attempt that is kept for the end of the run.
 type kept struct {
 	*Runner
-	output *stdio.Kept
+	output interface { // *stdio.Kept
+		Release(isEnding func() bool) error
+		Drop()
+	}
 }
 
 // Release writes it. A reader that was given up is told of.

@@ -4,6 +4,7 @@ package proc
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -12,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/retrysh/retry/engine/proc/process"
 	"github.com/retrysh/retry/engine/proc/signals"
@@ -206,6 +209,43 @@ func TestLeaderThatEndsBeforeItsTree(t *testing.T) {
 		}
 		return slow
 	})
+}
+
+// A terminal that the command gave to a process group which is gone is the program's again when
+// the command has ended.
+func TestTerminalIsTakenBack(t *testing.T) {
+	t.Parallel()
+	term := openTerminal(t)
+	d := order(t, orders{
+		Argv:     []string{"env", driverEnv + `={"GiveAway":true}`, os.Args[0]},
+		Attempts: 2, Pause: 10 * time.Minute, Report: t.TempDir() + "/report",
+	}).in(term)
+	eventually(t, "an attempt", func() bool {
+		_, err := os.Stat(d.report)
+		return err == nil && len(d.outcomes()) == 1
+	})
+	if res := d.only(); res.ExitCode != 3 {
+		t.Errorf("%+v: %s", res, term.text())
+	}
+	if group := foregroundOf(t, term); group != d.Process.Pid {
+		t.Errorf("the foreground is group %d, and the program is %d", group, d.Process.Pid)
+	}
+	d.kill(syscall.SIGTERM)
+	d.wait()
+}
+
+// foregroundOf is the process group that has a terminal.
+func foregroundOf(t *testing.T, term *terminal) (group int) {
+	t.Helper()
+	conn, err := term.master.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := conn.Control(func(fd uintptr) { group, err = unix.IoctlGetInt(int(fd), unix.TIOCGPGRP) })
+	if err = errors.Join(asked, err); err != nil {
+		t.Fatal(err)
+	}
+	return group
 }
 
 // shellIn starts an interactive shell in the terminal that can run the driver as "$D".

@@ -7,6 +7,7 @@ package proc
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/retrysh/retry/engine/attempt"
 	"github.com/retrysh/retry/engine/proc/process"
+	"github.com/retrysh/retry/engine/proc/signals"
+	"github.com/retrysh/retry/engine/proc/stdio"
 )
 
 // The result says how the command ended, unless a limit or an error of the program itself
@@ -147,7 +150,7 @@ func (h *heldBack) Drop()          { h.dropped++ }
 
 // The output of the last attempt is kept, and written once if the run gives up.
 func TestKept(t *testing.T) {
-	var first, second, third heldBack
+	var first, second, third, last heldBack
 	r := new(Runner)
 	if err := r.EndOutput(true); err != nil {
 		t.Error(err)
@@ -164,8 +167,101 @@ func TestKept(t *testing.T) {
 	if err := r.EndOutput(true); err != nil {
 		t.Error(err)
 	}
+	r.Keep(&last)
+	if err := r.EndOutput(false); err != nil || last != (heldBack{dropped: 1}) {
+		t.Errorf("%v, %+v", err, last)
+	}
 	if dropped := (heldBack{dropped: 1}); first != dropped || second != dropped || third != (heldBack{released: 1}) {
 		t.Errorf("%+v %+v %+v", first, second, third)
+	}
+}
+
+// releasing is output whose writing ends in an error.
+type releasing struct {
+	err    error
+	ending int32 // how many ends were under way
+}
+
+func (r *releasing) Release(isEnding func() bool) error {
+	r.ending = signals.Ending.Load()
+	if isEnding() {
+		return errors.New("no signal has come")
+	}
+	return r.err
+}
+func (r *releasing) Drop() {}
+
+// A reader that was given up is told of, and any other error is one of the run.
+func TestReleaseOfKeptOutput(t *testing.T) {
+	for _, err := range []error{nil, errFull, stdio.ErrStuck} {
+		var says atomic.Value
+		r := New(Config{Report: func(line string) {
+			time.Sleep(5 * time.Millisecond)
+			says.Store(line)
+		}}, signals.New())
+		output := &releasing{err: err}
+		before := signals.Ending.Load()
+		got := (&kept{r, output}).Release()
+		if err == stdio.ErrStuck {
+			if line := says.Load(); got != nil || line != err.Error() {
+				t.Errorf("%v, says %q", got, line)
+			}
+		} else if got != err {
+			t.Errorf("%v, want %v", got, err)
+		}
+		if now := signals.Ending.Load(); output.ending != before+1 || now != before {
+			t.Errorf("%d ends were under way, then %d, now %d", before, output.ending, now)
+		}
+	}
+}
+
+// The lines for the user have been written when the result is there.
+func TestLinesComeBeforeTheResult(t *testing.T) {
+	var said atomic.Int32
+	slow := func(string) {
+		time.Sleep(5 * time.Millisecond)
+		said.Add(1)
+	}
+	r := New(Config{Report: slow, Note: slow}, signals.New())
+	r.probe = true // it adopts no processes
+	for want := range int32(3) {
+		said.Store(0)
+		r.report, r.notes = &reporter{to: slow}, &reporter{to: slow}
+		a := r.enter(t.Context(), attempt.Spec{Argv: []string{"/no/such"}})
+		a.start()
+		if want >= 1 {
+			a.notes.say("a note")
+		}
+		if want == 2 {
+			a.report.say("a report")
+		}
+		a.Wait()
+		if got := said.Load(); got != want {
+			t.Errorf("%d lines, want %d", got, want)
+		}
+		_ = a.Settle(true)
+	}
+}
+
+// An error of the program's own ends the command, while it runs, and one that comes last is not
+// lost.
+func TestTroubles(t *testing.T) {
+	for _, c := range []struct {
+		comes  []error
+		result attempt.Result
+	}{
+		{nil, attempt.Result{}},
+		{[]error{attempt.ErrReaderGone}, attempt.Result{ReaderGone: true}},
+		{[]error{errFull}, attempt.Result{Err: errFull}},
+		{[]error{errFull, attempt.ErrReaderGone, errors.New("later")}, attempt.Result{Err: errFull, ReaderGone: true}},
+	} {
+		a := &running{over: true, streams: &stdio.Streams{Troubles: make(chan error, 3)}}
+		for _, err := range c.comes {
+			a.streams.Troubles <- err
+		}
+		if a.lastTroubles(); a.result != c.result || a.escalated != nil {
+			t.Errorf("%v: %+v", c.comes, a.result)
+		}
 	}
 }
 

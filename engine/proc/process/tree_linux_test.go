@@ -166,6 +166,13 @@ var scenes = map[string]struct {
 			t.Close()
 		}
 	}, "true false\ntrue false\n"},
+	"the leader's group, after the leader": {func() {
+		t := newTree(true)
+		started(t, "(trap 'echo asked; exit' TERM; touch up; while :; do sleep 0.01; done) &")
+		ended(t)
+		t.Reap()
+		t.End(syscall.SIGTERM, time.Hour, nil)
+	}, "asked\n"},
 	"a stopped one": {func() {
 		t := newTree(true)
 		started(t, "echo $$ >pid; touch up; kill -STOP $$; sleep 1000")

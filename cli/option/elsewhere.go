@@ -111,21 +111,26 @@ func sameWords(known []Flag, name string) *Flag {
 // afterOneDash finds the first word of a line that is a long name behind a single dash, as
 // in -sleep 5s. As letters with values it would be -s leep.
 func afterOneDash(line []string) (at int, found bool) {
-	for at, word := range line {
-		name, isShort := strings.CutPrefix(word, "-")
-		name, value, joined := strings.Cut(name, "=")
-		if !isShort || len(name) < shortestName || name[0] == '-' {
-			continue
-		}
-		if !joined && at+1 < len(line) {
-			value = line[at+1]
-		}
-		_, _, isForeign := lookUp(name, value, joined)
-		if isForeign || sameWords(Table(), name) != nil {
+	for at := range line {
+		if beginsAfterOneDash(line[at:]) {
 			return at, true
 		}
 	}
 	return 0, false
+}
+
+// beginsAfterOneDash reports whether the first word of a line is such a name.
+func beginsAfterOneDash(line []string) bool {
+	name, hasDash := strings.CutPrefix(line[0], "-")
+	name, value, joined := strings.Cut(name, "=")
+	if !hasDash || len(name) < shortestName || name[0] == '-' {
+		return false
+	}
+	if !joined && len(line) > 1 {
+		value = line[1]
+	}
+	_, _, isForeign := lookUp(name, value, joined)
+	return isForeign || sameWords(Table(), name) != nil
 }
 
 // hasTheForm reports whether a value is what an entry of elsewhere.txt asks for.
@@ -229,7 +234,7 @@ func translated(argv []string) (line []string, ok bool) {
 
 // inFull is the first word of a line, with two dashes if it is a long name behind one.
 func inFull(line []string) string {
-	if at, found := afterOneDash(line[:min(len(line), 2)]); !found || at != 0 {
+	if !beginsAfterOneDash(line) {
 		return line[0]
 	}
 	name, value, joined := strings.Cut(line[0][1:], "=")
@@ -245,17 +250,20 @@ func inFull(line []string) string {
 // withoutSecondLimit leaves out the -n 0 that goes with a limit of time if a number of
 // attempts was given as well: curl --retry 3 --retry-max-time 60 ends at the first of them.
 func withoutSecondLimit(flags []string) []string {
-	number := func(i int) bool { return flags[i] == "-n" && i+1 < len(flags) && flags[i+1] != "0" }
-	for i := 0; i+2 < len(flags); i++ {
-		if flags[i] == "-n" && flags[i+1] == "0" && flags[i+2] == "--deadline" {
-			for j := range flags {
-				if number(j) {
-					return slices.Delete(flags, i, i+2)
-				}
-			}
+	numbered, second := false, -1 // the place of that -n 0
+	for i := 0; i+1 < len(flags); i++ {
+		switch {
+		case flags[i] != "-n":
+		case flags[i+1] != "0":
+			numbered = true
+		case second < 0 && i+2 < len(flags) && flags[i+2] == "--deadline":
+			second = i
 		}
 	}
-	return flags
+	if !numbered || second < 0 {
+		return flags
+	}
+	return slices.Delete(flags, second, second+2)
 }
 
 // longestLine is up to how many bytes a whole command line is shown.

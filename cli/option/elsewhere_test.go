@@ -72,8 +72,10 @@ func TestForeignFlags(t *testing.T) {
 		"--onExit 3 true":     `unknown flag "--onExit", did you mean "--on-exit"? write: retry --on-exit 3 -- true`,
 		"-sleep 5s true":      `unknown flag "-sleep", did you mean "--delays 5s"? write: retry --delays 5s -- true`,
 		"-timeout 30s true":   `unknown flag "-timeout", did you mean "--timeout"? write: retry --timeout 30s -- true`,
-		"-consecutive 3 true": `unknown flag "-consecutive", did you mean "--consecutive"? write: retry --consecutive 3 -- true`,
-		"-consecutive=3 true": `unknown flag "-consecutive=3", did you mean "--consecutive"? write: retry --consecutive=3 -- true`,
+		"-consecutive 3 true": `unknown flag "-consecutive", did you mean "--consecutive"? ` +
+			`write: retry --consecutive 3 -- true`,
+		"-consecutive=3 true": `unknown flag "-consecutive=3", did you mean "--consecutive"? ` +
+			`write: retry --consecutive=3 -- true`,
 		"-n 2 -sleep 5s true": `unknown flag "-sleep", did you mean "--delays 5s"? write: retry -n 2 --delays 5s -- true`,
 		"-count 3 true":       `unknown flag "-count", did you mean "-n 3"? write: retry -n 3 -- true`,
 		"-attempts 3 -sleep 5s -task-time 30s true": `unknown flag "-attempts", did you mean "--attempts"? write: ` +
@@ -99,7 +101,8 @@ func TestForeignFlags(t *testing.T) {
 		// the flag of a mode, and what was probably meant for a run
 		"--rate 5/s true": `unknown flag "--rate"; it belongs to --redrive, did you mean "--key NAME --rate-limit ` +
 			`5/s"? write: retry --key NAME --rate-limit 5/s -- true`,
-		"--dry-run true":  `unknown flag "--dry-run"; it belongs to --redrive, did you mean "--plan"? write: retry --plan -- true`,
+		"--dry-run true": `unknown flag "--dry-run"; it belongs to --redrive, did you mean "--plan"? ` +
+			`write: retry --plan -- true`,
 		"--older-than 3d": `unknown flag "--older-than"; it belongs to --discard`,
 		// no secret is shown
 		"--retries 3 curl -u me:S3cret http://a/b": `unknown flag "--retries", did you mean "-n 4"?`,

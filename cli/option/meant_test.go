@@ -31,7 +31,8 @@ func TestMeant(t *testing.T) {
 			`each stands on a line of its own, as in wait-for tcp://a:1`},
 		{"wait-for", "a:1,b:2", FromCommandLine, `bad target "a:1,b:2": this is two targets; ` +
 			`give the flag twice, as in --wait-for tcp://a:1 --wait-for tcp://b:2`},
-		{"backoff", "2", FromCommandLine, `"2" is not exponential, linear, constant or fibonacci; a multiplier is --factor 2`},
+		{"backoff", "2", FromCommandLine, `"2" is not exponential, linear, constant or fibonacci; ` +
+			`a multiplier is --factor 2`},
 		{"timeout", "5 minutes", FromPolicy, `"5 minutes" is not a duration; write a number and its unit in one word, ` +
 			`as in 5minutes`},
 	} {

@@ -44,8 +44,10 @@ func Read(argv []string, below []Setting) (*Options, error) {
 		return notSetBy(o.inEffect(below), given)
 	})
 	o.Settings = r.settings
-	if at, found := afterOneDash(argv[:n]); found && (err != nil || Last(r.settings, "shell") != nil) {
-		return o, unknownFlag(argv, at)
+	if err != nil || Last(r.settings, "shell") != nil {
+		if at, found := afterOneDash(argv[:n]); found {
+			return o, unknownFlag(argv, at)
+		}
 	}
 	if err == nil || known || errors.As(err, new(*UsageError)) {
 		return o, err

@@ -37,8 +37,9 @@ func unknownFlag(line []string, at int) error {
 	if len(modes) > 0 {
 		unknown += "; it belongs to --" + strings.Join(modes, " and --")
 	}
-	if script := scriptBefore(line[:at]); script != nil && !strings.HasPrefix(word, "--") {
-		return behindScript(line, at, *script)
+	own, script, behindScript := scriptBefore(line[:at])
+	if behindScript && !strings.HasPrefix(word, "--") {
+		return oneScript(own, append([]string{script}, line[at:]...))
 	}
 	if err := calledElsewhere(line, at, unknown); err != nil {
 		return err
@@ -47,8 +48,8 @@ func unknownFlag(line []string, at int) error {
 		return errors.New(unknown)
 	}
 	near := Suggest(word)
-	if script := scriptBefore(line[:at]); script != nil && len(near) == 0 {
-		return behindScript(line, at, *script)
+	if behindScript && len(near) == 0 {
+		return oneScript(own, append([]string{script}, line[at:]...))
 	}
 	for i := range near {
 		near[i] = "--" + near[i]
@@ -76,29 +77,24 @@ func unknownFlag(line []string, at int) error {
 	return fmt.Errorf("%s, did you mean one of %s?", unknown, `"`+strings.Join(near, `", "`)+`"`)
 }
 
-// scriptBefore is the value of -c that words end with, nil if they do not.
-func scriptBefore(words []string) *string {
+// scriptBefore finds -c and its script at the end of words, behind own.
+func scriptBefore(words []string) (own []string, script string, found bool) {
 	n := len(words)
 	if n > 1 && (words[n-2] == "-c" || words[n-2] == "--shell") {
-		return &words[n-1]
+		return words[:n-2], words[n-1], true
 	}
 	if n > 0 {
-		if script, is := strings.CutPrefix(words[n-1], "--shell="); is {
-			return &script
-		}
+		script, found = strings.CutPrefix(words[n-1], "--shell=")
+		own = words[:n-1]
 	}
-	return nil
+	return own, script, found
 }
 
-// behindScript is the error for a word behind -c SCRIPT that was probably meant for the
-// command: -c make -j4.
-func behindScript(line []string, at int, script string) error {
-	own := line[:at-1]
-	if n := len(own); n > 0 && !strings.HasPrefix(line[at-1], "--shell=") {
-		own = own[:n-1]
-	}
-	words := slices.Concat(own, []string{"-c", strings.Join(append([]string{script}, line[at:]...), " ")})
-	return fmt.Errorf("unknown flag %q; one command line of -c is one word;%s", line[at], toPaste(words))
+// oneScript is the error for words behind -c SCRIPT that were probably meant for the command,
+// as in -c make -j4. command begins with the script.
+func oneScript(own, command []string) error {
+	words := slices.Concat(own, []string{"-c", strings.Join(command, " ")})
+	return fmt.Errorf("unknown flag %q; one command line of -c is one word;%s", command[1], toPaste(words))
 }
 
 // isShort reports whether a letter is the short name of a flag.

@@ -29,16 +29,22 @@ func ParseDuration(s string) (time.Duration, error) {
 	mantissa, _, _ := strings.Cut(strings.ToLower(word), "e")
 	more := d > 0 || strings.ContainsAny(mantissa, "123456789")
 	switch {
-	case err != nil && joined(s) != "":
-		return 0, fmt.Errorf("%q is not a duration; write a number and its unit in one word, as in %s", s, joined(s))
 	case err != nil:
-		return 0, fmt.Errorf("%q is not a duration; use one such as 250ms, 5s, 1m30s or 1d, or a number of seconds", s)
+		return 0, notADuration(s)
 	case minus && more:
 		return 0, fmt.Errorf("%q is negative; use a duration of 0 or more, such as 250ms or 5s", s)
 	case more:
 		return max(d, 1), nil
 	}
 	return d, nil
+}
+
+// notADuration is the error for such a text.
+func notADuration(s string) error {
+	if whole := joined(s); whole != "" {
+		return fmt.Errorf("%q is not a duration; write a number and its unit in one word, as in %s", s, whole)
+	}
+	return fmt.Errorf("%q is not a duration; use one such as 250ms, 5s, 1m30s or 1d, or a number of seconds", s)
 }
 
 // joined is a text without blanks, if these stand between numbers and their units only, and

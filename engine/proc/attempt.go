@@ -430,7 +430,7 @@ func (a *running) drain(unwanted bool) {
 		a.onTimer(stdio.Drain, func() { timeUp = true })
 	}
 	for _, p := range a.streams.Pumps {
-		r := newReader(p)
+		r := &reader{output: p}
 		if !unwanted {
 			a.watch(r)
 		}

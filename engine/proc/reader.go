@@ -32,11 +32,9 @@ type output interface {
 	IsIdle() bool
 }
 
-func newReader(of output) *reader { return &reader{output: of} }
-
-// look notes what the reader has taken since the last look, readerLook ago or more, and reports whether it is waited for no longer. patience
-// is how long it may take nothing, 0 for no limit. late says that a signal has asked for the end
-// after that of the command.
+// look notes what the reader has taken since the last look, readerLook ago or more, and
+// reports whether it is waited for no longer. patience is how long it may take nothing, 0 for
+// no limit. late says that a signal has asked for the end after that of the command.
 func (r *reader) look(patience time.Duration, late bool) (over bool) {
 	r.waited += readerLook
 	switch taken := r.Taken(); {

@@ -68,7 +68,7 @@ func TestReader(t *testing.T) {
 		"iiiii": "", "II": "whole", "iiI": "whole", "IRII": "whole", "rrrrr": "", "RRRRR": "",
 	} {
 		pump := new(shown)
-		r := newReader(pump)
+		r := &reader{output: pump}
 		for i, kind := range looks {
 			look := kinds[kind]
 			*pump = look.shown

@@ -5,9 +5,9 @@ package cli
 import (
 	"bytes"
 	"os"
-	"path/filepath"
-	"strconv"
 	"syscall"
+
+	"github.com/retrysh/retry/testdata/session"
 )
 
 // killAll kills every process that has the script's directory in its
@@ -16,14 +16,12 @@ func killAll(work string) {
 	entry := []byte("WORK=" + work + "\x00")
 	for found, rounds := true, 0; found && rounds < 100; rounds++ {
 		found = false
-		processes, _ := filepath.Glob("/proc/[0-9]*") // with a name behind it Glob reads each folder
-		for _, process := range processes {
-			environ, err := os.ReadFile(filepath.Join(process, "environ"))
+		for pid, dir := range session.Processes() {
+			environ, err := os.ReadFile(dir + "/environ")
 			if err != nil || !bytes.HasPrefix(environ, entry) && !bytes.Contains(environ, append([]byte{0}, entry...)) {
 				continue
 			}
-			pid, err := strconv.Atoi(filepath.Base(process))
-			if err == nil && syscall.Kill(pid, syscall.SIGKILL) == nil {
+			if syscall.Kill(pid, syscall.SIGKILL) == nil {
 				found = true
 			}
 		}

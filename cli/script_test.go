@@ -122,14 +122,15 @@ func TestScripts(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d scripts, %v", len(files), err)
 	}
-	for i, name := range startFirst {
-		at := slices.Index(files, pathOf(name))
-		if at < 0 {
+	var early []string
+	for _, name := range startFirst {
+		if !slices.Contains(files, pathOf(name)) {
 			t.Fatalf("there is no script %s", name)
 		}
-		files = slices.Insert(slices.Delete(files, at, at+1), i, pathOf(name))
+		early = append(early, pathOf(name))
 	}
-	for _, file := range files {
+	later := slices.DeleteFunc(files, func(file string) bool { return slices.Contains(early, file) })
+	for _, file := range append(early, later...) {
 		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

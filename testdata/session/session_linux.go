@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"errors"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -89,16 +90,25 @@ func endChildren() error {
 // children are the processes whose parent is this one: the fourth field of proc_pid_stat(5),
 // behind the name, which may hold anything.
 func children() (pids []int) {
-	processes, _ := filepath.Glob("/proc/[0-9]*")
-	for _, process := range processes {
-		stat, _ := os.ReadFile(filepath.Join(process, "stat"))
+	for pid, dir := range Processes() {
+		stat, _ := os.ReadFile(dir + "/stat")
 		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-		if len(fields) < 2 || string(fields[1]) != strconv.Itoa(os.Getpid()) {
-			continue
-		}
-		if pid, err := strconv.Atoi(filepath.Base(process)); err == nil {
+		if len(fields) >= 2 && string(fields[1]) == strconv.Itoa(os.Getpid()) {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
+}
+
+// Processes are all processes, each with its directory in /proc.
+func Processes() iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		dirs, _ := filepath.Glob("/proc/[0-9]*") // with a name behind it Glob reads each of them
+		for _, dir := range dirs {
+			pid, err := strconv.Atoi(filepath.Base(dir))
+			if err == nil && !yield(pid, dir) {
+				return
+			}
+		}
+	}
 }

@@ -66,7 +66,7 @@ func (s inSession) Run() int {
 	// Scripts wait most of the time, so that more of them than there are
 	// processors run beside one another. Set before the flags are parsed it is
 	// a default, which -parallel beats.
-	if err := goflag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
+	if err := goflag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
 	ownEnvironment()

@@ -201,6 +201,7 @@ func TestRobustness(t *testing.T) {
 			if r.Label != "transient" && r.Label != "permanent" {
 				continue
 			}
+			undisturbed := judged(r.failure()).Verdict
 			for n, d := range disturbances {
 				if name == "corpus" && n > 0 && (i+n)%every > 0 {
 					continue
@@ -208,7 +209,7 @@ func TestRobustness(t *testing.T) {
 				f := r.failure()
 				d.change(&f, i)
 				j := judged(f)
-				asIs[n].add(r.Label, judged(r.failure()).Verdict)
+				asIs[n].add(r.Label, undisturbed)
 				now[n].add(r.Label, j.Verdict)
 				if wrong := (j.Verdict == event.Permanent) != (r.Label == "permanent"); wrong && *list != "" &&
 					strings.HasPrefix(d.name, *list+" ") {

@@ -199,9 +199,8 @@ func (h *Herd) sum(first int) {
 	h.P99 = h.Quantile(0.99)
 	h.Last = h.Quantile(1)
 	h.BestPossible = text.MS(backoff.Add(o.Down, backoff.FromFloat(float64(o.Clients)/o.Capacity*float64(time.Second))))
-	h.Load = []int{}
+	h.Load = make([]int, h.seconds())
 	for _, t := range h.Tenths {
-		h.Load = append(h.Load, make([]int, t.At/10+1-len(h.Load))...)
 		h.Load[t.At/10] += t.Calls
 		peak := &h.PeakBack
 		if t.Down {
@@ -210,6 +209,14 @@ func (h *Herd) sum(first int) {
 		*peak = max(*peak, (t.Calls-first)*int(time.Second/tenth))
 		first = 0
 	}
+}
+
+// seconds is how many seconds begin up to the last call; 0 if none was made.
+func (h *Herd) seconds() int {
+	if len(h.Tenths) == 0 {
+		return 0
+	}
+	return h.Tenths[len(h.Tenths)-1].At/10 + 1
 }
 
 // begin makes a call, if the guards admit it.

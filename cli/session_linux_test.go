@@ -50,7 +50,8 @@ func innerTest(t *testing.T, file string, words ...string) *exec.Cmd {
 	}
 	argv := append(words, self, "-test.run=^TestInsideSession$", "-test.v")
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Env = append(os.Environ(), sessionFile+"="+file, "GORACE=atexit_sleep_ms=10")
+	cmd.Env = append(os.Environ(), sessionFile+"="+file, "GORACE=atexit_sleep_ms=10",
+		"TMPDIR="+t.TempDir()) // a killed run leaves its commands there
 	cmd.WaitDelay = awaitLimit
 	return cmd
 }

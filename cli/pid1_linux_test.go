@@ -124,7 +124,7 @@ func TestNoTermIsLostAsPidOne(t *testing.T) {
 		}
 		cmd := begin(t, "unshare", "--pid", "--fork", "--mount-proc", "--kill-child", retry, "-q", "-n", "0",
 			"--base", "3ms", "--cap", "3ms", "--jitter", "none",
-			"--wait-for", `exec:echo >>`+file+`; [ $(wc -l <`+file+`) -gt 2 ]`, "--", "sh", "-c", "sleep 0.003; exit 1")
+			"--wait-for", `exec:echo >>"`+file+`"; [ $(wc -l <"`+file+`") -gt 2 ]`, "--", "sh", "-c", "sleep 0.003; exit 1")
 		one := onlyChild(t, cmd.Process.Pid)
 		for info, err := os.Stat(file); err == nil && info.Size() == 0; info, err = os.Stat(file) {
 			time.Sleep(time.Millisecond)

@@ -57,9 +57,9 @@ func driveCopies(o *orders, listening *Signals) int {
 func TestEachCopyGetsEverySignalOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	script := `trap 'echo USR1 >>` + dir + `/got$RETRY_COPY' USR1; trap 'echo TERM >>` + dir +
+	script := `trap 'echo USR1 >>` + word(dir) + `/got$RETRY_COPY' USR1; trap 'echo TERM >>` + word(dir) +
 		`/got$RETRY_COPY; seen=1' TERM
-		echo x >>` + dir + `/up$RETRY_COPY; until [ "$seen" ]; do sleep 0.01; done; echo copy $RETRY_COPY; exit ` +
+		echo x >>` + word(dir) + `/up$RETRY_COPY; until [ "$seen" ]; do sleep 0.01; done; echo copy $RETRY_COPY; exit ` +
 		`$((RETRY_COPY + 3))`
 	d := order(t, orders{Argv: sh(script), Copies: 3})
 	d.start()
@@ -98,7 +98,7 @@ func TestEachCopyGetsEverySignalOnce(t *testing.T) {
 
 func TestCopiesStopAndGoOnTogether(t *testing.T) {
 	dir := t.TempDir()
-	script := `echo $$ >` + dir + `/pid$RETRY_COPY; while ! [ -e ` + dir + `/end ]; do :; done`
+	script := `echo $$ >` + word(dir) + `/pid$RETRY_COPY; while ! [ -e ` + word(dir) + `/end ]; do :; done`
 	d := order(t, orders{Argv: sh(script), Copies: 2})
 	d.start()
 	pids := []int{readPid(t, dir+"/pid0"), readPid(t, dir+"/pid1")}
@@ -120,7 +120,7 @@ func TestCopiesReadTheSameInput(t *testing.T) {
 	text := strings.Repeat("0123456789abcde\n", 1<<17) // 2 MiB: memory, then a file
 	dir := t.TempDir()
 	// The second begins late and reads slowly.
-	script := `[ $RETRY_COPY = 0 ] || sleep 0.1; cat | cksum >` + dir + `/sum$RETRY_COPY`
+	script := `[ $RETRY_COPY = 0 ] || sleep 0.1; cat | cksum >` + word(dir) + `/sum$RETRY_COPY`
 	want, err := exec.Command("sh", "-c", "yes 0123456789abcde | head -n 131072 | cksum").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -184,7 +184,7 @@ func TestNotIdle(t *testing.T) {
 	t.Parallel()
 	late.Retry(t, time.Second, func(limit time.Duration) (slow bool) {
 		end := t.TempDir() + "/end"
-		d := order(t, orders{Argv: sh("while ! [ -e " + end +
+		d := order(t, orders{Argv: sh("while ! [ -e " + word(end) +
 			" ]; do echo >&$((1 + i % 2)); sleep 0.03; i=$((i+1)); done; exit 3"), Idle: limit, KillAfter: time.Second})
 		begun := time.Now()
 		d.start()
@@ -299,7 +299,7 @@ func driveRounds(o *orders, listening *Signals) int {
 }
 
 const copyScript = `(setsid sh -c 'echo $$ >$DIR/orphan$RETRY_COPY; exec sleep 30' >/dev/null 2>&1 &)
-until [ -s $DIR/orphan$RETRY_COPY ]; do sleep 0.002; done
+until [ -s "$DIR/orphan$RETRY_COPY" ]; do sleep 0.002; done
 read input; echo "copy $RETRY_COPY read $input"
 [ $LOST = $RETRY_COPY ] && sleep 30
 exit $CODE`
@@ -374,7 +374,7 @@ func TestTheContextEndsAnAttempt(t *testing.T) {
 		late.Retry(t, 300*time.Millisecond, func(limit time.Duration) (slow bool) {
 			dir := t.TempDir()
 			d := order(t, orders{
-				Argv: sh("trap 'echo TERM >" + dir + "/got' TERM; touch " + dir +
+				Argv: sh("trap 'echo TERM >" + word(dir) + "/got' TERM; touch " + word(dir) +
 					"/up; (trap '' TERM; sleep 600) & while :; do sleep 0.01; done"),
 				Cancel: limit, AtOnce: atOnce, KillAfter: limit,
 			})

@@ -145,8 +145,8 @@ func TestPidOne(t *testing.T) {
 		}
 	}
 	for name, o := range map[string]orders{
-		"during an attempt": {Argv: sh("touch $F; exec sleep 600"), Attempts: 3},
-		"during a wait":     {Argv: sh("touch $F; exit 1"), Attempts: 3, Pause: 10 * time.Minute},
+		"during an attempt": {Argv: sh("touch \"$F\"; exec sleep 600"), Attempts: 3},
+		"during a wait":     {Argv: sh("touch \"$F\"; exit 1"), Attempts: 3, Pause: 10 * time.Minute},
 	} {
 		file := t.TempDir() + "/up"
 		d := in(order(t, o))

@@ -186,7 +186,7 @@ func TestSignalDuringTheStart(t *testing.T) {
 		r.probe = true // it adopts no processes
 		var out strings.Builder
 		a := r.enter(t.Context(), attempt.Spec{
-			Argv: sh("cd " + dir + "; until [ -e go ]; do sleep 0.01; done; trap 'echo HUP; exit 0' HUP; " +
+			Argv: sh("cd " + word(dir) + "; until [ -e go ]; do sleep 0.01; done; trap 'echo HUP; exit 0' HUP; " +
 				"trap 'echo TERM; exit 0' TERM; until [ -e end ]; do sleep 0.01; done; kill -TERM $$"),
 			Env: os.Environ(), Stdout: &out, Timeout: limit,
 		})
@@ -226,7 +226,7 @@ func TestCancelledProbe(t *testing.T) {
 
 func testCancelledProbe(t *testing.T, trap string) {
 	dir := t.TempDir()
-	script := trap + `; cd ` + dir + `
+	script := trap + `; cd ` + word(dir) + `
 		setsid sh -c 'echo $$ >a; exec sleep 600' &
 		sh -c 'echo $$ >b; exec sleep 600' &
 		echo $$ >c; wait`

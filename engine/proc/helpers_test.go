@@ -4,6 +4,7 @@ package proc
 
 import (
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -27,6 +28,12 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 	t.Fatalf("not within %v: %s", limit, what)
 }
+
+// word is a path as a word of a shell's script, also between quotes that are taken away
+// before the shell reads it: a temporary directory may have a blank in its name.
+func word(path string) string { return notPlain.ReplaceAllString(path, `\$0`) }
+
+var notPlain = regexp.MustCompile(`[^\pL\pN/._-]`)
 
 // readPid waits for a file that holds a pid in a line of its own.
 func readPid(t *testing.T, file string) (pid int) {

@@ -133,7 +133,7 @@ func TestCtrlCThatKillsIsACancel(t *testing.T) {
 		for key, end := range map[string]string{ctrlC: "signal: interrupt", ctrlBackslash: "signal: quit"} {
 			dir := t.TempDir()
 			term := openTerminal(t)
-			d := order(t, orders{Argv: sh("touch " + dir + "/up; exec sleep 600"), Attempts: 3}).in(term)
+			d := order(t, orders{Argv: sh("touch " + word(dir) + "/up; exec sleep 600"), Attempts: 3}).in(term)
 			d.await(dir + "/up")
 			term.press(key)
 			d.wait()
@@ -189,7 +189,7 @@ func TestTimeoutInATerminal(t *testing.T) {
 func TestLeaderThatEndsBeforeItsTree(t *testing.T) {
 	late.Retry(t, 200*time.Millisecond, func(limit time.Duration) (slow bool) {
 		dir, term := t.TempDir(), openTerminal(t)
-		stubborn := `cd ` + dir + `; sh -c 'trap "" TERM; touch up; while :; do sleep 1; done' & until [ -e up ` +
+		stubborn := `cd ` + word(dir) + `; sh -c 'trap "" TERM; touch up; while :; do sleep 1; done' & until [ -e up ` +
 			`]; do sleep 0.01; done; echo $$ >pid; exec sleep 60`
 		d := order(t, orders{Argv: sh(stubborn), Timeout: limit, KillAfter: 10 * limit}).on(term)
 		begun := time.Now()
@@ -260,7 +260,7 @@ func TestCtrlZStopsBothAndFgResumesBoth(t *testing.T) {
 	dir := t.TempDir()
 	term := openTerminal(t)
 	// no sleep: a shell whose vfork was stopped does not show as stopped
-	d := shellIn(term, orders{Argv: sh("echo $$ >" + dir + "/pid; while ! [ -e " + dir + "/end ]; do :; done")})
+	d := shellIn(term, orders{Argv: sh("echo $$ >" + word(dir) + "/pid; while ! [ -e " + word(dir) + "/end ]; do :; done")})
 	for i := range 3 {
 		if i == 0 {
 			term.press("\"$D\"\n")
@@ -292,7 +292,7 @@ func TestACommandThatStopsItselfGivesTheShellBack(t *testing.T) {
 	for _, sig := range []string{"TSTP", "STOP"} {
 		dir := t.TempDir()
 		term := openTerminal(t)
-		d := shellIn(term, orders{Argv: sh("echo $$ >" + dir + "/pid; kill -" + sig + " $$; touch " + dir +
+		d := shellIn(term, orders{Argv: sh("echo $$ >" + word(dir) + "/pid; kill -" + sig + " $$; touch " + word(dir) +
 			"/on; exit 5")})
 		term.press("\"$D\"\n")
 		pid := readPid(t, dir+"/pid")
@@ -309,7 +309,7 @@ func TestContinueOfTheProgramAloneReachesTheCommand(t *testing.T) {
 	dir := t.TempDir()
 	term := openTerminal(t)
 	// no sleep: only the command itself is continued
-	d := shellIn(term, orders{Argv: sh("echo $$ >" + dir + "/pid; while ! [ -e " + dir + "/end ]; do :; done")})
+	d := shellIn(term, orders{Argv: sh("echo $$ >" + word(dir) + "/pid; while ! [ -e " + word(dir) + "/end ]; do :; done")})
 	term.press("\"$D\"\n")
 	pid := readPid(t, dir+"/pid")
 	program := parentOf(pid)

@@ -99,13 +99,13 @@ func TestLookup(t *testing.T) {
 func TestTimeoutWhateverTheExit(t *testing.T) {
 	t.Parallel()
 	for script, grace := range map[string]time.Duration{ // ten minutes are not waited for
-		"touch $UP; sleep 600": 10 * time.Minute,
+		"touch \"$UP\"; sleep 600": 10 * time.Minute,
 		// A child that a shell has just forked may take the signal for its parent's trap: this
 		// one's is short.
-		"trap 'exit 0' TERM; touch $UP; while :; do sleep 0.01; done":        10 * time.Minute,
-		"trap '' TERM; touch $UP; (trap '' TERM; sleep 600) & sleep 600":     300 * time.Millisecond,
-		"touch $UP; kill -STOP $$":                                           10 * time.Minute,
-		"touch $UP; (setsid sleep 600; :) & setsid sleep 600 & sleep 600; :": 10 * time.Minute,
+		"trap 'exit 0' TERM; touch \"$UP\"; while :; do sleep 0.01; done":        10 * time.Minute,
+		"trap '' TERM; touch \"$UP\"; (trap '' TERM; sleep 600) & sleep 600":     300 * time.Millisecond,
+		"touch \"$UP\"; kill -STOP $$":                                           10 * time.Minute,
+		"touch \"$UP\"; (setsid sleep 600; :) & setsid sleep 600 & sleep 600; :": 10 * time.Minute,
 	} {
 		late.Retry(t, 200*time.Millisecond, func(timeout time.Duration) (slow bool) {
 			up := t.TempDir() + "/up"
@@ -152,7 +152,7 @@ func TestDeadlineBeforeTheStart(t *testing.T) {
 
 func TestTimeoutIsForTheLeader(t *testing.T) {
 	pidFile := filepath.Join(t.TempDir(), "pid")
-	d := run(t, orders{Argv: sh("sleep 600 & echo $! >" + pidFile + "; exit 3"), Timeout: time.Minute,
+	d := run(t, orders{Argv: sh("sleep 600 & echo $! >" + word(pidFile) + "; exit 3"), Timeout: time.Minute,
 		KillAfter: time.Second})
 	pid := readPid(t, pidFile)
 	defer kill(pid)
@@ -167,7 +167,7 @@ func TestTimeoutIsForTheLeader(t *testing.T) {
 func TestKillLeftovers(t *testing.T) {
 	for code, left := range map[string]bool{"0": true, "3": false} {
 		pidFile := filepath.Join(t.TempDir(), "pid")
-		run(t, orders{Argv: sh("setsid sleep 600 & echo $! >" + pidFile + "; sleep 0.1; exit " + code),
+		run(t, orders{Argv: sh("setsid sleep 600 & echo $! >" + word(pidFile) + "; sleep 0.1; exit " + code),
 			KillLeftovers: true, KillAfter: time.Second})
 		pid := readPid(t, pidFile)
 		if lives(pid) != left {
@@ -183,7 +183,7 @@ func TestKillLeftoversOfALaterAttempt(t *testing.T) {
 	t.Parallel()
 	pidFile := filepath.Join(t.TempDir(), "pid")
 	run(t, orders{
-		Argv: sh(`[ $RETRY_ATTEMPT = 1 ] || { env -i PATH="$PATH" setsid sleep 600 & echo $! >` + pidFile +
+		Argv: sh(`[ $RETRY_ATTEMPT = 1 ] || { env -i PATH="$PATH" setsid sleep 600 & echo $! >` + word(pidFile) +
 			`; }; sleep 0.1; exit 3`),
 		Attempts: 2, KillLeftovers: true, KillAfter: time.Minute,
 	})
@@ -197,8 +197,8 @@ func TestEarlierDaemonsAreNotTouched(t *testing.T) {
 	t.Parallel()
 	late.Retry(t, time.Second, func(limit time.Duration) (slow bool) {
 		pidFile := filepath.Join(t.TempDir(), "pid")
-		script := `if [ $RETRY_ATTEMPT = 1 ]; then setsid sh -c 'echo $$ >` + pidFile +
-			`; while :; do sleep 0.01; done' & until [ -s ` + pidFile + ` ]; do sleep 0.01; done; exit 1; fi; sleep 600`
+		script := `if [ $RETRY_ATTEMPT = 1 ]; then setsid sh -c 'echo $$ >` + word(pidFile) +
+			`; while :; do sleep 0.01; done' & until [ -s ` + word(pidFile) + ` ]; do sleep 0.01; done; exit 1; fi; sleep 600`
 		d := run(t, orders{Argv: sh(script), Attempts: 2, Timeout: limit, KillAfter: time.Second})
 		all := d.outcomes()
 		if len(all) == 2 && all[0].TimedOut && all[0].Duration >= limit {

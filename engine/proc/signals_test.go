@@ -80,7 +80,7 @@ func (d *driven) kill(sig syscall.Signal) {
 // counting is a command that counts a signal until a file ends it.
 func counting(dir, name string) string {
 	return fmt.Sprintf(`trap ': >%[1]s/behind' WINCH; trap 'echo %[2]s >>%[1]s/got' %[2]s; touch %[1]s/up; `+
-		`while ! [ -e %[1]s/end ]; do sleep 0.01; done; exit 3`, dir, name)
+		`while ! [ -e %[1]s/end ]; do sleep 0.01; done; exit 3`, word(dir), name)
 }
 
 func got(t *testing.T, dir string) string {
@@ -172,7 +172,7 @@ func TestSignalsThatEndNothing(t *testing.T) {
 
 func TestSignalsThatAreNeverPassedOn(t *testing.T) {
 	dir := t.TempDir()
-	script := "trap 'echo URG >>" + dir + "/got' URG; trap 'echo PIPE >>" + dir + "/got' PIPE; " + counting(dir, "USR2")
+	script := "trap 'echo URG >>" + word(dir) + "/got' URG; trap 'echo PIPE >>" + word(dir) + "/got' PIPE; " + counting(dir, "USR2")
 	d := order(t, orders{Argv: sh(script)})
 	d.signalWhen(dir+"/up", syscall.SIGURG, syscall.SIGCHLD, syscall.SIGPIPE, syscall.SIGUSR2)
 	eventually(t, "the last signal", func() bool { return strings.Contains(got(t, dir), "USR2") })
@@ -185,8 +185,8 @@ func TestSignalsThatAreNeverPassedOn(t *testing.T) {
 
 func TestThirdTimeKills(t *testing.T) {
 	dir := t.TempDir()
-	script := "trap 'echo x >>" + dir + "/got' INT TERM; touch " + dir +
-		"/up; (trap '' TERM; setsid sleep 600 & echo $! >" + dir + "/pid; sleep 600) & while :; do sleep 0.01; done"
+	script := "trap 'echo x >>" + word(dir) + "/got' INT TERM; touch " + word(dir) +
+		"/up; (trap '' TERM; setsid sleep 600 & echo $! >" + word(dir) + "/pid; sleep 600) & while :; do sleep 0.01; done"
 	d := order(t, orders{Argv: sh(script), Attempts: 3, KillAfter: 10 * time.Minute})
 	d.signalWhen(dir + "/up")
 	pid := readPid(t, dir+"/pid")
@@ -210,8 +210,8 @@ func TestThirdTimeKills(t *testing.T) {
 
 func TestRemainsOfACancelAreEnded(t *testing.T) {
 	dir := t.TempDir()
-	script := "setsid sh -c 'echo $$ >" + dir + "/pid; trap \"\" TERM; while :; do sleep 1; done' & " +
-		"trap 'exit 0' TERM; touch " + dir + "/up; while :; do sleep 0.01; done"
+	script := "setsid sh -c 'echo $$ >" + word(dir) + "/pid; trap \"\" TERM; while :; do sleep 1; done' & " +
+		"trap 'exit 0' TERM; touch " + word(dir) + "/up; while :; do sleep 0.01; done"
 	d := order(t, orders{Argv: sh(script), KillAfter: 200 * time.Millisecond})
 	d.start()
 	pid := readPid(t, dir+"/pid")
@@ -239,7 +239,7 @@ func TestSignalAfterTheCommand(t *testing.T) {
 	}{
 		"what is left of a tree": {orders{
 			Argv: sh(`sh -c 'trap "" TERM; echo $$ >$W/child; while :; do sleep 1; done' & while ! [ -e ` +
-				`$W/child ]; do sleep 0.01; done; echo $$ >$W/pid; while :; do echo; sleep 0.01; done`),
+				`"$W/child" ]; do sleep 0.01; done; echo $$ >$W/pid; while :; do echo; sleep 0.01; done`),
 			Capture: "out", KillAfter: 10 * time.Minute,
 		}, true, 143, "signal: broken pipe", ""},
 		"a reader": {orders{
@@ -288,7 +288,7 @@ func TestTimeoutAppliesDuringACancel(t *testing.T) {
 	t.Parallel()
 	late.Retry(t, time.Second, func(limit time.Duration) (slow bool) {
 		up := t.TempDir() + "/up"
-		d := order(t, orders{Argv: sh("trap '' TERM; touch " + up + "; while :; do sleep 0.01; done"), Timeout: limit})
+		d := order(t, orders{Argv: sh("trap '' TERM; touch " + word(up) + "; while :; do sleep 0.01; done"), Timeout: limit})
 		begun := time.Now()
 		if d.startsWithin(limit, up) {
 			d.kill(syscall.SIGTERM)
@@ -363,8 +363,8 @@ func TestWake(t *testing.T) {
 
 func TestIgnoredStaysIgnored(t *testing.T) {
 	dir := t.TempDir()
-	d := order(t, orders{Argv: sh("grep SigIgn /proc/self/status >" + dir + "/mask; trap ': >" + dir +
-		"/behind' WINCH; touch " + dir + "/up; while ! [ -e " + dir + "/end ]; do sleep 0.01; done")})
+	d := order(t, orders{Argv: sh("grep SigIgn /proc/self/status >" + word(dir) + "/mask; trap ': >" + word(dir) +
+		"/behind' WINCH; touch " + word(dir) + "/up; while ! [ -e " + word(dir) + "/end ]; do sleep 0.01; done")})
 	args := append([]string{"-c", `trap "" HUP INT TSTP; exec "$@"`, "sh"}, d.Args...)
 	d.Path, d.Args = "/bin/sh", append([]string{"sh"}, args...)
 	d.signalWhen(dir+"/up", syscall.SIGHUP, syscall.SIGINT)
@@ -398,7 +398,7 @@ func TestCommandInheritsTheMaskAndLimits(t *testing.T) {
 
 func TestStopWithoutATerminal(t *testing.T) {
 	dir := t.TempDir()
-	d := order(t, orders{Argv: sh("sleep 600 & echo $! >" + dir + "/pid; touch " + dir + "/up; wait")})
+	d := order(t, orders{Argv: sh("sleep 600 & echo $! >" + word(dir) + "/pid; touch " + word(dir) + "/up; wait")})
 	d.start()
 	pid := readPid(t, dir+"/pid")
 	d.awaitCatching()
@@ -439,7 +439,7 @@ func TestManyProcessesInTheirOwnSessions(t *testing.T) {
 func endMany(t *testing.T) (began, ended time.Duration) {
 	t.Helper()
 	dir := t.TempDir()
-	script := `i=0; while [ $i -lt 200 ]; do setsid sleep 600 & i=$((i+1)); done; touch ` + dir + `/up; sleep 600`
+	script := `i=0; while [ $i -lt 200 ]; do setsid sleep 600 & i=$((i+1)); done; touch ` + word(dir) + `/up; sleep 600`
 	d := order(t, orders{Argv: sh(script), KillAfter: 10 * time.Minute})
 	begun := time.Now()
 	d.start()
@@ -513,7 +513,7 @@ func TestZombiesAreReapedInWaits(t *testing.T) {
 
 func TestDeathTakesTheCommandAlong(t *testing.T) {
 	pidFile := filepath.Join(t.TempDir(), "pid")
-	d := order(t, orders{Argv: sh("echo $$ >" + pidFile + "; exec sleep 600")})
+	d := order(t, orders{Argv: sh("echo $$ >" + word(pidFile) + "; exec sleep 600")})
 	d.start()
 	pid := readPid(t, pidFile)
 	d.kill(syscall.SIGKILL)

@@ -177,7 +177,7 @@ func TestReplay(t *testing.T) {
 
 func TestReplayOfLiveInput(t *testing.T) {
 	dir := t.TempDir()
-	d := order(t, orders{Argv: sh("read x; echo $x >>" + dir + "/got; [ $RETRY_ATTEMPT = 2 ]"), Attempts: 2,
+	d := order(t, orders{Argv: sh("read x; echo $x >>" + word(dir) + "/got; [ $RETRY_ATTEMPT = 2 ]"), Attempts: 2,
 		Stdin: stdio.Replay})
 	in, err := d.StdinPipe()
 	if err != nil {

@@ -39,7 +39,7 @@ func collectMain() {
 			w.WriteHeader(status)
 		}))
 	}()
-	dir, err := os.MkdirTemp("", "collect")
+	dir, err := socketDir("collect")
 	if err != nil {
 		collectFailed(err)
 	}

@@ -362,8 +362,9 @@ func saysPath(t *testing.T, shell []string) {
 			continue
 		}
 		find := command(t, user, "-c", line+"\ncommand -v retry")
-		find.Dir = t.TempDir() // in POSIX's language fish wants a path without other letters
-		find.Env = append(os.Environ(), "HOME="+find.Dir)
+		find.Dir = t.TempDir()
+		// In POSIX's language fish finds no path with other letters.
+		find.Env = append(os.Environ(), "HOME="+find.Dir, "LC_ALL=C.UTF-8")
 		if out, err := find.CombinedOutput(); err != nil ||
 			strings.TrimSpace(string(out)) != filepath.Join(dir, "retry") {
 			t.Errorf("%s, %s: %q finds %q, %v", user, where, line, out, err)

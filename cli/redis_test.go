@@ -24,7 +24,7 @@ func redisMain() {
 	if end < 1 || end+1 == len(os.Args) {
 		peerNeeds(errors.New("usage: redis FLAG... -- CMD ARG..."))
 	}
-	dir, err := os.MkdirTemp("/tmp", "redis") // $WORK may be too long for a socket, or have blanks
+	dir, err := socketDir("redis")
 	peerNeeds(err)
 	socket := filepath.Join(dir, "s")
 	flags := append([]string{"--port", "0", "--unixsocket", socket, "--save", "", "--loglevel", "warning"},

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"github.com/retrysh/retry/testdata/loopback"
 )
 
 // collectMain runs a command beside what telemetry is sent to: a collector at
@@ -39,11 +41,10 @@ func collectMain() {
 			w.WriteHeader(status)
 		}))
 	}()
-	dir, err := socketDir("collect")
+	dir, err := loopback.SocketDir("collect")
 	if err != nil {
 		collectFailed(err)
 	}
-	defer os.RemoveAll(dir)
 	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		collectFailed(err)
@@ -57,6 +58,7 @@ func collectMain() {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = os.Stdin, os.Stdout, os.Stderr, env
 	err = cmd.Run()
 	drain(servers)
+	_ = os.RemoveAll(dir)
 	if exit := new(exec.ExitError); errors.As(err, &exit) {
 		os.Exit(exit.ExitCode())
 	}

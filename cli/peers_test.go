@@ -44,7 +44,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -352,12 +351,3 @@ func passOn(conn net.Conn, socket string) {
 
 // nothing is the log of a server whose certificate is there to be refused.
 var nothing = log.New(io.Discard, "", 0)
-
-// socketDir makes a directory for sockets. Theirs is a short path without blanks (unix(7)
-// has 107 bytes for it), which $WORK need not be.
-func socketDir(name string) (string, error) {
-	if runtime.GOOS == "windows" {
-		return os.MkdirTemp("", name)
-	}
-	return os.MkdirTemp("/tmp", name)
-}

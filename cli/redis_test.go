@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/retrysh/retry/testdata/loopback"
 )
 
 func redisMain() {
@@ -24,7 +26,7 @@ func redisMain() {
 	if end < 1 || end+1 == len(os.Args) {
 		peerNeeds(errors.New("usage: redis FLAG... -- CMD ARG..."))
 	}
-	dir, err := socketDir("redis")
+	dir, err := loopback.SocketDir("redis")
 	peerNeeds(err)
 	socket := filepath.Join(dir, "s")
 	flags := append([]string{"--port", "0", "--unixsocket", socket, "--save", "", "--loglevel", "warning"},

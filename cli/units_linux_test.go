@@ -42,8 +42,8 @@ func TestUnits(t *testing.T) {
 	args := []string{analyze, "verify", "--man=no"}
 	for name, unit := range units {
 		args = append(args, filepath.Join(dir, name))
-		unit = strings.NewReplacer("ExecStart=retry", "ExecStart="+strconv.Quote(self), "/usr/local/bin/import-customers", "true",
-			"User=import\n", "").Replace(unit)
+		unit = strings.NewReplacer("ExecStart=retry", "ExecStart="+strconv.Quote(self),
+			"/usr/local/bin/import-customers", "true", "User=import\n", "").Replace(unit)
 		if err := os.WriteFile(args[len(args)-1], []byte(unit), 0o644); err != nil {
 			t.Fatal(err)
 		}

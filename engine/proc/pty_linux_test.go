@@ -260,7 +260,8 @@ func TestCtrlZStopsBothAndFgResumesBoth(t *testing.T) {
 	dir := t.TempDir()
 	term := openTerminal(t)
 	// no sleep: a shell whose vfork was stopped does not show as stopped
-	d := shellIn(term, orders{Argv: sh("echo $$ >" + word(dir) + "/pid; while ! [ -e " + word(dir) + "/end ]; do :; done")})
+	script := "echo $$ >" + word(dir) + "/pid; while ! [ -e " + word(dir) + "/end ]; do :; done"
+	d := shellIn(term, orders{Argv: sh(script)})
 	for i := range 3 {
 		if i == 0 {
 			term.press("\"$D\"\n")
@@ -309,7 +310,8 @@ func TestContinueOfTheProgramAloneReachesTheCommand(t *testing.T) {
 	dir := t.TempDir()
 	term := openTerminal(t)
 	// no sleep: only the command itself is continued
-	d := shellIn(term, orders{Argv: sh("echo $$ >" + word(dir) + "/pid; while ! [ -e " + word(dir) + "/end ]; do :; done")})
+	script := "echo $$ >" + word(dir) + "/pid; while ! [ -e " + word(dir) + "/end ]; do :; done"
+	d := shellIn(term, orders{Argv: sh(script)})
 	term.press("\"$D\"\n")
 	pid := readPid(t, dir+"/pid")
 	program := parentOf(pid)

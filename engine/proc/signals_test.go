@@ -172,7 +172,8 @@ func TestSignalsThatEndNothing(t *testing.T) {
 
 func TestSignalsThatAreNeverPassedOn(t *testing.T) {
 	dir := t.TempDir()
-	script := "trap 'echo URG >>" + word(dir) + "/got' URG; trap 'echo PIPE >>" + word(dir) + "/got' PIPE; " + counting(dir, "USR2")
+	script := "trap 'echo URG >>" + word(dir) + "/got' URG; trap 'echo PIPE >>" + word(dir) + "/got' PIPE; " +
+		counting(dir, "USR2")
 	d := order(t, orders{Argv: sh(script)})
 	d.signalWhen(dir+"/up", syscall.SIGURG, syscall.SIGCHLD, syscall.SIGPIPE, syscall.SIGUSR2)
 	eventually(t, "the last signal", func() bool { return strings.Contains(got(t, dir), "USR2") })

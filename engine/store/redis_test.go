@@ -21,6 +21,7 @@ import (
 	"github.com/retrysh/retry/engine/admission"
 	"github.com/retrysh/retry/engine/guard"
 	"github.com/retrysh/retry/testdata/late"
+	"github.com/retrysh/retry/testdata/loopback"
 	"github.com/retrysh/retry/testdata/tries"
 )
 
@@ -32,7 +33,7 @@ func server(t testing.TB, flags ...string) string {
 	if err != nil {
 		t.Skip("there is no redis-server here")
 	}
-	dir, err := os.MkdirTemp("", "redis") // t.TempDir may be too long for a socket
+	dir, err := loopback.SocketDir("redis")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,5 @@
-// Package loopback gives tests ports of 127.0.0.1 that no other process is given meanwhile.
+// Package loopback gives tests ports of 127.0.0.1 that no other process is given meanwhile,
+// and directories for sockets.
 package loopback
 
 import (

@@ -3,9 +3,9 @@ package option
 // This file has kong read the words of a command line into structs of flags, and ask for
 // what policies and variables set.
 //
-// kong builds its model anew at each start, in about 8 us a flag. So it is given those
-// sections of which a flag is set. It copies all words that are left with each one that it
-// takes apart. So it never gets the command's words.
+// kong builds its model anew at each start, in about 8 us a flag. So it is given those flags
+// that are named or set. It copies all words that are left with each one that it takes apart.
+// So it never gets the command's words.
 
 import (
 	"cmp"
@@ -39,7 +39,7 @@ func Read(argv []string, below []Setting) (*Options, error) {
 		return o, fmt.Errorf("%d flags are more than %d, the most that a command line may have", len(named), mostFlags)
 	}
 	r := &reading{known: Table()}
-	err := r.read(&struct{}{}, o.sections(named, below), argv[:n], func(given []Setting) []Setting {
+	err := r.read(&struct{}{}, o.only(inUse(named, below)), argv[:n], func(given []Setting) []Setting {
 		o.Settings = given
 		return notSetBy(o.inEffect(below), given)
 	})
@@ -82,8 +82,7 @@ func ReadMode(mode any, ofRun []Flag, args, environ []string) (run []Setting, er
 			words, args = append(words, args[0]), args[1:]
 		}
 	}
-	o := &Options{}
-	sections := o.sections(slices.DeleteFunc(named, isOwn), nil)
+	part := new(Options).only(inUse(slices.DeleteFunc(named, isOwn), nil))
 	// kong takes one row of words, and copies all that are left once for each behind "--".
 	// So it gets the first, and Decode takes all.
 	r.argument = words
@@ -94,7 +93,7 @@ func ReadMode(mode any, ofRun []Flag, args, environ []string) (run []Setting, er
 	default:
 		line = append([]string{words[0]}, line...)
 	}
-	err = r.read(mode, sections, line, func(given []Setting) []Setting {
+	err = r.read(mode, part, line, func(given []Setting) []Setting {
 		if noEnv := Last(given, "no-env"); noEnv != nil && !noEnv.Off() {
 			return nil
 		}
@@ -117,25 +116,44 @@ func ReadMode(mode any, ofRun []Flag, args, environ []string) (run []Setting, er
 func (o *Options) Fill() error {
 	o.Run = *newRun()
 	r := &reading{known: Table()}
-	return r.read(&struct{}{}, o.sections(nil, o.Settings), nil, func([]Setting) []Setting { return o.Settings })
+	return r.read(&struct{}{}, o.only(inUse(nil, o.Settings)), nil, func([]Setting) []Setting { return o.Settings })
 }
 
-// sections are the structs that have a flag which is named or set.
-func (o *Options) sections(named []*Flag, settings []Setting) (all []any) {
-	used := map[int]bool{}
-	for _, f := range named {
-		used[f.field.Index[0]] = true
-	}
+// inUse are the flags that are named or set, each once, in the order of the table.
+func inUse(named []*Flag, settings []Setting) []*Flag {
+	flags := slices.Clone(named)
 	for i := range settings {
-		used[settings[i].Flag.field.Index[0]] = true
+		flags = append(flags, settings[i].Flag)
 	}
-	run := reflect.ValueOf(&o.Run).Elem()
-	for i := range run.NumField() {
-		if used[i] {
-			all = append(all, run.Field(i).Addr().Interface())
-		}
+	byPlace := func(a, b *Flag) int { return slices.Compare(a.field.Index, b.field.Index) }
+	slices.SortFunc(flags, byPlace)
+	return slices.CompactFunc(flags, func(a, b *Flag) bool { return byPlace(a, b) == 0 })
+}
+
+// part is a struct of some flags of a run, which kong fills in place of the run's.
+type part struct {
+	run    reflect.Value
+	flags  []*Flag
+	fields reflect.Value
+}
+
+func (o *Options) only(flags []*Flag) *part {
+	var fields []reflect.StructField
+	for _, f := range flags {
+		fields = append(fields, reflect.StructField{Name: f.field.Name, Type: f.field.Type, Tag: f.field.Tag})
 	}
-	return all
+	p := &part{reflect.ValueOf(&o.Run).Elem(), flags, reflect.New(reflect.StructOf(fields)).Elem()}
+	for i, f := range flags {
+		p.fields.Field(i).Set(p.run.FieldByIndex(f.field.Index))
+	}
+	return p
+}
+
+// store sets the run's flags to the values of the part.
+func (p *part) store() {
+	for i, f := range p.flags {
+		p.run.FieldByIndex(f.field.Index).Set(p.fields.Field(i))
+	}
 }
 
 // leading finds the flags that a line begins with: those that are named, and how many
@@ -208,17 +226,14 @@ type reading struct {
 	err      error // the first about a value
 }
 
-// read has kong read words into a struct and sections of flags, and what they leave open
-// from the settings that below returns.
-func (r *reading) read(flags any, sections []any, words []string, below func(given []Setting) []Setting) error {
+// read has kong read words into a struct of flags and a part of those of a run, and what they
+// leave open from the settings that below returns.
+func (r *reading) read(flags any, part *part, words []string, below func(given []Setting) []Setting) error {
 	r.words = words
 	var lower []Setting
 	resolver := func(_ *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) { return settingsOf(lower, f.Name), nil }
-	all := append(slices.Clip(options), kong.Resolvers(kong.ResolverFunc(resolver)))
-	for _, section := range sections {
-		all = append(all, kong.Embed(section))
-	}
-	parser, err := kong.New(flags, all...)
+	parser, err := kong.New(flags, append(slices.Clip(options), kong.Resolvers(kong.ResolverFunc(resolver)),
+		kong.Embed(part.fields.Addr().Interface()))...)
 	if err != nil {
 		return err
 	}
@@ -239,6 +254,7 @@ func (r *reading) read(flags any, sections []any, words []string, below func(giv
 	}
 	if r.err == nil && err == nil {
 		_, err = c.Apply()
+		part.store()
 	}
 	if r.err != nil {
 		return r.err

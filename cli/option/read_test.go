@@ -211,7 +211,7 @@ func FuzzRead(f *testing.F) {
 		}
 		whole := &reading{known: table}
 		n := len(argv) - len(l.Command)
-		if err := whole.read(newRun(), nil, argv[:n], func([]Setting) []Setting { return nil }); err != nil ||
+		if err := whole.read(newRun(), new(Options).only(nil), argv[:n], func([]Setting) []Setting { return nil }); err != nil ||
 			words(whole.settings) != words(l.Settings) {
 			t.Fatalf("%q: kong reads %q of all flags, %v; and %q of those in use", argv, words(whole.settings), err,
 				words(l.Settings))

@@ -43,7 +43,7 @@ func Path(value string) (path string, own bool, err error) {
 }
 
 // Append adds a line to the file that a value of --history stands for, made with
-// its directories where it is missing.
+// its directories if it is missing.
 func Append(value string, line []byte) error {
 	path, own, err := Path(value)
 	if err != nil {
@@ -92,7 +92,7 @@ func openCurrent(path string) (*os.File, int64, error) {
 	}
 }
 
-// openAppend opens the file, made with its directory where it is missing.
+// openAppend opens the file, made with its directory if it is missing.
 func openAppend(path string) (*os.File, int64, error) {
 	const flags = os.O_RDWR | os.O_APPEND | os.O_CREATE
 	f, info, err := lockedfile.OpenRegular(path, flags, fileMode)
@@ -156,7 +156,7 @@ func lock(f *os.File) error {
 	return lockedfile.Of(f).Lock(ctx)
 }
 
-// ownDirectory returns an error where the directory, or the last one on the way to
+// ownDirectory returns an error if the directory, or the last one on the way to
 // it that is there, is another user's: sudo leaves HOME at that of its caller. One of
 // root's may be written by all, such as /tmp.
 func ownDirectory(dir string) error {

@@ -15,8 +15,8 @@ import (
 // longestLine is the size of the largest line with its newlines.
 const longestLine = 64 << 10
 
-// Encode returns the record as a line with its newline, of at most 64 KiB. Where
-// it is longer, the longest texts are cut.
+// Encode returns the record as a line with its newline, of at most 64 KiB. If
+// it would be longer, the longest texts are cut.
 func (r *Record) Encode() []byte {
 	short := *r
 	if n := len(r.Attempts); n > mostAttempts {

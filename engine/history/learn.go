@@ -41,7 +41,7 @@ type Lesson struct {
 	// Low and High are Wilson's 95 % interval of the share of runs that recovered.
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
-	// Rule is a block for a rule file, "" where none is suggested.
+	// Rule is a block for a rule file, "" if none is suggested.
 	Rule string `json:"rule"`
 
 	line    string
@@ -127,7 +127,7 @@ func (l *Lesson) judge() {
 	}
 }
 
-// rule is the block of a lesson, "" where a rule file cannot say it.
+// rule is the block of a lesson, "" if a rule file cannot say it.
 func (l *Lesson) rule() string {
 	tool, line := text.OneLine(l.Tool), text.OneLine(l.line)
 	if strings.ContainsAny(tool, " ") || l.last.TimedOut && line == "" {

@@ -21,7 +21,7 @@ const largestRead = 1 << 20
 // Source is a file, or standard input.
 type Source struct {
 	Path  string
-	Stdin io.Reader // read in place of Path where it is not nil
+	Stdin io.Reader // read in place of Path if it is not nil
 }
 
 // InForce are the files of the history that a value of --history stands for, the

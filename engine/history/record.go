@@ -59,7 +59,7 @@ type Attempt struct {
 	Rule    string `json:"rule,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 	FP      string `json:"fp,omitempty"`
-	// The wait that followed, as scheduled and as slept; nil where none did.
+	// The wait that followed, as scheduled and as slept; nil if none did.
 	JitteredMS *float64 `json:"jittered_ms,omitempty"`
 	SleptMS    *float64 `json:"slept_ms,omitempty"`
 }

@@ -59,10 +59,10 @@ type Group struct {
 	WilsonLow    float64 `json:"wilson_low"` // lower end of the interval of recovered / runs
 	LostMS       float64 `json:"lost_ms"`    // failed attempts and waits
 	// Spark is the share of runs with a failed attempt in each part of the time; nil
-	// where there was no run.
+	// if there was no run.
 	Spark []*float64 `json:"spark"`
 
-	moments []int64 // of runs: twice the Unix milliseconds, and 1 where an attempt failed
+	moments []int64 // of runs: twice the Unix milliseconds, and 1 if an attempt failed
 }
 
 // Warning is a figure that is beyond a limit.
@@ -72,7 +72,7 @@ type Warning struct {
 	Limit float64 `json:"limit"`
 }
 
-// NewReport counts the runs of the time since then until now, all where since is 0, by
+// NewReport counts the runs of the time since then until now, all if since is 0, by
 // name, command, key, policy or commit.
 func NewReport(now time.Time, since time.Duration, by string) *Report {
 	r := &Report{now: now, by: by, groups: map[string]*Group{}, SuccessByAttempt: map[int]int{}}
@@ -224,7 +224,7 @@ const (
 	otherGroup = "_other"
 )
 
-// Finish computes what needs all runs. It keeps the first groups, all where top is
+// Finish computes what needs all runs. It keeps the first groups, all if top is
 // 0, and returns how many there are.
 func (r *Report) Finish(top int) (groups int) {
 	start := r.since

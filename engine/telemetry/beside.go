@@ -6,7 +6,7 @@ package telemetry
 //
 // Two files cannot change at once. Before the metrics file is replaced, a mark with
 // the digest of its new content is written behind the lines, and afterwards the
-// lines are removed. Where a process was killed in between, the next one sees by
+// lines are removed. If a process was killed in between, the next one sees by
 // the mark whether the lines are counted.
 
 import (
@@ -81,7 +81,7 @@ func appendWhole(f *os.File, size int64, line []byte) error {
 }
 
 // takeIn replaces the metrics file, whose content is before, by m and what lies
-// beside it. The caller holds the lock of the metrics file. Where the file beside
+// beside it. The caller holds the lock of the metrics file. If the file beside
 // cannot be read, m alone is counted.
 func takeIn(ctx context.Context, name string, before []byte, m metrics) error {
 	f, err := lockBeside(ctx, name, false)

@@ -34,7 +34,7 @@ const (
 	fileEnding  = ".prom"
 )
 
-// CheckMetricsFile returns an error where the textfile collector would not read
+// CheckMetricsFile returns an error if the textfile collector would not read
 // a file of this name.
 func CheckMetricsFile(name string) error {
 	if base := filepath.Base(name); len(base) <= len(fileEnding) || !strings.HasSuffix(base, fileEnding) {
@@ -125,7 +125,7 @@ func open(name string, create bool) (*os.File, error) {
 	return f, err
 }
 
-// lockCurrent opens the file and locks it within so long, or returns ErrHeld. Where
+// lockCurrent opens the file and locks it within so long, or returns ErrHeld. If
 // the file was replaced or removed meanwhile, the new one is locked.
 func lockCurrent(ctx context.Context, name string, wait time.Duration, create bool) (*os.File, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)

@@ -28,7 +28,7 @@ type OTLP struct {
 // Auto is the value of --otlp that takes the endpoint from the variables.
 const Auto = "auto"
 
-// CheckOTLP returns an error where the value of --otlp is neither auto nor an
+// CheckOTLP returns an error if the value of --otlp is neither auto nor an
 // address.
 func CheckOTLP(value string) error {
 	if value == Auto {
@@ -123,7 +123,7 @@ func names(list, word string) bool {
 	return slices.ContainsFunc(strings.Split(list, ","), func(s string) bool { return strings.TrimSpace(s) == word })
 }
 
-// target is where a signal is sent, nil where it is not.
+// target is where a signal is sent, nil if it is not.
 func (r *reader) target(flag, signal string) *url.URL {
 	path := "v1/" + strings.ToLower(signal)
 	if flag != Auto {

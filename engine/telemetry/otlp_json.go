@@ -126,7 +126,7 @@ func (o *OTLP) runSpan(r *run) object {
 	return span
 }
 
-// errorType is that of the last attempt, or the outcome where nothing ran.
+// errorType is that of the last attempt if it failed, otherwise the outcome of the run.
 func (r *run) errorType() string {
 	all := r.tries()
 	if n := len(all); n > 0 && all[n-1].result != success {

@@ -120,7 +120,7 @@ func reasonOf(ctx context.Context, err error) error {
 	return err
 }
 
-// judge returns an error where an answer is not 2xx, or is a partial success with
+// judge returns an error if an answer is not 2xx, or is a partial success with
 // rejects. The rest of the body of a 2xx answer does not matter.
 func judge(shown string, status int, kind string, body []byte) error {
 	var says struct {

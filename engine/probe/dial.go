@@ -97,7 +97,8 @@ func race(ctx context.Context, addrs []net.IPAddr, port string) (net.Conn, error
 	return nil, worst
 }
 
-// dial connects to an address, and closes the connection where another one has won.
+// dial connects to an address, and closes the connection if ctx has ended before it is taken:
+// another one has won.
 func dial(ctx context.Context, address string, results chan<- dialed) {
 	d := net.Dialer{KeepAlive: -1}
 	conn, err := d.DialContext(ctx, "tcp", address)

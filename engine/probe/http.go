@@ -173,7 +173,7 @@ const (
 	errTruncated = plain("closed before the end of its answer")
 )
 
-// malformed says what an error of net/http means: otherwise, where it is neither one
+// malformed returns what an error of net/http means, or otherwise if it is neither one
 // of the network nor known.
 func malformed(err error, otherwise plain) error {
 	words := err.Error()

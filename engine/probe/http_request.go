@@ -33,7 +33,7 @@ func parseHTTP(s string, secure bool) (check, error) {
 	}
 	c.port = cmp.Or(c.port, port)
 	// The Host header has brackets around an IPv6 address, no zone (it means nothing
-	// elsewhere: RFC 6874, section 4), and a port only where it is not the scheme's own.
+	// elsewhere: RFC 6874, section 4), and a port only if it is not the scheme's own.
 	host := strings.TrimSuffix(net.JoinHostPort(serverName(c.host), c.port), ":"+port)
 	return c, c.setRequest(rest, host, user)
 }

@@ -24,8 +24,8 @@ const (
 
 const errNotPostgres = plain("answer is not PostgreSQL's")
 
-// postgresStartup returns the start-up message. Where no database is named, it is the
-// user's. Nearly every server has the role postgres: another one would be named in its log
+// postgresStartup returns the start-up message. If no database is named, the server takes
+// the one named as the user. Nearly every server has the role postgres: another one would be named in its log
 // as one that does not exist.
 func postgresStartup(user, database string) []byte {
 	user = cmp.Or(user, "postgres")

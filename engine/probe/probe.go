@@ -26,7 +26,7 @@ import (
 )
 
 // Limit is how long one try lasts at most (docs/targets.md). It also
-// holds where Spec.Timeout is 0 or greater.
+// holds if Spec.Timeout is 0 or greater than it.
 const Limit = 3 * time.Second
 
 // Exec runs a command for an exec: target. It ends the command and all that
@@ -49,13 +49,13 @@ type Probe struct {
 	missing string         // what the try under way waits for
 	result  attempt.Result // of its exec: target's command
 	// Gone makes a try succeed when the target is not ready: refused, closed, not found,
-	// or an answer that says so. A try that finds the target ready fails, also where its
+	// or an answer that says so. A try that finds the target ready fails, even if its
 	// time is over by then. One that ran into a limit, or that could not look (no network,
 	// no descriptor, no process), fails too. The Note of a success says why it is not ready.
 	Gone bool
 }
 
-// New returns a probe of t. exec may be nil where t is not an exec: target.
+// New returns a probe of t. exec may be nil if t is not an exec: target.
 func New(t *Target, exec Exec) *Probe {
 	return &Probe{target: t, exec: exec, resolver: newResolver(), longest: Limit}
 }
@@ -66,11 +66,11 @@ type check interface {
 }
 
 // Run tries the target once, within spec.Timeout (at most Limit), spec.Deadline and
-// that of ctx; the rest of spec is not used. ExitCode is 0 where the target
-// is ready, 1 where it is not, and 124 where the time ran out. Note is the
+// that of ctx; the rest of spec is not used. ExitCode is 0 if the target
+// is ready, 1 if it is not, and 124 if the time ran out. Note is the
 // reason in one short line that stays the same as long as the reason does: no
 // local ports, no times of day. The Note of a try that the deadline, or the end of
-// ctx, cut short is that of the try before, where there was one.
+// ctx, cut short is that of the try before, if there was one.
 func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 	start := time.Now()
 	limit := min(cmp.Or(spec.Timeout, p.longest), p.longest)

@@ -51,7 +51,7 @@ type daemon struct {
 	user *syscall.SysProcAttr // PostgreSQL does not run as root
 }
 
-// newDaemon returns a directory for a server, which belongs to user nobody where
+// newDaemon returns a directory for a server, which belongs to user nobody if
 // the test runs as root, and a free port.
 func newDaemon(t *testing.T) *daemon {
 	t.Helper()

@@ -86,7 +86,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// The method stays where the status says so (RFC 9110, section 15.4), and HEAD always.
+// The method stays if the status says so (RFC 9110, section 15.4), and HEAD always.
 func TestMethodOfARedirect(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ method, status, second string }{

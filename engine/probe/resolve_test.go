@@ -36,7 +36,7 @@ type nameServer struct {
 	zone map[string][]netip.Addr
 	// code is what is answered for a name that is not in zone.
 	code byte
-	// asked, where it is set, gets a value for each question.
+	// asked, if it is set, gets a value for each question.
 	asked chan<- struct{}
 }
 

@@ -103,7 +103,7 @@ func (c *serverCheck) run(ctx context.Context, p *Probe) error {
 func isEnd(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
 // said is an answer that says why no client is accepted at the moment, in the
-// server's own words, or in others where it has none.
+// server's own words, or in others if it has none.
 func said(words string) error {
 	words = cmp.Or(oneLine(words), "the server takes no connections now")
 	return plain(strings.TrimSpace(text.Cut(text.Masked(words), maxLine)))

@@ -165,7 +165,7 @@ func TestServerAnswers(t *testing.T) {
 }
 
 // A server that keeps the connection is judged by what it has sent: by the first byte
-// where that is enough.
+// if that is enough.
 func TestServerKeepsConnection(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ scheme, answer, note string }{

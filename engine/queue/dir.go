@@ -51,8 +51,8 @@ type Dir struct {
 	wait time.Duration // of a writer for another one
 }
 
-// Open returns a directory, which has to belong to the user alone. With create, it is
-// made where it is missing; otherwise the error is fs.ErrNotExist.
+// Open returns a directory, which has to belong to the user alone. If it is missing, Open
+// makes it with create, and returns fs.ErrNotExist without.
 func Open(path string, create bool) (*Dir, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -130,7 +130,7 @@ func (d *Dir) clear(others []string) (held map[string]bool) {
 	return held
 }
 
-// Read reads one letter. Its problem is ErrGone where it was removed meanwhile.
+// Read reads one letter. Its problem is ErrGone if it was removed meanwhile.
 func (d *Dir) Read(id string) Entry {
 	e := Entry{ID: id}
 	if e.Problem = d.fill(&e); e.Problem == nil {
@@ -204,7 +204,7 @@ func (d *Dir) Tails(e *Entry) (outputs Tails) {
 	return outputs
 }
 
-// Input opens the standard input of a letter, the null device where none is kept.
+// Input opens the standard input of a letter, the null device if none is kept.
 func (d *Dir) Input(e *Entry) (*os.File, error) {
 	if e.Letter == nil || !e.Letter.Stdin.Present {
 		return os.Open(os.DevNull)

@@ -84,7 +84,7 @@ type Schedule struct {
 type Stdin struct {
 	Present bool   `json:"present"`
 	Bytes   int64  `json:"bytes"`
-	SHA256  string `json:"sha256"` // hexadecimal, "" where none is kept
+	SHA256  string `json:"sha256"` // hexadecimal, "" if none is kept
 }
 
 // Text is a string. One that is not UTF-8 is written {"base64": "..."}.
@@ -158,8 +158,8 @@ func (l *Letter) Encode() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Decode reads the letter.json of the letter id. Where that cannot be run by
-// this program, the error says why, and the letter is what could be read of it.
+// Decode reads the letter.json of the letter id. If this program cannot run that
+// letter, the error says why, and the letter returned has what could be read.
 func Decode(id string, data []byte) (*Letter, error) {
 	l := new(Letter)
 	err := json.Unmarshal(data, l)

@@ -354,7 +354,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// TestOlder orders letters by the time of their first failure, that of the id where none can be
+// TestOlder orders letters by the time of their first failure, or that of the id if none can be
 // read, and then by their ids.
 func TestOlder(t *testing.T) {
 	entry := func(digits string, failed time.Time, readable bool) *Entry {

@@ -18,7 +18,7 @@ import (
 type Entry struct {
 	ID      string
 	Letter  *Letter // what could be read, nil for nothing
-	Problem error   // why it cannot be used, nil where it can
+	Problem error   // why it cannot be used, nil if it can
 	Foreign bool    // another user may have written it: it is not changed
 	Claimed bool    // a run, or a process that it left, holds its lock
 	ByID    bool    // a word of Select was its id
@@ -73,7 +73,7 @@ func (e *Entry) first() time.Time { return e.at(func(l *Letter) text.Time { retu
 // Last is when the run failed last.
 func (e *Entry) Last() time.Time { return e.at(func(l *Letter) text.Time { return l.LastFailedAt }) }
 
-// at is a time of the letter, or the one in its id where the letter cannot be read.
+// at is a time of the letter, or the one in its id if the letter has none that can be read.
 func (e *Entry) at(field func(*Letter) text.Time) time.Time {
 	if e.Letter != nil {
 		if t := field(e.Letter); !t.IsZero() {

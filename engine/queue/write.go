@@ -68,7 +68,7 @@ func (d *Dir) Add(ctx context.Context, l *Letter, c Content, joins bool, most in
 	var lock *lockedfile.File
 	defer func() {
 		_ = files.close()
-		_ = d.sweep(claim.id) // where it was not named
+		_ = d.sweep(claim.id) // if it was not named
 		claim.Release()       // before another writer wants to join it
 		if lock != nil {
 			lock.Unlock()
@@ -166,7 +166,7 @@ func (d *Dir) sameAs(ids []string, l *Letter) (same []string) {
 }
 
 // join gives an unclaimed letter of the same work the details of l, and returns its
-// id, "" where none could be joined. The caller holds the directory's lock.
+// id, "" if none could be joined. The caller holds the directory's lock.
 func (d *Dir) join(ids []string, l *Letter, outputs Tails) (id string, err error) {
 	for _, id := range d.sameAs(ids, l) {
 		c, err := d.lock(id, claimWait)
@@ -275,7 +275,7 @@ func (c *Claim) Release() {
 	}
 }
 
-// Replace writes the letter's new details, and its tails where outputs is not nil:
+// Replace writes the letter's new details, and its tails if outputs is not nil:
 // each file by itself, letter.json last. A tail that is nil is removed. An error says
 // what is on the disk.
 func (c *Claim) Replace(l *Letter, outputs *Tails) error {

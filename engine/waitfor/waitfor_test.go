@@ -203,7 +203,7 @@ func TestLimit(t *testing.T) {
 }
 
 // A wait that would pass the limit, or the deadline of the run, ends half a second before
-// it, at once where less is left, and one more try follows.
+// it, at once if less is left, and one more try follows.
 func TestLastLook(t *testing.T) {
 	for _, c := range []struct {
 		limit int

@@ -20,13 +20,13 @@ type finder struct {
 	word    string
 	lines   int
 	pattern lazy
-	// limited: a field that stands on every answer, and is believed where the
+	// limited: a field that stands on every answer, and is believed if the
 	// output shows a limit.
 	limited bool
 	// read turns a match into a wait, or none, and says what was wrong.
 	read func(m [][]byte, now time.Time) (time.Duration, string)
-	// find, where a form needs more than its last match, takes the place of
-	// all of the above but the source.
+	// find takes the place of all of the above but the source, if a form needs
+	// more than its last match.
 	find func(o *shown, now time.Time) (time.Duration, string)
 }
 

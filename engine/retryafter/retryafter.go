@@ -34,7 +34,7 @@ const none time.Duration = -1
 //
 // Of several forms the order is Retry-After, gRPC, rate-limit reset, sentence; of several
 // of one form the last counts, of the resets of several limits the longest of those that
-// are used up. A pattern replaces the forms where it is not nil. ignored says in words
+// are used up. A pattern replaces the forms if it is not nil. ignored says in words
 // which hint was not plausible, or not used as it is; "" for none.
 func Find(pattern *regexp.Regexp, output []byte, now time.Time) (wait time.Duration, ok bool, ignored string) {
 	if pattern != nil {

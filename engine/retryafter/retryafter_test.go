@@ -13,7 +13,7 @@ var now = time.Date(1994, 11, 6, 8, 49, 37, 0, time.UTC)
 func TestFind(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
-		want       time.Duration // none where nothing is to be found
+		want       time.Duration // none if nothing is to be found
 	}{
 		{"header", "HTTP/1.1 503 x\r\nRetry-After: 120\r\n", 120 * time.Second},
 		{"curl -v", "< retry-after: 3\r\n", 3 * time.Second},

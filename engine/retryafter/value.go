@@ -60,7 +60,7 @@ const (
 )
 
 // readNumber reads a number as a span in the unit, or as an epoch in seconds
-// or milliseconds where it is too large for a span.
+// or milliseconds if it is too large for a span.
 func readNumber(s string, unit time.Duration, now time.Time) (time.Duration, string) {
 	whole, _, _ := strings.Cut(s, ".")
 	if len(strings.TrimPrefix(whole, "-")) > maxDigits {

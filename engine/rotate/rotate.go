@@ -98,8 +98,8 @@ func (r *Rotation) Next() Use {
 }
 
 // Take returns the values of the attempt or copy that starts now: of each list the value
-// that has failed least, where an attempt under way counts as a failure; among these the
-// next in order. Put ends the use.
+// that has failed least; among these the next in order. An attempt under way counts as a
+// failure. Put ends the use.
 func (r *Rotation) Take() Use {
 	use := r.Next()
 	r.stay = nil

@@ -79,7 +79,7 @@ func TestUnmarshalText(t *testing.T) {
 	}
 }
 
-// Where only the shell's ${NAME} stands in the command, the error says so.
+// If only the shell's ${NAME} stands in the command, the error says so.
 func TestCheckUsedNamesTheShell(t *testing.T) {
 	l := parse(t, "HOST=a,b")[0]
 	for want, words := range map[string][]string{

@@ -41,10 +41,10 @@ func (s *Setting) meant(err error) error {
 
 // written is how a flag is set in the place from where this setting comes.
 func (s *Setting) written(flag, value string) string {
-	switch {
-	case s.Source <= FromPolicy:
+	switch s.Source {
+	case FromPolicy:
 		return flag + " " + value
-	case s.Source == FromEnvironment:
+	case FromEnvironment:
 		return ByName(flag).Variable() + "=" + text.ShellWord(value)
 	}
 	return "--" + flag + " " + text.ShellWord(value)
@@ -56,7 +56,7 @@ func (s *Setting) oneEach(two *twoTargets) string {
 		return "each stands on a line of its own in " + s.Word
 	}
 	first, second := s.written(s.Flag.name, two.First), s.written(s.Flag.name, two.Second)
-	if s.Source <= FromPolicy {
+	if s.Source == FromPolicy {
 		return "each stands on a line of its own, as in " + first
 	}
 	return "give the flag twice, as in " + first + " " + second

@@ -53,7 +53,7 @@ func (r *resolver) repeat() {
 	}
 	for _, other := range []string{"attempts", "consecutive", "until-failure", "exec", "hedge"} {
 		s := r.o.last(other)
-		r.refuse("repeat", s.Source > 0 && s.Value != "false", "cannot be used with %s; give only one of them", s.Word)
+		r.refuse("repeat", r.o.Given(other) && s.Value != "false", "cannot be used with %s; give only one of them", s.Word)
 	}
 	r.o.Policy.Repeat, r.o.Policy.Attempts = true, int(r.Repeat)
 	s := &r.o.Policy.Schedule
@@ -103,19 +103,22 @@ func (r *resolver) bounds(s *backoff.Schedule) {
 		preset time.Duration
 	}{{"base", &s.Base, defaultBase}, {"min-delay", &s.MinDelay, 0}} {
 		given := r.o.last(low.flag)
+		byDefault := limit.Source == FromDefault || given.Source == FromDefault
+		unused := low.flag == "base" && len(r.Delays) > 0
+		precedence := limit.Compare(&given)
 		switch {
-		case limit.Source == 0 || given.Source == 0 || *low.value <= s.Cap || low.flag == "base" && len(r.Delays) > 0:
-		case limit.Source == given.Source:
+		case byDefault || unused || *low.value <= s.Cap:
+		case precedence == 0:
 			r.fail("cap",
 				fmt.Errorf("%q is less than %s %s; give a longer one, or none", limit.Value, given.Word,
 					message.Limit(*low.value)))
-		case limit.Source < given.Source:
-			limit.Source = 0
+		case precedence < 0:
+			limit = Setting{} // ignored, as if it was not given
 		default:
 			*low.value = min(low.preset, s.Cap)
 		}
 	}
-	if limit.Source == 0 {
+	if limit.Source == FromDefault {
 		s.Cap = slices.Max(append([]time.Duration{defaultCap, s.Base, s.MinDelay}, r.Delays...))
 	}
 }

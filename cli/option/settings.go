@@ -4,6 +4,7 @@ package option
 // policies. Those of the lower sources count where the command line leaves a flag open.
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -13,8 +14,8 @@ import (
 type Source int
 
 const (
-	// The settings that a policy inherits are lower by one each generation.
-	FromPolicy Source = iota + MostAncestors
+	FromDefault Source = iota // no setting: the flag was not given
+	FromPolicy
 	FromEnvironment
 	FromCommandLine
 )
@@ -25,6 +26,15 @@ type Setting struct {
 	Value  string
 	Word   string // how the user named the flag
 	Source Source
+	// Generation is how far a policy's setting was inherited: 0 for the policy that was
+	// asked for, 1 for the one that it inherits, 2 for the one that this inherits.
+	Generation int
+}
+
+// Compare compares the precedence of two settings: that of their sources, and within a
+// policy the nearer generation.
+func (s *Setting) Compare(other *Setting) int {
+	return cmp.Or(cmp.Compare(s.Source, other.Source), cmp.Compare(other.Generation, s.Generation))
 }
 
 // Off reports whether a switch was given "=false" or the like.
@@ -39,9 +49,6 @@ func Last(settings []Setting, name string) *Setting {
 	}
 	return nil
 }
-
-// MostAncestors is the greatest length of a chain of inheritance.
-const MostAncestors = 50
 
 // inEffect returns the settings of lower sources that are used beside the command line:
 // no variables with --no-env, and none that nothing in force looks at.
@@ -133,15 +140,18 @@ func flagOf(all []Flag, variable string) *Flag {
 
 // Sources returns a line for each place that a setting comes from.
 func Sources(settings []Setting) (lines []string) {
-	for i, place := range []string{"policy", "environment", "command line"} {
+	for _, place := range []struct {
+		source Source
+		name   string
+	}{{FromPolicy, "policy"}, {FromEnvironment, "environment"}, {FromCommandLine, "command line"}} {
 		var words []string
 		for _, s := range settings {
-			if max(s.Source, FromPolicy) == FromPolicy+Source(i) && !slices.Contains(words, s.Word) {
+			if s.Source == place.source && !slices.Contains(words, s.Word) {
 				words = append(words, s.Word) // the values may be secrets
 			}
 		}
 		if len(words) > 0 {
-			lines = append(lines, "from the "+place+": "+strings.Join(words, ", "))
+			lines = append(lines, "from the "+place.name+": "+strings.Join(words, ", "))
 		}
 	}
 	return lines

@@ -21,8 +21,10 @@ func settingsIn(from Source, all ...string) (settings []Setting) {
 // Each source is told once, with the words of its settings and without their values. What a
 // policy inherits is the policy's.
 func TestSources(t *testing.T) {
+	inherited := settingsIn(FromPolicy, "base=1s")
+	inherited[0].Generation = 1
 	settings := slices.Concat(
-		settingsIn(FromPolicy-1, "base=1s"), settingsIn(FromPolicy, "cap=9s", "on-exit=1", "on-exit=2"),
+		inherited, settingsIn(FromPolicy, "cap=9s", "on-exit=1", "on-exit=2"),
 		settingsIn(FromCommandLine, "attempts=3"),
 	)
 	want := []string{"from the policy: --base, --cap, --on-exit", "from the command line: --attempts"}

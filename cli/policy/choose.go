@@ -136,6 +136,9 @@ func (s *policySet) check(policies []*policyDef) error {
 	return nil
 }
 
+// mostAncestors is the greatest length of a chain of inheritance.
+const mostAncestors = 50
+
 // flatten returns the policy's settings over those of what it inherits.
 func (s *policySet) flatten(def *policyDef) ([]option.Setting, error) {
 	settings := def.settings
@@ -149,12 +152,12 @@ func (s *policySet) flatten(def *policyDef) ([]option.Setting, error) {
 		case slices.Contains(seen, parent.Name):
 			return nil, def.parentAt.fault("inherit: a policy cannot inherit from itself: %s",
 				strings.Join(append(seen, parent.Name), " > "))
-		case len(seen) == option.MostAncestors:
-			return nil, def.parentAt.fault("inherit: more than %d policies in a row are too many", option.MostAncestors)
+		case len(seen) == mostAncestors:
+			return nil, def.parentAt.fault("inherit: more than %d policies in a row are too many", mostAncestors)
 		}
 		inherited := slices.Clone(parent.settings)
 		for i := range inherited {
-			inherited[i].Source -= option.Source(len(seen))
+			inherited[i].Generation = len(seen)
 		}
 		seen = append(seen, parent.Name)
 		settings = option.Merge(inherited, settings)

@@ -44,7 +44,7 @@ func List(out io.Writer, o *option.Options) error {
 type shownFlag struct {
 	flag   *option.Flag
 	values []string
-	source option.Source
+	first  option.Setting // that gave the values, the zero one if none did
 	origin string
 	aside  bool // a remark for a comment, not a value
 }
@@ -135,26 +135,30 @@ func settingsInForce(o *option.Options) (all []shownFlag) {
 			}
 			if entry.values == nil || !f.Repeats() { // the first of several says where they come from
 				entry.values = nil
-				entry.source = s.Source
+				entry.first = s
 				entry.origin = strings.TrimSuffix(s.Word, ": "+f.Name())
 			}
 			entry.values = append(entry.values, s.Value)
 		}
-		if entry.source == option.FromCommandLine {
+		if entry.first.Source == option.FromCommandLine {
 			entry.origin = "command line"
 		}
-		if used := o.Policy.Schedule; entry.values != nil {
-			// A bound of the waits is not used where one of a higher source contradicts it.
+		if entry.values != nil {
+			// A bound of the waits is not used if one of a higher source contradicts it.
+			used := o.Policy.Schedule
 			entry.aside = f.Is("base") && o.Base != used.Base || f.Is("cap") && o.Cap != used.Cap ||
 				f.Is("min-delay") && o.MinDelay != used.MinDelay
-		} else if value, aside := preset(&f, o); value != "" {
-			entry.values, entry.aside = []string{value}, aside
 		} else {
-			continue
+			value, aside := preset(&f, o)
+			if value == "" {
+				continue
+			}
+			entry.values = []string{value}
+			entry.aside = aside
 		}
 		all = append(all, entry)
 	}
-	slices.SortStableFunc(all, func(a, b shownFlag) int { return cmp.Compare(b.source, a.source) })
+	slices.SortStableFunc(all, func(a, b shownFlag) int { return b.first.Compare(&a.first) })
 	return all
 }
 

@@ -92,7 +92,8 @@ func (r *Redrive) RunLetters(run func(e *queue.Entry, stdin *os.File) Result,
 		if sleep(time.Until(next)) {
 			break
 		}
-		if begun := time.Now(); r.one(e, run) {
+		begun := time.Now()
+		if r.one(e, run) {
 			next = begun.Add(time.Duration(r.Rate))
 		}
 	}

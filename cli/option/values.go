@@ -135,15 +135,16 @@ func (Word[W]) Words() []string { return (*new(W)).Words() }
 
 func (w *Word[W]) UnmarshalText(text []byte) error {
 	words := w.Words()
-	if last := len(words) - 1; !slices.Contains(words, string(text)) {
-		valid := words[last]
-		if last > 0 {
-			valid = strings.Join(words[:last], ", ") + " or " + valid
-		}
-		return fmt.Errorf("%q is not %s", text, valid)
+	if slices.Contains(words, string(text)) {
+		*w = Word[W](text)
+		return nil
 	}
-	*w = Word[W](text)
-	return nil
+	last := len(words) - 1
+	valid := words[last]
+	if last > 0 {
+		valid = strings.Join(words[:last], ", ") + " or " + valid
+	}
+	return fmt.Errorf("%q is not %s", text, valid)
 }
 
 // The enumerations.

@@ -78,7 +78,8 @@ func newNFA(patterns []*Pattern) *nfa {
 func cuts(sets []*syntax.Inst) []rune {
 	cuts := []rune{0, '\n', '\n' + 1, '\r', '\r' + 1, 0x80}
 	for _, set := range sets {
-		if r := set.Rune[0]; len(set.Rune) == 1 { // with its other cases where it folds
+		if len(set.Rune) == 1 { // with its other cases where it folds
+			r := set.Rune[0]
 			cuts = append(cuts, r, r+1)
 			for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
 				cuts = append(cuts, f, f+1)

@@ -183,8 +183,9 @@ func Needs(p engine.Policy, outage time.Duration, draw func() func() float64) *N
 	}
 	p = waitsOf(p)
 	enough := func(n int) bool {
-		p.Attempts = n
-		return time.Duration(Promises(p, draw()).OutlivesMost) >= outage
+		limited := p
+		limited.Attempts = n
+		return time.Duration(Promises(limited, draw()).OutlivesMost) >= outage
 	}
 	free, random := p, draw()
 	free.Attempts, free.Deadline = 0, Unlimited
@@ -204,7 +205,8 @@ func Needs(p engine.Policy, outage time.Duration, draw func() func() float64) *N
 	if end := percentile(ends, 1-most); end < Unlimited-time.Second { // it can be rounded up
 		need.Deadline = Limit((end + time.Millisecond - 1).Truncate(time.Millisecond))
 	}
-	if unlimited := 0; enough(unlimited) {
+	const unlimited = 0
+	if enough(unlimited) {
 		if n := least(percentile(attempts, 1-most), enough); n > 0 {
 			need.Attempts = &n
 		}

@@ -3,7 +3,6 @@ package probe
 // This file connects: dns://, tcp:// and unix:// targets, and the way to a server.
 
 import (
-	"cmp"
 	"context"
 	"net"
 	"runtime"
@@ -91,7 +90,10 @@ func race(ctx context.Context, addrs []net.IPAddr, port string) (net.Conn, error
 			ended++
 			next.Reset(0)
 		case <-ctx.Done():
-			return nil, cmp.Or(worst, ctx.Err())
+			if worst != nil {
+				return nil, worst
+			}
+			return nil, ctx.Err()
 		}
 	}
 	return nil, worst
@@ -164,5 +166,8 @@ func (p *Probe) lookup(ctx context.Context, host string) ([]net.IPAddr, error) {
 	case ctx.Err() == nil && strings.EqualFold(strings.TrimSuffix(host, "."), "localhost"):
 		return []net.IPAddr{{IP: net.IPv4(127, 0, 0, 1)}, {IP: net.IPv6loopback}}, nil
 	}
-	return nil, cmp.Or[error](err, plain(unresolved))
+	if err == nil {
+		err = plain(unresolved)
+	}
+	return nil, err
 }

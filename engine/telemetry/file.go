@@ -162,8 +162,9 @@ func replace(name string, data []byte) error {
 	if err == nil {
 		err = f.Chmod(fileMode) // without the umask
 	}
-	if e := f.Close(); err == nil {
-		err = e
+	closeErr := f.Close()
+	if err == nil {
+		err = closeErr
 	}
 	if err == nil {
 		err = os.Rename(aside, name)

@@ -61,7 +61,8 @@ func maskLogin(scheme, s string) string {
 	if at >= 0 {
 		return maskUser(scheme, s[:at]) + s[at:]
 	}
-	if user, _, _ := strings.Cut(authority, ":"); badPort(authority) { // user:password without a host
+	if badPort(authority) { // user:password without a host
+		user, _, _ := strings.Cut(authority, ":")
 		return user + ":" + Mask + s[len(authority):]
 	}
 	return s

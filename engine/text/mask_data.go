@@ -88,7 +88,8 @@ func readTools() *toolList {
 		for name := range strings.SplitSeq(names, ",") {
 			name, word, _ := strings.Cut(name, "/")
 			name, open := strings.CutSuffix(name, "*")
-			if t := (tool{name, word, fields[0], fields[1:]}); open {
+			t := tool{name, word, fields[0], fields[1:]}
+			if open {
 				l.open = append(l.open, t)
 			} else {
 				l.tools[name] = append(l.tools[name], t)

@@ -191,7 +191,8 @@ func (r *wait) start(ctx context.Context) {
 		}
 		for i, c := range engines {
 			running.Go(func() {
-				if _, at := c.RunFrom(ctx, r.From); i == 0 {
+				_, at := c.RunFrom(ctx, r.From)
+				if i == 0 {
 					r.first = at
 				}
 			})

@@ -73,7 +73,7 @@ func run(o *option.Options, letter *redriven, signals *proc.Signals) int {
 		letter.report()
 	}
 	if o.Exec && end == (engine.End{}) {
-		w.record.Yield()
+		w.record.WaitForWakers()
 		code, err := proc.Exec(signals, o.Command, withoutTargets(w.environ))
 		if err != nil {
 			w.complain(err.Error())

@@ -69,7 +69,7 @@ func (w *wiring) register() *registry.Record {
 		record.Targets = len(w.o.Targets)
 	}
 	w.sinks = slices.Insert(w.sinks, 0, record.Emit)
-	w.signals.SetOwnSignal(record.TakeMark)
+	w.signals.SetOwnSignal(record.TakeWakeMark)
 	return record
 }
 

@@ -153,7 +153,7 @@ func older(path string, n int) string { return fmt.Sprintf("%s.%d", path, n) }
 func lock(f *os.File) error {
 	ctx, cancel := context.WithTimeout(context.Background(), lockLimit)
 	defer cancel()
-	return lockedfile.Of(f).Lock(ctx)
+	return lockedfile.FromFile(f).Lock(ctx)
 }
 
 // ownDirectory returns an error if the directory, or the last one on the way to

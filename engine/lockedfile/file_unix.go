@@ -81,8 +81,8 @@ func sleep(d time.Duration) {
 	_, _ = unix.Select(0, nil, nil, nil, &left)
 }
 
-// Of is an open file, whose descriptor it shares.
-func Of(f *os.File) *File { return &File{fd: int(f.Fd())} }
+// FromFile is an open file, whose descriptor it shares.
+func FromFile(f *os.File) *File { return &File{fd: int(f.Fd())} }
 
 // Descriptor is what the lock belongs to.
 func (l *File) Descriptor() uintptr { return uintptr(l.fd) }

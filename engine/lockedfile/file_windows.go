@@ -50,8 +50,8 @@ func shared(path string, disposition uint32) (*File, error) {
 	return &File{os.NewFile(uintptr(handle), path)}, nil
 }
 
-// Of is an open file.
-func Of(f *os.File) *File { return &File{f} }
+// FromFile is an open file.
+func FromFile(f *os.File) *File { return &File{f} }
 
 // Descriptor is the handle that the lock belongs to.
 func (l *File) Descriptor() uintptr { return l.Fd() }

@@ -61,15 +61,15 @@ func (r *Record) IsCancelled() bool {
 	return err == nil
 }
 
-// TakeMark reports whether a USR1 was sent to end a wait.
-func (r *Record) TakeMark() bool {
+// TakeWakeMark reports whether a USR1 was sent to end a wait, and takes the mark that says so.
+func (r *Record) TakeWakeMark() bool {
 	mark := r.mark.Load()
 	return mark != nil && os.Remove(*mark) == nil
 }
 
-// Yield waits until no process is about to wake the run. It is called when the record
+// WaitForWakers waits until no process is about to wake the run. It is called when the record
 // is removed and before the process becomes another program, which a USR1 might end.
-func (r *Record) Yield() {
+func (r *Record) WaitForWakers() {
 	mark := r.mark.Load()
 	if mark == nil {
 		return

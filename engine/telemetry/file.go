@@ -135,7 +135,7 @@ func lockCurrent(ctx context.Context, name string, wait time.Duration, create bo
 		if err != nil {
 			return nil, err
 		}
-		if err := lockedfile.Of(f).Lock(ctx); err != nil {
+		if err := lockedfile.FromFile(f).Lock(ctx); err != nil {
 			_ = f.Close()
 			return nil, err
 		}

@@ -1,27 +1,16 @@
 package option
 
-// This file has kong read the words of a command line into structs of flags, and ask for
-// what policies and variables set.
-//
-// kong builds its model anew at each start, in about 8 us a flag. So it is given those flags
-// that are named or set. It copies all words that are left with each one that it takes apart.
-// So it never gets the command's words.
+// This file splits a command line into flags and other words. kong reads the flags (kong.go).
+// It copies all words that are left with each one that it takes apart, so it never gets the
+// command's words.
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/alecthomas/kong"
 )
-
-// options are those of every parser. kong's Parse, which is not used, would also look for
-// hooks and validators by the names of methods, for which the linker keeps every exported
-// method of every type: 1.3 MB of the program.
-var options = []kong.Option{kong.NoDefaultHelp(), kong.FlagNamer(dashed)}
 
 // The most flags of a command line, each of which kong takes off all words that are left,
 // and the most targets of a run.
@@ -38,12 +27,13 @@ func Read(argv []string, below []Setting) (*Options, error) {
 	if len(named) > mostFlags {
 		return o, fmt.Errorf("%d flags are more than %d, the most that a command line may have", len(named), mostFlags)
 	}
-	r := &reading{known: Table()}
-	err := r.read(&struct{}{}, o.only(inUse(named, below)), argv[:n], func(given []Setting) []Setting {
-		o.Settings = given
-		return notSetBy(o.inEffect(below), given)
-	})
+	r := &reading{known: Table(), part: partOf(&o.Run, named, below)}
+	err := r.parse(&struct{}{}, argv[:n])
 	o.Settings = r.settings
+	if err == nil {
+		err = r.fill(notSetBy(o.inEffect(below), r.settings))
+		o.Settings = r.settings
+	}
 	if err != nil || Last(r.settings, "shell") != nil {
 		if at, found := afterOneDash(argv[:n]); found {
 			return o, unknownFlag(argv, at)
@@ -63,46 +53,16 @@ func Read(argv []string, below []Setting) (*Options, error) {
 // whose settings it returns. Flags and words may be in any order, and "--" ends the flags.
 func ReadMode(mode any, ofRun []Flag, args, environ []string) (run []Setting, err error) {
 	own := FlagsOf(reflect.TypeOf(mode).Elem())
-	isOwn := func(f *Flag) bool { return byName(own, f.name) != nil }
-	r := &reading{known: slices.Concat(own, ofRun)}
-	var named []*Flag
-	var line, words []string
-	unknown := ""
-	for len(args) > 0 {
-		some, n, known := leading(r.known, args)
-		named = append(named, some...)
-		if !known {
-			unknown = cmp.Or(unknown, args[n-1])
-		}
-		line, args = append(line, args[:n]...), args[n:]
-		if n > 0 && line[len(line)-1] == "--" {
-			words, args = append(words, args...), nil
-		}
-		if n == 0 {
-			words, args = append(words, args[0]), args[1:]
-		}
+	known := slices.Concat(own, ofRun)
+	line := splitMode(known, args)
+	named := slices.DeleteFunc(line.named, func(f *Flag) bool { return byName(own, f.name) != nil })
+	r := &reading{known: known, part: partOf(new(Run), named, nil), argument: line.words}
+	err = r.parse(mode, line.oneWord())
+	if err == nil {
+		err = r.fill(notSetBy(variablesOf(own, environ, r.settings), r.settings))
 	}
-	part := new(Options).only(inUse(slices.DeleteFunc(named, isOwn), nil))
-	// kong takes one row of words, and copies all that are left once for each behind "--".
-	// So it gets the first, and Decode takes all.
-	r.argument = words
-	switch {
-	case len(words) == 0:
-	case len(line) > 0 && line[len(line)-1] == "--":
-		line = append(line, words[0])
-	default:
-		line = append([]string{words[0]}, line...)
-	}
-	err = r.read(mode, part, line, func(given []Setting) []Setting {
-		if noEnv := Last(given, "no-env"); noEnv != nil && !noEnv.Off() {
-			return nil
-		}
-		return notSetBy(slices.DeleteFunc(Environment(own, environ), func(s Setting) bool {
-			return s.Flag.Is("log-format") && s.Value != "json" // formats of a run count as text
-		}), given)
-	})
-	if err != nil && unknown != "" && !errors.As(err, new(*UsageError)) {
-		err = unknownToMode(r.known, unknown)
+	if err != nil && line.unknown != "" && !errors.As(err, new(*UsageError)) {
+		err = unknownToMode(known, line.unknown)
 	}
 	for _, s := range r.settings {
 		if s.Flag = byName(ofRun, s.Flag.name); s.Flag != nil {
@@ -112,48 +72,66 @@ func ReadMode(mode any, ofRun []Flag, args, environ []string) (run []Setting, er
 	return run, err
 }
 
+// variablesOf are what variables set of the flags of a mode, none with --no-env.
+func variablesOf(own []Flag, environ []string, given []Setting) []Setting {
+	if noEnv := Last(given, "no-env"); noEnv != nil && !noEnv.Off() {
+		return nil
+	}
+	return slices.DeleteFunc(Environment(own, environ), func(s Setting) bool {
+		return s.Flag.Is("log-format") && s.Value != "json" // formats of a run count as text
+	})
+}
+
+// modeLine is the line of a mode.
+type modeLine struct {
+	named   []*Flag
+	flags   []string // the words of flags and their values, "--" at the end if it is there
+	words   []string // the others
+	unknown string   // the first word that is no flag, though it begins with a dash
+}
+
+func splitMode(known []Flag, args []string) (l modeLine) {
+	for len(args) > 0 {
+		named, n, ok := leading(known, args)
+		flags := args[:n]
+		args = args[n:]
+		l.named = append(l.named, named...)
+		l.flags = append(l.flags, flags...)
+		if !ok && l.unknown == "" {
+			l.unknown = flags[n-1]
+		}
+		switch {
+		case n == 0:
+			l.words = append(l.words, args[0])
+			args = args[1:]
+		case flags[n-1] == "--":
+			l.words = append(l.words, args...)
+			return l
+		}
+	}
+	return l
+}
+
+// oneWord is the line with the first word alone. kong takes one row of words, and copies all
+// that are left once for each behind "--".
+func (l *modeLine) oneWord() []string {
+	switch {
+	case len(l.words) == 0:
+		return l.flags
+	case len(l.flags) > 0 && l.flags[len(l.flags)-1] == "--":
+		return append(l.flags, l.words[0])
+	}
+	return append([]string{l.words[0]}, l.flags...)
+}
+
 // Fill sets the flags to the settings, the highest last.
 func (o *Options) Fill() error {
 	o.Run = *newRun()
-	r := &reading{known: Table()}
-	return r.read(&struct{}{}, o.only(inUse(nil, o.Settings)), nil, func([]Setting) []Setting { return o.Settings })
-}
-
-// inUse are the flags that are named or set, each once, in the order of the table.
-func inUse(named []*Flag, settings []Setting) []*Flag {
-	flags := slices.Clone(named)
-	for i := range settings {
-		flags = append(flags, settings[i].Flag)
+	r := &reading{known: Table(), part: partOf(&o.Run, nil, o.Settings)}
+	if err := r.parse(&struct{}{}, nil); err != nil {
+		return err
 	}
-	byPlace := func(a, b *Flag) int { return slices.Compare(a.field.Index, b.field.Index) }
-	slices.SortFunc(flags, byPlace)
-	return slices.CompactFunc(flags, func(a, b *Flag) bool { return byPlace(a, b) == 0 })
-}
-
-// part is a struct of some flags of a run, which kong fills in place of the run's.
-type part struct {
-	run    reflect.Value
-	flags  []*Flag
-	fields reflect.Value
-}
-
-func (o *Options) only(flags []*Flag) *part {
-	var fields []reflect.StructField
-	for _, f := range flags {
-		fields = append(fields, reflect.StructField{Name: f.field.Name, Type: f.field.Type, Tag: f.field.Tag})
-	}
-	p := &part{reflect.ValueOf(&o.Run).Elem(), flags, reflect.New(reflect.StructOf(fields)).Elem()}
-	for i, f := range flags {
-		p.fields.Field(i).Set(p.run.FieldByIndex(f.field.Index))
-	}
-	return p
-}
-
-// store sets the run's flags to the values of the part.
-func (p *part) store() {
-	for i, f := range p.flags {
-		p.run.FieldByIndex(f.field.Index).Set(p.fields.Field(i))
-	}
+	return r.fill(o.Settings)
 }
 
 // leading finds the flags that a line begins with: those that are named, and how many
@@ -213,131 +191,6 @@ func flagsOf(known []Flag, word string) (flags []*Flag, takesNext, ok bool) {
 		}
 	}
 	return flags, false, true
-}
-
-// reading is one use of kong. As kong.Mapper it hands each value to the type of its field,
-// and keeps those of the words as settings. kong's own mapper for encoding.TextUnmarshaler
-// passes a text through JSON, which replaces bytes that are not UTF-8.
-type reading struct {
-	known    []Flag
-	words    []string
-	argument []string // the words of a mode
-	settings []Setting
-	err      error // the first about a value
-}
-
-// read has kong read words into a struct of flags and a part of those of a run, and what they
-// leave open from the settings that below returns.
-func (r *reading) read(flags any, part *part, words []string, below func(given []Setting) []Setting) error {
-	r.words = words
-	var lower []Setting
-	resolver := func(_ *kong.Context, _ *kong.Path, f *kong.Flag) (any, error) { return settingsOf(lower, f.Name), nil }
-	parser, err := kong.New(flags, append(slices.Clip(options), kong.Resolvers(kong.ResolverFunc(resolver)),
-		kong.Embed(part.fields.Addr().Interface()))...)
-	if err != nil {
-		return err
-	}
-	for _, f := range parser.Model.Flags {
-		f.Mapper = r
-	}
-	for _, argument := range parser.Model.Positional {
-		argument.Mapper = r
-	}
-	c, err := kong.Trace(parser, words)
-	if err == nil {
-		err = c.Error
-	}
-	if r.err == nil && err == nil {
-		lower = below(r.settings)
-		r.settings = append(r.settings, lower...)
-		err = c.Resolve()
-	}
-	if r.err == nil && err == nil {
-		_, err = c.Apply()
-		part.store()
-	}
-	if r.err != nil {
-		return r.err
-	}
-	return err
-}
-
-// settingsOf are the settings of a flag, nil for none.
-func settingsOf(all []Setting, name string) any {
-	var some []Setting
-	for _, s := range all {
-		if s.Flag.Is(name) {
-			some = append(some, s)
-		}
-	}
-	if some == nil {
-		return nil
-	}
-	return some
-}
-
-// Decode sets a field, as kong.Mapper.
-func (r *reading) Decode(c *kong.DecodeContext, field reflect.Value) error {
-	if c.Value.Flag == nil {
-		c.Scan.Pop()
-		field.Set(reflect.ValueOf(r.argument))
-		return nil
-	}
-	if lower, resolved := c.Scan.Peek().Value.([]Setting); resolved {
-		c.Scan.Pop()
-		for i := range lower {
-			r.set(field, &lower[i])
-		}
-		return nil
-	}
-	f := byName(r.known, c.Value.Name)
-	if f == nil {
-		r.note(fmt.Errorf("unknown flag --%s", c.Value.Name)) // one of a section that this line may not set
-		return r.err
-	}
-	s := Setting{Flag: f, Value: "true", Word: f.wordIn(r.words), Source: FromCommandLine}
-	switch token := c.Scan.Peek(); {
-	case f.IsBool() && token.Type != kong.FlagValueToken:
-	case token.IsValue():
-		s.Value = c.Scan.Pop().String()
-		if token.Type != kong.ShortFlagTailToken {
-			break
-		}
-		if value, equals := strings.CutPrefix(s.Value, "="); equals {
-			r.note(equalsSign(f, value))
-			return r.err
-		}
-		if s.Value[0] == ' ' && set(field, s.Value) != nil {
-			r.note(inOneWord(s.Word, s.Word+s.Value, s.Value))
-			return r.err
-		}
-	case f.IsMode() && AsksForHelp([]string{token.String()}): // of the mode
-		s.Value = ""
-		r.settings = append(r.settings, s)
-		return nil
-	default:
-		r.note(valueMissing(&s, token))
-		return r.err
-	}
-	r.set(field, &s)
-	r.settings = append(r.settings, s)
-	return nil
-}
-
-// set sets a field to a setting. After an error kong goes on, since what follows may ask
-// for help.
-func (r *reading) set(field reflect.Value, s *Setting) {
-	s.Value = s.Flag.written(s.Value)
-	if err := set(field, s.Value); err != nil {
-		r.note(Usage(s.Word, s.meant(err)))
-	}
-}
-
-// note keeps the first error about a value.
-func (r *reading) note(err error) {
-	if r.err == nil {
-		r.err = err
-	}
 }
 
 // AsksForHelp looks at the words before "--".

@@ -209,10 +209,12 @@ func FuzzRead(f *testing.F) {
 			}
 			return
 		}
-		whole := &reading{known: table}
-		n := len(argv) - len(l.Command)
-		if err := whole.read(newRun(), new(Options).only(nil), argv[:n], func([]Setting) []Setting { return nil }); err != nil ||
-			words(whole.settings) != words(l.Settings) {
+		whole := &reading{known: table, part: partOf(new(Run), nil, nil)}
+		err = whole.parse(newRun(), argv[:len(argv)-len(l.Command)])
+		if err == nil {
+			err = whole.fill(nil)
+		}
+		if err != nil || words(whole.settings) != words(l.Settings) {
 			t.Fatalf("%q: kong reads %q of all flags, %v; and %q of those in use", argv, words(whole.settings), err,
 				words(l.Settings))
 		}

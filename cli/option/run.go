@@ -20,7 +20,7 @@ import (
 )
 
 // Run is the flags of a run, a struct for each section. kong gets those that are named or
-// set (read.go).
+// set (kong.go).
 //
 // short is kong's tag. The others say what holds of a flag in the program; on a section
 // they hold of all its flags that do not say otherwise. TestFlags lists what they say.

@@ -3,7 +3,7 @@
 package cli
 
 // This file runs the action's scripts as a runner does, and its workflow by act
-// where that is installed.
+// if that is installed.
 
 import (
 	"crypto/sha256"

@@ -92,7 +92,7 @@ func (i *emptyImage) write(name, text string) {
 }
 
 // It runs, holds output without /tmp, replays input without it, and says what
-// the image lacks where it needs something.
+// the image lacks if that is needed.
 func (i *emptyImage) runs() {
 	version := i.run("", nil, "--version")
 	i.want(version, 0, "retry ", "")

@@ -184,7 +184,7 @@ func failed(err error) error {
 	return err
 }
 
-// complain prints a line where there is no run.
+// complain prints a line of the program when there is no run.
 func complain(line string) {
 	fmt.Fprintf(os.Stderr, "retry: %s\n", message.Printable(text.Masked(line)))
 }

@@ -161,7 +161,7 @@ func (k *kitchen) answer(status int, body string) {
 	k.status, k.body = status, body
 }
 
-// run runs the recipe, where every program of its own is script, and returns
+// run runs the recipe, with script as every program of its own, and returns
 // what both streams show.
 func (k *kitchen) run(t *testing.T, script string, code int) string {
 	t.Helper()

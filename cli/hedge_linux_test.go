@@ -68,7 +68,7 @@ type hedging struct {
 	inherited      string // what every command has open
 	words          []string
 	stdout, stderr bytes.Buffer
-	code           int // 128+n where a signal ended the program
+	code           int // 128+n if a signal ended the program
 }
 
 // hedgeEvent is what the log says of a copy, or of the end.

@@ -1,6 +1,6 @@
 package cli
 
-// This file suggests what was meant where no command was found or the run has failed.
+// This file suggests what was meant if the command was not found or the run has failed.
 
 import (
 	"fmt"

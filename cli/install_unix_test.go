@@ -343,7 +343,7 @@ func leftNoStaged(t *testing.T, dir string) {
 	}
 }
 
-// saysPath in a line that is run as it stands, and only where it is needed.
+// saysPath in a line that is run as it stands, and only if it is needed.
 func saysPath(t *testing.T, shell []string) {
 	dir := filepath.Join(t.TempDir(), `it's a $HOME "bin"`)
 	for _, user := range []string{"sh", "bash", "zsh", "fish"} {

@@ -6,7 +6,7 @@ package cli
 //	peers NAME=KIND... -- CMD ARG...
 //
 // runs CMD with {NAME} in its words replaced by the address of a peer, and exits
-// with its code, or 128+n where a signal ended it. Kinds:
+// with its code, or 128+n if a signal ended it. Kinds:
 //
 //	tcp, tcp6        accepts and closes
 //	refuse           a port without a listener
@@ -20,7 +20,7 @@ package cli
 //	tls:SOCKET       passes on to a socket what comes by TLS; writes its certificate to NAME.pem
 //	mutual           TLS for clients with a certificate alone; writes its own to NAME.pem
 //	unix             a socket; its address is a path
-//	asked:LINE       answers 200 where the request has that line, or else 404
+//	asked:LINE       answers 200 if the request has that line, or else 404
 //	web:CODE,...     http on a socket; its address is a path
 //	postgres:ANSWER,...
 //	redis:ANSWER,...

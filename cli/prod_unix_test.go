@@ -74,7 +74,7 @@ func prodMain() {
 	}
 }
 
-// send signals pid, or its group where name begins with a dash. What ends
+// send signals pid, or its group if name begins with a dash. What ends
 // nothing is not caught in a program's first moment and would be lost.
 func send(pid int, name string) {
 	bare, group := strings.CutPrefix(name, "-")
@@ -93,8 +93,8 @@ func send(pid int, name string) {
 }
 
 // awaitCatching waits until pid catches TSTP, which Go leaves alone until it is
-// asked for, the last of the signals that a script sends. Where there is no
-// /proc there is nothing to look at.
+// asked for, the last of the signals that a script sends. If there is no
+// /proc, there is nothing to look at.
 func awaitCatching(pid int) {
 	for end := time.Now().Add(awaitLimit); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

@@ -92,9 +92,9 @@ func (s *outageServer) take(now time.Time) (string, time.Duration) {
 
 // TestSimulationIsReal compares 200 runs with the mean of simulations of them.
 // Their figures differ by 1 to 4 % between seeds, and 15 % are allowed. A loaded machine adds
-// tens of milliseconds to each of seven attempts, in ten seconds, and more than that where it
-// has no time left: then nothing is compared. It measures time, so that it is run where it is
-// asked for, by the nightly workflow.
+// tens of milliseconds to each of seven attempts, in ten seconds, and more than that if it
+// has no time left: then nothing is compared. The test measures time, so that it is run only
+// if it is asked for, as the nightly workflow does.
 func TestSimulationIsReal(t *testing.T) {
 	if os.Getenv("RETRY_TEST_TIMED") == "" {
 		t.Skip("compares times: set RETRY_TEST_TIMED=1")
@@ -177,7 +177,7 @@ func openFiles(t *testing.T) int {
 }
 
 // idleShare returns a function that returns which share of the processors' time was idle since
-// then, 1 where the system does not say (proc_stat(5)).
+// then, 1 if the system does not say (proc_stat(5)).
 func idleShare() func() float64 {
 	read := func() (idle, all float64) {
 		stat, _ := os.ReadFile("/proc/stat")

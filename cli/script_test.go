@@ -152,7 +152,7 @@ func (s script) Parallel()                          {}
 // bareSkip is a line that skips the script without a reason.
 var bareSkip = regexp.MustCompile(`(?m)^\[!?(\S+)\] skip$`)
 
-// Skip says what is missing where the script does not.
+// Skip says what is missing if the script does not.
 func (s script) Skip(reason ...any) {
 	s.Helper()
 	if len(reason) == 0 {

@@ -269,7 +269,7 @@ func (got result) want(t *testing.T, code int, stdout string, says ...string) {
 	}
 }
 
-// check panics where there is nothing to check.
+// check panics if there is nothing to check.
 func (got result) check() {
 	if got.code < 0 || strings.Contains(got.stderr, "cannot be executed: Internal error.") {
 		panic(died{got})

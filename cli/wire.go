@@ -99,7 +99,7 @@ const (
 	manyCopies   = 1 << 20
 )
 
-// enoughFiles returns an error where fewer files may be open than the run needs.
+// enoughFiles returns an error if fewer files may be open than the run needs.
 func enoughFiles(o *option.Options) error {
 	reads, others := 0, filesOfATarget*len(o.Targets)
 	if o.RetryWhen != nil {
@@ -143,7 +143,7 @@ func (w *wiring) build() error {
 	}
 	w.e, e.Hooks.Tails = e, w.keepTails
 	if o.Exec {
-		e.Hooks.AfterSuccess = "" // the run ends where the command begins
+		e.Hooks.AfterSuccess = "" // the run ends when the command begins
 	}
 	if o.Rehearse != nil {
 		e.Starter = rehearsing(o, w.runner, e.Signals)
@@ -186,7 +186,7 @@ func readRuleFiles(o *option.Options, signals *proc.Signals) (err error) {
 }
 
 // ruleTable is the built-in rules, read when they are needed, under those of policy
-// files, where --classify asks for rules, under those of --rules.
+// files, if --classify asks for rules, under those of --rules.
 func ruleTable(o *option.Options) (func() *classify.Table, error) {
 	var own []*classify.Table // each over those before it
 	if o.Policy.Rules.Mode != engine.Any {

@@ -12,7 +12,7 @@ import (
 	"github.com/retrysh/retry/engine/history"
 )
 
-// keepHistory has the run recorded, where --history asks for it.
+// keepHistory has the run recorded if --history asks for it.
 func (w *wiring) keepHistory() {
 	o, id := w.o, &w.e.Identity
 	if o.History == "off" {

@@ -193,7 +193,7 @@ func (k *keeper) input(ctx context.Context, l *engine.Letter) (io.Reader, error)
 	return k.w.runner.Input(ctx)
 }
 
-// inputWait is how long the rest of an input is read, and inputWaitByTerm the same where the
+// inputWait is how long the rest of an input is read, and inputWaitByTerm the same if the
 // system waits for the end of the program.
 const (
 	inputWait       = 10 * time.Second
@@ -252,7 +252,7 @@ func (k *keeper) describe(letter *queue.Letter, l *engine.Letter) {
 	}
 }
 
-// given is a value in JSON, nil where there is none.
+// given is a value in JSON, nil if there is none.
 func given[T ~string](value T) *T {
 	if value == "" {
 		return nil

@@ -35,7 +35,7 @@ type output struct {
 	run     event.Run // has each event before the sinks
 	sinks   []func(event.Event)
 	warn    func(complaint string) // on standard error, in its format
-	person  *human.Sink            // nil where standard error is for a machine
+	person  *human.Sink            // nil if standard error is for a machine
 	// inherits says that a person has to know of a used up input, and hadInput that
 	// there was some before attempt 1.
 	inherits, hadInput bool
@@ -114,13 +114,13 @@ func newOutput(o *option.Options, signals *proc.Signals) *output {
 // logPatience is how long a reader of the log may keep a line waiting.
 const logPatience = time.Second
 
-// logFile is the log. It is closed where it cannot take a line in time.
+// logFile is the log. It is closed if it cannot take a line in time.
 type logFile struct{ *os.File }
 
 // openLog opens the log for appending. It never holds up the run: a pipe without a
-// reader is refused, and one whose reader is stuck is given up. Where it is the program's own standard
-// output or error, and that is a file, its descriptor is used: one of its own
-// would not share the place at which the command writes (open(2)).
+// reader is refused, and one whose reader is stuck is given up. If the log is named as the
+// program's own standard output or error, and that is a regular file, that descriptor is
+// used: one of the log's own would not share the offset of the command's writes (open(2)).
 func openLog(name string) (io.Writer, error) {
 	for _, own := range []*os.File{os.Stdout, os.Stderr} {
 		if info, err := own.Stat(); name == own.Name() && err == nil && info.Mode().IsRegular() {
@@ -205,7 +205,7 @@ func (out *output) gitHubFiles() sink.GitHubFiles {
 // jobFile is a file that other steps of a CI job append to as well.
 type jobFile string
 
-// Write appends p, on a new line where the last one has no end.
+// Write appends p, on a new line if the last one has no end.
 func (name jobFile) Write(p []byte) (int, error) {
 	file, err := os.OpenFile(string(name), os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
@@ -222,8 +222,8 @@ func (name jobFile) Write(p []byte) (int, error) {
 	return n - before, errors.Join(err, file.Close())
 }
 
-// emit passes an event to every sink. A person also learns what was probably meant
-// where there was no command, and where attempt 2 has no input left to read.
+// emit passes an event to every sink. It also complains if attempt 2 has no input left to
+// read, and tells a person what was probably meant by a run that failed.
 func (out *output) emit(e event.Event) {
 	out.run.Add(e)
 	if started, is := e.(*event.RunStarted); is {
@@ -315,8 +315,8 @@ func (out *output) say(line string) {
 	}
 }
 
-// telemetryMargin is what the locks of the metrics file or a name of a server may
-// take where the collector's limit is shorter.
+// telemetryMargin is added to the limit of the collector: the locks of the metrics file
+// and the look-up of a server's name may take longer than that.
 const telemetryMargin = 6 * time.Second
 
 func (w *wiring) addTelemetry() {

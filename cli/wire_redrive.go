@@ -3,7 +3,7 @@ package cli
 // This file redrives letters. The redriver starts the program itself once for each,
 // with the same command line and a variable that names the letter: a working
 // directory and a umask belong to a process, and that process holds the letter's
-// lock and finishes the letter, also where the redriver was killed.
+// lock and finishes the letter, even if the redriver was killed.
 
 import (
 	"encoding/json"

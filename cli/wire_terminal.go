@@ -31,8 +31,8 @@ func (out *output) forPerson(w io.Writer, quiet bool) *human.Sink {
 	return s
 }
 
-// onStderr does so on standard error. Where it is a terminal, and other runs write
-// to it too, lines name the run.
+// onStderr does so on standard error. Lines name the run if it was given a name, if other
+// runs write to the same terminal, or if it was started beside others.
 func (out *output) onStderr(w io.Writer) *human.Sink {
 	fd := int(os.Stderr.Fd())
 	s := out.forPerson(w, out.o.Quiet)
@@ -58,8 +58,8 @@ func (out *output) onStderr(w io.Writer) *human.Sink {
 	return s
 }
 
-// label is what lines call the run where others speak beside it: its name, or the command's
-// with the beginning of the run's id.
+// label is what lines call the run: its name, or the command's with the beginning of the
+// run's id.
 func (out *output) label() string {
 	const digits = 4
 	if out.o.Name != "" {
@@ -90,7 +90,7 @@ func colored(when string, fd int) bool {
 	return when == "always"
 }
 
-// screen is standard error where it is a terminal that can be redrawn.
+// screen is standard error if it is a terminal that can be redrawn.
 type screen struct {
 	*proc.Screen
 	*proc.Signals

@@ -18,8 +18,8 @@ import (
 
 // Screen is a terminal on which a line may be drawn and redrawn.
 type Screen interface {
-	// Size returns the columns, 0 where nothing should be drawn now, and the rows, 0
-	// where they are not known.
+	// Size returns the columns, 0 if nothing should be drawn now, and the rows, 0
+	// if they are not known.
 	Size() (columns, rows int)
 	// Status reports whether the running attempt may be shown beside the output of
 	// the command.
@@ -34,7 +34,7 @@ type Screen interface {
 	OnStop(hide, unhide func())
 }
 
-// columns are those of the terminal, 0 where nothing can be drawn now.
+// columns are those of the terminal, 0 if nothing can be drawn now.
 func (s *Sink) columns() int {
 	if s.Screen == nil {
 		return 0
@@ -105,8 +105,8 @@ func (s *Sink) replace(written, drawing, undo string) {
 }
 
 // erase clears what was drawn from the first column on (ECMA-48, ED and EL).
-// The cursor waits in that column, so that this holds where a narrower terminal
-// has folded the line.
+// The cursor waits in that column, so that all is cleared even if a terminal that
+// became narrower has folded the line.
 const erase = "\x1b[J\r\x1b[K"
 
 // countdown draws a text with the time that is left of a wait.

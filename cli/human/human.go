@@ -35,7 +35,7 @@ const (
 type Sink struct {
 	Level Level
 	Color bool
-	// Screen is the terminal that W writes to, nil where it is none.
+	// Screen is the terminal that W writes to, nil if W is no terminal.
 	Screen Screen
 	// Name returns what lines call the run, "" for nothing.
 	Name func() string
@@ -143,7 +143,7 @@ func (s *Sink) drawing(e event.Event) {
 	}
 }
 
-// Print writes a line where the level is at least this one. At Quiet it is an error of
+// Print writes a line if the level is at least this one. At Quiet the line is an error of
 // the program itself.
 func (s *Sink) Print(least Level, text string) {
 	s.emitting.Lock()
@@ -215,8 +215,7 @@ func (s *Sink) line(l *message.Line) {
 	s.put(s.newLine() + rows)
 }
 
-// prefix begins every line. It names the run where it was given a name, or others
-// write to the same terminal.
+// prefix begins every line. It has the name that Name returns, if there is one.
 func (s *Sink) prefix() string {
 	if name := s.Name(); name != "" {
 		return "retry[" + message.Printable(name) + "]: "

@@ -15,8 +15,8 @@ import (
 const patience = 5 * time.Second
 
 // Open opens a file for reading. open(2) of a named pipe waits for a writer, for as
-// long as it takes; Open returns an error where there is still none after some time. So it
-// does for a device, which may have no end; a terminal and the null device have one.
+// long as it takes; Open returns an error if there is still none after some time. It
+// refuses a device, which may have no end, except a terminal and the null device.
 func Open(name string) (*os.File, error) {
 	info, err := os.Stat(name)
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
@@ -57,7 +57,7 @@ func ReadAll(f *os.File, most int, what string) ([]byte, error) {
 	return data, err
 }
 
-// Regular is an error where a file that exists cannot be read from its first byte
+// Regular returns an error if a file that exists cannot be read from its first byte
 // again: it is neither a regular file nor the null device.
 func Regular(name string, info os.FileInfo) error {
 	switch {

@@ -30,7 +30,7 @@ type Flags struct {
 	mode.Common
 	DeadLetter option.Place
 
-	d    *queue.Dir // nil where it does not exist
+	d    *queue.Dir // nil if it does not exist
 	path string
 }
 

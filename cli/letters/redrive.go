@@ -33,7 +33,7 @@ const (
 type Result struct {
 	ID       string       `json:"id"`
 	Result   string       `json:"result"`
-	ExitCode *int         `json:"exit_code"` // nil where nothing ran
+	ExitCode *int         `json:"exit_code"` // nil if nothing ran
 	Reason   string       `json:"reason"`
 	Command  []queue.Text `json:"command"` // masked
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/retrysh/retry/engine/text"
 )
 
-// lastChange is the day of the page where the build does not know that of its commit.
+// lastChange is the day of the page if the build does not know that of its commit.
 const lastChange = "2026-11-22"
 
 // manWidth bounds the lines of the source, as mandoc's lint asks for.
 const manWidth = 72
 
-// Man is the page of that day, or where it is "" of the last change: retry.1, in which a
-// dash stands for a minus. Two builds of one source print one page.
+// Man is retry.1, the page of that day, or of the last change if day is "". A dash in it
+// stands for a minus. Two builds of one source print one page.
 func (p Pages) Man(day string) string {
 	var flags strings.Builder
 	for _, group := range p {

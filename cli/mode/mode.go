@@ -93,10 +93,10 @@ func (c *Common) Complain(line string) {
 	fmt.Fprintf(c.Call.Stderr, "retry: --%s: %s\n", c.Call.Name, message.Printable(line))
 }
 
-// Width is that of the terminal which standard output is, 0 where it is none.
+// Width is that of the terminal which standard output is, 0 if it is none.
 func (c *Common) Width() int { return WidthOf(c.Call.Stdout) }
 
-// WidthOf is the number of columns of the terminal which a file is, 0 where it is none.
+// WidthOf is the number of columns of the terminal which a file is, 0 if it is none.
 func WidthOf(f *os.File) int {
 	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {

@@ -69,8 +69,8 @@ func normal(name string) string {
 	return strings.ToLower(strings.ReplaceAll(name, "_", "-"))
 }
 
-// bare is a name as it is compared where its words are parted in another way: maxRetries,
-// maxretries and max-retries are one.
+// bare is a name without what parts its words: maxRetries, maxretries and max-retries are
+// one.
 func bare(name string) string { return strings.ReplaceAll(normal(name), "-", "") }
 
 // lookUp finds the entry for a name of another program, as it is or else without dashes.

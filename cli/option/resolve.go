@@ -21,7 +21,7 @@ import (
 
 // Options is everything that a run needs to know, checked.
 type Options struct {
-	Run // what was given, defaults included; changed where flags say so together
+	Run // what was given, defaults included; changed if several flags together say so
 
 	Policy  engine.Policy
 	Process processConfig
@@ -42,7 +42,7 @@ type Options struct {
 	Chosen   *Chosen   // the policy in force
 	Settings []Setting // all that were given and are in force, the policy's first
 	Idle     []string  // lines about settings that have no effect
-	Own      []string  // the program's own words, nil where "--" ends them
+	Own      []string  // the program's own words, nil if "--" ends them
 }
 
 // UsageError names the flag, or variable, that is wrong.
@@ -195,7 +195,7 @@ func (r *resolver) checkCombinations() {
 	}
 }
 
-// ToRun is the command, which the shell runs where --shell was given.
+// ToRun is the command, which the shell runs if --shell was given.
 func (o *Options) ToRun() []string {
 	if o.Shell != "" {
 		return text.Shell(string(o.Shell), o.Command)
@@ -205,14 +205,14 @@ func (o *Options) ToRun() []string {
 
 // Chosen is the policy in force and what else its files define.
 type Chosen struct {
-	// Name and Source are "" where there is none. Source is its file and line.
+	// Name and Source are "" if there is none. Source is its file and line.
 	Name, Source string
 	Settings     []Setting
 	// Rules are the rule blocks of the files that were read.
 	Rules []*classify.Table
 	// Warning is a line for a person, "" for none.
 	Warning string
-	// All are the policies that there are, where a list of them was asked for.
+	// All are the policies that there are, if a list of them was asked for.
 	All []NamedPolicy
 }
 

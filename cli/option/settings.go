@@ -1,7 +1,7 @@
 package option
 
 // This file has the settings and their sources: the command line, variables and
-// policies. Those of the lower sources count where the command line leaves a flag open.
+// policies. Those of a lower source count if the higher ones leave a flag open.
 
 import (
 	"cmp"
@@ -121,7 +121,7 @@ func Environment(all []Flag, environ []string) (settings []Setting) {
 	return settings
 }
 
-// Variable is the value of a variable, "" where it is not set.
+// Variable is the value of a variable, "" if it is not set.
 func Variable(environ []string, name string) string {
 	i := slices.IndexFunc(environ, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
 	if i < 0 {

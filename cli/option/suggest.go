@@ -153,7 +153,7 @@ func equalsSign(f *Flag, value string) error {
 	return Usage(short, fmt.Errorf("%q: a short flag takes no \"=\"; write %s %s", "="+value, short, value))
 }
 
-// shortestName is from where on a name is long enough to be near another one.
+// shortestName is the length from which on a name may be near another one.
 const shortestName = 3
 
 // Suggest returns the names of the flags that an unknown word may mean: the same name

@@ -180,8 +180,8 @@ func readPolicyFile(name string) (string, os.FileInfo, error) {
 	return string(data), info, err
 }
 
-// unlessAbsent is no error where a file of the default places does not exist, or is where
-// this user may not read, as /root is for a service that kept root's HOME.
+// unlessAbsent returns no error if a file of the default places does not exist, or is in a
+// directory that this user may not read, as /root is for a service that kept root's HOME.
 func unlessAbsent(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR) {
 		return nil

@@ -303,7 +303,7 @@ func TestDefaultFiles(t *testing.T) {
 	mine := []option.Setting{settingOf("policy", "mine", "--policy", option.FromCommandLine)}
 	for _, test := range []struct {
 		environ []string
-		want    string // "" where there is no such policy
+		want    string // "" if there is no such policy
 	}{
 		{[]string{"HOME=" + home}, "attempts=7"},
 		{[]string{"HOME=" + home, "XDG_CONFIG_HOME=" + home + "/xdg"}, "attempts=8"},

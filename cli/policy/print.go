@@ -162,7 +162,7 @@ func settingsInForce(o *option.Options) (all []shownFlag) {
 	return all
 }
 
-// preset returns the default of a flag beside the flags that were given, "" where it
+// preset returns the default of a flag beside the flags that were given, "" if it
 // would mean something else once it is given. aside says that it is only a remark.
 func preset(f *option.Flag, o *option.Options) (value string, aside bool) {
 	set := func(name string) bool { return option.Last(o.Settings, name) != nil }

@@ -29,7 +29,7 @@ type Flags struct {
 	History option.Place
 
 	sources []history.Source
-	path    string // of the history in force, also where there is none yet; "" for files that were named
+	path    string // of the history in force, even if there is none yet; "" for files that were named
 }
 
 // find sets the sources: the files that were named, - for standard input, or else the

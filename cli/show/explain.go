@@ -47,7 +47,7 @@ type explainedRule struct {
 	Reason   string `json:"reason"`
 	Source   string `json:"source,omitempty"`
 	Where    string `json:"where"` // file and line
-	// Stream and Line are what the rule matched, "" where the exit code was enough.
+	// Stream and Line are what the rule matched, "" if the exit code was enough.
 	Stream string `json:"stream,omitempty"`
 	Line   string `json:"line,omitempty"`
 }

@@ -1,7 +1,7 @@
 package show
 
-// This file draws plots with characters: bars of eighths of a cell where the
-// terminal shows them, plain characters elsewhere.
+// This file draws plots with characters: bars of eighths of a cell if the
+// terminal shows them, plain characters otherwise.
 
 import (
 	"bufio"

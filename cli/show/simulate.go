@@ -77,7 +77,7 @@ func each(n int, work func(i int)) {
 	wg.Wait()
 }
 
-// plainWidth is how wide the text is where there is no terminal.
+// plainWidth is the width of the text, and of a plot if it is not drawn on a terminal.
 const plainWidth = 80
 
 // summary writes the sentences about each herd.

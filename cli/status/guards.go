@@ -27,7 +27,7 @@ type storeFlags struct {
 // ofStore are the flags of the store if nothing sets them.
 func ofStore() storeFlags { return storeFlags{StoreTimeout: option.Above0(250 * time.Millisecond)} }
 
-// open opens the store, that of the host where none is named. Its warnings go to standard
+// open opens the store, that of the host if none is named. Its warnings go to standard
 // error.
 func (g *storeFlags) open(c *mode.Common) (guard.Store, error) {
 	a, err := store.OfHost()

@@ -22,7 +22,7 @@ type Reach struct {
 
 type result struct {
 	ID     string `json:"id"`
-	RunID  string `json:"run_id"` // "" where it names no run
+	RunID  string `json:"run_id"` // "" if the word names no run
 	Name   string `json:"name"`
 	Done   bool   `json:"done"`
 	Reason string `json:"reason"`
@@ -62,8 +62,8 @@ func about(word string, e *registry.Entry) result {
 	return result{ID: word, RunID: e.RunID, Name: e.Name, run: e}
 }
 
-// resolve finds the runs that the words name. Where a word names several that live,
-// none is to be reached.
+// resolve finds the runs that the words name. If a word names several that live, no run
+// of any word is to be reached.
 func resolve(all []*registry.Entry, words []string) (results []result) {
 	ambiguous := ""
 	for _, word := range words {

@@ -55,7 +55,7 @@ type Status struct {
 	RateLimit guard.RateLimit
 	Watch     bool `variable:"no"`
 
-	store guard.Store // nil where no guards are asked for
+	store guard.Store // nil if no guards are asked for
 }
 
 // New returns --status with its defaults.
@@ -129,7 +129,7 @@ func (g *Status) Run() int {
 }
 
 // look finds what is asked for. Of what was seen before, lost runs stay, and the guards
-// where the store cannot be used now.
+// if the store cannot be used now.
 func (g *Status) look(before *shown) (s *shown, err error) {
 	s = &shown{runs: list()}
 	if len(g.Words) > 0 {
@@ -279,7 +279,7 @@ func withCommands(table string, runs []*registry.Entry, width int) string {
 	return b.String()
 }
 
-// next says when the next attempt starts, where that is known.
+// next says when the next attempt starts, if that is known.
 func next(e *registry.Entry, now time.Time) string {
 	if e.NextAttemptAt == nil {
 		return "-"

@@ -86,7 +86,7 @@ func (b *bench) copyTo(dst, src string) {
 	check(out.Close())
 }
 
-// peer returns a copy of a program on PATH, "" where there is none.
+// peer returns a copy of a program on PATH, "" if there is none.
 func (b *bench) peer(name string) string {
 	path, err := exec.LookPath(name)
 	if err != nil {

@@ -59,7 +59,7 @@ func (b *bench) startUp() {
 	compare(b.rounds, list)
 }
 
-// debian returns path where it is Debian's C program of that name.
+// debian returns path if it is Debian's C program of that name, "" otherwise.
 func debian(path string) string {
 	if path == "" {
 		return ""

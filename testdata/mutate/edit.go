@@ -266,7 +266,7 @@ func (e *editor) operator(n *ast.BinaryExpr) {
 	e.edits = append(e.edits, edit{at, at + len(n.Op.String()), 0, between})
 }
 
-// number is one more, where it is not a part of a constant's declaration.
+// number is one more, if it is not a part of a constant's declaration.
 func (e *editor) number(n *ast.BasicLit) {
 	what := e.info.Types[n]
 	if n.Kind != token.INT && n.Kind != token.FLOAT || what.Type == nil {

@@ -14,8 +14,8 @@
 // takes only the mutants whose FILE:LINE:COLUMN matches, -part every Nth. With -least it is
 // an error if less than P % are killed.
 //
-// Tests run in a pid namespace of their own where that is permitted; those of engine/proc,
-// whose mutants may signal any process, do not run elsewhere.
+// Tests run in a pid namespace of their own if that is permitted. Those of engine/proc,
+// whose mutants may signal any process, do not run otherwise.
 //
 // It is run by hand and by the nightly workflow: it takes minutes a package. A mutant of
 // a number that is a base or a size for strconv, or that is returned beside an error, is

@@ -830,7 +830,7 @@ type pretender struct {
 	upTo int
 }
 
-func (p *pretender) Pretends(n int) bool { return n <= p.upTo }
+func (p *pretender) Prepare(n int) bool { return n <= p.upTo }
 
 // TestRehearsedAttemptsAreTold: those that the starter does not run.
 func TestRehearsedAttemptsAreTold(t *testing.T) {

@@ -91,13 +91,11 @@ type Config struct {
 // execution is one run of a command by a Config.
 type execution struct {
 	*Config
-	// pretends reports whether an attempt is not run.
-	pretends func(n int) bool
-
 	inherited    []string // of the program's environment
 	started      time.Time
 	state        State
 	attempts     int
+	pretends     bool            // the attempt that runs is not run but rehearsed
 	last, before trial           // the last attempt that ended, and the one before it
 	next         *admission.Pass // of the attempt that is waited for; nil for none
 	due          time.Time       // when the wait that runs ends; the zero time if that is not known
@@ -117,10 +115,7 @@ func (c *Config) Run(ctx context.Context) End {
 // RunFrom begins at a place in the schedule; the zero value is the first wait. It also
 // returns the place at which it ended.
 func (c *Config) RunFrom(ctx context.Context, at Place) (End, Place) {
-	e := &execution{Config: c, pretends: func(int) bool { return false }}
-	if p, ok := c.Starter.(attempt.Pretender); ok {
-		e.pretends = p.Pretends
-	}
+	e := &execution{Config: c}
 	end := e.run(ctx, at)
 	return end, e.state.Place
 }
@@ -249,6 +244,9 @@ func (e *execution) attempt(ctx context.Context, pass *admission.Pass) *trial {
 	}
 	e.attempts++
 	e.before = e.last
+	if p, ok := e.Starter.(attempt.Pretender); ok {
+		e.pretends = p.Prepare(e.attempts)
+	}
 	if e.Policy.HedgeMax > 1 {
 		return e.hedged(ctx, pass)
 	}
@@ -278,7 +276,7 @@ func (e *execution) start(ctx context.Context, which event.Which, pass *admissio
 		run, t.argv = e.retryWith(run)
 	}
 	e.emit(&event.AttemptStarted{
-		Which: which, Timeout: e.Policy.Timeout, Rehearsed: e.pretends(e.attempts),
+		Which: which, Timeout: e.Policy.Timeout, Rehearsed: e.pretends,
 		Repeats: e.Policy.Repeat, Failed: len(e.failed),
 	})
 	own := use.Variables()

@@ -23,8 +23,9 @@ type Starter interface {
 // Pretender is a Starter some of whose attempts are not run.
 type Pretender interface {
 	Starter
-	// Pretends reports whether attempt n is not run.
-	Pretends(n int) bool
+	// Prepare decides whether attempt n is not run, and returns that. It is called once for each
+	// attempt, before Start, which may be called for several copies of it.
+	Prepare(n int) (pretends bool)
 }
 
 // ErrLost is the cause of a context that ends an attempt as its timeout would, but with

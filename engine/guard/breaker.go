@@ -56,7 +56,8 @@ type BreakerState struct {
 
 // checkBreaker refuses an attempt, and a copy as long as the breaker is not closed.
 func (t *transaction) checkBreaker() *Refusal {
-	s, b, isCopy := &t.s.Breaker, &t.g.Breaker, t.r.Op == AdmitCopy
+	s, b := &t.s.Breaker, &t.g.Breaker
+	isCopy := t.r.Op == AdmitCopy
 	if !b.Named() || s.Circuit == Closed {
 		return nil
 	}
@@ -92,12 +93,14 @@ func (b *Breaker) openFor(n int64) int64 { return min(n, longestOpen) * b.Open }
 // enterBreaker admits an attempt that is not refused. A breaker that was open for
 // long enough becomes half-open.
 func (t *transaction) enterBreaker() {
-	s, pass, named := &t.s.Breaker, &t.a.Pass, t.g.Breaker.Named()
+	s, pass := &t.s.Breaker, &t.a.Pass
+	named := t.g.Breaker.Named()
 	if named && s.Circuit == Open {
 		s.change(HalfOpen, t.now)
 	}
 	if named && s.Circuit == HalfOpen {
-		s.Probes = append(release(expire(s.Probes, t.now), pass.ID), Lease{pass.ID, t.now + LeaseFor})
+		s.Probes = expire(s.Probes, t.now)
+		s.Probes = append(release(s.Probes, pass.ID), Lease{pass.ID, t.now + LeaseFor})
 		pass.Place = true
 	}
 	pass.Generation = s.Generation

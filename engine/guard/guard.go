@@ -8,10 +8,7 @@
 // with each request; the State holds counts only, and is zero for a new key.
 package guard
 
-import (
-	"context"
-	"slices"
-)
+import "context"
 
 // Kind names a guard.
 type Kind int
@@ -230,7 +227,7 @@ func Do(g *Guards, s *State, r *Request, now int64) Answer {
 	}
 	s.clamp(now)
 	s.Used = now
-	t := transaction{g, s, r, now, Answer{From: s.Breaker.Circuit, Now: now}}
+	t := transaction{g: g, s: s, r: r, now: now, a: Answer{From: s.Breaker.Circuit, Now: now}}
 	if refusal := operations[r.Op](&t); refusal != nil {
 		t.a.Refusal = *refusal
 	}
@@ -334,7 +331,8 @@ func (t *transaction) admitCopy() *Refusal {
 func (t *transaction) enter() {
 	t.a.Pass = Pass{ID: t.r.ID, Slot: t.wantsSlot()}
 	if t.a.Pass.Slot && t.r.Held < 0 {
-		t.s.Slots = append(t.otherSlots(t.r.ID), Lease{t.r.ID, t.now + LeaseFor})
+		t.s.Slots = expire(t.s.Slots, t.now)
+		t.holdSlot(t.r.ID)
 	}
 	t.enterBreaker()
 }
@@ -354,12 +352,6 @@ func (t *transaction) report() *Refusal {
 	return nil
 }
 
-func (t *transaction) freeSlot() {
-	if t.r.Pass.Slot {
-		t.s.Slots = release(t.s.Slots, t.r.Pass.ID)
-	}
-}
-
 // renew renews leases. A slot that was lost is held again, since what it stands for still
 // runs.
 func (t *transaction) renew() *Refusal {
@@ -368,10 +360,9 @@ func (t *transaction) renew() *Refusal {
 		t.s.Breaker.renew(p.ID, t.now)
 	}
 	if p.Slot {
-		held := int64(len(expire(slices.Clone(t.s.Slots), t.now)))
-		others := t.otherSlots(p.ID)
-		t.a.Lost = int64(len(others)) == held && held >= t.g.Slots.N
-		t.s.Slots = append(others, Lease{p.ID, t.now + LeaseFor})
+		t.s.Slots = expire(t.s.Slots, t.now)
+		t.a.Lost = !t.s.holds(p.ID) && int64(len(t.s.Slots)) >= t.g.Slots.N
+		t.holdSlot(p.ID)
 	}
 	return nil
 }

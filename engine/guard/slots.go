@@ -56,18 +56,34 @@ func (t *transaction) checkSlots() *Refusal {
 	return &Refusal{Guard: KindSlots, RetryIn: -1, Held: held}
 }
 
-// otherSlots are those that are held, but for that of an ID.
-func (t *transaction) otherSlots(id int64) []Lease { return release(expire(t.s.Slots, t.now), id) }
+// holds reports whether a slot is held by an ID.
+func (s *State) holds(id int64) bool {
+	return slices.ContainsFunc(s.Slots, func(l Lease) bool { return l.ID == id })
+}
+
+// holdSlot holds a slot for an ID, from now on for a whole lease.
+func (t *transaction) holdSlot(id int64) {
+	t.s.Slots = append(release(t.s.Slots, id), Lease{id, t.now + LeaseFor})
+}
+
+// freeSlot frees the slot of the attempt that a report or the end of a run is about.
+func (t *transaction) freeSlot() {
+	if t.r.Pass.Slot {
+		t.s.Slots = release(t.s.Slots, t.r.Pass.ID)
+	}
+}
 
 // Lease is something that is held until a time, in milliseconds.
 type Lease struct {
 	ID, Until int64
 }
 
+// expire removes the leases that have run out, in place, and returns those that are left.
 func expire(leases []Lease, now int64) []Lease {
 	return slices.DeleteFunc(leases, func(l Lease) bool { return l.Until <= now })
 }
 
+// release removes the leases of an ID, in place, and returns those that are left.
 func release(leases []Lease, id int64) []Lease {
 	return slices.DeleteFunc(leases, func(l Lease) bool { return l.ID == id })
 }

@@ -29,8 +29,7 @@ type Starter struct {
 	// Signals delivers the signal that asks the program to end.
 	Signals engine.Signals
 
-	number   int // of the last attempt
-	step     Step
+	step     Step // of the attempt that was prepared last
 	pretends bool // by its step
 }
 
@@ -43,18 +42,15 @@ type Output struct {
 	Direct, Released, Rejected, Kept io.Writer
 }
 
-// Pretends reports whether attempt n is not run.
-func (s *Starter) Pretends(n int) bool {
-	if s.number != n {
-		s.number = n
-		s.step, s.pretends = s.Steps.At(n, s.Draw)
-	}
+// Prepare takes the step of attempt n, and returns whether the attempt is not run.
+func (s *Starter) Prepare(n int) (pretends bool) {
+	s.step, s.pretends = s.Steps.At(n, s.Draw)
 	return s.pretends
 }
 
-// Start starts an attempt, or pretends to.
+// Start starts the attempt that was prepared last, or pretends to.
 func (s *Starter) Start(ctx context.Context, spec attempt.Spec) attempt.Attempt {
-	if spec.Streams != attempt.Configured || !s.Pretends(spec.Number) {
+	if spec.Streams != attempt.Configured || !s.pretends {
 		return s.Real.Start(ctx, spec)
 	}
 	return &pretended{Starter: s, ctx: ctx, spec: spec, step: s.step}

@@ -31,13 +31,19 @@ func starter(t *testing.T, list string) (*Starter, *real) {
 	return &Starter{Steps: steps, Real: r, Draw: func() float64 { t.Error("a random number was drawn"); return 0 }}, r
 }
 
+// start makes an attempt as the loop does.
+func start(ctx context.Context, s *Starter, spec attempt.Spec) attempt.Attempt {
+	s.Prepare(spec.Number)
+	return s.Start(ctx, spec)
+}
+
 func TestStarterFollowsTheSteps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, r := starter(t, "75:2s,KILL,timeout,run,timeout:1m,0")
 		var codes []int
 		for n := 1; n <= 7; n++ {
 			begun := time.Now()
-			result := s.Start(context.Background(), attempt.Spec{Number: n, Timeout: 10 * time.Second}).Wait()
+			result := start(context.Background(), s, attempt.Spec{Number: n, Timeout: 10 * time.Second}).Wait()
 			codes = append(codes, result.ExitCode)
 			took := time.Since(begun)
 			want := map[int]time.Duration{1: 2 * time.Second, 5: 10 * time.Second}[n]
@@ -66,7 +72,7 @@ func TestStarterFollowsTheSteps(t *testing.T) {
 func TestHooksAreReal(t *testing.T) {
 	s, r := starter(t, "**75")
 	for _, streams := range []attempt.Streams{attempt.Aside, attempt.Instead} {
-		s.Start(context.Background(), attempt.Spec{Number: 1, Streams: streams}).Wait()
+		start(context.Background(), s, attempt.Spec{Number: 1, Streams: streams}).Wait()
 	}
 	if len(r.runs) != 2 {
 		t.Errorf("%d runs", len(r.runs))
@@ -78,13 +84,14 @@ func TestAChanceIsDrawnOnceForEachAttempt(t *testing.T) {
 	draws := []float64{0.9, 0.1, 0.5}
 	s.Draw = func() float64 { u := draws[0]; draws = draws[1:]; return u }
 	for n, want := range []bool{true, false, true, false} {
-		for range 2 { // the second asking draws nothing
-			if s.Pretends(n+1) != want {
-				t.Errorf("attempt %d pretends: %v", n+1, !want)
-			}
+		if s.Prepare(n+1) != want {
+			t.Errorf("attempt %d pretends: %v", n+1, !want)
 		}
-		if s.Start(context.Background(), attempt.Spec{Number: n + 1}); (len(r.runs) > 0) == want {
-			t.Errorf("attempt %d: %d runs", n+1, len(r.runs))
+		for copies := range 2 { // they draw nothing
+			s.Start(context.Background(), attempt.Spec{Number: n + 1, Copy: copies})
+		}
+		if ran := len(r.runs); ran != 0 && want || ran != 2 && !want {
+			t.Errorf("attempt %d: %d runs", n+1, ran)
 		}
 		r.runs = nil
 	}
@@ -130,21 +137,21 @@ func TestAPretendedAttemptCanBeEnded(t *testing.T) {
 		cancelled := make(chan attempt.Signal, 1)
 		s.Signals.Cancelled = cancelled
 		time.AfterFunc(time.Minute, func() { cancelled <- "SIGTERM" })
-		r := s.Start(context.Background(), attempt.Spec{Number: 1}).Wait()
+		r := start(context.Background(), s, attempt.Spec{Number: 1}).Wait()
 		if r.Cancelled != "SIGTERM" || r.Signal != "SIGTERM" || r.ExitCode != 143 || r.Duration != time.Minute {
 			t.Errorf("%+v", r)
 		}
 		cause := errors.New("enough")
 		ctx, cancel := context.WithCancelCause(context.Background())
 		time.AfterFunc(time.Minute, func() { cancel(cause) })
-		if r := s.Start(ctx, attempt.Spec{Number: 2}).Wait(); r.Err != cause {
+		if r := start(ctx, s, attempt.Spec{Number: 2}).Wait(); r.Err != cause {
 			t.Errorf("%+v", r)
 		}
-		r = s.Start(context.Background(), attempt.Spec{Number: 3, Deadline: time.Now()}).Wait()
+		r = start(context.Background(), s, attempt.Spec{Number: 3, Deadline: time.Now()}).Wait()
 		if !r.NotRun || !r.DeadlinePassed {
 			t.Errorf("%+v", r)
 		}
-		r = s.Start(context.Background(), attempt.Spec{Number: 4, Deadline: time.Now().Add(1)}).Wait()
+		r = start(context.Background(), s, attempt.Spec{Number: 4, Deadline: time.Now().Add(1)}).Wait()
 		if r.NotRun || !r.DeadlinePassed || r.Duration != 1 {
 			t.Errorf("%+v", r)
 		}
@@ -166,7 +173,7 @@ func TestOutputIsClosed(t *testing.T) {
 	open := func() (io.ReadCloser, error) { opened++; return closing{strings.NewReader("x"), &closed}, nil }
 	s.Stdout = Output{Open: open, Direct: io.Discard}
 	s.Stderr = Output{Open: open, Direct: io.Discard}
-	s.Start(context.Background(), attempt.Spec{Number: 1, Stdout: io.Discard}).Wait()
+	start(context.Background(), s, attempt.Spec{Number: 1, Stdout: io.Discard}).Wait()
 	if opened != 3 || closed != opened {
 		t.Errorf("%d opened, %d closed", opened, closed)
 	}
@@ -190,7 +197,7 @@ func TestWhatAPretendedAttemptWrites(t *testing.T) {
 		if test.held {
 			s.Stdout.Direct, s.Stdout.Released, s.Stdout.Rejected = nil, &stdout, &stderr
 		}
-		a := s.Start(context.Background(), attempt.Spec{Number: 1, Stdout: &watcher})
+		a := start(context.Background(), s, attempt.Spec{Number: 1, Stdout: &watcher})
 		a.Wait()
 		if test.held && stdout.Len() > 0 {
 			t.Errorf("%+v: not held back", test)
@@ -204,7 +211,7 @@ func TestWhatAPretendedAttemptWrites(t *testing.T) {
 	}
 	s, _ := starter(t, "0")
 	s.Stderr = Output{Open: func() (io.ReadCloser, error) { return nil, errors.New("gone") }, Direct: io.Discard}
-	if r := s.Start(context.Background(), attempt.Spec{Number: 1}).Wait(); r.Err == nil ||
+	if r := start(context.Background(), s, attempt.Spec{Number: 1}).Wait(); r.Err == nil ||
 		!strings.Contains(r.Err.Error(), "standard error of a rehearsal: gone") {
 		t.Errorf("%+v", r)
 	}

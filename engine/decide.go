@@ -319,7 +319,8 @@ func schedule(d *Decision, p *Policy, s State, r attempt.Result, e Evidence, now
 		Attempt: s.Attempt + 1, Failures: s.Failures + 1, Place: Place{s.Step + 1, drawn},
 		Deadline: s.Deadline, Argv: s.Argv,
 	}
-	if d.Hint, d.HasHint, d.IgnoredHint = FindHint(&p.Rules.Hints, e, now); d.HasHint {
+	d.Hint, d.HasHint, d.IgnoredHint = FindHint(&p.Rules.Hints, e, now)
+	if d.HasHint {
 		// Full jitter over one plain delay is added, so that clients that were given
 		// the same moment do not return together.
 		// The wait is never less than it would be without the hint.
@@ -372,12 +373,12 @@ func FindHint(h *Hints, e Evidence, now time.Time) (wait time.Duration, ok bool,
 	if !h.Use {
 		return 0, false, ""
 	}
-	for _, stream := range [][2][]byte{{e.StderrHead, e.Stderr}, {e.StdoutHead, e.Stdout}} {
-		text := stream[1]
-		if head := stream[0]; head != nil {
-			text = slices.Concat(head, []byte("\n"), text)
+	for _, stream := range []struct{ head, tail []byte }{{e.StderrHead, e.Stderr}, {e.StdoutHead, e.Stdout}} {
+		output := stream.tail
+		if stream.head != nil {
+			output = slices.Concat(stream.head, []byte("\n"), output)
 		}
-		wait, ok, unbelieved := retryafter.Find(h.Pattern, text, now)
+		wait, ok, unbelieved := retryafter.Find(h.Pattern, output, now)
 		if ok {
 			return wait, true, ""
 		}

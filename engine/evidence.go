@@ -141,7 +141,8 @@ func newStream(read bool, name string, p *Patterns) io.Writer {
 	}
 	s := &stream{name: name, patterns: p}
 	if p.any() {
-		s.matcher = linematch.New(slices.Concat(p.Until, p.FailOn, p.StopOn, p.On))
+		groups := p.groups()
+		s.matcher = linematch.New(slices.Concat(groups[:]...))
 	}
 	return s
 }
@@ -179,30 +180,50 @@ func (e *Evidence) add(w io.Writer) (tail, head []byte) {
 	return tail, head
 }
 
-// match adds the patterns that matched.
+// match adds the first pattern of each group that matched a line, and the last line that it
+// matched; of the --until-* rules the first that matched none.
 func (s *stream) match(e *Evidence, tail []byte) {
-	i := 0
-	for _, group := range []struct {
-		flag       string
-		patterns   []*linematch.Pattern
-		seen       bool
-		into, line *string
-	}{
-		{"--until-", s.patterns.Until, false, &e.Missing, nil},
-		{"--fail-on-", s.patterns.FailOn, true, &e.Fail, &e.failLine},
-		{"--stop-on-", s.patterns.StopOn, true, &e.Stop, &e.stopLine},
-		{"--on-", s.patterns.On, true, &e.Retry, &e.retryLine},
-	} {
-		for _, p := range group.patterns {
-			if s.matcher.Seen(i) == group.seen && *group.into == "" {
-				*group.into = group.flag + s.name + " " + text.CutMiddle(p.String(), excerptLimit)
-				if group.line != nil {
-					*group.line = lastLine(tail, regexp.MustCompile(p.String()).MatchString) // Parse has accepted it
-				}
-			}
-			i++
+	if p := s.first(until, false); p != nil && e.Missing == "" {
+		e.Missing = s.flag("--until-", p)
+	}
+	if p := s.first(failOn, true); p != nil && e.Fail == "" {
+		e.Fail = s.flag("--fail-on-", p)
+		e.failLine = lastMatch(tail, p)
+	}
+	if p := s.first(stopOn, true); p != nil && e.Stop == "" {
+		e.Stop = s.flag("--stop-on-", p)
+		e.stopLine = lastMatch(tail, p)
+	}
+	if p := s.first(on, true); p != nil && e.Retry == "" {
+		e.Retry = s.flag("--on-", p)
+		e.retryLine = lastMatch(tail, p)
+	}
+}
+
+// first returns the first pattern of a group that matched a line, or with seen false the first
+// that did not; nil for none. The matcher numbers the patterns of all groups, in their order.
+func (s *stream) first(g patternGroup, seen bool) *linematch.Pattern {
+	groups := s.patterns.groups()
+	number := 0
+	for _, earlier := range groups[:g] {
+		number += len(earlier)
+	}
+	for i, p := range groups[g] {
+		if s.matcher.Seen(number+i) == seen {
+			return p
 		}
 	}
+	return nil
+}
+
+// flag is a pattern of this stream behind its flag.
+func (s *stream) flag(prefix string, p *linematch.Pattern) string {
+	return prefix + s.name + " " + text.CutMiddle(p.String(), excerptLimit)
+}
+
+// lastMatch is the last line of output that a pattern matches, which Parse has accepted.
+func lastMatch(output []byte, p *linematch.Pattern) string {
+	return lastLine(output, regexp.MustCompile(p.String()).MatchString)
 }
 
 // excerptLimit is the most of a pattern that is shown. It is part of a line for a person

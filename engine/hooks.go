@@ -104,13 +104,19 @@ func (e *execution) conclude(ctx context.Context, d *Decision) *int {
 	env := e.environ(&e.before, e.attempts, e.last.use.Variables(), time.Time{}, e.Identity.Trace.Span)
 	env = append(env, e.hookVariables(d, d.Outcome, 0)...)
 	words := e.last.use.Words(e.Argv)
-	var r attempt.Result
-	for _, h := range [][2]string{{name, after}, {fallback, instead}} {
-		if h[1] != "" && d.Outcome != event.Cancelled {
-			d.replace(e.during(ctx, time.Time{}, func(ctx context.Context) { r = e.hook(ctx, h[0], h[1], words, env) }))
-		}
+	run := func(name, script string) (r attempt.Result) {
+		cancelled := e.during(ctx, time.Time{}, func(ctx context.Context) { r = e.hook(ctx, name, script, words, env) })
+		d.replace(cancelled)
+		return r
+	}
+	if after != "" {
+		run(name, after)
 	}
 	if instead == "" || d.Outcome == event.Cancelled {
+		return nil
+	}
+	r := run(fallback, instead)
+	if d.Outcome == event.Cancelled {
 		return nil
 	}
 	if r.ExitCode != exitcodes.OK {

@@ -68,6 +68,21 @@ type Patterns struct {
 	Until, FailOn, StopOn, On []*linematch.Pattern
 }
 
+// patternGroup is a group of Patterns.
+type patternGroup int
+
+const (
+	until patternGroup = iota
+	failOn
+	stopOn
+	on
+)
+
+// groups are the groups in the order of their constants.
+func (p *Patterns) groups() [4][]*linematch.Pattern {
+	return [...][]*linematch.Pattern{until: p.Until, failOn: p.FailOn, stopOn: p.StopOn, on: p.On}
+}
+
 func (p *Patterns) any() bool {
 	return len(p.Until)+len(p.FailOn)+len(p.StopOn)+len(p.On) > 0
 }

@@ -21,7 +21,8 @@ func measures(r *attempt.Result) bool {
 
 // repeat decides what follows a measured attempt: the next one after base, or the end.
 func repeat(d *Decision, p *Policy, s State, r *attempt.Result, now time.Time) {
-	d.Retry, d.Advice, d.Why = false, "", ""
+	d.Retry = false
+	d.Advice, d.Why = "", ""
 	if !measures(r) {
 		if d.NotStarted {
 			d.Outcome = event.Stopped

@@ -148,7 +148,8 @@ func (r *wait) start(ctx context.Context) {
 	if r.Limit > 0 {
 		r.end = r.started.Add(r.Limit)
 	}
-	if r.atRun = !r.Deadline.IsZero() && (r.end.IsZero() || r.Deadline.Before(r.end)); r.atRun {
+	r.atRun = !r.Deadline.IsZero() && (r.end.IsZero() || r.Deadline.Before(r.end))
+	if r.atRun {
 		r.end = r.Deadline
 	}
 	watchers := make([]*watcher, len(r.While))

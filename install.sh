@@ -4,8 +4,8 @@
 # the shells look for them: below the share beside a bin.
 #
 #   RETRY_VERSION      such as v1.2.3; the latest release if unset
-#   RETRY_INSTALL_DIR  where to; if unset /usr/local/bin where that can be
-#                      written, else ~/.local/bin
+#   RETRY_INSTALL_DIR  where to; by default /usr/local/bin if that can be written,
+#                      else ~/.local/bin
 #   RETRY_BASE_URL     a mirror of https://github.com/retrysh/retry/releases
 #
 # Nothing is installed unless its SHA-256 is the one that checksums.txt lists.

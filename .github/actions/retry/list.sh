@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Adds the archives of a release to the lists of the GitHub action and the GitLab
-# template: list.sh VERSION <CHECKSUMS, where CHECKSUMS is the release's own list.
+# template: list.sh VERSION <CHECKSUMS. CHECKSUMS is the release's own list.
 # The newest version is the last.
 set -euo pipefail
 

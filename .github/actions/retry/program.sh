@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Puts the program into the runner's tool cache and passes its path to the
-# next step. A release is fetched only where checksums.txt beside this file lists it,
-# and unpacked only where its SHA-256 is the listed one.
+# next step. A release is fetched only if checksums.txt beside this file lists it,
+# and unpacked only if its SHA-256 is the listed one.
 #
 #   RETRYSH_PROGRAM    a program to use as it is
 #   RETRYSH_BASE_URL   a mirror of https://github.com/retrysh/retry/releases

@@ -97,21 +97,24 @@ func (f *File) decide(
 			rec.quarantine(dir, name, f.path(key))
 		}
 	}
-	request, holder := *r, ""
+	request := *r
+	var found slotCount
 	if r.Slot && (r.Op == guard.Admit || r.Op == guard.AdmitCopy) {
-		if slot, request.Held, holder, err = slots(ctx, dir, name, g.Slots.N, true); err != nil {
-			return answer, slot, err
+		found, err = slots(ctx, dir, name, g.Slots.N, true)
+		if err != nil {
+			return answer, nil, err
 		}
+		request.Held = found.held
 	}
 	answer = guard.Do(g, &state, &request, f.Now())
 	switch {
 	case answer.Refusal.Guard == guard.KindSlots:
-		answer.Refusal.Holder = holder
+		answer.Refusal.Holder = found.holder
 	case answer.Pass.Slot:
-		writeHolder(slot, f.Holder, time.UnixMilli(f.Now()))
+		writeHolder(found.free, f.Holder, time.UnixMilli(f.Now()))
 	}
 	rec.list = state.Append(rec.list[:0])
-	return answer, slot, nil
+	return answer, found.free, nil
 }
 
 // Look returns what is known of a key, nil if nothing is. It holds the lock of the
@@ -142,7 +145,8 @@ func (f *File) Look(ctx context.Context, key string) (*guard.Snapshot, error) {
 	if known.State, err = guard.Read(rec.list); err != nil {
 		return nil, fmt.Errorf("%s: %w", f.path(key), err)
 	}
-	_, known.Held, _, err = slots(ctx, dir, recordName(key), math.MaxInt64, false)
+	found, err := slots(ctx, dir, recordName(key), math.MaxInt64, false)
+	known.Held = found.held
 	if err != nil || known.Forgotten() && known.Held == 0 {
 		return nil, err
 	}

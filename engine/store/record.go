@@ -41,18 +41,23 @@ func (r *record) read(file io.ReaderAt) error {
 	if err != nil && err != io.EOF {
 		return err
 	}
-	r.size, r.list, r.sequence, r.slot, r.damaged = n, r.list[:0], 0, 0, false
+	r.size = n
+	r.list = r.list[:0]
+	r.sequence, r.slot = 0, 0
+	r.damaged = false
 	clear(r.buffer[n:])
 	payload, sequence, next, ok := lockedfile.Latest(r.buffer[:], magic)
 	for ok && len(payload) > 0 {
 		n, size := binary.Uvarint(payload)
 		ok = size > 0 && n <= math.MaxInt64
-		r.list, payload = append(r.list, int64(n)), payload[max(size, 0):]
+		r.list = append(r.list, int64(n))
+		payload = payload[max(size, 0):]
 	}
 	if ok {
 		r.sequence, r.slot = sequence, next
 	} else {
-		r.list, r.damaged = r.list[:0], len(bytes.Trim(r.buffer[:n], "\x00")) > 0
+		r.list = r.list[:0]
+		r.damaged = len(bytes.Trim(r.buffer[:n], "\x00")) > 0
 	}
 	return nil
 }

@@ -16,50 +16,61 @@ import (
 	"github.com/retrysh/retry/engine/lockedfile"
 )
 
+// slotCount is what is known of the slots of a key.
+type slotCount struct {
+	held   int64            // up to a limit
+	holder string           // of the first of them
+	free   *lockedfile.File // the first that is free, locked; nil for none
+}
+
 // slots counts the held slots up to limit, and says who holds the first of them. With take it
 // also locks the first free one, if fewer than limit are held. The caller holds the lock of the
-// record, so that no other process takes a slot meanwhile. All slots that were ever held side by
+// record, so that no other process takes a slot meanwhile.
+func slots(ctx context.Context, dir *lockedfile.Dir, name string, limit int64, take bool) (slotCount, error) {
+	var c slotCount
+	err := c.count(ctx, dir, name, limit, take)
+	if c.free != nil && (err != nil || c.held >= limit) {
+		c.free.Unlock()
+		c.free = nil
+	}
+	return c, err
+}
+
+// count locks the first free slot even if limit are held. All slots that were ever held side by
 // side have a file; the first number without a file ends them.
-func slots(
-	ctx context.Context, dir *lockedfile.Dir, name string, limit int64, take bool,
-) (free *lockedfile.File, held int64, holder string, err error) {
-	defer func() {
-		if free != nil && (err != nil || held >= limit) {
-			free.Unlock()
-			free = nil
-		}
-	}()
-	for n := int64(0); held < limit; n++ {
+func (c *slotCount) count(ctx context.Context, dir *lockedfile.Dir, name string, limit int64, take bool) error {
+	for n := int64(0); c.held < limit; n++ {
 		if ctx.Err() != nil {
-			return free, held, holder, errTimeout
+			return errTimeout
 		}
 		slot, err := dir.Open(slotName(name, n), false)
 		if errors.Is(err, fs.ErrNotExist) {
-			if !take || free != nil {
+			if !take || c.free != nil {
 				break
 			}
 			slot, err = dir.Open(slotName(name, n), true)
 		}
 		if err != nil {
-			return free, held, holder, err
+			return err
 		}
 		isFree, err := lockSlot(slot)
 		switch {
 		case err != nil:
 			slot.Close()
-			return free, held, holder, err
-		case isFree && take && free == nil:
-			free = slot
+			return err
+		case isFree && take && c.free == nil:
+			c.free = slot
 		case isFree:
 			slot.Unlock()
 		default:
-			if held++; held == 1 {
-				holder = readHolder(slot)
+			if c.held == 0 {
+				c.holder = readHolder(slot)
 			}
+			c.held++
 			slot.Close()
 		}
 	}
-	return free, held, holder, nil
+	return nil
 }
 
 // lockSlot reports whether a slot was free, and locks it then. What is not a slot's file, such as

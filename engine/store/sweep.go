@@ -49,7 +49,7 @@ func (f *File) remove(dir *lockedfile.Dir, name string) {
 	if r.read(file) != nil || len(r.list) >= 3 && f.Now()-r.list[1] <= r.list[2] {
 		return
 	}
-	if _, held, _, err := slots(context.Background(), dir, name, 1, false); held > 0 || err != nil {
+	if found, err := slots(context.Background(), dir, name, 1, false); found.held > 0 || err != nil {
 		return
 	}
 	for n := int64(0); dir.Remove(slotName(name, n)) == nil; n++ {

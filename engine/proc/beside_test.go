@@ -340,7 +340,7 @@ func (turn round) run(r *Runner, env []string) error {
 }
 
 // check checks one result, and what lives of the attempt: all of its orphans, or
-// nothing where it was ended.
+// nothing if it was ended.
 func (turn round) check(n int, res attempt.Result) error {
 	marks := []string{"RETRY_ATTEMPT=" + filepath.Base(turn.dir), fmt.Sprintf("RETRY_COPY=%d", n), "DIR=" + turn.dir}
 	list, err := process.List()

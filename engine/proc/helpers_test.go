@@ -15,7 +15,7 @@ import (
 )
 
 // limit bounds every wait of the tests, on a machine that is busy with others.
-// Where something must end within it, what would end by itself takes longer.
+// If something must end within it, what would end by itself takes longer.
 const limit = 2 * time.Minute
 
 // eventually waits until what holds.

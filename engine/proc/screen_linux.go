@@ -12,7 +12,7 @@ import (
 // of each run's own, since that of standard error is shared with all that write there.
 // The first byte is locked by the run that draws, the second by all that write.
 type Screen struct {
-	own   func() int // that description, opened when it is first used; -1 where there is none
+	own   func() int // that description, opened when it is first used; -1 if there is none
 	wrote sync.Once
 	crowd bool // another run has been seen
 }

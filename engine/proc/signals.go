@@ -22,7 +22,7 @@ func SignalOf(n int) (attempt.Signal, bool) { return signals.SignalOf(n) }
 // SignalTo sends a signal to another process, in two steps since pids are used
 // again: it takes hold of the process (on Linux by a pidfd), then asks whether that
 // is the one that was meant, and then signals that one or none. It returns
-// os.ErrProcessDone where the process has ended or is another one.
+// os.ErrProcessDone if the process has ended or is another one.
 func SignalTo(pid int, meant func() bool, s attempt.Signal) error {
 	n, ok := signals.NumberOf(s)
 	if !ok {

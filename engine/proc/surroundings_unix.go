@@ -20,8 +20,8 @@ import (
 
 // ForegroundTerminal reports whether the program is in the foreground process
 // group of its controlling terminal, so that the terminal's signals reach it.
-// Where /dev/tty cannot be opened for want of the file, the standard
-// descriptors are asked.
+// If /dev/tty cannot be opened, the standard descriptors are asked, but not after
+// ENXIO: then there is no controlling terminal.
 func ForegroundTerminal() bool {
 	foreground, _ := lookAtTerminal()
 	return foreground
@@ -191,8 +191,8 @@ const filesOfARun = 3 + 2 + 2
 // which takes a system call each.
 const filesPlenty = 256
 
-// EnoughFiles returns an error where fewer files may be open than attempts under
-// cfg need and the others that the run opens: Go's runtime answers that with its
+// EnoughFiles returns an error if fewer files may be open than attempts under cfg
+// need and the others that the run opens: Go's runtime answers that with its
 // stacks when it cannot have its own. reads is how many of the command's outputs
 // are read.
 func EnoughFiles(cfg Config, reads, others int) error {

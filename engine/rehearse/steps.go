@@ -37,8 +37,8 @@ type Step struct {
 // run.
 type Steps []Step
 
-// Parse reads STEPS: a comma-separated list of [P%][N*]RESULT[:D], where RESULT is a code
-// from 0 to 255, a signal's name, timeout or run, and ** in place of N* is for ever. Number
+// Parse reads STEPS: a comma-separated list of [P%][N*]RESULT[:D]. RESULT is a code
+// from 0 to 255, a signal's name, timeout or run; ** in place of N* is for ever. number
 // returns a signal's number on this system.
 func Parse(list string, number func(attempt.Signal) (int, bool)) (Steps, error) {
 	var steps Steps
@@ -95,7 +95,7 @@ func parseStep(item string, number func(attempt.Signal) (int, bool)) (Step, erro
 	return step, step.pretend(result, number)
 }
 
-// pretend reads RESULT, where it is not run.
+// pretend reads a RESULT other than run.
 func (s *Step) pretend(result string, number func(attempt.Signal) (int, bool)) error {
 	if result == "timeout" {
 		s.Result = attempt.Result{TimedOut: true, ExitCode: exitcodes.Timeout}

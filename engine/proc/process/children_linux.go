@@ -29,11 +29,11 @@ func becomeSubreaper() bool {
 }
 
 // childList is the kernel's list of the children of the program's first thread (proc(5),
-// task/TID/children), which orphans become: two dozen microseconds, where a table of all
-// processes takes a millisecond and more. It stays open, and is read without garbage: a
-// chain of processes that fork a successor and exit is as fast as a look.
+// task/TID/children), which orphans become. To read it takes two dozen microseconds; a table
+// of all processes takes a millisecond and more. It stays open, and is read without garbage:
+// a chain of processes that fork a successor and exit is as fast as a look.
 type childList struct {
-	fd   int // -1 where the kernel keeps no such list
+	fd   int // -1 if the kernel keeps no such list
 	line [4 << 10]byte
 	pids []int
 }
@@ -102,9 +102,9 @@ func probePids(first, near, limit int, isChild func(pid int) bool) (pids []int) 
 	return pids
 }
 
-// LivingChildren reports whether any child is alive. A zombie is passed over
-// where exits are not asked for, so that ECHILD means that all have ended; and
-// since orphans come to a subreaper, no child means no descendant.
+// LivingChildren reports whether any child is alive. It does not ask for exits, so
+// that the kernel passes over zombies: ECHILD means that all have ended. Since
+// orphans come to a subreaper, no child means no descendant.
 func LivingChildren() bool {
 	if childless.Load() && unix.Getpid() != 1 { // PID 1 gets orphans of others
 		return false

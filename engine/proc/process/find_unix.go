@@ -25,7 +25,7 @@ const defaultPath = "/bin:/usr/bin"
 const shell = "/bin/sh"
 
 // Each calls start with every file that argv[0] may stand for, until start returns nil. It
-// returns what execvp would: EACCES rather than ENOENT where a file was found that may not
+// returns what execvp would: EACCES rather than ENOENT if a file was found that may not
 // be executed.
 func Each(argv []string, start func(path string, argv []string) error) error {
 	try := func(path string) error {

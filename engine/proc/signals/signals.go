@@ -57,7 +57,7 @@ type Signals struct {
 // attempt takes them.
 type Inbox struct {
 	takes   bool          // signals that reach the program are the command's too
-	Arrived chan struct{} // has a token where something waits
+	Arrived chan struct{} // has a token if something waits
 	waiting []*delivery   // guarded by Signals.mu
 }
 
@@ -93,7 +93,7 @@ func (s *Signals) isOwnSignal(sig syscall.Signal) bool {
 	return wakes(sig) && isOwn != nil && (*isOwn)()
 }
 
-// offer sends v where the channel takes it at once.
+// offer sends v if the channel takes it at once.
 func offer[T any](to chan<- T, v T) {
 	select {
 	case to <- v:
@@ -101,7 +101,7 @@ func offer[T any](to chan<- T, v T) {
 	}
 }
 
-// Enter adds the inbox of an attempt that runs. Where the program has been
+// Enter adds the inbox of an attempt that runs. If the program has been
 // asked to end, and that has not been received from Cancelled, it returns the
 // signal: no command is to be run. A copy beside another attempt also gets what
 // the other one has got.

@@ -74,7 +74,7 @@ func WithoutTTOU(f func()) {
 func raise(sig syscall.Signal) { _ = unix.Tgkill(unix.Getpid(), unix.Gettid(), sig) }
 
 // stopAsUncaught stops the program by the action that sig has without a handler:
-// none where no process could continue it, as in an orphaned process group (setpgid(2)).
+// none if no process could continue it, as in an orphaned process group (setpgid(2)).
 // The signal goes to this thread, which acts on it before it goes on.
 func stopAsUncaught(sig syscall.Signal) {
 	runtime.LockOSThread()
@@ -86,7 +86,7 @@ func stopAsUncaught(sig syscall.Signal) {
 	}
 }
 
-// notDumpable keeps the kernel from dumping core even where a pipe handler
+// notDumpable keeps the kernel from dumping core even if a pipe handler
 // takes it whatever the limit (core(5)).
 func notDumpable() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 
@@ -96,7 +96,7 @@ func Handles(pid int, sig syscall.Signal) bool {
 	return signalMask(status, "SigCgt:\t")&(1<<(sig-1)) != 0
 }
 
-// signalMask reads one line of a status file (proc(5)), 0 where it is not there.
+// signalMask reads one line of a status file (proc(5)), 0 if it is not there.
 func signalMask(status []byte, name string) uint64 {
 	_, rest, _ := bytes.Cut(status, []byte(name))
 	line, _, _ := bytes.Cut(rest, []byte("\n"))

@@ -188,7 +188,7 @@ func (s *Signals) RestoreAll() attempt.Signal {
 const dyingTime = 20 * time.Millisecond
 
 // Die ends the program by sig, so that its parent sees the signal:
-// without a core file of its own and without Go's stacks. It returns where
+// without a core file of its own and without Go's stacks. It returns if
 // that cannot be (PID 1, signals that do not end a process); the caller then
 // exits with 128+n.
 func Die(sig attempt.Signal) {
@@ -208,7 +208,7 @@ func Die(sig attempt.Signal) {
 	setDefault(number)
 	unblock()
 	raise(number)
-	// Where the system cannot address a thread, another one may have to take it.
+	// If the system cannot address a thread, another one may have to take it.
 	time.Sleep(dyingTime)
 }
 

@@ -3,7 +3,7 @@
 package stdio
 
 // This file has the descriptors of Unix. Go's own files would end the program by SIGPIPE
-// if standard output has no reader, and become non-blocking where they can.
+// if standard output has no reader, and become non-blocking if they can.
 
 import (
 	"errors"

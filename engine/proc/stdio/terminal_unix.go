@@ -108,7 +108,7 @@ func sameFile(a, b File) bool {
 	if append := of & flags(b) & unix.O_APPEND; append != 0 || of != flags(b) {
 		return append != 0
 	}
-	// Copies of one descriptor share their flags, which kcmp(2) would say too where
+	// Copies of one descriptor share their flags, which kcmp(2) would say too if
 	// it is permitted. O_NONBLOCK has no effect on a file.
 	other := of ^ unix.O_NONBLOCK
 	_, _ = unix.FcntlInt(uintptr(a), unix.F_SETFL, other)

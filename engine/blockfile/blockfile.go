@@ -13,7 +13,7 @@ import (
 )
 
 // Line is one line that is not a comment. Key and Value are "" for a blank line,
-// which ends a block; Value is "" too where the key stands alone.
+// which ends a block; Value is "" too if the key stands alone.
 type Line struct {
 	Number     int // from 1
 	Key, Value string

@@ -139,7 +139,7 @@ func (l *File) WriteAt(b []byte, offset int64) (int, error) {
 	return l.whole(b, offset, syscall.Pwrite, syscall.ENOSPC)
 }
 
-// whole goes on where a call did less than it was asked for. none is the error
+// whole goes on if a call did less than it was asked for. none is the error
 // for a call that does nothing.
 func (l *File) whole(
 	b []byte, offset int64, call func(int, []byte, int64) (int, error), none error,
@@ -167,7 +167,7 @@ func (l *File) Hold() error {
 }
 
 // Holder reports whether a process holds the record lock, and which one, as this process sees
-// it: 0 or less where it is in another PID namespace. Nothing is locked.
+// it: 0 or less if it is in another PID namespace. Nothing is locked.
 func (l *File) Holder() (pid int, held bool, err error) {
 	lock := syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart}
 	err = l.record(syscall.F_GETLK, &lock)

@@ -73,8 +73,8 @@ func (l *File) Queue(ctx context.Context) error {
 	}
 }
 
-// OpenLocked opens a file, and makes it where create says so, and locks it. One that
-// was removed meanwhile is opened again.
+// OpenLocked opens a file, makes it if create says so, and locks it. A file that was
+// removed meanwhile is opened again.
 func OpenLocked(ctx context.Context, path string, create bool) (*File, error) {
 	return openLocked(ctx, func() (*File, error) { return Open(path, create) })
 }

@@ -43,8 +43,8 @@ func checkOwner(uid int) error {
 	return nil
 }
 
-// OwnDir returns an error where a directory, as stat describes it, is not the user's
-// alone. It is made by mkdir where it is missing, unless that is nil.
+// OwnDir returns an error if a directory, as stat describes it, is not the user's
+// alone. mkdir makes it if it is missing, unless mkdir is nil.
 func OwnDir(path string, stat func(string) (fs.FileInfo, error), mkdir func(string, fs.FileMode) error) error {
 	info, err := stat(path)
 	if mkdir != nil && errors.Is(err, fs.ErrNotExist) {

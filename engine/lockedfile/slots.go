@@ -21,7 +21,7 @@ const HeadSize = 24
 type Magic [8]byte
 
 // Latest is the payload of the slot that counts, its sequence, and the slot, 0 or
-// 1, that is written next. ok is false where no slot is whole. The slot that says
+// 1, that is written next. ok is false if no slot is whole. The slot that says
 // to be the later one is looked at first, and most often alone.
 func Latest(raw []byte, magic Magic) (payload []byte, sequence uint64, next int, ok bool) {
 	size := len(raw) / 2

@@ -94,8 +94,8 @@ func isRunID(s string) bool {
 
 var errNotOurs = errors.New("is not a regular file of this user")
 
-// look reads a record. It opens no file that it might have to wait for. Where there is
-// none, the error is fs.ErrNotExist.
+// look reads a record. It opens no file that it might have to wait for. If there is no
+// record, the error is fs.ErrNotExist.
 func look(path string) (e Entry, err error) {
 	removed := true
 	for tries := 0; removed && tries < 4; tries++ {

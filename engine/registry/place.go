@@ -65,8 +65,8 @@ func Places(lookup func(string) (string, bool)) []Place {
 	return all
 }
 
-// use checks that the directory is the user's alone. With create, it is made where it
-// is missing, also by another run at the same time.
+// use checks that the directory is the user's alone. With create, it is made if it
+// is missing, even if another run makes it at the same time.
 func (p *Place) use(create bool) error {
 	if p.above {
 		above := filepath.Dir(p.Path)

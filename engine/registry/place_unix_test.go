@@ -55,7 +55,7 @@ func TestUse(t *testing.T) {
 		place  Place
 		make   func(dir string) error
 		create bool
-		why    string // "" where it is used
+		why    string // "" if it is used
 	}{
 		"a new one":            {create: true},
 		"none, for a reader":   {why: "no such file"},

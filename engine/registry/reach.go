@@ -33,7 +33,7 @@ func (e *Entry) meant() bool {
 	return err == nil && now.Lives() && now.Holder == e.Holder
 }
 
-// Unreachable says why the program cannot be signalled, nil where it can.
+// Unreachable says why the program cannot be signalled, nil if it can.
 func (e *Entry) Unreachable() error {
 	if e.Holder > 0 {
 		return nil

@@ -33,7 +33,7 @@ type Record struct {
 	Places  func() []Place    // the first that can be used is taken
 	Named   bool              // the run is registered from its start
 	Targets int               // that are waited for before attempt 1
-	Note    func(line string) // is called once, where the run cannot be registered
+	Note    func(line string) // is called once, if the run cannot be registered
 
 	on      bool // the run is to be registered
 	status  Status
@@ -46,7 +46,7 @@ type Record struct {
 	lastEnded int
 	buffer    []byte // of a slot
 
-	file     *lockedfile.File // nil where there is none
+	file     *lockedfile.File // nil if there is none
 	path     string
 	sequence uint64
 	noted    bool
@@ -212,7 +212,7 @@ func (r *Record) rest() []byte {
 	return o.B
 }
 
-// write brings the record up to date, and makes it where there is none or it was
+// write brings the record up to date, and makes it if there is none or it was
 // removed. One that can no longer be written would be wrong, and is removed.
 func (r *Record) write() {
 	r.written = true

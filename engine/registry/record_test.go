@@ -48,7 +48,7 @@ func failure(seconds, n int, reason string) *event.AttemptFinished {
 }
 
 // shown reads the record as others do, as JSON without what differs from machine to
-// machine; "" where there is none.
+// machine; "" if there is none.
 func shown(t *testing.T, r *Record) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(r.Places()[0].Path, "*"))

@@ -81,8 +81,8 @@ func (p *place) state() (string, error) {
 		"user %d has no home, and neither XDG_STATE_HOME nor STATE_DIRECTORY is set", p.uid)
 }
 
-// usable reports whether the state can be in a home: one that exists, that is root's if the user
-// is root, and where the nearest directory of the state's path that exists can be written.
+// usable reports whether the state can be in a home. The home has to exist, and to be root's if
+// the user is root. The nearest directory of the state's path that exists has to be writable.
 func (p *place) usable(home string) bool {
 	info, err := os.Stat(home)
 	if err != nil || !info.IsDir() || p.uid == 0 && ownerOf(info) != 0 {

@@ -75,7 +75,7 @@ func (s *stripper) flush(dst []byte) []byte {
 }
 
 // sequence returns how many bytes to remove of the sequence that p begins with; whole is
-// false where its end may be behind p.
+// false if its end may be behind p.
 func sequence(p []byte) (n int, whole bool) {
 	if len(p) < 2 {
 		return 0, false

@@ -89,7 +89,7 @@ func TestMatcher(t *testing.T) {
 	}
 }
 
-// An open command may not swallow what follows it for ever, even where no line
+// An open command may not swallow what follows it for ever, even if no line
 // ends.
 func TestOpenCommandIsBounded(t *testing.T) {
 	patterns := parse(t, `error`, `x{100}`)

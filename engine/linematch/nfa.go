@@ -78,7 +78,7 @@ func newNFA(patterns []*Pattern) *nfa {
 func cuts(sets []*syntax.Inst) []rune {
 	cuts := []rune{0, '\n', '\n' + 1, '\r', '\r' + 1, 0x80}
 	for _, set := range sets {
-		if len(set.Rune) == 1 { // with its other cases where it folds
+		if len(set.Rune) == 1 { // with its other cases: it may fold
 			r := set.Rune[0]
 			cuts = append(cuts, r, r+1)
 			for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {

@@ -31,7 +31,7 @@ type Row struct {
 	PastDeadline bool `json:"-"`
 }
 
-// UnlimitedRows is how many waits are shown where attempts are unlimited.
+// UnlimitedRows is how many waits are shown if attempts are unlimited.
 const UnlimitedRows = 10
 
 // Rows are the waits of the schedule, until the run would end even with the least ones.
@@ -74,7 +74,7 @@ func waitsOf(p engine.Policy) engine.Policy {
 }
 
 // draws is the number of random numbers that a mean is taken over, and of waits before
-// where the jitter depends on those: by the midpoint rule, which is exact for all that is
+// if the jitter depends on those: by the midpoint rule, which is exact for all that is
 // linear in the random number.
 const draws = 64
 

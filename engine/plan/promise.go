@@ -18,7 +18,7 @@ import (
 // Unlimited stands for a duration without limit.
 const Unlimited = math.MaxInt64
 
-// Limit is a duration, in JSON in milliseconds, or null where it is Unlimited.
+// Limit is a duration, in JSON in milliseconds, or null if it is Unlimited.
 type Limit time.Duration
 
 // MarshalJSON writes l.
@@ -34,7 +34,7 @@ func (l Limit) MarshalJSON() ([]byte, error) {
 // more after attempt 1.
 type Promise struct {
 	// Longest is the longest possible run: every attempt takes Policy.Timeout, all waits
-	// are at their greatest; or Policy.Deadline where that is less.
+	// are at their greatest; or Policy.Deadline if that is less.
 	Longest Limit `json:"longest_ms"`
 	// OutlivesHalf and OutlivesMost are the outages that half and 99 of 100 runs
 	// survive: the median and the first percentile of the sum of the waits.
@@ -167,10 +167,10 @@ func follow(p *engine.Policy, outage time.Duration, draw func() float64) (r run)
 // Need is the least that lets 99 of 100 runs survive an outage, with the names of --plan in
 // JSON.
 type Need struct {
-	// Attempts is the least number with the rest of the policy as it is, nil where no
+	// Attempts is the least number with the rest of the policy as it is, nil if no
 	// number is enough.
 	Attempts *int `json:"needed_attempts"`
-	// Deadline is the least one with unlimited attempts, Unlimited where none is enough.
+	// Deadline is the least one with unlimited attempts, Unlimited if none is enough.
 	Deadline Limit `json:"needed_deadline_ms"`
 }
 
@@ -220,7 +220,7 @@ func percentile[T int | time.Duration](all []T, share float64) T {
 	return all[min(int(math.Ceil(share*float64(len(all))))-1, len(all)-1)]
 }
 
-// least is the least number of attempts that is enough, searched from a guess; 0 where
+// least is the least number of attempts that is enough, searched from a guess; 0 if
 // none is. More attempts are never worse.
 func least(guess int, enough func(n int) bool) int {
 	if enough(guess) {

@@ -116,9 +116,9 @@ const (
 type client struct {
 	state engine.State
 	begun time.Duration
-	gate  *admission.Gate // nil where no guard is named
+	gate  *admission.Gate // nil if no guard is named
 	pass  *admission.Pass
-	until time.Duration // the end of its wait for a slot, 0 where it does not wait
+	until time.Duration // the end of its wait for a slot, 0 if it does not wait
 }
 
 // herd is a simulation under way.

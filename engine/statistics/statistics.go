@@ -21,7 +21,7 @@ func Wilson(hits, n int) (low, high float64) {
 	half := z95 * math.Sqrt(share*(1-share)/cases+z95*z95/(4*cases*cases))
 	whole := 1 + z95*z95/cases
 	low, high = (centre-half)/whole, (centre+half)/whole
-	if hits == 0 { // exact, where the difference of two roundings is not
+	if hits == 0 { // exact; the difference of two roundings is not
 		low = 0
 	}
 	if hits == n {

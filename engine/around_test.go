@@ -63,7 +63,7 @@ func staged(t *testing.T, hooks Hooks, prepare func(*Config, *stage), results ..
 	return s, r, end
 }
 
-// variable returns a variable that a hook saw, "-" where it is unset.
+// variable returns a variable that a hook saw, "-" if it is unset.
 func variable(spec attempt.Spec, name string) string {
 	for _, entry := range spec.Env {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {

@@ -51,7 +51,7 @@ func (p *Policy) First() State {
 // Decision says what follows an attempt.
 type Decision struct {
 	// Accepted says that the attempt succeeded, Retry that another one follows after
-	// Jittered: also after a success, where more are needed. Otherwise the run ends.
+	// Jittered: also after a success, if more are needed. Otherwise the run ends.
 	Accepted, Retry bool
 	// Unnamed says that no --on-* rule names the failure.
 	Unnamed bool
@@ -64,8 +64,8 @@ type Decision struct {
 	End End
 }
 
-// End is how the program ends: dying by Signal where that is set and possible,
-// with Code otherwise. Code is 128+n where Signal is set.
+// End is how the program ends: dying by Signal if that is set and possible,
+// with Code otherwise. Code is 128+n if Signal is set.
 type End struct {
 	Code   int
 	Signal attempt.Signal

@@ -23,7 +23,7 @@ type Evidence struct {
 	// first rule of their kind that a line matched. Each is the flag with its pattern,
 	// or "".
 	Missing, Fail, Stop, Retry string
-	// Stdout and Stderr are the last part of each stream, nil where it was not captured.
+	// Stdout and Stderr are the last part of each stream, nil if it was not captured.
 	// StdoutHead and StderrHead are the first part of one that did not fit: the header
 	// of a response precedes its body.
 	Stdout, Stderr         []byte
@@ -31,7 +31,7 @@ type Evidence struct {
 	// Order is how much of each came when, if both were captured.
 	Order []classify.Arrival
 
-	// The last lines that matched Fail, Stop and Retry, "" where the tail has lost them.
+	// The last lines that matched Fail, Stop and Retry, "" if the tail has lost them.
 	failLine, stopLine, retryLine string
 }
 
@@ -163,7 +163,7 @@ func (s *stream) Write(p []byte) (int, error) {
 }
 
 // add ends a stream and adds the patterns that matched. It returns the last part of the
-// stream, and the first part where that is not in the last.
+// stream, and the first part if that is not in the last.
 func (e *Evidence) add(w io.Writer) (tail, head []byte) {
 	s, read := w.(*stream)
 	if !read {

@@ -12,9 +12,9 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// counted is what an attempt counts as for the guards: an accepted one is a success,
-// also where more are needed; one that would be retried is a failure, also where no
-// attempt is left.
+// counted is what an attempt counts as for the guards. An accepted one is a success,
+// even if more are needed. One that would be retried is a failure, even if no attempt
+// is left.
 func counted(d *Decision, r attempt.Result) guard.Outcome {
 	switch {
 	case r.StartErr != nil, r.NotRun:
@@ -128,7 +128,7 @@ func (e *execution) slotLost(lost *event.StoreFailed) *Decision {
 const lostReason = "its slot was lost"
 
 // refused is how a run ends that a guard ended: as its last attempt did, or with Refused
-// where nothing ran.
+// if nothing ran.
 func (e *execution) refused(refusal *event.GuardRefused) *Decision {
 	e.emit(refusal)
 	if e.attempts == 0 {

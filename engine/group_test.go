@@ -406,7 +406,7 @@ func TestHedgeIsCancelled(t *testing.T) {
 	}
 }
 
-// A signal that reaches the losers came after the attempt: it matters where
+// A signal that reaches the losers came after the attempt: it matters if
 // another attempt would follow.
 func TestSignalWhileLosersEnd(t *testing.T) {
 	for _, more := range []bool{false, true} {
@@ -482,7 +482,7 @@ func TestHedgeWithoutAReader(t *testing.T) {
 	})
 }
 
-// A success ends the attempt, not the run, where more are asked for.
+// A success ends the attempt, not the run, if more are asked for.
 func TestHedgeAndConsecutive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, s, r := newHedged(2, 100*ms, planned{after: 150 * ms, result: exit0}, planned{after: 20 * ms, result: exit0})

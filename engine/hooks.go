@@ -83,7 +83,7 @@ func (d *Decision) givenUp() bool {
 }
 
 // conclude runs what follows the last attempt, which may change how the run ends. It
-// returns the exit code of the fallback, nil where none ran. A run that was given up is
+// returns the exit code of the fallback, nil if none ran. A run that was given up is
 // kept before --after-give-up, or after a fallback that failed.
 func (e *execution) conclude(ctx context.Context, d *Decision) *int {
 	var after, instead string
@@ -174,7 +174,8 @@ func (e *execution) hook(ctx context.Context, name, script string, words, env []
 // errLimit is the cause of a context whose limit has passed.
 var errLimit = errors.New("timed out")
 
-// judge sets the note of a result, and the code where a limit has passed: 124.
+// judge sets the note of a result, and the code: to 124 if a limit has passed, to that of a
+// failure if an error left it 0.
 func (h *Hooks) judge(name string, r *attempt.Result) {
 	r.Note = ""
 	switch {
@@ -213,7 +214,7 @@ func (e *execution) hookVariables(d *Decision, outcome event.Outcome, next time.
 }
 
 // retryWith are the words that are run in place of the command, and those by which a
-// failure is recognised: the command's own where the shell string begins with them.
+// failure is recognised: the command's own if the shell string begins with "$@".
 func (e *execution) retryWith(words []string) (run, judged []string) {
 	run = shell(e.Hooks.RetryWith, words)
 	if name := command.Find(run); name == "$@" {

@@ -30,7 +30,7 @@ type Identity struct {
 }
 
 // Trace is a W3C trace context: its ID and flags, 32 and 2 hexadecimal digits, the span of
-// the run and that of its parent, 16 each; Parent is "" where the trace begins here.
+// the run and that of its parent, 16 each; Parent is "" if the trace begins here.
 type Trace struct {
 	ID, Flags, Span, Parent string
 }

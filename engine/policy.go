@@ -53,8 +53,8 @@ type Policy struct {
 type Rules struct {
 	SuccessOnExit, StopOnExit, OnExit classify.Exits
 	Stdout, Stderr                    Patterns
-	// Mode decides where no rule of the user does, by Table. That is called at the first
-	// failure: to read it takes longer than to start the program.
+	// Mode decides if no rule of the user does, by Table. Table is called at the first
+	// failure: to read the rules takes longer than to start the program.
 	Mode  Mode
 	Table func() *classify.Table
 	Hints Hints
@@ -101,7 +101,7 @@ const (
 // asked for.
 type Hints struct {
 	Use bool
-	// Pattern replaces the known forms where it is not nil.
+	// Pattern replaces the known forms if it is not nil.
 	Pattern *regexp.Regexp
 }
 

@@ -40,8 +40,8 @@ func TestWhenGoesOnInTheSchedule(t *testing.T) {
 	})
 }
 
-// Where the run does not go on, no attempt follows, and the reason decides the
-// code: the last attempt's where the deadline passed, 124 where the limit did.
+// If the run does not go on, no attempt follows, and the reason decides the
+// code: the last attempt's if the deadline passed, 124 if the limit did.
 func TestWhenEndsTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct {

@@ -310,7 +310,7 @@ type Concluding struct {
 type RunFinished struct {
 	Header
 	Ending
-	// Command is nil where there was none. Hunted says that a failure of it was looked for
+	// Command is nil if there was none. Hunted says that a failure of it was looked for
 	// (--until-failure).
 	Command []string
 	Hunted  bool

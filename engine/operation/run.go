@@ -47,7 +47,7 @@ func (r *record) execute(ctx context.Context, p Policy, f func(context.Context) 
 	defer cancel()
 	r.update(func() { r.known = known{cancel: cancel} })
 	r.f, r.end = f, Failed
-	defer r.update(func() { r.f, r.status, r.next, r.cancel = nil, r.end, 0, nil }) // also where f ends its goroutine
+	defer r.update(func() { r.f, r.status, r.next, r.cancel = nil, r.end, 0, nil }) // even if f ends its goroutine
 	loop := engine.Config{Policy: p.engine(), Starter: r, Emit: r.emit, Draw: rand.Float64}
 	loop.Run(ctx)
 	return r.end == Succeeded

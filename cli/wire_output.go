@@ -168,7 +168,7 @@ func (out *output) toMachine(format string, w io.Writer, quiet bool) (complain f
 		emit, complain = g.Emit, g.Complain
 	case "gitlab":
 		plain := out.o.Color == "never" || out.o.Color == "auto" && os.Getenv("NO_COLOR") != ""
-		g := sink.NewGitLab(w, sink.CIOptions{Quiet: quiet, Plain: plain})
+		g := sink.NewGitLab(w, sink.CIOptions{Quiet: quiet, Plain: plain}, &out.run)
 		emit, complain = g.Emit, g.Complain
 	default:
 		emit = sink.NewJSON(w).Emit

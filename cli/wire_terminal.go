@@ -21,7 +21,7 @@ import (
 // forPerson writes events for a person.
 func (out *output) forPerson(w io.Writer, quiet bool) *human.Sink {
 	o := out.o
-	s := &human.Sink{W: w, Name: out.label, Timestamps: o.Timestamps}
+	s := &human.Sink{W: w, Run: &out.run, Name: out.label, Timestamps: o.Timestamps}
 	switch {
 	case quiet:
 		s.Level = human.Quiet

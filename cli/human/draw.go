@@ -121,7 +121,7 @@ func (s *Sink) countdown(wait time.Duration, text func(left string) string) {
 			return 0
 		}
 		shown, change := remaining(left)
-		s.overwrite(prefix + text(shown))
+		s.overwrite(prefix + message.Printable(text(shown)))
 		return change
 	}
 	s.draw(redraw(), redraw)
@@ -136,14 +136,14 @@ func (s *Sink) targets(e *event.TargetsPending) {
 	}
 	room := 0
 	if columns := s.columns(); columns > 0 {
-		room = max(columns-1-runewidth.StringWidth(s.prefix()+"waiting (99m59s left) for "), 1)
+		room = max(columns-1-runewidth.StringWidth(s.prefix()+message.WaitingFor("", "99m59s")), 1)
 	}
 	text := counted(texts, room)
 	if !e.Limited {
-		s.overwrite(s.prefix() + "waiting for " + text)
+		s.overwrite(s.prefix() + message.WaitingFor(text, ""))
 		return
 	}
-	s.countdown(e.Left, func(left string) string { return "waiting (" + left + " left) for " + text })
+	s.countdown(e.Left, func(left string) string { return message.WaitingFor(text, left) })
 }
 
 // counted joins texts as far as they fit into so many columns (0 is no limit), and counts the
@@ -229,7 +229,7 @@ func (s *Sink) status(e *event.AttemptStarted) {
 	if s.Screen == nil {
 		return
 	}
-	row := &statusRow{sink: s, started: e, begun: time.Now()}
+	row := &statusRow{sink: s, attempt: e, deadline: s.Run.Start.Deadline}
 	after := statusAfter
 	if e.Repeats {
 		after = row.redraw()
@@ -242,9 +242,9 @@ func (s *Sink) status(e *event.AttemptStarted) {
 // statusRow is the last row of the terminal while an attempt runs.
 type statusRow struct {
 	sink          *Sink
-	started       *event.AttemptStarted
-	begun         time.Time
-	columns, rows int // of the terminal when it was drawn; 0 before
+	attempt       *event.AttemptStarted
+	deadline      time.Time // of the run
+	columns, rows int       // of the terminal when it was drawn; 0 before
 	text          string
 }
 
@@ -257,7 +257,7 @@ func (r *statusRow) redraw() time.Duration {
 		return 0
 	}
 	columns, rows := s.Screen.Size()
-	text := r.shown(time.Now())
+	text := message.Running(r.attempt, r.deadline, time.Now())
 	same := columns == r.columns && rows == r.rows
 	if same && text == r.text || columns < leastColumns || rows < leastRows || !s.claim() {
 		return statusLook
@@ -275,27 +275,6 @@ func (r *statusRow) redraw() time.Duration {
 	r.columns, r.rows, r.text = columns, rows, text
 	s.replace(written, drawing, giveBack)
 	return statusLook
-}
-
-// shown says how long the attempt has run, and which limit comes next.
-func (r *statusRow) shown(now time.Time) string {
-	e, ran := r.started, now.Sub(r.begun).Truncate(time.Second)
-	text := "attempt " + message.Position(&e.Header) + " runs"
-	if e.Repeats {
-		text = fmt.Sprintf("%s, %d failed", message.Position(&e.Header), e.Failed)
-	}
-	if ran <= 0 {
-		return text
-	}
-	text += ": " + message.Limit(ran)
-	limit, end := "timeout", r.begun.Add(e.Timeout)
-	if deadline := r.sink.deadline; e.Timeout == 0 || !deadline.IsZero() && deadline.Before(end) {
-		limit, end = "deadline", deadline
-	}
-	if left := end.Sub(now).Round(time.Second); !end.IsZero() && left >= 0 {
-		text += ", " + limit + " in " + message.Limit(left)
-	}
-	return text
 }
 
 // hide erases what is drawn, since the program is about to be stopped. It waits for a

@@ -35,6 +35,7 @@ const (
 type Sink struct {
 	Level Level
 	Color bool
+	Run   *event.Run // has each event before the sink
 	// Screen is the terminal that W writes to, nil if W is no terminal.
 	Screen Screen
 	// Name returns what lines call the run, "" for nothing.
@@ -60,7 +61,6 @@ type Sink struct {
 	timer    *time.Timer
 	narrator message.Narrator
 	held     strings.Builder // lines
-	deadline time.Time       // of the run, the zero time is none
 }
 
 // Emit writes one event.
@@ -71,7 +71,9 @@ func (s *Sink) Emit(e event.Event) {
 		return // nothing is written, and what is drawn may stay
 	}
 	s.clear()
-	s.narrator.Verbose, s.narrator.Quiet = s.Level == Verbose, s.Level == Quiet
+	s.narrator.Run = s.Run
+	s.narrator.Verbose = s.Level == Verbose
+	s.narrator.Quiet = s.Level == Quiet
 	lines := s.narrator.Tell(e)
 	if s.Level == Quiet {
 		lines = slices.DeleteFunc(lines, func(l message.Line) bool { return !l.Always })
@@ -123,23 +125,16 @@ func (s *Sink) live(e event.Event) bool {
 // drawing draws what lasts.
 func (s *Sink) drawing(e event.Event) {
 	switch e := e.(type) {
-	case *event.RunStarted:
-		s.deadline = e.Deadline
-	case *event.InitialWait:
-		s.countdown(e.Wait, func(left string) string { return "first try in " + left })
-	case *event.RetryScheduled:
-		following := e.Header
-		following.Attempt++
-		attempt := "attempt " + message.Position(&following) + " in "
-		s.countdown(e.Jittered, func(left string) string { return attempt + left })
 	case *event.AttemptStarted:
 		s.status(e)
 	case *event.TargetsPending:
 		if s.claim() {
 			s.targets(e)
 		}
-	case *event.SlotPending:
-		s.countdown(e.Left, func(left string) string { return message.Printable(message.SlotPending(e, left)) })
+	default:
+		if lasts, text := message.Countdown(e); text != nil {
+			s.countdown(lasts, text)
+		}
 	}
 }
 

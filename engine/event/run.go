@@ -28,6 +28,10 @@ type Run struct {
 	// Waits counts the waits between attempts, Waited is how long those took that have ended.
 	Waits  int
 	Waited time.Duration
+	// Until is when the wait under way ends, also that before the first attempt; the zero time
+	// for none. Length is how long it is.
+	Until  time.Time
+	Length time.Duration
 	// FirstFailed and LastFailed are when an attempt, or a copy, failed; zero for never.
 	FirstFailed, LastFailed time.Time
 	// Failure is the last failed attempt, nil for none.
@@ -69,18 +73,24 @@ func (r *Run) Add(ev Event) {
 		r.finish(e)
 	case *AttemptCancelled:
 		r.try(Try{AttemptFinished: AttemptFinished{Header: e.Header, Which: e.Which, Result: e.Result}, Lost: true})
+	case *InitialWait:
+		r.wait(e.Time, e.Wait)
+	case *InitialWaited:
+		r.Until = time.Time{}
 	case *RetryScheduled:
 		r.decided()
+		r.wait(e.Time, e.Jittered)
 		r.Waits++
 		if a := r.last(); a != nil {
 			a.Wait = e
 		}
 	case *RetryWaited:
+		r.Until = time.Time{}
 		r.Waited += e.Slept
 		if a := r.last(); a != nil {
 			a.Slept = &e.Slept
 		}
-	case *HookStarted:
+	case *HookStarted, *Concluding:
 		r.decided()
 	case *RunFinished:
 		r.decided()
@@ -105,6 +115,18 @@ func (r *Run) Running() *Attempt {
 		return a
 	}
 	return nil
+}
+
+// Between reports whether no attempt runs, and another one is to follow: before the first, and
+// from the beginning of a wait until the next.
+func (r *Run) Between() bool {
+	a := r.last()
+	return a == nil || a.Wait != nil
+}
+
+func (r *Run) wait(now time.Time, length time.Duration) {
+	r.Until = now.Add(length)
+	r.Length = length
 }
 
 func (r *Run) last() *Attempt {

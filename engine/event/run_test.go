@@ -49,6 +49,35 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestRunWaits: a wait has an end from its beginning to that end, also one that precedes
+// attempt 1.
+func TestRunWaits(t *testing.T) {
+	var r Run
+	for i, step := range []struct {
+		event   Event
+		until   int64
+		between bool
+	}{
+		{&RunStarted{Header: at(0, 0)}, 0, true},
+		{&InitialWait{Header: at(1, 0), Wait: 2 * time.Second}, 3, true},
+		{&InitialWaited{Header: at(3, 0)}, 0, true},
+		{&AttemptStarted{Header: at(3, 1)}, 0, false},
+		{&AttemptFinished{Header: at(4, 1)}, 0, false},
+		{&RetryScheduled{Header: at(4, 1), Wait: Wait{Jittered: 5 * time.Second}}, 9, true},
+		{&RetryWaited{Header: at(9, 1), Slept: 5 * time.Second}, 0, true},
+		{&AttemptStarted{Header: at(9, 2)}, 0, false},
+	} {
+		r.Add(step.event)
+		if ends := !r.Until.IsZero(); ends != (step.until > 0) || ends && r.Until.Unix() != step.until ||
+			r.Between() != step.between {
+			t.Errorf("step %d, %T: until %v, between attempts %t", i, step.event, r.Until, r.Between())
+		}
+	}
+	if r.Length != 5*time.Second {
+		t.Errorf("the wait took %v", r.Length)
+	}
+}
+
 // TestRunIsBounded: of an endless run the first and the last attempts are kept.
 func TestRunIsBounded(t *testing.T) {
 	var r Run

@@ -250,14 +250,6 @@ func stillPending(e *event.TargetsPending) string {
 	return text
 }
 
-// SlotPending says that a slot or a turn is waited for, and why.
-func SlotPending(e *event.SlotPending, left string) string {
-	if e.Turn {
-		return "waiting for its turn (in " + left + "): " + e.Reason
-	}
-	return "waiting for a slot (" + left + " left): " + e.Reason
-}
-
 // Printable replaces control characters, which could move the cursor or start
 // a line of their own, and parts "##", with which commands to the runners of CI
 // systems begin anywhere in a line ("##[name]", "##vso[name]"): the text may

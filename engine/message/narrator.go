@@ -35,6 +35,8 @@ type Line struct {
 	Verdict string
 	// Always says that --quiet does not silence the line.
 	Always bool
+	// Outcome is how the run ended, if the line says that, else it is "".
+	Outcome event.Outcome
 }
 
 // String is the whole line.
@@ -46,26 +48,24 @@ func (l *Line) String() string {
 	return title + l.Text
 }
 
-// Narrator says what happens in a run, event by event. The zero value begins a run.
+// Narrator says what happens in a run, event by event.
 type Narrator struct {
+	Run *event.Run // has each event before the narrator
 	// Verbose says more of waits, Quiet of the end only what the program itself failed at.
 	Verbose, Quiet bool
 
-	bareTimeout string
-	overruled   bool // it was told that a rule matched in a success
-	// failed is the last attempt that failed. It is told with what follows it.
-	failed *event.AttemptFinished
+	told      *event.AttemptFinished // the failed attempt that was told last
+	overruled bool                   // it was told that a rule matched in a success
+	explained bool                   // it was told what the number of -t means
 }
 
 // Tell returns the lines for an event, which is the next one of the run.
 func (n *Narrator) Tell(e event.Event) []Line {
 	switch e := e.(type) {
-	case *event.RunStarted:
-		n.bareTimeout = e.BareTimeout
 	case *event.AttemptStarted, *event.AttemptFinished, *event.AttemptCancelled, *event.GuardRefused:
 		return n.attempt(e)
 	case *event.InitialWait:
-		return detail("first try in %s", Duration(e.Wait))
+		return detail("%s", firstTry(Duration(e.Wait)))
 	case *event.RetryScheduled:
 		return n.scheduled(e)
 	case *event.RetryWaited:
@@ -96,17 +96,13 @@ func detail(format string, args ...any) []Line {
 	return []Line{{Level: Detail, Text: fmt.Sprintf(format, args...)}}
 }
 
-// attempt tells of attempts and their copies. A failure is kept until it is known what
-// follows it; of a hedged attempt, only that of the last copy to end.
+// attempt tells of attempts and their copies, but for a failure, which is told with what
+// follows it.
 func (n *Narrator) attempt(e event.Event) []Line {
 	switch e := e.(type) {
 	case *event.AttemptStarted:
 		return detail("attempt %s starts%s", trial(&e.Header, &e.Which), using(e.Use))
 	case *event.AttemptFinished:
-		n.failed = nil
-		if !e.Success && !e.Result.ReaderGone {
-			n.failed = e
-		}
 		var lines []Line
 		if e.Result.Rehearsed {
 			lines = []Line{{Level: Info, Text: rehearsal(e), Always: true}}
@@ -158,25 +154,37 @@ func (n *Narrator) scheduled(e *event.RetryScheduled) []Line {
 	return lines
 }
 
+// untold is the last failed attempt, nil if it was told. Of a failure since the output has no
+// reader, none is told.
+func (n *Narrator) untold() *event.AttemptFinished {
+	f := n.Run.Failure
+	if f == nil || f == n.told || f.Result.ReaderGone {
+		return nil
+	}
+	return f
+}
+
 // failure tells of the last failed attempt and what follows it; next is nil if nothing
 // does.
 func (n *Narrator) failure(next *event.RetryScheduled) []Line {
-	if n.failed == nil {
+	f := n.untold()
+	if f == nil {
 		return nil
 	}
-	title, text := failure(n.failed, next, n.Verbose)
+	title, text := failure(f, next, n.Verbose)
 	line := Line{Level: Warning, Title: title, Text: text + n.more(), Verdict: "failed"}
-	n.failed = nil
+	n.told = f
 	return []Line{line}
 }
 
 // more is what the first line about a timeout says beside it.
 func (n *Narrator) more() string {
-	number := n.bareTimeout
-	if number == "" || n.failed == nil || !n.failed.Result.TimedOut || n.failed.Result.Idle {
+	number := n.Run.Start.BareTimeout
+	f := n.untold()
+	if number == "" || n.explained || f == nil || !f.Result.TimedOut || f.Result.Idle {
 		return ""
 	}
-	n.bareTimeout = ""
+	n.explained = true
 	return fmt.Sprintf(" (-t %s limits one attempt to %[1]s s; -n %[1]s is the number of attempts)", number)
 }
 
@@ -189,7 +197,9 @@ func (n *Narrator) end(e *event.RunFinished) []Line {
 		return nil
 	}
 	lines := n.last(e.Attempts, &e.Ending)
-	last := Line{Level: Bad, Text: End(e) + n.more(), Verdict: verdict(e), Always: e.OwnFailure()}
+	last := Line{
+		Level: Bad, Text: End(e) + n.more(), Verdict: verdict(e), Always: e.OwnFailure(), Outcome: e.Outcome,
+	}
 	if n.Quiet {
 		last.Text = e.Reason
 	}
@@ -214,13 +224,13 @@ func (n *Narrator) last(attempts int, e *event.Ending) []Line {
 func waiting(e event.Event) []Line {
 	switch e := e.(type) {
 	case *event.TargetPending:
-		return []Line{{Level: Info, Text: "waiting for " + Pending(&e.Target)}}
+		return []Line{{Level: Info, Text: WaitingFor(Pending(&e.Target), "")}}
 	case *event.TargetsPending:
 		if e.Beat {
 			return []Line{{Level: Info, Text: stillPending(e)}}
 		}
 	case *event.SlotPending:
-		return []Line{{Level: Info, Text: SlotPending(e, Duration(e.Left.Round(time.Second)))}}
+		return []Line{{Level: Info, Text: slotPending(e, Duration(e.Left.Round(time.Second)))}}
 	case *event.TargetReady:
 		is := "is " + wanted[e.Gone]
 		return []Line{{Level: Good, Text: e.Name + " " + is + " after " + Duration(e.After), Verdict: is}}

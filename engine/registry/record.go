@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
-	"time"
 
 	"github.com/retrysh/retry/engine/event"
 	"github.com/retrysh/retry/engine/lockedfile"
@@ -36,10 +35,7 @@ type Record struct {
 	Note    func(line string) // is called once, if the run cannot be registered
 
 	on      bool // the run is to be registered
-	status  Status
-	written bool          // as it is
-	next    time.Time     // of the attempt after a wait of known length
-	delay   time.Duration // that length
+	written bool // as it is
 	// ended are the last attempts that have ended, each as a JSON object, lastEnded is the
 	// number of the last one.
 	ended     [][]byte
@@ -57,36 +53,29 @@ type Record struct {
 // begins, and before whatever may take long between them: a write costs as much as a quarter
 // of the rest of an attempt.
 func (r *Record) Emit(ev event.Event) {
-	now := ev.Head().Time
 	switch e := ev.(type) {
 	case *event.RunStarted:
 		r.on = r.Named
-		r.become(Waiting)
-		if r.Targets > 0 {
-			r.status = Pending
-		}
 		r.write()
 	case *event.TargetReady:
 		if r.Targets--; r.Targets == 0 {
-			r.become(Waiting)
 			r.write()
 		}
 	case *event.InitialWait:
-		r.wait(now, e.Wait)
+		r.write()
 	case *event.RetryScheduled:
 		r.on = true
-		r.wait(now, e.Jittered)
+		r.write()
 	case *event.InitialWaited, *event.RetryWaited:
-		r.become(Waiting)
+		r.written = false
 	case *event.AttemptStarted:
 		if e.Copy == 0 {
 			r.on = r.on || e.Attempt > 1
-			r.become(Running)
 			r.write()
 		}
 	case *event.AttemptFinished:
 		if r.Run.Running() == nil { // else another copy may decide
-			r.become(Running)
+			r.written = false
 		}
 	case *event.Blocking:
 		if !r.written {
@@ -97,14 +86,14 @@ func (r *Record) Emit(ev event.Event) {
 	}
 }
 
-// become changes the status, which is not written yet.
-func (r *Record) become(status Status) {
-	r.status, r.next, r.written = status, time.Time{}, false
-}
-
-func (r *Record) wait(now time.Time, d time.Duration) {
-	r.status, r.next, r.delay = Waiting, now.Add(d), d
-	r.write()
+func (r *Record) status() Status {
+	switch {
+	case r.Targets > 0:
+		return Pending
+	case r.Run.Between():
+		return Waiting
+	}
+	return Running
 }
 
 // keep encodes the attempts that have ended since the last time.
@@ -143,11 +132,11 @@ func (r *Record) state() []byte {
 	o := text.JSON{B: r.buffer[:lockedfile.HeadSize]}
 	clear(o.B) // Seal has filled it
 	o.Open("", '{')
-	o.String("status", string(r.status))
+	o.String("status", string(r.status()))
 	o.Number("attempt", float64(r.Run.Attempt()))
-	if !r.next.IsZero() {
-		o.Time("next_attempt_at", r.next)
-		o.Number("next_delay_ms", text.Milliseconds(r.delay))
+	if !r.Run.Until.IsZero() {
+		o.Time("next_attempt_at", r.Run.Until)
+		o.Number("next_delay_ms", text.Milliseconds(r.Run.Length))
 	}
 	if f := r.Run.Failure; f != nil {
 		o.Number("last_exit", float64(f.Result.ExitCode))

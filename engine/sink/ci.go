@@ -52,6 +52,10 @@ type dialect interface {
 	notice(title, text string) string
 }
 
+func newCI(w io.Writer, options CIOptions, d dialect, run *event.Run) *ci {
+	return &ci{w: w, options: options, dialect: d, narrator: message.Narrator{Run: run}}
+}
+
 // Complain writes a warning of the program's own.
 func (s *ci) Complain(text string) {
 	s.mu.Lock()
@@ -68,7 +72,7 @@ func (s *ci) Emit(e event.Event) {
 	}
 	for _, line := range s.narrator.Tell(e) {
 		if line.Level > message.Detail && (line.Always || !s.options.Quiet) {
-			s.write(s.draw(e, &line))
+			s.write(s.draw(&line))
 		}
 	}
 }
@@ -92,20 +96,21 @@ func (s *ci) folds(e event.Event) {
 	}
 }
 
-// draw is a line in the syntax of the runner.
-func (s *ci) draw(e event.Event, line *message.Line) string {
+// draw is a line in the syntax of the runner. Unless the run worked, its end is a failure: so is
+// that of a parked run, whose work is not done.
+func (s *ci) draw(line *message.Line) string {
 	title, text := "retry", inert(line.String())
 	if line.Title != "" {
 		title, text = "retry: "+inert(strings.TrimSuffix(line.Title, ":")), inert(line.Text)
 	}
-	end, ended := e.(*event.RunFinished)
-	if ended && line.Title == "" {
-		title = "retry: " + string(end.Outcome)
+	ends := line.Outcome != ""
+	if ends {
+		title = "retry: " + string(line.Outcome)
 	}
 	switch {
-	case line.Level == message.Good && ended:
+	case ends && line.Level == message.Good:
 		return s.dialect.notice(title, text)
-	case ended && line.Title == "":
+	case ends:
 		return s.dialect.failure(title, text)
 	case line.Level >= message.Warning:
 		return s.dialect.warning(title, text)

@@ -19,10 +19,15 @@ func at(n int, e event.Event) event.Event {
 }
 
 // emit has the record of the run and the sink take note of an event.
-func emit(s *GitHub, e event.Event) {
-	s.run.Add(e)
+func emit(s interface {
+	Emit(event.Event)
+	record() *event.Run
+}, e event.Event) {
+	s.record().Add(e)
 	s.Emit(e)
 }
+
+func (s *ci) record() *event.Run { return s.narrator.Run }
 
 // run is a run of three attempts in which every text that comes from outside
 // is hostile.
@@ -160,9 +165,9 @@ func FuzzGitHubHasNoOtherCommands(f *testing.F) {
 // bytes.
 func checkGitLab(t *testing.T, text string) {
 	var log bytes.Buffer
-	s := NewGitLab(&log, CIOptions{})
+	s := NewGitLab(&log, CIOptions{}, new(event.Run))
 	for _, e := range run(text) {
-		s.Emit(e)
+		emit(s, e)
 	}
 	s.Complain(text)
 	ours := strings.Count(log.String(), "\x1b[0Ksection_start:1795222483:retry_18ee0bc9_") +
@@ -294,12 +299,13 @@ func TestQuietPrintsOwnErrorsOnly(t *testing.T) {
 // TestReaderHasGone: an end by SIGPIPE is silent.
 func TestReaderHasGone(t *testing.T) {
 	var log bytes.Buffer
-	s := NewGitLab(&log, CIOptions{})
-	s.Emit(at(1, &event.AttemptStarted{}))
+	s := NewGitLab(&log, CIOptions{}, new(event.Run))
+	emit(s, &event.RunStarted{})
+	emit(s, at(1, &event.AttemptStarted{}))
 	log.Reset()
-	s.Emit(at(1, &event.AttemptFinished{Result: attempt.Result{ReaderGone: true},
+	emit(s, at(1, &event.AttemptFinished{Result: attempt.Result{ReaderGone: true},
 		Judgement: event.Judgement{Reason: "no reader"}}))
-	s.Emit(&event.RunFinished{Attempts: 1,
+	emit(s, &event.RunFinished{Attempts: 1,
 		Ending: event.Ending{Outcome: event.Cancelled, ReaderGone: true,
 			Judgement: event.Judgement{Reason: "no reader"}}})
 	if strings.Contains(log.String(), "no reader") {

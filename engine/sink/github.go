@@ -28,14 +28,14 @@ type GitHubFiles struct {
 // end it writes the attempts as a table, unless the first succeeded, and the
 // outputs attempts, outcome, exit_code, timed_out and reason.
 type GitHub struct {
-	ci
+	*ci
 	files GitHubFiles
 	run   *event.Run
 }
 
 // NewGitHub returns a sink that writes to w, of a run whose record has each event before it.
 func NewGitHub(w io.Writer, options CIOptions, files GitHubFiles, run *event.Run) *GitHub {
-	return &GitHub{ci: ci{w: w, options: options, dialect: workflowCommands{}}, files: files, run: run}
+	return &GitHub{ci: newCI(w, options, workflowCommands{}, run), files: files, run: run}
 }
 
 // Emit writes one event.

@@ -13,11 +13,11 @@ import (
 
 // GitLab is a sink for the log of a GitLab CI job: each attempt is a section,
 // each failed one a line that begins with WARNING.
-type GitLab struct{ ci }
+type GitLab struct{ *ci }
 
-// NewGitLab returns a sink that writes to w.
-func NewGitLab(w io.Writer, options CIOptions) *GitLab {
-	return &GitLab{ci{w: w, options: options, dialect: sections{plain: options.Plain}}}
+// NewGitLab returns a sink that writes to w, of a run whose record has each event before it.
+func NewGitLab(w io.Writer, options CIOptions, run *event.Run) *GitLab {
+	return &GitLab{newCI(w, options, sections{plain: options.Plain}, run)}
 }
 
 // sections are the markers of

@@ -85,7 +85,7 @@ func (o *OTLP) runSpan(r *run) object {
 	e, outcome := r.End, string(r.End.Outcome)
 	all := attributes("retry.attempts", e.Attempts, "retry.max_attempts", r.Start.MaxAttempts, "process.exit.code",
 		e.ExitCode,
-		"retry.outcome", outcome, "retry.run_id", r.Start.RunID, "retry.name", r.name,
+		"retry.outcome", outcome, "retry.run_id", r.Start.RunID, "retry.name", r.name(),
 		"retry.verdict", string(e.Verdict), "retry.rule", e.Rule, "retry.policy", r.Start.Policy,
 		"retry.key", r.Start.Key)
 	failed := e.Outcome != event.Succeeded && e.Outcome != event.Cancelled && e.Outcome != event.Parked
@@ -110,7 +110,7 @@ func (o *OTLP) runSpan(r *run) object {
 		})
 	}
 	span := object{
-		"traceId": r.Start.TraceID, "spanId": r.Start.SpanID, "name": "retry " + r.name, "kind": kindInternal,
+		"traceId": r.Start.TraceID, "spanId": r.Start.SpanID, "name": "retry " + r.name(), "kind": kindInternal,
 		"startTimeUnixNano": nanoseconds(r.Start.Time), "endTimeUnixNano": nanoseconds(r.at(e.Time)),
 		"attributes": all, "droppedEventsCount": r.Waits - len(waits),
 	}
@@ -141,11 +141,11 @@ func (r *run) attemptSpan(t *tried) object {
 		all = append(all, attribute("retry.copy", t.Copy))
 	}
 	all = append(all,
-		attributes("retry.result", t.result, "retry.run_id", r.Start.RunID, "retry.name", r.name, "process.exit.code",
+		attributes("retry.result", t.result, "retry.run_id", r.Start.RunID, "retry.name", r.name(), "process.exit.code",
 			t.Result.ExitCode,
 			"retry.verdict", string(t.Verdict), "retry.rule", t.Rule, "error.type", t.errorType())...)
 	span := object{
-		"traceId": r.Start.TraceID, "spanId": t.SpanID, "parentSpanId": r.Start.SpanID, "name": r.name,
+		"traceId": r.Start.TraceID, "spanId": t.SpanID, "parentSpanId": r.Start.SpanID, "name": r.name(),
 		"kind":              kindClient,
 		"startTimeUnixNano": nanoseconds(r.at(t.Started)),
 		"endTimeUnixNano":   nanoseconds(r.at(t.Started.Add(t.Result.Duration))), "attributes": all,

@@ -32,23 +32,26 @@ const (
 // run is what is sent of a run.
 type run struct {
 	*event.Run
-	name    string
 	metrics metrics
+	// samples are every so many of the waits.
 	samples []time.Duration
-	// The samples are every so many of the waits.
-	every, waited int
+	every   int
+}
+
+// name is that of the run in metrics and traces.
+func (r *run) name() string {
+	if len(r.Start.Command) == 0 {
+		return "wait"
+	}
+	return r.Start.Name
 }
 
 // Emit takes note of an event.
 func (r *run) Emit(ev event.Event) {
 	switch e := ev.(type) {
 	case *event.RunStarted:
-		r.name = e.Name
 		r.metrics = metrics{}
 		r.every = 1
-		if len(e.Command) == 0 {
-			r.name = "wait"
-		}
 	case *event.AttemptFinished:
 		r.finished(&e.Result, resultOf(&e.Result, e.Success))
 	case *event.AttemptCancelled:
@@ -56,13 +59,13 @@ func (r *run) Emit(ev event.Event) {
 	case *event.RetryWaited:
 		r.hasWaited(e.Slept)
 	case *event.GuardRefused:
-		r.metrics.count(series{refusals, r.name, e.Guard})
+		r.metrics.count(series{refusals, r.name(), e.Guard})
 	case *event.RunFinished:
 		outcome := string(e.Outcome)
-		r.metrics.count(series{runs, r.name, outcome})
-		r.metrics.observe(series{runAttempts, r.name, outcome}, float64(e.Attempts))
-		r.metrics.observe(series{runDuration, r.name, ""}, r.elapsed().Seconds())
-		r.metrics[series{lastRun, r.name, outcome}] = []float64{float64(r.at(e.Time).UnixMilli()) / 1000}
+		r.metrics.count(series{runs, r.name(), outcome})
+		r.metrics.observe(series{runAttempts, r.name(), outcome}, float64(e.Attempts))
+		r.metrics.observe(series{runDuration, r.name(), ""}, r.elapsed().Seconds())
+		r.metrics[series{lastRun, r.name(), outcome}] = []float64{float64(r.at(e.Time).UnixMilli()) / 1000}
 	}
 }
 
@@ -71,8 +74,8 @@ func (r *run) finished(result *attempt.Result, name string) {
 	if result.NotRun {
 		return
 	}
-	r.metrics.count(series{attempts, r.name, name})
-	r.metrics.observe(series{attemptDuration, r.name, ""}, result.Duration.Seconds())
+	r.metrics.count(series{attempts, r.name(), name})
+	r.metrics.observe(series{attemptDuration, r.name(), ""}, result.Duration.Seconds())
 }
 
 // tried is an attempt, or a copy of one, that has ended.
@@ -133,11 +136,12 @@ func (t *tried) errorType() string {
 
 // hasWaited takes note of a wait that came to its end.
 func (r *run) hasWaited(slept time.Duration) {
-	r.metrics.observe(series{delay, r.name, ""}, slept.Seconds())
-	if r.waited++; r.waited%r.every != 0 {
+	r.metrics.observe(series{delay, r.name(), ""}, slept.Seconds())
+	if r.Waits%r.every != 0 {
 		return
 	}
-	if r.samples = append(r.samples, slept); len(r.samples) <= mostSamples {
+	r.samples = append(r.samples, slept)
+	if len(r.samples) <= mostSamples {
 		return
 	}
 	kept := r.samples[:0]

@@ -103,7 +103,7 @@ func inTime(ctx context.Context, f func() error) (err error) {
 
 // statsd returns the run's lines.
 func (r *run) statsd() []string {
-	name, outcome := tag(r.name), tag(string(r.End.Outcome))
+	name, outcome := tag(r.name()), tag(string(r.End.Outcome))
 	lines := []string{fmt.Sprintf("retry.runs:1|c|#name:%s,outcome:%s", name, outcome)}
 	for _, s := range r.metrics.of(attempts) {
 		lines = append(lines,

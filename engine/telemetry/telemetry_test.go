@@ -194,7 +194,8 @@ func TestManyWaitsAreSampled(t *testing.T) {
 	}
 	emit(&event.RunStarted{Command: []string{"x"}})
 	for i := range 350 {
-		r.hasWaited(time.Duration(i+1) * time.Millisecond)
+		emit(&event.RetryScheduled{})
+		emit(&event.RetryWaited{Slept: time.Duration(i+1) * time.Millisecond})
 	}
 	if r.every != 4 || len(r.samples) != 87 || r.samples[0] != 4*time.Millisecond ||
 		r.samples[86] != 348*time.Millisecond {

@@ -53,7 +53,7 @@ func newFilter(rules []*Rule) *filter {
 }
 
 // add files the literal under one of its windows: the last one that is unused,
-// or its end where none is.
+// or its end if none is.
 func (f *filter) add(c candidate, literal string) {
 	last := len(literal) - minLiteral
 	offset, h := last, hash(window(literal, last))

@@ -27,7 +27,7 @@ const (
 )
 
 // weighs returns the strength that the rule's evidence has on a line of the kind;
-// ok is false where it is none.
+// ok is false if it has none.
 func (r *Rule) weighs(kind lineKind) (s Strength, ok bool) {
 	switch {
 	case !r.builtIn:
@@ -153,8 +153,8 @@ func (o *output) matches(list []*pattern, start, end int) bool {
 }
 
 // matchesNear reports whether one of the patterns matches one of so many lines around the
-// one from first to last, with no blank line between where it is above. With same it is a line
-// that names the same thing.
+// one from first to last. A blank line above ends the search. With same, a line below has to
+// name the same thing.
 func (o *output) matchesNear(list []*pattern, first, last, above, below int, same bool) bool {
 	itself := o.lower[first:min(last, first+maxLine)]
 	for ; above > 0 && first > 0; above-- {

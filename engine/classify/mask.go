@@ -33,8 +33,8 @@ func masked(text string) string {
 	return cmp.Or(string(b), text)
 }
 
-// hidden returns where that ends which is hidden from i on, and where the search goes
-// on; both are 0 where nothing is.
+// hidden returns where the text ends that is hidden from i on, 0 for none, and where the
+// search goes on.
 func hidden(text string, i int) (hide, next int) {
 	if text[i] != '/' || i > 0 && strings.IndexByte(" \t\n\"'`=([<,:.~", text[i-1]) < 0 {
 		hide = quotedName(text, i)

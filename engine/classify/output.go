@@ -139,8 +139,8 @@ const TailSize = 64 << 10
 // Tail is an io.Writer that keeps the last bytes written to it. It is not safe for
 // concurrent use.
 type Tail struct {
-	size int // TailSize where it is 0
-	// kept is cut to its end where it reaches twice the size.
+	size int // TailSize if it is 0
+	// kept is cut to its end before it would exceed twice the size.
 	kept []byte
 }
 
@@ -159,7 +159,7 @@ func (t *Tail) Write(p []byte) (int, error) {
 func (t *Tail) most() int { return cmp.Or(t.size, TailSize) + 1 }
 
 // Bytes returns a copy of the last bytes in the order in which they were
-// written. Where older ones were dropped it begins with a whole line, unless
+// written. If older ones were dropped, the copy begins with a whole line, unless
 // no line begins in what was kept.
 func (t *Tail) Bytes() []byte {
 	b := t.kept

@@ -1,8 +1,9 @@
 package classify
 
 // This file finds the literal strings of which every match of a pattern must contain one or
-// two, so that the pattern need not be tried where they do not occur. The idea is Russ Cox's ("Regular
-// Expression Matching with a Trigram Index", 2012), reduced to what short patterns need.
+// two, so that the pattern need not be tried on a line without them. The idea is Russ Cox's
+// ("Regular Expression Matching with a Trigram Index", 2012), reduced to what short patterns
+// need.
 
 import (
 	"regexp/syntax"
@@ -43,7 +44,7 @@ func requiredLiterals(text string) (first, second string) {
 	return sets[0], sets[1]
 }
 
-// literals returns, in lower case, all strings that re can match, nil where they are too
+// literals returns, in lower case, all strings that re can match, nil if they are too
 // many or not ASCII; and the best sets of literals that the filter can look for, of each of
 // which every match contains one.
 func literals(re *syntax.Regexp) (exact []string, required [][]string) {
@@ -155,7 +156,7 @@ func exactClass(ranges []rune) (set []string) {
 	return set
 }
 
-// union returns the strings of a and b, nil where one is nil or they are too many.
+// union returns the strings of a and b, nil if one is nil or they are too many.
 func union(a, b []string) []string {
 	if a == nil || b == nil || len(a)+len(b) > maxLiterals {
 		return nil
@@ -163,7 +164,7 @@ func union(a, b []string) []string {
 	return append(a, b...)
 }
 
-// cross returns every string of a followed by every string of b, nil where one is nil or
+// cross returns every string of a followed by every string of b, nil if one is nil or
 // they are too many.
 func cross(a, b []string) (product []string) {
 	if len(a)*len(b) > maxLiterals {

@@ -151,7 +151,7 @@ func TestLiteralsAreCurrent(t *testing.T) {
 }
 
 // TestNoContradictionWithoutAnOrder holds every example against the whole
-// table: where two rules with different verdicts match it, something other
+// table: if two rules with different verdicts match it, something other
 // than their order in the files has to decide.
 func TestNoContradictionWithoutAnOrder(t *testing.T) {
 	table := BuiltIn()

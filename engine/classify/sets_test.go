@@ -23,7 +23,7 @@ import (
 // record is one recorded failure.
 type record struct {
 	ID, Tool, Label, Signal, Stdout, Stderr string
-	// Kind is "misleading" where words of the output point the other way.
+	// Kind is "misleading" if words of the output point the other way.
 	Kind       string
 	Argv       []string
 	ExitCode   int      `json:"exit_code"`

@@ -17,10 +17,10 @@ import (
 type reply struct {
 	guard.Answer
 	lock guard.Lock
-	from Named // that answered; its Store is nil for none, where the run goes on without guards
+	from Named // that answered; its Store is nil for none: then the run goes on without guards
 	// answered says that a store has answered, failed that it has failed and may be asked again.
 	answered, failed bool
-	// refusal is nil where no guard refused.
+	// refusal is nil if no guard refused.
 	refusal *event.GuardRefused
 }
 

@@ -12,7 +12,7 @@ const lookBack, enough = 100, 10
 // the last outcomes: 1 below half, all above nine tenths, between them 1 +
 // floor((attempts - 1) x (rate - 0.5) / 0.4).
 func adaptiveLimit(attempts, succeeded, outcomes int64) int64 {
-	attempts = cmp.Or(attempts, 10) // where --attempts has no limit
+	attempts = cmp.Or(attempts, 10) // if --attempts has no limit
 	switch {
 	case outcomes < enough || 10*succeeded > 9*outcomes:
 		return attempts

@@ -26,7 +26,7 @@ const longestOpen = 10
 const maxProbes = 64
 
 // Breaker are the parameters of a circuit breaker. Exactly one of Rate and Row
-// is set where it is named.
+// is set if there is a breaker.
 type Breaker struct {
 	// Rate opens it, in failures per million outcomes, Row by failures in a row.
 	Rate, Row int64
@@ -166,8 +166,8 @@ func (s *BreakerState) open(failed, total, now int64) {
 	s.change(Open, now)
 }
 
-// change begins a new generation. Its number is the time, or one more where that
-// has been used, so that it is not used again after a state was forgotten.
+// change begins a new generation. Its number is the time, or one more than the last
+// number if that is greater, so that it is not used again after a state was forgotten.
 func (s *BreakerState) change(to Circuit, now int64) {
 	s.Circuit, s.Generation = to, min(max(s.Generation+1, now), greatest)
 	s.Successes, s.Probes = 0, nil

@@ -143,7 +143,7 @@ type Store interface {
 	// Do performs a request as one transaction. A slot that no lease holds is returned as
 	// a Lock.
 	Do(ctx context.Context, key string, g *Guards, r *Request) (Answer, Lock, error)
-	// Look returns what is known of a key, nil where nothing is.
+	// Look returns what is known of a key, nil if nothing is.
 	Look(ctx context.Context, key string) (*Snapshot, error)
 }
 

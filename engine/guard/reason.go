@@ -70,7 +70,7 @@ func (r *RateLimit) Reason(key string) string {
 	return fmt.Sprintf("attempts of %q start at %s", key, rate)
 }
 
-// again says when the guard will admit an attempt, where that is known.
+// again says when the guard will admit an attempt, if that is known.
 func (r *Refusal) again() string {
 	if r.RetryIn < 0 {
 		return ""

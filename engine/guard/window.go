@@ -71,8 +71,8 @@ func (w *Window) failed() (failed, total int64) {
 	return failed, failed + w.sum(successes, parts)
 }
 
-// window returns the window of a width. Where there is none, the one that was
-// not used for longest is replaced.
+// window returns the window of a width. If there is none, it makes one. If there are
+// maxWidths already, that replaces the one that was not used for longest.
 func window(all *[]Window, width, now int64) *Window {
 	i := slices.IndexFunc(*all, func(w Window) bool { return w.Width == width })
 	if i < 0 {
@@ -99,7 +99,7 @@ func count(all []Window, kind int, now int64) {
 	}
 }
 
-// takeBack undoes a count that was made at a time, where it is still in the
+// takeBack undoes a count that was made at a time, if it is still in the
 // window.
 func takeBack(all []Window, kind int, at, now int64) {
 	for i := range all {

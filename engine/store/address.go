@@ -110,7 +110,7 @@ func (a *Address) redis(scheme, rest string) (err error) {
 		return errors.New("lacks // behind the colon")
 	}
 	// The host begins behind the last @: a password may hold one, and a slash, too. The
-	// path of a socket may hold one where nothing is before it.
+	// path of a socket may hold one if nothing is before it.
 	if at := strings.LastIndexByte(rest, '@'); at >= 0 && !strings.HasPrefix(rest, "/") {
 		user, password, _ := strings.Cut(rest[:at], ":")
 		rest = rest[at+1:]

@@ -112,7 +112,7 @@ func BenchmarkOneRun(b *testing.B) {
 }
 
 // Benchmark64Processes counts the transactions a second of 64 processes, and the
-// processor time that each of them takes, which says more where others work too.
+// processor time that each of them takes, which says more if others work too.
 func Benchmark64Processes(b *testing.B) {
 	for name, address := range stores(b) {
 		b.Run(name, func(b *testing.B) {

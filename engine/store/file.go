@@ -35,7 +35,7 @@ type File struct {
 	// Holder is the name of the run. It is written into each slot that is taken, with the process
 	// and the time, and shown to runs that find none free.
 	Holder string
-	// Err is why the store cannot be used at all, nil where it can.
+	// Err is why the store cannot be used at all, nil if it can.
 	Err error
 }
 

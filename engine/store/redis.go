@@ -58,7 +58,7 @@ for word in string.gmatch(string.sub(redis.call('GET', KEYS[1]) or '', 41), '%S+
 end
 return list`
 
-// Look returns what is known of a key, nil where nothing is.
+// Look returns what is known of a key, nil if nothing is.
 func (s *Redis) Look(ctx context.Context, key string) (*guard.Snapshot, error) {
 	reply, err := s.run(ctx, []string{"EVAL", lookScript, "1", keys(key)[0]})
 	list := reply.list
@@ -94,7 +94,7 @@ func keys(key string) [2]string {
 // maxHops is how often a cluster's redirects are followed.
 const maxHops = 3
 
-// run runs a command, on another server where a cluster says so. A redirect as the
+// run runs a command, on another server if a cluster says so. A redirect as the
 // answer to a login is not followed: the password is for the server that the user
 // has named.
 func (s *Redis) run(ctx context.Context, words []string) (r reply, err error) {

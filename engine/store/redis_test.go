@@ -25,7 +25,7 @@ import (
 	"github.com/retrysh/retry/testdata/tries"
 )
 
-// server starts a redis-server on a socket and returns the path of that. Where
+// server starts a redis-server on a socket and returns the path of that. If
 // there is no redis-server, the test is skipped.
 func server(t testing.TB, flags ...string) string {
 	t.Helper()

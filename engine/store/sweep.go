@@ -1,6 +1,6 @@
 package store
 
-// This file removes records that are no longer needed. It runs where a new one
+// This file removes records that are no longer needed. It runs when a new one
 // is made, so that a key that is used once takes space for some days at most.
 
 import (

@@ -212,7 +212,7 @@ func Command(argv []string) string {
 	return string(line)
 }
 
-// cause is why the last attempt failed, behind a colon, where that is more than the exit
+// cause is why the last attempt failed, behind a colon, if that is more than the exit
 // code.
 func cause(e *event.RunFinished) string {
 	if e.Known == "" && e.Ended == fmt.Sprintf("exit %d", e.ExitCode) {

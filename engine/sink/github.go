@@ -16,7 +16,7 @@ import (
 	"github.com/retrysh/retry/engine/text"
 )
 
-// GitHubFiles are the files that the runner offers to a step, nil where it
+// GitHubFiles are the files that the runner offers to a step, nil if it
 // does not. Each is written once, at the end of the run, in one write.
 type GitHubFiles struct {
 	Summary io.Writer // GITHUB_STEP_SUMMARY
@@ -24,7 +24,7 @@ type GitHubFiles struct {
 }
 
 // GitHub is a sink for the log of a GitHub Actions step: each attempt is a
-// group, each failed one a warning, the end an error where it failed. At the
+// group, each failed one a warning, the end an error if it failed. At the
 // end it writes the attempts as a table, unless the first succeeded, and the
 // outputs attempts, outcome, exit_code, timed_out and reason.
 type GitHub struct {

@@ -78,7 +78,7 @@ type object struct {
 	TraceID      string            `json:"trace_id,omitempty"`
 }
 
-// nullable is a number that is written as null where it is not known.
+// nullable is a number that is written as null if it is not known.
 type nullable struct{ ms *float64 }
 
 // MarshalJSON writes the number or null.
@@ -226,7 +226,7 @@ func (o *object) finish(e *event.RunFinished) {
 		o.HintMS = pointer(e.Hint)
 	}
 	if r := e.Repeated; r != nil {
-		failed := append([]int{}, r.FailedAttempts...) // [] where none has
+		failed := append([]int{}, r.FailedAttempts...) // [] if none has
 		o.Passed = &r.Passed
 		o.Failed = &r.Failed
 		o.FailedAt = &failed

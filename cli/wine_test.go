@@ -355,7 +355,7 @@ func (w *wine) words(t *testing.T) {
 }
 
 // batchWords gives a batch file words that cmd.exe would read as commands: it gets them as
-// they are, and nothing else runs. Wine's cmd.exe reads %NAME% once more where the batch file
+// they are, and nothing else runs. Wine's cmd.exe reads %NAME% once more when the batch file
 // uses its words, unlike Windows: TestBatchLine holds how that is written.
 func (w *wine) batchWords(t *testing.T) {
 	for _, name := range []string{"pass.bat", "pass.cmd", "pass it.bat"} {

@@ -155,7 +155,7 @@ func (w *wiring) build() error {
 		e.When = w.whenReady()
 	}
 	if o.Key != "" && o.Guards.Any() {
-		e.Gate = w.gate()
+		e.Admission = w.admission()
 	}
 	if o.Process.Stdout == stdio.OnFailure || o.Process.Stderr == stdio.OnFailure {
 		e.EndOutput = w.runner.EndOutput

@@ -71,10 +71,10 @@ func checkRehearsed(o *option.Options) error {
 	return nil
 }
 
-// privateGate is the gate of a rehearsal: its state is shared with no other run.
-func privateGate(o *option.Options) *admission.Gate {
-	return admission.New(&admission.Config{
+// privateAdmission is that of a rehearsal: the state of its guards is shared with no other run.
+func privateAdmission(o *option.Options) *admission.Config {
+	return &admission.Config{
 		Key: string(o.Key), Guards: o.Guards, Random: rand.Uint64,
 		Primary: admission.Named{Store: &admission.Memory{}, Name: "rehearsal"},
-	})
+	}
 }

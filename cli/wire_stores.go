@@ -20,11 +20,11 @@ import (
 	"github.com/retrysh/retry/engine/store"
 )
 
-// gate is the gate of a run whose guards have a key.
-func (w *wiring) gate() *admission.Gate {
+// admission is that of a run whose guards have a key.
+func (w *wiring) admission() *admission.Config {
 	o, where := w.o, w.o.Store
 	if o.Rehearse != nil {
-		return privateGate(o)
+		return privateAdmission(o)
 	}
 	c := &admission.Config{
 		Key: string(o.Key), Guards: o.Guards, Closed: o.Closed, Timeout: time.Duration(o.StoreTimeout),
@@ -53,7 +53,7 @@ func (w *wiring) gate() *admission.Gate {
 			c.Host = open(&host)
 		}
 	}
-	return admission.New(c)
+	return c
 }
 
 // register adds the run's record. It is the first sink, so that the record is up to

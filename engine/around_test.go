@@ -116,7 +116,7 @@ func TestHooksInOrder(t *testing.T) {
 			e.Policy.Deadline, s.took["gave up"], s.took["fallback"] = 100*time.Millisecond, 10*time.Second,
 				10*time.Second
 		}, []attempt.Result{exit1}, "attempt gave up fallback", event.Deadline, 0},
-		{"refused at once", func(e *Config, _ *stage) { e.Gate = (&shop{refuse: "admit 1"}).gate() }, nil,
+		{"refused at once", func(e *Config, _ *stage) { e.Admission = (&shop{refuse: "admit 1"}).admission() }, nil,
 			"gave up fallback", event.Refused, 0},
 	} {
 		s, r, end := staged(t, all, test.prepare, test.results...)

@@ -29,12 +29,12 @@ func counted(d *Decision, r attempt.Result) guard.Outcome {
 
 // permit asks the gate before a wait. It returns how the run ends, nil if it goes on.
 func (e *execution) permit(ctx context.Context) *Decision {
-	if e.Gate == nil {
+	if e.gate == nil {
 		return nil
 	}
 	var refusal *event.GuardRefused
 	end := e.during(ctx, e.state.Deadline, func(ctx context.Context) {
-		e.next, refusal = e.Gate.Permit(ctx, e.attempts+1, e.last.result.TimedOut)
+		e.next, refusal = e.gate.Permit(ctx, e.attempts+1, e.last.result.TimedOut)
 	})
 	if end != nil || refusal == nil {
 		return end
@@ -44,13 +44,13 @@ func (e *execution) permit(ctx context.Context) *Decision {
 
 // admitCopy asks the gate for a copy. It returns how the run ends, nil if it goes on.
 func (e *execution) admitCopy(ctx context.Context, timedOut bool) (*admission.Pass, *event.GuardRefused, *Decision) {
-	if e.Gate == nil {
+	if e.gate == nil {
 		return nil, nil, nil
 	}
 	var pass *admission.Pass
 	var refusal *event.GuardRefused
 	end := e.during(ctx, e.state.Deadline, func(ctx context.Context) {
-		pass, refusal = e.Gate.AdmitCopy(ctx, e.attempts, timedOut)
+		pass, refusal = e.gate.AdmitCopy(ctx, e.attempts, timedOut)
 	})
 	if end != nil { // a pass may have come at the same time
 		pass.Drop()
@@ -61,19 +61,19 @@ func (e *execution) admitCopy(ctx context.Context, timedOut bool) (*admission.Pa
 // admit asks the gate for the next attempt. It returns how the run ends, nil if it goes
 // on.
 func (e *execution) admit(ctx context.Context) (*admission.Pass, *Decision) {
-	if e.Gate == nil {
+	if e.gate == nil {
 		return nil, nil
 	}
 	if end := e.lostMeanwhile(); end != nil {
 		return nil, end
 	}
 	if e.next == nil {
-		e.next = e.Gate.First()
+		e.next = e.gate.First()
 	}
 	pass := e.next
 	var refusal *event.GuardRefused
 	end := e.during(ctx, e.state.Deadline, func(ctx context.Context) {
-		refusal = e.Gate.WaitForTurn(ctx, pass, e.state.Deadline)
+		refusal = e.gate.WaitForTurn(ctx, pass, e.state.Deadline)
 	})
 	switch {
 	case end != nil:
@@ -102,7 +102,7 @@ func (e *execution) admit(ctx context.Context) (*admission.Pass, *Decision) {
 // the run ends, nil if it goes on.
 func (e *execution) lostMeanwhile() *Decision {
 	select {
-	case lost := <-e.Gate.Lost():
+	case lost := <-e.gate.Lost():
 		return e.slotLost(lost)
 	default:
 		return nil
@@ -112,7 +112,7 @@ func (e *execution) lostMeanwhile() *Decision {
 // slotLost reports that a slot was lost. It returns how the run ends if no attempt runs, nil if
 // it goes on.
 func (e *execution) slotLost(lost *event.StoreFailed) *Decision {
-	stops := e.Gate.StopsWhenLost()
+	stops := e.gate.StopsWhenLost()
 	if stops {
 		lost.Reason += "; the run ends"
 	}

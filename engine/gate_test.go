@@ -32,16 +32,16 @@ type copyAsked struct {
 	timedOut bool
 }
 
-// gate is a gate whose every step asks the shop.
-func (s *shop) gate() *admission.Gate {
-	return admission.New(&admission.Config{
+// admission has every step of a gate ask the shop.
+func (s *shop) admission() *admission.Config {
+	return &admission.Config{
 		Guards: guard.Guards{
 			Breaker: guard.Breaker{Row: 9, Open: 1000, Probes: 1}, Slots: guard.Slots{N: 100},
 			Tokens: guard.Tokens{Capacity: 100, Cost: 1, TimeoutCost: 1},
 		},
 		Primary: admission.Named{Store: s, Name: "shop"},
 		Random:  func() uint64 { return 1 << 20 },
-	})
+	}
 }
 
 func (s *shop) Do(ctx context.Context, _ string, _ *guard.Guards, r *guard.Request) (answer guard.Answer,

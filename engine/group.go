@@ -85,7 +85,7 @@ func (g *group) decider() *trial {
 		case signal := <-g.e.Signals.Cancelled:
 			g.end = CancelledBy(signal)
 			g.close()
-		case lost := <-g.e.Gate.Lost():
+		case lost := <-g.e.gate.Lost():
 			if g.e.slotLost(lost) != nil {
 				g.close()
 				g.cancel(attempt.ErrSlotLost)

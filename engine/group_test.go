@@ -435,7 +435,7 @@ func TestSignalBetweenCopies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, s, r := newHedged(2, 100*ms, planned{after: 50 * ms, result: exit1})
 		cancelled := make(chan attempt.Signal, 1)
-		e.Signals.Cancelled, e.Gate = cancelled, (&shop{copies: 9, takes: time.Hour}).gate()
+		e.Signals.Cancelled, e.Admission = cancelled, (&shop{copies: 9, takes: time.Hour}).admission()
 		time.AfterFunc(60*ms, func() { cancelled <- "SIGTERM" })
 		begun := time.Now()
 		end := e.Run(context.Background())
@@ -541,7 +541,7 @@ func TestHedgeAsksTheGate(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			e, s, r := newHedged(3, 100*ms, test.plans...)
-			e.Gate = test.shop.gate()
+			e.Admission = test.shop.admission()
 			e.Run(context.Background())
 			checkCopies(t, s, r)
 			if !slices.Equal(s.startedAt(), test.started) || !slices.Equal(test.shop.asked, test.asked) ||
@@ -565,7 +565,7 @@ func TestGateKnowsOfTimeouts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, s, r := newHedged(2, time.Hour, planned{after: ever}, planned{result: exit0})
 		k := &shop{copies: 1}
-		e.Gate, e.Policy.Timeout = k.gate(), time.Second
+		e.Admission, e.Policy.Timeout = k.admission(), time.Second
 		e.Run(context.Background())
 		checkCopies(t, s, r)
 		if !slices.Equal(k.asked, []copyAsked{{1, true}}) ||
@@ -650,7 +650,7 @@ func TestHedgeStress(t *testing.T) {
 			var k *shop
 			if random.IntN(3) == 0 {
 				k = &shop{copies: random.IntN(6), takes: upTo(200 * ms)}
-				e.Gate = k.gate()
+				e.Admission = k.admission()
 			}
 			if random.IntN(3) == 0 {
 				time.AfterFunc(upTo(2*time.Second), func() {

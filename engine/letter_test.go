@@ -49,7 +49,7 @@ func TestParkedRunGoesOn(t *testing.T) {
 		policy := e.Policy
 		policy.Attempts, policy.Schedule.Jitter = 5, backoff.Jitter{Kind: backoff.None}
 		policy.Rotate = []rotate.List{{Name: "m", Values: []string{"a", "b", "c"}}}
-		e.Policy, e.Keep, e.Gate, e.Argv = policy, k.keep, g.gate(), []string{"get", "{m}"}
+		e.Policy, e.Keep, e.Admission, e.Argv = policy, k.keep, g.admission(), []string{"get", "{m}"}
 		start := time.Now()
 		if end := e.Run(context.Background()); end.Code != 75 || r.last().Outcome != event.Parked ||
 			r.last().Letter != "parked-1" || !r.last().DueAt.Equal(start.Add(3*time.Second)) {
@@ -64,7 +64,7 @@ func TestParkedRunGoesOn(t *testing.T) {
 			t.Errorf("the gate saw %q", g.calls)
 		}
 		again, s2, r2 := newConfig(exit1, exit0)
-		again.Policy, again.Gate, again.Argv, again.Resume = policy, g2.gate(), e.Argv, &l
+		again.Policy, again.Admission, again.Argv, again.Resume = policy, g2.admission(), e.Argv, &l
 		again.Policy.InitialDelay = time.Hour
 		l.Waited = l.Decision.Jittered
 		if end := again.Run(context.Background()); end.Code != 0 || r2.last().Attempts != 4 {
@@ -98,7 +98,7 @@ func TestParkedRunIsTooLate(t *testing.T) {
 }
 
 func TestGivenUpRunIsKept(t *testing.T) {
-	refused := (&shop{refuse: "admit 1"}).gate()
+	refused := (&shop{refuse: "admit 1"}).admission()
 	for _, c := range []struct {
 		name    string
 		results []attempt.Result
@@ -111,7 +111,7 @@ func TestGivenUpRunIsKept(t *testing.T) {
 			"keep after-give-up"},
 		{"after the fallback", []attempt.Result{exit1},
 			func(e *Config) { e.Hooks.AfterGiveUp, e.Hooks.Fallback = "x", "y" }, 1, "after-give-up fallback keep"},
-		{"refused", nil, func(e *Config) { e.Gate = refused }, 1, "keep"},
+		{"refused", nil, func(e *Config) { e.Admission = refused }, 1, "keep"},
 		{"a success", []attempt.Result{exit0}, func(*Config) {}, 0, ""},
 		{"a cancel", []attempt.Result{{ExitCode: 143, Signal: "SIGTERM", Cancelled: "SIGTERM"}}, func(*Config) {}, 0,
 			""},

@@ -43,10 +43,10 @@ func (m *memory) Do(_ context.Context, _ string, g *guard.Guards, r *guard.Reque
 
 func (m *memory) Look(context.Context, string) (*guard.Snapshot, error) { panic("not looked at") }
 
-func (m *memory) gate(g guard.Guards) *admission.Gate {
+func (m *memory) admission(g guard.Guards) *admission.Config {
 	id := uint64(0)
-	return admission.New(&admission.Config{Guards: g, Primary: admission.Named{Store: m, Name: "memory"},
-		Random: func() uint64 { id++; return id << 12 }})
+	return &admission.Config{Guards: g, Primary: admission.Named{Store: m, Name: "memory"},
+		Random: func() uint64 { id++; return id << 12 }}
 }
 
 // in runs f with a configuration under a fake clock.
@@ -300,7 +300,7 @@ func TestTheDeadlineComesBeforeTheTurn(t *testing.T) {
 		in(t, []attempt.Result{exit75}, func(t *testing.T, e *Config, s *script, r *record) {
 			m := &memory{takes: c.takes} // the deadline passes in a request
 			c.state(&m.state, time.Now())
-			e.Gate, e.Policy.Deadline = m.gate(c.guards), 5*time.Second
+			e.Admission, e.Policy.Deadline = m.admission(c.guards), 5*time.Second
 			start := time.Now()
 			end := e.Run(context.Background())
 			why := r.last().Why
@@ -318,7 +318,7 @@ func TestTheDeadlineComesBeforeTheTurn(t *testing.T) {
 // TestARefusedRetry ends the run as the attempt before it did, and is told.
 func TestARefusedRetry(t *testing.T) {
 	in(t, []attempt.Result{exit75}, func(t *testing.T, e *Config, s *script, r *record) {
-		e.Gate = new(memory).gate(guard.Guards{Breaker: guard.Breaker{Row: 2, Open: 3_600_000, Probes: 1}})
+		e.Admission = new(memory).admission(guard.Guards{Breaker: guard.Breaker{Row: 2, Open: 3_600_000, Probes: 1}})
 		end := e.Run(context.Background())
 		refused := find[*event.GuardRefused](r, 0)
 		if end.Code != 75 || r.last().Outcome != event.Refused || len(s.started) != 2 || refused == nil ||
@@ -328,7 +328,7 @@ func TestARefusedRetry(t *testing.T) {
 	})
 	in(t, []attempt.Result{late}, func(t *testing.T, e *Config, s *script, r *record) {
 		m := new(memory)
-		e.Gate = m.gate(guard.Guards{Breaker: guard.Breaker{Row: 1, Open: 3_600_000, Probes: 1}})
+		e.Admission = m.admission(guard.Guards{Breaker: guard.Breaker{Row: 1, Open: 3_600_000, Probes: 1}})
 		if e.Run(context.Background()); m.state.Breaker.Circuit != guard.Open {
 			t.Error("an attempt that the deadline ended is no failure for the breaker")
 		}
@@ -359,7 +359,7 @@ func TestALostSlot(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			e, s, r := newHedged(c.most, time.Hour, planned{after: c.takes, result: attempt.Result{ExitCode: 3}})
 			m := new(memory)
-			e.Gate = m.gate(guard.Guards{Slots: guard.Slots{N: 1, Lost: c.lost, Of: c.of}})
+			e.Admission = m.admission(guard.Guards{Slots: guard.Slots{N: 1, Lost: c.lost, Of: c.of}})
 			e.Policy.Attempts = 2
 			e.Policy.Schedule = backoff.Schedule{Curve: backoff.Constant, Base: time.Minute, Cap: time.Minute,
 				Jitter: backoff.Jitter{Kind: backoff.None}}
@@ -435,7 +435,7 @@ func TestARepeatedCommandThatIsNotThere(t *testing.T) {
 func TestARefusedCopyIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, s, r := newHedged(3, 100*ms, planned{after: 450 * ms, result: exit0})
-		e.Gate = new(shop).gate()
+		e.Admission = new(shop).admission()
 		e.Run(context.Background())
 		checkCopies(t, s, r)
 		for n, want := range []time.Duration{100 * ms, 200 * ms} {
@@ -460,7 +460,7 @@ func TestWaitsThatMayBlockAreTold(t *testing.T) {
 				return Readiness{Ready: true}
 			}
 		}, 1},
-		"a guard": {func(e *Config) { e.Gate = new(memory).gate(guard.Guards{Adaptive: true}) }, 3},
+		"a guard": {func(e *Config) { e.Admission = new(memory).admission(guard.Guards{Adaptive: true}) }, 3},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			e, s, _ := newConfig(exit1)
@@ -629,7 +629,7 @@ func TestTermDuringAnAttempt(t *testing.T) {
 			e.ParksOnTerm = func() bool { return true }
 			e.Keep = func(_ context.Context, l *Letter) string { letter = l; return "letter-1" }
 			k := new(shop)
-			e.Gate = k.gate()
+			e.Admission = k.admission()
 			c.parks(e)
 			start := time.Now()
 			end := e.Run(context.Background())
@@ -686,8 +686,10 @@ func TestTermWhileATargetIsWaitedFor(t *testing.T) {
 		e.Keep = func(_ context.Context, l *Letter) string { letter = l; return "letter-1" }
 		e.Resume = &Letter{Decision: &Decision{}, Attempts: 2, Result: exit75, Place: Place{3, time.Second},
 			Waited: 40 * time.Second}
-		e.Gate = new(memory).gate(guard.Guards{RateLimit: guard.RateLimit{Interval: 60_000_000, Burst: 1, Wait: -1}})
-		e.Gate.WaitForTurn(context.Background(), e.Gate.First(), time.Time{}) // another run has the turn
+		oneAMinute := guard.RateLimit{Interval: 60_000_000, Burst: 1, Wait: -1}
+		e.Admission = new(memory).admission(guard.Guards{RateLimit: oneAMinute})
+		other := admission.New(e.Admission, func(event.Event) {})
+		other.WaitForTurn(context.Background(), other.First(), time.Time{}) // another run has the turn
 		start := time.Now()
 		time.AfterFunc(10*time.Second, func() { cancelled <- term })
 		if end := e.Run(context.Background()); end.Code != 75 || r.last().Outcome != event.Parked ||
@@ -734,7 +736,7 @@ func TestWhatAHookSays(t *testing.T) {
 		t.Errorf("%+v: %+v", end, r.last())
 	}
 	s, _, _ := staged(t, Hooks{AfterGiveUp: "gave up"},
-		func(e *Config, _ *stage) { e.Gate = (&shop{refuse: "admit 1"}).gate() })
+		func(e *Config, _ *stage) { e.Admission = (&shop{refuse: "admit 1"}).admission() })
 	if got := variable(s.seen[0], "RETRY_RESULT_EXIT"); got != "75" {
 		t.Errorf("the hook of a refused run sees exit %s", got)
 	}

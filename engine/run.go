@@ -48,8 +48,8 @@ type Config struct {
 	// Emit gets the events of the run, in order.
 	Emit    func(event.Event)
 	Signals Signals
-	// Gate, if not nil, is asked before each attempt. The run sets its Emit.
-	Gate *admission.Gate
+	// Admission, if not nil, says which guards are asked before each attempt.
+	Admission *admission.Config
 	// Expires is the deadline of the retry around this one, on the monotonic clock.
 	// The zero time is none.
 	Expires time.Time
@@ -97,6 +97,7 @@ type execution struct {
 	attempts     int
 	pretends     bool            // the attempt that runs is not run but rehearsed
 	last, before trial           // the last attempt that ended, and the one before it
+	gate         *admission.Gate // nil for none
 	next         *admission.Pass // of the attempt that is waited for; nil for none
 	due          time.Time       // when the wait that runs ends; the zero time if that is not known
 	rotation     rotate.Rotation
@@ -202,8 +203,8 @@ func (e *execution) begin(at Place) {
 		*end = e.Expires
 	}
 	e.rotation = rotate.New(e.Policy.Rotate)
-	if e.Gate != nil {
-		e.Gate.Emit = e.emit
+	if e.Admission != nil {
+		e.gate = admission.New(e.Admission, e.emit)
 	}
 	e.resume()
 	id, started := &e.Identity, e.About
@@ -301,7 +302,7 @@ func (e *execution) start(ctx context.Context, which event.Which, pass *admissio
 // attend waits for the end of an attempt. If a slot is lost meanwhile it reports that and, if the
 // run is to end then, ends the attempt.
 func (e *execution) attend(t *trial, cancel context.CancelCauseFunc) {
-	lost := e.Gate.Lost()
+	lost := e.gate.Lost()
 	if lost == nil {
 		e.await(t)
 		return
@@ -401,8 +402,8 @@ func (e *execution) finish(ctx context.Context, d *Decision) End {
 	e.next.Drop()
 	fallback := e.conclude(ctx, d)
 	e.endOutput(d, fallback)
-	if e.Gate != nil {
-		e.Gate.Finish(d.Outcome == event.Succeeded && e.attempts > 0)
+	if e.gate != nil {
+		e.gate.Finish(d.Outcome == event.Succeeded && e.attempts > 0)
 	}
 	e.emit(&event.RunFinished{
 		Ending: d.Ending, Command: e.Argv, Hunted: e.Policy.UntilFailure, Attempts: e.attempts, ExitCode: d.End.Code,

@@ -139,7 +139,7 @@ func (e *execution) sleep(ctx context.Context, d time.Duration) (time.Duration, 
 			return 0, CancelledBy(signal)
 		case <-ctx.Done():
 			return 0, CancelledBy("SIGTERM")
-		case lost := <-e.Gate.Lost():
+		case lost := <-e.gate.Lost():
 			if end := e.slotLost(lost); end != nil {
 				return 0, end
 			}

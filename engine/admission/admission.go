@@ -19,7 +19,7 @@ type Named struct {
 	Name string
 }
 
-// Config is what a gate asks and where.
+// Config is what gates ask and where. They do not change it.
 type Config struct {
 	Key    string
 	Guards guard.Guards
@@ -34,8 +34,6 @@ type Config struct {
 	Now func() time.Time
 	// Random returns 64 random bits.
 	Random func() uint64
-	// Emit gets changes of the breaker, waits for a slot or a turn, and failures of the store.
-	Emit func(event.Event)
 	// Notes has messages of stores, also of requests by other goroutines. The next request
 	// or report of the run emits them.
 	Notes chan event.Event
@@ -46,34 +44,41 @@ type Config struct {
 // those of its passes are called one at a time.
 type Gate struct {
 	*Config
+	emit func(event.Event)
 	// store is the one in use; its Store is nil if the run continues without guards.
 	store  Named
 	warned bool
 	// outage says that the store failed when it was asked last, and that this was told.
 	outage bool
 	// slow says that a signal or the deadline ended the last request before its answer.
-	slow bool
-	// admitted counts the passes that were let through. Of the retries and copies among them
-	// that have ended, spentBy is the number of the last one, 0 for none, and spent its cost.
-	admitted, spentBy int
-	spent             retryCost
-	run               *Pass // holds the slot of the run
-	leases            int   // that are renewed
-	lost              chan *event.StoreFailed
+	slow    bool
+	retries int // that were admitted, and copies
+	// lastCost is what the one of them that was admitted last took, of those that have ended. Its
+	// number is 0 for none.
+	lastCost retryCost
+	run      *Pass // holds the slot of the run
+	leases   int   // that are renewed
+	lost     chan *event.StoreFailed
 }
 
-// retryCost is what a retry took from budget and bucket, and of which store.
+// retryCost is what a retry or a copy took from budget and bucket, and of which store.
 type retryCost struct {
 	guard.Taken
-	from Named
+	from   Named
+	number int // of the retry or copy among those that were admitted; 0 before
 }
 
-// New returns the gate of one run. It touches no store yet.
-func New(c *Config) *Gate {
-	if c.Now == nil {
-		c.Now = time.Now
+// New returns the gate of one run. It touches no store yet. emit gets changes of the breaker, waits
+// for a slot or a turn, and failures of the store.
+func New(c *Config, emit func(event.Event)) *Gate {
+	return &Gate{Config: c, emit: emit, store: c.Primary, lost: make(chan *event.StoreFailed, 1)}
+}
+
+func (g *Gate) clock() time.Time {
+	if g.Now == nil {
+		return time.Now()
 	}
-	return &Gate{Config: c, store: c.Primary, lost: make(chan *event.StoreFailed, 1)}
+	return g.Now()
 }
 
 // First is the pass of the first attempt, before WaitForTurn.
@@ -82,7 +87,8 @@ func (g *Gate) First() *Pass { return &Pass{gate: g, attempt: 1} }
 // Permit asks whether attempt may follow, and takes the retry from budget and bucket. Call it
 // before the wait. timedOut says that the attempt before ended by a limit of its own.
 func (g *Gate) Permit(ctx context.Context, attempt int, timedOut bool) (*Pass, *event.GuardRefused) {
-	p, c := &Pass{gate: g, attempt: attempt, retry: true}, &g.Guards
+	c := &g.Guards
+	p := &Pass{gate: g, attempt: attempt, retry: true}
 	if !c.Breaker.Named() && !c.Budget.On && c.Tokens.Capacity == 0 && !c.Adaptive {
 		return p, nil
 	}
@@ -90,7 +96,7 @@ func (g *Gate) Permit(ctx context.Context, attempt int, timedOut bool) (*Pass, *
 	if reply.refusal != nil {
 		return nil, reply.refusal
 	}
-	p.cost = retryCost{reply.Taken, reply.from}
+	p.cost = retryCost{Taken: reply.answer.Taken, from: reply.from}
 	return p, nil
 }
 
@@ -99,7 +105,8 @@ func (g *Gate) Permit(ctx context.Context, attempt int, timedOut bool) (*Pass, *
 // turn that comes after the deadline; the zero time is none. The caller drops a pass that is
 // refused.
 func (g *Gate) WaitForTurn(ctx context.Context, p *Pass, deadline time.Time) *event.GuardRefused {
-	begun, reported := g.Now(), ""
+	begun := g.clock()
+	reported := ""
 	for wait := firstPoll; ; wait = min(wait*3/2, longestPoll) {
 		refusal, left := g.TryTurn(ctx, p, deadline)
 		if left <= 0 {
@@ -112,9 +119,9 @@ func (g *Gate) WaitForTurn(ctx context.Context, p *Pass, deadline time.Time) *ev
 			return g.unusable("the wait for the turn was cut short")
 		}
 		slot := refusal.Guard == guard.KindSlots.String()
-		if slot && refusal.Reason != reported && g.Now().Sub(begun) >= reportAfter {
+		if slot && refusal.Reason != reported && g.clock().Sub(begun) >= reportAfter {
 			reported = refusal.Reason
-			g.Emit(&event.SlotPending{Reason: reported, Left: left})
+			g.emit(&event.SlotPending{Reason: reported, Left: left})
 		}
 		if !g.sleep(ctx, min(wait/2+time.Duration(g.Random()%uint64(wait)), left)) {
 			return refusal
@@ -125,13 +132,13 @@ func (g *Gate) WaitForTurn(ctx context.Context, p *Pass, deadline time.Time) *ev
 // sleepUntil sleeps until a turn, and reports after a moment that it does. It returns whether it
 // was not cut short.
 func (g *Gate) sleepUntil(ctx context.Context, turn time.Time) bool {
-	left := turn.Sub(g.Now())
+	left := turn.Sub(g.clock())
 	if left > reportAfter {
 		if !g.sleep(ctx, reportAfter) {
 			return false
 		}
-		left = turn.Sub(g.Now())
-		g.Emit(&event.SlotPending{Turn: true, Reason: g.Guards.RateLimit.Reason(g.Key), Left: left})
+		left = turn.Sub(g.clock())
+		g.emit(&event.SlotPending{Turn: true, Reason: g.Guards.RateLimit.Reason(g.Key), Left: left})
 	}
 	return g.sleep(ctx, left)
 }
@@ -157,7 +164,7 @@ const firstPoll, longestPoll = time.Millisecond, 250 * time.Millisecond
 // before which asking is of no use; with one it is what is left of the wait for a slot, or for a
 // store that fails.
 func (g *Gate) TryTurn(ctx context.Context, p *Pass, deadline time.Time) (*event.GuardRefused, time.Duration) {
-	c, now := &g.Guards, g.Now()
+	c, now := &g.Guards, g.clock()
 	turn, slot := c.RateLimit.Interval > 0 && !p.hasTurn, g.wantsSlot(p.attempt)
 	if !turn && !slot && !c.Breaker.Named() && (!c.Budget.On || p.retry) {
 		p.passWithoutGuards(now)
@@ -175,13 +182,18 @@ func (g *Gate) TryTurn(ctx context.Context, p *Pass, deadline time.Time) (*event
 	if p.cost.from != g.store { // that has failed
 		p.cost = retryCost{}
 	}
-	p.hasTurn = p.hasTurn || reply.answered && reply.Refusal.Guard != guard.KindRateLimit
-	switch {
-	case reply.refusal != nil:
-		return reply.refusal, g.refused(p, r, &reply, deadline, now)
-	case reply.Delay > 0:
-		delay := time.Duration(reply.Delay) * time.Microsecond
-		p.turn = g.Now().Add(delay) // the store's clock was read after now, and before this
+	p.hasTurn = p.hasTurn || reply.answered && reply.answer.Refusal.Guard != guard.KindRateLimit
+	if reply.refusal != nil {
+		left := p.left(&reply, r.Waiting, now)
+		if left <= 0 && reply.answered {
+			p.cost = retryCost{} // given back in the same transaction
+			reply.refusal.PastDeadline = p.pastDeadline(&reply.answer.Refusal, deadline, now)
+		}
+		return reply.refusal, left
+	}
+	if reply.answer.Delay > 0 {
+		delay := time.Duration(reply.answer.Delay) * time.Microsecond
+		p.turn = g.clock().Add(delay) // the store's clock was read after now, and before this
 		p.slotUntil = time.Time{}
 		return nil, delay
 	}
@@ -189,22 +201,25 @@ func (g *Gate) TryTurn(ctx context.Context, p *Pass, deadline time.Time) (*event
 	return nil, 0
 }
 
-// refused returns for how long the attempt may be asked for again; 0 for no more.
-func (g *Gate) refused(p *Pass, r *guard.Request, reply *reply, deadline, now time.Time) time.Duration {
+// left is for how long an attempt that was refused may be asked for again; 0 for no more.
+func (p *Pass) left(reply *reply, waiting bool, now time.Time) time.Duration {
 	switch {
 	case reply.failed:
 		return max(p.turnUntil.Sub(now), p.slotUntil.Sub(now))
-	case !reply.answered:
-		return 0
-	case r.Waiting && reply.Refusal.Guard == guard.KindSlots:
+	case waiting && reply.answer.Refusal.Guard == guard.KindSlots:
 		return p.slotUntil.Sub(now)
 	}
-	p.cost = retryCost{} // given back in the same transaction
-	if limit := &g.Guards.RateLimit; reply.Refusal.Guard == guard.KindRateLimit && !deadline.IsZero() {
-		wait := p.turnUntil.Sub(now).Milliseconds()
-		reply.refusal.PastDeadline = limit.Wait < 0 || reply.Refusal.RetryIn <= wait
-	}
 	return 0
+}
+
+// pastDeadline reports whether a turn was refused since it comes after the deadline, not only after
+// what wait= allows.
+func (p *Pass) pastDeadline(by *guard.Refusal, deadline, now time.Time) bool {
+	if by.Guard != guard.KindRateLimit || deadline.IsZero() {
+		return false
+	}
+	limit := &p.gate.Guards.RateLimit
+	return limit.Wait < 0 || by.RetryIn <= p.turnUntil.Sub(now).Milliseconds()
 }
 
 // patience is for how long a run waits for its turn: until its deadline, and what is left of
@@ -235,10 +250,11 @@ func (g *Gate) wantsSlot(attempt int) bool {
 // AdmitCopy asks before a further copy of an attempt starts, and takes what a retry costs.
 // timedOut is that of Permit, for the copy before.
 func (g *Gate) AdmitCopy(ctx context.Context, attempt int, timedOut bool) (*Pass, *event.GuardRefused) {
-	p, c := &Pass{gate: g, attempt: attempt, retry: true, id: g.id()}, &g.Guards
+	c := &g.Guards
+	p := &Pass{gate: g, attempt: attempt, retry: true, id: g.id()}
 	slot := c.Slots.N > 0 && c.Slots.Of != guard.OfRuns
 	if !c.Breaker.Named() && !c.Budget.On && c.Tokens.Capacity == 0 && c.RateLimit.Interval == 0 && !slot {
-		p.passWithoutGuards(g.Now())
+		p.passWithoutGuards(g.clock())
 		return p, nil
 	}
 	r := &guard.Request{
@@ -248,7 +264,7 @@ func (g *Gate) AdmitCopy(ctx context.Context, attempt int, timedOut bool) (*Pass
 	if reply.refusal != nil {
 		return nil, reply.refusal
 	}
-	p.cost = retryCost{reply.Taken, reply.from}
+	p.cost = retryCost{Taken: reply.answer.Taken, from: reply.from}
 	p.admit(&reply)
 	return p, nil
 }
@@ -273,11 +289,12 @@ func (g *Gate) Finish(succeeded bool) {
 	if !succeeded || g.Guards.Tokens.Capacity == 0 {
 		return
 	}
-	r, from := &guard.Request{Op: guard.Finish, Attempt: 1, Succeeded: true}, g.store
-	if g.spentBy > 0 {
+	r := &guard.Request{Op: guard.Finish, Attempt: 1, Succeeded: true}
+	from := g.store
+	if g.lastCost.number > 0 {
 		r.Attempt = 2
-		r.Taken = g.spent.Taken
-		from = g.spent.from
+		r.Taken = g.lastCost.Taken
+		from = g.lastCost.from
 	}
 	if from.Store != nil {
 		g.report(from, g.Timeout, r)

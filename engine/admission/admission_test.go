@@ -70,12 +70,12 @@ var random atomic.Uint64
 // newGate is a gate over stores; host may be nil.
 func newGate(g guard.Guards, primary, host *memory) (*Gate, *recorder) {
 	r := &recorder{}
-	c := &Config{Key: "k", Guards: g, Primary: Named{primary, "primary"}, Timeout: time.Second, Emit: r.emit}
+	c := &Config{Key: "k", Guards: g, Primary: Named{primary, "primary"}, Timeout: time.Second}
 	if host != nil {
 		c.Host = Named{host, "host"}
 	}
 	c.Random = func() uint64 { return random.Add(1 << 20) }
-	return New(c), r
+	return New(c, r.emit), r
 }
 
 const first, second = 1, 2

@@ -15,12 +15,12 @@ import (
 
 // reply is the result of a request.
 type reply struct {
-	guard.Answer
-	lock guard.Lock
-	from Named // that answered; its Store is nil for none: then the run goes on without guards
+	answer guard.Answer
+	lock   guard.Lock
+	from   Named // that answered; its Store is nil for none: then the run goes on without guards
 	// answered says that a store has answered, failed that it has failed and may be asked again.
 	answered, failed bool
-	// refusal is nil if no guard refused.
+	// refusal is that of a guard or of the store, for a person; nil for none.
 	refusal *event.GuardRefused
 }
 
@@ -34,39 +34,42 @@ func (g *Gate) request(ctx context.Context, r *guard.Request, again bool) reply 
 	answer, lock, err := g.send(patient, g.store, r)
 	done()
 	g.slow = err != nil && ctx.Err() != nil
-	if g.slow {
+	switch {
+	case err == nil:
+	case g.slow:
 		return reply{refusal: g.unusable("the wait for the store was cut short")}
-	}
-	if err != nil && again {
+	case again:
 		g.tellOutage(err)
-	}
-	if err != nil && (g.Closed || again) {
-		return reply{
-			failed: again, refusal: g.unusable(fmt.Sprintf("the store %s cannot be used: %v", g.store.Name, err)),
-		}
-	}
-	if err != nil {
+		return reply{failed: true, refusal: g.failed(err)}
+	case g.Closed:
+		return reply{refusal: g.failed(err)}
+	default:
 		answer, lock, err = g.fallBack(ctx, r, err)
-	}
-	if err != nil {
-		return reply{}
+		if err != nil {
+			return reply{}
+		}
 	}
 	g.outage = false
 	g.emitChange(&answer)
-	return reply{Answer: answer, lock: lock, from: g.store, answered: true, refusal: g.refusal(&answer.Refusal)}
+	return reply{answer: answer, lock: lock, from: g.store, answered: true, refusal: g.refusedBy(&answer.Refusal)}
 }
 
 // tellOutage reports that the store has failed and is asked again, once until it answers.
 func (g *Gate) tellOutage(err error) {
 	if !g.outage {
 		g.outage = true
-		g.Emit(&event.StoreFailed{Store: g.store.Name, Reason: fmt.Sprintf("%v; asking again while wait= lasts", err)})
+		g.emit(&event.StoreFailed{Store: g.store.Name, Reason: fmt.Sprintf("%v; asking again while wait= lasts", err)})
 	}
 }
 
 // unusable is a refusal since the store does not answer.
 func (g *Gate) unusable(reason string) *event.GuardRefused {
 	return &event.GuardRefused{Guard: guard.KindStore.String(), Key: g.Key, Reason: reason}
+}
+
+// failed is a refusal since a request of the store has failed.
+func (g *Gate) failed(err error) *event.GuardRefused {
+	return g.unusable(fmt.Sprintf("the store %s cannot be used: %v", g.store.Name, err))
 }
 
 // withGrace is ctx, done graceLimit later: the store may still grant the request, and
@@ -90,29 +93,33 @@ func (g *Gate) send(ctx context.Context, s Named, r *guard.Request) (guard.Answe
 }
 
 // fallBack goes on with the host's store, or without guards, for the rest of the run.
-// What was taken from the failed store is not given back to another.
 func (g *Gate) fallBack(ctx context.Context, r *guard.Request, cause error) (guard.Answer, guard.Lock, error) {
-	from := g.store.Name
+	failed := g.store.Name
+	answer, lock, err := g.askHost(ctx, r)
+	next := "without guards"
+	g.store = Named{}
+	if err == nil {
+		next = "with " + g.Host.Name
+		g.store = g.Host
+	}
+	g.warn(failed, fmt.Sprintf("%v; going on %s", cause, next))
+	return answer, lock, err
+}
+
+// askHost makes a request of the host's store, if the one that has failed is another. What was
+// taken from that is not given back to the host's.
+func (g *Gate) askHost(ctx context.Context, r *guard.Request) (guard.Answer, guard.Lock, error) {
+	if g.store != g.Primary || g.Host.Store == nil {
+		return guard.Answer{}, nil, errors.New("there is no other store")
+	}
 	request := *r
 	request.Taken = guard.Taken{}
-	answer, lock, err := guard.Answer{}, guard.Lock(nil), errors.New("there is no other store")
-	next := "without guards"
-	if g.store == g.Primary && g.Host.Store != nil {
-		if answer, lock, err = g.send(ctx, g.Host, &request); err == nil {
-			next = "with " + g.Host.Name
-		}
-	}
-	g.store = g.Host
-	if err != nil {
-		g.store = Named{}
-	}
-	g.warn(from, fmt.Sprintf("%v; going on %s", cause, next))
-	return answer, lock, err
+	return g.send(ctx, g.Host, &request)
 }
 
 func (g *Gate) emitNotes() {
 	for len(g.Notes) > 0 {
-		g.Emit(<-g.Notes)
+		g.emit(<-g.Notes)
 	}
 }
 
@@ -120,7 +127,7 @@ func (g *Gate) emitNotes() {
 func (g *Gate) warn(name, reason string) {
 	if !g.warned {
 		g.warned = true
-		g.Emit(&event.StoreFailed{Store: name, Reason: reason})
+		g.emit(&event.StoreFailed{Store: name, Reason: reason})
 	}
 }
 
@@ -162,11 +169,12 @@ func limited(ctx context.Context, d time.Duration) (context.Context, context.Can
 // emitChange reports that this run has changed the breaker.
 func (g *Gate) emitChange(a *guard.Answer) {
 	if a.From != a.To {
-		g.Emit(&event.BreakerChanged{Key: g.Key, From: a.From.String(), To: a.To.String()})
+		g.emit(&event.BreakerChanged{Key: g.Key, From: a.From.String(), To: a.To.String()})
 	}
 }
 
-func (g *Gate) refusal(r *guard.Refusal) *event.GuardRefused {
+// refusedBy is a refusal of a guard, for a person; nil for none.
+func (g *Gate) refusedBy(r *guard.Refusal) *event.GuardRefused {
 	if r.Guard == guard.None {
 		return nil
 	}

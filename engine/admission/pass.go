@@ -27,11 +27,10 @@ type Pass struct {
 	turnUntil, slotUntil time.Time
 	id                   int64 // of what it holds, 0 before the first asking
 
-	number int // of those that were admitted; 0 before
-	held   guard.Pass
-	lock   guard.Lock
-	from   Named  // gets the report; its Store is nil for none
-	stop   func() // ends the renewals
+	held guard.Pass
+	lock guard.Lock
+	from Named  // gets the report; its Store is nil for none
+	stop func() // ends the renewals
 }
 
 // Turn is when the attempt may start if a turn is reserved for it; else the zero time.
@@ -62,15 +61,19 @@ func (p *Pass) begin(now time.Time, turn, slot bool) {
 // passWithoutGuards admits an attempt that needs no answer of a guard. Generations are times, so
 // that an outcome from before a later reset of the key is recognised.
 func (p *Pass) passWithoutGuards(now time.Time) {
-	p.admit(&reply{from: p.gate.store, Answer: guard.Answer{Pass: guard.Pass{Generation: now.UnixMilli()}}})
+	p.admit(&reply{from: p.gate.store, answer: guard.Answer{Pass: guard.Pass{Generation: now.UnixMilli()}}})
 }
 
 // admit completes the pass of an attempt that no guard refused.
 func (p *Pass) admit(r *reply) {
 	g := p.gate
-	p.held, p.lock, p.from = r.Pass, r.lock, r.from
-	g.admitted++
-	p.number = g.admitted
+	p.held = r.answer.Pass
+	p.lock = r.lock
+	p.from = r.from
+	if p.retry {
+		g.retries++
+		p.cost.number = g.retries
+	}
 	if p.held.Slot && g.Guards.Slots.Of == guard.OfRuns {
 		g.run = p.splitSlot()
 	}
@@ -206,8 +209,8 @@ func (p *Pass) Report(outcome guard.Outcome) {
 	if p == nil {
 		return
 	}
-	if g := p.gate; p.retry && p.number > g.spentBy {
-		g.spentBy, g.spent = p.number, p.cost
+	if g := p.gate; p.cost.number > g.lastCost.number {
+		g.lastCost = p.cost
 	}
 	p.cost = retryCost{}
 	p.free(outcome)

@@ -36,12 +36,12 @@ func (s *guards) begin(g guard.Guards, now func() time.Time) func() *admission.G
 	config := &admission.Config{
 		Guards: g, Primary: admission.Named{Store: s.store}, Now: now,
 		Random: func() uint64 { ids++; return ids << 12 }, // the gate uses the upper 53 bits
-		Emit: func(e event.Event) {
-			_, changed := e.(*event.BreakerChanged)
-			s.changed = s.changed || changed
-		},
 	}
-	return func() *admission.Gate { return admission.New(config) }
+	emit := func(e event.Event) {
+		_, changed := e.(*event.BreakerChanged)
+		s.changed = s.changed || changed
+	}
+	return func() *admission.Gate { return admission.New(config, emit) }
 }
 
 // admit asks for the next call of a client. A client that is not admitted waits for its turn

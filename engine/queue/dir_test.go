@@ -186,6 +186,10 @@ func TestSameWorkIsOneLetter(t *testing.T) {
 			t.Errorf("another %s is joined", n)
 		}
 	}
+	coded := func(l *Letter) { l.IdempotencyKey = "build \xff" } // which JSON has in base64
+	if second, third := run(4, coded, "in"), run(5, coded, "in"); second == first || third != second {
+		t.Errorf("with a key that is not UTF-8: %s and %s", second, third)
+	}
 	c, _, err := d.Claim(first)
 	if err != nil {
 		t.Fatal(err)

@@ -91,13 +91,21 @@ type Stdin struct {
 type Text string
 
 func (t Text) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	if utf8.ValidString(string(t)) {
-		err := text.WriteJSON(&b, string(t))
-		return b.Bytes(), err
+	content := t.content()
+	if coded, is := content.([]byte); is {
+		content = map[string][]byte{"base64": coded}
 	}
-	err := text.WriteJSON(&b, map[string][]byte{"base64": []byte(t)})
+	var b bytes.Buffer
+	err := text.WriteJSON(&b, content)
 	return b.Bytes(), err
+}
+
+// content is what the JSON of t holds as a string: t, or its bytes if it is not UTF-8.
+func (t Text) content() any {
+	if utf8.ValidString(string(t)) {
+		return string(t)
+	}
+	return []byte(t)
 }
 
 func (t *Text) UnmarshalJSON(b []byte) error {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/retrysh/retry/engine/lockedfile"
+	"github.com/retrysh/retry/engine/text"
 )
 
 // Content is what lies beside letter.json.
@@ -147,15 +148,14 @@ func (l *Letter) joinable(e *Entry) bool {
 
 // sameAs returns the letters of the same work. Only one whose text holds the key is decoded.
 func (d *Dir) sameAs(ids []string, l *Letter) (same []string) {
-	key, err := l.IdempotencyKey.MarshalJSON()
-	if err != nil {
+	var key bytes.Buffer
+	if err := text.WriteJSON(&key, l.IdempotencyKey.content()); err != nil {
 		return nil
 	}
-	// In base64 it has a line of its own.
-	key = bytes.Trim(bytes.TrimPrefix(key, []byte(`{"base64":`)), "}\n")
+	key.Truncate(key.Len() - 1) // the end of the line
 	for _, id := range ids {
 		data, err := readFile(d.in(id, letterFile), largestLetter)
-		if err != nil || !bytes.Contains(data, key) {
+		if err != nil || !bytes.Contains(data, key.Bytes()) {
 			continue
 		}
 		if e := d.Read(id); l.joinable(&e) {

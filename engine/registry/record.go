@@ -2,7 +2,7 @@ package registry
 
 // This file writes the record of this process's run: two slots (package lockedfile)
 // with what changes, and behind them what does not. Both are JSON objects with fields of
-// Run, by text.JSON: the first json.Marshal of a process takes longer than a registration.
+// Run.
 
 import (
 	"os"
@@ -106,22 +106,22 @@ func (r *Record) keep() {
 		if len(r.ended) == mostAttempts {
 			r.ended = r.ended[:copy(r.ended, r.ended[1:])]
 		}
-		o := text.JSON{}
+		o := encoder{}
 		appendAttempt(&o, a)
-		r.ended, r.lastEnded = append(r.ended, o.B), a.Number
+		r.ended, r.lastEnded = append(r.ended, o.b), a.Number
 	}
 }
 
-func appendAttempt(o *text.JSON, a *event.Attempt) {
-	o.Open("", '{')
-	o.Number("attempt", float64(a.Number))
-	o.Time("started_at", a.Started)
+func appendAttempt(o *encoder, a *event.Attempt) {
+	o.open("", '{')
+	o.number("attempt", float64(a.Number))
+	o.time("started_at", a.Started)
 	if a.Over {
-		o.Time("ended_at", a.Result.Time)
-		o.Number("exit_code", float64(a.Result.Result.ExitCode))
-		o.String("reason", cut(text.Masked(a.Result.Reason), longestReason))
+		o.time("ended_at", a.Result.Time)
+		o.number("exit_code", float64(a.Result.Result.ExitCode))
+		o.string("reason", cut(text.Masked(a.Result.Reason), longestReason))
 	}
-	o.Close('}')
+	o.close('}')
 }
 
 // state is what changes, as a slot. It holds until the next call.
@@ -129,40 +129,40 @@ func (r *Record) state() []byte {
 	if r.buffer == nil {
 		r.buffer = make([]byte, 0, firstSlot)
 	}
-	o := text.JSON{B: r.buffer[:lockedfile.HeadSize]}
-	clear(o.B) // Seal has filled it
-	o.Open("", '{')
-	o.String("status", string(r.status()))
-	o.Number("attempt", float64(r.Run.Attempt()))
+	o := encoder{b: r.buffer[:lockedfile.HeadSize]}
+	clear(o.b) // Seal has filled it
+	o.open("", '{')
+	o.string("status", string(r.status()))
+	o.number("attempt", float64(r.Run.Attempt()))
 	if !r.Run.Until.IsZero() {
-		o.Time("next_attempt_at", r.Run.Until)
-		o.Number("next_delay_ms", text.Milliseconds(r.Run.Length))
+		o.time("next_attempt_at", r.Run.Until)
+		o.number("next_delay_ms", text.Milliseconds(r.Run.Length))
 	}
 	if f := r.Run.Failure; f != nil {
-		o.Number("last_exit", float64(f.Result.ExitCode))
-		o.String("last_reason", cut(text.Masked(f.Reason), 5*longestReason))
-		o.String("verdict", string(f.Verdict))
+		o.number("last_exit", float64(f.Result.ExitCode))
+		o.string("last_reason", cut(text.Masked(f.Reason), 5*longestReason))
+		o.string("verdict", string(f.Verdict))
 		if f.Rule != "" {
-			o.String("rule", cut(f.Rule, longestReason))
+			o.string("rule", cut(f.Rule, longestReason))
 		}
 	}
-	o.Open("attempts", '[')
+	o.open("attempts", '[')
 	running := r.Run.Running()
 	ended := r.ended
 	if running != nil && len(ended) == mostAttempts {
 		ended = ended[1:]
 	}
 	for _, attempt := range ended {
-		o.Key("")
-		o.B = append(o.B, attempt...)
+		o.key("")
+		o.b = append(o.b, attempt...)
 	}
 	if running != nil {
 		appendAttempt(&o, running)
 	}
-	o.Close(']')
-	o.Close('}')
-	r.buffer = o.B
-	return o.B
+	o.close(']')
+	o.close('}')
+	r.buffer = o.b
+	return o.b
 }
 
 // rest is what does not change.
@@ -170,35 +170,35 @@ func (r *Record) rest() []byte {
 	e := r.Run.Start
 	host, _ := os.Hostname()
 	cwd, _ := os.Getwd()
-	o := text.JSON{B: make([]byte, 0, 1<<10)}
-	o.Open("", '{')
-	o.String("run_id", e.RunID)
-	o.String("name", e.Name)
+	o := encoder{b: make([]byte, 0, 1<<10)}
+	o.open("", '{')
+	o.string("run_id", e.RunID)
+	o.string("name", e.Name)
 	if e.GivenName != "" && e.GivenName != e.Name {
-		o.String("given_name", e.GivenName)
+		o.string("given_name", e.GivenName)
 	}
-	o.Number("pid", float64(os.Getpid()))
-	o.Open("command", '[')
+	o.number("pid", float64(os.Getpid()))
+	o.open("command", '[')
 	left := longestCommand
 	for _, word := range text.MaskedArgs(e.Command) {
-		o.String("", cut(word, left))
+		o.string("", cut(word, left))
 		if left -= len(word); left < 0 {
 			break
 		}
 	}
-	o.Close(']')
-	o.String("cwd", cwd)
-	o.Number("max_attempts", float64(e.MaxAttempts))
-	o.Time("started_at", e.Time)
+	o.close(']')
+	o.string("cwd", cwd)
+	o.number("max_attempts", float64(e.MaxAttempts))
+	o.time("started_at", e.Time)
 	if !e.Deadline.IsZero() {
-		o.Time("deadline_at", e.Deadline)
+		o.time("deadline_at", e.Deadline)
 	}
-	o.String("key", e.Key)
-	o.String("policy", e.Policy)
-	o.Number("depth", float64(e.Depth))
-	o.String("host", host)
-	o.Close('}')
-	return o.B
+	o.string("key", e.Key)
+	o.string("policy", e.Policy)
+	o.number("depth", float64(e.Depth))
+	o.string("host", host)
+	o.close('}')
+	return o.b
 }
 
 // write brings the record up to date, and makes it if there is none or it was

@@ -127,15 +127,16 @@ func judge(shown string, status int, kind string, body []byte) error {
 		Message        string `json:"message"`
 		ErrorMessage   string `json:"errorMessage"`
 		PartialSuccess struct {
-			Spans        json.RawMessage `json:"rejectedSpans"`
-			Points       json.RawMessage `json:"rejectedDataPoints"`
-			ErrorMessage string          `json:"errorMessage"`
+			// A number, or a string with one (the JSON of Protocol Buffers, int64).
+			Spans        any    `json:"rejectedSpans"`
+			Points       any    `json:"rejectedDataPoints"`
+			ErrorMessage string `json:"errorMessage"`
 		} `json:"partialSuccess"`
 	}
 	isJSON := json.Unmarshal(body, &says) == nil
 	if status/100 == 2 {
-		for _, rejected := range []json.RawMessage{says.PartialSuccess.Spans, says.PartialSuccess.Points} {
-			if n := strings.Trim(string(rejected), `"`); n != "" && n != "0" && n != "null" {
+		for _, rejected := range []any{says.PartialSuccess.Spans, says.PartialSuccess.Points} {
+			if n := fmt.Sprint(rejected); rejected != nil && n != "" && n != "0" {
 				return fmt.Errorf("%s: %s rejected%s", shown, quoted(n), because(says.PartialSuccess.ErrorMessage))
 			}
 		}

@@ -378,6 +378,12 @@ func TestBadCollectors(t *testing.T) {
 		"rejecting": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}`)
 		}, "2 rejected: too old"},
+		"rejecting points": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"partialSuccess":{"rejectedSpans":"0","rejectedDataPoints":12}}`)
+		}, "12 rejected"},
+		"rejecting none": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"partialSuccess":{"rejectedSpans":null,"rejectedDataPoints":0}}`)
+		}, ""},
 		"warning": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"partialSuccess":{"errorMessage":"careful"}}`)
 		}, ""},

@@ -1,4 +1,4 @@
-package text
+package registry
 
 import (
 	"encoding/json"
@@ -6,23 +6,23 @@ import (
 	"testing"
 )
 
-func FuzzJSON(f *testing.F) {
+func FuzzEncoder(f *testing.F) {
 	for _, s := range []string{"", "a\"\\\n\x00\x1f\x7fü\u2028", "\xff\xfe", "<&>"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		o := JSON{}
-		o.Open("", '{')
-		o.String("s", s)
-		o.String("t", s)
-		o.Close('}')
+		o := encoder{}
+		o.open("", '{')
+		o.string("s", s)
+		o.string("t", s)
+		o.close('}')
 		standard, err := json.Marshal(map[string]string{"s": s, "t": s})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got, want map[string]string
-		if err := json.Unmarshal(o.B, &got); err != nil {
-			t.Fatalf("%s: %v", o.B, err)
+		if err := json.Unmarshal(o.b, &got); err != nil {
+			t.Fatalf("%s: %v", o.b, err)
 		}
 		_ = json.Unmarshal(standard, &want)
 		if !reflect.DeepEqual(got, want) {

@@ -38,7 +38,8 @@ cli/option: cli/manual engine engine/attempt engine/backoff engine/classify engi
   engine/telemetry engine/message exitcodes engine/text
 cli/policy: cli/input cli/option engine/blockfile engine/classify engine/classify/command engine/lockedfile
   engine/text engine/xdg
-cli/report: cli/input cli/mode cli/option engine/event engine/history engine/message engine/text exitcodes
+cli/report: cli/input cli/mode cli/option engine/event engine/history engine/message engine/text engine/xdg
+  exitcodes
 cli/show: cli/input cli/option engine engine/attempt engine/backoff engine/classify engine/event engine/plan
   engine/simulate engine/message engine/text
 cli/status: cli/mode cli/option engine/event engine/guard engine/message engine/registry engine/store exitcodes

@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -87,11 +86,7 @@ func (s *policySet) loadAll(environ []string, given []option.Setting) error {
 // Specification).
 func folders(environ []string) []string {
 	variables := xdg.Lookup(func(name string) (string, bool) { return option.Variable(environ, name), true })
-	ofHost := "/etc"
-	if runtime.GOOS == "windows" {
-		ofHost = variables.Dir("ProgramData")
-	}
-	return []string{variables.Config(), ofHost}
+	return []string{variables.Config(), variables.HostConfig()}
 }
 
 // loadNamed reads the files that were named, which must exist.

@@ -20,6 +20,7 @@ import (
 	"github.com/retrysh/retry/engine/history"
 	"github.com/retrysh/retry/engine/message"
 	"github.com/retrysh/retry/engine/text"
+	"github.com/retrysh/retry/engine/xdg"
 	"github.com/retrysh/retry/exitcodes"
 )
 
@@ -81,10 +82,9 @@ func (g *Flags) none(what string) int {
 
 // short is a path with ~ for the home directory.
 func short(path string) string {
-	if home, err := os.UserHomeDir(); err == nil {
-		if rest, err := filepath.Rel(home, path); err == nil && filepath.IsLocal(rest) {
-			return filepath.Join("~", rest)
-		}
+	home := xdg.Lookup(os.LookupEnv).Home()
+	if rest, err := filepath.Rel(home, path); home != "" && err == nil && filepath.IsLocal(rest) {
+		return filepath.Join("~", rest)
 	}
 	return path
 }

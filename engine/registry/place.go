@@ -5,8 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strconv"
 
 	"github.com/retrysh/retry/engine/lockedfile"
 	"github.com/retrysh/retry/engine/xdg"
@@ -34,33 +32,9 @@ func Places(lookup func(string) (string, bool)) []Place {
 		}
 		return []Place{{Path: path, parents: true}}
 	}
-	below := func(variable, name string) string {
-		dir := xdg.Lookup(lookup).Dir(variable)
-		if dir == "" {
-			return ""
-		}
-		return filepath.Join(dir, name)
-	}
-	user, root := strconv.Itoa(os.Geteuid()), ""
-	if user == "0" {
-		root = "/run/retry"
-	}
-	candidates := []Place{
-		{Path: below("XDG_RUNTIME_DIR", "retry"), above: true},
-		{Path: "/run/user/" + user + "/retry", above: true},
-		{Path: root},
-		{Path: below("TMPDIR", "retry-"+user)},
-		{Path: "/tmp/retry-" + user},
-	}
-	if runtime.GOOS == "windows" {
-		candidates = []Place{{Path: below("LocalAppData", filepath.Join("retry", "run")), parents: true}}
-	}
 	var all []Place
-	for _, p := range candidates {
-		known := slices.ContainsFunc(all, func(other Place) bool { return other.Path == p.Path })
-		if p.Path != "" && !known {
-			all = append(all, p)
-		}
+	for _, dir := range xdg.Lookup(lookup).Runtime(os.Geteuid()) {
+		all = append(all, Place{Path: dir.Path, above: dir.OfLogin, parents: runtime.GOOS == "windows"})
 	}
 	return all
 }

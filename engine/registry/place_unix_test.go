@@ -5,47 +5,34 @@ package registry
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 )
 
+// TestPlaces: the variable stands in place of all others.
 func TestPlaces(t *testing.T) {
 	uid := strconv.Itoa(os.Geteuid())
-	rest := []string{"/run/user/" + uid + "/retry"}
-	if uid == "0" {
-		rest = append(rest, "/run/retry")
-	}
 	for name, c := range map[string]struct {
-		environ map[string]string
-		want    []string
+		environ     map[string]string
+		first, last Place
 	}{
-		"none": {nil, append(slices.Clone(rest), "/tmp/retry-"+uid)},
-		"runtime directory": {map[string]string{"XDG_RUNTIME_DIR": "/x"},
-			append(append([]string{"/x/retry"}, rest...), "/tmp/retry-"+uid)},
-		"the usual one": {map[string]string{"XDG_RUNTIME_DIR": "/run/user/" + uid},
-			append(slices.Clone(rest), "/tmp/retry-"+uid)},
-		"not absolute": {map[string]string{"XDG_RUNTIME_DIR": "x", "TMPDIR": "t"},
-			append(slices.Clone(rest), "/tmp/retry-"+uid)},
-		"temporary files": {map[string]string{"TMPDIR": "/t"},
-			append(slices.Clone(rest), "/t/retry-"+uid, "/tmp/retry-"+uid)},
-		"the variable":       {map[string]string{Variable: "/v", "XDG_RUNTIME_DIR": "/x"}, []string{"/v"}},
-		"the variable empty": {map[string]string{Variable: "", "XDG_RUNTIME_DIR": "/x"}, nil},
+		"a login": {map[string]string{"XDG_RUNTIME_DIR": "/x"},
+			Place{Path: "/x/retry", above: true}, Place{Path: "/tmp/retry-" + uid}},
+		"the variable": {map[string]string{Variable: "/v", "XDG_RUNTIME_DIR": "/x"},
+			Place{Path: "/v", parents: true}, Place{Path: "/v", parents: true}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			var got []string
-			for _, p := range Places(func(name string) (string, bool) {
-				value, ok := c.environ[name]
-				return value, ok
-			}) {
-				got = append(got, p.Path)
-			}
-			if !slices.Equal(got, c.want) {
-				t.Errorf("%q, want %q", got, c.want)
-			}
-		})
+		lookup := func(name string) (string, bool) {
+			value, ok := c.environ[name]
+			return value, ok
+		}
+		if got := Places(lookup); len(got) == 0 || got[0] != c.first || got[len(got)-1] != c.last {
+			t.Errorf("%s: %+v, not from %+v to %+v", name, got, c.first, c.last)
+		}
+	}
+	if got := Places(func(name string) (string, bool) { return "", name == Variable }); got != nil {
+		t.Errorf("the variable empty: %+v", got)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -34,6 +36,65 @@ func (l Lookup) Config() string {
 		return filepath.Join(home, ".config")
 	}
 	return ""
+}
+
+// HostConfig is the directory of the host's settings, "" for none.
+func (l Lookup) HostConfig() string {
+	if runtime.GOOS == "windows" {
+		return l.Dir("ProgramData")
+	}
+	return "/etc"
+}
+
+// Home is the user's home directory, "" for none.
+func (l Lookup) Home() string {
+	if runtime.GOOS == "windows" {
+		return l.Dir("USERPROFILE")
+	}
+	return l.Dir("HOME")
+}
+
+// RuntimeDir may hold the program's files while it runs.
+type RuntimeDir struct {
+	Path string
+	// OfLogin says that the system makes the directory above when the user logs in.
+	OfLogin bool
+}
+
+// Runtime are such directories, the best first: those of a login, by XDG_RUNTIME_DIR and as
+// systemd has them; for root, that of the system; those of temporary files.
+func (l Lookup) Runtime(uid int) []RuntimeDir {
+	user, root := strconv.Itoa(uid), ""
+	if uid == 0 {
+		root = "/run/retry"
+	}
+	candidates := []RuntimeDir{
+		{Path: l.below("XDG_RUNTIME_DIR", "retry"), OfLogin: true},
+		{Path: "/run/user/" + user + "/retry", OfLogin: true},
+		{Path: root},
+		{Path: l.below("TMPDIR", "retry-"+user)},
+		{Path: "/tmp/retry-" + user},
+	}
+	if runtime.GOOS == "windows" {
+		candidates = []RuntimeDir{{Path: l.below("LocalAppData", filepath.Join("retry", "run"))}}
+	}
+	var all []RuntimeDir
+	for _, dir := range candidates {
+		known := slices.ContainsFunc(all, func(other RuntimeDir) bool { return other.Path == dir.Path })
+		if dir.Path != "" && !known {
+			all = append(all, dir)
+		}
+	}
+	return all
+}
+
+// below is a name in the directory of a variable, "" for none.
+func (l Lookup) below(variable, name string) string {
+	dir := l.Dir(variable)
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, name)
 }
 
 // State is a name below the program's directory for the user's state: that of XDG_STATE_HOME;

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -84,6 +85,50 @@ func TestTheNearestDirectoryHasToBeWritable(t *testing.T) {
 		if dir, err := p.state(); err != nil || dir != filepath.Join(home, ".local/state") || len(asked) != 1 ||
 			asked[0] != filepath.Join(home, made) {
 			t.Errorf("%s: %q, %v, asked %q", made, dir, err, asked)
+		}
+	}
+}
+
+func TestRuntime(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the rules are those of Unix systems")
+	}
+	x := RuntimeDir{"/x/retry", true}
+	login := RuntimeDir{"/run/user/1000/retry", true}
+	temporary := RuntimeDir{"/tmp/retry-1000", false}
+	for name, c := range map[string]struct {
+		uid  int
+		env  map[string]string
+		want []RuntimeDir
+	}{
+		"no variable":    {1000, nil, []RuntimeDir{login, temporary}},
+		"one of its own": {1000, map[string]string{"XDG_RUNTIME_DIR": "/x"}, []RuntimeDir{x, login, temporary}},
+		"the usual one, once": {1000, map[string]string{"XDG_RUNTIME_DIR": "/run/user/1000"},
+			[]RuntimeDir{login, temporary}},
+		"relative ones do not count": {1000, map[string]string{"XDG_RUNTIME_DIR": "x", "TMPDIR": "t"},
+			[]RuntimeDir{login, temporary}},
+		"temporary files": {1000, map[string]string{"TMPDIR": "/t"},
+			[]RuntimeDir{login, {"/t/retry-1000", false}, temporary}},
+		"root": {0, map[string]string{"XDG_RUNTIME_DIR": "/x"},
+			[]RuntimeDir{x, {"/run/user/0/retry", true}, {"/run/retry", false}, {"/tmp/retry-0", false}}},
+	} {
+		l := Lookup(func(name string) (string, bool) { v, ok := c.env[name]; return v, ok })
+		if got := l.Runtime(c.uid); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, not %v", name, got, c.want)
+		}
+	}
+}
+
+func TestHome(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a path there begins with its drive")
+	}
+	for want, env := range map[string]map[string]string{
+		"/h": {"HOME": "/h"}, "": {"HOME": "h"},
+	} {
+		got := Lookup(func(name string) (string, bool) { v, ok := env[name]; return v, ok }).Home()
+		if got != want {
+			t.Errorf("%v: %q, not %q", env, got, want)
 		}
 	}
 }

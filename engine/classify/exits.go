@@ -52,7 +52,8 @@ func appendExits(exits Exits, list string, words ...string) (Exits, error) {
 		switch {
 		case strings.ContainsAny(item, " \t;") && !strings.Contains(item, "-"):
 			parts := strings.FieldsFunc(item, func(c rune) bool { return strings.ContainsRune(" \t;", c) })
-			return nil, fmt.Errorf("%q is no item; separate items by single commas, as in %s", item, strings.Join(parts, ","))
+			return nil, fmt.Errorf("%q is no item; separate items by single commas, as in %s", item,
+				strings.Join(parts, ","))
 		case item == "":
 			return nil, errors.New("an item of the list is empty; separate items by single commas, as in 75,111")
 		case item[0] >= '0' && item[0] <= '9':

@@ -13,10 +13,10 @@ type filter struct {
 	// heads are the first entries of each hash value, by index from 1; 0 is none.
 	heads   [1 << 16]int32
 	entries []entry
-	// loose are patterns without a usable literal; they are tried on each of the last
+	// unindexed are patterns without a usable literal; they are tried on each of the last
 	// maxTries lines.
-	loose    []candidate
-	patterns int // how many candidates there are
+	unindexed []candidate
+	patterns  int // how many candidates there are
 }
 
 // candidate is one pattern of one rule; number counts the filter's patterns.
@@ -41,7 +41,7 @@ func newFilter(rules []*Rule) *filter {
 			c := candidate{i, p, f.patterns}
 			f.patterns++
 			if p.literals == "" {
-				f.loose = append(f.loose, c)
+				f.unindexed = append(f.unindexed, c)
 				continue
 			}
 			for literal := range strings.SplitSeq(p.literals, "\t") {

@@ -73,11 +73,9 @@ type finding struct {
 	at           int      // where the line starts, -1 for the exit code alone
 	end          int      // where the last match ends in Line
 	strength     Strength // of the rule, less one step on a discounted line
-	// yielded: to a decisive rule that names this one after "over", or to the verdict that its
-	// rule yields to.
-	yielded bool
-	beaten  bool // by a rule that matches the same line and names this one after "over"
-	link    int  // colons before the evidence, on a line with different verdicts
+	yielded      bool     // a decisive finding overrides this one, or the verdict of Yields follows on its line
+	beaten       bool     // a finding on the same line, at least as strong, overrides this one
+	colonsBefore int      // colons before the evidence, on a line with different verdicts
 }
 
 // The limits of matching, from the last line on: of the lines that one pattern is tried
@@ -173,15 +171,16 @@ type searching struct {
 func newSearching(t *Table, f Failure) *searching {
 	names, args, script := command.Parts(f.Argv)
 	s := &searching{budget: maxMatched, found: map[int]finding{}}
-	switch {
-	case !f.hasOutput():
+	if f.hasOutput() {
+		t.read()
+		s.rules = t.all
+		if script {
+			s.rules = t.script
+		}
+		s.ends = t.ends
+		s.filter = t.filter
+	} else {
 		s.rules, s.ends = t.exits(names)
-	case script:
-		t.read()
-		s.rules, s.ends, s.filter = t.script, t.ends, t.filter
-	default:
-		t.read()
-		s.rules, s.ends, s.filter = t.all, t.ends, t.filter
 	}
 	s.wanted = make([]bool, len(s.rules))
 	for i, r := range s.rules {
@@ -206,7 +205,7 @@ func (s *searching) lines(f Failure) {
 	s.out = newOutput(f.Stdout, f.Stderr, f.Order)
 	s.tries, s.last = make([]int, s.filter.patterns), make([]int, s.filter.patterns)
 	s.filter.walk(s.out.lower, s.wanted, s.try)
-	for _, c := range s.filter.loose {
+	for _, c := range s.filter.unindexed {
 		for end := len(s.out.text); end > 0 && s.wanted[c.rule] && s.tries[c.number] < maxTries && s.budget > 0; {
 			start, _ := s.out.around(end)
 			if start < end {
@@ -218,20 +217,25 @@ func (s *searching) lines(f Failure) {
 }
 
 // settle marks the findings that yield to another one, as one of "deploy.sh:12: error:" to
-// "connection refused" behind it, and counts the links of lines with evidence for different
+// "connection refused" behind it, and counts the colons in lines with evidence for different
 // verdicts.
 func settle(found []finding) {
 	for i := range found {
 		f := &found[i]
 		for _, g := range found {
-			overrides, sameLine := slices.Contains(g.Rule.Over, f.Rule.ID), g.at == f.at
+			names := slices.Contains(g.Rule.Over, f.Rule.ID)
+			sameLine := g.at == f.at
 			if sameLine && g.Rule.Verdict != f.Rule.Verdict {
-				f.link = strings.Count(f.Line[:f.end], ": ")
+				f.colonsBefore = strings.Count(f.Line[:f.end], ": ")
 			}
-			if overrides && sameLine && g.strength >= f.strength {
+			if names && sameLine && g.strength >= f.strength {
 				f.beaten = true
 			}
-			if overrides && g.strength == Decisive || sameLine && g.Rule.Verdict == f.Rule.Yields && g.end > f.end {
+			// A decisive rule overrides those that it names on any line, others only on their own.
+			overridden := names && g.strength == Decisive
+			// A rule with Yields knows how an error begins; why it came stands behind that.
+			followed := sameLine && g.end > f.end && g.Rule.Verdict == f.Rule.Yields
+			if overridden || followed {
 				f.yielded = true
 			}
 		}
@@ -381,7 +385,7 @@ var criteria = []struct {
 		func(_, _ *finding) string { return "on one line the more exact rule comes first" },
 	},
 	{ // Go and Rust write an error as "what was done: why it failed"
-		func(a, b *finding) int { return b.link - a.link },
+		func(a, b *finding) int { return b.colonsBefore - a.colonsBefore },
 		func(_, _ *finding) string { return "what stands behind more colons comes first" },
 	},
 	{ // a test checks that this never decides between two verdicts on the rules' examples

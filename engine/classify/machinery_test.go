@@ -111,8 +111,8 @@ func TestFilterFindsAll(t *testing.T) {
 		if !maps.Equal(got, want) {
 			t.Fatalf("in %q: %v, want %v", text, got, want)
 		}
-		if len(f.loose) != 1 || f.loose[0].rule != len(rules)-1 || f.patterns != len(rules) {
-			t.Fatalf("%d loose of %d", len(f.loose), f.patterns)
+		if len(f.unindexed) != 1 || f.unindexed[0].rule != len(rules)-1 || f.patterns != len(rules) {
+			t.Fatalf("%d unindexed of %d", len(f.unindexed), f.patterns)
 		}
 		calls := 0
 		f.walk(text, wanted, func(candidate, int) bool { calls++; return calls < 2 })
@@ -328,8 +328,8 @@ func TestWon(t *testing.T) {
 			{Match: permanent, strength: Plain, at: -1}},
 		"on one line the more exact rule comes first": {{Match: transient, strength: Plain},
 			{Match: permanent, strength: Plain, beaten: true}},
-		"what stands behind more colons comes first": {{Match: transient, strength: Plain, link: 2},
-			{Match: permanent, strength: Plain, link: 1}},
+		"what stands behind more colons comes first": {{Match: transient, strength: Plain, colonsBefore: 2},
+			{Match: permanent, strength: Plain, colonsBefore: 1}},
 		"it comes first in the files of rules": {{Match: transient, strength: Plain},
 			{Match: permanent, strength: Plain, index: 1}},
 	} {

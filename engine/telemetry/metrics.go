@@ -32,19 +32,42 @@ const (
 var durationBounds = []float64{0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600} // seconds
 
 var families = [...]family{
-	runs:        {"retry_runs_total", "counter", "Runs that have ended, by outcome.", "outcome", nil},
-	attempts:    {"retry_attempts_total", "counter", "Attempts that have ended, by result.", "result", nil},
-	runAttempts: {"retry_run_attempts", "histogram", "Attempts of a run.", "outcome", []float64{1, 2, 3, 5, 8}},
+	runs: {
+		name: "retry_runs_total", kind: "counter", label: "outcome",
+		help: "Runs that have ended, by outcome.",
+	},
+	attempts: {
+		name: "retry_attempts_total", kind: "counter", label: "result",
+		help: "Attempts that have ended, by result.",
+	},
+	runAttempts: {
+		name: "retry_run_attempts", kind: "histogram", label: "outcome",
+		help:   "Attempts of a run.",
+		bounds: []float64{1, 2, 3, 5, 8},
+	},
 	delay: {
-		"retry_delay_seconds", "histogram", "Waits between attempts as slept.", "",
-		[]float64{0.1, 0.5, 1, 2, 5, 10, 30, 60, 300},
+		name: "retry_delay_seconds", kind: "histogram",
+		help:   "Waits between attempts as slept.",
+		bounds: []float64{0.1, 0.5, 1, 2, 5, 10, 30, 60, 300},
 	},
-	attemptDuration: {"retry_attempt_duration_seconds", "histogram", "Duration of an attempt.", "", durationBounds},
+	attemptDuration: {
+		name: "retry_attempt_duration_seconds", kind: "histogram",
+		help:   "Duration of an attempt.",
+		bounds: durationBounds,
+	},
 	runDuration: {
-		"retry_run_duration_seconds", "histogram", "Duration of a run, waits included.", "", durationBounds,
+		name: "retry_run_duration_seconds", kind: "histogram",
+		help:   "Duration of a run, waits included.",
+		bounds: durationBounds,
 	},
-	refusals: {"retry_refused_total", "counter", "Attempts that a guard refused.", "guard", nil},
-	lastRun:  {"retry_last_run_timestamp_seconds", "gauge", "Unix time of the end of the last run.", "outcome", nil},
+	refusals: {
+		name: "retry_refused_total", kind: "counter", label: "guard",
+		help: "Attempts that a guard refused.",
+	},
+	lastRun: {
+		name: "retry_last_run_timestamp_seconds", kind: "gauge", label: "outcome",
+		help: "Unix time of the end of the last run.",
+	},
 }
 
 // series identifies a series by its family, the run's name and the value of the

@@ -73,7 +73,7 @@ func scope() object { return object{"name": "retry"} }
 func (o *OTLP) spans(r *run) ([]byte, error) {
 	spans := list{o.runSpan(r)}
 	for _, t := range r.tries() {
-		spans = append(spans, r.attemptSpan(&t))
+		spans = append(spans, r.attemptSpan(t))
 	}
 	return json.Marshal(object{"resourceSpans": list{object{
 		"resource":   o.resourceAttributes(),
@@ -83,10 +83,9 @@ func (o *OTLP) spans(r *run) ([]byte, error) {
 
 func (o *OTLP) runSpan(r *run) object {
 	e, outcome := r.End, string(r.End.Outcome)
-	all := attributes("retry.attempts", e.Attempts, "retry.max_attempts", r.Start.MaxAttempts, "process.exit.code",
-		e.ExitCode,
-		"retry.outcome", outcome, "retry.run_id", r.Start.RunID, "retry.name", r.name(),
-		"retry.verdict", string(e.Verdict), "retry.rule", e.Rule, "retry.policy", r.Start.Policy,
+	all := attributes("retry.attempts", e.Attempts, "retry.max_attempts", r.Start.MaxAttempts,
+		"process.exit.code", e.ExitCode, "retry.outcome", outcome, "retry.run_id", r.Start.RunID,
+		"retry.name", r.name(), "retry.verdict", string(e.Verdict), "retry.rule", e.Rule, "retry.policy", r.Start.Policy,
 		"retry.key", r.Start.Key)
 	failed := e.Outcome != event.Succeeded && e.Outcome != event.Cancelled && e.Outcome != event.Parked
 	if failed {
@@ -129,28 +128,29 @@ func (o *OTLP) runSpan(r *run) object {
 // errorType is that of the last attempt if it failed, otherwise the outcome of the run.
 func (r *run) errorType() string {
 	all := r.tries()
-	if n := len(all); n > 0 && all[n-1].result != success {
-		return all[n-1].errorType()
+	if n := len(all); n > 0 && resultOfTry(all[n-1]) != success {
+		return errorType(all[n-1])
 	}
 	return string(r.End.Outcome)
 }
 
-func (r *run) attemptSpan(t *tried) object {
+func (r *run) attemptSpan(t *event.Try) object {
+	result := resultOfTry(t)
 	all := attributes("retry.attempt", t.Attempt)
 	if t.Hedged {
 		all = append(all, attribute("retry.copy", t.Copy))
 	}
 	all = append(all,
-		attributes("retry.result", t.result, "retry.run_id", r.Start.RunID, "retry.name", r.name(), "process.exit.code",
-			t.Result.ExitCode,
-			"retry.verdict", string(t.Verdict), "retry.rule", t.Rule, "error.type", t.errorType())...)
+		attributes("retry.result", result, "retry.run_id", r.Start.RunID, "retry.name", r.name(),
+			"process.exit.code", t.Result.ExitCode, "retry.verdict", string(t.Verdict), "retry.rule", t.Rule,
+			"error.type", errorType(t))...)
 	span := object{
 		"traceId": r.Start.TraceID, "spanId": t.SpanID, "parentSpanId": r.Start.SpanID, "name": r.name(),
 		"kind":              kindClient,
 		"startTimeUnixNano": nanoseconds(r.at(t.Started)),
 		"endTimeUnixNano":   nanoseconds(r.at(t.Started.Add(t.Result.Duration))), "attributes": all,
 	}
-	if t.result != success && !t.Lost {
+	if result != success && !t.Lost {
 		span["status"] = object{"code": statusError, "message": t.Ended}
 	}
 	return span

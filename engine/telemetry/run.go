@@ -78,21 +78,11 @@ func (r *run) finished(result *attempt.Result, name string) {
 	r.metrics.observe(series{attemptDuration, r.name(), ""}, result.Duration.Seconds())
 }
 
-// tried is an attempt, or a copy of one, that has ended.
-type tried struct {
-	*event.Try
-	result string
-}
-
-// tries are the last of those that were run.
-func (r *run) tries() []tried {
-	var all []tried
+// tries are the last attempts, and copies of attempts, that were run and have ended.
+func (r *run) tries() []*event.Try {
+	var all []*event.Try
 	for i := range r.Tries {
-		t := tried{Try: &r.Tries[i], result: cancelled}
-		if !t.Lost {
-			t.result = resultOf(&t.Result, t.Success)
-		}
-		if !t.Result.NotRun {
+		if t := &r.Tries[i]; !t.Result.NotRun {
 			all = append(all, t)
 		}
 	}
@@ -110,6 +100,14 @@ func (r *run) waits() []event.Attempt {
 	return all[max(0, len(all)-mostSpans):]
 }
 
+// resultOfTry names what came of an attempt or a copy. One that has lost was ended.
+func resultOfTry(t *event.Try) string {
+	if t.Lost {
+		return cancelled
+	}
+	return resultOf(&t.Result, t.Success)
+}
+
 // resultOf names what came of an attempt.
 func resultOf(r *attempt.Result, accepted bool) string {
 	switch {
@@ -124,9 +122,9 @@ func resultOf(r *attempt.Result, accepted bool) string {
 }
 
 // errorType is OpenTelemetry's attribute error.type, "" for a success.
-func (t *tried) errorType() string {
+func errorType(t *event.Try) string {
 	switch {
-	case t.result == success:
+	case resultOfTry(t) == success:
 		return ""
 	case t.Result.TimedOut || t.Result.DeadlinePassed:
 		return timeout

@@ -144,7 +144,7 @@ func maskNamed(s string) string {
 		if n == 0 {
 			return i, i
 		}
-		v := named{text: s, begin: i, end: i + n}
+		v := namedSecret{text: s, begin: i, end: i + n}
 		v.end += run(s[v.end:], nameBytes)
 		for v.begin > passed && isIn(nameBytes, s[v.begin-1]) {
 			v.begin--
@@ -174,15 +174,15 @@ func maskNamed(s string) string {
 	})
 }
 
-// named is the name of a secret in a text.
-type named struct {
+// namedSecret is the name of a secret in a text.
+type namedSecret struct {
 	text       string
 	begin, end int
 	quoted     bool // it stands between double quotes
 }
 
 // value returns where the value of the name begins and ends, the same place for none.
-func (n *named) value() (from, to int) {
+func (n *namedSecret) value() (from, to int) {
 	s := n.text
 	i := n.end + run(s[n.end:], `]"'\`)
 	closed := i > n.end // as in "name": value
@@ -220,7 +220,7 @@ var fileErrors = []string{
 }
 
 // isHeader reports whether the value is that of a header: the rest of the line.
-func (n *named) isHeader() bool {
+func (n *namedSecret) isHeader() bool {
 	name := strings.ToLower(n.text[n.begin:n.end])
 	before := strings.TrimRight(n.text[:n.begin], " \t<>*")
 	return strings.Contains(name, "authorization") || strings.Contains(name, "cookie") || before == "" ||
@@ -228,7 +228,7 @@ func (n *named) isHeader() bool {
 }
 
 // extent returns the begin and end of a value at from.
-func (n *named) extent(from int, line bool) (int, int) {
+func (n *namedSecret) extent(from int, line bool) (int, int) {
 	s := n.text
 	for _, quote := range []string{`\"`, `"`, `'`} {
 		if inside, ok := strings.CutPrefix(s[from:], quote); ok && !(line && n.quoted) {

@@ -49,7 +49,11 @@ type tool struct {
 
 // The kinds of words in the list of names.
 const (
-	endKind, flagKind, queryKind, notKind, plainKind = "end", "flag", "query", "not", "plain"
+	endKind   = "end"
+	flagKind  = "flag"
+	queryKind = "query"
+	notKind   = "not"
+	plainKind = "plain"
 )
 
 // Each list is read when a text needs it: most have no flag of a known command.

@@ -53,7 +53,7 @@ func endingAt(command bool) func(s string, i int) (from, to int) {
 			begin--
 		}
 		if name := s[begin:i]; name != "" && valueFollows(s, begin, i, command) {
-			v := named{text: s, begin: begin, end: i}
+			v := namedSecret{text: s, begin: begin, end: i}
 			if from, to = v.value(); from < to && s[from:to] != Mask && !isPlain(name, s[from:to]) &&
 				!isCount(command, name, s[from:to]) {
 				return from, to
@@ -148,7 +148,7 @@ func optionAt(s string, i int) (from, to int) {
 		}
 		at = skipBlanks(s, at+1)
 	}
-	n := named{text: s, begin: i}
+	n := namedSecret{text: s, begin: i}
 	begin, end := n.extent(at, false)
 	from, to = secretOf(form, s[begin:end])
 	return begin + from, begin + to

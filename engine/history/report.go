@@ -258,19 +258,30 @@ func (r *Report) Finish(top int) (groups int) {
 	for _, g := range r.Groups {
 		g.drawSpark(start.UnixMilli(), r.now.UnixMilli())
 	}
+	r.warn()
+	return groups
+}
+
+// warn adds the warnings: a share of the cases, of which there are enough, is above or
+// below its limit.
+func (r *Report) warn() {
 	const (
-		leastCases                   = 20
-		retried, secondOK, waitsLong = 0.1, 0.5, 0.05
+		leastCases = 20
+		retried    = 0.1
+		secondOK   = 0.5
+		waitsLong  = 0.05
 	)
-	warn := func(kind string, hits, cases int, limit, sign float64) {
-		if value := float64(hits) / float64(cases); cases >= leastCases && (value-limit)*sign > 0 {
+	above := func(value, limit float64) bool { return value > limit }
+	below := func(value, limit float64) bool { return value < limit }
+	check := func(kind string, hits, cases int, isBad func(value, limit float64) bool, limit float64) {
+		value := float64(hits) / float64(cases)
+		if cases >= leastCases && isBad(value, limit) {
 			r.Warnings = append(r.Warnings, Warning{kind, value, limit})
 		}
 	}
-	warn("retried", r.Retried, r.Runs, retried, 1)
-	warn("second_attempt", r.secondOK, r.second, secondOK, -1)
-	warn("waits", r.waitedLong, r.Runs, waitsLong, 1)
-	return groups
+	check("retried", r.Retried, r.Runs, above, retried)
+	check("second_attempt", r.secondOK, r.second, below, secondOK)
+	check("waits", r.waitedLong, r.Runs, above, waitsLong)
 }
 
 // rounded keeps three decimals: sums of numbers that have no more.

@@ -119,7 +119,14 @@ func (x *explained) match(table *classify.Table, f classify.Failure) {
 	for _, m := range j.Matches {
 		r := m.Rule
 		x.Matched = append(x.Matched, explainedRule{
-			r.ID, string(r.Verdict), r.Strength.String(), r.Reason, r.Source, r.Where(), m.Stream, shortLine(m.Line),
+			Rule:     r.ID,
+			Verdict:  string(r.Verdict),
+			Strength: r.Strength.String(),
+			Reason:   r.Reason,
+			Source:   r.Source,
+			Where:    r.Where(),
+			Stream:   m.Stream,
+			Line:     shortLine(m.Line),
 		})
 	}
 	// A run under --classify any keeps a guess by the exit code for its last

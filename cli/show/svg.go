@@ -14,11 +14,15 @@ import (
 
 // All lengths are in pixels.
 const (
-	svgWidth, svgMargin, svgLabels = 900, 20, 64
-	svgHead, svgGap                = 88, 46
-	svgLoad, svgDone               = 96, 200
-	svgPlot                        = svgWidth - svgMargin - svgLabels
-	svgBars                        = 400
+	svgWidth  = 900
+	svgMargin = 20
+	svgLabels = 64
+	svgHead   = 88
+	svgGap    = 46
+	svgLoad   = 96
+	svgDone   = 200
+	svgPlot   = svgWidth - svgMargin - svgLabels
+	svgBars   = 400
 )
 
 // shades can be distinguished with any colour vision (Okabe and Ito,

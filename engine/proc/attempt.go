@@ -65,9 +65,18 @@ func (r *Runner) enter(ctx context.Context, spec attempt.Spec) *running {
 	getsSignals := spec.Streams == attempt.Configured || spec.Streams == attempt.Held
 	now, skipGrace := context.WithCancel(context.Background())
 	a := &running{
-		Runner: r, ctx: ctx, spec: spec, begun: time.Now(), grace: r.cfg.KillAfter, streams: new(stdio.Streams),
-		getsSignals: getsSignals, inbox: signals.NewInbox(getsSignals),
-		killNow: now.Done(), skipGrace: skipGrace, due: make(chan func()), ended: make(chan struct{}),
+		Runner:      r,
+		ctx:         ctx,
+		spec:        spec,
+		begun:       time.Now(),
+		grace:       r.cfg.KillAfter,
+		streams:     new(stdio.Streams),
+		getsSignals: getsSignals,
+		inbox:       signals.NewInbox(getsSignals),
+		killNow:     now.Done(),
+		skipGrace:   skipGrace,
+		due:         make(chan func()),
+		ended:       make(chan struct{}),
 	}
 	a.prepare(spec.Streams == attempt.Configured)
 	a.result.Cancelled = r.signals.Enter(a.inbox, spec.Copy)
@@ -112,9 +121,12 @@ func (a *running) plan() stdio.Plan {
 	case attempt.Held:
 		p.Out, p.Err = holding(p.Out), holding(p.Err)
 	case attempt.Aside:
-		p.In, p.Out, p.Err, p.OutTo = stdio.Null, stdio.Stream, stdio.Stream, 2
+		p.In = stdio.Null
+		p.Out, p.Err = stdio.Stream, stdio.Stream
+		p.OutTo = 2
 	case attempt.Instead:
-		p.In, p.Out, p.Err = stdio.Null, stdio.Stream, stdio.Stream
+		p.In = stdio.Null
+		p.Out, p.Err = stdio.Stream, stdio.Stream
 	}
 	return p
 }
@@ -141,7 +153,9 @@ func (a *running) endsBeforeStart() bool {
 // notStarted is the result if a signal asked for the end before there was a command: it
 // ends the program as in a wait.
 func (a *running) notStarted(by attempt.Signal) {
-	a.result.Cancelled, a.result.Signal, a.result.ExitCode = by, by, signals.ExitCode(by)
+	a.result.Cancelled = by
+	a.result.Signal = by
+	a.result.ExitCode = signals.ExitCode(by)
 }
 
 // fork starts the command, unless a signal has asked for the end, and reports whether it
@@ -185,22 +199,31 @@ func (a *running) Wait() attempt.Result {
 // ended. Timers and the threads that run them cost more than the start of a short command.
 // In the foreground the terminal may send signals.
 func (a *running) awaitBriefly() bool {
-	limit := time.Until(a.started.Add(signals.ForwardingDelay))
-	a.limits(func(t time.Time, _ func()) { limit = min(limit, time.Until(t)) })
-	return limit > 0 && !a.foreground && a.ctx.Err() == nil && a.AwaitUntil(limit)
+	left := time.Until(a.started.Add(signals.ForwardingDelay))
+	for _, l := range a.limits() {
+		left = min(left, time.Until(l.at))
+	}
+	return left > 0 && !a.foreground && a.ctx.Err() == nil && a.AwaitUntil(left)
 }
 
-// limits calls use with each limit of the attempt, and with what is to be done then.
-func (a *running) limits(use func(time.Time, func())) {
+// timeLimit is when an attempt comes to a limit, and what is to be done then.
+type timeLimit struct {
+	at time.Time
+	do func()
+}
+
+// limits are those of the attempt.
+func (a *running) limits() (all []timeLimit) {
 	if d := a.spec.Timeout; d != 0 {
-		use(a.started.Add(d), func() { a.expire(&a.result.TimedOut, a.signal) })
+		all = append(all, timeLimit{a.started.Add(d), func() { a.expire(&a.result.TimedOut, a.signal) }})
 	}
 	if d := a.spec.IdleTimeout; d != 0 {
-		use(a.started.Add(d), a.checkIdle)
+		all = append(all, timeLimit{a.started.Add(d), a.checkIdle})
 	}
 	if d := a.spec.Deadline; !d.IsZero() {
-		use(d, func() { a.expire(&a.result.DeadlinePassed, a.signal) })
+		all = append(all, timeLimit{d, func() { a.expire(&a.result.DeadlinePassed, a.signal) }})
 	}
+	return all
 }
 
 // arm sets the alarms of the limits.
@@ -210,7 +233,9 @@ func (a *running) arm() {
 	if a.getsSignals {
 		a.onTime(a.started.Add(signals.ForwardingDelay), a.catchMore)
 	}
-	a.limits(a.onTime)
+	for _, l := range a.limits() {
+		a.onTime(l.at, l.do)
+	}
 }
 
 // onChannel has the attempt's goroutine call f when c is closed or has a value.

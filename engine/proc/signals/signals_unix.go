@@ -145,7 +145,9 @@ func (s *Signals) BeginStart() {
 func (s *Signals) EndStart() (meanwhile []syscall.Signal) {
 	s.Settle()
 	s.mu.Lock()
-	meanwhile, s.meanwhile, s.starting = s.meanwhile, nil, false
+	meanwhile = s.meanwhile
+	s.meanwhile = nil
+	s.starting = false
 	s.mu.Unlock()
 	s.startLock.Unlock()
 	return meanwhile

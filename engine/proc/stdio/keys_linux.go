@@ -67,7 +67,9 @@ func (p *Pump) modesChanged() {
 		k.before = before
 	}
 	modes := *k.before
-	modes.Iflag, modes.Lflag, modes.Cc = now.Iflag, now.Lflag&^unix.EXTPROC, now.Cc
+	modes.Iflag = now.Iflag
+	modes.Lflag = now.Lflag &^ unix.EXTPROC
+	modes.Cc = now.Cc
 	_ = unix.IoctlSetTermios(user, setTermios, &modes)
 	if k.ended == nil {
 		k.start(p.dst, p.src)

@@ -271,13 +271,16 @@ func (g *List) letter(e *queue.Entry) {
 		g.Print(mode.Table(0, mode.Pairs("id", e.ID, "status", "unreadable", "problem", e.Problem.Error())))
 		return
 	}
-	l, rule, input, rehearsed := e.Letter, "", "not kept", ""
+	l := e.Letter
+	rule := ""
 	if l.Rule != nil {
 		rule = text.Masked(string(*l.Rule))
 	}
+	input := "not kept"
 	if l.Stdin.Present {
 		input = fmt.Sprintf("%d bytes, SHA-256 %s", l.Stdin.Bytes, l.Stdin.SHA256)
 	}
+	rehearsed := ""
 	if l.Rehearsed {
 		rehearsed = "yes: a pretended failure"
 	}

@@ -79,16 +79,18 @@ func inBash(f Flag) string {
 // of a blank offers nothing.
 func inZsh(f Flag) string {
 	quote := strings.NewReplacer(`'`, `'\''`, `\`, `\\`, `[`, `\[`, `]`, `\]`, `:`, `\:`).Replace
-	excludes, value, action := "("+strings.Join(f.written(), " ")+")", "", " "
+	action := " "
 	switch {
 	case f.isFile():
 		action = "_files"
 	case len(f.Words()) > 0:
 		action = "(" + quote(strings.Join(f.Words(), " ")) + ")"
 	}
+	excludes := "(" + strings.Join(f.written(), " ") + ")"
 	if f.IsSlice() {
 		excludes = "*"
 	}
+	value := ""
 	if !f.IsBool() {
 		value = ":" + quote(f.PlaceHolder) + ":" + action
 	}

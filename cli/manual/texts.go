@@ -68,7 +68,9 @@ func New(run []*kong.Flag, modes map[string][]*kong.Flag) (p Pages) {
 		case line == "":
 		case isGroup:
 			name, title, _ := strings.Cut(title, ": ")
-			p, known, flag = append(p, Group{Title: title, Name: name}), run, nil
+			p = append(p, Group{Title: title, Name: name})
+			known = run
+			flag = nil
 		case isMode:
 			synopsis, title, _ := strings.Cut(mode, ": ")
 			name, _, _ := strings.Cut(synopsis, " ")

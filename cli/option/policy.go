@@ -28,9 +28,11 @@ func (r *resolver) policy() {
 			"limit", p.Consecutive, p.Attempts)
 	s := &p.Schedule
 	r.bounds(s)
-	s.Curve, s.Jitter = r.curve(), r.Jitter
+	s.Curve = r.curve()
+	s.Jitter = r.Jitter
 	if len(r.Delays) > 0 {
-		s.Curve, s.Base = backoff.List(r.Delays), r.Delays[0] // the base of decorrelated jitter
+		s.Curve = backoff.List(r.Delays)
+		s.Base = r.Delays[0] // the base of decorrelated jitter
 		if !r.o.Given("jitter") {
 			s.Jitter = backoff.Jitter{Kind: backoff.None}
 		}
@@ -55,12 +57,15 @@ func (r *resolver) repeat() {
 		s := r.o.last(other)
 		r.refuse("repeat", r.o.Given(other) && s.Value != "false", "cannot be used with %s; give only one of them", s.Word)
 	}
-	r.o.Policy.Repeat, r.o.Policy.Attempts = true, int(r.Repeat)
+	r.o.Policy.Repeat = true
+	r.o.Policy.Attempts = int(r.Repeat)
 	s := &r.o.Policy.Schedule
 	if !r.o.Given("base") && len(r.Delays) == 0 {
 		s.Base = 0
 	}
-	s.Curve, s.MinDelay, s.Jitter = backoff.Constant, 0, backoff.Jitter{Kind: backoff.None}
+	s.Curve = backoff.Constant
+	s.MinDelay = 0
+	s.Jitter = backoff.Jitter{Kind: backoff.None}
 }
 
 // curve is the curve that --backoff names.
@@ -96,7 +101,9 @@ func orLongest(limit time.Duration) time.Duration {
 func (r *resolver) bounds(s *backoff.Schedule) {
 	limit := r.o.last("cap")
 	r.Cap = orLongest(r.Cap)
-	s.Base, s.Cap, s.MinDelay = r.Base, r.Cap, r.MinDelay
+	s.Base = r.Base
+	s.Cap = r.Cap
+	s.MinDelay = r.MinDelay
 	for _, low := range []struct {
 		flag   string
 		value  *time.Duration

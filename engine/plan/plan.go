@@ -82,7 +82,9 @@ const draws = 64
 // since the distribution of a decorrelated wait depends on that of the wait before. That
 // distribution converges; from then on the mean stays.
 func means(s *backoff.Schedule) func(n int) time.Duration {
-	mean, before, converged := time.Duration(0), []time.Duration{s.Base}, false
+	var mean time.Duration
+	before := []time.Duration{s.Base} // waits, equally likely
+	converged := false
 	return func(n int) time.Duration {
 		if converged {
 			return mean
@@ -102,7 +104,8 @@ func means(s *backoff.Schedule) func(n int) time.Duration {
 		for cell := range slices.Chunk(waits, len(before)) {
 			after = append(after, backoff.FromFloat(average(cell)))
 		}
-		converged, before = slices.Equal(before, after), after
+		converged = slices.Equal(before, after)
+		before = after
 		return mean
 	}
 }

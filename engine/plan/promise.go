@@ -138,7 +138,8 @@ type run struct {
 // follow follows a run until it ends or has waited as long as the outage, or for more than
 // MostAttempts.
 func follow(p *engine.Policy, outage time.Duration, draw func() float64) (r run) {
-	start, left := time.Unix(0, 0), time.Duration(Unlimited) // of the deadline after attempt 1
+	start := time.Unix(0, 0)
+	left := time.Duration(Unlimited) // of the deadline after attempt 1
 	s := p.First()
 	if p.Deadline > 0 {
 		r.before = backoff.Add(p.InitialDelay, backoff.FromFloat(float64(p.Splay)*draw()))
@@ -159,7 +160,8 @@ func follow(p *engine.Policy, outage time.Duration, draw func() float64) (r run)
 		if !d.Retry {
 			break
 		}
-		s, r.waited = d.Next, backoff.Add(r.waited, d.Jittered)
+		s = d.Next
+		r.waited = backoff.Add(r.waited, d.Jittered)
 	}
 	return r
 }
@@ -196,7 +198,8 @@ func Needs(p engine.Policy, outage time.Duration, draw func() func() float64) *N
 		if r.attempts > MostAttempts || r.waited < outage {
 			return need
 		}
-		attempts, ends = append(attempts, r.attempts), append(ends, backoff.Add(r.before, r.waited))
+		attempts = append(attempts, r.attempts)
+		ends = append(ends, backoff.Add(r.before, r.waited))
 		total += r.attempts
 		if deterministic(&p) {
 			break

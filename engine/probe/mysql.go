@@ -99,6 +99,7 @@ func mysqlAnswer(plugin string) []byte {
 	b = append(b, mysqlUser+"\x00\x00"...)
 	b = append(b, plugin+"\x00"...)
 	size := len(b) - 4
-	b[0], b[1], b[2], b[3] = byte(size), byte(size>>8), byte(size>>16), 1
+	b[0], b[1], b[2] = byte(size), byte(size>>8), byte(size>>16)
+	b[3] = 1 // the number of the packet
 	return b
 }

@@ -86,7 +86,9 @@ func (e *Entry) at(field func(*Letter) text.Time) time.Time {
 
 // The words that take letters by their status.
 const (
-	DueWord, FailedWord, AllWord = "due", "failed", "all"
+	DueWord    = "due"
+	FailedWord = "failed"
+	AllWord    = "all"
 )
 
 // Select returns the letters that words take, each once, and the words that name

@@ -85,8 +85,8 @@ func (o *OTLP) runSpan(r *run) object {
 	e, outcome := r.End, string(r.End.Outcome)
 	all := attributes("retry.attempts", e.Attempts, "retry.max_attempts", r.Start.MaxAttempts,
 		"process.exit.code", e.ExitCode, "retry.outcome", outcome, "retry.run_id", r.Start.RunID,
-		"retry.name", r.name(), "retry.verdict", string(e.Verdict), "retry.rule", e.Rule, "retry.policy", r.Start.Policy,
-		"retry.key", r.Start.Key)
+		"retry.name", r.name(), "retry.verdict", string(e.Verdict), "retry.rule", e.Rule,
+		"retry.policy", r.Start.Policy, "retry.key", r.Start.Key)
 	failed := e.Outcome != event.Succeeded && e.Outcome != event.Cancelled && e.Outcome != event.Parked
 	if failed {
 		all = append(all, attribute("error.type", r.errorType()))

@@ -79,7 +79,7 @@ func (g *group) decider() *trial {
 		case <-due:
 		case t := <-g.ended:
 			g.running--
-			if g.decides(t) {
+			if g.take(t) {
 				return t
 			}
 		case signal := <-g.e.Signals.Cancelled:
@@ -146,10 +146,10 @@ func (g *group) start(pass *admission.Pass) {
 	}()
 }
 
-// decides reports whether a copy that has ended decides: by a success, or by a failure that
-// is not retried. After another failure the next copy starts at once. A signal or the
-// deadline ends every copy, and all are waited for.
-func (g *group) decides(t *trial) bool {
+// take takes a copy that has ended, and returns whether it decides: by a success, or by a failure
+// that is not retried. Another failure is emitted, and the next copy starts at once. A signal or
+// the deadline ends every copy, and all are waited for.
+func (g *group) take(t *trial) (decides bool) {
 	d := &t.decision
 	d.Counts = counted(d, t.result)
 	switch {

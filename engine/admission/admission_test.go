@@ -78,6 +78,25 @@ func newGate(g guard.Guards, primary, host *memory) (*Gate, *recorder) {
 	return New(c, r.emit), r
 }
 
+// A configuration serves any number of runs: each gate emits for its own, and none changes it.
+func TestGatesShareAConfiguration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, emitted := newGate(guard.Guards{Breaker: oneRow}, &memory{}, nil)
+		quiet := &recorder{}
+		other := New(one.Config, quiet.emit)
+		admit(t, one, first).Report(guard.Failure)
+		if _, refusal := ask(t.Context(), other, first); refusal == nil || refusal.Guard != "breaker" {
+			t.Errorf("%+v", refusal)
+		}
+		if emitted.kinds() != "BreakerChanged" || quiet.kinds() != "" {
+			t.Errorf("events %q and %q", emitted.kinds(), quiet.kinds())
+		}
+		if one.Now != nil {
+			t.Error("the configuration has another clock")
+		}
+	})
+}
+
 const first, second = 1, 2
 
 var (

@@ -261,6 +261,25 @@ func TestARefusalLeavesNoTrace(t *testing.T) {
 	})
 }
 
+func TestACheckChangesNothing(t *testing.T) {
+	histories(t, 600, func(t *testing.T, r *rand.Rand) {
+		g, s := randomGuards(r), State{}
+		now := play(r, g, &s, epoch, 60) + r.Int64N(2*LeaseFor)
+		s.Slots = []Lease{{ID: 1, Until: now}, {ID: 2, Until: now + 1}}
+		before := copyOf(t, &s)
+		for _, op := range []Op{Permit, Admit, AdmitCopy} {
+			asks := transaction{g: g, s: &s, r: &Request{Op: op, Attempt: 2, ID: 2, Slot: true, Held: -1}, now: now}
+			asks.checkBreaker()
+			asks.checkAdaptive()
+			asks.checkSlots()
+			s.holds(2)
+		}
+		if got, want := s.Append(nil), before.Append(nil); !reflect.DeepEqual(got, want) {
+			t.Errorf("a check has changed\n%v to\n%v", want, got)
+		}
+	})
+}
+
 func TestWithdrawUndoesPermit(t *testing.T) {
 	histories(t, 1000, func(t *testing.T, r *rand.Rand) {
 		g, s := randomGuards(r), State{}

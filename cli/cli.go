@@ -49,7 +49,7 @@ func Main() int {
 	}
 	for _, line := range o.Idle {
 		if !o.Quiet {
-			complain(line)
+			warn(line)
 		}
 	}
 	return exitcodes.Of(failed(printOf(o)(os.Stdout, o)))
@@ -179,13 +179,13 @@ func failed(err error) error {
 	case errors.As(err, new(*option.UsageError)):
 		refuse(err)
 	default:
-		complain(err.Error())
+		warn(err.Error())
 	}
 	return err
 }
 
-// complain prints a line of the program when there is no run.
-func complain(line string) {
+// warn prints a line of the program when there is no run.
+func warn(line string) {
 	fmt.Fprintf(os.Stderr, "retry: %s\n", message.Printable(text.Masked(line)))
 }
 

@@ -139,7 +139,7 @@ func TestAlertsHoldForBothBounds(t *testing.T) {
 func countRun(t *testing.T, file string, attempts int, outcome event.Outcome) {
 	t.Helper()
 	run := new(event.Run)
-	sink := telemetry.New(telemetry.Config{MetricsFile: file, Complain: func(line string) { t.Error(line) }}, run)
+	sink := telemetry.New(telemetry.Config{MetricsFile: file, Warn: func(line string) { t.Error(line) }}, run)
 	now := time.Now()
 	emit := func(e event.Event) {
 		e.Head().Time = now

@@ -28,7 +28,8 @@ import (
 
 // wiring is one run, and what it is put together from.
 type wiring struct {
-	*output
+	o       *option.Options
+	out     *output
 	letter  *redriven // what is run again, nil for a new run
 	environ []string
 	runner  *proc.Runner
@@ -46,21 +47,21 @@ func run(o *option.Options, letter *redriven, signals *proc.Signals) int {
 			return exitcodes.Of(failed(err))
 		}
 	}
-	w := &wiring{output: newOutput(o, signals), letter: letter, environ: os.Environ()}
+	w := &wiring{o: o, out: newOutput(o, signals), letter: letter, environ: os.Environ()}
 	if !o.Quiet {
 		for _, line := range append([]string{o.Chosen.Warning}, o.Idle...) {
 			if line != "" {
-				w.complain(line)
+				w.out.warn(line)
 			}
 		}
 	}
 	if o.Process.SignalGroup && !o.Quiet && o.Policy.HedgeMax < 2 && os.Getpid() != 1 && proc.ForegroundTerminal() {
-		w.complain("--signal-group has no effect here: in the foreground of a terminal the command shares the " +
+		w.out.warn("--signal-group has no effect here: in the foreground of a terminal the command shares the " +
 			"process group of retry")
 	}
 	if o.Verbose && letter == nil {
 		for _, line := range option.Sources(o.Settings) {
-			w.note(line)
+			w.out.detail(line)
 		}
 	}
 	w.record = w.register()
@@ -76,11 +77,11 @@ func run(o *option.Options, letter *redriven, signals *proc.Signals) int {
 		w.record.WaitForWakers()
 		code, err := proc.Exec(signals, o.Command, withoutTargets(w.environ))
 		if err != nil {
-			w.complain(err.Error())
+			w.out.warn(err.Error())
 		}
 		return code
 	}
-	if end == (engine.End{}) && w.lines.HasDropped() {
+	if end == (engine.End{}) && w.out.lines.HasDropped() {
 		return exitcodes.Failure
 	}
 	if end.Signal != "" {
@@ -127,21 +128,23 @@ func (w *wiring) build() error {
 		return option.Usage(option.Last(o.Settings, "hedge").Word, errors.New(
 			"copies cannot share standard input; give each the same with --stdin replay, or none with --stdin null"))
 	}
-	o.Process.Line = w.line
-	o.Process.Report, o.Process.Note = w.complain, w.note
-	w.runner = proc.New(o.Process, w.signals)
+	o.Process.Line = w.out.line
+	o.Process.Report = w.out.warn
+	o.Process.Note = w.out.detail
+	w.runner = proc.New(o.Process, w.out.signals)
 	e := &engine.Config{
-		Policy: o.Policy, Argv: o.Command, WaitOnly: o.Exec || len(o.Command) == 0, Starter: w.runner, Emit: w.emit,
-		Signals:  engine.Signals{Cancelled: w.signals.Cancelled(), Woken: w.signals.Woken()},
+		Policy: o.Policy, Argv: o.Command, WaitOnly: o.Exec || len(o.Command) == 0, Starter: w.runner, Emit: w.out.emit,
+		Signals:  engine.Signals{Cancelled: w.out.signals.Cancelled(), Woken: w.out.signals.Woken()},
 		Draw:     draw(o, 0),
-		Identity: identity(o, w.id, w.environ),
+		Identity: identity(o, w.out.id, w.environ),
 		Hooks:    o.Hooks,
 		About: event.RunStarted{
 			Name: string(o.Name), Key: string(o.Key), Policy: o.Chosen.Name, PolicySource: o.Chosen.Source,
 			BareTimeout: bareTimeout(o),
 		},
 	}
-	w.e, e.Hooks.Tails = e, w.keepTails
+	e.Hooks.Tails = w.out.keepTails
+	w.e = e
 	if o.Exec {
 		e.Hooks.AfterSuccess = "" // the run ends when the command begins
 	}
@@ -230,7 +233,7 @@ func (w *wiring) nest() {
 			e.Policy.Attempts, e.Policy.Consecutive = 1, 1 // one run has at most one success
 		case os.Getenv("RETRY_HOOK") != "": // it does not multiply the attempts
 		case w.o.Nested == "warn" && !w.o.Quiet && e.Policy.Attempts != 1 && !e.WaitOnly:
-			w.complain("running inside another retry, so attempts multiply; " +
+			w.out.warn("running inside another retry, so attempts multiply; " +
 				"--nested once leaves retrying to the outer one, --nested allow says nothing")
 		}
 	}

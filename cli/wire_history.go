@@ -33,12 +33,12 @@ func (w *wiring) keepHistory() {
 	if h.ParentRunID == "" && id.Depth > 1 {
 		h.ParentRunID = os.Getenv("RETRY_RUN_ID")
 	}
-	w.sinks = append(w.sinks, func(e event.Event) {
+	w.out.sinks = append(w.out.sinks, func(e event.Event) {
 		if _, ended := e.(*event.RunFinished); !ended {
 			return
 		}
-		if err := history.Append(string(o.History), h.Record(&w.run).Encode()); err != nil {
-			w.complain("the run is not in the history: " + err.Error())
+		if err := history.Append(string(o.History), h.Record(&w.out.run).Encode()); err != nil {
+			w.out.warn("the run is not in the history: " + err.Error())
 		}
 	})
 }

@@ -32,7 +32,12 @@ import (
 
 // keeper keeps one run, as engine.Keep.
 type keeper struct {
-	w        *wiring
+	o      *option.Options
+	out    *output
+	config *engine.Config
+	letter *redriven // what is run again, nil for a new run
+	runner *proc.Runner
+
 	dir, cwd string
 	cwdErr   error
 
@@ -56,14 +61,14 @@ func captureTails(o *option.Options) {
 // keepLetters sets up what keeps the run as a letter, or runs a letter again. A
 // relative directory is resolved now.
 func (w *wiring) keepLetters() {
-	k := &keeper{w: w}
+	k := &keeper{o: w.o, out: w.out, config: w.e, letter: w.letter, runner: w.runner}
 	switch {
 	case w.letter != nil:
 		k.resume(time.Now())
 	case keepsLetters(w.o):
 		var err error
 		if k.dir, err = letters.Path(string(w.o.DeadLetter)); err != nil {
-			w.complain("no letter will be kept: " + err.Error())
+			w.out.warn("no letter will be kept: " + err.Error())
 			return
 		}
 		k.cwd, k.cwdErr = os.Getwd()
@@ -73,7 +78,8 @@ func (w *wiring) keepLetters() {
 	if w.o.Park > 0 {
 		w.e.ParksOnTerm = func() bool { return !w.record.IsCancelled() }
 	}
-	w.e.Keep, w.sinks = k.keep, append(w.sinks, k.emit)
+	w.e.Keep = k.save
+	w.out.sinks = append(w.out.sinks, k.emit)
 }
 
 // emit prints at the end of the run where the new letter is.
@@ -83,9 +89,9 @@ func (k *keeper) emit(ev event.Event) {
 		return
 	}
 	if k.where != "" {
-		k.w.say(k.where)
+		k.out.info(k.where)
 	}
-	if k.w.letter != nil {
+	if k.letter != nil {
 		k.finish(end)
 	}
 }
@@ -93,27 +99,28 @@ func (k *keeper) emit(ev event.Event) {
 // failures are when the run failed first and last; one in which nothing ran failed now.
 func (k *keeper) failures() (first, last time.Time) {
 	now := time.Now()
-	first, last = k.w.run.FirstFailed, k.w.run.LastFailed
-	if k.w.letter != nil {
-		first = k.w.letter.before.FirstFailedAt.Time
+	first, last = k.out.run.FirstFailed, k.out.run.LastFailed
+	if k.letter != nil {
+		first = k.letter.before.FirstFailedAt.Time
 	}
 	if first.IsZero() {
 		first = now
 	}
 	switch {
 	case !last.IsZero():
-	case k.w.letter != nil && k.w.run.End == nil:
-		last = k.w.letter.before.LastFailedAt.Time
+	case k.letter != nil && k.out.run.End == nil:
+		last = k.letter.before.LastFailedAt.Time
 	default:
 		last = now
 	}
 	return first, last
 }
 
-// keep parks the run if its wait is long enough or TERM has asked for that, or keeps one
+// save parks the run if its wait is long enough or TERM has asked for that, or keeps one
 // that was given up.
-func (k *keeper) keep(ctx context.Context, l *engine.Letter) string {
-	parks, limit := l.Decision.Outcome == event.Parked, k.w.o.Park
+func (k *keeper) save(ctx context.Context, l *engine.Letter) string {
+	parks := l.Decision.Outcome == event.Parked
+	limit := k.o.Park
 	if parks && !l.ByTerm && (limit == 0 || l.Decision.Jittered <= limit) {
 		return ""
 	}
@@ -121,16 +128,16 @@ func (k *keeper) keep(ctx context.Context, l *engine.Letter) string {
 		defer proc.Busy()()
 	}
 	write := k.add
-	if k.w.letter != nil {
+	if k.letter != nil {
 		write = k.replace
 	}
 	id := write(ctx, l)
 	switch {
 	case id != "" || !parks:
 	case l.ByTerm:
-		k.w.complain("the run is not parked, and is cancelled")
+		k.out.warn("the run is not parked, and is cancelled")
 	default:
-		k.w.complain("the run is not parked and waits here")
+		k.out.warn("the run is not parked and waits here")
 	}
 	return id
 }
@@ -142,15 +149,15 @@ func (k *keeper) add(ctx context.Context, l *engine.Letter) string {
 	parks := l.Decision.Outcome == event.Parked
 	var err error
 	switch {
-	case k.w.o.Process.Stdin == stdio.Replay:
+	case k.o.Process.Stdin == stdio.Replay:
 		if content.Stdin, err = k.input(ctx, l); err != nil {
-			k.w.complain("standard input is not kept: " + err.Error())
+			k.out.warn("standard input is not kept: " + err.Error())
 			if parks { // it would run with an empty one
 				return ""
 			}
 		}
-	case k.w.o.Process.Stdin == stdio.Inherit && proc.InputUsedUp():
-		k.w.complain("standard input was used up and is not kept; --stdin replay keeps it")
+	case k.o.Process.Stdin == stdio.Inherit && proc.InputUsedUp():
+		k.out.warn("standard input was used up and is not kept; --stdin replay keeps it")
 	}
 	var d *queue.Dir
 	if err = k.cwdErr; err == nil {
@@ -161,14 +168,14 @@ func (k *keeper) add(ctx context.Context, l *engine.Letter) string {
 	}
 	id := ""
 	if err == nil {
-		id, err = d.Add(ctx, letter, content, k.w.o.IdempotencyKey != "" && !parks, int(k.w.o.DeadLetterMax))
+		id, err = d.Add(ctx, letter, content, k.o.IdempotencyKey != "" && !parks, int(k.o.DeadLetterMax))
 	}
 	switch {
 	case id == "":
-		k.w.complain("no letter is kept: " + err.Error())
+		k.out.warn("no letter is kept: " + err.Error())
 		return ""
 	case err != nil: // it is there
-		k.w.complain(err.Error())
+		k.out.warn(err.Error())
 	}
 	k.where = fmt.Sprintf("kept as letter %s in %s; retry --redrive %s%s runs it again", id, k.dir, k.directory(), id)
 	return id
@@ -190,7 +197,7 @@ func (k *keeper) input(ctx context.Context, l *engine.Letter) (io.Reader, error)
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	return k.w.runner.Input(ctx)
+	return k.runner.Input(ctx)
 }
 
 // inputWait is how long the rest of an input is read, and inputWaitByTerm the same if the
@@ -202,21 +209,21 @@ const (
 
 func (k *keeper) newLetter(l *engine.Letter) *queue.Letter {
 	first, _ := k.failures()
-	id := &k.w.e.Identity
+	id := &k.config.Identity
 	host, _ := os.Hostname()
 	mask := proc.Umask(0o077) // the only way to read it
 	proc.Umask(mask)
 	letter := &queue.Letter{
 		Version: queue.Version, ID: queue.NewID(first, id.RunID), IdempotencyKey: queue.Text(id.Key),
-		Name:    queue.Text(cmp.Or(k.w.e.About.Name, engine.NameOf(k.w.o.Command))),
-		Command: queue.Texts(k.w.o.Command), Cwd: queue.Text(k.cwd), Umask: fmt.Sprintf("%04o", mask),
+		Name:    queue.Text(cmp.Or(k.config.About.Name, engine.NameOf(k.o.Command))),
+		Command: queue.Texts(k.o.Command), Cwd: queue.Text(k.cwd), Umask: fmt.Sprintf("%04o", mask),
 		Policy:        map[string][]queue.Text{},
 		FirstFailedAt: text.Time{Time: first}, Count: 1, Host: queue.Text(host), User: queue.Text(userName()),
 	}
-	for name, values := range option.Kept(k.w.o.Settings) {
+	for name, values := range option.Kept(k.o.Settings) {
 		letter.Policy[name] = queue.Texts(values)
 	}
-	letter.Env, letter.EnvNames = keptVariables(id.Environ, slices.Concat(k.w.o.DeadLetterEnv...))
+	letter.Env, letter.EnvNames = keptVariables(id.Environ, slices.Concat(k.o.DeadLetterEnv...))
 	k.describe(letter, l)
 	return letter
 }
@@ -224,7 +231,7 @@ func (k *keeper) newLetter(l *engine.Letter) *queue.Letter {
 // describe gives a letter the details of the last run.
 func (k *keeper) describe(letter *queue.Letter, l *engine.Letter) {
 	d, r := l.Decision, &l.Result
-	letter.RunID, letter.TraceID = k.w.e.Identity.RunID, k.w.e.Identity.Trace.ID
+	letter.RunID, letter.TraceID = k.config.Identity.RunID, k.config.Identity.Trace.ID
 	letter.Outcome = string(d.Outcome)
 	letter.ExitCode = d.End.Code
 	letter.TimedOut = r.TimedOut || r.DeadlinePassed
@@ -236,9 +243,9 @@ func (k *keeper) describe(letter *queue.Letter, l *engine.Letter) {
 		letter.Reason += queue.Text("; " + d.Why)
 	}
 	letter.Rule, letter.Signal = given(queue.Text(d.Rule)), given(string(r.Signal))
-	letter.Attempts, letter.MaxAttempts = l.Attempts, k.w.o.Policy.Attempts
+	letter.Attempts, letter.MaxAttempts = l.Attempts, k.o.Policy.Attempts
 	_, last := k.failures()
-	letter.LastFailedAt, letter.Rehearsed = text.Time{Time: last}, k.w.run.Rehearsed
+	letter.LastFailedAt, letter.Rehearsed = text.Time{Time: last}, k.out.run.Rehearsed
 	letter.DueAt, letter.Schedule, letter.DeadlineAt = nil, nil, nil
 	if !l.Deadline.IsZero() {
 		letter.DeadlineAt = &text.Time{Time: l.Deadline}
@@ -304,7 +311,7 @@ type redriven struct {
 // replace writes the last failure, or the wait, to the run's letter. The letter of a run
 // that was refused stays as it was.
 func (k *keeper) replace(_ context.Context, l *engine.Letter) string {
-	r := k.w.letter
+	r := k.letter
 	if l.Decision.Outcome == event.Refused {
 		return r.before.ID
 	}
@@ -314,7 +321,7 @@ func (k *keeper) replace(_ context.Context, l *engine.Letter) string {
 	}
 	k.describe(&changed, l)
 	if err := r.claim.Replace(&changed, &queue.Tails{l.Evidence.Stdout, l.Evidence.Stderr}); err != nil {
-		k.w.complain(err.Error())
+		k.out.warn(err.Error())
 		if !errors.Is(err, queue.ErrUnsynced) {
 			return ""
 		}
@@ -325,7 +332,7 @@ func (k *keeper) replace(_ context.Context, l *engine.Letter) string {
 
 // finish records how the run of a letter ends, and removes or restores the letter.
 func (k *keeper) finish(end *event.RunFinished) {
-	r := k.w.letter
+	r := k.letter
 	r.result = letters.Result{Result: letters.Failed, ExitCode: &end.ExitCode, Reason: end.Whole()}
 	var err error
 	switch fallback := end.FallbackExitCode; {
@@ -347,32 +354,32 @@ func (k *keeper) finish(end *event.RunFinished) {
 			})
 		}
 		missing := slices.DeleteFunc(queue.Strings(r.before.EnvNames), func(name string) bool {
-			return slices.ContainsFunc(k.w.e.Identity.Environ, func(entry string) bool {
+			return slices.ContainsFunc(k.config.Identity.Environ, func(entry string) bool {
 				return strings.HasPrefix(entry, name+"=")
 			})
 		})
 		if len(missing) > 0 {
-			k.w.complain("not set now, and set when the run first failed: " + strings.Join(missing, " "))
+			k.out.warn("not set now, and set when the run first failed: " + strings.Join(missing, " "))
 		}
 	}
 	if err != nil {
-		k.w.complain(err.Error())
+		k.out.warn(err.Error())
 	}
 }
 
 // resume makes the engine continue a parked run, or run again what was given up.
 func (k *keeper) resume(now time.Time) {
-	e, l := k.w.e, k.w.letter.before
+	e, l := k.config, k.letter.before
 	e.Identity.Key = string(l.IdempotencyKey)
 	e.About.Name = string(l.Name)
 	e.About.Letter = l.ID
-	e.Inherit = []uintptr{k.w.letter.claim.Descriptor()}
+	e.Inherit = []uintptr{k.letter.claim.Descriptor()}
 	e.Policy.InitialDelay, e.Policy.Splay = 0, 0
 	if !l.Parked() {
 		e.Identity.ParentRunID = l.RunID
 		return
 	}
-	e.Identity.RunID, k.w.id = l.RunID, l.RunID
+	e.Identity.RunID, k.out.id = l.RunID, l.RunID
 	if l.TraceID != "" {
 		e.Identity.Trace = engine.ContinueTrace("00-"+l.TraceID+"-"+e.Identity.Trace.Span+"-01", e.Identity.Random)
 		e.Identity.Trace.Parent = ""
@@ -395,7 +402,7 @@ func (k *keeper) resume(now time.Time) {
 		e.Resume.Result.Signal = attempt.Signal(*l.Signal)
 	}
 	e.Resume.Decision.Judgement = last
-	limit := option.Last(k.w.o.Settings, "deadline")
+	limit := option.Last(k.o.Settings, "deadline")
 	if end := l.DeadlineAt; end != nil && (limit == nil || limit.Source != option.FromCommandLine) {
 		e.Policy.Deadline = 0
 		if until := now.Add(end.Sub(now)); e.Expires.IsZero() || until.Before(e.Expires) {

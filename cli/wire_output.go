@@ -27,15 +27,15 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// output is every sink of a run, and the program's own complaints.
+// output is every sink of a run, and what the program itself has to say.
 type output struct {
 	o       *option.Options
 	signals *proc.Signals
 	id      string    // of the run
 	run     event.Run // has each event before the sinks
 	sinks   []func(event.Event)
-	warn    func(complaint string) // on standard error, in its format
-	person  *human.Sink            // nil if standard error is for a machine
+	warning func(line string) // writes one on standard error, in its format
+	person  *human.Sink       // nil if standard error is for a machine
 	// inherits says that a person has to know of a used up input, and hadInput that
 	// there was some before attempt 1.
 	inherits, hadInput bool
@@ -89,9 +89,9 @@ func newOutput(o *option.Options, signals *proc.Signals) *output {
 	if format == "text" || o.LogFile != "" {
 		out.person = out.onStderr(out.lines)
 		out.sinks = append(out.sinks, out.person.Emit)
-		out.warn = func(line string) { out.person.Print(human.Quiet, line) }
+		out.warning = func(line string) { out.person.Print(human.Quiet, line) }
 	} else {
-		out.warn = out.toMachine(format, &onNewLine{out.lines, out.line}, o.Quiet)
+		out.warning = out.toMachine(format, &onNewLine{out.lines, out.line}, o.Quiet)
 		out.ciLog = format != "json" && !o.Quiet
 	}
 	if o.LogFile == "" {
@@ -99,10 +99,10 @@ func newOutput(o *option.Options, signals *proc.Signals) *output {
 	}
 	file, err := openLog(string(o.LogFile))
 	if err != nil {
-		out.complain("no log is kept: " + err.Error())
+		out.warn("no log is kept: " + err.Error())
 		return out
 	}
-	w := &channel{file, func(err error) { out.complain("the log is incomplete: " + err.Error()) }}
+	w := &channel{file, func(err error) { out.warn("the log is incomplete: " + err.Error()) }}
 	if format == "text" {
 		out.sinks = append(out.sinks, out.forPerson(w, false).Emit)
 	} else {
@@ -159,23 +159,23 @@ func (l logFile) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// toMachine adds a sink for machines, and returns what writes a complaint there.
-func (out *output) toMachine(format string, w io.Writer, quiet bool) (complain func(string)) {
+// toMachine adds a sink for machines, and returns what writes a warning there.
+func (out *output) toMachine(format string, w io.Writer, quiet bool) (warning func(string)) {
 	var emit func(event.Event)
 	switch format {
 	case "github":
 		g := sink.NewGitHub(w, sink.CIOptions{Quiet: quiet}, out.gitHubFiles(), &out.run)
-		emit, complain = g.Emit, g.Complain
+		emit, warning = g.Emit, g.Warn
 	case "gitlab":
 		plain := out.o.Color == "never" || out.o.Color == "auto" && os.Getenv("NO_COLOR") != ""
 		g := sink.NewGitLab(w, sink.CIOptions{Quiet: quiet, Plain: plain}, &out.run)
-		emit, complain = g.Emit, g.Complain
+		emit, warning = g.Emit, g.Warn
 	default:
 		emit = sink.NewJSON(w).Emit
-		complain = func(line string) { io.WriteString(w, "retry: "+message.Printable(line)+"\n") }
+		warning = func(line string) { io.WriteString(w, "retry: "+message.Printable(line)+"\n") }
 	}
 	out.sinks = append(out.sinks, emit)
-	return complain
+	return warning
 }
 
 // jobFormat is the log format of the CI job, by the variable that its system sets.
@@ -194,7 +194,7 @@ func (out *output) gitHubFiles() sink.GitHubFiles {
 	offered := func(variable string) io.Writer {
 		if name := os.Getenv(variable); name != "" {
 			return &channel{jobFile(name), func(err error) {
-				out.complain("cannot write the summary or outputs of the step: " + err.Error())
+				out.warn("cannot write the summary or outputs of the step: " + err.Error())
 			}}
 		}
 		return nil
@@ -222,7 +222,7 @@ func (name jobFile) Write(p []byte) (int, error) {
 	return n - before, errors.Join(err, file.Close())
 }
 
-// emit passes an event to every sink. It also complains if attempt 2 has no input left to
+// emit passes an event to every sink. It also warns if attempt 2 has no input left to
 // read, and tells a person what was probably meant by a run that failed.
 func (out *output) emit(e event.Event) {
 	out.run.Add(e)
@@ -242,11 +242,11 @@ func (out *output) emit(e event.Event) {
 			return
 		}
 		if _, ended := proc.InputState(); proc.InputUsedUp() || out.hadInput && ended {
-			out.complain("attempt 1 has used up standard input; --stdin replay gives every attempt the same")
+			out.warn("attempt 1 has used up standard input; --stdin replay gives every attempt the same")
 		}
 	case *event.RunFinished:
 		if hint := out.hint(e); hint != "" {
-			out.complain(hint)
+			out.warn(hint)
 		}
 	}
 }
@@ -285,7 +285,7 @@ func (out *output) keepTails(stdout, stderr []byte) (env []string, remove func()
 			env = append(env, variables[i]+f.Name())
 		case !out.tailLost:
 			out.tailLost = true
-			out.complain("cannot store the last output for a hook: " + err.Error())
+			out.warn("cannot store the last output for a hook: " + err.Error())
 		}
 	}
 	return env, func() {
@@ -295,25 +295,28 @@ func (out *output) keepTails(stdout, stderr []byte) (env []string, remove func()
 	}
 }
 
-// note writes a line of verbose mode that is not a failure.
-func (out *output) note(line string) {
+// What the program says beside the events is a detail, an info or a warning, as the lines of
+// events are (package message).
+
+// detail writes a line of verbose mode.
+func (out *output) detail(line string) {
 	if out.person != nil {
 		out.person.Print(human.Verbose, line)
 	}
 }
 
-// complain reports a failure of the program's own; --quiet does not silence it.
-func (out *output) complain(line string) { out.warn(text.Masked(line)) }
-
-// say writes a line that --quiet silences, and that machines get by events.
-func (out *output) say(line string) {
+// info writes a line that --quiet silences, and that machines get by events.
+func (out *output) info(line string) {
 	switch {
 	case out.person != nil:
 		out.person.Print(human.Normal, line)
 	case out.ciLog:
-		out.warn(line)
+		out.warning(line)
 	}
 }
+
+// warn reports a failure of the program's own; --quiet does not silence it.
+func (out *output) warn(line string) { out.warning(text.Masked(line)) }
 
 // telemetryMargin is added to the limit of the collector: the locks of the metrics file
 // and the look-up of a server's name may take longer than that.
@@ -325,12 +328,13 @@ func (w *wiring) addTelemetry() {
 		return
 	}
 	c.Lookup = os.Getenv
-	c.Note = w.note
-	c.Complain = func(string) {}
+	c.Detail = w.out.detail
+	c.Warn = func(string) {}
 	if !w.o.Quiet {
-		c.Complain = w.complain
+		c.Warn = w.out.warn
 	}
-	t := telemetry.New(c, &w.run)
-	w.sinks = append(w.sinks, t.Emit)
-	w.e.Close, w.e.CloseLimit = t.Send, c.OTLPTimeout+telemetryMargin
+	t := telemetry.New(c, &w.out.run)
+	w.out.sinks = append(w.out.sinks, t.Emit)
+	w.e.Close = t.Send
+	w.e.CloseLimit = c.OTLPTimeout + telemetryMargin
 }

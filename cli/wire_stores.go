@@ -60,16 +60,16 @@ func (w *wiring) admission() *admission.Config {
 // date before the run reports anything.
 func (w *wiring) register() *registry.Record {
 	record := &registry.Record{
-		Run:    &w.run,
+		Run:    &w.out.run,
 		Places: func() []registry.Place { return registry.Places(os.LookupEnv) },
 		Named:  w.o.Name != "",
-		Note:   w.note,
+		Detail: w.out.detail,
 	}
 	if !w.letter.goesOn() {
 		record.Targets = len(w.o.Targets)
 	}
-	w.sinks = slices.Insert(w.sinks, 0, record.Emit)
-	w.signals.SetOwnSignal(record.TakeWakeMark)
+	w.out.sinks = slices.Insert(w.out.sinks, 0, record.Emit)
+	w.out.signals.SetOwnSignal(record.TakeWakeMark)
 	return record
 }
 

@@ -56,7 +56,7 @@ type Sink struct {
 	undo    string // what erases it
 	hidden  bool   // while the program is stopped
 
-	emitting sync.Mutex // guards what follows: a complaint may come at any time
+	emitting sync.Mutex // guards what follows: a line of the program may come at any time
 	claimed  bool       // the terminal is this run's to draw on
 	timer    *time.Timer
 	narrator message.Narrator

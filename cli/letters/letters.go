@@ -63,7 +63,7 @@ func (g *Flags) list() (all []*queue.Entry, err error) {
 // unmatched reports the words that name no letter, and returns the exit code.
 func (g *Flags) unmatched(words []string) (code int) {
 	for _, word := range words {
-		g.Complain(fmt.Sprintf("no letter is %q or has a name that matches it", message.Printable(word)))
+		g.Warn(fmt.Sprintf("no letter is %q or has a name that matches it", message.Printable(word)))
 		code = exitcodes.Rejected
 	}
 	return code
@@ -154,9 +154,9 @@ func (g *Discard) Run() int {
 		}
 		switch err := discard(g.d, e); {
 		case errors.Is(err, queue.ErrUnsynced):
-			g.Complain(err.Error())
+			g.Warn(err.Error())
 		case err != nil:
-			g.Complain(err.Error())
+			g.Warn(err.Error())
 			code = exitcodes.Rejected
 			continue
 		}

@@ -76,7 +76,7 @@ func (r *Redrive) RunLetters(run func(e *queue.Entry, stdin *os.File) Result,
 	if len(r.Words) == 0 || slices.Contains(r.Words, queue.DueWord) {
 		for _, e := range all {
 			if !e.Usable() && !slices.Contains(chosen, e) {
-				r.Complain("letter " + e.ID + " is left as it is: " + e.Problem.Error())
+				r.Warn("letter " + e.ID + " is left as it is: " + e.Problem.Error())
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func (r *Redrive) RunLetters(run func(e *queue.Entry, stdin *os.File) Result,
 		return word != queue.DueWord && word != queue.FailedWord && word != queue.AllWord
 	}
 	if len(chosen) == 0 && len(without) == 0 && slices.ContainsFunc(r.Words, named) && !r.Quiet && !r.JSON() {
-		r.Complain("nothing to run: the letters of that name are parked and not due, or poison; --letters shows " +
+		r.Warn("nothing to run: the letters of that name are parked and not due, or poison; --letters shows " +
 			"them, and an id runs its letter now")
 	}
 	var next time.Time // before which --rate starts no run

@@ -84,12 +84,12 @@ func (c *Common) Usage(err error) int {
 
 // Fail reports any other error and returns the code of the program's own failures.
 func (c *Common) Fail(err error) int {
-	c.Complain(option.Shown(err))
+	c.Warn(option.Shown(err))
 	return exitcodes.Failure
 }
 
-// Complain prints a line about the mode.
-func (c *Common) Complain(line string) {
+// Warn prints a line about the mode.
+func (c *Common) Warn(line string) {
 	fmt.Fprintf(c.Call.Stderr, "retry: --%s: %s\n", c.Call.Name, message.Printable(line))
 }
 

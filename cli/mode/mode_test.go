@@ -24,7 +24,7 @@ func (s *sample) Run() int {
 	return 1
 }
 
-// run runs the sample, and returns its output and complaints.
+// run runs the sample, and returns its output and warnings.
 func run(t *testing.T, args, environ string) (code int, stdout, stderr string) {
 	t.Helper()
 	c := Call{Name: "sample", Args: strings.Fields(args), Environ: strings.Fields(environ)}

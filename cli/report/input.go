@@ -71,11 +71,11 @@ func (g *Flags) none(what string) int {
 	where := message.Printable(short(g.path))
 	switch {
 	case len(g.sources) == 0:
-		g.Complain(fmt.Sprintf("there is no history in %q; --history on keeps one", where))
+		g.Warn(fmt.Sprintf("there is no history in %q; --history on keeps one", where))
 	case g.path != "":
-		g.Complain(fmt.Sprintf("%s in %q", what, where))
+		g.Warn(fmt.Sprintf("%s in %q", what, where))
 	default:
-		g.Complain(what + " in what was read")
+		g.Warn(what + " in what was read")
 	}
 	return exitcodes.Rejected
 }
@@ -92,7 +92,7 @@ func short(path string) string {
 // badLines reports how many lines are no records.
 func (g *Flags) badLines(n int) {
 	if n > 0 {
-		g.Complain(skipped(n))
+		g.Warn(skipped(n))
 	}
 }
 

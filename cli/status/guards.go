@@ -36,7 +36,7 @@ func (g *storeFlags) open(c *mode.Common) (guard.Store, error) {
 			err = fmt.Errorf("--store: %w", err)
 		}
 	}
-	return store.Open(&a, c.Complain), err
+	return store.Open(&a, c.Warn), err
 }
 
 // ask calls the store for a key, within the time that it may take.

@@ -46,7 +46,7 @@ func (g *Reach) Run() int {
 		switch r := &results[i]; {
 		case !r.Done:
 			code = exitcodes.Rejected
-			g.Complain(r.Reason)
+			g.Warn(r.Reason)
 		case !g.Quiet && !g.JSON():
 			g.Print(done + " " + r.RunID[:shortID] + " " + message.Printable(r.Name) + "\n")
 		}

@@ -93,7 +93,7 @@ func (g *Status) Run() int {
 		}
 		nothing := before == nil && len(s.runs) == 0
 		if nothing || !g.Watch {
-			g.complain(s)
+			g.warnMissing(s)
 		}
 		state, err := json.Marshal(s.withoutCountdowns())
 		if err == nil {
@@ -155,15 +155,15 @@ func (g *Status) look(before *shown) (s *shown, err error) {
 	return s, err
 }
 
-// complain reports the words that name no run, or else that there is nothing to show.
-func (g *Status) complain(s *shown) {
+// warnMissing reports the words that name no run, or else that there is nothing to show.
+func (g *Status) warnMissing(s *shown) {
 	if g.Quiet {
 		return
 	}
 	nothing := len(s.runs)+len(s.guards) == 0 && !g.JSON()
 	for _, word := range g.Words {
 		if word != allWord && !slices.ContainsFunc(s.runs, func(e *registry.Entry) bool { return matches(e, word) }) {
-			g.Complain(noRun(word))
+			g.Warn(noRun(word))
 			nothing = false
 		}
 	}

@@ -32,7 +32,7 @@ type Record struct {
 	Places  func() []Place    // the first that can be used is taken
 	Named   bool              // the run is registered from its start
 	Targets int               // that are waited for before attempt 1
-	Note    func(line string) // is called once, if the run cannot be registered
+	Detail  func(line string) // is called once, if the run cannot be registered
 
 	on      bool // the run is to be registered
 	written bool // as it is
@@ -283,7 +283,7 @@ func (r *Record) create(dir string) error {
 func (r *Record) note(err error) {
 	if err != nil && !r.noted {
 		r.noted = true
-		r.Note("--status does not show this run: " + err.Error())
+		r.Detail("--status does not show this run: " + err.Error())
 	}
 }
 

@@ -33,7 +33,7 @@ func newRecord(t testing.TB, named bool) *Record {
 	dir := filepath.Join(t.TempDir(), "run")
 	return &Record{
 		Run: &event.Run{}, Named: named, Places: func() []Place { return []Place{{Path: dir, parents: true}} },
-		Note: func(line string) { t.Error(line) },
+		Detail: func(line string) { t.Error(line) },
 	}
 }
 
@@ -211,7 +211,7 @@ func TestNoPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &Record{Run: &event.Run{}, Named: true, Places: func() []Place { return place },
-		Note: func(line string) { notes = append(notes, line) }}
+		Detail: func(line string) { notes = append(notes, line) }}
 	emit(r, started())
 	emit(r, &event.AttemptStarted{Header: at(0, 1)})
 	if len(notes) != 1 || !strings.Contains(notes[0], file) {

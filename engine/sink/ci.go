@@ -25,7 +25,7 @@ const longestText = 300
 
 // CIOptions say what is written, and how.
 type CIOptions struct {
-	// Quiet writes nothing but complaints.
+	// Quiet writes nothing but warnings of the program itself.
 	Quiet bool
 	// Plain leaves out colours.
 	Plain bool
@@ -36,7 +36,7 @@ type ci struct {
 	dialect dialect
 	options CIOptions
 
-	mu       sync.Mutex // a complaint may come at any time
+	mu       sync.Mutex // a warning may come at any time
 	w        io.Writer
 	narrator message.Narrator
 	command  string // as it is shown
@@ -56,8 +56,8 @@ func newCI(w io.Writer, options CIOptions, d dialect, run *event.Run) *ci {
 	return &ci{w: w, options: options, dialect: d, narrator: message.Narrator{Run: run}}
 }
 
-// Complain writes a warning of the program's own.
-func (s *ci) Complain(text string) {
+// Warn writes a warning of the program's own.
+func (s *ci) Warn(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.write(s.dialect.warning("retry", inert(text)))

@@ -116,7 +116,7 @@ func checkGitHub(t *testing.T, text string) {
 	for _, e := range run(text) {
 		emit(s, e)
 	}
-	s.Complain(text)
+	s.Warn(text)
 	var names []string
 	for _, line := range readerLines(log.String()) {
 		name, title, data := workflowCommand(line)
@@ -169,7 +169,7 @@ func checkGitLab(t *testing.T, text string) {
 	for _, e := range run(text) {
 		emit(s, e)
 	}
-	s.Complain(text)
+	s.Warn(text)
 	ours := strings.Count(log.String(), "\x1b[0Ksection_start:1795222483:retry_18ee0bc9_") +
 		strings.Count(log.String(), "\x1b[0Ksection_end:1795222483:retry_18ee0bc9_")
 	if all := strings.Count(log.String(), "section_"); ours != 6 || all != 6 {
@@ -282,9 +282,9 @@ func TestQuietPrintsOwnErrorsOnly(t *testing.T) {
 	if log.Len() != 0 || output.Len() == 0 {
 		t.Errorf("log %q, output %q", log.String(), output.String())
 	}
-	s.Complain("no log is kept")
+	s.Warn("no log is kept")
 	if got := log.String(); got != "::warning title=retry::no log is kept\n" {
-		t.Errorf("the complaint is %q", got)
+		t.Errorf("the warning is %q", got)
 	}
 	log.Reset()
 	emit(s, &event.RunFinished{Command: []string{"x"}, Attempts: 1, ExitCode: 127,

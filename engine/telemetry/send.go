@@ -23,8 +23,8 @@ type Config struct {
 	OTLPArgs bool
 	// Lookup returns the value of an environment variable.
 	Lookup func(string) string
-	// Complain reports a failure, Note a line for verbose mode.
-	Complain, Note func(string)
+	// Warn reports a failure, Detail a line for verbose mode.
+	Warn, Detail func(string)
 }
 
 // Sink records a run and sends it.
@@ -43,9 +43,9 @@ func (s *Sink) Send(ctx context.Context) {
 	if r.End == nil {
 		return
 	}
-	complain := s.Config.Complain
+	warn := s.Config.Warn
 	if r.End.Outcome == event.Cancelled {
-		complain = func(string) {}
+		warn = func(string) {}
 	}
 	jobs := s.jobs(ctx, r)
 	results := make([]chan error, len(jobs))
@@ -57,7 +57,7 @@ func (s *Sink) Send(ctx context.Context) {
 		select {
 		case err := <-results[i]:
 			if err != nil && ctx.Err() == nil {
-				complain(fmt.Sprintf("%s: %v", job.flag, err))
+				warn(fmt.Sprintf("%s: %v", job.flag, err))
 			}
 		case <-ctx.Done():
 			return
@@ -83,10 +83,10 @@ func (s *Sink) jobs(ctx context.Context, r *run) (jobs []job) {
 		variables := &reader{lookup: c.Lookup}
 		o := otlpFrom(c, variables)
 		for _, line := range variables.notes {
-			c.Note(line)
+			c.Detail(line)
 		}
 		for _, line := range variables.warnings {
-			c.Complain(line)
+			c.Warn(line)
 		}
 		if o != nil {
 			jobs = append(jobs, job{"--otlp", func() error { return o.send(ctx, r) }})

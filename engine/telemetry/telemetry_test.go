@@ -260,9 +260,9 @@ func variables(pairs ...string) func(string) string {
 	}
 }
 
-// sent sends a run and returns what was complained of.
-func sent(c Config, r *run) (complaints []string) {
-	c.Complain, c.Note = func(s string) { complaints = append(complaints, s) }, func(string) {}
+// sent sends a run and returns the warnings.
+func sent(c Config, r *run) (warnings []string) {
+	c.Warn, c.Detail = func(s string) { warnings = append(warnings, s) }, func(string) {}
 	if c.Lookup == nil {
 		c.Lookup = variables()
 	}
@@ -272,7 +272,7 @@ func sent(c Config, r *run) (complaints []string) {
 	s := &Sink{Config: c}
 	s.run = *r
 	s.Send(context.Background())
-	return complaints
+	return warnings
 }
 
 func TestOTLPIsPosted(t *testing.T) {

@@ -102,10 +102,11 @@ const (
 
 // enoughFiles returns an error if fewer files may be open than the run needs.
 func enoughFiles(o *option.Options) error {
-	reads, others := 0, filesOfATarget*len(o.Targets)
+	others := filesOfATarget * len(o.Targets)
 	if o.RetryWhen != nil {
 		others = max(others, filesOfATarget)
 	}
+	reads := 0
 	switch stdout, stderr := o.Policy.Rules.Reads(); {
 	case stdout && stderr || o.Policy.IdleTimeout > 0:
 		reads = 2

@@ -231,25 +231,31 @@ func (k *keeper) newLetter(l *engine.Letter) *queue.Letter {
 // describe gives a letter the details of the last run.
 func (k *keeper) describe(letter *queue.Letter, l *engine.Letter) {
 	d, r := l.Decision, &l.Result
-	letter.RunID, letter.TraceID = k.config.Identity.RunID, k.config.Identity.Trace.ID
+	letter.RunID = k.config.Identity.RunID
+	letter.TraceID = k.config.Identity.Trace.ID
 	letter.Outcome = string(d.Outcome)
 	letter.ExitCode = d.End.Code
 	letter.TimedOut = r.TimedOut || r.DeadlinePassed
 	if l.Attempts > 0 && d.End.Code == exitcodes.Refused { // the run's own code: parked, or its slot was lost
 		letter.ExitCode = r.ExitCode
 	}
-	letter.Reason, letter.Verdict = queue.Text(d.Reason), string(d.Verdict)
+	letter.Verdict = string(d.Verdict)
+	letter.Reason = queue.Text(d.Reason)
 	if d.Why != "" && d.Outcome != event.Parked {
 		letter.Reason += queue.Text("; " + d.Why)
 	}
-	letter.Rule, letter.Signal = given(queue.Text(d.Rule)), given(string(r.Signal))
-	letter.Attempts, letter.MaxAttempts = l.Attempts, k.o.Policy.Attempts
+	letter.Rule = given(queue.Text(d.Rule))
+	letter.Signal = given(string(r.Signal))
+	letter.Attempts = l.Attempts
+	letter.MaxAttempts = k.o.Policy.Attempts
 	_, last := k.failures()
-	letter.LastFailedAt, letter.Rehearsed = text.Time{Time: last}, k.out.run.Rehearsed
-	letter.DueAt, letter.Schedule, letter.DeadlineAt = nil, nil, nil
+	letter.LastFailedAt = text.Time{Time: last}
+	letter.Rehearsed = k.out.run.Rehearsed
+	letter.DeadlineAt = nil
 	if !l.Deadline.IsZero() {
 		letter.DeadlineAt = &text.Time{Time: l.Deadline}
 	}
+	letter.DueAt, letter.Schedule = nil, nil
 	if d.Outcome == event.Parked {
 		letter.DueAt = &text.Time{Time: d.DueAt}
 		letter.Schedule = &queue.Schedule{
@@ -326,7 +332,8 @@ func (k *keeper) replace(_ context.Context, l *engine.Letter) string {
 			return ""
 		}
 	}
-	r.after, r.kept = &changed, true
+	r.after = &changed
+	r.kept = true
 	return changed.ID
 }
 

@@ -215,7 +215,8 @@ func (name jobFile) Write(p []byte) (int, error) {
 	if end, err := file.Seek(-1, io.SeekEnd); err == nil {
 		last := make([]byte, 1)
 		if n, _ := file.ReadAt(last, end); n == 1 && last[0] != '\n' {
-			p, before = append([]byte{'\n'}, p...), 1
+			p = append([]byte{'\n'}, p...)
+			before = 1
 		}
 	}
 	n, err := file.Write(p)

@@ -45,30 +45,41 @@ func checkRehearsed(o *option.Options) error {
 	if o.Rehearse == nil {
 		return nil
 	}
-	for _, f := range [][2]string{
+	for _, output := range []struct {
+		flag string
+		file string
+	}{
 		{"--rehearse-stdout", string(o.RehearseStdout)},
 		{"--rehearse-stderr", string(o.RehearseStderr)},
 	} {
-		if f[1] == "" {
+		if output.file == "" {
 			continue
 		}
-		info, err := os.Stat(f[1])
-		if err == nil {
-			if err = input.Regular(f[1], info); err != nil && !info.IsDir() {
-				err = fmt.Errorf("%w, and each attempt reads it from its first byte", err)
-			}
-		}
-		if err == nil {
-			var file *os.File
-			if file, err = os.Open(f[1]); err == nil {
-				err = file.Close()
-			}
-		}
-		if err != nil {
-			return option.Usage(f[0], err)
+		if err := checkReadable(output.file); err != nil {
+			return option.Usage(output.flag, err)
 		}
 	}
 	return nil
+}
+
+// checkReadable checks that a file can be read again and again.
+func checkReadable(name string) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	err = input.Regular(name, info)
+	switch {
+	case err != nil && !info.IsDir():
+		return fmt.Errorf("%w, and each attempt reads it from its first byte", err)
+	case err != nil:
+		return err
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return file.Close()
 }
 
 // privateAdmission is that of a rehearsal: the state of its guards is shared with no other run.

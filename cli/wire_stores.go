@@ -22,7 +22,7 @@ import (
 
 // admission is that of a run whose guards have a key.
 func (w *wiring) admission() *admission.Config {
-	o, where := w.o, w.o.Store
+	o := w.o
 	if o.Rehearse != nil {
 		return privateAdmission(o)
 	}
@@ -43,12 +43,12 @@ func (w *wiring) admission() *admission.Config {
 		return admission.Named{Store: s, Name: a.Name}
 	}
 	switch host, err := store.OfHost(); {
-	case where == nil && err != nil:
+	case o.Store == nil && err != nil:
 		c.Primary = admission.Named{Store: &store.File{Err: err}, Name: "of this host"}
-	case where == nil:
+	case o.Store == nil:
 		c.Primary = open(&host)
 	default:
-		c.Primary = open(where)
+		c.Primary = open(o.Store)
 		if err == nil {
 			c.Host = open(&host)
 		}

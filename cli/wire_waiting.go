@@ -81,7 +81,8 @@ func (w *wiring) waitFor(schedule backoff.Schedule, deadline time.Time) *waitfor
 
 func (w *wiring) target(t *probe.Target, gone bool, draw func() float64) waitfor.Target {
 	p := probe.New(t, w.exec)
-	p.Gone, p.Alive = gone, proc.Alive
+	p.Gone = gone
+	p.Alive = proc.Alive
 	return waitfor.Target{Name: t.String(), Gone: gone, Numbers: probe.IsCommand(t.String()), Starter: p, Draw: draw}
 }
 
@@ -104,7 +105,8 @@ func (w *wiring) watched(t *probe.Target) waitfor.Watched {
 func (w *wiring) exec(ctx context.Context, argv []string, output io.Writer) attempt.Result {
 	result := proc.Probe(ctx, argv, w.environ, output)
 	if result.Err != nil {
-		result.Err, result.StartErr = nil, result.Err
+		result.StartErr = result.Err
+		result.Err = nil
 	}
 	return result
 }

@@ -114,7 +114,8 @@ func (s *Sink) countdown(wait time.Duration, text func(left string) string) {
 	if wait <= 0 || !s.claim() {
 		return
 	}
-	prefix, end := s.prefix(), time.Now().Add(wait)
+	prefix := s.prefix()
+	end := time.Now().Add(wait)
 	redraw := func() time.Duration {
 		left := time.Until(end)
 		if left <= 0 {
@@ -150,7 +151,8 @@ func (s *Sink) targets(e *event.TargetsPending) {
 // others. The first is cut if it does not fit.
 func counted(texts []string, columns int) string {
 	for n := len(texts); n > 0; n-- {
-		some, more := message.Printable(strings.Join(texts[:n], "; ")), ""
+		some := message.Printable(strings.Join(texts[:n], "; "))
+		more := ""
 		if n < len(texts) {
 			more = fmt.Sprintf("; %d more", len(texts)-n)
 		}

@@ -129,13 +129,15 @@ func attempts(r *history.Record) [][]string {
 			number += missing
 		}
 		a := &r.Attempts[i]
-		end, wait, why := "success", "-", a.Reason
+		end := "success"
 		if !a.Success {
 			end = ended(a)
 		}
+		wait := "-"
 		if a.SleptMS != nil {
 			wait = message.Duration(milliseconds(*a.SleptMS))
 		}
+		why := a.Reason
 		if a.Rule != "" {
 			why += " [" + a.Rule + "]"
 		}

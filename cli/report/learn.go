@@ -28,7 +28,8 @@ func (g *Learn) Run() int {
 	if err != nil {
 		return g.Fail(err)
 	}
-	lessons, code := learner.Lessons(), exitcodes.Rejected
+	lessons := learner.Lessons()
+	code := exitcodes.Rejected
 	for _, l := range lessons {
 		if l.Verdict != "" {
 			code = exitcodes.OK

@@ -22,7 +22,9 @@ func (g *Flags) runs(add func(*history.Record)) (bad int, err error) {
 	if g.Quiet || !term.IsTerminal(int(g.Call.Stderr.Fd())) {
 		return history.Runs(g.sources, add)
 	}
-	n, next, shown := 0, time.Now().Add(progressAfter), false
+	n := 0
+	next := time.Now().Add(progressAfter)
+	shown := false
 	bad, err = history.Runs(g.sources, func(r *history.Record) {
 		add(r)
 		const look = 1024 // the clock is read once in so many runs
@@ -31,7 +33,8 @@ func (g *Flags) runs(add func(*history.Record)) (bad int, err error) {
 		}
 		if now := time.Now(); now.After(next) {
 			fmt.Fprintf(g.Call.Stderr, "\r\x1b[Kretry: --%s: %s read", g.Call.Name, text.Count(n, "run", "runs"))
-			next, shown = now.Add(progressEvery), true
+			next = now.Add(progressEvery)
+			shown = true
 		}
 	})
 	if shown {

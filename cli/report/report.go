@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -147,34 +146,14 @@ func describe(w history.Warning) string {
 	return fmt.Sprintf(text, w.Value*percent, w.Limit*percent)
 }
 
-// header are the columns of the table of groups: name, class, figures, spark line.
+// header is what stands above the columns in Markdown and HTML: name, class, figures, spark
+// line.
 func (r *Report) header() []string {
-	return []string{
-		string(r.By), "class", "runs", "first attempt", "recovered", "gave up", "retried", "recovered at least", "lost",
-		"failed attempts over time",
+	header := []string{string(r.By), classColumn.heading}
+	for _, c := range figures() {
+		header = append(header, c.heading)
 	}
-}
-
-// cells are what a table has of a group.
-type cells struct{ class, runs, first, recovered, gaveUp, retried, atLeast, lost string }
-
-func cellsOf(g *history.Group) cells {
-	const percent = 100
-	return cells{
-		class:     g.Class,
-		runs:      strconv.Itoa(g.Runs),
-		first:     strconv.Itoa(g.FirstAttempt),
-		recovered: strconv.Itoa(g.Recovered),
-		gaveUp:    strconv.Itoa(g.GaveUp),
-		retried:   strconv.Itoa(g.Retried),
-		atLeast:   fmt.Sprintf("%.1f %%", g.WilsonLow*percent),
-		lost:      message.Duration(milliseconds(g.LostMS)),
-	}
-}
-
-// figures are the cells behind the class, in the order of header.
-func (c cells) figures() []string {
-	return []string{c.runs, c.first, c.recovered, c.gaveUp, c.retried, c.atLeast, c.lost}
+	return append(header, sparkColumn.heading)
 }
 
 // named is what a group is called in a table.

@@ -46,17 +46,22 @@ func (r *Report) text() {
 	const longestName, shortestName, others = 60, 12, 64 // columns, so that the spark line is seen
 	width := r.Width()
 	most := min(longestName, max(shortestName, cmp.Or(width, longestName+others)-others))
-	rows := [][]string{{
-		strings.ToUpper(string(r.By)), "CLASS", "RUNS", "FAILED OVER TIME", "RECOVERED", "GAVE UP", "RETRIED", "FIRST",
-		"AT LEAST", "LOST",
-	}}
+	// What matters most stands first: a narrow terminal cuts the end.
+	columns := []column{
+		classColumn, runsColumn, sparkColumn, recoveredColumn, gaveUpColumn, retriedColumn, firstColumn,
+		atLeastColumn, lostColumn,
+	}
+	header := []string{strings.ToUpper(string(r.By))}
+	for _, c := range columns {
+		header = append(header, c.short)
+	}
+	rows := [][]string{header}
 	for _, g := range r.Groups {
-		c := cellsOf(g)
-		// What matters most stands first: a narrow terminal cuts the end.
-		rows = append(rows, []string{
-			mode.Cut(r.named(g), most), c.class, c.runs, spark(g), c.recovered, c.gaveUp, c.retried, c.first, c.atLeast,
-			c.lost,
-		})
+		row := []string{mode.Cut(r.named(g), most)}
+		for _, c := range columns {
+			row = append(row, c.cell(g))
+		}
+		rows = append(rows, row)
 	}
 	for i, line := range strings.Split(strings.TrimSuffix(mode.Table(width, rows), "\n"), "\n") {
 		shade := color.Bold
@@ -90,8 +95,11 @@ func (r *Report) markdown() {
 	}
 	const space = 1 << 10 // for what is said of the rest
 	for i, g := range r.Groups {
-		row := fmt.Sprintf("| %s | %s | `%s` |\n", code(r.named(g)),
-			strings.Join(append([]string{g.Class}, cellsOf(g).figures()...), " | "), spark(g))
+		cells := []string{code(r.named(g)), classColumn.cell(g)}
+		for _, c := range figures() {
+			cells = append(cells, c.cell(g))
+		}
+		row := fmt.Sprintf("| %s | `%s` |\n", strings.Join(cells, " | "), spark(g))
 		if b.Len()+len(row) > largestMarkdown-space {
 			fmt.Fprintf(b, "\n%d more are left out, since a summary has at most %d KiB.\n", len(r.Groups)-i,
 				largestMarkdown>>10)

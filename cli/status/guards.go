@@ -77,13 +77,15 @@ func guardRows(all []guard.Status, now time.Time) [][]string {
 	table := [][]string{head}
 	for i := range all {
 		s := &all[i]
-		budget, tokens, attempts := "-", fmt.Sprintf("%g missing", s.Tokens.Missing), "-"
+		attempts := "-"
 		if s.Adaptive.Outcomes > 0 {
 			attempts = fmt.Sprintf("%d of %d succeeded", s.Adaptive.Successes, s.Adaptive.Outcomes)
 		}
+		budget := "-"
 		if s.Budget != nil {
 			budget = fmt.Sprintf("%d of %d", s.Budget.Used, s.Budget.Of)
 		}
+		tokens := fmt.Sprintf("%g missing", s.Tokens.Missing)
 		if s.Tokens.Left != nil {
 			tokens = fmt.Sprintf("%g left, %s", *s.Tokens.Left, tokens)
 		}

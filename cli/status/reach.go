@@ -74,7 +74,8 @@ func resolve(all []*registry.Entry, words []string) (results []result) {
 			switch {
 			case word != allWord && !matches(e, word):
 			case e.Lives():
-				named, ids = append(named, e), append(ids, e.RunID)
+				named = append(named, e)
+				ids = append(ids, e.RunID)
 			default:
 				lost = e
 			}

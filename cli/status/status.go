@@ -308,7 +308,7 @@ func show[T any](p *T) string {
 }
 
 func details(e *registry.Entry, now time.Time) [][]string {
-	record, signals, depth := "", "", ""
+	var record, signals, depth string
 	if e.Unreadable {
 		record = "cannot be read: it is damaged, or of another version of this program"
 	}

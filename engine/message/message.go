@@ -169,7 +169,8 @@ func measured(e *event.RunFinished) string {
 	n := r.Passed + r.Failed
 	text := fmt.Sprintf("%d of %d passed", r.Passed, n)
 	if r.Failed > 0 {
-		numbers, more := strings.Trim(fmt.Sprint(r.FailedAttempts[:min(r.Failed, mostNamed)]), "[]"), ""
+		numbers := strings.Trim(fmt.Sprint(r.FailedAttempts[:min(r.Failed, mostNamed)]), "[]")
+		more := ""
 		if n := r.Failed - mostNamed; n > 0 {
 			more = fmt.Sprintf(" and %d more", n)
 		}

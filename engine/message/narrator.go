@@ -135,7 +135,8 @@ func (n *Narrator) overruledRule(e *event.AttemptFinished) []Line {
 }
 
 func copyEnded(e *event.AttemptFinished) []Line {
-	which, took := trial(&e.Header, &e.Which), Duration(e.Result.Duration)
+	which := trial(&e.Header, &e.Which)
+	took := Duration(e.Result.Duration)
 	if e.Success {
 		return detail("attempt %s succeeded after %s", which, took)
 	}

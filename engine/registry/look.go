@@ -137,7 +137,8 @@ func lookOnce(path string) (e Entry, removed bool, err error) {
 	e.RunID = strings.TrimSuffix(filepath.Base(path), recordEnd)
 	switch {
 	case !held:
-		e.Status, e.NextAttemptAt, e.NextDelayMS = Lost, nil, nil
+		e.Status = Lost
+		e.NextAttemptAt, e.NextDelayMS = nil, nil // no attempt follows
 	case e.Unreadable:
 		e.Status = Running
 	}

@@ -108,7 +108,8 @@ func (r *Record) keep() {
 		}
 		o := encoder{}
 		appendAttempt(&o, a)
-		r.ended, r.lastEnded = append(r.ended, o.b), a.Number
+		r.ended = append(r.ended, o.b)
+		r.lastEnded = a.Number
 	}
 }
 

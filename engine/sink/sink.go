@@ -133,21 +133,26 @@ func objectOf(e event.Event) object {
 		o.Target = e.Name
 		o.Gone = e.Gone
 	case *event.TargetFailed:
-		o.Event, o.Reason = "wait_failed", e.Reason
+		o.Event = "wait_failed"
+		o.Reason = e.Reason
 		o.Target = e.Name
 		o.Gone = e.Gone
 		o.While = e.While
 	case *event.GuardRefused:
 		o.which(&e.Which)
-		o.Event, o.Reason = "guard_refused", e.Reason
-		o.Guard, o.Key = e.Guard, e.Key
+		o.Event = "guard_refused"
+		o.Reason = e.Reason
+		o.Guard = e.Guard
+		o.Key = e.Key
 		o.RetryInMS = &nullable{}
 		if e.RetryIn != nil {
 			o.RetryInMS.ms = pointer(*e.RetryIn)
 		}
 	case *event.BreakerChanged:
-		o.Event, o.Key = "breaker_changed", e.Key
-		o.From, o.To = e.From, e.To
+		o.Event = "breaker_changed"
+		o.Key = e.Key
+		o.From = e.From
+		o.To = e.To
 	case *event.StoreFailed:
 		o.Event = "store_failed"
 		o.Store = e.Store
@@ -156,7 +161,8 @@ func objectOf(e event.Event) object {
 		o.Event = "hook_finished"
 		o.Hook = e.Hook
 		o.Reason = e.Reason
-		o.ExitCode, o.DurationMS = &e.ExitCode, pointer(e.Duration)
+		o.ExitCode = &e.ExitCode
+		o.DurationMS = pointer(e.Duration)
 	case *event.RunFinished:
 		o.finish(e)
 	default:
@@ -168,11 +174,13 @@ func objectOf(e event.Event) object {
 // attempt fills in the fields of attempts and of the waits between them.
 func (o *object) attempt(e event.Event) {
 	h := e.Head()
-	o.Attempt, o.MaxAttempts = h.Attempt, &h.MaxAttempts
+	o.Attempt = h.Attempt
+	o.MaxAttempts = &h.MaxAttempts
 	switch e := e.(type) {
 	case *event.AttemptStarted:
 		o.which(&e.Which)
-		o.Event, o.Rehearsed = "attempt_started", e.Rehearsed
+		o.Event = "attempt_started"
+		o.Rehearsed = e.Rehearsed
 	case *event.AttemptFinished:
 		o.which(&e.Which)
 		o.result(&e.Result)
@@ -189,7 +197,8 @@ func (o *object) attempt(e event.Event) {
 		o.wait(&e.Wait)
 	case *event.RetryWaited:
 		o.wait(&e.Wait)
-		o.Event, o.SleptMS = "retry_waited", pointer(e.Slept)
+		o.Event = "retry_waited"
+		o.SleptMS = pointer(e.Slept)
 	}
 }
 
@@ -204,11 +213,13 @@ func (o *object) result(r *attempt.Result) {
 	o.ExitCode = &r.ExitCode
 	o.Signal = string(r.Signal)
 	o.TimedOut = &r.TimedOut
-	o.DurationMS, o.Rehearsed = pointer(r.Duration), r.Rehearsed
+	o.DurationMS = pointer(r.Duration)
+	o.Rehearsed = r.Rehearsed
 }
 
 func (o *object) wait(w *event.Wait) {
-	o.DelayMS, o.JitteredMS = pointer(w.Delay), pointer(w.Jittered)
+	o.DelayMS = pointer(w.Delay)
+	o.JitteredMS = pointer(w.Jittered)
 	if w.HasHint {
 		o.HintMS = pointer(w.Hint)
 	}
@@ -218,7 +229,8 @@ func (o *object) finish(e *event.RunFinished) {
 	o.Event = "run_finished"
 	o.Outcome = string(e.Outcome)
 	o.Attempts = &e.Attempts
-	o.ExitCode, o.FallbackCode = &e.ExitCode, e.FallbackExitCode
+	o.ExitCode = &e.ExitCode
+	o.FallbackCode = e.FallbackExitCode
 	o.Verdict = string(e.Verdict)
 	o.Reason = e.Whole()
 	o.Rule = e.Rule
@@ -230,7 +242,8 @@ func (o *object) finish(e *event.RunFinished) {
 		o.Passed = &r.Passed
 		o.Failed = &r.Failed
 		o.FailedAt = &failed
-		o.FailedLow, o.FailedHigh = &r.FailedLow, &r.FailedHigh
+		o.FailedLow = &r.FailedLow
+		o.FailedHigh = &r.FailedHigh
 	}
 	o.Letter = e.Letter
 	if !e.DueAt.IsZero() {

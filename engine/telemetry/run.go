@@ -146,7 +146,8 @@ func (r *run) hasWaited(slept time.Duration) {
 	for i := 1; i < len(r.samples); i += 2 {
 		kept = append(kept, r.samples[i])
 	}
-	r.samples, r.every = kept, 2*r.every
+	r.samples = kept
+	r.every *= 2
 }
 
 // elapsed is how long the run took.

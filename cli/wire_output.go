@@ -296,8 +296,7 @@ func (out *output) keepTails(stdout, stderr []byte) (env []string, remove func()
 	}
 }
 
-// What the program says beside the events is a detail, an info or a warning, as the lines of
-// events are (package message).
+// What the program says beside the events is a detail, an info or a warning.
 
 // detail writes a line of verbose mode.
 func (out *output) detail(line string) {

@@ -77,30 +77,24 @@ func (s *Sink) clear() {
 		s.timer.Stop()
 		s.timer = nil
 	}
-	s.show("", "")
+	s.wipe()
 	if s.claimed {
 		s.claimed = false
 		s.Screen.Release()
 	}
 }
 
-// show writes what draws something, and keeps it and what erases it, for when the
-// program is stopped. An empty drawing erases the last one.
-func (s *Sink) show(drawing, undo string) {
-	written := drawing
-	if drawing == "" {
-		written = s.undo
-	}
-	s.replace(written, drawing, undo)
-}
+// wipe erases what is drawn.
+func (s *Sink) wipe() { s.replace(s.undo, "", "") }
 
-// replace writes what turns the last drawing into this one.
+// replace writes what turns the last drawing into this one. It keeps the drawing and what
+// erases it, for when the program is stopped.
 func (s *Sink) replace(written, drawing, undo string) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	s.shown, s.undo = drawing, undo
 	if !s.hidden {
-		s.put(written)
+		s.write(written)
 	}
 }
 
@@ -265,7 +259,7 @@ func (r *statusRow) redraw() time.Duration {
 		return statusLook
 	}
 	if r.columns > 0 && !same {
-		s.show("", "")
+		s.wipe()
 	}
 	margins := fmt.Sprintf("\x1b[1;%dr", rows-1)
 	row := fmt.Sprintf("\x1b[%d;1H", rows) + fit(s.prefix()+text, columns-1)
@@ -289,7 +283,7 @@ func (s *Sink) hide() {
 	}
 	defer s.writing.Unlock()
 	s.hidden = true
-	s.put(s.undo)
+	s.write(s.undo)
 }
 
 const hideLimit = 50 * time.Millisecond
@@ -299,7 +293,7 @@ func (s *Sink) unhide() {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	if s.hidden && s.columns() > 0 {
-		s.put(s.shown)
+		s.write(s.shown)
 	}
 	s.hidden = false
 }

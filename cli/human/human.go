@@ -99,7 +99,7 @@ func (s *Sink) release() {
 	defer s.writing.Unlock()
 	s.Holds = false
 	if held := s.held.String(); held != "" {
-		s.put(s.newLine() + held)
+		s.write(s.newLine() + held)
 	}
 }
 
@@ -207,7 +207,7 @@ func (s *Sink) line(l *message.Line) {
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	s.put(s.newLine() + rows)
+	s.write(s.newLine() + rows)
 }
 
 // prefix begins every line. It has the name that Name returns, if there is one.
@@ -218,8 +218,8 @@ func (s *Sink) prefix() string {
 	return "retry: "
 }
 
-// put writes; s.writing is held.
-func (s *Sink) put(text string) {
+// write writes; s.writing is held.
+func (s *Sink) write(text string) {
 	if text != "" {
 		_, _ = io.WriteString(s.W, text)
 	}

@@ -61,29 +61,16 @@ func (d *Dir) Add(ctx context.Context, l *Letter, c Content, joins bool, most in
 	if !joins && len(ids) >= most { // before a long input is copied
 		return "", fmt.Errorf("%w (%d)", ErrFull, most)
 	}
-	claim, err := d.lock(l.ID, d.wait)
+	built, err := d.draft(ids, l, c, joins)
 	if err != nil {
 		return "", err
 	}
-	files, err := claim.build(l, c)
-	var lock *lockedfile.File
-	defer func() {
-		_ = files.close()
-		_ = d.sweep(claim.id) // if it was not named
-		claim.Release()       // before another writer wants to join it
-		if lock != nil {
-			lock.Unlock()
-		}
-	}()
-	// Other writers wait while this one holds the directory's lock: a letter that will be
-	// named is synced before, one that will be joined is not synced at all.
-	if err == nil && (!joins || len(d.sameAs(ids, l)) == 0) {
-		err = files.sync()
+	lock, err := d.lockAll(ctx)
+	if lock != nil {
+		defer lock.Unlock()
 	}
-	if err != nil {
-		return "", err
-	}
-	if lock, err = d.lockAll(ctx); err != nil && !errors.Is(err, lockedfile.ErrHeld) {
+	defer built.drop() // before that, since the next writer may want to join the letter
+	if err != nil && !errors.Is(err, lockedfile.ErrHeld) {
 		return "", fmt.Errorf("the directory's lock: %w", err)
 	}
 	ids, others, err := d.names()
@@ -101,16 +88,55 @@ func (d *Dir) Add(ctx context.Context, l *Letter, c Content, joins bool, most in
 	if len(ids) >= most {
 		return "", fmt.Errorf("%w (%d)", ErrFull, most)
 	}
-	if err := errors.Join(files.sync(), files.close()); err != nil {
-		return "", err
-	}
-	if ctx.Err() != nil {
-		return "", context.Cause(ctx)
-	}
-	if err := os.Rename(d.beside(l.ID, newEnd), d.in(l.ID, "")); err != nil {
+	if err := built.name(ctx); err != nil {
 		return "", err
 	}
 	return l.ID, unsynced(l.ID, "kept", syncDir(d.path))
+}
+
+// draft is a letter that is built, locked and not named.
+type draft struct {
+	claim *Claim
+	files *batch
+}
+
+// draft builds a new letter beside the others, whose ids are given. Other writers wait while
+// one holds the directory's lock: a letter that will be named is synced before, one that
+// will be joined is not synced at all.
+func (d *Dir) draft(ids []string, l *Letter, c Content, joins bool) (*draft, error) {
+	claim, err := d.lock(l.ID, d.wait)
+	if err != nil {
+		return nil, err
+	}
+	files, err := claim.build(l, c)
+	if err == nil && (!joins || len(d.sameAs(ids, l)) == 0) {
+		err = files.sync()
+	}
+	built := &draft{claim, files}
+	if err != nil {
+		built.drop()
+		return nil, err
+	}
+	return built, nil
+}
+
+// name makes it one of the letters, unless ctx has ended.
+func (b *draft) name(ctx context.Context) error {
+	if err := errors.Join(b.files.sync(), b.files.close()); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	d, id := b.claim.d, b.claim.id
+	return os.Rename(d.beside(id, newEnd), d.in(id, ""))
+}
+
+// drop removes the letter unless it was named, and frees its lock.
+func (b *draft) drop() {
+	_ = b.files.close()
+	_ = b.claim.d.sweep(b.claim.id)
+	b.claim.Release()
 }
 
 // build makes a new letter beside the others. It is on the disk once the files are synced.

@@ -190,7 +190,8 @@ func discard(d *queue.Dir, e *queue.Entry) error {
 }
 
 func (g *List) json(code int, chosen []*queue.Entry) int {
-	shown, problems := []any{}, map[string]string{}
+	shown := []any{}
+	problems := map[string]string{}
 	for _, e := range chosen {
 		if !e.Usable() {
 			problems[e.ID] = e.Problem.Error()

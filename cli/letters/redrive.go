@@ -67,7 +67,8 @@ func (r *Redrive) RunLetters(run func(e *queue.Entry, stdin *os.File) Result,
 	if err != nil {
 		return r.Fail(err)
 	}
-	r.results, r.count = []Result{}, map[string]int{}
+	r.results = []Result{}
+	r.count = map[string]int{}
 	chosen, without, err := queue.Redrivable(all, r.Words, time.Now(), int(r.RedriveMax))
 	if err != nil {
 		return r.refuse(err)
@@ -132,7 +133,8 @@ func (r *Redrive) one(e *queue.Entry, run func(e *queue.Entry, stdin *os.File) R
 		started = true
 		result = run(e, stdin)
 	}
-	result.ID, result.Command = e.ID, []queue.Text{}
+	result.ID = e.ID
+	result.Command = []queue.Text{}
 	if e.Letter != nil {
 		result.Command = queue.Texts(masked(e))
 	}

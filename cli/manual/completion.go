@@ -38,7 +38,8 @@ func (p Pages) Completion(shell string) string {
 
 // commonFirst are all flags, those of -h first, for the shells that keep the order.
 func (p Pages) commonFirst() []Flag {
-	rank, flags := map[string]int{}, p.flags()
+	rank := map[string]int{}
+	flags := p.flags()
 	for i, c := range common() {
 		rank[c.name] = i - len(flags)
 	}

@@ -55,7 +55,8 @@ func (r *resolver) repeat() {
 	}
 	for _, other := range []string{"attempts", "consecutive", "until-failure", "exec", "hedge"} {
 		s := r.o.last(other)
-		r.refuse("repeat", r.o.Given(other) && s.Value != "false", "cannot be used with %s; give only one of them", s.Word)
+		r.refuse("repeat", r.o.Given(other) && s.Value != "false",
+			"cannot be used with %s; give only one of them", s.Word)
 	}
 	r.o.Policy.Repeat = true
 	r.o.Policy.Attempts = int(r.Repeat)

@@ -262,13 +262,15 @@ func (r *resolver) withoutEffect() {
 	// exit 0 may be a failure
 	checked := len(r.UntilStdout)+len(r.UntilStderr)+len(r.FailOnStdout)+len(r.FailOnStderr) > 0
 	none(slices.ContainsFunc(r.o.Settings, retries0) && !r.o.Given("success-on-exit") && !checked,
-		"0 in %s has no effect, since exit 0 is a success; --success-on-exit says what is one", r.o.last("on-exit").Word)
+		"0 in %s has no effect, since exit 0 is a success; --success-on-exit says what is one",
+		r.o.last("on-exit").Word)
 	words = r.typedOf("attempts")
 	none(len(r.o.Command) == 0 && words != "" && r.waitsOnly(), "no effect without a command: %s", words)
 	hooks := len(r.BeforeRetry) > 0 || r.AfterSuccess != "" || r.AfterGiveUp != "" || r.Fallback != ""
 	none(r.typed("hook-timeout") && !hooks, "%s has no effect without a hook or a fallback",
 		r.o.last("hook-timeout").Word)
-	number, limited := r.o.last("signal"), r.Timeout > 0 || r.IdleTimeout > 0 || r.Deadline > 0 || r.o.Policy.HedgeMax > 1
+	number := r.o.last("signal")
+	limited := r.Timeout > 0 || r.IdleTimeout > 0 || r.Deadline > 0 || r.o.Policy.HedgeMax > 1
 	none(r.typed("signal") && !limited && strings.Trim(number.Value, "0123456789") == "",
 		"%s %s is the signal that ends an attempt at its limit, and there is no limit; a wait of %[2]s s before "+
 			"attempt 2 is --base %[2]s", number.Word, number.Value)

@@ -100,10 +100,11 @@ func Environment(all []Flag, environ []string) (settings []Setting) {
 			continue
 		}
 		nested = nested || name == "RETRY_DEPTH"
-		f, parts := flagOf(all, name), 1
+		f := flagOf(all, name)
 		if f == nil || !f.HasVariable() {
 			continue
 		}
+		parts := 1
 		if f.Repeats() {
 			parts = -1
 		}

@@ -70,7 +70,8 @@ func (p *policyParser) line(at place, key, value string) error {
 	}
 	switch key {
 	case "", "rule", "include", "policy": // they end a block
-		p.policy, p.inRule = nil, key == "rule"
+		p.policy = nil
+		p.inRule = key == "rule"
 		p.hasRules = p.hasRules || p.inRule
 	}
 	switch {
@@ -96,7 +97,8 @@ func (p *policyParser) begin(at place, name string) error {
 	if first, taken := p.names[name]; taken {
 		return at.fault("policy %q is already defined on line %d", name, first)
 	}
-	p.names[name], p.flags = at.line, map[string]int{}
+	p.names[name] = at.line
+	p.flags = map[string]int{}
 	p.policy = &policyDef{NamedPolicy: option.NamedPolicy{Name: name, Source: at.String()}, place: at}
 	p.blocks = append(p.blocks, p.policy)
 	return nil

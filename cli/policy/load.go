@@ -128,7 +128,8 @@ func ReadRules(name string) ([]*classify.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, p := policySet{rules: []*classify.Table{rules}}, policyParser{file: name}
+	s := policySet{rules: []*classify.Table{rules}}
+	p := policyParser{file: name}
 	blocks, err := p.parse(string(data))
 	if err == nil {
 		err = s.take(name, blocks)

@@ -124,7 +124,8 @@ func planTable(w *bufio.Writer, p engine.Policy) []time.Duration {
 	}
 	fmt.Fprintf(w, "%-8s %13s %12s %12s %12s %16s\n", "wait", "before jitter", "shortest", "average", "longest",
 		"sum at most")
-	late, at := false, []time.Duration{0}
+	late := false
+	at := []time.Duration{0}
 	for _, r := range plan.Rows(p) {
 		at = append(at, backoff.Add(at[len(at)-1], time.Duration(r.Mean)))
 		mark := ""

@@ -150,7 +150,8 @@ func finished(h *simulate.Herd, width time.Duration, bars int) []float64 {
 // plotOutage draws the load over time and the finished over time, all herds to the same scale.
 func plotOutage(w *bufio.Writer, herds []simulate.Herd, c canvas) {
 	width, bars := fit(endOf(herds), c.columns)
-	several, height := len(herds) > 1, 6
+	several := len(herds) > 1
+	height := 6
 	if several {
 		height = 3
 	}

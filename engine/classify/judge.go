@@ -245,7 +245,8 @@ func settle(found []finding) {
 // try tries a pattern on the line around position at. It returns false if the budget is
 // spent.
 func (s *searching) try(c candidate, at int) bool {
-	r, visible := s.rules[c.rule], s.out.text
+	r := s.rules[c.rule]
+	visible := s.out.text
 	if r.general() {
 		if visible = s.out.masked; visible[at] != s.out.text[at] {
 			return true // the literal stands in an address
@@ -279,7 +280,8 @@ func (s *searching) try(c candidate, at int) bool {
 
 // match records that a rule matches the line from start to end.
 func (s *searching) match(rule, start, end, last int) {
-	r, kind := s.rules[rule], s.out.kind(start, end)
+	r := s.rules[rule]
+	kind := s.out.kind(start, end)
 	strength, ok := r.weighs(kind)
 	if !ok {
 		return

@@ -83,7 +83,8 @@ func (r *Record) parked() bool { return r.Outcome == string(event.Parked) }
 // merge is a parked run with what followed.
 func (r *Record) merge(rest *Record) *Record {
 	whole := *rest
-	whole.Time, whole.Attempts = r.Time, append(r.Attempts, rest.Attempts...)
+	whole.Time = r.Time
+	whole.Attempts = append(r.Attempts, rest.Attempts...)
 	whole.AttemptCount += r.AttemptCount
 	whole.ElapsedMS += r.ElapsedMS
 	whole.WaitedMS += r.WaitedMS

@@ -234,7 +234,8 @@ func (r *Report) Finish(top int) (groups int) {
 	r.FailedMS = rounded(r.FailedMS)
 	r.JitteredMS = rounded(r.JitteredMS)
 	r.SleptMS = rounded(r.SleptMS)
-	r.Groups, r.Warnings = []*Group{}, []Warning{}
+	r.Groups = []*Group{}
+	r.Warnings = []Warning{}
 	for _, g := range r.groups {
 		g.LostMS = rounded(g.LostMS)
 		g.WilsonLow, _ = statistics.Wilson(g.Recovered, g.Runs)

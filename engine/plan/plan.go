@@ -38,7 +38,8 @@ const UnlimitedRows = 10
 func Rows(p engine.Policy) []Row {
 	rows := []Row{}
 	p = waitsOf(p)
-	start, mean := time.Unix(0, 0), means(&p.Schedule)
+	start := time.Unix(0, 0)
+	mean := means(&p.Schedule)
 	least := p.First()
 	greatest := least
 	if p.Deadline > 0 {
@@ -62,7 +63,8 @@ func Rows(p engine.Policy) []Row {
 // waitsOf is the part of a policy that determines its waits if every attempt fails at
 // once. A run that hunts a failure waits for exactly base after each success.
 func waitsOf(p engine.Policy) engine.Policy {
-	p.Rules, p.ResetAfter = engine.Rules{}, 0
+	p.Rules = engine.Rules{}
+	p.ResetAfter = 0
 	if p.UntilFailure {
 		base := p.Schedule.Base
 		p.UntilFailure = false

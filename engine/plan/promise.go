@@ -189,8 +189,10 @@ func Needs(p engine.Policy, outage time.Duration, draw func() func() float64) *N
 		limited.Attempts = n
 		return time.Duration(Promises(limited, draw()).OutlivesMost) >= outage
 	}
-	free, random := p, draw()
-	free.Attempts, free.Deadline = 0, Unlimited
+	free := p
+	free.Attempts = 0
+	free.Deadline = Unlimited
+	random := draw()
 	var attempts []int
 	var ends []time.Duration
 	for total := 0; len(ends) < fewestRuns || len(ends) < mostRuns && total < mostDecisions; {

@@ -39,7 +39,8 @@ type httpCheck struct {
 const maxRedirects = 10
 
 func (c *httpCheck) run(ctx context.Context, p *Probe) error {
-	request, secure := c.request, false
+	request := c.request
+	secure := false
 	for range maxRedirects + 1 {
 		next, err := c.visit(ctx, p, request)
 		if next == nil {

@@ -24,7 +24,8 @@ func parseHTTP(s string, secure bool) (check, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, port := &httpCheck{tls: secure}, "80"
+	c := &httpCheck{tls: secure}
+	port := "80"
 	if secure {
 		port = "443"
 	}

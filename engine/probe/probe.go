@@ -85,7 +85,8 @@ func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 	limited, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
 
-	p.missing, p.result = "no answer", attempt.Result{}
+	p.missing = "no answer"
+	p.result = attempt.Result{}
 	err := limited.Err()
 	if err == nil {
 		err = p.target.check.run(limited, p)
@@ -115,7 +116,8 @@ func (p *Probe) Run(ctx context.Context, spec attempt.Spec) attempt.Result {
 	default:
 		p.note = noteOf(err)
 	}
-	result.ExitCode, result.Note = exitcodes.Rejected, cmp.Or(result.Note, p.note)
+	result.ExitCode = exitcodes.Rejected
+	result.Note = cmp.Or(result.Note, p.note)
 	if result.TimedOut || result.DeadlinePassed {
 		result.ExitCode = exitcodes.Timeout
 	}

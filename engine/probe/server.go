@@ -30,7 +30,8 @@ type serverCheck struct {
 // parseServer reads [user[:password]@]host[:port][/database][?options], as the
 // clients of a server take it. The password is not used, nor are the options.
 func parseServer(s, scheme string) (check, error) {
-	c, port := &serverCheck{}, "5432"
+	c := &serverCheck{}
+	port := "5432"
 	switch scheme {
 	case "redis":
 		port = "6379"

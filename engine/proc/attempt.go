@@ -309,7 +309,8 @@ func (a *running) escalate(sig syscall.Signal) {
 	if a.escalated != nil {
 		return
 	}
-	done, grace := make(chan struct{}), a.grace
+	done := make(chan struct{})
+	grace := a.grace
 	a.escalated = done
 	go func() {
 		defer close(done)
@@ -426,7 +427,8 @@ func (a *running) finish() {
 	if a.foreground {
 		a.endedInForeground()
 	}
-	a.over, a.moved = true, nil
+	a.over = true
+	a.moved = nil
 	a.result.Duration = time.Since(a.begun) // what it leaves in a pipe is not its time
 	unwanted := a.result.ReaderGone || a.result.Err != nil
 	if unwanted || a.result.Cancelled != "" {

@@ -97,7 +97,8 @@ const (
 func Select(all []*Entry, words, sets []string, takes func(e *Entry, word string) bool) (chosen []*Entry,
 	unmatched []string, err error) {
 	for _, word := range words {
-		found, byID := all, false
+		found := all
+		byID := false
 		if !slices.Contains(sets, word) {
 			if found, byID, err = find(all, word); err != nil {
 				return nil, unmatched, err

@@ -31,7 +31,8 @@ func (s *guards) begin(g guard.Guards, now func() time.Time) func() *admission.G
 	if g.Slots.Of == guard.OfAttempts { // a first call takes no time, and so no slot
 		g.Slots.Of = guard.OfRetries
 	}
-	s.store, s.slots = &admission.Memory{Now: now}, g.Slots
+	s.store = &admission.Memory{Now: now}
+	s.slots = g.Slots
 	ids := uint64(0)
 	config := &admission.Config{
 		Guards: g, Primary: admission.Named{Store: s.store}, Now: now,

@@ -37,7 +37,8 @@ func (h *Herd) Needs(p engine.Policy, g guard.Guards, draw func() func() float64
 	if h.enough() || h.GaveUp == 0 {
 		return nil
 	}
-	need, left := &Need{ByDeadline: 2*h.OutOfTime > h.GaveUp}, searchCalls
+	need := &Need{ByDeadline: 2*h.OutOfTime > h.GaveUp}
+	left := searchCalls
 	// suffices simulates the policy with n attempts, or with a deadline of n seconds.
 	suffices := func(n int) bool {
 		if need.ByDeadline {

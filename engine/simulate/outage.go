@@ -192,7 +192,8 @@ func (o Outage) run(p engine.Policy, g guard.Guards, draw func() float64, limit 
 // sum sets the figures that follow from others. So many calls began before time 0.
 func (h *Herd) sum(first int) {
 	o := &h.Outage
-	h.Clients, h.Finished = o.Clients, len(h.FinishedAt)
+	h.Clients = o.Clients
+	h.Finished = len(h.FinishedAt)
 	h.LeftOut = o.Clients - h.Finished - h.GaveUp - h.Refused
 	h.CallsEach = float64(h.Calls) / float64(o.Clients)
 	h.P50 = h.Quantile(0.5)

@@ -198,11 +198,15 @@ func (r *run) point(f *family, s series) object {
 		p["asInt"] = number(values[0])
 		return p
 	}
-	counts, below := list{}, 0.0
+	counts := list{}
+	below := 0.0
 	for _, n := range values[:len(values)-1] {
-		counts, below = append(counts, number(n-below)), n
+		counts = append(counts, number(n-below))
+		below = n
 	}
-	p["count"], p["sum"], p["bucketCounts"], p["explicitBounds"] = number(below), values[len(values)-1], counts,
-		f.bounds
+	p["count"] = number(below)
+	p["sum"] = values[len(values)-1]
+	p["bucketCounts"] = counts
+	p["explicitBounds"] = f.bounds
 	return p
 }

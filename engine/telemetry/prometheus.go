@@ -68,7 +68,8 @@ var (
 
 // decode reads what encode has written. Anything else is an error.
 func decode(data []byte) (metrics, error) {
-	m, seen := metrics{}, map[string]bool{}
+	m := metrics{}
+	seen := map[string]bool{}
 	for n, line := range strings.Split(string(data), "\n") {
 		if line == "" {
 			continue
@@ -135,7 +136,8 @@ func partOf(name string) (family int, part string) {
 // set takes one value of a series.
 func (m metrics) set(i int, part, labels string, value float64) error {
 	f := &families[i]
-	s, le := series{family: i}, ""
+	s := series{family: i}
+	le := ""
 	ok := label(&labels, "name", &s.name) && (f.label == "" || label(&labels, f.label, &s.label)) &&
 		(part != "_bucket" || label(&labels, "le", &le))
 	if !ok || labels != "}" {

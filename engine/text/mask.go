@@ -60,7 +60,8 @@ func MaskedArgs(argv []string) []string {
 // maskArg masks a word of a command: all of it behind a flag with the name of a secret, and
 // the value in NAME=value. A script (sh -c) is a text.
 func maskArg(argv []string, i int) string {
-	word, before := argv[i], ""
+	word := argv[i]
+	before := ""
 	if i > 0 {
 		before = argv[i-1]
 	}
@@ -137,8 +138,9 @@ func maskEach(s string, secretAt func(s string, i int) (from, to int)) string {
 
 // maskNamed masks the values of names.
 func maskNamed(s string) string {
-	passed := 0            // what a name can not begin before
-	at, quoted := 0, false // whether the place is between double quotes on its line
+	passed := 0     // what a name can not begin before
+	at := 0         // up to where double quotes were looked for
+	quoted := false // whether that place is between double quotes on its line
 	return maskEach(s, func(s string, i int) (from, to int) {
 		n := secretName(s[i:])
 		if n == 0 {

@@ -45,15 +45,15 @@ func (w *wiring) keepHistory() {
 
 // systemOfCI is the CI system of the job, by the variable that it sets, or "".
 func systemOfCI() string {
-	for _, system := range [...][2]string{
+	for _, system := range [...]struct{ variable, name string }{
 		{"GITHUB_ACTIONS", "github"}, {"GITLAB_CI", "gitlab"}, {"BUILDKITE", "buildkite"},
 		{"CIRCLECI", "circleci"}, {"JENKINS_URL", "jenkins"},
 		{"TF_BUILD", "azure"}, {"TEAMCITY_VERSION", "teamcity"}, {"TRAVIS", "travis"},
 		{"BITBUCKET_BUILD_NUMBER", "bitbucket"}, {"DRONE", "drone"},
 		{"CODEBUILD_BUILD_ID", "codebuild"}, {"APPVEYOR", "appveyor"}, {"CIRRUS_CI", "cirrus"},
 	} {
-		if os.Getenv(system[0]) != "" {
-			return system[1]
+		if os.Getenv(system.variable) != "" {
+			return system.name
 		}
 	}
 	return ""

@@ -18,9 +18,9 @@ import (
 // OTLP says what is sent where.
 type OTLP struct {
 	traces, metrics *url.URL // nil: not sent
-	headers         [][2]string
+	headers         []pair
 	certificate     string // a PEM file, "" for the system's
-	resource        [][2]string
+	resource        []pair
 	timeout         time.Duration
 	args            bool
 }
@@ -169,9 +169,12 @@ func (r *reader) protocol(signal string) bool {
 	return true
 }
 
+// pair is a header, or an attribute of the resource.
+type pair struct{ name, value string }
+
 // pairs reads NAME=VALUE,NAME=VALUE with percent-encoded values.
-func (r *reader) pairs(variable string) [][2]string {
-	var all [][2]string
+func (r *reader) pairs(variable string) []pair {
+	var all []pair
 	for entry := range strings.SplitSeq(r.lookup(variable), ",") {
 		if strings.TrimSpace(entry) == "" {
 			continue
@@ -183,22 +186,22 @@ func (r *reader) pairs(variable string) [][2]string {
 			r.warn("%s: an entry is not NAME=VALUE with a percent-encoded value; it is ignored", variable)
 			continue
 		}
-		all = append(all, [2]string{name, decoded})
+		all = append(all, pair{name, decoded})
 	}
 	return all
 }
 
 // headers are those of the variables; a signal's own replaces a common one.
-func (r *reader) headers() [][2]string {
-	var all [][2]string
+func (r *reader) headers() []pair {
+	var all []pair
 	for _, variable := range []string{"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"} {
 		for _, h := range r.pairs(variable) {
-			if strings.ContainsFunc(h[1], unicode.IsControl) || !token(h[0]) {
+			if strings.ContainsFunc(h.value, unicode.IsControl) || !token(h.name) {
 				r.warn("%s: header %q has a control character or is not a header's name; it is not sent", variable,
-					h[0])
+					h.name)
 				continue
 			}
-			all = append(slices.DeleteFunc(all, func(o [2]string) bool { return strings.EqualFold(o[0], h[0]) }), h)
+			all = append(slices.DeleteFunc(all, func(o pair) bool { return strings.EqualFold(o.name, h.name) }), h)
 		}
 	}
 	return all
@@ -210,11 +213,12 @@ func token(name string) bool {
 }
 
 // resource are the attributes of the resource, service.name first.
-func (r *reader) resource() [][2]string {
-	service, others := "retry", [][2]string(nil)
+func (r *reader) resource() []pair {
+	service := "retry"
+	var others []pair
 	for _, a := range r.pairs("OTEL_RESOURCE_ATTRIBUTES") {
-		if a[0] == "service.name" {
-			service = a[1]
+		if a.name == "service.name" {
+			service = a.value
 			continue
 		}
 		others = append(others, a)
@@ -222,5 +226,5 @@ func (r *reader) resource() [][2]string {
 	if name := r.lookup("OTEL_SERVICE_NAME"); name != "" {
 		service = name
 	}
-	return append([][2]string{{"service.name", service}}, others...)
+	return append([]pair{{"service.name", service}}, others...)
 }

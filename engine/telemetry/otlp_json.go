@@ -62,7 +62,7 @@ const (
 func (o *OTLP) resourceAttributes() object {
 	var all list
 	for _, a := range o.resource {
-		all = append(all, attribute(a[0], a[1]))
+		all = append(all, attribute(a.name, a.value))
 	}
 	return object{"attributes": all}
 }

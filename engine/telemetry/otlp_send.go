@@ -94,7 +94,7 @@ func (o *OTLP) post(ctx context.Context, client *http.Client, u *url.URL, r *run
 		request.SetBasicAuth(u.User.Username(), password)
 	}
 	for _, h := range o.headers {
-		request.Header.Set(h[0], h[1])
+		request.Header.Set(h.name, h.value)
 	}
 	request.Header.Set("Content-Type", "application/json")
 	response, err := client.Do(request)

@@ -528,7 +528,7 @@ func FuzzVariables(f *testing.F) {
 				t.Fatalf("%q: %v", to, err)
 			}
 			for _, h := range o.headers {
-				request.Header.Set(h[0], h[1])
+				request.Header.Set(h.name, h.value)
 			}
 			if err := request.Write(io.Discard); err != nil {
 				t.Errorf("%q %q: %v", to, o.headers, err)

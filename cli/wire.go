@@ -134,7 +134,11 @@ func (w *wiring) build() error {
 	o.Process.Note = w.out.detail
 	w.runner = proc.New(o.Process, w.out.signals)
 	e := &engine.Config{
-		Policy: o.Policy, Argv: o.Command, WaitOnly: o.Exec || len(o.Command) == 0, Starter: w.runner, Emit: w.out.emit,
+		Policy:   o.Policy,
+		Argv:     o.Command,
+		WaitOnly: o.Exec || len(o.Command) == 0,
+		Starter:  w.runner,
+		Emit:     w.out.emit,
 		Signals:  engine.Signals{Cancelled: w.out.signals.Cancelled(), Woken: w.out.signals.Woken()},
 		Draw:     draw(o, 0),
 		Identity: identity(o, w.out.id, w.environ),

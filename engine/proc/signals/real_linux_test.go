@@ -194,7 +194,8 @@ func scene(t *testing.T, name string, words ...string) (cmd *exec.Cmd, out io.Re
 	t.Helper()
 	words = append(words, os.Args[0])
 	cmd = exec.Command(words[0], words[1:]...)
-	cmd.Env = append(os.Environ(), sceneVariable+"="+name)
+	// The race detector waits at an exit; a signal of that time would end the scene.
+	cmd.Env = append(os.Environ(), sceneVariable+"="+name, "GORACE=atexit_sleep_ms=0")
 	cmd.Dir = t.TempDir()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	errors = &bytes.Buffer{}

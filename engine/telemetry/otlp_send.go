@@ -128,16 +128,17 @@ func judge(shown string, status int, kind string, body []byte) error {
 		ErrorMessage   string `json:"errorMessage"`
 		PartialSuccess struct {
 			// A number, or a string with one (the JSON of Protocol Buffers, int64).
-			Spans        any    `json:"rejectedSpans"`
-			Points       any    `json:"rejectedDataPoints"`
-			ErrorMessage string `json:"errorMessage"`
+			Spans        json.Number `json:"rejectedSpans"`
+			Points       json.Number `json:"rejectedDataPoints"`
+			ErrorMessage string      `json:"errorMessage"`
 		} `json:"partialSuccess"`
 	}
 	isJSON := json.Unmarshal(body, &says) == nil
 	if status/100 == 2 {
-		for _, rejected := range []any{says.PartialSuccess.Spans, says.PartialSuccess.Points} {
-			if n := fmt.Sprint(rejected); rejected != nil && n != "" && n != "0" {
-				return fmt.Errorf("%s: %s rejected%s", shown, quoted(n), because(says.PartialSuccess.ErrorMessage))
+		for _, rejected := range []json.Number{says.PartialSuccess.Spans, says.PartialSuccess.Points} {
+			if rejected != "" && rejected != "0" {
+				return fmt.Errorf("%s: %s rejected%s", shown, quoted(rejected.String()),
+					because(says.PartialSuccess.ErrorMessage))
 			}
 		}
 		return nil

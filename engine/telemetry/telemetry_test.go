@@ -379,8 +379,8 @@ func TestBadCollectors(t *testing.T) {
 			_, _ = io.WriteString(w, `{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}`)
 		}, "2 rejected: too old"},
 		"rejecting points": {func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = io.WriteString(w, `{"partialSuccess":{"rejectedSpans":"0","rejectedDataPoints":12}}`)
-		}, "12 rejected"},
+			_, _ = io.WriteString(w, `{"partialSuccess":{"rejectedSpans":"0","rejectedDataPoints":1200000}}`)
+		}, ": 1200000 rejected"},
 		"rejecting none": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"partialSuccess":{"rejectedSpans":null,"rejectedDataPoints":0}}`)
 		}, ""},

@@ -93,44 +93,58 @@ func Ruled(rule string, decided bool) string {
 }
 
 // End says how a run ended: what was run, after how many attempts, with which exit
-// code, and why. A failure that was not retried has this line alone.
-func End(e *event.RunFinished) string {
+// code, and why. A failure that was not retried has this line alone. verdict are the
+// words of the text that say how it went, "" for none.
+func End(e *event.RunFinished) (text, verdict string) {
 	command := Command(e.Command)
-	after := fmt.Sprintf("after %s of %s in %s", Attempts(e.Attempts), command, Duration(e.Elapsed))
-	rule := Ruled(e.Rule, e.ByRule)
+	ran := fmt.Sprintf("%s of %s in %s", Attempts(e.Attempts), command, Duration(e.Elapsed))
 	switch {
 	case e.Repeated != nil && e.Repeated.Passed+e.Repeated.Failed > 0:
-		return measured(e)
+		return measured(e), ""
 	case e.Outcome == event.Succeeded && e.Hunted && e.Attempts > 0:
-		return fmt.Sprintf("no failure in %s of %s in %s", Attempts(e.Attempts), command, Duration(e.Elapsed))
-	case e.Outcome == event.Succeeded && e.ExitCode != 0:
-		return fmt.Sprintf("succeeded %s, with exit code %d", after, e.ExitCode)
+		verdict = "no failure"
+		return verdict + " in " + ran, verdict
 	case e.Outcome == event.Succeeded:
-		return "succeeded " + after
+		verdict = "succeeded"
+		text = verdict + " after " + ran
+		if e.ExitCode != 0 {
+			text += fmt.Sprintf(", with exit code %d", e.ExitCode)
+		}
+		return text, verdict
 	case e.Outcome == event.Parked:
-		why := ""
+		verdict = "parked"
+		text = verdict + " after " + ran
 		if e.Why != "" {
-			why = ", " + e.Why
+			text += ", " + e.Why
 		}
 		due := e.DueAt.Local().Format(time.DateTime)
-		return fmt.Sprintf("parked %s%s, until %s, with exit code %d", after, why, due, e.ExitCode)
+		return fmt.Sprintf("%s, until %s, with exit code %d", text, due, e.ExitCode), verdict
 	case e.FallbackExitCode != nil && *e.FallbackExitCode == 0:
-		return "the fallback succeeded " + after + cause(e)
+		verdict = "succeeded"
+		return "the fallback " + verdict + " after " + ran + cause(e), verdict
 	case e.Found:
-		return fmt.Sprintf("found a failure %s with exit code %d%s%s", after, e.ExitCode, cause(e), rule)
+		verdict = "found a failure"
+		text = fmt.Sprintf("%s after %s with exit code %d%s", verdict, ran, e.ExitCode, cause(e))
+		return text + Ruled(e.Rule, e.ByRule), verdict
 	case e.Attempts == 0:
 		if command != "" {
 			command += ", "
 		}
-		return fmt.Sprintf("%s (%safter %s, exit code %d)", e.Reason, command, Duration(e.Elapsed), e.ExitCode)
+		return fmt.Sprintf("%s (%safter %s, exit code %d)", e.Reason, command, Duration(e.Elapsed), e.ExitCode), ""
 	case e.Outcome == event.Cancelled, e.Outcome == event.Failed:
-		return fmt.Sprintf("%s, %s, with exit code %d", e.Reason, after, e.ExitCode)
+		return fmt.Sprintf("%s, after %s, with exit code %d", e.Reason, ran, e.ExitCode), ""
 	}
-	after = " and was not retried"
+	return givenUp(e, command)
+}
+
+// givenUp is End for a command that has failed and is not retried.
+func givenUp(e *event.RunFinished, command string) (text, verdict string) {
+	verdict = fmt.Sprintf("failed with exit %d", e.ExitCode)
+	after := " and was not retried"
 	if e.Attempts > 1 {
 		after = fmt.Sprintf(" after %s in %s", Attempts(e.Attempts), Duration(e.Elapsed))
 	}
-	text := fmt.Sprintf("%s failed with exit %d%s%s%s", command, e.ExitCode, after, cause(e), rule)
+	text = command + " " + verdict + after + cause(e) + Ruled(e.Rule, e.ByRule)
 	if e.FallbackExitCode != nil {
 		text += "; the fallback failed"
 	}
@@ -139,24 +153,10 @@ func End(e *event.RunFinished) string {
 			text += "; " + more
 		}
 	}
-	return text
-}
-
-// verdict are the words of End that say how it ended.
-func verdict(e *event.RunFinished) string {
-	switch {
-	case e.Outcome == event.Succeeded && e.Hunted:
-		return "no failure"
-	case e.Outcome == event.Succeeded, e.FallbackExitCode != nil && *e.FallbackExitCode == 0:
-		return "succeeded"
-	case e.Outcome == event.Parked:
-		return "parked"
-	case e.Found:
-		return "found a failure"
-	case e.Repeated == nil && e.Attempts > 0:
-		return fmt.Sprintf("failed with exit %d", e.ExitCode)
+	if e.Repeated != nil { // the lines of --repeat have none
+		verdict = ""
 	}
-	return ""
+	return text, verdict
 }
 
 // mostNamed is how many failed attempts are named in a line.

@@ -41,46 +41,51 @@ func TestFailureSaysResultAndNextWaitFirst(t *testing.T) {
 	}
 }
 
+// The verdict stands between asterisks.
 func TestEndNamesTheCodeAndTheCause(t *testing.T) {
 	h := event.Header{Elapsed: 2300 * time.Millisecond}
 	npm := []string{"npm", "ci"}
 	for want, e := range map[string]event.RunFinished{
-		"succeeded after 2 attempts of npm ci in 2.3s": {Attempts: 2,
+		"*succeeded* after 2 attempts of npm ci in 2.3s": {Attempts: 2,
 			Ending: event.Ending{Outcome: event.Succeeded}},
-		"succeeded after 2 attempts of npm ci in 2.3s, with exit code 9": {Attempts: 2,
+		"*succeeded* after 2 attempts of npm ci in 2.3s, with exit code 9": {Attempts: 2,
 			ExitCode: 9, Ending: event.Ending{Outcome: event.Succeeded}},
-		"npm ci failed with exit 7 and was not retried": {Attempts: 1,
+		"npm ci *failed with exit 7* and was not retried": {Attempts: 1,
 			ExitCode: 7, Ending: event.Ending{Outcome: event.Exhausted, Judgement: event.Judgement{Ended: "exit 7"}}},
-		"npm ci failed with exit 1 and was not retried: package not found [npm-code]": {Attempts: 1,
+		"npm ci *failed with exit 1* and was not retried: package not found [npm-code]": {Attempts: 1,
 			ExitCode: 1, Ending: event.Ending{Outcome: event.Stopped,
 				Judgement: event.Judgement{Ended: "exit 1", Known: "package not found", Rule: "npm-code",
 					ByRule: true}}},
-		"npm ci failed with exit 7 after 3 attempts in 2.3s: not connected": {Attempts: 3,
+		"npm ci *failed with exit 7* after 3 attempts in 2.3s: not connected": {Attempts: 3,
 			ExitCode: 7, Ending: event.Ending{Outcome: event.Exhausted,
 				Judgement: event.Judgement{Ended: "exit 7", Known: "not connected", Rule: "x"}}},
-		"npm ci failed with exit 124 after 3 attempts in 2.3s: timed out after 10m [--timeout]": {Attempts: 3,
+		"npm ci *failed with exit 124* after 3 attempts in 2.3s: timed out after 10m [--timeout]": {Attempts: 3,
 			ExitCode: 124, Ending: event.Ending{Outcome: event.Exhausted,
 				Judgement: event.Judgement{Ended: "timed out after 10m", Rule: "--timeout", ByRule: true}}},
-		"npm ci failed with exit 7 after 3 attempts in 2.3s; too late; do that": {Attempts: 3, ExitCode: 7,
+		"npm ci *failed with exit 7* after 3 attempts in 2.3s; too late; do that": {Attempts: 3, ExitCode: 7,
 			Ending: event.Ending{Outcome: event.Deadline, Why: "too late", Advice: "do that",
 				Judgement: event.Judgement{Ended: "exit 7"}}},
-		"npm ci failed with exit 9 after 3 attempts in 2.3s: exit 7; the fallback failed": {Attempts: 3, ExitCode: 9,
+		"npm ci *failed with exit 9* after 3 attempts in 2.3s: exit 7; the fallback failed": {Attempts: 3, ExitCode: 9,
 			FallbackExitCode: new(int(9)),
 			Ending:           event.Ending{Outcome: event.Exhausted, Judgement: event.Judgement{Ended: "exit 7"}}},
 		"cancelled by SIGTERM, after 1 attempt of npm ci in 2.3s, with exit code 143": {Attempts: 1, ExitCode: 143,
 			Ending: event.Ending{Outcome: event.Cancelled, Judgement: event.Judgement{Reason: "cancelled by SIGTERM"}}},
-		"the fallback succeeded after 2 attempts of npm ci in 2.3s: lost": {Attempts: 2,
+		"the fallback *succeeded* after 2 attempts of npm ci in 2.3s: lost": {Attempts: 2,
 			FallbackExitCode: new(int), Ending: event.Ending{Outcome: event.Exhausted,
 				Judgement: event.Judgement{Known: "lost"}}},
-		"found a failure after 2 attempts of npm ci in 2.3s with exit code 3": {Attempts: 2, ExitCode: 3,
+		"*found a failure* after 2 attempts of npm ci in 2.3s with exit code 3": {Attempts: 2, ExitCode: 3,
 			Ending: event.Ending{Outcome: event.Stopped, Found: true, Judgement: event.Judgement{Ended: "exit 3"}}},
-		"no failure in 9 attempts of npm ci in 2.3s": {Attempts: 9, Hunted: true,
+		"*no failure* in 9 attempts of npm ci in 2.3s": {Attempts: 9, Hunted: true,
 			Ending: event.Ending{Outcome: event.Succeeded}},
 		"no slot (npm ci, after 2.3s, exit code 75)": {ExitCode: 75,
 			Ending: event.Ending{Outcome: event.Refused, Judgement: event.Judgement{Reason: "no slot"}}},
 	} {
 		e.Header, e.Command = h, npm
-		if got := End(&e); got != want {
+		got, verdict := End(&e)
+		if verdict != "" {
+			got = strings.Replace(got, verdict, "*"+verdict+"*", 1)
+		}
+		if got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}

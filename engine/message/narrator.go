@@ -198,8 +198,9 @@ func (n *Narrator) end(e *event.RunFinished) []Line {
 		return nil
 	}
 	lines := n.last(e.Attempts, &e.Ending)
+	text, verdict := End(e)
 	last := Line{
-		Level: Bad, Text: End(e) + n.more(), Verdict: verdict(e), Always: e.OwnFailure(), Outcome: e.Outcome,
+		Level: Bad, Text: text + n.more(), Verdict: verdict, Always: e.OwnFailure(), Outcome: e.Outcome,
 	}
 	if n.Quiet {
 		last.Text = e.Reason

@@ -102,7 +102,8 @@ func (s *GitHub) judged() []event.Try {
 // table is the summary, in Markdown.
 func (s *GitHub) table(e *event.RunFinished) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n**retry** %s\n\n", literal(inert(message.End(e))))
+	end, _ := message.End(e)
+	fmt.Fprintf(&b, "\n**retry** %s\n\n", literal(inert(end)))
 	judged := s.judged()
 	if len(judged) == 0 {
 		return b.String()

@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"io"
 	"regexp"
-	"slices"
 	"sync"
 	"time"
 
@@ -140,9 +139,8 @@ func newStream(read bool, name string, p *Patterns) io.Writer {
 		return nil
 	}
 	s := &stream{name: name, patterns: p}
-	if p.any() {
-		groups := p.groups()
-		s.matcher = linematch.New(slices.Concat(groups[:]...))
+	if all := p.all(); len(all) > 0 {
+		s.matcher = linematch.New(all)
 	}
 	return s
 }
@@ -183,32 +181,31 @@ func (e *Evidence) add(w io.Writer) (tail, head []byte) {
 // match adds the first pattern of each group that matched a line, and the last line that it
 // matched; of the --until-* rules the first that matched none.
 func (s *stream) match(e *Evidence, tail []byte) {
-	if p := s.first(until, false); p != nil && e.Missing == "" {
+	group := s.patterns
+	failOn := len(group.Until)
+	stopOn := failOn + len(group.FailOn)
+	on := stopOn + len(group.StopOn)
+	if p := s.first(group.Until, 0, false); p != nil && e.Missing == "" {
 		e.Missing = s.flag("--until-", p)
 	}
-	if p := s.first(failOn, true); p != nil && e.Fail == "" {
+	if p := s.first(group.FailOn, failOn, true); p != nil && e.Fail == "" {
 		e.Fail = s.flag("--fail-on-", p)
 		e.failLine = lastMatch(tail, p)
 	}
-	if p := s.first(stopOn, true); p != nil && e.Stop == "" {
+	if p := s.first(group.StopOn, stopOn, true); p != nil && e.Stop == "" {
 		e.Stop = s.flag("--stop-on-", p)
 		e.stopLine = lastMatch(tail, p)
 	}
-	if p := s.first(on, true); p != nil && e.Retry == "" {
+	if p := s.first(group.On, on, true); p != nil && e.Retry == "" {
 		e.Retry = s.flag("--on-", p)
 		e.retryLine = lastMatch(tail, p)
 	}
 }
 
-// first returns the first pattern of a group that matched a line, or with seen false the first
-// that did not; nil for none. The matcher numbers the patterns of all groups, in their order.
-func (s *stream) first(g patternGroup, seen bool) *linematch.Pattern {
-	groups := s.patterns.groups()
-	number := 0
-	for _, earlier := range groups[:g] {
-		number += len(earlier)
-	}
-	for i, p := range groups[g] {
+// first returns the first of a group of patterns that matched a line, or with seen false the first
+// that did not; nil for none. number is the matcher's of the first pattern of the group.
+func (s *stream) first(group []*linematch.Pattern, number int, seen bool) *linematch.Pattern {
+	for i, p := range group {
 		if s.matcher.Seen(number+i) == seen {
 			return p
 		}

@@ -4,6 +4,7 @@ package engine
 
 import (
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/retrysh/retry/engine/backoff"
@@ -68,19 +69,9 @@ type Patterns struct {
 	Until, FailOn, StopOn, On []*linematch.Pattern
 }
 
-// patternGroup is a group of Patterns.
-type patternGroup int
-
-const (
-	until patternGroup = iota
-	failOn
-	stopOn
-	on
-)
-
-// groups are the groups in the order of their constants.
-func (p *Patterns) groups() [4][]*linematch.Pattern {
-	return [...][]*linematch.Pattern{until: p.Until, failOn: p.FailOn, stopOn: p.StopOn, on: p.On}
+// all are the patterns in the order by which the matcher numbers them.
+func (p *Patterns) all() []*linematch.Pattern {
+	return slices.Concat(p.Until, p.FailOn, p.StopOn, p.On)
 }
 
 func (p *Patterns) any() bool {

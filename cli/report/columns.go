@@ -36,6 +36,15 @@ func figures() []column {
 	}
 }
 
+// cells are what the columns say of a group.
+func cells(columns []column, g *history.Group) []string {
+	var all []string
+	for _, c := range columns {
+		all = append(all, c.cell(g))
+	}
+	return all
+}
+
 func firstAttempt(g *history.Group) string { return strconv.Itoa(g.FirstAttempt) }
 
 func recovered(g *history.Group) string { return strconv.Itoa(g.Recovered) }

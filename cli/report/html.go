@@ -40,8 +40,8 @@ func (r *Report) html() {
 	for _, g := range r.Groups {
 		fmt.Fprintf(&rows, "<tr><td><bdi>%s</bdi></td><td><span class=\"class %s\">%[2]s</span></td>",
 			html.EscapeString(r.named(g)), strings.ReplaceAll(g.Class, " ", "-"))
-		for _, c := range figures() {
-			fmt.Fprintf(&rows, "<td>%s</td>", c.cell(g))
+		for _, cell := range cells(figures(), g) {
+			fmt.Fprintf(&rows, "<td>%s</td>", cell)
 		}
 		fmt.Fprintf(&rows, "<td>%s</td></tr>\n", drawing(g))
 	}

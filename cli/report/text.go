@@ -57,11 +57,7 @@ func (r *Report) text() {
 	}
 	rows := [][]string{header}
 	for _, g := range r.Groups {
-		row := []string{mode.Cut(r.named(g), most)}
-		for _, c := range columns {
-			row = append(row, c.cell(g))
-		}
-		rows = append(rows, row)
+		rows = append(rows, append([]string{mode.Cut(r.named(g), most)}, cells(columns, g)...))
 	}
 	for i, line := range strings.Split(strings.TrimSuffix(mode.Table(width, rows), "\n"), "\n") {
 		shade := color.Bold
@@ -95,11 +91,8 @@ func (r *Report) markdown() {
 	}
 	const space = 1 << 10 // for what is said of the rest
 	for i, g := range r.Groups {
-		cells := []string{code(r.named(g)), classColumn.cell(g)}
-		for _, c := range figures() {
-			cells = append(cells, c.cell(g))
-		}
-		row := fmt.Sprintf("| %s | `%s` |\n", strings.Join(cells, " | "), spark(g))
+		row := fmt.Sprintf("| %s | %s | %s | `%s` |\n", code(r.named(g)), classColumn.cell(g),
+			strings.Join(cells(figures(), g), " | "), spark(g))
 		if b.Len()+len(row) > largestMarkdown-space {
 			fmt.Fprintf(b, "\n%d more are left out, since a summary has at most %d KiB.\n", len(r.Groups)-i,
 				largestMarkdown>>10)

@@ -62,7 +62,13 @@ type Group struct {
 	// if there was no run.
 	Spark []*float64 `json:"spark"`
 
-	moments []int64 // of runs: twice the Unix milliseconds, and 1 if an attempt failed
+	moments []moment // of the runs whose time is known
+}
+
+// moment is what the spark line needs of a run.
+type moment struct {
+	at     int64 // Unix milliseconds
+	failed bool  // an attempt did
 }
 
 // Warning is a figure that is beyond a limit.
@@ -170,11 +176,7 @@ func (r *Report) Add(record *Record) {
 	if r.first.IsZero() || d.at.Before(r.first) {
 		r.first = d.at
 	}
-	moment := d.at.UnixMilli() * 2
-	if d.failed > 0 {
-		moment++
-	}
-	g.moments = append(g.moments, moment)
+	g.moments = append(g.moments, moment{at: d.at.UnixMilli(), failed: d.failed > 0})
 }
 
 func (g *Group) count(d *run) {
@@ -313,14 +315,15 @@ func (g *Group) class() string {
 func (g *Group) drawSpark(start, now int64) {
 	var runs, failed [sparkParts]int
 	g.Spark = make([]*float64, sparkParts)
-	for _, moment := range g.moments {
+	for _, m := range g.moments {
 		part := sparkParts - 1
 		if now > start {
-			at := moment >> 1
-			part = min(max(int((at-start)*sparkParts/(now-start)), 0), part)
+			part = min(max(int((m.at-start)*sparkParts/(now-start)), 0), part)
 		}
 		runs[part]++
-		failed[part] += int(moment & 1)
+		if m.failed {
+			failed[part]++
+		}
 	}
 	for i := range g.Spark {
 		if runs[i] > 0 {

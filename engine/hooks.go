@@ -86,50 +86,57 @@ func (d *Decision) givenUp() bool {
 // returns the exit code of the fallback, nil if none ran. A run that was given up is
 // kept before --after-give-up, or after a fallback that failed.
 func (e *execution) conclude(ctx context.Context, d *Decision) *int {
-	var after, instead string
-	name := afterGiveUp
+	h := &e.Hooks
 	switch {
 	case d.Outcome == event.Succeeded:
-		name, after = afterSuccess, e.Hooks.AfterSuccess
-	case d.givenUp():
-		after, instead = e.Hooks.AfterGiveUp, e.Hooks.Fallback
-	}
-	if instead == "" {
+		e.afterLast(ctx, d, afterSuccess, h.AfterSuccess)
+	case d.givenUp() && h.Fallback == "":
 		e.keep(ctx, d)
+		e.afterLast(ctx, d, afterGiveUp, h.AfterGiveUp)
+	case d.givenUp():
+		e.afterLast(ctx, d, afterGiveUp, h.AfterGiveUp)
+		return e.fallBack(ctx, d)
 	}
-	if after == "" && instead == "" || d.Outcome == event.Cancelled {
-		return nil
-	}
-	// The deadline does not limit these hooks.
-	env := e.environ(&e.before, e.attempts, e.last.use.Variables(), time.Time{}, e.Identity.Trace.Span)
-	env = append(env, e.hookVariables(d, d.Outcome, 0)...)
-	words := e.last.use.Words(e.Argv)
-	run := func(name, script string) (r attempt.Result) {
-		cancelled := e.during(ctx, time.Time{}, func(ctx context.Context) { r = e.hook(ctx, name, script, words, env) })
-		d.replace(cancelled)
-		return r
-	}
-	if after != "" {
-		run(name, after)
-	}
-	if instead == "" || d.Outcome == event.Cancelled {
-		return nil
-	}
-	r := run(fallback, instead)
-	if d.Outcome == event.Cancelled {
+	return nil
+}
+
+// fallBack runs the fallback, whose end becomes that of the run. It returns its exit code, nil if
+// it did not run to its end.
+func (e *execution) fallBack(ctx context.Context, d *Decision) *int {
+	r := e.afterLast(ctx, d, fallback, e.Hooks.Fallback)
+	if r == nil {
 		return nil
 	}
 	if r.ExitCode != exitcodes.OK {
 		e.keep(ctx, d)
 	}
 	switch {
-	case d.Outcome == event.Cancelled:
+	case d.Outcome == event.Cancelled: // while it was kept
 	case r.ReaderGone:
 		d.ReaderGone, d.End = true, endBy("SIGPIPE")
 	default:
 		d.End = End{Code: r.ExitCode}
 	}
 	return &r.ExitCode
+}
+
+// afterLast runs a hook or the fallback after the last attempt; the deadline does not limit it. It
+// returns the result, nil if script is "" or a signal has ended the run, before or meanwhile.
+func (e *execution) afterLast(ctx context.Context, d *Decision, name, script string) *attempt.Result {
+	if script == "" || d.Outcome == event.Cancelled {
+		return nil
+	}
+	env := e.environ(&e.before, e.attempts, e.last.use.Variables(), time.Time{}, e.Identity.Trace.Span)
+	env = append(env, e.hookVariables(d, d.Outcome, 0)...)
+	var r attempt.Result
+	cancelled := e.during(ctx, time.Time{}, func(ctx context.Context) {
+		r = e.hook(ctx, name, script, e.last.use.Words(e.Argv), env)
+	})
+	if cancelled != nil {
+		d.replace(cancelled)
+		return nil
+	}
+	return &r
 }
 
 // replace has a run end by a signal, if there was one, after it became a letter.

@@ -76,7 +76,8 @@ type End struct {
 func Decide(p *Policy, s State, r attempt.Result, e Evidence, now time.Time, u float64) Decision {
 	d := judge(&p.Rules, s.Argv, r, e, now)
 	d.Counts = counted(&d, r)
-	d.NotStarted, d.ReaderGone = r.StartErr != nil, r.ReaderGone && r.Cancelled == ""
+	d.NotStarted = r.StartErr != nil
+	d.ReaderGone = r.ReaderGone && r.Cancelled == ""
 	if p.Repeat {
 		repeat(&d, p, s, &r, now)
 		return d
@@ -87,7 +88,8 @@ func Decide(p *Policy, s State, r attempt.Result, e Evidence, now time.Time, u f
 	case p.UntilFailure && (d.Retry || d.Outcome == event.Stopped):
 		d.Retry = false
 		d.Found = !d.NotStarted
-		d.Outcome, d.Advice = event.Stopped, ""
+		d.Outcome = event.Stopped
+		d.Advice = ""
 	case d.Retry:
 		schedule(&d, p, s, r, e, now, u)
 	}
@@ -106,7 +108,8 @@ func Decide(p *Policy, s State, r attempt.Result, e Evidence, now time.Time, u f
 // where it is.
 func count(d *Decision, p *Policy, s State, now time.Time) {
 	s.Successes++
-	base, last := p.Schedule.Base, p.Attempts > 0 && s.Attempt >= p.Attempts
+	base := p.Schedule.Base
+	last := p.Attempts > 0 && s.Attempt >= p.Attempts
 	switch late := s.late(base, now); {
 	case p.UntilFailure && (last || late), !p.UntilFailure && s.Successes >= p.Consecutive:
 	case last:
@@ -125,7 +128,8 @@ func (d *Decision) follow(base time.Duration, s State) {
 	d.Delay = base
 	d.Jittered = base
 	d.NotYet = d.Accepted
-	d.Retry, d.Next = true, s
+	d.Retry = true
+	d.Next = s
 }
 
 // late reports whether a wait would end past the deadline.
@@ -225,7 +229,8 @@ func judgeByTable(rules *Rules, known classify.Judgement, reason string) Decisio
 	switch {
 	case rules.hasRetryRule(): // Row 8: the user has named what is retried.
 		d.Retry, d.Outcome = false, event.Stopped
-		d.Unnamed, d.Why = true, "no --on-* rule names it"
+		d.Unnamed = true
+		d.Why = "no --on-* rule names it"
 	case rules.Mode == Smart && known.Verdict == event.Permanent,
 		rules.Mode == Strict && known.Verdict != event.Transient: // Row 9.
 		d.Retry, d.Outcome = false, event.Stopped
@@ -364,7 +369,8 @@ func (d *Decision) advise(advice string) {
 
 func giveUp(d *Decision, outcome event.Outcome, why string) {
 	d.Retry, d.Outcome = false, outcome
-	d.Why, d.Advice = why, ""
+	d.Why = why
+	d.Advice = ""
 }
 
 // FindHint looks for a wait that the server asked for, in standard error before standard

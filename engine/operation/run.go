@@ -46,11 +46,20 @@ func (r *record) execute(ctx context.Context, p Policy, f func(context.Context) 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r.update(func() { r.known = known{cancel: cancel} })
-	r.f, r.end = f, Failed
-	defer r.update(func() { r.f, r.status, r.next, r.cancel = nil, r.end, 0, nil }) // even if f ends its goroutine
+	r.f = f
+	r.end = Failed
+	defer r.update(r.finished) // even if f ends its goroutine
 	loop := engine.Config{Policy: p.engine(), Starter: r, Emit: r.emit, Draw: rand.Float64}
 	loop.Run(ctx)
 	return r.end == Succeeded
+}
+
+// finished makes the end of the execution the state.
+func (r *record) finished() {
+	r.f = nil
+	r.status = r.end
+	r.next = 0
+	r.cancel = nil
 }
 
 // emit records a wait, and how the execution ends.
@@ -82,7 +91,10 @@ func (r *record) call(ctx context.Context) attempt.Result {
 		return attempt.Result{ExitCode: exitcodes.OfSignal(15), Cancelled: asked}
 	}
 	begun := time.Now()
-	r.update(func() { r.times, r.next = append(r.times, begun), 0 })
+	r.update(func() {
+		r.times = append(r.times, begun)
+		r.next = 0
+	})
 	ok, err := protect(ctx, r.f)
 	result := attempt.Result{Note: "failed", Duration: time.Since(begun)}
 	if ok && err == nil {

@@ -189,8 +189,7 @@ func (r *resolver) checkCombinations() {
 		"cannot be used with --exec, which becomes the command and makes no copies")
 	r.refuse("rotate", r.Exec && r.o.Given("rotate"),
 		"cannot be used with --exec, which becomes the command and makes no second attempt")
-	if r.err == nil && len(r.o.Command) == 0 && len(r.o.Targets) == 0 && !r.Plan && !r.PrintPolicy && !r.Explain &&
-		r.o.Simulation == nil {
+	if r.err == nil && r.runs() && len(r.o.Command) == 0 && len(r.o.Targets) == 0 {
 		r.err = errors.New("no command given; write it after the flags, as in: retry -n 3 -- curl -f http://localhost/")
 	}
 }
@@ -246,16 +245,17 @@ func (r *resolver) withoutEffect() {
 			r.o.Idle = append(r.o.Idle, fmt.Sprintf(format, args...))
 		}
 	}
-	words := r.typedOf("attempts")
-	none(r.Exec && words != "", "no effect with --exec, which becomes the command and makes no attempts: %s", words)
+	attempts := r.typedOf("attempts")
+	none(r.Exec && attempts != "", "no effect with --exec, which becomes the command and makes no attempts: %s",
+		attempts)
 	none(r.Exec && r.Plan, "--exec has no effect with --plan, which runs nothing")
-	if words = r.typedOf("guards"); words != "" && !r.o.Guards.Any() && !r.PrintPolicy {
-		none(true, "no effect without a guard (%s): %s", flagsWith("guard", "yes"), words)
+	if guards := r.typedOf("guards"); guards != "" && !r.o.Guards.Any() && !r.PrintPolicy {
+		none(true, "no effect without a guard (%s): %s", flagsWith("guard", "yes"), guards)
 	}
 	none(r.o.Guards.Slots.Lost != guard.WarnUnasked && (r.Store == nil || r.Store.Dir != ""),
 		"lost= of --max-concurrent has no effect with a store in files, in which a slot cannot be lost")
-	none(r.typed("delays") && r.typedAny("base", "factor", "backoff") != "",
-		"no effect beside --delays, which lists the waits: %s", r.typedAny("base", "factor", "backoff"))
+	computed := r.typedAny("base", "factor", "backoff")
+	none(r.typed("delays") && computed != "", "no effect beside --delays, which lists the waits: %s", computed)
 	retries0 := func(s Setting) bool {
 		return s.Flag.Is("on-exit") && s.Source == FromCommandLine && slices.Contains(strings.Split(s.Value, ","), "0")
 	}
@@ -264,8 +264,7 @@ func (r *resolver) withoutEffect() {
 	none(slices.ContainsFunc(r.o.Settings, retries0) && !r.o.Given("success-on-exit") && !checked,
 		"0 in %s has no effect, since exit 0 is a success; --success-on-exit says what is one",
 		r.o.last("on-exit").Word)
-	words = r.typedOf("attempts")
-	none(len(r.o.Command) == 0 && words != "" && r.waitsOnly(), "no effect without a command: %s", words)
+	none(r.runs() && len(r.o.Command) == 0 && !r.Exec && attempts != "", "no effect without a command: %s", attempts)
 	hooks := len(r.BeforeRetry) > 0 || r.AfterSuccess != "" || r.AfterGiveUp != "" || r.Fallback != ""
 	none(r.typed("hook-timeout") && !hooks, "%s has no effect without a hook or a fallback",
 		r.o.last("hook-timeout").Word)
@@ -276,9 +275,9 @@ func (r *resolver) withoutEffect() {
 			"attempt 2 is --base %[2]s", number.Word, number.Value)
 }
 
-// waitsOnly reports whether the run waits for targets and runs nothing.
-func (r *resolver) waitsOnly() bool {
-	return !r.Plan && !r.PrintPolicy && !r.Explain && r.o.Simulation == nil && !r.Exec
+// runs reports whether nothing is printed in place of the run.
+func (r *resolver) runs() bool {
+	return !r.Plan && !r.PrintPolicy && !r.Explain && r.o.Simulation == nil
 }
 
 // typedAny are the words of those flags that the command line has.

@@ -87,12 +87,12 @@ func (g *Gate) First() *Pass { return &Pass{gate: g, attempt: 1} }
 // Permit asks whether attempt may follow, and takes the retry from budget and bucket. Call it
 // before the wait. timedOut says that the attempt before ended by a limit of its own.
 func (g *Gate) Permit(ctx context.Context, attempt int, timedOut bool) (*Pass, *event.GuardRefused) {
-	c := &g.Guards
 	p := &Pass{gate: g, attempt: attempt, retry: true}
-	if !c.Breaker.Named() && !c.Budget.On && c.Tokens.Capacity == 0 && !c.Adaptive {
+	r := &guard.Request{Op: guard.Permit, Attempt: int64(attempt), TimedOut: timedOut}
+	if !g.Guards.Need(r) {
 		return p, nil
 	}
-	reply := g.request(ctx, &guard.Request{Op: guard.Permit, Attempt: int64(attempt), TimedOut: timedOut}, false)
+	reply := g.request(ctx, r, false)
 	if reply.refusal != nil {
 		return nil, reply.refusal
 	}
@@ -164,17 +164,19 @@ const firstPoll, longestPoll = time.Millisecond, 250 * time.Millisecond
 // before which asking is of no use; with one it is what is left of the wait for a slot, or for a
 // store that fails.
 func (g *Gate) TryTurn(ctx context.Context, p *Pass, deadline time.Time) (*event.GuardRefused, time.Duration) {
-	c, now := &g.Guards, g.clock()
-	turn, slot := c.RateLimit.Interval > 0 && !p.hasTurn, g.wantsSlot(p.attempt)
-	if !turn && !slot && !c.Breaker.Named() && (!c.Budget.On || p.retry) {
+	now := g.clock()
+	r := &guard.Request{
+		Op: guard.Admit, Attempt: int64(p.attempt), Held: -1,
+		Turn: g.Guards.RateLimit.Interval > 0 && !p.hasTurn, Slot: g.wantsSlot(p.attempt),
+	}
+	if !g.Guards.Need(r) {
 		p.passWithoutGuards(now)
 		return nil, 0
 	}
-	p.begin(now, turn, slot)
-	r := &guard.Request{
-		Op: guard.Admit, Attempt: int64(p.attempt), ID: p.id, Slot: slot, Held: -1,
-		Turn: turn, Patience: g.patience(p, deadline, now), Waiting: slot && now.Before(p.slotUntil),
-	}
+	p.begin(now, r.Turn, r.Slot)
+	r.ID = p.id
+	r.Patience = g.patience(p, deadline, now)
+	r.Waiting = r.Slot && now.Before(p.slotUntil)
 	if p.cost.from == g.store {
 		r.Taken = p.cost.Taken
 	}
@@ -250,15 +252,15 @@ func (g *Gate) wantsSlot(attempt int) bool {
 // AdmitCopy asks before a further copy of an attempt starts, and takes what a retry costs.
 // timedOut is that of Permit, for the copy before.
 func (g *Gate) AdmitCopy(ctx context.Context, attempt int, timedOut bool) (*Pass, *event.GuardRefused) {
-	c := &g.Guards
 	p := &Pass{gate: g, attempt: attempt, retry: true, id: g.id()}
-	slot := c.Slots.N > 0 && c.Slots.Of != guard.OfRuns
-	if !c.Breaker.Named() && !c.Budget.On && c.Tokens.Capacity == 0 && c.RateLimit.Interval == 0 && !slot {
+	slots := &g.Guards.Slots
+	r := &guard.Request{
+		Op: guard.AdmitCopy, Attempt: int64(attempt), TimedOut: timedOut, ID: p.id,
+		Slot: slots.N > 0 && slots.Of != guard.OfRuns, Held: -1,
+	}
+	if !g.Guards.Need(r) {
 		p.passWithoutGuards(g.clock())
 		return p, nil
-	}
-	r := &guard.Request{
-		Op: guard.AdmitCopy, Attempt: int64(attempt), TimedOut: timedOut, ID: p.id, Slot: slot, Held: -1,
 	}
 	reply := g.request(ctx, r, false)
 	if reply.refusal != nil {
@@ -286,10 +288,10 @@ func (g *Gate) Finish(succeeded bool) {
 	if g.run != nil {
 		g.run.Report(guard.Neither)
 	}
-	if !succeeded || g.Guards.Tokens.Capacity == 0 {
+	r := &guard.Request{Op: guard.Finish, Attempt: 1, Succeeded: succeeded}
+	if !g.Guards.Need(r) {
 		return
 	}
-	r := &guard.Request{Op: guard.Finish, Attempt: 1, Succeeded: true}
 	from := g.store
 	if g.lastCost.number > 0 {
 		r.Attempt = 2

@@ -232,10 +232,10 @@ func (p *Pass) free(outcome guard.Outcome) {
 	if p.stop != nil {
 		p.stop() // a renewal after the report would take the slot again
 	}
-	g, held := p.gate, p.leased()
-	counts := outcome != guard.Neither && (g.Guards.Breaker.Named() || g.Guards.Adaptive)
-	if p.from.Store != nil && (counts || held.Place || held.Slot) {
-		g.report(p.from, g.Timeout, &guard.Request{Op: guard.Report, Pass: held, Outcome: outcome})
+	g := p.gate
+	r := &guard.Request{Op: guard.Report, Pass: p.leased(), Outcome: outcome}
+	if p.from.Store != nil && g.Guards.Need(r) {
+		g.report(p.from, g.Timeout, r)
 	}
 	if p.lock != nil { // after the outcome, which may open a breaker
 		p.lock.Unlock()

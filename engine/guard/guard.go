@@ -57,6 +57,23 @@ func (g *Guards) Any() bool {
 		g.Adaptive
 }
 
+// Need reports whether a guard decides on a request or counts it; if not, it need not be made.
+func (g *Guards) Need(r *Request) bool {
+	switch r.Op {
+	case Permit:
+		return g.Breaker.Named() || g.Budget.On || g.Tokens.Capacity > 0 || g.Adaptive
+	case Admit:
+		return r.Turn || r.Slot || g.Breaker.Named() || g.Budget.On && r.Attempt == 1
+	case AdmitCopy:
+		return r.Slot || g.Breaker.Named() || g.Budget.On || g.Tokens.Capacity > 0 || g.RateLimit.Interval > 0
+	case Report:
+		return r.Pass.Place || r.Pass.Slot || r.Outcome != Neither && (g.Breaker.Named() || g.Adaptive)
+	case Finish:
+		return r.Pass.Slot || r.Succeeded && g.Tokens.Capacity > 0
+	}
+	return true
+}
+
 // Op is an operation: one transaction on one State.
 type Op int
 

@@ -350,6 +350,35 @@ func TestAStateIsReadAsItWasWritten(t *testing.T) {
 	})
 }
 
+// A request that is not needed is not refused and changes nothing.
+func TestARequestThatIsNotNeededChangesNothing(t *testing.T) {
+	unneeded := map[Op]int{}
+	histories(t, 600, func(t *testing.T, r *rand.Rand) {
+		g := randomGuards(r)
+		var s State
+		now := play(r, g, &s, epoch, 50)
+		for op := Permit; op <= Reset; op++ {
+			q := &Request{Op: op, Attempt: 1 + r.Int64N(2), ID: MaxID, Held: -1, Outcome: Outcome(r.IntN(3)),
+				Succeeded: r.IntN(2) == 0}
+			if g.Need(q) {
+				continue
+			}
+			unneeded[op]++
+			after, want := copyOf(t, &s), copyOf(t, &s)
+			a := Do(g, &after, q, now)
+			Do(g, &want, &Request{Op: Withdraw}, now) // gives back nothing
+			if a.Refusal.Guard != None || !reflect.DeepEqual(after.Append(nil), want.Append(nil)) {
+				t.Errorf("%+v of %+v: %+v, %+v; want %+v", q, g, a, after, want)
+			}
+		}
+	})
+	for _, op := range []Op{Permit, Admit, AdmitCopy, Report, Finish} {
+		if unneeded[op] == 0 {
+			t.Errorf("operation %d is always needed", op)
+		}
+	}
+}
+
 // randomGuards names each guard in half of the cases, with small numbers, so
 // that all of them refuse.
 func randomGuards(r *rand.Rand) *Guards {

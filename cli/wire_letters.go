@@ -30,7 +30,7 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// keeper keeps one run, as engine.Keep.
+// keeper keeps one run, as engine.Config.Keep.
 type keeper struct {
 	o      *option.Options
 	out    *output

@@ -26,7 +26,7 @@ import (
 	"github.com/retrysh/retry/exitcodes"
 )
 
-// untilReady waits for all targets before attempt 1, as engine.Before.
+// untilReady waits for all targets before attempt 1, as engine.Config.Before.
 func (w *wiring) untilReady(ctx context.Context, deadline time.Time, emit func(event.Event)) *engine.Decision {
 	o := w.o
 	if err := w.lookUp(); err != nil {

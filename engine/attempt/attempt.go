@@ -24,7 +24,7 @@ type Starter interface {
 type Pretender interface {
 	Starter
 	// Prepare decides whether attempt n is not run, and returns that. It is called once for each
-	// attempt, before Start, which may be called for several copies of it.
+	// attempt, before its Start. The attempt has no copies: --rehearse excludes --hedge.
 	Prepare(n int) (pretends bool)
 }
 

@@ -7,6 +7,7 @@ package classify
 // The kind of a line changes the strength of its evidence (lines.go).
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sort"
@@ -189,7 +190,7 @@ func newSearching(t *Table, f Failure) *searching {
 		if applies && !s.wanted[i] {
 			found := finding{Match: Match{Rule: r}, layer: s.layer(i), index: i, at: -1, strength: r.Strength}
 			if r.Strength == Weak {
-				found.strength-- // a code has many meanings, so any line has precedence
+				found.strength = weakExit // a code has many meanings, so any line has precedence
 			}
 			s.found[i] = found
 		}
@@ -349,11 +350,11 @@ var criteria = []struct {
 		},
 	},
 	{ // a user's rules are layered over the built-in ones
-		func(a, b *finding) int { return a.layer - b.layer },
+		func(a, b *finding) int { return cmp.Compare(a.layer, b.layer) },
 		func(_, _ *finding) string { return "a rule of your own comes before a built-in one" },
 	},
 	{
-		func(a, b *finding) int { return int(b.strength - a.strength) },
+		func(a, b *finding) int { return cmp.Compare(b.strength, a.strength) },
 		func(a, b *finding) string {
 			return a.strength.String() + " evidence comes before " + b.strength.String()
 		},
@@ -363,7 +364,7 @@ var criteria = []struct {
 			if a.strength > Weak {
 				return 0
 			}
-			return slices.Index(byCost, a.Rule.Verdict) - slices.Index(byCost, b.Rule.Verdict)
+			return cmp.Compare(slices.Index(byCost, a.Rule.Verdict), slices.Index(byCost, b.Rule.Verdict))
 		},
 		func(a, b *finding) string {
 			return "of weak evidence " + string(a.Rule.Verdict) + " comes before " + string(b.Rule.Verdict)
@@ -374,7 +375,7 @@ var criteria = []struct {
 		func(_, _ *finding) string { return "a rule for the command comes before one for any command" },
 	},
 	{ // the last output of a tool is nearer to the cause; the exit code is before every line
-		func(a, b *finding) int { return b.at - a.at },
+		func(a, b *finding) int { return cmp.Compare(b.at, a.at) },
 		func(_, b *finding) string {
 			if b.at < 0 {
 				return "the output comes before the exit code"
@@ -387,11 +388,11 @@ var criteria = []struct {
 		func(_, _ *finding) string { return "on one line the more exact rule comes first" },
 	},
 	{ // Go and Rust write an error as "what was done: why it failed"
-		func(a, b *finding) int { return b.colonsBefore - a.colonsBefore },
+		func(a, b *finding) int { return cmp.Compare(b.colonsBefore, a.colonsBefore) },
 		func(_, _ *finding) string { return "what stands behind more colons comes first" },
 	},
 	{ // a test checks that this never decides between two verdicts on the rules' examples
-		func(a, b *finding) int { return a.index - b.index },
+		func(a, b *finding) int { return cmp.Compare(a.index, b.index) },
 		func(_, _ *finding) string { return "it comes first in the files of rules" },
 	},
 }

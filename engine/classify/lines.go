@@ -44,7 +44,10 @@ func (r *Rule) weighs(kind lineKind) (s Strength, ok bool) {
 	case kind == stepLine && r.general() && r.Verdict == event.Permanent:
 		return Retried, false
 	case kind == warningLine && r.general():
-		return max(r.Strength-1, Weak), r.Strength > Weak || r.Verdict != event.Permanent
+		if r.Strength == Decisive {
+			return Plain, true
+		}
+		return Weak, r.Strength > Weak || r.Verdict != event.Permanent
 	case kind == passingLine && r.Verdict == event.Permanent:
 		return r.Strength, r.Strength == Decisive
 	}

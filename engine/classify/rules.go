@@ -22,7 +22,8 @@ const (
 	// Retried evidence is of what the command overcame or went on without. It decides if
 	// there is no other, nor an exit code that says something.
 	Retried Strength = iota - 3
-	_
+	// weakExit evidence is the exit code for a weak rule, and has no word in rule files.
+	weakExit
 	// Weak evidence has several causes, such as "not found": any other evidence beats it.
 	Weak
 	// Plain evidence names the cause.
@@ -31,18 +32,19 @@ const (
 	Decisive
 )
 
-// strengths are the words of rule files for them.
-var strengths = []string{"weak", "plain", "decisive"}
-
 // String is the strength as a rule file has it; what is below weak has no word there.
 func (s Strength) String() string {
-	switch {
-	case s == Retried:
+	switch s {
+	case Retried:
 		return "overcome"
-	case s < Weak:
+	case weakExit:
 		return "an exit code's"
+	case Weak:
+		return "weak"
+	case Plain:
+		return "plain"
 	}
-	return strengths[s-Weak]
+	return "decisive"
 }
 
 // Rule is one entry of the table.

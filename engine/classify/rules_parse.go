@@ -134,8 +134,7 @@ func (p *parser) field(key, value string) (err error) {
 	case "verdict":
 		r.Verdict, err = parseVerdict(value)
 	case "strength":
-		value, err = oneOf(key, value, "weak, plain or decisive", strengths...)
-		r.Strength = Strength(slices.Index(strengths, value)) + Weak
+		r.Strength, err = parseStrength(value)
 	case "over":
 		for id := range strings.FieldsSeq(value) {
 			r.Over = append(r.Over, id)
@@ -186,6 +185,15 @@ func (p *parser) finish() error {
 func parseVerdict(value string) (event.Verdict, error) {
 	return oneOf("verdict", event.Verdict(value), "transient, permanent or unknown",
 		event.Transient, event.Permanent, event.Unknown)
+}
+
+func parseStrength(value string) (Strength, error) {
+	for _, s := range []Strength{Weak, Plain, Decisive} {
+		if s.String() == value {
+			return s, nil
+		}
+	}
+	return Plain, fmt.Errorf("strength %q: use weak, plain or decisive", value)
 }
 
 // oneOf returns the value, which must be one of those that are valid.

@@ -35,16 +35,16 @@ type Redis struct {
 // Do answers a request in one transaction.
 func (s *Redis) Do(ctx context.Context, key string, g *guard.Guards, r *guard.Request) (guard.Answer, guard.Lock,
 	error) {
-	names := keys(key)
+	state, aside := keys(key)
 	// The words are one argument: a client that has not logged in may send ten at most,
 	// and the error would be about that, not about the login.
-	reply, err := s.run(ctx, []string{"EVALSHA", scriptSHA, "2", names[0], names[1], requestWords(g, r)})
+	reply, err := s.run(ctx, []string{"EVALSHA", scriptSHA, "2", state, aside, requestWords(g, r)})
 	if err != nil {
 		return guard.Answer{}, nil, err
 	}
 	answer, damaged, err := answerOf(reply.text)
 	if damaged {
-		s.Warn(fmt.Sprintf("the record %s cannot be read; it begins anew, and was renamed to %s", names[0], names[1]))
+		s.Warn(fmt.Sprintf("the record %s cannot be read; it begins anew, and was renamed to %s", state, aside))
 	}
 	return answer, nil, err
 }
@@ -60,7 +60,8 @@ return list`
 
 // Look returns what is known of a key, nil if nothing is.
 func (s *Redis) Look(ctx context.Context, key string) (*guard.Snapshot, error) {
-	reply, err := s.run(ctx, []string{"EVAL", lookScript, "1", keys(key)[0]})
+	name, _ := keys(key)
+	reply, err := s.run(ctx, []string{"EVAL", lookScript, "1", name})
 	list := reply.list
 	switch {
 	case err != nil:
@@ -86,9 +87,9 @@ func (s *Redis) Look(ctx context.Context, key string) (*guard.Snapshot, error) {
 // keys are where the state is, and where one that cannot be read is set aside.
 // They have one hash tag, so that a cluster has them in one place; a brace in the
 // key is escaped, since it would end the tag.
-func keys(key string) [2]string {
-	name := "retry:{" + strings.NewReplacer("%", "%25", "{", "%7B", "}", "%7D").Replace(key) + "}"
-	return [2]string{name, name + ":damaged"}
+func keys(key string) (state, aside string) {
+	state = "retry:{" + strings.NewReplacer("%", "%25", "{", "%7B", "}", "%7D").Replace(key) + "}"
+	return state, state + ":damaged"
 }
 
 // maxHops is how often a cluster's redirects are followed.

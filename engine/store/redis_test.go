@@ -82,7 +82,8 @@ type history struct {
 	steps   int
 	r       *rand.Rand
 	c       *client
-	key     [2]string
+	key     string
+	aside   string // where a record that cannot be read is kept
 	script  string // its hash
 	state   guard.State
 	guards  []*guard.Guards
@@ -153,7 +154,8 @@ func TestStoresAnswerAlike(t *testing.T) {
 
 func newHistory(seed int, c *client, script string) *history {
 	r := rand.New(rand.NewPCG(uint64(seed), 15))
-	h := &history{seed: seed, r: r, c: c, key: keys("k" + strconv.Itoa(seed)), script: script}
+	h := &history{seed: seed, r: r, c: c, script: script}
+	h.key, h.aside = keys("k" + strconv.Itoa(seed))
 	for range 1 + r.IntN(3) { // runs with parameters of their own share the key
 		h.guards = append(h.guards, randomGuards(r))
 	}
@@ -273,8 +275,8 @@ func (h *history) send(out []byte) []byte {
 		}
 		words += fmt.Sprintf("seconds=%d micros=%d", h.clock/1000, h.clock%1000*1000+999)
 	}
-	out = appendCommand(out, "EVALSHA", h.script, "2", h.key[0], h.key[1], words)
-	return appendCommand(out, "EVAL", lookScript, "1", h.key[0])
+	out = appendCommand(out, "EVALSHA", h.script, "2", h.key, h.aside, words)
+	return appendCommand(out, "EVAL", lookScript, "1", h.key)
 }
 
 // compare reads what came of the request, and compares the answers and the

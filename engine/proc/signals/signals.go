@@ -43,7 +43,7 @@ type Signals struct {
 	woken     chan struct{}
 
 	isOwn  atomic.Pointer[func() bool]
-	onStop atomic.Pointer[[2]func()] // called before the program stops with its job, and when it goes on
+	onStop atomic.Pointer[stopCalls]
 
 	mu      sync.Mutex // a leaf
 	running []*Inbox   // of the attempts that run
@@ -214,10 +214,13 @@ func (s *Signals) conclude(d *delivery) (then func()) {
 	return func() {}
 }
 
+// stopCalls are called before the program stops with its job, and when it goes on.
+type stopCalls struct{ stopping, going func() }
+
 // OnStop has stopping called before the terminal stops the program (Ctrl-Z), and
 // going when it goes on.
 func (s *Signals) OnStop(stopping, going func()) {
-	if s.onStop.Swap(&[2]func(){stopping, going}) == nil {
+	if s.onStop.Swap(&stopCalls{stopping, going}) == nil {
 		s.catchStop()
 	}
 }

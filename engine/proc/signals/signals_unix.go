@@ -232,9 +232,9 @@ func (s *Signals) stop(sig syscall.Signal) {
 		stopSelf()
 		return
 	}
-	call[0]()
+	call.stopping()
 	stopAsUncaught(sig)
-	call[1]()
+	call.going()
 }
 
 // stopSelf returns after the next CONT.

@@ -130,8 +130,8 @@ func (w *wiring) build() error {
 			"copies cannot share standard input; give each the same with --stdin replay, or none with --stdin null"))
 	}
 	o.Process.Line = w.out.line
-	o.Process.Report = w.out.warn
-	o.Process.Note = w.out.detail
+	o.Process.Warn = w.out.warn
+	o.Process.Detail = w.out.detail
 	w.runner = proc.New(o.Process, w.out.signals)
 	e := &engine.Config{
 		Policy:   o.Policy,

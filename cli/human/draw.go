@@ -30,8 +30,8 @@ type Screen interface {
 	// Release no other run gets it.
 	Claim() bool
 	Release()
-	// OnStop has hide called before the program is stopped, and unhide after.
-	OnStop(hide, unhide func())
+	// OnStop has hide called before the program is stopped, and show after.
+	OnStop(hide, show func())
 }
 
 // columns are those of the terminal, 0 if nothing can be drawn now.
@@ -48,7 +48,7 @@ func (s *Sink) columns() int {
 func (s *Sink) claim() bool {
 	if !s.claimed && s.columns() > 0 {
 		if s.claimed = s.Screen.Claim(); s.claimed {
-			s.Screen.OnStop(s.hide, s.unhide)
+			s.Screen.OnStop(s.hide, s.show)
 		}
 	}
 	return s.claimed
@@ -288,8 +288,8 @@ func (s *Sink) hide() {
 
 const hideLimit = 50 * time.Millisecond
 
-// unhide draws it again.
-func (s *Sink) unhide() {
+// show draws it again.
+func (s *Sink) show() {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	if s.hidden && s.columns() > 0 {

@@ -102,7 +102,7 @@ func (a *running) start() {
 		a.cfg.Line.End() // what it writes is not seen
 	}
 	if err := streams.NoTerminal; err != nil {
-		a.notes.say("no pseudo-terminal (" + err.Error() + "): output is read through a pipe")
+		a.detail.say("no pseudo-terminal (" + err.Error() + "): output is read through a pipe")
 	}
 	if a.launched = a.launch(); a.launched {
 		streams.Start()
@@ -190,8 +190,8 @@ func (a *running) Wait() attempt.Result {
 	}
 	close(a.ended)
 	a.signals.Leave(a.inbox)
-	a.notes.flush()
-	a.report.flush() // after Leave, so that a signal ends the program if the reader blocks
+	a.detail.flush()
+	a.warning.flush() // after Leave, so that a signal ends the program if the reader blocks
 	return a.result
 }
 
@@ -515,7 +515,7 @@ func (a *running) asError(known, dropped error) error {
 	case a.result.ExitCode == exitcodes.OK:
 		return dropped
 	}
-	a.report.say(dropped.Error())
+	a.warning.say(dropped.Error())
 	return nil
 }
 
@@ -551,7 +551,7 @@ func (a *running) endsLeftovers() bool { return a.launched && a.getsSignals && a
 func (a *running) endLeftovers(released bool) {
 	if !released && a.endsLeftovers() {
 		a.End(a.signal, a.grace, nil)
-		a.report.flush()
+		a.warning.flush()
 	}
 	a.dispose()
 }

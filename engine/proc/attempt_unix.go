@@ -35,7 +35,7 @@ func (a *running) prepare(shares bool) {
 	if !a.probe && a.console.hasForeground() {
 		a.foreground, a.forGroup = shares, !shares
 	}
-	a.Tree = process.New(!a.foreground, a.probe, a.spec.Env, a.report.say)
+	a.Tree = process.New(!a.foreground, a.probe, a.spec.Env, a.warning.say)
 }
 
 // launch is fork, in the foreground of a terminal with care for what it sends meanwhile.
@@ -174,7 +174,7 @@ func (a *running) pass(sig syscall.Signal) {
 	case a.cfg.SignalGroup && unix.Getpid() == 1:
 		a.SignalSharedGroup(sig)
 	case a.Signal(sig) == syscall.EPERM:
-		a.report.say("could not signal the command: operation not permitted")
+		a.warning.say("could not signal the command: operation not permitted")
 	}
 }
 

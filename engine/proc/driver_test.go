@@ -225,7 +225,7 @@ func drive(o *orders, listening *Signals) int {
 	r := New(Config{
 		Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr, Signal: o.Signal, KillAfter: o.KillAfter,
 		KillLeftovers: o.KillLeftovers,
-		Report:        func(line string) { said = append(said, line) },
+		Warn:          func(line string) { said = append(said, line) },
 	}, listening)
 	var last attempt.Result
 	for n := 1; n <= max(1, o.Attempts); n++ {

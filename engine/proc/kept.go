@@ -50,8 +50,8 @@ func (k *kept) Release() error {
 	defer signals.Ending.Add(-1)
 	err := k.output.Release(k.signals.IsEnding)
 	if errors.Is(err, stdio.ErrStuck) {
-		k.report.say(err.Error())
-		k.report.flush()
+		k.warning.say(err.Error())
+		k.warning.flush()
 		return nil
 	}
 	return err

@@ -43,9 +43,9 @@ type Config struct {
 	SignalGroup    bool           // signals are passed to the command's process group, not to it alone
 	// Line, if not nil, is told how the output ends that is passed on.
 	Line *stdio.Line
-	// Report, if not nil, takes a line for the user, that a process may not be signalled,
-	// at most once in a run and from any goroutine; Note that there is no pseudo-terminal.
-	Report, Note func(string)
+	// Warn, if not nil, takes a line for the user, that a process may not be signalled, at
+	// most once in a run and from any goroutine; Detail that there is no pseudo-terminal.
+	Warn, Detail func(string)
 }
 
 // Runner runs the attempts of one run, any number at a time.
@@ -53,8 +53,8 @@ type Runner struct {
 	cfg     Config
 	signal  syscall.Signal
 	signals *Signals
-	report  *reporter
-	notes   *reporter
+	warning *reporter
+	detail  *reporter
 	stdin   *stdio.Input
 	probe   bool // the time limit of its attempts is the context
 	console console
@@ -70,7 +70,7 @@ func New(cfg Config, s *Signals) *Runner {
 	n, _ := signals.NumberOf(cmp.Or(cfg.Signal, "SIGTERM"))
 	return &Runner{
 		cfg: cfg, signal: syscall.Signal(n), signals: s, stdin: stdio.OpenInput(cfg.Stdin),
-		report: &reporter{to: cfg.Report}, notes: &reporter{to: cfg.Note},
+		warning: &reporter{to: cfg.Warn}, detail: &reporter{to: cfg.Detail},
 		oomKills: process.OOMKills, noReader: stdio.NoReader,
 	}
 }

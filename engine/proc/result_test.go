@@ -81,14 +81,14 @@ func TestConclusion(t *testing.T) {
 		var says string
 		a := &running{
 			Runner: &Runner{
-				report: &reporter{to: func(line string) { says += line }}, probe: c.probe,
+				warning: &reporter{to: func(line string) { says += line }}, probe: c.probe,
 				oomKills: func() int { return 2 }, noReader: func() bool { return true },
 			},
 			result: c.result, dropped: c.dropped,
 		}
 		a.spec.Deadline = c.deadline
 		a.conclude(c.how)
-		a.report.flush()
+		a.warning.flush()
 		got := a.result
 		err := ""
 		if got.Err != nil {
@@ -195,7 +195,7 @@ func (r *releasing) Drop() {}
 func TestReleaseOfKeptOutput(t *testing.T) {
 	for _, err := range []error{nil, errFull, stdio.ErrStuck} {
 		var says atomic.Value
-		r := New(Config{Report: func(line string) {
+		r := New(Config{Warn: func(line string) {
 			time.Sleep(5 * time.Millisecond)
 			says.Store(line)
 		}}, signals.New())
@@ -222,18 +222,18 @@ func TestLinesComeBeforeTheResult(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 		said.Add(1)
 	}
-	r := New(Config{Report: slow, Note: slow}, signals.New())
+	r := New(Config{Warn: slow, Detail: slow}, signals.New())
 	r.probe = true // it adopts no processes
 	for want := range int32(3) {
 		said.Store(0)
-		r.report, r.notes = &reporter{to: slow}, &reporter{to: slow}
+		r.warning, r.detail = &reporter{to: slow}, &reporter{to: slow}
 		a := r.enter(t.Context(), attempt.Spec{Argv: []string{"/no/such"}})
 		a.start()
 		if want >= 1 {
-			a.notes.say("a note")
+			a.detail.say("a detail")
 		}
 		if want == 2 {
-			a.report.say("a report")
+			a.warning.say("a warning")
 		}
 		a.Wait()
 		if got := said.Load(); got != want {

@@ -60,7 +60,7 @@ func started(t *Tree, script string, env ...string) {
 }
 
 func newTree(group bool, env ...string) *Tree {
-	return New(group, false, env, func(line string) { fmt.Println("report:", line) })
+	return New(group, false, env, func(line string) { fmt.Println("warning:", line) })
 }
 
 func ended(t *Tree) { await(t.HasEnded) }

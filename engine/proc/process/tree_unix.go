@@ -39,7 +39,7 @@ type Tree struct {
 	earlier  map[int]uint64
 	sessions map[int]bool
 	marks    []string // entries of the environment that only this tree has
-	report   func(line string)
+	warn     func(line string)
 
 	listed   bool           // there is a process table
 	known    map[int]uint64 // members seen so far, with their start times
@@ -59,10 +59,10 @@ func isForeign(p Entry) bool {
 
 // New notes the processes that exist before an attempt with the environment env, whose
 // command will lead a process group if group is set. The program does not adopt the orphans
-// of a probe. report takes a line for the user, and does not block.
-func New(group, probe bool, env []string, report func(line string)) *Tree {
+// of a probe. warn takes a line for the user, and does not block.
+func New(group, probe bool, env []string, warn func(line string)) *Tree {
 	t := &Tree{
-		moved: make(chan struct{}, 1), group: group, probe: probe, marks: marksOf(env), report: report,
+		moved: make(chan struct{}, 1), group: group, probe: probe, marks: marksOf(env), warn: warn,
 		known: map[int]uint64{}, own: map[int]bool{},
 	}
 	mu.Lock()
@@ -292,9 +292,9 @@ func (t *Tree) signal(sig syscall.Signal, to func(Entry) bool) (left int) {
 	switch refused {
 	case 0:
 	case 1:
-		t.report("could not signal a process of the command: operation not permitted")
+		t.warn("could not signal a process of the command: operation not permitted")
 	default:
-		t.report(fmt.Sprintf("could not signal %d processes of the command: operation not permitted", refused))
+		t.warn(fmt.Sprintf("could not signal %d processes of the command: operation not permitted", refused))
 	}
 	for _, p := range alive {
 		if !t.refusing[p.Pid] {

@@ -51,8 +51,8 @@ var patternFiles = []struct{ name, text string }{
 }
 
 // literalsFile has the required literals of each built-in pattern, one line each in the
-// patterns' order, separated by tabs, two sets by two tabs: to find them takes longer than to judge. A test
-// compares the file and, with -update, writes it (TestLiteralsAreCurrent).
+// patterns' order, separated by tabs, two sets by two tabs: to find them takes longer than
+// to judge. A test compares the file and, with -update, writes it (TestLiteralsAreCurrent).
 //
 //go:embed literals.tsv
 var literalsFile string

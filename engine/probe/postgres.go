@@ -25,8 +25,8 @@ const (
 const errNotPostgres = plain("answer is not PostgreSQL's")
 
 // postgresStartup returns the start-up message. If no database is named, the server takes
-// the one named as the user. Nearly every server has the role postgres: another one would be named in its log
-// as one that does not exist.
+// the one named as the user. Nearly every server has the role postgres: another one would
+// be named in its log as one that does not exist.
 func postgresStartup(user, database string) []byte {
 	user = cmp.Or(user, "postgres")
 	b := binary.BigEndian.AppendUint32(make([]byte, 4), 3<<16) // the protocol: 3.0

@@ -217,8 +217,8 @@ func (t *Tree) living() int {
 	return int(info.active)
 }
 
-// Close frees the process, if it was started. What it left behind lives on: the limit by which the job
-// ends with its last handle is removed.
+// Close frees the process, if it was started. What it left behind lives on: the limit by
+// which the job ends with its last handle is removed.
 func (t *Tree) Close() {
 	if t.exited != nil { // until then a goroutine waits for the process
 		<-t.exited

@@ -88,8 +88,8 @@ func (g *Gate) First() *Pass { return &Pass{gate: g, attempt: 1} }
 // before the wait. timedOut says that the attempt before ended by a limit of its own.
 func (g *Gate) Permit(ctx context.Context, attempt int, timedOut bool) (*Pass, *event.GuardRefused) {
 	p := &Pass{gate: g, attempt: attempt, retry: true}
-	r := &guard.Request{Op: guard.Permit, Attempt: int64(attempt), TimedOut: timedOut}
-	if !g.Guards.Need(r) {
+	r := guard.Request{Op: guard.Permit, Attempt: int64(attempt), TimedOut: timedOut}
+	if !g.Guards.Need(&r) {
 		return p, nil
 	}
 	reply := g.request(ctx, r, false)
@@ -165,11 +165,11 @@ const firstPoll, longestPoll = time.Millisecond, 250 * time.Millisecond
 // store that fails.
 func (g *Gate) TryTurn(ctx context.Context, p *Pass, deadline time.Time) (*event.GuardRefused, time.Duration) {
 	now := g.clock()
-	r := &guard.Request{
+	r := guard.Request{
 		Op: guard.Admit, Attempt: int64(p.attempt), Held: -1,
 		Turn: g.Guards.RateLimit.Interval > 0 && !p.hasTurn, Slot: g.wantsSlot(p.attempt),
 	}
-	if !g.Guards.Need(r) {
+	if !g.Guards.Need(&r) {
 		p.passWithoutGuards(now)
 		return nil, 0
 	}
@@ -254,11 +254,11 @@ func (g *Gate) wantsSlot(attempt int) bool {
 func (g *Gate) AdmitCopy(ctx context.Context, attempt int, timedOut bool) (*Pass, *event.GuardRefused) {
 	p := &Pass{gate: g, attempt: attempt, retry: true, id: g.id()}
 	slots := &g.Guards.Slots
-	r := &guard.Request{
+	r := guard.Request{
 		Op: guard.AdmitCopy, Attempt: int64(attempt), TimedOut: timedOut, ID: p.id,
 		Slot: slots.N > 0 && slots.Of != guard.OfRuns, Held: -1,
 	}
-	if !g.Guards.Need(r) {
+	if !g.Guards.Need(&r) {
 		p.passWithoutGuards(g.clock())
 		return p, nil
 	}
@@ -288,8 +288,8 @@ func (g *Gate) Finish(succeeded bool) {
 	if g.run != nil {
 		g.run.Report(guard.Neither)
 	}
-	r := &guard.Request{Op: guard.Finish, Attempt: 1, Succeeded: succeeded}
-	if !g.Guards.Need(r) {
+	r := guard.Request{Op: guard.Finish, Attempt: 1, Succeeded: succeeded}
+	if !g.Guards.Need(&r) {
 		return
 	}
 	from := g.store

@@ -26,12 +26,12 @@ type reply struct {
 
 // request makes a request of the store in use. When ctx ends the request, that is a refusal,
 // not a failure of the store. If again is set, the caller asks again after a failure.
-func (g *Gate) request(ctx context.Context, r *guard.Request, again bool) reply {
+func (g *Gate) request(ctx context.Context, r guard.Request, again bool) reply {
 	if g.store.Store == nil {
 		return reply{}
 	}
 	patient, done := withGrace(ctx)
-	answer, lock, err := g.send(patient, g.store, r)
+	answer, lock, err := g.send(patient, g.store, &r)
 	done()
 	g.slow = err != nil && ctx.Err() != nil
 	switch {
@@ -44,7 +44,7 @@ func (g *Gate) request(ctx context.Context, r *guard.Request, again bool) reply 
 	case g.Closed:
 		return reply{refusal: g.failed(err)}
 	default:
-		answer, lock, err = g.fallBack(ctx, r, err)
+		answer, lock, err = g.fallBack(ctx, &r, err)
 		if err != nil {
 			return reply{}
 		}
@@ -134,10 +134,10 @@ func (g *Gate) warn(name, reason string) {
 // report makes a request whose answer the run does not depend on, and reports whether the
 // store has carried it out. One that fails is lost, with a warning, but not if what a retry
 // took is not given back in time.
-func (g *Gate) report(to Named, limit time.Duration, r *guard.Request) bool {
+func (g *Gate) report(to Named, limit time.Duration, r guard.Request) bool {
 	ctx, cancel := limited(context.Background(), limit)
 	defer cancel()
-	answer, _, err := to.Do(ctx, g.Key, &g.Guards, r)
+	answer, _, err := to.Do(ctx, g.Key, &g.Guards, &r)
 	g.emitNotes()
 	switch {
 	case err == nil:

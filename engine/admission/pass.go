@@ -233,8 +233,8 @@ func (p *Pass) free(outcome guard.Outcome) {
 		p.stop() // a renewal after the report would take the slot again
 	}
 	g := p.gate
-	r := &guard.Request{Op: guard.Report, Pass: p.leased(), Outcome: outcome}
-	if p.from.Store != nil && g.Guards.Need(r) {
+	r := guard.Request{Op: guard.Report, Pass: p.leased(), Outcome: outcome}
+	if p.from.Store != nil && g.Guards.Need(&r) {
 		g.report(p.from, g.Timeout, r)
 	}
 	if p.lock != nil { // after the outcome, which may open a breaker
@@ -250,6 +250,6 @@ const withdrawLimit, graceLimit = 40 * time.Millisecond, 20 * time.Millisecond
 // refund gives back what a retry took.
 func (g *Gate) refund(cost retryCost) {
 	if cost.from.Store != nil && (cost.Budget || cost.Cost > 0) && !g.slow {
-		g.report(cost.from, min(g.Timeout, withdrawLimit), &guard.Request{Op: guard.Withdraw, Taken: cost.Taken})
+		g.report(cost.from, min(g.Timeout, withdrawLimit), guard.Request{Op: guard.Withdraw, Taken: cost.Taken})
 	}
 }

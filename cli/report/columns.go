@@ -10,6 +10,9 @@ import (
 	"github.com/retrysh/retry/engine/message"
 )
 
+// percent turns a share into a percentage.
+const percent = 100
+
 // column is what stands above a column, on a terminal in a short form, and what it says of a
 // group.
 type column struct {
@@ -18,15 +21,42 @@ type column struct {
 }
 
 var (
-	classColumn     = column{"class", "CLASS", func(g *history.Group) string { return g.Class }}
-	sparkColumn     = column{"failed attempts over time", "FAILED OVER TIME", spark}
-	runsColumn      = column{"runs", "RUNS", func(g *history.Group) string { return strconv.Itoa(g.Runs) }}
-	firstColumn     = column{"first attempt", "FIRST", firstAttempt}
-	recoveredColumn = column{"recovered", "RECOVERED", recovered}
-	gaveUpColumn    = column{"gave up", "GAVE UP", func(g *history.Group) string { return strconv.Itoa(g.GaveUp) }}
-	retriedColumn   = column{"retried", "RETRIED", func(g *history.Group) string { return strconv.Itoa(g.Retried) }}
-	atLeastColumn   = column{"recovered at least", "AT LEAST", atLeast}
-	lostColumn      = column{"lost", "LOST", lost}
+	classColumn = column{
+		heading: "class", short: "CLASS",
+		cell: func(g *history.Group) string { return g.Class },
+	}
+	sparkColumn = column{
+		heading: "failed attempts over time", short: "FAILED OVER TIME",
+		cell: spark,
+	}
+	runsColumn = column{
+		heading: "runs", short: "RUNS",
+		cell: func(g *history.Group) string { return strconv.Itoa(g.Runs) },
+	}
+	firstColumn = column{
+		heading: "first attempt", short: "FIRST",
+		cell: func(g *history.Group) string { return strconv.Itoa(g.FirstAttempt) },
+	}
+	recoveredColumn = column{
+		heading: "recovered", short: "RECOVERED",
+		cell: func(g *history.Group) string { return strconv.Itoa(g.Recovered) },
+	}
+	gaveUpColumn = column{
+		heading: "gave up", short: "GAVE UP",
+		cell: func(g *history.Group) string { return strconv.Itoa(g.GaveUp) },
+	}
+	retriedColumn = column{
+		heading: "retried", short: "RETRIED",
+		cell: func(g *history.Group) string { return strconv.Itoa(g.Retried) },
+	}
+	atLeastColumn = column{
+		heading: "recovered at least", short: "AT LEAST",
+		cell: func(g *history.Group) string { return fmt.Sprintf("%.1f %%", g.WilsonLow*percent) },
+	}
+	lostColumn = column{
+		heading: "lost", short: "LOST",
+		cell: func(g *history.Group) string { return message.Duration(milliseconds(g.LostMS)) },
+	}
 )
 
 // figures are the columns between class and spark line in Markdown and HTML.
@@ -44,14 +74,3 @@ func cells(columns []column, g *history.Group) []string {
 	}
 	return all
 }
-
-func firstAttempt(g *history.Group) string { return strconv.Itoa(g.FirstAttempt) }
-
-func recovered(g *history.Group) string { return strconv.Itoa(g.Recovered) }
-
-func atLeast(g *history.Group) string {
-	const percent = 100
-	return fmt.Sprintf("%.1f %%", g.WilsonLow*percent)
-}
-
-func lost(g *history.Group) string { return message.Duration(milliseconds(g.LostMS)) }

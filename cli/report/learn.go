@@ -62,7 +62,6 @@ func blocks(lessons []*history.Lesson) string {
 
 // evidence says on what a rule rests.
 func evidence(l *history.Lesson) string {
-	const percent = 100
 	return fmt.Sprintf("%d of %d runs recovered (95 %% interval of the share: %.0f to %.0f %%)", l.Recovered,
 		l.Recovered+l.NotRecovered, percent*l.Low, percent*l.High)
 }

@@ -135,7 +135,6 @@ func (r *Report) sentences() []string {
 
 // describe puts a warning into words.
 func describe(w history.Warning) string {
-	const percent = 100
 	text := "%.1f %% of the runs waited for more than 5 s (limit %.0f %%)."
 	switch w.Kind {
 	case "retried":

@@ -181,25 +181,33 @@ func (e *Evidence) add(w io.Writer) (tail, head []byte) {
 // match adds the first pattern of each group that matched a line, and the last line that it
 // matched; of the --until-* rules the first that matched none.
 func (s *stream) match(e *Evidence, tail []byte) {
-	group := s.patterns
-	failOn := len(group.Until)
-	stopOn := failOn + len(group.FailOn)
-	on := stopOn + len(group.StopOn)
-	if p := s.first(group.Until, 0, false); p != nil && e.Missing == "" {
-		e.Missing = s.flag("--until-", p)
+	p := s.patterns
+	failOn := len(p.Until)
+	stopOn := failOn + len(p.FailOn)
+	on := stopOn + len(p.StopOn)
+	if missing := s.first(p.Until, 0, false); missing != nil && e.Missing == "" {
+		e.Missing = s.flag("--until-", missing)
 	}
-	if p := s.first(group.FailOn, failOn, true); p != nil && e.Fail == "" {
-		e.Fail = s.flag("--fail-on-", p)
-		e.failLine = lastMatch(tail, p)
+	if e.Fail == "" {
+		e.Fail, e.failLine = s.matched("--fail-on-", p.FailOn, failOn, tail)
 	}
-	if p := s.first(group.StopOn, stopOn, true); p != nil && e.Stop == "" {
-		e.Stop = s.flag("--stop-on-", p)
-		e.stopLine = lastMatch(tail, p)
+	if e.Stop == "" {
+		e.Stop, e.stopLine = s.matched("--stop-on-", p.StopOn, stopOn, tail)
 	}
-	if p := s.first(group.On, on, true); p != nil && e.Retry == "" {
-		e.Retry = s.flag("--on-", p)
-		e.retryLine = lastMatch(tail, p)
+	if e.Retry == "" {
+		e.Retry, e.retryLine = s.matched("--on-", p.On, on, tail)
 	}
+}
+
+// matched returns the first of a group of patterns that matched a line, behind its flag, and the
+// last line of output that it matches; both are "" for none. number is that of first.
+func (s *stream) matched(prefix string, group []*linematch.Pattern, number int, output []byte) (flag, line string) {
+	p := s.first(group, number, true)
+	if p == nil {
+		return "", ""
+	}
+	matches := regexp.MustCompile(p.String()).MatchString // Parse has accepted it
+	return s.flag(prefix, p), lastLine(output, matches)
 }
 
 // first returns the first of a group of patterns that matched a line, or with seen false the first
@@ -216,11 +224,6 @@ func (s *stream) first(group []*linematch.Pattern, number int, seen bool) *linem
 // flag is a pattern of this stream behind its flag.
 func (s *stream) flag(prefix string, p *linematch.Pattern) string {
 	return prefix + s.name + " " + text.CutMiddle(p.String(), excerptLimit)
-}
-
-// lastMatch is the last line of output that a pattern matches, which Parse has accepted.
-func lastMatch(output []byte, p *linematch.Pattern) string {
-	return lastLine(output, regexp.MustCompile(p.String()).MatchString)
 }
 
 // excerptLimit is the most of a pattern that is shown. It is part of a line for a person

@@ -44,7 +44,7 @@ func (g *Gate) request(ctx context.Context, r guard.Request, again bool) reply {
 	case g.Closed:
 		return reply{refusal: g.failed(err)}
 	default:
-		answer, lock, err = g.fallBack(ctx, &r, err)
+		answer, lock, err = g.fallBack(ctx, r, err)
 		if err != nil {
 			return reply{}
 		}
@@ -93,7 +93,7 @@ func (g *Gate) send(ctx context.Context, s Named, r *guard.Request) (guard.Answe
 }
 
 // fallBack goes on with the host's store, or without guards, for the rest of the run.
-func (g *Gate) fallBack(ctx context.Context, r *guard.Request, cause error) (guard.Answer, guard.Lock, error) {
+func (g *Gate) fallBack(ctx context.Context, r guard.Request, cause error) (guard.Answer, guard.Lock, error) {
 	failed := g.store.Name
 	answer, lock, err := g.askHost(ctx, r)
 	next := "without guards"
@@ -108,13 +108,12 @@ func (g *Gate) fallBack(ctx context.Context, r *guard.Request, cause error) (gua
 
 // askHost makes a request of the host's store, if the one that has failed is another. What was
 // taken from that is not given back to the host's.
-func (g *Gate) askHost(ctx context.Context, r *guard.Request) (guard.Answer, guard.Lock, error) {
+func (g *Gate) askHost(ctx context.Context, r guard.Request) (guard.Answer, guard.Lock, error) {
 	if g.store != g.Primary || g.Host.Store == nil {
 		return guard.Answer{}, nil, errors.New("there is no other store")
 	}
-	request := *r
-	request.Taken = guard.Taken{}
-	return g.send(ctx, g.Host, &request)
+	r.Taken = guard.Taken{}
+	return g.send(ctx, g.Host, &r)
 }
 
 func (g *Gate) emitNotes() {

@@ -30,12 +30,11 @@ type GitHubFiles struct {
 type GitHub struct {
 	*ci
 	files GitHubFiles
-	run   *event.Run
 }
 
 // NewGitHub returns a sink that writes to w, of a run whose record has each event before it.
 func NewGitHub(w io.Writer, options CIOptions, files GitHubFiles, run *event.Run) *GitHub {
-	return &GitHub{ci: newCI(w, options, workflowCommands{}, run), files: files, run: run}
+	return &GitHub{ci: newCI(w, options, workflowCommands{}, run), files: files}
 }
 
 // Emit writes one event.
@@ -96,7 +95,7 @@ func (s *GitHub) timedOut() bool {
 
 // judged are the attempts that are known, without the copies that lost.
 func (s *GitHub) judged() []event.Try {
-	return slices.DeleteFunc(slices.Clone(s.run.Tries), func(t event.Try) bool { return t.Lost })
+	return slices.DeleteFunc(slices.Clone(s.narrator.Run.Tries), func(t event.Try) bool { return t.Lost })
 }
 
 // table is the summary, in Markdown.

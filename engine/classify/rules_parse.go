@@ -193,16 +193,19 @@ func parseStrength(value string) (Strength, error) {
 			return s, nil
 		}
 	}
-	return Plain, fmt.Errorf("strength %q: use weak, plain or decisive", value)
+	return Plain, unknownWord("strength", value, "weak, plain or decisive")
 }
 
 // oneOf returns the value, which must be one of those that are valid.
 func oneOf[T ~string](key string, value T, hint string, valid ...T) (T, error) {
 	if !slices.Contains(valid, value) {
-		return "", fmt.Errorf("%s %q: use %s", key, value, hint)
+		return "", unknownWord(key, string(value), hint)
 	}
 	return value, nil
 }
+
+// unknownWord is the error for a value of a key that takes certain words, which hint lists.
+func unknownWord(key, value, hint string) error { return fmt.Errorf("%s %q: use %s", key, value, hint) }
 
 // addPattern appends a pattern to a list. In a built-in file the next line of literals is its
 // own; literals is nil for a user's.

@@ -52,6 +52,7 @@ func TestSlowReaderMissesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer r.Close()
 	d.Cmd.Stdout = w
 	d.start()
 	_ = w.Close()
@@ -320,6 +321,8 @@ func TestOtherDescriptorsReachTheCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer r.Close()
+	defer w.Close()
 	for _, o := range []orders{{Argv: sh("echo here >&3")},
 		{Argv: sh("echo here >&3"), Capture: "both", Stdin: stdio.Replay}, {Argv: sh("echo here >&3"), Exec: true}} {
 		d := order(t, o)
@@ -352,6 +355,7 @@ func TestNonBlockingOutput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer r.Close()
 	d := order(t, orders{Argv: sh("head -c 1000000 /dev/zero"), Capture: "out"})
 	conn, err := w.SyscallConn()
 	if err != nil {
